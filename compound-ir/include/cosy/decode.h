@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception */
+/*
+ * decode.h - from a verified image to threaded code, once at load.
+ */
+#ifndef COSY_DECODE_H
+#define COSY_DECODE_H
+
+#include "format.h"
+
+/**
+ * struct cosy_insn - one slot, decoded
+ * @handler: index of the executor's code for it
+ * @dst: @a: @b: @c: register numbers; COSY_NONE has become the number of the
+ *	 register behind the last one, which always holds 0
+ * @disp:    where a branch goes, in bytes from this slot
+ * @imm:     constant
+ *
+ * Slots keep their places, so a pc means the same before and after decoding.
+ * A slot that was fused into the one before it still holds its own code.
+ */
+struct cosy_insn {
+	cosy_u16 handler;
+	cosy_u16 dst;
+	cosy_u16 a;
+	cosy_u16 b;
+	cosy_u16 c;
+	cosy_u16 width;
+	cosy_s32 disp;
+	cosy_s64 imm;
+};
+
+/**
+ * struct cosy_code - a decoded compound; immutable, any number of threads may
+ * execute it at once
+ * @ninsns: slots
+ * @nregs: @ninputs: @out_first: @nout: @nexits: @limit: as in the header
+ * @insns: the slots
+ */
+struct cosy_code {
+	cosy_u32 ninsns;
+	cosy_u16 nregs;
+	cosy_u16 ninputs;
+	cosy_u16 out_first;
+	cosy_u16 nout;
+	cosy_u32 nexits;
+	cosy_u64 limit;
+	struct cosy_insn insns[];
+};
+
+/**
+ * cosy_code_size() - bytes cosy_decode() needs for a verified image
+ * @image: a verified image
+ */
+cosy_u64 cosy_code_size(const void *image);
+
+/**
+ * cosy_decode() - decode a verified image
+ * @image:  an image cosy_verify() accepted; no longer needed afterwards
+ * @code:   cosy_code_size() bytes, owned by the caller
+ * @nested: the code will make its calls from inside a system call: those that
+ *	    may not run there (syscalls.def) leave with COSY_STEP instead
+ *
+ * Cannot fail. Any thread or signal context.
+ */
+void cosy_decode(const void *image, struct cosy_code *code, int nested);
+
+/**
+ * cosy_pc_valid() - may execution begin at slot @pc?
+ *
+ * Return: nonzero if @pc is inside @code and is an operation, not an ARG or
+ * CASE slot.
+ */
+int cosy_pc_valid(const struct cosy_code *code, cosy_u32 pc);
+
+#endif /* COSY_DECODE_H */

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception */
+/*
+ * exec.h - the executor: one machine, two homes.
+ *
+ * src/exec.c is compiled into the module and into the library. What differs
+ * between the homes - memory access, system calls, when to leave - are the
+ * inline functions of the home's own <cosy_env.h>, found on the include path:
+ *
+ *   struct cosy_env
+ *	the home's part of struct cosy_state
+ *   bool cosy_env_load(env, u64 addr, unsigned int width, u64 *val)
+ *   bool cosy_env_store(env, u64 addr, unsigned int width, u64 val)
+ *	width is a compile-time constant; false is a fault, nothing happened
+ *   bool cosy_env_copy(env, u64 dst, u64 src, u64 len)		memmove
+ *   bool cosy_env_fill(env, u64 dst, u8 byte, u64 len)		memset
+ *   bool cosy_env_compare(env, u64 a, u64 b, u64 len, int *sign) memcmp
+ *   bool cosy_env_find(env, u64 p, u8 byte, u64 len, u64 *at)	memchr
+ *   bool cosy_env_strlen(env, u64 p, u64 *len)
+ *	false: not done here, env->step says why (enum cosy_step). Part may
+ *	have happened only where doing all of it again gives the same result
+ *   bool cosy_env_may_call(env)
+ *	before every call: false leaves with COSY_STEP, env->step says why
+ *   void cosy_env_arg(env, unsigned int i, u64 val)
+ *   long cosy_env_call(env, unsigned int nr)
+ *	set argument i (a constant), then call
+ *   bool cosy_env_restart(env, long ret)
+ *	is this failure a restart code? Then leave with COSY_RESULT
+ *   bool cosy_env_leave(env)
+ *	after every call and at back-edges: something waits that happens only
+ *	on the way to user mode: leave with COSY_AGAIN
+ *
+ * In user mode a fault is the process's own SIGSEGV inside the access, so
+ * load and store never fail there.
+ */
+#ifndef COSY_EXEC_H
+#define COSY_EXEC_H
+
+#include "decode.h"
+#include "status.h"
+
+#include <cosy_env.h>
+
+/**
+ * struct cosy_state - one run: pc + registers, and what the home adds
+ * @regs:	nregs + 1 registers, the last of which is 0; owned by the caller
+ * @pc:		in: slot to begin at, cosy_pc_valid(); out: as status.h says
+ * @budget:	operations left; charged at back-edges with the slots jumped over
+ * @value:	out: goes with the status
+ * @calls:	incremented at every system call made
+ * @errno_addr: address of the thread's errno, for LIBC
+ * @env:	the home's part
+ */
+struct cosy_state {
+	cosy_u64 *regs;
+	cosy_u32 pc;
+	cosy_s64 budget;
+	cosy_u64 value;
+	cosy_u64 calls;
+	cosy_u64 errno_addr;
+	struct cosy_env env;
+};
+
+/**
+ * cosy_exec() - execute from st->pc on until something makes it leave
+ * @code: decoded compound
+ * @st:	  the run; registers and everything else are up to date on return
+ *
+ * Makes progress at every entry: at least one operation or back-edge is
+ * executed before COSY_LIMIT or COSY_AGAIN.
+ *
+ * Return: why it left. May sleep (system calls do). The library's build is
+ * async-signal-safe; a signal handler may leave it by siglongjmp().
+ */
+enum cosy_status cosy_exec(const struct cosy_code *code, struct cosy_state *st);
+
+/**
+ * cosy_exec_result() - store the result of the system call at st->pc
+ * @code:   decoded compound
+ * @st:	    the run; pc is at a SYS or LIBC slot, and is moved behind it
+ * @result: as the kernel returned it, -errno on failure
+ *
+ * Sets errno and -1 where the operation is LIBC.
+ *
+ * Return: false if errno_addr faults (module only); then nothing has changed.
+ */
+_Bool cosy_exec_result(const struct cosy_code *code, struct cosy_state *st,
+		       long result);
+
+#endif /* COSY_EXEC_H */

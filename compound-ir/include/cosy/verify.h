@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception */
+/*
+ * verify.h - structural verification of a compound image.
+ *
+ * Verification is short because every operation is safe for any register
+ * contents at any pc (design principle 2): only the structure is checked -
+ * lengths, register and exit numbers, branch targets, argument slots.
+ */
+#ifndef COSY_VERIFY_H
+#define COSY_VERIFY_H
+
+#include "format.h"
+
+/**
+ * struct cosy_diag - why an image was rejected
+ * @reason: static text, a lower-case phrase without full stop
+ * @offset: byte offset in the image of the field that is wrong
+ */
+struct cosy_diag {
+	const char *reason;
+	cosy_u32 offset;
+};
+
+/**
+ * cosy_verify() - check that @size bytes at @image are a compound
+ * @image: the image, at least 8-byte aligned, which nobody else may change
+ *	   from here on (the module verifies its own copy)
+ * @size:  bytes at @image
+ * @diag:  set when the image is rejected; may not be NULL
+ *
+ * Return: 0, or -1 with @diag set. Takes time linear in @size, does not
+ * allocate, reads only [@image, @image + @size). Any thread or signal context.
+ */
+int cosy_verify(const void *image, cosy_u64 size, struct cosy_diag *diag);
+
+#endif /* COSY_VERIFY_H */

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception */
+/*
+ * linux/cosy.h - the interface of /dev/cosy.
+ *
+ * A file on /dev/cosy holds loaded compounds. COSY_IOC_LOAD verifies and
+ * decodes an image and gives a handle; COSY_IOC_UNLOAD gives it back; closing
+ * the last descriptor of the file frees everything. Handles are never reused.
+ *
+ * A loaded compound is run by
+ *
+ *	lseek(fd, COSY_RUN_TAG | (address of a struct cosy_run), COSY_RUN_WHENCE)
+ *
+ * because that is the shortest way into a driver. On a file that is not
+ * /dev/cosy - the program may have closed our descriptor and opened something
+ * else - the tag makes this a failing lseek that moves nothing.
+ *
+ * What the entry returns:
+ *	>= 0 and < COSY_RUN_LEFT  done by that exit; the outputs are in the frame
+ *	COSY_RUN_LEFT		  left early; status, value and pc say how, all
+ *				  registers are in the frame
+ *	-errno, status COSY_RESULT  a system call inside returned a restart code
+ *				  and the entry was not restarted: what the entry
+ *				  returned (of any sign) is the call's result
+ *	-errno, status COSY_DONE  nothing was executed:
+ *		EFAULT	the descriptor or the frame cannot be read
+ *		ENOENT	no such handle in this file
+ *		EINVAL	bad pc, status or reserved field
+ *		ENOMEM	no memory for the registers
+ *		ELOOP	entered from inside a compound too deeply
+ *		others	the descriptor is not /dev/cosy any more
+ *
+ * The caller sets status to COSY_DONE before it enters. When a call inside is
+ * interrupted the module saves the state with status COSY_RESULT and returns
+ * the kernel's own restart code. If the kernel restarts the entry, it resumes
+ * at pc by itself; if a handler without SA_RESTART ran, the entry returns
+ * -EINTR, which is then the call's result; if the call has its own way to
+ * restart (nanosleep, poll), that way's answer is returned. So whenever status
+ * is COSY_RESULT afterwards, the returned value belongs to the call at pc.
+ */
+#ifndef _UAPI_LINUX_COSY_H
+#define _UAPI_LINUX_COSY_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define COSY_DEVICE	"/dev/cosy"
+
+#define COSY_RUN_WHENCE	4		/* SEEK_HOLE */
+#define COSY_RUN_TAG	(1ull << 62)
+#define COSY_RUN_LEFT	(1 << 16)
+
+/**
+ * struct cosy_run - one run of a compound
+ * @handle:	from COSY_IOC_LOAD
+ * @frame:	address of nregs 64-bit registers. Entered with pc 0 and status
+ *		COSY_DONE only the inputs are read, otherwise all; only the
+ *		outputs are written when done, all when left early
+ * @errno_addr: address of the calling thread's errno
+ * @pc:		slot to begin at; out: where to resume
+ * @status:	enum cosy_status; COSY_DONE, COSY_AGAIN or COSY_RESULT on entry,
+ *		written when left early, and when done if it was not COSY_DONE
+ * @value:	out, with status
+ * @limit:	operations this entry may execute, 0 for the compound's own limit
+ * @calls:	in/out: system calls made are added, if COSY_RUN_COUNT is set
+ * @flags:	COSY_RUN_COUNT
+ * @reserved:	0
+ */
+struct cosy_run {
+	__u64 handle;
+	__u64 frame;
+	__u64 errno_addr;
+	__u32 pc;
+	__u32 status;
+	__u64 value;
+	__u64 limit;
+	__u64 calls;
+	__u32 flags;
+	__u32 reserved;
+};
+
+#define COSY_RUN_COUNT	(1u << 0)
+
+/**
+ * struct cosy_load - argument of COSY_IOC_LOAD
+ * @image:  address of the compound image
+ * @size:   its size in bytes
+ * @flags:  0
+ * @handle: out: the handle
+ * @offset: out, with EINVAL: byte offset in the image of what is wrong
+ * @reserved: 0
+ * @reason: out, with EINVAL: why the image was rejected, NUL-terminated
+ *
+ * Errors: EFAULT, EINVAL (see reason), E2BIG (size), ENOMEM, EMFILE (too many
+ * compounds in this file), EDQUOT (too much memory for this user).
+ */
+struct cosy_load {
+	__u64 image;
+	__u32 size;
+	__u32 flags;
+	__u64 handle;
+	__u32 offset;
+	__u32 reserved;
+	char reason[64];
+};
+
+/**
+ * struct cosy_info - result of COSY_IOC_INFO
+ * @abi:       COSY_ABI of the module; a library for another ABI does not use it
+ * @format:    COSY_VERSION the module accepts
+ * @max_loads: compounds one file may hold
+ * @reserved:  0
+ * @version:   release of the module, NUL-terminated
+ */
+struct cosy_info {
+	__u32 abi;
+	__u32 format;
+	__u32 max_loads;
+	__u32 reserved;
+	char version[16];
+};
+
+#define COSY_ABI	1
+
+#define COSY_IOC_INFO	_IOR('Q', 0x40, struct cosy_info)
+#define COSY_IOC_LOAD	_IOWR('Q', 0x41, struct cosy_load)
+#define COSY_IOC_UNLOAD	_IOW('Q', 0x42, __u64)
+
+#endif /* _UAPI_LINUX_COSY_H */

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * cosy.h - mark regions of C to run as compound system calls.
+ *
+ *	#include <cosy.h>
+ *
+ *	COSY_START;
+ *	fd = open(name, O_RDONLY);
+ *	do {
+ *		n = read(fd, buf, sizeof buf);
+ *		total += n;
+ *	} while (n == sizeof buf);
+ *	close(fd);
+ *	COSY_END;
+ *
+ * Compiled with the Cosy plugin, the region becomes a compound that the kernel
+ * executes in one crossing; with any other compiler the markers are nothing.
+ * The region behaves the same either way.
+ */
+#ifndef COSY_H
+#define COSY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifdef __COSY_PLUGIN__
+/* Replaced by the plugin; a program not linked through it fails to link. */
+void __cosy_region_start(void);
+void __cosy_region_end(void);
+#define COSY_START __cosy_region_start()
+#define COSY_END __cosy_region_end()
+#else
+/** COSY_START - a region begins here; a statement, in a function's body */
+#define COSY_START ((void)0)
+/** COSY_END - the region ends here; in the same function */
+#define COSY_END ((void)0)
+#endif
+
+/*
+ * Underneath: compounds by hand, as the paper's Cosy-Lib had them. An image
+ * comes from cosy-as, or from the plugin.
+ */
+
+/** struct cosy - a compound ready to run; opaque */
+struct cosy;
+
+/**
+ * cosy_init() - prepare a compound
+ * @image: the image (compound-ir/README.md); copied, not kept
+ * @size:  its size in bytes
+ *
+ * Return: the compound, to be given back with cosy_free(); NULL with errno
+ * EINVAL (not a valid image; cosy_error() says what is wrong), ENOMEM.
+ * Thread-safe. Source: Cosy paper, 2.4.
+ */
+struct cosy *cosy_init(const void *image, size_t size);
+
+/**
+ * cosy_run() - run a compound to its end
+ * @compound: from cosy_init()
+ * @frame:    its registers: inputs set by the caller, outputs on return
+ *
+ * Runs in the kernel where it can, else in user mode (COSY_EXECUTOR). A
+ * compound with up-calls cannot be run this way.
+ *
+ * Return: the number of the exit; -1 with errno ENOTSUP (up-calls). Thread-safe,
+ * also for the same compound in several threads; async-signal-safe.
+ */
+int64_t cosy_run(struct cosy *compound, uint64_t *frame);
+
+/**
+ * cosy_free() - give a compound back
+ * @compound: from cosy_init(), or NULL; no thread may be running it
+ *
+ * Thread-safe; not async-signal-safe.
+ */
+void cosy_free(struct cosy *compound);
+
+/**
+ * cosy_error() - why the last cosy_init() of this thread failed
+ *
+ * Return: a text such as "offset 80: register number too large", valid until
+ * the thread's next cosy_init(); "" if there was no failure.
+ */
+const char *cosy_error(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* COSY_H */

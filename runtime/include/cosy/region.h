@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * cosy/region.h - the contract between code the plugin generates and libcosy.
+ *
+ * Programs do not include this. For every region the plugin emits a
+ * struct cosy_region (internal linkage, in section "cosy_regions") and, where
+ * the region stood:
+ *
+ *	if (region.mode != 0) {			// relaxed load, predicted 0
+ *		uint64_t frame[nregs];		// inputs stored, rest unset
+ *		int64_t exit = cosy_region_run(&region, frame);
+ *		if (exit >= 0) {
+ *			outputs = frame[...];
+ *			goto exit;
+ *		}
+ *	}
+ *	the native code
+ *
+ * A constructor of each translation unit hands its regions to
+ * cosy_regions_add(), a destructor to cosy_regions_remove().
+ */
+#ifndef COSY_REGION_H
+#define COSY_REGION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define COSY_REGION_ABI 1
+
+/**
+ * cosy_thunk - native code of an up-call
+ * @frame: the region's registers; the thunk reads its operands there and
+ *	   writes its results there
+ *
+ * Runs on the caller's stack and thread; may longjmp out.
+ */
+typedef void (*cosy_thunk)(uint64_t *frame);
+
+/**
+ * struct cosy_region - one region of a translation unit
+ * @abi:      COSY_REGION_ABI
+ * @mode:     0: run the native code. Anything else: call cosy_region_run().
+ *	      Written by libcosy only, relaxed
+ * @image:    the compound
+ * @size:     its size in bytes
+ * @nregs:    registers, size of the frame
+ * @thunks:   up-calls 0 … nthunks-1
+ * @nthunks:  their number
+ * @line:     line of COSY_START
+ * @file:     source file as given to the compiler
+ * @function: the function the region is in
+ * @handle:   libcosy's: the module's handle + 1, 0 if not loaded
+ * @state:    libcosy's: decoded code and statistics
+ */
+struct cosy_region {
+	uint32_t abi;
+	uint32_t mode;
+	const void *image;
+	uint32_t size;
+	uint32_t nregs;
+	const cosy_thunk *thunks;
+	uint32_t nthunks;
+	uint32_t line;
+	const char *file;
+	const char *function;
+	uint64_t handle;
+	void *state;
+};
+
+/**
+ * cosy_regions_add() - make regions known; called by generated constructors
+ * @regions: array of @count, lives until cosy_regions_remove()
+ *
+ * Sets their mode. A region of another ABI stays native (with a message when
+ * COSY_DEBUG is set). Thread-safe.
+ */
+void cosy_regions_add(struct cosy_region *regions, size_t count);
+
+/**
+ * cosy_regions_remove() - forget regions; called by generated destructors
+ *
+ * Prints their statistics if COSY_STATS is set and frees what libcosy holds for
+ * them. No thread may be in one of them. Thread-safe otherwise.
+ */
+void cosy_regions_remove(struct cosy_region *regions, size_t count);
+
+/**
+ * cosy_region_run() - run a region as a compound
+ * @region: the region
+ * @frame:  nregs registers, the inputs set
+ *
+ * Runs the compound on the kernel or user executor to its end: resumes it,
+ * runs its up-calls and steps in user mode.
+ *
+ * Return: the exit number, outputs in @frame; or -1: nothing was executed, run
+ * the native code. Thread-safe, async-signal-safe; up-calls may longjmp out.
+ */
+int64_t cosy_region_run(struct cosy_region *region, uint64_t *frame);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* COSY_REGION_H */
