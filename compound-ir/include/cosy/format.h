@@ -23,6 +23,7 @@ typedef u8 cosy_u8;
 typedef u16 cosy_u16;
 typedef u32 cosy_u32;
 typedef u64 cosy_u64;
+typedef s32 cosy_s32;
 typedef s64 cosy_s64;
 #else
 #include <stdint.h>
@@ -30,6 +31,7 @@ typedef uint8_t cosy_u8;
 typedef uint16_t cosy_u16;
 typedef uint32_t cosy_u32;
 typedef uint64_t cosy_u64;
+typedef int32_t cosy_s32;
 typedef int64_t cosy_s64;
 #endif
 
