@@ -7,7 +7,7 @@
  * the region stood:
  *
  *	if (region.mode != 0) {			// relaxed load, predicted 0
- *		uint64_t frame[nregs];		// inputs stored, rest unset
+ *		uint64_t frame[nregs + 1];	// inputs stored, rest unset
  *		int64_t exit = cosy_region_run(&region, frame);
  *		if (exit >= 0) {
  *			outputs = frame[...];
@@ -15,6 +15,10 @@
  *		}
  *	}
  *	the native code
+ *
+ * One word more than the compound has registers: the user-mode executor runs on
+ * the frame where it is, and keeps its constant 0 there. Up-calls leave that
+ * word alone.
  *
  * A constructor of each translation unit hands its regions to
  * cosy_regions_add(), a destructor to cosy_regions_remove().
@@ -45,9 +49,9 @@ typedef void (*cosy_thunk)(uint64_t *frame);
  * @abi:      COSY_REGION_ABI
  * @mode:     0: run the native code. Anything else: call cosy_region_run().
  *	      Written by libcosy only, relaxed
- * @image:    the compound
+ * @image:    the compound, 8-byte aligned
  * @size:     its size in bytes
- * @nregs:    registers, size of the frame
+ * @nregs:    registers; the frame has nregs + 1 words
  * @thunks:   up-calls 0 … nthunks-1
  * @nthunks:  their number
  * @line:     line of COSY_START
@@ -91,7 +95,7 @@ void cosy_regions_remove(struct cosy_region *regions, size_t count);
 /**
  * cosy_region_run() - run a region as a compound
  * @region: the region
- * @frame:  nregs registers, the inputs set
+ * @frame:  nregs + 1 words, the inputs set
  *
  * Runs the compound on the kernel or user executor to its end: resumes it,
  * runs its up-calls and steps in user mode.

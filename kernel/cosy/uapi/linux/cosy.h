@@ -4,7 +4,9 @@
  *
  * A file on /dev/cosy holds loaded compounds. COSY_IOC_LOAD verifies and
  * decodes an image and gives a handle; COSY_IOC_UNLOAD gives it back; closing
- * the last descriptor of the file frees everything. Handles are never reused.
+ * the last descriptor of the file frees everything. No handle is ever given out
+ * twice, not for another file either: a handle from a file that has been lost
+ * is ENOENT on the next one, never somebody else's compound.
  *
  * A loaded compound is run by
  *
@@ -15,7 +17,7 @@
  * else - the tag makes this a failing lseek that moves nothing.
  *
  * What the entry returns:
- *	>= 0 and < COSY_RUN_LEFT  done by that exit; the outputs are in the frame
+ *	COSY_RUN_DONE | exit	  done by that exit; the outputs are in the frame
  *	COSY_RUN_LEFT		  left early; status, value and pc say how, all
  *				  registers are in the frame
  *	-errno, status COSY_RESULT  a system call inside returned a restart code
@@ -28,8 +30,14 @@
  *		ENOMEM	no memory for the registers
  *		ELOOP	entered from inside a compound too deeply
  *		others	the descriptor is not /dev/cosy any more
+ *	anything else, status not COSY_RESULT: the descriptor is not /dev/cosy
+ *				  any more (lseek on /dev/null returns 0)
  *
- * The caller sets status to COSY_DONE before it enters. When a call inside is
+ * DONE and LEFT are above 32 bits so that neither the answer of another file
+ * nor a call's own result (an int where calls restart) looks like one of them.
+ *
+ * The caller sets status to COSY_DONE before it enters first, to COSY_AGAIN
+ * when it enters again. When a call inside is
  * interrupted the module saves the state with status COSY_RESULT and returns
  * the kernel's own restart code. If the kernel restarts the entry, it resumes
  * at pc by itself; if a handler without SA_RESTART ran, the entry returns
@@ -47,7 +55,8 @@
 
 #define COSY_RUN_WHENCE	4		/* SEEK_HOLE */
 #define COSY_RUN_TAG	(1ull << 62)
-#define COSY_RUN_LEFT	(1 << 16)
+#define COSY_RUN_DONE	(1ull << 32)	/* | number of the exit */
+#define COSY_RUN_LEFT	(2ull << 32)
 
 /**
  * struct cosy_run - one run of a compound
