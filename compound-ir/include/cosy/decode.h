@@ -12,7 +12,8 @@
  * @handler: index of the executor's code for it
  * @dst: @a: @b: @c: register numbers; COSY_NONE has become the number of the
  *	 register behind the last one, which always holds 0
- * @disp:    where a branch goes, in bytes from this slot
+ * @width:   what the handler needs of the width, see handlers.h
+ * @disp:    where a branch goes, in bytes from the slot behind this one
  * @imm:     constant
  *
  * Slots keep their places, so a pc means the same before and after decoding.

@@ -45,6 +45,8 @@ typedef int64_t cosy_s64;
 #define COSY_MAX_UPCALLS 65536u
 #define COSY_MAX_SIZE	(64u << 20)	/* bytes of the whole image */
 #define COSY_MAX_ARGS	6u		/* of a system call */
+#define COSY_MAX_CALL_NR 0x7fffffff	/* system-call number */
+#define COSY_MAX_LIMIT	(1ull << 56)	/* operations of one entry */
 
 /* "No register": operand b is imm instead, an ARG is the constant imm. */
 #define COSY_NONE	0xffffu

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception */
+/*
+ * cosy_env.h - the executor's home in user mode (see cosy/exec.h).
+ *
+ * Memory is reached by plain accesses, so that a bad address is the process's
+ * own SIGSEGV, at this very access; system calls are raw instructions; a
+ * division error is a real one. A handler may return or siglongjmp() out of
+ * any of them: nothing is locked, and the operation has not happened yet.
+ */
+#ifndef COSY_ENV_H
+#define COSY_ENV_H
+
+#ifndef __x86_64__
+#error "cosy: the user-mode executor supports x86-64 only; build for that target"
+#endif
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * struct cosy_env - the home's part of a run
+ * @single: leave with COSY_AGAIN behind the next call or after the next
+ *	    back-edge: to do in user mode what the kernel could not, and go back
+ * @step:   never set here, nothing is refused
+ * @args:   of the call being prepared
+ */
+struct cosy_env {
+	bool single;
+	unsigned int step;
+	long args[6];
+};
+
+/*
+ * volatile: each operation makes exactly one access, at its place. The types
+ * alias everything and need no alignment.
+ */
+#define COSY_ENV_TYPE(bits) \
+	typedef uint##bits##_t cosy_env_u##bits \
+		__attribute__((may_alias, aligned(1)))
+COSY_ENV_TYPE(8);
+COSY_ENV_TYPE(16);
+COSY_ENV_TYPE(32);
+COSY_ENV_TYPE(64);
+#undef COSY_ENV_TYPE
+
+static inline bool cosy_env_load(struct cosy_env *env, uint64_t addr,
+				 unsigned int width, uint64_t *val)
+{
+	(void)env;
+	switch (width) {
+	case 1:
+		*val = *(const volatile cosy_env_u8 *)addr;
+		break;
+	case 2:
+		*val = *(const volatile cosy_env_u16 *)addr;
+		break;
+	case 4:
+		*val = *(const volatile cosy_env_u32 *)addr;
+		break;
+	default:
+		*val = *(const volatile cosy_env_u64 *)addr;
+		break;
+	}
+	return true;
+}
+
+static inline bool cosy_env_store(struct cosy_env *env, uint64_t addr,
+				  unsigned int width, uint64_t val)
+{
+	(void)env;
+	switch (width) {
+	case 1:
+		*(volatile cosy_env_u8 *)addr = (uint8_t)val;
+		break;
+	case 2:
+		*(volatile cosy_env_u16 *)addr = (uint16_t)val;
+		break;
+	case 4:
+		*(volatile cosy_env_u32 *)addr = (uint32_t)val;
+		break;
+	default:
+		*(volatile cosy_env_u64 *)addr = val;
+		break;
+	}
+	return true;
+}
+
+static inline bool cosy_env_copy(struct cosy_env *env, uint64_t dst,
+				 uint64_t src, uint64_t len)
+{
+	(void)env;
+	__builtin_memmove((void *)dst, (const void *)src, len);
+	return true;
+}
+
+static inline bool cosy_env_fill(struct cosy_env *env, uint64_t dst,
+				 uint8_t byte, uint64_t len)
+{
+	(void)env;
+	__builtin_memset((void *)dst, byte, len);
+	return true;
+}
+
+static inline bool cosy_env_compare(struct cosy_env *env, uint64_t a,
+				    uint64_t b, uint64_t len, int *sign)
+{
+	(void)env;
+	*sign = __builtin_memcmp((const void *)a, (const void *)b, len);
+	return true;
+}
+
+static inline bool cosy_env_find(struct cosy_env *env, uint64_t p, uint8_t byte,
+				 uint64_t len, uint64_t *at)
+{
+	(void)env;
+	*at = (uint64_t)__builtin_memchr((const void *)p, byte, len);
+	return true;
+}
+
+static inline bool cosy_env_strlen(struct cosy_env *env, uint64_t p,
+				   uint64_t *len)
+{
+	(void)env;
+	*len = __builtin_strlen((const char *)p);
+	return true;
+}
+
+static inline bool cosy_env_may_call(struct cosy_env *env)
+{
+	(void)env;
+	return true;
+}
+
+static inline void cosy_env_arg(struct cosy_env *env, unsigned int i,
+				uint64_t val)
+{
+	env->args[i] = (long)val;
+}
+
+/* Arguments a call does not take hold leftovers, as in any raw system call. */
+static inline long cosy_env_call(struct cosy_env *env, unsigned int nr)
+{
+	register long r10 __asm__("r10") = env->args[3];
+	register long r8 __asm__("r8") = env->args[4];
+	register long r9 __asm__("r9") = env->args[5];
+	long ret;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"((long)nr), "D"(env->args[0]), "S"(env->args[1]),
+			   "d"(env->args[2]), "r"(r10), "r"(r8), "r"(r9)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+
+/* The kernel restarts calls on its own way to user mode. */
+static inline bool cosy_env_restart(struct cosy_env *env, long ret)
+{
+	(void)env;
+	(void)ret;
+	return false;
+}
+
+static inline bool cosy_env_leave(struct cosy_env *env)
+{
+	return env->single;
+}
+
+/* Divide by zero for real. A handler may skip the instruction: result 0. */
+#define cosy_env_divide_error cosy_env_divide_error
+static inline bool cosy_env_divide_error(struct cosy_env *env)
+{
+	unsigned int low = 1, high = 0;
+
+	(void)env;
+	__asm__ volatile("divl %2" : "+a"(low), "+d"(high) : "r"(0) : "cc");
+	return true;
+}
+
+#endif /* COSY_ENV_H */

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception */
+/*
+ * compiler.h - what the kernel's headers give the core in the module, given to
+ * it in user space. The core includes this, and no C library header.
+ */
+#ifndef COSY_COMPILER_H
+#define COSY_COMPILER_H
+
+#ifdef __KERNEL__
+#include <linux/compiler.h>
+#include <linux/stddef.h>
+#include <linux/types.h>
+#else
+#include <stdbool.h>
+#include <stddef.h>
+#define likely(x)	__builtin_expect(!!(x), 1)
+#define unlikely(x)	__builtin_expect(!!(x), 0)
+#define __annotate_jump_table
+#endif
+
+#endif /* COSY_COMPILER_H */

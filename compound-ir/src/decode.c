@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception
+/*
+ * decode.c - from a verified image to threaded code, once at load.
+ *
+ * Each slot becomes one struct cosy_insn whose handler is specialised by what
+ * is known now: the operation, its width and condition, whether the second
+ * operand is a constant, whether the result replaces the first operand, and
+ * whether a branch goes back. Slots keep their places.
+ */
+#include <cosy/decode.h>
+
+#include "compiler.h"
+#include "handlers.h"
+
+/* The numbers below count on these lists running in parallel. */
+_Static_assert(COSY_H_ASHR_RR4 - COSY_H_ADD_RR4 ==
+	       (COSY_OP_ASHR - COSY_OP_ADD) * COSY_H_PER_ALU, "ALU order");
+_Static_assert(COSY_H_SET_RI4_SGE - COSY_H_SET_RI4_EQ == COSY_COND_SGE &&
+	       COSY_H_LOOP_B4_SGE - COSY_H_LOOP_B4_EQ == COSY_COND_SGE,
+	       "condition order");
+_Static_assert(COSY_H_BR_F_N - COSY_H_BR_F_RR4_EQ ==
+	       COSY_H_SET_N - COSY_H_SET_RR4_EQ, "compare order");
+
+/* May a call run inside another system call? By number. */
+static const bool call_nests[] = {
+#define NESTED true
+#define LEAVE false
+#define COSY_SYSCALL(nr, name, args, nested) [nr] = nested,
+#include "../syscalls.def"
+#undef NESTED
+#undef LEAVE
+};
+
+static bool may_nest(cosy_s64 nr)
+{
+	return nr < (cosy_s64)(sizeof(call_nests) / sizeof(call_nests[0])) &&
+	       call_nests[nr];
+}
+
+cosy_u64 cosy_code_size(const void *image)
+{
+	const struct cosy_header *h = image;
+
+	return sizeof(struct cosy_code) +
+	       (cosy_u64)h->nops * sizeof(struct cosy_insn);
+}
+
+static void set_target(struct cosy_insn *in, cosy_u32 pc, cosy_u32 target)
+{
+	in->disp = ((cosy_s32)target - (cosy_s32)pc - 1) *
+		   (cosy_s32)sizeof(struct cosy_insn);
+}
+
+/* Operations on 1 or 2 bytes know their width at run time. */
+static void set_narrow(struct cosy_insn *in, unsigned int width)
+{
+	in->width = 64 - 8 * width;
+}
+
+static void decode_alu(const struct cosy_op *op, struct cosy_insn *in)
+{
+	unsigned int handler = COSY_H_ADD_RR4 +
+			       (op->code - COSY_OP_ADD) * COSY_H_PER_ALU;
+
+	if (op->width < 4) {
+		in->handler = handler + COSY_H_ALU_N;
+		set_narrow(in, op->width);
+		return;
+	}
+	if (op->width == 8)
+		handler += COSY_H_ALU_8;
+	if (op->b == COSY_NONE) {
+		handler += COSY_H_ALU_RI;
+	} else if (op->dst == op->b) {
+		switch (op->code) {
+		case COSY_OP_ADD:
+		case COSY_OP_MUL:
+		case COSY_OP_AND:
+		case COSY_OP_OR:
+		case COSY_OP_XOR:
+			in->a = op->b;
+			in->b = op->a;
+			break;
+		default:
+			break;
+		}
+	}
+	if (in->dst == in->a)
+		handler += COSY_H_ALU_DST;
+	in->handler = handler;
+}
+
+/*
+ * SET and BR: @first is the operation's handler for RR4_EQ. Of two registers
+ * only six conditions have a handler, the others exchange the operands.
+ */
+static void decode_compare(const struct cosy_op *op, struct cosy_insn *in,
+			   unsigned int first)
+{
+	enum { RR4, RR8 = COSY_H_SET_RR8_EQ - COSY_H_SET_RR4_EQ,
+	       RI4 = COSY_H_SET_RI4_EQ - COSY_H_SET_RR4_EQ,
+	       RI8 = COSY_H_SET_RI8_EQ - COSY_H_SET_RR4_EQ,
+	       N = COSY_H_SET_N - COSY_H_SET_RR4_EQ };
+	enum { EQ, NE, ULT, ULE, SLT, SLE, SWAP = 8 };
+	static const cosy_u8 rr_cond[COSY_NR_CONDS] = {
+		[COSY_COND_EQ] = EQ, [COSY_COND_NE] = NE,
+		[COSY_COND_ULT] = ULT, [COSY_COND_ULE] = ULE,
+		[COSY_COND_UGT] = ULT | SWAP, [COSY_COND_UGE] = ULE | SWAP,
+		[COSY_COND_SLT] = SLT, [COSY_COND_SLE] = SLE,
+		[COSY_COND_SGT] = SLT | SWAP, [COSY_COND_SGE] = SLE | SWAP,
+	};
+
+	if (op->width < 4) {
+		in->handler = first + N;
+		in->c = op->cond;
+		set_narrow(in, op->width);
+	} else if (op->b == COSY_NONE) {
+		in->handler = first + (op->width == 4 ? RI4 : RI8) + op->cond;
+	} else {
+		in->handler = first + (op->width == 4 ? RR4 : RR8) +
+			      (rr_cond[op->cond] & ~SWAP);
+		if (rr_cond[op->cond] & SWAP) {
+			in->a = op->b;
+			in->b = op->a;
+		}
+	}
+}
+
+static void decode_loop(const struct cosy_op *op, struct cosy_insn *in)
+{
+	if (op->width < 4 || in->disp >= 0) {
+		in->handler = COSY_H_LOOP_N;
+		in->c = op->cond;
+		set_narrow(in, op->width);
+	} else if (op->width == 4) {
+		in->handler = COSY_H_LOOP_B4_EQ + op->cond;
+	} else {
+		in->handler = COSY_H_LOOP_B8_EQ + op->cond;
+	}
+}
+
+static unsigned int extend_handler(const struct cosy_op *op)
+{
+	if (op->width == 4)
+		return COSY_H_SEXT_4_8;
+	if (op->width == 2)
+		return op->imm == 4 ? COSY_H_SEXT_2_4 : COSY_H_SEXT_2_8;
+	if (op->imm == 2)
+		return COSY_H_SEXT_1_2;
+	return op->imm == 4 ? COSY_H_SEXT_1_4 : COSY_H_SEXT_1_8;
+}
+
+/* Of four handlers for the widths 1, 2, 4 and 8, the one for @width. */
+static unsigned int by_width(unsigned int first, unsigned int width)
+{
+	return first + (width > 1) + (width > 2) + (width > 4);
+}
+
+static void decode_op(const struct cosy_op *op, struct cosy_insn *in, int nested)
+{
+	bool back = in->disp < 0;
+
+	switch (op->code) {
+	case COSY_OP_ARG:
+	case COSY_OP_CASE:
+		in->handler = COSY_H_SLOT;
+		break;
+	case COSY_OP_CONST:
+		in->handler = COSY_H_CONST;
+		break;
+	case COSY_OP_MOV:
+		in->handler = COSY_H_MOV;
+		break;
+	case COSY_OP_SEXT:
+		in->handler = extend_handler(op);
+		break;
+	case COSY_OP_ZEXT:
+		in->handler = op->width == 8 ? COSY_H_MOV :
+			      by_width(COSY_H_ZEXT_1, op->width);
+		break;
+	case COSY_OP_SET:
+		decode_compare(op, in, COSY_H_SET_RR4_EQ);
+		break;
+	case COSY_OP_SELECT:
+		in->handler = COSY_H_SELECT;
+		break;
+	case COSY_OP_JMP:
+		in->handler = back ? COSY_H_JMP_B : COSY_H_JMP_F;
+		break;
+	case COSY_OP_BR:
+		decode_compare(op, in, back ? COSY_H_BR_B_RR4_EQ :
+					      COSY_H_BR_F_RR4_EQ);
+		break;
+	case COSY_OP_LOOP:
+		decode_loop(op, in);
+		break;
+	case COSY_OP_SWITCH:
+		in->handler = COSY_H_SWITCH;
+		in->imm = op->c;
+		set_narrow(in, op->width);
+		break;
+	case COSY_OP_EXIT:
+		in->handler = COSY_H_EXIT;
+		break;
+	case COSY_OP_LOAD:
+		in->handler = by_width(COSY_H_LOAD_1, op->width);
+		break;
+	case COSY_OP_STORE:
+		in->handler = by_width(COSY_H_STORE_1, op->width);
+		break;
+	case COSY_OP_COPY:
+		in->handler = COSY_H_COPY;
+		break;
+	case COSY_OP_FILL:
+		in->handler = COSY_H_FILL;
+		break;
+	case COSY_OP_COMPARE:
+		in->handler = COSY_H_COMPARE;
+		break;
+	case COSY_OP_FIND:
+		in->handler = COSY_H_FIND;
+		break;
+	case COSY_OP_STRLEN:
+		in->handler = COSY_H_STRLEN;
+		break;
+	case COSY_OP_SYS:
+	case COSY_OP_LIBC:
+		in->width = op->width;
+		if (nested && !may_nest(op->imm))
+			in->handler = COSY_H_STEP_CALL;
+		else if (op->code == COSY_OP_SYS)
+			in->handler = COSY_H_SYS_0 + op->width;
+		else
+			in->handler = COSY_H_LIBC_0 + op->width;
+		break;
+	case COSY_OP_UPCALL:
+		in->handler = COSY_H_UPCALL;
+		break;
+	default:
+		decode_alu(op, in);
+		break;
+	}
+}
+
+void cosy_decode(const void *image, struct cosy_code *code, int nested)
+{
+	const struct cosy_header *h = image;
+	const struct cosy_op *ops = (const void *)(h + 1);
+	cosy_u32 pc;
+
+	code->ninsns = h->nops;
+	code->nregs = h->nregs;
+	code->ninputs = h->ninputs;
+	code->out_first = h->out_first;
+	code->nout = h->nout;
+	code->nexits = h->nexits;
+	code->limit = h->limit;
+	for (pc = 0; pc < h->nops; pc++) {
+		const struct cosy_op *op = &ops[pc];
+		struct cosy_insn *in = &code->insns[pc];
+
+		in->dst = op->dst;
+		in->a = op->a == COSY_NONE ? h->nregs : op->a;
+		in->b = op->b == COSY_NONE ? h->nregs : op->b;
+		in->c = op->c;
+		in->width = 0;
+		in->imm = op->imm;
+		set_target(in, pc, op->target);
+		decode_op(op, in, nested);
+	}
+}
+
+int cosy_pc_valid(const struct cosy_code *code, cosy_u32 pc)
+{
+	return pc < code->ninsns && code->insns[pc].handler != COSY_H_SLOT;
+}

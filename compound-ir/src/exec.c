@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception
+/*
+ * exec.c - the executor: threaded code over the register file in memory.
+ *
+ * The values between two operations are all in memory: the registers in
+ * st->regs, the calls made in st->calls. ip, the registers' address and the
+ * budget are in machine registers and are written back on leaving. So an
+ * operation either has happened or has not, wherever a signal, a fault or a
+ * limit strikes.
+ *
+ * In the module this file needs -fno-gcse, like the kernel's BPF interpreter:
+ * each dispatch has to keep its own reference to the table.
+ */
+#include <cosy/exec.h>
+
+#include "compiler.h"
+#include "handlers.h"
+
+#define MAX_ERRNO_RESULT	4095
+
+/*
+ * The budget is kept in bytes of slots, so that a back-edge adds its
+ * displacement to both ip and budget.
+ */
+#define SLOT_BYTES	((cosy_s64)sizeof(struct cosy_insn))
+
+#ifndef cosy_env_divide_error
+/* The home may do better: let the process see its SIGFPE, then go on. */
+static inline bool cosy_env_divide_error(struct cosy_env *env)
+{
+	env->step = COSY_STEP_FAULT;
+	return false;
+}
+#endif
+
+/* Shifted to the top, values of any width compare like 64-bit ones. */
+static bool narrow_compare(unsigned int cond, cosy_u64 a, cosy_u64 b,
+			   unsigned int shift)
+{
+	a <<= shift;
+	b <<= shift;
+	switch (cond) {
+	case COSY_COND_EQ:
+		return a == b;
+	case COSY_COND_NE:
+		return a != b;
+	case COSY_COND_ULT:
+		return a < b;
+	case COSY_COND_ULE:
+		return a <= b;
+	case COSY_COND_UGT:
+		return a > b;
+	case COSY_COND_UGE:
+		return a >= b;
+	case COSY_COND_SLT:
+		return (cosy_s64)a < (cosy_s64)b;
+	case COSY_COND_SLE:
+		return (cosy_s64)a <= (cosy_s64)b;
+	case COSY_COND_SGT:
+		return (cosy_s64)a > (cosy_s64)b;
+	default:
+		return (cosy_s64)a >= (cosy_s64)b;
+	}
+}
+
+/* The CASE slot behind @ip whose constant is @val, or @ip for the default. */
+static const struct cosy_insn *find_case(const struct cosy_insn *ip,
+					 cosy_u64 val)
+{
+	cosy_u64 low = 1, high = (cosy_u64)ip->imm + 1;
+
+	while (low < high) {
+		cosy_u64 mid = (low + high) / 2;
+		cosy_u64 imm = (cosy_u64)ip[mid].imm;
+
+		if (imm == val)
+			return &ip[mid];
+		if (imm < val)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return ip;
+}
+
+static inline const struct cosy_insn *target_of(const struct cosy_insn *ip)
+{
+	return (const void *)((const char *)(ip + 1) + ip->disp);
+}
+
+static inline bool is_failure(cosy_u64 result)
+{
+	return result >= (cosy_u64)-MAX_ERRNO_RESULT;
+}
+
+static inline bool is_libc(const struct cosy_insn *ip)
+{
+	return ip->handler >= COSY_H_LIBC_0 && ip->handler <= COSY_H_LIBC_6;
+}
+
+static bool store_result(const struct cosy_insn *ip, struct cosy_state *st,
+			 cosy_u64 result)
+{
+	if (is_failure(result) && is_libc(ip)) {
+		if (!cosy_env_store(&st->env, st->errno_addr, 4, -result))
+			return false;
+		result = (cosy_u64)-1;
+	}
+	st->regs[ip->dst] = result;
+	return true;
+}
+
+_Bool cosy_exec_result(const struct cosy_code *code, struct cosy_state *st,
+		       long result)
+{
+	const struct cosy_insn *ip = &code->insns[st->pc];
+
+	if (!store_result(ip, st, (cosy_u64)result))
+		return false;
+	st->pc += 1 + ip->width;
+	return true;
+}
+
+enum cosy_status cosy_exec(const struct cosy_code *code, struct cosy_state *st)
+{
+#define LABEL(name) &&do_##name,
+	static const void * const table[] __annotate_jump_table = {
+		COSY_HANDLERS(LABEL)
+	};
+#undef LABEL
+	const struct cosy_insn *ip = &code->insns[st->pc];
+	cosy_u64 *regs = st->regs;
+	cosy_s64 budget = st->budget > (cosy_s64)COSY_MAX_LIMIT ?
+			  (cosy_s64)COSY_MAX_LIMIT : st->budget;
+	enum cosy_status status;
+	cosy_u64 result;
+
+	budget *= SLOT_BYTES;
+
+#define DST	regs[ip->dst]
+#define A	regs[ip->a]
+#define B	regs[ip->b]
+#define C	regs[ip->c]
+#define IMM	((cosy_u64)ip->imm)
+#define DISPATCH() goto *table[ip->handler]
+#define NEXT() do { ip++; DISPATCH(); } while (0)
+
+/* A jump back: pay for the slots jumped over, and look up from work. */
+#define BACK() do {						\
+	budget += ip->disp;					\
+	ip = target_of(ip);					\
+	if (unlikely(budget < 0))				\
+		goto limit;					\
+	if (unlikely(cosy_env_leave(&st->env)))			\
+		goto again;					\
+	DISPATCH();						\
+} while (0)
+#define FORWARD() do { ip = target_of(ip); DISPATCH(); } while (0)
+
+	DISPATCH();
+
+do_SLOT:
+	NEXT();
+do_CONST:
+	DST = IMM;
+	NEXT();
+do_MOV:
+	DST = A;
+	NEXT();
+
+#define EXTEND(name, from, to)					\
+do_##name:							\
+	DST = (to)(from)A;					\
+	NEXT()
+
+	EXTEND(SEXT_1_2, signed char, unsigned short);
+	EXTEND(SEXT_1_4, signed char, cosy_u32);
+	EXTEND(SEXT_1_8, signed char, cosy_u64);
+	EXTEND(SEXT_2_4, short, cosy_u32);
+	EXTEND(SEXT_2_8, short, cosy_u64);
+	EXTEND(SEXT_4_8, cosy_s32, cosy_u64);
+	EXTEND(ZEXT_1, cosy_u8, cosy_u64);
+	EXTEND(ZEXT_2, cosy_u16, cosy_u64);
+	EXTEND(ZEXT_4, cosy_u32, cosy_u64);
+
+/*
+ * The operators: x and y are the operands, U and S their unsigned and signed
+ * types, bits their width.
+ */
+#define DO_ADD(U, S, bits)	((U)(x + y))
+#define DO_SUB(U, S, bits)	((U)(x - y))
+#define DO_MUL(U, S, bits)	((U)(x * y))
+#define DO_AND(U, S, bits)	((U)(x & y))
+#define DO_OR(U, S, bits)	((U)(x | y))
+#define DO_XOR(U, S, bits)	((U)(x ^ y))
+#define DO_SHL(U, S, bits)	((U)(x << (y & ((bits) - 1))))
+#define DO_LSHR(U, S, bits)	((U)(x >> (y & ((bits) - 1))))
+#define DO_ASHR(U, S, bits)	((U)((S)x >> (y & ((bits) - 1))))
+#define DO_UDIV(U, S, bits)	((U)(x / y))
+#define DO_UREM(U, S, bits)	((U)(x % y))
+#define DO_SDIV(U, S, bits)	((U)((S)x / (S)y))
+#define DO_SREM(U, S, bits)	((U)((S)x % (S)y))
+
+#define NO_CHECK(U, S)
+#define CHECK_ZERO(U, S) do {					\
+	if (unlikely(!y))					\
+		goto divide_error;				\
+} while (0)
+#define CHECK_OVERFLOW(U, S) do {				\
+	if (unlikely(!y || (y == (U)-1 &&			\
+			    x == (U)1 << (sizeof(U) * 8 - 1)))) \
+		goto divide_error;				\
+} while (0)
+
+#define ALU_ONE(name, OP, CHECK, U, S, first, second) \
+do_##name: {							\
+		const U x = (U)(first);				\
+		const U y = (U)(second);			\
+								\
+		CHECK(U, S);					\
+		DST = DO_##OP(U, S, (sizeof(U) * 8));		\
+	}							\
+	NEXT()
+
+/* Narrow values are extended to 64 bits as EXT says, and cut off again. */
+#define ALU(OP, CHECK, EXT) \
+	ALU_ONE(OP##_RR4, OP, CHECK, cosy_u32, cosy_s32, A, B);	\
+	ALU_ONE(OP##_RI4, OP, CHECK, cosy_u32, cosy_s32, A, IMM); \
+	ALU_ONE(OP##_DR4, OP, CHECK, cosy_u32, cosy_s32, DST, B); \
+	ALU_ONE(OP##_DI4, OP, CHECK, cosy_u32, cosy_s32, DST, IMM); \
+	ALU_ONE(OP##_RR8, OP, CHECK, cosy_u64, cosy_s64, A, B);	\
+	ALU_ONE(OP##_RI8, OP, CHECK, cosy_u64, cosy_s64, A, IMM); \
+	ALU_ONE(OP##_DR8, OP, CHECK, cosy_u64, cosy_s64, DST, B); \
+	ALU_ONE(OP##_DI8, OP, CHECK, cosy_u64, cosy_s64, DST, IMM); \
+do_##OP##_N: {							\
+		const unsigned int shift = ip->width;		\
+		const cosy_u64 x = (cosy_u64)((EXT)(A << shift) >> shift); \
+		const cosy_u64 y =				\
+			(cosy_u64)((EXT)((B + IMM) << shift) >> shift); \
+								\
+		CHECK(cosy_u64, cosy_s64);			\
+		DST = DO_##OP(cosy_u64, cosy_s64, (64 - shift)) << shift >> shift; \
+	}							\
+	NEXT()
+
+	ALU(ADD, NO_CHECK, cosy_u64);
+	ALU(SUB, NO_CHECK, cosy_u64);
+	ALU(MUL, NO_CHECK, cosy_u64);
+	ALU(UDIV, CHECK_ZERO, cosy_u64);
+	ALU(SDIV, CHECK_OVERFLOW, cosy_s64);
+	ALU(UREM, CHECK_ZERO, cosy_u64);
+	ALU(SREM, CHECK_OVERFLOW, cosy_s64);
+	ALU(AND, NO_CHECK, cosy_u64);
+	ALU(OR, NO_CHECK, cosy_u64);
+	ALU(XOR, NO_CHECK, cosy_u64);
+	ALU(SHL, NO_CHECK, cosy_u64);
+	ALU(LSHR, NO_CHECK, cosy_u64);
+	ALU(ASHR, NO_CHECK, cosy_s64);
+
+divide_error:
+	if (!cosy_env_divide_error(&st->env))
+		goto step;
+	DST = 0;
+	NEXT();
+
+/* SET and BR for each condition; ACT(test) says what to do with the outcome. */
+#define COMPARE_ONE(name, ACT, T, op, second)			\
+do_##name:							\
+	ACT((T)A op (T)(second));				\
+	NEXT()
+
+#define COMPARE_RR(OP, ACT, U, S)				\
+	COMPARE_ONE(OP##_EQ, ACT, U, ==, B);			\
+	COMPARE_ONE(OP##_NE, ACT, U, !=, B);			\
+	COMPARE_ONE(OP##_ULT, ACT, U, <, B);			\
+	COMPARE_ONE(OP##_ULE, ACT, U, <=, B);			\
+	COMPARE_ONE(OP##_SLT, ACT, S, <, B);			\
+	COMPARE_ONE(OP##_SLE, ACT, S, <=, B)
+
+#define COMPARE_ALL(OP, ONE, ACT, U, S, second)			\
+	ONE(OP##_EQ, ACT, U, ==, second);			\
+	ONE(OP##_NE, ACT, U, !=, second);			\
+	ONE(OP##_ULT, ACT, U, <, second);			\
+	ONE(OP##_ULE, ACT, U, <=, second);			\
+	ONE(OP##_UGT, ACT, U, >, second);			\
+	ONE(OP##_UGE, ACT, U, >=, second);			\
+	ONE(OP##_SLT, ACT, S, <, second);			\
+	ONE(OP##_SLE, ACT, S, <=, second);			\
+	ONE(OP##_SGT, ACT, S, >, second);			\
+	ONE(OP##_SGE, ACT, S, >=, second)
+
+#define COMPARE(OP, ACT)					\
+	COMPARE_RR(OP##_RR4, ACT, cosy_u32, cosy_s32);		\
+	COMPARE_RR(OP##_RR8, ACT, cosy_u64, cosy_s64);		\
+	COMPARE_ALL(OP##_RI4, COMPARE_ONE, ACT, cosy_u32, cosy_s32, IMM); \
+	COMPARE_ALL(OP##_RI8, COMPARE_ONE, ACT, cosy_u64, cosy_s64, IMM); \
+do_##OP##_N:							\
+	ACT(narrow_compare(ip->c, A, B + IMM, ip->width));	\
+	NEXT()
+
+#define ACT_SET(test)	(DST = (test))
+#define ACT_FORWARD(test) do { if (test) FORWARD(); } while (0)
+#define ACT_BACK(test)	do { if (test) BACK(); } while (0)
+
+	COMPARE(SET, ACT_SET);
+	COMPARE(BR_F, ACT_FORWARD);
+	COMPARE(BR_B, ACT_BACK);
+
+do_SELECT:
+	DST = A ? B : C;
+	NEXT();
+do_JMP_F:
+	FORWARD();
+do_JMP_B:
+	BACK();
+
+#define LOOP_ONE(name, ACT, T, op, second)			\
+do_##name: {							\
+		const T x = (T)(DST + IMM);			\
+								\
+		DST = sizeof(T) == 4 ? (cosy_u32)x : (cosy_u64)x; \
+		ACT(x op (T)(second));				\
+	}							\
+	NEXT()
+
+	COMPARE_ALL(LOOP_B4, LOOP_ONE, ACT_BACK, cosy_u32, cosy_s32, B);
+	COMPARE_ALL(LOOP_B8, LOOP_ONE, ACT_BACK, cosy_u64, cosy_s64, B);
+do_LOOP_N:
+	DST = (DST + IMM) << ip->width >> ip->width;
+	if (!narrow_compare(ip->c, DST, B, ip->width))
+		NEXT();
+	if (ip->disp < 0)
+		BACK();
+	FORWARD();
+
+do_SWITCH: {
+		const struct cosy_insn *from = ip;
+
+		ip = find_case(ip, A << ip->width >> ip->width);
+		ip = target_of(ip);
+		if (ip > from)
+			DISPATCH();
+		budget += (const char *)ip - (const char *)(from + 1);
+	}
+	if (unlikely(budget < 0))
+		goto limit;
+	if (unlikely(cosy_env_leave(&st->env)))
+		goto again;
+	DISPATCH();
+
+do_EXIT:
+	st->value = IMM;
+	status = COSY_DONE;
+	goto leave;
+do_UPCALL:
+	st->value = IMM;
+	status = COSY_UPCALL;
+	ip++;
+	goto leave;
+
+#define LOAD(width)						\
+do_LOAD_##width: {						\
+		cosy_u64 val;					\
+								\
+		if (unlikely(!cosy_env_load(&st->env, A + IMM, width, &val))) \
+			goto fault;				\
+		DST = val;					\
+	}							\
+	NEXT()
+
+	LOAD(1);
+	LOAD(2);
+	LOAD(4);
+	LOAD(8);
+
+#define STORE(width)						\
+do_STORE_##width:						\
+	if (unlikely(!cosy_env_store(&st->env, A + IMM, width, B))) \
+		goto fault;					\
+	NEXT()
+
+	STORE(1);
+	STORE(2);
+	STORE(4);
+	STORE(8);
+
+do_COPY:
+	if (unlikely(!cosy_env_copy(&st->env, A, B, C)))
+		goto step;
+	NEXT();
+do_FILL:
+	if (unlikely(!cosy_env_fill(&st->env, A, (cosy_u8)B, C)))
+		goto step;
+	NEXT();
+do_COMPARE: {
+		int sign;
+
+		if (unlikely(!cosy_env_compare(&st->env, A, B, C, &sign)))
+			goto step;
+		DST = (cosy_u32)((sign > 0) - (sign < 0));
+	}
+	NEXT();
+do_FIND:
+	if (unlikely(!cosy_env_find(&st->env, A, (cosy_u8)B, C, &result)))
+		goto step;
+	DST = result;
+	NEXT();
+do_STRLEN:
+	if (unlikely(!cosy_env_strlen(&st->env, A, &result)))
+		goto step;
+	DST = result;
+	NEXT();
+
+#define ARG(i)	cosy_env_arg(&st->env, i, regs[ip[1 + (i)].a] + \
+					  (cosy_u64)ip[1 + (i)].imm)
+#define ARGS_0
+#define ARGS_1	ARG(0)
+#define ARGS_2	ARGS_1; ARG(1)
+#define ARGS_3	ARGS_2; ARG(2)
+#define ARGS_4	ARGS_3; ARG(3)
+#define ARGS_5	ARGS_4; ARG(4)
+#define ARGS_6	ARGS_5; ARG(5)
+
+#define CALL(name, nargs)					\
+do_##name##_##nargs:						\
+	if (unlikely(!cosy_env_may_call(&st->env)))		\
+		goto step;					\
+	ARGS_##nargs;						\
+	st->calls++;						\
+	result = (cosy_u64)cosy_env_call(&st->env, (unsigned int)ip->imm); \
+	if (unlikely(is_failure(result)))			\
+		goto failure;					\
+	DST = result;						\
+	ip += 1 + (nargs);					\
+	if (unlikely(cosy_env_leave(&st->env)))			\
+		goto again;					\
+	DISPATCH()
+
+#define CALLS(name)						\
+	CALL(name, 0);						\
+	CALL(name, 1);						\
+	CALL(name, 2);						\
+	CALL(name, 3);						\
+	CALL(name, 4);						\
+	CALL(name, 5);						\
+	CALL(name, 6)
+
+	CALLS(SYS);
+	CALLS(LIBC);
+
+failure:
+	if (cosy_env_restart(&st->env, (long)result) ||
+	    !store_result(ip, st, result)) {
+		st->value = result;
+		status = COSY_RESULT;
+		goto leave;
+	}
+	ip += 1 + ip->width;
+	if (cosy_env_leave(&st->env))
+		goto again;
+	DISPATCH();
+
+do_STEP_CALL:
+	st->value = COSY_STEP_CALL;
+	status = COSY_STEP;
+	goto leave;
+fault:
+	st->value = COSY_STEP_FAULT;
+	status = COSY_STEP;
+	goto leave;
+step:
+	st->value = st->env.step;
+	status = COSY_STEP;
+	goto leave;
+limit:
+	st->value = COSY_LIMIT_OPS;
+	status = COSY_LIMIT;
+	goto leave;
+again:
+	status = COSY_AGAIN;
+leave:
+	st->pc = (cosy_u32)(ip - code->insns);
+	st->budget = budget / SLOT_BYTES;
+	return status;
+}
