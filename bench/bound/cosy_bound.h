@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception */
+/*
+ * cosy_bound.h - the interface of /dev/cosy-bound.
+ *
+ * Each ioctl runs one benchmark's loop as compiled C inside the kernel.
+ */
+#ifndef COSY_BOUND_H
+#define COSY_BOUND_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define COSY_BOUND_DEVICE "/dev/cosy-bound"
+
+/**
+ * struct cosy_bound - argument of every ioctl
+ * @count:  iterations
+ * @fd:	    PREAD: the file; LS: the directory
+ * @path:   STAT, OPEN: address of the path
+ * @buffer: PREAD, LS: address of the buffer
+ * @size:   its size in bytes
+ * @stat:   STAT, LS: address of a struct stat
+ * @sum:    out: GETPID, PREAD: the last result; LS: the sizes added up; else 0
+ *
+ * Errors: EFAULT, or the first failing call's.
+ */
+struct cosy_bound {
+	__u64 count;
+	__s64 fd;
+	__u64 path;
+	__u64 buffer;
+	__u64 size;
+	__u64 stat;
+	__u64 sum;
+};
+
+/** getpid() */
+#define COSY_BOUND_GETPID	_IOWR('Q', 0x60, struct cosy_bound)
+/** pread(fd, buffer, size, 0) */
+#define COSY_BOUND_PREAD	_IOWR('Q', 0x61, struct cosy_bound)
+/** newfstatat(AT_FDCWD, path, stat, 0) */
+#define COSY_BOUND_STAT		_IOWR('Q', 0x62, struct cosy_bound)
+/** close(openat(AT_FDCWD, path, O_RDONLY)) */
+#define COSY_BOUND_OPENCLOSE	_IOWR('Q', 0x63, struct cosy_bound)
+/** passes over fd: lseek, getdents64, newfstatat and st_size of each entry */
+#define COSY_BOUND_LS		_IOWR('Q', 0x64, struct cosy_bound)
+
+#endif /* COSY_BOUND_H */

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * uring.c - one ring, one batch at a time. Single-threaded.
+ */
+
+#define _GNU_SOURCE
+#include "uring.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+static int ring_fd;
+static unsigned int *sq_tail, *cq_head, *cq_tail;
+static unsigned int sq_mask, cq_mask;
+static struct io_uring_sqe *sqes;
+static struct io_uring_cqe *cqes;
+static unsigned int filled;
+
+static void *map(size_t size, long long offset)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+		       ring_fd, offset);
+
+	if (p == MAP_FAILED)
+		bench_die("the ring's memory");
+	return p;
+}
+
+void uring_open(void)
+{
+	struct io_uring_params p = {
+		.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_COOP_TASKRUN,
+	};
+	char *sq, *cq;
+	unsigned int *array;
+
+	ring_fd = (int)syscall(SYS_io_uring_setup, URING_BATCH, &p);
+	if (ring_fd < 0)
+		bench_die("io_uring_setup");
+	sq = map(p.sq_off.array + p.sq_entries * sizeof(unsigned int), IORING_OFF_SQ_RING);
+	cq = map(p.cq_off.cqes + p.cq_entries * sizeof(*cqes), IORING_OFF_CQ_RING);
+	sqes = map(p.sq_entries * sizeof(*sqes), IORING_OFF_SQES);
+	sq_tail = (unsigned int *)(sq + p.sq_off.tail);
+	sq_mask = p.sq_entries - 1;
+	cq_head = (unsigned int *)(cq + p.cq_off.head);
+	cq_tail = (unsigned int *)(cq + p.cq_off.tail);
+	cq_mask = p.cq_entries - 1;
+	cqes = (struct io_uring_cqe *)(cq + p.cq_off.cqes);
+	/* Entries are always submitted in the order of their places. */
+	array = (unsigned int *)(sq + p.sq_off.array);
+	for (unsigned int i = 0; i < p.sq_entries; i++)
+		array[i] = i;
+}
+
+void uring_register_files(unsigned int count)
+{
+	struct io_uring_rsrc_register r = {
+		.nr = count,
+		.flags = IORING_RSRC_REGISTER_SPARSE,
+	};
+
+	if (syscall(SYS_io_uring_register, ring_fd, IORING_REGISTER_FILES2, &r, sizeof(r)) < 0)
+		bench_die("the ring's direct descriptors");
+}
+
+struct io_uring_sqe *uring_sqe(void)
+{
+	struct io_uring_sqe *sqe = &sqes[(*sq_tail + filled++) & sq_mask];
+
+	memset(sqe, 0, sizeof(*sqe));
+	return sqe;
+}
+
+long uring_submit(void)
+{
+	unsigned int wanted = filled, head;
+	long sum = 0;
+
+	filled = 0;
+	__atomic_store_n(sq_tail, *sq_tail + wanted, __ATOMIC_RELEASE);
+	if (syscall(SYS_io_uring_enter, ring_fd, wanted, wanted, IORING_ENTER_GETEVENTS,
+		    NULL, 0) != wanted)
+		bench_die("io_uring_enter");
+	head = *cq_head;
+	if (__atomic_load_n(cq_tail, __ATOMIC_ACQUIRE) - head != wanted) {
+		errno = EIO;
+		bench_die("completions are missing");
+	}
+	for (unsigned int i = 0; i < wanted; i++) {
+		int res = cqes[(head + i) & cq_mask].res;
+
+		if (res < 0) {
+			errno = -res;
+			bench_die("an operation in the ring");
+		}
+		sum += res;
+	}
+	__atomic_store_n(cq_head, head + wanted, __ATOMIC_RELEASE);
+	return sum;
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * ls5000: what `ls -l` does to a directory of 5,000 files - getdents64, and
+ * newfstatat of every entry - without printing anything.
+ */
+
+#define _GNU_SOURCE
+#include <cosy.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../bound/cosy_bound.h"
+#include "../common/bench.h"
+#include "../common/uring.h"
+
+#define DIRECTORY "ls5000.data"
+#define FILES 5000
+
+static int fd;
+static char buffer[32768];
+static struct stat st;
+static uint64_t total;		/* of all st_size, as prepare() counted it */
+
+/* @count is the number of entries, "." and ".." not counted. */
+static uint64_t region(uint64_t count)
+{
+	uint64_t pass, sum = 0;
+	long n, at;
+
+	COSY_START;
+	for (pass = 0; pass < count / FILES; pass++) {
+		lseek(fd, 0, SEEK_SET);
+		while ((n = syscall(SYS_getdents64, fd, buffer, sizeof(buffer))) > 0) {
+			for (at = 0; at < n; at += ((struct dirent64 *)(buffer + at))->d_reclen) {
+				fstatat(fd, ((struct dirent64 *)(buffer + at))->d_name, &st,
+					AT_SYMLINK_NOFOLLOW);
+				sum += (uint64_t)st.st_size;
+			}
+		}
+	}
+	COSY_END;
+	return sum;
+}
+
+static uint64_t bound(uint64_t count)
+{
+	struct cosy_bound b = {
+		.count = count / FILES,
+		.fd = fd,
+		.buffer = (uintptr_t)buffer,
+		.size = sizeof(buffer),
+		.stat = (uintptr_t)&st,
+	};
+
+	return bench_bound(COSY_BOUND_LS, &b);
+}
+
+/* There is no getdents in a ring: that stays a call of its own. */
+static uint64_t uring(uint64_t count)
+{
+	static struct statx stx[URING_BATCH];
+	uint64_t sum = 0;
+	int filled = 0;
+	long n, at;
+
+	for (uint64_t pass = 0; pass < count / FILES; pass++) {
+		lseek(fd, 0, SEEK_SET);
+		while ((n = syscall(SYS_getdents64, fd, buffer, sizeof(buffer))) > 0) {
+			for (at = 0; at < n;) {
+				struct dirent64 *entry = (struct dirent64 *)(buffer + at);
+				struct io_uring_sqe *sqe = uring_sqe();
+
+				sqe->opcode = IORING_OP_STATX;
+				sqe->fd = fd;
+				sqe->addr = (uintptr_t)entry->d_name;
+				sqe->statx_flags = AT_SYMLINK_NOFOLLOW;
+				sqe->len = STATX_BASIC_STATS;
+				sqe->off = (uintptr_t)&stx[filled++];
+				at += entry->d_reclen;
+				if (filled < URING_BATCH && at < n)
+					continue;
+				uring_submit();
+				while (filled)
+					sum += stx[--filled].stx_size;
+			}
+		}
+	}
+	return sum;
+}
+
+static uint64_t expected(uint64_t count)
+{
+	return total * (count / FILES);
+}
+
+static void prepare(void)
+{
+	char name[16];
+
+	if (mkdir(DIRECTORY, 0700) && errno != EEXIST)
+		bench_die(DIRECTORY);
+	fd = open(DIRECTORY, O_RDONLY | O_DIRECTORY);
+	if (fd < 0)
+		bench_die(DIRECTORY);
+	for (int i = 0; i < FILES; i++) {
+		int file;
+
+		snprintf(name, sizeof(name), "file%04d", i);
+		file = openat(fd, name, O_WRONLY | O_CREAT, 0600);
+		if (file < 0 || ftruncate(file, i))
+			bench_die(name);
+		close(file);
+		total += (uint64_t)i;
+	}
+	if (fstat(fd, &st))
+		bench_die(".");
+	total += (uint64_t)st.st_size;
+	if (stat(".", &st))
+		bench_die("..");
+	total += (uint64_t)st.st_size;
+	uring_open();
+}
+
+int main(int argc, char **argv)
+{
+	static const struct bench benches[] = {
+		{ .name = "ls5000", .per = "file", .count = FILES, .region = region,
+		  .bound = bound, .io_uring = uring, .expected = expected },
+		{ 0 },
+	};
+
+	return bench_main(argc, argv, benches, prepare);
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * op: what a simple operation costs the executor. A loop is made longer by more
+ * and more operations; the slope is the cost of one. "op" is a mix, op-NAME one
+ * kind alone.
+ */
+
+#include <stdlib.h>
+
+#include "../common/bench.h"
+#include "../common/image.h"
+
+/* r0 counts up to r1; r2 points to memory; the operations work on r3 to r5. */
+enum { R_I, R_END, R_MEMORY, R_X, R_Y, R_Z, NREGS };
+#define NINPUTS 3
+
+#define ITERATIONS 2000
+#define POINTS 4
+
+static struct cosy_op op_add(unsigned int at)
+{
+	(void)at;
+	return (struct cosy_op){ .code = COSY_OP_ADD, .width = 8, .dst = R_X, .a = R_X, .b = R_Y };
+}
+
+static struct cosy_op op_sub(unsigned int at)
+{
+	(void)at;
+	return (struct cosy_op){ .code = COSY_OP_SUB, .width = 8, .dst = R_Y, .a = R_Z,
+				 .b = COSY_NONE, .imm = 3 };
+}
+
+static struct cosy_op op_xor(unsigned int at)
+{
+	(void)at;
+	return (struct cosy_op){ .code = COSY_OP_XOR, .width = 4, .dst = R_Z, .a = R_X, .b = R_Z };
+}
+
+static struct cosy_op op_mov(unsigned int at)
+{
+	(void)at;
+	return (struct cosy_op){ .code = COSY_OP_MOV, .dst = R_Y, .a = R_X };
+}
+
+static struct cosy_op op_load(unsigned int at)
+{
+	(void)at;
+	return (struct cosy_op){ .code = COSY_OP_LOAD, .width = 8, .dst = R_Z, .a = R_MEMORY, .imm = 8 };
+}
+
+static struct cosy_op op_store(unsigned int at)
+{
+	(void)at;
+	return (struct cosy_op){ .code = COSY_OP_STORE, .width = 8, .a = R_MEMORY, .b = R_X, .imm = 16 };
+}
+
+/* Never taken: r2 is not NULL. */
+static struct cosy_op op_branch(unsigned int at)
+{
+	return (struct cosy_op){ .code = COSY_OP_BR, .width = 8, .cond = COSY_COND_EQ, .a = R_MEMORY,
+				 .b = COSY_NONE, .target = at + 1 };
+}
+
+typedef struct cosy_op make_op(unsigned int at);
+
+/*
+ * One run: the loop with 0, nkinds, 2 nkinds, ... operations, timed. What they do
+ * to the registers does not matter, as nothing depends on it.
+ */
+static double slope(make_op *const *kinds, unsigned int nkinds)
+{
+	double x[POINTS], y[POINTS];
+	uint64_t memory[4] = { 0 };
+
+	for (unsigned int point = 0; point < POINTS; point++) {
+		const unsigned int n = point * nkinds;
+		struct cosy_op *ops = calloc(n + 2, sizeof(*ops));
+		uint64_t frame[NREGS] = { 0 };
+		struct cosy *compound;
+		uint64_t start, end;
+
+		if (!ops)
+			bench_die("ops");
+		for (unsigned int i = 0; i < n; i++)
+			ops[i] = kinds[i % nkinds](i);
+		ops[n] = (struct cosy_op){ .code = COSY_OP_LOOP, .width = 8, .dst = R_I, .b = R_END,
+					   .imm = 1, .cond = COSY_COND_ULT, .target = 0 };
+		ops[n + 1] = (struct cosy_op){ .code = COSY_OP_EXIT };
+		compound = image_load(ops, n + 2, NREGS, NINPUTS);
+		for (int warm = 1; warm >= 0; warm--) {
+			frame[R_I] = 0;
+			frame[R_END] = warm ? 1 : ITERATIONS;
+			frame[R_MEMORY] = (uintptr_t)memory;
+			start = bench_now();
+			if (cosy_run(compound, frame) != 0)
+				bench_die("cosy_run");
+			end = bench_now();
+		}
+		cosy_free(compound);
+		free(ops);
+		x[point] = n;
+		y[point] = (double)(end - start) / ITERATIONS;
+	}
+	return bench_fit(x, y, POINTS);
+}
+
+#define KIND_SLOPE(NAME)					\
+	static double slope_##NAME(void)			\
+	{							\
+		make_op *const kinds[] = {			\
+			op_##NAME, op_##NAME, op_##NAME,	\
+			op_##NAME, op_##NAME, op_##NAME,	\
+		};						\
+		return slope(kinds, 6);				\
+	}
+KIND_SLOPE(add)
+KIND_SLOPE(sub)
+KIND_SLOPE(xor)
+KIND_SLOPE(mov)
+KIND_SLOPE(load)
+KIND_SLOPE(store)
+KIND_SLOPE(branch)
+
+static double slope_mix(void)
+{
+	make_op *const kinds[] = { op_add, op_xor, op_sub, op_mov, op_load, op_branch };
+
+	return slope(kinds, 6);
+}
+
+#define KIND(NAME) { .name = "op-" #NAME, .per = "operation", .slope = slope_##NAME }
+
+int main(int argc, char **argv)
+{
+	static const struct bench benches[] = {
+		{ .name = "op", .per = "operation", .slope = slope_mix },
+		KIND(add), KIND(sub), KIND(xor), KIND(mov), KIND(load), KIND(store), KIND(branch),
+		{ 0 },
+	};
+
+	return bench_main(argc, argv, benches, NULL);
+}
