@@ -56,7 +56,7 @@ typedef void (*cosy_thunk)(uint64_t *frame);
  * @nthunks:  their number
  * @line:     line of COSY_START
  * @file:     source file as given to the compiler
- * @function: the function the region is in
+ * @function: the function the region is in; never NULL
  * @handle:   libcosy's: the module's handle + 1, 0 if not loaded
  * @state:    libcosy's: decoded code and statistics
  */

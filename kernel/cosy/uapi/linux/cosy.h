@@ -37,13 +37,13 @@
  * nor a call's own result (an int where calls restart) looks like one of them.
  *
  * The caller sets status to COSY_DONE before it enters first, to COSY_AGAIN
- * when it enters again. When a call inside is
- * interrupted the module saves the state with status COSY_RESULT and returns
- * the kernel's own restart code. If the kernel restarts the entry, it resumes
- * at pc by itself; if a handler without SA_RESTART ran, the entry returns
- * -EINTR, which is then the call's result; if the call has its own way to
- * restart (nanosleep, poll), that way's answer is returned. So whenever status
- * is COSY_RESULT afterwards, the returned value belongs to the call at pc.
+ * when it enters again. When a call inside is interrupted the module saves the
+ * state with status COSY_RESULT and returns the kernel's own restart code. If
+ * the kernel restarts the entry, it resumes at pc by itself; if a handler
+ * without SA_RESTART ran, the entry returns -EINTR, which is then the call's
+ * result; if the call has its own way to restart (nanosleep, poll), that way's
+ * answer is returned. So whenever status is COSY_RESULT afterwards, the
+ * returned value belongs to the call at pc.
  */
 #ifndef _UAPI_LINUX_COSY_H
 #define _UAPI_LINUX_COSY_H

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * device.c - the descriptor of /dev/cosy.
+ *
+ * A program must see the descriptor numbers, and the EMFILE, that it sees
+ * without us: open() returns the lowest free number, programs count on 3 being
+ * next, and servers open files until EMFILE and then close some. So our
+ * descriptor gets a number that the program cannot be given: the soft
+ * RLIMIT_NOFILE itself, for which the limit is raised for a moment. Where it
+ * cannot be raised (soft limit = hard limit), the highest free number is the
+ * one the program misses last.
+ *
+ * A high number has a price: the kernel's descriptor table is as long as the
+ * highest descriptor, 8 bytes each, and is copied at every fork. Hence
+ * HIGHEST_NUMBER: at limits above that, which nobody comes near unless he has
+ * that many files, the program misses that one number.
+ *
+ * A program that raises its soft limit later misses one number too.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/cosy.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cosy/format.h>
+
+#include "device.h"
+#include "message.h"
+#include "sys.h"
+
+#define HIGHEST_NUMBER 16384
+
+/* How many descriptors of ours there may be: one per copy of libcosy. */
+#define MAX_COPIES 64
+
+int cosy_device_fd = -1;
+
+static uint64_t device_rdev;	/* what the descriptor must refer to */
+static int device_pid;		/* the process that opened it */
+
+static long sys_close(int fd)
+{
+	return cosy_sys(SYS_close, fd, 0, 0);
+}
+
+static long set_limit(const struct rlimit *new, struct rlimit *old)
+{
+	return cosy_sys6(SYS_prlimit64, 0, RLIMIT_NOFILE, (long)new, (long)old,
+			 0, 0);
+}
+
+static int duplicate(int fd, rlim_t number)
+{
+	return (int)cosy_sys(SYS_fcntl, fd, F_DUPFD_CLOEXEC, (long)number);
+}
+
+/* Duplicate @fd to the soft limit or just above; @limit is the present one. */
+static int duplicate_above(int fd, const struct rlimit *limit)
+{
+	struct rlimit raised = { limit->rlim_cur + MAX_COPIES, limit->rlim_max };
+	struct rlimit found;
+	int copy;
+
+	/* Only a privileged process may exceed the hard limit; it may try. */
+	if (raised.rlim_max < raised.rlim_cur)
+		raised.rlim_max = raised.rlim_cur;
+	if (set_limit(&raised, NULL) < 0) {
+		raised.rlim_cur = raised.rlim_max = limit->rlim_max;
+		if (raised.rlim_cur == limit->rlim_cur ||
+		    set_limit(&raised, NULL) < 0)
+			return -EMFILE;
+	}
+	copy = duplicate(fd, limit->rlim_cur);
+	/* If the program changed the limit meanwhile, its word stands. */
+	if (set_limit(limit, &found) == 0 &&
+	    (found.rlim_cur != raised.rlim_cur ||
+	     found.rlim_max != raised.rlim_max))
+		set_limit(&found, NULL);
+	return copy;
+}
+
+/* Duplicate @fd to the highest free number below @limit. */
+static int duplicate_below(int fd, rlim_t limit)
+{
+	for (rlim_t i = 1; i <= MAX_COPIES && i < limit; i++) {
+		int copy = duplicate(fd, limit - i);
+
+		if (copy != -EMFILE)
+			return copy;
+	}
+	return -EMFILE;
+}
+
+/*
+ * Duplicate @fd to a number at or above the soft limit. The limit belongs to
+ * the whole process: one thread at a time may have it raised, and no signal
+ * handler may run meanwhile, for it could longjmp away.
+ */
+static int duplicate_hidden(int fd)
+{
+	static int busy;
+	struct rlimit limit;
+	uint64_t all = ~0ull, mask;
+	int copy = -EMFILE;
+
+	cosy_sys6(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&mask,
+		  sizeof(mask), 0, 0);
+	if (!__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE)) {
+		if (set_limit(NULL, &limit) == 0)
+			copy = duplicate_above(fd, &limit);
+		__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
+	}
+	cosy_sys6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof(mask),
+		  0, 0);
+	return copy;
+}
+
+/* Give @fd a number the program does not see; consumes @fd. */
+static int move_out_of_sight(int fd)
+{
+	struct rlimit limit;
+	int copy;
+
+	if (set_limit(NULL, &limit) < 0)
+		return fd;
+	if (limit.rlim_cur > HIGHEST_NUMBER) {
+		copy = duplicate(fd, HIGHEST_NUMBER);
+	} else {
+		copy = duplicate_hidden(fd);
+		if (copy < 0)
+			copy = duplicate_below(fd, limit.rlim_cur);
+	}
+	if (copy < 0)
+		return fd;
+	sys_close(fd);
+	return copy;
+}
+
+/* Return: 0 and the module's answer; -errno if this is not the module's file. */
+static long ask(int fd, struct cosy_info *info)
+{
+	return cosy_sys(SYS_ioctl, fd, COSY_IOC_INFO, (long)info);
+}
+
+/* Open the device, check it, and set @info as far as it was told. */
+static int open_device(struct cosy_info *info)
+{
+	long fd, ret;
+
+	memset(info, 0, sizeof(*info));
+	fd = cosy_sys6(SYS_openat, AT_FDCWD, (long)COSY_DEVICE,
+		       O_RDWR | O_CLOEXEC, 0, 0, 0);
+	if (fd < 0)
+		return (int)fd;
+
+	ret = ask((int)fd, info);
+	if (ret < 0)
+		ret = -ENODEV;
+	else if (info->abi != COSY_ABI || info->format != COSY_VERSION)
+		ret = -EPROTO;
+	if (ret < 0) {
+		sys_close((int)fd);
+		return (int)ret;
+	}
+	return move_out_of_sight((int)fd);
+}
+
+/* Return: the device number @fd refers to, 0 if it is no character device. */
+static uint64_t character_device(int fd)
+{
+	struct stat st;
+
+	if (cosy_sys(SYS_fstat, fd, (long)&st, 0) < 0 || !S_ISCHR(st.st_mode))
+		return 0;
+	return st.st_rdev;
+}
+
+static bool is_ours(int fd)
+{
+	uint64_t rdev = __atomic_load_n(&device_rdev, __ATOMIC_RELAXED);
+
+	return fd >= 0 && rdev && character_device(fd) == rdev;
+}
+
+/* Open the device anew and put it in the place of @old, which is given up. */
+static int replace(int old, struct cosy_info *info)
+{
+	int fd = open_device(info);
+
+	if (fd < 0)
+		return fd;
+	__atomic_store_n(&device_rdev, character_device(fd), __ATOMIC_RELAXED);
+	if (!__atomic_compare_exchange_n(&cosy_device_fd, &old, fd, false,
+					 __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) {
+		sys_close(fd);
+		return old;
+	}
+	__atomic_store_n(&device_pid, (int)cosy_sys(SYS_getpid, 0, 0, 0),
+			 __ATOMIC_RELAXED);
+	/* What the program has put in the place of ours stays open. */
+	if (is_ours(old))
+		sys_close(old);
+	return fd;
+}
+
+int cosy_device_get(void)
+{
+	int fd = __atomic_load_n(&cosy_device_fd, __ATOMIC_ACQUIRE);
+	struct cosy_info info;
+
+	return is_ours(fd) ? fd : replace(fd, &info);
+}
+
+int cosy_device_get_own(void)
+{
+	int fd = __atomic_load_n(&cosy_device_fd, __ATOMIC_ACQUIRE);
+	struct cosy_info info;
+
+	if (is_ours(fd) && __atomic_load_n(&device_pid, __ATOMIC_RELAXED) ==
+				   cosy_sys(SYS_getpid, 0, 0, 0))
+		return fd;
+	return replace(fd, &info);
+}
+
+bool cosy_device_gone(int error)
+{
+	return error != -EMFILE && error != -ENFILE && error != -ENOMEM &&
+	       error != -EINTR;
+}
+
+static void explain_failure(int error, const struct cosy_info *info)
+{
+	struct cosy_number has, needs;
+
+	switch (-error) {
+	case ENOENT:
+	case ENXIO:
+		cosy_message("cannot open " COSY_DEVICE ": module not loaded"
+			     " (try: sudo modprobe cosy)", NULL);
+		break;
+	case EACCES:
+	case EPERM:
+		cosy_message("cannot open " COSY_DEVICE ": permission denied"
+			     " (it is meant to have mode 0666)", NULL);
+		break;
+	case EPROTO:
+		if (info->abi != COSY_ABI)
+			cosy_message("module has ABI ",
+				     cosy_number(&has, info->abi),
+				     ", this program needs ",
+				     cosy_number(&needs, COSY_ABI), NULL);
+		else
+			cosy_message("module has compound format ",
+				     cosy_number(&has, info->format),
+				     ", this program needs ",
+				     cosy_number(&needs, COSY_VERSION), NULL);
+		break;
+	case ENODEV:
+		cosy_message(COSY_DEVICE " is not the Cosy module's device",
+			     NULL);
+		break;
+	default:
+		cosy_message("cannot open " COSY_DEVICE ": ", strerror(-error),
+			     NULL);
+	}
+}
+
+bool cosy_device_available(bool explain)
+{
+	enum { UNKNOWN, YES, NO };
+	static int available;
+	int known = __atomic_load_n(&available, __ATOMIC_ACQUIRE);
+	struct cosy_info info;
+	int fd;
+
+	if (known != UNKNOWN)
+		return known == YES;
+
+	fd = replace(-1, &info);
+	if (!__atomic_compare_exchange_n(&available, &known,
+					 fd < 0 ? NO : YES, false,
+					 __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
+		return known == YES;
+	if (fd < 0 && explain)
+		explain_failure(fd, &info);
+	return fd >= 0;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * device.h - the descriptor of /dev/cosy.
+ *
+ * One per process and copy of libcosy. It is kept out of the program's sight
+ * (device.c says how), but the program may close it at any time, or fork:
+ * whoever finds it gone calls cosy_device_get() again.
+ */
+#ifndef COSY_DEVICE_H
+#define COSY_DEVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * cosy_device_fd - the descriptor, -1 if there is none
+ *
+ * Read relaxed by the run path, which does not check what it refers to: an
+ * entry through another file fails without doing anything (linux/cosy.h).
+ */
+extern int cosy_device_fd __attribute__((visibility("hidden")));
+
+/**
+ * cosy_device_get() - a descriptor that refers to /dev/cosy now
+ *
+ * Opens the device if it is not open (any more) and checks that the module
+ * speaks our language. Async-signal-safe, thread-safe.
+ *
+ * Return: the descriptor, or -errno; -EPROTO if the module is of another
+ * version, -ENODEV if /dev/cosy is not the module's.
+ */
+int cosy_device_get(void);
+
+/**
+ * cosy_device_get_own() - the same, but a file not shared with another process
+ *
+ * After fork() the child shares its parent's file. What a child loads would
+ * stay in it when the child dies, so whoever loads gets a file of its own.
+ *
+ * Return: as cosy_device_get().
+ */
+int cosy_device_get_own(void);
+
+/**
+ * cosy_device_available() - can the kernel run regions in this process?
+ * @explain: if not, say why on stderr, once per process
+ *
+ * The first call decides, for as long as the process lives. Thread-safe.
+ */
+bool cosy_device_available(bool explain);
+
+/**
+ * cosy_device_gone() - is there no hope to open the device again?
+ * @error: what cosy_device_get() returned
+ *
+ * Return: false if the failure may pass, such as -EMFILE.
+ */
+bool cosy_device_gone(int error);
+
+#endif /* COSY_DEVICE_H */

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * options.h - what the environment asks of libcosy.
+ */
+#ifndef COSY_OPTIONS_H
+#define COSY_OPTIONS_H
+
+#include <stdbool.h>
+
+/** enum cosy_executor - who runs the regions (COSY_EXECUTOR) */
+enum cosy_executor {
+	COSY_EXECUTOR_AUTO,	/* the kernel where it can, else the native code */
+	COSY_EXECUTOR_KERNEL,	/* the same, and says so where it cannot */
+	COSY_EXECUTOR_USER,	/* libcosy's executor, in user mode */
+	COSY_EXECUTOR_NATIVE,	/* the native code */
+};
+
+/**
+ * struct cosy_options - the environment, read once
+ * @executor: COSY_EXECUTOR
+ * @stats:    COSY_STATS: count, and print the counts at exit
+ * @debug:    COSY_DEBUG: say why something is not done in the kernel
+ */
+struct cosy_options {
+	enum cosy_executor executor;
+	bool stats;
+	bool debug;
+};
+
+/**
+ * cosy_options() - the options of this process
+ *
+ * The first call reads the environment, later ones repeat what it found. A
+ * program that runs with more privilege than its caller (AT_SECURE) gets the
+ * defaults. Thread-safe; async-signal-safe after the first call.
+ */
+struct cosy_options cosy_options(void);
+
+#endif /* COSY_OPTIONS_H */

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * region.c - run regions: enter the kernel, resume what it left early, finish
+ * in user mode what it cannot do.
+ *
+ * All that is known about a run is in its frame and in variables on the stack
+ * here. Nothing is held or counted up that an up-call or a signal handler that
+ * leaves by longjmp() could leave behind.
+ *
+ * A compound that has begun is always finished as a compound: by the user-mode
+ * executor if the kernel is no longer there, for the native code can only be
+ * entered at its beginning. Its decoded code exists before the first entry.
+ */
+#include <errno.h>
+#include <linux/cosy.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+
+#include <cosy/exec.h>
+#include <cosy/region.h>
+
+#include "device.h"
+#include "export.h"
+#include "held.h"
+#include "message.h"
+#include "options.h"
+#include "region.h"
+#include "stats.h"
+#include "sys.h"
+
+#define likely(x) __builtin_expect(!!(x), 1)
+
+/* How often one entry tries to get its descriptor or handle back. */
+#define MAX_RECOVERIES 4
+
+/* How an entry ended, see linux/cosy.h. */
+static inline bool entry_done(long ret)
+{
+	return (uint64_t)ret >> 32 == COSY_RUN_DONE >> 32;
+}
+
+static inline long enter(struct cosy_run *run)
+{
+	return cosy_sys(SYS_lseek,
+			__atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED),
+			(long)(COSY_RUN_TAG | (uintptr_t)run), COSY_RUN_WHENCE);
+}
+
+static inline void prepare_run(struct cosy_run *run, uint64_t handle,
+			       uint64_t *frame, uint32_t flags)
+{
+	run->handle = handle;
+	run->frame = (uintptr_t)frame;
+	run->errno_addr = (uintptr_t)&errno;
+	run->pc = 0;
+	run->status = COSY_DONE;
+	run->limit = 0;
+	run->flags = flags;
+	run->reserved = 0;
+}
+
+/*
+ * In user mode
+ */
+
+static void state_init(struct cosy_state *st, const struct cosy_code *code,
+		       uint64_t *frame, uint32_t pc)
+{
+	st->regs = frame;
+	st->pc = pc;
+	st->calls = 0;
+	st->errno_addr = (uintptr_t)&errno;
+	st->env.single = false;
+	frame[code->nregs] = 0;
+}
+
+static enum cosy_status execute(struct cosy_held *held, struct cosy_state *st)
+{
+	enum cosy_status status;
+
+	st->budget = (int64_t)held->code->limit;
+	status = cosy_exec(held->code, st);
+	if (held->counts) {
+		cosy_count(&held->counts->syscalls, st->calls);
+		st->calls = 0;
+	}
+	return status;
+}
+
+static void call_up(const struct cosy_region *region, struct cosy_held *held,
+		    uint64_t *frame, uint64_t number)
+{
+	if (held->counts)
+		cosy_count(&held->counts->upcalls, 1);
+	region->thunks[number](frame);
+}
+
+/* Run from @pc to the end in user mode. Return: the exit. */
+static int64_t finish_in_user_mode(const struct cosy_region *region,
+				   struct cosy_held *held, uint64_t *frame,
+				   uint32_t pc)
+{
+	struct cosy_state st;
+
+	if (held->counts)
+		cosy_count(&held->counts->user, 1);
+	state_init(&st, held->code, frame, pc);
+	for (;;) {
+		switch (execute(held, &st)) {
+		case COSY_DONE:
+			return (int64_t)st.value;
+		case COSY_UPCALL:
+			call_up(region, held, frame, st.value);
+			break;
+		default:	/* COSY_LIMIT: the policy is to go on */
+			break;
+		}
+	}
+}
+
+static int64_t run_in_user_mode(const struct cosy_region *region,
+				struct cosy_held *held, uint64_t *frame)
+{
+	for (uint32_t i = held->code->ninputs; i < held->code->nregs; i++)
+		frame[i] = 0;
+	return finish_in_user_mode(region, held, frame, 0);
+}
+
+/*
+ * Do in user mode what the kernel cannot: from run->pc until after the next
+ * call or back-edge. Return: the exit, or -1 to resume at run->pc.
+ */
+static int64_t step_in_user_mode(const struct cosy_region *region,
+				 struct cosy_held *held, uint64_t *frame,
+				 struct cosy_run *run)
+{
+	enum cosy_status status;
+	struct cosy_state st;
+
+	if (held->counts)
+		cosy_count(&held->counts->steps, 1);
+	state_init(&st, held->code, frame, run->pc);
+	st.env.single = true;
+	status = execute(held, &st);
+	run->pc = st.pc;
+	if (status == COSY_DONE)
+		return (int64_t)st.value;
+	if (status == COSY_UPCALL)
+		call_up(region, held, frame, st.value);
+	return -1;
+}
+
+/* Store @result of the interrupted call at run->pc, and move behind it. */
+static void take_result(struct cosy_held *held, uint64_t *frame,
+			struct cosy_run *run, long result)
+{
+	struct cosy_state st;
+
+	state_init(&st, held->code, frame, run->pc);
+	cosy_exec_result(held->code, &st, result);
+	run->pc = st.pc;
+}
+
+/*
+ * In the kernel
+ */
+
+/*
+ * The region cannot run in the kernel any more. A region has its native code,
+ * and need not come here again; a compound of cosy_init() has only user mode.
+ */
+static void give_up_kernel(struct cosy_region *region, struct cosy_held *held)
+{
+	bool native = cosy_region_has_native(region);
+
+	__atomic_store_n(&held->executor,
+			 native ? COSY_EXECUTOR_NATIVE : COSY_EXECUTOR_USER,
+			 __ATOMIC_RELAXED);
+	__atomic_store_n(&region->mode,
+			 native && !held->counts ? COSY_MODE_NATIVE :
+						   COSY_MODE_DECIDE,
+			 __ATOMIC_RELAXED);
+}
+
+/*
+ * An entry failed with @ret and nothing was executed: the program has closed
+ * our descriptor, or a child process got a file of its own, which does not
+ * have the handle. Return: true if it can be tried again.
+ */
+static bool recover(struct cosy_region *region, struct cosy_held *held,
+		    struct cosy_run *run, int fd, long ret)
+{
+	int now, error;
+
+	if (ret == -EFAULT || ret == -ENOMEM || ret == -ELOOP)
+		return false;
+	now = cosy_device_get();
+	error = now;
+	if (now >= 0) {
+		/* An answer of the module's that is not about the handle. */
+		if (now == fd && ret == -EINVAL)
+			return false;
+		error = cosy_held_load(region, held, run->handle + 1);
+	}
+	if (error < 0) {
+		if (cosy_device_gone(error))
+			give_up_kernel(region, held);
+		return false;
+	}
+	run->handle = __atomic_load_n(&region->handle, __ATOMIC_ACQUIRE) - 1;
+	return true;
+}
+
+/*
+ * Is @ret of an entry with status COSY_RESULT the result of the call at pc?
+ * No, if the kernel restarted the entry and our descriptor was gone by then:
+ * no interrupted call ends in one of these ways.
+ */
+static bool is_result(long ret)
+{
+	return ret != -EBADF && ret != -ESPIPE && ret != -ENXIO;
+}
+
+static void count_entry(struct cosy_held *held, struct cosy_run *run)
+{
+	cosy_count(&held->counts->entries, 1);
+	cosy_count(&held->counts->syscalls, run->calls);
+	run->calls = 0;
+}
+
+/**
+ * resume() - go on after an entry, until the compound is done
+ * @run: the run, entered once
+ * @ret: what the entry returned
+ *
+ * Return: the exit; -1 if nothing was executed and the native code can be run.
+ */
+static __attribute__((noinline)) int64_t
+resume(struct cosy_region *region, uint64_t *frame, struct cosy_run *run,
+       long ret)
+{
+	struct cosy_held *held = __atomic_load_n(&region->state,
+						 __ATOMIC_ACQUIRE);
+	int fd = __atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED);
+	unsigned int recoveries = 0;
+	bool begun = false;
+	int64_t exit;
+
+	for (;;) {
+		if (entry_done(ret)) {
+			if (held->counts)
+				count_entry(held, run);
+			return (uint32_t)ret;
+		}
+		if (ret == (long)COSY_RUN_LEFT) {
+			begun = true;
+			recoveries = 0;
+			if (held->counts)
+				count_entry(held, run);
+			switch (run->status) {
+			case COSY_UPCALL:
+				call_up(region, held, frame, run->value);
+				break;
+			case COSY_STEP:
+				if (run->value == COSY_STEP_TRACED)
+					return finish_in_user_mode(region, held,
+								   frame,
+								   run->pc);
+				exit = step_in_user_mode(region, held, frame,
+							 run);
+				if (exit >= 0)
+					return exit;
+				break;
+			default:
+				/*
+				 * COSY_AGAIN: the signal handler has run.
+				 * COSY_LIMIT: the policy is to go on.
+				 */
+				break;
+			}
+		} else if (run->status == COSY_RESULT && is_result(ret)) {
+			begun = true;
+			recoveries = 0;
+			if (held->counts)
+				count_entry(held, run);
+			take_result(held, frame, run, ret);
+		} else {
+			/* The entry may have been one the kernel restarted. */
+			begun |= run->status != COSY_DONE;
+			if (recoveries++ == MAX_RECOVERIES ||
+			    !recover(region, held, run, fd, ret)) {
+				if (begun)
+					return finish_in_user_mode(region, held,
+								   frame,
+								   run->pc);
+				if (cosy_region_has_native(region))
+					return -1;
+				return run_in_user_mode(region, held, frame);
+			}
+		}
+		if (begun)
+			run->status = COSY_AGAIN;
+		fd = __atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED);
+		ret = enter(run);
+	}
+}
+
+static int64_t run_in_kernel(struct cosy_region *region,
+			     struct cosy_held *held, uint64_t *frame)
+{
+	uint64_t handle = __atomic_load_n(&region->handle, __ATOMIC_ACQUIRE);
+	struct cosy_run run;
+
+	if (!handle) {
+		int error = cosy_held_load(region, held, 0);
+
+		if (error < 0) {
+			if (cosy_device_gone(error))
+				give_up_kernel(region, held);
+			if (cosy_region_has_native(region))
+				return -1;
+			return run_in_user_mode(region, held, frame);
+		}
+		handle = __atomic_load_n(&region->handle, __ATOMIC_ACQUIRE);
+	}
+	if (!held->counts)
+		__atomic_store_n(&region->mode, COSY_MODE_LOADED,
+				 __ATOMIC_RELEASE);
+	prepare_run(&run, handle - 1, frame, held->counts ? COSY_RUN_COUNT : 0);
+	run.calls = 0;
+	return resume(region, frame, &run, enter(&run));
+}
+
+static void explain_invalid(const struct cosy_region *region,
+			    const struct cosy_diag *diag)
+{
+	struct cosy_number line, offset;
+
+	if (cosy_options().debug)
+		cosy_message(region->file, ":",
+			     cosy_number(&line, region->line),
+			     ": not a valid compound: offset ",
+			     cosy_number(&offset, diag->offset), ": ",
+			     diag->reason, "; the region runs natively", NULL);
+}
+
+/* Everything but the straight way into the kernel. */
+static __attribute__((noinline)) int64_t decide(struct cosy_region *region,
+						uint64_t *frame)
+{
+	struct cosy_held *held;
+	struct cosy_diag diag;
+
+	held = cosy_held_get(region, cosy_region_executor(region), &diag);
+	if (!held) {
+		if (diag.reason) {
+			explain_invalid(region, &diag);
+			__atomic_store_n(&region->mode, COSY_MODE_NATIVE,
+					 __ATOMIC_RELAXED);
+		}
+		return -1;
+	}
+	if (held->counts)
+		cosy_count(&held->counts->runs, 1);
+	switch (__atomic_load_n(&held->executor, __ATOMIC_RELAXED)) {
+	case COSY_EXECUTOR_KERNEL:
+		return run_in_kernel(region, held, frame);
+	case COSY_EXECUTOR_USER:
+		return run_in_user_mode(region, held, frame);
+	default:
+		return -1;
+	}
+}
+
+COSY_EXPORT int64_t cosy_region_run(struct cosy_region *region, uint64_t *frame)
+{
+	struct cosy_run run;
+	long ret;
+
+	if (!likely(__atomic_load_n(&region->mode, __ATOMIC_ACQUIRE) ==
+		    COSY_MODE_LOADED))
+		return decide(region, frame);
+	prepare_run(&run, __atomic_load_n(&region->handle, __ATOMIC_RELAXED) - 1,
+		    frame, 0);
+	ret = enter(&run);
+	if (likely(entry_done(ret)))
+		return (uint32_t)ret;
+	return resume(region, frame, &run, ret);
+}
+
+/*
+ * Regions come and go
+ */
+
+enum cosy_executor cosy_region_executor(const struct cosy_region *region)
+{
+	struct cosy_options options = cosy_options();
+	bool explain = options.debug ||
+		       options.executor == COSY_EXECUTOR_KERNEL;
+
+	if (options.executor == COSY_EXECUTOR_USER)
+		return COSY_EXECUTOR_USER;
+	if (options.executor != COSY_EXECUTOR_NATIVE &&
+	    cosy_device_available(explain))
+		return COSY_EXECUTOR_KERNEL;
+	return cosy_region_has_native(region) ? COSY_EXECUTOR_NATIVE :
+						COSY_EXECUTOR_USER;
+}
+
+COSY_EXPORT void cosy_regions_add(struct cosy_region *regions, size_t count)
+{
+	struct cosy_options options = cosy_options();
+	struct cosy_number has, needs;
+	uint32_t mode = COSY_MODE_DECIDE;
+
+	cosy_held_free_retired();
+	if (!count)
+		return;
+	/* All of them come from one compilation, hence have one layout. */
+	if (regions->abi != COSY_REGION_ABI) {
+		if (options.debug)
+			cosy_message("regions have ABI ",
+				     cosy_number(&has, regions->abi),
+				     ", this libcosy needs ",
+				     cosy_number(&needs, COSY_REGION_ABI),
+				     "; they run natively (compile the program"
+				     " with the plugin of this libcosy)", NULL);
+		return;
+	}
+	if (cosy_region_executor(regions) == COSY_EXECUTOR_NATIVE &&
+	    !options.stats)
+		mode = COSY_MODE_NATIVE;
+	for (size_t i = 0; i < count; i++) {
+		regions[i].handle = 0;
+		regions[i].state = NULL;
+		__atomic_store_n(&regions[i].mode, mode, __ATOMIC_RELEASE);
+	}
+}
+
+COSY_EXPORT void cosy_regions_remove(struct cosy_region *regions, size_t count)
+{
+	if (!count || regions->abi != COSY_REGION_ABI)
+		return;
+	for (size_t i = 0; i < count; i++) {
+		__atomic_store_n(&regions[i].mode, COSY_MODE_NATIVE,
+				 __ATOMIC_RELAXED);
+		cosy_stats_print(&regions[i]);
+		cosy_held_retire(&regions[i]);
+	}
+}

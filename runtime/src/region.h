@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * region.h - what the parts of libcosy ask about a region.
+ */
+#ifndef COSY_RUNTIME_REGION_H
+#define COSY_RUNTIME_REGION_H
+
+#include <stdbool.h>
+
+#include <cosy/region.h>
+
+#include "options.h"
+
+/**
+ * cosy_region_has_native() - is there native code to run instead?
+ * @region: a region of a program, or the one inside a struct cosy
+ */
+static inline bool cosy_region_has_native(const struct cosy_region *region)
+{
+	/* cosy_init() knows of no place in a program. */
+	return region->function;
+}
+
+/**
+ * cosy_region_executor() - who is to run a region
+ * @region: the region
+ *
+ * Opens the device if the kernel is wanted. Thread-safe; async-signal-safe
+ * after the first call of the process.
+ *
+ * Return: KERNEL, USER or NATIVE.
+ */
+enum cosy_executor cosy_region_executor(const struct cosy_region *region);
+
+#endif /* COSY_RUNTIME_REGION_H */

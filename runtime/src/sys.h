@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * sys.h - system calls as the kernel has them.
+ *
+ * The run path may not touch the program's errno, may not be a cancellation
+ * point where the native code has none, and runs inside signal handlers. So
+ * libcosy makes its own system calls itself: they return -errno.
+ */
+#ifndef COSY_SYS_H
+#define COSY_SYS_H
+
+#ifndef __x86_64__
+#error "libcosy knows the system-call convention of x86-64 only"
+#endif
+
+static inline long cosy_sys(long nr, long a, long b, long c)
+{
+	long ret;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(nr), "D"(a), "S"(b), "d"(c)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+
+static inline long cosy_sys6(long nr, long a, long b, long c, long d, long e,
+			     long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long ret;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "a"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8),
+			   "r"(r9)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+
+#endif /* COSY_SYS_H */
