@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * compat.h - everything that differs between kernel versions; the rest of the
+ * module reads as if there were one.
+ */
+#ifndef COSY_COMPAT_H
+#define COSY_COMPAT_H
+
+#include <linux/compiler.h>
+#include <linux/types.h>
+#include <linux/uaccess.h>
+
+/*
+ * Variables that are written before they are read. INIT_STACK_ALL_ZERO, which
+ * distributions turn on, would clear them at every entry nevertheless.
+ */
+#ifndef __uninitialized
+#define __uninitialized __attribute__((__uninitialized__))
+#endif
+
+/**
+ * cosy_user_begin() - begin to access user memory, upwards from an address
+ * @ptr:  address of the user pointer; may be changed to one that faults
+ * @size: bytes
+ *
+ * Since 6.12 a pointer into the kernel can be made one that faults without a
+ * branch, which also spares the barrier against speculation past the branch.
+ *
+ * Return: false if the address is not the user's. Else end the access with
+ * user_access_end().
+ */
+static __always_inline bool cosy_user_begin(const void __user **ptr,
+					    size_t size)
+{
+#ifdef masked_user_access_begin
+	*ptr = masked_user_access_begin(*ptr);
+	return true;
+#else
+	return user_access_begin(*ptr, size);
+#endif
+}
+
+#endif /* COSY_COMPAT_H */

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * compounds.c - the compounds a file holds: load, unload, look up.
+ */
+#include <linux/atomic.h>
+#include <linux/cred.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/xarray.h>
+
+#include <cosy/decode.h>
+#include <cosy/verify.h>
+
+#include "internal.h"
+
+unsigned int cosy_max_loads = 4096;
+module_param_named(max_loads, cosy_max_loads, uint, 0644);
+MODULE_PARM_DESC(max_loads,
+		 "compounds one open file may hold (default 4096)");
+
+#define COSY_RECENT	64	/* a power of two */
+
+/**
+ * struct cosy_file - an open file of the device
+ * @lock:   serialises changes; runs look up under RCU
+ * @loaded: handle -> struct cosy_compound
+ * @count:  of them
+ * @recent: the compound loaded last of those with the same low bits of the
+ *	    handle: nearly every look-up ends here
+ */
+struct cosy_file {
+	struct mutex lock;
+	struct xarray loaded;
+	unsigned int count;
+	struct cosy_compound __rcu *recent[COSY_RECENT];
+};
+
+static atomic64_t cosy_last_handle;
+
+/**
+ * cosy_file_alloc() - the state of a newly opened file
+ *
+ * Return: it, or NULL if there is no memory.
+ */
+struct cosy_file *cosy_file_alloc(void)
+{
+	struct cosy_file *cf = kzalloc(sizeof(*cf), GFP_KERNEL_ACCOUNT);
+
+	if (!cf)
+		return NULL;
+	mutex_init(&cf->lock);
+	xa_init_flags(&cf->loaded, XA_FLAGS_ACCOUNT);
+	return cf;
+}
+
+/**
+ * cosy_file_free() - the last descriptor of a file is gone
+ * @cf: its state; every run holds the file, so nobody else uses it
+ */
+void cosy_file_free(struct cosy_file *cf)
+{
+	struct cosy_compound *compound;
+	unsigned long handle;
+
+	xa_for_each(&cf->loaded, handle, compound) {
+		cosy_compound_put(compound);
+		cond_resched();
+	}
+	xa_destroy(&cf->loaded);
+	mutex_destroy(&cf->lock);
+	kfree(cf);
+}
+
+/**
+ * cosy_compound_free() - the last reference to a compound is gone
+ * @compound: it
+ */
+void cosy_compound_free(struct cosy_compound *compound)
+{
+	cosy_quota_uncharge(compound->owner, compound->charged);
+	kvfree_rcu(compound, rcu);
+}
+
+/**
+ * cosy_compound_get() - look a compound up to run it
+ * @cf:     the file
+ * @handle: its handle
+ *
+ * Return: the compound with a reference, or NULL.
+ */
+struct cosy_compound *cosy_compound_get(struct cosy_file *cf, u64 handle)
+{
+	struct cosy_compound *compound;
+
+	rcu_read_lock();
+	compound = rcu_dereference(cf->recent[handle % COSY_RECENT]);
+	if (unlikely(!compound || compound->handle != handle))
+		compound = xa_load(&cf->loaded, handle);
+	if (compound && !refcount_inc_not_zero(&compound->ref))
+		compound = NULL;
+	rcu_read_unlock();
+	return compound;
+}
+
+/*
+ * Copy the image, once: what is verified is what is decoded, whatever the
+ * process does to its own copy meanwhile.
+ */
+static void *cosy_image_copy(const struct cosy_load *load)
+{
+	void *image = kvmalloc(load->size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+
+	if (!image)
+		return ERR_PTR(-ENOMEM);
+	if (copy_from_user(image, u64_to_user_ptr(load->image), load->size)) {
+		kvfree(image);
+		return ERR_PTR(-EFAULT);
+	}
+	return image;
+}
+
+/* Verify and decode; a rejected image gives -EINVAL, the reason in @load. */
+static struct cosy_compound *cosy_compound_make(struct cosy_load *load,
+						const void *image)
+{
+	struct cosy_compound *compound;
+	struct cosy_diag diag;
+	u64 size;
+	int err;
+
+	if (cosy_verify(image, load->size, &diag)) {
+		load->offset = diag.offset;
+		strscpy_pad(load->reason, diag.reason, sizeof(load->reason));
+		return ERR_PTR(-EINVAL);
+	}
+
+	size = offsetof(struct cosy_compound, code) + cosy_code_size(image);
+	err = cosy_quota_charge(current_uid(), size);
+	if (err)
+		return ERR_PTR(err);
+	compound = kvmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!compound) {
+		cosy_quota_uncharge(current_uid(), size);
+		return ERR_PTR(-ENOMEM);
+	}
+	refcount_set(&compound->ref, 1);
+	compound->owner = current_uid();
+	compound->charged = size;
+	cosy_decode(image, &compound->code, 1);
+	return compound;
+}
+
+static struct cosy_compound *cosy_compound_read(struct cosy_load *load)
+{
+	struct cosy_compound *compound;
+	void *image;
+	int err;
+
+	/* The copy counts while it exists, else many loads at once escape. */
+	err = cosy_quota_charge(current_uid(), load->size);
+	if (err)
+		return ERR_PTR(err);
+	image = cosy_image_copy(load);
+	if (IS_ERR(image)) {
+		compound = ERR_CAST(image);
+	} else {
+		compound = cosy_compound_make(load, image);
+		kvfree(image);
+	}
+	cosy_quota_uncharge(current_uid(), load->size);
+	return compound;
+}
+
+/* Make the compound visible. It may be unloaded before this returns. */
+static int cosy_compound_publish(struct cosy_file *cf,
+				 struct cosy_compound *compound)
+{
+	u64 handle = compound->handle;
+	int err;
+
+	mutex_lock(&cf->lock);
+	err = -EMFILE;
+	if (cf->count >= READ_ONCE(cosy_max_loads))
+		goto unlock;
+	err = xa_err(xa_store(&cf->loaded, handle, compound,
+			      GFP_KERNEL_ACCOUNT));
+	if (err)
+		goto unlock;
+	rcu_assign_pointer(cf->recent[handle % COSY_RECENT], compound);
+	cf->count++;
+unlock:
+	mutex_unlock(&cf->lock);
+	return err;
+}
+
+static int cosy_load_reject(struct cosy_load *load, const char *reason)
+{
+	load->offset = 0;
+	strscpy_pad(load->reason, reason, sizeof(load->reason));
+	return -EINVAL;
+}
+
+/**
+ * cosy_compound_load() - COSY_IOC_LOAD
+ * @cf:  the file
+ * @arg: struct cosy_load of the caller
+ *
+ * Return: 0, or why not, as the interface says.
+ */
+long cosy_compound_load(struct cosy_file *cf, struct cosy_load __user *arg)
+{
+	struct cosy_compound *compound;
+	struct cosy_load load;
+	int err = 0;
+
+	if (copy_from_user(&load, arg, sizeof(load)))
+		return -EFAULT;
+	if (load.flags || load.reserved) {
+		err = cosy_load_reject(&load, "flags and reserved must be 0");
+		goto answer;
+	}
+	if (load.size > COSY_MAX_SIZE)
+		return -E2BIG;
+	if (load.size < sizeof(struct cosy_header)) {
+		err = cosy_load_reject(&load, "image is shorter than its header");
+		goto answer;
+	}
+	/* Checked again when it is published; this spares the work. */
+	if (READ_ONCE(cf->count) >= READ_ONCE(cosy_max_loads))
+		return -EMFILE;
+
+	compound = cosy_compound_read(&load);
+	if (IS_ERR(compound)) {
+		err = PTR_ERR(compound);
+		if (err == -EINVAL)
+			goto answer;
+		return err;
+	}
+	compound->handle = atomic64_inc_return(&cosy_last_handle);
+	load.handle = compound->handle;
+	load.offset = 0;
+	memset(load.reason, 0, sizeof(load.reason));
+
+	/* The answer first: a compound whose handle is lost would stay. */
+	if (copy_to_user(arg, &load, sizeof(load)))
+		err = -EFAULT;
+	else
+		err = cosy_compound_publish(cf, compound);
+	if (err)
+		cosy_compound_put(compound);
+	return err;
+
+answer:
+	if (copy_to_user(arg, &load, sizeof(load)))
+		return -EFAULT;
+	return err;
+}
+
+/**
+ * cosy_compound_unload() - COSY_IOC_UNLOAD
+ * @cf:  the file
+ * @arg: the caller's handle
+ *
+ * Runs of the compound that have begun go on to their end.
+ *
+ * Return: 0, -EFAULT, -ENOENT.
+ */
+long cosy_compound_unload(struct cosy_file *cf, const u64 __user *arg)
+{
+	struct cosy_compound *compound;
+	u64 handle;
+
+	if (copy_from_user(&handle, arg, sizeof(handle)))
+		return -EFAULT;
+
+	mutex_lock(&cf->lock);
+	compound = xa_erase(&cf->loaded, handle);
+	if (compound) {
+		struct cosy_compound __rcu **recent =
+			&cf->recent[handle % COSY_RECENT];
+
+		if (rcu_access_pointer(*recent) == compound)
+			RCU_INIT_POINTER(*recent, NULL);
+		cf->count--;
+	}
+	mutex_unlock(&cf->lock);
+	if (!compound)
+		return -ENOENT;
+	cosy_compound_put(compound);
+	return 0;
+}

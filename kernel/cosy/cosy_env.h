@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * cosy_env.h - the executor's home in the module: what <cosy/exec.h> asks for,
+ * by user access, nested system calls and the flags of the current thread.
+ *
+ * Included by compound-ir/src/exec.c; the short paths are here, the others in
+ * env.c.
+ */
+#ifndef COSY_ENV_H
+#define COSY_ENV_H
+
+#include <linux/entry-common.h>
+#include <linux/errno.h>
+#include <linux/ptrace.h>
+#include <linux/static_call.h>
+#include <linux/thread_info.h>
+#include <linux/uaccess.h>
+
+#include "compat/compat.h"
+
+typedef long (*cosy_sys_call_fn)(const struct pt_regs *regs, unsigned int nr);
+long cosy_table_call(const struct pt_regs *regs, unsigned int nr);
+DECLARE_STATIC_CALL(cosy_sys_call, cosy_table_call);
+
+/**
+ * struct cosy_env - what a run needs besides pc and registers
+ * @regs: arguments of the call being made; nothing else in it is used
+ * @step: why an operation is not done here (enum cosy_step)
+ */
+struct cosy_env {
+	struct pt_regs regs;
+	int step;
+};
+
+static __always_inline bool cosy_env_load(struct cosy_env *env, u64 addr,
+					  unsigned int width, u64 *val)
+{
+	const void __user *p = u64_to_user_ptr(addr);
+	u8 v1;
+	u16 v2;
+	u32 v4;
+
+	if (!cosy_user_begin(&p, width))
+		return false;
+	switch (width) {
+	case 1:
+		unsafe_get_user(v1, (const u8 __user *)p, fault);
+		*val = v1;
+		break;
+	case 2:
+		unsafe_get_user(v2, (const u16 __user *)p, fault);
+		*val = v2;
+		break;
+	case 4:
+		unsafe_get_user(v4, (const u32 __user *)p, fault);
+		*val = v4;
+		break;
+	default:
+		unsafe_get_user(*val, (const u64 __user *)p, fault);
+		break;
+	}
+	user_access_end();
+	return true;
+fault:
+	user_access_end();
+	return false;
+}
+
+static __always_inline bool cosy_env_store(struct cosy_env *env, u64 addr,
+					   unsigned int width, u64 val)
+{
+	const void __user *p = u64_to_user_ptr(addr);
+
+	if (!cosy_user_begin(&p, width))
+		return false;
+	switch (width) {
+	case 1:
+		unsafe_put_user((u8)val, (u8 __user *)p, fault);
+		break;
+	case 2:
+		unsafe_put_user((u16)val, (u16 __user *)p, fault);
+		break;
+	case 4:
+		unsafe_put_user((u32)val, (u32 __user *)p, fault);
+		break;
+	default:
+		unsafe_put_user(val, (u64 __user *)p, fault);
+		break;
+	}
+	user_access_end();
+	return true;
+fault:
+	user_access_end();
+	return false;
+}
+
+bool cosy_env_copy(struct cosy_env *env, u64 dst, u64 src, u64 len);
+bool cosy_env_fill(struct cosy_env *env, u64 dst, u8 byte, u64 len);
+bool cosy_env_compare(struct cosy_env *env, u64 a, u64 b, u64 len, int *sign);
+bool cosy_env_find(struct cosy_env *env, u64 p, u8 byte, u64 len, u64 *at);
+bool cosy_env_strlen(struct cosy_env *env, u64 p, u64 *len);
+
+bool cosy_env_watched(struct cosy_env *env);
+
+/*
+ * A nested call bypasses everything that happens at the entry of a system
+ * call. Whoever wants to see calls - and that can change at any time - has to
+ * get them from user mode.
+ */
+static __always_inline bool cosy_env_may_call(struct cosy_env *env)
+{
+	if (likely(!(READ_ONCE(current_thread_info()->syscall_work) &
+		     SYSCALL_WORK_ENTER)))
+		return true;
+	return !cosy_env_watched(env);
+}
+
+static __always_inline void cosy_env_arg(struct cosy_env *env, unsigned int i,
+					 u64 val)
+{
+	switch (i) {
+	case 0:
+		env->regs.di = val;
+		break;
+	case 1:
+		env->regs.si = val;
+		break;
+	case 2:
+		env->regs.dx = val;
+		break;
+	case 3:
+		env->regs.r10 = val;
+		break;
+	case 4:
+		env->regs.r8 = val;
+		break;
+	default:
+		env->regs.r9 = val;
+		break;
+	}
+}
+
+static __always_inline long cosy_env_call(struct cosy_env *env,
+					  unsigned int nr)
+{
+	env->regs.orig_ax = nr;
+	return static_call(cosy_sys_call)(&env->regs, nr);
+}
+
+static inline bool cosy_env_restart(struct cosy_env *env, long ret)
+{
+	switch (ret) {
+	case -ERESTARTSYS:
+	case -ERESTARTNOINTR:
+	case -ERESTARTNOHAND:
+	case -ERESTART_RESTARTBLOCK:
+		return true;
+	default:
+		return false;
+	}
+}
+
+bool cosy_env_work(struct cosy_env *env);
+
+static __always_inline bool cosy_env_leave(struct cosy_env *env)
+{
+	return unlikely(read_thread_flags() & EXIT_TO_USER_MODE_WORK) &&
+	       cosy_env_work(env);
+}
+
+#endif /* COSY_ENV_H */

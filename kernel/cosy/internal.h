@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * internal.h - what the files of the module know of each other.
+ */
+#ifndef COSY_INTERNAL_H
+#define COSY_INTERNAL_H
+
+#include <linux/fs.h>
+#include <linux/refcount.h>
+#include <linux/types.h>
+#include <linux/uidgid.h>
+
+#include <cosy/decode.h>
+#include <linux/cosy.h>
+
+struct cosy_file;
+
+/**
+ * struct cosy_compound - a loaded compound
+ * @ref:     one for being loaded, one for each run
+ * @handle:  its handle, never used again
+ * @owner:   who is charged for it
+ * @charged: bytes charged
+ * @rcu:     runs look compounds up without a lock
+ * @code:    the decoded compound, immutable
+ */
+struct cosy_compound {
+	refcount_t ref;
+	u64 handle;
+	kuid_t owner;
+	u64 charged;
+	struct rcu_head rcu;
+	struct cosy_code code;
+};
+
+/* compounds.c */
+extern unsigned int cosy_max_loads;
+struct cosy_file *cosy_file_alloc(void);
+void cosy_file_free(struct cosy_file *cf);
+long cosy_compound_load(struct cosy_file *cf, struct cosy_load __user *arg);
+long cosy_compound_unload(struct cosy_file *cf, const u64 __user *arg);
+struct cosy_compound *cosy_compound_get(struct cosy_file *cf, u64 handle);
+void cosy_compound_free(struct cosy_compound *compound);
+
+static inline void cosy_compound_put(struct cosy_compound *compound)
+{
+	if (refcount_dec_and_test(&compound->ref))
+		cosy_compound_free(compound);
+}
+
+/* quota.c */
+int cosy_quota_charge(kuid_t owner, u64 bytes);
+void cosy_quota_uncharge(kuid_t owner, u64 bytes);
+
+/* run.c */
+loff_t cosy_run_llseek(struct file *file, loff_t offset, int whence);
+
+/* symbols.c */
+int cosy_symbols_init(void);
+void *cosy_symbol(const char *name);
+
+/* syscalls.c */
+int cosy_syscalls_init(void);
+
+#endif /* COSY_INTERNAL_H */

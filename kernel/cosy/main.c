@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * main.c - the module and its device.
+ *
+ * uapi/linux/cosy.h is the interface. The device is open to everybody: a
+ * compound can do nothing that its process could not do itself.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/fs.h>
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/uaccess.h>
+
+#include <cosy/format.h>
+
+#include "internal.h"
+
+#ifndef CONFIG_X86_64
+#error "cosy makes system calls the x86-64 way; other architectures are not supported"
+#endif
+
+static long cosy_info(struct cosy_info __user *arg)
+{
+	struct cosy_info info = {
+		.abi = COSY_ABI,
+		.format = COSY_VERSION,
+		.max_loads = READ_ONCE(cosy_max_loads),
+		.version = COSY_RELEASE,
+	};
+
+	return copy_to_user(arg, &info, sizeof(info)) ? -EFAULT : 0;
+}
+
+static long cosy_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	switch (cmd) {
+	case COSY_IOC_INFO:
+		return cosy_info((struct cosy_info __user *)arg);
+	case COSY_IOC_LOAD:
+		return cosy_compound_load(file->private_data,
+					  (struct cosy_load __user *)arg);
+	case COSY_IOC_UNLOAD:
+		return cosy_compound_unload(file->private_data,
+					    (const u64 __user *)arg);
+	default:
+		return -ENOTTY;
+	}
+}
+
+static int cosy_open(struct inode *inode, struct file *file)
+{
+	struct cosy_file *cf = cosy_file_alloc();
+
+	if (!cf)
+		return -ENOMEM;
+	file->private_data = cf;
+	return 0;
+}
+
+static int cosy_release(struct inode *inode, struct file *file)
+{
+	cosy_file_free(file->private_data);
+	return 0;
+}
+
+/* No compat_ioctl: a 32-bit program's ioctl ends with ENOTTY. */
+static const struct file_operations cosy_fops = {
+	.owner = THIS_MODULE,
+	.open = cosy_open,
+	.release = cosy_release,
+	.unlocked_ioctl = cosy_ioctl,
+	.llseek = cosy_run_llseek,
+};
+
+static struct miscdevice cosy_device = {
+	.minor = MISC_DYNAMIC_MINOR,
+	.name = "cosy",
+	.fops = &cosy_fops,
+	.mode = 0666,
+};
+
+static int __init cosy_init(void)
+{
+	int err;
+
+	err = cosy_symbols_init();
+	if (err)
+		return err;
+	err = cosy_syscalls_init();
+	if (err)
+		return err;
+	err = misc_register(&cosy_device);
+	if (err)
+		pr_err("cannot register %s: %d\n", COSY_DEVICE, err);
+	return err;
+}
+
+static void __exit cosy_exit(void)
+{
+	misc_deregister(&cosy_device);
+}
+
+module_init(cosy_init);
+module_exit(cosy_exit);
+
+MODULE_DESCRIPTION("Cosy: run compounds of system calls in one crossing");
+MODULE_AUTHOR("The Cosy developers");
+MODULE_LICENSE("GPL");
+MODULE_VERSION(COSY_RELEASE);

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * quota.c - memory one user's loaded compounds may take, over all files.
+ *
+ * The memory itself is charged to the cgroup of whoever loads; this limit also
+ * holds where there are no cgroups.
+ */
+#include <linux/module.h>
+#include <linux/mutex.h>
+#include <linux/xarray.h>
+
+#include "internal.h"
+
+static unsigned int user_memory = 256;
+module_param(user_memory, uint, 0644);
+MODULE_PARM_DESC(user_memory,
+		 "MiB that one user's compounds may take (default 256)");
+
+/* uid -> bytes, as a value entry; users without compounds have none */
+static DEFINE_XARRAY_FLAGS(cosy_users, XA_FLAGS_ACCOUNT);
+static DEFINE_MUTEX(cosy_users_lock);
+
+static u64 cosy_quota_used(kuid_t owner)
+{
+	void *entry = xa_load(&cosy_users, __kuid_val(owner));
+
+	return entry ? xa_to_value(entry) : 0;
+}
+
+/**
+ * cosy_quota_charge() - account memory to a user
+ * @owner: the user
+ * @bytes: how much, not 0
+ *
+ * Return: 0, -EDQUOT if it would be too much, -ENOMEM.
+ */
+int cosy_quota_charge(kuid_t owner, u64 bytes)
+{
+	u64 limit = (u64)READ_ONCE(user_memory) << 20;
+	u64 used;
+	int err;
+
+	mutex_lock(&cosy_users_lock);
+	used = cosy_quota_used(owner);
+	if (bytes > limit || used > limit - bytes)
+		err = -EDQUOT;
+	else
+		err = xa_err(xa_store(&cosy_users, __kuid_val(owner),
+				      xa_mk_value(used + bytes), GFP_KERNEL));
+	mutex_unlock(&cosy_users_lock);
+	return err;
+}
+
+/**
+ * cosy_quota_uncharge() - the reverse of cosy_quota_charge()
+ * @owner: the user
+ * @bytes: how much, charged before
+ */
+void cosy_quota_uncharge(kuid_t owner, u64 bytes)
+{
+	u64 used;
+
+	mutex_lock(&cosy_users_lock);
+	used = cosy_quota_used(owner) - bytes;
+	/* Neither can fail: the entry exists. */
+	if (used)
+		xa_store(&cosy_users, __kuid_val(owner), xa_mk_value(used),
+			 GFP_KERNEL);
+	else
+		xa_erase(&cosy_users, __kuid_val(owner));
+	mutex_unlock(&cosy_users_lock);
+}
