@@ -25,6 +25,10 @@
  *	set argument i (a constant), then call
  *   bool cosy_env_restart(env, long ret)
  *	is this failure a restart code? Then leave with COSY_RESULT
+ *   bool cosy_env_divide_error(env)			optional, a macro too
+ *	a division by zero or signed overflow: true if the process has had its
+ *	SIGFPE and the result may be 0; false, or not provided: leaves with
+ *	COSY_STEP
  *   bool cosy_env_leave(env)
  *	after every call and at back-edges: something waits that happens only
  *	on the way to user mode: leave with COSY_AGAIN

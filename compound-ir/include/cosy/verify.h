@@ -11,6 +11,10 @@
 
 #include "format.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /**
  * struct cosy_diag - why an image was rejected
  * @reason: static text, a lower-case phrase without full stop
@@ -32,5 +36,9 @@ struct cosy_diag {
  * allocate, reads only [@image, @image + @size). Any thread or signal context.
  */
 int cosy_verify(const void *image, cosy_u64 size, struct cosy_diag *diag);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif /* COSY_VERIFY_H */

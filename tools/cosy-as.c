@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * cosy-as - assemble a compound from its textual form.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cosy/asm.h>
+
+#include "file.h"
+
+static const char usage[] =
+	"usage: cosy-as [-o OUT] IN.cir\n"
+	"Assembles a compound; OUT is IN with .cosy for .cir unless given.\n"
+	"'-' is standard input or output. The text is described in\n"
+	"compound-ir/README.md.\n";
+
+/* The name of the output when none is given; free() it. */
+static char *default_output(const char *in)
+{
+	size_t len = strlen(in);
+	char *out = malloc(len + sizeof(".cosy"));
+
+	if (!out || !strcmp(in, "-")) {
+		free(out);
+		return strdup("-");
+	}
+	if (len > 4 && !strcmp(in + len - 4, ".cir"))
+		len -= 4;
+	memcpy(out, in, len);
+	strcpy(out + len, ".cosy");
+	return out;
+}
+
+/* A failed write leaves no half of a file behind. */
+static int write_file(const char *name, const void *image, size_t size)
+{
+	FILE *out = strcmp(name, "-") ? fopen(name, "we") : stdout;
+	int failed;
+
+	if (!out)
+		return -1;
+	failed = fwrite(image, 1, size, out) != size;
+	failed |= fclose(out) != 0;
+	if (failed && out != stdout)
+		unlink(name);
+	return failed ? -1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct cosy_asm_error error;
+	const char *in;
+	char *text, *out = NULL;
+	void *image;
+	size_t len, size;
+	int opt, status;
+
+	while ((opt = getopt(argc, argv, "o:h")) != -1) {
+		if (opt == 'o') {
+			free(out);
+			out = strdup(optarg);
+		} else {
+			fputs(usage, opt == 'h' ? stdout : stderr);
+			return opt == 'h' ? 0 : 2;
+		}
+	}
+	if (optind != argc - 1) {
+		fputs(usage, stderr);
+		return 2;
+	}
+	in = argv[optind];
+	if (!out)
+		out = default_output(in);
+	text = read_file(in, &len);
+	if (!text || !out) {
+		fprintf(stderr, "cosy-as: %s: %s\n", in, strerror(errno));
+		free(text);
+		free(out);
+		return 1;
+	}
+	image = cosy_assemble(text, len, &size, &error);
+	free(text);
+	if (!image) {
+		fprintf(stderr, "%s:%u:%u: error: %s\n", in, error.line,
+			error.column, error.text);
+		free(out);
+		return 1;
+	}
+	status = write_file(out, image, size);
+	if (status)
+		fprintf(stderr, "cosy-as: %s: %s\n", out, strerror(errno));
+	free(image);
+	free(out);
+	return status ? 1 : 0;
+}
