@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * dirlist.h - read directories, and what their entries are, many per crossing.
+ *
+ * A program that walks a tree knows several directories it will need next: the
+ * sub-directories of the one it is in. It hands them over together and takes
+ * them back one by one; behind that a Cosy region opens, reads and closes as
+ * many of them at once as fit in the buffers:
+ *
+ *	struct dirlist list;
+ *	const struct dirlist_dir *dir;
+ *
+ *	dirlist_init(&list, paths, count, DIRLIST_VISIBLE, DIRLIST_STATUS);
+ *	while ((dir = dirlist_next(&list)) != NULL)
+ *		use(dir, dir->entries);
+ *	dirlist_free(&list);
+ *
+ * None of this is thread-safe for one struct dirlist, nor async-signal-safe.
+ * A function that finds no memory ends the program with a message and
+ * DIRLIST_EXIT.
+ */
+#ifndef DIRLIST_H
+#define DIRLIST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+/** DIRLIST_EXIT - the exit status of ls and grep alike when they cannot go on */
+#define DIRLIST_EXIT 2
+
+/** enum dirlist_names - which names to take */
+enum dirlist_names {
+	DIRLIST_VISIBLE,	/* those that do not begin with a dot */
+	DIRLIST_CHILDREN,	/* all but "." and ".." */
+	DIRLIST_ALL,
+};
+
+/* Flags, see dirlist_init(). */
+#define DIRLIST_STATUS 1	/* status and link target of each entry */
+#define DIRLIST_NOFOLLOW 2	/* a path that is a symbolic link is an error */
+
+/**
+ * struct dirlist_entry - a name in a directory
+ * @name:         the name, offset in struct dirlist's @names
+ * @target:       what the symbolic link says, offset likewise; 0: unknown
+ * @status_error: errno of the call for @status; 0: @status is valid, if it was
+ *		  asked for
+ * @target_error: errno of the call for @target
+ * @type:         DT_REG, DT_DIR, …, from <dirent.h>; DT_UNKNOWN only together
+ *		  with @status_error
+ * @status:       as from lstat(2)
+ */
+struct dirlist_entry {
+	size_t name;
+	size_t target;
+	int status_error;
+	int target_error;
+	unsigned char type;
+	struct stat status;
+};
+
+/**
+ * struct dirlist_dir - a directory that was read
+ * @path:       as given by the caller
+ * @open_error: errno of the call that should have opened it; then there are no
+ *		entries
+ * @read_error: errno of the call that should have read on; the entries before
+ *		it are there
+ * @first:      its first entry, index in struct dirlist's @entries
+ * @count:      number of entries, in the file system's order
+ */
+struct dirlist_dir {
+	const char *path;
+	int open_error;
+	int read_error;
+	size_t first;
+	size_t count;
+};
+
+/**
+ * struct dirlist - directories to read, and the buffers they are read into
+ *
+ * Callers use @names and @entries, to look up what dirlist_next() returned.
+ * The rest says where the region stands, so that it can be left anywhere.
+ */
+struct dirlist {
+	char *names;
+	size_t names_used, names_size;
+	struct dirlist_entry *entries;
+	size_t entries_used, entries_size;
+	struct dirlist_dir *dirs;
+	size_t ndirs, dirs_read, dirs_taken;
+	enum dirlist_names which;
+	int flags;
+	int fd;			/* of dirs[dirs_read], -1: not open */
+	size_t at, end;		/* what is left of its last getdents64 */
+};
+
+/**
+ * dirlist_init() - say which directories to read
+ * @list:  to be given back with dirlist_free()
+ * @paths: the directories, relative to the working directory; kept, not copied
+ * @count: number of @paths
+ * @which: the names to take
+ * @flags: DIRLIST_STATUS, DIRLIST_NOFOLLOW. Without DIRLIST_STATUS, a status is
+ *	   taken only where the directory does not say the type of an entry
+ */
+void dirlist_init(struct dirlist *list, char *const *paths, size_t count,
+		  enum dirlist_names which, int flags);
+
+/**
+ * dirlist_next() - take the next directory, in the order of the paths
+ *
+ * May read more directories than one, which the following calls return.
+ *
+ * Return: the directory; NULL: there is none left. It and what it refers to is
+ * valid until the next call.
+ */
+const struct dirlist_dir *dirlist_next(struct dirlist *list);
+
+/**
+ * dirlist_paths() - take the status of paths, as if they were a directory's
+ * @list:  to be given back with dirlist_free()
+ * @paths: the paths, relative to the working directory; copied
+ * @count: number of @paths, which is the number of entries made, in that order
+ * @enter: a symbolic link to a directory stands for the directory
+ */
+void dirlist_paths(struct dirlist *list, char *const *paths, size_t count,
+		   bool enter);
+
+/** dirlist_free() - give the buffers back */
+void dirlist_free(struct dirlist *list);
+
+/** dirlist_join() - DIRECTORY/NAME; the caller frees it */
+char *dirlist_join(const char *directory, const char *name);
+
+#endif /* DIRLIST_H */

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * long-format.h - the columns of `ls -l`.
+ *
+ * The columns are as wide as their widest entry, so all entries of a listing
+ * are measured before the first is printed. Not thread-safe.
+ */
+#ifndef LONG_FORMAT_H
+#define LONG_FORMAT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+/** struct columns - widths, in characters; all 0 to begin with */
+struct columns {
+	int links, owner, group, size, major, minor;
+};
+
+/** struct long_options - how to print */
+struct long_options {
+	bool numeric;		/* user and group numbers instead of names */
+	bool human;		/* sizes as 1.5K, 23M … */
+};
+
+/** columns_fit() - make the columns wide enough for an entry */
+void columns_fit(struct columns *columns, const struct long_options *options,
+		 const struct stat *status);
+
+/**
+ * print_columns() - print all of a line that comes before the name
+ * @status: of the entry; NULL: unknown, question marks are printed
+ * @type:   what it is if @status is NULL: DT_REG, DT_DIR, … from <dirent.h>
+ */
+void print_columns(const struct columns *columns,
+		   const struct long_options *options,
+		   const struct stat *status, unsigned char type);
+
+/**
+ * print_total() - print the line above the entries of a directory
+ * @blocks: sum of their st_blocks, in units of 512 bytes
+ */
+void print_total(const struct long_options *options, uint64_t blocks);
+
+#endif /* LONG_FORMAT_H */

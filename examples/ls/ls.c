@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * ls.c - list files and directories, as GNU ls does in the C locale when its
+ * output is not a terminal.
+ *
+ * What is slow about `ls -l`, a status for every file of every directory, is
+ * done by the Cosy regions in ../common/dirlist.c.
+ */
+#include "../common/dirlist.h"
+#include "long-format.h"
+#include "quote.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <error.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Exit statuses: something in a directory, or an operand, could not be read. */
+enum { MINOR_TROUBLE = 1, SERIOUS_TROUBLE = 2 };
+
+static struct {
+	bool all, long_format, recursive;
+	struct long_options long_options;
+} options;
+
+static int exit_status;
+
+static void complain(bool operand, int number, const char *what,
+		     const char *path)
+{
+	error(0, number, "cannot %s %s", what, quote(path));
+	if (operand)
+		exit_status = SERIOUS_TROUBLE;
+	else if (!exit_status)
+		exit_status = MINOR_TROUBLE;
+}
+
+static void *allocate(size_t count, size_t size)
+{
+	void *memory = reallocarray(NULL, count ? count : 1, size);
+
+	if (!memory)
+		error(SERIOUS_TROUBLE, errno, "cannot list");
+	return memory;
+}
+
+/* The path by which messages name an entry of a directory. */
+static char *message_path(const char *directory, const char *name)
+{
+	if (!directory || strcmp(directory, ".") == 0) {
+		name = strdup(name);
+		if (!name)
+			error(SERIOUS_TROUBLE, errno, "cannot list");
+		return (char *)name;
+	}
+	return dirlist_join(directory, name);
+}
+
+static int compare(const void *a, const void *b, void *names)
+{
+	const struct dirlist_entry *const *left = a, *const *right = b;
+
+	return strcmp((char *)names + (*left)->name,
+		      (char *)names + (*right)->name);
+}
+
+/* The entries first … first + count, sorted by name; to be freed. */
+static const struct dirlist_entry **sort(const struct dirlist *list,
+					 size_t first, size_t count)
+{
+	const struct dirlist_entry **sorted = allocate(count, sizeof(*sorted));
+
+	for (size_t i = 0; i < count; i++)
+		sorted[i] = &list->entries[first + i];
+	qsort_r(sorted, count, sizeof(*sorted), compare, list->names);
+	return sorted;
+}
+
+/* Reports what could not be found out about entries. @directory is NULL for
+ * the operands. */
+static void report(const struct dirlist *list, const char *directory,
+		   const struct dirlist_entry *entries, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct dirlist_entry *entry = &entries[i];
+		char *path;
+
+		if (!entry->status_error && !entry->target_error)
+			continue;
+		path = message_path(directory, list->names + entry->name);
+		if (entry->status_error)
+			complain(!directory, entry->status_error, "access",
+				 path);
+		else
+			complain(!directory, entry->target_error,
+				 "read symbolic link", path);
+		free(path);
+	}
+}
+
+static void print_entry(const struct dirlist *list,
+			const struct dirlist_entry *entry,
+			const struct columns *columns)
+{
+	if (options.long_format)
+		print_columns(columns, &options.long_options,
+			      entry->status_error ? NULL : &entry->status,
+			      entry->type);
+	fputs(list->names + entry->name, stdout);
+	if (options.long_format && entry->target) {
+		fputs(" -> ", stdout);
+		fputs(list->names + entry->target, stdout);
+	}
+	putchar('\n');
+}
+
+static struct columns measure(const struct dirlist_entry *entries, size_t count)
+{
+	struct columns columns = { 0 };
+
+	if (options.long_format)
+		for (size_t i = 0; i < count; i++)
+			if (!entries[i].status_error)
+				columns_fit(&columns, &options.long_options,
+					    &entries[i].status);
+	return columns;
+}
+
+static uint64_t blocks_of(const struct dirlist_entry *entries, size_t count)
+{
+	uint64_t blocks = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!entries[i].status_error)
+			blocks += entries[i].status.st_blocks;
+	return blocks;
+}
+
+static bool is_dot(const char *name)
+{
+	return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
+}
+
+static void list_directories(char *const *paths, size_t count, bool operands,
+			     bool header);
+
+/* Lists the directories among a directory's entries. */
+static void list_below(const struct dirlist *list, const char *directory,
+		       const struct dirlist_entry *const *entries,
+		       size_t count)
+{
+	char **paths = allocate(count, sizeof(*paths));
+	size_t found = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *name = list->names + entries[i]->name;
+
+		if (entries[i]->type == DT_DIR && !is_dot(name))
+			paths[found++] = dirlist_join(directory, name);
+	}
+	list_directories(paths, found, false, true);
+	for (size_t i = 0; i < found; i++)
+		free(paths[i]);
+	free(paths);
+}
+
+static void list_directory(const struct dirlist *list,
+			   const struct dirlist_dir *dir, bool operand,
+			   bool header)
+{
+	static bool any_before;
+	const struct dirlist_entry *entries = &list->entries[dir->first];
+	const struct dirlist_entry **sorted;
+	struct columns columns;
+
+	if (dir->open_error) {
+		complain(operand, dir->open_error, "open directory", dir->path);
+		return;
+	}
+	if (header) {
+		if (any_before)
+			putchar('\n');
+		printf("%s:\n", dir->path);
+	}
+	any_before = true;
+	report(list, dir->path, entries, dir->count);
+	if (dir->read_error) {
+		error(0, dir->read_error, "reading directory %s",
+		      quote(dir->path));
+		exit_status = operand ? SERIOUS_TROUBLE :
+			      exit_status ? exit_status : MINOR_TROUBLE;
+	}
+	if (options.long_format)
+		print_total(&options.long_options,
+			    blocks_of(entries, dir->count));
+	columns = measure(entries, dir->count);
+	sorted = sort(list, dir->first, dir->count);
+	for (size_t i = 0; i < dir->count; i++)
+		print_entry(list, sorted[i], &columns);
+	if (options.recursive)
+		list_below(list, dir->path, sorted, dir->count);
+	free(sorted);
+}
+
+static void list_directories(char *const *paths, size_t count, bool operands,
+			     bool header)
+{
+	const struct dirlist_dir *dir;
+	struct dirlist list;
+
+	if (!count)
+		return;
+	dirlist_init(&list, paths, count,
+		     options.all ? DIRLIST_ALL : DIRLIST_VISIBLE,
+		     options.long_format ? DIRLIST_STATUS : 0);
+	while ((dir = dirlist_next(&list)) != NULL)
+		list_directory(&list, dir, operands, header);
+	dirlist_free(&list);
+}
+
+/* Lists files first, then directories. */
+static void list_operands(char *const *operands, size_t count)
+{
+	const struct dirlist_entry **sorted;
+	size_t nfiles = 0, ndirs = 0;
+	struct columns columns;
+	struct dirlist list;
+	char **dirs;
+
+	dirlist_paths(&list, operands, count, !options.long_format);
+	report(&list, NULL, list.entries, count);
+	columns = measure(list.entries, count);
+	sorted = sort(&list, 0, count);
+	dirs = allocate(count, sizeof(*dirs));
+	for (size_t i = 0; i < count; i++) {
+		if (sorted[i]->status_error)
+			continue;
+		if (sorted[i]->type == DT_DIR) {
+			dirs[ndirs++] = list.names + sorted[i]->name;
+			continue;
+		}
+		print_entry(&list, sorted[i], &columns);
+		nfiles++;
+	}
+	if (nfiles && ndirs)
+		putchar('\n');
+	list_directories(dirs, ndirs, true, options.recursive || count > 1);
+	free(dirs);
+	free(sorted);
+	dirlist_free(&list);
+}
+
+static void print_help(void)
+{
+	printf("Usage: %s [OPTION]... [FILE]...\n", program_invocation_name);
+	fputs("List FILEs (the current directory by default), sorted by name in the order of\n"
+	      "the C locale, one per line.\n"
+	      "\n"
+	      "  -a, --all                do not leave out names that begin with a dot\n"
+	      "  -h, --human-readable     with -l, print sizes like 1.5K 234M 2G\n"
+	      "  -l                       mode, links, owner, group, size, time and name of each\n"
+	      "  -n, --numeric-uid-gid    like -l, with the numbers of owner and group\n"
+	      "  -R, --recursive          list sub-directories, too\n"
+	      "      --help               print this and exit\n"
+	      "      --version            print the version and exit\n"
+	      "\n"
+	      "The output is that of GNU ls with LC_ALL=C into a file, but for the marks of\n"
+	      "access control lists (+) and security contexts (.), which are not shown.\n"
+	      "\n"
+	      "Exit status: 0 all was listed, 1 something in a directory could not be read,\n"
+	      "2 an operand could not be read, or wrong usage.\n", stdout);
+}
+
+static void parse_options(int argc, char **argv)
+{
+	enum { HELP = 256, VERSION };
+	static const struct option longs[] = {
+		{ "all", no_argument, NULL, 'a' },
+		{ "human-readable", no_argument, NULL, 'h' },
+		{ "numeric-uid-gid", no_argument, NULL, 'n' },
+		{ "recursive", no_argument, NULL, 'R' },
+		{ "help", no_argument, NULL, HELP },
+		{ "version", no_argument, NULL, VERSION },
+		{ 0 },
+	};
+	int option;
+
+	while ((option = getopt_long(argc, argv, "ahlnR", longs, NULL)) != -1) {
+		switch (option) {
+		case 'a':
+			options.all = true;
+			break;
+		case 'h':
+			options.long_options.human = true;
+			break;
+		case 'n':
+			options.long_options.numeric = true;
+			options.long_format = true;
+			break;
+		case 'l':
+			options.long_format = true;
+			break;
+		case 'R':
+			options.recursive = true;
+			break;
+		case HELP:
+			print_help();
+			exit(0);
+		case VERSION:
+			puts("ls (Cosy examples) " COSY_EXAMPLES_VERSION);
+			exit(0);
+		default:
+			fprintf(stderr, "Try '%s --help' for more information.\n",
+				program_invocation_name);
+			exit(SERIOUS_TROUBLE);
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	static char here[] = ".";
+	static char *const nothing[] = { here };
+
+	parse_options(argc, argv);
+	if (optind < argc)
+		list_operands(argv + optind, argc - optind);
+	else
+		list_operands(nothing, 1);
+	if (fclose(stdout) != 0)
+		error(SERIOUS_TROUBLE, errno, "write error");
+	return exit_status;
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * quote.c - file names in messages, so that a shell reads them as they are.
+ */
+#include "quote.h"
+
+#include <errno.h>
+#include <error.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool is_printable(unsigned char c)
+{
+	return c >= ' ' && c < 0x7f;
+}
+
+/* May the name, which has a single quote, stand in double quotes? */
+static bool fits_double_quotes(const char *name)
+{
+	for (; *name; name++)
+		if (!is_printable(*name) || strchr("!\"$`\\", *name))
+			return false;
+	return true;
+}
+
+static char *put_escaped(char *p, unsigned char c)
+{
+	static const char controls[] = "\a\b\f\n\r\t\v", letters[] = "abfnrtv";
+	const char *control = strchr(controls, c);
+
+	if (control)
+		return p + sprintf(p, "\\%c", letters[control - controls]);
+	return p + sprintf(p, "\\%03o", c);
+}
+
+const char *quote(const char *name)
+{
+	static char *quoted;
+	bool escaping = false;
+	char *p;
+
+	free(quoted);
+	/* Each byte takes at most 7: '$'\377'. */
+	p = quoted = malloc(7 * strlen(name) + 3);
+	if (!quoted)
+		error(2, errno, "cannot quote a name");
+	if (strchr(name, '\'') && fits_double_quotes(name)) {
+		sprintf(quoted, "\"%s\"", name);
+		return quoted;
+	}
+	*p++ = '\'';
+	for (; *name; name++) {
+		bool escape = !is_printable(*name);
+
+		if (escape && !escaping)
+			p = stpcpy(p, "'$'");
+		else if (!escape && escaping)
+			p = stpcpy(p, "''");
+		escaping = escape;
+		if (escape)
+			p = put_escaped(p, *name);
+		else if (*name == '\'')
+			p = stpcpy(p, "'\\''");
+		else
+			*p++ = *name;
+	}
+	strcpy(p, "'");
+	return quoted;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * quote.h - file names in messages, so that a shell reads them as they are.
+ */
+#ifndef QUOTE_H
+#define QUOTE_H
+
+/**
+ * quote() - quote a file name the way GNU tools do in messages
+ * @name: any bytes
+ *
+ * Single quotes, double quotes where that spares escaping a single quote, and
+ * $'\n' for what cannot be printed in the C locale.
+ *
+ * Return: the quoted name, valid until the next call. Not thread-safe.
+ */
+const char *quote(const char *name);
+
+#endif /* QUOTE_H */
