@@ -1,0 +1,454 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * cosy-objdump - show the compounds in executables, libraries and object files.
+ *
+ * A compound describes itself: whatever begins with the magic number on an
+ * 8-byte boundary and verifies is one. So neither symbols nor a section of its
+ * own are needed, and stripped files work. The files are not trusted.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <libelf.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cosy/asm.h>
+
+static const char program[] = "cosy-objdump";
+
+/** struct options - what to show; by default a line per compound */
+struct options {
+	bool disassemble;
+	bool summary;
+};
+
+/** struct totals - what a file contains */
+struct totals {
+	unsigned long compounds;
+	unsigned long operations;
+	unsigned long calls;
+	unsigned long upcalls;
+	unsigned long bytes;
+};
+
+/** struct target - where a file's findings go */
+struct target {
+	const char *name;	/* as printed, with the member of an archive */
+	const struct options *options;
+	struct totals totals;
+	bool damaged;
+};
+
+static void __attribute__((format(printf, 2, 3)))
+complain(const char *name, const char *format, ...)
+{
+	va_list arguments;
+
+	fflush(stdout);
+	fprintf(stderr, "%s: %s: ", program, name);
+	va_start(arguments, format);
+	vfprintf(stderr, format, arguments);
+	va_end(arguments);
+	fputc('\n', stderr);
+}
+
+/*
+ * One compound. @image is a verified image.
+ */
+
+static const struct cosy_op *ops_of(const struct cosy_header *image)
+{
+	return (const void *)(image + 1);
+}
+
+static const struct cosy_line *lines_of(const struct cosy_header *image)
+{
+	return (const void *)(ops_of(image) + image->nops);
+}
+
+static const char *string_of(const struct cosy_header *image, uint32_t offset)
+{
+	return (const char *)(lines_of(image) + image->nlines) + offset;
+}
+
+static void count_operations(const struct cosy_header *image,
+			     struct totals *totals)
+{
+	const struct cosy_op *ops = ops_of(image);
+
+	for (uint32_t i = 0; i < image->nops; i++) {
+		switch (ops[i].code) {
+		case COSY_OP_ARG:
+		case COSY_OP_CASE:
+			break;
+		case COSY_OP_SYS:
+		case COSY_OP_LIBC:
+			totals->calls++;
+			totals->operations++;
+			break;
+		case COSY_OP_UPCALL:
+			totals->upcalls++;
+			totals->operations++;
+			break;
+		default:
+			totals->operations++;
+		}
+	}
+	totals->compounds++;
+	totals->bytes += image->size;
+}
+
+/* Names come from the file: a terminal must not take them for commands. */
+static void print_name(const char *name)
+{
+	for (; *name; name++)
+		putchar((unsigned char)*name < ' ' || *name == 127 ? '?' : *name);
+}
+
+static void print_place(const struct cosy_header *image)
+{
+	const struct cosy_line *lines = lines_of(image);
+
+	for (uint32_t i = 0; i < image->nlines; i++) {
+		if (lines[i].line) {
+			print_name(string_of(image, lines[i].file));
+			printf(":%" PRIu32, lines[i].line);
+			return;
+		}
+	}
+	printf("unknown place");
+}
+
+static void print_plural(unsigned long n, const char *what)
+{
+	printf("%lu %s%s", n, what, n == 1 ? "" : "s");
+}
+
+static void print_totals(const struct totals *totals)
+{
+	print_plural(totals->operations, "operation");
+	printf(", ");
+	print_plural(totals->calls, "system call");
+	if (totals->upcalls) {
+		printf(", ");
+		print_plural(totals->upcalls, "up-call");
+	}
+}
+
+static void print_compound(const struct cosy_header *image)
+{
+	const char *function = string_of(image, image->name);
+	struct totals own = { 0 };
+
+	count_operations(image, &own);
+	printf("  ");
+	print_place(image);
+	printf(": ");
+	print_name(*function ? function : "(no name)");
+	printf(": ");
+	print_totals(&own);
+	printf(", ");
+	print_plural(image->ninputs, "input");
+	printf(", ");
+	print_plural(image->nout, "output");
+	printf(", ");
+	print_plural(image->size, "byte");
+	putchar('\n');
+}
+
+static void show(const struct cosy_header *image, struct target *target)
+{
+	struct cosy_diag diag;
+
+	if (!target->totals.compounds && !target->options->summary)
+		printf("%s:\n", target->name);
+	count_operations(image, &target->totals);
+	if (target->options->summary)
+		return;
+	print_compound(image);
+	if (target->options->disassemble) {
+		putchar('\n');
+		cosy_disassemble(image, image->size,
+				 COSY_DIS_PC | COSY_DIS_SOURCE, stdout, &diag);
+		putchar('\n');
+	}
+}
+
+/*
+ * Finding them
+ */
+
+/*
+ * The image at @bytes, copied to aligned memory, if there is one. @rest bytes
+ * follow there, at least as many as a header has.
+ */
+static struct cosy_header *copy_image(const char *bytes, size_t rest,
+				      const char *where, size_t offset,
+				      struct target *target)
+{
+	struct cosy_header header, *image;
+	struct cosy_diag diag;
+
+	memcpy(&header, bytes, sizeof(header));
+	if (header.magic != COSY_MAGIC || header.size < sizeof(header) ||
+	    header.size > rest || header.size > COSY_MAX_SIZE)
+		return NULL;
+	image = malloc(header.size);
+	if (!image) {
+		complain(target->name, "out of memory");
+		exit(EXIT_FAILURE);
+	}
+	memcpy(image, bytes, header.size);
+	if (!cosy_verify(image, header.size, &diag))
+		return image;
+	complain(target->name,
+		 "%s+0x%zx: looks like a compound, but offset %u: %s", where,
+		 offset, diag.offset, diag.reason);
+	target->damaged = true;
+	free(image);
+	return NULL;
+}
+
+static void scan(const char *bytes, size_t size, const char *where,
+		 struct target *target)
+{
+	size_t offset = 0;
+
+	while (size - offset >= sizeof(struct cosy_header)) {
+		struct cosy_header *image = copy_image(bytes + offset,
+						       size - offset, where,
+						       offset, target);
+		size_t step = 8;
+
+		if (image) {
+			show(image, target);
+			step = ((size_t)image->size + 7) / 8 * 8;
+			free(image);
+		}
+		if (step > size - offset)
+			break;
+		offset += step;
+	}
+}
+
+static void scan_data(Elf_Data *data, const char *where, struct target *target)
+{
+	if (data && data->d_buf)
+		scan(data->d_buf, data->d_size, where, target);
+}
+
+static bool scan_sections(Elf *elf, struct target *target)
+{
+	Elf_Scn *section = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(elf, &names))
+		return false;
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name;
+		GElf_Shdr header;
+
+		if (!gelf_getshdr(section, &header))
+			return false;
+		if (header.sh_type == SHT_NOBITS ||
+		    !(header.sh_flags & SHF_ALLOC))
+			continue;
+		name = elf_strptr(elf, names, header.sh_name);
+		scan_data(elf_rawdata(section, NULL), name ? name : "section",
+			  target);
+	}
+	return true;
+}
+
+static bool scan_segments(Elf *elf, struct target *target)
+{
+	size_t count, size;
+
+	if (elf_getphdrnum(elf, &count))
+		return false;
+	elf_rawfile(elf, &size);
+	for (size_t i = 0; i < count && i < INT32_MAX; i++) {
+		GElf_Phdr header;
+
+		if (!gelf_getphdr(elf, (int)i, &header))
+			return false;
+		if (header.p_type != PT_LOAD || header.p_offset > size ||
+		    header.p_filesz > size - header.p_offset)
+			continue;
+		scan_data(elf_getdata_rawchunk(elf, (int64_t)header.p_offset,
+					       header.p_filesz, ELF_T_BYTE),
+			  "segment", target);
+	}
+	return true;
+}
+
+static bool dump_object(Elf *elf, const char *name,
+			const struct options *options)
+{
+	struct target target = { .name = name, .options = options };
+	size_t sections;
+	bool ok;
+
+	if (elf_getshdrnum(elf, &sections)) {
+		complain(name, "damaged ELF file: %s", elf_errmsg(-1));
+		return false;
+	}
+	/* Section headers may have been stripped; what is loaded is there. */
+	ok = sections ? scan_sections(elf, &target) :
+			scan_segments(elf, &target);
+	if (!ok) {
+		complain(name, "damaged ELF file: %s", elf_errmsg(-1));
+		return false;
+	}
+	if (!target.totals.compounds) {
+		printf("%s: no compounds\n", name);
+	} else if (options->summary) {
+		printf("%s: ", name);
+		print_plural(target.totals.compounds, "compound");
+		printf(", ");
+		print_totals(&target.totals);
+		printf(", ");
+		print_plural(target.totals.bytes, "byte");
+		putchar('\n');
+	}
+	return !target.damaged;
+}
+
+static bool dump_archive(int fd, Elf *archive, const char *name,
+			 const struct options *options)
+{
+	Elf_Cmd command = ELF_C_READ;
+	bool ok = true;
+	Elf *member;
+
+	while ((member = elf_begin(fd, command, archive))) {
+		Elf_Arhdr *header = elf_getarhdr(member);
+		char *full = NULL;
+
+		if (elf_kind(member) == ELF_K_ELF && header &&
+		    asprintf(&full, "%s(%s)", name, header->ar_name) >= 0) {
+			ok &= dump_object(member, full, options);
+			free(full);
+		}
+		command = elf_next(member);
+		elf_end(member);
+	}
+	return ok;
+}
+
+/* @magic: the file's first four bytes */
+static void explain_no_elf(const char *name, const unsigned char *magic)
+{
+	if (!memcmp(magic, "BC\xc0\xde", 4))
+		complain(name,
+			 "LLVM bitcode, whose compounds come at the link (-flto); show the linked program");
+	else
+		complain(name, "not an ELF file or archive");
+}
+
+static bool dump_file(const char *name, const struct options *options)
+{
+	unsigned char magic[4] = { 0 };
+	bool ok = false;
+	struct stat st;
+	Elf *elf;
+	int fd;
+
+	fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &st)) {
+		complain(name, "%s", strerror(errno));
+		goto out;
+	}
+	if (!S_ISREG(st.st_mode)) {
+		complain(name, "not a regular file");
+		goto out;
+	}
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	switch (elf ? elf_kind(elf) : ELF_K_NONE) {
+	case ELF_K_ELF:
+		ok = dump_object(elf, name, options);
+		break;
+	case ELF_K_AR:
+		ok = dump_archive(fd, elf, name, options);
+		break;
+	default:
+		if (pread(fd, magic, sizeof(magic), 0) < 0)
+			complain(name, "%s", strerror(errno));
+		else
+			explain_no_elf(name, magic);
+	}
+	elf_end(elf);
+out:
+	if (fd >= 0)
+		close(fd);
+	return ok;
+}
+
+static void usage(FILE *out)
+{
+	fprintf(out,
+		"Usage: %s [-d] [-s] FILE...\n"
+		"Show the compounds in executables, libraries, object files and archives.\n"
+		"\n"
+		"  -d, --disassemble  their operations, with the source lines\n"
+		"  -s, --summary      one line per file\n"
+		"  -h, --help         print this\n",
+		program);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option longs[] = {
+		{ "disassemble", no_argument, NULL, 'd' },
+		{ "summary", no_argument, NULL, 's' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	struct options options = { 0 };
+	int status = EXIT_SUCCESS;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "dsh", longs, NULL)) != -1) {
+		switch (option) {
+		case 'd':
+			options.disassemble = true;
+			break;
+		case 's':
+			options.summary = true;
+			break;
+		case 'h':
+			usage(stdout);
+			return EXIT_SUCCESS;
+		default:
+			usage(stderr);
+			return EXIT_FAILURE;
+		}
+	}
+	if (optind == argc) {
+		usage(stderr);
+		return EXIT_FAILURE;
+	}
+	if (options.disassemble && options.summary) {
+		fprintf(stderr, "%s: -d and -s exclude each other\n", program);
+		return EXIT_FAILURE;
+	}
+	elf_version(EV_CURRENT);
+	for (int i = optind; i < argc; i++)
+		if (!dump_file(argv[i], &options))
+			status = EXIT_FAILURE;
+	if (fflush(stdout) || ferror(stdout)) {
+		fprintf(stderr, "%s: cannot write the output: %s\n", program,
+			strerror(errno));
+		status = EXIT_FAILURE;
+	}
+	return status;
+}
