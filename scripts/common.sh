@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# shellcheck shell=bash
+#
+# What every script here shares: where things are, and how to speak to people.
+# Sourced, never run.
+
+COSY_ROOT=$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+COSY_BUILD=${COSY_BUILD:-$COSY_ROOT/build}
+# The kernel series the VM boots unless told otherwise.
+COSY_KERNEL=${COSY_KERNEL:-6.12}
+export COSY_ROOT COSY_BUILD COSY_KERNEL
+
+# die MESSAGE... - say why and leave; HINT=... in the environment of the call adds the remedy.
+die() {
+	printf '%s: %s\n' "${PROG:-cosy}" "$*" >&2
+	if [[ -n ${HINT:-} ]]; then
+		printf '  HINT: %s\n' "$HINT" >&2
+	fi
+	exit 1
+}
+
+warn() {
+	printf '%s: %s\n' "${PROG:-cosy}" "$*" >&2
+}
+
+# stage NAME COMMAND... - run a stage of work.  Its output goes to a log that is shown only
+# when it fails, so that what remains on the screen is one line per stage.
+stage() {
+	local name=$1 log start rc=0
+	shift
+	mkdir -p "$COSY_BUILD/log"
+	log=$COSY_BUILD/log/${name//[^a-zA-Z0-9.]/-}.log
+	start=$EPOCHREALTIME
+	if [[ -t 2 ]]; then
+		printf '%-46s ...' "$name" >&2
+	fi
+	(set -e; "$@") >"$log" 2>&1 </dev/null &
+	# In the background and waited for, so that `set -e` inside works whoever calls us.
+	wait $! || rc=$?
+	if [[ -t 2 ]]; then
+		printf '\r' >&2
+	fi
+	if ((rc)); then
+		printf '%-46s failed (status %d)\n' "$name" "$rc" >&2
+		tail -n 60 "$log" >&2
+		printf 'The whole log: %s\n' "$log" >&2
+		exit "$rc"
+	fi
+	printf '%-46s %s s\n' "$name" "$(seconds_since "$start")" >&2
+}
+
+# seconds_since EPOCHREALTIME - with one decimal, without starting a process.
+seconds_since() {
+	local now=${EPOCHREALTIME/[.,]/} start=${1/[.,]/} tenths
+	tenths=$(((now - start + 50000) / 100000))
+	printf '%d.%d' $((tenths / 10)) $((tenths % 10))
+}
+
+# as_root COMMAND... - through sudo unless we are root.
+as_root() {
+	if ((EUID == 0)); then
+		"$@"
+	elif command -v sudo >/dev/null; then
+		sudo -- "$@"
+	else
+		HINT="run as root, or install sudo" die "this needs root: $*"
+	fi
+}

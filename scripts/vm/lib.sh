@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# shellcheck shell=bash
+#
+# Booting, asking and stopping the VM.  Sourced by scripts/vm/run, after common.sh.
+#
+# A VM lives in a run directory: config (what it was started with), pid, console.log, the
+# sockets and locks of its ports.
+
+vm_exec=$COSY_BUILD/bin/cosy-vm-exec
+vm_agent=$COSY_BUILD/bin/cosy-vm-agent
+
+# vm_kernel_dir SERIES - print where setup has put a kernel.
+vm_kernel_dir() {
+	local dir=$COSY_BUILD/kernel/$1
+	[[ -f $dir/release ]] ||
+		HINT="get it with: ./cosy setup $1" die "there is no kernel $1 in $COSY_BUILD/kernel"
+	echo "$dir"
+}
+
+# vm_initramfs DIR SERIES SHARE... - build DIR/initramfs: the agent as init, the modules
+# that reaching the host's files takes, and what to mount.
+vm_initramfs() {
+	local dir=$1 kernel n=0 path share
+	local -a depends
+	kernel=$(vm_kernel_dir "$2")
+	shift 2
+
+	if [[ ! -d $kernel/vm-modules ]]; then
+		rm -rf "$kernel/vm-modules.new"
+		mkdir "$kernel/vm-modules.new"
+		mapfile -t depends < <(for path in 9pnet_virtio 9p; do
+			PATH=$PATH:/sbin:/usr/sbin modprobe -d "$kernel/root" -S "$(<"$kernel/release")" \
+				--show-depends "$path" | awk '$1 == "insmod" { print $2 }'
+		done | awk '!seen[$0]++')
+		for path in "${depends[@]}"; do
+			printf -v share '%s/%02d-%s' "$kernel/vm-modules.new" $((n++)) "$(basename "${path%.xz}")"
+			case $path in
+			*.xz) xz -dc "$path" >"$share" ;;
+			*) cp "$path" "$share" ;;
+			esac
+		done
+		mv "$kernel/vm-modules.new" "$kernel/vm-modules"
+	fi
+
+	rm -rf "$dir/initramfs.d"
+	mkdir "$dir/initramfs.d"
+	cp "$vm_agent" "$dir/initramfs.d/init"
+	cp -r "$kernel/vm-modules" "$dir/initramfs.d/modules"
+	n=0
+	for share; do
+		echo "share$n $share"
+		n=$((n + 1))
+	done >"$dir/initramfs.d/shares"
+	(cd "$dir/initramfs.d" && find . | cpio --quiet -o -H newc -R 0:0) >"$dir/initramfs"
+	rm -r "$dir/initramfs.d"
+}
+
+# vm_accelerators - print what to try, best first.  What failed once on this kernel is not
+# tried again.
+vm_accelerators() {
+	if [[ -w /dev/kvm && ! -e $COSY_BUILD/vm/no-kvm-$(uname -r) ]]; then
+		echo kvm
+	fi
+	echo tcg
+}
+
+# vm_boot - boot a VM and wait until it answers.  From the caller: vm_dir, vm_series,
+# vm_smp, vm_memory, vm_icount (yes or empty), vm_append, vm_shares (array), vm_persistent
+# (yes: it outlives us).
+vm_boot() {
+	local accelerator try
+	mkdir -p "$vm_dir"
+	vm_initramfs "$vm_dir" "$vm_series" "${vm_shares[@]}"
+	for accelerator in $(vm_accelerators); do
+		[[ $accelerator == kvm && -n $vm_icount ]] && continue
+		# QEMU's TCG sometimes crashes a kernel while it patches itself at boot, on
+		# several CPUs: that says nothing about us, so it is tried again.
+		for try in 1 2 3; do
+			vm_start_qemu "$accelerator"
+			if vm_wait; then
+				vm_configure "$accelerator"
+				return
+			fi
+			vm_kill
+			cp "$vm_dir/console.log" "$COSY_BUILD/vm/failed-boot-$accelerator-$try.log"
+			[[ $accelerator == kvm ]] && break
+		done
+		if [[ $accelerator == kvm ]]; then
+			: >"$COSY_BUILD/vm/no-kvm-$(uname -r)"
+			warn "KVM cannot run this kernel here; going on with emulation, which is slower"
+		fi
+	done
+	tail -n 30 "$vm_dir/console.log" "$vm_dir/qemu.log" >&2
+	die "the VM does not boot"
+}
+
+vm_start_qemu() {
+	local kernel share n=0 i
+	local -a qemu launcher=()
+	# shellcheck disable=SC2054 # the commas are QEMU's
+	kernel=$(vm_kernel_dir "$vm_series")
+	local security=none
+	if ((EUID == 0)); then
+		security=passthrough
+	fi
+
+	qemu=(qemu-system-x86_64 -name cosy-vm -nodefaults -no-user-config -no-reboot
+		-display none -serial file:console.log -pidfile pid
+		-m "$vm_memory" -kernel "$kernel/vmlinuz" -initrd initramfs
+		-append "console=ttyS0 quiet panic=-1 mitigations=off log_buf_len=4M $vm_append"
+		-fsdev "local,id=root,path=/,readonly=on,security_model=$security,multidevs=remap"
+		-device virtio-9p-pci,fsdev=root,mount_tag=root
+		-device virtio-serial-pci,max_ports=16)
+	if [[ -n $vm_icount ]]; then
+		qemu+=(-icount shift=0,sleep=off -accel tcg,thread=single -smp 1)
+	else
+		qemu+=(-accel "$([[ $1 == tcg ]] && echo tcg,thread=multi || echo "$1")" -smp "$vm_smp")
+	fi
+	if [[ $1 == tcg ]]; then
+		# TCG emulates `rep movsb` byte by byte, which the kernel must not take for fast.
+		qemu+=(-cpu max,erms=off,fsrm=off)
+	else
+		qemu+=(-cpu host)
+	fi
+	for share in "${vm_shares[@]}"; do
+		qemu+=(-fsdev "local,id=share$n,path=${share//,/,,},security_model=$security,multidevs=remap"
+			-device "virtio-9p-pci,fsdev=share$n,mount_tag=share$n")
+		n=$((n + 1))
+	done
+	for ((i = 0; i < 8; i++)); do
+		qemu+=(-chardev "socket,id=port$i,path=port.$i,server=on,wait=off"
+			-device "virtserialport,chardev=port$i,name=cosy.$i")
+	done
+
+	if [[ -n $vm_persistent ]]; then
+		launcher=(setsid)
+	else
+		launcher=(setpriv --pdeathsig KILL --)
+	fi
+	rm -f "$vm_dir"/{pid,port.*,console.log}
+	: >"$vm_dir/console.log"
+	# Relative paths, because those of sockets are limited to 107 bytes.
+	(cd "$vm_dir" && exec "${launcher[@]}" "${qemu[@]}") </dev/null >"$vm_dir/qemu.log" 2>&1 &
+	vm_qemu=$!
+}
+
+# vm_wait - wait until the VM answers; fails when it died or needs too long.
+vm_wait() {
+	while [[ ! -S $vm_dir/port.7 ]]; do
+		kill -0 "$vm_qemu" 2>/dev/null || return 1
+		sleep 0.05
+	done
+	# An icount guest sleeps through its timeouts in no time, but computes at a fifth.
+	"$vm_exec" --vm "$vm_dir" --wait "$([[ -n $vm_icount ]] && echo 180 || echo 60)" -C / true \
+		</dev/null >>"$vm_dir/qemu.log" 2>&1
+}
+
+# vm_configure ACCELERATOR - what is easier said in the booted VM.
+vm_configure() {
+	local kernel
+	kernel=$(vm_kernel_dir "$vm_series")
+	printf '#!/bin/sh\nexec /sbin/modprobe -d "%s" "$@"\n' "$kernel/root" >"$vm_dir/modprobe"
+	chmod +x "$vm_dir/modprobe"
+	{
+		echo "kernel=$(<"$kernel/release")"
+		echo "accelerator=$1"
+		echo "icount=${vm_icount:-no}"
+	} >"$vm_dir/config"
+	# What the kernel says from here on is judged by vm_check_kernel and kept on the console.
+	# shellcheck disable=SC2016 # the expansions are the guest's
+	"$vm_exec" --vm "$vm_dir" -C / sh -c '
+		echo "$1" >/proc/sys/kernel/modprobe
+		dmesg -n 7
+		echo "cosy-vm: ready" >/dev/kmsg
+		if [ -n "$2" ]; then
+			# The first seconds are busy with what boot has left behind.
+			while read -r up rest </proc/uptime && [ "${up%%.*}" -lt 10 ]; do sleep 1; done
+		fi' sh "$vm_dir/modprobe" "$vm_icount" </dev/null
+}
+
+# vm_load_module - load the module built for the VM's kernel.
+vm_load_module() {
+	local module
+	module=$(vm_kernel_dir "$vm_series")/cosy.ko
+	[[ -f $module ]] ||
+		HINT="build it with ./cosy build, or boot with --no-module" die "there is no $module"
+	"$vm_exec" --vm "$vm_dir" -C / /sbin/insmod "$module" </dev/null || {
+		vm_messages | tail -n 20 >&2
+		die "the module does not load in the VM (the kernel's last words are above)"
+	}
+}
+
+# vm_messages - print what the VM's kernel has said since boot.
+vm_messages() {
+	"$vm_exec" --vm "$vm_dir" -T 60 -C / dmesg </dev/null 2>/dev/null | awk '
+		{ line[NR] = $0 }
+		/cosy-vm: ready$/ { start = NR }
+		END { for (i = start + 1; i <= NR; i++) print line[i] }'
+}
+
+# What a healthy kernel never says.
+vm_trouble='BUG:|WARNING:|Oops|general protection fault|stack segment|double fault|Kernel panic'
+vm_trouble+='|[Uu]nable to handle|invalid opcode|scheduling while atomic|sleeping function called'
+vm_trouble+='|possible recursive locking|circular locking|inconsistent lock state|held lock freed'
+vm_trouble+='|suspicious RCU usage|KASAN|KCSAN|UBSAN|KFENCE|soft lockup|hard LOCKUP|rcu.*stall'
+vm_trouble+='|blocked for more than|refcount_t:|list_(add|del) corruption|Bad page|bad: scheduling'
+vm_trouble+='|Call Trace:|leaked|voluntary context switch within RCU|preempt_count|not syncing'
+
+# vm_check_kernel - fail, with the text, if the VM's kernel has said something of the kind.
+vm_check_kernel() {
+	local messages tainted
+	messages=$(vm_messages)
+	tainted=$("$vm_exec" --vm "$vm_dir" -T 60 -C / cat /proc/sys/kernel/tainted </dev/null 2>/dev/null) || {
+		tail -n 40 "$vm_dir/console.log" >&2
+		warn "the VM's kernel is dead (the end of its console is above)"
+		return 1
+	}
+	# 128: oops, 512: warning, 16384: soft lockup - even if their text has been overwritten.
+	if grep -qE "$vm_trouble" <<<"$messages" || ((tainted & (128 | 512 | 16384))); then
+		grep -E -B 5 -A 40 "$vm_trouble" <<<"$messages" | head -n 200 >&2
+		warn "the VM's kernel complained (tainted=$tainted, text above)"
+		return 1
+	fi
+}
+
+vm_running() {
+	local pid
+	[[ -f $vm_dir/pid ]] && pid=$(<"$vm_dir/pid") && [[ -n $pid ]] && kill -0 "$pid" 2>/dev/null &&
+		grep -qs cosy-vm "/proc/$pid/cmdline"
+}
+
+vm_kill() {
+	local pid=${vm_qemu:-}
+	if [[ -z $pid ]] && vm_running; then
+		pid=$(<"$vm_dir/pid")
+	fi
+	if [[ -n $pid ]]; then
+		kill "$pid" 2>/dev/null || true
+		while kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
+	fi
+	vm_qemu=
+}
+
+# vm_stop - write back what is shared, and end the VM.
+vm_stop() {
+	"$vm_exec" --vm "$vm_dir" -T 30 -C / sync </dev/null >/dev/null 2>&1 || true
+	vm_kill
+	rm -f "$vm_dir"/port.* "$vm_dir/pid"
+}
