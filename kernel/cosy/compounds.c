@@ -224,10 +224,6 @@ long cosy_compound_load(struct cosy_file *cf, struct cosy_load __user *arg)
 	}
 	if (load.size > COSY_MAX_SIZE)
 		return -E2BIG;
-	if (load.size < sizeof(struct cosy_header)) {
-		err = cosy_load_reject(&load, "image is shorter than its header");
-		goto answer;
-	}
 	/* Checked again when it is published; this spares the work. */
 	if (READ_ONCE(cf->count) >= READ_ONCE(cosy_max_loads))
 		return -EMFILE;

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * compound.h - compounds by hand, for the module's tests: operations as C
+ * initialisers, made into an image, loaded and run through /dev/cosy itself.
+ *
+ * A test calls check() for each thing it claims and ends with `return
+ * finish();`: 0 if all held, 1 if not.
+ */
+#ifndef COMPOUND_H
+#define COMPOUND_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cosy/format.h>
+#include <cosy/status.h>
+#include <linux/cosy.h>
+
+/* Operations; registers are numbers, targets are slot numbers. */
+#define NONE		COSY_NONE
+#define OP(name, ...)	{ .code = COSY_OP_##name, __VA_ARGS__ }
+#define CONST(d, v)	OP(CONST, .dst = d, .imm = (cosy_s64)(v))
+#define MOV(d, s)	OP(MOV, .dst = d, .a = s)
+#define ADDI(d, s, v)	OP(ADD, .width = 8, .dst = d, .a = s, .b = NONE, .imm = v)
+#define JMP(t)		OP(JMP, .target = t)
+#define BR(x, c, v, t)	OP(BR, .width = 8, .a = x, .b = NONE, .cond = COSY_COND_##c, \
+			   .imm = v, .target = t)
+#define LOOP(d, n, t)	OP(LOOP, .width = 8, .dst = d, .b = n, .imm = 1, \
+			   .cond = COSY_COND_ULT, .target = t)
+#define EXIT(n)		OP(EXIT, .imm = n)
+#define UPCALL(n)	OP(UPCALL, .imm = n)
+#define LOAD(w, d, s)	OP(LOAD, .width = w, .dst = d, .a = s)
+#define STORE(w, d, s)	OP(STORE, .width = w, .a = d, .b = s)
+#define COPY(d, s, n)	OP(COPY, .a = d, .b = s, .c = n)
+#define FILL(d, v, n)	OP(FILL, .a = d, .b = v, .c = n)
+#define COMPARE(d, x, y, n) OP(COMPARE, .dst = d, .a = x, .b = y, .c = n)
+#define FIND(d, p, v, n) OP(FIND, .dst = d, .a = p, .b = v, .c = n)
+#define STRLEN(d, p)	OP(STRLEN, .dst = d, .a = p)
+#define SYS(d, nr, n)	OP(SYS, .dst = d, .width = n, .imm = nr)
+#define LIBC(d, nr, n)	OP(LIBC, .dst = d, .width = n, .imm = nr)
+#define ARG(r)		OP(ARG, .a = r)
+#define ARGI(v)		OP(ARG, .a = NONE, .imm = (cosy_s64)(v))
+
+/** struct image - an image being made; data behind the operations is ours */
+struct image {
+	struct cosy_header h;
+	struct cosy_op ops[];
+};
+
+static int failures;
+
+__attribute__((format(printf, 2, 3), unused))
+static bool check(bool held, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	printf(held ? "ok: " : "FAILED: ");
+	vprintf(fmt, ap);
+	printf("\n");
+	fflush(stdout);
+	va_end(ap);
+	failures += !held;
+	return held;
+}
+
+__attribute__((unused))
+static int finish(void)
+{
+	printf("%s\n", failures ? "FAILED" : "passed");
+	return failures != 0;
+}
+
+__attribute__((unused))
+static void die(const char *what)
+{
+	printf("FAILED: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+__attribute__((unused))
+static void *must_map(size_t size)
+{
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		die("mmap");
+	return p;
+}
+
+/** make_image() - an image of @nops operations; free() it */
+__attribute__((unused))
+static struct image *make_image(const struct cosy_op *ops, unsigned int nops,
+				unsigned int nregs, unsigned int ninputs,
+				unsigned int out_first, unsigned int nout)
+{
+	size_t size = sizeof(struct cosy_header) + nops * sizeof(*ops) + 1;
+	struct image *im = calloc(1, size);
+
+	if (!im)
+		die("calloc");
+	im->h.magic = COSY_MAGIC;
+	im->h.version = COSY_VERSION;
+	im->h.nregs = nregs;
+	im->h.size = size;
+	im->h.nops = nops;
+	im->h.strings_size = 1;
+	im->h.ninputs = ninputs;
+	im->h.out_first = out_first;
+	im->h.nout = nout;
+	im->h.nexits = 4;
+	im->h.nupcalls = 4;
+	im->h.limit = COSY_DEFAULT_LIMIT;
+	memcpy(im->ops, ops, nops * sizeof(*ops));
+	return im;
+}
+
+/** load_image() - handle of a loaded image; 0 with errno if refused */
+__attribute__((unused))
+static __u64 load_image(int dev, const struct image *im)
+{
+	struct cosy_load load = { .image = (__u64)(uintptr_t)im,
+				  .size = im->h.size };
+
+	if (ioctl(dev, COSY_IOC_LOAD, &load)) {
+		if (errno == EINVAL)
+			printf("rejected at %u: %.64s\n", load.offset, load.reason);
+		return 0;
+	}
+	return load.handle;
+}
+
+/** must_load() - load operations whose registers are all inputs and outputs */
+#define must_load(dev, nregs, ...) ({					\
+	const struct cosy_op ops__[] = { __VA_ARGS__ };			\
+	must_load_ops(dev, ops__, sizeof(ops__) / sizeof(*ops__), nregs); \
+})
+__attribute__((unused))
+static __u64 must_load_ops(int dev, const struct cosy_op *ops,
+			   unsigned int nops, unsigned int nregs)
+{
+	struct image *im = make_image(ops, nops, nregs, nregs, 0, nregs);
+	__u64 handle = load_image(dev, im);
+
+	if (!handle)
+		die("load");
+	free(im);
+	return handle;
+}
+
+/** enter() - one entry as it is; returns what the kernel returns */
+__attribute__((unused))
+static long enter(int dev, struct cosy_run *run)
+{
+	long ret;
+	register long r10 __asm__("r10") = 0;
+
+	__asm__ volatile("syscall" : "=a" (ret)
+			 : "0" ((long)SYS_lseek), "D" ((long)dev),
+			   "S" (COSY_RUN_TAG | (__u64)(uintptr_t)run),
+			   "d" ((long)COSY_RUN_WHENCE), "r" (r10)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+
+/**
+ * run_frame() - run on until something other than AGAIN or a time limit
+ *
+ * Return: as enter().
+ */
+__attribute__((unused))
+static long run_on(int dev, struct cosy_run *run)
+{
+	long ret;
+
+	do {
+		ret = enter(dev, run);
+		if (ret == COSY_RUN_LEFT && run->status == COSY_LIMIT &&
+		    run->value == COSY_LIMIT_TIME)
+			run->status = COSY_AGAIN;
+	} while (ret == COSY_RUN_LEFT && run->status == COSY_AGAIN);
+	return ret;
+}
+
+__attribute__((unused))
+static long run_frame(int dev, __u64 handle, __u64 *frame, struct cosy_run *run)
+{
+	memset(run, 0, sizeof(*run));
+	run->handle = handle;
+	run->frame = (__u64)(uintptr_t)frame;
+	run->errno_addr = (__u64)(uintptr_t)&errno;
+	return run_on(dev, run);
+}
+
+__attribute__((unused))
+static int open_device(void)
+{
+	int dev = open(COSY_DEVICE, O_RDWR | O_CLOEXEC);
+
+	if (dev < 0) {
+		printf("SKIP: %s: %s\n", COSY_DEVICE, strerror(errno));
+		exit(77);
+	}
+	return dev;
+}
+
+__attribute__((unused))
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+#endif /* COMPOUND_H */

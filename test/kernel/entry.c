@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * entry.c - every wrong argument of the ioctls and of the entry, and the
+ * protocol of a run that goes well.
+ */
+#include "compound.h"
+
+static char *readable, *hole;	/* a page, and the page behind it: not there */
+static char *readonly;
+
+static void test_info(int dev)
+{
+	struct cosy_info info;
+
+	memset(&info, 0xff, sizeof(info));
+	check(!ioctl(dev, COSY_IOC_INFO, &info), "INFO");
+	check(info.abi == COSY_ABI && info.format == COSY_VERSION &&
+	      info.max_loads && !info.reserved && info.version[0] &&
+	      !info.version[15], "INFO tells abi, format, version");
+	check(ioctl(dev, COSY_IOC_INFO, hole) == -1 && errno == EFAULT,
+	      "INFO to nowhere");
+	check(ioctl(dev, COSY_IOC_INFO, hole - 4) == -1 && errno == EFAULT,
+	      "INFO to half a structure");
+	check(ioctl(dev, COSY_IOC_INFO, readonly) == -1 && errno == EFAULT,
+	      "INFO to read-only memory");
+	check(ioctl(dev, COSY_IOC_INFO, ~0ul << 47) == -1 && errno == EFAULT,
+	      "INFO into the kernel");
+	check(ioctl(dev, _IO('Q', 0x50), 0) == -1 && errno == ENOTTY,
+	      "unknown ioctl");
+	check(ioctl(dev, _IOC(_IOC_READ | _IOC_WRITE, 'Q', 0x41, 8), readable) == -1 &&
+	      errno == ENOTTY, "LOAD of another size");
+}
+
+static long load_raw(int dev, struct cosy_load *load)
+{
+	return ioctl(dev, COSY_IOC_LOAD, load) ? -errno : 0;
+}
+
+static void test_load(int dev)
+{
+	const struct cosy_op ops[] = { EXIT(0) };
+	struct image *im = make_image(ops, 1, 1, 0, 0, 0);
+	const struct cosy_load good = { .image = (__u64)(uintptr_t)im,
+					.size = im->h.size };
+	struct cosy_load load;
+	__u64 last = 0;
+	unsigned int i;
+
+	check(load_raw(dev, (void *)hole) == -EFAULT, "LOAD from nowhere");
+	check(load_raw(dev, (void *)(hole - 8)) == -EFAULT, "LOAD, half a structure");
+	check(load_raw(dev, (void *)-4096l) == -EFAULT, "LOAD from the kernel");
+	memcpy(readable, &good, sizeof(good));
+	mprotect(readable, 4096, PROT_READ);
+	check(load_raw(dev, (void *)readable) == -EFAULT, "LOAD, answer to read-only memory");
+	mprotect(readable, 4096, PROT_READ | PROT_WRITE);
+
+	load = good;
+	load.image = (__u64)(uintptr_t)hole;
+	check(load_raw(dev, &load) == -EFAULT, "image is not there");
+	load = good;
+	load.image = (__u64)(uintptr_t)hole - 30;
+	check(load_raw(dev, &load) == -EFAULT, "image is half there");
+	load = good;
+	load.image = 0xffff888000000000;
+	check(load_raw(dev, &load) == -EFAULT, "image is the kernel's");
+	load = good;
+	load.image = 1ull << 55;
+	check(load_raw(dev, &load) == -EFAULT, "image at a non-canonical address");
+	load = good;
+	load.size = COSY_MAX_SIZE + 1;
+	check(load_raw(dev, &load) == -E2BIG, "image of 64 MiB + 1");
+	load = good;
+	load.size = ~0u;
+	check(load_raw(dev, &load) == -E2BIG, "image of 4 GiB");
+	load = good;
+	load.size = 0;
+	check(load_raw(dev, &load) == -EINVAL && load.reason[0], "empty image: %s", load.reason);
+	load = good;
+	load.flags = 1;
+	check(load_raw(dev, &load) == -EINVAL && load.reason[0], "flags: %s", load.reason);
+	load = good;
+	load.reserved = 1;
+	check(load_raw(dev, &load) == -EINVAL && load.reason[0], "reserved: %s", load.reason);
+
+	for (i = 0; i < im->h.size; i++) {
+		((unsigned char *)im)[i] ^= 0x80;
+		load = good;
+		load_raw(dev, &load);
+		((unsigned char *)im)[i] ^= 0x80;
+	}
+	check(true, "LOAD with every byte of an image corrupted");
+	for (i = 0; i < im->h.size; i++) {
+		load = good;
+		load.size = i;
+		if (load_raw(dev, &load) != -EINVAL || !load.reason[0])
+			break;
+	}
+	check(i == im->h.size, "LOAD of %u truncated images", i);
+	im->ops[0].code = 255;
+	load = good;
+	check(load_raw(dev, &load) == -EINVAL && load.offset == sizeof(im->h) &&
+	      !strcmp(load.reason, "unknown operation"), "reason and offset: %s", load.reason);
+	im->ops[0].code = COSY_OP_EXIT;
+
+	for (i = 0; i < 10; i++) {
+		load = good;
+		if (load_raw(dev, &load) || load.handle <= last || load.reason[0])
+			break;
+		last = load.handle;
+		if (ioctl(dev, COSY_IOC_UNLOAD, &last))
+			break;
+	}
+	check(i == 10, "handles grow and are not reused");
+	check(ioctl(dev, COSY_IOC_UNLOAD, &last) == -1 && errno == ENOENT, "UNLOAD twice");
+	check(ioctl(dev, COSY_IOC_UNLOAD, hole) == -1 && errno == EFAULT, "UNLOAD from nowhere");
+	check(ioctl(dev, COSY_IOC_UNLOAD, hole - 4) == -1 && errno == EFAULT,
+	      "UNLOAD of half a handle");
+	free(im);
+}
+
+static struct cosy_run fresh(__u64 handle, void *frame)
+{
+	return (struct cosy_run){ .handle = handle,
+				  .frame = (__u64)(uintptr_t)frame,
+				  .errno_addr = (__u64)(uintptr_t)&errno };
+}
+
+static void test_entry(int dev)
+{
+	__u64 frame[4] = { 0 };
+	/* r1 = r0 + 5; up-call 2; exit 3 */
+	__u64 handle = must_load(dev, 3, ADDI(1, 0, 5), UPCALL(2), EXIT(3));
+	__u64 args = must_load(dev, 3, SYS(0, SYS_getpid, 1), ARG(1), EXIT(0));
+	int other = open_device();
+	struct cosy_run *urun = (void *)(hole - sizeof(*urun));
+	struct cosy_run run;
+	int file, pipes[2];
+	char name[] = "/tmp/cosy-entry-XXXXXX";
+
+	check(lseek(dev, 0, SEEK_SET) == -1 && errno == ESPIPE, "plain lseek");
+	check(lseek(dev, (off_t)(uintptr_t)&run, COSY_RUN_WHENCE) == -1 && errno == ESPIPE,
+	      "no tag");
+	check(lseek(dev, (off_t)(COSY_RUN_TAG | 1ull << 63 | (uintptr_t)&run), 4) == -1 &&
+	      errno == ESPIPE, "tag and sign");
+	check(lseek(dev, (off_t)(COSY_RUN_TAG | (uintptr_t)&run), 3) == -1 &&
+	      errno == ESPIPE, "another whence");
+	check(lseek(dev, (off_t)(COSY_RUN_TAG | (uintptr_t)&run), 5) == -1 &&
+	      errno == EINVAL, "no whence");
+
+	check(enter(dev, NULL) == -EFAULT, "run at 0");
+	check(enter(dev, (void *)hole) == -EFAULT, "run is not there");
+	check(enter(dev, (void *)(hole - 40)) == -EFAULT, "run is half there");
+	check(enter(dev, (void *)((1ull << 47) - 8)) == -EFAULT, "run across the end of user space");
+	check(enter(dev, (void *)(1ull << 47)) == -EFAULT, "run behind user space");
+	check(enter(dev, (void *)(1ull << 61)) == -EFAULT, "run at a non-canonical address");
+
+	run = fresh(0, frame);
+	check(enter(dev, &run) == -ENOENT, "handle 0");
+	run = fresh(~0ull, frame);
+	check(enter(dev, &run) == -ENOENT, "handle -1");
+	run = fresh(handle, frame);
+	check(enter(other, &run) == -ENOENT, "another file's handle");
+	run = fresh(handle, frame);
+	run.reserved = 1;
+	check(enter(dev, &run) == -EINVAL, "reserved");
+	run = fresh(handle, frame);
+	run.flags = 2;
+	check(enter(dev, &run) == -EINVAL, "flags");
+	run = fresh(handle, frame);
+	run.pc = 3;
+	check(enter(dev, &run) == -EINVAL, "pc behind the end");
+	run = fresh(handle, frame);
+	run.pc = ~0u;
+	check(enter(dev, &run) == -EINVAL, "pc -1");
+	run = fresh(args, frame);
+	run.pc = 1;
+	check(enter(dev, &run) == -EINVAL, "pc at an argument");
+	for (unsigned int s = 0; s < 40; s++) {
+		if (s == COSY_DONE || s == COSY_AGAIN || s == COSY_RESULT)
+			continue;
+		run = fresh(handle, frame);
+		run.status = s;
+		if (enter(dev, &run) != -EINVAL || run.status != COSY_DONE)
+			check(false, "status %u", s);
+	}
+	check(true, "all other statuses");
+
+	run = fresh(handle, hole);
+	check(enter(dev, &run) == -EFAULT && run.status == COSY_DONE, "frame is not there");
+	run = fresh(handle, hole - 8);
+	check(enter(dev, &run) == -EFAULT, "frame is half there");
+	run = fresh(handle, (void *)0xffffffff81000000);
+	check(enter(dev, &run) == -EFAULT, "frame is the kernel's");
+	run = fresh(handle, (void *)-8l);
+	check(enter(dev, &run) == -EFAULT, "frame wraps around");
+	run = fresh(handle, hole);
+	run.status = COSY_RESULT;
+	check(enter(dev, &run) == -EFAULT && run.status == COSY_DONE,
+	      "an error at a restarted entry clears the status");
+
+	frame[0] = 37;
+	frame[2] = 99;
+	run = fresh(handle, frame);
+	check(enter(dev, &run) == COSY_RUN_LEFT && run.status == COSY_UPCALL &&
+	      run.value == 2 && run.pc == 2 && frame[1] == 42 && frame[2] == 99,
+	      "an up-call leaves with all registers");
+	frame[1] = 43;
+	run.status = COSY_AGAIN;
+	check(enter(dev, &run) == 3 && run.status == COSY_DONE && run.value == 3 &&
+	      frame[1] == 43, "resumed, done by exit 3, status cleared");
+	*urun = fresh(handle, frame);
+	check(enter(dev, urun) == COSY_RUN_LEFT && urun->status == COSY_UPCALL,
+	      "a run that ends where the page ends");
+
+	run = fresh(args, frame);
+	run.calls = 1000;
+	check(enter(dev, &run) == 0 && run.calls == 1000, "calls are not counted unless asked");
+	run.flags = COSY_RUN_COUNT;
+	check(enter(dev, &run) == 0 && run.calls == 1001 && frame[0] == (__u64)getpid(),
+	      "calls are added up");
+
+	/* On other files the entry moves nothing. */
+	file = mkstemp(name);
+	if (file < 0 || write(file, "0123456789", 10) != 10 || lseek(file, 3, SEEK_SET) != 3)
+		die(name);
+	run = fresh(handle, frame);
+	check(enter(file, &run) < 0 && lseek(file, 0, SEEK_CUR) == 3 && run.status == COSY_DONE,
+	      "entering a regular file fails and does not move it");
+	if (pipe(pipes))
+		die("pipe");
+	check(enter(pipes[0], &run) == -ESPIPE, "entering a pipe");
+	close(file);
+	check(enter(file, &run) == -EBADF, "entering a closed descriptor");
+	unlink(name);
+	close(other);
+}
+
+static void test_wide(int dev)
+{
+	static __u64 frame[COSY_MAX_REGS];
+	unsigned int sizes[] = { 0, 1, 62, 63, 64, 65, 1000, 4095, 4096 };
+
+	for (unsigned int i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		unsigned int n = sizes[i], j, wrong = 0;
+		const struct cosy_op ops[] = {
+			UPCALL(0), n ? (struct cosy_op)MOV(n - 1, 0) :
+				       (struct cosy_op)UPCALL(1), EXIT(1) };
+		struct image *im = make_image(ops, 3, n, n / 2, n / 4, n - n / 4);
+		__u64 handle = load_image(dev, im);
+		struct cosy_run run = fresh(handle, frame);
+
+		if (!handle)
+			die("load");
+		for (j = 0; j < n; j++)
+			frame[j] = j + 7;
+		wrong += enter(dev, &run) != COSY_RUN_LEFT;
+		for (j = 0; j < n; j++)
+			wrong += frame[j] != (j < n / 2 ? j + 7 : 0);
+		run.status = COSY_AGAIN;
+		if (n)
+			wrong += enter(dev, &run) != 1 || frame[n - 1] != frame[0];
+		check(!wrong, "%u registers, registers that are no inputs are 0", n);
+		free(im);
+	}
+}
+
+static void test_outputs(int dev)
+{
+	const struct cosy_op ops[] = { CONST(0, 1), CONST(1, 2), CONST(2, 3), EXIT(0) };
+	struct image *im = make_image(ops, 4, 3, 0, 1, 1);
+	__u64 handle = load_image(dev, im), frame[3] = { 70, 71, 72 };
+	struct cosy_run run = fresh(handle, frame);
+
+	check(enter(dev, &run) == 0 && frame[0] == 70 && frame[1] == 2 && frame[2] == 72,
+	      "only the outputs are written");
+	mprotect(readable, 4096, PROT_READ);
+	im->h.nout = 0;
+	handle = load_image(dev, im);
+	memset(frame, 0, sizeof(frame));
+	run = fresh(handle, readable);
+	check(enter(dev, &run) == 0, "a frame without outputs need not be writable");
+	mprotect(readable, 4096, PROT_READ | PROT_WRITE);
+	free(im);
+}
+
+int main(void)
+{
+	int dev = open_device();
+
+	readable = must_map(3 * 4096);
+	hole = readable + 4096;
+	readonly = readable + 2 * 4096;
+	munmap(hole, 4096);
+	mprotect(readonly, 4096, PROT_READ);
+
+	test_info(dev);
+	test_load(dev);
+	test_entry(dev);
+	test_wide(dev);
+	test_outputs(dev);
+	return finish();
+}
