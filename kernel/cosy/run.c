@@ -220,7 +220,7 @@ static __always_inline int cosy_compound_run(const struct cosy_code *code,
 		if (!cosy_regs_write(frame + code->out_first,
 				     regs + code->out_first, code->nout))
 			goto lost;
-		*ret = st.value;
+		*ret = COSY_RUN_DONE | st.value;
 		if (likely(run->status == COSY_DONE &&
 			   !(run->flags & COSY_RUN_COUNT)))
 			return 0;

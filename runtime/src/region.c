@@ -192,13 +192,11 @@ static bool recover(struct cosy_region *region, struct cosy_held *held,
 {
 	int now, error;
 
-	if (ret == -EFAULT || ret == -ENOMEM || ret == -ELOOP)
-		return false;
 	now = cosy_device_get();
 	error = now;
 	if (now >= 0) {
-		/* An answer of the module's that is not about the handle. */
-		if (now == fd && ret == -EINVAL)
+		/* Then it is the module's own answer, and not for this. */
+		if (now == fd && ret != -ENOENT)
 			return false;
 		error = cosy_held_load(region, held, run->handle + 1);
 	}
@@ -285,8 +283,11 @@ resume(struct cosy_region *region, uint64_t *frame, struct cosy_run *run,
 				count_entry(held, run);
 			take_result(held, frame, run, ret);
 		} else {
-			/* The entry may have been one the kernel restarted. */
-			begun |= run->status != COSY_DONE;
+			/*
+			 * It may be an entry that the kernel restarted after
+			 * it had begun.
+			 */
+			begun |= run->pc != 0 || run->status != COSY_DONE;
 			if (recoveries++ == MAX_RECOVERIES ||
 			    !recover(region, held, run, fd, ret)) {
 				if (begun)

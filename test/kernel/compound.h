@@ -177,6 +177,13 @@ static long enter(int dev, struct cosy_run *run)
 	return ret;
 }
 
+/** done() - what an entry returns when the compound is done by exit @number */
+__attribute__((unused))
+static long done(long number)
+{
+	return COSY_RUN_DONE | number;
+}
+
 /**
  * run_frame() - run on until something other than AGAIN or a time limit
  *

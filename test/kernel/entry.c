@@ -206,7 +206,7 @@ static void test_entry(int dev)
 	      "an up-call leaves with all registers");
 	frame[1] = 43;
 	run.status = COSY_AGAIN;
-	check(enter(dev, &run) == 3 && run.status == COSY_DONE && run.value == 3 &&
+	check(enter(dev, &run) == done(3) && run.status == COSY_DONE && run.value == 3 &&
 	      frame[1] == 43, "resumed, done by exit 3, status cleared");
 	*urun = fresh(handle, frame);
 	check(enter(dev, urun) == COSY_RUN_LEFT && urun->status == COSY_UPCALL,
@@ -214,9 +214,9 @@ static void test_entry(int dev)
 
 	run = fresh(args, frame);
 	run.calls = 1000;
-	check(enter(dev, &run) == 0 && run.calls == 1000, "calls are not counted unless asked");
+	check(enter(dev, &run) == done(0) && run.calls == 1000, "calls are not counted unless asked");
 	run.flags = COSY_RUN_COUNT;
-	check(enter(dev, &run) == 0 && run.calls == 1001 && frame[0] == (__u64)getpid(),
+	check(enter(dev, &run) == done(0) && run.calls == 1001 && frame[0] == (__u64)getpid(),
 	      "calls are added up");
 
 	/* On other files the entry moves nothing. */
@@ -258,7 +258,7 @@ static void test_wide(int dev)
 			wrong += frame[j] != (j < n / 2 ? j + 7 : 0);
 		run.status = COSY_AGAIN;
 		if (n)
-			wrong += enter(dev, &run) != 1 || frame[n - 1] != frame[0];
+			wrong += enter(dev, &run) != done(1) || frame[n - 1] != frame[0];
 		check(!wrong, "%u registers, registers that are no inputs are 0", n);
 		free(im);
 	}
@@ -271,14 +271,14 @@ static void test_outputs(int dev)
 	__u64 handle = load_image(dev, im), frame[3] = { 70, 71, 72 };
 	struct cosy_run run = fresh(handle, frame);
 
-	check(enter(dev, &run) == 0 && frame[0] == 70 && frame[1] == 2 && frame[2] == 72,
+	check(enter(dev, &run) == done(0) && frame[0] == 70 && frame[1] == 2 && frame[2] == 72,
 	      "only the outputs are written");
 	mprotect(readable, 4096, PROT_READ);
 	im->h.nout = 0;
 	handle = load_image(dev, im);
 	memset(frame, 0, sizeof(frame));
 	run = fresh(handle, readable);
-	check(enter(dev, &run) == 0, "a frame without outputs need not be writable");
+	check(enter(dev, &run) == done(0), "a frame without outputs need not be writable");
 	mprotect(readable, 4096, PROT_READ | PROT_WRITE);
 	free(im);
 }

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * The program closes libcosy's descriptor, before a run and in the middle of
+ * one, and opens something else under its number.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "region.h"
+
+/* What to put in the place of the device; NULL: nothing. */
+static const char *replacement;
+static int replaced;
+
+/* Return: the descriptor of /dev/cosy, -1 if there is none. */
+static int find_device(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	struct dirent *entry;
+	int found = -1;
+
+	CHECK(dir);
+	while ((entry = readdir(dir))) {
+		char target[256] = { 0 };
+
+		if (readlinkat(dirfd(dir), entry->d_name, target,
+			       sizeof(target) - 1) > 0 &&
+		    !strcmp(target, "/dev/cosy"))
+			found = atoi(entry->d_name);
+	}
+	closedir(dir);
+	return found;
+}
+
+static void lose_device(void)
+{
+	int fd = find_device();
+	int other;
+
+	if (fd < 0)
+		return;
+	CHECK(!close(fd));
+	if (replacement) {
+		other = open(replacement, O_RDWR);
+		if (other < 0)
+			other = open(replacement, O_RDONLY);
+		CHECK(other >= 0);
+		CHECK(dup2(other, fd) == fd);
+		close(other);
+	}
+	replaced++;
+}
+
+static void lose_device_thunk(uint64_t *frame)
+{
+	lose_device();
+	frame[2] += 2;
+}
+
+REGION(calls, CALLS, 12)
+REGION(mixed, MIXED, 20, lose_device_thunk)
+
+static void run_both(void)
+{
+	uint64_t a[4] = { 3 };
+	uint64_t b[7] = { 5, 0, 0 };
+
+	if (run(&calls, a) == 0)
+		CHECK(a[1] == 3 * (uint64_t)getpid());
+	lose_device();
+	if (run(&mixed, b) == 0) {
+		CHECK(b[0] == 0 && b[1] == 5 && b[2] == 10 && b[3] == 30);
+		printf("compound ran\n");
+	}
+}
+
+int main(void)
+{
+	static const char *const replacements[] = {
+		NULL, "/dev/null", "/dev/zero", "/proc/self/status", "/",
+		"/etc/passwd", "/dev/random",
+	};
+	struct rlimit limit;
+
+	/* So that the program can be given the number of the device. */
+	CHECK(!getrlimit(RLIMIT_NOFILE, &limit));
+	limit.rlim_cur = limit.rlim_max;
+	CHECK(!setrlimit(RLIMIT_NOFILE, &limit));
+
+	for (size_t i = 0; i < sizeof(replacements) / sizeof(char *); i++) {
+		replacement = replacements[i];
+		for (int j = 0; j < 3; j++)
+			run_both();
+		closefrom(3);
+		run_both();
+	}
+	printf("replaced %s\n", replaced ? "yes" : "never");
+	return 0;
+}

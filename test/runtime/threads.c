@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Many threads in the same regions at once, from their first use on. With an
+ * argument the main thread does not wait for them: the process ends, and runs
+ * destructors, while they are inside.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "region.h"
+
+#define THREADS 8
+
+static pthread_barrier_t barrier;
+
+static void touch(uint64_t *frame)
+{
+	CHECK(errno == EBADF);
+	errno = 0;
+	frame[2] += 2;
+}
+
+REGION(calls, CALLS, 12)
+REGION(mixed, MIXED, 20, touch)
+
+static void *worker(void *rounds)
+{
+	pthread_barrier_wait(&barrier);
+	for (long i = 0; i < (long)rounds; i++) {
+		uint64_t a[4] = { 10 };
+		uint64_t b[7] = { 5, 0, 0 };
+
+		if (run(&calls, a) == 0)
+			CHECK(a[1] == 10 * (uint64_t)getpid());
+		if (run(&mixed, b) == 0)
+			CHECK(b[0] == 0 && b[1] == 5 && b[2] == 10 &&
+			      b[3] == 30);
+		CHECK(errno == 0);
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	long rounds = argc > 1 ? 1000000000 : 2000;
+	pthread_t threads[THREADS];
+
+	(void)argv;
+	pthread_barrier_init(&barrier, NULL, THREADS + 1);
+	for (int i = 0; i < THREADS; i++)
+		CHECK(!pthread_create(&threads[i], NULL, worker,
+				      (void *)rounds));
+	pthread_barrier_wait(&barrier);
+	if (argc > 1) {
+		usleep(2000);
+		return 0;
+	}
+	for (int i = 0; i < THREADS; i++)
+		CHECK(!pthread_join(threads[i], NULL));
+	printf("done\n");
+	return 0;
+}
