@@ -35,15 +35,25 @@ static long no_sys_call(const struct pt_regs *regs, unsigned int nr)
 
 DEFINE_STATIC_CALL(bound_sys_call, no_sys_call);
 
+/* Something waits for the way to user mode: let others run, or give up. */
+static noinline int work(void)
+{
+	cond_resched();
+	return signal_pending(current) ? -EINTR : 0;
+}
+
 /* The arguments must already be in @regs. */
 static __always_inline long call(struct pt_regs *regs, unsigned int nr)
 {
-	if (unlikely(read_thread_flags() & (_TIF_SIGPENDING | _TIF_NOTIFY_SIGNAL)))
-		return -EINTR;
+	if (unlikely(read_thread_flags() & EXIT_TO_USER_MODE_WORK)) {
+		int error = work();
+
+		if (error)
+			return error;
+	}
 	if (unlikely(READ_ONCE(current_thread_info()->syscall_work) &
 		     SYSCALL_WORK_ENTER))
 		return -EPERM;
-	cond_resched();
 	regs->orig_ax = nr;
 	return static_call(bound_sys_call)(regs, nr);
 }

@@ -7,24 +7,20 @@
 #define _GNU_SOURCE
 #include <cosy.h>
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../bound/cosy_bound.h"
 #include "../common/bench.h"
+#include "../common/directory.h"
 #include "../common/uring.h"
-
-#define DIRECTORY "ls5000.data"
-#define FILES 5000
 
 static int fd;
 static char buffer[32768];
 static struct stat st;
-static uint64_t total;		/* of all st_size, as prepare() counted it */
+static uint64_t total;		/* of all st_size */
 
 /* @count is the number of entries, "." and ".." not counted. */
 static uint64_t region(uint64_t count)
@@ -33,7 +29,7 @@ static uint64_t region(uint64_t count)
 	long n, at;
 
 	COSY_START;
-	for (pass = 0; pass < count / FILES; pass++) {
+	for (pass = 0; pass < count / DIRECTORY_FILES; pass++) {
 		lseek(fd, 0, SEEK_SET);
 		while ((n = syscall(SYS_getdents64, fd, buffer, sizeof(buffer))) > 0) {
 			for (at = 0; at < n; at += ((struct dirent64 *)(buffer + at))->d_reclen) {
@@ -50,7 +46,7 @@ static uint64_t region(uint64_t count)
 static uint64_t bound(uint64_t count)
 {
 	struct cosy_bound b = {
-		.count = count / FILES,
+		.count = count / DIRECTORY_FILES,
 		.fd = fd,
 		.buffer = (uintptr_t)buffer,
 		.size = sizeof(buffer),
@@ -68,7 +64,7 @@ static uint64_t uring(uint64_t count)
 	int filled = 0;
 	long n, at;
 
-	for (uint64_t pass = 0; pass < count / FILES; pass++) {
+	for (uint64_t pass = 0; pass < count / DIRECTORY_FILES; pass++) {
 		lseek(fd, 0, SEEK_SET);
 		while ((n = syscall(SYS_getdents64, fd, buffer, sizeof(buffer))) > 0) {
 			for (at = 0; at < n;) {
@@ -95,41 +91,19 @@ static uint64_t uring(uint64_t count)
 
 static uint64_t expected(uint64_t count)
 {
-	return total * (count / FILES);
+	return total * (count / DIRECTORY_FILES);
 }
 
 static void prepare(void)
 {
-	char name[16];
-
-	if (mkdir(DIRECTORY, 0700) && errno != EEXIST)
-		bench_die(DIRECTORY);
-	fd = open(DIRECTORY, O_RDONLY | O_DIRECTORY);
-	if (fd < 0)
-		bench_die(DIRECTORY);
-	for (int i = 0; i < FILES; i++) {
-		int file;
-
-		snprintf(name, sizeof(name), "file%04d", i);
-		file = openat(fd, name, O_WRONLY | O_CREAT, 0600);
-		if (file < 0 || ftruncate(file, i))
-			bench_die(name);
-		close(file);
-		total += (uint64_t)i;
-	}
-	if (fstat(fd, &st))
-		bench_die(".");
-	total += (uint64_t)st.st_size;
-	if (stat(".", &st))
-		bench_die("..");
-	total += (uint64_t)st.st_size;
+	total = directory_make(&fd);
 	uring_open();
 }
 
 int main(int argc, char **argv)
 {
 	static const struct bench benches[] = {
-		{ .name = "ls5000", .per = "file", .count = FILES, .region = region,
+		{ .name = "ls5000", .per = "file", .count = DIRECTORY_FILES, .region = region,
 		  .bound = bound, .io_uring = uring, .expected = expected },
 		{ 0 },
 	};

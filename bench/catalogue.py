@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What can be measured: the benchmarks, their ways, and the figures to reach."""
+
+from dataclasses import dataclass
+
+FIT = (1, 2, 5, 10, 20, 50, 100, 256)
+OPERATIONS = ("add", "sub", "xor", "mov", "load", "store", "branch")
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A row of the table.
+
+    name:    as on the command line and in the JSON
+    program: in build/bench; None if it is measured by host.py itself
+    ways:    that exist for it
+    points:  names of the program's benchmarks, if there is more than the one
+    """
+
+    name: str
+    program: str = None
+    ways: tuple = ("native", "compound")
+    points: tuple = ()
+
+    def programs_benches(self):
+        return self.points or (self.name,)
+
+
+ALL = ("native", "compound", "bound", "io_uring")
+
+BENCHES = (
+    Bench("getpid", "getpid", ("native", "compound", "bound")),
+    Bench("pread64", "pread", ALL),
+    Bench("pread4096", "pread", ALL),
+    Bench("newfstatat", "newfstatat", ALL),
+    Bench("openclose", "openclose", ALL),
+    Bench("ls5000", "ls5000", ALL),
+    Bench("ls5000-l", "process"),
+    Bench("entry", "entry"),
+    Bench("upcall", "upcall"),
+    Bench("op", "op", ("compound",), ("op",) + tuple("op-" + o for o in OPERATIONS)),
+    Bench("load", "load", ("compound",)),
+    Bench("fit", "fit", ("native", "compound"), tuple(f"fit{n}" for n in FIT)),
+    Bench("native-overhead"),
+    Bench("compile"),
+)
+
+# The benchmarks with a figure that the regression gate watches.
+GATE = ("getpid", "pread64", "pread4096", "newfstatat", "openclose", "entry", "op", "load")
+
+# System calls in one iteration, where the bound says what the compound adds to each.
+CALLS = {"getpid": 1, "pread64": 1, "pread4096": 1, "newfstatat": 1, "openclose": 2}
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A figure to reach: value(results) is at most limit; None if not measured."""
+
+    text: str
+    limit: float
+    unit: str
+    value: object
+
+
+def _over_bound(results):
+    over = [
+        (results.median(name, "compound") - results.median(name, "bound")) / calls
+        for name, calls in CALLS.items()
+        if results.has(name, "compound") and results.has(name, "bound")
+    ]
+    return max(over, default=None)
+
+
+def _five_getpids(results):
+    if not (results.has("fit5", "compound") and results.has("fit5", "native")):
+        return None
+    return 100 * results.median("fit5", "compound") / results.median("fit5", "native")
+
+
+def _figure(name, way, where="icount"):
+    return lambda results: results.median(name, way, where) if results.has(name, way, where) else None
+
+
+def _overhead(results):
+    pairs = [
+        100 * (results.median(name, "compound", "host") / results.median(name, "native", "host") - 1)
+        for name in results.names("native-overhead")
+    ]
+    return max(pairs, default=None)
+
+
+def _compile_cost(results):
+    if not results.has("compile", "compound", "host"):
+        return None
+    return 1e-6 * (
+        results.median("compile", "compound", "host") - results.median("compile", "native", "host")
+    )
+
+
+GOALS = (
+    Goal("getpid in a counted loop", 180, "instructions", _figure("getpid", "compound")),
+    Goal("a simple operation", 8, "instructions", _figure("op", "compound")),
+    Goal("a system call, over the bound", 30, "instructions", _over_bound),
+    Goal("entering and leaving a compound", 560, "instructions", _figure("entry", "compound")),
+    Goal("5 getpids, of their native cost", 100, "%", _five_getpids),
+    Goal("loading, per operation", 5000, "instructions = ns", _figure("load", "compound")),
+    Goal("the plugin, file without regions", 10, "ms", _compile_cost),
+    Goal("a native run, over no markers", 1, "%", _overhead),
+)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What is measured on the host: wall clock, natively."""
+
+import json
+import os
+import subprocess
+import tempfile
+import time
+from statistics import median
+
+# Pairs for the native-overhead and compile benchmarks.
+PAIRS = 31
+NATIVE = {"COSY_EXECUTOR": "native"}
+
+
+def _output(command, directory):
+    return subprocess.run(
+        command, cwd=directory, env={**os.environ, **NATIVE}, check=True, text=True,
+        stdout=subprocess.PIPE).stdout
+
+
+def native(results, programs, bench, directory, runs):
+    """The native way of a benchmark program."""
+    figure = json.loads(_output(
+        [os.path.join(programs, bench.program), bench.name, "native", "-r", str(runs)], directory))
+    figure["where"] = "host"
+    results.add(figure)
+
+
+def _pairs(results, name, per, measure):
+    """Measure with and without Cosy in turn, the order alternating."""
+    runs = {"compound": [], "native": []}
+    for i in range(PAIRS):
+        for way in ("compound", "native") if i % 2 else ("native", "compound"):
+            runs[way].append(round(measure(way), 2))
+    for way, values in runs.items():
+        results.add({"bench": name, "way": way, "metric": "ns", "per": per, "where": "host",
+                     "runs": values})
+
+
+def native_overhead(results, programs, directory):
+    """A program with regions against the same compiled without the plugin.
+
+    The JSON calls the former "compound" although it runs natively.
+    """
+    for program, bench in (("fit", "fit1"), ("fit", "fit5"), ("ls5000", "ls5000")):
+        def measure(way, program=program, bench=bench):
+            suffix = "" if way == "compound" else "-plain"
+            return median(json.loads(_output(
+                [os.path.join(programs, program + suffix), bench, "native", "-r", "5"],
+                directory))["runs"])
+
+        _pairs(results, f"native-overhead/{bench}", "iteration", measure)
+
+
+def compile_cost(results, root, build):
+    """Compiling a file without regions, with the plugin and without."""
+    source = os.path.join(root, "bench", "common", "bench.c")
+    plugin = os.path.join(build, "lib", "cosy-plugin.so")
+    clang = os.environ.get("COSY_CLANG", "clang-19")
+
+    with tempfile.TemporaryDirectory() as directory:
+        def measure(way):
+            command = [clang, "-std=gnu11", "-O2", "-c", source,
+                       "-o", os.path.join(directory, "out.o")]
+            if way == "compound":
+                command += [f"-fplugin={plugin}", f"-fpass-plugin={plugin}"]
+            start = time.monotonic_ns()
+            subprocess.run(command, check=True)
+            return time.monotonic_ns() - start
+
+        measure("compound")
+        _pairs(results, "compile", "file", measure)

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * upcall: a call back into native code in the middle of a compound, which leaves
+ * the kernel and enters it again.
+ */
+
+#include <cosy.h>
+#include <unistd.h>
+
+#include "../common/bench.h"
+
+static long add_one(long value)
+{
+	return value + 1;
+}
+
+/* Unknown to the compiler, hence neither inlined nor made part of the compound. */
+static long (*volatile callback)(long) = add_one;
+
+static uint64_t region(uint64_t count)
+{
+	long (*function)(long) = callback;
+	long value = 0;
+	uint64_t i;
+
+	COSY_START;
+	for (i = 0; i < count; i++)
+		value = function(value);
+	COSY_END;
+	return (uint64_t)value;
+}
+
+static uint64_t expected(uint64_t count)
+{
+	return count;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct bench benches[] = {
+		{ .name = "upcall", .per = "up-call", .count = 5000, .region = region,
+		  .expected = expected },
+		{ 0 },
+	};
+
+	return bench_main(argc, argv, benches, NULL);
+}

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The tables, for people."""
+
+import catalogue
+from results import line_fit
+
+# Nanoseconds of an instruction that is not part of a crossing, for the projection: one
+# instruction per cycle at 4 GHz, which favours neither side much.
+NS_PER_INSTRUCTION = 0.25
+# Instructions that the crossing itself has, on its way from user mode and back.
+CROSSING_INSTRUCTIONS = 175
+DEFAULT_CROSSING_NS = 100
+
+
+def _cell(value, form="{:.0f}"):
+    return "-" if value is None else form.format(value)
+
+
+def _table(rows):
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    for row in rows:
+        print("  ".join([row[0].ljust(widths[0])] + [c.rjust(w) for c, w in zip(row[1:], widths[1:])]))
+    print()
+
+
+def main_table(results, benches):
+    rows = [("per iteration", "native", "compound", "bound", "io_uring", "comp/native",
+             "over bound/call", "spread")]
+    for bench in benches:
+        if bench.name not in catalogue.CALLS and not bench.name.startswith(("ls5000", "entry", "upcall")):
+            continue
+        value = {
+            way: results.median(bench.name, way) if results.has(bench.name, way) else None
+            for way in catalogue.ALL
+        }
+        if all(v is None for v in value.values()):
+            continue
+        over = ratio = None
+        if value["native"] and value["compound"]:
+            ratio = value["compound"] / value["native"]
+        if value["bound"] and value["compound"] and bench.name in catalogue.CALLS:
+            over = (value["compound"] - value["bound"]) / catalogue.CALLS[bench.name]
+        spread = max(results.spread(bench.name, way) for way in value if value[way] is not None)
+        rows.append((bench.name, *(_cell(value[way]) for way in catalogue.ALL),
+                     _cell(ratio, "{:.2f}"), _cell(over, "{:.1f}"), f"{spread:.1f} %"))
+    if len(rows) > 1:
+        print("Guest instructions (icount; ext4 in the VM, everything cached)")
+        _table(rows)
+
+
+def slopes(results):
+    rows = [("slope", "instructions", "spread")]
+    for name in ["op"] + ["op-" + o for o in catalogue.OPERATIONS] + ["load"]:
+        if results.has(name, "compound"):
+            rows.append((name, f"{results.median(name, 'compound'):.1f}",
+                         f"{results.spread(name, 'compound'):.1f} %"))
+    if len(rows) > 1:
+        print("Cost of one operation: executed (op: a mix), loaded (load)")
+        _table(rows)
+
+
+def _break_even(intercept, slope, native):
+    """Calls from which on intercept + slope n <= native n."""
+    return None if native <= slope else intercept / (native - slope)
+
+
+def fit(results):
+    points = {
+        way: [(n, results.median(f"fit{n}", way)) for n in catalogue.FIT if results.has(f"fit{n}", way)]
+        for way in ("native", "compound")
+    }
+    if any(len(p) < 2 for p in points.values()):
+        return
+    rows = [("getpids in a compound", "native", "compound", "comp/native")]
+    for (n, native), (_, compound) in zip(points["native"], points["compound"]):
+        rows.append((str(n), f"{native:.0f}", f"{compound:.0f}", f"{compound / native:.2f}"))
+    print("The null call (guest instructions)")
+    _table(rows)
+    n0, n1 = line_fit(points["native"])
+    c0, c1 = line_fit(points["compound"])
+    losing = [n for (n, native), (_, compound) in zip(points["native"], points["compound"])
+              if compound >= native]
+    print(f"line fit: native {n0:.0f} + {n1:.1f} n, compound {c0:.0f} + {c1:.1f} n instructions")
+    even = _break_even(c0 - n0, c1, n1)
+    print(f"break-even: {_cell(even, '{:.1f}')} calls; compounds lose with "
+          f"{', '.join(map(str, losing)) or 'none'} of the measured numbers of calls")
+
+    crossing, measured = DEFAULT_CROSSING_NS, "assumed"
+    if results.has("getpid", "native", "host"):
+        # What getpid does besides crossing is small.
+        crossing = results.median("getpid", "native", "host") - NS_PER_INSTRUCTION * (
+            n1 - CROSSING_INSTRUCTIONS)
+        measured = "from this CPU's getpid"
+    entry = crossing + NS_PER_INSTRUCTION * (c0 - CROSSING_INSTRUCTIONS)
+    call = NS_PER_INSTRUCTION * c1
+    native = crossing + NS_PER_INSTRUCTION * (n1 - CROSSING_INSTRUCTIONS)
+    print(f"projected to a crossing of {crossing:.0f} ns ({measured}) and "
+          f"{NS_PER_INSTRUCTION} ns per other instruction: native {native:.0f} n, compound "
+          f"{entry:.0f} + {call:.0f} n ns; break-even {_cell(_break_even(entry, call, native), '{:.1f}')} calls")
+    print()
+
+
+def host(results):
+    rows = [("on this machine", "with Cosy", "without", "difference", "spread")]
+    for name in results.names("native-overhead") + results.names("compile"):
+        if not results.has(name, "compound", "host"):
+            continue
+        with_, without = (results.median(name, way, "host") for way in ("compound", "native"))
+        spread = max(results.spread(name, way, "host") for way in ("compound", "native"))
+        if name == "compile":
+            rows.append((name, f"{with_ / 1e6:.1f} ms", f"{without / 1e6:.1f} ms",
+                         f"{(with_ - without) / 1e6:+.1f} ms", f"{spread:.0f} %"))
+        else:
+            rows.append((name, f"{with_:.0f} ns", f"{without:.0f} ns",
+                         f"{100 * (with_ / without - 1):+.2f} %", f"{spread:.0f} %"))
+    if len(rows) > 1:
+        print("Natively, module absent, in interleaved pairs (medians)")
+        _table(rows)
+    rows = [("natively", "ns", "spread")]
+    for name in list(catalogue.CALLS) + ["ls5000"]:
+        if results.has(name, "native", "host"):
+            rows.append((name, f"{results.median(name, 'native', 'host'):.0f}",
+                         f"{results.spread(name, 'native', 'host'):.0f} %"))
+    if len(rows) > 1:
+        print("Wall clock on this machine, not in the VM")
+        _table(rows)
+
+
+def goals(results, tolerance):
+    """Print each goal that was measured. Return: those missed by more than tolerance."""
+    missed = []
+    rows = []
+    for goal in catalogue.GOALS:
+        value = goal.value(results)
+        if value is None:
+            continue
+        reached = value <= goal.limit
+        rows.append((goal.text, f"{value:.1f}", f"at most {goal.limit:g} {goal.unit}",
+                     "reached" if reached else "missed"))
+        if value > goal.limit * (1 + tolerance):
+            missed.append(goal)
+    if rows:
+        print("Figures to reach")
+        _table(rows)
+    return missed
