@@ -52,9 +52,10 @@ static void set_target(struct cosy_insn *in, cosy_u32 pc, cosy_u32 target)
 }
 
 /* Operations on 1 or 2 bytes know their width at run time. */
-static void set_narrow(struct cosy_insn *in, unsigned int width)
+static void set_narrow(struct cosy_insn *in, unsigned int width,
+		       unsigned int cond)
 {
-	in->width = 64 - 8 * width;
+	in->c = (64 - 8 * width) << 8 | cond;
 }
 
 static void decode_alu(const struct cosy_op *op, struct cosy_insn *in)
@@ -64,7 +65,7 @@ static void decode_alu(const struct cosy_op *op, struct cosy_insn *in)
 
 	if (op->width < 4) {
 		in->handler = handler + COSY_H_ALU_N;
-		set_narrow(in, op->width);
+		set_narrow(in, op->width, 0);
 		return;
 	}
 	if (op->width == 8)
@@ -112,8 +113,7 @@ static void decode_compare(const struct cosy_op *op, struct cosy_insn *in,
 
 	if (op->width < 4) {
 		in->handler = first + N;
-		in->c = op->cond;
-		set_narrow(in, op->width);
+		set_narrow(in, op->width, op->cond);
 	} else if (op->b == COSY_NONE) {
 		in->handler = first + (op->width == 4 ? RI4 : RI8) + op->cond;
 	} else {
@@ -130,8 +130,7 @@ static void decode_loop(const struct cosy_op *op, struct cosy_insn *in)
 {
 	if (op->width < 4 || in->disp >= 0) {
 		in->handler = COSY_H_LOOP_N;
-		in->c = op->cond;
-		set_narrow(in, op->width);
+		set_narrow(in, op->width, op->cond);
 	} else if (op->width == 4) {
 		in->handler = COSY_H_LOOP_B4_EQ + op->cond;
 	} else {
@@ -164,6 +163,7 @@ static void decode_op(const struct cosy_op *op, struct cosy_insn *in, int nested
 	case COSY_OP_ARG:
 	case COSY_OP_CASE:
 		in->handler = COSY_H_SLOT;
+		in->c = COSY_INSN_SLOT;
 		break;
 	case COSY_OP_CONST:
 		in->handler = COSY_H_CONST;
@@ -197,7 +197,7 @@ static void decode_op(const struct cosy_op *op, struct cosy_insn *in, int nested
 	case COSY_OP_SWITCH:
 		in->handler = COSY_H_SWITCH;
 		in->imm = op->c;
-		set_narrow(in, op->width);
+		set_narrow(in, op->width, 0);
 		break;
 	case COSY_OP_EXIT:
 		in->handler = COSY_H_EXIT;
@@ -225,7 +225,9 @@ static void decode_op(const struct cosy_op *op, struct cosy_insn *in, int nested
 		break;
 	case COSY_OP_SYS:
 	case COSY_OP_LIBC:
-		in->width = op->width;
+		in->c = op->width;
+		if (op->code == COSY_OP_LIBC)
+			in->c |= COSY_INSN_LIBC;
 		if (nested && !may_nest(op->imm))
 			in->handler = COSY_H_STEP_CALL;
 		else if (op->code == COSY_OP_SYS)
@@ -263,14 +265,14 @@ void cosy_decode(const void *image, struct cosy_code *code, int nested)
 		in->a = op->a == COSY_NONE ? h->nregs : op->a;
 		in->b = op->b == COSY_NONE ? h->nregs : op->b;
 		in->c = op->c;
-		in->width = 0;
 		in->imm = op->imm;
 		set_target(in, pc, op->target);
 		decode_op(op, in, nested);
 	}
+	cosy_exec_link(code);
 }
 
 int cosy_pc_valid(const struct cosy_code *code, cosy_u32 pc)
 {
-	return pc < code->ninsns && code->insns[pc].handler != COSY_H_SLOT;
+	return pc < code->ninsns && code->insns[pc].c != COSY_INSN_SLOT;
 }

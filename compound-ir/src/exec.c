@@ -8,8 +8,10 @@
  * operation either has happened or has not, wherever a signal, a fault or a
  * limit strikes.
  *
- * In the module this file needs -fno-gcse, like the kernel's BPF interpreter:
- * each dispatch has to keep its own reference to the table.
+ * A slot holds the place of its handler, as far as 32 bits tell: in the module
+ * the address itself, elsewhere the distance from the first handler.
+ *
+ * In the module this file needs -fno-gcse, like the kernel's BPF interpreter.
  */
 #include <cosy/exec.h>
 
@@ -93,15 +95,10 @@ static inline bool is_failure(cosy_u64 result)
 	return result >= (cosy_u64)-MAX_ERRNO_RESULT;
 }
 
-static inline bool is_libc(const struct cosy_insn *ip)
-{
-	return ip->handler >= COSY_H_LIBC_0 && ip->handler <= COSY_H_LIBC_6;
-}
-
 static bool store_result(const struct cosy_insn *ip, struct cosy_state *st,
 			 cosy_u64 result)
 {
-	if (is_failure(result) && is_libc(ip)) {
+	if (is_failure(result) && ip->c & COSY_INSN_LIBC) {
 		if (!cosy_env_store(&st->env, st->errno_addr, 4, -result))
 			return false;
 		result = (cosy_u64)-1;
@@ -117,10 +114,48 @@ _Bool cosy_exec_result(const struct cosy_code *code, struct cosy_state *st,
 
 	if (!store_result(ip, st, (cosy_u64)result))
 		return false;
-	st->pc += 1 + ip->width;
+	st->pc += 1 + COSY_INSN_ARGS(ip);
 	return true;
 }
 
+/*
+ * objtool understands an indirect jump by the table that is read for it. Here
+ * the table was read when the compound was loaded, so it is mentioned.
+ */
+#ifdef __KERNEL__
+#define JUMP(place) do {					\
+	long _to;						\
+								\
+	asm volatile(".reloc ., R_X86_64_NONE, .Lcosy_handlers\n\t" \
+		     "movslq %1, %0" : "=r" (_to) : "m" (place)); \
+	goto *(void *)_to;					\
+} while (0)
+#define NAME_TABLE(table) \
+	asm volatile(".set .Lcosy_handlers, %c0" : : "i" (table))
+#define PLACE(handler)	((cosy_s32)(long)(handler))
+#else
+#define JUMP(place)	goto *((const char *)&&do_SLOT + (place))
+#define NAME_TABLE(table)
+#define PLACE(handler)	\
+	((cosy_s32)((const char *)(handler) - (const char *)&&do_SLOT))
+#endif
+
+/*
+ * Some hooks give their result by address, which no variable of cosy_exec()
+ * itself should have: these use st->value, which means nothing until the end.
+ */
+static bool compare(struct cosy_state *st, const struct cosy_insn *ip)
+{
+	int sign;
+
+	if (!cosy_env_compare(&st->env, st->regs[ip->a], st->regs[ip->b],
+			      st->regs[ip->c], &sign))
+		return false;
+	st->value = (cosy_u32)((sign > 0) - (sign < 0));
+	return true;
+}
+
+/* Without @st, which only cosy_exec_link() does: where are the handlers? */
 enum cosy_status cosy_exec(const struct cosy_code *code, struct cosy_state *st)
 {
 #define LABEL(name) &&do_##name,
@@ -128,13 +163,26 @@ enum cosy_status cosy_exec(const struct cosy_code *code, struct cosy_state *st)
 		COSY_HANDLERS(LABEL)
 	};
 #undef LABEL
-	const struct cosy_insn *ip = &code->insns[st->pc];
-	cosy_u64 *regs = st->regs;
-	cosy_s64 budget = st->budget > (cosy_s64)COSY_MAX_LIMIT ?
-			  (cosy_s64)COSY_MAX_LIMIT : st->budget;
+	const struct cosy_insn *ip;
+	cosy_u64 *regs;
+	cosy_s64 budget;
 	enum cosy_status status;
 	cosy_u64 result;
 
+	NAME_TABLE(table);
+	if (unlikely(!st)) {
+		struct cosy_insn *in = (struct cosy_insn *)code->insns;
+		cosy_u32 pc;
+
+		for (pc = 0; pc < code->ninsns; pc++)
+			in[pc].handler = PLACE(table[in[pc].handler]);
+		return COSY_DONE;
+	}
+	ip = &code->insns[st->pc];
+	regs = st->regs;
+	budget = st->budget;
+	if (budget > (cosy_s64)COSY_MAX_LIMIT)
+		budget = COSY_MAX_LIMIT;
 	budget *= SLOT_BYTES;
 
 #define DST	regs[ip->dst]
@@ -142,7 +190,7 @@ enum cosy_status cosy_exec(const struct cosy_code *code, struct cosy_state *st)
 #define B	regs[ip->b]
 #define C	regs[ip->c]
 #define IMM	((cosy_u64)ip->imm)
-#define DISPATCH() goto *table[ip->handler]
+#define DISPATCH() JUMP(ip->handler)
 #define NEXT() do { ip++; DISPATCH(); } while (0)
 
 /* A jump back: pay for the slots jumped over, and look up from work. */
@@ -233,7 +281,7 @@ do_##name: {							\
 	ALU_ONE(OP##_DR8, OP, CHECK, cosy_u64, cosy_s64, DST, B); \
 	ALU_ONE(OP##_DI8, OP, CHECK, cosy_u64, cosy_s64, DST, IMM); \
 do_##OP##_N: {							\
-		const unsigned int shift = ip->width;		\
+		const unsigned int shift = COSY_INSN_SHIFT(ip);		\
 		const cosy_u64 x = (cosy_u64)((EXT)(A << shift) >> shift); \
 		const cosy_u64 y =				\
 			(cosy_u64)((EXT)((B + IMM) << shift) >> shift); \
@@ -295,7 +343,8 @@ do_##name:							\
 	COMPARE_ALL(OP##_RI4, COMPARE_ONE, ACT, cosy_u32, cosy_s32, IMM); \
 	COMPARE_ALL(OP##_RI8, COMPARE_ONE, ACT, cosy_u64, cosy_s64, IMM); \
 do_##OP##_N:							\
-	ACT(narrow_compare(ip->c, A, B + IMM, ip->width));	\
+	ACT(narrow_compare(COSY_INSN_COND(ip), A, B + IMM,	\
+			   COSY_INSN_SHIFT(ip)));	\
 	NEXT()
 
 #define ACT_SET(test)	(DST = (test))
@@ -326,8 +375,8 @@ do_##name: {							\
 	COMPARE_ALL(LOOP_B4, LOOP_ONE, ACT_BACK, cosy_u32, cosy_s32, B);
 	COMPARE_ALL(LOOP_B8, LOOP_ONE, ACT_BACK, cosy_u64, cosy_s64, B);
 do_LOOP_N:
-	DST = (DST + IMM) << ip->width >> ip->width;
-	if (!narrow_compare(ip->c, DST, B, ip->width))
+	DST = (DST + IMM) << COSY_INSN_SHIFT(ip) >> COSY_INSN_SHIFT(ip);
+	if (!narrow_compare(COSY_INSN_COND(ip), DST, B, COSY_INSN_SHIFT(ip)))
 		NEXT();
 	if (ip->disp < 0)
 		BACK();
@@ -336,7 +385,7 @@ do_LOOP_N:
 do_SWITCH: {
 		const struct cosy_insn *from = ip;
 
-		ip = find_case(ip, A << ip->width >> ip->width);
+		ip = find_case(ip, A << COSY_INSN_SHIFT(ip) >> COSY_INSN_SHIFT(ip));
 		ip = target_of(ip);
 		if (ip > from)
 			DISPATCH();
@@ -392,23 +441,20 @@ do_FILL:
 	if (unlikely(!cosy_env_fill(&st->env, A, (cosy_u8)B, C)))
 		goto step;
 	NEXT();
-do_COMPARE: {
-		int sign;
-
-		if (unlikely(!cosy_env_compare(&st->env, A, B, C, &sign)))
-			goto step;
-		DST = (cosy_u32)((sign > 0) - (sign < 0));
-	}
+do_COMPARE:
+	if (unlikely(!compare(st, ip)))
+		goto step;
+	DST = st->value;
 	NEXT();
 do_FIND:
-	if (unlikely(!cosy_env_find(&st->env, A, (cosy_u8)B, C, &result)))
+	if (unlikely(!cosy_env_find(&st->env, A, (cosy_u8)B, C, &st->value)))
 		goto step;
-	DST = result;
+	DST = st->value;
 	NEXT();
 do_STRLEN:
-	if (unlikely(!cosy_env_strlen(&st->env, A, &result)))
+	if (unlikely(!cosy_env_strlen(&st->env, A, &st->value)))
 		goto step;
-	DST = result;
+	DST = st->value;
 	NEXT();
 
 #define ARG(i)	cosy_env_arg(&st->env, i, regs[ip[1 + (i)].a] + \
@@ -455,7 +501,7 @@ failure:
 		status = COSY_RESULT;
 		goto leave;
 	}
-	ip += 1 + ip->width;
+	ip += 1 + COSY_INSN_ARGS(ip);
 	if (cosy_env_leave(&st->env))
 		goto again;
 	DISPATCH();
@@ -482,4 +528,9 @@ leave:
 	st->pc = (cosy_u32)(ip - code->insns);
 	st->budget = budget / SLOT_BYTES;
 	return status;
+}
+
+void cosy_exec_link(struct cosy_code *code)
+{
+	cosy_exec(code, NULL);
 }

@@ -10,6 +10,8 @@
 #ifndef COSY_HANDLERS_H
 #define COSY_HANDLERS_H
 
+#include <cosy/decode.h>
+
 #define COSY_ALU_HANDLERS(H, OP) \
 	H(OP##_RR4) H(OP##_RI4) H(OP##_DR4) H(OP##_DI4) \
 	H(OP##_RR8) H(OP##_RI8) H(OP##_DR8) H(OP##_DI8) \
@@ -72,11 +74,23 @@ enum cosy_handler {
 #define COSY_H_ALU_DST	(COSY_H_ADD_DR4 - COSY_H_ADD_RR4)
 #define COSY_H_ALU_N	(COSY_H_ADD_N - COSY_H_ADD_RR4)
 
-/**
- * struct cosy_insn's members where an operation needs something of its own:
+/*
+ * What struct cosy_insn's c holds if not a register:
  *
- * SWITCH	imm is the number of CASE slots, width the shift below
- * N handlers	width is the number of bits above the value, c the condition
+ * N handlers, SWITCH	the condition, if any, and in the high byte the number
+ *			of bits above the value
+ * calls		the number of ARG slots, and COSY_INSN_LIBC
+ * SLOT			COSY_INSN_SLOT
+ *
+ * The imm of SWITCH is the number of CASE slots.
  */
+#define COSY_INSN_SHIFT(in)	((in)->c >> 8)
+#define COSY_INSN_COND(in)	((in)->c & 0xff)
+#define COSY_INSN_ARGS(in)	((in)->c & 0xff)
+#define COSY_INSN_LIBC		0x100
+#define COSY_INSN_SLOT		0xffff
+
+/* cosy_decode() has set the handlers to enum cosy_handler: make them places. */
+void cosy_exec_link(struct cosy_code *code);
 
 #endif /* COSY_HANDLERS_H */

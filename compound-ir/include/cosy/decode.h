@@ -9,10 +9,11 @@
 
 /**
  * struct cosy_insn - one slot, decoded
- * @handler: index of the executor's code for it
- * @dst: @a: @b: @c: register numbers; COSY_NONE has become the number of the
+ * @handler: where the executor's code for it is
+ * @dst: @a: @b: register numbers; COSY_NONE has become the number of the
  *	 register behind the last one, which always holds 0
- * @width:   what the handler needs of the width, see handlers.h
+ * @c:	     register number, or what else the handler needs to know: see
+ *	     src/handlers.h
  * @disp:    where a branch goes, in bytes from the slot behind this one
  * @imm:     constant
  *
@@ -20,12 +21,11 @@
  * A slot that was fused into the one before it still holds its own code.
  */
 struct cosy_insn {
-	cosy_u16 handler;
+	cosy_s32 handler;
 	cosy_u16 dst;
 	cosy_u16 a;
 	cosy_u16 b;
 	cosy_u16 c;
-	cosy_u16 width;
 	cosy_s32 disp;
 	cosy_s64 imm;
 };
