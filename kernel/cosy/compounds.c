@@ -21,23 +21,6 @@ module_param_named(max_loads, cosy_max_loads, uint, 0644);
 MODULE_PARM_DESC(max_loads,
 		 "compounds one open file may hold (default 4096)");
 
-#define COSY_RECENT	64	/* a power of two */
-
-/**
- * struct cosy_file - an open file of the device
- * @lock:   serialises changes; runs look up under RCU
- * @loaded: handle -> struct cosy_compound
- * @count:  of them
- * @recent: the compound loaded last of those with the same low bits of the
- *	    handle: nearly every look-up ends here
- */
-struct cosy_file {
-	struct mutex lock;
-	struct xarray loaded;
-	unsigned int count;
-	struct cosy_compound __rcu *recent[COSY_RECENT];
-};
-
 static atomic64_t cosy_last_handle;
 
 /**
@@ -82,27 +65,19 @@ void cosy_compound_free(struct cosy_compound *compound)
 {
 	cosy_quota_uncharge(compound->owner, compound->charged);
 	kvfree_rcu(compound, rcu);
+	module_put(THIS_MODULE);
 }
 
 /**
- * cosy_compound_get() - look a compound up to run it
+ * cosy_compound_find() - the slow path of cosy_compound_get()
  * @cf:     the file
  * @handle: its handle
  *
- * Return: the compound with a reference, or NULL.
+ * Return: the compound, or NULL. The caller is an RCU reader.
  */
-struct cosy_compound *cosy_compound_get(struct cosy_file *cf, u64 handle)
+struct cosy_compound *cosy_compound_find(struct cosy_file *cf, u64 handle)
 {
-	struct cosy_compound *compound;
-
-	rcu_read_lock();
-	compound = rcu_dereference(cf->recent[handle % COSY_RECENT]);
-	if (unlikely(!compound || compound->handle != handle))
-		compound = xa_load(&cf->loaded, handle);
-	if (compound && !refcount_inc_not_zero(&compound->ref))
-		compound = NULL;
-	rcu_read_unlock();
-	return compound;
+	return xa_load(&cf->loaded, handle);
 }
 
 /*
@@ -146,6 +121,8 @@ static struct cosy_compound *cosy_compound_make(struct cosy_load *load,
 		cosy_quota_uncharge(current_uid(), size);
 		return ERR_PTR(-ENOMEM);
 	}
+	/* A run that closed the device is still in the module's code. */
+	__module_get(THIS_MODULE);
 	refcount_set(&compound->ref, 1);
 	compound->owner = current_uid();
 	compound->charged = size;

@@ -6,14 +6,15 @@
 #define COSY_INTERNAL_H
 
 #include <linux/fs.h>
+#include <linux/mutex.h>
+#include <linux/rcupdate.h>
 #include <linux/refcount.h>
 #include <linux/types.h>
 #include <linux/uidgid.h>
+#include <linux/xarray.h>
 
 #include <cosy/decode.h>
 #include <linux/cosy.h>
-
-struct cosy_file;
 
 /**
  * struct cosy_compound - a loaded compound
@@ -33,15 +34,58 @@ struct cosy_compound {
 	struct cosy_code code;
 };
 
+#define COSY_RECENT	64	/* a power of two */
+
+/**
+ * struct cosy_file - an open file of the device
+ * @lock:   serialises changes; runs look up under RCU
+ * @loaded: handle -> struct cosy_compound
+ * @count:  of them
+ * @recent: the compound loaded last of those with the same low bits of the
+ *	    handle: nearly every look-up ends here
+ */
+struct cosy_file {
+	struct mutex lock;
+	struct xarray loaded;
+	unsigned int count;
+	struct cosy_compound __rcu *recent[COSY_RECENT];
+};
+
 /* compounds.c */
 extern unsigned int cosy_max_loads;
 struct cosy_file *cosy_file_alloc(void);
 void cosy_file_free(struct cosy_file *cf);
 long cosy_compound_load(struct cosy_file *cf, struct cosy_load __user *arg);
 long cosy_compound_unload(struct cosy_file *cf, const u64 __user *arg);
-struct cosy_compound *cosy_compound_get(struct cosy_file *cf, u64 handle);
+struct cosy_compound *cosy_compound_find(struct cosy_file *cf, u64 handle);
 void cosy_compound_free(struct cosy_compound *compound);
 
+/**
+ * cosy_compound_get() - look a compound up to run it
+ * @cf:     the file
+ * @handle: its handle
+ *
+ * Return: the compound with a reference, or NULL.
+ */
+static inline struct cosy_compound *cosy_compound_get(struct cosy_file *cf,
+						      u64 handle)
+{
+	struct cosy_compound *compound;
+
+	rcu_read_lock_sched();
+	compound = rcu_dereference_sched(cf->recent[handle % COSY_RECENT]);
+	if (unlikely(!compound || compound->handle != handle))
+		compound = cosy_compound_find(cf, handle);
+	if (compound && unlikely(!refcount_inc_not_zero(&compound->ref)))
+		compound = NULL;
+	rcu_read_unlock_sched();
+	return compound;
+}
+
+/**
+ * cosy_compound_put() - give back what cosy_compound_get() gave
+ * @compound: the compound
+ */
 static inline void cosy_compound_put(struct cosy_compound *compound)
 {
 	if (refcount_dec_and_test(&compound->ref))

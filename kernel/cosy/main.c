@@ -7,9 +7,11 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
+#include <linux/compat.h>
 #include <linux/fs.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
+#include <linux/rcupdate.h>
 #include <linux/uaccess.h>
 
 #include <cosy/format.h>
@@ -50,8 +52,12 @@ static long cosy_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 
 static int cosy_open(struct inode *inode, struct file *file)
 {
-	struct cosy_file *cf = cosy_file_alloc();
+	struct cosy_file *cf;
 
+	/* Nested calls are 64-bit calls. */
+	if (in_compat_syscall())
+		return -EOPNOTSUPP;
+	cf = cosy_file_alloc();
 	if (!cf)
 		return -ENOMEM;
 	file->private_data = cf;
@@ -99,6 +105,11 @@ static int __init cosy_init(void)
 static void __exit cosy_exit(void)
 {
 	misc_deregister(&cosy_device);
+	/*
+	 * Whoever gave back the last reference has to get out of the module's
+	 * code, be it preempted on the way.
+	 */
+	synchronize_rcu_tasks();
 }
 
 module_init(cosy_init);

@@ -7,7 +7,6 @@
  */
 #include <linux/compat.h>
 #include <linux/fs.h>
-#include <linux/file.h>
 #include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/sched.h>
@@ -24,8 +23,11 @@ module_param(time_slice, uint, 0644);
 MODULE_PARM_DESC(time_slice,
 		 "ms of CPU time after which a compound leaves for a moment (default 10)");
 
-/* Registers that fit on the stack, including the one that is always 0. */
-#define STACK_REGS	64
+/* Compounds with more registers have them on the heap. */
+#define STACK_REGS	63
+/* Behind them one that is always 0, and what clearing in steps may clear. */
+#define CLEAR_STEP	4
+#define MORE_REGS	CLEAR_STEP
 
 /*
  * A nested system call may itself enter a compound, and needs as much stack as
@@ -74,25 +76,24 @@ static loff_t cosy_state_lost(void)
 	return -EFAULT;
 }
 
-static bool cosy_run_read(struct cosy_run *run,
-			  const struct cosy_run __user *urun)
+/* Read a run, once; two 32-bit fields as one word. */
+static __always_inline bool cosy_run_read(struct cosy_run *run,
+					  struct cosy_state *st,
+					  const struct cosy_run __user *urun)
 {
 	const void __user *p = urun;
 
 	if (!cosy_user_begin(&p, sizeof(*run)))
 		return false;
 	urun = p;
-	unsafe_get_user(run->handle, &urun->handle, fault);
-	unsafe_get_user(run->frame, &urun->frame, fault);
-	unsafe_get_user(run->errno_addr, &urun->errno_addr, fault);
-	unsafe_get_user(run->pc, &urun->pc, fault);
-	unsafe_get_user(run->status, &urun->status, fault);
-	unsafe_get_user(run->limit, &urun->limit, fault);
-	unsafe_get_user(run->flags, &urun->flags, fault);
-	unsafe_get_user(run->reserved, &urun->reserved, fault);
-	run->calls = 0;
-	if (run->flags & COSY_RUN_COUNT)
-		unsafe_get_user(run->calls, &urun->calls, fault);
+	cosy_unsafe_get_u64(&run->handle, &urun->handle, fault);
+	cosy_unsafe_get_u64(&run->frame, &urun->frame, fault);
+	cosy_unsafe_get_u64(&st->errno_addr, &urun->errno_addr, fault);
+	cosy_unsafe_get_u64((u64 *)&run->pc, (u64 __user *)&urun->pc, fault);
+	cosy_unsafe_get_u64(&run->limit, &urun->limit, fault);
+	cosy_unsafe_get_u64(&st->calls, &urun->calls, fault);
+	cosy_unsafe_get_u64((u64 *)&run->flags, (u64 __user *)&urun->flags,
+			    fault);
 	user_access_end();
 	return true;
 fault:
@@ -100,7 +101,8 @@ fault:
 	return false;
 }
 
-static bool cosy_regs_read(u64 *regs, const u64 __user *frame, unsigned int n)
+static __always_inline bool cosy_regs_read(u64 *regs, const u64 __user *frame,
+					   unsigned int n)
 {
 	const void __user *p = frame;
 	unsigned int i;
@@ -108,8 +110,14 @@ static bool cosy_regs_read(u64 *regs, const u64 __user *frame, unsigned int n)
 	if (!cosy_user_begin(&p, n * sizeof(*regs)))
 		return false;
 	frame = p;
-	for (i = 0; i < n; i++)
-		unsafe_get_user(regs[i], &frame[i], fault);
+	for (i = 0; i + 4 <= n; i += 4) {
+		cosy_unsafe_get_u64(&regs[i], &frame[i], fault);
+		cosy_unsafe_get_u64(&regs[i + 1], &frame[i + 1], fault);
+		cosy_unsafe_get_u64(&regs[i + 2], &frame[i + 2], fault);
+		cosy_unsafe_get_u64(&regs[i + 3], &frame[i + 3], fault);
+	}
+	for (; i < n; i++)
+		cosy_unsafe_get_u64(&regs[i], &frame[i], fault);
 	user_access_end();
 	return true;
 fault:
@@ -117,7 +125,8 @@ fault:
 	return false;
 }
 
-static bool cosy_regs_write(u64 __user *frame, const u64 *regs, unsigned int n)
+static __always_inline bool cosy_regs_write(u64 __user *frame, const u64 *regs,
+					    unsigned int n)
 {
 	const void __user *p = frame;
 	unsigned int i;
@@ -135,19 +144,20 @@ fault:
 }
 
 /* Tell how the run ended. */
-static bool cosy_run_write(struct cosy_run __user *urun,
-			   const struct cosy_run *run)
+static noinline bool cosy_run_write(struct cosy_run __user *urun, u32 flags,
+				    const struct cosy_state *st,
+				    enum cosy_status status)
 {
 	const void __user *p = urun;
 
-	if (!cosy_user_begin(&p, sizeof(*run)))
+	if (!cosy_user_begin(&p, sizeof(*urun)))
 		return false;
 	urun = (struct cosy_run __user *)p;
-	unsafe_put_user(run->pc, &urun->pc, fault);
-	unsafe_put_user(run->status, &urun->status, fault);
-	unsafe_put_user(run->value, &urun->value, fault);
-	if (run->flags & COSY_RUN_COUNT)
-		unsafe_put_user(run->calls, &urun->calls, fault);
+	unsafe_put_user(st->pc, &urun->pc, fault);
+	unsafe_put_user(status, &urun->status, fault);
+	unsafe_put_user(st->value, &urun->value, fault);
+	if (flags & COSY_RUN_COUNT)
+		unsafe_put_user(st->calls, &urun->calls, fault);
 	user_access_end();
 	return true;
 fault:
@@ -155,85 +165,121 @@ fault:
 	return false;
 }
 
-static enum cosy_status cosy_execute(const struct cosy_code *code,
-				     struct cosy_state *st, u64 limit)
+/*
+ * The first chunk is used up: go on until something else makes the compound
+ * leave, or all of @limit is used up, or the time.
+ */
+static noinline enum cosy_status cosy_execute_on(const struct cosy_code *code,
+						 struct cosy_state *st,
+						 u64 limit)
 {
-	s64 left = min_t(u64, limit ?: code->limit, S64_MAX);
 	struct cosy_slice slice = { .chunk = FIRST_CHUNK };
+	s64 left = min_t(u64, limit, S64_MAX);
+	s64 given = min_t(s64, left, FIRST_CHUNK);
 	enum cosy_status status;
-	s64 chunk;
 
 	for (;;) {
-		chunk = min(left, slice.chunk);
-		st->budget = chunk;
-		status = cosy_exec(code, st);
-		if (likely(status != COSY_LIMIT))
-			return status;
-		left -= chunk - st->budget;
+		left -= given - st->budget;
 		if (left < 0)
 			return COSY_LIMIT;
 		if (cosy_slice_over(&slice)) {
 			st->value = COSY_LIMIT_TIME;
 			return COSY_LIMIT;
 		}
+		given = min(left, slice.chunk);
+		st->budget = given;
+		status = cosy_exec(code, st);
+		if (status != COSY_LIMIT)
+			return status;
 	}
 }
 
+static __always_inline enum cosy_status cosy_execute(const struct cosy_code *code,
+						     struct cosy_state *st,
+						     u64 limit)
+{
+	enum cosy_status status;
+
+	if (!limit)
+		limit = code->limit;
+	st->budget = min_t(u64, limit, FIRST_CHUNK);
+	status = cosy_exec(code, st);
+	if (unlikely(status == COSY_LIMIT))
+		status = cosy_execute_on(code, st, limit);
+	return status;
+}
+
 /*
- * Run a compound from @run's pc on. @regs has room for one more than its
+ * Clear from one register to at least another one, in steps. Not by memset(),
+ * which costs more than it does for so few.
+ */
+static __always_inline void cosy_regs_clear(u64 *regs, unsigned int from,
+					    unsigned int to)
+{
+	u64 zero = 0;
+
+	OPTIMIZER_HIDE_VAR(zero);
+	for (; from < to; from += CLEAR_STEP) {
+		regs[from] = zero;
+		regs[from + 1] = zero;
+		regs[from + 2] = zero;
+		regs[from + 3] = zero;
+	}
+}
+
+/* Entered for the first time: pc 0, status COSY_DONE. */
+static __always_inline bool cosy_run_fresh(const struct cosy_run *run)
+{
+	BUILD_BUG_ON(COSY_DONE != 0);
+	return likely(!(run->pc | run->status));
+}
+
+/*
+ * Run a compound from @run's pc on. @regs has room for MORE_REGS more than its
  * registers. Returns 0 with what the entry returns in @ret; -errno if nothing
  * was executed.
  */
 static __always_inline int cosy_compound_run(const struct cosy_code *code,
-					     struct cosy_run *run,
+					     const struct cosy_run *run,
+					     struct cosy_state *st,
 					     struct cosy_run __user *urun,
 					     u64 *regs, loff_t *ret)
 {
 	u64 __user *frame = u64_to_user_ptr(run->frame);
-	struct cosy_state st __uninitialized;
+	unsigned int nread = code->nregs;
 	enum cosy_status status;
-	unsigned int i, nread;
 
-	nread = code->nregs;
-	if (run->pc == 0 && run->status == COSY_DONE)
+	if (cosy_run_fresh(run))
 		nread = code->ninputs;
 	if (!cosy_regs_read(regs, frame, nread))
 		return -EFAULT;
-	for (i = nread; i <= code->nregs; i++)
-		regs[i] = 0;
+	cosy_regs_clear(regs, nread, code->nregs + 1);
 
-	st.regs = regs;
-	st.pc = run->pc;
-	st.calls = run->calls;
-	st.errno_addr = run->errno_addr;
+	st->regs = regs;
+	st->pc = run->pc;
 	/* A call that is given too few arguments must not see our stack. */
-	st.env.regs.di = 0;
-	st.env.regs.si = 0;
-	st.env.regs.dx = 0;
-	st.env.regs.r10 = 0;
-	st.env.regs.r8 = 0;
-	st.env.regs.r9 = 0;
+	st->env.regs.di = 0;
+	st->env.regs.si = 0;
+	st->env.regs.dx = 0;
+	st->env.regs.r10 = 0;
+	st->env.regs.r8 = 0;
+	st->env.regs.r9 = 0;
 
-	status = cosy_execute(code, &st, run->limit);
+	status = cosy_execute(code, st, run->limit);
 
-	if (status == COSY_DONE) {
+	if (likely(status == COSY_DONE)) {
 		if (!cosy_regs_write(frame + code->out_first,
 				     regs + code->out_first, code->nout))
 			goto lost;
-		*ret = COSY_RUN_DONE | st.value;
-		if (likely(run->status == COSY_DONE &&
-			   !(run->flags & COSY_RUN_COUNT)))
+		*ret = COSY_RUN_DONE | st->value;
+		if (likely(!(run->status | run->flags)))
 			return 0;
 	} else {
 		if (!cosy_regs_write(frame, regs, code->nregs))
 			goto lost;
-		*ret = status == COSY_RESULT ? (loff_t)st.value : COSY_RUN_LEFT;
+		*ret = status == COSY_RESULT ? st->value : COSY_RUN_LEFT;
 	}
-	run->pc = st.pc;
-	run->status = status;
-	run->value = st.value;
-	run->calls = st.calls;
-	if (!cosy_run_write(urun, run))
+	if (!cosy_run_write(urun, run->flags, st, status))
 		goto lost;
 	return 0;
 
@@ -243,38 +289,35 @@ lost:
 }
 
 static noinline int cosy_run_on_heap(const struct cosy_code *code,
-				     struct cosy_run *run,
+				     const struct cosy_run *run,
+				     struct cosy_state *st,
 				     struct cosy_run __user *urun, loff_t *ret)
 {
-	u64 *regs = kvmalloc_array(code->nregs + 1, sizeof(*regs),
+	u64 *regs = kvmalloc_array(code->nregs + MORE_REGS, sizeof(*regs),
 				   GFP_KERNEL_ACCOUNT);
 	int err;
 
 	if (!regs)
 		return -ENOMEM;
-	err = cosy_compound_run(code, run, urun, regs, ret);
+	err = cosy_compound_run(code, run, st, urun, regs, ret);
 	kvfree(regs);
 	return err;
 }
 
-static int cosy_run_on_stack(const struct cosy_code *code,
-			     struct cosy_run *run,
-			     struct cosy_run __user *urun, loff_t *ret)
+static __always_inline int cosy_run_checked(struct cosy_file *cf,
+					    const struct cosy_run *run,
+					    struct cosy_state *st,
+					    struct cosy_run __user *urun,
+					    loff_t *ret)
 {
-	u64 regs[STACK_REGS] __uninitialized;
-
-	return cosy_compound_run(code, run, urun, regs, ret);
-}
-
-static int cosy_run_checked(struct cosy_file *cf, struct cosy_run *run,
-			    struct cosy_run __user *urun, loff_t *ret)
-{
+	u64 regs[STACK_REGS + MORE_REGS] __uninitialized;
 	struct cosy_compound *compound;
 	int err;
 
-	if (run->reserved || run->flags & ~COSY_RUN_COUNT ||
-	    (run->status != COSY_DONE && run->status != COSY_AGAIN &&
-	     run->status != COSY_RESULT))
+	if ((run->flags & ~COSY_RUN_COUNT) | run->reserved)
+		return -EINVAL;
+	if (!cosy_run_fresh(run) && run->status != COSY_DONE &&
+	    run->status != COSY_AGAIN && run->status != COSY_RESULT)
 		return -EINVAL;
 	if ((current_stack_pointer & (THREAD_SIZE - 1)) <
 	    THREAD_SIZE - STACK_USED_MAX)
@@ -283,12 +326,13 @@ static int cosy_run_checked(struct cosy_file *cf, struct cosy_run *run,
 	if (!compound)
 		return -ENOENT;
 
-	if (!cosy_pc_valid(&compound->code, run->pc))
+	if (!cosy_run_fresh(run) && !cosy_pc_valid(&compound->code, run->pc))
 		err = -EINVAL;
-	else if (likely(compound->code.nregs < STACK_REGS))
-		err = cosy_run_on_stack(&compound->code, run, urun, ret);
+	else if (likely(compound->code.nregs <= STACK_REGS))
+		err = cosy_compound_run(&compound->code, run, st, urun, regs,
+					ret);
 	else
-		err = cosy_run_on_heap(&compound->code, run, urun, ret);
+		err = cosy_run_on_heap(&compound->code, run, st, urun, ret);
 	cosy_compound_put(compound);
 	return err;
 }
@@ -299,29 +343,31 @@ static int cosy_run_checked(struct cosy_file *cf, struct cosy_run *run,
  * @offset: COSY_RUN_TAG and the address of a struct cosy_run
  * @whence: COSY_RUN_WHENCE
  *
+ * The compound may close the device's last descriptor: @file is not to be
+ * touched after it has run. The compound keeps itself, and the module, until
+ * then.
+ *
  * Return: as the interface says; -ESPIPE for any other lseek.
  */
 loff_t cosy_run_llseek(struct file *file, loff_t offset, int whence)
 {
-	struct cosy_run __user *urun;
+	/* Without the tag this is no user address, and faults. */
+	u64 addr = (u64)offset - COSY_RUN_TAG;
+	struct cosy_run __user *urun = u64_to_user_ptr(addr);
+	struct cosy_state st __uninitialized;
 	struct cosy_run run __uninitialized;
-	loff_t ret;
+	loff_t ret __uninitialized;
 	int err;
 
-	if (whence != COSY_RUN_WHENCE ||
-	    ((u64)offset & ~(COSY_RUN_TAG - 1)) != COSY_RUN_TAG)
+	if (whence != COSY_RUN_WHENCE)
 		return -ESPIPE;
 	/* Nested calls are 64-bit calls, but would find a 32-bit process. */
-	if (in_compat_syscall())
+	if (in_ia32_syscall())
 		return -EOPNOTSUPP;
-	urun = u64_to_user_ptr((u64)offset ^ COSY_RUN_TAG);
-	if (!cosy_run_read(&run, urun))
-		return -EFAULT;
+	if (!cosy_run_read(&run, &st, urun))
+		return addr < COSY_RUN_TAG ? -EFAULT : -ESPIPE;
 
-	/* The compound may close the last descriptor of the device. */
-	get_file(file);
-	err = cosy_run_checked(file->private_data, &run, urun, &ret);
-	fput(file);
+	err = cosy_run_checked(file->private_data, &run, &st, urun, &ret);
 	if (likely(!err))
 		return ret;
 	/*

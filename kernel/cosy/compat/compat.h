@@ -10,6 +10,8 @@
 #include <linux/types.h>
 #include <linux/uaccess.h>
 
+#include <asm/asm.h>
+
 /*
  * Variables that are written before they are read. INIT_STACK_ALL_ZERO, which
  * distributions turn on, would clear them at every entry nevertheless.
@@ -39,5 +41,27 @@ static __always_inline bool cosy_user_begin(const void __user **ptr,
 	return user_access_begin(*ptr, size);
 #endif
 }
+
+/**
+ * cosy_unsafe_get_u64() - *@dst = *@src, between cosy_user_begin() and _end()
+ * @dst:   kernel address
+ * @src:   user address
+ * @label: where to go when it faults
+ *
+ * unsafe_get_user(), but as short with the compilers whose asm goto has no
+ * outputs the kernel trusts: the asm stores to memory itself.
+ */
+#ifdef CONFIG_CC_HAS_ASM_GOTO_OUTPUT
+#define cosy_unsafe_get_u64(dst, src, label) \
+	unsafe_get_user(*(dst), src, label)
+#else
+#define cosy_unsafe_get_u64(dst, src, label)				\
+	asm goto("1:	movq %[from], %%rax\n"				\
+		 "	movq %%rax, %[to]\n"				\
+		 _ASM_EXTABLE_UA(1b, %l[label])				\
+		 : : [from] "m" (*(__force const u64 *)(src)),		\
+		     [to] "m" (*(dst))					\
+		 : "rax", "memory" : label)
+#endif
 
 #endif /* COSY_COMPAT_H */
