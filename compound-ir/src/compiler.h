@@ -15,6 +15,7 @@
 #include <stddef.h>
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
+#define noinline	__attribute__((__noinline__))
 #define __annotate_jump_table
 #endif
 

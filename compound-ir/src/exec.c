@@ -144,7 +144,7 @@ _Bool cosy_exec_result(const struct cosy_code *code, struct cosy_state *st,
  * Some hooks give their result by address, which no variable of cosy_exec()
  * itself should have: these use st->value, which means nothing until the end.
  */
-static bool compare(struct cosy_state *st, const struct cosy_insn *ip)
+static noinline bool compare(struct cosy_state *st, const struct cosy_insn *ip)
 {
 	int sign;
 
@@ -398,9 +398,9 @@ do_SWITCH: {
 	DISPATCH();
 
 do_EXIT:
+	/* Nothing to resume: pc and budget need not be worked out. */
 	st->value = IMM;
-	status = COSY_DONE;
-	goto leave;
+	return COSY_DONE;
 do_UPCALL:
 	st->value = IMM;
 	status = COSY_UPCALL;
