@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception
+/*
+ * check.c - is the executor right about a compound?
+ */
+#include "check.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cosy/asm.h>
+#include <cosy/exec.h>
+
+#include "reference.h"
+
+#define MAX_STEPS 3000
+
+struct run {
+	struct cosy_state st;
+	uint64_t regs[COSY_MAX_REGS + 1];
+	const struct cosy_code *whole;	/* makes all calls */
+	const struct cosy_code *nested;	/* leaves for some */
+	bool interrupt;
+	uint64_t entries;
+};
+
+static void fail(const void *image, size_t size, const char *what)
+{
+	struct cosy_diag diag;
+
+	fprintf(stderr, "executor and reference differ: %s\n", what);
+	cosy_disassemble(image, size, COSY_DIS_PC, stderr, &diag);
+	abort();
+}
+
+#define CHECK(condition) do {						\
+	if (!(condition))						\
+		fail(image, size, #condition);				\
+} while (0)
+
+static void init_world(uint64_t *regs, unsigned int nregs, struct cosy_env *env,
+		       uint64_t seed)
+{
+	unsigned int i;
+
+	memset(env, 0, sizeof(*env));
+	for (i = 0; i < MOCK_SIZE; i++) {
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		env->memory[i] = seed >> 62 ? (uint8_t)(seed >> 33) : 0;
+	}
+	for (i = 0; i < nregs; i++) {
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		regs[i] = seed >> 62 == 0 ? MOCK_BASE + (seed >> 40) % MOCK_SIZE :
+			  seed >> 62 == 1 ? (seed >> 40) % 64 : seed;
+	}
+	env->random = seed;
+}
+
+static struct cosy_code *decode(const void *image, int nested)
+{
+	struct cosy_code *code = malloc(cosy_code_size(image));
+
+	if (!code)
+		abort();
+	cosy_decode(image, code, nested);
+	return code;
+}
+
+/*
+ * One entry, and what libcosy does about the way it left. Return: false when
+ * the compound is done or a fault has ended it; then status tells which.
+ */
+static bool enter(struct run *run, enum cosy_status *status)
+{
+	struct cosy_state *st = &run->st;
+	const struct cosy_code *code = run->interrupt ? run->nested : run->whole;
+
+	st->env.refuse = run->interrupt;
+	st->env.single = false;
+	st->budget = run->interrupt ? (int64_t)(st->env.random >> 40 & 7) :
+				      INT64_MAX;
+	*status = cosy_exec(code, st);
+	run->entries++;
+	if (*status == COSY_STEP && run->interrupt) {
+		/* In user mode: nothing is refused, and back soon. */
+		st->env.refuse = false;
+		st->env.single = true;
+		*status = cosy_exec(run->whole, st);
+		run->entries++;
+	}
+	switch (*status) {
+	case COSY_DONE:
+	case COSY_STEP:
+		return false;
+	case COSY_UPCALL:
+		mock_upcall(st->regs, st->value);
+		return true;
+	case COSY_RESULT:
+		st->env.refuse = false;
+		if (st->value == (uint64_t)-MOCK_RESTART)
+			st->value = (uint64_t)-EINTR;
+		if (!cosy_exec_result(code, st, (long)st->value))
+			abort();
+		return true;
+	default:
+		return true;
+	}
+}
+
+static void compare(const void *image, size_t size, const struct reference *ref,
+		    enum reference_end end, struct run *run)
+{
+	const struct cosy_header *h = image;
+	struct cosy_state *st = &run->st;
+	enum cosy_status status;
+
+	run->entries = 0;
+	while (enter(run, &status)) {
+		CHECK(cosy_pc_valid(run->whole, st->pc));
+		CHECK(!st->regs[h->nregs]);
+		/* Each entry gets on, so there cannot be more than this. */
+		CHECK(run->entries < 3 * ref->steps + 8);
+	}
+	CHECK(end == REFERENCE_DONE ? status == COSY_DONE : status == COSY_STEP);
+	if (end == REFERENCE_DONE) {
+		CHECK(st->value == ref->value);
+	} else {
+		CHECK(st->value == COSY_STEP_FAULT);
+		CHECK(st->pc == ref->pc);
+	}
+	CHECK(!memcmp(st->regs, ref->regs, h->nregs * sizeof(*st->regs)));
+	CHECK(!memcmp(st->env.memory, ref->env.memory, MOCK_SIZE));
+	CHECK(st->env.log == ref->env.log);
+	CHECK(st->env.ncalls == ref->env.ncalls);
+	CHECK(st->calls == ref->env.ncalls);
+}
+
+uint64_t check_compound(const void *image, size_t size, uint64_t seed)
+{
+	const struct cosy_header *h = image;
+	static struct reference ref;	/* large */
+	static struct run run;
+	struct cosy_code *whole, *nested;
+	enum reference_end end;
+	struct cosy_diag diag;
+	int i;
+
+	if (cosy_verify(image, size, &diag))
+		return 0;
+	init_world(ref.regs, h->nregs, &ref.env, seed);
+	ref.pc = 0;
+	end = reference_run(image, &ref, MAX_STEPS);
+	if (end == REFERENCE_ENDLESS)
+		return 0;
+	whole = decode(image, 0);
+	nested = decode(image, 1);
+	for (i = 0; i < 2; i++) {
+		memset(&run.st, 0, sizeof(run.st));
+		init_world(run.regs, h->nregs, &run.st.env, seed);
+		run.regs[h->nregs] = 0;
+		run.st.regs = run.regs;
+		run.st.errno_addr = MOCK_ERRNO;
+		run.whole = whole;
+		run.nested = nested;
+		run.interrupt = i;
+		compare(image, size, &ref, end, &run);
+	}
+	free(whole);
+	free(nested);
+	return ref.steps;
+}

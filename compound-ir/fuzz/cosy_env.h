@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception */
+/*
+ * cosy_env.h - a home for tests (see cosy/exec.h): a small memory of its own,
+ * system calls that only pretend, and refusals as often as wanted.
+ */
+#ifndef COSY_ENV_H
+#define COSY_ENV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define MOCK_BASE	0x1000u		/* addresses begin here */
+#define MOCK_SIZE	256u
+#define MOCK_ERRNO	(MOCK_BASE + MOCK_SIZE - 4)
+#define MOCK_RESTART	512		/* the restart code, -ERESTARTSYS */
+
+/**
+ * struct cosy_env - one run's world
+ * @memory: the process's memory, MOCK_SIZE bytes
+ * @log:    a hash of all calls made, with their arguments
+ * @ncalls: their number
+ * @args:   of the call being prepared
+ * @random: state of the generator that decides on refusals
+ * @refuse: refuse and leave now and then
+ * @single: leave behind each call and after each back-edge
+ * @step:   why something was refused (enum cosy_step)
+ */
+struct cosy_env {
+	uint8_t memory[MOCK_SIZE];
+	uint64_t log;
+	uint64_t ncalls;
+	uint64_t args[6];
+	uint64_t random;
+	bool refuse;
+	bool single;
+	unsigned int step;
+};
+
+bool cosy_env_load(struct cosy_env *env, uint64_t addr, unsigned int width,
+		   uint64_t *val);
+bool cosy_env_store(struct cosy_env *env, uint64_t addr, unsigned int width,
+		    uint64_t val);
+bool cosy_env_copy(struct cosy_env *env, uint64_t dst, uint64_t src,
+		   uint64_t len);
+bool cosy_env_fill(struct cosy_env *env, uint64_t dst, uint8_t byte,
+		   uint64_t len);
+bool cosy_env_compare(struct cosy_env *env, uint64_t a, uint64_t b,
+		      uint64_t len, int *sign);
+bool cosy_env_find(struct cosy_env *env, uint64_t p, uint8_t byte, uint64_t len,
+		   uint64_t *at);
+bool cosy_env_strlen(struct cosy_env *env, uint64_t p, uint64_t *len);
+bool cosy_env_may_call(struct cosy_env *env);
+void cosy_env_arg(struct cosy_env *env, unsigned int i, uint64_t val);
+long cosy_env_call(struct cosy_env *env, unsigned int nr);
+bool cosy_env_restart(struct cosy_env *env, long ret);
+bool cosy_env_leave(struct cosy_env *env);
+
+#endif /* COSY_ENV_H */

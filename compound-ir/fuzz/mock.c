@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception
+/*
+ * mock.c - the home for tests.
+ */
+#include <string.h>
+
+#include <cosy/status.h>
+#include <cosy_env.h>
+
+/* Once in a while, where refusals are wanted. */
+static bool refuses(struct cosy_env *env, enum cosy_step step)
+{
+	env->random = env->random * 6364136223846793005u + 1442695040888963407u;
+	if (!env->refuse || env->random >> 61)
+		return false;
+	env->step = step;
+	return true;
+}
+
+static uint8_t *memory_at(struct cosy_env *env, uint64_t addr, uint64_t len)
+{
+	if (addr < MOCK_BASE || len > MOCK_SIZE ||
+	    addr - MOCK_BASE > MOCK_SIZE - len) {
+		env->step = COSY_STEP_FAULT;
+		return NULL;
+	}
+	return env->memory + (addr - MOCK_BASE);
+}
+
+bool cosy_env_load(struct cosy_env *env, uint64_t addr, unsigned int width,
+		   uint64_t *val)
+{
+	const uint8_t *p = memory_at(env, addr, width);
+
+	if (!p || refuses(env, COSY_STEP_FAULT))
+		return false;
+	*val = 0;
+	while (width--)
+		*val = *val << 8 | p[width];
+	return true;
+}
+
+bool cosy_env_store(struct cosy_env *env, uint64_t addr, unsigned int width,
+		    uint64_t val)
+{
+	uint8_t *p = memory_at(env, addr, width);
+
+	if (!p || refuses(env, COSY_STEP_FAULT))
+		return false;
+	for (; width--; val >>= 8)
+		*p++ = (uint8_t)val;
+	return true;
+}
+
+bool cosy_env_copy(struct cosy_env *env, uint64_t dst, uint64_t src,
+		   uint64_t len)
+{
+	uint8_t *to = memory_at(env, dst, len);
+	uint8_t *from = memory_at(env, src, len);
+
+	if (!to || !from || refuses(env, COSY_STEP_BULK))
+		return false;
+	memmove(to, from, len);
+	return true;
+}
+
+bool cosy_env_fill(struct cosy_env *env, uint64_t dst, uint8_t byte,
+		   uint64_t len)
+{
+	uint8_t *to = memory_at(env, dst, len);
+
+	if (!to || refuses(env, COSY_STEP_BULK))
+		return false;
+	memset(to, byte, len);
+	return true;
+}
+
+bool cosy_env_compare(struct cosy_env *env, uint64_t a, uint64_t b,
+		      uint64_t len, int *sign)
+{
+	const uint8_t *x = memory_at(env, a, len);
+	const uint8_t *y = memory_at(env, b, len);
+
+	if (!x || !y || refuses(env, COSY_STEP_BULK))
+		return false;
+	*sign = memcmp(x, y, len);
+	return true;
+}
+
+bool cosy_env_find(struct cosy_env *env, uint64_t p, uint8_t byte, uint64_t len,
+		   uint64_t *at)
+{
+	const uint8_t *from = memory_at(env, p, len);
+	const uint8_t *found;
+
+	if (!from || refuses(env, COSY_STEP_BULK))
+		return false;
+	found = memchr(from, byte, len);
+	*at = found ? p + (uint64_t)(found - from) : 0;
+	return true;
+}
+
+bool cosy_env_strlen(struct cosy_env *env, uint64_t p, uint64_t *len)
+{
+	const uint8_t *from = memory_at(env, p, 1);
+	const uint8_t *end;
+
+	if (!from || refuses(env, COSY_STEP_BULK))
+		return false;
+	end = memchr(from, 0, (size_t)(env->memory + MOCK_SIZE - from));
+	if (!end) {
+		env->step = COSY_STEP_FAULT;
+		return false;
+	}
+	*len = (uint64_t)(end - from);
+	return true;
+}
+
+bool cosy_env_may_call(struct cosy_env *env)
+{
+	return !refuses(env, COSY_STEP_TRACED);
+}
+
+void cosy_env_arg(struct cosy_env *env, unsigned int i, uint64_t val)
+{
+	env->args[i] = val;
+}
+
+/* What a call returns depends on all calls so far: a value, an error or a restart. */
+long cosy_env_call(struct cosy_env *env, unsigned int nr)
+{
+	unsigned int i;
+
+	env->log = (env->log ^ nr) * 0x9e3779b97f4a7c15u;
+	for (i = 0; i < 6; i++) {
+		env->log = (env->log ^ env->args[i]) * 0x9e3779b97f4a7c15u;
+		env->log ^= env->log >> 29;
+		env->args[i] = 0;
+	}
+	env->ncalls++;
+	switch (env->log >> 61) {
+	case 0:
+		return -MOCK_RESTART;
+	case 1:
+		return -(long)(env->log >> 8 & 0xfff);
+	case 2:
+		return (long)env->log;
+	default:
+		return (long)(env->log >> 8 & 0xff);
+	}
+}
+
+bool cosy_env_restart(struct cosy_env *env, long ret)
+{
+	(void)env;
+	return ret == -MOCK_RESTART;
+}
+
+bool cosy_env_leave(struct cosy_env *env)
+{
+	return env->single || refuses(env, COSY_STEP_FAULT);
+}

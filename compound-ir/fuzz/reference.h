@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception */
+/*
+ * reference.h - a second implementation of the compound IR, as plain as can be.
+ *
+ * It follows compound-ir/README.md, one slot after the other, in wide integers,
+ * and shares nothing with the executor but the home for tests.
+ */
+#ifndef COSY_FUZZ_REFERENCE_H
+#define COSY_FUZZ_REFERENCE_H
+
+#include <cosy/format.h>
+#include <cosy_env.h>
+
+enum reference_end {
+	REFERENCE_DONE,		/* by exit number value */
+	REFERENCE_FAULT,	/* at pc */
+	REFERENCE_ENDLESS,	/* given up */
+};
+
+/**
+ * struct reference - a run
+ * @regs:  registers; set by the caller
+ * @env:   set by the caller; nothing is refused
+ * @pc:    in: where to begin; out: of a fault
+ * @value: out: number of the exit
+ * @steps: out: operations executed
+ */
+struct reference {
+	uint64_t regs[COSY_MAX_REGS];
+	struct cosy_env env;
+	uint32_t pc;
+	uint64_t value;
+	uint64_t steps;
+};
+
+/* An up-call, as both implementations are given it. */
+static inline void mock_upcall(uint64_t *regs, uint64_t number)
+{
+	regs[0] = regs[0] * 3 + number;
+}
+
+/**
+ * reference_run() - run a compound to its end
+ * @image:     an image that verifies
+ * @r:         the run
+ * @max_steps: operations until it is given up
+ */
+enum reference_end reference_run(const void *image, struct reference *r,
+				 uint64_t max_steps);
+
+#endif /* COSY_FUZZ_REFERENCE_H */
