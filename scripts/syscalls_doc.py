@@ -82,7 +82,7 @@ CONDITIONS = {
     "fcntl": ("the command is not F_GETOWN", "asks F_GETOWN_EX, since an owner may be negative"),
     "fcntl64": ("the same", "the same"),
     "getdents64": ("the size is at most INT_MAX", "cuts the size"),
-    "futimens": ("the descriptor is not AT_FDCWD", "fails with EBADF"),
+    "futimens": ("the descriptor is not negative", "fails with EBADF at once"),
     "fchmodat": ("the flags are 0", "goes through /proc/self/fd, or fails"),
     "utimensat": ("the name is not NULL", "fails with EINVAL"),
 }

@@ -5,32 +5,23 @@
  * Makes every call twice, once by glibc's function and once by syscall(2) with
  * the arguments as the map says, with the same arguments from several sets.
  *
- *	libc-calls compare DIR	compares result, errno, how the child ended and
- *				the memory the calls wrote; DIR is an empty
- *				directory for what they do to files
- *	libc-calls trace DIR	only makes them, between markers, for strace
+ *	libc-calls compare DIR [FUNCTION]
+ *		compares result, errno, how the child ended and the memory the
+ *		calls wrote; DIR is an empty directory for what they do to files
+ *	libc-calls trace DIR [FUNCTION]
+ *		only makes them, between markers, for strace
  *
  * Each call is made in a child of its own. Exit status 0, or 1 after a line for
  * every difference.
  */
-#define _GNU_SOURCE
+#include "sets.h"
+
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-enum { COND_EQ, COND_NE, COND_ULE };
+enum { COND_EQ, COND_NE, COND_ULE, COND_SGE };
 
 static const struct call {
 	const char *name;
@@ -55,46 +46,8 @@ static const struct function {
 #include "../../../compound-ir/syscalls.def"
 };
 
-#define ARRAY_SIZE(a) (sizeof(a) / sizeof(*(a)))
-
-/* Where the arguments come from. */
-enum set {
-	SET_GARBAGE,	/* numbers nobody expects, addresses that are valid */
-	SET_UNMAPPED,	/* the same with addresses that are not mapped */
-	SET_KERNEL,	/* the same with addresses of the kernel */
-	SET_FILE,	/* a regular file and its name */
-	SET_NEW,	/* a directory and the name of a file that is not there */
-	SET_DIRECTORY,	/* a directory and its name */
-	SET_SOCKET,	/* a connected socket that has something to read */
-	SET_PIPE,	/* the ends of a pipe that has something to read */
-	SET_CLOSED,	/* no descriptor */
-	NR_SETS
-};
-
-static const char *const set_names[NR_SETS] = {
-	"garbage", "unmapped", "kernel", "file", "new", "directory", "socket",
-	"pipe", "closed",
-};
-
-/* What a child reports; shared between it and its parent. */
-struct report {
-	long ret;
-	int err;
-	bool returned;
-	int status;
-	unsigned char memory[6][4096];
-};
-
 #define MARK_BEGIN 0x434f5301l
 #define MARK_END 0x434f5302l
-
-static bool in(const char *name, const char *const *names)
-{
-	for (; *names; names++)
-		if (!strcmp(name, *names))
-			return true;
-	return false;
-}
 
 /* Results that are 64 bits; of the others only 32 count. */
 static const char *const wide[] = {
@@ -119,18 +72,28 @@ static const char *const memory_varies[] = {
 	"mincore", "getdents64", NULL,
 };
 
+/* Of which the size and the kind of the file must be the same all the same. */
+static const char *const fills_stat[] = {
+	"fstat", "fstat64", "stat", "stat64", "lstat", "lstat64", "fstatat",
+	"fstatat64", NULL,
+};
+
 /* Natively in the vDSO: a bad address ends the program. */
 static const char *const vdso[] = {
 	"clock_gettime", "clock_getres", "gettimeofday", "time", "getcpu", NULL,
 };
 
-/* Would leave something in the system behind, or disturb others. */
-static bool harmful(const char *name, enum set set)
+/*
+ * Calls to make only once: a key of 0 would leave something in the system
+ * behind each time, and writing all files back takes a while.
+ */
+static bool once(const char *name)
 {
-	static const char *const ipc[] = { "msgget", "semget", "shmget", NULL };
+	static const char *const names[] = {
+		"msgget", "semget", "shmget", "sync", "syncfs", NULL,
+	};
 
-	/* A key of 0 makes a new one each time. */
-	return set != SET_GARBAGE && in(name, ipc);
+	return in(name, names);
 }
 
 static const struct call *find_call(const char *name)
@@ -141,29 +104,27 @@ static const struct call *find_call(const char *name)
 	abort();
 }
 
-/* The kind of the function's n-th argument, from that of the call's. */
-static char kind_of(const struct function *f, const struct call *call, int n)
+/* The kinds of the function's arguments, from those of the call's. */
+static void kinds_of(const struct function *f, const struct call *call,
+		     char kinds[7])
 {
 	const char *map = f->map;
+	int nargs = f->if_arg + 1;
 
+	memset(kinds, 0, 7);
+	memset(kinds, 'i', nargs);
 	for (int i = 0; *map; i++) {
-		if (map[0] == '$' && map[1] - '0' == n)
-			return call->args[i];
+		if (map[0] == '$') {
+			int n = map[1] - '0';
+
+			for (; nargs <= n; nargs++)
+				kinds[nargs] = 'i';
+			kinds[n] = call->args[i];
+		}
 		map = strchr(map, ',');
 		if (!map++)
 			break;
 	}
-	return 'i';
-}
-
-static int nargs_of(const struct function *f)
-{
-	int nargs = f->if_arg + 1;
-
-	for (const char *p = f->map; (p = strchr(p, '$')); p++)
-		if (p[1] - '0' >= nargs)
-			nargs = p[1] - '0' + 1;
-	return nargs;
 }
 
 static bool satisfied(const struct function *f, const long *args)
@@ -178,111 +139,11 @@ static bool satisfied(const struct function *f, const long *args)
 		return arg == f->if_value;
 	case COND_NE:
 		return arg != f->if_value;
+	case COND_SGE:
+		return (int)arg >= (int)f->if_value;
 	default:
 		return arg <= f->if_value;
 	}
-}
-
-/* Opens what the set is about; the descriptors get fixed numbers. */
-static void set_up(enum set set, const char *dir, int fds[2])
-{
-	int dirfd, fd[2] = { -1, -1 };
-
-	if (chdir(dir))
-		abort();
-	unlink("new");
-	rmdir("new");
-	unlink("file");
-	rmdir("directory");
-	if (mkdir("directory", 0700))
-		abort();
-	fd[0] = open("file", O_RDWR | O_CREAT | O_TRUNC, 0600);
-	if (fd[0] < 0 || write(fd[0], "some contents of a file\n", 24) != 24 ||
-	    lseek(fd[0], 0, SEEK_SET))
-		abort();
-	switch (set) {
-	case SET_NEW:
-	case SET_DIRECTORY:
-		dirfd = open(".", O_RDONLY | O_DIRECTORY);
-		fd[0] = fd[1] = dirfd;
-		break;
-	case SET_SOCKET:
-		if (socketpair(AF_UNIX, SOCK_STREAM, 0, fd) ||
-		    write(fd[1], "message", 7) != 7)
-			abort();
-		break;
-	case SET_PIPE:
-		if (pipe(fd) || write(fd[1], "message", 7) != 7)
-			abort();
-		break;
-	default:
-		fd[1] = open("file", O_RDWR);
-		break;
-	}
-	if (set == SET_GARBAGE || set == SET_UNMAPPED || set == SET_KERNEL) {
-		fds[0] = 0x7e000001;
-		fds[1] = 0x7e000011;
-	} else if (set == SET_CLOSED) {
-		fds[0] = -1;
-		fds[1] = -100;
-	} else {
-		fds[0] = dup2(fd[0], 100);
-		fds[1] = dup2(fd[1], 101);
-	}
-}
-
-static void choose(enum set set, const struct function *f,
-		   const struct call *call, struct report *r, const int *fds,
-		   long *args)
-{
-	bool garbage = set <= SET_KERNEL;
-	int nd = 0;
-
-	for (int n = 0; n < nargs_of(f); n++) {
-		char kind = kind_of(f, call, n);
-
-		switch (kind) {
-		case 'd':
-			args[n] = fds[nd++ & 1];
-			break;
-		case 's':
-			if (set == SET_UNMAPPED)
-				args[n] = 0x10000 * (n + 1);
-			else if (set == SET_KERNEL)
-				args[n] = 0xffff888000000000ul + 0x1000 * n;
-			else
-				args[n] = (long)(set == SET_FILE ? "file" :
-						 set == SET_DIRECTORY ?
-						 "directory" : "new");
-			break;
-		case 'r':
-		case 'w':
-		case 'x':
-			if (set == SET_UNMAPPED)
-				args[n] = 0x10000 * (n + 1);
-			else if (set == SET_KERNEL)
-				args[n] = 0xffff888000000000ul + 0x1000 * n;
-			else
-				args[n] = (long)r->memory[n];
-			break;
-		case 'n':
-			args[n] = garbage ? 0x7e000020 + n : 16;
-			break;
-		case 'o':
-			/* At a page, else mmap() fails without a call. */
-			args[n] = garbage ? 0x7e000000 + 0x10000 * n : 0;
-			break;
-		default:
-			args[n] = garbage ? 0x7e000040 + n : 0;
-			break;
-		}
-	}
-	/* Unknown flags fail without a call. */
-	if (!strcmp(f->name, "mremap"))
-		args[3] = MREMAP_MAYMOVE | MREMAP_FIXED;
-	if (!satisfied(f, args))
-		args[f->if_arg] = f->if_cond == COND_NE ? (long)f->if_value + 1 :
-							 (long)f->if_value;
 }
 
 static long call_raw(const struct function *f, const struct call *call,
@@ -306,14 +167,24 @@ static void child(const struct function *f, enum set set, bool libc,
 	const struct call *call = find_call(f->call);
 	long (*function)(long, long, long, long, long, long);
 	long args[6] = { 0 };
+	char kinds[7];
 	int fds[2];
 
 	function = (long (*)(long, long, long, long, long, long))
 		dlsym(RTLD_DEFAULT, f->name);
-	if (!function)
-		_exit(2);
+	if (!function) {
+		fprintf(stderr, "this libc does not have %s\n", f->name);
+		_exit(3);
+	}
 	set_up(set, dir, fds);
-	choose(set, f, call, r, fds, args);
+	kinds_of(f, call, kinds);
+	choose(set, kinds, fds, r, args);
+	/* Unknown flags fail without a call. */
+	if (!strcmp(f->name, "mremap"))
+		args[3] = MREMAP_MAYMOVE | MREMAP_FIXED;
+	if (!satisfied(f, args))
+		args[f->if_arg] = f->if_cond == COND_NE ? (long)f->if_value + 1 :
+							 (long)f->if_value;
 	alarm(2);
 	syscall(SYS_prctl, MARK_BEGIN, f - functions, libc, set, 0);
 	errno = 0;
@@ -335,18 +206,12 @@ static void make(const struct function *f, enum set set, bool libc,
 
 	memset(r, 0, sizeof(*r));
 	pid = fork();
-	if (pid < 0) {
-		perror("fork");
-		exit(2);
-	}
+	must(pid >= 0, "fork");
 	if (!pid)
 		child(f, set, libc, dir, r);
-	while (waitpid(pid, &r->status, 0) < 0)
-		;
-	if (WIFEXITED(r->status) && WEXITSTATUS(r->status) == 2) {
-		fprintf(stderr, "%s: this libc does not have it\n", f->name);
+	must(waitpid(pid, &r->status, 0) == pid, "waitpid");
+	if (WIFEXITED(r->status) && WEXITSTATUS(r->status))
 		exit(2);
-	}
 }
 
 static long comparable(const struct function *f, long ret)
@@ -358,69 +223,74 @@ static long comparable(const struct function *f, long ret)
 	return ret;
 }
 
+static bool same_memory(const struct function *f, const struct report *libc,
+			const struct report *raw)
+{
+	if (in(f->name, fills_stat))
+		for (int i = 0; i < 6; i++) {
+			const struct stat *a = (const void *)libc->memory[i];
+			const struct stat *b = (const void *)raw->memory[i];
+
+			if (a->st_mode != b->st_mode || a->st_size != b->st_size)
+				return false;
+		}
+	return in(f->name, memory_varies) ||
+	       !memcmp(libc->memory, raw->memory, sizeof(raw->memory));
+}
+
 static int compare(const struct function *f, enum set set, const char *dir,
 		   struct report *libc, struct report *raw)
 {
 	make(f, set, true, dir, libc);
 	make(f, set, false, dir, raw);
-	if ((set == SET_UNMAPPED || set == SET_KERNEL) && in(f->name, vdso) &&
-	    WIFSIGNALED(libc->status) && WTERMSIG(libc->status) == SIGSEGV &&
-	    raw->returned && raw->ret == -1 && raw->err == EFAULT)
+	if (in(f->name, vdso) && raw->returned && raw->ret == -1 &&
+	    raw->err == EFAULT && WIFSIGNALED(libc->status) &&
+	    WTERMSIG(libc->status) == SIGSEGV)
 		return 0;
 	if (libc->status == raw->status && libc->returned == raw->returned &&
 	    libc->err == raw->err &&
 	    comparable(f, libc->ret) == comparable(f, raw->ret) &&
-	    (in(f->name, memory_varies) ||
-	     !memcmp(libc->memory, raw->memory, sizeof(raw->memory))))
+	    same_memory(f, libc, raw))
 		return 0;
 	printf("%s, set %s: libc %ld errno %d status %#x, the call %ld errno %d status %#x%s\n",
 	       f->name, set_names[set], libc->ret, libc->err, libc->status,
 	       raw->ret, raw->err, raw->status,
-	       memcmp(libc->memory, raw->memory, sizeof(raw->memory)) ?
-	       ", memory differs" : "");
+	       same_memory(f, libc, raw) ? "" : ", memory differs");
 	return 1;
-}
-
-static bool chosen(const struct function *f, const char *only)
-{
-	return !only || !strcmp(f->name, only);
 }
 
 int main(int argc, char **argv)
 {
-	struct report *reports;
+	struct report *reports = map_reports();
 	int differences = 0, made = 0;
 	bool trace = argc > 1 && !strcmp(argv[1], "trace");
-	const char *only = argc > 3 ? argv[3] : NULL;
 
 	if (argc < 3 || (!trace && strcmp(argv[1], "compare"))) {
 		fprintf(stderr, "usage: libc-calls compare|trace DIR [FUNCTION]\n");
 		return 2;
 	}
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	reports = mmap(NULL, 2 * sizeof(*reports), PROT_READ | PROT_WRITE,
-		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (reports == MAP_FAILED) {
-		perror("mmap");
-		return 2;
-	}
 	for (size_t i = 0; i < ARRAY_SIZE(functions); i++) {
 		const struct function *f = &functions[i];
+		char kinds[7];
 
+		kinds_of(f, find_call(f->call), kinds);
 		for (int set = 0; set < NR_SETS; set++) {
-			if (!chosen(f, only) || harmful(f->name, set))
+			if (argc > 3 && strcmp(f->name, argv[3]))
 				continue;
-			if (trace) {
-				/* What glibc passes does not depend on the set. */
-				if (set > SET_GARBAGE)
-					continue;
-				make(f, set, true, argv[2], reports);
-				make(f, set, false, argv[2], reports);
-			} else {
+			if (!set_applies(set, kinds) ||
+			    (once(f->name) && set != SET_GARBAGE))
+				continue;
+			made++;
+			if (!trace) {
 				differences += compare(f, set, argv[2],
 						       reports, reports + 1);
+				continue;
 			}
-			made++;
+			make(f, set, true, argv[2], reports);
+			make(f, set, false, argv[2], reports);
+			/* What glibc passes does not depend on the set. */
+			break;
 		}
 	}
 	printf("%zu functions, %d pairs of calls, %d differences\n",
