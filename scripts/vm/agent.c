@@ -188,6 +188,7 @@ struct port {
 	struct buffer out;	/* to the host: frames being sent */
 	struct buffer input;	/* for the command's standard input */
 	bool input_closed;	/* end of file once `input` is empty */
+	bool input_wanted;	/* say so once `input` is empty */
 
 	bool running;
 	bool exited;
@@ -371,6 +372,7 @@ static void start_command(struct port *port, uint64_t session, char *data, size_
 	port->exited = false;
 	port->input.start = port->input.end = 0;
 	port->input_closed = false;
+	port->input_wanted = true;
 	append_frame(port, VM_STARTED, "", 0);
 	ok = run.flags & VM_RUN_TTY ? start_on_terminal(port, &run, strings)
 				    : start_on_pipes(port, &run, strings);
@@ -397,6 +399,7 @@ static void handle_frame(struct port *port, const struct vm_frame *frame, char *
 		memcpy(port->input.data, data, frame->length);
 		port->input.start = 0;
 		port->input.end = frame->length;
+		port->input_wanted = true;
 		break;
 	case VM_WINSIZE: {
 		struct vm_winsize host;
@@ -418,16 +421,12 @@ static void handle_frame(struct port *port, const struct vm_frame *frame, char *
 	}
 }
 
-/*
- * Handle the frames received so far, but none behind standard input that the command has
- * not taken yet: that holds the host back.
- */
 static void handle_frames(struct port *port)
 {
 	struct buffer *in = &port->in;
 	struct vm_frame frame;
 
-	while (buffer_empty(&port->input) && in->end - in->start >= sizeof(frame)) {
+	while (in->end - in->start >= sizeof(frame)) {
 		memcpy(&frame, in->data + in->start, sizeof(frame));
 		if (frame.magic != VM_MAGIC || frame.length > (frame.type == VM_RUN ? VM_RUN_MAX : VM_CHUNK)) {
 			in->start++;	/* what a dead client left behind */
@@ -470,10 +469,6 @@ static void feed_input(struct port *port)
 	struct buffer *input = &port->input;
 	ssize_t n;
 
-	if (port->child_stdin < 0) {
-		input->start = input->end;
-		return;
-	}
 	n = write(port->child_stdin, input->data + input->start, input->end - input->start);
 	if (n > 0)
 		input->start += n;
@@ -535,7 +530,7 @@ static void __attribute__((noreturn)) serve(struct port *port)
 	for (;;) {
 		struct pollfd fds[5] = {
 			{ .fd = port->signals, .events = POLLIN },
-			{ .fd = hung_up ? -1 : port->fd },
+			{ .fd = hung_up ? -1 : port->fd, .events = POLLIN },
 			{ .fd = -1, .events = POLLOUT },
 			{ .fd = -1, .events = POLLIN },
 			{ .fd = -1, .events = POLLIN },
@@ -543,8 +538,6 @@ static void __attribute__((noreturn)) serve(struct port *port)
 
 		bool received = false;
 
-		if (buffer_empty(&port->input))
-			fds[1].events |= POLLIN;
 		if (!buffer_empty(&port->out))
 			fds[1].events |= POLLOUT;
 		if (port->running) {
@@ -582,10 +575,14 @@ static void __attribute__((noreturn)) serve(struct port *port)
 			forward_output(port, &port->child_stderr, VM_STDERR);
 
 		handle_frames(port);
-		if (port->running && port->child_stdin < 0)
-			port->input.start = port->input.end;
-		if (port->input_closed && buffer_empty(&port->input))
-			close_fd(&port->child_stdin);
+		if (port->running && buffer_empty(&port->input)) {
+			if (port->input_closed) {
+				close_fd(&port->child_stdin);
+			} else if (port->input_wanted && buffer_empty(&port->out)) {
+				append_frame(port, VM_WANT_STDIN, "", 0);
+				port->input_wanted = false;
+			}
+		}
 		finish_if_done(port);
 	}
 }
@@ -677,8 +674,13 @@ int main(void)
 	sethostname("cosy-vm", strlen("cosy-vm"));
 
 	/* The ports' names arrive by messages from the host. */
-	for (int tries = 0; find_ports(devices) < VM_PORTS && tries < 1000; tries++)
+	for (int tries = 0; find_ports(devices) < VM_PORTS; tries++) {
 		usleep(10 * 1000);
+		if (tries == 1000) {
+			complain("no ports to the host");
+			reboot(RB_POWER_OFF);
+		}
+	}
 	for (int i = 0; i < VM_PORTS; i++)
 		workers[i] = start_worker(devices[i], i);
 

@@ -328,7 +328,7 @@ struct session {
 	uint64_t number;
 	struct buffer in, out;
 	bool started, ended;
-	bool input_ended;
+	bool input_wanted, input_ended;
 	uint32_t status;
 };
 
@@ -337,6 +337,9 @@ static void handle_frame(struct session *s, const struct vm_frame *frame, const 
 	switch (frame->type) {
 	case VM_STARTED:
 		s->started = true;
+		break;
+	case VM_WANT_STDIN:
+		s->input_wanted = true;
 		break;
 	case VM_STDOUT:
 		write_all(STDOUT_FILENO, data, frame->length);
@@ -411,6 +414,7 @@ static void forward_input(struct session *s)
 		n = 0;
 	}
 	append_frame(&s->out, s->number, VM_STDIN, data, n);
+	s->input_wanted = false;
 }
 
 /* Poll timeout for a deadline, rounded up. */
@@ -432,7 +436,7 @@ static bool serve(struct session *s, double deadline, bool until_started)
 
 		if (s->out.start < s->out.end)
 			fds[0].events |= POLLOUT;
-		else if (s->started && !s->input_ended)
+		else if (s->input_wanted && !s->input_ended)
 			fds[1].fd = STDIN_FILENO;
 		if (now() >= deadline)
 			return false;
@@ -465,7 +469,7 @@ static void start(struct session *s, int port, char **argv)
 	double give_up = now() + (options.wait > 0 ? options.wait : START_TRIES * ANSWER_SECONDS);
 
 	while (!s->started) {
-		double deadline = now() + (options.wait > 0 ? 1 : ANSWER_SECONDS);
+		double deadline = now() + (options.wait > 0 ? 3 : ANSWER_SECONDS);
 
 		s->fd = connect_port(port);
 		s->in.start = s->in.end = s->out.start = s->out.end = 0;

@@ -28,7 +28,7 @@ vm_initramfs() {
 	if [[ ! -d $kernel/vm-modules ]]; then
 		rm -rf "$kernel/vm-modules.new"
 		mkdir "$kernel/vm-modules.new"
-		mapfile -t depends < <(for path in 9pnet_virtio 9p; do
+		mapfile -t depends < <(for path in virtio_pci virtio_console 9pnet_virtio 9p; do
 			PATH=$PATH:/sbin:/usr/sbin modprobe -d "$kernel/root" -S "$(<"$kernel/release")" \
 				--show-depends "$path" | awk '$1 == "insmod" { print $2 }'
 		done | awk '!seen[$0]++')
@@ -64,9 +64,16 @@ vm_accelerators() {
 	echo tcg
 }
 
-# vm_boot - boot a VM and wait until it answers.  From the caller: vm_dir, vm_series,
-# vm_smp, vm_memory, vm_icount (yes or empty), vm_append, vm_shares (array), vm_persistent
-# (yes: it outlives us).
+# vm_boot - boot a VM and wait until it answers.  The caller says what it is to be like in
+# these variables:
+: "${vm_dir:=}"			# its run directory
+: "${vm_series:=$COSY_KERNEL}"	# its kernel
+: "${vm_smp:=2}" "${vm_memory:=2G}" "${vm_append:=}"
+: "${vm_icount:=}"		# yes: count instructions
+: "${vm_persistent:=}"		# yes: it outlives us
+if ! declare -p vm_shares >/dev/null 2>&1; then
+	vm_shares=("$COSY_ROOT")	# directories that it may write to
+fi
 vm_boot() {
 	local accelerator try
 	mkdir -p "$vm_dir"
@@ -94,10 +101,10 @@ vm_boot() {
 	die "the VM does not boot"
 }
 
+# shellcheck disable=SC2054 # the commas are QEMU's
 vm_start_qemu() {
 	local kernel share n=0 i
 	local -a qemu launcher=()
-	# shellcheck disable=SC2054 # the commas are QEMU's
 	kernel=$(vm_kernel_dir "$vm_series")
 	local security=none
 	if ((EUID == 0)); then
@@ -192,7 +199,7 @@ vm_load_module() {
 
 # vm_messages - print what the VM's kernel has said since boot.
 vm_messages() {
-	"$vm_exec" --vm "$vm_dir" -T 60 -C / dmesg </dev/null 2>/dev/null | awk '
+	"$vm_exec" --vm "$vm_dir" --wait 20 -T 60 -C / dmesg </dev/null 2>/dev/null | awk '
 		{ line[NR] = $0 }
 		/cosy-vm: ready$/ { start = NR }
 		END { for (i = start + 1; i <= NR; i++) print line[i] }'
@@ -210,7 +217,7 @@ vm_trouble+='|Call Trace:|leaked|voluntary context switch within RCU|preempt_cou
 vm_check_kernel() {
 	local messages tainted
 	messages=$(vm_messages)
-	tainted=$("$vm_exec" --vm "$vm_dir" -T 60 -C / cat /proc/sys/kernel/tainted </dev/null 2>/dev/null) || {
+	tainted=$("$vm_exec" --vm "$vm_dir" --wait 20 -T 60 -C / cat /proc/sys/kernel/tainted </dev/null 2>/dev/null) || {
 		tail -n 40 "$vm_dir/console.log" >&2
 		warn "the VM's kernel is dead (the end of its console is above)"
 		return 1
@@ -243,7 +250,7 @@ vm_kill() {
 
 # vm_stop - write back what is shared, and end the VM.
 vm_stop() {
-	"$vm_exec" --vm "$vm_dir" -T 30 -C / sync </dev/null >/dev/null 2>&1 || true
+	"$vm_exec" --vm "$vm_dir" --wait 10 -T 30 -C / sync </dev/null >/dev/null 2>&1 || true
 	vm_kill
 	rm -f "$vm_dir"/port.* "$vm_dir/pid"
 }

@@ -7,6 +7,9 @@
  * header and `length` bytes.  A port survives a client that dies in the middle of a frame,
  * hence the magic number, by which the reader finds the next frame, and the session
  * number, by which the next client tells its own answers from its predecessor's.
+ *
+ * The host sends input only when it is wanted, so that a port is never full towards the
+ * guest: when a client leaves a full port, QEMU 7.2 accepts no other on it.
  */
 #ifndef COSY_VM_PROTOCOL_H
 #define COSY_VM_PROTOCOL_H
@@ -28,12 +31,13 @@ struct vm_frame {
 enum vm_frame_type {
 	/* Host to guest. */
 	VM_RUN = 1,	/* struct vm_run and its strings: run a command */
-	VM_STDIN,	/* bytes for its standard input; none: end of file */
+	VM_STDIN,	/* bytes for its standard input, none: end of file; only when wanted */
 	VM_WINSIZE,	/* struct vm_winsize: the terminal was resized */
 	VM_POWEROFF,	/* write everything back and switch the VM off */
 
 	/* Guest to host. */
 	VM_STARTED,	/* the command has been received */
+	VM_WANT_STDIN,	/* the command has taken what was sent; one VM_STDIN may follow */
 	VM_STDOUT,	/* bytes */
 	VM_STDERR,	/* bytes */
 	VM_EXIT,	/* uint32_t: the status as wait(2) has it; the last frame */

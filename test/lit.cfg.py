@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# Configuration of lit, the test runner.  Each test is a file with RUN lines, which bash
+# runs; test/README.md tells what they may use.
+
+import os
+
+import lit.formats
+
+config.name = "cosy"
+config.test_format = lit.formats.ShTest(execute_external=True)
+config.suffixes = [".c", ".cpp", ".cir", ".test"]
+config.excludes = ["Inputs"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.build_root, "test")
+
+bin_dir = os.path.join(config.build_root, "bin")
+lib_dir = os.path.join(config.build_root, "lib")
+include_dir = os.path.join(config.source_root, "runtime", "include")
+scripts = os.path.join(config.source_root, "scripts")
+
+# A test's result must not depend on who runs it: only what it takes to find programs and
+# the VM is passed on.
+config.environment = {
+    "PATH": os.pathsep.join(
+        [bin_dir, config.llvm_tools, "/usr/local/sbin", "/usr/local/bin",
+         "/usr/sbin", "/usr/bin", "/sbin", "/bin"]),
+    "HOME": os.environ.get("HOME", "/"),
+    "LC_ALL": "C.UTF-8",
+    "TZ": "UTC",
+    "COSY_BUILD": config.build_root,
+}
+for name in ("COSY_VM_DIR", "COSY_KERNEL", "TMPDIR"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+plugin = "-fplugin=" + os.path.join(lib_dir, "cosy-plugin.so")
+# Longer names first: they are replaced in this order.
+config.substitutions += [(name + r"\b", value) for name, value in [
+    ("%cosy-cc", os.path.join(bin_dir, "cosy-cc")),
+    ("%cosy-as", os.path.join(bin_dir, "cosy-as")),
+    ("%cosy-dis", os.path.join(bin_dir, "cosy-dis")),
+    ("%cosy-run", os.path.join(bin_dir, "cosy-run")),
+    ("%cosy-objdump", os.path.join(bin_dir, "cosy-objdump")),
+    ("%cosy", os.path.join(config.source_root, "cosy")),
+    ("%clangxx", f"{config.clangxx} {plugin} -I{include_dir}"),
+    ("%clang", f"{config.clang} {plugin} -I{include_dir}"),
+    ("%cc", config.clang),
+    ("%FileCheck", os.path.join(config.llvm_tools, "FileCheck")),
+    ("%not", os.path.join(config.llvm_tools, "not")),
+    ("%run-all", os.path.join(scripts, "run-all")),
+    ("%vm", os.path.join(bin_dir, "cosy-vm-exec") + " -T 300"),
+    ("%root", config.source_root),
+    ("%build", config.build_root),
+    ("%lib", lib_dir),
+    ("%include", include_dir),
+]]
+
+if "COSY_VM_DIR" in os.environ:
+    config.available_features.add("vm")
+if os.geteuid() == 0:
+    config.available_features.add("root")
