@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Code.h - A compound between selection and emission -----------------===//
+//
+// The operations of a compound in basic blocks, over any number of registers.
+// Selection produces it, register allocation renames its registers, emission
+// turns it into an image.
+//
+//===----------------------------------------------------------------------===//
+#ifndef COSY_PLUGIN_CODE_H
+#define COSY_PLUGIN_CODE_H
+
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+
+#include <cosy/format.h>
+
+#include <string>
+#include <vector>
+
+namespace cosy {
+
+/// A register: virtual until allocation, then one of the compound's.
+using Reg = unsigned;
+constexpr Reg NoReg = ~0u;
+
+/// An operation that exists only before emission: Defs = Ops, all at once.
+constexpr unsigned OpCopies = COSY_NR_OPS;
+
+/// A register plus a constant, or only a constant.
+struct Operand {
+  Reg R = NoReg;
+  int64_t Imm = 0;
+};
+
+/// One operation. The members are those of struct cosy_op where they have the
+/// same name; Target is a number of a block.
+struct Inst {
+  unsigned Op = 0;
+  unsigned Width = 0;
+  unsigned Cond = 0;
+  Reg Dst = NoReg;
+  Reg A = NoReg;
+  Reg B = NoReg;
+  Reg C = NoReg;
+  unsigned Target = ~0u;
+  int64_t Imm = 0;
+  const llvm::DILocation *Loc = nullptr;
+  /// What else is read: arguments of a call, operands of an up-call, outputs
+  /// of an exit, sources of copies. For a switch the constants of its cases.
+  llvm::SmallVector<Operand, 0> Ops;
+  /// What else is written: results of an up-call, destinations of copies. For
+  /// a switch the blocks of its cases.
+  llvm::SmallVector<Reg, 0> Defs;
+
+  bool isSwitch() const { return Op == COSY_OP_SWITCH; }
+
+  /// Calls \p F with every register read.
+  template <typename Fn> void forEachUse(Fn F) {
+    for (Reg *R : {&A, &B, &C})
+      if (*R != NoReg)
+        F(*R);
+    if (!isSwitch())
+      for (Operand &O : Ops)
+        if (O.R != NoReg)
+          F(O.R);
+  }
+
+  /// Calls \p F with every register written.
+  template <typename Fn> void forEachDef(Fn F) {
+    if (Dst != NoReg)
+      F(Dst);
+    if (!isSwitch())
+      for (Reg &R : Defs)
+        F(R);
+  }
+};
+
+/// A basic block; it ends with JMP, SWITCH or EXIT, and BR only come directly
+/// before that.
+struct Block {
+  std::vector<Inst> Insts;
+  llvm::SmallVector<unsigned, 2> Preds;
+  unsigned Depth = 0; ///< loops around it
+};
+
+/// A compound. Blocks are in the order of their code, the first is the entry.
+struct Code {
+  std::string Name;
+  std::vector<Block> Blocks;
+  unsigned NumRegs = 0;
+  /// Registers set by the caller.
+  std::vector<Reg> Inputs;
+  /// Registers handed back: Outputs[I] is the host's output number I. Not all
+  /// exits set all of them.
+  std::vector<Reg> Outputs;
+  unsigned NumExits = 0;
+  unsigned NumUpCalls = 0;
+  unsigned OutFirst = 0; ///< after allocation: first output register
+  unsigned NumOut = 0;   ///< after allocation: number of output registers
+
+  Reg newReg() { return NumRegs++; }
+  void computePreds();
+};
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_CODE_H

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Host.cpp - The code that runs a compound ---------------------------===//
+#include "Host.h"
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+#include "llvm/Transforms/Utils/SSAUpdater.h"
+
+extern "C" {
+#include <cosy/region.h>
+}
+
+using namespace llvm;
+
+namespace cosy {
+
+//===----------------------------------------------------------------------===//
+// CompoundPath
+//===----------------------------------------------------------------------===//
+
+/// Loads a value of type \p Ty from the frame.
+static std::pair<Value *, LoadInst *> loadOutput(IRBuilder<> &B, Type *Ty,
+                                                 Value *Slot) {
+  const DataLayout &DL = B.GetInsertBlock()->getDataLayout();
+  if (Ty->isIntegerTy() && DL.getTypeSizeInBits(Ty) != DL.getTypeStoreSizeInBits(Ty)) {
+    LoadInst *L = B.CreateLoad(B.getInt64Ty(), Slot);
+    return {B.CreateTrunc(L, Ty), L};
+  }
+  LoadInst *L = B.CreateAlignedLoad(Ty, Slot, Align(8));
+  return {L, L};
+}
+
+CompoundPath::CompoundPath(Region &R) : R(R) {
+  Function &Host = *R.Host;
+  Module &M = *Host.getParent();
+  LLVMContext &Ctx = M.getContext();
+  Type *I32 = Type::getInt32Ty(Ctx), *I64 = Type::getInt64Ty(Ctx);
+  Type *Ptr = PointerType::get(Ctx, 0);
+
+  Placeholder = new GlobalVariable(M, ArrayType::get(Type::getInt8Ty(Ctx),
+                                                     sizeof(cosy_region)),
+                                   false, GlobalValue::ExternalLinkage, nullptr,
+                                   "cosy.region");
+  Frame = new AllocaInst(I64, 0, ConstantInt::get(I32, 1), Align(8), "cosy.frame",
+                         &*Host.getEntryBlock().getFirstInsertionPt());
+
+  // if (region.mode != 0) ...
+  DebugLoc Loc(R.Loc);
+  Instruction *Old = R.Before->getTerminator();
+  IRBuilder<> B(Old);
+  B.SetCurrentDebugLocation(Loc);
+  LoadInst *Mode = B.CreateAlignedLoad(
+      I32,
+      B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Placeholder,
+                                   offsetof(cosy_region, mode)),
+      Align(4), "cosy.mode");
+  Mode->setAtomic(AtomicOrdering::Monotonic);
+  Run = BasicBlock::Create(Ctx, "cosy.run", &Host, R.Entry);
+  BranchInst *Br = B.CreateCondBr(B.CreateIsNotNull(Mode), Run, R.Entry);
+  Br->setMetadata(LLVMContext::MD_prof,
+                  MDBuilder(Ctx).createUnlikelyBranchWeights());
+  Old->eraseFromParent();
+
+  // exit = cosy_region_run(&region, frame); if (exit >= 0) ...
+  B.SetInsertPoint(Run);
+  FunctionCallee RunFn = M.getOrInsertFunction(
+      "cosy_region_run", FunctionType::get(I64, {Ptr, Ptr}, false));
+  RunCall = B.CreateCall(RunFn, {Placeholder, Frame}, "cosy.exit");
+  BasicBlock *Dispatch = BasicBlock::Create(Ctx, "cosy.done", &Host, R.Entry);
+  B.CreateCondBr(B.CreateICmpSGE(RunCall, ConstantInt::get(I64, 0)), Dispatch,
+                 R.Entry);
+
+  // ... goto exit
+  B.SetInsertPoint(Dispatch);
+  SwitchInst *Switch = nullptr;
+  for (auto [N, E] : enumerate(R.Exits)) {
+    BasicBlock *Leave = BasicBlock::Create(Ctx, "cosy.leave", &Host, R.Entry);
+    B.SetInsertPoint(Leave);
+    Instruction *To = B.CreateBr(E.To);
+    To->setDebugLoc(Loc);
+    B.SetInsertPoint(Dispatch);
+    if (!Switch)
+      Switch = B.CreateSwitch(RunCall, Leave, R.Exits.size() - 1);
+    else
+      Switch->addCase(ConstantInt::get(cast<IntegerType>(I64), N), Leave);
+  }
+  rewriteUses();
+}
+
+/// Makes uses of the region's values after it see those of the compound where
+/// it ran.
+void CompoundPath::rewriteUses() {
+  Type *I64 = Type::getInt64Ty(R.Host->getContext());
+  CallInst *const None = nullptr;
+  SmallVector<CallInst *, 8> Markers(R.Exits.size(), None);
+  for (BasicBlock &BB : *R.Source)
+    for (Instruction &I : BB)
+      if (auto *CI = dyn_cast<CallInst>(&I))
+        if (CI->getCalledFunction() && CI->getCalledFunction()->getName() == ExitMarker)
+          Markers[cast<ConstantInt>(CI->getArgOperand(0))->getZExtValue()] = CI;
+
+  struct Loaded {
+    Value *V;
+    OutputLoad L;
+  };
+  SmallVector<Loaded, 16> All;
+  for (auto [N, O] : enumerate(R.Outputs)) {
+    SSAUpdater SSA;
+    SSA.Initialize(O->getType(), O->getName());
+    SSA.AddAvailableValue(O->getParent(), O);
+    for (auto [X, E] : enumerate(R.Exits)) {
+      if (isa<PoisonValue>(Markers[X]->getArgOperand(N + 1)))
+        continue;
+      BasicBlock *Leave = nullptr;
+      for (BasicBlock *P : predecessors(E.To))
+        if (P != E.From)
+          Leave = P;
+      IRBuilder<> B(Leave->getTerminator());
+      auto *Slot = cast<GetElementPtrInst>(
+          B.Insert(GetElementPtrInst::CreateInBounds(I64, Frame, {B.getInt64(0)})));
+      auto [V, L] = loadOutput(B, O->getType(), Slot);
+      SSA.AddAvailableValue(Leave, V);
+      All.push_back({V, {L, Slot, (unsigned)N, (unsigned)X}});
+    }
+    for (Use &U : make_early_inc_range(O->uses())) {
+      auto *User = cast<Instruction>(U.getUser());
+      BasicBlock *At = isa<PHINode>(User)
+                           ? cast<PHINode>(User)->getIncomingBlock(U)
+                           : User->getParent();
+      if (!R.Blocks.count(At))
+        SSA.RewriteUse(U);
+    }
+  }
+  for (Loaded &X : All) {
+    if (!X.V->use_empty()) {
+      Loads.push_back(X.L);
+      continue;
+    }
+    // This exit does not need it.
+    CallInst *Marker = Markers[X.L.Exit];
+    Type *Ty = Marker->getArgOperand(X.L.Output + 1)->getType();
+    Marker->setArgOperand(X.L.Output + 1, PoisonValue::get(Ty));
+    if (X.V != X.L.Load)
+      cast<Instruction>(X.V)->eraseFromParent();
+    X.L.Load->eraseFromParent();
+    X.L.Slot->eraseFromParent();
+  }
+}
+
+void CompoundPath::complete(Constant *Descriptor, const Code &C,
+                            ArrayRef<Value *> Inputs) {
+  Placeholder->replaceAllUsesWith(Descriptor);
+  Placeholder->eraseFromParent();
+  Function &Host = *R.Host;
+  LLVMContext &Ctx = Host.getContext();
+  // One word more than registers: the user-mode executor's constant 0.
+  Frame->setOperand(0, ConstantInt::get(Type::getInt32Ty(Ctx), C.NumRegs + 1));
+  Type *I64 = Type::getInt64Ty(Ctx);
+  for (OutputLoad &L : Loads)
+    L.Slot->setOperand(1, ConstantInt::get(I64, C.Outputs[L.Output]));
+
+  IRBuilder<> B(RunCall);
+  B.SetCurrentDebugLocation(DebugLoc(R.Loc));
+  for (auto [V, Slot] : zip(Inputs, C.Inputs)) {
+    Value *In = V;
+    if (auto *A = dyn_cast<Argument>(V)) {
+      In = R.Inputs[A->getArgNo()];
+    } else if (auto *AI = dyn_cast<AllocaInst>(V)) {
+      In = AI->clone();
+      cast<Instruction>(In)->insertBefore(
+          &*Host.getEntryBlock().getFirstInsertionPt());
+    } else if (auto *CI = dyn_cast<CallInst>(V)) {
+      In = B.Insert(CI->clone());
+      cast<Instruction>(In)->setDebugLoc(DebugLoc(R.Loc));
+    } else if (auto *GV = dyn_cast<GlobalVariable>(V); GV && GV->isThreadLocal()) {
+      In = B.CreateThreadLocalAddress(GV);
+    }
+    Type *Ty = In->getType();
+    if (!Ty->isPointerTy()) {
+      if (!Ty->isIntegerTy())
+        In = B.CreateBitCast(
+            In, B.getIntNTy(Ty->getPrimitiveSizeInBits().getFixedValue()));
+      In = B.CreateZExt(In, I64);
+    }
+    B.CreateAlignedStore(In, B.CreateConstInBoundsGEP1_64(I64, Frame, Slot),
+                         Align(8));
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// RegionTable
+//===----------------------------------------------------------------------===//
+
+StructType *RegionTable::descriptorType() {
+  LLVMContext &Ctx = M.getContext();
+  Type *I32 = Type::getInt32Ty(Ctx), *I64 = Type::getInt64Ty(Ctx);
+  Type *Ptr = PointerType::get(Ctx, 0);
+  // struct cosy_region
+  return StructType::get(
+      Ctx, {I32, I32, Ptr, I32, I32, Ptr, I32, I32, Ptr, Ptr, I64, Ptr});
+}
+
+Constant *RegionTable::string(StringRef S) {
+  Constant *Text = ConstantDataArray::getString(M.getContext(), S);
+  auto *GV = new GlobalVariable(M, Text->getType(), true,
+                                GlobalValue::PrivateLinkage, Text, "cosy.str");
+  GV->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
+  GV->setAlignment(Align(1));
+  return GV;
+}
+
+Constant *RegionTable::add(const Region &R, const Image &I, const Code &C,
+                           ArrayRef<Function *> Thunks) {
+  LLVMContext &Ctx = M.getContext();
+  auto Int = [&](uint64_t V, unsigned Bits) {
+    return ConstantInt::get(IntegerType::get(Ctx, Bits), V);
+  };
+  Constant *Null = ConstantPointerNull::get(PointerType::get(Ctx, 0));
+
+  Constant *Bytes =
+      ConstantDataArray::get(Ctx, ArrayRef<uint8_t>(
+          reinterpret_cast<const uint8_t *>(I.Bytes.data()), I.Bytes.size()));
+  auto *ImageVar =
+      new GlobalVariable(M, Bytes->getType(), true, GlobalValue::PrivateLinkage,
+                         Bytes, "cosy.image." + R.Host->getName());
+  ImageVar->setSection(".cosy.compounds");
+  ImageVar->setAlignment(Align(8));
+
+  Constant *ThunkVar = Null;
+  if (!Thunks.empty()) {
+    SmallVector<Constant *, 8> List(Thunks.begin(), Thunks.end());
+    auto *Ty = ArrayType::get(Null->getType(), List.size());
+    ThunkVar = new GlobalVariable(M, Ty, true, GlobalValue::PrivateLinkage,
+                                  ConstantArray::get(Ty, List),
+                                  "cosy.thunks." + R.Host->getName());
+  }
+  StringRef File = R.Loc ? R.Loc->getFilename() : M.getSourceFileName();
+  Descriptors.push_back(ConstantStruct::get(
+      descriptorType(),
+      {Int(COSY_REGION_ABI, 32), Int(0, 32), ImageVar, Int(I.Bytes.size(), 32),
+       Int(C.NumRegs, 32), ThunkVar, Int(Thunks.size(), 32),
+       Int(R.Loc ? R.Loc->getLine() : 0, 32), string(File),
+       string(R.Host->getName()), Int(0, 64), Null}));
+  Placeholders.push_back(new GlobalVariable(M, descriptorType(), false,
+                                            GlobalValue::ExternalLinkage, nullptr,
+                                            "cosy.descriptor"));
+  return Placeholders.back();
+}
+
+/// void Name(void) { Callee(Table, number of regions); }
+Function *RegionTable::caller(StringRef Name, StringRef Callee,
+                              GlobalVariable *Table) {
+  LLVMContext &Ctx = M.getContext();
+  Type *Void = Type::getVoidTy(Ctx);
+  Function *F = Function::Create(FunctionType::get(Void, false),
+                                 GlobalValue::InternalLinkage, Name, M);
+  F->addFnAttr(Attribute::NoUnwind);
+  F->addFnAttr(Attribute::DisableSanitizerInstrumentation);
+  IRBuilder<> B(BasicBlock::Create(Ctx, "", F));
+  FunctionCallee Fn = M.getOrInsertFunction(
+      Callee, FunctionType::get(Void, {PointerType::get(Ctx, 0), B.getInt64Ty()},
+                                false));
+  B.CreateCall(Fn, {Table, B.getInt64(Descriptors.size())});
+  B.CreateRetVoid();
+  return F;
+}
+
+void RegionTable::finish() {
+  if (Descriptors.empty())
+    return;
+  auto *Ty = ArrayType::get(descriptorType(), Descriptors.size());
+  auto *Table = new GlobalVariable(M, Ty, false, GlobalValue::InternalLinkage,
+                                   ConstantArray::get(Ty, Descriptors),
+                                   "cosy.regions");
+  Table->setSection("cosy_regions");
+  Table->setAlignment(Align(8));
+  GlobalVariable::SanitizerMetadata Meta;
+  Meta.NoAddress = true; // no red zones between the regions of several files
+  Table->setSanitizerMetadata(Meta);
+  for (auto [N, P] : enumerate(Placeholders)) {
+    P->replaceAllUsesWith(ConstantExpr::getInBoundsGetElementPtr(
+        Ty, Table,
+        ArrayRef<Constant *>{
+            ConstantInt::get(Type::getInt64Ty(M.getContext()), 0),
+            ConstantInt::get(Type::getInt64Ty(M.getContext()), N)}));
+    P->eraseFromParent();
+  }
+  appendToGlobalCtors(M, caller("cosy.add", "cosy_regions_add", Table), 65535);
+  appendToGlobalDtors(M, caller("cosy.remove", "cosy_regions_remove", Table),
+                      65535);
+}
+
+} // namespace cosy

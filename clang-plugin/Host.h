@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Host.h - The code that runs a compound -----------------------------===//
+//
+// What stands in the host in front of a region, see cosy/region.h. The native
+// code of the region stays as it is; every exit of the region gets a second way
+// in, from the compound.
+//
+//===----------------------------------------------------------------------===//
+#ifndef COSY_PLUGIN_HOST_H
+#define COSY_PLUGIN_HOST_H
+
+#include "Emit.h"
+#include "Region.h"
+#include "Select.h"
+
+#include "llvm/IR/GlobalVariable.h"
+
+namespace cosy {
+
+/// The way of a region through its compound, before the compound is known.
+class CompoundPath {
+public:
+  /// Builds the blocks. Outputs an exit turns out not to need become poison in
+  /// R.Source.
+  explicit CompoundPath(Region &R);
+
+  /// Fills in what follows from the compound: \p Descriptor is the region's
+  /// struct cosy_region, \p C its allocated code, \p Inputs their values.
+  void complete(llvm::Constant *Descriptor, const Code &C,
+                llvm::ArrayRef<llvm::Value *> Inputs);
+
+private:
+  void rewriteUses();
+
+  Region &R;
+  llvm::GlobalVariable *Placeholder; ///< for the descriptor
+  llvm::AllocaInst *Frame;
+  llvm::BasicBlock *Run;
+  llvm::CallInst *RunCall;
+  struct OutputLoad {
+    llvm::LoadInst *Load;
+    llvm::GetElementPtrInst *Slot;
+    unsigned Output;
+    unsigned Exit;
+  };
+  llvm::SmallVector<OutputLoad, 16> Loads;
+};
+
+/// The regions of a translation unit.
+class RegionTable {
+public:
+  explicit RegionTable(llvm::Module &M) : M(M) {}
+
+  /// Adds a region. \returns what stands for its struct cosy_region until
+  /// finish().
+  llvm::Constant *add(const Region &R, const Image &I, const Code &C,
+                      llvm::ArrayRef<llvm::Function *> Thunks);
+
+  /// Creates the table, its constructor and its destructor.
+  void finish();
+
+private:
+  llvm::StructType *descriptorType();
+  llvm::Constant *string(llvm::StringRef S);
+  llvm::Function *caller(llvm::StringRef Name, llvm::StringRef Callee,
+                         llvm::GlobalVariable *Table);
+
+  llvm::Module &M;
+  std::vector<llvm::Constant *> Descriptors;
+  std::vector<llvm::GlobalVariable *> Placeholders;
+};
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_HOST_H

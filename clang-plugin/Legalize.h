@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Legalize.h - Rewrite what has no operation of its own --------------===//
+#ifndef COSY_PLUGIN_LEGALIZE_H
+#define COSY_PLUGIN_LEGALIZE_H
+
+#include "llvm/IR/Function.h"
+
+namespace cosy {
+
+/// Rewrites intrinsics, addresses and odd-sized accesses of \p Source into
+/// instructions that are operations, and moves what the host computes
+/// (addresses of thread-local variables and of errno) to the entry block.
+void legalize(llvm::Function &Source);
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_LEGALIZE_H

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Plugin.cpp - What clang sees of the Cosy plugin --------------------===//
+//
+// -fplugin=cosy-plugin.so checks regions and turns them into compounds.
+// -fpass-plugin= of the same file adds the second half where clang compiles
+// from bitcode (-save-temps); given both, the second one finds nothing to do.
+//
+//===----------------------------------------------------------------------===//
+#include "RegionCheck.h"
+#include "RegionPass.h"
+
+#include "clang/Frontend/FrontendPluginRegistry.h"
+#include "clang/Lex/Preprocessor.h"
+#include "llvm-c/Core.h"
+#include "llvm/Config/llvm-config.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Passes/PassPlugin.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+using namespace llvm;
+
+namespace cosy {
+
+/// A plugin for another version would crash in ways nobody understands.
+static bool checkVersion() {
+  unsigned Major, Minor, Patch;
+  LLVMGetVersion(&Major, &Minor, &Patch);
+  if (Major == LLVM_VERSION_MAJOR && Minor == LLVM_VERSION_MINOR)
+    return true;
+  fprintf(stderr,
+          "error: cosy-plugin.so was built for clang %d.%d, this is clang "
+          "%u.%u; use clang-%d or build the plugin for this one\n",
+          LLVM_VERSION_MAJOR, LLVM_VERSION_MINOR, Major, Minor,
+          LLVM_VERSION_MAJOR);
+  exit(1);
+}
+static const bool RightVersion = checkVersion();
+
+static void addRegionPass(PassBuilder &PB, RegionOptions Options) {
+  PB.registerPipelineStartEPCallback(
+      [Options](ModulePassManager &MPM, OptimizationLevel) {
+        MPM.addPass(RegionPass(Options));
+      });
+}
+
+namespace {
+
+class CosyAction : public clang::PluginASTAction {
+  RegionOptions Options;
+
+protected:
+  std::unique_ptr<clang::ASTConsumer>
+  CreateASTConsumer(clang::CompilerInstance &CI, StringRef) override {
+    clang::Preprocessor &PP = CI.getPreprocessor();
+    PP.setPredefines(PP.getPredefines() + "#define __COSY_PLUGIN__ 1\n");
+    // Instructions need places, for messages and for the compound's lines.
+    clang::CodeGenOptions &CG = CI.getCodeGenOpts();
+    if (CG.getDebugInfo() == codegenoptions::NoDebugInfo)
+      CG.setDebugInfo(codegenoptions::LocTrackingOnly);
+    CG.PassBuilderCallbacks.push_back(
+        [Options = Options](PassBuilder &PB) { addRegionPass(PB, Options); });
+    return createRegionCheck(CI);
+  }
+
+  bool ParseArgs(const clang::CompilerInstance &CI,
+                 const std::vector<std::string> &Args) override {
+    for (const std::string &Arg : Args) {
+      if (Arg == "dump") {
+        Options.Dump = true;
+        continue;
+      }
+      clang::DiagnosticsEngine &D = CI.getDiagnostics();
+      D.Report(D.getCustomDiagID(
+          clang::DiagnosticsEngine::Error,
+          "unknown option '%0' of the cosy plugin; there is -fplugin-arg-cosy-dump"))
+          << Arg;
+      return false;
+    }
+    return true;
+  }
+
+  ActionType getActionType() override { return AddBeforeMainAction; }
+};
+
+} // namespace
+
+} // namespace cosy
+
+static clang::FrontendPluginRegistry::Add<cosy::CosyAction>
+    Register("cosy", "marked C regions become compounds");
+
+extern "C" LLVM_ATTRIBUTE_VISIBILITY_DEFAULT PassPluginLibraryInfo llvmGetPassPluginInfo() {
+  return {LLVM_PLUGIN_API_VERSION, "cosy", LLVM_VERSION_STRING,
+          [](PassBuilder &PB) { cosy::addRegionPass(PB, {}); }};
+}

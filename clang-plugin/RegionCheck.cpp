@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RegionCheck.cpp - Are markers used as they should be? --------------===//
+//
+// A region's markers are statements of one block, so that the region has one
+// beginning and one end. This is checked on the source, where a message can
+// point at both; what the control flow then looks like is checked on the IR
+// (Region.cpp).
+//
+//===----------------------------------------------------------------------===//
+#include "RegionCheck.h"
+#include "Region.h"
+
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/Decl.h"
+#include "clang/AST/DeclCXX.h"
+#include "clang/AST/DeclTemplate.h"
+#include "clang/AST/Expr.h"
+#include "clang/AST/Stmt.h"
+#include "clang/Lex/Preprocessor.h"
+
+using namespace clang;
+
+namespace cosy {
+
+namespace {
+
+/// Checks one function body. Statements are visited in the order of the source;
+/// a region is everything between its markers in that order.
+class BodyCheck {
+public:
+  explicit BodyCheck(ASTContext &Ctx)
+      : SM(Ctx.getSourceManager()), Diags(Ctx.getDiagnostics()) {}
+
+  void check(Stmt *Body) {
+    visit(Body, nullptr, -1);
+    if (Open) {
+      error(Open->getBeginLoc(), Open->getSourceRange(),
+            "COSY_START without COSY_END in this function; put COSY_END behind "
+            "the last statement of the region");
+      return;
+    }
+    for (const Jump &J : Jumps) {
+      auto It = Labels.find(J.Label);
+      if (It == Labels.end() || It->second < 0 || It->second == J.Region)
+        continue;
+      error(J.Goto->getBeginLoc(), J.Goto->getSourceRange(),
+            "jump into a region; enter it through COSY_START, or move the label "
+            "out of the region");
+      note(Starts[It->second]->getBeginLoc(), "region starts here");
+    }
+  }
+
+private:
+  struct Jump {
+    GotoStmt *Goto;
+    LabelDecl *Label;
+    int Region;
+  };
+
+  void error(SourceLocation Loc, SourceRange Range, StringRef Text) {
+    Diags.Report(SM.getExpansionLoc(Loc),
+                 Diags.getCustomDiagID(DiagnosticsEngine::Error, "%0"))
+        << Text << CharSourceRange::getTokenRange(SM.getExpansionRange(Range).getAsRange());
+  }
+  void note(SourceLocation Loc, StringRef Text) {
+    Diags.Report(SM.getExpansionLoc(Loc),
+                 Diags.getCustomDiagID(DiagnosticsEngine::Note, "%0"))
+        << Text;
+  }
+
+  int region() const { return Open ? static_cast<int>(Starts.size()) - 1 : -1; }
+
+  static StringRef markerName(Stmt *S) {
+    auto *Call = dyn_cast<CallExpr>(S);
+    FunctionDecl *F = Call ? Call->getDirectCallee() : nullptr;
+    if (!F || !F->getIdentifier())
+      return {};
+    StringRef Name = F->getName();
+    return Name == StringRef(StartMarker) || Name == StringRef(EndMarker)
+               ? Name
+               : StringRef();
+  }
+
+  /// Visits \p S; \p Block is the block it is a statement of, if it is one, and
+  /// \p SwitchRegion the region of the innermost switch around it.
+  void visit(Stmt *S, CompoundStmt *Block, int SwitchRegion) {
+    if (!S)
+      return;
+    if (StringRef Name = markerName(S); !Name.empty()) {
+      marker(cast<CallExpr>(S), Name == StringRef(StartMarker), Block);
+      return;
+    }
+    if (auto *C = dyn_cast<CompoundStmt>(S)) {
+      for (Stmt *Child : C->body())
+        visit(Child, C, SwitchRegion);
+      return;
+    }
+    if (auto *L = dyn_cast<LabelStmt>(S)) {
+      Labels[L->getDecl()] = region();
+      visit(L->getSubStmt(), Block, SwitchRegion);
+      return;
+    }
+    if (auto *A = dyn_cast<AttributedStmt>(S)) {
+      visit(A->getSubStmt(), Block, SwitchRegion);
+      return;
+    }
+    if (auto *Case = dyn_cast<SwitchCase>(S)) {
+      if (region() >= 0 && SwitchRegion != region()) {
+        error(Case->getKeywordLoc(), Case->getKeywordLoc(),
+              "case label inside a region whose switch is outside of it; put the "
+              "whole switch into the region");
+        note(Open->getBeginLoc(), "region starts here");
+      }
+      visit(Case->getSubStmt(), Block, SwitchRegion);
+      return;
+    }
+    if (auto *G = dyn_cast<GotoStmt>(S))
+      Jumps.push_back({G, G->getLabel(), region()});
+    if (auto *P = dyn_cast<ParenExpr>(S))
+      return visit(P->getSubExpr(), Block, SwitchRegion);
+    if (auto *Sw = dyn_cast<SwitchStmt>(S))
+      SwitchRegion = (visit(Sw->getCond(), nullptr, SwitchRegion), region());
+    for (Stmt *Child : S->children())
+      visit(Child, nullptr, SwitchRegion);
+  }
+
+  void marker(CallExpr *Call, bool IsStart, CompoundStmt *Block) {
+    SourceLocation Loc = Call->getBeginLoc();
+    SourceRange Range = Call->getSourceRange();
+    if (!Block) {
+      error(Loc, Range,
+            std::string(IsStart ? "COSY_START" : "COSY_END") +
+                " has to be a statement of a block; put it on a line of its own "
+                "between braces");
+      if (!IsStart)
+        Open = nullptr;
+      return;
+    }
+    if (IsStart) {
+      if (Open) {
+        error(Loc, Range,
+              "COSY_START inside a region; regions do not nest, end the first "
+              "one before this");
+        note(Open->getBeginLoc(), "region starts here");
+        return;
+      }
+      Open = Call;
+      OpenBlock = Block;
+      Starts.push_back(Call);
+      return;
+    }
+    if (!Open) {
+      error(Loc, Range,
+            "COSY_END without COSY_START before it in this function");
+      return;
+    }
+    if (Block != OpenBlock) {
+      error(Loc, Range,
+            "COSY_END is in another block than its COSY_START; put both into the "
+            "same block");
+      note(Open->getBeginLoc(), "region starts here");
+    }
+    Open = nullptr;
+  }
+
+  SourceManager &SM;
+  DiagnosticsEngine &Diags;
+  CallExpr *Open = nullptr;
+  CompoundStmt *OpenBlock = nullptr;
+  std::vector<CallExpr *> Starts;
+  llvm::DenseMap<LabelDecl *, int> Labels;
+  std::vector<Jump> Jumps;
+};
+
+class RegionCheck : public ASTConsumer {
+public:
+  explicit RegionCheck(CompilerInstance &CI) : CI(CI) {}
+
+  bool HandleTopLevelDecl(DeclGroupRef Group) override {
+    IdentifierTable &Names = CI.getPreprocessor().getIdentifierTable();
+    if (Names.find(StartMarker) != Names.end() ||
+        Names.find(EndMarker) != Names.end())
+      for (Decl *D : Group)
+        visit(D);
+    return true;
+  }
+
+private:
+  void visit(Decl *D) {
+    if (auto *F = dyn_cast<FunctionTemplateDecl>(D))
+      D = F->getTemplatedDecl();
+    if (auto *F = dyn_cast<FunctionDecl>(D)) {
+      if (F->doesThisDeclarationHaveABody() && F->getBody())
+        BodyCheck(CI.getASTContext()).check(F->getBody());
+      return;
+    }
+    if (isa<NamespaceDecl>(D) || isa<LinkageSpecDecl>(D) || isa<RecordDecl>(D))
+      for (Decl *Child : cast<DeclContext>(D)->decls())
+        visit(Child);
+  }
+
+  CompilerInstance &CI;
+};
+
+} // namespace
+
+std::unique_ptr<ASTConsumer> createRegionCheck(CompilerInstance &CI) {
+  return std::make_unique<RegionCheck>(CI);
+}
+
+} // namespace cosy

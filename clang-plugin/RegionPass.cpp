@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RegionPass.cpp - Regions become compounds --------------------------===//
+#include "RegionPass.h"
+#include "Emit.h"
+#include "Host.h"
+#include "RegAlloc.h"
+#include "Region.h"
+#include "Select.h"
+#include "Source.h"
+#include "UpCalls.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/BreakCriticalEdges.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+extern "C" {
+#include <cosy/asm.h>
+}
+
+using namespace llvm;
+
+namespace cosy {
+
+namespace {
+
+/// A compound and what goes with it.
+struct Compound {
+  Selection Sel;
+  Image Img;
+  UpCallList UpCalls;
+  std::vector<Function *> Thunks;
+};
+
+class ModuleRegions {
+public:
+  ModuleRegions(Module &M, FunctionAnalysisManager &FAM, RegionOptions Options)
+      : M(M), FAM(FAM), Options(Options), Table(M) {}
+  bool run();
+
+private:
+  void keepPristine(ArrayRef<Function *> Hosts);
+  void processRegion(CallInst *Start, unsigned Index);
+  bool compile(Region &R, Compound &C);
+  void remark(const Region &R, const Compound &C);
+
+  Module &M;
+  FunctionAnalysisManager &FAM;
+  RegionOptions Options;
+  RegionTable Table;
+  PristineMap Pristine;
+};
+
+} // namespace
+
+static SmallVector<CallInst *, 4> markersOf(Function &F, StringRef Name) {
+  SmallVector<CallInst *, 4> List;
+  for (BasicBlock &BB : F)
+    for (Instruction &I : BB)
+      if (CallInst *C = asMarker(I, Name))
+        List.push_back(C);
+  return List;
+}
+
+/// Regions may call functions with regions: those that are called at all are
+/// copied before they change.
+void ModuleRegions::keepPristine(ArrayRef<Function *> Hosts) {
+  for (Function *F : Hosts) {
+    if (none_of(F->users(), [](User *U) { return isa<CallBase>(U); }))
+      continue;
+    ValueToValueMapTy Map;
+    Function *Copy = CloneFunction(F, Map);
+    Copy->setLinkage(GlobalValue::InternalLinkage);
+    Copy->setComdat(nullptr);
+    Pristine[F] = Copy;
+  }
+}
+
+/// Selection and allocation; \returns false if there are too many registers.
+static bool generate(Region &R, Compound &C, FunctionAnalysisManager &FAM) {
+  Function &Source = *R.Source;
+  C.UpCalls = findUpCalls(Source);
+  SplitAllCriticalEdges(Source);
+  for (BasicBlock &BB : Source)
+    if (BB.getSinglePredecessor())
+      FoldSingleEntryPHINodes(&BB);
+  FAM.invalidate(Source, PreservedAnalyses::none());
+  C.Sel = select(Source, FAM.getResult<LoopAnalysis>(Source), C.UpCalls,
+                 R.Outputs.size());
+  C.Sel.C.Name = R.Host->getName();
+  C.Sel.C.NumExits = R.Exits.size();
+  return allocateRegisters(C.Sel.C) <= COSY_MAX_REGS;
+}
+
+bool ModuleRegions::compile(Region &R, Compound &C) {
+  if (!generate(R, C, FAM)) {
+    spillValues(*R.Source);
+    if (!generate(R, C, FAM)) {
+      reportError(*R.Host, R.Loc,
+                  "region is too large for a compound: more than " +
+                      Twine(COSY_MAX_REGS) +
+                      " values live at once; divide it into several");
+      return false;
+    }
+  }
+  C.Img = emitImage(C.Sel.C);
+  if (std::string Why = verifyImage(C.Img); !Why.empty()) {
+    reportError(*R.Host, R.Loc,
+                "internal error: region became an invalid compound (" + Why +
+                    "); please report this with the source file");
+    return false;
+  }
+  std::vector<const Inst *> Calls(C.UpCalls.Calls.size());
+  for (const Block &B : C.Sel.C.Blocks)
+    for (const Inst &I : B.Insts)
+      if (I.Op == COSY_OP_UPCALL)
+        Calls[I.Imm] = &I;
+  for (auto [N, Call] : enumerate(C.UpCalls.Calls)) {
+    SmallVector<Reg, 8> Uses;
+    if (Calls[N])
+      for (const Operand &O : Calls[N]->Ops)
+        Uses.push_back(O.R);
+    ArrayRef<Reg> Defs = Calls[N] ? ArrayRef<Reg>(Calls[N]->Defs) : ArrayRef<Reg>();
+    C.Thunks.push_back(createThunk(
+        Call, Uses, Defs, R.Source->getName() + ".upcall." + Twine(N), *R.Host));
+  }
+  return true;
+}
+
+void ModuleRegions::remark(const Region &R, const Compound &C) {
+  OptimizationRemarkEmitter ORE(R.Host);
+  auto Count = [](unsigned N, StringRef One) {
+    return (Twine(N) + " " + One + (N == 1 ? "" : "s")).str();
+  };
+  unsigned NumUpCalls = C.UpCalls.Calls.size();
+  ORE.emit([&] {
+    OptimizationRemark Rem("cosy", "Compound", DebugLoc(R.Loc), R.Before);
+    Rem << "region became a compound: "
+        << ore::NV("Operations", Count(C.Img.NumOps, "operation")) << ", "
+        << ore::NV("SystemCalls", Count(C.Sel.NumSystemCalls, "system call"))
+        << ", " << ore::NV("Inputs", Count(C.Sel.C.Inputs.size(), "input")) << ", "
+        << ore::NV("Outputs", Count(C.Sel.C.NumOut, "output")) << ", "
+        << ore::NV("Registers", Count(C.Sel.C.NumRegs, "register"));
+    if (NumUpCalls)
+      Rem << ", " << ore::NV("UpCalls", Count(NumUpCalls, "up-call"));
+    return Rem;
+  });
+  for (const UpCall &Call : C.UpCalls.Calls)
+    ORE.emit([&] {
+      const DebugLoc &Loc = Call.Culprit->getDebugLoc();
+      return OptimizationRemarkMissed("cosy", "UpCall",
+                                      Loc ? Loc : DebugLoc(R.Loc), R.Before)
+             << "leaves the kernel for an up-call: "
+             << ore::NV("Why", describe(*Call.Culprit));
+    });
+  if (!C.Sel.NumSystemCalls)
+    reportWarning(*R.Host, R.Loc,
+                  "region makes no system call; as a compound it can only lose "
+                  "time");
+}
+
+void ModuleRegions::processRegion(CallInst *Start, unsigned Index) {
+  Region R;
+  R.Index = Index;
+  if (!findRegion(Start, R))
+    return;
+  cloneSource(R);
+  CompoundPath Path(R);
+  inlineCallees(*R.Source, Pristine);
+  simplifySource(*R.Source, FAM);
+
+  Compound C;
+  bool Good = compile(R, C);
+  if (Good) {
+    remark(R, C);
+    if (Options.Dump) {
+      cosy_diag Diag;
+      cosy_disassemble(C.Img.Bytes.data(), C.Img.Bytes.size(), 0, stderr, &Diag);
+    }
+  }
+  // After an error no code is generated, but the module has to be sound.
+  Path.complete(Table.add(R, C.Img, C.Sel.C, C.Thunks), C.Sel.C, C.Sel.Inputs);
+  FAM.clear(*R.Source, R.Source->getName());
+  R.Source->eraseFromParent();
+}
+
+bool ModuleRegions::run() {
+  SmallVector<Function *, 8> Hosts;
+  for (Function &F : M)
+    if (!markersOf(F, StartMarker).empty() || !markersOf(F, EndMarker).empty())
+      Hosts.push_back(&F);
+  if (Hosts.empty())
+    return false;
+  keepPristine(Hosts);
+  for (Function *F : Hosts) {
+    prepareHost(*F, FAM);
+    for (auto [N, Start] : enumerate(markersOf(*F, StartMarker)))
+      processRegion(Start, N);
+    for (CallInst *End : markersOf(*F, EndMarker))
+      End->eraseFromParent(); // of a region that is none
+    FAM.invalidate(*F, PreservedAnalyses::none());
+  }
+  Table.finish();
+  for (auto [F, Copy] : Pristine) {
+    FAM.clear(*Copy, Copy->getName());
+    Copy->eraseFromParent();
+  }
+  for (StringRef Name : {StartMarker, EndMarker, ExitMarker})
+    if (Function *F = M.getFunction(Name); F && F->use_empty())
+      F->eraseFromParent();
+  return true;
+}
+
+PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
+  if (!M.getFunction(StartMarker) && !M.getFunction(EndMarker))
+    return PreservedAnalyses::all();
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  return ModuleRegions(M, FAM, Options).run() ? PreservedAnalyses::none()
+                                              : PreservedAnalyses::all();
+}
+
+} // namespace cosy

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RegionPass.h - Regions become compounds ----------------------------===//
+#ifndef COSY_PLUGIN_REGIONPASS_H
+#define COSY_PLUGIN_REGIONPASS_H
+
+#include "llvm/IR/PassManager.h"
+
+namespace cosy {
+
+struct RegionOptions {
+  bool Dump = false; ///< print compounds as text on standard error
+};
+
+/// Turns every region of a module into a compound beside the native code.
+/// Leaves modules without markers alone, so running it twice does no harm.
+class RegionPass : public llvm::PassInfoMixin<RegionPass> {
+public:
+  explicit RegionPass(RegionOptions Options = {}) : Options(Options) {}
+  llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &MAM);
+  static bool isRequired() { return true; }
+
+private:
+  RegionOptions Options;
+};
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_REGIONPASS_H

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Select.h - From LLVM IR to operations ------------------------------===//
+#ifndef COSY_PLUGIN_SELECT_H
+#define COSY_PLUGIN_SELECT_H
+
+#include "Code.h"
+#include "UpCalls.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Function.h"
+
+namespace cosy {
+
+/// The function a compound's source calls where the region is left:
+/// void cosy.exit(i32 exit, outputs...).
+constexpr llvm::StringLiteral ExitMarker = "cosy.exit";
+
+/// May values of type \p Ty be kept in a register?
+bool isRegisterType(const llvm::Type *Ty, const llvm::DataLayout &DL);
+
+/// Can \p I be done by operations? Everything else is an up-call.
+bool isOperation(const llvm::Instruction &I, const llvm::DataLayout &DL);
+
+/// Is \p I a system call the compound makes itself?
+bool isSystemCall(const llvm::Instruction &I);
+
+/// Is \p I computed by the host before it runs the compound: the address of a
+/// local or thread-local variable or of errno?
+bool isHostComputed(const llvm::Instruction &I);
+
+/// What selection made.
+struct Selection {
+  Code C;
+  /// The values of the inputs: arguments of the source, constants that are
+  /// addresses, instructions for which isHostComputed() holds.
+  std::vector<llvm::Value *> Inputs;
+  unsigned NumSystemCalls = 0;
+};
+
+/// Selects the operations of \p Source, whose critical edges are split and
+/// whose unsupported instructions are all in \p UpCalls.
+Selection select(llvm::Function &Source, llvm::LoopInfo &LI,
+                 const UpCallList &UpCalls, unsigned NumOutputs);
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_SELECT_H

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Source.cpp - Inline and simplify a compound's source ---------------===//
+#include "Source.h"
+#include "Legalize.h"
+#include "Region.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/ADCE.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/IndVarSimplify.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopRotation.h"
+#include "llvm/Transforms/Scalar/LowerConstantIntrinsics.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/BreakCriticalEdges.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+
+using namespace llvm;
+
+namespace cosy {
+
+//===----------------------------------------------------------------------===//
+// Inlining
+//===----------------------------------------------------------------------===//
+
+/// Instructions of a function that is taken in, before it is simplified, and
+/// of all of them together.
+constexpr unsigned MaxCallee = 2000;
+constexpr unsigned MaxTotal = 20000;
+
+static bool canInline(const Function &Callee, const Function &Source) {
+  if (Callee.isDeclaration() || Callee.isInterposable() || Callee.isVarArg() ||
+      Callee.hasPersonalityFn() || Callee.isPresplitCoroutine() ||
+      Callee.hasFnAttribute(Attribute::Naked) ||
+      Callee.hasFnAttribute(Attribute::ReturnsTwice) ||
+      Callee.getInstructionCount() > MaxCallee)
+    return false;
+  // Its native pieces would run with the features of the host.
+  if (Callee.getFnAttribute("target-features") !=
+      Source.getFnAttribute("target-features"))
+    return false;
+  for (const BasicBlock &BB : Callee) {
+    if (BB.hasAddressTaken())
+      return false;
+    for (const Instruction &I : BB)
+      if (whyNotMovable(I))
+        return false;
+  }
+  return true;
+}
+
+void inlineCallees(Function &Source, const PristineMap &Pristine) {
+  struct Site {
+    CallBase *Call;
+    int Parent; ///< in History
+  };
+  std::vector<std::pair<Function *, int>> History;
+  std::vector<Site> Work;
+  for (BasicBlock &BB : Source)
+    for (Instruction &I : BB)
+      if (auto *CB = dyn_cast<CallBase>(&I))
+        Work.push_back({CB, -1});
+  unsigned Total = 0;
+  for (size_t N = 0; N < Work.size(); ++N) {
+    auto [Call, Parent] = Work[N];
+    Function *Callee = Call->getCalledFunction();
+    if (!Callee || Callee->isDeclaration())
+      continue;
+    if (Function *P = Pristine.lookup(Callee)) {
+      Call->setCalledFunction(P);
+      Callee = P;
+    }
+    if (!canInline(*Callee, Source))
+      continue;
+    bool Recursive = false;
+    for (int H = Parent; H >= 0; H = History[H].second)
+      Recursive |= History[H].first == Callee;
+    Total += Callee->getInstructionCount();
+    if (Recursive || Total > MaxTotal)
+      continue;
+    InlineFunctionInfo IFI;
+    if (!InlineFunction(*Call, IFI, false, nullptr, false).isSuccess())
+      continue;
+    History.push_back({Callee, Parent});
+    for (CallBase *CB : IFI.InlinedCallSites)
+      Work.push_back({CB, static_cast<int>(History.size()) - 1});
+  }
+  // What could not be taken in calls the function itself.
+  DenseMap<Function *, Function *> Original;
+  for (auto [F, P] : Pristine)
+    Original[P] = F;
+  for (BasicBlock &BB : Source)
+    for (Instruction &I : make_early_inc_range(BB)) {
+      if (asMarker(I, StartMarker) || asMarker(I, EndMarker))
+        I.eraseFromParent();
+      else if (auto *CB = dyn_cast<CallBase>(&I))
+        if (Function *F = Original.lookup(CB->getCalledFunction()))
+          CB->setCalledFunction(F);
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// Simplification
+//===----------------------------------------------------------------------===//
+
+/// Moves the increment of a loop's counter behind the last use of its old
+/// value, so that both can have one register.
+static void sinkIncrements(LoopInfo &LI) {
+  for (Loop *L : LI.getLoopsInPreorder()) {
+    BasicBlock *Latch = L->getLoopLatch();
+    if (!Latch)
+      continue;
+    for (PHINode &P : L->getHeader()->phis()) {
+      auto *I = dyn_cast<Instruction>(P.getIncomingValueForBlock(Latch));
+      if (!I || !L->contains(I) || I->mayHaveSideEffects() ||
+          I->mayReadFromMemory() || isa<PHINode>(I) || I->isTerminator() ||
+          !is_contained(I->operands(), &P) || LI.getLoopFor(I->getParent()) != L)
+        continue;
+      // Other operands may not change meanwhile: they are SSA values.
+      Instruction *At = Latch->getTerminator();
+      bool Movable = true;
+      for (User *U : I->users()) {
+        auto *UI = cast<Instruction>(U);
+        if (UI == &P)
+          continue;
+        auto *Cmp = dyn_cast<ICmpInst>(UI);
+        if (Cmp && Cmp->getParent() == Latch && Cmp->hasOneUse() &&
+            Cmp->user_back() == Latch->getTerminator()) {
+          Cmp->moveBefore(Latch->getTerminator());
+          if (At == Latch->getTerminator())
+            At = Cmp;
+          continue;
+        }
+        Movable = false;
+      }
+      if (Movable)
+        I->moveBefore(At);
+    }
+  }
+}
+
+/// Makes one local variable of all, so that the host passes one address.
+static void mergeAllocas(Function &F) {
+  const DataLayout &DL = F.getDataLayout();
+  SmallVector<AllocaInst *, 16> All;
+  for (Instruction &I : F.getEntryBlock())
+    if (auto *AI = dyn_cast<AllocaInst>(&I); AI && AI->isStaticAlloca())
+      All.push_back(AI);
+  if (All.size() < 2)
+    return;
+  uint64_t Size = 0;
+  Align Most(1);
+  SmallVector<uint64_t, 16> Offsets;
+  for (AllocaInst *AI : All) {
+    Size = alignTo(Size, AI->getAlign());
+    Offsets.push_back(Size);
+    Size += AI->getAllocationSize(DL)->getFixedValue();
+    Most = std::max(Most, AI->getAlign());
+  }
+  IRBuilder<> B(&*F.getEntryBlock().getFirstInsertionPt());
+  AllocaInst *One = B.CreateAlloca(ArrayType::get(B.getInt8Ty(), Size));
+  One->setAlignment(Most);
+  for (auto [AI, Off] : zip(All, Offsets)) {
+    AI->replaceAllUsesWith(
+        Off ? B.CreateConstGEP1_64(B.getInt8Ty(), One, Off) : One);
+    AI->eraseFromParent();
+  }
+}
+
+void simplifySource(Function &Source, FunctionAnalysisManager &FAM) {
+  FunctionPassManager FPM;
+  FPM.addPass(SROAPass(SROAOptions::ModifyCFG));
+  FPM.addPass(EarlyCSEPass(true));
+  FPM.addPass(LowerConstantIntrinsicsPass());
+  FPM.addPass(SimplifyCFGPass());
+  FPM.addPass(InstCombinePass());
+  FPM.addPass(SROAPass(SROAOptions::ModifyCFG));
+  FPM.addPass(SimplifyCFGPass());
+  LoopPassManager LPM;
+  LPM.addPass(LoopRotatePass());
+  LPM.addPass(LICMPass(LICMOptions()));
+  FPM.addPass(createFunctionToLoopPassAdaptor(std::move(LPM), true));
+  FPM.addPass(SimplifyCFGPass());
+  FPM.addPass(InstCombinePass());
+  LoopPassManager LPM2;
+  LPM2.addPass(IndVarSimplifyPass());
+  FPM.addPass(createFunctionToLoopPassAdaptor(std::move(LPM2)));
+  FAM.invalidate(Source, FPM.run(Source, FAM));
+
+  legalize(Source);
+  FAM.invalidate(Source, PreservedAnalyses::none());
+
+  FunctionPassManager Late;
+  Late.addPass(EarlyCSEPass(true));
+  Late.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), true));
+  Late.addPass(ADCEPass());
+  Late.addPass(SimplifyCFGPass());
+  Late.addPass(LoopSimplifyPass());
+  FAM.invalidate(Source, Late.run(Source, FAM));
+  sinkIncrements(FAM.getResult<LoopAnalysis>(Source));
+  mergeAllocas(Source);
+}
+
+void spillValues(Function &Source) {
+  constexpr unsigned Near = 64;
+  DenseMap<Instruction *, unsigned> Place;
+  unsigned N = 0;
+  for (BasicBlock &BB : Source)
+    for (Instruction &I : BB)
+      Place[&I] = N++;
+  SmallVector<Instruction *, 64> Long;
+  for (auto &BB : Source)
+    for (Instruction &I : BB)
+      if (!isa<AllocaInst>(I) && any_of(I.users(), [&](User *U) {
+            auto *UI = cast<Instruction>(U);
+            return UI->getParent() != &BB || Place[UI] - Place[&I] > Near;
+          }))
+        Long.push_back(&I);
+  for (Instruction *I : Long) {
+    if (auto *P = dyn_cast<PHINode>(I))
+      DemotePHIToStack(P);
+    else
+      DemoteRegToStack(*I);
+  }
+  mergeAllocas(Source);
+}
+
+} // namespace cosy

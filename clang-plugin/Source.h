@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Source.h - Inline and simplify a compound's source -----------------===//
+#ifndef COSY_PLUGIN_SOURCE_H
+#define COSY_PLUGIN_SOURCE_H
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/PassManager.h"
+
+namespace cosy {
+
+/// Functions with regions, as they were before: what a region that calls them
+/// takes in.
+using PristineMap = llvm::DenseMap<llvm::Function *, llvm::Function *>;
+
+/// Takes the functions \p Source calls into it, where their bodies are known
+/// and small enough.
+void inlineCallees(llvm::Function &Source, const PristineMap &Pristine);
+
+/// Simplifies \p Source and brings it into the form selection wants.
+void simplifySource(llvm::Function &Source, llvm::FunctionAnalysisManager &FAM);
+
+/// Puts values that live long into memory, for sources that need too many
+/// registers.
+void spillValues(llvm::Function &Source);
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_SOURCE_H

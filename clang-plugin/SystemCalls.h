@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- SystemCalls.h - System calls by their libc names -------------------===//
+#ifndef COSY_PLUGIN_SYSTEMCALLS_H
+#define COSY_PLUGIN_SYSTEMCALLS_H
+
+#include "llvm/ADT/StringRef.h"
+
+namespace llvm {
+class CallBase;
+}
+
+namespace cosy {
+
+/// A system call of the table (syscalls.def).
+struct SystemCall {
+  int64_t Number;
+  llvm::StringRef Name;
+  llvm::StringRef Args; ///< a letter for each argument
+  bool Nested;          ///< may run inside a compound
+};
+
+/// A libc function that is a thin wrapper of one.
+struct LibcFunction {
+  const SystemCall *Call;
+  llvm::StringRef Map; ///< the call's arguments, see syscalls.def
+  /// Thin only if argument number IfArg is in relation IfCond (enum cosy_cond)
+  /// to IfValue; else the function itself has to be called. -1: always thin.
+  int IfArg = -1;
+  unsigned IfCond = 0;
+  int64_t IfValue = 0;
+};
+
+/// \returns the system call with \p Number, or null.
+const SystemCall *findSystemCall(uint64_t Number);
+
+/// \returns what the libc function \p Name makes; Call is null if it is not in
+/// the table.
+LibcFunction findLibcFunction(llvm::StringRef Name);
+
+/// \returns whether \p Call of the function \p F is certain to do no more than
+/// the system call with these arguments.
+bool isThin(const LibcFunction &F, const llvm::CallBase &Call);
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_SYSTEMCALLS_H

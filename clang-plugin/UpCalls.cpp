@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- UpCalls.cpp - What a compound leaves to native code ----------------===//
+#include "UpCalls.h"
+#include "Select.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/ValueMapper.h"
+
+using namespace llvm;
+
+namespace cosy {
+
+/// Up-calls with at most this many operations between them become one.
+constexpr unsigned MaxGap = 12;
+
+static UpCallList group(Function &Source) {
+  const DataLayout &DL = Source.getDataLayout();
+  UpCallList List;
+  for (BasicBlock &BB : Source) {
+    UpCall Cur;
+    SmallVector<Instruction *, MaxGap> Gap;
+    auto Finish = [&] {
+      if (!Cur.Insts.empty())
+        List.Calls.push_back(std::move(Cur));
+      Cur = UpCall();
+      Gap.clear();
+    };
+    for (Instruction &I : BB) {
+      if (isa<PHINode>(I))
+        continue;
+      if (!isOperation(I, DL)) {
+        Cur.Insts.append(Gap.begin(), Gap.end());
+        Gap.clear();
+        Cur.Insts.push_back(&I);
+        // Of several, a call says most about why.
+        if (!Cur.Culprit || (isa<CallBase>(I) && !isa<CallBase>(Cur.Culprit)))
+          Cur.Culprit = &I;
+        continue;
+      }
+      if (Cur.Insts.empty() || isHostComputed(I))
+        continue;
+      if (I.isTerminator() || isSystemCall(I) || Gap.size() == MaxGap)
+        Finish();
+      else
+        Gap.push_back(&I);
+    }
+    Finish();
+  }
+  for (auto [N, Call] : enumerate(List.Calls))
+    for (Instruction *I : Call.Insts)
+      List.Of[I] = N;
+  for (auto [N, Call] : enumerate(List.Calls)) {
+    SmallPtrSet<Value *, 8> Seen;
+    auto Inside = [&, N = N](const Value *V) {
+      auto *I = dyn_cast<Instruction>(V);
+      auto It = I ? List.Of.find(I) : List.Of.end();
+      return It != List.Of.end() && It->second == N;
+    };
+    for (Instruction *I : Call.Insts) {
+      for (Value *V : I->operands())
+        if ((isa<Instruction>(V) || isa<Argument>(V)) && !Inside(V) &&
+            Seen.insert(V).second)
+          Call.Uses.push_back(V);
+      if (any_of(I->users(), [&](User *U) { return !Inside(U); }))
+        Call.Defs.push_back(I);
+    }
+  }
+  return List;
+}
+
+UpCallList findUpCalls(Function &Source) {
+  const DataLayout &DL = Source.getDataLayout();
+  while (true) {
+    UpCallList List = group(Source);
+    // What is too wide for a register goes through memory; the loads and
+    // stores then belong to the groups.
+    SmallSetVector<Instruction *, 8> Wide;
+    for (const UpCall &Call : List.Calls) {
+      for (Value *V : Call.Uses)
+        if (!isRegisterType(V->getType(), DL))
+          Wide.insert(cast<Instruction>(V));
+      for (Instruction *I : Call.Defs)
+        if (!isRegisterType(I->getType(), DL))
+          Wide.insert(I);
+    }
+    for (BasicBlock &BB : Source)
+      for (PHINode &P : BB.phis())
+        if (!isRegisterType(P.getType(), DL))
+          Wide.insert(&P);
+    if (Wide.empty())
+      return List;
+    for (Instruction *I : Wide) {
+      if (auto *P = dyn_cast<PHINode>(I))
+        DemotePHIToStack(P);
+      else
+        DemoteRegToStack(*I);
+    }
+  }
+}
+
+Function *createThunk(const UpCall &Call, ArrayRef<Reg> Uses,
+                      ArrayRef<Reg> Defs, const Twine &Name,
+                      const Function &Host) {
+  Module &M = *const_cast<Function &>(Host).getParent();
+  LLVMContext &Ctx = M.getContext();
+  auto *FT = FunctionType::get(Type::getVoidTy(Ctx), {PointerType::get(Ctx, 0)},
+                               false);
+  Function *Thunk = Function::Create(FT, GlobalValue::InternalLinkage, Name, M);
+  Thunk->addFnAttr(Attribute::NoInline);
+  for (StringRef Kind : {"target-cpu", "target-features", "tune-cpu",
+                         "frame-pointer", "no-trapping-math"})
+    if (Host.hasFnAttribute(Kind))
+      Thunk->addFnAttr(Host.getFnAttribute(Kind));
+  for (Attribute::AttrKind Kind :
+       {Attribute::UWTable, Attribute::StrictFP, Attribute::SanitizeAddress,
+        Attribute::SanitizeThread, Attribute::SanitizeMemory,
+        Attribute::StackProtect, Attribute::StackProtectStrong,
+        Attribute::StackProtectReq})
+    if (Host.hasFnAttribute(Kind))
+      Thunk->addFnAttr(Host.getFnAttribute(Kind));
+  Argument *Frame = Thunk->getArg(0);
+  Frame->setName("frame");
+
+  IRBuilder<> B(BasicBlock::Create(Ctx, "", Thunk));
+  const DataLayout &DL = M.getDataLayout();
+  Type *I64 = B.getInt64Ty();
+  auto Slot = [&](Reg R) { return B.CreateConstInBoundsGEP1_64(I64, Frame, R); };
+  auto IntType = [&](Type *Ty) {
+    return B.getIntNTy(DL.getTypeSizeInBits(Ty).getFixedValue());
+  };
+
+  ValueToValueMapTy Map;
+  for (auto [V, R] : zip(Call.Uses, Uses)) {
+    Type *Ty = V->getType();
+    Value *Raw = B.CreateLoad(I64, Slot(R));
+    if (Ty->isPointerTy())
+      Map[V] = B.CreateIntToPtr(Raw, Ty);
+    else
+      Map[V] = B.CreateBitCast(B.CreateTrunc(Raw, IntType(Ty)), Ty);
+  }
+  SmallVector<Instruction *, 8> Copies;
+  for (Instruction *I : Call.Insts) {
+    Instruction *New = I->clone();
+    New->dropDbgRecords();
+    New->setDebugLoc(DebugLoc());
+    B.Insert(New);
+    Map[I] = New;
+    RemapInstruction(New, Map,
+                     RF_IgnoreMissingLocals | RF_NoModuleLevelChanges);
+    Copies.push_back(New);
+  }
+  for (auto [I, R] : zip(Call.Defs, Defs)) {
+    Value *V = Map[I];
+    Type *Ty = V->getType();
+    if (Ty->isPointerTy())
+      V = B.CreatePtrToInt(V, I64);
+    else
+      V = B.CreateZExt(B.CreateBitCast(V, IntType(Ty)), I64);
+    B.CreateStore(V, Slot(R));
+  }
+  B.CreateRetVoid();
+  return Thunk;
+}
+
+std::string describe(const Instruction &I) {
+  if (auto *CB = dyn_cast<CallBase>(&I)) {
+    if (CB->isInlineAsm())
+      return "inline assembly";
+    if (const Function *F = CB->getCalledFunction())
+      return ("call of " + F->getName()).str();
+    return "call through a pointer";
+  }
+  if (isa<AtomicRMWInst>(I) || isa<AtomicCmpXchgInst>(I) || isa<FenceInst>(I) ||
+      I.isAtomic())
+    return "atomic operation";
+  for (Type *Ty : {I.getType(), I.getOperand(0)->getType()}) {
+    if (Ty->isVectorTy())
+      return "vector operation";
+    if (Ty->isFloatingPointTy())
+      return "floating point";
+    if (Ty->isIntegerTy())
+      return "integer wider than 64 bits";
+  }
+  return std::string("operation ") + I.getOpcodeName();
+}
+
+} // namespace cosy
