@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * reader.c - read many files into one buffer, many per crossing.
+ */
+#include "reader.h"
+#include "search.h"
+
+#include <cosy.h>
+#include <errno.h>
+#include <error.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Large enough for some dozens of source files, small enough for the cache. It
+ * grows only for a line that does not fit. */
+enum { BUFFER = 1024 * 1024 };
+
+static void *resize(void *memory, size_t count, size_t size)
+{
+	memory = reallocarray(memory, count, size);
+	if (!memory)
+		error(2, errno, "cannot read files");
+	return memory;
+}
+
+void reader_init(struct reader *reader, const struct stat *leave_out,
+		 bool skip_holes)
+{
+	*reader = (struct reader){ .fd = -1, .skip_holes = skip_holes };
+	if (leave_out) {
+		reader->leave_out = true;
+		reader->device = leave_out->st_dev;
+		reader->inode = leave_out->st_ino;
+	}
+	reader->buffer_size = BUFFER;
+	reader->buffer = resize(NULL, reader->buffer_size, 1);
+}
+
+void reader_add(struct reader *reader, const char *path, bool operand)
+{
+	if (reader->count == reader->size) {
+		reader->size = reader->size ? 2 * reader->size : 64;
+		reader->files = resize(reader->files, reader->size,
+				       sizeof(*reader->files));
+	}
+	reader->files[reader->count] = (struct reader_file){
+		.path = strdup(path),
+		.operand = operand,
+	};
+	if (!reader->files[reader->count].path)
+		error(2, errno, "cannot read files");
+	reader->count++;
+}
+
+size_t reader_waiting(const struct reader *reader)
+{
+	return reader->count - reader->taken;
+}
+
+/* Does the file have a hole behind its first window? */
+static inline bool has_hole(int fd, off_t size)
+{
+	off_t hole;
+
+	if (size <= SEARCH_WINDOW)
+		return false;
+	hole = lseek(fd, SEARCH_WINDOW, SEEK_HOLE);
+	lseek(fd, 0, SEEK_SET);
+	return hole >= 0 && hole < size;
+}
+
+/*
+ * Skips a hole of a sparse file, which may be far larger than what is in it.
+ * Returns false if there is none here.
+ */
+static inline bool skip_hole(int fd)
+{
+	off_t here = lseek(fd, 0, SEEK_CUR), data = lseek(fd, here, SEEK_DATA);
+
+	if (data < 0 && errno == ENXIO)
+		data = lseek(fd, 0, SEEK_END);
+	return data > here;
+}
+
+/*
+ * Reads files until all are read, the buffer is full (then the file is open,
+ * and a part), or one comes that may wait.
+ */
+static void read_files(struct reader *reader)
+{
+	struct reader_file *files = reader->files;
+	size_t i = reader->done, count = reader->count;
+	char *buffer = reader->buffer;
+	size_t used = reader->buffer_used, size = reader->buffer_size;
+	bool leave_out = reader->leave_out;
+	dev_t device = reader->device;
+	ino_t inode = reader->inode;
+	bool skip_holes = reader->skip_holes;
+	int fd = reader->fd;
+	struct stat status;
+	ssize_t n;
+
+	COSY_START;
+	for (; i < count; i++) {
+		struct reader_file *file = &files[i];
+
+		if (fd < 0) {
+			int flags = O_RDONLY | O_NOCTTY;
+
+			if (!file->operand) {
+				flags |= O_NOFOLLOW | O_NONBLOCK;
+			} else if (fstatat(AT_FDCWD, file->path, &status,
+					   0) == 0 &&
+				   !S_ISREG(status.st_mode)) {
+				file->state = READER_SPECIAL;
+				i++;
+				break;
+			}
+			fd = open(file->path, flags);
+			if (fd < 0) {
+				file->state = READER_FAILED;
+				file->error = errno;
+				continue;
+			}
+			file->start = used;
+			if (fstat(fd, &status) < 0) {
+				file->state = READER_FAILED;
+				file->error = errno;
+			} else if (!S_ISREG(status.st_mode)) {
+				file->state = READER_SPECIAL;
+			} else if (leave_out && status.st_dev == device &&
+				   status.st_ino == inode) {
+				file->state = READER_OUTPUT;
+			} else {
+				file->sparse = has_hole(fd, status.st_size);
+				file->state = READER_PART;
+			}
+		}
+		if (file->state == READER_PART) {
+			do {
+				/* One byte is for a hole, one stays free. */
+				if (used + 2 >= size)
+					goto leave;
+				if (skip_holes && file->sparse && skip_hole(fd))
+					buffer[used++] = '\0';
+				n = read(fd, buffer + used, size - used - 1);
+				if (n > 0)
+					used += n;
+			} while (n > 0);
+			file->state = READER_END;
+			if (n < 0) {
+				file->state = READER_BROKEN;
+				file->error = errno;
+			}
+			file->length = used - file->start;
+			used++;
+		}
+		close(fd);
+		fd = -1;
+	}
+leave:
+	COSY_END;
+
+	if (fd >= 0)
+		files[i].length = used - files[i].start;
+	reader->done = i;
+	reader->buffer_used = used;
+	reader->fd = fd;
+}
+
+/* Makes room in the buffer, which holds nothing but a part, if there is one. */
+static void make_room(struct reader *reader)
+{
+	struct reader_file *part = &reader->files[reader->done];
+
+	if (reader->fd < 0) {
+		reader->buffer_used = 0;
+		return;
+	}
+	if (part->start == 0 && reader->consumed == 0) {
+		reader->buffer_size *= 2;
+		reader->buffer = resize(reader->buffer, reader->buffer_size, 1);
+	}
+	reader->buffer_used = part->length - reader->consumed;
+	memmove(reader->buffer, reader->buffer + part->start + reader->consumed,
+		reader->buffer_used);
+	part->start = 0;
+	reader->part_taken = false;
+	reader->consumed = 0;
+}
+
+static void clear(struct reader *reader)
+{
+	for (size_t i = 0; i < reader->count; i++)
+		free(reader->files[i].path);
+	reader->count = 0;
+	reader->done = 0;
+	reader->taken = 0;
+}
+
+/* Is this what a directory's regular file has become meanwhile? */
+static bool is_other_than_found(const struct reader_file *file)
+{
+	return !file->operand &&
+	       (file->state == READER_SPECIAL ||
+		(file->state == READER_FAILED && file->error == ELOOP));
+}
+
+bool reader_next(struct reader *reader, struct reader_chunk *chunk)
+{
+	const struct reader_file *file;
+
+	do {
+		if (reader->taken == reader->done &&
+		    (reader->fd < 0 || reader->part_taken)) {
+			if (reader->done == reader->count) {
+				clear(reader);
+				return false;
+			}
+			make_room(reader);
+			read_files(reader);
+		}
+		file = &reader->files[reader->taken];
+		if (reader->taken < reader->done)
+			reader->taken++;
+		else
+			reader->part_taken = true;
+	} while (is_other_than_found(file));
+	*chunk = (struct reader_chunk){
+		.path = file->path,
+		.state = file->state,
+		.error = file->error,
+		.sparse = file->sparse,
+		.data = reader->buffer + file->start,
+		.length = file->length,
+	};
+	return true;
+}
+
+void reader_consume(struct reader *reader, size_t bytes)
+{
+	reader->consumed = bytes;
+}
+
+void reader_skip(struct reader *reader)
+{
+	close(reader->fd);
+	reader->fd = -1;
+	reader->part_taken = false;
+	reader->consumed = 0;
+	reader->taken = ++reader->done;
+}
+
+void reader_free(struct reader *reader)
+{
+	if (reader->fd >= 0)
+		close(reader->fd);
+	clear(reader);
+	free(reader->files);
+	free(reader->buffer);
+}
