@@ -316,9 +316,11 @@ static __always_inline int cosy_run_checked(struct cosy_file *cf,
 
 	if ((run->flags & ~COSY_RUN_COUNT) | run->reserved)
 		return -EINVAL;
-	if (!cosy_run_fresh(run) && run->status != COSY_DONE &&
-	    run->status != COSY_AGAIN && run->status != COSY_RESULT)
-		return -EINVAL;
+	if (!cosy_run_fresh(run)) {
+		if (run->status != COSY_DONE && run->status != COSY_AGAIN &&
+		    run->status != COSY_RESULT)
+			return -EINVAL;
+	}
 	if ((current_stack_pointer & (THREAD_SIZE - 1)) <
 	    THREAD_SIZE - STACK_USED_MAX)
 		return -ELOOP;

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * limits.c - how much may be loaded, and how much may be executed at once.
+ */
+#include "compound.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+static int load_again(int dev, const struct image *im)
+{
+	struct cosy_load load = { .image = (__u64)(uintptr_t)im, .size = im->h.size };
+
+	return ioctl(dev, COSY_IOC_LOAD, &load) ? -errno : 0;
+}
+
+static void test_many(void)
+{
+	const struct cosy_op ops[] = { EXIT(0) };
+	struct image *im = make_image(ops, 1, 1, 0, 0, 0);
+	struct cosy_info info;
+
+	for (int round = 0; round < 3; round++) {
+		int dev = open_device(), err = 0;
+		unsigned int n;
+
+		ioctl(dev, COSY_IOC_INFO, &info);
+		for (n = 0; n < 10000; n++) {
+			err = load_again(dev, im);
+			if (err)
+				break;
+		}
+		check(err == -EMFILE && n == info.max_loads,
+		      "%u loads, then EMFILE", n);
+		close(dev);
+	}
+	free(im);
+}
+
+static void test_large(int dev)
+{
+	/* A MiB of image: 43,689 slots, all executed. */
+	unsigned int nops = (1 << 20) / sizeof(struct cosy_op), i;
+	struct cosy_op *ops = calloc(1 << 20, sizeof(*ops));
+	struct image *im;
+	struct cosy_run run;
+	__u64 frame[2] = { 0 }, handle;
+	double start;
+	long ret;
+
+	for (i = 0; i < (1 << 20) - 1; i++)
+		ops[i] = (struct cosy_op)ADDI(0, 0, 1);
+	ops[nops - 1] = (struct cosy_op)EXIT(0);
+	im = make_image(ops, nops, 1, 1, 0, 1);
+	start = now();
+	handle = load_image(dev, im);
+	start = now() - start;
+	ret = run_frame(dev, handle, frame, &run);
+	check(ret == done(0) && frame[0] == nops - 1,
+	      "a compound of %u slots, loaded in %.2f us per slot", nops,
+	      start * 1e6 / nops);
+	free(im);
+
+	ops[nops - 1] = (struct cosy_op)ADDI(0, 0, 1);
+	ops[COSY_MAX_OPS - 1] = (struct cosy_op)EXIT(0);
+	im = make_image(ops, COSY_MAX_OPS, 1, 1, 0, 1);
+	handle = load_image(dev, im);
+	frame[0] = 0;
+	ret = run_frame(dev, handle, frame, &run);
+	check(ret == done(0) && frame[0] == COSY_MAX_OPS - 1,
+	      "the largest number of slots");
+	free(im);
+	free(ops);
+}
+
+/* 64 MiB of data: the image counts only while it is loaded, the code later. */
+static void test_quota(void)
+{
+	size_t size = COSY_MAX_SIZE, pad;
+	struct image *im = must_map(size);
+	struct cosy_load load = { .image = (__u64)(uintptr_t)im, .size = size };
+	unsigned int nops = COSY_MAX_OPS, i, n = 0, again = 0;
+	int devs[3], err = 0;
+
+	for (i = 0; i < nops - 1; i++)
+		im->ops[i] = (struct cosy_op)ADDI(0, 0, 1);
+	im->ops[nops - 1] = (struct cosy_op)EXIT(0);
+	pad = size - sizeof(im->h) - nops * sizeof(struct cosy_op) - 1;
+	im->h = (struct cosy_header){ .magic = COSY_MAGIC, .version = COSY_VERSION,
+		.nregs = 1, .size = size, .nops = nops, .strings_size = 1,
+		.data_size = pad, .ninputs = 1, .nexits = 1, .limit = 1 };
+
+	for (i = 0; i < 3; i++)
+		devs[i] = open_device();
+	for (n = 0; n < 100; n++) {
+		err = ioctl(devs[n % 3], COSY_IOC_LOAD, &load) ? -errno : 0;
+		if (err)
+			break;
+	}
+	check(err == -EDQUOT && n >= 2 && n < 20,
+	      "%u images of 64 MiB over several files, then EDQUOT", n);
+	for (i = 0; i < 3; i++)
+		close(devs[i]);
+	devs[0] = open_device();
+	for (again = 0; again < n; again++)
+		if (ioctl(devs[0], COSY_IOC_LOAD, &load))
+			break;
+	check(again == n, "as many again after the files are closed");
+	for (i = 0; i < 4; i++) {
+		__u64 handle = load.handle;
+
+		if (ioctl(devs[0], COSY_IOC_UNLOAD, &handle) ||
+		    ioctl(devs[0], COSY_IOC_LOAD, &load))
+			break;
+	}
+	check(i == 4, "and in exchange for one that is unloaded");
+	close(devs[0]);
+
+	/* A verdict on the whole image, in the last byte. */
+	devs[0] = open_device();
+	im->h.data_size--;
+	im->h.strings_size++;
+	((char *)im)[sizeof(im->h) + (size_t)nops * sizeof(struct cosy_op) + 1] = 'x';
+	check(load_again(devs[0], im) == -EINVAL, "a bad image of 64 MiB");
+	close(devs[0]);
+	munmap(im, size);
+}
+
+static void test_limit(int dev)
+{
+	__u64 frame[4] = { 0 };
+	/* Ten slots in a loop */
+	__u64 handle = must_load(dev, 3, ADDI(0, 0, 1), ADDI(1, 1, 1), ADDI(1, 1, 1),
+				 ADDI(1, 1, 1), ADDI(1, 1, 1), ADDI(1, 1, 1),
+				 ADDI(1, 1, 1), ADDI(1, 1, 1), ADDI(1, 1, 1), JMP(0));
+	static const __u64 limits[] = { 1, 9, 10, 11, 100, 1023, 1024, 1025, 5000,
+					100000, 5000000 };
+	unsigned int wrong = 0, i;
+	struct cosy_run run = { .handle = handle, .frame = (__u64)(uintptr_t)frame };
+	long ret;
+
+	for (i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
+		memset(frame, 0, sizeof(frame));
+		run.pc = 0;
+		run.status = COSY_DONE;
+		run.limit = limits[i];
+		ret = enter(dev, &run);
+		while (ret == COSY_RUN_LEFT && run.status == COSY_AGAIN) {
+			/* Rare: something else made it leave. Start over. */
+			memset(frame, 0, sizeof(frame));
+			run.pc = 0;
+			run.status = COSY_DONE;
+			ret = enter(dev, &run);
+		}
+		if (ret != COSY_RUN_LEFT || run.status != COSY_LIMIT || run.pc != 0) {
+			wrong++;
+		} else if (run.value == COSY_LIMIT_OPS) {
+			/* It stops at the first back-edge that is too much. */
+			wrong += frame[0] != limits[i] / 10 + 1;
+		} else {
+			wrong += frame[0] > limits[i] / 10 || limits[i] < 100000;
+		}
+	}
+	check(!wrong, "operation limits, large and small");
+
+	/* The limit in the header holds when the run has none. */
+	const struct cosy_op ops[] = { ADDI(0, 0, 1), JMP(0) };
+	struct image *im = make_image(ops, 2, 1, 1, 0, 1);
+
+	im->h.limit = 2000;
+	memset(frame, 0, sizeof(frame));
+	memset(&run, 0, sizeof(run));
+	run.handle = load_image(dev, im);
+	run.frame = (__u64)(uintptr_t)frame;
+	ret = enter(dev, &run);
+	check(ret == COSY_RUN_LEFT && run.status == COSY_LIMIT &&
+	      run.value == COSY_LIMIT_OPS && frame[0] == 1001, "the header's limit");
+	im->h.limit = 0;
+	check(!load_image(dev, im) && errno == EINVAL, "limit 0 is rejected");
+	free(im);
+
+	/* Without a limit it leaves when the time slice is used up. */
+	memset(&run, 0, sizeof(run));
+	run.handle = handle;
+	run.frame = (__u64)(uintptr_t)frame;
+	for (i = 0; i < 100; i++) {
+		ret = enter(dev, &run);
+		if (ret != COSY_RUN_LEFT || run.status == COSY_LIMIT)
+			break;
+		run.status = COSY_AGAIN;
+	}
+	check(ret == COSY_RUN_LEFT && run.status == COSY_LIMIT &&
+	      run.value == COSY_LIMIT_TIME, "an endless compound leaves by its time slice");
+}
+
+int main(void)
+{
+	int dev = open_device();
+
+	test_many();
+	test_large(dev);
+	test_quota();
+	test_limit(dev);
+	return finish();
+}
