@@ -205,7 +205,7 @@ static int replace(int old, struct cosy_info *info)
 	__atomic_store_n(&device_pid, (int)cosy_sys(SYS_getpid, 0, 0, 0),
 			 __ATOMIC_RELAXED);
 	/* What the program has put in the place of ours stays open. */
-	if (is_ours(old))
+	if (old != fd && is_ours(old))
 		sys_close(old);
 	return fd;
 }
@@ -227,6 +227,14 @@ int cosy_device_get_own(void)
 				   cosy_sys(SYS_getpid, 0, 0, 0))
 		return fd;
 	return replace(fd, &info);
+}
+
+void cosy_device_close(void)
+{
+	int fd = __atomic_exchange_n(&cosy_device_fd, -1, __ATOMIC_ACQ_REL);
+
+	if (is_ours(fd))
+		sys_close(fd);
 }
 
 bool cosy_device_gone(int error)

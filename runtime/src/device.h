@@ -49,6 +49,9 @@ int cosy_device_get_own(void);
  */
 bool cosy_device_available(bool explain);
 
+/** cosy_device_close() - close the device; who needs it again opens it again */
+void cosy_device_close(void);
+
 /**
  * cosy_device_gone() - is there no hope to open the device again?
  * @error: what cosy_device_get() returned

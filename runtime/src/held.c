@@ -184,6 +184,11 @@ void cosy_held_retire(struct cosy_region *region)
 		;
 }
 
+bool cosy_held_any_retired(void)
+{
+	return __atomic_load_n(&retired, __ATOMIC_RELAXED);
+}
+
 void cosy_held_free_retired(void)
 {
 	struct cosy_held *held = __atomic_exchange_n(&retired, NULL,

@@ -94,6 +94,9 @@ int cosy_held_load(struct cosy_region *region, struct cosy_held *held,
  */
 void cosy_held_retire(struct cosy_region *region);
 
+/** cosy_held_any_retired() - is there something to free? */
+bool cosy_held_any_retired(void);
+
 /** cosy_held_free_retired() - free what was retired before */
 void cosy_held_free_retired(void);
 

@@ -14,6 +14,7 @@
 #include <errno.h>
 #include <linux/cosy.h>
 #include <stddef.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <cosy/exec.h>
@@ -195,8 +196,8 @@ static bool recover(struct cosy_region *region, struct cosy_held *held,
 	now = cosy_device_get();
 	error = now;
 	if (now >= 0) {
-		/* Then it is the module's own answer, and not for this. */
-		if (now == fd && ret != -ENOENT)
+		/* Then it was the module that answered, not another file. */
+		if (now == fd && ret != -ENOENT && ret != -EBADF)
 			return false;
 		error = cosy_held_load(region, held, run->handle + 1);
 	}
@@ -448,4 +449,26 @@ COSY_EXPORT void cosy_regions_remove(struct cosy_region *regions, size_t count)
 		cosy_stats_print(&regions[i]);
 		cosy_held_retire(&regions[i]);
 	}
+}
+
+/* Is there certainly no other thread? */
+static bool is_single_threaded(void)
+{
+	struct stat st;
+
+	/* A link for each thread, and two as every directory has. */
+	return !stat("/proc/self/task", &st) && st.st_nlink == 3;
+}
+
+/*
+ * The last of the destructors: the program or library that contains this copy
+ * of libcosy is unloaded, or the process ends. Then other threads may still be
+ * in a region (cosy_held_retire()): they can open the device again, but must
+ * not lose what they execute.
+ */
+__attribute__((destructor(101))) static void unload(void)
+{
+	if (cosy_held_any_retired() && is_single_threaded())
+		cosy_held_free_retired();
+	cosy_device_close();
 }

@@ -37,6 +37,16 @@ static int find_device(void)
 	return found;
 }
 
+/* Give the program the highest number it may have, less @spare. */
+static void limit_numbers(rlim_t spare)
+{
+	struct rlimit limit;
+
+	CHECK(!getrlimit(RLIMIT_NOFILE, &limit));
+	limit.rlim_cur = limit.rlim_max - spare;
+	CHECK(!setrlimit(RLIMIT_NOFILE, &limit));
+}
+
 static void lose_device(void)
 {
 	int fd = find_device();
@@ -50,7 +60,9 @@ static void lose_device(void)
 		if (other < 0)
 			other = open(replacement, O_RDONLY);
 		CHECK(other >= 0);
+		limit_numbers(0);
 		CHECK(dup2(other, fd) == fd);
+		limit_numbers(200);
 		close(other);
 	}
 	replaced++;
@@ -85,13 +97,8 @@ int main(void)
 		NULL, "/dev/null", "/dev/zero", "/proc/self/status", "/",
 		"/etc/passwd", "/dev/random",
 	};
-	struct rlimit limit;
 
-	/* So that the program can be given the number of the device. */
-	CHECK(!getrlimit(RLIMIT_NOFILE, &limit));
-	limit.rlim_cur = limit.rlim_max;
-	CHECK(!setrlimit(RLIMIT_NOFILE, &limit));
-
+	limit_numbers(200);
 	for (size_t i = 0; i < sizeof(replacements) / sizeof(char *); i++) {
 		replacement = replacements[i];
 		for (int j = 0; j < 3; j++)

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * cosy_init, cosy_run, cosy_free and cosy_error: good images, and many bad ones.
+ */
+#include <cosy.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cosy/format.h>
+
+#define CHECK(condition)						\
+	do {								\
+		if (!(condition)) {					\
+			fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, \
+				__LINE__, #condition);			\
+			exit(1);					\
+		}							\
+	} while (0)
+
+static void *read_image(const char *name, size_t *size)
+{
+	FILE *file = fopen(name, "re");
+	char *image = malloc(65536);
+
+	CHECK(file && image);
+	*size = fread(image, 1, 65536, file);
+	fclose(file);
+	return image;
+}
+
+static void check_runs(const char *name)
+{
+	uint64_t frame[3] = { 7, 1, 2 };
+	struct cosy *compound;
+	size_t size;
+	void *image = read_image(name, &size);
+
+	compound = cosy_init(image, size);
+	CHECK(compound && !*cosy_error());
+	free(image);
+	for (int i = 0; i < 3; i++) {
+		CHECK(cosy_run(compound, frame) == 0);
+		/* Only outputs are written. */
+		CHECK(frame[0] == 7 && frame[2] == 2);
+		CHECK(frame[1] == 7 * (uint64_t)getpid());
+	}
+	cosy_free(compound);
+	cosy_free(NULL);
+}
+
+static void check_data(const char *name)
+{
+	uint64_t frame[2] = { 0, 0 };
+	struct cosy *compound;
+	size_t size;
+	void *image = read_image(name, &size);
+
+	compound = cosy_init(image, size);
+	CHECK(compound);
+	free(image);
+	CHECK(cosy_run(compound, frame) == 0);
+	CHECK(frame[1] == 11);
+	cosy_free(compound);
+}
+
+static void check_upcalls(const char *name)
+{
+	uint64_t frame[6] = { 0 };
+	struct cosy *compound;
+	size_t size;
+	void *image = read_image(name, &size);
+
+	compound = cosy_init(image, size);
+	CHECK(compound);
+	free(image);
+	errno = 0;
+	CHECK(cosy_run(compound, frame) == -1 && errno == ENOTSUP);
+	cosy_free(compound);
+}
+
+static void say_invalid(const void *image, size_t size)
+{
+	errno = 0;
+	CHECK(!cosy_init(image, size));
+	CHECK(errno == EINVAL && *cosy_error());
+	printf("%zu bytes: %s\n", size, cosy_error());
+}
+
+/* Every single byte changed, every length: refused with a reason, or runs. */
+static void check_garbage(const char *name)
+{
+	struct cosy *compound;
+	size_t size;
+	unsigned char *image = read_image(name, &size);
+	int refused = 0;
+
+	say_invalid("", 0);
+	say_invalid(image, size - 1);
+	say_invalid(memset(malloc(4096), 0xa5, 4096), 4096);
+	say_invalid(image, COSY_MAX_SIZE + 1ul);
+	for (size_t i = 0; i < size; i++) {
+		for (int value = 0; value < 256; value += 5) {
+			unsigned char old = image[i];
+
+			image[i] = (unsigned char)value;
+			compound = cosy_init(image, size);
+			CHECK(compound ? !*cosy_error() :
+					 errno == EINVAL && *cosy_error());
+			refused += !compound;
+			cosy_free(compound);
+			image[i] = old;
+		}
+	}
+	CHECK(refused > 1000);
+	for (size_t i = 0; i < size; i++)
+		CHECK(!cosy_init(image, i) && errno == EINVAL);
+	free(image);
+}
+
+int main(void)
+{
+	check_runs(CALLS);
+	check_data(DATA);
+	check_upcalls(MIXED);
+	check_garbage(CALLS);
+	printf("done\n");
+	return 0;
+}
