@@ -53,6 +53,7 @@ struct assembler {
 	struct cosy_asm_error *error;
 
 	struct cosy_header h;
+	struct place field[sizeof(struct cosy_header)];	/* by its offset */
 	struct array ops;	/* struct cosy_op */
 	struct array places;	/* struct place, one for each slot */
 	struct array lines;	/* struct cosy_line */
@@ -498,11 +499,17 @@ static bool parse_space(struct assembler *as)
 	return true;
 }
 
+/* @field of the header is set by @word: what is wrong with it is wrong there. */
+#define SETS(as, name, word) \
+	((as)->field[offsetof(struct cosy_header, name)] = place_of(as, word))
+
 /* One of the directives other than .case, which is a slot. */
 static bool parse_directive(struct assembler *as, const char *word, size_t len)
 {
-	if (same(word, len, ".compound"))
+	if (same(word, len, ".compound")) {
+		SETS(as, name, word);
 		return parse_reference(as, &as->h.name);
+	}
 	if (same(word, len, ".string"))
 		return parse_string(as, &as->strings, false) &&
 		       append_byte(as, &as->strings, 0);
@@ -510,10 +517,12 @@ static bool parse_directive(struct assembler *as, const char *word, size_t len)
 		if (as->ops.count)
 			return ERROR(as, word, ".regs belongs before the operations");
 		as->have_regs = true;
+		SETS(as, nregs, word);
 		return parse_u16(as, COSY_MAX_REGS, "number of registers",
 				 &as->h.nregs);
 	}
 	if (same(word, len, ".inputs")) {
+		SETS(as, ninputs, word);
 		if (!parse_u16(as, COSY_MAX_REGS, "number of inputs",
 			       &as->h.ninputs))
 			return false;
@@ -521,8 +530,11 @@ static bool parse_directive(struct assembler *as, const char *word, size_t len)
 			as->h.nregs = as->h.ninputs;
 		return true;
 	}
-	if (same(word, len, ".outputs"))
+	if (same(word, len, ".outputs")) {
+		SETS(as, out_first, word);
+		SETS(as, nout, word);
 		return parse_outputs(as);
+	}
 	if (same(word, len, ".exits")) {
 		as->have_exits = true;
 		return parse_u32(as, COSY_MAX_EXITS, "number of exits",
@@ -533,8 +545,10 @@ static bool parse_directive(struct assembler *as, const char *word, size_t len)
 		return parse_u32(as, COSY_MAX_UPCALLS, "number of up-calls",
 				 &as->h.nupcalls);
 	}
-	if (same(word, len, ".limit"))
+	if (same(word, len, ".limit")) {
+		SETS(as, limit, word);
 		return parse_below(as, COSY_MAX_LIMIT, "limit", &as->h.limit);
+	}
 	if (same(word, len, ".line"))
 		return parse_line(as, word);
 	if (same(word, len, ".data")) {
@@ -1029,7 +1043,10 @@ static bool check_image(struct assembler *as, const void *image, size_t size)
 
 	if (!cosy_verify(image, size, &diag))
 		return true;
-	if (diag.offset >= sizeof(as->h)) {
+	if (diag.offset < sizeof(as->h)) {
+		if (as->field[diag.offset].line)
+			place = as->field[diag.offset];
+	} else {
 		slot = (diag.offset - sizeof(as->h)) / sizeof(struct cosy_op);
 		if (slot < as->places.count)
 			place = ((struct place *)as->places.items)[slot];
