@@ -38,13 +38,31 @@ static void *resize(void *memory, size_t count, size_t size)
 	return memory;
 }
 
-static void start(struct dirlist *list, size_t names, size_t entries)
+/* The buffers of the list freed last: whoever walks a tree wants them again. */
+static char *spare_names;
+static struct dirlist_entry *spare_entries;
+
+static void get_buffers(struct dirlist *list)
 {
-	*list = (struct dirlist){ .fd = -1 };
-	list->names_size = names;
-	list->names = resize(NULL, names, 1);
-	list->entries_size = entries;
-	list->entries = resize(NULL, entries, sizeof(*list->entries));
+	list->names_size = NAMES;
+	list->names = spare_names ? spare_names : resize(NULL, NAMES, 1);
+	spare_names = NULL;
+	list->entries_size = ENTRIES;
+	list->entries = spare_entries ? spare_entries :
+			resize(NULL, ENTRIES, sizeof(*list->entries));
+	spare_entries = NULL;
+}
+
+static void put_buffers(struct dirlist *list)
+{
+	if (list->names_size == NAMES && !spare_names)
+		spare_names = list->names;
+	else
+		free(list->names);
+	if (list->entries_size == ENTRIES && !spare_entries)
+		spare_entries = list->entries;
+	else
+		free(list->entries);
 }
 
 /* Grows the names for at least one more step, or the entries for one more. */
@@ -131,6 +149,7 @@ static bool read_dirs(struct dirlist *list)
 		for (;;) {
 			struct dirent64 *dirent;
 			struct dirlist_entry *entry;
+			size_t room;
 			ssize_t n;
 
 			if (size - used < TARGET_ROOM + STEP_MIN ||
@@ -139,10 +158,10 @@ static bool read_dirs(struct dirlist *list)
 				goto leave;
 			}
 			if (at == end) {
-				n = size - used - TARGET_ROOM;
-				if (n > STEP)
-					n = STEP;
-				n = getdents64(fd, names + used, n);
+				room = size - used - TARGET_ROOM;
+				if (room > STEP)
+					room = STEP;
+				n = getdents64(fd, names + used, room);
 				/* ENOENT: removed while it was read. */
 				if (n < 0 && errno != ENOENT)
 					dirs[d].read_error = errno;
@@ -213,7 +232,10 @@ static bool read_status(struct dirlist *list, size_t count, int enter)
 void dirlist_init(struct dirlist *list, char *const *paths, size_t count,
 		  enum dirlist_names which, int flags)
 {
-	start(list, NAMES, ENTRIES);
+	*list = (struct dirlist){ .fd = -1 };
+	if (!count)
+		return;
+	get_buffers(list);
 	list->dirs = resize(NULL, count, sizeof(*list->dirs));
 	for (size_t i = 0; i < count; i++)
 		list->dirs[i] = (struct dirlist_dir){ .path = paths[i] };
@@ -242,7 +264,12 @@ void dirlist_paths(struct dirlist *list, char *const *paths, size_t count,
 
 	for (size_t i = 0; i < count; i++)
 		total += strlen(paths[i]) + 1;
-	start(list, total + TARGET_ROOM, count ? count : 1);
+	*list = (struct dirlist){ .fd = -1 };
+	list->names_size = total + TARGET_ROOM;
+	list->names = resize(NULL, list->names_size, 1);
+	list->entries_size = count + 1;
+	list->entries = resize(NULL, list->entries_size,
+			       sizeof(*list->entries));
 	for (size_t i = 0; i < count; i++) {
 		list->entries[i] = (struct dirlist_entry){
 			.name = list->names_used,
@@ -258,8 +285,7 @@ void dirlist_free(struct dirlist *list)
 {
 	if (list->fd >= 0)
 		close(list->fd);
-	free(list->names);
-	free(list->entries);
+	put_buffers(list);
 	free(list->dirs);
 }
 
