@@ -82,11 +82,11 @@ void ModuleRegions::keepPristine(ArrayRef<Function *> Hosts) {
 /// Selection and allocation; \returns false if there are too many registers.
 static bool generate(Region &R, Compound &C, FunctionAnalysisManager &FAM) {
   Function &Source = *R.Source;
-  C.UpCalls = findUpCalls(Source);
   SplitAllCriticalEdges(Source);
   for (BasicBlock &BB : Source)
     if (BB.getSinglePredecessor())
       FoldSingleEntryPHINodes(&BB);
+  C.UpCalls = findUpCalls(Source);
   FAM.invalidate(Source, PreservedAnalyses::none());
   C.Sel = select(Source, FAM.getResult<LoopAnalysis>(Source), C.UpCalls,
                  R.Outputs.size());

@@ -71,6 +71,19 @@ enum class MemoryCall { None, Copy, Fill, Compare, Find, Length };
 
 } // namespace
 
+/// Does only the sign of \p V matter? memcmp's result is otherwise up to libc.
+static bool onlySignMatters(const Value &V) {
+  return all_of(V.users(), [&](const User *U) {
+    ICmpInst::Predicate P;
+    if (match(U, m_ICmp(P, m_Specific(&V), m_Zero())))
+      return true;
+    return (match(U, m_ICmp(P, m_Specific(&V), m_AllOnes())) &&
+            P == ICmpInst::ICMP_SGT) ||
+           (match(U, m_ICmp(P, m_Specific(&V), m_One())) &&
+            P == ICmpInst::ICMP_SLT);
+  });
+}
+
 static MemoryCall classifyMemoryCall(const CallBase &CB) {
   const Function *F = CB.getCalledFunction();
   if (!F)
@@ -96,7 +109,7 @@ static MemoryCall classifyMemoryCall(const CallBase &CB) {
     return true;
   };
   if ((Name == "memcmp" || Name == "bcmp") && HasArgs({0, 0, 64}) &&
-      CB.getType()->isIntegerTy(32))
+      CB.getType()->isIntegerTy(32) && onlySignMatters(CB))
     return MemoryCall::Compare;
   if (Name == "memchr" && HasArgs({0, 32, 64}) && CB.getType()->isPointerTy())
     return MemoryCall::Find;

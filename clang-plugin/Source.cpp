@@ -168,11 +168,11 @@ static void mergeAllocas(Function &F) {
   IRBuilder<> B(&*F.getEntryBlock().getFirstInsertionPt());
   AllocaInst *One = B.CreateAlloca(ArrayType::get(B.getInt8Ty(), Size));
   One->setAlignment(Most);
-  for (auto [AI, Off] : zip(All, Offsets)) {
+  for (auto [AI, Off] : zip(All, Offsets))
     AI->replaceAllUsesWith(
         Off ? B.CreateConstGEP1_64(B.getInt8Ty(), One, Off) : One);
+  for (AllocaInst *AI : All)
     AI->eraseFromParent();
-  }
 }
 
 void simplifySource(Function &Source, FunctionAnalysisManager &FAM) {

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Markers that are not used as they should be.
+// RUN: %clang -fsyntax-only -Xclang -verify %s
+#include <cosy.h>
+#include <unistd.h>
+
+void unclosed(void)
+{
+	COSY_START; // expected-error {{COSY_START without COSY_END in this function}}
+	getpid();
+}
+
+void unopened(void)
+{
+	getpid();
+	COSY_END; // expected-error {{COSY_END without COSY_START before it in this function}}
+}
+
+void nested(void)
+{
+	COSY_START; // expected-note {{region starts here}}
+	getpid();
+	COSY_START; // expected-error {{regions do not nest}}
+	getpid();
+	COSY_END;
+}
+
+void other_block(int n)
+{
+	COSY_START; // expected-note {{region starts here}}
+	if (n) {
+		getpid();
+		COSY_END; // expected-error {{COSY_END is in another block than its COSY_START}}
+	}
+}
+
+void not_in_a_block(int n)
+{
+	if (n)
+		COSY_START; // expected-error {{COSY_START has to be a statement of a block}}
+}
+
+int in_an_expression(int n)
+{
+	return COSY_START, n; // expected-error {{COSY_START has to be a statement of a block}}
+}
+
+void jump_in(int n)
+{
+	if (n)
+		goto in; // expected-error {{jump into a region}}
+	COSY_START; // expected-note {{region starts here}}
+	getpid();
+in:
+	getpid();
+	COSY_END;
+}
+
+void jump_between_regions(int n)
+{
+	COSY_START; // expected-note {{region starts here}}
+again:
+	getpid();
+	COSY_END;
+	COSY_START;
+	if (n)
+		goto again; // expected-error {{jump into a region}}
+	COSY_END;
+}
+
+void case_inside(int n)
+{
+	switch (n) {
+	case 1:
+		COSY_START; // expected-note {{region starts here}}
+		getpid();
+	case 2: // expected-error {{case label inside a region whose switch is outside of it}}
+		getpid();
+		COSY_END;
+	}
+}
+
+/* These are right. */
+void jump_out(int n)
+{
+again:
+	COSY_START;
+	getpid();
+	if (n == 2)
+		goto out;
+	if (n == 3)
+		goto again;
+inside:
+	if (n-- > 10)
+		goto inside;
+	switch (n) {
+	case 1:
+		getpid();
+	}
+	COSY_END;
+out:
+	getppid();
+}
+
+void in_a_case(int n)
+{
+	switch (n) {
+	case 1:
+		COSY_START;
+		getpid();
+		COSY_END;
+		break;
+	default:
+		break;
+	}
+}

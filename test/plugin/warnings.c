@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Regions that work but will disappoint.
+// RUN: %clang -O0 -S -o /dev/null -Xclang -verify %s
+// RUN: %clang -O2 -S -o /dev/null -Xclang -verify %s
+// RUN: %not %clang -Werror -S -o /dev/null %s
+#include <cosy.h>
+#include <unistd.h>
+
+int no_calls(int n)
+{
+	int sum = 0;
+	COSY_START; // expected-warning {{region makes no system call}}
+	for (int i = 0; i < n; i++)
+		sum += i * n;
+	COSY_END;
+	return sum;
+}
+
+void endless(void)
+{
+	COSY_START; // expected-warning {{the end of this region is never reached; it stays native}}
+	for (;;)
+		getpid();
+	COSY_END;
+}
