@@ -3,6 +3,8 @@
  * entry.c - every wrong argument of the ioctls and of the entry, and the
  * protocol of a run that goes well.
  */
+// RUN: %compile %s -o %t
+// RUN: %vm %t
 #include "compound.h"
 
 static char *readable, *hole;	/* a page, and the page behind it: not there */

@@ -3,6 +3,8 @@
  * files.c - a compound that closes, replaces and uses the device it runs from,
  * and files that are closed while it runs.
  */
+// RUN: %compile %s -o %t
+// RUN: %vm %t
 #include "compound.h"
 
 #include <sched.h>
@@ -16,6 +18,15 @@ static struct cosy_run fresh(__u64 handle, void *frame)
 				  .errno_addr = (__u64)(uintptr_t)&errno };
 }
 
+/*
+ * Closing may leave work that is done on the way to user mode: the file's last
+ * reference is dropped there. Then the compound leaves behind the call.
+ */
+static bool left_behind(long ret, const struct cosy_run *run, unsigned int pc)
+{
+	return ret == COSY_RUN_LEFT && run->status == COSY_AGAIN && run->pc == pc;
+}
+
 static void test_close_self(void)
 {
 	int dev = open_device(), fd;
@@ -27,8 +38,9 @@ static void test_close_self(void)
 	struct cosy_run run = fresh(handle, frame);
 	long ret = enter(dev, &run);
 
-	check(ret == done(1) && frame[0] == 0 && frame[1] == (__u64)getpid() &&
-	      frame[3] == 1000, "a compound closes its device and goes on to its end");
+	check((left_behind(ret, &run, 2) ||
+	       (ret == done(1) && frame[1] == (__u64)getpid() && frame[3] == 1000)) &&
+	      frame[0] == 0, "a compound closes its device and goes on, or leaves");
 	check(enter(dev, &run) == -EBADF, "the device is closed");
 
 	dev = open_device();
@@ -39,9 +51,7 @@ static void test_close_self(void)
 			   SYS(1, SYS_getpid, 0), EXIT(1));
 	run = fresh(handle, frame);
 	ret = enter(dev, &run);
-	/* The old file's last reference may have to be dropped in between. */
-	check((ret == done(1) || (ret == COSY_RUN_LEFT && run.status == COSY_AGAIN &&
-				  run.pc == 3)) && frame[0] == (__u64)dev,
+	check((left_behind(ret, &run, 3) || ret == done(1)) && frame[0] == (__u64)dev,
 	      "a compound puts another file over its device");
 	check(enter(dev, &run) >> 32 == 0, "the other file is there");
 	close(dev);
@@ -53,10 +63,11 @@ static void test_close_self(void)
 	handle = must_load(dev, 4, SYS(0, SYS_close, 1), ARG(2), UPCALL(0), EXIT(1));
 	run = fresh(handle, frame);
 	ret = enter(dev, &run);
-	check(ret == COSY_RUN_LEFT && run.status == COSY_UPCALL && frame[0] == 0,
-	      "a compound closes its device and leaves");
+	check((left_behind(ret, &run, 2) ||
+	       (ret == COSY_RUN_LEFT && run.status == COSY_UPCALL && run.pc == 3)) &&
+	      frame[0] == 0, "a compound closes its device and leaves");
 	run.status = COSY_AGAIN;
-	check(enter(dev, &run) == -EBADF && run.status == COSY_AGAIN && run.pc == 3,
+	check(enter(dev, &run) == -EBADF && run.status == COSY_AGAIN && run.pc >= 2,
 	      "resuming finds no device, and the place is kept");
 }
 

@@ -2,6 +2,8 @@
 /*
  * limits.c - how much may be loaded, and how much may be executed at once.
  */
+// RUN: %compile %s -o %t
+// RUN: %vm %t
 #include "compound.h"
 
 #include <sys/resource.h>

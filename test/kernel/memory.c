@@ -3,6 +3,8 @@
  * memory.c - loads, stores and bulk operations at good and bad addresses: what
  * cannot be done leaves for user mode with nothing, or the same again, done.
  */
+// RUN: %compile %s -o %t
+// RUN: %vm %t
 #include "compound.h"
 
 #define PAGE	4096ul

@@ -3,6 +3,8 @@
  * signals.c - calls in a compound that signals interrupt: with and without
  * SA_RESTART, with and without a handler, each as it would end natively.
  */
+// RUN: %compile %s -o %t
+// RUN: %vm %t
 #include "compound.h"
 
 #include <poll.h>

@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# unload.sh MODULE HOLDER - load and unload the module while HOLDER has it open, after,
+# and again and again while HOLDER runs.
+set -u
+module=$1 holder=$2
+
+fail() {
+	echo "FAILED: $*"
+	exit 1
+}
+
+insmod "$module" || fail "insmod"
+"$holder" open &
+sleep 1
+rmmod cosy 2>/dev/null && fail "unloaded while it was open"
+echo "ok: refused while open"
+kill $! && wait
+rmmod cosy || fail "not unloaded after the last close"
+echo "ok: unloaded after the last close"
+
+# The file is closed, by the compound, which still runs.
+insmod "$module" || fail "insmod"
+"$holder" closed &
+sleep 1
+rmmod cosy 2>/dev/null && fail "unloaded while a compound was running"
+echo "ok: refused while a compound runs"
+wait
+rmmod cosy || fail "not unloaded after the last run"
+echo "ok: unloaded after the last run"
+
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+	insmod "$module" || fail "insmod"
+	"$holder" hammer &
+	"$holder" hammer &
+	tries=0
+	until rmmod cosy 2>/dev/null; do
+		tries=$((tries + 1))
+		[ $tries -lt 1000 ] || fail "never unloaded"
+	done
+	wait
+done
+echo "ok: unloaded while programs opened, ran and closed"
+[ ! -e /dev/cosy ] || fail "the device is still there"
+echo passed

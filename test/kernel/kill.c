@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * kill.c - endless compounds die at once, and leave others their share.
+ */
+// RUN: %compile %s -o %t
+// RUN: %vm %t
+#include "compound.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+static void forever(int dev, __u64 handle, __u64 *frame)
+{
+	struct cosy_run run;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	memset(&run, 0, sizeof(run));
+	run.handle = handle;
+	run.frame = (__u64)(uintptr_t)frame;
+	for (;;) {
+		if (enter(dev, &run) != COSY_RUN_LEFT)
+			_exit(1);
+		run.status = COSY_AGAIN;
+	}
+}
+
+static void test_kill(int dev, __u64 handle, __u64 *frame, const char *what)
+{
+	double worst = 0;
+	int status = 0;
+
+	for (int i = 0; i < 5; i++) {
+		pid_t pid = fork();
+		double start;
+
+		if (!pid)
+			forever(dev, handle, frame);
+		usleep(50000);
+		start = now();
+		kill(pid, SIGKILL);
+		waitpid(pid, &status, 0);
+		start = now() - start;
+		if (start > worst)
+			worst = start;
+		if (!WIFSIGNALED(status) || WTERMSIG(status) != SIGKILL)
+			break;
+	}
+	check(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && worst < 0.05,
+	      "SIGKILL in %s: dead within %.1f ms", what, worst * 1e3);
+}
+
+static double cpu_time(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+/* Two tasks on one CPU: one in an endless compound, one that counts time. */
+static void test_fair(int dev, __u64 handle, __u64 *frame, const char *what)
+{
+	cpu_set_t one;
+	double start, last, gap = 0, share;
+	int status;
+	pid_t pid;
+
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+	pid = fork();
+	if (!pid)
+		forever(dev, handle, frame);
+	usleep(50000);
+	share = cpu_time();
+	start = last = now();
+	while (last - start < 1) {
+		double t = now();
+
+		if (t - last > gap)
+			gap = t - last;
+		last = t;
+	}
+	share = cpu_time() - share;
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	check(share > 0.3 && gap < 0.1, "beside %s: %.0f %% of the CPU, waits at most %.1f ms",
+	      what, share * 100, gap * 1e3);
+}
+
+int main(void)
+{
+	int dev = open_device();
+	__u64 frame[6] = { 0 };
+	char *area = must_map(4 << 20);
+	__u64 loop = must_load(dev, 6, JMP(0));
+	__u64 calls = must_load(dev, 6, SYS(0, SYS_getpid, 0), JMP(0));
+	__u64 copies = must_load(dev, 6, COPY(1, 2, 3), JMP(0));
+	__u64 faults = must_load(dev, 6, SYS(0, SYS_madvise, 3), ARG(1), ARGI(4 << 20),
+				 ARGI(MADV_DONTNEED), FILL(1, 4, 3), JMP(0));
+	struct cosy_op *ops = calloc(100001, sizeof(*ops));
+	struct image *im;
+	__u64 straight;
+
+	frame[1] = (__u64)(uintptr_t)area;
+	frame[2] = (__u64)(uintptr_t)area + (1 << 20);
+	frame[3] = 1 << 20;
+	frame[4] = 1;
+
+	/* No back-edge and no call for a long time. */
+	for (int i = 0; i < 100000; i++)
+		ops[i] = (struct cosy_op)COPY(1, 2, 3);
+	ops[100000] = (struct cosy_op)EXIT(0);
+	im = make_image(ops, 100001, 6, 6, 0, 0);
+	straight = load_image(dev, im);
+
+	test_kill(dev, loop, frame, "an empty loop");
+	test_kill(dev, calls, frame, "a loop of calls");
+	test_kill(dev, copies, frame, "a loop of copies");
+	test_kill(dev, faults, frame, "a loop of page faults");
+	test_kill(dev, straight, frame, "100,000 copies in a row");
+	test_fair(dev, loop, frame, "an empty loop");
+	test_fair(dev, calls, frame, "a loop of calls");
+	test_fair(dev, straight, frame, "100,000 copies in a row");
+	return finish();
+}

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * traced.c - whoever watches system calls sees those of a compound: ptrace,
+ * seccomp and tracing send them to user mode, at once and call by call.
+ */
+// RUN: %compile %s -o %t
+// RUN: %vm %t
+#include "compound.h"
+
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+
+static __u64 frame[4];
+static struct cosy_run run;
+
+static bool traced(long ret)
+{
+	return ret == COSY_RUN_LEFT && run.status == COSY_STEP &&
+	       run.value == COSY_STEP_TRACED;
+}
+
+static void test_ptrace(int dev, __u64 getpid_handle, __u64 endless)
+{
+	pid_t pid = fork();
+	int status;
+
+	/* The child runs calls for ever; the parent attaches in the middle. */
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		_exit(traced(run_frame(dev, endless, frame, &run)) && run.pc == 0 ? 7 : 1);
+	}
+	usleep(100000);
+	if (ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACESYSGOOD))
+		die("ptrace");
+	ptrace(PTRACE_INTERRUPT, pid, 0, 0);
+	waitpid(pid, &status, 0);
+	check(WIFSTOPPED(status), "a tracer stops a compound in the middle");
+	/* From now on it asks for system calls, as strace does. */
+	while (WIFSTOPPED(status)) {
+		ptrace(PTRACE_SYSCALL, pid, 0, 0);
+		waitpid(pid, &status, 0);
+	}
+	check(WIFEXITED(status) && WEXITSTATUS(status) == 7,
+	      "under a tracer its calls are left to user mode");
+
+	/* Without system-call tracing, compounds run. */
+	pid = fork();
+	if (!pid) {
+		usleep(200000);
+		_exit(run_frame(dev, getpid_handle, frame, &run) == done(0) ? 7 : 1);
+	}
+	usleep(50000);
+	ptrace(PTRACE_SEIZE, pid, 0, 0);
+	waitpid(pid, &status, 0);
+	check(WIFEXITED(status) && WEXITSTATUS(status) == 7,
+	      "under a tracer that does not ask for calls they run");
+}
+
+static bool write_file(const char *name, const char *text)
+{
+	int fd = open(name, O_WRONLY);
+	bool good = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	if (fd >= 0)
+		close(fd);
+	return good;
+}
+
+static void test_tracepoint(int dev, __u64 getpid_handle)
+{
+	static const char *const names[] = {
+		"/sys/kernel/tracing/events/raw_syscalls/sys_enter/enable",
+		"/sys/kernel/debug/tracing/events/raw_syscalls/sys_enter/enable",
+	};
+	long ret;
+
+	for (int i = 0; i < 2; i++) {
+		if (!write_file(names[i], "1"))
+			continue;
+		ret = run_frame(dev, getpid_handle, frame, &run);
+		write_file(names[i], "0");
+		check(traced(ret), "the raw_syscalls tracepoint sees calls");
+		check(run_frame(dev, getpid_handle, frame, &run) == done(0),
+		      "and they run again when it is off");
+		return;
+	}
+	printf("not checked: tracing is not mounted\n");
+}
+
+static int filter(unsigned int nr_denied, unsigned int action, unsigned int flags)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr_denied, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, action),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { sizeof(code) / sizeof(*code), code };
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &prog);
+}
+
+/* Denies getppid by its first argument. */
+static int filter_argument(unsigned int denied, unsigned int action)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, denied, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, action),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { sizeof(code) / sizeof(*code), code };
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog);
+}
+
+/* A child under filters: its verdict on @handle, and on getppid(1 and 2). */
+static void test_seccomp(int dev, __u64 getpid_handle)
+{
+	static const unsigned int actions[] = {
+		SECCOMP_RET_ERRNO | 5, SECCOMP_RET_TRAP, SECCOMP_RET_LOG,
+		SECCOMP_RET_TRACE, SECCOMP_RET_KILL_PROCESS, SECCOMP_RET_KILL_THREAD,
+	};
+	__u64 getppid_handle = must_load(dev, 4, SYS(0, SYS_getppid, 1), ARG(1), EXIT(0));
+	bool allowed_runs = false;
+	int status;
+	pid_t pid;
+
+	for (unsigned int i = 0; i < sizeof(actions) / sizeof(*actions); i++) {
+		pid = fork();
+		if (!pid) {
+			long ret;
+
+			if (filter(SYS_getppid, actions[i], 0))
+				_exit(2);
+			/* A second one on top that has nothing against it. */
+			if (i % 2 && filter(SYS_sync, SECCOMP_RET_ERRNO, 0))
+				_exit(2);
+			if (!traced(run_frame(dev, getppid_handle, frame, &run)))
+				_exit(3);
+			ret = run_frame(dev, getpid_handle, frame, &run);
+			_exit(ret == done(0) && frame[0] == (__u64)getpid() ? 0 :
+			      traced(ret) ? 1 : 4);
+		}
+		waitpid(pid, &status, 0);
+		check(WIFEXITED(status) && WEXITSTATUS(status) < 2,
+		      "a call that the filter answers with %#x is left to user mode",
+		      actions[i]);
+		allowed_runs = WIFEXITED(status) && !WEXITSTATUS(status);
+	}
+	printf("calls that a filter allows %s\n",
+	       allowed_runs ? "run" : "are left to user mode as well");
+
+	pid = fork();
+	if (!pid) {
+		long ret;
+
+		if (filter_argument(1, SECCOMP_RET_ERRNO | 5))
+			_exit(2);
+		frame[1] = 1;
+		if (!traced(run_frame(dev, getppid_handle, frame, &run)))
+			_exit(3);
+		frame[1] = 2;
+		ret = run_frame(dev, getppid_handle, frame, &run);
+		_exit(allowed_runs ? ret != done(0) : !traced(ret));
+	}
+	waitpid(pid, &status, 0);
+	check(WIFEXITED(status) && !WEXITSTATUS(status), "a filter that looks at arguments");
+}
+
+static void *sync_filter(void *arg)
+{
+	usleep(100000);
+	return (void *)(intptr_t)filter(SYS_getppid, SECCOMP_RET_ERRNO | 5,
+					*(unsigned int *)arg);
+}
+
+/* Another thread puts a filter on this one while it runs. */
+static void test_tsync(int dev)
+{
+	__u64 endless = must_load(dev, 4, SYS(0, SYS_getppid, 0), JMP(0));
+	unsigned int flags = SECCOMP_FILTER_FLAG_TSYNC;
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		pthread_t thread;
+		void *err;
+
+		alarm(20);
+		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+		pthread_create(&thread, NULL, sync_filter, &flags);
+		if (!traced(run_frame(dev, endless, frame, &run)))
+			_exit(1);
+		pthread_join(thread, &err);
+		_exit(err ? 2 : 0);
+	}
+	waitpid(pid, &status, 0);
+	check(WIFEXITED(status) && !WEXITSTATUS(status),
+	      "a filter put on a running compound by TSYNC");
+}
+
+int main(void)
+{
+	int dev = open_device();
+	__u64 getpid_handle = must_load(dev, 4, SYS(0, SYS_getpid, 0), EXIT(0));
+	__u64 endless = must_load(dev, 4, SYS(0, SYS_getpid, 0), JMP(0));
+
+	test_ptrace(dev, getpid_handle, endless);
+	test_tracepoint(dev, getpid_handle);
+	test_seccomp(dev, getpid_handle);
+	test_tsync(dev);
+	return finish();
+}
