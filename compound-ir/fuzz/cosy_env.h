@@ -49,7 +49,7 @@ bool cosy_env_compare(struct cosy_env *env, uint64_t a, uint64_t b,
 bool cosy_env_find(struct cosy_env *env, uint64_t p, uint8_t byte, uint64_t len,
 		   uint64_t *at);
 bool cosy_env_strlen(struct cosy_env *env, uint64_t p, uint64_t *len);
-bool cosy_env_may_call(struct cosy_env *env);
+bool cosy_env_may_call(struct cosy_env *env, unsigned int nr);
 void cosy_env_arg(struct cosy_env *env, unsigned int i, uint64_t val);
 long cosy_env_call(struct cosy_env *env, unsigned int nr);
 bool cosy_env_restart(struct cosy_env *env, long ret);

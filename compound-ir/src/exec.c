@@ -469,9 +469,9 @@ do_STRLEN:
 
 #define CALL(name, nargs)					\
 do_##name##_##nargs:						\
-	if (unlikely(!cosy_env_may_call(&st->env)))		\
-		goto step;					\
 	ARGS_##nargs;						\
+	if (unlikely(!cosy_env_may_call(&st->env, (unsigned int)ip->imm))) \
+		goto step;					\
 	st->calls++;						\
 	result = (cosy_u64)cosy_env_call(&st->env, (unsigned int)ip->imm); \
 	if (unlikely(is_failure(result)))			\

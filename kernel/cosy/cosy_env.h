@@ -100,19 +100,20 @@ bool cosy_env_compare(struct cosy_env *env, u64 a, u64 b, u64 len, int *sign);
 bool cosy_env_find(struct cosy_env *env, u64 p, u8 byte, u64 len, u64 *at);
 bool cosy_env_strlen(struct cosy_env *env, u64 p, u64 *len);
 
-bool cosy_env_watched(struct cosy_env *env);
+bool cosy_env_watched(struct cosy_env *env, unsigned int nr);
 
 /*
  * A nested call bypasses everything that happens at the entry of a system
  * call. Whoever wants to see calls - and that can change at any time - has to
  * get them from user mode.
  */
-static __always_inline bool cosy_env_may_call(struct cosy_env *env)
+static __always_inline bool cosy_env_may_call(struct cosy_env *env,
+					      unsigned int nr)
 {
 	if (likely(!(READ_ONCE(current_thread_info()->syscall_work) &
 		     SYSCALL_WORK_ENTER)))
 		return true;
-	return !cosy_env_watched(env);
+	return !cosy_env_watched(env, nr);
 }
 
 static __always_inline void cosy_env_arg(struct cosy_env *env, unsigned int i,

@@ -12,6 +12,8 @@
 
 #include <cosy/exec.h>
 
+#include "internal.h"
+
 /* Longer operations are left to user mode, which can be interrupted. */
 #define BULK_MAX	(1ul << 20)
 /* Bytes between two looks at what waits. */
@@ -21,20 +23,30 @@
 
 /**
  * cosy_env_watched() - the slow path of cosy_env_may_call()
- * @env: the run
+ * @env: the run, the arguments are set
+ * @nr:  number of the call
  *
- * Once auditing was on, the audit bit stays with every process; a dummy
- * context says that no rule looks at this call.
+ * Two watchers may have nothing to say about a call. Once auditing was on, the
+ * audit bit stays with every process; a dummy context says that no rule looks
+ * at calls. A seccomp filter may allow the call.
  *
  * Return: true if the call must be made from user mode, env->step says why.
  */
-bool cosy_env_watched(struct cosy_env *env)
+bool cosy_env_watched(struct cosy_env *env, unsigned int nr)
 {
-	unsigned long work = READ_ONCE(current_thread_info()->syscall_work);
+	unsigned long work = READ_ONCE(current_thread_info()->syscall_work) &
+			     SYSCALL_WORK_ENTER;
 
-	if ((work & SYSCALL_WORK_ENTER) == SYSCALL_WORK_SYSCALL_AUDIT &&
-	    audit_dummy_context())
-		return false;
+	if (work & ~(SYSCALL_WORK_SYSCALL_AUDIT | SYSCALL_WORK_SECCOMP))
+		goto watched;
+	if (work & SYSCALL_WORK_SYSCALL_AUDIT && !audit_dummy_context())
+		goto watched;
+	if (work & SYSCALL_WORK_SECCOMP &&
+	    !cosy_seccomp_allows(&env->regs, nr))
+		goto watched;
+	return false;
+
+watched:
 	env->step = COSY_STEP_TRACED;
 	return true;
 }

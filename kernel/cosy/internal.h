@@ -99,6 +99,13 @@ void cosy_quota_uncharge(kuid_t owner, u64 bytes);
 /* run.c */
 loff_t cosy_run_llseek(struct file *file, loff_t offset, int whence);
 
+/* seccomp.c */
+void cosy_seccomp_init(void);
+bool cosy_seccomp_allows(const struct pt_regs *regs, unsigned int nr);
+
+/* layout.c */
+int cosy_layout_offset(const char *type, const char *member);
+
 /* symbols.c */
 int cosy_symbols_init(void);
 void *cosy_symbol(const char *name);

@@ -96,6 +96,7 @@ static int __init cosy_init(void)
 	err = cosy_syscalls_init();
 	if (err)
 		return err;
+	cosy_seccomp_init();
 	err = misc_register(&cosy_device);
 	if (err)
 		pr_err("cannot register %s: %d\n", COSY_DEVICE, err);

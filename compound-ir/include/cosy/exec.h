@@ -18,11 +18,13 @@
  *   bool cosy_env_strlen(env, u64 p, u64 *len)
  *	false: not done here, env->step says why (enum cosy_step). Part may
  *	have happened only where doing all of it again gives the same result
- *   bool cosy_env_may_call(env)
- *	before every call: false leaves with COSY_STEP, env->step says why
  *   void cosy_env_arg(env, unsigned int i, u64 val)
+ *	set argument i (a constant) of the next call
+ *   bool cosy_env_may_call(env, unsigned int nr)
+ *	before every call, its arguments are set: false leaves with COSY_STEP,
+ *	env->step says why
  *   long cosy_env_call(env, unsigned int nr)
- *	set argument i (a constant), then call
+ *	make the call
  *   bool cosy_env_restart(env, long ret)
  *	is this failure a restart code? Then leave with COSY_RESULT
  *   bool cosy_env_divide_error(env)			optional, a macro too

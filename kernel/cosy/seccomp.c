@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * seccomp.c - would the process's seccomp filters allow a call?
+ *
+ * Asked without side effects: the kernel's own entry point also carries out
+ * the verdict. Here only an unconditional yes counts; any other answer sends
+ * the call to user mode, where it meets the filters themselves.
+ *
+ * The chain of filters of the current thread needs no lock. Other threads can
+ * put new filters in front of it, which come into force when SYSCALL_WORK_SECCOMP
+ * or the chain is read next; no filter is ever taken away.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/nospec.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/sched/task_stack.h>
+#include <linux/seccomp.h>
+
+#include "internal.h"
+
+#ifdef CONFIG_SECCOMP_FILTER
+
+/* Offsets in struct seccomp_filter; 0 is not known. */
+static unsigned int cosy_filter_prev;
+static unsigned int cosy_filter_prog;
+static unsigned int cosy_filter_allowed;
+
+/**
+ * cosy_seccomp_init() - learn what filters look like in the running kernel
+ *
+ * Without that knowledge all calls of filtered processes go to user mode.
+ */
+void cosy_seccomp_init(void)
+{
+	int prev = cosy_layout_offset("seccomp_filter", "prev");
+	int prog = cosy_layout_offset("seccomp_filter", "prog");
+	int cache = cosy_layout_offset("seccomp_filter", "cache");
+	int allowed = cosy_layout_offset("action_cache", "allow_native");
+
+	if (prev <= 0 || prog <= 0) {
+		pr_info("the kernel does not tell the layout of seccomp filters: processes that have one make their calls from user mode\n");
+		return;
+	}
+	cosy_filter_prev = prev;
+	cosy_filter_prog = prog;
+	if (cache > 0 && allowed >= 0)
+		cosy_filter_allowed = cache + allowed;
+}
+
+/* The newest filter's bitmap tells which calls all filters always allow. */
+static bool cosy_seccomp_always_allows(const void *filter, unsigned int nr)
+{
+	if (!cosy_filter_allowed || nr >= NR_syscalls)
+		return false;
+	nr = array_index_nospec(nr, NR_syscalls);
+	return test_bit(nr, filter + cosy_filter_allowed);
+}
+
+/**
+ * cosy_seccomp_allows() - is the verdict on a call ALLOW?
+ * @regs: its arguments
+ * @nr:   its number
+ *
+ * Return: true if all filters of the current thread allow it.
+ */
+bool cosy_seccomp_allows(const struct pt_regs *regs, unsigned int nr)
+{
+	const void *filter;
+	struct seccomp_data data;
+
+	/* As seccomp() does: after the flag, see what was set before it. */
+	smp_rmb();
+	if (!cosy_filter_prev || current->seccomp.mode != SECCOMP_MODE_FILTER)
+		return false;
+	filter = READ_ONCE(current->seccomp.filter);
+	if (!filter)
+		return false;
+	if (cosy_seccomp_always_allows(filter, nr))
+		return true;
+
+	data.nr = nr;
+	data.arch = AUDIT_ARCH_X86_64;
+	data.instruction_pointer = KSTK_EIP(current);
+	data.args[0] = regs->di;
+	data.args[1] = regs->si;
+	data.args[2] = regs->dx;
+	data.args[3] = regs->r10;
+	data.args[4] = regs->r8;
+	data.args[5] = regs->r9;
+	while (filter) {
+		const struct bpf_prog *prog =
+			*(const struct bpf_prog **)(filter + cosy_filter_prog);
+		u32 verdict = bpf_prog_run_pin_on_cpu(prog, &data);
+
+		if ((verdict & SECCOMP_RET_ACTION_FULL) != SECCOMP_RET_ALLOW)
+			return false;
+		filter = *(const void **)(filter + cosy_filter_prev);
+	}
+	return true;
+}
+
+#else
+
+void cosy_seccomp_init(void)
+{
+}
+
+bool cosy_seccomp_allows(const struct pt_regs *regs, unsigned int nr)
+{
+	return false;
+}
+
+#endif /* CONFIG_SECCOMP_FILTER */
