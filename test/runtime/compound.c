@@ -2,6 +2,18 @@
 /*
  * cosy_init, cosy_run, cosy_free and cosy_error: good images, and many bad ones.
  */
+// RUN: %compile %s -o %t -l:libcosy.a
+// RUN: %run-all %t | FileCheck %s
+// CHECK: 0 bytes: offset 0: image shorter than its header
+// CHECK: {{[0-9]+}} bytes: offset 8: size is not the size of the image
+// CHECK: 4096 bytes: offset 0: not a compound
+// CHECK: 67108865 bytes: offset 8: image too large
+// CHECK: done
+
+// COSY_STATS knows these compounds by their names. There is no native code for them.
+// RUN: COSY_EXECUTOR=native COSY_STATS=1 %t 2>&1 | FileCheck --check-prefix=STATS %s
+// STATS: cosy: calls: executor=user runs=3 syscalls=21 entries=0
+// STATS: cosy: data: executor=user runs=1 syscalls=0 entries=0
 #include <cosy.h>
 
 #include <errno.h>

@@ -3,6 +3,28 @@
  * The program sees the descriptor numbers and the EMFILE it sees natively:
  * prints what it sees; the test compares the executors.
  */
+// RUN: %compile %s -o %t -l:libcosy.a
+// RUN: for limits in '-S -n 40' '-S -n 1024' '-n 4096'; do \
+// RUN:   for by in native kernel; do \
+// RUN:     %vm sh -c "ulimit $limits; COSY_EXECUTOR=$by %t" > %t.$by </dev/null || exit 1; \
+// RUN:   done; \
+// RUN:   diff %t.native %t.kernel && grep -q 'then Too many' %t.kernel || exit 1; \
+// RUN: done
+
+// Without privilege the limit can be raised only up to the hard one. (The user
+// need not be able to reach the build directory.)
+// RUN: for by in native kernel; do \
+// RUN:   %vm sh -c "cp %t /tmp/descriptors; ulimit -S -n 40; COSY_EXECUTOR=$by setpriv --reuid=65534 --clear-groups /tmp/descriptors" > %t.$by </dev/null || exit 1; \
+// RUN: done; diff %t.native %t.kernel
+
+// Where it cannot be raised at all, the program misses the highest number.
+// RUN: %vm sh -c "ulimit -n 40; COSY_STATS=1 COSY_EXECUTOR=kernel setpriv --reuid=65534 --clear-groups /tmp/descriptors" 2>%t.err >%t.out </dev/null
+// RUN: cat %t.err %t.out | FileCheck %s
+// CHECK: executor=kernel
+// CHECK: limits 40 40
+// CHECK-NOT: comes {{[4-9]}}
+// CHECK: opened {{[0-9]+}}, last 38, then Too many open files
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>

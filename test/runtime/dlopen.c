@@ -4,6 +4,19 @@
  * left behind, neither memory nor descriptors nor compounds in the module.
  * Its counts are printed when it goes.
  */
+// RUN: %compile %s -o %t
+// RUN: %compile -DLIBRARY -shared -fPIC %s -o %t.static.so -l:libcosy.a
+// RUN: %compile -DLIBRARY -shared -fPIC %s -o %t.shared.so -lcosy -Wl,-rpath,%lib
+// RUN: for library in %t.static.so %t.shared.so; do \
+// RUN:   for by in native user; do COSY_EXECUTOR=$by %t $library 300 | FileCheck %s || exit 1; done; \
+// RUN:   %vm env COSY_EXECUTOR=kernel %t $library 300 </dev/null | FileCheck %s || exit 1; \
+// RUN:   %vm env COSY_EXECUTOR=kernel COSY_STATS=1 %t $library 2 2>&1 </dev/null | FileCheck --check-prefix=STATS %s || exit 1; \
+// RUN: done
+// CHECK: done
+// STATS-COUNT-2: cosy: prog.c:12: executor=kernel runs=1 syscalls=3 entries=1
+
+// A library with a libcosy of its own shows nothing of it to others.
+// RUN: nm -D --defined-only %t.static.so | not grep cosy
 #ifdef LIBRARY
 #include <unistd.h>
 

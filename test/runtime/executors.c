@@ -2,6 +2,34 @@
 /*
  * Each executor gives the same results; COSY_STATS says who ran what.
  */
+// RUN: %compile %s -o %t -l:libcosy.a
+// RUN: %run-all %t | FileCheck %s
+// CHECK: exit 0, left 0, failures 0, r2 0, sum 0, errno 0
+// CHECK: exit 0, left 0, failures 4, r2 322, sum 472, errno 0
+// CHECK: exit 1, left 4, failures 1, r2 7, sum 0, errno 0
+
+// RUN: COSY_STATS=1 COSY_EXECUTOR=user %t 2>&1 >/dev/null | FileCheck --check-prefix=USER %s
+// USER-DAG: {{^}}cosy: prog.c:12: executor=user runs=3 syscalls=1001 entries=0{{$}}
+// USER-DAG: {{^}}cosy: prog.c:20: executor=user runs=3 syscalls=9 entries=0 upcalls=5{{$}}
+
+// RUN: COSY_STATS=1 COSY_EXECUTOR=native %t 2>&1 >/dev/null | FileCheck --check-prefix=NATIVE %s
+// NATIVE-DAG: {{^}}cosy: prog.c:12: executor=native runs=3 syscalls=0 entries=0{{$}}
+// NATIVE-DAG: {{^}}cosy: prog.c:20: executor=native runs=3 syscalls=0 entries=0{{$}}
+
+// Also without counting, where the way into the kernel is another one.
+// RUN: %vm env COSY_EXECUTOR=kernel %t | FileCheck %s
+// RUN: %vm env COSY_EXECUTOR=auto COSY_STATS=1 %t 2>&1 >/dev/null | FileCheck --check-prefix=KERNEL %s
+// An entry each, and one more for each up-call; a signal or a time slice may add some.
+// KERNEL-DAG: {{^}}cosy: prog.c:12: executor=kernel runs=3 syscalls=1001 entries={{[3-9]$}}
+// KERNEL-DAG: {{^}}cosy: prog.c:20: executor=kernel runs=3 syscalls=9 entries={{([89]|1[0-9])}} upcalls=5{{$}}
+
+// The shared library does the same.
+// RUN: %compile %s -o %t.shared -lcosy -Wl,-rpath,%lib
+// RUN: %run-all %t.shared | FileCheck %s
+
+// A program without COSY_STATS prints nothing of its own.
+// RUN: COSY_EXECUTOR=user %t 2>&1 | not grep cosy
+// RUN: COSY_EXECUTOR=user COSY_STATS=0 %t 2>&1 | not grep cosy
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>

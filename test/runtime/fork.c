@@ -3,6 +3,10 @@
  * fork in the loop around a region, in an up-call inside one, and of children
  * that are the first to use a region. A child counts from 0.
  */
+// RUN: %compile %s -o %t -l:libcosy.a
+// RUN: %run-all %t | FileCheck %s
+// RUN: %vm env COSY_EXECUTOR=kernel %t | FileCheck %s
+// CHECK: done
 #include <sys/wait.h>
 #include <unistd.h>
 

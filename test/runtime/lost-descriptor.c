@@ -3,6 +3,16 @@
  * The program closes libcosy's descriptor, before a run and in the middle of
  * one, and opens something else under its number.
  */
+// RUN: %compile %s -o %t -l:libcosy.a
+// RUN: %t && COSY_EXECUTOR=user %t
+// RUN: %vm env COSY_EXECUTOR=kernel COSY_STATS=1 %t 2>&1 | FileCheck %s
+// RUN: %vm env COSY_EXECUTOR=kernel %t | FileCheck --check-prefix=PLAIN %s
+// Every run is one in the kernel, to its end.
+// CHECK-DAG: prog.c:20: executor=kernel runs=28 syscalls=280 entries=168 upcalls=140
+// CHECK-DAG: prog.c:12: executor=kernel runs=28 syscalls=84 entries=28
+// CHECK-DAG: replaced yes
+// PLAIN-COUNT-28: compound ran
+// PLAIN: replaced yes
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

@@ -3,6 +3,10 @@
  * A timer's handler runs regions itself and, every other time, leaves the
  * interrupted region by siglongjmp; up-calls leave by longjmp.
  */
+// RUN: %compile %s -o %t -l:libcosy.a
+// RUN: %run-all %t | FileCheck %s
+// RUN: %vm env COSY_EXECUTOR=kernel %t | FileCheck %s
+// CHECK: done
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>

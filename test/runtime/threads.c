@@ -4,6 +4,12 @@
  * argument the main thread does not wait for them: the process ends, and runs
  * destructors, while they are inside.
  */
+// RUN: %compile %s -o %t -l:libcosy.a
+// RUN: %run-all %t | FileCheck %s
+// RUN: %vm env COSY_EXECUTOR=kernel %t | FileCheck %s
+// CHECK: done
+// RUN: for i in 1 2 3 4 5 6 7 8 9; do COSY_EXECUTOR=user timeout 20 %t leave || exit 1; done
+// RUN: %vm sh -c 'for i in 1 2 3 4 5 6 7 8 9; do COSY_EXECUTOR=kernel timeout 20 %t leave || exit 1; done'
 #include <errno.h>
 #include <pthread.h>
 #include <unistd.h>
