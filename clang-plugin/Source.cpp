@@ -175,6 +175,14 @@ static void mergeAllocas(Function &F) {
     AI->eraseFromParent();
 }
 
+/// Some loop passes look at the whole function for every loop.
+static bool affordsLoopPasses(Function &F, FunctionAnalysisManager &FAM) {
+  constexpr uint64_t MaxWork = 2000000;
+  return uint64_t(FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder().size()) *
+             F.getInstructionCount() <
+         MaxWork;
+}
+
 void simplifySource(Function &Source, FunctionAnalysisManager &FAM) {
   FunctionPassManager FPM;
   FPM.addPass(SROAPass(SROAOptions::ModifyCFG));
@@ -184,16 +192,19 @@ void simplifySource(Function &Source, FunctionAnalysisManager &FAM) {
   FPM.addPass(InstCombinePass());
   FPM.addPass(SROAPass(SROAOptions::ModifyCFG));
   FPM.addPass(SimplifyCFGPass());
-  LoopPassManager LPM;
-  LPM.addPass(LoopRotatePass());
-  LPM.addPass(LICMPass(LICMOptions()));
-  FPM.addPass(createFunctionToLoopPassAdaptor(std::move(LPM), true));
-  FPM.addPass(SimplifyCFGPass());
-  FPM.addPass(InstCombinePass());
-  LoopPassManager LPM2;
-  LPM2.addPass(IndVarSimplifyPass());
-  FPM.addPass(createFunctionToLoopPassAdaptor(std::move(LPM2)));
   FAM.invalidate(Source, FPM.run(Source, FAM));
+
+  if (affordsLoopPasses(Source, FAM)) {
+    FunctionPassManager Loops;
+    LoopPassManager Rotate;
+    Rotate.addPass(LoopRotatePass());
+    Rotate.addPass(LICMPass(LICMOptions()));
+    Loops.addPass(createFunctionToLoopPassAdaptor(std::move(Rotate), true));
+    Loops.addPass(SimplifyCFGPass());
+    Loops.addPass(InstCombinePass());
+    Loops.addPass(createFunctionToLoopPassAdaptor(IndVarSimplifyPass()));
+    FAM.invalidate(Source, Loops.run(Source, FAM));
+  }
 
   legalize(Source);
   FAM.invalidate(Source, PreservedAnalyses::none());
