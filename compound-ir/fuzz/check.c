@@ -58,6 +58,15 @@ static void init_world(uint64_t *regs, unsigned int nregs, struct cosy_env *env,
 	env->random = seed;
 }
 
+static void init_run(struct run *run, const struct cosy_header *h, uint64_t seed)
+{
+	memset(&run->st, 0, sizeof(run->st));
+	init_world(run->regs, h->nregs, &run->st.env, seed);
+	run->regs[h->nregs] = 0;
+	run->st.regs = run->regs;
+	run->st.errno_addr = MOCK_ERRNO;
+}
+
 static struct cosy_code *decode(const void *image, int nested)
 {
 	struct cosy_code *code = malloc(cosy_code_size(image));
@@ -137,6 +146,39 @@ static void compare(const void *image, size_t size, const struct reference *ref,
 	CHECK(st->calls == ref->env.ncalls);
 }
 
+/* A limit is reached exactly where the charges say. */
+static void check_limit(const void *image, size_t size, uint64_t seed,
+			uint64_t limit, const struct cosy_code *code,
+			struct reference *ref, struct run *run)
+{
+	const struct cosy_header *h = image;
+	struct cosy_state *st = &run->st;
+
+	init_world(ref->regs, h->nregs, &ref->env, seed);
+	ref->pc = 0;
+	ref->limit = limit;
+	CHECK(reference_run(image, ref, MAX_STEPS) == REFERENCE_LIMIT);
+
+	init_run(run, h, seed);
+	st->budget = (int64_t)limit;
+	for (;;) {
+		enum cosy_status status = cosy_exec(code, st);
+
+		if (status == COSY_LIMIT)
+			break;
+		if (status == COSY_RESULT)
+			cosy_exec_result(code, st, -EINTR);
+		else if (status == COSY_UPCALL)
+			mock_upcall(st->regs, st->value);
+		else
+			fail(image, size, "limit not reached");
+	}
+	CHECK(st->value == COSY_LIMIT_OPS);
+	CHECK(st->pc == ref->pc);
+	CHECK(st->budget == (int64_t)limit - (int64_t)ref->charged);
+	CHECK(!memcmp(st->regs, ref->regs, h->nregs * sizeof(*st->regs)));
+}
+
 uint64_t check_compound(const void *image, size_t size, uint64_t seed)
 {
 	const struct cosy_header *h = image;
@@ -145,29 +187,31 @@ uint64_t check_compound(const void *image, size_t size, uint64_t seed)
 	struct cosy_code *whole, *nested;
 	enum reference_end end;
 	struct cosy_diag diag;
+	uint64_t steps;
 	int i;
 
 	if (cosy_verify(image, size, &diag))
 		return 0;
 	init_world(ref.regs, h->nregs, &ref.env, seed);
 	ref.pc = 0;
+	ref.limit = UINT64_MAX;
 	end = reference_run(image, &ref, MAX_STEPS);
 	if (end == REFERENCE_ENDLESS)
 		return 0;
 	whole = decode(image, 0);
 	nested = decode(image, 1);
 	for (i = 0; i < 2; i++) {
-		memset(&run.st, 0, sizeof(run.st));
-		init_world(run.regs, h->nregs, &run.st.env, seed);
-		run.regs[h->nregs] = 0;
-		run.st.regs = run.regs;
-		run.st.errno_addr = MOCK_ERRNO;
+		init_run(&run, h, seed);
 		run.whole = whole;
 		run.nested = nested;
 		run.interrupt = i;
 		compare(image, size, &ref, end, &run);
 	}
+	steps = ref.steps;
+	if (ref.charged)
+		check_limit(image, size, seed, seed % ref.charged, whole, &ref,
+			    &run);
 	free(whole);
 	free(nested);
-	return ref.steps;
+	return steps;
 }

@@ -197,11 +197,21 @@ static unsigned int make_bulk(struct input *in, struct cosy_op *op)
 	return 4;
 }
 
+/* Make the operand of @op small before it; @op has moved. */
+static struct cosy_op *put_small(struct cosy_op *op, unsigned int *before)
+{
+	op[1] = op[0];
+	op[0] = (struct cosy_op){ .code = COSY_OP_UREM, .width = 8, .dst = op[1].a,
+				  .a = op[1].a, .b = COSY_NONE, .imm = 16 };
+	*before = 1;
+	return op + 1;
+}
+
 /* An operation and the slots it needs behind it; their number. */
 static unsigned int make_slots(struct input *in, const struct cosy_header *h,
 			       struct cosy_op *op, unsigned int room)
 {
-	unsigned int n = 0, i;
+	unsigned int n = 0, before = 0, i;
 	uint64_t value = 0;
 
 	op->code = (uint8_t)(COSY_OP_CONST + byte(in) %
@@ -209,9 +219,11 @@ static unsigned int make_slots(struct input *in, const struct cosy_header *h,
 	make_op(in, h, op);
 	if (is_bulk(op) && room > 4)
 		return make_bulk(in, op);
+	if (op->code == COSY_OP_SWITCH && room > 8)
+		op = put_small(op, &before);
 	if (forms[op->code] == COSY_FORM_CALL) {
 		n = byte(in) % (COSY_MAX_ARGS + 1);
-		n = n < room - 1 ? n : 0;
+		n = n + 2 < room ? n : 0;
 		op->width = (uint8_t)n;
 		for (i = 1; i <= n; i++) {
 			op[i].code = COSY_OP_ARG;
@@ -219,15 +231,15 @@ static unsigned int make_slots(struct input *in, const struct cosy_header *h,
 		}
 	} else if (op->code == COSY_OP_SWITCH) {
 		n = byte(in) % 6;
-		n = n < room - 1 ? n : 0;
+		n = n + 2 < room ? n : 0;
 		op->c = (uint16_t)n;
 		for (i = 1; i <= n; i++) {
 			op[i].code = COSY_OP_CASE;
 			op[i].imm = (int64_t)value;
-			value += 1 + byte(in);
+			value += 1 + byte(in) % 4;
 		}
 	}
-	return 1 + n;
+	return before + 1 + n;
 }
 
 static bool has_target(const struct cosy_op *op)

@@ -243,6 +243,7 @@ enum reference_end reference_run(const void *image, struct reference *ref,
 	const struct cosy_op *ops = (const void *)(h + 1);
 	uint64_t *r = ref->regs;
 
+	ref->charged = 0;
 	for (ref->steps = 0; ref->steps < max_steps; ref->steps++) {
 		const struct cosy_op *op = &ops[ref->pc];
 		uint64_t second = op->b == COSY_NONE ? (uint64_t)op->imm :
@@ -324,6 +325,12 @@ enum reference_end reference_run(const void *image, struct reference *ref,
 		}
 		if (!ok)
 			return REFERENCE_FAULT;
+		if (next <= ref->pc) {
+			ref->charged += ref->pc - next + 1;
+			ref->pc = next;
+			if (ref->charged > ref->limit)
+				return REFERENCE_LIMIT;
+		}
 		ref->pc = next;
 	}
 	return REFERENCE_ENDLESS;

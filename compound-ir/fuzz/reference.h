@@ -14,6 +14,7 @@
 enum reference_end {
 	REFERENCE_DONE,		/* by exit number value */
 	REFERENCE_FAULT,	/* at pc */
+	REFERENCE_LIMIT,	/* the limit was reached, the next one is at pc */
 	REFERENCE_ENDLESS,	/* given up */
 };
 
@@ -21,16 +22,20 @@ enum reference_end {
  * struct reference - a run
  * @regs:  registers; set by the caller
  * @env:   set by the caller; nothing is refused
- * @pc:    in: where to begin; out: of a fault
+ * @pc:    in: where to begin; out: of a fault or limit
+ * @limit: what may be charged for jumps back
  * @value: out: number of the exit
  * @steps: out: operations executed
+ * @charged: out: for jumps back
  */
 struct reference {
 	uint64_t regs[COSY_MAX_REGS];
 	struct cosy_env env;
 	uint32_t pc;
+	uint64_t limit;
 	uint64_t value;
 	uint64_t steps;
+	uint64_t charged;
 };
 
 /* An up-call, as both implementations are given it. */
