@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The tables, for people."""
 
+from statistics import median
+
 import catalogue
 from results import line_fit
 
@@ -25,7 +27,7 @@ def _table(rows):
 
 def main_table(results, benches):
     rows = [("per iteration", "native", "compound", "bound", "io_uring", "comp/native",
-             "over bound/call", "spread")]
+             "over bound (*)", "spread")]
     for bench in benches:
         if bench.name not in catalogue.CALLS and not bench.name.startswith(("ls5000", "entry", "upcall")):
             continue
@@ -35,17 +37,18 @@ def main_table(results, benches):
         }
         if all(v is None for v in value.values()):
             continue
-        over = ratio = None
+        ratio = None
         if value["native"] and value["compound"]:
             ratio = value["compound"] / value["native"]
-        if value["bound"] and value["compound"] and bench.name in catalogue.CALLS:
-            over = (value["compound"] - value["bound"]) / catalogue.CALLS[bench.name]
+        over = catalogue.over_bound(results, bench.name) if bench.name in catalogue.CALLS else None
         spread = max(results.spread(bench.name, way) for way in value if value[way] is not None)
         rows.append((bench.name, *(_cell(value[way]) for way in catalogue.ALL),
                      _cell(ratio, "{:.2f}"), _cell(over, "{:.1f}"), f"{spread:.1f} %"))
     if len(rows) > 1:
         print("Guest instructions (icount; ext4 in the VM, everything cached)")
         _table(rows)
+        print("(*) per call, without the compound's loop operation, which op-loop is")
+        print()
 
 
 def slopes(results):
@@ -88,7 +91,7 @@ def fit(results):
     crossing, measured = DEFAULT_CROSSING_NS, "assumed"
     if results.has("getpid", "native", "host"):
         # What getpid does besides crossing is small.
-        crossing = results.median("getpid", "native", "host") - NS_PER_INSTRUCTION * (
+        crossing = results.best("getpid", "native", "host") - NS_PER_INSTRUCTION * (
             n1 - CROSSING_INSTRUCTIONS)
         measured = "from this CPU's getpid"
     entry = crossing + NS_PER_INSTRUCTION * (c0 - CROSSING_INSTRUCTIONS)
@@ -101,28 +104,26 @@ def fit(results):
 
 
 def host(results):
-    rows = [("on this machine", "with Cosy", "without", "difference", "spread")]
-    for name in results.names("native-overhead") + results.names("compile"):
-        if not results.has(name, "compound", "host"):
-            continue
-        with_, without = (results.median(name, way, "host") for way in ("compound", "native"))
-        spread = max(results.spread(name, way, "host") for way in ("compound", "native"))
-        if name == "compile":
-            rows.append((name, f"{with_ / 1e6:.1f} ms", f"{without / 1e6:.1f} ms",
-                         f"{(with_ - without) / 1e6:+.1f} ms", f"{spread:.0f} %"))
-        else:
-            rows.append((name, f"{with_:.0f} ns", f"{without:.0f} ns",
-                         f"{100 * (with_ / without - 1):+.2f} %", f"{spread:.0f} %"))
+    rows = [("on this machine", "with Cosy", "without", "difference")]
+    for name in results.names("native-overhead"):
+        if results.has(name, "compound", "host"):
+            ratio = median(results.pairs(name, lambda with_, without: with_ / without))
+            rows.append((name, *(f"{results.median(name, way, 'host'):.0f} ns"
+                                 for way in ("compound", "native")), f"{100 * (ratio - 1):+.2f} %"))
+    if results.has("compile", "compound", "host"):
+        difference = median(results.pairs("compile", lambda with_, without: with_ - without))
+        rows.append(("compile", *(f"{results.median('compile', way, 'host') / 1e6:.1f} ms"
+                                  for way in ("compound", "native")), f"{difference / 1e6:+.1f} ms"))
     if len(rows) > 1:
-        print("Natively, module absent, in interleaved pairs (medians)")
+        print("Natively, module absent, in interleaved pairs (medians, of the pairs for the difference)")
         _table(rows)
-    rows = [("natively", "ns", "spread")]
+    rows = [("natively on this machine", "best ns", "median ns", "spread")]
     for name in list(catalogue.CALLS) + ["ls5000"]:
         if results.has(name, "native", "host"):
-            rows.append((name, f"{results.median(name, 'native', 'host'):.0f}",
+            rows.append((name, f"{results.best(name, 'native', 'host'):.0f}",
+                         f"{results.median(name, 'native', 'host'):.0f}",
                          f"{results.spread(name, 'native', 'host'):.0f} %"))
     if len(rows) > 1:
-        print("Wall clock on this machine, not in the VM")
         _table(rows)
 
 

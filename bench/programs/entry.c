@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
  * entry: entering and leaving a compound with four inputs and one output, which
- * does as little as a compound can.
+ * does three simple operations. entry-6 does six: what three of them cost, both
+ * together tell.
  */
 
 #include <cosy.h>
@@ -9,36 +10,74 @@
 
 #include "../common/bench.h"
 
-/* Not inlined: the inputs must be unknown. */
-static __attribute__((noinline)) long once(long a, long b, long c, long d)
+/* The system call, without which the plugin warns, is never reached. */
+static __attribute__((noinline)) long three(long a, long b, long c, long d)
 {
 	long out;
 
 	COSY_START;
-	out = a + b + c + d;
+	out = (a + b) ^ c;
+	if (d == 0)
+		out = getpid();
 	COSY_END;
 	return out;
 }
 
-static uint64_t region(uint64_t count)
+static __attribute__((noinline)) long six(long a, long b, long c, long d)
+{
+	long out;
+
+	COSY_START;
+	out = ((((a + b) ^ c) + a) ^ b) + c;
+	if (d == 0)
+		out = getpid();
+	COSY_END;
+	return out;
+}
+
+static uint64_t region3(uint64_t count)
 {
 	uint64_t sum = 0;
 
 	for (uint64_t i = 0; i < count; i++)
-		sum += (uint64_t)once(1, 2, 3, (long)i);
+		sum += (uint64_t)three((long)i, 2, 3, 1);
 	return sum;
 }
 
-static uint64_t expected(uint64_t count)
+static uint64_t region6(uint64_t count)
 {
-	return 6 * count + count * (count - 1) / 2;
+	uint64_t sum = 0;
+
+	for (uint64_t i = 0; i < count; i++)
+		sum += (uint64_t)six((long)i, 2, 3, 1);
+	return sum;
+}
+
+static uint64_t expected3(uint64_t count)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t i = 0; i < count; i++)
+		sum += (i + 2) ^ 3;
+	return sum;
+}
+
+static uint64_t expected6(uint64_t count)
+{
+	uint64_t sum = 0;
+
+	for (uint64_t i = 0; i < count; i++)
+		sum += ((((i + 2) ^ 3) + i) ^ 2) + 3;
+	return sum;
 }
 
 int main(int argc, char **argv)
 {
 	static const struct bench benches[] = {
-		{ .name = "entry", .per = "entry", .count = 5000, .region = region,
-		  .expected = expected },
+		{ .name = "entry", .per = "entry", .count = 10000, .region = region3,
+		  .expected = expected3 },
+		{ .name = "entry-6", .per = "entry", .count = 10000, .region = region6,
+		  .expected = expected6 },
 		{ 0 },
 	};
 

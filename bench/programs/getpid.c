@@ -37,7 +37,7 @@ static uint64_t expected(uint64_t count)
 int main(int argc, char **argv)
 {
 	static const struct bench benches[] = {
-		{ .name = "getpid", .per = "call", .count = 20000, .region = region,
+		{ .name = "getpid", .per = "call", .count = 50000, .region = region,
 		  .bound = bound, .expected = expected },
 		{ 0 },
 	};

@@ -16,12 +16,13 @@ static char buffer[4096];
 
 static uint64_t read_region(size_t size, uint64_t count)
 {
+	const int file = fd;
 	ssize_t n = 0;
 	uint64_t i;
 
 	COSY_START;
 	for (i = 0; i < count; i++)
-		n = pread(fd, buffer, size, 0);
+		n = pread(file, buffer, size, 0);
 	COSY_END;
 	return (uint64_t)n;
 }
