@@ -1,0 +1,8 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""damage.py IN OUT - give the first compound in IN too many registers."""
+import sys
+
+data = bytearray(open(sys.argv[1], "rb").read())
+at = data.index(b"COSY\x01\x00")
+data[at + 6:at + 8] = b"\xff\xff"
+open(sys.argv[2], "wb").write(data)
