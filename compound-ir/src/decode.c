@@ -68,6 +68,11 @@ static void decode_alu(const struct cosy_op *op, struct cosy_insn *in)
 		set_narrow(in, op->width, 0);
 		return;
 	}
+	if (op->code == COSY_OP_SUB && op->b == COSY_NONE) {
+		/* The same as adding the opposite, for which there are pairs. */
+		handler = COSY_H_ADD_RR4;
+		in->imm = (cosy_s64)-(cosy_u64)op->imm;
+	}
 	if (op->width == 8)
 		handler += COSY_H_ALU_8;
 	if (op->b == COSY_NONE) {
@@ -244,6 +249,40 @@ static void decode_op(const struct cosy_op *op, struct cosy_insn *in, int nested
 	}
 }
 
+/* The place of a handler among those that go in pairs, -1 if it does not. */
+static int pair_index(cosy_s32 handler)
+{
+	static const cosy_u16 in_pairs[] = {
+#define COSY_IN_PAIRS(name, unused) COSY_H_##name,
+		COSY_PAIR_FIRSTS(COSY_IN_PAIRS, )
+#undef COSY_IN_PAIRS
+	};
+	int i;
+
+	for (i = 0; i < (int)(sizeof(in_pairs) / sizeof(in_pairs[0])); i++)
+		if (in_pairs[i] == handler)
+			return i;
+	return -1;
+}
+
+/*
+ * A slot does the next one's work, too, where there is a handler for both. The
+ * next one keeps its own handler, for who jumps there.
+ */
+static void fuse(struct cosy_code *code)
+{
+	int first, second;
+	cosy_u32 pc;
+
+	first = pair_index(code->insns[0].handler);
+	for (pc = 1; pc < code->ninsns; pc++, first = second) {
+		second = pair_index(code->insns[pc].handler);
+		if (first >= 0 && second >= 0)
+			code->insns[pc - 1].handler = COSY_H_CONST_CONST +
+				first * COSY_H_PER_FIRST + second;
+	}
+}
+
 void cosy_decode(const void *image, struct cosy_code *code, int nested)
 {
 	const struct cosy_header *h = image;
@@ -269,6 +308,7 @@ void cosy_decode(const void *image, struct cosy_code *code, int nested)
 		set_target(in, pc, op->target);
 		decode_op(op, in, nested);
 	}
+	fuse(code);
 	cosy_exec_link(code);
 }
 

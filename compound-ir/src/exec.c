@@ -207,13 +207,35 @@ enum cosy_status cosy_exec(const struct cosy_code *code, struct cosy_state *st)
 
 	DISPATCH();
 
+/* What goes in pairs. */
+#define DO_CONST	(DST = IMM)
+#define DO_MOV		(DST = A)
+#define DO_ADD_RR4	(DST = (cosy_u32)(A + B))
+#define DO_ADD_RI4	(DST = (cosy_u32)(A + IMM))
+#define DO_ADD_DR4	(DST = (cosy_u32)(DST + B))
+#define DO_ADD_DI4	(DST = (cosy_u32)(DST + IMM))
+#define DO_ADD_RR8	(DST = A + B)
+#define DO_ADD_RI8	(DST = A + IMM)
+#define DO_ADD_DR8	(DST += B)
+#define DO_ADD_DI8	(DST += IMM)
+
+#define PAIR(FIRST, SECOND, unused)				\
+do_##FIRST##_##SECOND:						\
+	DO_##FIRST;						\
+	ip++;							\
+	DO_##SECOND;						\
+	NEXT();
+#define PAIRS(FIRST, unused) COSY_PAIR_SECONDS(PAIR, FIRST, )
+
+	COSY_PAIR_FIRSTS(PAIRS, )
+
 do_SLOT:
 	NEXT();
 do_CONST:
-	DST = IMM;
+	DO_CONST;
 	NEXT();
 do_MOV:
-	DST = A;
+	DO_MOV;
 	NEXT();
 
 #define EXTEND(name, from, to)					\

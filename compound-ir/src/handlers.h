@@ -31,6 +31,25 @@
 	COSY_ALL_CONDS(H, OP##_RI4) COSY_ALL_CONDS(H, OP##_RI8) \
 	H(OP##_N)
 
+/*
+ * Pairs of what compiled code is full of - copies, constants, addresses and
+ * counters - are one handler: half the dispatches. None of them can leave.
+ */
+#define COSY_PAIR_FIRSTS(X, H) \
+	X(CONST, H) X(MOV, H) \
+	X(ADD_RR4, H) X(ADD_RI4, H) X(ADD_DR4, H) X(ADD_DI4, H) \
+	X(ADD_RR8, H) X(ADD_RI8, H) X(ADD_DR8, H) X(ADD_DI8, H)
+#define COSY_PAIR_SECONDS(X, FIRST, H) \
+	X(FIRST, CONST, H) X(FIRST, MOV, H) \
+	X(FIRST, ADD_RR4, H) X(FIRST, ADD_RI4, H) \
+	X(FIRST, ADD_DR4, H) X(FIRST, ADD_DI4, H) \
+	X(FIRST, ADD_RR8, H) X(FIRST, ADD_RI8, H) \
+	X(FIRST, ADD_DR8, H) X(FIRST, ADD_DI8, H)
+#define COSY_PAIR_NAME(FIRST, SECOND, H)	H(FIRST##_##SECOND)
+#define COSY_PAIRS_WITH(FIRST, H) \
+	COSY_PAIR_SECONDS(COSY_PAIR_NAME, FIRST, H)
+#define COSY_PAIR_HANDLERS(H)	COSY_PAIR_FIRSTS(COSY_PAIRS_WITH, H)
+
 #define COSY_HANDLERS(H) \
 	H(SLOT)		/* ARG or CASE, no operation */ \
 	H(CONST) H(MOV) \
@@ -58,7 +77,8 @@
 	H(SYS_0) H(SYS_1) H(SYS_2) H(SYS_3) H(SYS_4) H(SYS_5) H(SYS_6) \
 	H(LIBC_0) H(LIBC_1) H(LIBC_2) H(LIBC_3) H(LIBC_4) H(LIBC_5) H(LIBC_6) \
 	H(STEP_CALL)	/* a call that may not be made here */ \
-	H(UPCALL)
+	H(UPCALL) \
+	COSY_PAIR_HANDLERS(H)
 
 enum cosy_handler {
 #define COSY_H(name) COSY_H_##name,
@@ -73,6 +93,7 @@ enum cosy_handler {
 #define COSY_H_ALU_RI	(COSY_H_ADD_RI4 - COSY_H_ADD_RR4)
 #define COSY_H_ALU_DST	(COSY_H_ADD_DR4 - COSY_H_ADD_RR4)
 #define COSY_H_ALU_N	(COSY_H_ADD_N - COSY_H_ADD_RR4)
+#define COSY_H_PER_FIRST (COSY_H_MOV_CONST - COSY_H_CONST_CONST)
 
 /*
  * What struct cosy_insn's c holds if not a register:
