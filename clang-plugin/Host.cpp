@@ -80,6 +80,7 @@ CompoundPath::CompoundPath(Region &R) : R(R) {
     B.SetInsertPoint(Leave);
     Instruction *To = B.CreateBr(E.To);
     To->setDebugLoc(Loc);
+    Leaves.push_back(Leave);
     B.SetInsertPoint(Dispatch);
     if (!Switch)
       Switch = B.CreateSwitch(RunCall, Leave, R.Exits.size() - 1);
@@ -110,13 +111,10 @@ void CompoundPath::rewriteUses() {
     SSAUpdater SSA;
     SSA.Initialize(O->getType(), O->getName());
     SSA.AddAvailableValue(O->getParent(), O);
-    for (auto [X, E] : enumerate(R.Exits)) {
+    for (unsigned X = 0; X < R.Exits.size(); ++X) {
       if (isa<PoisonValue>(Markers[X]->getArgOperand(N + 1)))
         continue;
-      BasicBlock *Leave = nullptr;
-      for (BasicBlock *P : predecessors(E.To))
-        if (P != E.From)
-          Leave = P;
+      BasicBlock *Leave = Leaves[X];
       IRBuilder<> B(Leave->getTerminator());
       auto *Slot = cast<GetElementPtrInst>(
           B.Insert(GetElementPtrInst::CreateInBounds(I64, Frame, {B.getInt64(0)})));
@@ -149,14 +147,58 @@ void CompoundPath::rewriteUses() {
   }
 }
 
+Value *CompoundPath::slot(IRBuilderBase &B, Reg R) {
+  return B.CreateConstInBoundsGEP1_64(B.getInt64Ty(), Frame, R);
+}
+
+/// Makes a copy of a variable for the compound, and copies it back afterwards.
+Value *CompoundPath::copyOf(IRBuilderBase &B, const PrivateLocal &L) {
+  auto *Copy = cast<AllocaInst>(L.Variable->clone());
+  Copy->insertAfter(L.Variable);
+  B.CreateMemCpy(Copy, Copy->getAlign(), L.Variable, L.Variable->getAlign(),
+                 L.Size);
+  if (L.Changes)
+    for (BasicBlock *Leave : Leaves)
+      IRBuilder<>(Leave->getTerminator())
+          .CreateMemCpy(L.Variable, L.Variable->getAlign(), Copy,
+                        Copy->getAlign(), L.Size);
+  return Copy;
+}
+
+/// The host's value of the input \p V.
+Value *CompoundPath::inputValue(IRBuilderBase &B, Value *V,
+                                ArrayRef<PrivateLocal> Locals) {
+  if (auto *A = dyn_cast<Argument>(V)) {
+    for (const PrivateLocal &L : Locals)
+      if (L.Argument == A->getArgNo())
+        return L.ByValue ? B.CreateLoad(B.getIntNTy(L.Size * 8), L.Variable)
+                         : copyOf(B, L);
+    return R.Inputs[A->getArgNo()];
+  }
+  if (auto *AI = dyn_cast<AllocaInst>(V)) {
+    Instruction *Copy = AI->clone();
+    Copy->insertBefore(&*R.Host->getEntryBlock().getFirstInsertionPt());
+    return Copy;
+  }
+  if (auto *CI = dyn_cast<CallInst>(V)) {
+    Instruction *Copy = B.Insert(CI->clone());
+    Copy->setDebugLoc(DebugLoc(R.Loc));
+    return Copy;
+  }
+  if (auto *GV = dyn_cast<GlobalVariable>(V); GV && GV->isThreadLocal())
+    return B.CreateThreadLocalAddress(GV);
+  return V;
+}
+
 void CompoundPath::complete(Constant *Descriptor, const Code &C,
-                            ArrayRef<Value *> Inputs) {
+                            ArrayRef<Value *> Inputs,
+                            ArrayRef<PrivateLocal> Locals) {
   Placeholder->replaceAllUsesWith(Descriptor);
   Placeholder->eraseFromParent();
-  Function &Host = *R.Host;
-  LLVMContext &Ctx = Host.getContext();
-  // One word more than registers: the user-mode executor's constant 0.
-  Frame->setOperand(0, ConstantInt::get(Type::getInt32Ty(Ctx), C.NumRegs + 1));
+  LLVMContext &Ctx = R.Host->getContext();
+  // The word behind the registers is libcosy's.
+  Frame->setOperand(0,
+                    ConstantInt::get(Type::getInt32Ty(Ctx), C.NumRegs + 1));
   Type *I64 = Type::getInt64Ty(Ctx);
   for (OutputLoad &L : Loads)
     L.Slot->setOperand(1, ConstantInt::get(I64, C.Outputs[L.Output]));
@@ -164,19 +206,7 @@ void CompoundPath::complete(Constant *Descriptor, const Code &C,
   IRBuilder<> B(RunCall);
   B.SetCurrentDebugLocation(DebugLoc(R.Loc));
   for (auto [V, Slot] : zip(Inputs, C.Inputs)) {
-    Value *In = V;
-    if (auto *A = dyn_cast<Argument>(V)) {
-      In = R.Inputs[A->getArgNo()];
-    } else if (auto *AI = dyn_cast<AllocaInst>(V)) {
-      In = AI->clone();
-      cast<Instruction>(In)->insertBefore(
-          &*Host.getEntryBlock().getFirstInsertionPt());
-    } else if (auto *CI = dyn_cast<CallInst>(V)) {
-      In = B.Insert(CI->clone());
-      cast<Instruction>(In)->setDebugLoc(DebugLoc(R.Loc));
-    } else if (auto *GV = dyn_cast<GlobalVariable>(V); GV && GV->isThreadLocal()) {
-      In = B.CreateThreadLocalAddress(GV);
-    }
+    Value *In = inputValue(B, V, Locals);
     Type *Ty = In->getType();
     if (!Ty->isPointerTy()) {
       if (!Ty->isIntegerTy())
@@ -184,9 +214,17 @@ void CompoundPath::complete(Constant *Descriptor, const Code &C,
             In, B.getIntNTy(Ty->getPrimitiveSizeInBits().getFixedValue()));
       In = B.CreateZExt(In, I64);
     }
-    B.CreateAlignedStore(In, B.CreateConstInBoundsGEP1_64(I64, Frame, Slot),
-                         Align(8));
+    B.CreateAlignedStore(In, slot(B, Slot), Align(8));
   }
+  for (const PrivateLocal &L : Locals)
+    if (L.ByValue && L.Changes)
+      for (BasicBlock *Leave : Leaves) {
+        IRBuilder<> Out(Leave->getTerminator());
+        Type *Ty = Out.getIntNTy(L.Size * 8);
+        Out.CreateStore(
+            Out.CreateAlignedLoad(Ty, slot(Out, C.Outputs[L.Output]), Align(8)),
+            L.Variable);
+      }
 }
 
 //===----------------------------------------------------------------------===//

@@ -10,10 +10,12 @@
 #define COSY_PLUGIN_HOST_H
 
 #include "Emit.h"
+#include "Locals.h"
 #include "Region.h"
 #include "Select.h"
 
 #include "llvm/IR/GlobalVariable.h"
+#include "llvm/IR/IRBuilder.h"
 
 namespace cosy {
 
@@ -25,18 +27,25 @@ public:
   explicit CompoundPath(Region &R);
 
   /// Fills in what follows from the compound: \p Descriptor is the region's
-  /// struct cosy_region, \p C its allocated code, \p Inputs their values.
+  /// struct cosy_region, \p C its allocated code, \p Inputs their values,
+  /// \p Locals the variables that are copied.
   void complete(llvm::Constant *Descriptor, const Code &C,
-                llvm::ArrayRef<llvm::Value *> Inputs);
+                llvm::ArrayRef<llvm::Value *> Inputs,
+                llvm::ArrayRef<PrivateLocal> Locals);
 
 private:
   void rewriteUses();
+  llvm::Value *inputValue(llvm::IRBuilderBase &B, llvm::Value *V,
+                          llvm::ArrayRef<PrivateLocal> Locals);
+  llvm::Value *copyOf(llvm::IRBuilderBase &B, const PrivateLocal &L);
+  llvm::Value *slot(llvm::IRBuilderBase &B, Reg R);
 
   Region &R;
   llvm::GlobalVariable *Placeholder; ///< for the descriptor
   llvm::AllocaInst *Frame;
   llvm::BasicBlock *Run;
   llvm::CallInst *RunCall;
+  llvm::SmallVector<llvm::BasicBlock *, 2> Leaves; ///< by exit
   struct OutputLoad {
     llvm::LoadInst *Load;
     llvm::GetElementPtrInst *Slot;

@@ -38,9 +38,13 @@ static bool checkVersion() {
 }
 static const bool RightVersion = checkVersion();
 
-static void addRegionPass(PassBuilder &PB, RegionOptions Options) {
+/// What -fplugin-arg-cosy- asked for. Shared with the pass of -fpass-plugin=,
+/// which comes first where both flags are given.
+static RegionOptions Options;
+
+static void addRegionPass(PassBuilder &PB) {
   PB.registerPipelineStartEPCallback(
-      [Options](ModulePassManager &MPM, OptimizationLevel) {
+      [](ModulePassManager &MPM, OptimizationLevel) {
         MPM.addPass(RegionPass(Options));
       });
 }
@@ -48,8 +52,6 @@ static void addRegionPass(PassBuilder &PB, RegionOptions Options) {
 namespace {
 
 class CosyAction : public clang::PluginASTAction {
-  RegionOptions Options;
-
 protected:
   std::unique_ptr<clang::ASTConsumer>
   CreateASTConsumer(clang::CompilerInstance &CI, StringRef) override {
@@ -59,8 +61,7 @@ protected:
     clang::CodeGenOptions &CG = CI.getCodeGenOpts();
     if (CG.getDebugInfo() == codegenoptions::NoDebugInfo)
       CG.setDebugInfo(codegenoptions::LocTrackingOnly);
-    CG.PassBuilderCallbacks.push_back(
-        [Options = Options](PassBuilder &PB) { addRegionPass(PB, Options); });
+    CG.PassBuilderCallbacks.push_back(addRegionPass);
     return createRegionCheck(CI);
   }
 
@@ -93,5 +94,5 @@ static clang::FrontendPluginRegistry::Add<cosy::CosyAction>
 
 extern "C" LLVM_ATTRIBUTE_VISIBILITY_DEFAULT PassPluginLibraryInfo llvmGetPassPluginInfo() {
   return {LLVM_PLUGIN_API_VERSION, "cosy", LLVM_VERSION_STRING,
-          [](PassBuilder &PB) { cosy::addRegionPass(PB, {}); }};
+          cosy::addRegionPass};
 }

@@ -3,6 +3,7 @@
 #include "RegionPass.h"
 #include "Emit.h"
 #include "Host.h"
+#include "Locals.h"
 #include "RegAlloc.h"
 #include "Region.h"
 #include "Select.h"
@@ -13,6 +14,7 @@
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/BreakCriticalEdges.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -29,6 +31,7 @@ namespace {
 
 /// A compound and what goes with it.
 struct Compound {
+  unsigned NumOutputs = 0;
   Selection Sel;
   Image Img;
   UpCallList UpCalls;
@@ -89,7 +92,7 @@ static bool generate(Region &R, Compound &C, FunctionAnalysisManager &FAM) {
   C.UpCalls = findUpCalls(Source);
   FAM.invalidate(Source, PreservedAnalyses::none());
   C.Sel = select(Source, FAM.getResult<LoopAnalysis>(Source), C.UpCalls,
-                 R.Outputs.size());
+                 C.NumOutputs);
   C.Sel.C.Name = R.Host->getName();
   C.Sel.C.NumExits = R.Exits.size();
   return allocateRegisters(C.Sel.C) <= COSY_MAX_REGS;
@@ -170,9 +173,15 @@ void ModuleRegions::processRegion(CallInst *Start, unsigned Index) {
   cloneSource(R);
   CompoundPath Path(R);
   inlineCallees(*R.Source, Pristine);
+  FAM.invalidate(*R.Source,
+                 SROAPass(SROAOptions::PreserveCFG).run(*R.Source, FAM));
+  SmallVector<PrivateLocal, 4> Locals = privatizeLocals(R);
   simplifySource(*R.Source, FAM);
 
   Compound C;
+  C.NumOutputs = R.Outputs.size();
+  for (const PrivateLocal &L : Locals)
+    C.NumOutputs += L.ByValue && L.Changes;
   bool Good = compile(R, C);
   if (Good) {
     remark(R, C);
@@ -182,7 +191,8 @@ void ModuleRegions::processRegion(CallInst *Start, unsigned Index) {
     }
   }
   // After an error no code is generated, but the module has to be sound.
-  Path.complete(Table.add(R, C.Img, C.Sel.C, C.Thunks), C.Sel.C, C.Sel.Inputs);
+  Path.complete(Table.add(R, C.Img, C.Sel.C, C.Thunks), C.Sel.C, C.Sel.Inputs,
+                Locals);
   FAM.clear(*R.Source, R.Source->getName());
   R.Source->eraseFromParent();
 }
