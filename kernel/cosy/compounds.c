@@ -9,6 +9,7 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 
 #include <cosy/decode.h>
@@ -22,6 +23,28 @@ MODULE_PARM_DESC(max_loads,
 		 "compounds one open file may hold (default 4096)");
 
 static atomic64_t cosy_last_handle;
+static struct workqueue_struct *cosy_unloads;
+
+/**
+ * cosy_compounds_init() - prepare for files and compounds
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int cosy_compounds_init(void)
+{
+	cosy_unloads = alloc_workqueue("cosy", WQ_UNBOUND, 0);
+	return cosy_unloads ? 0 : -ENOMEM;
+}
+
+/**
+ * cosy_compounds_exit() - the reverse of cosy_compounds_init()
+ *
+ * Each compound holds the module: there are none any more.
+ */
+void cosy_compounds_exit(void)
+{
+	destroy_workqueue(cosy_unloads);
+}
 
 /**
  * cosy_file_alloc() - the state of a newly opened file
@@ -64,8 +87,26 @@ void cosy_file_free(struct cosy_file *cf)
 void cosy_compound_free(struct cosy_compound *compound)
 {
 	cosy_quota_uncharge(compound->owner, compound->charged);
-	kvfree_rcu(compound, rcu);
+	kvfree(compound);
 	module_put(THIS_MODULE);
+}
+
+static void cosy_compound_unloaded(struct work_struct *work)
+{
+	cosy_compound_put(container_of(to_rcu_work(work), struct cosy_compound,
+				       unload));
+}
+
+/* Memory of compounds that were unloaded a moment ago counts till it is free. */
+static int cosy_compound_charge(u64 size)
+{
+	int err = cosy_quota_charge(current_uid(), size);
+
+	if (err != -EDQUOT)
+		return err;
+	rcu_barrier();
+	flush_workqueue(cosy_unloads);
+	return cosy_quota_charge(current_uid(), size);
 }
 
 /**
@@ -113,7 +154,7 @@ static struct cosy_compound *cosy_compound_make(struct cosy_load *load,
 	}
 
 	size = offsetof(struct cosy_compound, code) + cosy_code_size(image);
-	err = cosy_quota_charge(current_uid(), size);
+	err = cosy_compound_charge(size);
 	if (err)
 		return ERR_PTR(err);
 	compound = kvmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
@@ -123,10 +164,12 @@ static struct cosy_compound *cosy_compound_make(struct cosy_load *load,
 	}
 	/* A run that closed the device is still in the module's code. */
 	__module_get(THIS_MODULE);
-	refcount_set(&compound->ref, 1);
+	atomic_set(&compound->users, 1);
+	INIT_RCU_WORK(&compound->unload, cosy_compound_unloaded);
 	compound->owner = current_uid();
 	compound->charged = size;
 	cosy_decode(image, &compound->code, 1);
+	compound->first = min_t(u64, compound->code.limit, COSY_FIRST_CHUNK);
 	return compound;
 }
 
@@ -137,7 +180,7 @@ static struct cosy_compound *cosy_compound_read(struct cosy_load *load)
 	int err;
 
 	/* The copy counts while it exists, else many loads at once escape. */
-	err = cosy_quota_charge(current_uid(), load->size);
+	err = cosy_compound_charge(load->size);
 	if (err)
 		return ERR_PTR(err);
 	image = cosy_image_copy(load);
@@ -262,6 +305,7 @@ long cosy_compound_unload(struct cosy_file *cf, const u64 __user *arg)
 	mutex_unlock(&cf->lock);
 	if (!compound)
 		return -ENOENT;
-	cosy_compound_put(compound);
+	/* Whoever found it before may not have counted himself yet. */
+	queue_rcu_work(cosy_unloads, &compound->unload);
 	return 0;
 }

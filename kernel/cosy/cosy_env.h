@@ -32,31 +32,38 @@ struct cosy_env {
 	int step;
 };
 
+/*
+ * *@val is written by the asm itself: unsafe_get_user() would need asm goto
+ * with outputs, which the kernel trusts few compilers with, or three more
+ * instructions.
+ */
+#define COSY_ENV_LOAD(insn, to)						\
+	asm goto("1:	" insn " %[from], %%" to "\n"			\
+		 "	movq %%rax, %[val]\n"				\
+		 _ASM_EXTABLE_UA(1b, %l[fault])				\
+		 : : [from] "m" (*(__force const u8 *)p),		\
+		     [val] "m" (*val)					\
+		 : "rax", "memory" : fault)
+
 static __always_inline bool cosy_env_load(struct cosy_env *env, u64 addr,
 					  unsigned int width, u64 *val)
 {
 	const void __user *p = u64_to_user_ptr(addr);
-	u8 v1;
-	u16 v2;
-	u32 v4;
 
 	if (!cosy_user_begin(&p, width))
 		return false;
 	switch (width) {
 	case 1:
-		unsafe_get_user(v1, (const u8 __user *)p, fault);
-		*val = v1;
+		COSY_ENV_LOAD("movzbl", "eax");
 		break;
 	case 2:
-		unsafe_get_user(v2, (const u16 __user *)p, fault);
-		*val = v2;
+		COSY_ENV_LOAD("movzwl", "eax");
 		break;
 	case 4:
-		unsafe_get_user(v4, (const u32 __user *)p, fault);
-		*val = v4;
+		COSY_ENV_LOAD("movl", "eax");
 		break;
 	default:
-		unsafe_get_user(*val, (const u64 __user *)p, fault);
+		COSY_ENV_LOAD("movq", "rax");
 		break;
 	}
 	user_access_end();
@@ -65,6 +72,8 @@ fault:
 	user_access_end();
 	return false;
 }
+
+#undef COSY_ENV_LOAD
 
 static __always_inline bool cosy_env_store(struct cosy_env *env, u64 addr,
 					   unsigned int width, u64 val)

@@ -5,12 +5,13 @@
 #ifndef COSY_INTERNAL_H
 #define COSY_INTERNAL_H
 
+#include <linux/atomic.h>
 #include <linux/fs.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
-#include <linux/refcount.h>
 #include <linux/types.h>
 #include <linux/uidgid.h>
+#include <linux/workqueue.h>
 #include <linux/xarray.h>
 
 #include <cosy/decode.h>
@@ -18,19 +19,21 @@
 
 /**
  * struct cosy_compound - a loaded compound
- * @ref:     one for being loaded, one for each run
+ * @users:   one for being loaded, one for each run; so it cannot overflow
+ * @first:   operations of the first chunk of a run without its own limit
  * @handle:  its handle, never used again
  * @owner:   who is charged for it
  * @charged: bytes charged
- * @rcu:     runs look compounds up without a lock
+ * @unload:  gives up being loaded when nobody can look it up any more
  * @code:    the decoded compound, immutable
  */
 struct cosy_compound {
-	refcount_t ref;
+	atomic_t users;
+	u32 first;
 	u64 handle;
 	kuid_t owner;
 	u64 charged;
-	struct rcu_head rcu;
+	struct rcu_work unload;
 	struct cosy_code code;
 };
 
@@ -51,7 +54,15 @@ struct cosy_file {
 	struct cosy_compound __rcu *recent[COSY_RECENT];
 };
 
+/*
+ * Slots executed until the first look at the clock: few, for it is not known
+ * how long they take.
+ */
+#define COSY_FIRST_CHUNK	(1 << 10)
+
 /* compounds.c */
+int cosy_compounds_init(void);
+void cosy_compounds_exit(void);
 extern unsigned int cosy_max_loads;
 struct cosy_file *cosy_file_alloc(void);
 void cosy_file_free(struct cosy_file *cf);
@@ -72,12 +83,13 @@ static inline struct cosy_compound *cosy_compound_get(struct cosy_file *cf,
 {
 	struct cosy_compound *compound;
 
+	/* As long as it can be found, being loaded keeps it. */
 	rcu_read_lock_sched();
 	compound = rcu_dereference_sched(cf->recent[handle % COSY_RECENT]);
 	if (unlikely(!compound || compound->handle != handle))
 		compound = cosy_compound_find(cf, handle);
-	if (compound && unlikely(!refcount_inc_not_zero(&compound->ref)))
-		compound = NULL;
+	if (likely(compound))
+		atomic_inc(&compound->users);
 	rcu_read_unlock_sched();
 	return compound;
 }
@@ -88,7 +100,7 @@ static inline struct cosy_compound *cosy_compound_get(struct cosy_file *cf,
  */
 static inline void cosy_compound_put(struct cosy_compound *compound)
 {
-	if (refcount_dec_and_test(&compound->ref))
+	if (atomic_dec_and_test(&compound->users))
 		cosy_compound_free(compound);
 }
 

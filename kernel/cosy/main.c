@@ -97,15 +97,21 @@ static int __init cosy_init(void)
 	if (err)
 		return err;
 	cosy_seccomp_init();
-	err = misc_register(&cosy_device);
+	err = cosy_compounds_init();
 	if (err)
+		return err;
+	err = misc_register(&cosy_device);
+	if (err) {
 		pr_err("cannot register %s: %d\n", COSY_DEVICE, err);
+		cosy_compounds_exit();
+	}
 	return err;
 }
 
 static void __exit cosy_exit(void)
 {
 	misc_deregister(&cosy_device);
+	cosy_compounds_exit();
 	/*
 	 * Whoever gave back the last reference has to get out of the module's
 	 * code, be it preempted on the way.

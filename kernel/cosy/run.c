@@ -28,6 +28,8 @@ MODULE_PARM_DESC(time_slice,
 /* Behind them one that is always 0, and what clearing in steps may clear. */
 #define CLEAR_STEP	4
 #define MORE_REGS	CLEAR_STEP
+/* So few are read at once. */
+#define FEW_REGS	4
 
 /*
  * A nested system call may itself enter a compound, and needs as much stack as
@@ -35,8 +37,7 @@ MODULE_PARM_DESC(time_slice,
  */
 #define STACK_USED_MAX	(THREAD_SIZE / 4)
 
-/* Slots executed until the first look at the clock, and later at most. */
-#define FIRST_CHUNK	(1 << 10)
+/* Slots between two looks at the clock, at most. */
 #define LAST_CHUNK	(1 << 20)
 
 /**
@@ -62,7 +63,7 @@ static bool cosy_slice_over(struct cosy_slice *slice)
 	if (now - slice->last < length / 8) {
 		if (slice->chunk < LAST_CHUNK)
 			slice->chunk *= 2;
-	} else if (slice->chunk > FIRST_CHUNK) {
+	} else if (slice->chunk > COSY_FIRST_CHUNK) {
 		slice->chunk /= 2;
 	}
 	slice->last = now;
@@ -101,8 +102,8 @@ fault:
 	return false;
 }
 
-static __always_inline bool cosy_regs_read(u64 *regs, const u64 __user *frame,
-					   unsigned int n)
+static noinline bool cosy_regs_read_all(u64 *regs, const u64 __user *frame,
+					unsigned int n)
 {
 	const void __user *p = frame;
 	unsigned int i;
@@ -110,13 +111,7 @@ static __always_inline bool cosy_regs_read(u64 *regs, const u64 __user *frame,
 	if (!cosy_user_begin(&p, n * sizeof(*regs)))
 		return false;
 	frame = p;
-	for (i = 0; i + 4 <= n; i += 4) {
-		cosy_unsafe_get_u64(&regs[i], &frame[i], fault);
-		cosy_unsafe_get_u64(&regs[i + 1], &frame[i + 1], fault);
-		cosy_unsafe_get_u64(&regs[i + 2], &frame[i + 2], fault);
-		cosy_unsafe_get_u64(&regs[i + 3], &frame[i + 3], fault);
-	}
-	for (; i < n; i++)
+	for (i = 0; i < n; i++)
 		cosy_unsafe_get_u64(&regs[i], &frame[i], fault);
 	user_access_end();
 	return true;
@@ -125,8 +120,34 @@ fault:
 	return false;
 }
 
-static __always_inline bool cosy_regs_write(u64 __user *frame, const u64 *regs,
-					    unsigned int n)
+/*
+ * Read @n of the @size registers of a frame. A few are read without counting,
+ * which may be some more.
+ */
+static __always_inline bool cosy_regs_read(u64 *regs, const u64 __user *frame,
+					   unsigned int n, unsigned int size)
+{
+	const void __user *p = frame;
+
+	if (n > FEW_REGS || size < FEW_REGS)
+		return cosy_regs_read_all(regs, frame, n);
+	BUILD_BUG_ON(FEW_REGS != 4);
+	if (!cosy_user_begin(&p, FEW_REGS * sizeof(*regs)))
+		return false;
+	frame = p;
+	cosy_unsafe_get_u64(&regs[0], &frame[0], fault);
+	cosy_unsafe_get_u64(&regs[1], &frame[1], fault);
+	cosy_unsafe_get_u64(&regs[2], &frame[2], fault);
+	cosy_unsafe_get_u64(&regs[3], &frame[3], fault);
+	user_access_end();
+	return true;
+fault:
+	user_access_end();
+	return false;
+}
+
+static noinline bool cosy_regs_write_all(u64 __user *frame, const u64 *regs,
+					 unsigned int n)
 {
 	const void __user *p = frame;
 	unsigned int i;
@@ -136,6 +157,24 @@ static __always_inline bool cosy_regs_write(u64 __user *frame, const u64 *regs,
 	frame = (u64 __user *)p;
 	for (i = 0; i < n; i++)
 		unsafe_put_user(regs[i], &frame[i], fault);
+	user_access_end();
+	return true;
+fault:
+	user_access_end();
+	return false;
+}
+
+/* Write @n registers; mostly there is one output. */
+static __always_inline bool cosy_regs_write(u64 __user *frame, const u64 *regs,
+					    unsigned int n)
+{
+	const void __user *p = frame;
+
+	if (n != 1)
+		return cosy_regs_write_all(frame, regs, n);
+	if (!cosy_user_begin(&p, sizeof(*regs)))
+		return false;
+	unsafe_put_user(*regs, (u64 __user *)p, fault);
 	user_access_end();
 	return true;
 fault:
@@ -173,9 +212,9 @@ static noinline enum cosy_status cosy_execute_on(const struct cosy_code *code,
 						 struct cosy_state *st,
 						 u64 limit)
 {
-	struct cosy_slice slice = { .chunk = FIRST_CHUNK };
+	struct cosy_slice slice = { .chunk = COSY_FIRST_CHUNK };
 	s64 left = min_t(u64, limit, S64_MAX);
-	s64 given = min_t(s64, left, FIRST_CHUNK);
+	s64 given = min_t(s64, left, COSY_FIRST_CHUNK);
 	enum cosy_status status;
 
 	for (;;) {
@@ -192,21 +231,6 @@ static noinline enum cosy_status cosy_execute_on(const struct cosy_code *code,
 		if (status != COSY_LIMIT)
 			return status;
 	}
-}
-
-static __always_inline enum cosy_status cosy_execute(const struct cosy_code *code,
-						     struct cosy_state *st,
-						     u64 limit)
-{
-	enum cosy_status status;
-
-	if (!limit)
-		limit = code->limit;
-	st->budget = min_t(u64, limit, FIRST_CHUNK);
-	status = cosy_exec(code, st);
-	if (unlikely(status == COSY_LIMIT))
-		status = cosy_execute_on(code, st, limit);
-	return status;
 }
 
 /*
@@ -235,28 +259,70 @@ static __always_inline bool cosy_run_fresh(const struct cosy_run *run)
 }
 
 /*
- * Run a compound from @run's pc on. @regs has room for MORE_REGS more than its
- * registers. Returns 0 with what the entry returns in @ret; -errno if nothing
- * was executed.
+ * Nothing was executed. When the kernel has restarted the entry, the error must
+ * not be taken for the result of the call that was interrupted.
  */
-static __always_inline int cosy_compound_run(const struct cosy_code *code,
-					     const struct cosy_run *run,
-					     struct cosy_state *st,
-					     struct cosy_run __user *urun,
-					     u64 *regs, loff_t *ret)
+static noinline loff_t cosy_refuse(const struct cosy_run *run,
+				   struct cosy_run __user *urun, int err)
 {
+	if (run->status != COSY_DONE && put_user(COSY_DONE, &urun->status))
+		return cosy_state_lost();
+	return err;
+}
+
+/* Left by something else than an exit, or before the limit was reached. */
+static noinline loff_t cosy_run_leave(const struct cosy_code *code,
+				      const struct cosy_run *run,
+				      struct cosy_state *st,
+				      struct cosy_run __user *urun,
+				      enum cosy_status status)
+{
+	u64 __user *frame = u64_to_user_ptr(run->frame);
+	loff_t ret;
+
+	if (status == COSY_LIMIT)
+		status = cosy_execute_on(code, st, run->limit ?: code->limit);
+	if (status == COSY_DONE) {
+		if (!cosy_regs_write_all(frame + code->out_first,
+					 st->regs + code->out_first,
+					 code->nout))
+			return cosy_state_lost();
+		ret = COSY_RUN_DONE | st->value;
+	} else {
+		if (!cosy_regs_write_all(frame, st->regs, code->nregs))
+			return cosy_state_lost();
+		ret = status == COSY_RESULT ? st->value : COSY_RUN_LEFT;
+	}
+	if (!cosy_run_write(urun, run->flags, st, status))
+		return cosy_state_lost();
+	return ret;
+}
+
+/*
+ * Run a compound from @run's pc on. @regs has room for MORE_REGS more than its
+ * registers. Returns what the entry returns.
+ */
+static __always_inline loff_t
+cosy_compound_run(const struct cosy_compound *compound,
+		  const struct cosy_run *run, struct cosy_state *st,
+		  struct cosy_run __user *urun, u64 *regs)
+{
+	const struct cosy_code *code = &compound->code;
 	u64 __user *frame = u64_to_user_ptr(run->frame);
 	unsigned int nread = code->nregs;
 	enum cosy_status status;
 
 	if (cosy_run_fresh(run))
 		nread = code->ninputs;
-	if (!cosy_regs_read(regs, frame, nread))
-		return -EFAULT;
+	if (!cosy_regs_read(regs, frame, nread, code->nregs))
+		return cosy_refuse(run, urun, -EFAULT);
 	cosy_regs_clear(regs, nread, code->nregs + 1);
 
 	st->regs = regs;
 	st->pc = run->pc;
+	st->budget = compound->first;
+	if (run->limit)
+		st->budget = min_t(u64, run->limit, COSY_FIRST_CHUNK);
 	/* A call that is given too few arguments must not see our stack. */
 	st->env.regs.di = 0;
 	st->env.regs.si = 0;
@@ -265,78 +331,30 @@ static __always_inline int cosy_compound_run(const struct cosy_code *code,
 	st->env.regs.r8 = 0;
 	st->env.regs.r9 = 0;
 
-	status = cosy_execute(code, st, run->limit);
-
-	if (likely(status == COSY_DONE)) {
-		if (!cosy_regs_write(frame + code->out_first,
-				     regs + code->out_first, code->nout))
-			goto lost;
-		*ret = COSY_RUN_DONE | st->value;
-		if (likely(!(run->status | run->flags)))
-			return 0;
-	} else {
-		if (!cosy_regs_write(frame, regs, code->nregs))
-			goto lost;
-		*ret = status == COSY_RESULT ? st->value : COSY_RUN_LEFT;
-	}
-	if (!cosy_run_write(urun, run->flags, st, status))
-		goto lost;
-	return 0;
-
-lost:
-	*ret = cosy_state_lost();
-	return 0;
+	status = cosy_exec(code, st);
+	/* What was not DONE has to be told so. */
+	if (unlikely(status | run->status | run->flags))
+		return cosy_run_leave(code, run, st, urun, status);
+	if (!cosy_regs_write(frame + code->out_first, regs + code->out_first,
+			     code->nout))
+		return cosy_state_lost();
+	return COSY_RUN_DONE | st->value;
 }
 
-static noinline int cosy_run_on_heap(const struct cosy_code *code,
-				     const struct cosy_run *run,
-				     struct cosy_state *st,
-				     struct cosy_run __user *urun, loff_t *ret)
+static noinline loff_t cosy_run_on_heap(const struct cosy_compound *compound,
+					const struct cosy_run *run,
+					struct cosy_state *st,
+					struct cosy_run __user *urun)
 {
-	u64 *regs = kvmalloc_array(code->nregs + MORE_REGS, sizeof(*regs),
-				   GFP_KERNEL_ACCOUNT);
-	int err;
+	u64 *regs = kvmalloc_array(compound->code.nregs + MORE_REGS,
+				   sizeof(*regs), GFP_KERNEL_ACCOUNT);
+	loff_t ret;
 
 	if (!regs)
-		return -ENOMEM;
-	err = cosy_compound_run(code, run, st, urun, regs, ret);
+		return cosy_refuse(run, urun, -ENOMEM);
+	ret = cosy_compound_run(compound, run, st, urun, regs);
 	kvfree(regs);
-	return err;
-}
-
-static __always_inline int cosy_run_checked(struct cosy_file *cf,
-					    const struct cosy_run *run,
-					    struct cosy_state *st,
-					    struct cosy_run __user *urun,
-					    loff_t *ret)
-{
-	u64 regs[STACK_REGS + MORE_REGS] __uninitialized;
-	struct cosy_compound *compound;
-	int err;
-
-	if ((run->flags & ~COSY_RUN_COUNT) | run->reserved)
-		return -EINVAL;
-	if (!cosy_run_fresh(run)) {
-		if (run->status != COSY_DONE && run->status != COSY_AGAIN &&
-		    run->status != COSY_RESULT)
-			return -EINVAL;
-	}
-	if ((current_stack_pointer & (THREAD_SIZE - 1)) <
-	    THREAD_SIZE - STACK_USED_MAX)
-		return -ELOOP;
-	compound = cosy_compound_get(cf, run->handle);
-	if (!compound)
-		return -ENOENT;
-
-	if (!cosy_run_fresh(run) && !cosy_pc_valid(&compound->code, run->pc))
-		err = -EINVAL;
-	else if (likely(compound->code.nregs <= STACK_REGS))
-		err = cosy_compound_run(&compound->code, run, st, urun, regs,
-					ret);
-	else
-		err = cosy_run_on_heap(&compound->code, run, st, urun, ret);
-	cosy_compound_put(compound);
-	return err;
+	return ret;
 }
 
 /**
@@ -356,10 +374,11 @@ loff_t cosy_run_llseek(struct file *file, loff_t offset, int whence)
 	/* Without the tag this is no user address, and faults. */
 	u64 addr = (u64)offset - COSY_RUN_TAG;
 	struct cosy_run __user *urun = u64_to_user_ptr(addr);
+	u64 regs[STACK_REGS + MORE_REGS] __uninitialized;
 	struct cosy_state st __uninitialized;
 	struct cosy_run run __uninitialized;
-	loff_t ret __uninitialized;
-	int err;
+	struct cosy_compound *compound;
+	loff_t ret;
 
 	if (whence != COSY_RUN_WHENCE)
 		return -ESPIPE;
@@ -368,15 +387,24 @@ loff_t cosy_run_llseek(struct file *file, loff_t offset, int whence)
 		return -EOPNOTSUPP;
 	if (!cosy_run_read(&run, &st, urun))
 		return addr < COSY_RUN_TAG ? -EFAULT : -ESPIPE;
+	if ((run.flags & ~COSY_RUN_COUNT) | run.reserved)
+		return cosy_refuse(&run, urun, -EINVAL);
+	if ((current_stack_pointer & (THREAD_SIZE - 1)) <
+	    THREAD_SIZE - STACK_USED_MAX)
+		return cosy_refuse(&run, urun, -ELOOP);
 
-	err = cosy_run_checked(file->private_data, &run, &st, urun, &ret);
-	if (likely(!err))
-		return ret;
-	/*
-	 * When the kernel has restarted the entry, the error must not be taken
-	 * for the result of the call that was interrupted.
-	 */
-	if (run.status != COSY_DONE && put_user(COSY_DONE, &urun->status))
-		return cosy_state_lost();
-	return err;
+	compound = cosy_compound_get(file->private_data, run.handle);
+	if (!compound)
+		return cosy_refuse(&run, urun, -ENOENT);
+	if (!cosy_run_fresh(&run) &&
+	    ((run.status != COSY_DONE && run.status != COSY_AGAIN &&
+	      run.status != COSY_RESULT) ||
+	     !cosy_pc_valid(&compound->code, run.pc)))
+		ret = cosy_refuse(&run, urun, -EINVAL);
+	else if (likely(compound->code.nregs <= STACK_REGS))
+		ret = cosy_compound_run(compound, &run, &st, urun, regs);
+	else
+		ret = cosy_run_on_heap(compound, &run, &st, urun);
+	cosy_compound_put(compound);
+	return ret;
 }
