@@ -42,6 +42,7 @@ enum dirlist_names {
 
 /**
  * struct dirlist_entry - a name in a directory
+ * @status:       as from lstat(2), if it was asked for
  * @name:         the name, offset in struct dirlist's @names
  * @target:       what the symbolic link says, offset likewise; 0: unknown
  * @status_error: errno of the call for @status; 0: @status is valid, if it was
@@ -49,15 +50,14 @@ enum dirlist_names {
  * @target_error: errno of the call for @target
  * @type:         DT_REG, DT_DIR, …, from <dirent.h>; DT_UNKNOWN only together
  *		  with @status_error
- * @status:       as from lstat(2)
  */
 struct dirlist_entry {
+	struct stat status;
 	size_t name;
 	size_t target;
 	int status_error;
 	int target_error;
 	unsigned char type;
-	struct stat status;
 };
 
 /**

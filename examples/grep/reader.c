@@ -90,8 +90,8 @@ static inline bool skip_hole(int fd)
  */
 static void read_files(struct reader *reader)
 {
-	struct reader_file *files = reader->files;
-	size_t i = reader->done, count = reader->count;
+	struct reader_file *file = reader->files + reader->done;
+	struct reader_file *last = reader->files + reader->count;
 	char *buffer = reader->buffer;
 	size_t used = reader->buffer_used, size = reader->buffer_size;
 	bool leave_out = reader->leave_out;
@@ -99,13 +99,12 @@ static void read_files(struct reader *reader)
 	ino_t inode = reader->inode;
 	bool skip_holes = reader->skip_holes;
 	int fd = reader->fd;
+	bool sparse = fd >= 0 && file->sparse;
 	struct stat status;
 	ssize_t n;
 
 	COSY_START;
-	for (; i < count; i++) {
-		struct reader_file *file = &files[i];
-
+	for (; file != last; file++) {
 		if (fd < 0) {
 			int flags = O_RDONLY | O_NOCTTY;
 
@@ -115,7 +114,7 @@ static void read_files(struct reader *reader)
 					   0) == 0 &&
 				   !S_ISREG(status.st_mode)) {
 				file->state = READER_SPECIAL;
-				i++;
+				file++;
 				break;
 			}
 			fd = open(file->path, flags);
@@ -134,7 +133,8 @@ static void read_files(struct reader *reader)
 				   status.st_ino == inode) {
 				file->state = READER_OUTPUT;
 			} else {
-				file->sparse = has_hole(fd, status.st_size);
+				sparse = has_hole(fd, status.st_size);
+				file->sparse = sparse;
 				file->state = READER_PART;
 			}
 		}
@@ -143,7 +143,7 @@ static void read_files(struct reader *reader)
 				/* One byte is for a hole, one stays free. */
 				if (used + 2 >= size)
 					goto leave;
-				if (skip_holes && file->sparse && skip_hole(fd))
+				if (sparse && skip_holes && skip_hole(fd))
 					buffer[used++] = '\0';
 				n = read(fd, buffer + used, size - used - 1);
 				if (n > 0)
@@ -164,8 +164,8 @@ leave:
 	COSY_END;
 
 	if (fd >= 0)
-		files[i].length = used - files[i].start;
-	reader->done = i;
+		file->length = used - file->start;
+	reader->done = file - reader->files;
 	reader->buffer_used = used;
 	reader->fd = fd;
 }
