@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include <cosy/asm.h>
+#include <cosy/region.h>
 
 static const char program[] = "cosy-objdump";
 
@@ -46,6 +47,8 @@ struct target {
 	const struct options *options;
 	struct totals totals;
 	bool damaged;
+	const struct cosy_region *regions;	/* as in the file, or NULL */
+	size_t nregions;
 };
 
 static void __attribute__((format(printf, 2, 3)))
@@ -114,14 +117,35 @@ static void print_name(const char *name)
 		putchar((unsigned char)*name < ' ' || *name == 127 ? '?' : *name);
 }
 
-static void print_place(const struct cosy_header *image)
+/*
+ * The line of COSY_START. The plugin and the linker keep regions and compounds
+ * in the same order. Return: 0 if this file is an exception, or has no regions.
+ */
+static uint32_t line_of_region(const struct cosy_header *image,
+			       const struct target *target)
+{
+	size_t index = target->totals.compounds;
+	struct cosy_region region;
+
+	if (index >= target->nregions)
+		return 0;
+	memcpy(&region, &target->regions[index], sizeof(region));
+	if (region.abi != COSY_REGION_ABI || region.size != image->size ||
+	    region.nregs != image->nregs)
+		return 0;
+	return region.line;
+}
+
+/* Where the region begins or, if only that is known, its first operation. */
+static void print_place(const struct cosy_header *image, uint32_t region_line)
 {
 	const struct cosy_line *lines = lines_of(image);
 
 	for (uint32_t i = 0; i < image->nlines; i++) {
 		if (lines[i].line) {
 			print_name(string_of(image, lines[i].file));
-			printf(":%" PRIu32, lines[i].line);
+			printf(":%" PRIu32,
+			       region_line ? region_line : lines[i].line);
 			return;
 		}
 	}
@@ -144,14 +168,15 @@ static void print_totals(const struct totals *totals)
 	}
 }
 
-static void print_compound(const struct cosy_header *image)
+static void print_compound(const struct cosy_header *image,
+			   uint32_t region_line)
 {
 	const char *function = string_of(image, image->name);
 	struct totals own = { 0 };
 
 	count_operations(image, &own);
 	printf("  ");
-	print_place(image);
+	print_place(image, region_line);
 	printf(": ");
 	print_name(*function ? function : "(no name)");
 	printf(": ");
@@ -167,6 +192,7 @@ static void print_compound(const struct cosy_header *image)
 
 static void show(const struct cosy_header *image, struct target *target)
 {
+	uint32_t region_line = line_of_region(image, target);
 	struct cosy_diag diag;
 
 	if (!target->totals.compounds && !target->options->summary)
@@ -174,7 +200,7 @@ static void show(const struct cosy_header *image, struct target *target)
 	count_operations(image, &target->totals);
 	if (target->options->summary)
 		return;
-	print_compound(image);
+	print_compound(image, region_line);
 	if (target->options->disassemble) {
 		putchar('\n');
 		cosy_disassemble(image, image->size,
@@ -246,6 +272,29 @@ static void scan_data(Elf_Data *data, const char *where, struct target *target)
 		scan(data->d_buf, data->d_size, where, target);
 }
 
+static void find_regions(Elf *elf, size_t names, struct target *target)
+{
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(elf, section))) {
+		const char *name;
+		GElf_Shdr header;
+		Elf_Data *data;
+
+		if (!gelf_getshdr(section, &header))
+			return;
+		name = elf_strptr(elf, names, header.sh_name);
+		if (!name || strcmp(name, "cosy_regions") ||
+		    header.sh_type == SHT_NOBITS)
+			continue;
+		data = elf_rawdata(section, NULL);
+		if (!data || !data->d_buf)
+			continue;
+		target->regions = data->d_buf;
+		target->nregions = data->d_size / sizeof(*target->regions);
+	}
+}
+
 static bool scan_sections(Elf *elf, struct target *target)
 {
 	Elf_Scn *section = NULL;
@@ -253,6 +302,7 @@ static bool scan_sections(Elf *elf, struct target *target)
 
 	if (elf_getshdrstrndx(elf, &names))
 		return false;
+	find_regions(elf, names, target);
 	while ((section = elf_nextscn(elf, section))) {
 		const char *name;
 		GElf_Shdr header;
