@@ -430,13 +430,9 @@ do_UPCALL:
 	goto leave;
 
 #define LOAD(width)						\
-do_LOAD_##width: {						\
-		cosy_u64 val;					\
-								\
-		if (unlikely(!cosy_env_load(&st->env, A + IMM, width, &val))) \
-			goto fault;				\
-		DST = val;					\
-	}							\
+do_LOAD_##width:						\
+	if (unlikely(!cosy_env_load(&st->env, A + IMM, width, &DST))) \
+		goto fault;					\
 	NEXT()
 
 	LOAD(1);
