@@ -206,8 +206,8 @@ vm_messages() {
 }
 
 # What a healthy kernel never says.
-vm_trouble='BUG:|WARNING:|Oops|general protection fault|stack segment|double fault|Kernel panic'
-vm_trouble+='|[Uu]nable to handle|invalid opcode|scheduling while atomic|sleeping function called'
+vm_trouble='BUG:|WARNING:|Oops|general protection fault[,:]|stack segment:|double fault|Kernel panic'
+vm_trouble+='|[Uu]nable to handle|invalid opcode:|scheduling while atomic|sleeping function called'
 vm_trouble+='|possible recursive locking|circular locking|inconsistent lock state|held lock freed'
 vm_trouble+='|suspicious RCU usage|KASAN|KCSAN|UBSAN|KFENCE|soft lockup|hard LOCKUP|rcu.*stall'
 vm_trouble+='|blocked for more than|refcount_t:|list_(add|del) corruption|Bad page|bad: scheduling'
