@@ -11,6 +11,8 @@ config.name = "cosy"
 config.test_format = lit.formats.ShTest(execute_external=True)
 config.suffixes = [".c", ".cpp", ".cir", ".test"]
 config.excludes = ["Inputs"]
+# A folder's lit.local.cfg may define substitutions by means of those below.
+config.recursiveExpansionLimit = 4
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.build_root, "test")
 
