@@ -161,6 +161,9 @@ static bool read_dirs(struct dirlist *list)
 	bool status = list->flags & DIRLIST_STATUS;
 	int flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_DIRECTORY | O_NOCTTY;
 	int fd = list->fd;
+	struct dirent64 *dirent;
+	size_t room;
+	ssize_t n;
 	bool fits = true;
 
 	if (list->flags & DIRLIST_NOFOLLOW)
@@ -180,12 +183,8 @@ static bool read_dirs(struct dirlist *list)
 			at = end = used;
 		}
 		for (;;) {
-			struct dirent64 *dirent;
-
 			if (at == end) {
-				size_t room = size - used;
-				ssize_t n;
-
+				room = size - used;
 				if (room < STEP_MIN + TARGET_ROOM ||
 				    entry > most) {
 					fits = false;

@@ -101,13 +101,13 @@ static void read_files(struct reader *reader)
 	int fd = reader->fd;
 	bool sparse = fd >= 0 && file->sparse;
 	struct stat status;
+	int flags;
 	ssize_t n;
 
 	COSY_START;
 	for (; file != last; file++) {
 		if (fd < 0) {
-			int flags = O_RDONLY | O_NOCTTY;
-
+			flags = O_RDONLY | O_NOCTTY;
 			if (!file->operand) {
 				flags |= O_NOFOLLOW | O_NONBLOCK;
 			} else if (fstatat(AT_FDCWD, file->path, &status,
