@@ -9,6 +9,7 @@
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -58,6 +59,8 @@ static bool cosy_slice_over(struct cosy_slice *slice)
 	u64 length = (u64)READ_ONCE(time_slice) * NSEC_PER_MSEC;
 	u64 now = READ_ONCE(current->se.sum_exec_runtime);
 
+	/* Nobody who waits for tasks to get out of the way has to wait for us. */
+	cond_resched_tasks_rcu_qs();
 	if (!slice->begin)
 		slice->begin = slice->last = now;
 	if (now - slice->last < length / 8) {

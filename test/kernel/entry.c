@@ -7,6 +7,8 @@
 // RUN: %vm %t
 #include "compound.h"
 
+#include <sys/wait.h>
+
 static char *readable, *hole;	/* a page, and the page behind it: not there */
 static char *readonly;
 
@@ -285,6 +287,28 @@ static void test_outputs(int dev)
 	free(im);
 }
 
+/* The device is open to everybody. */
+static void test_user(void)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		__u64 frame[2] = { 0 };
+		struct cosy_run run;
+		int dev;
+
+		if (setgid(65534) || setuid(65534))
+			_exit(2);
+		dev = open(COSY_DEVICE, O_RDONLY);
+		_exit(dev < 0 ? 3 : run_frame(dev, must_load(dev, 2, SYS(0, SYS_getuid, 0),
+							     EXIT(0)), frame, &run) !=
+			      done(0) || frame[0] != 65534);
+	}
+	waitpid(pid, &status, 0);
+	check(!status, "a process without privileges opens, loads and runs");
+}
+
 int main(void)
 {
 	int dev = open_device();
@@ -300,5 +324,6 @@ int main(void)
 	test_entry(dev);
 	test_wide(dev);
 	test_outputs(dev);
+	test_user();
 	return finish();
 }

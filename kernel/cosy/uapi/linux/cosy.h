@@ -23,15 +23,19 @@
  *	-errno, status COSY_RESULT  a system call inside returned a restart code
  *				  and the entry was not restarted: what the entry
  *				  returned (of any sign) is the call's result
- *	-errno, status COSY_DONE  nothing was executed:
+ *	-errno, status COSY_DONE  nothing was executed; pc is as it was:
  *		EFAULT	the descriptor or the frame cannot be read
  *		ENOENT	no such handle in this file
  *		EINVAL	bad pc, status or reserved field
  *		ENOMEM	no memory for the registers
  *		ELOOP	entered from inside a compound too deeply
+ *		EOPNOTSUPP  by a 32-bit system call
  *		others	the descriptor is not /dev/cosy any more
  *	anything else, status not COSY_RESULT: the descriptor is not /dev/cosy
  *				  any more (lseek on /dev/null returns 0)
+ *
+ * When the frame or the run cannot be written although operations have been
+ * executed, the process has lost its own state and gets SIGSEGV.
  *
  * DONE and LEFT are above 32 bits so that neither the answer of another file
  * nor a call's own result (an int where calls restart) looks like one of them.
@@ -62,7 +66,7 @@
  * struct cosy_run - one run of a compound
  * @handle:	from COSY_IOC_LOAD
  * @frame:	address of nregs 64-bit registers. Entered with pc 0 and status
- *		COSY_DONE only the inputs are read, otherwise all; only the
+ *		COSY_DONE only the inputs are used, otherwise all; only the
  *		outputs are written when done, all when left early
  * @errno_addr: address of the calling thread's errno
  * @pc:		slot to begin at; out: where to resume
