@@ -5,6 +5,7 @@
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Analysis/ValueTracking.h"
+#include "llvm/Analysis/WithCache.h"
 #include "llvm/IR/ConstantRange.h"
 #include "llvm/IR/InstrTypes.h"
 
@@ -61,13 +62,15 @@ bool isThin(const LibcFunction &F, const CallBase &Call) {
   if (Call.arg_size() <= static_cast<unsigned>(F.IfArg))
     return false;
   const Value *Arg = Call.getArgOperand(F.IfArg);
+  SimplifyQuery Query(Call.getDataLayout(), &Call);
   if (Arg->getType()->isPointerTy())
     return F.IfCond == COSY_COND_NE && F.IfValue == 0 &&
-           isKnownNonZero(Arg, SimplifyQuery(Call.getDataLayout(), &Call));
+           isKnownNonZero(Arg, Query);
   if (!Arg->getType()->isIntegerTy())
     return false;
   CmpInst::Predicate Pred = predicateOf(F.IfCond);
-  ConstantRange Range = computeConstantRange(Arg, CmpInst::isSigned(Pred));
+  ConstantRange Range = computeConstantRangeIncludingKnownBits(
+      Arg, CmpInst::isSigned(Pred), Query);
   APInt Bound(64, F.IfValue, /*isSigned=*/true);
   return Range.icmp(Pred, Bound.sextOrTrunc(Range.getBitWidth()));
 }
