@@ -6,10 +6,13 @@
  * otherwise, they are listed with .string, and what points into the middle of
  * one is written as an offset, so that nothing is lost.
  */
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cosy/asm.h>
 
@@ -241,10 +244,29 @@ static void put_line(const struct dis *d, const struct cosy_line *line)
 	fprintf(d->out, ", %" PRIu32 "\n", line->line);
 }
 
+/* The compound says which file: it must not make us wait or read a device. */
+static FILE *open_source(const char *name)
+{
+	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+	FILE *file;
+
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return NULL;
+	}
+	file = fdopen(fd, "r");
+	if (!file)
+		close(fd);
+	return file;
+}
+
 /* The line itself out of the source file, if it can be read. */
 static void put_source(const struct dis *d, const struct cosy_line *line)
 {
-	FILE *file = fopen(d->strings + line->file, "re");
+	FILE *file = open_source(d->strings + line->file);
 	char text[200];
 	cosy_u32 at = 0;
 
