@@ -4,13 +4,13 @@
  * In a VM of its own, where nobody else needs the module.
  */
 // RUN: %compile %s -o %t
-// RUN: %cosy vm --no-module -- sh %S/Inputs/unload.sh %build/kernel/6.12/cosy.ko %t
+// RUN: %root/scripts/vm/run --no-module -- sh %S/Inputs/unload.sh %build/kernel/6.12/cosy.ko %t
 #include "compound.h"
 
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "open";
-	struct timespec two_seconds = { .tv_sec = 2 };
+	struct timespec a_minute = { .tv_sec = 60 };
 	__u64 frame[4] = { 0 };
 	struct cosy_run run;
 	__u64 handle;
@@ -20,10 +20,10 @@ int main(int argc, char **argv)
 		dev = open_device();
 		pause();
 	} else if (!strcmp(what, "closed")) {
-		/* Close the device, twice sleep: the second time resumed by nobody. */
+		/* Close the device, then sleep until killed. */
 		dev = open_device();
 		frame[1] = dev;
-		frame[2] = (__u64)(uintptr_t)&two_seconds;
+		frame[2] = (__u64)(uintptr_t)&a_minute;
 		handle = must_load(dev, 4, SYS(0, SYS_close, 1), ARG(1),
 				   SYS(0, SYS_nanosleep, 2), ARG(2), ARGI(0), EXIT(0));
 		run_frame(dev, handle, frame, &run);

@@ -23,10 +23,10 @@ echo "ok: unloaded after the last close"
 # The file is closed, by the compound, which still runs.
 insmod "$module" || fail "insmod"
 "$holder" closed &
-sleep 1
+sleep 2
 rmmod cosy 2>/dev/null && fail "unloaded while a compound was running"
 echo "ok: refused while a compound runs"
-wait
+kill $! && wait
 rmmod cosy || fail "not unloaded after the last run"
 echo "ok: unloaded after the last run"
 
