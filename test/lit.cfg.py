@@ -9,6 +9,7 @@ import lit.formats
 
 config.name = "cosy"
 config.test_format = lit.formats.ShTest(execute_external=True)
+lit_config.maxIndividualTestTime = 900  # seconds, of an emulated VM on a busy machine
 config.suffixes = [".c", ".cpp", ".cir", ".test"]
 config.excludes = ["Inputs"]
 # A folder's lit.local.cfg may define substitutions by means of those below.
