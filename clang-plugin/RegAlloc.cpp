@@ -29,13 +29,13 @@ using Range = std::map<unsigned, unsigned>;
 class Allocator {
 public:
   explicit Allocator(Code &C) : C(C) {}
-  unsigned run();
+  bool run();
 
 private:
   void number();
   void computeRanges();
   void coalesce();
-  unsigned assign();
+  bool assign();
   void rename();
   void sequentialize(std::vector<Inst> &Out, const Inst &Copies);
 
@@ -188,7 +188,8 @@ void Allocator::coalesce() {
   }
 }
 
-unsigned Allocator::assign() {
+/// \returns false if there are too few registers.
+bool Allocator::assign() {
   Assigned.assign(C.NumRegs, NoReg);
   std::vector<Range> Files; // what each register of the compound is used for
   auto Take = [&](Reg Cl, unsigned R) {
@@ -230,9 +231,12 @@ unsigned Allocator::assign() {
     unsigned R = 0;
     while (R < Files.size() && overlap(Files[R], Ranges[Cl]))
       ++R;
+    if (R >= COSY_MAX_REGS)
+      return false;
     Take(Cl, R);
   }
-  return Files.size();
+  C.NumRegs = Files.size();
+  return C.NumRegs <= COSY_MAX_REGS;
 }
 
 /// Orders the moves of \p Copies so that none overwrites what another still
@@ -313,18 +317,16 @@ void Allocator::rename() {
     Final(R);
 }
 
-unsigned Allocator::run() {
+bool Allocator::run() {
   number();
   computeRanges();
   coalesce();
-  unsigned N = assign();
-  if (N <= COSY_MAX_REGS) {
-    rename();
-    C.NumRegs = N;
-  }
-  return N;
+  if (!assign())
+    return false;
+  rename();
+  return true;
 }
 
-unsigned allocateRegisters(Code &C) { return Allocator(C).run(); }
+bool allocateRegisters(Code &C) { return Allocator(C).run(); }
 
 } // namespace cosy

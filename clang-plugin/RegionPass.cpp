@@ -82,7 +82,7 @@ void ModuleRegions::keepPristine(ArrayRef<Function *> Hosts) {
   }
 }
 
-/// Selection and allocation; \returns false if there are too many registers.
+/// Selection and allocation; \returns false if there are too few registers.
 static bool generate(Region &R, Compound &C, FunctionAnalysisManager &FAM) {
   Function &Source = *R.Source;
   SplitAllCriticalEdges(Source);
@@ -95,7 +95,7 @@ static bool generate(Region &R, Compound &C, FunctionAnalysisManager &FAM) {
                  C.NumOutputs);
   C.Sel.C.Name = R.Host->getName();
   C.Sel.C.NumExits = R.Exits.size();
-  return allocateRegisters(C.Sel.C) <= COSY_MAX_REGS;
+  return allocateRegisters(C.Sel.C);
 }
 
 bool ModuleRegions::compile(Region &R, Compound &C) {

@@ -235,12 +235,23 @@ void spillValues(Function &Source) {
             return UI->getParent() != &BB || Place[UI] - Place[&I] > Near;
           }))
         Long.push_back(&I);
+  // Phis first: what they store at the end of their predecessors is then loaded
+  // directly before. A phi's place is written while its old value may still be
+  // wanted: that has a place of its own.
+  SmallVector<Instruction *, 64> Values;
   for (Instruction *I : Long) {
-    if (auto *P = dyn_cast<PHINode>(I))
-      DemotePHIToStack(P);
-    else
-      DemoteRegToStack(*I);
+    auto *P = dyn_cast<PHINode>(I);
+    if (!P) {
+      Values.push_back(I);
+      continue;
+    }
+    AllocaInst *Slot = DemotePHIToStack(P);
+    for (User *U : Slot->users())
+      if (auto *Load = dyn_cast<LoadInst>(U))
+        Values.push_back(Load);
   }
+  for (Instruction *I : Values)
+    DemoteRegToStack(*I);
   mergeAllocas(Source);
 }
 

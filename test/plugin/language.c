@@ -108,7 +108,7 @@ static long data(int n)
 
 int main(void)
 {
-	// OUT: [[#MIX0:]]
+	// OUT: {{^}}621484248162545209{{$}}
 	// OUT-NEXT: done
 	int64_t h = 0;
 
