@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cosy/asm.h>
@@ -35,18 +36,22 @@ static char *default_output(const char *in)
 	return out;
 }
 
-/* A failed write leaves no half of a file behind. */
+/* A failed write leaves no half of a file behind; a device stays. */
 static int write_file(const char *name, const void *image, size_t size)
 {
 	FILE *out = strcmp(name, "-") ? fopen(name, "we") : stdout;
-	int failed;
+	struct stat st;
+	int is_file, failed, error;
 
 	if (!out)
 		return -1;
+	is_file = !fstat(fileno(out), &st) && S_ISREG(st.st_mode);
 	failed = fwrite(image, 1, size, out) != size;
 	failed |= fclose(out) != 0;
-	if (failed && out != stdout)
+	error = errno;
+	if (failed && is_file && strcmp(name, "-"))
 		unlink(name);
+	errno = error;
 	return failed ? -1 : 0;
 }
 

@@ -277,6 +277,7 @@ static int run_program(const struct options *o, const void *image, size_t size)
 		}
 		if (!first || strcmp(first, line)) {
 			puts(line);
+			fflush(stdout);
 			ok = check_line(o, executors[i], line);
 		}
 		if (first && strcmp(first, line)) {

@@ -218,6 +218,7 @@ static bool parse_number(struct assembler *as, cosy_s64 *out)
 	negative = accept(as, '-');
 	if (!negative)
 		accept(as, '+');
+	skip_blank(as);
 	if (as->end - as->at > 2 && as->at[0] == '0' &&
 	    (as->at[1] == 'x' || as->at[1] == 'X')) {
 		base = 16;

@@ -69,7 +69,8 @@ struct cosy_state {
 /**
  * cosy_exec() - execute from st->pc on until something makes it leave
  * @code: decoded compound
- * @st:	  the run; registers and everything else are up to date on return
+ * @st:	  the run; registers and everything else are up to date on return, except
+ *	  that pc and budget mean nothing when it is done
  *
  * Makes progress at every entry: at least one operation or back-edge is
  * executed before COSY_LIMIT or COSY_AGAIN.
