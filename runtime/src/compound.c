@@ -62,7 +62,6 @@ COSY_EXPORT struct cosy *cosy_init(const void *image, size_t size)
 	struct cosy *compound;
 	struct cosy_diag diag;
 
-	cosy_held_free_retired();
 	error_text[0] = '\0';
 	if (size > COSY_MAX_SIZE)
 		return invalid(&(struct cosy_diag){
@@ -122,8 +121,7 @@ COSY_EXPORT void cosy_free(struct cosy *compound)
 	if (!compound)
 		return;
 	cosy_stats_print(&compound->region);
-	cosy_held_retire(&compound->region);
-	cosy_held_free_retired();
+	cosy_held_free(&compound->region);
 	free(compound);
 }
 

@@ -33,18 +33,21 @@ static void unmap(void *address, size_t size)
 	cosy_sys(SYS_munmap, (long)address, (long)size, 0);
 }
 
-static void free_held(struct cosy_held *held)
-{
-	if (held->counts)
-		unmap(held->counts, sizeof(*held->counts));
-	unmap(held, held->size);
-}
-
 static void unload(uint64_t handle)
 {
 	cosy_sys(SYS_ioctl,
 		 __atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED),
 		 COSY_IOC_UNLOAD, (long)&handle);
+}
+
+static void free_held(struct cosy_held *held)
+{
+	/* What the parent process loaded is still the parent's. */
+	if (held->handle && held->pid == cosy_sys(SYS_getpid, 0, 0, 0))
+		unload(held->handle - 1);
+	if (held->counts)
+		unmap(held->counts, sizeof(*held->counts));
+	unmap(held, held->size);
 }
 
 /* Is the region's image a compound, and the region the one it was made for? */
@@ -171,6 +174,14 @@ int cosy_held_load(struct cosy_region *region, struct cosy_held *held,
 	return 0;
 }
 
+void cosy_held_free(struct cosy_region *region)
+{
+	struct cosy_held *held = region->state;
+
+	held->handle = region->handle;
+	free_held(held);
+}
+
 void cosy_held_retire(struct cosy_region *region)
 {
 	struct cosy_held *held = region->state;
@@ -197,10 +208,6 @@ void cosy_held_free_retired(void)
 	while (held) {
 		struct cosy_held *next = held->next;
 
-		/* What the parent process loaded is still the parent's. */
-		if (held->handle &&
-		    held->pid == cosy_sys(SYS_getpid, 0, 0, 0))
-			unload(held->handle - 1);
 		free_held(held);
 		held = next;
 	}

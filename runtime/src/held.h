@@ -85,6 +85,12 @@ int cosy_held_load(struct cosy_region *region, struct cosy_held *held,
 		   uint64_t stale);
 
 /**
+ * cosy_held_free() - free what is held for a region
+ * @region: the region, which has something and which nobody runs
+ */
+void cosy_held_free(struct cosy_region *region);
+
+/**
  * cosy_held_retire() - no longer needed: free it, but not yet
  * @region: the region, whose memory may vanish afterwards
  *

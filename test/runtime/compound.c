@@ -10,6 +10,9 @@
 // CHECK: 67108865 bytes: offset 8: image too large
 // CHECK: done
 
+// What is freed is unloaded.
+// RUN: %vm env COSY_EXECUTOR=kernel COSY_DEBUG=1 %t many 2>&1 | count 0
+
 // COSY_STATS knows these compounds by their names. There is no native code for them.
 // RUN: COSY_EXECUTOR=native COSY_STATS=1 %t 2>&1 | FileCheck --check-prefix=STATS %s
 // STATS: cosy: calls: executor=user runs=3 syscalls=21 entries=0
@@ -108,11 +111,12 @@ static void check_garbage(const char *name)
 	struct cosy *compound;
 	size_t size;
 	unsigned char *image = read_image(name, &size);
+	static char noise[4096];
 	int refused = 0;
 
 	say_invalid("", 0);
 	say_invalid(image, size - 1);
-	say_invalid(memset(malloc(4096), 0xa5, 4096), 4096);
+	say_invalid(memset(noise, 0xa5, sizeof(noise)), sizeof(noise));
 	say_invalid(image, COSY_MAX_SIZE + 1ul);
 	for (size_t i = 0; i < size; i++) {
 		for (int value = 0; value < 256; value += 5) {
@@ -133,8 +137,29 @@ static void check_garbage(const char *name)
 	free(image);
 }
 
-int main(void)
+/* More than the module holds at once. */
+static void check_many(const char *name)
 {
+	size_t size;
+	void *image = read_image(name, &size);
+
+	for (int i = 0; i < 5000; i++) {
+		uint64_t frame[3] = { 1 };
+		struct cosy *compound = cosy_init(image, size);
+
+		CHECK(compound && cosy_run(compound, frame) == 0);
+		cosy_free(compound);
+	}
+	free(image);
+}
+
+int main(int argc, char **argv)
+{
+	(void)argv;
+	if (argc > 1) {
+		check_many(CALLS);
+		return 0;
+	}
 	check_runs(CALLS);
 	check_data(DATA);
 	check_upcalls(MIXED);
