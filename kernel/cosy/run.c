@@ -254,11 +254,17 @@ static __always_inline void cosy_regs_clear(u64 *regs, unsigned int from,
 	}
 }
 
-/* Entered for the first time: pc 0, status COSY_DONE. */
-static __always_inline bool cosy_run_fresh(const struct cosy_run *run)
+/* Entered for the first time, at pc 0 with status COSY_DONE. */
+static bool cosy_run_fresh(const struct cosy_run *run)
+{
+	return !run->pc && run->status == COSY_DONE;
+}
+
+/* That, and without flags: what nearly all entries are. */
+static __always_inline bool cosy_run_plain(const struct cosy_run *run)
 {
 	BUILD_BUG_ON(COSY_DONE != 0);
-	return likely(!(run->pc | run->status));
+	return likely(!(run->pc | run->status | run->flags | run->reserved));
 }
 
 /*
@@ -307,22 +313,23 @@ static noinline loff_t cosy_run_leave(const struct cosy_code *code,
  */
 static __always_inline loff_t
 cosy_compound_run(const struct cosy_compound *compound,
-		  const struct cosy_run *run, struct cosy_state *st,
-		  struct cosy_run __user *urun, u64 *regs)
+		  const struct cosy_run *run, bool plain,
+		  struct cosy_state *st, struct cosy_run __user *urun,
+		  u64 *regs)
 {
 	const struct cosy_code *code = &compound->code;
 	u64 __user *frame = u64_to_user_ptr(run->frame);
 	unsigned int nread = code->nregs;
 	enum cosy_status status;
 
-	if (cosy_run_fresh(run))
+	if (plain || cosy_run_fresh(run))
 		nread = code->ninputs;
 	if (!cosy_regs_read(regs, frame, nread, code->nregs))
 		return cosy_refuse(run, urun, -EFAULT);
 	cosy_regs_clear(regs, nread, code->nregs + 1);
 
 	st->regs = regs;
-	st->pc = run->pc;
+	st->pc = plain ? 0 : run->pc;
 	st->budget = compound->first;
 	if (run->limit)
 		st->budget = min_t(u64, run->limit, COSY_FIRST_CHUNK);
@@ -335,8 +342,8 @@ cosy_compound_run(const struct cosy_compound *compound,
 	st->env.regs.r9 = 0;
 
 	status = cosy_exec(code, st);
-	/* What was not DONE has to be told so. */
-	if (unlikely(status | run->status | run->flags))
+	/* Only a plain run that is done need not be told so. */
+	if (!plain || unlikely(status != COSY_DONE))
 		return cosy_run_leave(code, run, st, urun, status);
 	if (!cosy_regs_write(frame + code->out_first, regs + code->out_first,
 			     code->nout))
@@ -344,10 +351,10 @@ cosy_compound_run(const struct cosy_compound *compound,
 	return COSY_RUN_DONE | st->value;
 }
 
-static noinline loff_t cosy_run_on_heap(const struct cosy_compound *compound,
-					const struct cosy_run *run,
-					struct cosy_state *st,
-					struct cosy_run __user *urun)
+static loff_t cosy_run_on_heap(const struct cosy_compound *compound,
+			       const struct cosy_run *run,
+			       struct cosy_state *st,
+			       struct cosy_run __user *urun)
 {
 	u64 *regs = kvmalloc_array(compound->code.nregs + MORE_REGS,
 				   sizeof(*regs), GFP_KERNEL_ACCOUNT);
@@ -355,9 +362,27 @@ static noinline loff_t cosy_run_on_heap(const struct cosy_compound *compound,
 
 	if (!regs)
 		return cosy_refuse(run, urun, -ENOMEM);
-	ret = cosy_compound_run(compound, run, st, urun, regs);
+	ret = cosy_compound_run(compound, run, false, st, urun, regs);
 	kvfree(regs);
 	return ret;
+}
+
+/* Any run of any compound; @regs is for those that have few registers. */
+static noinline loff_t cosy_run_any(const struct cosy_compound *compound,
+				    const struct cosy_run *run,
+				    struct cosy_state *st,
+				    struct cosy_run __user *urun, u64 *regs)
+{
+	if ((run->flags & ~COSY_RUN_COUNT) || run->reserved)
+		return cosy_refuse(run, urun, -EINVAL);
+	if (run->status != COSY_DONE && run->status != COSY_AGAIN &&
+	    run->status != COSY_RESULT)
+		return cosy_refuse(run, urun, -EINVAL);
+	if (!cosy_pc_valid(&compound->code, run->pc))
+		return cosy_refuse(run, urun, -EINVAL);
+	if (compound->code.nregs > STACK_REGS)
+		return cosy_run_on_heap(compound, run, st, urun);
+	return cosy_compound_run(compound, run, false, st, urun, regs);
 }
 
 /**
@@ -390,8 +415,6 @@ loff_t cosy_run_llseek(struct file *file, loff_t offset, int whence)
 		return -EOPNOTSUPP;
 	if (!cosy_run_read(&run, &st, urun))
 		return addr < COSY_RUN_TAG ? -EFAULT : -ESPIPE;
-	if ((run.flags & ~COSY_RUN_COUNT) | run.reserved)
-		return cosy_refuse(&run, urun, -EINVAL);
 	if ((current_stack_pointer & (THREAD_SIZE - 1)) <
 	    THREAD_SIZE - STACK_USED_MAX)
 		return cosy_refuse(&run, urun, -ELOOP);
@@ -399,15 +422,10 @@ loff_t cosy_run_llseek(struct file *file, loff_t offset, int whence)
 	compound = cosy_compound_get(file->private_data, run.handle);
 	if (!compound)
 		return cosy_refuse(&run, urun, -ENOENT);
-	if (!cosy_run_fresh(&run) &&
-	    ((run.status != COSY_DONE && run.status != COSY_AGAIN &&
-	      run.status != COSY_RESULT) ||
-	     !cosy_pc_valid(&compound->code, run.pc)))
-		ret = cosy_refuse(&run, urun, -EINVAL);
-	else if (likely(compound->code.nregs <= STACK_REGS))
-		ret = cosy_compound_run(compound, &run, &st, urun, regs);
+	if (cosy_run_plain(&run) && compound->code.nregs <= STACK_REGS)
+		ret = cosy_compound_run(compound, &run, true, &st, urun, regs);
 	else
-		ret = cosy_run_on_heap(compound, &run, &st, urun);
+		ret = cosy_run_any(compound, &run, &st, urun, regs);
 	cosy_compound_put(compound);
 	return ret;
 }
