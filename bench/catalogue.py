@@ -2,7 +2,6 @@
 """What can be measured: the benchmarks, their ways, and the figures to reach."""
 
 from dataclasses import dataclass
-from statistics import median
 
 FIT = (1, 2, 5, 10, 20, 50, 100, 256)
 OPERATIONS = ("add", "sub", "xor", "mov", "load", "store", "branch", "loop")
@@ -80,10 +79,14 @@ def _over_bound(results):
 
 
 def _entry(results):
-    """Without the three operations, which cost what the second three cost."""
-    if not (results.has("entry", "compound") and results.has("entry-6", "compound")):
+    """What the compound adds to the loop, without what its three operations cost."""
+    ways = ("compound", "native")
+    if not all(results.has(name, way) for name in ("entry", "entry-6") for way in ways):
         return None
-    return 2 * results.median("entry", "compound") - results.median("entry-6", "compound")
+    # The second three operations of entry-6 cost what the three of entry do.
+    compound, native = (2 * results.median("entry", way) - results.median("entry-6", way)
+                        for way in ways)
+    return compound - native
 
 
 def _five_getpids(results):
@@ -96,15 +99,24 @@ def _figure(name, way, where="icount"):
     return lambda results: results.median(name, way, where) if results.has(name, way, where) else None
 
 
+def native_overhead(results, name):
+    """In percent."""
+    return 100 * (results.best(name, "compound", "host") / results.best(name, "native", "host") - 1)
+
+
+def compile_cost(results):
+    """In milliseconds."""
+    return 1e-6 * (results.best("compile", "compound", "host")
+                   - results.best("compile", "native", "host"))
+
+
 def _overhead(results):
-    return max((100 * (median(results.pairs(name, lambda with_, without: with_ / without)) - 1)
-                for name in results.names("native-overhead")), default=None)
+    return max((native_overhead(results, name) for name in results.names("native-overhead")),
+               default=None)
 
 
 def _compile_cost(results):
-    if not results.has("compile", "compound", "host"):
-        return None
-    return 1e-6 * median(results.pairs("compile", lambda with_, without: with_ - without))
+    return compile_cost(results) if results.has("compile", "compound", "host") else None
 
 
 GOALS = (

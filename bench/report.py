@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The tables, for people."""
 
-from statistics import median
-
 import catalogue
 from results import line_fit
 
@@ -58,7 +56,7 @@ def slopes(results):
             rows.append((name, f"{results.median(name, 'compound'):.1f}",
                          f"{results.spread(name, 'compound'):.1f} %"))
     if len(rows) > 1:
-        print("Cost of one operation: executed (op: a mix), loaded (load)")
+        print("Cost of one operation: executed (op: a mix on registers), loaded (load)")
         _table(rows)
 
 
@@ -104,18 +102,17 @@ def fit(results):
 
 
 def host(results):
-    rows = [("on this machine", "with Cosy", "without", "difference")]
+    rows = [("best, on this machine", "with Cosy", "without", "difference")]
     for name in results.names("native-overhead"):
-        if results.has(name, "compound", "host"):
-            ratio = median(results.pairs(name, lambda with_, without: with_ / without))
-            rows.append((name, *(f"{results.median(name, way, 'host'):.0f} ns"
-                                 for way in ("compound", "native")), f"{100 * (ratio - 1):+.2f} %"))
-    if results.has("compile", "compound", "host"):
-        difference = median(results.pairs("compile", lambda with_, without: with_ - without))
-        rows.append(("compile", *(f"{results.median('compile', way, 'host') / 1e6:.1f} ms"
-                                  for way in ("compound", "native")), f"{difference / 1e6:+.1f} ms"))
+        rows.append((name, *(f"{results.best(name, way, 'host'):.1f} ns"
+                             for way in ("compound", "native")),
+                     f"{catalogue.native_overhead(results, name):+.2f} %"))
+    for name in results.names("compile"):
+        rows.append((name, *(f"{results.best(name, way, 'host') / 1e6:.1f} ms"
+                             for way in ("compound", "native")),
+                     f"{catalogue.compile_cost(results):+.1f} ms"))
     if len(rows) > 1:
-        print("Natively, module absent, in interleaved pairs (medians, of the pairs for the difference)")
+        print("Natively, module absent, measured in turn")
         _table(rows)
     rows = [("natively on this machine", "best ns", "median ns", "spread")]
     for name in list(catalogue.CALLS) + ["ls5000"]:

@@ -33,11 +33,6 @@ class Results:
     def best(self, bench, way, where):
         return min(self._find(bench, way, where)["runs"])
 
-    def pairs(self, bench, function):
-        """function(with Cosy, without) of each pair measured on the host."""
-        return [function(*pair) for pair in zip(self._find(bench, "compound", "host")["runs"],
-                                                self._find(bench, "native", "host")["runs"])]
-
     def names(self, prefix):
         """The benches whose name is prefix, or begins with it and a slash."""
         return sorted(

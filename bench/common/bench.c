@@ -76,8 +76,8 @@ static double measure(const struct bench *bench, bench_loop *loop, uint64_t coun
 {
 	uint64_t start, end, result, expected;
 
-	if (bench->slope)
-		return bench->slope();
+	if (bench->measure)
+		return bench->measure();
 
 	start = bench_now();
 	result = loop(count);
@@ -131,7 +131,7 @@ int bench_main(int argc, char **argv, const struct bench *benches,
 	if (!bench->name)
 		usage(argv[0], benches);
 	loop = loop_of(bench, argv[2]);
-	if (!loop && !bench->slope) {
+	if (!loop && !bench->measure) {
 		fprintf(stderr, "%s: %s has no way '%s'\n", argv[0], argv[1], argv[2]);
 		return 2;
 	}

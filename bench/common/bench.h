@@ -30,7 +30,7 @@ typedef uint64_t bench_loop(uint64_t count);
  * @region:	ways "native" and "compound": the loop with the region
  * @bound:	way "bound": the loop in the kernel, or NULL
  * @io_uring:	way "io_uring", or NULL
- * @slope:	instead of the loops: measures one run itself and returns the
+ * @measure:	instead of the loops: measures one run itself and returns the
  *		cost of one @per; may be NULL
  * @expected:	what the loops must return for @count, or NULL if anything goes
  */
@@ -41,7 +41,7 @@ struct bench {
 	bench_loop *region;
 	bench_loop *bound;
 	bench_loop *io_uring;
-	double (*slope)(void);
+	double (*measure)(void);
 	bench_loop *expected;
 };
 

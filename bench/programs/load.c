@@ -48,7 +48,7 @@ static double slope(void)
 int main(int argc, char **argv)
 {
 	static const struct bench benches[] = {
-		{ .name = "load", .per = "operation", .slope = slope },
+		{ .name = "load", .per = "operation", .measure = slope },
 		{ 0 },
 	};
 
