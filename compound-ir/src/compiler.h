@@ -6,15 +6,22 @@
 #ifndef COSY_COMPILER_H
 #define COSY_COMPILER_H
 
+/* Slots of a long compound that verifier and decoder go through at once. */
+#define SLOTS_IN_A_GO	4096
+
 #ifdef __KERNEL__
 #include <linux/compiler.h>
+#include <linux/sched.h>
 #include <linux/stddef.h>
 #include <linux/types.h>
+/* In loops that are as long as a compound: let others run. */
+#define relax()		cond_resched()
 #else
 #include <stdbool.h>
 #include <stddef.h>
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
+#define relax()		((void)0)
 #define noinline	__attribute__((__noinline__))
 #define __annotate_jump_table
 #endif

@@ -300,6 +300,8 @@ void cosy_decode(const void *image, struct cosy_code *code, int nested)
 		const struct cosy_op *op = &ops[pc];
 		struct cosy_insn *in = &code->insns[pc];
 
+		if (pc % SLOTS_IN_A_GO == 0)
+			relax();
 		in->dst = op->dst;
 		in->a = op->a == COSY_NONE ? h->nregs : op->a;
 		in->b = op->b == COSY_NONE ? h->nregs : op->b;

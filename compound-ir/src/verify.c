@@ -254,6 +254,8 @@ static int verify_ops(const struct cosy_header *h, const struct cosy_op *ops,
 		const struct cosy_op *op = &ops[pc];
 		unsigned int fields;
 
+		if (pc % SLOTS_IN_A_GO == 0)
+			relax();
 		if (op->code >= COSY_NR_OPS)
 			return REJECT_OP(code, "unknown operation");
 		if (slots) {

@@ -61,7 +61,7 @@ cosy_u64 cosy_code_size(const void *image);
  * @nested: the code will make its calls from inside a system call: those that
  *	    may not run there (syscalls.def) leave with COSY_STEP instead
  *
- * Cannot fail. Any thread or signal context.
+ * Cannot fail. Any thread or signal context; in the module, where it may sleep.
  */
 void cosy_decode(const void *image, struct cosy_code *code, int nested);
 

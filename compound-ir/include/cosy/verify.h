@@ -33,7 +33,8 @@ struct cosy_diag {
  * @diag:  set when the image is rejected; may not be NULL
  *
  * Return: 0, or -1 with @diag set. Takes time linear in @size, does not
- * allocate, reads only [@image, @image + @size). Any thread or signal context.
+ * allocate, reads only [@image, @image + @size). Any thread or signal context;
+ * in the module, where it may sleep.
  */
 int cosy_verify(const void *image, cosy_u64 size, struct cosy_diag *diag);
 
