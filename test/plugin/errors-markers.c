@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Markers that are not used as they should be.
 // RUN: %clang -fsyntax-only -Xclang -verify %s
+// RUN: %clangxx -x c++ -fsyntax-only -Xclang -verify %s
 #include <cosy.h>
 #include <unistd.h>
 

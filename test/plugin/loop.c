@@ -10,12 +10,11 @@
 
 // CHECK-LABEL: .compound "count"
 // CHECK: .inputs 1
-// CHECK: [[LOOP:L[0-9]+]]:
-// CHECK-NEXT: .line "{{.*}}loop.c", [[#@LINE+9]]
+// CHECK: .line "{{.*}}loop.c", [[#@LINE+11]]
+// CHECK-NEXT: [[LOOP:L[0-9]+]]:
 // CHECK-NEXT: libc r{{[0-9]+}}, getpid
 // CHECK-NOT: add
 // CHECK: loop.{{[48]}}.ne r{{[0-9]+}}, {{-?}}1, r{{[0-9]+}}, [[LOOP]]
-// CHECK: exit 0
 __attribute__((noinline)) int count(int n)
 {
 	int last = 0;

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// 200 values that live at once, in a loop.
+// RUN: %clang -O2 -c -o %t.o -Rpass=cosy %s 2>&1 | FileCheck %s
+// CHECK: {{20[0-9]|21[0-9]}} registers
+// RUN: %cosy-cc -O1 %s -o %t && %run-all %t | FileCheck --check-prefix=OUT %s
+// OUT: 9722
+#include <cosy.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define TEN(X, n) X(n##0) X(n##1) X(n##2) X(n##3) X(n##4) X(n##5) X(n##6) X(n##7) X(n##8) X(n##9)
+#define HUNDRED(X, n) TEN(X, n##0) TEN(X, n##1) TEN(X, n##2) TEN(X, n##3) TEN(X, n##4) \
+	TEN(X, n##5) TEN(X, n##6) TEN(X, n##7) TEN(X, n##8) TEN(X, n##9)
+#define SET(X) HUNDRED(X, 1) HUNDRED(X, 2)
+
+#define DECLARE(n) long v##n = v[n % 64];
+#define CHANGE(n) v##n = (v##n * 3 + i) % 101;
+#define ADD(n) + v##n
+
+int main(void)
+{
+	volatile long v[64];
+	long sum;
+
+	for (int i = 0; i < 64; i++)
+		v[i] = i;
+	COSY_START;
+	SET(DECLARE)
+	for (int i = 0; i < 5; i++) {
+		SET(CHANGE)
+		getpid();
+	}
+	sum = 0 SET(ADD);
+	COSY_END;
+	printf("%ld\n", sum);
+	return 0;
+}
