@@ -154,6 +154,18 @@ static bool checkBlocks(Region &R) {
   return true;
 }
 
+/// Takes in blocks behind the region that do nothing but jump on, so that all
+/// the gotos to a label are one exit.
+static void absorbJumps(Region &R) {
+  for (unsigned N = 0; N < R.Blocks.size(); ++N)
+    for (BasicBlock *S : successors(R.Blocks[N])) {
+      auto *Br = dyn_cast<BranchInst>(&*S->getFirstNonPHIOrDbg());
+      if (Br && Br->isUnconditional() &&
+          all_of(predecessors(S), [&](BasicBlock *P) { return R.Blocks.count(P); }))
+        R.Blocks.insert(S);
+    }
+}
+
 /// Gives every way out of the region blocks of its own.
 static void splitExits(Region &R) {
   SetVector<BasicBlock *> Targets;
@@ -264,6 +276,7 @@ bool findRegion(CallInst *Start, Region &R) {
       if (Reached.count(P))
         R.Blocks.insert(P);
   }
+  absorbJumps(R);
   // In the order of the function, which is that of the source.
   SetVector<BasicBlock *> Ordered;
   for (BasicBlock &BB : *R.Host)
