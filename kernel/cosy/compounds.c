@@ -9,6 +9,7 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
+#include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
@@ -23,7 +24,11 @@ MODULE_PARM_DESC(max_loads,
 		 "compounds one open file may hold (default 4096)");
 
 static atomic64_t cosy_last_handle;
+
+/* Compounds that are being unloaded. */
 static struct workqueue_struct *cosy_unloads;
+static atomic_t cosy_unloading;
+static DECLARE_WAIT_QUEUE_HEAD(cosy_unloaded);
 
 /**
  * cosy_compounds_init() - prepare for files and compounds
@@ -39,10 +44,11 @@ int cosy_compounds_init(void)
 /**
  * cosy_compounds_exit() - the reverse of cosy_compounds_init()
  *
- * Each compound holds the module: there are none any more.
+ * There are no files any more, but compounds that are being unloaded.
  */
 void cosy_compounds_exit(void)
 {
+	rcu_barrier();
 	destroy_workqueue(cosy_unloads);
 }
 
@@ -63,8 +69,34 @@ struct cosy_file *cosy_file_alloc(void)
 }
 
 /**
+ * cosy_compound_free() - the last reference to a compound is gone
+ * @compound: it
+ */
+void cosy_compound_free(struct cosy_compound *compound)
+{
+	cosy_quota_uncharge(compound->owner, compound->charged);
+	if (compound->pins)
+		module_put(THIS_MODULE);
+	kvfree(compound);
+}
+
+/*
+ * A compound is about to be no longer loaded. A file that is open keeps the
+ * module, and another thread's run keeps the file; but the current thread may
+ * be in a run of this compound that has closed, or will close, the file it was
+ * entered through. Then the run has to keep the module.
+ */
+static void cosy_compound_outlives(struct cosy_compound *compound)
+{
+	if (atomic_read(&compound->users) > 1) {
+		__module_get(THIS_MODULE);
+		compound->pins = true;
+	}
+}
+
+/**
  * cosy_file_free() - the last descriptor of a file is gone
- * @cf: its state; every run holds the file, so nobody else uses it
+ * @cf: its state, which nobody else uses: other threads' runs hold the file
  */
 void cosy_file_free(struct cosy_file *cf)
 {
@@ -72,6 +104,7 @@ void cosy_file_free(struct cosy_file *cf)
 	unsigned long handle;
 
 	xa_for_each(&cf->loaded, handle, compound) {
+		cosy_compound_outlives(compound);
 		cosy_compound_put(compound);
 		cond_resched();
 	}
@@ -80,32 +113,26 @@ void cosy_file_free(struct cosy_file *cf)
 	kfree(cf);
 }
 
-/**
- * cosy_compound_free() - the last reference to a compound is gone
- * @compound: it
- */
-void cosy_compound_free(struct cosy_compound *compound)
-{
-	cosy_quota_uncharge(compound->owner, compound->charged);
-	kvfree(compound);
-	module_put(THIS_MODULE);
-}
-
 static void cosy_compound_unloaded(struct work_struct *work)
 {
 	cosy_compound_put(container_of(to_rcu_work(work), struct cosy_compound,
 				       unload));
+	if (atomic_dec_and_test(&cosy_unloading))
+		wake_up_all(&cosy_unloaded);
 }
 
-/* Memory of compounds that were unloaded a moment ago counts till it is free. */
+/*
+ * The memory of a compound that was unloaded a moment ago counts until it is
+ * given back: that is worth a moment's waiting.
+ */
 static int cosy_compound_charge(u64 size)
 {
 	int err = cosy_quota_charge(current_uid(), size);
 
-	if (err != -EDQUOT)
+	if (err != -EDQUOT || !atomic_read(&cosy_unloading))
 		return err;
-	rcu_barrier();
-	flush_workqueue(cosy_unloads);
+	wait_event_killable_timeout(cosy_unloaded,
+				    !atomic_read(&cosy_unloading), HZ);
 	return cosy_quota_charge(current_uid(), size);
 }
 
@@ -162,8 +189,7 @@ static struct cosy_compound *cosy_compound_make(struct cosy_load *load,
 		cosy_quota_uncharge(current_uid(), size);
 		return ERR_PTR(-ENOMEM);
 	}
-	/* A run that closed the device is still in the module's code. */
-	__module_get(THIS_MODULE);
+	compound->pins = false;
 	atomic_set(&compound->users, 1);
 	INIT_RCU_WORK(&compound->unload, cosy_compound_unloaded);
 	compound->owner = current_uid();
@@ -305,7 +331,9 @@ long cosy_compound_unload(struct cosy_file *cf, const u64 __user *arg)
 	mutex_unlock(&cf->lock);
 	if (!compound)
 		return -ENOENT;
+	cosy_compound_outlives(compound);
 	/* Whoever found it before may not have counted himself yet. */
+	atomic_inc(&cosy_unloading);
 	queue_rcu_work(cosy_unloads, &compound->unload);
 	return 0;
 }

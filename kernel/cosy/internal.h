@@ -21,6 +21,7 @@
  * struct cosy_compound - a loaded compound
  * @users:   one for being loaded, one for each run; so it cannot overflow
  * @first:   operations of the first chunk of a run without its own limit
+ * @pins:    it holds the module, see cosy_compound_outlives()
  * @handle:  its handle, never used again
  * @owner:   who is charged for it
  * @charged: bytes charged
@@ -30,6 +31,7 @@
 struct cosy_compound {
 	atomic_t users;
 	u32 first;
+	bool pins;
 	u64 handle;
 	kuid_t owner;
 	u64 charged;

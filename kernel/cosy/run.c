@@ -392,8 +392,7 @@ static noinline loff_t cosy_run_any(const struct cosy_compound *compound,
  * @whence: COSY_RUN_WHENCE
  *
  * The compound may close the device's last descriptor: @file is not to be
- * touched after it has run. The compound keeps itself, and the module, until
- * then.
+ * touched after it has run.
  *
  * Return: as the interface says; -ESPIPE for any other lseek.
  */

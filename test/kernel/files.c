@@ -57,6 +57,18 @@ static void test_close_self(void)
 	close(dev);
 	close(fd);
 
+	/* It can even unload itself before. */
+	dev = open_device();
+	handle = must_load(dev, 4, SYS(0, SYS_ioctl, 3), ARG(2), ARGI(COSY_IOC_UNLOAD),
+			   ARG(3), SYS(1, SYS_close, 1), ARG(2), ADDI(0, 0, 1),
+			   BR(0, ULT, 100000, 6), EXIT(1));
+	frame[2] = dev;
+	frame[3] = (__u64)(uintptr_t)&handle;
+	run = fresh(handle, frame);
+	ret = enter(dev, &run);
+	check((left_behind(ret, &run, 6) || (ret == done(1) && frame[0] == 100000)) &&
+	      frame[1] == 0, "a compound unloads itself, closes its device, and goes on");
+
 	/* Left after the close: the device is not there to resume. */
 	dev = open_device();
 	frame[2] = dev;
