@@ -3,7 +3,6 @@
  * env.c - the longer paths of the executor's home in the module: bulk memory,
  * and what to do when somebody watches or something waits.
  */
-#include <linux/audit.h>
 #include <linux/bitops.h>
 #include <linux/kernel.h>
 #include <linux/sched.h>
@@ -26,9 +25,8 @@
  * @env: the run, the arguments are set
  * @nr:  number of the call
  *
- * Two watchers may have nothing to say about a call. Once auditing was on, the
- * audit bit stays with every process; a dummy context says that no rule looks
- * at calls. A seccomp filter may allow the call.
+ * Two watchers may have nothing to say about a call: auditing without rules,
+ * and seccomp filters that allow it.
  *
  * Return: true if the call must be made from user mode, env->step says why.
  */
@@ -39,7 +37,7 @@ bool cosy_env_watched(struct cosy_env *env, unsigned int nr)
 
 	if (work & ~(SYSCALL_WORK_SYSCALL_AUDIT | SYSCALL_WORK_SECCOMP))
 		goto watched;
-	if (work & SYSCALL_WORK_SYSCALL_AUDIT && !audit_dummy_context())
+	if (work & SYSCALL_WORK_SYSCALL_AUDIT && cosy_audit_looks())
 		goto watched;
 	if (work & SYSCALL_WORK_SECCOMP &&
 	    !cosy_seccomp_allows(&env->regs, nr))

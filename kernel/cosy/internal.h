@@ -113,6 +113,10 @@ void cosy_quota_uncharge(kuid_t owner, u64 bytes);
 /* run.c */
 loff_t cosy_run_llseek(struct file *file, loff_t offset, int whence);
 
+/* audit.c */
+void cosy_audit_init(void);
+bool cosy_audit_looks(void);
+
 /* seccomp.c */
 void cosy_seccomp_init(void);
 bool cosy_seccomp_allows(const struct pt_regs *regs, unsigned int nr);

@@ -96,6 +96,7 @@ static int __init cosy_init(void)
 	err = cosy_syscalls_init();
 	if (err)
 		return err;
+	cosy_audit_init();
 	cosy_seccomp_init();
 	err = cosy_compounds_init();
 	if (err)

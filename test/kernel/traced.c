@@ -232,9 +232,14 @@ static void test_audit(int dev, __u64 getpid_handle)
 		      run_frame(dev, getpid_handle, frame, &run) == done(0) ? 0 : 5);
 	}
 	waitpid(pid, &status, 0);
+	check(!status, "audited without rules calls run, with rules they do not");
 	on.enabled = 0;
 	audit(AUDIT_SET, &on, sizeof(on));
-	check(!status, "audited without rules calls run, with rules they do not");
+	pid = fork();
+	if (!pid)
+		_exit(run_frame(dev, getpid_handle, frame, &run) != done(0));
+	waitpid(pid, &status, 0);
+	check(!status, "and they run when auditing has been turned off");
 }
 
 static void *sync_filter(void *arg)
