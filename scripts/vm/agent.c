@@ -392,8 +392,6 @@ static void handle_frame(struct port *port, const struct vm_frame *frame, char *
 		start_command(port, frame->session, data, frame->length);
 		break;
 	case VM_STDIN:
-		if (!port->running || frame->session != port->session)
-			break;
 		if (frame->length == 0)
 			port->input_closed = true;
 		memcpy(port->input.data, data, frame->length);
@@ -405,8 +403,7 @@ static void handle_frame(struct port *port, const struct vm_frame *frame, char *
 		struct vm_winsize host;
 		struct winsize size = { 0 };
 
-		if (!port->running || frame->session != port->session ||
-		    frame->length != sizeof(host))
+		if (frame->length != sizeof(host))
 			break;
 		memcpy(&host, data, sizeof(host));
 		size.ws_row = host.rows;
@@ -421,6 +418,20 @@ static void handle_frame(struct port *port, const struct vm_frame *frame, char *
 	}
 }
 
+/*
+ * Is this the beginning of a frame that somebody waits for?  A client that ends in the
+ * middle of a frame leaves the beginning here; whoever waited for the rest of it would
+ * swallow what the next client sends.
+ */
+static bool frame_wanted(const struct port *port, const struct vm_frame *frame)
+{
+	if (frame->magic != VM_MAGIC)
+		return false;
+	if (frame->type == VM_RUN || frame->type == VM_POWEROFF)
+		return frame->length <= VM_RUN_MAX;
+	return frame->length <= VM_CHUNK && port->running && frame->session == port->session;
+}
+
 static void handle_frames(struct port *port)
 {
 	struct buffer *in = &port->in;
@@ -428,8 +439,8 @@ static void handle_frames(struct port *port)
 
 	while (in->end - in->start >= sizeof(frame)) {
 		memcpy(&frame, in->data + in->start, sizeof(frame));
-		if (frame.magic != VM_MAGIC || frame.length > (frame.type == VM_RUN ? VM_RUN_MAX : VM_CHUNK)) {
-			in->start++;	/* what a dead client left behind */
+		if (!frame_wanted(port, &frame)) {
+			in->start++;
 			continue;
 		}
 		if (in->end - in->start < sizeof(frame) + frame.length)
