@@ -96,7 +96,7 @@ static bool error_at(struct assembler *as, struct place place,
 static void *grow(struct assembler *as, struct array *array, size_t item,
 		  size_t count)
 {
-	if (array->count + count > array->room) {
+	if (!array->items || array->count + count > array->room) {
 		size_t room = 2 * array->room + count + 16;
 		char *items = realloc(array->items, room * item);
 
