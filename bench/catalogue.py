@@ -68,8 +68,8 @@ def over_bound(results, name):
             and results.has("op-loop", "compound")):
         return None
     return (
-        results.median(name, "compound") - results.median("op-loop", "compound")
-        - results.median(name, "bound")
+        results.best(name, "compound") - results.best("op-loop", "compound")
+        - results.best(name, "bound")
     ) / CALLS[name]
 
 
@@ -84,7 +84,7 @@ def _entry(results):
     if not all(results.has(name, way) for name in ("entry", "entry-6") for way in ways):
         return None
     # The second three operations of entry-6 cost what the three of entry do.
-    compound, native = (2 * results.median("entry", way) - results.median("entry-6", way)
+    compound, native = (2 * results.best("entry", way) - results.best("entry-6", way)
                         for way in ways)
     return compound - native
 
@@ -92,11 +92,11 @@ def _entry(results):
 def _five_getpids(results):
     if not (results.has("fit5", "compound") and results.has("fit5", "native")):
         return None
-    return 100 * results.median("fit5", "compound") / results.median("fit5", "native")
+    return 100 * results.best("fit5", "compound") / results.best("fit5", "native")
 
 
 def _figure(name, way, where="icount"):
-    return lambda results: results.median(name, way, where) if results.has(name, way, where) else None
+    return lambda results: results.best(name, way, where) if results.has(name, way, where) else None
 
 
 def native_overhead(results, name):

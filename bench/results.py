@@ -30,7 +30,8 @@ class Results:
         runs = self._find(bench, way, where)["runs"]
         return 100 * (max(runs) - min(runs)) / median(runs)
 
-    def best(self, bench, way, where):
+    def best(self, bench, way, where="icount"):
+        """What disturbs a run - interrupts, the kernel's threads - only adds to it."""
         return min(self._find(bench, way, where)["runs"])
 
     def names(self, prefix):
