@@ -6,6 +6,7 @@
 // from bitcode (-save-temps); given both, the second one finds nothing to do.
 //
 //===----------------------------------------------------------------------===//
+#include "Frontend.h"
 #include "RegionCheck.h"
 #include "RegionPass.h"
 
@@ -62,7 +63,7 @@ protected:
     if (CG.getDebugInfo() == codegenoptions::NoDebugInfo)
       CG.setDebugInfo(codegenoptions::LocTrackingOnly);
     CG.PassBuilderCallbacks.push_back(addRegionPass);
-    return createRegionCheck(CI);
+    return createRegionCheck(CI, Warnings);
   }
 
   bool ParseArgs(const clang::CompilerInstance &CI,
@@ -72,10 +73,13 @@ protected:
         Options.Dump = true;
         continue;
       }
+      if (StringRef Flag = Arg; Flag.consume_front("W") && Warnings.set(Flag))
+        continue;
       clang::DiagnosticsEngine &D = CI.getDiagnostics();
       D.Report(D.getCustomDiagID(
           clang::DiagnosticsEngine::Error,
-          "unknown option '%0' of the cosy plugin; there is -fplugin-arg-cosy-dump"))
+          "unknown option '%0' of the cosy plugin; there are "
+          "-fplugin-arg-cosy-dump and -fplugin-arg-cosy-Wcosy-*, see cosy-regions(7)"))
           << Arg;
       return false;
     }
@@ -83,6 +87,9 @@ protected:
   }
 
   ActionType getActionType() override { return AddBeforeMainAction; }
+
+private:
+  WarningState Warnings;
 };
 
 } // namespace

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Region.cpp - A marked region in its function -----------------------===//
 #include "Region.h"
+#include "Diagnostics.h"
 #include "Select.h"
 
-#include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
@@ -16,22 +16,6 @@
 using namespace llvm;
 
 namespace cosy {
-
-static void report(const Function &F, const DILocation *Loc, const Twine &Message,
-                   DiagnosticSeverity Severity) {
-  DiagnosticLocation At = Loc ? DiagnosticLocation(DebugLoc(Loc))
-                              : DiagnosticLocation(F.getSubprogram());
-  F.getContext().diagnose(DiagnosticInfoUnsupported(F, Message, At, Severity));
-}
-
-void reportError(const Function &F, const DILocation *Loc, const Twine &Message) {
-  report(F, Loc, Message, DS_Error);
-}
-
-void reportWarning(const Function &F, const DILocation *Loc,
-                   const Twine &Message) {
-  report(F, Loc, Message, DS_Warning);
-}
 
 CallInst *asMarker(Instruction &I, StringRef Name) {
   auto *CI = dyn_cast<CallInst>(&I);
@@ -260,8 +244,9 @@ bool findRegion(CallInst *Start, Region &R) {
   if (!reachForward(R, Reached, End))
     return false;
   if (!End) {
-    reportWarning(*R.Host, R.Loc,
-                  "the end of this region is never reached; it stays native");
+    reportWarning(Warning::EndNotReached, *R.Host, R.Loc,
+                  "the end of this region is never reached; it stays native. Put "
+                  "COSY_END where every way through the region comes by");
     return false;
   }
   BasicBlock *Last = End->getParent();

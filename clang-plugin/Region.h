@@ -44,12 +44,6 @@ struct Region {
   llvm::SmallVector<llvm::Value *, 8> Inputs; ///< by argument of Source
 };
 
-/// Reports \p Message at \p Loc, or at \p F if there is none.
-void reportError(const llvm::Function &F, const llvm::DILocation *Loc,
-                 const llvm::Twine &Message);
-void reportWarning(const llvm::Function &F, const llvm::DILocation *Loc,
-                   const llvm::Twine &Message);
-
 /// The call of the marker \p Name, or null.
 llvm::CallInst *asMarker(llvm::Instruction &I, llvm::StringRef Name);
 

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "RegionCheck.h"
+#include "Frontend.h"
 #include "Region.h"
 
 #include "clang/AST/ASTContext.h"
@@ -28,15 +29,15 @@ namespace {
 /// a region is everything between its markers in that order.
 class BodyCheck {
 public:
-  explicit BodyCheck(ASTContext &Ctx)
-      : SM(Ctx.getSourceManager()), Diags(Ctx.getDiagnostics()) {}
+  explicit BodyCheck(Frontend &FE) : FE(FE) {}
 
   void check(Stmt *Body) {
     visit(Body, nullptr, -1);
     if (Open) {
       error(Open->getBeginLoc(), Open->getSourceRange(),
             "COSY_START without COSY_END in this function; put COSY_END behind "
-            "the last statement of the region");
+            "the last statement of the region",
+            FixItHint::CreateInsertion(OpenBlock->getRBracLoc(), "COSY_END;\n"));
       return;
     }
     for (const Jump &J : Jumps) {
@@ -57,16 +58,11 @@ private:
     int Region;
   };
 
-  void error(SourceLocation Loc, SourceRange Range, StringRef Text) {
-    Diags.Report(SM.getExpansionLoc(Loc),
-                 Diags.getCustomDiagID(DiagnosticsEngine::Error, "%0"))
-        << Text << CharSourceRange::getTokenRange(SM.getExpansionRange(Range).getAsRange());
+  void error(SourceLocation Loc, SourceRange Range, StringRef Text,
+             ArrayRef<FixItHint> Fixes = {}) {
+    FE.error(Loc, Range, Text, Fixes);
   }
-  void note(SourceLocation Loc, StringRef Text) {
-    Diags.Report(SM.getExpansionLoc(Loc),
-                 Diags.getCustomDiagID(DiagnosticsEngine::Note, "%0"))
-        << Text;
-  }
+  void note(SourceLocation Loc, StringRef Text) { FE.note(Loc, Text); }
 
   int region() const { return Open ? static_cast<int>(Starts.size()) - 1 : -1; }
 
@@ -86,6 +82,8 @@ private:
   void visit(Stmt *S, CompoundStmt *Block, int SwitchRegion) {
     if (!S)
       return;
+    if (auto *E = dyn_cast<Expr>(S); E && region() >= 0)
+      FE.addRange(E->getExprLoc(), E->getSourceRange());
     if (StringRef Name = markerName(S); !Name.empty()) {
       marker(cast<CallExpr>(S), Name == StringRef(StartMarker), Block);
       return;
@@ -159,12 +157,53 @@ private:
             "COSY_END is in another block than its COSY_START; put both into the "
             "same block");
       note(Open->getBeginLoc(), "region starts here");
+    } else {
+      addRegion(Call);
     }
     Open = nullptr;
   }
 
-  SourceManager &SM;
-  DiagnosticsEngine &Diags;
+  /// Tells the front end of the region that \p End ends.
+  void addRegion(CallExpr *End) {
+    MarkedRegion R;
+    R.Start = Open->getSourceRange();
+    R.End = End->getSourceRange();
+    Stmt *Before = nullptr;
+    for (Stmt *S : OpenBlock->body()) {
+      if (Before == Open)
+        R.First = loneCall(S);
+      if (S == End && Before)
+        R.Last = loneCall(Before);
+      Before = S;
+    }
+    FE.addRegion(R);
+  }
+
+  static LoneCall loneCall(Stmt *S) {
+    LoneCall L;
+    if (!isa<Expr>(S) && !isa<DeclStmt>(S))
+      return L;
+    unsigned NumCalls = 0;
+    SmallVector<Stmt *, 8> Work{S};
+    while (!Work.empty()) {
+      Stmt *Part = Work.pop_back_val();
+      if (isa<StmtExpr>(Part))
+        return LoneCall();
+      if (auto *Call = dyn_cast<CallExpr>(Part)) {
+        ++NumCalls;
+        L.Call = Call->getExprLoc();
+      }
+      for (Stmt *Child : Part->children())
+        if (Child)
+          Work.push_back(Child);
+    }
+    if (NumCalls != 1 || L.Call.isMacroID())
+      return LoneCall();
+    L.Statement = S->getSourceRange();
+    return L;
+  }
+
+  Frontend &FE;
   CallExpr *Open = nullptr;
   CompoundStmt *OpenBlock = nullptr;
   std::vector<CallExpr *> Starts;
@@ -174,7 +213,8 @@ private:
 
 class RegionCheck : public ASTConsumer {
 public:
-  explicit RegionCheck(CompilerInstance &CI) : CI(CI) {}
+  RegionCheck(CompilerInstance &CI, const WarningState &Flags)
+      : CI(CI), FE(CI, Flags) {}
 
   bool HandleTopLevelDecl(DeclGroupRef Group) override {
     IdentifierTable &Names = CI.getPreprocessor().getIdentifierTable();
@@ -191,7 +231,7 @@ private:
       D = F->getTemplatedDecl();
     if (auto *F = dyn_cast<FunctionDecl>(D)) {
       if (F->doesThisDeclarationHaveABody() && F->getBody())
-        BodyCheck(CI.getASTContext()).check(F->getBody());
+        BodyCheck(FE).check(F->getBody());
       return;
     }
     if (isa<NamespaceDecl>(D) || isa<LinkageSpecDecl>(D) || isa<RecordDecl>(D))
@@ -200,12 +240,14 @@ private:
   }
 
   CompilerInstance &CI;
+  Frontend FE;
 };
 
 } // namespace
 
-std::unique_ptr<ASTConsumer> createRegionCheck(CompilerInstance &CI) {
-  return std::make_unique<RegionCheck>(CI);
+std::unique_ptr<ASTConsumer> createRegionCheck(CompilerInstance &CI,
+                                               const WarningState &Flags) {
+  return std::make_unique<RegionCheck>(CI, Flags);
 }
 
 } // namespace cosy

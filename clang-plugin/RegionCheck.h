@@ -10,9 +10,13 @@
 
 namespace cosy {
 
-/// Checks the markers of every function before code is generated for it.
+class WarningState;
+
+/// Checks the markers of every function before code is generated for it, and
+/// tells the Frontend, which it creates, about the regions. \p Flags are what
+/// the command line says about warnings.
 std::unique_ptr<clang::ASTConsumer>
-createRegionCheck(clang::CompilerInstance &CI);
+createRegionCheck(clang::CompilerInstance &CI, const WarningState &Flags);
 
 } // namespace cosy
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- RegionPass.cpp - Regions become compounds --------------------------===//
 #include "RegionPass.h"
+#include "Diagnostics.h"
 #include "Emit.h"
 #include "Host.h"
 #include "Locals.h"
@@ -11,7 +12,6 @@
 #include "UpCalls.h"
 
 #include "llvm/Analysis/LoopInfo.h"
-#include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Scalar/SROA.h"
@@ -48,7 +48,7 @@ private:
   void keepPristine(ArrayRef<Function *> Hosts);
   void processRegion(CallInst *Start, unsigned Index);
   bool compile(Region &R, Compound &C);
-  void remark(const Region &R, const Compound &C);
+  void explain(const Region &R, const Compound &C);
 
   Module &M;
   FunctionAnalysisManager &FAM;
@@ -133,34 +133,30 @@ bool ModuleRegions::compile(Region &R, Compound &C) {
   return true;
 }
 
-void ModuleRegions::remark(const Region &R, const Compound &C) {
-  OptimizationRemarkEmitter ORE(R.Host);
-  auto Count = [](unsigned N, StringRef One) {
-    return (Twine(N) + " " + One + (N == 1 ? "" : "s")).str();
-  };
+void ModuleRegions::explain(const Region &R, const Compound &C) {
   unsigned NumUpCalls = C.UpCalls.Calls.size();
-  ORE.emit([&] {
-    OptimizationRemark Rem("cosy", "Compound", DebugLoc(R.Loc), R.Before);
+  remark<OptimizationRemark>(R, R.Loc, "Compound", [&](auto &Rem) {
     Rem << "region became a compound: "
-        << ore::NV("Operations", Count(C.Img.NumOps, "operation")) << ", "
-        << ore::NV("SystemCalls", Count(C.Sel.NumSystemCalls, "system call"))
-        << ", " << ore::NV("Inputs", Count(C.Sel.C.Inputs.size(), "input")) << ", "
-        << ore::NV("Outputs", Count(C.Sel.C.NumOut, "output")) << ", "
-        << ore::NV("Registers", Count(C.Sel.C.NumRegs, "register"));
+        << ore::NV("Operations", count(C.Img.NumOps, "operation")) << ", "
+        << ore::NV("SystemCalls", count(C.Sel.NumSystemCalls, "system call"))
+        << ", " << ore::NV("Inputs", count(C.Sel.C.Inputs.size(), "input")) << ", "
+        << ore::NV("Outputs", count(C.Sel.C.NumOut, "output")) << ", "
+        << ore::NV("Registers", count(C.Sel.C.NumRegs, "register"));
     if (NumUpCalls)
-      Rem << ", " << ore::NV("UpCalls", Count(NumUpCalls, "up-call"));
-    return Rem;
+      Rem << ", " << ore::NV("UpCalls", count(NumUpCalls, "up-call"));
+    if (R.Exits.size() > 1)
+      Rem << ", " << ore::NV("Exits", count(R.Exits.size(), "exit"));
   });
-  for (const UpCall &Call : C.UpCalls.Calls)
-    ORE.emit([&] {
-      const DebugLoc &Loc = Call.Culprit->getDebugLoc();
-      return OptimizationRemarkMissed("cosy", "UpCall",
-                                      Loc ? Loc : DebugLoc(R.Loc), R.Before)
-             << "leaves the kernel for an up-call: "
-             << ore::NV("Why", describe(*Call.Culprit));
+  for (const UpCall &Call : C.UpCalls.Calls) {
+    const DILocation *Loc = Call.Culprit->getDebugLoc();
+    remark<OptimizationRemarkMissed>(R, Loc, "UpCall", [&](auto &Rem) {
+      Rem << "leaves the kernel for an up-call: "
+          << ore::NV("Why", describe(*Call.Culprit));
     });
+    suggestMovingMarker(Loc);
+  }
   if (!C.Sel.NumSystemCalls)
-    reportWarning(*R.Host, R.Loc,
+    reportWarning(Warning::NoSystemCall, *R.Host, R.Loc,
                   "region makes no system call; as a compound it can only lose "
                   "time");
 }
@@ -184,7 +180,7 @@ void ModuleRegions::processRegion(CallInst *Start, unsigned Index) {
     C.NumOutputs += L.ByValue && L.Changes;
   bool Good = compile(R, C);
   if (Good) {
-    remark(R, C);
+    explain(R, C);
     if (Options.Dump) {
       cosy_diag Diag;
       cosy_disassemble(C.Img.Bytes.data(), C.Img.Bytes.size(), 0, stderr, &Diag);

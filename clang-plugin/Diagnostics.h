@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Diagnostics.h - What the stages on the IR tell the user ------------===//
+//
+// Errors, warnings and remarks at places of the source. Where clang compiles
+// the source itself they have ranges and fix-its and obey the plugin's -W flags
+// and pragmas; from bitcode (-save-temps) there is only the line.
+//
+//===----------------------------------------------------------------------===//
+#ifndef COSY_PLUGIN_DIAGNOSTICS_H
+#define COSY_PLUGIN_DIAGNOSTICS_H
+
+#include "Region.h"
+
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/IR/DiagnosticInfo.h"
+
+namespace cosy {
+
+/// The warning groups.
+enum class Warning {
+#define COSY_WARNING(Name, Group, Enabled) Name,
+#include "Warnings.def"
+};
+constexpr unsigned NumWarnings = 0
+#define COSY_WARNING(Name, Group, Enabled) +1
+#include "Warnings.def"
+    ;
+
+/// Reports \p Message at \p Loc, or at \p F if there is none. Inside a region a
+/// note points at its COSY_START.
+void reportError(const llvm::Function &F, const llvm::DILocation *Loc,
+                 const llvm::Twine &Message);
+
+/// The same as a warning of the group \p W, as far as that is not off.
+void reportWarning(Warning W, const llvm::Function &F,
+                   const llvm::DILocation *Loc, const llvm::Twine &Message);
+
+/// Emits a remark of the class \p RemarkT - OptimizationRemark for what was
+/// done (-Rpass=cosy), OptimizationRemarkMissed for what could not be
+/// (-Rpass-missed=cosy), OptimizationRemarkAnalysis for figures - at \p Loc, or
+/// at COSY_START if that is null. \p Name identifies it in the YAML record,
+/// \p Fill adds its text. \returns whether it is printed.
+template <typename RemarkT, typename Fn>
+bool remark(const Region &R, const llvm::DILocation *Loc, llvm::StringRef Name,
+            Fn Fill) {
+  RemarkT Rem("cosy", Name, llvm::DebugLoc(Loc ? Loc : R.Loc), R.Before);
+  Fill(Rem);
+  llvm::OptimizationRemarkEmitter(R.Host).emit(Rem);
+  return Rem.isEnabled();
+}
+
+/// Behind a remark about the up-call at \p Loc: if its statement is the first
+/// or the last of the region, a note that shows how to move the marker.
+void suggestMovingMarker(const llvm::DILocation *Loc);
+
+/// "1 operation", "2 operations".
+std::string count(uint64_t N, llvm::StringRef One);
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_DIAGNOSTICS_H

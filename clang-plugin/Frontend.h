@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Frontend.h - The source, for messages of later stages --------------===//
+//
+// What is known of the source while clang has it: where regions and their
+// expressions are, which warnings are on at which place. The stages on the IR
+// know only file, line and column.
+//
+//===----------------------------------------------------------------------===//
+#ifndef COSY_PLUGIN_FRONTEND_H
+#define COSY_PLUGIN_FRONTEND_H
+
+#include "Diagnostics.h"
+
+#include "clang/Basic/Diagnostic.h"
+#include "clang/Frontend/CompilerInstance.h"
+
+#include <array>
+#include <map>
+
+namespace cosy {
+
+/// A statement of a region that is one call and nothing else that matters.
+struct LoneCall {
+  clang::SourceLocation Call; ///< where the IR has the call; invalid: no such
+  clang::SourceRange Statement;
+};
+
+/// A region of the source.
+struct MarkedRegion {
+  clang::SourceRange Start, End; ///< the markers
+  LoneCall First, Last;          ///< the statements next to them
+};
+
+/// What became of each warning's flag.
+class WarningState {
+public:
+  /// Obeys "cosy-x", "no-cosy-x", "error=cosy-x" or "no-error=cosy-x", where
+  /// cosy is all of them. \returns false if there is no such warning.
+  bool set(llvm::StringRef Flag);
+
+  bool isOn(Warning W) const { return Groups[unsigned(W)].On; }
+  bool isError(Warning W, bool AllErrors) const {
+    const Group &G = Groups[unsigned(W)];
+    return G.Error || (AllErrors && !G.NoError);
+  }
+
+private:
+  struct Group {
+    bool On, Error = false, NoError = false;
+  };
+  std::array<Group, NumWarnings> Groups{{
+#define COSY_WARNING(Name, Group, Enabled) {Enabled},
+#include "Warnings.def"
+  }};
+};
+
+class Frontend {
+public:
+  /// \p Flags are the state the command line asks for.
+  Frontend(clang::CompilerInstance &CI, const WarningState &Flags);
+  ~Frontend();
+
+  /// The one of the source being compiled, or null when there is only bitcode.
+  static Frontend *get();
+
+  // While the source is read.
+
+  /// From \p Loc on, warnings are as \p S says.
+  void changeWarnings(clang::SourceLocation Loc, const WarningState &S) {
+    Changes.push_back({Loc, S});
+  }
+  const WarningState &warnings() const { return Changes.back().second; }
+
+  /// Remembers that the code at \p Loc is the expression \p Range.
+  void addRange(clang::SourceLocation Loc, clang::SourceRange Range) {
+    Ranges.try_emplace(SM.getExpansionLoc(Loc), Range);
+  }
+  void addRegion(const MarkedRegion &R) { Regions.push_back(R); }
+
+  // Messages.
+
+  void error(clang::SourceLocation Loc, clang::SourceRange Range,
+             llvm::StringRef Text, llvm::ArrayRef<clang::FixItHint> Fixes = {});
+  void note(clang::SourceLocation Loc, llvm::StringRef Text,
+            llvm::ArrayRef<clang::FixItHint> Fixes = {});
+  /// \returns whether the warning is on.
+  bool warning(Warning W, clang::SourceLocation Loc, clang::SourceRange Range,
+               llvm::StringRef Text);
+
+  /// Is a remark -Rpass-missed=cosy wanted?
+  bool wantsMissed() const;
+
+  // From places of the IR to those of the source.
+
+  clang::SourceLocation find(const llvm::DILocation &Loc) const;
+  clang::SourceRange rangeAt(clang::SourceLocation Loc) const;
+  /// The region around \p Loc, or null.
+  const MarkedRegion *regionAround(clang::SourceLocation Loc) const;
+
+  /// Replacements that move a marker over the statement \p Call.
+  llvm::SmallVector<clang::FixItHint, 2> moveStart(const MarkedRegion &R) const;
+  llvm::SmallVector<clang::FixItHint, 2> moveEnd(const MarkedRegion &R) const;
+
+  /// The place behind the ';' that follows \p Loc, the last token of something.
+  clang::SourceLocation behindStatement(clang::SourceLocation Loc) const;
+
+private:
+  void report(clang::DiagnosticsEngine::Level Level, clang::SourceLocation Loc,
+              clang::SourceRange Range, llvm::StringRef Text,
+              llvm::ArrayRef<clang::FixItHint> Fixes);
+
+  clang::CompilerInstance &CI;
+  clang::SourceManager &SM;
+  std::vector<std::pair<clang::SourceLocation, WarningState>> Changes;
+  std::map<clang::SourceLocation, clang::SourceRange> Ranges;
+  std::vector<MarkedRegion> Regions;
+};
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_FRONTEND_H
