@@ -3,7 +3,7 @@
 
 from dataclasses import dataclass
 
-FIT = (1, 2, 5, 10, 20, 50, 100, 256)
+FIT = (1, 2, 4, 5, 8, 10, 16, 20, 32, 50, 64, 100, 128, 256)
 OPERATIONS = ("add", "sub", "xor", "mov", "load", "store", "branch", "loop")
 
 
@@ -15,27 +15,55 @@ class Bench:
     program: in build/bench; None if it is measured by host.py itself
     ways:    that exist for it
     points:  names of the program's benchmarks, if there is more than the one
+    fs:      the file system it works on
     """
 
     name: str
     program: str = None
     ways: tuple = ("native", "compound")
     points: tuple = ()
+    fs: str = "ext4"
 
     def programs_benches(self):
         return self.points or (self.name,)
 
 
-ALL = ("native", "compound", "bound", "io_uring")
+# "compound" makes plain system calls, "fast" whatever gives the same in fewer
+# instructions.
+PLAIN = ("native", "compound", "bound", "io_uring")
+ALL = ("native", "compound", "fast", "bound", "io_uring")
+WHOLE = ("native", "compound", "fast")
+BONNIE = ("read", "rewrite", "write")
+
+
+def _sizes(name, *sizes):
+    return tuple(f"{name}-{size}" for size in sizes)
+
 
 BENCHES = (
     Bench("getpid", "getpid", ("native", "compound", "bound")),
-    Bench("pread64", "pread", ALL),
-    Bench("pread4096", "pread", ALL),
-    Bench("newfstatat", "newfstatat", ALL),
-    Bench("openclose", "openclose", ALL),
-    Bench("ls5000", "ls5000", ALL),
-    Bench("ls5000-l", "process"),
+    Bench("pread64", "pread", PLAIN),
+    Bench("pread4096", "pread", PLAIN),
+    Bench("newfstatat", "newfstatat", PLAIN),
+    Bench("openclose", "openclose", PLAIN),
+    Bench("ls5000", "ls5000", ALL, fs="tmpfs"),
+    Bench("ls5000-ext4", "ls5000", ALL),
+    Bench("ls50000", "ls5000", ALL, fs="tmpfs"),
+    Bench("ls5000-l", "process", WHOLE, fs="tmpfs"),
+    Bench("ls50000-l", "process", WHOLE, fs="tmpfs"),
+    Bench("copy4k", "copy", ALL, fs="tmpfs"),
+    Bench("copy64k", "copy", ALL, fs="tmpfs"),
+    Bench("copy4k-ext4", "copy", ALL),
+    Bench("copy64k-ext4", "copy", ALL),
+    *(Bench(f"bonnie-{phase}", "bonnie", ALL, fs="tmpfs") for phase in BONNIE),
+    Bench("bonnie-sizes", "bonnie", ALL,
+          tuple(p for phase in BONNIE for p in _sizes(f"bonnie-{phase}", "4M", "64M", "256M")),
+          "tmpfs"),
+    Bench("dbsim", "dbsim", ALL, fs="tmpfs"),
+    Bench("dbsim-sizes", "dbsim", ALL,
+          _sizes("dbsim", "1M", "4M", "64M", "256M", "2p", "4p"), "tmpfs"),
+    Bench("grep", "process", WHOLE, fs="tmpfs"),
+    Bench("grep-sizes", "process", WHOLE, _sizes("grep", "128K", "512K", "20M", "200M"), "tmpfs"),
     Bench("entry", "entry", ("native", "compound"), ("entry", "entry-6")),
     Bench("upcall", "upcall"),
     Bench("op", "op", ("compound",), ("op",) + tuple("op-" + o for o in OPERATIONS)),
@@ -44,6 +72,14 @@ BENCHES = (
     Bench("native-overhead"),
     Bench("compile"),
 )
+
+# The experiments of the Cosy paper: its figures 2 to 7.
+COSY = ("fit", "dbsim", "dbsim-sizes", *(f"bonnie-{phase}" for phase in BONNIE), "bonnie-sizes",
+        "ls5000", "ls5000-ext4", "ls50000", "ls5000-l", "ls50000-l", "copy4k", "copy64k",
+        "copy4k-ext4", "copy64k-ext4", "grep", "grep-sizes")
+
+# Names that stand for several benchmarks.
+GROUPS = {"cosy": COSY}
 
 # The benchmarks with a figure that the regression gate watches.
 GATE = ("getpid", "pread64", "pread4096", "newfstatat", "openclose", "entry", "op", "load")

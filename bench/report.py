@@ -23,30 +23,54 @@ def _table(rows):
     print()
 
 
-def main_table(results, benches):
-    rows = [("per iteration", "native", "compound", "bound", "io_uring", "comp/native",
-             "over bound (*)", "spread")]
+def _points(benches):
+    """Every row of the tables of ways, and the benchmark it belongs to."""
     for bench in benches:
-        if bench.name not in catalogue.CALLS and not bench.name.startswith(("ls5000", "entry", "upcall")):
-            continue
-        value = {
-            way: results.median(bench.name, way) if results.has(bench.name, way) else None
-            for way in catalogue.ALL
-        }
-        if all(v is None for v in value.values()):
-            continue
-        ratio = None
-        if value["native"] and value["compound"]:
-            ratio = value["compound"] / value["native"]
-        over = catalogue.over_bound(results, bench.name) if bench.name in catalogue.CALLS else None
-        spread = max(results.spread(bench.name, way) for way in value if value[way] is not None)
-        rows.append((bench.name, *(_cell(value[way]) for way in catalogue.ALL),
-                     _cell(ratio, "{:.2f}"), _cell(over, "{:.1f}"), f"{spread:.1f} %"))
+        if "native" in bench.ways and bench.program and bench.program != "fit":
+            for name in bench.points or (bench.name,):
+                yield bench, name
+
+
+def _ways(results, name, where):
+    """The cells of a row: the ways, the ratios, the spread; None if nothing was measured."""
+    value = {
+        way: results.median(name, way, where) if results.has(name, way, where) else None
+        for way in catalogue.ALL
+    }
+    if all(v is None for v in value.values()):
+        return None
+    ratios = [value[way] / value["native"] if value["native"] and value[way] else None
+              for way in ("compound", "fast")]
+    spread = max(results.spread(name, way, where) for way in value if value[way] is not None)
+    return (*(_cell(value[way]) for way in catalogue.ALL),
+            *(_cell(ratio, "{:.2f}") for ratio in ratios), f"{spread:.1f} %")
+
+
+def main_table(results, benches):
+    rows = [("per iteration", *catalogue.ALL, "comp/native", "fast/native", "over bound (*)",
+             "spread")]
+    for bench, name in _points(benches):
+        row = _ways(results, name, "icount")
+        if row:
+            over = catalogue.over_bound(results, name) if name in catalogue.CALLS else None
+            rows.append((f"{name} ({bench.fs})", *row[:-1], _cell(over, "{:.1f}"), row[-1]))
     if len(rows) > 1:
-        print("Guest instructions (icount; ext4 in the VM, everything cached)")
+        print("Guest instructions (icount; everything cached)")
         _table(rows)
         print("(*) per call, without the compound's loop operation, which op-loop is")
         print()
+
+
+def wall_clock(results, benches):
+    """What the same programs took, in the VM without counting instructions."""
+    rows = [("ns per iteration", *catalogue.ALL, "comp/native", "fast/native", "spread")]
+    for _, name in _points(benches):
+        row = _ways(results, name, "tcg")
+        if row:
+            rows.append((name, *row))
+    if len(rows) > 1:
+        print("Wall clock in the VM, which is emulated (TCG): only the ratios mean anything")
+        _table(rows)
 
 
 def slopes(results):
@@ -115,7 +139,7 @@ def host(results):
         print("Natively, module absent, measured in turn")
         _table(rows)
     rows = [("natively on this machine", "best ns", "median ns", "spread")]
-    for name in list(catalogue.CALLS) + ["ls5000"]:
+    for name in list(catalogue.CALLS) + ["ls5000", "ls50000", "copy4k", "copy64k"]:
         if results.has(name, "native", "host"):
             rows.append((name, f"{results.best(name, 'native', 'host'):.0f}",
                          f"{results.median(name, 'native', 'host'):.0f}",

@@ -180,6 +180,120 @@ static long run_ls(struct cosy_bound *b)
 	return 0;
 }
 
+/* A call with up to three arguments. */
+static __always_inline long call3(struct pt_regs *regs, unsigned int nr,
+				  unsigned long a, unsigned long b, unsigned long c)
+{
+	regs->di = a;
+	regs->si = b;
+	regs->dx = c;
+	return call(regs, nr);
+}
+
+/*
+ * Passes over the file: read, and write what was read to @to, unless that is
+ * negative; after stepping @back, if that is the same file.
+ */
+static __always_inline long run_passes(struct cosy_bound *b, bool back, s64 to)
+{
+	struct pt_regs regs = {};
+	long ret, n;
+	u64 i;
+
+	for (i = 0; i < b->count; i++) {
+		ret = call3(&regs, __NR_lseek, b->fd, 0, SEEK_SET);
+		if (ret < 0)
+			return ret;
+		if (to >= 0 && !back) {
+			ret = call3(&regs, __NR_lseek, to, 0, SEEK_SET);
+			if (ret < 0)
+				return ret;
+		}
+		for (;;) {
+			n = call3(&regs, __NR_read, b->fd, b->buffer, b->size);
+			if (n < 0)
+				return n;
+			if (n == 0)
+				break;
+			b->sum += n;
+			if (back) {
+				ret = call3(&regs, __NR_lseek, b->fd, -n, SEEK_CUR);
+				if (ret < 0)
+					return ret;
+			}
+			if (to < 0)
+				continue;
+			ret = call3(&regs, __NR_write, to, b->buffer, n);
+			if (ret != n)
+				return ret < 0 ? ret : -EIO;
+		}
+	}
+	return 0;
+}
+
+static long run_copy(struct cosy_bound *b)
+{
+	return run_passes(b, false, b->to);
+}
+
+static long run_read(struct cosy_bound *b)
+{
+	return run_passes(b, false, -1);
+}
+
+static long run_rewrite(struct cosy_bound *b)
+{
+	return run_passes(b, true, b->fd);
+}
+
+static long run_write(struct cosy_bound *b)
+{
+	struct pt_regs regs = {};
+	long ret;
+	u64 i, j;
+
+	for (i = 0; i < b->count; i++) {
+		ret = call3(&regs, __NR_lseek, b->fd, 0, SEEK_SET);
+		if (ret < 0)
+			return ret;
+		for (j = 0; j < b->blocks; j++) {
+			ret = call3(&regs, __NR_write, b->fd, b->buffer, b->size);
+			if (ret < 0)
+				return ret;
+			b->sum += ret;
+		}
+	}
+	return 0;
+}
+
+static long run_dbsim(struct cosy_bound *b)
+{
+	struct pt_regs regs = {};
+	u64 i, state = 1;
+	long ret, n;
+
+	if (!b->blocks)
+		return -EINVAL;
+	for (i = 0; i < b->count; i++) {
+		state = COSY_BOUND_NEXT(state);
+		ret = call3(&regs, __NR_lseek, b->fd,
+			    (state >> 33) % b->blocks * b->size, SEEK_SET);
+		if (ret < 0)
+			return ret;
+		n = call3(&regs, __NR_read, b->fd, b->buffer, b->size);
+		if (n < 0)
+			return n;
+		b->sum += n;
+		if (i & 1) {
+			n = call3(&regs, __NR_write, b->fd, b->buffer, n);
+			if (n < 0)
+				return n;
+			b->sum += n;
+		}
+	}
+	return 0;
+}
+
 static long bound_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	struct cosy_bound __user *user = (struct cosy_bound __user *)arg;
@@ -204,6 +318,21 @@ static long bound_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		break;
 	case COSY_BOUND_LS:
 		ret = run_ls(&b);
+		break;
+	case COSY_BOUND_COPY:
+		ret = run_copy(&b);
+		break;
+	case COSY_BOUND_READ:
+		ret = run_read(&b);
+		break;
+	case COSY_BOUND_REWRITE:
+		ret = run_rewrite(&b);
+		break;
+	case COSY_BOUND_WRITE:
+		ret = run_write(&b);
+		break;
+	case COSY_BOUND_DBSIM:
+		ret = run_dbsim(&b);
 		break;
 	default:
 		return -ENOTTY;

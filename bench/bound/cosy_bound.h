@@ -15,21 +15,26 @@
 /**
  * struct cosy_bound - argument of every ioctl
  * @count:  iterations
- * @fd:	    PREAD: the file; LS: the directory
+ * @fd:	    LS: the directory; else the file, COPY: the source
+ * @to:	    COPY: the target
  * @path:   STAT, OPEN: address of the path
- * @buffer: PREAD, LS: address of the buffer
+ * @buffer: address of the buffer
  * @size:   its size in bytes
+ * @blocks: WRITE: blocks of a pass; DBSIM: records
  * @stat:   STAT, LS: address of a struct stat
- * @sum:    out: GETPID, PREAD: the last result; LS: the sizes added up; else 0
+ * @sum:    out: GETPID, PREAD: the last result; LS: the sizes added up; COPY to DBSIM:
+ *	    bytes moved; else 0
  *
  * Errors: EFAULT, or the first failing call's.
  */
 struct cosy_bound {
 	__u64 count;
 	__s64 fd;
+	__s64 to;
 	__u64 path;
 	__u64 buffer;
 	__u64 size;
+	__u64 blocks;
 	__u64 stat;
 	__u64 sum;
 };
@@ -44,5 +49,18 @@ struct cosy_bound {
 #define COSY_BOUND_OPENCLOSE	_IOWR('Q', 0x63, struct cosy_bound)
 /** passes over fd: lseek, getdents64, newfstatat and st_size of each entry */
 #define COSY_BOUND_LS		_IOWR('Q', 0x64, struct cosy_bound)
+/** passes over fd from its beginning: read and write to the target */
+#define COSY_BOUND_COPY		_IOWR('Q', 0x65, struct cosy_bound)
+/** passes over fd from its beginning: read */
+#define COSY_BOUND_READ		_IOWR('Q', 0x66, struct cosy_bound)
+/** passes over fd from its beginning: read, seek back, write */
+#define COSY_BOUND_REWRITE	_IOWR('Q', 0x67, struct cosy_bound)
+/** passes over fd from its beginning: write so many blocks */
+#define COSY_BOUND_WRITE	_IOWR('Q', 0x68, struct cosy_bound)
+/** seek to a random record, read it, every other time write it */
+#define COSY_BOUND_DBSIM	_IOWR('Q', 0x69, struct cosy_bound)
+
+/** Random numbers for DBSIM: the upper half of each is one. */
+#define COSY_BOUND_NEXT(state)	((state) * 6364136223846793005ull + 1442695040888963407ull)
 
 #endif /* COSY_BOUND_H */

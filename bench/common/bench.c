@@ -22,11 +22,17 @@
 #define MAX_RUNS 100
 
 static bool icount;
+static const struct bench *selected;
 
 void bench_die(const char *what)
 {
 	fprintf(stderr, "%s: %s\n", what, strerror(errno));
 	exit(1);
+}
+
+uint64_t bench_parameter(void)
+{
+	return selected->parameter;
 }
 
 /*
@@ -95,7 +101,7 @@ static double measure(const struct bench *bench, bench_loop *loop, uint64_t coun
 
 static bench_loop *loop_of(const struct bench *bench, const char *way)
 {
-	if (!strcmp(way, "native") || !strcmp(way, "compound"))
+	if (!strcmp(way, "native") || !strcmp(way, "compound") || !strcmp(way, "fast"))
 		return bench->region;
 	if (!strcmp(way, "bound"))
 		return bench->bound;
@@ -106,7 +112,7 @@ static bench_loop *loop_of(const struct bench *bench, const char *way)
 
 static _Noreturn void usage(const char *program, const struct bench *benches)
 {
-	fprintf(stderr, "usage: %s BENCH native|compound|bound|io_uring"
+	fprintf(stderr, "usage: %s BENCH native|compound|fast|bound|io_uring"
 		" [-r RUNS] [-n COUNT] [-i] [-d DIR]\nBENCH:", program);
 	for (; benches->name; benches++)
 		fprintf(stderr, " %s", benches->name);
@@ -161,6 +167,7 @@ int bench_main(int argc, char **argv, const struct bench *benches,
 	if (!count)
 		count = bench->count;
 
+	selected = bench;
 	if (prepare)
 		prepare();
 	/* The first run loads pages, caches and the compound, and is not counted. */

@@ -4,9 +4,9 @@
  *
  *	PROGRAM BENCH WAY [-r RUNS] [-n COUNT] [-i] [-d DIR]
  *
- * measures BENCH one WAY and prints one JSON object. Native and compound are the
- * same code; which of them it is says COSY_EXECUTOR, which libcosy read before
- * main() began.
+ * measures BENCH one WAY and prints one JSON object. Native, compound and fast are
+ * the same code; which of them it is say COSY_EXECUTOR and COSY_FAST, which libcosy
+ * read before main() began.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -27,7 +27,8 @@ typedef uint64_t bench_loop(uint64_t count);
  * @name:	as on the command line
  * @per:	what one iteration is, for people
  * @count:	iterations of one run, if the command line does not say
- * @region:	ways "native" and "compound": the loop with the region
+ * @parameter:	for the loops, see bench_parameter()
+ * @region:	ways "native", "compound" and "fast": the loop with the region
  * @bound:	way "bound": the loop in the kernel, or NULL
  * @io_uring:	way "io_uring", or NULL
  * @measure:	instead of the loops: measures one run itself and returns the
@@ -38,6 +39,7 @@ struct bench {
 	const char *name;
 	const char *per;
 	uint64_t count;
+	uint64_t parameter;
 	bench_loop *region;
 	bench_loop *bound;
 	bench_loop *io_uring;
@@ -54,6 +56,13 @@ struct bench {
  */
 int bench_main(int argc, char **argv, const struct bench *benches,
 	       void (*prepare)(void));
+
+/**
+ * bench_parameter() - that of the benchmark being measured
+ *
+ * For what makes one loop several benchmarks: a size, a number of files.
+ */
+uint64_t bench_parameter(void);
 
 /**
  * bench_now() - the clock

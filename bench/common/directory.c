@@ -5,35 +5,43 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "bench.h"
 
-uint64_t directory_make(int *fd)
+/* Sizes differ, but stay so small that truncating makes sparse files of all. */
+#define SIZES	5000
+
+uint64_t directory_make(uint64_t files, int *fd, const char **path)
 {
+	static char directory[32];
 	uint64_t total = 0;
 	struct stat st;
-	char name[16];
+	char name[32];
 
-	if (mkdir(DIRECTORY, 0700) && errno != EEXIST)
-		bench_die(DIRECTORY);
-	*fd = open(DIRECTORY, O_RDONLY | O_DIRECTORY);
+	snprintf(directory, sizeof(directory), "ls%" PRIu64 ".data", files);
+	if (path)
+		*path = directory;
+	if (mkdir(directory, 0700) && errno != EEXIST)
+		bench_die(directory);
+	*fd = open(directory, O_RDONLY | O_DIRECTORY);
 	if (*fd < 0)
-		bench_die(DIRECTORY);
-	for (int i = 0; i < DIRECTORY_FILES; i++) {
+		bench_die(directory);
+	for (uint64_t i = 0; i < files; i++) {
 		int file;
 
-		snprintf(name, sizeof(name), "file%04d", i);
+		snprintf(name, sizeof(name), "file%05" PRIu64, i);
 		file = openat(*fd, name, O_WRONLY | O_CREAT, 0600);
-		if (file < 0 || ftruncate(file, i))
+		if (file < 0 || ftruncate(file, (off_t)(i % SIZES)))
 			bench_die(name);
 		close(file);
-		total += (uint64_t)i;
+		total += i % SIZES;
 	}
 	if (fstat(*fd, &st))
-		bench_die(DIRECTORY);
+		bench_die(directory);
 	total += (uint64_t)st.st_size;
 	if (stat(".", &st))
 		bench_die(".");

@@ -77,6 +77,19 @@ struct io_uring_sqe *uring_sqe(void)
 	return sqe;
 }
 
+struct io_uring_sqe *uring_rw(unsigned char opcode, int fd, void *buffer,
+			      unsigned int size, uint64_t offset)
+{
+	struct io_uring_sqe *sqe = uring_sqe();
+
+	sqe->opcode = opcode;
+	sqe->fd = fd;
+	sqe->addr = (uintptr_t)buffer;
+	sqe->len = size;
+	sqe->off = offset;
+	return sqe;
+}
+
 long uring_submit(void)
 {
 	unsigned int wanted = filled, head;

@@ -6,6 +6,7 @@
 #define URING_H
 
 #include <linux/io_uring.h>
+#include <stdint.h>
 
 /* Operations handed over by one io_uring_enter(). */
 #define URING_BATCH 32
@@ -25,6 +26,16 @@ void uring_register_files(unsigned int count);
  * Return: a zeroed entry; at most URING_BATCH between two uring_submit().
  */
 struct io_uring_sqe *uring_sqe(void);
+
+/**
+ * uring_rw() - an entry that reads or writes
+ * @opcode: IORING_OP_READ or IORING_OP_WRITE
+ * @fd: @buffer: @size: @offset: as for pread() and pwrite()
+ *
+ * Return: the entry, for flags.
+ */
+struct io_uring_sqe *uring_rw(unsigned char opcode, int fd, void *buffer,
+			      unsigned int size, uint64_t offset);
 
 /**
  * uring_submit() - hand over all entries and wait for them

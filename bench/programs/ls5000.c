@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * ls5000: what `ls -l` does to a directory of 5,000 files - getdents64, and
- * newfstatat of every entry - without printing anything.
+ * ls5000, ls50000: what `ls -l` does to a directory of so many files - getdents64,
+ * and newfstatat of every entry - without printing anything. ls5000-ext4 is the same
+ * as ls5000, in a directory of that file system.
  */
 
 #define _GNU_SOURCE
@@ -18,6 +19,7 @@
 #include "../common/uring.h"
 
 static int fd;
+static uint64_t files;
 static char buffer[32768];
 static struct stat st;
 static uint64_t total;		/* of all st_size */
@@ -25,11 +27,12 @@ static uint64_t total;		/* of all st_size */
 /* @count is the number of entries, "." and ".." not counted. */
 static uint64_t region(uint64_t count)
 {
+	const uint64_t passes = count / files;
 	uint64_t pass, sum = 0;
 	long n, at;
 
 	COSY_START;
-	for (pass = 0; pass < count / DIRECTORY_FILES; pass++) {
+	for (pass = 0; pass < passes; pass++) {
 		lseek(fd, 0, SEEK_SET);
 		while ((n = syscall(SYS_getdents64, fd, buffer, sizeof(buffer))) > 0) {
 			for (at = 0; at < n; at += ((struct dirent64 *)(buffer + at))->d_reclen) {
@@ -46,7 +49,7 @@ static uint64_t region(uint64_t count)
 static uint64_t bound(uint64_t count)
 {
 	struct cosy_bound b = {
-		.count = count / DIRECTORY_FILES,
+		.count = count / files,
 		.fd = fd,
 		.buffer = (uintptr_t)buffer,
 		.size = sizeof(buffer),
@@ -64,7 +67,7 @@ static uint64_t uring(uint64_t count)
 	int filled = 0;
 	long n, at;
 
-	for (uint64_t pass = 0; pass < count / DIRECTORY_FILES; pass++) {
+	for (uint64_t pass = 0; pass < count / files; pass++) {
 		lseek(fd, 0, SEEK_SET);
 		while ((n = syscall(SYS_getdents64, fd, buffer, sizeof(buffer))) > 0) {
 			for (at = 0; at < n;) {
@@ -91,21 +94,23 @@ static uint64_t uring(uint64_t count)
 
 static uint64_t expected(uint64_t count)
 {
-	return total * (count / DIRECTORY_FILES);
+	return total * (count / files);
 }
 
 static void prepare(void)
 {
-	total = directory_make(&fd);
+	files = bench_parameter();
+	total = directory_make(files, &fd, NULL);
 	uring_open();
 }
 
 int main(int argc, char **argv)
 {
+#define LS(NAME, FILES) \
+	{ .name = NAME, .per = "file", .count = (FILES), .parameter = (FILES), \
+	  .region = region, .bound = bound, .io_uring = uring, .expected = expected }
 	static const struct bench benches[] = {
-		{ .name = "ls5000", .per = "file", .count = DIRECTORY_FILES, .region = region,
-		  .bound = bound, .io_uring = uring, .expected = expected },
-		{ 0 },
+		LS("ls5000", 5000), LS("ls5000-ext4", 5000), LS("ls50000", 50000), { 0 },
 	};
 
 	return bench_main(argc, argv, benches, prepare);

@@ -1,18 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * ls5000-l: the whole `ls -l` of the example, from fork to exit, for the 5,000
- * files of ls5000. The environment says which: COSY_BENCH_LS.
+ * Whole programs, from fork to exit; COSY_BENCH_EXAMPLES says where the examples are:
+ *
+ * ls5000-l, ls50000-l	`ls -l` of so many files
+ * grep, grep-...	`grep -rc` over files of 8 KiB, so much in all
  */
 
+#define _GNU_SOURCE
+#include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "../common/bench.h"
 #include "../common/directory.h"
+
+#define EXAMPLES	"COSY_BENCH_EXAMPLES"
+#define OUTPUT		"process.out"
+
+#define GREP_FILE	8192		/* bytes, of lines of 64 */
+#define GREP_FOLDER	256		/* files */
+#define LINE		64
+
+static const char *directory;
 
 /* Of all children that have been waited for, in nanoseconds. */
 static double cpu_time(void)
@@ -26,53 +43,124 @@ static double cpu_time(void)
 }
 
 /*
- * CPU time, because starting a program waits for its file, and an icount guest
- * that waits leaps forward in time.
+ * What a program costs. CPU time, because starting a program waits for its file, and
+ * an icount guest that waits leaps forward in time. Into a file, because grep does
+ * not do all its work for /dev/null.
  */
-static double run_ls(void)
+static double run(const char *name, char *const arguments[])
 {
-	const char *ls = getenv("COSY_BENCH_LS");
 	double start = cpu_time();
+	char path[4096];
 	int status;
-	pid_t pid = fork();
+	pid_t pid;
 
+	snprintf(path, sizeof(path), "%s/%s", getenv(EXAMPLES), name);
+	pid = fork();
 	if (pid < 0)
 		bench_die("fork");
 	if (pid == 0) {
-		int null = open("/dev/null", O_WRONLY);
+		int out = open(OUTPUT, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
-		if (null < 0 || dup2(null, STDOUT_FILENO) < 0)
+		if (out < 0 || dup2(out, STDOUT_FILENO) < 0)
 			_exit(126);
-		execl(ls, ls, "-l", DIRECTORY, (char *)NULL);
+		execv(path, arguments);
 		_exit(127);
 	}
 	if (waitpid(pid, &status, 0) != pid)
 		bench_die("waitpid");
 	if (status) {
-		fprintf(stderr, "%s failed (status %d)\n", ls, status);
+		fprintf(stderr, "%s failed (status %d)\n", path, status);
 		exit(1);
 	}
-	return (cpu_time() - start) / DIRECTORY_FILES;
+	return cpu_time() - start;
 }
 
-static void prepare(void)
+static double run_ls(void)
+{
+	char *const arguments[] = { "ls", "-l", (char *)directory, NULL };
+
+	return run("ls", arguments) / (double)bench_parameter();
+}
+
+static double run_grep(void)
+{
+	char *const arguments[] = { "grep", "-rc", "needle", (char *)directory, NULL };
+
+	return run("grep", arguments) / (double)bench_parameter();
+}
+
+/* One line in each fourth file is found. */
+static void make_text(char *text, uint64_t file)
+{
+	for (size_t at = 0; at < GREP_FILE; at += LINE) {
+		for (size_t i = 0; i < LINE - 1; i++)
+			text[at + i] = (char)('a' + (file + at / LINE + i) % 26);
+		text[at + LINE - 1] = '\n';
+	}
+	if (file % 4 == 0)
+		memcpy(text + file % (GREP_FILE / LINE) * LINE, "needle", 6);
+}
+
+static void make_files(uint64_t files)
+{
+	static char path[96];
+	char text[GREP_FILE];
+
+	snprintf(path, sizeof(path), "grep%" PRIu64 ".data", files);
+	directory = strdup(path);
+	if (mkdir(directory, 0700) && errno != EEXIST)
+		bench_die(directory);
+	for (uint64_t i = 0; i < files; i++) {
+		int fd;
+
+		snprintf(path, sizeof(path), "%s/%" PRIu64, directory, i / GREP_FOLDER);
+		if (i % GREP_FOLDER == 0 && mkdir(path, 0700) && errno != EEXIST)
+			bench_die(path);
+		snprintf(path, sizeof(path), "%s/%" PRIu64 "/%" PRIu64, directory,
+			 i / GREP_FOLDER, i);
+		fd = open(path, O_WRONLY | O_CREAT, 0600);
+		make_text(text, i);
+		if (fd < 0 || write(fd, text, sizeof(text)) != sizeof(text))
+			bench_die(path);
+		close(fd);
+	}
+}
+
+static void make_directory(void)
 {
 	int fd;
 
-	if (!getenv("COSY_BENCH_LS")) {
-		fprintf(stderr, "COSY_BENCH_LS is not set\n");
-		exit(2);
-	}
-	directory_make(&fd);
+	directory_make(bench_parameter(), &fd, &directory);
 	close(fd);
 }
+
+static bool is_grep;
+
+static void prepare(void)
+{
+	if (!getenv(EXAMPLES)) {
+		fprintf(stderr, EXAMPLES " is not set\n");
+		exit(2);
+	}
+	if (is_grep)
+		make_files(bench_parameter());
+	else
+		make_directory();
+}
+
+#define LS(FILES) \
+	{ .name = "ls" #FILES "-l", .per = "file", .parameter = (FILES), .measure = run_ls }
+#define GREP(TEXT, KIB) \
+	{ .name = "grep" TEXT, .per = "file", .parameter = (KIB) * 1024 / GREP_FILE, \
+	  .measure = run_grep }
 
 int main(int argc, char **argv)
 {
 	static const struct bench benches[] = {
-		{ .name = "ls5000-l", .per = "file", .measure = run_ls },
-		{ 0 },
+		LS(5000), LS(50000), GREP("", 2048), GREP("-128K", 128), GREP("-512K", 512),
+		GREP("-20M", 20480), GREP("-200M", 204800), { 0 },
 	};
 
+	is_grep = argc > 1 && !strncmp(argv[1], "grep", strlen("grep"));
 	return bench_main(argc, argv, benches, prepare);
 }

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * file.h - files of the benchmarks that move data.
+ */
+#ifndef FILE_H
+#define FILE_H
+
+#include <stdint.h>
+
+/**
+ * file_make() - make a file, with every page in memory
+ * @name: its name
+ * @size: its size
+ * @seed: files with different ones differ everywhere
+ *
+ * Return: it, open for reading and writing. Leaves the program if it cannot be made.
+ */
+int file_make(const char *name, uint64_t size, unsigned char seed);
+
+/** file_same() - do the first @size bytes of two open files agree? */
+_Bool file_same(int a, int b, uint64_t size);
+
+#endif /* FILE_H */
