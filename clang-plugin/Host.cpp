@@ -237,7 +237,8 @@ StructType *RegionTable::descriptorType() {
   Type *Ptr = PointerType::get(Ctx, 0);
   // struct cosy_region
   return StructType::get(
-      Ctx, {I32, I32, Ptr, I32, I32, Ptr, I32, I32, Ptr, Ptr, I64, Ptr});
+      Ctx, {I32, I32, Ptr, I32, I32, Ptr, I32, I32, Ptr, Ptr, Ptr, I32, I32,
+            I64, Ptr});
 }
 
 Constant *RegionTable::string(StringRef S) {
@@ -280,7 +281,8 @@ Constant *RegionTable::add(const Region &R, const Image &I, const Code &C,
       {Int(COSY_REGION_ABI, 32), Int(0, 32), ImageVar, Int(I.Bytes.size(), 32),
        Int(C.NumRegs, 32), ThunkVar, Int(Thunks.size(), 32),
        Int(R.Loc ? R.Loc->getLine() : 0, 32), string(File),
-       string(R.Host->getName()), Int(0, 64), Null}));
+       string(R.Host->getName()), Null, Int(0, 32), Int(0, 32), Int(0, 64),
+       Null}));
   Placeholders.push_back(new GlobalVariable(M, descriptorType(), false,
                                             GlobalValue::ExternalLinkage, nullptr,
                                             "cosy.descriptor"));

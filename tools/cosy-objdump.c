@@ -98,6 +98,7 @@ static void count_operations(const struct cosy_header *image,
 			totals->calls++;
 			totals->operations++;
 			break;
+		case COSY_OP_CALL:
 		case COSY_OP_UPCALL:
 			totals->upcalls++;
 			totals->operations++;

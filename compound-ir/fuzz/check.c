@@ -77,11 +77,37 @@ static struct cosy_code *decode(const void *image, int nested)
 	return code;
 }
 
+/* Is the operation before @pc a CALL? */
+static const struct cosy_op *call_before(const struct cosy_header *h,
+					 uint32_t pc)
+{
+	const struct cosy_op *ops = (const void *)(h + 1), *last = NULL;
+	uint32_t i;
+
+	for (i = 0; i < pc; i++)
+		if (ops[i].code != COSY_OP_ARG && ops[i].code != COSY_OP_CASE)
+			last = &ops[i];
+	return last && last->code == COSY_OP_CALL ? last : NULL;
+}
+
+/* The native code of an up-call, or of a function that was left as one. */
+static void call_up(const void *image, struct cosy_state *st)
+{
+	const struct cosy_op *op = call_before(image, st->pc);
+
+	if (!op)
+		mock_upcall(st->regs, st->value);
+	else if (st->value == op->c)
+		reference_function(op, st->regs);
+	else
+		abort();
+}
+
 /*
  * One entry, and what libcosy does about the way it left. Return: false when
  * the compound is done or a fault has ended it; then status tells which.
  */
-static bool enter(struct run *run, enum cosy_status *status)
+static bool enter(const void *image, struct run *run, enum cosy_status *status)
 {
 	struct cosy_state *st = &run->st;
 	const struct cosy_code *code = run->interrupt ? run->nested : run->whole;
@@ -104,7 +130,7 @@ static bool enter(struct run *run, enum cosy_status *status)
 	case COSY_STEP:
 		return false;
 	case COSY_UPCALL:
-		mock_upcall(st->regs, st->value);
+		call_up(image, st);
 		return true;
 	case COSY_RESULT:
 		st->env.refuse = false;
@@ -126,7 +152,7 @@ static void compare(const void *image, size_t size, const struct reference *ref,
 	enum cosy_status status;
 
 	run->entries = 0;
-	while (enter(run, &status)) {
+	while (enter(image, run, &status)) {
 		CHECK(cosy_pc_valid(run->whole, st->pc));
 		CHECK(!st->regs[h->nregs]);
 		/* Each entry gets on, so there cannot be more than this. */
@@ -169,7 +195,7 @@ static void check_limit(const void *image, size_t size, uint64_t seed,
 		if (status == COSY_RESULT)
 			cosy_exec_result(code, st, -EINTR);
 		else if (status == COSY_UPCALL)
-			mock_upcall(st->regs, st->value);
+			call_up(image, st);
 		else
 			fail(image, size, "limit not reached");
 	}

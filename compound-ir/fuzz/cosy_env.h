@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <cosy/function.h>
+
 #define MOCK_BASE	0x1000u		/* addresses begin here */
 #define MOCK_SIZE	256u
 #define MOCK_ERRNO	(MOCK_BASE + MOCK_SIZE - 4)
@@ -52,7 +54,19 @@ bool cosy_env_strlen(struct cosy_env *env, uint64_t p, uint64_t *len);
 bool cosy_env_may_call(struct cosy_env *env, unsigned int nr);
 void cosy_env_arg(struct cosy_env *env, unsigned int i, uint64_t val);
 long cosy_env_call(struct cosy_env *env, unsigned int nr);
+enum cosy_function_end cosy_env_function(struct cosy_env *env, unsigned int nr,
+					 const uint64_t *args,
+					 unsigned int nargs, uint64_t *val);
 bool cosy_env_restart(struct cosy_env *env, long ret);
 bool cosy_env_leave(struct cosy_env *env);
+
+/**
+ * mock_function() - what a user function returns
+ * @nr:    its number
+ * @args:  its arguments
+ * @nargs: their number
+ */
+uint64_t mock_function(unsigned int nr, const uint64_t *args,
+		       unsigned int nargs);
 
 #endif /* COSY_ENV_H */

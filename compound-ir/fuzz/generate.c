@@ -163,6 +163,11 @@ static void make_op(struct input *in, const struct cosy_header *h,
 	case COSY_FORM_UPCALL:
 		op->imm = imm & 0xff;
 		break;
+	case COSY_FORM_FUNCTION:
+		op->dst = dst;
+		op->imm = imm & 0xff;
+		op->c = (uint16_t)(imm >> 8 & 0xff);
+		break;
 	default:
 		break;
 	}
@@ -221,7 +226,8 @@ static unsigned int make_slots(struct input *in, const struct cosy_header *h,
 		return make_bulk(in, op);
 	if (op->code == COSY_OP_SWITCH && room > 8)
 		op = put_small(op, &before);
-	if (forms[op->code] == COSY_FORM_CALL) {
+	if (forms[op->code] == COSY_FORM_CALL ||
+	    forms[op->code] == COSY_FORM_FUNCTION) {
 		n = byte(in) % (COSY_MAX_ARGS + 1);
 		n = n + 2 < room ? n : 0;
 		op->width = (uint8_t)n;
@@ -262,6 +268,7 @@ void *generate_compound(const uint8_t *bytes, size_t n, size_t *size)
 	struct cosy_header h = {
 		.magic = COSY_MAGIC, .version = COSY_VERSION,
 		.strings_size = 1, .nexits = 256, .nupcalls = 256,
+		.nfunctions = 256,
 	};
 	struct cosy_op ops[GENERATE_MAX_OPS] = { 0 };
 	uint32_t starts[GENERATE_MAX_OPS];

@@ -151,6 +151,29 @@ long cosy_env_call(struct cosy_env *env, unsigned int nr)
 	}
 }
 
+uint64_t mock_function(unsigned int nr, const uint64_t *args,
+		       unsigned int nargs)
+{
+	uint64_t hash = nr;
+	unsigned int i;
+
+	for (i = 0; i < nargs; i++) {
+		hash = (hash ^ args[i]) * 0x9e3779b97f4a7c15u;
+		hash ^= hash >> 32;
+	}
+	return hash;
+}
+
+enum cosy_function_end cosy_env_function(struct cosy_env *env, unsigned int nr,
+					 const uint64_t *args,
+					 unsigned int nargs, uint64_t *val)
+{
+	if (refuses(env, COSY_STEP_CALL))
+		return COSY_FUNCTION_NATIVE;
+	*val = mock_function(nr, args, nargs);
+	return COSY_FUNCTION_RETURNED;
+}
+
 bool cosy_env_restart(struct cosy_env *env, long ret)
 {
 	(void)env;

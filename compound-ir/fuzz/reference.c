@@ -236,6 +236,17 @@ static void call(const struct cosy_op *op, uint64_t *r, struct cosy_env *env)
 	r[op->dst] = (uint64_t)result;
 }
 
+void reference_function(const struct cosy_op *op, uint64_t *r)
+{
+	uint64_t args[COSY_MAX_ARGS];
+	unsigned int i;
+
+	for (i = 1; i <= op->width; i++)
+		args[i - 1] = (uint64_t)op[i].imm +
+			      (op[i].a == COSY_NONE ? 0 : r[op[i].a]);
+	r[op->dst] = mock_function((unsigned int)op->imm, args, op->width);
+}
+
 enum reference_end reference_run(const void *image, struct reference *ref,
 				 uint64_t max_steps)
 {
@@ -318,6 +329,10 @@ enum reference_end reference_run(const void *image, struct reference *ref,
 			break;
 		case COSY_OP_UPCALL:
 			mock_upcall(r, (uint64_t)op->imm);
+			break;
+		case COSY_OP_CALL:
+			reference_function(op, r);
+			next += op->width;
 			break;
 		default:
 			ok = arithmetic(op, r[op->a], second, &r[op->dst]);

@@ -38,6 +38,13 @@ struct reference {
 	uint64_t charged;
 };
 
+/**
+ * reference_function() - call a user function
+ * @op: a CALL, its ARG slots behind it
+ * @r:  the registers
+ */
+void reference_function(const struct cosy_op *op, uint64_t *r);
+
 /* An up-call, as both implementations are given it. */
 static inline void mock_upcall(uint64_t *regs, uint64_t number)
 {

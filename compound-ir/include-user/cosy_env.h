@@ -17,6 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <cosy/function.h>
+
 /**
  * struct cosy_env - the home's part of a run
  * @single: leave with COSY_AGAIN behind the next call or after the next
@@ -152,6 +154,19 @@ static inline long cosy_env_call(struct cosy_env *env, unsigned int nr)
 			   "d"(env->args[2]), "r"(r10), "r"(r8), "r"(r9)
 			 : "rcx", "r11", "memory");
 	return ret;
+}
+
+/* Functions run natively. */
+static inline enum cosy_function_end
+cosy_env_function(struct cosy_env *env, unsigned int nr, const uint64_t *args,
+		  unsigned int nargs, uint64_t *val)
+{
+	(void)env;
+	(void)nr;
+	(void)args;
+	(void)nargs;
+	(void)val;
+	return COSY_FUNCTION_NATIVE;
 }
 
 /* The kernel restarts calls on its own way to user mode. */

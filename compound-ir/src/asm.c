@@ -62,7 +62,7 @@ struct assembler {
 	struct array labels;	/* struct label */
 	struct array fixups;	/* struct fixup */
 
-	bool have_regs, have_exits, have_upcalls;
+	bool have_regs, have_exits, have_upcalls, have_functions;
 	bool line_pending;	/* a .line waits for its operation */
 	bool in_data;
 	cosy_u32 open_switch;	/* slot of the SWITCH a .case belongs to + 1 */
@@ -546,6 +546,11 @@ static bool parse_directive(struct assembler *as, const char *word, size_t len)
 		return parse_u32(as, COSY_MAX_UPCALLS, "number of up-calls",
 				 &as->h.nupcalls);
 	}
+	if (same(word, len, ".functions")) {
+		as->have_functions = true;
+		return parse_u16(as, COSY_MAX_FUNCTIONS, "number of functions",
+				 &as->h.nfunctions);
+	}
 	if (same(word, len, ".limit")) {
 		SETS(as, limit, word);
 		return parse_below(as, COSY_MAX_LIMIT, "limit", &as->h.limit);
@@ -567,8 +572,9 @@ static bool parse_directive(struct assembler *as, const char *word, size_t len)
 	if (same(word, len, ".space"))
 		return need_data(as, word) && parse_space(as);
 	return ERROR(as, word, "unknown directive '%.*s'; there are .compound "
-		     ".regs .inputs .outputs .exits .upcalls .limit .string "
-		     ".line .case .data .bytes .ascii .asciz .space",
+		     ".regs .inputs .outputs .exits .upcalls .functions "
+		     ".limit .string .line .case .data .bytes .ascii "
+		     ".asciz .space",
 		     shown(len), word);
 }
 
@@ -709,6 +715,12 @@ static bool parse_suffixes(struct assembler *as, const char *word, size_t used,
 	return true;
 }
 
+static void use_upcall(struct assembler *as, cosy_u64 number)
+{
+	if (!as->have_upcalls && number >= as->h.nupcalls)
+		as->h.nupcalls = (cosy_u32)number + 1;
+}
+
 static bool parse_call_number(struct assembler *as, cosy_s64 *nr)
 {
 	size_t len = word_length(as);
@@ -729,6 +741,24 @@ static bool parse_call_number(struct assembler *as, cosy_s64 *nr)
 	return true;
 }
 
+/* The functions of a CALL: its number, and that of the up-call. */
+static bool parse_function(struct assembler *as, struct cosy_op *op)
+{
+	cosy_u64 function, upcall;
+
+	if (!parse_below(as, COSY_MAX_FUNCTIONS - 1, "function number",
+			 &function) ||
+	    !expect_comma(as) ||
+	    !parse_below(as, COSY_MAX_UPCALLS - 1, "up-call number", &upcall))
+		return false;
+	op->imm = (cosy_s64)function;
+	op->c = (cosy_u16)upcall;
+	if (!as->have_functions && function >= as->h.nfunctions)
+		as->h.nfunctions = (cosy_u16)(function + 1);
+	use_upcall(as, upcall);
+	return true;
+}
+
 /* The operation itself and its ARG slots. */
 static bool parse_call(struct assembler *as, struct cosy_op *op,
 		       struct place place)
@@ -737,8 +767,10 @@ static bool parse_call(struct assembler *as, struct cosy_op *op,
 	struct place places[COSY_MAX_ARGS];
 	unsigned int i;
 
-	if (!parse_register(as, &op->dst) || !expect_comma(as) ||
-	    !parse_call_number(as, &op->imm))
+	if (!parse_register(as, &op->dst) || !expect_comma(as))
+		return false;
+	if (op->code == COSY_OP_CALL ? !parse_function(as, op) :
+				       !parse_call_number(as, &op->imm))
 		return false;
 	while (accept(as, ',')) {
 		struct cosy_op arg = { .code = COSY_OP_ARG };
@@ -746,7 +778,7 @@ static bool parse_call(struct assembler *as, struct cosy_op *op,
 		skip_blank(as);
 		if (op->width == COSY_MAX_ARGS)
 			return ERROR(as, as->at,
-				     "a system call has at most %u arguments",
+				     "a call has at most %u arguments",
 				     COSY_MAX_ARGS);
 		places[op->width] = place_of(as, as->at);
 		if (!parse_sum(as, &arg.a, &arg.imm))
@@ -838,8 +870,7 @@ static bool parse_fields(struct assembler *as, struct cosy_op *op)
 				 &number))
 			return false;
 		op->imm = (cosy_s64)number;
-		if (!as->have_upcalls && number >= as->h.nupcalls)
-			as->h.nupcalls = (cosy_u32)number + 1;
+		use_upcall(as, number);
 		return true;
 	case COSY_FORM_LOAD:
 		return parse_register(as, &op->dst) && expect_comma(as) &&
@@ -851,7 +882,7 @@ static bool parse_fields(struct assembler *as, struct cosy_op *op)
 		       parse_sum(as, &op->a, &op->imm) &&
 		       expect(as, ']', "behind the address") &&
 		       expect_comma(as) && parse_register(as, &op->b);
-	default:	/* ARG, CASE and CALL have functions of their own */
+	default:	/* ARG, CASE and calls have functions of their own */
 		return false;
 	}
 }
@@ -873,7 +904,8 @@ static bool parse_op(struct assembler *as, const char *word, size_t len)
 		return parse_case(as, &op, place);
 	as->open_switch = 0;
 	as->line_pending = false;
-	if (op.code == COSY_OP_SYS || op.code == COSY_OP_LIBC)
+	if (op.code == COSY_OP_SYS || op.code == COSY_OP_LIBC ||
+	    op.code == COSY_OP_CALL)
 		return parse_call(as, &op, place);
 	if (!parse_fields(as, &op) || !add_slot(as, &op, place))
 		return false;

@@ -243,6 +243,11 @@ static void decode_op(const struct cosy_op *op, struct cosy_insn *in, int nested
 	case COSY_OP_UPCALL:
 		in->handler = COSY_H_UPCALL;
 		break;
+	case COSY_OP_CALL:
+		in->handler = COSY_H_FUNCTION;
+		in->imm = op->imm | (cosy_s64)op->c << 16;
+		in->c = op->width;
+		break;
 	default:
 		decode_alu(op, in);
 		break;

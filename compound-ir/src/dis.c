@@ -119,9 +119,12 @@ static void put_header(const struct dis *d)
 	fputs(".compound ", d->out);
 	put_reference(d, h->name);
 	fprintf(d->out, "\n.regs %u\n.inputs %u\n.outputs r%u, %u\n"
-		".exits %" PRIu32 "\n.upcalls %" PRIu32 "\n.limit %" PRIu64 "\n",
+		".exits %" PRIu32 "\n.upcalls %" PRIu32 "\n",
 		h->nregs, h->ninputs, h->out_first, h->nout, h->nexits,
-		h->nupcalls, h->limit);
+		h->nupcalls);
+	if (h->nfunctions)
+		fprintf(d->out, ".functions %u\n", h->nfunctions);
+	fprintf(d->out, ".limit %" PRIu64 "\n", h->limit);
 }
 
 static void put_operand(const struct dis *d, cosy_u16 reg, cosy_s64 imm)
@@ -145,14 +148,18 @@ static void put_sum(const struct dis *d, cosy_u16 reg, cosy_s64 imm)
 
 static void put_call(const struct dis *d, const struct cosy_op *op)
 {
-	const char *name = cosy_call_name(op->imm);
+	const char *name = NULL;
 	unsigned int i;
 
+	if (op->code != COSY_OP_CALL)
+		name = cosy_call_name(op->imm);
 	fprintf(d->out, " r%u, ", op->dst);
 	if (name)
 		fputs(name, d->out);
 	else
 		fprintf(d->out, "%" PRId64, op->imm);
+	if (op->code == COSY_OP_CALL)
+		fprintf(d->out, ", %u", op->c);
 	for (i = 1; i <= op->width; i++) {
 		fputs(", ", d->out);
 		put_sum(d, op[i].a, op[i].imm);
@@ -232,6 +239,7 @@ static void put_fields(const struct dis *d, const struct cosy_op *op)
 		fprintf(out, " r%u, r%u, r%u", op->a, op->b, op->c);
 		break;
 	case COSY_FORM_CALL:
+	case COSY_FORM_FUNCTION:
 		put_call(d, op);
 		break;
 	}

@@ -155,6 +155,19 @@ static noinline bool compare(struct cosy_state *st, const struct cosy_insn *ip)
 	return true;
 }
 
+static noinline enum cosy_function_end
+call_function(struct cosy_state *st, const struct cosy_insn *ip)
+{
+	const unsigned int nargs = COSY_INSN_ARGS(ip);
+	cosy_u64 args[COSY_MAX_ARGS];
+	unsigned int i;
+
+	for (i = 0; i < nargs; i++)
+		args[i] = st->regs[ip[1 + i].a] + (cosy_u64)ip[1 + i].imm;
+	return cosy_env_function(&st->env, COSY_INSN_FUNCTION(ip), args, nargs,
+				 &st->value);
+}
+
 /* Without @st, which only cosy_exec_link() does: where are the handlers? */
 enum cosy_status cosy_exec(const struct cosy_code *code, struct cosy_state *st)
 {
@@ -428,6 +441,24 @@ do_UPCALL:
 	status = COSY_UPCALL;
 	ip++;
 	goto leave;
+
+do_FUNCTION:
+	switch (call_function(st, ip)) {
+	case COSY_FUNCTION_RETURNED:
+		DST = st->value;
+		ip += 1 + COSY_INSN_ARGS(ip);
+		if (unlikely(cosy_env_leave(&st->env)))
+			goto again;
+		DISPATCH();
+	case COSY_FUNCTION_NATIVE:
+		st->value = (cosy_u64)COSY_INSN_UPCALL(ip);
+		status = COSY_UPCALL;
+		ip += 1 + COSY_INSN_ARGS(ip);
+		goto leave;
+	default:
+		status = COSY_FAILED;
+		goto leave;
+	}
 
 #define LOAD(width)						\
 do_LOAD_##width:						\

@@ -78,6 +78,7 @@
 	H(LIBC_0) H(LIBC_1) H(LIBC_2) H(LIBC_3) H(LIBC_4) H(LIBC_5) H(LIBC_6) \
 	H(STEP_CALL)	/* a call that may not be made here */ \
 	H(UPCALL) \
+	H(FUNCTION) \
 	COSY_PAIR_HANDLERS(H)
 
 enum cosy_handler {
@@ -100,15 +101,18 @@ enum cosy_handler {
  *
  * N handlers, SWITCH	the condition, if any, and in the high byte the number
  *			of bits above the value
- * calls		the number of ARG slots, and COSY_INSN_LIBC
+ * calls, FUNCTION	the number of ARG slots, and COSY_INSN_LIBC
  * SLOT			COSY_INSN_SLOT
  *
- * The imm of SWITCH is the number of CASE slots.
+ * The imm of SWITCH is the number of CASE slots; that of FUNCTION holds the
+ * number of the function and, above 16 bits, that of the up-call.
  */
 #define COSY_INSN_SHIFT(in)	((in)->c >> 8)
 #define COSY_INSN_COND(in)	((in)->c & 0xff)
 #define COSY_INSN_ARGS(in)	((in)->c & 0xff)
 #define COSY_INSN_LIBC		0x100
+#define COSY_INSN_FUNCTION(in)	((in)->imm & 0xffff)
+#define COSY_INSN_UPCALL(in)	((in)->imm >> 16)
 #define COSY_INSN_SLOT		0xffff
 
 /* cosy_decode() has set the handlers to enum cosy_handler: make them places. */

@@ -61,8 +61,6 @@ static int verify_header(const struct cosy_header *h, cosy_u64 size,
 		return REJECT_HEADER(out_first, "output is not a register");
 	if (h->nout > h->nregs - h->out_first)
 		return REJECT_HEADER(nout, "output is not a register");
-	if (h->reserved)
-		return REJECT_HEADER(reserved, "reserved field is not zero");
 	if (h->nexits > COSY_MAX_EXITS)
 		return REJECT_HEADER(nexits, "too many exits");
 	if (h->nupcalls > COSY_MAX_UPCALLS)
@@ -84,7 +82,7 @@ enum {
 	B	= 1 << 3,
 	B_IMM	= 1 << 4,	/* b may be COSY_NONE, else imm is zero */
 	C	= 1 << 5,
-	C_COUNT	= 1 << 6,	/* c is a number of slots */
+	C_COUNT	= 1 << 6,	/* c is a number of slots, or of an up-call */
 	WIDTH	= 1 << 7,	/* 1, 2, 4 or 8 */
 	COUNT	= 1 << 8,	/* width is a number of slots */
 	COND	= 1 << 9,
@@ -113,6 +111,7 @@ static const cosy_u16 form_fields[] = {
 	[COSY_FORM_BULKR]	= DST | A | B | C,
 	[COSY_FORM_CALL]	= DST | IMM | COUNT,
 	[COSY_FORM_UPCALL]	= IMM,
+	[COSY_FORM_FUNCTION]	= DST | IMM | COUNT | C_COUNT,
 };
 
 static const cosy_u8 op_form[COSY_NR_OPS] = {
@@ -207,6 +206,12 @@ static int verify_imm(const struct cosy_header *h, const struct cosy_op *op,
 		if (op->imm < 0 || op->imm >= h->nupcalls)
 			return REJECT_OP(imm, "up-call number too large");
 		return 0;
+	case COSY_FORM_FUNCTION:
+		if (op->imm < 0 || op->imm >= h->nfunctions)
+			return REJECT_OP(imm, "function number too large");
+		if (op->c >= h->nupcalls)
+			return REJECT_OP(c, "up-call number too large");
+		return 0;
 	default:
 		return 0;
 	}
@@ -221,7 +226,8 @@ static int verify_slots(const struct cosy_header *h, const struct cosy_op *op,
 	cosy_u32 i;
 
 	*slots = 0;
-	if (op_form[op->code] == COSY_FORM_CALL) {
+	if (op_form[op->code] == COSY_FORM_CALL ||
+	    op_form[op->code] == COSY_FORM_FUNCTION) {
 		if (op->width > COSY_MAX_ARGS)
 			return REJECT_OP(width, "too many arguments");
 		*slots = op->width;

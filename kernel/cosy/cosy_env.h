@@ -16,6 +16,8 @@
 #include <linux/thread_info.h>
 #include <linux/uaccess.h>
 
+#include <cosy/function.h>
+
 #include "compat/compat.h"
 
 typedef long (*cosy_sys_call_fn)(const struct pt_regs *regs, unsigned int nr);
@@ -155,6 +157,13 @@ static __always_inline long cosy_env_call(struct cosy_env *env,
 {
 	env->regs.orig_ax = nr;
 	return static_call(cosy_sys_call)(&env->regs, nr);
+}
+
+static inline enum cosy_function_end
+cosy_env_function(struct cosy_env *env, unsigned int nr, const u64 *args,
+		  unsigned int nargs, u64 *val)
+{
+	return COSY_FUNCTION_NATIVE;
 }
 
 static inline bool cosy_env_restart(struct cosy_env *env, long ret)

@@ -22,7 +22,7 @@ enum { NREGS = 4, NLINES = 2 };
 
 enum slot {
 	ADD_REG, ADD_IMM, SEXT, CONST, SET, SELECT, CALL, ARG1, ARG2, BRANCH, LOOP,
-	SWITCH, CASE1, CASE2, LOAD, STORE, COPY, FIND, UPCALL, MOV, EXIT, NOPS
+	SWITCH, CASE1, CASE2, LOAD, STORE, COPY, FIND, FUNCTION, UPCALL, MOV, EXIT, NOPS
 };
 
 static const struct cosy_op good_ops[NOPS] = {
@@ -45,6 +45,7 @@ static const struct cosy_op good_ops[NOPS] = {
 	[COPY] = { .code = COSY_OP_COPY, .a = 1, .b = 2, .c = 3 },
 	[FIND] = { .code = COSY_OP_FIND, .dst = 1, .a = 1, .b = 2, .c = 3 },
 	[UPCALL] = { .code = COSY_OP_UPCALL, .imm = 1 },
+	[FUNCTION] = { .code = COSY_OP_CALL, .dst = 3, .imm = 4, .c = 1 },
 	[MOV] = { .code = COSY_OP_MOV, .dst = 3, .a = 3 },
 	[EXIT] = { .code = COSY_OP_EXIT, .imm = 2 },
 };
@@ -64,7 +65,7 @@ static const struct image good = {
 			NLINES * sizeof(struct cosy_line) + 8 + 16,
 		.nops = NOPS, .nlines = NLINES, .strings_size = 8,
 		.data_size = 16, .ninputs = 2, .out_first = 1, .nout = 3,
-		.nexits = 3, .nupcalls = 2, .name = 1, .limit = 1,
+		.nexits = 3, .nupcalls = 2, .nfunctions = 5, .name = 1, .limit = 1,
 	},
 	.lines = { { ADD_REG, 1, 7 }, { CALL, 5, 0 } },
 	.strings = "\0abc\0de",
@@ -202,14 +203,13 @@ static void check_header(void)
 	BAD(h.nout, 4, "output is not a register");
 	BAD(h.nout, 0xffff, "output is not a register");
 	GOOD(h.nout, 0);
-	BAD(h.reserved, 1, "reserved field is not zero");
 	BAD(h.nexits, COSY_MAX_EXITS + 1, "too many exits");
 	BAD(h.nexits, 0xffffffff, "too many exits");
 	BAD_AT(h.nexits, 2, ops[EXIT].imm, "exit number too large");
 	BAD_AT(h.nexits, 0, ops[EXIT].imm, "exit number too large");
 	GOOD(h.nexits, COSY_MAX_EXITS);
 	BAD(h.nupcalls, COSY_MAX_UPCALLS + 1, "too many up-calls");
-	BAD_AT(h.nupcalls, 1, ops[UPCALL].imm, "up-call number too large");
+	BAD_AT(h.nupcalls, 1, ops[FUNCTION].c, "up-call number too large");
 	GOOD(h.nupcalls, COSY_MAX_UPCALLS);
 	BAD(h.name, 8, "name outside the strings");
 	BAD(h.name, 0xffffffff, "name outside the strings");
@@ -308,6 +308,14 @@ static void check_ops(void)
 
 	BAD(ops[UPCALL].imm, -1, "up-call number too large");
 	BAD(ops[UPCALL].imm, 2, "up-call number too large");
+	BAD_AT(h.nfunctions, 4, ops[FUNCTION].imm, "function number too large");
+	BAD(ops[FUNCTION].imm, -1, "function number too large");
+	BAD(ops[FUNCTION].imm, 5, "function number too large");
+	BAD(ops[FUNCTION].c, 2, "up-call number too large");
+	BAD(ops[FUNCTION].dst, NREGS, "register number too large");
+	BAD(ops[FUNCTION].a, 1, "unused field is not zero");
+	BAD(ops[FUNCTION].width, 7, "too many arguments");
+	BAD(ops[FUNCTION].width, 1, "argument slot missing");
 	BAD(ops[EXIT].imm, -1, "exit number too large");
 	BAD(ops[EXIT].imm, 3, "exit number too large");
 	BAD(ops[EXIT].dst, 1, "unused field is not zero");

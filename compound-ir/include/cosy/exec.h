@@ -27,6 +27,11 @@
  *	make the call
  *   bool cosy_env_restart(env, long ret)
  *	is this failure a restart code? Then leave with COSY_RESULT
+ *   enum cosy_function_end cosy_env_function(env, unsigned int nr,
+ *				const u64 *args, unsigned int nargs, u64 *val)
+ *	call function nr: RETURNED, *val is its result; NATIVE, nothing has
+ *	happened: leaves with COSY_UPCALL; or FAILED, *val is an enum
+ *	cosy_function_status: leaves with COSY_FAILED
  *   bool cosy_env_divide_error(env)			optional, a macro too
  *	a division by zero or signed overflow: true if the process has had its
  *	SIGFPE and the result may be 0; false, or not provided: leaves with
@@ -42,6 +47,7 @@
 #define COSY_EXEC_H
 
 #include "decode.h"
+#include "function.h"
 #include "status.h"
 
 #include <cosy_env.h>

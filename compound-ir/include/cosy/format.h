@@ -43,8 +43,9 @@ typedef int64_t cosy_s64;
 #define COSY_MAX_REGS	4096u
 #define COSY_MAX_EXITS	65536u
 #define COSY_MAX_UPCALLS 65536u
+#define COSY_MAX_FUNCTIONS 65535u
 #define COSY_MAX_SIZE	(64u << 20)	/* bytes of the whole image */
-#define COSY_MAX_ARGS	6u		/* of a system call */
+#define COSY_MAX_ARGS	6u		/* of a system call or function */
 #define COSY_MAX_CALL_NR 0x7fffffff	/* system-call number */
 #define COSY_MAX_LIMIT	(1ull << 56)	/* operations of one entry */
 
@@ -79,6 +80,8 @@ enum cosy_form {
 	COSY_FORM_BULKR,	/* dst, a, b, c */
 	COSY_FORM_CALL,		/* dst, imm, width = number of ARG slots */
 	COSY_FORM_UPCALL,	/* imm < nupcalls */
+	COSY_FORM_FUNCTION,	/* dst, imm < nfunctions, c < nupcalls, width =
+				   number of ARG slots */
 };
 
 /* Conditions of SET, BR and LOOP: u unsigned, s signed. */
@@ -140,7 +143,7 @@ struct cosy_line {
  * @nexits:    exits are numbered 0 … nexits-1
  * @nupcalls:  up-calls are numbered 0 … nupcalls-1
  * @name:      offset of the compound's name (its function) in the strings
- * @reserved:  0
+ * @nfunctions: user functions are numbered 0 … nfunctions-1
  * @limit:     operations one entry may execute before it leaves with
  *	       COSY_LIMIT, at least 1; charged at back-edges
  */
@@ -156,7 +159,7 @@ struct cosy_header {
 	cosy_u16 ninputs;
 	cosy_u16 out_first;
 	cosy_u16 nout;
-	cosy_u16 reserved;
+	cosy_u16 nfunctions;
 	cosy_u32 nexits;
 	cosy_u32 nupcalls;
 	cosy_u32 name;

@@ -20,6 +20,10 @@
  *		 (-errno on failure) and not yet stored: continue with
  *		 cosy_exec_result(). From the kernel, with a restart code: value
  *		 is what the entry returned to user mode (see linux/cosy.h)
+ * @COSY_FAILED: the function called at pc has failed (cosy/function.h), value
+ *		 says how (enum cosy_function_status). It has begun, hence cannot
+ *		 be done again: the process gets the signal the native code would
+ *		 have got. From the kernel only
  */
 enum cosy_status {
 	COSY_DONE,
@@ -28,6 +32,7 @@ enum cosy_status {
 	COSY_LIMIT,
 	COSY_STEP,
 	COSY_RESULT,
+	COSY_FAILED,
 	COSY_NR_STATUS
 };
 

@@ -21,7 +21,9 @@
  * word alone.
  *
  * A constructor of each translation unit hands its regions to
- * cosy_regions_add(), a destructor to cosy_regions_remove().
+ * cosy_regions_add(), a destructor to cosy_regions_remove(). A translation unit
+ * whose regions call user functions (COSY_FUNCTION) has a struct cosy_function
+ * for each of them, and hands these to cosy_functions_add() before.
  */
 #ifndef COSY_REGION_H
 #define COSY_REGION_H
@@ -33,7 +35,7 @@
 extern "C" {
 #endif
 
-#define COSY_REGION_ABI 1
+#define COSY_REGION_ABI 2
 
 /**
  * cosy_thunk - native code of an up-call
@@ -43,6 +45,32 @@ extern "C" {
  * Runs on the caller's stack and thread; may longjmp out.
  */
 typedef void (*cosy_thunk)(uint64_t *frame);
+
+/**
+ * struct cosy_function - a user function that regions of a translation unit call
+ * @abi:      COSY_REGION_ABI
+ * @nargs:    arguments, at most 6
+ * @pointers: bit i is set if argument i is a pointer
+ * @stack:    bytes of stack it needs in the segment, 0 if none
+ * @name:     the function
+ * @file:     its source file as given to the compiler
+ * @line:     the line of its definition
+ * @object_size: bytes at @object
+ * @object:   the ELF file with its BPF program (cosy/function.h), 8-byte aligned
+ * @state:    libcosy's; NULL
+ */
+struct cosy_function {
+	uint32_t abi;
+	uint32_t nargs;
+	uint32_t pointers;
+	uint32_t stack;
+	const char *name;
+	const char *file;
+	uint32_t line;
+	uint32_t object_size;
+	const void *object;
+	void *state;
+};
 
 /**
  * struct cosy_region - one region of a translation unit
@@ -57,6 +85,10 @@ typedef void (*cosy_thunk)(uint64_t *frame);
  * @line:     line of COSY_START
  * @file:     source file as given to the compiler
  * @function: the function the region is in; never NULL
+ * @functions:	user functions 0 … nfunctions-1; a CALL's up-call does natively
+ *		what its function does
+ * @nfunctions: their number
+ * @reserved: 0
  * @handle:   libcosy's: the module's handle + 1, 0 if not loaded
  * @state:    libcosy's: decoded code and statistics
  */
@@ -71,6 +103,9 @@ struct cosy_region {
 	uint32_t line;
 	const char *file;
 	const char *function;
+	struct cosy_function *const *functions;
+	uint32_t nfunctions;
+	uint32_t reserved;
 	uint64_t handle;
 	void *state;
 };
@@ -91,6 +126,23 @@ void cosy_regions_add(struct cosy_region *regions, size_t count);
  * them. No thread may be in one of them. Thread-safe otherwise.
  */
 void cosy_regions_remove(struct cosy_region *regions, size_t count);
+
+/**
+ * cosy_functions_add() - make user functions known; called by generated
+ * constructors
+ * @functions: array of @count, lives until cosy_functions_remove()
+ *
+ * A function of another ABI always runs natively. Thread-safe.
+ */
+void cosy_functions_add(struct cosy_function *functions, size_t count);
+
+/**
+ * cosy_functions_remove() - forget functions; called by generated destructors
+ *
+ * Prints their statistics if COSY_STATS is set. After cosy_regions_remove() of
+ * the regions that call them. Thread-safe otherwise.
+ */
+void cosy_functions_remove(struct cosy_function *functions, size_t count);
 
 /**
  * cosy_region_run() - run a region as a compound

@@ -132,7 +132,7 @@ struct cosy_info {
 	char version[16];
 };
 
-#define COSY_ABI	1
+#define COSY_ABI	2
 
 #define COSY_IOC_INFO	_IOR('Q', 0x40, struct cosy_info)
 #define COSY_IOC_LOAD	_IOWR('Q', 0x41, struct cosy_load)

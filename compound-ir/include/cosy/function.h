@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception */
+/*
+ * function.h - isolated user functions: what the compiler, the library and the
+ * module agree on.
+ *
+ * A user function is a BPF program of type SYSCALL in an ELF file of its own.
+ * All memory it reaches is one arena, the segment: 4 GiB of the process's
+ * addresses that differ in their low 32 bits only, and that both sides see.
+ * The rest is in its context, which the module has on the kernel's stack, out
+ * of the arena's reach.
+ *
+ * The program
+ *	- reads its arguments from args, and writes result and status;
+ *	- stops, with the status that says why, where it divides by zero or
+ *	  overflows a division (COSY_FUNCTION_DIVIDE), has no stack left
+ *	  (COSY_FUNCTION_STACK), or is about to use a pointer whose upper half is
+ *	  not that of base (COSY_FUNCTION_FAULT, address is the pointer); line is
+ *	  the source line of that place;
+ *	- takes from budget as it runs in circles: at least 1 before 4096 bytes
+ *	  are gone through or 256 other iterations are done. When budget is below
+ *	  0 it calls cosy_function_yield(), which may change budget: nonzero, and
+ *	  it returns without touching status. An access that faults sets budget below 0, and a
+ *	  program that goes on in circles thus comes to its end;
+ *	- uses, of the segment, only what its arguments lead to, and from stack to
+ *	  stack_end, exclusively.
+ * Faults it does not notice itself are found by the module, which gets their
+ * line from the program's BTF line information.
+ */
+#ifndef COSY_FUNCTION_H
+#define COSY_FUNCTION_H
+
+#include "format.h"
+
+/* Names in the ELF file. */
+#define COSY_FUNCTION_PROGRAM	"cosy_function"	/* in section "syscall" */
+#define COSY_FUNCTION_SEGMENT	"segment"	/* the arena map */
+/* int cosy_function_yield(void), the module's kfunc */
+#define COSY_FUNCTION_YIELD	"cosy_function_yield"
+
+/* What the module puts into budget at the beginning, and when it says go on. */
+#define COSY_FUNCTION_BUDGET	16384
+
+/**
+ * enum cosy_function_status - how a function has ended
+ * @COSY_FUNCTION_DONE:	  it has returned
+ * @COSY_FUNCTION_FAULT:  it has read or written where nothing is
+ * @COSY_FUNCTION_DIVIDE: division by zero, or of the lowest number by -1
+ * @COSY_FUNCTION_STACK:  it needs more stack than it has
+ * @COSY_FUNCTION_LOOP:	  the kernel's own limit of iterations (may_goto) has
+ *			  ended it: the compiler has left a loop unchecked
+ * @COSY_FUNCTION_KILLED: a fatal signal is pending
+ */
+enum cosy_function_status {
+	COSY_FUNCTION_DONE,
+	COSY_FUNCTION_FAULT,
+	COSY_FUNCTION_DIVIDE,
+	COSY_FUNCTION_STACK,
+	COSY_FUNCTION_LOOP,
+	COSY_FUNCTION_KILLED,
+	COSY_NR_FUNCTION_STATUS
+};
+
+/**
+ * enum cosy_function_end - what the executor's home has done about a call
+ * @COSY_FUNCTION_RETURNED: called the function
+ * @COSY_FUNCTION_NATIVE:   nothing: it is to be run natively, as an up-call
+ * @COSY_FUNCTION_FAILED:   called the function, which has failed
+ */
+enum cosy_function_end {
+	COSY_FUNCTION_RETURNED,
+	COSY_FUNCTION_NATIVE,
+	COSY_FUNCTION_FAILED,
+};
+
+/**
+ * struct cosy_function_ctx - the context of the program
+ * @args:      arguments; those that are not there are 0
+ * @result:    out: what it returns
+ * @budget:    see above
+ * @status:    out: enum cosy_function_status, COSY_FUNCTION_DONE at first
+ * @line:      out: where it has failed
+ * @address:   out: with COSY_FUNCTION_FAULT, the address
+ * @base:      the upper half of all addresses in the segment, the lower is 0
+ * @stack:     lowest address of the stack, 16-byte aligned; 0 without stack
+ * @stack_end: behind its highest; 16-byte aligned
+ */
+struct cosy_function_ctx {
+	cosy_u64 args[COSY_MAX_ARGS];
+	cosy_u64 result;
+	cosy_s64 budget;
+	cosy_u32 status;
+	cosy_u32 line;
+	cosy_u64 address;
+	cosy_u64 base;
+	cosy_u64 stack;
+	cosy_u64 stack_end;
+};
+
+#ifdef __cplusplus
+static_assert(sizeof(struct cosy_function_ctx) == 104, "interface");
+#else
+_Static_assert(sizeof(struct cosy_function_ctx) == 104, "interface");
+#endif
+
+#endif /* COSY_FUNCTION_H */
