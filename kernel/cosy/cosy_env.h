@@ -28,10 +28,12 @@ DECLARE_STATIC_CALL(cosy_sys_call, cosy_table_call);
  * struct cosy_env - what a run needs besides pc and registers
  * @regs: arguments of the call being made; nothing else in it is used
  * @step: why an operation is not done here (enum cosy_step)
+ * @seccomp: cosy_seccomp_state() when it was entered
  */
 struct cosy_env {
 	struct pt_regs regs;
 	int step;
+	u64 seccomp;
 };
 
 /*

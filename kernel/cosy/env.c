@@ -28,7 +28,8 @@
  * Two watchers may have nothing to say about a call: auditing without rules,
  * and seccomp filters that allow it.
  *
- * Return: true if the call must be made from user mode, env->step says why.
+ * Return: true if the call, or with COSY_STEP_TRACED all calls from here on, must
+ * be made from user mode; env->step says why.
  */
 bool cosy_env_watched(struct cosy_env *env, unsigned int nr)
 {
@@ -40,8 +41,11 @@ bool cosy_env_watched(struct cosy_env *env, unsigned int nr)
 	if (work & SYSCALL_WORK_SYSCALL_AUDIT && cosy_audit_looks())
 		goto watched;
 	if (work & SYSCALL_WORK_SECCOMP &&
-	    !cosy_seccomp_allows(&env->regs, nr))
-		goto watched;
+	    !cosy_seccomp_allows(&env->regs, nr)) {
+		/* It meets the filters in user mode; the next one may run here. */
+		env->step = COSY_STEP_CALL;
+		return true;
+	}
 	return false;
 
 watched:

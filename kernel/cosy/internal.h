@@ -9,6 +9,8 @@
 #include <linux/fs.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
 #include <linux/types.h>
 #include <linux/uidgid.h>
 #include <linux/workqueue.h>
@@ -120,6 +122,23 @@ bool cosy_audit_looks(void);
 /* seccomp.c */
 void cosy_seccomp_init(void);
 bool cosy_seccomp_allows(const struct pt_regs *regs, unsigned int nr);
+bool cosy_seccomp_bars_entry(void);
+
+/**
+ * cosy_seccomp_state() - changes when the current thread gets a filter
+ *
+ * Its mode and the number of its filters, which are never taken away.
+ */
+static __always_inline u64 cosy_seccomp_state(void)
+{
+#ifdef CONFIG_SECCOMP
+	BUILD_BUG_ON(offsetof(struct seccomp, mode) != 0 ||
+		     offsetof(struct seccomp, filter_count) != 4);
+	return READ_ONCE(*(u64 *)&current->seccomp);
+#else
+	return 0;
+#endif
+}
 
 /* layout.c */
 int cosy_layout_offset(const char *type, const char *member);

@@ -279,7 +279,7 @@ static noinline loff_t cosy_refuse(const struct cosy_run *run,
 	return err;
 }
 
-/* Left by something else than an exit, or before the limit was reached. */
+/* More is to be told than that it is done; or it is not, for all we know. */
 static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 				      const struct cosy_run *run,
 				      struct cosy_state *st,
@@ -287,20 +287,27 @@ static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 				      enum cosy_status status)
 {
 	u64 __user *frame = u64_to_user_ptr(run->frame);
+	bool barred;
 	loff_t ret;
 
 	if (status == COSY_LIMIT)
 		status = cosy_execute_on(code, st, run->limit ?: code->limit);
+	/* What let this entry in lets the next one in. */
+	barred = unlikely(cosy_seccomp_state() != st->env.seccomp) &&
+		 cosy_seccomp_bars_entry();
 	if (status == COSY_DONE) {
 		if (!cosy_regs_write_all(frame + code->out_first,
 					 st->regs + code->out_first,
 					 code->nout))
 			return cosy_state_lost();
-		ret = COSY_RUN_DONE | st->value;
+		ret = barred ? COSY_RUN_BARRED : COSY_RUN_DONE | st->value;
 	} else {
 		if (!cosy_regs_write_all(frame, st->regs, code->nregs))
 			return cosy_state_lost();
-		ret = status == COSY_RESULT ? st->value : COSY_RUN_LEFT;
+		if (status == COSY_RESULT)
+			ret = st->value;
+		else
+			ret = barred ? COSY_RUN_BARRED : COSY_RUN_LEFT;
 	}
 	if (!cosy_run_write(urun, run->flags, st, status))
 		return cosy_state_lost();
@@ -340,10 +347,12 @@ cosy_compound_run(const struct cosy_compound *compound,
 	st->env.regs.r10 = 0;
 	st->env.regs.r8 = 0;
 	st->env.regs.r9 = 0;
+	st->env.seccomp = cosy_seccomp_state();
 
 	status = cosy_exec(code, st);
 	/* Only a plain run that is done need not be told so. */
-	if (!plain || unlikely(status != COSY_DONE))
+	if (!plain || unlikely(status != COSY_DONE) ||
+	    unlikely(cosy_seccomp_state() != st->env.seccomp))
 		return cosy_run_leave(code, run, st, urun, status);
 	if (!cosy_regs_write(frame + code->out_first, regs + code->out_first,
 			     code->nout))

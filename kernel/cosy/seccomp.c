@@ -103,6 +103,23 @@ bool cosy_seccomp_allows(const struct pt_regs *regs, unsigned int nr)
 	return true;
 }
 
+/**
+ * cosy_seccomp_bars_entry() - would the process's filters stop it from coming back?
+ *
+ * They may have come while the compound was running: put there by a call of its
+ * own, or by another thread.
+ *
+ * Return: true if entering once more, the same way, would not plainly be allowed.
+ */
+bool cosy_seccomp_bars_entry(void)
+{
+	const struct pt_regs *entry = task_pt_regs(current);
+
+	return (READ_ONCE(current_thread_info()->syscall_work) &
+		SYSCALL_WORK_SECCOMP) &&
+	       !cosy_seccomp_allows(entry, entry->orig_ax);
+}
+
 #else
 
 void cosy_seccomp_init(void)
@@ -112,6 +129,12 @@ void cosy_seccomp_init(void)
 bool cosy_seccomp_allows(const struct pt_regs *regs, unsigned int nr)
 {
 	return false;
+}
+
+bool cosy_seccomp_bars_entry(void)
+{
+	return READ_ONCE(current_thread_info()->syscall_work) &
+	       SYSCALL_WORK_SECCOMP;
 }
 
 #endif /* CONFIG_SECCOMP_FILTER */

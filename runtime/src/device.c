@@ -42,6 +42,7 @@
 
 int cosy_device_fd = -1;
 
+static bool barred;		/* no system call on it any more */
 static uint64_t device_rdev;	/* what the descriptor must refer to */
 static int device_pid;		/* the process that opened it */
 
@@ -192,8 +193,11 @@ static bool is_ours(int fd)
 /* Open the device anew and put it in the place of @old, which is given up. */
 static int replace(int old, struct cosy_info *info)
 {
-	int fd = open_device(info);
+	int fd;
 
+	if (cosy_device_barred())
+		return -EPERM;
+	fd = open_device(info);
 	if (fd < 0)
 		return fd;
 	__atomic_store_n(&device_rdev, character_device(fd), __ATOMIC_RELAXED);
@@ -235,6 +239,18 @@ void cosy_device_close(void)
 
 	if (is_ours(fd))
 		sys_close(fd);
+}
+
+void cosy_device_bar(void)
+{
+	__atomic_store_n(&barred, true, __ATOMIC_RELAXED);
+	/* It stays open: closing it is a system call, too. */
+	__atomic_store_n(&cosy_device_fd, -1, __ATOMIC_RELAXED);
+}
+
+bool cosy_device_barred(void)
+{
+	return __atomic_load_n(&barred, __ATOMIC_RELAXED);
 }
 
 bool cosy_device_gone(int error)

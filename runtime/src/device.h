@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /**
- * cosy_device_fd - the descriptor, -1 if there is none
+ * cosy_device_fd - the descriptor, -1 if there is none, or none to be used
  *
  * Read relaxed by the run path, which does not check what it refers to: an
  * entry through another file fails without doing anything (linux/cosy.h).
@@ -27,7 +27,8 @@ extern int cosy_device_fd __attribute__((visibility("hidden")));
  * speaks our language. Async-signal-safe, thread-safe.
  *
  * Return: the descriptor, or -errno; -EPROTO if the module is of another
- * version, -ENODEV if /dev/cosy is not the module's.
+ * version, -ENODEV if /dev/cosy is not the module's, -EPERM after
+ * cosy_device_bar().
  */
 int cosy_device_get(void);
 
@@ -48,6 +49,17 @@ int cosy_device_get_own(void);
  * The first call decides, for as long as the process lives. Thread-safe.
  */
 bool cosy_device_available(bool explain);
+
+/**
+ * cosy_device_bar() - from now on, make no system call on the device
+ *
+ * A seccomp filter does not allow the next entry, and may kill for it. It stays
+ * in force for ever, in child processes too. Async-signal-safe, thread-safe.
+ */
+void cosy_device_bar(void);
+
+/** cosy_device_barred() - has cosy_device_bar() been called? */
+bool cosy_device_barred(void);
 
 /** cosy_device_close() - close the device; who needs it again opens it again */
 void cosy_device_close(void);

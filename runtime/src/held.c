@@ -35,9 +35,10 @@ static void unmap(void *address, size_t size)
 
 static void unload(uint64_t handle)
 {
-	cosy_sys(SYS_ioctl,
-		 __atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED),
-		 COSY_IOC_UNLOAD, (long)&handle);
+	int fd = __atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED);
+
+	if (fd >= 0)
+		cosy_sys(SYS_ioctl, fd, COSY_IOC_UNLOAD, (long)&handle);
 }
 
 static void free_held(struct cosy_held *held)

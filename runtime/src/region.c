@@ -42,9 +42,13 @@ static inline bool entry_done(long ret)
 
 static inline long enter(struct cosy_run *run)
 {
-	return cosy_sys(SYS_lseek,
-			__atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED),
-			(long)(COSY_RUN_TAG | (uintptr_t)run), COSY_RUN_WHENCE);
+	int fd = __atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED);
+
+	/* Filters may forbid the call, even if it would fail. */
+	if (!likely(fd >= 0))
+		return -EBADF;
+	return cosy_sys(SYS_lseek, fd, (long)(COSY_RUN_TAG | (uintptr_t)run),
+			COSY_RUN_WHENCE);
 }
 
 static inline void prepare_run(struct cosy_run *run, uint64_t handle,
@@ -251,12 +255,16 @@ resume(struct cosy_region *region, uint64_t *frame, struct cosy_run *run,
 				count_entry(held, run);
 			return (uint32_t)ret;
 		}
-		if (ret == (long)COSY_RUN_LEFT) {
+		if (ret == (long)COSY_RUN_LEFT || ret == (long)COSY_RUN_BARRED) {
 			begun = true;
 			recoveries = 0;
 			if (held->counts)
 				count_entry(held, run);
+			if (ret == (long)COSY_RUN_BARRED)
+				cosy_device_bar();
 			switch (run->status) {
+			case COSY_DONE:
+				return (int64_t)run->value;
 			case COSY_UPCALL:
 				call_up(region, held, frame, run->value);
 				break;
@@ -277,6 +285,9 @@ resume(struct cosy_region *region, uint64_t *frame, struct cosy_run *run,
 				 */
 				break;
 			}
+			if (ret == (long)COSY_RUN_BARRED)
+				return finish_in_user_mode(region, held, frame,
+							   run->pc);
 		} else if (run->status == COSY_RESULT && is_result(ret)) {
 			begun = true;
 			recoveries = 0;
@@ -468,6 +479,9 @@ static bool is_single_threaded(void)
  */
 __attribute__((destructor(101))) static void unload(void)
 {
+	/* Where filters are strict, what does not have to be asked is not. */
+	if (cosy_device_barred())
+		return;
 	if (cosy_held_any_retired() && is_single_threaded())
 		cosy_held_free_retired();
 	cosy_device_close();

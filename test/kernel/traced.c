@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * traced.c - whoever watches system calls sees those of a compound: ptrace,
- * seccomp and tracing send them to user mode, at once and call by call.
+ * traced.c - whoever watches system calls sees those of a compound: ptrace and
+ * tracing send all of them to user mode, seccomp those that it does not allow.
  */
 // RUN: %compile %s -o %t
 // RUN: %vm %t
@@ -26,6 +26,13 @@ static bool traced(long ret)
 {
 	return ret == COSY_RUN_LEFT && run.status == COSY_STEP &&
 	       run.value == COSY_STEP_TRACED;
+}
+
+/* This call only. */
+static bool refused(long ret)
+{
+	return ret == COSY_RUN_LEFT && run.status == COSY_STEP &&
+	       run.value == COSY_STEP_CALL;
 }
 
 static void test_ptrace(int dev, __u64 getpid_handle, __u64 endless)
@@ -148,7 +155,7 @@ static void test_seccomp(int dev, __u64 getpid_handle)
 			/* A second one on top that has nothing against it. */
 			if (i % 2 && filter(SYS_sync, SECCOMP_RET_ERRNO, 0))
 				_exit(2);
-			if (!traced(run_frame(dev, getppid_handle, frame, &run)))
+			if (!refused(run_frame(dev, getppid_handle, frame, &run)))
 				_exit(3);
 			ret = run_frame(dev, getpid_handle, frame, &run);
 			_exit(ret == done(0) && frame[0] == (__u64)getpid() ? 0 : 4);
@@ -166,7 +173,7 @@ static void test_seccomp(int dev, __u64 getpid_handle)
 		if (filter_argument(1, SECCOMP_RET_ERRNO | 5))
 			_exit(2);
 		frame[1] = 1;
-		if (!traced(run_frame(dev, getppid_handle, frame, &run)))
+		if (!refused(run_frame(dev, getppid_handle, frame, &run)))
 			_exit(3);
 		frame[1] = 2;
 		ret = run_frame(dev, getppid_handle, frame, &run);
@@ -264,7 +271,7 @@ static void test_tsync(int dev)
 		alarm(20);
 		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 		pthread_create(&thread, NULL, sync_filter, &flags);
-		if (!traced(run_frame(dev, endless, frame, &run)))
+		if (!refused(run_frame(dev, endless, frame, &run)))
 			_exit(1);
 		pthread_join(thread, &err);
 		_exit(err ? 2 : 0);

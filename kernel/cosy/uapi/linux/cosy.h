@@ -20,6 +20,11 @@
  *	COSY_RUN_DONE | exit	  done by that exit; the outputs are in the frame
  *	COSY_RUN_LEFT		  left early; status, value and pc say how, all
  *				  registers are in the frame
+ *	COSY_RUN_BARRED		  either of them, status tells which (done: value is
+ *				  the exit), and a seccomp filter that came
+ *				  meanwhile does not plainly allow the next entry:
+ *				  the native program, which makes none, would not
+ *				  meet it, so go on without entering
  *	-errno, status COSY_RESULT  a system call inside returned a restart code
  *				  and the entry was not restarted: what the entry
  *				  returned (of any sign) is the call's result
@@ -37,7 +42,7 @@
  * When the frame or the run cannot be written although operations have been
  * executed, the process has lost its own state and gets SIGSEGV.
  *
- * DONE and LEFT are above 32 bits so that neither the answer of another file
+ * DONE, LEFT and BARRED are above 32 bits so that neither the answer of another file
  * nor a call's own result (an int where calls restart) looks like one of them.
  *
  * The caller sets status to COSY_DONE before it enters first, to COSY_AGAIN
@@ -61,6 +66,7 @@
 #define COSY_RUN_TAG	(1ull << 62)
 #define COSY_RUN_DONE	(1ull << 32)	/* | number of the exit */
 #define COSY_RUN_LEFT	(2ull << 32)
+#define COSY_RUN_BARRED	(3ull << 32)
 
 /**
  * struct cosy_run - one run of a compound
