@@ -21,8 +21,16 @@
  *	  0 it calls cosy_function_yield(), which may change budget: nonzero, and
  *	  it returns without touching status. An access that faults sets budget below 0, and a
  *	  program that goes on in circles thus comes to its end;
- *	- uses, of the segment, only what its arguments lead to, and from stack to
- *	  stack_end, exclusively.
+ *	- sets wrote before it first writes to memory that is not its stack. A
+ *	  function that fails before it wrote has done nothing: it can be done
+ *	  again, natively, where it fails likewise, or does not because its
+ *	  pointers lead out of the segment;
+ *	- uses, of the segment, only what its arguments lead to, and exclusively
+ *	  from stack to stack_end, and at data a copy of its constants, which it
+ *	  only reads;
+ *	- counts on the first and the last 64 KiB of the segment being unmapped:
+ *	  an address at most 32 KiB off one whose upper half it has compared is
+ *	  not compared again.
  * Faults it does not notice itself are found by the module, which gets their
  * line from the program's BTF line information.
  */
@@ -83,6 +91,9 @@ enum cosy_function_end {
  * @base:      the upper half of all addresses in the segment, the lower is 0
  * @stack:     lowest address of the stack, 16-byte aligned; 0 without stack
  * @stack_end: behind its highest; 16-byte aligned
+ * @data:      address of the copy of its constants; 64-byte aligned
+ * @wrote:     out: 1 if it may have changed memory others see, 0 at first
+ * @reserved:  0
  */
 struct cosy_function_ctx {
 	cosy_u64 args[COSY_MAX_ARGS];
@@ -94,12 +105,15 @@ struct cosy_function_ctx {
 	cosy_u64 base;
 	cosy_u64 stack;
 	cosy_u64 stack_end;
+	cosy_u64 data;
+	cosy_u32 wrote;
+	cosy_u32 reserved;
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(struct cosy_function_ctx) == 104, "interface");
+static_assert(sizeof(struct cosy_function_ctx) == 120, "interface");
 #else
-_Static_assert(sizeof(struct cosy_function_ctx) == 104, "interface");
+_Static_assert(sizeof(struct cosy_function_ctx) == 120, "interface");
 #endif
 
 #endif /* COSY_FUNCTION_H */

@@ -57,6 +57,11 @@ typedef void (*cosy_thunk)(uint64_t *frame);
  * @line:     the line of its definition
  * @object_size: bytes at @object
  * @object:   the ELF file with its BPF program (cosy/function.h), 8-byte aligned
+ * @data:     its constants, to be copied into each segment it runs on
+ * @data_size: their size in bytes
+ * @nrelocations: number of @relocations
+ * @relocations: offsets of 8-byte words in the copy; each is an offset into the
+ *	      copy, and its address has to be added
  * @state:    libcosy's; NULL
  */
 struct cosy_function {
@@ -69,6 +74,10 @@ struct cosy_function {
 	uint32_t line;
 	uint32_t object_size;
 	const void *object;
+	const void *data;
+	uint32_t data_size;
+	uint32_t nrelocations;
+	const uint32_t *relocations;
 	void *state;
 };
 
