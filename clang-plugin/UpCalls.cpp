@@ -103,6 +103,53 @@ UpCallList findUpCalls(Function &Source) {
   }
 }
 
+namespace {
+
+/// Places of the region's instructions in its thunk. For a debugger the thunk
+/// is a function of its own, into which a piece of the region's function was
+/// inlined: so its frame shows that function and the user's lines.
+class ThunkLocations {
+public:
+  ThunkLocations(const UpCall &Call, Function &Thunk, const Function &Host) {
+    DISubprogram *Of = Host.getSubprogram();
+    Fallback = Call.Culprit->getDebugLoc();
+    if (!Of || !Fallback)
+      return;
+    LLVMContext &Ctx = Thunk.getContext();
+    auto *Type = DISubroutineType::get(Ctx, DINode::FlagZero, 0,
+                                       DITypeRefArray(MDNode::get(Ctx, {})));
+    auto *SP = DISubprogram::getDistinct(
+        Ctx, Of->getFile(), Thunk.getName(), Thunk.getName(), Of->getFile(),
+        Fallback->getLine(), Type, Fallback->getLine(), nullptr, 0, 0,
+        DINode::FlagArtificial,
+        DISubprogram::SPFlagDefinition | DISubprogram::SPFlagLocalToUnit |
+            (Of->isOptimized() ? DISubprogram::SPFlagOptimized
+                               : DISubprogram::SPFlagZero),
+        Of->getUnit());
+    Thunk.setSubprogram(SP);
+    Site = DILocation::getDistinct(Ctx, Fallback->getLine(),
+                                   Fallback->getColumn(), SP);
+  }
+
+  DebugLoc of(const Instruction &I) {
+    if (!Site)
+      return DebugLoc();
+    const DebugLoc &Own = I.getDebugLoc();
+    const DebugLoc &Loc = Own ? Own : Fallback;
+    DILocation *At =
+        DebugLoc::appendInlinedAt(Loc, Site, Site->getContext(), Cache);
+    return DILocation::get(Site->getContext(), Loc->getLine(), Loc->getColumn(),
+                           Loc->getScope(), At);
+  }
+
+private:
+  DebugLoc Fallback;
+  DILocation *Site = nullptr;
+  DenseMap<const MDNode *, MDNode *> Cache;
+};
+
+} // namespace
+
 Function *createThunk(const UpCall &Call, ArrayRef<Reg> Uses,
                       ArrayRef<Reg> Defs, const Twine &Name,
                       const Function &Host) {
@@ -123,6 +170,8 @@ Function *createThunk(const UpCall &Call, ArrayRef<Reg> Uses,
         Attribute::StackProtectReq})
     if (Host.hasFnAttribute(Kind))
       Thunk->addFnAttr(Host.getFnAttribute(Kind));
+  // The region's function is in a backtrace from what it calls, as natively.
+  Thunk->addFnAttr("disable-tail-calls", "true");
   Argument *Frame = Thunk->getArg(0);
   Frame->setName("frame");
 
@@ -134,6 +183,8 @@ Function *createThunk(const UpCall &Call, ArrayRef<Reg> Uses,
     return B.getIntNTy(DL.getTypeSizeInBits(Ty).getFixedValue());
   };
 
+  ThunkLocations Locations(Call, *Thunk, Host);
+  B.SetCurrentDebugLocation(Locations.of(*Call.Culprit));
   ValueToValueMapTy Map;
   for (auto [V, R] : zip(Call.Uses, Uses)) {
     Type *Ty = V->getType();
@@ -147,8 +198,8 @@ Function *createThunk(const UpCall &Call, ArrayRef<Reg> Uses,
   for (Instruction *I : Call.Insts) {
     Instruction *New = I->clone();
     New->dropDbgRecords();
-    New->setDebugLoc(DebugLoc());
     B.Insert(New);
+    New->setDebugLoc(Locations.of(*I));
     Map[I] = New;
     RemapInstruction(New, Map,
                      RF_IgnoreMissingLocals | RF_NoModuleLevelChanges);

@@ -16,7 +16,7 @@ void moves(int n)
 	COSY_START;
 	char *p = malloc(10);
 	for (int i = 0; i < n; i++)
-		// CHECK: [[#@LINE+2]]:4: remark: leaves the kernel for an up-call: call of printf
+		// CHECK: [[#@LINE+3]]:4: remark: leaves the kernel for an up-call: call of printf
 		// CHECK-NOT: note:
 		if (write(1, p, 1) < 0)
 			printf("%d\n", i);

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// In an up-call a debugger sees the region's function at the user's line.
+// RUN: %cosy-cc -O0 -g -no-pie -fno-pie %s -o %t && %t | FileCheck --check-prefix=OUT %s
+// RUN: COSY_EXECUTOR=user %t > %t.address
+// RUN: addr2line -i -f -s -e %t $(cat %t.address) | FileCheck %s
+// RUN: %cosy-cc -O2 -g -no-pie -fno-pie %s -o %t
+// RUN: COSY_EXECUTOR=user %t > %t.address
+// RUN: addr2line -i -f -s -e %t $(cat %t.address) | FileCheck %s
+//
+// The same where locations are there for messages only.
+// RUN: %clang -O2 -c -fverify-intermediate-code %s -o %t.o
+// RUN: %clang -O2 -c -g -fverify-intermediate-code %s -o %t.o
+#include <cosy.h>
+#include <stdio.h>
+#include <unistd.h>
+
+// OUT: {{^}}0x
+__attribute__((noinline)) void where(void)
+{
+	printf("%p\n", (char *)__builtin_return_address(0) - 1);
+}
+
+static int helper(int n)
+{
+	// CHECK: {{^}}helper{{$}}
+	// CHECK-NEXT: up-call-lines.c:[[#@LINE+1]]
+	where();
+	return n + 1;
+}
+
+int main(void)
+{
+	int n = getppid();
+
+	COSY_START;
+	n += getpid();
+	// CHECK-NEXT: {{^}}main{{$}}
+	// CHECK-NEXT: up-call-lines.c:[[#@LINE+1]]
+	n = helper(n);
+	COSY_END;
+	// CHECK-NEXT: {{^}}main.cosy.0.upcall.0{{$}}
+	// CHECK-NEXT: up-call-lines.c
+	return n < 0;
+}
