@@ -40,10 +40,18 @@
 #include "format.h"
 
 /* Names in the ELF file. */
-#define COSY_FUNCTION_PROGRAM	"cosy_function"	/* in section "syscall" */
+#define COSY_FUNCTION_SECTION	"cosy"		/* of the program's code */
+#define COSY_FUNCTION_PROGRAM	"cosy_function"
 #define COSY_FUNCTION_SEGMENT	"segment"	/* the arena map */
-/* int cosy_function_yield(void), the module's kfunc */
-#define COSY_FUNCTION_YIELD	"cosy_function_yield"
+
+/*
+ * The number of a helper that there is not: the program calls
+ * cosy_function_yield() by it, as int (*)(void), and the library puts the
+ * module's kfunc in its place. An extern __ksym would do the same, but finding
+ * its BTF takes CAP_SYS_ADMIN.
+ */
+#define COSY_FUNCTION_YIELD	0x436f7379
+#define COSY_FUNCTION_YIELD_NAME "cosy_function_yield"
 
 /* What the module puts into budget at the beginning, and when it says go on. */
 #define COSY_FUNCTION_BUDGET	16384
@@ -56,6 +64,7 @@
  * @COSY_FUNCTION_STACK:  it needs more stack than it has
  * @COSY_FUNCTION_LOOP:	  the kernel's own limit of iterations (may_goto) has
  *			  ended it: the compiler has left a loop unchecked
+ * @COSY_FUNCTION_TIME:	  it has run for too long (module parameter)
  * @COSY_FUNCTION_KILLED: a fatal signal is pending
  */
 enum cosy_function_status {
@@ -64,6 +73,7 @@ enum cosy_function_status {
 	COSY_FUNCTION_DIVIDE,
 	COSY_FUNCTION_STACK,
 	COSY_FUNCTION_LOOP,
+	COSY_FUNCTION_TIME,
 	COSY_FUNCTION_KILLED,
 	COSY_NR_FUNCTION_STATUS
 };
