@@ -44,6 +44,7 @@ struct Inst {
   Reg C = NoReg;
   unsigned Target = ~0u;
   int64_t Imm = 0;
+  unsigned Hints = 0; ///< of a system call, COSY_HINT_*
   const llvm::DILocation *Loc = nullptr;
   /// What else is read: arguments of a call, operands of an up-call, outputs
   /// of an exit, sources of copies. For a switch the constants of its cases.

@@ -133,6 +133,9 @@ static cosy_op encode(const Inst &I) {
   case COSY_OP_SWITCH:
     Op.c = I.Ops.size();
     break;
+  case COSY_OP_LIBC:
+    Op.c = I.Hints;
+    break;
   default:
     // ALU, SET and BR: no second register means a constant.
     if ((I.Op >= COSY_OP_ADD && I.Op <= COSY_OP_SET) || I.Op == COSY_OP_BR)

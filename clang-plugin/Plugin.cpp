@@ -75,11 +75,16 @@ protected:
       }
       if (StringRef Flag = Arg; Flag.consume_front("W") && Warnings.set(Flag))
         continue;
+      if (Arg == "no-fast") {
+        Options.NoFast = true;
+        continue;
+      }
       clang::DiagnosticsEngine &D = CI.getDiagnostics();
       D.Report(D.getCustomDiagID(
           clang::DiagnosticsEngine::Error,
           "unknown option '%0' of the cosy plugin; there are "
-          "-fplugin-arg-cosy-dump and -fplugin-arg-cosy-Wcosy-*, see cosy-regions(7)"))
+          "-fplugin-arg-cosy-dump, -fplugin-arg-cosy-no-fast and "
+          "-fplugin-arg-cosy-Wcosy-*, see cosy-regions(7)"))
           << Arg;
       return false;
     }

@@ -83,7 +83,8 @@ void ModuleRegions::keepPristine(ArrayRef<Function *> Hosts) {
 }
 
 /// Selection and allocation; \returns false if there are too few registers.
-static bool generate(Region &R, Compound &C, FunctionAnalysisManager &FAM) {
+static bool generate(Region &R, Compound &C, FunctionAnalysisManager &FAM,
+                     const RegionOptions &Options) {
   Function &Source = *R.Source;
   SplitAllCriticalEdges(Source);
   for (BasicBlock &BB : Source)
@@ -91,7 +92,10 @@ static bool generate(Region &R, Compound &C, FunctionAnalysisManager &FAM) {
       FoldSingleEntryPHINodes(&BB);
   C.UpCalls = findUpCalls(Source);
   FAM.invalidate(Source, PreservedAnalyses::none());
-  C.Sel = select(Source, FAM.getResult<LoopAnalysis>(Source), C.UpCalls,
+  FastHints Hints;
+  if (Options.NoFast)
+    Hints = forbidFastPaths(Source);
+  C.Sel = select(Source, FAM.getResult<LoopAnalysis>(Source), C.UpCalls, Hints,
                  C.NumOutputs);
   C.Sel.C.Name = R.Host->getName();
   C.Sel.C.NumExits = R.Exits.size();
@@ -99,9 +103,9 @@ static bool generate(Region &R, Compound &C, FunctionAnalysisManager &FAM) {
 }
 
 bool ModuleRegions::compile(Region &R, Compound &C) {
-  if (!generate(R, C, FAM)) {
+  if (!generate(R, C, FAM, Options)) {
     spillValues(*R.Source);
-    if (!generate(R, C, FAM)) {
+    if (!generate(R, C, FAM, Options)) {
       reportError(*R.Host, R.Loc,
                   "region is too large for a compound: more than " +
                       Twine(COSY_MAX_REGS) +

@@ -9,6 +9,7 @@ namespace cosy {
 
 struct RegionOptions {
   bool Dump = false; ///< print compounds as text on standard error
+  bool NoFast = false; ///< make each call as it is
 };
 
 /// Turns every region of a module into a compound beside the native code.

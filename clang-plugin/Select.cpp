@@ -298,8 +298,9 @@ struct Address {
 
 class Selector {
 public:
-  Selector(Function &F, LoopInfo &LI, const UpCallList &UpCalls)
-      : F(F), DL(F.getDataLayout()), LI(LI), UpCalls(UpCalls) {}
+  Selector(Function &F, LoopInfo &LI, const UpCallList &UpCalls,
+           const FastHints &Hints)
+      : F(F), DL(F.getDataLayout()), LI(LI), UpCalls(UpCalls), Hints(Hints) {}
 
   Selection run(unsigned NumOutputs);
 
@@ -362,6 +363,7 @@ private:
   const DataLayout &DL;
   LoopInfo &LI;
   const UpCallList &UpCalls;
+  const FastHints &Hints;
   Selection Sel;
 
   std::vector<BasicBlock *> Order;
@@ -1110,6 +1112,7 @@ void Selector::lowerSystemCall(CallBase &CB, const CallShape &Shape) {
   Reg D = define(&CB);
   Inst &S = emit(COSY_OP_LIBC);
   S.Imm = Shape.Call->Number;
+  S.Hints = Hints.lookup(&CB);
   S.Width = Args.size();
   S.Dst = D;
   S.Ops.append(Args.begin(), Args.end());
@@ -1316,8 +1319,8 @@ Selection Selector::run(unsigned NumOutputs) {
 }
 
 Selection select(Function &Source, LoopInfo &LI, const UpCallList &UpCalls,
-                 unsigned NumOutputs) {
-  return Selector(Source, LI, UpCalls).run(NumOutputs);
+                 const FastHints &Hints, unsigned NumOutputs) {
+  return Selector(Source, LI, UpCalls, Hints).run(NumOutputs);
 }
 
 void Code::computePreds() {

@@ -4,6 +4,7 @@
 #define COSY_PLUGIN_SELECT_H
 
 #include "Code.h"
+#include "FastPaths.h"
 #include "UpCalls.h"
 
 #include "llvm/Analysis/LoopInfo.h"
@@ -40,7 +41,8 @@ struct Selection {
 /// Selects the operations of \p Source, whose critical edges are split and
 /// whose unsupported instructions are all in \p UpCalls.
 Selection select(llvm::Function &Source, llvm::LoopInfo &LI,
-                 const UpCallList &UpCalls, unsigned NumOutputs);
+                 const UpCallList &UpCalls, const FastHints &Hints,
+                 unsigned NumOutputs);
 
 } // namespace cosy
 

@@ -100,7 +100,7 @@ static struct cosy_code *code_of(const struct image *image)
 	code = malloc(cosy_code_size(image));
 	if (!code)
 		abort();
-	cosy_decode(image, code, 0);
+	cosy_decode(image, code, 0, NULL);
 	return code;
 }
 

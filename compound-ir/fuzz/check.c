@@ -73,7 +73,7 @@ static struct cosy_code *decode(const void *image, int nested)
 
 	if (!code)
 		abort();
-	cosy_decode(image, code, nested);
+	cosy_decode(image, code, nested, NULL);
 	return code;
 }
 

@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		code = malloc(cosy_code_size(image));
 		if (!code)
 			abort();
-		cosy_decode(image, code, nested);
+		cosy_decode(image, code, nested, NULL);
 		if (!cosy_pc_valid(code, 0) ||
 		    cosy_pc_valid(code, code->ninsns))
 			abort();

@@ -159,6 +159,7 @@ static void make_op(struct input *in, const struct cosy_header *h,
 	case COSY_FORM_CALL:
 		op->dst = dst;
 		op->imm = imm & 0x1ff;
+		op->c = c & ((1u << COSY_NR_HINTS) - 1);
 		break;
 	case COSY_FORM_UPCALL:
 		op->imm = imm & 0xff;

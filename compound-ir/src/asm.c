@@ -632,7 +632,7 @@ static bool find_op(const char *word, size_t len, struct cosy_op *op,
 	return false;
 }
 
-enum { SUFFIX_WIDTH = 1, SUFFIX_TO = 2, SUFFIX_COND = 4 };
+enum { SUFFIX_WIDTH = 1, SUFFIX_TO = 2, SUFFIX_COND = 4, SUFFIX_HINTS = 8 };
 
 static unsigned int suffixes_of(enum cosy_form form)
 {
@@ -649,6 +649,8 @@ static unsigned int suffixes_of(enum cosy_form form)
 	case COSY_FORM_BRANCH:
 	case COSY_FORM_LOOP:
 		return SUFFIX_WIDTH | SUFFIX_COND;
+	case COSY_FORM_CALL:
+		return SUFFIX_HINTS;
 	default:
 		return 0;
 	}
@@ -671,6 +673,17 @@ static int width_of(const char *s, size_t len)
 {
 	if (len == 1 && (*s == '1' || *s == '2' || *s == '4' || *s == '8'))
 		return *s - '0';
+	return 0;
+}
+
+/* The hint of a name, 0 if there is none. */
+static unsigned int hint_of(const char *s, size_t len)
+{
+	unsigned int i;
+
+	for (i = 0; i < COSY_NR_HINTS; i++)
+		if (same(s, len, cosy_hint_texts[i]))
+			return 1u << i;
 	return 0;
 }
 
@@ -707,6 +720,19 @@ static bool parse_suffixes(struct assembler *as, const char *word, size_t used,
 			return ERROR(as, at, "'%.*s' needs a condition: .eq .ne "
 				     ".ult .ule .ugt .uge .slt .sle .sgt .sge",
 				     (int)used, word);
+		at += n;
+	}
+	while (want & SUFFIX_HINTS && at < end) {
+		const char *start = at;
+		unsigned int hint;
+
+		n = next_suffix(&at, end);
+		hint = hint_of(at, n);
+		if (!hint || op->c & hint) {
+			at = start;
+			break;
+		}
+		op->c |= (cosy_u16)hint;
 		at += n;
 	}
 	if (at < end)

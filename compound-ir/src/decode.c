@@ -160,7 +160,8 @@ static unsigned int by_width(unsigned int first, unsigned int width)
 	return first + (width > 1) + (width > 2) + (width > 4);
 }
 
-static void decode_op(const struct cosy_op *op, struct cosy_insn *in, int nested)
+static void decode_op(const struct cosy_op *op, struct cosy_insn *in,
+		      int nested, cosy_fast_find_fn *fast)
 {
 	bool back = in->disp < 0;
 
@@ -233,8 +234,13 @@ static void decode_op(const struct cosy_op *op, struct cosy_insn *in, int nested
 		in->c = op->width;
 		if (op->code == COSY_OP_LIBC)
 			in->c |= COSY_INSN_LIBC;
+		in->disp = -1;
+		if (fast && may_nest(op->imm))
+			in->disp = fast(op);
 		if (nested && !may_nest(op->imm))
 			in->handler = COSY_H_STEP_CALL;
+		else if (in->disp >= 0)
+			in->handler = COSY_H_FAST;
 		else if (op->code == COSY_OP_SYS)
 			in->handler = COSY_H_SYS_0 + op->width;
 		else
@@ -288,7 +294,8 @@ static void fuse(struct cosy_code *code)
 	}
 }
 
-void cosy_decode(const void *image, struct cosy_code *code, int nested)
+void cosy_decode(const void *image, struct cosy_code *code, int nested,
+		 cosy_fast_find_fn *fast)
 {
 	const struct cosy_header *h = image;
 	const struct cosy_op *ops = (const void *)(h + 1);
@@ -313,7 +320,7 @@ void cosy_decode(const void *image, struct cosy_code *code, int nested)
 		in->c = op->c;
 		in->imm = op->imm;
 		set_target(in, pc, op->target);
-		decode_op(op, in, nested);
+		decode_op(op, in, nested, fast);
 	}
 	fuse(code);
 	cosy_exec_link(code);

@@ -151,8 +151,12 @@ static void put_call(const struct dis *d, const struct cosy_op *op)
 	const char *name = NULL;
 	unsigned int i;
 
-	if (op->code != COSY_OP_CALL)
+	if (op->code != COSY_OP_CALL) {
 		name = cosy_call_name(op->imm);
+		for (i = 0; i < COSY_NR_HINTS; i++)
+			if (op->c >> i & 1)
+				fprintf(d->out, ".%s", cosy_hint_texts[i]);
+	}
 	fprintf(d->out, " r%u, ", op->dst);
 	if (name)
 		fputs(name, d->out);

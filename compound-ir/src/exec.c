@@ -543,6 +543,31 @@ do_##name##_##nargs:						\
 	CALLS(SYS);
 	CALLS(LIBC);
 
+#ifdef cosy_env_fast
+do_FAST:
+	if (unlikely(!cosy_env_may_fast(st, ip)))
+		goto step;
+	st->calls++;
+	{
+		struct cosy_made made = cosy_env_fast(st, ip);
+
+		ip = made.ip;
+		result = made.result;
+	}
+	if (unlikely(is_failure(result)))
+		goto failure;
+	DST = result;
+	ip += 1 + COSY_INSN_ARGS(ip);
+	if (unlikely(cosy_env_leave(&st->env)))
+		goto again;
+	DISPATCH();
+#else
+do_FAST:	/* cosy_decode() is given no fast paths */
+#endif
+do_STEP_CALL:
+	st->value = COSY_STEP_CALL;
+	status = COSY_STEP;
+	goto leave;
 failure:
 	if (cosy_env_restart(&st->env, (long)result) ||
 	    !store_result(ip, st, result)) {
@@ -555,10 +580,6 @@ failure:
 		goto again;
 	DISPATCH();
 
-do_STEP_CALL:
-	st->value = COSY_STEP_CALL;
-	status = COSY_STEP;
-	goto leave;
 fault:
 	st->value = COSY_STEP_FAULT;
 	status = COSY_STEP;

@@ -76,6 +76,7 @@
 	H(COPY) H(FILL) H(COMPARE) H(FIND) H(STRLEN) \
 	H(SYS_0) H(SYS_1) H(SYS_2) H(SYS_3) H(SYS_4) H(SYS_5) H(SYS_6) \
 	H(LIBC_0) H(LIBC_1) H(LIBC_2) H(LIBC_3) H(LIBC_4) H(LIBC_5) H(LIBC_6) \
+	H(FAST)		/* a call by a fast path of the module */ \
 	H(STEP_CALL)	/* a call that may not be made here */ \
 	H(UPCALL) \
 	H(FUNCTION) \
@@ -102,6 +103,7 @@ enum cosy_handler {
  * N handlers, SWITCH	the condition, if any, and in the high byte the number
  *			of bits above the value
  * calls, FUNCTION	the number of ARG slots, and COSY_INSN_LIBC
+ *			FAST: disp is the number of the fast path
  * SLOT			COSY_INSN_SLOT
  *
  * The imm of SWITCH is the number of CASE slots; that of FUNCTION holds the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception
 /*
- * text.c - names of operations, conditions and system calls.
+ * text.c - names of operations, conditions, hints and system calls.
  */
 #include "text.h"
 
@@ -17,6 +17,12 @@ const char *const cosy_cond_texts[COSY_NR_CONDS] = {
 #define COSY_COND(NAME, text) #text,
 	COSY_CONDS(COSY_COND)
 #undef COSY_COND
+};
+
+const char *const cosy_hint_texts[COSY_NR_HINTS] = {
+#define COSY_HINT(NAME, text) #text,
+	COSY_HINTS(COSY_HINT)
+#undef COSY_HINT
 };
 
 static const struct {

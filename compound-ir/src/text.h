@@ -16,5 +16,7 @@ struct cosy_op_text {
 extern const struct cosy_op_text cosy_op_texts[COSY_NR_OPS];
 /* Names, by condition. */
 extern const char *const cosy_cond_texts[COSY_NR_CONDS];
+/* Names, by number of the hint. */
+extern const char *const cosy_hint_texts[COSY_NR_HINTS];
 
 #endif /* COSY_TEXT_H */

@@ -88,6 +88,7 @@ enum {
 	COND	= 1 << 9,
 	TARGET	= 1 << 10,
 	IMM	= 1 << 11,
+	C_HINTS	= 1 << 12,	/* c is a set of hints */
 };
 
 static const cosy_u16 form_fields[] = {
@@ -109,7 +110,7 @@ static const cosy_u16 form_fields[] = {
 	[COSY_FORM_STORE]	= A | A_NONE | B | IMM | WIDTH,
 	[COSY_FORM_BULK]	= A | B | C,
 	[COSY_FORM_BULKR]	= DST | A | B | C,
-	[COSY_FORM_CALL]	= DST | IMM | COUNT,
+	[COSY_FORM_CALL]	= DST | IMM | COUNT | C_HINTS,
 	[COSY_FORM_UPCALL]	= IMM,
 	[COSY_FORM_FUNCTION]	= DST | IMM | COUNT | C_COUNT,
 };
@@ -166,6 +167,9 @@ static int verify_fields(const struct cosy_header *h, const struct cosy_op *op,
 	if (fields & C) {
 		if (op->c >= h->nregs)
 			return REJECT_OP(c, "register number too large");
+	} else if (fields & C_HINTS) {
+		if (op->c >> COSY_NR_HINTS)
+			return REJECT_OP(c, "unknown hint");
 	} else if (op->c && !(fields & C_COUNT)) {
 		return REJECT_OP(c, "unused field is not zero");
 	}

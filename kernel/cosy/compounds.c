@@ -16,6 +16,7 @@
 #include <cosy/decode.h>
 #include <cosy/verify.h>
 
+#include "fast/fast.h"
 #include "internal.h"
 
 unsigned int cosy_max_loads = 4096;
@@ -194,7 +195,8 @@ static struct cosy_compound *cosy_compound_make(struct cosy_load *load,
 	INIT_RCU_WORK(&compound->unload, cosy_compound_unloaded);
 	compound->owner = current_uid();
 	compound->charged = size;
-	cosy_decode(image, &compound->code, 1);
+	cosy_decode(image, &compound->code, 1,
+		    load->flags & COSY_LOAD_PLAIN ? NULL : cosy_fast_find);
 	compound->first = min_t(u64, compound->code.limit, COSY_FIRST_CHUNK);
 	return compound;
 }
@@ -264,8 +266,8 @@ long cosy_compound_load(struct cosy_file *cf, struct cosy_load __user *arg)
 
 	if (copy_from_user(&load, arg, sizeof(load)))
 		return -EFAULT;
-	if (load.flags || load.reserved) {
-		err = cosy_load_reject(&load, "flags and reserved must be 0");
+	if ((load.flags & ~COSY_LOAD_PLAIN) || load.reserved) {
+		err = cosy_load_reject(&load, "unknown flags, or reserved is not 0");
 		goto answer;
 	}
 	if (load.size > COSY_MAX_SIZE)

@@ -181,6 +181,23 @@ static inline bool cosy_env_restart(struct cosy_env *env, long ret)
 	}
 }
 
+/* A fast path for a call, see fast/fast.h. */
+typedef struct cosy_made cosy_fast_call_fn(struct cosy_state *st,
+					   const struct cosy_insn *ip);
+extern cosy_fast_call_fn * const cosy_fast_calls[];
+bool cosy_fast_watched(struct cosy_state *st, const struct cosy_insn *ip);
+
+static __always_inline bool cosy_env_may_fast(struct cosy_state *st,
+					      const struct cosy_insn *ip)
+{
+	if (likely(!(READ_ONCE(current_thread_info()->syscall_work) &
+		     SYSCALL_WORK_ENTER)))
+		return true;
+	return !cosy_fast_watched(st, ip);
+}
+
+#define cosy_env_fast(st, ip)	cosy_fast_calls[(ip)->disp](st, ip)
+
 bool cosy_env_work(struct cosy_env *env);
 
 static __always_inline bool cosy_env_leave(struct cosy_env *env)

@@ -16,6 +16,7 @@
 
 #include <cosy/format.h>
 
+#include "fast/fast.h"
 #include "internal.h"
 
 #ifndef CONFIG_X86_64
@@ -98,6 +99,7 @@ static int __init cosy_init(void)
 		return err;
 	cosy_audit_init();
 	cosy_seccomp_init();
+	cosy_fast_init();
 	err = cosy_compounds_init();
 	if (err)
 		return err;

@@ -95,7 +95,7 @@ static struct cosy_held *make(struct cosy_region *region, uint32_t executor)
 		cosy_sys(SYS_madvise, (long)held->counts,
 			 sizeof(*held->counts), MADV_WIPEONFORK);
 	}
-	cosy_decode(region->image, held->code, 0);
+	cosy_decode(region->image, held->code, 0, NULL);
 	return held;
 }
 
@@ -144,6 +144,7 @@ int cosy_held_load(struct cosy_region *region, struct cosy_held *held,
 	struct cosy_load load = {
 		.image = (uintptr_t)region->image,
 		.size = region->size,
+		.flags = cosy_options().plain ? COSY_LOAD_PLAIN : 0,
 	};
 	struct cosy_number line;
 	int fd = cosy_device_get_own();

@@ -15,9 +15,17 @@
 #define OPTIONS_READ	(1u << 31)
 #define OPTIONS_STATS	(1u << 8)
 #define OPTIONS_DEBUG	(1u << 9)
+#define OPTIONS_PLAIN	(1u << 10)
 #define OPTIONS_EXECUTOR 0xffu
 
 static uint32_t options;
+
+static bool is_off(const char *name)
+{
+	const char *value = secure_getenv(name);
+
+	return value && !strcmp(value, "0");
+}
 
 static bool is_on(const char *name)
 {
@@ -57,6 +65,8 @@ static uint32_t read_environment(void)
 		found |= OPTIONS_STATS;
 	if (is_on("COSY_DEBUG"))
 		found |= OPTIONS_DEBUG;
+	if (is_off("COSY_FAST"))
+		found |= OPTIONS_PLAIN;
 
 	if (!__atomic_compare_exchange_n(&options, &expected, found, false,
 					 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
@@ -79,5 +89,6 @@ struct cosy_options cosy_options(void)
 		.executor = (enum cosy_executor)(word & OPTIONS_EXECUTOR),
 		.stats = word & OPTIONS_STATS,
 		.debug = word & OPTIONS_DEBUG,
+		.plain = word & OPTIONS_PLAIN,
 	};
 }

@@ -20,11 +20,13 @@ enum cosy_executor {
  * @executor: COSY_EXECUTOR
  * @stats:    COSY_STATS: count, and print the counts at exit
  * @debug:    COSY_DEBUG: say why something is not done in the kernel
+ * @plain:    COSY_FAST=0: the module makes each call as it is
  */
 struct cosy_options {
 	enum cosy_executor executor;
 	bool stats;
 	bool debug;
+	bool plain;
 };
 
 /**

@@ -268,6 +268,9 @@ static void check_ops(void)
 	BAD(ops[CALL].imm, -1, "not a system-call number");
 	BAD(ops[CALL].imm, COSY_MAX_CALL_NR + 1ll, "not a system-call number");
 	GOOD(ops[CALL].imm, COSY_MAX_CALL_NR);
+	GOOD(ops[CALL].c, COSY_HINT_PRIVATE);
+	BAD(ops[CALL].c, 1 << COSY_NR_HINTS, "unknown hint");
+	BAD(ops[CALL].c, 0x8000, "unknown hint");
 	BAD(ops[CALL].a, 1, "unused field is not zero");
 	BAD(ops[ARG1].a, NREGS, "register number too large");
 	BAD(ops[ARG1].dst, 1, "unused field is not zero");

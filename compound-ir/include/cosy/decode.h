@@ -55,15 +55,26 @@ struct cosy_code {
 cosy_u64 cosy_code_size(const void *image);
 
 /**
+ * cosy_fast_find_fn - has the module a fast path for a call?
+ * @op: a SYS or LIBC operation that may be made here; its ARG slots are behind
+ *	it, and behind those is another operation
+ *
+ * Return: its number, not negative; -1 if there is none.
+ */
+typedef cosy_s32 cosy_fast_find_fn(const struct cosy_op *op);
+
+/**
  * cosy_decode() - decode a verified image
  * @image:  an image cosy_verify() accepted; no longer needed afterwards
  * @code:   cosy_code_size() bytes, owned by the caller
  * @nested: the code will make its calls from inside a system call: those that
  *	    may not run there (syscalls.def) leave with COSY_STEP instead
+ * @fast:   which calls to make by a fast path, NULL if none
  *
  * Cannot fail. Any thread or signal context; in the module, where it may sleep.
  */
-void cosy_decode(const void *image, struct cosy_code *code, int nested);
+void cosy_decode(const void *image, struct cosy_code *code, int nested,
+		 cosy_fast_find_fn *fast);
 
 /**
  * cosy_pc_valid() - may execution begin at slot @pc?

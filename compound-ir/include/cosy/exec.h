@@ -36,6 +36,13 @@
  *	a division by zero or signed overflow: true if the process has had its
  *	SIGFPE and the result may be 0; false, or not provided: leaves with
  *	COSY_STEP
+ *   struct cosy_made cosy_env_fast(struct cosy_state *st,
+ *				    const struct cosy_insn *ip)
+ *	optional, a macro too, where cosy_decode() is given fast paths: make the
+ *	call at ip, and perhaps some that follow, whose results but for the last
+ *	one's it stores itself
+ *   bool cosy_env_may_fast(st, ip)
+ *	with it, and before it: as cosy_env_may_call(), arguments are not set
  *   bool cosy_env_leave(env)
  *	after every call and at back-edges: something waits that happens only
  *	on the way to user mode: leave with COSY_AGAIN
@@ -49,6 +56,18 @@
 #include "decode.h"
 #include "function.h"
 #include "status.h"
+
+struct cosy_state;
+
+/**
+ * struct cosy_made - calls that were made by a fast path
+ * @result: of the last one
+ * @ip:	    its slot
+ */
+struct cosy_made {
+	cosy_u64 result;
+	const struct cosy_insn *ip;
+};
 
 #include <cosy_env.h>
 

@@ -78,7 +78,7 @@ enum cosy_form {
 	COSY_FORM_STORE,	/* a|NONE, b, imm, width */
 	COSY_FORM_BULK,		/* a, b, c */
 	COSY_FORM_BULKR,	/* dst, a, b, c */
-	COSY_FORM_CALL,		/* dst, imm, width = number of ARG slots */
+	COSY_FORM_CALL,		/* dst, imm, width = number of ARG slots, c = hints */
 	COSY_FORM_UPCALL,	/* imm < nupcalls */
 	COSY_FORM_FUNCTION,	/* dst, imm < nfunctions, c < nupcalls, width =
 				   number of ARG slots */
@@ -95,12 +95,36 @@ enum cosy_cond {
 	COSY_NR_CONDS
 };
 
+/*
+ * Hints of SYS and LIBC: what whoever made the compound knows about a call, and
+ * the module may use to do the same with less work. Never trusted: a wrong one
+ * leads to nothing that the process could not do itself.
+ *
+ * PLAIN:   make the call as it is
+ * PRIVATE: the descriptor opened here is closed again by the compound, and goes
+ *	    nowhere but to calls of the compound and comparisons
+ */
+#define COSY_HINTS(X) \
+	X(PLAIN, plain) X(PRIVATE, private)
+enum cosy_hint_number {
+#define COSY_HINT(NAME, text) COSY_HINT_NR_##NAME,
+	COSY_HINTS(COSY_HINT)
+#undef COSY_HINT
+	COSY_NR_HINTS
+};
+enum cosy_hint {
+#define COSY_HINT(NAME, text) COSY_HINT_##NAME = 1 << COSY_HINT_NR_##NAME,
+	COSY_HINTS(COSY_HINT)
+#undef COSY_HINT
+};
+
 /**
  * struct cosy_op - one slot of a compound
  * @code:   enum cosy_opcode
  * @width:  operand width in bytes (1, 2, 4 or 8) or number of ARG slots
  * @dst:    register written
- * @a: @b: @c: registers read; b may be COSY_NONE where the form says so
+ * @a: @b: @c: registers read; b may be COSY_NONE where the form says so; c is a
+ *	    number of slots or hints (enum cosy_hint) in some forms
  * @cond:   enum cosy_cond
  * @target: slot a branch goes to
  * @imm:    constant

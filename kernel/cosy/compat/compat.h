@@ -6,6 +6,7 @@
 #ifndef COSY_COMPAT_H
 #define COSY_COMPAT_H
 
+#include <linux/atomic.h>
 #include <linux/compiler.h>
 #include <linux/types.h>
 #include <linux/uaccess.h>
@@ -63,5 +64,27 @@ static __always_inline bool cosy_user_begin(const void __user **ptr,
 		     [to] "m" (*(dst))					\
 		 : "rax", "memory" : label)
 #endif
+
+/**
+ * cosy_filename_refs() - set the references of a struct filename
+ * @name: it
+ * @n:    how many
+ *
+ * Atomic since 6.7, and in some stable kernels before.
+ */
+#define cosy_filename_refs(name, n)					\
+	_Generic((name)->refcnt,					\
+		 int: cosy_set_int_refs,				\
+		 atomic_t: cosy_set_atomic_refs)(&(name)->refcnt, n)
+
+static inline void cosy_set_int_refs(void *refs, int n)
+{
+	*(int *)refs = n;
+}
+
+static inline void cosy_set_atomic_refs(void *refs, int n)
+{
+	atomic_set(refs, n);
+}
 
 #endif /* COSY_COMPAT_H */

@@ -103,7 +103,7 @@ struct cosy_run {
  * struct cosy_load - argument of COSY_IOC_LOAD
  * @image:  address of the compound image
  * @size:   its size in bytes
- * @flags:  0
+ * @flags:  COSY_LOAD_PLAIN
  * @handle: out: the handle
  * @offset: out, with EINVAL: byte offset in the image of what is wrong
  * @reserved: 0
@@ -121,6 +121,9 @@ struct cosy_load {
 	__u32 reserved;
 	char reason[64];
 };
+
+/* Make each call as it is, whatever faster way to the same effect there is. */
+#define COSY_LOAD_PLAIN	(1u << 0)
 
 /**
  * struct cosy_info - result of COSY_IOC_INFO

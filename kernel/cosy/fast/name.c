@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * name.c - names of files, on the stack.
+ *
+ * The kernel copies each name into a page of its own, which it first clears.
+ */
+#include <linux/audit.h>
+#include <linux/fs.h>
+#include <linux/namei.h>
+#include <linux/static_call.h>
+#include <linux/uaccess.h>
+
+#include "fast/fast.h"
+#include "internal.h"
+
+/* The kernel's, not exported. */
+int filename_lookup(int dfd, struct filename *name, unsigned int flags,
+		    struct path *path, struct path *root);
+
+DEFINE_STATIC_CALL_NULL(cosy_filename_lookup, filename_lookup);
+
+/* cosy_name_lookup() can be called. */
+bool cosy_has_lookup __ro_after_init;
+
+/**
+ * cosy_name_init() - find what looks names up
+ */
+void cosy_name_init(void)
+{
+	void *lookup = cosy_symbol("filename_lookup");
+
+	if (!lookup)
+		return;
+	static_call_update(cosy_filename_lookup, lookup);
+	cosy_has_lookup = true;
+}
+
+/**
+ * cosy_name_get() - copy a name from the process
+ * @name: where to
+ * @from: where from
+ * @err:  out: why not
+ *
+ * Auditing keeps names, and long and empty ones are unusual: these are for the
+ * plain call.
+ *
+ * Return: true if it is there. Else @err is what the call returns, or 0: then
+ * the plain call is to be made.
+ */
+bool cosy_name_get(struct cosy_name *name, const char __user *from, long *err)
+{
+	long len;
+
+	*err = 0;
+	if (unlikely(!audit_dummy_context()))
+		return false;
+	len = strncpy_from_user(name->text, from, COSY_NAME_SIZE);
+	if (unlikely(len <= 0)) {
+		*err = len;
+		return false;
+	}
+	if (unlikely(len == COSY_NAME_SIZE))
+		return false;
+	name->filename.name = name->text;
+	name->filename.uptr = from;
+	name->filename.aname = NULL;
+	/* One more than ever is given back, for it is not to be freed. */
+	cosy_filename_refs(&name->filename, 2);
+	return true;
+}
+
+/**
+ * cosy_name_lookup() - walk to a name
+ * @dfd:   from there, if it is relative
+ * @name:  the name
+ * @flags: LOOKUP_...
+ * @path:  out: what it leads to
+ *
+ * Return: 0 or why it leads nowhere.
+ */
+int cosy_name_lookup(int dfd, struct cosy_name *name, unsigned int flags,
+		     struct path *path)
+{
+	return static_call(cosy_filename_lookup)(dfd, &name->filename, flags,
+						 path, NULL);
+}

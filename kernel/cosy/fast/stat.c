@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * stat.c - stat and its like, straight into the caller's structure.
+ */
+#include <linux/cred.h>
+#include <linux/fcntl.h>
+#include <linux/fs.h>
+#include <linux/kdev_t.h>
+#include <linux/namei.h>
+#include <linux/stat.h>
+#include <linux/uaccess.h>
+#include <linux/uidgid.h>
+
+#include "fast/fast.h"
+
+/* As cp_new_stat() in fs/stat.c, which makes a copy first. */
+static long cosy_stat_put(const struct kstat *stat, struct stat __user *to)
+{
+	uid_t uid = from_kuid_munged(current_user_ns(), stat->uid);
+	gid_t gid = from_kgid_munged(current_user_ns(), stat->gid);
+	const void __user *p = to;
+
+	if (!cosy_user_begin(&p, sizeof(*to)))
+		return -EFAULT;
+	to = (struct stat __user *)p;
+	unsafe_put_user(new_encode_dev(stat->dev), &to->st_dev, fault);
+	unsafe_put_user(stat->ino, &to->st_ino, fault);
+	unsafe_put_user(stat->nlink, &to->st_nlink, fault);
+	unsafe_put_user(stat->mode, &to->st_mode, fault);
+	unsafe_put_user(uid, &to->st_uid, fault);
+	unsafe_put_user(gid, &to->st_gid, fault);
+	unsafe_put_user(0, &to->__pad0, fault);
+	unsafe_put_user(new_encode_dev(stat->rdev), &to->st_rdev, fault);
+	unsafe_put_user(stat->size, &to->st_size, fault);
+	unsafe_put_user(stat->blksize, &to->st_blksize, fault);
+	unsafe_put_user(stat->blocks, &to->st_blocks, fault);
+	unsafe_put_user(stat->atime.tv_sec, &to->st_atime, fault);
+	unsafe_put_user(stat->atime.tv_nsec, &to->st_atime_nsec, fault);
+	unsafe_put_user(stat->mtime.tv_sec, &to->st_mtime, fault);
+	unsafe_put_user(stat->mtime.tv_nsec, &to->st_mtime_nsec, fault);
+	unsafe_put_user(stat->ctime.tv_sec, &to->st_ctime, fault);
+	unsafe_put_user(stat->ctime.tv_nsec, &to->st_ctime_nsec, fault);
+	unsafe_put_user(0, &to->__unused[0], fault);
+	unsafe_put_user(0, &to->__unused[1], fault);
+	unsafe_put_user(0, &to->__unused[2], fault);
+	user_access_end();
+	return 0;
+fault:
+	user_access_end();
+	return -EFAULT;
+}
+
+static struct cosy_made cosy_stat_path(struct cosy_state *st,
+				       const struct cosy_insn *ip, int dfd,
+				       u64 name_at, u64 stat_at, int flags)
+{
+	struct cosy_name name __uninitialized;
+	struct kstat stat __uninitialized;
+	struct path path __uninitialized;
+	unsigned int lookup = 0;
+	long err;
+
+	if (unlikely(flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)))
+		return cosy_fast_plain(st, ip);
+	if (!(flags & AT_SYMLINK_NOFOLLOW))
+		lookup = LOOKUP_FOLLOW;
+	if (unlikely(!cosy_name_get(&name, u64_to_user_ptr(name_at), &err)))
+		return err ? cosy_made(ip, err) : cosy_fast_plain(st, ip);
+
+	err = cosy_name_lookup(dfd, &name, lookup, &path);
+	if (likely(!err)) {
+		err = vfs_getattr(&path, &stat, STATX_BASIC_STATS,
+				  flags | AT_NO_AUTOMOUNT);
+		path_put(&path);
+	}
+	/* The plain call tries harder. */
+	if (unlikely(err == -ESTALE))
+		return cosy_fast_plain(st, ip);
+	if (likely(!err))
+		err = cosy_stat_put(&stat, u64_to_user_ptr(stat_at));
+	return cosy_made(ip, err);
+}
+
+/** cosy_fast_stat() - stat(name, statbuf) */
+struct cosy_made cosy_fast_stat(struct cosy_state *st,
+				const struct cosy_insn *ip)
+{
+	return cosy_stat_path(st, ip, AT_FDCWD, cosy_fast_arg(st, ip, 0),
+			      cosy_fast_arg(st, ip, 1), 0);
+}
+
+/** cosy_fast_lstat() - lstat(name, statbuf) */
+struct cosy_made cosy_fast_lstat(struct cosy_state *st,
+				 const struct cosy_insn *ip)
+{
+	return cosy_stat_path(st, ip, AT_FDCWD, cosy_fast_arg(st, ip, 0),
+			      cosy_fast_arg(st, ip, 1), AT_SYMLINK_NOFOLLOW);
+}
+
+/** cosy_fast_newfstatat() - newfstatat(dfd, name, statbuf, flags) */
+struct cosy_made cosy_fast_newfstatat(struct cosy_state *st,
+				      const struct cosy_insn *ip)
+{
+	return cosy_stat_path(st, ip, cosy_fast_arg(st, ip, 0),
+			      cosy_fast_arg(st, ip, 1),
+			      cosy_fast_arg(st, ip, 2),
+			      cosy_fast_arg(st, ip, 3));
+}
