@@ -8,7 +8,7 @@
  */
 #include "../common/dirlist.h"
 #include "long-format.h"
-#include "quote.h"
+#include "../common/quote.h"
 
 #include <dirent.h>
 #include <errno.h>

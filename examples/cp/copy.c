@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * copy.c - copy the contents of many files, many per crossing.
+ *
+ * The buffer is nothing but the way from read to write: nobody looks at it.
+ */
+#include "copy.h"
+
+#include <cosy.h>
+#include <errno.h>
+#include <error.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Bytes copied at once, files in the queue, and bytes until progress is due. */
+enum { CHUNK = 128 * 1024, QUEUE = 512, PROGRESS = 64 * 1024 * 1024 };
+
+void copy_init(struct copy *copy, const struct copy_options *options,
+	       void (*report)(void *context, const struct copy_file *file),
+	       void (*progress)(void *context), void *context)
+{
+	*copy = (struct copy){
+		.options = *options,
+		.report = report,
+		.progress = progress,
+		.context = context,
+		.in = -1,
+		.out = -1,
+	};
+	copy->files = calloc(QUEUE, sizeof(*copy->files));
+	if (!copy->files)
+		error(1, errno, "cannot copy");
+}
+
+/* Writes all of it; returns how much that was, less than @n after an error. */
+static inline ssize_t write_all(int out, const char *buffer, ssize_t n)
+{
+	ssize_t done = 0, written;
+
+	do {
+		written = write(out, buffer + done, n - done);
+		if (written < 0)
+			break;
+		done += written;
+	} while (done < n);
+	return done;
+}
+
+static char *duplicate(const char *path)
+{
+	char *copy = strdup(path);
+
+	if (!copy)
+		error(1, errno, "cannot copy");
+	return copy;
+}
+
+void copy_add(struct copy *copy, const char *from, const char *to, bool follow)
+{
+	if (copy->count == QUEUE)
+		copy_flush(copy);
+	copy->files[copy->count++] = (struct copy_file){
+		.from = duplicate(from),
+		.to = duplicate(to),
+		.follow = follow,
+	};
+}
+
+/* Gives @out what the source has besides its contents. */
+static inline void copy_attributes(struct copy_file *file, int out,
+				   const struct stat *status)
+{
+	struct timespec times[2] = { status->st_atim, status->st_mtim };
+	mode_t mode = status->st_mode & 07777;
+
+	if (futimens(out, times) < 0) {
+		file->result = COPY_TIMES_FAILED;
+		file->error = errno;
+	}
+	if (fchown(out, status->st_uid, status->st_gid) < 0) {
+		/* As for everyone but root: then nobody gains by set-id bits. */
+		mode &= 0777;
+		if (errno != EPERM && errno != EINVAL) {
+			file->result = COPY_OWNER_FAILED;
+			file->error = errno;
+		}
+	}
+	if (fchmod(out, mode) < 0) {
+		file->result = COPY_MODE_FAILED;
+		file->error = errno;
+	}
+}
+
+/* Copies files until all are copied, or one is sparse, or it is time to show
+ * progress: then the file is open. Returns true if it is the sparse one. */
+static bool copy_files(struct copy *copy)
+{
+	struct copy_file *file = copy->files + copy->done;
+	struct copy_file *last = copy->files + copy->count;
+	bool preserve = copy->options.preserve;
+	bool no_clobber = copy->options.no_clobber;
+	bool fill_holes = copy->options.fill_holes;
+	int in = copy->in, out = copy->out;
+	struct stat status = copy->status, there;
+	uint64_t bytes = 0;
+	char buffer[CHUNK];
+	bool sparse = false;
+	ssize_t n;
+	mode_t mode;
+	int flags;
+
+	COSY_START;
+	for (; file != last; file++) {
+		if (in < 0) {
+			flags = O_RDONLY | O_CLOEXEC;
+			if (!file->follow)
+				flags |= O_NOFOLLOW | O_NONBLOCK;
+			in = open(file->from, flags);
+			if (in < 0) {
+				file->result = COPY_OPEN_FAILED;
+				file->error = errno;
+				continue;
+			}
+			if (fstat(in, &status) < 0) {
+				file->result = COPY_READ_FAILED;
+				file->error = errno;
+				goto close_in;
+			}
+			if (!file->follow && !S_ISREG(status.st_mode)) {
+				file->result = COPY_REPLACED;
+				goto close_in;
+			}
+			flags = O_WRONLY | O_TRUNC | O_CLOEXEC;
+			if (stat(file->to, &there) == 0) {
+				file->existed = true;
+				if (there.st_dev == status.st_dev &&
+				    there.st_ino == status.st_ino)
+					file->result = COPY_SAME;
+				else if (S_ISDIR(there.st_mode))
+					file->result = COPY_ONTO_DIRECTORY;
+				else if (no_clobber)
+					file->result = COPY_SKIPPED;
+				if (file->result != COPY_WAITING)
+					goto close_in;
+			} else if (errno == ENOENT) {
+				flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+			} else {
+				file->result = COPY_STAT_FAILED;
+				file->error = errno;
+				goto close_in;
+			}
+			mode = status.st_mode & 0777;
+			if (preserve)
+				mode &= 0700;
+			out = open(file->to, flags, mode);
+			if (out < 0) {
+				file->result = COPY_CREATE_FAILED;
+				file->error = errno;
+				goto close_in;
+			}
+			if (S_ISREG(status.st_mode) && !fill_holes &&
+			    status.st_blocks < status.st_size / 512) {
+				sparse = true;
+				goto leave;
+			}
+		}
+		for (;;) {
+			n = read(in, buffer, CHUNK);
+			if (n <= 0)
+				break;
+			if (write_all(out, buffer, n) < n) {
+				file->result = COPY_WRITE_FAILED;
+				file->error = errno;
+				break;
+			}
+			bytes += n;
+			if (bytes > PROGRESS)
+				goto leave;
+		}
+		if (n < 0) {
+			file->result = COPY_READ_FAILED;
+			file->error = errno;
+		}
+		if (preserve)
+			copy_attributes(file, out, &status);
+		if (close(out) < 0 && file->result == COPY_WAITING) {
+			file->result = COPY_WRITE_FAILED;
+			file->error = errno;
+		}
+		out = -1;
+close_in:
+		close(in);
+		in = -1;
+	}
+leave:
+	COSY_END;
+
+	copy->done = file - copy->files;
+	copy->in = in;
+	copy->out = out;
+	copy->status = status;
+	copy->bytes += bytes;
+	return sparse;
+}
+
+/*
+ * Copies what is between the holes of the open file, and ends it. The region
+ * holds a piece of data each time, however many holes there are.
+ */
+static void copy_sparse(struct copy *copy)
+{
+	struct copy_file *file = copy->files + copy->done;
+	int in = copy->in, out = copy->out;
+	off_t size = copy->status.st_size, at = 0, end = 0;
+	uint64_t bytes = 0;
+	char buffer[CHUNK];
+	ssize_t n = 0;
+	size_t room;
+
+	COSY_START;
+	for (;;) {
+		if (at == end) {
+			at = lseek(in, end, SEEK_DATA);
+			if (at < 0) {
+				/* Behind the last data; a hole may end the file. */
+				n = errno == ENXIO ? 0 : -1;
+				break;
+			}
+			end = lseek(in, at, SEEK_HOLE);
+			if (end < 0 || lseek(in, at, SEEK_SET) < 0 ||
+			    lseek(out, at, SEEK_SET) < 0) {
+				n = -1;
+				break;
+			}
+		}
+		room = end - at < CHUNK ? end - at : CHUNK;
+		n = read(in, buffer, room);
+		if (n <= 0)
+			break;
+		if (write_all(out, buffer, n) < n) {
+			file->result = COPY_WRITE_FAILED;
+			file->error = errno;
+			break;
+		}
+		at += n;
+		bytes += n;
+	}
+	if (n < 0) {
+		file->result = COPY_READ_FAILED;
+		file->error = errno;
+	} else if (file->result == COPY_WAITING && ftruncate(out, size) < 0) {
+		file->result = COPY_WRITE_FAILED;
+		file->error = errno;
+	}
+	COSY_END;
+
+	if (copy->options.preserve)
+		copy_attributes(file, out, &copy->status);
+	if (close(out) < 0 && file->result == COPY_WAITING) {
+		file->result = COPY_WRITE_FAILED;
+		file->error = errno;
+	}
+	close(in);
+	copy->in = copy->out = -1;
+	copy->bytes += bytes;
+	copy->done++;
+}
+
+/* Is it a link that leads nowhere, so that nothing can be created by it? */
+static bool is_dangling(const char *path)
+{
+	struct stat status;
+
+	return lstat(path, &status) == 0 && S_ISLNK(status.st_mode);
+}
+
+static void clear(struct copy *copy)
+{
+	for (size_t i = 0; i < copy->count; i++) {
+		free(copy->files[i].from);
+		free(copy->files[i].to);
+	}
+	copy->count = copy->done = 0;
+}
+
+static void run(struct copy *copy)
+{
+	while (copy->done != copy->count) {
+		if (copy_files(copy))
+			copy_sparse(copy);
+		copy->progress(copy->context);
+	}
+}
+
+/* Why could the destination not be created? Returns true if it may work now. */
+static bool is_out_of_the_way(struct copy_file *file, bool force)
+{
+	if (file->result != COPY_CREATE_FAILED)
+		return false;
+	if (file->error == EEXIST && is_dangling(file->to)) {
+		file->result = COPY_DANGLING;
+		file->error = 0;
+		return false;
+	}
+	/* What a name with a slash behind it would have to be to be there. */
+	if (file->error == EISDIR && file->to[strlen(file->to) - 1] == '/')
+		file->error = ENOTDIR;
+	if (!file->existed || !force || unlink(file->to) < 0)
+		return false;
+	file->result = COPY_WAITING;
+	return true;
+}
+
+void copy_flush(struct copy *copy)
+{
+	size_t count = copy->count;
+
+	run(copy);
+	for (size_t i = 0; i < count; i++) {
+		struct copy_file *file = &copy->files[i];
+
+		if (is_out_of_the_way(file, copy->options.force)) {
+			copy->done = i;
+			copy->count = i + 1;
+			run(copy);
+			copy->count = count;
+		}
+		if (file->result == COPY_WAITING)
+			file->result = COPY_DONE;
+		copy->finished++;
+		copy->report(copy->context, file);
+	}
+	clear(copy);
+}
+
+void copy_free(struct copy *copy)
+{
+	free(copy->files);
+}

@@ -1,0 +1,566 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * cp.c - copy files and trees, as GNU cp does in the C locale.
+ *
+ * The contents of regular files are copied by the Cosy regions in copy.c, what
+ * is in a directory is read by those in ../common/dirlist.c.
+ */
+#include "../common/dirlist.h"
+#include "../common/quote.h"
+#include "copy.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <error.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Seconds between two lines of progress. */
+enum { PROGRESS_INTERVAL = 1 };
+
+/**
+ * struct directory - a directory that gets its mode, and times, at the end
+ * @path:   of the copy
+ * @status: of the source
+ * @made:   it was not there before
+ */
+struct directory {
+	char *path;
+	struct stat status;
+	bool made;
+};
+
+static struct {
+	bool recursive, verbose, progress, no_target_directory;
+	struct copy_options copy;
+} options;
+
+static int exit_status;
+static struct copy copy;
+static struct directory *directories;
+static size_t ndirectories;
+static bool progress_shown;
+
+/* The first directory made is not to be copied into itself. */
+static bool made_any;
+static dev_t made_device;
+static ino_t made_inode;
+
+static void clear_progress(void)
+{
+	if (progress_shown)
+		fputs("\r\033[K", stderr);
+	progress_shown = false;
+}
+
+static void show_progress(void *context)
+{
+	static time_t next;
+	time_t now = time(NULL);
+
+	(void)context;
+	if (!next)
+		next = now + PROGRESS_INTERVAL;
+	if (!options.progress || now < next)
+		return;
+	next = now + PROGRESS_INTERVAL;
+	clear_progress();
+	fprintf(stderr, "%ju files, %.1f MB", (uintmax_t)copy.finished,
+		copy.bytes / 1e6);
+	progress_shown = true;
+}
+
+/* Files that wait have been found before: what is said of them comes first. */
+static void complain(int number, const char *format, const char *path)
+{
+	copy_flush(&copy);
+	clear_progress();
+	error(0, number, format, quote(path));
+	exit_status = 1;
+}
+
+/* quote() has room for one name. */
+static char *quote_to_keep(const char *path)
+{
+	char *quoted = strdup(quote(path));
+
+	if (!quoted)
+		error(1, errno, "cannot copy");
+	return quoted;
+}
+
+/* @format names @first, then @second. */
+static void complain_of_two(const char *format, const char *first,
+			    const char *second)
+{
+	char *quoted = quote_to_keep(first);
+
+	copy_flush(&copy);
+	clear_progress();
+	error(0, 0, format, quoted, quote(second));
+	exit_status = 1;
+	free(quoted);
+}
+
+static void say_copied(const char *from, const char *to)
+{
+	char *quoted;
+
+	if (!options.verbose)
+		return;
+	clear_progress();
+	quoted = quote_to_keep(from);
+	printf("%s -> %s\n", quoted, quote(to));
+	free(quoted);
+}
+
+static void report(void *context, const struct copy_file *file)
+{
+	static const struct {
+		const char *format;
+		bool of_source;
+	} failures[] = {
+		[COPY_ONTO_DIRECTORY] = {
+			"cannot overwrite directory %s with non-directory", false },
+		[COPY_DANGLING] = {
+			"not writing through dangling symlink %s", false },
+		[COPY_REPLACED] = {
+			"skipping file %s, as it was replaced while being copied", true },
+		[COPY_STAT_FAILED] = { "cannot stat %s", false },
+		[COPY_OPEN_FAILED] = { "cannot open %s for reading", true },
+		[COPY_CREATE_FAILED] = { "cannot create regular file %s", false },
+		[COPY_READ_FAILED] = { "error reading %s", true },
+		[COPY_WRITE_FAILED] = { "error writing %s", false },
+		[COPY_TIMES_FAILED] = { "preserving times for %s", false },
+		[COPY_OWNER_FAILED] = {
+			"failed to preserve ownership for %s", false },
+		[COPY_MODE_FAILED] = { "preserving permissions for %s", false },
+	};
+	char *quoted;
+
+	(void)context;
+	switch (file->result) {
+	case COPY_DONE:
+		say_copied(file->from, file->to);
+		return;
+	case COPY_WAITING:
+	case COPY_SKIPPED:
+		return;
+	case COPY_SAME:
+		clear_progress();
+		quoted = quote_to_keep(file->from);
+		error(0, 0, "%s and %s are the same file", quoted,
+		      quote(file->to));
+		free(quoted);
+		break;
+	default:
+		clear_progress();
+		error(0, file->error, failures[file->result].format,
+		      quote(failures[file->result].of_source ? file->from :
+							       file->to));
+	}
+	exit_status = 1;
+}
+
+/* Gives a copy that is no regular file the owner, mode and times of @status. */
+static void preserve(const char *to, const struct stat *status)
+{
+	struct timespec times[2] = { status->st_atim, status->st_mtim };
+	mode_t mode = status->st_mode & 07777;
+
+	if (utimensat(AT_FDCWD, to, times, AT_SYMLINK_NOFOLLOW) < 0)
+		complain(errno, "preserving times for %s", to);
+	if (lchown(to, status->st_uid, status->st_gid) < 0) {
+		mode &= 0777;
+		if (errno != EPERM && errno != EINVAL)
+			complain(errno, "failed to preserve ownership for %s",
+				 to);
+	}
+	if (!S_ISLNK(status->st_mode) && chmod(to, mode) < 0)
+		complain(errno, "preserving permissions for %s", to);
+}
+
+/* Copies a link, a device, a pipe or a socket: by itself, not what it leads to. */
+static void copy_special(const char *from, const char *to,
+			 const struct stat *status, const char *target)
+{
+	struct stat there;
+	int made;
+
+	if (lstat(to, &there) == 0) {
+		if (options.copy.no_clobber)
+			return;
+		if (S_ISDIR(there.st_mode)) {
+			complain(0, "cannot overwrite directory %s with non-directory",
+				 to);
+			return;
+		}
+		if (there.st_dev == status->st_dev &&
+		    there.st_ino == status->st_ino) {
+			complain_of_two("%s and %s are the same file", from,
+					to);
+			return;
+		}
+		if (unlink(to) < 0) {
+			complain(errno, "cannot remove %s", to);
+			return;
+		}
+	}
+	if (S_ISLNK(status->st_mode))
+		made = symlink(target, to);
+	else
+		made = mknod(to, status->st_mode & ~07000, status->st_rdev);
+	if (made < 0) {
+		complain(errno, S_ISLNK(status->st_mode) ?
+					"cannot create symbolic link %s" :
+				S_ISFIFO(status->st_mode) ?
+					"cannot create fifo %s" :
+					"cannot create special file %s", to);
+		return;
+	}
+	copy_flush(&copy);
+	say_copied(from, to);
+	if (options.copy.preserve)
+		preserve(to, status);
+}
+
+/* Makes the copy of a directory, or takes the one that is there. */
+static bool make_directory(const char *from, const char *to,
+			   const struct stat *status)
+{
+	struct directory *directory;
+	bool made = true;
+	struct stat there;
+
+	if (mkdir(to, (status->st_mode & 0777) | 0700) < 0) {
+		if (errno != EEXIST || stat(to, &there) < 0) {
+			complain(errno, "cannot create directory %s", to);
+			return false;
+		}
+		if (!S_ISDIR(there.st_mode)) {
+			complain_of_two("cannot overwrite non-directory %s with directory %s",
+					to, from);
+			return false;
+		}
+		made = false;
+	} else {
+		if (!made_any && stat(to, &there) == 0) {
+			made_any = true;
+			made_device = there.st_dev;
+			made_inode = there.st_ino;
+		}
+		copy_flush(&copy);
+		say_copied(from, to);
+	}
+	directories = reallocarray(directories, ndirectories + 1,
+				   sizeof(*directories));
+	if (!directories)
+		error(1, errno, "cannot copy");
+	directory = &directories[ndirectories++];
+	*directory = (struct directory){ strdup(to), *status, made };
+	if (!directory->path)
+		error(1, errno, "cannot copy");
+	return true;
+}
+
+/* When nothing is made in them any more. */
+static void finish_directories(void)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	while (ndirectories > 0) {
+		struct directory *directory = &directories[--ndirectories];
+		mode_t mode = directory->status.st_mode & 0777;
+
+		if (options.copy.preserve)
+			preserve(directory->path, &directory->status);
+		else if (directory->made && (mode & 0700) != 0700 &&
+			 chmod(directory->path, mode & ~mask) < 0)
+			complain(errno, "setting permissions for %s",
+				 directory->path);
+		free(directory->path);
+	}
+	free(directories);
+}
+
+/* @dir has been read from; make what is in it in @to, sub-directories last. */
+static void copy_directory(const struct dirlist *list,
+			   const struct dirlist_dir *dir, const char *to)
+{
+	const struct dirlist_entry *entries = &list->entries[dir->first];
+	size_t nbelow = 0, size = dir->count + 1;
+	char **from_below = calloc(size, sizeof(*from_below));
+	char **to_below = calloc(size, sizeof(*to_below));
+	struct dirlist below;
+
+	if (!from_below || !to_below)
+		error(1, errno, "cannot copy");
+	if (dir->open_error)
+		complain(dir->open_error, "cannot access %s", dir->path);
+	for (size_t i = 0; i < dir->count; i++) {
+		const struct dirlist_entry *entry = &entries[i];
+		const char *name = list->names + entry->name;
+		char *from = dirlist_join(dir->path, name);
+		char *path = dirlist_join(to, name);
+
+		if (entry->status_error) {
+			complain(entry->status_error, "cannot stat %s", from);
+		} else if (entry->target_error) {
+			complain(entry->target_error,
+				 "cannot read symbolic link %s", from);
+		} else if (entry->type == DT_REG) {
+			copy_add(&copy, from, path, false);
+		} else if (entry->type != DT_DIR) {
+			copy_special(from, path, &entry->status,
+				     list->names + entry->target);
+		} else if (made_any && entry->status.st_dev == made_device &&
+			   entry->status.st_ino == made_inode) {
+			complain_of_two("cannot copy a directory, %s, into itself, %s",
+					dir->path, to);
+		} else if (make_directory(from, path, &entry->status)) {
+			from_below[nbelow] = from;
+			to_below[nbelow++] = path;
+			continue;
+		}
+		free(from);
+		free(path);
+	}
+	if (dir->read_error)
+		complain(dir->read_error, "cannot access %s", dir->path);
+	dirlist_init(&below, from_below, nbelow, DIRLIST_CHILDREN,
+		     DIRLIST_STATUS | DIRLIST_NOFOLLOW);
+	for (size_t i = 0; i < nbelow; i++) {
+		copy_directory(&below, dirlist_next(&below), to_below[i]);
+		free(from_below[i]);
+		free(to_below[i]);
+	}
+	dirlist_free(&below);
+	free(from_below);
+	free(to_below);
+}
+
+static void copy_tree(const char *from, const char *to,
+		      const struct stat *status)
+{
+	char *path = (char *)from;
+	struct dirlist list;
+
+	if (!make_directory(from, to, status))
+		return;
+	dirlist_init(&list, &path, 1, DIRLIST_CHILDREN, DIRLIST_STATUS);
+	copy_directory(&list, dirlist_next(&list), to);
+	dirlist_free(&list);
+}
+
+static void copy_link(const char *from, const char *to,
+		      const struct stat *status)
+{
+	char target[status->st_size + 4096];
+	ssize_t n = readlink(from, target, sizeof(target) - 1);
+
+	if (n < 0) {
+		complain(errno, "cannot read symbolic link %s", from);
+		return;
+	}
+	target[n] = '\0';
+	copy_special(from, to, status, target);
+}
+
+static void copy_operand(const char *from, const char *to)
+{
+	struct stat status;
+
+	if ((options.recursive ? lstat(from, &status) :
+				 stat(from, &status)) < 0)
+		complain(errno, "cannot stat %s", from);
+	else if (S_ISDIR(status.st_mode) && !options.recursive)
+		complain(0, "-r not specified; omitting directory %s", from);
+	else if (S_ISDIR(status.st_mode))
+		copy_tree(from, to, &status);
+	else if (S_ISLNK(status.st_mode))
+		copy_link(from, to, &status);
+	else if (!S_ISREG(status.st_mode) && options.recursive)
+		copy_special(from, to, &status, NULL);
+	else
+		copy_add(&copy, from, to, true);
+}
+
+/* The last component of a path, without slashes behind it; to be freed. */
+static char *last_component(const char *path)
+{
+	size_t end = strlen(path), start;
+	char *name;
+
+	while (end > 1 && path[end - 1] == '/')
+		end--;
+	for (start = end; start > 0 && path[start - 1] != '/'; start--)
+		;
+	name = strndup(path + start, end - start);
+	if (!name)
+		error(1, errno, "cannot copy");
+	return name;
+}
+
+static void copy_into(char *const *from, size_t count, const char *directory)
+{
+	for (size_t i = 0; i < count; i++) {
+		char *name = last_component(from[i]);
+		char *to;
+
+		/* What is in DIRECTORY/.. is not meant. */
+		to = dirlist_join(directory,
+				  strcmp(name, "..") == 0 ? "." : name);
+		copy_operand(from[i], to);
+		free(to);
+		free(name);
+	}
+}
+
+static void fail_usage(void)
+{
+	fprintf(stderr, "Try '%s --help' for more information.\n",
+		program_invocation_name);
+	exit(1);
+}
+
+static void print_help(void)
+{
+	printf("Usage: %s [OPTION]... SOURCE DESTINATION\n"
+	       "       %s [OPTION]... SOURCE... DIRECTORY\n",
+	       program_invocation_name, program_invocation_name);
+	fputs("Copy a file, or files into a directory.\n"
+	      "\n"
+	      "  -f, --force              remove a destination that cannot be opened\n"
+	      "  -n, --no-clobber         do not overwrite\n"
+	      "  -p, --preserve           keep mode, owner and times\n"
+	      "      --progress           show on standard error how far it is; the default\n"
+	      "                           where that is a terminal\n"
+	      "  -R, -r, --recursive      copy directories with all that is in them; links,\n"
+	      "                           pipes and devices by themselves\n"
+	      "      --sparse=WHEN        copy the holes of files as holes: auto (the default)\n"
+	      "                           or never\n"
+	      "  -T, --no-target-directory  take DESTINATION for a file\n"
+	      "  -v, --verbose            print what is copied\n"
+	      "      --help               print this and exit\n"
+	      "      --version            print the version and exit\n"
+	      "\n"
+	      "Messages are those of GNU cp with LC_ALL=C. Hard links become separate files;\n"
+	      "access control lists and extended attributes are not copied.\n"
+	      "\n"
+	      "Exit status: 0 all was copied, 1 something was not, or wrong usage.\n",
+	      stdout);
+}
+
+static void parse_options(int argc, char **argv)
+{
+	enum { HELP = 256, PROGRESS, SPARSE, VERSION };
+	static const struct option longs[] = {
+		{ "force", no_argument, NULL, 'f' },
+		{ "help", no_argument, NULL, HELP },
+		{ "no-clobber", no_argument, NULL, 'n' },
+		{ "no-target-directory", no_argument, NULL, 'T' },
+		{ "preserve", no_argument, NULL, 'p' },
+		{ "progress", no_argument, NULL, PROGRESS },
+		{ "recursive", no_argument, NULL, 'r' },
+		{ "sparse", required_argument, NULL, SPARSE },
+		{ "verbose", no_argument, NULL, 'v' },
+		{ "version", no_argument, NULL, VERSION },
+		{ 0 },
+	};
+	int option;
+
+	options.progress = isatty(STDERR_FILENO);
+	while ((option = getopt_long(argc, argv, "fnpRrTv", longs, NULL)) != -1) {
+		switch (option) {
+		case 'f':
+			options.copy.force = true;
+			break;
+		case 'n':
+			options.copy.no_clobber = true;
+			break;
+		case 'p':
+			options.copy.preserve = true;
+			break;
+		case 'R':
+		case 'r':
+			options.recursive = true;
+			break;
+		case 'T':
+			options.no_target_directory = true;
+			break;
+		case 'v':
+			options.verbose = true;
+			break;
+		case PROGRESS:
+			options.progress = true;
+			break;
+		case SPARSE:
+			options.copy.fill_holes = strcmp(optarg, "never") == 0;
+			if (!options.copy.fill_holes &&
+			    strcmp(optarg, "auto") != 0) {
+				error(0, 0, "invalid argument %s for '--sparse'\n"
+				      "Valid arguments are:\n"
+				      "  - 'never'\n"
+				      "  - 'auto'", quote(optarg));
+				fail_usage();
+			}
+			break;
+		case HELP:
+			print_help();
+			exit(0);
+		case VERSION:
+			puts("cp (Cosy examples) " COSY_EXAMPLES_VERSION);
+			exit(0);
+		default:
+			fail_usage();
+		}
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct stat status;
+	const char *last;
+	int count;
+
+	parse_options(argc, argv);
+	count = argc - optind;
+	if (count == 0) {
+		error(0, 0, "missing file operand");
+		fail_usage();
+	}
+	last = argv[argc - 1];
+	if (count == 1) {
+		error(0, 0, "missing destination file operand after %s",
+		      quote(last));
+		fail_usage();
+	}
+	if (options.no_target_directory && count > 2) {
+		error(0, 0, "extra operand %s", quote(argv[optind + 2]));
+		fail_usage();
+	}
+	copy_init(&copy, &options.copy, report, show_progress, NULL);
+	if (!options.no_target_directory && stat(last, &status) == 0 &&
+	    S_ISDIR(status.st_mode)) {
+		copy_into(argv + optind, count - 1, last);
+	} else if (count > 2) {
+		error(1, stat(last, &status) < 0 ? errno : ENOTDIR,
+		      "target %s", quote(last));
+	} else {
+		copy_operand(argv[optind], last);
+	}
+	copy_flush(&copy);
+	finish_directories();
+	copy_free(&copy);
+	clear_progress();
+	if (fclose(stdout) != 0)
+		error(1, errno, "write error");
+	return exit_status;
+}
