@@ -65,6 +65,8 @@ public:
 
   // While the source is read.
 
+  clang::ASTContext &context() { return CI.getASTContext(); }
+
   /// From \p Loc on, warnings are as \p S says.
   void changeWarnings(clang::SourceLocation Loc, const WarningState &S) {
     Changes.push_back({Loc, S});

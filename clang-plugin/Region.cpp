@@ -20,7 +20,12 @@ namespace cosy {
 CallInst *asMarker(Instruction &I, StringRef Name) {
   auto *CI = dyn_cast<CallInst>(&I);
   Function *F = CI ? CI->getCalledFunction() : nullptr;
-  return F && F->isDeclaration() && F->getName() == Name ? CI : nullptr;
+  if (!F || !F->isDeclaration())
+    return nullptr;
+  StringRef Is = F->getName();
+  bool Same = Is == Name || (Name == StartMarker &&
+                             (Is == StartWithMarker || Is == StartNativeMarker));
+  return Same ? CI : nullptr;
 }
 
 void prepareHost(Function &Host, FunctionAnalysisManager &FAM) {
@@ -30,6 +35,7 @@ void prepareHost(Function &Host, FunctionAnalysisManager &FAM) {
       if (I.isLifetimeStartOrEnd())
         I.eraseFromParent();
   removeUnreachableBlocks(Host);
+  insertStops(Host);
   FAM.invalidate(Host, PreservedAnalyses::none());
   PreservedAnalyses PA = SROAPass(SROAOptions::PreserveCFG).run(Host, FAM);
   FAM.invalidate(Host, PA);
@@ -235,6 +241,7 @@ static void findOutputs(Region &R) {
 bool findRegion(CallInst *Start, Region &R) {
   R.Host = Start->getFunction();
   R.Loc = Start->getDebugLoc();
+  R.Options = optionsOf(*Start);
   R.Before = Start->getParent();
   R.Entry = SplitBlock(R.Before, Start);
   Start->eraseFromParent();

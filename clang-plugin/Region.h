@@ -9,6 +9,8 @@
 #ifndef COSY_PLUGIN_REGION_H
 #define COSY_PLUGIN_REGION_H
 
+#include "StartOptions.h"
+
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Function.h"
@@ -18,7 +20,11 @@
 namespace cosy {
 
 constexpr llvm::StringLiteral StartMarker = "__cosy_region_start";
+constexpr llvm::StringLiteral StartWithMarker = "__cosy_region_start_with";
+constexpr llvm::StringLiteral StartNativeMarker = "__cosy_region_start_native";
 constexpr llvm::StringLiteral EndMarker = "__cosy_region_end";
+constexpr const llvm::StringLiteral *AllMarkers[] = {
+    &StartMarker, &StartWithMarker, &StartNativeMarker, &EndMarker};
 
 struct Region {
   /// A way out: From is the last block inside, To the first outside. Both have
@@ -31,6 +37,7 @@ struct Region {
   llvm::Function *Host = nullptr;
   const llvm::DILocation *Loc = nullptr; ///< of COSY_START
   unsigned Index = 0;                    ///< in its function
+  StartOptions Options;
   llvm::BasicBlock *Before = nullptr;    ///< its only successor is Entry
   llvm::BasicBlock *Entry = nullptr;
   llvm::SetVector<llvm::BasicBlock *> Blocks;
@@ -44,7 +51,8 @@ struct Region {
   llvm::SmallVector<llvm::Value *, 8> Inputs; ///< by argument of Source
 };
 
-/// The call of the marker \p Name, or null.
+/// \p I if it calls the marker \p Name, or null. StartMarker stands for all that
+/// begin a region.
 llvm::CallInst *asMarker(llvm::Instruction &I, llvm::StringRef Name);
 
 /// Brings \p Host into a form in which regions have few inputs: locals in SSA

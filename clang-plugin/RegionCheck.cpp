@@ -72,7 +72,8 @@ private:
     if (!F || !F->getIdentifier())
       return {};
     StringRef Name = F->getName();
-    return Name == StringRef(StartMarker) || Name == StringRef(EndMarker)
+    return llvm::is_contained(llvm::map_range(AllMarkers, [](auto *M) { return StringRef(*M); }),
+                        Name)
                ? Name
                : StringRef();
   }
@@ -85,7 +86,9 @@ private:
     if (auto *E = dyn_cast<Expr>(S); E && region() >= 0)
       FE.addRange(E->getExprLoc(), E->getSourceRange());
     if (StringRef Name = markerName(S); !Name.empty()) {
-      marker(cast<CallExpr>(S), Name == StringRef(StartMarker), Block);
+      marker(cast<CallExpr>(S), Name != StringRef(EndMarker), Block);
+      if (Name == StringRef(StartWithMarker))
+        checkOptions(cast<CallExpr>(S));
       return;
     }
     if (auto *C = dyn_cast<CompoundStmt>(S)) {
@@ -163,6 +166,20 @@ private:
     Open = nullptr;
   }
 
+  void checkOptions(CallExpr *Start) {
+    SmallVector<std::optional<uint64_t>, 8> Args;
+    for (Expr *E : Start->arguments()) {
+      Expr::EvalResult R;
+      if (!E->isValueDependent() && E->EvaluateAsInt(R, FE.context()))
+        Args.push_back(R.Val.getInt().getZExtValue());
+      else
+        Args.push_back(std::nullopt);
+    }
+    StartOptions Options;
+    if (std::string Wrong = readOptions(Args, Options); !Wrong.empty())
+      error(Start->getBeginLoc(), Start->getSourceRange(), Wrong);
+  }
+
   /// Tells the front end of the region that \p End ends.
   void addRegion(CallExpr *End) {
     MarkedRegion R;
@@ -218,8 +235,8 @@ public:
 
   bool HandleTopLevelDecl(DeclGroupRef Group) override {
     IdentifierTable &Names = CI.getPreprocessor().getIdentifierTable();
-    if (Names.find(StartMarker) != Names.end() ||
-        Names.find(EndMarker) != Names.end())
+    if (llvm::any_of(AllMarkers,
+               [&](auto *M) { return Names.find(*M) != Names.end(); }))
       for (Decl *D : Group)
         visit(D);
     return true;

@@ -166,6 +166,10 @@ void ModuleRegions::explain(const Region &R, const Compound &C) {
 }
 
 void ModuleRegions::processRegion(CallInst *Start, unsigned Index) {
+  if (Start->getCalledFunction()->getName() == StartNativeMarker) {
+    Start->eraseFromParent();
+    return;
+  }
   Region R;
   R.Index = Index;
   if (!findRegion(Start, R))
@@ -206,7 +210,10 @@ bool ModuleRegions::run() {
     return false;
   keepPristine(Hosts);
   for (Function *F : Hosts) {
-    prepareHost(*F, FAM);
+    if (any_of(markersOf(*F, StartMarker), [](CallInst *C) {
+          return C->getCalledFunction()->getName() != StartNativeMarker;
+        }))
+      prepareHost(*F, FAM);
     for (auto [N, Start] : enumerate(markersOf(*F, StartMarker)))
       processRegion(Start, N);
     for (CallInst *End : markersOf(*F, EndMarker))
@@ -218,14 +225,19 @@ bool ModuleRegions::run() {
     FAM.clear(*Copy, Copy->getName());
     Copy->eraseFromParent();
   }
-  for (StringRef Name : {StartMarker, EndMarker, ExitMarker})
+  auto EraseUnused = [&](StringRef Name) {
     if (Function *F = M.getFunction(Name); F && F->use_empty())
       F->eraseFromParent();
+  };
+  for (const StringLiteral *Name : AllMarkers)
+    EraseUnused(*Name);
+  EraseUnused(ExitMarker);
   return true;
 }
 
 PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
-  if (!M.getFunction(StartMarker) && !M.getFunction(EndMarker))
+  if (none_of(AllMarkers,
+              [&](const StringLiteral *Name) { return M.getFunction(*Name); }))
     return PreservedAnalyses::all();
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   return ModuleRegions(M, FAM, Options).run() ? PreservedAnalyses::none()

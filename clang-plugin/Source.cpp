@@ -36,6 +36,14 @@ namespace cosy {
 constexpr unsigned MaxCallee = 2000;
 constexpr unsigned MaxTotal = 20000;
 
+/// Does \p I begin a region that wants something the one around it does not?
+static bool hasOptions(const Instruction &I) {
+  auto *CI = dyn_cast<CallInst>(&I);
+  const Function *F = CI ? CI->getCalledFunction() : nullptr;
+  return F && (F->getName() == StartWithMarker ||
+               F->getName() == StartNativeMarker);
+}
+
 static bool canInline(const Function &Callee, const Function &Source) {
   if (Callee.isDeclaration() || Callee.isInterposable() || Callee.isVarArg() ||
       Callee.hasPersonalityFn() || Callee.isPresplitCoroutine() ||
@@ -51,7 +59,7 @@ static bool canInline(const Function &Callee, const Function &Source) {
     if (BB.hasAddressTaken())
       return false;
     for (const Instruction &I : BB)
-      if (whyNotMovable(I))
+      if (whyNotMovable(I) || hasOptions(I))
         return false;
   }
   return true;

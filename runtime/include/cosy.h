@@ -23,6 +23,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <cosy/options.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -30,15 +32,59 @@ extern "C" {
 #ifdef __COSY_PLUGIN__
 /* Replaced by the plugin; a program not linked through it fails to link. */
 void __cosy_region_start(void);
+void __cosy_region_start_with(uint64_t option, ...);
+void __cosy_region_start_native(void);
 void __cosy_region_end(void);
 #define COSY_START __cosy_region_start()
+#define COSY_START_WITH(...) \
+	__cosy_region_start_with(__VA_ARGS__, (uint64_t)COSY_OPTION_END)
+#define COSY_START_NATIVE __cosy_region_start_native()
 #define COSY_END __cosy_region_end()
 #else
 /** COSY_START - a region begins here; a statement, in a function's body */
 #define COSY_START ((void)0)
+/**
+ * COSY_START_WITH() - the same with options (cosy/options.h)
+ *
+ * What they ask for is done by code that the plugin adds. So there is no
+ * COSY_START_WITH() without it.
+ */
+#define COSY_START_WITH(...) \
+	_Static_assert(0, "COSY_START_WITH needs the Cosy plugin (cosy-cc)")
+/** COSY_START_NATIVE - the region stays machine code, for debugging */
+#define COSY_START_NATIVE ((void)0)
 /** COSY_END - the region ends here; in the same function */
 #define COSY_END ((void)0)
 #endif
+
+/** COSY_START_STOP_ON_ERROR - a region that ends when a system call fails */
+#define COSY_START_STOP_ON_ERROR COSY_START_WITH(COSY_STOP_ON_ERROR)
+
+/**
+ * struct cosy_failure - why a region with options ended early
+ * @file:     source file, as given to the compiler
+ * @line:     the line of the system call that failed; or where the region was
+ *	      when it reached its limit, 0 if that is not known
+ * @function: the function the region is in
+ * @call:     the function of libc that failed; NULL if it was a limit
+ * @error:    errno at that moment; ETIME if it was a limit
+ */
+struct cosy_failure {
+	const char *file;
+	const char *function;
+	const char *call;
+	unsigned int line;
+	int error;
+};
+
+/**
+ * cosy_last_error() - how the last region with options ended
+ *
+ * Return: NULL if the region with COSY_STOP_ON_ERROR or COSY_STOP that this
+ * thread entered last ended by itself, or there was none; else why it was ended,
+ * valid until the thread enters the next one. Thread-safe, async-signal-safe.
+ */
+const struct cosy_failure *cosy_last_error(void);
 
 /*
  * Underneath: compounds by hand, as the paper's Cosy-Lib had them. An image

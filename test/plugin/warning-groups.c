@@ -7,6 +7,9 @@
 // RUN: %not %clang -c -o %t.o -fplugin-arg-cosy-Werror=cosy-no-system-call %s 2>&1 | FileCheck --check-prefix=ERROR %s
 // RUN: %clang -c -o %t.o -DNO_ERROR -Werror -fplugin-arg-cosy-Wno-error=cosy-no-system-call %s 2>&1 | FileCheck --check-prefix=ON %s
 // RUN: %clang -c -o %t.o -DNO_ERROR -w %s 2>&1 | FileCheck --allow-empty --check-prefix=OFF %s
+// RUN: %cosy-cc -Werror -c -o %t.o -DNO_ERROR -Wno-error=cosy %s 2>&1 | FileCheck --check-prefix=ON %s
+// RUN: %cosy-cc -c -o %t.o -DNO_ERROR -Wno-cosy-no-system-call %s 2>&1 | FileCheck --check-prefix=PRAGMA %s --implicit-check-not=warning:
+// RUN: %not %cosy-cc -c -o %t.o -Werror=cosy %s 2>&1 | FileCheck --check-prefix=ERROR %s
 // RUN: %not %clang -c -o %t.o -fplugin-arg-cosy-Wcosy-unheard-of %s 2>&1 | FileCheck --check-prefix=UNKNOWN %s
 // RUN: %not %clang -c -o %t.o -DBAD %s 2>&1 | FileCheck --check-prefix=BAD %s
 #include <cosy.h>

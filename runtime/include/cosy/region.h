@@ -166,6 +166,37 @@ void cosy_functions_remove(struct cosy_function *functions, size_t count);
  */
 int64_t cosy_region_run(struct cosy_region *region, uint64_t *frame);
 
+/**
+ * struct cosy_place - a system call after which a region may stop
+ * @file:     source file as given to the compiler
+ * @function: the function the region is in
+ * @call:     the function of libc that makes it
+ * @line:     its line
+ */
+struct cosy_place {
+	const char *file;
+	const char *function;
+	const char *call;
+	uint32_t line;
+};
+
+/**
+ * cosy_stop_reset() - a region that may stop begins
+ *
+ * Called by generated code in front of it, on every executor: from now on
+ * cosy_last_error() is NULL. Thread-safe, async-signal-safe.
+ */
+void cosy_stop_reset(void);
+
+/**
+ * cosy_stop_failed() - a region has stopped because a call failed
+ * @place: the call
+ *
+ * Called by generated code behind the region, on every executor, with errno as
+ * the call has left it. Thread-safe, async-signal-safe.
+ */
+void cosy_stop_failed(const struct cosy_place *place);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- StartOptions.cpp - What COSY_START_WITH asks for -------------------===//
+#include "StartOptions.h"
+#include "Diagnostics.h"
+#include "SystemCalls.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+extern "C" {
+#include <cosy/format.h>
+#include <cosy/region.h>
+}
+
+using namespace llvm;
+
+namespace cosy {
+
+//===----------------------------------------------------------------------===//
+// Reading them
+//===----------------------------------------------------------------------===//
+
+std::string readOptions(ArrayRef<std::optional<uint64_t>> Args,
+                        StartOptions &Options) {
+  bool HasPolicy = false;
+  for (size_t N = 0; N < Args.size(); ++N) {
+    if (!Args[N])
+      return "an option of COSY_START_WITH is none of cosy.h";
+    auto Value = [&](StringRef What, uint64_t Least, uint64_t Most,
+                     uint64_t &V) -> std::string {
+      if (++N == Args.size() || !Args[N])
+        return (What + " has to be a constant").str();
+      V = *Args[N];
+      if (V < Least || V > Most)
+        return (What + " has to be " + Twine(Least) + " to " + Twine(Most)).str();
+      return "";
+    };
+    std::string Wrong;
+    uint64_t V;
+    switch (*Args[N]) {
+    case COSY_OPTION_END:
+      if (HasPolicy && !Options.limited())
+        return "COSY_AT_LIMIT without a limit; add COSY_MAX_OPERATIONS or "
+               "COSY_MAX_MS";
+      return "";
+    case COSY_OPTION_STOP_ON_ERROR:
+      Options.StopOnError = true;
+      break;
+    case COSY_OPTION_MAX_OPERATIONS:
+      Wrong = Value("COSY_MAX_OPERATIONS", 1, COSY_MAX_LIMIT, V);
+      if (Wrong.empty())
+        Options.MaxOperations = V;
+      break;
+    case COSY_OPTION_MAX_MS:
+      Wrong = Value("COSY_MAX_MS", 1, UINT32_MAX, V);
+      if (Wrong.empty())
+        Options.MaxMs = V;
+      break;
+    case COSY_OPTION_AT_LIMIT:
+      Wrong = Value("COSY_AT_LIMIT", COSY_RESUME, COSY_KILL, V);
+      if (Wrong.empty())
+        Options.AtLimit = static_cast<cosy_policy>(V);
+      HasPolicy = true;
+      break;
+    default:
+      return "an option of COSY_START_WITH is none of cosy.h";
+    }
+    if (!Wrong.empty())
+      return Wrong;
+  }
+  return "an option of COSY_START_WITH lacks its value";
+}
+
+StartOptions optionsOf(const CallInst &Start) {
+  StartOptions Options;
+  if (Start.getCalledFunction()->getName() != StartWithMarker)
+    return Options;
+  SmallVector<std::optional<uint64_t>, 8> Args;
+  for (const Use &U : Start.args()) {
+    auto *C = dyn_cast<ConstantInt>(U.get());
+    Args.push_back(C ? std::optional<uint64_t>(C->getZExtValue()) : std::nullopt);
+  }
+  readOptions(Args, Options);
+  return Options;
+}
+
+//===----------------------------------------------------------------------===//
+// Stopping
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A region before its blocks are split off: those on a way from the start to
+/// the end marker.
+struct Extent {
+  SetVector<BasicBlock *> Blocks;
+  BasicBlock *Behind = nullptr; ///< where the region goes on
+};
+
+} // namespace
+
+static CallInst *firstMarker(BasicBlock &BB, StringRef Name) {
+  for (Instruction &I : BB)
+    if (CallInst *C = asMarker(I, Name))
+      return C;
+  return nullptr;
+}
+
+/// Splits the blocks at both markers. \returns no block if the end is never
+/// reached or not in one place, which is reported later.
+static Extent extentOf(CallInst *Start) {
+  Extent E;
+  BasicBlock *Entry = SplitBlock(Start->getParent(), Start->getNextNode());
+  SetVector<BasicBlock *> Reached;
+  Reached.insert(Entry);
+  CallInst *End = nullptr;
+  for (unsigned N = 0; N < Reached.size(); ++N) {
+    if (CallInst *C = firstMarker(*Reached[N], EndMarker)) {
+      if (End && End != C)
+        return E;
+      End = C;
+      continue;
+    }
+    for (BasicBlock *S : successors(Reached[N]))
+      Reached.insert(S);
+  }
+  if (!End)
+    return E;
+  E.Behind = SplitBlock(End->getParent(), End->getNextNode());
+  E.Blocks.insert(End->getParent());
+  for (unsigned N = 0; N < E.Blocks.size(); ++N)
+    if (E.Blocks[N] != Entry)
+      for (BasicBlock *P : predecessors(E.Blocks[N]))
+        if (Reached.count(P))
+          E.Blocks.insert(P);
+  return E;
+}
+
+/// Does \p Call fail with -1 and errno? The functions of docs/syscalls.md do, and
+/// syscall(2).
+static bool failsWithErrno(const CallInst &Call) {
+  const Function *F = Call.getCalledFunction();
+  if (!F || !(F->isDeclaration() || F->hasAvailableExternallyLinkage()) ||
+      F->isIntrinsic())
+    return false;
+  StringRef Name = F->getName();
+  Name.consume_front("\1");
+  Type *Ty = Call.getType();
+  return (Ty->isIntegerTy(32) || Ty->isIntegerTy(64) || Ty->isPointerTy()) &&
+         (Name == "syscall" || findLibcFunction(Name).Call);
+}
+
+/// The last of the instructions behind \p Call that only put its result where it
+/// is assigned to, or \p Call: what is assigned is assigned also if it failed.
+static Instruction *assignmentOf(CallInst &Call) {
+  Instruction *Last = &Call;
+  SmallPtrSet<Value *, 4> Result;
+  Result.insert(&Call);
+  for (Instruction *I = Call.getNextNode(); I; I = I->getNextNode()) {
+    auto *St = dyn_cast<StoreInst>(I);
+    if (St && Result.count(St->getValueOperand()))
+      Last = St;
+    else if (isa<CastInst>(I) && Result.count(I->getOperand(0)))
+      Result.insert(I);
+    else if (!isa<CastInst>(I) && !isa<GetElementPtrInst>(I) &&
+             !(isa<LoadInst>(I) && !cast<LoadInst>(I)->isVolatile()))
+      break;
+  }
+  return Last;
+}
+
+/// The struct cosy_place of \p Call.
+static Constant *placeOf(const CallInst &Call) {
+  Module &M = *const_cast<Module *>(Call.getModule());
+  LLVMContext &Ctx = M.getContext();
+  auto Text = [&](StringRef S) -> Constant * {
+    Constant *C = ConstantDataArray::getString(Ctx, S);
+    auto *GV = new GlobalVariable(M, C->getType(), true,
+                                  GlobalValue::PrivateLinkage, C, "cosy.str");
+    GV->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
+    return GV;
+  };
+  const DILocation *Loc = Call.getDebugLoc();
+  StringRef Name = Call.getCalledFunction()->getName();
+  Name.consume_front("\1");
+  return ConstantStruct::getAnon(
+      {Text(Loc ? Loc->getFilename() : StringRef(M.getSourceFileName())),
+       Text(Call.getFunction()->getName()), Text(Name),
+       ConstantInt::get(Type::getInt32Ty(Ctx), Loc ? Loc->getLine() : 0)});
+}
+
+/// Makes the region leave behind a failing call. One block, behind the region,
+/// tells libcosy which it was; so there is one more exit, and one more output.
+static void stopOnErrors(const Extent &E) {
+  SmallVector<CallInst *, 8> Calls;
+  for (BasicBlock *BB : E.Blocks)
+    for (Instruction &I : *BB)
+      if (auto *CI = dyn_cast<CallInst>(&I); CI && failsWithErrno(*CI))
+        Calls.push_back(CI);
+  if (Calls.empty())
+    return;
+  Function &Host = *E.Behind->getParent();
+  Module &M = *Host.getParent();
+  LLVMContext &Ctx = M.getContext();
+  SmallVector<Constant *, 8> Places;
+  for (CallInst *CI : Calls)
+    Places.push_back(placeOf(*CI));
+  auto *Ty = ArrayType::get(Places[0]->getType(), Places.size());
+  auto *Table = new GlobalVariable(M, Ty, true, GlobalValue::PrivateLinkage,
+                                   ConstantArray::get(Ty, Places), "cosy.places");
+
+  BasicBlock *Stop = BasicBlock::Create(Ctx, "cosy.stop", &Host, E.Behind);
+  IRBuilder<> B(Stop);
+  B.SetCurrentDebugLocation(Calls[0]->getDebugLoc());
+  PHINode *Which = B.CreatePHI(B.getInt32Ty(), Calls.size());
+  FunctionCallee Fn = M.getOrInsertFunction(
+      "cosy_stop_failed",
+      FunctionType::get(B.getVoidTy(), {B.getPtrTy()}, false));
+  Value *Index = B.CreateZExt(Which, B.getInt64Ty());
+  B.CreateCall(Fn, B.CreateInBoundsGEP(Ty, Table, {B.getInt64(0), Index}));
+  B.CreateBr(E.Behind);
+
+  for (auto [N, CI] : enumerate(Calls)) {
+    BasicBlock *BB = CI->getParent();
+    BasicBlock *Cont = SplitBlock(BB, assignmentOf(*CI)->getNextNode());
+    Instruction *Old = BB->getTerminator();
+    IRBuilder<> At(Old);
+    At.SetCurrentDebugLocation(CI->getDebugLoc());
+    Value *Result = CI;
+    if (CI->getType()->isPointerTy())
+      Result = At.CreatePtrToInt(CI, At.getInt64Ty());
+    Value *Failed = At.CreateICmpEQ(
+        Result, Constant::getAllOnesValue(Result->getType()));
+    BranchInst *Br = At.CreateCondBr(Failed, Stop, Cont);
+    Br->setMetadata(LLVMContext::MD_prof,
+                    MDBuilder(Ctx).createUnlikelyBranchWeights());
+    Old->eraseFromParent();
+    Which->addIncoming(At.getInt32(N), BB);
+  }
+}
+
+void insertStops(Function &Host) {
+  SmallVector<CallInst *, 4> Starts;
+  for (BasicBlock &BB : Host)
+    for (Instruction &I : BB)
+      if (CallInst *C = asMarker(I, StartMarker); C && optionsOf(*C).StopOnError)
+        Starts.push_back(C);
+  for (CallInst *Start : Starts) {
+    IRBuilder<> B(Start);
+    B.CreateCall(Host.getParent()->getOrInsertFunction(
+        "cosy_stop_reset", FunctionType::get(B.getVoidTy(), false)));
+    Extent E = extentOf(Start);
+    if (E.Behind)
+      stopOnErrors(E);
+  }
+}
+
+} // namespace cosy

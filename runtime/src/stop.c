@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * stop.c - why the last region of a thread ended early.
+ */
+#include <cosy.h>
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include <cosy/region.h>
+
+#include "export.h"
+
+static _Thread_local struct cosy_failure failure;
+static _Thread_local bool failed;
+
+COSY_EXPORT void cosy_stop_reset(void)
+{
+	failed = false;
+}
+
+COSY_EXPORT void cosy_stop_failed(const struct cosy_place *place)
+{
+	failure = (struct cosy_failure){
+		.file = place->file,
+		.function = place->function,
+		.call = place->call,
+		.line = place->line,
+		.error = errno,
+	};
+	failed = true;
+}
+
+COSY_EXPORT const struct cosy_failure *cosy_last_error(void)
+{
+	return failed ? &failure : NULL;
+}
