@@ -46,7 +46,7 @@ public:
 
 private:
   void keepPristine(ArrayRef<Function *> Hosts);
-  void processRegion(CallInst *Start, unsigned Index);
+  void processRegion(CallInst *Start, unsigned Index, bool Optimized);
   bool compile(Region &R, Compound &C);
   void explain(const Region &R, const Compound &C);
 
@@ -165,7 +165,7 @@ void ModuleRegions::explain(const Region &R, const Compound &C) {
                   "time");
 }
 
-void ModuleRegions::processRegion(CallInst *Start, unsigned Index) {
+void ModuleRegions::processRegion(CallInst *Start, unsigned Index, bool Optimized) {
   if (Start->getCalledFunction()->getName() == StartNativeMarker) {
     Start->eraseFromParent();
     return;
@@ -180,6 +180,8 @@ void ModuleRegions::processRegion(CallInst *Start, unsigned Index) {
   FAM.invalidate(*R.Source,
                  SROAPass(SROAOptions::PreserveCFG).run(*R.Source, FAM));
   SmallVector<PrivateLocal, 4> Locals = privatizeLocals(R);
+  if (!Optimized)
+    defineValues(*R.Source);
   simplifySource(*R.Source, FAM);
 
   Compound C;
@@ -210,12 +212,13 @@ bool ModuleRegions::run() {
     return false;
   keepPristine(Hosts);
   for (Function *F : Hosts) {
+    bool Optimized = !F->hasFnAttribute(Attribute::OptimizeNone);
     if (any_of(markersOf(*F, StartMarker), [](CallInst *C) {
           return C->getCalledFunction()->getName() != StartNativeMarker;
         }))
       prepareHost(*F, FAM);
     for (auto [N, Start] : enumerate(markersOf(*F, StartMarker)))
-      processRegion(Start, N);
+      processRegion(Start, N, Optimized);
     for (CallInst *End : markersOf(*F, EndMarker))
       End->eraseFromParent(); // of a region that is none
     FAM.invalidate(*F, PreservedAnalyses::none());

@@ -1272,8 +1272,7 @@ void Selector::lower(Instruction &I) {
     return lowerBranch(cast<BranchInst>(I));
   case Instruction::Switch:
     return lowerSwitch(cast<SwitchInst>(I));
-  case Instruction::Ret:
-    return; // behind an exit
+  case Instruction::Ret: // behind an exit, or behind undefined behaviour
   case Instruction::Unreachable:
     emit(COSY_OP_JMP).Target = Cur; // never reached natively either
     return;

@@ -119,6 +119,19 @@ void inlineCallees(Function &Source, const PristineMap &Pristine) {
 // Simplification
 //===----------------------------------------------------------------------===//
 
+void defineValues(Function &Source) {
+  for (BasicBlock &BB : Source)
+    for (Instruction &I : BB) {
+      I.dropPoisonGeneratingAnnotations();
+      I.dropUBImplyingAttrsAndMetadata();
+      if (isa<CallBase>(I))
+        continue;
+      for (Use &U : I.operands())
+        if (isa<UndefValue>(U))
+          U.set(Constant::getNullValue(U->getType()));
+    }
+}
+
 /// Moves the increment of a loop's counter behind the last use of its old
 /// value, so that both can have one register.
 static void sinkIncrements(LoopInfo &LI) {

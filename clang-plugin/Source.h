@@ -17,6 +17,11 @@ using PristineMap = llvm::DenseMap<llvm::Function *, llvm::Function *>;
 /// and small enough.
 void inlineCallees(llvm::Function &Source, const PristineMap &Pristine);
 
+/// Gives what is undefined in C some value, as machine code that was not optimized
+/// has one: otherwise \p Source would be simplified by what cannot be meant, and
+/// not do what a program does that gets away with an uninitialised variable.
+void defineValues(llvm::Function &Source);
+
 /// Simplifies \p Source and brings it into the form selection wants.
 void simplifySource(llvm::Function &Source, llvm::FunctionAnalysisManager &FAM);
 

@@ -22,7 +22,8 @@ def options(rng):
     flags = ["--concise", "--max-funcs", rng.randint(3, 7), "--max-block-depth", rng.randint(2, 4),
              "--max-block-size", rng.randint(3, 6), "--max-expr-complexity", rng.randint(3, 10),
              "--max-array-dim", rng.randint(1, 3), "--max-array-len-per-dim", rng.randint(2, 6),
-             "--max-pointer-depth", rng.randint(1, 3), "--max-struct-fields", rng.randint(2, 6)]
+             "--max-pointer-depth", rng.randint(1, 3), "--max-struct-fields", rng.randint(2, 6),
+             "--strict-float"]
     for flag, chance in (("--inline-function", .3), ("--float", .1), ("--no-packed-struct", .5),
                          ("--no-volatiles", .3), ("--no-unions", .3),
                          ("--no-bitfields", .3), ("--no-pointers", .1), ("--no-jumps", .3)):
