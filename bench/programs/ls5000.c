@@ -28,15 +28,16 @@ static uint64_t total;		/* of all st_size */
 static uint64_t region(uint64_t count)
 {
 	const uint64_t passes = count / files;
+	const int dir = fd;
 	uint64_t pass, sum = 0;
 	long n, at;
 
 	COSY_START;
 	for (pass = 0; pass < passes; pass++) {
-		lseek(fd, 0, SEEK_SET);
-		while ((n = syscall(SYS_getdents64, fd, buffer, sizeof(buffer))) > 0) {
+		lseek(dir, 0, SEEK_SET);
+		while ((n = syscall(SYS_getdents64, dir, buffer, sizeof(buffer))) > 0) {
 			for (at = 0; at < n; at += ((struct dirent64 *)(buffer + at))->d_reclen) {
-				fstatat(fd, ((struct dirent64 *)(buffer + at))->d_name, &st,
+				fstatat(dir, ((struct dirent64 *)(buffer + at))->d_name, &st,
 					AT_SYMLINK_NOFOLLOW);
 				sum += (uint64_t)st.st_size;
 			}

@@ -95,4 +95,5 @@ noinline struct cosy_made cosy_fast_plain(struct cosy_state *st,
 void cosy_fast_init(void)
 {
 	cosy_name_init();
+	cosy_child_init();
 }

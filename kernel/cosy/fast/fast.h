@@ -15,7 +15,10 @@
 #define COSY_FAST_H
 
 #include <linux/audit.h>
+#include <linux/fdtable.h>
+#include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/sched.h>
 #include <linux/types.h>
 
 #include <cosy/exec.h>
@@ -31,11 +34,13 @@
 /**
  * struct cosy_name - a struct filename of our own, without allocation
  * @filename: what the kernel's functions are given
+ * @len:      of the name
  * @text:     the name
  */
 struct cosy_name {
 	struct filename filename;
-	char text[COSY_NAME_SIZE];
+	size_t len;
+	char text[COSY_NAME_SIZE] __aligned(sizeof(long));
 };
 
 /**
@@ -62,6 +67,48 @@ static __always_inline struct cosy_made cosy_made(const struct cosy_insn *ip,
 	return (struct cosy_made){ .result = result, .ip = ip };
 }
 
+/**
+ * struct cosy_fd - an open file during one call
+ * @file:    it
+ * @counted: a reference was taken
+ */
+struct cosy_fd {
+	struct file *file;
+	bool counted;
+};
+
+/**
+ * cosy_fd_get() - the file of a descriptor, as fdget()
+ * @fd: the descriptor
+ *
+ * Nobody else can close a descriptor of a table that is the current thread's
+ * alone: then no reference is needed.
+ *
+ * Return: it, file is NULL if there is none or it is open with O_PATH.
+ */
+static inline struct cosy_fd cosy_fd_get(unsigned int fd)
+{
+	struct files_struct *files = current->files;
+	struct cosy_fd found = {};
+
+	if (likely(atomic_read_acquire(&files->count) == 1)) {
+		found.file = files_lookup_fd_raw(files, fd);
+		if (unlikely(found.file && found.file->f_mode & FMODE_PATH))
+			found.file = NULL;
+	} else {
+		found.file = fget(fd);
+		found.counted = true;
+	}
+	return found;
+}
+
+/** cosy_fd_put() - the reverse of cosy_fd_get() */
+static inline void cosy_fd_put(struct cosy_fd fd)
+{
+	if (fd.counted && fd.file)
+		fput(fd.file);
+}
+
 /* fast.c */
 void cosy_fast_init(void);
 cosy_fast_find_fn cosy_fast_find;
@@ -73,6 +120,11 @@ void cosy_name_init(void);
 bool cosy_name_get(struct cosy_name *name, const char __user *from, long *err);
 int cosy_name_lookup(int dfd, struct cosy_name *name, unsigned int flags,
 		     struct path *path);
+
+/* child.c */
+void cosy_child_init(void);
+bool cosy_child_stat(int dfd, const struct cosy_name *name, int flags,
+		     struct kstat *stat, long *err);
 
 /* stat.c */
 cosy_fast_call_fn cosy_fast_stat;

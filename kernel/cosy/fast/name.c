@@ -9,6 +9,7 @@
 #include <linux/namei.h>
 #include <linux/static_call.h>
 #include <linux/uaccess.h>
+#include <asm/word-at-a-time.h>
 
 #include "fast/fast.h"
 #include "internal.h"
@@ -35,6 +36,36 @@ void cosy_name_init(void)
 	cosy_has_lookup = true;
 }
 
+/*
+ * strncpy_from_user() for names of less than so many bytes, which most are.
+ * Return: the length, 0 if it is not one of these.
+ */
+#define SHORT_NAME	32
+
+static size_t cosy_name_copy_short(char *to, const char __user *from)
+{
+	const struct word_at_a_time c = WORD_AT_A_TIME_CONSTANTS;
+	const void __user *p = from;
+	unsigned long bits;
+	size_t at;
+	u64 word;
+
+	if (!cosy_user_begin(&p, SHORT_NAME))
+		return 0;
+	for (at = 0; at < SHORT_NAME; at += sizeof(word)) {
+		cosy_unsafe_get_u64(&word, (const u64 __user *)(p + at), fault);
+		*(u64 *)(to + at) = word;
+		if (has_zero(word, &bits, &c)) {
+			user_access_end();
+			bits = prep_zero_mask(word, bits, &c);
+			return at + find_zero(create_zero_mask(bits));
+		}
+	}
+fault:
+	user_access_end();
+	return 0;
+}
+
 /**
  * cosy_name_get() - copy a name from the process
  * @name: where to
@@ -54,13 +85,16 @@ bool cosy_name_get(struct cosy_name *name, const char __user *from, long *err)
 	*err = 0;
 	if (unlikely(!audit_dummy_context()))
 		return false;
-	len = strncpy_from_user(name->text, from, COSY_NAME_SIZE);
+	len = cosy_name_copy_short(name->text, from);
+	if (!len)
+		len = strncpy_from_user(name->text, from, COSY_NAME_SIZE);
 	if (unlikely(len <= 0)) {
 		*err = len;
 		return false;
 	}
 	if (unlikely(len == COSY_NAME_SIZE))
 		return false;
+	name->len = len;
 	name->filename.name = name->text;
 	name->filename.uptr = from;
 	name->filename.aname = NULL;

@@ -10,16 +10,24 @@
 #include <linux/stat.h>
 #include <linux/uaccess.h>
 #include <linux/uidgid.h>
+#include <linux/user_namespace.h>
 
 #include "fast/fast.h"
 
 /* As cp_new_stat() in fs/stat.c, which makes a copy first. */
 static long cosy_stat_put(const struct kstat *stat, struct stat __user *to)
 {
-	uid_t uid = from_kuid_munged(current_user_ns(), stat->uid);
-	gid_t gid = from_kgid_munged(current_user_ns(), stat->gid);
+	struct user_namespace *ns = current_user_ns();
+	uid_t uid = __kuid_val(stat->uid);
+	gid_t gid = __kgid_val(stat->gid);
 	const void __user *p = to;
 
+	/* In the first namespace ids are what they are, but for the invalid ones. */
+	if (unlikely(ns != &init_user_ns || !uid_valid(stat->uid) ||
+		     !gid_valid(stat->gid))) {
+		uid = from_kuid_munged(ns, stat->uid);
+		gid = from_kgid_munged(ns, stat->gid);
+	}
 	if (!cosy_user_begin(&p, sizeof(*to)))
 		return -EFAULT;
 	to = (struct stat __user *)p;
@@ -67,11 +75,13 @@ static struct cosy_made cosy_stat_path(struct cosy_state *st,
 	if (unlikely(!cosy_name_get(&name, u64_to_user_ptr(name_at), &err)))
 		return err ? cosy_made(ip, err) : cosy_fast_plain(st, ip);
 
-	err = cosy_name_lookup(dfd, &name, lookup, &path);
-	if (likely(!err)) {
-		err = vfs_getattr(&path, &stat, STATX_BASIC_STATS,
-				  flags | AT_NO_AUTOMOUNT);
-		path_put(&path);
+	if (!cosy_child_stat(dfd, &name, flags, &stat, &err)) {
+		err = cosy_name_lookup(dfd, &name, lookup, &path);
+		if (likely(!err)) {
+			err = vfs_getattr(&path, &stat, STATX_BASIC_STATS,
+					  flags | AT_NO_AUTOMOUNT);
+			path_put(&path);
+		}
 	}
 	/* The plain call tries harder. */
 	if (unlikely(err == -ESTALE))
