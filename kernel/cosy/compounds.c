@@ -54,6 +54,17 @@ void cosy_compounds_exit(void)
 }
 
 /**
+ * cosy_compounds_queue() - let a worker do what may take long
+ * @work: it
+ *
+ * Done before the module goes.
+ */
+void cosy_compounds_queue(struct work_struct *work)
+{
+	queue_work(cosy_unloads, work);
+}
+
+/**
  * cosy_file_alloc() - the state of a newly opened file
  *
  * Return: it, or NULL if there is no memory.
@@ -75,6 +86,7 @@ struct cosy_file *cosy_file_alloc(void)
  */
 void cosy_compound_free(struct cosy_compound *compound)
 {
+	cosy_functions_free(compound);
 	cosy_quota_uncharge(compound->owner, compound->charged);
 	if (compound->pins)
 		module_put(THIS_MODULE);
@@ -170,7 +182,9 @@ static void *cosy_image_copy(const struct cosy_load *load)
 static struct cosy_compound *cosy_compound_make(struct cosy_load *load,
 						const void *image)
 {
+	const struct cosy_header *header = image;
 	struct cosy_compound *compound;
+	struct cosy_binding __rcu **functions = NULL;
 	struct cosy_diag diag;
 	u64 size;
 	int err;
@@ -182,14 +196,22 @@ static struct cosy_compound *cosy_compound_make(struct cosy_load *load,
 	}
 
 	size = offsetof(struct cosy_compound, code) + cosy_code_size(image);
-	err = cosy_compound_charge(size);
+	err = cosy_compound_charge(size +
+				   header->nfunctions * sizeof(*functions));
 	if (err)
 		return ERR_PTR(err);
 	compound = kvmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (!compound) {
+	if (compound && header->nfunctions)
+		functions = kvcalloc(header->nfunctions, sizeof(*functions),
+				     GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	size += header->nfunctions * sizeof(*functions);
+	if (!compound || (header->nfunctions && !functions)) {
+		kvfree(compound);
 		cosy_quota_uncharge(current_uid(), size);
 		return ERR_PTR(-ENOMEM);
 	}
+	compound->nfunctions = header->nfunctions;
+	compound->functions = functions;
 	compound->pins = false;
 	atomic_set(&compound->users, 1);
 	INIT_RCU_WORK(&compound->unload, cosy_compound_unloaded);

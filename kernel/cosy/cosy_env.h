@@ -17,6 +17,7 @@
 #include <linux/uaccess.h>
 
 #include <cosy/function.h>
+#include <linux/cosy.h>
 
 #include "compat/compat.h"
 
@@ -24,16 +25,24 @@ typedef long (*cosy_sys_call_fn)(const struct pt_regs *regs, unsigned int nr);
 long cosy_table_call(const struct pt_regs *regs, unsigned int nr);
 DECLARE_STATIC_CALL(cosy_sys_call, cosy_table_call);
 
+struct cosy_compound;
+
 /**
  * struct cosy_env - what a run needs besides pc and registers
- * @regs: arguments of the call being made; nothing else in it is used
- * @step: why an operation is not done here (enum cosy_step)
- * @seccomp: cosy_seccomp_state() when it was entered
+ * @regs:      arguments of the call being made; nothing else in it is used
+ * @step:      why an operation is not done here (enum cosy_step)
+ * @functions: user functions called
+ * @compound:  what is run
+ * @seccomp:   cosy_seccomp_state() when it was entered
+ * @failure:   where a function has failed
  */
 struct cosy_env {
 	struct pt_regs regs;
 	int step;
+	u32 functions;
 	u64 seccomp;
+	const struct cosy_compound *compound;
+	struct cosy_failure failure;
 };
 
 /*
@@ -161,12 +170,9 @@ static __always_inline long cosy_env_call(struct cosy_env *env,
 	return static_call(cosy_sys_call)(&env->regs, nr);
 }
 
-static inline enum cosy_function_end
-cosy_env_function(struct cosy_env *env, unsigned int nr, const u64 *args,
-		  unsigned int nargs, u64 *val)
-{
-	return COSY_FUNCTION_NATIVE;
-}
+enum cosy_function_end cosy_env_function(struct cosy_env *env, unsigned int nr,
+					 const u64 *args, unsigned int nargs,
+					 u64 *val);
 
 static inline bool cosy_env_restart(struct cosy_env *env, long ret)
 {

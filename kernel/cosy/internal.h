@@ -28,6 +28,8 @@
  * @owner:   who is charged for it
  * @charged: bytes charged
  * @unload:  gives up being loaded when nobody can look it up any more
+ * @nfunctions: user functions it calls
+ * @functions: their programs
  * @code:    the decoded compound, immutable
  */
 struct cosy_compound {
@@ -38,6 +40,8 @@ struct cosy_compound {
 	kuid_t owner;
 	u64 charged;
 	struct rcu_work unload;
+	unsigned int nfunctions;
+	struct cosy_binding __rcu **functions;
 	struct cosy_code code;
 };
 
@@ -74,6 +78,7 @@ long cosy_compound_load(struct cosy_file *cf, struct cosy_load __user *arg);
 long cosy_compound_unload(struct cosy_file *cf, const u64 __user *arg);
 struct cosy_compound *cosy_compound_find(struct cosy_file *cf, u64 handle);
 void cosy_compound_free(struct cosy_compound *compound);
+void cosy_compounds_queue(struct work_struct *work);
 
 /**
  * cosy_compound_get() - look a compound up to run it
@@ -107,6 +112,13 @@ static inline void cosy_compound_put(struct cosy_compound *compound)
 	if (atomic_dec_and_test(&compound->users))
 		cosy_compound_free(compound);
 }
+
+/* functions.c */
+void cosy_functions_init(void);
+void cosy_functions_exit(void);
+void cosy_functions_free(struct cosy_compound *compound);
+long cosy_functions_bind(struct cosy_file *cf, struct cosy_bind __user *arg);
+long cosy_functions_yield(struct cosy_yield __user *arg);
 
 /* quota.c */
 int cosy_quota_charge(kuid_t owner, u64 bytes);

@@ -46,6 +46,11 @@ static long cosy_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	case COSY_IOC_UNLOAD:
 		return cosy_compound_unload(file->private_data,
 					    (const u64 __user *)arg);
+	case COSY_IOC_BIND:
+		return cosy_functions_bind(file->private_data,
+					   (struct cosy_bind __user *)arg);
+	case COSY_IOC_YIELD:
+		return cosy_functions_yield((struct cosy_yield __user *)arg);
 	default:
 		return -ENOTTY;
 	}
@@ -100,6 +105,7 @@ static int __init cosy_init(void)
 	cosy_audit_init();
 	cosy_seccomp_init();
 	cosy_fast_init();
+	cosy_functions_init();
 	err = cosy_compounds_init();
 	if (err)
 		return err;
@@ -115,6 +121,7 @@ static void __exit cosy_exit(void)
 {
 	misc_deregister(&cosy_device);
 	cosy_compounds_exit();
+	cosy_functions_exit();
 	/*
 	 * Whoever gave back the last reference has to get out of the module's
 	 * code, be it preempted on the way.

@@ -198,8 +198,20 @@ static noinline bool cosy_run_write(struct cosy_run __user *urun, u32 flags,
 	unsafe_put_user(st->pc, &urun->pc, fault);
 	unsafe_put_user(status, &urun->status, fault);
 	unsafe_put_user(st->value, &urun->value, fault);
-	if (flags & COSY_RUN_COUNT)
+	if (flags & COSY_RUN_COUNT) {
 		unsafe_put_user(st->calls, &urun->calls, fault);
+		unsafe_put_user(st->env.functions, &urun->functions, fault);
+	}
+	if (status == COSY_FAILED) {
+		unsafe_put_user(st->env.failure.address,
+				&urun->failure.address, fault);
+		unsafe_put_user(st->env.failure.line, &urun->failure.line,
+				fault);
+		unsafe_put_user(st->env.failure.function,
+				&urun->failure.function, fault);
+		unsafe_put_user(st->env.failure.wrote, &urun->failure.wrote,
+				fault);
+	}
 	user_access_end();
 	return true;
 fault:
@@ -340,6 +352,8 @@ cosy_compound_run(const struct cosy_compound *compound,
 	st->budget = compound->first;
 	if (run->limit)
 		st->budget = min_t(u64, run->limit, COSY_FIRST_CHUNK);
+	st->env.compound = compound;
+	st->env.functions = 0;
 	/* A call that is given too few arguments must not see our stack. */
 	st->env.regs.di = 0;
 	st->env.regs.si = 0;

@@ -10,6 +10,7 @@
 #include <linux/compiler.h>
 #include <linux/types.h>
 #include <linux/uaccess.h>
+#include <linux/version.h>
 
 #include <asm/asm.h>
 
@@ -19,6 +20,11 @@
  */
 #ifndef __uninitialized
 #define __uninitialized __attribute__((__uninitialized__))
+#endif
+
+/* BPF arenas, which user functions need; a kernel may lack them all the same. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0) && defined(CONFIG_BPF_SYSCALL)
+#define COSY_HAVE_ARENA
 #endif
 
 /**

@@ -69,6 +69,22 @@
 #define COSY_RUN_BARRED	(3ull << 32)
 
 /**
+ * struct cosy_failure - where a user function has failed
+ * @address:  what it has accessed, if that is why
+ * @line:     source line, 0 if it is not known
+ * @function: the function's number in the compound
+ * @wrote:    may it have changed anything before?
+ * @reserved: 0
+ */
+struct cosy_failure {
+	__u64 address;
+	__u32 line;
+	__u32 function;
+	__u32 wrote;
+	__u32 reserved;
+};
+
+/**
  * struct cosy_run - one run of a compound
  * @handle:	from COSY_IOC_LOAD
  * @frame:	address of nregs 64-bit registers. Entered with pc 0 and status
@@ -83,6 +99,8 @@
  * @calls:	in/out: system calls made are added, if COSY_RUN_COUNT is set
  * @flags:	COSY_RUN_COUNT
  * @reserved:	0
+ * @functions:	out, if COSY_RUN_COUNT is set: user functions called in this entry
+ * @failure:	out, with status COSY_FAILED
  */
 struct cosy_run {
 	__u64 handle;
@@ -95,6 +113,8 @@ struct cosy_run {
 	__u64 calls;
 	__u32 flags;
 	__u32 reserved;
+	__u64 functions;
+	struct cosy_failure failure;
 };
 
 #define COSY_RUN_COUNT	(1u << 0)
@@ -126,6 +146,65 @@ struct cosy_load {
 #define COSY_LOAD_PLAIN	(1u << 0)
 
 /**
+ * struct cosy_bind - argument of COSY_IOC_BIND: the program of a user function
+ * @handle:   the compound
+ * @function: number of the function in it
+ * @fd:	      a BPF program of type SYSCALL, as cosy/function.h says; -1: from now
+ *	      on the function has none for this segment
+ * @base:     upper half of all addresses in the segment; the lower is 0
+ * @pointers: bit i is set if argument i is a pointer; 6 bits
+ * @trial:    after so many calls the function has no program any more; 0: it is
+ *	      no trial. At most COSY_BIND_MAX_TRIAL
+ * @stacks:   address of the first of the stacks in the segment
+ * @stack_size: bytes of one; 0: the function needs none
+ * @stack_stride: from one to the next
+ * @nstacks:  at most 64; so many calls can go on at once
+ * @data:     address of the copy of the function's constants
+ * @reserved: 0
+ * @calls:    out: calls of the trial there was until now, if there was one
+ * @cycles:   out: cycles they have taken, by the time-stamp counter
+ *
+ * A function can have one program for each segment. The one whose segment the
+ * pointers among the arguments are in is called, any if all of them are null;
+ * if there is none, CALL leaves as an up-call.
+ *
+ * Errors: EFAULT, EINVAL (what does not fit, no program that could be called),
+ * EBADF, ENOENT (no such compound; nothing to take away), ENOSPC, EDQUOT,
+ * ENOMEM, EOPNOTSUPP (this kernel has no BPF arenas).
+ */
+struct cosy_bind {
+	__u64 handle;
+	__u32 function;
+	__s32 fd;
+	__u64 base;
+	__u32 pointers;
+	__u32 trial;
+	__u64 stacks;
+	__u32 stack_size;
+	__u32 stack_stride;
+	__u32 nstacks;
+	__u32 reserved;
+	__u64 data;
+	__u64 calls;
+	__u64 cycles;
+};
+
+#define COSY_BIND_MAX_TRIAL	(1u << 20)
+
+/**
+ * struct cosy_yield - result of COSY_IOC_YIELD: how a program's call of
+ * cosy_function_yield() is to look
+ * @fd: a descriptor of the module's BTF, close-on-exec; for the fd_array
+ * @id: the kfunc's ID in it; for the call instruction
+ *
+ * Errors: EFAULT, EMFILE, ENFILE, ENOMEM, EOPNOTSUPP.
+ */
+struct cosy_yield {
+	__s32 fd;
+	__u32 id;
+};
+
+/**
  * struct cosy_info - result of COSY_IOC_INFO
  * @abi:       COSY_ABI of the module; a library for another ABI does not use it
  * @format:    COSY_VERSION the module accepts
@@ -146,5 +225,7 @@ struct cosy_info {
 #define COSY_IOC_INFO	_IOR('Q', 0x40, struct cosy_info)
 #define COSY_IOC_LOAD	_IOWR('Q', 0x41, struct cosy_load)
 #define COSY_IOC_UNLOAD	_IOW('Q', 0x42, __u64)
+#define COSY_IOC_BIND	_IOWR('Q', 0x43, struct cosy_bind)
+#define COSY_IOC_YIELD	_IOR('Q', 0x44, struct cosy_yield)
 
 #endif /* _UAPI_LINUX_COSY_H */

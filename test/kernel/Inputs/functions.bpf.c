@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception
+/*
+ * functions.bpf.c - user functions by hand, for the module's tests: good ones,
+ * ones that go wrong, and ones that are no user functions at all.
+ */
+#include <cosy/function.h>
+
+#define SEC(name)	__attribute__((section(name), used))
+#define SEGMENT		__attribute__((address_space(1)))
+typedef volatile unsigned char SEGMENT byte;
+typedef volatile cosy_u64 SEGMENT word;
+
+/* A map's type, flags and entries are the lengths of arrays, in its BTF. */
+struct {
+	int (*type)[33];	/* BPF_MAP_TYPE_ARENA */
+	int (*map_flags)[1024];	/* BPF_F_MMAPABLE */
+	int (*max_entries)[1048576];
+} segment SEC(".maps");
+
+static int (*const yield)(void) = (int (*)(void))COSY_FUNCTION_YIELD;
+
+/* The verifier wants to see that loops end. */
+#define END_OF_PATIENCE(label)	__asm__ volatile goto("may_goto %l[" #label "]" :::: label)
+
+/* The program uses the segment, and this makes it so that the kernel knows. */
+#define USE_SEGMENT()	__asm__ volatile("" :: "r"(&segment))
+
+#define FUNCTION(name)							\
+	SEC("cosy") int name(volatile struct cosy_function_ctx *ctx)
+
+/* Is there to be another turn? */
+static inline int goes_on(volatile struct cosy_function_ctx *ctx)
+{
+	return --ctx->budget >= 0 || !yield();
+}
+
+/* The sum of args[1] bytes at args[0]. */
+FUNCTION(sum)
+{
+	byte *p = (byte *)ctx->args[0];
+	cosy_u64 n = ctx->args[1], total = 0;
+
+	USE_SEGMENT();
+	/* From 0 on, which the verifier must not know: it would count along. */
+	for (cosy_u64 i = ctx->reserved; i < n; i++) {
+		if (!(i & 63) && !goes_on(ctx))
+			return 0;
+		END_OF_PATIENCE(end);
+		total += p[i];
+	}
+	ctx->result = total;
+	return 0;
+end:
+	ctx->status = COSY_FUNCTION_LOOP;
+	return 0;
+}
+
+/* All arguments, and what else the context holds. */
+FUNCTION(arguments)
+{
+	USE_SEGMENT();
+	ctx->result = ctx->args[0] + 2 * ctx->args[1] + 3 * ctx->args[2] +
+		      4 * ctx->args[3] + 5 * ctx->args[4] + 6 * ctx->args[5];
+	return 0;
+}
+
+FUNCTION(store)
+{
+	USE_SEGMENT();
+	ctx->wrote = 1;
+	*(word *)ctx->args[0] = ctx->args[1];	/* line: store */
+	ctx->result = 1;
+	return 0;
+}
+
+FUNCTION(load)
+{
+	USE_SEGMENT();
+	ctx->result = *(word *)ctx->args[0];	/* line: load */
+	return 0;
+}
+
+static __attribute__((noinline)) cosy_u64 deep_load(cosy_u64 at)
+{
+	return *(word *)at;	/* line: deep */
+}
+
+FUNCTION(deep)
+{
+	USE_SEGMENT();
+	ctx->result = deep_load(ctx->args[0]);
+	return 0;
+}
+
+/* Writes from args[0] on, for ever: into memory that is not there, at last. */
+FUNCTION(run_away)
+{
+	word *p = (word *)ctx->args[0];
+
+	USE_SEGMENT();
+	ctx->wrote = 1;
+	for (;;) {
+		if (!goes_on(ctx))
+			return 0;
+		END_OF_PATIENCE(end);
+		*p++ = ctx->args[1];	/* line: run_away */
+	}
+end:
+	ctx->status = COSY_FUNCTION_LOOP;
+	return 0;
+}
+
+/* Endless, but of its kind: it can be told to stop. */
+FUNCTION(spin)
+{
+	word *p = (word *)ctx->args[0];
+
+	USE_SEGMENT();
+	ctx->wrote = 1;
+	for (;;) {
+		if (!goes_on(ctx))
+			return 0;
+		END_OF_PATIENCE(end);
+		for (int i = 0; i < 100; i++)
+			*p += 1;
+	}
+end:
+	ctx->status = COSY_FUNCTION_LOOP;
+	return 0;
+}
+
+FUNCTION(divide)
+{
+	USE_SEGMENT();
+	if (!ctx->args[1]) {
+		ctx->status = COSY_FUNCTION_DIVIDE;
+		ctx->line = 77;
+		return 0;
+	}
+	ctx->result = ctx->args[0] / ctx->args[1];
+	return 0;
+}
+
+/* Uses its stack, and waits until args[0] says that it may go. */
+FUNCTION(stack)
+{
+	word *flag = (word *)ctx->args[0];
+	word *own = (word *)ctx->stack;
+	cosy_u64 id = ctx->args[1];
+
+	USE_SEGMENT();
+	if (ctx->stack_end - ctx->stack < ctx->args[2]) {
+		ctx->status = COSY_FUNCTION_STACK;
+		ctx->line = 88;
+		return 0;
+	}
+	*own = id;
+	for (;;) {
+		if (!goes_on(ctx))
+			return 0;
+		END_OF_PATIENCE(end);
+		if (*own != id || *flag)
+			break;
+	}
+end:
+	ctx->result = *own == id ? ctx->stack : 0;
+	return 0;
+}
+
+/* What else comes back. */
+FUNCTION(liar)
+{
+	USE_SEGMENT();
+	for (int i = 0; i < 6; i++)
+		ctx->args[i] = -1;
+	ctx->result = -1;
+	ctx->budget = 1ll << 62;
+	ctx->status = ctx->args[0] ? 0xffffffff : 0;
+	ctx->line = -1;
+	ctx->address = -1;
+	ctx->base = -1;
+	ctx->stack = -1;
+	ctx->stack_end = -1;
+	ctx->data = -1;
+	ctx->wrote = -1;
+	return -1;
+}
+
+/* A context larger than there is. */
+FUNCTION(greedy)
+{
+	USE_SEGMENT();
+	ctx->result = *(volatile cosy_u64 *)((char *)ctx + sizeof(*ctx));
+	return 0;
+}
+
+const char terms[] SEC("license") = "GPL";

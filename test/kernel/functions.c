@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * functions.c - what a user function can do in the kernel, and what becomes of
+ * one that goes wrong.
+ */
+// RUN: %compile-bpf %S/Inputs/functions.bpf.c -o %t.bpf.o
+// RUN: %compile %s -o %t -lbpf -lelf -lz
+// RUN: %vm %t %t.bpf.o %S/Inputs/functions.bpf.c
+#include "function.h"
+
+#include <pthread.h>
+#include <sys/wait.h>
+
+static int dev;
+static struct segment seg;
+static struct bpf_object *object;
+static const char *source;
+
+/* Where the source says "line: WHAT". */
+static unsigned int line_of(const char *what)
+{
+	char text[256], mark[64];
+	unsigned int line = 0;
+	FILE *f = fopen(source, "r");
+
+	if (!f)
+		die(source);
+	snprintf(mark, sizeof(mark), "/* line: %s */", what);
+	while (fgets(text, sizeof(text), f)) {
+		line++;
+		if (strstr(text, mark)) {
+			fclose(f);
+			return line;
+		}
+	}
+	die(mark);
+	return 0;
+}
+
+static void test_results(void)
+{
+	__u64 frame[7] = { 0 }, handle = must_bind(dev, object, &seg, "sum");
+	unsigned char *bytes = (unsigned char *)seg.base + 0x10000;
+	struct cosy_run run;
+	__u64 sum = 0;
+
+	for (int i = 0; i < 100000; i++)
+		sum += bytes[i] = i * 7 + i / 256;
+	check(call(dev, handle, frame, &run, bytes, 100000, 0) == done(0) &&
+	      frame[0] == sum, "sum of 100,000 bytes: %llu", (long long)frame[0]);
+	check(call(dev, handle, frame, &run, NULL, 0, 0) == done(0) &&
+	      !frame[0], "sum of nothing at no place");
+
+	handle = must_bind(dev, object, &seg, "arguments");
+	for (int i = 1; i < 7; i++)
+		frame[i] = i * 1000003ull << 13;
+	frame[1] = 0;
+	run_frame(dev, handle, frame, &run);
+	check(frame[0] == (2 * 2 + 3 * 3 + 4 * 4 + 5 * 5 + 6 * 6) * (1000003ull << 13),
+	      "six arguments");
+
+	handle = must_bind(dev, object, &seg, "store");
+	check(call(dev, handle, frame, &run, bytes, 0x1122334455667788, 0) == done(0) &&
+	      frame[0] == 1 && *(__u64 *)bytes == 0x1122334455667788,
+	      "a store is seen by the process");
+	*(__u64 *)bytes = 0x8877665544332211;
+	handle = must_bind(dev, object, &seg, "load");
+	check(call(dev, handle, frame, &run, bytes, 0, 0) == done(0) &&
+	      frame[0] == 0x8877665544332211, "a store of the process is seen");
+}
+
+static void failed(const char *name, const void *p, __u64 a, __u64 b,
+		   unsigned int status, const void *address, unsigned int line,
+		   bool wrote)
+{
+	__u64 frame[7] = { 0 }, handle = must_bind(dev, object, &seg, name);
+	struct cosy_run run;
+	long ret = call(dev, handle, frame, &run, p, a, b);
+
+	check(ret == COSY_RUN_LEFT && run.status == COSY_FAILED && !run.pc &&
+	      run.value == status && run.failure.function == 0 &&
+	      run.failure.line == line && frame[0] == 0x5555 &&
+	      run.failure.address == (uintptr_t)address &&
+	      run.failure.wrote == wrote,
+	      "%s: status %llu address %#llx line %u (%u) wrote %u", name,
+	      (long long)run.value, (long long)run.failure.address,
+	      run.failure.line, line, run.failure.wrote);
+}
+
+static void test_failures(void)
+{
+	char *nothing = seg.base + 0x70000000;
+	char *begin = seg.base + 0x80000, *end = begin + 0x10000;
+
+	failed("load", nothing + 5, 0, 0, COSY_FUNCTION_FAULT, nothing + 5,
+	       line_of("load"), false);
+	failed("load", NULL, 0, 0, COSY_FUNCTION_FAULT, seg.base,
+	       line_of("load"), false);
+	failed("load", seg.base + SEGMENT_SIZE - 8, 0, 0, COSY_FUNCTION_FAULT,
+	       seg.base + SEGMENT_SIZE - 8, line_of("load"), false);
+	failed("store", nothing, 1, 0, COSY_FUNCTION_FAULT, nothing,
+	       line_of("store"), true);
+	failed("deep", nothing, 0, 0, COSY_FUNCTION_FAULT, nothing,
+	       line_of("deep"), false);
+	failed("divide", NULL, 0, 0, COSY_FUNCTION_DIVIDE, NULL, 77, false);
+	failed("stack", seg.base + 0x10000, 1, 1, COSY_FUNCTION_STACK, NULL, 88,
+	       false);
+
+	/* Runs through all that is there, and not beyond. */
+	for (char *p = begin; p < end; p += 4096)
+		*(volatile char *)p = 1;
+	failed("run_away", begin, 0x4242424242424242, 0,
+	       COSY_FUNCTION_FAULT, end, line_of("run_away"), true);
+	check(*(__u64 *)(end - 8) == 0x4242424242424242,
+	      "what it wrote before is written");
+}
+
+static void test_outside(void)
+{
+	__u64 frame[7] = { 0 }, handle = must_bind(dev, object, &seg, "load");
+	__u64 here = 0x1234567;
+	struct cosy_run run;
+
+	check(call(dev, handle, frame, &run, &here, 0, 0) == COSY_RUN_LEFT &&
+	      run.status == COSY_UPCALL && run.value == 3 && run.pc == 7 &&
+	      frame[0] == 0x5555, "a pointer out of the segment: up-call");
+	check(call(dev, handle, frame, &run, (void *)0xffff888000000000, 0, 0) ==
+	      COSY_RUN_LEFT && run.status == COSY_UPCALL, "the kernel's: up-call");
+	check(call(dev, handle, frame, &run, seg.base + SEGMENT_SIZE, 0, 0) ==
+	      COSY_RUN_LEFT && run.status == COSY_UPCALL, "just behind: up-call");
+	check(call(dev, load_caller(dev), frame, &run, seg.base, 0, 0) ==
+	      COSY_RUN_LEFT && run.status == COSY_UPCALL && run.pc == 7,
+	      "without a program: up-call");
+}
+
+/* A program that does not keep to the rules only harms its own results. */
+static void test_liar(void)
+{
+	__u64 frame[7] = { 0 }, handle = must_bind(dev, object, &seg, "liar");
+	struct cosy_run run;
+
+	check(call(dev, handle, frame, &run, NULL, 1, 1) == COSY_RUN_LEFT &&
+	      run.status == COSY_FAILED && run.value == COSY_FUNCTION_FAULT &&
+	      run.failure.wrote == 1 && !run.failure.function,
+	      "a program that answers anything");
+}
+
+static void test_bind(void)
+{
+	struct cosy_bind bind = { .base = (uintptr_t)seg.base, .pointers = 1 };
+	__u64 handle = load_caller(dev);
+	int fd = function(object, "load"), map = seg.map;
+	__u64 frame[7] = { 0 };
+	struct cosy_run run;
+
+#define REFUSED(error, field, value, what) do {				\
+	struct cosy_bind wrong = bind;					\
+									\
+	wrong.field = value;						\
+	check(bind_function(dev, handle, fd, &wrong) == -error, what);	\
+} while (0)
+	REFUSED(EINVAL, base, bind.base + 4096, "base not at a segment");
+	REFUSED(EINVAL, pointers, 0x40, "a seventh pointer");
+	REFUSED(EINVAL, nstacks, 65, "65 stacks");
+	REFUSED(EINVAL, trial, COSY_BIND_MAX_TRIAL + 1, "a long trial");
+	REFUSED(EINVAL, function, 1, "function that there is not");
+	REFUSED(EINVAL, function, 0xffffffff, "function that there is not");
+	REFUSED(EINVAL, reserved, 1, "reserved");
+	check(bind_function(dev, handle + 1000, fd, &bind) == -ENOENT, "no compound");
+	check(bind_function(dev, handle, 12345, &bind) == -EBADF, "no descriptor");
+	check(bind_function(dev, handle, dev, &bind) == -EINVAL, "no BPF");
+	check(bind_function(dev, handle, map, &bind) == -EINVAL, "a map");
+	check(bind_function(dev, handle, function(object, "greedy"), &bind) == -EINVAL,
+	      "a program with a larger context");
+	check(bind_function(dev, handle, -1, &bind) == -ENOENT, "nothing to unbind");
+	check(ioctl(dev, COSY_IOC_BIND, 4096) && errno == EFAULT, "EFAULT");
+	check(ioctl(dev, COSY_IOC_YIELD, 4096) && errno == EFAULT, "EFAULT");
+
+	/* Trials count, then it is an up-call; and another segment's is another. */
+	*(__u64 *)(seg.base + 0x10000) = 99;
+	bind.trial = 3;
+	check(!bind_function(dev, handle, fd, &bind) && !bind.calls, "a trial");
+	for (int i = 0; i < 3; i++)
+		check(call(dev, handle, frame, &run, seg.base + 0x10000, 0, 0) ==
+		      done(0) && frame[0] == 99, "trial %d", i);
+	check(call(dev, handle, frame, &run, seg.base + 0x10000, 0, 0) ==
+	      COSY_RUN_LEFT && run.status == COSY_UPCALL, "it is over");
+	check(!bind_function(dev, handle, -1, &bind) && bind.calls == 3 && bind.cycles,
+	      "3 calls, %llu cycles", (long long)bind.cycles);
+	bind.trial = 0;
+	check(!bind_function(dev, handle, fd, &bind), "bound");
+	check(!bind_function(dev, handle, fd, &bind), "bound again");
+	bind.base += SEGMENT_SIZE;
+	check(!bind_function(dev, handle, function(object, "deep"), &bind),
+	      "bound for another segment");
+	bind.base -= SEGMENT_SIZE;
+	check(!bind_function(dev, handle, -1, &bind), "unbound");
+	check(call(dev, handle, frame, &run, seg.base + 0x10000, 0, 0) ==
+	      COSY_RUN_LEFT && run.status == COSY_UPCALL, "gone");
+	check(call(dev, handle, frame, &run, seg.base + SEGMENT_SIZE + 0x10000, 0, 0) ==
+	      done(0) && frame[0] == 99, "the other is not");
+}
+
+/*
+ * Stacks are exclusive: more threads than stacks, of which each waits in the
+ * function until all others are in it or have been refused.
+ */
+enum { STACKS = 3, THREADS = 5 };
+static __u64 stack_handle;
+
+struct user {
+	pthread_t thread;
+	long ret;
+	__u64 frame[7];
+	struct cosy_run run;
+};
+
+static void *use_stack(void *arg)
+{
+	struct user *user = arg;
+
+	user->ret = call(dev, stack_handle, user->frame, &user->run,
+			 seg.base + 0x10000, (uintptr_t)user, 64);
+	return NULL;
+}
+
+static void test_stacks(void)
+{
+	struct cosy_bind bind = {
+		.base = (uintptr_t)seg.base, .pointers = 1,
+		.stacks = (uintptr_t)seg.base + 0x40000, .stack_size = 4096,
+		.stack_stride = 8192, .nstacks = STACKS,
+	};
+	struct user users[THREADS] = { 0 };
+	int upcalls = 0;
+
+	memset(seg.base + 0x10000, 0, 8);
+	for (int i = 0; i < STACKS; i++)
+		memset(seg.base + 0x40000 + i * 8192, 0, 4096);
+	stack_handle = load_caller(dev);
+	check(!bind_function(dev, stack_handle, function(object, "stack"), &bind),
+	      "bound with stacks");
+	for (int i = 0; i < THREADS; i++)
+		pthread_create(&users[i].thread, NULL, use_stack, &users[i]);
+	for (double end = now() + 20; upcalls < THREADS - STACKS && now() < end;) {
+		usleep(10000);
+		upcalls = 0;
+		for (int i = 0; i < THREADS; i++)
+			upcalls += __atomic_load_n(&users[i].ret, __ATOMIC_RELAXED) ==
+				   (long)COSY_RUN_LEFT;
+	}
+	__atomic_store_n((__u64 *)(seg.base + 0x10000), 1, __ATOMIC_RELAXED);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(users[i].thread, NULL);
+	upcalls = 0;
+	for (int i = 0; i < THREADS; i++) {
+		upcalls += users[i].ret == (long)COSY_RUN_LEFT &&
+			   users[i].run.status == COSY_UPCALL;
+		for (int j = 0; users[i].ret == done(0) && j < i; j++)
+			check(users[j].ret != done(0) ||
+			      users[i].frame[0] != users[j].frame[0],
+			      "threads %d and %d have a stack of their own", i, j);
+	}
+	check(upcalls == THREADS - STACKS, "%d of %d threads found no stack",
+	      upcalls, THREADS);
+	/* And give it back. */
+	check(call(dev, stack_handle, users[0].frame, &users[0].run,
+		   seg.base + 0x10000, 5, 64) == done(0) &&
+	      users[0].frame[0] == bind.stacks, "the first is free again");
+}
+
+/* The descriptor is all it takes to run a program. */
+static void test_passed_on(void)
+{
+	int fd = function(object, "load"), status;
+	pid_t pid;
+
+	*(__u64 *)(seg.base + 0x10000) = 4711;
+	pid = fork();
+	if (!pid) {
+		struct cosy_bind bind = { .base = (uintptr_t)seg.base, .pointers = 1 };
+		__u64 frame[7] = { 0 }, handle;
+		struct cosy_run run;
+		int own;
+
+		if (setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534))
+			_exit(2);
+		own = open(COSY_DEVICE, O_RDWR);
+		handle = load_caller(own);
+		_exit(bind_function(own, handle, fd, &bind) ||
+		      call(own, handle, frame, &run, seg.base + 0x10000, 0, 0) != done(0) ||
+		      frame[0] != 4711);
+	}
+	waitpid(pid, &status, 0);
+	check(!status, "run by a user without privileges, status %#x", status);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 3)
+		return 2;
+	source = argv[2];
+	dev = open_device();
+	seg = segment_create();
+	object = functions_load(dev, argv[1], &seg);
+	test_results();
+	test_failures();
+	test_outside();
+	test_liar();
+	test_bind();
+	test_stacks();
+	test_passed_on();
+	return finish();
+}
