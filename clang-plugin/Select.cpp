@@ -66,16 +66,33 @@ static bool isOddWidth(unsigned Bits) { return Bits != 8 * widthFor(Bits); }
 
 namespace {
 
-/// Functions of libc that are an operation, and the operands they take.
-enum class MemoryCall { None, Copy, Fill, Compare, Find, Length };
+/// Functions of libc that are an operation or a few.
+enum class MemoryCall {
+  None,
+  Copy,
+  Fill,
+  Compare,
+  Find,
+  Length,
+  StrCmp,
+  StrNCmp,
+  StrNLen,
+  StrChr,
+  StrRChr,
+  StpCpy,
+  StrCpy,
+  StrCat
+};
 
 } // namespace
 
-/// Does only the sign of \p V matter? memcmp's result is otherwise up to libc.
+/// Does only the sign of \p V matter? The value of memcmp is up to libc: on
+/// some CPUs it is the difference of two bytes, on others 1 or -1.
 static bool onlySignMatters(const Value &V) {
   return all_of(V.users(), [&](const User *U) {
     ICmpInst::Predicate P;
-    if (match(U, m_ICmp(P, m_Specific(&V), m_Zero())))
+    if (match(U, m_ICmp(P, m_Specific(&V), m_Zero())) ||
+        match(U, m_Shr(m_Specific(&V), m_SpecificInt(bitsOf(V.getType()) - 1))))
       return true;
     return (match(U, m_ICmp(P, m_Specific(&V), m_AllOnes())) &&
             P == ICmpInst::ICMP_SGT) ||
@@ -97,25 +114,32 @@ static MemoryCall classifyMemoryCall(const CallBase &CB) {
   }
   if (!F->isDeclaration() || F->isIntrinsic() || CB.isNoBuiltin())
     return MemoryCall::None;
-  StringRef Name = F->getName();
-  auto HasArgs = [&](ArrayRef<unsigned> Bits) {
-    if (CB.arg_size() != Bits.size())
-      return false;
-    for (unsigned I = 0; I < Bits.size(); ++I) {
-      Type *Ty = CB.getArgOperand(I)->getType();
-      if (Bits[I] ? !Ty->isIntegerTy(Bits[I]) : !Ty->isPointerTy())
-        return false;
-    }
-    return true;
+  // Parameters: p pointer, i int, l 64-bit; the result is the first letter.
+  static const struct {
+    StringLiteral Name;
+    StringLiteral Type;
+    MemoryCall Kind;
+  } Functions[] = {
+      {"memcmp", "ippl", MemoryCall::Compare}, {"bcmp", "ippl", MemoryCall::Compare},
+      {"memchr", "ppil", MemoryCall::Find},    {"strlen", "lp", MemoryCall::Length},
+      {"strcmp", "ipp", MemoryCall::StrCmp},   {"strncmp", "ippl", MemoryCall::StrNCmp},
+      {"strnlen", "lpl", MemoryCall::StrNLen}, {"strchr", "ppi", MemoryCall::StrChr},
+      {"index", "ppi", MemoryCall::StrChr},    {"strrchr", "ppi", MemoryCall::StrRChr},
+      {"rindex", "ppi", MemoryCall::StrRChr},  {"stpcpy", "ppp", MemoryCall::StpCpy},
+      {"strcpy", "ppp", MemoryCall::StrCpy},   {"strcat", "ppp", MemoryCall::StrCat},
   };
-  if ((Name == "memcmp" || Name == "bcmp") && HasArgs({0, 0, 64}) &&
-      CB.getType()->isIntegerTy(32) && onlySignMatters(CB))
-    return MemoryCall::Compare;
-  if (Name == "memchr" && HasArgs({0, 32, 64}) && CB.getType()->isPointerTy())
-    return MemoryCall::Find;
-  if (Name == "strlen" && HasArgs({0}) && CB.getType()->isIntegerTy(64))
-    return MemoryCall::Length;
-  return MemoryCall::None;
+  const auto *Fn = find_if(Functions, [&](auto &Fn) { return Fn.Name == F->getName(); });
+  if (Fn == std::end(Functions) || CB.arg_size() + 1 != Fn->Type.size())
+    return MemoryCall::None;
+  for (unsigned I = 0; I < Fn->Type.size(); ++I) {
+    Type *Ty = I ? CB.getArgOperand(I - 1)->getType() : CB.getType();
+    char C = Fn->Type[I];
+    if (C == 'p' ? !Ty->isPointerTy() : !Ty->isIntegerTy(C == 'i' ? 32 : 64))
+      return MemoryCall::None;
+  }
+  if (Fn->Kind == MemoryCall::Compare && !onlySignMatters(CB))
+    return MemoryCall::None;
+  return Fn->Kind;
 }
 
 /// A system call and where its arguments come from.
@@ -1085,18 +1109,41 @@ void Selector::lowerSelect(SelectInst &I) {
 }
 
 void Selector::lowerMemoryCall(CallBase &CB, MemoryCall Kind) {
-  static const unsigned Ops[] = {0, COSY_OP_COPY, COSY_OP_FILL, COSY_OP_COMPARE,
-                                 COSY_OP_FIND, COSY_OP_STRLEN};
+  static const unsigned Ops[] = {
+      0,                COSY_OP_COPY,   COSY_OP_FILL,   COSY_OP_COMPARE, COSY_OP_FIND,
+      COSY_OP_STRLEN,   COSY_OP_STRCMP, COSY_OP_STRCMP, COSY_OP_STRNLEN, COSY_OP_STRCHR,
+      COSY_OP_STRRCHR,  COSY_OP_STPCPY, COSY_OP_STPCPY, COSY_OP_STPCPY};
+  bool HasResult = Kind != MemoryCall::Copy && Kind != MemoryCall::Fill;
   Reg R[3] = {NoReg, NoReg, NoReg};
-  unsigned N = Kind == MemoryCall::Length ? 1 : 3;
+  unsigned N = std::min(CB.arg_size(), 3u);
   for (unsigned I = 0; I < N; ++I)
     R[I] = reg(CB.getArgOperand(I));
+  if (Kind == MemoryCall::StrCmp)
+    R[2] = constant(-1);
+  Reg Dest = R[0], Result = NoReg;
+  if (Kind == MemoryCall::StrCat) {
+    Reg Length = Sel.C.newReg();
+    Inst &L = emit(COSY_OP_STRLEN);
+    L.A = Dest;
+    L.Dst = Length;
+    R[0] = Sel.C.newReg();
+    emitALU(COSY_OP_ADD, 8, R[0], Dest, Length, 0);
+  }
+  if (Kind == MemoryCall::StrCpy || Kind == MemoryCall::StrCat)
+    Result = Sel.C.newReg();
+  else if (HasResult)
+    Result = define(&CB);
   Inst &S = emit(Ops[static_cast<unsigned>(Kind)]);
   S.A = R[0];
   S.B = R[1];
   S.C = R[2];
-  if (Kind != MemoryCall::Copy && Kind != MemoryCall::Fill)
-    S.Dst = define(&CB);
+  S.Dst = Result;
+  // These return where they copied to.
+  if (Kind == MemoryCall::StrCpy || Kind == MemoryCall::StrCat) {
+    Inst &M = emit(COSY_OP_MOV);
+    M.A = Dest;
+    M.Dst = define(&CB);
+  }
 }
 
 void Selector::lowerSystemCall(CallBase &CB, const CallShape &Shape) {

@@ -47,10 +47,19 @@ bool cosy_env_copy(struct cosy_env *env, uint64_t dst, uint64_t src,
 bool cosy_env_fill(struct cosy_env *env, uint64_t dst, uint8_t byte,
 		   uint64_t len);
 bool cosy_env_compare(struct cosy_env *env, uint64_t a, uint64_t b,
-		      uint64_t len, int *sign);
+		      uint64_t len, uint64_t *sign);
 bool cosy_env_find(struct cosy_env *env, uint64_t p, uint8_t byte, uint64_t len,
 		   uint64_t *at);
-bool cosy_env_strlen(struct cosy_env *env, uint64_t p, uint64_t *len);
+bool cosy_env_strcmp(struct cosy_env *env, uint64_t a, uint64_t b, uint64_t max,
+		     uint64_t *diff);
+bool cosy_env_strlen(struct cosy_env *env, uint64_t p, uint64_t max,
+		     uint64_t *len);
+bool cosy_env_strchr(struct cosy_env *env, uint64_t p, uint8_t byte,
+		     uint64_t *at);
+bool cosy_env_strrchr(struct cosy_env *env, uint64_t p, uint8_t byte,
+		      uint64_t *at);
+bool cosy_env_stpcpy(struct cosy_env *env, uint64_t dst, uint64_t src,
+		     uint64_t *end);
 bool cosy_env_may_call(struct cosy_env *env, unsigned int nr);
 void cosy_env_arg(struct cosy_env *env, unsigned int i, uint64_t val);
 long cosy_env_call(struct cosy_env *env, unsigned int nr);

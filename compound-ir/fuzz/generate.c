@@ -125,6 +125,11 @@ static void make_op(struct input *in, const struct cosy_header *h,
 		op->b = b;
 		op->c = c;
 		break;
+	case COSY_FORM_STRING:
+		op->dst = dst;
+		op->a = a;
+		op->b = b;
+		break;
 	case COSY_FORM_BRANCH:
 		op->a = a;
 		op->b = with_imm ? COSY_NONE : b;
@@ -177,7 +182,8 @@ static void make_op(struct input *in, const struct cosy_header *h,
 static bool is_bulk(const struct cosy_op *op)
 {
 	return forms[op->code] == COSY_FORM_BULK ||
-	       forms[op->code] == COSY_FORM_BULKR || op->code == COSY_OP_STRLEN;
+	       forms[op->code] == COSY_FORM_BULKR ||
+	       forms[op->code] == COSY_FORM_STRING || op->code == COSY_OP_STRLEN;
 }
 
 /*
@@ -193,11 +199,13 @@ static unsigned int make_bulk(struct input *in, struct cosy_op *op)
 		op[i] = (struct cosy_op){ .code = COSY_OP_CONST };
 		op[i].imm = byte(in) & 0x7f;
 	}
-	op[0].dst = bulk.code == COSY_OP_STRLEN ? bulk.a : bulk.c;
+	op[0].dst = forms[bulk.code] == COSY_FORM_BULK ||
+		    forms[bulk.code] == COSY_FORM_BULKR ? bulk.c : bulk.a;
 	op[1].dst = bulk.b;
 	op[2].dst = bulk.a;
 	op[2].imm += MOCK_BASE;
-	if (bulk.code == COSY_OP_COPY || bulk.code == COSY_OP_COMPARE)
+	if (bulk.code == COSY_OP_COPY || bulk.code == COSY_OP_COMPARE ||
+	    bulk.code == COSY_OP_STRCMP || bulk.code == COSY_OP_STPCPY)
 		op[1].imm += MOCK_BASE;
 	op[3] = bulk;
 	return 4;

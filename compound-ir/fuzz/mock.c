@@ -76,14 +76,16 @@ bool cosy_env_fill(struct cosy_env *env, uint64_t dst, uint8_t byte,
 }
 
 bool cosy_env_compare(struct cosy_env *env, uint64_t a, uint64_t b,
-		      uint64_t len, int *sign)
+		      uint64_t len, uint64_t *sign)
 {
 	const uint8_t *x = memory_at(env, a, len);
 	const uint8_t *y = memory_at(env, b, len);
+	int diff;
 
 	if (!x || !y || refuses(env, COSY_STEP_BULK))
 		return false;
-	*sign = memcmp(x, y, len);
+	diff = memcmp(x, y, len);
+	*sign = (uint32_t)((diff > 0) - (diff < 0));
 	return true;
 }
 
@@ -100,19 +102,94 @@ bool cosy_env_find(struct cosy_env *env, uint64_t p, uint8_t byte, uint64_t len,
 	return true;
 }
 
-bool cosy_env_strlen(struct cosy_env *env, uint64_t p, uint64_t *len)
+/* The string at @p, of at most @max bytes; NULL is a fault. */
+static const char *string_at(struct cosy_env *env, uint64_t p, uint64_t max,
+			     uint64_t *len)
 {
-	const uint8_t *from = memory_at(env, p, 1);
-	const uint8_t *end;
+	const uint8_t *from = memory_at(env, p, max ? 1 : 0);
+	uint64_t room;
+
+	if (!from) {
+		/* Of nothing, no place is asked for. */
+		*len = 0;
+		return max ? NULL : "";
+	}
+	room = (uint64_t)(env->memory + MOCK_SIZE - from);
+	*len = strnlen((const char *)from, max < room ? max : room);
+	if (*len == room && max > room) {
+		env->step = COSY_STEP_FAULT;
+		return NULL;
+	}
+	return (const char *)from;
+}
+
+bool cosy_env_strlen(struct cosy_env *env, uint64_t p, uint64_t max,
+		     uint64_t *len)
+{
+	return string_at(env, p, max, len) && !refuses(env, COSY_STEP_BULK);
+}
+
+bool cosy_env_strcmp(struct cosy_env *env, uint64_t a, uint64_t b, uint64_t max,
+		     uint64_t *diff)
+{
+	const uint8_t *x, *y;
+
+	if (refuses(env, COSY_STEP_BULK))
+		return false;
+	*diff = 0;
+	for (; max--; a++, b++) {
+		x = memory_at(env, a, 1);
+		y = memory_at(env, b, 1);
+		if (!x || !y)
+			return false;
+		*diff = (uint32_t)(*x - *y);
+		if (*diff || !*x)
+			break;
+	}
+	return true;
+}
+
+bool cosy_env_strchr(struct cosy_env *env, uint64_t p, uint8_t byte,
+		     uint64_t *at)
+{
+	const uint8_t *from;
+
+	if (refuses(env, COSY_STEP_BULK))
+		return false;
+	for (;; p++) {
+		from = memory_at(env, p, 1);
+		if (!from)
+			return false;
+		if (*from == byte || !*from)
+			break;
+	}
+	*at = *from == byte ? p : 0;
+	return true;
+}
+
+bool cosy_env_strrchr(struct cosy_env *env, uint64_t p, uint8_t byte,
+		      uint64_t *at)
+{
+	uint64_t len;
+	const char *from = string_at(env, p, ~0ull, &len);
+	const char *found;
 
 	if (!from || refuses(env, COSY_STEP_BULK))
 		return false;
-	end = memchr(from, 0, (size_t)(env->memory + MOCK_SIZE - from));
-	if (!end) {
-		env->step = COSY_STEP_FAULT;
+	found = strrchr(from, byte);
+	*at = found ? p + (uint64_t)(found - from) : 0;
+	return true;
+}
+
+bool cosy_env_stpcpy(struct cosy_env *env, uint64_t dst, uint64_t src,
+		     uint64_t *end)
+{
+	uint64_t len;
+
+	if (!string_at(env, src, ~0ull, &len) ||
+	    !cosy_env_copy(env, dst, src, len + 1))
 		return false;
-	}
-	*len = (uint64_t)(end - from);
+	*end = dst + len;
 	return true;
 }
 

@@ -133,19 +133,12 @@ static bool arithmetic(const struct cosy_op *op, uint64_t a, uint64_t b,
 	return true;
 }
 
+/* Of two blocks that are there. */
 static int64_t sign_of_difference(struct cosy_env *env, const uint64_t *r,
-				  const struct cosy_op *op, bool *fault)
+				  const struct cosy_op *op)
 {
 	uint64_t x, y, i;
 
-	/* Both are looked at to their ends, as the executor's home does. */
-	for (i = 0; i < r[op->c]; i++) {
-		if (!cosy_env_load(env, r[op->a] + i, 1, &x) ||
-		    !cosy_env_load(env, r[op->b] + i, 1, &y)) {
-			*fault = true;
-			return 0;
-		}
-	}
 	for (i = 0; i < r[op->c]; i++) {
 		cosy_env_load(env, r[op->a] + i, 1, &x);
 		cosy_env_load(env, r[op->b] + i, 1, &y);
@@ -167,12 +160,46 @@ static bool there(struct cosy_env *env, uint64_t addr, uint64_t len)
 	       cosy_env_load(env, addr + len - 1, 1, &byte);
 }
 
+/* The operations on one string, byte by byte; false is a fault. */
+static bool string(const struct cosy_op *op, uint64_t *r, struct cosy_env *env)
+{
+	uint64_t bytes[MOCK_SIZE], last = 0, x = 0, i;
+	uint64_t a = r[op->a], b = r[op->b];
+	uint64_t from = op->code == COSY_OP_STPCPY ? b : a;
+
+	for (i = 0; op->code != COSY_OP_STRNLEN || i < b; i++) {
+		if (!cosy_env_load(env, from + i, 1, &x))
+			return false;
+		if (x == (b & 0xff))
+			last = a + i;
+		if (!x || (last && op->code == COSY_OP_STRCHR))
+			break;
+	}
+	switch (op->code) {
+	case COSY_OP_STRCHR:
+	case COSY_OP_STRRCHR:
+		r[op->dst] = last;
+		return true;
+	case COSY_OP_STPCPY:
+		if (!there(env, a, i + 1))
+			return false;
+		for (x = 0; x <= i; x++)
+			cosy_env_load(env, b + x, 1, &bytes[x]);
+		for (x = 0; x <= i; x++)
+			cosy_env_store(env, a + x, 1, bytes[x]);
+		r[op->dst] = a + i;
+		return true;
+	default:	/* STRLEN, STRNLEN */
+		r[op->dst] = i;
+		return true;
+	}
+}
+
 /* The operations on many bytes; false is a fault. */
 static bool bulk(const struct cosy_op *op, uint64_t *r, struct cosy_env *env)
 {
 	uint64_t bytes[MOCK_SIZE], a = r[op->a], b = r[op->b], c = r[op->c], i;
-	bool fault = false;
-	int64_t sign;
+	uint64_t x, y;
 
 	switch (op->code) {
 	case COSY_OP_COPY:
@@ -192,9 +219,8 @@ static bool bulk(const struct cosy_op *op, uint64_t *r, struct cosy_env *env)
 	case COSY_OP_COMPARE:
 		if (!there(env, a, c) || !there(env, b, c))
 			return false;
-		sign = sign_of_difference(env, r, op, &fault);
-		r[op->dst] = cut(sign, 4);
-		return !fault;
+		r[op->dst] = cut(sign_of_difference(env, r, op), 4);
+		return true;
 	case COSY_OP_FIND:
 		if (!there(env, a, c))
 			return false;
@@ -207,14 +233,20 @@ static bool bulk(const struct cosy_op *op, uint64_t *r, struct cosy_env *env)
 		}
 		r[op->dst] = 0;
 		return true;
-	default:	/* STRLEN */
-		for (i = 0; cosy_env_load(env, a + i, 1, &bytes[0]); i++) {
-			if (!bytes[0]) {
-				r[op->dst] = i;
+	case COSY_OP_STRCMP:
+		for (i = 0; i < c; i++) {
+			if (!cosy_env_load(env, a + i, 1, &x) ||
+			    !cosy_env_load(env, b + i, 1, &y))
+				return false;
+			if (x != y || !x) {
+				r[op->dst] = cut((wide)x - (wide)y, 4);
 				return true;
 			}
 		}
-		return false;
+		r[op->dst] = 0;
+		return true;
+	default:
+		return string(op, r, env);
 	}
 }
 
@@ -320,6 +352,11 @@ enum reference_end reference_run(const void *image, struct reference *ref,
 		case COSY_OP_COMPARE:
 		case COSY_OP_FIND:
 		case COSY_OP_STRLEN:
+		case COSY_OP_STRCMP:
+		case COSY_OP_STRNLEN:
+		case COSY_OP_STRCHR:
+		case COSY_OP_STRRCHR:
+		case COSY_OP_STPCPY:
 			ok = bulk(op, r, &ref->env);
 			break;
 		case COSY_OP_SYS:

@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cosy/function.h>
 
@@ -91,7 +92,7 @@ static inline bool cosy_env_copy(struct cosy_env *env, uint64_t dst,
 				 uint64_t src, uint64_t len)
 {
 	(void)env;
-	__builtin_memmove((void *)dst, (const void *)src, len);
+	memmove((void *)dst, (const void *)src, len);
 	return true;
 }
 
@@ -99,15 +100,21 @@ static inline bool cosy_env_fill(struct cosy_env *env, uint64_t dst,
 				 uint8_t byte, uint64_t len)
 {
 	(void)env;
-	__builtin_memset((void *)dst, byte, len);
+	memset((void *)dst, byte, len);
 	return true;
 }
 
+/*
+ * What follows is libc's own: the same values, and the same faults. The value of
+ * memcmp(), but for its sign, is another on each kind of CPU.
+ */
 static inline bool cosy_env_compare(struct cosy_env *env, uint64_t a,
-				    uint64_t b, uint64_t len, int *sign)
+				    uint64_t b, uint64_t len, uint64_t *sign)
 {
+	int diff = memcmp((const void *)a, (const void *)b, len);
+
 	(void)env;
-	*sign = __builtin_memcmp((const void *)a, (const void *)b, len);
+	*sign = (uint32_t)((diff > 0) - (diff < 0));
 	return true;
 }
 
@@ -115,15 +122,50 @@ static inline bool cosy_env_find(struct cosy_env *env, uint64_t p, uint8_t byte,
 				 uint64_t len, uint64_t *at)
 {
 	(void)env;
-	*at = (uint64_t)__builtin_memchr((const void *)p, byte, len);
+	*at = (uint64_t)memchr((const void *)p, byte, len);
+	return true;
+}
+
+static inline bool cosy_env_strcmp(struct cosy_env *env, uint64_t a, uint64_t b,
+				   uint64_t max, uint64_t *diff)
+{
+	(void)env;
+	*diff = (uint32_t)(max == ~0ull ?
+			   strcmp((const char *)a, (const char *)b) :
+			   strncmp((const char *)a, (const char *)b, max));
 	return true;
 }
 
 static inline bool cosy_env_strlen(struct cosy_env *env, uint64_t p,
-				   uint64_t *len)
+				   uint64_t max, uint64_t *len)
 {
 	(void)env;
-	*len = __builtin_strlen((const char *)p);
+	*len = max == ~0ull ? strlen((const char *)p) :
+			      strnlen((const char *)p, max);
+	return true;
+}
+
+static inline bool cosy_env_strchr(struct cosy_env *env, uint64_t p,
+				   uint8_t byte, uint64_t *at)
+{
+	(void)env;
+	*at = (uint64_t)strchr((const char *)p, byte);
+	return true;
+}
+
+static inline bool cosy_env_strrchr(struct cosy_env *env, uint64_t p,
+				    uint8_t byte, uint64_t *at)
+{
+	(void)env;
+	*at = (uint64_t)strrchr((const char *)p, byte);
+	return true;
+}
+
+static inline bool cosy_env_stpcpy(struct cosy_env *env, uint64_t dst,
+				   uint64_t src, uint64_t *end)
+{
+	(void)env;
+	*end = (uint64_t)stpcpy((char *)dst, (const char *)src);
 	return true;
 }
 

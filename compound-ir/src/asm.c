@@ -868,6 +868,8 @@ static bool parse_fields(struct assembler *as, struct cosy_op *op)
 	case COSY_FORM_BULKR:
 		return parse_register(as, &op->dst) && expect_comma(as) &&
 		       parse_three(as, &op->a, &op->b, &op->c);
+	case COSY_FORM_STRING:
+		return parse_three(as, &op->dst, &op->a, &op->b);
 	case COSY_FORM_BULK:
 		return parse_three(as, &op->a, &op->b, &op->c);
 	case COSY_FORM_JUMP:

@@ -229,6 +229,21 @@ static void decode_op(const struct cosy_op *op, struct cosy_insn *in,
 	case COSY_OP_STRLEN:
 		in->handler = COSY_H_STRLEN;
 		break;
+	case COSY_OP_STRCMP:
+		in->handler = COSY_H_STRCMP;
+		break;
+	case COSY_OP_STRNLEN:
+		in->handler = COSY_H_STRNLEN;
+		break;
+	case COSY_OP_STRCHR:
+		in->handler = COSY_H_STRCHR;
+		break;
+	case COSY_OP_STRRCHR:
+		in->handler = COSY_H_STRRCHR;
+		break;
+	case COSY_OP_STPCPY:
+		in->handler = COSY_H_STPCPY;
+		break;
 	case COSY_OP_SYS:
 	case COSY_OP_LIBC:
 		in->c = op->width;

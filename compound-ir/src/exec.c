@@ -144,17 +144,6 @@ _Bool cosy_exec_result(const struct cosy_code *code, struct cosy_state *st,
  * Some hooks give their result by address, which no variable of cosy_exec()
  * itself should have: these use st->value, which means nothing until the end.
  */
-static noinline bool compare(struct cosy_state *st, const struct cosy_insn *ip)
-{
-	int sign;
-
-	if (!cosy_env_compare(&st->env, st->regs[ip->a], st->regs[ip->b],
-			      st->regs[ip->c], &sign))
-		return false;
-	st->value = (cosy_u32)((sign > 0) - (sign < 0));
-	return true;
-}
-
 static noinline enum cosy_function_end
 call_function(struct cosy_state *st, const struct cosy_insn *ip)
 {
@@ -490,21 +479,21 @@ do_FILL:
 	if (unlikely(!cosy_env_fill(&st->env, A, (cosy_u8)B, C)))
 		goto step;
 	NEXT();
-do_COMPARE:
-	if (unlikely(!compare(st, ip)))
-		goto step;
-	DST = st->value;
-	NEXT();
-do_FIND:
-	if (unlikely(!cosy_env_find(&st->env, A, (cosy_u8)B, C, &st->value)))
-		goto step;
-	DST = st->value;
-	NEXT();
-do_STRLEN:
-	if (unlikely(!cosy_env_strlen(&st->env, A, &st->value)))
-		goto step;
-	DST = st->value;
-	NEXT();
+#define BULK_RESULT(name, hook, ...)				\
+do_##name:							\
+	if (unlikely(!hook(&st->env, __VA_ARGS__, &st->value)))	\
+		goto step;					\
+	DST = st->value;					\
+	NEXT()
+
+	BULK_RESULT(COMPARE, cosy_env_compare, A, B, C);
+	BULK_RESULT(FIND, cosy_env_find, A, (cosy_u8)B, C);
+	BULK_RESULT(STRLEN, cosy_env_strlen, A, ~0ull);
+	BULK_RESULT(STRCMP, cosy_env_strcmp, A, B, C);
+	BULK_RESULT(STRNLEN, cosy_env_strlen, A, B);
+	BULK_RESULT(STRCHR, cosy_env_strchr, A, (cosy_u8)B);
+	BULK_RESULT(STRRCHR, cosy_env_strrchr, A, (cosy_u8)B);
+	BULK_RESULT(STPCPY, cosy_env_stpcpy, A, B);
 
 #define ARG(i)	cosy_env_arg(&st->env, i, regs[ip[1 + (i)].a] + \
 					  (cosy_u64)ip[1 + (i)].imm)

@@ -110,6 +110,7 @@ static const cosy_u16 form_fields[] = {
 	[COSY_FORM_STORE]	= A | A_NONE | B | IMM | WIDTH,
 	[COSY_FORM_BULK]	= A | B | C,
 	[COSY_FORM_BULKR]	= DST | A | B | C,
+	[COSY_FORM_STRING]	= DST | A | B,
 	[COSY_FORM_CALL]	= DST | IMM | COUNT | C_HINTS,
 	[COSY_FORM_UPCALL]	= IMM,
 	[COSY_FORM_FUNCTION]	= DST | IMM | COUNT | C_COUNT,

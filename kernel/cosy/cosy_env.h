@@ -118,9 +118,13 @@ fault:
 
 bool cosy_env_copy(struct cosy_env *env, u64 dst, u64 src, u64 len);
 bool cosy_env_fill(struct cosy_env *env, u64 dst, u8 byte, u64 len);
-bool cosy_env_compare(struct cosy_env *env, u64 a, u64 b, u64 len, int *sign);
+bool cosy_env_compare(struct cosy_env *env, u64 a, u64 b, u64 len, u64 *sign);
 bool cosy_env_find(struct cosy_env *env, u64 p, u8 byte, u64 len, u64 *at);
-bool cosy_env_strlen(struct cosy_env *env, u64 p, u64 *len);
+bool cosy_env_strcmp(struct cosy_env *env, u64 a, u64 b, u64 max, u64 *diff);
+bool cosy_env_strlen(struct cosy_env *env, u64 p, u64 max, u64 *len);
+bool cosy_env_strchr(struct cosy_env *env, u64 p, u8 byte, u64 *at);
+bool cosy_env_strrchr(struct cosy_env *env, u64 p, u8 byte, u64 *at);
+bool cosy_env_stpcpy(struct cosy_env *env, u64 dst, u64 src, u64 *end);
 
 bool cosy_env_watched(struct cosy_env *env, unsigned int nr);
 

@@ -5,6 +5,8 @@
  */
 #include <linux/bitops.h>
 #include <linux/kernel.h>
+#include <linux/minmax.h>
+#include <linux/mm.h>
 #include <linux/sched.h>
 #include <linux/task_work.h>
 #include <linux/uaccess.h>
@@ -17,6 +19,8 @@
 #define BULK_MAX	(1ul << 20)
 /* Bytes between two looks at what waits. */
 #define BULK_CHUNK	4096ul
+/* So much libc's memcmp() may read at once, and more. */
+#define BLOCK_MAX	512
 
 #define ONES		(~0ul / 0xff)
 
@@ -94,6 +98,42 @@ static bool bulk_too_long(struct cosy_env *env, u64 len)
 	return true;
 }
 
+/* A write that changes nothing, whoever else writes there: nonzero is a fault. */
+static int write_nothing(u8 __user *p)
+{
+	if (!user_access_begin(p, 1))
+		return -EFAULT;
+	asm goto("1:	lock orb $0, %0\n"
+		 _ASM_EXTABLE_UA(1b, %l[fault])
+		 : : "m" (*(__force u8 *)p) : "memory", "cc" : fault);
+	user_access_end();
+	return 0;
+fault:
+	user_access_end();
+	return -EFAULT;
+}
+
+/*
+ * What a native function writes before it finds that the rest is not there, only
+ * libc knows: nothing may be written before everything is known to be there. A
+ * single page is all there or not at all.
+ */
+static bool all_there(u64 p, u64 len, bool write)
+{
+	u64 last = p + len - 1;
+	u8 byte;
+
+	if ((p ^ last) < PAGE_SIZE)
+		return true;
+	for (;; p = (p | ~PAGE_MASK) + 1) {
+		if (write ? write_nothing(u64_to_user_ptr(p)) :
+			    get_user(byte, (u8 __user *)u64_to_user_ptr(p)))
+			return false;
+		if ((p ^ last) < PAGE_SIZE)
+			return true;
+	}
+}
+
 /* Upwards; the ranges do not overlap. Nonzero is a fault. */
 static int copy_chunk(char __user *dst, const char __user *src,
 		      unsigned long len)
@@ -137,6 +177,10 @@ bool cosy_env_copy(struct cosy_env *env, u64 dst, u64 src, u64 len)
 		return false;
 	if (dst - src < len || src - dst < len) {
 		env->step = COSY_STEP_BULK;
+		return false;
+	}
+	if (len && !(all_there(src, len, false) && all_there(dst, len, true))) {
+		env->step = COSY_STEP_FAULT;
 		return false;
 	}
 	while (len) {
@@ -186,6 +230,10 @@ bool cosy_env_fill(struct cosy_env *env, u64 dst, u8 byte, u64 len)
 {
 	if (bulk_too_long(env, len))
 		return false;
+	if (len && !all_there(dst, len, true)) {
+		env->step = COSY_STEP_FAULT;
+		return false;
+	}
 	while (len) {
 		unsigned long n = min_t(u64, len, BULK_CHUNK);
 
@@ -201,40 +249,69 @@ bool cosy_env_fill(struct cosy_env *env, u64 dst, u8 byte, u64 len)
 	return true;
 }
 
-/* Sets @sign, nonzero at the first difference. */
-static int compare_chunk(const char __user *a, const char __user *b,
-			 unsigned long len, int *sign)
+/* The bytes of @x that are @pattern's become nonzero, the first of them at least. */
+static __always_inline u64 matching(u64 x, u64 pattern)
 {
-	unsigned long done;
+	x ^= pattern;
+	return (x - ONES) & ~x & (ONES << 7);
+}
+
+/*
+ * Compare up to @len bytes, or up to a 0 byte if @string. Sets @diff to the
+ * difference of the bytes that ended it, and @at to their place; to @len if
+ * nothing did.
+ */
+static int compare_chunk(const char __user *a, const char __user *b,
+			 unsigned long len, bool string, int *diff,
+			 unsigned long *at)
+{
+	unsigned long i = 0;
 	u64 word_a, word_b;
 	u8 byte_a, byte_b;
 
-	*sign = 0;
+	*diff = 0;
 	if (!access_ok(a, len) || !user_access_begin(b, len))
 		return -EFAULT;
-	for (done = 0; done + 8 <= len; done += 8) {
-		unsafe_get_user(word_a, (const u64 __user *)(a + done), fault);
-		unsafe_get_user(word_b, (const u64 __user *)(b + done), fault);
-		if (word_a != word_b) {
-			/* The first byte counts most. */
-			*sign = swab64(word_a) < swab64(word_b) ? -1 : 1;
-			goto end;
+	for (; i + 8 <= len; i += 8) {
+		unsafe_get_user(word_a, (const u64 __user *)(a + i), fault);
+		unsafe_get_user(word_b, (const u64 __user *)(b + i), fault);
+		if (word_a == word_b && !(string && matching(word_a, 0)))
+			continue;
+		/* Little-endian: the first byte is the lowest. */
+		for (;; i++, word_a >>= 8, word_b >>= 8) {
+			*diff = (int)(u8)word_a - (int)(u8)word_b;
+			if (*diff || (string && !(u8)word_a))
+				goto end;
 		}
 	}
-	for (; done < len; done++) {
-		unsafe_get_user(byte_a, (const u8 __user *)(a + done), fault);
-		unsafe_get_user(byte_b, (const u8 __user *)(b + done), fault);
-		if (byte_a != byte_b) {
-			*sign = byte_a < byte_b ? -1 : 1;
-			goto end;
-		}
+	for (; i < len; i++) {
+		unsafe_get_user(byte_a, (const u8 __user *)(a + i), fault);
+		unsafe_get_user(byte_b, (const u8 __user *)(b + i), fault);
+		*diff = (int)byte_a - (int)byte_b;
+		if (*diff || (string && !byte_a))
+			break;
 	}
 end:
 	user_access_end();
+	*at = i;
 	return 0;
 fault:
 	user_access_end();
 	return -EFAULT;
+}
+
+/*
+ * memcmp() reads blocks, and may fault where they end although the bytes differ
+ * before. Is all of @len bytes there that a block may contain?
+ */
+static bool block_there(u64 p, u64 len)
+{
+	const char __user *last;
+	char byte;
+
+	len = min_t(u64, len, BLOCK_MAX);
+	last = u64_to_user_ptr(p + len - 1);
+	return (p ^ (p + len - 1)) < PAGE_SIZE || !get_user(byte, last);
 }
 
 /**
@@ -243,42 +320,90 @@ fault:
  * @a:    one place
  * @b:    the other
  * @len:  bytes
- * @sign: out: less than, equal to or greater than 0
+ * @sign: out: -1, 0 or 1, in 32 bits
  *
  * Return: false if it is not done, env->step says why.
  */
-bool cosy_env_compare(struct cosy_env *env, u64 a, u64 b, u64 len, int *sign)
+bool cosy_env_compare(struct cosy_env *env, u64 a, u64 b, u64 len, u64 *sign)
 {
-	*sign = 0;
+	unsigned long at;
+	int found = 0;
+
 	if (bulk_too_long(env, len))
 		return false;
-	while (len && !*sign) {
+	while (len && !found) {
 		unsigned long n = min_t(u64, len, BULK_CHUNK);
 
 		if (bulk_leave(env))
 			return false;
 		if (compare_chunk(u64_to_user_ptr(a), u64_to_user_ptr(b), n,
-				  sign)) {
+				  false, &found, &at))
+			goto fault;
+		a += at;
+		b += at;
+		len -= at;
+	}
+	if (found && !(block_there(a, len) && block_there(b, len)))
+		goto fault;
+	*sign = (u32)((found > 0) - (found < 0));
+	return true;
+fault:
+	env->step = COSY_STEP_FAULT;
+	return false;
+}
+
+/* Bytes from @p to the end of its page. */
+static unsigned long to_page_end(u64 p)
+{
+	return PAGE_SIZE - offset_in_page(p);
+}
+
+/**
+ * cosy_env_strcmp() - strncmp() in the process
+ * @env:  the run
+ * @a:    a string
+ * @b:    the other
+ * @max:  bytes, at most
+ * @diff: out: difference of the first bytes that differ, in 32 bits
+ *
+ * Reads no page behind those where the strings differ or end.
+ *
+ * Return: false if it is not done, env->step says why.
+ */
+bool cosy_env_strcmp(struct cosy_env *env, u64 a, u64 b, u64 max, u64 *diff)
+{
+	u64 left = min_t(u64, max, BULK_MAX);
+	unsigned long n, at;
+	int found = 0;
+
+	for (; left; left -= n, a += n, b += n) {
+		n = min3((unsigned long)left, to_page_end(a), to_page_end(b));
+		if (bulk_leave(env))
+			return false;
+		if (compare_chunk(u64_to_user_ptr(a), u64_to_user_ptr(b), n,
+				  true, &found, &at)) {
 			env->step = COSY_STEP_FAULT;
 			return false;
 		}
-		a += n;
-		b += n;
-		len -= n;
+		if (at < n)
+			goto end;
 	}
+	if (bulk_too_long(env, max))
+		return false;
+end:
+	*diff = (u32)found;
 	return true;
 }
 
 /*
- * Where in the @len bytes at @p is @byte? Sets @at to @len if nowhere. Reads
- * no page behind the one where it is found.
+ * Where in the @len bytes at @p is @byte, or @other? Sets @at to @len if
+ * nowhere, else @val to which it is.
  */
-static int find_chunk(const char __user *p, u8 byte, unsigned long len,
-		      unsigned long *at)
+static int find_chunk(const char __user *p, u8 byte, u8 other,
+		      unsigned long len, unsigned long *at, u8 *val)
 {
-	u64 pattern = byte * ONES, word;
+	u64 pattern = byte * ONES, pattern2 = other * ONES, word, match;
 	unsigned long i = 0;
-	u8 val;
 
 	if (!user_access_begin(p, len))
 		return -EFAULT;
@@ -286,16 +411,18 @@ static int find_chunk(const char __user *p, u8 byte, unsigned long len,
 		if (IS_ALIGNED((unsigned long)p + i, 8) && i + 8 <= len) {
 			unsafe_get_user(word, (const u64 __user *)(p + i),
 					fault);
-			word ^= pattern;
-			word = (word - ONES) & ~word & (ONES << 7);
-			if (word) {
-				i += __ffs(word) / 8;
+			match = matching(word, pattern) |
+				matching(word, pattern2);
+			if (match) {
+				*val = word >> (__ffs(match) & ~7);
+				i += __ffs(match) / 8;
 				break;
 			}
 			i += 8;
 		} else {
-			unsafe_get_user(val, (const u8 __user *)(p + i), fault);
-			if (val == byte)
+			unsafe_get_user(*val, (const u8 __user *)(p + i),
+					fault);
+			if (*val == byte || *val == other)
 				break;
 			i++;
 		}
@@ -310,20 +437,22 @@ fault:
 
 /*
  * Search up to @len bytes, chunks ending at page boundaries: a string may end
- * just before memory that is not there.
+ * just before memory that is not there. Sets @found to @len if there is neither
+ * @byte nor @other, else @val to which it is.
  */
-static bool search(struct cosy_env *env, u64 p, u8 byte, u64 len, u64 *found)
+static bool search(struct cosy_env *env, u64 p, u8 byte, u8 other, u64 len,
+		   u64 *found, u8 *val)
 {
 	u64 done = 0;
 
 	while (done < len) {
-		unsigned long n = BULK_CHUNK - (p + done) % BULK_CHUNK;
+		unsigned long n = min_t(u64, to_page_end(p + done), len - done);
 		unsigned long at;
 
-		n = min_t(u64, n, len - done);
 		if (bulk_leave(env))
 			return false;
-		if (find_chunk(u64_to_user_ptr(p + done), byte, n, &at)) {
+		if (find_chunk(u64_to_user_ptr(p + done), byte, other, n, &at,
+			       val)) {
 			env->step = COSY_STEP_FAULT;
 			return false;
 		}
@@ -333,6 +462,18 @@ static bool search(struct cosy_env *env, u64 p, u8 byte, u64 len, u64 *found)
 	}
 	*found = done;
 	return true;
+}
+
+/* The same in a string, which has to end before it becomes too long. */
+static bool search_string(struct cosy_env *env, u64 p, u8 byte, u64 *found,
+			  u8 *val)
+{
+	if (!search(env, p, byte, 0, BULK_MAX, found, val))
+		return false;
+	if (*found < BULK_MAX)
+		return true;
+	env->step = COSY_STEP_BULK;
+	return false;
 }
 
 /**
@@ -348,8 +489,9 @@ static bool search(struct cosy_env *env, u64 p, u8 byte, u64 len, u64 *found)
 bool cosy_env_find(struct cosy_env *env, u64 p, u8 byte, u64 len, u64 *at)
 {
 	u64 n = min_t(u64, len, BULK_MAX), found;
+	u8 val;
 
-	if (!search(env, p, byte, n, &found))
+	if (!search(env, p, byte, byte, n, &found, &val))
 		return false;
 	if (found < n) {
 		*at = p + found;
@@ -362,19 +504,88 @@ bool cosy_env_find(struct cosy_env *env, u64 p, u8 byte, u64 len, u64 *at)
 }
 
 /**
- * cosy_env_strlen() - strlen() in the process
+ * cosy_env_strlen() - strnlen() in the process
  * @env: the run
  * @p:   the string
+ * @max: bytes, at most
  * @len: out: its length
  *
  * Return: false if it is not done, env->step says why.
  */
-bool cosy_env_strlen(struct cosy_env *env, u64 p, u64 *len)
+bool cosy_env_strlen(struct cosy_env *env, u64 p, u64 max, u64 *len)
 {
-	if (!search(env, p, 0, BULK_MAX, len))
+	u64 n = min_t(u64, max, BULK_MAX);
+	u8 val;
+
+	if (!search(env, p, 0, 0, n, len, &val))
 		return false;
-	if (*len < BULK_MAX)
-		return true;
-	env->step = COSY_STEP_BULK;
-	return false;
+	return *len < n || !bulk_too_long(env, max);
+}
+
+/**
+ * cosy_env_strchr() - strchr() in the process
+ * @env:  the run
+ * @p:    the string
+ * @byte: what
+ * @at:   out: the address, 0 if there is none
+ *
+ * Return: false if it is not done, env->step says why.
+ */
+bool cosy_env_strchr(struct cosy_env *env, u64 p, u8 byte, u64 *at)
+{
+	u64 found;
+	u8 val;
+
+	if (!search_string(env, p, byte, &found, &val))
+		return false;
+	*at = val == byte ? p + found : 0;
+	return true;
+}
+
+/**
+ * cosy_env_strrchr() - strrchr() in the process
+ * @env:  the run
+ * @p:    the string
+ * @byte: what
+ * @at:   out: the address of the last one, 0 if there is none
+ *
+ * Return: false if it is not done, env->step says why.
+ */
+bool cosy_env_strrchr(struct cosy_env *env, u64 p, u8 byte, u64 *at)
+{
+	u64 begin = p, last = 0, found;
+	u8 val;
+
+	do {
+		/* Pieces that are short enough may be too long together. */
+		if (bulk_too_long(env, p - begin) ||
+		    !search_string(env, p, byte, &found, &val))
+			return false;
+		p += found;
+		if (val == byte)
+			last = p;
+		p++;
+	} while (val);
+	*at = last;
+	return true;
+}
+
+/**
+ * cosy_env_stpcpy() - stpcpy() in the process
+ * @env: the run
+ * @dst: to
+ * @src: the string
+ * @end: out: where the copy ends
+ *
+ * Return: false if it is not done, env->step says why.
+ */
+bool cosy_env_stpcpy(struct cosy_env *env, u64 dst, u64 src, u64 *end)
+{
+	u64 len;
+
+	if (!cosy_env_strlen(env, src, ~0ull, &len) ||
+	    !cosy_env_copy(env, dst, src, len + 1))
+		return false;
+	*end = dst + len;
+	return true;
 }

@@ -22,7 +22,7 @@ enum { NREGS = 4, NLINES = 2 };
 
 enum slot {
 	ADD_REG, ADD_IMM, SEXT, CONST, SET, SELECT, CALL, ARG1, ARG2, BRANCH, LOOP,
-	SWITCH, CASE1, CASE2, LOAD, STORE, COPY, FIND, FUNCTION, UPCALL, MOV, EXIT, NOPS
+	SWITCH, CASE1, CASE2, LOAD, STORE, COPY, FIND, STRCHR, FUNCTION, UPCALL, MOV, EXIT, NOPS
 };
 
 static const struct cosy_op good_ops[NOPS] = {
@@ -44,6 +44,7 @@ static const struct cosy_op good_ops[NOPS] = {
 	[STORE] = { .code = COSY_OP_STORE, .width = 1, .a = 2, .b = 3 },
 	[COPY] = { .code = COSY_OP_COPY, .a = 1, .b = 2, .c = 3 },
 	[FIND] = { .code = COSY_OP_FIND, .dst = 1, .a = 1, .b = 2, .c = 3 },
+	[STRCHR] = { .code = COSY_OP_STRCHR, .dst = 1, .a = 1, .b = 2 },
 	[UPCALL] = { .code = COSY_OP_UPCALL, .imm = 1 },
 	[FUNCTION] = { .code = COSY_OP_CALL, .dst = 3, .imm = 4, .c = 1 },
 	[MOV] = { .code = COSY_OP_MOV, .dst = 3, .a = 3 },
@@ -308,6 +309,11 @@ static void check_ops(void)
 	BAD(ops[COPY].imm, 1, "unused field is not zero");
 	BAD(ops[FIND].c, NREGS, "register number too large");
 	BAD(ops[FIND].dst, NREGS, "register number too large");
+	BAD(ops[STRCHR].dst, NREGS, "register number too large");
+	BAD(ops[STRCHR].a, NREGS, "register number too large");
+	BAD(ops[STRCHR].b, NREGS, "register number too large");
+	BAD(ops[STRCHR].c, 1, "unused field is not zero");
+	BAD(ops[STRCHR].width, 1, "unused field is not zero");
 
 	BAD(ops[UPCALL].imm, -1, "up-call number too large");
 	BAD(ops[UPCALL].imm, 2, "up-call number too large");

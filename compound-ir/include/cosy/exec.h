@@ -13,9 +13,15 @@
  *	width is a compile-time constant; false is a fault, nothing happened
  *   bool cosy_env_copy(env, u64 dst, u64 src, u64 len)		memmove
  *   bool cosy_env_fill(env, u64 dst, u8 byte, u64 len)		memset
- *   bool cosy_env_compare(env, u64 a, u64 b, u64 len, int *sign) memcmp
+ *   bool cosy_env_compare(env, u64 a, u64 b, u64 len, u64 *sign) memcmp
  *   bool cosy_env_find(env, u64 p, u8 byte, u64 len, u64 *at)	memchr
- *   bool cosy_env_strlen(env, u64 p, u64 *len)
+ *   bool cosy_env_strcmp(env, u64 a, u64 b, u64 max, u64 *diff) strncmp
+ *   bool cosy_env_strlen(env, u64 p, u64 max, u64 *len)	strnlen
+ *   bool cosy_env_strchr(env, u64 p, u8 byte, u64 *at)		strchr
+ *   bool cosy_env_strrchr(env, u64 p, u8 byte, u64 *at)	strrchr
+ *   bool cosy_env_stpcpy(env, u64 dst, u64 src, u64 *end)	stpcpy
+ *	as the functions of libc do; sign is -1, 0 or 1, diff the difference of
+ *	the first bytes that differ, both in 32 bits; max ~0 is no limit.
  *	false: not done here, env->step says why (enum cosy_step). Part may
  *	have happened only where doing all of it again gives the same result
  *   void cosy_env_arg(env, unsigned int i, u64 val)

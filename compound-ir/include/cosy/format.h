@@ -78,6 +78,7 @@ enum cosy_form {
 	COSY_FORM_STORE,	/* a|NONE, b, imm, width */
 	COSY_FORM_BULK,		/* a, b, c */
 	COSY_FORM_BULKR,	/* dst, a, b, c */
+	COSY_FORM_STRING,	/* dst, a, b */
 	COSY_FORM_CALL,		/* dst, imm, width = number of ARG slots, c = hints */
 	COSY_FORM_UPCALL,	/* imm < nupcalls */
 	COSY_FORM_FUNCTION,	/* dst, imm < nfunctions, c < nupcalls, width =
