@@ -87,6 +87,8 @@ CompoundPath::CompoundPath(Region &R) : R(R) {
     else
       Switch->addCase(ConstantInt::get(cast<IntegerType>(I64), N), Leave);
   }
+  if (!Switch)
+    B.CreateUnreachable(); // an endless loop
   rewriteUses();
 }
 
@@ -122,14 +124,9 @@ void CompoundPath::rewriteUses() {
       SSA.AddAvailableValue(Leave, V);
       All.push_back({V, {L, Slot, (unsigned)N, (unsigned)X}});
     }
-    for (Use &U : make_early_inc_range(O->uses())) {
-      auto *User = cast<Instruction>(U.getUser());
-      BasicBlock *At = isa<PHINode>(User)
-                           ? cast<PHINode>(User)->getIncomingBlock(U)
-                           : User->getParent();
-      if (!R.Blocks.count(At))
+    for (Use &U : make_early_inc_range(O->uses()))
+      if (isUseOutside(R, U))
         SSA.RewriteUse(U);
-    }
   }
   for (Loaded &X : All) {
     if (!X.V->use_empty()) {

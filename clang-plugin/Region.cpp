@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Region.cpp - A marked region in its function -----------------------===//
+//===- Region.cpp - What becomes one compound -----------------------------===//
 #include "Region.h"
-#include "Diagnostics.h"
 #include "Select.h"
 
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
@@ -12,21 +12,11 @@
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/SSAUpdater.h"
 
 using namespace llvm;
 
 namespace cosy {
-
-CallInst *asMarker(Instruction &I, StringRef Name) {
-  auto *CI = dyn_cast<CallInst>(&I);
-  Function *F = CI ? CI->getCalledFunction() : nullptr;
-  if (!F || !F->isDeclaration())
-    return nullptr;
-  StringRef Is = F->getName();
-  bool Same = Is == Name || (Name == StartMarker &&
-                             (Is == StartWithMarker || Is == StartNativeMarker));
-  return Same ? CI : nullptr;
-}
 
 void prepareHost(Function &Host, FunctionAnalysisManager &FAM) {
   Host.removeFnAttr(Attribute::OptimizeNone);
@@ -37,111 +27,40 @@ void prepareHost(Function &Host, FunctionAnalysisManager &FAM) {
   removeUnreachableBlocks(Host);
   insertStops(Host);
   FAM.invalidate(Host, PreservedAnalyses::none());
+  // What a local variable is after longjmp() is not to change.
+  if (Host.callsFunctionThatReturnsTwice())
+    return;
   PreservedAnalyses PA = SROAPass(SROAOptions::PreserveCFG).run(Host, FAM);
   FAM.invalidate(Host, PA);
-}
-
-const char *whyNotMovable(const Instruction &I) {
-  if (auto *AI = dyn_cast<AllocaInst>(&I))
-    return AI->isStaticAlloca() ? nullptr
-                                : "a variable-length array or alloca";
-  if (isa<IndirectBrInst>(I))
-    return "a computed goto";
-  if (isa<CallBrInst>(I))
-    return "an asm goto";
-  if (I.isEHPad() || isa<InvokeInst>(I) || isa<ResumeInst>(I))
-    return "a cleanup or an exception handler";
-  if (isa<VAArgInst>(I))
-    return "va_arg";
-  auto *CB = dyn_cast<CallBase>(&I);
-  if (!CB)
-    return nullptr;
-  if (CB->hasFnAttr(Attribute::ReturnsTwice))
-    return "a call that returns twice, such as setjmp or vfork";
-  if (CB->isMustTailCall())
-    return "a call marked musttail";
-  switch (CB->getIntrinsicID()) {
-  case Intrinsic::vastart:
-    return "va_start";
-  case Intrinsic::stacksave:
-  case Intrinsic::stackrestore:
-    return "a variable-length array or alloca";
-  case Intrinsic::frameaddress:
-  case Intrinsic::returnaddress:
-  case Intrinsic::addressofreturnaddress:
-  case Intrinsic::sponentry:
-  case Intrinsic::get_dynamic_area_offset:
-    return "the address of the function's own stack frame";
-  case Intrinsic::localescape:
-  case Intrinsic::eh_typeid_for:
-    return "an exception handler";
-  default:
-    return nullptr;
-  }
 }
 
 //===----------------------------------------------------------------------===//
 // Finding the blocks
 //===----------------------------------------------------------------------===//
 
-/// The blocks reached from \p Entry without passing \p End; sets \p End to the
-/// first end marker met.
-static bool reachForward(Region &R, SetVector<BasicBlock *> &Reached,
-                         CallInst *&End) {
-  Reached.insert(R.Entry);
-  for (unsigned N = 0; N < Reached.size(); ++N) {
-    bool Ends = false;
-    for (Instruction &I : *Reached[N]) {
-      if (CallInst *E = asMarker(I, EndMarker)) {
-        if (End && End != E) {
-          reportError(*R.Host, E->getDebugLoc(),
-                      "region ends in two places; let both paths meet before "
-                      "one COSY_END");
-          return false;
-        }
-        End = E;
-        Ends = true;
-        break;
-      }
-      if (CallInst *S = asMarker(I, StartMarker)) {
-        reportError(*R.Host, S->getDebugLoc(),
-                    "COSY_START inside a region; end the first one before it");
-        return false;
-      }
-    }
-    if (!Ends)
-      for (BasicBlock *S : successors(Reached[N]))
-        Reached.insert(S);
+/// Sets R.Reentered.
+static void findReentered(Region &R) {
+  SmallVector<BasicBlock *, 16> Work;
+  for (BasicBlock *BB : R.Blocks)
+    if (BB != R.Entry && any_of(predecessors(BB), [&](BasicBlock *P) {
+          return !R.Blocks.count(P);
+        }))
+      Work.push_back(BB);
+  while (!Work.empty()) {
+    BasicBlock *BB = Work.pop_back_val();
+    if (!R.Blocks.count(BB) || !R.Reentered.insert(BB).second)
+      continue;
+    Work.append(succ_begin(BB), succ_end(BB));
   }
-  return true;
 }
 
-static bool checkBlocks(Region &R) {
-  for (BasicBlock *BB : R.Blocks) {
-    if (BB->hasAddressTaken()) {
-      reportError(*R.Host, R.Loc,
-                  "region contains a label whose address is taken; computed "
-                  "goto is not supported in a region, use a switch");
-      return false;
-    }
-    for (BasicBlock *P : predecessors(BB))
-      if (BB != R.Entry && !R.Blocks.count(P)) {
-        const DebugLoc &L = P->getTerminator()->getDebugLoc();
-        reportError(*R.Host, L ? L.get() : R.Loc,
-                    "jump into a region; enter it through COSY_START");
-        return false;
-      }
-    for (Instruction &I : *BB)
-      if (const char *Why = whyNotMovable(I)) {
-        const DebugLoc &L = I.getDebugLoc();
-        reportError(*R.Host, L ? L.get() : R.Loc,
-                    Twine("region contains ") + Why +
-                        ", which is not supported in a region; move it out of "
-                        "the region or into a function the region calls");
-        return false;
-      }
-  }
-  return true;
+bool isUseOutside(const Region &R, const Use &U) {
+  auto *User = cast<Instruction>(U.getUser());
+  auto *Phi = dyn_cast<PHINode>(User);
+  BasicBlock *At = Phi ? Phi->getIncomingBlock(U) : User->getParent();
+  if (!R.Blocks.count(At))
+    return true;
+  return cast<Instruction>(U.get())->getParent() != At && R.Reentered.count(At);
 }
 
 /// Takes in blocks behind the region that do nothing but jump on, so that all
@@ -176,6 +95,28 @@ static void splitExits(Region &R) {
   }
 }
 
+/// Values defined inside that may be wanted, inside or where the region is left,
+/// before it has defined them anew.
+static SmallVector<Instruction *, 0> findLiveIn(const Region &R) {
+  SmallVector<Instruction *, 0> List;
+  if (R.Reentered.empty())
+    return List;
+  DominatorTree DT(*R.Host);
+  for (BasicBlock *BB : R.Blocks) {
+    if (!DT.dominates(BB, R.Before))
+      continue;
+    for (Instruction &I : *BB)
+      if (any_of(I.uses(), [&](const Use &U) {
+            auto *User = cast<Instruction>(U.getUser());
+            auto *P = dyn_cast<PHINode>(User);
+            BasicBlock *At = P ? P->getIncomingBlock(U) : User->getParent();
+            return At != BB;
+          }))
+        List.push_back(&I);
+  }
+  return List;
+}
+
 /// Values that fit no register and cross the border go through memory.
 static void demoteWideValues(Region &R) {
   const DataLayout &DL = R.Host->getDataLayout();
@@ -192,10 +133,13 @@ static void demoteWideValues(Region &R) {
         BasicBlock *At = isa<PHINode>(User)
                              ? cast<PHINode>(User)->getIncomingBlock(U)
                              : User->getParent();
-        if (R.Blocks.count(At) != Inside)
+        if (Inside ? isUseOutside(R, U) : R.Blocks.count(At))
           Wide.insert(&I);
       }
     }
+  for (Instruction *I : findLiveIn(R))
+    if (!isRegisterType(I->getType(), DL))
+      Wide.insert(I);
   for (Argument &A : R.Host->args())
     if (!isRegisterType(A.getType(), DL))
       for (User *U : A.users())
@@ -226,48 +170,21 @@ static void demoteWideValues(Region &R) {
 static void findOutputs(Region &R) {
   for (BasicBlock *BB : R.Blocks)
     for (Instruction &I : *BB)
-      for (Use &U : I.uses()) {
-        auto *User = cast<Instruction>(U.getUser());
-        BasicBlock *At = isa<PHINode>(User)
-                             ? cast<PHINode>(User)->getIncomingBlock(U)
-                             : User->getParent();
-        if (!R.Blocks.count(At)) {
-          R.Outputs.push_back(&I);
-          break;
-        }
-      }
+      if (any_of(I.uses(), [&](Use &U) { return isUseOutside(R, U); }))
+        R.Outputs.push_back(&I);
 }
 
-bool findRegion(CallInst *Start, Region &R) {
-  R.Host = Start->getFunction();
-  R.Loc = Start->getDebugLoc();
-  R.Options = optionsOf(*Start);
-  R.Before = Start->getParent();
-  R.Entry = SplitBlock(R.Before, Start);
-  Start->eraseFromParent();
-
-  SetVector<BasicBlock *> Reached;
-  CallInst *End = nullptr;
-  if (!reachForward(R, Reached, End))
-    return false;
-  if (!End) {
-    reportWarning(Warning::EndNotReached, *R.Host, R.Loc,
-                  "the end of this region is never reached; it stays native. Put "
-                  "COSY_END where every way through the region comes by");
-    return false;
-  }
-  BasicBlock *Last = End->getParent();
-  SplitBlock(Last, End->getNextNode());
-  End->eraseFromParent();
-
-  R.Blocks.insert(Last);
-  for (unsigned N = 0; N < R.Blocks.size(); ++N) {
-    if (R.Blocks[N] == R.Entry)
-      continue;
-    for (BasicBlock *P : predecessors(R.Blocks[N]))
-      if (Reached.count(P))
-        R.Blocks.insert(P);
-  }
+void findRegion(const Marked &E, const Marked::Beginning &B, Region &R) {
+  R.Host = E.Host;
+  R.Loc = B.Loc;
+  R.Options = E.Options;
+  R.Before = B.Before;
+  R.Entry = B.Entry;
+  R.Blocks.insert(R.Entry);
+  for (unsigned N = 0; N < R.Blocks.size(); ++N)
+    for (BasicBlock *S : successors(R.Blocks[N]))
+      if (E.Blocks.count(S))
+        R.Blocks.insert(S);
   absorbJumps(R);
   // In the order of the function, which is that of the source.
   SetVector<BasicBlock *> Ordered;
@@ -275,12 +192,13 @@ bool findRegion(CallInst *Start, Region &R) {
     if (R.Blocks.count(&BB))
       Ordered.insert(&BB);
   R.Blocks = std::move(Ordered);
-  if (!checkBlocks(R))
-    return false;
+  findReentered(R);
   demoteWideValues(R);
   splitExits(R);
+  for (Instruction *I : findLiveIn(R))
+    R.LiveIn.push_back({I, CastInst::Create(Instruction::BitCast, I, I->getType(),
+                                            "", R.Before->getTerminator())});
   findOutputs(R);
-  return true;
 }
 
 //===----------------------------------------------------------------------===//
@@ -303,21 +221,43 @@ static AttrBuilder sourceAttributes(const Function &Host) {
   return B;
 }
 
+/// Makes the uses of \p I see \p First as long as I has not been executed.
+static void mergeDefinitions(Instruction *I, BasicBlock *Entry, Value *First) {
+  SSAUpdater SSA;
+  SSA.Initialize(I->getType(), I->getName());
+  SSA.AddAvailableValue(Entry, First);
+  SSA.AddAvailableValue(I->getParent(), I);
+  for (Use &U : make_early_inc_range(I->uses())) {
+    auto *User = cast<Instruction>(U.getUser());
+    if (isa<PHINode>(User) || User->getParent() != I->getParent())
+      SSA.RewriteUse(U);
+  }
+}
+
 void cloneSource(Region &R) {
   Function &Host = *R.Host;
   Module &M = *Host.getParent();
   LLVMContext &Ctx = M.getContext();
 
+  // What comes into a phi by a jump into the region is not for the compound.
+  auto IsElsewhere = [&](const Use &U) {
+    auto *P = dyn_cast<PHINode>(U.getUser());
+    return P && !R.Blocks.count(P->getIncomingBlock(U));
+  };
   SetVector<Value *> Inputs;
   for (BasicBlock *BB : R.Blocks)
     for (Instruction &I : *BB)
-      for (Value *V : I.operands()) {
-        if (isa<Argument>(V))
-          Inputs.insert(V);
-        else if (auto *Op = dyn_cast<Instruction>(V))
+      for (const Use &U : I.operands()) {
+        if (IsElsewhere(U))
+          continue;
+        if (isa<Argument>(U))
+          Inputs.insert(U);
+        else if (auto *Op = dyn_cast<Instruction>(U))
           if (!R.Blocks.count(Op->getParent()))
-            Inputs.insert(V);
+            Inputs.insert(U);
       }
+  for (auto [I, Copy] : R.LiveIn)
+    Inputs.insert(Copy);
   R.Inputs.assign(Inputs.begin(), Inputs.end());
   SmallVector<Type *, 8> Types;
   for (Value *V : R.Inputs)
@@ -338,6 +278,10 @@ void cloneSource(Region &R) {
     BasicBlock *Copy = CloneBasicBlock(BB, Map, "", R.Source);
     Map[BB] = Copy;
     Copies.push_back(Copy);
+    for (PHINode &P : Copy->phis())
+      P.removeIncomingValueIf(
+          [&](unsigned I) { return !R.Blocks.count(P.getIncomingBlock(I)); },
+          /*DeletePHIIfEmpty=*/false);
   }
   for (auto [N, E] : enumerate(R.Exits))
     Map[E.To] = BasicBlock::Create(Ctx, "exit", R.Source);
@@ -360,6 +304,8 @@ void cloneSource(Region &R) {
     CI->setDebugLoc(E.From->getTerminator()->getDebugLoc());
     B.CreateRetVoid();
   }
+  for (auto [I, Copy] : R.LiveIn)
+    mergeDefinitions(cast<Instruction>(Map[I]), Entry, Map[Copy]);
 }
 
 } // namespace cosy

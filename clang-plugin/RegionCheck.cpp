@@ -32,39 +32,21 @@ public:
   explicit BodyCheck(Frontend &FE) : FE(FE) {}
 
   void check(Stmt *Body) {
-    visit(Body, nullptr, -1);
+    visit(Body, nullptr);
     if (Open) {
       error(Open->getBeginLoc(), Open->getSourceRange(),
             "COSY_START without COSY_END in this function; put COSY_END behind "
             "the last statement of the region",
             FixItHint::CreateInsertion(OpenBlock->getRBracLoc(), "COSY_END;\n"));
-      return;
-    }
-    for (const Jump &J : Jumps) {
-      auto It = Labels.find(J.Label);
-      if (It == Labels.end() || It->second < 0 || It->second == J.Region)
-        continue;
-      error(J.Goto->getBeginLoc(), J.Goto->getSourceRange(),
-            "jump into a region; enter it through COSY_START, or move the label "
-            "out of the region");
-      note(Starts[It->second]->getBeginLoc(), "region starts here");
     }
   }
 
 private:
-  struct Jump {
-    GotoStmt *Goto;
-    LabelDecl *Label;
-    int Region;
-  };
-
   void error(SourceLocation Loc, SourceRange Range, StringRef Text,
              ArrayRef<FixItHint> Fixes = {}) {
     FE.error(Loc, Range, Text, Fixes);
   }
   void note(SourceLocation Loc, StringRef Text) { FE.note(Loc, Text); }
-
-  int region() const { return Open ? static_cast<int>(Starts.size()) - 1 : -1; }
 
   static StringRef markerName(Stmt *S) {
     auto *Call = dyn_cast<CallExpr>(S);
@@ -78,12 +60,11 @@ private:
                : StringRef();
   }
 
-  /// Visits \p S; \p Block is the block it is a statement of, if it is one, and
-  /// \p SwitchRegion the region of the innermost switch around it.
-  void visit(Stmt *S, CompoundStmt *Block, int SwitchRegion) {
+  /// Visits \p S; \p Block is the block it is a statement of, if it is one.
+  void visit(Stmt *S, CompoundStmt *Block) {
     if (!S)
       return;
-    if (auto *E = dyn_cast<Expr>(S); E && region() >= 0)
+    if (auto *E = dyn_cast<Expr>(S); E && Open)
       FE.addRange(E->getExprLoc(), E->getSourceRange());
     if (StringRef Name = markerName(S); !Name.empty()) {
       marker(cast<CallExpr>(S), Name != StringRef(EndMarker), Block);
@@ -93,36 +74,25 @@ private:
     }
     if (auto *C = dyn_cast<CompoundStmt>(S)) {
       for (Stmt *Child : C->body())
-        visit(Child, C, SwitchRegion);
+        visit(Child, C);
       return;
     }
     if (auto *L = dyn_cast<LabelStmt>(S)) {
-      Labels[L->getDecl()] = region();
-      visit(L->getSubStmt(), Block, SwitchRegion);
+      visit(L->getSubStmt(), Block);
       return;
     }
     if (auto *A = dyn_cast<AttributedStmt>(S)) {
-      visit(A->getSubStmt(), Block, SwitchRegion);
+      visit(A->getSubStmt(), Block);
       return;
     }
     if (auto *Case = dyn_cast<SwitchCase>(S)) {
-      if (region() >= 0 && SwitchRegion != region()) {
-        error(Case->getKeywordLoc(), Case->getKeywordLoc(),
-              "case label inside a region whose switch is outside of it; put the "
-              "whole switch into the region");
-        note(Open->getBeginLoc(), "region starts here");
-      }
-      visit(Case->getSubStmt(), Block, SwitchRegion);
+      visit(Case->getSubStmt(), Block);
       return;
     }
-    if (auto *G = dyn_cast<GotoStmt>(S))
-      Jumps.push_back({G, G->getLabel(), region()});
     if (auto *P = dyn_cast<ParenExpr>(S))
-      return visit(P->getSubExpr(), Block, SwitchRegion);
-    if (auto *Sw = dyn_cast<SwitchStmt>(S))
-      SwitchRegion = (visit(Sw->getCond(), nullptr, SwitchRegion), region());
+      return visit(P->getSubExpr(), Block);
     for (Stmt *Child : S->children())
-      visit(Child, nullptr, SwitchRegion);
+      visit(Child, nullptr);
   }
 
   void marker(CallExpr *Call, bool IsStart, CompoundStmt *Block) {
@@ -147,7 +117,6 @@ private:
       }
       Open = Call;
       OpenBlock = Block;
-      Starts.push_back(Call);
       return;
     }
     if (!Open) {
@@ -223,9 +192,6 @@ private:
   Frontend &FE;
   CallExpr *Open = nullptr;
   CompoundStmt *OpenBlock = nullptr;
-  std::vector<CallExpr *> Starts;
-  llvm::DenseMap<LabelDecl *, int> Labels;
-  std::vector<Jump> Jumps;
 };
 
 class RegionCheck : public ASTConsumer {

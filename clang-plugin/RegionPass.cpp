@@ -46,15 +46,18 @@ public:
 
 private:
   void keepPristine(ArrayRef<Function *> Hosts);
-  void processRegion(CallInst *Start, unsigned Index, bool Optimized);
+  void processMarked(CallInst *Start, bool Optimized);
+  bool processRegion(const Marked &E, const Marked::Beginning &At, bool Optimized);
+  void explainNatives(const Marked &E);
   bool compile(Region &R, Compound &C);
-  void explain(const Region &R, const Compound &C);
+  void explain(const Region &R, const Compound &C, bool IsPart);
 
   Module &M;
   FunctionAnalysisManager &FAM;
   RegionOptions Options;
   RegionTable Table;
   PristineMap Pristine;
+  unsigned NumRegions = 0; ///< of the function
 };
 
 } // namespace
@@ -137,10 +140,10 @@ bool ModuleRegions::compile(Region &R, Compound &C) {
   return true;
 }
 
-void ModuleRegions::explain(const Region &R, const Compound &C) {
+void ModuleRegions::explain(const Region &R, const Compound &C, bool IsPart) {
   unsigned NumUpCalls = C.UpCalls.Calls.size();
   remark<OptimizationRemark>(R, R.Loc, "Compound", [&](auto &Rem) {
-    Rem << "region became a compound: "
+    Rem << (IsPart ? "part of the region" : "region") << " became a compound: "
         << ore::NV("Operations", count(C.Img.NumOps, "operation")) << ", "
         << ore::NV("SystemCalls", count(C.Sel.NumSystemCalls, "system call"))
         << ", " << ore::NV("Inputs", count(C.Sel.C.Inputs.size(), "input")) << ", "
@@ -159,27 +162,75 @@ void ModuleRegions::explain(const Region &R, const Compound &C) {
     });
     suggestMovingMarker(Loc);
   }
-  if (!C.Sel.NumSystemCalls)
+  if (!C.Sel.NumSystemCalls && !IsPart)
     reportWarning(Warning::NoSystemCall, *R.Host, R.Loc,
                   "region makes no system call; as a compound it can only lose "
                   "time");
 }
 
-void ModuleRegions::processRegion(CallInst *Start, unsigned Index, bool Optimized) {
-  if (Start->getCalledFunction()->getName() == StartNativeMarker) {
-    Start->eraseFromParent();
-    return;
-  }
+void ModuleRegions::explainNatives(const Marked &E) {
   Region R;
-  R.Index = Index;
-  if (!findRegion(Start, R))
+  R.Host = E.Host;
+  R.Loc = E.Loc;
+  R.Before = E.Beginnings.front().Before;
+  for (const Instruction *I : E.Natives)
+    remark<OptimizationRemarkMissed>(R, I->getDebugLoc(), "Native", [&](auto &Rem) {
+      Rem << "leaves the compound for native code: "
+          << ore::NV("Why", whyNotMovable(*I));
+    });
+}
+
+/// Is \p Source, which is not all of what was marked, worth a compound?
+static bool isWorthwhile(Function &Source, FunctionAnalysisManager &FAM) {
+  unsigned NumCalls = 0;
+  for (BasicBlock &BB : Source)
+    for (Instruction &I : BB)
+      if (isSystemCall(I)) {
+        ++NumCalls;
+        if (FAM.getResult<LoopAnalysis>(Source).getLoopFor(&BB))
+          return true;
+      }
+  return NumCalls > 1;
+}
+
+void ModuleRegions::processMarked(CallInst *Start, bool Optimized) {
+  if (Start->getCalledFunction()->getName() == StartNativeMarker)
     return;
+  Marked E;
+  if (!findMarked(Start, E))
+    return;
+  bool Any = false;
+  for (const Marked::Beginning &B : E.Beginnings)
+    Any |= processRegion(E, B, Optimized);
+  explainNatives(E);
+  if (!Any)
+    reportWarning(Warning::StaysNative, *E.Host, E.Loc,
+                  Twine("region stays native: around ") +
+                      whyNotMovable(*E.Natives.front()) +
+                      ", which only the function itself can execute, not "
+                      "enough is left for a compound. Move that out of the "
+                      "region or into a function the region calls");
+}
+
+bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
+                                  bool Optimized) {
+  Region R;
+  R.Index = NumRegions++;
+  findRegion(E, At, R);
   cloneSource(R);
+  inlineCallees(*R.Source, *R.Host, Pristine);
+  FAM.invalidate(*R.Source, PreservedAnalyses::none());
+  if (!E.Natives.empty() && !isWorthwhile(*R.Source, FAM)) {
+    FAM.clear(*R.Source, R.Source->getName());
+    R.Source->eraseFromParent();
+    return false;
+  }
   CompoundPath Path(R);
-  inlineCallees(*R.Source, Pristine);
   FAM.invalidate(*R.Source,
                  SROAPass(SROAOptions::PreserveCFG).run(*R.Source, FAM));
-  SmallVector<PrivateLocal, 4> Locals = privatizeLocals(R);
+  SmallVector<PrivateLocal, 4> Locals;
+  if (!R.Host->callsFunctionThatReturnsTwice())
+    Locals = privatizeLocals(R);
   if (!Optimized)
     defineValues(*R.Source);
   simplifySource(*R.Source, FAM);
@@ -190,7 +241,7 @@ void ModuleRegions::processRegion(CallInst *Start, unsigned Index, bool Optimize
     C.NumOutputs += L.ByValue && L.Changes;
   bool Good = compile(R, C);
   if (Good) {
-    explain(R, C);
+    explain(R, C, !E.Natives.empty());
     if (Options.Dump) {
       cosy_diag Diag;
       cosy_disassemble(C.Img.Bytes.data(), C.Img.Bytes.size(), 0, stderr, &Diag);
@@ -201,6 +252,7 @@ void ModuleRegions::processRegion(CallInst *Start, unsigned Index, bool Optimize
                 Locals);
   FAM.clear(*R.Source, R.Source->getName());
   R.Source->eraseFromParent();
+  return true;
 }
 
 bool ModuleRegions::run() {
@@ -210,6 +262,8 @@ bool ModuleRegions::run() {
       Hosts.push_back(&F);
   if (Hosts.empty())
     return false;
+  for (Function *F : Hosts)
+    expandComputedGotos(*F);
   keepPristine(Hosts);
   for (Function *F : Hosts) {
     bool Optimized = !F->hasFnAttribute(Attribute::OptimizeNone);
@@ -217,10 +271,12 @@ bool ModuleRegions::run() {
           return C->getCalledFunction()->getName() != StartNativeMarker;
         }))
       prepareHost(*F, FAM);
-    for (auto [N, Start] : enumerate(markersOf(*F, StartMarker)))
-      processRegion(Start, N, Optimized);
-    for (CallInst *End : markersOf(*F, EndMarker))
-      End->eraseFromParent(); // of a region that is none
+    NumRegions = 0;
+    for (CallInst *Start : markersOf(*F, StartMarker))
+      processMarked(Start, Optimized);
+    for (StringRef Name : {StartMarker, EndMarker})
+      for (CallInst *Marker : markersOf(*F, Name))
+        Marker->eraseFromParent();
     FAM.invalidate(*F, PreservedAnalyses::none());
   }
   Table.finish();

@@ -65,7 +65,8 @@ static bool canInline(const Function &Callee, const Function &Source) {
   return true;
 }
 
-void inlineCallees(Function &Source, const PristineMap &Pristine) {
+void inlineCallees(Function &Source, const Function &Host,
+                   const PristineMap &Pristine) {
   struct Site {
     CallBase *Call;
     int Parent; ///< in History
@@ -80,7 +81,7 @@ void inlineCallees(Function &Source, const PristineMap &Pristine) {
   for (size_t N = 0; N < Work.size(); ++N) {
     auto [Call, Parent] = Work[N];
     Function *Callee = Call->getCalledFunction();
-    if (!Callee || Callee->isDeclaration())
+    if (!Callee || Callee->isDeclaration() || Callee == &Host)
       continue;
     if (Function *P = Pristine.lookup(Callee)) {
       Call->setCalledFunction(P);

@@ -14,8 +14,9 @@ namespace cosy {
 using PristineMap = llvm::DenseMap<llvm::Function *, llvm::Function *>;
 
 /// Takes the functions \p Source calls into it, where their bodies are known
-/// and small enough.
-void inlineCallees(llvm::Function &Source, const PristineMap &Pristine);
+/// and small enough; not \p Host itself, which contains the region.
+void inlineCallees(llvm::Function &Source, const llvm::Function &Host,
+                   const PristineMap &Pristine);
 
 /// Gives what is undefined in C some value, as machine code that was not optimized
 /// has one: otherwise \p Source would be simplified by what cannot be meant, and

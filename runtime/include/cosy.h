@@ -31,10 +31,11 @@ extern "C" {
 
 #ifdef __COSY_PLUGIN__
 /* Replaced by the plugin; a program not linked through it fails to link. */
-void __cosy_region_start(void);
-void __cosy_region_start_with(uint64_t option, ...);
-void __cosy_region_start_native(void);
-void __cosy_region_end(void);
+void __cosy_region_start(void) __attribute__((__nothrow__));
+void __cosy_region_start_with(uint64_t option, ...)
+	__attribute__((__nothrow__));
+void __cosy_region_start_native(void) __attribute__((__nothrow__));
+void __cosy_region_end(void) __attribute__((__nothrow__));
 #define COSY_START __cosy_region_start()
 #define COSY_START_WITH(...) \
 	__cosy_region_start_with(__VA_ARGS__, (uint64_t)COSY_OPTION_END)

@@ -46,41 +46,6 @@ int in_an_expression(int n)
 	return COSY_START, n; // expected-error {{COSY_START has to be a statement of a block}}
 }
 
-void jump_in(int n)
-{
-	if (n)
-		goto in; // expected-error {{jump into a region}}
-	COSY_START; // expected-note {{region starts here}}
-	getpid();
-in:
-	getpid();
-	COSY_END;
-}
-
-void jump_between_regions(int n)
-{
-	COSY_START; // expected-note {{region starts here}}
-again:
-	getpid();
-	COSY_END;
-	COSY_START;
-	if (n)
-		goto again; // expected-error {{jump into a region}}
-	COSY_END;
-}
-
-void case_inside(int n)
-{
-	switch (n) {
-	case 1:
-		COSY_START; // expected-note {{region starts here}}
-		getpid();
-	case 2: // expected-error {{case label inside a region whose switch is outside of it}}
-		getpid();
-		COSY_END;
-	}
-}
-
 /* These are right. */
 void jump_out(int n)
 {
