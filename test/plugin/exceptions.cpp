@@ -23,7 +23,6 @@ __attribute__((noinline)) void may_throw(int n)
 		throw std::runtime_error("three");
 }
 
-// CHECK: exceptions.cpp:[[#@LINE+10]]:{{.*}}remark: leaves the compound for native code: a cleanup or an exception handler
 __attribute__((noinline)) static int cleanup(int n)
 {
 	int sum = 0;
@@ -33,6 +32,7 @@ __attribute__((noinline)) static int cleanup(int n)
 		Guard g{"cleanup"};
 		sum += getpid() > 0;
 		sum += getppid() > 0;
+		// CHECK: exceptions.cpp:[[#@LINE+1]]:{{.*}}remark: leaves the compound for native code: a cleanup or an exception handler
 		may_throw(i);
 		sum += 10 * (getpid() > 0);
 		sum += 10 * (getppid() > 0);
@@ -63,16 +63,16 @@ __attribute__((noinline)) static int handler(int n)
 	return sum;
 }
 
-// CHECK: exceptions.cpp:[[#@LINE+9]]:{{.*}}remark: region became a compound: {{.*}} 1 up-call
-// CHECK: remark: leaves the kernel for an up-call: call of
 __attribute__((noinline)) static int through(int n)
 {
 	Guard *none = nullptr;
 	int sum = none != nullptr;
 
+	// CHECK: exceptions.cpp:[[#@LINE+1]]:{{.*}}remark: region became a compound: {{.*}} 1 up-call
 	COSY_START;
 	for (int i = 0; i < n; i++) {
 		sum += getpid() > 0;
+		// CHECK: exceptions.cpp:[[#@LINE+1]]:{{.*}}remark: leaves the kernel for an up-call: call of
 		may_throw(i);
 	}
 	COSY_END;

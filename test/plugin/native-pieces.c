@@ -24,7 +24,6 @@ __attribute__((noinline)) static void jump(int n) { longjmp(env, n); }
 
 // The second return of setjmp() comes in the middle of the region, from a call
 // that a compound makes.
-// CHECK: native-pieces.c:[[#@LINE+8]]:{{.*}}remark: leaves the compound for native code: a call that returns twice
 __attribute__((noinline)) static int with_setjmp(void)
 {
 	volatile int n = 0;
@@ -33,6 +32,7 @@ __attribute__((noinline)) static int with_setjmp(void)
 
 	COSY_START;
 	sum = getpid() > 0;
+	// CHECK: native-pieces.c:[[#@LINE+1]]:{{.*}}remark: leaves the compound for native code: a call that returns twice
 	r = setjmp(env);
 	sum += r;
 	for (int i = 0; i < 4; i++)
@@ -44,7 +44,6 @@ __attribute__((noinline)) static int with_setjmp(void)
 	return sum;
 }
 
-// CHECK: native-pieces.c:[[#@LINE+8]]:{{.*}}remark: leaves the compound for native code: a call that returns twice
 __attribute__((noinline)) static int with_vfork(void)
 {
 	int status = 0, pid = 0;
@@ -52,6 +51,7 @@ __attribute__((noinline)) static int with_vfork(void)
 	COSY_START;
 	for (int i = 0; i < 3; i++)
 		status += getppid() > 0;
+	// CHECK: native-pieces.c:[[#@LINE+1]]:{{.*}}remark: leaves the compound for native code: a call that returns twice
 	pid = vfork();
 	if (pid == 0)
 		_exit(7);
@@ -60,14 +60,13 @@ __attribute__((noinline)) static int with_vfork(void)
 	return WEXITSTATUS(status);
 }
 
-// CHECK: native-pieces.c:[[#@LINE+8]]:{{.*}}remark: leaves the compound for native code: a variable-length array
-// CHECK: native-pieces.c:[[#@LINE+13]]:{{.*}}remark: leaves the compound for native code: a variable-length array
 __attribute__((noinline)) static long with_array(int n)
 {
 	long sum = 0;
 
 	COSY_START;
 	for (int i = 1; i < n; i++) {
+		// CHECK: native-pieces.c:[[#@LINE+1]]:{{.*}}remark: leaves the compound for native code: a variable-length array
 		char text[i * 10];
 
 		memset(text, 'a' + i, sizeof(text));
@@ -90,6 +89,7 @@ __attribute__((noinline)) static int with_alloca(int n)
 
 	COSY_START;
 	for (int i = 0; i < n; i++) {
+		// CHECK: native-pieces.c:[[#@LINE+1]]:{{.*}}remark: leaves the compound for native code: a variable-length array or alloca
 		struct node *one = alloca(sizeof(*one));
 
 		one->next = list;
@@ -104,13 +104,13 @@ __attribute__((noinline)) static int with_alloca(int n)
 	return sum;
 }
 
-// CHECK: native-pieces.c:[[#@LINE+7]]:{{.*}}remark: leaves the compound for native code: an asm goto
 __attribute__((noinline)) static int with_asm_goto(int n)
 {
 	int r = 0;
 
 	COSY_START;
 	for (int i = 0; i < n; i++) {
+		// CHECK: native-pieces.c:[[#@LINE+1]]:{{.*}}remark: leaves the compound for native code: an asm goto
 		asm goto("testl $1, %0\n\tjnz %l1" : : "r"(i) : "cc" : odd);
 		r += getpid() > 0;
 		r += getppid() > 0;
@@ -124,7 +124,6 @@ odd:
 	return r;
 }
 
-// CHECK: native-pieces.c:[[#@LINE+9]]:{{.*}}remark: leaves the compound for native code: va_start
 __attribute__((noinline)) static long with_va_start(int n, ...)
 {
 	va_list ap, again;
@@ -133,6 +132,7 @@ __attribute__((noinline)) static long with_va_start(int n, ...)
 	COSY_START;
 	sum += getpid() > 0;
 	sum += getpid() > 0;
+	// CHECK: native-pieces.c:[[#@LINE+1]]:{{.*}}remark: leaves the compound for native code: va_start
 	va_start(ap, n);
 	va_copy(again, ap);
 	for (int i = 0; i < n; i++)
@@ -153,6 +153,7 @@ __attribute__((noinline)) static int with_frame_address(void)
 	COSY_START;
 	for (int i = 0; i < 3; i++)
 		same += getpid() > 0;
+	// CHECK: native-pieces.c:[[#@LINE+1]]:{{.*}}remark: leaves the compound for native code: the address of the function's own stack frame
 	same += 10 * (__builtin_frame_address(0) == outside);
 	for (int i = 0; i < 3; i++)
 		same += 100 * (getpid() > 0);
