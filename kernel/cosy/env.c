@@ -25,6 +25,19 @@
 #define ONES		(~0ul / 0xff)
 
 /**
+ * cosy_traced() - does somebody trace the current thread, or its system calls?
+ *
+ * Apart from auditing and seccomp, which may have nothing to say.
+ */
+bool cosy_traced(void)
+{
+	return current->ptrace ||
+	       (READ_ONCE(current_thread_info()->syscall_work) &
+		SYSCALL_WORK_ENTER &
+		~(SYSCALL_WORK_SYSCALL_AUDIT | SYSCALL_WORK_SECCOMP));
+}
+
+/**
  * cosy_env_watched() - the slow path of cosy_env_may_call()
  * @env: the run, the arguments are set
  * @nr:  number of the call

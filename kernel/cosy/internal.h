@@ -127,6 +127,9 @@ void cosy_quota_uncharge(kuid_t owner, u64 bytes);
 /* run.c */
 loff_t cosy_run_llseek(struct file *file, loff_t offset, int whence);
 
+/* env.c */
+bool cosy_traced(void);
+
 /* audit.c */
 void cosy_audit_init(void);
 bool cosy_audit_looks(void);

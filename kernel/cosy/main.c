@@ -29,6 +29,7 @@ static long cosy_info(struct cosy_info __user *arg)
 		.abi = COSY_ABI,
 		.format = COSY_VERSION,
 		.max_loads = READ_ONCE(cosy_max_loads),
+		.flags = cosy_traced() ? COSY_INFO_TRACED : 0,
 		.version = COSY_RELEASE,
 	};
 

@@ -441,6 +441,10 @@ loff_t cosy_run_llseek(struct file *file, loff_t offset, int whence)
 	    THREAD_SIZE - STACK_USED_MAX)
 		return cosy_refuse(&run, urun, -ELOOP);
 
+	/* A debugger's breakpoints are in the native code. */
+	if (unlikely(current->ptrace) && cosy_run_fresh(&run))
+		return -EBUSY;
+
 	compound = cosy_compound_get(file->private_data, run.handle);
 	if (!compound)
 		return cosy_refuse(&run, urun, -ENOENT);

@@ -40,9 +40,16 @@
 /* How many descriptors of ours there may be: one per copy of libcosy. */
 #define MAX_COPIES 64
 
-int cosy_device_fd = -1;
+/* Besides descriptors: none; of a parked one, what park() makes of it. */
+#define NONE		(-1)
+#define PARKED(fd)	(-2 - (fd))	/* and the other way round */
+/* Ticks of the time-stamp counter, some seconds. */
+#define PARKED_TICKS	(1ull << 33)
+
+int cosy_device_fd = NONE;
 
 static bool barred;		/* no system call on it any more */
+static uint64_t parked_until;	/* by the time-stamp counter */
 static uint64_t device_rdev;	/* what the descriptor must refer to */
 static int device_pid;		/* the process that opened it */
 
@@ -166,6 +173,8 @@ static int open_device(struct cosy_info *info)
 		ret = -ENODEV;
 	else if (info->abi != COSY_ABI || info->format != COSY_VERSION)
 		ret = -EPROTO;
+	else if (info->flags & COSY_INFO_TRACED)
+		ret = -EBUSY;
 	if (ret < 0) {
 		sys_close((int)fd);
 		return (int)ret;
@@ -204,7 +213,7 @@ static int replace(int old, struct cosy_info *info)
 	if (!__atomic_compare_exchange_n(&cosy_device_fd, &old, fd, false,
 					 __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) {
 		sys_close(fd);
-		return old;
+		return old >= 0 ? old : -EBUSY;
 	}
 	__atomic_store_n(&device_pid, (int)cosy_sys(SYS_getpid, 0, 0, 0),
 			 __ATOMIC_RELAXED);
@@ -214,19 +223,60 @@ static int replace(int old, struct cosy_info *info)
 	return fd;
 }
 
-int cosy_device_get(void)
+void cosy_device_park(void)
+{
+	int fd = __atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED);
+
+	__atomic_store_n(&parked_until, __builtin_ia32_rdtsc() + PARKED_TICKS,
+			 __ATOMIC_RELAXED);
+	while (fd >= 0 &&
+	       !__atomic_compare_exchange_n(&cosy_device_fd, &fd, PARKED(fd),
+					    true, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED))
+		;
+}
+
+bool cosy_device_parked(void)
+{
+	return __atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED) < NONE &&
+	       __builtin_ia32_rdtsc() <
+		       __atomic_load_n(&parked_until, __ATOMIC_RELAXED);
+}
+
+/* The descriptor, which is not parked any more. */
+static int taken_back(void)
 {
 	int fd = __atomic_load_n(&cosy_device_fd, __ATOMIC_ACQUIRE);
-	struct cosy_info info;
 
+	while (fd < NONE) {
+		if (__atomic_compare_exchange_n(&cosy_device_fd, &fd,
+						PARKED(fd), true,
+						__ATOMIC_RELAXED,
+						__ATOMIC_RELAXED))
+			return PARKED(fd);
+	}
+	return fd;
+}
+
+int cosy_device_get(void)
+{
+	struct cosy_info info;
+	int fd;
+
+	if (cosy_device_parked())
+		return -EBUSY;
+	fd = taken_back();
 	return is_ours(fd) ? fd : replace(fd, &info);
 }
 
 int cosy_device_get_own(void)
 {
-	int fd = __atomic_load_n(&cosy_device_fd, __ATOMIC_ACQUIRE);
 	struct cosy_info info;
+	int fd;
 
+	if (cosy_device_parked())
+		return -EBUSY;
+	fd = taken_back();
 	if (is_ours(fd) && __atomic_load_n(&device_pid, __ATOMIC_RELAXED) ==
 				   cosy_sys(SYS_getpid, 0, 0, 0))
 		return fd;
@@ -235,8 +285,10 @@ int cosy_device_get_own(void)
 
 void cosy_device_close(void)
 {
-	int fd = __atomic_exchange_n(&cosy_device_fd, -1, __ATOMIC_ACQ_REL);
+	int fd = __atomic_exchange_n(&cosy_device_fd, NONE, __ATOMIC_ACQ_REL);
 
+	if (fd < NONE)
+		fd = PARKED(fd);
 	if (is_ours(fd))
 		sys_close(fd);
 }
@@ -245,7 +297,7 @@ void cosy_device_bar(void)
 {
 	__atomic_store_n(&barred, true, __ATOMIC_RELAXED);
 	/* It stays open: closing it is a system call, too. */
-	__atomic_store_n(&cosy_device_fd, -1, __ATOMIC_RELAXED);
+	__atomic_store_n(&cosy_device_fd, NONE, __ATOMIC_RELAXED);
 }
 
 bool cosy_device_barred(void)
@@ -256,7 +308,7 @@ bool cosy_device_barred(void)
 bool cosy_device_gone(int error)
 {
 	return error != -EMFILE && error != -ENFILE && error != -ENOMEM &&
-	       error != -EINTR;
+	       error != -EINTR && error != -EBUSY;
 }
 
 static void explain_failure(int error, const struct cosy_info *info)
@@ -286,6 +338,10 @@ static void explain_failure(int error, const struct cosy_info *info)
 				     ", this program needs ",
 				     cosy_number(&needs, COSY_VERSION), NULL);
 		break;
+	case EBUSY:
+		cosy_message("the program is being traced or debugged: its"
+			     " regions run natively", NULL);
+		break;
 	case ENODEV:
 		cosy_message(COSY_DEVICE " is not the Cosy module's device",
 			     NULL);
@@ -307,7 +363,7 @@ bool cosy_device_available(bool explain)
 	if (known != UNKNOWN)
 		return known == YES;
 
-	fd = replace(-1, &info);
+	fd = replace(NONE, &info);
 	if (!__atomic_compare_exchange_n(&available, &known,
 					 fd < 0 ? NO : YES, false,
 					 __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 /**
- * cosy_device_fd - the descriptor, -1 if there is none, or none to be used
+ * cosy_device_fd - the descriptor; negative if there is none, or none to be used
  *
  * Read relaxed by the run path, which does not check what it refers to: an
  * entry through another file fails without doing anything (linux/cosy.h).
@@ -28,7 +28,7 @@ extern int cosy_device_fd __attribute__((visibility("hidden")));
  *
  * Return: the descriptor, or -errno; -EPROTO if the module is of another
  * version, -ENODEV if /dev/cosy is not the module's, -EPERM after
- * cosy_device_bar().
+ * cosy_device_bar(), -EBUSY while the process is traced.
  */
 int cosy_device_get(void);
 
@@ -57,6 +57,17 @@ bool cosy_device_available(bool explain);
  * in force for ever, in child processes too. Async-signal-safe, thread-safe.
  */
 void cosy_device_bar(void);
+
+/**
+ * cosy_device_park() - for a few seconds, make no system call on the device
+ *
+ * The process is traced: regions run natively, and who traces sees nothing of
+ * us but an attempt now and then. Async-signal-safe, thread-safe.
+ */
+void cosy_device_park(void);
+
+/** cosy_device_parked() - is that so? */
+bool cosy_device_parked(void);
 
 /** cosy_device_barred() - has cosy_device_bar() been called? */
 bool cosy_device_barred(void);

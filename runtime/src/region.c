@@ -197,6 +197,10 @@ static bool recover(struct cosy_region *region, struct cosy_held *held,
 {
 	int now, error;
 
+	if (ret == -EBUSY) {
+		cosy_device_park();
+		return false;
+	}
 	now = cosy_device_get();
 	error = now;
 	if (now >= 0) {
@@ -269,10 +273,12 @@ resume(struct cosy_region *region, uint64_t *frame, struct cosy_run *run,
 				call_up(region, held, frame, run->value);
 				break;
 			case COSY_STEP:
-				if (run->value == COSY_STEP_TRACED)
+				if (run->value == COSY_STEP_TRACED) {
+					cosy_device_park();
 					return finish_in_user_mode(region, held,
 								   frame,
 								   run->pc);
+				}
 				exit = step_in_user_mode(region, held, frame,
 							 run);
 				if (exit >= 0)
@@ -364,6 +370,9 @@ static __attribute__((noinline)) int64_t decide(struct cosy_region *region,
 	struct cosy_held *held;
 	struct cosy_diag diag;
 
+	/* Not even what getting ready takes is to be seen by who traces. */
+	if (cosy_device_parked() && cosy_region_has_native(region))
+		return -1;
 	held = cosy_held_get(region, cosy_region_executor(region), &diag);
 	if (!held) {
 		if (diag.reason) {

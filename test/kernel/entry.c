@@ -19,7 +19,7 @@ static void test_info(int dev)
 	memset(&info, 0xff, sizeof(info));
 	check(!ioctl(dev, COSY_IOC_INFO, &info), "INFO");
 	check(info.abi == COSY_ABI && info.format == COSY_VERSION &&
-	      info.max_loads && !info.reserved && info.version[0] &&
+	      info.max_loads && !info.flags && info.version[0] &&
 	      !info.version[15], "INFO tells abi, format, version");
 	check(ioctl(dev, COSY_IOC_INFO, hole) == -1 && errno == EFAULT,
 	      "INFO to nowhere");
@@ -80,7 +80,7 @@ static void test_load(int dev)
 	load.size = 0;
 	check(load_raw(dev, &load) == -EINVAL && load.reason[0], "empty image: %s", load.reason);
 	load = good;
-	load.flags = 1;
+	load.flags = 1u << 31;
 	check(load_raw(dev, &load) == -EINVAL && load.reason[0], "flags: %s", load.reason);
 	load = good;
 	load.reserved = 1;

@@ -34,6 +34,8 @@
  *		EINVAL	bad pc, status or reserved field
  *		ENOMEM	no memory for the registers
  *		ELOOP	entered from inside a compound too deeply
+ *		EBUSY	somebody traces the thread (ptrace), and it would begin:
+ *			run the native code, where breakpoints are
  *		EOPNOTSUPP  by a 32-bit system call
  *		others	the descriptor is not /dev/cosy any more
  *	anything else, status not COSY_RESULT: the descriptor is not /dev/cosy
@@ -209,16 +211,18 @@ struct cosy_yield {
  * @abi:       COSY_ABI of the module; a library for another ABI does not use it
  * @format:    COSY_VERSION the module accepts
  * @max_loads: compounds one file may hold
- * @reserved:  0
+ * @flags:     COSY_INFO_TRACED: runs would end with EBUSY or COSY_STEP_TRACED
  * @version:   release of the module, NUL-terminated
  */
 struct cosy_info {
 	__u32 abi;
 	__u32 format;
 	__u32 max_loads;
-	__u32 reserved;
+	__u32 flags;
 	char version[16];
 };
+
+#define COSY_INFO_TRACED (1u << 0)
 
 #define COSY_ABI	2
 
