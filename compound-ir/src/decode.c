@@ -246,6 +246,7 @@ static void decode_op(const struct cosy_op *op, struct cosy_insn *in,
 		break;
 	case COSY_OP_SYS:
 	case COSY_OP_LIBC:
+		in->b = op->c;
 		in->c = op->width;
 		if (op->code == COSY_OP_LIBC)
 			in->c |= COSY_INSN_LIBC;

@@ -104,7 +104,7 @@ enum cosy_handler {
  * N handlers, SWITCH	the condition, if any, and in the high byte the number
  *			of bits above the value
  * calls, FUNCTION	the number of ARG slots, and COSY_INSN_LIBC
- *			FAST: disp is the number of the fast path
+ *			b holds the hints; FAST: disp is the number of the path
  * SLOT			COSY_INSN_SLOT
  *
  * The imm of SWITCH is the number of CASE slots; that of FUNCTION holds the
@@ -114,6 +114,7 @@ enum cosy_handler {
 #define COSY_INSN_COND(in)	((in)->c & 0xff)
 #define COSY_INSN_ARGS(in)	((in)->c & 0xff)
 #define COSY_INSN_LIBC		0x100
+#define COSY_INSN_HINTS(in)	((in)->b)
 #define COSY_INSN_FUNCTION(in)	((in)->imm & 0xffff)
 #define COSY_INSN_UPCALL(in)	((in)->imm >> 16)
 #define COSY_INSN_SLOT		0xffff

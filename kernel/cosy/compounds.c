@@ -218,7 +218,7 @@ static struct cosy_compound *cosy_compound_make(struct cosy_load *load,
 	compound->owner = current_uid();
 	compound->charged = size;
 	cosy_decode(image, &compound->code, 1,
-		    load->flags & COSY_LOAD_PLAIN ? NULL : cosy_fast_find);
+		    cosy_fast_finder(image, load->flags & COSY_LOAD_PLAIN));
 	compound->first = min_t(u64, compound->code.limit, COSY_FIRST_CHUNK);
 	return compound;
 }

@@ -28,6 +28,18 @@ DECLARE_STATIC_CALL(cosy_sys_call, cosy_table_call);
 struct cosy_compound;
 
 /**
+ * struct cosy_private - an open file that is not in the process's table
+ * @file: it
+ * @fd:   the number reserved for it
+ */
+struct cosy_private {
+	struct file *file;
+	int fd;
+};
+
+#define COSY_PRIVATES	4
+
+/**
  * struct cosy_env - what a run needs besides pc and registers
  * @regs:      arguments of the call being made; nothing else in it is used
  * @step:      why an operation is not done here (enum cosy_step)
@@ -35,11 +47,15 @@ struct cosy_compound;
  * @compound:  what is run
  * @seccomp:   cosy_seccomp_state() when it was entered
  * @failure:   where a function has failed
+ * @nprivate:  private files, see fast/open.c; 0 while the compound does not run
+ * @private:   they
  */
 struct cosy_env {
 	struct pt_regs regs;
 	int step;
 	u32 functions;
+	unsigned int nprivate;
+	struct cosy_private private[COSY_PRIVATES];
 	u64 seccomp;
 	const struct cosy_compound *compound;
 	struct cosy_failure failure;

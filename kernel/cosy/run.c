@@ -17,6 +17,7 @@
 
 #include <cosy/exec.h>
 
+#include "fast/fast.h"
 #include "internal.h"
 
 static unsigned int time_slice = 10;
@@ -304,6 +305,7 @@ static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 
 	if (status == COSY_LIMIT)
 		status = cosy_execute_on(code, st, run->limit ?: code->limit);
+	cosy_private_install(&st->env);
 	/* What let this entry in lets the next one in. */
 	barred = unlikely(cosy_seccomp_state() != st->env.seccomp) &&
 		 cosy_seccomp_bars_entry();
@@ -362,12 +364,15 @@ cosy_compound_run(const struct cosy_compound *compound,
 	st->env.regs.r8 = 0;
 	st->env.regs.r9 = 0;
 	st->env.seccomp = cosy_seccomp_state();
+	st->env.nprivate = 0;
 
 	status = cosy_exec(code, st);
 	/* Only a plain run that is done need not be told so. */
 	if (!plain || unlikely(status != COSY_DONE) ||
 	    unlikely(cosy_seccomp_state() != st->env.seccomp))
 		return cosy_run_leave(code, run, st, urun, status);
+	if (unlikely(st->env.nprivate))
+		cosy_private_install(&st->env);
 	if (!cosy_regs_write(frame + code->out_first, regs + code->out_first,
 			     code->nout))
 		return cosy_state_lost();

@@ -71,6 +71,42 @@ static __always_inline bool cosy_user_begin(const void __user **ptr,
 		 : "rax", "memory" : label)
 #endif
 
+/*
+ * The functions that the fast paths call and that are not exported were read in
+ * these versions. In others they may take other arguments.
+ */
+#define COSY_INTERNALS_KNOWN						\
+	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 1, 0) &&		\
+	 LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0))
+
+/* __fput_sync() was for kernel threads before. */
+#define COSY_FPUT_SYNC_ANYWHERE						\
+	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0))
+
+/**
+ * cosy_fsnotify_opened() - tell who watches that a file was opened
+ * @file: the file
+ *
+ * Since 6.5 do_filp_open() itself does.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
+#define cosy_fsnotify_opened(file)	((void)(file))
+#else
+#define cosy_fsnotify_opened(file)	fsnotify_open(file)
+#endif
+
+/**
+ * cosy_mnt_idmap() - how a mount maps owners
+ * @mnt: the mount
+ *
+ * Return: what inode_permission() and the like take first.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+#define cosy_mnt_idmap(mnt)	mnt_idmap(mnt)
+#else
+#define cosy_mnt_idmap(mnt)	mnt_user_ns(mnt)
+#endif
+
 /**
  * cosy_filename_refs() - set the references of a struct filename
  * @name: it

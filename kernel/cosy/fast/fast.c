@@ -8,11 +8,49 @@
 
 #include "fast/fast.h"
 
-/* Another one needs but a line here: FAST(function, number, what it needs). */
+/* FAST(function, number, what it needs) */
 #define COSY_FAST_PATHS(FAST)						\
+	FAST(cosy_fast_plain, -1, cosy_fast_always)			\
+	FAST(cosy_fast_read, __NR_read, cosy_has_io)			\
+	FAST(cosy_fast_write, __NR_write, cosy_has_io)			\
+	FAST(cosy_fast_pread64, __NR_pread64, cosy_has_io)		\
+	FAST(cosy_fast_pwrite64, __NR_pwrite64, cosy_has_io)		\
+	FAST(cosy_fast_lseek, __NR_lseek, cosy_has_io)			\
+	FAST(cosy_fast_fstat, __NR_fstat, cosy_has_io)			\
+	FAST(cosy_fast_open, __NR_open, cosy_has_open)			\
+	FAST(cosy_fast_openat, __NR_openat, cosy_has_open)		\
+	FAST(cosy_fast_close, __NR_close, cosy_has_open)		\
 	FAST(cosy_fast_stat, __NR_stat, cosy_has_lookup)		\
 	FAST(cosy_fast_lstat, __NR_lstat, cosy_has_lookup)		\
-	FAST(cosy_fast_newfstatat, __NR_newfstatat, cosy_has_lookup)
+	FAST(cosy_fast_newfstatat, __NR_newfstatat, cosy_has_lookup)	\
+	FAST(cosy_fast_statx, __NR_statx, cosy_has_paths)		\
+	FAST(cosy_fast_unlink, __NR_unlink, cosy_has_paths)		\
+	FAST(cosy_fast_unlinkat, __NR_unlinkat, cosy_has_paths)		\
+	FAST(cosy_fast_rmdir, __NR_rmdir, cosy_has_paths)		\
+	FAST(cosy_fast_mkdir, __NR_mkdir, cosy_has_paths)		\
+	FAST(cosy_fast_mkdirat, __NR_mkdirat, cosy_has_paths)		\
+	FAST(cosy_fast_rename, __NR_rename, cosy_has_paths)		\
+	FAST(cosy_fast_renameat, __NR_renameat, cosy_has_paths)		\
+	FAST(cosy_fast_renameat2, __NR_renameat2, cosy_has_paths)	\
+	FAST(cosy_fast_link, __NR_link, cosy_has_paths)			\
+	FAST(cosy_fast_linkat, __NR_linkat, cosy_has_paths)		\
+	FAST(cosy_fast_symlink, __NR_symlink, cosy_has_paths)		\
+	FAST(cosy_fast_symlinkat, __NR_symlinkat, cosy_has_paths)	\
+	FAST(cosy_fast_access, __NR_access, cosy_has_paths)		\
+	FAST(cosy_fast_faccessat, __NR_faccessat, cosy_has_paths)	\
+	FAST(cosy_fast_faccessat2, __NR_faccessat2, cosy_has_paths)	\
+	FAST(cosy_fast_readlink, __NR_readlink, cosy_has_paths)		\
+	FAST(cosy_fast_readlinkat, __NR_readlinkat, cosy_has_paths)	\
+	FAST(cosy_fast_chmod, __NR_chmod, cosy_has_paths)		\
+	FAST(cosy_fast_fchmodat, __NR_fchmodat, cosy_has_paths)		\
+	FAST(cosy_fast_chown, __NR_chown, cosy_has_paths)		\
+	FAST(cosy_fast_lchown, __NR_lchown, cosy_has_paths)		\
+	FAST(cosy_fast_fchownat, __NR_fchownat, cosy_has_paths)		\
+	FAST(cosy_fast_truncate, __NR_truncate, cosy_has_paths)
+
+/* The first of them is none, but for what it does before. */
+#define COSY_FAST_PLAIN	0
+static const bool cosy_fast_always = true;
 
 cosy_fast_call_fn * const cosy_fast_calls[] = {
 #define FAST(function, nr, needs) function,
@@ -35,12 +73,8 @@ static const u8 cosy_call_args[] = {
 #include <syscalls.def>
 };
 
-/**
- * cosy_fast_find() - see cosy_fast_find_fn
- *
- * A call that is not given all its arguments has none.
- */
-s32 cosy_fast_find(const struct cosy_op *op)
+/* As cosy_fast_find_fn; a call that is not given all its arguments has none. */
+static s32 cosy_fast_find(const struct cosy_op *op)
 {
 	unsigned int i;
 
@@ -52,6 +86,46 @@ s32 cosy_fast_find(const struct cosy_op *op)
 			       op->width >= cosy_call_args[op->imm] ? i : -1;
 	}
 	return -1;
+}
+
+/* With private files all calls have one: the plain ones install them first. */
+static s32 cosy_fast_find_all(const struct cosy_op *op)
+{
+	s32 found = cosy_fast_find(op);
+
+	return found < 0 ? COSY_FAST_PLAIN : found;
+}
+
+static bool cosy_has_private_hints(const void *image)
+{
+	const struct cosy_header *h = image;
+	const struct cosy_op *ops = (const void *)(h + 1);
+	u32 pc;
+
+	for (pc = 0; pc < h->nops; pc++) {
+		if (!(pc & 0xfff))
+			cond_resched();
+		if ((ops[pc].code == COSY_OP_SYS ||
+		     ops[pc].code == COSY_OP_LIBC) &&
+		    ops[pc].c & COSY_HINT_PRIVATE)
+			return true;
+	}
+	return false;
+}
+
+/**
+ * cosy_fast_finder() - how to find the fast paths of a compound
+ * @image: a verified image
+ * @plain: whoever loads it wants none
+ *
+ * Return: what cosy_decode() is to be given.
+ */
+cosy_fast_find_fn *cosy_fast_finder(const void *image, bool plain)
+{
+	if (plain)
+		return NULL;
+	return cosy_has_private_hints(image) ? cosy_fast_find_all :
+					       cosy_fast_find;
 }
 
 static void cosy_fast_set_args(struct cosy_state *st, const struct cosy_insn *ip)
@@ -79,10 +153,13 @@ bool cosy_fast_watched(struct cosy_state *st, const struct cosy_insn *ip)
  * cosy_fast_plain() - make a call as it is
  * @st: the run
  * @ip: the call's slot
+ *
+ * It finds all files where they should be: none is private any more.
  */
 noinline struct cosy_made cosy_fast_plain(struct cosy_state *st,
 					  const struct cosy_insn *ip)
 {
+	cosy_private_install(&st->env);
 	cosy_fast_set_args(st, ip);
 	return cosy_made(ip, cosy_env_call(&st->env, ip->imm));
 }
@@ -90,10 +167,16 @@ noinline struct cosy_made cosy_fast_plain(struct cosy_state *st,
 /**
  * cosy_fast_init() - find what the fast paths need
  *
- * Those whose needs are not met are not used.
+ * Those whose needs are not met are not used. A kernel whose inner functions
+ * may be others than those we know has none.
  */
 void cosy_fast_init(void)
 {
+	if (!COSY_INTERNALS_KNOWN)
+		return;
 	cosy_name_init();
 	cosy_child_init();
+	cosy_path_init();
+	cosy_open_init();
+	cosy_io_init();
 }

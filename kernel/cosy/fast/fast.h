@@ -22,6 +22,7 @@
 #include <linux/types.h>
 
 #include <cosy/exec.h>
+#include <src/handlers.h>
 
 #include "compat/compat.h"
 
@@ -54,6 +55,29 @@ static __always_inline u64 cosy_fast_arg(const struct cosy_state *st,
 					 unsigned int i)
 {
 	return st->regs[ip[1 + i].a] + (u64)ip[1 + i].imm;
+}
+
+/**
+ * cosy_private_arg() - the private file that the first argument means
+ * @st: the run
+ * @ip: the call's slot
+ *
+ * Return: it, or NULL if the descriptor is an ordinary one.
+ */
+static __always_inline struct cosy_private *
+cosy_private_arg(struct cosy_state *st, const struct cosy_insn *ip)
+{
+	struct cosy_env *env = &st->env;
+	unsigned int i;
+	int fd;
+
+	if (likely(!env->nprivate))
+		return NULL;
+	fd = cosy_fast_arg(st, ip, 0);
+	for (i = 0; i < env->nprivate; i++)
+		if (env->private[i].fd == fd)
+			return &env->private[i];
+	return NULL;
 }
 
 /**
@@ -109,15 +133,30 @@ static inline void cosy_fd_put(struct cosy_fd fd)
 		fput(fd.file);
 }
 
+/**
+ * COSY_FIND() - find a function of the kernel
+ * @call: a static call that is to be it
+ * @name: its name
+ *
+ * Return: is there one?
+ */
+#define COSY_FIND(call, name) ({					\
+	void *_symbol = cosy_symbol(name);				\
+									\
+	if (_symbol)							\
+		static_call_update(call, _symbol);			\
+	_symbol != NULL;						\
+})
+
 /* fast.c */
 void cosy_fast_init(void);
-cosy_fast_find_fn cosy_fast_find;
+cosy_fast_find_fn *cosy_fast_finder(const void *image, bool plain);
 cosy_fast_call_fn cosy_fast_plain;
 
 /* name.c */
 extern bool cosy_has_lookup;
 void cosy_name_init(void);
-bool cosy_name_get(struct cosy_name *name, const char __user *from, long *err);
+bool cosy_name_get(struct cosy_name *name, const char __user *from);
 int cosy_name_lookup(int dfd, struct cosy_name *name, unsigned int flags,
 		     struct path *path);
 
@@ -127,8 +166,55 @@ bool cosy_child_stat(int dfd, const struct cosy_name *name, int flags,
 		     struct kstat *stat, long *err);
 
 /* stat.c */
+long cosy_stat_put(const struct kstat *stat, struct stat __user *to);
 cosy_fast_call_fn cosy_fast_stat;
 cosy_fast_call_fn cosy_fast_lstat;
 cosy_fast_call_fn cosy_fast_newfstatat;
+
+/* path.c */
+extern bool cosy_has_paths;
+void cosy_path_init(void);
+cosy_fast_call_fn cosy_fast_statx;
+cosy_fast_call_fn cosy_fast_unlink;
+cosy_fast_call_fn cosy_fast_unlinkat;
+cosy_fast_call_fn cosy_fast_rmdir;
+cosy_fast_call_fn cosy_fast_mkdir;
+cosy_fast_call_fn cosy_fast_mkdirat;
+cosy_fast_call_fn cosy_fast_rename;
+cosy_fast_call_fn cosy_fast_renameat;
+cosy_fast_call_fn cosy_fast_renameat2;
+cosy_fast_call_fn cosy_fast_link;
+cosy_fast_call_fn cosy_fast_linkat;
+cosy_fast_call_fn cosy_fast_symlink;
+cosy_fast_call_fn cosy_fast_symlinkat;
+cosy_fast_call_fn cosy_fast_access;
+cosy_fast_call_fn cosy_fast_faccessat;
+cosy_fast_call_fn cosy_fast_faccessat2;
+cosy_fast_call_fn cosy_fast_readlink;
+cosy_fast_call_fn cosy_fast_readlinkat;
+cosy_fast_call_fn cosy_fast_chmod;
+cosy_fast_call_fn cosy_fast_fchmodat;
+cosy_fast_call_fn cosy_fast_chown;
+cosy_fast_call_fn cosy_fast_lchown;
+cosy_fast_call_fn cosy_fast_fchownat;
+cosy_fast_call_fn cosy_fast_truncate;
+
+/* open.c */
+extern bool cosy_has_open;
+void cosy_open_init(void);
+void cosy_private_install(struct cosy_env *env);
+cosy_fast_call_fn cosy_fast_open;
+cosy_fast_call_fn cosy_fast_openat;
+cosy_fast_call_fn cosy_fast_close;
+
+/* io.c */
+extern bool cosy_has_io;
+void cosy_io_init(void);
+cosy_fast_call_fn cosy_fast_read;
+cosy_fast_call_fn cosy_fast_pread64;
+cosy_fast_call_fn cosy_fast_write;
+cosy_fast_call_fn cosy_fast_pwrite64;
+cosy_fast_call_fn cosy_fast_lseek;
+cosy_fast_call_fn cosy_fast_fstat;
 
 #endif /* COSY_FAST_H */

@@ -28,12 +28,7 @@ bool cosy_has_lookup __ro_after_init;
  */
 void cosy_name_init(void)
 {
-	void *lookup = cosy_symbol("filename_lookup");
-
-	if (!lookup)
-		return;
-	static_call_update(cosy_filename_lookup, lookup);
-	cosy_has_lookup = true;
+	cosy_has_lookup = COSY_FIND(cosy_filename_lookup, "filename_lookup");
 }
 
 /*
@@ -70,29 +65,22 @@ fault:
  * cosy_name_get() - copy a name from the process
  * @name: where to
  * @from: where from
- * @err:  out: why not
  *
- * Auditing keeps names, and long and empty ones are unusual: these are for the
- * plain call.
+ * Auditing keeps names, and long and empty ones are unusual, like those that
+ * cannot be read.
  *
- * Return: true if it is there. Else @err is what the call returns, or 0: then
- * the plain call is to be made.
+ * Return: true if it is there; else the plain call is to be made.
  */
-bool cosy_name_get(struct cosy_name *name, const char __user *from, long *err)
+bool cosy_name_get(struct cosy_name *name, const char __user *from)
 {
 	long len;
 
-	*err = 0;
 	if (unlikely(!audit_dummy_context()))
 		return false;
 	len = cosy_name_copy_short(name->text, from);
 	if (!len)
 		len = strncpy_from_user(name->text, from, COSY_NAME_SIZE);
-	if (unlikely(len <= 0)) {
-		*err = len;
-		return false;
-	}
-	if (unlikely(len == COSY_NAME_SIZE))
+	if (unlikely(len <= 0 || len == COSY_NAME_SIZE))
 		return false;
 	name->len = len;
 	name->filename.name = name->text;

@@ -14,8 +14,16 @@
 
 #include "fast/fast.h"
 
-/* As cp_new_stat() in fs/stat.c, which makes a copy first. */
-static long cosy_stat_put(const struct kstat *stat, struct stat __user *to)
+/**
+ * cosy_stat_put() - give the process what stat() gives
+ * @stat: what is known
+ * @to:   where to
+ *
+ * As cp_new_stat() in fs/stat.c, which makes a copy first.
+ *
+ * Return: 0 or -EFAULT.
+ */
+long cosy_stat_put(const struct kstat *stat, struct stat __user *to)
 {
 	struct user_namespace *ns = current_user_ns();
 	uid_t uid = __kuid_val(stat->uid);
@@ -72,8 +80,8 @@ static struct cosy_made cosy_stat_path(struct cosy_state *st,
 		return cosy_fast_plain(st, ip);
 	if (!(flags & AT_SYMLINK_NOFOLLOW))
 		lookup = LOOKUP_FOLLOW;
-	if (unlikely(!cosy_name_get(&name, u64_to_user_ptr(name_at), &err)))
-		return err ? cosy_made(ip, err) : cosy_fast_plain(st, ip);
+	if (unlikely(!cosy_name_get(&name, u64_to_user_ptr(name_at))))
+		return cosy_fast_plain(st, ip);
 
 	if (!cosy_child_stat(dfd, &name, flags, &stat, &err)) {
 		err = cosy_name_lookup(dfd, &name, lookup, &path);

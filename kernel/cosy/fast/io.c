@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * io.c - reading, writing and the like, of open files: private ones, and those
+ * in the process's table.
+ */
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/mutex.h>
+#include <linux/static_call.h>
+#include <linux/stat.h>
+#include <linux/uaccess.h>
+
+#include "fast/fast.h"
+#include "internal.h"
+
+/* The kernel's, not exported. */
+ssize_t vfs_read(struct file *file, char __user *buf, size_t count,
+		 loff_t *pos);
+ssize_t vfs_write(struct file *file, const char __user *buf, size_t count,
+		  loff_t *pos);
+
+DEFINE_STATIC_CALL_NULL(cosy_vfs_read, vfs_read);
+DEFINE_STATIC_CALL_NULL(cosy_vfs_write, vfs_write);
+
+/* Both were found. */
+bool cosy_has_io __ro_after_init;
+
+/**
+ * cosy_io_init() - find what reads and writes
+ */
+void cosy_io_init(void)
+{
+	cosy_has_io = COSY_FIND(cosy_vfs_read, "vfs_read") &&
+		      COSY_FIND(cosy_vfs_write, "vfs_write");
+}
+
+/**
+ * struct cosy_io - a file that is being used
+ * @file:   it, NULL if the descriptor is not open
+ * @fd:     how it was got from the process's table, if it is not private
+ * @locked: its position is ours
+ */
+struct cosy_io {
+	struct file *file;
+	struct cosy_fd fd;
+	bool locked;
+};
+
+static __always_inline struct cosy_io cosy_io_get(struct cosy_state *st,
+						  const struct cosy_insn *ip)
+{
+	struct cosy_private *private = cosy_private_arg(st, ip);
+	struct cosy_io io = { 0 };
+
+	if (private) {
+		io.file = private->file;
+	} else {
+		io.fd = cosy_fd_get(cosy_fast_arg(st, ip, 0));
+		io.file = io.fd.file;
+	}
+	return io;
+}
+
+static __always_inline void cosy_io_put(struct cosy_io *io)
+{
+	if (io->locked)
+		mutex_unlock(&io->file->f_pos_lock);
+	cosy_fd_put(io->fd);
+}
+
+/* With its position, as fdget_pos() in fs/file.c. */
+static __always_inline struct cosy_io cosy_io_get_pos(struct cosy_state *st,
+						      const struct cosy_insn *ip)
+{
+	struct cosy_io io = cosy_io_get(st, ip);
+
+	if (likely(io.file) && io.file->f_mode & FMODE_ATOMIC_POS &&
+	    (file_count(io.file) > 1 || io.file->f_op->iterate_shared)) {
+		mutex_lock(&io.file->f_pos_lock);
+		io.locked = true;
+	}
+	return io;
+}
+
+/** cosy_fast_read() - read(fd, buffer, size) */
+struct cosy_made cosy_fast_read(struct cosy_state *st,
+				const struct cosy_insn *ip)
+{
+	struct cosy_io io = cosy_io_get_pos(st, ip);
+	loff_t pos, *ppos = NULL;
+	long ret;
+
+	if (unlikely(!io.file))
+		return cosy_made(ip, -EBADF);
+	if (!(io.file->f_mode & FMODE_STREAM)) {
+		pos = io.file->f_pos;
+		ppos = &pos;
+	}
+	ret = static_call(cosy_vfs_read)(
+		io.file, u64_to_user_ptr(cosy_fast_arg(st, ip, 1)),
+		cosy_fast_arg(st, ip, 2), ppos);
+	if (ret >= 0 && ppos)
+		io.file->f_pos = pos;
+	cosy_io_put(&io);
+	return cosy_made(ip, ret);
+}
+
+/** cosy_fast_write() - write(fd, buffer, size) */
+struct cosy_made cosy_fast_write(struct cosy_state *st,
+				 const struct cosy_insn *ip)
+{
+	struct cosy_io io = cosy_io_get_pos(st, ip);
+	loff_t pos, *ppos = NULL;
+	long ret;
+
+	if (unlikely(!io.file))
+		return cosy_made(ip, -EBADF);
+	if (!(io.file->f_mode & FMODE_STREAM)) {
+		pos = io.file->f_pos;
+		ppos = &pos;
+	}
+	ret = static_call(cosy_vfs_write)(
+		io.file, u64_to_user_ptr(cosy_fast_arg(st, ip, 1)),
+		cosy_fast_arg(st, ip, 2), ppos);
+	if (ret >= 0 && ppos)
+		io.file->f_pos = pos;
+	cosy_io_put(&io);
+	return cosy_made(ip, ret);
+}
+
+/** cosy_fast_pread64() - pread64(fd, buffer, size, offset) */
+struct cosy_made cosy_fast_pread64(struct cosy_state *st,
+				   const struct cosy_insn *ip)
+{
+	loff_t pos = cosy_fast_arg(st, ip, 3);
+	struct cosy_io io;
+	long ret = -ESPIPE;
+
+	if (unlikely(pos < 0))
+		return cosy_made(ip, -EINVAL);
+	io = cosy_io_get(st, ip);
+	if (unlikely(!io.file))
+		return cosy_made(ip, -EBADF);
+	if (likely(io.file->f_mode & FMODE_PREAD))
+		ret = static_call(cosy_vfs_read)(
+			io.file, u64_to_user_ptr(cosy_fast_arg(st, ip, 1)),
+			cosy_fast_arg(st, ip, 2), &pos);
+	cosy_io_put(&io);
+	return cosy_made(ip, ret);
+}
+
+/** cosy_fast_pwrite64() - pwrite64(fd, buffer, size, offset) */
+struct cosy_made cosy_fast_pwrite64(struct cosy_state *st,
+				    const struct cosy_insn *ip)
+{
+	loff_t pos = cosy_fast_arg(st, ip, 3);
+	struct cosy_io io;
+	long ret = -ESPIPE;
+
+	if (unlikely(pos < 0))
+		return cosy_made(ip, -EINVAL);
+	io = cosy_io_get(st, ip);
+	if (unlikely(!io.file))
+		return cosy_made(ip, -EBADF);
+	if (likely(io.file->f_mode & FMODE_PWRITE))
+		ret = static_call(cosy_vfs_write)(
+			io.file, u64_to_user_ptr(cosy_fast_arg(st, ip, 1)),
+			cosy_fast_arg(st, ip, 2), &pos);
+	cosy_io_put(&io);
+	return cosy_made(ip, ret);
+}
+
+/** cosy_fast_lseek() - lseek(fd, offset, whence) */
+struct cosy_made cosy_fast_lseek(struct cosy_state *st,
+				 const struct cosy_insn *ip)
+{
+	unsigned int whence = cosy_fast_arg(st, ip, 2);
+	struct cosy_io io = cosy_io_get_pos(st, ip);
+	long ret = -EINVAL;
+
+	if (unlikely(!io.file))
+		return cosy_made(ip, -EBADF);
+	if (likely(whence <= SEEK_MAX))
+		ret = vfs_llseek(io.file, cosy_fast_arg(st, ip, 1), whence);
+	cosy_io_put(&io);
+	return cosy_made(ip, ret);
+}
+
+/** cosy_fast_fstat() - fstat(fd, statbuf) */
+struct cosy_made cosy_fast_fstat(struct cosy_state *st,
+				 const struct cosy_insn *ip)
+{
+	struct kstat stat __uninitialized;
+	struct cosy_io io = cosy_io_get(st, ip);
+	long ret;
+
+	/* It may have been opened with O_PATH. */
+	if (unlikely(!io.file))
+		return cosy_fast_plain(st, ip);
+	ret = vfs_getattr(&io.file->f_path, &stat, STATX_BASIC_STATS, 0);
+	cosy_io_put(&io);
+	if (likely(!ret))
+		ret = cosy_stat_put(&stat, u64_to_user_ptr(cosy_fast_arg(st, ip, 1)));
+	return cosy_made(ip, ret);
+}

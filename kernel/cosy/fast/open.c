@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * open.c - open and close, and files that a compound opens and closes again.
+ *
+ * Such a private file has a descriptor number, reserved as for any open file, but is
+ * not in the process's table: nobody else asks for it. Whenever that is not
+ * certain any more - the compound leaves or ends, or makes a call that is no
+ * fast path - it is put there, and everything is as if it always had been.
+ */
+#include <linux/fcntl.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/fsnotify.h>
+#include <linux/openat2.h>
+#include <linux/static_call.h>
+
+#include "fast/fast.h"
+#include "internal.h"
+
+/* fs/internal.h */
+struct open_flags {
+	int open_flag;
+	umode_t mode;
+	int acc_mode;
+	int intent;
+	int lookup_flags;
+};
+
+/* The kernel's, not exported. */
+int build_open_flags(const struct open_how *how, struct open_flags *op);
+struct file *do_filp_open(int dfd, struct filename *pathname,
+			  const struct open_flags *op);
+/* Static there, but called from several places. */
+void __fput(struct file *file);
+
+DEFINE_STATIC_CALL_NULL(cosy_build_open_flags, build_open_flags);
+DEFINE_STATIC_CALL_NULL(cosy_filp_open, do_filp_open);
+DEFINE_STATIC_CALL_NULL(cosy_fput_last, __fput);
+
+/* Files can be opened, and closed at once. */
+bool cosy_has_open __ro_after_init;
+
+static bool cosy_open_flags_as_known(void)
+{
+	return cosy_layout_offset("open_flags", "open_flag") ==
+		       offsetof(struct open_flags, open_flag) &&
+	       cosy_layout_offset("open_flags", "mode") ==
+		       offsetof(struct open_flags, mode) &&
+	       cosy_layout_offset("open_flags", "acc_mode") ==
+		       offsetof(struct open_flags, acc_mode) &&
+	       cosy_layout_offset("open_flags", "intent") ==
+		       offsetof(struct open_flags, intent) &&
+	       cosy_layout_offset("open_flags", "lookup_flags") ==
+		       offsetof(struct open_flags, lookup_flags);
+}
+
+/**
+ * cosy_open_init() - find what opens files
+ */
+void cosy_open_init(void)
+{
+	cosy_has_open = cosy_has_lookup && cosy_open_flags_as_known() &&
+			COSY_FIND(cosy_build_open_flags, "build_open_flags") &&
+			COSY_FIND(cosy_filp_open, "do_filp_open") &&
+			(COSY_FPUT_SYNC_ANYWHERE ||
+			 COSY_FIND(cosy_fput_last, "__fput"));
+}
+
+/* As close() does since 6.6: not later, on the way to user mode. */
+static void cosy_fput(struct file *file)
+{
+	if (COSY_FPUT_SYNC_ANYWHERE)
+		__fput_sync(file);
+	else if (atomic_long_dec_and_test(&file->f_count))
+		static_call(cosy_fput_last)(file);
+}
+
+/**
+ * cosy_private_install() - put all private files into the process's table
+ * @env: the run
+ */
+void cosy_private_install(struct cosy_env *env)
+{
+	while (env->nprivate) {
+		struct cosy_private *private = &env->private[--env->nprivate];
+
+		fd_install(private->fd, private->file);
+	}
+}
+
+static bool cosy_may_be_private(const struct cosy_env *env,
+				const struct cosy_insn *ip,
+				const struct file *file)
+{
+	return COSY_INSN_HINTS(ip) & COSY_HINT_PRIVATE &&
+	       env->nprivate < COSY_PRIVATES &&
+	       S_ISREG(file_inode(file)->i_mode);
+}
+
+/* As do_sys_openat2() in fs/open.c; the name is argument @i. */
+static struct cosy_made cosy_open(struct cosy_state *st,
+				  const struct cosy_insn *ip, int dfd,
+				  unsigned int i, int flags, umode_t mode)
+{
+	struct open_how how = { .flags = flags & VALID_OPEN_FLAGS };
+	struct cosy_name name __uninitialized;
+	struct cosy_env *env = &st->env;
+	struct open_flags op;
+	struct file *file;
+	int fd;
+
+	if (unlikely(flags & O_PATH))
+		return cosy_fast_plain(st, ip);
+	how.flags |= O_LARGEFILE;
+	if (flags & (O_CREAT | __O_TMPFILE))
+		how.mode = mode & S_IALLUGO;
+	fd = static_call(cosy_build_open_flags)(&how, &op);
+	if (unlikely(fd))
+		return cosy_made(ip, fd);
+	if (unlikely(!cosy_name_get(&name,
+				    u64_to_user_ptr(cosy_fast_arg(st, ip, i)))))
+		return cosy_fast_plain(st, ip);
+
+	fd = get_unused_fd_flags(flags);
+	if (unlikely(fd < 0))
+		return cosy_made(ip, fd);
+	file = static_call(cosy_filp_open)(dfd, &name.filename, &op);
+	if (IS_ERR(file)) {
+		put_unused_fd(fd);
+		return cosy_made(ip, PTR_ERR(file));
+	}
+	cosy_fsnotify_opened(file);
+	if (cosy_may_be_private(env, ip, file))
+		env->private[env->nprivate++] =
+			(struct cosy_private){ .file = file, .fd = fd };
+	else
+		fd_install(fd, file);
+	return cosy_made(ip, fd);
+}
+
+/** cosy_fast_open() - open(name, flags, mode) */
+struct cosy_made cosy_fast_open(struct cosy_state *st,
+				const struct cosy_insn *ip)
+{
+	return cosy_open(st, ip, AT_FDCWD, 0, cosy_fast_arg(st, ip, 1),
+			 cosy_fast_arg(st, ip, 2));
+}
+
+/** cosy_fast_openat() - openat(dfd, name, flags, mode) */
+struct cosy_made cosy_fast_openat(struct cosy_state *st,
+				  const struct cosy_insn *ip)
+{
+	return cosy_open(st, ip, cosy_fast_arg(st, ip, 0), 1,
+			 cosy_fast_arg(st, ip, 2), cosy_fast_arg(st, ip, 3));
+}
+
+/** cosy_fast_close() - close(fd) of a private file */
+struct cosy_made cosy_fast_close(struct cosy_state *st,
+				 const struct cosy_insn *ip)
+{
+	struct cosy_private *private = cosy_private_arg(st, ip);
+	struct file *file;
+	int err = 0;
+
+	if (!private)
+		return cosy_fast_plain(st, ip);
+	file = private->file;
+	put_unused_fd(private->fd);
+	*private = st->env.private[--st->env.nprivate];
+	/* It never had a lock or a dnotify mark: those are plain calls. */
+	if (file->f_op->flush)
+		err = file->f_op->flush(file, current->files);
+	cosy_fput(file);
+	/* It is closed whatever is said here: it is not to be tried again. */
+	return cosy_made(ip, cosy_env_restart(&st->env, err) ? -EINTR : err);
+}

@@ -1,0 +1,490 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * path.c - calls that are given names of files, and do with them what the
+ * kernel's own functions behind the system calls do.
+ *
+ * Those functions give the name back, which costs nothing: it is ours.
+ */
+#include <linux/cred.h>
+#include <linux/fcntl.h>
+#include <linux/fs.h>
+#include <linux/mount.h>
+#include <linux/namei.h>
+#include <linux/securebits.h>
+#include <linux/static_call.h>
+#include <linux/stat.h>
+#include <linux/uaccess.h>
+
+#include "fast/fast.h"
+#include "internal.h"
+
+/* The kernel's, not exported. */
+int do_unlinkat(int dfd, struct filename *name);
+int do_rmdir(int dfd, struct filename *name);
+int do_mkdirat(int dfd, struct filename *name, umode_t mode);
+int do_renameat2(int olddfd, struct filename *from, int newdfd,
+		 struct filename *to, unsigned int flags);
+int do_linkat(int olddfd, struct filename *old, int newdfd,
+	      struct filename *new, int flags);
+int do_symlinkat(struct filename *from, int newdfd, struct filename *to);
+int do_statx(int dfd, struct filename *filename, unsigned int flags,
+	     unsigned int mask, struct statx __user *buffer);
+int chmod_common(const struct path *path, umode_t mode);
+int chown_common(const struct path *path, uid_t user, gid_t group);
+int security_inode_readlink(struct dentry *dentry);
+
+DEFINE_STATIC_CALL_NULL(cosy_unlinkat, do_unlinkat);
+DEFINE_STATIC_CALL_NULL(cosy_rmdirat, do_rmdir);
+DEFINE_STATIC_CALL_NULL(cosy_mkdirat, do_mkdirat);
+DEFINE_STATIC_CALL_NULL(cosy_renameat, do_renameat2);
+DEFINE_STATIC_CALL_NULL(cosy_linkat, do_linkat);
+DEFINE_STATIC_CALL_NULL(cosy_symlinkat, do_symlinkat);
+DEFINE_STATIC_CALL_NULL(cosy_statx, do_statx);
+DEFINE_STATIC_CALL_NULL(cosy_chmod, chmod_common);
+DEFINE_STATIC_CALL_NULL(cosy_chown, chown_common);
+DEFINE_STATIC_CALL_NULL(cosy_may_readlink, security_inode_readlink);
+
+/* All of the above were found. */
+bool cosy_has_paths __ro_after_init;
+
+/**
+ * cosy_path_init() - find what acts on names
+ */
+void cosy_path_init(void)
+{
+	cosy_has_paths = cosy_has_lookup &&
+			 COSY_FIND(cosy_unlinkat, "do_unlinkat") &&
+			 COSY_FIND(cosy_rmdirat, "do_rmdir") &&
+			 COSY_FIND(cosy_mkdirat, "do_mkdirat") &&
+			 COSY_FIND(cosy_renameat, "do_renameat2") &&
+			 COSY_FIND(cosy_linkat, "do_linkat") &&
+			 COSY_FIND(cosy_symlinkat, "do_symlinkat") &&
+			 COSY_FIND(cosy_statx, "do_statx") &&
+			 COSY_FIND(cosy_chmod, "chmod_common") &&
+			 COSY_FIND(cosy_chown, "chown_common") &&
+			 COSY_FIND(cosy_may_readlink, "security_inode_readlink");
+}
+
+/* Copy the name that is argument @i; false: make the plain call. */
+static bool cosy_name_arg(const struct cosy_state *st,
+			  const struct cosy_insn *ip, unsigned int i,
+			  struct cosy_name *name)
+{
+	return likely(cosy_name_get(name,
+				    u64_to_user_ptr(cosy_fast_arg(st, ip, i))));
+}
+
+/* Walk to the name that is argument @i; false: @made is the answer. */
+static bool cosy_path_arg(struct cosy_state *st, const struct cosy_insn *ip,
+			  int dfd, unsigned int i, unsigned int flags,
+			  struct path *path, struct cosy_made *made)
+{
+	struct cosy_name name __uninitialized;
+	int err;
+
+	if (!cosy_name_arg(st, ip, i, &name)) {
+		*made = cosy_fast_plain(st, ip);
+		return false;
+	}
+	err = cosy_name_lookup(dfd, &name, flags, path);
+	if (likely(!err))
+		return true;
+	*made = err == -ESTALE ? cosy_fast_plain(st, ip) : cosy_made(ip, err);
+	return false;
+}
+
+/* What was done with a path said @err. The plain call tries stale ones again. */
+static struct cosy_made cosy_path_done(struct cosy_state *st,
+				       const struct cosy_insn *ip,
+				       const struct path *path, long err)
+{
+	path_put(path);
+	return err == -ESTALE ? cosy_fast_plain(st, ip) : cosy_made(ip, err);
+}
+
+/** cosy_fast_statx() - statx(dfd, name, flags, mask, statxbuf) */
+struct cosy_made cosy_fast_statx(struct cosy_state *st,
+				 const struct cosy_insn *ip)
+{
+	struct cosy_name name __uninitialized;
+
+	if (cosy_fast_arg(st, ip, 2) & AT_EMPTY_PATH)
+		return cosy_fast_plain(st, ip);
+	if (!cosy_name_arg(st, ip, 1, &name))
+		return cosy_fast_plain(st, ip);
+	return cosy_made(ip, static_call(cosy_statx)(
+		cosy_fast_arg(st, ip, 0), &name.filename,
+		cosy_fast_arg(st, ip, 2), cosy_fast_arg(st, ip, 3),
+		u64_to_user_ptr(cosy_fast_arg(st, ip, 4))));
+}
+
+/** cosy_fast_unlink() - unlink(name) */
+struct cosy_made cosy_fast_unlink(struct cosy_state *st,
+				  const struct cosy_insn *ip)
+{
+	struct cosy_name name __uninitialized;
+
+	if (!cosy_name_arg(st, ip, 0, &name))
+		return cosy_fast_plain(st, ip);
+	return cosy_made(ip, static_call(cosy_unlinkat)(AT_FDCWD,
+							&name.filename));
+}
+
+/** cosy_fast_unlinkat() - unlinkat(dfd, name, flags) */
+struct cosy_made cosy_fast_unlinkat(struct cosy_state *st,
+				    const struct cosy_insn *ip)
+{
+	struct cosy_name name __uninitialized;
+	int dfd = cosy_fast_arg(st, ip, 0);
+	int flags = cosy_fast_arg(st, ip, 2);
+
+	if (flags & ~AT_REMOVEDIR)
+		return cosy_made(ip, -EINVAL);
+	if (!cosy_name_arg(st, ip, 1, &name))
+		return cosy_fast_plain(st, ip);
+	if (flags & AT_REMOVEDIR)
+		return cosy_made(ip, static_call(cosy_rmdirat)(dfd,
+							       &name.filename));
+	return cosy_made(ip, static_call(cosy_unlinkat)(dfd, &name.filename));
+}
+
+/** cosy_fast_rmdir() - rmdir(name) */
+struct cosy_made cosy_fast_rmdir(struct cosy_state *st,
+				 const struct cosy_insn *ip)
+{
+	struct cosy_name name __uninitialized;
+
+	if (!cosy_name_arg(st, ip, 0, &name))
+		return cosy_fast_plain(st, ip);
+	return cosy_made(ip, static_call(cosy_rmdirat)(AT_FDCWD,
+						       &name.filename));
+}
+
+static struct cosy_made cosy_mkdir(struct cosy_state *st,
+				   const struct cosy_insn *ip, int dfd,
+				   unsigned int i)
+{
+	struct cosy_name name __uninitialized;
+
+	if (!cosy_name_arg(st, ip, i, &name))
+		return cosy_fast_plain(st, ip);
+	return cosy_made(ip, static_call(cosy_mkdirat)(
+		dfd, &name.filename, cosy_fast_arg(st, ip, i + 1)));
+}
+
+/** cosy_fast_mkdir() - mkdir(name, mode) */
+struct cosy_made cosy_fast_mkdir(struct cosy_state *st,
+				 const struct cosy_insn *ip)
+{
+	return cosy_mkdir(st, ip, AT_FDCWD, 0);
+}
+
+/** cosy_fast_mkdirat() - mkdirat(dfd, name, mode) */
+struct cosy_made cosy_fast_mkdirat(struct cosy_state *st,
+				   const struct cosy_insn *ip)
+{
+	return cosy_mkdir(st, ip, cosy_fast_arg(st, ip, 0), 1);
+}
+
+/* The names are arguments @i and @j. */
+static struct cosy_made cosy_rename(struct cosy_state *st,
+				    const struct cosy_insn *ip, int olddfd,
+				    unsigned int i, int newdfd, unsigned int j,
+				    unsigned int flags)
+{
+	struct cosy_name from __uninitialized, to __uninitialized;
+
+	if (!cosy_name_arg(st, ip, i, &from) ||
+	    !cosy_name_arg(st, ip, j, &to))
+		return cosy_fast_plain(st, ip);
+	return cosy_made(ip, static_call(cosy_renameat)(
+		olddfd, &from.filename, newdfd, &to.filename, flags));
+}
+
+/** cosy_fast_rename() - rename(old, new) */
+struct cosy_made cosy_fast_rename(struct cosy_state *st,
+				  const struct cosy_insn *ip)
+{
+	return cosy_rename(st, ip, AT_FDCWD, 0, AT_FDCWD, 1, 0);
+}
+
+/** cosy_fast_renameat() - renameat(olddfd, old, newdfd, new) */
+struct cosy_made cosy_fast_renameat(struct cosy_state *st,
+				    const struct cosy_insn *ip)
+{
+	return cosy_rename(st, ip, cosy_fast_arg(st, ip, 0), 1,
+			   cosy_fast_arg(st, ip, 2), 3, 0);
+}
+
+/** cosy_fast_renameat2() - renameat2(olddfd, old, newdfd, new, flags) */
+struct cosy_made cosy_fast_renameat2(struct cosy_state *st,
+				     const struct cosy_insn *ip)
+{
+	return cosy_rename(st, ip, cosy_fast_arg(st, ip, 0), 1,
+			   cosy_fast_arg(st, ip, 2), 3,
+			   cosy_fast_arg(st, ip, 4));
+}
+
+static struct cosy_made cosy_link(struct cosy_state *st,
+				  const struct cosy_insn *ip, int olddfd,
+				  unsigned int i, int newdfd, unsigned int j,
+				  int flags)
+{
+	struct cosy_name old __uninitialized, new __uninitialized;
+
+	if (flags & AT_EMPTY_PATH)
+		return cosy_fast_plain(st, ip);
+	if (!cosy_name_arg(st, ip, i, &old) ||
+	    !cosy_name_arg(st, ip, j, &new))
+		return cosy_fast_plain(st, ip);
+	return cosy_made(ip, static_call(cosy_linkat)(
+		olddfd, &old.filename, newdfd, &new.filename, flags));
+}
+
+/** cosy_fast_link() - link(old, new) */
+struct cosy_made cosy_fast_link(struct cosy_state *st,
+				const struct cosy_insn *ip)
+{
+	return cosy_link(st, ip, AT_FDCWD, 0, AT_FDCWD, 1, 0);
+}
+
+/** cosy_fast_linkat() - linkat(olddfd, old, newdfd, new, flags) */
+struct cosy_made cosy_fast_linkat(struct cosy_state *st,
+				  const struct cosy_insn *ip)
+{
+	return cosy_link(st, ip, cosy_fast_arg(st, ip, 0), 1,
+			 cosy_fast_arg(st, ip, 2), 3, cosy_fast_arg(st, ip, 4));
+}
+
+static struct cosy_made cosy_symlink(struct cosy_state *st,
+				     const struct cosy_insn *ip, int newdfd,
+				     unsigned int j)
+{
+	struct cosy_name target __uninitialized, new __uninitialized;
+
+	if (!cosy_name_arg(st, ip, 0, &target) ||
+	    !cosy_name_arg(st, ip, j, &new))
+		return cosy_fast_plain(st, ip);
+	return cosy_made(ip, static_call(cosy_symlinkat)(
+		&target.filename, newdfd, &new.filename));
+}
+
+/** cosy_fast_symlink() - symlink(target, new) */
+struct cosy_made cosy_fast_symlink(struct cosy_state *st,
+				   const struct cosy_insn *ip)
+{
+	return cosy_symlink(st, ip, AT_FDCWD, 1);
+}
+
+/** cosy_fast_symlinkat() - symlinkat(target, newdfd, new) */
+struct cosy_made cosy_fast_symlinkat(struct cosy_state *st,
+				     const struct cosy_insn *ip)
+{
+	return cosy_symlink(st, ip, cosy_fast_arg(st, ip, 1), 2);
+}
+
+/*
+ * access() asks for the real user, for whom the kernel makes other credentials.
+ * Mostly they are the same.
+ */
+static bool cosy_access_as_we_are(void)
+{
+	const struct cred *cred = current_cred();
+	kuid_t root;
+
+	if (!uid_eq(cred->fsuid, cred->uid) || !gid_eq(cred->fsgid, cred->gid))
+		return false;
+	if (issecure(SECURE_NO_SETUID_FIXUP))
+		return true;
+	root = make_kuid(cred->user_ns, 0);
+	if (!uid_eq(cred->uid, root))
+		return cap_isclear(cred->cap_effective);
+	return !memcmp(&cred->cap_effective, &cred->cap_permitted,
+		       sizeof(cred->cap_effective));
+}
+
+/* As do_faccessat() in fs/open.c; the name is argument @i, the mode behind it. */
+static struct cosy_made cosy_access(struct cosy_state *st,
+				    const struct cosy_insn *ip, int dfd,
+				    unsigned int i, int flags)
+{
+	int mode = cosy_fast_arg(st, ip, i + 1);
+	struct path path __uninitialized;
+	struct cosy_made made;
+	struct inode *inode;
+	bool noexec;
+	int err;
+
+	if (mode & ~S_IRWXO || flags & ~(AT_EACCESS | AT_SYMLINK_NOFOLLOW))
+		return cosy_fast_plain(st, ip);
+	if (!(flags & AT_EACCESS) && !cosy_access_as_we_are())
+		return cosy_fast_plain(st, ip);
+	if (!cosy_path_arg(st, ip, dfd, i,
+			   flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW,
+			   &path, &made))
+		return made;
+
+	inode = d_backing_inode(path.dentry);
+	noexec = path.mnt->mnt_flags & MNT_NOEXEC ||
+		 path.mnt->mnt_sb->s_iflags & SB_I_NOEXEC;
+	if (mode & MAY_EXEC && S_ISREG(inode->i_mode) && noexec)
+		return cosy_path_done(st, ip, &path, -EACCES);
+	err = inode_permission(cosy_mnt_idmap(path.mnt), inode,
+			       mode | MAY_ACCESS);
+	if (!err && mode & MAY_WRITE && !special_file(inode->i_mode) &&
+	    __mnt_is_readonly(path.mnt))
+		err = -EROFS;
+	return cosy_path_done(st, ip, &path, err);
+}
+
+/** cosy_fast_access() - access(name, mode) */
+struct cosy_made cosy_fast_access(struct cosy_state *st,
+				  const struct cosy_insn *ip)
+{
+	return cosy_access(st, ip, AT_FDCWD, 0, 0);
+}
+
+/** cosy_fast_faccessat() - faccessat(dfd, name, mode) */
+struct cosy_made cosy_fast_faccessat(struct cosy_state *st,
+				     const struct cosy_insn *ip)
+{
+	return cosy_access(st, ip, cosy_fast_arg(st, ip, 0), 1, 0);
+}
+
+/** cosy_fast_faccessat2() - faccessat2(dfd, name, mode, flags) */
+struct cosy_made cosy_fast_faccessat2(struct cosy_state *st,
+				      const struct cosy_insn *ip)
+{
+	return cosy_access(st, ip, cosy_fast_arg(st, ip, 0), 1,
+			   cosy_fast_arg(st, ip, 3));
+}
+
+/* As do_readlinkat() in fs/stat.c; the name is argument @i, the buffer next. */
+static struct cosy_made cosy_readlink(struct cosy_state *st,
+				      const struct cosy_insn *ip, int dfd,
+				      unsigned int i)
+{
+	char __user *to = u64_to_user_ptr(cosy_fast_arg(st, ip, i + 1));
+	int size = cosy_fast_arg(st, ip, i + 2);
+	struct path path __uninitialized;
+	struct cosy_made made;
+	long ret;
+
+	if (size <= 0)
+		return cosy_made(ip, -EINVAL);
+	if (!cosy_path_arg(st, ip, dfd, i, 0, &path, &made))
+		return made;
+	if (d_is_symlink(path.dentry) ||
+	    d_backing_inode(path.dentry)->i_op->readlink) {
+		ret = static_call(cosy_may_readlink)(path.dentry);
+		if (!ret) {
+			touch_atime(&path);
+			ret = vfs_readlink(path.dentry, to, size);
+		}
+	} else {
+		ret = -EINVAL;
+	}
+	return cosy_path_done(st, ip, &path, ret);
+}
+
+/** cosy_fast_readlink() - readlink(name, buffer, size) */
+struct cosy_made cosy_fast_readlink(struct cosy_state *st,
+				    const struct cosy_insn *ip)
+{
+	return cosy_readlink(st, ip, AT_FDCWD, 0);
+}
+
+/** cosy_fast_readlinkat() - readlinkat(dfd, name, buffer, size) */
+struct cosy_made cosy_fast_readlinkat(struct cosy_state *st,
+				      const struct cosy_insn *ip)
+{
+	return cosy_readlink(st, ip, cosy_fast_arg(st, ip, 0), 1);
+}
+
+static struct cosy_made cosy_chmod_path(struct cosy_state *st,
+					const struct cosy_insn *ip, int dfd,
+					unsigned int i)
+{
+	struct path path __uninitialized;
+	struct cosy_made made;
+
+	if (!cosy_path_arg(st, ip, dfd, i, LOOKUP_FOLLOW, &path, &made))
+		return made;
+	return cosy_path_done(st, ip, &path, static_call(cosy_chmod)(
+		&path, cosy_fast_arg(st, ip, i + 1)));
+}
+
+/** cosy_fast_chmod() - chmod(name, mode) */
+struct cosy_made cosy_fast_chmod(struct cosy_state *st,
+				 const struct cosy_insn *ip)
+{
+	return cosy_chmod_path(st, ip, AT_FDCWD, 0);
+}
+
+/** cosy_fast_fchmodat() - fchmodat(dfd, name, mode) */
+struct cosy_made cosy_fast_fchmodat(struct cosy_state *st,
+				    const struct cosy_insn *ip)
+{
+	return cosy_chmod_path(st, ip, cosy_fast_arg(st, ip, 0), 1);
+}
+
+static struct cosy_made cosy_chown_path(struct cosy_state *st,
+					const struct cosy_insn *ip, int dfd,
+					unsigned int i, int flags)
+{
+	struct path path __uninitialized;
+	struct cosy_made made;
+	int err;
+
+	if (flags & ~AT_SYMLINK_NOFOLLOW)
+		return cosy_fast_plain(st, ip);
+	if (!cosy_path_arg(st, ip, dfd, i,
+			   flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW,
+			   &path, &made))
+		return made;
+	err = mnt_want_write(path.mnt);
+	if (!err) {
+		err = static_call(cosy_chown)(&path,
+					      cosy_fast_arg(st, ip, i + 1),
+					      cosy_fast_arg(st, ip, i + 2));
+		mnt_drop_write(path.mnt);
+	}
+	return cosy_path_done(st, ip, &path, err);
+}
+
+/** cosy_fast_chown() - chown(name, user, group) */
+struct cosy_made cosy_fast_chown(struct cosy_state *st,
+				 const struct cosy_insn *ip)
+{
+	return cosy_chown_path(st, ip, AT_FDCWD, 0, 0);
+}
+
+/** cosy_fast_lchown() - lchown(name, user, group) */
+struct cosy_made cosy_fast_lchown(struct cosy_state *st,
+				  const struct cosy_insn *ip)
+{
+	return cosy_chown_path(st, ip, AT_FDCWD, 0, AT_SYMLINK_NOFOLLOW);
+}
+
+/** cosy_fast_fchownat() - fchownat(dfd, name, user, group, flags) */
+struct cosy_made cosy_fast_fchownat(struct cosy_state *st,
+				    const struct cosy_insn *ip)
+{
+	return cosy_chown_path(st, ip, cosy_fast_arg(st, ip, 0), 1,
+			       cosy_fast_arg(st, ip, 4));
+}
+
+/** cosy_fast_truncate() - truncate(name, length) */
+struct cosy_made cosy_fast_truncate(struct cosy_state *st,
+				    const struct cosy_insn *ip)
+{
+	loff_t length = cosy_fast_arg(st, ip, 1);
+	struct path path __uninitialized;
+	struct cosy_made made;
+
+	if (length < 0)
+		return cosy_made(ip, -EINVAL);
+	if (!cosy_path_arg(st, ip, AT_FDCWD, 0, LOOKUP_FOLLOW, &path, &made))
+		return made;
+	return cosy_path_done(st, ip, &path, vfs_truncate(&path, length));
+}
