@@ -11,6 +11,7 @@
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Function.h"
 
 #include <cosy/format.h>
 
@@ -52,6 +53,7 @@ struct Inst {
   /// What else is written: results of an up-call, destinations of copies. For
   /// a switch the blocks of its cases.
   llvm::SmallVector<Reg, 0> Defs;
+  unsigned UpCall = 0; ///< of a CALL: does the same natively
 
   bool isSwitch() const { return Op == COSY_OP_SWITCH; }
 
@@ -96,6 +98,8 @@ struct Code {
   std::vector<Reg> Outputs;
   unsigned NumExits = 0;
   unsigned NumUpCalls = 0;
+  /// User functions, by the number that CALL has for them.
+  llvm::SmallVector<const llvm::Function *, 0> Functions;
   unsigned OutFirst = 0; ///< after allocation: first output register
   unsigned NumOut = 0;   ///< after allocation: number of output registers
 

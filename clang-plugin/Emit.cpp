@@ -136,6 +136,9 @@ static cosy_op encode(const Inst &I) {
   case COSY_OP_LIBC:
     Op.c = I.Hints;
     break;
+  case COSY_OP_CALL:
+    Op.c = I.UpCall;
+    break;
   default:
     // ALU, SET and BR: no second register means a constant.
     if ((I.Op >= COSY_OP_ADD && I.Op <= COSY_OP_SET) || I.Op == COSY_OP_BR)
@@ -191,7 +194,7 @@ Image emitImage(Code &C) {
           Fixups.push_back({Ops.size(), T});
           Ops.push_back(Case);
         }
-      } else if (I.Op == COSY_OP_LIBC) {
+      } else if (I.Op == COSY_OP_LIBC || I.Op == COSY_OP_CALL) {
         for (const Operand &A : I.Ops) {
           cosy_op Arg = {};
           Arg.code = COSY_OP_ARG;
@@ -216,6 +219,7 @@ Image emitImage(Code &C) {
   H.nout = C.NumOut;
   H.nexits = C.NumExits;
   H.nupcalls = C.NumUpCalls;
+  H.nfunctions = C.Functions.size();
   H.limit = COSY_DEFAULT_LIMIT;
   H.size = sizeof(H) + Ops.size() * sizeof(cosy_op) +
            Lines.size() * sizeof(cosy_line) + Text.Text.size();

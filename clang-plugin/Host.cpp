@@ -238,7 +238,7 @@ StructType *RegionTable::descriptorType() {
             I64, Ptr});
 }
 
-Constant *RegionTable::string(StringRef S) {
+Constant *stringConstant(Module &M, StringRef S) {
   Constant *Text = ConstantDataArray::getString(M.getContext(), S);
   auto *GV = new GlobalVariable(M, Text->getType(), true,
                                 GlobalValue::PrivateLinkage, Text, "cosy.str");
@@ -248,7 +248,7 @@ Constant *RegionTable::string(StringRef S) {
 }
 
 Constant *RegionTable::add(const Region &R, const Image &I, const Code &C,
-                           ArrayRef<Function *> Thunks) {
+                           ArrayRef<Function *> Thunks, Constant *Functions) {
   LLVMContext &Ctx = M.getContext();
   auto Int = [&](uint64_t V, unsigned Bits) {
     return ConstantInt::get(IntegerType::get(Ctx, Bits), V);
@@ -277,8 +277,8 @@ Constant *RegionTable::add(const Region &R, const Image &I, const Code &C,
       descriptorType(),
       {Int(COSY_REGION_ABI, 32), Int(0, 32), ImageVar, Int(I.Bytes.size(), 32),
        Int(C.NumRegs, 32), ThunkVar, Int(Thunks.size(), 32),
-       Int(R.Loc ? R.Loc->getLine() : 0, 32), string(File),
-       string(R.Host->getName()), Null, Int(0, 32), Int(0, 32), Int(0, 64),
+       Int(R.Loc ? R.Loc->getLine() : 0, 32), stringConstant(M, File),
+       stringConstant(M, R.Host->getName()), Functions, Int(C.Functions.size(), 32), Int(0, 32), Int(0, 64),
        Null}));
   Placeholders.push_back(new GlobalVariable(M, descriptorType(), false,
                                             GlobalValue::ExternalLinkage, nullptr,
@@ -286,9 +286,8 @@ Constant *RegionTable::add(const Region &R, const Image &I, const Code &C,
   return Placeholders.back();
 }
 
-/// void Name(void) { Callee(Table, number of regions); }
-Function *RegionTable::caller(StringRef Name, StringRef Callee,
-                              GlobalVariable *Table) {
+Function *createTableCaller(Module &M, StringRef Name, StringRef Callee,
+                            GlobalVariable *Table, uint64_t Count) {
   LLVMContext &Ctx = M.getContext();
   Type *Void = Type::getVoidTy(Ctx);
   Function *F = Function::Create(FunctionType::get(Void, false),
@@ -299,7 +298,7 @@ Function *RegionTable::caller(StringRef Name, StringRef Callee,
   FunctionCallee Fn = M.getOrInsertFunction(
       Callee, FunctionType::get(Void, {PointerType::get(Ctx, 0), B.getInt64Ty()},
                                 false));
-  B.CreateCall(Fn, {Table, B.getInt64(Descriptors.size())});
+  B.CreateCall(Fn, {Table, B.getInt64(Count)});
   B.CreateRetVoid();
   return F;
 }
@@ -324,8 +323,12 @@ void RegionTable::finish() {
             ConstantInt::get(Type::getInt64Ty(M.getContext()), N)}));
     P->eraseFromParent();
   }
-  appendToGlobalCtors(M, caller("cosy.add", "cosy_regions_add", Table), 65535);
-  appendToGlobalDtors(M, caller("cosy.remove", "cosy_regions_remove", Table),
+  appendToGlobalCtors(M, createTableCaller(M, "cosy.add", "cosy_regions_add", Table,
+                                           Descriptors.size()),
+                      65535);
+  appendToGlobalDtors(M,
+                      createTableCaller(M, "cosy.remove", "cosy_regions_remove",
+                                        Table, Descriptors.size()),
                       65535);
 }
 

@@ -55,6 +55,14 @@ private:
   llvm::SmallVector<OutputLoad, 16> Loads;
 };
 
+/// A private constant with the text \p S.
+llvm::Constant *stringConstant(llvm::Module &M, llvm::StringRef S);
+
+/// Creates void Name(void) { Callee(Table, Count); }
+llvm::Function *createTableCaller(llvm::Module &M, llvm::StringRef Name,
+                                  llvm::StringRef Callee,
+                                  llvm::GlobalVariable *Table, uint64_t Count);
+
 /// The regions of a translation unit.
 class RegionTable {
 public:
@@ -63,16 +71,14 @@ public:
   /// Adds a region. \returns what stands for its struct cosy_region until
   /// finish().
   llvm::Constant *add(const Region &R, const Image &I, const Code &C,
-                      llvm::ArrayRef<llvm::Function *> Thunks);
+                      llvm::ArrayRef<llvm::Function *> Thunks,
+                      llvm::Constant *Functions);
 
   /// Creates the table, its constructor and its destructor.
   void finish();
 
 private:
   llvm::StructType *descriptorType();
-  llvm::Constant *string(llvm::StringRef S);
-  llvm::Function *caller(llvm::StringRef Name, llvm::StringRef Callee,
-                         llvm::GlobalVariable *Table);
 
   llvm::Module &M;
   std::vector<llvm::Constant *> Descriptors;

@@ -8,6 +8,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "RegionCheck.h"
+#include "FunctionCheck.h"
 #include "Frontend.h"
 #include "Region.h"
 
@@ -201,8 +202,9 @@ public:
 
   bool HandleTopLevelDecl(DeclGroupRef Group) override {
     IdentifierTable &Names = CI.getPreprocessor().getIdentifierTable();
-    if (llvm::any_of(AllMarkers,
-               [&](auto *M) { return Names.find(*M) != Names.end(); }))
+    if (Names.find("COSY_FUNCTION") != Names.end() ||
+        llvm::any_of(AllMarkers,
+                     [&](auto *M) { return Names.find(*M) != Names.end(); }))
       for (Decl *D : Group)
         visit(D);
     return true;
@@ -213,6 +215,7 @@ private:
     if (auto *F = dyn_cast<FunctionTemplateDecl>(D))
       D = F->getTemplatedDecl();
     if (auto *F = dyn_cast<FunctionDecl>(D)) {
+      checkFunctionDecl(*F);
       if (F->doesThisDeclarationHaveABody() && F->getBody())
         BodyCheck(FE).check(F->getBody());
       return;

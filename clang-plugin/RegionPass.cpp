@@ -3,6 +3,7 @@
 #include "RegionPass.h"
 #include "Diagnostics.h"
 #include "Emit.h"
+#include "Function.h"
 #include "Host.h"
 #include "Locals.h"
 #include "RegAlloc.h"
@@ -41,10 +42,11 @@ struct Compound {
 class ModuleRegions {
 public:
   ModuleRegions(Module &M, FunctionAnalysisManager &FAM, RegionOptions Options)
-      : M(M), FAM(FAM), Options(Options), Table(M) {}
+      : M(M), FAM(FAM), Options(Options), Functions(M), Table(M) {}
   bool run();
 
 private:
+  bool compileFunctions();
   void keepPristine(ArrayRef<Function *> Hosts);
   void processMarked(CallInst *Start, bool Optimized);
   bool processRegion(const Marked &E, const Marked::Beginning &At, bool Optimized);
@@ -55,6 +57,7 @@ private:
   Module &M;
   FunctionAnalysisManager &FAM;
   RegionOptions Options;
+  FunctionTable Functions;
   RegionTable Table;
   PristineMap Pristine;
   unsigned NumRegions = 0; ///< of the function
@@ -128,12 +131,22 @@ bool ModuleRegions::compile(Region &R, Compound &C) {
     for (const Inst &I : B.Insts)
       if (I.Op == COSY_OP_UPCALL)
         Calls[I.Imm] = &I;
+      else if (I.Op == COSY_OP_CALL)
+        Calls[I.UpCall] = &I;
   for (auto [N, Call] : enumerate(C.UpCalls.Calls)) {
     SmallVector<Reg, 8> Uses;
-    if (Calls[N])
-      for (const Operand &O : Calls[N]->Ops)
+    ArrayRef<Reg> Defs;
+    if (const Inst *I = Calls[N]; I && I->Op == COSY_OP_CALL) {
+      auto *CB = cast<CallBase>(Call.Culprit);
+      for (Value *V : Call.Uses)
+        Uses.push_back(I->Ops[find(CB->args(), V) - CB->arg_begin()].R);
+      if (!Call.Defs.empty())
+        Defs = I->Dst;
+    } else if (I) {
+      for (const Operand &O : I->Ops)
         Uses.push_back(O.R);
-    ArrayRef<Reg> Defs = Calls[N] ? ArrayRef<Reg>(Calls[N]->Defs) : ArrayRef<Reg>();
+      Defs = I->Defs;
+    }
     C.Thunks.push_back(createThunk(
         Call, Uses, Defs, R.Source->getName() + ".upcall." + Twine(N), *R.Host));
   }
@@ -141,7 +154,10 @@ bool ModuleRegions::compile(Region &R, Compound &C) {
 }
 
 void ModuleRegions::explain(const Region &R, const Compound &C, bool IsPart) {
-  unsigned NumUpCalls = C.UpCalls.Calls.size();
+  unsigned NumUserCalls = count_if(C.UpCalls.Calls, [](const UpCall &Call) {
+    return isUserFunctionCall(*Call.Culprit);
+  });
+  unsigned NumUpCalls = C.UpCalls.Calls.size() - NumUserCalls;
   remark<OptimizationRemark>(R, R.Loc, "Compound", [&](auto &Rem) {
     Rem << (IsPart ? "part of the region" : "region") << " became a compound: "
         << ore::NV("Operations", count(C.Img.NumOps, "operation")) << ", "
@@ -149,12 +165,17 @@ void ModuleRegions::explain(const Region &R, const Compound &C, bool IsPart) {
         << ", " << ore::NV("Inputs", count(C.Sel.C.Inputs.size(), "input")) << ", "
         << ore::NV("Outputs", count(C.Sel.C.NumOut, "output")) << ", "
         << ore::NV("Registers", count(C.Sel.C.NumRegs, "register"));
+    if (NumUserCalls)
+      Rem << ", "
+          << ore::NV("FunctionCalls", count(NumUserCalls, "user function call"));
     if (NumUpCalls)
       Rem << ", " << ore::NV("UpCalls", count(NumUpCalls, "up-call"));
     if (R.Exits.size() > 1)
       Rem << ", " << ore::NV("Exits", count(R.Exits.size(), "exit"));
   });
   for (const UpCall &Call : C.UpCalls.Calls) {
+    if (isUserFunctionCall(*Call.Culprit))
+      continue;
     const DILocation *Loc = Call.Culprit->getDebugLoc();
     remark<OptimizationRemarkMissed>(R, Loc, "UpCall", [&](auto &Rem) {
       Rem << "leaves the kernel for an up-call: "
@@ -162,7 +183,7 @@ void ModuleRegions::explain(const Region &R, const Compound &C, bool IsPart) {
     });
     suggestMovingMarker(Loc);
   }
-  if (!C.Sel.NumSystemCalls && !IsPart)
+  if (!C.Sel.NumSystemCalls && !NumUserCalls && !IsPart)
     reportWarning(Warning::NoSystemCall, *R.Host, R.Loc,
                   "region makes no system call; as a compound it can only lose "
                   "time");
@@ -248,20 +269,38 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
     }
   }
   // After an error no code is generated, but the module has to be sound.
-  Path.complete(Table.add(R, C.Img, C.Sel.C, C.Thunks), C.Sel.C, C.Sel.Inputs,
-                Locals);
+  Path.complete(Table.add(R, C.Img, C.Sel.C, C.Thunks,
+                          Functions.list(C.Sel.C.Functions)),
+                C.Sel.C, C.Sel.Inputs, Locals);
   FAM.clear(*R.Source, R.Source->getName());
   R.Source->eraseFromParent();
   return true;
 }
 
+/// Before regions change the functions that user functions call.
+bool ModuleRegions::compileFunctions() {
+  bool Any = false;
+  for (Function *F : findUserFunctions(M)) {
+    if (!checkUserFunction(*F))
+      continue;
+    if (std::optional<FunctionProgram> P = compileUserFunction(*F)) {
+      Functions.add(*F, *P);
+      Any = true;
+    }
+  }
+  return Any;
+}
+
 bool ModuleRegions::run() {
+  bool Changed = compileFunctions();
   SmallVector<Function *, 8> Hosts;
   for (Function &F : M)
     if (!markersOf(F, StartMarker).empty() || !markersOf(F, EndMarker).empty())
       Hosts.push_back(&F);
-  if (Hosts.empty())
-    return false;
+  if (Hosts.empty()) {
+    Functions.finish();
+    return Changed;
+  }
   for (Function *F : Hosts)
     expandComputedGotos(*F);
   keepPristine(Hosts);
@@ -279,6 +318,7 @@ bool ModuleRegions::run() {
         Marker->eraseFromParent();
     FAM.invalidate(*F, PreservedAnalyses::none());
   }
+  Functions.finish();
   Table.finish();
   for (auto [F, Copy] : Pristine) {
     FAM.clear(*Copy, Copy->getName());
@@ -295,7 +335,8 @@ bool ModuleRegions::run() {
 }
 
 PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
-  if (none_of(AllMarkers,
+  if (!M.getNamedGlobal("llvm.global.annotations") &&
+      none_of(AllMarkers,
               [&](const StringLiteral *Name) { return M.getFunction(*Name); }))
     return PreservedAnalyses::all();
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();

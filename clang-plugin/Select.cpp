@@ -12,6 +12,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Select.h"
+#include "Function.h"
 #include "SystemCalls.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
@@ -354,6 +355,7 @@ private:
   void lowerSystemCall(CallBase &CB, const CallShape &S);
   void lowerExit(CallBase &CB);
   void lowerUpCall(unsigned N);
+  void lowerUserCall(CallBase &CB, unsigned UpCall);
   void lowerBranch(BranchInst &I);
   void lowerSwitch(SwitchInst &I);
   void copiesFor(BasicBlock &Succ);
@@ -1201,8 +1203,36 @@ void Selector::lowerExit(CallBase &CB) {
   Insts.push_back(std::move(Exit));
 }
 
+/// A user function: the kernel calls it, or it is the up-call that it also is.
+void Selector::lowerUserCall(CallBase &CB, unsigned UpCall) {
+  const Function *F = CB.getCalledFunction();
+  auto &Functions = Sel.C.Functions;
+  auto *It = find(Functions, F);
+  unsigned Number = It - Functions.begin();
+  if (It == Functions.end())
+    Functions.push_back(F);
+  Inst I;
+  I.Op = COSY_OP_CALL;
+  I.Imm = Number;
+  I.UpCall = UpCall;
+  I.Width = CB.arg_size();
+  if (const DebugLoc &DLoc = CB.getDebugLoc())
+    Loc = DLoc.get();
+  I.Loc = Loc;
+  for (Value *V : CB.args()) {
+    if (std::optional<int64_t> C = constantOf(V))
+      I.Ops.push_back({NoReg, *C});
+    else
+      I.Ops.push_back({reg(V), 0});
+  }
+  I.Dst = CB.getType()->isVoidTy() ? Sel.C.newReg() : define(&CB);
+  Sel.C.Blocks[Cur].Insts.push_back(std::move(I));
+}
+
 void Selector::lowerUpCall(unsigned N) {
   const UpCall &U = UpCalls.Calls[N];
+  if (isUserFunctionCall(*U.Culprit))
+    return lowerUserCall(cast<CallBase>(*U.Culprit), N);
   Inst I;
   I.Op = COSY_OP_UPCALL;
   I.Imm = N;

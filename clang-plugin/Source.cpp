@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Source.cpp - Inline and simplify a compound's source ---------------===//
 #include "Source.h"
+#include "Function.h"
 #include "Legalize.h"
 #include "Region.h"
 
@@ -83,11 +84,11 @@ void inlineCallees(Function &Source, const Function &Host,
     Function *Callee = Call->getCalledFunction();
     if (!Callee || Callee->isDeclaration() || Callee == &Host)
       continue;
-    if (Function *P = Pristine.lookup(Callee)) {
+    if (Function *P = Pristine.lookup(Callee); P && !hasProgram(*Callee)) {
       Call->setCalledFunction(P);
       Callee = P;
     }
-    if (!canInline(*Callee, Source))
+    if (hasProgram(*Callee) || !canInline(*Callee, Source))
       continue;
     bool Recursive = false;
     for (int H = Parent; H >= 0; H = History[H].second)

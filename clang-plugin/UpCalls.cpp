@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- UpCalls.cpp - What a compound leaves to native code ----------------===//
 #include "UpCalls.h"
+#include "Function.h"
 #include "Select.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -33,6 +34,13 @@ static UpCallList group(Function &Source) {
     for (Instruction &I : BB) {
       if (isa<PHINode>(I))
         continue;
+      if (isUserFunctionCall(I)) {
+        Finish();
+        Cur.Insts.push_back(&I);
+        Cur.Culprit = &I;
+        Finish();
+        continue;
+      }
       if (!isOperation(I, DL)) {
         Cur.Insts.append(Gap.begin(), Gap.end());
         Gap.clear();

@@ -87,6 +87,24 @@ struct cosy_failure {
  */
 const struct cosy_failure *cosy_last_error(void);
 
+/**
+ * COSY_FUNCTION - a function that regions can call inside the kernel
+ *
+ *	COSY_FUNCTION
+ *	static unsigned int sum(const unsigned char *p, size_t n)
+ *
+ * Written before a function's definition. The plugin makes it, with the
+ * functions of the same file that it calls and the constants it reads, a program
+ * that the kernel runs on memory from cosy_malloc(), where the process may load
+ * such programs; everywhere else, and with other pointers, the function is called
+ * as it always was. See cosy-functions(7) for what it may contain.
+ */
+#ifdef __COSY_PLUGIN__
+#define COSY_FUNCTION __attribute__((annotate("cosy_function")))
+#else
+#define COSY_FUNCTION
+#endif
+
 /*
  * Underneath: compounds by hand, as the paper's Cosy-Lib had them. An image
  * comes from cosy-as, or from the plugin.

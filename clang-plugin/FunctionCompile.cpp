@@ -1,0 +1,434 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- FunctionCompile.cpp - A user function's way to its ELF file --------===//
+#include "Function.h"
+#include "Diagnostics.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/IR/DIBuilder.h"
+#include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
+#include "llvm/Transforms/IPO/GlobalDCE.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/ADCE.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/GVN.h"
+#include "llvm/Transforms/Scalar/IndVarSimplify.h"
+#include "llvm/Transforms/Scalar/JumpThreading.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopRotation.h"
+#include "llvm/Transforms/Scalar/LoopStrengthReduce.h"
+#include "llvm/Transforms/Scalar/LowerConstantIntrinsics.h"
+#include "llvm/Transforms/Scalar/LowerExpectIntrinsic.h"
+#include "llvm/Transforms/Scalar/Reassociate.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SeparateConstOffsetFromGEP.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/LCSSA.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/UnrollLoop.h"
+
+extern "C" {
+#include <cosy/function.h>
+
+void LLVMInitializeBPFTargetInfo(void);
+void LLVMInitializeBPFTarget(void);
+void LLVMInitializeBPFTargetMC(void);
+void LLVMInitializeBPFAsmPrinter(void);
+void LLVMInitializeBPFAsmParser(void);
+}
+
+using namespace llvm;
+
+namespace cosy {
+
+//===----------------------------------------------------------------------===//
+// The library
+//===----------------------------------------------------------------------===//
+
+static const unsigned char Library[] = {
+#include "function-library.inc"
+};
+
+std::unique_ptr<Module> loadFunctionLibrary(LLVMContext &Ctx) {
+  StringRef Bytes(reinterpret_cast<const char *>(Library), sizeof(Library));
+  return cantFail(
+      parseBitcodeFile(MemoryBufferRef(Bytes, "function-library"), Ctx));
+}
+
+bool isInFunctionLibrary(StringRef Name, LLVMContext &Ctx) {
+  std::unique_ptr<Module> M = loadFunctionLibrary(Ctx);
+  Function *F = M->getFunction(Name);
+  return F && !F->isDeclaration();
+}
+
+//===----------------------------------------------------------------------===//
+// Options of LLVM
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Sets an option of LLVM that has no other interface, for a while.
+class ScopedOption {
+public:
+  ScopedOption(StringRef Name, StringRef Value) {
+    auto &All = cl::getRegisteredOptions();
+    auto It = All.find(Name);
+    assert(It != All.end() && "unknown option of LLVM");
+    Option = It->second;
+    Option->addOccurrence(0, Name, Value);
+  }
+  ~ScopedOption() { Option->setDefault(); }
+
+private:
+  cl::Option *Option;
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// A module with the program
+//===----------------------------------------------------------------------===//
+
+static SetVector<Function *> reachableFrom(Function &Root) {
+  SetVector<Function *> List;
+  List.insert(&Root);
+  for (unsigned N = 0; N < List.size(); ++N)
+    for (Instruction &I : instructions(*List[N]))
+      if (auto *CB = dyn_cast<CallBase>(&I))
+        if (auto *F = dyn_cast<Function>(CB->getCalledOperand()->stripPointerCasts()))
+          if (!F->isDeclaration())
+            List.insert(F);
+  return List;
+}
+
+/// Attributes that would make the code another than BPF's.
+static void stripAttributes(Function &F) {
+  AttributeList Old = F.getAttributes();
+  F.setAttributes(AttributeList());
+  for (unsigned N = 0; N < F.arg_size(); ++N)
+    for (Attribute::AttrKind Kind : {Attribute::ByVal, Attribute::StructRet})
+      if (Old.hasParamAttr(N, Kind))
+        F.addParamAttr(N, Old.getParamAttr(N, Kind));
+  F.addFnAttr(Attribute::NoUnwind);
+  F.setCallingConv(CallingConv::C);
+  F.setComdat(nullptr);
+  F.setSection("");
+  F.setPersonalityFn(nullptr);
+  for (Instruction &I : instructions(F)) {
+    if (auto *CB = dyn_cast<CallBase>(&I)) {
+      CB->setCallingConv(CallingConv::C);
+      if (!isa<IntrinsicInst>(CB)) {
+        AttributeList Args = CB->getAttributes();
+        CB->setAttributes(AttributeList());
+        for (unsigned N = 0; N < CB->arg_size(); ++N)
+          for (Attribute::AttrKind Kind : {Attribute::ByVal, Attribute::StructRet})
+            if (Args.hasParamAttr(N, Kind))
+              CB->addParamAttr(N, Args.getParamAttr(N, Kind));
+      }
+    }
+  }
+}
+
+/// Debug information that is only places, and exists: clang may have made it
+/// for messages alone.
+static void keepOnlyLines(Module &M) {
+  stripNonLineTableDebugInfo(M);
+}
+
+static void linkLibrary(Module &M) {
+  bool Missing = false;
+  for (Function &F : M)
+    Missing |= F.isDeclaration() && !F.isIntrinsic() && F.getName() != TrapName;
+  if (!Missing)
+    return;
+  std::unique_ptr<Module> Lib = loadFunctionLibrary(M.getContext());
+  Lib->setTargetTriple(M.getTargetTriple());
+  Lib->setDataLayout(M.getDataLayout());
+  if (NamedMDNode *Flags = Lib->getModuleFlagsMetadata())
+    Flags->eraseFromParent();
+  Linker::linkModules(M, std::move(Lib), Linker::Flags::LinkOnlyNeeded);
+}
+
+/// int cosy_function(struct cosy_function_ctx *ctx)
+static Function *createProgram(Function &User) {
+  Module &M = *User.getParent();
+  LLVMContext &Ctx = M.getContext();
+  IRBuilder<> B(Ctx);
+  Type *I64 = B.getInt64Ty();
+  Function *P = Function::Create(
+      FunctionType::get(B.getInt32Ty(), {B.getPtrTy()}, false),
+      GlobalValue::ExternalLinkage, COSY_FUNCTION_PROGRAM, M);
+  P->setSection(COSY_FUNCTION_SECTION);
+  P->setDoesNotThrow();
+  P->addParamAttr(0, Attribute::NoAlias);
+  Argument *C = P->getArg(0);
+  B.SetInsertPoint(BasicBlock::Create(Ctx, "", P));
+
+  DISubprogram *Sub = User.getSubprogram();
+  if (Sub) {
+    DIBuilder DIB(M, false, Sub->getUnit());
+    DISubprogram *SP = DIB.createFunction(
+        Sub->getFile(), COSY_FUNCTION_PROGRAM, COSY_FUNCTION_PROGRAM, Sub->getFile(),
+        Sub->getLine(), DIB.createSubroutineType(DIB.getOrCreateTypeArray({})),
+        Sub->getLine(), DINode::FlagPrototyped,
+        DISubprogram::SPFlagDefinition | DISubprogram::SPFlagOptimized);
+    P->setSubprogram(SP);
+    DIB.finalize();
+    B.SetCurrentDebugLocation(DILocation::get(Ctx, Sub->getLine(), 0, SP));
+  }
+  auto Field = [&](size_t Offset) {
+    return B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), C, Offset);
+  };
+  SmallVector<Value *, 6> Args;
+  for (Argument &A : User.args()) {
+    Value *V = B.CreateLoad(I64, Field(offsetof(cosy_function_ctx, args) +
+                                       8 * A.getArgNo()));
+    Args.push_back(A.getType()->isPointerTy() ? B.CreateIntToPtr(V, A.getType())
+                                              : B.CreateTrunc(V, A.getType()));
+  }
+  Value *R = B.CreateCall(&User, Args);
+  if (!R->getType()->isVoidTy()) {
+    R = R->getType()->isPointerTy() ? B.CreatePtrToInt(R, I64) : B.CreateZExt(R, I64);
+    B.CreateStore(R, Field(offsetof(cosy_function_ctx, result)));
+  }
+  B.CreateRet(B.getInt32(0));
+  return P;
+}
+
+//===----------------------------------------------------------------------===//
+// Optimisation
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+static unsigned sizeOf(const Loop &L) {
+  unsigned Size = 0;
+  for (BasicBlock *BB : L.blocks())
+    for (Instruction &I : *BB)
+      Size += !isa<PHINode>(I);
+  return Size;
+}
+
+/// Unrolls inner loops, so that there is one check of the budget, and mostly one of the
+/// address, for a block of iterations.
+class UnrollInner : public PassInfoMixin<UnrollInner> {
+public:
+  PreservedAnalyses run(Function &F, FunctionAnalysisManager &FAM) {
+    auto &LI = FAM.getResult<LoopAnalysis>(F);
+    auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
+    auto &DT = FAM.getResult<DominatorTreeAnalysis>(F);
+    auto &AC = FAM.getResult<AssumptionAnalysis>(F);
+    auto &TTI = FAM.getResult<TargetIRAnalysis>(F);
+    auto &ORE = FAM.getResult<OptimizationRemarkEmitterAnalysis>(F);
+    SmallVector<Loop *, 8> Inner;
+    for (Loop *L : LI.getLoopsInPreorder())
+      if (L->isInnermost())
+        Inner.push_back(L);
+    for (Loop *L : Inner) {
+      unsigned Size = sizeOf(*L);
+      unsigned Count = Size <= 10 ? 16 : Size <= 24 ? 8 : Size <= 48 ? 4 : Size <= 80 ? 2 : 1;
+      if (Count < 2 || !L->isLoopSimplifyForm() || !L->isLCSSAForm(DT))
+        continue;
+      UnrollLoopOptions ULO = {};
+      ULO.Count = Count;
+      ULO.Force = true;
+      ULO.Runtime = L->getExitingBlock() != nullptr;
+      ULO.AllowExpensiveTripCount = true;
+      UnrollLoop(L, ULO, &LI, &SE, &DT, &AC, &TTI, &ORE, true);
+    }
+    return PreservedAnalyses::none();
+  }
+};
+
+} // namespace
+
+static void optimize(Module &M, TargetMachine &TM) {
+  // Not loop counts in closed form, which need wider integers than BPF has.
+  ScopedOption NoClosedForm("replexitval", "never");
+  PipelineTuningOptions Tuning;
+  PassBuilder PB(&TM, Tuning);
+  LoopAnalysisManager LAM;
+  FunctionAnalysisManager FAM;
+  CGSCCAnalysisManager CGAM;
+  ModuleAnalysisManager MAM;
+  TargetLibraryInfoImpl TLII{Triple(M.getTargetTriple())};
+  TLII.disableAllFunctions();
+  FAM.registerPass([&] { return TargetLibraryAnalysis(TLII); });
+  PB.registerModuleAnalyses(MAM);
+  PB.registerCGSCCAnalyses(CGAM);
+  PB.registerFunctionAnalyses(FAM);
+  PB.registerLoopAnalyses(LAM);
+  PB.crossRegisterProxies(LAM, FAM, CGAM, MAM);
+
+  auto Cfg = SimplifyCFGOptions().convertSwitchToLookupTable(false);
+  ModulePassManager MPM;
+  MPM.addPass(AlwaysInlinerPass(false));
+  MPM.addPass(GlobalDCEPass());
+  FunctionPassManager FPM;
+  FPM.addPass(LowerExpectIntrinsicPass());
+  FPM.addPass(SROAPass(SROAOptions::ModifyCFG));
+  FPM.addPass(EarlyCSEPass(true));
+  FPM.addPass(LowerConstantIntrinsicsPass());
+  FPM.addPass(SimplifyCFGPass(Cfg));
+  FPM.addPass(InstCombinePass());
+  FPM.addPass(SROAPass(SROAOptions::ModifyCFG));
+  FPM.addPass(JumpThreadingPass());
+  FPM.addPass(SimplifyCFGPass(Cfg));
+  FPM.addPass(ReassociatePass());
+  LoopPassManager Rotate;
+  Rotate.addPass(LoopRotatePass());
+  Rotate.addPass(LICMPass(LICMOptions()));
+  FPM.addPass(createFunctionToLoopPassAdaptor(std::move(Rotate), true));
+  FPM.addPass(SimplifyCFGPass(Cfg));
+  FPM.addPass(InstCombinePass());
+  FPM.addPass(createFunctionToLoopPassAdaptor(IndVarSimplifyPass()));
+  FPM.addPass(GVNPass());
+  FPM.addPass(ADCEPass());
+  FPM.addPass(SimplifyCFGPass(Cfg));
+  FPM.addPass(LoopSimplifyPass());
+  FPM.addPass(LCSSAPass());
+  FPM.addPass(UnrollInner());
+  FPM.addPass(SimplifyCFGPass(Cfg));
+  FPM.addPass(EarlyCSEPass(true));
+  FPM.addPass(InstCombinePass());
+  FPM.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), true));
+  FPM.addPass(SeparateConstOffsetFromGEPPass());
+  FPM.addPass(EarlyCSEPass(true));
+  FPM.addPass(createFunctionToLoopPassAdaptor(LoopStrengthReducePass()));
+  FPM.addPass(ADCEPass());
+  FPM.addPass(SimplifyCFGPass(Cfg));
+  MPM.addPass(createModuleToFunctionPassAdaptor(std::move(FPM)));
+  MPM.addPass(GlobalDCEPass());
+  MPM.run(M, MAM);
+}
+
+//===----------------------------------------------------------------------===//
+// Code generation
+//===----------------------------------------------------------------------===//
+
+static std::unique_ptr<TargetMachine> createTarget() {
+  static const bool Initialized = [] {
+    LLVMInitializeBPFTargetInfo();
+    LLVMInitializeBPFTarget();
+    LLVMInitializeBPFTargetMC();
+    LLVMInitializeBPFAsmPrinter();
+    LLVMInitializeBPFAsmParser();
+    return true;
+  }();
+  (void)Initialized;
+  const char *Name = "bpfel-unknown-none";
+  std::string Error;
+  const Target *T = TargetRegistry::lookupTarget(Name, Error);
+  if (!T)
+    return nullptr;
+  // v4 for signed division.
+  return std::unique_ptr<TargetMachine>(T->createTargetMachine(
+      Name, "v4", "", TargetOptions(), std::nullopt, std::nullopt,
+      CodeGenOptLevel::Default));
+}
+
+static bool emitObject(Module &M, TargetMachine &TM, std::string &Out) {
+  // Linux 6.12 does not sign-extend when it loads from an arena.
+  ScopedOption NoSignedLoads("disable-ldsx", "true");
+  // It has run, and would make counters that begin with a constant.
+  ScopedOption NoStrengthReduction("disable-lsr", "true");
+  SmallVector<char, 0> Bytes;
+  raw_svector_ostream OS(Bytes);
+  legacy::PassManager PM;
+  if (TM.addPassesToEmitFile(PM, OS, nullptr, CodeGenFileType::ObjectFile))
+    return false;
+  PM.run(M);
+  Out.assign(Bytes.begin(), Bytes.end());
+  return true;
+}
+
+std::optional<FunctionProgram> compileUserFunction(Function &User) {
+  Module &Host = *User.getParent();
+  std::unique_ptr<TargetMachine> TM = createTarget();
+  if (!TM) {
+    reportError(User, nullptr,
+                "this clang has no BPF target, which COSY_FUNCTION needs; use a "
+                "clang built with it, as Debian's is");
+    return std::nullopt;
+  }
+  SetVector<Function *> Needed = reachableFrom(User);
+  ValueToValueMapTy Map;
+  std::unique_ptr<Module> M =
+      CloneModule(Host, Map, [&](const GlobalValue *GV) {
+        if (auto *F = dyn_cast<Function>(GV))
+          return Needed.contains(const_cast<Function *>(F));
+        auto *Var = dyn_cast<GlobalVariable>(GV);
+        return Var && Var->isConstant() && Var->hasDefinitiveInitializer() &&
+               !Var->getName().starts_with("llvm.");
+      });
+  auto *F = cast<Function>(Map[&User]);
+
+  // Nothing but the code: no machine, no flags of the host.
+  for (NamedMDNode &Node : make_early_inc_range(M->named_metadata()))
+    if (Node.getName() != "llvm.dbg.cu")
+      Node.eraseFromParent();
+  M->addModuleFlag(Module::Warning, "Debug Info Version", DEBUG_METADATA_VERSION);
+  M->setModuleInlineAsm("");
+  for (GlobalVariable &GV : make_early_inc_range(M->globals()))
+    if (GV.getName().starts_with("llvm.") && GV.use_empty())
+      GV.eraseFromParent();
+  keepOnlyLines(*M);
+  M->setTargetTriple(TM->getTargetTriple().str());
+  M->setDataLayout(TM->createDataLayout());
+
+  for (Function &Fn : *M)
+    if (!Fn.isDeclaration())
+      expandForBpf(Fn);
+  linkLibrary(*M);
+  Function *Program = createProgram(*F);
+  for (Function &Fn : *M) {
+    if (Fn.isDeclaration() || &Fn == Program)
+      continue;
+    stripAttributes(Fn);
+    Fn.setLinkage(GlobalValue::InternalLinkage);
+    Fn.setVisibility(GlobalValue::DefaultVisibility);
+    Fn.addFnAttr(Attribute::AlwaysInline);
+    guardDivisions(Fn);
+  }
+  for (GlobalVariable &GV : M->globals()) {
+    GV.setComdat(nullptr);
+    GV.setSection("");
+    GV.setLinkage(GlobalValue::InternalLinkage);
+  }
+  optimize(*M, *TM);
+
+  FunctionProgram Out;
+  expandForBpf(*Program);
+  confine(*Program, *TM, Out);
+  addLoaderData(*Program);
+  if (verifyModule(*M)) {
+    reportError(User, nullptr,
+                "internal error: the function became an invalid program; please "
+                "report this with the source file");
+    return std::nullopt;
+  }
+  if (!emitObject(*M, *TM, Out.Object)) {
+    reportError(User, nullptr, "cannot write BPF programs");
+    return std::nullopt;
+  }
+  return Out;
+}
+
+} // namespace cosy

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * function-library.c - what user functions may call of the C library.
+ *
+ * Compiled to bitcode and carried by the plugin, which takes the functions that
+ * a user function calls into it. Plain loops: the budget checks and the unrolling
+ * are done there. Eight bytes at a time where that is simple.
+ */
+#include <stddef.h>
+#include <stdint.h>
+
+typedef uint64_t __attribute__((may_alias, aligned(1))) word;
+
+void *memcpy(void *restrict to, const void *restrict from, size_t n)
+{
+	unsigned char *t = to;
+	const unsigned char *f = from;
+
+	for (; n >= 8; n -= 8, t += 8, f += 8)
+		*(word *)t = *(const word *)f;
+	for (; n; n--)
+		*t++ = *f++;
+	return to;
+}
+
+void *mempcpy(void *restrict to, const void *restrict from, size_t n)
+{
+	return (char *)memcpy(to, from, n) + n;
+}
+
+void *memmove(void *to, const void *from, size_t n)
+{
+	unsigned char *t = to;
+	const unsigned char *f = from;
+
+	if ((uintptr_t)t - (uintptr_t)f >= n)
+		return memcpy(to, from, n);
+	for (t += n, f += n; n >= 8; n -= 8) {
+		t -= 8;
+		f -= 8;
+		*(word *)t = *(const word *)f;
+	}
+	for (; n; n--)
+		*--t = *--f;
+	return to;
+}
+
+void *memset(void *to, int c, size_t n)
+{
+	unsigned char *t = to;
+	uint64_t all = (unsigned char)c * 0x0101010101010101ull;
+
+	for (; n >= 8; n -= 8, t += 8)
+		*(word *)t = all;
+	for (; n; n--)
+		*t++ = (unsigned char)c;
+	return to;
+}
+
+int memcmp(const void *a, const void *b, size_t n)
+{
+	const unsigned char *p = a, *q = b;
+
+	for (; n >= 8 && *(const word *)p == *(const word *)q; n -= 8) {
+		p += 8;
+		q += 8;
+	}
+	for (; n; n--, p++, q++)
+		if (*p != *q)
+			return *p - *q;
+	return 0;
+}
+
+int bcmp(const void *a, const void *b, size_t n)
+{
+	return memcmp(a, b, n);
+}
+
+void *memchr(const void *s, int c, size_t n)
+{
+	const unsigned char *p = s;
+
+	for (; n; n--, p++)
+		if (*p == (unsigned char)c)
+			return (void *)p;
+	return NULL;
+}
+
+void *memrchr(const void *s, int c, size_t n)
+{
+	const unsigned char *p = s;
+
+	while (n--)
+		if (p[n] == (unsigned char)c)
+			return (void *)(p + n);
+	return NULL;
+}
+
+void *rawmemchr(const void *s, int c)
+{
+	const unsigned char *p = s;
+
+	while (*p != (unsigned char)c)
+		p++;
+	return (void *)p;
+}
+
+void *memmem(const void *hay, size_t n, const void *needle, size_t m)
+{
+	const unsigned char *h = hay, *w = needle;
+
+	if (!m)
+		return (void *)hay;
+	for (; n >= m; n--, h++)
+		if (*h == *w && memcmp(h, w, m) == 0)
+			return (void *)h;
+	return NULL;
+}
+
+size_t strlen(const char *s)
+{
+	const char *p = s;
+
+	while (*p)
+		p++;
+	return p - s;
+}
+
+size_t strnlen(const char *s, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n && s[i]; i++)
+		;
+	return i;
+}
+
+int strcmp(const char *a, const char *b)
+{
+	for (; *a && *a == *b; a++, b++)
+		;
+	return (unsigned char)*a - (unsigned char)*b;
+}
+
+int strncmp(const char *a, const char *b, size_t n)
+{
+	for (; n; n--, a++, b++)
+		if (*a != *b || !*a)
+			return (unsigned char)*a - (unsigned char)*b;
+	return 0;
+}
+
+char *strchr(const char *s, int c)
+{
+	for (; *s != (char)c; s++)
+		if (!*s)
+			return NULL;
+	return (char *)s;
+}
+
+char *strchrnul(const char *s, int c)
+{
+	for (; *s && *s != (char)c; s++)
+		;
+	return (char *)s;
+}
+
+char *strrchr(const char *s, int c)
+{
+	const char *last = NULL;
+
+	for (;; s++) {
+		if (*s == (char)c)
+			last = s;
+		if (!*s)
+			return (char *)last;
+	}
+}
+
+char *strstr(const char *hay, const char *needle)
+{
+	size_t m = strlen(needle);
+
+	if (!m)
+		return (char *)hay;
+	for (; *hay; hay++)
+		if (*hay == *needle && strncmp(hay, needle, m) == 0)
+			return (char *)hay;
+	return NULL;
+}
+
+size_t strspn(const char *s, const char *accept)
+{
+	size_t n;
+
+	for (n = 0; s[n] && strchr(accept, s[n]); n++)
+		;
+	return n;
+}
+
+size_t strcspn(const char *s, const char *reject)
+{
+	size_t n;
+
+	for (n = 0; s[n] && !strchr(reject, s[n]); n++)
+		;
+	return n;
+}
+
+char *strpbrk(const char *s, const char *accept)
+{
+	s += strcspn(s, accept);
+	return *s ? (char *)s : NULL;
+}
+
+char *stpcpy(char *restrict to, const char *restrict from)
+{
+	while ((*to = *from++))
+		to++;
+	return to;
+}
+
+char *strcpy(char *restrict to, const char *restrict from)
+{
+	stpcpy(to, from);
+	return to;
+}
+
+char *strncpy(char *restrict to, const char *restrict from, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n && from[i]; i++)
+		to[i] = from[i];
+	for (; i < n; i++)
+		to[i] = 0;
+	return to;
+}
+
+char *strcat(char *restrict to, const char *restrict from)
+{
+	strcpy(to + strlen(to), from);
+	return to;
+}
