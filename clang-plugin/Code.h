@@ -96,10 +96,13 @@ struct Code {
   /// Registers handed back: Outputs[I] is the host's output number I. Not all
   /// exits set all of them.
   std::vector<Reg> Outputs;
+  /// Set to 1 by libcosy when the region has to end; or NoReg.
+  Reg Stop = NoReg;
   unsigned NumExits = 0;
   unsigned NumUpCalls = 0;
   /// User functions, by the number that CALL has for them.
   llvm::SmallVector<const llvm::Function *, 0> Functions;
+  uint64_t Limit = COSY_DEFAULT_LIMIT; ///< operations of one entry
   unsigned OutFirst = 0; ///< after allocation: first output register
   unsigned NumOut = 0;   ///< after allocation: number of output registers
 

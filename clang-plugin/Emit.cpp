@@ -133,6 +133,9 @@ static cosy_op encode(const Inst &I) {
   case COSY_OP_SWITCH:
     Op.c = I.Ops.size();
     break;
+  case COSY_OP_EXIT:
+    Op.a = 0; // only keeps Code::Stop alive
+    break;
   case COSY_OP_LIBC:
     Op.c = I.Hints;
     break;
@@ -220,7 +223,7 @@ Image emitImage(Code &C) {
   H.nexits = C.NumExits;
   H.nupcalls = C.NumUpCalls;
   H.nfunctions = C.Functions.size();
-  H.limit = COSY_DEFAULT_LIMIT;
+  H.limit = C.Limit;
   H.size = sizeof(H) + Ops.size() * sizeof(cosy_op) +
            Lines.size() * sizeof(cosy_line) + Text.Text.size();
   append(Out.Bytes, H);

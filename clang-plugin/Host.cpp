@@ -235,7 +235,23 @@ StructType *RegionTable::descriptorType() {
   // struct cosy_region
   return StructType::get(
       Ctx, {I32, I32, Ptr, I32, I32, Ptr, I32, I32, Ptr, Ptr, Ptr, I32, I32,
-            I64, Ptr});
+            Ptr, I64, Ptr});
+}
+
+/// The struct cosy_limits of \p R, or null.
+Constant *RegionTable::limits(const Region &R, const Code &C) {
+  LLVMContext &Ctx = M.getContext();
+  auto Int = [&](uint64_t V, unsigned Bits) {
+    return ConstantInt::get(IntegerType::get(Ctx, Bits), V);
+  };
+  const StartOptions &O = R.Options;
+  if (!O.MaxMs && (!O.MaxOperations || O.AtLimit == COSY_RESUME))
+    return ConstantPointerNull::get(PointerType::get(Ctx, 0));
+  Constant *Limits = ConstantStruct::getAnon(
+      {Int(O.MaxOperations, 64), Int(O.MaxMs, 32), Int(O.AtLimit, 32),
+       Int(C.Stop == NoReg ? COSY_NO_STOP : C.Stop, 32)});
+  return new GlobalVariable(M, Limits->getType(), true,
+                            GlobalValue::PrivateLinkage, Limits, "cosy.limits");
 }
 
 Constant *stringConstant(Module &M, StringRef S) {
@@ -275,11 +291,12 @@ Constant *RegionTable::add(const Region &R, const Image &I, const Code &C,
   StringRef File = R.Loc ? R.Loc->getFilename() : M.getSourceFileName();
   Descriptors.push_back(ConstantStruct::get(
       descriptorType(),
-      {Int(COSY_REGION_ABI, 32), Int(0, 32), ImageVar, Int(I.Bytes.size(), 32),
-       Int(C.NumRegs, 32), ThunkVar, Int(Thunks.size(), 32),
+      {Int(COSY_REGION_ABI, 32),
+       Int(R.Options.countsRuns() ? COSY_REGION_DECIDE : 0, 32), ImageVar,
+       Int(I.Bytes.size(), 32), Int(C.NumRegs, 32), ThunkVar, Int(Thunks.size(), 32),
        Int(R.Loc ? R.Loc->getLine() : 0, 32), stringConstant(M, File),
-       stringConstant(M, R.Host->getName()), Functions, Int(C.Functions.size(), 32), Int(0, 32), Int(0, 64),
-       Null}));
+       stringConstant(M, R.Host->getName()), Functions,
+       Int(C.Functions.size(), 32), Int(0, 32), limits(R, C), Int(0, 64), Null}));
   Placeholders.push_back(new GlobalVariable(M, descriptorType(), false,
                                             GlobalValue::ExternalLinkage, nullptr,
                                             "cosy.descriptor"));

@@ -79,6 +79,7 @@ public:
 
 private:
   llvm::StructType *descriptorType();
+  llvm::Constant *limits(const Region &R, const Code &C);
 
   llvm::Module &M;
   std::vector<llvm::Constant *> Descriptors;

@@ -315,6 +315,8 @@ void Allocator::rename() {
     Final(R);
   for (Reg &R : C.Outputs)
     Final(R);
+  if (C.Stop != NoReg)
+    Final(C.Stop);
 }
 
 bool Allocator::run() {

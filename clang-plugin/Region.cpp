@@ -304,6 +304,13 @@ void cloneSource(Region &R) {
     CI->setDebugLoc(E.From->getTerminator()->getDebugLoc());
     B.CreateRetVoid();
   }
+  // Natively nothing is counted.
+  for (BasicBlock *BB : R.Blocks)
+    for (Instruction &I : make_early_inc_range(*BB))
+      if (asMarker(I, StoppedMarker)) {
+        I.replaceAllUsesWith(ConstantInt::getFalse(Ctx));
+        I.eraseFromParent();
+      }
   for (auto [I, Copy] : R.LiveIn)
     mergeDefinitions(cast<Instruction>(Map[I]), Entry, Map[Copy]);
 }

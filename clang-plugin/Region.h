@@ -15,6 +15,10 @@
 
 namespace cosy {
 
+/// bool cosy.stopped(): has the region reached a limit at which it ends? Where
+/// the rounds of its loops begin.
+constexpr llvm::StringLiteral StoppedMarker = "cosy.stopped";
+
 struct Region {
   /// A way out: From is the last block inside, To the first outside. Both have
   /// only this edge, and From only phis in front of it.

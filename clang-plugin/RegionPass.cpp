@@ -105,6 +105,8 @@ static bool generate(Region &R, Compound &C, FunctionAnalysisManager &FAM,
                  C.NumOutputs);
   C.Sel.C.Name = R.Host->getName();
   C.Sel.C.NumExits = R.Exits.size();
+  if (R.Options.MaxOperations && R.Options.AtLimit == COSY_RESUME)
+    C.Sel.C.Limit = R.Options.MaxOperations;
   return allocateRegisters(C.Sel.C);
 }
 
@@ -220,6 +222,15 @@ void ModuleRegions::processMarked(CallInst *Start, bool Optimized) {
   Marked E;
   if (!findMarked(Start, E))
     return;
+  if (!E.Natives.empty() && E.Options.countsRuns()) {
+    reportError(*E.Host, E.Natives.front()->getDebugLoc(),
+                Twine("region with a limit contains ") +
+                    whyNotMovable(*E.Natives.front()) +
+                    ", which only the function itself can execute and which "
+                    "nobody counts; move it out of the region or into a "
+                    "function the region calls");
+    return;
+  }
   bool Any = false;
   for (const Marked::Beginning &B : E.Beginnings)
     Any |= processRegion(E, B, Optimized);
@@ -239,7 +250,8 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
   R.Index = NumRegions++;
   findRegion(E, At, R);
   cloneSource(R);
-  inlineCallees(*R.Source, *R.Host, Pristine);
+  // A region is stopped where the rounds of its own loops begin.
+  inlineCallees(*R.Source, *R.Host, Pristine, !R.Options.stopsAtLimit());
   FAM.invalidate(*R.Source, PreservedAnalyses::none());
   if (!E.Natives.empty() && !isWorthwhile(*R.Source, FAM)) {
     FAM.clear(*R.Source, R.Source->getName());
@@ -331,6 +343,7 @@ bool ModuleRegions::run() {
   for (const StringLiteral *Name : AllMarkers)
     EraseUnused(*Name);
   EraseUnused(ExitMarker);
+  EraseUnused(StoppedMarker);
   return true;
 }
 

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 #include "Select.h"
 #include "Function.h"
+#include "Region.h"
 #include "SystemCalls.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
@@ -238,6 +239,12 @@ static bool isExit(const Instruction &I) {
          CB->getCalledFunction()->getName() == ExitMarker;
 }
 
+bool isStopTest(const Instruction &I) {
+  auto *CB = dyn_cast<CallBase>(&I);
+  return CB && CB->getCalledFunction() &&
+         CB->getCalledFunction()->getName() == StoppedMarker;
+}
+
 /// Does \p I do nothing that matters to a compound?
 static bool isIgnored(const Instruction &I) {
   if (auto *FI = dyn_cast<FenceInst>(&I))
@@ -306,7 +313,7 @@ bool isOperation(const Instruction &I, const DataLayout &DL) {
     return true;
   case Instruction::Call: {
     auto &CB = cast<CallBase>(I);
-    return isExit(I) || classifyMemoryCall(CB) != MemoryCall::None || isSystemCall(I);
+    return isExit(I) || isStopTest(I) || classifyMemoryCall(CB) != MemoryCall::None || isSystemCall(I);
   }
   default:
     return isa<BinaryOperator>(I) && isScalarInt(I.getType());
@@ -1183,6 +1190,7 @@ void Selector::lowerExit(CallBase &CB) {
   Exit.Op = COSY_OP_EXIT;
   Exit.Loc = Loc;
   Exit.Imm = cast<ConstantInt>(CB.getArgOperand(0))->getZExtValue();
+  Exit.A = Sel.C.Stop; // whoever sets it must find it, wherever that is
   for (unsigned I = 1; I < CB.arg_size(); ++I) {
     Value *V = CB.getArgOperand(I);
     Exit.Ops.push_back({isa<PoisonValue>(V) ? NoReg : Sel.C.Outputs[I - 1], 0});
@@ -1357,6 +1365,10 @@ void Selector::lower(Instruction &I) {
     auto &CB = cast<CallBase>(I);
     if (isExit(I))
       return lowerExit(CB);
+    if (isStopTest(I)) {
+      Regs[&I] = Sel.C.Stop;
+      return;
+    }
     if (CallShape S = systemCallShape(CB); S.Call)
       return lowerSystemCall(CB, S);
     return lowerMemoryCall(CB, classifyMemoryCall(CB));
@@ -1376,6 +1388,12 @@ Selection Selector::run(unsigned NumOutputs) {
   for (unsigned I = 0; I < NumOutputs; ++I)
     C.Outputs.push_back(C.newReg());
 
+  for (BasicBlock *BB : Order)
+    if (Sel.C.Stop == NoReg && any_of(*BB, isStopTest)) {
+      Sel.C.Stop = C.newReg();
+      C.Inputs.push_back(Sel.C.Stop);
+      Sel.Inputs.push_back(ConstantInt::get(Type::getInt64Ty(F.getContext()), 0));
+    }
   findDemand();
   findClean();
   for (BasicBlock *BB : Order)

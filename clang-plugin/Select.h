@@ -25,6 +25,9 @@ bool isOperation(const llvm::Instruction &I, const llvm::DataLayout &DL);
 /// Is \p I a system call the compound makes itself?
 bool isSystemCall(const llvm::Instruction &I);
 
+/// Is \p I the test whether the region has to end?
+bool isStopTest(const llvm::Instruction &I);
+
 /// Is \p I computed by the host before it runs the compound: the address of a
 /// local or thread-local variable or of errno?
 bool isHostComputed(const llvm::Instruction &I);

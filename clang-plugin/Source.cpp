@@ -5,6 +5,7 @@
 #include "Legalize.h"
 #include "Region.h"
 
+#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
@@ -66,8 +67,14 @@ static bool canInline(const Function &Callee, const Function &Source) {
   return true;
 }
 
+static bool hasLoop(const Function &F) {
+  SmallVector<std::pair<const BasicBlock *, const BasicBlock *>, 4> BackEdges;
+  FindFunctionBackedges(F, BackEdges);
+  return !BackEdges.empty();
+}
+
 void inlineCallees(Function &Source, const Function &Host,
-                   const PristineMap &Pristine) {
+                   const PristineMap &Pristine, bool Loops) {
   struct Site {
     CallBase *Call;
     int Parent; ///< in History
@@ -88,7 +95,8 @@ void inlineCallees(Function &Source, const Function &Host,
       Call->setCalledFunction(P);
       Callee = P;
     }
-    if (hasProgram(*Callee) || !canInline(*Callee, Source))
+    if (hasProgram(*Callee) || !canInline(*Callee, Source) ||
+        (!Loops && hasLoop(*Callee)))
       continue;
     bool Recursive = false;
     for (int H = Parent; H >= 0; H = History[H].second)

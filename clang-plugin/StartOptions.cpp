@@ -2,10 +2,12 @@
 //===- StartOptions.cpp - What COSY_START_WITH asks for -------------------===//
 #include "StartOptions.h"
 #include "Diagnostics.h"
+#include "Marked.h"
 #include "SystemCalls.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/Twine.h"
+#include "llvm/Analysis/CFG.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
@@ -110,8 +112,8 @@ static CallInst *firstMarker(BasicBlock &BB, StringRef Name) {
   return nullptr;
 }
 
-/// Splits the blocks at both markers. \returns no block if the end is never
-/// reached or not in one place, which is reported later.
+/// Splits the blocks at both markers. Behind is null if the end is never reached
+/// or not in one place.
 static Extent extentOf(CallInst *Start) {
   Extent E;
   BasicBlock *Entry = SplitBlock(Start->getParent(), Start->getNextNode());
@@ -119,6 +121,8 @@ static Extent extentOf(CallInst *Start) {
   Reached.insert(Entry);
   CallInst *End = nullptr;
   for (unsigned N = 0; N < Reached.size(); ++N) {
+    if (firstMarker(*Reached[N], StartMarker))
+      continue;
     if (CallInst *C = firstMarker(*Reached[N], EndMarker)) {
       if (End && End != C)
         return E;
@@ -243,19 +247,70 @@ static void stopOnErrors(const Extent &E) {
   }
 }
 
+/// Makes the region leave where the next round of a loop begins when it has
+/// reached its limit.
+static void stopAtLimit(const Extent &E) {
+  Function &Host = *E.Behind->getParent();
+  Module &M = *Host.getParent();
+  LLVMContext &Ctx = M.getContext();
+  SmallVector<std::pair<const BasicBlock *, const BasicBlock *>, 8> BackEdges;
+  FindFunctionBackedges(Host, BackEdges);
+  SetVector<BasicBlock *> Headers;
+  for (auto [From, To] : BackEdges)
+    if (E.Blocks.count(const_cast<BasicBlock *>(From)) &&
+        E.Blocks.count(const_cast<BasicBlock *>(To)))
+      Headers.insert(const_cast<BasicBlock *>(To));
+  if (Headers.empty())
+    return;
+
+  BasicBlock *Stop = BasicBlock::Create(Ctx, "cosy.stop", &Host, E.Behind);
+  IRBuilder<> B(Stop);
+  B.SetCurrentDebugLocation(E.Blocks[0]->getTerminator()->getDebugLoc());
+  B.CreateCall(M.getOrInsertFunction("cosy_stop_limited",
+                                     FunctionType::get(B.getVoidTy(), false)));
+  B.CreateBr(E.Behind);
+  FunctionCallee Stopped = M.getOrInsertFunction(
+      StoppedMarker, FunctionType::get(B.getInt1Ty(), false));
+  for (BasicBlock *Header : Headers) {
+    BasicBlock *Cont = SplitBlock(Header, Header->getFirstInsertionPt());
+    Instruction *Old = Header->getTerminator();
+    IRBuilder<> At(Old);
+    At.SetCurrentDebugLocation(Cont->getFirstNonPHIOrDbg()->getDebugLoc());
+    CallInst *Test = At.CreateCall(Stopped);
+    // Every round has to come by one.
+    Test->addFnAttr(Attribute::NoDuplicate);
+    Test->addFnAttr(Attribute::NoMerge);
+    Test->setDoesNotThrow();
+    At.CreateCondBr(Test, Stop, Cont);
+    Old->eraseFromParent();
+  }
+}
+
 void insertStops(Function &Host) {
   SmallVector<CallInst *, 4> Starts;
   for (BasicBlock &BB : Host)
     for (Instruction &I : BB)
-      if (CallInst *C = asMarker(I, StartMarker); C && optionsOf(*C).StopOnError)
+      if (CallInst *C = asMarker(I, StartMarker))
         Starts.push_back(C);
   for (CallInst *Start : Starts) {
+    StartOptions Options = optionsOf(*Start);
+    if (!Options.StopOnError && !Options.stopsAtLimit())
+      continue;
     IRBuilder<> B(Start);
     B.CreateCall(Host.getParent()->getOrInsertFunction(
         "cosy_stop_reset", FunctionType::get(B.getVoidTy(), false)));
     Extent E = extentOf(Start);
-    if (E.Behind)
+    if (!E.Behind) {
+      reportError(Host, Start->getDebugLoc(),
+                  "the end of this region is never reached, or in two places, so "
+                  "that its options cannot be obeyed; give an endless loop a "
+                  "condition, such as while (!cosy_last_error())");
+      continue;
+    }
+    if (Options.StopOnError)
       stopOnErrors(E);
+    if (Options.stopsAtLimit())
+      stopAtLimit(E);
   }
 }
 

@@ -21,6 +21,9 @@ struct StartOptions {
   cosy_policy AtLimit = COSY_RESUME;
 
   bool limited() const { return MaxOperations || MaxMs; }
+  /// Is more counted than what machine code does by itself?
+  bool countsRuns() const { return limited() && AtLimit != COSY_RESUME; }
+  bool stopsAtLimit() const { return limited() && AtLimit == COSY_STOP; }
 };
 
 /// Reads the arguments of a COSY_START_WITH into \p Options; those that are no
@@ -33,7 +36,7 @@ std::string readOptions(llvm::ArrayRef<std::optional<uint64_t>> Args,
 StartOptions optionsOf(const llvm::CallInst &Start);
 
 /// Makes the regions of \p Host that ask for it leave behind a system call that
-/// fails. Before locals are in SSA form, so that whatever variables hold then is
+/// fails, and where they have reached their limit. Before locals are in SSA form, so that whatever variables hold then is
 /// what they hold behind the region.
 void insertStops(llvm::Function &Host);
 

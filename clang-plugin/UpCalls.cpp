@@ -52,7 +52,7 @@ static UpCallList group(Function &Source) {
       }
       if (Cur.Insts.empty() || isHostComputed(I))
         continue;
-      if (I.isTerminator() || isSystemCall(I) || Gap.size() == MaxGap)
+      if (I.isTerminator() || isSystemCall(I) || isStopTest(I) || Gap.size() == MaxGap)
         Finish();
       else
         Gap.push_back(&I);

@@ -25,6 +25,21 @@ module_param(time_slice, uint, 0644);
 MODULE_PARM_DESC(time_slice,
 		 "ms of CPU time after which a compound leaves for a moment (default 10)");
 
+static ulong max_run_operations;
+module_param(max_run_operations, ulong, 0644);
+MODULE_PARM_DESC(max_run_operations,
+		 "operations one run of a compound may execute (default 0: any)");
+
+static unsigned int max_run_ms;
+module_param(max_run_ms, uint, 0644);
+MODULE_PARM_DESC(max_run_ms,
+		 "ms of CPU time one run of a compound may take (default 0: any)");
+
+static bool kill_over_limit;
+module_param(kill_over_limit, bool, 0644);
+MODULE_PARM_DESC(kill_over_limit,
+		 "kill for more than that, else runs are finished in user mode (default N)");
+
 /* Compounds with more registers have them on the heap. */
 #define STACK_REGS	63
 /* Behind them one that is always 0, and what clearing in steps may clear. */
@@ -54,10 +69,23 @@ struct cosy_slice {
 	s64 chunk;
 };
 
-/* A chunk is used up: is the time? Chunks grow until they take a part of it. */
-static bool cosy_slice_over(struct cosy_slice *slice)
+/**
+ * struct cosy_used - what an entry that is left early has used
+ * @left:     operations that remain of its limit
+ * @cpu_time: CPU time, if it took more than a chunk
+ */
+struct cosy_used {
+	s64 left;
+	u64 cpu_time;
+};
+
+/*
+ * A chunk is used up: are the @ms of the slice? Chunks grow until they take a
+ * part of it.
+ */
+static bool cosy_slice_over(struct cosy_slice *slice, unsigned int ms)
 {
-	u64 length = (u64)READ_ONCE(time_slice) * NSEC_PER_MSEC;
+	u64 length = (u64)ms * NSEC_PER_MSEC;
 	u64 now = READ_ONCE(current->se.sum_exec_runtime);
 
 	/* Nobody who waits for tasks to get out of the way has to wait for us. */
@@ -189,7 +217,7 @@ fault:
 /* Tell how the run ended. */
 static noinline bool cosy_run_write(struct cosy_run __user *urun, u32 flags,
 				    const struct cosy_state *st,
-				    enum cosy_status status)
+				    enum cosy_status status, s64 left)
 {
 	const void __user *p = urun;
 
@@ -213,6 +241,10 @@ static noinline bool cosy_run_write(struct cosy_run __user *urun, u32 flags,
 		unsafe_put_user(st->env.failure.wrote, &urun->failure.wrote,
 				fault);
 	}
+	if (flags & COSY_RUN_LIMIT)
+		unsafe_put_user((u64)left, &urun->limit, fault);
+	if (flags & COSY_RUN_CAPPED)
+		unsafe_put_user(flags, &urun->flags, fault);
 	user_access_end();
 	return true;
 fault:
@@ -220,33 +252,74 @@ fault:
 	return false;
 }
 
+/* Operations this entry may execute. */
+static u64 cosy_run_limit(const struct cosy_run *run,
+			  const struct cosy_code *code)
+{
+	if (run->limit || run->flags & COSY_RUN_LIMIT)
+		return min_t(u64, run->limit, S64_MAX);
+	return code->limit;
+}
+
 /*
  * The first chunk is used up: go on until something else makes the compound
- * leave, or all of @limit is used up, or the time.
+ * leave, or what is left of the limit is used up, or the time.
  */
 static noinline enum cosy_status cosy_execute_on(const struct cosy_code *code,
 						 struct cosy_state *st,
-						 u64 limit)
+						 const struct cosy_run *run,
+						 struct cosy_used *used)
 {
 	struct cosy_slice slice = { .chunk = COSY_FIRST_CHUNK };
-	s64 left = min_t(u64, limit, S64_MAX);
-	s64 given = min_t(s64, left, COSY_FIRST_CHUNK);
-	enum cosy_status status;
+	enum cosy_status status = COSY_LIMIT;
+	unsigned int ms = READ_ONCE(time_slice);
+	s64 given;
 
-	for (;;) {
-		left -= given - st->budget;
-		if (left < 0)
-			return COSY_LIMIT;
-		if (cosy_slice_over(&slice)) {
+	if (run->slice)
+		ms = min(ms, run->slice);
+	while (used->left >= 0) {
+		if (cosy_slice_over(&slice, ms)) {
 			st->value = COSY_LIMIT_TIME;
-			return COSY_LIMIT;
+			break;
 		}
-		given = min(left, slice.chunk);
+		given = min(used->left, slice.chunk);
 		st->budget = given;
 		status = cosy_exec(code, st);
+		used->left -= given - st->budget;
 		if (status != COSY_LIMIT)
-			return status;
+			break;
 	}
+	if (slice.begin)
+		used->cpu_time = slice.last - slice.begin;
+	return status;
+}
+
+/*
+ * Add what an entry has used to what the run had, if anybody wants to know.
+ * Returns the flags to write, -EFAULT if the process has lost its own state.
+ */
+static noinline int cosy_run_account(struct cosy_run __user *urun, u32 flags,
+				     u64 operations, u64 cpu_time)
+{
+	u64 max_operations = READ_ONCE(max_run_operations);
+	u64 max_time = (u64)READ_ONCE(max_run_ms) * NSEC_PER_MSEC;
+	u64 before;
+
+	if (get_user(before, &urun->operations))
+		return -EFAULT;
+	operations = max(operations + before, before);
+	if (get_user(before, &urun->cpu_time))
+		return -EFAULT;
+	cpu_time = max(cpu_time + before, before);
+	if (put_user(operations, &urun->operations) ||
+	    put_user(cpu_time, &urun->cpu_time))
+		return -EFAULT;
+	if ((!max_operations || operations <= max_operations) &&
+	    (!max_time || cpu_time <= max_time))
+		return flags;
+	if (READ_ONCE(kill_over_limit))
+		send_sig(SIGKILL, current, 1);
+	return flags | COSY_RUN_CAPPED;
 }
 
 /*
@@ -277,7 +350,7 @@ static bool cosy_run_fresh(const struct cosy_run *run)
 static __always_inline bool cosy_run_plain(const struct cosy_run *run)
 {
 	BUILD_BUG_ON(COSY_DONE != 0);
-	return likely(!(run->pc | run->status | run->flags | run->reserved));
+	return likely(!(run->pc | run->status | run->flags | run->slice));
 }
 
 /*
@@ -300,11 +373,15 @@ static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 				      enum cosy_status status)
 {
 	u64 __user *frame = u64_to_user_ptr(run->frame);
+	u64 limit = cosy_run_limit(run, code);
+	struct cosy_used used = { .left = limit };
+	int flags = run->flags;
 	bool barred;
 	loff_t ret;
 
+	used.left -= min_t(u64, limit, COSY_FIRST_CHUNK) - st->budget;
 	if (status == COSY_LIMIT)
-		status = cosy_execute_on(code, st, run->limit ?: code->limit);
+		status = cosy_execute_on(code, st, run, &used);
 	cosy_private_install(&st->env);
 	/* What let this entry in lets the next one in. */
 	barred = unlikely(cosy_seccomp_state() != st->env.seccomp) &&
@@ -322,8 +399,14 @@ static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 			ret = st->value;
 		else
 			ret = barred ? COSY_RUN_BARRED : COSY_RUN_LEFT;
+		if (unlikely(READ_ONCE(max_run_ms) |
+			     READ_ONCE(max_run_operations)))
+			flags = cosy_run_account(urun, flags, limit - used.left,
+						 used.cpu_time);
+		if (flags < 0)
+			return cosy_state_lost();
 	}
-	if (!cosy_run_write(urun, run->flags, st, status))
+	if (!cosy_run_write(urun, flags, st, status, used.left))
 		return cosy_state_lost();
 	return ret;
 }
@@ -352,7 +435,7 @@ cosy_compound_run(const struct cosy_compound *compound,
 	st->regs = regs;
 	st->pc = plain ? 0 : run->pc;
 	st->budget = compound->first;
-	if (run->limit)
+	if (run->limit || (!plain && run->flags & COSY_RUN_LIMIT))
 		st->budget = min_t(u64, run->limit, COSY_FIRST_CHUNK);
 	st->env.compound = compound;
 	st->env.functions = 0;
@@ -401,7 +484,7 @@ static noinline loff_t cosy_run_any(const struct cosy_compound *compound,
 				    struct cosy_state *st,
 				    struct cosy_run __user *urun, u64 *regs)
 {
-	if ((run->flags & ~COSY_RUN_COUNT) || run->reserved)
+	if (run->flags & ~(COSY_RUN_COUNT | COSY_RUN_LIMIT | COSY_RUN_CAPPED))
 		return cosy_refuse(run, urun, -EINVAL);
 	if (run->status != COSY_DONE && run->status != COSY_AGAIN &&
 	    run->status != COSY_RESULT)

@@ -62,7 +62,7 @@ void __cosy_region_end(void) __attribute__((__nothrow__));
 #define COSY_START_STOP_ON_ERROR COSY_START_WITH(COSY_STOP_ON_ERROR)
 
 /**
- * struct cosy_failure - why a region with options ended early
+ * struct cosy_stop - why a region with options ended early
  * @file:     source file, as given to the compiler
  * @line:     the line of the system call that failed; or where the region was
  *	      when it reached its limit, 0 if that is not known
@@ -70,7 +70,7 @@ void __cosy_region_end(void) __attribute__((__nothrow__));
  * @call:     the function of libc that failed; NULL if it was a limit
  * @error:    errno at that moment; ETIME if it was a limit
  */
-struct cosy_failure {
+struct cosy_stop {
 	const char *file;
 	const char *function;
 	const char *call;
@@ -85,7 +85,7 @@ struct cosy_failure {
  * thread entered last ended by itself, or there was none; else why it was ended,
  * valid until the thread enters the next one. Thread-safe, async-signal-safe.
  */
-const struct cosy_failure *cosy_last_error(void);
+const struct cosy_stop *cosy_last_error(void);
 
 /**
  * COSY_FUNCTION - a function that regions can call inside the kernel

@@ -18,7 +18,7 @@
 enum cosy_mode {
 	COSY_MODE_NATIVE,	/* the native code */
 	COSY_MODE_LOADED,	/* straight into the kernel: loaded, not counted */
-	COSY_MODE_DECIDE,	/* cosy_region_run() has to think first */
+	COSY_MODE_DECIDE = COSY_REGION_DECIDE,	/* cosy_region_run() has to think first */
 };
 
 /**

@@ -23,6 +23,7 @@
 #include "device.h"
 #include "export.h"
 #include "held.h"
+#include "limit.h"
 #include "message.h"
 #include "options.h"
 #include "region.h"
@@ -61,7 +62,9 @@ static inline void prepare_run(struct cosy_run *run, uint64_t handle,
 	run->status = COSY_DONE;
 	run->limit = 0;
 	run->flags = flags;
-	run->reserved = 0;
+	run->slice = 0;
+	run->operations = 0;
+	run->cpu_time = 0;
 }
 
 /*
@@ -79,12 +82,22 @@ static void state_init(struct cosy_state *st, const struct cosy_code *code,
 	frame[code->nregs] = 0;
 }
 
-static enum cosy_status execute(struct cosy_held *held, struct cosy_state *st)
+/* Operations until the next look at the limits. */
+#define LIMITED_CHUNK	(1 << 16)
+
+static enum cosy_status execute(struct cosy_held *held, struct cosy_state *st,
+				struct cosy_limiter *limiter)
 {
+	int64_t given = (int64_t)held->code->limit;
 	enum cosy_status status;
 
-	st->budget = (int64_t)held->code->limit;
+	if (limiter->limits)
+		given = limiter->left < LIMITED_CHUNK ? limiter->left :
+							LIMITED_CHUNK;
+	st->budget = given;
 	status = cosy_exec(held->code, st);
+	if (limiter->limits && status != COSY_DONE)
+		limiter->left -= given - st->budget;
 	if (held->counts) {
 		cosy_count(&held->counts->syscalls, st->calls);
 		st->calls = 0;
@@ -103,7 +116,7 @@ static void call_up(const struct cosy_region *region, struct cosy_held *held,
 /* Run from @pc to the end in user mode. Return: the exit. */
 static int64_t finish_in_user_mode(const struct cosy_region *region,
 				   struct cosy_held *held, uint64_t *frame,
-				   uint32_t pc)
+				   uint32_t pc, struct cosy_limiter *limiter)
 {
 	struct cosy_state st;
 
@@ -111,24 +124,28 @@ static int64_t finish_in_user_mode(const struct cosy_region *region,
 		cosy_count(&held->counts->user, 1);
 	state_init(&st, held->code, frame, pc);
 	for (;;) {
-		switch (execute(held, &st)) {
+		switch (execute(held, &st, limiter)) {
 		case COSY_DONE:
 			return (int64_t)st.value;
 		case COSY_UPCALL:
 			call_up(region, held, frame, st.value);
 			break;
-		default:	/* COSY_LIMIT: the policy is to go on */
+		default:	/* COSY_LIMIT */
 			break;
 		}
+		cosy_limiter_look(limiter, region, frame, st.pc);
 	}
 }
 
 static int64_t run_in_user_mode(const struct cosy_region *region,
 				struct cosy_held *held, uint64_t *frame)
 {
+	struct cosy_limiter limiter;
+
 	for (uint32_t i = held->code->ninputs; i < held->code->nregs; i++)
 		frame[i] = 0;
-	return finish_in_user_mode(region, held, frame, 0);
+	cosy_limiter_begin(&limiter, region);
+	return finish_in_user_mode(region, held, frame, 0, &limiter);
 }
 
 /*
@@ -137,7 +154,8 @@ static int64_t run_in_user_mode(const struct cosy_region *region,
  */
 static int64_t step_in_user_mode(const struct cosy_region *region,
 				 struct cosy_held *held, uint64_t *frame,
-				 struct cosy_run *run)
+				 struct cosy_run *run,
+				 struct cosy_limiter *limiter)
 {
 	enum cosy_status status;
 	struct cosy_state st;
@@ -146,7 +164,7 @@ static int64_t step_in_user_mode(const struct cosy_region *region,
 		cosy_count(&held->counts->steps, 1);
 	state_init(&st, held->code, frame, run->pc);
 	st.env.single = true;
-	status = execute(held, &st);
+	status = execute(held, &st, limiter);
 	run->pc = st.pc;
 	if (status == COSY_DONE)
 		return (int64_t)st.value;
@@ -235,16 +253,34 @@ static void count_entry(struct cosy_held *held, struct cosy_run *run)
 	run->calls = 0;
 }
 
+/* The next entry may do what is left, no more. */
+static void limit_entry(struct cosy_run *run, const struct cosy_limiter *limiter)
+{
+	const struct cosy_limits *limits = limiter->limits;
+
+	run->flags &= COSY_RUN_COUNT;
+	run->limit = 0;
+	run->slice = 0;
+	if (!limits)
+		return;
+	run->slice = limits->max_ms;
+	if (limits->policy != COSY_RESUME && limits->max_operations) {
+		run->flags |= COSY_RUN_LIMIT;
+		run->limit = (uint64_t)limiter->left;
+	}
+}
+
 /**
  * resume() - go on after an entry, until the compound is done
  * @run: the run, entered once
+ * @limiter: its limits
  * @ret: what the entry returned
  *
  * Return: the exit; -1 if nothing was executed and the native code can be run.
  */
 static __attribute__((noinline)) int64_t
 resume(struct cosy_region *region, uint64_t *frame, struct cosy_run *run,
-       long ret)
+       struct cosy_limiter *limiter, long ret)
 {
 	struct cosy_held *held = __atomic_load_n(&region->state,
 						 __ATOMIC_ACQUIRE);
@@ -266,6 +302,8 @@ resume(struct cosy_region *region, uint64_t *frame, struct cosy_run *run,
 				count_entry(held, run);
 			if (ret == (long)COSY_RUN_BARRED)
 				cosy_device_bar();
+			if (run->flags & COSY_RUN_LIMIT)
+				limiter->left = (int64_t)run->limit;
 			switch (run->status) {
 			case COSY_DONE:
 				return (int64_t)run->value;
@@ -277,28 +315,32 @@ resume(struct cosy_region *region, uint64_t *frame, struct cosy_run *run,
 					cosy_device_park();
 					return finish_in_user_mode(region, held,
 								   frame,
-								   run->pc);
+								   run->pc,
+								   limiter);
 				}
 				exit = step_in_user_mode(region, held, frame,
-							 run);
+							 run, limiter);
 				if (exit >= 0)
 					return exit;
 				break;
 			default:
-				/*
-				 * COSY_AGAIN: the signal handler has run.
-				 * COSY_LIMIT: the policy is to go on.
-				 */
+				/* COSY_LIMIT; COSY_AGAIN: a handler has run. */
 				break;
 			}
-			if (ret == (long)COSY_RUN_BARRED)
+			cosy_limiter_look(limiter, region, frame, run->pc);
+			if (run->flags & COSY_RUN_CAPPED)
+				cosy_limiter_stop(region, frame, run->pc);
+			if (ret == (long)COSY_RUN_BARRED ||
+			    run->flags & COSY_RUN_CAPPED)
 				return finish_in_user_mode(region, held, frame,
-							   run->pc);
+							   run->pc, limiter);
 		} else if (run->status == COSY_RESULT && is_result(ret)) {
 			begun = true;
 			recoveries = 0;
 			if (held->counts)
 				count_entry(held, run);
+			if (run->flags & COSY_RUN_LIMIT)
+				limiter->left = (int64_t)run->limit;
 			take_result(held, frame, run, ret);
 		} else {
 			/*
@@ -311,7 +353,8 @@ resume(struct cosy_region *region, uint64_t *frame, struct cosy_run *run,
 				if (begun)
 					return finish_in_user_mode(region, held,
 								   frame,
-								   run->pc);
+								   run->pc,
+								   limiter);
 				if (cosy_region_has_native(region))
 					return -1;
 				return run_in_user_mode(region, held, frame);
@@ -319,6 +362,7 @@ resume(struct cosy_region *region, uint64_t *frame, struct cosy_run *run,
 		}
 		if (begun)
 			run->status = COSY_AGAIN;
+		limit_entry(run, limiter);
 		fd = __atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED);
 		ret = enter(run);
 	}
@@ -328,6 +372,7 @@ static int64_t run_in_kernel(struct cosy_region *region,
 			     struct cosy_held *held, uint64_t *frame)
 {
 	uint64_t handle = __atomic_load_n(&region->handle, __ATOMIC_ACQUIRE);
+	struct cosy_limiter limiter;
 	struct cosy_run run;
 
 	if (!handle) {
@@ -342,12 +387,14 @@ static int64_t run_in_kernel(struct cosy_region *region,
 		}
 		handle = __atomic_load_n(&region->handle, __ATOMIC_ACQUIRE);
 	}
-	if (!held->counts)
+	if (!held->counts && !region->limits)
 		__atomic_store_n(&region->mode, COSY_MODE_LOADED,
 				 __ATOMIC_RELEASE);
 	prepare_run(&run, handle - 1, frame, held->counts ? COSY_RUN_COUNT : 0);
 	run.calls = 0;
-	return resume(region, frame, &run, enter(&run));
+	cosy_limiter_begin(&limiter, region);
+	limit_entry(&run, &limiter);
+	return resume(region, frame, &run, &limiter, enter(&run));
 }
 
 static void explain_invalid(const struct cosy_region *region,
@@ -368,13 +415,21 @@ static __attribute__((noinline)) int64_t decide(struct cosy_region *region,
 						uint64_t *frame)
 {
 	struct cosy_held *held;
+	struct cosy_number line;
 	struct cosy_diag diag;
 
+	if (region->abi != COSY_REGION_ABI)
+		return -1;
 	/* Not even what getting ready takes is to be seen by who traces. */
 	if (cosy_device_parked() && cosy_region_has_native(region))
 		return -1;
 	held = cosy_held_get(region, cosy_region_executor(region), &diag);
 	if (!held) {
+		if (!cosy_region_has_native(region))
+			cosy_message(region->file, ":",
+				     cosy_number(&line, region->line),
+				     ": out of memory: this run of the region"
+				     " is without its limits", NULL);
 		if (diag.reason) {
 			explain_invalid(region, &diag);
 			__atomic_store_n(&region->mode, COSY_MODE_NATIVE,
@@ -407,7 +462,7 @@ COSY_EXPORT int64_t cosy_region_run(struct cosy_region *region, uint64_t *frame)
 	ret = enter(&run);
 	if (likely(entry_done(ret)))
 		return (uint32_t)ret;
-	return resume(region, frame, &run, ret);
+	return resume(region, frame, &run, &(struct cosy_limiter){ 0 }, ret);
 }
 
 /*
@@ -433,7 +488,7 @@ COSY_EXPORT void cosy_regions_add(struct cosy_region *regions, size_t count)
 {
 	struct cosy_options options = cosy_options();
 	struct cosy_number has, needs;
-	uint32_t mode = COSY_MODE_DECIDE;
+	uint32_t mode;
 
 	cosy_held_free_retired();
 	if (!count)
@@ -449,10 +504,11 @@ COSY_EXPORT void cosy_regions_add(struct cosy_region *regions, size_t count)
 				     " with the plugin of this libcosy)", NULL);
 		return;
 	}
-	if (cosy_region_executor(regions) == COSY_EXECUTOR_NATIVE &&
-	    !options.stats)
-		mode = COSY_MODE_NATIVE;
 	for (size_t i = 0; i < count; i++) {
+		mode = COSY_MODE_DECIDE;
+		if (!options.stats && cosy_region_executor(&regions[i]) ==
+					      COSY_EXECUTOR_NATIVE)
+			mode = COSY_MODE_NATIVE;
 		regions[i].handle = 0;
 		regions[i].state = NULL;
 		__atomic_store_n(&regions[i].mode, mode, __ATOMIC_RELEASE);

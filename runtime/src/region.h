@@ -17,8 +17,10 @@
  */
 static inline bool cosy_region_has_native(const struct cosy_region *region)
 {
+	const struct cosy_limits *limits = region->limits;
+
 	/* cosy_init() knows of no place in a program. */
-	return region->function;
+	return region->function && (!limits || limits->policy == COSY_RESUME);
 }
 
 /**

@@ -10,8 +10,9 @@
 #include <cosy/region.h>
 
 #include "export.h"
+#include "stop.h"
 
-static _Thread_local struct cosy_failure failure;
+static _Thread_local struct cosy_stop failure;
 static _Thread_local bool failed;
 
 COSY_EXPORT void cosy_stop_reset(void)
@@ -21,7 +22,7 @@ COSY_EXPORT void cosy_stop_reset(void)
 
 COSY_EXPORT void cosy_stop_failed(const struct cosy_place *place)
 {
-	failure = (struct cosy_failure){
+	failure = (struct cosy_stop){
 		.file = place->file,
 		.function = place->function,
 		.call = place->call,
@@ -31,7 +32,23 @@ COSY_EXPORT void cosy_stop_failed(const struct cosy_place *place)
 	failed = true;
 }
 
-COSY_EXPORT const struct cosy_failure *cosy_last_error(void)
+void cosy_stop_at(const char *file, uint32_t line, const char *function)
+{
+	failure = (struct cosy_stop){
+		.file = file,
+		.function = function,
+		.line = line,
+		.error = ETIME,
+	};
+	failed = true;
+}
+
+COSY_EXPORT void cosy_stop_limited(void)
+{
+	errno = ETIME;
+}
+
+COSY_EXPORT const struct cosy_stop *cosy_last_error(void)
 {
 	return failed ? &failure : NULL;
 }

@@ -116,8 +116,7 @@ static void *scribbler(void *arg)
 				words[i] ^= 1ull << rand_r(&seed) % 64;
 		shared_run->handle = handles[0];
 		shared_run->frame = (__u64)(uintptr_t)shared_frame;
-		shared_run->reserved = 0;
-		shared_run->flags &= COSY_RUN_COUNT;
+		shared_run->flags &= COSY_RUN_COUNT | COSY_RUN_LIMIT;
 		shared_run->pc %= 4;
 		shared_run->status = COSY_AGAIN;
 		shared_frame[rand_r(&seed) % 4] = rand_r(&seed);

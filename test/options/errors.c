@@ -1,8 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Options of COSY_START_WITH that are none.
+// Options of COSY_START_WITH that are none, or cannot be obeyed.
 // RUN: %clang -fsyntax-only -Xclang -verify %s
 // RUN: %clangxx -x c++ -fsyntax-only -Xclang -verify %s
+// RUN: %clang -DENDLESS -S -o %t.s -Xclang -verify=endless %s
 #include <cosy.h>
+#include <unistd.h>
+
+void use(int *p);
+
+#ifdef ENDLESS
+void endless(void)
+{
+	COSY_START_WITH(COSY_MAX_MS(1), COSY_AT_LIMIT(COSY_STOP)); // endless-error {{the end of this region is never reached, or in two places, so that its options cannot be obeyed}} endless-warning {{the end of this region is never reached}}
+	for (;;)
+		;
+	COSY_END;
+}
+
+void kept_native(int n)
+{
+	COSY_START_WITH(COSY_MAX_MS(1), COSY_AT_LIMIT(COSY_STOP)); // endless-note {{region starts here}}
+	while (n--) {
+		int a[n]; // endless-error {{region with a limit contains a variable-length array or alloca}}
+		getpid();
+		use(a);
+	}
+	COSY_END;
+}
+#else
 
 void f(int n)
 {
@@ -25,3 +50,4 @@ void f(int n)
 	COSY_START_WITH(COSY_MAX_OPERATIONS(1 << 20), COSY_MAX_MS(20 * 5), COSY_STOP_ON_ERROR, COSY_AT_LIMIT(COSY_KILL));
 	COSY_END;
 }
+#endif

@@ -18,7 +18,7 @@
 static void report(const char *what)
 {
 	int error = errno;
-	const struct cosy_failure *f = cosy_last_error();
+	const struct cosy_stop *f = cosy_last_error();
 
 	printf("%s: ", what);
 	if (!f)

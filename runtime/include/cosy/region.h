@@ -31,6 +31,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <cosy/options.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -82,10 +84,31 @@ struct cosy_function {
 };
 
 /**
+ * struct cosy_limits - limits of a region (COSY_START_WITH)
+ * @max_operations: of one run; 0: no limit
+ * @max_ms:   of CPU time of one run, 0: no limit
+ * @policy:   enum cosy_policy; COSY_RESUME: max_ms is the time slice of an entry
+ *	      into the kernel, and max_operations is the image's limit
+ * @stop:     register, 0 at first, that has to be set to 1 to make the region end
+ *	      where the next round of a loop begins; or COSY_NO_STOP
+ */
+struct cosy_limits {
+	uint64_t max_operations;
+	uint32_t max_ms;
+	uint32_t policy;
+	uint32_t stop;
+};
+
+#define COSY_NO_STOP	UINT32_MAX
+
+/* What mode is before libcosy knows of a region that must not run natively. */
+#define COSY_REGION_DECIDE 2
+
+/**
  * struct cosy_region - one region of a translation unit
  * @abi:      COSY_REGION_ABI
  * @mode:     0: run the native code. Anything else: call cosy_region_run().
- *	      Written by libcosy only, relaxed
+ *	      0 or COSY_REGION_DECIDE at first; then written by libcosy, relaxed
  * @image:    the compound, 8-byte aligned
  * @size:     its size in bytes
  * @nregs:    registers; the frame has nregs + 1 words
@@ -98,6 +121,8 @@ struct cosy_function {
  *		what its function does
  * @nfunctions: their number
  * @reserved: 0
+ * @limits:   NULL if it has none. A region that is to be stopped or killed at a
+ *	      limit does not run natively, where nothing is counted
  * @handle:   libcosy's: the module's handle + 1, 0 if not loaded
  * @state:    libcosy's: decoded code and statistics
  */
@@ -115,6 +140,7 @@ struct cosy_region {
 	struct cosy_function *const *functions;
 	uint32_t nfunctions;
 	uint32_t reserved;
+	const struct cosy_limits *limits;
 	uint64_t handle;
 	void *state;
 };
@@ -196,6 +222,14 @@ void cosy_stop_reset(void);
  * the call has left it. Thread-safe, async-signal-safe.
  */
 void cosy_stop_failed(const struct cosy_place *place);
+
+/**
+ * cosy_stop_limited() - a region has stopped because it had reached a limit
+ *
+ * Called by generated code behind the region; sets errno to ETIME. Thread-safe,
+ * async-signal-safe.
+ */
+void cosy_stop_limited(void);
 
 #ifdef __cplusplus
 }

@@ -97,10 +97,17 @@ struct cosy_failure {
  * @status:	enum cosy_status; COSY_DONE, COSY_AGAIN or COSY_RESULT on entry,
  *		written when left early, and when done if it was not COSY_DONE
  * @value:	out, with status
- * @limit:	operations this entry may execute, 0 for the compound's own limit
+ * @limit:	operations this entry may execute, 0 for the compound's own limit.
+ *		With COSY_RUN_LIMIT 0 is 0, and when left early what remains of
+ *		it is written: below 0, if it was left for that
  * @calls:	in/out: system calls made are added, if COSY_RUN_COUNT is set
- * @flags:	COSY_RUN_COUNT
- * @reserved:	0
+ * @flags:	COSY_RUN_COUNT, COSY_RUN_LIMIT; out: COSY_RUN_CAPPED
+ * @slice:	milliseconds of CPU time after which this entry leaves, if that is
+ *		less than the module's time_slice; 0 for that
+ * @operations:	0 at first; operations executed by the entries of this run that
+ *		left early. Kept while the administrator limits runs
+ * @cpu_time:	0 at first; the same in nanoseconds of CPU time, of those
+ *		entries that took a while
  * @functions:	out, if COSY_RUN_COUNT is set: user functions called in this entry
  * @failure:	out, with status COSY_FAILED
  */
@@ -114,12 +121,17 @@ struct cosy_run {
 	__u64 limit;
 	__u64 calls;
 	__u32 flags;
-	__u32 reserved;
+	__u32 slice;
+	__u64 operations;
+	__u64 cpu_time;
 	__u64 functions;
 	struct cosy_failure failure;
 };
 
 #define COSY_RUN_COUNT	(1u << 0)
+#define COSY_RUN_LIMIT	(1u << 1)
+/* The run has used what the administrator allows runs: end or finish it. */
+#define COSY_RUN_CAPPED	(1u << 2)
 
 /**
  * struct cosy_load - argument of COSY_IOC_LOAD
