@@ -62,6 +62,13 @@ protected:
     clang::CodeGenOptions &CG = CI.getCodeGenOpts();
     if (CG.getDebugInfo() == codegenoptions::NoDebugInfo)
       CG.setDebugInfo(codegenoptions::LocTrackingOnly);
+    if (CG.hasProfileClangInstr()) {
+      // As clang does it, only before the regions: see RegionPass::run().
+      InstrProfOptions &Profile = Options.Profile.emplace();
+      Profile.NoRedZone = CG.DisableRedZone;
+      Profile.InstrProfileOutput = CG.InstrProfileOutput;
+      Profile.Atomic = CG.AtomicProfileUpdate;
+    }
     CG.PassBuilderCallbacks.push_back(addRegionPass);
     return createRegionCheck(CI, Warnings);
   }

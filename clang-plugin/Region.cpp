@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Region.cpp - What becomes one compound -----------------------------===//
 #include "Region.h"
+#include "Fortify.h"
 #include "Select.h"
 
 #include "llvm/IR/Dominators.h"
@@ -26,12 +27,14 @@ void prepareHost(Function &Host, FunctionAnalysisManager &FAM) {
         I.eraseFromParent();
   removeUnreachableBlocks(Host);
   insertStops(Host);
+  inlineAlways(Host);
   FAM.invalidate(Host, PreservedAnalyses::none());
   // What a local variable is after longjmp() is not to change.
-  if (Host.callsFunctionThatReturnsTwice())
-    return;
-  PreservedAnalyses PA = SROAPass(SROAOptions::PreserveCFG).run(Host, FAM);
-  FAM.invalidate(Host, PA);
+  if (!Host.callsFunctionThatReturnsTwice()) {
+    PreservedAnalyses PA = SROAPass(SROAOptions::PreserveCFG).run(Host, FAM);
+    FAM.invalidate(Host, PA);
+  }
+  evaluateObjectSizes(Host, FAM);
 }
 
 //===----------------------------------------------------------------------===//

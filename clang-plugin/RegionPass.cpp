@@ -15,6 +15,7 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Transforms/Instrumentation/InstrProfiling.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/BreakCriticalEdges.h"
@@ -352,6 +353,9 @@ PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
       none_of(AllMarkers,
               [&](const StringLiteral *Name) { return M.getFunction(*Name); }))
     return PreservedAnalyses::all();
+  // Counters become what they are, a load, an addition and a store.
+  if (Options.Profile)
+    InstrProfilingLoweringPass(*Options.Profile, false).run(M, MAM);
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   return ModuleRegions(M, FAM, Options).run() ? PreservedAnalyses::none()
                                               : PreservedAnalyses::all();

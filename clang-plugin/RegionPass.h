@@ -4,12 +4,17 @@
 #define COSY_PLUGIN_REGIONPASS_H
 
 #include "llvm/IR/PassManager.h"
+#include "llvm/Transforms/Instrumentation.h"
+
+#include <optional>
 
 namespace cosy {
 
 struct RegionOptions {
   bool Dump = false; ///< print compounds as text on standard error
   bool NoFast = false; ///< make each call as it is
+  /// How -fprofile-instr-generate counts, where that is known here.
+  std::optional<llvm::InstrProfOptions> Profile;
 };
 
 /// Turns every region of a module into a compound beside the native code.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Source.cpp - Inline and simplify a compound's source ---------------===//
 #include "Source.h"
+#include "Fortify.h"
 #include "Function.h"
 #include "Legalize.h"
 #include "Region.h"
@@ -13,6 +14,7 @@
 #include "llvm/Transforms/Scalar/ADCE.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/IndVarSimplify.h"
+#include "llvm/Transforms/Scalar/JumpThreading.h"
 #include "llvm/Transforms/Scalar/LICM.h"
 #include "llvm/Transforms/Scalar/LoopPassManager.h"
 #include "llvm/Transforms/Scalar/LoopRotation.h"
@@ -54,8 +56,9 @@ static bool canInline(const Function &Callee, const Function &Source) {
       Callee.getInstructionCount() > MaxCallee)
     return false;
   // Its native pieces would run with the features of the host.
-  if (Callee.getFnAttribute("target-features") !=
-      Source.getFnAttribute("target-features"))
+  if (Callee.hasFnAttribute("target-features") &&
+      Callee.getFnAttribute("target-features") !=
+          Source.getFnAttribute("target-features"))
     return false;
   for (const BasicBlock &BB : Callee) {
     if (BB.hasAddressTaken())
@@ -214,6 +217,22 @@ static bool affordsLoopPasses(Function &F, FunctionAnalysisManager &FAM) {
          MaxWork;
 }
 
+/// Is there a switch that depends on where it is come from? clang makes one behind
+/// a block with variables that is left by break and continue.
+static bool switchesOnConstants(Function &F) {
+  return any_of(F, [](BasicBlock &BB) {
+    auto *S = dyn_cast<SwitchInst>(BB.getTerminator());
+    auto *Br = dyn_cast<BranchInst>(BB.getTerminator());
+    Value *On = S ? S->getCondition()
+                : Br && Br->isConditional() ? Br->getCondition()
+                                            : nullptr;
+    if (auto *Cmp = dyn_cast_or_null<ICmpInst>(On))
+      On = Cmp->getOperand(0);
+    auto *P = dyn_cast_or_null<PHINode>(On);
+    return P && any_of(P->operands(), [](Use &U) { return isa<ConstantInt>(U); });
+  });
+}
+
 void simplifySource(Function &Source, FunctionAnalysisManager &FAM) {
   FunctionPassManager FPM;
   FPM.addPass(SROAPass(SROAOptions::ModifyCFG));
@@ -224,6 +243,15 @@ void simplifySource(Function &Source, FunctionAnalysisManager &FAM) {
   FPM.addPass(SROAPass(SROAOptions::ModifyCFG));
   FPM.addPass(SimplifyCFGPass());
   FAM.invalidate(Source, FPM.run(Source, FAM));
+
+  expandChecks(Source);
+  FAM.invalidate(Source, PreservedAnalyses::none());
+  if (switchesOnConstants(Source)) {
+    FunctionPassManager Thread;
+    Thread.addPass(JumpThreadingPass());
+    Thread.addPass(SimplifyCFGPass());
+    FAM.invalidate(Source, Thread.run(Source, FAM));
+  }
 
   if (affordsLoopPasses(Source, FAM)) {
     FunctionPassManager Loops;

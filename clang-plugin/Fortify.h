@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Fortify.h - Calls as _FORTIFY_SOURCE makes them --------------------===//
+//
+// With _FORTIFY_SOURCE, read() is an inline function that hands the size of the
+// buffer to __read_chk(). The size is known where the buffer is, in the host; the
+// check is an operation of the compound, and what it guards is the plain call.
+//
+//===----------------------------------------------------------------------===//
+#ifndef COSY_PLUGIN_FORTIFY_H
+#define COSY_PLUGIN_FORTIFY_H
+
+#include "llvm/IR/Function.h"
+#include "llvm/IR/PassManager.h"
+
+namespace cosy {
+
+/// Takes the functions that are always inlined into \p Host.
+void inlineAlways(llvm::Function &Host);
+
+/// Evaluates the sizes of objects \p Host knows.
+void evaluateObjectSizes(llvm::Function &Host, llvm::FunctionAnalysisManager &FAM);
+
+/// Makes checked calls in \p Source comparisons and plain calls; only if the check
+/// fails, the checking function is called.
+void expandChecks(llvm::Function &Source);
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_FORTIFY_H
