@@ -54,7 +54,7 @@ Not thin, although a system call has their name, because glibc does more than th
 | `utime`, `utimes`, `futimes`, `lutimes` | convert the times |
 | `sched_getcpu` | reads it from the rseq area |
 | `prctl`, `ptrace`, `mount`, `unshare`, `pause`, `sigsuspend` and others | the call leaves anyway |
-| `__read_chk`, `__open_2` and other checks of _FORTIFY_SOURCE | end the program if the check fails |
+| checks of _FORTIFY_SOURCE other than `__read_chk`, `__pread_chk`, `__recv_chk`, `__recvfrom_chk`, `__readlink_chk`, `__readlinkat_chk`, `__poll_chk`, `__ppoll_chk`, `__open_2`, `__openat_2` | end the program if the check fails |
 | `__xstat`, `__fxstat`, `__lxstat`, `__fxstatat`, `__xmknod` | check a version number; compiled against glibc before 2.33 only |
 
 A function that is not thin is an up-call where the compiler supports it, and an error with its
