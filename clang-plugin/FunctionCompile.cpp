@@ -338,6 +338,9 @@ static std::unique_ptr<TargetMachine> createTarget() {
   const Target *T = TargetRegistry::lookupTarget(Name, Error);
   if (!T)
     return nullptr;
+  // Linux 6.12 does not sign-extend when it loads from an arena. The target looks
+  // at the option once.
+  ScopedOption NoSignedLoads("disable-ldsx", "true");
   // v4 for signed division.
   return std::unique_ptr<TargetMachine>(T->createTargetMachine(
       Name, "v4", "", TargetOptions(), std::nullopt, std::nullopt,
@@ -345,8 +348,6 @@ static std::unique_ptr<TargetMachine> createTarget() {
 }
 
 static bool emitObject(Module &M, TargetMachine &TM, std::string &Out) {
-  // Linux 6.12 does not sign-extend when it loads from an arena.
-  ScopedOption NoSignedLoads("disable-ldsx", "true");
   // It has run, and would make counters that begin with a constant.
   ScopedOption NoStrengthReduction("disable-lsr", "true");
   SmallVector<char, 0> Bytes;
