@@ -92,6 +92,9 @@ constexpr llvm::StringLiteral TrapName = "cosy.trap";
 void trapIf(llvm::Value *Condition, llvm::Instruction *Before, unsigned Status,
             llvm::Value *Address);
 
+/// Makes the library's buffer overflows end the program.
+void lowerOverflows(llvm::Module &M);
+
 /// Makes divisions that natively raise SIGFPE end the program.
 void guardDivisions(llvm::Function &F);
 

@@ -16,6 +16,9 @@
 #include "llvm/IR/Verifier.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
+#include "llvm/ObjCopy/ConfigManager.h"
+#include "llvm/ObjCopy/ObjCopy.h"
+#include "llvm/Object/Binary.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -356,7 +359,22 @@ static bool emitObject(Module &M, TargetMachine &TM, std::string &Out) {
   if (TM.addPassesToEmitFile(PM, OS, nullptr, CodeGenFileType::ObjectFile))
     return false;
   PM.run(M);
-  Out.assign(Bytes.begin(), Bytes.end());
+  // Lines are in .BTF.ext; for debuggers there is nothing here.
+  auto Object = object::createBinary(
+      MemoryBufferRef(StringRef(Bytes.data(), Bytes.size()), "program"));
+  if (!Object) {
+    consumeError(Object.takeError());
+    return false;
+  }
+  objcopy::ConfigManager Config;
+  Config.Common.StripDebug = true;
+  SmallVector<char, 0> Stripped;
+  raw_svector_ostream StrippedOS(Stripped);
+  if (Error E = objcopy::executeObjcopyOnBinary(Config, **Object, StrippedOS)) {
+    consumeError(std::move(E));
+    return false;
+  }
+  Out.assign(Stripped.begin(), Stripped.end());
   return true;
 }
 
@@ -398,6 +416,7 @@ std::optional<FunctionProgram> compileUserFunction(Function &User) {
     if (!Fn.isDeclaration())
       expandForBpf(Fn);
   linkLibrary(*M);
+  lowerOverflows(*M);
   Function *Program = createProgram(*F);
   for (Function &Fn : *M) {
     if (Fn.isDeclaration() || &Fn == Program)

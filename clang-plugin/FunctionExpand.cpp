@@ -45,6 +45,21 @@ void trapIf(Value *Condition, Instruction *Before, unsigned Status,
       ->setDoesNotReturn();
 }
 
+void lowerOverflows(Module &M) {
+  Function *Fail = M.getFunction("__chk_fail");
+  if (!Fail)
+    return;
+  for (User *U : make_early_inc_range(Fail->users())) {
+    auto *CB = cast<CallBase>(U);
+    IRBuilder<> B(CB);
+    B.CreateCall(trap(M), {B.getInt32(COSY_FUNCTION_FAULT),
+                           B.CreatePtrToInt(CB->getArgOperand(0), B.getInt64Ty())})
+        ->setDoesNotReturn();
+    CB->eraseFromParent();
+  }
+  Fail->eraseFromParent();
+}
+
 void guardDivisions(Function &F) {
   SmallVector<BinaryOperator *, 8> List;
   for (Instruction &I : instructions(F))

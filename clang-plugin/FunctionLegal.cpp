@@ -10,6 +10,8 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
 
+#include <set>
+
 using namespace llvm;
 
 namespace cosy {
@@ -65,6 +67,7 @@ private:
   SetVector<Function *> Active;
   SmallPtrSet<Function *, 16> Done;
   SmallPtrSet<Constant *, 32> Seen;
+  std::set<std::pair<const DIFile *, unsigned>> Lines; ///< with errors
 };
 
 } // namespace
@@ -73,6 +76,9 @@ void Checker::error(const Instruction *At, const Twine &Text) {
   Good = false;
   const Function &F = At ? *At->getFunction() : Root;
   const DILocation *Loc = At ? At->getDebugLoc().get() : nullptr;
+  // One is enough for a line.
+  if (Loc && !Lines.insert({Loc->getFile(), Loc->getLine()}).second)
+    return;
   reportError(F, Loc, "in a COSY_FUNCTION: " + Text);
 }
 
@@ -174,6 +180,7 @@ void Checker::checkIntrinsic(IntrinsicInst &II) {
   case Intrinsic::objectsize:
   case Intrinsic::is_constant:
   case Intrinsic::prefetch:
+  case Intrinsic::threadlocal_address: // its operand is reported
   case Intrinsic::launder_invariant_group:
   case Intrinsic::strip_invariant_group:
   case Intrinsic::ptrmask:

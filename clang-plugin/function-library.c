@@ -11,6 +11,9 @@
 
 typedef uint64_t __attribute__((may_alias, aligned(1))) word;
 
+/* Where the native function would say "buffer overflow detected". */
+_Noreturn void __chk_fail(const void *end);
+
 void *memcpy(void *restrict to, const void *restrict from, size_t n)
 {
 	unsigned char *t = to;
@@ -241,4 +244,62 @@ char *strcat(char *restrict to, const char *restrict from)
 {
 	strcpy(to + strlen(to), from);
 	return to;
+}
+
+/* What _FORTIFY_SOURCE makes of them: size is that of the object at to. */
+
+void *__memcpy_chk(void *restrict to, const void *restrict from, size_t n, size_t size)
+{
+	if (n > size)
+		__chk_fail((char *)to + size);
+	return memcpy(to, from, n);
+}
+
+void *__mempcpy_chk(void *restrict to, const void *restrict from, size_t n, size_t size)
+{
+	if (n > size)
+		__chk_fail((char *)to + size);
+	return mempcpy(to, from, n);
+}
+
+void *__memmove_chk(void *to, const void *from, size_t n, size_t size)
+{
+	if (n > size)
+		__chk_fail((char *)to + size);
+	return memmove(to, from, n);
+}
+
+void *__memset_chk(void *to, int c, size_t n, size_t size)
+{
+	if (n > size)
+		__chk_fail((char *)to + size);
+	return memset(to, c, n);
+}
+
+char *__stpcpy_chk(char *restrict to, const char *restrict from, size_t size)
+{
+	if (strlen(from) >= size)
+		__chk_fail(to + size);
+	return stpcpy(to, from);
+}
+
+char *__strcpy_chk(char *restrict to, const char *restrict from, size_t size)
+{
+	if (strlen(from) >= size)
+		__chk_fail(to + size);
+	return strcpy(to, from);
+}
+
+char *__strncpy_chk(char *restrict to, const char *restrict from, size_t n, size_t size)
+{
+	if (n > size)
+		__chk_fail(to + size);
+	return strncpy(to, from, n);
+}
+
+char *__strcat_chk(char *restrict to, const char *restrict from, size_t size)
+{
+	if (strlen(to) + strlen(from) >= size)
+		__chk_fail(to + size);
+	return strcat(to, from);
 }

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The program of a user function: what guards it, and what that costs.
+// RUN: %clang -O0 -c %s -o %t.o && llvm-objcopy --dump-section .cosy.functions=%t.elf %t.o /dev/null
+// RUN: llvm-objdump -dr --no-show-raw-insn %t.elf | FileCheck %s
+// RUN: llvm-readelf -S -s %t.elf | FileCheck --check-prefix=ELF %s
+// RUN: %clang -O2 -c %s -o %t.2.o && llvm-objcopy --dump-section .cosy.functions=%t.2.elf %t.2.o /dev/null
+// RUN: llvm-objdump -dr --no-show-raw-insn %t.2.elf | FileCheck %s
+#include <cosy.h>
+
+// The code, the segment and the lines are there, and no memory of its own.
+// ELF: cosy PROGBITS
+// ELF-NOT: .rodata
+// ELF-NOT: .bss
+// ELF-NOT: .data
+// ELF-NOT: .debug
+// ELF: .BTF.ext
+// ELF: FUNC GLOBAL DEFAULT {{[0-9]+}} cosy_function
+// ELF: OBJECT GLOBAL DEFAULT {{[0-9]+}} segment
+
+static const unsigned char weight[8] = { 1, 2, 3, 5, 7, 11, 13, 17 };
+
+// The program names its segment.
+// CHECK: <cosy_function>:
+// CHECK: R_BPF_64_64 segment
+COSY_FUNCTION unsigned int weigh(const unsigned char *p, size_t n, int *out)
+{
+	unsigned int sum = 0;
+	size_t i;
+
+	// In the unrolled loop one look at the budget and one at the upper half of the
+	// address are enough for eight iterations. Constants need none: the index is
+	// below eight.
+	// CHECK: r[[B:[0-9]+]] = *(u64 *)(r1 + 0x38)
+	// CHECK-NEXT: r[[B]] += -0x1
+	// CHECK-NEXT: *(u64 *)(r1 + 0x38) = r[[B]]
+	// CHECK-NEXT: if r[[B]] s< 0x0 goto
+	// CHECK: may_goto
+	// CHECK: r[[U:[0-9]+]] >>= 0x20
+	// CHECK: if r[[U]] != r{{[0-9]+}} goto
+	// CHECK-NEXT: addr_space_cast(r{{[0-9]+}}, 0x0, 0x1)
+	// CHECK-NOT: >>= 0x20
+	// CHECK-NOT: may_goto
+	// CHECK: *(u8 *)(r{{[0-9]+}} + 0x7)
+	// CHECK-NOT: >>= 0x20
+	// CHECK: if r{{[0-9]+}} != r{{[0-9]+}} goto -
+	for (i = 0; i < n; i++)
+		sum += p[i] * weight[p[i] & 7];
+	// The budget is filled up by the module.
+	// CHECK: call 0x436f7379
+	// What it writes is remembered first.
+	// CHECK: *(u32 *)(r1 + 0x70) = 0x1
+	// CHECK-NEXT: *(u32 *)(r{{[0-9]+}} + 0x0) =
+	*out = sum;
+	return sum;
+}
