@@ -15,7 +15,7 @@ struct program {
 
 extern const struct program programs[];
 
-#define TRACE_ENTRIES	2000
+#define TRACE_ENTRIES	5000
 
 /**
  * struct trace - what a program says it has done, in memory shared with batch.c,

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Programs of csmith with regions: source(seed) is one function after the others,
-# whose main is main_SEED.
+# Programs of csmith with regions: source(seed) is a program whose main is main_SEED.
+#
 # csmith prints a statement per line and each block's braces on lines of their own, so its
-# programs are marked line by line: in each function the body, or one of its inner blocks,
-# becomes a region.  What of it the region could not be entered or left by (declarations are
-# no problem, labels may be the target of a jump from outside) stays as it is.
+# programs are marked line by line: in each function the body becomes a region, or one of
+# the blocks in it that no goto can enter.
 
 import random
 import re
