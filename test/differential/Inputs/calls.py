@@ -456,8 +456,9 @@ class Program:
         self.emit("/* A handler jumps out of a wait. */", "note(pipe(pair));",
                   "if (!sigsetjmp(tick_env, 1)) {")
         self.indent += 1
-        self.emit(f"start_ticks({self.pick('SA_RESTART', '0')}, {self.rng.randint(1, 3)}, -1, 1);",
-                  "COSY_START;")
+        # Inside, so that the region has surely begun.
+        self.emit("COSY_START;",
+                  f"start_ticks({self.pick('SA_RESTART', '0')}, {self.rng.randint(1, 3)}, -1, 1);")
         self.open("while (1)")
         self.emit(f"{self.pick('read(pair[0], buf[1], 1)', 'poll(NULL, 0, 1000)')};")
         self.close()
