@@ -10,6 +10,7 @@
 #define COSY_PLUGIN_CODE_H
 
 #include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/BasicBlock.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Function.h"
 
@@ -84,6 +85,7 @@ struct Block {
   std::vector<Inst> Insts;
   llvm::SmallVector<unsigned, 2> Preds;
   unsigned Depth = 0; ///< loops around it
+  const llvm::BasicBlock *Source = nullptr; ///< what it was selected from
 };
 
 /// A compound. Blocks are in the order of their code, the first is the entry.

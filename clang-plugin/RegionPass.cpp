@@ -6,6 +6,7 @@
 #include "Function.h"
 #include "Host.h"
 #include "Locals.h"
+#include "Profit.h"
 #include "RegAlloc.h"
 #include "Region.h"
 #include "Select.h"
@@ -182,7 +183,8 @@ void ModuleRegions::explain(const Region &R, const Compound &C, bool IsPart) {
     const DILocation *Loc = Call.Culprit->getDebugLoc();
     remark<OptimizationRemarkMissed>(R, Loc, "UpCall", [&](auto &Rem) {
       Rem << "leaves the kernel for an up-call: "
-          << ore::NV("Why", describe(*Call.Culprit));
+          << ore::NV("Why", describe(*Call.Culprit)) << "; "
+          << ore::NV("Advice", upCallAdvice(*Call.Culprit));
     });
     suggestMovingMarker(Loc);
   }
@@ -190,6 +192,8 @@ void ModuleRegions::explain(const Region &R, const Compound &C, bool IsPart) {
     reportWarning(Warning::NoSystemCall, *R.Host, R.Loc,
                   "region makes no system call; as a compound it can only lose "
                   "time");
+  if (!IsPart)
+    explainProfit(R, C.Sel, C.UpCalls, FAM.getResult<LoopAnalysis>(*R.Source));
 }
 
 void ModuleRegions::explainNatives(const Marked &E) {

@@ -817,6 +817,7 @@ void Selector::copiesFor(BasicBlock &Succ) {
 void Selector::lowerBlock(BasicBlock &BB) {
   Cur = Number.lookup(&BB);
   Sel.C.Blocks[Cur].Depth = LI.getLoopDepth(&BB);
+  Sel.C.Blocks[Cur].Source = &BB;
   Inst Copies;
   Copies.Op = OpCopies;
   for (PHINode &P : BB.phis()) {

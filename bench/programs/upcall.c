@@ -9,6 +9,10 @@
 
 #include "../common/bench.h"
 
+#ifdef __COSY_PLUGIN__
+#pragma cosy diagnostic ignored "-Wcosy-up-call-in-loop"
+#endif
+
 static long add_one(long value)
 {
 	return value + 1;

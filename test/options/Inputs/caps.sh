@@ -1,0 +1,20 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# caps.sh PROGRAM - run it under the limits an administrator can set.
+parameters=/sys/module/cosy/parameters
+export COSY_EXECUTOR=kernel COSY_STATS=1
+
+for limit in max_run_operations=10000 max_run_ms=30; do
+	echo "${limit#*=}" >"$parameters/${limit%=*}"
+	echo "$limit"
+	"$1" plain 2>&1
+	"$1" stop 2>&1
+	echo Y >"$parameters/kill_over_limit"
+	"$1" plain
+	echo "status $?"
+	echo N >"$parameters/kill_over_limit"
+	echo 0 >"$parameters/${limit%=*}"
+done
+echo none
+"$1" plain 2>&1

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What a region gains: warnings where it is certain to lose, remarks with figures
+// and advice, all of it in the YAML record, too.
+// RUN: %clang -O0 -S -o %t.s -Xclang -verify %s
+// RUN: %clang -O2 -S -o %t.s -Xclang -verify %s
+// RUN: %clang -O2 -S -o %t.s -w -Rpass=cosy -Rpass-missed=cosy -Rpass-analysis=cosy %s 2>&1 | FileCheck %s
+// RUN: %clang -O2 -S -o %t.s -w -fsave-optimization-record -foptimization-record-file=%t.yaml %s
+// RUN: FileCheck --check-prefix=YAML %s < %t.yaml
+// RUN: %not %clang -O2 -S -o %t.s -fplugin-arg-cosy-Werror=cosy-few-calls %s 2>&1 | FileCheck --check-prefix=ERROR %s
+#include <cosy.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// ERROR: error: region makes at most 3 system calls {{.*}} [-Werror,-Wcosy-few-calls]
+int few(int n)
+{
+	COSY_START; // expected-warning {{region makes at most 3 system calls each time it is entered: as a compound it takes longer than natively}}
+	if (n)
+		n = getpid() + getppid() + getuid();
+	else
+		n = getpid();
+	COSY_END;
+	return n;
+}
+
+// CHECK: profit.c:[[#@LINE+3]]:2: remark: entering and leaving costs about 577 instructions, a system call saves about 169; the region makes at most 4 system calls, and its operations cost up to {{[0-9]+}} [-Rpass-analysis=cosy]
+int enough(int n)
+{
+	COSY_START;
+	n = getpid() + getppid();
+	if (n)
+		n += getuid() + getgid();
+	COSY_END;
+	return n;
+}
+
+int few_with_up_calls(int n, FILE *f)
+{
+	COSY_START; // expected-warning {{at most 5 system calls and at least 1 up-call each time}}
+	n = getpid() + getppid() + getuid() + getgid() + geteuid();
+	rewind(f);
+	COSY_END;
+	return n;
+}
+
+/* A name costs more natively than in the kernel. */
+int name(const char *path, struct stat *st)
+{
+	int n;
+
+	COSY_START;
+	n = stat(path, st);
+	COSY_END;
+	return n;
+}
+
+/* Nobody knows how often. */
+int loop(int n)
+{
+	int sum = 0;
+
+	COSY_START;
+	// CHECK: profit.c:[[#@LINE+1]]:{{.*}}: remark: a round of this loop makes at most 1 system call, to save about 169 instructions; its operations cost up to {{[0-9]+}}; as a compound it takes about {{[0-9]+}} less [-Rpass-analysis=cosy]
+	while (sum < n)
+		sum += getpid();
+	COSY_END;
+	return sum;
+}
+
+int up_call_each_round(int n, FILE *f)
+{
+	int sum = 0;
+
+	COSY_START; // expected-note {{region starts here}}
+	// CHECK: profit.c:[[#@LINE+4]]:3: remark: leaves the kernel for an up-call: call of rewind; it costs about 670 instructions, what 4 system calls save; call it before or behind the region
+	// CHECK: profit.c:[[#@LINE+1]]:{{.*}}: remark: a round of this loop makes at most 3 system calls, to save about 507 instructions; its operations cost up to {{[0-9]+}}, at least 1 up-call about 670; as a compound it takes up to {{[0-9]+}} more
+	for (int i = 0; i < n; i++) {
+		sum += getpid() + getppid() + getuid();
+		rewind(f); // expected-warning {{each round of this loop leaves the kernel, here for the call of rewind, and makes at most 3 system calls}}
+	}
+	COSY_END;
+	return sum;
+}
+
+/* Calls inside make up for it; and an error path is no round. */
+int up_call_each_outer_round(int n, FILE *f)
+{
+	int sum = 0;
+
+	COSY_START;
+	for (int i = 0; i < n; i++) {
+		for (int k = 0; k < n; k++)
+			sum += getpid();
+		rewind(f);
+	}
+	for (int i = 0; i < n; i++)
+		if (chdir("/") < 0)
+			// CHECK: remark: leaves the kernel for an up-call: call of perror; {{.*}}; collect what there is to say, and print it behind the region
+			perror("/");
+	COSY_END;
+	return sum;
+}
+
+/* What is around a jump back that is no loop is not known either. */
+int irreducible(int n)
+{
+	COSY_START;
+	if (n & 1)
+		goto second;
+first:
+	n -= getpid() > 0;
+second:
+	n -= getppid() > 0;
+	if (n > 0)
+		goto first;
+	COSY_END;
+	return n;
+}
+
+static int recursive(int n) { return n < 2 ? n : recursive(n - 1) + recursive(n - 2); }
+
+void advice(int n, int (*f)(int), long *p, double *d)
+{
+	COSY_START;
+	for (int i = 0; i < n; i++) {
+		n += getpid() + getppid() + getuid() + getgid() + geteuid() + getegid();
+		if (n == 1)
+			// CHECK: up-call: call through a pointer; {{.*}}; a call by name can be taken into the region
+			f(1);
+		if (n == 2)
+			// CHECK: up-call: call of recursive; {{.*}}; a function is taken into the region if it is small, neither recursive nor variadic
+			n += recursive(n);
+		if (n == 3)
+			// CHECK: up-call: atomic operation; {{.*}}; plain and relaxed accesses are operations
+			__atomic_fetch_add(p, 1, __ATOMIC_SEQ_CST);
+		if (n == 4)
+			// CHECK: up-call: floating point; {{.*}}; do it before or behind the region
+			*d *= 1.5;
+		if (n == 5)
+			// CHECK: up-call: call of malloc; {{.*}}; allocate before the region, and free behind it
+			*p = (long)malloc(10);
+		if (n == 6)
+			// CHECK: up-call: inline assembly
+			asm volatile("nop");
+	}
+	COSY_END;
+}
+
+// YAML: --- !Passed
+// YAML-NEXT: Pass:            cosy
+// YAML-NEXT: Name:            Compound
+// YAML-NEXT: DebugLoc:        { File: {{.*}}profit.c{{.*}}, Line: [[#]], Column: 2 }
+// YAML-NEXT: Function:        few
+// YAML: SystemCalls: 4 system calls
+// YAML: --- !Analysis
+// YAML-NEXT: Pass:            cosy
+// YAML-NEXT: Name:            Region
+// YAML: --- !Missed
+// YAML-NEXT: Pass:            cosy
+// YAML-NEXT: Name:            UpCall
+// YAML: Why: call of rewind
+// YAML: Advice: {{.*}}call it before or behind the region
