@@ -189,7 +189,8 @@ static Function *createProgram(Function &User) {
     DIBuilder DIB(M, false, Sub->getUnit());
     DISubprogram *SP = DIB.createFunction(
         Sub->getFile(), COSY_FUNCTION_PROGRAM, COSY_FUNCTION_PROGRAM, Sub->getFile(),
-        Sub->getLine(), DIB.createSubroutineType(DIB.getOrCreateTypeArray({})),
+        Sub->getLine(), DIB.createSubroutineType(DIB.getOrCreateTypeArray(
+            {DIB.createBasicType("int", 32, dwarf::DW_ATE_signed)})),
         Sub->getLine(), DINode::FlagPrototyped,
         DISubprogram::SPFlagDefinition | DISubprogram::SPFlagOptimized);
     P->setSubprogram(SP);

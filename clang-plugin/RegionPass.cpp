@@ -298,7 +298,8 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
 bool ModuleRegions::compileFunctions() {
   bool Any = false;
   for (Function *F : findUserFunctions(M)) {
-    if (!checkUserFunction(*F))
+    // -fplugin= and -fpass-plugin= together come here twice.
+    if (hasProgram(*F) || !checkUserFunction(*F))
       continue;
     if (std::optional<FunctionProgram> P = compileUserFunction(*F)) {
       Functions.add(*F, *P);
