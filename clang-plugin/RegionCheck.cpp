@@ -17,6 +17,7 @@
 #include "clang/AST/DeclCXX.h"
 #include "clang/AST/DeclTemplate.h"
 #include "clang/AST/Expr.h"
+#include "clang/AST/ExprCXX.h"
 #include "clang/AST/Stmt.h"
 #include "clang/Lex/Preprocessor.h"
 
@@ -67,6 +68,8 @@ private:
       return;
     if (auto *E = dyn_cast<Expr>(S); E && Open)
       FE.addRange(E->getExprLoc(), E->getSourceRange());
+    if (Open && MayStop)
+      checkCleanup(S);
     if (StringRef Name = markerName(S); !Name.empty()) {
       marker(cast<CallExpr>(S), Name != StringRef(EndMarker), Block);
       if (Name == StringRef(StartWithMarker))
@@ -118,6 +121,7 @@ private:
       }
       Open = Call;
       OpenBlock = Block;
+      MayStop = false;
       return;
     }
     if (!Open) {
@@ -148,6 +152,32 @@ private:
     StartOptions Options;
     if (std::string Wrong = readOptions(Args, Options); !Wrong.empty())
       error(Start->getBeginLoc(), Start->getSourceRange(), Wrong);
+    MayStop = Options.StopOnError || Options.stopsAtLimit();
+  }
+
+  /// A region that stops in the middle leaves out what happens at the end of
+  /// scopes.
+  void checkCleanup(Stmt *S) {
+    auto Report = [&](SourceLocation Loc, SourceRange Range, std::string What) {
+      error(Loc, Range,
+            "a region that may stop cannot contain " + What +
+                ": stopping would leave out what is done at the end of its "
+                "life; let it begin before the region, or in a function the "
+                "region calls");
+      note(Open->getBeginLoc(), "region starts here");
+    };
+    if (auto *D = dyn_cast<DeclStmt>(S)) {
+      for (Decl *Child : D->decls())
+        if (auto *V = dyn_cast<VarDecl>(Child);
+            V && V->hasLocalStorage() &&
+            (V->hasAttr<CleanupAttr>() ||
+             (!V->getType()->isDependentType() &&
+              V->needsDestruction(FE.context()) != QualType::DK_none)))
+          Report(V->getLocation(), V->getLocation(),
+                 "the variable '" + V->getNameAsString() + "'");
+    } else if (auto *T = dyn_cast<CXXBindTemporaryExpr>(S)) {
+      Report(T->getExprLoc(), T->getSourceRange(), "this temporary object");
+    }
   }
 
   /// Tells the front end of the region that \p End ends.
@@ -193,6 +223,7 @@ private:
   Frontend &FE;
   CallExpr *Open = nullptr;
   CompoundStmt *OpenBlock = nullptr;
+  bool MayStop = false; ///< does the open region stop at errors or limits?
 };
 
 class RegionCheck : public ASTConsumer {

@@ -146,7 +146,7 @@ static Extent extentOf(CallInst *Start) {
 
 /// Does \p Call fail with -1 and errno? The functions of docs/syscalls.md do, and
 /// syscall(2).
-static bool failsWithErrno(const CallInst &Call) {
+static bool failsWithErrno(const CallBase &Call) {
   const Function *F = Call.getCalledFunction();
   if (!F || !(F->isDeclaration() || F->hasAvailableExternallyLinkage()) ||
       F->isIntrinsic())
@@ -158,27 +158,34 @@ static bool failsWithErrno(const CallInst &Call) {
          (Name == "syscall" || findLibcFunction(Name).Call);
 }
 
-/// The last of the instructions behind \p Call that only put its result where it
-/// is assigned to, or \p Call: what is assigned is assigned also if it failed.
-static Instruction *assignmentOf(CallInst &Call) {
-  Instruction *Last = &Call;
+/// The instruction before which \p Call is to be tested: behind those that only
+/// put its result where it is assigned to, for that happens also if it failed.
+static Instruction *behindAssignment(CallBase &Call) {
+  Instruction *First = Call.getNextNode();
+  if (auto *II = dyn_cast<InvokeInst>(&Call)) {
+    BasicBlock *Normal = II->getNormalDest();
+    if (!Normal->getSinglePredecessor())
+      Normal = SplitEdge(II->getParent(), Normal);
+    First = &*Normal->getFirstInsertionPt();
+  }
+  Instruction *Behind = First;
   SmallPtrSet<Value *, 4> Result;
   Result.insert(&Call);
-  for (Instruction *I = Call.getNextNode(); I; I = I->getNextNode()) {
+  for (Instruction *I = First; I; I = I->getNextNode()) {
     auto *St = dyn_cast<StoreInst>(I);
     if (St && Result.count(St->getValueOperand()))
-      Last = St;
+      Behind = St->getNextNode();
     else if (isa<CastInst>(I) && Result.count(I->getOperand(0)))
       Result.insert(I);
     else if (!isa<CastInst>(I) && !isa<GetElementPtrInst>(I) &&
              !(isa<LoadInst>(I) && !cast<LoadInst>(I)->isVolatile()))
       break;
   }
-  return Last;
+  return Behind;
 }
 
 /// The struct cosy_place of \p Call.
-static Constant *placeOf(const CallInst &Call) {
+static Constant *placeOf(const CallBase &Call) {
   Module &M = *const_cast<Module *>(Call.getModule());
   LLVMContext &Ctx = M.getContext();
   auto Text = [&](StringRef S) -> Constant * {
@@ -200,19 +207,19 @@ static Constant *placeOf(const CallInst &Call) {
 /// Makes the region leave behind a failing call. One block, behind the region,
 /// tells libcosy which it was; so there is one more exit, and one more output.
 static void stopOnErrors(const Extent &E) {
-  SmallVector<CallInst *, 8> Calls;
+  SmallVector<CallBase *, 8> Calls;
   for (BasicBlock *BB : E.Blocks)
     for (Instruction &I : *BB)
-      if (auto *CI = dyn_cast<CallInst>(&I); CI && failsWithErrno(*CI))
-        Calls.push_back(CI);
+      if (auto *CB = dyn_cast<CallBase>(&I); CB && failsWithErrno(*CB))
+        Calls.push_back(CB);
   if (Calls.empty())
     return;
   Function &Host = *E.Behind->getParent();
   Module &M = *Host.getParent();
   LLVMContext &Ctx = M.getContext();
   SmallVector<Constant *, 8> Places;
-  for (CallInst *CI : Calls)
-    Places.push_back(placeOf(*CI));
+  for (CallBase *CB : Calls)
+    Places.push_back(placeOf(*CB));
   auto *Ty = ArrayType::get(Places[0]->getType(), Places.size());
   auto *Table = new GlobalVariable(M, Ty, true, GlobalValue::PrivateLinkage,
                                    ConstantArray::get(Ty, Places), "cosy.places");
@@ -229,8 +236,9 @@ static void stopOnErrors(const Extent &E) {
   B.CreateBr(E.Behind);
 
   for (auto [N, CI] : enumerate(Calls)) {
-    BasicBlock *BB = CI->getParent();
-    BasicBlock *Cont = SplitBlock(BB, assignmentOf(*CI)->getNextNode());
+    Instruction *Test = behindAssignment(*CI);
+    BasicBlock *BB = Test->getParent();
+    BasicBlock *Cont = SplitBlock(BB, Test);
     Instruction *Old = BB->getTerminator();
     IRBuilder<> At(Old);
     At.SetCurrentDebugLocation(CI->getDebugLoc());

@@ -195,6 +195,56 @@ static void test_limit(int dev)
 	      run.value == COSY_LIMIT_TIME, "an endless compound leaves by its time slice");
 }
 
+/* The rest of a limit is told, and the next entry goes on with it: in all as much. */
+static void test_rest(int dev)
+{
+	__u64 frame[4] = { 0 };
+	/* Five slots in a loop, one of them an up-call. */
+	__u64 handle = must_load(dev, 3, ADDI(0, 0, 1), ADDI(1, 1, 1), ADDI(1, 1, 1),
+				 UPCALL(0), JMP(0));
+	static const __u64 limits[] = { 0, 1, 4, 5, 6, 99, 100, 12345 };
+	struct cosy_run run = { .handle = handle, .frame = (__u64)(uintptr_t)frame };
+	unsigned int wrong = 0, i;
+	__s64 left;
+	long ret;
+
+	for (i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
+		memset(frame, 0, sizeof(frame));
+		run.pc = 0;
+		run.status = COSY_DONE;
+		run.limit = limits[i];
+		run.flags = COSY_RUN_LIMIT;
+		for (;;) {
+			ret = enter(dev, &run);
+			if (ret != COSY_RUN_LEFT || run.status == COSY_LIMIT)
+				break;
+			run.status = COSY_AGAIN;
+		}
+		left = (__s64)run.limit;
+		wrong += ret != COSY_RUN_LEFT || run.value != COSY_LIMIT_OPS ||
+			 frame[0] != limits[i] / 5 + 1 ||
+			 left != (__s64)limits[i] - 5 * (__s64)frame[0];
+	}
+	check(!wrong, "what is left of a limit, over many entries");
+
+	/* Whatever they are, the fields only say when to leave. */
+	static const __u64 odd[] = { ~0ull, 1ull << 63, (1ull << 63) - 1, 1ull << 56 };
+
+	for (wrong = 0, i = 0; i < sizeof(odd) / sizeof(*odd); i++) {
+		memset(frame, 0, sizeof(frame));
+		run.pc = 0;
+		run.status = COSY_DONE;
+		run.limit = odd[i];
+		run.slice = (__u32)odd[i];
+		run.operations = run.cpu_time = odd[3 - i];
+		run.flags = COSY_RUN_LIMIT | COSY_RUN_CAPPED;
+		ret = enter(dev, &run);
+		wrong += ret != COSY_RUN_LEFT || run.status == COSY_DONE ||
+			 frame[0] != 1;
+	}
+	check(!wrong, "odd limits");
+}
+
 int main(void)
 {
 	int dev = open_device();
@@ -203,5 +253,6 @@ int main(void)
 	test_large(dev);
 	test_quota();
 	test_limit(dev);
+	test_rest(dev);
 	return finish();
 }
