@@ -66,9 +66,11 @@ BENCHES = (
     Bench("grep-sizes", "process", WHOLE, _sizes("grep", "128K", "512K", "20M", "200M"), "tmpfs"),
     Bench("entry", "entry", ("native", "compound"), ("entry", "entry-6")),
     Bench("upcall", "upcall"),
+    Bench("ioctl", "upcall", ("native",)),
     Bench("op", "op", ("compound",), ("op",) + tuple("op-" + o for o in OPERATIONS)),
     Bench("load", "load", ("compound",)),
     Bench("fit", "fit", ("native", "compound"), tuple(f"fit{n}" for n in FIT)),
+    Bench("interpreter"),
     Bench("native-overhead"),
     Bench("compile"),
 )
@@ -81,8 +83,17 @@ COSY = ("fit", "dbsim", "dbsim-sizes", *(f"bonnie-{phase}" for phase in BONNIE),
 # Names that stand for several benchmarks.
 GROUPS = {"cosy": COSY}
 
+# The loops of bench/programs/interpreter.c, and the best ns per iteration that other
+# interpreters needed for the same loops, measured once: docs/benchmarks.md tells how.
+INTERPRETED = {
+    "sieve": {"wasm3": 27.6},
+    "collatz": {"wasm3": 476, "rbpf": 1483},
+    "fnv": {"wasm3": 3.71, "rbpf": 25.4},
+}
+
 # The benchmarks with a figure that the regression gate watches.
-GATE = ("getpid", "pread64", "pread4096", "newfstatat", "openclose", "entry", "op", "load")
+GATE = ("getpid", "pread64", "pread4096", "newfstatat", "openclose", "entry", "upcall", "ioctl",
+        "op", "load")
 
 # System calls in one iteration, where the bound says what the compound adds to each.
 CALLS = {"getpid": 1, "pread64": 1, "pread4096": 1, "newfstatat": 1, "openclose": 2}
@@ -125,6 +136,13 @@ def _entry(results):
     return compound - native
 
 
+def _upcall(results):
+    """In percent of an ioctl that does nothing."""
+    if not (results.has("upcall", "compound") and results.has("ioctl", "native")):
+        return None
+    return 100 * results.best("upcall", "compound") / results.best("ioctl", "native")
+
+
 def _five_getpids(results):
     if not (results.has("fit5", "compound") and results.has("fit5", "native")):
         return None
@@ -160,8 +178,10 @@ GOALS = (
     Goal("a simple operation", 8, "instructions", _figure("op", "compound")),
     Goal("a system call, over the bound (*)", 30, "instructions", _over_bound),
     Goal("entering and leaving (*)", 560, "instructions", _entry),
+    Goal("an up-call, of an empty ioctl", 130, "%", _upcall),
     Goal("5 getpids, of their native cost", 100, "%", _five_getpids),
     Goal("loading, per operation", 5000, "instructions = ns", _figure("load", "compound")),
+    Goal("a simple operation, in user mode", 3, "ns", _figure("op", "user", "host")),
     Goal("the plugin, file without regions", 10, "ms", _compile_cost),
     Goal("a native run, over no markers", 1, "%", _overhead),
 )

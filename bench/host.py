@@ -9,13 +9,12 @@ import time
 
 # Pairs for the native-overhead and compile benchmarks.
 PAIRS = 31
-NATIVE = {"COSY_EXECUTOR": "native"}
 
 
-def _output(command, directory):
+def _output(command, directory, executor="native"):
     return subprocess.run(
-        command, cwd=directory, env={**os.environ, **NATIVE}, check=True, text=True,
-        stdout=subprocess.PIPE).stdout
+        command, cwd=directory, env={**os.environ, "COSY_EXECUTOR": executor}, check=True,
+        text=True, stdout=subprocess.PIPE).stdout
 
 
 def native(results, programs, bench, directory, runs):
@@ -24,6 +23,19 @@ def native(results, programs, bench, directory, runs):
         [os.path.join(programs, bench.program), bench.name, "native", "-r", str(runs)], directory))
     figure["where"] = "host"
     results.add(figure)
+
+
+def interpreter(results, programs, loops, directory):
+    """The executor in libcosy: simple operations, and loops that only compute."""
+    plan = [("op", "op", "user")]
+    plan += [("interpreter", loop, way) for loop in loops for way in ("native", "user")]
+    for program, name, way in plan:
+        # Short runs, many of them: the best one was not interrupted.
+        figure = json.loads(_output([os.path.join(programs, program), name, "native", "-r", "100"],
+                                    directory, way))
+        figure["where"] = "host"
+        figure["way"] = way
+        results.add(figure)
 
 
 def _pairs(results, name, per, measure):

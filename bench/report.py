@@ -138,6 +138,16 @@ def host(results):
     if len(rows) > 1:
         print("Natively, module absent, measured in turn")
         _table(rows)
+    rows = [("best ns, on this machine", "native", "libcosy's executor", "wasm3 (*)", "rbpf (*)")]
+    for name, others in catalogue.INTERPRETED.items():
+        if results.has(name, "user", "host"):
+            rows.append((name, *(f"{results.best(name, way, 'host'):.2f}" for way in ("native", "user")),
+                         *(_cell(others.get(other), "{:.2f}") for other in ("wasm3", "rbpf"))))
+    if len(rows) > 1:
+        print("Loops that compute, interpreted")
+        _table(rows)
+        print("(*) measured once; docs/benchmarks.md tells how and where")
+        print()
     rows = [("natively on this machine", "best ns", "median ns", "spread")]
     for name in list(catalogue.CALLS) + ["ls5000", "ls50000", "copy4k", "copy64k"]:
         if results.has(name, "native", "host"):

@@ -5,6 +5,8 @@
  */
 
 #include <cosy.h>
+#include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "../common/bench.h"
@@ -42,10 +44,24 @@ static uint64_t expected(uint64_t count)
 	return count;
 }
 
+/* What a compound's up-call is compared with: into a driver and out again. */
+static uint64_t empty_ioctl(uint64_t count)
+{
+	int fd = open("/dev/cosy", O_RDWR | O_CLOEXEC);
+	uint64_t i, refused = 0;
+
+	for (i = 0; i < count; i++)
+		refused += ioctl(fd, 0, 0) < 0;
+	close(fd);
+	return refused;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct bench benches[] = {
 		{ .name = "upcall", .per = "up-call", .count = 5000, .region = region,
+		  .expected = expected },
+		{ .name = "ioctl", .per = "ioctl", .count = 5000, .region = empty_ioctl,
 		  .expected = expected },
 		{ 0 },
 	};
