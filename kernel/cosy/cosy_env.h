@@ -58,7 +58,7 @@ struct cosy_env {
 	struct cosy_private private[COSY_PRIVATES];
 	u64 seccomp;
 	const struct cosy_compound *compound;
-	struct cosy_failure failure;
+	struct cosy_function_failure failure;
 };
 
 /*

@@ -24,6 +24,7 @@
 #include <linux/mutex.h>
 #include <linux/rcupdate_trace.h>
 #include <linux/sched.h>
+#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/static_call.h>
@@ -49,6 +50,7 @@ MODULE_PARM_DESC(function_time,
  * struct cosy_binding - the program of a function for one segment
  * @next:     of the same function
  * @prog:     the program
+ * @mm:	      whose segment it is: not a child's, whose memory is a copy
  * @arena:    where the kernel has its segment
  * @bind:     what the caller has said of it
  * @left:     calls left of the trial
@@ -61,6 +63,7 @@ MODULE_PARM_DESC(function_time,
 struct cosy_binding {
 	struct cosy_binding __rcu *next;
 	struct bpf_prog *prog;
+	struct mm_struct *mm;
 	u64 arena;
 	struct cosy_bind bind;
 	atomic_t left;
@@ -400,6 +403,7 @@ long cosy_functions_yield(struct cosy_yield __user *arg)
 static void cosy_binding_free(struct cosy_binding *binding)
 {
 	bpf_prog_put(binding->prog);
+	mmdrop(binding->mm);
 	cosy_quota_uncharge(binding->owner, sizeof(*binding));
 	kfree(binding);
 }
@@ -453,6 +457,8 @@ static struct cosy_binding *cosy_binding_make(const struct cosy_bind *bind)
 		goto put;
 	}
 	binding->prog = prog;
+	binding->mm = current->mm;
+	mmgrab(binding->mm);
 	binding->arena = static_call(cosy_kern_start)(prog->aux->arena);
 	binding->bind = *bind;
 	atomic_set(&binding->left, bind->trial);
@@ -547,12 +553,14 @@ free:
 	return err;
 }
 
-/* Are all pointers among the arguments null, or in the binding's segment? */
+/* Is it ours, and are all pointers among the arguments null or in its segment? */
 static bool cosy_binding_fits(const struct cosy_binding *binding,
 			      const u64 *args, unsigned int nargs)
 {
 	unsigned int i;
 
+	if (binding->mm != current->mm)
+		return false;
 	for (i = 0; i < nargs; i++)
 		if (binding->bind.pointers & BIT(i) && args[i] &&
 		    (args[i] ^ binding->bind.base) >> 32)
@@ -590,7 +598,7 @@ static void cosy_stack_release(struct cosy_binding *binding,
 /* How the program has ended, by its own account and by ours. */
 static enum cosy_function_status
 cosy_invocation_status(const struct cosy_invocation *invocation,
-		       const struct cosy_bind *bind, struct cosy_failure *failure)
+		       const struct cosy_bind *bind, struct cosy_function_failure *failure)
 {
 	const struct cosy_function_ctx *ctx = &invocation->ctx;
 

@@ -71,14 +71,14 @@
 #define COSY_RUN_BARRED	(3ull << 32)
 
 /**
- * struct cosy_failure - where a user function has failed
+ * struct cosy_function_failure - where a user function has failed
  * @address:  what it has accessed, if that is why
  * @line:     source line, 0 if it is not known
  * @function: the function's number in the compound
  * @wrote:    may it have changed anything before?
  * @reserved: 0
  */
-struct cosy_failure {
+struct cosy_function_failure {
 	__u64 address;
 	__u32 line;
 	__u32 function;
@@ -125,7 +125,7 @@ struct cosy_run {
 	__u64 operations;
 	__u64 cpu_time;
 	__u64 functions;
-	struct cosy_failure failure;
+	struct cosy_function_failure failure;
 };
 
 #define COSY_RUN_COUNT	(1u << 0)
@@ -178,6 +178,7 @@ struct cosy_load {
  * @calls:    out: calls of the trial there was until now, if there was one
  * @cycles:   out: cycles they have taken, by the time-stamp counter
  *
+ * The program is called for the process that has bound it, not for its children.
  * A function can have one program for each segment. The one whose segment the
  * pointers among the arguments are in is called, any if all of them are null;
  * if there is none, CALL leaves as an up-call.
