@@ -138,12 +138,13 @@ struct cosy *cosy_init(const void *image, size_t size);
 int64_t cosy_run(struct cosy *compound, uint64_t *frame);
 
 /**
- * cosy_free() - give a compound back
- * @compound: from cosy_init(), or NULL; no thread may be running it
+ * cosy_free() - give a compound back, or memory
+ * @p: from cosy_init(), cosy_malloc() and its like, or NULL; no thread may be
+ *     running the compound
  *
  * Thread-safe; not async-signal-safe.
  */
-void cosy_free(struct cosy *compound);
+void cosy_free(void *p);
 
 /**
  * cosy_error() - why the last cosy_init() of this thread failed
@@ -152,6 +153,86 @@ void cosy_free(struct cosy *compound);
  * the thread's next cosy_init(); "" if there was no failure.
  */
 const char *cosy_error(void);
+
+/*
+ * Segments: the memory that user functions work on.
+ *
+ * A segment is 4 GiB of addresses that have the upper half in common; a
+ * function that runs in the kernel reaches one of them and nothing else.
+ * Pointers into it, and in it, mean the same on both sides. It can be used like
+ * any other memory: NULL and the first and last 64 KiB are never part of it.
+ *
+ * All functions below are thread-safe and not async-signal-safe.
+ */
+
+/** struct cosy_segment - a segment; opaque */
+struct cosy_segment;
+
+/**
+ * cosy_segment_create() - a new segment
+ * @size: bytes it may have at most, 0 for as many as possible: 4 GiB less
+ *	  128 KiB. Memory is taken only as it is allocated
+ *
+ * Return: the segment; NULL with errno EINVAL (too large), ENOMEM.
+ */
+struct cosy_segment *cosy_segment_create(size_t size);
+
+/**
+ * cosy_segment_use() - choose what this thread allocates from
+ * @segment: the segment; NULL for the one that all threads share
+ *
+ * A thread begins with the shared one, which is made when it is first needed.
+ *
+ * Return: what was chosen before.
+ */
+struct cosy_segment *cosy_segment_use(struct cosy_segment *segment);
+
+/**
+ * cosy_segment_destroy() - give a segment back, with everything in it
+ * @segment: from cosy_segment_create(), or NULL; no other thread may have chosen
+ *	     it, no region may be using it
+ */
+void cosy_segment_destroy(struct cosy_segment *segment);
+
+/**
+ * cosy_malloc() - memory from the segment this thread has chosen
+ * @size: bytes
+ *
+ * As malloc(); given back by cosy_free(), by any thread.
+ *
+ * Return: the memory, aligned for everything; NULL with errno ENOMEM.
+ */
+void *cosy_malloc(size_t size);
+
+/** cosy_calloc() - as calloc(), from the segment this thread has chosen */
+void *cosy_calloc(size_t count, size_t size);
+
+/**
+ * cosy_realloc() - as realloc()
+ * @p:	  memory from a segment, in which it stays; or NULL, then as cosy_malloc()
+ * @size: bytes; 0 does not give it back
+ *
+ * Return: the memory; NULL with errno ENOMEM, or EINVAL (not of a segment).
+ */
+void *cosy_realloc(void *p, size_t size);
+
+/**
+ * cosy_aligned_alloc() - as aligned_alloc(), from the segment this thread has
+ * chosen
+ * @alignment: a power of two
+ * @size:      bytes
+ *
+ * Return: the memory; NULL with errno ENOMEM, or EINVAL (alignment).
+ */
+void *cosy_aligned_alloc(size_t alignment, size_t size);
+
+/**
+ * cosy_usable_size() - how many bytes there are at least
+ * @p: memory from a segment, or NULL
+ *
+ * Return: their number, not less than was asked for.
+ */
+size_t cosy_usable_size(const void *p);
 
 #ifdef __cplusplus
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * compound.c - compounds by hand: cosy_init(), cosy_run(), cosy_free().
+ * compound.c - compounds by hand: cosy_init(), cosy_run().
  *
  * A struct cosy is a region without a place in a program, hence without native
  * code and up-calls.
@@ -116,10 +116,8 @@ COSY_EXPORT int64_t cosy_run(struct cosy *compound, uint64_t *frame)
 	return exit;
 }
 
-COSY_EXPORT void cosy_free(struct cosy *compound)
+void cosy_compound_free(struct cosy *compound)
 {
-	if (!compound)
-		return;
 	cosy_stats_print(&compound->region);
 	cosy_held_free(&compound->region);
 	free(compound);

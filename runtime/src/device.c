@@ -130,8 +130,7 @@ static int duplicate_hidden(int fd)
 	return copy;
 }
 
-/* Give @fd a number the program does not see; consumes @fd. */
-static int move_out_of_sight(int fd)
+int cosy_device_hide(int fd)
 {
 	struct rlimit limit;
 	int copy;
@@ -179,7 +178,7 @@ static int open_device(struct cosy_info *info)
 		sys_close((int)fd);
 		return (int)ret;
 	}
-	return move_out_of_sight((int)fd);
+	return cosy_device_hide((int)fd);
 }
 
 /* Return: the device number @fd refers to, 0 if it is no character device. */

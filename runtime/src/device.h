@@ -43,6 +43,16 @@ int cosy_device_get(void);
 int cosy_device_get_own(void);
 
 /**
+ * cosy_device_hide() - give a descriptor a number the program does not see
+ * @fd: a descriptor of ours, close-on-exec; given up
+ *
+ * Async-signal-safe, thread-safe.
+ *
+ * Return: the descriptor's number now; @fd if there is no better one.
+ */
+int cosy_device_hide(int fd);
+
+/**
  * cosy_device_available() - can the kernel run regions in this process?
  * @explain: if not, say why on stderr, once per process
  *

@@ -17,6 +17,8 @@
 #define OPTIONS_DEBUG	(1u << 9)
 #define OPTIONS_PLAIN	(1u << 10)
 #define OPTIONS_EXECUTOR 0xffu
+#define OPTIONS_FUNCTIONS_SHIFT 16
+#define OPTIONS_FUNCTIONS 0xffu
 
 static uint32_t options;
 
@@ -34,19 +36,30 @@ static bool is_on(const char *name)
 	return value && *value && strcmp(value, "0");
 }
 
-/* Return: false if @name is no executor. */
-static bool executor_by_name(const char *name, enum cosy_executor *executor)
-{
-	static const char *const names[] = {
-		[COSY_EXECUTOR_AUTO] = "auto",
-		[COSY_EXECUTOR_KERNEL] = "kernel",
-		[COSY_EXECUTOR_USER] = "user",
-		[COSY_EXECUTOR_NATIVE] = "native",
-	};
+/* By enum cosy_executor and enum cosy_functions; both begin with "auto". */
+static const char *const executors[] = {
+	[COSY_EXECUTOR_AUTO] = "auto",
+	[COSY_EXECUTOR_KERNEL] = "kernel",
+	[COSY_EXECUTOR_USER] = "user",
+	[COSY_EXECUTOR_NATIVE] = "native",
+	NULL
+};
+static const char *const functions[] = {
+	[COSY_FUNCTIONS_AUTO] = "auto",
+	[COSY_FUNCTIONS_KERNEL] = "kernel",
+	[COSY_FUNCTIONS_NATIVE] = "native",
+	NULL
+};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+/* The place of @name in @names; 0, and false, if it is unknown. */
+static bool by_name(const char *name, const char *const *names, uint32_t *place)
+{
+	*place = 0;
+	if (!name || !*name)
+		return true;
+	for (uint32_t i = 0; names[i]; i++) {
 		if (!strcmp(name, names[i])) {
-			*executor = (enum cosy_executor)i;
+			*place = i;
 			return true;
 		}
 	}
@@ -56,11 +69,12 @@ static bool executor_by_name(const char *name, enum cosy_executor *executor)
 static uint32_t read_environment(void)
 {
 	const char *name = secure_getenv("COSY_EXECUTOR");
-	enum cosy_executor executor = COSY_EXECUTOR_AUTO;
-	bool known = !name || !*name || executor_by_name(name, &executor);
-	uint32_t found = OPTIONS_READ | executor;
-	uint32_t expected = 0;
+	const char *where = secure_getenv("COSY_FUNCTIONS");
+	uint32_t executor, function, found, expected = 0;
+	bool known = by_name(name, executors, &executor);
+	bool known_where = by_name(where, functions, &function);
 
+	found = OPTIONS_READ | executor | function << OPTIONS_FUNCTIONS_SHIFT;
 	if (is_on("COSY_STATS"))
 		found |= OPTIONS_STATS;
 	if (is_on("COSY_DEBUG"))
@@ -76,6 +90,10 @@ static uint32_t read_environment(void)
 		cosy_message("COSY_EXECUTOR=", name,
 			     " is unknown (known: auto, kernel, user, native);"
 			     " using auto", NULL);
+	if (!known_where)
+		cosy_message("COSY_FUNCTIONS=", where,
+			     " is unknown (known: auto, kernel, native);"
+			     " using auto", NULL);
 	return found;
 }
 
@@ -87,6 +105,8 @@ struct cosy_options cosy_options(void)
 		word = read_environment();
 	return (struct cosy_options){
 		.executor = (enum cosy_executor)(word & OPTIONS_EXECUTOR),
+		.functions = (enum cosy_functions)
+			(word >> OPTIONS_FUNCTIONS_SHIFT & OPTIONS_FUNCTIONS),
 		.stats = word & OPTIONS_STATS,
 		.debug = word & OPTIONS_DEBUG,
 		.plain = word & OPTIONS_PLAIN,

@@ -15,15 +15,24 @@ enum cosy_executor {
 	COSY_EXECUTOR_NATIVE,	/* the native code */
 };
 
+/** enum cosy_functions - where user functions run (COSY_FUNCTIONS) */
+enum cosy_functions {
+	COSY_FUNCTIONS_AUTO,	/* where it takes less time */
+	COSY_FUNCTIONS_KERNEL,	/* in the kernel where it can, else natively */
+	COSY_FUNCTIONS_NATIVE,	/* natively */
+};
+
 /**
  * struct cosy_options - the environment, read once
  * @executor: COSY_EXECUTOR
+ * @functions: COSY_FUNCTIONS
  * @stats:    COSY_STATS: count, and print the counts at exit
  * @debug:    COSY_DEBUG: say why something is not done in the kernel
  * @plain:    COSY_FAST=0: the module makes each call as it is
  */
 struct cosy_options {
 	enum cosy_executor executor;
+	enum cosy_functions functions;
 	bool stats;
 	bool debug;
 	bool plain;

@@ -22,6 +22,7 @@
 
 #include "device.h"
 #include "export.h"
+#include "function.h"
 #include "held.h"
 #include "limit.h"
 #include "message.h"
@@ -34,6 +35,8 @@
 
 /* How often one entry tries to get its descriptor or handle back. */
 #define MAX_RECOVERIES 4
+
+const struct cosy_function_hooks *cosy_function_hooks;
 
 /* How an entry ended, see linux/cosy.h. */
 static inline bool entry_done(long ret)
@@ -308,7 +311,15 @@ resume(struct cosy_region *region, uint64_t *frame, struct cosy_run *run,
 			case COSY_DONE:
 				return (int64_t)run->value;
 			case COSY_UPCALL:
-				call_up(region, held, frame, run->value);
+				if (!cosy_function_hooks ||
+				    !cosy_function_hooks->upcall(region, held,
+								 frame, run))
+					call_up(region, held, frame,
+						run->value);
+				break;
+			case COSY_FAILED:
+				cosy_function_hooks->failed(region, held, frame,
+							    run);
 				break;
 			case COSY_STEP:
 				if (run->value == COSY_STEP_TRACED) {

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include <cosy.h>
 #include <cosy/region.h>
 
 #include "options.h"
@@ -33,5 +34,11 @@ static inline bool cosy_region_has_native(const struct cosy_region *region)
  * Return: KERNEL, USER or NATIVE.
  */
 enum cosy_executor cosy_region_executor(const struct cosy_region *region);
+
+/**
+ * cosy_compound_free() - cosy_free() of a compound
+ * @compound: from cosy_init()
+ */
+void cosy_compound_free(struct cosy *compound);
 
 #endif /* COSY_RUNTIME_REGION_H */

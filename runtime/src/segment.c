@@ -1,0 +1,503 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * segment.c - segments: 4 GiB of addresses that a user function can reach.
+ *
+ * A segment's addresses are reserved as a whole, without access, and made
+ * accessible from the lower end as its heap grows (an arena's are from the
+ * beginning, and memory is taken where it is touched). When the program has user
+ * functions and the privilege to load them, the memory is a BPF arena, which
+ * the kernel sees too; otherwise it is ordinary memory, and the functions run
+ * natively.
+ *
+ * The kernel sees pages of an arena only once they have been touched from user
+ * mode, and does not bring them in itself. So each page of a block is touched
+ * when the block is given out.
+ *
+ * A child process does not get its parent's arenas. So that it finds its memory
+ * as after every fork(), a copy of it is made on the way, and the child's
+ * segment is that: private, and no arena.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/bpf.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "device.h"
+#include "export.h"
+#include "message.h"
+#include "options.h"
+#include "segment.h"
+#include "sys.h"
+
+#define PAGE		4096u
+#define PAGES		(COSY_SEGMENT_SPAN / PAGE)
+/* What is between the guards. */
+#define SPACE		(COSY_SEGMENT_SPAN - 2 * COSY_SEGMENT_GUARD)
+#define MAP_TYPE_ARENA	33	/* since Linux 6.9; not in older headers */
+
+/* The heap grows by at least this much, and by a fraction of what it has. */
+#define GROW		((size_t)1 << 20)
+#define GROW_FRACTION	4
+
+/* User addresses have 47 bits. */
+#define NSEGMENTS	(1u << (47 - 32))
+
+/* By the upper half of their addresses. */
+static struct cosy_segment *segments[NSEGMENTS];
+
+/* Of the changes to the table, and held while the process forks. */
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct cosy_segment *shared;	/* by all threads that chose no other */
+static _Thread_local struct cosy_segment *chosen;
+
+static bool want_arenas;
+
+void (*cosy_segment_made)(struct cosy_segment *segment);
+void (*cosy_segment_forget)(struct cosy_segment *segment);
+
+struct cosy_segment *cosy_segment_of(const void *p)
+{
+	uintptr_t number = (uintptr_t)p / COSY_SEGMENT_SPAN;
+
+	if (number >= NSEGMENTS)
+		return NULL;
+	return __atomic_load_n(&segments[number], __ATOMIC_ACQUIRE);
+}
+
+void cosy_segment_want_arenas(void)
+{
+	__atomic_store_n(&want_arenas, true, __ATOMIC_RELAXED);
+}
+
+/* Addresses of a segment, without access to them. */
+static char *reserve(void)
+{
+	const size_t span = COSY_SEGMENT_SPAN;
+	char *any, *base;
+
+	any = mmap(NULL, 2 * span, PROT_NONE,
+		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (any == MAP_FAILED)
+		return NULL;
+	base = (char *)(((uintptr_t)any + span - 1) / span * span);
+	if (base > any)
+		munmap(any, (size_t)(base - any));
+	munmap(base + span, span - (size_t)(base - any));
+	return base;
+}
+
+/*
+ * An arena is accessible as a whole or not at all: its mapping does not let
+ * itself be split. So the guards are left out of it.
+ *
+ * Return: the descriptor of an arena in the segment at @base, -1 if there is none.
+ */
+static int map_arena(char *base)
+{
+	char *start = base + COSY_SEGMENT_GUARD;
+	union bpf_attr attr;
+	long fd;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.map_type = MAP_TYPE_ARENA;
+	attr.map_flags = BPF_F_MMAPABLE;
+	attr.max_entries = SPACE / PAGE;
+	attr.map_extra = (uintptr_t)start;
+	memcpy(attr.map_name, "cosy_segment", sizeof("cosy_segment"));
+	fd = cosy_sys(SYS_bpf, BPF_MAP_CREATE, (long)&attr, sizeof(attr));
+	if (fd < 0)
+		return -1;
+	fd = cosy_device_hide((int)fd);
+	if (mmap(start, SPACE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
+		 (int)fd, 0) != MAP_FAILED)
+		return (int)fd;
+	close((int)fd);
+	/* Should it have gone, it may not be somebody else's. */
+	mmap(start, SPACE, PROT_NONE,
+	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+	return -1;
+}
+
+static bool arena_wanted(void)
+{
+	return __atomic_load_n(&want_arenas, __ATOMIC_RELAXED) &&
+	       cosy_options().functions != COSY_FUNCTIONS_NATIVE &&
+	       cosy_device_available(false);
+}
+
+/* Memory for the heap, @size bytes more. */
+static bool extend(struct cosy_segment *segment, size_t size)
+{
+	if (size > (size_t)(segment->limit - segment->end))
+		return false;
+	if (segment->map < 0 &&
+	    mprotect(segment->end, size, PROT_READ | PROT_WRITE))
+		return false;
+	segment->end += size;
+	return true;
+}
+
+/* Room for a block that did not fit. */
+static bool grow(struct cosy_segment *segment, size_t size, size_t alignment)
+{
+	size_t has = (size_t)(segment->end - segment->base);
+	size_t left = (size_t)(segment->limit - segment->end);
+	size_t need = size + alignment + COSY_HEAP_OVERHEAD;
+	size_t want;
+
+	need = (need + PAGE - 1) / PAGE * PAGE;
+	/* What is free at the end counts, too, but not what is elsewhere. */
+	if (size > left + cosy_heap_unused(segment->heap))
+		return false;
+	if (need > left)
+		need = left;
+	want = need > has / GROW_FRACTION ? need : has / GROW_FRACTION;
+	want = (want + GROW - 1) / GROW * GROW;
+	if (want > left)
+		want = need;
+	if (!want || !extend(segment, want))
+		return false;
+	cosy_heap_grow(segment->heap, want);
+	return true;
+}
+
+static bool is_present(const struct cosy_segment *segment, uint64_t page)
+{
+	return segment->present[page / 64] >> page % 64 & 1;
+}
+
+/* Bring the pages of a block in; it is nobody's yet. */
+static bool populate(struct cosy_segment *segment, char *block, size_t size)
+{
+	uint64_t first = (uint64_t)(block - segment->base) / PAGE;
+	uint64_t last = (uint64_t)(block - segment->base + size - 1) / PAGE;
+
+	if (segment->map < 0)
+		return true;
+	while (first <= last) {
+		uint64_t n = 0;
+
+		while (first + n <= last && !is_present(segment, first + n))
+			n++;
+		/* Fails where a touch would be a SIGSEGV: there is no memory. */
+		if (n && madvise(segment->base + first * PAGE, n * PAGE,
+				 MADV_POPULATE_WRITE))
+			return false;
+		for (; n; n--, first++)
+			segment->present[first / 64] |= (uint64_t)1 << first % 64;
+		while (first <= last && is_present(segment, first))
+			first++;
+	}
+	return true;
+}
+
+void *cosy_segment_alloc(struct cosy_segment *segment, size_t size,
+			 size_t alignment)
+{
+	void *block = NULL;
+
+	if (!size)
+		size = 1;
+	if (size > COSY_SEGMENT_SPAN || alignment > COSY_SEGMENT_SPAN)
+		return NULL;
+	pthread_mutex_lock(&segment->lock);
+	do
+		block = cosy_heap_alloc(segment->heap, size, alignment);
+	while (!block && grow(segment, size, alignment));
+	if (block && !populate(segment, block,
+			       cosy_heap_size(segment->heap, block))) {
+		cosy_heap_free(segment->heap, block);
+		block = NULL;
+	}
+	pthread_mutex_unlock(&segment->lock);
+	return block;
+}
+
+bool cosy_segment_resize(struct cosy_segment *segment, void *block, size_t size)
+{
+	bool fits = false;
+
+	if (size > COSY_SEGMENT_SPAN)
+		return false;
+	pthread_mutex_lock(&segment->lock);
+	if (cosy_heap_size(segment->heap, block) >= size)
+		fits = true;
+	else if (cosy_heap_expand(segment->heap, block, size))
+		fits = populate(segment, block,
+				cosy_heap_size(segment->heap, block));
+	pthread_mutex_unlock(&segment->lock);
+	return fits;
+}
+
+size_t cosy_segment_size(struct cosy_segment *segment, const void *block)
+{
+	size_t size;
+
+	/* What the heap knows of a block is beside what it knows of the next. */
+	pthread_mutex_lock(&segment->lock);
+	size = cosy_heap_size(segment->heap, block);
+	pthread_mutex_unlock(&segment->lock);
+	return size;
+}
+
+void cosy_segment_free(struct cosy_segment *segment, void *block)
+{
+	pthread_mutex_lock(&segment->lock);
+	cosy_heap_free(segment->heap, block);
+	pthread_mutex_unlock(&segment->lock);
+}
+
+/*
+ * Fork
+ */
+
+/* A copy of all that there is of a segment, in a file without name. */
+static int copy_of(const struct cosy_segment *segment)
+{
+	const char *from = segment->base + COSY_SEGMENT_GUARD;
+	int fd = memfd_create("cosy-segment", MFD_CLOEXEC);
+
+	if (fd < 0 || ftruncate(fd, segment->end - segment->base)) {
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	while (from < segment->end) {
+		unsigned char resident[256];
+		size_t count = (size_t)(segment->end - from) / PAGE;
+
+		if (count > sizeof(resident))
+			count = sizeof(resident);
+		if (mincore((void *)from, count * PAGE, resident))
+			memset(resident, 1, sizeof(resident));
+		for (size_t i = 0; i < count; i++) {
+			ssize_t n = PAGE;
+
+			/* A page that was never touched reads as a hole does. */
+			if (!(resident[i] & 1))
+				continue;
+			while (i + 1 < count && resident[i + 1] & 1) {
+				n += PAGE;
+				i++;
+			}
+			if (pwrite(fd, from + (i + 1) * PAGE - n, (size_t)n,
+				   from + (i + 1) * PAGE - n - segment->base) != n) {
+				close(fd);
+				return -1;
+			}
+		}
+		from += count * PAGE;
+	}
+	return fd;
+}
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&table_lock);
+	for (unsigned int i = 0; i < NSEGMENTS; i++) {
+		if (!segments[i])
+			continue;
+		pthread_mutex_lock(&segments[i]->lock);
+		if (segments[i]->map >= 0)
+			segments[i]->copy = copy_of(segments[i]);
+	}
+}
+
+static void unlock_all(void)
+{
+	for (unsigned int i = 0; i < NSEGMENTS; i++)
+		if (segments[i])
+			pthread_mutex_unlock(&segments[i]->lock);
+	pthread_mutex_unlock(&table_lock);
+}
+
+static void after_fork_in_parent(void)
+{
+	for (unsigned int i = 0; i < NSEGMENTS; i++) {
+		if (!segments[i] || segments[i]->map < 0)
+			continue;
+		if (segments[i]->copy >= 0)
+			close(segments[i]->copy);
+		segments[i]->copy = -1;
+	}
+	unlock_all();
+}
+
+/* Put the copy where the arena is missing. */
+static void take_copy(struct cosy_segment *segment)
+{
+	size_t size = (size_t)(segment->end - segment->base);
+
+	if (segment->copy < 0 ||
+	    mmap(segment->base, COSY_SEGMENT_SPAN, PROT_NONE,
+		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1,
+		 0) == MAP_FAILED ||
+	    mmap(segment->base, size, PROT_READ | PROT_WRITE,
+		 MAP_PRIVATE | MAP_FIXED, segment->copy, 0) == MAP_FAILED ||
+	    mprotect(segment->base, COSY_SEGMENT_GUARD, PROT_NONE)) {
+		cosy_message("no memory for a copy of a segment in a child "
+			     "process", NULL);
+		abort();
+	}
+	close(segment->copy);
+	close(segment->map);
+	segment->copy = -1;
+	segment->map = -1;
+}
+
+static void after_fork_in_child(void)
+{
+	for (unsigned int i = 0; i < NSEGMENTS; i++)
+		if (segments[i] && segments[i]->map >= 0)
+			take_copy(segments[i]);
+	unlock_all();
+}
+
+/*
+ * Segments come and go
+ */
+
+static void give_back(struct cosy_segment *segment)
+{
+	munmap(segment->base, COSY_SEGMENT_SPAN);
+	if (segment->map >= 0)
+		close(segment->map);
+	if (segment->present)
+		munmap(segment->present, PAGES / 8);
+	free(segment);
+}
+
+static struct cosy_segment *make(size_t size)
+{
+	struct cosy_segment *segment = calloc(1, sizeof(*segment));
+
+	if (!segment)
+		return NULL;
+	pthread_mutex_init(&segment->lock, NULL);
+	segment->map = segment->copy = -1;
+	segment->base = reserve();
+	if (!segment->base) {
+		free(segment);
+		return NULL;
+	}
+	if (arena_wanted())
+		segment->map = map_arena(segment->base);
+	if (segment->map >= 0) {
+		void *bits = mmap(NULL, PAGES / 8, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+				  -1, 0);
+
+		if (bits == MAP_FAILED) {
+			give_back(segment);
+			return NULL;
+		}
+		segment->present = bits;
+	}
+	segment->end = segment->base + COSY_SEGMENT_GUARD;
+	segment->limit = segment->end + size;
+	if (!extend(segment, size < GROW ? size : GROW)) {
+		give_back(segment);
+		return NULL;
+	}
+	segment->heap = cosy_heap_init(segment->base + COSY_SEGMENT_GUARD,
+				       (size_t)(segment->end - segment->base) -
+				       COSY_SEGMENT_GUARD);
+	return segment;
+}
+
+static struct cosy_segment *create(size_t size)
+{
+	static bool handlers;
+	struct cosy_segment *segment;
+
+	if (!handlers && pthread_atfork(before_fork, after_fork_in_parent,
+					after_fork_in_child))
+		return NULL;
+	handlers = true;
+	segment = make(size);
+	if (segment && segment->map >= 0 && cosy_segment_made)
+		cosy_segment_made(segment);
+	if (segment)
+		__atomic_store_n(&segments[(uintptr_t)segment->base /
+					   COSY_SEGMENT_SPAN],
+				 segment, __ATOMIC_RELEASE);
+	return segment;
+}
+
+COSY_EXPORT struct cosy_segment *cosy_segment_create(size_t size)
+{
+	struct cosy_segment *segment;
+
+	if (!size)
+		size = SPACE;
+	size = (size + PAGE - 1) / PAGE * PAGE;
+	if (!size || size > SPACE) {
+		errno = EINVAL;
+		return NULL;
+	}
+	pthread_mutex_lock(&table_lock);
+	segment = create(size);
+	pthread_mutex_unlock(&table_lock);
+	if (!segment)
+		errno = ENOMEM;
+	return segment;
+}
+
+COSY_EXPORT void cosy_segment_destroy(struct cosy_segment *segment)
+{
+	if (!segment)
+		return;
+	if (segment->map >= 0 && cosy_segment_forget)
+		cosy_segment_forget(segment);
+	if (chosen == segment)
+		chosen = NULL;
+	pthread_mutex_lock(&table_lock);
+	__atomic_store_n(&segments[(uintptr_t)segment->base / COSY_SEGMENT_SPAN],
+			 NULL, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&table_lock);
+	pthread_mutex_destroy(&segment->lock);
+	give_back(segment);
+}
+
+COSY_EXPORT struct cosy_segment *cosy_segment_use(struct cosy_segment *segment)
+{
+	struct cosy_segment *before = chosen;
+
+	chosen = segment;
+	return before;
+}
+
+void cosy_segment_each(void (*visit)(struct cosy_segment *segment, void *data),
+		       void *data)
+{
+	pthread_mutex_lock(&table_lock);
+	for (unsigned int i = 0; i < NSEGMENTS; i++)
+		if (segments[i])
+			visit(segments[i], data);
+	pthread_mutex_unlock(&table_lock);
+}
+
+struct cosy_segment *cosy_segment_current(void)
+{
+	struct cosy_segment *segment = chosen;
+
+	if (segment)
+		return segment;
+	segment = __atomic_load_n(&shared, __ATOMIC_ACQUIRE);
+	if (segment)
+		return segment;
+	pthread_mutex_lock(&table_lock);
+	segment = shared;
+	if (!segment) {
+		segment = create(SPACE);
+		__atomic_store_n(&shared, segment, __ATOMIC_RELEASE);
+	}
+	pthread_mutex_unlock(&table_lock);
+	return segment;
+}
