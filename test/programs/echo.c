@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // An echo server with epoll, and its clients
 // RUN: %cosy-cc -O2 -D_GNU_SOURCE %s -o %t && %run-all %t 5 | FileCheck %s
-// CHECK: client 0: 100 messages, 3350 bytes
-// CHECK: client 4: 100 messages, 3350 bytes
-// CHECK: server: 5 clients, 16750 bytes
+// CHECK: client 0: 100 messages, 3325 bytes
+// CHECK: client 4: 100 messages, 3325 bytes
+// CHECK: server: 5 clients, 16625 bytes
 #include <cosy.h>
 #include <errno.h>
 #include <fcntl.h>

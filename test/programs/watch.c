@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Watch a directory with inotify and print what happens in it
-// RUN: %cosy-cc -O2 -D_GNU_SOURCE %s -o %t
-// RUN: %run-all --vm --before 'rm -rf %t.dir; mkdir %t.dir' %t %t.dir | FileCheck %s
+// (one that it makes itself, since network file systems do not tell of all changes)
+// RUN: %cosy-cc -O2 -D_GNU_SOURCE -Wno-cosy-end-not-reached %s -o %t && %run-all %t | FileCheck %s
 // CHECK: create one
 // CHECK-NEXT: modify one
 // CHECK-NEXT: close one
@@ -11,11 +11,13 @@
 // CHECK-NEXT: delete two
 // CHECK-NEXT: delete directory sub
 // CHECK-NEXT: create stop
+// CHECK-NOT: {{.}}
 #include <cosy.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
@@ -49,6 +51,7 @@ static void play(const char *dir)
 	unlink("two");
 	rmdir("sub");
 	mkdir("stop", 0755);
+	rmdir("stop");
 	_exit(0);
 }
 
@@ -84,20 +87,23 @@ stop:
 	return 0;
 }
 
-int main(int argc, char *argv[])
+int main(void)
 {
+	char dir[] = "/tmp/cosy-watch-XXXXXX";
 	int fd = inotify_init1(IN_CLOEXEC), status;
 	pid_t player;
 
-	if (argc != 2 || fd < 0 ||
-	    inotify_add_watch(fd, argv[1], IN_CREATE | IN_DELETE | IN_MOVE | IN_MODIFY | IN_CLOSE_WRITE) < 0) {
+	if (fd < 0 || !mkdtemp(dir) ||
+	    inotify_add_watch(fd, dir, IN_CREATE | IN_DELETE | IN_MOVE | IN_MODIFY | IN_CLOSE_WRITE) < 0) {
 		perror("watch");
 		return 1;
 	}
 	player = fork();
 	if (!player)
-		play(argv[1]);
+		play(dir);
 	if (watch(fd))
 		return 1;
-	return waitpid(player, &status, 0) != player || status;
+	if (waitpid(player, &status, 0) != player || status)
+		return 1;
+	return rmdir(dir);
 }
