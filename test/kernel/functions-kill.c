@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * functions-kill.c - functions that run for ever: they die at once, leave others
+ * their share, end when their time is up, and do not mind what is taken away
+ * meanwhile.
+ */
+// RUN: %compile-bpf %S/Inputs/functions.bpf.c -o %t.bpf.o
+// RUN: %compile %s -o %t -lbpf -lelf -lz
+// RUN: %vm %t %t.bpf.o
+#include "function.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+static const char *file;
+static int dev;
+static struct segment seg;
+static struct bpf_object *object;
+
+/* In a process of its own, for an arena belongs to one. */
+static __u64 prepare_spin(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	dev = open_device();
+	seg = segment_create();
+	object = functions_load(dev, file, &seg);
+	*(volatile __u64 *)(seg.base + 0x10000) = 0;
+	return must_bind(dev, object, &seg, "spin");
+}
+
+static void set_time(const char *ms)
+{
+	FILE *f = fopen("/sys/module/cosy/parameters/function_time", "w");
+
+	if (!f || fputs(ms, f) < 0 || fclose(f))
+		die("function_time");
+}
+
+static pid_t spin(int ready)
+{
+	pid_t pid = fork();
+
+	if (!pid) {
+		__u64 frame[7] = { 0 }, handle = prepare_spin();
+		struct cosy_run run;
+
+		if (write(ready, "", 1) != 1)
+			_exit(1);
+		/* The kernel's own limit of iterations may end it: once more. */
+		for (;;)
+			call(dev, handle, frame, &run, seg.base + 0x10000, 0, 0);
+	}
+	return pid;
+}
+
+static void test_kill(const int *ready)
+{
+	double best = 1000;
+	int status = 0;
+	char c;
+
+	for (int i = 0; i < 5; i++) {
+		pid_t pid = spin(ready[1]);
+		double start;
+
+		if (read(ready[0], &c, 1) != 1)
+			die("read");
+		usleep(100000);
+		start = now();
+		kill(pid, SIGKILL);
+		waitpid(pid, &status, 0);
+		start = now() - start;
+		if (start < best)
+			best = start;
+	}
+	check(WIFSIGNALED(status) && best < 0.05, "SIGKILL: dead within %.1f ms",
+	      best * 1e3);
+}
+
+static void test_fair(const int *ready)
+{
+	struct timespec ts;
+	cpu_set_t one, all;
+	double start, last, gap = 0, share;
+	pid_t pid;
+	int status;
+	char c;
+
+	sched_getaffinity(0, sizeof(all), &all);
+	CPU_ZERO(&one);
+	CPU_SET(0, &one);
+	sched_setaffinity(0, sizeof(one), &one);
+	pid = spin(ready[1]);
+	if (read(ready[0], &c, 1) != 1)
+		die("read");
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	share = ts.tv_sec + ts.tv_nsec / 1e9;
+	start = last = now();
+	while (last - start < 1) {
+		double t = now();
+
+		if (t - last > gap)
+			gap = t - last;
+		last = t;
+	}
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	share = ts.tv_sec + ts.tv_nsec / 1e9 - share;
+	kill(pid, SIGKILL);
+	waitpid(pid, &status, 0);
+	sched_setaffinity(0, sizeof(all), &all);
+	check(share > 0.3 && gap < 1, "beside it: %.0f %% of the CPU, waits at most %.1f ms",
+	      share * 100, gap * 1e3);
+}
+
+struct thread {
+	pthread_t thread;
+	__u64 handle;
+	long ret;
+	struct cosy_run run;
+};
+
+static void *in_thread(void *arg)
+{
+	struct thread *thread = arg;
+	__u64 frame[7] = { 0 };
+
+	thread->ret = call(dev, thread->handle, frame, &thread->run,
+			   seg.base + 0x10000, 0, 0);
+	return NULL;
+}
+
+/* Everything is taken away while threads are in the function; all come back. */
+static int take_away(void)
+{
+	struct cosy_bind bind = { 0 };
+	struct thread threads[4];
+	__u64 handle = prepare_spin();
+	int bad = 0;
+
+	bind.base = (uintptr_t)seg.base;
+	for (int i = 0; i < 4; i++) {
+		threads[i].handle = handle;
+		pthread_create(&threads[i].thread, NULL, in_thread, &threads[i]);
+	}
+	usleep(200000);
+	bad |= bind_function(dev, handle, -1, &bind);
+	bad |= ioctl(dev, COSY_IOC_UNLOAD, &handle);
+	bpf_object__close(object);
+	close(seg.map);
+	munmap(seg.base, SEGMENT_SIZE);
+	close(dev);
+	for (int i = 0; i < 4; i++) {
+		pthread_join(threads[i].thread, NULL);
+		bad |= threads[i].ret != COSY_RUN_LEFT ||
+		       threads[i].run.status != COSY_FAILED ||
+		       (threads[i].run.value != COSY_FUNCTION_TIME &&
+			threads[i].run.value != COSY_FUNCTION_LOOP);
+	}
+	return bad;
+}
+
+/* The process ends, or becomes another one, while a thread is in the function. */
+static int end_around(bool exec)
+{
+	struct thread thread = { .handle = prepare_spin() };
+
+	pthread_create(&thread.thread, NULL, in_thread, &thread);
+	usleep(200000);
+	if (exec)
+		execl("/bin/true", "true", NULL);
+	_exit(exec);
+}
+
+static void in_process(const char *what, int (*test)(void))
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid)
+		_exit(test());
+	waitpid(pid, &status, 0);
+	check(!status, "%s, status %#x", what, status);
+}
+
+static int end_by_exec(void)
+{
+	return end_around(true);
+}
+
+static int end_by_exit(void)
+{
+	return end_around(false);
+}
+
+/* A child that goes on with what its parent has bound is not let in. */
+static int child(void)
+{
+	__u64 frame[7] = { 0 }, handle;
+	struct cosy_run run;
+	int status;
+	pid_t pid;
+
+	prepare_spin();
+	handle = must_bind(dev, object, &seg, "arguments");
+	if (call(dev, handle, frame, &run, NULL, 0, 0) != done(0))
+		return 1;
+	pid = fork();
+	if (!pid)
+		_exit(call(dev, handle, frame, &run, NULL, 0, 0) != COSY_RUN_LEFT ||
+		      run.status != COSY_UPCALL);
+	waitpid(pid, &status, 0);
+	return status != 0;
+}
+
+int main(int argc, char **argv)
+{
+	int ready[2];
+
+	if (argc < 2 || pipe(ready))
+		return 2;
+	file = argv[1];
+	test_kill(ready);
+	test_fair(ready);
+	set_time("300");
+	in_process("taken away while running", take_away);
+	in_process("exec while running", end_by_exec);
+	in_process("exit while running", end_by_exit);
+	set_time("10000");
+	in_process("a child", child);
+	return finish();
+}
