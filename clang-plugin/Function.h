@@ -47,6 +47,9 @@ bool checkUserFunction(llvm::Function &F);
 /// Compiles \p F; \returns nothing after an error that has been reported.
 std::optional<FunctionProgram> compileUserFunction(llvm::Function &F);
 
+/// Is \p F what a sanitizer or profiler calls? Programs go without.
+bool isInstrumentation(const llvm::Function &F);
+
 /// Does \p I call a function that has a program? It is done by a CALL.
 bool isUserFunctionCall(const llvm::Instruction &I);
 

@@ -158,7 +158,21 @@ static void expandMemory(MemIntrinsic &MI) {
 
 void expandForBpf(Function &F) {
   for (Instruction &I : make_early_inc_range(instructions(F))) {
-    auto *II = dyn_cast<IntrinsicInst>(&I);
+    auto *CI = dyn_cast<CallInst>(&I);
+    if (!CI || !CI->getCalledFunction())
+      continue;
+    if (isInstrumentation(*CI->getCalledFunction())) {
+      // What would abort ends the program; natively it then aborts.
+      if (isa<UnreachableInst>(CI->getNextNode())) {
+        IRBuilder<> B(CI);
+        B.CreateCall(trap(*F.getParent()),
+                     {B.getInt32(COSY_FUNCTION_FAULT), B.getInt64(0)})
+            ->setDoesNotReturn();
+      }
+      CI->eraseFromParent();
+      continue;
+    }
+    auto *II = dyn_cast<IntrinsicInst>(CI);
     if (!II)
       continue;
     IRBuilder<> B(II);

@@ -10,6 +10,10 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
 
+extern "C" {
+#include <cosy/format.h>
+}
+
 #include <set>
 
 using namespace llvm;
@@ -41,6 +45,12 @@ SmallVector<Function *, 4> findUserFunctions(Module &M) {
   return List;
 }
 
+bool isInstrumentation(const Function &F) {
+  return F.getName().starts_with("__ubsan_handle_") ||
+         F.getName().starts_with("__sanitizer_cov_") ||
+         F.getName().starts_with("llvm.instrprof.");
+}
+
 namespace {
 
 class Checker {
@@ -48,12 +58,14 @@ public:
   explicit Checker(Function &Root) : Root(Root) {}
 
   bool run() {
+    checkSignature();
     visit(Root, nullptr);
     return Good;
   }
 
 private:
   void error(const Instruction *At, const Twine &Text);
+  void checkSignature();
   void visit(Function &F, const CallBase *From);
   void check(Instruction &I);
   void checkCall(CallBase &CB);
@@ -80,6 +92,26 @@ void Checker::error(const Instruction *At, const Twine &Text) {
   if (Loc && !Lines.insert({Loc->getFile(), Loc->getLine()}).second)
     return;
   reportError(F, Loc, "in a COSY_FUNCTION: " + Text);
+}
+
+/// From bitcode nobody has checked it on the source.
+void Checker::checkSignature() {
+  auto IsPlain = [](Type *Ty) {
+    return Ty->isPointerTy() || (Ty->isIntegerTy() && Ty->getIntegerBitWidth() <= 64);
+  };
+  Type *Result = Root.getReturnType();
+  bool Fits = Root.arg_size() <= COSY_MAX_ARGS && !Root.isVarArg() &&
+              (Result->isVoidTy() || IsPlain(Result)) &&
+              all_of(Root.args(), [&](Argument &A) {
+                return IsPlain(A.getType()) && !A.hasByValAttr() &&
+                       !A.hasStructRetAttr();
+              });
+  if (!Fits)
+    error(nullptr, "its arguments are at most " + Twine(COSY_MAX_ARGS) +
+                       " integers of at most 64 bits or pointers, and so is what "
+                       "it returns; pass the address of a structure");
+  else if (Root.isInterposable())
+    error(nullptr, "another definition may replace it; make it static");
 }
 
 void Checker::visit(Function &F, const CallBase *From) {
@@ -302,6 +334,9 @@ void Checker::check(Instruction &I) {
   if (auto *X = dyn_cast<AtomicCmpXchgInst>(&I))
     checkAtomic(I, X->getCompareOperand()->getType());
   if (auto *CB = dyn_cast<CallBase>(&I)) {
+    const Function *Callee = CB->getCalledFunction();
+    if (Callee && isInstrumentation(*Callee))
+      return;
     for (Value *A : CB->args())
       if (auto *C = dyn_cast<Constant>(A))
         if (!isa<IntrinsicInst>(CB) || !isa<Function>(C))

@@ -45,10 +45,10 @@ class ModuleRegions {
 public:
   ModuleRegions(Module &M, FunctionAnalysisManager &FAM, RegionOptions Options)
       : M(M), FAM(FAM), Options(Options), Functions(M), Table(M) {}
+  bool compileFunctions();
   bool run();
 
 private:
-  bool compileFunctions();
   void keepPristine(ArrayRef<Function *> Hosts);
   void processMarked(CallInst *Start, bool Optimized);
   bool processRegion(const Marked &E, const Marked::Beginning &At, bool Optimized);
@@ -310,14 +310,13 @@ bool ModuleRegions::compileFunctions() {
 }
 
 bool ModuleRegions::run() {
-  bool Changed = compileFunctions();
   SmallVector<Function *, 8> Hosts;
   for (Function &F : M)
     if (!markersOf(F, StartMarker).empty() || !markersOf(F, EndMarker).empty())
       Hosts.push_back(&F);
   if (Hosts.empty()) {
     Functions.finish();
-    return Changed;
+    return false;
   }
   for (Function *F : Hosts)
     expandComputedGotos(*F);
@@ -358,12 +357,14 @@ PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
       none_of(AllMarkers,
               [&](const StringLiteral *Name) { return M.getFunction(*Name); }))
     return PreservedAnalyses::all();
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  ModuleRegions Regions(M, FAM, Options);
+  bool Changed = Regions.compileFunctions();
   // Counters become what they are, a load, an addition and a store.
   if (Options.Profile)
     InstrProfilingLoweringPass(*Options.Profile, false).run(M, MAM);
-  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
-  return ModuleRegions(M, FAM, Options).run() ? PreservedAnalyses::none()
-                                              : PreservedAnalyses::all();
+  Changed |= Regions.run();
+  return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }
 
 } // namespace cosy
