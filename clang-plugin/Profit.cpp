@@ -109,8 +109,10 @@ private:
 } // namespace
 
 Ways Estimate::of(const Loop *L) const {
-  std::vector<const BasicBlock *> Blocks = All;
-  if (L) {
+  std::vector<const BasicBlock *> Blocks;
+  if (!L) {
+    Blocks = All;
+  } else {
     Blocks.assign(L->block_begin(), L->block_end());
     llvm::sort(Blocks, [&](auto *A, auto *B) {
       return Order.lookup(A) < Order.lookup(B);
