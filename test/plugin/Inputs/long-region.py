@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A region of N statements; or, with --check, whether the plugin's time in two reports of
+clang's -ftime-report (5,000 and 20,000 statements) is as it should be."""
+
+import random
+import re
+import sys
+
+
+def statement():
+    a, b, c = (random.choice("abcdefgh") for _ in range(3))
+    return random.choice([
+        f"{a} = {b} * {random.randint(2, 99)} + {c};",
+        f"{a} ^= {b} >> {random.randint(1, 9)};",
+        f"if ({a} > {b}) {c} += {random.randint(1, 999)};",
+        f"t[{a} & 63] = {b};",
+        f"{a} += t[{b} & 63];",
+        f"{a} += getpid() > {b};",
+        f"if (read(-1, t, {random.randint(1, 64)}) < 0) {a}++;",
+    ])
+
+
+def generate(count):
+    random.seed(1)
+    print("#include <cosy.h>\n#include <unistd.h>")
+    print("long region(long a, long b)\n{")
+    print("long c = 1, d = 2, e = 3, f = 4, g = 5, h = 6;\nstatic long t[64];\nCOSY_START;")
+    for _ in range(count):
+        print(statement())
+    print("COSY_END;\nreturn a + b + c + d + e + f + g + h;\n}")
+
+
+def seconds(report):
+    """User time of the plugin's pass: the first column of its line."""
+    with open(report, encoding="utf-8") as file:
+        match = re.search(r"^ *([0-9.]+) \(.*cosy::RegionPass$", file.read(), re.MULTILINE)
+    if not match:
+        sys.exit(f"{report}: no time of the plugin")
+    return float(match.group(1))
+
+
+if sys.argv[1] == "--check":
+    small, large = map(seconds, sys.argv[2:])
+    print(f"5,000 statements: {small} s, 20,000: {large} s")
+    # Four times as much, with room for a busy machine.
+    if large > 5 or large > 10 * max(small, 0.1):
+        sys.exit("the plugin takes too long")
+else:
+    generate(int(sys.argv[1]))
