@@ -8,18 +8,6 @@
 // RUN:   %t $what > %t.native 2>/dev/null; echo "status $?" >> %t.native; \
 // RUN:   %vm env COSY_FUNCTIONS=kernel %t $what > %t.out 2> %t.err; echo "status $?" >> %t.out; \
 // RUN:   diff %t.native %t.out || exit 1; echo "$what:"; cat %t.err; done | %FileCheck %s
-//
-// CHECK: null:
-// CHECK: cosy: {{.*}}fail.c:[[#]]: function poke: wild access at 0x8{{$}}
-// CHECK: wild:
-// CHECK: cosy: {{.*}}fail.c:[[#]]: function poke: wild access at 0x{{[0-9a-f]+}}ffff8{{$}}
-// CHECK: late:
-// CHECK: cosy: {{.*}}fail.c:[[#]]: function late: wild access at 0x{{[0-9a-f]+}}ffff8{{$}}
-// CHECK: far:
-// CHECK: divide:
-// CHECK: cosy: {{.*}}fail.c:[[#]]: function divide: division by zero, or overflow{{$}}
-// CHECK: late-divide:
-// CHECK: cosy: {{.*}}fail.c:[[#]]: function divide: division by zero, or overflow{{$}}
 #include <cosy.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -45,6 +33,10 @@ COSY_FUNCTION
 static int poke(uint32_t *p)
 {
 	p[2] = 5;
+	// CHECK: null:
+	// CHECK: cosy: {{.*}}fail.c:[[#@LINE-2]]: function poke: wild access at 0x8{{$}}
+	// CHECK: wild:
+	// CHECK: cosy: {{.*}}fail.c:[[#@LINE-4]]: function poke: wild access at 0x{{[0-9a-f]+}}ffff8{{$}}
 	return 1;
 }
 
@@ -53,6 +45,9 @@ static int late(uint32_t *good, uint32_t *bad)
 {
 	*good = 7;
 	return bad[2];
+	// CHECK: late:
+	// CHECK: cosy: {{.*}}fail.c:[[#@LINE-2]]: function late: wild access at 0x{{[0-9a-f]+}}ffff8{{$}}
+	// CHECK: far:
 }
 
 COSY_FUNCTION
@@ -61,6 +56,10 @@ static int divide(int a, int b, uint32_t *p)
 	if (p)
 		*p = 9;
 	return a / b;
+	// CHECK: divide:
+	// CHECK: cosy: {{.*}}fail.c:[[#@LINE-2]]: function divide: division by zero, or overflow{{$}}
+	// CHECK: late-divide:
+	// CHECK: cosy: {{.*}}fail.c:[[#@LINE-4]]: function divide: division by zero, or overflow{{$}}
 }
 
 int main(int argc, char **argv)
