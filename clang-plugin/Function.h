@@ -20,10 +20,6 @@
 #include <string>
 #include <vector>
 
-namespace llvm {
-class TargetMachine;
-}
-
 namespace cosy {
 
 /// The annotation that COSY_FUNCTION is.
@@ -106,8 +102,7 @@ void expandForBpf(llvm::Function &F);
 
 /// Makes all memory of \p Program, whose argument is its context, the segment's:
 /// constants, locals, addresses, loops. Fills in \p Out's Data and Stack.
-void confine(llvm::Function &Program, llvm::TargetMachine &TM,
-             FunctionProgram &Out);
+void confine(llvm::Function &Program, FunctionProgram &Out);
 
 /// Adds the map, the license and types that the loader wants to see.
 void addLoaderData(llvm::Function &Program);

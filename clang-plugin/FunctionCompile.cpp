@@ -149,12 +149,6 @@ static void stripAttributes(Function &F) {
   }
 }
 
-/// Debug information that is only places, and exists: clang may have made it
-/// for messages alone.
-static void keepOnlyLines(Module &M) {
-  stripNonLineTableDebugInfo(M);
-}
-
 static void linkLibrary(Module &M) {
   bool Missing = false;
   for (Function &F : M)
@@ -409,7 +403,9 @@ std::optional<FunctionProgram> compileUserFunction(Function &User) {
   for (GlobalVariable &GV : make_early_inc_range(M->globals()))
     if (GV.getName().starts_with("llvm.") && GV.use_empty())
       GV.eraseFromParent();
-  keepOnlyLines(*M);
+  // Debug information that is only places, and is written: clang may have made
+  // it for messages alone.
+  stripNonLineTableDebugInfo(*M);
   M->setTargetTriple(TM->getTargetTriple().str());
   M->setDataLayout(TM->createDataLayout());
 
@@ -437,7 +433,7 @@ std::optional<FunctionProgram> compileUserFunction(Function &User) {
 
   FunctionProgram Out;
   expandForBpf(*Program);
-  confine(*Program, *TM, Out);
+  confine(*Program, Out);
   addLoaderData(*Program);
   if (verifyModule(*M)) {
     reportError(User, nullptr,

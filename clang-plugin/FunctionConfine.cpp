@@ -94,7 +94,7 @@ private:
   void lowerTraps();
   void boundLoops();
 
-  uint64_t serialize(Constant *C, uint64_t At);
+  void serialize(Constant *C, uint64_t At);
   void store(uint64_t V, uint64_t At, unsigned Bytes);
   Value *field(IRBuilderBase &B, size_t Offset) {
     return B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Context, Offset);
@@ -316,10 +316,11 @@ void Confine::store(uint64_t V, uint64_t At, unsigned Bytes) {
     Out.Data[At + N] = static_cast<char>(V >> (8 * N));
 }
 
-uint64_t Confine::serialize(Constant *C, uint64_t At) {
+/// Writes the bytes of \p C to Out.Data.
+void Confine::serialize(Constant *C, uint64_t At) {
   Type *Ty = C->getType();
   if (C->isNullValue() || isa<UndefValue>(C))
-    return 0;
+    return;
   if (auto *CI = dyn_cast<ConstantInt>(C)) {
     unsigned Bytes = DL.getTypeStoreSize(Ty);
     for (unsigned N = 0; N < Bytes; ++N)
@@ -352,7 +353,6 @@ uint64_t Confine::serialize(Constant *C, uint64_t At) {
     reportError(P, nullptr, "in a COSY_FUNCTION: a constant of a kind that has no "
                             "copy in the segment; compute it in the function");
   }
-  return 0;
 }
 
 /// The program sees a copy of its constants. Nobody may see the copy's address.
@@ -695,7 +695,7 @@ void Confine::boundLoops() {
   }
 }
 
-void confine(Function &Program, TargetMachine &, FunctionProgram &Out) {
+void confine(Function &Program, FunctionProgram &Out) {
   Confine(Program, Out).run();
 }
 
