@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- RegionPass.cpp - Regions become compounds --------------------------===//
 #include "RegionPass.h"
+#include "Borrow.h"
 #include "Diagnostics.h"
 #include "Emit.h"
 #include "Function.h"
@@ -38,6 +39,7 @@ struct Compound {
   Selection Sel;
   Image Img;
   UpCallList UpCalls;
+  std::vector<ReadBuffer> Buffers;
   std::vector<Function *> Thunks;
 };
 
@@ -103,6 +105,8 @@ static bool generate(Region &R, Compound &C, FunctionAnalysisManager &FAM,
   FastHints Hints;
   if (Options.NoFast)
     Hints = forbidFastPaths(Source);
+  else
+    hintBorrowed(Source, Hints);
   C.Sel = select(Source, FAM.getResult<LoopAnalysis>(Source), C.UpCalls, Hints,
                  C.NumOutputs);
   C.Sel.C.Name = R.Host->getName();
@@ -188,6 +192,18 @@ void ModuleRegions::explain(const Region &R, const Compound &C, bool IsPart) {
     });
     suggestMovingMarker(Loc);
   }
+  for (const ReadBuffer &B : C.Buffers) {
+    if (B.Why.empty())
+      remark<OptimizationRemark>(R, B.Loc, "Borrow", [&](auto &Rem) {
+        Rem << (B.Written ? "what is read is copied only where it is written to"
+                          : "what is read is not copied: nobody looks at it");
+      });
+    else if (B.Written)
+      remark<OptimizationRemarkMissed>(R, B.Loc, "Borrow", [&](auto &Rem) {
+        Rem << "what is read and then written is copied twice: "
+            << ore::NV("Why", B.Why);
+      });
+  }
   if (!C.Sel.NumSystemCalls && !NumUserCalls && !IsPart)
     reportWarning(Warning::NoSystemCall, *R.Host, R.Loc,
                   "region makes no system call; as a compound it can only lose "
@@ -271,9 +287,15 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
     Locals = privatizeLocals(R);
   if (!Optimized)
     defineValues(*R.Source);
+  Compound C;
+  if (!Options.NoFast)
+    C.Buffers = findBorrowed(
+        *R.Source, R, FAM.getResult<DominatorTreeAnalysis>(*R.Source),
+        [&](const Function *F) {
+          return any_of(Pristine, [F](auto &P) { return P.second == F; });
+        });
   simplifySource(*R.Source, FAM);
 
-  Compound C;
   C.NumOutputs = R.Outputs.size();
   for (const PrivateLocal &L : Locals)
     C.NumOutputs += L.ByValue && L.Changes;

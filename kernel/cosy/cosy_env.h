@@ -46,6 +46,7 @@ struct cosy_private {
  * @functions: user functions called
  * @compound:  what is run
  * @seccomp:   cosy_seccomp_state() when it was entered
+ * @borrowed:  what was read and not copied, see fast/borrow.c; or NULL
  * @failure:   where a function has failed
  * @nprivate:  private files, see fast/open.c; 0 while the compound does not run
  * @private:   they
@@ -59,6 +60,7 @@ struct cosy_env {
 	u64 seccomp;
 	const struct cosy_compound *compound;
 	struct cosy_function_failure failure;
+	struct cosy_borrowed *borrowed;
 };
 
 /*

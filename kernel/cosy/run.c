@@ -382,6 +382,10 @@ static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 	used.left -= min_t(u64, limit, COSY_FIRST_CHUNK) - st->budget;
 	if (status == COSY_LIMIT)
 		status = cosy_execute_on(code, st, run, &used);
+	if (st->env.borrowed && status != COSY_DONE)
+		cosy_borrow_leave(&st->env);
+	else if (st->env.borrowed)
+		cosy_borrow_end(&st->env);
 	cosy_private_install(&st->env);
 	/* What let this entry in lets the next one in. */
 	barred = unlikely(cosy_seccomp_state() != st->env.seccomp) &&
@@ -448,11 +452,13 @@ cosy_compound_run(const struct cosy_compound *compound,
 	st->env.regs.r9 = 0;
 	st->env.seccomp = cosy_seccomp_state();
 	st->env.nprivate = 0;
+	st->env.borrowed = NULL;
 
 	status = cosy_exec(code, st);
 	/* Only a plain run that is done need not be told so. */
 	if (!plain || unlikely(status != COSY_DONE) ||
-	    unlikely(cosy_seccomp_state() != st->env.seccomp))
+	    unlikely(cosy_seccomp_state() != st->env.seccomp) ||
+	    unlikely(st->env.borrowed))
 		return cosy_run_leave(code, run, st, urun, status);
 	if (unlikely(st->env.nprivate))
 		cosy_private_install(&st->env);

@@ -6,9 +6,7 @@
 // CHECK: tmpfs, as root: {{[1-9][0-9][0-9]+}} lines
 // CHECK-NEXT: tmpfs, as user: {{[1-9][0-9][0-9]+}} lines
 // CHECK-NEXT: ext4, as root
-// CHECK-NEXT: ext4, as user
 // CHECK-NEXT: overlayfs, as root
-// CHECK-NEXT: overlayfs, as user
 #include <cosy.h>
 #include <dirent.h>
 #include <errno.h>

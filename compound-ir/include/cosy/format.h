@@ -104,9 +104,11 @@ enum cosy_cond {
  * PLAIN:   make the call as it is
  * PRIVATE: the descriptor opened here is closed again by the compound, and goes
  *	    nowhere but to calls of the compound and comparisons
+ * BORROW:  of a read: nobody looks at the buffer until it is read into again, but a
+ *	    write with this hint of all that was read; of a write: it is this one
  */
 #define COSY_HINTS(X) \
-	X(PLAIN, plain) X(PRIVATE, private)
+	X(PLAIN, plain) X(PRIVATE, private) X(BORROW, borrow)
 enum cosy_hint_number {
 #define COSY_HINT(NAME, text) COSY_HINT_NR_##NAME,
 	COSY_HINTS(COSY_HINT)

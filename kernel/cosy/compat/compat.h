@@ -129,4 +129,20 @@ static inline void cosy_set_atomic_refs(void *refs, int n)
 	atomic_set(refs, n);
 }
 
+/**
+ * cosy_inode_atime(), cosy_inode_mtime(), cosy_inode_ctime() - times of an inode
+ * @inode: it
+ *
+ * By accessors since 6.7.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
+#define cosy_inode_atime(inode)	inode_get_atime(inode)
+#define cosy_inode_mtime(inode)	inode_get_mtime(inode)
+#define cosy_inode_ctime(inode)	inode_get_ctime(inode)
+#else
+#define cosy_inode_atime(inode)	((inode)->i_atime)
+#define cosy_inode_mtime(inode)	((inode)->i_mtime)
+#define cosy_inode_ctime(inode)	((inode)->i_ctime)
+#endif
+
 #endif /* COSY_COMPAT_H */

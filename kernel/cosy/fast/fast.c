@@ -48,6 +48,13 @@
 	FAST(cosy_fast_fchownat, __NR_fchownat, cosy_has_paths)		\
 	FAST(cosy_fast_truncate, __NR_truncate, cosy_has_paths)
 
+/* For calls with the hint BORROW, by FAST(function, number, what it needs). */
+#define COSY_BORROW_PATHS(FAST)						\
+	FAST(cosy_fast_borrow_read, __NR_read, cosy_has_io)		\
+	FAST(cosy_fast_borrow_pread64, __NR_pread64, cosy_has_io)	\
+	FAST(cosy_fast_borrow_write, __NR_write, cosy_has_io)		\
+	FAST(cosy_fast_borrow_pwrite64, __NR_pwrite64, cosy_has_io)
+
 /* The first of them is none, but for what it does before. */
 #define COSY_FAST_PLAIN	0
 static const bool cosy_fast_always = true;
@@ -55,15 +62,20 @@ static const bool cosy_fast_always = true;
 cosy_fast_call_fn * const cosy_fast_calls[] = {
 #define FAST(function, nr, needs) function,
 	COSY_FAST_PATHS(FAST)
+	COSY_BORROW_PATHS(FAST)
 #undef FAST
 };
 
 static const struct {
 	unsigned int nr;
+	u16 hint;
 	const bool *needs;
 } cosy_fast_paths[] = {
-#define FAST(function, nr, needs) { nr, &needs },
+#define FAST(function, nr, needs) { nr, 0, &needs },
 	COSY_FAST_PATHS(FAST)
+#undef FAST
+#define FAST(function, nr, needs) { nr, COSY_HINT_BORROW, &needs },
+	COSY_BORROW_PATHS(FAST)
 #undef FAST
 };
 
@@ -80,8 +92,10 @@ static s32 cosy_fast_find(const struct cosy_op *op)
 
 	if (op->c & COSY_HINT_PLAIN)
 		return -1;
-	for (i = 0; i < ARRAY_SIZE(cosy_fast_paths); i++) {
-		if (cosy_fast_paths[i].nr == op->imm)
+	/* Those for hints are behind those for all. */
+	for (i = ARRAY_SIZE(cosy_fast_paths); i-- > 0;) {
+		if (cosy_fast_paths[i].nr == op->imm &&
+		    !(cosy_fast_paths[i].hint & ~op->c))
 			return *cosy_fast_paths[i].needs &&
 			       op->width >= cosy_call_args[op->imm] ? i : -1;
 	}

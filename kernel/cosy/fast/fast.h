@@ -165,6 +165,14 @@ void cosy_child_init(void);
 bool cosy_child_stat(int dfd, const struct cosy_name *name, int flags,
 		     struct kstat *stat, long *err);
 
+/* borrow.c */
+void cosy_borrow_leave(struct cosy_env *env);
+void cosy_borrow_end(struct cosy_env *env);
+cosy_fast_call_fn cosy_fast_borrow_read;
+cosy_fast_call_fn cosy_fast_borrow_pread64;
+cosy_fast_call_fn cosy_fast_borrow_write;
+cosy_fast_call_fn cosy_fast_borrow_pwrite64;
+
 /* stat.c */
 long cosy_stat_put(const struct kstat *stat, struct stat __user *to);
 cosy_fast_call_fn cosy_fast_stat;
