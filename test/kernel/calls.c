@@ -109,7 +109,7 @@ static void test_left(int dev)
 	static const long numbers[] = {
 		SYS_fork, SYS_vfork, SYS_clone, SYS_clone3, SYS_execve, SYS_execveat,
 		SYS_exit, SYS_exit_group, SYS_rt_sigreturn, SYS_restart_syscall,
-		SYS_ptrace, SYS_seccomp, SYS_prctl, SYS_arch_prctl, 511, 100000,
+		SYS_ptrace, SYS_prctl, SYS_arch_prctl, 511, 100000,
 		COSY_MAX_CALL_NR,
 	};
 	unsigned int wrong = 0;
