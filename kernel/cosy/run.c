@@ -294,23 +294,33 @@ static noinline enum cosy_status cosy_execute_on(const struct cosy_code *code,
 	return status;
 }
 
+/* Entered for the first time, at pc 0 with status COSY_DONE. */
+static bool cosy_run_fresh(const struct cosy_run *run)
+{
+	return !run->pc && run->status == COSY_DONE;
+}
+
 /*
  * Add what an entry has used to what the run had, if anybody wants to know.
  * Returns the flags to write, -EFAULT if the process has lost its own state.
  */
-static noinline int cosy_run_account(struct cosy_run __user *urun, u32 flags,
+static noinline int cosy_run_account(struct cosy_run __user *urun,
+				     const struct cosy_run *run,
 				     u64 operations, u64 cpu_time)
 {
 	u64 max_operations = READ_ONCE(max_run_operations);
 	u64 max_time = (u64)READ_ONCE(max_run_ms) * NSEC_PER_MSEC;
+	int flags = run->flags;
 	u64 before;
 
-	if (get_user(before, &urun->operations))
-		return -EFAULT;
-	operations = max(operations + before, before);
-	if (get_user(before, &urun->cpu_time))
-		return -EFAULT;
-	cpu_time = max(cpu_time + before, before);
+	if (!cosy_run_fresh(run)) {
+		if (get_user(before, &urun->operations))
+			return -EFAULT;
+		operations = max(operations + before, before);
+		if (get_user(before, &urun->cpu_time))
+			return -EFAULT;
+		cpu_time = max(cpu_time + before, before);
+	}
 	if (put_user(operations, &urun->operations) ||
 	    put_user(cpu_time, &urun->cpu_time))
 		return -EFAULT;
@@ -340,17 +350,12 @@ static __always_inline void cosy_regs_clear(u64 *regs, unsigned int from,
 	}
 }
 
-/* Entered for the first time, at pc 0 with status COSY_DONE. */
-static bool cosy_run_fresh(const struct cosy_run *run)
-{
-	return !run->pc && run->status == COSY_DONE;
-}
-
-/* That, and without flags: what nearly all entries are. */
+/* Entered for the first time, without flags or limits: nearly all entries. */
 static __always_inline bool cosy_run_plain(const struct cosy_run *run)
 {
 	BUILD_BUG_ON(COSY_DONE != 0);
-	return likely(!(run->pc | run->status | run->flags | run->slice));
+	return likely(!(run->pc | run->status | run->flags | run->slice |
+			run->limit));
 }
 
 /*
@@ -405,7 +410,7 @@ static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 			ret = barred ? COSY_RUN_BARRED : COSY_RUN_LEFT;
 		if (unlikely(READ_ONCE(max_run_ms) |
 			     READ_ONCE(max_run_operations)))
-			flags = cosy_run_account(urun, flags, limit - used.left,
+			flags = cosy_run_account(urun, run, limit - used.left,
 						 used.cpu_time);
 		if (flags < 0)
 			return cosy_state_lost();
@@ -439,7 +444,7 @@ cosy_compound_run(const struct cosy_compound *compound,
 	st->regs = regs;
 	st->pc = plain ? 0 : run->pc;
 	st->budget = compound->first;
-	if (run->limit || (!plain && run->flags & COSY_RUN_LIMIT))
+	if (!plain && (run->limit || run->flags & COSY_RUN_LIMIT))
 		st->budget = min_t(u64, run->limit, COSY_FIRST_CHUNK);
 	st->env.compound = compound;
 	st->env.functions = 0;
@@ -455,13 +460,11 @@ cosy_compound_run(const struct cosy_compound *compound,
 	st->env.borrowed = NULL;
 
 	status = cosy_exec(code, st);
-	/* Only a plain run that is done need not be told so. */
-	if (!plain || unlikely(status != COSY_DONE) ||
+	/* Only a plain run that is done, and leaves nothing, need not be told so. */
+	if (!plain || unlikely(status | st->env.nprivate) ||
 	    unlikely(cosy_seccomp_state() != st->env.seccomp) ||
 	    unlikely(st->env.borrowed))
 		return cosy_run_leave(code, run, st, urun, status);
-	if (unlikely(st->env.nprivate))
-		cosy_private_install(&st->env);
 	if (!cosy_regs_write(frame + code->out_first, regs + code->out_first,
 			     code->nout))
 		return cosy_state_lost();

@@ -66,8 +66,6 @@ static inline void prepare_run(struct cosy_run *run, uint64_t handle,
 	run->limit = 0;
 	run->flags = flags;
 	run->slice = 0;
-	run->operations = 0;
-	run->cpu_time = 0;
 }
 
 /*

@@ -104,10 +104,11 @@ struct cosy_function_failure {
  * @flags:	COSY_RUN_COUNT, COSY_RUN_LIMIT; out: COSY_RUN_CAPPED
  * @slice:	milliseconds of CPU time after which this entry leaves, if that is
  *		less than the module's time_slice; 0 for that
- * @operations:	0 at first; operations executed by the entries of this run that
- *		left early. Kept while the administrator limits runs
- * @cpu_time:	0 at first; the same in nanoseconds of CPU time, of those
- *		entries that took a while
+ * @operations:	in/out: operations executed by the entries of this run that left
+ *		early. Kept while the administrator limits runs; not read where
+ *		pc is 0 and status COSY_DONE on entry
+ * @cpu_time:	in/out: the same in nanoseconds of CPU time, of those entries that
+ *		took a while
  * @functions:	out, if COSY_RUN_COUNT is set: user functions called in this entry
  * @failure:	out, with status COSY_FAILED
  */
