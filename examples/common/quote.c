@@ -69,3 +69,15 @@ const char *quote(const char *name)
 	strcpy(p, "'");
 	return quoted;
 }
+
+const char *quote_if_needed(const char *name)
+{
+	bool needed = !*name || strpbrk(name, " !\"$&'()*;<=>?[\\^`|") ||
+		      *name == '#' || *name == '~' ||
+		      strcmp(name, "{") == 0 || strcmp(name, "}") == 0;
+
+	for (const char *p = name; *p; p++)
+		if (!is_printable(*p))
+			needed = true;
+	return needed ? quote(name) : name;
+}

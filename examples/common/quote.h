@@ -16,4 +16,12 @@
  */
 const char *quote(const char *name);
 
+/**
+ * quote_if_needed() - quote a file name if a shell would not read it as it is
+ * @name: any bytes
+ *
+ * Return: @name itself, or what quote() returns.
+ */
+const char *quote_if_needed(const char *name);
+
 #endif /* QUOTE_H */

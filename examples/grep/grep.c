@@ -8,7 +8,7 @@
  */
 #include "reader.h"
 #include "search.h"
-#include "walk.h"
+#include "../common/walk.h"
 
 #include <errno.h>
 #include <error.h>

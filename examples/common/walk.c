@@ -2,11 +2,11 @@
 /*
  * walk.c - the regular files of a tree, in the order of its directories.
  *
- * The region that reads directories is in ../common/dirlist.c. It is given all
+ * The region that reads directories is in dirlist.c. It is given all
  * sub-directories of a directory together.
  */
 #include "walk.h"
-#include "../common/dirlist.h"
+#include "dirlist.h"
 
 #include <dirent.h>
 #include <errno.h>

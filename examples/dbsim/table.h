@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * table.h - a file of records, and transactions on records at random.
+ *
+ * A transaction reads a record; every other one also counts it up and writes it
+ * back. Each record tells its own number and has a check word, so that a record
+ * at the wrong place, or half of one, is noticed.
+ *
+ * Not thread-safe for one struct table. Errors of the file end the program with
+ * a message and status 1.
+ */
+#ifndef TABLE_H
+#define TABLE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * struct table - an open file of records
+ * @path:    of the file; kept, not copied
+ * @fd:      of the file
+ * @size:    bytes of a record
+ * @records: number of records
+ * @record:  room for one, in the segment
+ * @random:  state of the generator, in the segment
+ */
+struct table {
+	const char *path;
+	int fd;
+	size_t size;
+	uint64_t records;
+	struct table_record *record;
+	struct table_random *random;
+};
+
+/**
+ * struct table_counts - what has been done
+ * @reads:  records read
+ * @writes: records counted up and written
+ * @sum:    of the counts of all records read
+ */
+struct table_counts {
+	uint64_t reads, writes, sum;
+};
+
+/** TABLE_RECORD_MIN - the smallest record, in bytes */
+#define TABLE_RECORD_MIN 32
+
+/**
+ * table_create() - make a file of records, all counts 0; one that exists is
+ *		    overwritten
+ * @path:    of the file
+ * @size:    bytes of a record, a multiple of 8, at least TABLE_RECORD_MIN
+ * @records: their number
+ */
+void table_create(const char *path, size_t size, uint64_t records);
+
+/** table_open() - open a file made with the same @size and @records */
+void table_open(struct table *table, const char *path, size_t size,
+		uint64_t records);
+
+/**
+ * table_run() - do transactions on the records @first … @first + @number - 1
+ * @seed:   says which, and in which order
+ * @count:  number of transactions
+ * @counts: what was done is added to it
+ */
+void table_run(struct table *table, uint64_t first, uint64_t number,
+	       uint64_t seed, uint64_t count, struct table_counts *counts);
+
+/** table_total() - the sum of all records' counts; each record is checked */
+uint64_t table_total(struct table *table);
+
+/** table_close() - close the file and free what table_open() took */
+void table_close(struct table *table);
+
+#endif /* TABLE_H */
