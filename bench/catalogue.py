@@ -34,6 +34,7 @@ PLAIN = ("native", "compound", "bound", "io_uring")
 ALL = ("native", "compound", "fast", "bound", "io_uring")
 WHOLE = ("native", "compound", "fast")
 BONNIE = ("read", "rewrite", "write")
+FAST = ("stat", "smallfile", "lseekread")
 
 
 def _sizes(name, *sizes):
@@ -46,6 +47,7 @@ BENCHES = (
     Bench("pread4096", "pread", PLAIN),
     Bench("newfstatat", "newfstatat", PLAIN),
     Bench("openclose", "openclose", PLAIN),
+    *(Bench(name, "fast", WHOLE) for name in FAST),
     Bench("ls5000", "ls5000", ALL, fs="tmpfs"),
     Bench("ls5000-ext4", "ls5000", ALL),
     Bench("ls50000", "ls5000", ALL, fs="tmpfs"),
@@ -93,7 +95,7 @@ INTERPRETED = {
 
 # The benchmarks with a figure that the regression gate watches.
 GATE = ("getpid", "pread64", "pread4096", "newfstatat", "openclose", "entry", "upcall", "ioctl",
-        "op", "load")
+        "op", "load", *FAST)
 
 # System calls in one iteration, where the bound says what the compound adds to each.
 CALLS = {"getpid": 1, "pread64": 1, "pread4096": 1, "newfstatat": 1, "openclose": 2}
@@ -149,6 +151,15 @@ def _five_getpids(results):
     return 100 * results.best("fit5", "compound") / results.best("fit5", "native")
 
 
+def _of_native(name):
+    """What the fast way takes, in percent of the native one."""
+    def value(results):
+        if not (results.has(name, "fast") and results.has(name, "native")):
+            return None
+        return 100 * results.best(name, "fast") / results.best(name, "native")
+    return value
+
+
 def _figure(name, way, where="icount"):
     return lambda results: results.best(name, way, where) if results.has(name, way, where) else None
 
@@ -180,6 +191,9 @@ GOALS = (
     Goal("entering and leaving (*)", 560, "instructions", _entry),
     Goal("an up-call, of an empty ioctl", 130, "%", _upcall),
     Goal("5 getpids, of their native cost", 100, "%", _five_getpids),
+    Goal("stat of a path, fast, of native", 70, "%", _of_native("stat")),
+    Goal("open, read and close a file, fast, of native", 65, "%", _of_native("smallfile")),
+    Goal("lseek and read, fast, of native", 75, "%", _of_native("lseekread")),
     Goal("loading, per operation", 5000, "instructions = ns", _figure("load", "compound")),
     Goal("a simple operation, in user mode", 3, "ns", _figure("op", "user", "host")),
     Goal("the plugin, file without regions", 10, "ms", _compile_cost),

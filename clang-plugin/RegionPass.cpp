@@ -40,6 +40,7 @@ struct Compound {
   Image Img;
   UpCallList UpCalls;
   std::vector<ReadBuffer> Buffers;
+  std::vector<FastNote> FastNotes;
   std::vector<Function *> Thunks;
 };
 
@@ -102,10 +103,13 @@ static bool generate(Region &R, Compound &C, FunctionAnalysisManager &FAM,
       FoldSingleEntryPHINodes(&BB);
   C.UpCalls = findUpCalls(Source);
   FAM.invalidate(Source, PreservedAnalyses::none());
-  FastHints Hints;
-  if (Options.NoFast)
-    Hints = forbidFastPaths(Source);
-  else
+  C.FastNotes.clear();
+  FastHints Hints = Options.NoFast
+                        ? forbidFastPaths(Source)
+                        : chooseFastPaths(Source,
+                                          FAM.getResult<LoopAnalysis>(Source),
+                                          C.UpCalls, C.FastNotes);
+  if (!Options.NoFast)
     hintBorrowed(Source, Hints);
   C.Sel = select(Source, FAM.getResult<LoopAnalysis>(Source), C.UpCalls, Hints,
                  C.NumOutputs);
@@ -203,6 +207,14 @@ void ModuleRegions::explain(const Region &R, const Compound &C, bool IsPart) {
         Rem << "what is read and then written is copied twice: "
             << ore::NV("Why", B.Why);
       });
+  }
+  for (const FastNote &Note : C.FastNotes) {
+    auto Fill = [&](auto &Rem) { Rem << Note.Text; };
+    const DILocation *Loc = Note.Call->getDebugLoc();
+    if (Note.Chosen)
+      remark<OptimizationRemark>(R, Loc, "FastPath", Fill);
+    else
+      remark<OptimizationRemarkMissed>(R, Loc, "FastPath", Fill);
   }
   if (!C.Sel.NumSystemCalls && !NumUserCalls && !IsPart)
     reportWarning(Warning::NoSystemCall, *R.Host, R.Loc,

@@ -144,14 +144,7 @@ static MemoryCall classifyMemoryCall(const CallBase &CB) {
   return Fn->Kind;
 }
 
-/// A system call and where its arguments come from.
-struct CallShape {
-  const SystemCall *Call = nullptr;
-  SmallVector<Operand, 6> Consts; ///< constants, where Args is null
-  SmallVector<Value *, 6> Args;
-};
-
-static CallShape systemCallShape(const CallBase &CB) {
+CallShape systemCallShape(const CallBase &CB) {
   CallShape S;
   const Function *F = CB.getCalledFunction();
   if (!F || !F->isDeclaration() || F->isIntrinsic() || !isa<CallInst>(CB) ||

@@ -22,6 +22,18 @@ bool isRegisterType(const llvm::Type *Ty, const llvm::DataLayout &DL);
 /// Can \p I be done by operations? Everything else is an up-call.
 bool isOperation(const llvm::Instruction &I, const llvm::DataLayout &DL);
 
+struct SystemCall;
+
+/// A system call and where its arguments come from.
+struct CallShape {
+  const SystemCall *Call = nullptr;
+  llvm::SmallVector<Operand, 6> Consts; ///< constants, where Args is null
+  llvm::SmallVector<llvm::Value *, 6> Args;
+};
+
+/// \returns the system call that \p CB makes; Call is null if it makes none.
+CallShape systemCallShape(const llvm::CallBase &CB);
+
 /// Is \p I a system call the compound makes itself?
 bool isSystemCall(const llvm::Instruction &I);
 

@@ -39,6 +39,28 @@ struct cosy_private {
 
 #define COSY_PRIVATES	4
 
+struct cosy_insn;
+
+/**
+ * struct cosy_rest - what was read ahead for reads to come, see fast/rest.c
+ * @ip:     their slot, NULL if nothing was
+ * @file:   what was read
+ * @fd:     its descriptor
+ * @buffer: where the next one puts its piece
+ * @size:   of each piece but the last
+ * @left:   bytes that are there
+ * @end:    behind them is the end of the file
+ */
+struct cosy_rest {
+	const struct cosy_insn *ip;
+	struct file *file;
+	int fd;
+	u64 buffer;
+	u64 size;
+	u64 left;
+	bool end;
+};
+
 /**
  * struct cosy_env - what a run needs besides pc and registers
  * @regs:      arguments of the call being made; nothing else in it is used
@@ -50,6 +72,7 @@ struct cosy_private {
  * @failure:   where a function has failed
  * @nprivate:  private files, see fast/open.c; 0 while the compound does not run
  * @private:   they
+ * @rest:      read ahead; holds nothing as long as no file is private
  */
 struct cosy_env {
 	struct pt_regs regs;
@@ -57,6 +80,7 @@ struct cosy_env {
 	u32 functions;
 	unsigned int nprivate;
 	struct cosy_private private[COSY_PRIVATES];
+	struct cosy_rest rest;
 	u64 seccomp;
 	const struct cosy_compound *compound;
 	struct cosy_function_failure failure;

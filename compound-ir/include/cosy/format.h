@@ -106,9 +106,14 @@ enum cosy_cond {
  *	    nowhere but to calls of the compound and comparisons
  * BORROW:  of a read: nobody looks at the buffer until it is read into again, but a
  *	    write with this hint of all that was read; of a write: it is this one
+ * JOIN:    an lseek that only the read or write behind it depends on
+ * REST:    a read of a private file that is made again as long as it gives all
+ *	    it asked for, each time behind what it gave before, and nothing else
+ *	    is done meanwhile
  */
 #define COSY_HINTS(X) \
-	X(PLAIN, plain) X(PRIVATE, private) X(BORROW, borrow)
+	X(PLAIN, plain) X(PRIVATE, private) X(BORROW, borrow) \
+	X(JOIN, join) X(REST, rest)
 enum cosy_hint_number {
 #define COSY_HINT(NAME, text) COSY_HINT_NR_##NAME,
 	COSY_HINTS(COSY_HINT)

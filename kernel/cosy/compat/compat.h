@@ -96,6 +96,17 @@ static __always_inline bool cosy_user_begin(const void __user **ptr,
 #endif
 
 /**
+ * cosy_sb_is_watched() - may somebody watch files of a file system?
+ * @sb: the file system
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
+#define cosy_sb_is_watched(sb)	fsnotify_sb_has_watchers(sb)
+#else
+#define cosy_sb_is_watched(sb)						\
+	(atomic_long_read(&(sb)->s_fsnotify_connectors) != 0)
+#endif
+
+/**
  * cosy_mnt_idmap() - how a mount maps owners
  * @mnt: the mount
  *

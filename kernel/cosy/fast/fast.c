@@ -8,13 +8,16 @@
 
 #include "fast/fast.h"
 
-/* FAST(function, number, what it needs) */
+/* FAST(function, number, what it needs); those without number are special */
 #define COSY_FAST_PATHS(FAST)						\
 	FAST(cosy_fast_plain, -1, cosy_fast_always)			\
 	FAST(cosy_fast_read, __NR_read, cosy_has_io)			\
 	FAST(cosy_fast_write, __NR_write, cosy_has_io)			\
 	FAST(cosy_fast_pread64, __NR_pread64, cosy_has_io)		\
 	FAST(cosy_fast_pwrite64, __NR_pwrite64, cosy_has_io)		\
+	FAST(cosy_fast_seek_next, -1, cosy_has_io)			\
+	FAST(cosy_fast_seek_branch_next, -1, cosy_has_io)		\
+	FAST(cosy_fast_read_rest, -1, cosy_has_io)			\
 	FAST(cosy_fast_lseek, __NR_lseek, cosy_has_io)			\
 	FAST(cosy_fast_fstat, __NR_fstat, cosy_has_io)			\
 	FAST(cosy_fast_open, __NR_open, cosy_has_open)			\
@@ -55,8 +58,12 @@
 	FAST(cosy_fast_borrow_write, __NR_write, cosy_has_io)		\
 	FAST(cosy_fast_borrow_pwrite64, __NR_pwrite64, cosy_has_io)
 
-/* The first of them is none, but for what it does before. */
-#define COSY_FAST_PLAIN	0
+enum {
+#define FAST(function, nr, needs) COSY_NR_##function,
+	COSY_FAST_PATHS(FAST)
+#undef FAST
+};
+
 static const bool cosy_fast_always = true;
 
 cosy_fast_call_fn * const cosy_fast_calls[] = {
@@ -85,6 +92,36 @@ static const u8 cosy_call_args[] = {
 #include <syscalls.def>
 };
 
+/*
+ * Can the lseek at @op be joined with the call behind it? They are given the
+ * same descriptor, and between them is at most a branch that is taken if the
+ * lseek fails. Return: the fast path, -1 if they cannot.
+ */
+static s32 cosy_find_join(const struct cosy_op *op)
+{
+	const struct cosy_op *next = op + 1 + op->width;
+	s32 found = COSY_NR_cosy_fast_seek_next;
+
+	if (op->width < 3 || op[3].a != COSY_NONE || op[3].imm != SEEK_SET)
+		return -1;
+	if (next->code == COSY_OP_BR && next->width == 8 &&
+	    next->a == op->dst && next->b == COSY_NONE &&
+	    ((next->cond == COSY_COND_EQ && next->imm == -1) ||
+	     (next->cond == COSY_COND_SLT && next->imm == 0))) {
+		found = COSY_NR_cosy_fast_seek_branch_next;
+		next++;
+	}
+	if ((next->code != COSY_OP_SYS && next->code != COSY_OP_LIBC) ||
+	    (next->imm != __NR_read && next->imm != __NR_write) ||
+	    next->width < 3 ||
+	    next->c & (COSY_HINT_PLAIN | COSY_HINT_BORROW))
+		return -1;
+	if (next[1].a != op[1].a || next[1].imm != op[1].imm ||
+	    next[1].a == op->dst)
+		return -1;
+	return found;
+}
+
 /* As cosy_fast_find_fn; a call that is not given all its arguments has none. */
 static s32 cosy_fast_find(const struct cosy_op *op)
 {
@@ -92,6 +129,15 @@ static s32 cosy_fast_find(const struct cosy_op *op)
 
 	if (op->c & COSY_HINT_PLAIN)
 		return -1;
+	if (op->imm == __NR_lseek && op->c & COSY_HINT_JOIN && cosy_has_io) {
+		s32 found = cosy_find_join(op);
+
+		if (found >= 0)
+			return found;
+	}
+	if (op->imm == __NR_read && op->c & COSY_HINT_REST && cosy_has_io &&
+	    !(op->c & COSY_HINT_BORROW) && op->width >= 3)
+		return COSY_NR_cosy_fast_read_rest;
 	/* Those for hints are behind those for all. */
 	for (i = ARRAY_SIZE(cosy_fast_paths); i-- > 0;) {
 		if (cosy_fast_paths[i].nr == op->imm &&
@@ -107,7 +153,7 @@ static s32 cosy_fast_find_all(const struct cosy_op *op)
 {
 	s32 found = cosy_fast_find(op);
 
-	return found < 0 ? COSY_FAST_PLAIN : found;
+	return found < 0 ? COSY_NR_cosy_fast_plain : found;
 }
 
 static bool cosy_has_private_hints(const void *image)

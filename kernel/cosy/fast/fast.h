@@ -218,11 +218,19 @@ cosy_fast_call_fn cosy_fast_close;
 /* io.c */
 extern bool cosy_has_io;
 void cosy_io_init(void);
+bool cosy_is_plain_file(const struct file *file);
+long cosy_read_file(struct file *file, u64 buffer, size_t size, loff_t *pos);
 cosy_fast_call_fn cosy_fast_read;
 cosy_fast_call_fn cosy_fast_pread64;
 cosy_fast_call_fn cosy_fast_write;
 cosy_fast_call_fn cosy_fast_pwrite64;
 cosy_fast_call_fn cosy_fast_lseek;
+cosy_fast_call_fn cosy_fast_seek_next;
+cosy_fast_call_fn cosy_fast_seek_branch_next;
 cosy_fast_call_fn cosy_fast_fstat;
+
+/* rest.c */
+void cosy_rest_drop(struct cosy_env *env);
+cosy_fast_call_fn cosy_fast_read_rest;
 
 #endif /* COSY_FAST_H */

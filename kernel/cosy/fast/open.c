@@ -81,6 +81,8 @@ static void cosy_fput(struct file *file)
  */
 void cosy_private_install(struct cosy_env *env)
 {
+	if (env->nprivate)
+		cosy_rest_drop(env);
 	while (env->nprivate) {
 		struct cosy_private *private = &env->private[--env->nprivate];
 
@@ -130,11 +132,14 @@ static struct cosy_made cosy_open(struct cosy_state *st,
 		return cosy_made(ip, PTR_ERR(file));
 	}
 	cosy_fsnotify_opened(file);
-	if (cosy_may_be_private(env, ip, file))
+	if (cosy_may_be_private(env, ip, file)) {
+		if (!env->nprivate)
+			env->rest.ip = NULL;
 		env->private[env->nprivate++] =
 			(struct cosy_private){ .file = file, .fd = fd };
-	else
+	} else {
 		fd_install(fd, file);
+	}
 	return cosy_made(ip, fd);
 }
 
@@ -164,6 +169,7 @@ struct cosy_made cosy_fast_close(struct cosy_state *st,
 
 	if (!private)
 		return cosy_fast_plain(st, ip);
+	cosy_rest_drop(&st->env);
 	file = private->file;
 	put_unused_fd(private->fd);
 	*private = st->env.private[--st->env.nprivate];

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rest.c - reads that go on to the end of a file, piece behind piece, made at
+ * once.
+ *
+ * The first read fetches several pieces, as far as the file goes; those behind
+ * it then find theirs in place, and its end known. The position of the file is
+ * where the reads that were made have moved it, so nothing is to be put right
+ * when the compound leaves in between, but for what was counted too early.
+ */
+#include <linux/fs.h>
+#include <linux/fsnotify.h>
+#include <linux/sched.h>
+#include <linux/sched/xacct.h>
+#include <linux/uaccess.h>
+
+#include "fast/fast.h"
+
+/* Bytes fetched at once, at most. */
+#define COSY_REST_MAX	65536
+
+/**
+ * cosy_rest_drop() - forget what has been fetched
+ * @env: the run
+ */
+void cosy_rest_drop(struct cosy_env *env)
+{
+	if (!env->rest.ip)
+		return;
+	add_rchar(current, -(ssize_t)env->rest.left);
+	env->rest.ip = NULL;
+}
+
+/* How much to fetch for a read of @size, 0 if it is to be made alone. */
+static u64 cosy_rest_worth(const struct file *file, u64 size)
+{
+	const struct inode *inode = file_inode(file);
+	loff_t left = i_size_read(inode) - file->f_pos;
+
+	if (!size || left <= 0 || size > COSY_REST_MAX ||
+	    !cosy_is_plain_file(file) || file->f_flags & O_DIRECT)
+		return 0;
+	/* Who watches is told of each read, and may be asked. */
+	if (cosy_sb_is_watched(inode->i_sb))
+		return 0;
+	return min_t(u64, left, rounddown(COSY_REST_MAX, size));
+}
+
+/* The first of such reads. */
+static noinline struct cosy_made cosy_rest_fetch(struct cosy_state *st,
+						 const struct cosy_insn *ip)
+{
+	struct cosy_private *private = cosy_private_arg(st, ip);
+	u64 buffer = cosy_fast_arg(st, ip, 1);
+	u64 size = cosy_fast_arg(st, ip, 2);
+	struct cosy_env *env = &st->env;
+	struct file *file;
+	loff_t pos;
+	u64 want;
+	long ret;
+
+	if (!private)
+		return cosy_fast_read(st, ip);
+	cosy_rest_drop(env);
+	file = private->file;
+	want = cosy_rest_worth(file, size);
+	pos = file->f_pos;
+	ret = cosy_read_file(file, buffer, want ?: size, &pos);
+	if (ret < 0)
+		return cosy_made(ip, ret);
+	if (!want) {
+		file->f_pos = pos;
+		return cosy_made(ip, ret);
+	}
+	env->rest = (struct cosy_rest){
+		.ip = ip,
+		.file = file,
+		.fd = private->fd,
+		.size = size,
+		.left = ret > size ? ret - size : 0,
+		.end = ret == want && pos >= i_size_read(file_inode(file)),
+	};
+	ret -= env->rest.left;
+	env->rest.buffer = buffer + ret;
+	file->f_pos += ret;
+	return cosy_made(ip, ret);
+}
+
+/** cosy_fast_read_rest() - read(fd, buffer, size) with COSY_HINT_REST */
+struct cosy_made cosy_fast_read_rest(struct cosy_state *st,
+				     const struct cosy_insn *ip)
+{
+	struct cosy_rest *rest = &st->env.rest;
+	u64 size = cosy_fast_arg(st, ip, 2);
+	u64 n;
+
+	if (!st->env.nprivate || rest->ip != ip ||
+	    rest->fd != (int)cosy_fast_arg(st, ip, 0) ||
+	    rest->buffer != cosy_fast_arg(st, ip, 1) || rest->size != size ||
+	    !(rest->left || rest->end))
+		return cosy_rest_fetch(st, ip);
+	n = min(rest->left, size);
+	rest->buffer += n;
+	rest->left -= n;
+	rest->file->f_pos += n;
+	/* Behind the end the file may have grown meanwhile. */
+	if (!n)
+		rest->ip = NULL;
+	inc_syscr(current);
+	return cosy_made(ip, n);
+}
