@@ -391,7 +391,8 @@ static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 		cosy_borrow_leave(&st->env);
 	else if (st->env.borrowed)
 		cosy_borrow_end(&st->env);
-	cosy_private_install(&st->env);
+	if (unlikely(st->env.nprivate))
+		cosy_private_install(&st->env);
 	/* What let this entry in lets the next one in. */
 	barred = unlikely(cosy_seccomp_state() != st->env.seccomp) &&
 		 cosy_seccomp_bars_entry();

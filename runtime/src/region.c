@@ -309,7 +309,8 @@ resume(struct cosy_region *region, uint64_t *frame, struct cosy_run *run,
 			case COSY_DONE:
 				return (int64_t)run->value;
 			case COSY_UPCALL:
-				if (!cosy_function_hooks ||
+				if (!region->nfunctions ||
+				    !cosy_function_hooks ||
 				    !cosy_function_hooks->upcall(region, held,
 								 frame, run))
 					call_up(region, held, frame,
@@ -336,7 +337,9 @@ resume(struct cosy_region *region, uint64_t *frame, struct cosy_run *run,
 				/* COSY_LIMIT; COSY_AGAIN: a handler has run. */
 				break;
 			}
-			cosy_limiter_look(limiter, region, frame, run->pc);
+			if (limiter->limits)
+				cosy_limiter_look(limiter, region, frame,
+						  run->pc);
 			if (run->flags & COSY_RUN_CAPPED)
 				cosy_limiter_stop(region, frame, run->pc);
 			if (ret == (long)COSY_RUN_BARRED ||
