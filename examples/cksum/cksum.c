@@ -5,6 +5,7 @@
  * Files are read and summed up by the Cosy region in sum.c, trees are walked by
  * those in ../common/dirlist.c.
  */
+#include "../common/progress.h"
 #include "../common/quote.h"
 #include "../common/walk.h"
 #include "sum.h"
@@ -17,11 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-
-/* Seconds between two lines of progress. */
-enum { PROGRESS_INTERVAL = 1 };
 
 static struct {
 	enum sum_algorithm algorithm;
@@ -30,35 +27,17 @@ static struct {
 
 static struct sum sum;
 static int exit_status;
-static bool progress_shown;
-
-static void clear_progress(void)
-{
-	if (progress_shown)
-		fputs("\r\033[K", stderr);
-	progress_shown = false;
-}
 
 static void show_progress(void *context)
 {
-	static time_t next;
-	time_t now = time(NULL);
-
 	(void)context;
-	if (!next)
-		next = now + PROGRESS_INTERVAL;
-	if (!options.progress || now < next)
-		return;
-	next = now + PROGRESS_INTERVAL;
-	clear_progress();
-	fprintf(stderr, "%ju files, %.1f MB", (uintmax_t)sum.finished,
-		sum.bytes / 1e6);
-	progress_shown = true;
+	if (options.progress)
+		progress_show(sum.finished, sum.bytes);
 }
 
 static void complain(const char *path, int number)
 {
-	clear_progress();
+	progress_clear();
 	error(0, number, "%s", quote_if_needed(path));
 	exit_status = 1;
 }
@@ -70,7 +49,7 @@ static void report(void *context, const struct sum_file *file)
 		complain(file->path, file->error);
 		return;
 	}
-	clear_progress();
+	progress_clear();
 	printf("%" PRIu32 " %" PRIu64 " %s\n", file->value, file->size,
 	       file->path);
 }
@@ -191,7 +170,7 @@ int main(int argc, char **argv)
 		sum_operand(argv[optind]);
 	sum_flush(&sum);
 	sum_free(&sum);
-	clear_progress();
+	progress_clear();
 	if (fclose(stdout) != 0)
 		error(1, errno, "write error");
 	return exit_status;

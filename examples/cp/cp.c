@@ -6,6 +6,7 @@
  * is in a directory is read by those in ../common/dirlist.c.
  */
 #include "../common/dirlist.h"
+#include "../common/progress.h"
 #include "../common/quote.h"
 #include "copy.h"
 
@@ -18,11 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
-
-/* Seconds between two lines of progress. */
-enum { PROGRESS_INTERVAL = 1 };
 
 /**
  * struct directory - a directory that gets its mode, and times, at the end
@@ -45,42 +42,24 @@ static int exit_status;
 static struct copy copy;
 static struct directory *directories;
 static size_t ndirectories;
-static bool progress_shown;
 
 /* The first directory made is not to be copied into itself. */
 static bool made_any;
 static dev_t made_device;
 static ino_t made_inode;
 
-static void clear_progress(void)
-{
-	if (progress_shown)
-		fputs("\r\033[K", stderr);
-	progress_shown = false;
-}
-
 static void show_progress(void *context)
 {
-	static time_t next;
-	time_t now = time(NULL);
-
 	(void)context;
-	if (!next)
-		next = now + PROGRESS_INTERVAL;
-	if (!options.progress || now < next)
-		return;
-	next = now + PROGRESS_INTERVAL;
-	clear_progress();
-	fprintf(stderr, "%ju files, %.1f MB", (uintmax_t)copy.finished,
-		copy.bytes / 1e6);
-	progress_shown = true;
+	if (options.progress)
+		progress_show(copy.finished, copy.bytes);
 }
 
 /* Files that wait have been found before: what is said of them comes first. */
 static void complain(int number, const char *format, const char *path)
 {
 	copy_flush(&copy);
-	clear_progress();
+	progress_clear();
 	error(0, number, format, quote(path));
 	exit_status = 1;
 }
@@ -102,7 +81,7 @@ static void complain_of_two(const char *format, const char *first,
 	char *quoted = quote_to_keep(first);
 
 	copy_flush(&copy);
-	clear_progress();
+	progress_clear();
 	error(0, 0, format, quoted, quote(second));
 	exit_status = 1;
 	free(quoted);
@@ -114,7 +93,7 @@ static void say_copied(const char *from, const char *to)
 
 	if (!options.verbose)
 		return;
-	clear_progress();
+	progress_clear();
 	quoted = quote_to_keep(from);
 	printf("%s -> %s\n", quoted, quote(to));
 	free(quoted);
@@ -153,14 +132,14 @@ static void report(void *context, const struct copy_file *file)
 	case COPY_SKIPPED:
 		return;
 	case COPY_SAME:
-		clear_progress();
+		progress_clear();
 		quoted = quote_to_keep(file->from);
 		error(0, 0, "%s and %s are the same file", quoted,
 		      quote(file->to));
 		free(quoted);
 		break;
 	default:
-		clear_progress();
+		progress_clear();
 		error(0, file->error, failures[file->result].format,
 		      quote(failures[file->result].of_source ? file->from :
 							       file->to));
@@ -559,7 +538,7 @@ int main(int argc, char **argv)
 	copy_flush(&copy);
 	finish_directories();
 	copy_free(&copy);
-	clear_progress();
+	progress_clear();
 	if (fclose(stdout) != 0)
 		error(1, errno, "write error");
 	return exit_status;
