@@ -254,6 +254,14 @@ struct cosy_made cosy_fast_lseek(struct cosy_state *st,
 
 	if (unlikely(!io.file))
 		return cosy_made(ip, -EBADF);
+	/*
+	 * This enters another compound, which may do anything to the process's
+	 * table, even replace it: the private files have to be there.
+	 */
+	if (unlikely(io.file->f_op->llseek == cosy_run_llseek)) {
+		cosy_io_put(&io);
+		return cosy_fast_plain(st, ip);
+	}
 	if (likely(whence <= SEEK_MAX))
 		ret = vfs_llseek(io.file, cosy_fast_arg(st, ip, 1), whence);
 	cosy_io_put(&io);
