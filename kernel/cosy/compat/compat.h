@@ -12,6 +12,11 @@
 #include <linux/uaccess.h>
 #include <linux/version.h>
 
+/* linux/fs.h had it before. */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+#include <linux/filelock.h>
+#endif
+
 #include <asm/asm.h>
 
 /*

@@ -173,9 +173,11 @@ struct cosy_made cosy_fast_close(struct cosy_state *st,
 	file = private->file;
 	put_unused_fd(private->fd);
 	*private = st->env.private[--st->env.nprivate];
-	/* It never had a lock or a dnotify mark: those are plain calls. */
+	/* As filp_close(), but it has no dnotify mark: those are plain calls. */
 	if (file->f_op->flush)
 		err = file->f_op->flush(file, current->files);
+	/* POSIX locks go with any descriptor of the file they are on. */
+	locks_remove_posix(file, current->files);
 	cosy_fput(file);
 	/* It is closed whatever is said here: it is not to be tried again. */
 	return cosy_made(ip, cosy_env_restart(&st->env, err) ? -EINTR : err);

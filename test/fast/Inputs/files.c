@@ -398,6 +398,30 @@ static void test_lease(void)
 	close(fd);
 }
 
+/* Is a lock of ours gone, for others, when @body has closed the file once? */
+static bool unlocks(struct found (*body)(const char *, int, char *))
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int fd = open("file", O_RDWR), status;
+	pid_t child;
+
+	must(fd >= 0 && !fcntl(fd, F_SETLK, &lock), "lock");
+	body("file", O_RDONLY, buffer[0]);
+	child = fork();
+	if (!child)
+		_exit(fcntl(fd, F_GETLK, &lock) || lock.l_type != F_UNLCK);
+	waitpid(child, &status, 0);
+	close(fd);
+	return !status;
+}
+
+static void test_locks(void)
+{
+	make("file", 5000);
+	expect(unlocks(native_slurp), "natively close gives up POSIX locks");
+	expect(unlocks(region_slurp), "in a region close gives up POSIX locks");
+}
+
 static void test_positions(void)
 {
 	static const long offsets[] = { 0, 1, 4096, 9999, 10000, 10001, 1L << 40,
@@ -559,6 +583,7 @@ int main(int argc, char **argv)
 	test_counts();
 	test_atime();
 	test_lease();
+	test_locks();
 	test_positions();
 	test_kill();
 	test_races();
