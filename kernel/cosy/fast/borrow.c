@@ -331,6 +331,7 @@ static struct file *cosy_borrow_file(struct cosy_state *st,
 	struct cosy_private *private = cosy_private_arg(st, ip);
 
 	if (private) {
+		cosy_rest_drop(&st->env);
 		*fd = (struct cosy_fd){};
 		return private->file;
 	}
