@@ -4,7 +4,8 @@
  * C locale.
  *
  * What is slow about searching many files, opening, reading and closing them,
- * is done by the Cosy regions in reader.c and ../common/dirlist.c.
+ * is done by the Cosy regions in reader.c and ../common/dirlist.c. With
+ * --search=kernel, the former also looks which files have a match at all.
  */
 #include "reader.h"
 #include "search.h"
@@ -30,7 +31,10 @@ static struct {
 	struct search_options search;
 	bool quiet, list, recursive, no_messages;
 	bool with_names, without_names;
+	bool filter;		/* search in the kernel first */
 } options;
+
+static struct filter *filter;
 
 static bool prefix;		/* print file names before lines */
 static bool matched, troubled;
@@ -202,7 +206,7 @@ static void search_stream(int fd, const char *path)
 static void start_reader(struct reader *reader)
 {
 	reader_init(reader, output_is_file ? &output : NULL,
-		    !search_selects_empty_lines());
+		    !search_selects_empty_lines(), filter);
 }
 
 static void no_special(const char *path)
@@ -307,6 +311,9 @@ static void print_help(void)
 	      "                            are followed only where they are a FILE\n"
 	      "  -s, --no-messages         do not report files that cannot be read\n"
 	      "  -v, --invert-match        print the lines that do not match\n"
+	      "      --search=WHERE        batch: read many files, then search them, the default;\n"
+	      "                            kernel: while they are read, and pass on only files\n"
+	      "                            with a match; not for -v and empty patterns\n"
 	      "      --help                print this and exit\n"
 	      "  -V, --version             print the version and exit\n"
 	      "\n"
@@ -339,7 +346,7 @@ static char *add_patterns(char *patterns, const char *more)
 /* Returns the patterns; what is left from optind on are the operands. */
 static char *parse_options(int argc, char **argv)
 {
-	enum { HELP = 256 };
+	enum { HELP = 256, SEARCH };
 	static const struct option longs[] = {
 		{ "count", no_argument, NULL, 'c' },
 		{ "regexp", required_argument, NULL, 'e' },
@@ -355,6 +362,7 @@ static char *parse_options(int argc, char **argv)
 		{ "no-messages", no_argument, NULL, 's' },
 		{ "invert-match", no_argument, NULL, 'v' },
 		{ "version", no_argument, NULL, 'V' },
+		{ "search", required_argument, NULL, SEARCH },
 		{ "help", no_argument, NULL, HELP },
 		{ 0 },
 	};
@@ -404,6 +412,11 @@ static char *parse_options(int argc, char **argv)
 		case 'V':
 			puts("grep (Cosy examples) " COSY_EXAMPLES_VERSION);
 			finish(MATCH);
+		case SEARCH:
+			options.filter = strcmp(optarg, "kernel") == 0;
+			if (!options.filter && strcmp(optarg, "batch") != 0)
+				wrong_usage();
+			break;
 		case HELP:
 			print_help();
 			finish(MATCH);
@@ -432,6 +445,8 @@ int main(int argc, char **argv)
 	if (options.search.invert && !*patterns)
 		finish(NO_MATCH);
 	search_init(patterns, &options.search);
+	if (options.filter && !options.search.invert)
+		filter = filter_new(patterns, options.search.ignore_case);
 	free(patterns);
 
 	if (optind < argc)

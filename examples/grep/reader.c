@@ -26,16 +26,22 @@ static void *resize(void *memory, size_t count, size_t size)
 }
 
 void reader_init(struct reader *reader, const struct stat *leave_out,
-		 bool skip_holes)
+		 bool skip_holes, const struct filter *filter)
 {
-	*reader = (struct reader){ .fd = -1, .skip_holes = skip_holes };
+	*reader = (struct reader){
+		.fd = -1,
+		.skip_holes = skip_holes,
+		.filter = filter,
+	};
 	if (leave_out) {
 		reader->leave_out = true;
 		reader->device = leave_out->st_dev;
 		reader->inode = leave_out->st_ino;
 	}
 	reader->buffer_size = BUFFER;
-	reader->buffer = resize(NULL, reader->buffer_size, 1);
+	reader->buffer = filter ? cosy_malloc(BUFFER) : malloc(BUFFER);
+	if (!reader->buffer)
+		error(2, errno, "cannot read files");
 }
 
 void reader_add(struct reader *reader, const char *path, bool operand)
@@ -98,7 +104,9 @@ static void read_files(struct reader *reader)
 	dev_t device = reader->device;
 	ino_t inode = reader->inode;
 	bool skip_holes = reader->skip_holes;
+	const struct filter *filter = reader->filter;
 	int fd = reader->fd;
+	bool whole = false;	/* nothing of the file has been returned */
 	bool sparse = fd >= 0 && file->sparse;
 	struct stat status;
 	int flags;
@@ -124,6 +132,7 @@ static void read_files(struct reader *reader)
 				continue;
 			}
 			file->start = used;
+			whole = true;
 			if (fstat(fd, &status) < 0) {
 				file->state = READER_FAILED;
 				file->error = errno;
@@ -156,6 +165,13 @@ static void read_files(struct reader *reader)
 			}
 			file->length = used - file->start;
 			used++;
+			if (whole && filter &&
+			    !filter_passes(filter,
+					   (unsigned char *)buffer + file->start,
+					   file->length)) {
+				used = file->start;
+				file->length = 0;
+			}
 		}
 		close(fd);
 		fd = -1;
@@ -170,6 +186,22 @@ leave:
 	reader->fd = fd;
 }
 
+/* A buffer that has to grow leaves the segment, which has limits. */
+static void grow(struct reader *reader)
+{
+	char *old = reader->buffer;
+
+	if (reader->filter) {
+		reader->buffer = memcpy(resize(NULL, 2, reader->buffer_size),
+					old, reader->buffer_size);
+		cosy_free(old);
+		reader->filter = NULL;
+	} else {
+		reader->buffer = resize(old, 2, reader->buffer_size);
+	}
+	reader->buffer_size *= 2;
+}
+
 /* Makes room in the buffer, which holds nothing but a part, if there is one. */
 static void make_room(struct reader *reader)
 {
@@ -179,10 +211,8 @@ static void make_room(struct reader *reader)
 		reader->buffer_used = 0;
 		return;
 	}
-	if (part->start == 0 && reader->consumed == 0) {
-		reader->buffer_size *= 2;
-		reader->buffer = resize(reader->buffer, reader->buffer_size, 1);
-	}
+	if (part->start == 0 && reader->consumed == 0)
+		grow(reader);
 	reader->buffer_used = part->length - reader->consumed;
 	memmove(reader->buffer, reader->buffer + part->start + reader->consumed,
 		reader->buffer_used);
@@ -259,5 +289,8 @@ void reader_free(struct reader *reader)
 		close(reader->fd);
 	clear(reader);
 	free(reader->files);
-	free(reader->buffer);
+	if (reader->filter)
+		cosy_free(reader->buffer);
+	else
+		free(reader->buffer);
 }

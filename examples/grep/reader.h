@@ -13,11 +13,16 @@
  * buffer is full. A file that does not fit comes in several chunks. What is not
  * a regular file is left to the caller, because to open or read it may wait.
  *
+ * With a filter, the region searches as well: what nobody wants is not kept, so
+ * the buffer is not full as soon.
+ *
  * Not thread-safe for one reader, nor async-signal-safe. A function that finds
  * no memory ends the program with a message and status 2.
  */
 #ifndef READER_H
 #define READER_H
+
+#include "filter.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -68,6 +73,7 @@ struct reader {
 	size_t done, taken;	/* files read, files returned */
 	char *buffer;
 	size_t buffer_used, buffer_size;
+	const struct filter *filter;	/* not NULL: buffer is in the segment */
 	int fd;			/* of files[done], -1: not open */
 	bool skip_holes, leave_out;
 	dev_t device;		/* the file to leave out */
@@ -81,9 +87,11 @@ struct reader {
  * @reader:     to be given back with reader_free()
  * @leave_out:  a file not to read, such as standard output; NULL: none
  * @skip_holes: a hole of a sparse file may be read as a single NUL
+ * @filter:     a file that fits into the buffer and does not pass is returned as
+ *	        one without data; NULL: none. Kept, not copied
  */
 void reader_init(struct reader *reader, const struct stat *leave_out,
-		 bool skip_holes);
+		 bool skip_holes, const struct filter *filter);
 
 /**
  * reader_add() - append a file to the queue
