@@ -153,12 +153,12 @@ static void *wait_for_ever(void *unused)
  */
 static void test_private_nested(void)
 {
-	enum { LOWEST = 3, HIGH = 600 };
+	enum { HIGH = 600 };
 	static __u64 outer[8], inner[2];
 	static struct cosy_run runs[2];
 	struct rlimit limit = { HIGH + 10, HIGH + 10 };
 	int dev = open_device(), fd = 0, status;
-	struct cosy_op open_private = SYS(0, SYS_open, 2);
+	struct cosy_op open_private = SYS(0, SYS_open, 3);
 	pthread_t other;
 	__u64 handles[2];
 	long ret;
@@ -167,17 +167,18 @@ static void test_private_nested(void)
 	open_private.c = COSY_HINT_PRIVATE;
 	/* r4 = fd, while that is open; r5, r6: the inner run, close() */
 	const struct cosy_op ops[] = {
-		open_private, ARG(2), ARGI(O_RDONLY), MOV(4, 0),
+		open_private, ARG(2), ARGI(O_RDONLY), ARGI(0), MOV(4, 0),
 		SYS(5, SYS_lseek, 3), ARG(1), ARG(3), ARGI(COSY_RUN_WHENCE),
 		SYS(6, SYS_close, 1), ARG(4), EXIT(0)
 	};
 
 	handles[0] = must_load_ops(dev, ops, sizeof(ops) / sizeof(*ops), 8);
-	handles[1] = must_load(dev, 2, SYS(0, SYS_close_range, 3), ARGI(LOWEST), ARGI(~0u),
+	handles[1] = must_load(dev, 2, SYS(0, SYS_close_range, 3), ARG(1), ARGI(~0u),
 			       ARGI(CLOSE_RANGE_UNSHARE), EXIT(0));
 	outer[1] = dev;
 	outer[2] = (__u64)(uintptr_t)"/proc/version";
 	outer[3] = COSY_RUN_TAG | (__u64)(uintptr_t)&runs[1];
+	inner[1] = dev + 1;
 	runs[0] = fresh(handles[0], outer);
 	runs[1] = fresh(handles[1], inner);
 	pid = fork();
@@ -188,11 +189,9 @@ static void test_private_nested(void)
 			fd = dup(0);
 		/* The table is shared, so that it is replaced. */
 		pthread_create(&other, NULL, wait_for_ever, NULL);
-		ret = enter(dev, &runs[0]);
-		_exit(!check((ret == done(0) || ret == COSY_RUN_LEFT) &&
-			     outer[4] == HIGH + 1 && inner[0] == 0 &&
-			     (ret == COSY_RUN_LEFT || outer[6] == (__u64)-EBADF) &&
-			     fcntl(HIGH + 1, F_GETFD) < 0,
+		ret = run_on(dev, &runs[0]);
+		_exit(!check(ret == done(0) && outer[4] == HIGH + 1 && inner[0] == 0 &&
+			     outer[6] == (__u64)-EBADF && fcntl(HIGH + 1, F_GETFD) < 0,
 			     "files opened outside are closed by a nested compound"));
 	}
 	waitpid(pid, &status, 0);
