@@ -11,12 +11,15 @@
 // RUN: diff %t.native %t.out && %FileCheck --check-prefix=AUTO %s < %t.err
 // RUN: %vm env COSY_FUNCTIONS=native COSY_STATS=1 %t > %t.out 2> %t.err
 // RUN: diff %t.native %t.out && %FileCheck --check-prefix=NATIVE %s < %t.err
-// A plain user may not load programs: the same, natively, and says so if asked.
-// RUN: %vm setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all env COSY_FUNCTIONS=kernel COSY_STATS=1 %t > %t.out 2> %t.err
+// A plain user may not load programs: the same, natively, and says so if asked. He might
+// not get at the checkout.
+// RUN: %vm sh -c 'cp %t /tmp/functions-run && chmod 755 /tmp/functions-run'
+// RUN: %vm setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all env COSY_FUNCTIONS=kernel COSY_STATS=1 /tmp/functions-run > %t.out 2> %t.err
 // RUN: diff %t.native %t.out && %FileCheck --check-prefix=NATIVE %s < %t.err
 // With the two capabilities alone he may.
-// RUN: %vm setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all,+bpf,+perfmon --ambient-caps=-all,+bpf,+perfmon env COSY_FUNCTIONS=kernel COSY_STATS=1 %t > %t.out 2> %t.err
+// RUN: %vm setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all,+bpf,+perfmon --ambient-caps=-all,+bpf,+perfmon env COSY_FUNCTIONS=kernel COSY_STATS=1 /tmp/functions-run > %t.out 2> %t.err
 // RUN: diff %t.native %t.out && %FileCheck --check-prefix=KERNEL %s < %t.err
+// RUN: %vm rm /tmp/functions-run
 // RUN: COSY_FUNCTIONS=here %t 2>&1 >%t.out | %FileCheck --check-prefix=UNKNOWN %s
 //
 // KERNEL: run.c:[[#]]: function length: executor=kernel

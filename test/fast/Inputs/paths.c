@@ -480,6 +480,10 @@ int main(int argc, char **argv)
 
 	make_tree("a");
 	make_tree("b");
+	/* A confined process could not open the device any more. */
+	must(!chdir("a"), "a");
+	look("file", AT_FDCWD, true);
+	must(!chdir(".."), "..");
 	if (confined)
 		confine();
 	must(!chdir("a"), "a");
