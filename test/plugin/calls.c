@@ -17,12 +17,12 @@
 #include <unistd.h>
 
 // CHECK-LABEL: .compound "file"
-// CHECK: libc r[[#FD:]], openat, -100, r{{[0-9]+}}, 0, 0
-// CHECK: libc r{{[0-9]+}}, fstat, r[[#FD]], r{{[0-9]+}}
-// CHECK: libc r{{[0-9]+}}, lseek, r[[#FD]], 2, 0
-// CHECK: libc r{{[0-9]+}}, read, r[[#FD]], r{{[0-9]+}}, 4
-// CHECK: libc r{{[0-9]+}}, pread64, r[[#FD]], r{{[0-9]+}}+4, 3, 0
-// CHECK: libc r{{[0-9]+}}, close, r[[#FD]]
+// CHECK: libc{{[.a-z]*}} r[[#FD:]], openat, -100, r{{[0-9]+}}, 0, 0
+// CHECK: libc{{[.a-z]*}} r{{[0-9]+}}, fstat, r[[#FD]], r{{[0-9]+}}
+// CHECK: libc{{[.a-z]*}} r{{[0-9]+}}, lseek, r[[#FD]], 2, 0
+// CHECK: libc{{[.a-z]*}} r{{[0-9]+}}, read, r[[#FD]], r{{[0-9]+}}, 4
+// CHECK: libc{{[.a-z]*}} r{{[0-9]+}}, pread64, r[[#FD]], r{{[0-9]+}}+4, 3, 0
+// CHECK: libc{{[.a-z]*}} r{{[0-9]+}}, close, r[[#FD]]
 static int file(const char *name, char *buf, long *size)
 {
 	struct stat st;
@@ -43,11 +43,11 @@ static int file(const char *name, char *buf, long *size)
 }
 
 // CHECK-LABEL: .compound "errors"
-// CHECK: libc r[[#R:]], close, 4294967295
+// CHECK: libc{{[.a-z]*}} r[[#R:]], close, 4294967295
 // CHECK-NEXT: br.4.eq r[[#R]], -1,
-// CHECK: libc r{{[0-9]+}}, openat, -100, r{{[0-9]+}}, 66, 420
-// CHECK: libc r{{[0-9]+}}, read, 0, r{{[0-9]+}}, 10
-// CHECK: libc r{{[0-9]+}}, dup, 4294967295
+// CHECK: libc{{[.a-z]*}} r{{[0-9]+}}, openat, -100, r{{[0-9]+}}, 66, 420
+// CHECK: libc{{[.a-z]*}} r{{[0-9]+}}, read, 0, r{{[0-9]+}}, 10
+// CHECK: libc{{[.a-z]*}} r{{[0-9]+}}, dup, 4294967295
 // CHECK: load.4 r{{[0-9]+}}, [r[[#ERRNO:]]]
 // CHECK: load.4 r{{[0-9]+}}, [r[[#ERRNO]]]
 // CHECK: load.4 r{{[0-9]+}}, [r[[#ERRNO]]]

@@ -23,7 +23,7 @@ int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t size);
 int __open_2(const char *name, int flags);
 
 // CHECK-LABEL: .compound "guarded"
-// CHECK: libc {{.*}}, openat,
+// CHECK: libc{{[.a-z]*}} {{.*}}, openat,
 // CHECK: libc {{.*}}, read,
 // CHECK: br.8.ugt
 // CHECK: copy
