@@ -153,6 +153,27 @@ void cosy_fast_init(void);
 cosy_fast_find_fn *cosy_fast_finder(const void *image, bool plain);
 cosy_fast_call_fn cosy_fast_plain;
 
+/**
+ * cosy_named() - what a fast path returns that was given names
+ * @st:     the run
+ * @ip:     the call's slot
+ * @result: as the system call returns it
+ *
+ * A name may start at a private file, or lead to one through /proc: that is not
+ * found where the kernel looks, which nothing but these two errors comes of. Nor
+ * have they changed anything. A stale name the plain call tries harder.
+ */
+static __always_inline struct cosy_made cosy_named(struct cosy_state *st,
+						   const struct cosy_insn *ip,
+						   long result)
+{
+	if (unlikely(result == -ESTALE ||
+		     ((result == -ENOENT || result == -EBADF) &&
+		      st->env.nprivate)))
+		return cosy_fast_plain(st, ip);
+	return cosy_made(ip, result);
+}
+
 /* name.c */
 extern bool cosy_has_lookup;
 void cosy_name_init(void);

@@ -129,7 +129,7 @@ static struct cosy_made cosy_open(struct cosy_state *st,
 	file = static_call(cosy_filp_open)(dfd, &name.filename, &op);
 	if (IS_ERR(file)) {
 		put_unused_fd(fd);
-		return cosy_made(ip, PTR_ERR(file));
+		return cosy_named(st, ip, PTR_ERR(file));
 	}
 	cosy_fsnotify_opened(file);
 	if (cosy_may_be_private(env, ip, file)) {

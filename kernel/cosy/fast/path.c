@@ -89,17 +89,17 @@ static bool cosy_path_arg(struct cosy_state *st, const struct cosy_insn *ip,
 	err = cosy_name_lookup(dfd, &name, flags, path);
 	if (likely(!err))
 		return true;
-	*made = err == -ESTALE ? cosy_fast_plain(st, ip) : cosy_made(ip, err);
+	*made = cosy_named(st, ip, err);
 	return false;
 }
 
-/* What was done with a path said @err. The plain call tries stale ones again. */
+/* Something was done with a path, and said @err. */
 static struct cosy_made cosy_path_done(struct cosy_state *st,
 				       const struct cosy_insn *ip,
 				       const struct path *path, long err)
 {
 	path_put(path);
-	return err == -ESTALE ? cosy_fast_plain(st, ip) : cosy_made(ip, err);
+	return cosy_named(st, ip, err);
 }
 
 /** cosy_fast_statx() - statx(dfd, name, flags, mask, statxbuf) */
@@ -112,7 +112,7 @@ struct cosy_made cosy_fast_statx(struct cosy_state *st,
 		return cosy_fast_plain(st, ip);
 	if (!cosy_name_arg(st, ip, 1, &name))
 		return cosy_fast_plain(st, ip);
-	return cosy_made(ip, static_call(cosy_statx)(
+	return cosy_named(st, ip, static_call(cosy_statx)(
 		cosy_fast_arg(st, ip, 0), &name.filename,
 		cosy_fast_arg(st, ip, 2), cosy_fast_arg(st, ip, 3),
 		u64_to_user_ptr(cosy_fast_arg(st, ip, 4))));
@@ -126,8 +126,8 @@ struct cosy_made cosy_fast_unlink(struct cosy_state *st,
 
 	if (!cosy_name_arg(st, ip, 0, &name))
 		return cosy_fast_plain(st, ip);
-	return cosy_made(ip, static_call(cosy_unlinkat)(AT_FDCWD,
-							&name.filename));
+	return cosy_named(st, ip, static_call(cosy_unlinkat)(
+		AT_FDCWD, &name.filename));
 }
 
 /** cosy_fast_unlinkat() - unlinkat(dfd, name, flags) */
@@ -143,9 +143,10 @@ struct cosy_made cosy_fast_unlinkat(struct cosy_state *st,
 	if (!cosy_name_arg(st, ip, 1, &name))
 		return cosy_fast_plain(st, ip);
 	if (flags & AT_REMOVEDIR)
-		return cosy_made(ip, static_call(cosy_rmdirat)(dfd,
-							       &name.filename));
-	return cosy_made(ip, static_call(cosy_unlinkat)(dfd, &name.filename));
+		return cosy_named(st, ip, static_call(cosy_rmdirat)(
+			dfd, &name.filename));
+	return cosy_named(st, ip, static_call(cosy_unlinkat)(
+		dfd, &name.filename));
 }
 
 /** cosy_fast_rmdir() - rmdir(name) */
@@ -156,8 +157,8 @@ struct cosy_made cosy_fast_rmdir(struct cosy_state *st,
 
 	if (!cosy_name_arg(st, ip, 0, &name))
 		return cosy_fast_plain(st, ip);
-	return cosy_made(ip, static_call(cosy_rmdirat)(AT_FDCWD,
-						       &name.filename));
+	return cosy_named(st, ip, static_call(cosy_rmdirat)(
+		AT_FDCWD, &name.filename));
 }
 
 static struct cosy_made cosy_mkdir(struct cosy_state *st,
@@ -168,7 +169,7 @@ static struct cosy_made cosy_mkdir(struct cosy_state *st,
 
 	if (!cosy_name_arg(st, ip, i, &name))
 		return cosy_fast_plain(st, ip);
-	return cosy_made(ip, static_call(cosy_mkdirat)(
+	return cosy_named(st, ip, static_call(cosy_mkdirat)(
 		dfd, &name.filename, cosy_fast_arg(st, ip, i + 1)));
 }
 
@@ -197,7 +198,7 @@ static struct cosy_made cosy_rename(struct cosy_state *st,
 	if (!cosy_name_arg(st, ip, i, &from) ||
 	    !cosy_name_arg(st, ip, j, &to))
 		return cosy_fast_plain(st, ip);
-	return cosy_made(ip, static_call(cosy_renameat)(
+	return cosy_named(st, ip, static_call(cosy_renameat)(
 		olddfd, &from.filename, newdfd, &to.filename, flags));
 }
 
@@ -237,7 +238,7 @@ static struct cosy_made cosy_link(struct cosy_state *st,
 	if (!cosy_name_arg(st, ip, i, &old) ||
 	    !cosy_name_arg(st, ip, j, &new))
 		return cosy_fast_plain(st, ip);
-	return cosy_made(ip, static_call(cosy_linkat)(
+	return cosy_named(st, ip, static_call(cosy_linkat)(
 		olddfd, &old.filename, newdfd, &new.filename, flags));
 }
 
@@ -265,7 +266,7 @@ static struct cosy_made cosy_symlink(struct cosy_state *st,
 	if (!cosy_name_arg(st, ip, 0, &target) ||
 	    !cosy_name_arg(st, ip, j, &new))
 		return cosy_fast_plain(st, ip);
-	return cosy_made(ip, static_call(cosy_symlinkat)(
+	return cosy_named(st, ip, static_call(cosy_symlinkat)(
 		&target.filename, newdfd, &new.filename));
 }
 

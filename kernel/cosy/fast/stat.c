@@ -91,12 +91,9 @@ static struct cosy_made cosy_stat_path(struct cosy_state *st,
 			path_put(&path);
 		}
 	}
-	/* The plain call tries harder. */
-	if (unlikely(err == -ESTALE))
-		return cosy_fast_plain(st, ip);
-	if (likely(!err))
-		err = cosy_stat_put(&stat, u64_to_user_ptr(stat_at));
-	return cosy_made(ip, err);
+	if (unlikely(err))
+		return cosy_named(st, ip, err);
+	return cosy_made(ip, cosy_stat_put(&stat, u64_to_user_ptr(stat_at)));
 }
 
 /** cosy_fast_stat() - stat(name, statbuf) */

@@ -155,6 +155,54 @@ BOTH(kept, (const char *name, char *to))
 }
 BOTH(all, (const char *name, char *to))
 
+/* A call with a name that leads to the private file, or starts there. */
+enum { NAMED = 25 };
+#define named(BEGIN, END) {						\
+	static struct stat st;						\
+	LOCALS;								\
+									\
+	BEGIN;								\
+	int file = open(name, O_RDONLY);				\
+									\
+	switch (which) {						\
+	case 0: middle = stat(path, &st); break;			\
+	case 1: middle = lstat(path, &st); break;			\
+	case 2: middle = fstatat(number, "x", &st, 0); break;		\
+	case 3: middle = fstatat(number, "/", &st, 0); break;		\
+	case 4: middle = fstatat(number, path, &st, 0); break;		\
+	case 5: middle = open(path, O_RDONLY); break;			\
+	case 6: middle = open(path, O_RDONLY | O_CREAT, 0600); break;	\
+	case 7: middle = openat(number, "x", O_WRONLY | O_CREAT, 0600); break; \
+	case 8: middle = access(path, R_OK); break;			\
+	case 9: middle = faccessat(number, "x", R_OK, 0); break;	\
+	case 10: middle = readlink(path, to, 100); break;		\
+	case 11: middle = readlinkat(number, "x", to, 100); break;	\
+	case 12: middle = unlink(path); break;				\
+	case 13: middle = unlinkat(number, "x", AT_REMOVEDIR); break;	\
+	case 14: middle = rmdir(path); break;				\
+	case 15: middle = mkdir(path, 0700); break;			\
+	case 16: middle = rename(path, "other"); break;			\
+	case 17: middle = renameat(number, "x", number, "y"); break;	\
+	case 18: middle = linkat(AT_FDCWD, path, AT_FDCWD, "linked",	\
+				 AT_SYMLINK_FOLLOW); break;		\
+	case 19: middle = symlink("x", path); break;			\
+	case 20: middle = chmod(path, 0640); break;			\
+	case 21: middle = chown(path, (uid_t)-1, (gid_t)-1); break;	\
+	case 22: middle = truncate(path, 50); break;			\
+	case 23: middle = mkdirat(number, "x", 0700); break;		\
+	case 24: middle = statx(number, "x", 0, 0, (void *)to); break;	\
+	}								\
+	if (middle < 0)							\
+		error = errno;						\
+	total = read(file, to + 500, 100);				\
+	closed = close(file);						\
+	fd = file;							\
+	END;								\
+	last = st.st_size;						\
+	return FOUND;							\
+}
+BOTH(named, (int which, const char *name, const char *path, int number, char *to))
+
 /* Set the position, then read. */
 #define at(BEGIN, END) {						\
 	LOCALS;								\
@@ -236,6 +284,39 @@ static void test_slurp(void)
 	both_slurp("proc", "/proc/cpuinfo", O_RDONLY, 1);
 	both_slurp("null", "/dev/null", O_RDONLY, 0);
 	same("all", 0, native_all("new", buffer[0]), region_all("new", buffer[1]));
+}
+
+static void test_named(void)
+{
+	struct found native, region;
+	int number = dup(0);
+	char path[32];
+
+	close(number);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", number);
+	must(!symlink(path, "by-number"), "symlink");
+	for (int link = 0; link < 2; link++) {
+		for (int which = 0; which < NAMED; which++) {
+			const char *to = link ? "by-number" : path;
+
+			if (link && (which == 12 || which == 16))
+				continue;	/* would be the link itself */
+			make("file", 100);
+			memset(buffer, 0x5a, sizeof(buffer));
+			native = native_named(which, "file", to, number, buffer[0]);
+			if (which >= 5 && which <= 7)
+				close((int)native.middle);
+			unlink("linked");
+			make("file", 100);
+			memset(buffer, 0x5a, sizeof(buffer));
+			region = region_named(which, "file", to, number, buffer[1]);
+			if (which >= 5 && which <= 7)
+				close((int)region.middle);
+			unlink("linked");
+			same(to, which, native, region);
+		}
+	}
+	unlink("by-number");
 }
 
 /* The buffer ends in the middle of a piece. */
@@ -577,6 +658,7 @@ int main(int argc, char **argv)
 	if (argc != 2 || chdir(argv[1]))
 		return 2;
 	test_slurp();
+	test_named();
 	test_fault();
 	test_numbers();
 	test_events();
