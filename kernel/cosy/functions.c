@@ -46,6 +46,10 @@ MODULE_PARM_DESC(function_time,
 /* Programs a function of a compound can have, one for each segment. */
 #define MAX_BINDINGS	1024
 
+/* What accesses to an arena reach: 32 bits, and an instruction's 16 more. */
+#define COSY_ARENA_GUARD	((u64)32768)
+#define COSY_ARENA_REACH	(BIT_ULL(32) + 2 * COSY_ARENA_GUARD)
+
 /**
  * struct cosy_binding - the program of a function for one segment
  * @next:     of the same function
@@ -197,7 +201,8 @@ static u32 cosy_line_of(const struct bpf_prog *prog, unsigned long ip)
 
 /*
  * A fault in the kernel. The program goes on behind the access, with 0 for what
- * it has read: let it come to its end soon.
+ * it has read: let it come to its end soon. What other addresses a program may
+ * try in vain is no business of the one who runs it.
  */
 static void cosy_fault(void *data, unsigned long address, struct pt_regs *regs,
 		       unsigned long error_code)
@@ -208,6 +213,7 @@ static void cosy_fault(void *data, unsigned long address, struct pt_regs *regs,
 		return;
 	invocation = cosy_invocation_current();
 	if (!invocation || invocation->fault ||
+	    address - invocation->arena + COSY_ARENA_GUARD >= COSY_ARENA_REACH ||
 	    !cosy_piece_of(invocation->prog, regs->ip))
 		return;
 	invocation->fault = regs->ip;
@@ -495,12 +501,12 @@ long cosy_functions_bind(struct cosy_file *cf, struct cosy_bind __user *arg)
 	    bind.reserved)
 		return -EINVAL;
 	if (bind.fd >= 0) {
-		err = cosy_probe_faults();
-		if (err)
-			return err;
 		binding = cosy_binding_make(&bind);
 		if (IS_ERR(binding))
 			return PTR_ERR(binding);
+		err = cosy_probe_faults();
+		if (err)
+			goto free;
 	}
 
 	compound = cosy_compound_get(cf, bind.handle);
@@ -515,8 +521,16 @@ long cosy_functions_bind(struct cosy_file *cf, struct cosy_bind __user *arg)
 	place = &compound->functions[bind.function];
 	while ((old = rcu_dereference_protected(*place,
 						lockdep_is_held(&cf->lock)))) {
-		if (old->bind.base == bind.base)
+		/* A child may have come by the file: what is not its own stays. */
+		if (old->bind.base == bind.base && old->mm == current->mm)
 			break;
+		if (!atomic_read(&old->mm->mm_users)) {
+			/* Of a process that has ended. */
+			rcu_assign_pointer(*place, rcu_dereference_protected(old->next,
+						lockdep_is_held(&cf->lock)));
+			cosy_compounds_queue(&old->unbind);
+			continue;
+		}
 		place = &old->next;
 		count++;
 	}

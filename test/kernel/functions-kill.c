@@ -6,13 +6,15 @@
  */
 // RUN: %compile-bpf %S/Inputs/functions.bpf.c -o %t.bpf.o
 // RUN: %compile %s -o %t -lbpf -lelf -lz
-// RUN: %vm %t %t.bpf.o
+// It shortens the time that functions have, for all in the VM.
+// RUN: %vm flock /tmp/function-time %t %t.bpf.o
 #include "function.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 static const char *file;
@@ -62,7 +64,8 @@ static void test_kill(const int *ready)
 	int status = 0;
 	char c;
 
-	for (int i = 0; i < 5; i++) {
+	/* Others may have the CPUs of the host, now and then. */
+	for (int i = 0; i < 30 && best >= 0.01; i++) {
 		pid_t pid = spin(ready[1]);
 		double start;
 
@@ -76,7 +79,7 @@ static void test_kill(const int *ready)
 		if (start < best)
 			best = start;
 	}
-	check(WIFSIGNALED(status) && best < 0.05, "SIGKILL: dead within %.1f ms",
+	check(WIFSIGNALED(status) && best < 0.01, "SIGKILL: dead within %.1f ms",
 	      best * 1e3);
 }
 
@@ -195,6 +198,82 @@ static int end_by_exit(void)
 	return end_around(false);
 }
 
+/* Children come and go while a thread is in the function. */
+static int fork_around(void)
+{
+	struct thread thread = { .handle = prepare_spin() };
+	int status, bad = 0;
+
+	pthread_create(&thread.thread, NULL, in_thread, &thread);
+	usleep(50000);
+	for (int i = 0; i < 20; i++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			struct thread own = { .handle = thread.handle };
+
+			in_thread(&own);
+			_exit(own.ret != COSY_RUN_LEFT ||
+			      own.run.status != COSY_UPCALL);
+		}
+		waitpid(pid, &status, 0);
+		bad |= status;
+	}
+	pthread_join(thread.thread, NULL);
+	return bad || thread.ret != COSY_RUN_LEFT || thread.run.status != COSY_FAILED;
+}
+
+static volatile int alarms;
+
+static void on_alarm(int signal)
+{
+	(void)signal;
+	alarms++;
+}
+
+/* Handlers wait until the function has ended, and then run. */
+static int signals_around(void)
+{
+	struct itimerval every = { { 0, 10000 }, { 0, 10000 } };
+	struct thread thread = { .handle = prepare_spin() };
+
+	signal(SIGALRM, on_alarm);
+	setitimer(ITIMER_REAL, &every, NULL);
+	in_thread(&thread);
+	return thread.ret != COSY_RUN_LEFT || thread.run.status != COSY_FAILED ||
+	       !alarms;
+}
+
+/* Many processes at once, each with a segment of its own. */
+static int many(void)
+{
+	enum { PROCESSES = 32 };
+	int status, bad = 0;
+
+	for (int i = 0; i < PROCESSES; i++) {
+		__u64 frame[7] = { 0 }, handle, expected = 0;
+		unsigned char *bytes;
+		struct cosy_run run;
+
+		if (fork())
+			continue;
+		prepare_spin();
+		handle = must_bind(dev, object, &seg, "sum");
+		bytes = (unsigned char *)seg.base + 0x20000;
+		for (int j = 0; j < 10000; j++)
+			expected += bytes[j] = j * i;
+		for (int j = 0; j < 50; j++) {
+			if (call(dev, handle, frame, &run, bytes, 10000, 0) != done(0) ||
+			    frame[0] != expected)
+				_exit(1);
+		}
+		_exit(0);
+	}
+	for (int i = 0; i < PROCESSES; i++)
+		bad |= wait(&status) < 0 || status;
+	return bad;
+}
+
 /* A child that goes on with what its parent has bound is not let in. */
 static int child(void)
 {
@@ -228,7 +307,10 @@ int main(int argc, char **argv)
 	in_process("taken away while running", take_away);
 	in_process("exec while running", end_by_exec);
 	in_process("exit while running", end_by_exit);
+	in_process("fork while running", fork_around);
+	in_process("signals while running", signals_around);
 	set_time("10000");
 	in_process("a child", child);
+	in_process("many processes", many);
 	return finish();
 }

@@ -145,6 +145,19 @@ static void test_liar(void)
 	      "a program that answers anything");
 }
 
+/* What faults outside the segment is no failure, and nobody learns where it was. */
+static void test_elsewhere(void)
+{
+	__u64 frame[7] = { 0 }, handle = must_bind(dev, object, &seg, "elsewhere");
+	struct cosy_run run = { 0 };
+	/* Never mapped: the hole in front of the kernel's half. */
+	long ret = call(dev, handle, frame, &run, NULL, 0xffff800000123450, 0);
+
+	check(ret == done(0) && frame[0] == 1 && !run.failure.address,
+	      "a read elsewhere: %#lx, result %llu, address %#llx", ret,
+	      (long long)frame[0], (long long)run.failure.address);
+}
+
 static void test_bind(void)
 {
 	struct cosy_bind bind = { .base = (uintptr_t)seg.base, .pointers = 1 };
@@ -269,6 +282,33 @@ static void test_stacks(void)
 	      users[0].frame[0] == bind.stacks, "the first is free again");
 }
 
+/* A child has its parent's file, but neither takes the other's programs away. */
+static void test_shared_file(void)
+{
+	__u64 frame[7] = { 0 }, handle = must_bind(dev, object, &seg, "load");
+	struct cosy_bind bind = { .base = (uintptr_t)seg.base, .pointers = 1 };
+	struct cosy_run run;
+	int status;
+
+	*(__u64 *)(seg.base + 0x10000) = 815;
+	/* More than there is room for, if those who are gone took any. */
+	for (int i = 0; i < 1100; i++) {
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(bind_function(dev, handle, -1, &bind) != -ENOENT ||
+			      bind_function(dev, handle, function(object, "sum"),
+					    &bind));
+		waitpid(pid, &status, 0);
+		if (status)
+			break;
+	}
+	check(!status, "children bind, and do not unbind, status %#x", status);
+	check(call(dev, handle, frame, &run, seg.base + 0x10000, 0, 0) == done(0) &&
+	      frame[0] == 815, "the parent's program is what it was");
+	check(!bind_function(dev, handle, -1, &bind), "and is unbound");
+}
+
 /* The descriptor is all it takes to run a program. */
 static void test_passed_on(void)
 {
@@ -307,8 +347,10 @@ int main(int argc, char **argv)
 	test_failures();
 	test_outside();
 	test_liar();
+	test_elsewhere();
 	test_bind();
 	test_stacks();
+	test_shared_file();
 	test_passed_on();
 	return finish();
 }

@@ -186,6 +186,27 @@ FUNCTION(liar)
 	return -1;
 }
 
+/*
+ * Reads outside the segment, which the kernel allows who may load programs: it
+ * gives 0 where nothing is.
+ */
+extern void *bpf_rdonly_cast(void *obj, unsigned int type) SEC(".ksyms");
+
+struct list_head {
+	struct list_head *next, *prev;
+} __attribute__((preserve_access_index));
+
+FUNCTION(elsewhere)
+{
+	const struct list_head *at;
+
+	USE_SEGMENT();
+	at = bpf_rdonly_cast((void *)ctx->args[1],
+			     __builtin_btf_type_id(*(struct list_head *)0, 1));
+	ctx->result = (cosy_u64)at->next + 1;
+	return 0;
+}
+
 /* A context larger than there is. */
 FUNCTION(greedy)
 {

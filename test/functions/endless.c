@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * endless.c - a function that never ends, in the kernel, dies of SIGKILL at once.
+ */
+// RUN: %clang -O2 -Wall -Werror -pthread %s -o %t -L%lib -l:libcosy.a
+// RUN: %vm env COSY_FUNCTIONS=kernel %t | %FileCheck %s
+// CHECK: in the kernel
+// CHECK: killed within 10 ms
+#include <cosy.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+COSY_FUNCTION
+static long spin(volatile long *p)
+{
+	while (*p >= 0)
+		++*p;
+	return *p;
+}
+
+static void *watch(void *arg)
+{
+	volatile long *p = arg;
+
+	while (!*p)
+		usleep(1000);
+	if (write(STDOUT_FILENO, "", 1) != 1)
+		_exit(1);
+	return NULL;
+}
+
+static int run(void)
+{
+	long *p = cosy_malloc(sizeof(*p));
+	pthread_t thread;
+
+	*p = 0;
+	pthread_create(&thread, NULL, watch, p);
+	COSY_START;
+	getppid();
+	spin(p);
+	COSY_END;
+	return 0;
+}
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+/* Is it the kernel's time that a process takes? */
+static int in_kernel(pid_t pid)
+{
+	long user = -1, system[2] = { -1, -1 };
+	char path[64];
+
+	for (int i = 0; i < 2; i++) {
+		FILE *f;
+
+		snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+		f = fopen(path, "r");
+		if (!f || fscanf(f, "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u"
+				    " %*u %*u %*u %ld %ld", &user, &system[i]) != 2)
+			return 0;
+		fclose(f);
+		if (!i)
+			usleep(300000);
+	}
+	return system[1] > system[0] && system[1] > user;
+}
+
+int main(int argc, char **argv)
+{
+	double took = 1;
+	int status;
+
+	if (argc > 1)
+		return run();
+	/* Others may have the CPUs of the host, now and then. */
+	for (int i = 0; i < 30 && took >= 0.01; i++) {
+		int fds[2];
+		pid_t pid;
+		char c;
+
+		if (pipe(fds))
+			return 1;
+		pid = fork();
+		if (!pid) {
+			dup2(fds[1], STDOUT_FILENO);
+			execl("/proc/self/exe", argv[0], "run", NULL);
+			_exit(1);
+		}
+		if (read(fds[0], &c, 1) != 1)
+			return 1;
+		if (!i)
+			printf("%s\n", in_kernel(pid) ? "in the kernel" : "native");
+		took = now();
+		kill(pid, SIGKILL);
+		waitpid(pid, &status, 0);
+		took = now() - took;
+		close(fds[0]);
+		close(fds[1]);
+	}
+	printf("%s %s 10 ms\n", WIFSIGNALED(status) ? "killed" : "ended",
+	       took < 0.01 ? "within" : "not within");
+	return 0;
+}
