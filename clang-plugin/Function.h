@@ -104,6 +104,11 @@ void expandForBpf(llvm::Function &F);
 /// constants, locals, addresses, loops. Fills in \p Out's Data and Stack.
 void confine(llvm::Function &Program, FunctionProgram &Out);
 
+/// Makes the loops of \p Program end in time, and begin again where they left.
+/// \p Entry ends its first part, which it does each time; \p Zero is there a 0 that
+/// nobody sees through.
+void boundLoops(llvm::Function &Program, llvm::Instruction *Entry, llvm::Value *Zero);
+
 /// Adds the map, the license and types that the loader wants to see.
 void addLoaderData(llvm::Function &Program);
 

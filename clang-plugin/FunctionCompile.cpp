@@ -224,6 +224,22 @@ static unsigned sizeOf(const Loop &L) {
   return Size;
 }
 
+/// How often a loop is to be unrolled.
+static unsigned countFor(const Loop &L) {
+  unsigned Size = sizeOf(L), Count = 1;
+  while (Count < 16 && 2 * Count * Size <= 256)
+    Count *= 2;
+  return Count;
+}
+
+/// \returns an innermost loop that is not in \p Done, and puts it there.
+static Loop *nextInner(LoopInfo &LI, SmallPtrSetImpl<BasicBlock *> &Done) {
+  for (Loop *L : LI.getLoopsInPreorder())
+    if (L->isInnermost() && Done.insert(L->getHeader()).second)
+      return L;
+  return nullptr;
+}
+
 /// Unrolls inner loops, so that there is one check of the budget, and mostly one of the
 /// address, for a block of iterations.
 class UnrollInner : public PassInfoMixin<UnrollInner> {
@@ -235,13 +251,10 @@ public:
     auto &AC = FAM.getResult<AssumptionAnalysis>(F);
     auto &TTI = FAM.getResult<TargetIRAnalysis>(F);
     auto &ORE = FAM.getResult<OptimizationRemarkEmitterAnalysis>(F);
-    SmallVector<Loop *, 8> Inner;
-    for (Loop *L : LI.getLoopsInPreorder())
-      if (L->isInnermost())
-        Inner.push_back(L);
-    for (Loop *L : Inner) {
-      unsigned Size = sizeOf(*L);
-      unsigned Count = Size <= 10 ? 16 : Size <= 24 ? 8 : Size <= 48 ? 4 : Size <= 80 ? 2 : 1;
+    // A loop whose inner loop has become straight code is an inner one.
+    SmallPtrSet<BasicBlock *, 16> Done;
+    while (Loop *L = nextInner(LI, Done)) {
+      unsigned Count = countFor(*L);
       if (Count < 2 || !L->isLoopSimplifyForm() || !L->isLCSSAForm(DT))
         continue;
       UnrollLoopOptions ULO = {};
@@ -249,7 +262,10 @@ public:
       ULO.Force = true;
       ULO.Runtime = L->getExitingBlock() != nullptr;
       ULO.AllowExpensiveTripCount = true;
-      UnrollLoop(L, ULO, &LI, &SE, &DT, &AC, &TTI, &ORE, true);
+      Loop *Rest = nullptr;
+      UnrollLoop(L, ULO, &LI, &SE, &DT, &AC, &TTI, &ORE, true, &Rest);
+      if (Rest)
+        Done.insert(Rest->getHeader());
     }
     return PreservedAnalyses::none();
   }

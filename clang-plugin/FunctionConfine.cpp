@@ -17,7 +17,6 @@
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/AssumptionCache.h"
-#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
@@ -25,10 +24,8 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
-#include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Operator.h"
 #include "llvm/IR/ReplaceConstant.h"
@@ -75,9 +72,9 @@ public:
     guard();
     placeConstants();
     placeLocals();
+    boundLoops(P, Entry, Zero);
     translate();
     lowerTraps();
-    boundLoops();
   }
 
 private:
@@ -92,7 +89,6 @@ private:
   void placeLocals();
   void translate();
   void lowerTraps();
-  void boundLoops();
 
   void serialize(Constant *C, uint64_t At);
   void store(uint64_t V, uint64_t At, unsigned Bytes);
@@ -600,99 +596,6 @@ void Confine::lowerTraps() {
       B.CreateRet(B.getInt32(0));
       I.eraseFromParent();
     }
-}
-
-//===----------------------------------------------------------------------===//
-// Loops
-//===----------------------------------------------------------------------===//
-
-/// In every circle: one off the budget, and an instruction by which the verifier
-/// knows that it ends.
-void Confine::boundLoops() {
-  SmallVector<std::pair<const BasicBlock *, const BasicBlock *>, 16> Edges;
-  FindFunctionBackedges(P, Edges);
-  if (Edges.empty())
-    return;
-
-  // The verifier would go through the iterations of a loop that begins with a
-  // number it knows one by one, and through all combinations of what is constant
-  // on a way through a loop.
-  IRBuilder<> B(Entry);
-  DenseMap<Constant *, Value *> Opaque;
-  DenseSet<std::pair<const BasicBlock *, const BasicBlock *>> Back;
-  SmallPtrSet<const BasicBlock *, 8> Headers;
-  for (auto Edge : Edges) {
-    Back.insert(Edge);
-    Headers.insert(Edge.second);
-  }
-  for (BasicBlock &BB : P) {
-    if (&BB == Fail)
-      continue;
-    for (PHINode &Phi : BB.phis())
-      for (unsigned N = 0; N < Phi.getNumIncomingValues(); ++N) {
-        Value *V = Phi.getIncomingValue(N);
-        BasicBlock *From = Phi.getIncomingBlock(N);
-        if (auto *C = dyn_cast<ConstantInt>(V)) {
-          Value *&O = Opaque[C];
-          if (!O)
-            O = B.CreateAdd(B.CreateTrunc(Zero, C->getType()), C);
-          Phi.setIncomingValue(N, O);
-        } else if (Phi.getType()->isIntegerTy() && Headers.contains(&BB) &&
-                   !isa<UndefValue>(V) && !Back.contains({From, &BB}) &&
-                   Phi.getBasicBlockIndex(From) == static_cast<int>(N)) {
-          // Maybe for several edges.
-          IRBuilder<> At(From->getTerminator());
-          Phi.setIncomingValueForBlock(
-              From, At.CreateAdd(At.CreateTrunc(Zero, V->getType()), V));
-        }
-      }
-  }
-
-  FunctionCallee Yield(
-      FunctionType::get(B.getInt32Ty(), false),
-      B.CreateIntToPtr(B.getInt64(COSY_FUNCTION_YIELD), B.getPtrTy()));
-  BasicBlock *Stop = BasicBlock::Create(Ctx, "stop", &P);
-  ReturnInst::Create(Ctx, B.getInt32(0), Stop);
-  BasicBlock *Expired = BasicBlock::Create(Ctx, "expired", &P);
-  B.SetInsertPoint(Expired);
-  B.CreateStore(B.getInt32(COSY_FUNCTION_LOOP),
-                field(B, offsetof(cosy_function_ctx, status)));
-  B.CreateBr(Stop);
-  InlineAsm *MayGoto =
-      InlineAsm::get(FunctionType::get(B.getVoidTy(), false), "may_goto ${0:l}", "!i",
-                     true);
-  MDNode *Unlikely = MDBuilder(Ctx).createUnlikelyBranchWeights();
-  DenseSet<std::pair<const BasicBlock *, const BasicBlock *>> Done;
-  for (auto [From, To] : Edges) {
-    if (!Done.insert({From, To}).second)
-      continue;
-    auto *F = const_cast<BasicBlock *>(From), *T = const_cast<BasicBlock *>(To);
-    DebugLoc Loc = F->getTerminator()->getDebugLoc();
-    // All edges from F to T become one.
-    BasicBlock *Check = BasicBlock::Create(Ctx, "check", &P, T);
-    for (Use &U : F->getTerminator()->operands())
-      if (U.get() == T)
-        U.set(Check);
-    BasicBlock *Slow = BasicBlock::Create(Ctx, "slow", &P);
-    BasicBlock *Go = BasicBlock::Create(Ctx, "go", &P, T);
-    B.SetInsertPoint(Check);
-    B.SetCurrentDebugLocation(Loc);
-    Value *Budget = field(B, offsetof(cosy_function_ctx, budget));
-    Value *Left = B.CreateSub(B.CreateLoad(B.getInt64Ty(), Budget), B.getInt64(1));
-    B.CreateStore(Left, Budget);
-    B.CreateCondBr(B.CreateICmpSLT(Left, B.getInt64(0)), Slow, Go, Unlikely);
-    B.SetInsertPoint(Slow);
-    CallInst *CI = B.CreateCall(Yield);
-    B.CreateCondBr(B.CreateIsNull(CI), Go, Stop);
-    B.SetInsertPoint(Go);
-    B.CreateCallBr(MayGoto, T, {Expired}, {});
-    for (PHINode &Phi : T->phis()) {
-      Value *V = Phi.getIncomingValueForBlock(F);
-      while (Phi.getBasicBlockIndex(F) >= 0)
-        Phi.removeIncomingValue(F, false);
-      Phi.addIncoming(V, Go);
-    }
-  }
 }
 
 void confine(Function &Program, FunctionProgram &Out) {

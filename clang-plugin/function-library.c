@@ -11,6 +11,11 @@
 
 typedef uint64_t __attribute__((may_alias, aligned(1))) word;
 
+/* The bytes of a word: all 1, and a word whose lowest set bit is in the first 0. */
+#define EACH		0x0101010101010101ull
+#define ZEROES(word)	(((word) - EACH) & ~(word) & 0x80 * EACH)
+#define FIRST(zeroes)	(__builtin_ctzll(zeroes) / 8)
+
 /* Where the native function would say "buffer overflow detected". */
 _Noreturn void __chk_fail(const void *end);
 
@@ -51,7 +56,7 @@ void *memmove(void *to, const void *from, size_t n)
 void *memset(void *to, int c, size_t n)
 {
 	unsigned char *t = to;
-	uint64_t all = (unsigned char)c * 0x0101010101010101ull;
+	uint64_t all = (unsigned char)c * EACH;
 
 	for (; n >= 8; n -= 8, t += 8)
 		*(word *)t = all;
@@ -79,14 +84,33 @@ int bcmp(const void *a, const void *b, size_t n)
 	return memcmp(a, b, n);
 }
 
+/* Of bytes that are all there. */
+static void *find(const unsigned char *p, unsigned char c, size_t n)
+{
+	uint64_t all = c * EACH;
+
+	for (; n >= 8; n -= 8, p += 8) {
+		uint64_t found = *(const word *)p ^ all;
+
+		found = ZEROES(found);
+		if (found)
+			return (void *)(p + FIRST(found));
+	}
+	for (; n; n--, p++)
+		if (*p == c)
+			return (void *)p;
+	return NULL;
+}
+
 void *memchr(const void *s, int c, size_t n)
 {
 	const unsigned char *p = s;
 
-	for (; n; n--, p++)
+	/* What is behind the byte looked for may not be there, but for its word. */
+	for (; n && (uintptr_t)p % 8; n--, p++)
 		if (*p == (unsigned char)c)
 			return (void *)p;
-	return NULL;
+	return find(p, (unsigned char)c, n);
 }
 
 void *memrchr(const void *s, int c, size_t n)
@@ -110,23 +134,32 @@ void *rawmemchr(const void *s, int c)
 
 void *memmem(const void *hay, size_t n, const void *needle, size_t m)
 {
-	const unsigned char *h = hay, *w = needle;
+	const unsigned char *h = hay, *w = needle, *end = h + n;
 
 	if (!m)
 		return (void *)hay;
-	for (; n >= m; n--, h++)
-		if (*h == *w && memcmp(h, w, m) == 0)
+	for (; (size_t)(end - h) >= m; h++) {
+		h = find(h, *w, end - h - m + 1);
+		if (!h)
+			return NULL;
+		if (memcmp(h, w, m) == 0)
 			return (void *)h;
+	}
 	return NULL;
 }
 
 size_t strlen(const char *s)
 {
 	const char *p = s;
+	uint64_t end;
 
-	while (*p)
-		p++;
-	return p - s;
+	for (; (uintptr_t)p % 8; p++)
+		if (!*p)
+			return p - s;
+	/* As in memchr(). */
+	while (!(end = ZEROES(*(const word *)p)))
+		p += 8;
+	return p + FIRST(end) - s;
 }
 
 size_t strnlen(const char *s, size_t n)

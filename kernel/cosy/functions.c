@@ -56,6 +56,7 @@ MODULE_PARM_DESC(function_time,
  * @prog:     the program
  * @mm:	      whose segment it is: not a child's, whose memory is a copy
  * @arena:    where the kernel has its segment
+ * @saved:    bytes of its context's "saved" that the program looks at
  * @bind:     what the caller has said of it
  * @left:     calls left of the trial
  * @calls:    of the trial made
@@ -69,6 +70,7 @@ struct cosy_binding {
 	struct bpf_prog *prog;
 	struct mm_struct *mm;
 	u64 arena;
+	u32 saved;
 	struct cosy_bind bind;
 	atomic_t left;
 	atomic64_t calls;
@@ -444,6 +446,7 @@ static struct cosy_binding *cosy_binding_make(const struct cosy_bind *bind)
 {
 	struct cosy_binding *binding;
 	struct bpf_prog *prog;
+	u32 saved;
 	int err;
 
 	prog = bpf_prog_get_type_dev(bind->fd, BPF_PROG_TYPE_SYSCALL, false);
@@ -465,6 +468,9 @@ static struct cosy_binding *cosy_binding_make(const struct cosy_bind *bind)
 	binding->prog = prog;
 	binding->mm = current->mm;
 	mmgrab(binding->mm);
+	saved = offsetof(struct cosy_function_ctx, saved);
+	if (prog->aux->max_ctx_offset > saved)
+		binding->saved = prog->aux->max_ctx_offset - saved;
 	binding->arena = static_call(cosy_kern_start)(prog->aux->arena);
 	binding->bind = *bind;
 	atomic_set(&binding->left, bind->trial);
@@ -657,7 +663,9 @@ cosy_binding_call(struct cosy_binding *binding, struct cosy_env *env,
 	invocation.ctx.base = binding->bind.base;
 	invocation.ctx.data = binding->bind.data;
 	invocation.ctx.wrote = 0;
-	invocation.ctx.reserved = 0;
+	invocation.ctx.resume = 0;
+	if (binding->saved)
+		memset(invocation.ctx.saved, 0, binding->saved);
 	invocation.prog = binding->prog;
 	invocation.arena = binding->arena;
 	invocation.fault = 0;

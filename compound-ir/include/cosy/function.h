@@ -56,6 +56,9 @@
 /* What the module puts into budget at the beginning, and when it says go on. */
 #define COSY_FUNCTION_BUDGET	16384
 
+/* Words of its state that a program can have in its context. */
+#define COSY_FUNCTION_SAVED	64
+
 /**
  * enum cosy_function_status - how a function has ended
  * @COSY_FUNCTION_DONE:	  it has returned
@@ -63,7 +66,7 @@
  * @COSY_FUNCTION_DIVIDE: division by zero, or of the lowest number by -1
  * @COSY_FUNCTION_STACK:  it needs more stack than it has
  * @COSY_FUNCTION_LOOP:	  the kernel's own limit of iterations (may_goto) has
- *			  ended it: the compiler has left a loop unchecked
+ *			  ended it
  * @COSY_FUNCTION_TIME:	  it has run for too long (module parameter)
  * @COSY_FUNCTION_KILLED: a fatal signal is pending
  */
@@ -103,7 +106,9 @@ enum cosy_function_end {
  * @stack_end: behind its highest; 16-byte aligned
  * @data:      address of the copy of its constants; 64-byte aligned
  * @wrote:     out: 1 if it may have changed memory others see, 0 at first
- * @reserved:  0
+ * @resume:    0 at first; the program's own from then on
+ * @saved:     the same, for a program that leaves a loop which the kernel limits,
+ *	       to begin it again
  */
 struct cosy_function_ctx {
 	cosy_u64 args[COSY_MAX_ARGS];
@@ -117,13 +122,14 @@ struct cosy_function_ctx {
 	cosy_u64 stack_end;
 	cosy_u64 data;
 	cosy_u32 wrote;
-	cosy_u32 reserved;
+	cosy_u32 resume;
+	cosy_u64 saved[COSY_FUNCTION_SAVED];
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(struct cosy_function_ctx) == 120, "interface");
+static_assert(sizeof(struct cosy_function_ctx) == 632, "interface");
 #else
-_Static_assert(sizeof(struct cosy_function_ctx) == 120, "interface");
+_Static_assert(sizeof(struct cosy_function_ctx) == 632, "interface");
 #endif
 
 #endif /* COSY_FUNCTION_H */

@@ -42,7 +42,7 @@ FUNCTION(sum)
 
 	USE_SEGMENT();
 	/* From 0 on, which the verifier must not know: it would count along. */
-	for (cosy_u64 i = ctx->reserved; i < n; i++) {
+	for (cosy_u64 i = ctx->resume; i < n; i++) {
 		if (!(i & 63) && !goes_on(ctx))
 			return 0;
 		END_OF_PATIENCE(end);
