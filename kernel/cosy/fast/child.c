@@ -11,7 +11,6 @@
 #include <linux/rcupdate.h>
 #include <linux/stat.h>
 #include <linux/static_call.h>
-#include <asm/word-at-a-time.h>
 
 #include "fast/fast.h"
 #include "internal.h"
@@ -22,7 +21,8 @@ struct dentry *__d_lookup_rcu(const struct dentry *parent,
 
 DEFINE_STATIC_CALL_NULL(cosy_d_lookup_rcu, __d_lookup_rcu);
 
-static bool cosy_has_child __ro_after_init;
+/* cosy_child_stat() can be called. */
+bool cosy_has_child __ro_after_init;
 
 /**
  * cosy_child_init() - find what looks up in the dentry cache
@@ -37,25 +37,9 @@ void cosy_child_init(void)
 	cosy_has_child = true;
 }
 
-/* Is it the name of an entry, and nothing that has to be walked to? */
-static bool cosy_is_child(const struct cosy_name *name)
+static bool cosy_is_dots(const struct cosy_name *name)
 {
-	const struct word_at_a_time c = WORD_AT_A_TIME_CONSTANTS;
-	const char *text = name->text;
-	unsigned long bits;
-	size_t i;
-
-	if (text[0] == '.' &&
-	    (name->len == 1 || (name->len == 2 && text[1] == '.')))
-		return false;
-	/* A slash found behind the end only costs the longer way. */
-	for (i = 0; i < name->len; i += sizeof(long)) {
-		const unsigned long *word = (const unsigned long *)(text + i);
-
-		if (has_zero(*word ^ REPEAT_BYTE('/'), &bits, &c))
-			return false;
-	}
-	return true;
+	return name->len == 1 || (name->len == 2 && name->text[1] == '.');
 }
 
 /*
@@ -63,12 +47,14 @@ static bool cosy_is_child(const struct cosy_name *name)
  * mounts, no links to be followed, nothing to be asked whether it is still valid.
  * The caller holds @dir.
  */
-static struct dentry *cosy_child_lookup(const struct path *dir,
-					const struct cosy_name *name, bool follow)
+static __always_inline struct dentry *
+cosy_child_lookup(const struct path *dir, const struct cosy_name *name,
+		  bool follow)
 {
-	struct qstr last = QSTR_INIT(name->text, name->len);
-	struct dentry *dentry = NULL;
-	unsigned int seq, flags;
+	struct qstr last __uninitialized;
+	unsigned int seq __uninitialized;
+	struct dentry *dentry;
+	unsigned int flags;
 
 	if (!d_can_lookup(dir->dentry) ||
 	    dir->dentry->d_flags & (DCACHE_OP_HASH | DCACHE_OP_COMPARE))
@@ -76,7 +62,9 @@ static struct dentry *cosy_child_lookup(const struct path *dir,
 	rcu_read_lock();
 	if (unlikely(path_permission(dir, MAY_EXEC | MAY_NOT_BLOCK)))
 		goto unusual;
-	last.hash = full_name_hash(dir->dentry, last.name, last.len);
+	last.name = name->text;
+	last.len = name->len;
+	last.hash = full_name_hash(dir->dentry, name->text, name->len);
 	dentry = static_call(cosy_d_lookup_rcu)(dir->dentry, &last, &seq);
 	if (unlikely(!dentry))
 		goto unusual;
@@ -101,49 +89,59 @@ unusual:
 	return NULL;
 }
 
-static bool cosy_child_stat_in(const struct path *dir, const struct cosy_name *name,
-			       int flags, struct kstat *stat, long *err)
+static __always_inline long
+cosy_child_stat_in(const struct path *dir, const struct cosy_name *name,
+		   int flags, struct kstat *stat)
 {
-	struct path path = { .mnt = dir->mnt };
+	struct path path __uninitialized;
+	int err;
 
+	path.mnt = dir->mnt;
 	path.dentry = cosy_child_lookup(dir, name, !(flags & AT_SYMLINK_NOFOLLOW));
 	if (!path.dentry)
-		return false;
-	*err = vfs_getattr(&path, stat, STATX_BASIC_STATS,
-			   flags | AT_NO_AUTOMOUNT);
+		return COSY_WALK;
+	err = vfs_getattr(&path, stat, STATX_BASIC_STATS,
+			  flags | AT_NO_AUTOMOUNT);
 	dput(path.dentry);
-	return true;
+	return err;
+}
+
+static noinline long cosy_child_stat_here(const struct cosy_name *name,
+					  int flags, struct kstat *stat)
+{
+	struct path pwd __uninitialized;
+	long ret;
+
+	get_fs_pwd(current->fs, &pwd);
+	ret = cosy_child_stat_in(&pwd, name, flags, stat);
+	path_put(&pwd);
+	return ret;
 }
 
 /**
  * cosy_child_stat() - stat an entry of a directory
  * @dfd:   the directory
- * @name:  the name
+ * @name:  the name, without a slash
  * @flags: AT_SYMLINK_NOFOLLOW or 0
  * @stat:  out
- * @err:   out: what came of it
  *
- * Return: false if it has to be walked to; then nothing has happened.
+ * Return: 0 or why it failed; COSY_WALK if it has to be walked to, then nothing
+ * has happened.
  */
-bool cosy_child_stat(int dfd, const struct cosy_name *name, int flags,
-		     struct kstat *stat, long *err)
+long cosy_child_stat(int dfd, const struct cosy_name *name, int flags,
+		     struct kstat *stat)
 {
-	struct path pwd;
 	struct cosy_fd fd;
-	bool found;
+	long ret;
 
-	if (!cosy_has_child || !cosy_is_child(name))
-		return false;
-	if (dfd == AT_FDCWD) {
-		get_fs_pwd(current->fs, &pwd);
-		found = cosy_child_stat_in(&pwd, name, flags, stat, err);
-		path_put(&pwd);
-		return found;
-	}
+	if (unlikely(name->text[0] == '.' && cosy_is_dots(name)))
+		return COSY_WALK;
+	if (dfd == AT_FDCWD)
+		return cosy_child_stat_here(name, flags, stat);
 	fd = cosy_fd_get(dfd);
 	if (unlikely(!fd.file))
-		return false;
-	found = cosy_child_stat_in(&fd.file->f_path, name, flags, stat, err);
+		return COSY_WALK;
+	ret = cosy_child_stat_in(&fd.file->f_path, name, flags, stat);
 	cosy_fd_put(fd);
-	return found;
+	return ret;
 }

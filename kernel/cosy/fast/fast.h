@@ -36,11 +36,13 @@
  * struct cosy_name - a struct filename of our own, without allocation
  * @filename: what the kernel's functions are given
  * @len:      of the name
+ * @entry:    it has no slash
  * @text:     the name
  */
 struct cosy_name {
 	struct filename filename;
 	size_t len;
+	bool entry;
 	char text[COSY_NAME_SIZE] __aligned(sizeof(long));
 };
 
@@ -181,10 +183,14 @@ bool cosy_name_get(struct cosy_name *name, const char __user *from);
 int cosy_name_lookup(int dfd, struct cosy_name *name, unsigned int flags,
 		     struct path *path);
 
+/* What cosy_child_stat() returns if the name has to be walked to. */
+#define COSY_WALK	1
+
 /* child.c */
+extern bool cosy_has_child;
 void cosy_child_init(void);
-bool cosy_child_stat(int dfd, const struct cosy_name *name, int flags,
-		     struct kstat *stat, long *err);
+long cosy_child_stat(int dfd, const struct cosy_name *name, int flags,
+		     struct kstat *stat);
 
 /* borrow.c */
 void cosy_borrow_leave(struct cosy_env *env);

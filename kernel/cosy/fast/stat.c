@@ -13,17 +13,11 @@
 #include <linux/user_namespace.h>
 
 #include "fast/fast.h"
+#include "fast/name.h"
 
-/**
- * cosy_stat_put() - give the process what stat() gives
- * @stat: what is known
- * @to:   where to
- *
- * As cp_new_stat() in fs/stat.c, which makes a copy first.
- *
- * Return: 0 or -EFAULT.
- */
-long cosy_stat_put(const struct kstat *stat, struct stat __user *to)
+/* cosy_stat_put(), for where it counts. */
+static __always_inline long cosy_put(const struct kstat *stat,
+				     struct stat __user *to)
 {
 	struct user_namespace *ns = current_user_ns();
 	uid_t uid = __kuid_val(stat->uid);
@@ -66,50 +60,81 @@ fault:
 	return -EFAULT;
 }
 
-static struct cosy_made cosy_stat_path(struct cosy_state *st,
-				       const struct cosy_insn *ip, int dfd,
-				       u64 name_at, u64 stat_at, int flags)
+/**
+ * cosy_stat_put() - give the process what stat() gives
+ * @stat: what is known
+ * @to:   where to
+ *
+ * As cp_new_stat() in fs/stat.c, which makes a copy first.
+ *
+ * Return: 0 or -EFAULT.
+ */
+long cosy_stat_put(const struct kstat *stat, struct stat __user *to)
+{
+	return cosy_put(stat, to);
+}
+
+static noinline long cosy_stat_walk(int dfd, struct cosy_name *name,
+				    const char __user *from, int flags,
+				    struct kstat *stat)
+{
+	unsigned int lookup = flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW;
+	struct path path __uninitialized;
+	int err;
+
+	cosy_name_finish(name, from);
+	err = cosy_name_lookup(dfd, name, lookup, &path);
+	if (err)
+		return err;
+	err = vfs_getattr(&path, stat, STATX_BASIC_STATS,
+			  flags | AT_NO_AUTOMOUNT);
+	path_put(&path);
+	return err;
+}
+
+static __always_inline struct cosy_made
+cosy_stat_path(struct cosy_state *st, const struct cosy_insn *ip, int dfd,
+	       u64 name_at, u64 stat_at, int flags)
 {
 	struct cosy_name name __uninitialized;
 	struct kstat stat __uninitialized;
-	struct path path __uninitialized;
-	unsigned int lookup = 0;
-	long err;
+	long ret = COSY_WALK;
 
 	if (unlikely(flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT)))
 		return cosy_fast_plain(st, ip);
-	if (!(flags & AT_SYMLINK_NOFOLLOW))
-		lookup = LOOKUP_FOLLOW;
-	if (unlikely(!cosy_name_get(&name, u64_to_user_ptr(name_at))))
+	if (unlikely(!cosy_name_text(&name, u64_to_user_ptr(name_at))))
 		return cosy_fast_plain(st, ip);
 
-	if (!cosy_child_stat(dfd, &name, flags, &stat, &err)) {
-		err = cosy_name_lookup(dfd, &name, lookup, &path);
-		if (likely(!err)) {
-			err = vfs_getattr(&path, &stat, STATX_BASIC_STATS,
-					  flags | AT_NO_AUTOMOUNT);
-			path_put(&path);
-		}
-	}
-	if (unlikely(err))
-		return cosy_named(st, ip, err);
-	return cosy_made(ip, cosy_stat_put(&stat, u64_to_user_ptr(stat_at)));
+	if (name.entry && cosy_has_child)
+		ret = cosy_child_stat(dfd, &name, flags, &stat);
+	if (ret == COSY_WALK)
+		ret = cosy_stat_walk(dfd, &name, u64_to_user_ptr(name_at),
+				     flags, &stat);
+	if (unlikely(ret))
+		return cosy_named(st, ip, ret);
+	return cosy_made(ip, cosy_put(&stat, u64_to_user_ptr(stat_at)));
+}
+
+static noinline struct cosy_made cosy_stat_here(struct cosy_state *st,
+						const struct cosy_insn *ip,
+						int flags)
+{
+	return cosy_stat_path(st, ip, AT_FDCWD, cosy_fast_arg(st, ip, 0),
+			      cosy_fast_arg(st, ip, 1), flags);
 }
 
 /** cosy_fast_stat() - stat(name, statbuf) */
 struct cosy_made cosy_fast_stat(struct cosy_state *st,
 				const struct cosy_insn *ip)
 {
-	return cosy_stat_path(st, ip, AT_FDCWD, cosy_fast_arg(st, ip, 0),
-			      cosy_fast_arg(st, ip, 1), 0);
+	return cosy_stat_here(st, ip, 0);
 }
 
 /** cosy_fast_lstat() - lstat(name, statbuf) */
 struct cosy_made cosy_fast_lstat(struct cosy_state *st,
 				 const struct cosy_insn *ip)
 {
-	return cosy_stat_path(st, ip, AT_FDCWD, cosy_fast_arg(st, ip, 0),
-			      cosy_fast_arg(st, ip, 1), AT_SYMLINK_NOFOLLOW);
+	return cosy_stat_here(st, ip, AT_SYMLINK_NOFOLLOW);
 }
 
 /** cosy_fast_newfstatat() - newfstatat(dfd, name, statbuf, flags) */
