@@ -13,6 +13,7 @@
 #include <linux/errno.h>
 #include <linux/ptrace.h>
 #include <linux/static_call.h>
+#include <linux/task_work.h>
 #include <linux/thread_info.h>
 #include <linux/uaccess.h>
 
@@ -254,8 +255,14 @@ bool cosy_env_work(struct cosy_env *env);
 
 static __always_inline bool cosy_env_leave(struct cosy_env *env)
 {
-	return unlikely(read_thread_flags() & EXIT_TO_USER_MODE_WORK) &&
-	       cosy_env_work(env);
+	unsigned long work = read_thread_flags() & EXIT_TO_USER_MODE_WORK;
+
+	if (likely(!work))
+		return false;
+	/* rseq sets this at every context switch, and is in no hurry. */
+	if (work == _TIF_NOTIFY_RESUME && !task_work_pending(current))
+		return false;
+	return cosy_env_work(env);
 }
 
 #endif /* COSY_ENV_H */
