@@ -349,6 +349,8 @@ private:
   void lowerAlias(Instruction &I);
   void lowerBinary(BinaryOperator &I);
   void lowerCompare(ICmpInst &I);
+  bool isCleanAnyway(const Value *V) const;
+  void setComparison(Inst &I, const ICmpInst &Cmp, CmpInst::Predicate P);
   void lowerCast(CastInst &I);
   void lowerSelect(SelectInst &I);
   void lowerMemoryCall(CallBase &CB, MemoryCall Kind);
@@ -955,15 +957,6 @@ void Selector::lowerBinary(BinaryOperator &I) {
     mask(D, Bits);
 }
 
-namespace {
-/// A comparison's operands, ready for SET and BR.
-struct Comparison {
-  Reg A, B;
-  int64_t Imm;
-  unsigned Width, Cond;
-};
-} // namespace
-
 /// Is \p V the counter a loop ends with: a phi of its header plus a constant?
 static bool isLoopCounter(const Value *V, const LoopInfo &LI) {
   auto *Add = dyn_cast<AddOperator>(V);
@@ -972,26 +965,48 @@ static bool isLoopCounter(const Value *V, const LoopInfo &LI) {
          LI.isLoopHeader(P->getParent()) && is_contained(P->operands(), V);
 }
 
-void Selector::lowerCompare(ICmpInst &I) {
-  Inst S;
-  unsigned Bits = bitsOf(I.getOperand(0)->getType());
-  S.Op = COSY_OP_SET;
-  S.Width = widthFor(Bits);
-  S.Cond = condOf(I.getPredicate());
-  S.Loc = Loc;
-  Value *L = I.getOperand(0), *R = I.getOperand(1);
+/// Is the register of \p V zero above its bits, whether or not that is asked for?
+bool Selector::isCleanAnyway(const Value *V) const {
+  if (isOddWidth(bitsOf(V->getType())))
+    return true;
+  auto *Load = dyn_cast<LoadInst>(V);
+  return Load && !UpCalls.Of.count(Load) && !isHostComputed(*Load);
+}
+
+/// Lets \p I, a SET or BR, compare what \p Cmp does by \p P.
+void Selector::setComparison(Inst &I, const ICmpInst &Cmp, CmpInst::Predicate P) {
+  Value *L = Cmp.getOperand(0), *R = Cmp.getOperand(1);
   if (constantOf(L) && !constantOf(R)) {
     std::swap(L, R);
-    S.Cond = condOf(I.getSwappedPredicate());
+    P = CmpInst::getSwappedPredicate(P);
   }
-  bool SignedOdd = isOddWidth(Bits) && I.isSigned();
-  S.A = SignedOdd ? signExtended(L, S.Width) : reg(L);
-  if (SignedOdd)
-    S.B = signExtended(R, S.Width);
+  unsigned Bits = bitsOf(L->getType());
+  I.Width = widthFor(Bits);
+  I.Cond = condOf(P);
+  if (isOddWidth(Bits) && CmpInst::isSigned(P)) {
+    I.A = signExtended(L, I.Width);
+    I.B = signExtended(R, I.Width);
+    return;
+  }
+  I.A = reg(L);
+  // LOOP has no room for a second constant, and has the width of the counter.
+  bool EndsLoop = I.Op == COSY_OP_BR && isLoopCounter(L, LI);
+  // The whole register is compared with less work than 8 or 16 bits of it.
+  bool Whole = I.Width < 4 && !CmpInst::isSigned(P) && !EndsLoop && isCleanAnyway(L) &&
+               (isa<ConstantInt>(R) || isCleanAnyway(R));
+  if (EndsLoop || !constantOf(R))
+    I.B = reg(R);
   else if (auto *CI = dyn_cast<ConstantInt>(R))
-    S.Imm = isOddWidth(Bits) ? (int64_t)CI->getZExtValue() : CI->getSExtValue();
-  else if (!constantOf(R))
-    S.B = reg(R);
+    I.Imm = isOddWidth(Bits) || Whole ? (int64_t)CI->getZExtValue() : CI->getSExtValue();
+  if (Whole)
+    I.Width = 8;
+}
+
+void Selector::lowerCompare(ICmpInst &I) {
+  Inst S;
+  S.Op = COSY_OP_SET;
+  S.Loc = Loc;
+  setComparison(S, I, I.getPredicate());
   S.Dst = define(&I);
   Sel.C.Blocks[Cur].Insts.push_back(std::move(S));
 }
@@ -1004,28 +1019,11 @@ void Selector::emitBranch(Value *Cond, bool Negate, BasicBlock *Target) {
   Br.Target = Number.lookup(Target);
   if (!Cmp || UpCalls.Of.count(Cmp)) {
     Br.A = reg(Cond);
-    Br.Width = 1;
+    Br.Width = 8;
     Br.Cond = Negate ? COSY_COND_EQ : COSY_COND_NE;
-    Sel.C.Blocks[Cur].Insts.push_back(std::move(Br));
-    return;
+  } else {
+    setComparison(Br, *Cmp, Negate ? Cmp->getInversePredicate() : Cmp->getPredicate());
   }
-  CmpInst::Predicate P = Negate ? Cmp->getInversePredicate() : Cmp->getPredicate();
-  Value *L = Cmp->getOperand(0), *R = Cmp->getOperand(1);
-  if (constantOf(L) && !constantOf(R)) {
-    std::swap(L, R);
-    P = CmpInst::getSwappedPredicate(P);
-  }
-  unsigned Bits = bitsOf(L->getType());
-  Br.Width = widthFor(Bits);
-  Br.Cond = condOf(P);
-  bool SignedOdd = isOddWidth(Bits) && Cmp->isSigned();
-  Br.A = SignedOdd ? signExtended(L, Br.Width) : reg(L);
-  if (SignedOdd)
-    Br.B = signExtended(R, Br.Width);
-  else if (isLoopCounter(L, LI) || !constantOf(R))
-    Br.B = reg(R); // LOOP has no room for a second constant
-  else if (auto *CI = dyn_cast<ConstantInt>(R))
-    Br.Imm = isOddWidth(Bits) ? (int64_t)CI->getZExtValue() : CI->getSExtValue();
   Sel.C.Blocks[Cur].Insts.push_back(std::move(Br));
 }
 
