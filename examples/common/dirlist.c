@@ -21,6 +21,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -47,13 +48,25 @@ static void *resize(void *memory, size_t count, size_t size)
 static char *spare_names;
 static struct dirlist_entry *spare_entries;
 
-static struct dirlist_entry *allocate_entries(size_t count)
+/*
+ * Entries are mapped, not allocated, for what has not been used yet then is
+ * clear, and takes no memory. @old of them, at @entries, become @count.
+ */
+static struct dirlist_entry *map_entries(struct dirlist_entry *entries,
+					 size_t old, size_t count)
 {
-	struct dirlist_entry *entries = calloc(count, sizeof(*entries));
+	size_t size = count * sizeof(*entries);
+	void *memory;
 
-	if (!entries)
+	if (entries)
+		memory = mremap(entries, old * sizeof(*entries), size,
+				MREMAP_MAYMOVE);
+	else
+		memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
 		error(DIRLIST_EXIT, errno, "cannot read directories");
-	return entries;
+	return memory;
 }
 
 static void get_buffers(struct dirlist *list)
@@ -63,7 +76,7 @@ static void get_buffers(struct dirlist *list)
 	spare_names = NULL;
 	list->entries_size = ENTRIES;
 	list->entries = spare_entries ? spare_entries :
-					allocate_entries(ENTRIES);
+					map_entries(NULL, 0, ENTRIES);
 	spare_entries = NULL;
 }
 
@@ -89,7 +102,8 @@ static void put_buffers(struct dirlist *list)
 	if (list->entries_size == ENTRIES && !spare_entries)
 		spare_entries = list->entries;
 	else
-		free(list->entries);
+		munmap(list->entries,
+		       list->entries_size * sizeof(*list->entries));
 }
 
 /* Makes room for another step, or target, where there is none. */
@@ -103,9 +117,8 @@ static void grow(struct dirlist *list)
 	}
 	if (size - list->entries_used < STEP_ENTRIES) {
 		list->entries_size *= 2;
-		list->entries = resize(list->entries, list->entries_size,
-				       sizeof(*list->entries));
-		memset(list->entries + size, 0, size * sizeof(*list->entries));
+		list->entries = map_entries(list->entries, size,
+					    list->entries_size);
 	}
 }
 
@@ -321,7 +334,7 @@ void dirlist_paths(struct dirlist *list, char *const *paths, size_t count,
 	list->names_size = total + TARGET_ROOM;
 	list->names = resize(NULL, list->names_size, 1);
 	list->entries_size = count + STEP_ENTRIES;
-	list->entries = allocate_entries(list->entries_size);
+	list->entries = map_entries(NULL, 0, list->entries_size);
 	for (size_t i = 0; i < count; i++) {
 		list->entries[i].name = list->names_used;
 		list->names_used = stpcpy(list->names + list->names_used,

@@ -7,6 +7,7 @@
  * where the rest of the time goes.
  */
 #include "long-format.h"
+#include "when.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -17,13 +18,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/sysmacros.h>
-#include <time.h>
 
 /* Room for a number of 64 bits, or a size for humans. */
 enum { NUMBER = 24 };
 
 /* The columns never need more than this, except for the names of users. */
-enum { LINE = 8 * NUMBER };
+enum { COLUMNS = 7 * NUMBER + WHEN_SIZE };
 
 static int digits(uint64_t number)
 {
@@ -38,11 +38,6 @@ static int digits(uint64_t number)
 
 /* The put_ functions write at @p, without a NUL, and return where they ended. */
 
-static char *put_text(char *p, const char *text)
-{
-	return stpcpy(p, text);
-}
-
 static char *put_spaces(char *p, int count)
 {
 	while (count-- > 0)
@@ -50,15 +45,16 @@ static char *put_spaces(char *p, int count)
 	return p;
 }
 
+/* @width is what the number has room for, 0: what it needs. */
 static char *put_number(char *p, uint64_t number, int width)
 {
-	int count = digits(number);
-	char *end;
+	char *end = p + (width ? width : digits(number)), *digit = end;
 
-	p = put_spaces(p, width - count);
-	end = p + count;
-	for (char *digit = end; digit > p; number /= 10)
+	do {
 		*--digit = '0' + number % 10;
+		number /= 10;
+	} while (number);
+	put_spaces(p, digit - p);
 	return end;
 }
 
@@ -120,13 +116,11 @@ static char *group_name(uint32_t id)
 	return entry ? entry->gr_name : NULL;
 }
 
-static const struct name *find_name(struct names *names, uint32_t id,
-				    char *(*lookup)(uint32_t))
+static const struct name *look_up_name(struct names *names, uint32_t id,
+				       char *(*lookup)(uint32_t))
 {
 	size_t i;
 
-	if (names->count && names->names[names->last].id == id)
-		return &names->names[names->last];
 	for (i = 0; i < names->count; i++)
 		if (names->names[i].id == id)
 			break;
@@ -146,6 +140,15 @@ static const struct name *find_name(struct names *names, uint32_t id,
 	}
 	names->last = i;
 	return &names->names[i];
+}
+
+/* Mostly that of the file before. */
+static inline const struct name *find_name(struct names *names, uint32_t id,
+					   char *(*lookup)(uint32_t))
+{
+	if (names->count && names->names[names->last].id == id)
+		return &names->names[names->last];
+	return look_up_name(names, id, lookup);
 }
 
 static const struct name *owner_of(const struct stat *status,
@@ -178,7 +181,10 @@ void columns_fit(struct columns *columns, const struct long_options *options,
 {
 	char size[NUMBER];
 
-	widen(&columns->links, digits(status->st_nlink));
+	if (status->st_nlink >= columns->most_links) {
+		columns->most_links = status->st_nlink;
+		widen(&columns->links, digits(status->st_nlink));
+	}
 	widen(&columns->owner, owner_of(status, options)->width);
 	widen(&columns->group, group_of(status, options)->width);
 	if (is_device(status)) {
@@ -187,7 +193,8 @@ void columns_fit(struct columns *columns, const struct long_options *options,
 		widen(&columns->size, columns->major + 2 + columns->minor);
 	} else if (options->human) {
 		widen(&columns->size, put_human(size, status->st_size) - size);
-	} else {
+	} else if (status->st_size >= columns->most_bytes) {
+		columns->most_bytes = status->st_size;
 		widen(&columns->size, digits(status->st_size));
 	}
 }
@@ -213,7 +220,7 @@ static char execute_letter(bool execute, bool special, char letter)
 	return execute ? 'x' : '-';
 }
 
-static char *put_mode(char *p, mode_t mode)
+static void describe_mode(char *p, mode_t mode)
 {
 	*p++ = type_letter(IFTODT(mode));
 	*p++ = mode & S_IRUSR ? 'r' : '-';
@@ -224,79 +231,44 @@ static char *put_mode(char *p, mode_t mode)
 	*p++ = execute_letter(mode & S_IXGRP, mode & S_ISGID, 's');
 	*p++ = mode & S_IROTH ? 'r' : '-';
 	*p++ = mode & S_IWOTH ? 'w' : '-';
-	*p++ = execute_letter(mode & S_IXOTH, mode & S_ISVTX, 't');
-	return p;
+	*p = execute_letter(mode & S_IXOTH, mode & S_ISVTX, 't');
 }
 
-static bool earlier(const struct timespec *a, const struct timespec *b)
+/* Most files have the mode of the one before. */
+static char *put_mode(char *p, mode_t mode)
 {
-	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec :
-					a->tv_nsec < b->tv_nsec;
-}
+	static char text[sizeof("-rwxrwxrwx") - 1];
+	static mode_t last;
 
-/* Within the last six months, half a year of 365.2425 days? Then the time of
- * day says more than the year. */
-static bool is_recent(const struct timespec *when)
-{
-	static struct timespec now = { .tv_sec = INT64_MIN };
-	struct timespec half_year_ago;
-
-	if (earlier(&now, when))
-		clock_gettime(CLOCK_REALTIME, &now);
-	half_year_ago = now;
-	half_year_ago.tv_sec -= 31556952 / 2;
-	return earlier(&half_year_ago, when) && earlier(when, &now);
-}
-
-static char *put_two(char *p, int number, char fill)
-{
-	*p++ = number < 10 ? fill : '0' + number / 10;
-	*p++ = '0' + number % 10;
-	return p;
-}
-
-static char *put_time(char *p, const struct timespec *when)
-{
-	static const char months[12][4] = {
-		"Jan", "Feb", "Mar", "Apr", "May", "Jun",
-		"Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-	};
-	struct tm tm;
-
-	if (!localtime_r(&when->tv_sec, &tm))
-		return p + sprintf(p, "%12jd", (intmax_t)when->tv_sec);
-	p = put_text(p, months[tm.tm_mon]);
-	*p++ = ' ';
-	p = put_two(p, tm.tm_mday, ' ');
-	*p++ = ' ';
-	if (!is_recent(when))
-		return p + sprintf(p, " %04jd", (intmax_t)tm.tm_year + 1900);
-	p = put_two(p, tm.tm_hour, '0');
-	*p++ = ':';
-	return put_two(p, tm.tm_min, '0');
+	if (mode != last || !text[0]) {
+		describe_mode(text, mode);
+		last = mode;
+	}
+	return mempcpy(p, text, sizeof(text));
 }
 
 static char *put_name(char *p, const struct name *name, int width)
 {
 	if (!name->text)
 		return put_number(p, name->id, width);
-	p = put_text(p, name->text);
+	p = mempcpy(p, name->text, name->width);
 	return put_spaces(p, width - name->width);
 }
 
-void print_columns(const struct columns *columns,
-		   const struct long_options *options,
-		   const struct stat *status, unsigned char type)
+size_t columns_room(const struct columns *columns)
 {
-	char line[LINE + columns->owner + columns->group];
-	char *p = line;
+	return COLUMNS + columns->owner + columns->group;
+}
 
-	if (!status) {
-		printf("%c????????? %*s %-*s %-*s %*s %12s ", type_letter(type),
-		       columns->links, "?", columns->owner, "?",
-		       columns->group, "?", columns->size, "?", "?");
-		return;
-	}
+char *put_columns(char *p, const struct columns *columns,
+		  const struct long_options *options,
+		  const struct stat *status, unsigned char type)
+{
+	if (!status)
+		return p + sprintf(p, "%c????????? %*s %-*s %-*s %*s %12s ",
+				   type_letter(type), columns->links, "?",
+				   columns->owner, "?", columns->group, "?",
+				   columns->size, "?", "?");
 	p = put_mode(p, status->st_mode);
 	*p++ = ' ';
 	p = put_number(p, status->st_nlink, columns->links);
@@ -308,7 +280,7 @@ void print_columns(const struct columns *columns,
 	if (is_device(status)) {
 		p = put_number(p, major(status->st_rdev),
 			       columns->size - 2 - columns->minor);
-		p = put_text(p, ", ");
+		p = mempcpy(p, ", ", 2);
 		p = put_number(p, minor(status->st_rdev), columns->minor);
 	} else if (options->human) {
 		char size[NUMBER];
@@ -320,9 +292,9 @@ void print_columns(const struct columns *columns,
 		p = put_number(p, status->st_size, columns->size);
 	}
 	*p++ = ' ';
-	p = put_time(p, &status->st_mtim);
+	p = put_when(p, &status->st_mtim);
 	*p++ = ' ';
-	fwrite(line, 1, p - line, stdout);
+	return p;
 }
 
 void print_total(const struct long_options *options, uint64_t blocks)

@@ -9,12 +9,19 @@
 #define LONG_FORMAT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
 
-/** struct columns - widths, in characters; all 0 to begin with */
+/**
+ * struct columns - widths, in characters; all 0 to begin with
+ * @most_links: the columns have room for so many links
+ * @most_bytes: and for this size, unless sizes are for humans
+ */
 struct columns {
 	int links, owner, group, size, major, minor;
+	nlink_t most_links;
+	off_t most_bytes;
 };
 
 /** struct long_options - how to print */
@@ -27,14 +34,20 @@ struct long_options {
 void columns_fit(struct columns *columns, const struct long_options *options,
 		 const struct stat *status);
 
+/** columns_room() - what put_columns() needs, in bytes */
+size_t columns_room(const struct columns *columns);
+
 /**
- * print_columns() - print all of a line that comes before the name
- * @status: of the entry; NULL: unknown, question marks are printed
+ * put_columns() - write all of a line that comes before the name
+ * @p:      where to; there is no NUL behind it
+ * @status: of the entry; NULL: unknown, question marks are written
  * @type:   what it is if @status is NULL: DT_REG, DT_DIR, … from <dirent.h>
+ *
+ * Return: where it ended.
  */
-void print_columns(const struct columns *columns,
-		   const struct long_options *options,
-		   const struct stat *status, unsigned char type);
+char *put_columns(char *p, const struct columns *columns,
+		  const struct long_options *options,
+		  const struct stat *status, unsigned char type);
 
 /**
  * print_total() - print the line above the entries of a directory

@@ -7,6 +7,7 @@
  * done by the Cosy regions in ../common/dirlist.c.
  */
 #include "../common/dirlist.h"
+#include "lines.h"
 #include "long-format.h"
 #include "../common/quote.h"
 
@@ -67,15 +68,43 @@ static int compare(const void *a, const void *b, void *names)
 		      (char *)names + (*right)->name);
 }
 
-/* The entries first … first + count, sorted by name; to be freed. */
+static void reverse(const struct dirlist_entry **entries, size_t count)
+{
+	for (size_t i = 0; i < count / 2; i++) {
+		const struct dirlist_entry *entry = entries[i];
+
+		entries[i] = entries[count - 1 - i];
+		entries[count - 1 - i] = entry;
+	}
+}
+
+/*
+ * The entries first … first + count, sorted by name; to be freed. Files are often
+ * made in the order of their names, and some file systems list them in the
+ * order they were made in, others the newest first.
+ */
 static const struct dirlist_entry **sort(const struct dirlist *list,
 					 size_t first, size_t count)
 {
 	const struct dirlist_entry **sorted = allocate(count, sizeof(*sorted));
+	bool up = true, down = true;
 
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		sorted[i] = &list->entries[first + i];
-	qsort_r(sorted, count, sizeof(*sorted), compare, list->names);
+		if (i && (up || down)) {
+			int order = compare(&sorted[i - 1], &sorted[i],
+					    list->names);
+
+			up = up && order <= 0;
+			down = down && order > 0;
+		}
+	}
+	if (up)
+		return sorted;
+	if (down)
+		reverse(sorted, count);
+	else
+		qsort_r(sorted, count, sizeof(*sorted), compare, list->names);
 	return sorted;
 }
 
@@ -105,16 +134,24 @@ static void print_entry(const struct dirlist *list,
 			const struct dirlist_entry *entry,
 			const struct columns *columns)
 {
+	const char *name = list->names + entry->name;
+	const char *target = options.long_format && entry->target ?
+				     list->names + entry->target : NULL;
+	size_t length = strlen(name), target_length = target ? strlen(target) : 0;
+	char *p = lines_room(columns_room(columns) + length +
+			     sizeof(" -> \n") + target_length);
+
 	if (options.long_format)
-		print_columns(columns, &options.long_options,
-			      entry->status_error ? NULL : &entry->status,
-			      entry->type);
-	fputs(list->names + entry->name, stdout);
-	if (options.long_format && entry->target) {
-		fputs(" -> ", stdout);
-		fputs(list->names + entry->target, stdout);
+		p = put_columns(p, columns, &options.long_options,
+				entry->status_error ? NULL : &entry->status,
+				entry->type);
+	p = mempcpy(p, name, length);
+	if (target) {
+		p = stpcpy(p, " -> ");
+		p = mempcpy(p, target, target_length);
 	}
-	putchar('\n');
+	*p++ = '\n';
+	lines_end(p);
 }
 
 static struct columns measure(const struct dirlist_entry *entries, size_t count)
@@ -200,6 +237,7 @@ static void list_directory(const struct dirlist *list,
 	sorted = sort(list, dir->first, dir->count);
 	for (size_t i = 0; i < dir->count; i++)
 		print_entry(list, sorted[i], &columns);
+	lines_flush();
 	if (options.recursive)
 		list_below(list, dir->path, sorted, dir->count);
 	free(sorted);
@@ -245,6 +283,7 @@ static void list_operands(char *const *operands, size_t count)
 		print_entry(&list, sorted[i], &columns);
 		nfiles++;
 	}
+	lines_flush();
 	if (nfiles && ndirs)
 		putchar('\n');
 	list_directories(dirs, ndirs, true, options.recursive || count > 1);

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * lines.c - lines that are put together where they are written from.
+ */
+#include "lines.h"
+
+#include <errno.h>
+#include <error.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Handed on in pieces of this, unless a line is longer. */
+enum { PIECE = 64 * 1024 };
+
+static struct {
+	char *text;
+	size_t size, used;
+} lines;
+
+char *lines_room(size_t size)
+{
+	if (lines.size - lines.used < size) {
+		lines_flush();
+		if (lines.size < size) {
+			lines.size = size > PIECE ? size : PIECE;
+			free(lines.text);
+			lines.text = malloc(lines.size);
+			if (!lines.text)
+				error(2, errno, "cannot print");
+		}
+	}
+	return lines.text + lines.used;
+}
+
+void lines_end(char *end)
+{
+	lines.used = end - lines.text;
+}
+
+void lines_flush(void)
+{
+	if (lines.used)
+		fwrite(lines.text, 1, lines.used, stdout);
+	lines.used = 0;
+}
