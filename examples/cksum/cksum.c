@@ -5,6 +5,7 @@
  * Files are read and summed up by the Cosy region in sum.c, trees are walked by
  * those in ../common/dirlist.c.
  */
+#include "../common/output.h"
 #include "../common/progress.h"
 #include "../common/quote.h"
 #include "../common/walk.h"
@@ -149,10 +150,10 @@ static void parse_options(int argc, char **argv)
 			break;
 		case HELP:
 			print_help();
-			exit(0);
+			output_finish(0, 1);
 		case VERSION:
 			puts("cksum (Cosy examples) " COSY_EXAMPLES_VERSION);
-			exit(0);
+			output_finish(0, 1);
 		default:
 			fail_usage();
 		}
@@ -171,7 +172,5 @@ int main(int argc, char **argv)
 	sum_flush(&sum);
 	sum_free(&sum);
 	progress_clear();
-	if (fclose(stdout) != 0)
-		error(1, errno, "write error");
-	return exit_status;
+	output_finish(exit_status, 1);
 }

@@ -68,7 +68,7 @@ void copy_add(struct copy *copy, const char *from, const char *to, bool follow)
 	};
 }
 
-/* Gives @out what the source has besides its contents. */
+/* Gives @out what the source has besides its contents, up to what fails. */
 static inline void copy_attributes(struct copy_file *file, int out,
 				   const struct stat *status)
 {
@@ -78,6 +78,7 @@ static inline void copy_attributes(struct copy_file *file, int out,
 	if (futimens(out, times) < 0) {
 		file->result = COPY_TIMES_FAILED;
 		file->error = errno;
+		return;
 	}
 	if (fchown(out, status->st_uid, status->st_gid) < 0) {
 		/* As for everyone but root: then nobody gains by set-id bits. */
@@ -85,6 +86,7 @@ static inline void copy_attributes(struct copy_file *file, int out,
 		if (errno != EPERM && errno != EINVAL) {
 			file->result = COPY_OWNER_FAILED;
 			file->error = errno;
+			return;
 		}
 	}
 	if (fchmod(out, mode) < 0) {
@@ -101,6 +103,7 @@ static bool copy_files(struct copy *copy)
 	struct copy_file *last = copy->files + copy->count;
 	bool preserve = copy->options.preserve;
 	bool no_clobber = copy->options.no_clobber;
+	bool force = copy->options.force;
 	bool fill_holes = copy->options.fill_holes;
 	int in = copy->in, out = copy->out;
 	struct stat status = copy->status, there;
@@ -146,6 +149,9 @@ static bool copy_files(struct copy *copy)
 					goto close_in;
 			} else if (errno == ENOENT) {
 				flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+			} else if (errno == ELOOP && force) {
+				/* To be removed when it cannot be opened. */
+				file->existed = true;
 			} else {
 				file->result = COPY_STAT_FAILED;
 				file->error = errno;
@@ -307,8 +313,13 @@ static bool is_out_of_the_way(struct copy_file *file, bool force)
 	/* What a name with a slash behind it would have to be to be there. */
 	if (file->error == EISDIR && file->to[strlen(file->to) - 1] == '/')
 		file->error = ENOTDIR;
-	if (!file->existed || !force || unlink(file->to) < 0)
+	if (!file->existed || !force)
 		return false;
+	if (unlink(file->to) < 0) {
+		file->result = COPY_REMOVE_FAILED;
+		file->error = errno;
+		return false;
+	}
 	file->result = COPY_WAITING;
 	return true;
 }

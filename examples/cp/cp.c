@@ -6,6 +6,7 @@
  * is in a directory is read by those in ../common/dirlist.c.
  */
 #include "../common/dirlist.h"
+#include "../common/output.h"
 #include "../common/progress.h"
 #include "../common/quote.h"
 #include "copy.h"
@@ -15,6 +16,7 @@
 #include <error.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <search.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,10 +45,24 @@ static struct copy copy;
 static struct directory *directories;
 static size_t ndirectories;
 
-/* The first directory made is not to be copied into itself. */
-static bool made_any;
-static dev_t made_device;
-static ino_t made_inode;
+/**
+ * struct inode - what a directory is known by
+ * @device: the file system
+ * @number: its inode there
+ */
+struct inode {
+	dev_t device;
+	ino_t number;
+};
+
+/* The directories made in one that was there before, for tsearch(): a tree that one of
+ * them is in is not to be copied into itself. */
+static void *roots;
+
+/* The operand that is being copied, and where to, as messages name them; and whether it
+ * has been said that this would be into itself. */
+static const char *operand_from, *operand_to;
+static bool said_itself;
 
 static void show_progress(void *context)
 {
@@ -116,6 +132,7 @@ static void report(void *context, const struct copy_file *file)
 		[COPY_CREATE_FAILED] = { "cannot create regular file %s", false },
 		[COPY_READ_FAILED] = { "error reading %s", true },
 		[COPY_WRITE_FAILED] = { "error writing %s", false },
+		[COPY_REMOVE_FAILED] = { "cannot remove %s", false },
 		[COPY_TIMES_FAILED] = { "preserving times for %s", false },
 		[COPY_OWNER_FAILED] = {
 			"failed to preserve ownership for %s", false },
@@ -147,22 +164,32 @@ static void report(void *context, const struct copy_file *file)
 	exit_status = 1;
 }
 
-/* Gives a copy that is no regular file the owner, mode and times of @status. */
+/* Gives a copy that is no regular file the times, owner and mode of @status, up to what
+ * fails. */
 static void preserve(const char *to, const struct stat *status)
 {
 	struct timespec times[2] = { status->st_atim, status->st_mtim };
 	mode_t mode = status->st_mode & 07777;
 
-	if (utimensat(AT_FDCWD, to, times, AT_SYMLINK_NOFOLLOW) < 0)
+	if (utimensat(AT_FDCWD, to, times, AT_SYMLINK_NOFOLLOW) < 0) {
 		complain(errno, "preserving times for %s", to);
+		return;
+	}
 	if (lchown(to, status->st_uid, status->st_gid) < 0) {
 		mode &= 0777;
-		if (errno != EPERM && errno != EINVAL)
+		if (errno != EPERM && errno != EINVAL) {
 			complain(errno, "failed to preserve ownership for %s",
 				 to);
+			return;
+		}
 	}
 	if (!S_ISLNK(status->st_mode) && chmod(to, mode) < 0)
 		complain(errno, "preserving permissions for %s", to);
+}
+
+static bool same_inode(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
 /* Copies a link, a device, a pipe or a socket: by itself, not what it leads to. */
@@ -180,8 +207,7 @@ static void copy_special(const char *from, const char *to,
 				 to);
 			return;
 		}
-		if (there.st_dev == status->st_dev &&
-		    there.st_ino == status->st_ino) {
+		if (same_inode(&there, status)) {
 			complain_of_two("%s and %s are the same file", from,
 					to);
 			return;
@@ -209,15 +235,49 @@ static void copy_special(const char *from, const char *to,
 		preserve(to, status);
 }
 
-/* Makes the copy of a directory, or takes the one that is there. */
+static int compare_inodes(const void *a, const void *b)
+{
+	const struct inode *left = a, *right = b;
+
+	if (left->device != right->device)
+		return left->device < right->device ? -1 : 1;
+	return (left->number > right->number) - (left->number < right->number);
+}
+
+/* Is it a directory that we have made for the tree that is being copied? */
+static bool is_root(const struct stat *status)
+{
+	struct inode inode = { status->st_dev, status->st_ino };
+
+	return tfind(&inode, &roots, compare_inodes) != NULL;
+}
+
+static void add_root(const char *path)
+{
+	struct inode *inode = malloc(sizeof(*inode));
+	struct stat status;
+
+	if (!inode)
+		error(1, errno, "cannot copy");
+	if (stat(path, &status) < 0) {
+		free(inode);
+		return;
+	}
+	*inode = (struct inode){ status.st_dev, status.st_ino };
+	if (!tsearch(inode, &roots, compare_inodes))
+		error(1, errno, "cannot copy");
+}
+
+/* Makes the copy of a directory, or takes the one that is there. @in_ours: it is in a
+ * directory that we have made. */
 static bool make_directory(const char *from, const char *to,
-			   const struct stat *status)
+			   const struct stat *status, bool in_ours)
 {
 	struct directory *directory;
 	bool made = true;
 	struct stat there;
 
-	if (mkdir(to, (status->st_mode & 0777) | 0700) < 0) {
+	if (mkdir(to, (status->st_mode & 01777) | 0700) < 0) {
 		if (errno != EEXIST || stat(to, &there) < 0) {
 			complain(errno, "cannot create directory %s", to);
 			return false;
@@ -229,11 +289,8 @@ static bool make_directory(const char *from, const char *to,
 		}
 		made = false;
 	} else {
-		if (!made_any && stat(to, &there) == 0) {
-			made_any = true;
-			made_device = there.st_dev;
-			made_inode = there.st_ino;
-		}
+		if (!in_ours)
+			add_root(to);
 		copy_flush(&copy);
 		say_copied(from, to);
 	}
@@ -256,7 +313,7 @@ static void finish_directories(void)
 	umask(mask);
 	while (ndirectories > 0) {
 		struct directory *directory = &directories[--ndirectories];
-		mode_t mode = directory->status.st_mode & 0777;
+		mode_t mode = directory->status.st_mode & 01777;
 
 		if (options.copy.preserve)
 			preserve(directory->path, &directory->status);
@@ -269,17 +326,20 @@ static void finish_directories(void)
 	free(directories);
 }
 
-/* @dir has been read from; make what is in it in @to, sub-directories last. */
+/* @dir has been read from; make what is in it in its copy, the directory number @copied,
+ * sub-directories last. */
 static void copy_directory(const struct dirlist *list,
-			   const struct dirlist_dir *dir, const char *to)
+			   const struct dirlist_dir *dir, size_t copied)
 {
 	const struct dirlist_entry *entries = &list->entries[dir->first];
-	size_t nbelow = 0, size = dir->count + 1;
-	char **from_below = calloc(size, sizeof(*from_below));
-	char **to_below = calloc(size, sizeof(*to_below));
-	struct dirlist below;
+	const char *to = directories[copied].path;
+	const bool ours = directories[copied].made;
+	const size_t first_below = ndirectories;
+	size_t nbelow = 0;
+	char **below = calloc(dir->count + 1, sizeof(*below));
+	struct dirlist below_list;
 
-	if (!from_below || !to_below)
+	if (!below)
 		error(1, errno, "cannot copy");
 	if (dir->open_error)
 		complain(dir->open_error, "cannot access %s", dir->path);
@@ -299,43 +359,45 @@ static void copy_directory(const struct dirlist *list,
 		} else if (entry->type != DT_DIR) {
 			copy_special(from, path, &entry->status,
 				     list->names + entry->target);
-		} else if (made_any && entry->status.st_dev == made_device &&
-			   entry->status.st_ino == made_inode) {
-			complain_of_two("cannot copy a directory, %s, into itself, %s",
-					dir->path, to);
-		} else if (make_directory(from, path, &entry->status)) {
-			from_below[nbelow] = from;
-			to_below[nbelow++] = path;
-			continue;
+		} else if (is_root(&entry->status)) {
+			if (!said_itself)
+				complain_of_two("cannot copy a directory, %s, into itself, %s",
+						operand_from, operand_to);
+			said_itself = true;
+		} else if (make_directory(from, path, &entry->status, ours)) {
+			below[nbelow++] = from;
+			from = NULL;
 		}
 		free(from);
 		free(path);
 	}
 	if (dir->read_error)
 		complain(dir->read_error, "cannot access %s", dir->path);
-	dirlist_init(&below, from_below, nbelow, DIRLIST_CHILDREN,
+	dirlist_init(&below_list, below, nbelow, DIRLIST_CHILDREN,
 		     DIRLIST_STATUS | DIRLIST_NOFOLLOW);
 	for (size_t i = 0; i < nbelow; i++) {
-		copy_directory(&below, dirlist_next(&below), to_below[i]);
-		free(from_below[i]);
-		free(to_below[i]);
+		copy_directory(&below_list, dirlist_next(&below_list),
+			       first_below + i);
+		free(below[i]);
 	}
-	dirlist_free(&below);
-	free(from_below);
-	free(to_below);
+	dirlist_free(&below_list);
+	free(below);
 }
 
 static void copy_tree(const char *from, const char *to,
 		      const struct stat *status)
 {
+	const size_t copied = ndirectories;
 	char *path = (char *)from;
 	struct dirlist list;
 
-	if (!make_directory(from, to, status))
+	if (!make_directory(from, to, status, false))
 		return;
 	dirlist_init(&list, &path, 1, DIRLIST_CHILDREN, DIRLIST_STATUS);
-	copy_directory(&list, dirlist_next(&list), to);
+	copy_directory(&list, dirlist_next(&list), copied);
 	dirlist_free(&list);
+	tdestroy(roots, free);
+	roots = NULL;
 }
 
 static void copy_link(const char *from, const char *to,
@@ -356,6 +418,9 @@ static void copy_operand(const char *from, const char *to)
 {
 	struct stat status;
 
+	operand_from = from;
+	operand_to = to;
+	said_itself = false;
 	if ((options.recursive ? lstat(from, &status) :
 				 stat(from, &status)) < 0)
 		complain(errno, "cannot stat %s", from);
@@ -387,19 +452,81 @@ static char *last_component(const char *path)
 	return name;
 }
 
+/* A name in the directory that operands are copied into, and the first of them that was
+ * copied there. */
+struct taken {
+	char *name;
+	const char *from;
+};
+
+static int compare_taken(const void *a, const void *b)
+{
+	const struct taken *left = a, *right = b;
+
+	return strcmp(left->name, right->name);
+}
+
+static void free_taken(void *taken)
+{
+	free(((struct taken *)taken)->name);
+	free(taken);
+}
+
+/*
+ * @before is to be copied to @to by this command. Is @from not to be copied there, too?
+ * Directories are merged, but for one that is named twice.
+ */
+static bool is_in_vain(const char *from, const char *before, const char *to)
+{
+	int (*look)(const char *path, struct stat *status) =
+		options.recursive ? lstat : stat;
+	struct stat status, first, there;
+
+	if (look(from, &status) < 0 || look(before, &first) < 0)
+		return false;
+	copy_flush(&copy);
+	if (same_inode(&status, &first)) {
+		progress_clear();
+		error(0, 0, "warning: source %s %s specified more than once",
+		      S_ISDIR(status.st_mode) ? "directory" : "file",
+		      quote(from));
+		return true;
+	}
+	if (lstat(to, &there) < 0 || same_inode(&first, &there) ||
+	    same_inode(&status, &there) ||
+	    S_ISDIR(status.st_mode) || S_ISDIR(there.st_mode) ||
+	    options.copy.no_clobber)
+		return false;
+	complain_of_two("will not overwrite just-created %s with %s", to, from);
+	return true;
+}
+
 static void copy_into(char *const *from, size_t count, const char *directory)
 {
+	void *all_taken = NULL;
+
 	for (size_t i = 0; i < count; i++) {
+		struct taken *taken = malloc(sizeof(*taken)), **first;
 		char *name = last_component(from[i]);
 		char *to;
 
+		if (!taken)
+			error(1, errno, "cannot copy");
+		*taken = (struct taken){ name, from[i] };
+		first = tsearch(taken, &all_taken, compare_taken);
+		if (!first)
+			error(1, errno, "cannot copy");
 		/* What is in DIRECTORY/.. is not meant. */
 		to = dirlist_join(directory,
 				  strcmp(name, "..") == 0 ? "." : name);
-		copy_operand(from[i], to);
+		if (*first == taken ||
+		    !is_in_vain(from[i], (*first)->from, to))
+			copy_operand(from[i], to);
+		if (*first != taken)
+			free_taken(taken);
 		free(to);
-		free(name);
 	}
+	tdestroy(all_taken, free_taken);
 }
 
 static void fail_usage(void)
@@ -493,10 +620,10 @@ static void parse_options(int argc, char **argv)
 			break;
 		case HELP:
 			print_help();
-			exit(0);
+			output_finish(0, 1);
 		case VERSION:
 			puts("cp (Cosy examples) " COSY_EXAMPLES_VERSION);
-			exit(0);
+			output_finish(0, 1);
 		default:
 			fail_usage();
 		}
@@ -539,7 +666,5 @@ int main(int argc, char **argv)
 	finish_directories();
 	copy_free(&copy);
 	progress_clear();
-	if (fclose(stdout) != 0)
-		error(1, errno, "write error");
-	return exit_status;
+	output_finish(exit_status, 1);
 }

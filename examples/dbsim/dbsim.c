@@ -3,6 +3,7 @@
  * dbsim.c - the Cosy paper's simulation of a database: transactions on random
  * records of a file, two reads to a write, by one process or several.
  */
+#include "../common/output.h"
 #include "table.h"
 
 #include <errno.h>
@@ -222,10 +223,10 @@ static void parse_options(int argc, char **argv)
 			break;
 		case HELP:
 			print_help();
-			exit(0);
+			output_finish(0, 1);
 		case VERSION:
 			puts("dbsim (Cosy examples) " COSY_EXAMPLES_VERSION);
-			exit(0);
+			output_finish(0, 1);
 		default:
 			fail_usage();
 		}
@@ -277,7 +278,5 @@ int main(int argc, char **argv)
 	if (after - before != counts.writes)
 		error(1, 0, "the table has %" PRIu64 " counts more, not %" PRIu64,
 		      after - before, counts.writes);
-	if (fclose(stdout) != 0)
-		error(1, errno, "write error");
-	return 0;
+	output_finish(0, 1);
 }

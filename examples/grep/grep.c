@@ -9,6 +9,7 @@
  */
 #include "reader.h"
 #include "search.h"
+#include "../common/output.h"
 #include "../common/walk.h"
 
 #include <errno.h>
@@ -59,9 +60,7 @@ static void trouble_output(const char *path)
 
 _Noreturn static void finish(int status)
 {
-	if (fclose(stdout) != 0)
-		error(TROUBLE, errno, "write error");
-	exit(status);
+	output_finish(status, TROUBLE);
 }
 
 /* Says what has to be said of a file once it has been searched. */

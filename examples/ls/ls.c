@@ -9,6 +9,7 @@
 #include "../common/dirlist.h"
 #include "lines.h"
 #include "long-format.h"
+#include "../common/output.h"
 #include "../common/quote.h"
 
 #include <dirent.h>
@@ -347,10 +348,10 @@ static void parse_options(int argc, char **argv)
 			break;
 		case HELP:
 			print_help();
-			exit(0);
+			output_finish(0, SERIOUS_TROUBLE);
 		case VERSION:
 			puts("ls (Cosy examples) " COSY_EXAMPLES_VERSION);
-			exit(0);
+			output_finish(0, SERIOUS_TROUBLE);
 		default:
 			fprintf(stderr, "Try '%s --help' for more information.\n",
 				program_invocation_name);
@@ -369,7 +370,5 @@ int main(int argc, char **argv)
 		list_operands(argv + optind, argc - optind);
 	else
 		list_operands(nothing, 1);
-	if (fclose(stdout) != 0)
-		error(SERIOUS_TROUBLE, errno, "write error");
-	return exit_status;
+	output_finish(exit_status, SERIOUS_TROUBLE);
 }
