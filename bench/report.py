@@ -26,8 +26,8 @@ def _table(rows):
 def _points(benches):
     """Every row of the tables of ways, and the benchmark it belongs to."""
     for bench in benches:
-        if "native" in bench.ways and bench.program and bench.program != "fit":
-            for name in bench.points or (bench.name,):
+        if bench.in_table:
+            for name in bench.programs_benches():
                 yield bench, name
 
 
@@ -61,16 +61,23 @@ def main_table(results, benches):
         print()
 
 
+# What the VM may run on, and what its wall clock is worth.
+ACCELERATORS = {"tcg": "tcg: it is emulated, so that only the ratios mean anything, and they little",
+                "kvm": "kvm: on this machine's CPU"}
+
+
 def wall_clock(results, benches):
     """What the same programs took, in the VM without counting instructions."""
-    rows = [("ns per iteration", *catalogue.ALL, "comp/native", "fast/native", "spread")]
-    for _, name in _points(benches):
-        row = _ways(results, name, "tcg")
-        if row:
-            rows.append((name, *row))
-    if len(rows) > 1:
-        print("Wall clock in the VM, which is emulated (TCG): only the ratios mean anything")
-        _table(rows)
+    for accelerator, meaning in ACCELERATORS.items():
+        rows = [("ns per iteration", *catalogue.ALL, "comp/native", "fast/native", "spread")]
+        for bench in benches:
+            for name in bench.programs_benches() if bench.timed else ():
+                row = _ways(results, name, accelerator)
+                if row:
+                    rows.append((name, *row))
+        if len(rows) > 1:
+            print(f"Wall clock in the VM ({meaning})")
+            _table(rows)
 
 
 def slopes(results):
@@ -92,14 +99,18 @@ def _break_even(intercept, slope, native):
 def fit(results):
     points = {
         way: [(n, results.median(f"fit{n}", way)) for n in catalogue.FIT if results.has(f"fit{n}", way)]
-        for way in ("native", "compound")
+        for way in catalogue.NO_RING
     }
     if any(len(p) < 2 for p in points.values()):
         return
-    rows = [("getpids in a compound", "native", "compound", "comp/native")]
-    for (n, native), (_, compound) in zip(points["native"], points["compound"]):
-        rows.append((str(n), f"{native:.0f}", f"{compound:.0f}", f"{compound / native:.2f}"))
-    print("The null call (guest instructions)")
+    rows = [("getpids in a compound", *catalogue.NO_RING, "comp/native", "spread")]
+    for measured in zip(*points.values()):
+        n = measured[0][0]
+        native, compound = measured[0][1], measured[1][1]
+        spread = max(results.spread(f"fit{n}", way) for way in points)
+        rows.append((str(n), *(_cell(value) for _, value in measured),
+                     f"{compound / native:.2f}", f"{spread:.1f} %"))
+    print("The null call (guest instructions); bound is an ioctl that makes so many")
     _table(rows)
     n0, n1 = line_fit(points["native"])
     c0, c1 = line_fit(points["compound"])

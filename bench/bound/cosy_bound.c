@@ -294,6 +294,46 @@ static long run_dbsim(struct cosy_bound *b)
 	return 0;
 }
 
+static long run_smallfile(struct cosy_bound *b)
+{
+	struct pt_regs regs = {};
+	long ret, n, fd;
+	u64 i, used;
+
+	for (i = 0; i < b->count; i++) {
+		regs.r10 = 0;
+		fd = call3(&regs, __NR_openat, AT_FDCWD, b->path, O_RDONLY);
+		if (fd < 0)
+			return fd;
+		used = 0;
+		while ((n = call3(&regs, __NR_read, fd, b->buffer + used, b->size)) > 0)
+			used += n;
+		ret = call3(&regs, __NR_close, fd, 0, 0);
+		if (n < 0 || ret < 0)
+			return n < 0 ? n : ret;
+		b->sum += used;
+	}
+	return 0;
+}
+
+static long run_seekread(struct cosy_bound *b)
+{
+	struct pt_regs regs = {};
+	long ret;
+	u64 i;
+
+	for (i = 0; i < b->count; i++) {
+		ret = call3(&regs, __NR_lseek, b->fd, b->position, SEEK_SET);
+		if (ret < 0)
+			return ret;
+		ret = call3(&regs, __NR_read, b->fd, b->buffer, b->size);
+		if (ret < 0)
+			return ret;
+		b->sum += ret;
+	}
+	return 0;
+}
+
 static long bound_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
 	struct cosy_bound __user *user = (struct cosy_bound __user *)arg;
@@ -333,6 +373,12 @@ static long bound_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		break;
 	case COSY_BOUND_DBSIM:
 		ret = run_dbsim(&b);
+		break;
+	case COSY_BOUND_SMALLFILE:
+		ret = run_smallfile(&b);
+		break;
+	case COSY_BOUND_SEEKREAD:
+		ret = run_seekread(&b);
 		break;
 	default:
 		return -ENOTTY;

@@ -17,13 +17,14 @@
  * @count:  iterations
  * @fd:	    LS: the directory; else the file, COPY: the source
  * @to:	    COPY: the target
- * @path:   STAT, OPEN: address of the path
+ * @path:   STAT, OPENCLOSE, SMALLFILE: address of the path
+ * @position: SEEKREAD: where it reads
  * @buffer: address of the buffer
  * @size:   its size in bytes
  * @blocks: WRITE: blocks of a pass; DBSIM: records
  * @stat:   STAT, LS: address of a struct stat
- * @sum:    out: GETPID, PREAD: the last result; LS: the sizes added up; COPY to DBSIM:
- *	    bytes moved; else 0
+ * @sum:    out: GETPID, PREAD: the last result; LS: the sizes added up; COPY to
+ *	    SEEKREAD: bytes moved; else 0
  *
  * Errors: EFAULT, or the first failing call's.
  */
@@ -32,6 +33,7 @@ struct cosy_bound {
 	__s64 fd;
 	__s64 to;
 	__u64 path;
+	__u64 position;
 	__u64 buffer;
 	__u64 size;
 	__u64 blocks;
@@ -59,6 +61,10 @@ struct cosy_bound {
 #define COSY_BOUND_WRITE	_IOWR('Q', 0x68, struct cosy_bound)
 /** seek to a random record, read it, every other time write it */
 #define COSY_BOUND_DBSIM	_IOWR('Q', 0x69, struct cosy_bound)
+/** openat(AT_FDCWD, path, O_RDONLY), read up to the end, close */
+#define COSY_BOUND_SMALLFILE	_IOWR('Q', 0x6a, struct cosy_bound)
+/** lseek(fd, position, SEEK_SET), read(fd, buffer, size) */
+#define COSY_BOUND_SEEKREAD	_IOWR('Q', 0x6b, struct cosy_bound)
 
 /** Random numbers for DBSIM: the upper half of each is one. */
 #define COSY_BOUND_NEXT(state)	((state) * 6364136223846793005ull + 1442695040888963407ull)

@@ -162,7 +162,7 @@ int bench_main(int argc, char **argv, const struct bench *benches,
 			usage(argv[0], benches);
 		}
 	}
-	if (nruns < 1 || nruns > MAX_RUNS || optind != argc)
+	if (nruns < 0 || nruns > MAX_RUNS || optind != argc)
 		usage(argv[0], benches);
 	if (!count)
 		count = bench->count;

@@ -4,7 +4,8 @@
  *
  *	PROGRAM BENCH WAY [-r RUNS] [-n COUNT] [-i] [-d DIR]
  *
- * measures BENCH one WAY and prints one JSON object. Native, compound and fast are
+ * measures BENCH one WAY and prints one JSON object. A run that is not counted comes
+ * before; with 0 RUNS it is the only one. Native, compound and fast are
  * the same code; which of them it is say COSY_EXECUTOR and COSY_FAST, which libcosy
  * read before main() began.
  */

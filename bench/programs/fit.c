@@ -7,6 +7,7 @@
 #include <cosy.h>
 #include <unistd.h>
 
+#include "../bound/cosy_bound.h"
 #include "../common/bench.h"
 
 static __attribute__((noinline)) int calls(long n)
@@ -21,8 +22,9 @@ static __attribute__((noinline)) int calls(long n)
 	return pid;
 }
 
-static uint64_t repeat(long n, uint64_t count)
+static uint64_t region(uint64_t count)
 {
+	const long n = (long)bench_parameter();
 	uint64_t pid = 0;
 
 	for (uint64_t i = 0; i < count; i++)
@@ -30,20 +32,16 @@ static uint64_t repeat(long n, uint64_t count)
 	return pid;
 }
 
-static uint64_t region1(uint64_t count) { return repeat(1, count); }
-static uint64_t region2(uint64_t count) { return repeat(2, count); }
-static uint64_t region4(uint64_t count) { return repeat(4, count); }
-static uint64_t region5(uint64_t count) { return repeat(5, count); }
-static uint64_t region8(uint64_t count) { return repeat(8, count); }
-static uint64_t region10(uint64_t count) { return repeat(10, count); }
-static uint64_t region16(uint64_t count) { return repeat(16, count); }
-static uint64_t region20(uint64_t count) { return repeat(20, count); }
-static uint64_t region32(uint64_t count) { return repeat(32, count); }
-static uint64_t region50(uint64_t count) { return repeat(50, count); }
-static uint64_t region64(uint64_t count) { return repeat(64, count); }
-static uint64_t region100(uint64_t count) { return repeat(100, count); }
-static uint64_t region128(uint64_t count) { return repeat(128, count); }
-static uint64_t region256(uint64_t count) { return repeat(256, count); }
+/* An entry of its own for each of what is a compound otherwise. */
+static uint64_t bound(uint64_t count)
+{
+	struct cosy_bound b = { .count = bench_parameter() };
+	uint64_t pid = 0;
+
+	for (uint64_t i = 0; i < count; i++)
+		pid = bench_bound(COSY_BOUND_GETPID, &b);
+	return pid;
+}
 
 static uint64_t expected(uint64_t count)
 {
@@ -53,7 +51,7 @@ static uint64_t expected(uint64_t count)
 
 #define FIT(N) \
 	{ .name = "fit" #N, .per = "compound of " #N " calls", .count = 20000 / (N), \
-	  .region = region##N, .expected = expected }
+	  .parameter = (N), .region = region, .bound = bound, .expected = expected }
 
 int main(int argc, char **argv)
 {

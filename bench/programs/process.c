@@ -4,6 +4,7 @@
  *
  * ls5000-l, ls50000-l	`ls -l` of so many files
  * grep, grep-...	`grep -rc` over files of 8 KiB, so much in all
+ * grep-kernel		the same with --search=kernel
  */
 
 #define _GNU_SOURCE
@@ -82,12 +83,15 @@ static double run_ls(void)
 	return run("ls", arguments) / (double)bench_parameter();
 }
 
-static double run_grep(void)
+static double grep(char *search)
 {
-	char *const arguments[] = { "grep", "-rc", "needle", (char *)directory, NULL };
+	char *const arguments[] = { "grep", search, "-rc", "needle", (char *)directory, NULL };
 
 	return run("grep", arguments) / (double)bench_parameter();
 }
+
+static double run_grep(void) { return grep("--search=batch"); }
+static double run_grep_kernel(void) { return grep("--search=kernel"); }
 
 /* One line in each fourth file is found. */
 static void make_text(char *text, uint64_t file)
@@ -150,15 +154,17 @@ static void prepare(void)
 
 #define LS(FILES) \
 	{ .name = "ls" #FILES "-l", .per = "file", .parameter = (FILES), .measure = run_ls }
-#define GREP(TEXT, KIB) \
+#define GREP(TEXT, KIB, RUN) \
 	{ .name = "grep" TEXT, .per = "file", .parameter = (KIB) * 1024 / GREP_FILE, \
-	  .measure = run_grep }
+	  .measure = RUN }
 
 int main(int argc, char **argv)
 {
 	static const struct bench benches[] = {
-		LS(5000), LS(50000), GREP("", 2048), GREP("-128K", 128), GREP("-512K", 512),
-		GREP("-20M", 20480), GREP("-200M", 204800), { 0 },
+		LS(5000), LS(50000), GREP("", 2048, run_grep),
+		GREP("-kernel", 2048, run_grep_kernel), GREP("-128K", 128, run_grep),
+		GREP("-512K", 512, run_grep), GREP("-20M", 20480, run_grep),
+		GREP("-200M", 204800, run_grep), { 0 },
 	};
 
 	is_grep = argc > 1 && !strncmp(argv[1], "grep", strlen("grep"));
