@@ -102,9 +102,9 @@ GROUPS = {"cosy": COSY}
 # The loops of bench/programs/interpreter.c, and the best ns per iteration that other
 # interpreters needed for the same loops, measured once: docs/benchmarks.md tells how.
 INTERPRETED = {
-    "sieve": {"wasm3": 27.6},
-    "collatz": {"wasm3": 476, "rbpf": 1483},
-    "fnv": {"wasm3": 3.71, "rbpf": 25.4},
+    "sieve": {"wasm3": 19.6, "ubpf": 67.9, "rbpf": 306},
+    "collatz": {"wasm3": 351, "ubpf": 1110, "rbpf": 1347},
+    "fnv": {"wasm3": 2.46, "ubpf": 17.1, "rbpf": 21.8},
 }
 
 # The benchmarks with a figure that the regression gate watches.

@@ -149,11 +149,13 @@ def host(results):
     if len(rows) > 1:
         print("Natively, module absent, measured in turn")
         _table(rows)
-    rows = [("best ns, on this machine", "native", "libcosy's executor", "wasm3 (*)", "rbpf (*)")]
-    for name, others in catalogue.INTERPRETED.items():
+    others = ("wasm3", "ubpf", "rbpf")
+    rows = [("best ns, on this machine", "native", "libcosy's executor",
+             *(f"{other} (*)" for other in others))]
+    for name, figures in catalogue.INTERPRETED.items():
         if results.has(name, "user", "host"):
             rows.append((name, *(f"{results.best(name, way, 'host'):.2f}" for way in ("native", "user")),
-                         *(_cell(others.get(other), "{:.2f}") for other in ("wasm3", "rbpf"))))
+                         *(_cell(figures[other], "{:.2f}") for other in others)))
     if len(rows) > 1:
         print("Loops that compute, interpreted")
         _table(rows)
