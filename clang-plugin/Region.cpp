@@ -149,10 +149,16 @@ static void demoteWideValues(Region &R) {
         if (R.Blocks.count(cast<Instruction>(U)->getParent()))
           WideArgs.insert(&A);
   for (Instruction *I : Wide) {
-    if (auto *P = dyn_cast<PHINode>(I))
-      DemotePHIToStack(P);
-    else
+    auto *P = dyn_cast<PHINode>(I);
+    if (!P) {
       DemoteRegToStack(*I);
+      continue;
+    }
+    // What is loaded in the phi's place crosses the border as it did.
+    AllocaInst *Slot = DemotePHIToStack(P);
+    for (User *U : SmallVector<User *, 8>(Slot->users()))
+      if (auto *Load = dyn_cast<LoadInst>(U))
+        DemoteRegToStack(*Load);
   }
   for (Argument *A : WideArgs) {
     IRBuilder<> B(&*R.Host->getEntryBlock().getFirstInsertionPt());

@@ -80,6 +80,23 @@ NOINLINE static long numbers(int n)
 	return r;
 }
 
+/* What fits no register, changes in a loop and is wanted behind the region. */
+NOINLINE static long wide(int n)
+{
+	unsigned __int128 w = 5;
+	long double ld = 2;
+	v4si a = {1, 2, 3, 4};
+
+	COSY_START;
+	for (int i = 0; i < n; i++) {
+		w = w * 0x123456789abcdef1 + i;
+		ld = ld * 3 + (getpid() < 0);
+		a = a * 5 + i;
+	}
+	COSY_END;
+	return (long)(w >> 60 ^ w) + (long)ld + a[0] + a[3];
+}
+
 NOINLINE static long vectors(int n)
 {
 	v4si a = {1, 2, 3, 4}, b = {n, n, n, n};
@@ -272,6 +289,8 @@ int main(void)
 {
 	// CHECK: 6083223706633718766 2199035938707
 	printf("%ld %ld\n", numbers(9), numbers(3));
+	// CHECK-NEXT: 2121489382223565317 12
+	printf("%ld %ld\n", wide(9), wide(0));
 	// CHECK-NEXT: 329548 3254
 	printf("%ld %ld\n", vectors(9), vectors(2));
 	// CHECK-NEXT: 4333827 8594130109
