@@ -123,7 +123,8 @@ static const Checked *findChecked(const CallInst &CI) {
 }
 
 /// What \p C does if its check holds.
-static Value *plainCall(IRBuilder<> &B, const Checked &C, CallInst &CI) {
+static Value *plainCall(Instruction *At, const Checked &C, CallInst &CI) {
+  IRBuilder<> B(At);
   auto Arg = [&](unsigned N) { return CI.getArgOperand(N); };
   if (C.Plain == "memcpy" || C.Plain == "mempcpy")
     B.CreateMemCpy(Arg(0), Align(1), Arg(1), Align(1), Arg(2));
@@ -147,15 +148,14 @@ static Value *plainCall(IRBuilder<> &B, const Checked &C, CallInst &CI) {
   return C.Plain == "mempcpy" ? B.CreateGEP(B.getInt8Ty(), Arg(0), Arg(2)) : Arg(0);
 }
 
-/// Replaces \p CI by \p Plain, made in front of it, where \p Fails does not hold.
-static void guard(CallInst &CI, Value *Fails,
-                  function_ref<Value *(IRBuilder<> &)> Plain) {
+void guard(CallInst &CI, Value *Fails, function_ref<Value *(Instruction *)> Plain) {
   auto *Always = dyn_cast<ConstantInt>(Fails);
   if (Always && Always->isOne())
     return;
   if (Always) {
-    IRBuilder<> B(&CI);
-    CI.replaceAllUsesWith(Plain(B));
+    Value *V = Plain(&CI);
+    if (!CI.use_empty())
+      CI.replaceAllUsesWith(V);
     CI.eraseFromParent();
     return;
   }
@@ -164,14 +164,15 @@ static void guard(CallInst &CI, Value *Fails,
       Fails, &CI, &Then, &Else,
       MDBuilder(CI.getContext()).createUnlikelyBranchWeights());
   BasicBlock *Tail = CI.getParent();
-  IRBuilder<> B(Else);
-  B.SetCurrentDebugLocation(CI.getDebugLoc());
-  Value *V = Plain(B);
-  PHINode *Phi = PHINode::Create(CI.getType(), 2, "", Tail->begin());
-  CI.replaceAllUsesWith(Phi);
+  Else->setDebugLoc(CI.getDebugLoc());
+  Value *V = Plain(Else);
+  if (!CI.getType()->isVoidTy()) {
+    PHINode *Phi = PHINode::Create(CI.getType(), 2, "", Tail->begin());
+    CI.replaceAllUsesWith(Phi);
+    Phi->addIncoming(&CI, Then->getParent());
+    Phi->addIncoming(V, Else->getParent());
+  }
   CI.moveBefore(Then);
-  Phi->addIncoming(&CI, Then->getParent());
-  Phi->addIncoming(V, Else->getParent());
 }
 
 /// __open_2() and the like abort if the flags say that a file may be created, for
@@ -202,7 +203,9 @@ static void expandOpen(CallInst &CI, StringRef Name) {
     Types.push_back(V->getType());
   FunctionCallee F = CI.getModule()->getOrInsertFunction(
       ("\1" + Name).str(), FunctionType::get(CI.getType(), Types, true));
-  guard(CI, Fails, [&](IRBuilder<> &At) { return At.CreateCall(F, Args); });
+  guard(CI, Fails, [&](Instruction *At) {
+    return IRBuilder<>(At).CreateCall(F, Args);
+  });
 }
 
 void expandChecks(Function &Source) {
@@ -223,7 +226,7 @@ void expandChecks(Function &Source) {
     if (C.Unit != 1)
       Limit = B.CreateUDiv(Limit, B.getInt64(C.Unit));
     Value *Fails = B.CreateICmpUGT(CI->getArgOperand(C.Length), Limit);
-    guard(*CI, Fails, [&](IRBuilder<> &At) { return plainCall(At, C, *CI); });
+    guard(*CI, Fails, [&](Instruction *At) { return plainCall(At, C, *CI); });
   }
 }
 

@@ -9,7 +9,9 @@
 #ifndef COSY_PLUGIN_FORTIFY_H
 #define COSY_PLUGIN_FORTIFY_H
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/IR/Function.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/PassManager.h"
 
 namespace cosy {
@@ -19,6 +21,11 @@ void inlineAlways(llvm::Function &Host);
 
 /// Evaluates the sizes of objects \p Host knows.
 void evaluateObjectSizes(llvm::Function &Host, llvm::FunctionAnalysisManager &FAM);
+
+/// Replaces \p CI by what \p Plain makes, in front of an instruction, where
+/// \p Fails does not hold.
+void guard(llvm::CallInst &CI, llvm::Value *Fails,
+           llvm::function_ref<llvm::Value *(llvm::Instruction *)> Plain);
 
 /// Makes checked calls in \p Source comparisons and plain calls; only if the check
 /// fails, the checking function is called.

@@ -103,6 +103,23 @@ static bool onlySignMatters(const Value &V) {
   });
 }
 
+bool isLibraryFunction(const Function &F) {
+  return (F.isDeclaration() || F.hasAvailableExternallyLinkage()) && !F.isIntrinsic();
+}
+
+bool hasSignature(const CallBase &CB, StringRef Types) {
+  if (CB.arg_size() + 1 != Types.size())
+    return false;
+  for (auto [I, C] : enumerate(Types)) {
+    Type *Ty = I ? CB.getArgOperand(I - 1)->getType() : CB.getType();
+    if (C == 'p'   ? !Ty->isPointerTy()
+        : C == 'v' ? !Ty->isVoidTy()
+                   : !Ty->isIntegerTy(C == 'i' ? 32 : 64))
+      return false;
+  }
+  return true;
+}
+
 static MemoryCall classifyMemoryCall(const CallBase &CB) {
   const Function *F = CB.getCalledFunction();
   if (!F)
@@ -114,9 +131,8 @@ static MemoryCall classifyMemoryCall(const CallBase &CB) {
       return MT->getSourceAddressSpace() ? MemoryCall::None : MemoryCall::Copy;
     return MemoryCall::Fill;
   }
-  if (!F->isDeclaration() || F->isIntrinsic() || CB.isNoBuiltin())
+  if (!isLibraryFunction(*F) || CB.isNoBuiltin())
     return MemoryCall::None;
-  // Parameters: p pointer, i int, l 64-bit; the result is the first letter.
   static const struct {
     StringLiteral Name;
     StringLiteral Type;
@@ -130,15 +146,11 @@ static MemoryCall classifyMemoryCall(const CallBase &CB) {
       {"rindex", "ppi", MemoryCall::StrRChr},  {"stpcpy", "ppp", MemoryCall::StpCpy},
       {"strcpy", "ppp", MemoryCall::StrCpy},   {"strcat", "ppp", MemoryCall::StrCat},
   };
-  const auto *Fn = find_if(Functions, [&](auto &Fn) { return Fn.Name == F->getName(); });
-  if (Fn == std::end(Functions) || CB.arg_size() + 1 != Fn->Type.size())
+  StringRef Name = F->getName();
+  Name.consume_front("\1");
+  const auto *Fn = find_if(Functions, [&](auto &Fn) { return Fn.Name == Name; });
+  if (Fn == std::end(Functions) || !hasSignature(CB, Fn->Type))
     return MemoryCall::None;
-  for (unsigned I = 0; I < Fn->Type.size(); ++I) {
-    Type *Ty = I ? CB.getArgOperand(I - 1)->getType() : CB.getType();
-    char C = Fn->Type[I];
-    if (C == 'p' ? !Ty->isPointerTy() : !Ty->isIntegerTy(C == 'i' ? 32 : 64))
-      return MemoryCall::None;
-  }
   if (Fn->Kind == MemoryCall::Compare && !onlySignMatters(CB))
     return MemoryCall::None;
   return Fn->Kind;

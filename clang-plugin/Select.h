@@ -22,6 +22,14 @@ bool isRegisterType(const llvm::Type *Ty, const llvm::DataLayout &DL);
 /// Can \p I be done by operations? Everything else is an up-call.
 bool isOperation(const llvm::Instruction &I, const llvm::DataLayout &DL);
 
+/// Is \p F defined elsewhere, so that its name tells what it does? With
+/// _FORTIFY_SOURCE there may be an inline definition, too.
+bool isLibraryFunction(const llvm::Function &F);
+
+/// Are result and arguments of \p CB what \p Types says? A letter for each, the
+/// result first: p pointer, i int, l 64-bit, v nothing.
+bool hasSignature(const llvm::CallBase &CB, llvm::StringRef Types);
+
 struct SystemCall;
 
 /// A system call and where its arguments come from.

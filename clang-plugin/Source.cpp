@@ -5,6 +5,7 @@
 #include "Function.h"
 #include "Legalize.h"
 #include "Region.h"
+#include "Strings.h"
 
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -245,6 +246,7 @@ void simplifySource(Function &Source, FunctionAnalysisManager &FAM) {
   FAM.invalidate(Source, FPM.run(Source, FAM));
 
   expandChecks(Source);
+  expandStrings(Source);
   FAM.invalidate(Source, PreservedAnalyses::none());
   if (switchesOnConstants(Source)) {
     FunctionPassManager Thread;

@@ -7,6 +7,8 @@
 // RUN: %cosy-cc -O1 -D_FORTIFY_SOURCE=3 %s -o %t && %run-all %t 40 | FileCheck --check-prefix=OUT %s
 // RUN: %cosy-cc -O2 -D_FORTIFY_SOURCE=2 %s -o %t && %run-all %t 40 | FileCheck --check-prefix=OUT %s
 // RUN: %run-all --status 134 --no-stats %t 65
+// RUN: %run-all --status 134 --no-stats %t 40 abcdefghijklmnop
+// RUN: %run-all --status 134 --no-stats %t 40 abcdefghijklmn
 #include <cosy.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -55,11 +57,41 @@ __attribute__((noinline)) static long guarded(size_t n, int flags)
 	return r + (dst[0] == dst[1]) * 1000 + buf[43] * 10 + buf[44];
 }
 
+// What fails at last is called, where nothing has been written yet.
+// CHECK-LABEL: .compound "strings"
+// CHECK: strlen
+// CHECK: br.8.{{ugt|uge|ult}}
+// CHECK: copy
+// CHECK: strnlen
+// CHECK: strnlen
+// CHECK: br.8.{{eq|ne}}
+// CHECK: copy
+// CHECK: br.8.ugt
+// CHECK: strnlen
+// CHECK: copy
+// CHECK: fill
+// CHECK: exit 0
+__attribute__((noinline)) static long strings(size_t n, const char *s)
+{
+	char copy[16], padded[16];
+
+	COSY_START;
+	getpid();
+	__builtin___strcpy_chk(copy, s, sizeof(copy));
+	__builtin___strncat_chk(copy, s, 2, sizeof(copy));
+	__builtin___strncpy_chk(padded, copy, n, sizeof(padded));
+	getppid();
+	COSY_END;
+	return copy[strlen(copy) - 1] * 1000 + padded[n - 1] * 10 + (long)strlen(copy);
+}
+
 int main(int argc, char **argv)
 {
 	size_t n = strtoul(argv[1], NULL, 10);
 
 	// OUT: 2241
 	printf("%ld\n", guarded(n, O_RDONLY));
+	// OUT-NEXT: 98005
+	printf("%ld\n", strings(n - 25 < 16 ? n - 25 : 7, argv[2] ? argv[2] : "abc"));
 	return 0;
 }
