@@ -3,6 +3,7 @@
 #include "StartOptions.h"
 #include "Diagnostics.h"
 #include "Marked.h"
+#include "Select.h"
 #include "SystemCalls.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -144,18 +145,16 @@ static Extent extentOf(CallInst *Start) {
   return E;
 }
 
-/// Does \p Call fail with -1 and errno? The functions of docs/syscalls.md do, and
-/// syscall(2).
+/// Does \p Call fail with -1 and errno?
 static bool failsWithErrno(const CallBase &Call) {
   const Function *F = Call.getCalledFunction();
-  if (!F || !(F->isDeclaration() || F->hasAvailableExternallyLinkage()) ||
-      F->isIntrinsic())
+  if (!F || !isLibraryFunction(*F))
     return false;
   StringRef Name = F->getName();
   Name.consume_front("\1");
   Type *Ty = Call.getType();
   return (Ty->isIntegerTy(32) || Ty->isIntegerTy(64) || Ty->isPointerTy()) &&
-         (Name == "syscall" || findLibcFunction(Name).Call);
+         failsAsSystemCall(Name);
 }
 
 /// The instruction before which \p Call is to be tested: behind those that only

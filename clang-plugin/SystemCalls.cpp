@@ -4,6 +4,7 @@
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Analysis/WithCache.h"
 #include "llvm/IR/ConstantRange.h"
@@ -45,6 +46,15 @@ LibcFunction findLibcFunction(StringRef Name) {
     return M;
   }();
   return Index.lookup(Name);
+}
+
+bool failsAsSystemCall(StringRef Name) {
+  static const StringSet<> More = {
+      "syscall",
+#define COSY_LIBC_MORE(function) #function,
+#include "syscalls.def"
+  };
+  return More.contains(Name) || findLibcFunction(Name).Call;
 }
 
 static CmpInst::Predicate predicateOf(unsigned Cond) {

@@ -139,6 +139,19 @@ static void series(void)
 	}
 }
 
+/* Functions of libc that do more than a system call. */
+static void wrapper(void)
+{
+	char *const args[] = { "nobody", NULL };
+
+	COSY_START_STOP_ON_ERROR;
+	getpid();
+	execv("/nonexistent", args);
+	getppid();
+	COSY_END;
+	report("wrapper");
+}
+
 int main(void)
 {
 	report("first");
@@ -179,5 +192,7 @@ int main(void)
 	// CHECK-NEXT: series: ended
 	// CHECK-NEXT: series: stop-on-error.c:136: chdir in series: No such file or directory
 	// CHECK-NEXT: series: ended
+	wrapper();
+	// CHECK-NEXT: wrapper: stop-on-error.c:{{[0-9]+}}: execv in wrapper: No such file or directory, errno No such file or directory
 	return 0;
 }
