@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Diagnostics.cpp - What the stages on the IR tell the user ----------===//
 #include "Diagnostics.h"
+#include "Annotations.h"
 #include "Frontend.h"
 
 using namespace llvm;
@@ -38,14 +39,42 @@ void reportError(const Function &F, const DILocation *Loc, const Twine &Message)
     FE->note(R->Start.getBegin(), "region starts here");
 }
 
+StringRef warningGroup(Warning W) {
+  static const StringLiteral Names[] = {
+#define COSY_WARNING(Name, Group, Enabled) Group,
+#include "Warnings.def"
+  };
+  return Names[unsigned(W)];
+}
+
+/// What is written down for \p F.
+static WarningLevel annotatedLevel(Warning W, const Function &F) {
+  WarningLevel Level = WarningLevel::On;
+  forEachAnnotation(const_cast<Module &>(*F.getParent()),
+                    [&](Function &Of, StringRef Text) {
+                      if (&Of == &F && Text.consume_front(WarningAnnotation) &&
+                          Text.size() == NumWarnings)
+                        Level = WarningLevel(Text[unsigned(W)]);
+                    });
+  return Level;
+}
+
 void reportWarning(Warning W, const Function &F, const DILocation *Loc,
                    const Twine &Message) {
   Frontend *FE = Frontend::get();
   clang::SourceLocation At;
   if (FE)
     At = place(*FE, F, Loc);
-  if (At.isInvalid())
-    return diagnose(F, Loc, Message, DS_Warning);
+  if (At.isInvalid()) {
+    WarningLevel Level = annotatedLevel(W, F);
+    if (Level == WarningLevel::Off)
+      return;
+    bool IsError = Level == WarningLevel::Error;
+    return diagnose(F, Loc,
+                    Message + " [" + (IsError ? "-Werror," : "") + "-W" +
+                        warningGroup(W) + "]",
+                    IsError ? DS_Error : DS_Warning);
+  }
   if (!FE->warning(W, At, FE->rangeAt(At), Message.str()))
     return;
   if (const MarkedRegion *R = FE->regionAround(At))

@@ -2,6 +2,8 @@
 //===- Frontend.cpp - The source, for messages of later stages ------------===//
 #include "Frontend.h"
 
+#include "clang/AST/Attr.h"
+#include "clang/AST/Decl.h"
 #include "clang/Basic/FileManager.h"
 #include "clang/Basic/SourceManager.h"
 #include "clang/Lex/Lexer.h"
@@ -17,17 +19,12 @@ namespace cosy {
 // Warning flags
 //===----------------------------------------------------------------------===//
 
-static const char *const GroupNames[] = {
-#define COSY_WARNING(Name, Group, Enabled) Group,
-#include "Warnings.def"
-};
-
 bool WarningState::set(StringRef Flag) {
   bool Positive = !Flag.consume_front("no-");
   bool AboutErrors = Flag.consume_front("error=");
   bool Known = false;
   for (unsigned N = 0; N < NumWarnings; ++N) {
-    if (Flag != "cosy" && Flag != GroupNames[N])
+    if (Flag != "cosy" && Flag != warningGroup(Warning(N)))
       continue;
     Known = true;
     Group &G = Groups[N];
@@ -122,6 +119,22 @@ Frontend::~Frontend() {
     Current = nullptr;
 }
 
+void Frontend::annotateWarnings(FunctionDecl &F) {
+  if (!CI.getCodeGenOpts().DisableLLVMPasses)
+    return;
+  for (const MarkedRegion &R : Regions) {
+    SourceLocation Start = SM.getExpansionLoc(R.Start.getBegin());
+    if (!SM.isPointWithin(Start, SM.getExpansionLoc(F.getBeginLoc()),
+                          SM.getExpansionLoc(F.getEndLoc())))
+      continue;
+    std::string Levels(WarningAnnotation);
+    for (unsigned N = 0; N < NumWarnings; ++N)
+      Levels += static_cast<char>(level(Warning(N), Start));
+    F.addAttr(AnnotateAttr::CreateImplicit(context(), Levels, nullptr, 0));
+    return;
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Messages
 //===----------------------------------------------------------------------===//
@@ -150,8 +163,7 @@ void Frontend::note(SourceLocation Loc, StringRef Text,
   report(DiagnosticsEngine::Note, Loc, SourceRange(), Text, Fixes);
 }
 
-bool Frontend::warning(Warning W, SourceLocation Loc, SourceRange Range,
-                       StringRef Text) {
+WarningLevel Frontend::level(Warning W, SourceLocation Loc) const {
   const DiagnosticsEngine &D = CI.getDiagnostics();
   // The last change before Loc counts; they are in the order of the source.
   auto After = std::partition_point(
@@ -161,10 +173,19 @@ bool Frontend::warning(Warning W, SourceLocation Loc, SourceRange Range,
   const WarningState &S = std::prev(After)->second;
   if (!S.isOn(W) || D.getIgnoreAllWarnings() ||
       (D.getSuppressSystemWarnings() && SM.isInSystemHeader(Loc)))
+    return WarningLevel::Off;
+  return S.isError(W, D.getWarningsAsErrors()) ? WarningLevel::Error
+                                               : WarningLevel::On;
+}
+
+bool Frontend::warning(Warning W, SourceLocation Loc, SourceRange Range,
+                       StringRef Text) {
+  WarningLevel Level = level(W, Loc);
+  if (Level == WarningLevel::Off)
     return false;
-  bool IsError = S.isError(W, D.getWarningsAsErrors());
+  bool IsError = Level == WarningLevel::Error;
   std::string Full = (Text + " [" + (IsError ? "-Werror," : "") + "-W" +
-                      GroupNames[unsigned(W)] + "]")
+                      warningGroup(W) + "]")
                          .str();
   report(IsError ? DiagnosticsEngine::Error : DiagnosticsEngine::Warning, Loc,
          Range, Full, {});

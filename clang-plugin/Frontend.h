@@ -79,6 +79,10 @@ public:
   }
   void addRegion(const MarkedRegion &R) { Regions.push_back(R); }
 
+  /// Writes down which warnings are on in \p F, if it is going to be compiled from
+  /// bitcode.
+  void annotateWarnings(clang::FunctionDecl &F);
+
   // Messages.
 
   void error(clang::SourceLocation Loc, clang::SourceRange Range,
@@ -107,6 +111,7 @@ public:
   clang::SourceLocation behindStatement(clang::SourceLocation Loc) const;
 
 private:
+  WarningLevel level(Warning W, clang::SourceLocation Loc) const;
   void report(clang::DiagnosticsEngine::Level Level, clang::SourceLocation Loc,
               clang::SourceRange Range, llvm::StringRef Text,
               llvm::ArrayRef<clang::FixItHint> Fixes);

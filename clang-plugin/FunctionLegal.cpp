@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- FunctionLegal.cpp - What a user function may contain ---------------===//
 #include "Function.h"
+#include "Annotations.h"
 #include "Diagnostics.h"
 #include "Region.h"
 
@@ -22,26 +23,10 @@ namespace cosy {
 
 SmallVector<Function *, 4> findUserFunctions(Module &M) {
   SmallVector<Function *, 4> List;
-  auto *Notes = M.getNamedGlobal("llvm.global.annotations");
-  if (!Notes || !Notes->hasInitializer())
-    return List;
-  auto *All = dyn_cast<ConstantArray>(Notes->getInitializer());
-  if (!All)
-    return List;
-  for (Value *Op : All->operands()) {
-    auto *Note = dyn_cast<ConstantStruct>(Op);
-    if (!Note || Note->getNumOperands() < 2)
-      continue;
-    auto *F = dyn_cast<Function>(Note->getOperand(0)->stripPointerCasts());
-    auto *Text =
-        dyn_cast<GlobalVariable>(Note->getOperand(1)->stripPointerCasts());
-    if (!F || F->isDeclaration() || !Text || !Text->hasInitializer())
-      continue;
-    auto *S = dyn_cast<ConstantDataSequential>(Text->getInitializer());
-    if (S && S->isCString() && S->getAsCString() == FunctionAnnotation &&
-        !is_contained(List, F))
-      List.push_back(F);
-  }
+  forEachAnnotation(M, [&](Function &F, StringRef Text) {
+    if (Text == FunctionAnnotation && !is_contained(List, &F))
+      List.push_back(&F);
+  });
   return List;
 }
 

@@ -247,8 +247,10 @@ private:
       D = F->getTemplatedDecl();
     if (auto *F = dyn_cast<FunctionDecl>(D)) {
       checkFunctionDecl(*F);
-      if (F->doesThisDeclarationHaveABody() && F->getBody())
+      if (F->doesThisDeclarationHaveABody() && F->getBody()) {
         BodyCheck(FE).check(F->getBody());
+        FE.annotateWarnings(*F);
+      }
       return;
     }
     if (isa<NamespaceDecl>(D) || isa<LinkageSpecDecl>(D) || isa<RecordDecl>(D))

@@ -12,6 +12,19 @@
 // RUN: %not %cosy-cc -c -o %t.o -Werror=cosy %s 2>&1 | FileCheck --check-prefix=ERROR %s
 // RUN: %not %clang -c -o %t.o -fplugin-arg-cosy-Wcosy-unheard-of %s 2>&1 | FileCheck --check-prefix=UNKNOWN %s
 // RUN: %not %clang -c -o %t.o -DBAD %s 2>&1 | FileCheck --check-prefix=BAD %s
+//
+// From bitcode, too.
+// RUN: mkdir -p %t.dir
+// RUN: %cosy-cc -save-temps=obj -c -o %t.dir/a.o %s 2>&1 | FileCheck --check-prefixes=BITCODE,BITCODE-ON %s
+// RUN: %cosy-cc -save-temps=obj -c -o %t.dir/a.o -Wno-cosy-no-system-call %s 2>&1 | FileCheck --check-prefix=BITCODE %s --implicit-check-not=warning:
+// RUN: %not %cosy-cc -save-temps=obj -c -o %t.dir/a.o -Werror %s 2>&1 | FileCheck --check-prefix=BITCODE-ERROR %s
+// RUN: %cosy-cc -save-temps=obj -c -o %t.dir/a.o -DNO_ERROR -w %s 2>&1 | FileCheck --allow-empty --check-prefix=OFF %s
+//
+// BITCODE-ON: warning: {{.*}}warning-groups.c:{{[0-9]+}}:2: in function plain {{.*}}region makes no system call; {{.*}} [-Wcosy-no-system-call]
+// BITCODE: warning: {{.*}} in function loud {{.*}}region makes no system call
+// BITCODE-ON: warning: {{.*}} in function again {{.*}}region makes no system call
+// BITCODE-ERROR: error: {{.*}} in function plain {{.*}}region makes no system call; {{.*}} [-Werror,-Wcosy-no-system-call]
+// BITCODE-ERROR: error: {{.*}} in function again
 #include <cosy.h>
 
 // OFF-NOT: {{warning|error}}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Annotations.h - What the source tells the IR about functions -------===//
+#ifndef COSY_PLUGIN_ANNOTATIONS_H
+#define COSY_PLUGIN_ANNOTATIONS_H
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/IR/Module.h"
+
+namespace cosy {
+
+/// Calls \p Fn for each __attribute__((annotate("..."))) of a function that is
+/// defined in \p M.
+void forEachAnnotation(
+    llvm::Module &M,
+    llvm::function_ref<void(llvm::Function &, llvm::StringRef)> Fn);
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_ANNOTATIONS_H
