@@ -17,6 +17,7 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Module.h"
+#include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/Instrumentation/InstrProfiling.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -50,6 +51,7 @@ public:
       : M(M), FAM(FAM), Options(Options), Functions(M), Table(M) {}
   bool compileFunctions();
   bool run();
+  bool leaveNative();
 
 private:
   void keepPristine(ArrayRef<Function *> Hosts);
@@ -386,6 +388,30 @@ bool ModuleRegions::run() {
   return true;
 }
 
+/// Removes the markers from code for another machine.
+bool ModuleRegions::leaveNative() {
+  bool Any = false;
+  for (Function &F : M) {
+    for (CallInst *Start : markersOf(F, StartMarker)) {
+      const DILocation *Loc = Start->getDebugLoc();
+      StringRef Name = Start->getCalledFunction()->getName();
+      if (Name == StartWithMarker)
+        reportError(F, Loc,
+                    "COSY_START_WITH is for x86-64 with 64-bit pointers only");
+      else if (Name != StartNativeMarker)
+        reportWarning(Warning::StaysNative, F, Loc,
+                      "region stays native: compounds are for x86-64 with "
+                      "64-bit pointers");
+    }
+    for (StringRef Name : {StartMarker, EndMarker})
+      for (CallInst *Marker : markersOf(F, Name)) {
+        Marker->eraseFromParent();
+        Any = true;
+      }
+  }
+  return Any;
+}
+
 PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
   if (!M.getNamedGlobal("llvm.global.annotations") &&
       none_of(AllMarkers,
@@ -393,6 +419,10 @@ PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
     return PreservedAnalyses::all();
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   ModuleRegions Regions(M, FAM, Options);
+  if (Triple(M.getTargetTriple()).getArch() != Triple::x86_64 ||
+      M.getDataLayout().getPointerSizeInBits() != 64)
+    return Regions.leaveNative() ? PreservedAnalyses::none()
+                                 : PreservedAnalyses::all();
   bool Changed = Regions.compileFunctions();
   // Counters become what they are, a load, an addition and a store.
   if (Options.Profile)
