@@ -358,8 +358,11 @@ static void start_command(struct port *port, uint64_t session, char *data, size_
 	char *strings = data + sizeof(run);
 	bool ok;
 
-	if (port->running && port->session == session)
-		return;		/* sent again by a client who grew impatient */
+	if (port->running && port->session == session) {
+		/* Sent again by a client who grew impatient: our answer may be lost. */
+		append_frame(port, VM_STARTED, "", 0);
+		return;
+	}
 	stop_command(port);
 	if (length <= sizeof(run))
 		return;
@@ -565,6 +568,12 @@ static void __attribute__((noreturn)) serve(struct port *port)
 		if (fds[0].revents) {
 			take_signals(port);
 			hung_up = false;
+			/*
+			 * What poll() saw of the port may be older than the signals, none
+			 * of which comes again: look anew.
+			 */
+			fds[1].fd = -1;
+			fds[1].revents = 0;
 		}
 		if (fds[1].revents & POLLIN)
 			received = receive(port);

@@ -130,27 +130,27 @@ static const char *vm_directory(void)
 }
 
 /*
- * Take a port that nobody uses, or wait for one.  The lock goes with us, however we end.
+ * Take a port that nobody uses, or wait until there is one.  The lock goes with us, however
+ * we end.
  */
 static int lock_port(void)
 {
-	int number, fd = -1;
-
-	for (int i = 0; i <= VM_PORTS; i++) {
+	for (int number = 0;; number = (number + 1) % VM_PORTS) {
 		char path[PATH_MAX];
-		bool last = i == VM_PORTS;
+		int fd;
 
-		number = last ? getpid() % VM_PORTS : i;
 		snprintf(path, sizeof(path), "%s/port.%d.lock", options.vm_dir, number);
 		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
 		if (fd < 0)
 			die(VM_STATUS_NO_VM, "no VM is running (%s: %s)\n  HINT: start one with `./cosy vm --start`",
 			    path, strerror(errno));
-		if (flock(fd, last ? LOCK_EX : LOCK_EX | LOCK_NB) == 0)
-			break;
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return number;
 		close(fd);
+		/* One cannot sleep until any of several locks is free. */
+		if (number == VM_PORTS - 1)
+			usleep(50 * 1000);
 	}
-	return number;
 }
 
 static int connect_port(int number)
