@@ -29,6 +29,13 @@ static bool left_behind(long ret, const struct cosy_run *run, unsigned int pc)
 	return ret == COSY_RUN_LEFT && run->status == COSY_AGAIN && run->pc == pc;
 }
 
+/* Used up its time slice on the way, which is short where the machine is slow. */
+static bool left_for_time(long ret, const struct cosy_run *run)
+{
+	return ret == COSY_RUN_LEFT && run->status == COSY_LIMIT &&
+	       run->value == COSY_LIMIT_TIME;
+}
+
 static void test_close_self(void)
 {
 	int dev = open_device(), fd;
@@ -68,8 +75,9 @@ static void test_close_self(void)
 	frame[3] = (__u64)(uintptr_t)&handle;
 	run = fresh(handle, frame);
 	ret = enter(dev, &run);
-	check((left_behind(ret, &run, 6) || (ret == done(1) && frame[0] == 100000)) &&
-	      frame[1] == 0, "a compound unloads itself, closes its device, and goes on");
+	check((left_behind(ret, &run, 6) || left_for_time(ret, &run) ||
+	       (ret == done(1) && frame[0] == 100000)) && frame[1] == 0,
+	      "a compound unloads itself, closes its device, and goes on");
 
 	/* Left after the close: the device is not there to resume. */
 	dev = open_device();
