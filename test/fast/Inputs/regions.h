@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * regions.h - one region for each kind of fast path, for tests of what others
+ * see of them, and forbid. Each says how it ended.
+ */
+#ifndef REGIONS_H
+#define REGIONS_H
+
+#include <cosy.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct end {
+	long total;
+	int last, error;
+};
+
+static char region_buffer[1 << 17];
+
+static void say(const char *what, struct end e)
+{
+	printf("%s: %ld, last %d, error %d\n", what, e.total, e.last, e.error);
+}
+
+/* A private file, read to its end at once. */
+static struct end slurp(const char *name, int flags)
+{
+	long total = 0;
+	int error = 0, closed = 0;
+
+	COSY_START;
+	int fd = open(name, flags);
+	if (fd < 0) {
+		error = errno;
+	} else {
+		ssize_t n;
+
+		while ((n = read(fd, region_buffer + total, 4096)) > 0)
+			total += n;
+		if (n < 0)
+			error = errno;
+		closed = close(fd);
+	}
+	COSY_END;
+	return (struct end){ total, closed, error };
+}
+
+/* A private file that is written. */
+static struct end create(const char *name, int flags, size_t size)
+{
+	long total = 0;
+	int error = 0, closed = 0;
+
+	COSY_START;
+	int fd = open(name, flags | O_CREAT, 0600);
+	if (fd < 0) {
+		error = errno;
+	} else {
+		for (int i = 0; i < 4; i++) {
+			ssize_t n = write(fd, region_buffer, size);
+
+			if (n < 0) {
+				error = errno;
+				break;
+			}
+			total += n;
+		}
+		closed = close(fd);
+	}
+	COSY_END;
+	return (struct end){ total, closed, error };
+}
+
+/* Pages that are passed on; what was written short ends it. */
+static struct end copy(int in, int out, size_t size)
+{
+	static char buffer[65536];
+	long total = 0;
+	ssize_t n, written = 0;
+	int error = 0;
+
+	COSY_START;
+	while ((n = read(in, buffer, size)) > 0) {
+		written = write(out, buffer, (size_t)n);
+		if (written < 0) {
+			error = errno;
+			break;
+		}
+		total += written;
+		if (written != n)
+			break;
+	}
+	if (n < 0)
+		error = errno;
+	COSY_END;
+	return (struct end){ total, n < 0 ? (int)n : (int)written, error };
+}
+
+/* lseek and read as one, then lseek and write. */
+static struct end read_at(int fd, off_t offset, size_t size)
+{
+	long at, n;
+	int error = 0;
+
+	COSY_START;
+	at = lseek(fd, offset, SEEK_SET);
+	n = read(fd, region_buffer, size);
+	if (n < 0)
+		error = errno;
+	COSY_END;
+	return (struct end){ at, (int)n, error };
+}
+
+static struct end write_at(int fd, off_t offset, size_t size)
+{
+	long at, n;
+	int error = 0;
+
+	COSY_START;
+	at = lseek(fd, offset, SEEK_SET);
+	n = write(fd, region_buffer, size);
+	if (n < 0)
+		error = errno;
+	COSY_END;
+	return (struct end){ at, (int)n, error };
+}
+
+/* Calls with a name; as many as there are results. */
+#define NAME_CALLS	12
+static void names(const char *name, const char *other, struct stat *st, int results[NAME_CALLS])
+{
+	static char text[100];
+	int e;
+
+#define RESULT(i, call) do {						\
+		errno = 0;						\
+		e = (call);						\
+		results[i] = e < 0 ? -errno : e != 0;			\
+	} while (0)
+	COSY_START;
+	RESULT(0, stat(name, st));
+	RESULT(1, fstatat(AT_FDCWD, name, st, AT_SYMLINK_NOFOLLOW));
+	RESULT(2, access(name, R_OK | W_OK));
+	RESULT(3, (int)readlink(name, text, sizeof(text)));
+	RESULT(4, chmod(name, 0640));
+	RESULT(5, truncate(name, 1234));
+	RESULT(6, link(name, other));
+	RESULT(7, unlink(other));
+	RESULT(8, rename(name, other));
+	RESULT(9, rename(other, name));
+	RESULT(10, mkdir(other, 0700));
+	RESULT(11, rmdir(other));
+	COSY_END;
+#undef RESULT
+}
+
+static void say_names(const char *name)
+{
+	struct stat st;
+	int results[NAME_CALLS];
+
+	names(name, "other-name", &st, results);
+	printf("names, %s:", name);
+	for (int i = 0; i < NAME_CALLS; i++)
+		printf(" %d", results[i]);
+	printf("\n");
+}
+
+static int must_open(const char *name, int flags)
+{
+	int fd = open(name, flags, 0600);
+
+	if (fd < 0) {
+		printf("%s: %s\n", name, strerror(errno));
+		exit(1);
+	}
+	return fd;
+}
+
+#endif /* REGIONS_H */
