@@ -167,7 +167,7 @@ struct cosy_compound *cosy_compound_find(struct cosy_file *cf, u64 handle)
  */
 static void *cosy_image_copy(const struct cosy_load *load)
 {
-	void *image = kvmalloc(load->size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	void *image = kvmalloc(load->size, COSY_GFP);
 
 	if (!image)
 		return ERR_PTR(-ENOMEM);
@@ -200,10 +200,10 @@ static struct cosy_compound *cosy_compound_make(struct cosy_load *load,
 				   header->nfunctions * sizeof(*functions));
 	if (err)
 		return ERR_PTR(err);
-	compound = kvmalloc(size, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	compound = kvmalloc(size, COSY_GFP);
 	if (compound && header->nfunctions)
 		functions = kvcalloc(header->nfunctions, sizeof(*functions),
-				     GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+				     COSY_GFP);
 	size += header->nfunctions * sizeof(*functions);
 	if (!compound || (header->nfunctions && !functions)) {
 		kvfree(compound);

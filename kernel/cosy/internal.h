@@ -7,6 +7,7 @@
 
 #include <linux/atomic.h>
 #include <linux/fs.h>
+#include <linux/gfp.h>
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
@@ -18,6 +19,12 @@
 
 #include <cosy/decode.h>
 #include <linux/cosy.h>
+
+/*
+ * For memory that is worth no killing: without it a region runs natively. Charged
+ * to the cgroup of whoever asks for it.
+ */
+#define COSY_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 /**
  * struct cosy_compound - a loaded compound

@@ -478,7 +478,7 @@ static loff_t cosy_run_on_heap(const struct cosy_compound *compound,
 			       struct cosy_run __user *urun)
 {
 	u64 *regs = kvmalloc_array(compound->code.nregs + MORE_REGS,
-				   sizeof(*regs), GFP_KERNEL_ACCOUNT);
+				   sizeof(*regs), COSY_GFP);
 	loff_t ret;
 
 	if (!regs)

@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * attacks.c - what somebody might try with the device who means no good: reach it
+ * by other ways than it offers, hand it to another user, let runs wait for ever,
+ * freeze them, dump core and run out of memory while they go on.
+ */
+// REQUIRES: root
+// RUN: %compile %s -o %t
+// RUN: %vm %t
+#include "compound.h"
+
+#include <linux/io_uring.h>
+#include <linux/userfaultfd.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/sendfile.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+
+static struct cosy_run fresh(__u64 handle, const void *frame)
+{
+	return (struct cosy_run){ .handle = handle,
+				  .frame = (__u64)(uintptr_t)frame,
+				  .errno_addr = (__u64)(uintptr_t)&errno };
+}
+
+static bool ends(pid_t pid, int *status, double seconds)
+{
+	double deadline = now() + seconds;
+
+	while (now() < deadline) {
+		if (waitpid(pid, status, WNOHANG) == pid)
+			return true;
+		usleep(1000);
+	}
+	return false;
+}
+
+/* SIGKILL ends it, wherever it is. */
+static bool killable(pid_t pid)
+{
+	int status;
+
+	kill(pid, SIGKILL);
+	return ends(pid, &status, 10) && WIFSIGNALED(status) &&
+	       WTERMSIG(status) == SIGKILL;
+}
+
+/* --- other ways in ------------------------------------------------------------ */
+
+/* One request of io_uring; returns its result. */
+static int by_uring(int opcode, int fd, void *address, unsigned int len)
+{
+	struct io_uring_params params = { 0 };
+	int ring = (int)syscall(SYS_io_uring_setup, 4, &params), result = -ENOSYS;
+	struct io_uring_sqe *sqe;
+	char *sq, *cq;
+
+	if (ring < 0)
+		return -ENOSYS;
+	sq = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, ring,
+		  IORING_OFF_SQ_RING);
+	sqe = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, ring,
+		   IORING_OFF_SQES);
+	if (sq == MAP_FAILED || sqe == MAP_FAILED)
+		die("io_uring");
+	cq = sq;
+	memset(sqe, 0, sizeof(*sqe));
+	sqe->opcode = (__u8)opcode;
+	sqe->fd = fd;
+	sqe->addr = (__u64)(uintptr_t)address;
+	sqe->len = len;
+	sqe->off = COSY_RUN_TAG | (__u64)(uintptr_t)address;
+	((unsigned int *)(sq + params.sq_off.array))[0] = 0;
+	__atomic_store_n((unsigned int *)(sq + params.sq_off.tail), 1, __ATOMIC_RELEASE);
+	if (syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) == 1)
+		result = ((struct io_uring_cqe *)(cq + params.cq_off.cqes))->res;
+	munmap(sq, 8192);
+	munmap(sqe, 4096);
+	close(ring);
+	return result;
+}
+
+static void test_other_ways(int dev)
+{
+	static const int opcodes[] = { IORING_OP_READ, IORING_OP_WRITE, IORING_OP_READV,
+				       IORING_OP_FSYNC, IORING_OP_FALLOCATE, IORING_OP_URING_CMD,
+				       IORING_OP_SPLICE };
+	struct iovec iov;
+	char buffer[64];
+	__u64 frame[4] = { 0 }, handle = must_load(dev, 4, SYS(0, SYS_getpid, 0), EXIT(0));
+	struct cosy_run run = fresh(handle, frame);
+	int pipes[2], again, refused = 0;
+	char name[40];
+	void *map;
+
+	iov = (struct iovec){ buffer, sizeof(buffer) };
+	if (pipe(pipes))
+		die("pipe");
+	for (size_t i = 0; i < sizeof(opcodes) / sizeof(*opcodes); i++)
+		refused += by_uring(opcodes[i], dev, i == 2 ? (void *)&iov : &run, 1) < 0;
+	check(refused == sizeof(opcodes) / sizeof(*opcodes), "io_uring does nothing with it");
+	check(read(dev, buffer, 1) < 0 && write(dev, buffer, 1) < 0 && readv(dev, &iov, 1) < 0 &&
+	      pread(dev, buffer, 1, 0) < 0 && ftruncate(dev, 1) < 0 && fsync(dev) < 0 &&
+	      splice(dev, NULL, pipes[1], NULL, 10, 0) < 0 && sendfile(pipes[1], dev, NULL, 10) < 0 &&
+	      sendfile(dev, pipes[0], NULL, 10) < 0, "nor do reading, writing, splicing");
+	map = mmap(NULL, 4096, PROT_READ, MAP_SHARED, dev, 0);
+	check(map == MAP_FAILED, "it cannot be mapped");
+	check(lseek(dev, 0, SEEK_SET) < 0 && lseek(dev, (off_t)(COSY_RUN_TAG | (__u64)(uintptr_t)&run),
+						   SEEK_DATA) < 0 && !frame[0],
+	      "no other lseek runs anything");
+
+	/* The same device by another way is another file. */
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", dev);
+	again = open(name, O_RDWR);
+	check(again >= 0 && enter(again, &run) == -ENOENT, "opened anew it holds nothing");
+	check(enter(dev, &run) == done(0) && frame[0] == (__u64)getpid(), "the first file still does");
+	close(again);
+	close(pipes[0]);
+	close(pipes[1]);
+}
+
+/* --- another user -------------------------------------------------------------- */
+
+static void send_fd(int to, int fd)
+{
+	union {
+		char text[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr head;
+	} control = { .head = { CMSG_LEN(sizeof(int)), SOL_SOCKET, SCM_RIGHTS } };
+	struct iovec iov = { (void *)"", 1 };
+	struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = &control,
+				  .msg_controllen = sizeof(control) };
+
+	memcpy(CMSG_DATA(&control.head), &fd, sizeof(fd));
+	if (sendmsg(to, &message, 0) != 1)
+		die("sendmsg");
+}
+
+static int take_fd(int from)
+{
+	char c, control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
+	struct iovec iov = { &c, 1 };
+	struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
+				  .msg_controllen = sizeof(control) };
+	int fd;
+
+	if (recvmsg(from, &message, 0) != 1)
+		die("recvmsg");
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(fd));
+	return fd;
+}
+
+static void test_another_user(int dev)
+{
+	__u64 frame[4] = { 0 };
+	__u64 handle = must_load(dev, 4, SYS(0, SYS_getuid, 0), SYS(1, SYS_open, 3), ARG(2), ARG(3),
+				 ARG(3), EXIT(0));
+	struct cosy_run run = fresh(handle, frame);
+	int pair[2], status;
+	pid_t pid;
+
+	frame[2] = (__u64)(uintptr_t)"/etc/shadow";
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
+		die("socketpair");
+	pid = fork();
+	if (!pid) {
+		int got;
+
+		if (setresgid(65534, 65534, 65534) || setresuid(65534, 65534, 65534))
+			_exit(2);
+		close(dev);
+		got = take_fd(pair[1]);
+		_exit(run_on(got, &run) != done(0) || frame[0] != 65534 ||
+		      frame[1] != (__u64)-EACCES);
+	}
+	send_fd(pair[0], dev);
+	waitpid(pid, &status, 0);
+	check(!status, "whoever gets it runs with what he may himself");
+	check(run_on(dev, &run) == done(0) && frame[0] == 0 && (long)frame[1] >= 0,
+	      "as does who has given it");
+	close((int)frame[1]);
+	close(pair[0]);
+	close(pair[1]);
+}
+
+/* --- waiting for ever ---------------------------------------------------------- */
+
+/* Memory whose faults nobody ever answers. */
+static char *endless_memory(size_t size)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	char *p = must_map(size);
+	struct uffdio_register area = { .range = { (__u64)(uintptr_t)p, size },
+					.mode = UFFDIO_REGISTER_MODE_MISSING };
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) || ioctl(fd, UFFDIO_REGISTER, &area))
+		die("userfaultfd");
+	return p;
+}
+
+/* Where it is that a run waits. */
+enum wait { IN_RUN, IN_FRAME, IN_NAME, IN_LOAD, IN_COPY, IN_STRING, IN_READ, IN_REST, IN_BORROW,
+	    IN_STAT, IN_ERRNO, NR_WAITS };
+
+static void wait_in(int dev, enum wait where)
+{
+	static char buffer[65536];
+	__u64 endless = (__u64)(uintptr_t)endless_memory(1 << 17), frame[8] = { 0 };
+	__u64 there = (__u64)(uintptr_t)buffer;
+	struct cosy_op open_op = SYS(0, SYS_open, 3), read_op = SYS(1, SYS_read, 3);
+	struct cosy_run run;
+
+	open_op.c = COSY_HINT_PRIVATE;
+	if (where == IN_REST)
+		read_op.c = COSY_HINT_REST;
+	if (where == IN_BORROW)
+		read_op.c = COSY_HINT_BORROW;
+	const struct cosy_op ops[] = {
+		open_op, ARG(2), ARGI(O_RDONLY), ARGI(0), read_op, ARG(0), ARG(3), ARGI(10000),
+		LOAD(8, 4, 4), COPY(3, 5, 6), STRLEN(6, 5), SYS(1, SYS_stat, 2), ARG(2), ARG(7),
+		LIBC(1, SYS_close, 1), ARGI(-1), EXIT(0)
+	};
+
+	frame[2] = where == IN_NAME ? endless : (__u64)(uintptr_t)"/tmp/attacks";
+	frame[3] = where == IN_READ || where == IN_REST || where == IN_BORROW ? endless + 100 : there;
+	frame[4] = where == IN_LOAD ? endless : there;
+	frame[5] = where == IN_STRING ? endless : there;
+	frame[6] = where == IN_COPY ? 4096 : 0;
+	if (where == IN_COPY)
+		frame[5] = endless;
+	frame[7] = where == IN_STAT ? endless : there;
+	run = fresh(must_load_ops(dev, ops, sizeof(ops) / sizeof(*ops), 8), frame);
+	if (where == IN_FRAME)
+		run.frame = endless;
+	if (where == IN_ERRNO)
+		run.errno_addr = endless;
+	run_on(dev, where == IN_RUN ? (void *)(uintptr_t)endless : &run);
+}
+
+static void test_endless(int dev)
+{
+	int fd = open("/tmp/attacks", O_RDWR | O_CREAT | O_TRUNC, 0644), status;
+	static char text[40000];
+
+	memset(text, 'x', sizeof(text));
+	if (write(fd, text, sizeof(text)) != sizeof(text))
+		die("write");
+	close(fd);
+	for (int i = 0; i < NR_WAITS; i++) {
+		pid_t pid = fork();
+
+		if (!pid) {
+			wait_in(dev, (enum wait)i);
+			_exit(0);
+		}
+		if (ends(pid, &status, 0.5)) {
+			check(false, "wait %d ended with %#x", i, status);
+			continue;
+		}
+		check(killable(pid), "wait %d can be killed", i);
+	}
+	unlink("/tmp/attacks");
+}
+
+/* --- freezing, dumping core, memory -------------------------------------------- */
+
+static bool put(const char *dir, const char *file, const char *text)
+{
+	char name[100];
+	int fd;
+	bool good;
+
+	snprintf(name, sizeof(name), "%s/%s", dir, file);
+	fd = open(name, O_WRONLY);
+	good = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+	close(fd);
+	return good;
+}
+
+static bool says(const char *dir, const char *file, const char *what)
+{
+	char name[100], text[1000] = "";
+	int fd;
+
+	snprintf(name, sizeof(name), "%s/%s", dir, file);
+	fd = open(name, O_RDONLY);
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = '\0';
+	close(fd);
+	return strstr(text, what);
+}
+
+static bool says_soon(const char *dir, const char *file, const char *what)
+{
+	double deadline = now() + 10;
+
+	while (!says(dir, file, what) && now() < deadline)
+		usleep(10000);
+	return says(dir, file, what);
+}
+
+static void join(const char *dir)
+{
+	if (!put(dir, "cgroup.procs", "0"))
+		_exit(1);
+}
+
+static void test_freezer(int dev, const char *dir)
+{
+	/* Counts at r2 for ever. */
+	__u64 handle = must_load(dev, 4, ADDI(1, 1, 1), STORE(8, 2, 1), JMP(0));
+	volatile __u64 *count = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+				     -1, 0);
+	__u64 before, frozen;
+	pid_t pid = fork();
+
+	if (!pid) {
+		__u64 frame[4] = { 0, 0, (__u64)(uintptr_t)count, 0 };
+		struct cosy_run run;
+
+		join(dir);
+		run_frame(dev, handle, frame, &run);
+		_exit(0);
+	}
+	while (!*count)
+		usleep(1000);
+	check(put(dir, "cgroup.freeze", "1") && says_soon(dir, "cgroup.events", "frozen 1"),
+	      "an endless compound is frozen");
+	frozen = *count;
+	usleep(50000);
+	check(*count == frozen, "and does nothing then");
+	before = *count;
+	put(dir, "cgroup.freeze", "0");
+	for (int i = 0; i < 1000 && *count == before; i++)
+		usleep(1000);
+	check(*count > before, "thawed it goes on");
+	check(put(dir, "cgroup.freeze", "1") && killable(pid), "it is killed while frozen");
+	put(dir, "cgroup.freeze", "0");
+}
+
+static void *endless_run(void *arg)
+{
+	__u64 frame[4] = { 0, 0, (__u64)(uintptr_t)"/proc/self/exe", 0 };
+	struct cosy_op open_op = SYS(0, SYS_open, 3);
+	struct cosy_run run;
+	int dev = *(int *)arg;
+
+	open_op.c = COSY_HINT_PRIVATE;
+	const struct cosy_op ops[] = {
+		open_op, ARG(2), ARGI(O_RDONLY), ARGI(0), SYS(1, SYS_read, 3), ARG(0), ARG(3), ARGI(0),
+		JMP(4)
+	};
+
+	run_frame(dev, must_load_ops(dev, ops, sizeof(ops) / sizeof(*ops), 4), frame, &run);
+	return NULL;
+}
+
+/* One thread dies while another is in a compound with a private file. */
+static void test_core(int dev)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (!pid) {
+		struct rlimit any = { RLIM_INFINITY, RLIM_INFINITY };
+		pthread_t thread;
+
+		if (chdir("/tmp") || setrlimit(RLIMIT_CORE, &any))
+			_exit(1);
+		for (int i = 0; i < 2; i++)
+			pthread_create(&thread, NULL, endless_run, &dev);
+		usleep(100000);
+		*(volatile int *)8 = 1;
+		_exit(2);
+	}
+	check(ends(pid, &status, 30) && WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV,
+	      "core is dumped while compounds run (%#x)", status);
+	if (system("rm -f /tmp/core /tmp/core.*"))
+		die("rm");
+}
+
+/* Loads until there is no more memory, which is little. */
+static void test_memory(const char *dir)
+{
+	int status;
+	pid_t pid;
+
+	if (!put(dir, "memory.max", "16M") || !put(dir, "memory.swap.max", "0")) {
+		printf("no limit of memory\n");
+		return;
+	}
+	pid = fork();
+	if (!pid) {
+		static struct cosy_op ops[60000];
+		struct image *im;
+		int dev;
+
+		join(dir);
+		dev = open_device();
+		for (int i = 0; i < 60000; i++)
+			ops[i] = (struct cosy_op)ADDI(0, 0, 1);
+		ops[59999] = (struct cosy_op)EXIT(0);
+		im = make_image(ops, 60000, 4, 4, 0, 4);
+		for (int i = 0; i < 100; i++)
+			if (!load_image(dev, im))
+				_exit(errno == ENOMEM ? 0 : 1);
+		_exit(2);
+	}
+	check(ends(pid, &status, 60) && !status,
+	      "too little memory is an error, and nobody is killed for it (%#x)", status);
+	put(dir, "memory.max", "max");
+}
+
+int main(void)
+{
+	static const char dir[] = "/sys/fs/cgroup/attacks";
+	int dev = open_device();
+
+	test_other_ways(dev);
+	test_another_user(dev);
+	test_endless(dev);
+	put("/sys/fs/cgroup", "cgroup.subtree_control", "+memory");
+	if (mkdir(dir, 0755) && errno != EEXIST)
+		die(dir);
+	test_freezer(dev, dir);
+	test_memory(dir);
+	test_core(dev);
+	for (int i = 0; i < 100 && rmdir(dir); i++)
+		usleep(10000);
+	return finish();
+}
