@@ -30,11 +30,13 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "protocol.h"
 
 #define MNT "/newroot"
+#define GONE_MS	200	/* so long without a connection, and the host has gone */
 
 static void complain(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
@@ -531,15 +533,26 @@ static void take_signals(struct port *port)
 		port->exited = true;
 }
 
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return ts.tv_sec * 1000LL + ts.tv_nsec / 1000000;
+}
+
 /*
  * While the host is not connected, poll() reports POLLHUP and POLLIN without end, so that the
  * port is left out and the SIGIO of the next connection awaited instead.  The news that the
  * host is connected may arrive behind its first request: POLLHUP means that it has gone only
- * if it was seen connected before.
+ * if it was seen connected before.  And it means that only if it lasts: the news that the
+ * last client has gone may arrive behind the next one's first request as well, and the news
+ * that this one is connected right behind it.
  */
 static void __attribute__((noreturn)) serve(struct port *port)
 {
 	bool hung_up = false, connected = false;
+	int64_t gone_at = 0;	/* when the host will have gone for good; 0: it has not */
 
 	for (;;) {
 		struct pollfd fds[5] = {
@@ -562,7 +575,7 @@ static void __attribute__((noreturn)) serve(struct port *port)
 				fds[4].fd = port->child_stderr;
 			}
 		}
-		if (poll(fds, 5, -1) < 0)
+		if (poll(fds, 5, gone_at ? GONE_MS : -1) < 0)
 			continue;
 
 		if (fds[0].revents) {
@@ -579,11 +592,16 @@ static void __attribute__((noreturn)) serve(struct port *port)
 			received = receive(port);
 		if (fds[1].revents & POLLHUP) {
 			if (connected)
-				stop_command(port);
+				gone_at = now_ms() + GONE_MS;
 			connected = false;
 			hung_up = !received;
 		} else if (fds[1].fd >= 0) {
 			connected = true;
+			gone_at = 0;
+		}
+		if (gone_at && now_ms() >= gone_at) {
+			stop_command(port);
+			gone_at = 0;
 		}
 		if (fds[1].revents & POLLOUT)
 			send_out(port);
