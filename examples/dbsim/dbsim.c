@@ -10,10 +10,12 @@
 #include <error.h>
 #include <getopt.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -84,8 +86,8 @@ static struct table_counts work(unsigned int i)
 static int start(unsigned int i)
 {
 	struct table_counts counts;
+	pid_t parent = getpid(), pid;
 	int pipes[2];
-	pid_t pid;
 
 	if (pipe(pipes) < 0)
 		error(1, errno, "cannot start a process");
@@ -96,6 +98,9 @@ static int start(unsigned int i)
 		close(pipes[1]);
 		return pipes[0];
 	}
+	/* Nobody waits for what it counts once the first process is gone. */
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
+		_exit(1);
 	counts = work(i);
 	_exit(write(pipes[1], &counts, sizeof(counts)) != sizeof(counts));
 }
