@@ -305,6 +305,10 @@ DEFINE_STATIC_CALL(cosy_btf_put, cosy_no_put);
 static struct tracepoint *cosy_fault_point;
 static bool cosy_functions_work;
 
+/* cosy_function_yield(): finding it takes as long as thousands of calls. */
+static struct btf *cosy_yield_btf;
+static s32 cosy_yield_id;
+
 /* The probe is there from the first binding on. */
 static DEFINE_MUTEX(cosy_probe_lock);
 static bool cosy_probed;
@@ -347,6 +351,14 @@ void cosy_functions_init(void)
 	static_call_update(cosy_btf_obj_id, id);
 	static_call_update(cosy_btf_fd, fd);
 	static_call_update(cosy_btf_put, put);
+	cosy_yield_id = static_call(cosy_btf_find_id)(COSY_FUNCTION_YIELD_NAME,
+						      BTF_KIND_FUNC,
+						      &cosy_yield_btf);
+	if (cosy_yield_id < 0) {
+		pr_info("cannot find a kfunc (%d), user functions run natively\n",
+			cosy_yield_id);
+		return;
+	}
 	cosy_functions_work = true;
 }
 
@@ -357,6 +369,8 @@ void cosy_functions_init(void)
  */
 void cosy_functions_exit(void)
 {
+	if (cosy_yield_btf)
+		static_call(cosy_btf_put)(cosy_yield_btf);
 	if (!cosy_probed)
 		return;
 	tracepoint_probe_unregister(cosy_fault_point, cosy_fault, NULL);
@@ -385,19 +399,11 @@ static int cosy_probe_faults(void)
  */
 long cosy_functions_yield(struct cosy_yield __user *arg)
 {
-	struct cosy_yield yield;
-	struct btf *btf;
-	s32 id;
+	struct cosy_yield yield = { .id = cosy_yield_id };
 
 	if (!cosy_functions_work)
 		return -EOPNOTSUPP;
-	id = static_call(cosy_btf_find_id)(COSY_FUNCTION_YIELD_NAME,
-					   BTF_KIND_FUNC, &btf);
-	if (id < 0)
-		return -EOPNOTSUPP;
-	yield.id = id;
-	yield.fd = static_call(cosy_btf_fd)(static_call(cosy_btf_obj_id)(btf));
-	static_call(cosy_btf_put)(btf);
+	yield.fd = static_call(cosy_btf_fd)(static_call(cosy_btf_obj_id)(cosy_yield_btf));
 	if (yield.fd < 0)
 		return yield.fd;
 	/* Should this fail, the caller has a descriptor it does not know of. */

@@ -109,12 +109,17 @@ static int __init cosy_init(void)
 	cosy_functions_init();
 	err = cosy_compounds_init();
 	if (err)
-		return err;
+		goto functions;
 	err = misc_register(&cosy_device);
-	if (err) {
-		pr_err("cannot register %s: %d\n", COSY_DEVICE, err);
-		cosy_compounds_exit();
-	}
+	if (err)
+		goto compounds;
+	return 0;
+
+compounds:
+	pr_err("cannot register %s: %d\n", COSY_DEVICE, err);
+	cosy_compounds_exit();
+functions:
+	cosy_functions_exit();
 	return err;
 }
 
