@@ -216,6 +216,9 @@ static Function *createProgram(Function &User) {
 
 namespace {
 
+/// Loops are unrolled up to so many instructions.
+constexpr unsigned MostCode = 400;
+
 static unsigned sizeOf(const Loop &L) {
   unsigned Size = 0;
   for (BasicBlock *BB : L.blocks())
@@ -224,10 +227,15 @@ static unsigned sizeOf(const Loop &L) {
   return Size;
 }
 
-/// How often a loop is to be unrolled.
-static unsigned countFor(const Loop &L) {
+/// How often an innermost loop is to be unrolled. One in another loop that may be
+/// left early is: it seldom takes many rounds.
+static unsigned countFor(const Loop &L, ScalarEvolution &SE) {
   unsigned Size = sizeOf(L), Count = 1;
-  while (Count < 16 && 2 * Count * Size <= 256)
+  unsigned Most = SE.getSmallConstantMaxTripCount(&L);
+  if (Most && Most * Size <= MostCode)
+    return Most;
+  bool Short = L.getParentLoop() && !L.getExitingBlock();
+  while (Count < 32 && 2 * Count * Size <= (Short ? MostCode / 4 : MostCode))
     Count *= 2;
   return Count;
 }
@@ -239,6 +247,20 @@ static Loop *nextInner(LoopInfo &LI, SmallPtrSetImpl<BasicBlock *> &Done) {
       return L;
   return nullptr;
 }
+
+/// The same computed in two ways is computed twice.
+class OrToAdd : public PassInfoMixin<OrToAdd> {
+public:
+  PreservedAnalyses run(Function &F, FunctionAnalysisManager &) {
+    for (Instruction &I : make_early_inc_range(instructions(F)))
+      if (auto *Or = dyn_cast<PossiblyDisjointInst>(&I); Or && Or->isDisjoint()) {
+        Value *Add = IRBuilder<>(Or).CreateAdd(Or->getOperand(0), Or->getOperand(1));
+        Or->replaceAllUsesWith(Add);
+        Or->eraseFromParent();
+      }
+    return PreservedAnalyses::none();
+  }
+};
 
 /// Unrolls inner loops, so that there is one check of the budget, and mostly one of the
 /// address, for a block of iterations.
@@ -254,7 +276,7 @@ public:
     // A loop whose inner loop has become straight code is an inner one.
     SmallPtrSet<BasicBlock *, 16> Done;
     while (Loop *L = nextInner(LI, Done)) {
-      unsigned Count = countFor(*L);
+      unsigned Count = countFor(*L, SE);
       if (Count < 2 || !L->isLoopSimplifyForm() || !L->isLCSSAForm(DT))
         continue;
       UnrollLoopOptions ULO = {};
@@ -326,6 +348,8 @@ static void optimize(Module &M, TargetMachine &TM) {
   FPM.addPass(SeparateConstOffsetFromGEPPass());
   FPM.addPass(EarlyCSEPass(true));
   FPM.addPass(createFunctionToLoopPassAdaptor(LoopStrengthReducePass()));
+  FPM.addPass(OrToAdd());
+  FPM.addPass(EarlyCSEPass(true));
   FPM.addPass(ADCEPass());
   FPM.addPass(SimplifyCFGPass(Cfg));
   MPM.addPass(createModuleToFunctionPassAdaptor(std::move(FPM)));
@@ -364,6 +388,10 @@ static std::unique_ptr<TargetMachine> createTarget() {
 static bool emitObject(Module &M, TargetMachine &TM, std::string &Out) {
   // It has run, and would make counters that begin with a constant.
   ScopedOption NoStrengthReduction("disable-lsr", "true");
+  // It would compute and translate addresses anew in every block.
+  ScopedOption NoSinking("disable-cgp", "true");
+  // What only an exit of a loop needs is computed on the way out.
+  ScopedOption SplitEdges("phi-elim-split-all-critical-edges", "true");
   SmallVector<char, 0> Bytes;
   raw_svector_ostream OS(Bytes);
   legacy::PassManager PM;

@@ -87,6 +87,7 @@ private:
   void guard();
   void placeConstants();
   void placeLocals();
+  Value *translated(Value *Base);
   void translate();
   void lowerTraps();
 
@@ -111,6 +112,8 @@ private:
   SetVector<GlobalVariable *> Constants;
   DenseMap<GlobalVariable *, uint64_t> Place;
   std::vector<Access> Accesses;
+  DenseMap<Value *, Value *> Translated;
+  SmallPtrSet<Value *, 16> Compared; ///< bases needed as a number, too
   SmallPtrSet<Instruction *, 32> Own; ///< accesses to the context
   Value *UpperHalf = nullptr;
   Value *Zero = nullptr;
@@ -239,6 +242,19 @@ void Confine::flattenConditions() {
           MM->getRHS()));
       MM->eraseFromParent();
     }
+  // Nor may a condition be kept for later.
+  for (Instruction &I : instructions(P)) {
+    if (!isa<ICmpInst>(I))
+      continue;
+    for (Use &U : make_early_inc_range(I.uses())) {
+      auto *User = cast<Instruction>(U.getUser());
+      if (User->getParent() == I.getParent() || isa<PHINode>(User))
+        continue;
+      Instruction *Copy = I.clone();
+      Copy->insertBefore(User);
+      U.set(Copy);
+    }
+  }
   for (Instruction &I : make_early_inc_range(instructions(P))) {
     if (!I.getType()->isIntegerTy() || I.getType()->isIntegerTy(1))
       continue;
@@ -521,9 +537,37 @@ void Confine::placeLocals() {
   }
 }
 
+/// \p Base, an address of the process, relative to the segment. Computed once,
+/// directly behind it, so that all its users can have it.
+Value *Confine::translated(Value *Base) {
+  Value *&Known = Translated[Base];
+  if (Known)
+    return Known;
+  IRBuilder<> B(isa<Instruction>(Base)
+                    ? &**cast<Instruction>(Base)->getInsertionPointAfterDef()
+                    : Entry);
+  auto *GEP = dyn_cast<GetElementPtrInst>(Base);
+  Value *T;
+  if (GEP && !Compared.contains(Base)) {
+    // What it is an offset to often stays the same; nor is the sum needed otherwise.
+    SmallVector<Value *, 2> Indices(GEP->indices());
+    Value *From = translated(GEP->getPointerOperand());
+    T = B.CreateGEP(GEP->getSourceElementType(), From, Indices);
+  } else {
+    Value *Arena = B.CreateIntToPtr(B.CreatePtrToInt(Base, B.getInt64Ty()),
+                                    PointerType::get(Ctx, 1));
+    T = B.CreateAddrSpaceCast(Arena, B.getPtrTy(), Base->getName() + ".segment");
+  }
+  return Translated[Base] = T;
+}
+
 /// From addresses of the process to addresses relative to the segment.
 void Confine::translate() {
-  DenseMap<Value *, Value *> Translated;
+  struct Place {
+    Value *Base;
+    int64_t Offset;
+  };
+  SmallVector<Place, 32> Places;
   for (Access &A : Accesses) {
     APInt Offset(64, 0);
     Value *Ptr = A.Pointer->get();
@@ -532,21 +576,15 @@ void Confine::translate() {
       Base = Ptr;
       Offset = 0;
     }
-    Value *&T = Translated[Base];
-    if (!T) {
-      // Directly behind the base, so that all its users can have it.
-      Instruction *At = isa<Instruction>(Base)
-                            ? &**cast<Instruction>(Base)->getInsertionPointAfterDef()
-                            : Entry;
-      IRBuilder<> B(At);
-      Value *Arena = B.CreateIntToPtr(B.CreatePtrToInt(Base, B.getInt64Ty()),
-                                      PointerType::get(Ctx, 1));
-      T = B.CreateAddrSpaceCast(Arena, B.getPtrTy(), Base->getName() + ".segment");
-    }
+    if (A.Unknown)
+      Compared.insert(Base);
+    Places.push_back({Base, Offset.getSExtValue()});
+  }
+  for (auto [A, Place] : zip(Accesses, Places)) {
+    Value *T = translated(Place.Base);
     IRBuilder<> B(A.I);
-    A.Pointer->set(Offset.isZero()
-                       ? T
-                       : B.CreateConstGEP1_64(B.getInt8Ty(), T, Offset.getSExtValue()));
+    A.Pointer->set(Place.Offset ? B.CreateConstGEP1_64(B.getInt8Ty(), T, Place.Offset)
+                                : T);
   }
 }
 

@@ -62,6 +62,7 @@ private:
   void leave(BasicBlock *From, BasicBlock *To);
   void dispatch();
   void repair();
+  void defineAll();
   void callInLoop();
 
   Value *field(size_t Offset) {
@@ -326,6 +327,23 @@ void BoundLoops::repair() {
   }
 }
 
+/// The verifier takes offence even at copies of what nobody uses.
+void BoundLoops::defineAll() {
+  B.SetInsertPoint(Entry);
+  DenseMap<Type *, Value *> Nothing;
+  for (BasicBlock &BB : P)
+    for (PHINode &Phi : BB.phis())
+      for (Use &U : Phi.incoming_values()) {
+        if (!isa<UndefValue>(U))
+          continue;
+        Value *&V = Nothing[Phi.getType()];
+        if (!V)
+          V = Phi.getType()->isPointerTy() ? B.CreateIntToPtr(Zero, Phi.getType())
+                                           : B.CreateTrunc(Zero, Phi.getType());
+        U.set(V);
+      }
+}
+
 /// Makes the program a function of its own, called until it has ended.
 void BoundLoops::callInLoop() {
   DISubprogram *Sub = P.getSubprogram();
@@ -396,6 +414,7 @@ void BoundLoops::run() {
     checkEdge(From, To);
   dispatch();
   repair();
+  defineAll();
   if (pred_empty(Expired))
     Expired->eraseFromParent();
   callInLoop();

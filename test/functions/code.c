@@ -22,7 +22,7 @@ static const unsigned char weight[8] = { 1, 2, 3, 5, 7, 11, 13, 17 };
 // The program names its segment. It goes on where it has left a loop, if it has.
 // CHECK: <cosy_function_part>:
 // CHECK: R_BPF_64_64 segment
-// CHECK: r[[R:[0-9]+]] = *(u32 *)(r1 + 0x74)
+// CHECK: r[[R:[0-9]+]] = *(u32 *)(r{{[0-9]+}} + 0x74)
 // CHECK: if w[[R]] == 0x0 goto
 COSY_FUNCTION unsigned int weigh(const unsigned char *p, size_t n, int *out)
 {
@@ -38,8 +38,8 @@ COSY_FUNCTION unsigned int weigh(const unsigned char *p, size_t n, int *out)
 	// CHECK-NEXT: if r[[B]] s< 0x0 goto
 	// CHECK: may_goto
 	// CHECK: r[[U:[0-9]+]] >>= 0x20
-	// CHECK: if r[[U]] != r{{[0-9]+}} goto
-	// CHECK-NEXT: addr_space_cast(r{{[0-9]+}}, 0x0, 0x1)
+	// CHECK-NEXT: if r[[U]] {{[!=]}}= r{{[0-9]+}} goto
+	// CHECK: addr_space_cast(r{{[0-9]+}}, 0x0, 0x1)
 	// CHECK-NOT: >>= 0x20
 	// CHECK-NOT: may_goto
 	// CHECK: *(u8 *)(r{{[0-9]+}} + 0xf)
