@@ -44,6 +44,8 @@ ALL = ("native", "compound", "fast", "bound", "io_uring")
 NO_RING = ("native", "compound", "fast", "bound")
 WHOLE = ("native", "compound", "fast")
 BONNIE = ("read", "rewrite", "write")
+# User functions, and what they may take in percent of gcc -O2 of the same C.
+FUNCTIONS = {"crc32": 130, "adler32": 130, "byte": 220, "word": 220, "utf8": 220}
 
 
 def _sizes(name, *sizes):
@@ -81,6 +83,7 @@ BENCHES = (
     Bench("entry", "entry", ("native", "compound"), ("entry", "entry-6")),
     Bench("upcall", "upcall"),
     Bench("ioctl", "upcall", ("native",)),
+    *(Bench(f"fn-{name}", "functions") for name in FUNCTIONS),
     Bench("op", "op", ("compound",), ("op",) + tuple("op-" + o for o in OPERATIONS)),
     Bench("load", "load", ("compound",)),
     Bench("fit", "fit", NO_RING, tuple(f"fit{n}" for n in FIT)),
@@ -97,7 +100,7 @@ COSY = ("getpid", "fit", "dbsim", "dbsim-sizes", *(f"bonnie-{phase}" for phase i
         "copy4k-ext4", "copy64k-ext4")
 
 # Names that stand for several benchmarks.
-GROUPS = {"cosy": COSY}
+GROUPS = {"cosy": COSY, "functions": tuple(f"fn-{name}" for name in FUNCTIONS)}
 
 # The loops of bench/programs/interpreter.c, and the best ns per iteration that other
 # interpreters needed for the same loops, measured once: docs/benchmarks.md tells how.
@@ -109,7 +112,8 @@ INTERPRETED = {
 
 # The benchmarks with a figure that the regression gate watches.
 GATE = ("getpid", "pread64", "pread4096", "newfstatat", "openclose", "entry", "upcall", "ioctl",
-        "op", "load", "stat", "smallfile", "lseekread", "ls5000-ext4", "copy64k")
+        "op", "load", "stat", "smallfile", "lseekread", "ls5000-ext4", "copy64k", "fn-crc32",
+        "fn-adler32", "fn-byte")
 
 # System calls in one iteration, where the bound says what the compound adds to each.
 CALLS = {"getpid": 1, "pread64": 1, "pread4096": 1, "newfstatat": 1, "openclose": 2}
@@ -165,12 +169,12 @@ def _five_getpids(results):
     return 100 * results.best("fit5", "compound") / results.best("fit5", "native")
 
 
-def _fast_of(name, other="native"):
-    """What the fast way takes, in percent of another one."""
+def _share(name, other="native", way="fast"):
+    """What one way takes, in percent of another one."""
     def value(results):
-        if not (results.has(name, "fast") and results.has(name, other)):
+        if not (results.has(name, way) and results.has(name, other)):
             return None
-        return 100 * results.best(name, "fast") / results.best(name, other)
+        return 100 * results.best(name, way) / results.best(name, other)
     return value
 
 
@@ -209,9 +213,11 @@ GOALS = (
     Goal("entering and leaving (*)", 560, "instructions", _entry),
     Goal("an up-call, of an empty ioctl", 130, "%", _upcall),
     Goal("5 getpids, of their native cost", 100, "%", _five_getpids),
-    *(Goal(f"{name}, fast, of native", limit, "%", _fast_of(name))
+    *(Goal(f"{name}, fast, of native", limit, "%", _share(name))
       for name, limit in FAST_OF_NATIVE.items()),
-    Goal("dbsim, fast, of its bound", 110, "%", _fast_of("dbsim", "bound")),
+    Goal("dbsim, fast, of its bound", 110, "%", _share("dbsim", "bound")),
+    *(Goal(f"{name} in a user function, of gcc -O2", limit, "%",
+           _share(f"fn-{name}", way="compound")) for name, limit in FUNCTIONS.items()),
     Goal("loading, per operation", 5000, "instructions = ns", _figure("load", "compound")),
     Goal("a simple operation, in user mode", 3, "ns", _figure("op", "user", "host")),
     Goal("the plugin, file without regions", 10, "ms", _compile_cost),

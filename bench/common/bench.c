@@ -101,6 +101,8 @@ static double measure(const struct bench *bench, bench_loop *loop, uint64_t coun
 
 static bench_loop *loop_of(const struct bench *bench, const char *way)
 {
+	if (bench->native && !strcmp(way, "native"))
+		return bench->native;
 	if (!strcmp(way, "native") || !strcmp(way, "compound") || !strcmp(way, "fast"))
 		return bench->region;
 	if (!strcmp(way, "bound"))

@@ -30,6 +30,7 @@ typedef uint64_t bench_loop(uint64_t count);
  * @count:	iterations of one run, if the command line does not say
  * @parameter:	for the loops, see bench_parameter()
  * @region:	ways "native", "compound" and "fast": the loop with the region
+ * @native:	way "native", if it is something else than that, or NULL
  * @bound:	way "bound": the loop in the kernel, or NULL
  * @io_uring:	way "io_uring", or NULL
  * @measure:	instead of the loops: measures one run itself and returns the
@@ -42,6 +43,7 @@ struct bench {
 	uint64_t count;
 	uint64_t parameter;
 	bench_loop *region;
+	bench_loop *native;
 	bench_loop *bound;
 	bench_loop *io_uring;
 	double (*measure)(void);
