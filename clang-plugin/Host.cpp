@@ -148,9 +148,16 @@ Value *CompoundPath::slot(IRBuilderBase &B, Reg R) {
   return B.CreateConstInBoundsGEP1_64(B.getInt64Ty(), Frame, R);
 }
 
+/// A variable like \p AI, but none of the source.
+static AllocaInst *cloneVariable(const AllocaInst &AI) {
+  auto *Copy = cast<AllocaInst>(AI.clone());
+  Copy->setMetadata(LLVMContext::MD_DIAssignID, nullptr);
+  return Copy;
+}
+
 /// Makes a copy of a variable for the compound, and copies it back afterwards.
 Value *CompoundPath::copyOf(IRBuilderBase &B, const PrivateLocal &L) {
-  auto *Copy = cast<AllocaInst>(L.Variable->clone());
+  AllocaInst *Copy = cloneVariable(*L.Variable);
   Copy->insertAfter(L.Variable);
   B.CreateMemCpy(Copy, Copy->getAlign(), L.Variable, L.Variable->getAlign(),
                  L.Size);
@@ -173,7 +180,7 @@ Value *CompoundPath::inputValue(IRBuilderBase &B, Value *V,
     return R.Inputs[A->getArgNo()];
   }
   if (auto *AI = dyn_cast<AllocaInst>(V)) {
-    Instruction *Copy = AI->clone();
+    AllocaInst *Copy = cloneVariable(*AI);
     Copy->insertBefore(&*R.Host->getEntryBlock().getFirstInsertionPt());
     return Copy;
   }

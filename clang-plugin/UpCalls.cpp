@@ -206,6 +206,7 @@ Function *createThunk(const UpCall &Call, ArrayRef<Reg> Uses,
   for (Instruction *I : Call.Insts) {
     Instruction *New = I->clone();
     New->dropDbgRecords();
+    New->setMetadata(LLVMContext::MD_DIAssignID, nullptr); // the host's variable
     B.Insert(New);
     New->setDebugLoc(Locations.of(*I));
     Map[I] = New;
