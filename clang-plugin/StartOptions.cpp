@@ -106,10 +106,11 @@ struct Extent {
 
 } // namespace
 
-static CallInst *firstMarker(BasicBlock &BB, StringRef Name) {
+/// The first marker of \p BB, of either kind.
+static CallInst *firstMarker(BasicBlock &BB) {
   for (Instruction &I : BB)
-    if (CallInst *C = asMarker(I, Name))
-      return C;
+    if (asMarker(I, StartMarker) || asMarker(I, EndMarker))
+      return cast<CallInst>(&I);
   return nullptr;
 }
 
@@ -122,9 +123,9 @@ static Extent extentOf(CallInst *Start) {
   Reached.insert(Entry);
   CallInst *End = nullptr;
   for (unsigned N = 0; N < Reached.size(); ++N) {
-    if (firstMarker(*Reached[N], StartMarker))
-      continue;
-    if (CallInst *C = firstMarker(*Reached[N], EndMarker)) {
+    if (CallInst *C = firstMarker(*Reached[N])) {
+      if (asMarker(*C, StartMarker))
+        continue;
       if (End && End != C)
         return E;
       End = C;
