@@ -20,6 +20,9 @@
 #ifndef COSY_H
 #define COSY_H
 
+/* What a program asks to be warned of is its own code. */
+#pragma GCC system_header
+
 #include <stddef.h>
 #include <stdint.h>
 

@@ -9,6 +9,9 @@
 #ifndef COSY_REGION_OPTIONS_H
 #define COSY_REGION_OPTIONS_H
 
+/* What a program asks to be warned of is its own code. */
+#pragma GCC system_header
+
 #include <stdint.h>
 
 /** enum cosy_option - the options; values are part of the plugin's interface */
