@@ -50,13 +50,49 @@ static void look(int dir, const char *name, int flags)
 	putchar('\n');
 }
 
+/* statx() says more: what, and the same as natively. */
+static void look_closer(int dir, const char *name, int flags, unsigned int mask)
+{
+	struct statx found, again;
+	int ret, error, native;
+
+	memset(&found, 0x55, sizeof(found));
+	memset(&again, 0x55, sizeof(again));
+	COSY_START;
+	errno = 0;
+	ret = statx(dir, name, flags, mask, &found);
+	error = errno;
+	COSY_END;
+	errno = 0;
+	native = statx(dir, name, flags, mask, &again);
+	printf("%.40s statx %#x %#x: %d %d%s\n", name, (unsigned int)flags, mask, ret, error,
+	       ret != native || error != errno || memcmp(&found, &again, sizeof(found)) ?
+		       " CHANGED" : "");
+}
+
 static void look_everywhere(int dir, const char *name)
 {
+	static const struct {
+		int flags;
+		unsigned int mask;
+	} asked[] = {
+		{ 0, STATX_BASIC_STATS },
+		{ AT_SYMLINK_NOFOLLOW, STATX_ALL | STATX_MNT_ID },
+		{ AT_SYMLINK_NOFOLLOW | AT_STATX_FORCE_SYNC, STATX_MODE },
+		{ AT_STATX_DONT_SYNC, 0 },
+		{ AT_STATX_FORCE_SYNC | AT_STATX_DONT_SYNC, STATX_ALL },
+		{ AT_NO_AUTOMOUNT, STATX__RESERVED },
+		{ AT_NO_AUTOMOUNT, 0x40000000 },
+		{ AT_EMPTY_PATH, STATX_SIZE },
+		{ 0x8000, STATX_ALL },
+	};
 	static const int flags[] = { 0, AT_SYMLINK_NOFOLLOW, AT_NO_AUTOMOUNT,
 				     AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, AT_EMPTY_PATH, 0x8000 };
 
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++)
 		look(dir, name, flags[i]);
+	for (size_t i = 0; i < sizeof(asked) / sizeof(asked[0]); i++)
+		look_closer(dir, name, asked[i].flags, asked[i].mask);
 }
 
 /* What a directory says, and what its entries are; sorted, as orders differ. */
@@ -103,6 +139,7 @@ static void fail(int dir)
 	};
 	char name[300], *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct stat *at = (struct stat *)(page + 4096 - 64), good;
+	struct statx more;
 	int ret, error;
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
@@ -142,11 +179,18 @@ static void fail(int dir)
 		error = errno;
 		COSY_END;
 		printf("bad address %d: %d %d\n", bad, ret, error);
+		COSY_START;
+		ret = statx(dir, from, 0, STATX_ALL, bad == 2 ? (void *)to : &more);
+		error = errno;
+		COSY_END;
+		printf("bad address %d of statx: %d %d\n", bad, ret, error);
 	}
 }
 
 int main(int argc, char **argv)
 {
+	static const char *const of_proc[] = { "/proc/tty/driver", "/proc/self/attr",
+					       "/proc/sys/net/unix" };
 	int dir = open(argv[1], O_RDONLY | O_DIRECTORY), other;
 
 	if (argc != 2 || dir < 0)
@@ -183,5 +227,10 @@ int main(int argc, char **argv)
 	look(other, "cwd", 0);
 	look(other, "fd", 0);
 	close(other);
+	for (size_t i = 0; i < sizeof(of_proc) / sizeof(of_proc[0]); i++) {
+		other = open(of_proc[i], O_RDONLY | O_DIRECTORY);
+		list(other);
+		close(other);
+	}
 	return 0;
 }

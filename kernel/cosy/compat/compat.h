@@ -8,6 +8,7 @@
 
 #include <linux/atomic.h>
 #include <linux/compiler.h>
+#include <linux/stat.h>
 #include <linux/types.h>
 #include <linux/uaccess.h>
 #include <linux/version.h>
@@ -83,6 +84,16 @@ static __always_inline bool cosy_user_begin(const void __user **ptr,
 #define COSY_INTERNALS_KNOWN						\
 	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 1, 0) &&		\
 	 LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0))
+
+/*
+ * What statx() takes for wrong in a mask, or for not the caller's: since 6.2
+ * filesystems can be asked for a cookie, by the kernel alone.
+ */
+#ifdef STATX_CHANGE_COOKIE
+#define COSY_STATX_SPECIAL	(STATX__RESERVED | STATX_CHANGE_COOKIE)
+#else
+#define COSY_STATX_SPECIAL	STATX__RESERVED
+#endif
 
 /* __fput_sync() was for kernel threads before. */
 #define COSY_FPUT_SYNC_ANYWHERE						\

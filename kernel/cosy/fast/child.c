@@ -19,22 +19,25 @@
 struct dentry *__d_lookup_rcu(const struct dentry *parent,
 			      const struct qstr *name, unsigned int *seq);
 
-DEFINE_STATIC_CALL_NULL(cosy_d_lookup_rcu, __d_lookup_rcu);
+int vfs_statx_path(struct path *path, int flags, struct kstat *stat,
+		   u32 request_mask);
 
-/* cosy_child_stat() can be called. */
+DEFINE_STATIC_CALL_NULL(cosy_d_lookup_rcu, __d_lookup_rcu);
+DEFINE_STATIC_CALL_NULL(cosy_statx_path, vfs_statx_path);
+
+/* cosy_child_stat() can be called, and cosy_child_statx(). */
 bool cosy_has_child __ro_after_init;
+bool cosy_has_child_statx __ro_after_init;
 
 /**
  * cosy_child_init() - find what looks up in the dentry cache
  */
 void cosy_child_init(void)
 {
-	void *lookup = cosy_symbol("__d_lookup_rcu");
-
-	if (!lookup)
-		return;
-	static_call_update(cosy_d_lookup_rcu, lookup);
-	cosy_has_child = true;
+	cosy_has_child = COSY_FIND(cosy_d_lookup_rcu, "__d_lookup_rcu");
+	/* Not before 6.11. */
+	cosy_has_child_statx = cosy_has_child &&
+			       COSY_FIND(cosy_statx_path, "vfs_statx_path");
 }
 
 static bool cosy_is_dots(const struct cosy_name *name)
@@ -89,32 +92,64 @@ unusual:
 	return NULL;
 }
 
+/* What is asked about an entry: as statx(), or else as fstatat(). */
+struct cosy_asked {
+	bool statx;
+	unsigned int flags;
+	u32 mask;
+};
+
 static __always_inline long
-cosy_child_stat_in(const struct path *dir, const struct cosy_name *name,
-		   int flags, struct kstat *stat)
+cosy_child_ask_in(const struct path *dir, const struct cosy_name *name,
+		  struct cosy_asked asked, struct kstat *stat)
 {
 	struct path path __uninitialized;
 	int err;
 
 	path.mnt = dir->mnt;
-	path.dentry = cosy_child_lookup(dir, name, !(flags & AT_SYMLINK_NOFOLLOW));
+	path.dentry = cosy_child_lookup(dir, name,
+					!(asked.flags & AT_SYMLINK_NOFOLLOW));
 	if (!path.dentry)
 		return COSY_WALK;
-	err = vfs_getattr(&path, stat, STATX_BASIC_STATS,
-			  flags | AT_NO_AUTOMOUNT);
+	if (asked.statx)
+		err = static_call(cosy_statx_path)(&path, asked.flags, stat,
+						   asked.mask);
+	else
+		err = vfs_getattr(&path, stat, STATX_BASIC_STATS,
+				  asked.flags | AT_NO_AUTOMOUNT);
 	dput(path.dentry);
 	return err;
 }
 
-static noinline long cosy_child_stat_here(const struct cosy_name *name,
-					  int flags, struct kstat *stat)
+static noinline long cosy_child_ask_here(const struct cosy_name *name,
+					 struct cosy_asked asked,
+					 struct kstat *stat)
 {
 	struct path pwd __uninitialized;
 	long ret;
 
 	get_fs_pwd(current->fs, &pwd);
-	ret = cosy_child_stat_in(&pwd, name, flags, stat);
+	ret = cosy_child_ask_in(&pwd, name, asked, stat);
 	path_put(&pwd);
+	return ret;
+}
+
+static __always_inline long cosy_child_ask(int dfd, const struct cosy_name *name,
+					   struct cosy_asked asked,
+					   struct kstat *stat)
+{
+	struct cosy_fd fd;
+	long ret;
+
+	if (unlikely(name->text[0] == '.' && cosy_is_dots(name)))
+		return COSY_WALK;
+	if (dfd == AT_FDCWD)
+		return cosy_child_ask_here(name, asked, stat);
+	fd = cosy_fd_get(dfd);
+	if (unlikely(!fd.file))
+		return COSY_WALK;
+	ret = cosy_child_ask_in(&fd.file->f_path, name, asked, stat);
+	cosy_fd_put(fd);
 	return ret;
 }
 
@@ -131,17 +166,29 @@ static noinline long cosy_child_stat_here(const struct cosy_name *name,
 long cosy_child_stat(int dfd, const struct cosy_name *name, int flags,
 		     struct kstat *stat)
 {
-	struct cosy_fd fd;
-	long ret;
+	const struct cosy_asked asked = { .flags = flags };
 
-	if (unlikely(name->text[0] == '.' && cosy_is_dots(name)))
-		return COSY_WALK;
-	if (dfd == AT_FDCWD)
-		return cosy_child_stat_here(name, flags, stat);
-	fd = cosy_fd_get(dfd);
-	if (unlikely(!fd.file))
-		return COSY_WALK;
-	ret = cosy_child_stat_in(&fd.file->f_path, name, flags, stat);
-	cosy_fd_put(fd);
-	return ret;
+	return cosy_child_ask(dfd, name, asked, stat);
+}
+
+/**
+ * cosy_child_statx() - the same for statx()
+ * @dfd:   the directory
+ * @name:  the name, without a slash
+ * @flags: AT_SYMLINK_NOFOLLOW, AT_NO_AUTOMOUNT and one of AT_STATX_SYNC_TYPE
+ * @mask:  STATX_...
+ * @stat:  out
+ *
+ * Return: as cosy_child_stat().
+ */
+long cosy_child_statx(int dfd, const struct cosy_name *name, unsigned int flags,
+		      u32 mask, struct kstat *stat)
+{
+	const struct cosy_asked asked = {
+		.statx = true,
+		.flags = flags,
+		.mask = mask,
+	};
+
+	return cosy_child_ask(dfd, name, asked, stat);
 }

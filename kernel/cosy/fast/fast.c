@@ -26,7 +26,7 @@
 	FAST(cosy_fast_stat, __NR_stat, cosy_has_lookup)		\
 	FAST(cosy_fast_lstat, __NR_lstat, cosy_has_lookup)		\
 	FAST(cosy_fast_newfstatat, __NR_newfstatat, cosy_has_lookup)	\
-	FAST(cosy_fast_statx, __NR_statx, cosy_has_paths)		\
+	FAST(cosy_fast_statx, __NR_statx, cosy_has_statx)		\
 	FAST(cosy_fast_unlink, __NR_unlink, cosy_has_paths)		\
 	FAST(cosy_fast_unlinkat, __NR_unlinkat, cosy_has_paths)		\
 	FAST(cosy_fast_rmdir, __NR_rmdir, cosy_has_paths)		\
@@ -236,6 +236,7 @@ void cosy_fast_init(void)
 		return;
 	cosy_name_init();
 	cosy_child_init();
+	cosy_stat_init();
 	cosy_path_init();
 	cosy_open_init();
 	cosy_io_init();

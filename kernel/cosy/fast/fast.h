@@ -183,14 +183,17 @@ bool cosy_name_get(struct cosy_name *name, const char __user *from);
 int cosy_name_lookup(int dfd, struct cosy_name *name, unsigned int flags,
 		     struct path *path);
 
-/* What cosy_child_stat() returns if the name has to be walked to. */
+/* What cosy_child_stat() and cosy_child_statx() return if the name has to be walked to. */
 #define COSY_WALK	1
 
 /* child.c */
 extern bool cosy_has_child;
+extern bool cosy_has_child_statx;
 void cosy_child_init(void);
 long cosy_child_stat(int dfd, const struct cosy_name *name, int flags,
 		     struct kstat *stat);
+long cosy_child_statx(int dfd, const struct cosy_name *name, unsigned int flags,
+		      u32 mask, struct kstat *stat);
 
 /* borrow.c */
 void cosy_borrow_leave(struct cosy_env *env);
@@ -201,15 +204,17 @@ cosy_fast_call_fn cosy_fast_borrow_write;
 cosy_fast_call_fn cosy_fast_borrow_pwrite64;
 
 /* stat.c */
+extern bool cosy_has_statx;
+void cosy_stat_init(void);
 long cosy_stat_put(const struct kstat *stat, struct stat __user *to);
 cosy_fast_call_fn cosy_fast_stat;
 cosy_fast_call_fn cosy_fast_lstat;
 cosy_fast_call_fn cosy_fast_newfstatat;
+cosy_fast_call_fn cosy_fast_statx;
 
 /* path.c */
 extern bool cosy_has_paths;
 void cosy_path_init(void);
-cosy_fast_call_fn cosy_fast_statx;
 cosy_fast_call_fn cosy_fast_unlink;
 cosy_fast_call_fn cosy_fast_unlinkat;
 cosy_fast_call_fn cosy_fast_rmdir;

@@ -27,8 +27,6 @@ int do_renameat2(int olddfd, struct filename *from, int newdfd,
 int do_linkat(int olddfd, struct filename *old, int newdfd,
 	      struct filename *new, int flags);
 int do_symlinkat(struct filename *from, int newdfd, struct filename *to);
-int do_statx(int dfd, struct filename *filename, unsigned int flags,
-	     unsigned int mask, struct statx __user *buffer);
 int chmod_common(const struct path *path, umode_t mode);
 int chown_common(const struct path *path, uid_t user, gid_t group);
 int security_inode_readlink(struct dentry *dentry);
@@ -39,7 +37,6 @@ DEFINE_STATIC_CALL_NULL(cosy_mkdirat, do_mkdirat);
 DEFINE_STATIC_CALL_NULL(cosy_renameat, do_renameat2);
 DEFINE_STATIC_CALL_NULL(cosy_linkat, do_linkat);
 DEFINE_STATIC_CALL_NULL(cosy_symlinkat, do_symlinkat);
-DEFINE_STATIC_CALL_NULL(cosy_statx, do_statx);
 DEFINE_STATIC_CALL_NULL(cosy_chmod, chmod_common);
 DEFINE_STATIC_CALL_NULL(cosy_chown, chown_common);
 DEFINE_STATIC_CALL_NULL(cosy_may_readlink, security_inode_readlink);
@@ -59,7 +56,6 @@ void cosy_path_init(void)
 			 COSY_FIND(cosy_renameat, "do_renameat2") &&
 			 COSY_FIND(cosy_linkat, "do_linkat") &&
 			 COSY_FIND(cosy_symlinkat, "do_symlinkat") &&
-			 COSY_FIND(cosy_statx, "do_statx") &&
 			 COSY_FIND(cosy_chmod, "chmod_common") &&
 			 COSY_FIND(cosy_chown, "chown_common") &&
 			 COSY_FIND(cosy_may_readlink, "security_inode_readlink");
@@ -100,22 +96,6 @@ static struct cosy_made cosy_path_done(struct cosy_state *st,
 {
 	path_put(path);
 	return cosy_named(st, ip, err);
-}
-
-/** cosy_fast_statx() - statx(dfd, name, flags, mask, statxbuf) */
-struct cosy_made cosy_fast_statx(struct cosy_state *st,
-				 const struct cosy_insn *ip)
-{
-	struct cosy_name name __uninitialized;
-
-	if (cosy_fast_arg(st, ip, 2) & AT_EMPTY_PATH)
-		return cosy_fast_plain(st, ip);
-	if (!cosy_name_arg(st, ip, 1, &name))
-		return cosy_fast_plain(st, ip);
-	return cosy_named(st, ip, static_call(cosy_statx)(
-		cosy_fast_arg(st, ip, 0), &name.filename,
-		cosy_fast_arg(st, ip, 2), cosy_fast_arg(st, ip, 3),
-		u64_to_user_ptr(cosy_fast_arg(st, ip, 4))));
 }
 
 /** cosy_fast_unlink() - unlink(name) */

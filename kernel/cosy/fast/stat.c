@@ -8,12 +8,35 @@
 #include <linux/kdev_t.h>
 #include <linux/namei.h>
 #include <linux/stat.h>
+#include <linux/static_call.h>
 #include <linux/uaccess.h>
 #include <linux/uidgid.h>
 #include <linux/user_namespace.h>
 
 #include "fast/fast.h"
 #include "fast/name.h"
+#include "internal.h"
+
+/* The kernel's, not exported. */
+int do_statx(int dfd, struct filename *filename, unsigned int flags,
+	     unsigned int mask, struct statx __user *buffer);
+int cp_statx(const struct kstat *stat, struct statx __user *buffer);
+
+DEFINE_STATIC_CALL_NULL(cosy_statx, do_statx);
+DEFINE_STATIC_CALL_NULL(cosy_statx_put, cp_statx);
+
+/* Statx has a fast path. */
+bool cosy_has_statx __ro_after_init;
+
+/**
+ * cosy_stat_init() - find what statx() is made of
+ */
+void cosy_stat_init(void)
+{
+	cosy_has_statx = cosy_has_lookup && COSY_FIND(cosy_statx, "do_statx");
+	cosy_has_child_statx = cosy_has_child_statx &&
+			       COSY_FIND(cosy_statx_put, "cp_statx");
+}
 
 /* cosy_stat_put(), for where it counts. */
 static __always_inline long cosy_put(const struct kstat *stat,
@@ -145,4 +168,42 @@ struct cosy_made cosy_fast_newfstatat(struct cosy_state *st,
 			      cosy_fast_arg(st, ip, 1),
 			      cosy_fast_arg(st, ip, 2),
 			      cosy_fast_arg(st, ip, 3));
+}
+
+/* May an entry be asked so? What is wrong or unusual is left to the kernel. */
+static bool cosy_statx_plainly(unsigned int flags, unsigned int mask)
+{
+	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT |
+		      AT_STATX_SYNC_TYPE))
+		return false;
+	return (flags & AT_STATX_SYNC_TYPE) != AT_STATX_SYNC_TYPE &&
+	       !(mask & COSY_STATX_SPECIAL);
+}
+
+/** cosy_fast_statx() - statx(dfd, name, flags, mask, statxbuf) */
+struct cosy_made cosy_fast_statx(struct cosy_state *st,
+				 const struct cosy_insn *ip)
+{
+	const char __user *from = u64_to_user_ptr(cosy_fast_arg(st, ip, 1));
+	struct statx __user *to = u64_to_user_ptr(cosy_fast_arg(st, ip, 4));
+	unsigned int flags = cosy_fast_arg(st, ip, 2);
+	unsigned int mask = cosy_fast_arg(st, ip, 3);
+	int dfd = cosy_fast_arg(st, ip, 0);
+	struct cosy_name name __uninitialized;
+	struct kstat stat __uninitialized;
+	long ret = COSY_WALK;
+
+	if (flags & AT_EMPTY_PATH || !cosy_name_text(&name, from))
+		return cosy_fast_plain(st, ip);
+	if (name.entry && cosy_has_child_statx &&
+	    cosy_statx_plainly(flags, mask))
+		ret = cosy_child_statx(dfd, &name, flags, mask, &stat);
+	if (!ret)
+		return cosy_made(ip, static_call(cosy_statx_put)(&stat, to));
+	if (ret == COSY_WALK) {
+		cosy_name_finish(&name, from);
+		ret = static_call(cosy_statx)(dfd, &name.filename, flags, mask,
+					      to);
+	}
+	return cosy_named(st, ip, ret);
 }
