@@ -90,6 +90,7 @@ struct binding {
  * @programs: by segment
  * @bindings: newest first
  * @place:    where it runs
+ * @bound:    it has been bound: where it runs in the kernel, it did
  * @native_calls: @native_cycles: timed natively
  * @kernel_calls: @kernel_cycles: timed in the kernel
  * @calls:    natively made instead of in the kernel, of any kind
@@ -101,6 +102,7 @@ struct state {
 	struct program *programs;
 	struct binding *bindings;
 	enum place place;
+	bool bound;
 	uint64_t native_calls;
 	uint64_t native_cycles;
 	uint64_t kernel_calls;
@@ -186,8 +188,11 @@ static void explain_not_loaded(const struct cosy_function *function, int err)
 		     "loading it takes CAP_BPF and CAP_PERFMON" :
 		     err == -EOPNOTSUPP ?
 		     "the kernel cannot run user functions" :
+		     err == -E2BIG ?
+		     "its loops are too much for the kernel's verifier" :
 		     "it cannot be loaded, errno ",
-		     err == -EPERM || err == -EACCES || err == -EOPNOTSUPP ?
+		     err == -EPERM || err == -EACCES || err == -EOPNOTSUPP ||
+		     err == -E2BIG ?
 		     "" : cosy_number(&number, (uint64_t)-err), NULL);
 }
 
@@ -208,6 +213,10 @@ static void load(struct state *state, struct cosy_segment *segment)
 	err = program_fill(state->function, program);
 	if (err < 0) {
 		explain_not_loaded(state->function, err);
+		/* It takes seconds to find that out, and is so each time. */
+		if (err == -E2BIG)
+			__atomic_store_n(&state->place, PLACE_NATIVE,
+					 __ATOMIC_RELAXED);
 		program_free(program, true);
 		return;
 	}
@@ -345,7 +354,10 @@ static bool bind(struct state *state, struct program *program,
 		arg.stacks = (uintptr_t)program->stacks +
 			     binding->group * STACKS * stack;
 	binding->trial = trial;
-	return bind_or_unbind(&arg) == 0;
+	if (bind_or_unbind(&arg))
+		return false;
+	state->bound = true;
+	return true;
 }
 
 /*
@@ -732,11 +744,11 @@ static void print_stats(const struct state *state)
 	const struct cosy_function *function = state->function;
 	struct cosy_number line, native, kernel, calls;
 
-	if (!cosy_options().stats || (!state->calls && !state->bindings))
+	if (!cosy_options().stats || (!state->calls && !state->bound))
 		return;
 	cosy_message(function->file, ":", cosy_number(&line, function->line),
 		     ": function ", function->name, ": executor=",
-		     state->bindings && state->place != PLACE_NATIVE ?
+		     state->bound && state->place != PLACE_NATIVE ?
 		     "kernel" : "native",
 		     " upcalls=", cosy_number(&calls, state->calls),
 		     state->native_calls ? " native-cycles=" : "",
