@@ -11,6 +11,7 @@
 
 #include <linux/entry-common.h>
 #include <linux/errno.h>
+#include <linux/mm.h>
 #include <linux/ptrace.h>
 #include <linux/static_call.h>
 #include <linux/task_work.h>
@@ -157,6 +158,46 @@ static __always_inline bool cosy_env_store(struct cosy_env *env, u64 addr,
 fault:
 	user_access_end();
 	return false;
+}
+
+/**
+ * cosy_write_nothing() - write to the process without changing anything
+ * @addr: where
+ *
+ * Whoever else writes there.
+ *
+ * Return: can it be written to?
+ */
+static __always_inline bool cosy_write_nothing(u64 addr)
+{
+	const void __user *p = u64_to_user_ptr(addr);
+
+	if (!cosy_user_begin(&p, 1))
+		return false;
+	asm goto("1:	lock orb $0, %0\n"
+		 _ASM_EXTABLE_UA(1b, %l[fault])
+		 : : "m" (*(__force u8 *)p) : "memory", "cc" : fault);
+	user_access_end();
+	return true;
+fault:
+	user_access_end();
+	return false;
+}
+
+bool cosy_writable_pages(u64 addr, u64 len);
+
+/**
+ * cosy_writable() - let the process take the faults of writing to its memory
+ * @addr: where
+ * @len:  bytes, not 0
+ *
+ * Return: can all of it be written to? It is not changed.
+ */
+static __always_inline bool cosy_writable(u64 addr, u64 len)
+{
+	return offset_in_page(addr) + len <= PAGE_SIZE ?
+		       cosy_write_nothing(addr) :
+		       cosy_writable_pages(addr, len);
 }
 
 bool cosy_env_copy(struct cosy_env *env, u64 dst, u64 src, u64 len);

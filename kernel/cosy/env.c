@@ -111,19 +111,31 @@ static bool bulk_too_long(struct cosy_env *env, u64 len)
 	return true;
 }
 
-/* A write that changes nothing, whoever else writes there: nonzero is a fault. */
-static int write_nothing(u8 __user *p)
+/* Can the @len bytes at @p be accessed? @len is not 0. */
+static __always_inline bool accessible(u64 p, u64 len, bool write)
 {
-	if (!user_access_begin(p, 1))
-		return -EFAULT;
-	asm goto("1:	lock orb $0, %0\n"
-		 _ASM_EXTABLE_UA(1b, %l[fault])
-		 : : "m" (*(__force u8 *)p) : "memory", "cc" : fault);
-	user_access_end();
-	return 0;
-fault:
-	user_access_end();
-	return -EFAULT;
+	u64 last = p + len - 1;
+	u8 byte;
+
+	for (;; p = (p | ~PAGE_MASK) + 1) {
+		if (write ? !cosy_write_nothing(p) :
+			    get_user(byte, (u8 __user *)u64_to_user_ptr(p)))
+			return false;
+		if ((p ^ last) < PAGE_SIZE)
+			return true;
+	}
+}
+
+/**
+ * cosy_writable_pages() - cosy_writable() for more than one page
+ * @addr: where
+ * @len:  bytes, not 0
+ *
+ * Return: can all of it be written to?
+ */
+bool cosy_writable_pages(u64 addr, u64 len)
+{
+	return accessible(addr, len, true);
 }
 
 /*
@@ -133,18 +145,7 @@ fault:
  */
 static bool all_there(u64 p, u64 len, bool write)
 {
-	u64 last = p + len - 1;
-	u8 byte;
-
-	if ((p ^ last) < PAGE_SIZE)
-		return true;
-	for (;; p = (p | ~PAGE_MASK) + 1) {
-		if (write ? write_nothing(u64_to_user_ptr(p)) :
-			    get_user(byte, (u8 __user *)u64_to_user_ptr(p)))
-			return false;
-		if ((p ^ last) < PAGE_SIZE)
-			return true;
-	}
+	return (p ^ (p + len - 1)) < PAGE_SIZE || accessible(p, len, write);
 }
 
 /* Upwards; the ranges do not overlap. Nonzero is a fault. */

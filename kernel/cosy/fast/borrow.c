@@ -10,72 +10,68 @@
  * first.
  */
 #include <linux/bvec.h>
+#include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/fsnotify.h>
 #include <linux/magic.h>
-#include <linux/mount.h>
 #include <linux/net.h>
-#include <linux/pagemap.h>
 #include <linux/sched/xacct.h>
 #include <linux/slab.h>
-#include <linux/swap.h>
-#include <linux/timekeeping.h>
 #include <linux/uaccess.h>
 #include <linux/uio.h>
-#include <linux/xarray.h>
+#include <net/inet_connection_sock.h>
 #include <net/sock.h>
 
-#include "fast/fast.h"
+#include "fast/cached.h"
+#include "fast/io.h"
+#include "internal.h"
 
 /* Longer reads are made as they are: so many pages are not to be pinned. */
 #define COSY_BORROW_MAX	(1ul << 20)
-#define COSY_BORROW_MIN_ROOM	17
+/* As many as sendfile() holds on to. More are charged to the user. */
+#define COSY_BORROW_FREE_PAGES	17
 
 #define SECS_PER_DAY	(24 * 60 * 60)
 
 /**
  * struct cosy_borrowed - what was read and not copied
- * @addr: where the process wants it
- * @len:  bytes, 0 if nothing is borrowed
- * @from: whose pages they are; only to be compared
- * @pos:  where they begin in it
- * @nr:   used of @vec; each holds a reference to its folio
- * @room: of @vec
- * @vec:  where it is
+ * @addr:   where the process wants it
+ * @len:    bytes, 0 if nothing is borrowed
+ * @from:   whose pages they are; only to be compared
+ * @pos:    where they begin in it
+ * @cached: they
+ * @owner:  who is charged for them, if there may be more than COSY_BORROW_FREE_PAGES
+ * @vec:    room for @cached
  */
 struct cosy_borrowed {
 	u64 addr;
 	size_t len;
 	const struct address_space *from;
 	loff_t pos;
-	unsigned int nr;
-	unsigned int room;
-	struct bio_vec vec[] __counted_by(room);
+	struct cosy_cached cached;
+	kuid_t owner;
+	struct bio_vec vec[];
 };
 
-static void cosy_borrowed_drop(struct cosy_borrowed *b)
+static __always_inline void cosy_borrowed_drop(struct cosy_borrowed *b)
 {
-	while (b->nr)
-		folio_put(page_folio(b->vec[--b->nr].bv_page));
+	cosy_cached_put(&b->cached);
 	b->len = 0;
 }
 
 /* Fill the process's buffer. If that is gone, so is what was in it. */
-static void cosy_borrowed_fill(const struct cosy_borrowed *b)
+static noinline void cosy_borrowed_fill(struct cosy_borrowed *b)
 {
-	char __user *to = u64_to_user_ptr(b->addr);
-	size_t left = b->len;
-	unsigned int i;
+	cosy_cached_copy(&b->cached, b->addr, b->len);
+	cosy_borrowed_drop(b);
+}
 
-	for (i = 0; left; i++) {
-		const struct bio_vec *v = &b->vec[i];
-		size_t n = min_t(size_t, v->bv_len, left);
-
-		if (copy_to_user(to, page_address(v->bv_page) + v->bv_offset, n))
-			return;
-		to += n;
-		left -= n;
-	}
+static void cosy_borrowed_free(struct cosy_borrowed *b)
+{
+	cosy_borrowed_drop(b);
+	if (b->cached.room > COSY_BORROW_FREE_PAGES)
+		cosy_quota_uncharge(b->owner, (u64)b->cached.room << PAGE_SHIFT);
+	kfree(b);
 }
 
 /**
@@ -94,313 +90,172 @@ void cosy_borrow_leave(struct cosy_env *env)
  */
 void cosy_borrow_end(struct cosy_env *env)
 {
-	cosy_borrowed_drop(env->borrowed);
-	kfree(env->borrowed);
+	cosy_borrowed_free(env->borrowed);
 	env->borrowed = NULL;
 }
 
-/* Make room for so many pages. */
-static struct cosy_borrowed *cosy_borrow_room(struct cosy_env *env,
-					      unsigned int pages)
+/* Make room for so much of a file as there is, instead of what room there was. */
+static noinline struct cosy_borrowed *
+cosy_borrow_alloc(struct cosy_env *env, struct file *file, size_t count,
+		  loff_t pos)
 {
+	loff_t left = i_size_read(file_inode(file)) - pos;
 	struct cosy_borrowed *b = env->borrowed;
-	unsigned int room = max(pages, COSY_BORROW_MIN_ROOM);
+	kuid_t owner = current_uid();
+	unsigned int room;
 
-	if (b) {
-		cosy_borrowed_drop(b);
-		if (likely(pages <= b->room))
-			return b;
-		kfree(b);
-	}
+	if (left <= 0)
+		return NULL;
+	room = max_t(u64, COSY_BORROW_FREE_PAGES,
+		     (min_t(u64, count, left) + 2 * (PAGE_SIZE - 1)) >> PAGE_SHIFT);
+	if (b && room <= b->cached.room)
+		return b;
+	if (b)
+		cosy_borrow_end(env);
+	if (room > COSY_BORROW_FREE_PAGES &&
+	    cosy_quota_charge(owner, (u64)room << PAGE_SHIFT))
+		return NULL;
 	b = kmalloc(struct_size(b, vec, room), GFP_KERNEL_ACCOUNT);
-	if (b) {
-		b->room = room;
-		b->len = 0;
-		b->nr = 0;
+	if (!b) {
+		if (room > COSY_BORROW_FREE_PAGES)
+			cosy_quota_uncharge(owner, (u64)room << PAGE_SHIFT);
+		return NULL;
 	}
+	b->len = 0;
+	b->cached = (struct cosy_cached){ .room = room, .vec = b->vec };
+	b->owner = owner;
 	env->borrowed = b;
 	return b;
 }
 
-/*
- * A reference to the folio that is cached at the current place of @xas, if it is
- * there, whole, and wants nothing to be done about it. The caller is an RCU reader.
- */
-static struct folio *cosy_borrow_folio(struct xa_state *xas, struct folio *folio)
+/* Get hold of what is to be read. Return: bytes, 0 if it cannot be borrowed. */
+static __always_inline size_t cosy_borrow(struct cosy_env *env,
+					  struct file *file, u64 addr,
+					  size_t count, loff_t pos)
 {
-	if (!folio || xa_is_value(folio) || xas_retry(xas, folio) ||
-	    !folio_try_get(folio))
-		return NULL;
-	if (likely(folio == xas_reload(xas) && folio_test_uptodate(folio) &&
-		   !folio_test_readahead(folio) && !folio_test_hwpoison(folio)))
-		return folio;
-	folio_put(folio);
-	return NULL;
-}
-
-/* Take references to what is cached from @pos on, all @len bytes, or none. */
-static bool cosy_borrow_pages(struct cosy_borrowed *b, struct file *file,
-			      loff_t pos, size_t len)
-{
-	XA_STATE(xas, &file->f_mapping->i_pages, pos >> PAGE_SHIFT);
-	struct folio *folio;
-
-	rcu_read_lock();
-	folio = xas_load(&xas);
-	for (;;) {
-		struct bio_vec *v = &b->vec[b->nr];
-		size_t offset, n;
-
-		folio = cosy_borrow_folio(&xas, folio);
-		if (unlikely(!folio))
-			break;
-		offset = offset_in_folio(folio, pos);
-		n = min(folio_size(folio) - offset, len);
-		v->bv_page = folio_page(folio, offset / PAGE_SIZE);
-		v->bv_offset = offset_in_page(offset);
-		v->bv_len = n;
-		b->nr++;
-		pos += n;
-		len -= n;
-		if (!len || b->nr == b->room)
-			break;
-		xas_advance(&xas, folio_next_index(folio) - 1);
-		folio = xas_next(&xas);
-	}
-	rcu_read_unlock();
-	return !len;
-}
-
-/*
- * Make the process take the faults of writing to its buffer, as natively. What is
- * there is to be overwritten.
- */
-static bool cosy_borrow_writable(u64 addr, size_t len)
-{
-	char __user *to = u64_to_user_ptr(addr);
-
-	if (offset_in_page(addr) + len > PAGE_SIZE)
-		return !fault_in_writeable(to, len);
-	return !put_user(0, to);
-}
-
-/*
- * Nothing is to be noted of a file that was last read less than a day ago, and
- * after it was changed: touch_atime() finds this out at more length.
- */
-static bool cosy_accessed_today(const struct path *path)
-{
-	const struct inode *inode = d_inode(path->dentry);
-	struct timespec64 atime = cosy_inode_atime(inode);
-	struct timespec64 mtime = cosy_inode_mtime(inode);
-	struct timespec64 ctime = cosy_inode_ctime(inode);
-
-	return path->mnt->mnt_flags & MNT_RELATIME &&
-	       timespec64_compare(&atime, &mtime) > 0 &&
-	       timespec64_compare(&atime, &ctime) > 0 &&
-	       ktime_get_real_seconds() - atime.tv_sec < SECS_PER_DAY - 1;
-}
-
-/* As filemap_read() does, for what is reclaimed first. */
-static void cosy_borrow_accessed(const struct cosy_borrowed *b,
-				 struct file *file, loff_t pos)
-{
-	unsigned int i;
-
-	for (i = 0; i < b->nr; i++) {
-		struct folio *folio = page_folio(b->vec[i].bv_page);
-
-		if (i == 0 ? (file->f_ra.prev_pos - 1) >> PAGE_SHIFT !=
-				     pos >> PAGE_SHIFT :
-			     !folio_test_referenced(folio))
-			folio_mark_accessed(folio);
-	}
-	file->f_ra.prev_pos = pos + b->len;
-}
-
-/*
- * Files whose data is in the page cache, and read from there with nothing else
- * around it but what is done here.
- */
-static bool cosy_borrow_from(const struct file *file)
-{
-	const struct inode *inode = file->f_mapping->host;
-
-	if (inode != file_inode(file) || !S_ISREG(inode->i_mode) ||
-	    IS_DAX(inode) || file->f_flags & O_DIRECT)
-		return false;
-	if ((file->f_mode & (FMODE_READ | FMODE_CAN_READ | FMODE_ATOMIC_POS)) !=
-	    (FMODE_READ | FMODE_CAN_READ | FMODE_ATOMIC_POS))
-		return false;
-	return (inode->i_sb->s_magic == TMPFS_MAGIC ||
-		inode->i_sb->s_magic == EXT4_SUPER_MAGIC) &&
-	       file->f_op->read_iter;
-}
-
-/* Files that take data from anywhere, and by the process's own calls. */
-static bool cosy_borrow_to(struct file *file)
-{
-	const struct inode *inode = file_inode(file);
-	struct socket *sock;
-
-	if ((file->f_mode & (FMODE_WRITE | FMODE_CAN_WRITE)) !=
-		    (FMODE_WRITE | FMODE_CAN_WRITE) ||
-	    file->f_flags & O_DIRECT || !file->f_op->write_iter)
-		return false;
-	if (S_ISREG(inode->i_mode))
-		return !IS_DAX(inode) && file->f_mode & FMODE_ATOMIC_POS &&
-		       (inode->i_sb->s_magic == TMPFS_MAGIC ||
-			inode->i_sb->s_magic == EXT4_SUPER_MAGIC);
-	sock = sock_from_file(file);
-	return sock && sock->sk &&
-	       (sock->sk->sk_family == AF_UNIX ||
-		((sock->sk->sk_family == AF_INET ||
-		  sock->sk->sk_family == AF_INET6) &&
-		 sock->sk->sk_protocol == IPPROTO_TCP));
-}
-
-/*
- * Does the file system itself have something to say before it reads, as when it
- * has been shut down? It says so even if nothing is to be read.
- */
-static bool cosy_borrow_refused(struct file *file)
-{
-	struct kiocb kiocb;
-	struct iov_iter none;
-
-	if (file_inode(file)->i_sb->s_magic == TMPFS_MAGIC)
-		return false;
-	init_sync_kiocb(&kiocb, file);
-	iov_iter_bvec(&none, READ, NULL, 0, 0);
-	return file->f_op->read_iter(&kiocb, &none) != 0;
-}
-
-/* Read without copying. Return: bytes, errors, 0 if the plain call is needed. */
-static long cosy_borrow(struct cosy_env *env, struct file *file, u64 addr,
-			size_t count, loff_t pos)
-{
-	struct inode *inode = file_inode(file);
-	loff_t size = i_size_read(inode);
-	struct cosy_borrowed *b;
+	struct cosy_borrowed *b = env->borrowed;
 	size_t len;
-	long err;
 
-	if (pos < 0 || pos >= size || !count || count > COSY_BORROW_MAX ||
-	    !access_ok(u64_to_user_ptr(addr), count) ||
-	    cosy_borrow_refused(file))
+	if (unlikely(!b || count > (b->cached.room - 1) * PAGE_SIZE))
+		b = cosy_borrow_alloc(env, file, count, pos);
+	if (unlikely(!b))
 		return 0;
-	len = min_t(u64, count, size - pos);
-	b = cosy_borrow_room(env, (offset_in_page(pos) + len + PAGE_SIZE - 1) >>
-					  PAGE_SHIFT);
-	if (!b || !cosy_borrow_pages(b, file, pos, len))
-		goto plain;
-	/* As of now: what is cut off is not to be seen. */
-	if (unlikely(i_size_read(inode) < pos + len))
-		goto plain;
-	/* EFAULT is to be had here; what is there is to be overwritten. */
-	if (!cosy_borrow_writable(addr, len))
-		goto plain;
-	err = rw_verify_area(READ, file, &pos, count);
-	if (err) {
-		cosy_borrowed_drop(b);
-		return err;
+	len = cosy_cached_get(&b->cached, file, pos, count);
+	if (unlikely(!len))
+		return 0;
+	/* EFAULT is to be had now. */
+	if (unlikely(!cosy_writable(addr, len))) {
+		cosy_cached_put(&b->cached);
+		return 0;
 	}
 	b->addr = addr;
 	b->len = len;
 	b->from = file->f_mapping;
 	b->pos = pos;
-	cosy_borrow_accessed(b, file, pos);
-	if (!cosy_accessed_today(&file->f_path))
-		file_accessed(file);
+	cosy_cached_accessed(&b->cached, file, pos, len);
+	return len;
+}
+
+/* As cosy_transfer_fn, not copied yet. */
+static __always_inline long cosy_read_borrowing(struct cosy_state *st,
+						const struct cosy_insn *ip,
+						struct file *file, loff_t *pos)
+{
+	u64 addr = cosy_fast_arg(st, ip, 1);
+	u64 count = cosy_fast_arg(st, ip, 2);
+	size_t len;
+	long ret;
+
+	/* It has been overwritten in the buffer, or nobody wants it. */
+	if (likely(st->env.borrowed) && unlikely(st->env.borrowed->len))
+		cosy_borrowed_drop(st->env.borrowed);
+	if (unlikely(!cosy_is_cached(file) || !count ||
+		     count > COSY_BORROW_MAX ||
+		     !access_ok(u64_to_user_ptr(addr), count)))
+		return cosy_read_file(file, addr, count, pos);
+	ret = rw_verify_area(READ, file, pos, count);
+	if (unlikely(ret))
+		return ret;
+	len = cosy_borrow(&st->env, file, addr, count, *pos);
+	if (unlikely(!len))
+		return cosy_read_allowed(file, addr, count, pos);
+	*pos += len;
 	fsnotify_access(file);
 	add_rchar(current, len);
 	inc_syscr(current);
 	return len;
-
-plain:
-	if (b)
-		cosy_borrowed_drop(b);
-	return 0;
 }
 
-/* The file of the first argument, for cosy_fd_put(@fd). */
-static struct file *cosy_borrow_file(struct cosy_state *st,
-				     const struct cosy_insn *ip,
-				     struct cosy_fd *fd)
+/*
+ * Bytes that are moved within a file, by less than there are, would be overwritten
+ * before they are copied; written back to where they are, they may be.
+ */
+static bool cosy_borrow_moves(const struct cosy_borrowed *b,
+			      const struct file *file, loff_t pos)
 {
-	struct cosy_private *private = cosy_private_arg(st, ip);
-
-	if (private) {
-		cosy_rest_drop(&st->env);
-		*fd = (struct cosy_fd){};
-		return private->file;
-	}
-	*fd = cosy_fd_get(cosy_fast_arg(st, ip, 0));
-	return fd->file;
+	if (likely(file->f_mapping != b->from))
+		return false;
+	if (file->f_flags & O_APPEND)
+		return true;
+	return pos != b->pos && (u64)(pos < b->pos ? b->pos - pos :
+						    pos - b->pos) < b->len;
 }
 
-static struct cosy_made cosy_borrow_read(struct cosy_state *st,
-					 const struct cosy_insn *ip, bool has_pos)
+/*
+ * Does a socket take so much at once? While a call waits others may change the
+ * file, and count on what was read being what is sent.
+ */
+static bool cosy_takes_at_once(struct sock *sk, size_t len)
 {
-	struct cosy_fd fd;
-	struct file *file = cosy_borrow_file(st, ip, &fd);
-	long ret = 0;
+	size_t queued;
 
-	if (file && cosy_borrow_from(file)) {
-		u64 addr = cosy_fast_arg(st, ip, 1);
-		size_t count = cosy_fast_arg(st, ip, 2);
-
-		if (has_pos) {
-			ret = cosy_borrow(&st->env, file, addr, count,
-					  cosy_fast_arg(st, ip, 3));
-		} else {
-			mutex_lock(&file->f_pos_lock);
-			ret = cosy_borrow(&st->env, file, addr, count,
-					  file->f_pos);
-			if (ret > 0)
-				file->f_pos += ret;
-			mutex_unlock(&file->f_pos_lock);
-		}
+	switch (sk->sk_family) {
+	case AF_UNIX:
+		queued = sk_wmem_alloc_get(sk);
+		break;
+	case AF_INET:
+	case AF_INET6:
+		if (sk->sk_protocol != IPPROTO_TCP || inet_csk_has_ulp(sk) ||
+		    !(BIT(READ_ONCE(sk->sk_state)) &
+		      (TCPF_ESTABLISHED | TCPF_CLOSE_WAIT)))
+			return false;
+		queued = READ_ONCE(sk->sk_wmem_queued);
+		break;
+	default:
+		return false;
 	}
-	cosy_fd_put(fd);
-	if (likely(ret))
-		return cosy_made(ip, ret);
-	/* What was borrowed before has been overwritten, or nobody wants it. */
-	if (st->env.borrowed)
-		cosy_borrowed_drop(st->env.borrowed);
-	return has_pos ? cosy_fast_pread64(st, ip) : cosy_fast_read(st, ip);
+	/* What it counts is more than the data, but not twice as much. */
+	return queued + 2 * len < READ_ONCE(sk->sk_sndbuf);
 }
 
-/* As vfs_write(), but for where the data is. @pos is NULL for a stream. */
-static long cosy_borrowed_write(const struct cosy_borrowed *b,
-				struct file *file, loff_t *pos)
+static bool cosy_borrow_to_socket(struct file *file, size_t len)
 {
-	struct kiocb kiocb __uninitialized;
-	struct iov_iter iter __uninitialized;
-	long ret;
+	struct socket *sock = sock_from_file(file);
 
-	ret = rw_verify_area(WRITE, file, pos, b->len);
-	if (ret)
-		return ret;
-	file_start_write(file);
-	init_sync_kiocb(&kiocb, file);
-	kiocb.ki_pos = pos ? *pos : 0;
-	iov_iter_bvec(&iter, WRITE, b->vec, b->nr, b->len);
-	ret = file->f_op->write_iter(&kiocb, &iter);
-	if (ret > 0) {
-		if (pos)
-			*pos = kiocb.ki_pos;
-		fsnotify_modify(file);
-		add_wchar(current, ret);
-	}
-	inc_syscw(current);
-	file_end_write(file);
-	return ret;
+	return sock && sock->sk && cosy_takes_at_once(sock->sk, len);
 }
 
-/* Is this write the one of what was borrowed? */
-static struct cosy_borrowed *cosy_borrowed_of(const struct cosy_state *st,
-					      const struct cosy_insn *ip)
+/* Files that take data from anywhere, and by the process's own calls. */
+static __always_inline bool cosy_borrow_to(const struct cosy_borrowed *b,
+					   struct file *file, const loff_t *pos)
+{
+	const struct inode *inode = file_inode(file);
+
+	if ((file->f_mode & (FMODE_WRITE | FMODE_CAN_WRITE)) !=
+		    (FMODE_WRITE | FMODE_CAN_WRITE) ||
+	    file->f_flags & O_DIRECT || !file->f_op->write_iter)
+		return false;
+	if (!S_ISREG(inode->i_mode))
+		return !pos && cosy_borrow_to_socket(file, b->len);
+	return pos && !IS_DAX(inode) &&
+	       (inode->i_sb->s_magic == TMPFS_MAGIC ||
+		inode->i_sb->s_magic == EXT4_SUPER_MAGIC) &&
+	       !cosy_borrow_moves(b, file, *pos);
+}
+
+/* What was borrowed, if the write at @ip is the one of it. */
+static __always_inline struct cosy_borrowed *
+cosy_borrowed_of(const struct cosy_state *st, const struct cosy_insn *ip)
 {
 	struct cosy_borrowed *b = st->env.borrowed;
 
@@ -410,87 +265,66 @@ static struct cosy_borrowed *cosy_borrowed_of(const struct cosy_state *st,
 	return b;
 }
 
-/*
- * Bytes that are moved within a file would be overwritten before they are copied;
- * written back to where they are, they may be.
- */
-static bool cosy_borrow_moves(const struct cosy_borrowed *b,
-			      const struct file *file, loff_t pos)
-{
-	return file->f_mapping == b->from &&
-	       (pos != b->pos || file->f_flags & O_APPEND);
-}
-
-static struct cosy_made cosy_borrow_write(struct cosy_state *st,
-					  const struct cosy_insn *ip, bool has_pos)
+/* As cosy_transfer_fn, of what was borrowed. */
+static __always_inline long cosy_write_borrowed(struct cosy_state *st,
+						const struct cosy_insn *ip,
+						struct file *file, loff_t *pos)
 {
 	struct cosy_borrowed *b = cosy_borrowed_of(st, ip);
-	bool seekable, made = false;
-	struct cosy_fd fd;
-	struct file *file;
-	loff_t pos;
+	struct iov_iter iter __uninitialized;
 	long ret;
 
-	if (unlikely(!b))
-		goto plain;
-	file = cosy_borrow_file(st, ip, &fd);
-	if (unlikely(!file))
-		goto plain;
-	seekable = file->f_mode & FMODE_ATOMIC_POS;
-	if (cosy_borrow_to(file) && (seekable || !has_pos)) {
-		made = true;
-		if (has_pos) {
-			pos = cosy_fast_arg(st, ip, 3);
-			made = pos >= 0 && !cosy_borrow_moves(b, file, pos);
-			if (made)
-				ret = cosy_borrowed_write(b, file, &pos);
-		} else if (seekable) {
-			mutex_lock(&file->f_pos_lock);
-			made = !cosy_borrow_moves(b, file, file->f_pos);
-			if (made)
-				ret = cosy_borrowed_write(b, file,
-							  &file->f_pos);
-			mutex_unlock(&file->f_pos_lock);
-		} else {
-			ret = cosy_borrowed_write(b, file, NULL);
-		}
-	}
-	cosy_fd_put(fd);
-	if (likely(made)) {
-		if (ret == b->len)
+	if (likely(b && cosy_borrow_to(b, file, pos))) {
+		iov_iter_bvec(&iter, WRITE, b->vec, b->cached.nr, b->len);
+		ret = cosy_write_iter(file, &iter, pos);
+		if (likely(ret == b->len))
 			cosy_borrowed_drop(b);
-		return cosy_made(ip, ret);
+		return ret;
 	}
-plain:
 	if (st->env.borrowed)
-		cosy_borrow_leave(&st->env);
-	return has_pos ? cosy_fast_pwrite64(st, ip) : cosy_fast_write(st, ip);
+		cosy_borrowed_fill(st->env.borrowed);
+	return cosy_write_file(file, cosy_fast_arg(st, ip, 1),
+			       cosy_fast_arg(st, ip, 2), pos);
 }
 
-/** cosy_fast_read() - read(fd, buffer, count), not copied yet */
+/** cosy_borrow_read() - read behind an lseek, not copied yet */
+long cosy_borrow_read(struct cosy_state *st, const struct cosy_insn *ip,
+		      struct file *file, loff_t *pos)
+{
+	return cosy_read_borrowing(st, ip, file, pos);
+}
+
+/** cosy_borrow_write() - write behind an lseek, of what was borrowed */
+long cosy_borrow_write(struct cosy_state *st, const struct cosy_insn *ip,
+		       struct file *file, loff_t *pos)
+{
+	return cosy_write_borrowed(st, ip, file, pos);
+}
+
+/** cosy_fast_borrow_read() - read(fd, buffer, count), not copied yet */
 struct cosy_made cosy_fast_borrow_read(struct cosy_state *st,
 				       const struct cosy_insn *ip)
 {
-	return cosy_borrow_read(st, ip, false);
+	return cosy_io_here(st, ip, cosy_read_borrowing);
 }
 
-/** cosy_fast_pread64() - pread(fd, buffer, count, offset), not copied yet */
+/** cosy_fast_borrow_pread64() - pread(fd, buffer, count, offset), not copied yet */
 struct cosy_made cosy_fast_borrow_pread64(struct cosy_state *st,
 					  const struct cosy_insn *ip)
 {
-	return cosy_borrow_read(st, ip, true);
+	return cosy_io_at(st, ip, FMODE_PREAD, cosy_read_borrowing);
 }
 
 /** cosy_fast_borrow_write() - write(fd, buffer, count) of what was borrowed */
 struct cosy_made cosy_fast_borrow_write(struct cosy_state *st,
 					const struct cosy_insn *ip)
 {
-	return cosy_borrow_write(st, ip, false);
+	return cosy_io_here(st, ip, cosy_write_borrowed);
 }
 
 /** cosy_fast_borrow_pwrite64() - pwrite(fd, buffer, count, offset) of the same */
 struct cosy_made cosy_fast_borrow_pwrite64(struct cosy_state *st,
 					   const struct cosy_insn *ip)
 {
-	return cosy_borrow_write(st, ip, true);
+	return cosy_io_at(st, ip, FMODE_PWRITE, cosy_write_borrowed);
 }

@@ -114,7 +114,7 @@ static s32 cosy_find_join(const struct cosy_op *op)
 	if ((next->code != COSY_OP_SYS && next->code != COSY_OP_LIBC) ||
 	    (next->imm != __NR_read && next->imm != __NR_write) ||
 	    next->width < 3 ||
-	    next->c & (COSY_HINT_PLAIN | COSY_HINT_BORROW))
+	    next->c & COSY_HINT_PLAIN)
 		return -1;
 	if (next[1].a != op[1].a || next[1].imm != op[1].imm ||
 	    next[1].a == op->dst)

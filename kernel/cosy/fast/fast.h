@@ -96,11 +96,11 @@ static __always_inline struct cosy_made cosy_made(const struct cosy_insn *ip,
 /**
  * struct cosy_fd - an open file during one call
  * @file:    it
- * @counted: a reference was taken
+ * @counted: it as well, if a reference was taken
  */
 struct cosy_fd {
 	struct file *file;
-	bool counted;
+	struct file *counted;
 };
 
 /**
@@ -123,7 +123,7 @@ static inline struct cosy_fd cosy_fd_get(unsigned int fd)
 			found.file = NULL;
 	} else {
 		found.file = fget(fd);
-		found.counted = true;
+		found.counted = found.file;
 	}
 	return found;
 }
@@ -131,8 +131,8 @@ static inline struct cosy_fd cosy_fd_get(unsigned int fd)
 /** cosy_fd_put() - the reverse of cosy_fd_get() */
 static inline void cosy_fd_put(struct cosy_fd fd)
 {
-	if (fd.counted && fd.file)
-		fput(fd.file);
+	if (fd.counted)
+		fput(fd.counted);
 }
 
 /**
@@ -250,8 +250,6 @@ cosy_fast_call_fn cosy_fast_close;
 /* io.c */
 extern bool cosy_has_io;
 void cosy_io_init(void);
-bool cosy_is_plain_file(const struct file *file);
-long cosy_read_file(struct file *file, u64 buffer, size_t size, loff_t *pos);
 cosy_fast_call_fn cosy_fast_read;
 cosy_fast_call_fn cosy_fast_pread64;
 cosy_fast_call_fn cosy_fast_write;

@@ -15,7 +15,8 @@
 #include <linux/uio.h>
 #include <linux/unistd.h>
 
-#include "fast/fast.h"
+#include "fast/cached.h"
+#include "fast/io.h"
 #include "internal.h"
 
 /* The kernel's, not exported. */
@@ -27,8 +28,8 @@ ssize_t vfs_write(struct file *file, const char __user *buf, size_t count,
 DEFINE_STATIC_CALL_NULL(cosy_vfs_read, vfs_read);
 DEFINE_STATIC_CALL_NULL(cosy_vfs_write, vfs_write);
 
-/* Longer reads are cut somewhere: that is not for us. */
-#define COSY_READ_SHORT	(1ul << 24)
+/* Longer reads and writes are cut somewhere: that is not for us. */
+#define COSY_SHORT	(1ul << 24)
 
 /* Both were found. */
 bool cosy_has_io __ro_after_init;
@@ -40,55 +41,6 @@ void cosy_io_init(void)
 {
 	cosy_has_io = COSY_FIND(cosy_vfs_read, "vfs_read") &&
 		      COSY_FIND(cosy_vfs_write, "vfs_write");
-}
-
-/**
- * struct cosy_io - a file that is being used
- * @file:   it, NULL if the descriptor is not open
- * @fd:     how it was got from the process's table, if it is not private
- * @locked: its position is ours
- */
-struct cosy_io {
-	struct file *file;
-	struct cosy_fd fd;
-	bool locked;
-};
-
-static __always_inline struct cosy_io cosy_io_get(struct cosy_state *st,
-						  const struct cosy_insn *ip)
-{
-	struct cosy_private *private = cosy_private_arg(st, ip);
-	struct cosy_io io = { 0 };
-
-	if (private) {
-		cosy_rest_drop(&st->env);
-		io.file = private->file;
-	} else {
-		io.fd = cosy_fd_get(cosy_fast_arg(st, ip, 0));
-		io.file = io.fd.file;
-	}
-	return io;
-}
-
-static __always_inline void cosy_io_put(struct cosy_io *io)
-{
-	if (io->locked)
-		mutex_unlock(&io->file->f_pos_lock);
-	cosy_fd_put(io->fd);
-}
-
-/* With its position, as fdget_pos() in fs/file.c. */
-static __always_inline struct cosy_io cosy_io_get_pos(struct cosy_state *st,
-						      const struct cosy_insn *ip)
-{
-	struct cosy_io io = cosy_io_get(st, ip);
-
-	if (likely(io.file) && io.file->f_mode & FMODE_ATOMIC_POS &&
-	    (file_count(io.file) > 1 || io.file->f_op->iterate_shared)) {
-		mutex_lock(&io.file->f_pos_lock);
-		io.locked = true;
-	}
-	return io;
 }
 
 /**
@@ -115,38 +67,38 @@ bool cosy_is_plain_file(const struct file *file)
 	}
 }
 
+/* Is it one of nearly all files, whose functions are those that we call? */
+static __always_inline bool cosy_is_usual(const struct file *file, fmode_t mode,
+					  bool own, const void *iter,
+					  size_t size, const void __user *p)
+{
+	return (file->f_mode & mode) == mode && !own && iter &&
+	       size <= COSY_SHORT && !(file->f_flags & O_DIRECT) &&
+	       access_ok(p, size);
+}
+
 /**
- * cosy_read_file() - read, as read(2) does
- * @file:   the file
+ * cosy_read_allowed() - read, after rw_verify_area()
+ * @file:   a file that is read by its read_iter()
  * @buffer: where to, an address of the process
  * @size:   bytes
- * @pos:    where from; moved
- *
- * As vfs_read() in fs/read_write.c, with the way of nearly all files short.
+ * @pos:    where from; moved. NULL for streams
  */
-long cosy_read_file(struct file *file, u64 buffer, size_t size, loff_t *pos)
+long cosy_read_allowed(struct file *file, u64 buffer, size_t size, loff_t *pos)
 {
-	void __user *to = u64_to_user_ptr(buffer);
 	struct iov_iter iter __uninitialized;
 	struct kiocb kiocb __uninitialized;
-	long ret;
+	long ret = 0;
 
-	if (unlikely(!(file->f_mode & FMODE_READ) || file->f_op->read ||
-		     !file->f_op->read_iter || size > COSY_READ_SHORT ||
-		     file->f_flags & O_DIRECT || !access_ok(to, size)))
-		return static_call(cosy_vfs_read)(file, to, size, pos);
-	ret = rw_verify_area(READ, file, pos, size);
-	if (unlikely(ret))
-		return ret;
-	/* init_sync_kiocb() would look up the priority, for direct I/O. */
-	kiocb = (struct kiocb){
-		.ki_filp = file,
-		.ki_flags = file->f_iocb_flags,
-		.ki_pos = *pos,
-	};
-	iov_iter_ubuf(&iter, READ, to, size);
-	ret = file->f_op->read_iter(&kiocb, &iter);
-	*pos = kiocb.ki_pos;
+	if (cosy_is_cached(file))
+		ret = cosy_cached_read(file, buffer, size, pos);
+	if (unlikely(!ret)) {
+		cosy_kiocb_init(&kiocb, file, pos);
+		iov_iter_ubuf(&iter, READ, u64_to_user_ptr(buffer), size);
+		ret = file->f_op->read_iter(&kiocb, &iter);
+		if (likely(pos))
+			*pos = kiocb.ki_pos;
+	}
 	if (likely(ret > 0)) {
 		fsnotify_access(file);
 		add_rchar(current, ret);
@@ -155,93 +107,93 @@ long cosy_read_file(struct file *file, u64 buffer, size_t size, loff_t *pos)
 	return ret;
 }
 
+/**
+ * cosy_read_file() - read, as read(2) does
+ * @file:   the file
+ * @buffer: where to, an address of the process
+ * @size:   bytes
+ * @pos:    where from; moved. NULL for streams
+ *
+ * As vfs_read() in fs/read_write.c, with the way of nearly all files short.
+ */
+long cosy_read_file(struct file *file, u64 buffer, size_t size, loff_t *pos)
+{
+	void __user *to = u64_to_user_ptr(buffer);
+	long ret;
+
+	if (unlikely(!cosy_is_usual(file, FMODE_READ | FMODE_CAN_READ,
+				    file->f_op->read, file->f_op->read_iter,
+				    size, to)))
+		return static_call(cosy_vfs_read)(file, to, size, pos);
+	ret = rw_verify_area(READ, file, pos, size);
+	return likely(!ret) ? cosy_read_allowed(file, buffer, size, pos) : ret;
+}
+
+/**
+ * cosy_write_file() - write what is in the process, as write(2) does
+ * @file:   the file
+ * @buffer: where from, an address of the process
+ * @size:   bytes
+ * @pos:    where to; moved. NULL for streams
+ *
+ * As vfs_write() in fs/read_write.c, with the way of nearly all files short.
+ */
+long cosy_write_file(struct file *file, u64 buffer, size_t size, loff_t *pos)
+{
+	void __user *from = u64_to_user_ptr(buffer);
+	struct iov_iter iter __uninitialized;
+
+	if (unlikely(!cosy_is_usual(file, FMODE_WRITE | FMODE_CAN_WRITE,
+				    file->f_op->write, file->f_op->write_iter,
+				    size, from)))
+		return static_call(cosy_vfs_write)(file, from, size, pos);
+	iov_iter_ubuf(&iter, WRITE, from, size);
+	return cosy_write_iter(file, &iter, pos);
+}
+
+/* As cosy_transfer_fn, from and to the process's buffer. */
+static __always_inline long cosy_plain_read(struct cosy_state *st,
+					    const struct cosy_insn *ip,
+					    struct file *file, loff_t *pos)
+{
+	return cosy_read_file(file, cosy_fast_arg(st, ip, 1),
+			      cosy_fast_arg(st, ip, 2), pos);
+}
+
+static __always_inline long cosy_plain_write(struct cosy_state *st,
+					     const struct cosy_insn *ip,
+					     struct file *file, loff_t *pos)
+{
+	return cosy_write_file(file, cosy_fast_arg(st, ip, 1),
+			       cosy_fast_arg(st, ip, 2), pos);
+}
+
 /** cosy_fast_read() - read(fd, buffer, size) */
 struct cosy_made cosy_fast_read(struct cosy_state *st,
 				const struct cosy_insn *ip)
 {
-	struct cosy_io io = cosy_io_get_pos(st, ip);
-	loff_t pos;
-	long ret;
-
-	if (unlikely(!io.file))
-		return cosy_made(ip, -EBADF);
-	if (likely(!(io.file->f_mode & FMODE_STREAM))) {
-		pos = io.file->f_pos;
-		ret = cosy_read_file(io.file, cosy_fast_arg(st, ip, 1),
-				     cosy_fast_arg(st, ip, 2), &pos);
-		if (ret >= 0)
-			io.file->f_pos = pos;
-	} else {
-		ret = static_call(cosy_vfs_read)(
-			io.file, u64_to_user_ptr(cosy_fast_arg(st, ip, 1)),
-			cosy_fast_arg(st, ip, 2), NULL);
-	}
-	cosy_io_put(&io);
-	return cosy_made(ip, ret);
+	return cosy_io_here(st, ip, cosy_plain_read);
 }
 
 /** cosy_fast_write() - write(fd, buffer, size) */
 struct cosy_made cosy_fast_write(struct cosy_state *st,
 				 const struct cosy_insn *ip)
 {
-	struct cosy_io io = cosy_io_get_pos(st, ip);
-	loff_t pos, *ppos = NULL;
-	long ret;
-
-	if (unlikely(!io.file))
-		return cosy_made(ip, -EBADF);
-	if (!(io.file->f_mode & FMODE_STREAM)) {
-		pos = io.file->f_pos;
-		ppos = &pos;
-	}
-	ret = static_call(cosy_vfs_write)(
-		io.file, u64_to_user_ptr(cosy_fast_arg(st, ip, 1)),
-		cosy_fast_arg(st, ip, 2), ppos);
-	if (ret >= 0 && ppos)
-		io.file->f_pos = pos;
-	cosy_io_put(&io);
-	return cosy_made(ip, ret);
+	return cosy_io_here(st, ip, cosy_plain_write);
 }
 
 /** cosy_fast_pread64() - pread64(fd, buffer, size, offset) */
 struct cosy_made cosy_fast_pread64(struct cosy_state *st,
 				   const struct cosy_insn *ip)
 {
-	loff_t pos = cosy_fast_arg(st, ip, 3);
-	struct cosy_io io;
-	long ret = -ESPIPE;
-
-	if (unlikely(pos < 0))
-		return cosy_made(ip, -EINVAL);
-	io = cosy_io_get(st, ip);
-	if (unlikely(!io.file))
-		return cosy_made(ip, -EBADF);
-	if (likely(io.file->f_mode & FMODE_PREAD))
-		ret = cosy_read_file(io.file, cosy_fast_arg(st, ip, 1),
-				     cosy_fast_arg(st, ip, 2), &pos);
-	cosy_io_put(&io);
-	return cosy_made(ip, ret);
+	return cosy_io_at(st, ip, FMODE_PREAD, cosy_plain_read);
 }
 
 /** cosy_fast_pwrite64() - pwrite64(fd, buffer, size, offset) */
 struct cosy_made cosy_fast_pwrite64(struct cosy_state *st,
 				    const struct cosy_insn *ip)
 {
-	loff_t pos = cosy_fast_arg(st, ip, 3);
-	struct cosy_io io;
-	long ret = -ESPIPE;
-
-	if (unlikely(pos < 0))
-		return cosy_made(ip, -EINVAL);
-	io = cosy_io_get(st, ip);
-	if (unlikely(!io.file))
-		return cosy_made(ip, -EBADF);
-	if (likely(io.file->f_mode & FMODE_PWRITE))
-		ret = static_call(cosy_vfs_write)(
-			io.file, u64_to_user_ptr(cosy_fast_arg(st, ip, 1)),
-			cosy_fast_arg(st, ip, 2), &pos);
-	cosy_io_put(&io);
-	return cosy_made(ip, ret);
+	return cosy_io_at(st, ip, FMODE_PWRITE, cosy_plain_write);
 }
 
 /** cosy_fast_lseek() - lseek(fd, offset, whence) */
@@ -268,6 +220,20 @@ struct cosy_made cosy_fast_lseek(struct cosy_state *st,
 	return cosy_made(ip, ret);
 }
 
+/* What the read or write at @ip does, as its hints want it. */
+static __always_inline long cosy_transfer(struct cosy_state *st,
+					  const struct cosy_insn *ip,
+					  struct file *file, loff_t *pos)
+{
+	bool borrow = COSY_INSN_HINTS(ip) & COSY_HINT_BORROW;
+
+	if (ip->imm == __NR_read)
+		return borrow ? cosy_borrow_read(st, ip, file, pos) :
+				cosy_plain_read(st, ip, file, pos);
+	return borrow ? cosy_borrow_write(st, ip, file, pos) :
+			cosy_plain_write(st, ip, file, pos);
+}
+
 /* lseek at @ip, then read or write of the same file at @next. */
 static __always_inline struct cosy_made
 cosy_seek_and(struct cosy_state *st, const struct cosy_insn *ip,
@@ -275,8 +241,6 @@ cosy_seek_and(struct cosy_state *st, const struct cosy_insn *ip,
 {
 	loff_t pos = cosy_fast_arg(st, ip, 1);
 	struct cosy_io io;
-	u64 buffer;
-	size_t size;
 	long ret;
 
 	/* Whoever has to see calls may want to see only the second one. */
@@ -291,13 +255,7 @@ cosy_seek_and(struct cosy_state *st, const struct cosy_insn *ip,
 	io.file->f_pos = pos;
 	st->regs[ip->dst] = pos;
 	st->calls++;
-	buffer = cosy_fast_arg(st, next, 1);
-	size = cosy_fast_arg(st, next, 2);
-	if (next->imm == __NR_read)
-		ret = cosy_read_file(io.file, buffer, size, &pos);
-	else
-		ret = static_call(cosy_vfs_write)(
-			io.file, u64_to_user_ptr(buffer), size, &pos);
+	ret = cosy_transfer(st, next, io.file, &pos);
 	if (ret >= 0)
 		io.file->f_pos = pos;
 	cosy_io_put(&io);

@@ -14,7 +14,7 @@
 #include <linux/sched/xacct.h>
 #include <linux/uaccess.h>
 
-#include "fast/fast.h"
+#include "fast/io.h"
 
 /* Bytes fetched at once, at most. */
 #define COSY_REST_MAX	65536

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * cached.c - reads of what is in the page cache.
+ */
+#include <linux/fs.h>
+#include <linux/mm.h>
+#include <linux/pagemap.h>
+#include <linux/uaccess.h>
+#include <linux/uio.h>
+#include <linux/xarray.h>
+
+#include "fast/cached.h"
+#include "fast/io.h"
+
+/**
+ * cosy_cached_refused() - does the file system not let read?
+ * @file: the file
+ *
+ * Does the file system itself have something to say before it reads, as when it
+ * has been shut down? It says so even if nothing is to be read.
+ */
+bool cosy_cached_refused(struct file *file)
+{
+	struct iov_iter none __uninitialized;
+	struct kiocb kiocb __uninitialized;
+	loff_t start = 0;
+
+	cosy_kiocb_init(&kiocb, file, &start);
+	iov_iter_bvec(&none, READ, NULL, 0, 0);
+	return file->f_op->read_iter(&kiocb, &none) != 0;
+}
+
+/* Whole, and wants nothing to be done about it. */
+static __always_inline bool cosy_cached_useful(struct folio *folio)
+{
+	const unsigned long uptodate = BIT(PG_uptodate);
+
+	if ((READ_ONCE(folio->flags) &
+	     (uptodate | BIT(PG_readahead) | __PG_HWPOISON)) != uptodate)
+		return false;
+	/* As in folio_test_uptodate(). */
+	smp_rmb();
+	return !folio_test_large(folio) || !folio_test_has_hwpoisoned(folio);
+}
+
+/*
+ * A reference to the folio that is cached at the current place of @xas, if it is
+ * there and of use. The caller is an RCU reader.
+ */
+static __always_inline struct folio *cosy_cached_folio(struct xa_state *xas,
+						       struct folio *folio)
+{
+	if (unlikely(!folio || xa_is_value(folio) || xas_retry(xas, folio) ||
+		     !folio_try_get(folio)))
+		return NULL;
+	if (likely(folio == xas_reload(xas) && cosy_cached_useful(folio)))
+		return folio;
+	folio_put(folio);
+	return NULL;
+}
+
+/**
+ * cosy_cached_page() - take a reference to what is there, at one place
+ * @mapping: the page cache
+ * @pos:     the place
+ *
+ * Return: it, or NULL.
+ */
+struct folio *cosy_cached_page(struct address_space *mapping, loff_t pos)
+{
+	XA_STATE(xas, &mapping->i_pages, pos >> PAGE_SHIFT);
+	struct folio *folio;
+
+	rcu_read_lock();
+	folio = cosy_cached_folio(&xas, xas_load(&xas));
+	rcu_read_unlock();
+	return folio;
+}
+
+/**
+ * cosy_cached_pages() - take references to what is there
+ * @cached:  where to; holds nothing
+ * @mapping: the page cache
+ * @pos:     from there
+ * @len:     bytes
+ *
+ * Return: is all of it there, and is there room? If not some may be held.
+ */
+bool cosy_cached_pages(struct cosy_cached *cached,
+		       struct address_space *mapping, loff_t pos, size_t len)
+{
+	XA_STATE(xas, &mapping->i_pages, pos >> PAGE_SHIFT);
+	struct folio *folio;
+
+	rcu_read_lock();
+	folio = xas_load(&xas);
+	for (;;) {
+		struct bio_vec *v = &cached->vec[cached->nr];
+		size_t offset, n;
+
+		folio = cosy_cached_folio(&xas, folio);
+		if (unlikely(!folio))
+			break;
+		offset = offset_in_folio(folio, pos);
+		n = min(folio_size(folio) - offset, len);
+		v->bv_page = folio_page(folio, offset / PAGE_SIZE);
+		v->bv_offset = offset_in_page(offset);
+		v->bv_len = n;
+		cached->nr++;
+		pos += n;
+		len -= n;
+		if (!len || cached->nr == cached->room)
+			break;
+		xas_advance(&xas, folio_next_index(folio) - 1);
+		folio = xas_next(&xas);
+	}
+	rcu_read_unlock();
+	return !len;
+}
+
+/**
+ * cosy_cached_copy() - copy what is held to the process
+ * @cached: what
+ * @buffer: where to
+ * @len:    bytes
+ *
+ * Return: how much of it there was room for.
+ */
+size_t cosy_cached_copy(const struct cosy_cached *cached, u64 buffer, size_t len)
+{
+	size_t done = 0;
+	unsigned int i;
+
+	for (i = 0; done < len; i++) {
+		const struct bio_vec *v = &cached->vec[i];
+		size_t n = min_t(size_t, v->bv_len, len - done);
+		size_t left;
+
+		left = _copy_to_user(u64_to_user_ptr(buffer + done),
+				     page_address(v->bv_page) + v->bv_offset, n);
+		done += n - left;
+		if (unlikely(left))
+			break;
+	}
+	return done;
+}
+
+/* So many pages are looked up for a read. More are the file system's own affair. */
+#define COSY_CACHED_PAGES	4
+
+/**
+ * cosy_cached_read() - read what is there
+ * @file:   a file that cosy_is_cached()
+ * @buffer: where to, an address of the process
+ * @size:   bytes
+ * @pos:    where from; moved
+ *
+ * Return: bytes; 0 if nothing was done.
+ */
+long cosy_cached_read(struct file *file, u64 buffer, size_t size, loff_t *pos)
+{
+	struct bio_vec vec[COSY_CACHED_PAGES] __uninitialized;
+	struct cosy_cached cached = { .room = COSY_CACHED_PAGES, .vec = vec };
+	size_t len;
+
+	if (!size || offset_in_page(*pos) + size > COSY_CACHED_PAGES * PAGE_SIZE)
+		return 0;
+	len = cosy_cached_get(&cached, file, *pos, size);
+	if (unlikely(!len))
+		return 0;
+	len = cosy_cached_copy(&cached, buffer, len);
+	if (likely(len)) {
+		cosy_cached_accessed(&cached, file, *pos, len);
+		*pos += len;
+	}
+	cosy_cached_put(&cached);
+	return len;
+}

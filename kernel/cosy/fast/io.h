@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * io.h - an open file during a call that reads from it, writes to it, or moves in
+ * it.
+ */
+#ifndef COSY_FAST_IO_H
+#define COSY_FAST_IO_H
+
+#include <linux/fs.h>
+#include <linux/fsnotify.h>
+#include <linux/mutex.h>
+#include <linux/sched/xacct.h>
+#include <linux/uio.h>
+
+#include "fast/fast.h"
+
+/**
+ * struct cosy_io - a file that is being used
+ * @file:   it, NULL if the descriptor is not open
+ * @fd:     how it was got from the process's table, if it is not private
+ * @locked: its position is ours
+ */
+struct cosy_io {
+	struct file *file;
+	struct cosy_fd fd;
+	bool locked;
+};
+
+/** cosy_io_get() - the file that the first argument means */
+static __always_inline struct cosy_io cosy_io_get(struct cosy_state *st,
+						  const struct cosy_insn *ip)
+{
+	struct cosy_private *private = cosy_private_arg(st, ip);
+	struct cosy_io io = { 0 };
+
+	if (private) {
+		cosy_rest_drop(&st->env);
+		io.file = private->file;
+	} else {
+		io.fd = cosy_fd_get(cosy_fast_arg(st, ip, 0));
+		io.file = io.fd.file;
+	}
+	return io;
+}
+
+/** cosy_io_get_pos() - with its position, as fdget_pos() in fs/file.c */
+static __always_inline struct cosy_io cosy_io_get_pos(struct cosy_state *st,
+						      const struct cosy_insn *ip)
+{
+	struct cosy_io io = cosy_io_get(st, ip);
+
+	if (likely(io.file) && io.file->f_mode & FMODE_ATOMIC_POS &&
+	    (file_count(io.file) > 1 || io.file->f_op->iterate_shared)) {
+		mutex_lock(&io.file->f_pos_lock);
+		io.locked = true;
+	}
+	return io;
+}
+
+/** cosy_io_put() - the reverse of both */
+static __always_inline void cosy_io_put(struct cosy_io *io)
+{
+	if (io->locked)
+		mutex_unlock(&io->file->f_pos_lock);
+	cosy_fd_put(io->fd);
+}
+
+/**
+ * cosy_transfer_fn - move bytes between a file and the process
+ * @st:   the run
+ * @ip:   slot of the call that asks for it
+ * @file: the file
+ * @pos:  where in it; moved. NULL if it has no positions
+ */
+typedef long cosy_transfer_fn(struct cosy_state *st, const struct cosy_insn *ip,
+			      struct file *file, loff_t *pos);
+
+/** cosy_io_here() - at the position of the file, as read() and write() */
+static __always_inline struct cosy_made
+cosy_io_here(struct cosy_state *st, const struct cosy_insn *ip,
+	     cosy_transfer_fn *transfer)
+{
+	struct cosy_io io = cosy_io_get_pos(st, ip);
+	loff_t pos, *ppos = NULL;
+	long ret;
+
+	if (unlikely(!io.file))
+		return cosy_made(ip, -EBADF);
+	if (likely(!(io.file->f_mode & FMODE_STREAM))) {
+		pos = io.file->f_pos;
+		ppos = &pos;
+	}
+	ret = transfer(st, ip, io.file, ppos);
+	if (ret >= 0 && ppos)
+		io.file->f_pos = pos;
+	cosy_io_put(&io);
+	return cosy_made(ip, ret);
+}
+
+/** cosy_io_at() - at the offset that is the last argument, if the file has @mode */
+static __always_inline struct cosy_made
+cosy_io_at(struct cosy_state *st, const struct cosy_insn *ip, fmode_t mode,
+	   cosy_transfer_fn *transfer)
+{
+	loff_t pos = cosy_fast_arg(st, ip, 3);
+	struct cosy_io io;
+	long ret = -ESPIPE;
+
+	if (unlikely(pos < 0))
+		return cosy_made(ip, -EINVAL);
+	io = cosy_io_get(st, ip);
+	if (unlikely(!io.file))
+		return cosy_made(ip, -EBADF);
+	if (likely(io.file->f_mode & mode))
+		ret = transfer(st, ip, io.file, &pos);
+	cosy_io_put(&io);
+	return cosy_made(ip, ret);
+}
+
+/** cosy_kiocb_init() - init_sync_kiocb() would look up the priority, for direct I/O */
+static __always_inline void cosy_kiocb_init(struct kiocb *kiocb,
+					    struct file *file, const loff_t *pos)
+{
+	*kiocb = (struct kiocb){
+		.ki_filp = file,
+		.ki_flags = file->f_iocb_flags,
+		.ki_pos = pos ? *pos : 0,
+	};
+}
+
+/**
+ * cosy_write_iter() - write, as write(2) does
+ * @file: a file that is written by its write_iter()
+ * @from: where the data is
+ * @pos:  where to; moved. NULL for streams
+ */
+static __always_inline long cosy_write_iter(struct file *file,
+					    struct iov_iter *from, loff_t *pos)
+{
+	struct kiocb kiocb __uninitialized;
+	long ret;
+
+	ret = rw_verify_area(WRITE, file, pos, iov_iter_count(from));
+	if (unlikely(ret))
+		return ret;
+	cosy_kiocb_init(&kiocb, file, pos);
+	file_start_write(file);
+	ret = file->f_op->write_iter(&kiocb, from);
+	if (likely(ret > 0)) {
+		if (pos)
+			*pos = kiocb.ki_pos;
+		fsnotify_modify(file);
+		add_wchar(current, ret);
+	}
+	inc_syscw(current);
+	file_end_write(file);
+	return ret;
+}
+
+/* io.c */
+bool cosy_is_plain_file(const struct file *file);
+long cosy_read_file(struct file *file, u64 buffer, size_t size, loff_t *pos);
+long cosy_read_allowed(struct file *file, u64 buffer, size_t size, loff_t *pos);
+long cosy_write_file(struct file *file, u64 buffer, size_t size, loff_t *pos);
+
+/* borrow.c */
+cosy_transfer_fn cosy_borrow_read;
+cosy_transfer_fn cosy_borrow_write;
+
+#endif /* COSY_FAST_IO_H */
