@@ -74,9 +74,11 @@ static Kind classify(const CallBase &CB) {
   Name.consume_front("\1");
   if (!findLibcFunction(Name).Call)
     return Kind::Other;
+  if (Name == "sendto" && !isa<ConstantPointerNull>(CB.getArgOperand(4)))
+    return Kind::Other;
   return StringSwitch<Kind>(Name)
       .Cases("read", "pread", "pread64", Kind::Read)
-      .Cases("write", "pwrite", "pwrite64", Kind::Write)
+      .Cases("write", "pwrite", "pwrite64", "send", "sendto", Kind::Write)
       .Cases("lseek", "lseek64", Kind::Seek)
       .Default(Kind::Other);
 }

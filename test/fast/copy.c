@@ -4,14 +4,16 @@
 // REQUIRES: root
 // RUN: %cosy-cc -O2 -Wall -Wextra -D_GNU_SOURCE -Rpass=cosy -Rpass-missed=cosy %s -o %t 2>&1 \
 // RUN:   | FileCheck --check-prefix=REMARK %s
-// REMARK: copy.c:[[#]]:14: remark: what is read is copied only where it is written to
-// REMARK: copy.c:[[#]]:14: remark: what is read is copied only where it is written to
-// REMARK: copy.c:[[#]]:14: remark: what is read is not copied: nobody looks at it
+// REMARK-DAG: copy.c:[[#]]:14: remark: what is read is copied only where it is written to
+// REMARK-DAG: copy.c:[[#]]:14: remark: what is read is copied only where it is written to
+// REMARK-DAG: copy.c:[[#]]:14: remark: what is read is copied only where it is written to
+// REMARK-DAG: copy.c:[[#]]:14: remark: what is read is not copied: nobody looks at it
 // RUN: cosy-objdump -d %t | FileCheck --check-prefix=HINT %s
 // HINT: libc.borrow r{{[0-9]+}}, read
 // HINT: libc.borrow r{{[0-9]+}}, write
 // HINT: libc.borrow r{{[0-9]+}}, pread64
 // HINT: libc.borrow r{{[0-9]+}}, pwrite64
+// HINT: libc.borrow r{{[0-9]+}}, sendto
 // RUN: %vm %S/Inputs/ways %S/Inputs/make-files %t | FileCheck %s
 // CHECK: tmpfs, as root: {{[1-9][0-9][0-9]+}} lines
 // CHECK-NEXT: tmpfs, as user: {{[1-9][0-9][0-9]+}} lines
@@ -98,6 +100,35 @@ static struct copied copy_at(int in, int out, size_t size, off_t from, off_t to)
 	COSY_END;
 	c.total = total;
 	c.last = n < 0 ? n : written;
+	c.error = error;
+	return c;
+}
+
+/* To a socket. */
+static struct copied copy_to_socket(int in, int out, size_t size, int flags)
+{
+	static char buffer[65536];
+	struct copied c = { 0, 0, 0 };
+	long total = 0;
+	ssize_t n, sent = 0;
+	int error = 0;
+
+	COSY_START;
+	while ((n = read(in, buffer, size)) > 0) {
+		sent = send(out, buffer, (size_t)n, flags);
+		if (sent < 0) {
+			error = errno;
+			break;
+		}
+		total += sent;
+		if (sent != n)
+			break;
+	}
+	if (n < 0)
+		error = errno;
+	COSY_END;
+	c.total = total;
+	c.last = n < 0 ? n : sent;
 	c.error = error;
 	return c;
 }
@@ -296,52 +327,114 @@ static void count_broken(int sig)
 	pipes_broken++;
 }
 
+static uint64_t hash_bytes(uint64_t hash, const char *bytes, long n)
+{
+	for (long i = 0; i < n; i++)
+		hash = (hash ^ (unsigned char)bytes[i]) * 1099511628211u;
+	return hash;
+}
+
+/* A child that says what it gets from @from, first of all if it is to change @file. */
+static pid_t receiver(const char *what, int to, int from, const char *file)
+{
+	uint64_t hash = 14695981039346656037u;
+	static char other[65536];
+	pid_t child = fork();
+	char bytes[1000];
+	long n;
+
+	if (child)
+		return child;
+	close(to);
+	while ((n = read(from, bytes, sizeof(bytes))) > 0) {
+		hash = hash_bytes(hash, bytes, n);
+		if (file) {
+			int fd = must_open(file, O_WRONLY);
+
+			if (pwrite(fd, other, sizeof(other), 0) != sizeof(other))
+				printf("cannot write\n");
+			close(fd);
+			file = NULL;
+		}
+	}
+	printf("%s: %016" PRIx64 "\n", what, hash);
+	exit(0);
+}
+
+static void not_blocking(void)
+{
+	int in = must_open("from300000", O_RDONLY), pair[2];
+	struct copied c;
+	char bytes[1000];
+	long got, n;
+
+	for (int i = 0; i < 3; i++) {
+		if (socketpair(AF_UNIX, SOCK_STREAM | (i < 2 ? SOCK_NONBLOCK : 0), 0, pair))
+			return;
+		lseek(in, 0, SEEK_SET);
+		c = i == 0 ? copy(in, pair[0], 4096) :
+			     copy_to_socket(in, pair[0], 4096, i == 1 ? 0 : MSG_DONTWAIT);
+		printf("non-blocking: last %ld, error %d, position as copied: %d\n", c.last, c.error,
+		       lseek(in, 0, SEEK_CUR) >= c.total);
+		got = 0;
+		while ((n = recv(pair[1], bytes, sizeof(bytes), MSG_DONTWAIT)) > 0)
+			got += n;
+		printf("  all of it came: %d\n", got == c.total);
+		close(pair[1]);
+		signal(SIGPIPE, count_broken);
+		say("broken", copy(in, pair[0], 4096));
+		say("send", copy_to_socket(in, pair[0], 4096, 0));
+		say("send without signal", copy_to_socket(in, pair[0], 4096, MSG_NOSIGNAL));
+		printf("  signals %d\n", pipes_broken);
+		close(pair[0]);
+	}
+	lseek(in, 0, SEEK_SET);
+	say("send to a file", copy_to_socket(in, in, 4096, 0));
+	lseek(in, 0, SEEK_SET);
+	say("send to nothing", copy_to_socket(in, 999, 4096, 0));
+	close(in);
+}
+
 static void sockets(void)
 {
-	int in = must_open("from300000", O_RDONLY), pair[2], pipes[2], status;
+	int in = must_open("from300000", O_RDONLY), ends[2], status;
 	struct copied c;
-	char c1[1000];
-	long got = 0, n;
 
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, pair))
-		return;
-	c = copy(in, pair[0], 4096);
-	printf("non-blocking: last %ld, error %d, position as copied: %d\n", c.last, c.error,
-	       lseek(in, 0, SEEK_CUR) >= c.total);
-	while ((n = read(pair[1], c1, sizeof(c1))) > 0)
-		got += n;
-	printf("  all of it came: %d\n", got == c.total);
-	close(pair[1]);
-	signal(SIGPIPE, count_broken);
-	say("broken", copy(in, pair[0], 4096));
-	printf("  signals %d\n", pipes_broken);
-	close(pair[0]);
+	not_blocking();
+	/* To a child that reads slowly. */
+	for (int i = 0; i < 3; i++) {
+		static const char *const what[] = { "through a socket", "through a pipe", "sent" };
+		pid_t child;
 
-	/* Blocking, to a child that reads slowly. */
-	if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) || pipe(pipes))
-		return;
-	for (int i = 0; i < 2; i++) {
-		int to = i ? pipes[1] : pair[0], from = i ? pipes[0] : pair[1];
-		pid_t child = fork();
-
-		if (!child) {
-			uint64_t hash = 14695981039346656037u;
-
-			close(to);
-			while ((n = read(from, c1, sizeof(c1))) > 0)
-				for (long j = 0; j < n; j++)
-					hash = (hash ^ (unsigned char)c1[j]) * 1099511628211u;
-			printf("%s: %016" PRIx64 "\n", i ? "through a pipe" : "through a socket", hash);
-			exit(0);
-		}
-		close(from);
+		if (i == 1 ? pipe(ends) : socketpair(AF_UNIX, SOCK_STREAM, 0, ends))
+			return;
+		child = receiver(what[i], ends[i == 1], ends[i != 1], NULL);
+		close(ends[i != 1]);
 		lseek(in, 0, SEEK_SET);
-		c = copy(in, to, 50000);
-		close(to);
+		c = i == 2 ? copy_to_socket(in, ends[0], 50000, 0) : copy(in, ends[i == 1], 50000);
+		close(ends[i == 1]);
 		waitpid(child, &status, 0);
 		say("blocking", c);
 	}
 	close(in);
+
+	/* What has been read is sent, whatever becomes of the file before all of it is. */
+	for (int i = 0; i < 2; i++) {
+		int small = 8192;
+		pid_t child;
+
+		if (system("cp from65536 changed") || socketpair(AF_UNIX, SOCK_STREAM, 0, ends) ||
+		    setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &small, sizeof(small)))
+			return;
+		in = must_open("changed", O_RDONLY);
+		child = receiver("changed", ends[0], ends[1], "changed");
+		close(ends[1]);
+		c = i ? copy_to_socket(in, ends[0], 65536, 0) : copy(in, ends[0], 65536);
+		close(ends[0]);
+		waitpid(child, &status, 0);
+		say("changed", c);
+		close(in);
+	}
 }
 
 /* What others get to know of it. */

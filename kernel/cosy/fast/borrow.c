@@ -328,3 +328,45 @@ struct cosy_made cosy_fast_borrow_pwrite64(struct cosy_state *st,
 {
 	return cosy_io_at(st, ip, FMODE_PWRITE, cosy_write_borrowed);
 }
+
+/* As __sys_sendto() in net/socket.c. Return: false if that is to be called. */
+static bool cosy_borrow_send(const struct cosy_borrowed *b, struct file *file,
+			     unsigned int flags, long *ret)
+{
+	struct msghdr msg = { .msg_flags = flags };
+
+	if (flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_MORE | MSG_EOR) ||
+	    !cosy_borrow_to_socket(file, b->len))
+		return false;
+	if (file->f_flags & O_NONBLOCK)
+		msg.msg_flags |= MSG_DONTWAIT;
+	iov_iter_bvec(&msg.msg_iter, WRITE, b->vec, b->cached.nr, b->len);
+	*ret = sock_sendmsg(sock_from_file(file), &msg);
+	return true;
+}
+
+/** cosy_fast_borrow_sendto() - sendto(fd, buffer, count, flags, NULL, 0) of the same */
+struct cosy_made cosy_fast_borrow_sendto(struct cosy_state *st,
+					 const struct cosy_insn *ip)
+{
+	struct cosy_borrowed *b = cosy_borrowed_of(st, ip);
+	bool sent = false;
+	struct cosy_fd fd;
+	long ret;
+
+	if (b && !cosy_private_arg(st, ip) && !cosy_fast_arg(st, ip, 4)) {
+		fd = cosy_fd_get(cosy_fast_arg(st, ip, 0));
+		sent = fd.file && cosy_borrow_send(b, fd.file,
+						   cosy_fast_arg(st, ip, 3),
+						   &ret);
+		cosy_fd_put(fd);
+	}
+	if (likely(sent)) {
+		if (likely(ret == b->len))
+			cosy_borrowed_drop(b);
+		return cosy_made(ip, ret);
+	}
+	if (st->env.borrowed)
+		cosy_borrowed_fill(st->env.borrowed);
+	return cosy_fast_plain(st, ip);
+}

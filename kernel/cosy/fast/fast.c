@@ -56,7 +56,8 @@
 	FAST(cosy_fast_borrow_read, __NR_read, cosy_has_io)		\
 	FAST(cosy_fast_borrow_pread64, __NR_pread64, cosy_has_io)	\
 	FAST(cosy_fast_borrow_write, __NR_write, cosy_has_io)		\
-	FAST(cosy_fast_borrow_pwrite64, __NR_pwrite64, cosy_has_io)
+	FAST(cosy_fast_borrow_pwrite64, __NR_pwrite64, cosy_has_io)	\
+	FAST(cosy_fast_borrow_sendto, __NR_sendto, cosy_has_io)
 
 enum {
 #define FAST(function, nr, needs) COSY_NR_##function,

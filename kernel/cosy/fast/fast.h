@@ -202,6 +202,7 @@ cosy_fast_call_fn cosy_fast_borrow_read;
 cosy_fast_call_fn cosy_fast_borrow_pread64;
 cosy_fast_call_fn cosy_fast_borrow_write;
 cosy_fast_call_fn cosy_fast_borrow_pwrite64;
+cosy_fast_call_fn cosy_fast_borrow_sendto;
 
 /* stat.c */
 extern bool cosy_has_statx;
