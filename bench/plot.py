@@ -116,7 +116,8 @@ def figures(results, directory):
                     results, "searched in all")
     made += _bars(directory, "operations", "Guest instructions against native",
                   [bench.name for bench in catalogue.BENCHES
-                   if bench.in_table and not bench.points and results.has(bench.name, "native")],
+                   if bench.in_table and bench.timed and not bench.points
+                   and results.has(bench.name, "native")],
                   results)
     if made:
         print("Plots:")
