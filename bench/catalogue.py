@@ -81,7 +81,7 @@ BENCHES = (
     Bench("grep-kernel", "process", WHOLE, fs="tmpfs"),
     Bench("grep-sizes", "process", WHOLE, _sizes("grep", "128K", "512K", "20M", "200M"), "tmpfs"),
     Bench("entry", "entry", ("native", "compound"), ("entry", "entry-6")),
-    Bench("upcall", "upcall"),
+    Bench("upcall", "upcall", points=("upcall", "upcall-200")),
     Bench("ioctl", "upcall", ("native",)),
     *(Bench(f"fn-{name}", "functions") for name in FUNCTIONS),
     Bench("op", "op", ("compound",), ("op",) + tuple("op-" + o for o in OPERATIONS)),

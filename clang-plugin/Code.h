@@ -55,6 +55,9 @@ struct Inst {
   /// a switch the blocks of its cases.
   llvm::SmallVector<Reg, 0> Defs;
   unsigned UpCall = 0; ///< of a CALL: does the same natively
+  /// Of an up-call: the registers that it or what follows needs.
+  Reg LiveFirst = 0;
+  unsigned LiveCount = 0;
 
   bool isSwitch() const { return Op == COSY_OP_SWITCH; }
 

@@ -142,6 +142,10 @@ static cosy_op encode(const Inst &I) {
   case COSY_OP_CALL:
     Op.c = I.UpCall;
     break;
+  case COSY_OP_UPCALL:
+    Op.a = I.LiveFirst;
+    Op.c = I.LiveCount;
+    break;
   default:
     // ALU, SET and BR: no second register means a constant.
     if ((I.Op >= COSY_OP_ADD && I.Op <= COSY_OP_SET) || I.Op == COSY_OP_BR)

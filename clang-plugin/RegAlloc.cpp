@@ -4,7 +4,8 @@
 // Live ranges are lists of segments over the linear order of the code. Copies
 // are coalesced where the two ranges do not overlap, innermost loops first;
 // then every class takes the lowest register that is free in all its segments.
-// Few registers matter: a compound that leaves and comes back copies them all.
+// What is there during an up-call comes next to each other: a compound that leaves
+// for it and comes back copies the range of registers that has all of it.
 //
 // Position 2i is where operation i reads, 2i + 1 where it writes.
 //
@@ -35,7 +36,9 @@ private:
   void number();
   void computeRanges();
   void coalesce();
+  bool isAcross(Reg Cl) const;
   bool assign();
+  void findLive();
   void rename();
   void sequentialize(std::vector<Inst> &Out, const Inst &Copies);
 
@@ -48,8 +51,10 @@ private:
   Code &C;
   std::vector<unsigned> Begin; ///< first operation of each block, and the end
   std::vector<Range> Ranges;
-  std::vector<Reg> Class;    ///< union-find
-  std::vector<Reg> Assigned; ///< by class
+  std::vector<unsigned> UpCalls; ///< their positions, ascending
+  std::vector<Reg> Class;        ///< union-find
+  std::vector<Reg> Assigned;     ///< by class
+  std::vector<Range> Files;      ///< what each register of the compound is used for
 };
 
 } // namespace
@@ -106,6 +111,8 @@ void Allocator::computeRanges() {
     for (Inst &I : C.Blocks[B].Insts) {
       I.forEachUse([&](Reg R) { Uses[R].push_back({B, Pos}); });
       I.forEachDef([&](Reg R) { Defs[R].push_back({B, Pos}); });
+      if (I.Op == COSY_OP_UPCALL)
+        UpCalls.push_back(2 * Pos);
       ++Pos;
     }
 
@@ -188,15 +195,29 @@ void Allocator::coalesce() {
   }
 }
 
+/// Is \p Cl read or written by an up-call, or kept through one?
+bool Allocator::isAcross(Reg Cl) const {
+  return any_of(Ranges[Cl], [&](const auto &Segment) {
+    // An up-call is at two positions.
+    auto It = llvm::lower_bound(UpCalls, Segment.first & ~1u);
+    return It != UpCalls.end() && *It < Segment.second;
+  });
+}
+
 /// \returns false if there are too few registers.
 bool Allocator::assign() {
   Assigned.assign(C.NumRegs, NoReg);
-  std::vector<Range> Files; // what each register of the compound is used for
+  std::vector<bool> Across(C.NumRegs);
+  for (Reg R = 0; R < C.NumRegs; ++R)
+    Across[R] = find(R) == R && isAcross(R);
+  unsigned FirstAcross = ~0u;
   auto Take = [&](Reg Cl, unsigned R) {
     if (R >= Files.size())
       Files.resize(R + 1);
     merge(Files[R], Ranges[Cl]);
     Assigned[Cl] = R;
+    if (Across[Cl])
+      FirstAcross = std::min(FirstAcross, R);
   };
   // Inputs first, those that are also outputs last of them, then the other
   // outputs: both are contiguous.
@@ -205,18 +226,21 @@ bool Allocator::assign() {
     if (!Ranges[find(R)].empty())
       Outs.insert(find(R));
   unsigned Next = 0;
-  for (Reg R : C.Inputs)
-    if (!Outs.count(find(R)))
-      Take(find(R), Next++);
+  for (bool Now : {false, true})
+    for (Reg R : C.Inputs)
+      if (!Outs.count(find(R)) && Across[find(R)] == Now)
+        Take(find(R), Next++);
   C.OutFirst = Next;
-  for (Reg R : C.Inputs)
-    if (Outs.count(find(R)))
-      Take(find(R), Next++);
-  for (Reg R : C.Outputs) {
-    Reg Cl = find(R);
-    if (Outs.count(Cl) && Assigned[Cl] == NoReg)
-      Take(Cl, Next++);
-  }
+  for (bool Now : {true, false})
+    for (Reg R : C.Inputs)
+      if (Outs.count(find(R)) && Across[find(R)] == Now)
+        Take(find(R), Next++);
+  for (bool Now : {true, false})
+    for (Reg R : C.Outputs) {
+      Reg Cl = find(R);
+      if (Outs.count(Cl) && Assigned[Cl] == NoReg && Across[Cl] == Now)
+        Take(Cl, Next++);
+    }
   C.NumOut = Next - C.OutFirst;
 
   std::vector<Reg> Rest;
@@ -224,19 +248,50 @@ bool Allocator::assign() {
     if (find(R) == R && Assigned[R] == NoReg && !Ranges[R].empty())
       Rest.push_back(R);
   llvm::sort(Rest, [&](Reg A, Reg B) {
-    return std::pair(Ranges[A].begin()->first, A) <
-           std::pair(Ranges[B].begin()->first, B);
+    return std::tuple(!Across[A], Ranges[A].begin()->first, A) <
+           std::tuple(!Across[B], Ranges[B].begin()->first, B);
   });
   for (Reg Cl : Rest) {
-    unsigned R = 0;
-    while (R < Files.size() && overlap(Files[R], Ranges[Cl]))
+    auto IsFree = [&](unsigned R) { return !overlap(Files[R], Ranges[Cl]); };
+    // The nearest one to the others of its kind.
+    unsigned Begin = Across[Cl] && FirstAcross != ~0u ? FirstAcross : 0;
+    unsigned R = Begin;
+    while (R < Files.size() && !IsFree(R))
       ++R;
+    if (R == Files.size()) {
+      unsigned Below = Begin;
+      while (Below && !IsFree(Below - 1))
+        --Below;
+      if (Below)
+        R = Below - 1;
+    }
     if (R >= COSY_MAX_REGS)
       return false;
     Take(Cl, R);
   }
   C.NumRegs = Files.size();
   return C.NumRegs <= COSY_MAX_REGS;
+}
+
+/// For each up-call the registers from the first to the last that is needed.
+void Allocator::findLive() {
+  unsigned Pos = 1;
+  for (Block &B : C.Blocks)
+    for (Inst &I : B.Insts) {
+      if (I.Op == COSY_OP_UPCALL) {
+        const Range Here{{2 * Pos, 2 * Pos + 2}};
+        Reg First = 0, End = 0;
+        for (Reg R = 0; R < Files.size(); ++R)
+          if (overlap(Here, Files[R])) {
+            First = End ? First : R;
+            End = R + 1;
+          }
+        // A count of 0 would be all.
+        I.LiveFirst = First;
+        I.LiveCount = std::max(End - First, std::min(C.NumRegs, 1u));
+      }
+      ++Pos;
+    }
 }
 
 /// Orders the moves of \p Copies so that none overwrites what another still
@@ -325,6 +380,7 @@ bool Allocator::run() {
   coalesce();
   if (!assign())
     return false;
+  findLive();
   rename();
   return true;
 }

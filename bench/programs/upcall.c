@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
  * upcall: a call back into native code in the middle of a compound, which leaves
- * the kernel and enters it again.
+ * the kernel and enters it again; upcall-200: in one that elsewhere has 200 values
+ * at once.
  */
 
 #include <cosy.h>
@@ -39,6 +40,38 @@ static uint64_t region(uint64_t count)
 	return (uint64_t)value;
 }
 
+#define TEN(X, n) X(n##0) X(n##1) X(n##2) X(n##3) X(n##4) X(n##5) X(n##6) X(n##7) X(n##8) X(n##9)
+#define HUNDRED(X, n) TEN(X, n##0) TEN(X, n##1) TEN(X, n##2) TEN(X, n##3) TEN(X, n##4) \
+	TEN(X, n##5) TEN(X, n##6) TEN(X, n##7) TEN(X, n##8) TEN(X, n##9)
+#define ALL(X) HUNDRED(X, 1) HUNDRED(X, 2)
+#define DECLARE(n) long v##n = values[n % 64];
+#define CHANGE(n) v##n = (v##n * 3 + i) % 101;
+#define ADD(n) + v##n
+
+static volatile long values[64];
+
+static uint64_t region200(uint64_t count)
+{
+	long (*function)(long) = callback;
+	long value = 0;
+	uint64_t i;
+
+	COSY_START;
+	for (i = 0; i < count; i++)
+		value = function(value);
+	/* Never. */
+	if (value < 0) {
+		ALL(DECLARE)
+		for (i = 0; i < 5; i++) {
+			ALL(CHANGE)
+			getpid();
+		}
+		value = 0 ALL(ADD);
+	}
+	COSY_END;
+	return (uint64_t)value;
+}
+
 static uint64_t expected(uint64_t count)
 {
 	return count;
@@ -60,6 +93,8 @@ int main(int argc, char **argv)
 {
 	static const struct bench benches[] = {
 		{ .name = "upcall", .per = "up-call", .count = 5000, .region = region,
+		  .expected = expected },
+		{ .name = "upcall-200", .per = "up-call", .count = 5000, .region = region200,
 		  .expected = expected },
 		{ .name = "ioctl", .per = "ioctl", .count = 5000, .region = empty_ioctl,
 		  .expected = expected },

@@ -168,6 +168,8 @@ static void make_op(struct input *in, const struct cosy_header *h,
 		break;
 	case COSY_FORM_UPCALL:
 		op->imm = imm & 0xff;
+		op->a = with_imm ? a : 0;
+		op->c = with_imm ? 1 : 0;
 		break;
 	case COSY_FORM_FUNCTION:
 		op->dst = dst;

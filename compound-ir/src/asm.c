@@ -899,6 +899,15 @@ static bool parse_fields(struct assembler *as, struct cosy_op *op)
 			return false;
 		op->imm = (cosy_s64)number;
 		use_upcall(as, number);
+		if (!accept(as, ','))
+			return true;
+		if (!parse_register(as, &op->a) || !expect_comma(as) ||
+		    !parse_below(as, COSY_MAX_REGS, "number of registers",
+				 &number))
+			return false;
+		op->c = (cosy_u16)number;
+		if (!as->have_regs && op->a + number > as->h.nregs)
+			as->h.nregs = (cosy_u16)(op->a + number);
 		return true;
 	case COSY_FORM_LOAD:
 		return parse_register(as, &op->dst) && expect_comma(as) &&

@@ -161,7 +161,7 @@ static unsigned int by_width(unsigned int first, unsigned int width)
 }
 
 static void decode_op(const struct cosy_op *op, struct cosy_insn *in,
-		      int nested, cosy_fast_find_fn *fast)
+		      cosy_u16 nregs, int nested, cosy_fast_find_fn *fast)
 {
 	bool back = in->disp < 0;
 
@@ -264,6 +264,9 @@ static void decode_op(const struct cosy_op *op, struct cosy_insn *in,
 		break;
 	case COSY_OP_UPCALL:
 		in->handler = COSY_H_UPCALL;
+		in->dst = op->a;
+		in->b = op->c ? op->c : nregs;
+		in->c = COSY_INSN_RANGE;
 		break;
 	case COSY_OP_CALL:
 		in->handler = COSY_H_FUNCTION;
@@ -336,13 +339,8 @@ void cosy_decode(const void *image, struct cosy_code *code, int nested,
 		in->c = op->c;
 		in->imm = op->imm;
 		set_target(in, pc, op->target);
-		decode_op(op, in, nested, fast);
+		decode_op(op, in, h->nregs, nested, fast);
 	}
 	fuse(code);
 	cosy_exec_link(code);
-}
-
-int cosy_pc_valid(const struct cosy_code *code, cosy_u32 pc)
-{
-	return pc < code->ninsns && code->insns[pc].c != COSY_INSN_SLOT;
 }

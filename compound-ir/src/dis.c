@@ -229,8 +229,12 @@ static void put_fields(const struct dis *d, const struct cosy_op *op)
 		fprintf(out, ".%u r%u, L%" PRIu32, op->width, op->a, op->target);
 		break;
 	case COSY_FORM_EXIT:
+		fprintf(out, " %" PRId64, op->imm);
+		break;
 	case COSY_FORM_UPCALL:
 		fprintf(out, " %" PRId64, op->imm);
+		if (op->c)
+			fprintf(out, ", r%u, %u", op->a, op->c);
 		break;
 	case COSY_FORM_LOAD:
 		fprintf(out, ".%u r%u, [", op->width, op->dst);

@@ -105,6 +105,8 @@ enum cosy_handler {
  *			of bits above the value
  * calls, FUNCTION	the number of ARG slots, and COSY_INSN_LIBC
  *			b holds the hints; FAST: disp is the number of the path
+ * UPCALL		COSY_INSN_RANGE: dst is the first register of its range,
+ *			b how many there are
  * SLOT			COSY_INSN_SLOT
  *
  * The imm of SWITCH is the number of CASE slots; that of FUNCTION holds the
@@ -117,7 +119,6 @@ enum cosy_handler {
 #define COSY_INSN_HINTS(in)	((in)->b)
 #define COSY_INSN_FUNCTION(in)	((in)->imm & 0xffff)
 #define COSY_INSN_UPCALL(in)	((in)->imm >> 16)
-#define COSY_INSN_SLOT		0xffff
 
 /* cosy_decode() has set the handlers to enum cosy_handler: make them places. */
 void cosy_exec_link(struct cosy_code *code);

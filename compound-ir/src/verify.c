@@ -89,6 +89,7 @@ enum {
 	TARGET	= 1 << 10,
 	IMM	= 1 << 11,
 	C_HINTS	= 1 << 12,	/* c is a set of hints */
+	RANGE	= 1 << 13,	/* c registers from a on; all if c is 0 */
 };
 
 static const cosy_u16 form_fields[] = {
@@ -112,7 +113,7 @@ static const cosy_u16 form_fields[] = {
 	[COSY_FORM_BULKR]	= DST | A | B | C,
 	[COSY_FORM_STRING]	= DST | A | B,
 	[COSY_FORM_CALL]	= DST | IMM | COUNT | C_HINTS,
-	[COSY_FORM_UPCALL]	= IMM,
+	[COSY_FORM_UPCALL]	= RANGE | IMM,
 	[COSY_FORM_FUNCTION]	= DST | IMM | COUNT | C_COUNT,
 };
 
@@ -155,7 +156,7 @@ static int verify_fields(const struct cosy_header *h, const struct cosy_op *op,
 		if (op->a >= h->nregs &&
 		    !(op->a == COSY_NONE && fields & A_NONE))
 			return REJECT_OP(a, "register number too large");
-	} else if (op->a) {
+	} else if (op->a && !(fields & RANGE)) {
 		return REJECT_OP(a, "unused field is not zero");
 	}
 	if (fields & B) {
@@ -171,7 +172,7 @@ static int verify_fields(const struct cosy_header *h, const struct cosy_op *op,
 	} else if (fields & C_HINTS) {
 		if (op->c >> COSY_NR_HINTS)
 			return REJECT_OP(c, "unknown hint");
-	} else if (op->c && !(fields & C_COUNT)) {
+	} else if (op->c && !(fields & (C_COUNT | RANGE))) {
 		return REJECT_OP(c, "unused field is not zero");
 	}
 	if (fields & COND) {
@@ -210,6 +211,12 @@ static int verify_imm(const struct cosy_header *h, const struct cosy_op *op,
 	case COSY_FORM_UPCALL:
 		if (op->imm < 0 || op->imm >= h->nupcalls)
 			return REJECT_OP(imm, "up-call number too large");
+		if (op->a && !op->c)
+			return REJECT_OP(a, "unused field is not zero");
+		if (op->a > h->nregs)
+			return REJECT_OP(a, "register number too large");
+		if (op->c > h->nregs - op->a)
+			return REJECT_OP(c, "register number too large");
 		return 0;
 	case COSY_FORM_FUNCTION:
 		if (op->imm < 0 || op->imm >= h->nfunctions)

@@ -123,8 +123,6 @@ static __always_inline bool cosy_run_read(struct cosy_run *run,
 	cosy_unsafe_get_u64(&run->frame, &urun->frame, fault);
 	cosy_unsafe_get_u64(&st->errno_addr, &urun->errno_addr, fault);
 	cosy_unsafe_get_u64((u64 *)&run->pc, (u64 __user *)&urun->pc, fault);
-	cosy_unsafe_get_u64(&run->limit, &urun->limit, fault);
-	cosy_unsafe_get_u64(&st->calls, &urun->calls, fault);
 	cosy_unsafe_get_u64((u64 *)&run->flags, (u64 __user *)&urun->flags,
 			    fault);
 	user_access_end();
@@ -153,8 +151,8 @@ fault:
 }
 
 /*
- * Read @n of the @size registers of a frame. A few are read without counting,
- * which may be some more.
+ * Read @n of the @size registers from @frame on. A few are read without
+ * counting, which may be some more.
  */
 static __always_inline bool cosy_regs_read(u64 *regs, const u64 __user *frame,
 					   unsigned int n, unsigned int size)
@@ -196,9 +194,9 @@ fault:
 	return false;
 }
 
-/* Write @n registers; mostly there is one output. */
-static __always_inline bool cosy_regs_write(u64 __user *frame, const u64 *regs,
-					    unsigned int n)
+/* Write the @n outputs; mostly there is one. */
+static __always_inline bool cosy_outputs_write(u64 __user *frame,
+					       const u64 *regs, unsigned int n)
 {
 	const void __user *p = frame;
 
@@ -207,6 +205,47 @@ static __always_inline bool cosy_regs_write(u64 __user *frame, const u64 *regs,
 	if (!cosy_user_begin(&p, sizeof(*regs)))
 		return false;
 	unsafe_put_user(*regs, (u64 __user *)p, fault);
+	user_access_end();
+	return true;
+fault:
+	user_access_end();
+	return false;
+}
+
+/* Write @n of the @size registers from @frame on, as cosy_regs_read() reads. */
+static __always_inline bool cosy_regs_write(u64 __user *frame, const u64 *regs,
+					    unsigned int n, unsigned int size)
+{
+	const void __user *p = frame;
+
+	if (n > FEW_REGS || size < FEW_REGS)
+		return cosy_regs_write_all(frame, regs, n);
+	if (!cosy_user_begin(&p, FEW_REGS * sizeof(*regs)))
+		return false;
+	frame = (u64 __user *)p;
+	unsafe_put_user(regs[0], &frame[0], fault);
+	unsafe_put_user(regs[1], &frame[1], fault);
+	unsafe_put_user(regs[2], &frame[2], fault);
+	unsafe_put_user(regs[3], &frame[3], fault);
+	user_access_end();
+	return true;
+fault:
+	user_access_end();
+	return false;
+}
+
+/* Tell that the run is left for an up-call; two 32-bit fields as one word. */
+static __always_inline bool cosy_run_write_upcall(struct cosy_run __user *urun,
+						  const struct cosy_state *st)
+{
+	const void __user *p = urun;
+
+	if (!cosy_user_begin(&p, sizeof(*urun)))
+		return false;
+	urun = (struct cosy_run __user *)p;
+	unsafe_put_user((u64)COSY_UPCALL << 32 | st->pc,
+			(u64 __user *)&urun->pc, fault);
+	unsafe_put_user(st->value, &urun->value, fault);
 	user_access_end();
 	return true;
 fault:
@@ -256,7 +295,7 @@ fault:
 static u64 cosy_run_limit(const struct cosy_run *run,
 			  const struct cosy_code *code)
 {
-	if (run->limit || run->flags & COSY_RUN_LIMIT)
+	if (run->flags & COSY_RUN_LIMIT)
 		return min_t(u64, run->limit, S64_MAX);
 	return code->limit;
 }
@@ -295,9 +334,11 @@ static noinline enum cosy_status cosy_execute_on(const struct cosy_code *code,
 }
 
 /* Entered for the first time, at pc 0 with status COSY_DONE. */
-static bool cosy_run_fresh(const struct cosy_run *run)
+static __always_inline bool cosy_run_fresh(const struct cosy_run *run)
 {
-	return !run->pc && run->status == COSY_DONE;
+	BUILD_BUG_ON(COSY_DONE != 0 || offsetof(struct cosy_run, status) !=
+		     offsetof(struct cosy_run, pc) + 4);
+	return likely(!*(const u64 *)&run->pc);
 }
 
 /*
@@ -342,20 +383,33 @@ static __always_inline void cosy_regs_clear(u64 *regs, unsigned int from,
 	u64 zero = 0;
 
 	OPTIMIZER_HIDE_VAR(zero);
-	for (; from < to; from += CLEAR_STEP) {
+	do {
 		regs[from] = zero;
 		regs[from + 1] = zero;
 		regs[from + 2] = zero;
 		regs[from + 3] = zero;
-	}
+		from += CLEAR_STEP;
+	} while (unlikely(from < to));
 }
 
-/* Entered for the first time, without flags or limits: nearly all entries. */
+/* Entered without flags or limits, as nearly always. */
 static __always_inline bool cosy_run_plain(const struct cosy_run *run)
 {
-	BUILD_BUG_ON(COSY_DONE != 0);
-	return likely(!(run->pc | run->status | run->flags | run->slice |
-			run->limit));
+	BUILD_BUG_ON(offsetof(struct cosy_run, slice) !=
+		     offsetof(struct cosy_run, flags) + 4);
+	return likely(!*(const u64 *)&run->flags);
+}
+
+/* Not 0 if a run leaves more behind than its registers. */
+static __always_inline u64 cosy_run_leavings(const struct cosy_state *st)
+{
+	return st->env.nprivate | (unsigned long)st->env.borrowed |
+	       (cosy_seccomp_state() ^ st->env.seccomp);
+}
+
+static __always_inline bool cosy_runs_limited(void)
+{
+	return unlikely(READ_ONCE(max_run_ms) | READ_ONCE(max_run_operations));
 }
 
 /*
@@ -378,11 +432,13 @@ static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 				      enum cosy_status status)
 {
 	u64 __user *frame = u64_to_user_ptr(run->frame);
+	struct cosy_range live = { 0, code->nregs };
 	u64 limit = cosy_run_limit(run, code);
 	struct cosy_used used = { .left = limit };
 	int flags = run->flags;
 	bool barred;
 	loff_t ret;
+	u64 calls;
 
 	used.left -= min_t(u64, limit, COSY_FIRST_CHUNK) - st->budget;
 	if (status == COSY_LIMIT)
@@ -403,52 +459,89 @@ static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 			return cosy_state_lost();
 		ret = barred ? COSY_RUN_BARRED : COSY_RUN_DONE | st->value;
 	} else {
-		if (!cosy_regs_write_all(frame, st->regs, code->nregs))
+		if (status == COSY_UPCALL)
+			live = cosy_live_range(code, st->pc);
+		if (!cosy_regs_write_all(frame + live.first,
+					 st->regs + live.first, live.count))
 			return cosy_state_lost();
 		if (status == COSY_RESULT)
 			ret = st->value;
 		else
 			ret = barred ? COSY_RUN_BARRED : COSY_RUN_LEFT;
-		if (unlikely(READ_ONCE(max_run_ms) |
-			     READ_ONCE(max_run_operations)))
+		if (cosy_runs_limited())
 			flags = cosy_run_account(urun, run, limit - used.left,
 						 used.cpu_time);
 		if (flags < 0)
 			return cosy_state_lost();
+	}
+	if (flags & COSY_RUN_COUNT) {
+		if (get_user(calls, &urun->calls))
+			return cosy_state_lost();
+		st->calls += calls;
 	}
 	if (!cosy_run_write(urun, flags, st, status, used.left))
 		return cosy_state_lost();
 	return ret;
 }
 
+/* Left for an up-call, and there is nothing else to tell. */
+static noinline loff_t cosy_run_upcall(const struct cosy_code *code,
+				       const struct cosy_run *run,
+				       const struct cosy_state *st,
+				       struct cosy_run __user *urun)
+{
+	struct cosy_range live = cosy_live_range(code, st->pc);
+	u64 __user *frame = u64_to_user_ptr(run->frame);
+
+	if (!cosy_regs_write(frame + live.first, st->regs + live.first,
+			     live.count, code->nregs - live.first) ||
+	    !cosy_run_write_upcall(urun, st))
+		return cosy_state_lost();
+	return COSY_RUN_LEFT;
+}
+
 /*
- * Run a compound from @run's pc on. @regs has room for MORE_REGS more than its
- * registers. Returns what the entry returns.
+ * Run a compound from @run's pc on. @regs are all 0, or have room for MORE_REGS
+ * more than the compound's registers. @begins: known to be entered for the first
+ * time, else that is looked up. Returns what the entry returns.
  */
 static __always_inline loff_t
 cosy_compound_run(const struct cosy_compound *compound,
-		  const struct cosy_run *run, bool plain,
+		  const struct cosy_run *run, bool begins, bool plain,
 		  struct cosy_state *st, struct cosy_run __user *urun,
-		  u64 *regs)
+		  u64 *regs, bool zeroed)
 {
 	const struct cosy_code *code = &compound->code;
 	u64 __user *frame = u64_to_user_ptr(run->frame);
-	unsigned int nread = code->nregs;
+	struct cosy_range live = { 0, code->ninputs };
 	enum cosy_status status;
 
-	if (plain || cosy_run_fresh(run))
-		nread = code->ninputs;
-	if (!cosy_regs_read(regs, frame, nread, code->nregs))
-		return cosy_refuse(run, urun, -EFAULT);
-	cosy_regs_clear(regs, nread, code->nregs + 1);
+	if (!begins && !cosy_run_fresh(run))
+		live = cosy_live_range(code, run->pc);
+	if (zeroed) {
+		if (!cosy_regs_read_all(regs + live.first, frame + live.first,
+					live.count))
+			return cosy_refuse(run, urun, -EFAULT);
+	} else {
+		if (live.first)
+			cosy_regs_clear(regs, 0, live.first);
+		if (!cosy_regs_read(regs + live.first, frame + live.first,
+				    live.count, code->nregs - live.first))
+			return cosy_refuse(run, urun, -EFAULT);
+		cosy_regs_clear(regs, live.first + live.count, code->nregs + 1);
+	}
 
 	st->regs = regs;
-	st->pc = plain ? 0 : run->pc;
+	st->pc = begins ? 0 : run->pc;
 	st->budget = compound->first;
-	if (!plain && (run->limit || run->flags & COSY_RUN_LIMIT))
-		st->budget = min_t(u64, run->limit, COSY_FIRST_CHUNK);
+	if (!plain) {
+		/* Of plain runs they are not asked for, and begin as anything. */
+		st->calls = 0;
+		st->env.functions = 0;
+		if (run->flags & COSY_RUN_LIMIT)
+			st->budget = min_t(u64, run->limit, COSY_FIRST_CHUNK);
+	}
 	st->env.compound = compound;
-	st->env.functions = 0;
 	/* A call that is given too few arguments must not see our stack. */
 	st->env.regs.di = 0;
 	st->env.regs.si = 0;
@@ -461,13 +554,14 @@ cosy_compound_run(const struct cosy_compound *compound,
 	st->env.borrowed = NULL;
 
 	status = cosy_exec(code, st);
-	/* Only a plain run that is done, and leaves nothing, need not be told so. */
-	if (!plain || unlikely(status | st->env.nprivate) ||
-	    unlikely(cosy_seccomp_state() != st->env.seccomp) ||
-	    unlikely(st->env.borrowed))
+	if (unlikely(!plain || status | cosy_run_leavings(st))) {
+		if (plain && status == COSY_UPCALL && !cosy_run_leavings(st) &&
+		    !cosy_runs_limited())
+			return cosy_run_upcall(code, run, st, urun);
 		return cosy_run_leave(code, run, st, urun, status);
-	if (!cosy_regs_write(frame + code->out_first, regs + code->out_first,
-			     code->nout))
+	}
+	if (!cosy_outputs_write(frame + code->out_first, regs + code->out_first,
+				code->nout))
 		return cosy_state_lost();
 	return COSY_RUN_DONE | st->value;
 }
@@ -477,20 +571,21 @@ static loff_t cosy_run_on_heap(const struct cosy_compound *compound,
 			       struct cosy_state *st,
 			       struct cosy_run __user *urun)
 {
-	u64 *regs = kvmalloc_array(compound->code.nregs + MORE_REGS,
-				   sizeof(*regs), COSY_GFP);
+	u64 *regs = kvcalloc(compound->code.nregs + 1, sizeof(*regs),
+			     COSY_GFP);
 	loff_t ret;
 
 	if (!regs)
 		return cosy_refuse(run, urun, -ENOMEM);
-	ret = cosy_compound_run(compound, run, false, st, urun, regs);
+	ret = cosy_compound_run(compound, run, false, cosy_run_plain(run), st,
+				urun, regs, true);
 	kvfree(regs);
 	return ret;
 }
 
 /* Any run of any compound; @regs is for those that have few registers. */
 static noinline loff_t cosy_run_any(const struct cosy_compound *compound,
-				    const struct cosy_run *run,
+				    struct cosy_run *run,
 				    struct cosy_state *st,
 				    struct cosy_run __user *urun, u64 *regs)
 {
@@ -501,9 +596,12 @@ static noinline loff_t cosy_run_any(const struct cosy_compound *compound,
 		return cosy_refuse(run, urun, -EINVAL);
 	if (!cosy_pc_valid(&compound->code, run->pc))
 		return cosy_refuse(run, urun, -EINVAL);
+	if (run->flags & COSY_RUN_LIMIT && get_user(run->limit, &urun->limit))
+		return cosy_refuse(run, urun, -EFAULT);
 	if (compound->code.nregs > STACK_REGS)
 		return cosy_run_on_heap(compound, run, st, urun);
-	return cosy_compound_run(compound, run, false, st, urun, regs);
+	return cosy_compound_run(compound, run, false, cosy_run_plain(run), st,
+				 urun, regs, false);
 }
 
 /**
@@ -546,8 +644,10 @@ loff_t cosy_run_llseek(struct file *file, loff_t offset, int whence)
 	compound = cosy_compound_get(file->private_data, run.handle);
 	if (!compound)
 		return cosy_refuse(&run, urun, -ENOENT);
-	if (cosy_run_plain(&run) && compound->code.nregs <= STACK_REGS)
-		ret = cosy_compound_run(compound, &run, true, &st, urun, regs);
+	if (compound->code.nregs <= STACK_REGS && cosy_run_fresh(&run) &&
+	    cosy_run_plain(&run))
+		ret = cosy_compound_run(compound, &run, true, true, &st, urun,
+					regs, false);
 	else
 		ret = cosy_run_any(compound, &run, &st, urun, regs);
 	cosy_compound_put(compound);

@@ -55,15 +55,28 @@ static inline long enter(struct cosy_run *run)
 			COSY_RUN_WHENCE);
 }
 
+/*
+ * Where errno is, from the thread pointer: the same in all threads, since libc is
+ * loaded with the program. Set before any region has COSY_MODE_LOADED: asking
+ * libc at every entry would be a call.
+ */
+static ptrdiff_t errno_offset;
+
+static inline uintptr_t thread_pointer(void)
+{
+	return (uintptr_t)__builtin_thread_pointer();
+}
+
 static inline void prepare_run(struct cosy_run *run, uint64_t handle,
 			       uint64_t *frame, uint32_t flags)
 {
 	run->handle = handle;
 	run->frame = (uintptr_t)frame;
-	run->errno_addr = (uintptr_t)&errno;
+	run->errno_addr = thread_pointer() +
+			  (uintptr_t)__atomic_load_n(&errno_offset,
+						     __ATOMIC_RELAXED);
 	run->pc = 0;
 	run->status = COSY_DONE;
-	run->limit = 0;
 	run->flags = flags;
 	run->slice = 0;
 }
@@ -260,7 +273,6 @@ static void limit_entry(struct cosy_run *run, const struct cosy_limiter *limiter
 	const struct cosy_limits *limits = limiter->limits;
 
 	run->flags &= COSY_RUN_COUNT;
-	run->limit = 0;
 	run->slice = 0;
 	if (!limits)
 		return;
@@ -399,6 +411,9 @@ static int64_t run_in_kernel(struct cosy_region *region,
 		}
 		handle = __atomic_load_n(&region->handle, __ATOMIC_ACQUIRE);
 	}
+	__atomic_store_n(&errno_offset,
+			 (ptrdiff_t)((uintptr_t)&errno - thread_pointer()),
+			 __ATOMIC_RELAXED);
 	if (!held->counts && !region->limits)
 		__atomic_store_n(&region->mode, COSY_MODE_LOADED,
 				 __ATOMIC_RELEASE);
@@ -461,6 +476,25 @@ static __attribute__((noinline)) int64_t decide(struct cosy_region *region,
 	}
 }
 
+/*
+ * Go on after the first entry of a run without limits, which nobody counts: what
+ * resume() does, too, among much else.
+ */
+static __attribute__((noinline)) int64_t
+resume_plain(struct cosy_region *region, uint64_t *frame, struct cosy_run *run,
+	     long ret)
+{
+	while (ret == (long)COSY_RUN_LEFT && run->status == COSY_UPCALL &&
+	       !(run->flags | region->nfunctions)) {
+		region->thunks[run->value](frame);
+		run->status = COSY_AGAIN;
+		ret = enter(run);
+	}
+	if (likely(entry_done(ret)))
+		return (uint32_t)ret;
+	return resume(region, frame, run, &(struct cosy_limiter){ 0 }, ret);
+}
+
 COSY_EXPORT int64_t cosy_region_run(struct cosy_region *region, uint64_t *frame)
 {
 	struct cosy_run run;
@@ -474,7 +508,7 @@ COSY_EXPORT int64_t cosy_region_run(struct cosy_region *region, uint64_t *frame)
 	ret = enter(&run);
 	if (likely(entry_done(ret)))
 		return (uint32_t)ret;
-	return resume(region, frame, &run, &(struct cosy_limiter){ 0 }, ret);
+	return resume_plain(region, frame, &run, ret);
 }
 
 /*

@@ -223,6 +223,8 @@ static void check_header(void)
 
 static void check_ops(void)
 {
+	struct image image;
+
 	BAD(ops[MOV].code, COSY_NR_OPS, "unknown operation");
 	BAD(ops[MOV].code, 255, "unknown operation");
 	BAD(ops[MOV].code, COSY_OP_ARG, "slot belongs to no operation");
@@ -317,6 +319,19 @@ static void check_ops(void)
 
 	BAD(ops[UPCALL].imm, -1, "up-call number too large");
 	BAD(ops[UPCALL].imm, 2, "up-call number too large");
+	BAD(ops[UPCALL].a, 1, "unused field is not zero");
+	BAD(ops[UPCALL].b, 1, "unused field is not zero");
+	GOOD(ops[UPCALL].c, NREGS);
+	BAD(ops[UPCALL].c, NREGS + 1, "register number too large");
+	BAD(ops[UPCALL].c, 0xffff, "register number too large");
+	image = fresh();
+	image.ops[UPCALL].a = NREGS - 1;
+	image.ops[UPCALL].c = 2;
+	rejected(&image, good.h.size, offsetof(struct image, ops[UPCALL].c),
+		 "register number too large", "the last register and one behind it");
+	image.ops[UPCALL].a = NREGS + 1;
+	rejected(&image, good.h.size, offsetof(struct image, ops[UPCALL].a),
+		 "register number too large", "registers behind the last");
 	BAD_AT(h.nfunctions, 4, ops[FUNCTION].imm, "function number too large");
 	BAD(ops[FUNCTION].imm, -1, "function number too large");
 	BAD(ops[FUNCTION].imm, 5, "function number too large");

@@ -138,7 +138,8 @@ static void test_limit(int dev)
 	static const __u64 limits[] = { 1, 9, 10, 11, 100, 1023, 1024, 1025, 5000,
 					100000, 5000000 };
 	unsigned int wrong = 0, i;
-	struct cosy_run run = { .handle = handle, .frame = (__u64)(uintptr_t)frame };
+	struct cosy_run run = { .handle = handle, .frame = (__u64)(uintptr_t)frame,
+				.flags = COSY_RUN_LIMIT };
 	long ret;
 
 	for (i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
@@ -152,6 +153,7 @@ static void test_limit(int dev)
 			memset(frame, 0, sizeof(frame));
 			run.pc = 0;
 			run.status = COSY_DONE;
+			run.limit = limits[i];
 			ret = enter(dev, &run);
 		}
 		if (ret != COSY_RUN_LEFT || run.status != COSY_LIMIT || run.pc != 0) {

@@ -154,6 +154,7 @@ static void *corrupt_loader(void *arg)
 		run.handle = load.handle;
 		run.frame = (__u64)(uintptr_t)shared_frame;
 		run.limit = 10000;
+		run.flags = COSY_RUN_LIMIT;
 		enter(dev, &run);
 		ioctl(dev, COSY_IOC_UNLOAD, &load.handle);
 	}

@@ -76,12 +76,50 @@ typedef cosy_s32 cosy_fast_find_fn(const struct cosy_op *op);
 void cosy_decode(const void *image, struct cosy_code *code, int nested,
 		 cosy_fast_find_fn *fast);
 
+/* What c is in an ARG or CASE slot, and in an UPCALL. */
+#define COSY_INSN_SLOT		0xffff
+#define COSY_INSN_RANGE		0xfffe
+
 /**
  * cosy_pc_valid() - may execution begin at slot @pc?
+ * @code: decoded compound
+ * @pc:	  slot
  *
  * Return: nonzero if @pc is inside @code and is an operation, not an ARG or
  * CASE slot.
  */
-int cosy_pc_valid(const struct cosy_code *code, cosy_u32 pc);
+static inline int cosy_pc_valid(const struct cosy_code *code, cosy_u32 pc)
+{
+	return pc < code->ninsns && code->insns[pc].c != COSY_INSN_SLOT;
+}
+
+/**
+ * struct cosy_range - some of a compound's registers
+ * @first: the first of them
+ * @count: their number
+ */
+struct cosy_range {
+	cosy_u16 first;
+	cosy_u16 count;
+};
+
+/**
+ * cosy_live_range() - which registers matter where execution goes on
+ * @code: decoded compound
+ * @pc:	  slot at which it was left or is taken up, cosy_pc_valid()
+ *
+ * Return: behind an UPCALL those it names, which its native code may read and
+ * write; all elsewhere.
+ */
+static inline struct cosy_range cosy_live_range(const struct cosy_code *code,
+						cosy_u32 pc)
+{
+	struct cosy_range all = { 0, code->nregs };
+	const struct cosy_insn *before = &code->insns[pc] - 1;
+
+	if (!pc || before->c != COSY_INSN_RANGE)
+		return all;
+	return (struct cosy_range){ before->dst, before->b };
+}
 
 #endif /* COSY_DECODE_H */

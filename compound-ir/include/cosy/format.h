@@ -80,7 +80,7 @@ enum cosy_form {
 	COSY_FORM_BULKR,	/* dst, a, b, c */
 	COSY_FORM_STRING,	/* dst, a, b */
 	COSY_FORM_CALL,		/* dst, imm, width = number of ARG slots, c = hints */
-	COSY_FORM_UPCALL,	/* imm < nupcalls */
+	COSY_FORM_UPCALL,	/* imm < nupcalls, c registers from a on, or all */
 	COSY_FORM_FUNCTION,	/* dst, imm < nfunctions, c < nupcalls, width =
 				   number of ARG slots */
 };
@@ -132,7 +132,7 @@ enum cosy_hint {
  * @width:  operand width in bytes (1, 2, 4 or 8) or number of ARG slots
  * @dst:    register written
  * @a: @b: @c: registers read; b may be COSY_NONE where the form says so; c is a
- *	    number of slots or hints (enum cosy_hint) in some forms
+ *	    number of slots or registers, or hints (enum cosy_hint), in some forms
  * @cond:   enum cosy_cond
  * @target: slot a branch goes to
  * @imm:    constant

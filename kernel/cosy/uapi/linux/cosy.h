@@ -18,7 +18,7 @@
  *
  * What the entry returns:
  *	COSY_RUN_DONE | exit	  done by that exit; the outputs are in the frame
- *	COSY_RUN_LEFT		  left early; status, value and pc say how, all
+ *	COSY_RUN_LEFT		  left early; status, value and pc say how, the
  *				  registers are in the frame
  *	COSY_RUN_BARRED		  either of them, status tells which (done: value is
  *				  the exit), and a seccomp filter that came
@@ -91,15 +91,17 @@ struct cosy_function_failure {
  * @handle:	from COSY_IOC_LOAD
  * @frame:	address of nregs 64-bit registers. Entered with pc 0 and status
  *		COSY_DONE only the inputs are used, otherwise all; only the
- *		outputs are written when done, all when left early
+ *		outputs are written when done, all when left early. For an
+ *		up-call, and behind it, "all" is the range it names
  * @errno_addr: address of the calling thread's errno
  * @pc:		slot to begin at; out: where to resume
  * @status:	enum cosy_status; COSY_DONE, COSY_AGAIN or COSY_RESULT on entry,
- *		written when left early, and when done if it was not COSY_DONE
+ *		written when left early; when done it may be or not, except that it
+ *		is with COSY_RUN_BARRED
  * @value:	out, with status
- * @limit:	operations this entry may execute, 0 for the compound's own limit.
- *		With COSY_RUN_LIMIT 0 is 0, and when left early what remains of
- *		it is written: below 0, if it was left for that
+ * @limit:	with COSY_RUN_LIMIT: operations this entry may execute, in place of
+ *		the compound's own limit; when left early what remains of it is
+ *		written: below 0, if it was left for that
  * @calls:	in/out: system calls made are added, if COSY_RUN_COUNT is set
  * @flags:	COSY_RUN_COUNT, COSY_RUN_LIMIT; out: COSY_RUN_CAPPED
  * @slice:	milliseconds of CPU time after which this entry leaves, if that is
