@@ -86,12 +86,16 @@ protected:
         Options.NoFast = true;
         continue;
       }
+      if (Arg == "no-outline") {
+        Options.NoOutline = true;
+        continue;
+      }
       clang::DiagnosticsEngine &D = CI.getDiagnostics();
       D.Report(D.getCustomDiagID(
           clang::DiagnosticsEngine::Error,
           "unknown option '%0' of the cosy plugin; there are "
-          "-fplugin-arg-cosy-dump, -fplugin-arg-cosy-no-fast and "
-          "-fplugin-arg-cosy-Wcosy-*, see cosy-regions(7)"))
+          "-fplugin-arg-cosy-dump, -fplugin-arg-cosy-no-fast, "
+          "-fplugin-arg-cosy-no-outline and -fplugin-arg-cosy-Wcosy-*, see cosy-regions(7)"))
           << Arg;
       return false;
     }

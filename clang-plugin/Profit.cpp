@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Profit.cpp - What a region gains from being a compound -------------===//
 #include "Profit.h"
+#include "Costs.h"
 #include "Diagnostics.h"
 #include "Function.h"
+#include "Outline.h"
 #include "SystemCalls.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
@@ -13,27 +15,14 @@ using namespace llvm;
 
 namespace cosy {
 
-//===----------------------------------------------------------------------===//
-// Costs, in guest instructions (./cosy bench; docs/porting.md has the table)
-//===----------------------------------------------------------------------===//
-
-constexpr unsigned EntryCost = 577;  ///< bench fit: 594 - 17
-constexpr unsigned CallSaves = 169;  ///< bench fit: 305.3 - 136.5
-constexpr unsigned UpCallCost = 670; ///< bench upcall: 676 - 6
-
-/// At most so much is saved by a call for which there may be a fast path: the
-/// 4 KiB of a name that are not cleared, the descriptor that is not looked up.
-constexpr unsigned NameCallSaves = 1600;
-constexpr unsigned FileCallSaves = 600;
-
-/// What \p I costs more than natively (bench op).
+/// What \p I costs more than natively.
 static unsigned operationCost(const Inst &I) {
   switch (I.Op) {
   case COSY_OP_LOAD:
   case COSY_OP_STORE:
-    return 15;
+    return MemoryCost;
   case COSY_OP_LOOP:
-    return 18;
+    return LoopCost;
   case COSY_OP_SYS:
   case COSY_OP_LIBC:
   case COSY_OP_UPCALL:
@@ -41,7 +30,7 @@ static unsigned operationCost(const Inst &I) {
   case COSY_OP_EXIT:
     return 0; // counted as such
   default:
-    return 7;
+    return OperationCost;
   }
 }
 
@@ -203,7 +192,7 @@ static void explainLoop(const Region &R, const Loop &L, const Estimate &E,
   if (W.AnyNumber || W.MaxSaved >= W.MinUpCalls * UpCallCost)
     return;
   for (const UpCall &U : UpCalls.Calls)
-    if (L.contains(U.Culprit) && !isUserFunctionCall(*U.Culprit)) {
+    if (L.contains(U.Insts.front()) && !isUserFunctionCall(*U.Culprit)) {
       reportWarning(Warning::UpCallInLoop, *R.Host,
                     U.Culprit->getDebugLoc() ? U.Culprit->getDebugLoc().get() : R.Loc,
                     "each round of this loop leaves the kernel, here for the " +
@@ -249,6 +238,8 @@ std::string upCallAdvice(const Instruction &I) {
                      " instructions, what " +
                      std::to_string((UpCallCost + CallSaves - 1) / CallSaves) +
                      " system calls save; ";
+  if (outlinedPieceOf(I))
+    return Cost + "do it before or behind the region";
   auto *CB = dyn_cast<CallBase>(&I);
   if (!CB)
     return Cost + (I.isAtomic() ? "plain and relaxed accesses are operations"

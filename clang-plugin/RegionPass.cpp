@@ -7,6 +7,7 @@
 #include "Function.h"
 #include "Host.h"
 #include "Locals.h"
+#include "Outline.h"
 #include "Profit.h"
 #include "RegAlloc.h"
 #include "Region.h"
@@ -309,6 +310,10 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
           return any_of(Pristine, [F](auto &P) { return P.second == F; });
         });
   simplifySource(*R.Source, FAM);
+  // What runs natively is not counted.
+  SmallVector<Function *, 0> Pieces;
+  if (!Options.NoOutline && !R.Options.countsRuns())
+    Pieces = outlinePieces(*R.Source, FAM);
 
   C.NumOutputs = R.Outputs.size();
   for (const PrivateLocal &L : Locals)
@@ -327,6 +332,8 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
                 C.Sel.C, C.Sel.Inputs, Locals);
   FAM.clear(*R.Source, R.Source->getName());
   R.Source->eraseFromParent();
+  for (Function *Piece : Pieces)
+    Piece->eraseFromParent();
   return true;
 }
 

@@ -13,6 +13,7 @@ namespace cosy {
 struct RegionOptions {
   bool Dump = false; ///< print compounds as text on standard error
   bool NoFast = false; ///< make each call as it is
+  bool NoOutline = false; ///< do natively only what has no operation
   /// How -fprofile-instr-generate counts, where that is known here.
   std::optional<llvm::InstrProfOptions> Profile;
 };

@@ -238,7 +238,7 @@ bool isHostComputed(const Instruction &I) {
          CI->arg_empty();
 }
 
-static bool isExit(const Instruction &I) {
+bool isExit(const Instruction &I) {
   auto *CB = dyn_cast<CallBase>(&I);
   return CB && CB->getCalledFunction() &&
          CB->getCalledFunction()->getName() == ExitMarker;

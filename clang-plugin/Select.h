@@ -48,6 +48,9 @@ bool isSystemCall(const llvm::Instruction &I);
 /// Is \p I the test whether the region has to end?
 bool isStopTest(const llvm::Instruction &I);
 
+/// Is \p I where the compound is done?
+bool isExit(const llvm::Instruction &I);
+
 /// Is \p I computed by the host before it runs the compound: the address of a
 /// local or thread-local variable or of errno?
 bool isHostComputed(const llvm::Instruction &I);

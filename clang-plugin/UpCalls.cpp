@@ -2,13 +2,17 @@
 //===- UpCalls.cpp - What a compound leaves to native code ----------------===//
 #include "UpCalls.h"
 #include "Function.h"
+#include "Outline.h"
 #include "Select.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
 
@@ -16,15 +20,20 @@ using namespace llvm;
 
 namespace cosy {
 
-/// Up-calls with at most this many operations between them become one.
-constexpr unsigned MaxGap = 12;
+/// Of two instructions in one up-call, does \p A say more about why it is one?
+static bool saysMore(const Instruction &A, const Instruction &B) {
+  auto Rank = [](const Instruction &I) {
+    return isa<CallBase>(I) ? outlinedPieceOf(I) ? 1 : 2 : 0;
+  };
+  return Rank(A) > Rank(B);
+}
 
 static UpCallList group(Function &Source) {
   const DataLayout &DL = Source.getDataLayout();
   UpCallList List;
   for (BasicBlock &BB : Source) {
     UpCall Cur;
-    SmallVector<Instruction *, MaxGap> Gap;
+    SmallVector<Instruction *, 16> Gap; // operations since then, native as well
     auto Finish = [&] {
       if (!Cur.Insts.empty())
         List.Calls.push_back(std::move(Cur));
@@ -45,14 +54,14 @@ static UpCallList group(Function &Source) {
         Cur.Insts.append(Gap.begin(), Gap.end());
         Gap.clear();
         Cur.Insts.push_back(&I);
-        // Of several, a call says most about why.
-        if (!Cur.Culprit || (isa<CallBase>(I) && !isa<CallBase>(Cur.Culprit)))
-          Cur.Culprit = &I;
+        const Instruction &Why = culpritOf(I);
+        if (!Cur.Culprit || saysMore(Why, *Cur.Culprit))
+          Cur.Culprit = const_cast<Instruction *>(&Why);
         continue;
       }
       if (Cur.Insts.empty() || isHostComputed(I))
         continue;
-      if (I.isTerminator() || isSystemCall(I) || isStopTest(I) || Gap.size() == MaxGap)
+      if (I.isTerminator() || isSystemCall(I) || isStopTest(I) || isExit(I))
         Finish();
       else
         Gap.push_back(&I);
@@ -139,10 +148,9 @@ public:
                                    Fallback->getColumn(), SP);
   }
 
-  DebugLoc of(const Instruction &I) {
+  DebugLoc of(const DebugLoc &Own) {
     if (!Site)
       return DebugLoc();
-    const DebugLoc &Own = I.getDebugLoc();
     const DebugLoc &Loc = Own ? Own : Fallback;
     DILocation *At =
         DebugLoc::appendInlinedAt(Loc, Site, Site->getContext(), Cache);
@@ -157,6 +165,37 @@ private:
 };
 
 } // namespace
+
+/// Takes the outlined pieces that \p Copies call into \p Thunk.
+static void takePiecesIn(Function &Thunk, ArrayRef<Instruction *> Copies,
+                         ThunkLocations &Locations) {
+  SmallPtrSet<const Instruction *, 32> Located;
+  for (const Instruction &I : instructions(Thunk))
+    Located.insert(&I);
+  bool Any = false;
+  for (Instruction *I : Copies) {
+    if (!outlinedPieceOf(*I))
+      continue;
+    // Without a place of the call those of the piece stay what they are.
+    I->setDebugLoc(DebugLoc());
+    InlineFunctionInfo IFI;
+    [[maybe_unused]] InlineResult Result =
+        InlineFunction(*cast<CallInst>(I), IFI, false, nullptr, false);
+    assert(Result.isSuccess() && "an outlined piece can be taken in");
+    Any = true;
+  }
+  if (!Any)
+    return;
+  for (Instruction &I : instructions(Thunk)) {
+    if (Located.count(&I))
+      continue;
+    I.setDebugLoc(Locations.of(I.getDebugLoc()));
+    updateLoopMetadataDebugLocations(I, [&](Metadata *M) -> Metadata * {
+      auto *Loc = dyn_cast_or_null<DILocation>(M);
+      return Loc ? Locations.of(Loc).get() : M;
+    });
+  }
+}
 
 Function *createThunk(const UpCall &Call, ArrayRef<Reg> Uses,
                       ArrayRef<Reg> Defs, const Twine &Name,
@@ -192,7 +231,7 @@ Function *createThunk(const UpCall &Call, ArrayRef<Reg> Uses,
   };
 
   ThunkLocations Locations(Call, *Thunk, Host);
-  B.SetCurrentDebugLocation(Locations.of(*Call.Culprit));
+  B.SetCurrentDebugLocation(Locations.of(Call.Culprit->getDebugLoc()));
   ValueToValueMapTy Map;
   for (auto [V, R] : zip(Call.Uses, Uses)) {
     Type *Ty = V->getType();
@@ -208,7 +247,7 @@ Function *createThunk(const UpCall &Call, ArrayRef<Reg> Uses,
     New->dropDbgRecords();
     New->setMetadata(LLVMContext::MD_DIAssignID, nullptr); // the host's variable
     B.Insert(New);
-    New->setDebugLoc(Locations.of(*I));
+    New->setDebugLoc(Locations.of(I->getDebugLoc()));
     Map[I] = New;
     RemapInstruction(New, Map,
                      RF_IgnoreMissingLocals | RF_NoModuleLevelChanges);
@@ -224,10 +263,13 @@ Function *createThunk(const UpCall &Call, ArrayRef<Reg> Uses,
     B.CreateStore(V, Slot(R));
   }
   B.CreateRetVoid();
+  takePiecesIn(*Thunk, Copies, Locations);
   return Thunk;
 }
 
 std::string describe(const Instruction &I) {
+  if (outlinedPieceOf(I))
+    return "code that takes longer as operations";
   if (auto *CB = dyn_cast<CallBase>(&I)) {
     if (CB->isInlineAsm())
       return "inline assembly";

@@ -24,7 +24,7 @@ struct UpCall {
   llvm::SmallVector<llvm::Value *, 4> Uses;
   /// Those of them that are read outside.
   llvm::SmallVector<llvm::Instruction *, 2> Defs;
-  /// The instruction because of which it exists.
+  /// The instruction because of which it exists; perhaps in an outlined piece.
   llvm::Instruction *Culprit = nullptr;
 };
 

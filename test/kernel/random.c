@@ -268,7 +268,8 @@ static void something(struct program *p)
 		break;
 	case 8:
 		if (rarely())
-			add(p, (struct cosy_op)UPCALL(any(4)));
+			add(p, (struct cosy_op)OP(UPCALL, .imm = any(4), .a = a,
+						  .c = 1 + any(NREGS - a)));
 		break;
 	default:
 		some_call(p);

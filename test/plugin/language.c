@@ -2,9 +2,9 @@
 // The C language in a region: integers of all widths, structs, bit-fields,
 // arrays, unions, switch, calls of functions of the same file, thread-local
 // variables.
-// RUN: %clang -O2 -c -o %t.o -Rpass=cosy %s 2>&1 | FileCheck %s
+// RUN: %clang -O2 -c -o %t.o -Rpass=cosy -fplugin-arg-cosy-no-outline %s 2>&1 | FileCheck %s
 // RUN: %cosy-cc -O0 %s -o %t && %run-all %t | FileCheck --check-prefix=OUT %s
-// RUN: %cosy-cc -O1 %s -o %t && %run-all %t | FileCheck --check-prefix=OUT %s
+// RUN: %cosy-cc -O1 -fplugin-arg-cosy-no-outline %s -o %t && %run-all %t | FileCheck --check-prefix=OUT %s
 // RUN: %cosy-cc -O3 %s -o %t && %run-all %t | FileCheck --check-prefix=OUT %s
 #include <cosy.h>
 #include <stdint.h>
