@@ -71,6 +71,9 @@ bool isUseOutside(const Region &R, const Use &U) {
 static void absorbJumps(Region &R) {
   for (unsigned N = 0; N < R.Blocks.size(); ++N)
     for (BasicBlock *S : successors(R.Blocks[N])) {
+      // Before all its predecessors are looked at, for each of them again.
+      if (R.Blocks.count(S))
+        continue;
       auto *Br = dyn_cast<BranchInst>(&*S->getFirstNonPHIOrDbg());
       if (Br && Br->isUnconditional() &&
           all_of(predecessors(S), [&](BasicBlock *P) { return R.Blocks.count(P); }))

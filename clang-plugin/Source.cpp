@@ -210,9 +210,13 @@ static void mergeAllocas(Function &F) {
     AI->eraseFromParent();
 }
 
-/// Some loop passes look at the whole function for every loop.
+/// Some loop passes look at the whole function for every loop, or at all ways into a
+/// block for each of them.
 static bool affordsLoopPasses(Function &F, FunctionAnalysisManager &FAM) {
   constexpr uint64_t MaxWork = 2000000;
+  constexpr unsigned MaxWays = 1000;
+  if (any_of(F, [](BasicBlock &BB) { return BB.hasNPredecessorsOrMore(MaxWays); }))
+    return false;
   return uint64_t(FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder().size()) *
              F.getInstructionCount() <
          MaxWork;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A region of N statements; or, with --check, whether the plugin's time in two reports of
-clang's -ftime-report (5,000 and 20,000 statements) is as it should be."""
+"""A region of N statements, with --switch each a case of its own; or, with --check,
+whether the plugin's time in two reports of clang's -ftime-report (5,000 and 20,000
+statements) is as it should be."""
 
 import random
 import re
@@ -20,13 +21,17 @@ def statement():
     ])
 
 
-def generate(count):
+def generate(count, cases):
     random.seed(1)
     print("#include <cosy.h>\n#include <unistd.h>")
     print("long region(long a, long b)\n{")
     print("long c = 1, d = 2, e = 3, f = 4, g = 5, h = 6;\nstatic long t[64];\nCOSY_START;")
-    for _ in range(count):
-        print(statement())
+    if cases:
+        print("while (a--) switch (b++) {")
+    for number in range(count):
+        print(f"case {number}: {statement()} break;" if cases else statement())
+    if cases:
+        print("}")
     print("COSY_END;\nreturn a + b + c + d + e + f + g + h;\n}")
 
 
@@ -46,4 +51,4 @@ if sys.argv[1] == "--check":
     if large > 5 or large > 10 * max(small, 0.1):
         sys.exit("the plugin takes too long")
 else:
-    generate(int(sys.argv[1]))
+    generate(int(sys.argv[-1]), "--switch" in sys.argv)
