@@ -158,6 +158,20 @@ static void mount_everything(void)
 		complain("enter the host's root");
 }
 
+/*
+ * Trace events may be switched on, but without noting the names of tasks: that would
+ * patch the scheduler under the feet of the other CPU, and QEMU's then may execute the
+ * breakpoint after the kernel has removed it, and the kernel die of that.
+ */
+static void keep_scheduler_unpatched(void)
+{
+	int fd = open("/sys/kernel/tracing/options/record-cmd", O_WRONLY | O_CLOEXEC);
+
+	if (fd < 0 || write(fd, "0", 1) != 1)
+		complain("set the trace option record-cmd");
+	close(fd);
+}
+
 static void loopback_up(void)
 {
 	struct ifreq request = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
@@ -709,6 +723,7 @@ int main(void)
 	mount_everything();
 	umask(022);
 	loopback_up();
+	keep_scheduler_unpatched();
 	sethostname("cosy-vm", strlen("cosy-vm"));
 
 	/* The ports' names arrive by messages from the host. */
