@@ -43,6 +43,9 @@ constexpr double MinGain = UpCallCost / 4;
 /// Blocks looked at, at most: pieces of pieces are looked at again.
 constexpr unsigned MaxWork = 300000;
 
+/// Loops whose trip counts are looked up, at most.
+constexpr unsigned MaxLookUps = 128;
+
 const Function *outlinedPieceOf(const Instruction &I) {
   auto *CB = dyn_cast<CallBase>(&I);
   const Function *F = CB ? CB->getCalledFunction() : nullptr;
@@ -160,9 +163,24 @@ private:
 
 } // namespace
 
-/// LLVM expects the same of all loops without a profile.
+/// May a constant bound the rounds of \p L?
+static bool comparesWithConstant(const Loop &L) {
+  SmallVector<BasicBlock *, 4> Exiting;
+  L.getExitingBlocks(Exiting);
+  return any_of(Exiting, [](const BasicBlock *BB) {
+    auto *Br = dyn_cast<BranchInst>(BB->getTerminator());
+    auto *Cmp = Br && Br->isConditional() ? dyn_cast<ICmpInst>(Br->getCondition())
+                                          : nullptr;
+    return Cmp && any_of(Cmp->operands(), IsaPred<ConstantInt>);
+  });
+}
+
+/// LLVM expects the same of all loops without a profile. How often others go
+/// round is only looked up for so many, as that takes a time that grows with all
+/// that is before a loop.
 void Finder::scaleLoops() {
   Scale[nullptr] = 1;
+  unsigned LookUps = 0;
   for (Loop *L : LI.getLoopsInPreorder()) {
     double S = Scale.lookup(L->getParentLoop()), Expected = 1;
     BasicBlock *Before = L->getLoopPreheader();
@@ -170,10 +188,12 @@ void Finder::scaleLoops() {
       Expected = double(BFI.getBlockFreq(L->getHeader()).getFrequency()) /
                  BFI.getBlockFreq(Before).getFrequency();
       double Known = Expected;
-      if (unsigned Trips = SE.getSmallConstantTripCount(L))
-        Known = Trips;
-      else if (unsigned Most = SE.getSmallConstantMaxTripCount(L))
-        Known = std::min<double>(Most, Expected);
+      if (comparesWithConstant(*L) && LookUps++ < MaxLookUps) {
+        if (unsigned Trips = SE.getSmallConstantTripCount(L))
+          Known = Trips;
+        else if (unsigned Most = SE.getSmallConstantMaxTripCount(L))
+          Known = std::min<double>(Most, Expected);
+      }
       S *= Known / Expected;
       Expected = Known;
     }
