@@ -347,6 +347,7 @@ private:
   void demand(Value *V);
   void demandAddress(Value *V);
   void demandClean(Value *V);
+  void flattenCondition(Value *Cond, bool &And, SmallVectorImpl<Value *> &Leaves);
   void demandCondition(Value *Cond);
   void demandOperands(Instruction &I);
   void findClean();
@@ -636,13 +637,15 @@ void Selector::demandClean(Value *V) {
 }
 
 /// The comparisons and other values a condition consists of: all have to hold
-/// (\p And), or one.
-static void flattenCondition(Value *Cond, bool &And,
-                             SmallVectorImpl<Value *> &Leaves) {
+/// (\p And), or one. What an up-call computes it computes as a whole.
+void Selector::flattenCondition(Value *Cond, bool &And,
+                                SmallVectorImpl<Value *> &Leaves) {
   Value *A, *B;
   auto Matches = [&](Value *V, bool IsAnd) {
-    return V->hasOneUse() && (IsAnd ? match(V, m_LogicalAnd(m_Value(A), m_Value(B)))
-                                    : match(V, m_LogicalOr(m_Value(A), m_Value(B))));
+    auto *I = dyn_cast<Instruction>(V);
+    return I && I->hasOneUse() && !UpCalls.Of.count(I) &&
+           (IsAnd ? match(I, m_LogicalAnd(m_Value(A), m_Value(B)))
+                  : match(I, m_LogicalOr(m_Value(A), m_Value(B))));
   };
   And = Matches(Cond, true);
   SmallVector<Value *, 8> Stack{Cond};
