@@ -182,7 +182,10 @@ enum cosy_status cosy_exec(const struct cosy_code *code, struct cosy_state *st)
 	}
 	ip = &code->insns[st->pc];
 	regs = st->regs;
-	budget = st->budget * SLOT_BYTES;
+	budget = st->budget;
+	if (budget > (cosy_s64)COSY_MAX_LIMIT)
+		budget = COSY_MAX_LIMIT;
+	budget *= SLOT_BYTES;
 
 #define DST	regs[ip->dst]
 #define A	regs[ip->a]

@@ -81,8 +81,7 @@ struct cosy_made {
  * struct cosy_state - one run: pc + registers, and what the home adds
  * @regs:	nregs + 1 registers, the last of which is 0; owned by the caller
  * @pc:		in: slot to begin at, cosy_pc_valid(); out: as status.h says
- * @budget:	operations left, in: at most COSY_MAX_LIMIT; charged at back-edges
- *		with the slots jumped over
+ * @budget:	operations left; charged at back-edges with the slots jumped over
  * @value:	out: goes with the status
  * @calls:	incremented at every system call made
  * @errno_addr: address of the thread's errno, for LIBC
