@@ -236,6 +236,7 @@ static void test_program(void)
 	child = fork();
 	if (!child) {
 		dup2(fds[0], 0);
+		dup2(open("/dev/null", O_WRONLY), 1);
 		close(fds[1]);
 		execl("./program", "program", NULL);
 		_exit(1);
