@@ -31,8 +31,6 @@
 /* As many as sendfile() holds on to. More are charged to the user. */
 #define COSY_BORROW_FREE_PAGES	17
 
-#define SECS_PER_DAY	(24 * 60 * 60)
-
 /**
  * struct cosy_borrowed - what was read and not copied
  * @addr:   where the process wants it
