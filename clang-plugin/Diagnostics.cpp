@@ -47,6 +47,12 @@ StringRef warningGroup(Warning W) {
   return Names[unsigned(W)];
 }
 
+std::string withFlag(const Twine &Message, Warning W, bool IsError) {
+  return (Message + " [" + (IsError ? "-Werror," : "") + "-W" +
+          warningGroup(W) + "]")
+      .str();
+}
+
 /// What is written down for \p F.
 static WarningLevel annotatedLevel(Warning W, const Function &F) {
   WarningLevel Level = WarningLevel::On;
@@ -70,9 +76,7 @@ void reportWarning(Warning W, const Function &F, const DILocation *Loc,
     if (Level == WarningLevel::Off)
       return;
     bool IsError = Level == WarningLevel::Error;
-    return diagnose(F, Loc,
-                    Message + " [" + (IsError ? "-Werror," : "") + "-W" +
-                        warningGroup(W) + "]",
+    return diagnose(F, Loc, withFlag(Message, W, IsError),
                     IsError ? DS_Error : DS_Warning);
   }
   if (!FE->warning(W, At, FE->rangeAt(At), Message.str()))

@@ -30,6 +30,9 @@ constexpr unsigned NumWarnings = 0
 /// The group's name, which is also that of its flag.
 llvm::StringRef warningGroup(Warning W);
 
+/// \p Message with the flag that it obeys behind it, as clang has it.
+std::string withFlag(const llvm::Twine &Message, Warning W, bool IsError);
+
 /// What is to become of a warning.
 enum class WarningLevel : char { Off = '-', On = 'w', Error = 'e' };
 

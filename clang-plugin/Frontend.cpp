@@ -184,11 +184,8 @@ bool Frontend::warning(Warning W, SourceLocation Loc, SourceRange Range,
   if (Level == WarningLevel::Off)
     return false;
   bool IsError = Level == WarningLevel::Error;
-  std::string Full = (Text + " [" + (IsError ? "-Werror," : "") + "-W" +
-                      warningGroup(W) + "]")
-                         .str();
   report(IsError ? DiagnosticsEngine::Error : DiagnosticsEngine::Warning, Loc,
-         Range, Full, {});
+         Range, withFlag(Text, W, IsError), {});
   return true;
 }
 
