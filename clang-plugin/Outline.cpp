@@ -408,11 +408,8 @@ static Function *moveOut(const Piece &P, BasicBlock *Before,
   auto *F =
       Function::Create(FunctionType::get(Result, Parameters, false),
                        GlobalValue::InternalLinkage, Name, Source.getParent());
-  F->copyAttributesFrom(&Source);
-  F->setAttributes(AttributeList().addFnAttributes(
-      Ctx, AttrBuilder(Ctx, Source.getAttributes().getFnAttrs())));
+  F->addFnAttrs(AttrBuilder(Ctx, Source.getAttributes().getFnAttrs()));
   F->addFnAttr(PieceAttribute);
-  F->setLinkage(GlobalValue::InternalLinkage);
 
   BasicBlock *Exit = P.Blocks.back()->getSingleSuccessor();
   auto *Start = BasicBlock::Create(Ctx, "", F);
