@@ -35,22 +35,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "Inputs/ends.h"
+
 static const char *const files[] = {
 	"from0", "from1", "from4095", "from4096", "from4097", "from10001", "from65536",
 	"from65537", "from300000", "sparse", "hole",
 };
 #define FILES (sizeof(files) / sizeof(files[0]))
 
-struct copied {
-	long total, last;
-	int error;
-};
-
 /* By positions of the open files; a short write ends it. */
-static struct copied copy(int in, int out, size_t size)
+static struct end copy(int in, int out, size_t size)
 {
 	static char buffer[65536];
-	struct copied c = { 0, 0, 0 };
 	long total = 0;
 	ssize_t n, written = 0;
 	int error = 0;
@@ -69,17 +65,13 @@ static struct copied copy(int in, int out, size_t size)
 	if (n < 0)
 		error = errno;
 	COSY_END;
-	c.total = total;
-	c.last = n < 0 ? n : written;
-	c.error = error;
-	return c;
+	return (struct end){ total, n < 0 ? n : written, error };
 }
 
 /* By offsets, with a buffer on the stack. */
-static struct copied copy_at(int in, int out, size_t size, off_t from, off_t to)
+static struct end copy_at(int in, int out, size_t size, off_t from, off_t to)
 {
 	char buffer[20000];
-	struct copied c = { 0, 0, 0 };
 	long total = 0;
 	ssize_t n, written = 0;
 	int error = 0;
@@ -98,17 +90,13 @@ static struct copied copy_at(int in, int out, size_t size, off_t from, off_t to)
 	if (n < 0)
 		error = errno;
 	COSY_END;
-	c.total = total;
-	c.last = n < 0 ? n : written;
-	c.error = error;
-	return c;
+	return (struct end){ total, n < 0 ? n : written, error };
 }
 
 /* To a socket. */
-static struct copied copy_to_socket(int in, int out, size_t size, int flags)
+static struct end copy_to_socket(int in, int out, size_t size, int flags)
 {
 	static char buffer[65536];
-	struct copied c = { 0, 0, 0 };
 	long total = 0;
 	ssize_t n, sent = 0;
 	int error = 0;
@@ -127,10 +115,7 @@ static struct copied copy_to_socket(int in, int out, size_t size, int flags)
 	if (n < 0)
 		error = errno;
 	COSY_END;
-	c.total = total;
-	c.last = n < 0 ? n : sent;
-	c.error = error;
-	return c;
+	return (struct end){ total, n < 0 ? n : sent, error };
 }
 
 /* Nobody looks. */
@@ -145,22 +130,6 @@ static long skim(int in, size_t size)
 		total += n;
 	COSY_END;
 	return n < 0 ? -errno : total;
-}
-
-static void say(const char *what, struct copied c)
-{
-	printf("%s: %ld, last %ld, error %d\n", what, c.total, c.last, c.error);
-}
-
-static int must_open(const char *name, int flags)
-{
-	int fd = open(name, flags, 0600);
-
-	if (fd < 0) {
-		printf("%s: %s\n", name, strerror(errno));
-		exit(1);
-	}
-	return fd;
 }
 
 /* What is in a file, in a number. */
@@ -364,7 +333,7 @@ static pid_t receiver(const char *what, int to, int from, const char *file)
 static void not_blocking(void)
 {
 	int in = must_open("from300000", O_RDONLY), pair[2];
-	struct copied c;
+	struct end c;
 	char bytes[1000];
 	long got, n;
 
@@ -398,7 +367,7 @@ static void not_blocking(void)
 static void sockets(void)
 {
 	int in = must_open("from300000", O_RDONLY), ends[2], status;
-	struct copied c;
+	struct end c;
 
 	not_blocking();
 	/* To a child that reads slowly. */
@@ -506,7 +475,7 @@ static void interrupted(int flags)
 	ticks = 0;
 	setitimer(ITIMER_REAL, &often, NULL);
 	while (ticks < 30) {
-		struct copied c;
+		struct end c;
 
 		lseek(in, 0, SEEK_SET);
 		lseek(out, 0, SEEK_SET);

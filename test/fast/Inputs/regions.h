@@ -10,22 +10,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-struct end {
-	long total;
-	int last, error;
-};
+#include "ends.h"
 
 static char region_buffer[1 << 17];
-
-static void say(const char *what, struct end e)
-{
-	printf("%s: %ld, last %d, error %d\n", what, e.total, e.last, e.error);
-}
 
 /* A private file, read to its end at once. */
 static struct end slurp(const char *name, int flags)
@@ -98,7 +88,7 @@ static struct end copy(int in, int out, size_t size)
 	if (n < 0)
 		error = errno;
 	COSY_END;
-	return (struct end){ total, n < 0 ? (int)n : (int)written, error };
+	return (struct end){ total, n < 0 ? n : written, error };
 }
 
 /* lseek and read as one, then lseek and write. */
@@ -113,7 +103,7 @@ static struct end read_at(int fd, off_t offset, size_t size)
 	if (n < 0)
 		error = errno;
 	COSY_END;
-	return (struct end){ at, (int)n, error };
+	return (struct end){ at, n, error };
 }
 
 static struct end write_at(int fd, off_t offset, size_t size)
@@ -127,7 +117,7 @@ static struct end write_at(int fd, off_t offset, size_t size)
 	if (n < 0)
 		error = errno;
 	COSY_END;
-	return (struct end){ at, (int)n, error };
+	return (struct end){ at, n, error };
 }
 
 /* Calls with a name; as many as there are results. */
@@ -169,17 +159,6 @@ static void say_names(const char *name)
 	for (int i = 0; i < NAME_CALLS; i++)
 		printf(" %d", results[i]);
 	printf("\n");
-}
-
-static int must_open(const char *name, int flags)
-{
-	int fd = open(name, flags, 0600);
-
-	if (fd < 0) {
-		printf("%s: %s\n", name, strerror(errno));
-		exit(1);
-	}
-	return fd;
 }
 
 #endif /* REGIONS_H */
