@@ -12,6 +12,7 @@
 
 #include "../bound/cosy_bound.h"
 #include "../common/bench.h"
+#include "../common/file.h"
 #include "../common/uring.h"
 
 #define SHORT_PATH "newfstatat.data"
@@ -88,14 +89,9 @@ static uint64_t expected(uint64_t count)
 
 static void prepare(void)
 {
-	int fd;
-
 	mkdir("stat.dir", 0755);
 	mkdir("stat.dir/sub", 0755);
-	fd = open(path(), O_RDWR | O_CREAT | O_TRUNC, 0600);
-	if (fd < 0 || ftruncate(fd, SIZE))
-		bench_die(path());
-	close(fd);
+	close(file_make(path(), SIZE, 4));
 	uring_open();
 }
 
