@@ -80,8 +80,7 @@ void addLoaderData(Function &Program) {
                               "", "r", true),
                {Map});
 
-  // Kernel functions are for programs under its license.
-  Constant *Text = ConstantDataArray::getString(Ctx, "Dual BSD/GPL");
+  Constant *Text = ConstantDataArray::getString(Ctx, COSY_FUNCTION_LICENSE);
   auto *License = new GlobalVariable(M, Text->getType(), true,
                                      GlobalValue::ExternalLinkage, Text, "_license");
   License->setSection("license");

@@ -185,7 +185,8 @@ static void explain_not_loaded(const struct cosy_function *function, int err)
 	cosy_message(function->file, ":", cosy_number(&line, function->line),
 		     ": function ", function->name, " runs natively: ",
 		     err == -EPERM || err == -EACCES ?
-		     "loading it takes CAP_BPF and CAP_PERFMON" :
+		     "loading it takes CAP_BPF and CAP_PERFMON, in a user namespace"
+		     " with a token" :
 		     err == -EOPNOTSUPP ?
 		     "the kernel cannot run user functions" :
 		     err == -E2BIG ?

@@ -2,12 +2,18 @@
 /*
  * program.c - load the BPF programs of user functions.
  *
+ * libbpf reads the object file and links what is in it. That goes to the kernel
+ * from here, with what the libbpf of Debian 12 does not know: the arena, which is
+ * the segment's, and a token. So libbpf is told to make what it calls a loader,
+ * for which it asks the kernel nothing, and what it is about to put into that is
+ * taken from it.
+ *
  * libbpf is looked for when the first function is to be loaded: in the program,
  * if that is linked with it, else as the shared library. So libcosy needs it
  * neither to be linked nor to run, and programs without functions never see it.
- * Debian 12's libbpf knows nothing of arenas; it need not, for it is given ours.
  */
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -15,12 +21,14 @@
 #include <linux/bpf.h>
 #include <linux/cosy.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cosy/function.h>
 
+#include "bpf.h"
 #include "device.h"
 #include "message.h"
 #include "options.h"
@@ -33,12 +41,14 @@
 	X(libbpf_set_print) \
 	X(libbpf_register_prog_handler) \
 	X(bpf_object__open_mem) \
+	X(bpf_object__btf) \
 	X(bpf_object__find_map_by_name) \
-	X(bpf_object__find_program_by_name) \
+	X(bpf_object__gen_loader) \
 	X(bpf_object__load) \
 	X(bpf_object__close) \
+	X(bpf_map__fd) \
 	X(bpf_map__reuse_fd) \
-	X(bpf_program__fd) \
+	X(btf__raw_data) \
 	X(bpf_program__insns) \
 	X(bpf_program__insn_cnt)
 
@@ -79,16 +89,84 @@ static bool find_libbpf(void)
 	return true;
 }
 
-/* What the module says a call of cosy_function_yield() looks like. */
-static struct cosy_yield yield;
+/**
+ * struct loading - a program on its way into the kernel
+ * @object: what libbpf has of it
+ * @yield:  what the module says a call of cosy_function_yield() looks like
+ * @map:    its segment's arena
+ * @done:   the kernel has been asked to load it
+ * @fd:     the program, or -errno
+ */
+struct loading {
+	struct bpf_object *object;
+	struct cosy_yield yield;
+	int map;
+	bool done;
+	int fd;
+};
 
+/* libbpf hands nothing of the kind to prepare(). One thread loads at a time. */
+static struct loading *loading;
+
+static int load_types(int token)
+{
+	const struct btf *btf = libbpf.bpf_object__btf(loading->object);
+	struct cosy_bpf_btf attr;
+	const void *data;
+	__u32 size;
+
+	data = btf ? libbpf.btf__raw_data(btf, &size) : NULL;
+	if (!data)
+		return -EINVAL;
+	memset(&attr, 0, sizeof(attr));
+	attr.btf = (uintptr_t)data;
+	attr.size = size;
+	return cosy_bpf(BPF_BTF_LOAD, &attr, sizeof(attr), &attr.flags,
+			&attr.token_fd, token);
+}
+
+/* The verifier can be interrupted by signals, and be begun again. */
+static int load_program(struct cosy_bpf_program *attr, int token)
+{
+	int tries = 5, fd;
+
+	do
+		fd = cosy_bpf(BPF_PROG_LOAD, attr, sizeof(*attr),
+			      &attr->prog_flags, &attr->token_fd, token);
+	while (fd == -EAGAIN && --tries);
+	return fd;
+}
+
+/* Have the verifier say what it does not like. */
+static void explain(struct cosy_bpf_program *attr, int token)
+{
+	enum { SIZE = 1 << 20 };
+	char *log = malloc(SIZE);
+	int fd;
+
+	if (!log)
+		return;
+	*log = '\0';
+	attr->log_level = 1;
+	attr->log_size = SIZE;
+	attr->log_buf = (uintptr_t)log;
+	fd = load_program(attr, token);
+	if (fd >= 0)
+		close(fd);
+	dprintf(STDERR_FILENO, "%s", log);
+	free(log);
+}
+
+/* Called by libbpf when the code is linked: load it. */
 static int prepare(struct bpf_program *program,
 		   struct bpf_prog_load_opts *options, long cookie)
 {
-	static int fds[2];
 	struct bpf_insn *insns =
 		(struct bpf_insn *)libbpf.bpf_program__insns(program);
 	size_t count = libbpf.bpf_program__insn_cnt(program);
+	int fds[2] = { loading->map, loading->yield.fd };
+	int token = cosy_bpf_token(), types;
+	struct cosy_bpf_program attr;
 
 	(void)cookie;
 	for (size_t i = 0; i < count; i++) {
@@ -97,18 +175,43 @@ static int prepare(struct bpf_program *program,
 			continue;
 		insns[i].src_reg = BPF_PSEUDO_KFUNC_CALL;
 		insns[i].off = 1;
-		insns[i].imm = (int)yield.id;
+		insns[i].imm = (int)loading->yield.id;
 	}
-	fds[1] = yield.fd;
-	options->fd_array = fds;
-	options->prog_flags |= BPF_F_SLEEPABLE;
-	return 0;
+	types = load_types(token);
+	memset(&attr, 0, sizeof(attr));
+	attr.prog_type = BPF_PROG_TYPE_SYSCALL;
+	attr.insns = (uintptr_t)insns;
+	attr.insn_cnt = (__u32)count;
+	attr.license = (uintptr_t)COSY_FUNCTION_LICENSE;
+	attr.prog_flags = BPF_F_SLEEPABLE;
+	memcpy(attr.prog_name, COSY_FUNCTION_PROGRAM,
+	       sizeof(COSY_FUNCTION_PROGRAM));
+	attr.fd_array = (uintptr_t)fds;
+	if (types >= 0) {
+		attr.prog_btf_fd = (__u32)types;
+		attr.func_info = (uintptr_t)options->func_info;
+		attr.func_info_cnt = options->func_info_cnt;
+		attr.func_info_rec_size = options->func_info_rec_size;
+		attr.line_info = (uintptr_t)options->line_info;
+		attr.line_info_cnt = options->line_info_cnt;
+		attr.line_info_rec_size = options->line_info_rec_size;
+	}
+	loading->done = true;
+	loading->fd = load_program(&attr, token);
+	if (loading->fd < 0 && cosy_options().debug)
+		explain(&attr, token);
+	if (types >= 0)
+		close(types);
+	if (token >= 0)
+		close(token);
+	/* There is nothing left for it to do. */
+	return -ECANCELED;
 }
 
 /* libbpf's words are for who wants to know. */
 static int print(enum libbpf_print_level level, const char *format, va_list args)
 {
-	if (level == LIBBPF_DEBUG || !cosy_options().debug)
+	if (level == LIBBPF_DEBUG || !cosy_options().debug || loading->done)
 		return 0;
 	return vdprintf(STDERR_FILENO, format, args);
 }
@@ -135,56 +238,62 @@ static int init(void)
 	return state > 0 ? 0 : state;
 }
 
-static int load(struct bpf_object *object, int map)
+static int load(void)
 {
-	struct bpf_program *program;
+	LIBBPF_OPTS(gen_loader_opts, loader);
+	struct bpf_object *object = loading->object;
 	struct bpf_map *segment;
-	int err;
+	int err, copy;
 
 	segment = libbpf.bpf_object__find_map_by_name(object,
 						      COSY_FUNCTION_SEGMENT);
-	program = libbpf.bpf_object__find_program_by_name(object,
-							  COSY_FUNCTION_PROGRAM);
-	if (!segment || !program)
+	if (!segment)
 		return -EINVAL;
-	err = libbpf.bpf_map__reuse_fd(segment, map);
+	/* Else it would map something in its place. */
+	err = libbpf.bpf_map__reuse_fd(segment, loading->map);
+	if (!err)
+		err = libbpf.bpf_object__gen_loader(object, &loader);
 	if (err)
 		return err < 0 ? err : -err;
+	copy = libbpf.bpf_map__fd(segment);
 	err = libbpf.bpf_object__load(object);
-	if (err)
-		return err;
-	err = (int)cosy_sys(SYS_fcntl, libbpf.bpf_program__fd(program),
-			    F_DUPFD_CLOEXEC, 0);
-	return err < 0 ? err : cosy_device_hide(err);
+	/* It forgets the descriptor, for the loader would have one of its own. */
+	if (libbpf.bpf_map__fd(segment) != copy)
+		close(copy);
+	if (!loading->done)
+		return err ? err : -EINVAL;
+	return loading->fd < 0 ? loading->fd : cosy_device_hide(loading->fd);
 }
 
 int cosy_program_load(const struct cosy_function *function, int map)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options,
 		    .object_name = "cosy_function");
-	struct bpf_object *object;
-	libbpf_print_fn_t before;
+	struct loading new = { .map = map };
 	int fd, device = cosy_device_get();
+	libbpf_print_fn_t before;
 
 	if (device < 0)
 		return device;
 	fd = init();
 	if (fd < 0)
 		return fd;
-	fd = (int)cosy_sys(SYS_ioctl, device, COSY_IOC_YIELD, (long)&yield);
+	fd = (int)cosy_sys(SYS_ioctl, device, COSY_IOC_YIELD, (long)&new.yield);
 	if (fd < 0)
 		return fd;
 
+	loading = &new;
 	before = libbpf.libbpf_set_print(print);
-	object = libbpf.bpf_object__open_mem(function->object,
-					     function->object_size, &options);
-	if (object) {
-		fd = load(object, map);
-		libbpf.bpf_object__close(object);
+	new.object = libbpf.bpf_object__open_mem(function->object,
+						 function->object_size,
+						 &options);
+	if (new.object) {
+		fd = load();
+		libbpf.bpf_object__close(new.object);
 	} else {
 		fd = -errno;
 	}
 	libbpf.libbpf_set_print(before);
-	close(yield.fd);
+	close(new.yield.fd);
 	return fd;
 }

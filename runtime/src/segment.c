@@ -19,26 +19,23 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <linux/bpf.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "bpf.h"
 #include "device.h"
 #include "export.h"
 #include "message.h"
 #include "options.h"
 #include "segment.h"
-#include "sys.h"
 
 #define PAGE		4096u
 #define PAGES		(COSY_SEGMENT_SPAN / PAGE)
 /* What is between the guards. */
 #define SPACE		(COSY_SEGMENT_SPAN - 2 * COSY_SEGMENT_GUARD)
-#define MAP_TYPE_ARENA	33	/* since Linux 6.9; not in older headers */
 
 /* The heap grows by at least this much, and by a fraction of what it has. */
 #define GROW		((size_t)1 << 20)
@@ -101,23 +98,27 @@ static char *reserve(void)
 static int map_arena(char *base)
 {
 	char *start = base + COSY_SEGMENT_GUARD;
-	union bpf_attr attr;
-	long fd;
+	struct cosy_bpf_map attr;
+	int fd, token;
 
 	memset(&attr, 0, sizeof(attr));
-	attr.map_type = MAP_TYPE_ARENA;
+	attr.map_type = COSY_BPF_MAP_TYPE_ARENA;
 	attr.map_flags = BPF_F_MMAPABLE;
 	attr.max_entries = SPACE / PAGE;
 	attr.map_extra = (uintptr_t)start;
 	memcpy(attr.map_name, "cosy_segment", sizeof("cosy_segment"));
-	fd = cosy_sys(SYS_bpf, BPF_MAP_CREATE, (long)&attr, sizeof(attr));
+	token = cosy_bpf_token();
+	fd = cosy_bpf(BPF_MAP_CREATE, &attr, sizeof(attr), &attr.map_flags,
+		      &attr.token_fd, token);
+	if (token >= 0)
+		close(token);
 	if (fd < 0)
 		return -1;
-	fd = cosy_device_hide((int)fd);
+	fd = cosy_device_hide(fd);
 	if (mmap(start, SPACE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
-		 (int)fd, 0) != MAP_FAILED)
-		return (int)fd;
-	close((int)fd);
+		 fd, 0) != MAP_FAILED)
+		return fd;
+	close(fd);
 	/* Should it have gone, it may not be somebody else's. */
 	mmap(start, SPACE, PROT_NONE,
 	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);

@@ -44,6 +44,9 @@
 #define COSY_FUNCTION_PROGRAM	"cosy_function"
 #define COSY_FUNCTION_SEGMENT	"segment"	/* the arena map */
 
+/* Kernel functions are for programs under its license. */
+#define COSY_FUNCTION_LICENSE	"Dual BSD/GPL"
+
 /*
  * The number of a helper that there is not: the program calls
  * cosy_function_yield() by it, as int (*)(void), and the library puts the
