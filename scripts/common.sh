@@ -49,6 +49,22 @@ stage() {
 	printf '%-46s %s s\n' "$name" "$(seconds_since "$start")" >&2
 }
 
+# locked FILE WHAT COMMAND... - run COMMAND while holding FILE's lock, and say so if that has to
+# wait for WHAT.
+locked() {
+	local file=$1 what=$2 fd
+	shift 2
+	mkdir -p "$(dirname "$file")"
+	exec {fd}>"$file"
+	if ! flock -n "$fd"; then
+		warn "waiting for $what"
+		flock "$fd"
+	fi
+	# What it leaves running must not hold the lock.
+	"$@" {fd}>&-
+	exec {fd}>&-
+}
+
 # seconds_since EPOCHREALTIME - with one decimal, without starting a process.
 seconds_since() {
 	local now=${EPOCHREALTIME/[.,]/} start=${1/[.,]/} tenths
