@@ -11,6 +11,7 @@
 #include "bench.h"
 
 #define CHUNK	65536
+#define PERIOD	127		/* bytes after which what is written repeats itself */
 
 static void must_pread(int fd, char *to, size_t size, uint64_t offset)
 {
@@ -25,18 +26,19 @@ static void must_pread(int fd, char *to, size_t size, uint64_t offset)
 
 int file_make(const char *name, uint64_t size, unsigned char seed)
 {
-	static unsigned char chunk[CHUNK];
+	static unsigned char pattern[CHUNK + PERIOD];
 	int fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0600);
 
 	if (fd < 0)
 		bench_die(name);
+	for (size_t i = 0; i < sizeof(pattern); i++)
+		pattern[i] = (unsigned char)(seed + i % PERIOD);
 	for (uint64_t at = 0; at < size;) {
 		uint64_t left = size - at;
 		size_t n = left < CHUNK ? (size_t)left : CHUNK;
 
-		for (size_t i = 0; i < n; i++)
-			chunk[i] = (unsigned char)(seed + (at / CHUNK + i) % 127);
-		if (write(fd, chunk, n) != (ssize_t)n)
+		/* Each piece begins one byte later than the one before it. */
+		if (write(fd, pattern + at / CHUNK % PERIOD, n) != (ssize_t)n)
 			bench_die(name);
 		at += n;
 	}

@@ -10,6 +10,7 @@
 
 #include "../bound/cosy_bound.h"
 #include "../common/bench.h"
+#include "../common/file.h"
 #include "../common/uring.h"
 
 #define PATH "openclose.data"
@@ -72,11 +73,7 @@ static uint64_t expected(uint64_t count)
 
 static void prepare(void)
 {
-	int fd = open(PATH, O_RDWR | O_CREAT | O_TRUNC, 0600);
-
-	if (fd < 0)
-		bench_die(PATH);
-	close(fd);
+	close(file_make(PATH, 0, 0));
 	uring_open();
 	uring_register_files(URING_BATCH / 2);
 }

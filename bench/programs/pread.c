@@ -4,11 +4,11 @@
  */
 
 #include <cosy.h>
-#include <fcntl.h>
 #include <unistd.h>
 
 #include "../bound/cosy_bound.h"
 #include "../common/bench.h"
+#include "../common/file.h"
 #include "../common/uring.h"
 
 static int fd;
@@ -78,9 +78,7 @@ static uint64_t expected4096(uint64_t count)
 
 static void prepare(void)
 {
-	fd = open("pread.data", O_RDWR | O_CREAT | O_TRUNC, 0600);
-	if (fd < 0 || write(fd, buffer, sizeof(buffer)) != sizeof(buffer))
-		bench_die("pread.data");
+	fd = file_make("pread.data", sizeof(buffer), 1);
 	uring_open();
 }
 

@@ -105,6 +105,7 @@ static void make_text(char *text, uint64_t file)
 		memcpy(text + file % (GREP_FILE / LINE) * LINE, "needle", 6);
 }
 
+/* Makes them, unless they are there. */
 static void make_files(uint64_t files)
 {
 	static char path[96];
@@ -122,7 +123,9 @@ static void make_files(uint64_t files)
 			bench_die(path);
 		snprintf(path, sizeof(path), "%s/%" PRIu64 "/%" PRIu64, directory,
 			 i / GREP_FOLDER, i);
-		fd = open(path, O_WRONLY | O_CREAT, 0600);
+		fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+		if (fd < 0 && errno == EEXIST)
+			continue;
 		make_text(text, i);
 		if (fd < 0 || write(fd, text, sizeof(text)) != sizeof(text))
 			bench_die(path);
