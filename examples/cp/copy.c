@@ -2,7 +2,8 @@
 /*
  * copy.c - copy the contents of many files, many per crossing.
  *
- * The buffer is nothing but the way from read to write: nobody looks at it.
+ * The buffer is mostly nothing but the way from read to write: nobody looks at it, so that
+ * nothing needs to be in it.
  */
 #include "copy.h"
 
@@ -16,6 +17,9 @@
 
 /* Bytes copied at once, files in the queue, and bytes until progress is due. */
 enum { CHUNK = 128 * 1024, QUEUE = 512, PROGRESS = 64 * 1024 * 1024 };
+
+/* Zeros of which a hole is made. */
+enum { BLOCK = 4096 };
 
 void copy_init(struct copy *copy, const struct copy_options *options,
 	       void (*report)(void *context, const struct copy_file *file),
@@ -32,20 +36,6 @@ void copy_init(struct copy *copy, const struct copy_options *options,
 	copy->files = calloc(QUEUE, sizeof(*copy->files));
 	if (!copy->files)
 		error(1, errno, "cannot copy");
-}
-
-/* Writes all of it; returns how much that was, less than @n after an error. */
-static inline ssize_t write_all(int out, const char *buffer, ssize_t n)
-{
-	ssize_t done = 0, written;
-
-	do {
-		written = write(out, buffer + done, n - done);
-		if (written < 0)
-			break;
-		done += written;
-	} while (done < n);
-	return done;
 }
 
 static char *duplicate(const char *path)
@@ -95,8 +85,26 @@ static inline void copy_attributes(struct copy_file *file, int out,
 	}
 }
 
-/* Copies files until all are copied, or one is sparse, or it is time to show
- * progress: then the file is open. Returns true if it is the sparse one. */
+/* Writes @n bytes that were just read from @in; what cannot be written at once is to be
+ * read again, so that nobody has to keep it. Returns how much was written, -1: error. */
+static inline ssize_t write_read(int in, int out, const char *buffer, ssize_t n)
+{
+	ssize_t written = write(out, buffer, n);
+
+	if (written >= 0 && written < n && lseek(in, written - n, SEEK_CUR) < 0)
+		return -1;
+	return written;
+}
+
+/* Has it holes? */
+static inline bool is_sparse(const struct stat *status)
+{
+	return S_ISREG(status->st_mode) &&
+	       status->st_blocks < status->st_size / 512;
+}
+
+/* Copies files until all are copied, or one is open that may need another way than this,
+ * or it is time to show progress, when one is open, too. Returns true in the second case. */
 static bool copy_files(struct copy *copy)
 {
 	struct copy_file *file = copy->files + copy->done;
@@ -104,13 +112,13 @@ static bool copy_files(struct copy *copy)
 	bool preserve = copy->options.preserve;
 	bool no_clobber = copy->options.no_clobber;
 	bool force = copy->options.force;
-	bool fill_holes = copy->options.fill_holes;
+	enum copy_holes holes = copy->options.holes;
 	int in = copy->in, out = copy->out;
 	struct stat status = copy->status, there;
 	uint64_t bytes = 0;
 	char buffer[CHUNK];
-	bool sparse = false;
-	ssize_t n;
+	bool special = false;
+	ssize_t n, written;
 	mode_t mode;
 	int flags;
 
@@ -166,9 +174,10 @@ static bool copy_files(struct copy *copy)
 				file->error = errno;
 				goto close_in;
 			}
-			if (S_ISREG(status.st_mode) && !fill_holes &&
-			    status.st_blocks < status.st_size / 512) {
-				sparse = true;
+			if (holes == COPY_HOLES_ALWAYS ||
+			    !S_ISREG(status.st_mode) ||
+			    (holes == COPY_HOLES_AUTO && is_sparse(&status))) {
+				special = true;
 				goto leave;
 			}
 		}
@@ -176,12 +185,13 @@ static bool copy_files(struct copy *copy)
 			n = read(in, buffer, CHUNK);
 			if (n <= 0)
 				break;
-			if (write_all(out, buffer, n) < n) {
+			written = write_read(in, out, buffer, n);
+			if (written < 0) {
 				file->result = COPY_WRITE_FAILED;
 				file->error = errno;
 				break;
 			}
-			bytes += n;
+			bytes += written;
 			if (bytes > PROGRESS)
 				goto leave;
 		}
@@ -208,35 +218,54 @@ leave:
 	copy->out = out;
 	copy->status = status;
 	copy->bytes += bytes;
-	return sparse;
+	return special;
+}
+
+/* Finds the data behind *@end: returns where it begins, where @in then stands, and
+ * moves *@end to its end. */
+static inline off_t next_data(int in, off_t *end)
+{
+	off_t at = lseek(in, *end, SEEK_DATA);
+
+	if (at < 0)
+		return -1;
+	*end = lseek(in, at, SEEK_HOLE);
+	return *end < 0 ? -1 : lseek(in, at, SEEK_SET);
+}
+
+/* @n bytes more of a file are through. */
+static inline void count(struct copy *copy, ssize_t n)
+{
+	const uint64_t before = copy->bytes / PROGRESS;
+
+	copy->bytes += n;
+	if (copy->bytes / PROGRESS != before)
+		copy->progress(copy->context);
 }
 
 /*
- * Copies what is between the holes of the open file, and ends it. The region
- * holds a piece of data each time, however many holes there are.
+ * Copies what is between the holes of the open file. The region holds a piece of data each
+ * time, however many holes there are.
  */
-static void copy_sparse(struct copy *copy)
+static void copy_sparse(struct copy *copy, struct copy_file *file)
 {
-	struct copy_file *file = copy->files + copy->done;
-	int in = copy->in, out = copy->out;
-	off_t size = copy->status.st_size, at = 0, end = 0;
-	uint64_t bytes = 0;
+	const off_t size = copy->status.st_size;
+	const int in = copy->in, out = copy->out;
+	off_t at = 0, end = 0;
 	char buffer[CHUNK];
-	ssize_t n = 0;
+	ssize_t n = 0, written;
 	size_t room;
 
 	COSY_START;
 	for (;;) {
 		if (at == end) {
-			at = lseek(in, end, SEEK_DATA);
+			at = next_data(in, &end);
 			if (at < 0) {
 				/* Behind the last data; a hole may end the file. */
 				n = errno == ENXIO ? 0 : -1;
 				break;
 			}
-			end = lseek(in, at, SEEK_HOLE);
-			if (end < 0 || lseek(in, at, SEEK_SET) < 0 ||
-			    lseek(out, at, SEEK_SET) < 0) {
+			if (lseek(out, at, SEEK_SET) < 0) {
 				n = -1;
 				break;
 			}
@@ -245,13 +274,14 @@ static void copy_sparse(struct copy *copy)
 		n = read(in, buffer, room);
 		if (n <= 0)
 			break;
-		if (write_all(out, buffer, n) < n) {
+		written = write_read(in, out, buffer, n);
+		if (written < 0) {
 			file->result = COPY_WRITE_FAILED;
 			file->error = errno;
 			break;
 		}
-		at += n;
-		bytes += n;
+		at += written;
+		count(copy, written);
 	}
 	if (n < 0) {
 		file->result = COPY_READ_FAILED;
@@ -261,16 +291,106 @@ static void copy_sparse(struct copy *copy)
 		file->error = errno;
 	}
 	COSY_END;
+}
 
-	if (copy->options.preserve)
-		copy_attributes(file, out, &copy->status);
-	if (close(out) < 0 && file->result == COPY_WAITING) {
+/* Writes all of it; returns how much that was, less than @n after an error. */
+static inline ssize_t write_all(int out, const char *buffer, ssize_t n)
+{
+	ssize_t done = 0, written;
+
+	do {
+		written = write(out, buffer + done, n - done);
+		if (written < 0)
+			break;
+		done += written;
+	} while (done < n);
+	return done;
+}
+
+static inline bool is_zero(const char *block, size_t size)
+{
+	return *block == 0 && memcmp(block, block + 1, size - 1) == 0;
+}
+
+/*
+ * Copies the open file with holes for all blocks of zeros, or one that cannot be read
+ * twice. That is in a region of its own: here the buffer is needed, which the others spare
+ * themselves.
+ */
+static void copy_buffered(struct copy *copy, struct copy_file *file, bool holes)
+{
+	const off_t size = copy->status.st_size;
+	const int in = copy->in, out = copy->out;
+	/* What has no holes, or is no file, is one piece of data of any size. */
+	off_t at = 0, end = is_sparse(&copy->status) ? 0 : INT64_MAX;
+	char buffer[CHUNK];
+	ssize_t n = 0, done, part;
+	size_t room;
+
+	COSY_START;
+	for (;;) {
+		if (at == end) {
+			at = next_data(in, &end);
+			if (at < 0) {
+				n = errno == ENXIO ? 0 : -1;
+				at = size;
+				break;
+			}
+		}
+		room = end - at < CHUNK ? end - at : CHUNK;
+		n = read(in, buffer, room);
+		if (n <= 0)
+			break;
+		for (done = 0; done < n; done += part) {
+			part = !holes || n - done < BLOCK ? n - done : BLOCK;
+			if (holes && is_zero(buffer + done, part))
+				continue;
+			if ((holes && lseek(out, at + done, SEEK_SET) < 0) ||
+			    write_all(out, buffer + done, part) < part) {
+				file->result = COPY_WRITE_FAILED;
+				file->error = errno;
+				goto failed;
+			}
+		}
+		at += n;
+		count(copy, n);
+	}
+	if (n < 0) {
+		file->result = COPY_READ_FAILED;
+		file->error = errno;
+	} else if (holes && ftruncate(out, at) < 0) {
 		file->result = COPY_WRITE_FAILED;
 		file->error = errno;
 	}
-	close(in);
+failed:
+	COSY_END;
+}
+
+/* Copies the open file if it is not one for copy_files(), and ends it. */
+static void copy_special(struct copy *copy)
+{
+	struct copy_file *file = copy->files + copy->done;
+	struct stat to;
+	/* A pipe or a device gets all the zeros. */
+	bool can = fstat(copy->out, &to) == 0 && S_ISREG(to.st_mode);
+
+	if (!S_ISREG(copy->status.st_mode))
+		copy_buffered(copy, file,
+			      can && copy->options.holes == COPY_HOLES_ALWAYS);
+	else if (!can)
+		return;
+	else if (copy->options.holes == COPY_HOLES_ALWAYS)
+		copy_buffered(copy, file, true);
+	else
+		copy_sparse(copy, file);
+	if (copy->options.preserve)
+		copy_attributes(file, copy->out, &copy->status);
+	if (close(copy->out) < 0 && file->result == COPY_WAITING) {
+		file->result = COPY_WRITE_FAILED;
+		file->error = errno;
+	}
+	close(copy->in);
 	copy->in = copy->out = -1;
-	copy->bytes += bytes;
 	copy->done++;
 }
 
@@ -295,7 +415,7 @@ static void run(struct copy *copy)
 {
 	while (copy->done != copy->count) {
 		if (copy_files(copy))
-			copy_sparse(copy);
+			copy_special(copy);
 		copy->progress(copy->context);
 	}
 }

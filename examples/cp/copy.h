@@ -43,18 +43,25 @@ enum copy_result {
 	COPY_MODE_FAILED,
 };
 
+/** enum copy_holes - where the copy gets holes */
+enum copy_holes {
+	COPY_HOLES_AUTO,	/* where the source has them */
+	COPY_HOLES_NEVER,
+	COPY_HOLES_ALWAYS,	/* also where a block of the source is zeros */
+};
+
 /**
  * struct copy_options - how to copy
  * @preserve:   keep times, owner and mode
  * @no_clobber: leave a destination that exists alone
  * @force:      if a destination cannot be opened, remove it and try again
- * @fill_holes: write the zeros of a sparse file's holes
+ * @holes:      where the copy gets holes
  */
 struct copy_options {
 	bool preserve;
 	bool no_clobber;
 	bool force;
-	bool fill_holes;
+	enum copy_holes holes;
 };
 
 /**

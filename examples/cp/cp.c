@@ -529,7 +529,7 @@ static void copy_into(char *const *from, size_t count, const char *directory)
 	tdestroy(all_taken, free_taken);
 }
 
-static void fail_usage(void)
+static _Noreturn void fail_usage(void)
 {
 	fprintf(stderr, "Try '%s --help' for more information.\n",
 		program_invocation_name);
@@ -551,7 +551,7 @@ static void print_help(void)
 	      "  -R, -r, --recursive      copy directories with all that is in them; links,\n"
 	      "                           pipes and devices by themselves\n"
 	      "      --sparse=WHEN        copy the holes of files as holes: auto (the default)\n"
-	      "                           or never\n"
+	      "                           or never; always: make holes of other zeros, too\n"
 	      "  -T, --no-target-directory  take DESTINATION for a file\n"
 	      "  -v, --verbose            print what is copied\n"
 	      "      --help               print this and exit\n"
@@ -562,6 +562,25 @@ static void print_help(void)
 	      "\n"
 	      "Exit status: 0 all was copied, 1 something was not, or wrong usage.\n",
 	      stdout);
+}
+
+static enum copy_holes parse_sparse(const char *when)
+{
+	static const char *const names[] = {
+		[COPY_HOLES_AUTO] = "auto",
+		[COPY_HOLES_NEVER] = "never",
+		[COPY_HOLES_ALWAYS] = "always",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (strcmp(when, names[i]) == 0)
+			return i;
+	error(0, 0, "invalid argument %s for '--sparse'\n"
+	      "Valid arguments are:\n"
+	      "  - 'never'\n"
+	      "  - 'auto'\n"
+	      "  - 'always'", quote(when));
+	fail_usage();
 }
 
 static void parse_options(int argc, char **argv)
@@ -608,15 +627,7 @@ static void parse_options(int argc, char **argv)
 			options.progress = true;
 			break;
 		case SPARSE:
-			options.copy.fill_holes = strcmp(optarg, "never") == 0;
-			if (!options.copy.fill_holes &&
-			    strcmp(optarg, "auto") != 0) {
-				error(0, 0, "invalid argument %s for '--sparse'\n"
-				      "Valid arguments are:\n"
-				      "  - 'never'\n"
-				      "  - 'auto'", quote(optarg));
-				fail_usage();
-			}
+			options.copy.holes = parse_sparse(optarg);
 			break;
 		case HELP:
 			print_help();
