@@ -33,6 +33,12 @@ class Bench:
         return len(self.ways) > 1
 
     @property
+    def on_host(self):
+        """Is it timed natively on this machine, too?"""
+        return self.name in CALLS or (self.name.startswith(("ls5000", "copy"))
+                                      and not self.name.endswith("-l"))
+
+    @property
     def in_table(self):
         """Is it in the table of all ways? fit has its own."""
         return self.program and "native" in self.ways and self.name != "fit"
@@ -98,6 +104,17 @@ COSY = ("getpid", "fit", "dbsim", "dbsim-sizes", *(f"bonnie-{phase}" for phase i
         "bonnie-sizes", "ls5000", "ls5000-ext4", "ls50000", "ls5000-l", "ls50000-l", "grep",
         "grep-kernel", "grep-sizes", "stat", "smallfile", "lseekread", "copy4k", "copy64k",
         "copy4k-ext4", "copy64k-ext4")
+
+# What a measurement takes on an idle machine, in seconds, where it is more than usual.
+SECONDS = {"ls50000": 2, "ls50000-l": 3, "grep-200M": 12, "native-overhead": 10, "compile": 8,
+           **{f"bonnie-{phase}-64M": 1 for phase in BONNIE},
+           **{f"bonnie-{phase}-256M": 4 for phase in BONNIE},
+           **{f"dbsim-{of}": 2 for of in ("1M", "4M", "64M", "2p", "4p")}, "dbsim-256M": 4}
+
+
+def seconds(name):
+    return SECONDS.get(name, 0.5)
+
 
 # Names that stand for several benchmarks.
 GROUPS = {"cosy": COSY, "functions": tuple(f"fn-{name}" for name in FUNCTIONS)}

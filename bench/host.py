@@ -7,6 +7,10 @@ import subprocess
 import tempfile
 import time
 
+# What the benchmarks without a program of their own measure last.
+LAST = {"interpreter": ("fnv", "user"), "native-overhead": ("native-overhead/ls5000", "native"),
+        "compile": ("compile", "native")}
+
 # Pairs for the native-overhead and compile benchmarks.
 PAIRS = 31
 

@@ -9,9 +9,14 @@ import sys
 
 import catalogue
 
-TITLES = {"compound": "compound", "fast": "compound with zero copy", "io_uring": "io_uring",
-          "bound": "C loop in the kernel"}
-WAYS = ("compound", "fast", "io_uring", "bound")
+WAYS = ("compound", "fast", "bound", "io_uring")
+TITLES = dict(zip(WAYS, ("compound", "compound with zero copy", "C loop in the kernel",
+                         "io_uring")))
+# Of lines and bars, the same in all plots, and of the points of lines.
+COLOURS = dict(zip(WAYS, ("#9400d3", "#009e73", "#e69f00", "#56b4e9")))
+POINTS = dict(zip(WAYS, (5, 7, 9, 11)))
+# How far down lines go and up bars: what is beyond is told in words.
+LOWEST, HIGHEST = -70, 160
 TERMINALS = {"svg": "svg size 800,500 dynamic font 'DejaVu Sans,13'",
              "png": "pngcairo size 1200,750 font 'DejaVu Sans,14'"}
 
@@ -29,7 +34,8 @@ def _draw(directory, name, title, lines):
     for suffix, terminal in TERMINALS.items():
         path = os.path.join(directory, f"{name}.{suffix}")
         script = "\n".join([f"set terminal {terminal}", f"set output '{path}'",
-                            f"set title '{title}'", "set grid ytics", "set key below", *lines, ""])
+                            f"set title '{title}'", "set grid ytics",
+                            "set key tmargin center horizontal noenhanced", *lines, ""])
         subprocess.run(["gnuplot"], input=script, text=True, check=True)
         made.append(path)
     return made
@@ -39,9 +45,8 @@ def _tics(labels):
     return "set xtics (" + ", ".join(f'"{label}" {at}' for at, label in enumerate(labels)) + ")"
 
 
-def _data(way, values):
-    return [f"${way} << END", *(f"{at} {value:.3f}" for at, value in enumerate(values)
-                                if value is not None), "END"]
+def _data(name, rows):
+    return [f"${name} << END", *rows, "END"]
 
 
 def _curves(directory, name, title, points, results, xlabel):
@@ -49,36 +54,56 @@ def _curves(directory, name, title, points, results, xlabel):
     points = [point for point in points if results.has(point[1], "native")]
     if len(points) < 2:
         return []
-    values = {way: [_improvement(results, bench, way) for _, bench in points] for way in WAYS}
-    ways = [way for way in WAYS if any(value is not None for value in values[way])]
-    plots = ", ".join(f"${way} using 1:2 with linespoints lw 2 pt {5 + 2 * i} "
-                      f"title '{TITLES[way].replace('_', ' ')}'" for i, way in enumerate(ways))
+    lines, plots = [], []
+    for way in WAYS:
+        values = [_improvement(results, bench, way) for _, bench in points]
+        known = [value for value in values if value is not None]
+        if not known:
+            continue
+        data, beyond = f"${way} using 1:2", ""
+        if max(known) < LOWEST:
+            data, beyond = "keyentry", f" (below: {min(known):.0f} to {max(known):.0f} %)"
+        lines += _data(way, (f"{at} {value:.3f}" for at, value in enumerate(values)
+                             if value is not None))
+        plots.append(f"{data} with linespoints lw 2 pt {POINTS[way]} "
+                     f"lc rgb '{COLOURS[way]}' title '{TITLES[way]}{beyond}'")
     return _draw(directory, name, title, [
         f"set xlabel '{xlabel}'", "set ylabel 'fewer guest instructions than natively (%)'",
         _tics([label for label, _ in points]), f"set xrange [-0.3:{len(points) - 0.7}]",
-        "set xzeroaxis", *(line for way in ways for line in _data(way, values[way])),
-        f"plot {plots}"])
+        f"set yrange [{LOWEST}<*<0:*]", "set xzeroaxis lt -1", *lines, "plot " + ", ".join(plots)])
 
 
-def _bars(directory, name, title, names, results):
-    """Guest instructions of each way, native being 100; what is off the scale is cut."""
-    values = {way: [100 - improvement
-                    if (improvement := _improvement(results, bench, way)) is not None else None
-                    for bench in names] for way in WAYS}
-    ways = [way for way in WAYS if any(value is not None for value in values[way])]
+def _bars(directory, name, title, groups, results):
+    """groups: (label, bench). Guest instructions of each way, native being 100."""
+    groups = [group for group in groups if results.has(group[1], "native")]
+    ways = [way for way in WAYS if any(results.has(bench, way) for _, bench in groups)]
     if not ways:
         return []
     width = 0.8 / len(ways)
-    plots = ", ".join(f"${way} using ($1+{width * (i - (len(ways) - 1) / 2):.3f}):2 "
-                      f"with boxes title '{TITLES[way].replace('_', ' ')}'"
-                      for i, way in enumerate(ways))
+    lines, plots, beyond = [], [], []
+    for i, way in enumerate(ways):
+        rows = []
+        for at, (_, bench) in enumerate(groups):
+            improvement = _improvement(results, bench, way)
+            if improvement is None:
+                continue
+            value = 100 - improvement
+            x = at + width * (i - (len(ways) - 1) / 2)
+            rows.append(f"{x:.3f} {value:.3f}")
+            if value > HIGHEST:
+                beyond.append(f"{x:.3f} {HIGHEST - 2} {value:.0f}")
+        lines += _data(way, rows)
+        plots.append(f"${way} with boxes lc rgb '{COLOURS[way]}' title '{TITLES[way]}'")
+    if beyond:
+        lines += _data("beyond", beyond)
+        plots.append("$beyond using 1:2:3 with labels rotate by 90 right font ',10' notitle")
     return _draw(directory, name, title, [
-        "set ylabel 'guest instructions (natively: 100)'", "set yrange [0:160]",
-        _tics([bench.replace("_", " ") for bench in names]), "set xtics rotate by 40 right",
-        f"set xrange [-0.6:{len(names) - 0.4}]", f"set boxwidth {width:.3f}",
+        "set ylabel 'guest instructions (natively: 100)'", f"set yrange [0:{HIGHEST}]",
+        _tics([label for label, _ in groups]),
+        *(["set xtics rotate by 40 right"] if len(groups) > 6 else []),
+        f"set xrange [-0.6:{len(groups) - 0.4}]", f"set boxwidth {width:.3f}",
         "set style fill solid 0.8 noborder", "set arrow from graph 0, first 100 to graph 1, "
-        "first 100 nohead dt 2",
-        *(line for way in ways for line in _data(way, values[way])), f"plot {plots}"])
+        "first 100 nohead dt 2", *lines, "plot " + ", ".join(plots)])
 
 
 def figures(results, directory):
@@ -106,19 +131,16 @@ def figures(results, directory):
                         if phase != "rewrite" else "Bonnie, rewrite (figure 5)",
                         [(size or "16M", sized(f"bonnie-{phase}", size)) for size in sizes],
                         results, "file size")
-    made += _curves(directory, "fig6-ls", "ls -l (figure 6)",
-                    [("5,000", "ls5000-l"), ("50,000", "ls50000-l"),
-                     ("5,000 (calls only)", "ls5000"), ("50,000 (calls only)", "ls50000")],
-                    results, "files")
+    made += _bars(directory, "fig6-ls", "ls -l (figure 6)",
+                  [("5,000 files", "ls5000-l"), ("50,000 files", "ls50000-l"),
+                   ("5,000, calls only", "ls5000"), ("50,000, calls only", "ls50000")], results)
     made += _curves(directory, "fig7-grep", "grep over files of 8 KiB (figure 7)",
                     [(size or "2M", sized("grep", size))
                      for size in ("128K", "512K", "", "20M", "200M")],
                     results, "searched in all")
     made += _bars(directory, "operations", "Guest instructions against native",
-                  [bench.name for bench in catalogue.BENCHES
-                   if bench.in_table and bench.timed and not bench.points
-                   and results.has(bench.name, "native")],
-                  results)
+                  [(bench.name, bench.name) for bench in catalogue.BENCHES
+                   if bench.in_table and bench.timed and not bench.points], results)
     if made:
         print("Plots:")
         for path in made:

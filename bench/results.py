@@ -1,26 +1,44 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The raw figures, and what is computed from them."""
 
+import json
+import os
 from statistics import median
 
 
 class Results:
-    """The JSON objects, found by bench, way and where."""
+    """The JSON objects, found by bench, way and where; kept in a file as they come."""
 
-    def __init__(self):
-        self.figures = []
+    def __init__(self, path=None):
+        self.path = path
+        self.figures = {}
+
+    def load(self, path):
+        """Take the figures that are in a file."""
+        with open(path, encoding="utf-8") as file:
+            for figure in json.load(file):
+                self.figures[figure["bench"], figure["way"], figure["where"]] = figure
 
     def add(self, figure):
-        self.figures.append(figure)
+        self.figures[figure["bench"], figure["way"], figure["where"]] = figure
+        if self.path:
+            self.write(self.path + ".new")
+            os.replace(self.path + ".new", self.path)
+
+    def write(self, path):
+        """Write all figures to a file, one a line, for people and for diff."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("[\n" + ",\n".join(map(json.dumps, self.figures.values())) + "\n]\n")
 
     def _find(self, bench, way, where):
-        for figure in self.figures:
-            if (figure["bench"], figure["way"], figure["where"]) == (bench, way, where):
-                return figure
-        return None
+        return self.figures.get((bench, way, where))
 
     def has(self, bench, way, where="icount"):
         return self._find(bench, way, where) is not None
+
+    def runs(self, bench, way, where):
+        """How often it was measured."""
+        return len(self._find(bench, way, where)["runs"]) if self.has(bench, way, where) else 0
 
     def median(self, bench, way, where="icount"):
         return median(self._find(bench, way, where)["runs"])
@@ -37,7 +55,7 @@ class Results:
     def names(self, prefix):
         """The benches whose name is prefix, or begins with it and a slash."""
         return sorted(
-            {f["bench"] for f in self.figures if f["bench"].split("/")[0] == prefix}
+            {bench for bench, _, _ in self.figures if bench.split("/")[0] == prefix}
         )
 
 
