@@ -74,6 +74,9 @@ static uint32_t read_environment(void)
 	bool known = by_name(name, executors, &executor);
 	bool known_where = by_name(where, functions, &function);
 
+	/* It is compounds in the kernel that call functions there. */
+	if (executor == COSY_EXECUTOR_USER || executor == COSY_EXECUTOR_NATIVE)
+		function = COSY_FUNCTIONS_NATIVE;
 	found = OPTIONS_READ | executor | function << OPTIONS_FUNCTIONS_SHIFT;
 	if (is_on("COSY_STATS"))
 		found |= OPTIONS_STATS;

@@ -9,6 +9,9 @@
 // RUN: diff %t.native %t.out && %FileCheck --check-prefix=KERNEL %s < %t.err
 // RUN: %vm env COSY_FUNCTIONS=auto COSY_STATS=1 %t > %t.out 2> %t.err
 // RUN: diff %t.native %t.out && %FileCheck --check-prefix=AUTO %s < %t.err
+// Where no compound runs in the kernel, nothing is loaded.
+// RUN: %vm env COSY_EXECUTOR=native strace -f -e trace=bpf,openat -o %t.trace %t > %t.out
+// RUN: diff %t.native %t.out && %FileCheck --check-prefix=NOTHING %s < %t.trace
 // RUN: %vm env COSY_FUNCTIONS=native COSY_STATS=1 %t > %t.out 2> %t.err
 // RUN: diff %t.native %t.out && %FileCheck --check-prefix=NATIVE %s < %t.err
 // A plain user may not load programs: the same, natively, and says so if asked. He might
@@ -24,6 +27,9 @@
 //
 // KERNEL: run.c:[[#]]: function length: executor=kernel
 // AUTO: run.c:[[#]]: function length: executor={{kernel|native}} upcalls={{.*}} native-cycles={{[0-9]+}} kernel-cycles={{[0-9]+}}
+// NOTHING-NOT: bpf(
+// NOTHING-NOT: /dev/cosy
+// NOTHING: exited with 0
 // NATIVE: run.c:[[#]]: function length: executor=native
 // UNKNOWN: {{^}}cosy: COSY_FUNCTIONS=here is unknown (known: auto, kernel, native); using auto{{$}}
 #include <cosy.h>
