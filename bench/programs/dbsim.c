@@ -3,11 +3,14 @@
  * dbsim: the Cosy paper's database simulation (figures 3 and 4) - seek to a random
  * record, read it, and every other time write it behind where it was read; for
  * growing files, and by several processes that share the work.
+ *
+ * dbsim-function: the same where a user function says which record, as in the paper.
  */
 
 #define _GNU_SOURCE
 #include <cosy.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -28,6 +31,20 @@
 
 static int file;
 static uint64_t records;	/* behind which there is room for one more */
+static uint64_t *random_state;	/* for the user function, in the segment */
+
+/* Returns the bytes that were moved, -1: error. */
+static inline ssize_t transaction(int fd, uint64_t record, bool writes, char *buffer)
+{
+	ssize_t n, written;
+
+	lseek(fd, (off_t)(record * RECORD), SEEK_SET);
+	n = read(fd, buffer, RECORD);
+	if (n < 0 || !writes)
+		return n;
+	written = write(fd, buffer, (size_t)n);
+	return written < 0 ? -1 : n + written;
+}
 
 static uint64_t region(uint64_t count)
 {
@@ -40,19 +57,39 @@ static uint64_t region(uint64_t count)
 	COSY_START;
 	for (i = 0; i < count; i++) {
 		state = COSY_BOUND_NEXT(state);
-		lseek(fd, (off_t)((state >> 33) % nrecords * RECORD), SEEK_SET);
-		n = read(fd, buffer, sizeof(buffer));
+		n = transaction(fd, (state >> 33) % nrecords, i & 1, buffer);
 		if (n < 0)
-			goto failed;
+			break;
 		sum += (uint64_t)n;
-		if (i & 1) {
-			n = write(fd, buffer, (size_t)n);
-			if (n < 0)
-				goto failed;
-			sum += (uint64_t)n;
-		}
 	}
-failed:
+	COSY_END;
+	return sum;
+}
+
+COSY_FUNCTION
+static uint64_t pick(uint64_t *state, uint64_t nrecords)
+{
+	*state = COSY_BOUND_NEXT(*state);
+	return (*state >> 33) % nrecords;
+}
+
+static uint64_t function_region(uint64_t count)
+{
+	static char buffer[RECORD];
+	const uint64_t nrecords = records;
+	uint64_t *const state = random_state;
+	uint64_t i, sum = 0;
+	const int fd = file;
+	ssize_t n;
+
+	*state = 1;
+	COSY_START;
+	for (i = 0; i < count; i++) {
+		n = transaction(fd, pick(state, nrecords), i & 1, buffer);
+		if (n < 0)
+			break;
+		sum += (uint64_t)n;
+	}
 	COSY_END;
 	return sum;
 }
@@ -133,6 +170,7 @@ static uint64_t share(bench_loop *loop, uint64_t count)
 }
 
 static uint64_t shared_region(uint64_t count) { return share(region, count); }
+static uint64_t shared_function(uint64_t count) { return share(function_region, count); }
 static uint64_t shared_bound(uint64_t count) { return share(bound, count); }
 static uint64_t shared_uring(uint64_t count) { return share(uring, count); }
 
@@ -147,19 +185,29 @@ static void prepare(void)
 
 	records = size / RECORD - 1;
 	file = file_make(NAME, size, 5);
+	random_state = cosy_malloc(sizeof(*random_state));
+	if (!random_state)
+		bench_die("cosy_malloc");
 	uring_open();
 }
 
-#define DBSIM(TEXT, MIBS, PROCESSES) \
+#define DBSIM(TEXT, MIBS, PROCESSES, REGION) \
 	{ .name = "dbsim" TEXT, .per = "transaction", .count = 20000, \
-	  .parameter = PARAMETER(MIBS, PROCESSES), .region = shared_region, \
+	  .parameter = PARAMETER(MIBS, PROCESSES), .region = REGION, \
 	  .bound = shared_bound, .io_uring = shared_uring, .expected = expected }
 
 int main(int argc, char **argv)
 {
 	static const struct bench benches[] = {
-		DBSIM("", 16, 1), DBSIM("-1M", 1, 1), DBSIM("-4M", 4, 1), DBSIM("-64M", 64, 1),
-		DBSIM("-256M", 256, 1), DBSIM("-2p", 16, 2), DBSIM("-4p", 16, 4), { 0 },
+		DBSIM("", 16, 1, shared_region),
+		DBSIM("-function", 16, 1, shared_function),
+		DBSIM("-1M", 1, 1, shared_region),
+		DBSIM("-4M", 4, 1, shared_region),
+		DBSIM("-64M", 64, 1, shared_region),
+		DBSIM("-256M", 256, 1, shared_region),
+		DBSIM("-2p", 16, 2, shared_region),
+		DBSIM("-4p", 16, 4, shared_region),
+		{ 0 },
 	};
 
 	return bench_main(argc, argv, benches, prepare);
