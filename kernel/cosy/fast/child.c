@@ -48,7 +48,9 @@ static bool cosy_is_dots(const struct cosy_name *name)
 /*
  * What a walk would find without leaving the dentry cache or the directory: no
  * mounts, no links to be followed, nothing to be asked whether it is still valid.
- * The caller holds @dir.
+ * NULL if it has to walk. Whether the directory may be searched is asked last:
+ * security modules are asked once, be it here or by the walk. The caller holds
+ * @dir.
  */
 static __always_inline struct dentry *
 cosy_child_lookup(const struct path *dir, const struct cosy_name *name,
@@ -58,13 +60,12 @@ cosy_child_lookup(const struct path *dir, const struct cosy_name *name,
 	unsigned int seq __uninitialized;
 	struct dentry *dentry;
 	unsigned int flags;
+	int err;
 
 	if (!d_can_lookup(dir->dentry) ||
 	    dir->dentry->d_flags & (DCACHE_OP_HASH | DCACHE_OP_COMPARE))
 		return NULL;
 	rcu_read_lock();
-	if (unlikely(path_permission(dir, MAY_EXEC | MAY_NOT_BLOCK)))
-		goto unusual;
 	last.name = name->text;
 	last.len = name->len;
 	last.hash = full_name_hash(dir->dentry, name->text, name->len);
@@ -76,6 +77,11 @@ cosy_child_lookup(const struct path *dir, const struct cosy_name *name,
 		     flags & (DCACHE_MANAGED_DENTRY | DCACHE_OP_REVALIDATE) ||
 		     (follow && (flags & DCACHE_ENTRY_TYPE) == DCACHE_SYMLINK_TYPE)))
 		goto unusual;
+	err = path_permission(dir, MAY_EXEC | MAY_NOT_BLOCK);
+	if (unlikely(err)) {
+		rcu_read_unlock();
+		return err == -ECHILD ? NULL : ERR_PTR(err);
+	}
 	/* Is it still what was found, now that it is held? */
 	if (unlikely(!lockref_get_not_dead(&dentry->d_lockref)))
 		goto unusual;
@@ -111,6 +117,8 @@ cosy_child_ask_in(const struct path *dir, const struct cosy_name *name,
 					!(asked.flags & AT_SYMLINK_NOFOLLOW));
 	if (!path.dentry)
 		return COSY_WALK;
+	if (IS_ERR(path.dentry))
+		return PTR_ERR(path.dentry);
 	if (asked.statx)
 		err = static_call(cosy_statx_path)(&path, asked.flags, stat,
 						   asked.mask);
