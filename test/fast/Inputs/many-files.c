@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * many-files.c - a user's private files, when there are as many files as the system has:
+ * they count, and ENFILE comes when it always came.
+ *
+ *	many-files DIRECTORY
+ *
+ * To be run in a VM of its own, of one CPU: it takes files away from everybody, and with several
+ * the kernel counts files in a way that is not exact.
+ */
+#include "more-regions.h"
+
+#include <sys/resource.h>
+
+#define FILE_MAX "/proc/sys/fs/file-max"
+#define FILE_NR "/proc/sys/fs/file-nr"
+
+static long read_number(const char *name)
+{
+	FILE *file = fopen(name, "r");
+	long number = -1;
+
+	if (!file || fscanf(file, "%ld", &number) != 1)
+		printf("%s: %s\n", name, strerror(errno));
+	fclose(file);
+	return number;
+}
+
+/* The most files there may be; only root may say so, and is not held to it. */
+static void set_most(long number)
+{
+	FILE *file;
+
+	if (seteuid(0))
+		exit(1);
+	file = fopen(FILE_MAX, "w");
+	if (!file || fprintf(file, "%ld", number) < 0 || fclose(file))
+		printf("file-max: %s\n", strerror(errno));
+	if (seteuid(65534))
+		exit(1);
+}
+
+/* Two at once, of which there may be only one. */
+static void two(const char *what)
+{
+	int errors[2] = { 0, 0 }, a, b;
+	char bytes[10];
+	long n;
+
+	COSY_START;
+	a = open("from4096", O_RDONLY);
+	if (a < 0)
+		errors[0] = errno;
+	b = open("made", O_RDWR | O_CREAT, 0600);
+	if (b < 0)
+		errors[1] = errno;
+	n = read(a, bytes, sizeof(bytes));
+	close(a);
+	close(b);
+	COSY_END;
+	printf("%s, two: %d %d, errors %d %d, read %ld\n", what, a >= 0, b >= 0, errors[0], errors[1], n);
+	printf("  made: %d\n", access("made", F_OK));
+	unlink("made");
+}
+
+static void everything(const char *what)
+{
+	printf("%s\n", what);
+	say("slurp", slurp("from65536", O_RDONLY));
+	say("slurp, missing", slurp("missing", O_RDONLY));
+	say("create", create("made", O_RDWR | O_EXCL, 100));
+	printf("  made: %d\n", access("made", F_OK));
+	unlink("made");
+	say("list", list("."));
+	say_names("from4096");
+	two(what);
+}
+
+int main(int argc, char **argv)
+{
+	long normal = read_number(FILE_MAX);
+	int next = dup(0), taken;
+	struct rlimit limit, none;
+	static int files[1000];
+
+	(void)argv;
+	if (argc != 2)
+		return 2;
+	if (geteuid() != 0)
+		return 0;
+	close(next);
+	set_most(normal);
+	everything("enough");
+	set_most(1);
+	everything("none is left");
+	/* EMFILE comes first. */
+	getrlimit(RLIMIT_NOFILE, &limit);
+	none = (struct rlimit){ (rlim_t)next, limit.rlim_max };
+	setrlimit(RLIMIT_NOFILE, &none);
+	say("nor a number", slurp("from65536", O_RDONLY));
+	setrlimit(RLIMIT_NOFILE, &limit);
+	set_most(normal);
+	everything("enough again");
+
+	/*
+	 * All are taken, then all but one, or two. Counting is not exact until the limit has
+	 * been reached: some more than there may be can be had at first.
+	 */
+	set_most(read_number(FILE_NR) + 500);
+	for (taken = 0; taken < 1000; taken++) {
+		files[taken] = open("from1", O_RDONLY);
+		if (files[taken] < 0)
+			break;
+	}
+	printf("taken: %d, %s\n", taken > 400 && taken < 600, strerror(errno));
+	while (taken && files[taken] < 0) {
+		close(files[--taken]);
+		files[taken] = open("from1", O_RDONLY);
+	}
+	taken++;
+	for (int left = 0; left < 4; left++) {
+		char what[20];
+
+		snprintf(what, sizeof(what), "%d left", left);
+		if (left)
+			close(files[--taken]);
+		everything(what);
+		everything(what);
+	}
+	while (taken)
+		close(files[--taken]);
+	set_most(normal);
+	everything("all given back");
+	return 0;
+}
