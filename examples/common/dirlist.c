@@ -275,9 +275,14 @@ static bool read_status(struct dirlist *list, size_t count, bool enter)
 	for (; entry != last; entry++) {
 		const char *name = names + entry->name;
 
-		if (enter && fstatat(AT_FDCWD, name, &entry->status, 0) == 0 &&
-		    S_ISDIR(entry->status.st_mode))
+		if (enter && fstatat(AT_FDCWD, name, &entry->status, 0) == 0) {
+			if (S_ISDIR(entry->status.st_mode))
+				continue;
+		} else if (enter && errno != ENOENT) {
+			/* A link that leads nowhere stands for itself, one in a loop not. */
+			entry->status_error = errno;
 			continue;
+		}
 		if (fstatat(AT_FDCWD, name, &entry->status,
 			    AT_SYMLINK_NOFOLLOW) < 0) {
 			entry->status_error = errno;

@@ -124,7 +124,8 @@ const struct dirlist_dir *dirlist_next(struct dirlist *list);
  * @list:  to be given back with dirlist_free()
  * @paths: the paths, relative to the working directory; copied
  * @count: number of @paths, which is the number of entries made, in that order
- * @enter: a symbolic link to a directory stands for the directory
+ * @enter: a symbolic link to a directory stands for the directory, and one that cannot be
+ *	   followed is an error unless it leads nowhere
  */
 void dirlist_paths(struct dirlist *list, char *const *paths, size_t count,
 		   bool enter);

@@ -23,8 +23,11 @@
 /* Exit statuses: something in a directory, or an operand, could not be read. */
 enum { MINOR_TROUBLE = 1, SERIOUS_TROUBLE = 2 };
 
+enum order { BY_NAME, BY_SIZE, BY_TIME };
+
 static struct {
-	bool all, long_format, recursive;
+	bool all, directory, long_format, recursive, reverse;
+	enum order order;
 	struct long_options long_options;
 } options;
 
@@ -61,12 +64,35 @@ static char *message_path(const char *directory, const char *name)
 	return dirlist_join(directory, name);
 }
 
+static int compare_times(const struct timespec *a, const struct timespec *b)
+{
+	if (a->tv_sec != b->tv_sec)
+		return a->tv_sec < b->tv_sec ? -1 : 1;
+	return (a->tv_nsec > b->tv_nsec) - (a->tv_nsec < b->tv_nsec);
+}
+
+static int compare_names(const struct dirlist_entry *left,
+			 const struct dirlist_entry *right, const char *names)
+{
+	return strcmp(names + left->name, names + right->name);
+}
+
 static int compare(const void *a, const void *b, void *names)
 {
-	const struct dirlist_entry *const *left = a, *const *right = b;
+	const struct dirlist_entry *left = *(const struct dirlist_entry *const *)a;
+	const struct dirlist_entry *right = *(const struct dirlist_entry *const *)b;
+	int order = 0;
 
-	return strcmp((char *)names + (*left)->name,
-		      (char *)names + (*right)->name);
+	/* The largest first, and the newest. */
+	if (options.order == BY_SIZE)
+		order = (left->status.st_size < right->status.st_size) -
+			(left->status.st_size > right->status.st_size);
+	else if (options.order == BY_TIME)
+		order = compare_times(&right->status.st_mtim,
+				      &left->status.st_mtim);
+	if (!order)
+		order = compare_names(left, right, names);
+	return options.reverse ? -order : order;
 }
 
 static void reverse(const struct dirlist_entry **entries, size_t count)
@@ -80,21 +106,21 @@ static void reverse(const struct dirlist_entry **entries, size_t count)
 }
 
 /*
- * The entries first … first + count, sorted by name; to be freed. Files are often
- * made in the order of their names, and some file systems list them in the
- * order they were made in, others the newest first.
+ * The entries first … first + count, sorted; to be freed. Files are often made in
+ * the order of their names, and some file systems list them in the order they were
+ * made in, others the newest first.
  */
 static const struct dirlist_entry **sort(const struct dirlist *list,
 					 size_t first, size_t count)
 {
 	const struct dirlist_entry **sorted = allocate(count, sizeof(*sorted));
-	bool up = true, down = true;
+	bool up = options.order == BY_NAME && !options.reverse, down = up;
 
 	for (size_t i = 0; i < count; i++) {
 		sorted[i] = &list->entries[first + i];
 		if (i && (up || down)) {
-			int order = compare(&sorted[i - 1], &sorted[i],
-					    list->names);
+			int order = compare_names(sorted[i - 1], sorted[i],
+						  list->names);
 
 			up = up && order <= 0;
 			down = down && order > 0;
@@ -254,7 +280,8 @@ static void list_directories(char *const *paths, size_t count, bool operands,
 		return;
 	dirlist_init(&list, paths, count,
 		     options.all ? DIRLIST_ALL : DIRLIST_VISIBLE,
-		     options.long_format ? DIRLIST_STATUS : 0);
+		     options.long_format || options.order != BY_NAME ?
+			     DIRLIST_STATUS : 0);
 	while ((dir = dirlist_next(&list)) != NULL)
 		list_directory(&list, dir, operands, header);
 	dirlist_free(&list);
@@ -269,7 +296,8 @@ static void list_operands(char *const *operands, size_t count)
 	struct dirlist list;
 	char **dirs;
 
-	dirlist_paths(&list, operands, count, !options.long_format);
+	dirlist_paths(&list, operands, count,
+		      !options.long_format && !options.directory);
 	report(&list, NULL, list.entries, count);
 	columns = measure(list.entries, count);
 	sorted = sort(&list, 0, count);
@@ -277,7 +305,7 @@ static void list_operands(char *const *operands, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		if (sorted[i]->status_error)
 			continue;
-		if (sorted[i]->type == DT_DIR) {
+		if (sorted[i]->type == DT_DIR && !options.directory) {
 			dirs[ndirs++] = list.names + sorted[i]->name;
 			continue;
 		}
@@ -299,11 +327,16 @@ static void print_help(void)
 	fputs("List FILEs (the current directory by default), sorted by name in the order of\n"
 	      "the C locale, one per line.\n"
 	      "\n"
+	      "  -1                       accepted, always on\n"
 	      "  -a, --all                do not leave out names that begin with a dot\n"
+	      "  -d, --directory          list directories themselves, not what is in them\n"
 	      "  -h, --human-readable     with -l, print sizes like 1.5K 234M 2G\n"
 	      "  -l                       mode, links, owner, group, size, time and name of each\n"
 	      "  -n, --numeric-uid-gid    like -l, with the numbers of owner and group\n"
 	      "  -R, --recursive          list sub-directories, too\n"
+	      "  -r, --reverse            sort the other way round\n"
+	      "  -S                       sort by size, the largest first\n"
+	      "  -t                       sort by time, the newest first\n"
 	      "      --help               print this and exit\n"
 	      "      --version            print the version and exit\n"
 	      "\n"
@@ -319,19 +352,26 @@ static void parse_options(int argc, char **argv)
 	enum { HELP = 256, VERSION };
 	static const struct option longs[] = {
 		{ "all", no_argument, NULL, 'a' },
+		{ "directory", no_argument, NULL, 'd' },
 		{ "human-readable", no_argument, NULL, 'h' },
 		{ "numeric-uid-gid", no_argument, NULL, 'n' },
 		{ "recursive", no_argument, NULL, 'R' },
+		{ "reverse", no_argument, NULL, 'r' },
 		{ "help", no_argument, NULL, HELP },
 		{ "version", no_argument, NULL, VERSION },
 		{ 0 },
 	};
 	int option;
 
-	while ((option = getopt_long(argc, argv, "ahlnR", longs, NULL)) != -1) {
+	while ((option = getopt_long(argc, argv, "1adhlnRrSt", longs, NULL)) != -1) {
 		switch (option) {
+		case '1':
+			break;
 		case 'a':
 			options.all = true;
+			break;
+		case 'd':
+			options.directory = true;
 			break;
 		case 'h':
 			options.long_options.human = true;
@@ -345,6 +385,15 @@ static void parse_options(int argc, char **argv)
 			break;
 		case 'R':
 			options.recursive = true;
+			break;
+		case 'r':
+			options.reverse = true;
+			break;
+		case 'S':
+			options.order = BY_SIZE;
+			break;
+		case 't':
+			options.order = BY_TIME;
 			break;
 		case HELP:
 			print_help();
