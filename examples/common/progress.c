@@ -21,7 +21,8 @@ void progress_clear(void)
 	shown = false;
 }
 
-void progress_show(uint64_t files, uint64_t bytes)
+/* Is it time for a line? Then there is room for it. */
+static bool is_due(void)
 {
 	static time_t next;
 	time_t now = time(NULL);
@@ -29,9 +30,21 @@ void progress_show(uint64_t files, uint64_t bytes)
 	if (!next)
 		next = now + INTERVAL;
 	if (now < next)
-		return;
+		return false;
 	next = now + INTERVAL;
 	progress_clear();
-	fprintf(stderr, "%" PRIu64 " files, %.1f MB", files, bytes / 1e6);
 	shown = true;
+	return true;
+}
+
+void progress_show(uint64_t files, uint64_t bytes)
+{
+	if (is_due())
+		fprintf(stderr, "%" PRIu64 " files, %.1f MB", files, bytes / 1e6);
+}
+
+void progress_show_part(const char *what, uint64_t done, uint64_t all)
+{
+	if (is_due())
+		fprintf(stderr, "%s: %.0f %%", what, 100.0 * done / all);
 }

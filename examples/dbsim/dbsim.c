@@ -4,6 +4,7 @@
  * records of a file, two reads to a write, by one process or several.
  */
 #include "../common/output.h"
+#include "../common/progress.h"
 #include "table.h"
 
 #include <errno.h>
@@ -20,8 +21,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Transactions between two lines of progress are looked at, and seconds. */
-enum { STEP = 262144, PROGRESS_INTERVAL = 1 };
+/* Transactions until progress is due. */
+enum { STEP = 262144 };
 
 enum { MAX_PROCESSES = 1024 };
 
@@ -51,6 +52,19 @@ static uint64_t part_start(uint64_t total, unsigned int i, unsigned int n)
 	return total / n * i + (i < total % n ? i : total % n);
 }
 
+static void show_made(uint64_t records)
+{
+	if (options.progress)
+		progress_show_part("making the table", records, options.records);
+}
+
+static void show_checked(uint64_t records)
+{
+	if (options.progress)
+		progress_show_part("checking the table", records,
+				   options.records);
+}
+
 /* What one of the processes does: its part, on records of its own. */
 static struct table_counts work(unsigned int i)
 {
@@ -59,8 +73,6 @@ static struct table_counts work(unsigned int i)
 	uint64_t number = part(options.records, i, n);
 	uint64_t count = part(options.transactions, i, n), done = 0, step;
 	struct table_counts counts = { 0 };
-	time_t next = time(NULL) + PROGRESS_INTERVAL;
-	bool shown = false;
 	struct table table;
 
 	table_open(&table, options.path, options.size, options.records);
@@ -69,15 +81,11 @@ static struct table_counts work(unsigned int i)
 		table_run(&table, first, number,
 			  options.seed + part_start(options.transactions, i, n) +
 				  done, step, &counts);
-		if (options.progress && i == 0 && time(NULL) >= next) {
-			fprintf(stderr, "\r%3.0f %%",
-				100.0 * (done + step) / count);
-			next = time(NULL) + PROGRESS_INTERVAL;
-			shown = true;
-		}
+		if (options.progress && i == 0)
+			progress_show_part("transactions", done + step, count);
 	}
-	if (shown)
-		fputs("\r\033[K", stderr);
+	if (i == 0)
+		progress_clear();
 	table_close(&table);
 	return counts;
 }
@@ -254,7 +262,8 @@ static uint64_t total(void)
 	uint64_t sum;
 
 	table_open(&table, options.path, options.size, options.records);
-	sum = table_total(&table);
+	sum = table_total(&table, show_checked);
+	progress_clear();
 	table_close(&table);
 	return sum;
 }
@@ -269,7 +278,9 @@ int main(int argc, char **argv)
 	if (options.keep)
 		before = total();
 	else
-		table_create(options.path, options.size, options.records);
+		table_create(options.path, options.size, options.records,
+			     show_made);
+	progress_clear();
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	counts = work_together();
 	clock_gettime(CLOCK_MONOTONIC, &end);

@@ -3,6 +3,7 @@
  * table.c - a file of records, and transactions on records at random.
  */
 #include "table.h"
+#include "../common/progress.h"
 
 #include <cosy.h>
 #include <errno.h>
@@ -11,6 +12,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /**
@@ -30,8 +32,9 @@ struct table_random {
 	uint64_t state;
 };
 
-/* Transactions in a region, so that a long run is left now and then. */
-enum { BATCH = 65536 };
+/* Transactions in a region, so that a long run is left now and then; and records
+ * between two calls for progress. */
+enum { BATCH = 65536, STEP = 256 };
 
 /* A number that is different for any two that differ. */
 static inline uint64_t mix(uint64_t n)
@@ -72,29 +75,61 @@ static bool is_sound(const struct table_record *record, uint64_t number)
 
 static void fail(const struct table *table, const char *what)
 {
+	progress_clear();
 	error(1, errno, "cannot %s '%s'", what, table->path);
 }
 
-void table_create(const char *path, size_t size, uint64_t records)
+static void fail_damaged(const struct table *table, uint64_t record)
+{
+	progress_clear();
+	error(1, 0, "'%s' is damaged at record %ju", table->path,
+	      (uintmax_t)record);
+}
+
+/* Writes the record where the file stands. */
+static void write_record(const struct table *table)
+{
+	const char *bytes = (const char *)table->record;
+	size_t done = 0;
+	ssize_t n;
+
+	do {
+		n = write(table->fd, bytes + done, table->size - done);
+		if (n < 0)
+			fail(table, "write");
+		done += n;
+	} while (done < table->size);
+}
+
+/* Opens the file of @table, which has to be one where records have places. */
+static void open_file(struct table *table, int flags, const char *what)
+{
+	struct stat status;
+
+	/* Not waiting for who reads from a pipe. */
+	table->fd = open(table->path, flags | O_NONBLOCK | O_CLOEXEC, 0666);
+	if (table->fd < 0 || fstat(table->fd, &status) < 0)
+		fail(table, what);
+	if (!S_ISREG(status.st_mode) && !S_ISBLK(status.st_mode))
+		error(1, 0, "cannot %s '%s': not a regular file", what,
+		      table->path);
+}
+
+void table_create(const char *path, size_t size, uint64_t records,
+		  table_progress *progress)
 {
 	struct table table = { .path = path, .size = size };
 
 	table.record = calloc(1, size);
 	if (!table.record)
 		fail(&table, "create");
-	table.fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (table.fd < 0)
-		fail(&table, "create");
+	open_file(&table, O_WRONLY | O_CREAT | O_TRUNC, "create");
 	for (uint64_t i = 0; i < records; i++) {
-		ssize_t written;
-
 		table.record->number = i;
 		table.record->check = check_of(table.record);
-		written = write(table.fd, table.record, size);
-		if (written >= 0 && (size_t)written != size)
-			errno = ENOSPC;
-		if (written != (ssize_t)size)
-			fail(&table, "write");
+		write_record(&table);
+		if (i % STEP == 0)
+			progress(i);
 	}
 	if (close(table.fd) < 0)
 		fail(&table, "write");
@@ -110,10 +145,10 @@ void table_open(struct table *table, const char *path, size_t size,
 		.records = records,
 		.record = cosy_malloc(size),
 		.random = cosy_malloc(sizeof(*table->random)),
-		.fd = open(path, O_RDWR | O_CLOEXEC),
 	};
-	if (table->fd < 0 || !table->record || !table->random)
+	if (!table->record || !table->random)
 		fail(table, "open");
+	open_file(table, O_RDWR, "open");
 }
 
 void table_run(struct table *table, uint64_t first, uint64_t number,
@@ -159,12 +194,11 @@ void table_run(struct table *table, uint64_t first, uint64_t number,
 	return;
 broken:
 	if (n >= 0)
-		error(1, 0, "'%s' is damaged at record %ju", table->path,
-		      (uintmax_t)at);
+		fail_damaged(table, at);
 	fail(table, "use");
 }
 
-uint64_t table_total(struct table *table)
+uint64_t table_total(struct table *table, table_progress *progress)
 {
 	uint64_t total = 0;
 
@@ -176,9 +210,10 @@ uint64_t table_total(struct table *table)
 		if (n < 0)
 			fail(table, "read");
 		if (n != (ssize_t)table->size || !is_sound(table->record, i))
-			error(1, 0, "'%s' is damaged at record %ju",
-			      table->path, (uintmax_t)i);
+			fail_damaged(table, i);
 		total += table->record->count;
+		if (i % STEP == 0)
+			progress(i);
 	}
 	return total;
 }

@@ -7,7 +7,7 @@
  * at the wrong place, or half of one, is noticed.
  *
  * Not thread-safe for one struct table. Errors of the file end the program with
- * a message and status 1.
+ * a message and status 1, once the line of progress is away.
  */
 #ifndef TABLE_H
 #define TABLE_H
@@ -43,6 +43,12 @@ struct table_counts {
 	uint64_t reads, writes, sum;
 };
 
+/**
+ * table_progress - is told how far something is that goes through all records
+ * @records: done so far
+ */
+typedef void table_progress(uint64_t records);
+
 /** TABLE_RECORD_MIN - the smallest record, in bytes */
 #define TABLE_RECORD_MIN 32
 
@@ -52,8 +58,12 @@ struct table_counts {
  * @path:    of the file
  * @size:    bytes of a record, a multiple of 8, at least TABLE_RECORD_MIN
  * @records: their number
+ * @progress: called now and then
+ *
+ * A pipe or a terminal is refused.
  */
-void table_create(const char *path, size_t size, uint64_t records);
+void table_create(const char *path, size_t size, uint64_t records,
+		  table_progress *progress);
 
 /** table_open() - open a file made with the same @size and @records */
 void table_open(struct table *table, const char *path, size_t size,
@@ -68,8 +78,11 @@ void table_open(struct table *table, const char *path, size_t size,
 void table_run(struct table *table, uint64_t first, uint64_t number,
 	       uint64_t seed, uint64_t count, struct table_counts *counts);
 
-/** table_total() - the sum of all records' counts; each record is checked */
-uint64_t table_total(struct table *table);
+/**
+ * table_total() - the sum of all records' counts; each record is checked
+ * @progress: called now and then
+ */
+uint64_t table_total(struct table *table, table_progress *progress);
 
 /** table_close() - close the file and free what table_open() took */
 void table_close(struct table *table);
