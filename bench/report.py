@@ -136,6 +136,37 @@ def fit(results):
     print()
 
 
+def paper(results):
+    """What the paper saved, what is saved here, and what is left when all crossings and needless
+    copies are gone."""
+    if not all(results.has(name, way) for name, way in (
+            ("getpid", "native"), ("getpid", "bound"), ("pread64", "native"), ("pread4096", "native"))):
+        return
+    crossing = results.median("getpid", "native") - results.median("getpid", "bound")
+    copy = results.median("pread4096", "native") - results.median("pread64", "native")
+    rows = [("saved, in %", "paper", "compound", "fast", "at most", "native", "bound (*)",
+             "fast over bound")]
+    for experiment in catalogue.PAPER:
+        if not all(results.has(experiment.name, way) for way in catalogue.WHOLE):
+            continue
+        native, compound, fast = (results.median(experiment.name, way) for way in catalogue.WHOLE)
+        if results.has(experiment.name, "bound"):
+            bound = results.median(experiment.name, "bound")
+        else:
+            bound = native - experiment.crossings * crossing
+        bound -= experiment.copies * copy
+        rows.append((experiment.name, experiment.paper,
+                     *(f"{round(100 * (1 - value / native))}" for value in (compound, fast, bound)),
+                     _cell(native), _cell(bound), f"{round(100 * (fast / bound - 1)):+d} %"))
+    if len(rows) > 1:
+        print("The Cosy paper's experiments: it compares time, here it is guest instructions")
+        _table(rows)
+        print(f"(*) by arithmetic: the loop in a module, or native without its crossings of "
+              f"{crossing:.0f}\n    instructions; without needless copies of 4 KiB, {copy:.0f} "
+              "instructions each")
+        print()
+
+
 def host(results):
     rows = [("best, on this machine", "with Cosy", "without", "difference")]
     for name in results.names("native-overhead"):
