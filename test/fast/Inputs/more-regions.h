@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 
 /* Entries by the dentries at hand. */
-static struct end list(const char *name)
+static inline struct end list(const char *name)
 {
 	static char buffer[4096];
 	struct dirent64 *entry;
@@ -38,7 +38,7 @@ static struct end list(const char *name)
 	return (struct end){ total, failed, 0 };
 }
 
-static struct end copy_at(int in, int out, size_t size)
+static inline struct end copy_at(int in, int out, size_t size)
 {
 	static char buffer[65536];
 	long total = 0;
@@ -52,7 +52,7 @@ static struct end copy_at(int in, int out, size_t size)
 	return (struct end){ total, n, 0 };
 }
 
-static struct end copy_by_send(int in, int out, size_t size)
+static inline struct end copy_by_send(int in, int out, size_t size)
 {
 	static char buffer[65536];
 	long total = 0;
@@ -66,7 +66,7 @@ static struct end copy_by_send(int in, int out, size_t size)
 }
 
 /* All that a private file knows. */
-static struct end private(const char *name)
+static inline struct end private(const char *name)
 {
 	long total = 0;
 	struct stat st;
@@ -87,7 +87,7 @@ static struct end private(const char *name)
 }
 
 /* Calls with a name in a directory that is open. */
-static struct end names_at(const char *name)
+static inline struct end names_at(const char *name)
 {
 	int dir = must_open(".", O_RDONLY | O_DIRECTORY), failed = 0, fd;
 	struct statx more;

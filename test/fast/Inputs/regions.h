@@ -18,7 +18,7 @@
 static char region_buffer[1 << 17];
 
 /* A private file, read to its end at once. */
-static struct end slurp(const char *name, int flags)
+static inline struct end slurp(const char *name, int flags)
 {
 	long total = 0;
 	int error = 0, closed = 0;
@@ -41,7 +41,7 @@ static struct end slurp(const char *name, int flags)
 }
 
 /* A private file that is written. */
-static struct end create(const char *name, int flags, size_t size)
+static inline struct end create(const char *name, int flags, size_t size)
 {
 	long total = 0;
 	int error = 0, closed = 0;
@@ -67,7 +67,7 @@ static struct end create(const char *name, int flags, size_t size)
 }
 
 /* Pages that are passed on; what was written short ends it. */
-static struct end copy(int in, int out, size_t size)
+static inline struct end copy(int in, int out, size_t size)
 {
 	static char buffer[65536];
 	long total = 0;
@@ -92,7 +92,7 @@ static struct end copy(int in, int out, size_t size)
 }
 
 /* lseek and read as one, then lseek and write. */
-static struct end read_at(int fd, off_t offset, size_t size)
+static inline struct end read_at(int fd, off_t offset, size_t size)
 {
 	long at, n;
 	int error = 0;
@@ -106,7 +106,7 @@ static struct end read_at(int fd, off_t offset, size_t size)
 	return (struct end){ at, n, error };
 }
 
-static struct end write_at(int fd, off_t offset, size_t size)
+static inline struct end write_at(int fd, off_t offset, size_t size)
 {
 	long at, n;
 	int error = 0;
@@ -122,7 +122,7 @@ static struct end write_at(int fd, off_t offset, size_t size)
 
 /* Calls with a name; as many as there are results. */
 #define NAME_CALLS	12
-static void names(const char *name, const char *other, struct stat *st, int results[NAME_CALLS])
+static inline void names(const char *name, const char *other, struct stat *st, int results[NAME_CALLS])
 {
 	static char text[100];
 	int e;
@@ -149,7 +149,7 @@ static void names(const char *name, const char *other, struct stat *st, int resu
 #undef RESULT
 }
 
-static void say_names(const char *name)
+static inline void say_names(const char *name)
 {
 	struct stat st;
 	int results[NAME_CALLS];
