@@ -11,9 +11,11 @@
  * executor if the kernel is no longer there, for the native code can only be
  * entered at its beginning. Its decoded code exists before the first entry.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <linux/cosy.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -202,13 +204,33 @@ static void take_result(struct cosy_held *held, uint64_t *frame,
  * In the kernel
  */
 
+/* Who asks what ran where is told why, once: the next one has the same reason. */
+static void explain_given_up(const struct cosy_region *region, int error)
+{
+	struct cosy_options options = cosy_options();
+	static bool explained;
+	struct cosy_number line;
+
+	if (!(options.stats || options.debug) ||
+	    __atomic_exchange_n(&explained, true, __ATOMIC_RELAXED))
+		return;
+	cosy_message(region->file, region->line ? ":" : "",
+		     region->line ? cosy_number(&line, region->line) : "",
+		     ": does not run in the kernel any more: " COSY_DEVICE
+		     ": ", strerrordesc_np(-error), NULL);
+}
+
 /*
- * The region cannot run in the kernel any more. A region has its native code,
- * and need not come here again; a compound of cosy_init() has only user mode.
+ * The region cannot run in the kernel any more, because of @error. A region has
+ * its native code, and need not come here again; a compound of cosy_init() has
+ * only user mode.
  */
-static void give_up_kernel(struct cosy_region *region, struct cosy_held *held)
+static void give_up_kernel(struct cosy_region *region, struct cosy_held *held,
+			   int error)
 {
 	bool native = cosy_region_has_native(region);
+
+	explain_given_up(region, error);
 
 	__atomic_store_n(&held->executor,
 			 native ? COSY_EXECUTOR_NATIVE : COSY_EXECUTOR_USER,
@@ -243,7 +265,7 @@ static bool recover(struct cosy_region *region, struct cosy_held *held,
 	}
 	if (error < 0) {
 		if (cosy_device_gone(error))
-			give_up_kernel(region, held);
+			give_up_kernel(region, held, error);
 		return false;
 	}
 	run->handle = __atomic_load_n(&region->handle, __ATOMIC_ACQUIRE) - 1;
@@ -404,7 +426,7 @@ static int64_t run_in_kernel(struct cosy_region *region,
 
 		if (error < 0) {
 			if (cosy_device_gone(error))
-				give_up_kernel(region, held);
+				give_up_kernel(region, held, error);
 			if (cosy_region_has_native(region))
 				return -1;
 			return run_in_user_mode(region, held, frame);
@@ -552,8 +574,9 @@ COSY_EXPORT void cosy_regions_add(struct cosy_region *regions, size_t count)
 	}
 	for (size_t i = 0; i < count; i++) {
 		mode = COSY_MODE_DECIDE;
-		if (!options.stats && cosy_region_executor(&regions[i]) ==
-					      COSY_EXECUTOR_NATIVE)
+		/* Asked in any case: later the device may be out of reach. */
+		if (cosy_region_executor(&regions[i]) == COSY_EXECUTOR_NATIVE &&
+		    !options.stats)
 			mode = COSY_MODE_NATIVE;
 		regions[i].handle = 0;
 		regions[i].state = NULL;
