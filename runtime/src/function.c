@@ -175,6 +175,12 @@ static int program_fill(const struct cosy_function *function,
 	return program->fd < 0 ? program->fd : 0;
 }
 
+/* Has the verifier given up? Newer kernels have another error for some of it. */
+static bool is_too_much(int err)
+{
+	return err == -E2BIG || err == -EFAULT;
+}
+
 static void explain_not_loaded(const struct cosy_function *function, int err)
 {
 	struct cosy_number line, number;
@@ -189,11 +195,11 @@ static void explain_not_loaded(const struct cosy_function *function, int err)
 		     " with a token" :
 		     err == -EOPNOTSUPP ?
 		     "the kernel cannot run user functions" :
-		     err == -E2BIG ?
+		     is_too_much(err) ?
 		     "its loops are too much for the kernel's verifier" :
 		     "it cannot be loaded, errno ",
 		     err == -EPERM || err == -EACCES || err == -EOPNOTSUPP ||
-		     err == -E2BIG ?
+		     is_too_much(err) ?
 		     "" : cosy_number(&number, (uint64_t)-err), NULL);
 }
 
@@ -215,7 +221,7 @@ static void load(struct state *state, struct cosy_segment *segment)
 	if (err < 0) {
 		explain_not_loaded(state->function, err);
 		/* It takes seconds to find that out, and is so each time. */
-		if (err == -E2BIG)
+		if (is_too_much(err))
 			__atomic_store_n(&state->place, PLACE_NATIVE,
 					 __ATOMIC_RELAXED);
 		program_free(program, true);
