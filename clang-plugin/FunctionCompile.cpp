@@ -218,6 +218,9 @@ namespace {
 
 /// Loops are unrolled up to so many instructions.
 constexpr unsigned MostCode = 400;
+/// And only if all loops then have at most so many branches that stay in them: the
+/// verifier tries all ways through a loop, and can do that with few.
+constexpr unsigned MostBranches = 12;
 
 static unsigned sizeOf(const Loop &L) {
   unsigned Size = 0;
@@ -227,15 +230,27 @@ static unsigned sizeOf(const Loop &L) {
   return Size;
 }
 
-/// How often an innermost loop is to be unrolled. One in another loop that may be
-/// left early is: it seldom takes many rounds.
-static unsigned countFor(const Loop &L, ScalarEvolution &SE) {
+/// How many branches of \p F, or of \p L in it, lead from loops to loops?
+static unsigned branchesIn(const Function &F, const LoopInfo &LI, const Loop *L = nullptr) {
+  return count_if(F, [&](const BasicBlock &BB) {
+    const Loop *Around = LI.getLoopFor(&BB);
+    return Around && (!L || L->contains(Around)) && !BB.getSingleSuccessor() &&
+           all_of(successors(&BB),
+                  [&](const BasicBlock *Next) { return LI.getLoopFor(Next); });
+  });
+}
+
+/// How often an innermost loop is to be unrolled, if it may have \p Branches. One in
+/// another loop that may be left early is: it seldom takes many rounds.
+static unsigned countFor(const Loop &L, ScalarEvolution &SE, unsigned Own,
+                         unsigned Branches) {
   unsigned Size = sizeOf(L), Count = 1;
   unsigned Most = SE.getSmallConstantMaxTripCount(&L);
-  if (Most && Most * Size <= MostCode)
+  if (Most && Most * Size <= MostCode && Most * Own <= Branches)
     return Most;
   bool Short = L.getParentLoop() && !L.getExitingBlock();
-  while (Count < 32 && 2 * Count * Size <= (Short ? MostCode / 4 : MostCode))
+  while (Count < 32 && 2 * Count * Size <= (Short ? MostCode / 4 : MostCode) &&
+         2 * Count * Own <= Branches)
     Count *= 2;
   return Count;
 }
@@ -276,7 +291,13 @@ public:
     // A loop whose inner loop has become straight code is an inner one.
     SmallPtrSet<BasicBlock *, 16> Done;
     while (Loop *L = nextInner(LI, Done)) {
-      unsigned Count = countFor(*L, SE);
+      // Those that are left share what there may still be.
+      unsigned Left = 1 + count_if(LI.getLoopsInPreorder(), [&](const Loop *Other) {
+        return Other->isInnermost() && !Done.contains(Other->getHeader());
+      });
+      unsigned Own = branchesIn(F, LI, L), All = branchesIn(F, LI);
+      unsigned More = All < MostBranches ? (MostBranches - All) / Left : 0;
+      unsigned Count = countFor(*L, SE, Own, Own + More);
       if (Count < 2 || !L->isLoopSimplifyForm() || !L->isLCSSAForm(DT))
         continue;
       UnrollLoopOptions ULO = {};

@@ -79,6 +79,8 @@ public:
 
 private:
   void lowerAtomics();
+  Value *bitOf(IRBuilderBase &B, Value *C);
+  void keepBits();
   void flattenConditions();
   void collectConstants();
   void checkEscapes();
@@ -115,6 +117,7 @@ private:
   DenseMap<Value *, Value *> Translated;
   SmallPtrSet<Value *, 16> Compared; ///< bases needed as a number, too
   SmallPtrSet<Instruction *, 32> Own; ///< accesses to the context
+  SmallPtrSet<Value *, 16> Bits;      ///< conditions as numbers, 0 or 1
   Value *UpperHalf = nullptr;
   Value *Zero = nullptr;
   Value *DataBase = nullptr;
@@ -172,19 +175,36 @@ void Confine::lowerAtomics() {
 //===----------------------------------------------------------------------===//
 
 /// 1 if \p C, else 0, computed without a branch; null if that is not simple.
-static Value *bitOf(IRBuilderBase &B, Value *C, const DataLayout &DL) {
+Value *Confine::bitOf(IRBuilderBase &B, Value *C) {
   Type *I64 = B.getInt64Ty();
+  if (isa<Constant>(C))
+    return B.CreateZExt(C, I64);
   auto *I = dyn_cast<Instruction>(C);
   if (!I)
     return nullptr;
-  if (I->getOpcode() == Instruction::And || I->getOpcode() == Instruction::Or ||
-      I->getOpcode() == Instruction::Xor) {
-    Value *X = bitOf(B, I->getOperand(0), DL);
-    Value *Y = X ? isa<ConstantInt>(I->getOperand(1))
-                       ? B.CreateZExt(I->getOperand(1), I64)
-                       : bitOf(B, I->getOperand(1), DL)
-                 : nullptr;
+  switch (I->getOpcode()) {
+  case Instruction::Freeze:
+    return bitOf(B, I->getOperand(0));
+  case Instruction::Trunc:
+    return B.CreateAnd(B.CreateZExtOrTrunc(I->getOperand(0), I64), 1);
+  case Instruction::And:
+  case Instruction::Or:
+  case Instruction::Xor: {
+    Value *X = bitOf(B, I->getOperand(0));
+    Value *Y = X ? bitOf(B, I->getOperand(1)) : nullptr;
     return Y ? B.CreateBinOp(cast<BinaryOperator>(I)->getOpcode(), X, Y) : nullptr;
+  }
+  case Instruction::Select: {
+    Value *If = bitOf(B, I->getOperand(0));
+    Value *X = If ? bitOf(B, I->getOperand(1)) : nullptr;
+    Value *Y = X ? bitOf(B, I->getOperand(2)) : nullptr;
+    if (!Y)
+      return nullptr;
+    // The one that is not taken may be anything.
+    X = B.CreateFreeze(X);
+    Y = B.CreateFreeze(Y);
+    return B.CreateXor(Y, B.CreateAnd(If, B.CreateXor(X, Y)));
+  }
   }
   auto *Cmp = dyn_cast<ICmpInst>(I);
   if (!Cmp)
@@ -195,6 +215,8 @@ static Value *bitOf(IRBuilderBase &B, Value *C, const DataLayout &DL) {
     X = B.CreatePtrToInt(X, I64);
     Y = B.CreatePtrToInt(Y, I64);
   }
+  if (Pred == CmpInst::ICMP_NE && Bits.contains(X))
+    return X;
   bool Signed = CmpInst::isSigned(Pred);
   bool Narrow = X->getType()->getScalarSizeInBits() < 64;
   X = B.CreateIntCast(X, I64, Signed);
@@ -231,6 +253,55 @@ static Value *bitOf(IRBuilderBase &B, Value *C, const DataLayout &DL) {
   return Negated ? B.CreateXor(Bit, 1) : Bit;
 }
 
+/// Conditions that come from several places, or are computed of others and used
+/// elsewhere, are kept as numbers.
+void Confine::keepBits() {
+  SmallVector<PHINode *, 8> Phis;
+  SmallVector<Instruction *, 8> Others;
+  auto IsElsewhere = [](const Use &U, const Instruction &I) {
+    auto *User = cast<Instruction>(U.getUser());
+    return User->getParent() != I.getParent() && !isa<PHINode>(User);
+  };
+  for (Instruction &I : instructions(P)) {
+    if (!I.getType()->isIntegerTy(1))
+      continue;
+    if (auto *Phi = dyn_cast<PHINode>(&I))
+      Phis.push_back(Phi);
+    else if (!isa<ICmpInst>(I) && any_of(I.uses(), [&](const Use &U) {
+               return IsElsewhere(U, I);
+             }))
+      Others.push_back(&I);
+  }
+  IRBuilder<> B(Ctx);
+  auto Condition = [&](Value *Bit) {
+    Bits.insert(Bit);
+    return B.CreateICmpNE(Bit, B.getInt64(0));
+  };
+  SmallVector<PHINode *, 8> New;
+  for (PHINode *Phi : Phis) {
+    B.SetInsertPoint(Phi);
+    New.push_back(B.CreatePHI(B.getInt64Ty(), Phi->getNumIncomingValues()));
+    B.SetInsertPoint(Phi->getParent(), Phi->getParent()->getFirstInsertionPt());
+    Phi->replaceAllUsesWith(Condition(New.back()));
+  }
+  for (auto [Phi, Bit] : zip(Phis, New)) {
+    for (auto [V, From] : zip(Phi->incoming_values(), Phi->blocks())) {
+      int Known = Bit->getBasicBlockIndex(From);
+      B.SetInsertPoint(From->getTerminator());
+      Value *In = Known >= 0 ? Bit->getIncomingValue(Known) : bitOf(B, V);
+      Bit->addIncoming(In ? In : B.CreateZExt(V, B.getInt64Ty()), From);
+    }
+    Phi->eraseFromParent();
+  }
+  for (Instruction *I : Others) {
+    B.SetInsertPoint(I->getNextNode());
+    if (Value *Bit = bitOf(B, I)) {
+      Value *C = Condition(Bit);
+      I->replaceUsesWithIf(C, [&](Use &U) { return IsElsewhere(U, *I); });
+    }
+  }
+}
+
 /// BPF makes a number of a condition by a branch. The verifier would go through
 /// all combinations of such numbers in a loop.
 void Confine::flattenConditions() {
@@ -242,6 +313,7 @@ void Confine::flattenConditions() {
           MM->getRHS()));
       MM->eraseFromParent();
     }
+  keepBits();
   // Nor may a condition be kept for later.
   for (Instruction &I : instructions(P)) {
     if (!isa<ICmpInst>(I))
@@ -263,13 +335,13 @@ void Confine::flattenConditions() {
     Value *New = nullptr;
     if ((isa<ZExtInst>(I) || isa<SExtInst>(I)) &&
         I.getOperand(0)->getType()->isIntegerTy(1)) {
-      if (Value *Bit = bitOf(B, I.getOperand(0), DL))
+      if (Value *Bit = bitOf(B, I.getOperand(0)))
         New = B.CreateTrunc(isa<SExtInst>(I) ? B.CreateNeg(Bit) : Bit, Ty);
     } else if (auto *S = dyn_cast<SelectInst>(&I)) {
       Value *X = S->getTrueValue(), *Y = S->getFalseValue();
       if (!isa<ConstantInt>(X) && !isa<ConstantInt>(Y))
         continue;
-      if (Value *Bit = bitOf(B, S->getCondition(), DL))
+      if (Value *Bit = bitOf(B, S->getCondition()))
         New = B.CreateXor(Y, B.CreateAnd(B.CreateXor(X, Y),
                                          B.CreateTrunc(B.CreateNeg(Bit), Ty)));
     }

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 #include "Function.h"
 
+#include "llvm/ADT/EquivalenceClasses.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/CFG.h"
@@ -55,9 +56,11 @@ public:
 private:
   void findEdges();
   void hideConstants();
+  void findCompared();
   void separateEntries();
   void findLive();
   void createResumes();
+  Value *hidden(PHINode &Phi, Value *V, Value *&None);
   void checkEdge(BasicBlock *From, BasicBlock *To);
   void leave(BasicBlock *From, BasicBlock *To);
   void dispatch();
@@ -86,6 +89,7 @@ private:
   Instruction *Entry; ///< behind it begins what can be begun again
   Value *Zero;        ///< one that neither compiler nor verifier sees through
   SetVector<Edge> Edges;
+  SmallPtrSet<const PHINode *, 16> Compared; ///< of the loops, several times
   MapVector<BasicBlock *, Header> Headers;
   BasicBlock *Stop = nullptr;    ///< returns
   BasicBlock *Expired = nullptr; ///< returns what cannot be begun again
@@ -128,6 +132,34 @@ void BoundLoops::hideConstants() {
               From, At.CreateAdd(At.CreateTrunc(Zero, V->getType()), V));
         }
       }
+}
+
+/// The verifier learns from each comparison with a constant, and may in the end
+/// know exactly what a loop carries along: it then goes through its values one by
+/// one. If there are several comparisons, that is hidden from it in each round.
+void BoundLoops::findCompared() {
+  EquivalenceClasses<const Value *> Related;
+  auto IsComputed = [](const Value *V) {
+    return isa<Instruction>(V) && !V->getType()->isIntegerTy(1);
+  };
+  for (BasicBlock &BB : P)
+    for (Instruction &I : BB)
+      if (isa<PHINode>(I) || isa<SelectInst>(I) || isa<CastInst>(I) ||
+          isa<GetElementPtrInst>(I) ||
+          (isa<BinaryOperator>(I) && isa<Constant>(I.getOperand(1))))
+        for (Value *Op : I.operands())
+          if (IsComputed(Op))
+            Related.unionSets(&I, Op);
+  DenseMap<const Value *, unsigned> Comparisons;
+  for (BasicBlock &BB : P)
+    for (Instruction &I : BB)
+      if (auto *Cmp = dyn_cast<ICmpInst>(&I);
+          Cmp && isa<Constant>(Cmp->getOperand(1)) && IsComputed(Cmp->getOperand(0)))
+        ++Comparisons[Related.getOrInsertLeaderValue(Cmp->getOperand(0))];
+  for (auto &[BB, H] : Headers)
+    for (PHINode &Phi : BB->phis())
+      if (Comparisons.lookup(Related.getOrInsertLeaderValue(&Phi)) >= 2)
+        Compared.insert(&Phi);
 }
 
 /// A block of its own for the ways into a loop: what is loaded there when the
@@ -208,6 +240,19 @@ void BoundLoops::createResumes() {
   }
 }
 
+/// What \p Phi has in the next round, which begins here, if it is \p V: without
+/// what the verifier knows of it.
+Value *BoundLoops::hidden(PHINode &Phi, Value *V, Value *&None) {
+  if (!Compared.contains(&Phi) || isa<UndefValue>(V))
+    return V;
+  if (!None)
+    None = B.CreateLoad(B.getInt64Ty(), field(offsetof(cosy_function_ctx, result)),
+                        /*isVolatile=*/true);
+  return V->getType()->isPointerTy()
+             ? B.CreateGEP(B.getInt8Ty(), V, None)
+             : B.CreateAdd(B.CreateTrunc(None, V->getType()), V);
+}
+
 /// Takes one off the budget on the way from \p From to \p To, the beginning of
 /// a loop.
 void BoundLoops::checkEdge(BasicBlock *From, BasicBlock *To) {
@@ -234,6 +279,10 @@ void BoundLoops::checkEdge(BasicBlock *From, BasicBlock *To) {
   CallInst *CI = B.CreateCall(Yield);
   B.CreateCondBr(B.CreateIsNull(CI), Go, Stop);
   B.SetInsertPoint(Go);
+  Value *None = nullptr;
+  SmallVector<Value *, 8> Next;
+  for (PHINode &Phi : To->phis())
+    Next.push_back(hidden(Phi, Phi.getIncomingValueForBlock(From), None));
   BasicBlock *Else = Expired;
   if (Headers[To].Resume) {
     Else = BasicBlock::Create(Ctx, "leave", &P);
@@ -243,8 +292,7 @@ void BoundLoops::checkEdge(BasicBlock *From, BasicBlock *To) {
   } else {
     mayGo(To, Else);
   }
-  for (PHINode &Phi : To->phis()) {
-    Value *V = Phi.getIncomingValueForBlock(From);
+  for (auto [Phi, V] : zip(To->phis(), Next)) {
     while (Phi.getBasicBlockIndex(From) >= 0)
       Phi.removeIncomingValue(From, false);
     Phi.addIncoming(V, Go);
@@ -398,6 +446,7 @@ void BoundLoops::run() {
   if (Edges.empty())
     return;
   hideConstants();
+  findCompared();
   separateEntries();
   findLive();
 
