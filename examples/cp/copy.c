@@ -6,6 +6,7 @@
  * nothing needs to be in it.
  */
 #include "copy.h"
+#include "attributes.h"
 
 #include <cosy.h>
 #include <errno.h>
@@ -58,29 +59,14 @@ void copy_add(struct copy *copy, const char *from, const char *to, bool follow)
 	};
 }
 
-/* Gives @out what the source has besides its contents, up to what fails. */
+/* Gives @out what the source has besides its contents. */
 static inline void copy_attributes(struct copy_file *file, int out,
 				   const struct stat *status)
 {
-	struct timespec times[2] = { status->st_atim, status->st_mtim };
-	mode_t mode = status->st_mode & 07777;
+	enum copy_result result = attributes_copy(file->from, file->to, out, status);
 
-	if (futimens(out, times) < 0) {
-		file->result = COPY_TIMES_FAILED;
-		file->error = errno;
-		return;
-	}
-	if (fchown(out, status->st_uid, status->st_gid) < 0) {
-		/* As for everyone but root: then nobody gains by set-id bits. */
-		mode &= 0777;
-		if (errno != EPERM && errno != EINVAL) {
-			file->result = COPY_OWNER_FAILED;
-			file->error = errno;
-			return;
-		}
-	}
-	if (fchmod(out, mode) < 0) {
-		file->result = COPY_MODE_FAILED;
+	if (result != COPY_DONE) {
+		file->result = result;
 		file->error = errno;
 	}
 }

@@ -9,6 +9,7 @@
 #include "../common/output.h"
 #include "../common/progress.h"
 #include "../common/quote.h"
+#include "attributes.h"
 #include "copy.h"
 
 #include <dirent.h>
@@ -25,12 +26,13 @@
 
 /**
  * struct directory - a directory that gets its mode, and times, at the end
+ * @from:   the source
  * @path:   of the copy
  * @status: of the source
  * @made:   it was not there before
  */
 struct directory {
-	char *path;
+	char *from, *path;
 	struct stat status;
 	bool made;
 };
@@ -115,29 +117,31 @@ static void say_copied(const char *from, const char *to)
 	free(quoted);
 }
 
+/* What to say of a file, and of which one. */
+static const struct {
+	const char *format;
+	bool of_source;
+} failures[] = {
+	[COPY_ONTO_DIRECTORY] = {
+		"cannot overwrite directory %s with non-directory", false },
+	[COPY_DANGLING] = {
+		"not writing through dangling symlink %s", false },
+	[COPY_REPLACED] = {
+		"skipping file %s, as it was replaced while being copied", true },
+	[COPY_STAT_FAILED] = { "cannot stat %s", false },
+	[COPY_OPEN_FAILED] = { "cannot open %s for reading", true },
+	[COPY_CREATE_FAILED] = { "cannot create regular file %s", false },
+	[COPY_READ_FAILED] = { "error reading %s", true },
+	[COPY_WRITE_FAILED] = { "error writing %s", false },
+	[COPY_REMOVE_FAILED] = { "cannot remove %s", false },
+	[COPY_TIMES_FAILED] = { "preserving times for %s", false },
+	[COPY_OWNER_FAILED] = {
+		"failed to preserve ownership for %s", false },
+	[COPY_MODE_FAILED] = { "preserving permissions for %s", false },
+};
+
 static void report(void *context, const struct copy_file *file)
 {
-	static const struct {
-		const char *format;
-		bool of_source;
-	} failures[] = {
-		[COPY_ONTO_DIRECTORY] = {
-			"cannot overwrite directory %s with non-directory", false },
-		[COPY_DANGLING] = {
-			"not writing through dangling symlink %s", false },
-		[COPY_REPLACED] = {
-			"skipping file %s, as it was replaced while being copied", true },
-		[COPY_STAT_FAILED] = { "cannot stat %s", false },
-		[COPY_OPEN_FAILED] = { "cannot open %s for reading", true },
-		[COPY_CREATE_FAILED] = { "cannot create regular file %s", false },
-		[COPY_READ_FAILED] = { "error reading %s", true },
-		[COPY_WRITE_FAILED] = { "error writing %s", false },
-		[COPY_REMOVE_FAILED] = { "cannot remove %s", false },
-		[COPY_TIMES_FAILED] = { "preserving times for %s", false },
-		[COPY_OWNER_FAILED] = {
-			"failed to preserve ownership for %s", false },
-		[COPY_MODE_FAILED] = { "preserving permissions for %s", false },
-	};
 	char *quoted;
 
 	(void)context;
@@ -164,27 +168,13 @@ static void report(void *context, const struct copy_file *file)
 	exit_status = 1;
 }
 
-/* Gives a copy that is no regular file the times, owner and mode of @status, up to what
- * fails. */
-static void preserve(const char *to, const struct stat *status)
+/* Gives a copy that is no regular file what @from has, whose status it is. */
+static void preserve(const char *from, const char *to, const struct stat *status)
 {
-	struct timespec times[2] = { status->st_atim, status->st_mtim };
-	mode_t mode = status->st_mode & 07777;
+	enum copy_result result = attributes_copy(from, to, -1, status);
 
-	if (utimensat(AT_FDCWD, to, times, AT_SYMLINK_NOFOLLOW) < 0) {
-		complain(errno, "preserving times for %s", to);
-		return;
-	}
-	if (lchown(to, status->st_uid, status->st_gid) < 0) {
-		mode &= 0777;
-		if (errno != EPERM && errno != EINVAL) {
-			complain(errno, "failed to preserve ownership for %s",
-				 to);
-			return;
-		}
-	}
-	if (!S_ISLNK(status->st_mode) && chmod(to, mode) < 0)
-		complain(errno, "preserving permissions for %s", to);
+	if (result != COPY_DONE)
+		complain(errno, failures[result].format, to);
 }
 
 static bool same_inode(const struct stat *a, const struct stat *b)
@@ -232,7 +222,7 @@ static void copy_special(const char *from, const char *to,
 	copy_flush(&copy);
 	say_copied(from, to);
 	if (options.copy.preserve)
-		preserve(to, status);
+		preserve(from, to, status);
 }
 
 static int compare_inodes(const void *a, const void *b)
@@ -299,8 +289,8 @@ static bool make_directory(const char *from, const char *to,
 	if (!directories)
 		error(1, errno, "cannot copy");
 	directory = &directories[ndirectories++];
-	*directory = (struct directory){ strdup(to), *status, made };
-	if (!directory->path)
+	*directory = (struct directory){ strdup(from), strdup(to), *status, made };
+	if (!directory->from || !directory->path)
 		error(1, errno, "cannot copy");
 	return true;
 }
@@ -316,11 +306,13 @@ static void finish_directories(void)
 		mode_t mode = directory->status.st_mode & 01777;
 
 		if (options.copy.preserve)
-			preserve(directory->path, &directory->status);
+			preserve(directory->from, directory->path,
+				 &directory->status);
 		else if (directory->made && (mode & 0700) != 0700 &&
 			 chmod(directory->path, mode & ~mask) < 0)
 			complain(errno, "setting permissions for %s",
 				 directory->path);
+		free(directory->from);
 		free(directory->path);
 	}
 	free(directories);
@@ -545,7 +537,7 @@ static void print_help(void)
 	      "\n"
 	      "  -f, --force              remove a destination that cannot be opened\n"
 	      "  -n, --no-clobber         do not overwrite\n"
-	      "  -p, --preserve           keep mode, owner and times\n"
+	      "  -p, --preserve           keep mode, access control list, owner and times\n"
 	      "      --progress           show on standard error how far it is; the default\n"
 	      "                           where that is a terminal\n"
 	      "  -R, -r, --recursive      copy directories with all that is in them; links,\n"
@@ -558,7 +550,7 @@ static void print_help(void)
 	      "      --version            print the version and exit\n"
 	      "\n"
 	      "Messages are those of GNU cp with LC_ALL=C. Hard links become separate files;\n"
-	      "access control lists and extended attributes are not copied.\n"
+	      "other extended attributes are not copied.\n"
 	      "\n"
 	      "Exit status: 0 all was copied, 1 something was not, or wrong usage.\n",
 	      stdout);
