@@ -31,7 +31,6 @@
 
 static int file;
 static uint64_t records;	/* behind which there is room for one more */
-static uint64_t *random_state;	/* for the user function, in the segment */
 
 /* Returns the bytes that were moved, -1: error. */
 static inline ssize_t transaction(int fd, uint64_t record, bool writes, char *buffer)
@@ -77,11 +76,13 @@ static uint64_t function_region(uint64_t count)
 {
 	static char buffer[RECORD];
 	const uint64_t nrecords = records;
-	uint64_t *const state = random_state;
+	uint64_t *const state = cosy_malloc(sizeof(*state));
 	uint64_t i, sum = 0;
 	const int fd = file;
 	ssize_t n;
 
+	if (!state)
+		bench_die("cosy_malloc");
 	*state = 1;
 	COSY_START;
 	for (i = 0; i < count; i++) {
@@ -91,6 +92,7 @@ static uint64_t function_region(uint64_t count)
 		sum += (uint64_t)n;
 	}
 	COSY_END;
+	cosy_free(state);
 	return sum;
 }
 
@@ -185,9 +187,6 @@ static void prepare(void)
 
 	records = size / RECORD - 1;
 	file = file_make(NAME, size, 5);
-	random_state = cosy_malloc(sizeof(*random_state));
-	if (!random_state)
-		bench_die("cosy_malloc");
 	uring_open();
 }
 
