@@ -189,8 +189,9 @@ static void fail(int dir)
 
 int main(int argc, char **argv)
 {
-	static const char *const of_proc[] = { "/proc/tty/driver", "/proc/self/attr",
-					       "/proc/sys/net/unix" };
+	static const char *const elsewhere[] = { "/proc/tty/driver", "/proc/self/attr",
+						 "/proc/sys/net/unix",
+						 "/sys/kernel/mm/transparent_hugepage" };
 	int dir = open(argv[1], O_RDONLY | O_DIRECTORY), other;
 
 	if (argc != 2 || dir < 0)
@@ -227,8 +228,8 @@ int main(int argc, char **argv)
 	look(other, "cwd", 0);
 	look(other, "fd", 0);
 	close(other);
-	for (size_t i = 0; i < sizeof(of_proc) / sizeof(of_proc[0]); i++) {
-		other = open(of_proc[i], O_RDONLY | O_DIRECTORY);
+	for (size_t i = 0; i < sizeof(elsewhere) / sizeof(elsewhere[0]); i++) {
+		other = open(elsewhere[i], O_RDONLY | O_DIRECTORY);
 		list(other);
 		close(other);
 	}
