@@ -137,6 +137,8 @@ static void trace_stop(void)
 	must_put("current_tracer", "nop", 0);
 	put("events/hooks/enable", "0", 0);
 	must_put("kprobe_events", "", O_TRUNC);
+	must_put("set_event_pid", "", O_TRUNC);
+	must_put("set_ftrace_pid", "", O_TRUNC);
 }
 
 static void trace_setup(void)
@@ -145,6 +147,9 @@ static void trace_setup(void)
 
 	trace_stop();
 	must_put("set_ftrace_filter", "security_*", O_TRUNC);
+	/* Before 6.6 access() copies credentials even if it does not change any. */
+	must_put("set_ftrace_notrace", "security_prepare_creds", O_TRUNC);
+	must_put("set_ftrace_notrace", "security_cred_free", O_APPEND);
 	snprintf(text, sizeof(text), "%d", getpid());
 	must_put("set_ftrace_pid", text, O_TRUNC);
 	must_put("set_event_pid", text, O_TRUNC);
