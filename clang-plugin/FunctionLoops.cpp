@@ -6,7 +6,7 @@
 // after some millions of rounds (of the call of one BPF function). So the
 // program is one function that calls another in a loop of its own: what has to
 // be left puts the values it needs into the context, and begins with them when
-// it is called again.
+// it is called again. That is also how the module has it leave and go on later.
 //
 //===----------------------------------------------------------------------===//
 #include "Function.h"
@@ -68,6 +68,10 @@ private:
   void defineAll();
   void callInLoop();
 
+  /// What stands for \p Header in the context.
+  unsigned number(BasicBlock *Header) const {
+    return std::distance(Headers.begin(), Headers.find(Header)) + 1;
+  }
   Value *field(size_t Offset) {
     return B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Context, Offset);
   }
@@ -267,6 +271,9 @@ void BoundLoops::checkEdge(BasicBlock *From, BasicBlock *To) {
       U.set(Check);
   BasicBlock *Slow = BasicBlock::Create(Ctx, "slow", &P);
   BasicBlock *Go = BasicBlock::Create(Ctx, "go", &P, To);
+  BasicBlock *Leave = Stop, *Else = Expired;
+  if (Headers[To].Resume)
+    Leave = Else = BasicBlock::Create(Ctx, "leave", &P);
   B.SetInsertPoint(Check);
   B.SetCurrentDebugLocation(Loc);
   Value *Budget = field(offsetof(cosy_function_ctx, budget));
@@ -276,21 +283,19 @@ void BoundLoops::checkEdge(BasicBlock *From, BasicBlock *To) {
   B.CreateCondBr(B.CreateICmpSLT(Left, B.getInt64(0)), Slow, Go,
                  MDBuilder(Ctx).createUnlikelyBranchWeights());
   B.SetInsertPoint(Slow);
+  B.CreateStore(B.getInt32(Headers[To].Resume ? number(To) : 0),
+                field(offsetof(cosy_function_ctx, resume)));
   CallInst *CI = B.CreateCall(Yield);
-  B.CreateCondBr(B.CreateIsNull(CI), Go, Stop);
+  B.CreateCondBr(B.CreateIsNull(CI), Go, Leave);
   B.SetInsertPoint(Go);
   Value *None = nullptr;
   SmallVector<Value *, 8> Next;
   for (PHINode &Phi : To->phis())
     Next.push_back(hidden(Phi, Phi.getIncomingValueForBlock(From), None));
-  BasicBlock *Else = Expired;
+  mayGo(To, Else);
   if (Headers[To].Resume) {
-    Else = BasicBlock::Create(Ctx, "leave", &P);
-    mayGo(To, Else);
-    B.SetInsertPoint(Else);
+    B.SetInsertPoint(Leave);
     leave(From, To);
-  } else {
-    mayGo(To, Else);
   }
   for (auto [Phi, V] : zip(To->phis(), Next)) {
     while (Phi.getBasicBlockIndex(From) >= 0)
@@ -310,8 +315,7 @@ void BoundLoops::leave(BasicBlock *From, BasicBlock *To) {
                                     : B.CreateZExt(V, B.getInt64Ty());
     B.CreateStore(V, saved(N));
   }
-  auto Number = std::distance(Headers.begin(), Headers.find(To)) + 1;
-  B.CreateStore(B.getInt32(Number), field(offsetof(cosy_function_ctx, resume)));
+  B.CreateStore(B.getInt32(number(To)), field(offsetof(cosy_function_ctx, resume)));
   B.CreateRet(B.getInt32(1));
 }
 
@@ -424,17 +428,23 @@ void BoundLoops::callInLoop() {
   BasicBlock *First = BasicBlock::Create(Ctx, "", Main);
   BasicBlock *Call = BasicBlock::Create(Ctx, "call", Main);
   BasicBlock *Again = BasicBlock::Create(Ctx, "again", Main);
-  BasicBlock *Enough = BasicBlock::Create(Ctx, "enough", Main);
+  BasicBlock *Rounds = BasicBlock::Create(Ctx, "rounds", Main);
+  BasicBlock *Left = BasicBlock::Create(Ctx, "left", Main);
   BasicBlock *Done = BasicBlock::Create(Ctx, "done", Main);
   Context = Main->getArg(0);
   B.SetInsertPoint(First);
   B.CreateBr(Call);
   B.SetInsertPoint(Call);
   B.CreateCondBr(B.CreateIsNull(B.CreateCall(&P, {Context})), Done, Again);
+  // Has the module told it to leave, or only the kernel?
   B.SetInsertPoint(Again);
-  mayGo(Call, Enough);
-  B.SetInsertPoint(Enough);
-  B.CreateStore(B.getInt32(COSY_FUNCTION_LOOP),
+  Value *Budget = B.CreateLoad(B.getInt64Ty(),
+                               field(offsetof(cosy_function_ctx, budget)));
+  B.CreateCondBr(B.CreateICmpSLT(Budget, B.getInt64(0)), Left, Rounds);
+  B.SetInsertPoint(Rounds);
+  mayGo(Call, Left);
+  B.SetInsertPoint(Left);
+  B.CreateStore(B.getInt32(COSY_FUNCTION_LEFT),
                 field(offsetof(cosy_function_ctx, status)));
   B.CreateBr(Done);
   B.SetInsertPoint(Done);

@@ -444,6 +444,9 @@ do_FUNCTION:
 		status = COSY_UPCALL;
 		ip += 1 + COSY_INSN_ARGS(ip);
 		goto leave;
+	case COSY_FUNCTION_SUSPENDED:
+		status = (enum cosy_status)st->value;
+		goto leave;
 	default:
 		status = COSY_FAILED;
 		goto leave;

@@ -64,6 +64,16 @@ struct cosy_rest {
 };
 
 /**
+ * struct cosy_kept - a user function that has been left
+ * @valid: the next CALL is where it goes on; else there is just room for one
+ * @state: its state
+ */
+struct cosy_kept {
+	bool valid;
+	struct cosy_suspended state;
+};
+
+/**
  * struct cosy_env - what a run needs besides pc and registers
  * @regs:      arguments of the call being made; nothing else in it is used
  * @step:      why an operation is not done here (enum cosy_step)
@@ -72,6 +82,7 @@ struct cosy_rest {
  * @seccomp:   cosy_seccomp_state() when it was entered
  * @borrowed:  what was read and not copied, see fast/borrow.c; or NULL
  * @failure:   where a function has failed
+ * @kept:      a function that has been left, or NULL
  * @nprivate:  private files, see fast/open.c; 0 while the compound does not run
  * @private:   they
  * @rest:      read ahead; holds nothing as long as no file is private
@@ -87,6 +98,7 @@ struct cosy_env {
 	const struct cosy_compound *compound;
 	struct cosy_function_failure failure;
 	struct cosy_borrowed *borrowed;
+	struct cosy_kept *kept;
 };
 
 /*

@@ -11,7 +11,9 @@
  * What a program that cosy/function.h describes gets besides: an access that
  * faults is seen by a probe on the tracepoint of page faults, and takes away
  * its budget; when that is used up it calls cosy_function_yield(), which lets
- * others run and tells it whether to go on.
+ * others run and tells it whether to go on. If it can go on later, it is left for
+ * what compounds are left for: signals, other work, the end of the time slice.
+ * Its state is then the process's, as the registers are, and as little trusted.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -39,7 +41,7 @@
 static unsigned int function_time = 10000;
 module_param(function_time, uint, 0644);
 MODULE_PARM_DESC(function_time,
-		 "ms of CPU time after which a user function is ended (default 10000)");
+		 "ms of CPU time after which a user function is ended that cannot be left (default 10000)");
 
 #ifdef COSY_HAVE_ARENA
 
@@ -49,6 +51,16 @@ MODULE_PARM_DESC(function_time,
 /* What accesses to an arena reach: 32 bits, and an instruction's 16 more. */
 #define COSY_ARENA_GUARD	((u64)32768)
 #define COSY_ARENA_REACH	(BIT_ULL(32) + 2 * COSY_ARENA_GUARD)
+
+/**
+ * struct cosy_stacks - who uses the stacks of a binding, and of what replaces it
+ * @refs: bindings
+ * @busy: bit n is set while stack n is used
+ */
+struct cosy_stacks {
+	refcount_t refs;
+	unsigned long busy;
+};
 
 /**
  * struct cosy_binding - the program of a function for one segment
@@ -61,7 +73,7 @@ MODULE_PARM_DESC(function_time,
  * @left:     calls left of the trial
  * @calls:    of the trial made
  * @cycles:   they took
- * @busy:     bit n is set while stack n is used
+ * @stacks:   its stacks
  * @owner:    who is charged
  * @unbind:   frees it when nobody calls it any more
  */
@@ -75,7 +87,7 @@ struct cosy_binding {
 	atomic_t left;
 	atomic64_t calls;
 	atomic64_t cycles;
-	unsigned long busy;
+	struct cosy_stacks *stacks;
 	kuid_t owner;
 	struct work_struct unbind;
 };
@@ -87,8 +99,10 @@ struct cosy_binding {
  * @arena:  where the kernel has its segment
  * @fault:  instruction that has faulted first, 0 if none has
  * @target: the address it was about, the kernel's
+ * @env:    the run
  * @begin:  CPU time of the thread at the first yield
  * @ended:  why the program has been told not to go on
+ * @status: what the run is left with, if it is that it goes on later
  */
 struct cosy_invocation {
 	struct cosy_function_ctx ctx;
@@ -96,8 +110,10 @@ struct cosy_invocation {
 	u64 arena;
 	unsigned long fault;
 	unsigned long target;
+	struct cosy_env *env;
 	u64 begin;
 	enum cosy_function_status ended;
+	enum cosy_status status;
 };
 
 /*
@@ -223,6 +239,38 @@ static void cosy_fault(void *data, unsigned long address, struct pt_regs *regs,
 	WRITE_ONCE(invocation->ctx.budget, -1);
 }
 
+/* Room for the state of a function that is left. */
+static struct cosy_kept *cosy_kept_get(struct cosy_env *env)
+{
+	if (!env->kept) {
+		env->kept = kmalloc(sizeof(*env->kept), GFP_KERNEL_ACCOUNT);
+		if (env->kept)
+			env->kept->valid = false;
+	}
+	return env->kept;
+}
+
+/*
+ * Is a program to be left that can go on later? Not where the process would not
+ * come in again.
+ */
+static bool cosy_invocation_leaves(struct cosy_invocation *invocation,
+				   u64 used)
+{
+	struct cosy_env *env = invocation->env;
+
+	if (cosy_env_leave(env))
+		invocation->status = COSY_AGAIN;
+	else if (used >= cosy_time_slice())
+		invocation->status = COSY_LIMIT;
+	else
+		return false;
+	if (unlikely(cosy_seccomp_state() != env->seccomp) &&
+	    cosy_seccomp_bars_entry())
+		return false;
+	return cosy_kept_get(env);
+}
+
 __bpf_kfunc_start_defs();
 
 /**
@@ -230,7 +278,8 @@ __bpf_kfunc_start_defs();
  *
  * Called by the program when its budget is used up. Lets others run.
  *
- * Return: 0, with a new budget; 1 if it is to return.
+ * Return: 0, with a new budget; 1 if it is to return: after what cannot be
+ * mended, or, if it has set resume, to go on later.
  */
 __bpf_kfunc int cosy_function_yield(void)
 {
@@ -248,7 +297,13 @@ __bpf_kfunc int cosy_function_yield(void)
 	now = READ_ONCE(current->se.sum_exec_runtime);
 	if (!invocation->begin)
 		invocation->begin = now;
-	if (now - invocation->begin >= limit) {
+	now -= invocation->begin;
+	if (invocation->ctx.resume) {
+		if (cosy_invocation_leaves(invocation, now)) {
+			invocation->ended = COSY_FUNCTION_LEFT;
+			return 1;
+		}
+	} else if (now >= limit) {
 		invocation->ended = COSY_FUNCTION_TIME;
 		return 1;
 	}
@@ -414,8 +469,15 @@ long cosy_functions_yield(struct cosy_yield __user *arg)
  * Bindings.
  */
 
+static void cosy_stacks_put(struct cosy_stacks *stacks)
+{
+	if (refcount_dec_and_test(&stacks->refs))
+		kfree(stacks);
+}
+
 static void cosy_binding_free(struct cosy_binding *binding)
 {
+	cosy_stacks_put(binding->stacks);
 	bpf_prog_put(binding->prog);
 	mmdrop(binding->mm);
 	cosy_quota_uncharge(binding->owner, sizeof(*binding));
@@ -465,12 +527,14 @@ static struct cosy_binding *cosy_binding_make(const struct cosy_bind *bind)
 	err = cosy_quota_charge(current_uid(), sizeof(*binding));
 	if (err)
 		goto put;
+	err = -ENOMEM;
 	binding = kzalloc(sizeof(*binding), GFP_KERNEL_ACCOUNT);
-	if (!binding) {
-		cosy_quota_uncharge(current_uid(), sizeof(*binding));
-		err = -ENOMEM;
-		goto put;
-	}
+	if (!binding)
+		goto uncharge;
+	binding->stacks = kzalloc(sizeof(*binding->stacks), GFP_KERNEL_ACCOUNT);
+	if (!binding->stacks)
+		goto free;
+	refcount_set(&binding->stacks->refs, 1);
 	binding->prog = prog;
 	binding->mm = current->mm;
 	mmgrab(binding->mm);
@@ -479,13 +543,33 @@ static struct cosy_binding *cosy_binding_make(const struct cosy_bind *bind)
 		binding->saved = prog->aux->max_ctx_offset - saved;
 	binding->arena = static_call(cosy_kern_start)(prog->aux->arena);
 	binding->bind = *bind;
-	atomic_set(&binding->left, bind->trial);
+	if (bind->trial != COSY_BIND_NO_CALLS)
+		atomic_set(&binding->left, bind->trial);
 	binding->owner = current_uid();
 	INIT_WORK(&binding->unbind, cosy_binding_unbound);
 	return binding;
+
+free:
+	kfree(binding);
+uncharge:
+	cosy_quota_uncharge(current_uid(), sizeof(*binding));
 put:
 	bpf_prog_put(prog);
 	return ERR_PTR(err);
+}
+
+/* What is called by way of @old may be there still, and go on by way of @binding. */
+static void cosy_stacks_share(struct cosy_binding *binding,
+			      const struct cosy_binding *old)
+{
+	const struct cosy_bind *a = &binding->bind, *b = &old->bind;
+
+	if (a->stacks != b->stacks || a->stack_size != b->stack_size ||
+	    a->stack_stride != b->stack_stride || a->nstacks != b->nstacks)
+		return;
+	cosy_stacks_put(binding->stacks);
+	refcount_inc(&old->stacks->refs);
+	binding->stacks = old->stacks;
 }
 
 /**
@@ -509,8 +593,9 @@ long cosy_functions_bind(struct cosy_file *cf, struct cosy_bind __user *arg)
 	if (!cosy_functions_work)
 		return -EOPNOTSUPP;
 	if (bind.base & U32_MAX || bind.pointers >> COSY_MAX_ARGS ||
-	    bind.nstacks > BITS_PER_LONG || bind.trial > COSY_BIND_MAX_TRIAL ||
-	    bind.reserved)
+	    bind.nstacks > BITS_PER_LONG || bind.reserved ||
+	    (bind.trial > COSY_BIND_MAX_TRIAL &&
+	     bind.trial != COSY_BIND_NO_CALLS))
 		return -EINVAL;
 	if (bind.fd >= 0) {
 		binding = cosy_binding_make(&bind);
@@ -555,6 +640,8 @@ long cosy_functions_bind(struct cosy_file *cf, struct cosy_bind __user *arg)
 			rcu_dereference_protected(old->next,
 				lockdep_is_held(&cf->lock)) : NULL;
 
+		if (binding && old)
+			cosy_stacks_share(binding, old);
 		if (binding)
 			RCU_INIT_POINTER(binding->next, next);
 		rcu_assign_pointer(*place, binding ?: next);
@@ -594,31 +681,51 @@ static bool cosy_binding_fits(const struct cosy_binding *binding,
 	return true;
 }
 
-/* The stack of an invocation, none if the function needs none. */
-static bool cosy_stack_claim(struct cosy_binding *binding,
-			     struct cosy_function_ctx *ctx, unsigned long *stack)
+/* A stack, counted from 1; 0 if the function needs none; -1 if all are in use. */
+static int cosy_stack_claim(struct cosy_binding *binding)
+{
+	const struct cosy_bind *bind = &binding->bind;
+	unsigned long *busy = &binding->stacks->busy;
+	unsigned long stack;
+
+	if (!bind->stack_size)
+		return 0;
+	do {
+		stack = find_first_zero_bit(busy, bind->nstacks);
+		if (stack >= bind->nstacks)
+			return -1;
+	} while (test_and_set_bit_lock(stack, busy));
+	return stack + 1;
+}
+
+/* The stack of a function that was left, if it can be; as cosy_stack_claim(). */
+static int cosy_stack_kept(const struct cosy_binding *binding,
+			   const struct cosy_kept *kept)
+{
+	u32 stack = kept->state.stack;
+
+	if (!binding->bind.stack_size)
+		return 0;
+	return stack && stack <= binding->bind.nstacks ? stack : -1;
+}
+
+static void cosy_stack_release(struct cosy_binding *binding, int stack)
+{
+	if (stack)
+		clear_bit_unlock(stack - 1, &binding->stacks->busy);
+}
+
+static void cosy_stack_use(const struct cosy_binding *binding,
+			   struct cosy_function_ctx *ctx, int stack)
 {
 	const struct cosy_bind *bind = &binding->bind;
 
 	ctx->stack = 0;
 	ctx->stack_end = 0;
-	if (!bind->stack_size)
-		return true;
-	do {
-		*stack = find_first_zero_bit(&binding->busy, bind->nstacks);
-		if (*stack >= bind->nstacks)
-			return false;
-	} while (test_and_set_bit_lock(*stack, &binding->busy));
-	ctx->stack = bind->stacks + *stack * bind->stack_stride;
+	if (!stack)
+		return;
+	ctx->stack = bind->stacks + (u64)(stack - 1) * bind->stack_stride;
 	ctx->stack_end = ctx->stack + bind->stack_size;
-	return true;
-}
-
-static void cosy_stack_release(struct cosy_binding *binding,
-			       unsigned long stack)
-{
-	if (binding->bind.stack_size)
-		clear_bit_unlock(stack, &binding->busy);
 }
 
 /* How the program has ended, by its own account and by ours. */
@@ -644,21 +751,67 @@ cosy_invocation_status(const struct cosy_invocation *invocation,
 	return ctx->status;
 }
 
+/* The function was left, and cannot go on. It may not be begun again. */
+static noinline enum cosy_function_end
+cosy_function_lost(struct cosy_env *env, unsigned int nr, u64 *val)
+{
+	env->kept->valid = false;
+	env->failure.address = 0;
+	env->failure.line = 0;
+	env->failure.function = nr;
+	env->failure.wrote = !!env->kept->state.wrote;
+	*val = COSY_FUNCTION_LOST;
+	return COSY_FUNCTION_FAILED;
+}
+
+/* Keep the state of a program that goes on later. False: there is no memory. */
+static noinline bool cosy_function_keep(const struct cosy_binding *binding,
+					const struct cosy_invocation *invocation,
+					int stack)
+{
+	struct cosy_kept *kept = cosy_kept_get(invocation->env);
+
+	BUILD_BUG_ON(sizeof(kept->state.saved) !=
+		     sizeof(invocation->ctx.saved));
+	if (!kept)
+		return false;
+	memset(&kept->state, 0, sizeof(kept->state));
+	kept->state.resume = invocation->ctx.resume;
+	kept->state.wrote = !!invocation->ctx.wrote;
+	kept->state.stack = stack;
+	memcpy(kept->state.saved, invocation->ctx.saved, binding->saved);
+	kept->valid = true;
+	return true;
+}
+
 static noinline enum cosy_function_end
 cosy_binding_call(struct cosy_binding *binding, struct cosy_env *env,
 		  const u64 *args, unsigned int nargs, u64 *val)
 {
+	struct cosy_kept *kept = env->kept;
 	struct cosy_invocation invocation;
 	enum cosy_function_status status;
-	unsigned long stack = 0;
 	struct cosy_slot *slot;
+	bool goes_on = false;
 	u64 cycles = 0;
 	unsigned int i;
+	int stack;
 
-	if (binding->bind.trial && atomic_dec_if_positive(&binding->left) < 0)
-		return COSY_FUNCTION_NATIVE;
-	if (!cosy_stack_claim(binding, &invocation.ctx, &stack))
-		return COSY_FUNCTION_NATIVE;
+	if (unlikely(kept) && kept->valid) {
+		goes_on = true;
+		stack = cosy_stack_kept(binding, kept);
+		if (stack < 0)
+			return cosy_function_lost(env, binding->bind.function,
+						  val);
+	} else {
+		if (binding->bind.trial &&
+		    atomic_dec_if_positive(&binding->left) < 0)
+			return COSY_FUNCTION_NATIVE;
+		stack = cosy_stack_claim(binding);
+		if (stack < 0)
+			return COSY_FUNCTION_NATIVE;
+	}
+	cosy_stack_use(binding, &invocation.ctx, stack);
 	for (i = 0; i < COSY_MAX_ARGS; i++)
 		invocation.ctx.args[i] = i < nargs ? args[i] : 0;
 	invocation.ctx.result = 0;
@@ -670,34 +823,54 @@ cosy_binding_call(struct cosy_binding *binding, struct cosy_env *env,
 	invocation.ctx.data = binding->bind.data;
 	invocation.ctx.wrote = 0;
 	invocation.ctx.resume = 0;
-	if (binding->saved)
+	if (unlikely(goes_on)) {
+		invocation.ctx.wrote = !!kept->state.wrote;
+		invocation.ctx.resume = kept->state.resume;
+		memcpy(invocation.ctx.saved, kept->state.saved, binding->saved);
+	} else if (binding->saved) {
 		memset(invocation.ctx.saved, 0, binding->saved);
+	}
 	invocation.prog = binding->prog;
 	invocation.arena = binding->arena;
 	invocation.fault = 0;
 	invocation.target = 0;
+	invocation.env = env;
 	invocation.begin = 0;
 	invocation.ended = COSY_FUNCTION_DONE;
+	invocation.status = COSY_AGAIN;
 
 	/* A program can come here again, by way of another one's helpers. */
 	slot = cosy_slot_claim(&invocation);
+	if (unlikely(!slot && goes_on)) {
+		*val = COSY_AGAIN;
+		return COSY_FUNCTION_SUSPENDED;
+	}
 	if (!slot) {
 		cosy_stack_release(binding, stack);
 		return COSY_FUNCTION_NATIVE;
 	}
+	if (unlikely(goes_on))
+		kept->valid = false;
 	if (binding->bind.trial)
 		cycles = get_cycles();
 	bpf_prog_run_pin_on_cpu(binding->prog, &invocation.ctx);
 	if (binding->bind.trial) {
 		atomic64_add(get_cycles() - cycles, &binding->cycles);
-		atomic64_inc(&binding->calls);
+		atomic64_add(!goes_on, &binding->calls);
 	}
 	cosy_slot_release(slot);
-	cosy_stack_release(binding, stack);
 
-	env->functions++;
 	status = cosy_invocation_status(&invocation, &binding->bind,
 					&env->failure);
+	if (unlikely(status == COSY_FUNCTION_LEFT)) {
+		if (cosy_function_keep(binding, &invocation, stack)) {
+			*val = invocation.status;
+			return COSY_FUNCTION_SUSPENDED;
+		}
+		status = COSY_FUNCTION_LOST;
+	}
+	cosy_stack_release(binding, stack);
+	env->functions++;
 	if (likely(status == COSY_FUNCTION_DONE)) {
 		*val = invocation.ctx.result;
 		return COSY_FUNCTION_RETURNED;
@@ -733,6 +906,8 @@ enum cosy_function_end cosy_env_function(struct cosy_env *env, unsigned int nr,
 						rcu_read_lock_trace_held());
 	if (binding)
 		end = cosy_binding_call(binding, env, args, nargs, val);
+	else if (unlikely(env->kept) && env->kept->valid)
+		end = cosy_function_lost(env, nr, val);
 	rcu_read_unlock_trace();
 	return end;
 }

@@ -133,6 +133,7 @@ void cosy_quota_uncharge(kuid_t owner, u64 bytes);
 
 /* run.c */
 loff_t cosy_run_llseek(struct file *file, loff_t offset, int whence);
+u64 cosy_time_slice(void);
 
 /* env.c */
 bool cosy_traced(void);

@@ -79,6 +79,16 @@ struct cosy_used {
 	u64 cpu_time;
 };
 
+/**
+ * cosy_time_slice() - CPU time after which a run leaves for a moment
+ *
+ * Return: in ns.
+ */
+u64 cosy_time_slice(void)
+{
+	return (u64)READ_ONCE(time_slice) * NSEC_PER_MSEC;
+}
+
 /*
  * A chunk is used up: are the @ms of the slice? Chunks grow until they take a
  * part of it.
@@ -282,8 +292,7 @@ static noinline bool cosy_run_write(struct cosy_run __user *urun, u32 flags,
 	}
 	if (flags & COSY_RUN_LIMIT)
 		unsafe_put_user((u64)left, &urun->limit, fault);
-	if (flags & COSY_RUN_CAPPED)
-		unsafe_put_user(flags, &urun->flags, fault);
+	unsafe_put_user(flags, &urun->flags, fault);
 	user_access_end();
 	return true;
 fault:
@@ -404,6 +413,7 @@ static __always_inline bool cosy_run_plain(const struct cosy_run *run)
 static __always_inline u64 cosy_run_leavings(const struct cosy_state *st)
 {
 	return st->env.nprivate | (unsigned long)st->env.borrowed |
+	       (unsigned long)st->env.kept |
 	       (cosy_seccomp_state() ^ st->env.seccomp);
 }
 
@@ -424,6 +434,43 @@ static noinline loff_t cosy_refuse(const struct cosy_run *run,
 	return err;
 }
 
+/* A function was left when this run was: take it in. */
+static noinline int cosy_kept_read(struct cosy_env *env,
+				   const struct cosy_run __user *urun)
+{
+	u64 from;
+
+	env->kept = kmalloc(sizeof(*env->kept), GFP_KERNEL_ACCOUNT);
+	if (!env->kept)
+		return -ENOMEM;
+	if (get_user(from, &urun->suspended) ||
+	    copy_from_user(&env->kept->state, u64_to_user_ptr(from),
+			   sizeof(env->kept->state)))
+		return -EFAULT;
+	env->kept->valid = true;
+	return 0;
+}
+
+/* Returns the flag to write, -EFAULT if the process has lost its own state. */
+static noinline int cosy_kept_write(struct cosy_env *env,
+				    const struct cosy_run __user *urun)
+{
+	struct cosy_kept *kept = env->kept;
+	int flag = 0;
+	u64 to;
+
+	if (kept->valid) {
+		flag = COSY_RUN_SUSPENDED;
+		if (get_user(to, &urun->suspended) ||
+		    copy_to_user(u64_to_user_ptr(to), &kept->state,
+				 sizeof(kept->state)))
+			flag = -EFAULT;
+	}
+	env->kept = NULL;
+	kfree(kept);
+	return flag;
+}
+
 /* More is to be told than that it is done; or it is not, for all we know. */
 static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 				      const struct cosy_run *run,
@@ -435,7 +482,7 @@ static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 	struct cosy_range live = { 0, code->nregs };
 	u64 limit = cosy_run_limit(run, code);
 	struct cosy_used used = { .left = limit };
-	int flags = run->flags;
+	int flags = run->flags, kept = 0;
 	bool barred;
 	loff_t ret;
 	u64 calls;
@@ -449,6 +496,10 @@ static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 		cosy_borrow_end(&st->env);
 	if (unlikely(st->env.nprivate))
 		cosy_private_install(&st->env);
+	if (unlikely(st->env.kept))
+		kept = cosy_kept_write(&st->env, urun);
+	if (kept < 0)
+		return cosy_state_lost();
 	/* What let this entry in lets the next one in. */
 	barred = unlikely(cosy_seccomp_state() != st->env.seccomp) &&
 		 cosy_seccomp_bars_entry();
@@ -479,6 +530,7 @@ static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 			return cosy_state_lost();
 		st->calls += calls;
 	}
+	flags = (flags & ~COSY_RUN_SUSPENDED) | kept;
 	if (!cosy_run_write(urun, flags, st, status, used.left))
 		return cosy_state_lost();
 	return ret;
@@ -534,7 +586,9 @@ cosy_compound_run(const struct cosy_compound *compound,
 	st->regs = regs;
 	st->pc = begins ? 0 : run->pc;
 	st->budget = compound->first;
-	if (!plain) {
+	if (plain) {
+		st->env.kept = NULL;
+	} else {
 		/* Of plain runs they are not asked for, and begin as anything. */
 		st->calls = 0;
 		st->env.functions = 0;
@@ -589,7 +643,10 @@ static noinline loff_t cosy_run_any(const struct cosy_compound *compound,
 				    struct cosy_state *st,
 				    struct cosy_run __user *urun, u64 *regs)
 {
-	if (run->flags & ~(COSY_RUN_COUNT | COSY_RUN_LIMIT | COSY_RUN_CAPPED))
+	loff_t ret;
+
+	if (run->flags & ~(COSY_RUN_COUNT | COSY_RUN_LIMIT | COSY_RUN_CAPPED |
+			   COSY_RUN_SUSPENDED))
 		return cosy_refuse(run, urun, -EINVAL);
 	if (run->status != COSY_DONE && run->status != COSY_AGAIN &&
 	    run->status != COSY_RESULT)
@@ -598,10 +655,22 @@ static noinline loff_t cosy_run_any(const struct cosy_compound *compound,
 		return cosy_refuse(run, urun, -EINVAL);
 	if (run->flags & COSY_RUN_LIMIT && get_user(run->limit, &urun->limit))
 		return cosy_refuse(run, urun, -EFAULT);
-	if (compound->code.nregs > STACK_REGS)
-		return cosy_run_on_heap(compound, run, st, urun);
-	return cosy_compound_run(compound, run, false, cosy_run_plain(run), st,
-				 urun, regs, false);
+	st->env.kept = NULL;
+	if (run->flags & COSY_RUN_SUSPENDED)
+		ret = cosy_kept_read(&st->env, urun);
+	else
+		ret = 0;
+	if (ret)
+		ret = cosy_refuse(run, urun, ret);
+	else if (compound->code.nregs > STACK_REGS)
+		ret = cosy_run_on_heap(compound, run, st, urun);
+	else
+		ret = cosy_compound_run(compound, run, false,
+					cosy_run_plain(run), st, urun, regs,
+					false);
+	/* Still there, if nothing was executed. */
+	kfree(st->env.kept);
+	return ret;
 }
 
 /**

@@ -196,7 +196,7 @@ static void explain_not_loaded(const struct cosy_function *function, int err)
 		     err == -EOPNOTSUPP ?
 		     "the kernel cannot run user functions" :
 		     is_too_much(err) ?
-		     "its loops are too much for the kernel's verifier" :
+		     "it is too much for the kernel's verifier" :
 		     "it cannot be loaded, errno ",
 		     err == -EPERM || err == -EACCES || err == -EOPNOTSUPP ||
 		     is_too_much(err) ?
@@ -252,21 +252,21 @@ static long bind_or_unbind(struct cosy_bind *bind)
 	return cosy_sys(SYS_ioctl, fd, COSY_IOC_BIND, (long)bind);
 }
 
-static long unbind(const struct binding *binding, struct cosy_bind *bind)
+static long unbind(const struct binding *binding)
 {
-	*bind = (struct cosy_bind){
+	struct cosy_bind bind = {
 		.handle = binding->handle,
 		.function = binding->number,
 		.fd = -1,
 		.base = binding->base,
 	};
-	return bind_or_unbind(bind);
+
+	return bind_or_unbind(&bind);
 }
 
 static void segment_gone(struct cosy_segment *segment)
 {
 	uint64_t base = (uintptr_t)segment->base;
-	struct cosy_bind bind;
 
 	pthread_mutex_lock(&functions_lock);
 	for (struct state *state = functions; state; state = state->next) {
@@ -278,7 +278,7 @@ static void segment_gone(struct cosy_segment *segment)
 				at = &binding->next;
 				continue;
 			}
-			unbind(binding, &bind);
+			unbind(binding);
 			*at = binding->next;
 			binding->base = 0;
 		}
@@ -324,25 +324,37 @@ static struct binding *binding_find(const struct state *state, uint64_t handle,
 	return binding;
 }
 
-/* Give a region's call its program; false if it cannot have it. */
-static bool bind(struct state *state, struct program *program,
-		 struct binding *binding, uint64_t handle, uint32_t number)
+/* What binds a region's call to its program. */
+static struct cosy_bind bind_of(const struct state *state,
+				const struct program *program, uint64_t handle,
+				uint32_t number, uint32_t trial,
+				unsigned int group)
 {
 	const struct cosy_function *function = state->function;
 	size_t stack = stack_size(function);
-	bool trial = state->place == PLACE_KERNEL_TRIAL;
-	struct cosy_bind arg = {
+
+	return (struct cosy_bind){
 		.handle = handle,
 		.function = number,
 		.fd = program->fd,
 		.base = (uintptr_t)program->segment->base,
 		.pointers = function->pointers,
-		.trial = trial ? TRIALS : 0,
+		.trial = trial,
+		.stacks = stack ? (uintptr_t)program->stacks +
+				  group * STACKS * stack : 0,
 		.stack_size = (uint32_t)stack,
 		.stack_stride = (uint32_t)stack,
 		.nstacks = STACKS,
 		.data = (uintptr_t)program->data,
 	};
+}
+
+/* Give a region's call its program; false if it cannot have it. */
+static bool bind(struct state *state, struct program *program,
+		 struct binding *binding, uint64_t handle, uint32_t number)
+{
+	bool stack = stack_size(state->function) != 0;
+	struct cosy_bind arg;
 
 	if (!binding) {
 		if (stack && program->groups == STACK_GROUPS)
@@ -352,19 +364,35 @@ static bool bind(struct state *state, struct program *program,
 			return false;
 		binding->handle = handle;
 		binding->number = number;
-		binding->base = arg.base;
+		binding->base = (uintptr_t)program->segment->base;
 		binding->group = stack ? program->groups++ : 0;
 		binding->next = state->bindings;
 		state->bindings = binding;
 	}
-	if (stack)
-		arg.stacks = (uintptr_t)program->stacks +
-			     binding->group * STACKS * stack;
-	binding->trial = trial;
+	binding->trial = state->place == PLACE_KERNEL_TRIAL;
+	arg = bind_of(state, program, handle, number,
+		      binding->trial ? TRIALS : 0, binding->group);
 	if (bind_or_unbind(&arg))
 		return false;
 	state->bound = true;
 	return true;
+}
+
+/*
+ * Take the results of a trial. There are no more calls, but what has begun needs
+ * the program to go on.
+ */
+static void end_trial(struct state *state, const struct program *program,
+		      const struct binding *binding)
+{
+	struct cosy_bind arg = bind_of(state, program, binding->handle,
+				       binding->number, COSY_BIND_NO_CALLS,
+				       binding->group);
+
+	if (bind_or_unbind(&arg))
+		return;
+	state->kernel_calls += arg.calls;
+	state->kernel_cycles += arg.cycles;
 }
 
 /*
@@ -417,15 +445,11 @@ static bool consider(struct state *state, struct program *program,
 {
 	uint64_t base = (uintptr_t)program->segment->base;
 	struct binding *binding = binding_find(state, handle, number, base);
-	struct cosy_bind result;
 
 	if (state->place == PLACE_NATIVE_TRIAL)
 		return false;
 	if (binding && binding->trial && state->place == PLACE_KERNEL_TRIAL) {
-		if (unbind(binding, &result) == 0) {
-			state->kernel_calls += result.calls;
-			state->kernel_cycles += result.cycles;
-		}
+		end_trial(state, program, binding);
 		if (state->kernel_calls < TRIALS)
 			return bind(state, program, binding, handle, number);
 		decide(state);
@@ -602,6 +626,10 @@ static void report(const struct cosy_function *function,
 	case COSY_FUNCTION_LOOP:
 		what = "too many iterations";
 		break;
+	case COSY_FUNCTION_LOST:
+		what = "was interrupted, and cannot go on: its segment is gone,"
+		       " or this is a child process";
+		break;
 	default:
 		what = "runs for too long (the module's parameter function_time)";
 		break;
@@ -683,6 +711,7 @@ static void failed(const struct cosy_region *region, struct cosy_held *held,
 	if (again)
 		silent = run->value == COSY_FUNCTION_STACK ||
 			 run->value == COSY_FUNCTION_LOOP ||
+			 run->value == COSY_FUNCTION_LOST ||
 			 (run->value == COSY_FUNCTION_FAULT &&
 			  run->failure.address > COSY_SEGMENT_GUARD &&
 			  !cosy_segment_of((const void *)run->failure.address));

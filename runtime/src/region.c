@@ -69,8 +69,9 @@ static inline uintptr_t thread_pointer(void)
 	return (uintptr_t)__builtin_thread_pointer();
 }
 
-static inline void prepare_run(struct cosy_run *run, uint64_t handle,
-			       uint64_t *frame, uint32_t flags)
+static inline void prepare_run(struct cosy_run *run,
+			       struct cosy_suspended *suspended,
+			       uint64_t handle, uint64_t *frame, uint32_t flags)
 {
 	run->handle = handle;
 	run->frame = (uintptr_t)frame;
@@ -81,6 +82,7 @@ static inline void prepare_run(struct cosy_run *run, uint64_t handle,
 	run->status = COSY_DONE;
 	run->flags = flags;
 	run->slice = 0;
+	run->suspended = (uintptr_t)suspended;
 }
 
 /*
@@ -294,7 +296,7 @@ static void limit_entry(struct cosy_run *run, const struct cosy_limiter *limiter
 {
 	const struct cosy_limits *limits = limiter->limits;
 
-	run->flags &= COSY_RUN_COUNT;
+	run->flags &= COSY_RUN_COUNT | COSY_RUN_SUSPENDED;
 	run->slice = 0;
 	if (!limits)
 		return;
@@ -303,6 +305,32 @@ static void limit_entry(struct cosy_run *run, const struct cosy_limiter *limiter
 		run->flags |= COSY_RUN_LIMIT;
 		run->limit = (uint64_t)limiter->left;
 	}
+}
+
+/* Was the run left in a function that cannot be begun again? */
+static bool must_go_on(const struct cosy_run *run)
+{
+	const struct cosy_suspended *suspended = (const void *)run->suspended;
+
+	return run->flags & COSY_RUN_SUSPENDED && suspended->wrote;
+}
+
+/*
+ * Finish a run that cannot enter any more. A function that it was left in can
+ * only go on in the kernel: it fails.
+ */
+static int64_t finish_run(const struct cosy_region *region,
+			  struct cosy_held *held, uint64_t *frame,
+			  struct cosy_run *run, struct cosy_limiter *limiter)
+{
+	if (run->flags & COSY_RUN_SUSPENDED) {
+		run->value = COSY_FUNCTION_LOST;
+		run->failure = (struct cosy_function_failure){
+			.wrote = must_go_on(run),
+		};
+		cosy_function_hooks->failed(region, held, frame, run);
+	}
+	return finish_in_user_mode(region, held, frame, run->pc, limiter);
 }
 
 /**
@@ -321,7 +349,7 @@ resume(struct cosy_region *region, uint64_t *frame, struct cosy_run *run,
 						 __ATOMIC_ACQUIRE);
 	int fd = __atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED);
 	unsigned int recoveries = 0;
-	bool begun = false;
+	bool begun = false, capped;
 	int64_t exit;
 
 	for (;;) {
@@ -374,12 +402,13 @@ resume(struct cosy_region *region, uint64_t *frame, struct cosy_run *run,
 			if (limiter->limits)
 				cosy_limiter_look(limiter, region, frame,
 						  run->pc);
-			if (run->flags & COSY_RUN_CAPPED)
+			capped = run->flags & COSY_RUN_CAPPED &&
+				 !must_go_on(run);
+			if (capped)
 				cosy_limiter_stop(region, frame, run->pc);
-			if (ret == (long)COSY_RUN_BARRED ||
-			    run->flags & COSY_RUN_CAPPED)
-				return finish_in_user_mode(region, held, frame,
-							   run->pc, limiter);
+			if (capped || ret == (long)COSY_RUN_BARRED)
+				return finish_run(region, held, frame, run,
+						  limiter);
 		} else if (run->status == COSY_RESULT && is_result(ret)) {
 			begun = true;
 			recoveries = 0;
@@ -397,10 +426,8 @@ resume(struct cosy_region *region, uint64_t *frame, struct cosy_run *run,
 			if (recoveries++ == MAX_RECOVERIES ||
 			    !recover(region, held, run, fd, ret)) {
 				if (begun)
-					return finish_in_user_mode(region, held,
-								   frame,
-								   run->pc,
-								   limiter);
+					return finish_run(region, held, frame,
+							  run, limiter);
 				if (cosy_region_has_native(region))
 					return -1;
 				return run_in_user_mode(region, held, frame);
@@ -418,6 +445,7 @@ static int64_t run_in_kernel(struct cosy_region *region,
 			     struct cosy_held *held, uint64_t *frame)
 {
 	uint64_t handle = __atomic_load_n(&region->handle, __ATOMIC_ACQUIRE);
+	struct cosy_suspended suspended;
 	struct cosy_limiter limiter;
 	struct cosy_run run;
 
@@ -439,7 +467,8 @@ static int64_t run_in_kernel(struct cosy_region *region,
 	if (!held->counts && !region->limits)
 		__atomic_store_n(&region->mode, COSY_MODE_LOADED,
 				 __ATOMIC_RELEASE);
-	prepare_run(&run, handle - 1, frame, held->counts ? COSY_RUN_COUNT : 0);
+	prepare_run(&run, &suspended, handle - 1, frame,
+		    held->counts ? COSY_RUN_COUNT : 0);
 	run.calls = 0;
 	cosy_limiter_begin(&limiter, region);
 	limit_entry(&run, &limiter);
@@ -519,13 +548,15 @@ resume_plain(struct cosy_region *region, uint64_t *frame, struct cosy_run *run,
 
 COSY_EXPORT int64_t cosy_region_run(struct cosy_region *region, uint64_t *frame)
 {
+	struct cosy_suspended suspended;
 	struct cosy_run run;
 	long ret;
 
 	if (!likely(__atomic_load_n(&region->mode, __ATOMIC_ACQUIRE) ==
 		    COSY_MODE_LOADED))
 		return decide(region, frame);
-	prepare_run(&run, __atomic_load_n(&region->handle, __ATOMIC_RELAXED) - 1,
+	prepare_run(&run, &suspended,
+		    __atomic_load_n(&region->handle, __ATOMIC_RELAXED) - 1,
 		    frame, 0);
 	ret = enter(&run);
 	if (likely(entry_done(ret)))

@@ -6,8 +6,7 @@
  */
 // RUN: %clang -O2 -Wall -Werror %s -o %t -L%lib -l:libcosy.a
 // RUN: %t > %t.native
-// Not while another test shortens the time that functions have.
-// RUN: %vm flock /tmp/function-time env COSY_FUNCTIONS=kernel COSY_STATS=1 %t > %t.out 2> %t.err
+// RUN: %vm env COSY_FUNCTIONS=kernel COSY_STATS=1 %t > %t.out 2> %t.err
 // RUN: diff %t.native %t.out && %FileCheck %s < %t.err
 // CHECK-NOT: too many
 // CHECK-DAG: function count: executor=kernel upcalls=1{{$}}

@@ -282,6 +282,139 @@ static void test_stacks(void)
 	      users[0].frame[0] == bind.stacks, "the first is free again");
 }
 
+/* What is bound in its place has the same stacks, and knows which are in use. */
+static void test_replaced(void)
+{
+	struct cosy_bind bind = {
+		.base = (uintptr_t)seg.base, .pointers = 1,
+		.stacks = (uintptr_t)seg.base + 0x40000, .stack_size = 4096,
+		.stack_stride = 8192, .nstacks = STACKS,
+	};
+	volatile __u64 *flag = (__u64 *)(seg.base + 0x10000);
+	volatile __u64 *own = (__u64 *)(seg.base + 0x40000);
+	struct user first = { 0 }, second = { 0 };
+
+	*flag = 0;
+	*own = 0;
+	stack_handle = load_caller(dev);
+	check(!bind_function(dev, stack_handle, function(object, "stack"), &bind),
+	      "bound");
+	pthread_create(&first.thread, NULL, use_stack, &first);
+	while (!*own)
+		usleep(1000);
+	bind.trial = COSY_BIND_NO_CALLS;
+	check(!bind_function(dev, stack_handle, function(object, "stack"), &bind),
+	      "bound again, for no calls");
+	use_stack(&second);
+	check(second.ret == COSY_RUN_LEFT && second.run.status == COSY_UPCALL,
+	      "then it is not called");
+	bind.trial = 0;
+	check(!bind_function(dev, stack_handle, function(object, "stack"), &bind),
+	      "and again");
+	pthread_create(&second.thread, NULL, use_stack, &second);
+	usleep(100000);
+	*flag = 1;
+	pthread_join(first.thread, NULL);
+	pthread_join(second.thread, NULL);
+	check(first.ret == done(0) && first.frame[0] == bind.stacks,
+	      "one that runs keeps its stack");
+	check(second.ret == done(0) && second.frame[0] == bind.stacks + 8192,
+	      "another one has another");
+}
+
+/* Enter as if a function had been left in this state. */
+static long enter_with(__u64 handle, __u64 *frame, struct cosy_run *run,
+		       struct cosy_suspended *state, __u64 n)
+{
+	memset(run, 0, sizeof(*run));
+	run->handle = handle;
+	run->frame = (uintptr_t)frame;
+	run->errno_addr = (uintptr_t)&errno;
+	run->status = COSY_AGAIN;
+	run->flags = COSY_RUN_SUSPENDED;
+	run->suspended = (uintptr_t)state;
+	frame[0] = 0x5555;
+	frame[1] = (uintptr_t)seg.base + 0x10000;
+	frame[2] = n;
+	return run_on(dev, run);
+}
+
+/* A function is left, and goes on; and who says so may lie. */
+static void test_suspended(void)
+{
+	__u64 frame[7] = { 0 }, handle = must_bind(dev, object, &seg, "count_on");
+	volatile __u64 *counter = (__u64 *)(seg.base + 0x10000);
+	const struct cosy_op no_call[] = { OP(CONST, .dst = 0, .imm = 7), EXIT(0) };
+	struct cosy_bind bind = {
+		.base = (uintptr_t)seg.base, .pointers = 1,
+		.stacks = (uintptr_t)seg.base + 0x40000, .stack_size = 4096,
+		.stack_stride = 8192, .nstacks = STACKS,
+	};
+	const __u64 rounds = 20000000;
+	struct cosy_suspended state;
+	unsigned int entries = 0;
+	struct cosy_run run;
+	struct image *im;
+	long ret;
+
+	*counter = 0;
+	frame[1] = (uintptr_t)counter;
+	frame[2] = rounds;
+	memset(&run, 0, sizeof(run));
+	run.handle = handle;
+	run.frame = (uintptr_t)frame;
+	run.errno_addr = (uintptr_t)&errno;
+	run.suspended = (uintptr_t)&state;
+	while ((ret = enter(dev, &run)) == COSY_RUN_LEFT &&
+	       run.flags & COSY_RUN_SUSPENDED && !run.pc) {
+		run.status = COSY_AGAIN;
+		entries++;
+	}
+	check(ret == done(0) && frame[0] == rounds && *counter == rounds &&
+	      !run.flags, "counts to %llu on %u entries", (long long)frame[0],
+	      entries + 1);
+	check(entries > 1, "and is left for the time slice");
+
+	memset(&state, 0x77, sizeof(state));
+	state.saved[0] = 5;
+	*counter = 0;
+	check(enter_with(handle, frame, &run, &state, 9) == done(0) &&
+	      frame[0] == 9 && *counter == 4, "goes on where it is told");
+	check(enter_with(handle, frame, &run, (void *)8, 9) == -EFAULT &&
+	      run.status == COSY_DONE && *counter == 4, "no state: not begun");
+
+	check(!bind_function(dev, handle, -1, &bind), "unbound");
+	state.wrote = 5;
+	check(enter_with(handle, frame, &run, &state, 9) == COSY_RUN_LEFT &&
+	      run.status == COSY_FAILED && run.value == COSY_FUNCTION_LOST &&
+	      run.failure.wrote == 1 && !(run.flags & COSY_RUN_SUSPENDED),
+	      "there is no program any more");
+
+	handle = load_caller(dev);
+	check(!bind_function(dev, handle, function(object, "count_on"), &bind),
+	      "bound with stacks");
+	for (__u32 stack = 0; stack < 100; stack++) {
+		bool valid = stack && stack <= STACKS;
+
+		state.stack = stack == 99 ? ~0u : stack;
+		ret = enter_with(handle, frame, &run, &state, 9);
+		if (valid ? ret != done(0) :
+		    ret != COSY_RUN_LEFT || run.status != COSY_FAILED ||
+		    run.value != COSY_FUNCTION_LOST)
+			check(false, "stack %u: %#lx %u", stack, ret, run.status);
+	}
+	handle = must_bind(dev, object, &seg, "load");
+	*counter = 815;
+	check(enter_with(handle, frame, &run, &state, 9) == done(0) &&
+	      frame[0] == 815, "a program without such a state");
+
+	im = make_image(no_call, 2, 7, 7, 0, 7);
+	handle = load_image(dev, im);
+	free(im);
+	check(enter_with(handle, frame, &run, &state, 9) == done(0) && frame[0] == 7,
+	      "no function is called");
+}
+
 /* A child has its parent's file, but neither takes the other's programs away. */
 static void test_shared_file(void)
 {
@@ -350,6 +483,8 @@ int main(int argc, char **argv)
 	test_elsewhere();
 	test_bind();
 	test_stacks();
+	test_replaced();
+	test_suspended();
 	test_shared_file();
 	test_passed_on();
 	return finish();

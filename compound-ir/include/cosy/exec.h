@@ -36,8 +36,9 @@
  *   enum cosy_function_end cosy_env_function(env, unsigned int nr,
  *				const u64 *args, unsigned int nargs, u64 *val)
  *	call function nr: RETURNED, *val is its result; NATIVE, nothing has
- *	happened: leaves with COSY_UPCALL; or FAILED, *val is an enum
- *	cosy_function_status: leaves with COSY_FAILED
+ *	happened: leaves with COSY_UPCALL; FAILED, *val is an enum
+ *	cosy_function_status: leaves with COSY_FAILED; or SUSPENDED, *val is
+ *	the status it leaves with: the function goes on at the same pc
  *   bool cosy_env_divide_error(env)			optional, a macro too
  *	a division by zero or signed overflow: true if the process has had its
  *	SIGFPE and the result may be 0; false, or not provided: leaves with

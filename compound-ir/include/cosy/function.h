@@ -19,8 +19,13 @@
  *	- takes from budget as it runs in circles: at least 1 before 4096 bytes
  *	  are gone through or 256 other iterations are done. When budget is below
  *	  0 it calls cosy_function_yield(), which may change budget: nonzero, and
- *	  it returns without touching status. An access that faults sets budget below 0, and a
+ *	  it returns. An access that faults sets budget below 0, and a
  *	  program that goes on in circles thus comes to its end;
+ *	- sets resume, before it calls cosy_function_yield(), if it can go on from
+ *	  there when it is called again with the same arguments and what it has put
+ *	  into saved. It may then be told to return at any time. If resume is 0,
+ *	  only when it is to end: killed, or because it has run for too long;
+ *	- may also return before it is at its end, with COSY_FUNCTION_LEFT;
  *	- sets wrote before it first writes to memory that is not its stack. A
  *	  function that fails before it wrote has done nothing: it can be done
  *	  again, natively, where it fails likewise, or does not because its
@@ -57,7 +62,7 @@
 #define COSY_FUNCTION_YIELD_NAME "cosy_function_yield"
 
 /* What the module puts into budget at the beginning, and when it says go on. */
-#define COSY_FUNCTION_BUDGET	16384
+#define COSY_FUNCTION_BUDGET	4096
 
 /* Words of its state that a program can have in its context. */
 #define COSY_FUNCTION_SAVED	64
@@ -70,8 +75,11 @@
  * @COSY_FUNCTION_STACK:  it needs more stack than it has
  * @COSY_FUNCTION_LOOP:	  the kernel's own limit of iterations (may_goto) has
  *			  ended it
- * @COSY_FUNCTION_TIME:	  it has run for too long (module parameter)
+ * @COSY_FUNCTION_TIME:	  it has run for too long (module parameter), and cannot be
+ *			  left in between
  * @COSY_FUNCTION_KILLED: a fatal signal is pending
+ * @COSY_FUNCTION_LEFT:	  it is not at its end: it is to be called again
+ * @COSY_FUNCTION_LOST:	  it was left, and there is nothing any more to go on with
  */
 enum cosy_function_status {
 	COSY_FUNCTION_DONE,
@@ -81,6 +89,8 @@ enum cosy_function_status {
 	COSY_FUNCTION_LOOP,
 	COSY_FUNCTION_TIME,
 	COSY_FUNCTION_KILLED,
+	COSY_FUNCTION_LEFT,
+	COSY_FUNCTION_LOST,
 	COSY_NR_FUNCTION_STATUS
 };
 
@@ -89,11 +99,14 @@ enum cosy_function_status {
  * @COSY_FUNCTION_RETURNED: called the function
  * @COSY_FUNCTION_NATIVE:   nothing: it is to be run natively, as an up-call
  * @COSY_FUNCTION_FAILED:   called the function, which has failed
+ * @COSY_FUNCTION_SUSPENDED: called the function, which has been left; it goes on
+ *			    when its CALL is executed again
  */
 enum cosy_function_end {
 	COSY_FUNCTION_RETURNED,
 	COSY_FUNCTION_NATIVE,
 	COSY_FUNCTION_FAILED,
+	COSY_FUNCTION_SUSPENDED,
 };
 
 /**
@@ -109,9 +122,8 @@ enum cosy_function_end {
  * @stack_end: behind its highest; 16-byte aligned
  * @data:      address of the copy of its constants; 64-byte aligned
  * @wrote:     out: 1 if it may have changed memory others see, 0 at first
- * @resume:    0 at first; the program's own from then on
- * @saved:     the same, for a program that leaves a loop which the kernel limits,
- *	       to begin it again
+ * @resume:    where it can go on, 0 at first
+ * @saved:     what it needs for that
  */
 struct cosy_function_ctx {
 	cosy_u64 args[COSY_MAX_ARGS];

@@ -37,7 +37,7 @@
 extern "C" {
 #endif
 
-#define COSY_REGION_ABI 2
+#define COSY_REGION_ABI 3
 
 /**
  * cosy_thunk - native code of an up-call

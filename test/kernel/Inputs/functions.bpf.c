@@ -129,6 +129,33 @@ end:
 	return 0;
 }
 
+/* Counts to args[1], in the segment too, and can be left meanwhile. */
+FUNCTION(count_on)
+{
+	cosy_u64 begin = ctx->args[2], kept = ctx->saved[0];
+	cosy_u64 i = ctx->resume ? kept : begin;
+	word *p = (word *)ctx->args[0];
+
+	USE_SEGMENT();
+	ctx->wrote = 1;
+	for (; i < ctx->args[1]; i++) {
+		if (--ctx->budget < 0) {
+			ctx->resume = 1;
+			if (yield())
+				goto leave;
+		}
+		END_OF_PATIENCE(leave);
+		*p += 1;
+	}
+	ctx->result = i;
+	return 0;
+leave:
+	ctx->saved[0] = i;
+	ctx->resume = 1;
+	ctx->status = COSY_FUNCTION_LEFT;
+	return 0;
+}
+
 FUNCTION(divide)
 {
 	USE_SEGMENT();

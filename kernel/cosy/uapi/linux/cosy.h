@@ -86,6 +86,25 @@ struct cosy_function_failure {
 	__u32 reserved;
 };
 
+/* Words of its state that a user function can have: COSY_FUNCTION_SAVED. */
+#define COSY_SUSPENDED_WORDS	64
+
+/**
+ * struct cosy_suspended - a user function that has been left to go on later
+ * @resume:   where it goes on
+ * @wrote:    may it have changed anything?
+ * @stack:    number of its stack, which stays its own, from 1; 0: it has none
+ * @reserved: 0
+ * @saved:    its state
+ */
+struct cosy_suspended {
+	__u32 resume;
+	__u32 wrote;
+	__u32 stack;
+	__u32 reserved;
+	__u64 saved[COSY_SUSPENDED_WORDS];
+};
+
 /**
  * struct cosy_run - one run of a compound
  * @handle:	from COSY_IOC_LOAD
@@ -103,7 +122,8 @@ struct cosy_function_failure {
  *		the compound's own limit; when left early what remains of it is
  *		written: below 0, if it was left for that
  * @calls:	in/out: system calls made are added, if COSY_RUN_COUNT is set
- * @flags:	COSY_RUN_COUNT, COSY_RUN_LIMIT; out: COSY_RUN_CAPPED
+ * @flags:	COSY_RUN_COUNT, COSY_RUN_LIMIT; out: COSY_RUN_CAPPED; in/out:
+ *		COSY_RUN_SUSPENDED, which stays when it is entered again
  * @slice:	milliseconds of CPU time after which this entry leaves, if that is
  *		less than the module's time_slice; 0 for that
  * @operations:	in/out: operations executed by the entries of this run that left
@@ -113,6 +133,8 @@ struct cosy_function_failure {
  *		took a while
  * @functions:	out, if COSY_RUN_COUNT is set: user functions called in this entry
  * @failure:	out, with status COSY_FAILED
+ * @suspended:	address of a struct cosy_suspended, where a function is kept that is
+ *		left with COSY_RUN_SUSPENDED. Not looked at unless one is
  */
 struct cosy_run {
 	__u64 handle;
@@ -129,12 +151,15 @@ struct cosy_run {
 	__u64 cpu_time;
 	__u64 functions;
 	struct cosy_function_failure failure;
+	__u64 suspended;
 };
 
 #define COSY_RUN_COUNT	(1u << 0)
 #define COSY_RUN_LIMIT	(1u << 1)
 /* The run has used what the administrator allows runs: end or finish it. */
 #define COSY_RUN_CAPPED	(1u << 2)
+/* The function that the CALL at pc calls has begun: there it goes on. */
+#define COSY_RUN_SUSPENDED (1u << 3)
 
 /**
  * struct cosy_load - argument of COSY_IOC_LOAD
@@ -171,7 +196,8 @@ struct cosy_load {
  * @base:     upper half of all addresses in the segment; the lower is 0
  * @pointers: bit i is set if argument i is a pointer; 6 bits
  * @trial:    after so many calls the function has no program any more; 0: it is
- *	      no trial. At most COSY_BIND_MAX_TRIAL
+ *	      no trial. At most COSY_BIND_MAX_TRIAL; or COSY_BIND_NO_CALLS, then it
+ *	      has none for calls, but what has begun can go on
  * @stacks:   address of the first of the stacks in the segment
  * @stack_size: bytes of one; 0: the function needs none
  * @stack_stride: from one to the next
@@ -182,6 +208,8 @@ struct cosy_load {
  * @cycles:   out: cycles they have taken, by the time-stamp counter
  *
  * The program is called for the process that has bound it, not for its children.
+ * A binding takes the place of the one there was for its segment. Stacks that are
+ * the same are still those of the calls that go on.
  * A function can have one program for each segment. The one whose segment the
  * pointers among the arguments are in is called, any if all of them are null;
  * if there is none, CALL leaves as an up-call.
@@ -208,6 +236,7 @@ struct cosy_bind {
 };
 
 #define COSY_BIND_MAX_TRIAL	(1u << 20)
+#define COSY_BIND_NO_CALLS	(~0u)
 
 /**
  * struct cosy_yield - result of COSY_IOC_YIELD: how a program's call of
@@ -240,7 +269,7 @@ struct cosy_info {
 
 #define COSY_INFO_TRACED (1u << 0)
 
-#define COSY_ABI	2
+#define COSY_ABI	3
 
 #define COSY_IOC_INFO	_IOR('Q', 0x40, struct cosy_info)
 #define COSY_IOC_LOAD	_IOWR('Q', 0x41, struct cosy_load)
