@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * unload-function.c - the module stays while a user function runs, whatever else is
+ * gone, and while there is a program that could call it. In a VM of its own, where
+ * nobody else needs the module.
+ */
+// RUN: %compile-bpf %S/Inputs/functions.bpf.c -o %t.bpf.o
+// RUN: %compile %s -o %t -lbpf -lelf -lz
+// RUN: %root/scripts/vm/run --no-module -- sh %S/Inputs/unload-function.sh %build/kernel/6.12/cosy.ko %t %t.bpf.o
+#include "function.h"
+
+#include <pthread.h>
+
+static int dev;
+static __u64 handle;
+static struct segment seg;
+
+static void *spin(void *arg)
+{
+	__u64 frame[7] = { 0 };
+	struct cosy_run run;
+
+	(void)arg;
+	call(dev, handle, frame, &run, seg.base + 0x10000, 0, 0);
+	printf("FAILED: the function has ended\n");
+	exit(1);
+}
+
+int main(int argc, char **argv)
+{
+	struct cosy_bind bind = { 0 };
+	struct bpf_object *object;
+	pthread_t thread;
+
+	if (argc < 3)
+		return 2;
+	dev = open_device();
+	seg = segment_create();
+	object = functions_load(dev, argv[1], &seg);
+	*(volatile __u64 *)(seg.base + 0x10000) = 0;
+	if (!strcmp(argv[2], "loaded")) {
+		close(dev);
+		pause();
+	}
+	handle = must_bind(dev, object, &seg, "spin");
+	pthread_create(&thread, NULL, spin, NULL);
+	while (!*(volatile __u64 *)(seg.base + 0x10000))
+		usleep(1000);
+	bind.base = (uintptr_t)seg.base;
+	if (bind_function(dev, handle, -1, &bind))
+		die("unbind");
+	bpf_object__close(object);
+	close(seg.map);
+	close(dev);
+	pause();
+	return 0;
+}
