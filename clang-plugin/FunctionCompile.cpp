@@ -28,6 +28,7 @@
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
+#include "llvm/Transforms/Scalar/CorrelatedValuePropagation.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/GVN.h"
 #include "llvm/Transforms/Scalar/IndVarSimplify.h"
@@ -41,10 +42,13 @@
 #include "llvm/Transforms/Scalar/Reassociate.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Scalar/SeparateConstOffsetFromGEP.h"
+#include "llvm/Transforms/Scalar/SimpleLoopUnswitch.h"
 #include "llvm/Transforms/Scalar/SimplifyCFG.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/LCSSA.h"
+#include "llvm/Transforms/Utils/LoopPeel.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
+#include "llvm/Transforms/Utils/LoopUtils.h"
 #include "llvm/Transforms/Utils/UnrollLoop.h"
 
 extern "C" {
@@ -218,9 +222,9 @@ namespace {
 
 /// Loops are unrolled up to so many instructions.
 constexpr unsigned MostCode = 400;
-/// And only if all loops then have at most so many branches that stay in them: the
-/// verifier tries all ways through a loop, and can do that with few.
-constexpr unsigned MostBranches = 12;
+/// But not if there are then more branches than this that stay in loops, of which the
+/// verifier tries all ways: in functions of up to two loops, and of more.
+constexpr unsigned MostBranchesOfTwo = 32, MostBranches = 12;
 
 static unsigned sizeOf(const Loop &L) {
   unsigned Size = 0;
@@ -263,6 +267,76 @@ static Loop *nextInner(LoopInfo &LI, SmallPtrSetImpl<BasicBlock *> &Done) {
   return nullptr;
 }
 
+/// A search often is a loop in a loop, of which the inner one ends in its first round.
+/// That round becomes part of the outer loop, which is then unrolled: there is one check
+/// of the budget for several rounds.
+class UnrollSearch : public PassInfoMixin<UnrollSearch> {
+public:
+  PreservedAnalyses run(Function &F, FunctionAnalysisManager &FAM) {
+    Loop *L = findSearch(F, FAM);
+    if (!L)
+      return PreservedAnalyses::all();
+    ValueToValueMapTy Map;
+    peelLoop(L->getSubLoops().front(), 1, &FAM.getResult<LoopAnalysis>(F),
+             &FAM.getResult<ScalarEvolutionAnalysis>(F),
+             FAM.getResult<DominatorTreeAnalysis>(F),
+             &FAM.getResult<AssumptionAnalysis>(F), true, Map);
+    FAM.invalidate(F, PreservedAnalyses::none());
+    // What the first round finds out, and what stays the same, is not asked again.
+    FunctionPassManager Simplify;
+    LoopPassManager Hoist;
+    Hoist.addPass(LICMPass(LICMOptions()));
+    Hoist.addPass(SimpleLoopUnswitchPass(true));
+    Simplify.addPass(SimplifyCFGPass());
+    Simplify.addPass(JumpThreadingPass());
+    Simplify.addPass(SimplifyCFGPass());
+    Simplify.addPass(createFunctionToLoopPassAdaptor(std::move(Hoist), true));
+    Simplify.addPass(CorrelatedValuePropagationPass());
+    Simplify.addPass(GVNPass());
+    Simplify.addPass(SimplifyCFGPass());
+    Simplify.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), true));
+    Simplify.addPass(CorrelatedValuePropagationPass());
+    Simplify.addPass(InstCombinePass());
+    Simplify.addPass(SimplifyCFGPass());
+    Simplify.addPass(LoopSimplifyPass());
+    Simplify.addPass(LCSSAPass());
+    Simplify.run(F, FAM);
+    FAM.invalidate(F, PreservedAnalyses::none());
+    UnrollLoopOptions ULO = {};
+    ULO.Count = Rounds;
+    ULO.Force = true;
+    auto &LI = FAM.getResult<LoopAnalysis>(F);
+    SmallVector<Loop *, 2> Outer(LI.begin(), LI.end());
+    for (Loop *Again : Outer)
+      if (!Again->isInnermost())
+        UnrollLoop(Again, ULO, &LI, &FAM.getResult<ScalarEvolutionAnalysis>(F),
+                   &FAM.getResult<DominatorTreeAnalysis>(F),
+                   &FAM.getResult<AssumptionAnalysis>(F),
+                   &FAM.getResult<TargetIRAnalysis>(F),
+                   &FAM.getResult<OptimizationRemarkEmitterAnalysis>(F), true);
+    FAM.invalidate(F, PreservedAnalyses::none());
+    JumpThreadingPass().run(F, FAM);
+    return PreservedAnalyses::none();
+  }
+
+private:
+  /// What is larger, or has more branches, is too much for the verifier.
+  static constexpr unsigned Rounds = 4, MostSearch = 60, MostSearchBranches = 4;
+
+  /// \returns the outer loop if the function is a small search.
+  static Loop *findSearch(Function &F, FunctionAnalysisManager &FAM) {
+    auto &LI = FAM.getResult<LoopAnalysis>(F);
+    auto Loops = LI.getLoopsInPreorder();
+    if (Loops.size() != 2 || Loops[0] != Loops[1]->getParentLoop())
+      return nullptr;
+    Loop *L = Loops[0], *Inner = Loops[1];
+    bool Fits = !Inner->getExitingBlock() && L->isLoopSimplifyForm() &&
+                Inner->isLoopSimplifyForm() && sizeOf(*L) <= MostSearch &&
+                branchesIn(F, LI) <= MostSearchBranches;
+    return Fits ? L : nullptr;
+  }
+};
+
 /// The same computed in two ways is computed twice.
 class OrToAdd : public PassInfoMixin<OrToAdd> {
 public:
@@ -290,13 +364,19 @@ public:
     auto &ORE = FAM.getResult<OptimizationRemarkEmitterAnalysis>(F);
     // A loop whose inner loop has become straight code is an inner one.
     SmallPtrSet<BasicBlock *, 16> Done;
+    unsigned Most = LI.getLoopsInPreorder().size() > 2 ? MostBranches : MostBranchesOfTwo;
     while (Loop *L = nextInner(LI, Done)) {
       // Those that are left share what there may still be.
       unsigned Left = 1 + count_if(LI.getLoopsInPreorder(), [&](const Loop *Other) {
         return Other->isInnermost() && !Done.contains(Other->getHeader());
       });
-      unsigned Own = branchesIn(F, LI, L), All = branchesIn(F, LI);
-      unsigned More = All < MostBranches ? (MostBranches - All) / Left : 0;
+      unsigned All = branchesIn(F, LI), Own = branchesIn(F, LI, L);
+      // Rounds that are counted in advance share their way out.
+      BasicBlock *Exit = L->getExitBlock();
+      if (Exit && LI.getLoopFor(Exit) && L->getExitingBlock() &&
+          SE.hasLoopInvariantBackedgeTakenCount(L))
+        --Own;
+      unsigned More = All < Most ? (Most - All) / Left : 0;
       unsigned Count = countFor(*L, SE, Own, Own + More);
       if (Count < 2 || !L->isLoopSimplifyForm() || !L->isLCSSAForm(DT))
         continue;
@@ -359,6 +439,9 @@ static void optimize(Module &M, TargetMachine &TM) {
   FPM.addPass(GVNPass());
   FPM.addPass(ADCEPass());
   FPM.addPass(SimplifyCFGPass(Cfg));
+  FPM.addPass(LoopSimplifyPass());
+  FPM.addPass(LCSSAPass());
+  FPM.addPass(UnrollSearch());
   FPM.addPass(LoopSimplifyPass());
   FPM.addPass(LCSSAPass());
   FPM.addPass(UnrollInner());
