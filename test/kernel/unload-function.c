@@ -26,13 +26,20 @@ static void *spin(void *arg)
 	exit(1);
 }
 
+/* The kernel's limit of iterations ends the function in a while: be quick. */
+static void wait_for_end(const char *ready)
+{
+	close(creat(ready, 0600));
+	pause();
+}
+
 int main(int argc, char **argv)
 {
 	struct cosy_bind bind = { 0 };
 	struct bpf_object *object;
 	pthread_t thread;
 
-	if (argc < 3)
+	if (argc < 4)
 		return 2;
 	dev = open_device();
 	seg = segment_create();
@@ -40,7 +47,7 @@ int main(int argc, char **argv)
 	*(volatile __u64 *)(seg.base + 0x10000) = 0;
 	if (!strcmp(argv[2], "loaded")) {
 		close(dev);
-		pause();
+		wait_for_end(argv[3]);
 	}
 	handle = must_bind(dev, object, &seg, "spin");
 	pthread_create(&thread, NULL, spin, NULL);
@@ -52,6 +59,6 @@ int main(int argc, char **argv)
 	bpf_object__close(object);
 	close(seg.map);
 	close(dev);
-	pause();
+	wait_for_end(argv[3]);
 	return 0;
 }

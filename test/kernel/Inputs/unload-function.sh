@@ -24,8 +24,11 @@ unload() {
 insmod "$module" || fail "insmod"
 echo 100000 >/sys/module/cosy/parameters/function_time
 for what in loaded running; do
-	"$holder" "$file" $what &
-	sleep 2
+	"$holder" "$file" $what /tmp/ready-$what &
+	until [ -e /tmp/ready-$what ]; do
+		kill -0 $! || fail "not $what"
+		sleep 0.1
+	done
 	rmmod cosy 2>/dev/null && fail "unloaded while a function was $what"
 	modprobe -r cosy 2>/dev/null
 	kill -0 $! || fail "the function has not stayed"
