@@ -233,7 +233,6 @@ static void give_up_kernel(struct cosy_region *region, struct cosy_held *held,
 	bool native = cosy_region_has_native(region);
 
 	explain_given_up(region, error);
-
 	__atomic_store_n(&held->executor,
 			 native ? COSY_EXECUTOR_NATIVE : COSY_EXECUTOR_USER,
 			 __ATOMIC_RELAXED);
