@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <error.h>
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 static unsigned char fold(unsigned char byte)
@@ -16,9 +17,10 @@ static unsigned char fold(unsigned char byte)
 }
 
 static struct filter *new_pattern(const char *text, size_t length,
-				  bool ignore_case)
+				  bool ignore_case, bool for_kernel)
 {
-	struct filter *filter = cosy_malloc(sizeof(*filter) + length);
+	size_t size = sizeof(struct filter) + length;
+	struct filter *filter = for_kernel ? cosy_malloc(size) : malloc(size);
 	unsigned char move[256], last;
 
 	if (!filter)
@@ -42,28 +44,24 @@ static struct filter *new_pattern(const char *text, size_t length,
 	return filter;
 }
 
-static void free_patterns(struct filter *filter)
+static bool any_empty(const char *patterns)
 {
-	while (filter) {
-		struct filter *next = filter->next;
-
-		cosy_free(filter);
-		filter = next;
-	}
+	return *patterns == '\n' || !*patterns || strstr(patterns, "\n\n") ||
+	       patterns[strlen(patterns) - 1] == '\n';
 }
 
-struct filter *filter_new(const char *patterns, bool ignore_case)
+struct filter *filter_new(const char *patterns, bool ignore_case,
+			  bool for_kernel)
 {
 	struct filter *filter = NULL, *first;
 	const char *end;
 
+	if (any_empty(patterns))
+		return NULL;
 	for (;; patterns = end + 1) {
 		end = strchrnul(patterns, '\n');
-		if (end == patterns) {
-			free_patterns(filter);
-			return NULL;
-		}
-		first = new_pattern(patterns, end - patterns, ignore_case);
+		first = new_pattern(patterns, end - patterns, ignore_case,
+				    for_kernel);
 		first->next = filter;
 		filter = first;
 		if (!*end)

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * filter.h - is there a pattern anywhere in a file? A user function that says so
- * without leaving the kernel.
+ * filter.h - is there a pattern anywhere in a file? A user function, which says
+ * so without leaving the kernel, too.
  *
- * A filter is made of the patterns once, and lies in the segment, where the
- * function finds it. What it lets through is to be searched for lines then, by
- * search.c; of what it does not, nothing more need be known.
+ * A filter is made of the patterns once. What it lets through is to be searched
+ * for lines then, by search.c; of what it does not, nothing more need be known.
  *
  * Each pattern is looked for by Horspool's algorithm: the byte under the
  * pattern's end says how far the pattern can be moved. So most bytes are not
@@ -39,11 +38,13 @@ struct filter {
  * filter_new() - make a filter, for as long as the program runs
  * @patterns:    separated by newlines
  * @ignore_case: A is a, where the locale is C
+ * @for_kernel:  put it into the segment, where the function finds it in the kernel
  *
  * Return: the filter; NULL if one of the patterns is empty, and so everywhere.
  * Ends the program with a message and status 2 if there is no memory.
  */
-struct filter *filter_new(const char *patterns, bool ignore_case);
+struct filter *filter_new(const char *patterns, bool ignore_case,
+			  bool for_kernel);
 
 /** filter_passes() - is one of the patterns in the data? */
 COSY_FUNCTION

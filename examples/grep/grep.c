@@ -32,7 +32,7 @@ static struct {
 	struct search_options search;
 	bool quiet, list, recursive, no_messages;
 	bool with_names, without_names;
-	bool filter;		/* search in the kernel first */
+	bool in_kernel;		/* filter there */
 } options;
 
 static struct filter *filter;
@@ -80,6 +80,14 @@ static void conclude(const struct search *search)
 	}
 }
 
+/* Of a whole file: has it a match? What has none need not be looked at as lines. */
+static bool may_match(const struct reader_chunk *chunk)
+{
+	return !filter || options.in_kernel ||
+	       filter_passes(filter, (unsigned char *)chunk->data,
+			     chunk->length);
+}
+
 /* Searches the files of a queue; what is not a regular file is passed on. */
 static void search_files(struct reader *reader,
 			 void (*special)(const char *path))
@@ -105,12 +113,15 @@ static void search_files(struct reader *reader,
 		case READER_BROKEN:
 			break;
 		}
-		if (!search.path)
+		if (!search.path) {
+			if (chunk.state == READER_END && !may_match(&chunk))
+				chunk.length = 0;
 			search = (struct search){
 				.path = chunk.path,
 				.prefix = prefix,
 				.binary = chunk.sparse,
 			};
+		}
 		consumed = search_data(&search, chunk.data, chunk.length,
 				       chunk.state != READER_PART);
 		if (chunk.state == READER_PART) {
@@ -205,7 +216,8 @@ static void search_stream(int fd, const char *path)
 static void start_reader(struct reader *reader)
 {
 	reader_init(reader, output_is_file ? &output : NULL,
-		    !search_selects_empty_lines(), filter);
+		    !search_selects_empty_lines(),
+		    options.in_kernel ? filter : NULL);
 }
 
 static void no_special(const char *path)
@@ -412,8 +424,8 @@ static char *parse_options(int argc, char **argv)
 			puts("grep (Cosy examples) " COSY_EXAMPLES_VERSION);
 			finish(MATCH);
 		case SEARCH:
-			options.filter = strcmp(optarg, "kernel") == 0;
-			if (!options.filter && strcmp(optarg, "batch") != 0)
+			options.in_kernel = strcmp(optarg, "kernel") == 0;
+			if (!options.in_kernel && strcmp(optarg, "batch") != 0)
 				wrong_usage();
 			break;
 		case HELP:
@@ -444,8 +456,9 @@ int main(int argc, char **argv)
 	if (options.search.invert && !*patterns)
 		finish(NO_MATCH);
 	search_init(patterns, &options.search);
-	if (options.filter && !options.search.invert)
-		filter = filter_new(patterns, options.search.ignore_case);
+	if (!options.search.invert)
+		filter = filter_new(patterns, options.search.ignore_case,
+				    options.in_kernel);
 	free(patterns);
 
 	if (optind < argc)
