@@ -3,9 +3,10 @@
  * The benchmarks' loops as compiled C in the kernel: the bound that no compound
  * can pass without making the calls themselves cheaper.
  *
- * The calls are made as the cosy module makes them, by a static call of
- * x64_sys_call(), and just as correctly: system-call work (seccomp, tracing) is
- * looked for before each call, and each loop is preemptible and killable.
+ * The calls are made as the kernel's entry code makes them, by a direct call of
+ * x64_sys_call(), and as correctly as the cosy module makes them: system-call
+ * work (seccomp, tracing) is looked for before each call, and each loop is
+ * preemptible and killable.
  * What is missing is all that makes compounds general.
  */
 

@@ -60,14 +60,18 @@ bool cosy_env_strrchr(struct cosy_env *env, uint64_t p, uint8_t byte,
 		      uint64_t *at);
 bool cosy_env_stpcpy(struct cosy_env *env, uint64_t dst, uint64_t src,
 		     uint64_t *end);
-bool cosy_env_may_call(struct cosy_env *env, unsigned int nr);
+typedef struct cosy_env cosy_self;
+cosy_self *cosy_env_self(struct cosy_state *st);
+bool cosy_env_may_call(cosy_self *self, struct cosy_state *st,
+		       const struct cosy_insn *ip);
 void cosy_env_arg(struct cosy_env *env, unsigned int i, uint64_t val);
-long cosy_env_call(struct cosy_env *env, unsigned int nr);
+int32_t cosy_env_callee(unsigned int nr);
+long cosy_env_call(struct cosy_env *env, unsigned int nr, int32_t callee);
 enum cosy_function_end cosy_env_function(struct cosy_env *env, unsigned int nr,
 					 const uint64_t *args,
 					 unsigned int nargs, uint64_t *val);
 bool cosy_env_restart(struct cosy_env *env, long ret);
-bool cosy_env_leave(struct cosy_env *env);
+bool cosy_env_leave(cosy_self *self);
 
 /**
  * mock_function() - what a user function returns

@@ -4,8 +4,7 @@
  */
 #include <string.h>
 
-#include <cosy/status.h>
-#include <cosy_env.h>
+#include <cosy/exec.h>
 
 /* Once in a while, where refusals are wanted. */
 static bool refuses(struct cosy_env *env, enum cosy_step step)
@@ -193,10 +192,17 @@ bool cosy_env_stpcpy(struct cosy_env *env, uint64_t dst, uint64_t src,
 	return true;
 }
 
-bool cosy_env_may_call(struct cosy_env *env, unsigned int nr)
+cosy_self *cosy_env_self(struct cosy_state *st)
 {
-	(void)nr;
-	return !refuses(env, COSY_STEP_TRACED);
+	return &st->env;
+}
+
+bool cosy_env_may_call(cosy_self *self, struct cosy_state *st,
+		       const struct cosy_insn *ip)
+{
+	(void)st;
+	(void)ip;
+	return !refuses(self, COSY_STEP_TRACED);
 }
 
 void cosy_env_arg(struct cosy_env *env, unsigned int i, uint64_t val)
@@ -204,12 +210,18 @@ void cosy_env_arg(struct cosy_env *env, unsigned int i, uint64_t val)
 	env->args[i] = val;
 }
 
+int32_t cosy_env_callee(unsigned int nr)
+{
+	return (int32_t)(nr ^ 0x5a5a5a5a);
+}
+
 /* What a call returns depends on all calls so far: a value, an error or a restart. */
-long cosy_env_call(struct cosy_env *env, unsigned int nr)
+long cosy_env_call(struct cosy_env *env, unsigned int nr, int32_t callee)
 {
 	unsigned int i;
 
 	env->log = (env->log ^ nr) * 0x9e3779b97f4a7c15u;
+	env->log = (env->log ^ (uint32_t)callee) * 0x9e3779b97f4a7c15u;
 	for (i = 0; i < 6; i++) {
 		env->log = (env->log ^ env->args[i]) * 0x9e3779b97f4a7c15u;
 		env->log ^= env->log >> 29;
@@ -257,7 +269,7 @@ bool cosy_env_restart(struct cosy_env *env, long ret)
 	return ret == -MOCK_RESTART;
 }
 
-bool cosy_env_leave(struct cosy_env *env)
+bool cosy_env_leave(cosy_self *self)
 {
-	return env->single || refuses(env, COSY_STEP_FAULT);
+	return self->single || refuses(self, COSY_STEP_FAULT);
 }

@@ -258,7 +258,8 @@ static void call(const struct cosy_op *op, uint64_t *r, struct cosy_env *env)
 	for (i = 1; i <= op->width; i++)
 		cosy_env_arg(env, i - 1, (uint64_t)op[i].imm +
 			     (op[i].a == COSY_NONE ? 0 : r[op[i].a]));
-	result = cosy_env_call(env, (unsigned int)op->imm);
+	result = cosy_env_call(env, (unsigned int)op->imm,
+			       cosy_env_callee((unsigned int)op->imm));
 	if (result == -MOCK_RESTART)
 		result = -EINTR;
 	if (op->code == COSY_OP_LIBC && result < 0 && result >= -4095) {

@@ -169,10 +169,16 @@ static inline bool cosy_env_stpcpy(struct cosy_env *env, uint64_t dst,
 	return true;
 }
 
-static inline bool cosy_env_may_call(struct cosy_env *env, unsigned int nr)
+typedef struct cosy_env cosy_self;
+
+#define cosy_env_self(st)	(&(st)->env)
+
+static inline bool cosy_env_may_call(cosy_self *self, struct cosy_state *st,
+				     const struct cosy_insn *ip)
 {
-	(void)env;
-	(void)nr;
+	(void)self;
+	(void)st;
+	(void)ip;
 	return true;
 }
 
@@ -182,14 +188,23 @@ static inline void cosy_env_arg(struct cosy_env *env, unsigned int i,
 	env->args[i] = (long)val;
 }
 
+/* The number is enough. */
+static inline int32_t cosy_env_callee(unsigned int nr)
+{
+	(void)nr;
+	return 0;
+}
+
 /* Arguments a call does not take hold leftovers, as in any raw system call. */
-static inline long cosy_env_call(struct cosy_env *env, unsigned int nr)
+static inline long cosy_env_call(struct cosy_env *env, unsigned int nr,
+				 int32_t callee)
 {
 	register long r10 __asm__("r10") = env->args[3];
 	register long r8 __asm__("r8") = env->args[4];
 	register long r9 __asm__("r9") = env->args[5];
 	long ret;
 
+	(void)callee;
 	__asm__ volatile("syscall"
 			 : "=a"(ret)
 			 : "a"((long)nr), "D"(env->args[0]), "S"(env->args[1]),
@@ -219,9 +234,9 @@ static inline bool cosy_env_restart(struct cosy_env *env, long ret)
 	return false;
 }
 
-static inline bool cosy_env_leave(struct cosy_env *env)
+static inline bool cosy_env_leave(cosy_self *self)
 {
-	return env->single;
+	return self->single;
 }
 
 /* Divide by zero for real. A handler may skip the instruction: result 0. */

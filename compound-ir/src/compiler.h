@@ -23,6 +23,7 @@
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 #define relax()		((void)0)
 #define noinline	__attribute__((__noinline__))
+#define OPTIMIZER_HIDE_VAR(var)	__asm__("" : "+r"(var))
 #define __annotate_jump_table
 #endif
 

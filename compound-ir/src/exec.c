@@ -157,6 +157,15 @@ call_function(struct cosy_state *st, const struct cosy_insn *ip)
 				 &st->value);
 }
 
+/* Of a call's failure; its result is not to be moved for it in any other case. */
+static inline void keep(struct cosy_state *st, cosy_u64 result)
+{
+	cosy_u64 kept = result;
+
+	OPTIMIZER_HIDE_VAR(kept);
+	st->value = kept;
+}
+
 /* Without @st, which only cosy_exec_link() does: where are the handlers? */
 enum cosy_status cosy_exec(const struct cosy_code *code, struct cosy_state *st)
 {
@@ -167,6 +176,7 @@ enum cosy_status cosy_exec(const struct cosy_code *code, struct cosy_state *st)
 #undef LABEL
 	const struct cosy_insn *ip;
 	cosy_u64 *regs;
+	cosy_self *self;
 	cosy_s64 budget;
 	enum cosy_status status;
 	cosy_u64 result;
@@ -176,12 +186,20 @@ enum cosy_status cosy_exec(const struct cosy_code *code, struct cosy_state *st)
 		struct cosy_insn *in = (struct cosy_insn *)code->insns;
 		cosy_u32 pc;
 
-		for (pc = 0; pc < code->ninsns; pc++)
-			in[pc].handler = PLACE(table[in[pc].handler]);
+		for (pc = 0; pc < code->ninsns; pc++) {
+			cosy_s32 handler = in[pc].handler;
+
+			if (handler >= COSY_H_SYS_0 && handler <= COSY_H_LIBC_6)
+				in[pc].disp = cosy_env_callee(in[pc].imm);
+			in[pc].handler = PLACE(table[handler]);
+		}
 		return COSY_DONE;
 	}
 	ip = &code->insns[st->pc];
 	regs = st->regs;
+	self = cosy_env_self(st);
+	/* Not to be worked out again each time. */
+	OPTIMIZER_HIDE_VAR(self);
 	budget = st->budget;
 	if (budget > (cosy_s64)COSY_MAX_LIMIT)
 		budget = COSY_MAX_LIMIT;
@@ -201,7 +219,7 @@ enum cosy_status cosy_exec(const struct cosy_code *code, struct cosy_state *st)
 	ip = target_of(ip);					\
 	if (unlikely(budget < 0))				\
 		goto limit;					\
-	if (unlikely(cosy_env_leave(&st->env)))			\
+	if (unlikely(cosy_env_leave(self)))			\
 		goto again;					\
 	DISPATCH();						\
 } while (0)
@@ -417,7 +435,7 @@ do_SWITCH: {
 	}
 	if (unlikely(budget < 0))
 		goto limit;
-	if (unlikely(cosy_env_leave(&st->env)))
+	if (unlikely(cosy_env_leave(self)))
 		goto again;
 	DISPATCH();
 
@@ -436,7 +454,7 @@ do_FUNCTION:
 	case COSY_FUNCTION_RETURNED:
 		DST = st->value;
 		ip += 1 + COSY_INSN_ARGS(ip);
-		if (unlikely(cosy_env_leave(&st->env)))
+		if (unlikely(cosy_env_leave(self)))
 			goto again;
 		DISPATCH();
 	case COSY_FUNCTION_NATIVE:
@@ -511,15 +529,18 @@ do_##name:							\
 #define CALL(name, nargs)					\
 do_##name##_##nargs:						\
 	ARGS_##nargs;						\
-	if (unlikely(!cosy_env_may_call(&st->env, (unsigned int)ip->imm))) \
+	if (unlikely(!cosy_env_may_call(self, st, ip)))			\
 		goto step;					\
 	st->calls++;						\
-	result = (cosy_u64)cosy_env_call(&st->env, (unsigned int)ip->imm); \
-	if (unlikely(is_failure(result)))			\
+	result = (cosy_u64)cosy_env_call(&st->env, (unsigned int)ip->imm, \
+					 ip->disp);			\
+	if (unlikely(is_failure(result))) {			\
+		keep(st, result);				\
 		goto failure;					\
+	}							\
 	DST = result;						\
 	ip += 1 + (nargs);					\
-	if (unlikely(cosy_env_leave(&st->env)))			\
+	if (unlikely(cosy_env_leave(self)))			\
 		goto again;					\
 	DISPATCH()
 
@@ -537,7 +558,7 @@ do_##name##_##nargs:						\
 
 #ifdef cosy_env_fast
 do_FAST:
-	if (unlikely(!cosy_env_may_fast(st, ip)))
+	if (unlikely(!cosy_env_may_fast(self, st, ip)))
 		goto step;
 	st->calls++;
 	{
@@ -546,11 +567,13 @@ do_FAST:
 		ip = made.ip;
 		result = made.result;
 	}
-	if (unlikely(is_failure(result)))
+	if (unlikely(is_failure(result))) {
+		keep(st, result);
 		goto failure;
+	}
 	DST = result;
 	ip += 1 + COSY_INSN_ARGS(ip);
-	if (unlikely(cosy_env_leave(&st->env)))
+	if (unlikely(cosy_env_leave(self)))
 		goto again;
 	DISPATCH();
 #else
@@ -561,14 +584,13 @@ do_STEP_CALL:
 	status = COSY_STEP;
 	goto leave;
 failure:
-	if (cosy_env_restart(&st->env, (long)result) ||
-	    !store_result(ip, st, result)) {
-		st->value = result;
+	if (cosy_env_restart(&st->env, (long)st->value) ||
+	    !store_result(ip, st, st->value)) {
 		status = COSY_RESULT;
 		goto leave;
 	}
 	ip += 1 + COSY_INSN_ARGS(ip);
-	if (cosy_env_leave(&st->env))
+	if (cosy_env_leave(self))
 		goto again;
 	DISPATCH();
 

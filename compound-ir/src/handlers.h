@@ -104,7 +104,8 @@ enum cosy_handler {
  * N handlers, SWITCH	the condition, if any, and in the high byte the number
  *			of bits above the value
  * calls, FUNCTION	the number of ARG slots, and COSY_INSN_LIBC
- *			b holds the hints; FAST: disp is the number of the path
+ *			b holds the hints; disp what cosy_env_callee() has
+ *			given, FAST: the number of the path
  * UPCALL		COSY_INSN_RANGE: dst is the first register of its range,
  *			b how many there are
  * SLOT			COSY_INSN_SLOT
@@ -120,7 +121,10 @@ enum cosy_handler {
 #define COSY_INSN_FUNCTION(in)	((in)->imm & 0xffff)
 #define COSY_INSN_UPCALL(in)	((in)->imm >> 16)
 
-/* cosy_decode() has set the handlers to enum cosy_handler: make them places. */
+/*
+ * cosy_decode() has set the handlers to enum cosy_handler: make them places. And
+ * find what is to be called.
+ */
 void cosy_exec_link(struct cosy_code *code);
 
 #endif /* COSY_HANDLERS_H */

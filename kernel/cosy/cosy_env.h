@@ -23,10 +23,6 @@
 
 #include "compat/compat.h"
 
-typedef long (*cosy_sys_call_fn)(const struct pt_regs *regs, unsigned int nr);
-long cosy_table_call(const struct pt_regs *regs, unsigned int nr);
-DECLARE_STATIC_CALL(cosy_sys_call, cosy_table_call);
-
 struct cosy_compound;
 
 /**
@@ -222,20 +218,39 @@ bool cosy_env_strchr(struct cosy_env *env, u64 p, u8 byte, u64 *at);
 bool cosy_env_strrchr(struct cosy_env *env, u64 p, u8 byte, u64 *at);
 bool cosy_env_stpcpy(struct cosy_env *env, u64 dst, u64 src, u64 *end);
 
-bool cosy_env_watched(struct cosy_env *env, unsigned int nr);
+bool cosy_env_watched(struct cosy_state *st, const struct cosy_insn *ip);
+
+/* (READ_ONCE(*@word) & @bits) != 0, which compilers make three instructions of. */
+static __always_inline bool cosy_any_bits(const unsigned long *word,
+					  const u32 bits)
+{
+	bool any;
+
+	asm volatile("testl %[bits], %[word]"
+		     : "=@ccnz" (any)
+		     : [word] "m" (*word), [bits] "i" (bits));
+	return any;
+}
+
+typedef struct thread_info cosy_self;
+
+static __always_inline cosy_self *cosy_env_self(struct cosy_state *st)
+{
+	return current_thread_info();
+}
 
 /*
  * A nested call bypasses everything that happens at the entry of a system
  * call. Whoever wants to see calls - and that can change at any time - has to
  * get them from user mode.
  */
-static __always_inline bool cosy_env_may_call(struct cosy_env *env,
-					      unsigned int nr)
+static __always_inline bool cosy_env_may_call(cosy_self *self,
+					      struct cosy_state *st,
+					      const struct cosy_insn *ip)
 {
-	if (likely(!(READ_ONCE(current_thread_info()->syscall_work) &
-		     SYSCALL_WORK_ENTER)))
+	if (likely(!cosy_any_bits(&self->syscall_work, SYSCALL_WORK_ENTER)))
 		return true;
-	return !cosy_env_watched(env, nr);
+	return !cosy_env_watched(st, ip);
 }
 
 static __always_inline void cosy_env_arg(struct cosy_env *env, unsigned int i,
@@ -263,11 +278,21 @@ static __always_inline void cosy_env_arg(struct cosy_env *env, unsigned int i,
 	}
 }
 
+typedef long cosy_callee_fn(const struct pt_regs *regs);
+
+/* What makes a system call: its address, as far as 32 bits tell. */
+s32 cosy_env_callee(unsigned int nr);
+
 static __always_inline long cosy_env_call(struct cosy_env *env,
-					  unsigned int nr)
+					  unsigned int nr, s32 callee)
 {
+	cosy_callee_fn *call = (cosy_callee_fn *)(long)callee;
+	long ret;
+
 	env->regs.orig_ax = nr;
-	return static_call(cosy_sys_call)(&env->regs, nr);
+	ret = call(&env->regs);
+	asm("" : "+a" (ret));
+	return ret;
 }
 
 enum cosy_function_end cosy_env_function(struct cosy_env *env, unsigned int nr,
@@ -293,29 +318,28 @@ typedef struct cosy_made cosy_fast_call_fn(struct cosy_state *st,
 extern cosy_fast_call_fn * const cosy_fast_calls[];
 bool cosy_fast_watched(struct cosy_state *st, const struct cosy_insn *ip);
 
-static __always_inline bool cosy_env_may_fast(struct cosy_state *st,
+static __always_inline bool cosy_env_may_fast(cosy_self *self,
+					      struct cosy_state *st,
 					      const struct cosy_insn *ip)
 {
-	if (likely(!(READ_ONCE(current_thread_info()->syscall_work) &
-		     SYSCALL_WORK_ENTER)))
+	if (likely(!cosy_any_bits(&self->syscall_work, SYSCALL_WORK_ENTER)))
 		return true;
 	return !cosy_fast_watched(st, ip);
 }
 
 #define cosy_env_fast(st, ip)	cosy_fast_calls[(ip)->disp](st, ip)
 
-bool cosy_env_work(struct cosy_env *env);
+bool cosy_env_work(void);
 
-static __always_inline bool cosy_env_leave(struct cosy_env *env)
+static __always_inline bool cosy_env_leave(cosy_self *self)
 {
-	unsigned long work = read_thread_flags() & EXIT_TO_USER_MODE_WORK;
-
-	if (likely(!work))
+	if (likely(!cosy_any_bits(&self->flags, EXIT_TO_USER_MODE_WORK)))
 		return false;
 	/* rseq sets this at every context switch, and is in no hurry. */
-	if (work == _TIF_NOTIFY_RESUME && !task_work_pending(current))
+	if ((READ_ONCE(self->flags) & EXIT_TO_USER_MODE_WORK) ==
+	    _TIF_NOTIFY_RESUME && !task_work_pending(current))
 		return false;
-	return cosy_env_work(env);
+	return cosy_env_work();
 }
 
 #endif /* COSY_ENV_H */

@@ -39,8 +39,8 @@ bool cosy_traced(void)
 
 /**
  * cosy_env_watched() - the slow path of cosy_env_may_call()
- * @env: the run, the arguments are set
- * @nr:  number of the call
+ * @st: the run, the arguments are set
+ * @ip: the call's slot
  *
  * Two watchers may have nothing to say about a call: auditing without rules,
  * and seccomp filters that allow it.
@@ -48,8 +48,9 @@ bool cosy_traced(void)
  * Return: true if the call, or with COSY_STEP_TRACED all calls from here on, must
  * be made from user mode; env->step says why.
  */
-bool cosy_env_watched(struct cosy_env *env, unsigned int nr)
+bool cosy_env_watched(struct cosy_state *st, const struct cosy_insn *ip)
 {
+	struct cosy_env *env = &st->env;
 	unsigned long work = READ_ONCE(current_thread_info()->syscall_work) &
 			     SYSCALL_WORK_ENTER;
 
@@ -58,7 +59,7 @@ bool cosy_env_watched(struct cosy_env *env, unsigned int nr)
 	if (work & SYSCALL_WORK_SYSCALL_AUDIT && cosy_audit_looks())
 		goto watched;
 	if (work & SYSCALL_WORK_SECCOMP &&
-	    !cosy_seccomp_allows(&env->regs, nr)) {
+	    !cosy_seccomp_allows(&env->regs, ip->imm)) {
 		/* It meets the filters in user mode; the next one may run here. */
 		env->step = COSY_STEP_CALL;
 		return true;
@@ -72,7 +73,6 @@ watched:
 
 /**
  * cosy_env_work() - the slow path of cosy_env_leave()
- * @env: the run
  *
  * Being preempted is dealt with here. So is TIF_NOTIFY_RESUME without task
  * work, which rseq sets at every context switch: it can wait until the time
@@ -82,7 +82,7 @@ watched:
  *
  * Return: true if the compound has to leave.
  */
-bool cosy_env_work(struct cosy_env *env)
+bool cosy_env_work(void)
 {
 	unsigned long flags;
 
@@ -97,7 +97,7 @@ bool cosy_env_work(struct cosy_env *env)
 /* Before each chunk of a bulk operation. */
 static bool bulk_leave(struct cosy_env *env)
 {
-	if (likely(!cosy_env_leave(env)))
+	if (likely(!cosy_env_leave(current_thread_info())))
 		return false;
 	env->step = COSY_STEP_BULK;
 	return true;

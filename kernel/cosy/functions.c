@@ -259,7 +259,7 @@ static bool cosy_invocation_leaves(struct cosy_invocation *invocation,
 {
 	struct cosy_env *env = invocation->env;
 
-	if (cosy_env_leave(env))
+	if (cosy_env_leave(current_thread_info()))
 		invocation->status = COSY_AGAIN;
 	else if (used >= cosy_time_slice())
 		invocation->status = COSY_LIMIT;

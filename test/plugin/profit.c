@@ -13,19 +13,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// ERROR: error: region makes at most 3 system calls {{.*}} [-Werror,-Wcosy-few-calls]
+// ERROR: error: region makes at most 2 system calls {{.*}} [-Werror,-Wcosy-few-calls]
 int few(int n)
 {
-	COSY_START; // expected-warning {{region makes at most 3 system calls each time it is entered: as a compound it takes longer than natively}}
+	COSY_START; // expected-warning {{region makes at most 2 system calls each time it is entered: as a compound it takes longer than natively}}
 	if (n)
-		n = getpid() + getppid() + getuid();
+		n = getpid() + getppid();
 	else
 		n = getpid();
 	COSY_END;
 	return n;
 }
 
-// CHECK: profit.c:[[#@LINE+3]]:2: remark: entering and leaving costs about 574 instructions, a system call saves about 168; the region makes at most 4 system calls, and its operations cost up to {{[0-9]+}} [-Rpass-analysis=cosy]
+// CHECK: profit.c:[[#@LINE+3]]:2: remark: entering and leaving costs about 576 instructions, a system call saves about 197; the region makes at most 4 system calls, and its operations cost up to {{[0-9]+}} [-Rpass-analysis=cosy]
 int enough(int n)
 {
 	COSY_START;
@@ -62,7 +62,7 @@ int loop(int n)
 	int sum = 0;
 
 	COSY_START;
-	// CHECK: profit.c:[[#@LINE+1]]:{{.*}}: remark: a round of this loop makes at most 1 system call, to save about 168 instructions; its operations cost up to {{[0-9]+}}; as a compound it takes about {{[0-9]+}} less [-Rpass-analysis=cosy]
+	// CHECK: profit.c:[[#@LINE+1]]:{{.*}}: remark: a round of this loop makes at most 1 system call, to save about 197 instructions; its operations cost up to {{[0-9]+}}; as a compound it takes about {{[0-9]+}} less [-Rpass-analysis=cosy]
 	while (sum < n)
 		sum += getpid();
 	COSY_END;
@@ -74,8 +74,8 @@ int up_call_each_round(int n, FILE *f)
 	int sum = 0;
 
 	COSY_START; // expected-note {{region starts here}}
-	// CHECK: profit.c:[[#@LINE+4]]:3: remark: leaves the kernel for an up-call: call of rewind; it costs about 678 instructions, what 5 system calls save; call it before or behind the region
-	// CHECK: profit.c:[[#@LINE+1]]:{{.*}}: remark: a round of this loop makes at most 3 system calls, to save about 504 instructions; its operations cost up to {{[0-9]+}}, at least 1 up-call about 678; as a compound it takes up to {{[0-9]+}} more
+	// CHECK: profit.c:[[#@LINE+4]]:3: remark: leaves the kernel for an up-call: call of rewind; it costs about 681 instructions, what 4 system calls save; call it before or behind the region
+	// CHECK: profit.c:[[#@LINE+1]]:{{.*}}: remark: a round of this loop makes at most 3 system calls, to save about 591 instructions; its operations cost up to {{[0-9]+}}, at least 1 up-call about 681; as a compound it takes up to {{[0-9]+}} more
 	for (int i = 0; i < n; i++) {
 		sum += getpid() + getppid() + getuid();
 		rewind(f); // expected-warning {{each round of this loop leaves the kernel, here for the call of rewind, and makes at most 3 system calls}}

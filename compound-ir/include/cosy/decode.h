@@ -14,7 +14,8 @@
  *	 register behind the last one, which always holds 0
  * @c:	     register number, or what else the handler needs to know: see
  *	     src/handlers.h
- * @disp:    where a branch goes, in bytes from the slot behind this one
+ * @disp:    where a branch goes, in bytes from the slot behind this one; of a
+ *	     call what it needs besides its number
  * @imm:     constant
  *
  * Slots keep their places, so a pc means the same before and after decoding.

@@ -26,10 +26,16 @@
  *	have happened only where doing all of it again gives the same result
  *   void cosy_env_arg(env, unsigned int i, u64 val)
  *	set argument i (a constant) of the next call
- *   bool cosy_env_may_call(env, unsigned int nr)
+ *   cosy_self *cosy_env_self(struct cosy_state *st)
+ *	what the next ones have to look at: a type of the home's, and the same
+ *	as long as the compound runs
+ *   bool cosy_env_may_call(cosy_self *self, struct cosy_state *st,
+ *			    const struct cosy_insn *ip)
  *	before every call, its arguments are set: false leaves with COSY_STEP,
  *	env->step says why
- *   long cosy_env_call(env, unsigned int nr)
+ *   cosy_s32 cosy_env_callee(unsigned int nr)
+ *	at load: what the calls with that number will be given besides it
+ *   long cosy_env_call(env, unsigned int nr, cosy_s32 callee)
  *	make the call
  *   bool cosy_env_restart(env, long ret)
  *	is this failure a restart code? Then leave with COSY_RESULT
@@ -48,9 +54,9 @@
  *	optional, a macro too, where cosy_decode() is given fast paths: make the
  *	call at ip, and perhaps some that follow, whose results but for the last
  *	one's it stores itself
- *   bool cosy_env_may_fast(st, ip)
+ *   bool cosy_env_may_fast(self, st, ip)
  *	with it, and before it: as cosy_env_may_call(), arguments are not set
- *   bool cosy_env_leave(env)
+ *   bool cosy_env_leave(self)
  *	after every call and at back-edges: something waits that happens only
  *	on the way to user mode: leave with COSY_AGAIN
  *

@@ -207,7 +207,7 @@ static void cosy_fast_set_args(struct cosy_state *st, const struct cosy_insn *ip
 bool cosy_fast_watched(struct cosy_state *st, const struct cosy_insn *ip)
 {
 	cosy_fast_set_args(st, ip);
-	return cosy_env_watched(&st->env, ip->imm);
+	return cosy_env_watched(st, ip);
 }
 
 /**
@@ -222,7 +222,8 @@ noinline struct cosy_made cosy_fast_plain(struct cosy_state *st,
 {
 	cosy_private_install(&st->env);
 	cosy_fast_set_args(st, ip);
-	return cosy_made(ip, cosy_env_call(&st->env, ip->imm));
+	return cosy_made(ip, cosy_env_call(&st->env, ip->imm,
+					   cosy_env_callee(ip->imm)));
 }
 
 /**

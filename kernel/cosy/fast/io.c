@@ -244,7 +244,7 @@ cosy_seek_and(struct cosy_state *st, const struct cosy_insn *ip,
 	long ret;
 
 	/* Whoever has to see calls may want to see only the second one. */
-	if (unlikely(!cosy_env_may_fast(st, next)))
+	if (unlikely(!cosy_env_may_fast(current_thread_info(), st, next)))
 		return cosy_fast_lseek(st, ip);
 	io = cosy_io_get_pos(st, ip);
 	if (unlikely(!io.file || !cosy_is_plain_file(io.file) || pos < 0 ||
