@@ -242,4 +242,5 @@ void cosy_fast_init(void)
 	cosy_path_init();
 	cosy_open_init();
 	cosy_io_init();
+	cosy_overwrite_init();
 }

@@ -260,6 +260,9 @@ cosy_fast_call_fn cosy_fast_seek_next;
 cosy_fast_call_fn cosy_fast_seek_branch_next;
 cosy_fast_call_fn cosy_fast_fstat;
 
+/* overwrite.c */
+void cosy_overwrite_init(void);
+
 /* rest.c */
 void cosy_rest_drop(struct cosy_env *env);
 cosy_fast_call_fn cosy_fast_read_rest;

@@ -128,6 +128,10 @@ static __always_inline void cosy_kiocb_init(struct kiocb *kiocb,
 	};
 }
 
+/* overwrite.c */
+extern void *cosy_tmpfs_write_iter;
+ssize_t cosy_tmpfs_write(struct kiocb *iocb, struct iov_iter *from);
+
 /**
  * cosy_write_iter() - write, as write(2) does
  * @file: a file that is written by its write_iter()
@@ -145,7 +149,10 @@ static __always_inline long cosy_write_iter(struct file *file,
 		return ret;
 	cosy_kiocb_init(&kiocb, file, pos);
 	file_start_write(file);
-	ret = file->f_op->write_iter(&kiocb, from);
+	if (file->f_op->write_iter == cosy_tmpfs_write_iter)
+		ret = cosy_tmpfs_write(&kiocb, from);
+	else
+		ret = file->f_op->write_iter(&kiocb, from);
 	if (likely(ret > 0)) {
 		if (pos)
 			*pos = kiocb.ki_pos;
