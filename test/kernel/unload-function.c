@@ -6,7 +6,7 @@
  */
 // RUN: %compile-bpf %S/Inputs/functions.bpf.c -o %t.bpf.o
 // RUN: %compile %s -o %t -lbpf -lelf -lz
-// RUN: %root/scripts/vm/run --no-module -- sh %S/Inputs/unload-function.sh %build/kernel/6.12/cosy.ko %t %t.bpf.o
+// RUN: %root/scripts/vm/run --no-module -- sh %S/Inputs/unload-function.sh %build/kernel/${COSY_KERNEL:-6.12}/cosy.ko %t %t.bpf.o
 #include "function.h"
 
 #include <pthread.h>

@@ -4,7 +4,7 @@
  * In a VM of its own, where nobody else needs the module.
  */
 // RUN: %compile %s -o %t
-// RUN: %root/scripts/vm/run --no-module -- sh %S/Inputs/unload.sh %build/kernel/6.12/cosy.ko %t
+// RUN: %root/scripts/vm/run --no-module -- sh %S/Inputs/unload.sh %build/kernel/${COSY_KERNEL:-6.12}/cosy.ko %t
 #include "compound.h"
 
 int main(int argc, char **argv)
