@@ -49,20 +49,25 @@ stage() {
 	printf '%-46s %s s\n' "$name" "$(seconds_since "$start")" >&2
 }
 
-# locked FILE WHAT COMMAND... - run COMMAND while holding FILE's lock, and say so if that has to
-# wait for WHAT.
-locked() {
-	local file=$1 what=$2 fd
-	shift 2
-	mkdir -p "$(dirname "$file")"
-	exec {fd}>"$file"
-	if ! flock -n "$fd"; then
-		warn "waiting for $what"
-		flock "$fd"
+# take_lock FILE WHAT - take FILE's lock, and say so if that has to wait for WHAT.  Sets `lock`
+# to its descriptor: what holds the lock is whoever has that open.
+take_lock() {
+	mkdir -p "$(dirname "$1")"
+	exec {lock}>"$1"
+	if ! flock -n "$lock"; then
+		warn "waiting for $2"
+		flock "$lock"
 	fi
+}
+
+# locked FILE WHAT COMMAND... - run COMMAND while holding FILE's lock.
+locked() {
+	local lock
+	take_lock "$1" "$2"
+	shift 2
 	# What it leaves running must not hold the lock.
-	"$@" {fd}>&-
-	exec {fd}>&-
+	"$@" {lock}>&-
+	exec {lock}>&-
 }
 
 # seconds_since EPOCHREALTIME - with one decimal, without starting a process.
