@@ -44,20 +44,12 @@ static struct filter *new_pattern(const char *text, size_t length,
 	return filter;
 }
 
-static bool any_empty(const char *patterns)
-{
-	return *patterns == '\n' || !*patterns || strstr(patterns, "\n\n") ||
-	       patterns[strlen(patterns) - 1] == '\n';
-}
-
 struct filter *filter_new(const char *patterns, bool ignore_case,
 			  bool for_kernel)
 {
 	struct filter *filter = NULL, *first;
 	const char *end;
 
-	if (any_empty(patterns))
-		return NULL;
 	for (;; patterns = end + 1) {
 		end = strchrnul(patterns, '\n');
 		first = new_pattern(patterns, end - patterns, ignore_case,

@@ -36,12 +36,11 @@ struct filter {
 
 /**
  * filter_new() - make a filter, for as long as the program runs
- * @patterns:    separated by newlines
+ * @patterns:    separated by newlines, none of them empty
  * @ignore_case: A is a, where the locale is C
  * @for_kernel:  put it into the segment, where the function finds it in the kernel
  *
- * Return: the filter; NULL if one of the patterns is empty, and so everywhere.
- * Ends the program with a message and status 2 if there is no memory.
+ * Return: the filter. Ends the program with a message and status 2 if there is no memory.
  */
 struct filter *filter_new(const char *patterns, bool ignore_case,
 			  bool for_kernel);

@@ -456,7 +456,7 @@ int main(int argc, char **argv)
 	if (options.search.invert && !*patterns)
 		finish(NO_MATCH);
 	search_init(patterns, &options.search);
-	if (!options.search.invert)
+	if (!options.search.invert && !search_selects_empty_lines())
 		filter = filter_new(patterns, options.search.ignore_case,
 				    options.in_kernel);
 	free(patterns);
