@@ -14,12 +14,17 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-static volatile int handled;
+/* What we and the child share that does something to us. */
+static volatile struct shared {
+	int handled;
+	bool over;		/* we are no longer where it waits for us to be */
+	double continued;	/* when it let us go on */
+} *shared;
 
 static void handler(int sig)
 {
 	(void)sig;
-	handled++;
+	shared->handled++;
 }
 
 static void on(int sig, int flags)
@@ -34,34 +39,140 @@ static void alarm_ms(unsigned int ms)
 	struct itimerval it = { .it_value = { .tv_sec = ms / 1000,
 					      .tv_usec = ms % 1000 * 1000 } };
 
-	handled = 0;
+	shared->handled = 0;
 	setitimer(ITIMER_REAL, &it, NULL);
 }
 
-/* A child that does something in a moment. */
-static pid_t later(unsigned int ms, void (*act)(void *), void *arg)
-{
-	pid_t pid = fork();
+/* --- what a child does to us ------------------------------------------------- */
 
-	if (pid)
-		return pid;
-	usleep(ms * 1000);
-	act(arg);
-	_exit(0);
+#define HELD 0.05	/* seconds that a call has been blocked for, at least */
+
+/* Wait until a file of ours in /proc has this text at the start, or behind @behind. */
+static bool wait_for(pid_t pid, const char *file, const char *behind, const char *text)
+{
+	char name[40], found[200];
+
+	snprintf(name, sizeof(name), "/proc/%d/%s", pid, file);
+	while (!shared->over) {
+		int fd = open(name, O_RDONLY);
+		ssize_t n = read(fd, found, sizeof(found) - 1);
+		const char *at;
+
+		close(fd);
+		found[n > 0 ? n : 0] = '\0';
+		at = behind ? strstr(found, behind) : found;
+		if (at && !strncmp(at + (behind ? strlen(behind) : 0), text, strlen(text)))
+			return true;
+		usleep(1000);
+	}
+	return false;
 }
 
-static void write_byte(void *fd)
+/* The entry of a compound is an lseek, which waits for nothing itself. */
+static bool wait_blocked(pid_t pid)
 {
-	if (write(*(int *)fd, "x", 1) != 1)
+	return wait_for(pid, "syscall", NULL, "8 ");
+}
+
+static void interrupt(pid_t pid, int fd)
+{
+	(void)fd;
+	if (!wait_blocked(pid))
+		return;
+	usleep(HELD * 1e6);
+	kill(pid, SIGALRM);
+}
+
+static void write_byte(pid_t pid, int fd)
+{
+	if (wait_blocked(pid) && write(fd, "x", 1) != 1)
 		_exit(1);
 }
 
-static void stop_and_go(void *pid)
+static void interrupt_and_write(pid_t pid, int fd)
 {
-	kill(*(pid_t *)pid, SIGSTOP);
-	usleep(100000);
-	kill(*(pid_t *)pid, SIGCONT);
+	interrupt(pid, fd);
+	while (!shared->handled && !shared->over)
+		usleep(1000);
+	write_byte(pid, fd);
 }
+
+static void interrupt_in_vain_and_write(pid_t pid, int fd)
+{
+	interrupt(pid, fd);
+	write_byte(pid, fd);
+}
+
+static void stop_and_go(pid_t pid, int fd)
+{
+	(void)fd;
+	if (!wait_blocked(pid))
+		return;
+	kill(pid, SIGSTOP);
+	wait_for(pid, "stat", ") ", "T");
+	usleep(HELD * 1e7);
+	shared->continued = now();
+	kill(pid, SIGCONT);
+}
+
+static void stop_and_write(pid_t pid, int fd)
+{
+	stop_and_go(pid, fd);
+	write_byte(pid, fd);
+}
+
+/* run_frame(), while a child does something. */
+static long run_while(void (*act)(pid_t, int), int fd, int dev, __u64 handle, __u64 *frame,
+		      struct cosy_run *run)
+{
+	pid_t parent = getpid(), pid;
+	int status;
+	long ret;
+
+	shared->handled = 0;
+	shared->over = false;
+	shared->continued = 0;
+	pid = fork();
+	if (!pid) {
+		act(parent, fd);
+		_exit(0);
+	}
+	ret = run_frame(dev, handle, frame, run);
+	shared->over = true;
+	waitpid(pid, &status, 0);
+	return ret;
+}
+
+/*
+ * Run for a second, stopped in the meantime: it ends before it would if the second had begun
+ * anew. A machine may be slow, so that one try where it does is enough.
+ */
+static long run_stopped(int dev, __u64 handle, __u64 *frame, struct cosy_run *run, double *took,
+			bool *runs_on)
+{
+	long ret;
+
+	for (int i = 0; i < 20; i++) {
+		double start = now();
+
+		ret = run_while(stop_and_go, -1, dev, handle, frame, run);
+		*took = now() - start;
+		*runs_on = *took > 0.99 && *took < shared->continued - start + 1;
+		if (*runs_on || ret)
+			break;
+	}
+	return ret;
+}
+
+/* Of 100 s as much remains as is right, after @took in all. */
+static bool remains(const struct timespec *ts, double took)
+{
+	double left = ts->tv_sec + ts->tv_nsec / 1e9;
+
+	return left < 100 - HELD + 0.001 && left > 100 - took - 0.001;
+}
+
+/* --- tests --------------------------------------------------------------------- */
 
 static char buf[16];
 
@@ -77,8 +188,7 @@ static void test_read(int dev)
 	__u64 handle = one_call(dev, SYS_read);
 	__u64 frame[8] = { 0 };
 	struct cosy_run run;
-	int pipes[2], status;
-	pid_t pid;
+	int pipes[2];
 	long ret;
 
 	if (pipe(pipes))
@@ -88,36 +198,25 @@ static void test_read(int dev)
 	frame[4] = 1;
 
 	on(SIGALRM, 0);
-	alarm_ms(50);
-	ret = run_frame(dev, handle, frame, &run);
+	ret = run_while(interrupt, -1, dev, handle, frame, &run);
 	check(ret == -EINTR && run.status == COSY_RESULT && run.pc == 0 &&
-	      handled == 1 && frame[1] == 0,
+	      shared->handled == 1 && frame[1] == 0,
 	      "read, handler without SA_RESTART: EINTR is the call's result");
 
 	on(SIGALRM, SA_RESTART);
-	alarm_ms(50);
-	pid = later(200, write_byte, &pipes[1]);
-	ret = run_frame(dev, handle, frame, &run);
-	check(ret == done(0) && handled == 1 &&
+	ret = run_while(interrupt_and_write, pipes[1], dev, handle, frame, &run);
+	check(ret == done(0) && shared->handled == 1 &&
 	      frame[0] == 1 && frame[1] == 7, "read, SA_RESTART: restarts, goes on");
-	waitpid(pid, &status, 0);
 
-	pid = getpid();
-	later(50, stop_and_go, &pid);
-	pid = later(400, write_byte, &pipes[1]);
-	ret = run_frame(dev, handle, frame, &run);
+	frame[1] = 0;
+	ret = run_while(stop_and_write, pipes[1], dev, handle, frame, &run);
 	check(ret == done(0) && frame[0] == 1 && frame[1] == 7,
 	      "read, stopped and continued: restarts");
-	while (wait(&status) > 0)
-		;
 
 	/* A signal that is ignored in the end restarts by itself. */
 	signal(SIGALRM, SIG_IGN);
-	alarm_ms(50);
-	pid = later(200, write_byte, &pipes[1]);
-	ret = run_frame(dev, handle, frame, &run);
+	ret = run_while(interrupt_in_vain_and_write, pipes[1], dev, handle, frame, &run);
 	check(ret == done(0) && frame[0] == 1, "read, signal ignored");
-	waitpid(pid, &status, 0);
 	close(pipes[0]);
 	close(pipes[1]);
 }
@@ -125,35 +224,30 @@ static void test_read(int dev)
 static void test_nanosleep(int dev)
 {
 	__u64 handle = one_call(dev, SYS_nanosleep);
-	struct timespec want = { .tv_nsec = 300000000 }, rem = { 9, 9 };
+	struct timespec want = { .tv_sec = 100 }, rem = { 9, 9 };
 	__u64 frame[8] = { 0, 0, (__u64)(uintptr_t)&want, (__u64)(uintptr_t)&rem };
 	struct cosy_run run;
-	double start;
-	int status;
-	pid_t pid;
+	double took;
+	bool runs_on;
 	long ret;
 
 	on(SIGALRM, 0);
-	alarm_ms(100);
-	ret = run_frame(dev, handle, frame, &run);
-	check(ret == -EINTR && run.status == COSY_RESULT && handled == 1 &&
-	      rem.tv_sec == 0 && rem.tv_nsec > 100000000 && rem.tv_nsec <= 210000000,
-	      "nanosleep, handler: EINTR, %ld ns remain", rem.tv_nsec);
+	took = now();
+	ret = run_while(interrupt, -1, dev, handle, frame, &run);
+	took = now() - took;
+	check(ret == -EINTR && run.status == COSY_RESULT && shared->handled == 1 &&
+	      remains(&rem, took), "nanosleep, handler: EINTR after %.3f s, %ld.%09ld s remain",
+	      took, rem.tv_sec, rem.tv_nsec);
 
 	on(SIGALRM, SA_RESTART);
-	alarm_ms(100);
-	ret = run_frame(dev, handle, frame, &run);
+	ret = run_while(interrupt, -1, dev, handle, frame, &run);
 	check(ret == -EINTR && run.status == COSY_RESULT,
 	      "nanosleep, SA_RESTART: EINTR all the same");
 
-	pid = getpid();
-	pid = later(50, stop_and_go, &pid);
-	start = now();
-	ret = run_frame(dev, handle, frame, &run);
-	start = now() - start;
-	check(ret == 0 && run.status == COSY_RESULT && run.pc == 0 && start > 0.29 &&
-	      start < 0.6, "nanosleep, stopped: the time runs on, result 0 after %.2f s", start);
-	waitpid(pid, &status, 0);
+	want.tv_sec = 1;
+	ret = run_stopped(dev, handle, frame, &run, &took, &runs_on);
+	check(ret == 0 && run.status == COSY_RESULT && run.pc == 0 && runs_on,
+	      "nanosleep, stopped: the time runs on, result 0 after %.2f s", took);
 	/* What libcosy does then. */
 	frame[0] = ret;
 	run.pc = 7;
@@ -171,10 +265,10 @@ static void test_poll(int dev)
 	struct pollfd pfd = { .events = POLLIN };
 	__u64 frame[8] = { 0 };
 	struct cosy_run run;
-	int pipes[2], status;
 	sigset_t mask, old, after;
-	double start;
-	pid_t pid;
+	int pipes[2];
+	double took;
+	bool runs_on;
 	long ret;
 
 	if (pipe(pipes))
@@ -182,51 +276,49 @@ static void test_poll(int dev)
 	pfd.fd = pipes[0];
 	frame[2] = (__u64)(uintptr_t)&pfd;
 	frame[3] = 1;
-	frame[4] = 300;
+	frame[4] = 100000;
 	on(SIGALRM, SA_RESTART);
-	alarm_ms(50);
-	ret = run_frame(dev, poll_handle, frame, &run);
-	check(ret == -EINTR && run.status == COSY_RESULT && handled == 1,
+	ret = run_while(interrupt, -1, dev, poll_handle, frame, &run);
+	check(ret == -EINTR && run.status == COSY_RESULT && shared->handled == 1,
 	      "poll, handler: EINTR even with SA_RESTART");
-	pid = getpid();
-	pid = later(50, stop_and_go, &pid);
-	start = now();
-	ret = run_frame(dev, poll_handle, frame, &run);
-	start = now() - start;
-	check(ret == 0 && run.status == COSY_RESULT && start > 0.29 && start < 0.6,
-	      "poll, stopped: the time runs on, 0 after %.2f s", start);
-	waitpid(pid, &status, 0);
+	frame[4] = 1000;
+	ret = run_stopped(dev, poll_handle, frame, &run, &took, &runs_on);
+	check(ret == 0 && run.status == COSY_RESULT && runs_on,
+	      "poll, stopped: the time runs on, 0 after %.2f s", took);
 
 	/* The signal is let in by the call's own mask only. */
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGALRM);
 	sigprocmask(SIG_BLOCK, &mask, &old);
-	ts = (struct timespec){ .tv_nsec = 300000000 };
+	ts = (struct timespec){ .tv_sec = 100 };
 	frame[4] = (__u64)(uintptr_t)&ts;
 	frame[5] = (__u64)(uintptr_t)&old;
 	frame[6] = 8;
-	alarm_ms(100);
-	ret = run_frame(dev, ppoll_handle, frame, &run);
+	took = now();
+	ret = run_while(interrupt, -1, dev, ppoll_handle, frame, &run);
+	took = now() - took;
 	sigprocmask(SIG_BLOCK, NULL, &after);
-	check(ret == -EINTR && run.status == COSY_RESULT && handled == 1 &&
-	      sigismember(&after, SIGALRM) && ts.tv_nsec > 100000000 &&
-	      ts.tv_nsec <= 210000000,
-	      "ppoll with a mask: EINTR, mask restored, %ld ns left", ts.tv_nsec);
+	check(ret == -EINTR && run.status == COSY_RESULT && shared->handled == 1 &&
+	      sigismember(&after, SIGALRM) && remains(&ts, took),
+	      "ppoll with a mask: EINTR after %.3f s, mask restored, %ld.%09ld s left", took,
+	      ts.tv_sec, ts.tv_nsec);
 
 	frame[2] = frame[3] = frame[4] = frame[5] = 0;
-	ts = (struct timespec){ .tv_nsec = 300000000 };
+	ts = (struct timespec){ .tv_sec = 100 };
 	frame[6] = (__u64)(uintptr_t)&ts;
 	frame[7] = (__u64)(uintptr_t)&(__u64 [2]){ (__u64)(uintptr_t)&old, 8 };
-	alarm_ms(100);
-	ret = run_frame(dev, select_handle, frame, &run);
+	took = now();
+	ret = run_while(interrupt, -1, dev, select_handle, frame, &run);
+	took = now() - took;
 	sigprocmask(SIG_BLOCK, NULL, &after);
-	check(ret == -EINTR && handled == 1 && sigismember(&after, SIGALRM) &&
-	      ts.tv_nsec > 100000000 && ts.tv_nsec <= 210000000,
-	      "pselect with a mask: EINTR, mask restored, %ld ns left", ts.tv_nsec);
+	check(ret == -EINTR && shared->handled == 1 && sigismember(&after, SIGALRM) &&
+	      remains(&ts, took),
+	      "pselect with a mask: EINTR after %.3f s, mask restored, %ld.%09ld s left", took,
+	      ts.tv_sec, ts.tv_nsec);
 
-	alarm_ms(50);
-	usleep(100000);
-	check(handled == 0, "the signal is blocked and pending");
+	shared->handled = 0;
+	kill(getpid(), SIGALRM);
+	check(shared->handled == 0, "the signal is blocked and pending");
 	frame[2] = (__u64)(uintptr_t)&old;
 	frame[3] = 8;
 	ret = run_frame(dev, one_call(dev, SYS_rt_sigsuspend), frame, &run);
@@ -234,7 +326,7 @@ static void test_poll(int dev)
 	if (run.status == COSY_STEP)
 		check(run.value == COSY_STEP_CALL, "sigsuspend is left to user mode");
 	else
-		check(ret == -EINTR && run.status == COSY_RESULT && handled == 1 &&
+		check(ret == -EINTR && run.status == COSY_RESULT && shared->handled == 1 &&
 		      sigismember(&after, SIGALRM), "sigsuspend: EINTR, mask restored");
 	sigprocmask(SIG_SETMASK, &old, NULL);
 	close(pipes[0]);
@@ -255,7 +347,7 @@ static void test_between(int dev)
 	on(SIGALRM, 0);
 	/* Once in a while it comes between two entries, and nothing has to leave. */
 	for (tries = 0; tries < 20 && !again; tries++) {
-		frame[1] = (__u64)(uintptr_t)&handled;
+		frame[1] = (__u64)(uintptr_t)&shared->handled;
 		alarm_ms(50);
 		memset(&run, 0, sizeof(run));
 		run.handle = handle;
@@ -266,17 +358,17 @@ static void test_between(int dev)
 			if (run.status == COSY_LIMIT)
 				run.status = COSY_AGAIN;
 		} while (ret == COSY_RUN_LEFT);
-		if (ret != done(2) || !handled)
+		if (ret != done(2) || !shared->handled)
 			break;
 	}
-	check(ret == done(2) && handled && again >= 1, "an endless loop sees the handler");
+	check(ret == done(2) && shared->handled && again >= 1, "an endless loop sees the handler");
 
 	/* kill(getpid(), SIGALRM); r1 = *handled */
 	handle = must_load(dev, 4, SYS(0, SYS_kill, 2), ARG(2), ARGI(SIGALRM),
 			   LOAD(4, 1, 3), EXIT(0));
-	handled = 0;
+	shared->handled = 0;
 	frame[2] = getpid();
-	frame[3] = (__u64)(uintptr_t)&handled;
+	frame[3] = (__u64)(uintptr_t)&shared->handled;
 	ret = run_frame(dev, handle, frame, &run);
 	check(ret == done(0) && frame[0] == 0 && frame[1] == 1,
 	      "a handler runs before what comes after kill");
@@ -286,6 +378,10 @@ int main(void)
 {
 	int dev = open_device();
 
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		      -1, 0);
+	if (shared == MAP_FAILED)
+		die("mmap");
 	test_read(dev);
 	test_nanosleep(dev);
 	test_poll(dev);
