@@ -164,6 +164,17 @@ static void trace_setup(void)
 	must_put("current_tracer", "function", 0);
 }
 
+/*
+ * An interrupt comes into whoever happens to run, and may free there what others have left:
+ * "TASK [CPU] FLAGS TIME: ...", of which flags the third says so.
+ */
+static bool in_interrupt(const char *line)
+{
+	const char *flags = strstr(line, "] ");
+
+	return flags && strlen(flags) > 4 && strchr("hHsZz", flags[4]);
+}
+
 /* The trace without times, callers and addresses. */
 static void print_trace(bool joined)
 {
@@ -174,7 +185,7 @@ static void print_trace(bool joined)
 	while (trace && fgets(line, sizeof(line), trace)) {
 		char *what = strstr(line, ": "), *end;
 
-		if (line[0] == '#' || !what)
+		if (line[0] == '#' || !what || in_interrupt(line))
 			continue;
 		what += 2;
 		what[strcspn(what, "\n")] = '\0';
