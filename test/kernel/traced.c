@@ -2,9 +2,10 @@
 /*
  * traced.c - whoever watches system calls sees those of a compound: ptrace and
  * tracing send all of them to user mode, seccomp those that it does not allow.
+ * In a VM of its own, for tracepoints and audit rules see the calls of all.
  */
 // RUN: %compile %s -o %t
-// RUN: %vm %t
+// RUN: %root/scripts/vm/run -- %t
 #include "compound.h"
 
 #include <linux/audit.h>
@@ -35,17 +36,26 @@ static bool refused(long ret)
 	       run.value == COSY_STEP_CALL;
 }
 
-static void test_ptrace(int dev, __u64 getpid_handle, __u64 endless)
+static void test_ptrace(int dev, __u64 getpid_handle)
 {
-	pid_t pid = fork();
-	int status;
+	volatile __u64 *running = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
+				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	__u64 endless = must_load(dev, 4, SYS(0, SYS_getpid, 0), STORE(8, 1, 0), JMP(0));
+	int status, attached[2];
+	char c = 0;
+	pid_t pid;
 
+	if (running == MAP_FAILED || pipe(attached))
+		die("mmap, pipe");
 	/* The child runs calls for ever; the parent attaches in the middle. */
+	pid = fork();
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		frame[1] = (__u64)(uintptr_t)running;
 		_exit(traced(run_frame(dev, endless, frame, &run)) && run.pc == 0 ? 7 : 1);
 	}
-	usleep(100000);
+	while (!*running)
+		usleep(1000);
 	if (ptrace(PTRACE_SEIZE, pid, 0, PTRACE_O_TRACESYSGOOD))
 		die("ptrace");
 	ptrace(PTRACE_INTERRUPT, pid, 0, 0);
@@ -64,13 +74,13 @@ static void test_ptrace(int dev, __u64 getpid_handle, __u64 endless)
 	if (!pid) {
 		struct cosy_info info;
 
-		usleep(200000);
-		if (ioctl(dev, COSY_IOC_INFO, &info) || info.flags != COSY_INFO_TRACED)
+		if (read(attached[0], &c, 1) != 1 || ioctl(dev, COSY_IOC_INFO, &info) ||
+		    info.flags != COSY_INFO_TRACED)
 			_exit(1);
 		_exit(run_frame(dev, getpid_handle, frame, &run) == -EBUSY ? 7 : 2);
 	}
-	usleep(50000);
-	ptrace(PTRACE_SEIZE, pid, 0, 0);
+	if (ptrace(PTRACE_SEIZE, pid, 0, 0) || write(attached[1], &c, 1) != 1)
+		die("ptrace");
 	waitpid(pid, &status, 0);
 	check(WIFEXITED(status) && WEXITSTATUS(status) == 7,
 	      "under any tracer a compound does not begin");
@@ -272,7 +282,7 @@ static void test_tsync(int dev)
 		pthread_t thread;
 		void *err;
 
-		alarm(20);
+		alarm(100);
 		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 		pthread_create(&thread, NULL, sync_filter, &flags);
 		if (!refused(run_frame(dev, endless, frame, &run)))
@@ -289,9 +299,8 @@ int main(void)
 {
 	int dev = open_device();
 	__u64 getpid_handle = must_load(dev, 4, SYS(0, SYS_getpid, 0), EXIT(0));
-	__u64 endless = must_load(dev, 4, SYS(0, SYS_getpid, 0), JMP(0));
 
-	test_ptrace(dev, getpid_handle, endless);
+	test_ptrace(dev, getpid_handle);
 	test_tracepoint(dev, getpid_handle);
 	test_seccomp(dev, getpid_handle);
 	test_tsync(dev);
