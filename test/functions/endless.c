@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -58,22 +59,23 @@ static double now(void)
 /* Is it the kernel's time that a process takes? */
 static int in_kernel(pid_t pid)
 {
-	long user = -1, system[2] = { -1, -1 };
+	long first[2] = { -1, -1 }, times[2];
 	char path[64];
 
-	for (int i = 0; i < 2; i++) {
-		FILE *f;
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	/* Until it has taken enough, in ticks, user's and system's. */
+	do {
+		FILE *f = fopen(path, "r");
 
-		snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-		f = fopen(path, "r");
 		if (!f || fscanf(f, "%*d (%*[^)]) %*c %*d %*d %*d %*d %*d %*u %*u"
-				    " %*u %*u %*u %ld %ld", &user, &system[i]) != 2)
+				    " %*u %*u %*u %ld %ld", &times[0], &times[1]) != 2)
 			return 0;
 		fclose(f);
-		if (!i)
-			usleep(300000);
-	}
-	return system[1] > system[0] && system[1] > user;
+		if (first[0] < 0)
+			memcpy(first, times, sizeof(first));
+		usleep(10000);
+	} while (times[0] + times[1] < first[0] + first[1] + 20);
+	return times[1] - first[1] > times[0] - first[0];
 }
 
 int main(int argc, char **argv)

@@ -17,6 +17,9 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
+/* Others may have the CPUs of the host, now and then: of so many one is enough. */
+#define TRIES 30
+
 static const char *file;
 static int dev;
 static struct segment seg;
@@ -64,8 +67,7 @@ static void test_kill(const int *ready)
 	int status = 0;
 	char c;
 
-	/* Others may have the CPUs of the host, now and then. */
-	for (int i = 0; i < 30 && best >= 0.01; i++) {
+	for (int i = 0; i < TRIES && best >= 0.01; i++) {
 		pid_t pid = spin(ready[1]);
 		double start;
 
@@ -83,12 +85,18 @@ static void test_kill(const int *ready)
 	      best * 1e3);
 }
 
-static void test_fair(const int *ready)
+static double cpu_time(void)
 {
 	struct timespec ts;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
+	return ts.tv_sec + ts.tv_nsec / 1e9;
+}
+
+static void test_fair(const int *ready)
+{
+	double gap = 1, share = 0;
 	cpu_set_t one, all;
-	double start, last, gap = 0, share;
-	pid_t pid;
 	int status;
 	char c;
 
@@ -96,23 +104,26 @@ static void test_fair(const int *ready)
 	CPU_ZERO(&one);
 	CPU_SET(0, &one);
 	sched_setaffinity(0, sizeof(one), &one);
-	pid = spin(ready[1]);
-	if (read(ready[0], &c, 1) != 1)
-		die("read");
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	share = ts.tv_sec + ts.tv_nsec / 1e9;
-	start = last = now();
-	while (last - start < 1) {
-		double t = now();
+	for (int i = 0; i < TRIES && (share <= 0.3 || gap >= 1); i++) {
+		pid_t pid = spin(ready[1]);
+		double start, last;
 
-		if (t - last > gap)
-			gap = t - last;
-		last = t;
+		if (read(ready[0], &c, 1) != 1)
+			die("read");
+		gap = 0;
+		share = cpu_time();
+		start = last = now();
+		while (last - start < 1) {
+			double t = now();
+
+			if (t - last > gap)
+				gap = t - last;
+			last = t;
+		}
+		share = (cpu_time() - share) / (last - start);
+		kill(pid, SIGKILL);
+		waitpid(pid, &status, 0);
 	}
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	share = ts.tv_sec + ts.tv_nsec / 1e9 - share;
-	kill(pid, SIGKILL);
-	waitpid(pid, &status, 0);
 	sched_setaffinity(0, sizeof(all), &all);
 	check(share > 0.3 && gap < 1, "beside it: %.0f %% of the CPU, waits at most %.1f ms",
 	      share * 100, gap * 1e3);
@@ -120,6 +131,7 @@ static void test_fair(const int *ready)
 
 struct thread {
 	pthread_t thread;
+	unsigned int number;	/* which word it counts in */
 	__u64 handle;
 	long ret;
 	struct cosy_run run;
@@ -131,24 +143,36 @@ static void *in_thread(void *arg)
 	__u64 frame[7] = { 0 };
 
 	thread->ret = call(dev, thread->handle, frame, &thread->run,
-			   seg.base + 0x10000, 0, 0);
+			   seg.base + 0x10000 + thread->number * 8, 0, 0);
 	return NULL;
+}
+
+/* Start it, and wait until it is in the function. */
+static void start_in_thread(struct thread *thread)
+{
+	volatile __u64 *counter = (__u64 *)(seg.base + 0x10000 + thread->number * 8);
+
+	*counter = 0;
+	if (pthread_create(&thread->thread, NULL, in_thread, thread))
+		die("pthread_create");
+	while (!*counter)
+		usleep(1000);
 }
 
 /* Everything is taken away while threads are in the function; all come back. */
 static int take_away(void)
 {
 	struct cosy_bind bind = { 0 };
-	struct thread threads[4];
+	struct thread threads[4] = { 0 };
 	__u64 handle = prepare_spin();
 	int bad = 0;
 
 	bind.base = (uintptr_t)seg.base;
 	for (int i = 0; i < 4; i++) {
 		threads[i].handle = handle;
-		pthread_create(&threads[i].thread, NULL, in_thread, &threads[i]);
+		threads[i].number = i;
+		start_in_thread(&threads[i]);
 	}
-	usleep(200000);
 	bad |= bind_function(dev, handle, -1, &bind);
 	bad |= ioctl(dev, COSY_IOC_UNLOAD, &handle);
 	bpf_object__close(object);
@@ -170,8 +194,7 @@ static int end_around(bool exec)
 {
 	struct thread thread = { .handle = prepare_spin() };
 
-	pthread_create(&thread.thread, NULL, in_thread, &thread);
-	usleep(200000);
+	start_in_thread(&thread);
 	if (exec)
 		execl("/bin/true", "true", NULL);
 	_exit(exec);
@@ -204,8 +227,7 @@ static int fork_around(void)
 	struct thread thread = { .handle = prepare_spin() };
 	int status, bad = 0;
 
-	pthread_create(&thread.thread, NULL, in_thread, &thread);
-	usleep(50000);
+	start_in_thread(&thread);
 	for (int i = 0; i < 20; i++) {
 		pid_t pid = fork();
 

@@ -5,7 +5,8 @@
  */
 // RUN: %compile-bpf %S/Inputs/functions.bpf.c -o %t.bpf.o
 // RUN: %compile %s -o %t -lbpf -lelf -lz
-// RUN: %vm %t %t.bpf.o %S/Inputs/functions.bpf.c
+// Not while another test shortens the time that functions have.
+// RUN: %vm flock /tmp/function-time %t %t.bpf.o %S/Inputs/functions.bpf.c
 #include "function.h"
 
 #include <pthread.h>
@@ -292,10 +293,12 @@ static void test_replaced(void)
 	};
 	volatile __u64 *flag = (__u64 *)(seg.base + 0x10000);
 	volatile __u64 *own = (__u64 *)(seg.base + 0x40000);
+	volatile __u64 *other = (__u64 *)(seg.base + 0x40000 + 8192);
 	struct user first = { 0 }, second = { 0 };
 
 	*flag = 0;
 	*own = 0;
+	*other = 0;
 	stack_handle = load_caller(dev);
 	check(!bind_function(dev, stack_handle, function(object, "stack"), &bind),
 	      "bound");
@@ -311,8 +314,11 @@ static void test_replaced(void)
 	bind.trial = 0;
 	check(!bind_function(dev, stack_handle, function(object, "stack"), &bind),
 	      "and again");
+	second.ret = 0;
 	pthread_create(&second.thread, NULL, use_stack, &second);
-	usleep(100000);
+	/* Without a stack it would be back. */
+	while (!*other && !__atomic_load_n(&second.ret, __ATOMIC_RELAXED))
+		usleep(1000);
 	*flag = 1;
 	pthread_join(first.thread, NULL);
 	pthread_join(second.thread, NULL);

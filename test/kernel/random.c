@@ -635,7 +635,7 @@ static pid_t start(char *const *self, const char *dir)
 /* SIGKILL ends it, soon. */
 static bool ends(pid_t pid)
 {
-	double deadline = now() + 30;
+	double deadline = now() + 120;
 
 	kill(pid, SIGKILL);
 	while (now() < deadline) {
@@ -688,8 +688,9 @@ int main(int argc, char **argv)
 			die(command);
 	}
 	check(!stuck, "what runs compounds can be killed");
-	/* Others open files, too, but not so many. */
-	sleep(1);
+	/* Others open files, too, but not so many; and it takes a moment until all are closed. */
+	for (deadline = now() + 120; open_files() >= files + 300 && now() < deadline;)
+		usleep(100000);
 	check(open_files() < files + 300, "no open file is lost: %ld before, %ld after", files,
 	      open_files());
 	printf("%u killed\n", killed);

@@ -10,7 +10,7 @@
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "open";
-	struct timespec a_minute = { .tv_sec = 60 };
+	struct timespec an_hour = { .tv_sec = 3600 };
 	__u64 frame[4] = { 0 };
 	struct cosy_run run;
 	__u64 handle;
@@ -23,7 +23,7 @@ int main(int argc, char **argv)
 		/* Close the device, then sleep until killed. */
 		dev = open_device();
 		frame[1] = dev;
-		frame[2] = (__u64)(uintptr_t)&a_minute;
+		frame[2] = (__u64)(uintptr_t)&an_hour;
 		handle = must_load(dev, 4, SYS(0, SYS_close, 1), ARG(1),
 				   SYS(0, SYS_nanosleep, 2), ARG(2), ARGI(0), EXIT(0));
 		run_frame(dev, handle, frame, &run);

@@ -11,9 +11,28 @@ fail() {
 	exit 1
 }
 
+# until_holder PID TEST... - wait until `TEST PID` says that it is where it is to be.
+until_holder() {
+	pid=$1
+	shift
+	until "$@" "$pid"; do
+		kill -0 "$pid" || fail "the holder has ended"
+		sleep 0.1
+	done
+}
+
+has_it_open() {
+	readlink "/proc/$1"/fd/* | grep -qx /dev/cosy
+}
+
+# In a compound, which is entered by lseek, number 8, it waits without the device.
+runs_without_it() {
+	grep -q '^8 ' "/proc/$1/syscall" && ! has_it_open "$1"
+}
+
 insmod "$module" || fail "insmod"
 "$holder" open &
-sleep 1
+until_holder $! has_it_open
 rmmod cosy 2>/dev/null && fail "unloaded while it was open"
 echo "ok: refused while open"
 kill $! && wait
@@ -23,7 +42,7 @@ echo "ok: unloaded after the last close"
 # The file is closed, by the compound, which still runs.
 insmod "$module" || fail "insmod"
 "$holder" closed &
-sleep 2
+until_holder $! runs_without_it
 rmmod cosy 2>/dev/null && fail "unloaded while a compound was running"
 echo "ok: refused while a compound runs"
 kill $! && wait
