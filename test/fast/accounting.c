@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // What is read, written and cached by fast paths is accounted to the process, the thread and the
 // cgroup as it is natively: /proc/PID/io, io.stat, memory.stat, memory.events, pids.
+// In a VM of its own, where nobody else writes back what has been written.
 // REQUIRES: root
 // RUN: %cosy-cc -O2 -Wall -Wextra -D_GNU_SOURCE -pthread %s -o %t
-// RUN: %vm %S/Inputs/ways %S/Inputs/make-files %t | FileCheck %s
+// RUN: %root/scripts/vm/run -- %S/Inputs/ways %S/Inputs/make-files %t | FileCheck %s
 // CHECK: tmpfs, as root: {{[1-9][0-9]+}} lines
 // CHECK-NEXT: tmpfs, as user: {{[1-9][0-9]+}} lines
 // CHECK-NEXT: ext4, as root: {{[1-9][0-9]+}} lines

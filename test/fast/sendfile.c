@@ -16,6 +16,8 @@
 #include <cosy.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
@@ -120,12 +122,13 @@ static void to_files(void)
 	unlink("to");
 }
 
-static int signals;
+/* Shared with children. */
+static volatile int *signals;
 
 static void count_signal(int sig)
 {
 	(void)sig;
-	signals++;
+	++*signals;
 }
 
 /* What stops it at the first byte, or in the middle. */
@@ -166,7 +169,7 @@ static void refused(void)
 	report("limited", 4096, send_all(out, in, NULL, 4096), in, out);
 	report("range limited", 4096, copy_range(in, NULL, out, NULL, 4096), in, out);
 	setrlimit(RLIMIT_FSIZE, &none);
-	printf("signals %d\n", signals);
+	printf("signals %d\n", *signals);
 	close(out);
 	if (pipe(pipes))
 		exit(1);
@@ -259,9 +262,9 @@ static void to_streams(void)
 		drain(ends[1]);
 		lseek(in, 0, SEEK_SET);
 		close(ends[1]);
-		signals = 0;
+		*signals = 0;
 		say("broken", send_all(ends[0], in, NULL, 5000));
-		printf("  signals %d, position %ld\n", signals, (long)lseek(in, 0, SEEK_CUR));
+		printf("  signals %d, position %ld\n", *signals, (long)lseek(in, 0, SEEK_CUR));
 		close(ends[0]);
 
 		/* To somebody who is slow. */
@@ -292,12 +295,18 @@ static void interrupted(int flags)
 
 	if (pipe(ends))
 		exit(1);
+	*signals = 0;
 	fflush(stdout);
 	child = fork();
 	if (!child) {
-		/* With SA_RESTART it would wait for ever. */
-		usleep(200000);
+		/* With SA_RESTART it would wait for ever: when it waits and signals have come. */
 		if (flags & SA_RESTART) {
+			int enough, full = 0;
+
+			while (full < fcntl(ends[0], F_GETPIPE_SZ) && !ioctl(ends[0], FIONREAD, &full))
+				usleep(1000);
+			for (enough = *signals + 2; *signals < enough;)
+				usleep(1000);
 			close(ends[1]);
 			drain(ends[0]);
 		} else {
@@ -307,13 +316,12 @@ static void interrupted(int flags)
 		_exit(0);
 	}
 	close(ends[0]);
-	signals = 0;
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &often, NULL);
 	e = send_all(ends[1], in, NULL, 300000);
 	setitimer(ITIMER_REAL, &never, NULL);
 	say(flags & SA_RESTART ? "restarted" : "interrupted", e);
-	printf("  position %ld, signals came %d\n", (long)lseek(in, 0, SEEK_CUR), signals > 0);
+	printf("  position %ld, signals came %d\n", (long)lseek(in, 0, SEEK_CUR), *signals > 0);
 	close(ends[1]);
 	if (!(flags & SA_RESTART))
 		kill(child, SIGKILL);
@@ -327,6 +335,10 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		return 2;
 	setvbuf(stdout, NULL, _IOLBF, 0);
+	signals = mmap(NULL, sizeof(*signals), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		       -1, 0);
+	if (signals == MAP_FAILED)
+		return 1;
 	to_files();
 	refused();
 	to_streams();

@@ -321,7 +321,7 @@ static void lease(int kind, const char *what, struct end (*body)(int), int flags
 		if (write(ready[1], &c, 1) != 1)
 			exit(1);
 		close(told[1]);
-		poll(waits, 2, 5000);
+		poll(waits, 2, 100000);
 		_exit(waits[0].revents != 0);
 	}
 	close(told[0]);
