@@ -24,7 +24,7 @@ for name in sys.argv[2:]:
         with open("hostile", "wb") as file:
             file.write(data)
         for option in ("-d", "-s"):
-            status = subprocess.run([tool, option, "hostile"], timeout=20,
+            status = subprocess.run([tool, option, "hostile"], timeout=200,
                                     stdout=subprocess.DEVNULL,
                                     stderr=subprocess.DEVNULL).returncode
             if status not in (0, 1):
