@@ -9,7 +9,7 @@ import lit.formats
 
 config.name = "cosy"
 config.test_format = lit.formats.ShTest(execute_external=True)
-lit_config.maxIndividualTestTime = 900  # seconds, of an emulated VM on a busy machine
+lit_config.maxIndividualTestTime = 3600  # seconds, of an emulated VM on a busy machine
 config.suffixes = [".c", ".cpp", ".cir", ".test"]
 config.excludes = ["Inputs"]
 # A folder's lit.local.cfg may define substitutions by means of those below.
@@ -52,7 +52,7 @@ config.substitutions += [(name + r"\b", value) for name, value in [
     ("%FileCheck", os.path.join(config.llvm_tools, "FileCheck")),
     ("%not", os.path.join(config.llvm_tools, "not")),
     ("%run-all", os.path.join(scripts, "run-all")),
-    ("%vm", os.path.join(bin_dir, "cosy-vm-exec") + " -T 300"),
+    ("%vm", os.path.join(bin_dir, "cosy-vm-exec") + " -T 3000"),
     ("%root", config.source_root),
     ("%build", config.build_root),
     ("%lib", lib_dir),

@@ -36,7 +36,7 @@
 #include "protocol.h"
 
 #define MNT "/newroot"
-#define GONE_MS	200	/* so long without a connection, and the host has gone */
+#define GONE_MS	2000	/* so long without a connection, and the host has gone */
 
 static void complain(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));

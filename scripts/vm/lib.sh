@@ -159,7 +159,7 @@ vm_wait() {
 		sleep 0.05
 	done
 	# Emulation on a busy machine takes its time; where KVM works it is done in seconds.
-	"$vm_exec" --vm "$vm_dir" --wait "$([[ $1 == kvm ]] && echo 30 || echo 180)" -C / true \
+	"$vm_exec" --vm "$vm_dir" --wait "$([[ $1 == kvm ]] && echo 30 || echo 600)" -C / true \
 		</dev/null >>"$vm_dir/qemu.log" 2>&1
 }
 
