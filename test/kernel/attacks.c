@@ -119,7 +119,7 @@ static void test_other_ways(int dev)
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", dev);
 	again = open(name, O_RDWR);
 	check(again >= 0 && enter(again, &run) == -ENOENT, "opened anew it holds nothing");
-	check(enter(dev, &run) == done(0) && frame[0] == (__u64)getpid(), "the first file still does");
+	check(run_on(dev, &run) == done(0) && frame[0] == (__u64)getpid(), "the first file still does");
 	close(again);
 	close(pipes[0]);
 	close(pipes[1]);

@@ -207,16 +207,16 @@ static void test_entry(int dev)
 	      "an up-call leaves with all registers");
 	frame[1] = 43;
 	run.status = COSY_AGAIN;
-	check(enter(dev, &run) == done(3) && frame[1] == 43, "resumed, done by exit 3");
+	check(run_on(dev, &run) == done(3) && frame[1] == 43, "resumed, done by exit 3");
 	*urun = fresh(handle, frame);
 	check(enter(dev, urun) == COSY_RUN_LEFT && urun->status == COSY_UPCALL,
 	      "a run that ends where the page ends");
 
 	run = fresh(args, frame);
 	run.calls = 1000;
-	check(enter(dev, &run) == done(0) && run.calls == 1000, "calls are not counted unless asked");
+	check(run_on(dev, &run) == done(0) && run.calls == 1000, "calls are not counted unless asked");
 	run.flags = COSY_RUN_COUNT;
-	check(enter(dev, &run) == done(0) && run.calls == 1001 && frame[0] == (__u64)getpid(),
+	check(run_on(dev, &run) == done(0) && run.calls == 1001 && frame[0] == (__u64)getpid(),
 	      "calls are added up");
 
 	/* On other files the entry moves nothing. */
@@ -267,7 +267,7 @@ static void test_range(int dev)
 		for (j = 0; j < n; j++)
 			frame[j] = j + 70000;
 		run.status = COSY_AGAIN;
-		wrong += enter(dev, &run) != done(1);
+		wrong += run_on(dev, &run) != done(1);
 		for (j = 0; j < n; j++)
 			wrong += frame[j] != j + 70000 &&
 				 ((j >= first && j < end) || frame[j]);
@@ -299,7 +299,7 @@ static void test_wide(int dev)
 			wrong += frame[j] != (j < n / 2 ? j + 7 : 0);
 		run.status = COSY_AGAIN;
 		if (n)
-			wrong += enter(dev, &run) != done(1) || frame[n - 1] != frame[0];
+			wrong += run_on(dev, &run) != done(1) || frame[n - 1] != frame[0];
 		check(!wrong, "%u registers, registers that are no inputs are 0", n);
 		free(im);
 	}
@@ -312,14 +312,14 @@ static void test_outputs(int dev)
 	__u64 handle = load_image(dev, im), frame[3] = { 70, 71, 72 };
 	struct cosy_run run = fresh(handle, frame);
 
-	check(enter(dev, &run) == done(0) && frame[0] == 70 && frame[1] == 2 && frame[2] == 72,
+	check(run_on(dev, &run) == done(0) && frame[0] == 70 && frame[1] == 2 && frame[2] == 72,
 	      "only the outputs are written");
 	mprotect(readable, 4096, PROT_READ);
 	im->h.nout = 0;
 	handle = load_image(dev, im);
 	memset(frame, 0, sizeof(frame));
 	run = fresh(handle, readable);
-	check(enter(dev, &run) == done(0), "a frame without outputs need not be writable");
+	check(run_on(dev, &run) == done(0), "a frame without outputs need not be writable");
 	mprotect(readable, 4096, PROT_READ | PROT_WRITE);
 	free(im);
 }

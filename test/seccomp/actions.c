@@ -10,7 +10,7 @@
 // RUN: %vm env COSY_EXECUTOR=kernel COSY_STATS=1 %t stats 2>&1 | %FileCheck --check-prefix=STATS %s
 
 // Each time round, the call that is not allowed is made in user mode; that takes
-// one entry more, and no run is finished in user mode. A time slice may add some.
+// one entry more, and no run is finished in user mode. The kernel's own work may add some.
 // STATS: executor=kernel runs=1 syscalls=12 entries={{([5-9]|[1-9][0-9])}} steps=4
 #define _GNU_SOURCE
 #include "Inputs/filter.h"
