@@ -189,6 +189,8 @@ enum cosy_status cosy_exec(const struct cosy_code *code, struct cosy_state *st)
 		for (pc = 0; pc < code->ninsns; pc++) {
 			cosy_s32 handler = in[pc].handler;
 
+			if (pc % SLOTS_IN_A_GO == 0)
+				relax();
 			if (handler >= COSY_H_SYS_0 && handler <= COSY_H_LIBC_6)
 				in[pc].disp = cosy_env_callee(in[pc].imm);
 			in[pc].handler = PLACE(table[handler]);
@@ -607,6 +609,8 @@ limit:
 	status = COSY_LIMIT;
 	goto leave;
 again:
+	/* Nothing is to be told, least of all what was there before. */
+	st->value = 0;
 	status = COSY_AGAIN;
 leave:
 	st->pc = (cosy_u32)(ip - code->insns);
