@@ -95,13 +95,14 @@ static const u8 cosy_call_args[] = {
 
 /*
  * Can the lseek at @op be joined with the call behind it? They are given the
- * same descriptor, and between them is at most a branch that is taken if the
- * lseek fails. Return: the fast path, -1 if they cannot.
+ * same descriptor, nothing that the lseek returns, and between them is at most a
+ * branch that is taken if the lseek fails. Return: the fast path, -1 if they cannot.
  */
 static s32 cosy_find_join(const struct cosy_op *op)
 {
 	const struct cosy_op *next = op + 1 + op->width;
 	s32 found = COSY_NR_cosy_fast_seek_next;
+	unsigned int i;
 
 	if (op->width < 3 || op[3].a != COSY_NONE || op[3].imm != SEEK_SET)
 		return -1;
@@ -117,9 +118,12 @@ static s32 cosy_find_join(const struct cosy_op *op)
 	    next->width < 3 ||
 	    next->c & COSY_HINT_PLAIN)
 		return -1;
-	if (next[1].a != op[1].a || next[1].imm != op[1].imm ||
-	    next[1].a == op->dst)
+	if (next[1].a != op[1].a || next[1].imm != op[1].imm)
 		return -1;
+	/* Who has to see the second call looks at its arguments before the first is made. */
+	for (i = 1; i <= next->width; i++)
+		if (next[i].a == op->dst)
+			return -1;
 	return found;
 }
 
