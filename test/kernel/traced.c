@@ -8,16 +8,13 @@
 // RUN: %root/scripts/vm/run -- %t
 #include "compound.h"
 
-#include <linux/audit.h>
 #include <linux/filter.h>
-#include <linux/netlink.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 
 static __u64 frame[4];
@@ -197,72 +194,6 @@ static void test_seccomp(int dev, __u64 getpid_handle)
 	check(WIFEXITED(status) && !WEXITSTATUS(status), "a filter that looks at arguments");
 }
 
-/* Returns 0 or the error the kernel answers with. */
-static int audit(unsigned int type, const void *data, unsigned int size)
-{
-	struct {
-		struct nlmsghdr h;
-		char data[2048];
-	} message = { .h = { .nlmsg_len = NLMSG_LENGTH(size), .nlmsg_type = type,
-			     .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK } };
-	struct nlmsgerr *answer = (void *)message.data;
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_AUDIT);
-	int err = -1;
-
-	if (fd < 0)
-		return errno;
-	memcpy(message.data, data, size);
-	if (send(fd, &message, message.h.nlmsg_len, 0) > 0) {
-		/* Other messages may come before the answer. */
-		while (recv(fd, &message, sizeof(message), 0) > 0 &&
-		       message.h.nlmsg_type != NLMSG_ERROR)
-			;
-		err = -answer->error;
-	}
-	close(fd);
-	return err;
-}
-
-/*
- * Auditing stays with processes born while it is on. Without a rule nobody
- * looks at their calls, with a rule somebody does.
- */
-static void test_audit(int dev, __u64 getpid_handle)
-{
-	struct audit_status on = { .mask = AUDIT_STATUS_ENABLED, .enabled = 1 };
-	struct audit_rule_data rule = { .flags = AUDIT_FILTER_EXIT, .action = AUDIT_ALWAYS };
-	int status, err = audit(AUDIT_SET, &on, sizeof(on));
-	pid_t pid;
-
-	if (err) {
-		printf("not checked: auditing cannot be turned on: %s\n", strerror(err));
-		return;
-	}
-	pid = fork();
-	if (!pid) {
-		if (run_frame(dev, getpid_handle, frame, &run) != done(0))
-			_exit(1);
-		/* acct(), which nobody calls */
-		rule.mask[SYS_acct / 32] = 1u << SYS_acct % 32;
-		if (audit(AUDIT_ADD_RULE, &rule, sizeof(rule)))
-			_exit(2);
-		status = !traced(run_frame(dev, getpid_handle, frame, &run)) ? 3 : 0;
-		if (audit(AUDIT_DEL_RULE, &rule, sizeof(rule)))
-			_exit(4);
-		_exit(status ? status :
-		      run_frame(dev, getpid_handle, frame, &run) == done(0) ? 0 : 5);
-	}
-	waitpid(pid, &status, 0);
-	check(!status, "audited without rules calls run, with rules they do not");
-	on.enabled = 0;
-	audit(AUDIT_SET, &on, sizeof(on));
-	pid = fork();
-	if (!pid)
-		_exit(run_frame(dev, getpid_handle, frame, &run) != done(0));
-	waitpid(pid, &status, 0);
-	check(!status, "and they run when auditing has been turned off");
-}
-
 static void *sync_filter(void *arg)
 {
 	usleep(100000);
@@ -304,6 +235,5 @@ int main(void)
 	test_tracepoint(dev, getpid_handle);
 	test_seccomp(dev, getpid_handle);
 	test_tsync(dev);
-	test_audit(dev, getpid_handle);
 	return finish();
 }

@@ -55,7 +55,8 @@ fault:
  * @name: where to; what it takes to walk there is left out
  * @from: where from
  *
- * Auditing keeps names, and long and empty ones are unusual, like those that
+ * Auditing keeps names, even if it finds out only while they are used that it wants
+ * to: ours are gone by then. And long and empty ones are unusual, like those that
  * cannot be read.
  *
  * Return: true if it is there; else the plain call is to be made.
@@ -63,7 +64,7 @@ fault:
 static __always_inline bool cosy_name_text(struct cosy_name *name,
 					   const char __user *from)
 {
-	if (unlikely(!audit_dummy_context()))
+	if (unlikely(audit_context()))
 		return false;
 	return cosy_name_copy_short(name, from) ||
 	       cosy_name_copy_long(name, from);

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * audited.c - what auditing is to see of a compound it sees, and names of files that it keeps
+ * are there as long as it wants. In a VM of its own: auditing is never wholly off again.
+ */
+// REQUIRES: root
+// RUN: %compile %s -o %t
+// RUN: %root/scripts/vm/run -- %t
+#include "compound.h"
+
+#include <linux/audit.h>
+#include <linux/netlink.h>
+#include <poll.h>
+#include <sys/mount.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static __u64 frame[4];
+static struct cosy_run run;
+
+static bool traced(long ret)
+{
+	return ret == COSY_RUN_LEFT && run.status == COSY_STEP &&
+	       run.value == COSY_STEP_TRACED;
+}
+
+/* Returns 0 or the error the kernel answers with. */
+static int audit(unsigned int type, const void *data, unsigned int size)
+{
+	struct {
+		struct nlmsghdr h;
+		char data[2048];
+	} message = { .h = { .nlmsg_len = NLMSG_LENGTH(size), .nlmsg_type = type,
+			     .nlmsg_flags = NLM_F_REQUEST | NLM_F_ACK } };
+	struct nlmsgerr *answer = (void *)message.data;
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_AUDIT);
+	int err = -1;
+
+	if (fd < 0)
+		return errno;
+	memcpy(message.data, data, size);
+	if (send(fd, &message, message.h.nlmsg_len, 0) > 0) {
+		/* Other messages may come before the answer. */
+		while (recv(fd, &message, sizeof(message), 0) > 0 &&
+		       message.h.nlmsg_type != NLMSG_ERROR)
+			;
+		err = -answer->error;
+	}
+	close(fd);
+	return err;
+}
+
+/*
+ * Auditing stays with processes born while it is on. Without a rule nobody
+ * looks at their calls, with a rule somebody does.
+ */
+static void test_audit(int dev, __u64 getpid_handle)
+{
+	struct audit_status on = { .mask = AUDIT_STATUS_ENABLED, .enabled = 1 };
+	struct audit_rule_data rule = { .flags = AUDIT_FILTER_EXIT, .action = AUDIT_ALWAYS };
+	int status, err = audit(AUDIT_SET, &on, sizeof(on));
+	pid_t pid;
+
+	if (err) {
+		printf("not checked: auditing cannot be turned on: %s\n", strerror(err));
+		return;
+	}
+	pid = fork();
+	if (!pid) {
+		if (run_frame(dev, getpid_handle, frame, &run) != done(0))
+			_exit(1);
+		/* acct(), which nobody calls */
+		rule.mask[SYS_acct / 32] = 1u << SYS_acct % 32;
+		if (audit(AUDIT_ADD_RULE, &rule, sizeof(rule)))
+			_exit(2);
+		status = !traced(run_frame(dev, getpid_handle, frame, &run)) ? 3 : 0;
+		if (audit(AUDIT_DEL_RULE, &rule, sizeof(rule)))
+			_exit(4);
+		_exit(status ? status :
+		      run_frame(dev, getpid_handle, frame, &run) == done(0) ? 0 : 5);
+	}
+	waitpid(pid, &status, 0);
+	check(!status, "audited without rules calls run, with rules they do not");
+	on.enabled = 0;
+	audit(AUDIT_SET, &on, sizeof(on));
+	pid = fork();
+	if (!pid)
+		_exit(run_frame(dev, getpid_handle, frame, &run) != done(0));
+	waitpid(pid, &status, 0);
+	check(!status, "and they run when auditing has been turned off");
+}
+
+/* --- a record that is only made while a name is used ------------------------------- */
+
+/* A name as long as those that a compound has on the stack. */
+#define DIRECTORY	"/tmp/audited-directory"
+#define NAME		DIRECTORY "/name-of-a-file"
+#define PROFILE		"cosy-audited"
+
+/* What the kernel reads of a profile of AppArmor: policy_unpack.c. */
+enum { U32 = 2, NAMED = 4, STRING = 5, STRUCT = 7, STRUCTEND = 8 };
+
+static void add_text(FILE *to, int code, const char *text)
+{
+	unsigned short size = (unsigned short)(strlen(text) + 1);
+
+	fputc(code, to);
+	fwrite(&size, sizeof(size), 1, to);
+	fwrite(text, size, 1, to);
+}
+
+static void add_u32(FILE *to, unsigned int value)
+{
+	fputc(U32, to);
+	fwrite(&value, sizeof(value), 1, to);
+}
+
+/* Loads a profile that allows nothing and complains of everything. */
+static bool load_profile(void)
+{
+	FILE *to;
+
+	mount("none", "/sys/kernel/security", "securityfs", 0, NULL);
+	to = fopen("/sys/kernel/security/apparmor/.replace", "w");
+	if (!to)
+		return false;
+	add_text(to, NAMED, "version");
+	add_u32(to, 5);
+	add_text(to, NAMED, "profile");
+	fputc(STRUCT, to);
+	add_text(to, STRING, PROFILE);
+	add_text(to, NAMED, "flags");
+	fputc(STRUCT, to);
+	add_u32(to, 0);
+	add_u32(to, 1);
+	add_u32(to, 0);
+	fputc(STRUCTEND, to);
+	for (int i = 0; i < 4; i++)
+		add_u32(to, 0);
+	fputc(STRUCTEND, to);
+	return !fclose(to);
+}
+
+static bool enter_profile(void)
+{
+	static const char text[] = "changeprofile " PROFILE;
+	int fd = open("/proc/self/attr/apparmor/current", O_WRONLY);
+
+	return fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) && !close(fd);
+}
+
+/* Is there soon a record of @type that says @what? */
+static bool recorded(int log, unsigned int type, const char *what)
+{
+	struct pollfd some = { log, POLLIN, 0 };
+	char record[8192] __attribute__((aligned(8)));
+	struct nlmsghdr *h = (void *)record;
+	ssize_t n;
+
+	while (poll(&some, 1, 5000) > 0) {
+		n = recv(log, record, sizeof(record) - 1, 0);
+		if (n < (ssize_t)sizeof(*h))
+			return false;
+		record[n] = '\0';
+		if (h->nlmsg_type == type && strstr(NLMSG_DATA(h), what))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * A directory is searched by a capability, of which AppArmor makes a record; so the name that
+ * is looked up becomes one as well, when the kernel is left.
+ */
+static void test_names(int dev)
+{
+	struct audit_status on = { .mask = AUDIT_STATUS_ENABLED, .enabled = 1 };
+	struct sockaddr_nl readers = { .nl_family = AF_NETLINK, .nl_groups = 1 };
+	__u64 handle = must_load(dev, 4, SYS(0, SYS_stat, 2), ARG(1), ARG(2), EXIT(0));
+	/* Not the child's own before it is written to, which takes the stack the name was on. */
+	__u64 *registers = must_map(4096);
+	int log = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_AUDIT), status;
+	static struct stat st;
+	pid_t pid;
+
+	if (bind(log, (void *)&readers, sizeof(readers)))
+		die("records of auditing");
+	if (mkdir(DIRECTORY, 0700) || mknod(NAME, S_IFREG | 0600, 0) ||
+	    chown(DIRECTORY, 65534, 65534))
+		die(NAME);
+	if (!load_profile()) {
+		printf("not checked: no AppArmor\n");
+		return;
+	}
+	audit(AUDIT_SET, &on, sizeof(on));
+	registers[1] = (uintptr_t)NAME;
+	registers[2] = (uintptr_t)&st;
+	pid = fork();
+	if (!pid) {
+		if (!enter_profile())
+			_exit(1);
+		_exit(run_frame(dev, handle, registers, &run) == done(0) && !registers[0] &&
+		      S_ISREG(st.st_mode) ? 0 : 2);
+	}
+	waitpid(pid, &status, 0);
+	check(!status, "a file is looked at by a process that is complained of (%#x)", status);
+	check(recorded(log, AUDIT_PATH, "name=\"" NAME "\""), "and its name is in the records");
+	on.enabled = 0;
+	audit(AUDIT_SET, &on, sizeof(on));
+	close(log);
+}
+
+int main(void)
+{
+	int dev = open_device();
+
+	test_audit(dev, must_load(dev, 4, SYS(0, SYS_getpid, 0), EXIT(0)));
+	test_names(dev);
+	return finish();
+}
