@@ -306,6 +306,8 @@ static void fuse(struct cosy_code *code)
 
 	first = pair_index(code->insns[0].handler);
 	for (pc = 1; pc < code->ninsns; pc++, first = second) {
+		if (pc % SLOTS_IN_A_GO == 0)
+			relax();
 		second = pair_index(code->insns[pc].handler);
 		if (first >= 0 && second >= 0)
 			code->insns[pc - 1].handler = COSY_H_CONST_CONST +

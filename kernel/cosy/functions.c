@@ -24,6 +24,7 @@
 #include <linux/hash.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/nospec.h>
 #include <linux/rcupdate_trace.h>
 #include <linux/sched.h>
 #include <linux/sched/mm.h>
@@ -613,6 +614,7 @@ long cosy_functions_bind(struct cosy_file *cf, struct cosy_bind __user *arg)
 	err = -EINVAL;
 	if (bind.function >= compound->nfunctions)
 		goto put;
+	bind.function = array_index_nospec(bind.function, compound->nfunctions);
 
 	mutex_lock(&cf->lock);
 	place = &compound->functions[bind.function];

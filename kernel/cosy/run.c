@@ -9,6 +9,7 @@
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/nospec.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -653,6 +654,8 @@ static noinline loff_t cosy_run_any(const struct cosy_compound *compound,
 		return cosy_refuse(run, urun, -EINVAL);
 	if (!cosy_pc_valid(&compound->code, run->pc))
 		return cosy_refuse(run, urun, -EINVAL);
+	/* Not by speculation either is anything behind the last slot executed. */
+	run->pc = array_index_nospec(run->pc, compound->code.ninsns);
 	if (run->flags & COSY_RUN_LIMIT && get_user(run->limit, &urun->limit))
 		return cosy_refuse(run, urun, -EFAULT);
 	st->env.kept = NULL;
