@@ -7,15 +7,13 @@
  *
  * The kernel has to be booted with TOMOYO_loader=/bin/true TOMOYO_trigger=/tmp/start-tomoyo.
  */
-#include "more-regions.h"
+#include "security.h"
 
 #include <stdarg.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
 
 #define POLICY "/sys/kernel/security/tomoyo/"
-
-static const char *directory;
 
 __attribute__((format(printf, 2, 3))) static void put(const char *name, const char *format, ...)
 {
@@ -57,25 +55,6 @@ static void start(void)
 	    "3-CONFIG={ mode=enforcing grant_log=yes reject_log=yes }\n");
 	if (symlink("/bin/true", "/tmp/start-tomoyo") || system("/tmp/start-tomoyo"))
 		printf("TOMOYO does not start\n");
-}
-
-/*
- * A line with paths as seen from the directory; nothing of what libcosy itself looks at: its
- * device, and when the program ends whether there are threads.
- */
-static void print_line(const char *what, const char *line)
-{
-	size_t length = strlen(directory);
-	const char *at;
-
-	if (strstr(line, "/dev/cosy") || strstr(line, "proc:/self/task/"))
-		return;
-	printf("  %s", what);
-	while ((at = strstr(line, directory))) {
-		printf("%.*s.", (int)(at - line), line);
-		line = at + length;
-	}
-	printf("%s\n", line);
 }
 
 /* What the policy says of a domain. */
@@ -120,32 +99,6 @@ static void print_log(void)
 	} while (n > 0);
 }
 
-static void everything(void)
-{
-	int in = open("from10001", O_RDWR), out = open("to", O_RDWR | O_CREAT, 0600);
-
-	say("slurp", slurp("from65536", O_RDONLY));
-	say("slurp, missing", slurp("missing", O_RDONLY));
-	say("slurp, proc", slurp("/proc/version", O_RDONLY));
-	say("create", create("made", O_RDWR | O_EXCL, 5000));
-	say("truncate", create("made", O_WRONLY | O_TRUNC, 5000));
-	say("append", create("made", O_WRONLY | O_APPEND, 5000));
-	say("private", private("made"));
-	say("copy", copy(in, out, 4096));
-	say("copy at", copy_at(in, out, 4096));
-	say("send to a file", copy_by_send(in, out, 4096));
-	say("read at", read_at(in, 100, 5000));
-	say("write at", write_at(out, 100, 5000));
-	say("list", list("."));
-	say("names at", names_at("from4096"));
-	say_names("from4096");
-	say_names("missing");
-	close(in);
-	close(out);
-	unlink("to");
-	unlink("made");
-}
-
 /* A child in a domain of its own, with these rules. */
 static void in_domain(int profile, const char *rules)
 {
@@ -162,7 +115,7 @@ static void in_domain(int profile, const char *rules)
 		if (read(ready[0], &c, 1) != 1)
 			exit(1);
 		put("self_domain", "<kernel> /domain-%d", getpid());
-		everything();
+		all_regions();
 		exit(0);
 	}
 	snprintf(domain, sizeof(domain), "<kernel> /domain-%d", child);
