@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A file system in user mode is asked the same by fast paths, in the same order, and what it answers
-// is what the program gets: with caches and without, reads that fail or end early, a server that dies.
+// is what the program gets: with caches and without, reads that fail or end early, calls that are
+// interrupted by signals, or killed, a server that dies.
 // REQUIRES: root
 // RUN: %cosy-cc -O2 -Wall -Wextra -D_GNU_SOURCE %s -o %t
 // RUN: %vm %S/Inputs/ways --on tmpfs %S/Inputs/make-files %t | FileCheck %s
@@ -20,6 +21,7 @@
 /* --- the file system ------------------------------------------------------------ */
 
 #define LARGEST 100000
+#define GO_ON	"go-on"
 
 /* Inode numbers are indices here; 1 is the root. */
 static struct node {
@@ -38,6 +40,8 @@ static struct node {
 	[9] = { "link", S_IFLNK | 0777, 4 },
 	[10] = { "directory", S_IFDIR | 0755, 0 },
 	[11] = { "closed", S_IFREG | 0, 10 },
+	[12] = { "interrupted", S_IFREG | 0644, LARGEST }, /* without a signal */
+	[13] = { "waits", S_IFREG | 0666, 10000 },
 };
 #define NODES (sizeof(nodes) / sizeof(nodes[0]))
 
@@ -51,11 +55,22 @@ static const struct variant {
 	{ "kept", FOPEN_KEEP_CACHE, 1000, FUSE_ASYNC_READ | FUSE_PARALLEL_DIROPS },
 	{ "not cached", FOPEN_DIRECT_IO, 0, 0 },
 	{ "with readdirplus", 0, 0, FUSE_DO_READDIRPLUS | FUSE_ATOMIC_O_TRUNC },
+	{ "writing back", 0, 1000, FUSE_WRITEBACK_CACHE },
 };
 static const struct variant *variant;
 
-/* What was asked, for the process that prints it. */
+static bool writes_back(void)
+{
+	return variant->init_flags & FUSE_WRITEBACK_CACHE;
+}
+
+/*
+ * What was asked, for the process that prints it; and of the file that waits, which request is not
+ * to be answered until somebody goes on with it, or a signal interrupts it.
+ */
 static struct log {
+	uint32_t opcode;
+	volatile uint64_t waits; /* that request */
 	size_t length;
 	char text[1 << 20];
 } *asked;
@@ -121,6 +136,10 @@ static void do_read(int fuse, const struct fuse_in_header *in, const struct fuse
 
 	if (in->nodeid == 8)
 		_exit(0);
+	if (in->nodeid == 12) {
+		answer(fuse, in->unique, -EINTR, NULL, 0);
+		return;
+	}
 	if (in->nodeid == 5 && arg->offset >= 40000) {
 		answer(fuse, in->unique, -EIO, NULL, 0);
 		return;
@@ -173,6 +192,28 @@ static void do_attr(int fuse, const struct fuse_in_header *in)
 	answer(fuse, in->unique, 0, &out, sizeof(out));
 }
 
+static void go_on(int fuse)
+{
+	if (asked->waits)
+		answer(fuse, asked->waits, -EINTR, NULL, 0);
+	asked->waits = 0;
+}
+
+/* Is it the one that waits? */
+static bool waits(const struct fuse_in_header *in)
+{
+	if (in->opcode != asked->opcode)
+		return false;
+	if (in->opcode == FUSE_LOOKUP	 ? strcmp((const char *)(in + 1), nodes[13].name)
+	    : in->opcode == FUSE_READDIR ? in->nodeid != 1
+					 : in->nodeid != 13)
+		return false;
+	note("  %u waits\n", in->opcode);
+	asked->opcode = 0;
+	asked->waits = in->unique;
+	return true;
+}
+
 static void serve(int fuse)
 {
 	static char request[1 << 18] __attribute__((aligned(8)));
@@ -180,6 +221,8 @@ static void serve(int fuse)
 	const void *arg = in + 1;
 
 	while (read(fuse, request, sizeof(request)) > 0) {
+		if (waits(in))
+			continue;
 		switch (in->opcode) {
 		case FUSE_INIT: {
 			struct fuse_init_out out = {
@@ -192,8 +235,10 @@ static void serve(int fuse)
 		}
 		case FUSE_FORGET:
 		case FUSE_BATCH_FORGET:
+			break; /* when these come is a matter of luck */
 		case FUSE_INTERRUPT:
-			break;	/* when these come is a matter of luck */
+			go_on(fuse);
+			break;
 		case FUSE_STATFS: {
 			struct fuse_statfs_out out = { .st = { .bsize = 4096, .namelen = 255 } };
 
@@ -201,6 +246,11 @@ static void serve(int fuse)
 			break;
 		}
 		case FUSE_LOOKUP:
+			if (!strcmp(arg, GO_ON)) {
+				go_on(fuse);
+				answer(fuse, in->unique, -ENOENT, NULL, 0);
+				break;
+			}
 			note("  lookup %s\n", (const char *)arg);
 			do_lookup(fuse, in, arg);
 			break;
@@ -211,7 +261,9 @@ static void serve(int fuse)
 		case FUSE_SETATTR: {
 			const struct fuse_setattr_in *set = arg;
 
-			note("  setattr %s %#x\n", nodes[in->nodeid].name, set->valid);
+			/* What is written back when, and in how many pieces, is luck. */
+			if (!writes_back() || set->valid != (FATTR_FH | FATTR_MTIME | FATTR_CTIME))
+				note("  setattr %s %#x\n", nodes[in->nodeid].name, set->valid);
 			if (set->valid & FATTR_SIZE && in->nodeid == 7)
 				nodes[7].size = set->size;
 			do_attr(fuse, in);
@@ -250,10 +302,11 @@ static void serve(int fuse)
 			struct fuse_write_out out = { .size = write_in->size };
 			uint64_t end = write_in->offset + write_in->size;
 
-			note("  write %s %llu %u\n", nodes[in->nodeid].name,
-			     (unsigned long long)write_in->offset, write_in->size);
+			if (!writes_back())
+				note("  write %s %llu %u\n", nodes[in->nodeid].name,
+				     (unsigned long long)write_in->offset, write_in->size);
 			/* Full, in the middle. */
-			if (end > 50000) {
+			if (end > 50000 && !writes_back()) {
 				answer(fuse, in->unique, -ENOSPC, NULL, 0);
 				break;
 			}
@@ -282,14 +335,21 @@ static void serve(int fuse)
 
 /* --- what is done with it ------------------------------------------------------- */
 
-/* What was asked up to now; requests are answered in their order. */
-static void print_asked(void)
+/* Requests are answered in their order. */
+static void wait_for_server(void)
 {
 	struct statfs statfs_now;
-	size_t length;
 
 	if (statfs(".", &statfs_now))
 		printf("  statfs: %s\n", strerror(errno));
+}
+
+/* What was asked up to now. */
+static void print_asked(void)
+{
+	size_t length;
+
+	wait_for_server();
 	length = __atomic_load_n(&asked->length, __ATOMIC_ACQUIRE);
 	printf("%.*s", (int)length, asked->text);
 	asked->length = 0;
@@ -301,11 +361,175 @@ static void tell(const char *what, struct end e)
 	print_asked();
 }
 
-static void everything(pid_t server, const char *outside)
+/* --- calls that are interrupted --------------------------------------------------- */
+
+static const char *outside;
+
+static struct end wait_slurp(void)
 {
-	static const char *const files[] = { "data", "small", "empty", "fails", "ends-early", "link",
-					     "directory", "closed", "missing" };
+	return slurp("waits", O_RDONLY);
+}
+static struct end wait_create(void)
+{
+	return create("waits", O_RDWR, 3000);
+}
+static struct end wait_names_at(void)
+{
+	return names_at("waits");
+}
+static struct end wait_list(void)
+{
+	return list(".");
+}
+
+static struct end wait_names(void)
+{
+	say_names("waits");
+	return (struct end){ 0 };
+}
+
+static struct end wait_read_at(void)
+{
+	return read_at(must_open("waits", O_RDONLY), 100, 5000);
+}
+
+static int open_outside(int flags)
+{
 	char text[4200];
+
+	snprintf(text, sizeof(text), "%s/to", outside);
+	return must_open(text, O_RDWR | flags);
+}
+
+static struct end wait_copy_from(void)
+{
+	return copy(must_open("waits", O_RDONLY), open_outside(O_CREAT | O_TRUNC), 4096);
+}
+
+static struct end wait_copy_to(void)
+{
+	return copy(open_outside(O_CREAT), must_open("waits", O_RDWR), 4096);
+}
+
+static const struct {
+	const char *name;
+	uint32_t opcode;
+	struct end (*body)(void);
+} waiting[] = {
+	{ "lookup, slurp", FUSE_LOOKUP, wait_slurp },
+	{ "lookup, names", FUSE_LOOKUP, wait_names },
+	{ "lookup, list", FUSE_LOOKUP, wait_list },
+	{ "open, slurp", FUSE_OPEN, wait_slurp },
+	{ "read, slurp", FUSE_READ, wait_slurp },
+	{ "read at", FUSE_READ, wait_read_at },
+	{ "read, copy", FUSE_READ, wait_copy_from },
+	{ "write, create", FUSE_WRITE, wait_create },
+	{ "write, copy", FUSE_WRITE, wait_copy_to },
+	{ "flush, slurp", FUSE_FLUSH, wait_slurp },
+	{ "getattr, names at", FUSE_GETATTR, wait_names_at },
+	{ "setattr, names", FUSE_SETATTR, wait_names },
+	{ "readdir, list", FUSE_READDIR, wait_list },
+};
+
+static volatile sig_atomic_t signals;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	signals++;
+}
+
+/* Does the child end in that time? */
+static bool ends(pid_t child, int *status, int milliseconds)
+{
+	for (int i = 0; i < milliseconds * 4; i++) {
+		if (waitpid(child, status, WNOHANG) == child)
+			return true;
+		usleep(250);
+	}
+	return false;
+}
+
+static void interrupt(size_t i, int sig, int flags)
+{
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = flags };
+	int status = 0, fd = must_open("waits", O_RDONLY);
+	bool ended;
+	pid_t child;
+
+	posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+	close(fd);
+	print_asked();
+	printf("%s, signal %d, flags %#x\n", waiting[i].name, sig, (unsigned int)flags);
+	fflush(stdout);
+	asked->opcode = waiting[i].opcode;
+	child = fork();
+	if (!child) {
+		struct end e;
+
+		sigaction(SIGUSR1, &action, NULL);
+		e = waiting[i].body();
+		say(waiting[i].name, e);
+		printf("%d signals\n", (int)signals);
+		exit(0);
+	}
+	do
+		ended = ends(child, &status, 1);
+	while (!ended && !asked->waits);
+	if (!ended) {
+		kill(child, sig);
+		/* It is killed whatever its server does; other signals do not end each wait. */
+		ended = ends(child, &status, sig == SIGKILL ? 20000 : 100);
+		if (!ended && sig == SIGKILL)
+			printf("it is not killed\n");
+	}
+	asked->opcode = 0;
+	access(GO_ON, F_OK);
+	if (!ended)
+		waitpid(child, &status, 0);
+	printf("ended with %#x\n", status);
+	/* Who is killed may ask for the page once more. */
+	if (sig == SIGKILL && waiting[i].opcode == FUSE_READ) {
+		wait_for_server();
+		asked->length = 0;
+	} else {
+		print_asked();
+	}
+}
+
+static void test_interrupts(void)
+{
+	for (size_t i = 0; i < sizeof(waiting) / sizeof(waiting[0]); i++) {
+		/* What is written back nothing interrupts, nor kills. */
+		if (waiting[i].opcode == FUSE_WRITE && writes_back())
+			continue;
+		interrupt(i, SIGKILL, 0);
+		interrupt(i, SIGUSR1, 0);
+		interrupt(i, SIGUSR1, SA_RESTART);
+	}
+}
+
+/* --- all the rest ------------------------------------------------------------------ */
+
+/* Its server dies when it is read. */
+static struct end read_dies(void)
+{
+	int in, out;
+
+	if (variant == &variants[0])
+		return slurp("dies", O_RDONLY);
+	in = must_open("dies", O_RDONLY);
+	if (variant == &variants[1])
+		return read_at(in, 10, 5000);
+	out = open_outside(O_CREAT);
+	return copy(in, out, 4096);
+}
+
+static void everything(pid_t server)
+{
+	static const char *const files[] = { "data",	   "small",  "empty",	    "fails",
+					     "ends-early", "link",   "interrupted", "directory",
+					     "closed",	   "missing" };
 	struct end dies;
 	int in, out;
 
@@ -329,8 +553,7 @@ static void everything(pid_t server, const char *outside)
 	tell("read at", read_at(in, 100, 5000));
 	tell("read at its end", read_at(in, LARGEST - 10, 5000));
 	tell("read behind it", read_at(in, LARGEST + 10, 5000));
-	snprintf(text, sizeof(text), "%s/to", outside);
-	out = must_open(text, O_RDWR | O_CREAT | O_TRUNC);
+	out = open_outside(O_CREAT | O_TRUNC);
 	lseek(in, 0, SEEK_SET);
 	tell("copy from it", copy(in, out, 4096));
 	tell("copy at", copy_at(in, out, 65536));
@@ -340,12 +563,15 @@ static void everything(pid_t server, const char *outside)
 	in = must_open("fails", O_RDONLY);
 	tell("copy what fails", copy(in, out, 5000));
 	close(in);
+	in = must_open("interrupted", O_RDONLY);
+	tell("copy what is interrupted", copy(in, out, 4096));
+	close(in);
 	in = must_open("ends-early", O_RDONLY);
 	tell("copy what ends early", copy(in, out, 4096));
 	close(in);
 	close(out);
 	out = must_open("written", O_RDWR);
-	in = must_open(text, O_RDONLY);
+	in = open_outside(0);
 	tell("copy to it", copy(in, out, 4096));
 	tell("write at", write_at(out, 100, 5000));
 	tell("copy at", copy_at(in, out, 8192));
@@ -359,7 +585,7 @@ static void everything(pid_t server, const char *outside)
 	/* With a descriptor of each kind, while the server dies, and after that. */
 	in = must_open("data", O_RDONLY);
 	out = must_open("written", O_RDWR);
-	dies = slurp("dies", O_RDONLY);
+	dies = read_dies();
 	/* The connection is seen to be gone, or cut. */
 	printf("dies: %ld %d\n", dies.total, dies.error == ENOTCONN || dies.error == ECONNABORTED);
 	waitpid(server, NULL, 0);
@@ -373,7 +599,7 @@ static void everything(pid_t server, const char *outside)
 	printf("closed: %d %d\n", close(in), close(out));
 }
 
-static void with(const struct variant *how, const char *outside)
+static void with(const struct variant *how)
 {
 	int fuse = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	char options[100];
@@ -393,7 +619,8 @@ static void with(const struct variant *how, const char *outside)
 	close(fuse);
 	if (chdir("fuse"))
 		exit(1);
-	everything(server, outside);
+	test_interrupts();
+	everything(server);
 	if (chdir(outside) || umount2("fuse", MNT_DETACH) || rmdir("fuse"))
 		printf("umount: %s\n", strerror(errno));
 }
@@ -408,7 +635,8 @@ int main(int argc, char **argv)
 	asked = mmap(NULL, sizeof(*asked), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (asked == MAP_FAILED)
 		return 1;
+	outside = argv[1];
 	for (size_t i = 0; i < sizeof(variants) / sizeof(variants[0]); i++)
-		with(&variants[i], argv[1]);
+		with(&variants[i]);
 	return 0;
 }
