@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A directory that is listed: who watches it is told the same, its time of access moves as ever,
-// what is mounted on demand is or is not, and entries may vanish meanwhile.
+// what is mounted on demand is or is not, and meanwhile entries may vanish, come to an upper layer,
+// or be mounted on in another mount namespace.
 // REQUIRES: root
 // RUN: %cosy-cc -O2 -Wall -Wextra -D_GNU_SOURCE %s -o %t
 // RUN: %vm %S/Inputs/ways %S/Inputs/make-directory %t | FileCheck %s
@@ -12,6 +13,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -287,6 +289,146 @@ static void vanishing(void)
 		perror("..");
 }
 
+/* Overlayfs copies to its upper layer what is opened for writing, or changed. */
+static void copied_up(void)
+{
+	static char buffer[4096], byte[2];
+	struct stat before = { 0 }, after = { 0 };
+	int same = 0, open_before, dir;
+	long count = 0, size = 0, old = 0;
+	struct dirent64 *entry;
+	struct statx more;
+	long n, at;
+
+	open_before = open("file1", O_RDONLY);
+	COSY_START;
+	dir = open(".", O_RDONLY | O_DIRECTORY);
+	while ((n = getdents64(dir, buffer, sizeof(buffer))) > 0) {
+		for (at = 0; at < n; at += entry->d_reclen) {
+			entry = (struct dirent64 *)(buffer + at);
+			if (entry->d_name[0] != 'f')
+				continue;
+			fstatat(dir, entry->d_name, &before, AT_SYMLINK_NOFOLLOW);
+			if (count % 2) {
+				int fd = openat(dir, entry->d_name, O_WRONLY | O_APPEND);
+
+				write(fd, "xy", 2);
+				close(fd);
+			} else {
+				fchmodat(dir, entry->d_name, 0604, 0);
+			}
+			fstatat(dir, entry->d_name, &after, AT_SYMLINK_NOFOLLOW);
+			statx(dir, entry->d_name, AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &more);
+			same += before.st_ino == after.st_ino && before.st_dev == after.st_dev &&
+				more.stx_ino == after.st_ino;
+			size += after.st_size * 1000 + (long)more.stx_size + (after.st_mode & 07);
+			count++;
+		}
+	}
+	close(dir);
+	/* Through a file that was open before, the lower layer's is read. */
+	int fd = open("file1", O_WRONLY);
+	write(fd, "z", 1);
+	close(fd);
+	old = read(open_before, byte, sizeof(byte));
+	COSY_END;
+	close(open_before);
+	printf("copied up: %ld, %d as before, size and mode %ld, read %ld\n", count, same, size, old);
+}
+
+#define ROUNDS 4
+
+/* What is found in each round, while another process mounts and unmounts between them. */
+static void find_mounts(int go, int done)
+{
+	static const char *const places[] = { "directory", "file" };
+	int found[ROUNDS][2][4] = { { { 0 } } }, dir = open("shared", O_RDONLY | O_DIRECTORY);
+	struct stat parent, st = { 0 };
+	struct statx more = { 0 };
+	char c;
+
+	fstat(dir, &parent);
+	COSY_START;
+	for (int round = 0; round < ROUNDS; round++) {
+		read(go, &c, 1);
+		for (int i = 0; i < 2; i++) {
+			int fd;
+
+			found[round][i][0] = fstatat(dir, places[i], &st, AT_SYMLINK_NOFOLLOW);
+			found[round][i][1] = st.st_dev == parent.st_dev;
+			statx(dir, places[i], AT_SYMLINK_NOFOLLOW, STATX_BASIC_STATS, &more);
+			found[round][i][2] = (more.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+			fd = openat(dir, places[i], O_RDONLY);
+			found[round][i][3] = (int)read(fd, &c, 1);
+			close(fd);
+		}
+		write(done, &c, 1);
+	}
+	COSY_END;
+	for (int round = 0; round < ROUNDS; round++)
+		for (int i = 0; i < 2; i++)
+			printf("  %s: %d, same device %d, mounted %d, read %d\n", places[i],
+			       found[round][i][0], found[round][i][1], found[round][i][2],
+			       found[round][i][3]);
+	fflush(stdout);
+	_exit(0);
+}
+
+static void must(const char *what, int error)
+{
+	if (error)
+		perror(what);
+}
+
+/* In a mount namespace of its own, which is told of mounts or is not. */
+static void propagated(const char *what, unsigned long propagation)
+{
+	int go[2], done[2];
+	pid_t child;
+	char c;
+
+	if (pipe(go) || pipe(done))
+		perror("pipe");
+	printf("%s\n", what);
+	fflush(stdout);
+	child = fork();
+	if (!child) {
+		must("unshare", unshare(CLONE_NEWNS));
+		must(what, mount(NULL, "shared", NULL, propagation, NULL));
+		find_mounts(go[0], done[1]);
+	}
+	for (int round = 0; round < ROUNDS; round++) {
+		if (round == 1) {
+			must("mount", mount("tmpfs", "shared/directory", "tmpfs", 0, NULL));
+			must("bind", mount("/proc/version", "shared/file", NULL, MS_BIND, NULL));
+		} else if (round == 2) {
+			must("umount", umount("shared/directory"));
+		} else if (round == 3) {
+			must("umount", umount2("shared/file", MNT_DETACH));
+		}
+		if (write(go[1], "", 1) != 1 || read(done[0], &c, 1) != 1)
+			printf("it has ended\n");
+	}
+	waitpid(child, NULL, 0);
+	close(go[0]);
+	close(go[1]);
+	close(done[0]);
+	close(done[1]);
+}
+
+static void mounted_meanwhile(void)
+{
+	if (mkdir("shared", 0755) || mkdir("shared/directory", 0755))
+		perror("mkdir");
+	close(open("shared/file", O_WRONLY | O_CREAT, 0644));
+	must("bind", mount("shared", "shared", NULL, MS_BIND, NULL));
+	must("shared", mount(NULL, "shared", NULL, MS_SHARED, NULL));
+	propagated("a peer", MS_SHARED);
+	propagated("a slave", MS_SLAVE);
+	propagated("private", MS_PRIVATE);
+	must("umount", umount("shared"));
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2 || chdir(argv[1]))
@@ -296,5 +438,8 @@ int main(int argc, char **argv)
 	mounted_on_demand();
 	changing();
 	vanishing();
+	copied_up();
+	if (geteuid() == 0)
+		mounted_meanwhile();
 	return 0;
 }
