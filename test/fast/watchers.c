@@ -345,6 +345,28 @@ static struct end write_leased(int flags)
 	return create("from4097", flags, 10);
 }
 
+/* Calls with its name: changes of its size break a lease, others do not. */
+static struct end names_leased(int flags)
+{
+	(void)flags;
+	say_names("from4097");
+	return (struct end){ 0 };
+}
+
+/* Who reads hinders no other reader. */
+static struct end copy_leased(int flags)
+{
+	int in = must_open("from4097", O_RDONLY | O_NONBLOCK), out;
+	struct end e;
+
+	out = must_open("to", O_RDWR | O_CREAT | flags);
+	e = copy(in, out, 4096);
+	close(in);
+	close(out);
+	unlink("to");
+	return e;
+}
+
 static void test_leases(void)
 {
 	lease(F_WRLCK, "read, lease for writing", open_leased, O_RDONLY);
@@ -352,6 +374,10 @@ static void test_leases(void)
 	lease(F_RDLCK, "read, lease for reading", open_leased, O_RDONLY);
 	lease(F_RDLCK, "write, lease for reading", write_leased, O_WRONLY);
 	lease(F_RDLCK, "write at once", write_leased, O_WRONLY | O_NONBLOCK);
+	lease(F_RDLCK, "emptied", write_leased, O_WRONLY | O_TRUNC);
+	lease(F_RDLCK, "names, lease for reading", names_leased, 0);
+	lease(F_WRLCK, "names, lease for writing", names_leased, 0);
+	lease(F_RDLCK, "copied, lease for reading", copy_leased, 0);
 }
 
 /* Who holds a lock on all of it, for another process? */
@@ -376,6 +402,36 @@ static void say_locks(const char *what)
 	waitpid(child, &status, 0);
 }
 
+/* A lock on a private file, as seen through another one, and what is left when it is closed. */
+static void lock_private(int kind)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_len = 100 }, seen[3] = { lock, lock, lock };
+	int other = must_open("from4097", O_RDWR), results[8] = { 0 };
+	char byte;
+
+	for (int i = 0; i < 3; i++)
+		seen[i].l_pid = 0;
+	COSY_START;
+	int fd = open("from4097", O_RDWR);
+	results[0] = (int)read(fd, &byte, 1);
+	results[1] = kind < 0 ? flock(fd, LOCK_EX) : fcntl(fd, kind, &lock);
+	results[2] = fcntl(other, F_OFD_GETLK, &seen[0]);
+	results[3] = flock(other, LOCK_SH | LOCK_NB);
+	results[4] = (int)pwrite(fd, &byte, 1, 0);
+	results[5] = fcntl(other, F_OFD_GETLK, &seen[1]);
+	close(fd);
+	results[6] = fcntl(other, F_OFD_GETLK, &seen[2]);
+	results[7] = flock(other, LOCK_SH | LOCK_NB);
+	COSY_END;
+	printf("locked in between, %d:", kind);
+	for (int i = 0; i < 8; i++)
+		printf(" %d", results[i]);
+	for (int i = 0; i < 3; i++)
+		printf(", %d by %s", seen[i].l_type, seen[i].l_pid == getpid() ? "us" : "a file");
+	printf("\n");
+	close(other);
+}
+
 static void test_locks(void)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_len = 100 };
@@ -394,6 +450,7 @@ static void test_locks(void)
 		say_locks("after that");
 		close(fd);
 		say_locks("closed");
+		lock_private(i < 2 ? kinds[i] : -1);
 	}
 }
 
