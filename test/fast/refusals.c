@@ -111,19 +111,53 @@ static void test_full(void)
 
 /* --- quotas -------------------------------------------------------------------- */
 
-/* For what a user has who is not root; on a file system with a quota of its own. */
-static void test_quota(void)
+/* What is limited for 1234: a user, a group, or the project that a directory belongs to. */
+static const struct quota {
+	const char *name;
+	int type;
+} quotas[] = { { "user", USRQUOTA }, { "group", GRPQUOTA }, { "project", PRJQUOTA } };
+
+static void limit(const struct quota *quota, const char *dev, unsigned int blocks, unsigned int inodes)
 {
-	struct dqblk limit = { .dqb_bhardlimit = 100, .dqb_bsoftlimit = 50, .dqb_ihardlimit = 4,
-			       .dqb_valid = QIF_LIMITS };
+	struct dqblk limit = { .dqb_bhardlimit = blocks, .dqb_bsoftlimit = blocks / 2,
+			       .dqb_ihardlimit = inodes, .dqb_valid = QIF_LIMITS };
+
+	if (quotactl(QCMD(Q_SETQUOTA, quota->type), dev, 1234, (void *)&limit))
+		printf("quotactl: %s\n", strerror(errno));
+}
+
+static void within_quota(const struct quota *quota)
+{
+	char name[30];
+
+	printf("quota of a %s\n", quota->name);
+	if (setresgid(1234, 1234, 1234) || setresuid(1234, 1234, 1234))
+		exit(1);
+	write_all_ways("quota", "limited/project/to", O_CREAT);
+	for (int i = 0; i < 5; i++) {
+		snprintf(name, sizeof(name), "limited/project/%d", i);
+		say(name, create(name, O_RDWR, 10));
+		say_names(name);
+	}
+	/* Between a project and what is not of it there are neither links nor renames. */
+	say_names_to("limited/project/0", "limited/0");
+	say("outside", create("limited/1", O_RDWR, 10));
+	say_names_to("limited/1", "limited/project/9");
+	exit(0);
+}
+
+/* For who is not root; on a file system with quotas of its own. */
+static void test_quotas(void)
+{
+	struct fsxattr attributes = { .fsx_xflags = FS_XFLAG_PROJINHERIT, .fsx_projid = 1234 };
 	char dev[100] = "";
-	int status;
+	int status, fd;
 	FILE *pipe;
-	pid_t child;
 
 	if (mkdir("limited", 0700) ||
-	    system("truncate -s 16M quota.image && /sbin/mkfs.ext4 -q -O quota quota.image && "
-		   "mount -o loop,usrquota quota.image limited")) {
+	    system("truncate -s 16M quota.image && /sbin/mkfs.ext4 -q -O quota,project "
+		   "-E quotatype=usrquota:grpquota:prjquota quota.image && "
+		   "mount -o loop,usrquota,grpquota,prjquota quota.image limited")) {
 		printf("no file system with quotas\n");
 		return;
 	}
@@ -131,27 +165,26 @@ static void test_quota(void)
 	if (pipe && fscanf(pipe, "%99s", dev) != 1)
 		printf("findmnt failed\n");
 	pclose(pipe);
-	if (quotactl(QCMD(Q_SETQUOTA, USRQUOTA), dev, 1234, (void *)&limit))
-		printf("quotactl: %s\n", strerror(errno));
-	if (chmod("limited", 01777))
+	if (chmod("limited", 01777) || mkdir("limited/project", 0700) || chmod("limited/project", 01777))
 		printf("chmod: %s\n", strerror(errno));
-	fflush(stdout);
-	child = fork();
-	if (!child) {
-		if (setresuid(1234, 1234, 1234))
-			exit(1);
-		write_all_ways("quota", "limited/to", O_CREAT);
-		for (int i = 0; i < 4; i++) {
-			char name[20];
+	fd = must_open("limited/project", O_RDONLY);
+	if (ioctl(fd, FS_IOC_FSSETXATTR, &attributes))
+		printf("project: %s\n", strerror(errno));
+	close(fd);
+	for (size_t i = 0; i < sizeof(quotas) / sizeof(quotas[0]); i++) {
+		pid_t child;
 
-			snprintf(name, sizeof(name), "limited/%d", i);
-			say(name, create(name, O_RDWR, 10));
-			say_names(name);
-		}
-		exit(0);
+		limit(&quotas[i], dev, 100, 4);
+		fflush(stdout);
+		child = fork();
+		if (!child)
+			within_quota(&quotas[i]);
+		waitpid(child, &status, 0);
+		printf("ended with %d\n", status);
+		limit(&quotas[i], dev, 0, 0);
+		if (system("find limited/project limited -maxdepth 1 -type f -delete"))
+			printf("find failed\n");
 	}
-	waitpid(child, &status, 0);
-	printf("ended with %d\n", status);
 	if (umount("limited") || rmdir("limited") || unlink("quota.image"))
 		printf("umount: %s\n", strerror(errno));
 }
@@ -460,7 +493,7 @@ int main(int argc, char **argv)
 	test_landlock();
 	if (geteuid() == 0) {
 		test_full();
-		test_quota();
+		test_quotas();
 		with_attribute("immutable", FS_IMMUTABLE_FL);
 		with_attribute("append-only", FS_APPEND_FL);
 		test_swap();

@@ -149,16 +149,21 @@ static inline void names(const char *name, const char *other, struct stat *st, i
 #undef RESULT
 }
 
-static inline void say_names(const char *name)
+static inline void say_names_to(const char *name, const char *other)
 {
 	struct stat st;
 	int results[NAME_CALLS];
 
-	names(name, "other-name", &st, results);
+	names(name, other, &st, results);
 	printf("names, %s:", name);
 	for (int i = 0; i < NAME_CALLS; i++)
 		printf(" %d", results[i]);
 	printf("\n");
+}
+
+static inline void say_names(const char *name)
+{
+	say_names_to(name, "other-name");
 }
 
 #endif /* REGIONS_H */
