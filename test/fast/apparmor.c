@@ -2,7 +2,8 @@
 // What AppArmor allows, refuses and logs of fast paths is what it does of plain calls, in the same
 // order: under profiles that only complain, that log all that is allowed, and that allow little.
 // REQUIRES: root
-// RUN: %cosy-cc -O2 -Wall -Wextra -D_GNU_SOURCE %s -o %t
+// RUN: test -e %build/fetched/apparmor_parser || { echo "get it with: ./cosy setup"; exit 1; }
+// RUN: %cosy-cc -O2 -Wall -Wextra -D_GNU_SOURCE -DPARSER='"%build/fetched/apparmor_parser"' %s -o %t
 // RUN: %vm %S/Inputs/ways --on "tmpfs overlayfs" %S/Inputs/make-files %t | FileCheck %s
 // CHECK: tmpfs, as root: {{[1-9][0-9][0-9]}} lines
 // CHECK-NEXT: tmpfs, as user: 0 lines
@@ -49,7 +50,7 @@ static char *profile_name(size_t i)
 
 static void load_profiles(void)
 {
-	FILE *parser = popen("/sbin/apparmor_parser --add --skip-cache --quiet", "w");
+	FILE *parser = popen(PARSER " --add --skip-cache --quiet", "w");
 
 	if (parser)
 		fprintf(parser, "@{DIR}=%s\n", directory);
