@@ -214,10 +214,26 @@ vm_trouble+='|suspicious RCU usage|KASAN|KCSAN|UBSAN|KFENCE|soft lockup|hard LOC
 vm_trouble+='|blocked for more than|refcount_t:|list_(add|del) corruption|Bad page|bad: scheduling'
 vm_trouble+='|Call Trace:|leaked|voluntary context switch within RCU|preempt_count|not syncing'
 
+# vm_without_oom - leave out what looks like trouble when a cgroup, not the machine, has run out of
+# memory: how it came to that.
+vm_without_oom() {
+	awk '
+		/invoked oom-killer:/ { oom = 1 }
+		oom && /Call Trace:/ { trace = $0; next }
+		/oom-kill:constraint=/ {
+			if (trace && !/CONSTRAINT_MEMCG/)
+				print trace
+			oom = 0
+			trace = ""
+		}
+		{ print }
+		END { if (trace) print trace }'
+}
+
 # vm_check_kernel - fail, with the text, if the VM's kernel has said something of the kind.
 vm_check_kernel() {
 	local messages tainted
-	messages=$(vm_messages)
+	messages=$(vm_messages | vm_without_oom)
 	tainted=$("$vm_exec" --vm "$vm_dir" --wait 20 -T 60 -C / cat /proc/sys/kernel/tainted </dev/null 2>/dev/null) || {
 		tail -n 40 "$vm_dir/console.log" >&2
 		warn "the VM's kernel is dead (the end of its console is above)"
