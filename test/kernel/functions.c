@@ -421,6 +421,84 @@ static void test_suspended(void)
 	      "no function is called");
 }
 
+/* One of several that go on in the same state. */
+static void *go_on(void *arg)
+{
+	struct cosy_suspended state = { .resume = 1, .stack = 1 };
+	__u64 frame[7] = { 0 };
+	struct cosy_run run;
+
+	for (int i = 0; i < 200; i++)
+		if (enter_with(*(__u64 *)arg, frame, &run, &state, 1000) != done(0) ||
+		    frame[0] != 1000)
+			return arg;
+	return NULL;
+}
+
+/* Leaves a function, then takes its segment away and goes on. */
+static int without_segment(const char *file)
+{
+	struct segment own = segment_create();
+	struct bpf_object *programs = functions_load(dev, file, &own);
+	__u64 handle = must_bind(dev, programs, &own, "count_on"), frame[7] = { 0 };
+	struct cosy_suspended state;
+	struct cosy_run run = { .handle = handle, .frame = (uintptr_t)frame, .slice = 1,
+				.errno_addr = (uintptr_t)&errno, .suspended = (uintptr_t)&state };
+	long ret;
+
+	*(volatile __u64 *)(own.base + 0x10000) = 0;
+	frame[1] = (uintptr_t)own.base + 0x10000;
+	frame[2] = 20000000;
+	if (enter(dev, &run) != COSY_RUN_LEFT || !(run.flags & COSY_RUN_SUSPENDED))
+		return 1;
+	if (munmap(own.base, SEGMENT_SIZE) || close(own.map))
+		return 2;
+	bpf_object__close(programs);
+	run.status = COSY_AGAIN;
+	ret = run_on(dev, &run);
+	return ret != done(0) && (ret != COSY_RUN_LEFT || run.status != COSY_FAILED) ? 3 : 0;
+}
+
+/* A function that was left goes on elsewhere: several times, in a child, without its segment. */
+static void test_left(const char *file)
+{
+	struct cosy_bind bind = {
+		.base = (uintptr_t)seg.base, .pointers = 1,
+		.stacks = (uintptr_t)seg.base + 0x40000, .stack_size = 4096,
+		.stack_stride = 8192, .nstacks = STACKS,
+	};
+	struct cosy_suspended state = { .resume = 1, .stack = 1 };
+	__u64 frame[7] = { 0 }, handle = load_caller(dev);
+	pthread_t threads[3];
+	struct cosy_run run;
+	int failed = 0, status;
+	void *result;
+	pid_t pid;
+
+	check(!bind_function(dev, handle, function(object, "count_on"), &bind), "bound");
+	for (int i = 0; i < 3; i++)
+		if (pthread_create(&threads[i], NULL, go_on, &handle))
+			die("pthread_create");
+	for (int i = 0; i < 3; i++) {
+		pthread_join(threads[i], &result);
+		failed += result != NULL;
+	}
+	check(!failed, "threads go on in the same state, on the same stack");
+
+	pid = fork();
+	if (!pid)
+		_exit(enter_with(handle, frame, &run, &state, 9) != COSY_RUN_LEFT ||
+		      run.status != COSY_FAILED || run.value != COSY_FUNCTION_LOST);
+	waitpid(pid, &status, 0);
+	check(!status, "a child has not what its parent has begun, status %#x", status);
+
+	pid = fork();
+	if (!pid)
+		_exit(without_segment(file));
+	waitpid(pid, &status, 0);
+	check(!status, "a function whose segment is unmapped, status %#x", status);
+}
+
 /* A child has its parent's file, but neither takes the other's programs away. */
 static void test_shared_file(void)
 {
@@ -491,6 +569,7 @@ int main(int argc, char **argv)
 	test_stacks();
 	test_replaced();
 	test_suspended();
+	test_left(argv[1]);
 	test_shared_file();
 	test_passed_on();
 	return finish();
