@@ -22,6 +22,7 @@
 #include <linux/btf_ids.h>
 #include <linux/filter.h>
 #include <linux/hash.h>
+#include <linux/llist.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/nospec.h>
@@ -76,7 +77,7 @@ struct cosy_stacks {
  * @cycles:   they took
  * @stacks:   its stacks
  * @owner:    who is charged
- * @unbind:   frees it when nobody calls it any more
+ * @unbound:  it has been taken away, and is freed when nobody calls it any more
  */
 struct cosy_binding {
 	struct cosy_binding __rcu *next;
@@ -90,7 +91,7 @@ struct cosy_binding {
 	atomic64_t cycles;
 	struct cosy_stacks *stacks;
 	kuid_t owner;
-	struct work_struct unbind;
+	struct llist_node unbound;
 };
 
 /**
@@ -485,10 +486,27 @@ static void cosy_binding_free(struct cosy_binding *binding)
 	kfree(binding);
 }
 
-static void cosy_binding_unbound(struct work_struct *work)
+/* Bindings that were taken away: all of them wait together, however many there are. */
+static LLIST_HEAD(cosy_unbound);
+
+static void cosy_bindings_unbind(struct work_struct *work)
 {
+	struct llist_node *list = llist_del_all(&cosy_unbound);
+	struct cosy_binding *binding, *next;
+
 	synchronize_rcu_tasks_trace();
-	cosy_binding_free(container_of(work, struct cosy_binding, unbind));
+	llist_for_each_entry_safe(binding, next, list, unbound) {
+		cosy_binding_free(binding);
+		cond_resched();
+	}
+}
+
+static DECLARE_WORK(cosy_unbinding, cosy_bindings_unbind);
+
+static void cosy_binding_unbind(struct cosy_binding *binding)
+{
+	llist_add(&binding->unbound, &cosy_unbound);
+	cosy_compounds_queue(&cosy_unbinding);
 }
 
 /**
@@ -547,7 +565,6 @@ static struct cosy_binding *cosy_binding_make(const struct cosy_bind *bind)
 	if (bind->trial != COSY_BIND_NO_CALLS)
 		atomic_set(&binding->left, bind->trial);
 	binding->owner = current_uid();
-	INIT_WORK(&binding->unbind, cosy_binding_unbound);
 	return binding;
 
 free:
@@ -627,7 +644,7 @@ long cosy_functions_bind(struct cosy_file *cf, struct cosy_bind __user *arg)
 			/* Of a process that has ended. */
 			rcu_assign_pointer(*place, rcu_dereference_protected(old->next,
 						lockdep_is_held(&cf->lock)));
-			cosy_compounds_queue(&old->unbind);
+			cosy_binding_unbind(old);
 			continue;
 		}
 		place = &old->next;
@@ -656,7 +673,7 @@ long cosy_functions_bind(struct cosy_file *cf, struct cosy_bind __user *arg)
 	bind.calls = old ? atomic64_read(&old->calls) : 0;
 	bind.cycles = old ? atomic64_read(&old->cycles) : 0;
 	if (old)
-		cosy_compounds_queue(&old->unbind);
+		cosy_binding_unbind(old);
 	cosy_compound_put(compound);
 	return copy_to_user(arg, &bind, sizeof(bind)) ? -EFAULT : 0;
 

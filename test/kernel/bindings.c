@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * bindings.c - somebody binds user functions and takes them away again as fast as he can: what
+ * another user has unloaded is given back to him all the same.
+ */
+// REQUIRES: root
+// RUN: %compile-bpf %S/Inputs/functions.bpf.c -o %t.bpf.o
+// RUN: %compile %s -o %t -lbpf -lelf -lz
+// RUN: %vm %t %t.bpf.o
+#include "function.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#define BINDERS	2
+#define OPS	60000
+#define MOST	1000
+#define AGAIN	10
+
+/* Each binding takes the place of the one before. */
+static void bind_on(int dev, __u64 handle, int fd, const struct segment *seg)
+{
+	struct cosy_bind bind = { .base = (uintptr_t)seg->base, .pointers = 1 };
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		bind_function(dev, handle, fd, &bind);
+}
+
+/* Loads all it may, then unloads one and loads it again: how often is that too much? */
+static int refusals(void)
+{
+	static struct cosy_op ops[OPS];
+	static __u64 handles[MOST];
+	int dev, loaded = 0, refused = 0;
+	struct image *im;
+
+	for (int i = 0; i < OPS - 1; i++)
+		ops[i] = (struct cosy_op)ADDI(0, 0, 1);
+	ops[OPS - 1] = (struct cosy_op)EXIT(0);
+	im = make_image(ops, OPS, 4, 4, 0, 4);
+	if (setresgid(65533, 65533, 65533) || setresuid(65533, 65533, 65533))
+		die("setresuid");
+	dev = open_device();
+	while (loaded < MOST && (handles[loaded] = load_image(dev, im)))
+		loaded++;
+	if (loaded < AGAIN || loaded == MOST || errno != EDQUOT)
+		die("the limit of a user's memory");
+	for (int i = 0; i < AGAIN; i++) {
+		if (ioctl(dev, COSY_IOC_UNLOAD, &handles[i]))
+			die("COSY_IOC_UNLOAD");
+		refused += !load_image(dev, im);
+	}
+	return refused;
+}
+
+int main(int argc, char **argv)
+{
+	struct bpf_object *object;
+	pid_t binders[BINDERS];
+	struct segment seg;
+	int dev, refused;
+	__u64 handle;
+
+	if (argc < 2)
+		return 2;
+	dev = open_device();
+	seg = segment_create();
+	object = functions_load(dev, argv[1], &seg);
+	handle = must_bind(dev, object, &seg, "load");
+	for (int i = 0; i < BINDERS; i++) {
+		binders[i] = fork();
+		if (!binders[i])
+			bind_on(dev, handle, function(object, "load"), &seg);
+	}
+	/* Long enough for a queue. */
+	sleep(2);
+	refused = refusals();
+	for (int i = 0; i < BINDERS; i++)
+		kill(binders[i], SIGKILL);
+	/* Once may be for another reason: a grace period takes its time, too. */
+	check(refused <= 1, "what is unloaded is given back while others bind (%d of %d refused)",
+	      refused, AGAIN);
+	return finish();
+}
