@@ -118,7 +118,7 @@ static void print_log(int log, const char *profile)
 	ssize_t n;
 
 	do {
-		if (poll(&ready, 1, 20000) != 1) {
+		if (poll(&ready, 1, 200000) != 1) {
 			printf("the log ends early\n");
 			return;
 		}

@@ -158,7 +158,7 @@ static bool recorded(int log, unsigned int type, const char *what)
 	struct nlmsghdr *h = (void *)record;
 	ssize_t n;
 
-	while (poll(&some, 1, 5000) > 0) {
+	while (poll(&some, 1, 100000) > 0) {
 		n = recv(log, record, sizeof(record) - 1, 0);
 		if (n < (ssize_t)sizeof(*h))
 			return false;

@@ -2,7 +2,7 @@
 /*
  * traced.c - whoever watches system calls sees those of a compound: ptrace and
  * tracing send all of them to user mode, seccomp those that it does not allow.
- * In a VM of its own, for tracepoints and audit rules see the calls of all.
+ * In a VM of its own, for tracepoints see the calls of all.
  */
 // RUN: %compile %s -o %t
 // RUN: %root/scripts/vm/run -- %t
