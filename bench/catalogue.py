@@ -51,7 +51,8 @@ NO_RING = ("native", "compound", "fast", "bound")
 WHOLE = ("native", "compound", "fast")
 BONNIE = ("read", "rewrite", "write")
 # User functions, and what they may take in percent of gcc -O2 of the same C.
-FUNCTIONS = {"crc32": 130, "adler32": 130, "byte": 220, "word": 220, "utf8": 220}
+FUNCTIONS = {"crc32": 130, "adler32": 130,
+             **dict.fromkeys(("byte", "word", "utf8", "lines", "set", "fields", "hash"), 220)}
 
 
 def _sizes(name, *sizes):
@@ -158,7 +159,8 @@ INTERPRETED = {
 # The benchmarks with a figure that the regression gate watches.
 GATE = ("getpid", "pread64", "pread4096", "newfstatat", "openclose", "entry", "upcall", "ioctl",
         "op", "load", "stat", "smallfile", "lseekread", "ls5000", "ls5000-ext4", "ls5000-l",
-        "copy4k", "copy64k", "dbsim", "dbsim-function", "fn-crc32", "fn-adler32", "fn-byte")
+        "copy4k", "copy64k", "dbsim", "dbsim-function",
+        *(f"fn-{name}" for name in FUNCTIONS))
 
 # System calls in one iteration, where the bound says what the compound adds to each.
 CALLS = {"getpid": 1, "pread64": 1, "pread4096": 1, "newfstatat": 1, "openclose": 2}

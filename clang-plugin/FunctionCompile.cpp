@@ -2,6 +2,7 @@
 //===- FunctionCompile.cpp - A user function's way to its ELF file --------===//
 #include "Function.h"
 #include "Diagnostics.h"
+#include "FunctionPaths.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
@@ -13,6 +14,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
+#include "llvm/IR/PatternMatch.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -28,6 +30,7 @@
 #include "llvm/Transforms/IPO/GlobalDCE.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
+#include "llvm/Transforms/Scalar/ConstraintElimination.h"
 #include "llvm/Transforms/Scalar/CorrelatedValuePropagation.h"
 #include "llvm/Transforms/Scalar/EarlyCSE.h"
 #include "llvm/Transforms/Scalar/GVN.h"
@@ -62,6 +65,7 @@ void LLVMInitializeBPFAsmParser(void);
 }
 
 using namespace llvm;
+using namespace llvm::PatternMatch;
 
 namespace cosy {
 
@@ -222,9 +226,6 @@ namespace {
 
 /// Loops are unrolled up to so many instructions.
 constexpr unsigned MostCode = 400;
-/// But not if there are then more branches than this that stay in loops, of which the
-/// verifier tries all ways: in functions of up to two loops, and of more.
-constexpr unsigned MostBranchesOfTwo = 32, MostBranches = 12;
 
 static unsigned sizeOf(const Loop &L) {
   unsigned Size = 0;
@@ -232,16 +233,6 @@ static unsigned sizeOf(const Loop &L) {
     for (Instruction &I : *BB)
       Size += !isa<PHINode>(I);
   return Size;
-}
-
-/// How many branches of \p F, or of \p L in it, lead from loops to loops?
-static unsigned branchesIn(const Function &F, const LoopInfo &LI, const Loop *L = nullptr) {
-  return count_if(F, [&](const BasicBlock &BB) {
-    const Loop *Around = LI.getLoopFor(&BB);
-    return Around && (!L || L->contains(Around)) && !BB.getSingleSuccessor() &&
-           all_of(successors(&BB),
-                  [&](const BasicBlock *Next) { return LI.getLoopFor(Next); });
-  });
 }
 
 /// How often an innermost loop is to be unrolled, if it may have \p Branches. One in
@@ -267,10 +258,10 @@ static Loop *nextInner(LoopInfo &LI, SmallPtrSetImpl<BasicBlock *> &Done) {
   return nullptr;
 }
 
-/// A search often is a loop in a loop, of which the inner one ends in its first round.
-/// That round becomes part of the outer loop, which is then unrolled: there is one check
-/// of the budget for several rounds.
-class UnrollSearch : public PassInfoMixin<UnrollSearch> {
+/// A search often is a loop in a loop, of which the inner one ends in its first
+/// round. That round becomes part of the outer loop, whose usual way then is
+/// without the inner.
+class PeelSearch : public PassInfoMixin<PeelSearch> {
 public:
   PreservedAnalyses run(Function &F, FunctionAnalysisManager &FAM) {
     Loop *L = findSearch(F, FAM);
@@ -302,26 +293,13 @@ public:
     Simplify.addPass(LCSSAPass());
     Simplify.run(F, FAM);
     FAM.invalidate(F, PreservedAnalyses::none());
-    UnrollLoopOptions ULO = {};
-    ULO.Count = Rounds;
-    ULO.Force = true;
-    auto &LI = FAM.getResult<LoopAnalysis>(F);
-    SmallVector<Loop *, 2> Outer(LI.begin(), LI.end());
-    for (Loop *Again : Outer)
-      if (!Again->isInnermost())
-        UnrollLoop(Again, ULO, &LI, &FAM.getResult<ScalarEvolutionAnalysis>(F),
-                   &FAM.getResult<DominatorTreeAnalysis>(F),
-                   &FAM.getResult<AssumptionAnalysis>(F),
-                   &FAM.getResult<TargetIRAnalysis>(F),
-                   &FAM.getResult<OptimizationRemarkEmitterAnalysis>(F), true);
-    FAM.invalidate(F, PreservedAnalyses::none());
     JumpThreadingPass().run(F, FAM);
     return PreservedAnalyses::none();
   }
 
 private:
   /// What is larger, or has more branches, is too much for the verifier.
-  static constexpr unsigned Rounds = 4, MostSearch = 60, MostSearchBranches = 4;
+  static constexpr unsigned MostSearch = 60, MostSearchBranches = 4;
 
   /// \returns the outer loop if the function is a small search.
   static Loop *findSearch(Function &F, FunctionAnalysisManager &FAM) {
@@ -351,6 +329,54 @@ public:
   }
 };
 
+/// Bytes are compared as the words they are in, once for all: a register that is kept for
+/// another block would be cut to a byte there each time.
+class WidenCompares : public PassInfoMixin<WidenCompares> {
+public:
+  PreservedAnalyses run(Function &F, FunctionAnalysisManager &) {
+    Type *I32 = Type::getInt32Ty(F.getContext());
+    DenseMap<Value *, Value *> Wide;
+    auto Widen = [&](Value *V) -> Value * {
+      if (auto *C = dyn_cast<ConstantInt>(V))
+        return ConstantInt::get(I32, C->getZExtValue());
+      auto *I = dyn_cast<Instruction>(V);
+      if (!I)
+        return nullptr;
+      Value *&W = Wide[V];
+      if (!W)
+        W = IRBuilder<>(&**I->getInsertionPointAfterDef()).CreateZExt(V, I32);
+      return W;
+    };
+    for (Instruction &I : make_early_inc_range(instructions(F))) {
+      auto *Cmp = dyn_cast<ICmpInst>(&I);
+      Type *Ty = Cmp ? Cmp->getOperand(0)->getType() : nullptr;
+      if (!Cmp || !(Ty->isIntegerTy(8) || Ty->isIntegerTy(16)))
+        continue;
+      ICmpInst::Predicate Pred = Cmp->getPredicate();
+      Value *Y = Cmp->getOperand(1);
+      // Is it negative?
+      auto *Half = ConstantInt::get(I32, 1u << (Ty->getIntegerBitWidth() - 1));
+      if (Pred == ICmpInst::ICMP_SGT && match(Y, m_AllOnes())) {
+        Pred = ICmpInst::ICMP_ULT;
+        Y = Half;
+      } else if (Pred == ICmpInst::ICMP_SLT && match(Y, m_Zero())) {
+        Pred = ICmpInst::ICMP_UGE;
+        Y = Half;
+      } else if (!ICmpInst::isSigned(Pred)) {
+        Y = Widen(Y);
+      } else {
+        continue;
+      }
+      Value *X = Widen(Cmp->getOperand(0));
+      if (!X || !Y)
+        continue;
+      Cmp->replaceAllUsesWith(IRBuilder<>(Cmp).CreateICmp(Pred, X, Y));
+      Cmp->eraseFromParent();
+    }
+    return PreservedAnalyses::none();
+  }
+};
+
 /// Unrolls inner loops, so that there is one check of the budget, and mostly one of the
 /// address, for a block of iterations.
 class UnrollInner : public PassInfoMixin<UnrollInner> {
@@ -364,7 +390,7 @@ public:
     auto &ORE = FAM.getResult<OptimizationRemarkEmitterAnalysis>(F);
     // A loop whose inner loop has become straight code is an inner one.
     SmallPtrSet<BasicBlock *, 16> Done;
-    unsigned Most = LI.getLoopsInPreorder().size() > 2 ? MostBranches : MostBranchesOfTwo;
+    unsigned Most = mostBranches(LI);
     while (Loop *L = nextInner(LI, Done)) {
       // Those that are left share what there may still be.
       unsigned Left = 1 + count_if(LI.getLoopsInPreorder(), [&](const Loop *Other) {
@@ -379,6 +405,9 @@ public:
       unsigned More = All < Most ? (Most - All) / Left : 0;
       unsigned Count = countFor(*L, SE, Own, Own + More);
       if (Count < 2 || !L->isLoopSimplifyForm() || !L->isLCSSAForm(DT))
+        continue;
+      // Of others only that is repeated.
+      if (Count != SE.getSmallConstantMaxTripCount(L) && hasUsualWay(*L, LI))
         continue;
       UnrollLoopOptions ULO = {};
       ULO.Count = Count;
@@ -441,10 +470,13 @@ static void optimize(Module &M, TargetMachine &TM) {
   FPM.addPass(SimplifyCFGPass(Cfg));
   FPM.addPass(LoopSimplifyPass());
   FPM.addPass(LCSSAPass());
-  FPM.addPass(UnrollSearch());
+  FPM.addPass(PeelSearch());
+  FPM.addPass(SeparatePaths());
   FPM.addPass(LoopSimplifyPass());
   FPM.addPass(LCSSAPass());
   FPM.addPass(UnrollInner());
+  FPM.addPass(RepeatPaths());
+  FPM.addPass(ConstraintEliminationPass());
   FPM.addPass(SimplifyCFGPass(Cfg));
   FPM.addPass(EarlyCSEPass(true));
   FPM.addPass(InstCombinePass());
@@ -453,6 +485,7 @@ static void optimize(Module &M, TargetMachine &TM) {
   FPM.addPass(EarlyCSEPass(true));
   FPM.addPass(createFunctionToLoopPassAdaptor(LoopStrengthReducePass()));
   FPM.addPass(OrToAdd());
+  FPM.addPass(WidenCompares());
   FPM.addPass(EarlyCSEPass(true));
   FPM.addPass(ADCEPass());
   FPM.addPass(SimplifyCFGPass(Cfg));

@@ -17,6 +17,7 @@
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/AssumptionCache.h"
+#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/ScalarEvolutionExpressions.h"
@@ -75,6 +76,7 @@ public:
     boundLoops(P, Entry, Zero);
     translate();
     lowerTraps();
+    splitEdges();
   }
 
 private:
@@ -92,6 +94,7 @@ private:
   Value *translated(Value *Base);
   void translate();
   void lowerTraps();
+  void splitEdges();
 
   void serialize(Constant *C, uint64_t At);
   void store(uint64_t V, uint64_t At, unsigned Bytes);
@@ -706,6 +709,47 @@ void Confine::lowerTraps() {
       B.CreateRet(B.getInt32(0));
       I.eraseFromParent();
     }
+}
+
+/// A sum with a constant, which is as well computed anew as kept.
+static bool isOffset(const Value *V) {
+  auto *I = dyn_cast<Instruction>(V);
+  return I && (I->getOpcode() == Instruction::Add || isa<GetElementPtrInst>(I)) &&
+         I->getNumOperands() == 2 && isa<Constant>(I->getOperand(1));
+}
+
+/// What a block needs that is reached from several others of its loop is put in place on
+/// the way there, not before the branch: the target does not split such edges. It also
+/// is computed there if that is simple, so that the usual way need not have it.
+/// Not on the ways out of loops, of which the verifier would then see more.
+void Confine::splitEdges() {
+  DominatorTree DT(P);
+  LoopInfo LI(DT);
+  SmallVector<std::pair<Instruction *, unsigned>, 32> Edges;
+  for (BasicBlock &BB : P) {
+    Instruction *End = BB.getTerminator();
+    if (!isa<BranchInst, SwitchInst>(End))
+      continue;
+    for (auto [N, To] : enumerate(successors(&BB)))
+      if (isa<PHINode>(To->front()) && To->hasNPredecessorsOrMore(3) &&
+          LI.getLoopFor(&BB) == LI.getLoopFor(To) && isCriticalEdge(End, N, true))
+        Edges.push_back({End, N});
+  }
+  for (auto [End, N] : Edges) {
+    BasicBlock *To = End->getSuccessor(N);
+    BasicBlock *Edge = SplitCriticalEdge(
+        End, N, CriticalEdgeSplittingOptions().setMergeIdenticalEdges());
+    if (!Edge)
+      continue;
+    for (PHINode &Phi : To->phis()) {
+      Value *V = Phi.getIncomingValueForBlock(Edge);
+      if (!isOffset(V))
+        continue;
+      Instruction *New = cast<Instruction>(V)->clone();
+      New->insertBefore(Edge->getTerminator());
+      Phi.setIncomingValueForBlock(Edge, New);
+    }
+  }
 }
 
 void confine(Function &Program, FunctionProgram &Out) {

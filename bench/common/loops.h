@@ -98,4 +98,62 @@ LOOP(utf8, const unsigned char *p, size_t n)
 	return n;
 }
 
+/* How many lines, and how long is the longest? */
+LOOP(lines, const unsigned char *p, size_t n)
+{
+	size_t begin = 0, longest = 0, lines = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (p[i] != '\n')
+			continue;
+		if (i - begin > longest)
+			longest = i - begin;
+		begin = i + 1;
+		lines++;
+	}
+	return longest << 32 | lines;
+}
+
+/* Where is the first byte of a set? */
+LOOP(set, const unsigned char *p, size_t n, const unsigned char *set)
+{
+	for (size_t i = 0; i < n; i++)
+		for (const unsigned char *s = set; *s; s++)
+			if (p[i] == *s)
+				return i;
+	return n;
+}
+
+/* How many fields are there, between blanks that are not in quotes? */
+LOOP(fields, const unsigned char *p, size_t n)
+{
+	size_t fields = 0;
+	int quoted = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		if (p[i] == '"')
+			quoted = !quoted;
+		else if (!quoted && (p[i] == ' ' || p[i] == '\n'))
+			fields++;
+	}
+	return fields;
+}
+
+/* The hashes of all words, added up. */
+LOOP(hash, const unsigned char *p, size_t n)
+{
+	uint64_t sum = 0;
+	uint32_t h = 2166136261u;
+
+	for (size_t i = 0; i < n; i++) {
+		if (p[i] == ' ' || p[i] == '\n') {
+			sum += h;
+			h = 2166136261u;
+		} else {
+			h = (h ^ p[i]) * 16777619;
+		}
+	}
+	return sum + h;
+}
+
 #endif /* BENCH_LOOPS_H */

@@ -17,7 +17,7 @@
 #define SIZE	8192
 
 static unsigned char *text;
-static unsigned char *needle;
+static unsigned char *needle, *marks;
 static struct loops_table *table;
 
 /* The loop with the region, and the loop with the function gcc has made. */
@@ -48,6 +48,10 @@ WAYS(adler32)
 WAYS(byte, '#')
 WAYS(word, needle, 6)
 WAYS(utf8)
+WAYS(lines)
+WAYS(set, marks)
+WAYS(fields)
+WAYS(hash)
 
 /* Words, of which every sixth is not of ASCII. */
 static void prepare(void)
@@ -60,8 +64,9 @@ static void prepare(void)
 
 	text = cosy_malloc(SIZE);
 	needle = cosy_malloc(8);
+	marks = cosy_malloc(8);
 	table = cosy_malloc(sizeof(*table));
-	if (!text || !needle || !table)
+	if (!text || !needle || !marks || !table)
 		bench_die("cosy_malloc");
 	memset(text, ' ', SIZE);
 	for (;;) {
@@ -74,6 +79,7 @@ static void prepare(void)
 		n += strlen(next);
 	}
 	memcpy(needle, "needle", 7);
+	memcpy(marks, "<>&\"", 5);
 	for (uint32_t i = 0; i < 256; i++) {
 		table->of[i] = i;
 		for (int bit = 0; bit < 8; bit++)
@@ -89,7 +95,8 @@ int main(int argc, char **argv)
 {
 	static const struct bench benches[] = {
 		FUNCTION(crc32), FUNCTION(adler32), FUNCTION(byte), FUNCTION(word),
-		FUNCTION(utf8), { 0 },
+		FUNCTION(utf8), FUNCTION(lines), FUNCTION(set), FUNCTION(fields),
+		FUNCTION(hash), { 0 },
 	};
 
 	return bench_main(argc, argv, benches, prepare);

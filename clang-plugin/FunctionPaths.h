@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- FunctionPaths.h - The usual way around a loop ----------------------===//
+#ifndef COSY_PLUGIN_FUNCTIONPATHS_H
+#define COSY_PLUGIN_FUNCTIONPATHS_H
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/PassManager.h"
+
+namespace cosy {
+
+/// Gives the usual way around each loop blocks of its own, in which later passes can
+/// make use of what is known there.
+class SeparatePaths : public llvm::PassInfoMixin<SeparatePaths> {
+public:
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
+};
+
+/// Lets several rounds of the usual way around a loop follow each other, so that they
+/// share a check of the budget. What leaves that way continues where it always did.
+class RepeatPaths : public llvm::PassInfoMixin<RepeatPaths> {
+public:
+  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
+};
+
+/// \returns how many branches that lead from loops to loops there may be.
+unsigned mostBranches(const llvm::LoopInfo &LI);
+
+/// \returns how many there are in \p F, or in \p L.
+unsigned branchesIn(const llvm::Function &F, const llvm::LoopInfo &LI,
+                    const llvm::Loop *L = nullptr);
+
+/// Is there a way around \p L that is short against all of it, and can be repeated?
+bool hasUsualWay(const llvm::Loop &L, const llvm::LoopInfo &LI);
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_FUNCTIONPATHS_H
