@@ -6,9 +6,11 @@
 # programs are marked line by line: in each function the body becomes a region, or one of
 # the blocks in it that no goto can enter.
 
+import os
 import random
 import re
 import subprocess
+import tempfile
 
 HEADER = "#include <cosy.h>\n#include <csmith.h>\n"
 # csmith does not keep numbers it converts to integers in their range, which without the
@@ -78,10 +80,19 @@ def mark(lines, rng):
     return out
 
 
+def generate(arguments):
+    """csmith wants a file platform.info in the working directory, and makes it if there is
+    none. Of several that begin at once, some find it half written, and end."""
+    with tempfile.TemporaryDirectory() as directory:
+        with open(os.path.join(directory, "platform.info"), "w", encoding="ascii") as out:
+            out.write("integer size = 4\npointer size = 8\n")
+        return subprocess.run(["csmith"] + arguments, check=True, stdout=subprocess.PIPE,
+                              text=True, timeout=600, cwd=directory).stdout
+
+
 def source(seed):
     rng = random.Random(seed)
-    text = subprocess.run(["csmith", "--seed", str(seed)] + options(rng), check=True,
-                          stdout=subprocess.PIPE, text=True, timeout=60).stdout
+    text = generate(["--seed", str(seed)] + options(rng))
     text = text.replace('#include "csmith.h"', "")
     lines = mark(text.splitlines(), rng)
     # The programs of a batch are in one file: file-scope names get the seed.
