@@ -11,6 +11,9 @@
 #include "llvm/IR/DIBuilder.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/DiagnosticHandler.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -522,7 +525,37 @@ static std::unique_ptr<TargetMachine> createTarget() {
       CodeGenOptLevel::Default));
 }
 
-static bool emitObject(Module &M, TargetMachine &TM, std::string &Out) {
+namespace {
+
+/// The target says of each access that there is no room on the stack, and with a remedy
+/// that is none here. Everything else is for who was there before.
+class StackErrors : public DiagnosticHandler {
+public:
+  StackErrors(DiagnosticHandler *Before, bool &StackUsedUp)
+      : Before(Before), StackUsedUp(StackUsedUp) {}
+
+  bool handleDiagnostics(const DiagnosticInfo &DI) override {
+    std::string Message;
+    raw_string_ostream OS(Message);
+    DiagnosticPrinterRawOStream Printer(OS);
+    if (DI.getKind() == DK_Unsupported)
+      DI.print(Printer);
+    if (!StringRef(Message).contains("BPF stack limit is exceeded"))
+      return Before && Before->handleDiagnostics(DI);
+    StackUsedUp = true;
+    return true;
+  }
+
+private:
+  DiagnosticHandler *Before;
+  bool &StackUsedUp;
+};
+
+} // namespace
+
+/// Writes the object file of \p M. \returns what is in the way of it, or null.
+static const char *emitObject(Module &M, TargetMachine &TM, std::string &Out) {
+  constexpr const char *CannotWrite = "cannot write BPF programs";
   // It has run, and would make counters that begin with a constant.
   ScopedOption NoStrengthReduction("disable-lsr", "true");
   // It would compute and translate addresses anew in every block.
@@ -533,14 +566,22 @@ static bool emitObject(Module &M, TargetMachine &TM, std::string &Out) {
   raw_svector_ostream OS(Bytes);
   legacy::PassManager PM;
   if (TM.addPassesToEmitFile(PM, OS, nullptr, CodeGenFileType::ObjectFile))
-    return false;
+    return CannotWrite;
+  LLVMContext &Context = M.getContext();
+  std::unique_ptr<DiagnosticHandler> Before = Context.getDiagnosticHandler();
+  bool StackUsedUp = false;
+  Context.setDiagnosticHandler(std::make_unique<StackErrors>(Before.get(), StackUsedUp));
   PM.run(M);
+  Context.setDiagnosticHandler(std::move(Before));
+  if (StackUsedUp)
+    return "more values in hand at a time than fit into a BPF function, about 60; keep "
+           "some of them in an array";
   // Lines are in .BTF.ext; for debuggers there is nothing here.
   auto Object = object::createBinary(
       MemoryBufferRef(StringRef(Bytes.data(), Bytes.size()), "program"));
   if (!Object) {
     consumeError(Object.takeError());
-    return false;
+    return CannotWrite;
   }
   objcopy::ConfigManager Config;
   Config.Common.StripDebug = true;
@@ -548,10 +589,10 @@ static bool emitObject(Module &M, TargetMachine &TM, std::string &Out) {
   raw_svector_ostream StrippedOS(Stripped);
   if (Error E = objcopy::executeObjcopyOnBinary(Config, **Object, StrippedOS)) {
     consumeError(std::move(E));
-    return false;
+    return CannotWrite;
   }
   Out.assign(Stripped.begin(), Stripped.end());
-  return true;
+  return nullptr;
 }
 
 std::optional<FunctionProgram> compileUserFunction(Function &User) {
@@ -622,8 +663,8 @@ std::optional<FunctionProgram> compileUserFunction(Function &User) {
                 "report this with the source file");
     return std::nullopt;
   }
-  if (!emitObject(*M, *TM, Out.Object)) {
-    reportError(User, nullptr, "cannot write BPF programs");
+  if (const char *Error = emitObject(*M, *TM, Out.Object)) {
+    reportError(User, nullptr, Error);
     return std::nullopt;
   }
   return Out;

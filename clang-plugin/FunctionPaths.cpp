@@ -167,8 +167,8 @@ static bool isCounted(const Value *V, const PHINode &Phi, const Path &Way,
                 [&](const Value *Op) { return isCounted(Op, Phi, Way, Times); });
 }
 
-/// Does a round that goes \p Way find nothing? It writes nothing, and what is carried from
-/// round to round is only counted on.
+/// Does a round that goes \p Way find nothing? It writes nothing, and what is carried
+/// from round to round is only counted on.
 static bool isIdle(const Path &Way) {
   for (const BasicBlock *BB : Way)
     for (const Instruction &I : *BB)
