@@ -244,7 +244,8 @@ static unsigned countFor(const Loop &L, ScalarEvolution &SE, unsigned Own,
                          unsigned Branches) {
   unsigned Size = sizeOf(L), Count = 1;
   unsigned Most = SE.getSmallConstantMaxTripCount(&L);
-  if (Most && Most * Size <= MostCode && Most * Own <= Branches)
+  // It may be anything up to 2^32 - 1.
+  if (Most && Most <= MostCode / Size && Most * Own <= Branches)
     return Most;
   bool Short = L.getParentLoop() && !L.getExitingBlock();
   while (Count < 32 && 2 * Count * Size <= (Short ? MostCode / 4 : MostCode) &&
