@@ -429,7 +429,7 @@ public:
 
 } // namespace
 
-static void optimize(Module &M, TargetMachine &TM) {
+static void optimize(Module &M, TargetMachine &TM, bool Unroll) {
   // Not loop counts in closed form, which need wider integers than BPF has.
   ScopedOption NoClosedForm("replexitval", "never");
   PipelineTuningOptions Tuning;
@@ -474,13 +474,15 @@ static void optimize(Module &M, TargetMachine &TM) {
   FPM.addPass(SimplifyCFGPass(Cfg));
   FPM.addPass(LoopSimplifyPass());
   FPM.addPass(LCSSAPass());
-  FPM.addPass(PeelSearch());
-  FPM.addPass(SeparatePaths());
-  FPM.addPass(LoopSimplifyPass());
-  FPM.addPass(LCSSAPass());
-  FPM.addPass(UnrollInner());
-  FPM.addPass(RepeatPaths());
-  FPM.addPass(ConstraintEliminationPass());
+  if (Unroll) {
+    FPM.addPass(PeelSearch());
+    FPM.addPass(SeparatePaths());
+    FPM.addPass(LoopSimplifyPass());
+    FPM.addPass(LCSSAPass());
+    FPM.addPass(UnrollInner());
+    FPM.addPass(RepeatPaths());
+    FPM.addPass(ConstraintEliminationPass());
+  }
   FPM.addPass(SimplifyCFGPass(Cfg));
   FPM.addPass(EarlyCSEPass(true));
   FPM.addPass(InstCombinePass());
@@ -554,9 +556,12 @@ private:
 
 } // namespace
 
-/// Writes the object file of \p M. \returns what is in the way of it, or null.
-static const char *emitObject(Module &M, TargetMachine &TM, std::string &Out) {
-  constexpr const char *CannotWrite = "cannot write BPF programs";
+namespace {
+enum class Emitted { Yes, NoRoom, No };
+} // namespace
+
+/// Writes the object file of \p M, if the stack has room for its values.
+static Emitted emitObject(Module &M, TargetMachine &TM, std::string &Out) {
   // It has run, and would make counters that begin with a constant.
   ScopedOption NoStrengthReduction("disable-lsr", "true");
   // It would compute and translate addresses anew in every block.
@@ -567,7 +572,7 @@ static const char *emitObject(Module &M, TargetMachine &TM, std::string &Out) {
   raw_svector_ostream OS(Bytes);
   legacy::PassManager PM;
   if (TM.addPassesToEmitFile(PM, OS, nullptr, CodeGenFileType::ObjectFile))
-    return CannotWrite;
+    return Emitted::No;
   LLVMContext &Context = M.getContext();
   std::unique_ptr<DiagnosticHandler> Before = Context.getDiagnosticHandler();
   bool StackUsedUp = false;
@@ -575,14 +580,13 @@ static const char *emitObject(Module &M, TargetMachine &TM, std::string &Out) {
   PM.run(M);
   Context.setDiagnosticHandler(std::move(Before));
   if (StackUsedUp)
-    return "more values in hand at a time than fit into a BPF function, about 60; keep "
-           "some of them in an array";
+    return Emitted::NoRoom;
   // Lines are in .BTF.ext; for debuggers there is nothing here.
   auto Object = object::createBinary(
       MemoryBufferRef(StringRef(Bytes.data(), Bytes.size()), "program"));
   if (!Object) {
     consumeError(Object.takeError());
-    return CannotWrite;
+    return Emitted::No;
   }
   objcopy::ConfigManager Config;
   Config.Common.StripDebug = true;
@@ -590,13 +594,15 @@ static const char *emitObject(Module &M, TargetMachine &TM, std::string &Out) {
   raw_svector_ostream StrippedOS(Stripped);
   if (Error E = objcopy::executeObjcopyOnBinary(Config, **Object, StrippedOS)) {
     consumeError(std::move(E));
-    return CannotWrite;
+    return Emitted::No;
   }
   Out.assign(Stripped.begin(), Stripped.end());
-  return nullptr;
+  return Emitted::Yes;
 }
 
-std::optional<FunctionProgram> compileUserFunction(Function &User) {
+/// Compiles \p User with or without unrolling loops, for which the stack may
+/// have no room. \returns nothing, and leaves \p NoRoom unset if there was an error.
+static std::optional<FunctionProgram> compileFor(Function &User, bool Unroll, bool &NoRoom) {
   Module &Host = *User.getParent();
   std::unique_ptr<TargetMachine> TM = createTarget();
   if (!TM) {
@@ -652,7 +658,7 @@ std::optional<FunctionProgram> compileUserFunction(Function &User) {
     GV.setSection("");
     GV.setLinkage(GlobalValue::InternalLinkage);
   }
-  optimize(*M, *TM);
+  optimize(*M, *TM, Unroll);
 
   FunctionProgram Out;
   expandForBpf(*Program);
@@ -664,11 +670,26 @@ std::optional<FunctionProgram> compileUserFunction(Function &User) {
                 "report this with the source file");
     return std::nullopt;
   }
-  if (const char *Error = emitObject(*M, *TM, Out.Object)) {
-    reportError(User, nullptr, Error);
+  Emitted Result = emitObject(*M, *TM, Out.Object);
+  NoRoom = Result == Emitted::NoRoom;
+  if (Result == Emitted::No)
+    reportError(User, nullptr, "cannot write BPF programs");
+  if (Result != Emitted::Yes)
     return std::nullopt;
-  }
   return Out;
+}
+
+std::optional<FunctionProgram> compileUserFunction(Function &User) {
+  for (bool Unroll : {true, false}) {
+    bool NoRoom = false;
+    std::optional<FunctionProgram> Program = compileFor(User, Unroll, NoRoom);
+    if (!NoRoom)
+      return Program;
+  }
+  reportError(User, nullptr,
+              "more values in hand at a time than fit into a BPF function, about 60; keep "
+              "some of them in an array");
+  return std::nullopt;
 }
 
 } // namespace cosy
