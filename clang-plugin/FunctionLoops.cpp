@@ -195,7 +195,6 @@ void BoundLoops::findLive() {
   for (bool Changed = true; Changed;) {
     Changed = false;
     for (BasicBlock &BB : reverse(P)) {
-      SetVector<Instruction *> &Live = In[&BB];
       SetVector<Instruction *> Now;
       for (BasicBlock *Next : successors(&BB)) {
         Now.insert(In[Next].begin(), In[Next].end());
@@ -211,6 +210,8 @@ void BoundLoops::findLive() {
           if (IsLocal(Op))
             Now.insert(cast<Instruction>(Op));
       }
+      // Not before: looking for others may have moved it.
+      SetVector<Instruction *> &Live = In[&BB];
       Changed |= Now.size() != Live.size();
       Live = std::move(Now);
     }
