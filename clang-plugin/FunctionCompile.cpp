@@ -10,10 +10,10 @@
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/IR/DIBuilder.h"
 #include "llvm/IR/DebugInfo.h"
-#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
@@ -230,14 +230,6 @@ namespace {
 /// Loops are unrolled up to so many instructions.
 constexpr unsigned MostCode = 400;
 
-static unsigned sizeOf(const Loop &L) {
-  unsigned Size = 0;
-  for (BasicBlock *BB : L.blocks())
-    for (Instruction &I : *BB)
-      Size += !isa<PHINode>(I);
-  return Size;
-}
-
 /// How often an innermost loop is to be unrolled, if it may have \p Branches. One in
 /// another loop that may be left early is: it seldom takes many rounds.
 static unsigned countFor(const Loop &L, ScalarEvolution &SE, unsigned Own,
@@ -252,14 +244,6 @@ static unsigned countFor(const Loop &L, ScalarEvolution &SE, unsigned Own,
          2 * Count * Own <= Branches)
     Count *= 2;
   return Count;
-}
-
-/// \returns an innermost loop that is not in \p Done, and puts it there.
-static Loop *nextInner(LoopInfo &LI, SmallPtrSetImpl<BasicBlock *> &Done) {
-  for (Loop *L : LI.getLoopsInPreorder())
-    if (L->isInnermost() && Done.insert(L->getHeader()).second)
-      return L;
-  return nullptr;
 }
 
 /// A search often is a loop in a loop, of which the inner one ends in its first
@@ -395,7 +379,7 @@ public:
     // A loop whose inner loop has become straight code is an inner one.
     SmallPtrSet<BasicBlock *, 16> Done;
     unsigned Most = mostBranches(LI);
-    while (Loop *L = nextInner(LI, Done)) {
+    while (Loop *L = nextLoop(LI, Done, true)) {
       // Those that are left share what there may still be.
       unsigned Left = 1 + count_if(LI.getLoopsInPreorder(), [&](const Loop *Other) {
         return Other->isInnermost() && !Done.contains(Other->getHeader());

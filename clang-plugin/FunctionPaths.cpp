@@ -270,17 +270,23 @@ static BasicBlock *repeat(const Path &Way, unsigned Rounds) {
   return Enter;
 }
 
-/// \returns a loop whose header is not in \p Done, and puts it there.
-static Loop *nextLoop(LoopInfo &LI, SmallPtrSetImpl<BasicBlock *> &Done) {
+static unsigned sizeOf(const Path &Way) {
+  unsigned Size = 0;
+  for (const BasicBlock *BB : Way)
+    Size += sizeOf(*BB);
+  return Size;
+}
+
+Loop *nextLoop(LoopInfo &LI, SmallPtrSetImpl<BasicBlock *> &Done, bool Innermost) {
   for (Loop *L : LI.getLoopsInPreorder())
-    if (Done.insert(L->getHeader()).second)
+    if ((!Innermost || L->isInnermost()) && Done.insert(L->getHeader()).second)
       return L;
   return nullptr;
 }
 
-static unsigned sizeOf(const Path &Way) {
+unsigned sizeOf(const Loop &L) {
   unsigned Size = 0;
-  for (const BasicBlock *BB : Way)
+  for (const BasicBlock *BB : L.blocks())
     Size += sizeOf(*BB);
   return Size;
 }
@@ -305,10 +311,8 @@ unsigned branchesIn(const Function &F, const LoopInfo &LI, const Loop *L) {
 
 bool hasUsualWay(const Loop &L, const LoopInfo &LI) {
   Path Way = PathFinder(L, LI).find();
-  unsigned Usual = sizeOf(Way), All = 0;
-  for (const BasicBlock *BB : L.blocks())
-    All += sizeOf(*BB);
-  return Usual && isIdle(Way) && 2 * Usual <= MostRepeated && 2 * Usual <= All;
+  unsigned Usual = sizeOf(Way);
+  return Usual && isIdle(Way) && 2 * Usual <= MostRepeated && 2 * Usual <= sizeOf(L);
 }
 
 PreservedAnalyses SeparatePaths::run(Function &F, FunctionAnalysisManager &FAM) {

@@ -22,6 +22,13 @@ public:
   llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 };
 
+/// \returns a loop, or an innermost one, whose header is not in \p Done, and puts it there.
+llvm::Loop *nextLoop(llvm::LoopInfo &LI, llvm::SmallPtrSetImpl<llvm::BasicBlock *> &Done,
+                     bool Innermost = false);
+
+/// \returns how many instructions \p L has.
+unsigned sizeOf(const llvm::Loop &L);
+
 /// \returns how many branches that lead from loops to loops there may be.
 unsigned mostBranches(const llvm::LoopInfo &LI);
 
