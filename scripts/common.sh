@@ -70,6 +70,12 @@ locked() {
 	exec {lock}>&-
 }
 
+# download PACKAGE... - fetch Debian packages into the working directory; apt's own unprivileged
+# user may not be able to write there.
+download() {
+	apt-get -q -o APT::Sandbox::User=root download "$@"
+}
+
 # seconds_since EPOCHREALTIME - with one decimal, without starting a process.
 seconds_since() {
 	local now=${EPOCHREALTIME/[.,]/} start=${1/[.,]/} tenths
