@@ -9,6 +9,7 @@
 // It shortens the time that functions have, for all in the VM.
 // RUN: %vm flock /tmp/function-time %t %t.bpf.o
 #include "function.h"
+#include "share.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -85,14 +86,6 @@ static void test_kill(const int *ready)
 	      best * 1e3);
 }
 
-static double cpu_time(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return ts.tv_sec + ts.tv_nsec / 1e9;
-}
-
 static void test_fair(const int *ready)
 {
 	double gap = 1, share = 0;
@@ -106,21 +99,10 @@ static void test_fair(const int *ready)
 	sched_setaffinity(0, sizeof(one), &one);
 	for (int i = 0; i < TRIES && (share <= 0.3 || gap >= 1); i++) {
 		pid_t pid = spin(ready[1]);
-		double start, last;
 
 		if (read(ready[0], &c, 1) != 1)
 			die("read");
-		gap = 0;
-		share = cpu_time();
-		start = last = now();
-		while (last - start < 1) {
-			double t = now();
-
-			if (t - last > gap)
-				gap = t - last;
-			last = t;
-		}
-		share = (cpu_time() - share) / (last - start);
+		share = count_time(&gap);
 		kill(pid, SIGKILL);
 		waitpid(pid, &status, 0);
 	}

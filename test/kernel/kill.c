@@ -8,6 +8,7 @@
 // RUN: %compile %s -o %t
 // RUN: %vm %t
 #include "compound.h"
+#include "share.h"
 
 #include <sched.h>
 #include <signal.h>
@@ -72,14 +73,6 @@ static void test_kill(int dev, __u64 handle, __u64 *frame, const char *what)
 	      "SIGKILL in %s: dead within %.1f ms", what, best * 1e3);
 }
 
-static double cpu_time(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &ts);
-	return ts.tv_sec + ts.tv_nsec / 1e9;
-}
-
 /* Two tasks on one CPU: one in an endless compound, one that counts time. */
 static void test_fair(int dev, __u64 handle, __u64 *frame, const char *what)
 {
@@ -92,19 +85,8 @@ static void test_fair(int dev, __u64 handle, __u64 *frame, const char *what)
 	sched_setaffinity(0, sizeof(one), &one);
 	for (int i = 0; i < TRIES && (share <= 0.3 || gap >= 1); i++) {
 		pid_t pid = start_forever(dev, handle, frame);
-		double start, last;
 
-		gap = 0;
-		share = cpu_time();
-		start = last = now();
-		while (last - start < 1) {
-			double t = now();
-
-			if (t - last > gap)
-				gap = t - last;
-			last = t;
-		}
-		share = (cpu_time() - share) / (last - start);
+		share = count_time(&gap);
 		kill(pid, SIGKILL);
 		waitpid(pid, &status, 0);
 	}
