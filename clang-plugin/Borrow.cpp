@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Borrow.cpp - Reads whose data need not reach the process -----------===//
 //
-// The module can leave what was read where it is, in the page cache, and have the
-// write copy from there. Then the buffer is stale, which nobody may notice:
+// The module can leave what was read where it is, in the page cache, and have
+// the write copy from there. Then the buffer is stale, which nobody may notice:
 //
 // - The buffer is a local or static variable of which nothing is known but its
-//   address, which goes to one read and to writes of the region, and nowhere else.
-// - Each write is of the bytes of that read, no more and no less: its length is the
+//   address, which goes to one read and to writes of the region, and nowhere
+//   else.
+// - Each write is of the bytes of that read, no more and no less: its length is
+// the
 //   read's result, which is not negative there.
 // - Nothing that could change the file's data happens between the read and a
 //   write, another write least of all.
@@ -83,8 +85,10 @@ static Kind classify(const CallBase &CB) {
       .Default(Kind::Other);
 }
 
-/// Calls \p F with the users of \p V, which may have the names of its first part.
-static void forEachUser(const Value &V, function_ref<void(const User *, const Value &)> F) {
+/// Calls \p F with the users of \p V, which may have the names of its first
+/// part.
+static void forEachUser(const Value &V,
+                        function_ref<void(const User *, const Value &)> F) {
   for (const User *U : V.users()) {
     auto *GEP = dyn_cast<GetElementPtrInst>(U);
     if (GEP && GEP->hasAllZeroIndices())
@@ -94,18 +98,20 @@ static void forEachUser(const Value &V, function_ref<void(const User *, const Va
   }
 }
 
-/// Whose address \p V, in the source, is: the variable itself, not a part of it.
+/// Whose address \p V, in the source, is: the variable itself, not a part of
+/// it.
 static const Value *variableOf(const Value *V, const Region &R) {
   if (auto *A = dyn_cast<Argument>(V))
     return dyn_cast<AllocaInst>(R.Inputs[A->getArgNo()]);
   if (auto *G = dyn_cast<GlobalVariable>(V))
-    return G->hasLocalLinkage() && !G->isThreadLocal() && !G->isConstant() ? G
-                                                                           : nullptr;
+    return G->hasLocalLinkage() && !G->isThreadLocal() && !G->isConstant()
+               ? G
+               : nullptr;
   return nullptr;
 }
 
-/// Is \p Buffer, in the host and everywhere else, used by nothing but the region?
-/// In the region itself its uses are those in the source.
+/// Is \p Buffer, in the host and everywhere else, used by nothing but the
+/// region? In the region itself its uses are those in the source.
 bool Borrowing::isKnownOnlyHere(const Value &Buffer) const {
   const Value *Variable = variableOf(&Buffer, R);
   if (!Variable)
@@ -167,7 +173,8 @@ bool Borrowing::maybeChangesFiles(const Instruction &I) const {
   return I.mayHaveSideEffects();
 }
 
-using Step = function_ref<void(const Instruction &, function_ref<void(const Instruction *)>)>;
+using Step = function_ref<void(const Instruction &,
+                               function_ref<void(const Instruction *)>)>;
 
 /// Everything reached from \p From by \p Next, \p From itself only if it is
 /// reached again, and \p Stop never.
@@ -206,7 +213,8 @@ std::string Borrowing::whatIsBetween(CallBase &Read, CallBase &Write) const {
   for (const Instruction *I : Behind)
     if (Before.count(I) && maybeChangesFiles(*I))
       return I == &Write ? "it may be written twice"
-                         : "something between the read and the write may change the file";
+                         : "something between the read and the write may "
+                           "change the file";
   return "";
 }
 
@@ -218,7 +226,8 @@ std::string Borrowing::whyNot(const Value &Buffer, Uses &U) const {
       return;
     auto *CB = dyn_cast_or_null<CallBase>(const_cast<Instruction *>(I));
     Kind K = CB ? classify(*CB) : Kind::Other;
-    if ((K == Kind::Read || K == Kind::Write) && CB->getArgOperand(1) == &Address)
+    if ((K == Kind::Read || K == Kind::Write) &&
+        CB->getArgOperand(1) == &Address)
       (K == Kind::Read ? U.Reads : U.Writes).push_back(CB);
     else
       Other = true;

@@ -87,7 +87,7 @@ struct Inst {
 struct Block {
   std::vector<Inst> Insts;
   llvm::SmallVector<unsigned, 2> Preds;
-  unsigned Depth = 0; ///< loops around it
+  unsigned Depth = 0;                       ///< loops around it
   const llvm::BasicBlock *Source = nullptr; ///< what it was selected from
 };
 

@@ -27,7 +27,8 @@ static void diagnose(const Function &F, const DILocation *Loc,
   F.getContext().diagnose(DiagnosticInfoUnsupported(F, Message, At, Severity));
 }
 
-void reportError(const Function &F, const DILocation *Loc, const Twine &Message) {
+void reportError(const Function &F, const DILocation *Loc,
+                 const Twine &Message) {
   Frontend *FE = Frontend::get();
   clang::SourceLocation At;
   if (FE)

@@ -2,9 +2,9 @@
 //===- Diagnostics.h - What the stages on the IR tell the user ------------===//
 //
 // Errors, warnings and remarks at places of the source. Where clang compiles
-// the source itself they have ranges and fix-its; from bitcode (-save-temps) there
-// is only the line. Warnings obey the plugin's -W flags and pragmas: for bitcode
-// those at a function's first region are written down in an annotation.
+// the source itself they have ranges and fix-its; from bitcode (-save-temps)
+// there is only the line. Warnings obey the plugin's -W flags and pragmas: for
+// bitcode those at a function's first region are written down in an annotation.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_DIAGNOSTICS_H
@@ -36,8 +36,8 @@ std::string withFlag(const llvm::Twine &Message, Warning W, bool IsError);
 /// What is to become of a warning.
 enum class WarningLevel : char { Off = '-', On = 'w', Error = 'e' };
 
-/// An annotation of a function that may be compiled from bitcode begins so; behind
-/// it is a WarningLevel for each warning.
+/// An annotation of a function that may be compiled from bitcode begins so;
+/// behind it is a WarningLevel for each warning.
 constexpr llvm::StringLiteral WarningAnnotation = "cosy_warnings:";
 
 /// Reports \p Message at \p Loc, or at \p F if there is none. Inside a region a

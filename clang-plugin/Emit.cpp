@@ -37,8 +37,9 @@ private:
 
 static unsigned invert(unsigned Cond) {
   static const unsigned Inverse[COSY_NR_CONDS] = {
-      COSY_COND_NE,  COSY_COND_EQ,  COSY_COND_UGE, COSY_COND_UGT, COSY_COND_ULE,
-      COSY_COND_ULT, COSY_COND_SGE, COSY_COND_SGT, COSY_COND_SLE, COSY_COND_SLT};
+      COSY_COND_NE,  COSY_COND_EQ,  COSY_COND_UGE, COSY_COND_UGT,
+      COSY_COND_ULE, COSY_COND_ULT, COSY_COND_SGE, COSY_COND_SGT,
+      COSY_COND_SLE, COSY_COND_SLT};
   return Inverse[Cond];
 }
 
@@ -102,8 +103,8 @@ static void formLoops(std::vector<Inst> &Insts,
   for (size_t I = 0; I + 1 < Insts.size(); ++I) {
     Inst &Add = Insts[I], &Br = Insts[I + 1];
     if (Add.Op != COSY_OP_ADD || Br.Op != COSY_OP_BR || Add.Dst != Add.A ||
-        Add.B != NoReg || Br.A != Add.Dst || Br.B == NoReg ||
-        Br.B == Add.Dst || Br.Width != Add.Width || !IsBackward(Br.Target))
+        Add.B != NoReg || Br.A != Add.Dst || Br.B == NoReg || Br.B == Add.Dst ||
+        Br.Width != Add.Width || !IsBackward(Br.Target))
       continue;
     Br.Op = COSY_OP_LOOP;
     Br.Dst = Add.Dst;
@@ -167,8 +168,7 @@ Image emitImage(Code &C) {
   for (auto [N, B] : enumerate(Order))
     Place[B] = N;
   for (auto [N, B] : enumerate(Order)) {
-    finishBlock(C.Blocks[B].Insts,
-                N + 1 < Order.size() ? Order[N + 1] : ~0u);
+    finishBlock(C.Blocks[B].Insts, N + 1 < Order.size() ? Order[N + 1] : ~0u);
     formLoops(C.Blocks[B].Insts,
               [&, N = N](unsigned T) { return Place[T] <= N; });
   }

@@ -77,7 +77,8 @@ static std::string whyNotPrivate(const Instruction &I, const Value *Fd,
   auto *CB = dyn_cast<CallBase>(&I);
   if (!CB)
     return "is computed with";
-  if (CB->getCalledFunction() && CB->getCalledFunction()->getName() == ExitMarker)
+  if (CB->getCalledFunction() &&
+      CB->getCalledFunction()->getName() == ExitMarker)
     return "";
   CallShape Shape = systemCallShape(*CB);
   if (!Shape.Call)
@@ -148,7 +149,8 @@ static bool isSameLoad(const Instruction &I, const Value *Fd,
 
 /// May \p I be done before the system call \p Call that it stands behind?
 static bool mayGoBefore(const Instruction &I, const CallBase &Call) {
-  return (!I.mayReadOrWriteMemory() || isLoadOfVariable(I)) && !isa<PHINode>(I) && !I.isTerminator() &&
+  return (!I.mayReadOrWriteMemory() || isLoadOfVariable(I)) &&
+         !isa<PHINode>(I) && !I.isTerminator() &&
          isSafeToSpeculativelyExecute(&I) && !is_contained(I.operands(), &Call);
 }
 
@@ -229,8 +231,9 @@ static bool growsBy(const Value *V, const CallBase &Read, const Loop &L) {
     auto *GEP = dyn_cast<GEPOperator>(P);
     MapVector<Value *, APInt> Variable;
     APInt Constant(64, 0);
-    if (!GEP || (Base ? GEP->getPointerOperand() != Base
-                      : !L.isLoopInvariant(GEP->getPointerOperand())) ||
+    if (!GEP ||
+        (Base ? GEP->getPointerOperand() != Base
+              : !L.isLoopInvariant(GEP->getPointerOperand())) ||
         !GEP->collectOffset(DL, 64, Variable, Constant) ||
         Variable.size() != 1 || !Variable.front().second.isOne() ||
         (Base && !Constant.isZero()))
@@ -261,8 +264,8 @@ static bool goesOn(const CallBase &Read, const ConstantInt &Size,
     auto *C = Cmp ? dyn_cast<ConstantInt>(Cmp->getOperand(1)) : nullptr;
     if (!C || Cmp->getOperand(0) != &Read)
       return false;
-    bool Holds = ICmpInst::compare(Size.getValue(), C->getValue(),
-                                   Cmp->getPredicate());
+    bool Holds =
+        ICmpInst::compare(Size.getValue(), C->getValue(), Cmp->getPredicate());
     return L.contains(Br->getSuccessor(!Holds));
   });
 }
@@ -278,17 +281,20 @@ void Finder::findRest(CallBase &Read, const CallShape &Shape) {
   if (!Size || !Size->getValue().isStrictlyPositive())
     return note(Read, false, "not read at once: not always the same size");
   if (!goesOn(Read, *Size, *L))
-    return note(Read, false, "not read at once: the loop may end before the "
-                             "end of the file");
+    return note(Read, false,
+                "not read at once: the loop may end before the "
+                "end of the file");
   for (const BasicBlock *BB : L->blocks())
     for (const Instruction &I : *BB)
       if (&I != &Read && !isa<DbgInfoIntrinsic>(I) &&
           (I.mayReadOrWriteMemory() || UpCalls.Of.count(&I)))
-        return note(Read, false, "not read at once: the loop does more than "
-                                 "read");
+        return note(Read, false,
+                    "not read at once: the loop does more than "
+                    "read");
   if (!growsBy(Shape.Args[1], Read, *L))
-    return note(Read, false, "not read at once: the pieces do not follow each "
-                             "other in memory");
+    return note(Read, false,
+                "not read at once: the pieces do not follow each "
+                "other in memory");
   Hints[&Read] |= COSY_HINT_REST;
   note(Read, true, "reads on to the end of the file are made at once");
 }

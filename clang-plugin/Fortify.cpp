@@ -52,7 +52,8 @@ void inlineAlways(Function &Host) {
     Variables.append(IFI.StaticAllocas);
     Work.append(IFI.InlinedCallSites);
   }
-  llvm::erase_if(Variables, [](AllocaInst *AI) { return !isAllocaPromotable(AI); });
+  llvm::erase_if(Variables,
+                 [](AllocaInst *AI) { return !isAllocaPromotable(AI); });
   if (Variables.empty())
     return;
   DominatorTree DT(Host);
@@ -131,7 +132,8 @@ static Value *plainCall(Instruction *At, const Checked &C, CallInst &CI) {
   else if (C.Plain == "memmove")
     B.CreateMemMove(Arg(0), Align(1), Arg(1), Align(1), Arg(2));
   else if (C.Plain == "memset")
-    B.CreateMemSet(Arg(0), B.CreateTrunc(Arg(1), B.getInt8Ty()), Arg(2), Align(1));
+    B.CreateMemSet(Arg(0), B.CreateTrunc(Arg(1), B.getInt8Ty()), Arg(2),
+                   Align(1));
   else {
     SmallVector<Value *, 6> Args;
     SmallVector<Type *, 6> Types;
@@ -145,10 +147,12 @@ static Value *plainCall(Instruction *At, const Checked &C, CallInst &CI) {
         ("\1" + C.Plain).str(), FunctionType::get(CI.getType(), Types, false));
     return B.CreateCall(F, Args);
   }
-  return C.Plain == "mempcpy" ? B.CreateGEP(B.getInt8Ty(), Arg(0), Arg(2)) : Arg(0);
+  return C.Plain == "mempcpy" ? B.CreateGEP(B.getInt8Ty(), Arg(0), Arg(2))
+                              : Arg(0);
 }
 
-void guard(CallInst &CI, Value *Fails, function_ref<Value *(Instruction *)> Plain) {
+void guard(CallInst &CI, Value *Fails,
+           function_ref<Value *(Instruction *)> Plain) {
   auto *Always = dyn_cast<ConstantInt>(Fails);
   if (Always && Always->isOne())
     return;
@@ -175,8 +179,8 @@ void guard(CallInst &CI, Value *Fails, function_ref<Value *(Instruction *)> Plai
   CI.moveBefore(Then);
 }
 
-/// __open_2() and the like abort if the flags say that a file may be created, for
-/// then there has to be a mode.
+/// __open_2() and the like abort if the flags say that a file may be created,
+/// for then there has to be a mode.
 static StringRef plainOpen(const CallInst &CI) {
   const Function *F = CI.getCalledFunction();
   if (!F || !F->isDeclaration() || CI.arg_empty() ||
@@ -186,7 +190,9 @@ static StringRef plainOpen(const CallInst &CI) {
   if (CI.arg_size() == 2)
     return Name == "__open_2" ? "open" : Name == "__open64_2" ? "open64" : "";
   if (CI.arg_size() == 3)
-    return Name == "__openat_2" ? "openat" : Name == "__openat64_2" ? "openat64" : "";
+    return Name == "__openat_2"     ? "openat"
+           : Name == "__openat64_2" ? "openat64"
+                                    : "";
   return "";
 }
 
@@ -203,9 +209,8 @@ static void expandOpen(CallInst &CI, StringRef Name) {
     Types.push_back(V->getType());
   FunctionCallee F = CI.getModule()->getOrInsertFunction(
       ("\1" + Name).str(), FunctionType::get(CI.getType(), Types, true));
-  guard(CI, Fails, [&](Instruction *At) {
-    return IRBuilder<>(At).CreateCall(F, Args);
-  });
+  guard(CI, Fails,
+        [&](Instruction *At) { return IRBuilder<>(At).CreateCall(F, Args); });
 }
 
 void expandChecks(Function &Source) {

@@ -2,8 +2,9 @@
 //===- Fortify.h - Calls as _FORTIFY_SOURCE makes them --------------------===//
 //
 // With _FORTIFY_SOURCE, read() is an inline function that hands the size of the
-// buffer to __read_chk(). The size is known where the buffer is, in the host; the
-// check is an operation of the compound, and what it guards is the plain call.
+// buffer to __read_chk(). The size is known where the buffer is, in the host;
+// the check is an operation of the compound, and what it guards is the plain
+// call.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_FORTIFY_H
@@ -20,15 +21,16 @@ namespace cosy {
 void inlineAlways(llvm::Function &Host);
 
 /// Evaluates the sizes of objects \p Host knows.
-void evaluateObjectSizes(llvm::Function &Host, llvm::FunctionAnalysisManager &FAM);
+void evaluateObjectSizes(llvm::Function &Host,
+                         llvm::FunctionAnalysisManager &FAM);
 
 /// Replaces \p CI by what \p Plain makes, in front of an instruction, where
 /// \p Fails does not hold.
 void guard(llvm::CallInst &CI, llvm::Value *Fails,
            llvm::function_ref<llvm::Value *(llvm::Instruction *)> Plain);
 
-/// Makes checked calls in \p Source comparisons and plain calls; only if the check
-/// fails, the checking function is called.
+/// Makes checked calls in \p Source comparisons and plain calls; only if the
+/// check fails, the checking function is called.
 void expandChecks(llvm::Function &Source);
 
 } // namespace cosy

@@ -66,7 +66,8 @@ public:
       std::string Name;
       PP.LexUnexpandedToken(Tok);
       SourceLocation NameLoc = Tok.getLocation();
-      if (!PP.FinishLexStringLiteral(Tok, Name, "pragma cosy diagnostic", false))
+      if (!PP.FinishLexStringLiteral(Tok, Name, "pragma cosy diagnostic",
+                                     false))
         return;
       WarningState S = FE.warnings();
       StringRef Group = Name;
@@ -143,12 +144,13 @@ void Frontend::report(DiagnosticsEngine::Level Level, SourceLocation Loc,
                       SourceRange Range, StringRef Text,
                       ArrayRef<FixItHint> Fixes) {
   DiagnosticsEngine &D = CI.getDiagnostics();
-  DiagnosticBuilder B = D.Report(SM.getExpansionLoc(Loc),
-                                 D.getDiagnosticIDs()->getCustomDiagID(
-                                     DiagnosticIDs::Level(Level), "%0"));
+  DiagnosticBuilder B = D.Report(
+      SM.getExpansionLoc(Loc),
+      D.getDiagnosticIDs()->getCustomDiagID(DiagnosticIDs::Level(Level), "%0"));
   B << Text;
   if (Range.isValid())
-    B << CharSourceRange::getTokenRange(SM.getExpansionRange(Range).getAsRange());
+    B << CharSourceRange::getTokenRange(
+        SM.getExpansionRange(Range).getAsRange());
   for (const FixItHint &F : Fixes)
     B << F;
 }
@@ -230,7 +232,8 @@ const MarkedRegion *Frontend::regionAround(SourceLocation Loc) const {
 SourceLocation Frontend::behindStatement(SourceLocation Loc) const {
   Loc = SM.getExpansionRange(Loc).getEnd();
   Token Last;
-  if (!Lexer::getRawToken(Loc, Last, SM, CI.getLangOpts()) && Last.is(tok::semi))
+  if (!Lexer::getRawToken(Loc, Last, SM, CI.getLangOpts()) &&
+      Last.is(tok::semi))
     return Last.getEndLoc(); // a declaration's
   std::optional<Token> Next = Lexer::findNextToken(Loc, SM, CI.getLangOpts());
   return Next && Next->is(tok::semi) ? Next->getEndLoc() : SourceLocation();

@@ -79,8 +79,8 @@ public:
   }
   void addRegion(const MarkedRegion &R) { Regions.push_back(R); }
 
-  /// Writes down which warnings are on in \p F, if it is going to be compiled from
-  /// bitcode.
+  /// Writes down which warnings are on in \p F, if it is going to be compiled
+  /// from bitcode.
   void annotateWarnings(clang::FunctionDecl &F);
 
   // Messages.

@@ -3,8 +3,8 @@
 //
 // A function marked COSY_FUNCTION is compiled twice: to machine code as always,
 // and to a BPF program that the module can call in the middle of a compound. In
-// the program every access to memory stays in the segment. What the program, the
-// library and the module agree on is in cosy/function.h.
+// the program every access to memory stays in the segment. What the program,
+// the library and the module agree on is in cosy/function.h.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_FUNCTION_H
@@ -27,10 +27,12 @@ constexpr llvm::StringLiteral FunctionAnnotation = "cosy_function";
 
 /// A marked function's program.
 struct FunctionProgram {
-  std::string Object;      ///< the ELF file
-  std::vector<char> Data;  ///< the constants it reads, to be placed in the segment
-  std::vector<unsigned> Relocations; ///< words in Data that are offsets into Data
-  uint64_t Stack = 0;      ///< bytes of stack in the segment
+  std::string Object; ///< the ELF file
+  std::vector<char>
+      Data; ///< the constants it reads, to be placed in the segment
+  std::vector<unsigned>
+      Relocations;    ///< words in Data that are offsets into Data
+  uint64_t Stack = 0; ///< bytes of stack in the segment
 };
 
 /// \returns the functions of \p M that are marked.
@@ -100,14 +102,16 @@ void guardDivisions(llvm::Function &F);
 /// Expands what the BPF target cannot do.
 void expandForBpf(llvm::Function &F);
 
-/// Makes all memory of \p Program, whose argument is its context, the segment's:
-/// constants, locals, addresses, loops. Fills in \p Out's Data and Stack.
+/// Makes all memory of \p Program, whose argument is its context, the
+/// segment's: constants, locals, addresses, loops. Fills in \p Out's Data and
+/// Stack.
 void confine(llvm::Function &Program, FunctionProgram &Out);
 
 /// Makes the loops of \p Program end in time, and begin again where they left.
-/// \p Entry ends its first part, which it does each time; \p Zero is there a 0 that
-/// nobody sees through.
-void boundLoops(llvm::Function &Program, llvm::Instruction *Entry, llvm::Value *Zero);
+/// \p Entry ends its first part, which it does each time; \p Zero is there a 0
+/// that nobody sees through.
+void boundLoops(llvm::Function &Program, llvm::Instruction *Entry,
+                llvm::Value *Zero);
 
 /// Adds the map, the license and types that the loader wants to see.
 void addLoaderData(llvm::Function &Program);

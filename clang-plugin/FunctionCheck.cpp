@@ -43,14 +43,16 @@ void checkFunctionDecl(FunctionDecl &F) {
     return;
   ASTContext &Ctx = F.getASTContext();
   DiagnosticsEngine &Diags = Ctx.getDiagnostics();
-  auto Error = [&](SourceLocation Loc, SourceRange Range, const llvm::Twine &Text) {
+  auto Error = [&](SourceLocation Loc, SourceRange Range,
+                   const llvm::Twine &Text) {
     Diags.Report(Loc, Diags.getCustomDiagID(DiagnosticsEngine::Error, "%0"))
         << Text.str() << CharSourceRange::getTokenRange(Range);
   };
   if (F.isVariadic())
-    return Error(F.getLocation(), F.getSourceRange(),
-                 "a COSY_FUNCTION cannot have variable arguments; pass an array and "
-                 "its length");
+    return Error(
+        F.getLocation(), F.getSourceRange(),
+        "a COSY_FUNCTION cannot have variable arguments; pass an array and "
+        "its length");
   if (F.getNumParams() > COSY_MAX_ARGS)
     return Error(F.getParamDecl(COSY_MAX_ARGS)->getLocation(),
                  F.getParamDecl(COSY_MAX_ARGS)->getSourceRange(),
@@ -65,7 +67,8 @@ void checkFunctionDecl(FunctionDecl &F) {
   for (ParmVarDecl *P : F.parameters())
     if (!isPlain(Ctx, P->getType()))
       Error(P->getLocation(), P->getSourceRange(),
-            "an argument of a COSY_FUNCTION is an integer of at most 64 bits or a "
+            "an argument of a COSY_FUNCTION is an integer of at most 64 bits "
+            "or a "
             "pointer to data; pass the address of a copy in memory from "
             "cosy_malloc()");
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- FunctionCompile.cpp - A user function's way to its ELF file --------===//
-#include "Function.h"
 #include "Diagnostics.h"
+#include "Function.h"
 #include "FunctionPaths.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -126,7 +126,8 @@ static SetVector<Function *> reachableFrom(Function &Root) {
   for (unsigned N = 0; N < List.size(); ++N)
     for (Instruction &I : instructions(*List[N]))
       if (auto *CB = dyn_cast<CallBase>(&I))
-        if (auto *F = dyn_cast<Function>(CB->getCalledOperand()->stripPointerCasts()))
+        if (auto *F =
+                dyn_cast<Function>(CB->getCalledOperand()->stripPointerCasts()))
           if (!F->isDeclaration())
             List.insert(F);
   return List;
@@ -152,7 +153,8 @@ static void stripAttributes(Function &F) {
         AttributeList Args = CB->getAttributes();
         CB->setAttributes(AttributeList());
         for (unsigned N = 0; N < CB->arg_size(); ++N)
-          for (Attribute::AttrKind Kind : {Attribute::ByVal, Attribute::StructRet})
+          for (Attribute::AttrKind Kind :
+               {Attribute::ByVal, Attribute::StructRet})
             if (Args.hasParamAttr(N, Kind))
               CB->addParamAttr(N, Args.getParamAttr(N, Kind));
       }
@@ -180,9 +182,9 @@ static Function *createProgram(Function &User) {
   LLVMContext &Ctx = M.getContext();
   IRBuilder<> B(Ctx);
   Type *I64 = B.getInt64Ty();
-  Function *P = Function::Create(
-      FunctionType::get(B.getInt32Ty(), {B.getPtrTy()}, false),
-      GlobalValue::ExternalLinkage, COSY_FUNCTION_PROGRAM, M);
+  Function *P =
+      Function::Create(FunctionType::get(B.getInt32Ty(), {B.getPtrTy()}, false),
+                       GlobalValue::ExternalLinkage, COSY_FUNCTION_PROGRAM, M);
   P->setSection(COSY_FUNCTION_SECTION);
   P->setDoesNotThrow();
   P->addParamAttr(0, Attribute::NoAlias);
@@ -193,8 +195,9 @@ static Function *createProgram(Function &User) {
   if (Sub) {
     DIBuilder DIB(M, false, Sub->getUnit());
     DISubprogram *SP = DIB.createFunction(
-        Sub->getFile(), COSY_FUNCTION_PROGRAM, COSY_FUNCTION_PROGRAM, Sub->getFile(),
-        Sub->getLine(), DIB.createSubroutineType(DIB.getOrCreateTypeArray(
+        Sub->getFile(), COSY_FUNCTION_PROGRAM, COSY_FUNCTION_PROGRAM,
+        Sub->getFile(), Sub->getLine(),
+        DIB.createSubroutineType(DIB.getOrCreateTypeArray(
             {DIB.createBasicType("int", 32, dwarf::DW_ATE_signed)})),
         Sub->getLine(), DINode::FlagPrototyped,
         DISubprogram::SPFlagDefinition | DISubprogram::SPFlagOptimized);
@@ -207,14 +210,15 @@ static Function *createProgram(Function &User) {
   };
   SmallVector<Value *, 6> Args;
   for (Argument &A : User.args()) {
-    Value *V = B.CreateLoad(I64, Field(offsetof(cosy_function_ctx, args) +
-                                       8 * A.getArgNo()));
+    Value *V = B.CreateLoad(
+        I64, Field(offsetof(cosy_function_ctx, args) + 8 * A.getArgNo()));
     Args.push_back(A.getType()->isPointerTy() ? B.CreateIntToPtr(V, A.getType())
                                               : B.CreateTrunc(V, A.getType()));
   }
   Value *R = B.CreateCall(&User, Args);
   if (!R->getType()->isVoidTy()) {
-    R = R->getType()->isPointerTy() ? B.CreatePtrToInt(R, I64) : B.CreateZExt(R, I64);
+    R = R->getType()->isPointerTy() ? B.CreatePtrToInt(R, I64)
+                                    : B.CreateZExt(R, I64);
     B.CreateStore(R, Field(offsetof(cosy_function_ctx, result)));
   }
   B.CreateRet(B.getInt32(0));
@@ -230,8 +234,8 @@ namespace {
 /// Loops are unrolled up to so many instructions.
 constexpr unsigned MostCode = 400;
 
-/// How often an innermost loop is to be unrolled, if it may have \p Branches. One in
-/// another loop that may be left early is: it seldom takes many rounds.
+/// How often an innermost loop is to be unrolled, if it may have \p Branches.
+/// One in another loop that may be left early is: it seldom takes many rounds.
 static unsigned countFor(const Loop &L, ScalarEvolution &SE, unsigned Own,
                          unsigned Branches) {
   unsigned Size = sizeOf(L), Count = 1;
@@ -261,7 +265,8 @@ public:
              FAM.getResult<DominatorTreeAnalysis>(F),
              &FAM.getResult<AssumptionAnalysis>(F), true, Map);
     FAM.invalidate(F, PreservedAnalyses::none());
-    // What the first round finds out, and what stays the same, is not asked again.
+    // What the first round finds out, and what stays the same, is not asked
+    // again.
     FunctionPassManager Simplify;
     LoopPassManager Hoist;
     Hoist.addPass(LICMPass(LICMOptions()));
@@ -273,7 +278,8 @@ public:
     Simplify.addPass(CorrelatedValuePropagationPass());
     Simplify.addPass(GVNPass());
     Simplify.addPass(SimplifyCFGPass());
-    Simplify.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), true));
+    Simplify.addPass(
+        createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), true));
     Simplify.addPass(CorrelatedValuePropagationPass());
     Simplify.addPass(InstCombinePass());
     Simplify.addPass(SimplifyCFGPass());
@@ -308,8 +314,10 @@ class OrToAdd : public PassInfoMixin<OrToAdd> {
 public:
   PreservedAnalyses run(Function &F, FunctionAnalysisManager &) {
     for (Instruction &I : make_early_inc_range(instructions(F)))
-      if (auto *Or = dyn_cast<PossiblyDisjointInst>(&I); Or && Or->isDisjoint()) {
-        Value *Add = IRBuilder<>(Or).CreateAdd(Or->getOperand(0), Or->getOperand(1));
+      if (auto *Or = dyn_cast<PossiblyDisjointInst>(&I);
+          Or && Or->isDisjoint()) {
+        Value *Add =
+            IRBuilder<>(Or).CreateAdd(Or->getOperand(0), Or->getOperand(1));
         Or->replaceAllUsesWith(Add);
         Or->eraseFromParent();
       }
@@ -317,8 +325,8 @@ public:
   }
 };
 
-/// Bytes are compared as the words they are in, once for all: a register that is kept for
-/// another block would be cut to a byte there each time.
+/// Bytes are compared as the words they are in, once for all: a register that
+/// is kept for another block would be cut to a byte there each time.
 class WidenCompares : public PassInfoMixin<WidenCompares> {
 public:
   PreservedAnalyses run(Function &F, FunctionAnalysisManager &) {
@@ -365,8 +373,8 @@ public:
   }
 };
 
-/// Unrolls inner loops, so that there is one check of the budget, and mostly one of the
-/// address, for a block of iterations.
+/// Unrolls inner loops, so that there is one check of the budget, and mostly
+/// one of the address, for a block of iterations.
 class UnrollInner : public PassInfoMixin<UnrollInner> {
 public:
   PreservedAnalyses run(Function &F, FunctionAnalysisManager &FAM) {
@@ -381,9 +389,10 @@ public:
     unsigned Most = mostBranches(LI);
     while (Loop *L = nextLoop(LI, Done, true)) {
       // Those that are left share what there may still be.
-      unsigned Left = 1 + count_if(LI.getLoopsInPreorder(), [&](const Loop *Other) {
-        return Other->isInnermost() && !Done.contains(Other->getHeader());
-      });
+      unsigned Left =
+          1 + count_if(LI.getLoopsInPreorder(), [&](const Loop *Other) {
+            return Other->isInnermost() && !Done.contains(Other->getHeader());
+          });
       unsigned All = branchesIn(F, LI), Own = branchesIn(F, LI, L);
       // Rounds that are counted in advance share their way out.
       BasicBlock *Exit = L->getExitBlock();
@@ -503,19 +512,19 @@ static std::unique_ptr<TargetMachine> createTarget() {
   const Target *T = TargetRegistry::lookupTarget(Name, Error);
   if (!T)
     return nullptr;
-  // Linux 6.12 does not sign-extend when it loads from an arena. The target looks
-  // at the option once.
+  // Linux 6.12 does not sign-extend when it loads from an arena. The target
+  // looks at the option once.
   ScopedOption NoSignedLoads("disable-ldsx", "true");
   // v4 for signed division.
-  return std::unique_ptr<TargetMachine>(T->createTargetMachine(
-      Name, "v4", "", TargetOptions(), std::nullopt, std::nullopt,
-      CodeGenOptLevel::Default));
+  return std::unique_ptr<TargetMachine>(
+      T->createTargetMachine(Name, "v4", "", TargetOptions(), std::nullopt,
+                             std::nullopt, CodeGenOptLevel::Default));
 }
 
 namespace {
 
-/// The target says of each access that there is no room on the stack, and with a remedy
-/// that is none here. Everything else is for who was there before.
+/// The target says of each access that there is no room on the stack, and with
+/// a remedy that is none here. Everything else is for who was there before.
 class StackErrors : public DiagnosticHandler {
 public:
   StackErrors(DiagnosticHandler *Before, bool &StackUsedUp)
@@ -560,7 +569,8 @@ static Emitted emitObject(Module &M, TargetMachine &TM, std::string &Out) {
   LLVMContext &Context = M.getContext();
   std::unique_ptr<DiagnosticHandler> Before = Context.getDiagnosticHandler();
   bool StackUsedUp = false;
-  Context.setDiagnosticHandler(std::make_unique<StackErrors>(Before.get(), StackUsedUp));
+  Context.setDiagnosticHandler(
+      std::make_unique<StackErrors>(Before.get(), StackUsedUp));
   PM.run(M);
   Context.setDiagnosticHandler(std::move(Before));
   if (StackUsedUp)
@@ -585,14 +595,17 @@ static Emitted emitObject(Module &M, TargetMachine &TM, std::string &Out) {
 }
 
 /// Compiles \p User with or without unrolling loops, for which the stack may
-/// have no room. \returns nothing, and leaves \p NoRoom unset if there was an error.
-static std::optional<FunctionProgram> compileFor(Function &User, bool Unroll, bool &NoRoom) {
+/// have no room. \returns nothing, and leaves \p NoRoom unset if there was an
+/// error.
+static std::optional<FunctionProgram> compileFor(Function &User, bool Unroll,
+                                                 bool &NoRoom) {
   Module &Host = *User.getParent();
   std::unique_ptr<TargetMachine> TM = createTarget();
   if (!TM) {
-    reportError(User, nullptr,
-                "this clang has no BPF target, which COSY_FUNCTION needs; use a "
-                "clang built with it, as Debian's is");
+    reportError(
+        User, nullptr,
+        "this clang has no BPF target, which COSY_FUNCTION needs; use a "
+        "clang built with it, as Debian's is");
     return std::nullopt;
   }
   SetVector<Function *> Needed = reachableFrom(User);
@@ -611,7 +624,8 @@ static std::optional<FunctionProgram> compileFor(Function &User, bool Unroll, bo
   for (NamedMDNode &Node : make_early_inc_range(M->named_metadata()))
     if (Node.getName() != "llvm.dbg.cu")
       Node.eraseFromParent();
-  M->addModuleFlag(Module::Warning, "Debug Info Version", DEBUG_METADATA_VERSION);
+  M->addModuleFlag(Module::Warning, "Debug Info Version",
+                   DEBUG_METADATA_VERSION);
   M->setModuleInlineAsm("");
   for (GlobalVariable &GV : make_early_inc_range(M->globals()))
     if (GV.getName().starts_with("llvm.") && GV.use_empty())
@@ -649,9 +663,10 @@ static std::optional<FunctionProgram> compileFor(Function &User, bool Unroll, bo
   confine(*Program, Out);
   addLoaderData(*Program);
   if (verifyModule(*M)) {
-    reportError(User, nullptr,
-                "internal error: the function became an invalid program; please "
-                "report this with the source file");
+    reportError(
+        User, nullptr,
+        "internal error: the function became an invalid program; please "
+        "report this with the source file");
     return std::nullopt;
   }
   Emitted Result = emitObject(*M, *TM, Out.Object);
@@ -671,7 +686,8 @@ std::optional<FunctionProgram> compileUserFunction(Function &User) {
       return Program;
   }
   reportError(User, nullptr,
-              "more values in hand at a time than fit into a BPF function, about 60; keep "
+              "more values in hand at a time than fit into a BPF function, "
+              "about 60; keep "
               "some of them in an array");
   return std::nullopt;
 }

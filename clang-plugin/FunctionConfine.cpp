@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- FunctionConfine.cpp - Keep a program in its segment ----------------===//
 //
-// The last step before code generation. An access to the segment is an access to
-// the low 32 bits of its address, relative to the kernel's mapping of the segment
-// (an addrspacecast, of which the verifier makes the base register). So that no
-// access reaches another place than the native one would, the upper 32 bits are
-// compared where they are not known:
+// The last step before code generation. An access to the segment is an access
+// to the low 32 bits of its address, relative to the kernel's mapping of the
+// segment (an addrspacecast, of which the verifier makes the base register). So
+// that no access reaches another place than the native one would, the upper 32
+// bits are compared where they are not known:
 //
 //  - constants and locals are in the segment, and an address a little off a
-//    checked one is, too: the first and last 64 KiB of a segment are never mapped;
+//    checked one is, too: the first and last 64 KiB of a segment are never
+//    mapped;
 //  - so one comparison serves neighbouring accesses, and an unrolled loop.
 //
 //===----------------------------------------------------------------------===//
-#include "Function.h"
 #include "Diagnostics.h"
+#include "Function.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/AssumptionCache.h"
@@ -49,8 +50,8 @@ namespace {
 struct Access {
   Instruction *I;
   Use *Pointer;
-  bool Write;    ///< to what others can see
-  bool Unknown;  ///< the upper half of the address
+  bool Write;   ///< to what others can see
+  bool Unknown; ///< the upper half of the address
 };
 
 class Confine {
@@ -118,7 +119,7 @@ private:
   DenseMap<GlobalVariable *, uint64_t> Place;
   std::vector<Access> Accesses;
   DenseMap<Value *, Value *> Translated;
-  SmallPtrSet<Value *, 16> Compared; ///< bases needed as a number, too
+  SmallPtrSet<Value *, 16> Compared;  ///< bases needed as a number, too
   SmallPtrSet<Instruction *, 32> Own; ///< accesses to the context
   SmallPtrSet<Value *, 16> Bits;      ///< conditions as numbers, 0 or 1
   Value *UpperHalf = nullptr;
@@ -195,7 +196,8 @@ Value *Confine::bitOf(IRBuilderBase &B, Value *C) {
   case Instruction::Xor: {
     Value *X = bitOf(B, I->getOperand(0));
     Value *Y = X ? bitOf(B, I->getOperand(1)) : nullptr;
-    return Y ? B.CreateBinOp(cast<BinaryOperator>(I)->getOpcode(), X, Y) : nullptr;
+    return Y ? B.CreateBinOp(cast<BinaryOperator>(I)->getOpcode(), X, Y)
+             : nullptr;
   }
   case Instruction::Select: {
     Value *If = bitOf(B, I->getOperand(0));
@@ -270,9 +272,8 @@ void Confine::keepBits() {
       continue;
     if (auto *Phi = dyn_cast<PHINode>(&I))
       Phis.push_back(Phi);
-    else if (!isa<ICmpInst>(I) && any_of(I.uses(), [&](const Use &U) {
-               return IsElsewhere(U, I);
-             }))
+    else if (!isa<ICmpInst>(I) &&
+             any_of(I.uses(), [&](const Use &U) { return IsElsewhere(U, I); }))
       Others.push_back(&I);
   }
   IRBuilder<> B(Ctx);
@@ -312,8 +313,8 @@ void Confine::flattenConditions() {
     if (auto *MM = dyn_cast<MinMaxIntrinsic>(&I)) {
       IRBuilder<> B(MM);
       MM->replaceAllUsesWith(B.CreateSelect(
-          B.CreateICmp(MM->getPredicate(), MM->getLHS(), MM->getRHS()), MM->getLHS(),
-          MM->getRHS()));
+          B.CreateICmp(MM->getPredicate(), MM->getLHS(), MM->getRHS()),
+          MM->getLHS(), MM->getRHS()));
       MM->eraseFromParent();
     }
   keepBits();
@@ -389,7 +390,8 @@ void Confine::collectConstants() {
   }
   uint64_t At = 0;
   for (GlobalVariable *GV : Constants) {
-    At = alignTo(At, GV->getAlign().value_or(DL.getPrefTypeAlign(GV->getValueType())));
+    At = alignTo(
+        At, GV->getAlign().value_or(DL.getPrefTypeAlign(GV->getValueType())));
     Place[GV] = At;
     At += DL.getTypeAllocSize(GV->getValueType());
   }
@@ -411,8 +413,9 @@ void Confine::serialize(Constant *C, uint64_t At) {
   if (auto *CI = dyn_cast<ConstantInt>(C)) {
     unsigned Bytes = DL.getTypeStoreSize(Ty);
     for (unsigned N = 0; N < Bytes; ++N)
-      Out.Data[At + N] = static_cast<char>(
-          CI->getValue().extractBitsAsZExtValue(std::min(8u, CI->getBitWidth() - 8 * N), 8 * N));
+      Out.Data[At + N] =
+          static_cast<char>(CI->getValue().extractBitsAsZExtValue(
+              std::min(8u, CI->getBitWidth() - 8 * N), 8 * N));
   } else if (auto *CF = dyn_cast<ConstantFP>(C)) {
     serialize(ConstantInt::get(Ctx, CF->getValueAPF().bitcastToAPInt()), At);
   } else if (auto *S = dyn_cast<ConstantDataSequential>(C)) {
@@ -433,12 +436,14 @@ void Confine::serialize(Constant *C, uint64_t At) {
       store(Place[GV] + Offset.getSExtValue(), At, 8);
       Out.Relocations.push_back(At);
     } else {
-      reportError(P, nullptr, "in a COSY_FUNCTION: a constant whose value is not "
-                              "known here; compute it in the function");
+      reportError(P, nullptr,
+                  "in a COSY_FUNCTION: a constant whose value is not "
+                  "known here; compute it in the function");
     }
   } else {
-    reportError(P, nullptr, "in a COSY_FUNCTION: a constant of a kind that has no "
-                            "copy in the segment; compute it in the function");
+    reportError(P, nullptr,
+                "in a COSY_FUNCTION: a constant of a kind that has no "
+                "copy in the segment; compute it in the function");
   }
 }
 
@@ -461,14 +466,17 @@ void Confine::checkEscapes() {
           Work.insert(To);
           continue;
         }
-        reportError(P, S->getDebugLoc(),
-                    "in a COSY_FUNCTION: the address of constant data is handed "
-                    "out, and would be that of a copy; hand out a number that "
-                    "stands for it, or copy the data");
+        reportError(
+            P, S->getDebugLoc(),
+            "in a COSY_FUNCTION: the address of constant data is handed "
+            "out, and would be that of a copy; hand out a number that "
+            "stands for it, or copy the data");
         return;
       }
       if (auto *L = dyn_cast<LoadInst>(I)) {
-        if (L->getType()->isPointerTy() && (Points || isa<AllocaInst>(getUnderlyingObject(L->getPointerOperand()))))
+        if (L->getType()->isPointerTy() &&
+            (Points ||
+             isa<AllocaInst>(getUnderlyingObject(L->getPointerOperand()))))
           Work.insert(L);
         continue;
       }
@@ -513,10 +521,12 @@ void Confine::findAccesses() {
       Value *Root = getUnderlyingObject(U->get(), 0);
       const SCEV *Address = SE.getSCEV(U->get());
       if (isa<GlobalVariable>(Root) || isa<AllocaInst>(Root)) {
-        uint64_t Size =
-            isa<GlobalVariable>(Root)
-                ? DL.getTypeAllocSize(cast<GlobalVariable>(Root)->getValueType())
-                : cast<AllocaInst>(Root)->getAllocationSize(DL)->getFixedValue();
+        uint64_t Size = isa<GlobalVariable>(Root)
+                            ? DL.getTypeAllocSize(
+                                  cast<GlobalVariable>(Root)->getValueType())
+                            : cast<AllocaInst>(Root)
+                                  ->getAllocationSize(DL)
+                                  ->getFixedValue();
         A.Unknown = !InRange(SE.getMinusSCEV(Address, SE.getSCEV(Root)), Size);
       }
       for (Instruction *Before : Checked) {
@@ -524,12 +534,14 @@ void Confine::findAccesses() {
           break;
         if (DT.dominates(Before, &I))
           A.Unknown = !InRange(
-              SE.getMinusSCEV(Address, SE.getSCEV(pointerUse(*Before)->get())), 0);
+              SE.getMinusSCEV(Address, SE.getSCEV(pointerUse(*Before)->get())),
+              0);
       }
       if (A.Unknown)
         Checked.push_back(&I);
-      A.Write = !isa<LoadInst>(I) && !isa<AllocaInst>(Root) &&
-                none_of(Written, [&](Instruction *W) { return DT.dominates(W, &I); });
+      A.Write =
+          !isa<LoadInst>(I) && !isa<AllocaInst>(Root) &&
+          none_of(Written, [&](Instruction *W) { return DT.dominates(W, &I); });
       if (A.Write)
         Written.push_back(&I);
       Accesses.push_back(A);
@@ -539,11 +551,12 @@ void Confine::findAccesses() {
 void Confine::loadContext() {
   IRBuilder<> B(Entry);
   if (any_of(Accesses, [](const Access &A) { return A.Unknown; }))
-    UpperHalf =
-        B.CreateLShr(load(B, offsetof(cosy_function_ctx, base), "base"), 32, "upper");
+    UpperHalf = B.CreateLShr(load(B, offsetof(cosy_function_ctx, base), "base"),
+                             32, "upper");
   // A zero that neither the compiler nor the verifier sees through.
-  LoadInst *L = B.CreateLoad(
-      B.getInt64Ty(), field(B, offsetof(cosy_function_ctx, result)), true, "zero");
+  LoadInst *L =
+      B.CreateLoad(B.getInt64Ty(),
+                   field(B, offsetof(cosy_function_ctx, result)), true, "zero");
   Own.insert(L);
   Zero = L;
 }
@@ -568,11 +581,12 @@ void Confine::placeConstants() {
   if (Constants.empty())
     return;
   IRBuilder<> B(Entry);
-  DataBase = B.CreateIntToPtr(load(B, offsetof(cosy_function_ctx, data), "data"),
-                              B.getPtrTy());
+  DataBase = B.CreateIntToPtr(
+      load(B, offsetof(cosy_function_ctx, data), "data"), B.getPtrTy());
   for (GlobalVariable *GV : Constants) {
     Value *At = B.CreateConstGEP1_64(B.getInt8Ty(), DataBase, Place[GV]);
-    GV->replaceUsesWithIf(At, [](Use &U) { return isa<Instruction>(U.getUser()); });
+    GV->replaceUsesWithIf(At,
+                          [](Use &U) { return isa<Instruction>(U.getUser()); });
   }
   for (GlobalVariable *GV : Constants)
     GV->setInitializer(PoisonValue::get(GV->getValueType()));
@@ -605,7 +619,8 @@ void Confine::placeLocals() {
   trapIf(B.CreateICmpULT(B.CreateSub(High, Low), B.getInt64(Size)), Entry,
          COSY_FUNCTION_STACK, nullptr);
   B.SetInsertPoint(Entry);
-  Value *Base = B.CreateIntToPtr(B.CreateSub(High, B.getInt64(Size)), B.getPtrTy());
+  Value *Base =
+      B.CreateIntToPtr(B.CreateSub(High, B.getInt64(Size)), B.getPtrTy());
   for (auto [AI, Offset] : zip(Locals, At)) {
     AI->replaceAllUsesWith(B.CreateConstGEP1_64(B.getInt8Ty(), Base, Offset));
     AI->eraseFromParent();
@@ -624,14 +639,16 @@ Value *Confine::translated(Value *Base) {
   auto *GEP = dyn_cast<GetElementPtrInst>(Base);
   Value *T;
   if (GEP && !Compared.contains(Base)) {
-    // What it is an offset to often stays the same; nor is the sum needed otherwise.
+    // What it is an offset to often stays the same; nor is the sum needed
+    // otherwise.
     SmallVector<Value *, 2> Indices(GEP->indices());
     Value *From = translated(GEP->getPointerOperand());
     T = B.CreateGEP(GEP->getSourceElementType(), From, Indices);
   } else {
     Value *Arena = B.CreateIntToPtr(B.CreatePtrToInt(Base, B.getInt64Ty()),
                                     PointerType::get(Ctx, 1));
-    T = B.CreateAddrSpaceCast(Arena, B.getPtrTy(), Base->getName() + ".segment");
+    T = B.CreateAddrSpaceCast(Arena, B.getPtrTy(),
+                              Base->getName() + ".segment");
   }
   return Translated[Base] = T;
 }
@@ -658,8 +675,9 @@ void Confine::translate() {
   for (auto [A, Place] : zip(Accesses, Places)) {
     Value *T = translated(Place.Base);
     IRBuilder<> B(A.I);
-    A.Pointer->set(Place.Offset ? B.CreateConstGEP1_64(B.getInt8Ty(), T, Place.Offset)
-                                : T);
+    A.Pointer->set(Place.Offset
+                       ? B.CreateConstGEP1_64(B.getInt8Ty(), T, Place.Offset)
+                       : T);
   }
 }
 
@@ -669,7 +687,8 @@ void Confine::lowerTraps() {
   SmallVector<Instruction *, 4> Ends;
   for (Instruction &I : instructions(P)) {
     auto *CI = dyn_cast<CallInst>(&I);
-    if (CI && CI->getCalledFunction() && CI->getCalledFunction()->getName() == TrapName)
+    if (CI && CI->getCalledFunction() &&
+        CI->getCalledFunction()->getName() == TrapName)
       Traps.push_back(CI);
     if (isa<UnreachableInst>(I))
       Ends.push_back(&I);
@@ -683,8 +702,8 @@ void Confine::lowerTraps() {
       Line = B.CreatePHI(B.getInt32Ty(), Traps.size());
       Address = B.CreatePHI(B.getInt64Ty(), Traps.size());
       if (P.getSubprogram())
-        B.SetCurrentDebugLocation(
-            DILocation::get(Ctx, P.getSubprogram()->getLine(), 0, P.getSubprogram()));
+        B.SetCurrentDebugLocation(DILocation::get(
+            Ctx, P.getSubprogram()->getLine(), 0, P.getSubprogram()));
       B.CreateStore(Status, field(B, offsetof(cosy_function_ctx, status)));
       B.CreateStore(Line, field(B, offsetof(cosy_function_ctx, line)));
       B.CreateStore(Address, field(B, offsetof(cosy_function_ctx, address)));
@@ -693,9 +712,10 @@ void Confine::lowerTraps() {
     BasicBlock *BB = CI->getParent();
     Status->addIncoming(CI->getArgOperand(0), BB);
     Address->addIncoming(CI->getArgOperand(1), BB);
-    Line->addIncoming(ConstantInt::get(Type::getInt32Ty(Ctx),
-                                       CI->getDebugLoc() ? CI->getDebugLoc().getLine() : 0),
-                      BB);
+    Line->addIncoming(
+        ConstantInt::get(Type::getInt32Ty(Ctx),
+                         CI->getDebugLoc() ? CI->getDebugLoc().getLine() : 0),
+        BB);
     while (&BB->back() != CI)
       BB->back().eraseFromParent();
     IRBuilder<> B(CI);
@@ -714,14 +734,16 @@ void Confine::lowerTraps() {
 /// A sum with a constant, which is as well computed anew as kept.
 static bool isOffset(const Value *V) {
   auto *I = dyn_cast<Instruction>(V);
-  return I && (I->getOpcode() == Instruction::Add || isa<GetElementPtrInst>(I)) &&
+  return I &&
+         (I->getOpcode() == Instruction::Add || isa<GetElementPtrInst>(I)) &&
          I->getNumOperands() == 2 && isa<Constant>(I->getOperand(1));
 }
 
-/// What a block needs that is reached from several others of its loop is put in place on
-/// the way there, not before the branch: the target does not split such edges. It also
-/// is computed there if that is simple, so that the usual way need not have it.
-/// Not on the ways out of loops, of which the verifier would then see more.
+/// What a block needs that is reached from several others of its loop is put in
+/// place on the way there, not before the branch: the target does not split
+/// such edges. It also is computed there if that is simple, so that the usual
+/// way need not have it. Not on the ways out of loops, of which the verifier
+/// would then see more.
 void Confine::splitEdges() {
   DominatorTree DT(P);
   LoopInfo LI(DT);
@@ -732,7 +754,8 @@ void Confine::splitEdges() {
       continue;
     for (auto [N, To] : enumerate(successors(&BB)))
       if (isa<PHINode>(To->front()) && To->hasNPredecessorsOrMore(3) &&
-          LI.getLoopFor(&BB) == LI.getLoopFor(To) && isCriticalEdge(End, N, true))
+          LI.getLoopFor(&BB) == LI.getLoopFor(To) &&
+          isCriticalEdge(End, N, true))
         Edges.push_back({End, N});
   }
   for (auto [End, N] : Edges) {

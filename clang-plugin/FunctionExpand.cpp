@@ -23,9 +23,9 @@ constexpr uint64_t MaxInline = 64;
 static FunctionCallee trap(Module &M) {
   LLVMContext &Ctx = M.getContext();
   FunctionCallee Fn = M.getOrInsertFunction(
-      TrapName, FunctionType::get(Type::getVoidTy(Ctx),
-                                  {Type::getInt32Ty(Ctx), Type::getInt64Ty(Ctx)},
-                                  false));
+      TrapName,
+      FunctionType::get(Type::getVoidTy(Ctx),
+                        {Type::getInt32Ty(Ctx), Type::getInt64Ty(Ctx)}, false));
   auto *F = cast<Function>(Fn.getCallee());
   F->setDoesNotReturn();
   F->setDoesNotThrow();
@@ -52,8 +52,9 @@ void lowerOverflows(Module &M) {
   for (User *U : make_early_inc_range(Fail->users())) {
     auto *CB = cast<CallBase>(U);
     IRBuilder<> B(CB);
-    B.CreateCall(trap(M), {B.getInt32(COSY_FUNCTION_FAULT),
-                           B.CreatePtrToInt(CB->getArgOperand(0), B.getInt64Ty())})
+    B.CreateCall(trap(M),
+                 {B.getInt32(COSY_FUNCTION_FAULT),
+                  B.CreatePtrToInt(CB->getArgOperand(0), B.getInt64Ty())})
         ->setDoesNotReturn();
     CB->eraseFromParent();
   }
@@ -79,7 +80,8 @@ void guardDivisions(Function &F) {
     if (Signed && Bits >= 32)
       Bad = B.CreateOr(
           Bad, B.CreateAnd(
-                   B.CreateICmpEQ(Divisor, ConstantInt::getAllOnesValue(BO->getType())),
+                   B.CreateICmpEQ(Divisor,
+                                  ConstantInt::getAllOnesValue(BO->getType())),
                    B.CreateICmpEQ(BO->getOperand(0),
                                   B.getInt(APInt::getSignedMinValue(Bits)))));
     trapIf(Bad, BO, COSY_FUNCTION_DIVIDE, nullptr);
@@ -92,11 +94,11 @@ static Value *multiplyHigh(IRBuilderBase &B, Value *X, Value *Y) {
   Value *XL = B.CreateAnd(X, Mask), *XH = B.CreateLShr(X, 32);
   Value *YL = B.CreateAnd(Y, Mask), *YH = B.CreateLShr(Y, 32);
   Value *LH = B.CreateMul(XL, YH), *HL = B.CreateMul(XH, YL);
-  Value *Mid = B.CreateAdd(B.CreateLShr(B.CreateMul(XL, YL), 32),
-                           B.CreateAdd(B.CreateAnd(LH, Mask), B.CreateAnd(HL, Mask)));
-  return B.CreateAdd(
-      B.CreateAdd(B.CreateMul(XH, YH), B.CreateLShr(Mid, 32)),
-      B.CreateAdd(B.CreateLShr(LH, 32), B.CreateLShr(HL, 32)));
+  Value *Mid =
+      B.CreateAdd(B.CreateLShr(B.CreateMul(XL, YL), 32),
+                  B.CreateAdd(B.CreateAnd(LH, Mask), B.CreateAnd(HL, Mask)));
+  return B.CreateAdd(B.CreateAdd(B.CreateMul(XH, YH), B.CreateLShr(Mid, 32)),
+                     B.CreateAdd(B.CreateLShr(LH, 32), B.CreateLShr(HL, 32)));
 }
 
 static Value *expandMultiply(IntrinsicInst &II) {
@@ -124,10 +126,13 @@ static void expandMemory(MemIntrinsic &MI) {
   if (!Size || Size->getZExtValue() > MaxInline) {
     Value *Second = Set ? B.CreateZExt(Set->getValue(), B.getInt32Ty())
                         : cast<MemTransferInst>(MI).getSource();
-    StringRef Name = Set ? "memset" : isa<MemMoveInst>(MI) ? "memmove" : "memcpy";
-    B.CreateCall(M.getOrInsertFunction(
-                     Name, FunctionType::get(Ptr, {Ptr, Second->getType(), I64}, false)),
-                 {MI.getDest(), Second, B.CreateZExtOrTrunc(MI.getLength(), I64)});
+    StringRef Name = Set                    ? "memset"
+                     : isa<MemMoveInst>(MI) ? "memmove"
+                                            : "memcpy";
+    B.CreateCall(
+        M.getOrInsertFunction(
+            Name, FunctionType::get(Ptr, {Ptr, Second->getType(), I64}, false)),
+        {MI.getDest(), Second, B.CreateZExtOrTrunc(MI.getLength(), I64)});
     return;
   }
   struct Piece {
@@ -142,18 +147,20 @@ static void expandMemory(MemIntrinsic &MI) {
     Type *Ty = B.getIntNTy(Width * 8);
     Value *V;
     if (Set)
-      V = B.CreateMul(B.CreateZExt(Set->getValue(), Ty),
-                      ConstantInt::get(Ty, APInt::getSplat(Width * 8, APInt(8, 1))));
+      V = B.CreateMul(
+          B.CreateZExt(Set->getValue(), Ty),
+          ConstantInt::get(Ty, APInt::getSplat(Width * 8, APInt(8, 1))));
     else
       V = B.CreateAlignedLoad(
           Ty,
-          B.CreateConstGEP1_64(B.getInt8Ty(), cast<MemTransferInst>(MI).getSource(), At),
+          B.CreateConstGEP1_64(B.getInt8Ty(),
+                               cast<MemTransferInst>(MI).getSource(), At),
           Align(1));
     Pieces.push_back({At, V});
   }
   for (Piece &P : Pieces)
-    B.CreateAlignedStore(P.V, B.CreateConstGEP1_64(B.getInt8Ty(), MI.getDest(), P.At),
-                         Align(1));
+    B.CreateAlignedStore(
+        P.V, B.CreateConstGEP1_64(B.getInt8Ty(), MI.getDest(), P.At), Align(1));
 }
 
 void expandForBpf(Function &F) {
@@ -196,7 +203,8 @@ void expandForBpf(Function &F) {
       Value *X = II->getArgOperand(0);
       New = B.CreateUnaryIntrinsic(
           Intrinsic::ctpop,
-          B.CreateAnd(B.CreateNot(X), B.CreateSub(X, ConstantInt::get(X->getType(), 1))));
+          B.CreateAnd(B.CreateNot(X),
+                      B.CreateSub(X, ConstantInt::get(X->getType(), 1))));
       break;
     }
     case Intrinsic::assume:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- FunctionLegal.cpp - What a user function may contain ---------------===//
-#include "Function.h"
 #include "Annotations.h"
 #include "Diagnostics.h"
+#include "Function.h"
 #include "Region.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -82,7 +82,8 @@ void Checker::error(const Instruction *At, const Twine &Text) {
 /// From bitcode nobody has checked it on the source.
 void Checker::checkSignature() {
   auto IsPlain = [](Type *Ty) {
-    return Ty->isPointerTy() || (Ty->isIntegerTy() && Ty->getIntegerBitWidth() <= 64);
+    return Ty->isPointerTy() ||
+           (Ty->isIntegerTy() && Ty->getIntegerBitWidth() <= 64);
   };
   Type *Result = Root.getReturnType();
   bool Fits = Root.arg_size() <= COSY_MAX_ARGS && !Root.isVarArg() &&
@@ -92,18 +93,20 @@ void Checker::checkSignature() {
                        !A.hasStructRetAttr();
               });
   if (!Fits)
-    error(nullptr, "its arguments are at most " + Twine(COSY_MAX_ARGS) +
-                       " integers of at most 64 bits or pointers, and so is what "
-                       "it returns; pass the address of a structure");
+    error(nullptr,
+          "its arguments are at most " + Twine(COSY_MAX_ARGS) +
+              " integers of at most 64 bits or pointers, and so is what "
+              "it returns; pass the address of a structure");
   else if (Root.isInterposable())
     error(nullptr, "another definition may replace it; make it static");
 }
 
 void Checker::visit(Function &F, const CallBase *From) {
   if (Active.contains(&F)) {
-    error(From, "'" + F.getName() +
-                    "' calls itself; make it a loop, with a stack of its own in "
-                    "an array if need be");
+    error(From,
+          "'" + F.getName() +
+              "' calls itself; make it a loop, with a stack of its own in "
+              "an array if need be");
     return;
   }
   if (!Done.insert(&F).second)
@@ -148,12 +151,14 @@ void Checker::checkConstant(Instruction &I, Constant *C) {
       error(&I, "thread-local variable '" + Name +
                     "'; pass its value as an argument");
     else if (!GV->isConstant())
-      error(&I, "variable '" + Name +
-                    "' is outside the segment; make it const, or pass a pointer "
-                    "to memory from cosy_malloc() as an argument");
+      error(&I,
+            "variable '" + Name +
+                "' is outside the segment; make it const, or pass a pointer "
+                "to memory from cosy_malloc() as an argument");
     else if (!GV->hasDefinitiveInitializer())
-      error(&I, "the value of '" + Name +
-                    "' is not known here; define it in this file, static const");
+      error(&I,
+            "the value of '" + Name +
+                "' is not known here; define it in this file, static const");
     else
       checkConstant(I, GV->getInitializer());
     return;
@@ -242,7 +247,8 @@ void Checker::checkIntrinsic(IntrinsicInst &II) {
     return; // of a variable-length array, reported there
   default:
     if (!isa<DbgInfoIntrinsic>(II))
-      error(&II, "compiler builtin " + Intrinsic::getBaseName(II.getIntrinsicID()) +
+      error(&II, "compiler builtin " +
+                     Intrinsic::getBaseName(II.getIntrinsicID()) +
                      ", which has no counterpart in BPF; do without it");
   }
 }
@@ -259,7 +265,8 @@ void Checker::checkCall(CallBase &CB) {
   if (CB.hasFnAttr(Attribute::ReturnsTwice))
     return error(&CB, "call of '" + F->getName() +
                           "', which returns twice; return a value instead");
-  if (any_of(AllMarkers, [&](const StringLiteral *Name) { return asMarker(CB, *Name); }))
+  if (any_of(AllMarkers,
+             [&](const StringLiteral *Name) { return asMarker(CB, *Name); }))
     return error(&CB, "a region; put it into the caller");
   if (F->isDeclaration()) {
     if (!isInFunctionLibrary(F->getName(), F->getContext()))

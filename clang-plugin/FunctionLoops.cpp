@@ -139,8 +139,9 @@ void BoundLoops::hideConstants() {
 }
 
 /// The verifier learns from each comparison with a constant, and may in the end
-/// know exactly what a loop carries along: it then goes through its values one by
-/// one. If there are several comparisons, that is hidden from it in each round.
+/// know exactly what a loop carries along: it then goes through its values one
+/// by one. If there are several comparisons, that is hidden from it in each
+/// round.
 void BoundLoops::findCompared() {
   EquivalenceClasses<const Value *> Related;
   auto IsComputed = [](const Value *V) {
@@ -158,7 +159,8 @@ void BoundLoops::findCompared() {
   for (BasicBlock &BB : P)
     for (Instruction &I : BB)
       if (auto *Cmp = dyn_cast<ICmpInst>(&I);
-          Cmp && isa<Constant>(Cmp->getOperand(1)) && IsComputed(Cmp->getOperand(0)))
+          Cmp && isa<Constant>(Cmp->getOperand(1)) &&
+          IsComputed(Cmp->getOperand(0)))
         ++Comparisons[Related.getOrInsertLeaderValue(Cmp->getOperand(0))];
   for (auto &[BB, H] : Headers)
     for (PHINode &Phi : BB->phis())
@@ -251,8 +253,9 @@ Value *BoundLoops::hidden(PHINode &Phi, Value *V, Value *&None) {
   if (!Compared.contains(&Phi) || isa<UndefValue>(V))
     return V;
   if (!None)
-    None = B.CreateLoad(B.getInt64Ty(), field(offsetof(cosy_function_ctx, result)),
-                        /*isVolatile=*/true);
+    None =
+        B.CreateLoad(B.getInt64Ty(), field(offsetof(cosy_function_ctx, result)),
+                     /*isVolatile=*/true);
   return V->getType()->isPointerTy()
              ? B.CreateGEP(B.getInt8Ty(), V, None)
              : B.CreateAdd(B.CreateTrunc(None, V->getType()), V);
@@ -316,7 +319,8 @@ void BoundLoops::leave(BasicBlock *From, BasicBlock *To) {
                                     : B.CreateZExt(V, B.getInt64Ty());
     B.CreateStore(V, saved(N));
   }
-  B.CreateStore(B.getInt32(number(To)), field(offsetof(cosy_function_ctx, resume)));
+  B.CreateStore(B.getInt32(number(To)),
+                field(offsetof(cosy_function_ctx, resume)));
   B.CreateRet(B.getInt32(1));
 }
 
@@ -391,8 +395,9 @@ void BoundLoops::defineAll() {
           continue;
         Value *&V = Nothing[Phi.getType()];
         if (!V)
-          V = Phi.getType()->isPointerTy() ? B.CreateIntToPtr(Zero, Phi.getType())
-                                           : B.CreateTrunc(Zero, Phi.getType());
+          V = Phi.getType()->isPointerTy()
+                  ? B.CreateIntToPtr(Zero, Phi.getType())
+                  : B.CreateTrunc(Zero, Phi.getType());
         U.set(V);
       }
 }
@@ -439,8 +444,8 @@ void BoundLoops::callInLoop() {
   B.CreateCondBr(B.CreateIsNull(B.CreateCall(&P, {Context})), Done, Again);
   // Has the module told it to leave, or only the kernel?
   B.SetInsertPoint(Again);
-  Value *Budget = B.CreateLoad(B.getInt64Ty(),
-                               field(offsetof(cosy_function_ctx, budget)));
+  Value *Budget =
+      B.CreateLoad(B.getInt64Ty(), field(offsetof(cosy_function_ctx, budget)));
   B.CreateCondBr(B.CreateICmpSLT(Budget, B.getInt64(0)), Left, Rounds);
   B.SetInsertPoint(Rounds);
   mayGo(Call, Left);

@@ -28,7 +28,8 @@ public:
   void add(StringRef Name, uint64_t Value) {
     DIType *Array = DIB.createArrayType(
         Value * 32, 32, Int,
-        DIB.getOrCreateArray({DIB.getOrCreateSubrange(0, static_cast<int64_t>(Value))}));
+        DIB.getOrCreateArray(
+            {DIB.getOrCreateSubrange(0, static_cast<int64_t>(Value))}));
     Members.push_back(DIB.createMemberType(
         File, Name, File, 0, 64, 64, Members.size() * 64, DINode::FlagZero,
         DIB.createPointerType(Array, 64)));
@@ -67,8 +68,9 @@ void addLoaderData(Function &Program) {
   Type.add("max_entries", SegmentPages);
   DIType *Ty = Type.finish();
   auto *Bytes = ArrayType::get(Type::getInt64Ty(Ctx), Type.size());
-  auto *Map = new GlobalVariable(M, Bytes, false, GlobalValue::ExternalLinkage,
-                                 Constant::getNullValue(Bytes), COSY_FUNCTION_SEGMENT);
+  auto *Map =
+      new GlobalVariable(M, Bytes, false, GlobalValue::ExternalLinkage,
+                         Constant::getNullValue(Bytes), COSY_FUNCTION_SEGMENT);
   Map->setSection(".maps");
   Map->setAlignment(Align(8));
   Map->setDSOLocal(true);
@@ -76,13 +78,14 @@ void addLoaderData(Function &Program) {
       SP->getUnit(), COSY_FUNCTION_SEGMENT, "", File, 0, Ty, false));
   // The program belongs to the segment because it names it.
   IRBuilder<> B(&*Program.getEntryBlock().getFirstInsertionPt());
-  B.CreateCall(InlineAsm::get(FunctionType::get(B.getVoidTy(), {B.getPtrTy()}, false),
-                              "", "r", true),
-               {Map});
+  B.CreateCall(
+      InlineAsm::get(FunctionType::get(B.getVoidTy(), {B.getPtrTy()}, false),
+                     "", "r", true),
+      {Map});
 
   Constant *Text = ConstantDataArray::getString(Ctx, COSY_FUNCTION_LICENSE);
-  auto *License = new GlobalVariable(M, Text->getType(), true,
-                                     GlobalValue::ExternalLinkage, Text, "_license");
+  auto *License = new GlobalVariable(
+      M, Text->getType(), true, GlobalValue::ExternalLinkage, Text, "_license");
   License->setSection("license");
   License->setAlignment(Align(1));
 

@@ -60,7 +60,8 @@ private:
 
   const Loop &L;
   const LoopInfo &LI;
-  DenseMap<const BasicBlock *, unsigned> Left; ///< instructions to the end of the round
+  DenseMap<const BasicBlock *, unsigned>
+      Left; ///< instructions to the end of the round
 };
 
 } // namespace
@@ -106,13 +107,15 @@ BasicBlock *PathFinder::next(BasicBlock *BB) const {
   if (Br && Br->isConditional() && mayFollow(Br->getSuccessor(0)) &&
       mayFollow(Br->getSuccessor(1))) {
     uint64_t Weight[2];
-    if (extractBranchWeights(*Br, Weight[0], Weight[1]) && Weight[0] != Weight[1])
+    if (extractBranchWeights(*Br, Weight[0], Weight[1]) &&
+        Weight[0] != Weight[1])
       return Br->getSuccessor(Weight[0] < Weight[1]);
     // A state is mostly the one it was at first.
     Value *State = Br->getCondition();
     ICmpInst::Predicate Pred;
     Constant *C = nullptr;
-    if (match(State, m_ICmp(Pred, m_Value(), m_Value())) && ICmpInst::isEquality(Pred)) {
+    if (match(State, m_ICmp(Pred, m_Value(), m_Value())) &&
+        ICmpInst::isEquality(Pred)) {
       match(State, m_ICmp(Pred, m_Value(State), m_Constant(C)));
       // What is compared otherwise is mostly not the same.
       bool Same = C && atFirst(State) == C;
@@ -146,8 +149,8 @@ Path PathFinder::find() const {
   return Way;
 }
 
-/// Is \p V, for who has come along \p Way, a sum of constants and of \p Phi, which it
-/// has at most once? Counts that in \p Times.
+/// Is \p V, for who has come along \p Way, a sum of constants and of \p Phi,
+/// which it has at most once? Counts that in \p Times.
 static bool isCounted(const Value *V, const PHINode &Phi, const Path &Way,
                       unsigned &Times) {
   if (V == &Phi)
@@ -160,15 +163,17 @@ static bool isCounted(const Value *V, const PHINode &Phi, const Path &Way,
   if (auto *Merge = dyn_cast<PHINode>(I)) {
     auto It = find(Way, Merge->getParent());
     return It != Way.end() && It != Way.begin() &&
-           isCounted(Merge->getIncomingValueForBlock(*std::prev(It)), Phi, Way, Times);
+           isCounted(Merge->getIncomingValueForBlock(*std::prev(It)), Phi, Way,
+                     Times);
   }
   return (I->getOpcode() == Instruction::Add || isa<GetElementPtrInst>(I)) &&
-         all_of(I->operands(),
-                [&](const Value *Op) { return isCounted(Op, Phi, Way, Times); });
+         all_of(I->operands(), [&](const Value *Op) {
+           return isCounted(Op, Phi, Way, Times);
+         });
 }
 
-/// Does a round that goes \p Way find nothing? It writes nothing, and what is carried
-/// from round to round is only counted on.
+/// Does a round that goes \p Way find nothing? It writes nothing, and what is
+/// carried from round to round is only counted on.
 static bool isIdle(const Path &Way) {
   for (const BasicBlock *BB : Way)
     for (const Instruction &I : *BB)
@@ -176,7 +181,8 @@ static bool isIdle(const Path &Way) {
         return false;
   return all_of(Way.front()->phis(), [&](const PHINode &Phi) {
     unsigned Times = 0;
-    return isCounted(Phi.getIncomingValueForBlock(Way.back()), Phi, Way, Times) &&
+    return isCounted(Phi.getIncomingValueForBlock(Way.back()), Phi, Way,
+                     Times) &&
            Times == 1;
   });
 }
@@ -193,7 +199,8 @@ static BasicBlock *duplicateFor(BasicBlock *From, BasicBlock *BB) {
       continue;
     Instruction *New = I.clone();
     New->insertInto(Copy, Copy->end());
-    RemapInstruction(New, Map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+    RemapInstruction(New, Map,
+                     RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
     Map[&I] = New;
   }
   for (BasicBlock *Next : successors(Copy))
@@ -240,11 +247,14 @@ static bool separate(Path &Way) {
 /// Lets \p Way be gone \p Rounds times before it goes back to its beginning.
 /// \returns the new one.
 static BasicBlock *repeat(const Path &Way, unsigned Rounds) {
-  // Everything else enters the first copy, and the last round is the one that there is.
+  // Everything else enters the first copy, and the last round is the one that
+  // there is.
   BasicBlock *Header = Way.front(), *End = Way.back();
-  auto *Enter = BasicBlock::Create(Header->getContext(), Header->getName() + ".enter",
-                                   Header->getParent(), Header);
-  BranchInst::Create(Header, Enter)->setDebugLoc(Header->begin()->getDebugLoc());
+  auto *Enter =
+      BasicBlock::Create(Header->getContext(), Header->getName() + ".enter",
+                         Header->getParent(), Header);
+  BranchInst::Create(Header, Enter)
+      ->setDebugLoc(Header->begin()->getDebugLoc());
   SmallVector<BasicBlock *, 4> Others;
   copy_if(predecessors(Header), std::back_inserter(Others),
           [&](BasicBlock *From) { return From != End && From != Enter; });
@@ -277,7 +287,8 @@ static unsigned sizeOf(const Path &Way) {
   return Size;
 }
 
-Loop *nextLoop(LoopInfo &LI, SmallPtrSetImpl<BasicBlock *> &Done, bool Innermost) {
+Loop *nextLoop(LoopInfo &LI, SmallPtrSetImpl<BasicBlock *> &Done,
+               bool Innermost) {
   for (Loop *L : LI.getLoopsInPreorder())
     if ((!Innermost || L->isInnermost()) && Done.insert(L->getHeader()).second)
       return L;
@@ -297,9 +308,9 @@ unsigned mostBranches(const LoopInfo &LI) {
 }
 
 static bool branchesInLoops(const BasicBlock &BB, const LoopInfo &LI) {
-  return !BB.getSingleSuccessor() && all_of(successors(&BB), [&](const BasicBlock *Next) {
-    return LI.getLoopFor(Next);
-  });
+  return !BB.getSingleSuccessor() &&
+         all_of(successors(&BB),
+                [&](const BasicBlock *Next) { return LI.getLoopFor(Next); });
 }
 
 unsigned branchesIn(const Function &F, const LoopInfo &LI, const Loop *L) {
@@ -312,10 +323,12 @@ unsigned branchesIn(const Function &F, const LoopInfo &LI, const Loop *L) {
 bool hasUsualWay(const Loop &L, const LoopInfo &LI) {
   Path Way = PathFinder(L, LI).find();
   unsigned Usual = sizeOf(Way);
-  return Usual && isIdle(Way) && 2 * Usual <= MostRepeated && 2 * Usual <= sizeOf(L);
+  return Usual && isIdle(Way) && 2 * Usual <= MostRepeated &&
+         2 * Usual <= sizeOf(L);
 }
 
-PreservedAnalyses SeparatePaths::run(Function &F, FunctionAnalysisManager &FAM) {
+PreservedAnalyses SeparatePaths::run(Function &F,
+                                     FunctionAnalysisManager &FAM) {
   SmallPtrSet<BasicBlock *, 16> Done;
   bool Changed = false;
   while (Loop *L = nextLoop(FAM.getResult<LoopAnalysis>(F), Done)) {

@@ -8,22 +8,27 @@
 
 namespace cosy {
 
-/// Gives the usual way around each loop blocks of its own, in which later passes can
-/// make use of what is known there.
+/// Gives the usual way around each loop blocks of its own, in which later
+/// passes can make use of what is known there.
 class SeparatePaths : public llvm::PassInfoMixin<SeparatePaths> {
 public:
-  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
+  llvm::PreservedAnalyses run(llvm::Function &F,
+                              llvm::FunctionAnalysisManager &FAM);
 };
 
-/// Lets several rounds of the usual way around a loop follow each other, so that they
-/// share a check of the budget. What leaves that way continues where it always did.
+/// Lets several rounds of the usual way around a loop follow each other, so
+/// that they share a check of the budget. What leaves that way continues where
+/// it always did.
 class RepeatPaths : public llvm::PassInfoMixin<RepeatPaths> {
 public:
-  llvm::PreservedAnalyses run(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
+  llvm::PreservedAnalyses run(llvm::Function &F,
+                              llvm::FunctionAnalysisManager &FAM);
 };
 
-/// \returns a loop, or an innermost one, whose header is not in \p Done, and puts it there.
-llvm::Loop *nextLoop(llvm::LoopInfo &LI, llvm::SmallPtrSetImpl<llvm::BasicBlock *> &Done,
+/// \returns a loop, or an innermost one, whose header is not in \p Done, and
+/// puts it there.
+llvm::Loop *nextLoop(llvm::LoopInfo &LI,
+                     llvm::SmallPtrSetImpl<llvm::BasicBlock *> &Done,
                      bool Innermost = false);
 
 /// \returns how many instructions \p L has.
@@ -36,7 +41,8 @@ unsigned mostBranches(const llvm::LoopInfo &LI);
 unsigned branchesIn(const llvm::Function &F, const llvm::LoopInfo &LI,
                     const llvm::Loop *L = nullptr);
 
-/// Is there a way around \p L that is short against all of it, and can be repeated?
+/// Is there a way around \p L that is short against all of it, and can be
+/// repeated?
 bool hasUsualWay(const llvm::Loop &L, const llvm::LoopInfo &LI);
 
 } // namespace cosy

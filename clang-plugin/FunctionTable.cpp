@@ -25,7 +25,9 @@ bool isUserFunctionCall(const Instruction &I) {
   return F && hasProgram(*F) && F->getFunctionType() == CB->getFunctionType();
 }
 
-bool hasProgram(const Function &F) { return F.hasFnAttribute(ProgramAttribute); }
+bool hasProgram(const Function &F) {
+  return F.hasFnAttribute(ProgramAttribute);
+}
 
 static StructType *descriptorType(LLVMContext &Ctx) {
   Type *I32 = Type::getInt32Ty(Ctx), *Ptr = PointerType::get(Ctx, 0);
@@ -41,8 +43,8 @@ static Constant *bytes(Module &M, ArrayRef<uint8_t> Bytes, StringRef Section,
   if (Bytes.empty())
     return ConstantPointerNull::get(PointerType::get(Ctx, 0));
   Constant *C = ConstantDataArray::get(Ctx, Bytes);
-  auto *GV = new GlobalVariable(M, C->getType(), true, GlobalValue::PrivateLinkage,
-                                C, Name);
+  auto *GV = new GlobalVariable(M, C->getType(), true,
+                                GlobalValue::PrivateLinkage, C, Name);
   GV->setSection(Section);
   GV->setAlignment(Align(64));
   return GV;
@@ -54,12 +56,14 @@ void FunctionTable::add(Function &F, const FunctionProgram &P) {
     return ConstantInt::get(Type::getInt32Ty(Ctx), V);
   };
   auto Raw = [](const auto &C) {
-    return ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(C.data()), C.size());
+    return ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(C.data()),
+                             C.size());
   };
   Constant *Null = ConstantPointerNull::get(PointerType::get(Ctx, 0));
   Constant *Relocations = Null;
   if (!P.Relocations.empty()) {
-    Constant *List = ConstantDataArray::get(Ctx, ArrayRef<uint32_t>(P.Relocations));
+    Constant *List =
+        ConstantDataArray::get(Ctx, ArrayRef<uint32_t>(P.Relocations));
     Relocations = new GlobalVariable(M, List->getType(), true,
                                      GlobalValue::PrivateLinkage, List,
                                      "cosy.relocations." + F.getName());
@@ -73,7 +77,8 @@ void FunctionTable::add(Function &F, const FunctionProgram &P) {
       descriptorType(Ctx),
       {Int(COSY_REGION_ABI), Int(F.arg_size()), Int(Pointers), Int(P.Stack),
        stringConstant(M, F.getName()),
-       stringConstant(M, SP ? SP->getFilename() : StringRef(M.getSourceFileName())),
+       stringConstant(M, SP ? SP->getFilename()
+                            : StringRef(M.getSourceFileName())),
        Int(SP ? SP->getLine() : 0), Int(P.Object.size()),
        bytes(M, Raw(P.Object), ".cosy.functions", "cosy.object." + F.getName()),
        bytes(M, Raw(P.Data), ".cosy.data", "cosy.data." + F.getName()),
@@ -93,7 +98,8 @@ Constant *FunctionTable::list(ArrayRef<const Function *> Functions) {
     List.push_back(Placeholders.lookup(F));
   auto *Ty = ArrayType::get(Ptr, List.size());
   return new GlobalVariable(M, Ty, true, GlobalValue::PrivateLinkage,
-                            ConstantArray::get(Ty, List), "cosy.functions.list");
+                            ConstantArray::get(Ty, List),
+                            "cosy.functions.list");
 }
 
 void FunctionTable::finish() {
@@ -102,9 +108,9 @@ void FunctionTable::finish() {
   LLVMContext &Ctx = M.getContext();
   Type *I64 = Type::getInt64Ty(Ctx);
   auto *Ty = ArrayType::get(descriptorType(Ctx), Descriptors.size());
-  auto *Table = new GlobalVariable(M, Ty, false, GlobalValue::InternalLinkage,
-                                   ConstantArray::get(Ty, Descriptors),
-                                   "cosy.functions");
+  auto *Table =
+      new GlobalVariable(M, Ty, false, GlobalValue::InternalLinkage,
+                         ConstantArray::get(Ty, Descriptors), "cosy.functions");
   Table->setSection("cosy_functions");
   Table->setAlignment(Align(8));
   GlobalVariable::SanitizerMetadata Meta;
@@ -113,12 +119,14 @@ void FunctionTable::finish() {
   for (auto [N, Entry] : enumerate(Placeholders)) {
     Entry.second->replaceAllUsesWith(ConstantExpr::getInBoundsGetElementPtr(
         Ty, Table,
-        ArrayRef<Constant *>{ConstantInt::get(I64, 0), ConstantInt::get(I64, N)}));
+        ArrayRef<Constant *>{ConstantInt::get(I64, 0),
+                             ConstantInt::get(I64, N)}));
     Entry.second->eraseFromParent();
   }
   appendToGlobalCtors(M,
-                      createTableCaller(M, "cosy.functions.add", "cosy_functions_add",
-                                        Table, Descriptors.size()),
+                      createTableCaller(M, "cosy.functions.add",
+                                        "cosy_functions_add", Table,
+                                        Descriptors.size()),
                       65535);
   appendToGlobalDtors(M,
                       createTableCaller(M, "cosy.functions.remove",

@@ -24,7 +24,8 @@ namespace cosy {
 static std::pair<Value *, LoadInst *> loadOutput(IRBuilder<> &B, Type *Ty,
                                                  Value *Slot) {
   const DataLayout &DL = B.GetInsertBlock()->getDataLayout();
-  if (Ty->isIntegerTy() && DL.getTypeSizeInBits(Ty) != DL.getTypeStoreSizeInBits(Ty)) {
+  if (Ty->isIntegerTy() &&
+      DL.getTypeSizeInBits(Ty) != DL.getTypeStoreSizeInBits(Ty)) {
     LoadInst *L = B.CreateLoad(B.getInt64Ty(), Slot);
     return {B.CreateTrunc(L, Ty), L};
   }
@@ -39,12 +40,12 @@ CompoundPath::CompoundPath(Region &R) : R(R) {
   Type *I32 = Type::getInt32Ty(Ctx), *I64 = Type::getInt64Ty(Ctx);
   Type *Ptr = PointerType::get(Ctx, 0);
 
-  Placeholder = new GlobalVariable(M, ArrayType::get(Type::getInt8Ty(Ctx),
-                                                     sizeof(cosy_region)),
-                                   false, GlobalValue::ExternalLinkage, nullptr,
-                                   "cosy.region");
-  Frame = new AllocaInst(I64, 0, ConstantInt::get(I32, 1), Align(8), "cosy.frame",
-                         &*Host.getEntryBlock().getFirstInsertionPt());
+  Placeholder = new GlobalVariable(
+      M, ArrayType::get(Type::getInt8Ty(Ctx), sizeof(cosy_region)), false,
+      GlobalValue::ExternalLinkage, nullptr, "cosy.region");
+  Frame =
+      new AllocaInst(I64, 0, ConstantInt::get(I32, 1), Align(8), "cosy.frame",
+                     &*Host.getEntryBlock().getFirstInsertionPt());
 
   // if (region.mode != 0) ...
   DebugLoc Loc(R.Loc);
@@ -101,7 +102,8 @@ void CompoundPath::rewriteUses() {
   for (BasicBlock &BB : *R.Source)
     for (Instruction &I : BB)
       if (auto *CI = dyn_cast<CallInst>(&I))
-        if (CI->getCalledFunction() && CI->getCalledFunction()->getName() == ExitMarker)
+        if (CI->getCalledFunction() &&
+            CI->getCalledFunction()->getName() == ExitMarker)
           Markers[cast<ConstantInt>(CI->getArgOperand(0))->getZExtValue()] = CI;
 
   struct Loaded {
@@ -118,8 +120,8 @@ void CompoundPath::rewriteUses() {
         continue;
       BasicBlock *Leave = Leaves[X];
       IRBuilder<> B(Leave->getTerminator());
-      auto *Slot = cast<GetElementPtrInst>(
-          B.Insert(GetElementPtrInst::CreateInBounds(I64, Frame, {B.getInt64(0)})));
+      auto *Slot = cast<GetElementPtrInst>(B.Insert(
+          GetElementPtrInst::CreateInBounds(I64, Frame, {B.getInt64(0)})));
       auto [V, L] = loadOutput(B, O->getType(), Slot);
       SSA.AddAvailableValue(Leave, V);
       All.push_back({V, {L, Slot, (unsigned)N, (unsigned)X}});
@@ -201,8 +203,7 @@ void CompoundPath::complete(Constant *Descriptor, const Code &C,
   Placeholder->eraseFromParent();
   LLVMContext &Ctx = R.Host->getContext();
   // The word behind the registers is libcosy's.
-  Frame->setOperand(0,
-                    ConstantInt::get(Type::getInt32Ty(Ctx), C.NumRegs + 1));
+  Frame->setOperand(0, ConstantInt::get(Type::getInt32Ty(Ctx), C.NumRegs + 1));
   Type *I64 = Type::getInt64Ty(Ctx);
   for (OutputLoad &L : Loads)
     L.Slot->setOperand(1, ConstantInt::get(I64, C.Outputs[L.Output]));
@@ -240,9 +241,8 @@ StructType *RegionTable::descriptorType() {
   Type *I32 = Type::getInt32Ty(Ctx), *I64 = Type::getInt64Ty(Ctx);
   Type *Ptr = PointerType::get(Ctx, 0);
   // struct cosy_region
-  return StructType::get(
-      Ctx, {I32, I32, Ptr, I32, I32, Ptr, I32, I32, Ptr, Ptr, Ptr, I32, I32,
-            Ptr, I64, Ptr});
+  return StructType::get(Ctx, {I32, I32, Ptr, I32, I32, Ptr, I32, I32, Ptr, Ptr,
+                               Ptr, I32, I32, Ptr, I64, Ptr});
 }
 
 /// The struct cosy_limits of \p R, or null.
@@ -278,9 +278,9 @@ Constant *RegionTable::add(const Region &R, const Image &I, const Code &C,
   };
   Constant *Null = ConstantPointerNull::get(PointerType::get(Ctx, 0));
 
-  Constant *Bytes =
-      ConstantDataArray::get(Ctx, ArrayRef<uint8_t>(
-          reinterpret_cast<const uint8_t *>(I.Bytes.data()), I.Bytes.size()));
+  Constant *Bytes = ConstantDataArray::get(
+      Ctx, ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(I.Bytes.data()),
+                             I.Bytes.size()));
   auto *ImageVar =
       new GlobalVariable(M, Bytes->getType(), true, GlobalValue::PrivateLinkage,
                          Bytes, "cosy.image." + R.Host->getName());
@@ -300,13 +300,14 @@ Constant *RegionTable::add(const Region &R, const Image &I, const Code &C,
       descriptorType(),
       {Int(COSY_REGION_ABI, 32),
        Int(R.Options.countsRuns() ? COSY_REGION_DECIDE : 0, 32), ImageVar,
-       Int(I.Bytes.size(), 32), Int(C.NumRegs, 32), ThunkVar, Int(Thunks.size(), 32),
-       Int(R.Loc ? R.Loc->getLine() : 0, 32), stringConstant(M, File),
-       stringConstant(M, R.Host->getName()), Functions,
-       Int(C.Functions.size(), 32), Int(0, 32), limits(R, C), Int(0, 64), Null}));
+       Int(I.Bytes.size(), 32), Int(C.NumRegs, 32), ThunkVar,
+       Int(Thunks.size(), 32), Int(R.Loc ? R.Loc->getLine() : 0, 32),
+       stringConstant(M, File), stringConstant(M, R.Host->getName()), Functions,
+       Int(C.Functions.size(), 32), Int(0, 32), limits(R, C), Int(0, 64),
+       Null}));
   Placeholders.push_back(new GlobalVariable(M, descriptorType(), false,
-                                            GlobalValue::ExternalLinkage, nullptr,
-                                            "cosy.descriptor"));
+                                            GlobalValue::ExternalLinkage,
+                                            nullptr, "cosy.descriptor"));
   return Placeholders.back();
 }
 
@@ -320,8 +321,8 @@ Function *createTableCaller(Module &M, StringRef Name, StringRef Callee,
   F->addFnAttr(Attribute::DisableSanitizerInstrumentation);
   IRBuilder<> B(BasicBlock::Create(Ctx, "", F));
   FunctionCallee Fn = M.getOrInsertFunction(
-      Callee, FunctionType::get(Void, {PointerType::get(Ctx, 0), B.getInt64Ty()},
-                                false));
+      Callee, FunctionType::get(
+                  Void, {PointerType::get(Ctx, 0), B.getInt64Ty()}, false));
   B.CreateCall(Fn, {Table, B.getInt64(Count)});
   B.CreateRetVoid();
   return F;
@@ -331,9 +332,9 @@ void RegionTable::finish() {
   if (Descriptors.empty())
     return;
   auto *Ty = ArrayType::get(descriptorType(), Descriptors.size());
-  auto *Table = new GlobalVariable(M, Ty, false, GlobalValue::InternalLinkage,
-                                   ConstantArray::get(Ty, Descriptors),
-                                   "cosy.regions");
+  auto *Table =
+      new GlobalVariable(M, Ty, false, GlobalValue::InternalLinkage,
+                         ConstantArray::get(Ty, Descriptors), "cosy.regions");
   Table->setSection("cosy_regions");
   Table->setAlignment(Align(8));
   GlobalVariable::SanitizerMetadata Meta;
@@ -347,8 +348,9 @@ void RegionTable::finish() {
             ConstantInt::get(Type::getInt64Ty(M.getContext()), N)}));
     P->eraseFromParent();
   }
-  appendToGlobalCtors(M, createTableCaller(M, "cosy.add", "cosy_regions_add", Table,
-                                           Descriptors.size()),
+  appendToGlobalCtors(M,
+                      createTableCaller(M, "cosy.add", "cosy_regions_add",
+                                        Table, Descriptors.size()),
                       65535);
   appendToGlobalDtors(M,
                       createTableCaller(M, "cosy.remove", "cosy_regions_remove",

@@ -33,11 +33,13 @@ static std::pair<Value *, Value *> expandOverflow(IRBuilder<> &B,
   case Intrinsic::usub_with_overflow:
     return {Res, B.CreateICmpULT(L, R)};
   case Intrinsic::sadd_with_overflow:
-    return {Res, B.CreateICmpSLT(
-                     B.CreateAnd(B.CreateXor(L, Res), B.CreateXor(R, Res)), Zero)};
+    return {Res,
+            B.CreateICmpSLT(
+                B.CreateAnd(B.CreateXor(L, Res), B.CreateXor(R, Res)), Zero)};
   case Intrinsic::ssub_with_overflow:
-    return {Res, B.CreateICmpSLT(
-                     B.CreateAnd(B.CreateXor(L, R), B.CreateXor(L, Res)), Zero)};
+    return {Res,
+            B.CreateICmpSLT(B.CreateAnd(B.CreateXor(L, R), B.CreateXor(L, Res)),
+                            Zero)};
   default:
     break;
   }
@@ -155,8 +157,10 @@ static Value *expand(IRBuilder<> &B, IntrinsicInst &I) {
   case Intrinsic::scmp:
   case Intrinsic::ucmp: {
     bool S = I.getIntrinsicID() == Intrinsic::scmp;
-    auto *G = B.CreateICmp(S ? CmpInst::ICMP_SGT : CmpInst::ICMP_UGT, Arg(0), Arg(1));
-    auto *L = B.CreateICmp(S ? CmpInst::ICMP_SLT : CmpInst::ICMP_ULT, Arg(0), Arg(1));
+    auto *G =
+        B.CreateICmp(S ? CmpInst::ICMP_SGT : CmpInst::ICMP_UGT, Arg(0), Arg(1));
+    auto *L =
+        B.CreateICmp(S ? CmpInst::ICMP_SLT : CmpInst::ICMP_ULT, Arg(0), Arg(1));
     return B.CreateSub(B.CreateZExt(G, Ty), B.CreateZExt(L, Ty));
   }
   default:
@@ -202,12 +206,12 @@ static void lowerIntrinsics(Function &F) {
     IRBuilder<> B(I);
     Value *New = nullptr;
     if (I->getIntrinsicID() == Intrinsic::bitreverse) {
-      if (I->getType()->isIntegerTy() && I->getType()->getIntegerBitWidth() <= 64)
+      if (I->getType()->isIntegerTy() &&
+          I->getType()->getIntegerBitWidth() <= 64)
         New = expandBitReverse(B, I->getArgOperand(0));
     } else if (lowersInPlace(I->getIntrinsicID())) {
-      unsigned Bits = I->getType()->isIntegerTy()
-                          ? I->getType()->getIntegerBitWidth()
-                          : 0;
+      unsigned Bits =
+          I->getType()->isIntegerTy() ? I->getType()->getIntegerBitWidth() : 0;
       if (Bits == 16 || Bits == 32 || Bits == 64 ||
           (Bits == 8 && I->getIntrinsicID() != Intrinsic::bswap))
         IL.LowerIntrinsicCall(I);
@@ -272,7 +276,8 @@ static bool expandMemIntrinsic(MemIntrinsic &MI) {
   uint64_t At = 0;
   for (unsigned W : Parts) {
     B.CreateAlignedStore(B.getInt(APInt::getSplat(W * 8, Byte->getValue())),
-                         offset(B, MI.getDest(), At), Align(1), MI.isVolatile());
+                         offset(B, MI.getDest(), At), Align(1),
+                         MI.isVolatile());
     At += W;
   }
   return true;

@@ -62,8 +62,8 @@ static void addOutput(Function &Source, Type *Ty, Value *P) {
       IRBuilder<> B(CI);
       SmallVector<Value *, 8> Args(CI->args());
       Args.push_back(B.CreateLoad(Ty, P));
-      CallInst *New = B.CreateCall(CI->getFunctionType(),
-                                   CI->getCalledOperand(), Args);
+      CallInst *New =
+          B.CreateCall(CI->getFunctionType(), CI->getCalledOperand(), Args);
       New->setAttributes(CI->getAttributes());
       New->setDebugLoc(CI->getDebugLoc());
       CI->eraseFromParent();
@@ -84,7 +84,8 @@ SmallVector<PrivateLocal, 4> privatizeLocals(Region &R) {
         PointerMayBeCaptured(A, true, true) ||
         !isPrivateOutside(*Variable, R, true))
       continue;
-    PrivateLocal L = {Variable, (unsigned)N, Size, isPowerOf2_64(Size) && Size <= 8,
+    PrivateLocal L = {Variable,     (unsigned)N,
+                      Size,         isPowerOf2_64(Size) && Size <= 8,
                       mayWrite(*A), ~0u};
     if (L.ByValue) {
       IRBuilder<> B(&*R.Source->getEntryBlock().getFirstInsertionPt());

@@ -19,15 +19,14 @@ CallInst *asMarker(Instruction &I, StringRef Name) {
   if (!F || !F->isDeclaration())
     return nullptr;
   StringRef Is = F->getName();
-  bool Same = Is == Name || (Name == StartMarker &&
-                             (Is == StartWithMarker || Is == StartNativeMarker));
+  bool Same = Is == Name || (Name == StartMarker && (Is == StartWithMarker ||
+                                                     Is == StartNativeMarker));
   return Same ? CI : nullptr;
 }
 
 const char *whyNotMovable(const Instruction &I) {
   if (auto *AI = dyn_cast<AllocaInst>(&I))
-    return AI->isStaticAlloca() ? nullptr
-                                : "a variable-length array or alloca";
+    return AI->isStaticAlloca() ? nullptr : "a variable-length array or alloca";
   if (isa<IndirectBrInst>(I))
     return "a computed goto";
   if (isa<CallBrInst>(I))
@@ -157,7 +156,8 @@ static Reach reachForward(BasicBlock *Entry) {
 }
 
 /// The blocks of \p R that reach COSY_END.
-static SetVector<BasicBlock *> reachBackward(const Reach &R, BasicBlock *Entry) {
+static SetVector<BasicBlock *> reachBackward(const Reach &R,
+                                             BasicBlock *Entry) {
   SetVector<BasicBlock *> Blocks;
   for (BasicBlock *BB : R.Blocks)
     for (BasicBlock *S : successors(BB))
@@ -241,7 +241,8 @@ static Instruction *endOfPiece(Instruction *First) {
   return Last;
 }
 
-/// Moves what is not movable from E.Blocks to blocks of its own. \returns those.
+/// Moves what is not movable from E.Blocks to blocks of its own. \returns
+/// those.
 static SmallPtrSet<BasicBlock *, 8> separateNatives(Marked &E) {
   SmallPtrSet<BasicBlock *, 8> Native;
   for (unsigned N = 0; N < E.Blocks.size(); ++N) {
@@ -267,7 +268,8 @@ static const DILocation *firstLocation(const BasicBlock &BB) {
 }
 
 /// Compounds may begin where a native piece leads back.
-static void addBeginnings(Marked &E, const SmallPtrSetImpl<BasicBlock *> &Native) {
+static void addBeginnings(Marked &E,
+                          const SmallPtrSetImpl<BasicBlock *> &Native) {
   constexpr unsigned MaxBeginnings = 16; // compounds may overlap
   SmallVector<BasicBlock *, 32> InOrder;
   for (BasicBlock &BB : *E.Host)

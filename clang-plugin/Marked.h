@@ -3,9 +3,9 @@
 //
 // Marked are the blocks that are reached from COSY_START and reach COSY_END; an
 // error path, a return, a jump elsewhere leave them. Some instructions only the
-// host itself can execute: setjmp, alloca, calls that unwind to a handler in the
-// function. They are native pieces; a compound ends before one, and the next
-// begins behind it.
+// host itself can execute: setjmp, alloca, calls that unwind to a handler in
+// the function. They are native pieces; a compound ends before one, and the
+// next begins behind it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_MARKED_H
@@ -27,8 +27,8 @@ constexpr llvm::StringLiteral EndMarker = "__cosy_region_end";
 constexpr const llvm::StringLiteral *AllMarkers[] = {
     &StartMarker, &StartWithMarker, &StartNativeMarker, &EndMarker};
 
-/// \p I if it calls the marker \p Name, or null. StartMarker stands for all that
-/// begin a region.
+/// \p I if it calls the marker \p Name, or null. StartMarker stands for all
+/// that begin a region.
 llvm::CallInst *asMarker(llvm::Instruction &I, llvm::StringRef Name);
 
 struct Marked {

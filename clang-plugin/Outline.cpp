@@ -169,15 +169,16 @@ static bool comparesWithConstant(const Loop &L) {
   L.getExitingBlocks(Exiting);
   return any_of(Exiting, [](const BasicBlock *BB) {
     auto *Br = dyn_cast<BranchInst>(BB->getTerminator());
-    auto *Cmp = Br && Br->isConditional() ? dyn_cast<ICmpInst>(Br->getCondition())
-                                          : nullptr;
+    auto *Cmp = Br && Br->isConditional()
+                    ? dyn_cast<ICmpInst>(Br->getCondition())
+                    : nullptr;
     return Cmp && any_of(Cmp->operands(), IsaPred<ConstantInt>);
   });
 }
 
 /// LLVM expects the same of all loops without a profile. How often others go
-/// round is only looked up for so many, as that takes a time that grows with all
-/// that is before a loop.
+/// round is only looked up for so many, as that takes a time that grows with
+/// all that is before a loop.
 void Finder::scaleLoops() {
   Scale[nullptr] = 1;
   unsigned LookUps = 0;

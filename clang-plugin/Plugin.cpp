@@ -95,7 +95,8 @@ protected:
           clang::DiagnosticsEngine::Error,
           "unknown option '%0' of the cosy plugin; there are "
           "-fplugin-arg-cosy-dump, -fplugin-arg-cosy-no-fast, "
-          "-fplugin-arg-cosy-no-outline and -fplugin-arg-cosy-Wcosy-*, see cosy-regions(7)"))
+          "-fplugin-arg-cosy-no-outline and -fplugin-arg-cosy-Wcosy-*, see "
+          "cosy-regions(7)"))
           << Arg;
       return false;
     }
@@ -115,7 +116,8 @@ private:
 static clang::FrontendPluginRegistry::Add<cosy::CosyAction>
     Register("cosy", "marked C regions become compounds");
 
-extern "C" LLVM_ATTRIBUTE_VISIBILITY_DEFAULT PassPluginLibraryInfo llvmGetPassPluginInfo() {
+extern "C" LLVM_ATTRIBUTE_VISIBILITY_DEFAULT PassPluginLibraryInfo
+llvmGetPassPluginInfo() {
   return {LLVM_PLUGIN_API_VERSION, "cosy", LLVM_VERSION_STRING,
           cosy::addRegionPass};
 }

@@ -63,7 +63,8 @@ struct Ways {
 
 class Estimate {
 public:
-  Estimate(const Selection &Sel, LoopInfo &LI, const Function &Source) : LI(LI) {
+  Estimate(const Selection &Sel, LoopInfo &LI, const Function &Source)
+      : LI(LI) {
     for (const Block &B : Sel.C.Blocks)
       for (const Inst &I : B.Insts) {
         Ways &W = Of[B.Source];
@@ -78,7 +79,8 @@ public:
         W.MaxCost += operationCost(I);
       }
     unsigned N = 0;
-    for (const BasicBlock *BB : ReversePostOrderTraversal<const Function *>(&Source)) {
+    for (const BasicBlock *BB :
+         ReversePostOrderTraversal<const Function *>(&Source)) {
       Order[BB] = N++;
       All.push_back(BB);
     }
@@ -118,7 +120,8 @@ Ways Estimate::of(const Loop *L) const {
       if (First || !Order.count(P) || (L && !L->contains(P)))
         continue;
       if (Order.lookup(P) >= Order.lookup(BB)) {
-        // A jump back inside; if it is not a loop's, what it repeats is unknown.
+        // A jump back inside; if it is not a loop's, what it repeats is
+        // unknown.
         W.AnyNumber |= !LI.isLoopHeader(BB);
         continue;
       }
@@ -145,8 +148,8 @@ Ways Estimate::of(const Loop *L) const {
     Result.MaxSaved = std::max(Result.MaxSaved, W.MaxSaved);
     Result.MaxCost = std::max(Result.MaxCost, W.MaxCost);
     // Where a way ends: at the next round, or at an exit.
-    bool Ends = L ? is_contained(successors(BB), L->getHeader())
-                  : succ_empty(BB);
+    bool Ends =
+        L ? is_contained(successors(BB), L->getHeader()) : succ_empty(BB);
     if (Ends)
       Result.MinUpCalls = std::min(Result.MinUpCalls, W.MinUpCalls);
     Until[BB] = W;
@@ -174,8 +177,7 @@ static void explainLoop(const Region &R, const Loop &L, const Estimate &E,
   remark<OptimizationRemarkAnalysis>(R, Loc, "Loop", [&](auto &Rem) {
     int Gain = int(W.MaxCalls * CallSaves) - int(W.MaxCost) -
                int(W.MinUpCalls * UpCallCost);
-    Rem << "a round of this loop makes "
-        << ore::NV("SystemCalls", callsText(W))
+    Rem << "a round of this loop makes " << ore::NV("SystemCalls", callsText(W))
         << (W.AnyNumber ? ", if loops inside go round once" : "")
         << ", to save about " << ore::NV("Saved", W.MaxCalls * CallSaves)
         << " instructions; its operations cost up to "
@@ -194,7 +196,8 @@ static void explainLoop(const Region &R, const Loop &L, const Estimate &E,
   for (const UpCall &U : UpCalls.Calls)
     if (L.contains(U.Insts.front()) && !isUserFunctionCall(*U.Culprit)) {
       reportWarning(Warning::UpCallInLoop, *R.Host,
-                    U.Culprit->getDebugLoc() ? U.Culprit->getDebugLoc().get() : R.Loc,
+                    U.Culprit->getDebugLoc() ? U.Culprit->getDebugLoc().get()
+                                             : R.Loc,
                     "each round of this loop leaves the kernel, here for the " +
                         describe(*U.Culprit) + ", and makes " + callsText(W) +
                         ": it takes longer than natively; move that out of the "
@@ -250,8 +253,9 @@ std::string upCallAdvice(const Instruction &I) {
   if (!F)
     return Cost + "a call by name can be taken into the region";
   if (!F->isDeclaration())
-    return Cost + "a function is taken into the region if it is small, neither "
-                  "recursive nor variadic, and nothing in it is tied to its frame";
+    return Cost +
+           "a function is taken into the region if it is small, neither "
+           "recursive nor variadic, and nothing in it is tied to its frame";
   StringRef Name = F->getName();
   if (LibcFunction LF = findLibcFunction(Name); LF.Call)
     return Cost + (LF.Call->Nested ? "with these arguments it is not only a "
@@ -261,14 +265,16 @@ std::string upCallAdvice(const Instruction &I) {
   if (Name.contains("printf") || Name.contains("put") || Name == "perror" ||
       Name == "fwrite" || Name == "fflush" || Name.starts_with("err") ||
       Name.starts_with("warn"))
-    return Cost + "collect what there is to say, and print it behind the region";
+    return Cost +
+           "collect what there is to say, and print it behind the region";
   if (Name.contains("alloc") || Name == "free" || Name == "strdup" ||
       Name.starts_with("_Zn") || Name.starts_with("_Zd"))
     return Cost + "allocate before the region, and free behind it";
   if (Name.ends_with("_chk"))
     return Cost + "without _FORTIFY_SOURCE it may be an operation";
-  return Cost + "call it before or behind the region; a function defined in this "
-                "file can be taken in";
+  return Cost +
+         "call it before or behind the region; a function defined in this "
+         "file can be taken in";
 }
 
 } // namespace cosy

@@ -15,8 +15,8 @@
 namespace cosy {
 
 /// Warns if \p R, whose compound is \p Sel with \p UpCalls, is certain to take
-/// longer than its machine code, as a whole or in each round of a loop; and tells
-/// by remarks what it gains where.
+/// longer than its machine code, as a whole or in each round of a loop; and
+/// tells by remarks what it gains where.
 void explainProfit(const Region &R, const Selection &Sel,
                    const UpCallList &UpCalls, llvm::LoopInfo &LI);
 

@@ -4,8 +4,9 @@
 // Live ranges are lists of segments over the linear order of the code. Copies
 // are coalesced where the two ranges do not overlap, innermost loops first;
 // then every class takes the lowest register that is free in all its segments.
-// What is there during an up-call comes next to each other: a compound that leaves
-// for it and comes back copies the range of registers that has all of it.
+// What is there during an up-call comes next to each other: a compound that
+// leaves for it and comes back copies the range of registers that has all of
+// it.
 //
 // Position 2i is where operation i reads, 2i + 1 where it writes.
 //
@@ -54,7 +55,7 @@ private:
   std::vector<unsigned> UpCalls; ///< their positions, ascending
   std::vector<Reg> Class;        ///< union-find
   std::vector<Reg> Assigned;     ///< by class
-  std::vector<Range> Files;      ///< what each register of the compound is used for
+  std::vector<Range> Files; ///< what each register of the compound is used for
 };
 
 } // namespace
@@ -161,7 +162,8 @@ void Allocator::computeRanges() {
     Range &Out = Ranges[R];
     for (auto [S, E] : Segments) {
       if (!Out.empty() && std::prev(Out.end())->second >= S)
-        std::prev(Out.end())->second = std::max(std::prev(Out.end())->second, E);
+        std::prev(Out.end())->second =
+            std::max(std::prev(Out.end())->second, E);
       else
         Out.emplace_hint(Out.end(), S, E);
     }

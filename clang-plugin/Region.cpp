@@ -76,7 +76,8 @@ static void absorbJumps(Region &R) {
         continue;
       auto *Br = dyn_cast<BranchInst>(&*S->getFirstNonPHIOrDbg());
       if (Br && Br->isUnconditional() &&
-          all_of(predecessors(S), [&](BasicBlock *P) { return R.Blocks.count(P); }))
+          all_of(predecessors(S),
+                 [&](BasicBlock *P) { return R.Blocks.count(P); }))
         R.Blocks.insert(S);
     }
 }
@@ -101,8 +102,8 @@ static void splitExits(Region &R) {
   }
 }
 
-/// Values defined inside that may be wanted, inside or where the region is left,
-/// before it has defined them anew.
+/// Values defined inside that may be wanted, inside or where the region is
+/// left, before it has defined them anew.
 static SmallVector<Instruction *, 0> findLiveIn(const Region &R) {
   SmallVector<Instruction *, 0> List;
   if (R.Reentered.empty())
@@ -171,9 +172,10 @@ static void demoteWideValues(Region &R) {
       auto *User = cast<Instruction>(U.getUser());
       if (!R.Blocks.count(User->getParent()))
         continue;
-      Instruction *At = isa<PHINode>(User)
-                            ? cast<PHINode>(User)->getIncomingBlock(U)->getTerminator()
-                            : User;
+      Instruction *At =
+          isa<PHINode>(User)
+              ? cast<PHINode>(User)->getIncomingBlock(U)->getTerminator()
+              : User;
       U.set(IRBuilder<>(At).CreateLoad(A->getType(), Copy));
     }
   }
@@ -208,8 +210,9 @@ void findRegion(const Marked &E, const Marked::Beginning &B, Region &R) {
   demoteWideValues(R);
   splitExits(R);
   for (Instruction *I : findLiveIn(R))
-    R.LiveIn.push_back({I, CastInst::Create(Instruction::BitCast, I, I->getType(),
-                                            "", R.Before->getTerminator())});
+    R.LiveIn.push_back(
+        {I, CastInst::Create(Instruction::BitCast, I, I->getType(), "",
+                             R.Before->getTerminator())});
   findOutputs(R);
 }
 
@@ -221,14 +224,16 @@ void findRegion(const Marked &E, const Marked::Beginning &B, Region &R) {
 static AttrBuilder sourceAttributes(const Function &Host) {
   AttrBuilder B(Host.getContext(), Host.getAttributes().getFnAttrs());
   for (Attribute::AttrKind Kind :
-       {Attribute::OptimizeNone, Attribute::NoInline, Attribute::AlwaysInline,
-        Attribute::InlineHint, Attribute::NoReturn, Attribute::ReturnsTwice,
-        Attribute::Memory, Attribute::WillReturn, Attribute::StackProtect,
-        Attribute::StackProtectStrong, Attribute::StackProtectReq,
-        Attribute::SanitizeAddress, Attribute::SanitizeThread,
-        Attribute::SanitizeMemory, Attribute::NoDuplicate, Attribute::Convergent,
-        Attribute::AllocSize, Attribute::AllocKind, Attribute::NoRecurse,
-        Attribute::Speculatable})
+       {Attribute::OptimizeNone,    Attribute::NoInline,
+        Attribute::AlwaysInline,    Attribute::InlineHint,
+        Attribute::NoReturn,        Attribute::ReturnsTwice,
+        Attribute::Memory,          Attribute::WillReturn,
+        Attribute::StackProtect,    Attribute::StackProtectStrong,
+        Attribute::StackProtectReq, Attribute::SanitizeAddress,
+        Attribute::SanitizeThread,  Attribute::SanitizeMemory,
+        Attribute::NoDuplicate,     Attribute::Convergent,
+        Attribute::AllocSize,       Attribute::AllocKind,
+        Attribute::NoRecurse,       Attribute::Speculatable})
     B.removeAttribute(Kind);
   return B;
 }
@@ -274,9 +279,10 @@ void cloneSource(Region &R) {
   SmallVector<Type *, 8> Types;
   for (Value *V : R.Inputs)
     Types.push_back(V->getType());
-  R.Source = Function::Create(
-      FunctionType::get(Type::getVoidTy(Ctx), Types, false),
-      GlobalValue::InternalLinkage, Host.getName() + ".cosy." + Twine(R.Index), M);
+  R.Source =
+      Function::Create(FunctionType::get(Type::getVoidTy(Ctx), Types, false),
+                       GlobalValue::InternalLinkage,
+                       Host.getName() + ".cosy." + Twine(R.Index), M);
   R.Source->addFnAttrs(sourceAttributes(Host));
 
   BasicBlock *Entry = BasicBlock::Create(Ctx, "entry", R.Source);

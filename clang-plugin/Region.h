@@ -31,7 +31,7 @@ struct Region {
   const llvm::DILocation *Loc = nullptr; ///< where it begins
   unsigned Index = 0;                    ///< in its function
   StartOptions Options;
-  llvm::BasicBlock *Before = nullptr;    ///< its only successor is Entry
+  llvm::BasicBlock *Before = nullptr; ///< its only successor is Entry
   llvm::BasicBlock *Entry = nullptr;
   llvm::SetVector<llvm::BasicBlock *> Blocks;
   llvm::SmallVector<Exit, 2> Exits;

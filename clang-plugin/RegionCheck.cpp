@@ -8,8 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "RegionCheck.h"
-#include "FunctionCheck.h"
 #include "Frontend.h"
+#include "FunctionCheck.h"
 #include "Region.h"
 
 #include "clang/AST/ASTContext.h"
@@ -36,10 +36,11 @@ public:
   void check(Stmt *Body) {
     visit(Body, nullptr);
     if (Open) {
-      error(Open->getBeginLoc(), Open->getSourceRange(),
-            "COSY_START without COSY_END in this function; put COSY_END behind "
-            "the last statement of the region",
-            FixItHint::CreateInsertion(OpenBlock->getRBracLoc(), "COSY_END;\n"));
+      error(
+          Open->getBeginLoc(), Open->getSourceRange(),
+          "COSY_START without COSY_END in this function; put COSY_END behind "
+          "the last statement of the region",
+          FixItHint::CreateInsertion(OpenBlock->getRBracLoc(), "COSY_END;\n"));
     }
   }
 
@@ -56,8 +57,10 @@ private:
     if (!F || !F->getIdentifier())
       return {};
     StringRef Name = F->getName();
-    return llvm::is_contained(llvm::map_range(AllMarkers, [](auto *M) { return StringRef(*M); }),
-                        Name)
+    return llvm::is_contained(
+               llvm::map_range(AllMarkers,
+                               [](auto *M) { return StringRef(*M); }),
+               Name)
                ? Name
                : StringRef();
   }
@@ -103,10 +106,11 @@ private:
     SourceLocation Loc = Call->getBeginLoc();
     SourceRange Range = Call->getSourceRange();
     if (!Block) {
-      error(Loc, Range,
-            std::string(IsStart ? "COSY_START" : "COSY_END") +
-                " has to be a statement of a block; put it on a line of its own "
-                "between braces");
+      error(
+          Loc, Range,
+          std::string(IsStart ? "COSY_START" : "COSY_END") +
+              " has to be a statement of a block; put it on a line of its own "
+              "between braces");
       if (!IsStart)
         Open = nullptr;
       return;
@@ -130,9 +134,10 @@ private:
       return;
     }
     if (Block != OpenBlock) {
-      error(Loc, Range,
-            "COSY_END is in another block than its COSY_START; put both into the "
-            "same block");
+      error(
+          Loc, Range,
+          "COSY_END is in another block than its COSY_START; put both into the "
+          "same block");
       note(Open->getBeginLoc(), "region starts here");
     } else {
       addRegion(Call);

@@ -57,7 +57,8 @@ public:
 private:
   void keepPristine(ArrayRef<Function *> Hosts);
   void processMarked(CallInst *Start, bool Optimized);
-  bool processRegion(const Marked &E, const Marked::Beginning &At, bool Optimized);
+  bool processRegion(const Marked &E, const Marked::Beginning &At,
+                     bool Optimized);
   void explainNatives(const Marked &E);
   bool compile(Region &R, Compound &C);
   void explain(const Region &R, const Compound &C, bool IsPart);
@@ -107,11 +108,11 @@ static bool generate(Region &R, Compound &C, FunctionAnalysisManager &FAM,
   C.UpCalls = findUpCalls(Source);
   FAM.invalidate(Source, PreservedAnalyses::none());
   C.FastNotes.clear();
-  FastHints Hints = Options.NoFast
-                        ? forbidFastPaths(Source)
-                        : chooseFastPaths(Source,
-                                          FAM.getResult<LoopAnalysis>(Source),
-                                          C.UpCalls, C.FastNotes);
+  FastHints Hints =
+      Options.NoFast
+          ? forbidFastPaths(Source)
+          : chooseFastPaths(Source, FAM.getResult<LoopAnalysis>(Source),
+                            C.UpCalls, C.FastNotes);
   if (!Options.NoFast)
     hintBorrowed(Source, Hints);
   C.Sel = select(Source, FAM.getResult<LoopAnalysis>(Source), C.UpCalls, Hints,
@@ -162,8 +163,9 @@ bool ModuleRegions::compile(Region &R, Compound &C) {
         Uses.push_back(O.R);
       Defs = I->Defs;
     }
-    C.Thunks.push_back(createThunk(
-        Call, Uses, Defs, R.Source->getName() + ".upcall." + Twine(N), *R.Host));
+    C.Thunks.push_back(createThunk(Call, Uses, Defs,
+                                   R.Source->getName() + ".upcall." + Twine(N),
+                                   *R.Host));
   }
   return true;
 }
@@ -177,12 +179,13 @@ void ModuleRegions::explain(const Region &R, const Compound &C, bool IsPart) {
     Rem << (IsPart ? "part of the region" : "region") << " became a compound: "
         << ore::NV("Operations", count(C.Img.NumOps, "operation")) << ", "
         << ore::NV("SystemCalls", count(C.Sel.NumSystemCalls, "system call"))
-        << ", " << ore::NV("Inputs", count(C.Sel.C.Inputs.size(), "input")) << ", "
-        << ore::NV("Outputs", count(C.Sel.C.NumOut, "output")) << ", "
+        << ", " << ore::NV("Inputs", count(C.Sel.C.Inputs.size(), "input"))
+        << ", " << ore::NV("Outputs", count(C.Sel.C.NumOut, "output")) << ", "
         << ore::NV("Registers", count(C.Sel.C.NumRegs, "register"));
     if (NumUserCalls)
       Rem << ", "
-          << ore::NV("FunctionCalls", count(NumUserCalls, "user function call"));
+          << ore::NV("FunctionCalls",
+                     count(NumUserCalls, "user function call"));
     if (NumUpCalls)
       Rem << ", " << ore::NV("UpCalls", count(NumUpCalls, "up-call"));
     if (R.Exits.size() > 1)
@@ -233,10 +236,11 @@ void ModuleRegions::explainNatives(const Marked &E) {
   R.Loc = E.Loc;
   R.Before = E.Beginnings.front().Before;
   for (const Instruction *I : E.Natives)
-    remark<OptimizationRemarkMissed>(R, I->getDebugLoc(), "Native", [&](auto &Rem) {
-      Rem << "leaves the compound for native code: "
-          << ore::NV("Why", whyNotMovable(*I));
-    });
+    remark<OptimizationRemarkMissed>(
+        R, I->getDebugLoc(), "Native", [&](auto &Rem) {
+          Rem << "leaves the compound for native code: "
+              << ore::NV("Why", whyNotMovable(*I));
+        });
 }
 
 /// Is \p Source, which is not all of what was marked, worth a compound?
@@ -323,13 +327,14 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
     explain(R, C, !E.Natives.empty());
     if (Options.Dump) {
       cosy_diag Diag;
-      cosy_disassemble(C.Img.Bytes.data(), C.Img.Bytes.size(), 0, stderr, &Diag);
+      cosy_disassemble(C.Img.Bytes.data(), C.Img.Bytes.size(), 0, stderr,
+                       &Diag);
     }
   }
   // After an error no code is generated, but the module has to be sound.
-  Path.complete(Table.add(R, C.Img, C.Sel.C, C.Thunks,
-                          Functions.list(C.Sel.C.Functions)),
-                C.Sel.C, C.Sel.Inputs, Locals);
+  Path.complete(
+      Table.add(R, C.Img, C.Sel.C, C.Thunks, Functions.list(C.Sel.C.Functions)),
+      C.Sel.C, C.Sel.Inputs, Locals);
   FAM.clear(*R.Source, R.Source->getName());
   R.Source->eraseFromParent();
   for (Function *Piece : Pieces)

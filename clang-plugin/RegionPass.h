@@ -11,8 +11,8 @@
 namespace cosy {
 
 struct RegionOptions {
-  bool Dump = false; ///< print compounds as text on standard error
-  bool NoFast = false; ///< make each call as it is
+  bool Dump = false;      ///< print compounds as text on standard error
+  bool NoFast = false;    ///< make each call as it is
   bool NoOutline = false; ///< do natively only what has no operation
   /// How -fprofile-instr-generate counts, where that is known here.
   std::optional<llvm::InstrProfOptions> Profile;
@@ -23,7 +23,8 @@ struct RegionOptions {
 class RegionPass : public llvm::PassInfoMixin<RegionPass> {
 public:
   explicit RegionPass(RegionOptions Options = {}) : Options(Options) {}
-  llvm::PreservedAnalyses run(llvm::Module &M, llvm::ModuleAnalysisManager &MAM);
+  llvm::PreservedAnalyses run(llvm::Module &M,
+                              llvm::ModuleAnalysisManager &MAM);
   static bool isRequired() { return true; }
 
 private:

@@ -54,7 +54,7 @@ static bool isScalar(const Type *Ty) {
 }
 
 static unsigned bitsOf(const Type *Ty) {
-  return Ty->isIntegerTy() ? Ty->getIntegerBitWidth()
+  return Ty->isIntegerTy()   ? Ty->getIntegerBitWidth()
          : Ty->isPointerTy() ? 64
                              : Ty->getPrimitiveSizeInBits().getFixedValue();
 }
@@ -104,7 +104,8 @@ static bool onlySignMatters(const Value &V) {
 }
 
 bool isLibraryFunction(const Function &F) {
-  return (F.isDeclaration() || F.hasAvailableExternallyLinkage()) && !F.isIntrinsic();
+  return (F.isDeclaration() || F.hasAvailableExternallyLinkage()) &&
+         !F.isIntrinsic();
 }
 
 bool hasSignature(const CallBase &CB, StringRef Types) {
@@ -138,17 +139,25 @@ static MemoryCall classifyMemoryCall(const CallBase &CB) {
     StringLiteral Type;
     MemoryCall Kind;
   } Functions[] = {
-      {"memcmp", "ippl", MemoryCall::Compare}, {"bcmp", "ippl", MemoryCall::Compare},
-      {"memchr", "ppil", MemoryCall::Find},    {"strlen", "lp", MemoryCall::Length},
-      {"strcmp", "ipp", MemoryCall::StrCmp},   {"strncmp", "ippl", MemoryCall::StrNCmp},
-      {"strnlen", "lpl", MemoryCall::StrNLen}, {"strchr", "ppi", MemoryCall::StrChr},
-      {"index", "ppi", MemoryCall::StrChr},    {"strrchr", "ppi", MemoryCall::StrRChr},
-      {"rindex", "ppi", MemoryCall::StrRChr},  {"stpcpy", "ppp", MemoryCall::StpCpy},
-      {"strcpy", "ppp", MemoryCall::StrCpy},   {"strcat", "ppp", MemoryCall::StrCat},
+      {"memcmp", "ippl", MemoryCall::Compare},
+      {"bcmp", "ippl", MemoryCall::Compare},
+      {"memchr", "ppil", MemoryCall::Find},
+      {"strlen", "lp", MemoryCall::Length},
+      {"strcmp", "ipp", MemoryCall::StrCmp},
+      {"strncmp", "ippl", MemoryCall::StrNCmp},
+      {"strnlen", "lpl", MemoryCall::StrNLen},
+      {"strchr", "ppi", MemoryCall::StrChr},
+      {"index", "ppi", MemoryCall::StrChr},
+      {"strrchr", "ppi", MemoryCall::StrRChr},
+      {"rindex", "ppi", MemoryCall::StrRChr},
+      {"stpcpy", "ppp", MemoryCall::StpCpy},
+      {"strcpy", "ppp", MemoryCall::StrCpy},
+      {"strcat", "ppp", MemoryCall::StrCat},
   };
   StringRef Name = F->getName();
   Name.consume_front("\1");
-  const auto *Fn = find_if(Functions, [&](auto &Fn) { return Fn.Name == Name; });
+  const auto *Fn =
+      find_if(Functions, [&](auto &Fn) { return Fn.Name == Name; });
   if (Fn == std::end(Functions) || !hasSignature(CB, Fn->Type))
     return MemoryCall::None;
   if (Fn->Kind == MemoryCall::Compare && !onlySignMatters(CB))
@@ -175,8 +184,8 @@ CallShape systemCallShape(const CallBase &CB) {
     S.Consts.push_back({NoReg, Imm});
   };
   if (Name == "syscall") {
-    auto *Nr = CB.arg_size() ? dyn_cast<ConstantInt>(CB.getArgOperand(0))
-                             : nullptr;
+    auto *Nr =
+        CB.arg_size() ? dyn_cast<ConstantInt>(CB.getArgOperand(0)) : nullptr;
     if (!Nr || CB.arg_size() > 1 + COSY_MAX_ARGS)
       return S;
     const SystemCall *Call = findSystemCall(Nr->getZExtValue());
@@ -318,7 +327,8 @@ bool isOperation(const Instruction &I, const DataLayout &DL) {
     return true;
   case Instruction::Call: {
     auto &CB = cast<CallBase>(I);
-    return isExit(I) || isStopTest(I) || classifyMemoryCall(CB) != MemoryCall::None || isSystemCall(I);
+    return isExit(I) || isStopTest(I) ||
+           classifyMemoryCall(CB) != MemoryCall::None || isSystemCall(I);
   }
   default:
     return isa<BinaryOperator>(I) && isScalarInt(I.getType());
@@ -347,7 +357,8 @@ private:
   void demand(Value *V);
   void demandAddress(Value *V);
   void demandClean(Value *V);
-  void flattenCondition(Value *Cond, bool &And, SmallVectorImpl<Value *> &Leaves);
+  void flattenCondition(Value *Cond, bool &And,
+                        SmallVectorImpl<Value *> &Leaves);
   void demandCondition(Value *Cond);
   void demandOperands(Instruction &I);
   void findClean();
@@ -488,7 +499,8 @@ bool Selector::isAlias(const Value *V) const {
       return bitsOf(V->getType()) == 64 &&
              bitsOf(Op->getOperand(0)->getType()) == 64;
     case Instruction::Add:
-      return V->getType()->isIntegerTy(64) && isa<ConstantInt>(Op->getOperand(1));
+      return V->getType()->isIntegerTy(64) &&
+             isa<ConstantInt>(Op->getOperand(1));
     default:
       return false;
     }
@@ -597,7 +609,8 @@ void Selector::emitALU(unsigned Op, unsigned Width, Reg Dst, Reg A, Reg B,
 
 /// Clears what is above the low \p Bits of \p R.
 void Selector::mask(Reg R, unsigned Bits) {
-  emitALU(COSY_OP_AND, 8, R, R, NoReg, (int64_t)maskTrailingOnes<uint64_t>(Bits));
+  emitALU(COSY_OP_AND, 8, R, R, NoReg,
+          (int64_t)maskTrailingOnes<uint64_t>(Bits));
 }
 
 /// \p V so that its sign bit is the one of \p Width, which is set to it.
@@ -980,7 +993,8 @@ static bool isLoopCounter(const Value *V, const LoopInfo &LI) {
          LI.isLoopHeader(P->getParent()) && is_contained(P->operands(), V);
 }
 
-/// Is the register of \p V zero above its bits, whether or not that is asked for?
+/// Is the register of \p V zero above its bits, whether or not that is asked
+/// for?
 bool Selector::isCleanAnyway(const Value *V) const {
   if (isOddWidth(bitsOf(V->getType())))
     return true;
@@ -989,7 +1003,8 @@ bool Selector::isCleanAnyway(const Value *V) const {
 }
 
 /// Lets \p I, a SET or BR, compare what \p Cmp does by \p P.
-void Selector::setComparison(Inst &I, const ICmpInst &Cmp, CmpInst::Predicate P) {
+void Selector::setComparison(Inst &I, const ICmpInst &Cmp,
+                             CmpInst::Predicate P) {
   Value *L = Cmp.getOperand(0), *R = Cmp.getOperand(1);
   if (constantOf(L) && !constantOf(R)) {
     std::swap(L, R);
@@ -1007,12 +1022,13 @@ void Selector::setComparison(Inst &I, const ICmpInst &Cmp, CmpInst::Predicate P)
   // LOOP has no room for a second constant, and has the width of the counter.
   bool EndsLoop = I.Op == COSY_OP_BR && isLoopCounter(L, LI);
   // The whole register is compared with less work than 8 or 16 bits of it.
-  bool Whole = I.Width < 4 && !CmpInst::isSigned(P) && !EndsLoop && isCleanAnyway(L) &&
-               (isa<ConstantInt>(R) || isCleanAnyway(R));
+  bool Whole = I.Width < 4 && !CmpInst::isSigned(P) && !EndsLoop &&
+               isCleanAnyway(L) && (isa<ConstantInt>(R) || isCleanAnyway(R));
   if (EndsLoop || !constantOf(R))
     I.B = reg(R);
   else if (auto *CI = dyn_cast<ConstantInt>(R))
-    I.Imm = isOddWidth(Bits) || Whole ? (int64_t)CI->getZExtValue() : CI->getSExtValue();
+    I.Imm = isOddWidth(Bits) || Whole ? (int64_t)CI->getZExtValue()
+                                      : CI->getSExtValue();
   if (Whole)
     I.Width = 8;
 }
@@ -1037,7 +1053,8 @@ void Selector::emitBranch(Value *Cond, bool Negate, BasicBlock *Target) {
     Br.Width = 8;
     Br.Cond = Negate ? COSY_COND_EQ : COSY_COND_NE;
   } else {
-    setComparison(Br, *Cmp, Negate ? Cmp->getInversePredicate() : Cmp->getPredicate());
+    setComparison(Br, *Cmp,
+                  Negate ? Cmp->getInversePredicate() : Cmp->getPredicate());
   }
   Sel.C.Blocks[Cur].Insts.push_back(std::move(Br));
 }
@@ -1125,10 +1142,20 @@ void Selector::lowerSelect(SelectInst &I) {
 }
 
 void Selector::lowerMemoryCall(CallBase &CB, MemoryCall Kind) {
-  static const unsigned Ops[] = {
-      0,                COSY_OP_COPY,   COSY_OP_FILL,   COSY_OP_COMPARE, COSY_OP_FIND,
-      COSY_OP_STRLEN,   COSY_OP_STRCMP, COSY_OP_STRCMP, COSY_OP_STRNLEN, COSY_OP_STRCHR,
-      COSY_OP_STRRCHR,  COSY_OP_STPCPY, COSY_OP_STPCPY, COSY_OP_STPCPY};
+  static const unsigned Ops[] = {0,
+                                 COSY_OP_COPY,
+                                 COSY_OP_FILL,
+                                 COSY_OP_COMPARE,
+                                 COSY_OP_FIND,
+                                 COSY_OP_STRLEN,
+                                 COSY_OP_STRCMP,
+                                 COSY_OP_STRCMP,
+                                 COSY_OP_STRNLEN,
+                                 COSY_OP_STRCHR,
+                                 COSY_OP_STRRCHR,
+                                 COSY_OP_STPCPY,
+                                 COSY_OP_STPCPY,
+                                 COSY_OP_STPCPY};
   bool HasResult = Kind != MemoryCall::Copy && Kind != MemoryCall::Fill;
   Reg R[3] = {NoReg, NoReg, NoReg};
   unsigned N = std::min(CB.arg_size(), 3u);
@@ -1399,7 +1426,8 @@ Selection Selector::run(unsigned NumOutputs) {
     if (Sel.C.Stop == NoReg && any_of(*BB, isStopTest)) {
       Sel.C.Stop = C.newReg();
       C.Inputs.push_back(Sel.C.Stop);
-      Sel.Inputs.push_back(ConstantInt::get(Type::getInt64Ty(F.getContext()), 0));
+      Sel.Inputs.push_back(
+          ConstantInt::get(Type::getInt64Ty(F.getContext()), 0));
     }
   findDemand();
   findClean();

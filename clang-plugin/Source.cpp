@@ -45,8 +45,8 @@ constexpr unsigned MaxTotal = 20000;
 static bool hasOptions(const Instruction &I) {
   auto *CI = dyn_cast<CallInst>(&I);
   const Function *F = CI ? CI->getCalledFunction() : nullptr;
-  return F && (F->getName() == StartWithMarker ||
-               F->getName() == StartNativeMarker);
+  return F &&
+         (F->getName() == StartWithMarker || F->getName() == StartNativeMarker);
 }
 
 static bool canInline(const Function &Callee, const Function &Source) {
@@ -157,7 +157,8 @@ static void sinkIncrements(LoopInfo &LI) {
       auto *I = dyn_cast<Instruction>(P.getIncomingValueForBlock(Latch));
       if (!I || !L->contains(I) || I->mayHaveSideEffects() ||
           I->mayReadFromMemory() || isa<PHINode>(I) || I->isTerminator() ||
-          !is_contained(I->operands(), &P) || LI.getLoopFor(I->getParent()) != L)
+          !is_contained(I->operands(), &P) ||
+          LI.getLoopFor(I->getParent()) != L)
         continue;
       // Other operands may not change meanwhile: they are SSA values.
       Instruction *At = Latch->getTerminator();
@@ -204,37 +205,39 @@ static void mergeAllocas(Function &F) {
   AllocaInst *One = B.CreateAlloca(ArrayType::get(B.getInt8Ty(), Size));
   One->setAlignment(Most);
   for (auto [AI, Off] : zip(All, Offsets))
-    AI->replaceAllUsesWith(
-        Off ? B.CreateConstGEP1_64(B.getInt8Ty(), One, Off) : One);
+    AI->replaceAllUsesWith(Off ? B.CreateConstGEP1_64(B.getInt8Ty(), One, Off)
+                               : One);
   for (AllocaInst *AI : All)
     AI->eraseFromParent();
 }
 
-/// Some loop passes look at the whole function for every loop, or at all ways into a
-/// block for each of them.
+/// Some loop passes look at the whole function for every loop, or at all ways
+/// into a block for each of them.
 static bool affordsLoopPasses(Function &F, FunctionAnalysisManager &FAM) {
   constexpr uint64_t MaxWork = 2000000;
   constexpr unsigned MaxWays = 1000;
-  if (any_of(F, [](BasicBlock &BB) { return BB.hasNPredecessorsOrMore(MaxWays); }))
+  if (any_of(F,
+             [](BasicBlock &BB) { return BB.hasNPredecessorsOrMore(MaxWays); }))
     return false;
   return uint64_t(FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder().size()) *
              F.getInstructionCount() <
          MaxWork;
 }
 
-/// Is there a switch that depends on where it is come from? clang makes one behind
-/// a block with variables that is left by break and continue.
+/// Is there a switch that depends on where it is come from? clang makes one
+/// behind a block with variables that is left by break and continue.
 static bool switchesOnConstants(Function &F) {
   return any_of(F, [](BasicBlock &BB) {
     auto *S = dyn_cast<SwitchInst>(BB.getTerminator());
     auto *Br = dyn_cast<BranchInst>(BB.getTerminator());
-    Value *On = S ? S->getCondition()
+    Value *On = S                           ? S->getCondition()
                 : Br && Br->isConditional() ? Br->getCondition()
                                             : nullptr;
     if (auto *Cmp = dyn_cast_or_null<ICmpInst>(On))
       On = Cmp->getOperand(0);
     auto *P = dyn_cast_or_null<PHINode>(On);
-    return P && any_of(P->operands(), [](Use &U) { return isa<ConstantInt>(U); });
+    return P &&
+           any_of(P->operands(), [](Use &U) { return isa<ConstantInt>(U); });
   });
 }
 

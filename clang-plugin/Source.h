@@ -14,14 +14,15 @@ namespace cosy {
 using PristineMap = llvm::DenseMap<llvm::Function *, llvm::Function *>;
 
 /// Takes the functions \p Source calls into it, where their bodies are known
-/// and small enough; not \p Host itself, which contains the region, and those with
-/// loops only if \p Loops.
+/// and small enough; not \p Host itself, which contains the region, and those
+/// with loops only if \p Loops.
 void inlineCallees(llvm::Function &Source, const llvm::Function &Host,
                    const PristineMap &Pristine, bool Loops);
 
-/// Gives what is undefined in C some value, as machine code that was not optimized
-/// has one: otherwise \p Source would be simplified by what cannot be meant, and
-/// not do what a program does that gets away with an uninitialised variable.
+/// Gives what is undefined in C some value, as machine code that was not
+/// optimized has one: otherwise \p Source would be simplified by what cannot be
+/// meant, and not do what a program does that gets away with an uninitialised
+/// variable.
 void defineValues(llvm::Function &Source);
 
 /// Simplifies \p Source and brings it into the form selection wants.

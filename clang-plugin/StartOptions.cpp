@@ -39,7 +39,8 @@ std::string readOptions(ArrayRef<std::optional<uint64_t>> Args,
         return (What + " has to be a constant").str();
       V = *Args[N];
       if (V < Least || V > Most)
-        return (What + " has to be " + Twine(Least) + " to " + Twine(Most)).str();
+        return (What + " has to be " + Twine(Least) + " to " + Twine(Most))
+            .str();
       return "";
     };
     std::string Wrong;
@@ -85,7 +86,8 @@ StartOptions optionsOf(const CallInst &Start) {
   SmallVector<std::optional<uint64_t>, 8> Args;
   for (const Use &U : Start.args()) {
     auto *C = dyn_cast<ConstantInt>(U.get());
-    Args.push_back(C ? std::optional<uint64_t>(C->getZExtValue()) : std::nullopt);
+    Args.push_back(C ? std::optional<uint64_t>(C->getZExtValue())
+                     : std::nullopt);
   }
   readOptions(Args, Options);
   return Options;
@@ -114,8 +116,8 @@ static CallInst *firstMarker(BasicBlock &BB) {
   return nullptr;
 }
 
-/// Splits the blocks at both markers. Behind is null if the end is never reached
-/// or not in one place.
+/// Splits the blocks at both markers. Behind is null if the end is never
+/// reached or not in one place.
 static Extent extentOf(CallInst *Start) {
   Extent E;
   BasicBlock *Entry = SplitBlock(Start->getParent(), Start->getNextNode());
@@ -221,8 +223,9 @@ static void stopOnErrors(const Extent &E) {
   for (CallBase *CB : Calls)
     Places.push_back(placeOf(*CB));
   auto *Ty = ArrayType::get(Places[0]->getType(), Places.size());
-  auto *Table = new GlobalVariable(M, Ty, true, GlobalValue::PrivateLinkage,
-                                   ConstantArray::get(Ty, Places), "cosy.places");
+  auto *Table =
+      new GlobalVariable(M, Ty, true, GlobalValue::PrivateLinkage,
+                         ConstantArray::get(Ty, Places), "cosy.places");
 
   BasicBlock *Stop = BasicBlock::Create(Ctx, "cosy.stop", &Host, E.Behind);
   IRBuilder<> B(Stop);
@@ -245,8 +248,8 @@ static void stopOnErrors(const Extent &E) {
     Value *Result = CI;
     if (CI->getType()->isPointerTy())
       Result = At.CreatePtrToInt(CI, At.getInt64Ty());
-    Value *Failed = At.CreateICmpEQ(
-        Result, Constant::getAllOnesValue(Result->getType()));
+    Value *Failed =
+        At.CreateICmpEQ(Result, Constant::getAllOnesValue(Result->getType()));
     BranchInst *Br = At.CreateCondBr(Failed, Stop, Cont);
     Br->setMetadata(LLVMContext::MD_prof,
                     MDBuilder(Ctx).createUnlikelyBranchWeights());
@@ -309,10 +312,11 @@ void insertStops(Function &Host) {
         "cosy_stop_reset", FunctionType::get(B.getVoidTy(), false)));
     Extent E = extentOf(Start);
     if (!E.Behind) {
-      reportError(Host, Start->getDebugLoc(),
-                  "the end of this region is never reached, or in two places, so "
-                  "that its options cannot be obeyed; give an endless loop a "
-                  "condition, such as while (!cosy_last_error())");
+      reportError(
+          Host, Start->getDebugLoc(),
+          "the end of this region is never reached, or in two places, so "
+          "that its options cannot be obeyed; give an endless loop a "
+          "condition, such as while (!cosy_last_error())");
       continue;
     }
     if (Options.StopOnError)

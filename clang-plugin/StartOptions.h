@@ -36,8 +36,9 @@ std::string readOptions(llvm::ArrayRef<std::optional<uint64_t>> Args,
 StartOptions optionsOf(const llvm::CallInst &Start);
 
 /// Makes the regions of \p Host that ask for it leave behind a system call that
-/// fails, and where they have reached their limit. Before locals are in SSA form, so that whatever variables hold then is
-/// what they hold behind the region.
+/// fails, and where they have reached their limit. Before locals are in SSA
+/// form, so that whatever variables hold then is what they hold behind the
+/// region.
 void insertStops(llvm::Function &Host);
 
 } // namespace cosy

@@ -19,7 +19,8 @@ namespace cosy {
 enum { NESTED = 1, LEAVE = 0 };
 
 static const SystemCall Table[] = {
-#define COSY_SYSCALL(nr, name, args, nested) {nr, #name, args, nested == NESTED},
+#define COSY_SYSCALL(nr, name, args, nested)                                   \
+  {nr, #name, args, nested == NESTED},
 #include "syscalls.def"
 };
 
@@ -39,7 +40,8 @@ LibcFunction findLibcFunction(StringRef Name) {
     for (const SystemCall &C : Table)
       Calls[C.Name] = &C;
     StringMap<LibcFunction> M;
-#define COSY_LIBC(function, name, map) M[#function] = {Calls.lookup(#name), map};
+#define COSY_LIBC(function, name, map)                                         \
+  M[#function] = {Calls.lookup(#name), map};
 #define COSY_LIBC_IF(function, name, map, arg, cond, value)                    \
   M[#function] = {Calls.lookup(#name), map, arg, COSY_COND_##cond, value};
 #include "syscalls.def"

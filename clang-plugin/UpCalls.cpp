@@ -8,8 +8,8 @@
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -225,7 +225,9 @@ Function *createThunk(const UpCall &Call, ArrayRef<Reg> Uses,
   IRBuilder<> B(BasicBlock::Create(Ctx, "", Thunk));
   const DataLayout &DL = M.getDataLayout();
   Type *I64 = B.getInt64Ty();
-  auto Slot = [&](Reg R) { return B.CreateConstInBoundsGEP1_64(I64, Frame, R); };
+  auto Slot = [&](Reg R) {
+    return B.CreateConstInBoundsGEP1_64(I64, Frame, R);
+  };
   auto IntType = [&](Type *Ty) {
     return B.getIntNTy(DL.getTypeSizeInBits(Ty).getFixedValue());
   };
@@ -245,7 +247,8 @@ Function *createThunk(const UpCall &Call, ArrayRef<Reg> Uses,
   for (Instruction *I : Call.Insts) {
     Instruction *New = I->clone();
     New->dropDbgRecords();
-    New->setMetadata(LLVMContext::MD_DIAssignID, nullptr); // the host's variable
+    New->setMetadata(LLVMContext::MD_DIAssignID,
+                     nullptr); // the host's variable
     B.Insert(New);
     New->setDebugLoc(Locations.of(I->getDebugLoc()));
     Map[I] = New;
