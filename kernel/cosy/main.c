@@ -16,8 +16,12 @@
 
 #include <cosy/format.h>
 
+#include "call/call.h"
 #include "fast/fast.h"
-#include "internal.h"
+#include "function/function.h"
+#include "kernel/symbols.h"
+#include "load/compound.h"
+#include "run/run.h"
 
 #ifndef CONFIG_X86_64
 #error "cosy makes system calls the x86-64 way; other architectures are not supported"
@@ -48,8 +52,8 @@ static long cosy_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return cosy_compound_unload(file->private_data,
 					    (const u64 __user *)arg);
 	case COSY_IOC_BIND:
-		return cosy_functions_bind(file->private_data,
-					   (struct cosy_bind __user *)arg);
+		return cosy_compound_bind(file->private_data,
+					  (struct cosy_bind __user *)arg);
 	case COSY_IOC_YIELD:
 		return cosy_functions_yield((struct cosy_yield __user *)arg);
 	default:

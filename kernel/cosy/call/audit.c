@@ -8,7 +8,8 @@
 #include <linux/audit.h>
 #include <linux/compiler.h>
 
-#include "internal.h"
+#include "call/call.h"
+#include "kernel/symbols.h"
 
 /* The kernel's switch; NULL is not known. */
 static const u32 *cosy_audit_switch;

@@ -20,7 +20,8 @@
 #include <linux/sched/task_stack.h>
 #include <linux/seccomp.h>
 
-#include "internal.h"
+#include "call/call.h"
+#include "kernel/layout.h"
 
 #ifdef CONFIG_SECCOMP_FILTER
 
@@ -104,14 +105,14 @@ bool cosy_seccomp_allows(const struct pt_regs *regs, unsigned int nr)
 }
 
 /**
- * cosy_seccomp_bars_entry() - would the process's filters stop it from coming back?
+ * cosy_seccomp_blocks_entry() - would the process's filters stop it from coming back?
  *
  * They may have come while the compound was running: put there by a call of its
  * own, or by another thread.
  *
  * Return: true if entering once more, the same way, would not plainly be allowed.
  */
-bool cosy_seccomp_bars_entry(void)
+bool cosy_seccomp_blocks_entry(void)
 {
 	const struct pt_regs *entry = task_pt_regs(current);
 
@@ -131,7 +132,7 @@ bool cosy_seccomp_allows(const struct pt_regs *regs, unsigned int nr)
 	return false;
 }
 
-bool cosy_seccomp_bars_entry(void)
+bool cosy_seccomp_blocks_entry(void)
 {
 	return READ_ONCE(current_thread_info()->syscall_work) &
 	       SYSCALL_WORK_SECCOMP;

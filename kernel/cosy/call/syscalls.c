@@ -15,9 +15,8 @@
 #include <linux/static_call.h>
 #include <linux/syscalls.h>
 
-#include <cosy/exec.h>
-
-#include "internal.h"
+#include "call/call.h"
+#include "kernel/symbols.h"
 
 static cosy_callee_fn **cosy_call_table __ro_after_init;
 

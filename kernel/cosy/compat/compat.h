@@ -28,11 +28,6 @@
 #define __uninitialized __attribute__((__uninitialized__))
 #endif
 
-/* BPF arenas, which user functions need; a kernel may lack them all the same. */
-#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0) && defined(CONFIG_BPF_SYSCALL)
-#define COSY_HAVE_ARENA
-#endif
-
 /**
  * cosy_user_begin() - begin to access user memory, upwards from an address
  * @ptr:  address of the user pointer; may be changed to one that faults

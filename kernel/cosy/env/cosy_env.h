@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * cosy_env.h - the executor's home in the module: what <cosy/exec.h> asks for,
- * by user access, nested system calls and the flags of the current thread.
+ * cosy_env.h - the executor's home in the module: the state of a run, access to
+ * the process's memory, and when to leave.
  *
- * Included by compound-ir/src/exec.c; the short paths are here, the others in
- * env.c.
+ * <cosy/exec.h> includes it, and lists what a home provides. What belongs to
+ * higher layers - calls, their fast paths, user functions - is declared in
+ * call/call.h, fast/fast.h and function/function.h, and given to the executor by
+ * run/ir-exec.c. The short paths are here, the others in memory.c and leave.c.
  */
 #ifndef COSY_ENV_H
 #define COSY_ENV_H
@@ -13,7 +15,7 @@
 #include <linux/errno.h>
 #include <linux/mm.h>
 #include <linux/ptrace.h>
-#include <linux/static_call.h>
+#include <linux/sched.h>
 #include <linux/task_work.h>
 #include <linux/thread_info.h>
 #include <linux/uaccess.h>
@@ -23,7 +25,9 @@
 
 #include "compat/compat.h"
 
-struct cosy_compound;
+struct cosy_borrowed;
+struct cosy_functions;
+struct cosy_insn;
 
 /**
  * struct cosy_private - an open file that is not in the process's table
@@ -37,10 +41,8 @@ struct cosy_private {
 
 #define COSY_PRIVATES	4
 
-struct cosy_insn;
-
 /**
- * struct cosy_rest - what was read ahead for reads to come, see fast/rest.c
+ * struct cosy_prefetch - what was read ahead for reads to come, see fast/prefetch.c
  * @ip:     their slot, NULL if nothing was
  * @file:   what was read
  * @fd:     its descriptor
@@ -49,7 +51,7 @@ struct cosy_insn;
  * @left:   bytes that are there
  * @end:    behind them is the end of the file
  */
-struct cosy_rest {
+struct cosy_prefetch {
 	const struct cosy_insn *ip;
 	struct file *file;
 	int fd;
@@ -60,11 +62,11 @@ struct cosy_rest {
 };
 
 /**
- * struct cosy_kept - a user function that has been left
- * @valid: the next CALL is where it goes on; else there is just room for one
+ * struct cosy_suspended_function - a user function that has been left
+ * @valid: the next CALL resumes it; else there is just room for one
  * @state: its state
  */
-struct cosy_kept {
+struct cosy_suspended_function {
 	bool valid;
 	struct cosy_suspended state;
 };
@@ -74,14 +76,14 @@ struct cosy_kept {
  * @regs:      arguments of the call being made; nothing else in it is used
  * @step:      why an operation is not done here (enum cosy_step)
  * @functions: user functions called
- * @compound:  what is run
+ * @bound:     programs of the compound's user functions
  * @seccomp:   cosy_seccomp_state() when it was entered
  * @borrowed:  what was read and not copied, see fast/borrow.c; or NULL
  * @failure:   where a function has failed
- * @kept:      a function that has been left, or NULL
+ * @suspended: a function that has been left, or NULL
  * @nprivate:  private files, see fast/open.c; 0 while the compound does not run
  * @private:   they
- * @rest:      read ahead; holds nothing as long as no file is private
+ * @prefetch:  read ahead; holds nothing as long as no file is private
  */
 struct cosy_env {
 	struct pt_regs regs;
@@ -89,12 +91,12 @@ struct cosy_env {
 	u32 functions;
 	unsigned int nprivate;
 	struct cosy_private private[COSY_PRIVATES];
-	struct cosy_rest rest;
+	struct cosy_prefetch prefetch;
 	u64 seccomp;
-	const struct cosy_compound *compound;
+	const struct cosy_functions *bound;
 	struct cosy_function_failure failure;
 	struct cosy_borrowed *borrowed;
-	struct cosy_kept *kept;
+	struct cosy_suspended_function *suspended;
 };
 
 /*
@@ -218,8 +220,6 @@ bool cosy_env_strchr(struct cosy_env *env, u64 p, u8 byte, u64 *at);
 bool cosy_env_strrchr(struct cosy_env *env, u64 p, u8 byte, u64 *at);
 bool cosy_env_stpcpy(struct cosy_env *env, u64 dst, u64 src, u64 *end);
 
-bool cosy_env_watched(struct cosy_state *st, const struct cosy_insn *ip);
-
 /* (READ_ONCE(*@word) & @bits) != 0, which compilers make three instructions of. */
 static __always_inline bool cosy_any_bits(const unsigned long *word,
 					  const u32 bits)
@@ -238,96 +238,6 @@ static __always_inline cosy_self *cosy_env_self(struct cosy_state *st)
 {
 	return current_thread_info();
 }
-
-/*
- * A nested call bypasses everything that happens at the entry of a system
- * call. Whoever wants to see calls - and that can change at any time - has to
- * get them from user mode.
- */
-static __always_inline bool cosy_env_may_call(cosy_self *self,
-					      struct cosy_state *st,
-					      const struct cosy_insn *ip)
-{
-	if (likely(!cosy_any_bits(&self->syscall_work, SYSCALL_WORK_ENTER)))
-		return true;
-	return !cosy_env_watched(st, ip);
-}
-
-static __always_inline void cosy_env_arg(struct cosy_env *env, unsigned int i,
-					 u64 val)
-{
-	switch (i) {
-	case 0:
-		env->regs.di = val;
-		break;
-	case 1:
-		env->regs.si = val;
-		break;
-	case 2:
-		env->regs.dx = val;
-		break;
-	case 3:
-		env->regs.r10 = val;
-		break;
-	case 4:
-		env->regs.r8 = val;
-		break;
-	default:
-		env->regs.r9 = val;
-		break;
-	}
-}
-
-typedef long cosy_callee_fn(const struct pt_regs *regs);
-
-/* What makes a system call: its address, as far as 32 bits tell. */
-s32 cosy_env_callee(unsigned int nr);
-
-static __always_inline long cosy_env_call(struct cosy_env *env,
-					  unsigned int nr, s32 callee)
-{
-	cosy_callee_fn *call = (cosy_callee_fn *)(long)callee;
-	long ret;
-
-	env->regs.orig_ax = nr;
-	ret = call(&env->regs);
-	asm("" : "+a" (ret));
-	return ret;
-}
-
-enum cosy_function_end cosy_env_function(struct cosy_env *env, unsigned int nr,
-					 const u64 *args, unsigned int nargs,
-					 u64 *val);
-
-static inline bool cosy_env_restart(struct cosy_env *env, long ret)
-{
-	switch (ret) {
-	case -ERESTARTSYS:
-	case -ERESTARTNOINTR:
-	case -ERESTARTNOHAND:
-	case -ERESTART_RESTARTBLOCK:
-		return true;
-	default:
-		return false;
-	}
-}
-
-/* A fast path for a call, see fast/fast.h. */
-typedef struct cosy_made cosy_fast_call_fn(struct cosy_state *st,
-					   const struct cosy_insn *ip);
-extern cosy_fast_call_fn * const cosy_fast_calls[];
-bool cosy_fast_watched(struct cosy_state *st, const struct cosy_insn *ip);
-
-static __always_inline bool cosy_env_may_fast(cosy_self *self,
-					      struct cosy_state *st,
-					      const struct cosy_insn *ip)
-{
-	if (likely(!cosy_any_bits(&self->syscall_work, SYSCALL_WORK_ENTER)))
-		return true;
-	return !cosy_fast_watched(st, ip);
-}
-
-#define cosy_env_fast(st, ip)	cosy_fast_calls[(ip)->disp](st, ip)
 
 bool cosy_env_work(void);
 

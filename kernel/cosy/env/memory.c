@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * env.c - the longer paths of the executor's home in the module: bulk memory,
- * and what to do when somebody watches or something waits.
+ * memory.c - memory of the process, many bytes at a time.
  */
 #include <linux/bitops.h>
 #include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/mm.h>
-#include <linux/sched.h>
-#include <linux/task_work.h>
 #include <linux/uaccess.h>
 
 #include <cosy/exec.h>
-
-#include "internal.h"
 
 /* Longer operations are left to user mode, which can be interrupted. */
 #define BULK_MAX	(1ul << 20)
@@ -23,76 +18,6 @@
 #define BLOCK_MAX	512
 
 #define ONES		(~0ul / 0xff)
-
-/**
- * cosy_traced() - does somebody trace the current thread, or its system calls?
- *
- * Apart from auditing and seccomp, which may have nothing to say.
- */
-bool cosy_traced(void)
-{
-	return current->ptrace ||
-	       (READ_ONCE(current_thread_info()->syscall_work) &
-		SYSCALL_WORK_ENTER &
-		~(SYSCALL_WORK_SYSCALL_AUDIT | SYSCALL_WORK_SECCOMP));
-}
-
-/**
- * cosy_env_watched() - the slow path of cosy_env_may_call()
- * @st: the run, the arguments are set
- * @ip: the call's slot
- *
- * Two watchers may have nothing to say about a call: auditing without rules,
- * and seccomp filters that allow it.
- *
- * Return: true if the call, or with COSY_STEP_TRACED all calls from here on, must
- * be made from user mode; env->step says why.
- */
-bool cosy_env_watched(struct cosy_state *st, const struct cosy_insn *ip)
-{
-	struct cosy_env *env = &st->env;
-	unsigned long work = READ_ONCE(current_thread_info()->syscall_work) &
-			     SYSCALL_WORK_ENTER;
-
-	if (work & ~(SYSCALL_WORK_SYSCALL_AUDIT | SYSCALL_WORK_SECCOMP))
-		goto watched;
-	if (work & SYSCALL_WORK_SYSCALL_AUDIT && cosy_audit_looks())
-		goto watched;
-	if (work & SYSCALL_WORK_SECCOMP &&
-	    !cosy_seccomp_allows(&env->regs, ip->imm)) {
-		/* It meets the filters in user mode; the next one may run here. */
-		env->step = COSY_STEP_CALL;
-		return true;
-	}
-	return false;
-
-watched:
-	env->step = COSY_STEP_TRACED;
-	return true;
-}
-
-/**
- * cosy_env_work() - the slow path of cosy_env_leave()
- *
- * Being preempted is dealt with here. So is TIF_NOTIFY_RESUME without task
- * work, which rseq sets at every context switch: it can wait until the time
- * slice is used up. Task work cannot: the last reference to a file that was
- * closed in the compound is dropped there, and the next operation may count
- * on that.
- *
- * Return: true if the compound has to leave.
- */
-bool cosy_env_work(void)
-{
-	unsigned long flags;
-
-	cond_resched();
-	flags = read_thread_flags();
-	if (flags & (_TIF_SIGPENDING | _TIF_NOTIFY_SIGNAL | _TIF_UPROBE |
-		     _TIF_PATCH_PENDING))
-		return true;
-	return (flags & _TIF_NOTIFY_RESUME) && task_work_pending(current);
-}
 
 /* Before each chunk of a bulk operation. */
 static bool bulk_leave(struct cosy_env *env)

@@ -24,7 +24,7 @@
 
 #include "fast/cached.h"
 #include "fast/io.h"
-#include "internal.h"
+#include "limit/limit.h"
 
 /* Longer reads are made as they are: so many pages are not to be pinned. */
 #define COSY_BORROW_MAX	(1ul << 20)

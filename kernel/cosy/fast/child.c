@@ -12,8 +12,8 @@
 #include <linux/stat.h>
 #include <linux/static_call.h>
 
-#include "fast/fast.h"
-#include "internal.h"
+#include "fast/calls.h"
+#include "kernel/symbols.h"
 
 /* The kernel's, not exported. */
 struct dentry *__d_lookup_rcu(const struct dentry *parent,

@@ -6,7 +6,7 @@
 
 #include <cosy/format.h>
 
-#include "fast/fast.h"
+#include "fast/calls.h"
 
 /* FAST(function, number, what it needs); those without number are special */
 #define COSY_FAST_PATHS(FAST)						\
@@ -17,7 +17,7 @@
 	FAST(cosy_fast_pwrite64, __NR_pwrite64, cosy_has_io)		\
 	FAST(cosy_fast_seek_next, -1, cosy_has_io)			\
 	FAST(cosy_fast_seek_branch_next, -1, cosy_has_io)		\
-	FAST(cosy_fast_read_rest, -1, cosy_has_io)			\
+	FAST(cosy_fast_read_ahead, -1, cosy_has_io)			\
 	FAST(cosy_fast_lseek, __NR_lseek, cosy_has_io)			\
 	FAST(cosy_fast_fstat, __NR_fstat, cosy_has_io)			\
 	FAST(cosy_fast_open, __NR_open, cosy_has_open)			\
@@ -142,7 +142,7 @@ static s32 cosy_fast_find(const struct cosy_op *op)
 	}
 	if (op->imm == __NR_read && op->c & COSY_HINT_REST && cosy_has_io &&
 	    !(op->c & COSY_HINT_BORROW) && op->width >= 3)
-		return COSY_NR_cosy_fast_read_rest;
+		return COSY_NR_cosy_fast_read_ahead;
 	/* Those for hints are behind those for all. */
 	for (i = ARRAY_SIZE(cosy_fast_paths); i-- > 0;) {
 		if (cosy_fast_paths[i].nr == op->imm &&

@@ -14,257 +14,38 @@
 #ifndef COSY_FAST_H
 #define COSY_FAST_H
 
-#include <linux/audit.h>
-#include <linux/fdtable.h>
-#include <linux/file.h>
-#include <linux/fs.h>
-#include <linux/sched.h>
 #include <linux/types.h>
 
 #include <cosy/exec.h>
-#include <src/handlers.h>
 
-#include "compat/compat.h"
+#include "call/call.h"
 
-/*
- * Longer names take the plain call: this is on the stack, and nearly all are
- * shorter.
- */
-#define COSY_NAME_SIZE	256
+/* A fast path for a call. */
+typedef struct cosy_made cosy_fast_call_fn(struct cosy_state *st,
+					   const struct cosy_insn *ip);
+extern cosy_fast_call_fn * const cosy_fast_calls[];
+bool cosy_fast_watched(struct cosy_state *st, const struct cosy_insn *ip);
 
-/**
- * struct cosy_name - a struct filename of our own, without allocation
- * @filename: what the kernel's functions are given
- * @len:      of the name
- * @entry:    it has no slash
- * @text:     the name
- */
-struct cosy_name {
-	struct filename filename;
-	size_t len;
-	bool entry;
-	char text[COSY_NAME_SIZE] __aligned(sizeof(long));
-};
-
-/**
- * cosy_fast_arg() - an argument of a call
- * @st: the run
- * @ip: the call's slot
- * @i:  which, less than the call has by syscalls.def
- */
-static __always_inline u64 cosy_fast_arg(const struct cosy_state *st,
-					 const struct cosy_insn *ip,
-					 unsigned int i)
+static __always_inline bool cosy_env_may_fast(cosy_self *self,
+					      struct cosy_state *st,
+					      const struct cosy_insn *ip)
 {
-	return st->regs[ip[1 + i].a] + (u64)ip[1 + i].imm;
+	if (likely(!cosy_any_bits(&self->syscall_work, SYSCALL_WORK_ENTER)))
+		return true;
+	return !cosy_fast_watched(st, ip);
 }
 
-/**
- * cosy_private_arg() - the private file that the first argument means
- * @st: the run
- * @ip: the call's slot
- *
- * Return: it, or NULL if the descriptor is an ordinary one.
- */
-static __always_inline struct cosy_private *
-cosy_private_arg(struct cosy_state *st, const struct cosy_insn *ip)
-{
-	struct cosy_env *env = &st->env;
-	unsigned int i;
-	int fd;
-
-	if (likely(!env->nprivate))
-		return NULL;
-	fd = cosy_fast_arg(st, ip, 0);
-	for (i = 0; i < env->nprivate; i++)
-		if (env->private[i].fd == fd)
-			return &env->private[i];
-	return NULL;
-}
-
-/**
- * cosy_made() - what a fast path returns
- * @ip:     the call's slot
- * @result: as the system call returns it
- */
-static __always_inline struct cosy_made cosy_made(const struct cosy_insn *ip,
-						  long result)
-{
-	return (struct cosy_made){ .result = result, .ip = ip };
-}
-
-/**
- * struct cosy_fd - an open file during one call
- * @file:    it
- * @counted: it as well, if a reference was taken
- */
-struct cosy_fd {
-	struct file *file;
-	struct file *counted;
-};
-
-/**
- * cosy_fd_get() - the file of a descriptor, as fdget()
- * @fd: the descriptor
- *
- * Nobody else can close a descriptor of a table that is the current thread's
- * alone: then no reference is needed.
- *
- * Return: it, file is NULL if there is none or it is open with O_PATH.
- */
-static inline struct cosy_fd cosy_fd_get(unsigned int fd)
-{
-	struct files_struct *files = current->files;
-	struct cosy_fd found = {};
-
-	if (likely(atomic_read_acquire(&files->count) == 1)) {
-		found.file = files_lookup_fd_raw(files, fd);
-		if (unlikely(found.file && found.file->f_mode & FMODE_PATH))
-			found.file = NULL;
-	} else {
-		found.file = fget(fd);
-		found.counted = found.file;
-	}
-	return found;
-}
-
-/** cosy_fd_put() - the reverse of cosy_fd_get() */
-static inline void cosy_fd_put(struct cosy_fd fd)
-{
-	if (fd.counted)
-		fput(fd.counted);
-}
-
-/**
- * COSY_FIND() - find a function of the kernel
- * @call: a static call that is to be it
- * @name: its name
- *
- * Return: is there one?
- */
-#define COSY_FIND(call, name) ({					\
-	void *_symbol = cosy_symbol(name);				\
-									\
-	if (_symbol)							\
-		static_call_update(call, _symbol);			\
-	_symbol != NULL;						\
-})
+#define cosy_env_fast(st, ip)	cosy_fast_calls[(ip)->disp](st, ip)
 
 /* fast.c */
 void cosy_fast_init(void);
 cosy_fast_find_fn *cosy_fast_finder(const void *image, bool plain);
-cosy_fast_call_fn cosy_fast_plain;
 
-/**
- * cosy_named() - what a fast path returns that was given names
- * @st:     the run
- * @ip:     the call's slot
- * @result: as the system call returns it
- *
- * A name may start at a private file, or lead to one through /proc: that is not
- * found where the kernel looks, which nothing but these two errors comes of. Nor
- * have they changed anything. A stale name the plain call tries harder.
- */
-static __always_inline struct cosy_made cosy_named(struct cosy_state *st,
-						   const struct cosy_insn *ip,
-						   long result)
-{
-	if (unlikely(result == -ESTALE ||
-		     ((result == -ENOENT || result == -EBADF) &&
-		      st->env.nprivate)))
-		return cosy_fast_plain(st, ip);
-	return cosy_made(ip, result);
-}
-
-/* name.c */
-extern bool cosy_has_lookup;
-void cosy_name_init(void);
-bool cosy_name_get(struct cosy_name *name, const char __user *from);
-int cosy_name_lookup(int dfd, struct cosy_name *name, unsigned int flags,
-		     struct path *path);
-
-/* What cosy_child_stat() and cosy_child_statx() return if the name has to be walked to. */
-#define COSY_WALK	1
-
-/* child.c */
-extern bool cosy_has_child;
-extern bool cosy_has_child_statx;
-void cosy_child_init(void);
-long cosy_child_stat(int dfd, const struct cosy_name *name, int flags,
-		     struct kstat *stat);
-long cosy_child_statx(int dfd, const struct cosy_name *name, unsigned int flags,
-		      u32 mask, struct kstat *stat);
+/* open.c */
+void cosy_private_install(struct cosy_env *env);
 
 /* borrow.c */
 void cosy_borrow_leave(struct cosy_env *env);
 void cosy_borrow_end(struct cosy_env *env);
-cosy_fast_call_fn cosy_fast_borrow_read;
-cosy_fast_call_fn cosy_fast_borrow_pread64;
-cosy_fast_call_fn cosy_fast_borrow_write;
-cosy_fast_call_fn cosy_fast_borrow_pwrite64;
-cosy_fast_call_fn cosy_fast_borrow_sendto;
-
-/* stat.c */
-extern bool cosy_has_statx;
-void cosy_stat_init(void);
-long cosy_stat_put(const struct kstat *stat, struct stat __user *to);
-cosy_fast_call_fn cosy_fast_stat;
-cosy_fast_call_fn cosy_fast_lstat;
-cosy_fast_call_fn cosy_fast_newfstatat;
-cosy_fast_call_fn cosy_fast_statx;
-
-/* path.c */
-extern bool cosy_has_paths;
-void cosy_path_init(void);
-cosy_fast_call_fn cosy_fast_unlink;
-cosy_fast_call_fn cosy_fast_unlinkat;
-cosy_fast_call_fn cosy_fast_rmdir;
-cosy_fast_call_fn cosy_fast_mkdir;
-cosy_fast_call_fn cosy_fast_mkdirat;
-cosy_fast_call_fn cosy_fast_rename;
-cosy_fast_call_fn cosy_fast_renameat;
-cosy_fast_call_fn cosy_fast_renameat2;
-cosy_fast_call_fn cosy_fast_link;
-cosy_fast_call_fn cosy_fast_linkat;
-cosy_fast_call_fn cosy_fast_symlink;
-cosy_fast_call_fn cosy_fast_symlinkat;
-cosy_fast_call_fn cosy_fast_access;
-cosy_fast_call_fn cosy_fast_faccessat;
-cosy_fast_call_fn cosy_fast_faccessat2;
-cosy_fast_call_fn cosy_fast_readlink;
-cosy_fast_call_fn cosy_fast_readlinkat;
-cosy_fast_call_fn cosy_fast_chmod;
-cosy_fast_call_fn cosy_fast_fchmodat;
-cosy_fast_call_fn cosy_fast_chown;
-cosy_fast_call_fn cosy_fast_lchown;
-cosy_fast_call_fn cosy_fast_fchownat;
-cosy_fast_call_fn cosy_fast_truncate;
-
-/* open.c */
-extern bool cosy_has_open;
-void cosy_open_init(void);
-void cosy_private_install(struct cosy_env *env);
-cosy_fast_call_fn cosy_fast_open;
-cosy_fast_call_fn cosy_fast_openat;
-cosy_fast_call_fn cosy_fast_close;
-
-/* io.c */
-extern bool cosy_has_io;
-void cosy_io_init(void);
-cosy_fast_call_fn cosy_fast_read;
-cosy_fast_call_fn cosy_fast_pread64;
-cosy_fast_call_fn cosy_fast_write;
-cosy_fast_call_fn cosy_fast_pwrite64;
-cosy_fast_call_fn cosy_fast_lseek;
-cosy_fast_call_fn cosy_fast_seek_next;
-cosy_fast_call_fn cosy_fast_seek_branch_next;
-cosy_fast_call_fn cosy_fast_fstat;
-
-/* overwrite.c */
-void cosy_overwrite_init(void);
-
-/* rest.c */
-void cosy_rest_drop(struct cosy_env *env);
-cosy_fast_call_fn cosy_fast_read_rest;
 
 #endif /* COSY_FAST_H */

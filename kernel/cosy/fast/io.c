@@ -7,6 +7,7 @@
 #include <linux/fs.h>
 #include <linux/fsnotify.h>
 #include <linux/magic.h>
+#include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/sched/xacct.h>
 #include <linux/static_call.h>
@@ -17,7 +18,7 @@
 
 #include "fast/cached.h"
 #include "fast/io.h"
-#include "internal.h"
+#include "kernel/symbols.h"
 
 /* The kernel's, not exported. */
 ssize_t vfs_read(struct file *file, char __user *buf, size_t count,
@@ -210,7 +211,7 @@ struct cosy_made cosy_fast_lseek(struct cosy_state *st,
 	 * This enters another compound, which may do anything to the process's
 	 * table, even replace it: the private files have to be there.
 	 */
-	if (unlikely(io.file->f_op->llseek == cosy_run_llseek)) {
+	if (unlikely(io.file->f_op->owner == THIS_MODULE)) {
 		cosy_io_put(&io);
 		return cosy_fast_plain(st, ip);
 	}

@@ -12,7 +12,7 @@
 #include <linux/sched/xacct.h>
 #include <linux/uio.h>
 
-#include "fast/fast.h"
+#include "fast/calls.h"
 
 /**
  * struct cosy_io - a file that is being used
@@ -34,7 +34,7 @@ static __always_inline struct cosy_io cosy_io_get(struct cosy_state *st,
 	struct cosy_io io = { 0 };
 
 	if (private) {
-		cosy_rest_drop(&st->env);
+		cosy_prefetch_drop(&st->env);
 		io.file = private->file;
 	} else {
 		io.fd = cosy_fd_get(cosy_fast_arg(st, ip, 0));

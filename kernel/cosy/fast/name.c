@@ -10,9 +10,9 @@
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
-#include "fast/fast.h"
+#include "fast/calls.h"
 #include "fast/name.h"
-#include "internal.h"
+#include "kernel/symbols.h"
 
 /* The kernel's, not exported. */
 int filename_lookup(int dfd, struct filename *name, unsigned int flags,

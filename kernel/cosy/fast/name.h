@@ -9,7 +9,7 @@
 #include <linux/uaccess.h>
 #include <asm/word-at-a-time.h>
 
-#include "fast/fast.h"
+#include "fast/calls.h"
 
 /* Names of less than so many bytes, which most are, are copied here. */
 #define COSY_NAME_SHORT	32

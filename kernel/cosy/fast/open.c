@@ -14,8 +14,9 @@
 #include <linux/openat2.h>
 #include <linux/static_call.h>
 
-#include "fast/fast.h"
-#include "internal.h"
+#include "fast/calls.h"
+#include "kernel/layout.h"
+#include "kernel/symbols.h"
 
 /* fs/internal.h */
 struct open_flags {
@@ -82,7 +83,7 @@ static void cosy_fput(struct file *file)
 void cosy_private_install(struct cosy_env *env)
 {
 	if (env->nprivate)
-		cosy_rest_drop(env);
+		cosy_prefetch_drop(env);
 	while (env->nprivate) {
 		struct cosy_private *private = &env->private[--env->nprivate];
 
@@ -134,7 +135,7 @@ static struct cosy_made cosy_open(struct cosy_state *st,
 	cosy_fsnotify_opened(file);
 	if (cosy_may_be_private(env, ip, file)) {
 		if (!env->nprivate)
-			env->rest.ip = NULL;
+			env->prefetch.ip = NULL;
 		env->private[env->nprivate++] =
 			(struct cosy_private){ .file = file, .fd = fd };
 	} else {
@@ -169,7 +170,7 @@ struct cosy_made cosy_fast_close(struct cosy_state *st,
 
 	if (!private)
 		return cosy_fast_plain(st, ip);
-	cosy_rest_drop(&st->env);
+	cosy_prefetch_drop(&st->env);
 	file = private->file;
 	put_unused_fd(private->fd);
 	*private = st->env.private[--st->env.nprivate];

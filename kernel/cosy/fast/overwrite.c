@@ -15,7 +15,7 @@
 
 #include "fast/cached.h"
 #include "fast/io.h"
-#include "internal.h"
+#include "kernel/symbols.h"
 
 /* How tmpfs writes: what is replaced here. NULL if that is not known. */
 void *cosy_tmpfs_write_iter __ro_after_init;

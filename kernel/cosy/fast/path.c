@@ -15,8 +15,8 @@
 #include <linux/stat.h>
 #include <linux/uaccess.h>
 
-#include "fast/fast.h"
-#include "internal.h"
+#include "fast/calls.h"
+#include "kernel/symbols.h"
 
 /* The kernel's, not exported. */
 int do_unlinkat(int dfd, struct filename *name);

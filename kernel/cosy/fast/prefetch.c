@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rest.c - reads that go on to the end of a file, piece behind piece, made at
+ * prefetch.c - reads that go on to the end of a file, piece behind piece, made at
  * once.
  *
  * The first read fetches several pieces, as far as the file goes; those behind
@@ -17,37 +17,37 @@
 #include "fast/io.h"
 
 /* Bytes fetched at once, at most. */
-#define COSY_REST_MAX	65536
+#define COSY_PREFETCH_MAX	65536
 
 /**
- * cosy_rest_drop() - forget what has been fetched
+ * cosy_prefetch_drop() - forget what has been fetched
  * @env: the run
  */
-void cosy_rest_drop(struct cosy_env *env)
+void cosy_prefetch_drop(struct cosy_env *env)
 {
-	if (!env->rest.ip)
+	if (!env->prefetch.ip)
 		return;
-	add_rchar(current, -(ssize_t)env->rest.left);
-	env->rest.ip = NULL;
+	add_rchar(current, -(ssize_t)env->prefetch.left);
+	env->prefetch.ip = NULL;
 }
 
 /* How much to fetch for a read of @size, 0 if it is to be made alone. */
-static u64 cosy_rest_worth(const struct file *file, u64 size)
+static u64 cosy_prefetch_worth(const struct file *file, u64 size)
 {
 	const struct inode *inode = file_inode(file);
 	loff_t left = i_size_read(inode) - file->f_pos;
 
-	if (!size || left <= 0 || size > COSY_REST_MAX ||
+	if (!size || left <= 0 || size > COSY_PREFETCH_MAX ||
 	    !cosy_is_plain_file(file) || file->f_flags & O_DIRECT)
 		return 0;
 	/* Who watches is told of each read, and may be asked. */
 	if (cosy_sb_is_watched(inode->i_sb))
 		return 0;
-	return min_t(u64, left, rounddown(COSY_REST_MAX, size));
+	return min_t(u64, left, rounddown(COSY_PREFETCH_MAX, size));
 }
 
 /* The first of such reads. */
-static noinline struct cosy_made cosy_rest_fetch(struct cosy_state *st,
+static noinline struct cosy_made cosy_prefetch_fetch(struct cosy_state *st,
 						 const struct cosy_insn *ip)
 {
 	struct cosy_private *private = cosy_private_arg(st, ip);
@@ -61,9 +61,9 @@ static noinline struct cosy_made cosy_rest_fetch(struct cosy_state *st,
 
 	if (!private)
 		return cosy_fast_read(st, ip);
-	cosy_rest_drop(env);
+	cosy_prefetch_drop(env);
 	file = private->file;
-	want = cosy_rest_worth(file, size);
+	want = cosy_prefetch_worth(file, size);
 	pos = file->f_pos;
 	ret = cosy_read_file(file, buffer, want ?: size, &pos);
 	if (ret < 0)
@@ -72,7 +72,7 @@ static noinline struct cosy_made cosy_rest_fetch(struct cosy_state *st,
 		file->f_pos = pos;
 		return cosy_made(ip, ret);
 	}
-	env->rest = (struct cosy_rest){
+	env->prefetch = (struct cosy_prefetch){
 		.ip = ip,
 		.file = file,
 		.fd = private->fd,
@@ -80,32 +80,32 @@ static noinline struct cosy_made cosy_rest_fetch(struct cosy_state *st,
 		.left = ret > size ? ret - size : 0,
 		.end = ret == want && pos >= i_size_read(file_inode(file)),
 	};
-	ret -= env->rest.left;
-	env->rest.buffer = buffer + ret;
+	ret -= env->prefetch.left;
+	env->prefetch.buffer = buffer + ret;
 	file->f_pos += ret;
 	return cosy_made(ip, ret);
 }
 
-/** cosy_fast_read_rest() - read(fd, buffer, size) with COSY_HINT_REST */
-struct cosy_made cosy_fast_read_rest(struct cosy_state *st,
+/** cosy_fast_read_ahead() - read(fd, buffer, size) with COSY_HINT_REST */
+struct cosy_made cosy_fast_read_ahead(struct cosy_state *st,
 				     const struct cosy_insn *ip)
 {
-	struct cosy_rest *rest = &st->env.rest;
+	struct cosy_prefetch *ahead = &st->env.prefetch;
 	u64 size = cosy_fast_arg(st, ip, 2);
 	u64 n;
 
-	if (!st->env.nprivate || rest->ip != ip ||
-	    rest->fd != (int)cosy_fast_arg(st, ip, 0) ||
-	    rest->buffer != cosy_fast_arg(st, ip, 1) || rest->size != size ||
-	    !(rest->left || rest->end))
-		return cosy_rest_fetch(st, ip);
-	n = min(rest->left, size);
-	rest->buffer += n;
-	rest->left -= n;
-	rest->file->f_pos += n;
+	if (!st->env.nprivate || ahead->ip != ip ||
+	    ahead->fd != (int)cosy_fast_arg(st, ip, 0) ||
+	    ahead->buffer != cosy_fast_arg(st, ip, 1) || ahead->size != size ||
+	    !(ahead->left || ahead->end))
+		return cosy_prefetch_fetch(st, ip);
+	n = min(ahead->left, size);
+	ahead->buffer += n;
+	ahead->left -= n;
+	ahead->file->f_pos += n;
 	/* Behind the end the file may have grown meanwhile. */
 	if (!n)
-		rest->ip = NULL;
+		ahead->ip = NULL;
 	inc_syscr(current);
 	return cosy_made(ip, n);
 }

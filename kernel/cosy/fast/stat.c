@@ -13,9 +13,9 @@
 #include <linux/uidgid.h>
 #include <linux/user_namespace.h>
 
-#include "fast/fast.h"
+#include "fast/calls.h"
 #include "fast/name.h"
-#include "internal.h"
+#include "kernel/symbols.h"
 
 /* The kernel's, not exported. */
 int do_statx(int dfd, struct filename *filename, unsigned int flags,

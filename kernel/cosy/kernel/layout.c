@@ -10,7 +10,8 @@
 #include <linux/static_call.h>
 #include <linux/string.h>
 
-#include "internal.h"
+#include "kernel/layout.h"
+#include "kernel/symbols.h"
 
 static struct btf *cosy_no_btf(void)
 {

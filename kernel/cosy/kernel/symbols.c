@@ -14,7 +14,7 @@
 #include <linux/static_call.h>
 #include <linux/string.h>
 
-#include "internal.h"
+#include "kernel/symbols.h"
 
 static unsigned long cosy_no_lookup(const char *name)
 {

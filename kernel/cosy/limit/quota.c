@@ -9,7 +9,7 @@
 #include <linux/mutex.h>
 #include <linux/xarray.h>
 
-#include "internal.h"
+#include "limit/limit.h"
 
 static unsigned int user_memory = 256;
 module_param(user_memory, uint, 0644);

@@ -17,7 +17,8 @@
 #include <cosy/verify.h>
 
 #include "fast/fast.h"
-#include "internal.h"
+#include "limit/limit.h"
+#include "load/compound.h"
 
 unsigned int cosy_max_loads = 4096;
 module_param_named(max_loads, cosy_max_loads, uint, 0644);
@@ -54,17 +55,6 @@ void cosy_compounds_exit(void)
 }
 
 /**
- * cosy_compounds_queue() - let a worker do what may take long
- * @work: it
- *
- * Done before the module goes.
- */
-void cosy_compounds_queue(struct work_struct *work)
-{
-	queue_work(cosy_unloads, work);
-}
-
-/**
  * cosy_file_alloc() - the state of a newly opened file
  *
  * Return: it, or NULL if there is no memory.
@@ -86,7 +76,7 @@ struct cosy_file *cosy_file_alloc(void)
  */
 void cosy_compound_free(struct cosy_compound *compound)
 {
-	cosy_functions_free(compound);
+	cosy_functions_free(&compound->functions);
 	cosy_quota_uncharge(compound->owner, compound->charged);
 	if (compound->pins)
 		module_put(THIS_MODULE);
@@ -210,8 +200,8 @@ static struct cosy_compound *cosy_compound_make(struct cosy_load *load,
 		cosy_quota_uncharge(current_uid(), size);
 		return ERR_PTR(-ENOMEM);
 	}
-	compound->nfunctions = header->nfunctions;
-	compound->functions = functions;
+	compound->functions.count = header->nfunctions;
+	compound->functions.bindings = functions;
 	compound->pins = false;
 	atomic_set(&compound->users, 1);
 	INIT_RCU_WORK(&compound->unload, cosy_compound_unloaded);

@@ -18,13 +18,11 @@
 
 #include <cosy/exec.h>
 
+#include "call/call.h"
 #include "fast/fast.h"
-#include "internal.h"
-
-static unsigned int time_slice = 10;
-module_param(time_slice, uint, 0644);
-MODULE_PARM_DESC(time_slice,
-		 "ms of CPU time after which a compound leaves for a moment (default 10)");
+#include "limit/limit.h"
+#include "load/compound.h"
+#include "run/run.h"
 
 static ulong max_run_operations;
 module_param(max_run_operations, ulong, 0644);
@@ -80,19 +78,9 @@ struct cosy_used {
 	u64 cpu_time;
 };
 
-/**
- * cosy_time_slice() - CPU time after which a run leaves for a moment
- *
- * Return: in ns.
- */
-u64 cosy_time_slice(void)
-{
-	return (u64)READ_ONCE(time_slice) * NSEC_PER_MSEC;
-}
-
 /*
- * A chunk is used up: are the @ms of the slice? Chunks grow until they take a
- * part of it.
+ * Return true once the run has used @ms of CPU time. Called when a chunk is used
+ * up; chunks grow until they take a part of the slice.
  */
 static bool cosy_slice_over(struct cosy_slice *slice, unsigned int ms)
 {
@@ -321,7 +309,7 @@ static noinline enum cosy_status cosy_execute_on(const struct cosy_code *code,
 {
 	struct cosy_slice slice = { .chunk = COSY_FIRST_CHUNK };
 	enum cosy_status status = COSY_LIMIT;
-	unsigned int ms = READ_ONCE(time_slice);
+	unsigned int ms = READ_ONCE(cosy_time_slice_ms);
 	s64 given;
 
 	if (run->slice)
@@ -414,7 +402,7 @@ static __always_inline bool cosy_run_plain(const struct cosy_run *run)
 static __always_inline u64 cosy_run_leavings(const struct cosy_state *st)
 {
 	return st->env.nprivate | (unsigned long)st->env.borrowed |
-	       (unsigned long)st->env.kept |
+	       (unsigned long)st->env.suspended |
 	       (cosy_seccomp_state() ^ st->env.seccomp);
 }
 
@@ -436,39 +424,39 @@ static noinline loff_t cosy_refuse(const struct cosy_run *run,
 }
 
 /* A function was left when this run was: take it in. */
-static noinline int cosy_kept_read(struct cosy_env *env,
+static noinline int cosy_suspended_read(struct cosy_env *env,
 				   const struct cosy_run __user *urun)
 {
 	u64 from;
 
-	env->kept = kmalloc(sizeof(*env->kept), GFP_KERNEL_ACCOUNT);
-	if (!env->kept)
+	env->suspended = kmalloc(sizeof(*env->suspended), GFP_KERNEL_ACCOUNT);
+	if (!env->suspended)
 		return -ENOMEM;
 	if (get_user(from, &urun->suspended) ||
-	    copy_from_user(&env->kept->state, u64_to_user_ptr(from),
-			   sizeof(env->kept->state)))
+	    copy_from_user(&env->suspended->state, u64_to_user_ptr(from),
+			   sizeof(env->suspended->state)))
 		return -EFAULT;
-	env->kept->valid = true;
+	env->suspended->valid = true;
 	return 0;
 }
 
 /* Returns the flag to write, -EFAULT if the process has lost its own state. */
-static noinline int cosy_kept_write(struct cosy_env *env,
+static noinline int cosy_suspended_write(struct cosy_env *env,
 				    const struct cosy_run __user *urun)
 {
-	struct cosy_kept *kept = env->kept;
+	struct cosy_suspended_function *suspended = env->suspended;
 	int flag = 0;
 	u64 to;
 
-	if (kept->valid) {
+	if (suspended->valid) {
 		flag = COSY_RUN_SUSPENDED;
 		if (get_user(to, &urun->suspended) ||
-		    copy_to_user(u64_to_user_ptr(to), &kept->state,
-				 sizeof(kept->state)))
+		    copy_to_user(u64_to_user_ptr(to), &suspended->state,
+				 sizeof(suspended->state)))
 			flag = -EFAULT;
 	}
-	env->kept = NULL;
-	kfree(kept);
+	env->suspended = NULL;
+	kfree(suspended);
 	return flag;
 }
 
@@ -483,8 +471,8 @@ static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 	struct cosy_range live = { 0, code->nregs };
 	u64 limit = cosy_run_limit(run, code);
 	struct cosy_used used = { .left = limit };
-	int flags = run->flags, kept = 0;
-	bool barred;
+	int flags = run->flags, suspended = 0;
+	bool seccomp_blocked;
 	loff_t ret;
 	u64 calls;
 
@@ -497,19 +485,21 @@ static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 		cosy_borrow_end(&st->env);
 	if (unlikely(st->env.nprivate))
 		cosy_private_install(&st->env);
-	if (unlikely(st->env.kept))
-		kept = cosy_kept_write(&st->env, urun);
-	if (kept < 0)
+	if (unlikely(st->env.suspended))
+		suspended = cosy_suspended_write(&st->env, urun);
+	if (suspended < 0)
 		return cosy_state_lost();
 	/* What let this entry in lets the next one in. */
-	barred = unlikely(cosy_seccomp_state() != st->env.seccomp) &&
-		 cosy_seccomp_bars_entry();
+	seccomp_blocked =
+		unlikely(cosy_seccomp_state() != st->env.seccomp) &&
+		cosy_seccomp_blocks_entry();
 	if (status == COSY_DONE) {
 		if (!cosy_regs_write_all(frame + code->out_first,
 					 st->regs + code->out_first,
 					 code->nout))
 			return cosy_state_lost();
-		ret = barred ? COSY_RUN_BARRED : COSY_RUN_DONE | st->value;
+		ret = seccomp_blocked ? COSY_RUN_BARRED :
+					COSY_RUN_DONE | st->value;
 	} else {
 		if (status == COSY_UPCALL)
 			live = cosy_live_range(code, st->pc);
@@ -519,7 +509,7 @@ static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 		if (status == COSY_RESULT)
 			ret = st->value;
 		else
-			ret = barred ? COSY_RUN_BARRED : COSY_RUN_LEFT;
+			ret = seccomp_blocked ? COSY_RUN_BARRED : COSY_RUN_LEFT;
 		if (cosy_runs_limited())
 			flags = cosy_run_account(urun, run, limit - used.left,
 						 used.cpu_time);
@@ -531,7 +521,7 @@ static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 			return cosy_state_lost();
 		st->calls += calls;
 	}
-	flags = (flags & ~COSY_RUN_SUSPENDED) | kept;
+	flags = (flags & ~COSY_RUN_SUSPENDED) | suspended;
 	if (!cosy_run_write(urun, flags, st, status, used.left))
 		return cosy_state_lost();
 	return ret;
@@ -588,7 +578,7 @@ cosy_compound_run(const struct cosy_compound *compound,
 	st->pc = begins ? 0 : run->pc;
 	st->budget = compound->first;
 	if (plain) {
-		st->env.kept = NULL;
+		st->env.suspended = NULL;
 	} else {
 		/* Of plain runs they are not asked for, and begin as anything. */
 		st->calls = 0;
@@ -596,7 +586,7 @@ cosy_compound_run(const struct cosy_compound *compound,
 		if (run->flags & COSY_RUN_LIMIT)
 			st->budget = min_t(u64, run->limit, COSY_FIRST_CHUNK);
 	}
-	st->env.compound = compound;
+	st->env.bound = &compound->functions;
 	/* A call that is given too few arguments must not see our stack. */
 	st->env.regs.di = 0;
 	st->env.regs.si = 0;
@@ -658,9 +648,9 @@ static noinline loff_t cosy_run_any(const struct cosy_compound *compound,
 	run->pc = array_index_nospec(run->pc, compound->code.ninsns);
 	if (run->flags & COSY_RUN_LIMIT && get_user(run->limit, &urun->limit))
 		return cosy_refuse(run, urun, -EFAULT);
-	st->env.kept = NULL;
+	st->env.suspended = NULL;
 	if (run->flags & COSY_RUN_SUSPENDED)
-		ret = cosy_kept_read(&st->env, urun);
+		ret = cosy_suspended_read(&st->env, urun);
 	else
 		ret = 0;
 	if (ret)
@@ -672,7 +662,7 @@ static noinline loff_t cosy_run_any(const struct cosy_compound *compound,
 					cosy_run_plain(run), st, urun, regs,
 					false);
 	/* Still there, if nothing was executed. */
-	kfree(st->env.kept);
+	kfree(st->env.suspended);
 	return ret;
 }
 

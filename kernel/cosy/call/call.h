@@ -1,0 +1,120 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * call.h - make system calls from inside another one, where nobody has to see
+ * them from user mode.
+ */
+#ifndef COSY_CALL_H
+#define COSY_CALL_H
+
+#include <linux/entry-common.h>
+#include <linux/errno.h>
+#include <linux/ptrace.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <linux/thread_info.h>
+#include <linux/types.h>
+
+#include <cosy/exec.h>
+
+/* syscalls.c */
+int cosy_syscalls_init(void);
+
+/* watch.c */
+bool cosy_traced(void);
+bool cosy_env_watched(struct cosy_state *st, const struct cosy_insn *ip);
+
+/* audit.c */
+void cosy_audit_init(void);
+bool cosy_audit_looks(void);
+
+/* seccomp.c */
+void cosy_seccomp_init(void);
+bool cosy_seccomp_allows(const struct pt_regs *regs, unsigned int nr);
+bool cosy_seccomp_blocks_entry(void);
+
+/**
+ * cosy_seccomp_state() - changes when the current thread gets a filter
+ *
+ * Its mode and the number of its filters, which are never taken away.
+ */
+static __always_inline u64 cosy_seccomp_state(void)
+{
+#ifdef CONFIG_SECCOMP
+	BUILD_BUG_ON(offsetof(struct seccomp, mode) != 0 ||
+		     offsetof(struct seccomp, filter_count) != 4);
+	return READ_ONCE(*(u64 *)&current->seccomp);
+#else
+	return 0;
+#endif
+}
+
+/*
+ * A nested call bypasses everything that happens at the entry of a system
+ * call. Whoever wants to see calls - and that can change at any time - has to
+ * get them from user mode.
+ */
+static __always_inline bool cosy_env_may_call(cosy_self *self,
+					      struct cosy_state *st,
+					      const struct cosy_insn *ip)
+{
+	if (likely(!cosy_any_bits(&self->syscall_work, SYSCALL_WORK_ENTER)))
+		return true;
+	return !cosy_env_watched(st, ip);
+}
+
+static __always_inline void cosy_env_arg(struct cosy_env *env, unsigned int i,
+					 u64 val)
+{
+	switch (i) {
+	case 0:
+		env->regs.di = val;
+		break;
+	case 1:
+		env->regs.si = val;
+		break;
+	case 2:
+		env->regs.dx = val;
+		break;
+	case 3:
+		env->regs.r10 = val;
+		break;
+	case 4:
+		env->regs.r8 = val;
+		break;
+	default:
+		env->regs.r9 = val;
+		break;
+	}
+}
+
+typedef long cosy_callee_fn(const struct pt_regs *regs);
+
+/* What makes a system call: its address, as far as 32 bits tell. */
+s32 cosy_env_callee(unsigned int nr);
+
+static __always_inline long cosy_env_call(struct cosy_env *env,
+					  unsigned int nr, s32 callee)
+{
+	cosy_callee_fn *call = (cosy_callee_fn *)(long)callee;
+	long ret;
+
+	env->regs.orig_ax = nr;
+	ret = call(&env->regs);
+	asm("" : "+a" (ret));
+	return ret;
+}
+
+static inline bool cosy_env_restart(struct cosy_env *env, long ret)
+{
+	switch (ret) {
+	case -ERESTARTSYS:
+	case -ERESTARTNOINTR:
+	case -ERESTARTNOHAND:
+	case -ERESTART_RESTARTBLOCK:
+		return true;
+	default:
+		return false;
+	}
+}
+
+#endif /* COSY_CALL_H */

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * leave.c - what to do when something waits that happens on the way to user mode.
+ */
+#include <linux/sched.h>
+#include <linux/task_work.h>
+#include <linux/thread_info.h>
+
+#include <cosy/exec.h>
+
+/**
+ * cosy_env_work() - the slow path of cosy_env_leave()
+ *
+ * Being preempted is dealt with here. So is TIF_NOTIFY_RESUME without task
+ * work, which rseq sets at every context switch: it can wait until the time
+ * slice is used up. Task work cannot: the last reference to a file that was
+ * closed in the compound is dropped there, and the next operation may count
+ * on that.
+ *
+ * Return: true if the compound has to leave.
+ */
+bool cosy_env_work(void)
+{
+	unsigned long flags;
+
+	cond_resched();
+	flags = read_thread_flags();
+	if (flags & (_TIF_SIGPENDING | _TIF_NOTIFY_SIGNAL | _TIF_UPROBE |
+		     _TIF_PATCH_PENDING))
+		return true;
+	return (flags & _TIF_NOTIFY_RESUME) && task_work_pending(current);
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * binding.h - a program that is bound to a function, and the stacks it may use.
+ */
+#ifndef COSY_FUNCTION_BINDING_H
+#define COSY_FUNCTION_BINDING_H
+
+#include <linux/atomic.h>
+#include <linux/bpf.h>
+#include <linux/llist.h>
+#include <linux/mm_types.h>
+#include <linux/refcount.h>
+#include <linux/types.h>
+#include <linux/uidgid.h>
+
+#include <cosy/exec.h>
+#include <linux/cosy.h>
+
+/**
+ * struct cosy_stacks - who uses the stacks of a binding, and of what replaces it
+ * @refs: bindings
+ * @busy: bit n is set while stack n is used
+ */
+struct cosy_stacks {
+	refcount_t refs;
+	unsigned long busy;
+};
+
+/**
+ * struct cosy_binding - the program of a function for one segment
+ * @next:     of the same function
+ * @prog:     the program
+ * @mm:	      whose segment it is: not a child's, whose memory is a copy
+ * @arena:    where the kernel has its segment
+ * @saved:    bytes of its context's "saved" that the program looks at
+ * @bind:     what the caller has said of it
+ * @left:     calls left of the trial
+ * @calls:    of the trial made
+ * @cycles:   they took
+ * @stacks:   its stacks
+ * @owner:    who is charged
+ * @unbound:  it has been taken away, and is freed when nobody calls it any more
+ */
+struct cosy_binding {
+	struct cosy_binding __rcu *next;
+	struct bpf_prog *prog;
+	struct mm_struct *mm;
+	u64 arena;
+	u32 saved;
+	struct cosy_bind bind;
+	atomic_t left;
+	atomic64_t calls;
+	atomic64_t cycles;
+	struct cosy_stacks *stacks;
+	kuid_t owner;
+	struct llist_node unbound;
+};
+
+/* functions.c */
+extern bool cosy_functions_work;
+u64 cosy_arena_start(struct bpf_arena *arena);
+
+/* binding.c */
+bool cosy_bindings_init(void);
+void cosy_bindings_exit(void);
+
+/* stacks.c */
+struct cosy_stacks *cosy_stacks_alloc(void);
+void cosy_stacks_put(struct cosy_stacks *stacks);
+void cosy_stacks_share(struct cosy_binding *binding,
+		       const struct cosy_binding *old);
+int cosy_stack_claim(struct cosy_binding *binding);
+int cosy_stack_suspended(const struct cosy_binding *binding,
+			 const struct cosy_suspended_function *suspended);
+void cosy_stack_release(struct cosy_binding *binding, int stack);
+void cosy_stack_use(const struct cosy_binding *binding,
+		    struct cosy_function_ctx *ctx, int stack);
+
+#endif /* COSY_FUNCTION_BINDING_H */

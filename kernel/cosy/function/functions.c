@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * functions.c - run isolated user functions, which are BPF programs.
+ *
+ * Whoever could load a program has vouched for it; running it takes its
+ * descriptor, as everywhere in the kernel. It may be any program of type
+ * SYSCALL, made by anybody and to any end. So nothing here depends on what it
+ * does: its context holds numbers of the caller, the program's answers go to
+ * the caller and nowhere else.
+ *
+ * What a program that cosy/function.h describes gets besides: an access that
+ * faults is seen by a probe on the tracepoint of page faults, and takes away
+ * its budget; when that is used up it calls cosy_function_yield(), which lets
+ * others run and tells it whether to go on. If it can go on later, it is left for
+ * what compounds are left for: signals, other work, the end of the time slice.
+ * Its state is then the process's, as the registers are, and as little trusted.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/bpf.h>
+#include <linux/static_call.h>
+
+#include "function/binding.h"
+#include "function/function.h"
+#include "function/invocation.h"
+#include "kernel/symbols.h"
+
+/* The kernel's, not exported. */
+u64 bpf_arena_get_kern_vm_start(struct bpf_arena *arena);
+
+DEFINE_STATIC_CALL_NULL(cosy_kern_start, bpf_arena_get_kern_vm_start);
+
+/* Set at the beginning, if all there is to it is there. */
+bool cosy_functions_work __ro_after_init;
+
+/**
+ * cosy_arena_start() - where the kernel has an arena
+ * @arena: it
+ *
+ * Return: the address of the byte that programs call 0. Only if cosy_functions_work.
+ */
+u64 cosy_arena_start(struct bpf_arena *arena)
+{
+	return static_call(cosy_kern_start)(arena);
+}
+
+/**
+ * cosy_functions_init() - find out whether functions can be run here
+ *
+ * If not, they are run natively, and the module works all the same.
+ */
+void cosy_functions_init(void)
+{
+	if (!cosy_faults_init() ||
+	    !COSY_FIND(cosy_kern_start, "bpf_arena_get_kern_vm_start")) {
+		pr_info("this kernel lacks what user functions need: they run natively\n");
+		return;
+	}
+	cosy_functions_work = cosy_bindings_init() && cosy_yield_init();
+}
+
+/**
+ * cosy_functions_exit() - the reverse of cosy_functions_init()
+ *
+ * There are no bindings any more but those that wait to be freed.
+ */
+void cosy_functions_exit(void)
+{
+	cosy_bindings_exit();
+	cosy_yield_exit();
+	cosy_faults_exit();
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * native.c - user functions where the kernel has no BPF arenas: they run natively.
+ */
+#include <linux/err.h>
+#include <linux/mm.h>
+
+#include "function/function.h"
+
+void cosy_functions_init(void)
+{
+}
+
+void cosy_functions_exit(void)
+{
+}
+
+struct cosy_binding *cosy_binding_prepare(const struct cosy_bind *bind)
+{
+	return ERR_PTR(-EOPNOTSUPP);
+}
+
+void cosy_binding_free(struct cosy_binding *binding)
+{
+}
+
+int cosy_binding_install(struct cosy_functions *functions, struct mutex *lock,
+			 struct cosy_binding *binding, struct cosy_bind *bind)
+{
+	return -EOPNOTSUPP;
+}
+
+void cosy_functions_free(struct cosy_functions *functions)
+{
+	kvfree(functions->bindings);
+}
+
+long cosy_functions_yield(struct cosy_yield __user *arg)
+{
+	return -EOPNOTSUPP;
+}
+
+enum cosy_function_end cosy_env_function(struct cosy_env *env, unsigned int nr,
+					 const u64 *args, unsigned int nargs,
+					 u64 *val)
+{
+	return COSY_FUNCTION_NATIVE;
+}

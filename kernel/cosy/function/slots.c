@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * slots.c - which thread is in which invocation.
+ *
+ * A slot is changed by its own thread only, and an invocation looked at by its own
+ * thread only, be it from the handler of a fault: so there is nothing to lock, and
+ * nothing to outlive.
+ */
+#include <linux/hash.h>
+#include <linux/sched.h>
+
+#include "function/invocation.h"
+
+#define SLOTS_BITS	10
+#define SLOTS_TRIED	8
+
+struct cosy_slot {
+	struct task_struct *task;
+	struct cosy_invocation *invocation;
+};
+
+static struct cosy_slot cosy_slots[(1 << SLOTS_BITS) + SLOTS_TRIED];
+
+static struct cosy_slot *cosy_slots_of(const struct task_struct *task)
+{
+	return &cosy_slots[hash_ptr(task, SLOTS_BITS)];
+}
+
+/* The slot of the current thread, NULL if it is in no function. */
+static struct cosy_slot *cosy_slot_find(void)
+{
+	struct cosy_slot *slot = cosy_slots_of(current);
+	int i;
+
+	for (i = 0; i < SLOTS_TRIED; i++)
+		if (READ_ONCE(slot[i].task) == current)
+			return &slot[i];
+	return NULL;
+}
+
+/**
+ * cosy_slot_claim() - enter an invocation
+ * @invocation: it; on the stack of the current thread
+ *
+ * Return: the slot to release; NULL if the thread is in a function already, or too
+ * many others are.
+ */
+struct cosy_slot *cosy_slot_claim(struct cosy_invocation *invocation)
+{
+	struct cosy_slot *slot = cosy_slots_of(current);
+	int i;
+
+	if (cosy_slot_find())
+		return NULL;
+	for (i = 0; i < SLOTS_TRIED; i++) {
+		if (READ_ONCE(slot[i].task) ||
+		    cmpxchg(&slot[i].task, NULL, current))
+			continue;
+		WRITE_ONCE(slot[i].invocation, invocation);
+		return &slot[i];
+	}
+	return NULL;
+}
+
+/**
+ * cosy_slot_release() - leave an invocation
+ * @slot: what cosy_slot_claim() has returned
+ */
+void cosy_slot_release(struct cosy_slot *slot)
+{
+	WRITE_ONCE(slot->invocation, NULL);
+	smp_store_release(&slot->task, NULL);
+}
+
+/**
+ * cosy_invocation_current() - the invocation that the current thread is in
+ *
+ * Return: it, or NULL. Any context.
+ */
+struct cosy_invocation *cosy_invocation_current(void)
+{
+	struct cosy_slot *slot = cosy_slot_find();
+
+	return slot ? READ_ONCE(slot->invocation) : NULL;
+}

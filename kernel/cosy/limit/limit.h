@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * limit.h - what a user and a run may take: memory and CPU time.
+ */
+#ifndef COSY_LIMIT_H
+#define COSY_LIMIT_H
+
+#include <linux/compiler.h>
+#include <linux/gfp.h>
+#include <linux/time64.h>
+#include <linux/types.h>
+#include <linux/uidgid.h>
+
+/*
+ * For memory that is worth no killing: without it a region runs natively. Charged
+ * to the cgroup of the thread that asks for it.
+ */
+#define COSY_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
+/* quota.c */
+int cosy_quota_charge(kuid_t owner, u64 bytes);
+void cosy_quota_uncharge(kuid_t owner, u64 bytes);
+
+/* slice.c: the module's parameter time_slice, in ms */
+extern unsigned int cosy_time_slice_ms;
+
+/**
+ * cosy_time_slice() - CPU time after which a run leaves for a moment
+ *
+ * Return: in ns.
+ */
+static inline u64 cosy_time_slice(void)
+{
+	return (u64)READ_ONCE(cosy_time_slice_ms) * NSEC_PER_MSEC;
+}
+
+#endif /* COSY_LIMIT_H */

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * bind.c - bind user functions of a loaded compound.
+ */
+#include <linux/err.h>
+#include <linux/uaccess.h>
+
+#include "function/function.h"
+#include "load/compound.h"
+
+/**
+ * cosy_compound_bind() - COSY_IOC_BIND
+ * @cf:  the file
+ * @arg: struct cosy_bind of the caller
+ *
+ * Return: 0, or why not, as the interface says.
+ */
+long cosy_compound_bind(struct cosy_file *cf, struct cosy_bind __user *arg)
+{
+	struct cosy_compound *compound;
+	struct cosy_binding *binding;
+	struct cosy_bind bind;
+	int err = -ENOENT;
+
+	if (copy_from_user(&bind, arg, sizeof(bind)))
+		return -EFAULT;
+	binding = cosy_binding_prepare(&bind);
+	if (IS_ERR(binding))
+		return PTR_ERR(binding);
+	compound = cosy_compound_get(cf, bind.handle);
+	if (compound) {
+		err = cosy_binding_install(&compound->functions, &cf->lock,
+					   binding, &bind);
+		cosy_compound_put(compound);
+	}
+	if (err) {
+		if (binding)
+			cosy_binding_free(binding);
+		return err;
+	}
+	return copy_to_user(arg, &bind, sizeof(bind)) ? -EFAULT : 0;
+}

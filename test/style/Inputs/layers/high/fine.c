@@ -1,0 +1,4 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "low/low.h"
+#include "missing.h"
+#include "high/high.h"
