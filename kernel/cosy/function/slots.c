@@ -69,6 +69,7 @@ struct cosy_slot *cosy_slot_claim(struct cosy_invocation *invocation)
 void cosy_slot_release(struct cosy_slot *slot)
 {
 	WRITE_ONCE(slot->invocation, NULL);
+	/* Pairs with cmpxchg() in cosy_slot_claim(): the next owner finds it empty. */
 	smp_store_release(&slot->task, NULL);
 }
 
