@@ -4,11 +4,14 @@
 # runs; test/README.md tells what they may use.
 
 import os
+import sys
 
-import lit.formats
+sys.path.insert(0, os.path.dirname(__file__))
+
+import cosy_format
 
 config.name = "cosy"
-config.test_format = lit.formats.ShTest(execute_external=True)
+config.test_format = cosy_format.Test(execute_external=True)
 lit_config.maxIndividualTestTime = 3600  # seconds, of an emulated VM on a busy machine
 config.suffixes = [".c", ".cpp", ".cir", ".test"]
 config.excludes = ["Inputs"]
@@ -33,7 +36,7 @@ config.environment = {
     "TZ": "UTC",
     "COSY_BUILD": config.build_root,
 }
-for name in ("COSY_VM_DIR", "COSY_KERNEL", "TMPDIR"):
+for name in ("COSY_VM_DIR", "COSY_KERNEL", "COSY_CHECK_LONG", "TMPDIR"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
@@ -61,5 +64,10 @@ config.substitutions += [(name + r"\b", value) for name, value in [
 
 if "COSY_VM_DIR" in os.environ:
     config.available_features.add("vm")
+# What takes longer than all other tests together: ./cosy check --long
+if os.environ.get("COSY_CHECK_LONG"):
+    config.available_features.add("long")
+# The kernels of ./cosy check --debug, for what only they offer.
+config.available_features.add("kernel-" + os.environ.get("COSY_KERNEL", "6.12"))
 if os.geteuid() == 0:
     config.available_features.add("root")

@@ -17,7 +17,6 @@
 #include <cosy/format.h>
 
 #include "call/call.h"
-#include "env/arg.h"
 #include "fast/fast.h"
 #include "function/function.h"
 #include "kernel/symbols.h"
@@ -30,30 +29,15 @@
 
 static long cosy_info(struct cosy_info __user *arg)
 {
-	const struct cosy_info known = {
-		.size = sizeof(known),
-		.flags = cosy_traced() ? COSY_INFO_TRACED : 0,
+	struct cosy_info info = {
 		.abi = COSY_ABI,
-		.oldest_abi = COSY_OLDEST_ABI,
 		.format = COSY_VERSION,
-		.oldest_format = COSY_VERSION,
-		.load_flags = COSY_LOAD_FLAGS,
-		.run_flags = COSY_RUN_FLAGS,
-		.features = cosy_functions_available() ?
-				    COSY_FEATURE_FUNCTIONS : 0,
 		.max_loads = READ_ONCE(cosy_max_loads),
+		.flags = cosy_traced() ? COSY_INFO_TRACED : 0,
 		.version = COSY_RELEASE,
 	};
-	struct cosy_info info;
-	u32 size;
-	int err;
 
-	err = cosy_arg_read(&info, sizeof(info), offsetofend(struct cosy_info,
-							     version), arg);
-	if (err)
-		return err;
-	size = min_t(u32, info.size, sizeof(known));
-	return copy_to_user(arg, &known, size) ? -EFAULT : 0;
+	return copy_to_user(arg, &info, sizeof(info)) ? -EFAULT : 0;
 }
 
 static long cosy_ioctl(struct file *file, unsigned int cmd, unsigned long arg)

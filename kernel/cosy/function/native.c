@@ -11,11 +11,6 @@ void cosy_functions_init(void)
 {
 }
 
-bool cosy_functions_available(void)
-{
-	return false;
-}
-
 void cosy_functions_exit(void)
 {
 }

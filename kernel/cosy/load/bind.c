@@ -3,8 +3,8 @@
  * bind.c - bind user functions of a loaded compound.
  */
 #include <linux/err.h>
+#include <linux/uaccess.h>
 
-#include "env/arg.h"
 #include "function/function.h"
 #include "load/compound.h"
 
@@ -20,16 +20,13 @@ long cosy_compound_bind(struct cosy_file *cf, struct cosy_bind __user *arg)
 	struct cosy_compound *compound;
 	struct cosy_binding *binding;
 	struct cosy_bind bind;
-	int err;
+	int err = -ENOENT;
 
-	err = cosy_arg_read(&bind, sizeof(bind),
-			    offsetofend(struct cosy_bind, cycles), arg);
-	if (err)
-		return err;
+	if (copy_from_user(&bind, arg, sizeof(bind)))
+		return -EFAULT;
 	binding = cosy_binding_prepare(&bind);
 	if (IS_ERR(binding))
 		return PTR_ERR(binding);
-	err = -ENOENT;
 	compound = cosy_compound_get(cf, bind.handle);
 	if (compound) {
 		err = cosy_binding_install(&compound->functions, &cf->lock,
@@ -41,5 +38,5 @@ long cosy_compound_bind(struct cosy_file *cf, struct cosy_bind __user *arg)
 			cosy_binding_free(binding);
 		return err;
 	}
-	return cosy_arg_write(arg, &bind, sizeof(bind));
+	return copy_to_user(arg, &bind, sizeof(bind)) ? -EFAULT : 0;
 }

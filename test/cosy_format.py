@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The format of the tests, in a module of its own: lit passes it to other processes by name."""
+
+import re
+
+import lit.formats
+import lit.Test
+
+# What a test's text says when it runs something in the VM, or in one of its own.
+NEEDS_VM = re.compile(r"%vm\b|%run-all\b(?!.*--only native,user\b)|vm/run\b|vm-exec|"
+                      r"--executor [a-z,]*kernel|REQUIRES: vm")
+
+
+class Test(lit.formats.ShTest):
+    """A test with RUN lines.  Without a VM, what needs one is not run, and says so."""
+
+    def execute(self, test, lit_config):
+        if "vm" not in test.config.available_features:
+            with open(test.getSourcePath(), errors="replace") as text:
+                if NEEDS_VM.search(text.read()):
+                    return lit.Test.Result(lit.Test.UNSUPPORTED, "needs a VM")
+        return super().execute(test, lit_config)
