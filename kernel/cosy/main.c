@@ -17,6 +17,7 @@
 #include <cosy/format.h>
 
 #include "call/call.h"
+#include "env/arg.h"
 #include "fast/fast.h"
 #include "function/function.h"
 #include "kernel/symbols.h"
@@ -29,15 +30,30 @@
 
 static long cosy_info(struct cosy_info __user *arg)
 {
-	struct cosy_info info = {
-		.abi = COSY_ABI,
-		.format = COSY_VERSION,
-		.max_loads = READ_ONCE(cosy_max_loads),
+	const struct cosy_info known = {
+		.size = sizeof(known),
 		.flags = cosy_traced() ? COSY_INFO_TRACED : 0,
+		.abi = COSY_ABI,
+		.oldest_abi = COSY_OLDEST_ABI,
+		.format = COSY_VERSION,
+		.oldest_format = COSY_VERSION,
+		.load_flags = COSY_LOAD_FLAGS,
+		.run_flags = COSY_RUN_FLAGS,
+		.features = cosy_functions_available() ?
+				    COSY_FEATURE_FUNCTIONS : 0,
+		.max_loads = READ_ONCE(cosy_max_loads),
 		.version = COSY_RELEASE,
 	};
+	struct cosy_info info;
+	u32 size;
+	int err;
 
-	return copy_to_user(arg, &info, sizeof(info)) ? -EFAULT : 0;
+	err = cosy_arg_read(&info, sizeof(info), offsetofend(struct cosy_info,
+							     version), arg);
+	if (err)
+		return err;
+	size = min_t(u32, info.size, sizeof(known));
+	return copy_to_user(arg, &known, size) ? -EFAULT : 0;
 }
 
 static long cosy_ioctl(struct file *file, unsigned int cmd, unsigned long arg)

@@ -156,12 +156,17 @@ static long ask(int fd, struct cosy_info *info)
 	return cosy_sys(SYS_ioctl, fd, COSY_IOC_INFO, (long)info);
 }
 
+static bool is_among(uint32_t version, uint32_t oldest, uint32_t newest)
+{
+	return oldest <= version && version <= newest;
+}
+
 /* Open the device, check it, and set @info as far as it was told. */
 static int open_device(struct cosy_info *info)
 {
 	long fd, ret;
 
-	memset(info, 0, sizeof(*info));
+	*info = (struct cosy_info){ .size = sizeof(*info) };
 	fd = cosy_sys6(SYS_openat, AT_FDCWD, (long)COSY_DEVICE,
 		       O_RDWR | O_CLOEXEC, 0, 0, 0);
 	if (fd < 0)
@@ -170,7 +175,8 @@ static int open_device(struct cosy_info *info)
 	ret = ask((int)fd, info);
 	if (ret < 0)
 		ret = -ENODEV;
-	else if (info->abi != COSY_ABI || info->format != COSY_VERSION)
+	else if (!is_among(COSY_ABI, info->oldest_abi, info->abi) ||
+		 !is_among(COSY_VERSION, info->oldest_format, info->format))
 		ret = -EPROTO;
 	else if (info->flags & COSY_INFO_TRACED)
 		ret = -EBUSY;
@@ -310,9 +316,21 @@ bool cosy_device_gone(int error)
 	       error != -EINTR && error != -EBUSY;
 }
 
+/* The module knows versions @oldest to @newest of @what, and not @version. */
+static void explain_versions(const char *what, uint32_t oldest, uint32_t newest,
+			     uint32_t version)
+{
+	struct cosy_number from, to, needs;
+
+	cosy_message("module has ", what, " ", cosy_number(&from, oldest),
+		     oldest == newest ? "" : " to ",
+		     oldest == newest ? "" : cosy_number(&to, newest),
+		     ", this program needs ", cosy_number(&needs, version),
+		     NULL);
+}
+
 static void explain_failure(int error, const struct cosy_info *info)
 {
-	struct cosy_number has, needs;
 
 	switch (-error) {
 	case ENOENT:
@@ -326,24 +344,20 @@ static void explain_failure(int error, const struct cosy_info *info)
 			     " (it is meant to have mode 0666)", NULL);
 		break;
 	case EPROTO:
-		if (info->abi != COSY_ABI)
-			cosy_message("module has ABI ",
-				     cosy_number(&has, info->abi),
-				     ", this program needs ",
-				     cosy_number(&needs, COSY_ABI), NULL);
+		if (!is_among(COSY_ABI, info->oldest_abi, info->abi))
+			explain_versions("ABI", info->oldest_abi, info->abi,
+					 COSY_ABI);
 		else
-			cosy_message("module has compound format ",
-				     cosy_number(&has, info->format),
-				     ", this program needs ",
-				     cosy_number(&needs, COSY_VERSION), NULL);
+			explain_versions("compound format", info->oldest_format,
+					 info->format, COSY_VERSION);
 		break;
 	case EBUSY:
 		cosy_message("the program is being traced or debugged: its"
 			     " regions run natively", NULL);
 		break;
 	case ENODEV:
-		cosy_message(COSY_DEVICE " is not the Cosy module's device",
-			     NULL);
+		cosy_message(COSY_DEVICE " is not the Cosy module's device, or"
+			     " the module is older than this program", NULL);
 		break;
 	default:
 		cosy_message("cannot open " COSY_DEVICE ": ", strerror(-error),

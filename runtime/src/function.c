@@ -255,6 +255,7 @@ static long bind_or_unbind(struct cosy_bind *bind)
 static long unbind(const struct binding *binding)
 {
 	struct cosy_bind bind = {
+		.size = sizeof(bind),
 		.handle = binding->handle,
 		.function = binding->number,
 		.fd = -1,
@@ -334,6 +335,7 @@ static struct cosy_bind bind_of(const struct state *state,
 	size_t stack = stack_size(function);
 
 	return (struct cosy_bind){
+		.size = sizeof(struct cosy_bind),
 		.handle = handle,
 		.function = number,
 		.fd = program->fd,

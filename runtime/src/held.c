@@ -127,10 +127,10 @@ static const char *reason_not_loaded(long error, const struct cosy_load *load)
 	switch (-error) {
 	case EINVAL:
 		return load->reason;
-	case EMFILE:
+	case ENOSPC:
 		return "too many compounds in one process (the module's parameter max_loads)";
 	case EDQUOT:
-		return "this user's compounds take too much memory";
+		return "this user's compounds take too much memory (the module's parameter user_memory)";
 	case ENOMEM:
 		return "out of memory";
 	default:
@@ -142,8 +142,9 @@ int cosy_held_load(struct cosy_region *region, struct cosy_held *held,
 		   uint64_t stale)
 {
 	struct cosy_load load = {
+		.size = sizeof(load),
 		.image = (uintptr_t)region->image,
-		.size = region->size,
+		.image_size = region->size,
 		.flags = cosy_options().plain ? COSY_LOAD_PLAIN : 0,
 	};
 	struct cosy_number line;
@@ -162,8 +163,7 @@ int cosy_held_load(struct cosy_region *region, struct cosy_held *held,
 				     cosy_number(&line, region->line),
 				     ": the module does not load the compound: ",
 				     reason_not_loaded(ret, &load), NULL);
-		/* Unlike the EMFILE of an open(), this one does not pass. */
-		return ret == -EMFILE ? -EDQUOT : (int)ret;
+		return (int)ret;
 	}
 	if (!__atomic_compare_exchange_n(&region->handle, &stale,
 					 load.handle + 1, false,

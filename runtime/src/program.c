@@ -269,7 +269,7 @@ int cosy_program_load(const struct cosy_function *function, int map)
 {
 	LIBBPF_OPTS(bpf_object_open_opts, options,
 		    .object_name = "cosy_function");
-	struct loading new = { .map = map };
+	struct loading new = { .yield.size = sizeof(new.yield), .map = map };
 	int fd, device = cosy_device_get();
 	libbpf_print_fn_t before;
 

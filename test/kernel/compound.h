@@ -133,8 +133,9 @@ static struct image *make_image(const struct cosy_op *ops, unsigned int nops,
 __attribute__((unused))
 static __u64 load_image(int dev, const struct image *im)
 {
-	struct cosy_load load = { .image = (__u64)(uintptr_t)im,
-				  .size = im->h.size };
+	struct cosy_load load = { .size = sizeof(load),
+				  .image = (__u64)(uintptr_t)im,
+				  .image_size = im->h.size };
 
 	if (ioctl(dev, COSY_IOC_LOAD, &load)) {
 		if (errno == EINVAL)

@@ -17,14 +17,25 @@ static void test_info(int dev)
 	struct cosy_info info;
 
 	memset(&info, 0xff, sizeof(info));
+	info.size = sizeof(info);
 	check(!ioctl(dev, COSY_IOC_INFO, &info), "INFO");
-	check(info.abi == COSY_ABI && info.format == COSY_VERSION &&
+	check(info.size == sizeof(info) && info.abi == COSY_ABI &&
+	      info.oldest_abi == COSY_OLDEST_ABI &&
+	      info.format == COSY_VERSION && info.oldest_format &&
+	      info.oldest_format <= info.format &&
+	      info.load_flags == COSY_LOAD_FLAGS &&
+	      info.run_flags == COSY_RUN_FLAGS &&
+	      !(info.features & ~COSY_FEATURE_FUNCTIONS) && !info.reserved &&
 	      info.max_loads && !info.flags && info.version[0] &&
 	      !info.version[15], "INFO tells abi, format, version");
 	check(ioctl(dev, COSY_IOC_INFO, hole) == -1 && errno == EFAULT,
 	      "INFO to nowhere");
+	*(__u32 *)(hole - 4) = sizeof(info);
 	check(ioctl(dev, COSY_IOC_INFO, hole - 4) == -1 && errno == EFAULT,
 	      "INFO to half a structure");
+	mprotect(readonly, 4096, PROT_READ | PROT_WRITE);
+	*(__u32 *)readonly = sizeof(info);
+	mprotect(readonly, 4096, PROT_READ);
 	check(ioctl(dev, COSY_IOC_INFO, readonly) == -1 && errno == EFAULT,
 	      "INFO to read-only memory");
 	check(ioctl(dev, COSY_IOC_INFO, ~0ul << 47) == -1 && errno == EFAULT,
@@ -32,7 +43,7 @@ static void test_info(int dev)
 	check(ioctl(dev, _IO('Q', 0x50), 0) == -1 && errno == ENOTTY,
 	      "unknown ioctl");
 	check(ioctl(dev, _IOC(_IOC_READ | _IOC_WRITE, 'Q', 0x41, 8), readable) == -1 &&
-	      errno == ENOTTY, "LOAD of another size");
+	      errno == ENOTTY, "LOAD with a size in its number");
 }
 
 static long load_raw(int dev, struct cosy_load *load)
@@ -44,13 +55,15 @@ static void test_load(int dev)
 {
 	const struct cosy_op ops[] = { EXIT(0) };
 	struct image *im = make_image(ops, 1, 1, 0, 0, 0);
-	const struct cosy_load good = { .image = (__u64)(uintptr_t)im,
-					.size = im->h.size };
+	const struct cosy_load good = { .size = sizeof(good),
+					.image = (__u64)(uintptr_t)im,
+					.image_size = im->h.size };
 	struct cosy_load load;
 	__u64 last = 0;
 	unsigned int i;
 
 	check(load_raw(dev, (void *)hole) == -EFAULT, "LOAD from nowhere");
+	*(__u32 *)(hole - 8) = sizeof(good);
 	check(load_raw(dev, (void *)(hole - 8)) == -EFAULT, "LOAD, half a structure");
 	check(load_raw(dev, (void *)-4096l) == -EFAULT, "LOAD from the kernel");
 	memcpy(readable, &good, sizeof(good));
@@ -71,20 +84,17 @@ static void test_load(int dev)
 	load.image = 1ull << 55;
 	check(load_raw(dev, &load) == -EFAULT, "image at a non-canonical address");
 	load = good;
-	load.size = COSY_MAX_SIZE + 1;
+	load.image_size = COSY_MAX_SIZE + 1;
 	check(load_raw(dev, &load) == -E2BIG, "image of 64 MiB + 1");
 	load = good;
-	load.size = ~0u;
+	load.image_size = ~0u;
 	check(load_raw(dev, &load) == -E2BIG, "image of 4 GiB");
 	load = good;
-	load.size = 0;
+	load.image_size = 0;
 	check(load_raw(dev, &load) == -EINVAL && load.reason[0], "empty image: %s", load.reason);
 	load = good;
 	load.flags = 1u << 31;
 	check(load_raw(dev, &load) == -EINVAL && load.reason[0], "flags: %s", load.reason);
-	load = good;
-	load.reserved = 1;
-	check(load_raw(dev, &load) == -EINVAL && load.reason[0], "reserved: %s", load.reason);
 
 	for (i = 0; i < im->h.size; i++) {
 		((unsigned char *)im)[i] ^= 0x80;
@@ -95,7 +105,7 @@ static void test_load(int dev)
 	check(true, "LOAD with every byte of an image corrupted");
 	for (i = 0; i < im->h.size; i++) {
 		load = good;
-		load.size = i;
+		load.image_size = i;
 		if (load_raw(dev, &load) != -EINVAL || !load.reason[0])
 			break;
 	}

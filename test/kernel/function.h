@@ -55,7 +55,7 @@ static struct segment segment_create(void)
 }
 
 /* What the module says a yield looks like. */
-static struct cosy_yield yield_call;
+static struct cosy_yield yield_call = { .size = sizeof(yield_call) };
 
 /* Before a program is loaded: put the module's kfunc where it yields. */
 static int prepare(struct bpf_program *prog, struct bpf_prog_load_opts *options,
@@ -127,6 +127,7 @@ static int function(const struct bpf_object *object, const char *name)
 __attribute__((unused))
 static int bind_function(int dev, __u64 handle, int fd, struct cosy_bind *bind)
 {
+	bind->size = sizeof(*bind);
 	bind->handle = handle;
 	bind->fd = fd;
 	return ioctl(dev, COSY_IOC_BIND, bind) ? -errno : 0;

@@ -180,6 +180,7 @@ static void test_bind(void)
 	REFUSED(EINVAL, function, 1, "function that there is not");
 	REFUSED(EINVAL, function, 0xffffffff, "function that there is not");
 	REFUSED(EINVAL, reserved, 1, "reserved");
+	REFUSED(EINVAL, flags, 1, "flags");
 	check(bind_function(dev, handle + 1000, fd, &bind) == -ENOENT, "no compound");
 	check(bind_function(dev, handle, 12345, &bind) == -EBADF, "no descriptor");
 	check(bind_function(dev, handle, dev, &bind) == -EINVAL, "no BPF");

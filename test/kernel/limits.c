@@ -11,7 +11,8 @@
 
 static int load_again(int dev, const struct image *im)
 {
-	struct cosy_load load = { .image = (__u64)(uintptr_t)im, .size = im->h.size };
+	struct cosy_load load = { .size = sizeof(load), .image = (__u64)(uintptr_t)im,
+				  .image_size = im->h.size };
 
 	return ioctl(dev, COSY_IOC_LOAD, &load) ? -errno : 0;
 }
@@ -20,7 +21,7 @@ static void test_many(void)
 {
 	const struct cosy_op ops[] = { EXIT(0) };
 	struct image *im = make_image(ops, 1, 1, 0, 0, 0);
-	struct cosy_info info;
+	struct cosy_info info = { .size = sizeof(info) };
 
 	for (int round = 0; round < 3; round++) {
 		int dev = open_device(), err = 0;
@@ -32,8 +33,8 @@ static void test_many(void)
 			if (err)
 				break;
 		}
-		check(err == -EMFILE && n == info.max_loads,
-		      "%u loads, then EMFILE", n);
+		check(err == -ENOSPC && n == info.max_loads,
+		      "%u loads, then ENOSPC", n);
 		close(dev);
 	}
 	free(im);
@@ -80,7 +81,8 @@ static void test_quota(void)
 {
 	size_t size = COSY_MAX_SIZE, pad;
 	struct image *im = must_map(size);
-	struct cosy_load load = { .image = (__u64)(uintptr_t)im, .size = size };
+	struct cosy_load load = { .size = sizeof(load), .image = (__u64)(uintptr_t)im,
+				  .image_size = size };
 	unsigned int nops = COSY_MAX_OPS, i, n = 0, again = 0;
 	int devs[3], err = 0;
 

@@ -23,8 +23,9 @@ static __u64 *shared_frame;
 
 static __u64 load_quietly(int fd)
 {
-	struct cosy_load load = { .image = (__u64)(uintptr_t)image,
-				  .size = image->h.size };
+	struct cosy_load load = { .size = sizeof(load),
+				  .image = (__u64)(uintptr_t)image,
+				  .image_size = image->h.size };
 
 	return ioctl(fd, COSY_IOC_LOAD, &load) ? 0 : load.handle;
 }
@@ -146,8 +147,9 @@ static void *corrupt_loader(void *arg)
 
 	while (!stop) {
 		memset(&load, 0, sizeof(load));
+		load.size = sizeof(load);
 		load.image = (__u64)(uintptr_t)im;
-		load.size = harmless->h.size;
+		load.image_size = harmless->h.size;
 		if (ioctl(dev, COSY_IOC_LOAD, &load))
 			continue;
 		memset(&run, 0, sizeof(run));

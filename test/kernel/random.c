@@ -411,10 +411,12 @@ static void ask(void)
 {
 	static const unsigned long commands[] = { COSY_IOC_INFO, COSY_IOC_LOAD, COSY_IOC_UNLOAD,
 						  COSY_IOC_BIND, COSY_IOC_YIELD };
-	__u64 words[16];
+	__u64 words[32];
 
 	for (unsigned int i = 0; i < sizeof(words) / sizeof(*words); i++)
 		words[i] = any(3) ? any(20) : (__u64)(any(2) ? memory() : number());
+	if (any(4))
+		*(__u32 *)words = any(2 * sizeof(words));
 	ioctl(dev, commands[any(sizeof(commands) / sizeof(*commands))],
 	      any(4) ? (__s64)(uintptr_t)words : memory());
 }
@@ -423,7 +425,8 @@ static void ask(void)
 static void run_some(struct cosy_run *run, __u64 *frame, const struct program *p)
 {
 	struct image *im = make_image(p->ops, p->n, NREGS, NREGS, 0, NREGS);
-	struct cosy_load load = { .image = (__u64)(uintptr_t)im, .size = im->h.size,
+	struct cosy_load load = { .size = sizeof(load), .image = (__u64)(uintptr_t)im,
+				  .image_size = im->h.size,
 				  .flags = rarely() ? COSY_LOAD_PLAIN : 0 };
 
 	if (ioctl(dev, COSY_IOC_LOAD, &load) == 0) {

@@ -69,7 +69,7 @@ static void test_ptrace(int dev, __u64 getpid_handle)
 	/* A debugger does not ask for calls, but wants to see where the native code is. */
 	pid = fork();
 	if (!pid) {
-		struct cosy_info info;
+		struct cosy_info info = { .size = sizeof(info) };
 
 		if (read(attached[0], &c, 1) != 1 || ioctl(dev, COSY_IOC_INFO, &info) ||
 		    info.flags != COSY_INFO_TRACED)

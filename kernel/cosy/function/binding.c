@@ -167,7 +167,8 @@ struct cosy_binding *cosy_binding_prepare(const struct cosy_bind *bind)
 
 	if (!cosy_functions_work)
 		return ERR_PTR(-EOPNOTSUPP);
-	if (bind->base & U32_MAX || bind->pointers >> COSY_MAX_ARGS ||
+	if (bind->flags || bind->base & U32_MAX ||
+	    bind->pointers >> COSY_MAX_ARGS ||
 	    bind->nstacks > BITS_PER_LONG || bind->reserved ||
 	    (bind->trial > COSY_BIND_MAX_TRIAL &&
 	     bind->trial != COSY_BIND_NO_CALLS))

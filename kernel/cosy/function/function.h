@@ -27,6 +27,7 @@ struct cosy_functions {
 
 /* functions.c */
 void cosy_functions_init(void);
+bool cosy_functions_available(void);
 void cosy_functions_exit(void);
 
 /* binding.c */

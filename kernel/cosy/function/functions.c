@@ -60,6 +60,16 @@ void cosy_functions_init(void)
 }
 
 /**
+ * cosy_functions_available() - find out whether functions can be bound
+ *
+ * Return: true if they can be.
+ */
+bool cosy_functions_available(void)
+{
+	return cosy_functions_work;
+}
+
+/**
  * cosy_functions_exit() - the reverse of cosy_functions_init()
  *
  * There are no bindings any more but those that wait to be freed.

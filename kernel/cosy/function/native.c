@@ -11,6 +11,11 @@ void cosy_functions_init(void)
 {
 }
 
+bool cosy_functions_available(void)
+{
+	return false;
+}
+
 void cosy_functions_exit(void)
 {
 }

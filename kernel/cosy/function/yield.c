@@ -11,9 +11,9 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/static_call.h>
-#include <linux/uaccess.h>
 
 #include "call/call.h"
+#include "env/arg.h"
 #include "function/binding.h"
 #include "function/function.h"
 #include "function/invocation.h"
@@ -159,13 +159,21 @@ void cosy_yield_exit(void)
  */
 long cosy_functions_yield(struct cosy_yield __user *arg)
 {
-	struct cosy_yield yield = { .id = cosy_yield_id };
+	struct cosy_yield yield;
+	int err;
 
+	err = cosy_arg_read(&yield, sizeof(yield),
+			    offsetofend(struct cosy_yield, id), arg);
+	if (err)
+		return err;
 	if (!cosy_functions_work)
 		return -EOPNOTSUPP;
+	if (yield.flags)
+		return -EINVAL;
+	yield.id = cosy_yield_id;
 	yield.fd = static_call(cosy_btf_fd)(static_call(cosy_btf_obj_id)(cosy_yield_btf));
 	if (yield.fd < 0)
 		return yield.fd;
 	/* Should this fail, the caller has a descriptor it does not know of. */
-	return copy_to_user(arg, &yield, sizeof(yield)) ? -EFAULT : 0;
+	return cosy_arg_write(arg, &yield, sizeof(yield));
 }

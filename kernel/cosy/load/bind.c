@@ -3,8 +3,8 @@
  * bind.c - bind user functions of a loaded compound.
  */
 #include <linux/err.h>
-#include <linux/uaccess.h>
 
+#include "env/arg.h"
 #include "function/function.h"
 #include "load/compound.h"
 
@@ -20,13 +20,16 @@ long cosy_compound_bind(struct cosy_file *cf, struct cosy_bind __user *arg)
 	struct cosy_compound *compound;
 	struct cosy_binding *binding;
 	struct cosy_bind bind;
-	int err = -ENOENT;
+	int err;
 
-	if (copy_from_user(&bind, arg, sizeof(bind)))
-		return -EFAULT;
+	err = cosy_arg_read(&bind, sizeof(bind),
+			    offsetofend(struct cosy_bind, cycles), arg);
+	if (err)
+		return err;
 	binding = cosy_binding_prepare(&bind);
 	if (IS_ERR(binding))
 		return PTR_ERR(binding);
+	err = -ENOENT;
 	compound = cosy_compound_get(cf, bind.handle);
 	if (compound) {
 		err = cosy_binding_install(&compound->functions, &cf->lock,
@@ -38,5 +41,5 @@ long cosy_compound_bind(struct cosy_file *cf, struct cosy_bind __user *arg)
 			cosy_binding_free(binding);
 		return err;
 	}
-	return copy_to_user(arg, &bind, sizeof(bind)) ? -EFAULT : 0;
+	return cosy_arg_write(arg, &bind, sizeof(bind));
 }

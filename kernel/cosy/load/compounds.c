@@ -16,6 +16,7 @@
 #include <cosy/decode.h>
 #include <cosy/verify.h>
 
+#include "env/arg.h"
 #include "fast/fast.h"
 #include "limit/limit.h"
 #include "load/compound.h"
@@ -157,11 +158,12 @@ struct cosy_compound *cosy_compound_find(struct cosy_file *cf, u64 handle)
  */
 static void *cosy_image_copy(const struct cosy_load *load)
 {
-	void *image = kvmalloc(load->size, COSY_GFP);
+	void *image = kvmalloc(load->image_size, COSY_GFP);
 
 	if (!image)
 		return ERR_PTR(-ENOMEM);
-	if (copy_from_user(image, u64_to_user_ptr(load->image), load->size)) {
+	if (copy_from_user(image, u64_to_user_ptr(load->image),
+			   load->image_size)) {
 		kvfree(image);
 		return ERR_PTR(-EFAULT);
 	}
@@ -179,7 +181,7 @@ static struct cosy_compound *cosy_compound_make(struct cosy_load *load,
 	u64 size;
 	int err;
 
-	if (cosy_verify(image, load->size, &diag)) {
+	if (cosy_verify(image, load->image_size, &diag)) {
 		load->offset = diag.offset;
 		strscpy_pad(load->reason, diag.reason, sizeof(load->reason));
 		return ERR_PTR(-EINVAL);
@@ -220,7 +222,7 @@ static struct cosy_compound *cosy_compound_read(struct cosy_load *load)
 	int err;
 
 	/* The copy counts while it exists, else many loads at once escape. */
-	err = cosy_compound_charge(load->size);
+	err = cosy_compound_charge(load->image_size);
 	if (err)
 		return ERR_PTR(err);
 	image = cosy_image_copy(load);
@@ -230,7 +232,7 @@ static struct cosy_compound *cosy_compound_read(struct cosy_load *load)
 		compound = cosy_compound_make(load, image);
 		kvfree(image);
 	}
-	cosy_quota_uncharge(current_uid(), load->size);
+	cosy_quota_uncharge(current_uid(), load->image_size);
 	return compound;
 }
 
@@ -242,7 +244,7 @@ static int cosy_compound_publish(struct cosy_file *cf,
 	int err;
 
 	mutex_lock(&cf->lock);
-	err = -EMFILE;
+	err = -ENOSPC;
 	if (cf->count >= READ_ONCE(cosy_max_loads))
 		goto unlock;
 	err = xa_err(xa_store(&cf->loaded, handle, compound,
@@ -274,19 +276,21 @@ long cosy_compound_load(struct cosy_file *cf, struct cosy_load __user *arg)
 {
 	struct cosy_compound *compound;
 	struct cosy_load load;
-	int err = 0;
+	int err;
 
-	if (copy_from_user(&load, arg, sizeof(load)))
-		return -EFAULT;
-	if ((load.flags & ~COSY_LOAD_PLAIN) || load.reserved) {
-		err = cosy_load_reject(&load, "unknown flags, or reserved is not 0");
+	err = cosy_arg_read(&load, sizeof(load),
+			    offsetofend(struct cosy_load, reason), arg);
+	if (err)
+		return err;
+	if (load.flags & ~COSY_LOAD_FLAGS) {
+		err = cosy_load_reject(&load, "unknown flags");
 		goto answer;
 	}
-	if (load.size > COSY_MAX_SIZE)
+	if (load.image_size > COSY_MAX_SIZE)
 		return -E2BIG;
 	/* Checked again when it is published; this spares the work. */
 	if (READ_ONCE(cf->count) >= READ_ONCE(cosy_max_loads))
-		return -EMFILE;
+		return -ENOSPC;
 
 	compound = cosy_compound_read(&load);
 	if (IS_ERR(compound)) {
@@ -301,18 +305,15 @@ long cosy_compound_load(struct cosy_file *cf, struct cosy_load __user *arg)
 	memset(load.reason, 0, sizeof(load.reason));
 
 	/* The answer first: a compound whose handle is lost would stay. */
-	if (copy_to_user(arg, &load, sizeof(load)))
-		err = -EFAULT;
-	else
+	err = cosy_arg_write(arg, &load, sizeof(load));
+	if (!err)
 		err = cosy_compound_publish(cf, compound);
 	if (err)
 		cosy_compound_put(compound);
 	return err;
 
 answer:
-	if (copy_to_user(arg, &load, sizeof(load)))
-		return -EFAULT;
-	return err;
+	return cosy_arg_write(arg, &load, sizeof(load)) ?: err;
 }
 
 /**

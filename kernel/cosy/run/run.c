@@ -636,8 +636,7 @@ static noinline loff_t cosy_run_any(const struct cosy_compound *compound,
 {
 	loff_t ret;
 
-	if (run->flags & ~(COSY_RUN_COUNT | COSY_RUN_LIMIT | COSY_RUN_CAPPED |
-			   COSY_RUN_SUSPENDED))
+	if (run->flags & ~COSY_RUN_FLAGS)
 		return cosy_refuse(run, urun, -EINVAL);
 	if (run->status != COSY_DONE && run->status != COSY_AGAIN &&
 	    run->status != COSY_RESULT)

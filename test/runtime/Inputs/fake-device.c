@@ -4,7 +4,7 @@
  *
  *	fake-device trace PROGRAM...	say when it opens /dev/cosy
  *	fake-device errno N PROGRAM...	opening fails with error N
- *	fake-device info ABI FORMAT PROGRAM...	COSY_IOC_INFO answers this
+ *	fake-device info OLDEST-ABI ABI FORMAT PROGRAM...	COSY_IOC_INFO answers this
  *	fake-device other PROGRAM...	it is some other device (/dev/null)
  *
  * By ptrace, since libcosy makes its calls itself. Exits as the program does.
@@ -28,7 +28,8 @@
 
 static enum { TRACE, ERRNO, INFO, OTHER } what;
 static int error;
-static struct cosy_info info = { .max_loads = 10, .version = "fake" };
+static struct cosy_info info = { .size = sizeof(info), .max_loads = 10,
+				 .version = "fake" };
 static pid_t child;
 
 static void die(const char *text)
@@ -159,11 +160,13 @@ int main(int argc, char **argv)
 		what = ERRNO;
 		error = atoi(argv[2]);
 		program = 3;
-	} else if (argc > 4 && !strcmp(argv[1], "info")) {
+	} else if (argc > 5 && !strcmp(argv[1], "info")) {
 		what = INFO;
-		info.abi = (unsigned int)atoi(argv[2]);
-		info.format = (unsigned int)atoi(argv[3]);
-		program = 4;
+		info.oldest_abi = (unsigned int)atoi(argv[2]);
+		info.abi = (unsigned int)atoi(argv[3]);
+		info.oldest_format = (unsigned int)atoi(argv[4]);
+		info.format = info.oldest_format;
+		program = 5;
 	} else {
 		fprintf(stderr, "usage: fake-device WHAT PROGRAM...\n");
 		return 125;

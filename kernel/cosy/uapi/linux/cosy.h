@@ -56,6 +56,25 @@
  * answer is returned. So whenever status is COSY_RESULT afterwards, the
  * returned value belongs to the call at pc.
  */
+/*
+ * How the interface grows
+ *
+ * COSY_IOC_INFO tells which ABIs the module speaks, the oldest and the newest.
+ * A library uses the module if its own ABI is among them. What only adds to the
+ * interface leaves the ABI as it is:
+ *
+ * - The argument of a command begins with its size, which the caller sets. New
+ *   fields are appended, and 0 means what was before there was the field. A
+ *   shorter structure is taken as if it went on with zeros, and only its own
+ *   bytes are written. A longer one is E2BIG, unless all bytes that the module
+ *   does not know are 0.
+ * - struct cosy_run, which every entry reads, has no size. A field that is added
+ *   to it, or to struct cosy_suspended, is read and written only while a flag of
+ *   @flags is set that comes with the field.
+ * - The flags that the module knows are in struct cosy_info. A library sets no
+ *   other. Unknown flags, and reserved fields that are not 0, are EINVAL, and
+ *   unknown commands ENOTTY.
+ */
 #ifndef _UAPI_LINUX_COSY_H
 #define _UAPI_LINUX_COSY_H
 
@@ -160,35 +179,41 @@ struct cosy_run {
 #define COSY_RUN_CAPPED	(1u << 2)
 /* The function that the CALL at pc calls has begun: there it goes on. */
 #define COSY_RUN_SUSPENDED (1u << 3)
+#define COSY_RUN_FLAGS	(COSY_RUN_COUNT | COSY_RUN_LIMIT | COSY_RUN_CAPPED | \
+			 COSY_RUN_SUSPENDED)
 
 /**
  * struct cosy_load - argument of COSY_IOC_LOAD
- * @image:  address of the compound image
- * @size:   its size in bytes
+ * @size:   of this structure
  * @flags:  COSY_LOAD_PLAIN
- * @handle: out: the handle
+ * @image:  address of the compound image
+ * @image_size: its size in bytes
  * @offset: out, with EINVAL: byte offset in the image of what is wrong
- * @reserved: 0
+ * @handle: out: the handle
  * @reason: out, with EINVAL: why the image was rejected, NUL-terminated
  *
- * Errors: EFAULT, EINVAL (see reason), E2BIG (size), ENOMEM, EMFILE (too many
- * compounds in this file), EDQUOT (too much memory for this user).
+ * Errors: EFAULT, EINVAL (see reason), E2BIG (size, image_size), ENOMEM, ENOSPC
+ * (the file holds as many compounds as max_loads allows), EDQUOT (the user's
+ * compounds take as much memory as user_memory allows).
  */
 struct cosy_load {
-	__u64 image;
 	__u32 size;
 	__u32 flags;
-	__u64 handle;
+	__u64 image;
+	__u32 image_size;
 	__u32 offset;
-	__u32 reserved;
+	__u64 handle;
 	char reason[64];
 };
 
 /* Make each call as it is, whatever faster way to the same effect there is. */
 #define COSY_LOAD_PLAIN	(1u << 0)
+#define COSY_LOAD_FLAGS	COSY_LOAD_PLAIN
 
 /**
  * struct cosy_bind - argument of COSY_IOC_BIND: the program of a user function
+ * @size:     of this structure
+ * @flags:    0
  * @handle:   the compound
  * @function: number of the function in it
  * @fd:	      a BPF program of type SYSCALL, as cosy/function.h says; -1: from now
@@ -202,8 +227,8 @@ struct cosy_load {
  * @stack_size: bytes of one; 0: the function needs none
  * @stack_stride: from one to the next
  * @nstacks:  at most 64; so many calls can go on at once
- * @data:     address of the copy of the function's constants
  * @reserved: 0
+ * @data:     address of the copy of the function's constants
  * @calls:    out: calls of the trial there was until now, if there was one
  * @cycles:   out: cycles they have taken, by the time-stamp counter
  *
@@ -214,11 +239,13 @@ struct cosy_load {
  * pointers among the arguments are in is called, any if all of them are null;
  * if there is none, CALL leaves as an up-call.
  *
- * Errors: EFAULT, EINVAL (what does not fit, no program that could be called),
+ * Errors: EFAULT, E2BIG, EINVAL (what does not fit, no program that could be called),
  * EBADF, ENOENT (no such compound; nothing to take away), ENOSPC, EDQUOT,
  * ENOMEM, EOPNOTSUPP (this kernel has no BPF arenas).
  */
 struct cosy_bind {
+	__u32 size;
+	__u32 flags;
 	__u64 handle;
 	__u32 function;
 	__s32 fd;
@@ -241,40 +268,64 @@ struct cosy_bind {
 /**
  * struct cosy_yield - result of COSY_IOC_YIELD: how a program's call of
  * cosy_function_yield() is to look
+ * @size: in: of this structure
+ * @flags: in: 0
  * @fd: a descriptor of the module's BTF, close-on-exec; for the fd_array
  * @id: the kfunc's ID in it; for the call instruction
  *
- * Errors: EFAULT, EMFILE, ENFILE, ENOMEM, EOPNOTSUPP.
+ * Errors: EFAULT, EINVAL, E2BIG, EMFILE, ENFILE, ENOMEM, EOPNOTSUPP.
  */
 struct cosy_yield {
+	__u32 size;
+	__u32 flags;
 	__s32 fd;
 	__u32 id;
 };
 
 /**
  * struct cosy_info - result of COSY_IOC_INFO
- * @abi:       COSY_ABI of the module; a library for another ABI does not use it
- * @format:    COSY_VERSION the module accepts
- * @max_loads: compounds one file may hold
- * @flags:     COSY_INFO_TRACED: runs would end with EBUSY or COSY_STEP_TRACED
- * @version:   release of the module, NUL-terminated
+ * @size:       in: of this structure; out: what the module knows of it
+ * @flags:      COSY_INFO_TRACED: runs would end with EBUSY or COSY_STEP_TRACED
+ * @abi:        the newest ABI the module speaks, its own COSY_ABI
+ * @oldest_abi: the oldest one
+ * @format:     the newest version of compounds it loads, its own COSY_VERSION
+ * @oldest_format: the oldest one
+ * @load_flags: flags that struct cosy_load may have
+ * @run_flags:  flags that struct cosy_run may have on entry
+ * @features:   COSY_FEATURE_FUNCTIONS: user functions can be bound on this kernel
+ * @max_loads:  compounds one file may hold
+ * @reserved:   0
+ * @version:    release of the module, NUL-terminated
+ *
+ * Errors: EFAULT, EINVAL (size), E2BIG.
  */
 struct cosy_info {
-	__u32 abi;
-	__u32 format;
-	__u32 max_loads;
+	__u32 size;
 	__u32 flags;
+	__u32 abi;
+	__u32 oldest_abi;
+	__u32 format;
+	__u32 oldest_format;
+	__u32 load_flags;
+	__u32 run_flags;
+	__u64 features;
+	__u32 max_loads;
+	__u32 reserved;
 	char version[16];
 };
 
 #define COSY_INFO_TRACED (1u << 0)
 
-#define COSY_ABI	3
+#define COSY_FEATURE_FUNCTIONS (1ull << 0)
 
-#define COSY_IOC_INFO	_IOR('Q', 0x40, struct cosy_info)
-#define COSY_IOC_LOAD	_IOWR('Q', 0x41, struct cosy_load)
-#define COSY_IOC_UNLOAD	_IOW('Q', 0x42, __u64)
-#define COSY_IOC_BIND	_IOWR('Q', 0x43, struct cosy_bind)
-#define COSY_IOC_YIELD	_IOR('Q', 0x44, struct cosy_yield)
+#define COSY_ABI		4
+#define COSY_OLDEST_ABI		4
+
+/* No sizes in the numbers: they are in the structures. */
+#define COSY_IOC_INFO	_IO('Q', 0x40)
+#define COSY_IOC_LOAD	_IO('Q', 0x41)
+#define COSY_IOC_UNLOAD	_IO('Q', 0x42)	/* argument: address of a __u64, the handle */
+#define COSY_IOC_BIND	_IO('Q', 0x43)
+#define COSY_IOC_YIELD	_IO('Q', 0x44)
 
 #endif /* _UAPI_LINUX_COSY_H */

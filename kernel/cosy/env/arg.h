@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * arg.h - arguments of ioctl commands that begin with their size.
+ */
+#ifndef COSY_ARG_H
+#define COSY_ARG_H
+
+#include <linux/mm.h>
+#include <linux/uaccess.h>
+
+/**
+ * cosy_arg_read() - read the argument of a command
+ * @to:       where to; begins with a __u32, its size
+ * @size:     bytes of it
+ * @oldest:   bytes of it in the oldest ABI
+ * @arg:      the caller's, which may be shorter or longer
+ *
+ * What the caller does not have is 0. The size is read twice, but only the first
+ * value counts, and is in @to.
+ *
+ * Return: 0, -EFAULT, -EINVAL (shorter than @oldest), -E2BIG (longer, and not 0).
+ */
+static inline int cosy_arg_read(void *to, u32 size, u32 oldest,
+				const void __user *arg)
+{
+	u32 has;
+	int err;
+
+	if (get_user(has, (const u32 __user *)arg))
+		return -EFAULT;
+	if (has < oldest)
+		return -EINVAL;
+	if (has > PAGE_SIZE)
+		return -E2BIG;
+	err = copy_struct_from_user(to, size, arg, has);
+	*(u32 *)to = has;
+	return err;
+}
+
+/**
+ * cosy_arg_write() - write it back, as far as the caller knows it
+ * @arg:  the caller's
+ * @from: what cosy_arg_read() has read, changed; its size is the caller's
+ * @size: bytes of it
+ *
+ * Return: 0 or -EFAULT.
+ */
+static inline int cosy_arg_write(void __user *arg, const void *from, u32 size)
+{
+	return copy_to_user(arg, from, min(size, *(const u32 *)from)) ?
+		       -EFAULT : 0;
+}
+
+#endif /* COSY_ARG_H */
