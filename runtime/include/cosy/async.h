@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * cosy/async.h - system calls that are submitted now and complete later.
+ *
+ *	static void received(struct cosy_async *op)
+ *	{
+ *		struct connection *c = op->data;
+ *
+ *		if (op->result > 0)
+ *			cosy_async_send(c->loop, &c->sent, c->fd, c->buf,
+ *					op->result, 0);
+ *		else
+ *			cosy_async_close(c->loop, NULL, c->fd);
+ *	}
+ *
+ *	cosy_async_recv(loop, &c->received, fd, c->buf, sizeof(c->buf), 0);
+ *	cosy_loop_run(loop);
+ *
+ * An operation is a system call with its arguments, written to an entry of the
+ * loop's syscall page. Submitting makes no system call. The thread that waits
+ * executes what was submitted; what has to wait for a descriptor or a time is
+ * kept by the loop and needs no thread.
+ *
+ * A call that waits for its descriptor does so whether or not the descriptor has
+ * O_NONBLOCK; MSG_DONTWAIT and RWF_NOWAIT make it complete with -EAGAIN, as ever.
+ * Operations on one descriptor that wait for the same (to read, to write) are
+ * executed one after the other, in the order they were submitted. Nothing else is
+ * ordered: submit the next one from the callback of the one before.
+ *
+ * All functions are thread-safe unless they say otherwise, and may be called from
+ * callbacks. None but cosy_loop_stop() is async-signal-safe. They return -errno on
+ * failure. After fork() the child has no loop: there they return -EPERM, and
+ * cosy_loop_destroy() frees what the child has of it.
+ *
+ * See cosy-async(7).
+ */
+#ifndef COSY_ASYNC_H
+#define COSY_ASYNC_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** struct cosy_loop - operations and what it takes to execute them; opaque */
+struct cosy_loop;
+
+/**
+ * struct cosy_async - one operation
+ * @done:   called when it is complete, by the thread that waits; or NULL
+ * @data:   the program's
+ * @result: out: what the system call returned, or -errno; -ECANCELED if the
+ *	    operation was cancelled before it did anything
+ * @state:  libcosy's; 0 before the structure is used for the first time
+ * @slot:   libcosy's
+ *
+ * The structure, and the memory that the arguments point to, belong to libcosy
+ * from the submission until the operation is complete, that is until @done is
+ * called or cosy_async_pending() is false. @done may submit @op anew, or free it.
+ */
+struct cosy_async {
+	void (*done)(struct cosy_async *op);
+	void *data;
+	int64_t result;
+	uint32_t state;
+	uint32_t slot;
+};
+
+/** cosy_async_pending() - has @op been submitted, and is not complete yet? */
+static inline bool cosy_async_pending(const struct cosy_async *op)
+{
+	return __atomic_load_n(&op->state, __ATOMIC_ACQUIRE) == 1;
+}
+
+/**
+ * struct cosy_loop_options - what a loop is to be like
+ * @size:    sizeof(struct cosy_loop_options)
+ * @entries: operations that can be outstanding at once; rounded up to a power of
+ *	     two. 0: 4096. At most 2^20. One takes about 110 bytes
+ * @threads: threads for calls that use a disk; 0: 4. At most 256
+ * @waiters: threads for calls that wait for something that is no descriptor, such
+ *	     as flock(2); 0: 64. At most 1024. Calls beyond that wait for a thread
+ *
+ * Threads are started when they are needed.
+ */
+struct cosy_loop_options {
+	uint32_t size;
+	uint32_t entries;
+	uint32_t threads;
+	uint32_t waiters;
+};
+
+/**
+ * cosy_loop_create() - make a loop
+ * @loop:    out: the loop, to be destroyed by cosy_loop_destroy()
+ * @options: what it is to be like; NULL: the defaults
+ *
+ * Opens two descriptors, close-on-exec.
+ *
+ * Return: 0; -EINVAL (an option), -ENOMEM, -EMFILE, -ENFILE.
+ */
+int cosy_loop_create(struct cosy_loop **loop,
+		     const struct cosy_loop_options *options);
+
+/**
+ * cosy_loop_destroy() - cancel everything and free a loop
+ * @loop: the loop, or NULL; no other thread may be using it, and no callback of it
+ *	  may be running
+ *
+ * Operations that are outstanding complete with -ECANCELED, their callbacks are
+ * called; what these submit fails with -ESHUTDOWN.
+ *
+ * Return: 0; -EBUSY: a thread is making a call that cannot be cancelled. The loop
+ * stays as it is: wait for the call and try again.
+ */
+int cosy_loop_destroy(struct cosy_loop *loop);
+
+/**
+ * cosy_async_call() - submit a system call
+ * @loop: the loop
+ * @op:	  what is to be told; NULL: nobody wants to know, and no failure is noticed
+ * @nr:	  number of the system call (<sys/syscall.h>)
+ * @a0:	  its first argument; unused ones are 0
+ *
+ * The functions of cosy/async-calls.h do this for one call each.
+ *
+ * Return: 0: it will complete, once; -EAGAIN: as many operations as the loop was
+ * made for are outstanding; -EBUSY: @op is pending; -ENOTSUP: this call cannot be
+ * an operation (it ends, duplicates or changes the thread, or is administrative);
+ * -ESHUTDOWN: the loop is being destroyed; -EPERM.
+ */
+int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op, long nr,
+		    uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3,
+		    uint64_t a4, uint64_t a5);
+
+/**
+ * cosy_async_timer() - complete at a time
+ * @loop:  the loop
+ * @op:	   what is to be told
+ * @time:  time of CLOCK_MONOTONIC; read when the operation is executed
+ * @flags: 0: from when the operation is executed on; TIMER_ABSTIME: at that time
+ *
+ * The operation is clock_nanosleep(2): its result is 0. It takes no thread.
+ *
+ * Return: as cosy_async_call().
+ */
+int cosy_async_timer(struct cosy_loop *loop, struct cosy_async *op,
+		     const struct timespec *time, int flags);
+
+/**
+ * cosy_async_signal() - complete when a signal is pending
+ * @loop: the loop
+ * @op:	  what is to be told; its result is the signal's number
+ * @set:  the signals, which all threads have blocked
+ * @info: out: what came with it; or NULL
+ *
+ * The operation is rt_sigtimedwait(2) without a timeout: it takes one signal.
+ * While it waits it has a descriptor of its own.
+ *
+ * Return: as cosy_async_call().
+ */
+int cosy_async_signal(struct cosy_loop *loop, struct cosy_async *op,
+		      const sigset_t *set, siginfo_t *info);
+
+/* Completions that one call of cosy_wait() delivers at most. */
+#define COSY_WAIT_MAX	64
+
+/**
+ * cosy_wait() - execute what was submitted, wait, and deliver completions
+ * @loop:    the loop
+ * @min:     wait until so many operations are complete, at most COSY_WAIT_MAX; 0:
+ *	     do not wait
+ * @timeout: for how long at most; NULL: for ever
+ *
+ * Does not wait once nothing is outstanding. Several threads may wait for one
+ * loop; a callback is called by one of them.
+ *
+ * Return: the number of operations delivered, at most COSY_WAIT_MAX. It is less
+ * than @min after the timeout, after cosy_loop_stop(), and when nothing else is
+ * outstanding. -EINTR: a signal handler ran and nothing was delivered; -EINVAL,
+ * -EPERM.
+ */
+int cosy_wait(struct cosy_loop *loop, unsigned int min,
+	      const struct timespec *timeout);
+
+/**
+ * cosy_wait_for() - wait for one operation
+ * @loop:    the loop
+ * @op:	     the operation; neither its callback nor another thread may submit it
+ *	     anew or free it meanwhile
+ * @timeout: for how long at most; NULL: for ever
+ *
+ * Others that complete meanwhile are delivered.
+ *
+ * Return: 0: @op is complete; -ETIME: it is not, after the timeout; -EINTR,
+ * -EPERM; -ECANCELED: cosy_loop_stop() was called.
+ */
+int cosy_wait_for(struct cosy_loop *loop, const struct cosy_async *op,
+		  const struct timespec *timeout);
+
+/**
+ * cosy_wait_some() - wait for some of several operations
+ * @loop:    the loop
+ * @ops:     the operations, as for cosy_wait_for()
+ * @count:   their number
+ * @min:     how many have to be complete, at most @count
+ * @timeout: for how long at most; NULL: for ever
+ *
+ * Return: how many are complete, less than @min after the timeout and after
+ * cosy_loop_stop(); -EINTR, -EINVAL, -EPERM.
+ */
+int cosy_wait_some(struct cosy_loop *loop, struct cosy_async *const *ops,
+		   unsigned int count, unsigned int min,
+		   const struct timespec *timeout);
+
+/**
+ * cosy_loop_run() - execute and deliver until nothing is outstanding
+ * @loop: the loop
+ *
+ * Goes on after signal handlers.
+ *
+ * Return: 0: nothing is outstanding; 1: cosy_loop_stop() was called; -EPERM.
+ */
+int cosy_loop_run(struct cosy_loop *loop);
+
+/** cosy_loop_run_once() - cosy_wait() for one operation at least */
+int cosy_loop_run_once(struct cosy_loop *loop);
+
+/**
+ * cosy_loop_stop() - let the calls that wait for a loop return
+ * @loop: the loop
+ *
+ * Those that are running now return when the callback that is running does; if
+ * there is none, the next one does. Thread-safe, async-signal-safe.
+ */
+void cosy_loop_stop(struct cosy_loop *loop);
+
+/**
+ * cosy_cancel() - cancel an operation
+ * @loop: the loop
+ * @op:	  the operation
+ *
+ * Return: 0: it completes with -ECANCELED, or with the number of bytes if it had
+ * transferred some; -ENOENT: it is complete; -EALREADY: a thread is making the
+ * call, which cannot be interrupted, and it completes with what the call returns;
+ * -EPERM.
+ */
+int cosy_cancel(struct cosy_loop *loop, struct cosy_async *op);
+
+/**
+ * cosy_cancel_fd() - cancel all operations that wait for a descriptor
+ * @loop: the loop
+ * @fd:	  the descriptor
+ *
+ * And forget the descriptor. A descriptor that operations have used is closed by
+ * cosy_async_close(), which does this first, or by close(2) after this: otherwise
+ * operations that wait for it go on waiting, and those on the next file of that
+ * number may wait for the one before.
+ *
+ * Return: the number of operations cancelled; -EPERM.
+ */
+int cosy_cancel_fd(struct cosy_loop *loop, int fd);
+
+/**
+ * cosy_loop_fd() - a descriptor for another event loop
+ * @loop: the loop
+ *
+ * It polls readable while cosy_wait(loop, 0, NULL) has something to do: call that
+ * when it does, until the other loop ends. It is the loop's: do nothing else with
+ * it.
+ *
+ * Return: the descriptor; -EMFILE, -ENFILE, -ENOMEM, -EPERM.
+ */
+int cosy_loop_fd(struct cosy_loop *loop);
+
+/**
+ * struct cosy_loop_info - what a loop has done so far
+ * @submitted:	 operations submitted
+ * @completed:	 operations complete
+ * @outstanding: operations submitted and not delivered
+ * @waiting:	 of these, waiting for a descriptor, a signal or a time
+ * @attempts:	 system calls made for operations by threads that wait
+ * @entries:	 entries into the kernel that made them
+ * @handed_over: calls made by threads of the loop
+ * @threads:	 threads of the loop
+ * @kernel:	 1: the module makes the calls, many in one entry; 0: user mode
+ */
+struct cosy_loop_info {
+	uint64_t submitted;
+	uint64_t completed;
+	uint64_t outstanding;
+	uint64_t waiting;
+	uint64_t attempts;
+	uint64_t entries;
+	uint64_t handed_over;
+	uint32_t threads;
+	uint32_t kernel;
+};
+
+/**
+ * cosy_loop_info() - what a loop has done so far
+ * @loop: the loop
+ * @info: out: its counts
+ * @size: sizeof(struct cosy_loop_info); what is not known is set to 0
+ *
+ * Return: 0; -EPERM.
+ */
+int cosy_loop_info(struct cosy_loop *loop, struct cosy_loop_info *info,
+		   size_t size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#include <cosy/async-calls.h>
+
+#endif /* COSY_ASYNC_H */

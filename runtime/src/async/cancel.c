@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * cancel.c - cancel an entry, or all on a descriptor.
+ *
+ * An entry completes once. Whatever it is doing, it is completed here, or marked and
+ * completed when it is taken from the page; or a thread is making its call and will.
+ */
+#include <errno.h>
+#include <poll.h>
+
+#include "../export.h"
+#include "loop.h"
+
+int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot)
+{
+	struct cosy_slot *s = &loop->slots[slot];
+
+	switch ((enum cosy_slot_state)s->state) {
+	case COSY_SLOT_SUBMITTED:
+		s->cancelled = true;
+		return 0;
+	case COSY_SLOT_QUEUED:
+		cosy_thread_cancel(loop, slot);
+		cosy_end(loop, slot, -ECANCELED);
+		return 0;
+	case COSY_SLOT_SLEEPING:
+		cosy_timer_remove(loop, slot);
+		cosy_end(loop, slot, -ECANCELED);
+		return 0;
+	case COSY_SLOT_WAITING:
+		cosy_end(loop, slot, -ECANCELED);
+		return 0;
+	case COSY_SLOT_RUNNING:
+		return -EALREADY;
+	case COSY_SLOT_FREE:
+	case COSY_SLOT_ATTEMPT:
+	case COSY_SLOT_DONE:
+		break;
+	}
+	return -ENOENT;
+}
+
+/* Somebody has to see what was completed here. */
+static void tell(struct cosy_loop *loop)
+{
+	if (loop->blocked || loop->external)
+		cosy_loop_wake(loop);
+	if (loop->waiters)
+		pthread_cond_broadcast(&loop->changed);
+}
+
+COSY_EXPORT int cosy_cancel(struct cosy_loop *loop, struct cosy_async *op)
+{
+	struct cosy_slot before;
+	int err = cosy_loop_enter(loop);
+
+	if (err)
+		return err;
+	if (!cosy_async_pending(op) || op->slot >= loop->fresh ||
+	    loop->entries[op->slot].user_data != (uintptr_t)op) {
+		cosy_loop_leave(loop);
+		return -ENOENT;
+	}
+	before = loop->slots[op->slot];
+	err = cosy_slot_cancel(loop, op->slot);
+	if (!err) {
+		cosy_start_next(loop, &before);
+		cosy_attempts_make(loop);
+		tell(loop);
+	}
+	cosy_loop_leave(loop);
+	return err;
+}
+
+/* The descriptor that an entry may wait for, or is to be used by a thread; or -1. */
+static int used_fd(const struct cosy_loop *loop, uint32_t slot)
+{
+	const struct cosy_async_entry *entry = &loop->entries[slot];
+
+	switch (loop->slots[slot].how) {
+	case COSY_HOW_DIRECT:
+	case COSY_HOW_CLOSE:
+		return -1;
+	case COSY_HOW_POLL:
+		if (entry->args[1] != 1)
+			return -1;
+		return ((const struct pollfd *)entry->args[0])->fd;
+	default:
+		return cosy_takes_fd(entry->nr) ? (int)entry->args[0] : -1;
+	}
+}
+
+/* Those that were not taken from the page yet. */
+static int cancel_submitted(struct cosy_loop *loop, int fd)
+{
+	const struct cosy_async_page *page = loop->page;
+	int cancelled = 0;
+
+	for (uint32_t i = page->submit_head; i != page->submit_tail; i++) {
+		uint32_t slot = loop->submitted[i & loop->mask];
+
+		if (!loop->slots[slot].cancelled && used_fd(loop, slot) == fd) {
+			loop->slots[slot].cancelled = true;
+			cancelled++;
+		}
+	}
+	return cancelled;
+}
+
+static int cancel_waiting(struct cosy_loop *loop, struct cosy_descriptor *d)
+{
+	int cancelled = 0;
+
+	for (int list = 0; list < COSY_LISTS; list++) {
+		uint32_t slot = d->head[list], next;
+
+		for (; slot != COSY_NO_SLOT; slot = next) {
+			next = loop->slots[slot].next;
+			cancelled += !cosy_slot_cancel(loop, slot);
+		}
+	}
+	return cancelled;
+}
+
+static int cancel_queued(struct cosy_loop *loop, struct cosy_pool *pool,
+			 uint32_t first, uint32_t last)
+{
+	uint32_t slot = pool->head, next;
+	int cancelled = 0;
+
+	for (; slot != COSY_NO_SLOT; slot = next) {
+		int fd = used_fd(loop, slot);
+
+		next = loop->slots[slot].pool_next;
+		if (fd >= 0 && (uint32_t)fd >= first && (uint32_t)fd <= last)
+			cancelled += !cosy_slot_cancel(loop, slot);
+	}
+	return cancelled;
+}
+
+int cosy_fds_cancel(struct cosy_loop *loop, uint32_t first, uint32_t last)
+{
+	uint32_t end = loop->nchunks * COSY_CHUNK;
+	int cancelled = cancel_queued(loop, &loop->disk, first, last) +
+			cancel_queued(loop, &loop->waits, first, last);
+
+	for (uint32_t fd = first; fd <= last && fd < end; fd++) {
+		struct cosy_descriptor *d = cosy_descriptor_find(loop, (int)fd);
+
+		if (!d) {
+			/* Nor is there one in the rest of the chunk. */
+			fd |= COSY_CHUNK - 1;
+			continue;
+		}
+		cancelled += cancel_waiting(loop, d);
+		cosy_descriptor_forget(loop, (int)fd);
+	}
+	return cancelled;
+}
+
+COSY_EXPORT int cosy_cancel_fd(struct cosy_loop *loop, int fd)
+{
+	int ret = cosy_loop_enter(loop);
+
+	if (ret)
+		return ret;
+	if (fd >= 0) {
+		ret = cancel_submitted(loop, fd);
+		ret += cosy_fds_cancel(loop, (uint32_t)fd, (uint32_t)fd);
+		tell(loop);
+	}
+	cosy_loop_leave(loop);
+	return ret;
+}

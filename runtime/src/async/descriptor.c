@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * descriptor.c - entries that wait for descriptors.
+ *
+ * Each descriptor has a list of entries that read, one of those that write, and one
+ * of those that poll; only the first of the former two is executed. epoll reports,
+ * level-triggered, what the first ones wait for. An event that nobody waits for any
+ * more is turned off when it is reported, not before: a server's next recv() finds
+ * it on.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "../sys.h"
+#include "loop.h"
+
+#define FAILED	((uint32_t)(EPOLLERR | EPOLLHUP))
+
+struct cosy_descriptor *cosy_descriptor_find(struct cosy_loop *loop, int fd)
+{
+	uint32_t chunk = (uint32_t)fd / COSY_CHUNK;
+
+	if (fd < 0 || chunk >= loop->nchunks || !loop->chunks[chunk])
+		return NULL;
+	return &loop->chunks[chunk][(uint32_t)fd % COSY_CHUNK];
+}
+
+static bool grow(struct cosy_loop *loop, uint32_t nchunks)
+{
+	struct cosy_descriptor **chunks =
+		realloc(loop->chunks, nchunks * sizeof(*chunks));
+
+	if (!chunks)
+		return false;
+	memset(chunks + loop->nchunks, 0,
+	       (nchunks - loop->nchunks) * sizeof(*chunks));
+	loop->chunks = chunks;
+	loop->nchunks = nchunks;
+	return true;
+}
+
+struct cosy_descriptor *cosy_descriptor(struct cosy_loop *loop, int fd)
+{
+	uint32_t chunk = (uint32_t)fd / COSY_CHUNK;
+	struct cosy_descriptor *d = cosy_descriptor_find(loop, fd);
+
+	if (d || fd < 0 || (uint32_t)fd >= COSY_MAX_FD)
+		return d;
+	if (chunk >= loop->nchunks && !grow(loop, chunk + 1))
+		return NULL;
+	d = malloc(COSY_CHUNK * sizeof(*d));
+	if (!d)
+		return NULL;
+	for (uint32_t i = 0; i < COSY_CHUNK; i++) {
+		d[i] = (struct cosy_descriptor){ 0 };
+		for (int list = 0; list < COSY_LISTS; list++)
+			d[i].head[list] = d[i].tail[list] = COSY_NO_SLOT;
+	}
+	loop->chunks[chunk] = d;
+	return &d[(uint32_t)fd % COSY_CHUNK];
+}
+
+void cosy_descriptors_destroy(struct cosy_loop *loop)
+{
+	for (uint32_t i = 0; i < loop->nchunks; i++)
+		free(loop->chunks[i]);
+	free(loop->chunks);
+}
+
+int cosy_descriptor_look(struct cosy_descriptor *d, int fd)
+{
+	struct stat st;
+	int type = 0;
+	socklen_t size = sizeof(type);
+	long flags, err;
+
+	err = cosy_sys(SYS_fstat, fd, (long)&st, 0);
+	if (err < 0)
+		return (int)err;
+	flags = cosy_sys(SYS_fcntl, fd, F_GETFL, 0);
+	d->nonblock = flags >= 0 && flags & O_NONBLOCK;
+	switch (st.st_mode & S_IFMT) {
+	case S_IFSOCK:
+		cosy_sys6(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, (long)&type,
+			  (long)&size, 0);
+		d->type = (uint8_t)type;
+		d->kind = COSY_KIND_SOCKET;
+		break;
+	case S_IFREG:
+	case S_IFDIR:
+	case S_IFBLK:
+		d->kind = COSY_KIND_DISK;
+		break;
+	default:
+		d->kind = COSY_KIND_NOWAIT;
+		break;
+	}
+	return 0;
+}
+
+void cosy_descriptor_append(struct cosy_loop *loop, uint32_t slot)
+{
+	struct cosy_slot *s = &loop->slots[slot];
+	struct cosy_descriptor *d = cosy_descriptor_find(loop, s->fd);
+
+	s->next = COSY_NO_SLOT;
+	s->prev = d->tail[s->list];
+	if (s->prev == COSY_NO_SLOT)
+		d->head[s->list] = slot;
+	else
+		loop->slots[s->prev].next = slot;
+	d->tail[s->list] = slot;
+	loop->info.waiting++;
+}
+
+void cosy_descriptor_remove(struct cosy_loop *loop, uint32_t slot)
+{
+	struct cosy_slot *s = &loop->slots[slot];
+	struct cosy_descriptor *d = cosy_descriptor_find(loop, s->fd);
+
+	if (s->prev == COSY_NO_SLOT)
+		d->head[s->list] = s->next;
+	else
+		loop->slots[s->prev].next = s->next;
+	if (s->next == COSY_NO_SLOT)
+		d->tail[s->list] = s->prev;
+	else
+		loop->slots[s->next].prev = s->prev;
+	s->list = COSY_LIST_NONE;
+	loop->info.waiting--;
+}
+
+static bool waits(const struct cosy_loop *loop, uint32_t slot)
+{
+	return slot != COSY_NO_SLOT &&
+	       loop->slots[slot].state == COSY_SLOT_WAITING;
+}
+
+/* The events that somebody waits for. */
+static uint32_t wanted(const struct cosy_loop *loop,
+		       const struct cosy_descriptor *d)
+{
+	uint32_t events = 0;
+
+	if (waits(loop, d->head[COSY_LIST_IN]))
+		events |= EPOLLIN;
+	if (waits(loop, d->head[COSY_LIST_OUT]))
+		events |= EPOLLOUT;
+	for (uint32_t slot = d->head[COSY_LIST_POLL]; slot != COSY_NO_SLOT;
+	     slot = loop->slots[slot].next)
+		events |= (uint32_t)loop->slots[slot].done | FAILED;
+	return events;
+}
+
+static long control(const struct cosy_loop *loop, int op, int fd,
+		    uint32_t events)
+{
+	struct epoll_event event = { .events = events, .data.fd = fd };
+
+	return cosy_sys6(SYS_epoll_ctl, loop->epoll, op, fd, (long)&event, 0,
+			 0);
+}
+
+static int set_events(struct cosy_loop *loop, struct cosy_descriptor *d, int fd,
+		      uint32_t events)
+{
+	long err = control(loop, d->added ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd,
+			   events);
+
+	/* The program has closed it, or it has got the number back. */
+	if (err == -ENOENT)
+		err = control(loop, EPOLL_CTL_ADD, fd, events);
+	else if (err == -EEXIST)
+		err = control(loop, EPOLL_CTL_MOD, fd, events);
+	d->added = err == 0;
+	d->armed = err ? 0 : events;
+	return (int)err;
+}
+
+int cosy_descriptor_arm(struct cosy_loop *loop, int fd)
+{
+	struct cosy_descriptor *d = cosy_descriptor_find(loop, fd);
+	uint32_t events = wanted(loop, d);
+
+	if (d->added && !(events & ~d->armed))
+		return 0;
+	return set_events(loop, d, fd, events | d->armed);
+}
+
+static void disarm(struct cosy_loop *loop, struct cosy_descriptor *d, int fd)
+{
+	uint32_t events = wanted(loop, d);
+
+	/* Errors are reported whatever is asked for. */
+	if (events) {
+		set_events(loop, d, fd, events);
+		return;
+	}
+	control(loop, EPOLL_CTL_DEL, fd, 0);
+	d->added = false;
+	d->armed = 0;
+}
+
+/* A call of poll() that does not wait is all it takes. */
+static void poll_again(struct cosy_loop *loop, struct cosy_descriptor *d)
+{
+	uint32_t slot = d->head[COSY_LIST_POLL], next;
+
+	for (; slot != COSY_NO_SLOT; slot = next) {
+		long ready = cosy_sys(SYS_poll, (long)loop->entries[slot].args[0],
+				      1, 0);
+
+		next = loop->slots[slot].next;
+		if (ready)
+			cosy_end(loop, slot, ready);
+	}
+}
+
+/* Begin with the first entry of a list; return true if a thread has it now. */
+static bool start_first(struct cosy_loop *loop, struct cosy_descriptor *d,
+			enum cosy_list list)
+{
+	uint32_t slot = d->head[list];
+
+	if (!waits(loop, slot))
+		return false;
+	cosy_start_ready(loop, slot);
+	return loop->slots[slot].state == COSY_SLOT_QUEUED;
+}
+
+void cosy_descriptor_event(struct cosy_loop *loop, int fd, uint32_t events)
+{
+	struct cosy_descriptor *d = cosy_descriptor_find(loop, fd);
+	uint32_t want;
+	bool stale;
+
+	if (!d || !d->added)
+		return;
+	want = wanted(loop, d);
+	stale = !want || events & ~(want | FAILED);
+	poll_again(loop, d);
+	if (events & (EPOLLIN | FAILED))
+		stale |= start_first(loop, d, COSY_LIST_IN);
+	if (events & (EPOLLOUT | FAILED))
+		stale |= start_first(loop, d, COSY_LIST_OUT);
+	/* Else epoll would report it again and again. */
+	if (stale && d->added)
+		disarm(loop, d, fd);
+}
+
+void cosy_descriptor_forget(struct cosy_loop *loop, int fd)
+{
+	struct cosy_descriptor *d = cosy_descriptor_find(loop, fd);
+
+	if (!d)
+		return;
+	if (d->added)
+		control(loop, EPOLL_CTL_DEL, fd, 0);
+	d->added = false;
+	d->armed = 0;
+	d->kind = COSY_KIND_UNKNOWN;
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * loop.c - create and destroy loops, wake and stop them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <time.h>
+
+#include <cosy.h>
+
+#include "../export.h"
+#include "../sys.h"
+#include "loop.h"
+
+#define DEFAULT_ENTRIES	4096u
+#define DEFAULT_THREADS	4u
+#define DEFAULT_WAITERS	64u
+#define MAX_THREADS	256u
+#define MAX_WAITERS	1024u
+
+uint64_t cosy_clock(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+int cosy_loop_enter(struct cosy_loop *loop)
+{
+	if (!*loop->owner)
+		return -EPERM;
+	pthread_mutex_lock(&loop->lock);
+	return 0;
+}
+
+/* Async-signal-safe. A counter that is full is readable, too. */
+static void write_wake_fd(const struct cosy_loop *loop)
+{
+	const uint64_t one = 1;
+
+	cosy_sys(SYS_write, loop->wake_fd, (long)&one, sizeof(one));
+}
+
+void cosy_loop_wake(struct cosy_loop *loop)
+{
+	if (loop->woken)
+		return;
+	loop->woken = true;
+	write_wake_fd(loop);
+}
+
+COSY_EXPORT void cosy_loop_stop(struct cosy_loop *loop)
+{
+	if (!*loop->owner)
+		return;
+	atomic_store(&loop->stop, true);
+	write_wake_fd(loop);
+}
+
+static uint32_t power_of_two(uint32_t n)
+{
+	uint32_t power = COSY_ASYNC_MIN_ENTRIES;
+
+	while (power < n)
+		power <<= 1;
+	return power;
+}
+
+static uint32_t or_default(uint32_t value, uint32_t otherwise)
+{
+	return value ? value : otherwise;
+}
+
+static int add_to_epoll(const struct cosy_loop *loop, int fd)
+{
+	struct epoll_event event = {
+		.events = EPOLLIN,
+		.data.fd = fd,
+	};
+
+	return (int)cosy_sys6(SYS_epoll_ctl, loop->epoll, EPOLL_CTL_ADD, fd,
+			      (long)&event, 0, 0);
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		cosy_sys(SYS_close, fd, 0, 0);
+}
+
+static int open_fds(struct cosy_loop *loop)
+{
+	loop->epoll = (int)cosy_sys(SYS_epoll_create1, EPOLL_CLOEXEC, 0, 0);
+	if (loop->epoll < 0)
+		return loop->epoll;
+	loop->wake_fd = (int)cosy_sys(SYS_eventfd2, 0,
+				      EFD_CLOEXEC | EFD_NONBLOCK, 0);
+	if (loop->wake_fd < 0)
+		return loop->wake_fd;
+	return add_to_epoll(loop, loop->wake_fd);
+}
+
+static void close_fds(struct cosy_loop *loop)
+{
+	close_fd(loop->timer_fd);
+	close_fd(loop->wake_fd);
+	close_fd(loop->epoll);
+}
+
+/* A page of its own, which a child finds cleared. */
+static int make_owner(struct cosy_loop *loop)
+{
+	int *owner = mmap(NULL, sizeof(*owner), PROT_READ | PROT_WRITE,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (owner == MAP_FAILED)
+		return -ENOMEM;
+	loop->owner = owner;
+	if (madvise(owner, sizeof(*owner), MADV_WIPEONFORK) < 0)
+		return -errno;
+	*owner = 1;
+	return 0;
+}
+
+static void init_lock(struct cosy_loop *loop)
+{
+	pthread_condattr_t attr;
+
+	pthread_mutex_init(&loop->lock, NULL);
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&loop->changed, &attr);
+	pthread_condattr_destroy(&attr);
+}
+
+static void free_memory(struct cosy_loop *loop)
+{
+	cosy_descriptors_destroy(loop);
+	cosy_page_destroy(loop);
+	free(loop->timers);
+	munmap((void *)loop->owner, sizeof(*loop->owner));
+	free(loop);
+}
+
+/* Options that an older program does not know are 0, those that we do not know have to be. */
+static int read_options(struct cosy_loop_options *known,
+			const struct cosy_loop_options *options)
+{
+	const unsigned char *bytes = (const void *)options;
+
+	memset(known, 0, sizeof(*known));
+	if (!options)
+		return 0;
+	if (options->size < sizeof(options->size) || options->size > 4096)
+		return -EINVAL;
+	for (uint32_t i = sizeof(*known); i < options->size; i++) {
+		if (bytes[i])
+			return -EINVAL;
+	}
+	memcpy(known, options,
+	       options->size < sizeof(*known) ? options->size : sizeof(*known));
+	if (known->entries > COSY_ASYNC_MAX_ENTRIES ||
+	    known->threads > MAX_THREADS || known->waiters > MAX_WAITERS)
+		return -EINVAL;
+	return 0;
+}
+
+COSY_EXPORT int cosy_loop_create(struct cosy_loop **result,
+				 const struct cosy_loop_options *options)
+{
+	struct cosy_loop_options known;
+	struct cosy_loop *loop;
+	int err;
+
+	err = read_options(&known, options);
+	if (err)
+		return err;
+	loop = calloc(1, sizeof(*loop));
+	if (!loop)
+		return -ENOMEM;
+	loop->epoll = loop->wake_fd = loop->timer_fd = -1;
+	err = cosy_page_create(loop, power_of_two(or_default(known.entries,
+							     DEFAULT_ENTRIES)));
+	if (err)
+		goto no_page;
+	err = make_owner(loop);
+	if (err)
+		goto no_owner;
+	err = open_fds(loop);
+	if (err)
+		goto no_fds;
+	init_lock(loop);
+	cosy_pool_init(loop, &loop->disk,
+		       or_default(known.threads, DEFAULT_THREADS));
+	cosy_pool_init(loop, &loop->waits,
+		       or_default(known.waiters, DEFAULT_WAITERS));
+	cosy_attempts_init(loop);
+	*result = loop;
+	return 0;
+
+no_fds:
+	close_fds(loop);
+no_owner:
+	if (loop->owner)
+		munmap((void *)loop->owner, sizeof(*loop->owner));
+	cosy_page_destroy(loop);
+no_page:
+	free(loop);
+	return err;
+}
+
+static void cancel_all(struct cosy_loop *loop)
+{
+	struct cosy_async *op;
+
+	for (uint32_t slot = 0; slot < loop->fresh; slot++)
+		cosy_slot_cancel(loop, slot);
+	/* What is in the ring was only marked. */
+	cosy_execute(loop);
+	while ((op = cosy_page_collect(loop))) {
+		cosy_loop_leave(loop);
+		cosy_op_complete(op);
+		if (op->done)
+			op->done(op);
+		pthread_mutex_lock(&loop->lock);
+	}
+}
+
+COSY_EXPORT int cosy_loop_destroy(struct cosy_loop *loop)
+{
+	int err;
+
+	if (!loop)
+		return 0;
+	err = cosy_loop_enter(loop);
+	if (err) {
+		/* Its locks and lists may be in any state, its threads are not here. */
+		close_fds(loop);
+		free_memory(loop);
+		return 0;
+	}
+	if (loop->calling) {
+		cosy_loop_leave(loop);
+		return -EBUSY;
+	}
+	loop->closing = true;
+	cancel_all(loop);
+	cosy_pool_end(loop, &loop->disk);
+	cosy_pool_end(loop, &loop->waits);
+	cosy_loop_leave(loop);
+	close_fds(loop);
+	cosy_free(loop->compound);
+	pthread_mutex_destroy(&loop->lock);
+	pthread_cond_destroy(&loop->changed);
+	free_memory(loop);
+	return 0;
+}
+
+COSY_EXPORT int cosy_loop_fd(struct cosy_loop *loop)
+{
+	int err = cosy_loop_enter(loop);
+
+	if (err)
+		return err;
+	if (loop->timer_fd < 0) {
+		loop->timer_fd = (int)cosy_sys(SYS_timerfd_create,
+					       CLOCK_MONOTONIC,
+					       TFD_CLOEXEC | TFD_NONBLOCK, 0);
+		err = loop->timer_fd < 0 ? loop->timer_fd :
+					   add_to_epoll(loop, loop->timer_fd);
+	}
+	if (!err) {
+		loop->external = true;
+		/* There may be something to do already. */
+		cosy_loop_wake(loop);
+	}
+	cosy_loop_leave(loop);
+	return err ? err : loop->epoll;
+}
+
+COSY_EXPORT int cosy_loop_info(struct cosy_loop *loop,
+			       struct cosy_loop_info *info, size_t size)
+{
+	int err = cosy_loop_enter(loop);
+
+	if (err)
+		return err;
+	loop->info.outstanding = loop->outstanding;
+	loop->info.threads = loop->disk.threads + loop->waits.threads;
+	loop->info.kernel = loop->kernel;
+	memset(info, 0, size);
+	memcpy(info, &loop->info,
+	       size < sizeof(loop->info) ? size : sizeof(loop->info));
+	cosy_loop_leave(loop);
+	return 0;
+}

@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * loop.h - a loop as its parts see it.
+ *
+ *	page.c		the syscall page: entries and rings
+ *	loop.c		create, destroy, wake, stop
+ *	start.c		an entry is taken from the page: which way does it go?
+ *	attempt.c	calls that do not block, made in batches
+ *	descriptor.c	entries that wait for descriptors, by epoll
+ *	timer.c		entries that wait for a time
+ *	thread.c	calls that block, made by threads
+ *	wait.c		execute, wait, deliver
+ *	cancel.c	cancel an entry, or all on a descriptor
+ *
+ * All of a loop but its page's indices is protected by its lock, which no callback
+ * and no call that blocks is made under. Only attempts are: they do not wait.
+ */
+#ifndef COSY_LOOP_H
+#define COSY_LOOP_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/uio.h>
+
+#include <cosy/async.h>
+#include <linux/cosy_async.h>
+
+#define COSY_NO_SLOT	UINT32_MAX
+#define COSY_MAX_FD	(1u << 24)
+
+/** enum cosy_how - how a call waits (waits.def) */
+enum cosy_how {
+	COSY_HOW_DISK,		/* not for ever: a thread makes it */
+	COSY_HOW_REFUSED,	/* may not be made */
+	COSY_HOW_DIRECT,	/* not at all */
+	COSY_HOW_READ,
+	COSY_HOW_WRITE,
+	COSY_HOW_RECEIVE,
+	COSY_HOW_SEND,
+	COSY_HOW_ACCEPT,
+	COSY_HOW_CONNECT,
+	COSY_HOW_POLL,
+	COSY_HOW_SLEEP,
+	COSY_HOW_SIGNAL,
+	COSY_HOW_CLOSE,
+	COSY_HOW_LOCK,
+	COSY_HOW_THREAD,
+};
+
+/** enum cosy_slot_state - where the executor has an entry */
+enum cosy_slot_state {
+	COSY_SLOT_FREE,
+	COSY_SLOT_SUBMITTED,	/* in the ring */
+	COSY_SLOT_ATTEMPT,	/* in the batch of attempts */
+	COSY_SLOT_WAITING,	/* in the list of a descriptor */
+	COSY_SLOT_SLEEPING,	/* among the timers */
+	COSY_SLOT_QUEUED,	/* for a thread */
+	COSY_SLOT_RUNNING,	/* a thread makes its call */
+	COSY_SLOT_DONE,		/* in the ring of completed entries */
+};
+
+/** enum cosy_list - what entries wait for at a descriptor */
+enum cosy_list {
+	COSY_LIST_IN,
+	COSY_LIST_OUT,
+	COSY_LIST_POLL,
+	COSY_LISTS,
+	COSY_LIST_NONE = COSY_LISTS,
+};
+
+/**
+ * struct cosy_slot - what the executor keeps of an entry
+ * @next:      in the list that @state says; of free slots, too
+ * @prev:      in the list of a descriptor
+ * @state:     enum cosy_slot_state
+ * @how:       enum cosy_how, from when it is submitted on
+ * @list:      enum cosy_list: the list of @fd it is in, at its head unless WAITING
+ * @cancelled: to be completed with -ECANCELED instead of being executed
+ * @polled:    the call cannot be made so that it does not block
+ * @on_disk:   its thread is one for calls that use a disk
+ * @connecting: the call has been made, the connection is being established
+ * @fd:	       the descriptor it waits for; of a SIGNAL, one of its own
+ * @timer:     place among the timers
+ * @pool_next: in the queue of a pool
+ * @pool_prev: in the queue of a pool
+ * @done:      bytes transferred so far; of a POLL, its events
+ */
+struct cosy_slot {
+	uint32_t next;
+	uint32_t prev;
+	uint8_t state;
+	uint8_t how;
+	uint8_t list;
+	bool cancelled : 1;
+	bool polled : 1;
+	bool on_disk : 1;
+	bool connecting : 1;
+	int32_t fd;
+	uint32_t timer;
+	uint32_t pool_next;
+	uint32_t pool_prev;
+	uint64_t done;
+};
+
+/** enum cosy_kind - how calls on a descriptor are made so that they do not block */
+enum cosy_kind {
+	COSY_KIND_UNKNOWN,
+	COSY_KIND_SOCKET,	/* MSG_DONTWAIT */
+	COSY_KIND_NOWAIT,	/* RWF_NOWAIT */
+	COSY_KIND_POLLED,	/* not at all: poll, then a thread */
+	COSY_KIND_DISK,		/* RWF_NOWAIT, or a thread; cannot be polled */
+};
+
+/**
+ * struct cosy_descriptor - what a loop knows of a descriptor
+ * @head:     first of the entries that wait, for each enum cosy_list. Only the
+ *	      first is being executed
+ * @tail:     the last one
+ * @armed:    events that epoll reports
+ * @added:    epoll has it
+ * @kind:     enum cosy_kind
+ * @nonblock: it had O_NONBLOCK when its kind was found
+ * @type:     SOCK_STREAM and so on
+ */
+struct cosy_descriptor {
+	uint32_t head[COSY_LISTS];
+	uint32_t tail[COSY_LISTS];
+	uint32_t armed;
+	bool added;
+	uint8_t kind;
+	bool nonblock;
+	uint8_t type;
+};
+
+/* Descriptors of one chunk of the table. */
+#define COSY_CHUNK	256u
+
+/**
+ * struct cosy_attempt - a call that does not block
+ * @nr:	    its number
+ * @args:   its arguments
+ * @result: what it returned
+ * @slot:   whose it is
+ * @iov:    for calls that take a vector, in place of those that do not
+ *
+ * The compound in attempt.c knows where nr, args and result are.
+ */
+struct cosy_attempt {
+	uint64_t nr;
+	uint64_t args[6];
+	int64_t result;
+	uint32_t slot;
+	struct iovec iov;
+};
+
+/* Attempts that are made at once; and that can wait for it. */
+#define COSY_BATCH	64u
+#define COSY_BATCH_ROOM	256u
+
+/**
+ * struct cosy_timer - an entry that waits for a time
+ * @time: CLOCK_MONOTONIC in nanoseconds
+ * @slot: the entry
+ */
+struct cosy_timer {
+	uint64_t time;
+	uint32_t slot;
+};
+
+/**
+ * struct cosy_pool - threads that make calls
+ * @loop:    whose they are
+ * @head:    first of the entries for which there is no thread yet
+ * @tail:    the last one
+ * @queued:  how many there are
+ * @threads: how many there are
+ * @idle:    how many of them have nothing to do
+ * @max:     how many there may be
+ * @work:    signalled when there is something to do
+ */
+struct cosy_pool {
+	struct cosy_loop *loop;
+	uint32_t head;
+	uint32_t tail;
+	uint32_t queued;
+	uint32_t threads;
+	uint32_t idle;
+	uint32_t max;
+	pthread_cond_t work;
+};
+
+/**
+ * struct cosy_loop - a loop
+ * @lock:	protects all of it
+ * @owner:	1 in the process that made the loop; a child finds 0 there
+ * @page:	the syscall page; @entries, @submitted and @done are parts of it
+ * @mask:	number of entries - 1
+ * @page_size:	bytes of @page
+ * @slots:	one for each entry
+ * @free:	first free slot of those that were used before
+ * @fresh:	first slot that was never used
+ * @outstanding: submitted and not delivered
+ * @epoll:	descriptor of the epoll instance
+ * @wake_fd:	an eventfd in it
+ * @timer_fd:	a timerfd in it for @external, or -1
+ * @woken:	@wake_fd is readable
+ * @external:	somebody polls @epoll: make it readable for all that is to do
+ * @blocked:	a thread waits for @epoll
+ * @waiters:	threads that wait for @changed, because another one is @blocked
+ * @inside:	calls that execute and deliver
+ * @changed:	there are completions, or nobody is @blocked any more
+ * @stop:	cosy_loop_stop() was called
+ * @closing:	it is being destroyed
+ * @streak:	how often nobody looked at @epoll, because there was enough to do
+ * @chunks:	the table of descriptors
+ * @nchunks:	its length
+ * @batch:	attempts to be made, @nbatch of them; one of @batches, the other one is
+ *		for those that follow from them
+ * @kernel:	the module makes them
+ * @compound:	makes them in the kernel; NULL: not needed yet
+ * @timers:	a heap of @ntimers, with room for @max_timers
+ * @alarm:	time @timer_fd is set to; 0: none
+ * @disk:	threads for calls that use a disk
+ * @waits:	threads for calls that may wait for ever
+ * @calling:	entries whose calls threads are making
+ * @info:	counts
+ */
+struct cosy_loop {
+	pthread_mutex_t lock;
+	volatile int *owner;
+	struct cosy_async_page *page;
+	struct cosy_async_entry *entries;
+	uint32_t *submitted;
+	uint32_t *done;
+	uint32_t mask;
+	size_t page_size;
+	struct cosy_slot *slots;
+	uint32_t free;
+	uint32_t fresh;
+	uint32_t outstanding;
+	int epoll;
+	int wake_fd;
+	int timer_fd;
+	bool woken;
+	bool external;
+	bool blocked;
+	bool closing;
+	atomic_bool stop;
+	uint32_t waiters;
+	uint32_t inside;
+	pthread_cond_t changed;
+	uint32_t streak;
+	struct cosy_descriptor **chunks;
+	uint32_t nchunks;
+	struct cosy_attempt *batch;
+	uint32_t nbatch;
+	struct cosy_attempt batches[2][COSY_BATCH_ROOM];
+	bool kernel;
+	struct cosy *compound;
+	struct cosy_timer *timers;
+	uint32_t ntimers;
+	uint32_t max_timers;
+	uint64_t alarm;
+	struct cosy_pool disk;
+	struct cosy_pool waits;
+	uint32_t calling;
+	struct cosy_loop_info info;
+};
+
+/** cosy_loop_enter() - take the lock; 0, or -EPERM in a child */
+int cosy_loop_enter(struct cosy_loop *loop);
+
+/** cosy_loop_leave() - give the lock back */
+static inline void cosy_loop_leave(struct cosy_loop *loop)
+{
+	pthread_mutex_unlock(&loop->lock);
+}
+
+/**
+ * cosy_loop_wake() - make a thread that waits for epoll look at the loop again
+ *
+ * It need not be there: then another event loop is told, if one polls this one.
+ */
+void cosy_loop_wake(struct cosy_loop *loop);
+
+/** cosy_clock() - CLOCK_MONOTONIC in nanoseconds */
+uint64_t cosy_clock(void);
+
+/* page.c */
+
+/** cosy_page_create() - make the page and the slots; 0 or -ENOMEM */
+int cosy_page_create(struct cosy_loop *loop, uint32_t entries);
+
+/** cosy_page_destroy() - free both */
+void cosy_page_destroy(struct cosy_loop *loop);
+
+/** cosy_page_take() - the next submitted entry, or COSY_NO_SLOT */
+uint32_t cosy_page_take(struct cosy_loop *loop);
+
+/**
+ * cosy_complete() - an entry is complete
+ * @slot:   the entry; in no list any more
+ * @result: of its call
+ */
+void cosy_complete(struct cosy_loop *loop, uint32_t slot, int64_t result);
+
+/**
+ * cosy_page_collect() - the next completed entry
+ *
+ * Its slot is free afterwards. Its operation has the result, but is pending until
+ * cosy_op_complete().
+ *
+ * Return: the operation; NULL if there is none.
+ */
+struct cosy_async *cosy_page_collect(struct cosy_loop *loop);
+
+/** cosy_op_complete() - an operation is not pending any more */
+void cosy_op_complete(struct cosy_async *op);
+
+/** cosy_page_done() - are there completed entries? */
+static inline bool cosy_page_done(const struct cosy_loop *loop)
+{
+	return loop->page->done_tail != loop->page->done_head;
+}
+
+/* start.c */
+
+/** cosy_how() - how a call waits */
+enum cosy_how cosy_how(long nr);
+
+/** cosy_takes_fd() - is the first argument of a call a descriptor? */
+bool cosy_takes_fd(long nr);
+
+/** cosy_start() - begin with an entry that was taken from the page */
+void cosy_start(struct cosy_loop *loop, uint32_t slot);
+
+/**
+ * cosy_start_attempt() - make the call of an entry as one that does not block
+ *
+ * The entry is at the head of its list, if it is in one. The result comes to
+ * cosy_attempted(), when the batch is made.
+ */
+void cosy_start_attempt(struct cosy_loop *loop, uint32_t slot);
+
+/** cosy_attempted() - an attempt has been made */
+void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *attempt);
+
+/** cosy_start_ready() - the descriptor of the entry at a list's head is ready */
+void cosy_start_ready(struct cosy_loop *loop, uint32_t slot);
+
+/**
+ * cosy_finish() - an entry's call has been made for good
+ *
+ * Takes it out of its list, completes it, and begins with the next in the list.
+ */
+void cosy_finish(struct cosy_loop *loop, uint32_t slot, int64_t result);
+
+/**
+ * cosy_start_next() - begin with the entry that is the first of a list now
+ * @before: what the slot was of the one that was the first
+ */
+void cosy_start_next(struct cosy_loop *loop, const struct cosy_slot *before);
+
+/** cosy_thread_made() - cosy_finish(), called by the thread that has made the call */
+void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result);
+
+/** cosy_end() - cosy_finish(), but the next in the list is not begun with */
+void cosy_end(struct cosy_loop *loop, uint32_t slot, int64_t result);
+
+/* attempt.c */
+
+/**
+ * cosy_attempt_add() - add a call that does not block to the batch
+ *
+ * The arguments are those of the entry; the caller may change them.
+ */
+struct cosy_attempt *cosy_attempt_add(struct cosy_loop *loop, uint32_t slot);
+
+/** cosy_attempts_make() - make all attempts there are, and those that follow */
+void cosy_attempts_make(struct cosy_loop *loop);
+
+/** cosy_attempts_flush() - the same if there are as many as are made at once */
+static inline void cosy_attempts_flush(struct cosy_loop *loop)
+{
+	if (loop->nbatch >= COSY_BATCH)
+		cosy_attempts_make(loop);
+}
+
+/** cosy_attempts_init() - can the module make them? */
+void cosy_attempts_init(struct cosy_loop *loop);
+
+/* descriptor.c */
+
+/** cosy_descriptor() - what is known of a descriptor; NULL: no memory, or no number */
+struct cosy_descriptor *cosy_descriptor(struct cosy_loop *loop, int fd);
+
+/** cosy_descriptor_find() - the same; NULL if nothing is known yet */
+struct cosy_descriptor *cosy_descriptor_find(struct cosy_loop *loop, int fd);
+
+/** cosy_descriptor_look() - find out of what kind it is; -EBADF if there is none */
+int cosy_descriptor_look(struct cosy_descriptor *d, int fd);
+
+/** cosy_descriptor_append() - put an entry at the end of the list slot->list */
+void cosy_descriptor_append(struct cosy_loop *loop, uint32_t slot);
+
+/** cosy_descriptor_remove() - take it out again */
+void cosy_descriptor_remove(struct cosy_loop *loop, uint32_t slot);
+
+/**
+ * cosy_descriptor_arm() - let epoll report what the entries of a descriptor wait for
+ *
+ * Return: 0; -EPERM if it cannot be polled; another error.
+ */
+int cosy_descriptor_arm(struct cosy_loop *loop, int fd);
+
+/** cosy_descriptor_event() - epoll has reported events */
+void cosy_descriptor_event(struct cosy_loop *loop, int fd, uint32_t events);
+
+/** cosy_descriptor_forget() - tell epoll, and forget its kind; nothing waits for it */
+void cosy_descriptor_forget(struct cosy_loop *loop, int fd);
+
+/** cosy_descriptors_destroy() - free the table */
+void cosy_descriptors_destroy(struct cosy_loop *loop);
+
+/* timer.c */
+
+/** cosy_timer_add() - wait until a time; 0 or -ENOMEM */
+int cosy_timer_add(struct cosy_loop *loop, uint32_t slot, uint64_t time);
+
+/** cosy_timer_remove() - wait no longer */
+void cosy_timer_remove(struct cosy_loop *loop, uint32_t slot);
+
+/** cosy_timers_expire() - complete all whose time has come */
+void cosy_timers_expire(struct cosy_loop *loop);
+
+/** cosy_timers_next() - the first time; UINT64_MAX: none */
+uint64_t cosy_timers_next(const struct cosy_loop *loop);
+
+/* thread.c */
+
+/** cosy_pool_init() - no threads yet */
+void cosy_pool_init(struct cosy_loop *loop, struct cosy_pool *pool, uint32_t max);
+
+/** cosy_thread_call() - let a thread make the call of an entry */
+void cosy_thread_call(struct cosy_loop *loop, uint32_t slot, bool disk);
+
+/** cosy_thread_cancel() - take a QUEUED entry back */
+void cosy_thread_cancel(struct cosy_loop *loop, uint32_t slot);
+
+/**
+ * cosy_pool_end() - wait for the threads to end, which have nothing to do
+ *
+ * Gives the lock back meanwhile.
+ */
+void cosy_pool_end(struct cosy_loop *loop, struct cosy_pool *pool);
+
+/* wait.c */
+
+/** cosy_execute() - begin with all entries that were submitted; nothing waits */
+void cosy_execute(struct cosy_loop *loop);
+
+/* cancel.c */
+
+/** cosy_slot_cancel() - cancel an entry; 0, -ENOENT or -EALREADY */
+int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot);
+
+/**
+ * cosy_fds_cancel() - cancel all entries on descriptors, and forget these
+ * @first: the first descriptor
+ * @last:  the last one; less than @first: there are none
+ *
+ * Return: how many were cancelled.
+ */
+int cosy_fds_cancel(struct cosy_loop *loop, uint32_t first, uint32_t last);
+
+#endif /* COSY_LOOP_H */

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * page.c - the syscall page: entries are submitted, taken, completed, collected.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "../export.h"
+#include "loop.h"
+
+_Static_assert(sizeof(struct cosy_async_entry) == 64, "an entry is a cache line");
+_Static_assert(sizeof(struct cosy_async_page) % 64 == 0, "entries are aligned");
+
+/* States of a struct cosy_async; cosy_async_pending() knows PENDING. */
+enum { OP_IDLE, OP_PENDING, OP_COMPLETE };
+
+static uint32_t load_index(const uint32_t *index)
+{
+	return __atomic_load_n(index, __ATOMIC_ACQUIRE);
+}
+
+static void store_index(uint32_t *index, uint32_t value)
+{
+	__atomic_store_n(index, value, __ATOMIC_RELEASE);
+}
+
+int cosy_page_create(struct cosy_loop *loop, uint32_t entries)
+{
+	size_t ring = entries * sizeof(uint32_t);
+	size_t at = sizeof(struct cosy_async_page);
+	size_t size = at + entries * sizeof(struct cosy_async_entry) + 2 * ring;
+	struct cosy_async_page *page;
+
+	page = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (page == MAP_FAILED)
+		return -ENOMEM;
+	/* malloc() takes so much from the kernel: only what is used costs memory. */
+	loop->slots = malloc(entries * sizeof(*loop->slots));
+	if (!loop->slots) {
+		munmap(page, size);
+		return -ENOMEM;
+	}
+	page->size = sizeof(*page);
+	page->version = COSY_ASYNC_VERSION;
+	page->nentries = entries;
+	page->entries = (uint32_t)at;
+	page->submitted = (uint32_t)(at + entries * sizeof(struct cosy_async_entry));
+	page->done = page->submitted + (uint32_t)ring;
+	loop->page = page;
+	loop->page_size = size;
+	loop->entries = (void *)((char *)page + page->entries);
+	loop->submitted = (void *)((char *)page + page->submitted);
+	loop->done = (void *)((char *)page + page->done);
+	loop->mask = entries - 1;
+	loop->free = COSY_NO_SLOT;
+	return 0;
+}
+
+void cosy_page_destroy(struct cosy_loop *loop)
+{
+	munmap(loop->page, loop->page_size);
+	free(loop->slots);
+}
+
+/* Slots that were never used are taken in order, so that their memory is not touched before. */
+static uint32_t slot_alloc(struct cosy_loop *loop)
+{
+	uint32_t slot = loop->free;
+
+	if (slot != COSY_NO_SLOT) {
+		loop->free = loop->slots[slot].next;
+		return slot;
+	}
+	if (loop->fresh > loop->mask)
+		return COSY_NO_SLOT;
+	return loop->fresh++;
+}
+
+static void slot_free(struct cosy_loop *loop, uint32_t slot)
+{
+	loop->slots[slot].state = COSY_SLOT_FREE;
+	loop->slots[slot].next = loop->free;
+	loop->free = slot;
+	loop->outstanding--;
+}
+
+static int submit(struct cosy_loop *loop, struct cosy_async *op, uint32_t nr,
+		  enum cosy_how how, const uint64_t args[6])
+{
+	struct cosy_async_page *page = loop->page;
+	struct cosy_async_entry *entry;
+	uint32_t slot;
+
+	if (loop->closing)
+		return -ESHUTDOWN;
+	if (op && op->state == OP_PENDING)
+		return -EBUSY;
+	slot = slot_alloc(loop);
+	if (slot == COSY_NO_SLOT)
+		return -EAGAIN;
+	loop->slots[slot] = (struct cosy_slot){
+		.state = COSY_SLOT_SUBMITTED,
+		.how = (uint8_t)how,
+		.list = COSY_LIST_NONE,
+		.fd = -1,
+		.next = COSY_NO_SLOT,
+		.prev = COSY_NO_SLOT,
+	};
+	entry = &loop->entries[slot];
+	entry->status = COSY_ENTRY_SUBMITTED;
+	entry->flags = op ? 0 : COSY_ENTRY_SILENT;
+	entry->colour = 0;
+	entry->nr = nr;
+	entry->user_data = (uintptr_t)op;
+	memcpy(entry->args, args, sizeof(entry->args));
+	if (op) {
+		op->slot = slot;
+		__atomic_store_n(&op->state, OP_PENDING, __ATOMIC_RELAXED);
+	}
+	loop->submitted[page->submit_tail & loop->mask] = slot;
+	store_index(&page->submit_tail, page->submit_tail + 1);
+	loop->outstanding++;
+	loop->info.submitted++;
+	if (loop->blocked || loop->external)
+		cosy_loop_wake(loop);
+	return 0;
+}
+
+COSY_EXPORT int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op,
+				long nr, uint64_t a0, uint64_t a1, uint64_t a2,
+				uint64_t a3, uint64_t a4, uint64_t a5)
+{
+	const uint64_t args[6] = { a0, a1, a2, a3, a4, a5 };
+	enum cosy_how how = cosy_how(nr);
+	int err;
+
+	if (how == COSY_HOW_REFUSED)
+		return -ENOTSUP;
+	err = cosy_loop_enter(loop);
+	if (err)
+		return err;
+	err = submit(loop, op, (uint32_t)nr, how, args);
+	cosy_loop_leave(loop);
+	return err;
+}
+
+uint32_t cosy_page_take(struct cosy_loop *loop)
+{
+	struct cosy_async_page *page = loop->page;
+	uint32_t head = page->submit_head, slot;
+
+	if (head == load_index(&page->submit_tail))
+		return COSY_NO_SLOT;
+	slot = loop->submitted[head & loop->mask];
+	store_index(&page->submit_head, head + 1);
+	return slot;
+}
+
+void cosy_complete(struct cosy_loop *loop, uint32_t slot, int64_t result)
+{
+	struct cosy_async_page *page = loop->page;
+	struct cosy_async_entry *entry = &loop->entries[slot];
+
+	loop->info.completed++;
+	entry->args[0] = (uint64_t)result;
+	entry->status = COSY_ENTRY_DONE;
+	if (entry->flags & COSY_ENTRY_SILENT) {
+		slot_free(loop, slot);
+		return;
+	}
+	loop->slots[slot].state = COSY_SLOT_DONE;
+	loop->done[page->done_tail & loop->mask] = slot;
+	store_index(&page->done_tail, page->done_tail + 1);
+}
+
+struct cosy_async *cosy_page_collect(struct cosy_loop *loop)
+{
+	struct cosy_async_page *page = loop->page;
+	uint32_t head = page->done_head, slot;
+	struct cosy_async_entry *entry;
+	struct cosy_async *op;
+
+	if (head == load_index(&page->done_tail))
+		return NULL;
+	slot = loop->done[head & loop->mask];
+	store_index(&page->done_head, head + 1);
+	entry = &loop->entries[slot];
+	op = (struct cosy_async *)(uintptr_t)entry->user_data;
+	op->result = (int64_t)entry->args[0];
+	entry->status = COSY_ENTRY_FREE;
+	slot_free(loop, slot);
+	return op;
+}
+
+void cosy_op_complete(struct cosy_async *op)
+{
+	__atomic_store_n(&op->state, OP_COMPLETE, __ATOMIC_RELEASE);
+}

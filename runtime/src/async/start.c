@@ -1,0 +1,721 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * start.c - which way an entry goes: it is attempted, and waits for its descriptor
+ * if it would block; it waits for a time; or a thread makes its call.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <sys/file.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include "../sys.h"
+#include "loop.h"
+
+enum { NESTED = 0, LEAVE = COSY_HOW_REFUSED };
+
+/* The C library may be older than the table. */
+enum {
+#define COSY_SYSCALL(nr, name, args, nested) NR_##name = nr,
+#include <syscalls.def>
+};
+
+static const uint8_t how_table[] = {
+#define COSY_SYSCALL(nr, name, args, nested) [nr] = nested,
+#include <syscalls.def>
+};
+
+/* What waits.def says is 0 here where it says nothing. */
+static const uint8_t waits_table[] = {
+#define COSY_WAITS(name, how) [NR_##name] = COSY_HOW_##how,
+#include "waits.def"
+};
+
+static const bool fd_table[] = {
+#define COSY_SYSCALL(nr, name, args, nested) [nr] = args[0] == 'd',
+#include <syscalls.def>
+};
+
+enum cosy_how cosy_how(long nr)
+{
+	if (nr < 0 || (unsigned long)nr >= sizeof(how_table) ||
+	    how_table[nr] == LEAVE)
+		return COSY_HOW_REFUSED;
+	if ((unsigned long)nr < sizeof(waits_table))
+		return waits_table[nr];
+	return COSY_HOW_DISK;
+}
+
+bool cosy_takes_fd(long nr)
+{
+	return nr >= 0 && (unsigned long)nr < sizeof(fd_table) && fd_table[nr];
+}
+
+/* Does the call itself say that it is not to wait? */
+static bool asks_not_to_wait(const struct cosy_async_entry *entry)
+{
+	switch (entry->nr) {
+	case SYS_read:
+		return entry->args[2] == 0;
+	case SYS_recvfrom:
+		return entry->args[3] & (MSG_DONTWAIT | MSG_OOB | MSG_ERRQUEUE);
+	case SYS_recvmsg:
+		return entry->args[2] & (MSG_DONTWAIT | MSG_OOB | MSG_ERRQUEUE);
+	case SYS_sendto:
+		return entry->args[3] & MSG_DONTWAIT;
+	case SYS_sendmsg:
+		return entry->args[2] & MSG_DONTWAIT;
+	case SYS_preadv2:
+	case SYS_pwritev2:
+		return entry->args[5] & RWF_NOWAIT;
+	case SYS_pread64:
+	case SYS_pwrite64:
+	case SYS_preadv:
+	case SYS_pwritev:
+		/* EINVAL; a flag would make it the file's own position. */
+		return (int64_t)entry->args[3] < 0;
+	case SYS_fcntl:
+		return (int)entry->args[1] != F_SETLKW &&
+		       (int)entry->args[1] != F_OFD_SETLKW;
+	case SYS_flock:
+		return entry->args[1] & (LOCK_NB | LOCK_UN);
+	default:
+		return false;
+	}
+}
+
+static bool has_offset(uint32_t nr)
+{
+	return nr == SYS_pread64 || nr == SYS_preadv || nr == SYS_pwrite64 ||
+	       nr == SYS_pwritev;
+}
+
+/* Is it one buffer, of which a part can be transferred and then the rest? */
+static bool continues(const struct cosy_async_entry *entry,
+		      const struct cosy_descriptor *d)
+{
+	switch (entry->nr) {
+	case SYS_read:
+	case SYS_pread64:
+		return d->kind == COSY_KIND_DISK;
+	case SYS_write:
+		return d->kind != COSY_KIND_SOCKET || d->type == SOCK_STREAM;
+	case SYS_sendto:
+		return d->type == SOCK_STREAM && !(entry->args[3] & MSG_OOB);
+	case SYS_recvfrom:
+		return d->type == SOCK_STREAM &&
+		       (entry->args[3] & (MSG_WAITALL | MSG_PEEK)) ==
+			       MSG_WAITALL;
+	default:
+		return false;
+	}
+}
+
+/* Take an entry out of the list of its descriptor. */
+static void waits_no_longer(struct cosy_loop *loop, uint32_t slot)
+{
+	struct cosy_slot *s = &loop->slots[slot];
+	int fd = s->fd;
+
+	cosy_descriptor_remove(loop, slot);
+	if (s->how == COSY_HOW_SIGNAL) {
+		cosy_descriptor_forget(loop, fd);
+		cosy_sys(SYS_close, fd, 0, 0);
+	}
+}
+
+/*
+ * Has a thread to make the call once the descriptor is ready? Somebody else may have
+ * read what there was, and the call would block.
+ */
+static bool needs_thread(const struct cosy_slot *s,
+			 const struct cosy_descriptor *d)
+{
+	if (d->nonblock)
+		return false;
+	switch (s->how) {
+	case COSY_HOW_ACCEPT:
+		return true;
+	case COSY_HOW_READ:
+	case COSY_HOW_WRITE:
+		return d->kind == COSY_KIND_POLLED || s->polled;
+	default:
+		return false;
+	}
+}
+
+void cosy_end(struct cosy_loop *loop, uint32_t slot, int64_t result)
+{
+	const struct cosy_slot *s = &loop->slots[slot];
+
+	/* What was transferred is reported, as after a signal. */
+	if (s->done && s->how != COSY_HOW_POLL)
+		result = (int64_t)s->done + (result > 0 ? result : 0);
+	if (s->list != COSY_LIST_NONE)
+		waits_no_longer(loop, slot);
+	cosy_complete(loop, slot, result);
+}
+
+void cosy_start_next(struct cosy_loop *loop, const struct cosy_slot *before)
+{
+	struct cosy_descriptor *d;
+	uint32_t slot;
+	int err;
+
+	if (before->list == COSY_LIST_NONE || before->how == COSY_HOW_SIGNAL ||
+	    before->prev != COSY_NO_SLOT)
+		return;
+	d = cosy_descriptor_find(loop, before->fd);
+	slot = d->head[before->list];
+	if (slot == COSY_NO_SLOT ||
+	    loop->slots[slot].state != COSY_SLOT_WAITING)
+		return;
+	if (before->list != COSY_LIST_POLL &&
+	    !needs_thread(&loop->slots[slot], d)) {
+		cosy_start_attempt(loop, slot);
+		return;
+	}
+	err = cosy_descriptor_arm(loop, before->fd);
+	if (err)
+		cosy_finish(loop, slot, err);
+}
+
+void cosy_finish(struct cosy_loop *loop, uint32_t slot, int64_t result)
+{
+	const struct cosy_slot before = loop->slots[slot];
+
+	cosy_end(loop, slot, result);
+	cosy_start_next(loop, &before);
+}
+
+void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
+{
+	const struct cosy_slot s = loop->slots[slot];
+	struct cosy_descriptor *d;
+	uint32_t next;
+	int err;
+
+	cosy_end(loop, slot, result);
+	if (s.list == COSY_LIST_NONE)
+		return;
+	/* Not attempted here: the thread has signals blocked. */
+	d = cosy_descriptor_find(loop, s.fd);
+	while ((next = d->head[s.list]) != COSY_NO_SLOT) {
+		if (d->kind == COSY_KIND_DISK) {
+			cosy_thread_call(loop, next, true);
+			return;
+		}
+		loop->slots[next].state = COSY_SLOT_WAITING;
+		err = cosy_descriptor_arm(loop, s.fd);
+		if (!err)
+			return;
+		if (err == -EPERM) {
+			cosy_thread_call(loop, next, false);
+			return;
+		}
+		cosy_end(loop, next, err);
+	}
+}
+
+/* The head of a list would block: wait for the descriptor. */
+static void wait_for_descriptor(struct cosy_loop *loop, uint32_t slot)
+{
+	struct cosy_slot *s = &loop->slots[slot];
+	int err;
+
+	s->state = COSY_SLOT_WAITING;
+	err = cosy_descriptor_arm(loop, s->fd);
+	if (err == -EPERM)
+		cosy_thread_call(loop, slot, false);
+	else if (err)
+		cosy_finish(loop, slot, err);
+}
+
+static void attempt_read(struct cosy_attempt *a, const struct cosy_descriptor *d)
+{
+	switch (a->nr) {
+	case SYS_read:
+		if (d->kind == COSY_KIND_SOCKET) {
+			a->nr = SYS_recvfrom;
+			a->args[3] = MSG_DONTWAIT;
+			a->args[4] = a->args[5] = 0;
+			return;
+		}
+		a->args[3] = (uint64_t)-1;
+		/* fall through */
+	case SYS_pread64:
+		a->iov.iov_base = (void *)a->args[1];
+		a->iov.iov_len = a->args[2];
+		a->args[1] = (uintptr_t)&a->iov;
+		a->args[2] = 1;
+		break;
+	case SYS_readv:
+		a->args[3] = (uint64_t)-1;
+		break;
+	}
+	if (a->nr != SYS_preadv2)
+		a->args[5] = 0;
+	a->nr = SYS_preadv2;
+	a->args[4] = 0;
+	a->args[5] |= RWF_NOWAIT;
+}
+
+static void attempt_write(struct cosy_attempt *a,
+			  const struct cosy_descriptor *d)
+{
+	switch (a->nr) {
+	case SYS_write:
+		if (d->kind == COSY_KIND_SOCKET) {
+			a->nr = SYS_sendto;
+			a->args[3] = MSG_DONTWAIT;
+			if (d->type == SOCK_SEQPACKET)
+				a->args[3] |= MSG_EOR;
+			a->args[4] = a->args[5] = 0;
+			return;
+		}
+		a->args[3] = (uint64_t)-1;
+		/* fall through */
+	case SYS_pwrite64:
+		a->iov.iov_base = (void *)a->args[1];
+		a->iov.iov_len = a->args[2];
+		a->args[1] = (uintptr_t)&a->iov;
+		a->args[2] = 1;
+		break;
+	case SYS_writev:
+		a->args[3] = (uint64_t)-1;
+		break;
+	}
+	if (a->nr != SYS_pwritev2)
+		a->args[5] = 0;
+	a->nr = SYS_pwritev2;
+	a->args[4] = 0;
+	a->args[5] |= RWF_NOWAIT;
+}
+
+/* Go on behind what has been transferred. */
+static void skip_done(uint64_t *args, uint32_t nr, uint64_t done)
+{
+	args[1] += done;
+	args[2] -= done;
+	if (has_offset(nr))
+		args[3] += done;
+}
+
+void cosy_start_attempt(struct cosy_loop *loop, uint32_t slot)
+{
+	static const struct timespec no_time;
+	struct cosy_slot *s = &loop->slots[slot];
+	struct cosy_attempt *a = cosy_attempt_add(loop, slot);
+	const struct cosy_descriptor *d;
+
+	s->state = COSY_SLOT_ATTEMPT;
+	if (s->how == COSY_HOW_SIGNAL) {
+		a->args[2] = (uintptr_t)&no_time;
+		return;
+	}
+	if (s->fd < 0)
+		return;
+	d = cosy_descriptor_find(loop, s->fd);
+	if (s->done)
+		skip_done(a->args, (uint32_t)a->nr, s->done);
+	switch (s->how) {
+	case COSY_HOW_READ:
+		if (d->kind != COSY_KIND_POLLED && !s->polled)
+			attempt_read(a, d);
+		break;
+	case COSY_HOW_WRITE:
+		if (d->kind != COSY_KIND_POLLED && !s->polled)
+			attempt_write(a, d);
+		break;
+	case COSY_HOW_RECEIVE:
+	case COSY_HOW_SEND:
+		a->args[a->nr == SYS_recvfrom || a->nr == SYS_sendto ? 3 : 2] |=
+			MSG_DONTWAIT;
+		break;
+	default:
+		break;
+	}
+}
+
+/* A connection is being established: has it been? */
+static void connection_ready(struct cosy_loop *loop, uint32_t slot)
+{
+	int error = 0;
+	socklen_t size = sizeof(error);
+	long err = cosy_sys6(SYS_getsockopt, loop->slots[slot].fd, SOL_SOCKET,
+			     SO_ERROR, (long)&error, (long)&size, 0);
+
+	cosy_finish(loop, slot, err < 0 ? err : -error);
+}
+
+void cosy_start_ready(struct cosy_loop *loop, uint32_t slot)
+{
+	struct cosy_slot *s = &loop->slots[slot];
+
+	if (s->connecting)
+		connection_ready(loop, slot);
+	else if (s->how != COSY_HOW_SIGNAL &&
+		 needs_thread(s, cosy_descriptor_find(loop, s->fd)))
+		cosy_thread_call(loop, slot, false);
+	else
+		cosy_start_attempt(loop, slot);
+}
+
+/* RWF_NOWAIT means nothing to this file: it can only be polled. */
+static void cannot_nowait(struct cosy_loop *loop, uint32_t slot)
+{
+	struct cosy_slot *s = &loop->slots[slot];
+	struct cosy_descriptor *d = cosy_descriptor_find(loop, s->fd);
+
+	if (d->kind == COSY_KIND_DISK) {
+		cosy_thread_call(loop, slot, true);
+		return;
+	}
+	if (d->kind == COSY_KIND_NOWAIT)
+		d->kind = COSY_KIND_POLLED;
+	s->polled = true;
+	if (needs_thread(s, d))
+		wait_for_descriptor(loop, slot);
+	else
+		cosy_start_attempt(loop, slot);
+}
+
+/* The number is another file's now, and the program has not told. */
+static void look_again(struct cosy_loop *loop, uint32_t slot)
+{
+	int fd = loop->slots[slot].fd;
+	struct cosy_descriptor *d = cosy_descriptor_find(loop, fd);
+	int err = cosy_descriptor_look(d, fd);
+
+	if (err)
+		cosy_finish(loop, slot, err);
+	else if (d->kind == COSY_KIND_DISK)
+		cosy_thread_call(loop, slot, true);
+	else
+		cosy_start_attempt(loop, slot);
+}
+
+static void attempted_signal(struct cosy_loop *loop, uint32_t slot,
+			     int64_t result)
+{
+	struct cosy_slot *s = &loop->slots[slot];
+	const struct cosy_async_entry *entry = &loop->entries[slot];
+
+	if (result != -EAGAIN) {
+		cosy_finish(loop, slot, result);
+		return;
+	}
+	if (s->list == COSY_LIST_NONE) {
+		long fd = cosy_sys6(SYS_signalfd4, -1, (long)entry->args[0],
+				    (long)entry->args[3], SFD_CLOEXEC, 0, 0);
+
+		if (fd < 0 || !cosy_descriptor(loop, (int)fd)) {
+			if (fd >= 0)
+				cosy_sys(SYS_close, fd, 0, 0);
+			cosy_finish(loop, slot, fd < 0 ? fd : -ENOMEM);
+			return;
+		}
+		cosy_descriptor_forget(loop, (int)fd);
+		s->fd = (int)fd;
+		s->list = COSY_LIST_IN;
+		cosy_descriptor_append(loop, slot);
+	}
+	wait_for_descriptor(loop, slot);
+}
+
+void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
+{
+	uint32_t slot = a->slot;
+	struct cosy_slot *s = &loop->slots[slot];
+	const struct cosy_async_entry *entry = &loop->entries[slot];
+	const struct cosy_descriptor *d;
+	int64_t result = a->result;
+
+	if (s->how == COSY_HOW_SIGNAL) {
+		attempted_signal(loop, slot, result);
+		return;
+	}
+	if (s->fd < 0) {
+		cosy_finish(loop, slot, result);
+		return;
+	}
+	d = cosy_descriptor_find(loop, s->fd);
+	if (result > 0 && continues(entry, d) &&
+	    s->done + (uint64_t)result < entry->args[2]) {
+		s->done += (uint64_t)result;
+		result = d->kind == COSY_KIND_DISK ? -EOPNOTSUPP : -EAGAIN;
+	}
+	switch (result) {
+	case -EAGAIN:
+		/* A connection to a socket whose backlog is full cannot be polled. */
+		if (s->how == COSY_HOW_CONNECT)
+			break;
+		if (d->kind == COSY_KIND_DISK)
+			cosy_thread_call(loop, slot, true);
+		else
+			wait_for_descriptor(loop, slot);
+		return;
+	case -EOPNOTSUPP:
+		if ((a->nr != SYS_preadv2 && a->nr != SYS_pwritev2) || s->polled)
+			break;
+		cannot_nowait(loop, slot);
+		return;
+	case -ENOTSOCK:
+		if (a->nr == entry->nr)
+			break;
+		look_again(loop, slot);
+		return;
+	case -EINPROGRESS:
+		if (s->how != COSY_HOW_CONNECT)
+			break;
+		s->connecting = true;
+		wait_for_descriptor(loop, slot);
+		return;
+	}
+	cosy_finish(loop, slot, result);
+}
+
+/* Can a short count be continued? Only such reads are attempted on disks. */
+static bool one_buffer(uint32_t nr)
+{
+	return nr == SYS_read || nr == SYS_pread64;
+}
+
+/* Calls that do not use the file's position have no order on disks. */
+static bool unordered_on_disk(struct cosy_loop *loop, uint32_t slot)
+{
+	uint32_t nr = loop->entries[slot].nr;
+
+	if (!has_offset(nr))
+		return false;
+	if (one_buffer(nr))
+		cosy_start_attempt(loop, slot);
+	else
+		cosy_thread_call(loop, slot, true);
+	return true;
+}
+
+/* Only a socket that listens makes accept() wait. */
+static bool fails_at_once(const struct cosy_async_entry *entry)
+{
+	int listens = 0;
+	socklen_t size = sizeof(listens);
+
+	return (entry->nr == SYS_accept || entry->nr == SYS_accept4) &&
+	       (cosy_sys6(SYS_getsockopt, (int)entry->args[0], SOL_SOCKET,
+			  SO_ACCEPTCONN, (long)&listens, (long)&size, 0) < 0 ||
+		!listens);
+}
+
+/* Wait for a descriptor, after those that do already. */
+static void start_descriptor(struct cosy_loop *loop, uint32_t slot,
+			     enum cosy_list list, uint32_t event)
+{
+	struct cosy_slot *s = &loop->slots[slot];
+	const struct cosy_async_entry *entry = &loop->entries[slot];
+	int fd = (int)entry->args[0];
+	struct cosy_descriptor *d = cosy_descriptor(loop, fd);
+
+	if (!d) {
+		cosy_finish(loop, slot, fd < 0 ? -EBADF : -ENOMEM);
+		return;
+	}
+	if (d->kind == COSY_KIND_UNKNOWN) {
+		int err = cosy_descriptor_look(d, fd);
+
+		if (err) {
+			cosy_finish(loop, slot, err);
+			return;
+		}
+	}
+	s->fd = fd;
+	if (d->kind == COSY_KIND_DISK && unordered_on_disk(loop, slot))
+		return;
+	s->list = (uint8_t)list;
+	s->state = COSY_SLOT_WAITING;
+	cosy_descriptor_append(loop, slot);
+	if (d->head[list] != slot)
+		return;
+	if (d->kind == COSY_KIND_DISK && !one_buffer(entry->nr))
+		cosy_thread_call(loop, slot, true);
+	else if (needs_thread(s, d) && !fails_at_once(entry))
+		wait_for_descriptor(loop, slot);
+	else if (s->how == COSY_HOW_CONNECT && !d->nonblock)
+		cosy_thread_call(loop, slot, false);
+	else if (!(d->armed & event))
+		cosy_start_attempt(loop, slot);
+	/* Else epoll will tell: it reports what is still the case. */
+}
+
+static void start_poll(struct cosy_loop *loop, uint32_t slot)
+{
+	struct cosy_slot *s = &loop->slots[slot];
+	const struct cosy_async_entry *entry = &loop->entries[slot];
+	const struct pollfd *poll = (const struct pollfd *)entry->args[0];
+	long ready;
+	int err;
+
+	if (entry->args[1] != 1 || (int)entry->args[2] >= 0) {
+		cosy_thread_call(loop, slot, false);
+		return;
+	}
+	ready = cosy_sys(SYS_poll, (long)poll, 1, 0);
+	if (ready) {
+		cosy_finish(loop, slot, ready);
+		return;
+	}
+	if (poll->fd < 0) {
+		err = cosy_timer_add(loop, slot, UINT64_MAX);
+		if (err)
+			cosy_finish(loop, slot, err);
+		return;
+	}
+	if (!cosy_descriptor(loop, poll->fd)) {
+		cosy_finish(loop, slot, -ENOMEM);
+		return;
+	}
+	s->fd = poll->fd;
+	s->list = COSY_LIST_POLL;
+	s->state = COSY_SLOT_WAITING;
+	s->done = (uint16_t)poll->events;
+	cosy_descriptor_append(loop, slot);
+	err = cosy_descriptor_arm(loop, s->fd);
+	if (err)
+		cosy_finish(loop, slot, err);
+}
+
+static void start_sleep(struct cosy_loop *loop, uint32_t slot)
+{
+	const struct cosy_async_entry *entry = &loop->entries[slot];
+	const struct timespec *time = (const void *)entry->args[0];
+	bool absolute = false;
+	uint64_t at;
+	int err;
+
+	if (entry->nr == SYS_clock_nanosleep) {
+		clockid_t clock = (clockid_t)entry->args[0];
+
+		absolute = entry->args[1] & TIMER_ABSTIME;
+		if (clock != CLOCK_MONOTONIC &&
+		    !(clock == CLOCK_REALTIME && !absolute)) {
+			cosy_thread_call(loop, slot, false);
+			return;
+		}
+		time = (const void *)entry->args[2];
+	}
+	if (time->tv_sec < 0 || time->tv_nsec < 0 ||
+	    time->tv_nsec >= 1000000000) {
+		cosy_finish(loop, slot, -EINVAL);
+		return;
+	}
+	/* In 292 years from now. */
+	at = INT64_MAX;
+	if (time->tv_sec < INT64_MAX / 1000000000 / 2)
+		at = (uint64_t)time->tv_sec * 1000000000u +
+		     (uint64_t)time->tv_nsec + (absolute ? 0 : cosy_clock());
+	err = cosy_timer_add(loop, slot, at);
+	if (err)
+		cosy_finish(loop, slot, err);
+}
+
+/* The calls that close descriptors: @first to @last, none if @first is greater. */
+static void closed_range(const struct cosy_async_entry *entry, uint32_t *first,
+			 uint32_t *last)
+{
+	switch (entry->nr) {
+	case SYS_dup2:
+	case SYS_dup3:
+		*first = *last = (uint32_t)entry->args[1];
+		/* Then nothing is closed. */
+		if (*last == (uint32_t)entry->args[0])
+			*first = 1, *last = 0;
+		break;
+	case SYS_close_range:
+		*first = (uint32_t)entry->args[0];
+		*last = (uint32_t)entry->args[1];
+		if (entry->args[2])
+			*first = 1, *last = 0;
+		break;
+	default:
+		*first = *last = (uint32_t)entry->args[0];
+		break;
+	}
+}
+
+static void start_close(struct cosy_loop *loop, uint32_t slot)
+{
+	uint32_t first, last;
+
+	/* What was submitted before it is executed before it, what comes after it after. */
+	cosy_attempts_make(loop);
+	closed_range(&loop->entries[slot], &first, &last);
+	cosy_fds_cancel(loop, first, last);
+	cosy_start_attempt(loop, slot);
+	cosy_attempts_make(loop);
+}
+
+void cosy_start(struct cosy_loop *loop, uint32_t slot)
+{
+	struct cosy_slot *s = &loop->slots[slot];
+	const struct cosy_async_entry *entry = &loop->entries[slot];
+
+	if (s->cancelled) {
+		cosy_finish(loop, slot, -ECANCELED);
+		return;
+	}
+	if (asks_not_to_wait(entry)) {
+		cosy_start_attempt(loop, slot);
+		return;
+	}
+	switch ((enum cosy_how)s->how) {
+	case COSY_HOW_READ:
+		start_descriptor(loop, slot, COSY_LIST_IN, POLLIN);
+		break;
+	case COSY_HOW_RECEIVE:
+		if (entry->nr == SYS_recvmsg && entry->args[2] & MSG_WAITALL)
+			cosy_thread_call(loop, slot, false);
+		else
+			start_descriptor(loop, slot, COSY_LIST_IN, POLLIN);
+		break;
+	case COSY_HOW_ACCEPT:
+		start_descriptor(loop, slot, COSY_LIST_IN, POLLIN);
+		break;
+	case COSY_HOW_WRITE:
+	case COSY_HOW_SEND:
+	case COSY_HOW_CONNECT:
+		start_descriptor(loop, slot, COSY_LIST_OUT, POLLOUT);
+		break;
+	case COSY_HOW_POLL:
+		start_poll(loop, slot);
+		break;
+	case COSY_HOW_SLEEP:
+		start_sleep(loop, slot);
+		break;
+	case COSY_HOW_SIGNAL:
+		if (entry->args[2])
+			cosy_thread_call(loop, slot, false);
+		else
+			cosy_start_attempt(loop, slot);
+		break;
+	case COSY_HOW_CLOSE:
+		start_close(loop, slot);
+		break;
+	case COSY_HOW_DIRECT:
+		cosy_start_attempt(loop, slot);
+		break;
+	case COSY_HOW_LOCK:
+	case COSY_HOW_THREAD:
+		cosy_thread_call(loop, slot, false);
+		break;
+	case COSY_HOW_DISK:
+	case COSY_HOW_REFUSED:
+		cosy_thread_call(loop, slot, true);
+		break;
+	}
+}

@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * wait.c - threads that wait execute what was submitted, and deliver what is complete.
+ *
+ * One of them at a time waits for epoll; the others wait until it has found
+ * something.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+
+#include "../export.h"
+#include "../sys.h"
+#include "loop.h"
+
+#define EVENTS		64
+/* So often descriptors have to wait because there are completions already. */
+#define MAX_STREAK	8
+#define FOR_EVER	UINT64_MAX
+
+/**
+ * struct goal - what a call waits for
+ * @min:   so many completions delivered; or with @ops, so many of these complete
+ * @ops:   operations, or NULL
+ * @count: their number
+ * @until: CLOCK_MONOTONIC in nanoseconds; 0: do not wait
+ */
+struct goal {
+	unsigned int min;
+	struct cosy_async *const *ops;
+	unsigned int count;
+	uint64_t until;
+};
+
+void cosy_execute(struct cosy_loop *loop)
+{
+	uint32_t slot;
+
+	while ((slot = cosy_page_take(loop)) != COSY_NO_SLOT) {
+		cosy_attempts_flush(loop);
+		cosy_start(loop, slot);
+	}
+	cosy_attempts_make(loop);
+	cosy_timers_expire(loop);
+}
+
+static struct timespec to_timespec(uint64_t ns)
+{
+	return (struct timespec){
+		.tv_sec = (time_t)(ns / 1000000000u),
+		.tv_nsec = (long)(ns % 1000000000u),
+	};
+}
+
+/* Wait until @until at most; 0: do not wait. */
+static long wait_for_events(struct cosy_loop *loop, struct epoll_event *events,
+			    uint64_t until)
+{
+	uint64_t now = until && until != FOR_EVER ? cosy_clock() : 0;
+	struct timespec timeout = to_timespec(until > now ? until - now : 0);
+	long n;
+
+	n = cosy_sys6(SYS_epoll_pwait2, loop->epoll, (long)events, EVENTS,
+		      until == FOR_EVER ? 0 : (long)&timeout, 0, 0);
+	if (n != -ENOSYS)
+		return n;
+	/* Before Linux 5.11: in milliseconds. */
+	if (until == FOR_EVER)
+		return cosy_sys6(SYS_epoll_wait, loop->epoll, (long)events,
+				 EVENTS, -1, 0, 0);
+	if (timeout.tv_sec > 1000000)
+		timeout.tv_sec = 1000000;
+	return cosy_sys6(SYS_epoll_wait, loop->epoll, (long)events, EVENTS,
+			 timeout.tv_sec * 1000 +
+				 (timeout.tv_nsec + 999999) / 1000000,
+			 0, 0);
+}
+
+static void drain(int fd)
+{
+	uint64_t count;
+
+	cosy_sys(SYS_read, fd, (long)&count, sizeof(count));
+}
+
+/*
+ * Look at the descriptors, and wait for them until @until. Gives the lock back
+ * meanwhile, if it waits.
+ *
+ * Return: 0 or -EINTR.
+ */
+static int look_at_descriptors(struct cosy_loop *loop, uint64_t until)
+{
+	struct epoll_event events[EVENTS];
+	uint64_t timer = cosy_timers_next(loop);
+	long n;
+
+	loop->streak = 0;
+	if (until) {
+		loop->blocked = true;
+		cosy_loop_leave(loop);
+	}
+	n = wait_for_events(loop, events, until < timer ? until : timer);
+	if (until) {
+		pthread_mutex_lock(&loop->lock);
+		loop->blocked = false;
+		if (loop->waiters)
+			pthread_cond_broadcast(&loop->changed);
+	}
+	for (long i = 0; i < n; i++) {
+		int fd = events[i].data.fd;
+
+		if (fd == loop->wake_fd) {
+			loop->woken = false;
+			drain(fd);
+		} else if (fd == loop->timer_fd) {
+			loop->alarm = 0;
+			drain(fd);
+		} else {
+			cosy_attempts_flush(loop);
+			cosy_descriptor_event(loop, fd, events[i].events);
+		}
+	}
+	cosy_attempts_make(loop);
+	cosy_timers_expire(loop);
+	return n == -EINTR ? -EINTR : 0;
+}
+
+/* Call the callbacks of at most @max operations, without the lock. */
+static unsigned int deliver(struct cosy_loop *loop, unsigned int max)
+{
+	void (*done)(struct cosy_async *op);
+	struct cosy_async *op;
+	unsigned int n = 0;
+
+	while (n < max && !atomic_load(&loop->stop) &&
+	       (op = cosy_page_collect(loop))) {
+		n++;
+		/* From now on it may be freed, if it has no callback. */
+		done = op->done;
+		cosy_op_complete(op);
+		if (!done)
+			continue;
+		cosy_loop_leave(loop);
+		done(op);
+		pthread_mutex_lock(&loop->lock);
+	}
+	if (n && loop->waiters)
+		pthread_cond_broadcast(&loop->changed);
+	return n;
+}
+
+static unsigned int complete(const struct goal *goal)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < goal->count; i++)
+		n += !cosy_async_pending(goal->ops[i]);
+	return n;
+}
+
+static bool reached(const struct goal *goal, unsigned int delivered)
+{
+	if (goal->ops)
+		return complete(goal) >= goal->min;
+	return delivered >= goal->min || delivered == COSY_WAIT_MAX;
+}
+
+/* Another thread waits for the descriptors: wait for it. */
+static void wait_for_other(struct cosy_loop *loop, uint64_t until)
+{
+	struct timespec time = to_timespec(until);
+
+	loop->waiters++;
+	if (until == FOR_EVER)
+		pthread_cond_wait(&loop->changed, &loop->lock);
+	else
+		pthread_cond_timedwait(&loop->changed, &loop->lock, &time);
+	loop->waiters--;
+}
+
+/*
+ * Execute and deliver until a goal is reached; @delivered is how many there were.
+ *
+ * Return: 0; -EINTR: a signal handler ran before the goal was reached.
+ */
+static int wait_locked(struct cosy_loop *loop, const struct goal *goal,
+		       unsigned int *delivered)
+{
+	unsigned int max = goal->ops ? UINT_MAX : COSY_WAIT_MAX;
+	int err = 0;
+
+	for (*delivered = 0;;) {
+		bool done;
+
+		cosy_execute(loop);
+		done = cosy_page_done(loop);
+		if (!loop->blocked &&
+		    (done ? loop->streak++ >= MAX_STREAK : !goal->min))
+			look_at_descriptors(loop, 0);
+		*delivered += deliver(loop, max - *delivered);
+		if (reached(goal, *delivered) || atomic_load(&loop->stop) ||
+		    !loop->outstanding)
+			return 0;
+		if (err)
+			return err;
+		if (cosy_page_done(loop) ||
+		    loop->page->submit_head != loop->page->submit_tail)
+			continue;
+		if (goal->until != FOR_EVER && goal->until <= cosy_clock())
+			return 0;
+		if (loop->blocked)
+			wait_for_other(loop, goal->until);
+		else
+			err = look_at_descriptors(loop, goal->until);
+	}
+}
+
+/* Make the descriptor readable at the first timer's time, and if there is more to do. */
+static void prepare_external(struct cosy_loop *loop)
+{
+	uint64_t next = cosy_timers_next(loop);
+	struct itimerspec time = { 0 };
+
+	if (cosy_page_done(loop) ||
+	    loop->page->submit_head != loop->page->submit_tail)
+		cosy_loop_wake(loop);
+	if (next == UINT64_MAX)
+		next = 0;
+	if (next == loop->alarm)
+		return;
+	loop->alarm = next;
+	time.it_value = to_timespec(next);
+	cosy_sys6(SYS_timerfd_settime, loop->timer_fd, TFD_TIMER_ABSTIME,
+		  (long)&time, 0, 0, 0);
+}
+
+static int enter(struct cosy_loop *loop)
+{
+	int err = cosy_loop_enter(loop);
+
+	if (!err)
+		loop->inside++;
+	return err;
+}
+
+static void leave(struct cosy_loop *loop)
+{
+	if (loop->external)
+		prepare_external(loop);
+	/* All calls that were running return. */
+	if (--loop->inside == 0)
+		atomic_store(&loop->stop, false);
+	cosy_loop_leave(loop);
+}
+
+/* Return: when a timeout that begins now ends; 0 if it is not valid. */
+static uint64_t end_of(const struct timespec *timeout)
+{
+	if (!timeout)
+		return FOR_EVER;
+	if (timeout->tv_sec < 0 || timeout->tv_nsec < 0 ||
+	    timeout->tv_nsec >= 1000000000)
+		return 0;
+	if (timeout->tv_sec >= INT64_MAX / 1000000000 / 2)
+		return FOR_EVER;
+	return cosy_clock() + (uint64_t)timeout->tv_sec * 1000000000u +
+	       (uint64_t)timeout->tv_nsec;
+}
+
+COSY_EXPORT int cosy_wait(struct cosy_loop *loop, unsigned int min,
+			  const struct timespec *timeout)
+{
+	struct goal goal = { .min = min };
+	unsigned int delivered;
+	int err;
+
+	goal.until = min ? end_of(timeout) : 0;
+	if (min > COSY_WAIT_MAX || (min && !goal.until))
+		return -EINVAL;
+	err = enter(loop);
+	if (err)
+		return err;
+	err = wait_locked(loop, &goal, &delivered);
+	leave(loop);
+	return delivered ? (int)delivered : err;
+}
+
+COSY_EXPORT int cosy_wait_some(struct cosy_loop *loop,
+			       struct cosy_async *const *ops,
+			       unsigned int count, unsigned int min,
+			       const struct timespec *timeout)
+{
+	struct goal goal = {
+		.min = min,
+		.ops = ops,
+		.count = count,
+		.until = end_of(timeout),
+	};
+	unsigned int delivered;
+	int err;
+
+	if (min > count || count > INT_MAX || !goal.until)
+		return -EINVAL;
+	err = enter(loop);
+	if (err)
+		return err;
+	if (!reached(&goal, 0))
+		err = wait_locked(loop, &goal, &delivered);
+	leave(loop);
+	return err ? err : (int)complete(&goal);
+}
+
+COSY_EXPORT int cosy_wait_for(struct cosy_loop *loop,
+			      const struct cosy_async *op,
+			      const struct timespec *timeout)
+{
+	struct cosy_async *ops[] = { (struct cosy_async *)op };
+	uint64_t until = end_of(timeout);
+	int ret = cosy_wait_some(loop, ops, 1, 1, timeout);
+
+	if (ret < 0)
+		return ret;
+	if (ret)
+		return 0;
+	return until != FOR_EVER && until <= cosy_clock() ? -ETIME : -ECANCELED;
+}
+
+COSY_EXPORT int cosy_loop_run(struct cosy_loop *loop)
+{
+	const struct goal goal = { .min = 1, .until = FOR_EVER };
+	unsigned int delivered;
+	bool stopped;
+	int err = enter(loop);
+
+	if (err)
+		return err;
+	while (loop->outstanding && !atomic_load(&loop->stop))
+		wait_locked(loop, &goal, &delivered);
+	stopped = atomic_load(&loop->stop);
+	leave(loop);
+	return stopped;
+}
+
+COSY_EXPORT int cosy_loop_run_once(struct cosy_loop *loop)
+{
+	return cosy_wait(loop, 1, NULL);
+}
+
+COSY_EXPORT int cosy_async_timer(struct cosy_loop *loop, struct cosy_async *op,
+				 const struct timespec *time, int flags)
+{
+	return cosy_async_call(loop, op, SYS_clock_nanosleep, CLOCK_MONOTONIC,
+			       (uint64_t)flags, (uintptr_t)time, 0, 0, 0);
+}
+
+COSY_EXPORT int cosy_async_signal(struct cosy_loop *loop, struct cosy_async *op,
+				  const sigset_t *set, siginfo_t *info)
+{
+	/* The kernel's set has 64 signals. */
+	return cosy_async_call(loop, op, SYS_rt_sigtimedwait, (uintptr_t)set,
+			       (uintptr_t)info, 0, sizeof(uint64_t), 0, 0);
+}

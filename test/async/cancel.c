@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Cancelling: one completion each, whatever the operation is doing; nothing holds a
+ * file that was closed; what nobody waits for is nobody's.
+ */
+// RUN: %compile
+// RUN: %everywhere
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/file.h>
+#include <sys/socket.h>
+
+#include "loop.h"
+
+#define MANY 100000
+
+static struct cosy_loop *loop;
+static unsigned int called;
+
+static void cancelled(struct cosy_async *op)
+{
+	EQUAL(op->result, -ECANCELED);
+	called++;
+}
+
+static void one(void)
+{
+	struct cosy_async first = { 0 }, second = { 0 }, timer = { 0 };
+	struct cosy_async signal = { 0 }, submitted = { 0 };
+	const struct timespec hour = { .tv_sec = 3600 };
+	char a = 0, b = 0;
+	sigset_t set;
+	int fds[2];
+
+	EQUAL(pipe(fds), 0);
+	sigemptyset(&set);
+	sigaddset(&set, SIGUSR1);
+	EQUAL(sigprocmask(SIG_BLOCK, &set, NULL), 0);
+	EQUAL(cosy_async_read(loop, &first, fds[0], &a, 1), 0);
+	EQUAL(cosy_async_read(loop, &second, fds[0], &b, 1), 0);
+	EQUAL(cosy_async_timer(loop, &timer, &hour, 0), 0);
+	EQUAL(cosy_async_signal(loop, &signal, &set, NULL), 0);
+	execute(loop);
+	EQUAL(cosy_async_getpid(loop, &submitted), 0);
+
+	EQUAL(cosy_cancel(loop, &submitted), 0);
+	EQUAL(cosy_cancel(loop, &timer), 0);
+	EQUAL(cosy_cancel(loop, &signal), 0);
+	EQUAL(cosy_cancel(loop, &first), 0);
+	EQUAL(cosy_cancel(loop, &first), -ENOENT);
+	EQUAL(result_of(loop, &first), -ECANCELED);
+	EQUAL(result_of(loop, &timer), -ECANCELED);
+	EQUAL(result_of(loop, &signal), -ECANCELED);
+	EQUAL(result_of(loop, &submitted), -ECANCELED);
+	EQUAL(cosy_cancel(loop, &first), -ENOENT);
+	/* The one after it is the next. */
+	EQUAL(write(fds[1], "x", 1), 1);
+	EQUAL(result_of(loop, &second), 1);
+	EQUAL(a, 0);
+	EQUAL(b, 'x');
+	close(fds[0]);
+	close(fds[1]);
+}
+
+/* What was transferred before is reported. */
+static void partly(void)
+{
+	char *bytes = calloc(1, 4 << 20);
+	struct cosy_async writer = { 0 };
+	int fds[2];
+
+	EQUAL(pipe(fds), 0);
+	EQUAL(cosy_async_write(loop, &writer, fds[1], bytes, 4 << 20), 0);
+	execute(loop);
+	EQUAL(cosy_cancel(loop, &writer), 0);
+	EQUAL(result_of(loop, &writer), fcntl(fds[1], F_GETPIPE_SZ));
+	EQUAL(cosy_cancel_fd(loop, fds[1]), 0);
+	close(fds[0]);
+	close(fds[1]);
+	free(bytes);
+}
+
+static void descriptor(void)
+{
+	struct cosy_async ops[5], fresh = { 0 }, other = { 0 };
+	struct pollfd poll;
+	char bytes[5];
+	int fds[2], again[2];
+
+	for (int i = 0; i < 5; i++)
+		ops[i] = (struct cosy_async){ .done = cancelled };
+	called = 0;
+	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	poll = (struct pollfd){ .fd = fds[0], .events = POLLIN };
+	EQUAL(cosy_async_recv(loop, &ops[0], fds[0], &bytes[0], 1, 0), 0);
+	EQUAL(cosy_async_recv(loop, &ops[1], fds[0], &bytes[1], 1, 0), 0);
+	EQUAL(cosy_async_poll(loop, &ops[2], &poll, 1, -1), 0);
+	execute(loop);
+	EQUAL(cosy_async_recv(loop, &ops[3], fds[0], &bytes[3], 1, 0), 0);
+	EQUAL(cosy_async_recv(loop, &other, fds[1], &bytes[3], 1, 0), 0);
+	EQUAL(cosy_cancel_fd(loop, fds[0]), 4);
+	EQUAL(cosy_cancel_fd(loop, fds[0]), 0);
+	EQUAL(cosy_cancel_fd(loop, -1), 0);
+
+	/* close() cancels what was submitted before it, and the peer sees the end. */
+	EQUAL(cosy_async_recv(loop, &ops[4], fds[0], &bytes[4], 1, 0), 0);
+	EQUAL(cosy_async_close(loop, NULL, fds[0]), 0);
+	EQUAL(result_of(loop, &other), 0);
+	EQUAL(called, 5);
+	close(fds[1]);
+	EQUAL(cosy_cancel_fd(loop, fds[1]), 0);
+
+	/* The next file of that number is another one. */
+	EQUAL(pipe(again), 0);
+	CHECK(again[0] == fds[0] || again[0] == fds[1]);
+	EQUAL(cosy_async_read(loop, &fresh, again[0], bytes, 1), 0);
+	execute(loop);
+	EQUAL(write(again[1], "y", 1), 1);
+	EQUAL(result_of(loop, &fresh), 1);
+
+	/* So do the calls that close others. */
+	EQUAL(cosy_async_read(loop, &fresh, again[0], bytes, 1), 0);
+	execute(loop);
+	EQUAL(cosy_async_dup2(loop, &other, 0, again[0]), 0);
+	EQUAL(result_of(loop, &fresh), -ECANCELED);
+	EQUAL(result_of(loop, &other), again[0]);
+	close(again[0]);
+	close(again[1]);
+	EQUAL(cosy_cancel_fd(loop, again[0]), 0);
+}
+
+/* A thread makes the call: it is not interrupted, and the loop not freed under it. */
+static void blocked(void)
+{
+	struct cosy_async lock = { 0 };
+	struct cosy_loop_info info;
+	struct cosy_loop *other = make_loop();
+	int fd = open("/tmp/async-lock", O_CREAT | O_RDWR, 0600);
+	int holder = open("/tmp/async-lock", O_RDWR);
+
+	CHECK(fd >= 0 && holder >= 0);
+	EQUAL(flock(holder, LOCK_EX), 0);
+	EQUAL(cosy_async_flock(other, &lock, fd, LOCK_EX), 0);
+	do {
+		execute(other);
+		EQUAL(cosy_loop_info(other, &info, sizeof(info)), 0);
+	} while (!info.handed_over);
+	EQUAL(cosy_cancel(other, &lock), -EALREADY);
+	EQUAL(cosy_loop_destroy(other), -EBUSY);
+	EQUAL(flock(holder, LOCK_UN), 0);
+	EQUAL(result_of(other, &lock), 0);
+	EQUAL(cosy_loop_destroy(other), 0);
+	/* Who unlocks does not wait for a thread. */
+	EQUAL(cosy_async_flock(loop, &lock, fd, LOCK_UN), 0);
+	EQUAL(result_of(loop, &lock), 0);
+	EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
+	EQUAL(info.threads, 0);
+	close(fd);
+	close(holder);
+	unlink("/tmp/async-lock");
+}
+
+static void many(void)
+{
+	struct cosy_loop_options options = { .size = sizeof(options),
+					     .entries = MANY };
+	struct cosy_async *ops = calloc(MANY, sizeof(*ops));
+	struct cosy_loop *large;
+	struct cosy_loop_info info;
+	char byte;
+	int fds[2];
+
+	EQUAL(pipe(fds), 0);
+	EQUAL(cosy_loop_create(&large, &options), 0);
+	for (int i = 0; i < MANY; i++) {
+		ops[i].done = cancelled;
+		EQUAL(cosy_async_read(large, &ops[i], fds[0], &byte, 1), 0);
+	}
+	execute(large);
+	EQUAL(cosy_loop_info(large, &info, sizeof(info)), 0);
+	EQUAL(info.waiting, MANY);
+	called = 0;
+	for (int i = 0; i < MANY / 2; i++)
+		EQUAL(cosy_cancel(large, &ops[i * 2]), 0);
+	EQUAL(cosy_cancel_fd(large, fds[0]), MANY / 2);
+	EQUAL(cosy_loop_run(large), 0);
+	EQUAL(called, MANY);
+	for (int i = 0; i < MANY; i++)
+		EQUAL(cosy_async_read(large, &ops[i], fds[0], &byte, 1), 0);
+	execute(large);
+	EQUAL(cosy_loop_destroy(large), 0);
+	EQUAL(called, 2 * MANY);
+	free(ops);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+int main(void)
+{
+	loop = make_loop();
+	one();
+	partly();
+	descriptor();
+	blocked();
+	many();
+	EQUAL(cosy_loop_destroy(loop), 0);
+	return 0;
+}

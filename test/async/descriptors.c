@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Operations that wait for descriptors of all kinds, with and without O_NONBLOCK: they
+ * do what the call does that blocks, in the order they were submitted, and never make
+ * the thread that waits block.
+ */
+// RUN: %compile
+// RUN: %everywhere
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <pty.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <termios.h>
+
+#include "loop.h"
+
+#define LARGE (4u << 20)
+
+static struct cosy_loop *loop;
+
+static void set_nonblock(int fd, bool nonblock)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	EQUAL(fcntl(fd, F_SETFL, nonblock ? flags | O_NONBLOCK :
+					    flags & ~O_NONBLOCK), 0);
+}
+
+static void end(int fd)
+{
+	struct cosy_async op = { 0 };
+
+	EQUAL(cosy_async_close(loop, &op, fd), 0);
+	EQUAL(result_of(loop, &op), 0);
+}
+
+/* Two readers that come before the data get it in their order. */
+static void order(int in, int out)
+{
+	struct cosy_async first = { 0 }, second = { 0 }, writer = { 0 };
+	char a = 0, b = 0;
+
+	EQUAL(cosy_async_read(loop, &first, in, &a, 1), 0);
+	EQUAL(cosy_async_read(loop, &second, in, &b, 1), 0);
+	execute(loop);
+	EQUAL(cosy_async_write(loop, &writer, out, "1", 1), 0);
+	EQUAL(result_of(loop, &writer), 1);
+	EQUAL(result_of(loop, &first), 1);
+	execute(loop);
+	CHECK(cosy_async_pending(&second));
+	EQUAL(write(out, "2", 1), 1);
+	EQUAL(result_of(loop, &second), 1);
+	EQUAL(a, '1');
+	EQUAL(b, '2');
+
+	/* Data that is there already. */
+	EQUAL(write(out, "3", 1), 1);
+	EQUAL(cosy_async_read(loop, &first, in, &a, 1), 0);
+	EQUAL(result_of(loop, &first), 1);
+	EQUAL(a, '3');
+	EQUAL(cosy_async_read(loop, &first, in, &a, 0), 0);
+	EQUAL(result_of(loop, &first), 0);
+}
+
+/* More than fits: the writer waits until all of it has been written. */
+static void large(int in, int out)
+{
+	char *from = malloc(LARGE), *to = calloc(1, LARGE);
+	struct cosy_async writer = { 0 }, reader = { 0 };
+	size_t n = 0;
+
+	for (unsigned int i = 0; i < LARGE; i++)
+		from[i] = (char)(i * 7 + i / 1000);
+	EQUAL(cosy_async_write(loop, &writer, out, from, LARGE), 0);
+	while (n < LARGE) {
+		EQUAL(cosy_async_read(loop, &reader, in, to + n, LARGE - n), 0);
+		CHECK(result_of(loop, &reader) > 0);
+		n += (size_t)reader.result;
+	}
+	EQUAL(result_of(loop, &writer), LARGE);
+	EQUAL(memcmp(from, to, LARGE), 0);
+	free(from);
+	free(to);
+}
+
+static void hung_up(int in, int out)
+{
+	struct cosy_async reader = { 0 };
+	char byte;
+
+	EQUAL(cosy_async_read(loop, &reader, in, &byte, 1), 0);
+	execute(loop);
+	end(out);
+	EQUAL(result_of(loop, &reader), 0);
+	end(in);
+}
+
+static void stream(int in, int out, bool nonblock)
+{
+	set_nonblock(in, nonblock);
+	set_nonblock(out, nonblock);
+	order(in, out);
+	large(in, out);
+	hung_up(in, out);
+}
+
+static void streams(bool nonblock)
+{
+	char name[] = "/tmp/async-fifo-XXXXXX";
+	struct cosy_async reader = { 0 };
+	int fds[2];
+
+	EQUAL(pipe(fds), 0);
+	stream(fds[0], fds[1], nonblock);
+	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	stream(fds[0], fds[1], nonblock);
+
+	/* FIFOs: opening for reading waits for a writer. */
+	CHECK(mkdtemp(name));
+	EQUAL(chdir(name), 0);
+	EQUAL(mkfifo("fifo", 0600), 0);
+	EQUAL(cosy_async_open(loop, &reader, "fifo", O_RDONLY, 0), 0);
+	execute(loop);
+	fds[1] = open("fifo", O_WRONLY);
+	fds[0] = (int)result_of(loop, &reader);
+	CHECK(fds[0] >= 0 && fds[1] >= 0);
+	stream(fds[0], fds[1], nonblock);
+	unlink("fifo");
+	rmdir(name);
+}
+
+static void terminals(bool nonblock)
+{
+	struct termios mode;
+	struct cosy_async reader = { 0 };
+	char line[10];
+	int master, slave;
+
+	EQUAL(openpty(&master, &slave, NULL, NULL, NULL), 0);
+	EQUAL(tcgetattr(slave, &mode), 0);
+	cfmakeraw(&mode);
+	EQUAL(tcsetattr(slave, TCSANOW, &mode), 0);
+	set_nonblock(master, nonblock);
+	set_nonblock(slave, nonblock);
+	order(slave, master);
+	order(master, slave);
+	EQUAL(cosy_async_read(loop, &reader, slave, line, sizeof(line)), 0);
+	execute(loop);
+	end(master);
+	EQUAL(result_of(loop, &reader), 0);
+	end(slave);
+}
+
+static void events(bool nonblock)
+{
+	struct cosy_async reader = { 0 }, writer = { 0 };
+	uint64_t count = 0, full = UINT64_MAX - 1, one = 1;
+	union {
+		struct inotify_event event;
+		char room[500];
+	} change;
+	int fd = eventfd(0, 0);
+
+	set_nonblock(fd, nonblock);
+	EQUAL(cosy_async_read(loop, &reader, fd, &count, 8), 0);
+	execute(loop);
+	EQUAL(cosy_async_write(loop, &writer, fd, &full, 8), 0);
+	EQUAL(result_of(loop, &writer), 8);
+	EQUAL(result_of(loop, &reader), 8);
+	CHECK(count == full);
+
+	EQUAL(cosy_async_write(loop, &writer, fd, &full, 8), 0);
+	EQUAL(result_of(loop, &writer), 8);
+	EQUAL(cosy_async_write(loop, &writer, fd, &one, 8), 0);
+	execute(loop);
+	EQUAL(cosy_async_read(loop, &reader, fd, &count, 8), 0);
+	EQUAL(result_of(loop, &reader), 8);
+	EQUAL(result_of(loop, &writer), 8);
+	end(fd);
+
+	fd = inotify_init1(nonblock ? IN_NONBLOCK : 0);
+	CHECK(inotify_add_watch(fd, "/tmp", IN_CREATE) >= 0);
+	EQUAL(cosy_async_read(loop, &reader, fd, &change, sizeof(change)), 0);
+	execute(loop);
+	int file = open("/tmp/async-inotify", O_CREAT | O_RDWR, 0600);
+	CHECK(file >= 0);
+	CHECK(result_of(loop, &reader) > 0);
+	EQUAL(unlink("/tmp/async-inotify"), 0);
+	close(file);
+	end(fd);
+}
+
+static void messages(void)
+{
+	struct cosy_async reader = { 0 }, writer = { 0 };
+	char buffer[100], empty;
+	struct iovec iov = { buffer, sizeof(buffer) };
+	struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1 };
+	int fds[2];
+
+	/* A datagram is one, an empty one too; records are ended. */
+	EQUAL(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds), 0);
+	EQUAL(cosy_async_recvmsg(loop, &reader, fds[0], &message, 0), 0);
+	execute(loop);
+	EQUAL(cosy_async_write(loop, &writer, fds[1], "record", 6), 0);
+	EQUAL(result_of(loop, &writer), 6);
+	EQUAL(result_of(loop, &reader), 6);
+	end(fds[0]);
+	end(fds[1]);
+
+	EQUAL(socketpair(AF_UNIX, SOCK_DGRAM, 0, fds), 0);
+	EQUAL(cosy_async_readv(loop, &reader, fds[0], &iov, 1), 0);
+	execute(loop);
+	EQUAL(cosy_async_send(loop, &writer, fds[1], "four", 4, 0), 0);
+	EQUAL(result_of(loop, &writer), 4);
+	EQUAL(result_of(loop, &reader), 4);
+	EQUAL(cosy_async_send(loop, &writer, fds[1], &empty, 0, 0), 0);
+	EQUAL(result_of(loop, &writer), 0);
+	EQUAL(cosy_async_recv(loop, &reader, fds[0], buffer, 100, 0), 0);
+	EQUAL(result_of(loop, &reader), 0);
+	/* Who asks not to wait does not. */
+	EQUAL(cosy_async_recv(loop, &reader, fds[0], buffer, 100, MSG_DONTWAIT), 0);
+	EQUAL(result_of(loop, &reader), -EAGAIN);
+	end(fds[0]);
+	end(fds[1]);
+
+	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	EQUAL(cosy_async_recv(loop, &reader, fds[0], buffer, 6, MSG_WAITALL), 0);
+	execute(loop);
+	EQUAL(write(fds[1], "abc", 3), 3);
+	execute(loop);
+	EQUAL(write(fds[1], "def", 3), 3);
+	EQUAL(result_of(loop, &reader), 6);
+	EQUAL(memcmp(buffer, "abcdef", 6), 0);
+	EQUAL(cosy_async_recv(loop, &reader, fds[0], buffer, 6, MSG_WAITALL), 0);
+	EQUAL(write(fds[1], "abc", 3), 3);
+	execute(loop);
+	end(fds[1]);
+	EQUAL(result_of(loop, &reader), 3);
+	end(fds[0]);
+
+	/* No socket. */
+	EQUAL(pipe(fds), 0);
+	EQUAL(cosy_async_recv(loop, &reader, fds[0], buffer, 6, 0), 0);
+	EQUAL(result_of(loop, &reader), -ENOTSOCK);
+	EQUAL(cosy_async_accept(loop, &reader, fds[0], NULL, NULL), 0);
+	EQUAL(result_of(loop, &reader), -ENOTSOCK);
+	end(fds[0]);
+	end(fds[1]);
+}
+
+#define CLIENTS 20
+
+static void connections(bool nonblock)
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t size = sizeof(address);
+	struct cosy_async accepts[CLIENTS] = { 0 }, connects[CLIENTS] = { 0 };
+	struct cosy_async op = { 0 };
+	int listener = socket(AF_INET, SOCK_STREAM, 0), clients[CLIENTS];
+
+	EQUAL(bind(listener, (struct sockaddr *)&address, size), 0);
+	EQUAL(getsockname(listener, (struct sockaddr *)&address, &size), 0);
+	set_nonblock(listener, nonblock);
+	/* It does not listen yet. */
+	EQUAL(cosy_async_accept(loop, &op, listener, NULL, NULL), 0);
+	EQUAL(result_of(loop, &op), -EINVAL);
+	EQUAL(listen(listener, 128), 0);
+	for (int i = 0; i < CLIENTS; i++)
+		EQUAL(cosy_async_accept4(loop, &accepts[i], listener, NULL,
+					 NULL, SOCK_CLOEXEC), 0);
+	execute(loop);
+	for (int i = 0; i < CLIENTS; i++) {
+		clients[i] = socket(AF_INET, SOCK_STREAM, 0);
+		set_nonblock(clients[i], nonblock);
+		EQUAL(cosy_async_connect(loop, &connects[i], clients[i],
+					 &address, size), 0);
+	}
+	for (int i = 0; i < CLIENTS; i++) {
+		EQUAL(result_of(loop, &connects[i]), 0);
+		CHECK(result_of(loop, &accepts[i]) >= 0);
+	}
+	for (int i = 0; i < CLIENTS; i++) {
+		end(clients[i]);
+		end((int)accepts[i].result);
+	}
+	end(listener);
+	/* Nobody listens there any more. */
+	clients[0] = socket(AF_INET, SOCK_STREAM, 0);
+	set_nonblock(clients[0], nonblock);
+	EQUAL(cosy_async_connect(loop, &op, clients[0], &address, size), 0);
+	EQUAL(result_of(loop, &op), -ECONNREFUSED);
+	end(clients[0]);
+}
+
+static void polls(void)
+{
+	struct cosy_async op = { 0 }, second = { 0 };
+	struct pollfd poll, other;
+	char byte;
+	int fds[2];
+
+	EQUAL(pipe(fds), 0);
+	poll = (struct pollfd){ .fd = fds[0], .events = POLLIN };
+	other = poll;
+	EQUAL(cosy_async_poll(loop, &op, &poll, 1, -1), 0);
+	EQUAL(cosy_async_poll(loop, &second, &other, 1, -1), 0);
+	execute(loop);
+	EQUAL(write(fds[1], "x", 1), 1);
+	EQUAL(result_of(loop, &op), 1);
+	EQUAL(result_of(loop, &second), 1);
+	EQUAL(poll.revents, POLLIN);
+	EQUAL(read(fds[0], &byte, 1), 1);
+	EQUAL(cosy_async_poll(loop, &op, &poll, 1, -1), 0);
+	execute(loop);
+	close(fds[1]);
+	EQUAL(result_of(loop, &op), 1);
+	EQUAL(poll.revents, POLLHUP);
+	end(fds[0]);
+	/* With a timeout, a thread waits. */
+	EQUAL(cosy_async_poll(loop, &op, NULL, 0, 20), 0);
+	EQUAL(result_of(loop, &op), 0);
+}
+
+/* An event that nobody waits for any more must not keep the loop busy. */
+static void idle(void)
+{
+	struct cosy_async op = { 0 }, timer = { 0 };
+	const struct timespec time = { .tv_nsec = 300000000 };
+	struct cosy_loop_info info;
+	struct timespec before, after;
+	char byte;
+	int fds[2];
+
+	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	EQUAL(cosy_async_recv(loop, &op, fds[0], &byte, 1, 0), 0);
+	execute(loop);
+	EQUAL(write(fds[1], "xyz", 3), 3);
+	EQUAL(result_of(loop, &op), 1);
+	EQUAL(close(fds[1]), 0);
+	EQUAL(cosy_async_timer(loop, &timer, &time, 0), 0);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
+	EQUAL(result_of(loop, &timer), 0);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
+	CHECK((after.tv_sec - before.tv_sec) * 1000000000 + after.tv_nsec -
+	      before.tv_nsec < 100000000);
+	/* It is reported when somebody waits again. */
+	EQUAL(cosy_async_recv(loop, &op, fds[0], &byte, 1, 0), 0);
+	EQUAL(result_of(loop, &op), 1);
+	EQUAL(byte, 'y');
+	end(fds[0]);
+	EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
+	EQUAL(info.waiting, 0);
+}
+
+int main(void)
+{
+	loop = make_loop();
+	for (int nonblock = 0; nonblock < 2; nonblock++) {
+		streams(nonblock);
+		terminals(nonblock);
+		events(nonblock);
+		connections(nonblock);
+	}
+	messages();
+	polls();
+	idle();
+	EQUAL(cosy_loop_destroy(loop), 0);
+	return 0;
+}

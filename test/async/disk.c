@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Files on disks: a read is as long as natively, whatever of it is cached; calls that use
+ * the position keep their order; the signals of calls that threads make arrive.
+ */
+// RUN: %compile
+// RUN: %everywhere
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include "loop.h"
+
+#define SIZE (1u << 20)
+#define PIECES 64
+
+static struct cosy_loop *loop;
+static char bytes[SIZE], copy[SIZE];
+
+static void pieces(int fd)
+{
+	struct cosy_async ops[PIECES] = { 0 };
+	unsigned int piece = SIZE / PIECES;
+
+	/* By the position: in their order, though all are submitted at once. */
+	for (unsigned int i = 0; i < PIECES; i++)
+		EQUAL(cosy_async_write(loop, &ops[i], fd, bytes + i * piece,
+				       piece), 0);
+	EQUAL(cosy_loop_run(loop), 0);
+	for (unsigned int i = 0; i < PIECES; i++)
+		EQUAL(ops[i].result, piece);
+	EQUAL(lseek(fd, 0, SEEK_SET), 0);
+	posix_fadvise(fd, 0, SIZE / 2, POSIX_FADV_DONTNEED);
+	for (unsigned int i = 0; i < PIECES; i++)
+		EQUAL(cosy_async_read(loop, &ops[i], fd, copy + i * piece,
+				      piece), 0);
+	EQUAL(cosy_loop_run(loop), 0);
+	EQUAL(memcmp(bytes, copy, SIZE), 0);
+
+	/* By offsets: in any. */
+	memset(copy, 0, SIZE);
+	for (unsigned int i = 0; i < PIECES; i++)
+		EQUAL(cosy_async_pread(loop, &ops[i], fd, copy + i * piece,
+				       piece, i * piece), 0);
+	EQUAL(cosy_loop_run(loop), 0);
+	EQUAL(memcmp(bytes, copy, SIZE), 0);
+	EQUAL(cosy_async_pread(loop, &ops[0], fd, copy, 1, -1), 0);
+	EQUAL(result_of(loop, &ops[0]), -EINVAL);
+}
+
+/* Half of it is cached. */
+static void whole(int fd)
+{
+	struct cosy_async op = { 0 };
+	struct iovec iov[2] = { { copy, SIZE / 2 }, { copy + SIZE / 2, SIZE } };
+
+	EQUAL(fsync(fd), 0);
+	posix_fadvise(fd, SIZE / 2, SIZE / 2, POSIX_FADV_DONTNEED);
+	memset(copy, 0, SIZE);
+	EQUAL(cosy_async_pread(loop, &op, fd, copy, SIZE, 0), 0);
+	EQUAL(result_of(loop, &op), SIZE);
+	EQUAL(memcmp(bytes, copy, SIZE), 0);
+	EQUAL(cosy_async_pread(loop, &op, fd, copy, SIZE, 100), 0);
+	EQUAL(result_of(loop, &op), SIZE - 100);
+	posix_fadvise(fd, 0, SIZE / 2, POSIX_FADV_DONTNEED);
+	EQUAL(cosy_async_preadv(loop, &op, fd, iov, 2, 0), 0);
+	EQUAL(result_of(loop, &op), SIZE);
+	EQUAL(lseek(fd, SIZE - 10, SEEK_SET), SIZE - 10);
+	EQUAL(cosy_async_read(loop, &op, fd, copy, 100), 0);
+	EQUAL(result_of(loop, &op), 10);
+	EQUAL(lseek(fd, 0, SEEK_CUR), SIZE);
+	EQUAL(cosy_async_read(loop, &op, fd, copy, 100), 0);
+	EQUAL(result_of(loop, &op), 0);
+}
+
+static void names(void)
+{
+	struct cosy_async op = { 0 };
+	struct stat st;
+
+	EQUAL(cosy_async_mkdir(loop, &op, "directory", 0700), 0);
+	EQUAL(result_of(loop, &op), 0);
+	EQUAL(cosy_async_mkdir(loop, &op, "directory", 0700), 0);
+	EQUAL(result_of(loop, &op), -EEXIST);
+	EQUAL(cosy_async_stat(loop, &op, "directory", &st), 0);
+	EQUAL(result_of(loop, &op), 0);
+	CHECK(S_ISDIR(st.st_mode));
+	EQUAL(cosy_async_rmdir(loop, &op, "directory"), 0);
+	EQUAL(result_of(loop, &op), 0);
+}
+
+static volatile sig_atomic_t signalled;
+
+static void handler(int nr)
+{
+	signalled = nr;
+}
+
+static void signals(int fd)
+{
+	const struct sigaction action = { .sa_handler = handler };
+	struct rlimit limit;
+	struct cosy_async op = { 0 };
+	int fds[2];
+
+	EQUAL(sigaction(SIGPIPE, &action, NULL), 0);
+	EQUAL(sigaction(SIGXFSZ, &action, NULL), 0);
+	EQUAL(pipe(fds), 0);
+	close(fds[0]);
+	EQUAL(cosy_async_write(loop, &op, fds[1], "x", 1), 0);
+	EQUAL(result_of(loop, &op), -EPIPE);
+	EQUAL(signalled, SIGPIPE);
+	close(fds[1]);
+	EQUAL(cosy_cancel_fd(loop, fds[1]), 0);
+
+	EQUAL(getrlimit(RLIMIT_FSIZE, &limit), 0);
+	limit.rlim_cur = SIZE;
+	EQUAL(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	EQUAL(cosy_async_pwrite(loop, &op, fd, "x", 1, SIZE), 0);
+	EQUAL(result_of(loop, &op), -EFBIG);
+	EQUAL(signalled, SIGXFSZ);
+}
+
+int main(void)
+{
+	char name[] = "/var/tmp/async-XXXXXX";
+	int fd;
+
+	for (unsigned int i = 0; i < SIZE; i++)
+		bytes[i] = (char)(i * 31 + i / 4096);
+	CHECK(mkdtemp(name));
+	EQUAL(chdir(name), 0);
+	loop = make_loop();
+	fd = open("file", O_CREAT | O_RDWR, 0600);
+	CHECK(fd >= 0);
+	pieces(fd);
+	whole(fd);
+	names();
+	signals(fd);
+	EQUAL(cosy_loop_destroy(loop), 0);
+	EQUAL(unlink("file"), 0);
+	EQUAL(rmdir(name), 0);
+	return 0;
+}
