@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// cosy_read_many(): contents, every error, and buffers that are too small.
+// RUN: gcc-12 -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -I%include %s -o %t -L%lib -l:libcosy-batch.a -l:libcosy.a
+// RUN: %run-all --vm %t | FileCheck %s
+#include <cosy/batch.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "Inputs/scratch.h"
+
+#define MANY 10000
+
+static char buffer[1 << 20];
+
+/* Print what was read; the buffer has @size bytes. */
+static void look(int dirfd, const char *const *paths, size_t count, int flags, size_t size)
+{
+	struct cosy_read_result *results = malloc(count * sizeof(*results));
+	const int before = open_descriptors();
+	ssize_t n;
+
+	memset(buffer, '-', sizeof(buffer));
+	errno = ERANGE;
+	n = cosy_read_many(dirfd, paths, count, flags, buffer, size, results);
+	CHECK(errno == ERANGE && n >= 1 && n <= (ssize_t)count);
+	for (ssize_t i = 0; i < n; i++) {
+		printf("%.20s at %zu: ", paths[i], results[i].offset);
+		if (results[i].length < 0)
+			puts(name_of_error(results[i].length));
+		else
+			printf("%zd '%.*s'\n", results[i].length,
+			       results[i].length < 20 ? (int)results[i].length : 20,
+			       buffer + results[i].offset);
+	}
+	printf("%zd of %zu\n", n, count);
+	for (size_t i = size; i < sizeof(buffer); i++)
+		CHECK(buffer[i] == '-');
+	CHECK(open_descriptors() == before);
+	free(results);
+}
+
+/* CHECK:      one at 0: 5 'first'
+ * CHECK-NEXT: missing at 5: ENOENT
+ * CHECK-NEXT: empty at 5: 0 ''
+ * CHECK-NEXT: . at 5: EISDIR
+ * CHECK-NEXT: fifo at 5: EINVAL
+ * CHECK-NEXT: /dev/zero at 5: EINVAL
+ * CHECK-NEXT: /dev/nonexistent at 5: ENOENT
+ * CHECK-NEXT: one/below at 5: ENOTDIR
+ * CHECK-NEXT: secret at 5: EACCES
+ * CHECK-NEXT: link at 5: 6 'second'
+ * CHECK-NEXT: /proc/sys/kernel/ost at 11: 6 'Linux
+ * CHECK:      two at 17: 6 'second'
+ * CHECK-NEXT: 12 of 12
+ * CHECK-NEXT: link at 0: ELOOP
+ * CHECK-NEXT: two at 0: 6 'second'
+ * CHECK-NEXT: 2 of 2
+ * CHECK-NEXT: one at 0: EBADF
+ */
+static void errors(void)
+{
+	const char *paths[] = { "one", "missing", "empty", ".", "fifo", "/dev/zero",
+				"/dev/nonexistent", "one/below", "secret", "link",
+				"/proc/sys/kernel/ostype", "two" };
+
+	make_text("one", "first");
+	make_text("two", "second");
+	make_text("empty", "");
+	make_text("secret", "hidden");
+	CHECK(chmod("secret", 0) == 0);
+	CHECK(mkfifo("fifo", 0666) == 0 && symlink("two", "link") == 0);
+	CHECK(seteuid(65534) == 0);
+	look(AT_FDCWD, paths, 12, 0, sizeof(buffer));
+	CHECK(seteuid(0) == 0);
+	look(AT_FDCWD, (const char *[]){ "link", "two" }, 2, AT_SYMLINK_NOFOLLOW, sizeof(buffer));
+	look(-1, (const char *[]){ "one" }, 1, 0, sizeof(buffer));
+}
+
+/* Both fit exactly:
+ * CHECK-NEXT: 1 of 1
+ * CHECK-NEXT: one at 0: 5 'first'
+ * CHECK-NEXT: two at 5: 6 'second'
+ * CHECK-NEXT: empty at 11: 0 ''
+ * CHECK-NEXT: 3 of 3
+ *
+ * The second does not:
+ * CHECK-NEXT: one at 0: 5 'first'
+ * CHECK-NEXT: 1 of 3
+ *
+ * The first never does, but what follows it:
+ * CHECK-NEXT: two at 0: EFBIG
+ * CHECK-NEXT: one at 0: 5 'first'
+ * CHECK-NEXT: 2 of 3
+ *
+ * No room at all:
+ * CHECK-NEXT: empty at 0: 0 ''
+ * CHECK-NEXT: one at 0: EFBIG
+ * CHECK-NEXT: 2 of 2
+ *
+ * Files whose status does not tell their size:
+ * CHECK-NEXT: one at 0: 5 'first'
+ * CHECK-NEXT: 1 of 2
+ * CHECK-NEXT: /proc/sys/kernel/ost at 0: EFBIG
+ * CHECK-NEXT: one at 0: 5 'first'
+ * CHECK-NEXT: 2 of 2
+ */
+static void small_buffers(void)
+{
+	const char *const ostype = "/proc/sys/kernel/ostype";
+
+	look(AT_FDCWD, (const char *[]){ "one", "two", "empty" }, 3, 0, 11);
+	look(AT_FDCWD, (const char *[]){ "one", "two", "empty" }, 3, 0, 10);
+	look(AT_FDCWD, (const char *[]){ "two", "one", "one" }, 3, 0, 5);
+	look(AT_FDCWD, (const char *[]){ "empty", "one" }, 2, 0, 0);
+	look(AT_FDCWD, (const char *[]){ "one", ostype }, 2, 0, 10);
+	look(AT_FDCWD, (const char *[]){ ostype, "one" }, 2, 0, 5);
+}
+
+static void arguments(void)
+{
+	struct cosy_read_result result = { 77, 77 };
+	const char *paths[] = { "one" };
+
+	CHECK(cosy_read_many(AT_FDCWD, paths, 1, AT_REMOVEDIR, buffer, 9, &result) == -EINVAL);
+	CHECK(cosy_read_many(AT_FDCWD, paths, SIZE_MAX, 0, buffer, 9, &result) == -EINVAL);
+	CHECK(cosy_read_many(AT_FDCWD, paths, 1, 0, buffer, (size_t)SSIZE_MAX + 1, &result) ==
+	      -EINVAL);
+	CHECK(cosy_read_many(AT_FDCWD, NULL, 0, 0, NULL, 0, NULL) == 0);
+	CHECK(result.offset == 77 && result.length == 77);
+	/* Memory that cannot be written. */
+	CHECK(cosy_read_many(AT_FDCWD, paths, 1, 0, (void *)8, 9, &result) == 1);
+	CHECK(result.length == -EFAULT && result.offset == 0);
+}
+
+// CHECK-NEXT: full table: one at 0: EMFILE, two at 0: EMFILE
+static void full_table(void)
+{
+	struct cosy_read_result results[2];
+	struct rlimit limit, none;
+
+	CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+	none = limit;
+	none.rlim_cur = 3;
+	CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+	CHECK(cosy_read_many(AT_FDCWD, (const char *[]){ "one", "two" }, 2, 0, buffer, 99,
+			     results) == 2);
+	CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+	printf("full table: one at %zu: %s, two at %zu: %s\n", results[0].offset,
+	       name_of_error(results[0].length), results[1].offset,
+	       name_of_error(results[1].length));
+}
+
+/* A lease that somebody holds is waited for, as by any open(): the holder gives it
+ * back a while after it was asked.
+ * CHECK-NEXT: leased: 7 after the lease was given back
+ */
+static void lease(void)
+{
+	struct cosy_read_result result;
+	int ready[2], back[2], n;
+	pid_t child;
+	char byte;
+
+	make_text("leased", "private");
+	CHECK(pipe(ready) == 0 && pipe(back) == 0);
+	child = fork();
+	if (child == 0) {
+		sigset_t set;
+		int fd = open("leased", O_WRONLY);
+
+		sigemptyset(&set);
+		sigaddset(&set, SIGIO);
+		sigprocmask(SIG_BLOCK, &set, NULL);
+		CHECK(fcntl(fd, F_SETLEASE, F_WRLCK) == 0);
+		CHECK(write(ready[1], "r", 1) == 1);
+		CHECK(sigwait(&set, &n) == 0);
+		usleep(200000);
+		CHECK(write(back[1], "b", 1) == 1);
+		CHECK(fcntl(fd, F_SETLEASE, F_UNLCK) == 0);
+		_exit(0);
+	}
+	CHECK(read(ready[0], &byte, 1) == 1);
+	CHECK(fcntl(back[0], F_SETFL, O_NONBLOCK) == 0);
+	CHECK(cosy_read_many(AT_FDCWD, (const char *[]){ "leased" }, 1, 0, buffer, 99, &result) == 1);
+	printf("leased: %zd %s\n", result.length,
+	       read(back[0], &byte, 1) == 1 ? "after the lease was given back" : "too early");
+	CHECK(waitpid(child, &n, 0) == child && n == 0);
+	for (int i = 0; i < 2; i++)
+		close(ready[i]), close(back[i]);
+}
+
+// CHECK-NEXT: many: 9999 right, 1 ENOENT, several buffers
+static void many(void)
+{
+	static struct cosy_read_result results[MANY];
+	static const char *paths[MANY];
+	int right = 0, missing = 0, calls = 0;
+
+	CHECK(mkdir("many", 0755) == 0);
+	for (int i = 0; i < MANY; i++) {
+		paths[i] = format("many/%d", i);
+		if (i != MANY / 2)
+			make_text(paths[i], paths[i]);
+	}
+	for (size_t done = 0, n; done < MANY; done += n, calls++) {
+		n = cosy_read_many(AT_FDCWD, paths + done, MANY - done, 0, buffer, 50000,
+				   results + done);
+		for (size_t i = done; i < done + n; i++) {
+			missing += results[i].length == -ENOENT;
+			right += results[i].length == (ssize_t)strlen(paths[i]) &&
+				 !memcmp(buffer + results[i].offset, paths[i], results[i].length);
+		}
+	}
+	printf("many: %d right, %d ENOENT, %s\n", right, missing,
+	       calls == 2 ? "several buffers" : "?");
+}
+
+int main(void)
+{
+	char scratch[32];
+
+	enter_scratch(scratch);
+	errors();
+	small_buffers();
+	arguments();
+	full_table();
+	lease();
+	many();
+	leave_scratch(scratch);
+	return 0;
+}
