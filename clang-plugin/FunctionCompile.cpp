@@ -2,6 +2,7 @@
 //===- FunctionCompile.cpp - A user function's way to its ELF file --------===//
 #include "Diagnostics.h"
 #include "Function.h"
+#include "FunctionAddresses.h"
 #include "FunctionPaths.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -173,6 +174,8 @@ static void linkLibrary(Module &M) {
   Lib->setDataLayout(M.getDataLayout());
   if (NamedMDNode *Flags = Lib->getModuleFlagsMetadata())
     Flags->eraseFromParent();
+  for (Function &F : *Lib)
+    ignoreAddresses(F);
   Linker::linkModules(M, std::move(Lib), Linker::Flags::LinkOnlyNeeded);
 }
 
@@ -422,7 +425,29 @@ public:
 
 } // namespace
 
-static void optimize(Module &M, TargetMachine &TM, bool Unroll) {
+namespace {
+
+/// Does nothing but call checkAddresses().
+class CheckAddresses : public PassInfoMixin<CheckAddresses> {
+public:
+  CheckAddresses(const Function &User, bool &Good) : User(User), Good(Good) {}
+  PreservedAnalyses run(Function &F, FunctionAnalysisManager &) {
+    if (F.getName() == COSY_FUNCTION_PROGRAM)
+      Good &= checkAddresses(F, User);
+    return PreservedAnalyses::all();
+  }
+
+private:
+  const Function &User;
+  bool &Good;
+};
+
+} // namespace
+
+/// \returns false after an error.
+static bool optimize(Module &M, TargetMachine &TM, bool Unroll,
+                     const Function &User) {
+  bool Good = true;
   // Not loop counts in closed form, which need wider integers than BPF has.
   ScopedOption NoClosedForm("replexitval", "never");
   PipelineTuningOptions Tuning;
@@ -448,6 +473,7 @@ static void optimize(Module &M, TargetMachine &TM, bool Unroll) {
   FPM.addPass(LowerExpectIntrinsicPass());
   FPM.addPass(SROAPass(SROAOptions::ModifyCFG));
   FPM.addPass(EarlyCSEPass(true));
+  FPM.addPass(CheckAddresses(User, Good));
   FPM.addPass(LowerConstantIntrinsicsPass());
   FPM.addPass(SimplifyCFGPass(Cfg));
   FPM.addPass(InstCombinePass());
@@ -491,6 +517,7 @@ static void optimize(Module &M, TargetMachine &TM, bool Unroll) {
   MPM.addPass(createModuleToFunctionPassAdaptor(std::move(FPM)));
   MPM.addPass(GlobalDCEPass());
   MPM.run(M, MAM);
+  return Good;
 }
 
 //===----------------------------------------------------------------------===//
@@ -656,7 +683,8 @@ static std::optional<FunctionProgram> compileFor(Function &User, bool Unroll,
     GV.setSection("");
     GV.setLinkage(GlobalValue::InternalLinkage);
   }
-  optimize(*M, *TM, Unroll);
+  if (!optimize(*M, *TM, Unroll, User))
+    return std::nullopt;
 
   FunctionProgram Out;
   expandForBpf(*Program);
