@@ -15,10 +15,13 @@
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Decl.h"
 #include "clang/AST/DeclCXX.h"
+#include "clang/AST/DeclFriend.h"
 #include "clang/AST/DeclTemplate.h"
 #include "clang/AST/Expr.h"
 #include "clang/AST/ExprCXX.h"
 #include "clang/AST/Stmt.h"
+#include "clang/Lex/Lexer.h"
+#include "clang/Lex/PPCallbacks.h"
 #include "clang/Lex/Preprocessor.h"
 
 using namespace clang;
@@ -67,7 +70,7 @@ private:
 
   /// Visits \p S; \p Block is the block it is a statement of, if it is one.
   void visit(Stmt *S, CompoundStmt *Block) {
-    if (!S)
+    if (!S || isa<RecoveryExpr>(S)) // clang has said what is wrong
       return;
     if (auto *E = dyn_cast<Expr>(S); E && Open)
       FE.addRange(E->getExprLoc(), E->getSourceRange());
@@ -121,11 +124,17 @@ private:
               "COSY_START inside a region; regions do not nest, end the first "
               "one before this");
         note(Open->getBeginLoc(), "region starts here");
+        ++Nested; // its end is no error, too
         return;
       }
       Open = Call;
       OpenBlock = Block;
+      Nested = 0;
       MayStop = false;
+      return;
+    }
+    if (Nested && (!Open || Block != OpenBlock)) {
+      --Nested;
       return;
     }
     if (!Open) {
@@ -228,13 +237,43 @@ private:
   Frontend &FE;
   CallExpr *Open = nullptr;
   CompoundStmt *OpenBlock = nullptr;
+  unsigned Nested = 0;  ///< starts inside the region, reported, without an end
   bool MayStop = false; ///< does the open region stop at errors or limits?
+};
+
+/// Tells of COSY_START(), of which clang would say only that void is no
+/// function.
+class MarkerCalls : public PPCallbacks {
+public:
+  explicit MarkerCalls(CompilerInstance &CI) : CI(CI) {}
+
+  void MacroExpands(const Token &Name, const MacroDefinition &, SourceRange,
+                    const MacroArgs *) override {
+    const IdentifierInfo *II = Name.getIdentifierInfo();
+    if (!II || Name.getLocation().isMacroID() ||
+        !(II->isStr("COSY_START") || II->isStr("COSY_END") ||
+          II->isStr("COSY_START_NATIVE")))
+      return;
+    std::optional<Token> Next = Lexer::findNextToken(
+        Name.getLocation(), CI.getSourceManager(), CI.getLangOpts());
+    if (!Next || Next->isNot(tok::l_paren))
+      return;
+    DiagnosticsEngine &D = CI.getDiagnostics();
+    D.Report(Next->getLocation(), D.getCustomDiagID(DiagnosticsEngine::Error,
+                                                    "%0 takes no parentheses"))
+        << II->getName();
+  }
+
+private:
+  CompilerInstance &CI;
 };
 
 class RegionCheck : public ASTConsumer {
 public:
   RegionCheck(CompilerInstance &CI, const WarningState &Flags)
-      : CI(CI), FE(CI, Flags) {}
+      : CI(CI), FE(CI, Flags) {
+    CI.getPreprocessor().addPPCallbacks(std::make_unique<MarkerCalls>(CI));
+  }
 
   bool HandleTopLevelDecl(DeclGroupRef Group) override {
     IdentifierTable &Names = CI.getPreprocessor().getIdentifierTable();
@@ -248,8 +287,10 @@ public:
 
 private:
   void visit(Decl *D) {
-    if (auto *F = dyn_cast<FunctionTemplateDecl>(D))
-      D = F->getTemplatedDecl();
+    if (auto *T = dyn_cast<TemplateDecl>(D); T && T->getTemplatedDecl())
+      D = T->getTemplatedDecl();
+    if (auto *F = dyn_cast<FriendDecl>(D); F && F->getFriendDecl())
+      return visit(F->getFriendDecl());
     if (auto *F = dyn_cast<FunctionDecl>(D)) {
       checkFunctionDecl(*F);
       if (F->doesThisDeclarationHaveABody() && F->getBody()) {

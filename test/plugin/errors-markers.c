@@ -26,6 +26,49 @@ void nested(void)
 	COSY_END;
 }
 
+/* One error each, not one more for each marker that follows. */
+void nested_and_ended(void)
+{
+	COSY_START; // expected-note {{region starts here}}
+	getpid();
+	COSY_START; // expected-error {{regions do not nest}}
+	getpid();
+	COSY_END;
+	COSY_END;
+}
+
+void nested_in_a_block(int n)
+{
+	COSY_START; // expected-note {{region starts here}}
+	if (n) {
+		COSY_START; // expected-error {{regions do not nest}}
+		getpid();
+		COSY_END;
+	}
+	COSY_END;
+}
+
+void parentheses(void)
+{
+	COSY_START(); // expected-error {{COSY_START takes no parentheses}} expected-error {{not a function}}
+	getpid();
+	COSY_END(); // expected-error {{COSY_END takes no parentheses}} expected-error {{not a function}}
+}
+
+#ifdef __cplusplus
+template <class T> struct Member {
+	void unclosed()
+	{
+		COSY_START; // expected-error {{COSY_START without COSY_END in this function}}
+		getpid();
+	}
+	friend void unopened(Member &)
+	{
+		COSY_END; // expected-error {{COSY_END without COSY_START before it in this function}}
+	}
+};
+#endif
+
 void other_block(int n)
 {
 	COSY_START; // expected-note {{region starts here}}
