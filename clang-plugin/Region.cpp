@@ -20,7 +20,6 @@ using namespace llvm;
 namespace cosy {
 
 void prepareHost(Function &Host, FunctionAnalysisManager &FAM) {
-  Host.removeFnAttr(Attribute::OptimizeNone);
   for (BasicBlock &BB : Host)
     for (Instruction &I : make_early_inc_range(BB))
       if (I.isLifetimeStartOrEnd())

@@ -53,7 +53,7 @@ struct Region {
 };
 
 /// Brings \p Host into a form in which regions have few inputs: locals in SSA
-/// form, no lifetime markers, no optnone.
+/// form, no lifetime markers.
 void prepareHost(llvm::Function &Host, llvm::FunctionAnalysisManager &FAM);
 
 /// Makes \p R of what begins at \p B, and splits its blocks off.

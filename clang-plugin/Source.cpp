@@ -105,12 +105,13 @@ void inlineCallees(Function &Source, const Function &Host,
     bool Recursive = false;
     for (int H = Parent; H >= 0; H = History[H].second)
       Recursive |= History[H].first == Callee;
-    Total += Callee->getInstructionCount();
-    if (Recursive || Total > MaxTotal)
+    unsigned Size = Callee->getInstructionCount();
+    if (Recursive || Total + Size > MaxTotal)
       continue;
     InlineFunctionInfo IFI;
     if (!InlineFunction(*Call, IFI, false, nullptr, false).isSuccess())
       continue;
+    Total += Size;
     History.push_back({Callee, Parent});
     for (CallBase *CB : IFI.InlinedCallSites)
       Work.push_back({CB, static_cast<int>(History.size()) - 1});
@@ -143,6 +144,13 @@ void defineValues(Function &Source) {
       for (Use &U : I.operands())
         if (isa<UndefValue>(U))
           U.set(Constant::getNullValue(U->getType()));
+      // A shift by too much is by the amount's low bits, in the processor and
+      // in a compound.
+      if (I.isShift() && I.getType()->isIntegerTy() &&
+          isPowerOf2_32(I.getType()->getIntegerBitWidth())) {
+        unsigned Bits = I.getType()->getIntegerBitWidth();
+        I.setOperand(1, IRBuilder<>(&I).CreateAnd(I.getOperand(1), Bits - 1));
+      }
     }
 }
 

@@ -34,6 +34,18 @@ static int branch(int n)
 	return n;
 }
 
+/* By the low bits of the amount, as the processor does it; natively an output. */
+static int shift(void)
+{
+	int amount = 40, x;
+
+	COSY_START;
+	x = 1 << amount;
+	getpid();
+	COSY_END;
+	return x;
+}
+
 static long wrap(int n)
 {
 	long sum = 0;
@@ -52,5 +64,7 @@ int main(void)
 	printf("%d\n", went_on);
 	// CHECK-NEXT: 6442450938
 	printf("%ld\n", wrap(INT_MAX - 2));
+	// CHECK-NEXT: 256
+	printf("%d\n", shift());
 	return 0;
 }
