@@ -23,7 +23,7 @@ void forEachAnnotation(Module &M,
     auto *F = dyn_cast<Function>(Note->getOperand(0)->stripPointerCasts());
     auto *Text =
         dyn_cast<GlobalVariable>(Note->getOperand(1)->stripPointerCasts());
-    if (!F || F->isDeclaration() || !Text || !Text->hasInitializer())
+    if (!F || !Text || !Text->hasInitializer())
       continue;
     auto *S = dyn_cast<ConstantDataSequential>(Text->getInitializer());
     if (S && S->isCString())

@@ -8,8 +8,12 @@
 
 namespace cosy {
 
+/// What COSY_OWN annotates a function with: it is the program's own, whatever
+/// its name is.
+constexpr llvm::StringLiteral OwnAnnotation = "cosy_own";
+
 /// Calls \p Fn for each __attribute__((annotate("..."))) of a function that is
-/// defined in \p M.
+/// defined or used in \p M.
 void forEachAnnotation(
     llvm::Module &M,
     llvm::function_ref<void(llvm::Function &, llvm::StringRef)> Fn);

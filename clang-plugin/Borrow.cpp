@@ -8,16 +8,17 @@
 //   address, which goes to one read and to writes of the region, and nowhere
 //   else.
 // - Each write is of the bytes of that read, no more and no less: its length is
-// the
-//   read's result, which is not negative there.
+//   the read's result, which is not negative there.
 // - Nothing that could change the file's data happens between the read and a
-//   write, another write least of all.
+//   write: no other write, and no volatile or atomic access, by which another
+//   thread could be told to change it or be waited for.
 //
 // If the region is left in between, the module fills the buffer.
 //
 //===----------------------------------------------------------------------===//
 #include "Borrow.h"
-#include "SystemCalls.h"
+#include "FastPaths.h"
+#include "LibraryCalls.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -69,13 +70,7 @@ private:
 /// The calls that are known here, by the functions whose arguments are those of
 /// the system call.
 static Kind classify(const CallBase &CB) {
-  const Function *F = CB.getCalledFunction();
-  if (!F || !F->isDeclaration() || CB.hasOperandBundles())
-    return Kind::Other;
-  StringRef Name = F->getName();
-  Name.consume_front("\1");
-  if (!findLibcFunction(Name).Call)
-    return Kind::Other;
+  StringRef Name = libraryFunction(CB).Name;
   if (Name == "sendto" && !isa<ConstantPointerNull>(CB.getArgOperand(4)))
     return Kind::Other;
   return StringSwitch<Kind>(Name)
@@ -165,7 +160,9 @@ bool Borrowing::maybeChangesFiles(const Instruction &I) const {
     const Value *To = getUnderlyingObject(SI->getPointerOperand());
     if (auto *A = dyn_cast<Argument>(To))
       To = R.Inputs[A->getArgNo()];
-    return !isa<AllocaInst>(To) && !isa<GlobalVariable>(To);
+    // What other threads may wait for lets them go on, and change the file.
+    return !SI->isSimple() ||
+           (!isa<AllocaInst>(To) && !isa<GlobalVariable>(To));
   }
   if (auto *CB = dyn_cast<CallBase>(&I))
     if (classify(*CB) == Kind::Seek)
@@ -276,7 +273,7 @@ findBorrowed(Function &Source, const Region &R, const DominatorTree &DT,
   return List;
 }
 
-void hintBorrowed(Function &Source, FastHints &Hints) {
+void hintBorrowed(Function &Source) {
   SmallPtrSet<const Value *, 4> Buffers;
   auto IsMarked = [&](const User *U) {
     auto *CB = dyn_cast<CallBase>(U);
@@ -286,10 +283,10 @@ void hintBorrowed(Function &Source, FastHints &Hints) {
     if (IsMarked(&I))
       Buffers.insert(cast<CallBase>(I).getArgOperand(1));
   for (const Value *Buffer : Buffers) {
-    SmallVector<const CallBase *, 4> Calls;
+    SmallVector<CallBase *, 4> Calls;
     bool Whole = true;
     for (const User *U : Buffer->users()) {
-      auto *I = dyn_cast<Instruction>(U);
+      auto *I = const_cast<Instruction *>(dyn_cast<Instruction>(U));
       if (I && I->getFunction() != &Source)
         continue;
       Whole &= I && IsMarked(I);
@@ -298,8 +295,8 @@ void hintBorrowed(Function &Source, FastHints &Hints) {
     }
     // Two calls that have become one may have lost the mark.
     if (Whole && (isa<Argument>(Buffer) || isa<GlobalVariable>(Buffer)))
-      for (const CallBase *CB : Calls)
-        Hints[CB] |= COSY_HINT_BORROW;
+      for (CallBase *CB : Calls)
+        addHints(*CB, COSY_HINT_BORROW);
   }
 }
 

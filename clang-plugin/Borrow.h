@@ -3,7 +3,6 @@
 #ifndef COSY_PLUGIN_BORROW_H
 #define COSY_PLUGIN_BORROW_H
 
-#include "FastPaths.h"
 #include "Region.h"
 
 #include "llvm/IR/Dominators.h"
@@ -35,7 +34,7 @@ findBorrowed(llvm::Function &Source, const Region &R,
 
 /// Gives what findBorrowed() has marked in \p Source, and is still whole, the
 /// hint BORROW.
-void hintBorrowed(llvm::Function &Source, FastHints &Hints);
+void hintBorrowed(llvm::Function &Source);
 
 } // namespace cosy
 

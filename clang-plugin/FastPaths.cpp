@@ -19,12 +19,25 @@ using namespace llvm::PatternMatch;
 
 namespace cosy {
 
-FastHints forbidFastPaths(Function &Source) {
-  FastHints Hints;
+static constexpr StringLiteral HintsName = "cosy.hints";
+
+unsigned hintsOf(const CallBase &Call) {
+  const MDNode *N = Call.getMetadata(HintsName);
+  return N ? mdconst::extract<ConstantInt>(N->getOperand(0))->getZExtValue()
+           : 0;
+}
+
+void addHints(CallBase &Call, unsigned Hints) {
+  LLVMContext &Ctx = Call.getContext();
+  Constant *All =
+      ConstantInt::get(Type::getInt32Ty(Ctx), hintsOf(Call) | Hints);
+  Call.setMetadata(HintsName, MDNode::get(Ctx, ConstantAsMetadata::get(All)));
+}
+
+void forbidFastPaths(Function &Source) {
   for (Instruction &I : instructions(Source))
     if (isSystemCall(I))
-      Hints[cast<CallBase>(&I)] = COSY_HINT_PLAIN;
-  return Hints;
+      addHints(cast<CallBase>(I), COSY_HINT_PLAIN);
 }
 
 namespace {
@@ -34,25 +47,27 @@ public:
   Finder(Function &Source, const LoopInfo &LI, const UpCallList &UpCalls,
          std::vector<FastNote> &Notes)
       : Source(Source), LI(LI), UpCalls(UpCalls), Notes(Notes) {}
-  FastHints run();
+  void run();
 
 private:
   void findPrivate(CallBase &Open);
-  void findJoin(CallBase &Seek, const CallShape &Shape);
   void findRest(CallBase &Read, const CallShape &Shape);
   void note(const CallBase &Call, bool Chosen, const Twine &Text) {
-    Notes.push_back({&Call, Chosen, Text.str()});
+    Notes.push_back({Call.getDebugLoc(), Chosen, Text.str()});
   }
 
   Function &Source;
   const LoopInfo &LI;
   const UpCallList &UpCalls;
   std::vector<FastNote> &Notes;
-  FastHints Hints;
   SmallPtrSet<const Value *, 8> PrivateFds;
 };
 
 } // namespace
+
+//===----------------------------------------------------------------------===//
+// Private files
+//===----------------------------------------------------------------------===//
 
 /// Calls that find private files by their first argument.
 static bool takesPrivate(StringRef Call) {
@@ -114,11 +129,15 @@ void Finder::findPrivate(CallBase &Open) {
     return;
   if (!Why.empty())
     return note(Open, false, "the descriptor is not private: it " + Why);
-  Hints[&Open] |= COSY_HINT_PRIVATE;
+  addHints(Open, COSY_HINT_PRIVATE);
   PrivateFds.insert(Fds.begin(), Fds.end());
   note(Open, true,
        "the descriptor is private: it is closed here and goes nowhere else");
 }
+
+//===----------------------------------------------------------------------===//
+// Joined calls
+//===----------------------------------------------------------------------===//
 
 /// The value in a variable that only the program itself names: no call writes
 /// to it that is a system call.
@@ -173,9 +192,14 @@ static BasicBlock *whereItSucceeds(const BranchInst &Br, const CallBase &Seek) {
   return To->getSinglePredecessor() ? To : nullptr;
 }
 
-/// lseek, then read or write of the same file at once: nobody else has a look
-/// at the position, so it need not be set before.
-void Finder::findJoin(CallBase &Seek, const CallShape &Shape) {
+/// Joins \p Seek with a read or write of the same file that follows at once:
+/// nobody else has a look at the position, so it need not be set before.
+static void joinWithNext(CallBase &Seek, const CallShape &Shape,
+                         std::vector<FastNote> &Notes) {
+  const DataLayout &DL = Seek.getDataLayout();
+  auto Note = [&](bool Chosen, const Twine &Text) {
+    Notes.push_back({Seek.getDebugLoc(), Chosen, Text.str()});
+  };
   auto *Whence = dyn_cast_or_null<ConstantInt>(Shape.Args[2]);
   if (!(Whence ? Whence->isZero() : !Shape.Args[2] && !Shape.Consts[2].Imm))
     return;
@@ -194,9 +218,8 @@ void Finder::findJoin(CallBase &Seek, const CallShape &Shape) {
         if (SameFd.count(B))
           B->replaceAllUsesWith(Shape.Args[0]);
       }
-      Hints[&Seek] |= COSY_HINT_JOIN;
-      return note(Seek, true,
-                  "joined with the " + Next.Call->Name + " behind it");
+      addHints(Seek, COSY_HINT_JOIN);
+      return Note(true, "joined with the " + Next.Call->Name + " behind it");
     }
     if (auto *Br = dyn_cast<BranchInst>(I)) {
       BasicBlock *To = Branched ? nullptr : whereItSucceeds(*Br, Seek);
@@ -206,13 +229,13 @@ void Finder::findJoin(CallBase &Seek, const CallShape &Shape) {
       I = &To->front();
       continue;
     }
-    if (UpCalls.Of.count(I))
+    if (!isOperation(*I, DL))
       return;
     bool Tests = isa<ICmpInst>(I) && I->getOperand(0) == &Seek &&
                  I->hasOneUse() && isa<BranchInst>(I->user_back());
     if (!Tests && !isa<DbgInfoIntrinsic>(I)) {
       if (!mayGoBefore(*I, Seek))
-        return note(Seek, false,
+        return Note(false,
                     "not joined with a call behind it: something else is done "
                     "between them");
       Before.push_back(I);
@@ -222,6 +245,24 @@ void Finder::findJoin(CallBase &Seek, const CallShape &Shape) {
     I = I->getNextNode();
   }
 }
+
+void joinCalls(Function &Source, std::vector<FastNote> &Notes) {
+  SmallVector<CallBase *, 8> Seeks;
+  for (Instruction &I : instructions(Source)) {
+    // The source may have changed since it was looked at before.
+    I.setMetadata(HintsName, nullptr);
+    auto *CB = dyn_cast<CallBase>(&I);
+    if (CB && isSystemCall(I) && systemCallShape(*CB).Call->Name == "lseek")
+      Seeks.push_back(CB);
+  }
+  // Joining moves and replaces loads; no call goes away.
+  for (CallBase *Seek : Seeks)
+    joinWithNext(*Seek, systemCallShape(*Seek), Notes);
+}
+
+//===----------------------------------------------------------------------===//
+// The rest of a file
+//===----------------------------------------------------------------------===//
 
 /// Is \p V, from one turn of \p L to the next, more by what \p Read gave?
 static bool growsBy(const Value *V, const CallBase &Read, const Loop &L) {
@@ -295,31 +336,26 @@ void Finder::findRest(CallBase &Read, const CallShape &Shape) {
     return note(Read, false,
                 "not read at once: the pieces do not follow each "
                 "other in memory");
-  Hints[&Read] |= COSY_HINT_REST;
+  addHints(Read, COSY_HINT_REST);
   note(Read, true, "reads on to the end of the file are made at once");
 }
 
-FastHints Finder::run() {
+void Finder::run() {
   SmallVector<std::pair<CallBase *, CallShape>, 16> Calls;
   for (Instruction &I : instructions(Source))
     if (isSystemCall(I) && !UpCalls.Of.count(&I))
       Calls.push_back({cast<CallBase>(&I), systemCallShape(cast<CallBase>(I))});
-  for (auto &[CB, Shape] : Calls) {
+  for (auto &[CB, Shape] : Calls)
     if (Shape.Call->Name == "open" || Shape.Call->Name == "openat")
       findPrivate(*CB);
-    else if (Shape.Call->Name == "lseek")
-      findJoin(*CB, Shape);
-  }
   for (auto &[CB, Shape] : Calls)
     if (Shape.Call->Name == "read")
       findRest(*CB, Shape);
-  return std::move(Hints);
 }
 
-FastHints chooseFastPaths(Function &Source, const LoopInfo &LI,
-                          const UpCallList &UpCalls,
-                          std::vector<FastNote> &Notes) {
-  return Finder(Source, LI, UpCalls, Notes).run();
+void chooseFastPaths(Function &Source, const LoopInfo &LI,
+                     const UpCallList &UpCalls, std::vector<FastNote> &Notes) {
+  Finder(Source, LI, UpCalls, Notes).run();
 }
 
 } // namespace cosy

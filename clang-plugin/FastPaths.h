@@ -2,7 +2,9 @@
 //===- FastPaths.h - What the module may do with less work ----------------===//
 //
 // Some system calls can be made with less work where something is known about
-// the program around them. Here it is proved, and becomes hints on the calls.
+// the program around them. Here it is proved, and becomes hints (COSY_HINT_*)
+// on the calls, as metadata: what moves or clones a call keeps them, and no
+// list of calls has to survive a transformation.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_FASTPATHS_H
@@ -10,7 +12,6 @@
 
 #include "UpCalls.h"
 
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/InstrTypes.h"
@@ -20,24 +21,31 @@
 
 namespace cosy {
 
-/// The hints (COSY_HINT_*) of system calls; those not here have none.
-using FastHints = llvm::DenseMap<const llvm::CallBase *, unsigned>;
+/// \returns the hints of the system call \p Call; 0 if it has none.
+unsigned hintsOf(const llvm::CallBase &Call);
+
+/// Adds \p Hints to those of \p Call.
+void addHints(llvm::CallBase &Call, unsigned Hints);
 
 /// What was found about a call, for a remark.
 struct FastNote {
-  const llvm::CallBase *Call;
-  bool Chosen; ///< else it is told why not
+  const llvm::DILocation *Loc; ///< of the call
+  bool Chosen;                 ///< else it is told why not
   std::string Text;
 };
 
-/// \returns the hints that forbid all fast paths of \p Source.
-FastHints forbidFastPaths(llvm::Function &Source);
+/// Joins calls of \p Source that the module can make as one: what is between
+/// them is moved before the first. Call before findUpCalls(), as values are
+/// replaced. Appends to \p Notes.
+void joinCalls(llvm::Function &Source, std::vector<FastNote> &Notes);
 
-/// Finds the hints of \p Source; what is between calls to be joined is moved
-/// before them. Appends to \p Notes.
-FastHints chooseFastPaths(llvm::Function &Source, const llvm::LoopInfo &LI,
-                          const UpCallList &UpCalls,
-                          std::vector<FastNote> &Notes);
+/// Forbids all fast paths of \p Source.
+void forbidFastPaths(llvm::Function &Source);
+
+/// Finds the other hints of \p Source, of which nothing but metadata changes.
+/// Appends to \p Notes.
+void chooseFastPaths(llvm::Function &Source, const llvm::LoopInfo &LI,
+                     const UpCallList &UpCalls, std::vector<FastNote> &Notes);
 
 } // namespace cosy
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Fortify.cpp - Calls as _FORTIFY_SOURCE makes them ------------------===//
 #include "Fortify.h"
+#include "LibraryCalls.h"
 #include "Marked.h"
 
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/MemoryBuiltins.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/Dominators.h"
@@ -111,16 +113,10 @@ constexpr Checked CheckedFunctions[] = {
 };
 
 static const Checked *findChecked(const CallInst &CI) {
-  const Function *F = CI.getCalledFunction();
-  if (!F || !F->isDeclaration())
-    return nullptr;
-  StringRef Name = F->getName();
-  for (const Checked &C : CheckedFunctions)
-    if (C.Name == Name && CI.arg_size() == C.NumArgs &&
-        CI.getArgOperand(C.Length)->getType()->isIntegerTy(64) &&
-        CI.getArgOperand(C.Size)->getType()->isIntegerTy(64))
-      return &C;
-  return nullptr;
+  StringRef Name = libraryFunction(CI).Name;
+  const auto *C =
+      find_if(CheckedFunctions, [&](auto &C) { return C.Name == Name; });
+  return C != std::end(CheckedFunctions) ? C : nullptr;
 }
 
 /// What \p C does if its check holds.
@@ -182,18 +178,12 @@ void guard(CallInst &CI, Value *Fails,
 /// __open_2() and the like abort if the flags say that a file may be created,
 /// for then there has to be a mode.
 static StringRef plainOpen(const CallInst &CI) {
-  const Function *F = CI.getCalledFunction();
-  if (!F || !F->isDeclaration() || CI.arg_empty() ||
-      !CI.getArgOperand(CI.arg_size() - 1)->getType()->isIntegerTy(32))
-    return "";
-  StringRef Name = F->getName();
-  if (CI.arg_size() == 2)
-    return Name == "__open_2" ? "open" : Name == "__open64_2" ? "open64" : "";
-  if (CI.arg_size() == 3)
-    return Name == "__openat_2"     ? "openat"
-           : Name == "__openat64_2" ? "openat64"
-                                    : "";
-  return "";
+  return StringSwitch<StringRef>(libraryFunction(CI).Name)
+      .Case("__open_2", "open")
+      .Case("__open64_2", "open64")
+      .Case("__openat_2", "openat")
+      .Case("__openat64_2", "openat64")
+      .Default("");
 }
 
 static void expandOpen(CallInst &CI, StringRef Name) {

@@ -24,7 +24,8 @@ namespace cosy {
 SmallVector<Function *, 4> findUserFunctions(Module &M) {
   SmallVector<Function *, 4> List;
   forEachAnnotation(M, [&](Function &F, StringRef Text) {
-    if (Text == FunctionAnnotation && !is_contained(List, &F))
+    if (Text == FunctionAnnotation && !F.isDeclaration() &&
+        !is_contained(List, &F))
       List.push_back(&F);
   });
   return List;

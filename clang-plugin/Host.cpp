@@ -205,8 +205,19 @@ void CompoundPath::complete(Constant *Descriptor, const Code &C,
   // The word behind the registers is libcosy's.
   Frame->setOperand(0, ConstantInt::get(Type::getInt32Ty(Ctx), C.NumRegs + 1));
   Type *I64 = Type::getInt64Ty(Ctx);
-  for (OutputLoad &L : Loads)
-    L.Slot->setOperand(1, ConstantInt::get(I64, C.Outputs[L.Output]));
+  // What is undefined at every exit has none.
+  auto HasRegister = [&](unsigned Output) {
+    return C.Outputs[Output] != NoReg;
+  };
+  for (OutputLoad &L : Loads) {
+    if (HasRegister(L.Output)) {
+      L.Slot->setOperand(1, ConstantInt::get(I64, C.Outputs[L.Output]));
+      continue;
+    }
+    L.Load->replaceAllUsesWith(Constant::getNullValue(L.Load->getType()));
+    L.Load->eraseFromParent();
+    L.Slot->eraseFromParent();
+  }
 
   IRBuilder<> B(RunCall);
   B.SetCurrentDebugLocation(DebugLoc(R.Loc));
@@ -222,7 +233,7 @@ void CompoundPath::complete(Constant *Descriptor, const Code &C,
     B.CreateAlignedStore(In, slot(B, Slot), Align(8));
   }
   for (const PrivateLocal &L : Locals)
-    if (L.ByValue && L.Changes)
+    if (L.ByValue && L.Changes && HasRegister(L.Output))
       for (BasicBlock *Leave : Leaves) {
         IRBuilder<> Out(Leave->getTerminator());
         Type *Ty = Out.getIntNTy(L.Size * 8);
@@ -261,6 +272,28 @@ Constant *RegionTable::limits(const Region &R, const Code &C) {
                             GlobalValue::PrivateLinkage, Limits, "cosy.limits");
 }
 
+/// The struct cosy_library of the functions \p Library, or null.
+Constant *RegionTable::libraryList(ArrayRef<Function *> Library) {
+  LLVMContext &Ctx = M.getContext();
+  Constant *Null = ConstantPointerNull::get(PointerType::get(Ctx, 0));
+  if (Library.empty())
+    return Null;
+  SmallVector<Constant *, 16> List;
+  for (Function *F : Library) {
+    StringRef Name = F->getName();
+    Name.consume_front("\1");
+    List.push_back(F);
+    List.push_back(stringConstant(M, Name));
+  }
+  Constant *All = ConstantStruct::getAnon(
+      {ConstantInt::get(Type::getInt64Ty(Ctx), Library.size()),
+       ConstantArray::get(ArrayType::get(Null->getType(), List.size()), List)});
+  // Not constant: in memory that is only read, the linker would give a function
+  // of another object an address in this one.
+  return new GlobalVariable(M, All->getType(), false,
+                            GlobalValue::PrivateLinkage, All, "cosy.library");
+}
+
 Constant *stringConstant(Module &M, StringRef S) {
   Constant *Text = ConstantDataArray::getString(M.getContext(), S);
   auto *GV = new GlobalVariable(M, Text->getType(), true,
@@ -271,7 +304,8 @@ Constant *stringConstant(Module &M, StringRef S) {
 }
 
 Constant *RegionTable::add(const Region &R, const Image &I, const Code &C,
-                           ArrayRef<Function *> Thunks, Constant *Functions) {
+                           ArrayRef<Function *> Thunks, Constant *Functions,
+                           ArrayRef<Function *> Library) {
   LLVMContext &Ctx = M.getContext();
   auto Int = [&](uint64_t V, unsigned Bits) {
     return ConstantInt::get(IntegerType::get(Ctx, Bits), V);
@@ -304,7 +338,7 @@ Constant *RegionTable::add(const Region &R, const Image &I, const Code &C,
        Int(Thunks.size(), 32), Int(R.Loc ? R.Loc->getLine() : 0, 32),
        stringConstant(M, File), stringConstant(M, R.Host->getName()), Functions,
        Int(C.Functions.size(), 32), Int(0, 32), limits(R, C), Int(0, 64),
-       Null}));
+       libraryList(Library)}));
   Placeholders.push_back(new GlobalVariable(M, descriptorType(), false,
                                             GlobalValue::ExternalLinkage,
                                             nullptr, "cosy.descriptor"));

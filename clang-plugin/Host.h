@@ -68,11 +68,13 @@ class RegionTable {
 public:
   explicit RegionTable(llvm::Module &M) : M(M) {}
 
-  /// Adds a region. \returns what stands for its struct cosy_region until
+  /// Adds a region, which takes \p Library for functions of the C library.
+  /// \returns what stands for its struct cosy_region until
   /// finish().
   llvm::Constant *add(const Region &R, const Image &I, const Code &C,
                       llvm::ArrayRef<llvm::Function *> Thunks,
-                      llvm::Constant *Functions);
+                      llvm::Constant *Functions,
+                      llvm::ArrayRef<llvm::Function *> Library);
 
   /// Creates the table, its constructor and its destructor.
   void finish();
@@ -80,6 +82,7 @@ public:
 private:
   llvm::StructType *descriptorType();
   llvm::Constant *limits(const Region &R, const Code &C);
+  llvm::Constant *libraryList(llvm::ArrayRef<llvm::Function *> Library);
 
   llvm::Module &M;
   std::vector<llvm::Constant *> Descriptors;

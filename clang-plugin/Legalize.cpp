@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Legalize.cpp - Rewrite what has no operation of its own ------------===//
 #include "Legalize.h"
+#include "LibraryCalls.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/PostOrderIterator.h"
@@ -411,8 +412,7 @@ static void hoistAddresses(Function &F) {
         continue;
       if (CI->getIntrinsicID() == Intrinsic::threadlocal_address)
         Calls[CI->getArgOperand(0)].push_back(CI);
-      else if (Callee->isDeclaration() && CI->arg_empty() &&
-               Callee->getName() == "__errno_location")
+      else if (libraryFunction(*CI) == "__errno_location")
         Calls[Callee].push_back(CI);
     }
   for (auto &[Key, List] : Calls) {

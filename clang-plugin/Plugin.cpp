@@ -90,12 +90,17 @@ protected:
         Options.NoOutline = true;
         continue;
       }
+      if (StringRef Name = Arg; Name.consume_front("no-builtin-")) {
+        Options.OwnFunctions.push_back(Name.str());
+        continue;
+      }
       clang::DiagnosticsEngine &D = CI.getDiagnostics();
       D.Report(D.getCustomDiagID(
           clang::DiagnosticsEngine::Error,
           "unknown option '%0' of the cosy plugin; there are "
           "-fplugin-arg-cosy-dump, -fplugin-arg-cosy-no-fast, "
-          "-fplugin-arg-cosy-no-outline and -fplugin-arg-cosy-Wcosy-*, see "
+          "-fplugin-arg-cosy-no-outline, -fplugin-arg-cosy-no-builtin-* and "
+          "-fplugin-arg-cosy-Wcosy-*, see "
           "cosy-regions(7)"))
           << Arg;
       return false;

@@ -4,8 +4,10 @@
 #include "Borrow.h"
 #include "Diagnostics.h"
 #include "Emit.h"
+#include "FastPaths.h"
 #include "Function.h"
 #include "Host.h"
+#include "LibraryCalls.h"
 #include "Locals.h"
 #include "Outline.h"
 #include "Profit.h"
@@ -105,18 +107,20 @@ static bool generate(Region &R, Compound &C, FunctionAnalysisManager &FAM,
   for (BasicBlock &BB : Source)
     if (BB.getSinglePredecessor())
       FoldSingleEntryPHINodes(&BB);
+  C.FastNotes.clear();
+  if (!Options.NoFast)
+    joinCalls(Source, C.FastNotes);
+  // From here on the source is only read.
   C.UpCalls = findUpCalls(Source);
   FAM.invalidate(Source, PreservedAnalyses::none());
-  C.FastNotes.clear();
-  FastHints Hints =
-      Options.NoFast
-          ? forbidFastPaths(Source)
-          : chooseFastPaths(Source, FAM.getResult<LoopAnalysis>(Source),
-                            C.UpCalls, C.FastNotes);
-  if (!Options.NoFast)
-    hintBorrowed(Source, Hints);
-  C.Sel = select(Source, FAM.getResult<LoopAnalysis>(Source), C.UpCalls, Hints,
-                 C.NumOutputs);
+  LoopInfo &LI = FAM.getResult<LoopAnalysis>(Source);
+  if (Options.NoFast) {
+    forbidFastPaths(Source);
+  } else {
+    chooseFastPaths(Source, LI, C.UpCalls, C.FastNotes);
+    hintBorrowed(Source);
+  }
+  C.Sel = select(Source, LI, C.UpCalls, C.NumOutputs);
   C.Sel.C.Name = R.Host->getName();
   C.Sel.C.NumExits = R.Exits.size();
   if (R.Options.MaxOperations && R.Options.AtLimit == COSY_RESUME)
@@ -216,11 +220,10 @@ void ModuleRegions::explain(const Region &R, const Compound &C, bool IsPart) {
   }
   for (const FastNote &Note : C.FastNotes) {
     auto Fill = [&](auto &Rem) { Rem << Note.Text; };
-    const DILocation *Loc = Note.Call->getDebugLoc();
     if (Note.Chosen)
-      remark<OptimizationRemark>(R, Loc, "FastPath", Fill);
+      remark<OptimizationRemark>(R, Note.Loc, "FastPath", Fill);
     else
-      remark<OptimizationRemarkMissed>(R, Loc, "FastPath", Fill);
+      remark<OptimizationRemarkMissed>(R, Note.Loc, "FastPath", Fill);
   }
   if (!C.Sel.NumSystemCalls && !NumUserCalls && !IsPart)
     reportWarning(Warning::NoSystemCall, *R.Host, R.Loc,
@@ -293,6 +296,7 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
   // A region is stopped where the rounds of its own loops begin.
   inlineCallees(*R.Source, *R.Host, Pristine, !R.Options.stopsAtLimit());
   FAM.invalidate(*R.Source, PreservedAnalyses::none());
+  SmallVector<Function *, 8> Library = findLibraryFunctions(*R.Source);
   if (!E.Natives.empty() && !isWorthwhile(*R.Source, FAM)) {
     FAM.clear(*R.Source, R.Source->getName());
     R.Source->eraseFromParent();
@@ -332,9 +336,9 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
     }
   }
   // After an error no code is generated, but the module has to be sound.
-  Path.complete(
-      Table.add(R, C.Img, C.Sel.C, C.Thunks, Functions.list(C.Sel.C.Functions)),
-      C.Sel.C, C.Sel.Inputs, Locals);
+  Path.complete(Table.add(R, C.Img, C.Sel.C, C.Thunks,
+                          Functions.list(C.Sel.C.Functions), Library),
+                C.Sel.C, C.Sel.Inputs, Locals);
   FAM.clear(*R.Source, R.Source->getName());
   R.Source->eraseFromParent();
   for (Function *Piece : Pieces)
@@ -342,12 +346,18 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
   return true;
 }
 
+/// Of a user function that was compiled, or refused with an error.
+static constexpr StringLiteral SeenAttribute = "cosy-function-seen";
+
 /// Before regions change the functions that user functions call.
 bool ModuleRegions::compileFunctions() {
   bool Any = false;
   for (Function *F : findUserFunctions(M)) {
     // -fplugin= and -fpass-plugin= together come here twice.
-    if (hasProgram(*F) || !checkUserFunction(*F))
+    if (F->hasFnAttribute(SeenAttribute))
+      continue;
+    F->addFnAttr(SeenAttribute);
+    if (!checkUserFunction(*F))
       continue;
     if (std::optional<FunctionProgram> P = compileUserFunction(*F)) {
       Functions.add(*F, *P);
@@ -435,6 +445,7 @@ PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
       M.getDataLayout().getPointerSizeInBits() != 64)
     return Regions.leaveNative() ? PreservedAnalyses::none()
                                  : PreservedAnalyses::all();
+  markOwnCalls(M, Options.OwnFunctions);
   bool Changed = Regions.compileFunctions();
   // Counters become what they are, a load, an addition and a store.
   if (Options.Profile)

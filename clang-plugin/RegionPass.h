@@ -7,6 +7,8 @@
 #include "llvm/Transforms/Instrumentation.h"
 
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace cosy {
 
@@ -14,6 +16,8 @@ struct RegionOptions {
   bool Dump = false;      ///< print compounds as text on standard error
   bool NoFast = false;    ///< make each call as it is
   bool NoOutline = false; ///< do natively only what has no operation
+  /// Functions that are the program's own, whatever their names.
+  std::vector<std::string> OwnFunctions;
   /// How -fprofile-instr-generate counts, where that is known here.
   std::optional<llvm::InstrProfOptions> Profile;
 };
@@ -22,7 +26,8 @@ struct RegionOptions {
 /// Leaves modules without markers alone, so running it twice does no harm.
 class RegionPass : public llvm::PassInfoMixin<RegionPass> {
 public:
-  explicit RegionPass(RegionOptions Options = {}) : Options(Options) {}
+  explicit RegionPass(RegionOptions Options = {})
+      : Options(std::move(Options)) {}
   llvm::PreservedAnalyses run(llvm::Module &M,
                               llvm::ModuleAnalysisManager &MAM);
   static bool isRequired() { return true; }

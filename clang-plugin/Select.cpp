@@ -12,11 +12,15 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Select.h"
+#include "FastPaths.h"
 #include "Function.h"
+#include "LibraryCalls.h"
 #include "Region.h"
 #include "SystemCalls.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
@@ -88,43 +92,33 @@ enum class MemoryCall {
 
 } // namespace
 
-/// Does only the sign of \p V matter? The value of memcmp is up to libc: on
-/// some CPUs it is the difference of two bytes, on others 1 or -1.
-static bool onlySignMatters(const Value &V) {
-  return all_of(V.users(), [&](const User *U) {
+/// Does only the sign of \p Result matter? The value of memcmp is up to libc:
+/// on some CPUs it is the difference of two bytes, on others 1 or -1.
+static bool onlySignMatters(const Value &Result) {
+  SmallSetVector<const Value *, 4>
+      Values; // the result, or 0, or something else
+  Values.insert(&Result);
+  auto IsTest = [](const User *U, const Value *V) {
     ICmpInst::Predicate P;
-    if (match(U, m_ICmp(P, m_Specific(&V), m_Zero())) ||
-        match(U, m_Shr(m_Specific(&V), m_SpecificInt(bitsOf(V.getType()) - 1))))
+    if (match(U, m_ICmp(P, m_Specific(V), m_Zero())) ||
+        match(U, m_Shr(m_Specific(V), m_SpecificInt(bitsOf(V->getType()) - 1))))
       return true;
-    return (match(U, m_ICmp(P, m_Specific(&V), m_AllOnes())) &&
+    return (match(U, m_ICmp(P, m_Specific(V), m_AllOnes())) &&
             P == ICmpInst::ICMP_SGT) ||
-           (match(U, m_ICmp(P, m_Specific(&V), m_One())) &&
+           (match(U, m_ICmp(P, m_Specific(V), m_One())) &&
             P == ICmpInst::ICMP_SLT);
-  });
-}
-
-bool isLibraryFunction(const Function &F) {
-  return (F.isDeclaration() || F.hasAvailableExternallyLinkage()) &&
-         !F.isIntrinsic();
-}
-
-bool hasSignature(const CallBase &CB, StringRef Types) {
-  if (CB.arg_size() + 1 != Types.size())
-    return false;
-  for (auto [I, C] : enumerate(Types)) {
-    Type *Ty = I ? CB.getArgOperand(I - 1)->getType() : CB.getType();
-    if (C == 'p'   ? !Ty->isPointerTy()
-        : C == 'v' ? !Ty->isVoidTy()
-                   : !Ty->isIntegerTy(C == 'i' ? 32 : 64))
-      return false;
-  }
+  };
+  for (unsigned N = 0; N < Values.size(); ++N)
+    for (const User *U : Values[N]->users()) {
+      if (isa<PHINode, SelectInst, FreezeInst>(U))
+        Values.insert(U);
+      else if (!IsTest(U, Values[N]))
+        return false;
+    }
   return true;
 }
 
 static MemoryCall classifyMemoryCall(const CallBase &CB) {
-  const Function *F = CB.getCalledFunction();
-  if (!F)
-    return MemoryCall::None;
   if (auto *MI = dyn_cast<MemIntrinsic>(&CB)) {
     if (MI->getDestAddressSpace() || !isScalarInt(MI->getLength()->getType()))
       return MemoryCall::None;
@@ -132,58 +126,39 @@ static MemoryCall classifyMemoryCall(const CallBase &CB) {
       return MT->getSourceAddressSpace() ? MemoryCall::None : MemoryCall::Copy;
     return MemoryCall::Fill;
   }
-  if (!isLibraryFunction(*F) || CB.isNoBuiltin())
+  MemoryCall Kind = StringSwitch<MemoryCall>(libraryFunction(CB).Name)
+                        .Cases("memcmp", "bcmp", MemoryCall::Compare)
+                        .Case("memchr", MemoryCall::Find)
+                        .Case("strlen", MemoryCall::Length)
+                        .Case("strcmp", MemoryCall::StrCmp)
+                        .Case("strncmp", MemoryCall::StrNCmp)
+                        .Case("strnlen", MemoryCall::StrNLen)
+                        .Cases("strchr", "index", MemoryCall::StrChr)
+                        .Cases("strrchr", "rindex", MemoryCall::StrRChr)
+                        .Case("stpcpy", MemoryCall::StpCpy)
+                        .Case("strcpy", MemoryCall::StrCpy)
+                        .Case("strcat", MemoryCall::StrCat)
+                        .Default(MemoryCall::None);
+  if (Kind == MemoryCall::Compare && !onlySignMatters(CB))
     return MemoryCall::None;
-  static const struct {
-    StringLiteral Name;
-    StringLiteral Type;
-    MemoryCall Kind;
-  } Functions[] = {
-      {"memcmp", "ippl", MemoryCall::Compare},
-      {"bcmp", "ippl", MemoryCall::Compare},
-      {"memchr", "ppil", MemoryCall::Find},
-      {"strlen", "lp", MemoryCall::Length},
-      {"strcmp", "ipp", MemoryCall::StrCmp},
-      {"strncmp", "ippl", MemoryCall::StrNCmp},
-      {"strnlen", "lpl", MemoryCall::StrNLen},
-      {"strchr", "ppi", MemoryCall::StrChr},
-      {"index", "ppi", MemoryCall::StrChr},
-      {"strrchr", "ppi", MemoryCall::StrRChr},
-      {"rindex", "ppi", MemoryCall::StrRChr},
-      {"stpcpy", "ppp", MemoryCall::StpCpy},
-      {"strcpy", "ppp", MemoryCall::StrCpy},
-      {"strcat", "ppp", MemoryCall::StrCat},
-  };
-  StringRef Name = F->getName();
-  Name.consume_front("\1");
-  const auto *Fn =
-      find_if(Functions, [&](auto &Fn) { return Fn.Name == Name; });
-  if (Fn == std::end(Functions) || !hasSignature(CB, Fn->Type))
-    return MemoryCall::None;
-  if (Fn->Kind == MemoryCall::Compare && !onlySignMatters(CB))
-    return MemoryCall::None;
-  return Fn->Kind;
+  return Kind;
 }
 
 CallShape systemCallShape(const CallBase &CB) {
   CallShape S;
-  const Function *F = CB.getCalledFunction();
-  if (!F || !F->isDeclaration() || F->isIntrinsic() || !isa<CallInst>(CB) ||
-      CB.isInlineAsm() || CB.hasOperandBundles())
+  LibraryFunction F = libraryFunction(CB);
+  if (!F || !isa<CallInst>(CB) || !CB.getCalledFunction()->isDeclaration())
     return S;
-  if (!CB.getType()->isVoidTy() && !isScalar(CB.getType()))
-    return S;
+  // Variable arguments may be anything.
   for (const Use &U : CB.args())
     if (!isScalar(U->getType()))
       return S;
 
-  StringRef Name = F->getName();
-  Name.consume_front("\1");
   auto Add = [&](Value *V, int64_t Imm) {
     S.Args.push_back(V);
     S.Consts.push_back({NoReg, Imm});
   };
-  if (Name == "syscall") {
+  if (F == "syscall") {
     auto *Nr =
         CB.arg_size() ? dyn_cast<ConstantInt>(CB.getArgOperand(0)) : nullptr;
     if (!Nr || CB.arg_size() > 1 + COSY_MAX_ARGS)
@@ -201,7 +176,7 @@ CallShape systemCallShape(const CallBase &CB) {
     S.Call = Call;
     return S;
   }
-  LibcFunction LF = findLibcFunction(Name);
+  LibcFunction LF = findLibcFunction(F.Name);
   if (!LF.Call || !LF.Call->Nested || !isThin(LF, CB))
     return S;
   SmallVector<StringRef, 6> Parts;
@@ -215,7 +190,7 @@ CallShape systemCallShape(const CallBase &CB) {
         return CallShape();
       if (N < CB.arg_size())
         Add(CB.getArgOperand(N), 0);
-      else if (F->isVarArg() && N >= F->arg_size())
+      else if (F.IsVariadic && N >= F.NumFixed)
         Add(nullptr, 0);
       else
         return CallShape();
@@ -242,9 +217,7 @@ bool isHostComputed(const Instruction &I) {
     return false;
   if (CI->getIntrinsicID() == Intrinsic::threadlocal_address)
     return true;
-  const Function *F = CI->getCalledFunction();
-  return F && F->isDeclaration() && F->getName() == "__errno_location" &&
-         CI->arg_empty();
+  return libraryFunction(*CI) == "__errno_location";
 }
 
 bool isExit(const Instruction &I) {
@@ -345,9 +318,8 @@ struct Address {
 
 class Selector {
 public:
-  Selector(Function &F, LoopInfo &LI, const UpCallList &UpCalls,
-           const FastHints &Hints)
-      : F(F), DL(F.getDataLayout()), LI(LI), UpCalls(UpCalls), Hints(Hints) {}
+  Selector(Function &F, LoopInfo &LI, const UpCallList &UpCalls)
+      : F(F), DL(F.getDataLayout()), LI(LI), UpCalls(UpCalls) {}
 
   Selection run(unsigned NumOutputs);
 
@@ -406,7 +378,7 @@ private:
     return Sel.C.Blocks[Cur].Insts.back();
   }
   void emitALU(unsigned Op, unsigned Width, Reg Dst, Reg A, Reg B, int64_t Imm);
-  void emitBranch(Value *Cond, bool Negate, BasicBlock *Target);
+  Inst makeBranch(Value *Cond, bool Negate, BasicBlock *Target);
   void emitJump(BasicBlock *Target) {
     emit(COSY_OP_JMP).Target = Number.lookup(Target);
   }
@@ -415,7 +387,6 @@ private:
   const DataLayout &DL;
   LoopInfo &LI;
   const UpCallList &UpCalls;
-  const FastHints &Hints;
   Selection Sel;
 
   std::vector<BasicBlock *> Order;
@@ -1042,7 +1013,7 @@ void Selector::lowerCompare(ICmpInst &I) {
   Sel.C.Blocks[Cur].Insts.push_back(std::move(S));
 }
 
-void Selector::emitBranch(Value *Cond, bool Negate, BasicBlock *Target) {
+Inst Selector::makeBranch(Value *Cond, bool Negate, BasicBlock *Target) {
   auto *Cmp = dyn_cast<ICmpInst>(Cond);
   Inst Br;
   Br.Op = COSY_OP_BR;
@@ -1056,7 +1027,7 @@ void Selector::emitBranch(Value *Cond, bool Negate, BasicBlock *Target) {
     setComparison(Br, *Cmp,
                   Negate ? Cmp->getInversePredicate() : Cmp->getPredicate());
   }
-  Sel.C.Blocks[Cur].Insts.push_back(std::move(Br));
+  return Br;
 }
 
 void Selector::lowerCast(CastInst &I) {
@@ -1202,7 +1173,7 @@ void Selector::lowerSystemCall(CallBase &CB, const CallShape &Shape) {
   Reg D = define(&CB);
   Inst &S = emit(COSY_OP_LIBC);
   S.Imm = Shape.Call->Number;
-  S.Hints = Hints.lookup(&CB);
+  S.Hints = hintsOf(CB);
   S.Width = Args.size();
   S.Dst = D;
   S.Ops.append(Args.begin(), Args.end());
@@ -1298,13 +1269,13 @@ void Selector::lowerBranch(BranchInst &I) {
   bool And;
   SmallVector<Value *, 8> Leaves;
   flattenCondition(I.getCondition(), And, Leaves);
-  // Materialise first, so that nothing stands between the branches.
-  for (Value *V : Leaves)
-    if (auto *Cmp = dyn_cast<ICmpInst>(V); !Cmp || UpCalls.Of.count(Cmp))
-      reg(V);
+  // All that they compare first, so that nothing stands between the branches.
+  SmallVector<Inst, 8> Branches;
   for (Value *V : ArrayRef(Leaves).drop_back())
-    emitBranch(V, And, And ? False : True);
-  emitBranch(Leaves.back(), false, True);
+    Branches.push_back(makeBranch(V, And, And ? False : True));
+  Branches.push_back(makeBranch(Leaves.back(), false, True));
+  for (Inst &Br : Branches)
+    Sel.C.Blocks[Cur].Insts.push_back(std::move(Br));
   emitJump(False);
 }
 
@@ -1448,8 +1419,8 @@ Selection Selector::run(unsigned NumOutputs) {
 }
 
 Selection select(Function &Source, LoopInfo &LI, const UpCallList &UpCalls,
-                 const FastHints &Hints, unsigned NumOutputs) {
-  return Selector(Source, LI, UpCalls, Hints).run(NumOutputs);
+                 unsigned NumOutputs) {
+  return Selector(Source, LI, UpCalls).run(NumOutputs);
 }
 
 void Code::computePreds() {

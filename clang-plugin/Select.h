@@ -4,7 +4,6 @@
 #define COSY_PLUGIN_SELECT_H
 
 #include "Code.h"
-#include "FastPaths.h"
 #include "UpCalls.h"
 
 #include "llvm/Analysis/LoopInfo.h"
@@ -21,14 +20,6 @@ bool isRegisterType(const llvm::Type *Ty, const llvm::DataLayout &DL);
 
 /// Can \p I be done by operations? Everything else is an up-call.
 bool isOperation(const llvm::Instruction &I, const llvm::DataLayout &DL);
-
-/// Is \p F defined elsewhere, so that its name tells what it does? With
-/// _FORTIFY_SOURCE there may be an inline definition, too.
-bool isLibraryFunction(const llvm::Function &F);
-
-/// Are result and arguments of \p CB what \p Types says? A letter for each, the
-/// result first: p pointer, i int, l 64-bit, v nothing.
-bool hasSignature(const llvm::CallBase &CB, llvm::StringRef Types);
 
 struct SystemCall;
 
@@ -67,8 +58,7 @@ struct Selection {
 /// Selects the operations of \p Source, whose critical edges are split and
 /// whose unsupported instructions are all in \p UpCalls.
 Selection select(llvm::Function &Source, llvm::LoopInfo &LI,
-                 const UpCallList &UpCalls, const FastHints &Hints,
-                 unsigned NumOutputs);
+                 const UpCallList &UpCalls, unsigned NumOutputs);
 
 } // namespace cosy
 

@@ -2,8 +2,8 @@
 //===- StartOptions.cpp - What COSY_START_WITH asks for -------------------===//
 #include "StartOptions.h"
 #include "Diagnostics.h"
+#include "LibraryCalls.h"
 #include "Marked.h"
-#include "Select.h"
 #include "SystemCalls.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -150,14 +150,7 @@ static Extent extentOf(CallInst *Start) {
 
 /// Does \p Call fail with -1 and errno?
 static bool failsWithErrno(const CallBase &Call) {
-  const Function *F = Call.getCalledFunction();
-  if (!F || !isLibraryFunction(*F))
-    return false;
-  StringRef Name = F->getName();
-  Name.consume_front("\1");
-  Type *Ty = Call.getType();
-  return (Ty->isIntegerTy(32) || Ty->isIntegerTy(64) || Ty->isPointerTy()) &&
-         failsAsSystemCall(Name);
+  return failsAsSystemCall(libraryFunction(Call).Name);
 }
 
 /// The instruction before which \p Call is to be tested: behind those that only

@@ -2,7 +2,7 @@
 //===- Strings.cpp - String functions as several operations ---------------===//
 #include "Strings.h"
 #include "Fortify.h"
-#include "Select.h"
+#include "LibraryCalls.h"
 
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
@@ -193,7 +193,6 @@ namespace {
 
 struct StringFunction {
   StringLiteral Name;
-  StringLiteral Type; ///< see hasSignature()
   Value *(Expansion::*Replace)();
   Value *(Expansion::*Unless)();
 };
@@ -202,33 +201,26 @@ struct StringFunction {
 
 static const StringFunction *findStringFunction(const CallInst &CI) {
   static const StringFunction Functions[] = {
-      {"memccpy", "pppil", &Expansion::memccpy, nullptr},
-      {"rawmemchr", "ppi", &Expansion::rawmemchr, &Expansion::notNear},
-      {"strchrnul", "ppi", &Expansion::strchrnul, nullptr},
-      {"strcspn", "lpp", &Expansion::strcspn, nullptr},
-      {"strncat", "pppl", &Expansion::strncat, nullptr},
-      {"strncpy", "pppl", &Expansion::strncpy, nullptr},
-      {"stpncpy", "pppl", &Expansion::stpncpy, nullptr},
-      {"explicit_bzero", "vpl", &Expansion::clear, nullptr},
-      {"__strcpy_chk", "pppl", &Expansion::checkedCopy, &Expansion::copyFails},
-      {"__stpcpy_chk", "pppl", &Expansion::checkedStpcpy,
-       &Expansion::copyFails},
-      {"__strcat_chk", "pppl", &Expansion::checkedAppend,
-       &Expansion::strcatFails},
-      {"__strncat_chk", "pppll", &Expansion::checkedAppend,
-       &Expansion::strncatFails},
-      {"__strncpy_chk", "pppll", &Expansion::strncpy, &Expansion::boundFails},
-      {"__stpncpy_chk", "pppll", &Expansion::stpncpy, &Expansion::boundFails},
-      {"__explicit_bzero_chk", "vpll", &Expansion::clear,
-       &Expansion::boundFails},
+      {"memccpy", &Expansion::memccpy, nullptr},
+      {"rawmemchr", &Expansion::rawmemchr, &Expansion::notNear},
+      {"strchrnul", &Expansion::strchrnul, nullptr},
+      {"strcspn", &Expansion::strcspn, nullptr},
+      {"strncat", &Expansion::strncat, nullptr},
+      {"strncpy", &Expansion::strncpy, nullptr},
+      {"stpncpy", &Expansion::stpncpy, nullptr},
+      {"explicit_bzero", &Expansion::clear, nullptr},
+      {"__strcpy_chk", &Expansion::checkedCopy, &Expansion::copyFails},
+      {"__stpcpy_chk", &Expansion::checkedStpcpy, &Expansion::copyFails},
+      {"__strcat_chk", &Expansion::checkedAppend, &Expansion::strcatFails},
+      {"__strncat_chk", &Expansion::checkedAppend, &Expansion::strncatFails},
+      {"__strncpy_chk", &Expansion::strncpy, &Expansion::boundFails},
+      {"__stpncpy_chk", &Expansion::stpncpy, &Expansion::boundFails},
+      {"__explicit_bzero_chk", &Expansion::clear, &Expansion::boundFails},
   };
-  const Function *F = CI.getCalledFunction();
-  if (!F || !isLibraryFunction(*F) || CI.isNoBuiltin())
-    return nullptr;
-  StringRef Name = F->getName();
+  StringRef Name = libraryFunction(CI).Name;
   const auto *Fn =
       find_if(Functions, [&](auto &Fn) { return Fn.Name == Name; });
-  return Fn != std::end(Functions) && hasSignature(CI, Fn->Type) ? Fn : nullptr;
+  return Fn != std::end(Functions) ? Fn : nullptr;
 }
 
 void expandStrings(Function &Source) {

@@ -108,6 +108,21 @@ const struct cosy_stop *cosy_last_error(void);
 #define COSY_FUNCTION
 #endif
 
+/**
+ * COSY_OWN - a function that is the program's own, although libc has one of its name
+ *
+ *	COSY_OWN int link(struct node *from, struct node *to);
+ *
+ * Written at a declaration. A region calls the function then, which is an up-call,
+ * and makes no system call in its place. Without it libcosy notices when the
+ * program starts, and runs the region natively. See cosy-regions(7).
+ */
+#ifdef __COSY_PLUGIN__
+#define COSY_OWN __attribute__((annotate("cosy_own")))
+#else
+#define COSY_OWN
+#endif
+
 /*
  * Underneath: compounds by hand, as the paper's Cosy-Lib had them. An image
  * comes from cosy-as, or from the plugin.

@@ -26,6 +26,7 @@
 #include "export.h"
 #include "function.h"
 #include "held.h"
+#include "library.h"
 #include "limit.h"
 #include "message.h"
 #include "options.h"
@@ -582,10 +583,25 @@ enum cosy_executor cosy_region_executor(const struct cosy_region *region)
 						COSY_EXECUTOR_USER;
 }
 
+static void explain_foreign(const struct cosy_region *region, const char *name)
+{
+	struct cosy_options options = cosy_options();
+	struct cosy_number line;
+
+	if (options.stats || options.debug)
+		cosy_message(region->file, region->line ? ":" : "",
+			     region->line ? cosy_number(&line, region->line) : "",
+			     ": runs natively: ", name,
+			     "() is not the C library's, but the program's own or"
+			     " of a library loaded before (COSY_OWN at its"
+			     " declaration makes it an up-call)", NULL);
+}
+
 COSY_EXPORT void cosy_regions_add(struct cosy_region *regions, size_t count)
 {
 	struct cosy_options options = cosy_options();
 	struct cosy_number has, needs;
+	const char *foreign;
 	uint32_t mode;
 
 	cosy_held_free_retired();
@@ -608,6 +624,12 @@ COSY_EXPORT void cosy_regions_add(struct cosy_region *regions, size_t count)
 		if (cosy_region_executor(&regions[i]) == COSY_EXECUTOR_NATIVE &&
 		    !options.stats)
 			mode = COSY_MODE_NATIVE;
+		foreign = mode == COSY_MODE_NATIVE ?
+				  NULL : cosy_library_foreign(regions[i].state);
+		if (foreign) {
+			mode = COSY_MODE_NATIVE;
+			explain_foreign(&regions[i], foreign);
+		}
 		regions[i].handle = 0;
 		regions[i].state = NULL;
 		__atomic_store_n(&regions[i].mode, mode, __ATOMIC_RELEASE);

@@ -101,6 +101,22 @@ struct cosy_limits {
 
 #define COSY_NO_STOP	UINT32_MAX
 
+/**
+ * struct cosy_library - functions of the C library that a compound stands for
+ * @count:    their number
+ * @functions: address, as the linker has found it, and name
+ *
+ * The compound makes the system calls that they make. That is right only if they
+ * are libc's: a program or a library may have functions of these names.
+ */
+struct cosy_library {
+	uint64_t count;
+	struct {
+		uintptr_t address;
+		const char *name;
+	} functions[];
+};
+
 /* What mode is before libcosy knows of a region that must not run natively. */
 #define COSY_REGION_DECIDE 2
 
@@ -124,7 +140,9 @@ struct cosy_limits {
  * @limits:   NULL if it has none. A region that is to be stopped or killed at a
  *	      limit does not run natively, where nothing is counted
  * @handle:   libcosy's: the module's handle + 1, 0 if not loaded
- * @state:    libcosy's: decoded code and statistics
+ * @state:    struct cosy_library of the functions that the compound replaces, or
+ *	      NULL, until cosy_regions_add(); then libcosy's: decoded code and
+ *	      statistics. Where a function is not libc's, the region runs natively
  */
 struct cosy_region {
 	uint32_t abi;

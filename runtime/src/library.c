@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * library.c - are the functions that a compound replaces the C library's?
+ *
+ * In a dynamically linked program a function is libc's if its address is in
+ * libc's code, or in that of the vDSO, which libc's time() and gettimeofday()
+ * resolve to. The name of a symbol says nothing: any object can define it.
+ *
+ * A statically linked program is one object with libc in it, and says no more
+ * where a function is from. There a function counts as libc's if it makes a
+ * system call itself, which a program's own function of the name does not.
+ * Where that is not seen, the region runs natively, which is always right.
+ */
+#define _GNU_SOURCE
+#include <gnu/libc-version.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/auxv.h>
+
+#include "library.h"
+
+/* Where code of libc is: it stays there as long as the process lives. */
+static struct library_code {
+	struct {
+		uintptr_t first;
+		uintptr_t end;
+	} ranges[4];
+	size_t count;
+	bool is_static;
+} code;
+
+static pthread_once_t code_once = PTHREAD_ONCE_INIT;
+
+static bool object_contains(const struct dl_phdr_info *info, uintptr_t address)
+{
+	for (size_t i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+
+		if (ph->p_type == PT_LOAD &&
+		    address - (info->dlpi_addr + ph->p_vaddr) < ph->p_memsz)
+			return true;
+	}
+	return false;
+}
+
+static bool has_interpreter(const struct dl_phdr_info *info)
+{
+	for (size_t i = 0; i < info->dlpi_phnum; i++)
+		if (info->dlpi_phdr[i].p_type == PT_INTERP)
+			return true;
+	return false;
+}
+
+/* Called for each object, the program itself first. */
+static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	bool is_libc = object_contains(info, (uintptr_t)gnu_get_libc_version);
+	bool is_vdso = object_contains(info, getauxval(AT_SYSINFO_EHDR));
+
+	(void)size;
+	(void)arg;
+	if (!is_libc && !is_vdso)
+		return 0;
+	/* libc is no program and nobody's interpreter, unless it is run itself. */
+	if (is_libc && !*info->dlpi_name && !has_interpreter(info))
+		code.is_static = true;
+	for (size_t i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
+
+		if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_X) ||
+		    code.count == sizeof(code.ranges) / sizeof(*code.ranges))
+			continue;
+		code.ranges[code.count].first = info->dlpi_addr + ph->p_vaddr;
+		code.ranges[code.count].end =
+			info->dlpi_addr + ph->p_vaddr + ph->p_memsz;
+		code.count++;
+	}
+	return 0;
+}
+
+/*
+ * Is there a SYSCALL before the first RET? The bytes may also be parts of other
+ * instructions; a RET that is none only makes the answer no.
+ */
+static bool makes_system_call(uintptr_t function, uintptr_t end)
+{
+	const unsigned char *code = (const unsigned char *)function;
+	size_t size = end - function < 256 ? end - function : 256;
+
+	for (size_t i = 0; i + 1 < size && code[i] != 0xc3; i++)
+		if (code[i] == 0x0f && code[i + 1] == 0x05)
+			return true;
+	return false;
+}
+
+static void find_code(void)
+{
+	dl_iterate_phdr(add_object, NULL);
+}
+
+static bool is_of_library(uintptr_t function)
+{
+	for (size_t i = 0; i < code.count; i++) {
+		if (function < code.ranges[i].first ||
+		    function >= code.ranges[i].end)
+			continue;
+		return !code.is_static ||
+		       makes_system_call(function, code.ranges[i].end);
+	}
+	return false;
+}
+
+const char *cosy_library_foreign(const struct cosy_library *library)
+{
+	if (!library)
+		return NULL;
+	pthread_once(&code_once, find_code);
+	for (uint64_t i = 0; i < library->count; i++)
+		if (!is_of_library(library->functions[i].address))
+			return library->functions[i].name;
+	return NULL;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * library.h - are the functions that a compound replaces the C library's?
+ */
+#ifndef COSY_LIBRARY_H
+#define COSY_LIBRARY_H
+
+#include <cosy/region.h>
+
+/**
+ * cosy_library_foreign() - find a function that is not the C library's
+ * @library: functions that a compound stands for, or NULL
+ *
+ * A program may define link() itself, and a library may be loaded before libc
+ * that defines open(): then the linker has found those.
+ *
+ * Return: the name of the first such function; NULL if all are libc's.
+ * Thread-safe; not async-signal-safe.
+ */
+const char *cosy_library_foreign(const struct cosy_library *library);
+
+#endif /* COSY_LIBRARY_H */
