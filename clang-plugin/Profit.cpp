@@ -4,6 +4,7 @@
 #include "Costs.h"
 #include "Diagnostics.h"
 #include "Function.h"
+#include "LibraryCalls.h"
 #include "Outline.h"
 #include "SystemCalls.h"
 
@@ -52,13 +53,23 @@ static unsigned mostSaved(const Inst &I) {
 
 namespace {
 
-/// What happens on the ways through a piece of code.
+/// What happens on the paths through a piece of code. Each figure is that of
+/// the path where it is largest, or smallest.
 struct Ways {
-  unsigned MaxCalls = 0;   ///< system calls on the way with most of them
-  unsigned MaxSaved = 0;   ///< what they may save, there
-  unsigned MinUpCalls = 0; ///< up-calls on the way with fewest of them
-  unsigned MaxCost = 0;    ///< operations, on the way with most
-  bool AnyNumber = false;  ///< calls or up-calls are in a loop of it
+  unsigned MaxCalls = 0; ///< system calls
+  unsigned MinCalls = 0;
+  unsigned MaxSaved = 0; ///< by system calls, with all fast paths there are
+  unsigned MinUpCalls = 0;
+  unsigned MaxUpCalls = 0;
+  unsigned MaxCost = 0;   ///< of operations
+  bool AnyNumber = false; ///< calls or up-calls are in a loop of it
+
+  /// What is gained at most and at least; a loss is negative.
+  int best() const { return int(MaxSaved) - int(MinUpCalls * UpCallCost); }
+  int worst() const {
+    return int(MinCalls * CallSaves) - int(MaxCost) -
+           int(MaxUpCalls * UpCallCost);
+  }
 };
 
 class Estimate {
@@ -70,9 +81,11 @@ public:
         Ways &W = Of[B.Source];
         if (I.Op == COSY_OP_SYS || I.Op == COSY_OP_LIBC) {
           ++W.MaxCalls;
+          ++W.MinCalls;
           W.MaxSaved += mostSaved(I);
         } else if (I.Op == COSY_OP_UPCALL) {
           ++W.MinUpCalls;
+          ++W.MaxUpCalls;
         } else if (I.Op == COSY_OP_CALL) {
           W.AnyNumber = true; // a user function: what it saves is not known
         }
@@ -111,11 +124,11 @@ Ways Estimate::of(const Loop *L) const {
   }
   DenseMap<const BasicBlock *, Ways> Until; // to the end of a block
   Ways Result;
-  Result.MinUpCalls = ~0u;
+  Result.MinUpCalls = Result.MinCalls = ~0u;
   for (const BasicBlock *BB : Blocks) {
     bool First = BB == Blocks.front();
     Ways W;
-    W.MinUpCalls = First ? 0 : ~0u;
+    W.MinUpCalls = W.MinCalls = First ? 0 : ~0u;
     for (const BasicBlock *P : predecessors(BB)) {
       if (First || !Order.count(P) || (L && !L->contains(P)))
         continue;
@@ -129,33 +142,41 @@ Ways Estimate::of(const Loop *L) const {
       W.MaxCalls = std::max(W.MaxCalls, Before.MaxCalls);
       W.MaxSaved = std::max(W.MaxSaved, Before.MaxSaved);
       W.MaxCost = std::max(W.MaxCost, Before.MaxCost);
+      W.MaxUpCalls = std::max(W.MaxUpCalls, Before.MaxUpCalls);
       W.MinUpCalls = std::min(W.MinUpCalls, Before.MinUpCalls);
+      W.MinCalls = std::min(W.MinCalls, Before.MinCalls);
     }
     if (W.MinUpCalls == ~0u)
-      W.MinUpCalls = 0;
+      W.MinUpCalls = W.MinCalls = 0;
     Ways Own = Of.lookup(BB);
     W.MaxCalls += Own.MaxCalls;
     W.MaxSaved += Own.MaxSaved;
     W.MaxCost += Own.MaxCost;
     W.AnyNumber |= Own.AnyNumber;
     bool Inner = LI.getLoopFor(BB) != L;
-    if (!Inner)
+    W.MaxUpCalls += Own.MaxUpCalls;
+    if (!Inner) {
       W.MinUpCalls += Own.MinUpCalls;
-    else if (Own.MaxCalls || Own.MinUpCalls)
+      W.MinCalls += Own.MinCalls;
+    } else if (Own.MaxCalls || Own.MinUpCalls) {
       W.AnyNumber = true;
+    }
     Result.AnyNumber |= W.AnyNumber;
     Result.MaxCalls = std::max(Result.MaxCalls, W.MaxCalls);
     Result.MaxSaved = std::max(Result.MaxSaved, W.MaxSaved);
     Result.MaxCost = std::max(Result.MaxCost, W.MaxCost);
+    Result.MaxUpCalls = std::max(Result.MaxUpCalls, W.MaxUpCalls);
     // Where a way ends: at the next round, or at an exit.
     bool Ends =
         L ? is_contained(successors(BB), L->getHeader()) : succ_empty(BB);
-    if (Ends)
+    if (Ends) {
       Result.MinUpCalls = std::min(Result.MinUpCalls, W.MinUpCalls);
+      Result.MinCalls = std::min(Result.MinCalls, W.MinCalls);
+    }
     Until[BB] = W;
   }
   if (Result.MinUpCalls == ~0u)
-    Result.MinUpCalls = 0;
+    Result.MinUpCalls = Result.MinCalls = 0;
   return Result;
 }
 
@@ -168,28 +189,49 @@ static std::string callsText(const Ways &W) {
                     : std::string("no system call");
 }
 
+static std::string upCallsText(const Ways &W) {
+  if (W.MinUpCalls == W.MaxUpCalls)
+    return count(W.MaxUpCalls, "up-call");
+  return std::to_string(W.MinUpCalls) + " to " + count(W.MaxUpCalls, "up-call");
+}
+
+/// "100 less to 300 more": from the best to the worst.
+static std::string differenceText(int Best, int Worst) {
+  auto Text = [](int Gain) {
+    return std::to_string(std::abs(Gain)) + (Gain >= 0 ? " less" : " more");
+  };
+  return Best == Worst ? Text(Best) : Text(Best) + " to " + Text(Worst);
+}
+
+/// Is \p L part of the loop around it in the source? LLVM makes two loops of
+/// one with continue.
+static bool isPartOfLoop(const Loop &L) {
+  const Loop *Outer = L.getParentLoop();
+  return Outer && L.getStartLoc() && L.getStartLoc() == Outer->getStartLoc();
+}
+
 static void explainLoop(const Region &R, const Loop &L, const Estimate &E,
                         const UpCallList &UpCalls) {
+  if (isPartOfLoop(L))
+    return;
   Ways W = E.of(&L);
   DebugLoc Loc = L.getStartLoc();
-  if (!W.MaxCalls && !W.MinUpCalls)
+  if (!W.MaxCalls && !W.MaxUpCalls)
     return;
   remark<OptimizationRemarkAnalysis>(R, Loc, "Loop", [&](auto &Rem) {
-    int Gain = int(W.MaxCalls * CallSaves) - int(W.MaxCost) -
-               int(W.MinUpCalls * UpCallCost);
     Rem << "a round of this loop makes " << ore::NV("SystemCalls", callsText(W))
         << (W.AnyNumber ? ", if loops inside go round once" : "")
-        << ", to save about " << ore::NV("Saved", W.MaxCalls * CallSaves)
-        << " instructions; its operations cost up to "
+        << ", to save about " << ore::NV("Saved", W.MaxCalls * CallSaves);
+    if (W.MaxSaved > W.MaxCalls * CallSaves)
+      Rem << ", with fast paths up to " << ore::NV("FastSaved", W.MaxSaved);
+    Rem << " instructions; its operations cost up to "
         << ore::NV("Operations", W.MaxCost);
-    if (W.MinUpCalls)
-      Rem << ", at least " << ore::NV("UpCalls", count(W.MinUpCalls, "up-call"))
-          << " about " << ore::NV("UpCallCost", W.MinUpCalls * UpCallCost);
+    if (W.MaxUpCalls)
+      Rem << ", its " << ore::NV("UpCalls", upCallsText(W)) << " about "
+          << ore::NV("UpCallCost", W.MaxUpCalls * UpCallCost);
     if (!W.AnyNumber)
-      Rem << (Gain >= 0 ? "; as a compound it takes about "
-                        : "; as a compound it takes up to ")
-          << ore::NV("Difference", unsigned(std::abs(Gain)))
-          << (Gain >= 0 ? " less" : " more");
+      Rem << "; as a compound it takes "
+          << ore::NV("Difference", differenceText(W.best(), W.worst()));
   });
   if (W.AnyNumber || W.MaxSaved >= W.MinUpCalls * UpCallCost)
     return;
@@ -257,7 +299,11 @@ std::string upCallAdvice(const Instruction &I) {
            "a function is taken into the region if it is small, neither "
            "recursive nor variadic, and nothing in it is tied to its frame";
   StringRef Name = F->getName();
-  if (LibcFunction LF = findLibcFunction(Name); LF.Call)
+  LibcFunction LF = findLibcFunction(Name);
+  if (LF.Call && !libraryFunction(*CB))
+    return Cost + "it is not taken for the C library's function: it is "
+                  "declared differently, or -fno-builtin or COSY_OWN says so";
+  if (LF.Call)
     return Cost + (LF.Call->Nested ? "with these arguments it is not only a "
                                      "system call"
                                    : "this system call cannot be made inside "
