@@ -36,6 +36,8 @@ bool cosy_seccomp_blocks_entry(void);
  * cosy_seccomp_state() - changes when the current thread gets a filter
  *
  * Its mode and the number of its filters, which are never taken away.
+ *
+ * Return: mode and number in one word.
  */
 static __always_inline u64 cosy_seccomp_state(void)
 {

@@ -11,6 +11,8 @@
  * cosy_traced() - does somebody trace the current thread, or its system calls?
  *
  * Apart from auditing and seccomp, which may have nothing to say.
+ *
+ * Return: true if calls have to be made from user mode to be seen.
  */
 bool cosy_traced(void)
 {

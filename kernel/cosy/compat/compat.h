@@ -151,12 +151,7 @@ static inline void cosy_set_atomic_refs(void *refs, int n)
 	atomic_set(refs, n);
 }
 
-/**
- * cosy_inode_atime(), cosy_inode_mtime(), cosy_inode_ctime() - times of an inode
- * @inode: it
- *
- * By accessors since 6.7.
- */
+/* Times of an inode, which have accessors since 6.7. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
 #define cosy_inode_atime(inode)	inode_get_atime(inode)
 #define cosy_inode_mtime(inode)	inode_get_mtime(inode)

@@ -40,7 +40,7 @@ static bool bulk_too_long(struct cosy_env *env, u64 len)
 static __always_inline bool accessible(u64 p, u64 len, bool write)
 {
 	u64 last = p + len - 1;
-	u8 byte;
+	u8 byte __maybe_unused;
 
 	for (;; p = (p | ~PAGE_MASK) + 1) {
 		if (write ? !cosy_write_nothing(p) :
@@ -246,7 +246,7 @@ fault:
 static bool block_there(u64 p, u64 len)
 {
 	const char __user *last;
-	char byte;
+	char byte __maybe_unused;
 
 	len = min_t(u64, len, BLOCK_MAX);
 	last = u64_to_user_ptr(p + len - 1);

@@ -18,6 +18,8 @@
  *
  * Does the file system itself have something to say before it reads, as when it
  * has been shut down? It says so even if nothing is to be read.
+ *
+ * Return: true if reading nothing fails.
  */
 bool cosy_cached_refused(struct file *file)
 {

@@ -48,6 +48,8 @@ long cosy_cached_read(struct file *file, u64 buffer, size_t size, loff_t *pos);
  *
  * Always, that is, with nothing else around it but what is done here. All such
  * files have a read_iter() and the page cache of their inode.
+ *
+ * Return: true if so.
  */
 static __always_inline bool cosy_is_cached(const struct file *file)
 {

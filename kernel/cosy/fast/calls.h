@@ -43,6 +43,8 @@ struct cosy_name {
  * @st: the run
  * @ip: the call's slot
  * @i:  which, less than the call has by syscalls.def
+ *
+ * Return: its value.
  */
 static __always_inline u64 cosy_fast_arg(const struct cosy_state *st,
 					 const struct cosy_insn *ip,
@@ -78,6 +80,8 @@ cosy_private_arg(struct cosy_state *st, const struct cosy_insn *ip)
  * cosy_made() - what a fast path returns
  * @ip:     the call's slot
  * @result: as the system call returns it
+ *
+ * Return: the result, and that the call at @ip is made.
  */
 static __always_inline struct cosy_made cosy_made(const struct cosy_insn *ip,
 						  long result)
@@ -139,6 +143,8 @@ cosy_fast_call_fn cosy_fast_plain;
  * A name may start at a private file, or lead to one through /proc: that is not
  * found where the kernel looks, which nothing but these two errors comes of. Nor
  * have they changed anything. A stale name the plain call tries harder.
+ *
+ * Return: as cosy_made(), or what the plain call returns.
  */
 static __always_inline struct cosy_made cosy_named(struct cosy_state *st,
 						   const struct cosy_insn *ip,

@@ -220,6 +220,8 @@ bool cosy_fast_watched(struct cosy_state *st, const struct cosy_insn *ip)
  * @ip: the call's slot
  *
  * It finds all files where they should be: none is private any more.
+ *
+ * Return: what the system call returns.
  */
 noinline struct cosy_made cosy_fast_plain(struct cosy_state *st,
 					  const struct cosy_insn *ip)

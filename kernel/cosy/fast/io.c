@@ -50,6 +50,8 @@ void cosy_io_init(void)
  *
  * Its size is what this kernel says, it ends there, and setting its position to
  * somewhere inside does nothing but that. There are file systems that do more.
+ *
+ * Return: true if so.
  */
 bool cosy_is_plain_file(const struct file *file)
 {
@@ -84,6 +86,8 @@ static __always_inline bool cosy_is_usual(const struct file *file, fmode_t mode,
  * @buffer: where to, an address of the process
  * @size:   bytes
  * @pos:    where from; moved. NULL for streams
+ *
+ * Return: bytes read, or -errno.
  */
 long cosy_read_allowed(struct file *file, u64 buffer, size_t size, loff_t *pos)
 {
@@ -116,6 +120,8 @@ long cosy_read_allowed(struct file *file, u64 buffer, size_t size, loff_t *pos)
  * @pos:    where from; moved. NULL for streams
  *
  * As vfs_read() in fs/read_write.c, with the way of nearly all files short.
+ *
+ * Return: bytes read, or -errno.
  */
 long cosy_read_file(struct file *file, u64 buffer, size_t size, loff_t *pos)
 {
@@ -138,6 +144,8 @@ long cosy_read_file(struct file *file, u64 buffer, size_t size, loff_t *pos)
  * @pos:    where to; moved. NULL for streams
  *
  * As vfs_write() in fs/read_write.c, with the way of nearly all files short.
+ *
+ * Return: bytes written, or -errno.
  */
 long cosy_write_file(struct file *file, u64 buffer, size_t size, loff_t *pos)
 {

@@ -71,6 +71,8 @@ static __always_inline void cosy_io_put(struct cosy_io *io)
  * @ip:   slot of the call that asks for it
  * @file: the file
  * @pos:  where in it; moved. NULL if it has no positions
+ *
+ * Return: bytes moved, or -errno.
  */
 typedef long cosy_transfer_fn(struct cosy_state *st, const struct cosy_insn *ip,
 			      struct file *file, loff_t *pos);
@@ -137,6 +139,8 @@ ssize_t cosy_tmpfs_write(struct kiocb *iocb, struct iov_iter *from);
  * @file: a file that is written by its write_iter()
  * @from: where the data is
  * @pos:  where to; moved. NULL for streams
+ *
+ * Return: bytes written, or -errno.
  */
 static __always_inline long cosy_write_iter(struct file *file,
 					    struct iov_iter *from, loff_t *pos)

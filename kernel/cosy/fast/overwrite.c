@@ -107,6 +107,8 @@ static ssize_t cosy_overwrite_pages(struct kiocb *iocb, struct iov_iter *from)
  *
  * As shmem_file_write_iter() in mm/shmem.c. What is not simple it does as that
  * does, for the rest of the write, and without having let go of the inode.
+ *
+ * Return: bytes written, or -errno.
  */
 ssize_t cosy_tmpfs_write(struct kiocb *iocb, struct iov_iter *from)
 {

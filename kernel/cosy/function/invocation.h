@@ -46,9 +46,10 @@ void cosy_faults_exit(void);
 int cosy_faults_probe(void);
 u32 cosy_line_of(const struct bpf_prog *prog, unsigned long ip);
 
-/* yield.c */
+/* yield.c; programs call the last one, which they find by its type information. */
 bool cosy_yield_init(void);
 void cosy_yield_exit(void);
+int cosy_function_yield(void);
 
 /* call.c */
 struct cosy_suspended_function *cosy_suspended_get(struct cosy_env *env);
