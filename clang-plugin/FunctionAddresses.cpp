@@ -3,8 +3,9 @@
 //
 // The constants that a user function reads are copied into the segment. So the
 // address of a constant is another one in the kernel than natively. To read
-// through it is fine, and so is to compare it with an address in the same
-// constant; nothing else may come to depend on it.
+// through it is fine, so is to compare it with an address in the same constant,
+// or to ask whether it is that of another one; nothing else may be computed
+// from it. What returns or stores it is found by FunctionConfine.cpp.
 //
 //===----------------------------------------------------------------------===//
 #include "FunctionAddresses.h"
@@ -43,6 +44,19 @@ static bool containsAddresses(const Constant &C) {
         Work.insert(OpC);
   }
   return false;
+}
+
+/// Is \p P certain to be the address of a constant, or, if \p Loaded, one that
+/// is read from a constant?
+static bool isOfConstant(const Value *P, bool Loaded) {
+  SmallVector<const Value *, 4> Objects;
+  getUnderlyingObjects(P, Objects, nullptr, 0);
+  return all_of(Objects, [&](const Value *V) {
+    if (auto *Load = dyn_cast<LoadInst>(V))
+      return Loaded && isOfConstant(Load->getPointerOperand(), false);
+    auto *GV = dyn_cast<GlobalVariable>(V);
+    return GV && GV->isConstant();
+  });
 }
 
 /// Is \p P, looking through arithmetic, only ever an address in \p Object?
@@ -94,7 +108,8 @@ private:
 } // namespace
 
 bool AddressCheck::error(const Instruction &I, const Twine &What) const {
-  std::string Name = Object.hasPrivateLinkage()
+  // clang calls strings so; no variable of C has a dot in its name.
+  std::string Name = Object.getName().starts_with(".str")
                          ? std::string("a string")
                          : ("'" + Object.getName() + "'").str();
   reportError(User, I.getDebugLoc(),
@@ -110,6 +125,9 @@ bool AddressCheck::visitCompare(const ICmpInst &Cmp, const Value *P) {
   if (isa<ConstantPointerNull>(Other) && Cmp.isEquality())
     return true;
   if (isOfObject(P) && isOfObject(Other))
+    return true;
+  // Different constants have different copies.
+  if (Cmp.isEquality() && isOfConstant(P, true) && isOfConstant(Other, true))
     return true;
   return error(Cmp, "is compared");
 }
@@ -128,8 +146,9 @@ bool AddressCheck::isDistance(const llvm::User *U) const {
 bool AddressCheck::visitInteger(const PtrToIntInst &I) {
   if (all_of(I.users(), [&](auto *U) { return isDistance(U); }))
     return true;
-  bool Leaves = any_of(I.users(), [](auto *U) { return isa<StoreInst>(U); });
-  return error(I, Leaves ? "is returned or stored" : "is computed with");
+  if (any_of(I.users(), [](auto *U) { return isa<StoreInst>(U); }))
+    return true;
+  return error(I, "is computed with");
 }
 
 bool AddressCheck::visit(const Use &U) {
@@ -154,11 +173,8 @@ bool AddressCheck::visit(const Use &U) {
   }
   if (auto *Store = dyn_cast<StoreInst>(&I)) {
     const Value *To = getUnderlyingObject(Store->getPointerOperand());
-    if (U.getOperandNo() != 0 || IsVariable)
-      return true;
-    if (!isa<AllocaInst>(To))
-      return error(I, "is stored in memory");
-    Work.insert(To);
+    if (U.getOperandNo() == 0 && isa<AllocaInst>(To))
+      Work.insert(To);
     return true;
   }
   if (IsVariable)
@@ -176,8 +192,6 @@ bool AddressCheck::visit(const Use &U) {
     Work.insert(To);
     return true;
   }
-  if (isa<ReturnInst>(I))
-    return error(I, "is returned");
   if (isDistance(&I))
     return true;
   if (isa<CallBase>(I))
