@@ -45,8 +45,7 @@ static void tell(struct cosy_loop *loop)
 {
 	if (loop->blocked || loop->external)
 		cosy_loop_wake(loop);
-	if (loop->waiters)
-		pthread_cond_broadcast(&loop->changed);
+	cosy_loop_changed(loop);
 }
 
 COSY_EXPORT int cosy_cancel(struct cosy_loop *loop, struct cosy_async *op)

@@ -23,15 +23,6 @@
 
 #define FAILED	((uint32_t)(EPOLLERR | EPOLLHUP))
 
-struct cosy_descriptor *cosy_descriptor_find(struct cosy_loop *loop, int fd)
-{
-	uint32_t chunk = (uint32_t)fd / COSY_CHUNK;
-
-	if (fd < 0 || chunk >= loop->nchunks || !loop->chunks[chunk])
-		return NULL;
-	return &loop->chunks[chunk][(uint32_t)fd % COSY_CHUNK];
-}
-
 static bool grow(struct cosy_loop *loop, uint32_t nchunks)
 {
 	struct cosy_descriptor **chunks =

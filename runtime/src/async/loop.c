@@ -36,7 +36,7 @@ int cosy_loop_enter(struct cosy_loop *loop)
 {
 	if (!*loop->owner)
 		return -EPERM;
-	pthread_mutex_lock(&loop->lock);
+	cosy_lock(&loop->lock);
 	return 0;
 }
 
@@ -129,17 +129,6 @@ static int make_owner(struct cosy_loop *loop)
 	return 0;
 }
 
-static void init_lock(struct cosy_loop *loop)
-{
-	pthread_condattr_t attr;
-
-	pthread_mutex_init(&loop->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&loop->changed, &attr);
-	pthread_condattr_destroy(&attr);
-}
-
 static void free_memory(struct cosy_loop *loop)
 {
 	cosy_descriptors_destroy(loop);
@@ -196,7 +185,6 @@ COSY_EXPORT int cosy_loop_create(struct cosy_loop **result,
 	err = open_fds(loop);
 	if (err)
 		goto no_fds;
-	init_lock(loop);
 	cosy_pool_init(loop, &loop->disk,
 		       or_default(known.threads, DEFAULT_THREADS));
 	cosy_pool_init(loop, &loop->waits,
@@ -229,7 +217,7 @@ static void cancel_all(struct cosy_loop *loop)
 		cosy_op_complete(op);
 		if (op->done)
 			op->done(op);
-		pthread_mutex_lock(&loop->lock);
+		cosy_lock(&loop->lock);
 	}
 }
 
@@ -257,8 +245,6 @@ COSY_EXPORT int cosy_loop_destroy(struct cosy_loop *loop)
 	cosy_loop_leave(loop);
 	close_fds(loop);
 	cosy_free(loop->compound);
-	pthread_mutex_destroy(&loop->lock);
-	pthread_cond_destroy(&loop->changed);
 	free_memory(loop);
 	return 0;
 }

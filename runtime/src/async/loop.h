@@ -18,7 +18,7 @@
 #ifndef COSY_LOOP_H
 #define COSY_LOOP_H
 
-#include <pthread.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,6 +26,8 @@
 
 #include <cosy/async.h>
 #include <linux/cosy_async.h>
+
+#include "lock.h"
 
 #define COSY_NO_SLOT	UINT32_MAX
 #define COSY_MAX_FD	(1u << 24)
@@ -178,7 +180,7 @@ struct cosy_timer {
  * @threads: how many there are
  * @idle:    how many of them have nothing to do
  * @max:     how many there may be
- * @work:    signalled when there is something to do
+ * @work:    there is something to do
  */
 struct cosy_pool {
 	struct cosy_loop *loop;
@@ -188,7 +190,7 @@ struct cosy_pool {
 	uint32_t threads;
 	uint32_t idle;
 	uint32_t max;
-	pthread_cond_t work;
+	struct cosy_event work;
 };
 
 /**
@@ -208,9 +210,10 @@ struct cosy_pool {
  * @woken:	@wake_fd is readable
  * @external:	somebody polls @epoll: make it readable for all that is to do
  * @blocked:	a thread waits for @epoll
- * @waiters:	threads that wait for @changed, because another one is @blocked
+ * @waiters:	threads that wait for @changed
  * @inside:	calls that execute and deliver
- * @changed:	there are completions, or nobody is @blocked any more
+ * @changed:	there are completions, nobody is @blocked any more, or a thread of the
+ *		loop has ended
  * @stop:	cosy_loop_stop() was called
  * @closing:	it is being destroyed
  * @streak:	how often nobody looked at @epoll, because there was enough to do
@@ -228,7 +231,7 @@ struct cosy_pool {
  * @info:	counts
  */
 struct cosy_loop {
-	pthread_mutex_t lock;
+	struct cosy_lock lock;
 	volatile int *owner;
 	struct cosy_async_page *page;
 	struct cosy_async_entry *entries;
@@ -250,7 +253,7 @@ struct cosy_loop {
 	atomic_bool stop;
 	uint32_t waiters;
 	uint32_t inside;
-	pthread_cond_t changed;
+	struct cosy_event changed;
 	uint32_t streak;
 	struct cosy_descriptor **chunks;
 	uint32_t nchunks;
@@ -275,7 +278,14 @@ int cosy_loop_enter(struct cosy_loop *loop);
 /** cosy_loop_leave() - give the lock back */
 static inline void cosy_loop_leave(struct cosy_loop *loop)
 {
-	pthread_mutex_unlock(&loop->lock);
+	cosy_unlock(&loop->lock);
+}
+
+/** cosy_loop_changed() - let all threads that wait for another one look at the loop */
+static inline void cosy_loop_changed(struct cosy_loop *loop)
+{
+	if (loop->waiters)
+		cosy_event_happened(&loop->changed, INT_MAX);
 }
 
 /**
@@ -397,7 +407,15 @@ void cosy_attempts_init(struct cosy_loop *loop);
 struct cosy_descriptor *cosy_descriptor(struct cosy_loop *loop, int fd);
 
 /** cosy_descriptor_find() - the same; NULL if nothing is known yet */
-struct cosy_descriptor *cosy_descriptor_find(struct cosy_loop *loop, int fd);
+static inline struct cosy_descriptor *
+cosy_descriptor_find(const struct cosy_loop *loop, int fd)
+{
+	uint32_t chunk = (uint32_t)fd / COSY_CHUNK;
+
+	if (fd < 0 || chunk >= loop->nchunks || !loop->chunks[chunk])
+		return NULL;
+	return &loop->chunks[chunk][(uint32_t)fd % COSY_CHUNK];
+}
 
 /** cosy_descriptor_look() - find out of what kind it is; -EBADF if there is none */
 int cosy_descriptor_look(struct cosy_descriptor *d, int fd);

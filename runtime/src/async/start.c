@@ -3,9 +3,6 @@
  * start.c - which way an entry goes: it is attempted, and waits for its descriptor
  * if it would block; it waits for a time; or a thread makes its call.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,6 +14,14 @@
 
 #include "../sys.h"
 #include "loop.h"
+
+/* The C library's headers have these for GNU sources only. */
+#ifndef F_OFD_SETLKW
+#define F_OFD_SETLKW 38
+#endif
+#ifndef RWF_NOWAIT
+#define RWF_NOWAIT 0x00000008
+#endif
 
 enum { NESTED = 0, LEAVE = COSY_HOW_REFUSED };
 
@@ -188,8 +193,15 @@ void cosy_start_next(struct cosy_loop *loop, const struct cosy_slot *before)
 
 void cosy_finish(struct cosy_loop *loop, uint32_t slot, int64_t result)
 {
-	const struct cosy_slot before = loop->slots[slot];
+	const struct cosy_slot *s = &loop->slots[slot];
+	struct cosy_slot before;
 
+	/* Mostly nothing comes after it. */
+	if (s->next == COSY_NO_SLOT) {
+		cosy_end(loop, slot, result);
+		return;
+	}
+	before = *s;
 	cosy_end(loop, slot, result);
 	cosy_start_next(loop, &before);
 }

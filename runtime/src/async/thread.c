@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -20,7 +21,6 @@ void cosy_pool_init(struct cosy_loop *loop, struct cosy_pool *pool, uint32_t max
 	pool->loop = loop;
 	pool->head = pool->tail = COSY_NO_SLOT;
 	pool->max = max;
-	pthread_cond_init(&pool->work, NULL);
 }
 
 /*
@@ -75,13 +75,12 @@ static void make_call(struct cosy_loop *loop, uint32_t slot)
 	result = cosy_sys6(nr, (long)args[0], (long)args[1], (long)args[2],
 			   (long)args[3], (long)args[4], (long)args[5]);
 	pass_signal_on(result);
-	pthread_mutex_lock(&loop->lock);
+	cosy_lock(&loop->lock);
 	loop->calling--;
 	cosy_thread_made(loop, slot, result);
 	if (loop->blocked || loop->external)
 		cosy_loop_wake(loop);
-	if (loop->waiters)
-		pthread_cond_broadcast(&loop->changed);
+	cosy_loop_changed(loop);
 }
 
 static void enqueue(struct cosy_pool *pool, uint32_t slot)
@@ -121,11 +120,11 @@ static void *thread_main(void *arg)
 	struct cosy_loop *loop = pool->loop;
 	uint32_t slot;
 
-	pthread_mutex_lock(&loop->lock);
+	cosy_lock(&loop->lock);
 	for (;;) {
 		while (pool->head == COSY_NO_SLOT && !loop->closing) {
 			pool->idle++;
-			pthread_cond_wait(&pool->work, &loop->lock);
+			cosy_event_wait(&pool->work, &loop->lock, UINT64_MAX);
 			pool->idle--;
 		}
 		slot = pool->head;
@@ -135,8 +134,8 @@ static void *thread_main(void *arg)
 		make_call(loop, slot);
 	}
 	pool->threads--;
-	pthread_cond_broadcast(&loop->changed);
-	pthread_mutex_unlock(&loop->lock);
+	cosy_loop_changed(loop);
+	cosy_unlock(&loop->lock);
 	return NULL;
 }
 
@@ -180,7 +179,8 @@ void cosy_thread_call(struct cosy_loop *loop, uint32_t slot, bool disk)
 	}
 	loop->slots[slot].on_disk = disk;
 	enqueue(pool, slot);
-	pthread_cond_signal(&pool->work);
+	if (pool->idle)
+		cosy_event_happened(&pool->work, 1);
 }
 
 void cosy_thread_cancel(struct cosy_loop *loop, uint32_t slot)
@@ -190,7 +190,9 @@ void cosy_thread_cancel(struct cosy_loop *loop, uint32_t slot)
 
 void cosy_pool_end(struct cosy_loop *loop, struct cosy_pool *pool)
 {
-	pthread_cond_broadcast(&pool->work);
+	cosy_event_happened(&pool->work, INT_MAX);
+	loop->waiters++;
 	while (pool->threads)
-		pthread_cond_wait(&loop->changed, &loop->lock);
+		cosy_event_wait(&loop->changed, &loop->lock, UINT64_MAX);
+	loop->waiters--;
 }

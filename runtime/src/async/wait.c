@@ -104,10 +104,9 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until)
 	}
 	n = wait_for_events(loop, events, until < timer ? until : timer);
 	if (until) {
-		pthread_mutex_lock(&loop->lock);
+		cosy_lock(&loop->lock);
 		loop->blocked = false;
-		if (loop->waiters)
-			pthread_cond_broadcast(&loop->changed);
+		cosy_loop_changed(loop);
 	}
 	for (long i = 0; i < n; i++) {
 		int fd = events[i].data.fd;
@@ -145,10 +144,10 @@ static unsigned int deliver(struct cosy_loop *loop, unsigned int max)
 			continue;
 		cosy_loop_leave(loop);
 		done(op);
-		pthread_mutex_lock(&loop->lock);
+		cosy_lock(&loop->lock);
 	}
-	if (n && loop->waiters)
-		pthread_cond_broadcast(&loop->changed);
+	if (n)
+		cosy_loop_changed(loop);
 	return n;
 }
 
@@ -171,13 +170,8 @@ static bool reached(const struct goal *goal, unsigned int delivered)
 /* Another thread waits for the descriptors: wait for it. */
 static void wait_for_other(struct cosy_loop *loop, uint64_t until)
 {
-	struct timespec time = to_timespec(until);
-
 	loop->waiters++;
-	if (until == FOR_EVER)
-		pthread_cond_wait(&loop->changed, &loop->lock);
-	else
-		pthread_cond_timedwait(&loop->changed, &loop->lock, &time);
+	cosy_event_wait(&loop->changed, &loop->lock, until);
 	loop->waiters--;
 }
 

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * lock.c - the slow paths of locks, and events, by futexes.
+ */
+#include <limits.h>
+#include <linux/futex.h>
+#include <stddef.h>
+#include <sys/syscall.h>
+#include <time.h>
+
+#include "../sys.h"
+#include "lock.h"
+
+static void futex_wait(uint32_t *word, uint32_t value,
+		       const struct timespec *until)
+{
+	/* A time of CLOCK_MONOTONIC, not a timeout. */
+	cosy_sys6(SYS_futex, (long)word,
+		  FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, value, (long)until, 0,
+		  (long)FUTEX_BITSET_MATCH_ANY);
+}
+
+static void futex_wake(uint32_t *word, int threads)
+{
+	cosy_sys(SYS_futex, (long)word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG,
+		 threads);
+}
+
+void cosy_lock_wait(struct cosy_lock *lock)
+{
+	while (__atomic_exchange_n(&lock->state, 2, __ATOMIC_ACQUIRE))
+		futex_wait(&lock->state, 2, NULL);
+}
+
+void cosy_lock_wake(struct cosy_lock *lock)
+{
+	futex_wake(&lock->state, 1);
+}
+
+void cosy_event_wait(struct cosy_event *event, struct cosy_lock *lock,
+		     uint64_t until)
+{
+	uint32_t before = __atomic_load_n(&event->happened, __ATOMIC_RELAXED);
+	struct timespec time = {
+		.tv_sec = (time_t)(until / 1000000000u),
+		.tv_nsec = (long)(until % 1000000000u),
+	};
+
+	cosy_unlock(lock);
+	futex_wait(&event->happened, before,
+		   until == UINT64_MAX ? NULL : &time);
+	cosy_lock(lock);
+}
+
+void cosy_event_happened(struct cosy_event *event, int threads)
+{
+	__atomic_add_fetch(&event->happened, 1, __ATOMIC_RELAXED);
+	futex_wake(&event->happened, threads);
+}

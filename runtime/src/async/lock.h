@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * lock.h - a lock and an event that cost little when nobody waits for them.
+ *
+ * A loop takes its lock two or three times for an operation, nearly always in one
+ * thread. pthread_mutex_lock() and _unlock() take 110 instructions, these take 20.
+ */
+#ifndef COSY_LOCK_H
+#define COSY_LOCK_H
+
+#include <stdint.h>
+
+/** struct cosy_lock - 0: free; 1: taken; 2: taken, and threads may wait for it */
+struct cosy_lock {
+	uint32_t state;
+};
+
+/** cosy_lock_wait() - the slow path of cosy_lock() */
+void cosy_lock_wait(struct cosy_lock *lock);
+
+/** cosy_lock_wake() - the slow path of cosy_unlock() */
+void cosy_lock_wake(struct cosy_lock *lock);
+
+static inline void cosy_lock(struct cosy_lock *lock)
+{
+	uint32_t free = 0;
+
+	if (!__atomic_compare_exchange_n(&lock->state, &free, 1, 0,
+					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+		cosy_lock_wait(lock);
+}
+
+static inline void cosy_unlock(struct cosy_lock *lock)
+{
+	if (__atomic_exchange_n(&lock->state, 0, __ATOMIC_RELEASE) == 2)
+		cosy_lock_wake(lock);
+}
+
+/** struct cosy_event - something that threads wait for */
+struct cosy_event {
+	uint32_t happened;
+};
+
+/**
+ * cosy_event_wait() - wait for an event
+ * @event: the event
+ * @lock:  taken by the caller; given back while it waits
+ * @until: CLOCK_MONOTONIC in nanoseconds; UINT64_MAX: for ever
+ *
+ * May return when nothing has happened. Not a cancellation point.
+ */
+void cosy_event_wait(struct cosy_event *event, struct cosy_lock *lock,
+		     uint64_t until);
+
+/**
+ * cosy_event_happened() - let threads go on that wait for an event
+ * @event:   the event; the lock that they wait with is taken
+ * @threads: how many of them, at most
+ */
+void cosy_event_happened(struct cosy_event *event, int threads);
+
+#endif /* COSY_LOCK_H */
