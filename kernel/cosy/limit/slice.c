@@ -7,6 +7,26 @@
 #include "limit/limit.h"
 
 unsigned int cosy_time_slice_ms = 10;
-module_param_named(time_slice, cosy_time_slice_ms, uint, 0644);
+/* A slice of 0 would be over before a run begins. */
+static int cosy_time_slice_set(const char *text,
+			       const struct kernel_param *param)
+{
+	unsigned int ms;
+	int err = kstrtouint(text, 0, &ms);
+
+	if (err)
+		return err;
+	if (!ms)
+		return -EINVAL;
+	WRITE_ONCE(cosy_time_slice_ms, ms);
+	return 0;
+}
+
+static const struct kernel_param_ops cosy_time_slice_ops = {
+	.set = cosy_time_slice_set,
+	.get = param_get_uint,
+};
+
+module_param_cb(time_slice, &cosy_time_slice_ops, &cosy_time_slice_ms, 0644);
 MODULE_PARM_DESC(time_slice,
-		 "ms of CPU time after which a compound leaves for a moment (default 10)");
+		 "ms of CPU time after which a compound leaves for a moment, at least 1 (default 10)");
