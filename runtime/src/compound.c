@@ -8,6 +8,7 @@
 #include <cosy.h>
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,16 +16,97 @@
 #include <cosy/verify.h>
 
 #include "export.h"
-#include "held.h"
 #include "region.h"
+#include "reserved.h"
 #include "stats.h"
 
+/**
+ * struct cosy - a compound
+ * @next:   in its list of live compounds
+ * @memory: what the region has besides the image; from calloc()
+ * @region: the region
+ * @image:  its image
+ */
 struct cosy {
+	struct cosy *next;
+	void *memory;
 	struct cosy_region region;
 	uint64_t image[];
 };
 
 static _Thread_local char error_text[160];
+
+/*
+ * The live compounds, so that cosy_free() knows what it is given without looking
+ * at the memory.
+ */
+#define NLISTS 256
+static pthread_mutex_t live_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct cosy *live[NLISTS];
+
+static struct cosy **list_of(const struct cosy *compound)
+{
+	return &live[(uintptr_t)compound / 64 % NLISTS];
+}
+
+static void lock_live(void)
+{
+	pthread_mutex_lock(&live_lock);
+}
+
+static void unlock_live(void)
+{
+	pthread_mutex_unlock(&live_lock);
+}
+
+/* At _exit(): another thread may be changing the lists. */
+static void print_live(const void *lists)
+{
+	struct cosy *const *list = lists;
+
+	if (pthread_mutex_trylock(&live_lock))
+		return;
+	for (size_t i = 0; i < NLISTS; i++)
+		for (struct cosy *c = list[i]; c; c = c->next)
+			cosy_stats_print(&c->region);
+	unlock_live();
+}
+
+static void init_live(void)
+{
+	static struct cosy_counted counted = { .print = print_live,
+					       .data = live };
+
+	pthread_atfork(lock_live, unlock_live, unlock_live);
+	cosy_stats_add(&counted);
+}
+
+static void add_live(struct cosy *compound)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct cosy **list = list_of(compound);
+
+	pthread_once(&once, init_live);
+	lock_live();
+	compound->next = *list;
+	*list = compound;
+	unlock_live();
+}
+
+static bool remove_live(const struct cosy *compound)
+{
+	struct cosy **at = list_of(compound);
+
+	lock_live();
+	while (*at && *at != compound)
+		at = &(*at)->next;
+	if (*at)
+		*at = compound->next;
+	else
+		compound = NULL;
+	unlock_live();
+	return compound;
+}
 
 static const struct cosy_header *header_of(const struct cosy *compound)
 {
@@ -86,10 +168,16 @@ COSY_EXPORT struct cosy *cosy_init(const void *image, size_t size)
 		.nthunks = header->nupcalls,
 		.file = name_of(compound),
 	};
+	compound->memory = calloc(1, cosy_reserved_size(&compound->region));
+	cosy_stats_init();
+	cosy_reserved_use(&compound->region, compound->memory);
 	/* Here rather than at the first run, which then cannot fail. */
-	if (cosy_held_get(&compound->region,
-			  cosy_region_executor(&compound->region), &diag))
+	if (cosy_reserved_get(&compound->region,
+			      cosy_region_executor(&compound->region), &diag)) {
+		add_live(compound);
 		return compound;
+	}
+	free(compound->memory);
 	free(compound);
 no_memory:
 	snprintf(error_text, sizeof(error_text), "out of memory");
@@ -116,11 +204,15 @@ COSY_EXPORT int64_t cosy_run(struct cosy *compound, uint64_t *frame)
 	return exit;
 }
 
-void cosy_compound_free(struct cosy *compound)
+bool cosy_compound_free(struct cosy *compound)
 {
+	if (!remove_live(compound))
+		return false;
 	cosy_stats_print(&compound->region);
-	cosy_held_free(&compound->region);
+	cosy_reserved_unload(&compound->region);
+	free(compound->memory);
 	free(compound);
+	return true;
 }
 
 COSY_EXPORT const char *cosy_error(void)

@@ -2,43 +2,26 @@
 /*
  * device.c - the descriptor of /dev/cosy.
  *
- * A program must see the descriptor numbers, and the EMFILE, that it sees
- * without us: open() returns the lowest free number, programs count on 3 being
- * next, and servers open files until EMFILE and then close some. So our
- * descriptor gets a number that the program cannot be given: the soft
- * RLIMIT_NOFILE itself, for which the limit is raised for a moment. Where it
- * cannot be raised (soft limit = hard limit), the highest free number is the
- * one the program misses last.
- *
- * A high number has a price: the kernel's descriptor table is as long as the
- * highest descriptor, 8 bytes each, and is copied at every fork. Hence
- * HIGHEST_NUMBER: at limits above that, which nobody comes near unless he has
- * that many files, the program misses that one number.
- *
- * A program that raises its soft limit later misses one number too.
+ * One per process and copy of libcosy; descriptor.c chooses its number. The
+ * program may close it, or open something else under its number: an entry
+ * through another file does nothing, and the device is opened again.
  */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/cosy.h>
-#include <signal.h>
 #include <stddef.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cosy/format.h>
 
+#include "descriptor.h"
 #include "device.h"
 #include "message.h"
 #include "sys.h"
-
-#define HIGHEST_NUMBER 16384
-
-/* How many descriptors of ours there may be: one per copy of libcosy. */
-#define MAX_COPIES 64
 
 /* Besides descriptors: none; of a parked one, what park() makes of it. */
 #define NONE		(-1)
@@ -56,98 +39,6 @@ static int device_pid;		/* the process that opened it */
 static long sys_close(int fd)
 {
 	return cosy_sys(SYS_close, fd, 0, 0);
-}
-
-static long set_limit(const struct rlimit *new, struct rlimit *old)
-{
-	return cosy_sys6(SYS_prlimit64, 0, RLIMIT_NOFILE, (long)new, (long)old,
-			 0, 0);
-}
-
-static int duplicate(int fd, rlim_t number)
-{
-	return (int)cosy_sys(SYS_fcntl, fd, F_DUPFD_CLOEXEC, (long)number);
-}
-
-/* Duplicate @fd to the soft limit or just above; @limit is the present one. */
-static int duplicate_above(int fd, const struct rlimit *limit)
-{
-	struct rlimit raised = { limit->rlim_cur + MAX_COPIES, limit->rlim_max };
-	struct rlimit found;
-	int copy;
-
-	/* Only a privileged process may exceed the hard limit; it may try. */
-	if (raised.rlim_max < raised.rlim_cur)
-		raised.rlim_max = raised.rlim_cur;
-	if (set_limit(&raised, NULL) < 0) {
-		raised.rlim_cur = raised.rlim_max = limit->rlim_max;
-		if (raised.rlim_cur == limit->rlim_cur ||
-		    set_limit(&raised, NULL) < 0)
-			return -EMFILE;
-	}
-	copy = duplicate(fd, limit->rlim_cur);
-	/* If the program changed the limit meanwhile, its word stands. */
-	if (set_limit(limit, &found) == 0 &&
-	    (found.rlim_cur != raised.rlim_cur ||
-	     found.rlim_max != raised.rlim_max))
-		set_limit(&found, NULL);
-	return copy;
-}
-
-/* Duplicate @fd to the highest free number below @limit. */
-static int duplicate_below(int fd, rlim_t limit)
-{
-	for (rlim_t i = 1; i <= MAX_COPIES && i < limit; i++) {
-		int copy = duplicate(fd, limit - i);
-
-		if (copy != -EMFILE)
-			return copy;
-	}
-	return -EMFILE;
-}
-
-/*
- * Duplicate @fd to a number at or above the soft limit. The limit belongs to
- * the whole process: one thread at a time may have it raised, and no signal
- * handler may run meanwhile, for it could longjmp away.
- */
-static int duplicate_hidden(int fd)
-{
-	static int busy;
-	struct rlimit limit;
-	uint64_t all = ~0ull, mask;
-	int copy = -EMFILE;
-
-	cosy_sys6(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&mask,
-		  sizeof(mask), 0, 0);
-	if (!__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE)) {
-		if (set_limit(NULL, &limit) == 0)
-			copy = duplicate_above(fd, &limit);
-		__atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
-	}
-	cosy_sys6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0, sizeof(mask),
-		  0, 0);
-	return copy;
-}
-
-int cosy_device_hide(int fd)
-{
-	struct rlimit limit;
-	int copy;
-
-	if (set_limit(NULL, &limit) < 0)
-		return fd;
-	if (limit.rlim_cur > HIGHEST_NUMBER) {
-		copy = duplicate(fd, HIGHEST_NUMBER);
-	} else {
-		copy = duplicate_hidden(fd);
-		if (copy < 0)
-			copy = duplicate_below(fd, limit.rlim_cur);
-	}
-	if (copy < 0)
-		return fd;
-	sys_close(fd);
-	return copy;
 }
 
 /* Return: 0 and the module's answer; -errno if this is not the module's file. */
@@ -184,7 +75,7 @@ static int open_device(struct cosy_info *info)
 		sys_close((int)fd);
 		return (int)ret;
 	}
-	return cosy_device_hide((int)fd);
+	return cosy_descriptor_hide((int)fd);
 }
 
 /* Return: the device number @fd refers to, 0 if it is no character device. */

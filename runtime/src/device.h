@@ -3,7 +3,7 @@
  * device.h - the descriptor of /dev/cosy.
  *
  * One per process and copy of libcosy. It is kept out of the program's sight
- * (device.c says how), but the program may close it at any time, or fork:
+ * (descriptor.c), but the program may close it at any time, or fork:
  * whoever finds it gone calls cosy_device_get() again.
  */
 #ifndef COSY_DEVICE_H
@@ -41,16 +41,6 @@ int cosy_device_get(void);
  * Return: as cosy_device_get().
  */
 int cosy_device_get_own(void);
-
-/**
- * cosy_device_hide() - give a descriptor a number the program does not see
- * @fd: a descriptor of ours, close-on-exec; given up
- *
- * Async-signal-safe, thread-safe.
- *
- * Return: the descriptor's number now; @fd if there is no better one.
- */
-int cosy_device_hide(int fd);
 
 /**
  * cosy_device_available() - can the kernel run regions in this process?

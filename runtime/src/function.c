@@ -91,9 +91,11 @@ struct binding {
  * @bindings: newest first
  * @place:    where it runs
  * @bound:    it has been bound: where it runs in the kernel, it did
+ * @explained: it was said that an argument is not from cosy_malloc()
  * @native_calls: @native_cycles: timed natively
  * @kernel_calls: @kernel_cycles: timed in the kernel
  * @calls:    natively made instead of in the kernel, of any kind
+ * @counted:  COSY_STATS
  */
 struct state {
 	pthread_mutex_t lock;
@@ -103,11 +105,13 @@ struct state {
 	struct binding *bindings;
 	enum place place;
 	bool bound;
+	bool explained;
 	uint64_t native_calls;
 	uint64_t native_cycles;
 	uint64_t kernel_calls;
 	uint64_t kernel_cycles;
 	uint64_t calls;
+	struct cosy_counted counted;
 };
 
 /* All functions; changed and gone through with this lock. */
@@ -488,6 +492,31 @@ static struct program *program_for(const struct state *state,
  * On the run path
  */
 
+/* Say once why a function that COSY_FUNCTIONS wants in the kernel is not there. */
+static void explain_argument(struct state *state, const uint64_t *args)
+{
+	const struct cosy_function *function = state->function;
+	struct cosy_number line, argument;
+
+	if (!cosy_options().debug &&
+	    cosy_options().functions != COSY_FUNCTIONS_KERNEL)
+		return;
+	for (uint32_t i = 0; i < function->nargs; i++) {
+		if (!(function->pointers >> i & 1) || !args[i] ||
+		    cosy_segment_of((const void *)args[i]))
+			continue;
+		if (!__atomic_exchange_n(&state->explained, true,
+					 __ATOMIC_RELAXED))
+			cosy_message(function->file, ":",
+				     cosy_number(&line, function->line),
+				     ": function ", function->name,
+				     " runs natively: argument ",
+				     cosy_number(&argument, i + 1),
+				     " is not from cosy_malloc()", NULL);
+		return;
+	}
+}
+
 /* The CALL that ends at @pc; NULL if another operation does. */
 static const struct cosy_op *call_before(const struct cosy_region *region,
 					 uint32_t pc)
@@ -526,14 +555,13 @@ static struct state *state_of(const struct cosy_region *region,
 }
 
 static void run_natively(const struct cosy_region *region,
-			 struct cosy_held *held, uint64_t *frame, uint16_t thunk)
+			 struct cosy_reserved *reserved, uint64_t *frame, uint16_t thunk)
 {
-	if (held->counts)
-		cosy_count(&held->counts->upcalls, 1);
+	cosy_count(reserved->counts, &reserved->counts->upcalls, 1);
 	region->thunks[thunk](frame);
 }
 
-static bool upcall(const struct cosy_region *region, struct cosy_held *held,
+static bool upcall(const struct cosy_region *region, struct cosy_reserved *reserved,
 		   uint64_t *frame, struct cosy_run *run)
 {
 	const struct cosy_op *op = call_before(region, run->pc);
@@ -548,7 +576,7 @@ static bool upcall(const struct cosy_region *region, struct cosy_held *held,
 	state = state_of(region, op);
 	if (!state)
 		return false;
-	cosy_count(&state->calls, 1);
+	__atomic_fetch_add(&state->calls, 1, __ATOMIC_RELAXED);
 	if (__atomic_load_n(&state->place, __ATOMIC_RELAXED) == PLACE_NATIVE ||
 	    pthread_mutex_trylock(&state->lock))
 		return false;
@@ -558,6 +586,8 @@ static bool upcall(const struct cosy_region *region, struct cosy_held *held,
 		in_kernel = consider(state, program, run->handle,
 				     (uint32_t)op->imm);
 	pthread_mutex_unlock(&state->lock);
+	if (!program)
+		explain_argument(state, args);
 	if (in_kernel) {
 		ops = (const void *)((const struct cosy_header *)region->image +
 				     1);
@@ -569,7 +599,7 @@ static bool upcall(const struct cosy_region *region, struct cosy_held *held,
 		return false;
 
 	begin = cycles();
-	run_natively(region, held, frame, op->c);
+	run_natively(region, reserved, frame, op->c);
 	begin = cycles() - begin;
 	if (pthread_mutex_trylock(&state->lock))
 		return true;
@@ -585,35 +615,17 @@ static bool upcall(const struct cosy_region *region, struct cosy_held *held,
  * Functions that fail
  */
 
-struct hex {
-	char text[19];
-};
-
-static const char *hex(struct hex *hex, uint64_t value)
-{
-	char *at = hex->text + sizeof(hex->text) - 1;
-
-	*at = '\0';
-	do {
-		*--at = "0123456789abcdef"[value % 16];
-		value /= 16;
-	} while (value);
-	*--at = 'x';
-	*--at = '0';
-	return at;
-}
-
 static void report(const struct cosy_function *function,
 		   const struct cosy_run *run)
 {
 	struct cosy_number line;
-	struct hex address;
+	struct cosy_hex address;
 	const char *what, *place = "", *more = "";
 
 	switch (run->value) {
 	case COSY_FUNCTION_FAULT:
 		what = "wild access at ";
-		place = hex(&address, run->failure.address);
+		place = cosy_hex(&address, run->failure.address);
 		if (!cosy_segment_of((const void *)run->failure.address) &&
 		    run->failure.address > COSY_SEGMENT_GUARD)
 			more = ", which is outside the segment"
@@ -697,7 +709,7 @@ static void end_natively(const struct cosy_run *run)
 	}
 }
 
-static void failed(const struct cosy_region *region, struct cosy_held *held,
+static void failed(const struct cosy_region *region, struct cosy_reserved *reserved,
 		   uint64_t *frame, struct cosy_run *run)
 {
 	const struct cosy_header *header = region->image;
@@ -722,7 +734,7 @@ static void failed(const struct cosy_region *region, struct cosy_held *held,
 	if (!again)
 		end_natively(run);
 	/* It has changed nothing: natively it fails as it should, or does not. */
-	run_natively(region, held, frame, op->c);
+	run_natively(region, reserved, frame, op->c);
 	run->pc += 1 + op->width;
 }
 
@@ -732,8 +744,52 @@ static const struct cosy_function_hooks hooks = {
 };
 
 /*
+ * Fork
+ *
+ * Before it, segment.c takes its locks, in the order in which they are taken
+ * elsewhere: the table's, the functions', those of each function.
+ */
+
+static void lock_functions(bool lock)
+{
+	if (lock)
+		pthread_mutex_lock(&functions_lock);
+	for (struct state *state = functions; state; state = state->next) {
+		if (lock)
+			pthread_mutex_lock(&state->lock);
+		else
+			pthread_mutex_unlock(&state->lock);
+	}
+	if (!lock)
+		pthread_mutex_unlock(&functions_lock);
+}
+
+/*
  * Functions come and go
  */
+
+static void print_stats(const void *data)
+{
+	const struct state *state = data;
+	const struct cosy_function *function = state->function;
+	struct cosy_number line, native, kernel, calls;
+
+	if (!cosy_options().stats || (!state->calls && !state->bound))
+		return;
+	cosy_stats_line(function->file, ":", cosy_number(&line, function->line),
+		     ": function ", function->name, ": executor=",
+		     state->bound && state->place != PLACE_NATIVE ?
+		     "kernel" : "native",
+		     " upcalls=", cosy_number(&calls, state->calls),
+		     state->native_calls ? " native-cycles=" : "",
+		     state->native_calls ?
+		     cosy_number(&native, state->native_cycles /
+					  state->native_calls) : "",
+		     state->kernel_calls ? " kernel-cycles=" : "",
+		     state->kernel_calls ?
+		     cosy_number(&kernel, state->kernel_cycles /
+					  state->kernel_calls) : "", NULL);
+}
 
 static void load_for(struct cosy_segment *segment, void *state)
 {
@@ -753,6 +809,10 @@ static void add(struct cosy_function *function)
 	if (!state)
 		return;
 	pthread_mutex_init(&state->lock, NULL);
+	state->counted.print = print_stats;
+	state->counted.data = state;
+	if (cosy_options().stats)
+		cosy_stats_add(&state->counted);
 	state->function = function;
 	state->place = places[cosy_options().functions];
 	if (!function->object_size)
@@ -769,34 +829,13 @@ COSY_EXPORT void cosy_functions_add(struct cosy_function *list, size_t count)
 	/* All of them come from one compilation, hence have one layout. */
 	if (!count || list->abi != COSY_REGION_ABI)
 		return;
+	cosy_segment_lock_functions = lock_functions;
 	cosy_segment_made = segment_made;
 	cosy_segment_forget = segment_gone;
 	cosy_function_hooks = &hooks;
 	cosy_segment_want_arenas();
 	for (size_t i = 0; i < count; i++)
 		add(&list[i]);
-}
-
-static void print_stats(const struct state *state)
-{
-	const struct cosy_function *function = state->function;
-	struct cosy_number line, native, kernel, calls;
-
-	if (!cosy_options().stats || (!state->calls && !state->bound))
-		return;
-	cosy_message(function->file, ":", cosy_number(&line, function->line),
-		     ": function ", function->name, ": executor=",
-		     state->bound && state->place != PLACE_NATIVE ?
-		     "kernel" : "native",
-		     " upcalls=", cosy_number(&calls, state->calls),
-		     state->native_calls ? " native-cycles=" : "",
-		     state->native_calls ?
-		     cosy_number(&native, state->native_cycles /
-					  state->native_calls) : "",
-		     state->kernel_calls ? " kernel-cycles=" : "",
-		     state->kernel_calls ?
-		     cosy_number(&kernel, state->kernel_cycles /
-					  state->kernel_calls) : "", NULL);
 }
 
 static void forget(struct state *state)
@@ -819,7 +858,7 @@ COSY_EXPORT void cosy_functions_remove(struct cosy_function *list, size_t count)
 
 		if (!state)
 			continue;
-		print_stats(state);
+		cosy_stats_print_last(&state->counted);
 		/* Threads that still run may be in it, as in the native code. */
 		forget(state);
 	}

@@ -14,7 +14,7 @@
 #include <cosy/region.h>
 #include <linux/cosy.h>
 
-#include "held.h"
+#include "reserved.h"
 
 /**
  * struct cosy_function_hooks - what function.c does for the run path
@@ -28,9 +28,9 @@
  * Async-signal-safe, thread-safe.
  */
 struct cosy_function_hooks {
-	bool (*upcall)(const struct cosy_region *region, struct cosy_held *held,
+	bool (*upcall)(const struct cosy_region *region, struct cosy_reserved *reserved,
 		       uint64_t *frame, struct cosy_run *run);
-	void (*failed)(const struct cosy_region *region, struct cosy_held *held,
+	void (*failed)(const struct cosy_region *region, struct cosy_reserved *reserved,
 		       uint64_t *frame, struct cosy_run *run);
 };
 

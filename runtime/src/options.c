@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "message.h"
 #include "options.h"
@@ -74,6 +75,9 @@ static uint32_t read_environment(void)
 	bool known = by_name(name, executors, &executor);
 	bool known_where = by_name(where, functions, &function);
 
+	/* More privilege than its caller: open nothing that is not asked for. */
+	if (getauxval(AT_SECURE))
+		executor = COSY_EXECUTOR_NATIVE;
 	/* It is compounds in the kernel that call functions there. */
 	if (executor == COSY_EXECUTOR_USER || executor == COSY_EXECUTOR_NATIVE)
 		function = COSY_FUNCTIONS_NATIVE;
@@ -114,4 +118,11 @@ struct cosy_options cosy_options(void)
 		.debug = word & OPTIONS_DEBUG,
 		.plain = word & OPTIONS_PLAIN,
 	};
+}
+
+const char *cosy_options_stats_file(void)
+{
+	const char *value = secure_getenv("COSY_STATS");
+
+	return value && strcmp(value, "1") ? value : NULL;
 }

@@ -43,8 +43,15 @@ struct cosy_options {
  *
  * The first call reads the environment, later ones repeat what it found. A
  * program that runs with more privilege than its caller (AT_SECURE) gets the
- * defaults. Thread-safe; async-signal-safe after the first call.
+ * defaults, and its regions run natively. Thread-safe; async-signal-safe after the first call.
  */
 struct cosy_options cosy_options(void);
+
+/**
+ * cosy_options_stats_file() - COSY_STATS as the name of a file
+ *
+ * Return: the name, in the environment; NULL if it is 1, for standard error.
+ */
+const char *cosy_options_stats_file(void);
 
 #endif /* COSY_OPTIONS_H */

@@ -29,6 +29,7 @@
 #include <cosy/function.h>
 
 #include "bpf.h"
+#include "descriptor.h"
 #include "device.h"
 #include "message.h"
 #include "options.h"
@@ -262,7 +263,7 @@ static int load(void)
 		close(copy);
 	if (!loading->done)
 		return err ? err : -EINVAL;
-	return loading->fd < 0 ? loading->fd : cosy_device_hide(loading->fd);
+	return loading->fd < 0 ? loading->fd : cosy_descriptor_hide(loading->fd);
 }
 
 int cosy_program_load(const struct cosy_function *function, int map)

@@ -25,12 +25,12 @@
 #include "device.h"
 #include "export.h"
 #include "function.h"
-#include "held.h"
 #include "library.h"
 #include "limit.h"
 #include "message.h"
 #include "options.h"
 #include "region.h"
+#include "reserved.h"
 #include "stats.h"
 #include "sys.h"
 
@@ -104,50 +104,46 @@ static void state_init(struct cosy_state *st, const struct cosy_code *code,
 /* Operations until the next look at the limits. */
 #define LIMITED_CHUNK	(1 << 16)
 
-static enum cosy_status execute(struct cosy_held *held, struct cosy_state *st,
+static enum cosy_status execute(struct cosy_reserved *reserved, struct cosy_state *st,
 				struct cosy_limiter *limiter)
 {
-	int64_t given = (int64_t)held->code->limit;
+	int64_t given = (int64_t)reserved->code->limit;
 	enum cosy_status status;
 
 	if (limiter->limits)
 		given = limiter->left < LIMITED_CHUNK ? limiter->left :
 							LIMITED_CHUNK;
 	st->budget = given;
-	status = cosy_exec(held->code, st);
+	status = cosy_exec(reserved->code, st);
 	if (limiter->limits && status != COSY_DONE)
 		limiter->left -= given - st->budget;
-	if (held->counts) {
-		cosy_count(&held->counts->syscalls, st->calls);
-		st->calls = 0;
-	}
+	cosy_count(reserved->counts, &reserved->counts->syscalls, st->calls);
+	st->calls = 0;
 	return status;
 }
 
-static void call_up(const struct cosy_region *region, struct cosy_held *held,
+static void call_up(const struct cosy_region *region, struct cosy_reserved *reserved,
 		    uint64_t *frame, uint64_t number)
 {
-	if (held->counts)
-		cosy_count(&held->counts->upcalls, 1);
+	cosy_count(reserved->counts, &reserved->counts->upcalls, 1);
 	region->thunks[number](frame);
 }
 
 /* Run from @pc to the end in user mode. Return: the exit. */
 static int64_t finish_in_user_mode(const struct cosy_region *region,
-				   struct cosy_held *held, uint64_t *frame,
+				   struct cosy_reserved *reserved, uint64_t *frame,
 				   uint32_t pc, struct cosy_limiter *limiter)
 {
 	struct cosy_state st;
 
-	if (held->counts)
-		cosy_count(&held->counts->user, 1);
-	state_init(&st, held->code, frame, pc);
+	cosy_count(reserved->counts, &reserved->counts->user, 1);
+	state_init(&st, reserved->code, frame, pc);
 	for (;;) {
-		switch (execute(held, &st, limiter)) {
+		switch (execute(reserved, &st, limiter)) {
 		case COSY_DONE:
 			return (int64_t)st.value;
 		case COSY_UPCALL:
-			call_up(region, held, frame, st.value);
+			call_up(region, reserved, frame, st.value);
 			break;
 		default:	/* COSY_LIMIT */
 			break;
@@ -157,14 +153,14 @@ static int64_t finish_in_user_mode(const struct cosy_region *region,
 }
 
 static int64_t run_in_user_mode(const struct cosy_region *region,
-				struct cosy_held *held, uint64_t *frame)
+				struct cosy_reserved *reserved, uint64_t *frame)
 {
 	struct cosy_limiter limiter;
 
-	for (uint32_t i = held->code->ninputs; i < held->code->nregs; i++)
+	for (uint32_t i = reserved->code->ninputs; i < reserved->code->nregs; i++)
 		frame[i] = 0;
 	cosy_limiter_begin(&limiter, region);
-	return finish_in_user_mode(region, held, frame, 0, &limiter);
+	return finish_in_user_mode(region, reserved, frame, 0, &limiter);
 }
 
 /*
@@ -172,34 +168,33 @@ static int64_t run_in_user_mode(const struct cosy_region *region,
  * call or back-edge. Return: the exit, or -1 to resume at run->pc.
  */
 static int64_t step_in_user_mode(const struct cosy_region *region,
-				 struct cosy_held *held, uint64_t *frame,
+				 struct cosy_reserved *reserved, uint64_t *frame,
 				 struct cosy_run *run,
 				 struct cosy_limiter *limiter)
 {
 	enum cosy_status status;
 	struct cosy_state st;
 
-	if (held->counts)
-		cosy_count(&held->counts->steps, 1);
-	state_init(&st, held->code, frame, run->pc);
+	cosy_count(reserved->counts, &reserved->counts->steps, 1);
+	state_init(&st, reserved->code, frame, run->pc);
 	st.env.single = true;
-	status = execute(held, &st, limiter);
+	status = execute(reserved, &st, limiter);
 	run->pc = st.pc;
 	if (status == COSY_DONE)
 		return (int64_t)st.value;
 	if (status == COSY_UPCALL)
-		call_up(region, held, frame, st.value);
+		call_up(region, reserved, frame, st.value);
 	return -1;
 }
 
 /* Store @result of the interrupted call at run->pc, and move behind it. */
-static void take_result(struct cosy_held *held, uint64_t *frame,
+static void take_result(struct cosy_reserved *reserved, uint64_t *frame,
 			struct cosy_run *run, long result)
 {
 	struct cosy_state st;
 
-	state_init(&st, held->code, frame, run->pc);
-	cosy_exec_result(held->code, &st, result);
+	state_init(&st, reserved->code, frame, run->pc);
+	cosy_exec_result(reserved->code, &st, result);
 	run->pc = st.pc;
 }
 
@@ -207,20 +202,28 @@ static void take_result(struct cosy_held *held, uint64_t *frame,
  * In the kernel
  */
 
-/* Who asks what ran where is told why, once: the next one has the same reason. */
-static void explain_given_up(const struct cosy_region *region, int error)
+/*
+ * Tell a person who asked what ran where why the region does not run in the
+ * kernel, or not any more: once, as the next region has the same reason.
+ */
+static void explain_given_up(const struct cosy_region *region, bool loaded,
+			     int error)
 {
 	struct cosy_options options = cosy_options();
+	const char *reason = cosy_reserved_limit(error);
 	static bool explained;
 	struct cosy_number line;
 
-	if (!(options.stats || options.debug) ||
+	if (!(options.stats || options.debug ||
+	      options.executor == COSY_EXECUTOR_KERNEL) ||
 	    __atomic_exchange_n(&explained, true, __ATOMIC_RELAXED))
 		return;
 	cosy_message(region->file, region->line ? ":" : "",
 		     region->line ? cosy_number(&line, region->line) : "",
-		     ": does not run in the kernel any more: " COSY_DEVICE
-		     ": ", strerrordesc_np(-error), NULL);
+		     ": does not run in the kernel",
+		     loaded ? " any more: " : ": ",
+		     reason ? reason : COSY_DEVICE ": ",
+		     reason ? "" : strerrordesc_np(-error), NULL);
 }
 
 /*
@@ -228,17 +231,18 @@ static void explain_given_up(const struct cosy_region *region, int error)
  * its native code, and need not come here again; a compound of cosy_init() has
  * only user mode.
  */
-static void give_up_kernel(struct cosy_region *region, struct cosy_held *held,
+static void give_up_kernel(struct cosy_region *region, struct cosy_reserved *reserved,
 			   int error)
 {
 	bool native = cosy_region_has_native(region);
 
-	explain_given_up(region, error);
-	__atomic_store_n(&held->executor,
+	explain_given_up(region, __atomic_load_n(&region->handle,
+						 __ATOMIC_RELAXED) != 0, error);
+	__atomic_store_n(&reserved->executor,
 			 native ? COSY_EXECUTOR_NATIVE : COSY_EXECUTOR_USER,
 			 __ATOMIC_RELAXED);
 	__atomic_store_n(&region->mode,
-			 native && !held->counts ? COSY_MODE_NATIVE :
+			 native && !reserved->counts ? COSY_MODE_NATIVE :
 						   COSY_MODE_DECIDE,
 			 __ATOMIC_RELAXED);
 }
@@ -248,7 +252,7 @@ static void give_up_kernel(struct cosy_region *region, struct cosy_held *held,
  * our descriptor, or a child process got a file of its own, which does not
  * have the handle. Return: true if it can be tried again.
  */
-static bool recover(struct cosy_region *region, struct cosy_held *held,
+static bool recover(struct cosy_region *region, struct cosy_reserved *reserved,
 		    struct cosy_run *run, int fd, long ret)
 {
 	int now, error;
@@ -263,11 +267,11 @@ static bool recover(struct cosy_region *region, struct cosy_held *held,
 		/* Then it was the module that answered, not another file. */
 		if (now == fd && ret != -ENOENT && ret != -EBADF)
 			return false;
-		error = cosy_held_load(region, held, run->handle + 1);
+		error = cosy_reserved_load(region, reserved, run->handle + 1);
 	}
 	if (error < 0) {
 		if (cosy_device_gone(error))
-			give_up_kernel(region, held, error);
+			give_up_kernel(region, reserved, error);
 		return false;
 	}
 	run->handle = __atomic_load_n(&region->handle, __ATOMIC_ACQUIRE) - 1;
@@ -284,10 +288,10 @@ static bool is_result(long ret)
 	return ret != -EBADF && ret != -ESPIPE && ret != -ENXIO;
 }
 
-static void count_entry(struct cosy_held *held, struct cosy_run *run)
+static void count_entry(struct cosy_reserved *reserved, struct cosy_run *run)
 {
-	cosy_count(&held->counts->entries, 1);
-	cosy_count(&held->counts->syscalls, run->calls);
+	cosy_count(reserved->counts, &reserved->counts->entries, 1);
+	cosy_count(reserved->counts, &reserved->counts->syscalls, run->calls);
 	run->calls = 0;
 }
 
@@ -320,7 +324,7 @@ static bool must_go_on(const struct cosy_run *run)
  * only go on in the kernel: it fails.
  */
 static int64_t finish_run(const struct cosy_region *region,
-			  struct cosy_held *held, uint64_t *frame,
+			  struct cosy_reserved *reserved, uint64_t *frame,
 			  struct cosy_run *run, struct cosy_limiter *limiter)
 {
 	if (run->flags & COSY_RUN_SUSPENDED) {
@@ -328,9 +332,156 @@ static int64_t finish_run(const struct cosy_region *region,
 		run->failure = (struct cosy_function_failure){
 			.wrote = must_go_on(run),
 		};
-		cosy_function_hooks->failed(region, held, frame, run);
+		cosy_function_hooks->failed(region, reserved, frame, run);
 	}
-	return finish_in_user_mode(region, held, frame, run->pc, limiter);
+	return finish_in_user_mode(region, reserved, frame, run->pc, limiter);
+}
+
+/**
+ * struct entered - a run that has entered the kernel at least once
+ * @region: @reserved: @frame: the region
+ * @run:     the run
+ * @limiter: its limits
+ * @fd:      the descriptor of the last entry
+ * @failed:  entries in succession that executed nothing
+ * @begun:   operations have been executed: the native code is too late
+ * @exit:    how it ended: the exit; -1 to run the native code
+ */
+struct entered {
+	struct cosy_region *region;
+	struct cosy_reserved *reserved;
+	uint64_t *frame;
+	struct cosy_run *run;
+	struct cosy_limiter *limiter;
+	int fd;
+	unsigned int failed;
+	bool begun;
+	int64_t exit;
+};
+
+/* The last entry has executed something. */
+static void note_progress(struct entered *entered)
+{
+	entered->begun = true;
+	entered->failed = 0;
+	if (entered->reserved->counts)
+		count_entry(entered->reserved, entered->run);
+	if (entered->run->flags & COSY_RUN_LIMIT)
+		entered->limiter->left = (int64_t)entered->run->limit;
+}
+
+static bool finish(struct entered *entered)
+{
+	entered->exit = finish_run(entered->region, entered->reserved,
+				   entered->frame, entered->run,
+				   entered->limiter);
+	return true;
+}
+
+/* Run native code that the compound asks for: an up-call or a function. */
+static void run_upcall(struct entered *entered)
+{
+	const struct cosy_region *region = entered->region;
+	struct cosy_run *run = entered->run;
+
+	if (region->nfunctions && cosy_function_hooks &&
+	    cosy_function_hooks->upcall(region, entered->reserved, entered->frame,
+					run))
+		return;
+	call_up(region, entered->reserved, entered->frame, run->value);
+}
+
+/* Do the operation that the module cannot do. Return: true if the run ended. */
+static bool run_step(struct entered *entered)
+{
+	struct cosy_run *run = entered->run;
+
+	if (run->value == COSY_STEP_TRACED) {
+		cosy_device_park();
+		entered->exit = finish_in_user_mode(entered->region,
+						    entered->reserved,
+						    entered->frame, run->pc,
+						    entered->limiter);
+		return true;
+	}
+	entered->exit = step_in_user_mode(entered->region, entered->reserved,
+					  entered->frame, run,
+					  entered->limiter);
+	return entered->exit >= 0;
+}
+
+/* Do what the module has left the compound for. Return: true if the run ended. */
+static bool run_what_is_asked(struct entered *entered)
+{
+	struct cosy_run *run = entered->run;
+
+	switch (run->status) {
+	case COSY_DONE:
+		entered->exit = (int64_t)run->value;
+		return true;
+	case COSY_UPCALL:
+		run_upcall(entered);
+		return false;
+	case COSY_FAILED:
+		cosy_function_hooks->failed(entered->region, entered->reserved,
+					    entered->frame, run);
+		return false;
+	case COSY_STEP:
+		return run_step(entered);
+	default:
+		/* COSY_LIMIT; COSY_AGAIN: a handler has run. */
+		return false;
+	}
+}
+
+/* The entry left the compound before its end. Return: true if the run ended. */
+static bool continue_after_leave(struct entered *entered, bool blocked)
+{
+	struct cosy_run *run = entered->run;
+	bool capped;
+
+	note_progress(entered);
+	if (blocked)
+		cosy_device_bar();
+	if (run_what_is_asked(entered))
+		return true;
+	if (entered->limiter->limits)
+		cosy_limiter_look(entered->limiter, entered->region,
+				  entered->frame, run->pc);
+	capped = run->flags & COSY_RUN_CAPPED && !must_go_on(run);
+	if (capped)
+		cosy_limiter_stop(entered->region, entered->frame, run->pc);
+	return capped || blocked ? finish(entered) : false;
+}
+
+/* The entry is an interrupted call's result. */
+static void continue_after_call(struct entered *entered, long result)
+{
+	note_progress(entered);
+	take_result(entered->reserved, entered->frame, entered->run, result);
+}
+
+/*
+ * The entry executed nothing: get back what it lacks, or go on without the
+ * module. Return: true if the run ended.
+ */
+static bool continue_after_failure(struct entered *entered, long error)
+{
+	const struct cosy_run *run = entered->run;
+
+	/* It may be an entry that the kernel restarted after it had begun. */
+	entered->begun |= run->pc != 0 || run->status != COSY_DONE;
+	if (entered->failed++ < MAX_RECOVERIES &&
+	    recover(entered->region, entered->reserved, entered->run, entered->fd,
+		    error))
+		return false;
+	if (entered->begun)
+		return finish(entered);
+	entered->exit = cosy_region_has_native(entered->region) ?
+				-1 :
+				run_in_user_mode(entered->region, entered->reserved,
+						 entered->frame);
+	return true;
 }
 
 /**
@@ -345,104 +496,42 @@ static __attribute__((noinline)) int64_t
 resume(struct cosy_region *region, uint64_t *frame, struct cosy_run *run,
        struct cosy_limiter *limiter, long ret)
 {
-	struct cosy_held *held = __atomic_load_n(&region->state,
-						 __ATOMIC_ACQUIRE);
-	int fd = __atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED);
-	unsigned int recoveries = 0;
-	bool begun = false, capped;
-	int64_t exit;
+	struct entered entered = {
+		.region = region,
+		.reserved = cosy_reserved_of(region),
+		.frame = frame,
+		.run = run,
+		.limiter = limiter,
+		.fd = __atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED),
+	};
 
 	for (;;) {
+		bool ended = false;
+
 		if (entry_done(ret)) {
-			if (held->counts)
-				count_entry(held, run);
+			if (entered.reserved->counts)
+				count_entry(entered.reserved, run);
 			return (uint32_t)ret;
 		}
-		if (ret == (long)COSY_RUN_LEFT || ret == (long)COSY_RUN_BARRED) {
-			begun = true;
-			recoveries = 0;
-			if (held->counts)
-				count_entry(held, run);
-			if (ret == (long)COSY_RUN_BARRED)
-				cosy_device_bar();
-			if (run->flags & COSY_RUN_LIMIT)
-				limiter->left = (int64_t)run->limit;
-			switch (run->status) {
-			case COSY_DONE:
-				return (int64_t)run->value;
-			case COSY_UPCALL:
-				if (!region->nfunctions ||
-				    !cosy_function_hooks ||
-				    !cosy_function_hooks->upcall(region, held,
-								 frame, run))
-					call_up(region, held, frame,
-						run->value);
-				break;
-			case COSY_FAILED:
-				cosy_function_hooks->failed(region, held, frame,
-							    run);
-				break;
-			case COSY_STEP:
-				if (run->value == COSY_STEP_TRACED) {
-					cosy_device_park();
-					return finish_in_user_mode(region, held,
-								   frame,
-								   run->pc,
-								   limiter);
-				}
-				exit = step_in_user_mode(region, held, frame,
-							 run, limiter);
-				if (exit >= 0)
-					return exit;
-				break;
-			default:
-				/* COSY_LIMIT; COSY_AGAIN: a handler has run. */
-				break;
-			}
-			if (limiter->limits)
-				cosy_limiter_look(limiter, region, frame,
-						  run->pc);
-			capped = run->flags & COSY_RUN_CAPPED &&
-				 !must_go_on(run);
-			if (capped)
-				cosy_limiter_stop(region, frame, run->pc);
-			if (capped || ret == (long)COSY_RUN_BARRED)
-				return finish_run(region, held, frame, run,
-						  limiter);
-		} else if (run->status == COSY_RESULT && is_result(ret)) {
-			begun = true;
-			recoveries = 0;
-			if (held->counts)
-				count_entry(held, run);
-			if (run->flags & COSY_RUN_LIMIT)
-				limiter->left = (int64_t)run->limit;
-			take_result(held, frame, run, ret);
-		} else {
-			/*
-			 * It may be an entry that the kernel restarted after
-			 * it had begun.
-			 */
-			begun |= run->pc != 0 || run->status != COSY_DONE;
-			if (recoveries++ == MAX_RECOVERIES ||
-			    !recover(region, held, run, fd, ret)) {
-				if (begun)
-					return finish_run(region, held, frame,
-							  run, limiter);
-				if (cosy_region_has_native(region))
-					return -1;
-				return run_in_user_mode(region, held, frame);
-			}
-		}
-		if (begun)
+		if (ret == (long)COSY_RUN_LEFT || ret == (long)COSY_RUN_BARRED)
+			ended = continue_after_leave(
+				&entered, ret == (long)COSY_RUN_BARRED);
+		else if (run->status == COSY_RESULT && is_result(ret))
+			continue_after_call(&entered, ret);
+		else
+			ended = continue_after_failure(&entered, ret);
+		if (ended)
+			return entered.exit;
+		if (entered.begun)
 			run->status = COSY_AGAIN;
 		limit_entry(run, limiter);
-		fd = __atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED);
+		entered.fd = __atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED);
 		ret = enter(run);
 	}
 }
 
 static int64_t run_in_kernel(struct cosy_region *region,
-			     struct cosy_held *held, uint64_t *frame)
+			     struct cosy_reserved *reserved, uint64_t *frame)
 {
 	uint64_t handle = __atomic_load_n(&region->handle, __ATOMIC_ACQUIRE);
 	struct cosy_suspended suspended;
@@ -450,25 +539,25 @@ static int64_t run_in_kernel(struct cosy_region *region,
 	struct cosy_run run;
 
 	if (!handle) {
-		int error = cosy_held_load(region, held, 0);
+		int error = cosy_reserved_load(region, reserved, 0);
 
 		if (error < 0) {
 			if (cosy_device_gone(error))
-				give_up_kernel(region, held, error);
+				give_up_kernel(region, reserved, error);
 			if (cosy_region_has_native(region))
 				return -1;
-			return run_in_user_mode(region, held, frame);
+			return run_in_user_mode(region, reserved, frame);
 		}
 		handle = __atomic_load_n(&region->handle, __ATOMIC_ACQUIRE);
 	}
 	__atomic_store_n(&errno_offset,
 			 (ptrdiff_t)((uintptr_t)&errno - thread_pointer()),
 			 __ATOMIC_RELAXED);
-	if (!held->counts && !region->limits)
+	if (!reserved->counts && !region->limits)
 		__atomic_store_n(&region->mode, COSY_MODE_LOADED,
 				 __ATOMIC_RELEASE);
 	prepare_run(&run, &suspended, handle - 1, frame,
-		    held->counts ? COSY_RUN_COUNT : 0);
+		    reserved->counts ? COSY_RUN_COUNT : 0);
 	run.calls = 0;
 	cosy_limiter_begin(&limiter, region);
 	limit_entry(&run, &limiter);
@@ -492,7 +581,7 @@ static void explain_invalid(const struct cosy_region *region,
 static __attribute__((noinline)) int64_t decide(struct cosy_region *region,
 						uint64_t *frame)
 {
-	struct cosy_held *held;
+	struct cosy_reserved *reserved;
 	struct cosy_number line;
 	struct cosy_diag diag;
 
@@ -501,8 +590,9 @@ static __attribute__((noinline)) int64_t decide(struct cosy_region *region,
 	/* Not even what getting ready takes is to be seen by who traces. */
 	if (cosy_device_parked() && cosy_region_has_native(region))
 		return -1;
-	held = cosy_held_get(region, cosy_region_executor(region), &diag);
-	if (!held) {
+	reserved = cosy_reserved_get(region, cosy_region_executor(region),
+				     &diag);
+	if (!reserved) {
 		if (!cosy_region_has_native(region))
 			cosy_message(region->file, ":",
 				     cosy_number(&line, region->line),
@@ -515,13 +605,12 @@ static __attribute__((noinline)) int64_t decide(struct cosy_region *region,
 		}
 		return -1;
 	}
-	if (held->counts)
-		cosy_count(&held->counts->runs, 1);
-	switch (__atomic_load_n(&held->executor, __ATOMIC_RELAXED)) {
+	cosy_count(reserved->counts, &reserved->counts->runs, 1);
+	switch (__atomic_load_n(&reserved->executor, __ATOMIC_RELAXED)) {
 	case COSY_EXECUTOR_KERNEL:
-		return run_in_kernel(region, held, frame);
+		return run_in_kernel(region, reserved, frame);
 	case COSY_EXECUTOR_USER:
-		return run_in_user_mode(region, held, frame);
+		return run_in_user_mode(region, reserved, frame);
 	default:
 		return -1;
 	}
@@ -597,14 +686,22 @@ static void explain_foreign(const struct cosy_region *region, const char *name)
 			     " declaration makes it an up-call)", NULL);
 }
 
+bool cosy_region_is_used(const struct cosy_region *region)
+{
+	return cosy_region_executor(region) != COSY_EXECUTOR_NATIVE ||
+	       cosy_options().stats;
+}
+
 COSY_EXPORT void cosy_regions_add(struct cosy_region *regions, size_t count)
 {
 	struct cosy_options options = cosy_options();
 	struct cosy_number has, needs;
 	const char *foreign;
+	struct cosy_diag diag;
 	uint32_t mode;
 
-	cosy_held_free_retired();
+	cosy_reserved_free_retired();
+	cosy_stats_init();
 	if (!count)
 		return;
 	/* All of them come from one compilation, hence have one layout. */
@@ -619,33 +716,42 @@ COSY_EXPORT void cosy_regions_add(struct cosy_region *regions, size_t count)
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {
-		mode = COSY_MODE_DECIDE;
 		/* Asked in any case: later the device may be out of reach. */
-		if (cosy_region_executor(&regions[i]) == COSY_EXECUTOR_NATIVE &&
-		    !options.stats)
-			mode = COSY_MODE_NATIVE;
+		mode = cosy_region_is_used(&regions[i]) ? COSY_MODE_DECIDE :
+							  COSY_MODE_NATIVE;
 		foreign = mode == COSY_MODE_NATIVE ?
 				  NULL : cosy_library_foreign(regions[i].state);
 		if (foreign) {
 			mode = COSY_MODE_NATIVE;
 			explain_foreign(&regions[i], foreign);
 		}
-		regions[i].handle = 0;
-		regions[i].state = NULL;
 		__atomic_store_n(&regions[i].mode, mode, __ATOMIC_RELEASE);
+	}
+	cosy_reserved_add(regions, count);
+	for (size_t i = 0; i < count; i++) {
+		/* While it is made it would have to run natively. */
+		if (regions[i].mode != COSY_MODE_NATIVE &&
+		    !cosy_region_has_native(&regions[i]))
+			cosy_reserved_get(&regions[i],
+					  cosy_region_executor(&regions[i]),
+					  &diag);
 	}
 }
 
 COSY_EXPORT void cosy_regions_remove(struct cosy_region *regions, size_t count)
 {
+	struct cosy_reserved *reserved;
+
 	if (!count || regions->abi != COSY_REGION_ABI)
 		return;
 	for (size_t i = 0; i < count; i++) {
 		__atomic_store_n(&regions[i].mode, COSY_MODE_NATIVE,
 				 __ATOMIC_RELAXED);
-		cosy_stats_print(&regions[i]);
-		cosy_held_retire(&regions[i]);
+		reserved = cosy_reserved_of(&regions[i]);
+		if (reserved && reserved->counts)
+			cosy_stats_print_last(&reserved->counts->counted);
 	}
+	cosy_reserved_retire(regions, count);
 }
 
 /* Is there certainly no other thread? */
@@ -660,15 +766,16 @@ static bool is_single_threaded(void)
 /*
  * The last of the destructors: the program or library that contains this copy
  * of libcosy is unloaded, or the process ends. Then other threads may still be
- * in a region (cosy_held_retire()): they can open the device again, but must
- * not lose what they execute.
+ * in a region: they can open the device again, but must not lose what they
+ * execute.
  */
 __attribute__((destructor(101))) static void unload(void)
 {
 	/* Where filters are strict, what does not have to be asked is not. */
 	if (cosy_device_barred())
 		return;
-	if (cosy_held_any_retired() && is_single_threaded())
-		cosy_held_free_retired();
+	if (cosy_reserved_any_mapped() && is_single_threaded())
+		cosy_reserved_unmap();
+	cosy_stats_exit();
 	cosy_device_close();
 }

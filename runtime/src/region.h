@@ -36,9 +36,19 @@ static inline bool cosy_region_has_native(const struct cosy_region *region)
 enum cosy_executor cosy_region_executor(const struct cosy_region *region);
 
 /**
- * cosy_compound_free() - cosy_free() of a compound
- * @compound: from cosy_init()
+ * cosy_region_is_used() - may a region run as a compound, or is it counted?
+ * @region: the region
+ *
+ * The same at each call. Return: false if only its native code ever runs.
  */
-void cosy_compound_free(struct cosy *compound);
+bool cosy_region_is_used(const struct cosy_region *region);
+
+/**
+ * cosy_compound_free() - cosy_free() of a compound
+ * @compound: any pointer
+ *
+ * Return: false if this is no compound, or none any more. Thread-safe.
+ */
+bool cosy_compound_free(struct cosy *compound);
 
 #endif /* COSY_RUNTIME_REGION_H */

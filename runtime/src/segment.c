@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "bpf.h"
+#include "descriptor.h"
 #include "device.h"
 #include "export.h"
 #include "message.h"
@@ -34,6 +35,7 @@
 
 #define PAGE		4096u
 #define PAGES		(COSY_SEGMENT_SPAN / PAGE)
+#define BLOCKS		(COSY_SEGMENT_SPAN / COSY_BLOCK_ALIGNMENT)
 /* What is between the guards. */
 #define SPACE		(COSY_SEGMENT_SPAN - 2 * COSY_SEGMENT_GUARD)
 
@@ -51,12 +53,13 @@ static struct cosy_segment *segments[NSEGMENTS];
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct cosy_segment *shared;	/* by all threads that chose no other */
-static _Thread_local struct cosy_segment *chosen;
+static _Thread_local COSY_TLS struct cosy_segment *chosen;
 
 static bool want_arenas;
 
 void (*cosy_segment_made)(struct cosy_segment *segment);
 void (*cosy_segment_forget)(struct cosy_segment *segment);
+void (*cosy_segment_lock_functions)(bool lock);
 
 struct cosy_segment *cosy_segment_of(const void *p)
 {
@@ -114,7 +117,7 @@ static int map_arena(char *base)
 		close(token);
 	if (fd < 0)
 		return -1;
-	fd = cosy_device_hide(fd);
+	fd = cosy_descriptor_hide(fd);
 	if (mmap(start, SPACE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
 		 fd, 0) != MAP_FAILED)
 		return fd;
@@ -132,10 +135,20 @@ static bool arena_wanted(void)
 	       cosy_device_available(false);
 }
 
+/* Make the bits in segment->blocks usable up to the address @end. */
+static bool extend_blocks(const struct cosy_segment *segment, const char *end)
+{
+	size_t bits = (size_t)(end - segment->base) / COSY_BLOCK_ALIGNMENT;
+
+	return !mprotect(segment->blocks, (bits / 8 + PAGE) / PAGE * PAGE,
+			 PROT_READ | PROT_WRITE);
+}
+
 /* Memory for the heap, @size bytes more. */
 static bool extend(struct cosy_segment *segment, size_t size)
 {
-	if (size > (size_t)(segment->limit - segment->end))
+	if (size > (size_t)(segment->limit - segment->end) ||
+	    !extend_blocks(segment, segment->end + size))
 		return false;
 	if (segment->map < 0 &&
 	    mprotect(segment->end, size, PROT_READ | PROT_WRITE))
@@ -198,6 +211,42 @@ static bool populate(struct cosy_segment *segment, char *block, size_t size)
 	return true;
 }
 
+static size_t block_number(const struct cosy_segment *segment,
+			   const void *block)
+{
+	return (size_t)((const char *)block - segment->base) /
+	       COSY_BLOCK_ALIGNMENT;
+}
+
+static uint64_t *block_word(const struct cosy_segment *segment,
+			    const void *block)
+{
+	return &segment->blocks[block_number(segment, block) / 64];
+}
+
+static uint64_t block_bit(const struct cosy_segment *segment, const void *block)
+{
+	return (uint64_t)1 << block_number(segment, block) % 64;
+}
+
+/* Does a block begin at @block? The segment is locked. */
+static bool has_block(const struct cosy_segment *segment, const void *block)
+{
+	return (uintptr_t)block % COSY_BLOCK_ALIGNMENT == 0 &&
+	       (const char *)block < segment->end &&
+	       *block_word(segment, block) & block_bit(segment, block);
+}
+
+bool cosy_segment_has(struct cosy_segment *segment, const void *block)
+{
+	bool has;
+
+	pthread_mutex_lock(&segment->lock);
+	has = has_block(segment, block);
+	pthread_mutex_unlock(&segment->lock);
+	return has;
+}
+
 void *cosy_segment_alloc(struct cosy_segment *segment, size_t size,
 			 size_t alignment)
 {
@@ -216,6 +265,8 @@ void *cosy_segment_alloc(struct cosy_segment *segment, size_t size,
 		cosy_heap_free(segment->heap, block);
 		block = NULL;
 	}
+	if (block)
+		*block_word(segment, block) |= block_bit(segment, block);
 	pthread_mutex_unlock(&segment->lock);
 	return block;
 }
@@ -247,11 +298,18 @@ size_t cosy_segment_size(struct cosy_segment *segment, const void *block)
 	return size;
 }
 
-void cosy_segment_free(struct cosy_segment *segment, void *block)
+bool cosy_segment_free(struct cosy_segment *segment, void *block)
 {
+	bool has;
+
 	pthread_mutex_lock(&segment->lock);
-	cosy_heap_free(segment->heap, block);
+	has = has_block(segment, block);
+	if (has) {
+		*block_word(segment, block) &= ~block_bit(segment, block);
+		cosy_heap_free(segment->heap, block);
+	}
 	pthread_mutex_unlock(&segment->lock);
+	return has;
 }
 
 /*
@@ -301,6 +359,8 @@ static int copy_of(const struct cosy_segment *segment)
 static void before_fork(void)
 {
 	pthread_mutex_lock(&table_lock);
+	if (cosy_segment_lock_functions)
+		cosy_segment_lock_functions(true);
 	for (unsigned int i = 0; i < NSEGMENTS; i++) {
 		if (!segments[i])
 			continue;
@@ -315,6 +375,8 @@ static void unlock_all(void)
 	for (unsigned int i = 0; i < NSEGMENTS; i++)
 		if (segments[i])
 			pthread_mutex_unlock(&segments[i]->lock);
+	if (cosy_segment_lock_functions)
+		cosy_segment_lock_functions(false);
 	pthread_mutex_unlock(&table_lock);
 }
 
@@ -371,12 +433,15 @@ static void give_back(struct cosy_segment *segment)
 		close(segment->map);
 	if (segment->present)
 		munmap(segment->present, PAGES / 8);
+	if (segment->blocks)
+		munmap(segment->blocks, BLOCKS / 8);
 	free(segment);
 }
 
 static struct cosy_segment *make(size_t size)
 {
 	struct cosy_segment *segment = calloc(1, sizeof(*segment));
+	void *bits;
 
 	if (!segment)
 		return NULL;
@@ -390,16 +455,21 @@ static struct cosy_segment *make(size_t size)
 	if (arena_wanted())
 		segment->map = map_arena(segment->base);
 	if (segment->map >= 0) {
-		void *bits = mmap(NULL, PAGES / 8, PROT_READ | PROT_WRITE,
-				  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-				  -1, 0);
-
+		bits = mmap(NULL, PAGES / 8, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (bits == MAP_FAILED) {
 			give_back(segment);
 			return NULL;
 		}
 		segment->present = bits;
 	}
+	bits = mmap(NULL, BLOCKS / 8, PROT_NONE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (bits == MAP_FAILED) {
+		give_back(segment);
+		return NULL;
+	}
+	segment->blocks = bits;
 	segment->end = segment->base + COSY_SEGMENT_GUARD;
 	segment->limit = segment->end + size;
 	if (!extend(segment, size < GROW ? size : GROW)) {

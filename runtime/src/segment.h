@@ -20,6 +20,9 @@
 /* Not to be had at both ends: NULL and near it, and what is just outside. */
 #define COSY_SEGMENT_GUARD	((uint64_t)65536)
 
+/* All blocks are aligned to this. */
+#define COSY_BLOCK_ALIGNMENT	16
+
 /**
  * struct cosy_segment - a segment
  * @lock:    of what follows
@@ -29,6 +32,7 @@
  * @map:     descriptor of its arena; -1: ordinary memory, which no function can
  *	     run on in the kernel
  * @heap:    what is allocated from it
+ * @blocks:  bit n is set when a block begins at @base + n * COSY_BLOCK_ALIGNMENT
  * @present: bit n is set when page n is known to be there for the kernel
  * @copy:    while the process forks: a file with a copy of its memory
  */
@@ -39,6 +43,7 @@ struct cosy_segment {
 	char *end;
 	int map;
 	struct cosy_heap *heap;
+	uint64_t *blocks;
 	uint64_t *present;
 	int copy;
 };
@@ -74,8 +79,19 @@ bool cosy_segment_resize(struct cosy_segment *segment, void *block,
 /** cosy_segment_size() - bytes of a block that can be used */
 size_t cosy_segment_size(struct cosy_segment *segment, const void *block);
 
-/** cosy_segment_free() - give a block back */
-void cosy_segment_free(struct cosy_segment *segment, void *block);
+/**
+ * cosy_segment_has() - does a block begin here?
+ * @block: any address in the segment
+ */
+bool cosy_segment_has(struct cosy_segment *segment, const void *block);
+
+/**
+ * cosy_segment_free() - give a block back
+ * @block: any address in the segment
+ *
+ * Return: false if no block begins there. Thread-safe.
+ */
+bool cosy_segment_free(struct cosy_segment *segment, void *block);
 
 /**
  * cosy_segment_want_arenas() - segments made from now on are for functions, too
@@ -104,6 +120,13 @@ extern void (*cosy_segment_made)(struct cosy_segment *segment)
  * nobody wants to know. Set once, before there are arenas
  */
 extern void (*cosy_segment_forget)(struct cosy_segment *segment)
+	__attribute__((visibility("hidden")));
+
+/**
+ * cosy_segment_lock_functions - called with true before a fork, when the table is
+ * locked, and with false after it in both processes; NULL if there are no functions
+ */
+extern void (*cosy_segment_lock_functions)(bool lock)
 	__attribute__((visibility("hidden")));
 
 #endif /* COSY_SEGMENT_H */

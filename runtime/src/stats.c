@@ -1,43 +1,251 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * stats.c - COSY_STATS: one line per region that ran.
+ * stats.c - COSY_STATS: counts of regions, and a line for each at exit.
+ *
+ * The lines go to a descriptor of our own, opened before the program runs: many
+ * programs close descriptor 2 before they exit, and in some it is a file of the
+ * user's by then.
  */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-#include "held.h"
+#include "descriptor.h"
 #include "message.h"
+#include "options.h"
+#include "reserved.h"
 #include "stats.h"
+#include "sys.h"
+
+#define PAGE	4096
+
+/**
+ * struct output - where the lines go
+ * @fd:	 our descriptor; -1 if there is none
+ * @dev: @ino: the file it refers to, which a program may change
+ * @name: its absolute name, for when the program has closed it; "" if it has none
+ */
+static struct output {
+	int fd;
+	uint64_t dev;
+	uint64_t ino;
+	char name[4096];
+} output = { .fd = -1 };
+
+/*
+ * The page is 0 in a child process, as a mapping of the parent's that is marked
+ * MADV_WIPEONFORK: so a child is told from its parent without a system call.
+ */
+static _Alignas(PAGE) uint64_t known_process[PAGE / sizeof(uint64_t)];
+static uint64_t process;
+static int process_pid;
+
+static struct cosy_counted *all;
+
+static bool identify(int fd, struct stat *st)
+{
+	return cosy_sys(SYS_fstat, fd, (long)st, 0) == 0;
+}
+
+static bool is_output(int fd)
+{
+	struct stat st;
+
+	return fd >= 0 && identify(fd, &st) && st.st_dev == output.dev &&
+	       st.st_ino == output.ino;
+}
+
+/* Keep the name, whatever the program does with its environment and directory. */
+static void keep_name(const char *name)
+{
+	size_t length = strlen(name) + 1, used = 0;
+
+	if (*name != '/') {
+		long n = cosy_sys(SYS_getcwd, (long)output.name,
+				  sizeof(output.name), 0);
+
+		/* With its NUL. */
+		used = n > 0 ? (size_t)n : 0;
+		if (!used || length > sizeof(output.name) - used) {
+			output.name[0] = '\0';
+			return;
+		}
+		output.name[used - 1] = '/';
+	}
+	if (length <= sizeof(output.name) - used)
+		memcpy(output.name + used, name, length);
+}
+
+static int open_file(const char *name, int flags)
+{
+	return (int)cosy_sys6(SYS_openat, AT_FDCWD, (long)name,
+			      O_WRONLY | O_APPEND | O_CLOEXEC | flags, 0666, 0,
+			      0);
+}
+
+static int open_output(const char *name)
+{
+	if (!name)
+		return cosy_descriptor_copy(STDERR_FILENO);
+	keep_name(name);
+	return cosy_descriptor_hide(open_file(name, O_CREAT));
+}
+
+void cosy_stats_init(void)
+{
+	const char *name = cosy_options_stats_file();
+	struct stat st;
+
+	if (!cosy_options().stats || process)
+		return;
+	process = 1;
+	process_pid = (int)cosy_sys(SYS_getpid, 0, 0, 0);
+	known_process[0] = 1;
+	cosy_sys(SYS_madvise, (long)known_process, PAGE, MADV_WIPEONFORK);
+	output.fd = open_output(name);
+	if (output.fd < 0 && name)
+		cosy_message("cannot open ", name, ": ",
+			     strerrordesc_np(-output.fd), " (COSY_STATS)", NULL);
+	if (output.fd < 0 || !identify(output.fd, &st))
+		return;
+	output.dev = st.st_dev;
+	output.ino = st.st_ino;
+}
+
+void cosy_stats_exit(void)
+{
+	if (is_output(output.fd))
+		cosy_sys(SYS_close, output.fd, 0, 0);
+	output.fd = -1;
+}
+
+/* The first count in a child process makes it known. */
+static uint64_t current_process(void)
+{
+	if (!__atomic_load_n(&known_process[0], __ATOMIC_RELAXED)) {
+		__atomic_fetch_add(&process, 1, __ATOMIC_RELAXED);
+		process_pid = (int)cosy_sys(SYS_getpid, 0, 0, 0);
+		__atomic_store_n(&known_process[0], 1, __ATOMIC_RELAXED);
+	}
+	return __atomic_load_n(&process, __ATOMIC_RELAXED);
+}
+
+void cosy_count(struct cosy_counts *counts, uint64_t *counter, uint64_t n)
+{
+	uint64_t now;
+
+	if (!counts)
+		return;
+	now = current_process();
+	/* After a fork there is one thread. */
+	if (__atomic_exchange_n(&counts->process, now, __ATOMIC_RELAXED) != now)
+		memset(&counts->runs, 0,
+		       sizeof(*counts) - offsetof(struct cosy_counts, runs));
+	__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
+}
+
+/* The program may have closed it, or have other files under the numbers. */
+static int find_output(void)
+{
+	if (is_output(output.fd))
+		return output.fd;
+	if (!*output.name)
+		return is_output(STDERR_FILENO) ? STDERR_FILENO : -1;
+	output.fd = open_file(output.name, 0);
+	if (output.fd >= 0 && !is_output(output.fd)) {
+		cosy_sys(SYS_close, output.fd, 0, 0);
+		output.fd = -1;
+	}
+	return output.fd;
+}
+
+void cosy_stats_line(const char *text, ...)
+{
+	int fd = find_output();
+	va_list texts;
+
+	if (fd < 0)
+		return;
+	va_start(texts, text);
+	cosy_message_to(fd, text, texts);
+	va_end(texts);
+}
+
+void cosy_stats_add(struct cosy_counted *counted)
+{
+	counted->next = __atomic_load_n(&all, __ATOMIC_RELAXED);
+	while (!__atomic_compare_exchange_n(&all, &counted->next, counted, true,
+					    __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+		;
+}
+
+void cosy_stats_print_last(struct cosy_counted *counted)
+{
+	const void *data = __atomic_exchange_n(&counted->data, NULL,
+					       __ATOMIC_RELAXED);
+
+	if (data)
+		counted->print(data);
+}
+
+void cosy_stats_print_all(void)
+{
+	struct cosy_counted *counted = __atomic_load_n(&all, __ATOMIC_ACQUIRE);
+
+	if (!process)
+		return;
+	current_process();
+	/* A child of vfork() has its parent's memory. */
+	if (process_pid != cosy_sys(SYS_getpid, 0, 0, 0))
+		return;
+	for (; counted; counted = counted->next)
+		cosy_stats_print_last(counted);
+}
 
 static uint64_t get(const uint64_t *counter)
 {
 	return __atomic_load_n(counter, __ATOMIC_RELAXED);
 }
 
-void cosy_stats_print(const struct cosy_region *region)
+void cosy_stats_print(const void *data)
 {
-	const struct cosy_held *held = region->state;
-	const struct cosy_counts *counts = held ? held->counts : NULL;
+	const struct cosy_region *region = data;
+	const struct cosy_reserved *reserved = cosy_reserved_of(region);
+	const struct cosy_counts *counts = reserved ? reserved->counts : NULL;
 	struct cosy_number line, runs, syscalls, entries, upcalls, steps;
+	uint64_t ups, stepped, user, entered;
 	const char *executor = "native";
-	uint64_t ups, stepped;
 
-	if (!counts || !get(&counts->runs))
+	if (!counts || get(&counts->process) != current_process() ||
+	    !get(&counts->runs))
 		return;
 	ups = get(&counts->upcalls);
 	stepped = get(&counts->steps);
-	if (get(&counts->entries))
+	user = get(&counts->user);
+	entered = get(&counts->entries);
+	if (entered)
 		executor = "kernel";
-	else if (get(&counts->user))
+	else if (user)
 		executor = "user";
 	/* A compound of cosy_init() has a name, but no line. */
-	cosy_message(region->file, region->line ? ":" : "",
-		     region->line ? cosy_number(&line, region->line) : "",
-		     ": executor=", executor,
-		     " runs=", cosy_number(&runs, get(&counts->runs)),
-		     " syscalls=", cosy_number(&syscalls, get(&counts->syscalls)),
-		     " entries=", cosy_number(&entries, get(&counts->entries)),
-		     ups ? " upcalls=" : "",
-		     ups ? cosy_number(&upcalls, ups) : "",
-		     stepped ? " steps=" : "",
-		     stepped ? cosy_number(&steps, stepped) : "", NULL);
+	cosy_stats_line(region->file, region->line ? ":" : "",
+		region->line ? cosy_number(&line, region->line) : "",
+		": executor=", executor,
+		" runs=", cosy_number(&runs, get(&counts->runs)),
+		/* The native code counts nothing: 0 would say it did nothing. */
+		entered || user ? " syscalls=" : "",
+		entered || user ?
+			cosy_number(&syscalls, get(&counts->syscalls)) : "",
+		entered || user ? " entries=" : "",
+		entered || user ? cosy_number(&entries, entered) : "",
+		ups ? " upcalls=" : "", ups ? cosy_number(&upcalls, ups) : "",
+		stepped ? " steps=" : "",
+		stepped ? cosy_number(&steps, stepped) : "", NULL);
 }

@@ -12,8 +12,8 @@
 #include "export.h"
 #include "stop.h"
 
-static _Thread_local struct cosy_stop failure;
-static _Thread_local bool failed;
+static _Thread_local COSY_TLS struct cosy_stop failure;
+static _Thread_local COSY_TLS bool failed;
 
 COSY_EXPORT void cosy_stop_reset(void)
 {

@@ -5,6 +5,7 @@
  *	fake-device trace PROGRAM...	say when it opens /dev/cosy
  *	fake-device errno N PROGRAM...	opening fails with error N
  *	fake-device info OLDEST-ABI ABI FORMAT PROGRAM...	COSY_IOC_INFO answers this
+ *	fake-device load N PROGRAM...	COSY_IOC_LOAD fails with error N
  *	fake-device other PROGRAM...	it is some other device (/dev/null)
  *
  * By ptrace, since libcosy makes its calls itself. Exits as the program does.
@@ -26,7 +27,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static enum { TRACE, ERRNO, INFO, OTHER } what;
+#include <cosy/format.h>
+
+static enum { TRACE, ERRNO, INFO, LOAD, OTHER } what;
 static int error;
 static struct cosy_info info = { .size = sizeof(info), .max_loads = 10,
 				 .version = "fake" };
@@ -71,8 +74,10 @@ static bool opens_device(const struct user_regs_struct *regs)
 static bool begin_call(struct user_regs_struct *regs)
 {
 	bool wanted = opens_device(regs) ||
-		      (what == INFO && regs->orig_rax == SYS_ioctl &&
-		       regs->rsi == COSY_IOC_INFO);
+		      ((what == INFO || what == LOAD) &&
+		       regs->orig_rax == SYS_ioctl &&
+		       (regs->rsi == COSY_IOC_INFO ||
+			(what == LOAD && regs->rsi == COSY_IOC_LOAD)));
 
 	if (!wanted)
 		return false;
@@ -99,7 +104,7 @@ static void end_call(struct user_regs_struct *regs, unsigned long call)
 		poke(regs->rsi + 1, "dev/cosy");
 		return;
 	}
-	if (call == SYS_ioctl) {
+	if (call == SYS_ioctl && regs->rsi == COSY_IOC_INFO) {
 		if (!copy(true, regs->rdx, &info, sizeof(info)))
 			die("process_vm_writev");
 		regs->rax = 0;
@@ -159,6 +164,12 @@ int main(int argc, char **argv)
 	} else if (argc > 3 && !strcmp(argv[1], "errno")) {
 		what = ERRNO;
 		error = atoi(argv[2]);
+		program = 3;
+	} else if (argc > 3 && !strcmp(argv[1], "load")) {
+		what = LOAD;
+		error = atoi(argv[2]);
+		info.oldest_abi = info.abi = COSY_ABI;
+		info.oldest_format = info.format = COSY_VERSION;
 		program = 3;
 	} else if (argc > 5 && !strcmp(argv[1], "info")) {
 		what = INFO;
