@@ -151,16 +151,18 @@ struct cosy *cosy_init(const void *image, size_t size);
  * compound with up-calls cannot be run this way.
  *
  * Return: the number of the exit; -1 with errno ENOTSUP (up-calls). Thread-safe,
- * also for the same compound in several threads; async-signal-safe.
+ * also for the same compound in several threads; async-signal-safe. Takes 8 bytes
+ * of stack for each register of the compound.
  */
 int64_t cosy_run(struct cosy *compound, uint64_t *frame);
 
 /**
- * cosy_free() - give a compound back, or memory
+ * cosy_free() - free a compound, or memory
  * @p: from cosy_init(), cosy_malloc() and its like, or NULL; no thread may be
  *     running the compound
  *
- * Thread-safe; not async-signal-safe.
+ * Any other pointer, or one that was freed before, ends the process by abort()
+ * with a message. Thread-safe; not async-signal-safe.
  */
 void cosy_free(void *p);
 

@@ -4,11 +4,13 @@
  */
 #include <errno.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cosy.h>
 
 #include "export.h"
+#include "message.h"
 #include "region.h"
 #include "segment.h"
 
@@ -56,6 +58,18 @@ COSY_EXPORT void *cosy_aligned_alloc(size_t alignment, size_t size)
 	return allocate(size, alignment < ALIGNMENT ? ALIGNMENT : alignment);
 }
 
+/* As malloc() does: a program that goes on would corrupt memory. */
+static __attribute__((noreturn)) void invalid(const char *function,
+					      const void *block)
+{
+	struct cosy_hex address;
+
+	cosy_message(function, ": invalid pointer ",
+		     cosy_hex(&address, (uintptr_t)block),
+		     ": not allocated by libcosy, or freed before", NULL);
+	abort();
+}
+
 COSY_EXPORT size_t cosy_usable_size(const void *block)
 {
 	struct cosy_segment *segment = cosy_segment_of(block);
@@ -71,11 +85,13 @@ COSY_EXPORT void *cosy_realloc(void *block, size_t size)
 
 	if (!block)
 		return cosy_malloc(size);
-	/* In the same segment, whichever the thread has chosen meanwhile. */
 	if (!segment) {
 		errno = EINVAL;
 		return NULL;
 	}
+	if (!cosy_segment_has(segment, block))
+		invalid("cosy_realloc()", block);
+	/* In the same segment, whichever the thread has chosen meanwhile. */
 	if (cosy_segment_resize(segment, block, size))
 		return block;
 	other = cosy_segment_alloc(segment, size, ALIGNMENT);
@@ -85,7 +101,8 @@ COSY_EXPORT void *cosy_realloc(void *block, size_t size)
 	}
 	has = cosy_segment_size(segment, block);
 	memcpy(other, block, has < size ? has : size);
-	cosy_segment_free(segment, block);
+	if (!cosy_segment_free(segment, block))
+		invalid("cosy_realloc()", block);
 	return other;
 }
 
@@ -93,8 +110,9 @@ COSY_EXPORT void cosy_free(void *block)
 {
 	struct cosy_segment *segment = cosy_segment_of(block);
 
-	if (segment)
-		cosy_segment_free(segment, block);
-	else if (block)
-		cosy_compound_free(block);
+	if (!block)
+		return;
+	if (segment ? !cosy_segment_free(segment, block) :
+		      !cosy_compound_free(block))
+		invalid("cosy_free()", block);
 }
