@@ -60,6 +60,8 @@ bool cosy_env_strrchr(struct cosy_env *env, uint64_t p, uint8_t byte,
 		      uint64_t *at);
 bool cosy_env_stpcpy(struct cosy_env *env, uint64_t dst, uint64_t src,
 		     uint64_t *end);
+struct cosy_state;
+struct cosy_insn;
 typedef struct cosy_env cosy_self;
 cosy_self *cosy_env_self(struct cosy_state *st);
 bool cosy_env_may_call(cosy_self *self, struct cosy_state *st,
