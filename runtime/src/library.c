@@ -86,11 +86,11 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
  */
 static bool makes_system_call(uintptr_t function, uintptr_t end)
 {
-	const unsigned char *code = (const unsigned char *)function;
+	const unsigned char *bytes = (const unsigned char *)function;
 	size_t size = end - function < 256 ? end - function : 256;
 
-	for (size_t i = 0; i + 1 < size && code[i] != 0xc3; i++)
-		if (code[i] == 0x0f && code[i + 1] == 0x05)
+	for (size_t i = 0; i + 1 < size && bytes[i] != 0xc3; i++)
+		if (bytes[i] == 0x0f && bytes[i + 1] == 0x05)
 			return true;
 	return false;
 }
