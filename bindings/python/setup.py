@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Build the extension against the libcosy-batch that pkg-config finds.
+
+PKG_CONFIG is the command to ask, pkg-config without it.
+"""
+
+import os
+import shlex
+import subprocess
+
+from setuptools import Extension, setup
+
+
+def pkg_config(*arguments):
+    command = [*shlex.split(os.environ.get("PKG_CONFIG", "pkg-config")), *arguments, "cosy-batch"]
+    try:
+        return shlex.split(subprocess.run(command, check=True, text=True,
+                                          stdout=subprocess.PIPE).stdout)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise SystemExit(
+            f"cannot find libcosy-batch by pkg-config: {error}\n"
+            "  HINT: run `./cosy install`, or set PKG_CONFIG_PATH to the directory of cosy-batch.pc"
+        ) from None
+
+
+setup(ext_modules=[Extension(
+    "cosy._cosy", ["src/cosy/_cosy.c"],
+    extra_compile_args=["-std=gnu11", *pkg_config("--cflags")],
+    extra_link_args=pkg_config("--libs"),
+    runtime_library_dirs=pkg_config("--variable=libdir"))])

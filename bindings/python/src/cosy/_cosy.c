@@ -1,0 +1,961 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * _cosy.c - the batch functions of libcosy for Python; cosy/__init__.py documents
+ * them.
+ */
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <cosy/batch.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <structmember.h>
+
+/* os.stat_result */
+static PyTypeObject *stat_result;
+
+/* What os.stat_result has on Linux, in the order of its fields. */
+enum { STAT_FIELDS = 19 };
+
+/* The exception for a negative errno, as open() and the like raise it. */
+static PyObject *make_error(int result, PyObject *path)
+{
+	return PyObject_CallFunction(PyExc_OSError, "isO", -result,
+				     strerror(-result), path);
+}
+
+static PyObject *raise_error(int result, PyObject *path)
+{
+	errno = -result;
+	return PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, path);
+}
+
+/* Seconds and nanoseconds as one integer. */
+static PyObject *nanoseconds(const struct timespec *time)
+{
+	/* 2^63 ns end in the year 2262, and struct timespec does not. */
+	if (time->tv_sec < 9000000000 && time->tv_sec > -9000000000)
+		return PyLong_FromLongLong(time->tv_sec * 1000000000LL +
+					   time->tv_nsec);
+	PyObject *billion = PyLong_FromLong(1000000000);
+	PyObject *seconds = PyLong_FromLongLong(time->tv_sec);
+	PyObject *rest = PyLong_FromLong(time->tv_nsec);
+	PyObject *product = NULL, *sum = NULL;
+
+	if (billion && seconds && rest)
+		product = PyNumber_Multiply(seconds, billion);
+	if (product)
+		sum = PyNumber_Add(product, rest);
+	Py_XDECREF(billion);
+	Py_XDECREF(seconds);
+	Py_XDECREF(rest);
+	Py_XDECREF(product);
+	return sum;
+}
+
+static PyObject *make_stat(const struct stat *status)
+{
+	const struct timespec *times[] = { &status->st_atim, &status->st_mtim,
+					   &status->st_ctim };
+	PyObject *result = PyStructSequence_New(stat_result);
+	int field = 0;
+
+	if (!result)
+		return NULL;
+#define SET(value) PyStructSequence_SetItem(result, field++, value)
+	SET(PyLong_FromUnsignedLong(status->st_mode));
+	SET(PyLong_FromUnsignedLongLong(status->st_ino));
+	SET(PyLong_FromUnsignedLongLong(status->st_dev));
+	SET(PyLong_FromUnsignedLong(status->st_nlink));
+	/* Those that are -1 stay so, as in os.stat(). */
+	SET(status->st_uid == (uid_t)-1 ? PyLong_FromLong(-1) :
+					  PyLong_FromUnsignedLong(status->st_uid));
+	SET(status->st_gid == (gid_t)-1 ? PyLong_FromLong(-1) :
+					  PyLong_FromUnsignedLong(status->st_gid));
+	SET(PyLong_FromLongLong(status->st_size));
+	for (int i = 0; i < 3; i++)
+		SET(PyLong_FromLongLong(times[i]->tv_sec));
+	for (int i = 0; i < 3; i++)
+		SET(PyFloat_FromDouble(times[i]->tv_sec +
+				       1e-9 * times[i]->tv_nsec));
+	for (int i = 0; i < 3; i++)
+		SET(nanoseconds(times[i]));
+	SET(PyLong_FromLong(status->st_blksize));
+	SET(PyLong_FromLongLong(status->st_blocks));
+	SET(PyLong_FromUnsignedLongLong(status->st_rdev));
+#undef SET
+	if (PyErr_Occurred())
+		Py_CLEAR(result);
+	return result;
+}
+
+/* For "O&": a directory's descriptor, None for the working directory. */
+static int convert_dir_fd(PyObject *object, void *result)
+{
+	int fd = AT_FDCWD;
+
+	if (object != Py_None) {
+		fd = PyObject_AsFileDescriptor(object);
+		if (fd < 0)
+			return 0;
+	}
+	*(int *)result = fd;
+	return 1;
+}
+
+/*
+ * The paths of a call.
+ * @given: as the caller gave them, for exceptions
+ * @names: the bytes objects that @paths point into
+ * @bytes: a path for each
+ */
+struct paths {
+	PyObject *given;
+	PyObject *names;
+	const char **bytes;
+	Py_ssize_t count;
+};
+
+static void free_paths(struct paths *paths)
+{
+	Py_CLEAR(paths->given);
+	Py_CLEAR(paths->names);
+	PyMem_Free(paths->bytes);
+	paths->bytes = NULL;
+}
+
+/* Return 0; -1 and an exception. */
+static int take_paths(struct paths *paths, PyObject *iterable)
+{
+	*paths = (struct paths){ 0 };
+	/* A path by itself would be taken for a list of its characters. */
+	if (PyUnicode_Check(iterable) || PyBytes_Check(iterable)) {
+		PyErr_SetString(PyExc_TypeError,
+				"paths must be an iterable of paths, not a path");
+		return -1;
+	}
+	/* A tuple of our own, which nobody changes while the GIL is released. */
+	paths->given = PySequence_Tuple(iterable);
+	if (!paths->given)
+		return -1;
+	paths->count = PyTuple_GET_SIZE(paths->given);
+	paths->names = PyTuple_New(paths->count);
+	paths->bytes = PyMem_New(const char *, paths->count);
+	if (!paths->names || !paths->bytes) {
+		free_paths(paths);
+		PyErr_NoMemory();
+		return -1;
+	}
+	for (Py_ssize_t i = 0; i < paths->count; i++) {
+		PyObject *name;
+
+		if (!PyUnicode_FSConverter(PyTuple_GET_ITEM(paths->given, i),
+					   &name)) {
+			free_paths(paths);
+			return -1;
+		}
+		PyTuple_SET_ITEM(paths->names, i, name);
+		paths->bytes[i] = PyBytes_AS_STRING(name);
+	}
+	return 0;
+}
+
+static PyObject *stat_many(PyObject *module, PyObject *args, PyObject *keywords)
+{
+	static char *names[] = { "paths", "dir_fd", "follow_symlinks", NULL };
+	struct stat *status = NULL;
+	PyObject *iterable, *list = NULL;
+	int dir_fd = AT_FDCWD, follow = 1, *results = NULL;
+	struct paths paths;
+	ssize_t n;
+
+	(void)module;
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$O&p:stat_many",
+					 names, &iterable, convert_dir_fd,
+					 &dir_fd, &follow) ||
+	    take_paths(&paths, iterable) < 0)
+		return NULL;
+	status = PyMem_New(struct stat, paths.count);
+	results = PyMem_New(int, paths.count);
+	if (!status || !results) {
+		PyErr_NoMemory();
+		goto out;
+	}
+	Py_BEGIN_ALLOW_THREADS
+	n = cosy_stat_many(dir_fd, paths.bytes, paths.count,
+			   follow ? 0 : AT_SYMLINK_NOFOLLOW, status, results);
+	Py_END_ALLOW_THREADS
+	if (n < 0) {
+		raise_error(n, NULL);
+		goto out;
+	}
+	list = PyList_New(paths.count);
+	for (Py_ssize_t i = 0; list && i < paths.count; i++) {
+		PyObject *item =
+			results[i] < 0 ?
+				make_error(results[i],
+					   PyTuple_GET_ITEM(paths.given, i)) :
+				make_stat(&status[i]);
+
+		if (item)
+			PyList_SET_ITEM(list, i, item);
+		else
+			Py_CLEAR(list);
+	}
+out:
+	PyMem_Free(status);
+	PyMem_Free(results);
+	free_paths(&paths);
+	return list;
+}
+
+static PyObject *unlink_many(PyObject *module, PyObject *args, PyObject *keywords)
+{
+	static char *names[] = { "paths", "dir_fd", "directories", NULL };
+	PyObject *iterable, *list = NULL;
+	int dir_fd = AT_FDCWD, directories = 0, *results;
+	struct paths paths;
+	ssize_t n;
+
+	(void)module;
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$O&p:unlink_many",
+					 names, &iterable, convert_dir_fd,
+					 &dir_fd, &directories) ||
+	    take_paths(&paths, iterable) < 0)
+		return NULL;
+	results = PyMem_New(int, paths.count);
+	if (!results) {
+		PyErr_NoMemory();
+		goto out;
+	}
+	Py_BEGIN_ALLOW_THREADS
+	n = cosy_unlink_many(dir_fd, paths.bytes, paths.count,
+			     directories ? AT_REMOVEDIR : 0, results);
+	Py_END_ALLOW_THREADS
+	if (n < 0) {
+		raise_error(n, NULL);
+		goto out;
+	}
+	list = PyList_New(paths.count);
+	for (Py_ssize_t i = 0; list && i < paths.count; i++) {
+		PyObject *item = Py_NewRef(Py_None);
+
+		if (results[i] < 0) {
+			Py_DECREF(item);
+			item = make_error(results[i],
+					  PyTuple_GET_ITEM(paths.given, i));
+		}
+		if (item)
+			PyList_SET_ITEM(list, i, item);
+		else
+			Py_CLEAR(list);
+	}
+out:
+	PyMem_Free(results);
+	free_paths(&paths);
+	return list;
+}
+
+/* Room for a file that did not fit, in *@buffer of *@size bytes. Return 0; -1 and an
+ * exception. */
+static int grow(char **buffer, size_t *size, int dir_fd, const char *path)
+{
+	size_t wanted = *size * 2;
+	struct stat status;
+	char *larger;
+
+	if (fstatat(dir_fd, path, &status, 0) == 0 &&
+	    (uint64_t)status.st_size > wanted)
+		wanted = status.st_size;
+	if (wanted <= *size || wanted > PY_SSIZE_T_MAX ||
+	    !(larger = PyMem_Realloc(*buffer, wanted))) {
+		PyErr_NoMemory();
+		return -1;
+	}
+	*buffer = larger;
+	*size = wanted;
+	return 0;
+}
+
+static PyObject *read_many(PyObject *module, PyObject *args, PyObject *keywords)
+{
+	static char *names[] = { "paths", "dir_fd", "follow_symlinks", NULL };
+	struct cosy_read_result *results = NULL;
+	PyObject *iterable, *list = NULL;
+	int dir_fd = AT_FDCWD, follow = 1;
+	size_t size = 1 << 20;
+	struct paths paths;
+	char *buffer = NULL;
+	ssize_t n;
+
+	(void)module;
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$O&p:read_many",
+					 names, &iterable, convert_dir_fd,
+					 &dir_fd, &follow) ||
+	    take_paths(&paths, iterable) < 0)
+		return NULL;
+	results = PyMem_New(struct cosy_read_result, paths.count);
+	buffer = PyMem_Malloc(size);
+	if (!results || !buffer) {
+		PyErr_NoMemory();
+		goto out;
+	}
+	list = PyList_New(paths.count);
+	for (Py_ssize_t done = 0; list && done < paths.count;) {
+		Py_BEGIN_ALLOW_THREADS
+		n = cosy_read_many(dir_fd, paths.bytes + done,
+				   paths.count - done,
+				   follow ? 0 : AT_SYMLINK_NOFOLLOW, buffer,
+				   size, results);
+		Py_END_ALLOW_THREADS
+		if (n < 0) {
+			raise_error(n, NULL);
+			Py_CLEAR(list);
+			break;
+		}
+		for (ssize_t i = 0; i < n; i++) {
+			PyObject *item;
+
+			/* The rest is read again, into a larger buffer. */
+			if (results[i].length == -EFBIG) {
+				if (grow(&buffer, &size, dir_fd,
+					 paths.bytes[done]) < 0)
+					Py_CLEAR(list);
+				break;
+			}
+			if (results[i].length < 0)
+				item = make_error(
+					results[i].length,
+					PyTuple_GET_ITEM(paths.given, done));
+			else
+				item = PyBytes_FromStringAndSize(
+					buffer + results[i].offset,
+					results[i].length);
+			if (!item) {
+				Py_CLEAR(list);
+				break;
+			}
+			PyList_SET_ITEM(list, done++, item);
+		}
+	}
+out:
+	PyMem_Free(buffer);
+	PyMem_Free(results);
+	free_paths(&paths);
+	return list;
+}
+
+static PyObject *copy_file(PyObject *module, PyObject *args, PyObject *keywords)
+{
+	static char *names[] = { "src", "dst", "src_dir_fd", "dst_dir_fd",
+				 "exclusive", "follow_symlinks", NULL };
+	int from_dirfd = AT_FDCWD, to_dirfd = AT_FDCWD, exclusive = 0, follow = 1;
+	PyObject *source, *destination, *from = NULL, *to = NULL;
+	PyObject *result = NULL;
+	off_t copied;
+	int error;
+
+	(void)module;
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|$O&O&pp:copy_file",
+					 names, &source, &destination,
+					 convert_dir_fd, &from_dirfd,
+					 convert_dir_fd, &to_dirfd, &exclusive,
+					 &follow))
+		return NULL;
+	if (!PyUnicode_FSConverter(source, &from) ||
+	    !PyUnicode_FSConverter(destination, &to))
+		goto out;
+	Py_BEGIN_ALLOW_THREADS
+	error = cosy_copy_file(from_dirfd, PyBytes_AS_STRING(from), to_dirfd,
+			       PyBytes_AS_STRING(to),
+			       (exclusive ? COSY_COPY_EXCLUSIVE : 0) |
+				       (follow ? 0 : COSY_COPY_NOFOLLOW),
+			       &copied);
+	Py_END_ALLOW_THREADS
+	if (error == 0) {
+		result = PyLong_FromLongLong(copied);
+	} else {
+		errno = -error;
+		PyErr_SetFromErrnoWithFilenameObjects(PyExc_OSError, source,
+						      destination);
+	}
+out:
+	Py_XDECREF(from);
+	Py_XDECREF(to);
+	return result;
+}
+
+/*
+ * An entry, as os.DirEntry.
+ * @name:    str, or bytes if the directory was given as bytes
+ * @path:    the directory and the name
+ * @dir_fd:  what scandir() was given as a descriptor, or AT_FDCWD
+ * @entry:   without its name
+ * @target:  os.stat_result of what a symbolic link leads to, once asked for
+ */
+struct entry {
+	PyObject_HEAD
+	PyObject *name;
+	PyObject *path;
+	int dir_fd;
+	struct cosy_dir_entry entry;
+	PyObject *own, *target;
+};
+
+static void entry_dealloc(struct entry *self)
+{
+	PyTypeObject *type = Py_TYPE(self);
+
+	Py_XDECREF(self->name);
+	Py_XDECREF(self->path);
+	Py_XDECREF(self->own);
+	Py_XDECREF(self->target);
+	type->tp_free(self);
+	Py_DECREF(type);
+}
+
+/* The status as os.stat() or os.lstat() give it now. Return 0 or a negative errno; -1 is
+ * EPERM, so an exception that was raised is told by @raised. */
+static int fetch(struct entry *self, bool follow, struct stat *status, bool *raised)
+{
+	PyObject *path;
+	int result;
+
+	*raised = !PyUnicode_FSConverter(
+		self->dir_fd == AT_FDCWD ? self->path : self->name, &path);
+	if (*raised)
+		return 0;
+	Py_BEGIN_ALLOW_THREADS
+	result = fstatat(self->dir_fd, PyBytes_AS_STRING(path), status,
+			 follow ? 0 : AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+	Py_END_ALLOW_THREADS
+	Py_DECREF(path);
+	return result;
+}
+
+static PyObject *entry_own_stat(struct entry *self)
+{
+	bool raised;
+	int result;
+
+	if (!self->own) {
+		if (self->entry.result == -ENODATA) {
+			result = fetch(self, false, &self->entry.status, &raised);
+			if (raised)
+				return NULL;
+			self->entry.result = result;
+		}
+		if (self->entry.result < 0)
+			return raise_error(self->entry.result, self->path);
+		self->own = make_stat(&self->entry.status);
+	}
+	return Py_XNewRef(self->own);
+}
+
+static PyObject *entry_target_stat(struct entry *self)
+{
+	struct stat status;
+	bool raised;
+	int result;
+
+	if (self->entry.type != DT_LNK && self->entry.type != DT_UNKNOWN)
+		return entry_own_stat(self);
+	if (!self->target) {
+		result = fetch(self, true, &status, &raised);
+		if (raised)
+			return NULL;
+		if (result < 0)
+			return raise_error(result, self->path);
+		self->target = make_stat(&status);
+	}
+	return Py_XNewRef(self->target);
+}
+
+/* For methods whose only argument is follow_symlinks=True, keyword only. */
+static int take_follow(PyObject *args, PyObject *keywords, bool *follow)
+{
+	static char *names[] = { "follow_symlinks", NULL };
+	int value = 1;
+
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "|$p", names, &value))
+		return -1;
+	*follow = value;
+	return 0;
+}
+
+static PyObject *entry_stat(struct entry *self, PyObject *args, PyObject *keywords)
+{
+	bool follow;
+
+	if (take_follow(args, keywords, &follow) < 0)
+		return NULL;
+	return follow ? entry_target_stat(self) : entry_own_stat(self);
+}
+
+/* Is the entry, or what it leads to, of a type? */
+static PyObject *entry_is(struct entry *self, bool follow, unsigned char type)
+{
+	PyObject *status, *mode;
+	long value;
+
+	if (self->entry.type != DT_UNKNOWN &&
+	    !(follow && self->entry.type == DT_LNK))
+		return PyBool_FromLong(self->entry.type == type);
+	status = follow ? entry_target_stat(self) : entry_own_stat(self);
+	if (!status) {
+		/* A link that leads nowhere leads to no file of any type. */
+		if (!PyErr_ExceptionMatches(PyExc_FileNotFoundError))
+			return NULL;
+		PyErr_Clear();
+		Py_RETURN_FALSE;
+	}
+	mode = PyStructSequence_GetItem(status, 0);
+	value = PyLong_AsLong(mode);
+	Py_DECREF(status);
+	return PyBool_FromLong(IFTODT(value) == type);
+}
+
+static PyObject *entry_is_dir(struct entry *self, PyObject *args, PyObject *keywords)
+{
+	bool follow;
+
+	if (take_follow(args, keywords, &follow) < 0)
+		return NULL;
+	return entry_is(self, follow, DT_DIR);
+}
+
+static PyObject *entry_is_file(struct entry *self, PyObject *args, PyObject *keywords)
+{
+	bool follow;
+
+	if (take_follow(args, keywords, &follow) < 0)
+		return NULL;
+	return entry_is(self, follow, DT_REG);
+}
+
+static PyObject *entry_is_symlink(struct entry *self, PyObject *unused)
+{
+	(void)unused;
+	return entry_is(self, false, DT_LNK);
+}
+
+static PyObject *entry_is_junction(struct entry *self, PyObject *unused)
+{
+	(void)self;
+	(void)unused;
+	Py_RETURN_FALSE;
+}
+
+static PyObject *entry_inode(struct entry *self, PyObject *unused)
+{
+	(void)unused;
+	return PyLong_FromUnsignedLongLong(self->entry.inode);
+}
+
+static PyObject *entry_fspath(struct entry *self, PyObject *unused)
+{
+	(void)unused;
+	return Py_NewRef(self->path);
+}
+
+static PyObject *entry_repr(struct entry *self)
+{
+	return PyUnicode_FromFormat("<DirEntry %R>", self->name);
+}
+
+#define WITH_KEYWORDS (METH_VARARGS | METH_KEYWORDS)
+
+static PyMethodDef entry_methods[] = {
+	{ "stat", (PyCFunction)(void (*)(void))entry_stat, WITH_KEYWORDS,
+	  "stat($self, /, *, follow_symlinks=True)\n--\n\n"
+	  "Return the os.stat_result that was taken with the directory; for a symbolic\n"
+	  "link that is followed, the one of its target, which is asked for once." },
+	{ "is_dir", (PyCFunction)(void (*)(void))entry_is_dir, WITH_KEYWORDS,
+	  "is_dir($self, /, *, follow_symlinks=True)\n--\n\n"
+	  "Return True if the entry is a directory." },
+	{ "is_file", (PyCFunction)(void (*)(void))entry_is_file, WITH_KEYWORDS,
+	  "is_file($self, /, *, follow_symlinks=True)\n--\n\n"
+	  "Return True if the entry is a regular file." },
+	{ "is_symlink", (PyCFunction)entry_is_symlink, METH_NOARGS,
+	  "is_symlink($self, /)\n--\n\n"
+	  "Return True if the entry is a symbolic link." },
+	{ "is_junction", (PyCFunction)entry_is_junction, METH_NOARGS,
+	  "is_junction($self, /)\n--\n\nReturn False: there are none on Linux." },
+	{ "inode", (PyCFunction)entry_inode, METH_NOARGS,
+	  "inode($self, /)\n--\n\n"
+	  "Return the inode number that the directory has for the entry." },
+	{ "__fspath__", (PyCFunction)entry_fspath, METH_NOARGS,
+	  "__fspath__($self, /)\n--\n\nReturn the path." },
+	{ "__class_getitem__", Py_GenericAlias, METH_O | METH_CLASS,
+	  "See PEP 585." },
+	{ 0 },
+};
+
+static PyMemberDef entry_members[] = {
+	{ "name", T_OBJECT_EX, offsetof(struct entry, name), READONLY,
+	  "the entry's name" },
+	{ "path", T_OBJECT_EX, offsetof(struct entry, path), READONLY,
+	  "the path of the directory, as given, and the name" },
+	{ 0 },
+};
+
+static PyType_Slot entry_slots[] = {
+	{ Py_tp_doc, "An entry of a directory, as os.DirEntry." },
+	{ Py_tp_dealloc, entry_dealloc },
+	{ Py_tp_repr, entry_repr },
+	{ Py_tp_methods, entry_methods },
+	{ Py_tp_members, entry_members },
+	{ 0 },
+};
+
+static PyType_Spec entry_spec = {
+	.name = "cosy.DirEntry",
+	.basicsize = sizeof(struct entry),
+	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION |
+		 Py_TPFLAGS_IMMUTABLETYPE,
+	.slots = entry_slots,
+};
+
+static PyTypeObject *entry_type, *iterator_type;
+
+/*
+ * The iterator that scandir() returns.
+ * @dir:     NULL after the end, and after close()
+ * @prefix:  what comes before each name in a path; NULL: nothing
+ * @bytes:   names are bytes
+ * @busy:    a thread is reading, without the GIL
+ * @entries: @count of them, of which @next is the next one
+ */
+struct iterator {
+	PyObject_HEAD
+	struct cosy_dir *dir;
+	PyObject *path;
+	PyObject *prefix;
+	bool bytes, busy;
+	int dir_fd;
+	const struct cosy_dir_entry *entries;
+	ssize_t next, count;
+};
+
+static void iterator_end(struct iterator *self)
+{
+	struct cosy_dir *dir = self->dir;
+
+	self->dir = NULL;
+	self->next = self->count = 0;
+	if (!dir)
+		return;
+	Py_BEGIN_ALLOW_THREADS
+	cosy_dir_close(dir);
+	Py_END_ALLOW_THREADS
+}
+
+static void iterator_finalize(struct iterator *self)
+{
+	PyObject *type, *value, *traceback;
+
+	if (!self->dir)
+		return;
+	PyErr_Fetch(&type, &value, &traceback);
+	if (PyErr_ResourceWarning((PyObject *)self, 1,
+				  "unclosed scandir iterator %R", self))
+		PyErr_WriteUnraisable((PyObject *)self);
+	PyErr_Restore(type, value, traceback);
+	iterator_end(self);
+}
+
+static void iterator_dealloc(struct iterator *self)
+{
+	PyTypeObject *type = Py_TYPE(self);
+
+	if (PyObject_CallFinalizerFromDealloc((PyObject *)self) < 0)
+		return;
+	Py_XDECREF(self->path);
+	Py_XDECREF(self->prefix);
+	type->tp_free(self);
+	Py_DECREF(type);
+}
+
+static int check_busy(const struct iterator *self)
+{
+	if (!self->busy)
+		return 0;
+	PyErr_SetString(PyExc_ValueError,
+			"another thread is reading from this scandir iterator");
+	return -1;
+}
+
+static PyObject *make_entry(const struct iterator *from,
+			    const struct cosy_dir_entry *entry)
+{
+	struct entry *self =
+		(struct entry *)entry_type->tp_alloc(entry_type, 0);
+
+	if (!self)
+		return NULL;
+	self->entry = *entry;
+	self->entry.name = NULL;
+	self->dir_fd = from->dir_fd;
+	if (from->bytes)
+		self->name = PyBytes_FromString(entry->name);
+	else
+		self->name = PyUnicode_DecodeFSDefault(entry->name);
+	if (!self->name)
+		goto failed;
+	if (!from->prefix) {
+		self->path = Py_NewRef(self->name);
+	} else if (from->bytes) {
+		self->path = Py_NewRef(from->prefix);
+		PyBytes_Concat(&self->path, self->name);
+	} else {
+		self->path = PyUnicode_Concat(from->prefix, self->name);
+	}
+	if (!self->path)
+		goto failed;
+	return (PyObject *)self;
+failed:
+	Py_DECREF(self);
+	return NULL;
+}
+
+static PyObject *iterator_next(struct iterator *self)
+{
+	ssize_t n;
+
+	if (check_busy(self) < 0)
+		return NULL;
+	if (self->next == self->count && self->dir) {
+		self->busy = true;
+		Py_BEGIN_ALLOW_THREADS
+		n = cosy_dir_read(self->dir, &self->entries);
+		Py_END_ALLOW_THREADS
+		self->busy = false;
+		self->next = 0;
+		self->count = n > 0 ? n : 0;
+		if (n <= 0)
+			iterator_end(self);
+		if (n < 0)
+			return raise_error(n, self->path);
+	}
+	if (self->next == self->count)
+		return NULL;
+	return make_entry(self, &self->entries[self->next++]);
+}
+
+static PyObject *iterator_close(struct iterator *self, PyObject *unused)
+{
+	(void)unused;
+	if (check_busy(self) < 0)
+		return NULL;
+	iterator_end(self);
+	Py_RETURN_NONE;
+}
+
+static PyObject *iterator_enter(PyObject *self, PyObject *unused)
+{
+	(void)unused;
+	return Py_NewRef(self);
+}
+
+static PyObject *iterator_exit(struct iterator *self, PyObject *args)
+{
+	(void)args;
+	return iterator_close(self, NULL);
+}
+
+static PyMethodDef iterator_methods[] = {
+	{ "close", (PyCFunction)iterator_close, METH_NOARGS,
+	  "close($self, /)\n--\n\nClose the directory." },
+	{ "__enter__", iterator_enter, METH_NOARGS, NULL },
+	{ "__exit__", (PyCFunction)iterator_exit, METH_VARARGS, NULL },
+	{ 0 },
+};
+
+static PyType_Slot iterator_slots[] = {
+	{ Py_tp_doc, "The entries of a directory; scandir() returns it." },
+	{ Py_tp_dealloc, iterator_dealloc },
+	{ Py_tp_finalize, iterator_finalize },
+	{ Py_tp_iter, PyObject_SelfIter },
+	{ Py_tp_iternext, iterator_next },
+	{ Py_tp_methods, iterator_methods },
+	{ 0 },
+};
+
+static PyType_Spec iterator_spec = {
+	.name = "cosy.ScandirIterator",
+	.basicsize = sizeof(struct iterator),
+	.flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION |
+		 Py_TPFLAGS_IMMUTABLETYPE,
+	.slots = iterator_slots,
+};
+
+/* What comes before the names: the path, and a slash unless there is one. */
+static PyObject *make_prefix(PyObject *path, bool bytes)
+{
+	PyObject *prefix, *slash;
+	Py_ssize_t length;
+
+	if (bytes) {
+		length = PyBytes_GET_SIZE(path);
+		prefix = Py_NewRef(path);
+		if (length && PyBytes_AS_STRING(path)[length - 1] != '/') {
+			slash = PyBytes_FromString("/");
+			PyBytes_ConcatAndDel(&prefix, slash);
+		}
+		return prefix;
+	}
+	length = PyUnicode_GET_LENGTH(path);
+	if (!length || PyUnicode_READ_CHAR(path, length - 1) == '/')
+		return Py_NewRef(path);
+	return PyUnicode_FromFormat("%U/", path);
+}
+
+/* Say in @iterator which directory it is, and put its path into *@name; not for a
+ * descriptor. Return 0; -1 and an exception. */
+static int take_directory(struct iterator *iterator, PyObject *path, PyObject **name)
+{
+	PyObject *fspath;
+
+	iterator->dir_fd = AT_FDCWD;
+	if (PyLong_Check(path)) {
+		/* As with os.scandir(), exceptions do not name a descriptor. */
+		iterator->dir_fd = PyObject_AsFileDescriptor(path);
+		return iterator->dir_fd < 0 ? -1 : 0;
+	}
+	if (path == Py_None)
+		fspath = PyUnicode_FromString(".");
+	else
+		fspath = PyOS_FSPath(path);
+	if (!fspath)
+		return -1;
+	iterator->path = path == Py_None ? fspath : Py_NewRef(path);
+	iterator->bytes = PyBytes_Check(fspath);
+	iterator->prefix = make_prefix(fspath, iterator->bytes);
+	if (!iterator->prefix || !PyUnicode_FSConverter(fspath, name))
+		*name = NULL;
+	if (path != Py_None)
+		Py_DECREF(fspath);
+	return *name ? 0 : -1;
+}
+
+static PyObject *list_directory(PyObject *module, PyObject *args, PyObject *keywords)
+{
+	static char *names[] = { "path", "stat", NULL };
+	PyObject *path = Py_None, *name = NULL;
+	struct iterator *iterator;
+	struct cosy_dir *dir = NULL;
+	int result, status = 1;
+
+	(void)module;
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O$p:scandir", names,
+					 &path, &status))
+		return NULL;
+	iterator = (struct iterator *)iterator_type->tp_alloc(iterator_type, 0);
+	if (!iterator)
+		return NULL;
+	if (take_directory(iterator, path, &name) < 0)
+		goto failed;
+	Py_BEGIN_ALLOW_THREADS
+	result = cosy_dir_open(&dir, iterator->dir_fd,
+			       name ? PyBytes_AS_STRING(name) : ".",
+			       status ? COSY_DIR_STATUS : 0);
+	Py_END_ALLOW_THREADS
+	if (result < 0) {
+		raise_error(result, iterator->path);
+		goto failed;
+	}
+	iterator->dir = dir;
+	Py_XDECREF(name);
+	return (PyObject *)iterator;
+failed:
+	Py_XDECREF(name);
+	Py_DECREF(iterator);
+	return NULL;
+}
+
+static PyMethodDef methods[] = {
+	{ "scandir", (PyCFunction)(void (*)(void))list_directory, WITH_KEYWORDS,
+	  "scandir(path=None, *, stat=True)\n--\n\n"
+	  "Return an iterator of the entries of a directory, as os.scandir().\n\n"
+	  "The status of each entry is taken in the same crossings as the names, so that\n"
+	  "DirEntry.stat() asks for that of followed symbolic links only. With stat=False\n"
+	  "it is taken when it is asked for, as os.scandir() does." },
+	{ "stat_many", (PyCFunction)(void (*)(void))stat_many, WITH_KEYWORDS,
+	  "stat_many(paths, *, dir_fd=None, follow_symlinks=True)\n--\n\n"
+	  "Return a list with an os.stat_result for each path, or the OSError that\n"
+	  "os.stat() would raise for it." },
+	{ "read_many", (PyCFunction)(void (*)(void))read_many, WITH_KEYWORDS,
+	  "read_many(paths, *, dir_fd=None, follow_symlinks=True)\n--\n\n"
+	  "Return a list with the contents of each regular file as bytes, or the OSError\n"
+	  "that reading it gave." },
+	{ "unlink_many", (PyCFunction)(void (*)(void))unlink_many, WITH_KEYWORDS,
+	  "unlink_many(paths, *, dir_fd=None, directories=False)\n--\n\n"
+	  "Remove files, or empty directories, in order. Return a list with None for each\n"
+	  "that was removed, or the OSError that os.unlink() would raise for it." },
+	{ "copy_file", (PyCFunction)(void (*)(void))copy_file, WITH_KEYWORDS,
+	  "copy_file(src, dst, *, src_dir_fd=None, dst_dir_fd=None, exclusive=False,\n"
+	  "          follow_symlinks=True)\n--\n\n"
+	  "Copy the contents of a regular file, with holes where the source has them.\n"
+	  "Return how many bytes were copied." },
+	{ 0 },
+};
+
+static PyObject *make_type(PyObject *module, PyType_Spec *spec)
+{
+	PyObject *type = PyType_FromSpec(spec);
+
+	if (type && PyModule_AddType(module, (PyTypeObject *)type) < 0)
+		Py_CLEAR(type);
+	return type;
+}
+
+/* Find os.stat_result, and whether it has the fields that are set here. Return 0; -1 and
+ * an exception. */
+static int find_stat_result(void)
+{
+	PyObject *os = PyImport_ImportModule("os"), *type = NULL, *fields = NULL;
+	int result = -1;
+
+	if (os)
+		type = PyObject_GetAttrString(os, "stat_result");
+	if (type)
+		fields = PyObject_GetAttrString(type, "n_fields");
+	if (fields) {
+		if (PyType_Check(type) && PyLong_AsLong(fields) == STAT_FIELDS) {
+			stat_result = (PyTypeObject *)Py_NewRef(type);
+			result = 0;
+		} else if (!PyErr_Occurred()) {
+			PyErr_Format(PyExc_ImportError,
+				     "cosy knows os.stat_result with %d fields, "
+				     "and this Python's has %R",
+				     STAT_FIELDS, fields);
+		}
+	}
+	Py_XDECREF(os);
+	Py_XDECREF(type);
+	Py_XDECREF(fields);
+	return result;
+}
+
+static struct PyModuleDef definition = {
+	PyModuleDef_HEAD_INIT,
+	.m_name = "cosy._cosy",
+	.m_size = -1,
+	.m_methods = methods,
+};
+
+PyMODINIT_FUNC PyInit__cosy(void)
+{
+	PyObject *module = PyModule_Create(&definition);
+
+	if (!module)
+		return NULL;
+	if (find_stat_result() == 0)
+		entry_type = (PyTypeObject *)make_type(module, &entry_spec);
+	if (entry_type)
+		iterator_type = (PyTypeObject *)make_type(module, &iterator_spec);
+	if (!iterator_type)
+		Py_CLEAR(module);
+	return module;
+}

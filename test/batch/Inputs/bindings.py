@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""The Python package cosy against os: the same results, exceptions and objects."""
+
+import gc
+import os
+import shutil
+import stat
+import sys
+import tempfile
+import threading
+import warnings
+
+import cosy
+
+FIELDS = [name for name in dir(os.stat_result) if name.startswith("st_")]
+
+
+def same_stat(a, b):
+    return type(a) is type(b) and a == b and all(
+        getattr(a, name) == getattr(b, name) for name in FIELDS)
+
+
+def outcome(function, *arguments, **keywords):
+    """What a call returns, or what its OSError says."""
+    try:
+        return function(*arguments, **keywords)
+    except OSError as error:
+        return type(error), error.errno, error.strerror
+
+
+def error_of(error):
+    return type(error), error.errno, error.strerror, error.filename
+
+
+def check_entries(path):
+    """cosy.scandir() and os.scandir() agree on a directory."""
+    # Following a link may change its access time: not between the two.
+    for entry in os.scandir(path):
+        outcome(entry.stat)
+    with cosy.scandir(path) as mine, os.scandir(path) as theirs:
+        pairs = list(zip(list(mine), list(theirs), strict=True))
+    for a, b in pairs:
+        assert a.name == b.name and a.path == b.path, (a.path, b.path)
+        assert a.inode() == b.inode() and repr(a) == repr(b)
+        assert os.fspath(a) == os.fspath(b)
+        for follow in (True, False):
+            mine, theirs = (outcome(e.stat, follow_symlinks=follow) for e in (a, b))
+            assert same_stat(mine, theirs) if isinstance(theirs, os.stat_result) \
+                else mine == theirs, (a.path, mine, theirs)
+            for name in ("is_dir", "is_file"):
+                assert outcome(getattr(a, name), follow_symlinks=follow) == \
+                    outcome(getattr(b, name), follow_symlinks=follow), (name, a.path)
+        assert a.is_symlink() == b.is_symlink()
+    return len(pairs)
+
+
+def scan():
+    print("str:", check_entries("."), check_entries("./"), check_entries(None))
+    print("bytes:", check_entries(b"."))
+    directory = os.open(".", os.O_RDONLY)
+    print("descriptor:", check_entries(directory))
+    os.close(directory)
+    print("many:", check_entries("many"))
+    for path in ("missing", "file", "", b"missing", 99, "nul\0"):
+        try:
+            cosy.scandir(path)
+        except Exception as mine:
+            try:
+                os.scandir(path)
+            except Exception as theirs:
+                assert type(mine) is type(theirs), (mine, theirs)
+                if isinstance(mine, OSError):
+                    assert mine.errno == theirs.errno and mine.filename == theirs.filename
+    # Without the status, which is then asked for as os.scandir() does.
+    for entry in cosy.scandir(".", stat=False):
+        assert outcome(entry.stat, follow_symlinks=False) == os.lstat(entry.name)
+    # A removed file still has the status that was taken with it.
+    with open("gone", "w"):
+        pass
+    entry = next(e for e in cosy.scandir(".") if e.name == "gone")
+    os.unlink("gone")
+    assert stat.S_ISREG(entry.stat().st_mode)
+    # Early ends.
+    before = len(os.listdir("/proc/self/fd"))
+    entries = cosy.scandir("many")
+    next(entries)
+    entries.close()
+    entries.close()
+    assert next(entries, None) is None
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        entries = cosy.scandir("many")
+        next(entries)
+        del entries
+        gc.collect()
+    assert [w.category for w in caught] == [ResourceWarning]
+    assert len(os.listdir("/proc/self/fd")) == before
+    for bad in (cosy.DirEntry, cosy.ScandirIterator):
+        try:
+            bad()
+        except TypeError:
+            continue
+        raise AssertionError(bad)
+    print("scandir: ok")
+
+
+def stat_and_read():
+    paths = ["file", "missing", b"large", "link", "dangling", "directory", "file/x"]
+    for follow in (True, False):
+        for path, mine in zip(paths, cosy.stat_many(paths, follow_symlinks=follow), strict=True):
+            try:
+                assert same_stat(mine, os.stat(path, follow_symlinks=follow))
+            except OSError as theirs:
+                assert error_of(mine) == error_of(theirs)
+    assert cosy.stat_many([]) == [] and cosy.stat_many(iter(["."]))[0] == os.stat(".")
+    directory = os.open("directory", os.O_RDONLY)
+    assert cosy.stat_many(["below"], dir_fd=directory)[0] == os.stat("directory/below")
+    os.close(directory)
+    for bad in ("file", b"file", [1], None, ["nul\0"]):
+        try:
+            cosy.stat_many(bad)
+        except (TypeError, ValueError):
+            continue
+        raise AssertionError(bad)
+    for path, mine in zip(paths, cosy.read_many(paths), strict=True):
+        try:
+            with open(path, "rb") as file:
+                assert mine == file.read()
+        except OSError as theirs:
+            assert error_of(mine) == error_of(theirs), (mine, theirs)
+    many = [f"many/{i}" for i in range(10000)]
+    many[5000] = "missing"
+    contents = cosy.read_many(many)
+    assert [c for c in contents if isinstance(c, OSError)] == [contents[5000]]
+    assert all(c == b"x" * 200 for c in contents[:5000] + contents[5001:])
+    assert sum(isinstance(r, OSError) for r in cosy.stat_many(many)) == 1
+    print("stat_many, read_many: ok")
+
+
+def copy_and_unlink():
+    assert cosy.copy_file("large", b"copy") == 3000000
+    with open("large", "rb") as a, open("copy", "rb") as b:
+        assert a.read() == b.read()
+    try:
+        cosy.copy_file("file", "copy", exclusive=True)
+    except FileExistsError as error:
+        assert (error.filename, error.filename2) == ("file", "copy")
+    results = cosy.unlink_many(["copy", "copy", "directory"])
+    assert results[0] is None and isinstance(results[1], FileNotFoundError)
+    assert isinstance(results[2], IsADirectoryError)
+    assert cosy.unlink_many(["directory/below"]) == [None]
+    assert cosy.unlink_many(["directory"], directories=True) == [None]
+    print("copy_file, unlink_many: ok")
+
+
+def threads():
+    """Several threads that share an iterator get each entry once, or are told."""
+    entries, names, refused = cosy.scandir("many"), [], []
+
+    def take():
+        while True:
+            try:
+                names.append(next(entries).name)
+            except ValueError as error:
+                refused.append(str(error))
+            except StopIteration:
+                return
+
+    many = [threading.Thread(target=take) for _ in range(4)]
+    for thread in many:
+        thread.start()
+    for thread in many:
+        thread.join()
+    assert sorted(names, key=int) == [str(i) for i in range(10000)]
+    print("threads: ok")
+
+
+def main():
+    scratch = tempfile.mkdtemp()
+    os.chdir(scratch)
+    try:
+        with open("file", "w") as file:
+            file.write("text")
+        with open("large", "wb") as file:
+            file.write(bytes(range(250)) * 12000)
+        os.symlink("file", "link")
+        os.symlink("directory", "link to a directory")
+        os.symlink("nowhere", "dangling")
+        os.symlink("loop", "loop")
+        os.mkdir("directory")
+        os.mkfifo("fifo")
+        for name in ("directory/below", b"not \xff UTF-8"):
+            with open(name, "w"):
+                pass
+        os.utime("file", ns=(1, -1))
+        os.mkdir("many")
+        for i in range(10000):
+            with open(f"many/{i}", "w") as file:
+                file.write("x" * 200)
+        scan()
+        stat_and_read()
+        threads()
+        copy_and_unlink()
+    finally:
+        os.chdir("/")
+        shutil.rmtree(scratch)
+
+
+main()
