@@ -17,6 +17,7 @@
 #include <cosy/format.h>
 
 #include "call/call.h"
+#include "coverage.h"
 #include "env/arg.h"
 #include "fast/fast.h"
 #include "function/function.h"
@@ -130,13 +131,18 @@ static int __init cosy_init(void)
 	err = cosy_compounds_init();
 	if (err)
 		goto functions;
-	err = misc_register(&cosy_device);
+	err = cosy_coverage_init();
 	if (err)
 		goto compounds;
+	err = misc_register(&cosy_device);
+	if (err)
+		goto coverage;
 	return 0;
 
-compounds:
+coverage:
 	pr_err("cannot register %s: %d\n", COSY_DEVICE, err);
+	cosy_coverage_exit();
+compounds:
 	cosy_compounds_exit();
 functions:
 	cosy_functions_exit();
@@ -146,6 +152,7 @@ functions:
 static void __exit cosy_exit(void)
 {
 	misc_deregister(&cosy_device);
+	cosy_coverage_exit();
 	cosy_compounds_exit();
 	cosy_functions_exit();
 	/*
