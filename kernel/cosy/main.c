@@ -21,6 +21,7 @@
 #include "env/arg.h"
 #include "fast/fast.h"
 #include "function/function.h"
+#include "kernel/descriptor.h"
 #include "kernel/symbols.h"
 #include "load/compound.h"
 #include "run/run.h"
@@ -73,6 +74,8 @@ static long cosy_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 					  (struct cosy_bind __user *)arg);
 	case COSY_IOC_YIELD:
 		return cosy_functions_yield((struct cosy_yield __user *)arg);
+	case COSY_IOC_HIDE:
+		return cosy_descriptor_hide(file);
 	default:
 		return -ENOTTY;
 	}
@@ -85,6 +88,8 @@ static int cosy_open(struct inode *inode, struct file *file)
 	/* Nested calls are 64-bit calls. */
 	if (in_compat_syscall())
 		return -EOPNOTSUPP;
+	if (!cosy_seccomp_allows_device())
+		return -EPERM;
 	cf = cosy_file_alloc();
 	if (!cf)
 		return -ENOMEM;
@@ -127,6 +132,8 @@ static int __init cosy_init(void)
 	cosy_audit_init();
 	cosy_seccomp_init();
 	cosy_fast_init();
+	cosy_single_init();
+	cosy_descriptor_init();
 	cosy_functions_init();
 	err = cosy_compounds_init();
 	if (err)

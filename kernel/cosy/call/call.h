@@ -31,6 +31,7 @@ bool cosy_audit_looks(void);
 void cosy_seccomp_init(void);
 bool cosy_seccomp_allows(const struct pt_regs *regs, unsigned int nr);
 bool cosy_seccomp_blocks_entry(void);
+bool cosy_seccomp_allows_device(void);
 
 /**
  * cosy_seccomp_state() - changes when the current thread gets a filter

@@ -19,6 +19,7 @@
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 #include <linux/seccomp.h>
+#include <linux/unistd.h>
 
 #include "call/call.h"
 #include "kernel/layout.h"
@@ -121,6 +122,25 @@ bool cosy_seccomp_blocks_entry(void)
 	       !cosy_seccomp_allows(entry, entry->orig_ax);
 }
 
+/**
+ * cosy_seccomp_allows_device() - may the process use the device at all?
+ *
+ * Asked when it is opened: a filter may kill for the first entry.
+ *
+ * Return: true if its filters plainly allow lseek(2) as an entry makes it.
+ */
+bool cosy_seccomp_allows_device(void)
+{
+	const struct pt_regs entry = {
+		.si = COSY_RUN_TAG,
+		.dx = COSY_RUN_WHENCE,
+	};
+
+	return !(READ_ONCE(current_thread_info()->syscall_work) &
+		 SYSCALL_WORK_SECCOMP) ||
+	       cosy_seccomp_allows(&entry, __NR_lseek);
+}
+
 #else
 
 void cosy_seccomp_init(void)
@@ -136,6 +156,11 @@ bool cosy_seccomp_blocks_entry(void)
 {
 	return READ_ONCE(current_thread_info()->syscall_work) &
 	       SYSCALL_WORK_SECCOMP;
+}
+
+bool cosy_seccomp_allows_device(void)
+{
+	return !cosy_seccomp_blocks_entry();
 }
 
 #endif /* CONFIG_SECCOMP_FILTER */

@@ -153,6 +153,25 @@ static s32 cosy_fast_find(const struct cosy_op *op)
 	return -1;
 }
 
+/**
+ * cosy_fast_path() - the fast path of a call without hints
+ * @nr:    its number, one of syscalls.def
+ * @nargs: out: how many arguments it has
+ *
+ * Return: which of cosy_fast_calls, -1 if it has none.
+ */
+s32 cosy_fast_path(unsigned int nr, unsigned int *nargs)
+{
+	struct cosy_op op = {
+		.code = COSY_OP_SYS,
+		.width = cosy_call_args[nr],
+		.imm = nr,
+	};
+
+	*nargs = op.width;
+	return cosy_fast_find(&op);
+}
+
 /* With private files all calls have one: the plain ones install them first. */
 static s32 cosy_fast_find_all(const struct cosy_op *op)
 {

@@ -47,12 +47,6 @@ MODULE_PARM_DESC(kill_over_limit,
 /* So few are read at once. */
 #define FEW_REGS	4
 
-/*
- * A nested system call may itself enter a compound, and needs as much stack as
- * any other call. So a compound is entered only while most of it is free.
- */
-#define STACK_USED_MAX	(THREAD_SIZE / 4)
-
 /* Slots between two looks at the clock, at most. */
 #define LAST_CHUNK	(1 << 20)
 
@@ -688,14 +682,13 @@ loff_t cosy_run_llseek(struct file *file, loff_t offset, int whence)
 	loff_t ret;
 
 	if (whence != COSY_RUN_WHENCE)
-		return -ESPIPE;
+		return cosy_single_llseek(offset, whence);
 	/* Nested calls are 64-bit calls, but would find a 32-bit process. */
 	if (in_ia32_syscall())
 		return -EOPNOTSUPP;
 	if (!cosy_run_read(&run, &st, urun))
 		return addr < COSY_RUN_TAG ? -EFAULT : -ESPIPE;
-	if ((current_stack_pointer & (THREAD_SIZE - 1)) <
-	    THREAD_SIZE - STACK_USED_MAX)
+	if (!cosy_stack_suffices())
 		return cosy_refuse(&run, urun, -ELOOP);
 
 	/* A debugger's breakpoints are in the native code. */

@@ -6,7 +6,31 @@
 #define COSY_RUN_H
 
 #include <linux/fs.h>
+#include <linux/sched.h>
+#include <linux/thread_info.h>
 
+/* run.c */
 loff_t cosy_run_llseek(struct file *file, loff_t offset, int whence);
+
+/* single.c */
+void cosy_single_init(void);
+loff_t cosy_single_llseek(loff_t offset, int whence);
+
+/*
+ * A nested system call may itself enter the device, and needs as much stack as
+ * any other call. So the device is entered only while most of it is free.
+ */
+#define COSY_STACK_USED_MAX	(THREAD_SIZE / 4)
+
+/**
+ * cosy_stack_suffices() - is enough of the stack free to enter the device?
+ *
+ * Return: true if it is.
+ */
+static __always_inline bool cosy_stack_suffices(void)
+{
+	return (current_stack_pointer & (THREAD_SIZE - 1)) >=
+	       THREAD_SIZE - COSY_STACK_USED_MAX;
+}
 
 #endif /* COSY_RUN_H */

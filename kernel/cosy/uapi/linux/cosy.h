@@ -183,6 +183,50 @@ struct cosy_run {
 			 COSY_RUN_SUSPENDED)
 
 /**
+ * struct cosy_call - one system call, made without a compound
+ * @nr:     its number
+ * @status: out: COSY_CALL_INTERRUPTED if what a failing entry returned is the
+ *	    call's result; else as it was
+ * @args:   its arguments; those it does not have are not used
+ *
+ * Made by
+ *
+ *	lseek(fd, COSY_RUN_TAG | (address of a struct cosy_call), COSY_CALL_WHENCE)
+ *
+ * which needs nothing loaded. It returns
+ *	COSY_CALL_DONE | result   the call was made; the result is in 32 bits, as
+ *				  the kernel returns it
+ *	COSY_CALL_LEFT | reason   it was not made, make it natively: it is not one
+ *				  that can be made so (COSY_CALL_UNKNOWN: the
+ *				  next one neither), the thread or its calls are
+ *				  traced (COSY_CALL_TRACED), or a seccomp filter
+ *				  does not plainly allow it (COSY_CALL_FILTERED)
+ *	-errno, status COSY_CALL_INTERRUPTED  it was interrupted, and that is its
+ *				  result. If the kernel restarts the entry, the
+ *				  call is made again
+ *	anything else		  it was not made: the descriptor is not /dev/cosy
+ *				  any more, or EFAULT, ELOOP, EOPNOTSUPP as above
+ *
+ * The calls are those of compound-ir/preload.def that have a fast path in the
+ * running kernel.
+ */
+struct cosy_call {
+	__u32 nr;
+	__u32 status;
+	__u64 args[6];
+};
+
+#define COSY_CALL_WHENCE	3		/* SEEK_DATA */
+#define COSY_CALL_DONE		(4ull << 32)	/* | result */
+#define COSY_CALL_LEFT		(5ull << 32)	/* | reason */
+
+#define COSY_CALL_UNKNOWN	0u
+#define COSY_CALL_TRACED	1u
+#define COSY_CALL_FILTERED	2u
+
+#define COSY_CALL_INTERRUPTED	1u
+
+/**
  * struct cosy_load - argument of COSY_IOC_LOAD
  * @size:   of this structure
  * @flags:  COSY_LOAD_PLAIN
@@ -327,5 +371,15 @@ struct cosy_info {
 #define COSY_IOC_UNLOAD	_IO('Q', 0x42)	/* argument: address of a __u64, the handle */
 #define COSY_IOC_BIND	_IO('Q', 0x43)
 #define COSY_IOC_YIELD	_IO('Q', 0x44)
+/*
+ * Returns another descriptor of the same file, close-on-exec, with a number that
+ * no call gives the process: the soft RLIMIT_NOFILE, or the next ones if that is
+ * taken. Errors: EMFILE (all of those are taken), ERANGE (the limit is above
+ * COSY_HIDE_MAX: a table of descriptors as long is copied at each fork), ENOMEM,
+ * EOPNOTSUPP (this kernel does not let the module choose).
+ */
+#define COSY_IOC_HIDE	_IO('Q', 0x45)	/* no argument */
+
+#define COSY_HIDE_MAX	4096
 
 #endif /* _UAPI_LINUX_COSY_H */

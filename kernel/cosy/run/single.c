@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * single.c - make one system call by its fast path, without a compound.
+ *
+ * The entry for programs that were not compiled for Cosy: the number and the
+ * arguments of one call are in the process's memory, nothing is loaded before,
+ * and nothing is kept after. Only the calls of preload.def can be made so.
+ */
+#include <linux/errno.h>
+#include <linux/fs.h>
+#include <linux/kernel.h>
+#include <linux/nospec.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/uaccess.h>
+#include <linux/unistd.h>
+
+#include <cosy/exec.h>
+
+#include "compat/compat.h"
+#include "fast/fast.h"
+#include "run/run.h"
+
+/* The slots of a call: the call itself, then its arguments. */
+#define CALL_SLOTS	(1 + COSY_MAX_ARGS)
+
+/* The calls, by numbers of their own; each stands here as often as it likes. */
+enum {
+#define COSY_PRELOAD_IF(function, ...) SINGLE_##function,
+#include <preload.def>
+	NR_SINGLE
+};
+
+static const u16 cosy_single_calls[NR_SINGLE] = {
+#define COSY_PRELOAD_IF(function, name, ...)	\
+	[SINGLE_##function] = __NR_##name,
+#include <preload.def>
+};
+
+/* By number of the system call: where its slots are, 0 if it has none. */
+static u16 cosy_single_slots[__NR_faccessat2 + 1] __ro_after_init;
+/* The first is unused. */
+static struct cosy_insn cosy_single_code[1 + NR_SINGLE * CALL_SLOTS]
+	__ro_after_init;
+
+/**
+ * cosy_single_init() - decide which calls can be made one at a time
+ *
+ * Those of preload.def that have a fast path in this kernel.
+ */
+void cosy_single_init(void)
+{
+	unsigned int i, arg, nargs, nr, slot = 1;
+	s32 path;
+
+	for (i = 0; i < NR_SINGLE; i++) {
+		nr = cosy_single_calls[i];
+		if (WARN_ON_ONCE(nr >= ARRAY_SIZE(cosy_single_slots)))
+			continue;
+		path = cosy_fast_path(nr, &nargs);
+		if (path < 0 || cosy_single_slots[nr])
+			continue;
+		cosy_single_code[slot] = (struct cosy_insn){
+			.c = nargs,
+			.disp = path,
+			.imm = nr,
+		};
+		for (arg = 0; arg < nargs; arg++)
+			cosy_single_code[slot + 1 + arg].a = arg;
+		cosy_single_slots[nr] = slot;
+		slot += CALL_SLOTS;
+	}
+}
+
+/* Read a call, once. */
+static __always_inline bool cosy_single_read(u64 *nr, u64 *args,
+					     const struct cosy_call __user *ucall)
+{
+	const void __user *p = ucall;
+
+	if (!cosy_user_begin(&p, sizeof(*ucall)))
+		return false;
+	ucall = p;
+	BUILD_BUG_ON(ARRAY_SIZE(ucall->args) != COSY_MAX_ARGS);
+	cosy_unsafe_get_u64(nr, (const u64 __user *)&ucall->nr, fault);
+	cosy_unsafe_get_u64(&args[0], &ucall->args[0], fault);
+	cosy_unsafe_get_u64(&args[1], &ucall->args[1], fault);
+	cosy_unsafe_get_u64(&args[2], &ucall->args[2], fault);
+	cosy_unsafe_get_u64(&args[3], &ucall->args[3], fault);
+	cosy_unsafe_get_u64(&args[4], &ucall->args[4], fault);
+	cosy_unsafe_get_u64(&args[5], &ucall->args[5], fault);
+	user_access_end();
+	return true;
+fault:
+	user_access_end();
+	return false;
+}
+
+/*
+ * The call was interrupted. The kernel enters again with the same arguments, or a
+ * handler without SA_RESTART makes EINTR of @result: that is the call's then.
+ */
+static noinline loff_t cosy_single_interrupted(struct cosy_call __user *ucall,
+					       long result)
+{
+	if (put_user(COSY_CALL_INTERRUPTED, &ucall->status)) {
+		/* The process has lost the answer. */
+		force_sig(SIGSEGV);
+		return -EFAULT;
+	}
+	return result;
+}
+
+/**
+ * cosy_single_llseek() - make one system call, by lseek(2)
+ * @offset: COSY_RUN_TAG and the address of a struct cosy_call
+ * @whence: COSY_CALL_WHENCE
+ *
+ * Return: as the interface says; -ESPIPE for any other lseek.
+ */
+loff_t cosy_single_llseek(loff_t offset, int whence)
+{
+	/* Without the tag this is no user address, and faults. */
+	u64 addr = (u64)offset - COSY_RUN_TAG;
+	struct cosy_call __user *ucall = u64_to_user_ptr(addr);
+	struct cosy_state st __uninitialized;
+	u64 args[COSY_MAX_ARGS] __uninitialized;
+	const struct cosy_insn *ip;
+	long result;
+	u64 nr;
+
+	if (whence != COSY_CALL_WHENCE)
+		return -ESPIPE;
+	/* The calls are 64-bit calls, but would find a 32-bit process. */
+	if (in_ia32_syscall())
+		return -EOPNOTSUPP;
+	if (!cosy_single_read(&nr, args, ucall))
+		return addr < COSY_RUN_TAG ? -EFAULT : -ESPIPE;
+	if (!cosy_stack_suffices())
+		return -ELOOP;
+	/* Who traces sees the native call. */
+	if (unlikely(current->ptrace))
+		return COSY_CALL_LEFT | COSY_CALL_TRACED;
+
+	nr = (u32)nr;
+	if (unlikely(nr >= ARRAY_SIZE(cosy_single_slots)))
+		return COSY_CALL_LEFT | COSY_CALL_UNKNOWN;
+	nr = array_index_nospec(nr, ARRAY_SIZE(cosy_single_slots));
+	ip = &cosy_single_code[cosy_single_slots[nr]];
+	if (unlikely(ip == cosy_single_code))
+		return COSY_CALL_LEFT | COSY_CALL_UNKNOWN;
+
+	st.regs = args;
+	/* Filters are shown all six, and a plain call takes what it has. */
+	st.env.regs.di = 0;
+	st.env.regs.si = 0;
+	st.env.regs.dx = 0;
+	st.env.regs.r10 = 0;
+	st.env.regs.r8 = 0;
+	st.env.regs.r9 = 0;
+	st.env.nprivate = 0;
+	st.env.borrowed = NULL;
+	st.env.suspended = NULL;
+	if (unlikely(!cosy_env_may_fast(cosy_env_self(&st), &st, ip)))
+		return COSY_CALL_LEFT | (st.env.step == COSY_STEP_TRACED ?
+						 COSY_CALL_TRACED :
+						 COSY_CALL_FILTERED);
+	result = cosy_env_fast(&st, ip).result;
+	if (unlikely(cosy_env_restart(&st.env, result)))
+		return cosy_single_interrupted(ucall, result);
+	return COSY_CALL_DONE | (u32)result;
+}

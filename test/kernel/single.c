@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * The entry for a single call: whatever it is given, it makes the call that was asked for
+ * or none; and the descriptor at the limit is one more, for everybody who asks.
+ */
+
+// RUN: %cc -O1 -Wall -I%root/kernel/cosy/uapi %s -o %t && %vm %t
+
+#include <err.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/cosy.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define CHECK(condition) do {						\
+	if (!(condition))						\
+		err(1, "%s:%d: %s", __FILE__, __LINE__, #condition);	\
+} while (0)
+
+static int fd;
+
+static long enter_at(const void *call)
+{
+	long ret;
+
+	__asm__ volatile("syscall" : "=a"(ret)
+			 : "0"((long)SYS_lseek), "D"((long)fd),
+			   "S"(COSY_RUN_TAG | (uint64_t)(uintptr_t)call),
+			   "d"((long)COSY_CALL_WHENCE)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+
+static struct stat st;
+
+static struct cosy_call stat_of(const char *path)
+{
+	return (struct cosy_call){
+		.nr = SYS_newfstatat,
+		.args = { AT_FDCWD, (uintptr_t)path, (uintptr_t)&st, 0, ~0ull, ~0ull },
+	};
+}
+
+static int result(long ret)
+{
+	CHECK((uint64_t)ret >> 32 == COSY_CALL_DONE >> 32);
+	return (int)ret;
+}
+
+static void addresses(void)
+{
+	const long size = sysconf(_SC_PAGESIZE);
+	char *pages = mmap(NULL, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			   0);
+	struct cosy_call call = stat_of("/");
+	char *last = pages + size - sizeof(call);
+
+	CHECK(pages != MAP_FAILED && !munmap(pages + size, size));
+	memcpy(last, &call, sizeof(call));
+	CHECK(result(enter_at(last)) == 0 && S_ISDIR(st.st_mode));
+	for (size_t i = 1; i <= sizeof(call); i++)
+		CHECK(enter_at(last + i) == -EFAULT);
+	CHECK(enter_at(NULL) == -EFAULT && enter_at((void *)(1l << 47)) == -EFAULT);
+	/* Without the tag, below and above it, and in the kernel. */
+	CHECK(lseek(fd, (long)&call, COSY_CALL_WHENCE) == -1 && errno == ESPIPE);
+	CHECK(lseek(fd, 0, COSY_CALL_WHENCE) == -1 && errno == ESPIPE);
+	CHECK(lseek(fd, -1, COSY_CALL_WHENCE) == -1 && errno);
+	CHECK(lseek(fd, 0xffffffff81000000L, COSY_CALL_WHENCE) == -1 && errno);
+	/* Only read, so that it may be read-only. */
+	CHECK(!mprotect(pages, size, PROT_READ) && result(enter_at(last)) == 0);
+	call.args[1] = (uintptr_t)(pages + size);
+	CHECK(result(enter_at(&call)) == -EFAULT);
+	call = stat_of("/");
+	call.args[2] = (uintptr_t)pages;
+	CHECK(result(enter_at(&call)) == -EFAULT);
+	call.args[2] = 0xffffffff81000000;
+	CHECK(result(enter_at(&call)) == -EFAULT);
+}
+
+/* Of all numbers only those of preload.def are made; close() and exit(), say, are not. */
+static void numbers(void)
+{
+	static const uint32_t never[] = {
+		SYS_read, SYS_close, SYS_dup2, SYS_fork, SYS_execve, SYS_exit, SYS_exit_group,
+		SYS_rt_sigreturn, SYS_lseek, SYS_close_range, SYS_seccomp, SYS_prctl, SYS_mmap,
+		512, 1u << 31, ~0u,
+	};
+	struct cosy_call call = stat_of("/");
+	int made = 0;
+
+	for (size_t i = 0; i < sizeof(never) / sizeof(*never); i++) {
+		call.nr = never[i];
+		CHECK(enter_at(&call) == (long)(COSY_CALL_LEFT | COSY_CALL_UNKNOWN));
+	}
+	/* With arguments of which nothing comes. */
+	for (call.nr = 0; call.nr < 1024; call.nr++) {
+		for (int i = 0; i < 6; i++)
+			call.args[i] = ~0ull;
+		long ret = enter_at(&call);
+
+		if (ret != (long)(COSY_CALL_LEFT | COSY_CALL_UNKNOWN)) {
+			CHECK(result(ret) < 0);
+			made++;
+		}
+	}
+	CHECK(made > 10 && made < 40);
+	CHECK(!call.status);
+}
+
+static void random_calls(void)
+{
+	struct cosy_call call;
+
+	srandom(1);
+	for (int i = 0; i < 20000; i++) {
+		call = stat_of("/");
+		call.nr = random() % 4 ? random() % 500 : SYS_newfstatat;
+		for (int a = 0; a < 6; a++)
+			if (random() % 2)
+				call.args[a] = (uint64_t)random() << (random() % 64);
+		/* Nothing that opens, makes or changes a name. */
+		if (call.nr != SYS_newfstatat && call.nr != SYS_statx && call.nr != SYS_access)
+			call.args[0] = call.args[1] = call.args[2] = call.args[3] = ~0ull;
+		call.args[2] = random() % 2 ? ~0ull : (uintptr_t)&st;
+		call.args[4] = ~0ull;
+		enter_at(&call);
+	}
+}
+
+/* Who traces a thread sees its calls. */
+static void traced(void)
+{
+	struct cosy_call call = stat_of("/");
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		CHECK(!ptrace(PTRACE_TRACEME, 0, NULL, NULL));
+		_exit(enter_at(&call) != (long)(COSY_CALL_LEFT | COSY_CALL_TRACED));
+	}
+	CHECK(waitpid(child, &status, 0) == child && status == 0);
+}
+
+static void on_signal(int signal)
+{
+	(void)signal;
+}
+
+static void interrupted(void)
+{
+	struct sigaction action = { .sa_handler = on_signal };
+	char name[] = "/tmp/single-XXXXXX/fifo";
+	struct cosy_call call = { .nr = SYS_openat };
+	pid_t child, self = getpid();
+
+	name[18] = '\0';
+	CHECK(mkdtemp(name));
+	name[18] = '/';
+	CHECK(!mkfifo(name, 0600) && !sigaction(SIGUSR1, &action, NULL));
+	call.args[0] = AT_FDCWD;
+	call.args[1] = (uintptr_t)name;
+	call.args[2] = O_RDONLY;
+	child = fork();
+	if (!child) {
+		usleep(300000);
+		kill(self, SIGUSR1);
+		_exit(0);
+	}
+	CHECK(enter_at(&call) == -EINTR && call.status == COSY_CALL_INTERRUPTED);
+	CHECK(waitpid(child, NULL, 0) == child);
+	/* A call that is made again says so by what it returns. */
+	call.args[2] = O_RDONLY | O_NONBLOCK;
+	CHECK(result(enter_at(&call)) >= 0);
+}
+
+static void hidden(void)
+{
+	struct rlimit limit, small = { 20, 20 };
+	struct stat a, b;
+	int copy;
+
+	CHECK(!getrlimit(RLIMIT_NOFILE, &limit));
+	for (unsigned int i = 0; i < 64; i++) {
+		copy = ioctl(fd, COSY_IOC_HIDE);
+		CHECK(copy == (int)(limit.rlim_cur + i));
+		CHECK(fcntl(copy, F_GETFD) == FD_CLOEXEC);
+	}
+	CHECK(ioctl(fd, COSY_IOC_HIDE) == -1 && errno == EMFILE);
+	CHECK(!fstat(fd, &a) && !fstat(copy, &b) && a.st_rdev == b.st_rdev);
+	CHECK(!syscall(SYS_close_range, limit.rlim_cur, ~0u, 0));
+	/* Above a limit that would make tables long. */
+	if (limit.rlim_max > COSY_HIDE_MAX) {
+		limit.rlim_cur = COSY_HIDE_MAX + 1;
+		CHECK(!setrlimit(RLIMIT_NOFILE, &limit));
+		CHECK(ioctl(fd, COSY_IOC_HIDE) == -1 && errno == ERANGE);
+	}
+	CHECK(!setrlimit(RLIMIT_NOFILE, &small) && ioctl(fd, COSY_IOC_HIDE) == 20);
+	CHECK(enter_at(&(struct cosy_call){ .nr = ~0u }) ==
+	      (long)(COSY_CALL_LEFT | COSY_CALL_UNKNOWN));
+}
+
+int main(void)
+{
+	fd = open(COSY_DEVICE, O_RDWR | O_CLOEXEC);
+	CHECK(fd >= 0);
+	addresses();
+	numbers();
+	random_calls();
+	traced();
+	interrupted();
+	hidden();
+	return 0;
+}
