@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * alone.c - which processes are left alone.
+ *
+ * Those with COSY_EXECUTOR=native, those whose program is named by COSY_RUN_EXCEPT
+ * (names between colons) or in COSY_EXCEPT_FILE (a name on each line), and those
+ * that have gained privileges with exec.
+ */
+#include <asm/unistd.h>
+#include <linux/fcntl.h>
+#include <stddef.h>
+
+#include "state.h"
+#include "sys.h"
+
+#define COSY_EXCEPT_FILE	"/etc/cosy/run-except"
+
+#define AT_SECURE	23
+#define AT_EXECFN	31
+
+char *getenv(const char *name);
+unsigned long getauxval(unsigned long type);
+
+static bool is_native(const char *value)
+{
+	const char *native = "native";
+
+	while (*native && *value == *native) {
+		value++;
+		native++;
+	}
+	return *value == *native;
+}
+
+/* The program's name without its directories; as exec() was given it. */
+static const char *program(void)
+{
+	const char *path = (const char *)getauxval(AT_EXECFN);
+	const char *name = path;
+
+	for (; path && *path; path++) {
+		if (*path == '/')
+			name = path + 1;
+	}
+	return name;
+}
+
+/* Is @name one of those in the @size bytes at @list? */
+static bool is_listed(const char *list, size_t size, const char *name)
+{
+	size_t i = 0, at;
+
+	while (i < size) {
+		for (at = 0; i < size && list[i] == name[at] && name[at]; at++)
+			i++;
+		if (at && !name[at] &&
+		    (i == size || list[i] == ':' || list[i] == '\n'))
+			return true;
+		while (i < size && list[i] != ':' && list[i] != '\n')
+			i++;
+		i++;
+	}
+	return false;
+}
+
+/* Names behind the first 4 KiB are not seen. */
+static bool is_in_file(const char *name)
+{
+	char text[4096];
+	long fd, size;
+
+	fd = cosy_sys(__NR_openat, AT_FDCWD, (long)COSY_EXCEPT_FILE,
+		      O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+	if (fd < 0)
+		return false;
+	size = cosy_sys(__NR_read, fd, (long)text, sizeof(text), 0);
+	cosy_sys(__NR_close, fd, 0, 0, 0);
+	return size > 0 && is_listed(text, (size_t)size, name);
+}
+
+bool cosy_left_alone(void)
+{
+	const char *executor, *except, *name = program();
+	size_t size;
+
+	if (getauxval(AT_SECURE) || !name)
+		return true;
+	executor = getenv("COSY_EXECUTOR");
+	if (executor && is_native(executor))
+		return true;
+	except = getenv("COSY_RUN_EXCEPT");
+	if (except) {
+		for (size = 0; except[size]; size++)
+			;
+		if (is_listed(except, size, name))
+			return true;
+	}
+	return is_in_file(name);
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * state.c - the slow paths: who is next, and the descriptor of /dev/cosy.
+ *
+ * The process must not see that there is a descriptor of ours. Its number is one
+ * that no call gives the process (COSY_IOC_HIDE); where that cannot be had the
+ * device is not used, unless the limit is so high that programs do not reach the
+ * number. It is closed on exec. The process may close it: an entry through a
+ * number that is free, or another file, fails without an effect, and is made
+ * natively.
+ *
+ * Opening costs some 20,000 instructions, a call through the module saves more
+ * than 1,000. So a process makes its first calls natively: most make few.
+ */
+#include <asm/unistd.h>
+#include <linux/errno.h>
+#include <linux/fcntl.h>
+
+#include "next.h"
+#include "state.h"
+#include "sys.h"
+
+#define SIG_BLOCK	0
+#define SIG_SETMASK	2
+
+/* Calls that pay for opening the device. */
+#define FIRST_CALLS	16
+/* With each fork the calls that are waited for double, up to that. */
+#define MAX_CALLS	(1 << 12)
+/* A program that closes the device so often is not worth it. */
+#define MAX_LOST	4
+
+#define PR_SET_SECCOMP	22
+
+int *__errno_location(void);
+
+int cosy_device = COSY_DEVICE_CLOSED;
+uint8_t cosy_routes[COSY_FUNCTIONS];
+void *cosy_nexts[COSY_FUNCTIONS];
+
+static unsigned int calls;		/* made natively since it was closed */
+static unsigned int calls_needed = FIRST_CALLS;
+static unsigned int lost;		/* how often the program has closed it */
+
+static const char names[] =
+#define COSY_PRELOAD_IF(function, name, ...) #function "\0"
+#include <preload.def>
+#define COSY_WATCHED(function) #function "\0"
+#include "watched.def"
+	;
+
+const char *cosy_function_name(enum cosy_function function)
+{
+	const char *name = names;
+
+	while (function--) {
+		while (*name++)
+			;
+	}
+	return name;
+}
+
+static void *resolve(enum cosy_function function)
+{
+	bool is_libc;
+	void *next = cosy_next(cosy_function_name(function), &is_libc);
+
+	__atomic_store_n(&cosy_nexts[function], next, __ATOMIC_RELAXED);
+	/* Somebody else interposes it too, and has to see the calls. */
+	__atomic_store_n(&cosy_routes[function],
+			 is_libc ? COSY_ROUTE_MODULE : COSY_ROUTE_NEXT,
+			 __ATOMIC_RELAXED);
+	return next;
+}
+
+/* Is a call entered by it made by the module, now? */
+static bool is_device(int fd)
+{
+	struct cosy_call none = { .nr = ~0u };
+
+	return cosy_sys(__NR_lseek, fd, (long)(COSY_RUN_TAG | (uintptr_t)&none),
+			COSY_CALL_WHENCE, 0) ==
+	       (long)(COSY_CALL_LEFT | COSY_CALL_UNKNOWN);
+}
+
+/* Give a descriptor a number that the program does not miss. */
+static long hide(long fd)
+{
+	long hidden = cosy_sys(__NR_ioctl, fd, COSY_IOC_HIDE, 0, 0);
+
+	if (hidden == -ERANGE)
+		hidden = cosy_sys(__NR_fcntl, fd, F_DUPFD_CLOEXEC,
+				  COSY_HIDE_MAX, 0);
+	cosy_sys(__NR_close, fd, 0, 0, 0);
+	return hidden;
+}
+
+/* Return: the descriptor, or what cosy_device is without one. */
+static int open_device(void)
+{
+	uint64_t all = ~0ull, mask;
+	long fd;
+
+	/* No handler sees the lower number, or leaves it behind by longjmp(). */
+	cosy_sys(__NR_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&mask,
+		 sizeof(mask));
+	fd = cosy_sys(__NR_openat, AT_FDCWD, (long)COSY_DEVICE,
+		      O_RDWR | O_CLOEXEC, 0);
+	if (fd >= 0 && is_device((int)fd)) {
+		fd = hide(fd);
+	} else if (fd >= 0) {
+		cosy_sys(__NR_close, fd, 0, 0, 0);
+		fd = -ENODEV;
+	}
+	cosy_sys(__NR_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0,
+		 sizeof(mask));
+	if (fd >= 0)
+		return (int)fd;
+	/* That may pass; all else does not. */
+	return fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM ?
+		       COSY_DEVICE_CLOSED :
+		       COSY_DEVICE_OFF;
+}
+
+/* Close the device, if the process has not put something else in its place. */
+static void close_device(int state)
+{
+	int fd = __atomic_exchange_n(&cosy_device, state, __ATOMIC_RELAXED);
+
+	__atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
+	if (fd >= 0 && is_device(fd))
+		cosy_sys(__NR_close, fd, 0, 0, 0);
+}
+
+/* Open the device; other threads' calls are native meanwhile. */
+static bool try_device(void)
+{
+	int closed = COSY_DEVICE_CLOSED, fd;
+
+	if (!__atomic_compare_exchange_n(&cosy_device, &closed, COSY_DEVICE_OFF,
+					 false, __ATOMIC_RELAXED,
+					 __ATOMIC_RELAXED))
+		return closed >= 0;
+	__atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
+	fd = cosy_left_alone() ? COSY_DEVICE_OFF : open_device();
+	__atomic_store_n(&cosy_device, fd, __ATOMIC_RELAXED);
+	return fd >= 0;
+}
+
+bool cosy_prepare(enum cosy_function function)
+{
+	int device = __atomic_load_n(&cosy_device, __ATOMIC_RELAXED);
+
+	if (!__atomic_load_n(&cosy_nexts[function], __ATOMIC_RELAXED))
+		resolve(function);
+	if (device == COSY_DEVICE_OFF ||
+	    __atomic_load_n(&cosy_routes[function], __ATOMIC_RELAXED) !=
+		    COSY_ROUTE_MODULE)
+		return false;
+	if (device >= 0)
+		return true;
+	if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) <
+	    __atomic_load_n(&calls_needed, __ATOMIC_RELAXED))
+		return false;
+	return try_device();
+}
+
+bool cosy_not_made(enum cosy_function function, const struct cosy_call *call,
+		   long ret)
+{
+	if (call->status == COSY_CALL_INTERRUPTED && ret == -EINTR)
+		return true;
+	switch ((uint64_t)ret) {
+	case COSY_CALL_LEFT | COSY_CALL_TRACED:
+		close_device(COSY_DEVICE_OFF);
+		break;
+	case COSY_CALL_LEFT | COSY_CALL_UNKNOWN:
+	case COSY_CALL_LEFT | COSY_CALL_FILTERED:
+		__atomic_store_n(&cosy_routes[function], COSY_ROUTE_NEXT,
+				 __ATOMIC_RELAXED);
+		break;
+	default:
+		/* The program has closed it, and what is there now is its own. */
+		__atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
+		__atomic_store_n(&cosy_device,
+				 __atomic_add_fetch(&lost, 1, __ATOMIC_RELAXED) <
+						 MAX_LOST ?
+					 COSY_DEVICE_CLOSED :
+					 COSY_DEVICE_OFF,
+				 __ATOMIC_RELAXED);
+		break;
+	}
+	return false;
+}
+
+long cosy_failed(long result)
+{
+	*__errno_location() = (int)-result;
+	return -1;
+}
+
+static void before_fork(void)
+{
+	unsigned int needed = __atomic_load_n(&calls_needed, __ATOMIC_RELAXED);
+
+	if (__atomic_load_n(&cosy_device, __ATOMIC_RELAXED) < 0)
+		return;
+	close_device(COSY_DEVICE_CLOSED);
+	if (needed < MAX_CALLS)
+		__atomic_store_n(&calls_needed, 2 * needed, __ATOMIC_RELAXED);
+}
+
+void *cosy_before(enum cosy_function function, long arg0, long arg1)
+{
+	void *next = __atomic_load_n(&cosy_nexts[function], __ATOMIC_RELAXED);
+
+	switch (function) {
+	case COSY_FN_syscall:
+		if (arg0 == __NR_seccomp ||
+		    (arg0 == __NR_prctl && (int)arg1 == PR_SET_SECCOMP))
+			close_device(COSY_DEVICE_OFF);
+		break;
+	case COSY_FN_prctl:
+		if ((int)arg0 == PR_SET_SECCOMP)
+			close_device(COSY_DEVICE_OFF);
+		break;
+	default:
+		before_fork();
+		break;
+	}
+	return next ? next : resolve(function);
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * state.h - what a process knows about the functions and about the device.
+ */
+#ifndef COSY_PRELOAD_STATE_H
+#define COSY_PRELOAD_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <linux/cosy.h>
+
+/* enum cosy_function - the functions that are interposed */
+enum cosy_function {
+#define COSY_PRELOAD_IF(function, name, ...) COSY_FN_##function,
+#include <preload.def>
+#define COSY_WATCHED(function) COSY_FN_##function,
+#include "watched.def"
+	COSY_FUNCTIONS
+};
+
+/**
+ * enum cosy_route - how calls of a function are made
+ * @COSY_ROUTE_UNKNOWN: to be decided
+ * @COSY_ROUTE_MODULE:	by the module, if the device is open
+ * @COSY_ROUTE_NEXT:	always by the next library
+ */
+enum cosy_route {
+	COSY_ROUTE_UNKNOWN,
+	COSY_ROUTE_MODULE,
+	COSY_ROUTE_NEXT,
+};
+
+/* What cosy_device is besides a descriptor. */
+#define COSY_DEVICE_CLOSED	(-1)	/* to be opened after some more calls */
+#define COSY_DEVICE_OFF		(-2)	/* not used any more */
+
+#define COSY_HIDDEN __attribute__((visibility("hidden")))
+/* Keeps the caller's registers, so that its fast path need not save any. */
+#define COSY_SLOW_PATH __attribute__((preserve_most, visibility("hidden")))
+
+/* Changed with relaxed atomic accesses: stale values are as good. */
+extern int cosy_device COSY_HIDDEN;
+extern uint8_t cosy_routes[COSY_FUNCTIONS] COSY_HIDDEN;
+extern void *cosy_nexts[COSY_FUNCTIONS] COSY_HIDDEN;
+
+/**
+ * cosy_prepare() - the slow path before a call
+ * @function: which is called
+ *
+ * Finds the next library's function, and opens the device when the process has
+ * made so many calls that it pays. Async-signal-safe, thread-safe, keeps errno.
+ *
+ * Return: true if the call may be made by the module.
+ */
+bool cosy_prepare(enum cosy_function function) COSY_SLOW_PATH;
+
+/**
+ * cosy_not_made() - an entry has not returned COSY_CALL_DONE
+ * @function: which is called
+ * @call:     the call
+ * @ret:      what the entry returned
+ *
+ * Return: true if @ret is the call's result; false if it was not made.
+ */
+bool cosy_not_made(enum cosy_function function, const struct cosy_call *call,
+		   long ret) COSY_SLOW_PATH;
+
+/**
+ * cosy_failed() - set errno
+ * @result: -errno
+ *
+ * Return: -1.
+ */
+long cosy_failed(long result) COSY_HIDDEN;
+
+/**
+ * cosy_before() - before a function of watched.def is called
+ * @function: which
+ * @arg0:     its first argument, and
+ * @arg1:     its second
+ *
+ * Return: the next library's function; the stubs jump there.
+ */
+void *cosy_before(enum cosy_function function, long arg0, long arg1)
+	COSY_HIDDEN;
+
+/** cosy_function_name() - the name of a function */
+const char *cosy_function_name(enum cosy_function function) COSY_HIDDEN;
+
+/** cosy_left_alone() - shall this process be left alone? Keeps errno. */
+bool cosy_left_alone(void) COSY_HIDDEN;
+
+#endif /* COSY_PRELOAD_STATE_H */

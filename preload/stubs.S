@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * stubs.S - the functions of watched.def: tell cosy_before(), then jump to the
+ * next library's function. Nothing of them is left on the stack then, which
+ * vfork() needs, nor are their arguments touched, which syscall() needs.
+ */
+#include <asm/unistd.h>
+
+#define PR_SET_SECCOMP	22
+
+/* The numbers of the functions, as in enum cosy_function. */
+	.set	.Lfunction, 0
+#define COSY_PRELOAD_IF(function, name, ...)	.set .Lfunction, .Lfunction + 1;
+#include <preload.def>
+#define COSY_WATCHED(function) \
+	.set .Lfn_##function, .Lfunction; .set .Lfunction, .Lfunction + 1;
+#include "watched.def"
+
+/* Save the arguments, call cosy_before(number, arg0, arg1), jump where it says. */
+.macro	told number
+	.irp	register, rdi, rsi, rdx, rcx, r8, r9, rax
+	push	%\register
+	.cfi_adjust_cfa_offset 8
+	.endr
+	mov	%rsi, %rdx
+	mov	%rdi, %rsi
+	mov	$\number, %edi
+	call	cosy_before
+	mov	%rax, %r11
+	.irp	register, rax, r9, r8, rcx, rdx, rsi, rdi
+	pop	%\register
+	.cfi_adjust_cfa_offset -8
+	.endr
+	jmp	*%r11
+.endm
+
+.macro	begin name
+	.globl	\name
+	.type	\name, @function
+	.p2align 4
+\name:
+	.cfi_startproc
+	endbr64
+.endm
+
+.macro	end name
+	.cfi_endproc
+	.size	\name, . - \name
+.endm
+
+.macro	stub name
+	begin	\name
+	told	.Lfn_\name
+	end	\name
+.endm
+
+	.text
+	stub	fork
+	stub	vfork
+	stub	posix_spawn
+	stub	posix_spawnp
+	stub	popen
+	stub	system
+
+	begin	prctl
+	cmp	$PR_SET_SECCOMP, %edi
+	je	1f
+	mov	cosy_nexts + .Lfn_prctl * 8(%rip), %r11
+	test	%r11, %r11
+	jz	1f
+	jmp	*%r11
+1:	told	.Lfn_prctl
+	end	prctl
+
+	begin	syscall
+	cmp	$__NR_seccomp, %rdi
+	je	1f
+	cmp	$__NR_prctl, %rdi
+	je	1f
+	mov	cosy_nexts + .Lfn_syscall * 8(%rip), %r11
+	test	%r11, %r11
+	jz	1f
+	jmp	*%r11
+1:	told	.Lfn_syscall
+	end	syscall
+
+	.section .note.GNU-stack, "", @progbits

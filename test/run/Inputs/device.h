@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * device.h - for tests of libcosy-preload.so: is the module used?
+ */
+#ifndef DEVICE_H
+#define DEVICE_H
+
+#include <err.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define CHECK(condition) do {						\
+	if (!(condition))						\
+		err(1, "%s:%d: %s", __FILE__, __LINE__, #condition);	\
+} while (0)
+
+/* Is descriptor @fd /dev/cosy? By calls that are not interposed. */
+static inline bool is_device(int fd)
+{
+	char name[64], path[64];
+	ssize_t n;
+
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
+	n = syscall(SYS_readlink, name, path, sizeof(path));
+	return n == 9 && !memcmp(path, "/dev/cosy", 9);
+}
+
+/* The number of a descriptor of the device, -1 if there is none. */
+static inline int device(void)
+{
+	for (int fd = 0; fd < 5000; fd++)
+		if (is_device(fd))
+			return fd;
+	return -1;
+}
+
+/* Make calls until the device must have been opened. */
+static inline void warm_up(void)
+{
+	struct stat st;
+
+	for (int i = 0; i < 200; i++)
+		CHECK(!stat("/", &st));
+}
+
+#endif /* DEVICE_H */

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * A program below cosy run gets the descriptors that it gets natively, may close and
+ * replace every one, and inherits none to what it executes.
+ */
+
+// RUN: %cc -O1 -Wall %s -o %t
+// RUN: for part in lowest full closed replaced limit exec; do \
+// RUN:   %vm %build/bin/cosy run %t $part || exit 1; %vm %t $part native || exit 1; done
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "Inputs/device.h"
+
+static bool native;
+
+static int limit(void)
+{
+	struct rlimit r;
+
+	CHECK(!getrlimit(RLIMIT_NOFILE, &r));
+	return r.rlim_cur;
+}
+
+/* Has the device the number of the limit? */
+static void expect_device(void)
+{
+	warm_up();
+	CHECK(device() == (native ? -1 : limit()));
+}
+
+/* The lowest free number is next, before and after. */
+static void lowest(void)
+{
+	int fd = open("/", O_RDONLY);
+
+	expect_device();
+	CHECK(fd == 3 && dup(0) == 4 && open("/dev/null", O_RDWR) == 5);
+	CHECK(!close(4) && openat(fd, "tmp", O_RDONLY) == 4);
+	CHECK(fcntl(0, F_DUPFD, 1000) == 1000);
+}
+
+/* As many as natively, by every call; the last number is the limit's. */
+static void full(void)
+{
+	int fd, pipes[2], end = limit();
+
+	expect_device();
+	for (fd = 3; fd < end; fd++)
+		CHECK((fd % 2 ? open("/dev/null", O_RDONLY) : dup(0)) == fd);
+	CHECK(open("/dev/null", O_RDONLY) == -1 && errno == EMFILE);
+	CHECK(dup(0) == -1 && errno == EMFILE);
+	CHECK(pipe(pipes) == -1 && errno == EMFILE);
+	expect_device();
+	CHECK(!close(500) && open("/dev/null", O_RDONLY) == 500);
+}
+
+/* All are closed, as daemons do. */
+static void closed(void)
+{
+	struct stat st;
+
+	for (int i = 0; i < 10; i++) {
+		warm_up();
+		/* Natively there is none, and after some times it is given up. */
+		if (!native && i < 3)
+			CHECK(device() == limit());
+		CHECK(!syscall(SYS_close_range, 3, ~0u, 0));
+		CHECK(device() == -1);
+		CHECK(!stat("/", &st) && S_ISDIR(st.st_mode));
+		CHECK(open("/", O_RDONLY) == 3 && !close(3));
+	}
+	CHECK(device() == -1);
+}
+
+/* Others take its number: they are neither used nor moved nor closed. */
+static void replaced(void)
+{
+	struct rlimit r = { 4096, 4096 };
+	char name[] = "/tmp/replaced-XXXXXX";
+	int fd = mkstemp(name), place = limit();
+	struct stat st;
+
+	CHECK(fd == 3 && write(fd, "0123456789", 10) == 10 && lseek(fd, 4, SEEK_SET) == 4);
+	expect_device();
+	CHECK(!setrlimit(RLIMIT_NOFILE, &r) && dup2(fd, place) == place);
+	for (int i = 0; i < 300; i++)
+		CHECK(!stat("/tmp", &st) && S_ISDIR(st.st_mode) &&
+		      lstat("/missing", &st) == -1 && errno == ENOENT);
+	CHECK(lseek(place, 0, SEEK_CUR) == 4);
+	CHECK(dup2(0, place) == place && !close(place) && dup2(fd, place) == place);
+	CHECK(fork() || (warm_up(), _exit(lseek(place, 0, SEEK_CUR) != 4), 0));
+	CHECK(lseek(place, 0, SEEK_CUR) == 4 && !unlink(name));
+	warm_up();
+	CHECK(native || device() == 4096);
+}
+
+/* Whatever the limit is. */
+static void limits(void)
+{
+	static const int all[] = { 5, 64, 100, 1023, 4096, 20000 };
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		struct rlimit r = { all[i], all[i] };
+		pid_t child = fork();
+		int status;
+
+		if (child) {
+			CHECK(waitpid(child, &status, 0) == child && !status);
+			continue;
+		}
+		CHECK(!setrlimit(RLIMIT_NOFILE, &r));
+		warm_up();
+		/* A number that is too high would cost each fork. */
+		CHECK(native || is_device(all[i] > 4096 ? 4096 : all[i]));
+		CHECK(open("/", O_RDONLY) == 3 && open("/", O_RDONLY) == 4);
+		CHECK(all[i] > 5 || (open("/", O_RDONLY) == -1 && errno == EMFILE));
+		exit(0);
+	}
+}
+
+/* A program that is executed, and a child, begin without it. */
+static void execute(char *self)
+{
+	pid_t child;
+	int status;
+
+	expect_device();
+	child = fork();
+	if (!child) {
+		CHECK(device() == -1);
+		expect_device();
+		execl(self, self, "inherited", NULL);
+		_exit(1);
+	}
+	CHECK(waitpid(child, &status, 0) == child && !status);
+	child = vfork();
+	if (!child) {
+		execl(self, self, "inherited", NULL);
+		_exit(1);
+	}
+	CHECK(waitpid(child, &status, 0) == child && !status);
+	warm_up();
+	CHECK(!system("ls -l /proc/self/fd | grep -c cosy | grep -qx 0"));
+}
+
+int main(int argc, char **argv)
+{
+	const char *part = argv[1];
+
+	native = argc > 2;
+	if (!strcmp(part, "lowest"))
+		lowest();
+	else if (!strcmp(part, "full"))
+		full();
+	else if (!strcmp(part, "closed"))
+		closed();
+	else if (!strcmp(part, "replaced"))
+		replaced();
+	else if (!strcmp(part, "limit"))
+		limits();
+	else if (!strcmp(part, "exec"))
+		execute(argv[0]);
+	else
+		CHECK(!strcmp(part, "inherited") && device() == -1 && open("/", O_RDONLY) == 3);
+	return 0;
+}

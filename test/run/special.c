@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * Processes that see, forbid or interpose system calls themselves: whatever they do
+ * natively they do below cosy run.
+ */
+
+// RUN: %cc -O1 -Wall %s -o %t -DPROGRAM
+// RUN: %cc -O1 -Wall -shared -fPIC %s -o %t.so
+// RUN: %vm sh -c 'for part in kill errno inherited strict traced; do %build/bin/cosy run %t $part || exit 1; %t $part native || exit 1; done'
+
+// Another library that interposes stat() sees each call, before ours and after it.
+// RUN: %vm sh -c 'LD_PRELOAD=%t.so %build/bin/cosy run %t interposed' | FileCheck --check-prefix=OTHER %s
+// RUN: %vm sh -c 'LD_PRELOAD=$(%build/bin/cosy run --print):%t.so %t interposed' | FileCheck --check-prefix=OTHER %s
+// OTHER: 1000 calls
+
+// Programs that are to be left alone do not open the device, whichever way they are named.
+// RUN: %vm sh -c 'cp %t /tmp/alone && cosy="%build/bin/cosy run" && $cosy /tmp/alone opened && ! COSY_EXECUTOR=native $cosy /tmp/alone opened 2>&1 && ! COSY_RUN_EXCEPT=ls:alone $cosy /tmp/alone opened 2>&1 && COSY_RUN_EXCEPT=alon:alonee:/tmp/alone $cosy /tmp/alone opened' | FileCheck --check-prefix=ALONE %s
+// ALONE-COUNT-2: not open
+
+// Without the module, or where it is something else, one attempt is made for all calls.
+// RUN: %vm unshare -m bash -c 'mount --bind /dev/null /dev/cosy; %build/bin/cosy run %t attempts'
+// RUN: %vm unshare -m bash -c 'mount -t tmpfs none /dev; touch /dev/cosy; chmod 0 /dev/cosy; %build/bin/cosy run %t attempts'
+// RUN: %vm %build/bin/cosy run %t attempts
+
+// With the library in /etc/ld.so.preload it is in all programs; but those that have gained
+// privileges with exec do not use it.
+// RUN: %vm unshare -m bash -c 'cp /etc/ld.so.cache /tmp/cache; mount -t tmpfs none /etc; cp /tmp/cache /etc/ld.so.cache; %build/bin/cosy run --print >/etc/ld.so.preload; mount -o remount,suid /tmp; cp %t /tmp/privileged && %t opened && chgrp 12345 /tmp/privileged && chmod 2755 /tmp/privileged && /tmp/privileged closed && chmod 755 /tmp/privileged && /tmp/privileged opened'
+
+// 32-bit and static programs are executed without a word.
+// RUN: printf 'int main(void) { return 0; }' >%t.static.c && %cc -static %t.static.c -o %t.static
+// RUN: %vm %build/bin/cosy run %t.static 2>&1 | count 0
+
+#define _GNU_SOURCE
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#ifndef PROGRAM
+
+#include <dlfcn.h>
+
+static int calls;
+
+int stat(const char *path, struct stat *to)
+{
+	static int (*next)(const char *, struct stat *);
+
+	if (!next)
+		next = dlsym(RTLD_NEXT, "stat");
+	calls++;
+	return next(path, to);
+}
+
+__attribute__((destructor)) static void print(void)
+{
+	printf("%d calls\n", calls);
+}
+
+#else
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/inotify.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/user.h>
+#include <sys/wait.h>
+
+#include "Inputs/device.h"
+
+static bool native;
+
+/* From now on a call of @nr does @action. */
+static void filter(int nr, unsigned int action, bool by_syscall)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, action),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
+
+	CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	if (by_syscall)
+		CHECK(!syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
+	else
+		CHECK(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+}
+
+static void expect_success(void (*function)(void))
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		function();
+		_exit(0);
+	}
+	CHECK(waitpid(child, &status, 0) == child);
+	if (status)
+		errx(1, "status %x", status);
+}
+
+static void kill_by_prctl(void)
+{
+	warm_up();
+	filter(SYS_lseek, SECCOMP_RET_KILL_PROCESS, false);
+	warm_up();
+}
+
+static void kill_by_syscall(void)
+{
+	warm_up();
+	filter(SYS_lseek, SECCOMP_RET_KILL_PROCESS, true);
+	warm_up();
+	CHECK(syscall(SYS_getpid) == getpid() && syscall(SYS_pread64, 0, NULL, 0, 0, 0) <= 0);
+}
+
+/* A call that a filter forbids fails as it says, whether it was made before or not. */
+static void forbidden(void)
+{
+	struct stat st;
+
+	warm_up();
+	filter(SYS_newfstatat, SECCOMP_RET_ERRNO | 99, false);
+	for (int i = 0; i < 100; i++)
+		CHECK(stat("/", &st) == -1 && errno == 99 && !access("/", F_OK));
+}
+
+/* After exec the filter is there before anything of ours. */
+static void inherited(char *self, int nr, unsigned int action, char *part)
+{
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		filter(nr, action, false);
+		execl(self, self, part, native ? "native" : NULL, NULL);
+		_exit(1);
+	}
+	CHECK(waitpid(child, &status, 0) == child);
+	if (status)
+		errx(1, "%s: status %x", part, status);
+}
+
+static void fails_always(void)
+{
+	struct stat st;
+
+	for (int i = 0; i < 300; i++)
+		CHECK(rmdir("/") == -1 && errno == 99 && !stat("/", &st));
+	CHECK((device() < 0) == native);
+}
+
+static void strict(void)
+{
+	warm_up();
+	CHECK(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT));
+	syscall(SYS_exit, 0);
+}
+
+/* Who traces sees the calls by their numbers, from the first to the last. */
+static void traced(void)
+{
+	int status, seen = 0, in = 0, others = 0;
+	struct user_regs_struct regs;
+	struct stat st;
+	pid_t child;
+
+	child = fork();
+	if (!child) {
+		warm_up();
+		raise(SIGSTOP);
+		for (int i = 0; i < 100; i++)
+			stat("/", &st);
+		_exit(0);
+	}
+	CHECK(waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status));
+	CHECK(!ptrace(PTRACE_SEIZE, child, NULL, PTRACE_O_TRACESYSGOOD) && !kill(child, SIGCONT));
+	while (waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
+		if (WSTOPSIG(status) == (SIGTRAP | 0x80))
+			in = !in;
+		if (WSTOPSIG(status) == (SIGTRAP | 0x80) && !in) {
+			CHECK(!ptrace(PTRACE_GETREGS, child, NULL, &regs));
+			if (regs.orig_rax == SYS_newfstatat)
+				seen++;
+			else
+				others++;
+		}
+		ptrace(PTRACE_SYSCALL, child, NULL, NULL);
+	}
+	/* The first entry, one to see what the descriptor is, and close() are ours. */
+	if (seen < 98 || others > 8)
+		errx(1, "%d calls and %d others", seen, others);
+}
+
+/* How often /dev/cosy, or what is there, is opened while thousands of calls are made. */
+static void attempts(void)
+{
+	int watch = inotify_init1(IN_NONBLOCK), opens = 0;
+	char events[4096];
+	struct stat st;
+	ssize_t n;
+
+	CHECK(inotify_add_watch(watch, "/dev/cosy", IN_OPEN) > 0);
+	for (int i = 0; i < 5000; i++)
+		CHECK(!stat("/", &st));
+	n = read(watch, events, sizeof(events));
+	for (char *p = events; n > 0 && p < events + n;
+	     p += sizeof(struct inotify_event) + ((struct inotify_event *)p)->len)
+		opens++;
+	/* The same events that follow each other are told once. */
+	CHECK(opens <= 1);
+}
+
+int main(int argc, char **argv)
+{
+	const char *part = argv[1];
+
+	native = argc > 2;
+	if (!strcmp(part, "kill")) {
+		expect_success(kill_by_prctl);
+		expect_success(kill_by_syscall);
+	} else if (!strcmp(part, "errno")) {
+		expect_success(forbidden);
+	} else if (!strcmp(part, "inherited")) {
+		inherited(argv[0], SYS_lseek, SECCOMP_RET_KILL_PROCESS, "closed");
+		inherited(argv[0], SYS_rmdir, SECCOMP_RET_ERRNO | 99, "fails");
+	} else if (!strcmp(part, "strict")) {
+		expect_success(strict);
+	} else if (!strcmp(part, "traced")) {
+		traced();
+	} else if (!strcmp(part, "attempts")) {
+		attempts();
+	} else if (!strcmp(part, "fails")) {
+		fails_always();
+	} else if (!strcmp(part, "interposed")) {
+		struct stat st;
+
+		for (int i = 0; i < 1000; i++)
+			CHECK(!stat("/", &st));
+	} else {
+		warm_up();
+		if ((device() >= 0) != !strcmp(part, "opened"))
+			errx(1, "the device is %sopen", device() < 0 ? "not " : "");
+	}
+	return 0;
+}
+
+#endif

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * Signals and cancellation reach a thread that is in a call of the module, as they do
+ * natively; and calls may be made in handlers, in many threads, and in their children.
+ */
+
+// RUN: %cc -O1 -Wall %s -o %t
+// RUN: for part in restart interrupt jump handler cancel pending disabled self many; do \
+// RUN:   %vm %t $part native >/dev/null || exit 1; %vm %build/bin/cosy run %t $part || exit 1; done
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+
+#include "Inputs/device.h"
+
+static char fifo[64];
+static sigjmp_buf jump;
+static volatile sig_atomic_t handled;
+static bool native;
+
+static void make_fifo(void)
+{
+	snprintf(fifo, sizeof(fifo), "/tmp/fifo-%d", getpid());
+	CHECK(!mkfifo(fifo, 0600));
+	warm_up();
+	CHECK((device() < 0) == native);
+}
+
+/* The other end of the FIFO, later. */
+static pid_t open_later(int signals)
+{
+	pid_t parent = getpid(), child = fork();
+
+	if (child)
+		return child;
+	for (int i = 0; i < signals; i++) {
+		usleep(200000);
+		kill(parent, SIGUSR1);
+	}
+	usleep(200000);
+	_exit(open(fifo, O_WRONLY) < 0);
+}
+
+static void on_signal(int signal)
+{
+	struct stat st;
+	int error = errno;
+
+	/* Natively and by the module alike, a handler keeps errno if it wants to. */
+	CHECK(!stat("/tmp", &st) && stat("/missing", &st) == -1 && errno == ENOENT);
+	errno = error;
+	handled++;
+	(void)signal;
+}
+
+static void on_signal_jump(int signal)
+{
+	siglongjmp(jump, signal);
+}
+
+static void expect(void (*handler)(int), int flags)
+{
+	struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
+
+	CHECK(!sigaction(SIGUSR1, &action, NULL));
+}
+
+/* With SA_RESTART the call goes on after the handler. */
+static void restart(void)
+{
+	pid_t child;
+	int status;
+
+	expect(on_signal, SA_RESTART);
+	child = open_later(3);
+	warm_up();
+	CHECK(open(fifo, O_RDONLY) == 3 && handled == 3);
+	CHECK(waitpid(child, &status, 0) == child && !status);
+}
+
+/* Without it, it ends with EINTR. */
+static void interrupt(void)
+{
+	pid_t child;
+
+	expect(on_signal, 0);
+	child = open_later(2);
+	warm_up();
+	for (int i = 1; i <= 2; i++)
+		CHECK(open(fifo, O_RDONLY) == -1 && errno == EINTR && handled == i);
+	CHECK(open(fifo, O_RDONLY) == 3);
+	CHECK(waitpid(child, NULL, 0) == child);
+}
+
+/* A handler may leave the call for good. */
+static void jump_out(void)
+{
+	pid_t child;
+
+	expect(on_signal_jump, 0);
+	child = open_later(1);
+	warm_up();
+	if (!sigsetjmp(jump, 1)) {
+		open(fifo, O_RDONLY);
+		exit(1);
+	}
+	CHECK(open(fifo, O_RDONLY) == 3 && waitpid(child, NULL, 0) == child);
+}
+
+/* Handlers that make calls, at any moment, and never see another descriptor. */
+static void handler(void)
+{
+	struct itimerval timer = { { 0, 300 }, { 0, 300 } };
+	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
+	struct stat st;
+
+	CHECK(!sigaction(SIGALRM, &action, NULL) && !setitimer(ITIMER_REAL, &timer, NULL));
+	for (int i = 0; i < 2000 || handled < 20; i++) {
+		errno = 0;
+		CHECK(!stat("/tmp", &st) && S_ISDIR(st.st_mode) && !errno);
+		CHECK(access("/missing", F_OK) == -1 && errno == ENOENT);
+		/* Close ours, so that it is opened while the signals come. */
+		if (i % 400 == 0)
+			syscall(SYS_close_range, 3, ~0u, 0);
+	}
+	timer = (struct itimerval){ 0 };
+	CHECK(!setitimer(ITIMER_REAL, &timer, NULL) && open("/", O_RDONLY) == 3);
+}
+
+static void *blocked(void *argument)
+{
+	(void)argument;
+	open(fifo, O_RDONLY);
+	return NULL;
+}
+
+static void *blocked_with_cancel_pending(void *argument)
+{
+	int state;
+
+	/* What is pending is acted on by the next cancellation point. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	while (!__atomic_load_n((int *)argument, __ATOMIC_ACQUIRE))
+		;
+	pthread_setcancelstate(state, NULL);
+	open("/", O_RDONLY);
+	return NULL;
+}
+
+static void *not_to_be_cancelled(void *argument)
+{
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	while (!__atomic_load_n((int *)argument, __ATOMIC_ACQUIRE))
+		;
+	return (void *)(long)open("/", O_RDONLY);
+}
+
+static void *cancels_itself(void *argument)
+{
+	struct stat st;
+
+	(void)argument;
+	pthread_cancel(pthread_self());
+	/* No cancellation point. */
+	CHECK(!stat("/", &st));
+	open("/", O_RDONLY);
+	return NULL;
+}
+
+static void *calls(void *argument)
+{
+	struct stat st;
+
+	(void)argument;
+	for (int i = 0; i < 1000; i++) {
+		CHECK(!stat("/tmp", &st) && S_ISDIR(st.st_mode));
+		CHECK(lstat("/missing", &st) == -1 && errno == ENOENT);
+	}
+	return NULL;
+}
+
+static void *in_thread(void *(*start)(void *), bool cancel)
+{
+	static int cancelled;
+	pthread_t thread;
+	void *result;
+
+	CHECK(!pthread_create(&thread, NULL, start, &cancelled));
+	usleep(300000);
+	if (cancel)
+		CHECK(!pthread_cancel(thread));
+	__atomic_store_n(&cancelled, 1, __ATOMIC_RELEASE);
+	CHECK(!pthread_join(thread, &result));
+	return result;
+}
+
+/* Threads make calls while others close everything and fork. */
+static void many(void)
+{
+	pthread_t threads[4];
+	pid_t child;
+	int status;
+
+	for (int i = 0; i < 4; i++)
+		CHECK(!pthread_create(&threads[i], NULL, calls, NULL));
+	for (int i = 0; i < 5; i++) {
+		syscall(SYS_close_range, 3, ~0u, 0);
+		child = fork();
+		if (!child) {
+			calls(NULL);
+			_exit(0);
+		}
+		CHECK(waitpid(child, &status, 0) == child && !status);
+	}
+	for (int i = 0; i < 4; i++)
+		CHECK(!pthread_join(threads[i], NULL));
+}
+
+int main(int argc, char **argv)
+{
+	const char *part = argv[1];
+
+	native = argc > 2;
+	alarm(200);
+	make_fifo();
+	if (!strcmp(part, "restart"))
+		restart();
+	else if (!strcmp(part, "interrupt"))
+		interrupt();
+	else if (!strcmp(part, "jump"))
+		jump_out();
+	else if (!strcmp(part, "handler"))
+		handler();
+	else if (!strcmp(part, "cancel"))
+		CHECK(in_thread(blocked, true) == PTHREAD_CANCELED);
+	else if (!strcmp(part, "pending"))
+		CHECK(in_thread(blocked_with_cancel_pending, true) == PTHREAD_CANCELED);
+	else if (!strcmp(part, "disabled"))
+		CHECK((long)in_thread(not_to_be_cancelled, true) == 3);
+	else if (!strcmp(part, "self"))
+		CHECK(in_thread(cancels_itself, false) == PTHREAD_CANCELED);
+	else
+		many();
+	unlink(fifo);
+	return 0;
+}

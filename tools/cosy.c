@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * cosy - the command that people type.
+ *
+ * `cosy run` executes a program with libcosy-preload.so in LD_PRELOAD.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Relative to the directory of this program, where it is installed and where it is built. */
+static const char *const directories[] = {
+	COSY_LIB_FROM_BIN "/cosy-preload",
+	"../lib/cosy-preload",
+};
+
+static const char usage[] =
+	"usage: cosy run [--print] [--] COMMAND [ARGUMENT...]\n"
+	"       cosy --help | --version\n"
+	"\n"
+	"  run        execute COMMAND, and what it starts, with system calls on files\n"
+	"             made by the Cosy module where that is faster; the program is\n"
+	"             not changed, nor what it does\n"
+	"    --print  print the setting of LD_PRELOAD instead\n"
+	"\n"
+	"COSY_EXECUTOR=native turns it off; COSY_RUN_EXCEPT=NAME:... leaves programs of\n"
+	"these names alone, as does /etc/cosy/run-except. See cosy(1).\n";
+
+static void die(int status, const char *what, const char *why, const char *hint)
+{
+	fprintf(stderr, "cosy: %s: %s\n", what, why);
+	if (hint)
+		fprintf(stderr, "  HINT: %s\n", hint);
+	exit(status);
+}
+
+/* The directory of this program. */
+static char *own_directory(void)
+{
+	static char path[4096];
+	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	char *slash;
+
+	if (len < 0)
+		die(125, "/proc/self/exe", strerror(errno), NULL);
+	path[len] = '\0';
+	slash = strrchr(path, '/');
+	if (slash)
+		*slash = '\0';
+	return path;
+}
+
+/* Where the libraries are; free() it. */
+static char *library_directory(void)
+{
+	const char *own = own_directory();
+	char *directory, *file, *found;
+
+	for (size_t i = 0; i < sizeof(directories) / sizeof(*directories); i++) {
+		if (asprintf(&directory, "%s/%s", own, directories[i]) < 0 ||
+		    asprintf(&file, "%s/lib/x86_64-linux-gnu/libcosy-preload.so",
+			     directory) < 0)
+			die(125, own, strerror(ENOMEM), NULL);
+		found = access(file, R_OK) ? NULL : realpath(directory, NULL);
+		free(directory);
+		free(file);
+		if (found)
+			return found;
+	}
+	die(125, "libcosy-preload.so", "not found beside this program",
+	    "install Cosy: ./cosy install");
+	return NULL;
+}
+
+/* What LD_PRELOAD is to be. Other libraries stay before ours, and see calls first. */
+static char *preload(void)
+{
+	const char *others = getenv("LD_PRELOAD");
+	char *directory = library_directory(), *value;
+
+	/* The dynamic linker splits the list at these, and replaces $NAME. */
+	if (strpbrk(directory, ": $"))
+		die(125, directory, "has a space, a colon or a '$' in its name",
+		    "install Cosy in another directory");
+	if (asprintf(&value, "%s%s%s/$LIB/libcosy-preload.so",
+		     others ? others : "", others && *others ? ":" : "",
+		     directory) < 0)
+		die(125, "LD_PRELOAD", strerror(ENOMEM), NULL);
+	free(directory);
+	return value;
+}
+
+static int run(char **arguments)
+{
+	char *value = preload();
+	int error;
+
+	if (*arguments && !strcmp(*arguments, "--print")) {
+		puts(value);
+		free(value);
+		return 0;
+	}
+	if (*arguments && !strcmp(*arguments, "--"))
+		arguments++;
+	else if (*arguments && **arguments == '-') {
+		fputs(usage, stderr);
+		return 125;
+	}
+	if (!*arguments) {
+		fputs(usage, stderr);
+		return 125;
+	}
+	if (setenv("LD_PRELOAD", value, 1))
+		die(125, "LD_PRELOAD", strerror(errno), NULL);
+	free(value);
+	execvp(*arguments, arguments);
+	error = errno;
+	die(error == ENOENT ? 127 : 126, *arguments, strerror(error), NULL);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *command = argc > 1 ? argv[1] : "";
+	const char *option = argc > 2 ? argv[2] : "";
+
+	if (!strcmp(command, "--version")) {
+		puts("cosy " COSY_RELEASE);
+		return 0;
+	}
+	if (!strcmp(command, "--help") || !strcmp(command, "-h") ||
+	    !strcmp(command, "help") ||
+	    (!strcmp(command, "run") &&
+	     (!strcmp(option, "--help") || !strcmp(option, "-h")))) {
+		fputs(usage, stdout);
+		return 0;
+	}
+	if (!strcmp(command, "run"))
+		return run(argv + 2);
+	fputs(usage, stderr);
+	return 2;
+}
