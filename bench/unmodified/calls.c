@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * calls DIRECTORY: what one call of each function costs, in nanoseconds of CPU
+ * time, which under icount are instructions. Run natively and below libcosy-preload
+ * it says which functions are worth a place in preload.def.
+ *
+ * Prints a line "NAME NANOSECONDS" for each. Functions that make something are
+ * measured together with those that remove it, both then undone.
+ */
+#define _GNU_SOURCE
+#include <err.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define RUNS 400
+
+static struct stat st;
+static struct statx stx;
+static char buffer[4096];
+static int dir, cached;
+
+static void check(int failed, const char *what)
+{
+	if (failed)
+		err(1, "%s", what);
+}
+
+#define MEASURED(X) \
+	X(stat, stat("a/b/file", &st)) \
+	X(stat_here, stat("file", &st)) \
+	X(stat_missing, !stat("missing", &st)) \
+	X(lstat, lstat("link", &st)) \
+	X(fstatat, fstatat(dir, "file", &st, AT_SYMLINK_NOFOLLOW)) \
+	X(statx, statx(dir, "file", 0, STATX_BASIC_STATS, &stx)) \
+	X(open_close, close(open("a/b/file", O_RDONLY))) \
+	X(openat_close, close(openat(dir, "file", O_RDONLY | O_CLOEXEC))) \
+	X(opendir_close, close(openat(dir, "b", O_RDONLY | O_DIRECTORY))) \
+	X(create_unlink, close(open("new", O_CREAT | O_WRONLY, 0600)) || \
+			 unlink("new")) \
+	X(access, access("a/b/file", R_OK)) \
+	X(faccessat, faccessat(dir, "file", R_OK, 0)) \
+	X(readlink, readlink("link", buffer, sizeof(buffer)) < 0) \
+	X(readlinkat, readlinkat(AT_FDCWD, "link", buffer, sizeof(buffer)) < 0) \
+	X(mkdir_rmdir, mkdir("made", 0700) || rmdir("made")) \
+	X(link_unlink, link("file", "other") || unlinkat(AT_FDCWD, "other", 0)) \
+	X(symlink_unlink, symlink("file", "other") || unlink("other")) \
+	X(rename_twice, rename("file", "moved") || \
+			renameat(AT_FDCWD, "moved", AT_FDCWD, "file")) \
+	X(chmod, chmod("file", 0644)) \
+	X(chown, chown("file", 0, 0)) \
+	X(truncate, truncate("file", 1000)) \
+	X(read_1000, pread(cached, buffer, 1000, 0) < 0)
+
+static double now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
+}
+
+int main(int argc, char **argv)
+{
+	double begin;
+	int fd;
+
+	if (argc != 2)
+		errx(1, "usage: calls DIRECTORY");
+	check(chdir(argv[1]), argv[1]);
+	check(mkdir("a", 0755) || mkdir("a/b", 0755), "mkdir");
+	fd = open("file", O_CREAT | O_RDWR, 0644);
+	check(fd < 0 || ftruncate(fd, 1000) || write(fd, buffer, 1000) != 1000,
+	      "file");
+	check(link("file", "a/b/file") || symlink("file", "link"), "link");
+	cached = open("file", O_RDONLY);
+	dir = open(".", O_RDONLY | O_DIRECTORY);
+	check(dir < 0, "open");
+	check(link("file", "a/file"), "link");
+	dir = open("a", O_RDONLY | O_DIRECTORY);
+
+#define MEASURE(name, call) {						\
+	for (int i = 0; i < 20; i++)					\
+		check(call, #name);					\
+	begin = now();							\
+	for (int i = 0; i < RUNS; i++)					\
+		check(call, #name);					\
+	printf("%-16s %8.0f\n", #name, (now() - begin) / RUNS);	\
+}
+	MEASURED(MEASURE)
+	return 0;
+}
