@@ -30,7 +30,7 @@ class Bench:
     @property
     def timed(self):
         """Is there something to compare its time with?"""
-        return len(self.ways) > 1
+        return len(self.ways) > 1 and self.ways != ASYNC
 
     @property
     def on_host(self):
@@ -41,7 +41,8 @@ class Bench:
     @property
     def in_table(self):
         """Is it in the table of all ways? fit has its own."""
-        return self.program and "native" in self.ways and self.name != "fit"
+        return (self.program and "native" in self.ways and self.name != "fit"
+                and self.ways != ASYNC)
 
 
 # "compound" makes plain system calls, "fast" whatever gives the same in fewer
@@ -49,6 +50,10 @@ class Bench:
 ALL = ("native", "compound", "fast", "bound", "io_uring")
 NO_RING = ("native", "compound", "fast", "bound")
 WHOLE = ("native", "compound", "fast")
+# Operations of a loop: by the calls themselves or epoll, by the executor in user mode, and
+# with the module.
+ASYNC = ("native", "user", "entries")
+ECHO = ("echo-unix-64", "echo-unix-1", "echo-unix-1024", "echo-tcp-64")
 BONNIE = ("read", "rewrite", "write")
 # User functions, and what they may take in percent of gcc -O2 of the same C.
 FUNCTIONS = {"crc32": 130, "adler32": 130,
@@ -95,6 +100,8 @@ BENCHES = (
     Bench("op", "op", ("compound",), ("op",) + tuple("op-" + o for o in OPERATIONS)),
     Bench("load", "load", ("compound",)),
     Bench("fit", "fit", NO_RING, tuple(f"fit{n}" for n in FIT)),
+    *(Bench(name, "async", ASYNC) for name in ("page1", "page64", "wait-cancel")),
+    *(Bench(name, "echo", ASYNC) for name in ECHO),
     Bench("interpreter"),
     Bench("native-overhead"),
     Bench("compile"),
@@ -146,7 +153,8 @@ def seconds(name):
 
 
 # Names that stand for several benchmarks.
-GROUPS = {"cosy": COSY, "functions": tuple(f"fn-{name}" for name in FUNCTIONS)}
+GROUPS = {"cosy": COSY, "async": ("page1", "page64", "wait-cancel", *ECHO),
+          "functions": tuple(f"fn-{name}" for name in FUNCTIONS)}
 
 # The loops of bench/programs/interpreter.c, and the best ns per iteration that other
 # interpreters needed for the same loops, measured once: docs/benchmarks.md tells how.

@@ -80,6 +80,24 @@ def wall_clock(results, benches):
             _table(rows)
 
 
+def operations(results, benches):
+    """Operations of a loop, beside system calls and epoll."""
+    rows = [("per operation or request", *catalogue.ASYNC, "user/native", "entries/native",
+             "spread")]
+    for bench in benches:
+        if bench.ways != catalogue.ASYNC or not results.has(bench.name, "native"):
+            continue
+        value = {way: results.median(bench.name, way) if results.has(bench.name, way) else None
+                 for way in catalogue.ASYNC}
+        spread = max(results.spread(bench.name, way) for way in value if value[way] is not None)
+        rows.append((bench.name, *(_cell(value[way]) for way in catalogue.ASYNC),
+                     *(_cell(value[way] and value[way] / value["native"], "{:.2f}")
+                       for way in catalogue.ASYNC[1:]), f"{spread:.1f} %"))
+    if len(rows) > 1:
+        print("Guest instructions of asynchronous operations (echo: without the clients' own)")
+        _table(rows)
+
+
 def slopes(results):
     rows = [("slope", "instructions", "spread")]
     for name in ["op"] + ["op-" + o for o in catalogue.OPERATIONS] + ["load"]:

@@ -23,6 +23,7 @@
 
 static bool icount;
 static const struct bench *selected;
+static const char *selected_way;
 
 void bench_die(const char *what)
 {
@@ -33,6 +34,11 @@ void bench_die(const char *what)
 uint64_t bench_parameter(void)
 {
 	return selected->parameter;
+}
+
+const char *bench_way(void)
+{
+	return selected_way;
 }
 
 /*
@@ -109,12 +115,14 @@ static bench_loop *loop_of(const struct bench *bench, const char *way)
 		return bench->bound;
 	if (!strcmp(way, "io_uring"))
 		return bench->io_uring;
+	if (!strcmp(way, "user") || !strcmp(way, "entries"))
+		return bench->entries;
 	return NULL;
 }
 
 static _Noreturn void usage(const char *program, const struct bench *benches)
 {
-	fprintf(stderr, "usage: %s BENCH native|compound|fast|bound|io_uring"
+	fprintf(stderr, "usage: %s BENCH native|compound|fast|bound|io_uring|user|entries"
 		" [-r RUNS] [-n COUNT] [-i] [-d DIR]\nBENCH:", program);
 	for (; benches->name; benches++)
 		fprintf(stderr, " %s", benches->name);
@@ -170,6 +178,7 @@ int bench_main(int argc, char **argv, const struct bench *benches,
 		count = bench->count;
 
 	selected = bench;
+	selected_way = argv[2];
 	if (prepare)
 		prepare();
 	/* The first run loads pages, caches and the compound, and is not counted. */

@@ -33,8 +33,10 @@ typedef uint64_t bench_loop(uint64_t count);
  * @native:	way "native", if it is something else than that, or NULL
  * @bound:	way "bound": the loop in the kernel, or NULL
  * @io_uring:	way "io_uring", or NULL
- * @measure:	instead of the loops: measures one run itself and returns the
- *		cost of one @per; may be NULL
+ * @entries:	ways "user" and "entries": operations of a loop, made in user mode or
+ *		by the module, or NULL
+ * @measure:	instead of the loops: measures one run itself, bench_way() says which
+ *		way, and returns the cost of one @per; may be NULL
  * @expected:	what the loops must return for @count, or NULL if anything goes
  */
 struct bench {
@@ -46,6 +48,7 @@ struct bench {
 	bench_loop *native;
 	bench_loop *bound;
 	bench_loop *io_uring;
+	bench_loop *entries;
 	double (*measure)(void);
 	bench_loop *expected;
 };
@@ -66,6 +69,9 @@ int bench_main(int argc, char **argv, const struct bench *benches,
  * For what makes one loop several benchmarks: a size, a number of files.
  */
 uint64_t bench_parameter(void);
+
+/** bench_way() - the way that is being measured, as on the command line */
+const char *bench_way(void);
 
 /**
  * bench_now() - the clock

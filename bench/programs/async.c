@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * async: what an operation of a loop costs: submitted, executed and collected, in batches of
+ * one and more; one that waits for a socket and is cancelled.
+ */
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cosy/async.h>
+
+#include "../common/bench.h"
+
+#define MAX_BATCH 64
+
+static struct cosy_loop *loop;
+static struct cosy_async ops[MAX_BATCH];
+static int sockets[2];
+
+static void check(long err, const char *what)
+{
+	if (err < 0) {
+		errno = (int)-err;
+		bench_die(what);
+	}
+}
+
+static uint64_t native_getpid(uint64_t count)
+{
+	long pid = 0;
+
+	while (count--)
+		pid = syscall(SYS_getpid);
+	return (uint64_t)pid;
+}
+
+static uint64_t getpid_entries(uint64_t count)
+{
+	const uint64_t batch = bench_parameter();
+	uint64_t done = 0;
+
+	for (; done < count; done += batch) {
+		for (uint64_t i = 0; i < batch; i++)
+			check(cosy_async_getpid(loop, &ops[i]), "cosy_async_getpid");
+		check(cosy_wait(loop, (unsigned int)batch, NULL), "cosy_wait");
+	}
+	return (uint64_t)ops[0].result;
+}
+
+/* The call that would block, and nothing else. */
+static uint64_t native_attempt(uint64_t count)
+{
+	char byte;
+
+	while (count--)
+		recv(sockets[0], &byte, 1, MSG_DONTWAIT);
+	return 0;
+}
+
+static uint64_t wait_and_cancel(uint64_t count)
+{
+	char byte;
+
+	while (count--) {
+		check(cosy_async_recv(loop, &ops[0], sockets[0], &byte, 1, 0), "cosy_async_recv");
+		check(cosy_wait(loop, 0, NULL), "cosy_wait");
+		check(cosy_cancel(loop, &ops[0]), "cosy_cancel");
+		check(cosy_wait(loop, 1, NULL), "cosy_wait");
+	}
+	return 0;
+}
+
+static void prepare(void)
+{
+	struct cosy_loop_info info;
+
+	check(cosy_loop_create(&loop, NULL), "cosy_loop_create");
+	check(cosy_loop_info(loop, &info, sizeof(info)), "cosy_loop_info");
+	if (strcmp(bench_way(), "native") && info.kernel != !strcmp(bench_way(), "entries"))
+		check(-ENODEV, "the module");
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, sockets))
+		bench_die("socketpair");
+}
+
+int main(int argc, char **argv)
+{
+	static const struct bench benches[] = {
+		{ .name = "page1", .per = "operation", .count = 20000, .parameter = 1,
+		  .native = native_getpid, .entries = getpid_entries },
+		{ .name = "page64", .per = "operation", .count = 20480, .parameter = 64,
+		  .native = native_getpid, .entries = getpid_entries },
+		{ .name = "wait-cancel", .per = "operation", .count = 10000,
+		  .native = native_attempt, .entries = wait_and_cancel },
+		{ 0 },
+	};
+
+	return bench_main(argc, argv, benches, prepare);
+}

@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * echo: a server's cost of a request: 64 bytes in, 64 bytes out, over connections of
+ * which some are active at a time. The clients' own cost is measured apart and taken off;
+ * what a client's send() costs more because somebody waits for it is the server's.
+ */
+
+#define _GNU_SOURCE
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cosy/async.h>
+
+#include "../common/bench.h"
+
+#define SIZE 64
+#define MAX_CONNECTIONS 1024
+#define EVENTS 64
+#define COUNT 20480
+
+/* Of a benchmark's parameter. */
+#define PARAMETER(connections, active, tcp) \
+	((uint64_t)(connections) << 32 | (uint64_t)(active) << 1 | (tcp))
+
+struct connection {
+	int client, server;
+	char buffer[SIZE];
+	struct cosy_async received, sent;
+};
+
+static struct connection connections[MAX_CONNECTIONS];
+static unsigned int nconnections, active;
+static unsigned int first; /* of those active next */
+static unsigned int echoed;
+static double clients; /* what they cost alone */
+static struct cosy_loop *loop;
+static int epoll;
+
+static _Noreturn void failed(const char *what, long error)
+{
+	errno = (int)error;
+	bench_die(what);
+}
+
+static void transfer(ssize_t n, const char *what)
+{
+	if (n != SIZE)
+		failed(what, n < 0 ? errno : EIO);
+}
+
+static void clients_send(void)
+{
+	char request[SIZE] = "request";
+
+	for (unsigned int i = 0; i < active; i++)
+		transfer(send(connections[(first + i) % nconnections].client, request, SIZE, 0),
+			 "send");
+}
+
+static void clients_receive(void)
+{
+	char answer[SIZE];
+
+	for (unsigned int i = 0; i < active; i++)
+		transfer(recv(connections[(first + i) % nconnections].client, answer, SIZE, 0),
+			 "recv");
+	first = (first + active) % nconnections;
+}
+
+static void echo(struct connection *c)
+{
+	transfer(recv(c->server, c->buffer, SIZE, 0), "the server's recv");
+	transfer(send(c->server, c->buffer, SIZE, 0), "the server's send");
+}
+
+static void serve_directly(void)
+{
+	for (unsigned int i = 0; i < active; i++)
+		echo(&connections[(first + i) % nconnections]);
+}
+
+static void serve_by_epoll(void)
+{
+	struct epoll_event events[EVENTS];
+	unsigned int served = 0;
+
+	while (served < active) {
+		int n = epoll_wait(epoll, events, EVENTS, -1);
+
+		if (n < 0)
+			bench_die("epoll_wait");
+		for (int i = 0; i < n; i++)
+			echo(events[i].data.ptr);
+		served += (unsigned int)n;
+	}
+}
+
+static void receive(struct connection *c)
+{
+	int err = cosy_async_recv(loop, &c->received, c->server, c->buffer, SIZE, 0);
+
+	if (err)
+		failed("cosy_async_recv", -err);
+}
+
+static void received(struct cosy_async *op)
+{
+	struct connection *c = op->data;
+	int err;
+
+	transfer(op->result, "the entry that receives");
+	err = cosy_async_send(loop, &c->sent, c->server, c->buffer, SIZE, 0);
+	if (err)
+		failed("cosy_async_send", -err);
+}
+
+static void sent(struct cosy_async *op)
+{
+	transfer(op->result, "the entry that sends");
+	echoed++;
+	receive(op->data);
+}
+
+static void serve_by_entries(void)
+{
+	for (echoed = 0; echoed < active;) {
+		int n = cosy_wait(loop, 1, NULL);
+
+		if (n < 0)
+			failed("cosy_wait", -n);
+	}
+}
+
+static void rounds(uint64_t count, void (*serve)(void))
+{
+	for (uint64_t done = 0; done < count; done += active) {
+		clients_send();
+		serve();
+		clients_receive();
+	}
+}
+
+/* What the clients cost when nobody waits for them. */
+static double clients_alone(uint64_t count)
+{
+	uint64_t cost = 0, start;
+
+	for (uint64_t done = 0; done < count; done += active) {
+		start = bench_now();
+		clients_send();
+		cost += bench_now() - start;
+		serve_directly();
+		start = bench_now();
+		clients_receive();
+		cost += bench_now() - start;
+	}
+	return (double)cost;
+}
+
+static void tcp_pair(int pair[2])
+{
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t size = sizeof(address);
+	int listener = socket(AF_INET, SOCK_STREAM, 0), one = 1;
+
+	if (listener < 0 || bind(listener, (struct sockaddr *)&address, size) ||
+	    listen(listener, 1) ||
+	    getsockname(listener, (struct sockaddr *)&address, &size))
+		bench_die("a TCP socket");
+	pair[0] = socket(AF_INET, SOCK_STREAM, 0);
+	if (pair[0] < 0 || connect(pair[0], (struct sockaddr *)&address, size))
+		bench_die("connect");
+	pair[1] = accept(listener, NULL, NULL);
+	if (pair[1] < 0)
+		bench_die("accept");
+	for (int i = 0; i < 2; i++)
+		setsockopt(pair[i], IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one));
+	close(listener);
+}
+
+static void connect_all(bool tcp)
+{
+	struct rlimit limit;
+	int pair[2];
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	for (unsigned int i = 0; i < nconnections; i++) {
+		if (tcp)
+			tcp_pair(pair);
+		else if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
+			bench_die("socketpair");
+		connections[i].client = pair[0];
+		connections[i].server = pair[1];
+	}
+}
+
+static void start_epoll(void)
+{
+	epoll = epoll_create1(EPOLL_CLOEXEC);
+	for (unsigned int i = 0; i < nconnections; i++) {
+		struct epoll_event event = { .events = EPOLLIN, .data.ptr = &connections[i] };
+
+		if (epoll_ctl(epoll, EPOLL_CTL_ADD, connections[i].server, &event))
+			bench_die("epoll_ctl");
+	}
+}
+
+static void start_loop(void)
+{
+	int err = cosy_loop_create(&loop, NULL);
+	struct cosy_loop_info info;
+
+	if (err)
+		failed("cosy_loop_create", -err);
+	cosy_loop_info(loop, &info, sizeof(info));
+	if (info.kernel != !strcmp(bench_way(), "entries"))
+		failed("the module", ENODEV);
+	for (unsigned int i = 0; i < nconnections; i++) {
+		struct connection *c = &connections[i];
+
+		c->received = (struct cosy_async){ .done = received, .data = c };
+		c->sent = (struct cosy_async){ .done = sent, .data = c };
+		receive(c);
+	}
+	cosy_wait(loop, 0, NULL);
+}
+
+static void prepare(void)
+{
+	uint64_t parameter = bench_parameter();
+
+	nconnections = (unsigned int)(parameter >> 32);
+	active = (unsigned int)(parameter & 0xffffffff) >> 1;
+	connect_all(parameter & 1);
+}
+
+static double measure(void)
+{
+	bool by_epoll = !strcmp(bench_way(), "native");
+	void (*serve)(void) = by_epoll ? serve_by_epoll : serve_by_entries;
+	uint64_t start;
+
+	/* While nobody waits for the sockets yet, in the first run, which is not counted. */
+	if (!epoll && !loop) {
+		clients_alone(COUNT);
+		clients = clients_alone(COUNT);
+		if (by_epoll)
+			start_epoll();
+		else
+			start_loop();
+	}
+	start = bench_now();
+	rounds(COUNT, serve);
+	return ((double)(bench_now() - start) - clients) / COUNT;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct bench benches[] = {
+		{ .name = "echo-unix-64", .per = "request", .measure = measure,
+		  .parameter = PARAMETER(64, 64, false) },
+		{ .name = "echo-unix-1", .per = "request", .measure = measure,
+		  .parameter = PARAMETER(64, 1, false) },
+		{ .name = "echo-unix-1024", .per = "request", .measure = measure,
+		  .parameter = PARAMETER(1024, 1024, false) },
+		{ .name = "echo-tcp-64", .per = "request", .measure = measure,
+		  .parameter = PARAMETER(64, 64, true) },
+		{ 0 },
+	};
+
+	return bench_main(argc, argv, benches, prepare);
+}
