@@ -67,13 +67,64 @@ static void init_run(struct run *run, const struct cosy_header *h, uint64_t seed
 	run->st.errno_addr = MOCK_ERRNO;
 }
 
-static struct cosy_code *decode(const void *image, int nested)
+/* Now and then a fast path with a large number. */
+static cosy_s32 find_fast(const struct cosy_op *op)
+{
+	return op->imm & 1 ? 255 : -1;
+}
+
+/*
+ * Whatever handler is executed on a slot, by a CPU that mispredicts: it stays
+ * inside the registers and the slots.
+ */
+static void check_slot(const void *image, size_t size,
+		       const struct cosy_code *code, uint32_t pc)
+{
+	const struct cosy_insn *in = &code->insns[pc];
+	const uint32_t end = code->ninsns + COSY_GUARD_SLOTS;
+	const int64_t bytes = sizeof(*in);
+	int64_t target = (int64_t)(pc + 1) * bytes + in->disp;
+
+	CHECK(in->dst <= code->nregs && in->a <= code->nregs);
+	CHECK(in->b <= code->nregs && in->c <= code->nregs);
+	CHECK(target >= 0 && target < code->ninsns * bytes);
+	CHECK(target % bytes == 0);
+	CHECK(in->nargs <= COSY_MAX_ARGS && in->cond < COSY_NR_CONDS);
+	CHECK(in->kind <= COSY_INSN_LIBC);
+	CHECK(!in->ncases || pc + in->ncases < code->ninsns);
+	/* The guard slots themselves lead nowhere. */
+	CHECK(pc >= code->ninsns || pc + 2 + 2 * COSY_MAX_ARGS < end);
+}
+
+/* What only some operations have is 0 in all others. */
+static void check_fields(const void *image, size_t size,
+			 const struct cosy_code *code)
+{
+	const struct cosy_op *op = (const void *)((const struct cosy_header *)
+						  image + 1);
+	uint32_t pc;
+
+	for (pc = 0; pc < code->ninsns + COSY_GUARD_SLOTS; pc++) {
+		const struct cosy_insn *in = &code->insns[pc];
+		bool call = pc < code->ninsns && (op[pc].code == COSY_OP_SYS ||
+						  op[pc].code == COSY_OP_LIBC);
+
+		check_slot(image, size, code, pc);
+		CHECK(call || (!in->callee && !in->fast && !in->hints));
+		CHECK(!in->fast || in->fast == 255);
+	}
+}
+
+static struct cosy_code *decode(const void *image, size_t size, int nested)
 {
 	struct cosy_code *code = malloc(cosy_code_size(image));
 
 	if (!code)
 		abort();
+	cosy_decode(image, code, nested, find_fast);
+	check_fields(image, size, code);
 	cosy_decode(image, code, nested, NULL);
+	check_fields(image, size, code);
 	return code;
 }
 
@@ -224,8 +275,8 @@ uint64_t check_compound(const void *image, size_t size, uint64_t seed)
 	end = reference_run(image, &ref, MAX_STEPS);
 	if (end == REFERENCE_ENDLESS)
 		return 0;
-	whole = decode(image, 0);
-	nested = decode(image, 1);
+	whole = decode(image, size, 0);
+	nested = decode(image, size, 1);
 	for (i = 0; i < 2; i++) {
 		init_run(&run, h, seed);
 		run.whole = whole;

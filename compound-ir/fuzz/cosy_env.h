@@ -67,8 +67,8 @@ cosy_self *cosy_env_self(struct cosy_state *st);
 bool cosy_env_may_call(cosy_self *self, struct cosy_state *st,
 		       const struct cosy_insn *ip);
 void cosy_env_arg(struct cosy_env *env, unsigned int i, uint64_t val);
-int32_t cosy_env_callee(unsigned int nr);
-long cosy_env_call(struct cosy_env *env, unsigned int nr, int32_t callee);
+uint16_t cosy_env_callee(unsigned int nr);
+long cosy_env_call(struct cosy_env *env, unsigned int nr, unsigned int callee);
 enum cosy_function_end cosy_env_function(struct cosy_env *env, unsigned int nr,
 					 const uint64_t *args,
 					 unsigned int nargs, uint64_t *val);

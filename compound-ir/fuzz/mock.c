@@ -210,18 +210,18 @@ void cosy_env_arg(struct cosy_env *env, unsigned int i, uint64_t val)
 	env->args[i] = val;
 }
 
-int32_t cosy_env_callee(unsigned int nr)
+uint16_t cosy_env_callee(unsigned int nr)
 {
-	return (int32_t)(nr ^ 0x5a5a5a5a);
+	return (uint16_t)(nr ^ 0x5a5a);
 }
 
 /* What a call returns depends on all calls so far: a value, an error or a restart. */
-long cosy_env_call(struct cosy_env *env, unsigned int nr, int32_t callee)
+long cosy_env_call(struct cosy_env *env, unsigned int nr, unsigned int callee)
 {
 	unsigned int i;
 
 	env->log = (env->log ^ nr) * 0x9e3779b97f4a7c15u;
-	env->log = (env->log ^ (uint32_t)callee) * 0x9e3779b97f4a7c15u;
+	env->log = (env->log ^ callee) * 0x9e3779b97f4a7c15u;
 	for (i = 0; i < 6; i++) {
 		env->log = (env->log ^ env->args[i]) * 0x9e3779b97f4a7c15u;
 		env->log ^= env->log >> 29;

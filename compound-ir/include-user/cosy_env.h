@@ -189,7 +189,7 @@ static inline void cosy_env_arg(struct cosy_env *env, unsigned int i,
 }
 
 /* The number is enough. */
-static inline int32_t cosy_env_callee(unsigned int nr)
+static inline uint16_t cosy_env_callee(unsigned int nr)
 {
 	(void)nr;
 	return 0;
@@ -197,7 +197,7 @@ static inline int32_t cosy_env_callee(unsigned int nr)
 
 /* Arguments a call does not take hold leftovers, as in any raw system call. */
 static inline long cosy_env_call(struct cosy_env *env, unsigned int nr,
-				 int32_t callee)
+				 unsigned int callee)
 {
 	register long r10 __asm__("r10") = env->args[3];
 	register long r8 __asm__("r8") = env->args[4];

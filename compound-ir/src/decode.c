@@ -21,7 +21,6 @@ _Static_assert(COSY_H_SET_RI4_SGE - COSY_H_SET_RI4_EQ == COSY_COND_SGE &&
 _Static_assert(COSY_H_BR_F_N - COSY_H_BR_F_RR4_EQ ==
 	       COSY_H_SET_N - COSY_H_SET_RR4_EQ, "compare order");
 
-/* May a call run inside another system call? By number. */
 static const bool call_nests[] = {
 #define NESTED true
 #define LEAVE false
@@ -31,9 +30,9 @@ static const bool call_nests[] = {
 #undef LEAVE
 };
 
-static bool may_nest(cosy_s64 nr)
+_Bool cosy_call_nests(cosy_u32 nr)
 {
-	return nr < (cosy_s64)(sizeof(call_nests) / sizeof(call_nests[0])) &&
+	return nr < sizeof(call_nests) / sizeof(call_nests[0]) &&
 	       call_nests[nr];
 }
 
@@ -42,7 +41,8 @@ cosy_u64 cosy_code_size(const void *image)
 	const struct cosy_header *h = image;
 
 	return sizeof(struct cosy_code) +
-	       (cosy_u64)h->nops * sizeof(struct cosy_insn);
+	       ((cosy_u64)h->nops + COSY_GUARD_SLOTS) *
+	       sizeof(struct cosy_insn);
 }
 
 static void set_target(struct cosy_insn *in, cosy_u32 pc, cosy_u32 target)
@@ -55,7 +55,8 @@ static void set_target(struct cosy_insn *in, cosy_u32 pc, cosy_u32 target)
 static void set_narrow(struct cosy_insn *in, unsigned int width,
 		       unsigned int cond)
 {
-	in->c = (64 - 8 * width) << 8 | cond;
+	in->above = (8 - width) & 7;
+	in->cond = cond & 15;
 }
 
 static void decode_alu(const struct cosy_op *op, struct cosy_insn *in)
@@ -160,6 +161,31 @@ static unsigned int by_width(unsigned int first, unsigned int width)
 	return first + (width > 1) + (width > 2) + (width > 4);
 }
 
+static void decode_call(const struct cosy_op *op, struct cosy_insn *in,
+			int nested, cosy_fast_find_fn *fast)
+{
+	bool nests = cosy_call_nests((cosy_u32)op->imm);
+	cosy_s32 path = -1;
+
+	in->hints = op->c & ((1u << COSY_NR_HINTS) - 1);
+	in->c = 0;
+	in->nargs = op->width & 7;
+	if (op->code == COSY_OP_LIBC)
+		in->kind = COSY_INSN_LIBC;
+	if (fast && nests)
+		path = fast(op);
+	if (nested && !nests) {
+		in->handler = COSY_H_STEP_CALL;
+	} else if (path >= 0) {
+		in->handler = COSY_H_FAST;
+		in->fast = (cosy_u8)path;
+	} else if (op->code == COSY_OP_SYS) {
+		in->handler = COSY_H_SYS_0 + op->width;
+	} else {
+		in->handler = COSY_H_LIBC_0 + op->width;
+	}
+}
+
 static void decode_op(const struct cosy_op *op, struct cosy_insn *in,
 		      cosy_u16 nregs, int nested, cosy_fast_find_fn *fast)
 {
@@ -169,7 +195,7 @@ static void decode_op(const struct cosy_op *op, struct cosy_insn *in,
 	case COSY_OP_ARG:
 	case COSY_OP_CASE:
 		in->handler = COSY_H_SLOT;
-		in->c = COSY_INSN_SLOT;
+		in->kind = COSY_INSN_SLOT;
 		break;
 	case COSY_OP_CONST:
 		in->handler = COSY_H_CONST;
@@ -202,7 +228,8 @@ static void decode_op(const struct cosy_op *op, struct cosy_insn *in,
 		break;
 	case COSY_OP_SWITCH:
 		in->handler = COSY_H_SWITCH;
-		in->imm = op->c;
+		in->ncases = op->c;
+		in->c = 0;
 		set_narrow(in, op->width, 0);
 		break;
 	case COSY_OP_EXIT:
@@ -246,32 +273,19 @@ static void decode_op(const struct cosy_op *op, struct cosy_insn *in,
 		break;
 	case COSY_OP_SYS:
 	case COSY_OP_LIBC:
-		in->b = op->c;
-		in->c = op->width;
-		if (op->code == COSY_OP_LIBC)
-			in->c |= COSY_INSN_LIBC;
-		in->disp = -1;
-		if (fast && may_nest(op->imm))
-			in->disp = fast(op);
-		if (nested && !may_nest(op->imm))
-			in->handler = COSY_H_STEP_CALL;
-		else if (in->disp >= 0)
-			in->handler = COSY_H_FAST;
-		else if (op->code == COSY_OP_SYS)
-			in->handler = COSY_H_SYS_0 + op->width;
-		else
-			in->handler = COSY_H_LIBC_0 + op->width;
+		decode_call(op, in, nested, fast);
 		break;
 	case COSY_OP_UPCALL:
 		in->handler = COSY_H_UPCALL;
-		in->dst = op->a;
-		in->b = op->c ? op->c : nregs;
-		in->c = COSY_INSN_RANGE;
+		in->kind = COSY_INSN_UPCALL;
+		in->b = op->c ? op->a + op->c : nregs;
+		in->c = 0;
 		break;
 	case COSY_OP_CALL:
 		in->handler = COSY_H_FUNCTION;
 		in->imm = op->imm | (cosy_s64)op->c << 16;
-		in->c = op->width;
+		in->c = 0;
+		in->nargs = op->width & 7;
 		break;
 	default:
 		decode_alu(op, in);
@@ -282,17 +296,19 @@ static void decode_op(const struct cosy_op *op, struct cosy_insn *in,
 /* The place of a handler among those that go in pairs, -1 if it does not. */
 static int pair_index(cosy_s32 handler)
 {
-	static const cosy_u16 in_pairs[] = {
-#define COSY_IN_PAIRS(name, unused) COSY_H_##name,
+	enum {
+		NO_PAIR,
+#define COSY_IN_PAIRS(name, unused) NR_##name,
 		COSY_PAIR_FIRSTS(COSY_IN_PAIRS, )
 #undef COSY_IN_PAIRS
 	};
-	int i;
+	static const cosy_u8 in_pairs[COSY_NR_HANDLERS] = {
+#define COSY_IN_PAIRS(name, unused) [COSY_H_##name] = NR_##name,
+		COSY_PAIR_FIRSTS(COSY_IN_PAIRS, )
+#undef COSY_IN_PAIRS
+	};
 
-	for (i = 0; i < (int)(sizeof(in_pairs) / sizeof(in_pairs[0])); i++)
-		if (in_pairs[i] == handler)
-			return i;
-	return -1;
+	return in_pairs[handler] - 1;
 }
 
 /*
@@ -335,13 +351,19 @@ void cosy_decode(const void *image, struct cosy_code *code, int nested,
 
 		if (pc % SLOTS_IN_A_GO == 0)
 			relax();
-		in->dst = op->dst;
-		in->a = op->a == COSY_NONE ? h->nregs : op->a;
-		in->b = op->b == COSY_NONE ? h->nregs : op->b;
-		in->c = op->c;
-		in->imm = op->imm;
+		*in = (struct cosy_insn){
+			.dst = op->dst,
+			.a = op->a == COSY_NONE ? h->nregs : op->a,
+			.b = op->b == COSY_NONE ? h->nregs : op->b,
+			.c = op->c,
+			.imm = op->imm,
+		};
 		set_target(in, pc, op->target);
 		decode_op(op, in, h->nregs, nested, fast);
+	}
+	for (; pc < h->nops + COSY_GUARD_SLOTS; pc++) {
+		code->insns[pc] = (struct cosy_insn){ .handler = COSY_H_EXIT };
+		set_target(&code->insns[pc], pc, 0);
 	}
 	fuse(code);
 	cosy_exec_link(code);

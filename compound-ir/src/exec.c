@@ -69,7 +69,7 @@ static bool narrow_compare(unsigned int cond, cosy_u64 a, cosy_u64 b,
 static const struct cosy_insn *find_case(const struct cosy_insn *ip,
 					 cosy_u64 val)
 {
-	cosy_u64 low = 1, high = (cosy_u64)ip->imm + 1;
+	cosy_u64 low = 1, high = (cosy_u64)ip->ncases + 1;
 
 	while (low < high) {
 		cosy_u64 mid = (low + high) / 2;
@@ -98,7 +98,7 @@ static inline bool is_failure(cosy_u64 result)
 static bool store_result(const struct cosy_insn *ip, struct cosy_state *st,
 			 cosy_u64 result)
 {
-	if (is_failure(result) && ip->c & COSY_INSN_LIBC) {
+	if (is_failure(result) && ip->kind == COSY_INSN_LIBC) {
 		if (!cosy_env_store(&st->env, st->errno_addr, 4, -result))
 			return false;
 		result = (cosy_u64)-1;
@@ -114,7 +114,7 @@ _Bool cosy_exec_result(const struct cosy_code *code, struct cosy_state *st,
 
 	if (!store_result(ip, st, (cosy_u64)result))
 		return false;
-	st->pc += 1 + COSY_INSN_ARGS(ip);
+	st->pc += 1 + ip->nargs;
 	return true;
 }
 
@@ -147,7 +147,7 @@ _Bool cosy_exec_result(const struct cosy_code *code, struct cosy_state *st,
 static noinline enum cosy_function_end
 call_function(struct cosy_state *st, const struct cosy_insn *ip)
 {
-	const unsigned int nargs = COSY_INSN_ARGS(ip);
+	const unsigned int nargs = ip->nargs;
 	cosy_u64 args[COSY_MAX_ARGS];
 	unsigned int i;
 
@@ -186,13 +186,14 @@ enum cosy_status cosy_exec(const struct cosy_code *code, struct cosy_state *st)
 		struct cosy_insn *in = (struct cosy_insn *)code->insns;
 		cosy_u32 pc;
 
-		for (pc = 0; pc < code->ninsns; pc++) {
+		for (pc = 0; pc < code->ninsns + COSY_GUARD_SLOTS; pc++) {
 			cosy_s32 handler = in[pc].handler;
 
 			if (pc % SLOTS_IN_A_GO == 0)
 				relax();
-			if (handler >= COSY_H_SYS_0 && handler <= COSY_H_LIBC_6)
-				in[pc].disp = cosy_env_callee(in[pc].imm);
+			if (handler >= COSY_H_SYS_0 && handler <= COSY_H_FAST)
+				in[pc].callee = cosy_env_callee(
+					(unsigned int)in[pc].imm);
 			in[pc].handler = PLACE(table[handler]);
 		}
 		return COSY_DONE;
@@ -325,7 +326,7 @@ do_##name: {							\
 	ALU_ONE(OP##_DR8, OP, CHECK, cosy_u64, cosy_s64, DST, B); \
 	ALU_ONE(OP##_DI8, OP, CHECK, cosy_u64, cosy_s64, DST, IMM); \
 do_##OP##_N: {							\
-		const unsigned int shift = COSY_INSN_SHIFT(ip);		\
+		const unsigned int shift = ip->above * 8;	\
 		const cosy_u64 x = (cosy_u64)((EXT)(A << shift) >> shift); \
 		const cosy_u64 y =				\
 			(cosy_u64)((EXT)((B + IMM) << shift) >> shift); \
@@ -387,8 +388,8 @@ do_##name:							\
 	COMPARE_ALL(OP##_RI4, COMPARE_ONE, ACT, cosy_u32, cosy_s32, IMM); \
 	COMPARE_ALL(OP##_RI8, COMPARE_ONE, ACT, cosy_u64, cosy_s64, IMM); \
 do_##OP##_N:							\
-	ACT(narrow_compare(COSY_INSN_COND(ip), A, B + IMM,	\
-			   COSY_INSN_SHIFT(ip)));	\
+	ACT(narrow_compare(ip->cond, A, B + IMM,	\
+			   ip->above * 8));	\
 	NEXT()
 
 #define ACT_SET(test)	(DST = (test))
@@ -419,8 +420,8 @@ do_##name: {							\
 	COMPARE_ALL(LOOP_B4, LOOP_ONE, ACT_BACK, cosy_u32, cosy_s32, B);
 	COMPARE_ALL(LOOP_B8, LOOP_ONE, ACT_BACK, cosy_u64, cosy_s64, B);
 do_LOOP_N:
-	DST = (DST + IMM) << COSY_INSN_SHIFT(ip) >> COSY_INSN_SHIFT(ip);
-	if (!narrow_compare(COSY_INSN_COND(ip), DST, B, COSY_INSN_SHIFT(ip)))
+	DST = (DST + IMM) << ip->above * 8 >> ip->above * 8;
+	if (!narrow_compare(ip->cond, DST, B, ip->above * 8))
 		NEXT();
 	if (ip->disp < 0)
 		BACK();
@@ -429,7 +430,7 @@ do_LOOP_N:
 do_SWITCH: {
 		const struct cosy_insn *from = ip;
 
-		ip = find_case(ip, A << COSY_INSN_SHIFT(ip) >> COSY_INSN_SHIFT(ip));
+		ip = find_case(ip, A << ip->above * 8 >> ip->above * 8);
 		ip = target_of(ip);
 		if (ip > from)
 			DISPATCH();
@@ -455,14 +456,14 @@ do_FUNCTION:
 	switch (call_function(st, ip)) {
 	case COSY_FUNCTION_RETURNED:
 		DST = st->value;
-		ip += 1 + COSY_INSN_ARGS(ip);
+		ip += 1 + ip->nargs;
 		if (unlikely(cosy_env_leave(self)))
 			goto again;
 		DISPATCH();
 	case COSY_FUNCTION_NATIVE:
-		st->value = (cosy_u64)COSY_INSN_UPCALL(ip);
+		st->value = (cosy_u64)COSY_INSN_UPCALL_NR(ip);
 		status = COSY_UPCALL;
-		ip += 1 + COSY_INSN_ARGS(ip);
+		ip += 1 + ip->nargs;
 		goto leave;
 	case COSY_FUNCTION_SUSPENDED:
 		status = (enum cosy_status)st->value;
@@ -535,7 +536,7 @@ do_##name##_##nargs:						\
 		goto step;					\
 	st->calls++;						\
 	result = (cosy_u64)cosy_env_call(&st->env, (unsigned int)ip->imm, \
-					 ip->disp);			\
+					 ip->callee);			\
 	if (unlikely(is_failure(result))) {			\
 		keep(st, result);				\
 		goto failure;					\
@@ -574,7 +575,7 @@ do_FAST:
 		goto failure;
 	}
 	DST = result;
-	ip += 1 + COSY_INSN_ARGS(ip);
+	ip += 1 + ip->nargs;
 	if (unlikely(cosy_env_leave(self)))
 		goto again;
 	DISPATCH();
@@ -591,7 +592,7 @@ failure:
 		status = COSY_RESULT;
 		goto leave;
 	}
-	ip += 1 + COSY_INSN_ARGS(ip);
+	ip += 1 + ip->nargs;
 	if (cosy_env_leave(self))
 		goto again;
 	DISPATCH();

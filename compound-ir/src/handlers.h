@@ -98,28 +98,8 @@ enum cosy_handler {
 #define COSY_H_ALU_N	(COSY_H_ADD_N - COSY_H_ADD_RR4)
 #define COSY_H_PER_FIRST (COSY_H_MOV_CONST - COSY_H_CONST_CONST)
 
-/*
- * What struct cosy_insn's c holds if not a register:
- *
- * N handlers, SWITCH	the condition, if any, and in the high byte the number
- *			of bits above the value
- * calls, FUNCTION	the number of ARG slots, and COSY_INSN_LIBC
- *			b holds the hints; disp what cosy_env_callee() has
- *			given, FAST: the number of the path
- * UPCALL		COSY_INSN_RANGE: dst is the first register of its range,
- *			b how many there are
- * SLOT			COSY_INSN_SLOT
- *
- * The imm of SWITCH is the number of CASE slots; that of FUNCTION holds the
- * number of the function and, above 16 bits, that of the up-call.
- */
-#define COSY_INSN_SHIFT(in)	((in)->c >> 8)
-#define COSY_INSN_COND(in)	((in)->c & 0xff)
-#define COSY_INSN_ARGS(in)	((in)->c & 0xff)
-#define COSY_INSN_LIBC		0x100
-#define COSY_INSN_HINTS(in)	((in)->b)
 #define COSY_INSN_FUNCTION(in)	((in)->imm & 0xffff)
-#define COSY_INSN_UPCALL(in)	((in)->imm >> 16)
+#define COSY_INSN_UPCALL_NR(in)	((in)->imm >> 16)
 
 /*
  * cosy_decode() has set the handlers to enum cosy_handler: make them places. And

@@ -7,36 +7,78 @@
 
 #include "format.h"
 
+/** enum cosy_insn_kind - what else than an operation with a result a slot is */
+enum cosy_insn_kind {
+	COSY_INSN_OTHER,
+	COSY_INSN_SLOT,		/* ARG or CASE, no operation by itself */
+	COSY_INSN_UPCALL,
+	COSY_INSN_LIBC,		/* a call whose failure sets errno */
+};
+
 /**
  * struct cosy_insn - one slot, decoded
- * @handler: where the executor's code for it is
- * @dst: @a: @b: register numbers; COSY_NONE has become the number of the
- *	 register behind the last one, which always holds 0
- * @c:	     register number, or what else the handler needs to know: see
- *	     src/handlers.h
- * @disp:    where a branch goes, in bytes from the slot behind this one; of a
- *	     call what it needs besides its number
- * @imm:     constant
+ * @handler: address of the executor's code for it
+ * @disp:    where a branch goes, in bytes from the next slot
+ * @dst: @a: @b: @c: register numbers; COSY_NONE has become the number of the
+ *	     register after the last one, which always holds 0. An UPCALL's native
+ *	     code uses the registers from a up to, but not including, b
+ * @ncases:  CASE slots after a SWITCH
+ * @callee:  of a call: what cosy_env_callee() returned for its number
+ * @fast:    of a call: the number of its fast path
+ * @hints:   of a call: enum cosy_hint
+ * @nargs:   ARG slots after a call
+ * @above:   of operations on 1 or 2 bytes, and of SWITCH: bytes of a register
+ *	     above the value
+ * @cond:    of comparisons of 1 or 2 bytes: enum cosy_cond
+ * @kind:    enum cosy_insn_kind
+ * @imm:     constant; of a CALL the number of the function and, above 16 bits,
+ *	     that of the up-call
+ *
+ * A CPU that predicts the jump from one handler to the next may execute, for a
+ * moment, any handler on any slot. Hence a field has the same meaning in every
+ * slot, and a value with which every handler that reads it stays inside its
+ * tables: registers are at most nregs, disp leads to a slot, ncases and nargs
+ * do not lead beyond the guard slots, callee and fast exist; they are 0 where
+ * they mean nothing. imm and hints may be anything: no handler uses them as an
+ * index without array_index_nospec().
  *
  * Slots keep their places, so a pc means the same before and after decoding.
  * A slot that was fused into the one before it still holds its own code.
  */
 struct cosy_insn {
 	cosy_s32 handler;
+	cosy_s32 disp;
 	cosy_u16 dst;
 	cosy_u16 a;
 	cosy_u16 b;
 	cosy_u16 c;
-	cosy_s32 disp;
+	cosy_u16 ncases;
+	cosy_u16 callee;
+	cosy_u8 fast;
+	cosy_u8 hints : 5;
+	cosy_u8 nargs : 3;
+	cosy_u8 above : 3;
+	cosy_u8 cond : 4;
+	cosy_u8 kind;
 	cosy_s64 imm;
 };
+
+_Static_assert(sizeof(struct cosy_insn) == 32, "two slots to a cache line");
+_Static_assert(COSY_NR_HINTS <= 5 && COSY_MAX_ARGS < 8 && COSY_NR_CONDS <= 16,
+	       "widths of bit-fields");
+
+/*
+ * Slots after the last one, which are EXITs: as far as a handler, or a fast path
+ * for two calls, can look ahead.
+ */
+#define COSY_GUARD_SLOTS	16u
 
 /**
  * struct cosy_code - a decoded compound; immutable, any number of threads may
  * execute it at once
  * @ninsns: slots
  * @nregs: @ninputs: @out_first: @nout: @nexits: @limit: as in the header
- * @insns: the slots
+ * @insns: the slots, and COSY_GUARD_SLOTS more
  */
 struct cosy_code {
 	cosy_u32 ninsns;
@@ -50,6 +92,14 @@ struct cosy_code {
 };
 
 /**
+ * cosy_call_nests() - may a system call be made from inside another one?
+ * @nr: its number
+ *
+ * Return: true if syscalls.def says so.
+ */
+_Bool cosy_call_nests(cosy_u32 nr);
+
+/**
  * cosy_code_size() - bytes cosy_decode() needs for a verified image
  * @image: a verified image
  */
@@ -60,7 +110,7 @@ cosy_u64 cosy_code_size(const void *image);
  * @op: a SYS or LIBC operation that may be made here; its ARG slots are behind
  *	it, and behind those is another operation
  *
- * Return: its number, not negative; -1 if there is none.
+ * Return: its number, from 0 to 255; -1 if there is none.
  */
 typedef cosy_s32 cosy_fast_find_fn(const struct cosy_op *op);
 
@@ -77,10 +127,6 @@ typedef cosy_s32 cosy_fast_find_fn(const struct cosy_op *op);
 void cosy_decode(const void *image, struct cosy_code *code, int nested,
 		 cosy_fast_find_fn *fast);
 
-/* What c is in an ARG or CASE slot, and in an UPCALL. */
-#define COSY_INSN_SLOT		0xffff
-#define COSY_INSN_RANGE		0xfffe
-
 /**
  * cosy_pc_valid() - may execution begin at slot @pc?
  * @code: decoded compound
@@ -91,7 +137,7 @@ void cosy_decode(const void *image, struct cosy_code *code, int nested,
  */
 static inline int cosy_pc_valid(const struct cosy_code *code, cosy_u32 pc)
 {
-	return pc < code->ninsns && code->insns[pc].c != COSY_INSN_SLOT;
+	return pc < code->ninsns && code->insns[pc].kind != COSY_INSN_SLOT;
 }
 
 /**
@@ -109,7 +155,7 @@ struct cosy_range {
  * @code: decoded compound
  * @pc:	  slot at which it was left or is taken up, cosy_pc_valid()
  *
- * Return: behind an UPCALL those it names, which its native code may read and
+ * Return: after an UPCALL those it names, which its native code may read and
  * write; all elsewhere.
  */
 static inline struct cosy_range cosy_live_range(const struct cosy_code *code,
@@ -117,10 +163,14 @@ static inline struct cosy_range cosy_live_range(const struct cosy_code *code,
 {
 	struct cosy_range all = { 0, code->nregs };
 	const struct cosy_insn *before = &code->insns[pc] - 1;
+	cosy_s32 count;
 
-	if (!pc || before->c != COSY_INSN_RANGE)
+	if (!pc || before->kind != COSY_INSN_UPCALL)
 		return all;
-	return (struct cosy_range){ before->dst, before->b };
+	/* Not negative even where the CPU only guesses that this is an UPCALL. */
+	count = before->b - before->a;
+	count = count > 0 ? count : 0;
+	return (struct cosy_range){ before->a, (cosy_u16)count };
 }
 
 #endif /* COSY_DECODE_H */

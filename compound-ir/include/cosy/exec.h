@@ -33,9 +33,9 @@
  *			    const struct cosy_insn *ip)
  *	before every call, its arguments are set: false leaves with COSY_STEP,
  *	env->step says why
- *   cosy_s32 cosy_env_callee(unsigned int nr)
- *	at load: what the calls with that number will be given besides it
- *   long cosy_env_call(env, unsigned int nr, cosy_s32 callee)
+ *   cosy_u16 cosy_env_callee(unsigned int nr)
+ *	at load: the home's index for calls with that number; 0 is valid, too
+ *   long cosy_env_call(env, unsigned int nr, unsigned int callee)
  *	make the call
  *   bool cosy_env_restart(env, long ret)
  *	is this failure a restart code? Then leave with COSY_RESULT

@@ -8,6 +8,7 @@
 
 #include <linux/entry-common.h>
 #include <linux/errno.h>
+#include <linux/init.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
 #include <linux/seccomp.h>
@@ -17,7 +18,7 @@
 #include <cosy/exec.h>
 
 /* syscalls.c */
-int cosy_syscalls_init(void);
+int __init cosy_syscalls_init(void);
 
 /* watch.c */
 bool cosy_traced(void);
@@ -92,17 +93,18 @@ static __always_inline void cosy_env_arg(struct cosy_env *env, unsigned int i,
 
 typedef long cosy_callee_fn(const struct pt_regs *regs);
 
-/* What makes a system call: its address, as far as 32 bits tell. */
-s32 cosy_env_callee(unsigned int nr);
+/* By their numbers: the calls that may be made from inside another one. */
+extern cosy_callee_fn *cosy_callees[];
+u16 cosy_env_callee(unsigned int nr);
 
 static __always_inline long cosy_env_call(struct cosy_env *env,
-					  unsigned int nr, s32 callee)
+					  unsigned int nr, unsigned int callee)
 {
-	cosy_callee_fn *call = (cosy_callee_fn *)(long)callee;
 	long ret;
 
-	env->regs.orig_ax = nr;
-	ret = call(&env->regs);
+	/* @nr is the same number, but any number for a CPU that mispredicts. */
+	env->regs.orig_ax = callee;
+	ret = cosy_callees[callee](&env->regs);
 	asm("" : "+a" (ret));
 	return ret;
 }

@@ -2,23 +2,27 @@
 /*
  * syscalls.c - make a system call from inside another one.
  *
- * The kernel's own entry code finds what a number means by comparing, since 6.9
- * and in the stable kernels after that: x64_sys_call(). What a compound calls is
- * looked up once, when it is loaded, in the table that was used before and that
- * is still there for tracing. The table's entries accept indirect calls, with
- * which a compound is full anyway; where one goes is in a slot, and nothing that
- * comes from the process can be mistaken for it.
+ * The kernel's own entry code finds the function of a number by comparing, since
+ * 6.9 and in the stable kernels after that: x64_sys_call(). The table that was
+ * used before still exists, for tracing, and its entries accept indirect calls.
+ * What a compound may call is copied from there once, into a table that is
+ * read-only afterwards; a slot of a compound holds an index into it.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/nospec.h>
 #include <linux/static_call.h>
 #include <linux/syscalls.h>
+#include <linux/unistd.h>
 
 #include "call/call.h"
 #include "kernel/symbols.h"
 
-static cosy_callee_fn **cosy_call_table __ro_after_init;
+/*
+ * By number; the last entry is for numbers that the kernel does not have. A slot
+ * that is no call has index 0. Calls that may not be made from inside another
+ * one (syscalls.def) are not in the table, whatever index is used.
+ */
+cosy_callee_fn *cosy_callees[NR_syscalls + 1] __ro_after_init;
 
 static long cosy_no_call(const struct pt_regs *regs, unsigned int nr)
 {
@@ -33,36 +37,45 @@ static long cosy_call_by_number(const struct pt_regs *regs)
 	return static_call(cosy_sys_call)(regs, regs->orig_ax);
 }
 
-/**
- * cosy_env_callee() - what makes a system call
- * @nr: its number
- *
- * Return: the address of a cosy_callee_fn, which like all of the kernel's code is
- * in the last 2 GiB.
- */
-s32 cosy_env_callee(unsigned int nr)
+static long cosy_call_nothing(const struct pt_regs *regs)
 {
-	cosy_callee_fn *callee = cosy_call_by_number;
-
-	if (cosy_call_table && nr < NR_syscalls)
-		callee = cosy_call_table[array_index_nospec(nr, NR_syscalls)];
-	return (s32)(long)callee;
+	return -ENOSYS;
 }
 
 /**
- * cosy_syscalls_init() - find the way to make system calls
+ * cosy_env_callee() - the index of what makes a system call
+ * @nr: its number
+ *
+ * Return: the index in cosy_callees[].
+ */
+u16 cosy_env_callee(unsigned int nr)
+{
+	return min(nr, (unsigned int)NR_syscalls);
+}
+
+/**
+ * cosy_syscalls_init() - find the functions that make system calls
  *
  * Return: 0, or -EOPNOTSUPP with a message.
  */
-int cosy_syscalls_init(void)
+int __init cosy_syscalls_init(void)
 {
 	void *call = cosy_symbol("x64_sys_call");
+	cosy_callee_fn **table = cosy_symbol("sys_call_table");
+	unsigned int nr;
 
+	if (!call && !table) {
+		pr_err("this kernel has neither x64_sys_call() nor sys_call_table: system calls cannot be made from a module\n");
+		return -EOPNOTSUPP;
+	}
 	if (call)
 		static_call_update(cosy_sys_call, call);
-	cosy_call_table = cosy_symbol("sys_call_table");
-	if (call || cosy_call_table)
-		return 0;
-	pr_err("this kernel has neither x64_sys_call() nor sys_call_table: system calls cannot be made from a module\n");
-	return -EOPNOTSUPP;
+	for (nr = 0; nr <= NR_syscalls; nr++) {
+		if (nr == NR_syscalls || !cosy_call_nests(nr))
+			cosy_callees[nr] = cosy_call_nothing;
+		else
+			cosy_callees[nr] = table ? table[nr] :
+						   cosy_call_by_number;
+	}
+	return 0;
 }

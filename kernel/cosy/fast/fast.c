@@ -206,6 +206,8 @@ static bool cosy_has_private_hints(const void *image)
  */
 cosy_fast_find_fn *cosy_fast_finder(const void *image, bool plain)
 {
+	/* Numbers are stored in a byte. */
+	BUILD_BUG_ON(ARRAY_SIZE(cosy_fast_paths) > 256);
 	if (plain)
 		return NULL;
 	return cosy_has_private_hints(image) ? cosy_fast_find_all :
@@ -214,7 +216,7 @@ cosy_fast_find_fn *cosy_fast_finder(const void *image, bool plain)
 
 static void cosy_fast_set_args(struct cosy_state *st, const struct cosy_insn *ip)
 {
-	unsigned int i, n = ip->c & 0xff;
+	unsigned int i, n = ip->nargs;
 
 	for (i = 0; i < n; i++)
 		cosy_env_arg(&st->env, i, cosy_fast_arg(st, ip, i));
@@ -248,7 +250,7 @@ noinline struct cosy_made cosy_fast_plain(struct cosy_state *st,
 	cosy_private_install(&st->env);
 	cosy_fast_set_args(st, ip);
 	return cosy_made(ip, cosy_env_call(&st->env, ip->imm,
-					   cosy_env_callee(ip->imm)));
+					   ip->callee));
 }
 
 /**

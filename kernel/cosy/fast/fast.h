@@ -35,7 +35,7 @@ static __always_inline bool cosy_env_may_fast(cosy_self *self,
 	return !cosy_fast_watched(st, ip);
 }
 
-#define cosy_env_fast(st, ip)	cosy_fast_calls[(ip)->disp](st, ip)
+#define cosy_env_fast(st, ip)	cosy_fast_calls[(ip)->fast](st, ip)
 
 /* fast.c */
 void cosy_fast_init(void);

@@ -234,7 +234,7 @@ static __always_inline long cosy_transfer(struct cosy_state *st,
 					  const struct cosy_insn *ip,
 					  struct file *file, loff_t *pos)
 {
-	bool borrow = COSY_INSN_HINTS(ip) & COSY_HINT_BORROW;
+	bool borrow = ip->hints & COSY_HINT_BORROW;
 
 	if (ip->imm == __NR_read)
 		return borrow ? cosy_borrow_read(st, ip, file, pos) :
@@ -275,14 +275,14 @@ cosy_seek_and(struct cosy_state *st, const struct cosy_insn *ip,
 struct cosy_made cosy_fast_seek_next(struct cosy_state *st,
 				     const struct cosy_insn *ip)
 {
-	return cosy_seek_and(st, ip, ip + 1 + COSY_INSN_ARGS(ip));
+	return cosy_seek_and(st, ip, ip + 1 + ip->nargs);
 }
 
 /** cosy_fast_seek_branch_next() - the same, behind a branch that is not taken */
 struct cosy_made cosy_fast_seek_branch_next(struct cosy_state *st,
 					    const struct cosy_insn *ip)
 {
-	return cosy_seek_and(st, ip, ip + 2 + COSY_INSN_ARGS(ip));
+	return cosy_seek_and(st, ip, ip + 2 + ip->nargs);
 }
 
 /** cosy_fast_fstat() - fstat(fd, statbuf) */

@@ -95,7 +95,7 @@ static bool cosy_may_be_private(const struct cosy_env *env,
 				const struct cosy_insn *ip,
 				const struct file *file)
 {
-	return COSY_INSN_HINTS(ip) & COSY_HINT_PRIVATE &&
+	return ip->hints & COSY_HINT_PRIVATE &&
 	       env->nprivate < COSY_PRIVATES &&
 	       S_ISREG(file_inode(file)->i_mode);
 }

@@ -5,6 +5,7 @@
 #include <linux/bpf.h>
 #include <linux/filter.h>
 #include <linux/mm_types.h>
+#include <linux/nospec.h>
 #include <linux/rcupdate_trace.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -215,6 +216,8 @@ enum cosy_function_end cosy_env_function(struct cosy_env *env, unsigned int nr,
 	enum cosy_function_end end = COSY_FUNCTION_NATIVE;
 	struct cosy_binding *binding;
 
+	/* A slot that is no CALL, executed by speculation, may have any number. */
+	nr = array_index_nospec(nr, env->bound->count);
 	rcu_read_lock_trace();
 	binding = rcu_dereference_check(env->bound->bindings[nr],
 					rcu_read_lock_trace_held());
