@@ -17,6 +17,7 @@
 #include <cosy/format.h>
 
 #include "call/call.h"
+#include "compat/compat.h"
 #include "coverage.h"
 #include "env/arg.h"
 #include "fast/fast.h"
@@ -126,6 +127,10 @@ static int __init cosy_init(void)
 	err = cosy_symbols_init();
 	if (err)
 		return err;
+	if (!cosy_user_begin_works()) {
+		pr_err("user addresses would not be checked: this module was built with headers that are not this kernel's; build it again with those\n");
+		return -ENOEXEC;
+	}
 	err = cosy_syscalls_init();
 	if (err)
 		return err;

@@ -28,6 +28,16 @@
 #define __uninitialized __attribute__((__uninitialized__))
 #endif
 
+/*
+ * 6.12 before 6.12.58 writes the limit of user addresses into the kernel's own
+ * instructions, but not into those of modules, where a constant stays: then the
+ * mask does not keep kernel addresses from being ones that raise a warning.
+ * asm/runtime-const.h, which the fixed headers do not include here, tells.
+ */
+#if defined(masked_user_access_begin) && !defined(_ASM_RUNTIME_CONST_H)
+#define COSY_MASKED_USER_ACCESS
+#endif
+
 /**
  * cosy_user_begin() - begin to access user memory, upwards from an address
  * @ptr:  address of the user pointer; may be changed to one that faults
@@ -35,6 +45,7 @@
  *
  * Since 6.12 a pointer into the kernel can be made one that faults without a
  * branch, which also spares the barrier against speculation past the branch.
+ * Elsewhere the address is compared, and the barrier follows.
  *
  * Return: false if the address is not the user's. Else end the access with
  * user_access_end().
@@ -42,12 +53,33 @@
 static __always_inline bool cosy_user_begin(const void __user **ptr,
 					    size_t size)
 {
-#ifdef masked_user_access_begin
+#ifdef COSY_MASKED_USER_ACCESS
 	*ptr = masked_user_access_begin(*ptr);
 	return true;
 #else
-	return user_access_begin(*ptr, size);
+	unsigned long addr = (unsigned long)*ptr;
+
+	/* Not access_ok(), which in those kernels has the same constant. */
+	if (unlikely(size > TASK_SIZE_MAX || addr > TASK_SIZE_MAX - size))
+		return false;
+	__uaccess_begin_nospec();
+	return true;
 #endif
+}
+
+/**
+ * cosy_user_begin_works() - does it reject the kernel's own addresses?
+ *
+ * Return: false if the module must not be loaded.
+ */
+static inline bool cosy_user_begin_works(void)
+{
+	const void __user *p = (const void __user *)PAGE_OFFSET;
+
+	if (!cosy_user_begin(&p, sizeof(long)))
+		return true;
+	user_access_end();
+	return (unsigned long)p <= TASK_SIZE_MAX;
 }
 
 /**
