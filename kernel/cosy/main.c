@@ -17,6 +17,7 @@
 #include <cosy/format.h>
 
 #include "call/call.h"
+#include "call/history.h"
 #include "compat/compat.h"
 #include "coverage.h"
 #include "env/arg.h"
@@ -131,6 +132,10 @@ static int __init cosy_init(void)
 		pr_err("user addresses would not be checked: this module was built with headers that are not this kernel's; build it again with those\n");
 		return -ENOEXEC;
 	}
+	cosy_history_init();
+	err = cosy_symbols_init();
+	if (err)
+		return err;
 	err = cosy_syscalls_init();
 	if (err)
 		return err;

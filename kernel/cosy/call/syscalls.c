@@ -15,6 +15,7 @@
 #include <linux/unistd.h>
 
 #include "call/call.h"
+#include "call/history.h"
 #include "kernel/symbols.h"
 
 /*
@@ -23,6 +24,9 @@
  * one (syscalls.def) are not in the table, whatever index is used.
  */
 cosy_callee_fn *cosy_callees[NR_syscalls + 1] __ro_after_init;
+
+/* The same, where cosy_callees[] has cosy_call_cleared() everywhere. */
+static cosy_callee_fn *cosy_cleared_callees[NR_syscalls + 1] __ro_after_init;
 
 static long cosy_no_call(const struct pt_regs *regs, unsigned int nr)
 {
@@ -40,6 +44,13 @@ static long cosy_call_by_number(const struct pt_regs *regs)
 static long cosy_call_nothing(const struct pt_regs *regs)
 {
 	return -ENOSYS;
+}
+
+/* On CPUs that need it, so that the others pay nothing. */
+static long cosy_call_cleared(const struct pt_regs *regs)
+{
+	cosy_history_clear();
+	return cosy_cleared_callees[regs->orig_ax](regs);
 }
 
 /**
@@ -76,6 +87,12 @@ int __init cosy_syscalls_init(void)
 		else
 			cosy_callees[nr] = table ? table[nr] :
 						   cosy_call_by_number;
+	}
+	if (!static_key_enabled(&cosy_history_clears))
+		return 0;
+	for (nr = 0; nr <= NR_syscalls; nr++) {
+		cosy_cleared_callees[nr] = cosy_callees[nr];
+		cosy_callees[nr] = cosy_call_cleared;
 	}
 	return 0;
 }

@@ -6,6 +6,7 @@
 
 #include <cosy/format.h>
 
+#include "call/history.h"
 #include "fast/calls.h"
 
 /* FAST(function, number, what it needs); those without number are special */
@@ -67,12 +68,23 @@ enum {
 
 static const bool cosy_fast_always = true;
 
-cosy_fast_call_fn * const cosy_fast_calls[] = {
+static cosy_fast_call_fn * const cosy_fast_functions[] = {
 #define FAST(function, nr, needs) function,
 	COSY_FAST_PATHS(FAST)
 	COSY_BORROW_PATHS(FAST)
 #undef FAST
 };
+
+/* The same, or cosy_fast_cleared() everywhere. */
+cosy_fast_call_fn *cosy_fast_calls[ARRAY_SIZE(cosy_fast_functions)] __ro_after_init;
+
+/* On CPUs that need it, so that the others pay nothing. */
+static struct cosy_made cosy_fast_cleared(struct cosy_state *st,
+					  const struct cosy_insn *ip)
+{
+	cosy_history_clear();
+	return cosy_fast_functions[ip->fast](st, ip);
+}
 
 static const struct {
 	unsigned int nr;
@@ -261,6 +273,12 @@ noinline struct cosy_made cosy_fast_plain(struct cosy_state *st,
  */
 void cosy_fast_init(void)
 {
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(cosy_fast_calls); i++)
+		cosy_fast_calls[i] = static_key_enabled(&cosy_history_clears) ?
+					     cosy_fast_cleared :
+					     cosy_fast_functions[i];
 	if (!COSY_INTERNALS_KNOWN)
 		return;
 	cosy_name_init();

@@ -23,7 +23,7 @@
 /* A fast path for a call. */
 typedef struct cosy_made cosy_fast_call_fn(struct cosy_state *st,
 					   const struct cosy_insn *ip);
-extern cosy_fast_call_fn * const cosy_fast_calls[];
+extern cosy_fast_call_fn *cosy_fast_calls[];
 bool cosy_fast_watched(struct cosy_state *st, const struct cosy_insn *ip);
 
 static __always_inline bool cosy_env_may_fast(cosy_self *self,

@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 #include <linux/timex.h>
 
+#include "call/history.h"
 #include "function/binding.h"
 #include "function/function.h"
 #include "function/invocation.h"
@@ -218,6 +219,7 @@ enum cosy_function_end cosy_env_function(struct cosy_env *env, unsigned int nr,
 
 	/* A slot that is no CALL, executed by speculation, may have any number. */
 	nr = array_index_nospec(nr, env->bound->count);
+	cosy_history_clear();
 	rcu_read_lock_trace();
 	binding = rcu_dereference_check(env->bound->bindings[nr],
 					rcu_read_lock_trace_held());

@@ -20,6 +20,7 @@
 
 #include "call/call.h"
 #include "fast/fast.h"
+#include "call/history.h"
 #include "limit/limit.h"
 #include "load/compound.h"
 #include "run/run.h"
@@ -342,6 +343,7 @@ static noinline int cosy_run_account(struct cosy_run __user *urun,
 				     u64 operations, u64 cpu_time)
 {
 	u64 max_operations = READ_ONCE(max_run_operations);
+		cosy_history_clear();
 	u64 max_time = (u64)READ_ONCE(max_run_ms) * NSEC_PER_MSEC;
 	int flags = run->flags;
 	u64 before;
@@ -618,6 +620,7 @@ static loff_t cosy_run_on_heap(const struct cosy_compound *compound,
 		return cosy_refuse(run, urun, -ENOMEM);
 	ret = cosy_compound_run(compound, run, false, cosy_run_plain(run), st,
 				urun, regs, true);
+	cosy_history_clear();
 	kvfree(regs);
 	return ret;
 }
