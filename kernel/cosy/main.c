@@ -62,6 +62,9 @@ static long cosy_info(struct cosy_info __user *arg)
 
 static long cosy_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
+	/* An x32 program's comes here, too; it could not run anything. */
+	if (in_compat_syscall())
+		return -ENOTTY;
 	switch (cmd) {
 	case COSY_IOC_INFO:
 		return cosy_info((struct cosy_info __user *)arg);

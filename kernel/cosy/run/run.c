@@ -5,7 +5,6 @@
  * The state of a compound that is not running is in its process: pc, status
  * and registers. Here it is read, once, executed on, and written back.
  */
-#include <linux/compat.h>
 #include <linux/fs.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -16,6 +15,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include <linux/unistd.h>
 #include <cosy/exec.h>
 
 #include "call/call.h"
@@ -686,8 +686,11 @@ loff_t cosy_run_llseek(struct file *file, loff_t offset, int whence)
 
 	if (whence != COSY_RUN_WHENCE)
 		return cosy_single_llseek(offset, whence);
-	/* Nested calls are 64-bit calls, but would find a 32-bit process. */
-	if (in_ia32_syscall())
+	/*
+	 * Nested calls are 64-bit calls, but would find a 32-bit or x32 one: those
+	 * have other numbers. Nor does anything else in the kernel run compounds.
+	 */
+	if (unlikely(current_pt_regs()->orig_ax != __NR_lseek))
 		return -EOPNOTSUPP;
 	if (!cosy_run_read(&run, &st, urun))
 		return addr < COSY_RUN_TAG ? -EFAULT : -ESPIPE;
