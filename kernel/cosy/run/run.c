@@ -11,16 +11,17 @@
 #include <linux/nospec.h>
 #include <linux/rcupdate.h>
 #include <linux/sched.h>
+#include <linux/sched/clock.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
-
 #include <linux/unistd.h>
+
 #include <cosy/exec.h>
 
 #include "call/call.h"
-#include "fast/fast.h"
 #include "call/history.h"
+#include "fast/fast.h"
 #include "limit/limit.h"
 #include "load/compound.h"
 #include "run/run.h"
@@ -53,13 +54,17 @@ MODULE_PARM_DESC(kill_over_limit,
 
 /**
  * struct cosy_slice - the share of CPU time a run has used
- * @begin: CPU time of the thread when the first chunk was used up
- * @last:  when the last one was
- * @chunk: slots of the current chunk
+ * @used:     CPU time since the first chunk was used up, in ns
+ * @runtime:  what the scheduler had accounted to the thread at the last look
+ * @clock:    the time of the last look, 0 before the first
+ * @switches: how often the thread had been switched away from by then
+ * @chunk:    slots of the current chunk
  */
 struct cosy_slice {
-	u64 begin;
-	u64 last;
+	u64 used;
+	u64 runtime;
+	u64 clock;
+	unsigned long switches;
 	s64 chunk;
 };
 
@@ -74,26 +79,47 @@ struct cosy_used {
 };
 
 /*
+ * CPU time since the last look. The scheduler accounts it at ticks and when it
+ * switches; with NO_HZ_FULL there may be no ticks. While there is no switch, all
+ * time is this thread's.
+ */
+static u64 cosy_slice_look(struct cosy_slice *slice)
+{
+	u64 runtime = READ_ONCE(current->se.sum_exec_runtime);
+	unsigned long switches = current->nvcsw + current->nivcsw;
+	u64 clock = local_clock();
+	u64 spent = 0;
+
+	if (slice->clock && switches == slice->switches)
+		spent = clock - slice->clock;
+	else if (slice->clock)
+		spent = runtime - slice->runtime;
+	slice->runtime = runtime;
+	slice->clock = clock;
+	slice->switches = switches;
+	return spent;
+}
+
+/*
  * Return true once the run has used @ms of CPU time. Called when a chunk is used
- * up; chunks grow until they take a part of the slice.
+ * up; chunks grow until they take a part of that time.
  */
 static bool cosy_slice_over(struct cosy_slice *slice, unsigned int ms)
 {
 	u64 length = (u64)ms * NSEC_PER_MSEC;
-	u64 now = READ_ONCE(current->se.sum_exec_runtime);
+	u64 spent;
 
 	/* Nobody who waits for tasks to get out of the way has to wait for us. */
 	cond_resched_tasks_rcu_qs();
-	if (!slice->begin)
-		slice->begin = slice->last = now;
-	if (now - slice->last < length / 8) {
+	spent = cosy_slice_look(slice);
+	if (spent < length / 8) {
 		if (slice->chunk < LAST_CHUNK)
 			slice->chunk *= 2;
 	} else if (slice->chunk > COSY_FIRST_CHUNK) {
 		slice->chunk /= 2;
 	}
-	slice->last = now;
-	return now - slice->begin >= length;
+	slice->used += spent;
+	return slice->used >= length;
 }
 
 /* The compound's state is lost, and with it what it has done. */
@@ -317,12 +343,12 @@ static noinline enum cosy_status cosy_execute_on(const struct cosy_code *code,
 		given = min(used->left, slice.chunk);
 		st->budget = given;
 		status = cosy_exec(code, st);
+		cosy_history_clear();
 		used->left -= given - st->budget;
 		if (status != COSY_LIMIT)
 			break;
 	}
-	if (slice.begin)
-		used->cpu_time = slice.last - slice.begin;
+	used->cpu_time = slice.used;
 	return status;
 }
 
@@ -343,7 +369,6 @@ static noinline int cosy_run_account(struct cosy_run __user *urun,
 				     u64 operations, u64 cpu_time)
 {
 	u64 max_operations = READ_ONCE(max_run_operations);
-		cosy_history_clear();
 	u64 max_time = (u64)READ_ONCE(max_run_ms) * NSEC_PER_MSEC;
 	int flags = run->flags;
 	u64 before;
@@ -595,6 +620,7 @@ cosy_compound_run(const struct cosy_compound *compound,
 	st->env.borrowed = NULL;
 
 	status = cosy_exec(code, st);
+	cosy_history_clear();
 	if (unlikely(!plain || status | cosy_run_leavings(st))) {
 		if (plain && status == COSY_UPCALL && !cosy_run_leavings(st) &&
 		    !cosy_runs_limited())
@@ -620,7 +646,6 @@ static loff_t cosy_run_on_heap(const struct cosy_compound *compound,
 		return cosy_refuse(run, urun, -ENOMEM);
 	ret = cosy_compound_run(compound, run, false, cosy_run_plain(run), st,
 				urun, regs, true);
-	cosy_history_clear();
 	kvfree(regs);
 	return ret;
 }
