@@ -47,7 +47,7 @@ struct cosy_borrowed {
 	const struct address_space *from;
 	loff_t pos;
 	struct cosy_cached cached;
-	kuid_t owner;
+	u64 owner;
 	struct bio_vec vec[];
 };
 
@@ -99,7 +99,7 @@ cosy_borrow_alloc(struct cosy_env *env, struct file *file, size_t count,
 {
 	loff_t left = i_size_read(file_inode(file)) - pos;
 	struct cosy_borrowed *b = env->borrowed;
-	kuid_t owner = current_uid();
+	u64 owner = cosy_quota_owner();
 	unsigned int room;
 
 	if (left <= 0)

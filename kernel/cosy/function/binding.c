@@ -121,7 +121,7 @@ static struct cosy_binding *cosy_binding_make(const struct cosy_bind *bind)
 	if (!prog->aux->arena || !prog->jited ||
 	    prog->aux->max_ctx_offset > sizeof(struct cosy_function_ctx))
 		goto put;
-	err = cosy_quota_charge(current_uid(), sizeof(*binding));
+	err = cosy_quota_charge(cosy_quota_owner(), sizeof(*binding));
 	if (err)
 		goto put;
 	err = -ENOMEM;
@@ -141,13 +141,13 @@ static struct cosy_binding *cosy_binding_make(const struct cosy_bind *bind)
 	binding->bind = *bind;
 	if (bind->trial != COSY_BIND_NO_CALLS)
 		atomic_set(&binding->left, bind->trial);
-	binding->owner = current_uid();
+	binding->owner = cosy_quota_owner();
 	return binding;
 
 free:
 	kfree(binding);
 uncharge:
-	cosy_quota_uncharge(current_uid(), sizeof(*binding));
+	cosy_quota_uncharge(cosy_quota_owner(), sizeof(*binding));
 put:
 	bpf_prog_put(prog);
 	return ERR_PTR(err);

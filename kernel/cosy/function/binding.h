@@ -52,7 +52,7 @@ struct cosy_binding {
 	atomic64_t calls;
 	atomic64_t cycles;
 	struct cosy_stacks *stacks;
-	kuid_t owner;
+	u64 owner;
 	struct llist_node unbound;
 };
 

@@ -9,7 +9,6 @@
 #include <linux/gfp.h>
 #include <linux/time64.h>
 #include <linux/types.h>
-#include <linux/uidgid.h>
 
 /*
  * For memory that is worth no killing: without it a region runs natively. Charged
@@ -18,8 +17,9 @@
 #define COSY_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
 /* quota.c */
-int cosy_quota_charge(kuid_t owner, u64 bytes);
-void cosy_quota_uncharge(kuid_t owner, u64 bytes);
+u64 cosy_quota_owner(void);
+int cosy_quota_charge(u64 owner, u64 bytes);
+void cosy_quota_uncharge(u64 owner, u64 bytes);
 
 /* slice.c: the module's parameter time_slice, in ms */
 extern unsigned int cosy_time_slice_ms;

@@ -5,8 +5,11 @@
  * The memory itself is charged to the cgroup of whoever loads; this limit also
  * holds where there are no cgroups.
  */
+#include <linux/cred.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
+#include <linux/uidgid.h>
+#include <linux/user_namespace.h>
 #include <linux/xarray.h>
 
 #include "limit/limit.h"
@@ -16,25 +19,51 @@ module_param(user_memory, uint, 0644);
 MODULE_PARM_DESC(user_memory,
 		 "MiB that one user's compounds may take (default 256)");
 
-/* uid -> bytes, as a value entry; users without compounds have none */
+/* owner -> bytes, as a value entry; those without compounds have none */
 static DEFINE_XARRAY_FLAGS(cosy_users, XA_FLAGS_ACCOUNT);
 static DEFINE_MUTEX(cosy_users_lock);
 
-static u64 cosy_quota_used(kuid_t owner)
+/* Not a user of the initial namespace: the number of a namespace. */
+#define COSY_QUOTA_NAMESPACE	(1ull << 32)
+
+/**
+ * cosy_quota_owner() - who is charged for what the current thread loads
+ *
+ * Whoever makes a user namespace may have many users inside. All of them are
+ * charged to the user who made it, outside of all namespaces he was in himself.
+ * Of a namespace that root made, a container, all are charged together.
+ *
+ * Return: for cosy_quota_charge().
+ */
+u64 cosy_quota_owner(void)
 {
-	void *entry = xa_load(&cosy_users, __kuid_val(owner));
+	const struct user_namespace *ns = current_user_ns();
+	u64 owner = __kuid_val(current_uid());
+
+	for (; ns->parent; ns = ns->parent) {
+		if (uid_eq(ns->owner, GLOBAL_ROOT_UID))
+			owner = COSY_QUOTA_NAMESPACE | ns->ns.inum;
+		else
+			owner = __kuid_val(ns->owner);
+	}
+	return owner;
+}
+
+static u64 cosy_quota_used(u64 owner)
+{
+	void *entry = xa_load(&cosy_users, owner);
 
 	return entry ? xa_to_value(entry) : 0;
 }
 
 /**
  * cosy_quota_charge() - account memory to a user
- * @owner: the user
+ * @owner: of cosy_quota_owner()
  * @bytes: how much, not 0
  *
  * Return: 0, -EDQUOT if it would be too much, -ENOMEM.
  */
-int cosy_quota_charge(kuid_t owner, u64 bytes)
+int cosy_quota_charge(u64 owner, u64 bytes)
 {
 	u64 limit = (u64)READ_ONCE(user_memory) << 20;
 	u64 used;
@@ -45,7 +74,7 @@ int cosy_quota_charge(kuid_t owner, u64 bytes)
 	if (bytes > limit || used > limit - bytes)
 		err = -EDQUOT;
 	else
-		err = xa_err(xa_store(&cosy_users, __kuid_val(owner),
+		err = xa_err(xa_store(&cosy_users, owner,
 				      xa_mk_value(used + bytes), GFP_KERNEL));
 	mutex_unlock(&cosy_users_lock);
 	return err;
@@ -53,10 +82,10 @@ int cosy_quota_charge(kuid_t owner, u64 bytes)
 
 /**
  * cosy_quota_uncharge() - the reverse of cosy_quota_charge()
- * @owner: the user
+ * @owner: of cosy_quota_owner()
  * @bytes: how much, charged before
  */
-void cosy_quota_uncharge(kuid_t owner, u64 bytes)
+void cosy_quota_uncharge(u64 owner, u64 bytes)
 {
 	u64 used;
 
@@ -64,9 +93,9 @@ void cosy_quota_uncharge(kuid_t owner, u64 bytes)
 	used = cosy_quota_used(owner) - bytes;
 	/* Neither can fail: the entry exists. */
 	if (used)
-		xa_store(&cosy_users, __kuid_val(owner), xa_mk_value(used),
+		xa_store(&cosy_users, owner, xa_mk_value(used),
 			 GFP_KERNEL);
 	else
-		xa_erase(&cosy_users, __kuid_val(owner));
+		xa_erase(&cosy_users, owner);
 	mutex_unlock(&cosy_users_lock);
 }

@@ -9,7 +9,6 @@
 #include <linux/mutex.h>
 #include <linux/rcupdate.h>
 #include <linux/types.h>
-#include <linux/uidgid.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
@@ -36,7 +35,7 @@ struct cosy_compound {
 	u32 first;
 	bool pins;
 	u64 handle;
-	kuid_t owner;
+	u64 owner;
 	u64 charged;
 	struct rcu_work unload;
 	struct cosy_code code;

@@ -131,13 +131,13 @@ static void cosy_compound_unloaded(struct work_struct *work)
  */
 static int cosy_compound_charge(u64 size)
 {
-	int err = cosy_quota_charge(current_uid(), size);
+	int err = cosy_quota_charge(cosy_quota_owner(), size);
 
 	if (err != -EDQUOT || !atomic_read(&cosy_unloading))
 		return err;
 	wait_event_killable_timeout(cosy_unloaded,
 				    !atomic_read(&cosy_unloading), HZ);
-	return cosy_quota_charge(current_uid(), size);
+	return cosy_quota_charge(cosy_quota_owner(), size);
 }
 
 /**
@@ -199,7 +199,7 @@ static struct cosy_compound *cosy_compound_make(struct cosy_load *load,
 	size += header->nfunctions * sizeof(*functions);
 	if (!compound || (header->nfunctions && !functions)) {
 		kvfree(compound);
-		cosy_quota_uncharge(current_uid(), size);
+		cosy_quota_uncharge(cosy_quota_owner(), size);
 		return ERR_PTR(-ENOMEM);
 	}
 	compound->functions.count = header->nfunctions;
@@ -207,7 +207,7 @@ static struct cosy_compound *cosy_compound_make(struct cosy_load *load,
 	compound->pins = false;
 	atomic_set(&compound->users, 1);
 	INIT_RCU_WORK(&compound->unload, cosy_compound_unloaded);
-	compound->owner = current_uid();
+	compound->owner = cosy_quota_owner();
 	compound->charged = size;
 	cosy_decode(image, &compound->code, 1,
 		    cosy_fast_finder(image, load->flags & COSY_LOAD_PLAIN));
@@ -232,7 +232,7 @@ static struct cosy_compound *cosy_compound_read(struct cosy_load *load)
 		compound = cosy_compound_make(load, image);
 		kvfree(image);
 	}
-	cosy_quota_uncharge(current_uid(), load->image_size);
+	cosy_quota_uncharge(cosy_quota_owner(), load->image_size);
 	return compound;
 }
 
