@@ -155,7 +155,8 @@ void cosy_yield_exit(void)
  * cosy_functions_yield() - COSY_IOC_YIELD
  * @arg: struct cosy_yield of the caller
  *
- * Return: 0; -EOPNOTSUPP if user functions cannot be run here; -errno.
+ * Return: 0; -EOPNOTSUPP if user functions cannot be run here; -EPERM if the
+ * caller could not load any; -errno.
  */
 long cosy_functions_yield(struct cosy_yield __user *arg)
 {
@@ -170,6 +171,10 @@ long cosy_functions_yield(struct cosy_yield __user *arg)
 		return -EOPNOTSUPP;
 	if (yield.flags)
 		return -EINVAL;
+	/* It is good for loading programs only; that takes this, also with a token. */
+	if (!ns_capable(current_user_ns(), CAP_BPF) &&
+	    !ns_capable(current_user_ns(), CAP_SYS_ADMIN))
+		return -EPERM;
 	yield.id = cosy_yield_id;
 	yield.fd = static_call(cosy_btf_fd)(static_call(cosy_btf_obj_id)(cosy_yield_btf));
 	if (yield.fd < 0)
