@@ -128,9 +128,6 @@ static int __init cosy_init(void)
 {
 	int err;
 
-	err = cosy_symbols_init();
-	if (err)
-		return err;
 	if (!cosy_user_begin_works()) {
 		pr_err("user addresses would not be checked: this module was built with headers that are not this kernel's; build it again with those\n");
 		return -ENOEXEC;
@@ -166,6 +163,7 @@ compounds:
 	cosy_compounds_exit();
 functions:
 	cosy_functions_exit();
+	cosy_fast_exit();
 	return err;
 }
 
@@ -175,6 +173,7 @@ static void __exit cosy_exit(void)
 	cosy_coverage_exit();
 	cosy_compounds_exit();
 	cosy_functions_exit();
+	cosy_fast_exit();
 	/*
 	 * Whoever gave back the last reference has to get out of the module's
 	 * code, be it preempted on the way.

@@ -246,8 +246,7 @@ static __always_inline bool cosy_borrow_to(const struct cosy_borrowed *b,
 	if (!S_ISREG(inode->i_mode))
 		return !pos && cosy_borrow_to_socket(file, b->len);
 	return pos && !IS_DAX(inode) &&
-	       (inode->i_sb->s_magic == TMPFS_MAGIC ||
-		inode->i_sb->s_magic == EXT4_SUPER_MAGIC) &&
+	       cosy_reads_cache(file) &&
 	       !cosy_borrow_moves(b, file, *pos);
 }
 

@@ -4,13 +4,71 @@
  */
 #include <linux/fs.h>
 #include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/notifier.h>
 #include <linux/pagemap.h>
+#include <linux/string.h>
 #include <linux/uaccess.h>
 #include <linux/uio.h>
 #include <linux/xarray.h>
 
 #include "fast/cached.h"
 #include "fast/io.h"
+#include "kernel/symbols.h"
+
+/* No file is read like this: for what is not there. */
+static ssize_t cosy_no_read_iter(struct kiocb *kiocb, struct iov_iter *to)
+{
+	return -EINVAL;
+}
+
+void *cosy_tmpfs_read_iter __ro_after_init = cosy_no_read_iter;
+void *cosy_ext4_read_iter __read_mostly = cosy_no_read_iter;
+
+static void *cosy_find_read_iter(const char *name)
+{
+	return cosy_symbol(name) ?: cosy_no_read_iter;
+}
+
+/* ext4 may be a module, which comes and goes. */
+static int cosy_module_event(struct notifier_block *self, unsigned long event,
+			     void *data)
+{
+	const struct module *module = data;
+
+	if (strcmp(module->name, "ext4"))
+		return NOTIFY_DONE;
+	if (event == MODULE_STATE_LIVE)
+		WRITE_ONCE(cosy_ext4_read_iter,
+			   cosy_find_read_iter("ext4_file_read_iter"));
+	else if (event == MODULE_STATE_GOING)
+		WRITE_ONCE(cosy_ext4_read_iter, cosy_no_read_iter);
+	return NOTIFY_OK;
+}
+
+static struct notifier_block cosy_modules = {
+	.notifier_call = cosy_module_event,
+};
+
+/**
+ * cosy_cached_init() - find the functions that are replaced here
+ */
+void cosy_cached_init(void)
+{
+	cosy_tmpfs_read_iter = cosy_find_read_iter("shmem_file_read_iter");
+	/* Before looking: a module that comes meanwhile is found by one of both. */
+	if (!register_module_notifier(&cosy_modules))
+		cosy_ext4_read_iter =
+			cosy_find_read_iter("ext4_file_read_iter");
+}
+
+/**
+ * cosy_cached_exit() - the reverse of cosy_cached_init()
+ */
+void cosy_cached_exit(void)
+{
+	unregister_module_notifier(&cosy_modules);
+}
 
 /**
  * cosy_cached_refused() - does the file system not let read?

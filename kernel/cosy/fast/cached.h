@@ -10,7 +10,6 @@
 
 #include <linux/bvec.h>
 #include <linux/fs.h>
-#include <linux/magic.h>
 #include <linux/mount.h>
 #include <linux/pagemap.h>
 #include <linux/swap.h>
@@ -33,7 +32,11 @@ struct cosy_cached {
 	struct bio_vec *vec;
 };
 
-/* cached.c */
+/* cached.c: how tmpfs and ext4 read; a function of no file if that is not known */
+extern void *cosy_tmpfs_read_iter;
+extern void *cosy_ext4_read_iter;
+void cosy_cached_init(void);
+void cosy_cached_exit(void);
 bool cosy_cached_refused(struct file *file);
 struct folio *cosy_cached_page(struct address_space *mapping, loff_t pos);
 bool cosy_cached_pages(struct cosy_cached *cached,
@@ -41,6 +44,28 @@ bool cosy_cached_pages(struct cosy_cached *cached,
 size_t cosy_cached_copy(const struct cosy_cached *cached, u64 buffer,
 			size_t len);
 long cosy_cached_read(struct file *file, u64 buffer, size_t size, loff_t *pos);
+
+/**
+ * cosy_is_tmpfs() - does tmpfs itself read a file?
+ * @file: a file with a read_iter()
+ */
+static __always_inline bool cosy_is_tmpfs(const struct file *file)
+{
+	return file->f_op->read_iter == cosy_tmpfs_read_iter;
+}
+
+/**
+ * cosy_reads_cache() - is a file read by a function that does what is done here?
+ * @file: a file with a read_iter()
+ *
+ * By the function, not by the number of its file system: that is what is
+ * replaced, and another file system may have the same number.
+ */
+static __always_inline bool cosy_reads_cache(const struct file *file)
+{
+	return cosy_is_tmpfs(file) ||
+	       file->f_op->read_iter == READ_ONCE(cosy_ext4_read_iter);
+}
 
 /**
  * cosy_is_cached() - is the data of a file read from the page cache?
@@ -61,8 +86,7 @@ static __always_inline bool cosy_is_cached(const struct file *file)
 	if ((file->f_mode & (FMODE_READ | FMODE_CAN_READ | FMODE_ATOMIC_POS)) !=
 	    (FMODE_READ | FMODE_CAN_READ | FMODE_ATOMIC_POS))
 		return false;
-	return inode->i_sb->s_magic == TMPFS_MAGIC ||
-	       inode->i_sb->s_magic == EXT4_SUPER_MAGIC;
+	return cosy_reads_cache(file);
 }
 
 /** cosy_cached_put() - let go of what is held */
@@ -91,7 +115,7 @@ cosy_cached_get(struct cosy_cached *cached, struct file *file, loff_t pos,
 	bool found = true;
 	size_t len;
 
-	if (unlikely(pos >= size || (inode->i_sb->s_magic != TMPFS_MAGIC &&
+	if (unlikely(pos >= size || (!cosy_is_tmpfs(file) &&
 				     cosy_cached_refused(file))))
 		return 0;
 	len = min_t(u64, count, size - pos);

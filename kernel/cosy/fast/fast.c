@@ -7,6 +7,7 @@
 #include <cosy/format.h>
 
 #include "call/history.h"
+#include "fast/cached.h"
 #include "fast/calls.h"
 
 /* FAST(function, number, what it needs); those without number are special */
@@ -279,6 +280,7 @@ void cosy_fast_init(void)
 		cosy_fast_calls[i] = static_key_enabled(&cosy_history_clears) ?
 					     cosy_fast_cleared :
 					     cosy_fast_functions[i];
+	cosy_cached_init();
 	if (!COSY_INTERNALS_KNOWN)
 		return;
 	cosy_name_init();
@@ -288,4 +290,12 @@ void cosy_fast_init(void)
 	cosy_open_init();
 	cosy_io_init();
 	cosy_overwrite_init();
+}
+
+/**
+ * cosy_fast_exit() - the reverse of cosy_fast_init()
+ */
+void cosy_fast_exit(void)
+{
+	cosy_cached_exit();
 }

@@ -39,6 +39,7 @@ static __always_inline bool cosy_env_may_fast(cosy_self *self,
 
 /* fast.c */
 void cosy_fast_init(void);
+void cosy_fast_exit(void);
 cosy_fast_find_fn *cosy_fast_finder(const void *image, bool plain);
 s32 cosy_fast_path(unsigned int nr, unsigned int *nargs);
 
