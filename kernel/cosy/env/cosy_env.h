@@ -194,12 +194,13 @@ fault:
 	return false;
 }
 
+bool cosy_ordinary(u64 addr, u64 len);
 bool cosy_writable_pages(u64 addr, u64 len);
 
 /**
  * cosy_writable() - let the process take the faults of writing to its memory
  * @addr: where
- * @len:  bytes, not 0
+ * @len:  bytes, not 0; cosy_ordinary()
  *
  * Return: can all of it be written to? It is not changed.
  */

@@ -63,6 +63,35 @@ bool cosy_writable_pages(u64 addr, u64 len)
 	return accessible(addr, len, true);
 }
 
+/**
+ * cosy_ordinary() - is memory of the process none of a device's?
+ * @addr: where
+ * @len:  bytes
+ *
+ * Reading or writing a device's memory may do something: there nothing must be
+ * accessed but what the program itself accesses, and as it does.
+ *
+ * Return: true also for what is not mapped; that faults.
+ */
+bool cosy_ordinary(u64 addr, u64 len)
+{
+	struct mm_struct *mm = current->mm;
+	const u64 end = addr + len;
+	struct vm_area_struct *vma;
+	bool ordinary = true;
+
+	mmap_read_lock(mm);
+	while (ordinary && addr < end) {
+		vma = vma_lookup(mm, addr);
+		if (!vma)
+			break;
+		ordinary = !(vma->vm_flags & (VM_IO | VM_PFNMAP));
+		addr = vma->vm_end;
+	}
+	mmap_read_unlock(mm);
+	return ordinary;
+}
+
 /*
  * What a native function writes before it finds that the rest is not there, only
  * libc knows: nothing may be written before everything is known to be there. A
@@ -71,6 +100,12 @@ bool cosy_writable_pages(u64 addr, u64 len)
 static bool all_there(u64 p, u64 len, bool write)
 {
 	return (p ^ (p + len - 1)) < PAGE_SIZE || accessible(p, len, write);
+}
+
+/* May all_there() touch it, where it does? */
+static bool may_touch(u64 p, u64 len)
+{
+	return (p ^ (p + len - 1)) < PAGE_SIZE || cosy_ordinary(p, len);
 }
 
 /* Upwards; the ranges do not overlap. Nonzero is a fault. */
@@ -114,7 +149,8 @@ bool cosy_env_copy(struct cosy_env *env, u64 dst, u64 src, u64 len)
 {
 	if (bulk_too_long(env, len))
 		return false;
-	if (dst - src < len || src - dst < len) {
+	if (dst - src < len || src - dst < len ||
+	    !may_touch(src, len) || !may_touch(dst, len)) {
 		env->step = COSY_STEP_BULK;
 		return false;
 	}
@@ -169,6 +205,10 @@ bool cosy_env_fill(struct cosy_env *env, u64 dst, u8 byte, u64 len)
 {
 	if (bulk_too_long(env, len))
 		return false;
+	if (!may_touch(dst, len)) {
+		env->step = COSY_STEP_BULK;
+		return false;
+	}
 	if (len && !all_there(dst, len, true)) {
 		env->step = COSY_STEP_FAULT;
 		return false;

@@ -39,6 +39,7 @@
  * @pos:    where they begin in it
  * @cached: they
  * @owner:  who is charged for them, if there may be more than COSY_BORROW_FREE_PAGES
+ * @ordinary: @ordinary_len: a buffer that is cosy_ordinary()
  * @vec:    room for @cached
  */
 struct cosy_borrowed {
@@ -48,6 +49,8 @@ struct cosy_borrowed {
 	loff_t pos;
 	struct cosy_cached cached;
 	u64 owner;
+	u64 ordinary;
+	size_t ordinary_len;
 	struct bio_vec vec[];
 };
 
@@ -122,8 +125,26 @@ cosy_borrow_alloc(struct cosy_env *env, struct file *file, size_t count,
 	b->len = 0;
 	b->cached = (struct cosy_cached){ .room = room, .vec = b->vec };
 	b->owner = owner;
+	b->ordinary = 0;
+	b->ordinary_len = 0;
 	env->borrowed = b;
 	return b;
+}
+
+/*
+ * May the buffer be written to where nobody wrote? Asked once for a buffer: a
+ * process that maps a device there meanwhile has its own memory written to.
+ */
+static __always_inline bool cosy_borrow_touches(struct cosy_borrowed *b,
+						u64 addr, size_t len)
+{
+	if (likely(addr == b->ordinary && len <= b->ordinary_len))
+		return true;
+	if (!cosy_ordinary(addr, len))
+		return false;
+	b->ordinary = addr;
+	b->ordinary_len = len;
+	return true;
 }
 
 /* Get hold of what is to be read. Return: bytes, 0 if it cannot be borrowed. */
@@ -142,7 +163,8 @@ static __always_inline size_t cosy_borrow(struct cosy_env *env,
 	if (unlikely(!len))
 		return 0;
 	/* EFAULT is to be had now. */
-	if (unlikely(!cosy_writable(addr, len))) {
+	if (unlikely(!cosy_borrow_touches(b, addr, len) ||
+		     !cosy_writable(addr, len))) {
 		cosy_cached_put(&b->cached);
 		return 0;
 	}
