@@ -16,21 +16,26 @@
 #include <linux/cosy.h>
 
 #include "function/function.h"
+#include "load/sealed.h"
 
 /**
  * struct cosy_compound - a loaded compound
  * @functions: user functions it calls; first, so that its address is the compound's
- * @users:   one for being loaded, one for each run; so it cannot overflow
+ * @code:    the decoded compound, read-only
+ * @users:   one for being loaded, one for each run. Not a refcount_t, which costs
+ *	     an entry 11 instructions: a thread has at most a few runs, one inside
+ *	     the other, so that it cannot overflow
  * @first:   operations of the first chunk of a run without its own limit
- * @pins:    it holds the module, see cosy_compound_outlives()
+ * @pins:    it holds the module, see cosy_compound_pin()
  * @handle:  its handle, never used again
  * @owner:   who is charged for it
  * @charged: bytes charged
  * @unload:  gives up being loaded when nobody can look it up any more
- * @code:    the decoded compound, immutable
+ * @sealed:  the memory of @code
  */
 struct cosy_compound {
 	struct cosy_functions functions;
+	const struct cosy_code *code;
 	atomic_t users;
 	u32 first;
 	bool pins;
@@ -38,7 +43,7 @@ struct cosy_compound {
 	u64 owner;
 	u64 charged;
 	struct rcu_work unload;
-	struct cosy_code code;
+	struct cosy_sealed sealed;
 };
 
 #define COSY_RECENT	64	/* a power of two */

@@ -77,25 +77,22 @@ struct cosy_file *cosy_file_alloc(void)
  */
 void cosy_compound_free(struct cosy_compound *compound)
 {
+	bool pins = compound->pins;
+
 	cosy_functions_free(&compound->functions);
 	cosy_quota_uncharge(compound->owner, compound->charged);
-	if (compound->pins)
+	cosy_sealed_free(&compound->sealed);
+	kfree(compound);
+	/* Nothing that sleeps after this: see cosy_exit(). */
+	if (pins)
 		module_put(THIS_MODULE);
-	kvfree(compound);
 }
 
-/*
- * A compound is about to be no longer loaded. A file that is open keeps the
- * module, and another thread's run keeps the file; but the current thread may
- * be in a run of this compound that has closed, or will close, the file it was
- * entered through. Then the run has to keep the module.
- */
-static void cosy_compound_outlives(struct cosy_compound *compound)
+/* The last reference to a compound may be given back when no file holds the module. */
+static void cosy_compound_pin(struct cosy_compound *compound)
 {
-	if (atomic_read(&compound->users) > 1) {
-		__module_get(THIS_MODULE);
-		compound->pins = true;
-	}
+	__module_get(THIS_MODULE);
+	compound->pins = true;
 }
 
 /**
@@ -108,7 +105,12 @@ void cosy_file_free(struct cosy_file *cf)
 	unsigned long handle;
 
 	xa_for_each(&cf->loaded, handle, compound) {
-		cosy_compound_outlives(compound);
+		/*
+		 * This may be a close() that a run of this very compound makes:
+		 * the run ends after the file has let go of the module.
+		 */
+		if (atomic_read(&compound->users) > 1)
+			cosy_compound_pin(compound);
 		cosy_compound_put(compound);
 		cond_resched();
 	}
@@ -187,21 +189,30 @@ static struct cosy_compound *cosy_compound_make(struct cosy_load *load,
 		return ERR_PTR(-EINVAL);
 	}
 
-	size = offsetof(struct cosy_compound, code) + cosy_code_size(image);
-	err = cosy_compound_charge(size +
-				   header->nfunctions * sizeof(*functions));
+	size = sizeof(*compound) + PAGE_ALIGN(cosy_code_size(image)) +
+	       header->nfunctions * sizeof(*functions);
+	err = cosy_compound_charge(size);
 	if (err)
 		return ERR_PTR(err);
-	compound = kvmalloc(size, COSY_GFP);
-	if (compound && header->nfunctions)
+	err = -ENOMEM;
+	compound = kmalloc(sizeof(*compound), COSY_GFP);
+	if (!compound)
+		goto uncharge;
+	if (header->nfunctions) {
 		functions = kvcalloc(header->nfunctions, sizeof(*functions),
 				     COSY_GFP);
-	size += header->nfunctions * sizeof(*functions);
-	if (!compound || (header->nfunctions && !functions)) {
-		kvfree(compound);
-		cosy_quota_uncharge(cosy_quota_owner(), size);
-		return ERR_PTR(-ENOMEM);
+		if (!functions)
+			goto free_compound;
 	}
+	err = cosy_sealed_alloc(&compound->sealed, cosy_code_size(image));
+	if (err)
+		goto free_functions;
+	cosy_decode(image, compound->sealed.address, 1,
+		    cosy_fast_finder(image, load->flags & COSY_LOAD_PLAIN));
+	err = cosy_sealed_seal(&compound->sealed);
+	if (err)
+		goto free_code;
+	compound->code = compound->sealed.address;
 	compound->functions.count = header->nfunctions;
 	compound->functions.bindings = functions;
 	compound->pins = false;
@@ -209,10 +220,18 @@ static struct cosy_compound *cosy_compound_make(struct cosy_load *load,
 	INIT_RCU_WORK(&compound->unload, cosy_compound_unloaded);
 	compound->owner = cosy_quota_owner();
 	compound->charged = size;
-	cosy_decode(image, &compound->code, 1,
-		    cosy_fast_finder(image, load->flags & COSY_LOAD_PLAIN));
-	compound->first = min_t(u64, compound->code.limit, COSY_FIRST_CHUNK);
+	compound->first = min_t(u64, compound->code->limit, COSY_FIRST_CHUNK);
 	return compound;
+
+free_code:
+	cosy_sealed_free(&compound->sealed);
+free_functions:
+	kvfree(functions);
+free_compound:
+	kfree(compound);
+uncharge:
+	cosy_quota_uncharge(cosy_quota_owner(), size);
+	return ERR_PTR(err);
 }
 
 static struct cosy_compound *cosy_compound_read(struct cosy_load *load)
@@ -346,8 +365,11 @@ long cosy_compound_unload(struct cosy_file *cf, const u64 __user *arg)
 	mutex_unlock(&cf->lock);
 	if (!compound)
 		return -ENOENT;
-	cosy_compound_outlives(compound);
-	/* Whoever found it before may not have counted himself yet. */
+	/*
+	 * Another thread may have found it and not counted itself yet; its run
+	 * may close the file and outlive it.
+	 */
+	cosy_compound_pin(compound);
 	atomic_inc(&cosy_unloading);
 	queue_rcu_work(cosy_unloads, &compound->unload);
 	return 0;

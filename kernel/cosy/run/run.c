@@ -575,7 +575,7 @@ cosy_compound_run(const struct cosy_compound *compound,
 		  struct cosy_state *st, struct cosy_run __user *urun,
 		  u64 *regs, bool zeroed)
 {
-	const struct cosy_code *code = &compound->code;
+	const struct cosy_code *code = compound->code;
 	u64 __user *frame = u64_to_user_ptr(run->frame);
 	struct cosy_range live = { 0, code->ninputs };
 	enum cosy_status status;
@@ -638,7 +638,7 @@ static loff_t cosy_run_on_heap(const struct cosy_compound *compound,
 			       struct cosy_state *st,
 			       struct cosy_run __user *urun)
 {
-	u64 *regs = kvcalloc(compound->code.nregs + 1, sizeof(*regs),
+	u64 *regs = kvcalloc(compound->code->nregs + 1, sizeof(*regs),
 			     COSY_GFP);
 	loff_t ret;
 
@@ -663,10 +663,10 @@ static noinline loff_t cosy_run_any(const struct cosy_compound *compound,
 	if (run->status != COSY_DONE && run->status != COSY_AGAIN &&
 	    run->status != COSY_RESULT)
 		return cosy_refuse(run, urun, -EINVAL);
-	if (!cosy_pc_valid(&compound->code, run->pc))
+	if (!cosy_pc_valid(compound->code, run->pc))
 		return cosy_refuse(run, urun, -EINVAL);
 	/* Not by speculation either is anything behind the last slot executed. */
-	run->pc = array_index_nospec(run->pc, compound->code.ninsns);
+	run->pc = array_index_nospec(run->pc, compound->code->ninsns);
 	if (run->flags & COSY_RUN_LIMIT && get_user(run->limit, &urun->limit))
 		return cosy_refuse(run, urun, -EFAULT);
 	st->env.suspended = NULL;
@@ -676,7 +676,7 @@ static noinline loff_t cosy_run_any(const struct cosy_compound *compound,
 		ret = 0;
 	if (ret)
 		ret = cosy_refuse(run, urun, ret);
-	else if (compound->code.nregs > STACK_REGS)
+	else if (compound->code->nregs > STACK_REGS)
 		ret = cosy_run_on_heap(compound, run, st, urun);
 	else
 		ret = cosy_compound_run(compound, run, false,
@@ -729,7 +729,7 @@ loff_t cosy_run_llseek(struct file *file, loff_t offset, int whence)
 	compound = cosy_compound_get(file->private_data, run.handle);
 	if (!compound)
 		return cosy_refuse(&run, urun, -ENOENT);
-	if (compound->code.nregs <= STACK_REGS && cosy_run_fresh(&run) &&
+	if (compound->code->nregs <= STACK_REGS && cosy_run_fresh(&run) &&
 	    cosy_run_plain(&run))
 		ret = cosy_compound_run(compound, &run, true, true, &st, urun,
 					regs, false);

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * sealed.c - memory that is written once, when a compound is loaded, and can
+ * only be read afterwards.
+ *
+ * Decoded code holds addresses of the executor's handlers: whoever changes it
+ * chooses where the kernel jumps to. So it is mapped without the right to write,
+ * at an address that nothing else has. The pages keep their place in the
+ * kernel's direct map, which stays writable there, as for all kernel memory that
+ * modules can have: a set_memory_ro() for modules would split the direct map's
+ * large pages at every load. A stray write through a pointer to the code faults.
+ */
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "limit/limit.h"
+#include "load/sealed.h"
+
+static void cosy_sealed_free_pages(struct cosy_sealed *sealed)
+{
+	while (sealed->npages) {
+		__free_page(sealed->pages[--sealed->npages]);
+		if (!(sealed->npages % 256))
+			cond_resched();
+	}
+	kvfree(sealed->pages);
+}
+
+/**
+ * cosy_sealed_alloc() - get memory that can be sealed
+ * @sealed: out: the memory; its address can be written to
+ * @size:   bytes, not 0
+ *
+ * All of it is 0. May sleep.
+ *
+ * Return: 0 or -ENOMEM. After 0 the caller ends with cosy_sealed_free().
+ */
+int cosy_sealed_alloc(struct cosy_sealed *sealed, u64 size)
+{
+	unsigned int n = DIV_ROUND_UP_ULL(size, PAGE_SIZE);
+
+	sealed->npages = 0;
+	sealed->readonly = false;
+	sealed->pages = kvmalloc_array(n, sizeof(*sealed->pages), COSY_GFP);
+	if (!sealed->pages)
+		return -ENOMEM;
+	while (sealed->npages < n) {
+		struct page *page = alloc_page(COSY_GFP | __GFP_ZERO);
+
+		if (!page)
+			goto free;
+		sealed->pages[sealed->npages++] = page;
+		if (!(sealed->npages % 256))
+			cond_resched();
+	}
+	/* A single page needs no mapping of its own to be written to. */
+	if (n == 1)
+		sealed->address = page_address(sealed->pages[0]);
+	else
+		sealed->address = vmap(sealed->pages, n, VM_MAP, PAGE_KERNEL);
+	if (sealed->address)
+		return 0;
+free:
+	cosy_sealed_free_pages(sealed);
+	return -ENOMEM;
+}
+
+/**
+ * cosy_sealed_seal() - take away the right to write
+ * @sealed: the memory; its address changes, the old one is not to be used
+ *
+ * May sleep.
+ *
+ * Return: 0 or -ENOMEM; the caller still ends with cosy_sealed_free().
+ */
+int cosy_sealed_seal(struct cosy_sealed *sealed)
+{
+	void *address = vmap(sealed->pages, sealed->npages, VM_MAP,
+			     PAGE_KERNEL_RO);
+
+	if (!address)
+		return -ENOMEM;
+	if (sealed->npages > 1)
+		vunmap(sealed->address);
+	sealed->address = address;
+	sealed->readonly = true;
+	return 0;
+}
+
+/**
+ * cosy_sealed_free() - the reverse of cosy_sealed_alloc()
+ * @sealed: the memory; nobody reads it any more
+ *
+ * May sleep.
+ */
+void cosy_sealed_free(struct cosy_sealed *sealed)
+{
+	if (sealed->readonly || sealed->npages > 1)
+		vunmap(sealed->address);
+	cosy_sealed_free_pages(sealed);
+}
