@@ -50,17 +50,17 @@ struct cosy_compound {
 
 /**
  * struct cosy_file - an open file of the device
+ * @recent: the compound loaded last of those with the same low bits of the
+ *	    handle: nearly every look-up ends here; first, for the shortest way
  * @lock:   serialises changes; runs look up under RCU
  * @loaded: handle -> struct cosy_compound
  * @count:  of them
- * @recent: the compound loaded last of those with the same low bits of the
- *	    handle: nearly every look-up ends here
  */
 struct cosy_file {
+	struct cosy_compound __rcu *recent[COSY_RECENT];
 	struct mutex lock;
 	struct xarray loaded;
 	unsigned int count;
-	struct cosy_compound __rcu *recent[COSY_RECENT];
 };
 
 /*

@@ -735,6 +735,8 @@ loff_t cosy_run_llseek(struct file *file, loff_t offset, int whence)
 					regs, false);
 	else
 		ret = cosy_run_any(compound, &run, &st, urun, regs);
+	/* Else the address of its count is kept in a register meanwhile. */
+	OPTIMIZER_HIDE_VAR(compound);
 	cosy_compound_put(compound);
 	return ret;
 }
