@@ -61,8 +61,9 @@ void cosy_single_init(void)
 		if (path < 0 || cosy_single_slots[nr])
 			continue;
 		cosy_single_code[slot] = (struct cosy_insn){
-			.c = nargs,
-			.disp = path,
+			.nargs = nargs,
+			.fast = path,
+			.callee = cosy_env_callee(nr),
 			.imm = nr,
 		};
 		for (arg = 0; arg < nargs; arg++)
@@ -131,8 +132,8 @@ loff_t cosy_single_llseek(loff_t offset, int whence)
 
 	if (whence != COSY_CALL_WHENCE)
 		return -ESPIPE;
-	/* The calls are 64-bit calls, but would find a 32-bit process. */
-	if (in_ia32_syscall())
+	/* The calls are 64-bit calls, but would find a 32-bit or x32 one. */
+	if (unlikely(current_pt_regs()->orig_ax != __NR_lseek))
 		return -EOPNOTSUPP;
 	if (!cosy_single_read(&nr, args, ucall))
 		return addr < COSY_RUN_TAG ? -EFAULT : -ESPIPE;
