@@ -176,3 +176,11 @@ void *cosy_next(const char *name, bool *is_libc)
 	}
 	return NULL;
 }
+
+void *cosy_preload_next(const char *name)
+{
+	bool is_libc;
+	void *next = cosy_next(name, &is_libc);
+
+	return is_libc ? next : NULL;
+}

@@ -21,4 +21,18 @@
 void *cosy_next(const char *name, bool *is_libc)
 	__attribute__((visibility("hidden")));
 
+/**
+ * cosy_preload_next() - the C library's function that a wrapper stands for
+ * @name: name of the function
+ *
+ * libcosy looks this up to tell whether a region may make the call itself,
+ * although the program's own calls of the function reach the wrapper here.
+ * Thread-safe, async-signal-safe.
+ *
+ * Return: glibc's function; NULL if another library interposes it after this
+ * one, or if there is none.
+ */
+void *cosy_preload_next(const char *name)
+	__attribute__((visibility("default")));
+
 #endif /* COSY_PRELOAD_NEXT_H */

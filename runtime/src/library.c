@@ -10,8 +10,13 @@
  * where a function is from. There a function counts as libc's if it makes a
  * system call itself, which a program's own function of the name does not.
  * Where that is not seen, the region runs natively, which is always right.
+ *
+ * Under `cosy run` the wrappers of libcosy-preload.so come before libc's
+ * functions. Such a wrapper stands for libc's function unless yet another
+ * library interposes it.
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <gnu/libc-version.h>
 #include <link.h>
 #include <pthread.h>
@@ -112,13 +117,47 @@ static bool is_of_library(uintptr_t function)
 	return false;
 }
 
+/* Weak: a static program has none, and nothing is preloaded into it. */
+extern __typeof__(dlsym) dlsym __attribute__((weak));
+
+struct two_addresses {
+	uintptr_t first;
+	uintptr_t second;
+};
+
+/* Return 1, which ends the search, if an object contains both addresses. */
+static int contains_both(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const struct two_addresses *both = arg;
+
+	(void)size;
+	return object_contains(info, both->first) &&
+	       object_contains(info, both->second);
+}
+
+/* Return true if @function is a wrapper of `cosy run` for libc's @name. */
+static bool is_wrapper(const char *name, uintptr_t function)
+{
+	struct two_addresses both = { .first = function };
+	void *(*next)(const char *name);
+
+	if (!dlsym)
+		return false;
+	next = (void *(*)(const char *))dlsym(RTLD_DEFAULT,
+					      "cosy_preload_next");
+	both.second = (uintptr_t)next;
+	return next && dl_iterate_phdr(contains_both, &both) && next(name);
+}
+
 const char *cosy_library_foreign(const struct cosy_library *library)
 {
 	if (!library)
 		return NULL;
 	pthread_once(&code_once, find_code);
 	for (uint64_t i = 0; i < library->count; i++)
-		if (!is_of_library(library->functions[i].address))
+		if (!is_of_library(library->functions[i].address) &&
+		    !is_wrapper(library->functions[i].name,
+				library->functions[i].address))
 			return library->functions[i].name;
 	return NULL;
 }
