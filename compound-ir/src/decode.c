@@ -40,9 +40,7 @@ cosy_u64 cosy_code_size(const void *image)
 {
 	const struct cosy_header *h = image;
 
-	return sizeof(struct cosy_code) +
-	       ((cosy_u64)h->nops + COSY_GUARD_SLOTS) *
-	       sizeof(struct cosy_insn);
+	return cosy_code_size_of(h->nops);
 }
 
 static void set_target(struct cosy_insn *in, cosy_u32 pc, cosy_u32 target)

@@ -186,7 +186,7 @@ static size_t max_code_size(const struct cosy_region *region)
 	/* A large image is mostly constants. A small one is not read yet. */
 	if (region->size > 4096 && header->nops < nops)
 		nops = header->nops;
-	return sizeof(struct cosy_code) + nops * sizeof(struct cosy_insn);
+	return cosy_code_size_of(nops);
 }
 
 size_t cosy_reserved_size(const struct cosy_region *region)

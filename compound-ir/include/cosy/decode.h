@@ -100,6 +100,18 @@ struct cosy_code {
 _Bool cosy_call_nests(cosy_u32 nr);
 
 /**
+ * cosy_code_size_of() - bytes that the decoded code of @nops slots takes
+ * @nops: slots, at most 2^32
+ *
+ * More than the slots themselves: execution may look beyond the last one.
+ */
+static inline cosy_u64 cosy_code_size_of(cosy_u64 nops)
+{
+	return sizeof(struct cosy_code) +
+	       (nops + COSY_GUARD_SLOTS) * sizeof(struct cosy_insn);
+}
+
+/**
  * cosy_code_size() - bytes cosy_decode() needs for a verified image
  * @image: a verified image
  */
