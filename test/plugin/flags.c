@@ -10,8 +10,13 @@
 // RUN: %cosy-cc -O2 -no-pie %s -o %t && %run-all %t | FileCheck %s
 // RUN: %cosy-cc -O2 -D_FORTIFY_SOURCE=2 -fstack-protector-strong %s -o %t
 // RUN: %run-all %t | FileCheck %s
-// RUN: %cosy-cc -O1 -fsanitize=address,undefined %s -o %t
+// RUN: %cosy-cc -O1 -fsanitize=undefined %s -o %t
 // RUN: %run-all --only native,user %t | FileCheck %s
+//
+// AddressSanitizer's own read() replaces libc's, so regions run natively.
+// RUN: %cosy-cc -O1 -fsanitize=address %s -o %t
+// RUN: COSY_DEBUG=1 COSY_EXECUTOR=user %t 2>&1 | FileCheck --check-prefixes=CHECK,ASAN %s
+// ASAN: runs natively: read() is not the C library's
 // RUN: mkdir -p %t.dir && cd %t.dir
 // RUN: %cosy-cc -O1 -fprofile-instr-generate -fcoverage-mapping %s -o %t
 // RUN: %run-all --only native,user %t | FileCheck %s
