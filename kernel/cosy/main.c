@@ -24,6 +24,7 @@
 #include "fast/fast.h"
 #include "function/function.h"
 #include "kernel/descriptor.h"
+#include "kernel/internals.h"
 #include "kernel/symbols.h"
 #include "load/compound.h"
 #include "run/run.h"
@@ -136,6 +137,7 @@ static int __init cosy_init(void)
 	err = cosy_symbols_init();
 	if (err)
 		return err;
+	cosy_internals_init();
 	err = cosy_syscalls_init();
 	if (err)
 		return err;
@@ -143,7 +145,6 @@ static int __init cosy_init(void)
 	cosy_seccomp_init();
 	cosy_fast_init();
 	cosy_single_init();
-	cosy_descriptor_init();
 	cosy_functions_init();
 	err = cosy_compounds_init();
 	if (err)

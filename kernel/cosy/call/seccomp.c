@@ -10,8 +10,6 @@
  * put new filters in front of it, which come into force when SYSCALL_WORK_SECCOMP
  * or the chain is read next; no filter is ever taken away.
  */
-#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
-
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/nospec.h>
@@ -22,7 +20,7 @@
 #include <linux/unistd.h>
 
 #include "call/call.h"
-#include "kernel/layout.h"
+#include "kernel/internals.h"
 
 #ifdef CONFIG_SECCOMP_FILTER
 
@@ -38,19 +36,18 @@ static unsigned int cosy_filter_allowed;
  */
 void cosy_seccomp_init(void)
 {
-	int prev = cosy_layout_offset("seccomp_filter", "prev");
-	int prog = cosy_layout_offset("seccomp_filter", "prog");
-	int cache = cosy_layout_offset("seccomp_filter", "cache");
-	int allowed = cosy_layout_offset("action_cache", "allow_native");
-
-	if (prev <= 0 || prog <= 0) {
-		pr_info("the kernel does not tell the layout of seccomp filters: processes that have one make their calls from user mode\n");
+	if (!cosy_has(COSY_NEEDS(seccomp_filter_prev) |
+		      COSY_NEEDS(seccomp_filter_prog)))
 		return;
-	}
-	cosy_filter_prev = prev;
-	cosy_filter_prog = prog;
-	if (cache > 0 && allowed >= 0)
-		cosy_filter_allowed = cache + allowed;
+	cosy_filter_prev =
+		cosy_internal_offset(COSY_INTERNAL_seccomp_filter_prev);
+	cosy_filter_prog =
+		cosy_internal_offset(COSY_INTERNAL_seccomp_filter_prog);
+	if (cosy_has(COSY_NEEDS(seccomp_filter_cache) |
+		     COSY_NEEDS(action_cache_allow_native)))
+		cosy_filter_allowed =
+			cosy_internal_offset(COSY_INTERNAL_seccomp_filter_cache) +
+			cosy_internal_offset(COSY_INTERNAL_action_cache_allow_native);
 }
 
 /* The newest filter's bitmap tells which calls all filters always allow. */

@@ -10,12 +10,12 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/static_call.h>
 #include <linux/syscalls.h>
 #include <linux/unistd.h>
 
 #include "call/call.h"
 #include "call/history.h"
+#include "kernel/internals.h"
 #include "kernel/symbols.h"
 
 /*
@@ -28,17 +28,10 @@ cosy_callee_fn *cosy_callees[NR_syscalls + 1] __ro_after_init;
 /* The same, where cosy_callees[] has cosy_call_cleared() everywhere. */
 static cosy_callee_fn *cosy_cleared_callees[NR_syscalls + 1] __ro_after_init;
 
-static long cosy_no_call(const struct pt_regs *regs, unsigned int nr)
-{
-	return -ENOSYS;
-}
-
-DEFINE_STATIC_CALL(cosy_sys_call, cosy_no_call);
-
 /* Where there is no table. */
 static long cosy_call_by_number(const struct pt_regs *regs)
 {
-	return static_call(cosy_sys_call)(regs, regs->orig_ax);
+	return cosy_internal(x64_sys_call)(regs, regs->orig_ax);
 }
 
 static long cosy_call_nothing(const struct pt_regs *regs)
@@ -71,16 +64,13 @@ u16 cosy_env_callee(unsigned int nr)
  */
 int __init cosy_syscalls_init(void)
 {
-	void *call = cosy_symbol("x64_sys_call");
 	cosy_callee_fn **table = cosy_symbol("sys_call_table");
 	unsigned int nr;
 
-	if (!call && !table) {
-		pr_err("this kernel has neither x64_sys_call() nor sys_call_table: system calls cannot be made from a module\n");
+	if (!table && !cosy_has(COSY_NEEDS(x64_sys_call))) {
+		pr_err("this kernel has neither an x64_sys_call() that is known nor sys_call_table: system calls cannot be made from a module\n");
 		return -EOPNOTSUPP;
 	}
-	if (call)
-		static_call_update(cosy_sys_call, call);
 	for (nr = 0; nr <= NR_syscalls; nr++) {
 		if (nr == NR_syscalls || !cosy_call_nests(nr))
 			cosy_callees[nr] = cosy_call_nothing;

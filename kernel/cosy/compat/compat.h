@@ -105,14 +105,6 @@ static inline bool cosy_user_begin_works(void)
 #endif
 
 /*
- * The functions that the fast paths call and that are not exported were read in
- * these versions. In others they may take other arguments.
- */
-#define COSY_INTERNALS_KNOWN						\
-	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 1, 0) &&		\
-	 LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0))
-
-/*
  * What statx() takes for wrong in a mask, or for not the caller's: since 6.2
  * filesystems can be asked for a cookie, by the kernel alone.
  */
@@ -123,8 +115,9 @@ static inline bool cosy_user_begin_works(void)
 #endif
 
 /* __fput_sync() was for kernel threads before. */
-#define COSY_FPUT_SYNC_ANYWHERE						\
-	(LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0))
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
+#define COSY_FPUT_SYNC_ANYWHERE
+#endif
 
 /**
  * cosy_fsnotify_opened() - tell who watches that a file was opened
@@ -182,6 +175,51 @@ static inline void cosy_set_atomic_refs(void *refs, int n)
 {
 	atomic_set(refs, n);
 }
+
+/**
+ * cosy_filename_uptr() - set where a struct filename was copied from
+ * @name: it
+ * @from: the address in the process
+ *
+ * Auditing does not need it any more since 7.0.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
+#define cosy_filename_uptr(name, from)	((void)(name), (void)(from))
+#else
+#define cosy_filename_uptr(name, from)	((name)->uptr = (from))
+#endif
+
+/**
+ * cosy_folio_flags() - the flags of a folio
+ * @folio: it
+ *
+ * In a structure since 6.18.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
+#define cosy_folio_flags(folio)	READ_ONCE((folio)->flags.f)
+#else
+#define cosy_folio_flags(folio)	READ_ONCE((folio)->flags)
+#endif
+
+/**
+ * cosy_copy_from_iter_atomic() - copy data that is to be written to a page
+ * @folio:  the folio
+ * @page:   the page, which is in it
+ * @offset: in the page
+ * @n:      bytes, up to the end of the page
+ * @from:   where the data is; moved
+ *
+ * Return: bytes copied.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
+#define cosy_copy_from_iter_atomic(folio, page, offset, n, from)		\
+	copy_folio_from_iter_atomic(folio,					\
+				    folio_page_idx(folio, page) * PAGE_SIZE +	\
+				    (offset), n, from)
+#else
+#define cosy_copy_from_iter_atomic(folio, page, offset, n, from)		\
+	copy_page_from_iter_atomic(page, offset, n, from)
+#endif
 
 /* Times of an inode, which have accessors since 6.7. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)

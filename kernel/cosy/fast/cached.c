@@ -95,7 +95,7 @@ static __always_inline bool cosy_cached_useful(struct folio *folio)
 {
 	const unsigned long uptodate = BIT(PG_uptodate);
 
-	if ((READ_ONCE(folio->flags) &
+	if ((cosy_folio_flags(folio) &
 	     (uptodate | BIT(PG_readahead) | __PG_HWPOISON)) != uptodate)
 		return false;
 	/* As in folio_test_uptodate(). */

@@ -17,6 +17,7 @@
 
 #include "compat/compat.h"
 #include "fast/fast.h"
+#include "kernel/internals.h"
 
 /*
  * Longer names take the plain call: this is on the stack, and nearly all are
@@ -158,8 +159,6 @@ static __always_inline struct cosy_made cosy_named(struct cosy_state *st,
 }
 
 /* name.c */
-extern bool cosy_has_lookup;
-void cosy_name_init(void);
 bool cosy_name_get(struct cosy_name *name, const char __user *from);
 int cosy_name_lookup(int dfd, struct cosy_name *name, unsigned int flags,
 		     struct path *path);
@@ -167,10 +166,10 @@ int cosy_name_lookup(int dfd, struct cosy_name *name, unsigned int flags,
 /* What cosy_child_stat() and cosy_child_statx() return if the name has to be walked to. */
 #define COSY_WALK	1
 
-/* child.c */
-extern bool cosy_has_child;
-extern bool cosy_has_child_statx;
-void cosy_child_init(void);
+/* child.c: what cosy_child_stat() and cosy_child_statx() need */
+#define COSY_CHILD_NEEDS	COSY_NEEDS(__d_lookup_rcu)
+#define COSY_CHILD_STATX_NEEDS						\
+	(COSY_CHILD_NEEDS | COSY_NEEDS(vfs_statx_path) | COSY_NEEDS(cp_statx))
 long cosy_child_stat(int dfd, const struct cosy_name *name, int flags,
 		     struct kstat *stat);
 long cosy_child_statx(int dfd, const struct cosy_name *name, unsigned int flags,
@@ -184,8 +183,6 @@ cosy_fast_call_fn cosy_fast_borrow_pwrite64;
 cosy_fast_call_fn cosy_fast_borrow_sendto;
 
 /* stat.c */
-extern bool cosy_has_statx;
-void cosy_stat_init(void);
 long cosy_stat_put(const struct kstat *stat, struct stat __user *to);
 cosy_fast_call_fn cosy_fast_stat;
 cosy_fast_call_fn cosy_fast_lstat;
@@ -193,8 +190,6 @@ cosy_fast_call_fn cosy_fast_newfstatat;
 cosy_fast_call_fn cosy_fast_statx;
 
 /* path.c */
-extern bool cosy_has_paths;
-void cosy_path_init(void);
 cosy_fast_call_fn cosy_fast_unlink;
 cosy_fast_call_fn cosy_fast_unlinkat;
 cosy_fast_call_fn cosy_fast_rmdir;
@@ -220,15 +215,11 @@ cosy_fast_call_fn cosy_fast_fchownat;
 cosy_fast_call_fn cosy_fast_truncate;
 
 /* open.c */
-extern bool cosy_has_open;
-void cosy_open_init(void);
 cosy_fast_call_fn cosy_fast_open;
 cosy_fast_call_fn cosy_fast_openat;
 cosy_fast_call_fn cosy_fast_close;
 
 /* io.c */
-extern bool cosy_has_io;
-void cosy_io_init(void);
 cosy_fast_call_fn cosy_fast_read;
 cosy_fast_call_fn cosy_fast_pread64;
 cosy_fast_call_fn cosy_fast_write;

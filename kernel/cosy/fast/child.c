@@ -10,35 +10,9 @@
 #include <linux/namei.h>
 #include <linux/rcupdate.h>
 #include <linux/stat.h>
-#include <linux/static_call.h>
 
 #include "fast/calls.h"
-#include "kernel/symbols.h"
-
-/* The kernel's, not exported. */
-struct dentry *__d_lookup_rcu(const struct dentry *parent,
-			      const struct qstr *name, unsigned int *seq);
-
-int vfs_statx_path(struct path *path, int flags, struct kstat *stat,
-		   u32 request_mask);
-
-DEFINE_STATIC_CALL_NULL(cosy_d_lookup_rcu, __d_lookup_rcu);
-DEFINE_STATIC_CALL_NULL(cosy_statx_path, vfs_statx_path);
-
-/* cosy_child_stat() can be called, and cosy_child_statx(). */
-bool cosy_has_child __ro_after_init;
-bool cosy_has_child_statx __ro_after_init;
-
-/**
- * cosy_child_init() - find what looks up in the dentry cache
- */
-void cosy_child_init(void)
-{
-	cosy_has_child = COSY_FIND(cosy_d_lookup_rcu, "__d_lookup_rcu");
-	/* Not before 6.11. */
-	cosy_has_child_statx = cosy_has_child &&
-			       COSY_FIND(cosy_statx_path, "vfs_statx_path");
-}
+#include "kernel/internals.h"
 
 static bool cosy_is_dots(const struct cosy_name *name)
 {
@@ -69,7 +43,7 @@ cosy_child_lookup(const struct path *dir, const struct cosy_name *name,
 	last.name = name->text;
 	last.len = name->len;
 	last.hash = full_name_hash(dir->dentry, name->text, name->len);
-	dentry = static_call(cosy_d_lookup_rcu)(dir->dentry, &last, &seq);
+	dentry = cosy_internal(__d_lookup_rcu)(dir->dentry, &last, &seq);
 	if (unlikely(!dentry))
 		goto unusual;
 	flags = READ_ONCE(dentry->d_flags);
@@ -120,7 +94,7 @@ cosy_child_ask_in(const struct path *dir, const struct cosy_name *name,
 	if (IS_ERR(path.dentry))
 		return PTR_ERR(path.dentry);
 	if (asked.statx)
-		err = static_call(cosy_statx_path)(&path, asked.flags, stat,
+		err = cosy_internal(vfs_statx_path)(&path, asked.flags, stat,
 						   asked.mask);
 	else
 		err = vfs_getattr(&path, stat, STATX_BASIC_STATS,

@@ -9,71 +9,19 @@
 #include "call/history.h"
 #include "fast/cached.h"
 #include "fast/calls.h"
-
-/* FAST(function, number, what it needs); those without number are special */
-#define COSY_FAST_PATHS(FAST)						\
-	FAST(cosy_fast_plain, -1, cosy_fast_always)			\
-	FAST(cosy_fast_read, __NR_read, cosy_has_io)			\
-	FAST(cosy_fast_write, __NR_write, cosy_has_io)			\
-	FAST(cosy_fast_pread64, __NR_pread64, cosy_has_io)		\
-	FAST(cosy_fast_pwrite64, __NR_pwrite64, cosy_has_io)		\
-	FAST(cosy_fast_seek_next, -1, cosy_has_io)			\
-	FAST(cosy_fast_seek_branch_next, -1, cosy_has_io)		\
-	FAST(cosy_fast_read_ahead, -1, cosy_has_io)			\
-	FAST(cosy_fast_lseek, __NR_lseek, cosy_has_io)			\
-	FAST(cosy_fast_fstat, __NR_fstat, cosy_has_io)			\
-	FAST(cosy_fast_open, __NR_open, cosy_has_open)			\
-	FAST(cosy_fast_openat, __NR_openat, cosy_has_open)		\
-	FAST(cosy_fast_close, __NR_close, cosy_has_open)		\
-	FAST(cosy_fast_stat, __NR_stat, cosy_has_lookup)		\
-	FAST(cosy_fast_lstat, __NR_lstat, cosy_has_lookup)		\
-	FAST(cosy_fast_newfstatat, __NR_newfstatat, cosy_has_lookup)	\
-	FAST(cosy_fast_statx, __NR_statx, cosy_has_statx)		\
-	FAST(cosy_fast_unlink, __NR_unlink, cosy_has_paths)		\
-	FAST(cosy_fast_unlinkat, __NR_unlinkat, cosy_has_paths)		\
-	FAST(cosy_fast_rmdir, __NR_rmdir, cosy_has_paths)		\
-	FAST(cosy_fast_mkdir, __NR_mkdir, cosy_has_paths)		\
-	FAST(cosy_fast_mkdirat, __NR_mkdirat, cosy_has_paths)		\
-	FAST(cosy_fast_rename, __NR_rename, cosy_has_paths)		\
-	FAST(cosy_fast_renameat, __NR_renameat, cosy_has_paths)		\
-	FAST(cosy_fast_renameat2, __NR_renameat2, cosy_has_paths)	\
-	FAST(cosy_fast_link, __NR_link, cosy_has_paths)			\
-	FAST(cosy_fast_linkat, __NR_linkat, cosy_has_paths)		\
-	FAST(cosy_fast_symlink, __NR_symlink, cosy_has_paths)		\
-	FAST(cosy_fast_symlinkat, __NR_symlinkat, cosy_has_paths)	\
-	FAST(cosy_fast_access, __NR_access, cosy_has_paths)		\
-	FAST(cosy_fast_faccessat, __NR_faccessat, cosy_has_paths)	\
-	FAST(cosy_fast_faccessat2, __NR_faccessat2, cosy_has_paths)	\
-	FAST(cosy_fast_readlink, __NR_readlink, cosy_has_paths)		\
-	FAST(cosy_fast_readlinkat, __NR_readlinkat, cosy_has_paths)	\
-	FAST(cosy_fast_chmod, __NR_chmod, cosy_has_paths)		\
-	FAST(cosy_fast_fchmodat, __NR_fchmodat, cosy_has_paths)		\
-	FAST(cosy_fast_chown, __NR_chown, cosy_has_paths)		\
-	FAST(cosy_fast_lchown, __NR_lchown, cosy_has_paths)		\
-	FAST(cosy_fast_fchownat, __NR_fchownat, cosy_has_paths)		\
-	FAST(cosy_fast_truncate, __NR_truncate, cosy_has_paths)
-
-/* For calls with the hint BORROW, by FAST(function, number, what it needs). */
-#define COSY_BORROW_PATHS(FAST)						\
-	FAST(cosy_fast_borrow_read, __NR_read, cosy_has_io)		\
-	FAST(cosy_fast_borrow_pread64, __NR_pread64, cosy_has_io)	\
-	FAST(cosy_fast_borrow_write, __NR_write, cosy_has_io)		\
-	FAST(cosy_fast_borrow_pwrite64, __NR_pwrite64, cosy_has_io)	\
-	FAST(cosy_fast_borrow_sendto, __NR_sendto, cosy_has_io)
+#include "kernel/fput.h"
+#include "kernel/internals.h"
 
 enum {
-#define FAST(function, nr, needs) COSY_NR_##function,
-	COSY_FAST_PATHS(FAST)
-#undef FAST
+#define COSY_FAST(function, nr, hints, needs) COSY_NR_##function,
+#include "fast/paths.def"
+#undef COSY_FAST
 };
 
-static const bool cosy_fast_always = true;
-
 static cosy_fast_call_fn * const cosy_fast_functions[] = {
-#define FAST(function, nr, needs) function,
-	COSY_FAST_PATHS(FAST)
-	COSY_BORROW_PATHS(FAST)
-#undef FAST
+#define COSY_FAST(function, nr, hints, needs) function,
+#include "fast/paths.def"
+#undef COSY_FAST
 };
 
 /* The same, or cosy_fast_cleared() everywhere. */
@@ -88,16 +36,13 @@ static struct cosy_made cosy_fast_cleared(struct cosy_state *st,
 }
 
 static const struct {
+	u64 needs;
 	unsigned int nr;
-	u16 hint;
-	const bool *needs;
+	u16 hints;
 } cosy_fast_paths[] = {
-#define FAST(function, nr, needs) { nr, 0, &needs },
-	COSY_FAST_PATHS(FAST)
-#undef FAST
-#define FAST(function, nr, needs) { nr, COSY_HINT_BORROW, &needs },
-	COSY_BORROW_PATHS(FAST)
-#undef FAST
+#define COSY_FAST(function, nr, hints, needs) { needs, nr, hints },
+#include "fast/paths.def"
+#undef COSY_FAST
 };
 
 /* How many arguments a call has, by its number. */
@@ -147,20 +92,21 @@ static s32 cosy_fast_find(const struct cosy_op *op)
 
 	if (op->c & COSY_HINT_PLAIN)
 		return -1;
-	if (op->imm == __NR_lseek && op->c & COSY_HINT_JOIN && cosy_has_io) {
+	if (op->imm == __NR_lseek && op->c & COSY_HINT_JOIN) {
 		s32 found = cosy_find_join(op);
 
-		if (found >= 0)
+		if (found >= 0 && cosy_has(cosy_fast_paths[found].needs))
 			return found;
 	}
-	if (op->imm == __NR_read && op->c & COSY_HINT_REST && cosy_has_io &&
-	    !(op->c & COSY_HINT_BORROW) && op->width >= 3)
+	if (op->imm == __NR_read && op->c & COSY_HINT_REST &&
+	    !(op->c & COSY_HINT_BORROW) && op->width >= 3 &&
+	    cosy_has(cosy_fast_paths[COSY_NR_cosy_fast_read_ahead].needs))
 		return COSY_NR_cosy_fast_read_ahead;
 	/* Those for hints are behind those for all. */
 	for (i = ARRAY_SIZE(cosy_fast_paths); i-- > 0;) {
 		if (cosy_fast_paths[i].nr == op->imm &&
-		    !(cosy_fast_paths[i].hint & ~op->c))
-			return *cosy_fast_paths[i].needs &&
+		    !(cosy_fast_paths[i].hints & ~op->c))
+			return cosy_has(cosy_fast_paths[i].needs) &&
 			       op->width >= cosy_call_args[op->imm] ? i : -1;
 	}
 	return -1;
@@ -269,8 +215,7 @@ noinline struct cosy_made cosy_fast_plain(struct cosy_state *st,
 /**
  * cosy_fast_init() - find what the fast paths need
  *
- * Those whose needs are not met are not used. A kernel whose inner functions
- * may be others than those we know has none.
+ * After cosy_internals_init(). Those whose needs are not met are not used.
  */
 void cosy_fast_init(void)
 {
@@ -281,14 +226,6 @@ void cosy_fast_init(void)
 					     cosy_fast_cleared :
 					     cosy_fast_functions[i];
 	cosy_cached_init();
-	if (!COSY_INTERNALS_KNOWN)
-		return;
-	cosy_name_init();
-	cosy_child_init();
-	cosy_stat_init();
-	cosy_path_init();
-	cosy_open_init();
-	cosy_io_init();
 	cosy_overwrite_init();
 }
 

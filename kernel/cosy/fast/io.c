@@ -10,7 +10,6 @@
 #include <linux/module.h>
 #include <linux/mutex.h>
 #include <linux/sched/xacct.h>
-#include <linux/static_call.h>
 #include <linux/stat.h>
 #include <linux/uaccess.h>
 #include <linux/uio.h>
@@ -18,31 +17,10 @@
 
 #include "fast/cached.h"
 #include "fast/io.h"
-#include "kernel/symbols.h"
-
-/* The kernel's, not exported. */
-ssize_t vfs_read(struct file *file, char __user *buf, size_t count,
-		 loff_t *pos);
-ssize_t vfs_write(struct file *file, const char __user *buf, size_t count,
-		  loff_t *pos);
-
-DEFINE_STATIC_CALL_NULL(cosy_vfs_read, vfs_read);
-DEFINE_STATIC_CALL_NULL(cosy_vfs_write, vfs_write);
+#include "kernel/internals.h"
 
 /* Longer reads and writes are cut somewhere: that is not for us. */
 #define COSY_SHORT	(1ul << 24)
-
-/* Both were found. */
-bool cosy_has_io __ro_after_init;
-
-/**
- * cosy_io_init() - find what reads and writes
- */
-void cosy_io_init(void)
-{
-	cosy_has_io = COSY_FIND(cosy_vfs_read, "vfs_read") &&
-		      COSY_FIND(cosy_vfs_write, "vfs_write");
-}
 
 /**
  * cosy_is_plain_file() - is it a file as one imagines it?
@@ -131,7 +109,7 @@ long cosy_read_file(struct file *file, u64 buffer, size_t size, loff_t *pos)
 	if (unlikely(!cosy_is_usual(file, FMODE_READ | FMODE_CAN_READ,
 				    file->f_op->read, file->f_op->read_iter,
 				    size, to)))
-		return static_call(cosy_vfs_read)(file, to, size, pos);
+		return cosy_internal(vfs_read)(file, to, size, pos);
 	ret = rw_verify_area(READ, file, pos, size);
 	return likely(!ret) ? cosy_read_allowed(file, buffer, size, pos) : ret;
 }
@@ -155,7 +133,7 @@ long cosy_write_file(struct file *file, u64 buffer, size_t size, loff_t *pos)
 	if (unlikely(!cosy_is_usual(file, FMODE_WRITE | FMODE_CAN_WRITE,
 				    file->f_op->write, file->f_op->write_iter,
 				    size, from)))
-		return static_call(cosy_vfs_write)(file, from, size, pos);
+		return cosy_internal(vfs_write)(file, from, size, pos);
 	iov_iter_ubuf(&iter, WRITE, from, size);
 	return cosy_write_iter(file, &iter, pos);
 }

@@ -6,30 +6,12 @@
  */
 #include <linux/fs.h>
 #include <linux/namei.h>
-#include <linux/static_call.h>
 #include <linux/string.h>
 #include <linux/uaccess.h>
 
 #include "fast/calls.h"
 #include "fast/name.h"
-#include "kernel/symbols.h"
-
-/* The kernel's, not exported. */
-int filename_lookup(int dfd, struct filename *name, unsigned int flags,
-		    struct path *path, struct path *root);
-
-DEFINE_STATIC_CALL_NULL(cosy_filename_lookup, filename_lookup);
-
-/* cosy_name_lookup() can be called. */
-bool cosy_has_lookup __ro_after_init;
-
-/**
- * cosy_name_init() - find what looks names up
- */
-void cosy_name_init(void)
-{
-	cosy_has_lookup = COSY_FIND(cosy_filename_lookup, "filename_lookup");
-}
+#include "kernel/internals.h"
 
 /**
  * cosy_name_copy_long() - copy a name that may be longer
@@ -76,6 +58,6 @@ bool cosy_name_get(struct cosy_name *name, const char __user *from)
 int cosy_name_lookup(int dfd, struct cosy_name *name, unsigned int flags,
 		     struct path *path)
 {
-	return static_call(cosy_filename_lookup)(dfd, &name->filename, flags,
-						 path, NULL);
+	return cosy_internal(filename_lookup)(dfd, &name->filename, flags,
+					      path, NULL);
 }

@@ -79,7 +79,7 @@ static __always_inline void cosy_name_finish(struct cosy_name *name,
 					     const char __user *from)
 {
 	name->filename.name = name->text;
-	name->filename.uptr = from;
+	cosy_filename_uptr(&name->filename, from);
 	name->filename.aname = NULL;
 	/* One more than ever is given back, for it is not to be freed. */
 	cosy_filename_refs(&name->filename, 2);

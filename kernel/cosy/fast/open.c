@@ -12,69 +12,10 @@
 #include <linux/fs.h>
 #include <linux/fsnotify.h>
 #include <linux/openat2.h>
-#include <linux/static_call.h>
 
 #include "fast/calls.h"
-#include "kernel/layout.h"
-#include "kernel/symbols.h"
-
-/* fs/internal.h */
-struct open_flags {
-	int open_flag;
-	umode_t mode;
-	int acc_mode;
-	int intent;
-	int lookup_flags;
-};
-
-/* The kernel's, not exported. */
-int build_open_flags(const struct open_how *how, struct open_flags *op);
-struct file *do_filp_open(int dfd, struct filename *pathname,
-			  const struct open_flags *op);
-/* Static there, but called from several places. */
-void __fput(struct file *file);
-
-DEFINE_STATIC_CALL_NULL(cosy_build_open_flags, build_open_flags);
-DEFINE_STATIC_CALL_NULL(cosy_filp_open, do_filp_open);
-DEFINE_STATIC_CALL_NULL(cosy_fput_last, __fput);
-
-/* Files can be opened, and closed at once. */
-bool cosy_has_open __ro_after_init;
-
-static bool cosy_open_flags_as_known(void)
-{
-	return cosy_layout_offset("open_flags", "open_flag") ==
-		       offsetof(struct open_flags, open_flag) &&
-	       cosy_layout_offset("open_flags", "mode") ==
-		       offsetof(struct open_flags, mode) &&
-	       cosy_layout_offset("open_flags", "acc_mode") ==
-		       offsetof(struct open_flags, acc_mode) &&
-	       cosy_layout_offset("open_flags", "intent") ==
-		       offsetof(struct open_flags, intent) &&
-	       cosy_layout_offset("open_flags", "lookup_flags") ==
-		       offsetof(struct open_flags, lookup_flags);
-}
-
-/**
- * cosy_open_init() - find what opens files
- */
-void cosy_open_init(void)
-{
-	cosy_has_open = cosy_has_lookup && cosy_open_flags_as_known() &&
-			COSY_FIND(cosy_build_open_flags, "build_open_flags") &&
-			COSY_FIND(cosy_filp_open, "do_filp_open") &&
-			(COSY_FPUT_SYNC_ANYWHERE ||
-			 COSY_FIND(cosy_fput_last, "__fput"));
-}
-
-/* As close() does since 6.6: not later, on the way to user mode. */
-static void cosy_fput(struct file *file)
-{
-	if (COSY_FPUT_SYNC_ANYWHERE)
-		__fput_sync(file);
-	else if (atomic_long_dec_and_test(&file->f_count))
-		static_call(cosy_fput_last)(file);
-}
+#include "kernel/fput.h"
+#include "kernel/internals.h"
 
 /**
  * cosy_private_install() - put all private files into the process's table
@@ -117,7 +58,7 @@ static struct cosy_made cosy_open(struct cosy_state *st,
 	how.flags |= O_LARGEFILE;
 	if (flags & (O_CREAT | __O_TMPFILE))
 		how.mode = mode & S_IALLUGO;
-	fd = static_call(cosy_build_open_flags)(&how, &op);
+	fd = cosy_internal(build_open_flags)(&how, &op);
 	if (unlikely(fd))
 		return cosy_made(ip, fd);
 	if (unlikely(!cosy_name_get(&name,
@@ -127,7 +68,7 @@ static struct cosy_made cosy_open(struct cosy_state *st,
 	fd = get_unused_fd_flags(flags);
 	if (unlikely(fd < 0))
 		return cosy_made(ip, fd);
-	file = static_call(cosy_filp_open)(dfd, &name.filename, &op);
+	file = cosy_internal(do_filp_open)(dfd, &name.filename, &op);
 	if (IS_ERR(file)) {
 		put_unused_fd(fd);
 		return cosy_named(st, ip, PTR_ERR(file));
@@ -179,7 +120,7 @@ struct cosy_made cosy_fast_close(struct cosy_state *st,
 		err = file->f_op->flush(file, current->files);
 	/* POSIX locks go with any descriptor of the file they are on. */
 	locks_remove_posix(file, current->files);
-	cosy_fput(file);
+	cosy_fput_now(file);
 	/* It is closed whatever is said here: it is not to be tried again. */
 	return cosy_made(ip, cosy_env_restart(&st->env, err) ? -EINTR : err);
 }

@@ -15,7 +15,7 @@
 
 #include "fast/cached.h"
 #include "fast/io.h"
-#include "kernel/symbols.h"
+#include "kernel/internals.h"
 
 /* How tmpfs writes: what is replaced here. NULL if that is not known. */
 void *cosy_tmpfs_write_iter __ro_after_init;
@@ -27,18 +27,20 @@ void *cosy_tmpfs_write_iter __ro_after_init;
  */
 void cosy_overwrite_init(void)
 {
-	cosy_tmpfs_write_iter = cosy_symbol("shmem_file_write_iter");
+	cosy_tmpfs_write_iter =
+		cosy_internal_address(COSY_INTERNAL_shmem_file_write_iter);
 }
 
 /* Copy up to @n bytes; a single piece of a page is nearly all there is. */
-static __always_inline size_t cosy_overwrite_copy(struct page *page,
+static __always_inline size_t cosy_overwrite_copy(struct folio *folio,
+						  struct page *page,
 						  size_t offset, size_t n,
 						  struct iov_iter *from)
 {
 	const struct bio_vec *v = from->bvec;
 
 	if (!iov_iter_is_bvec(from) || v->bv_len - from->iov_offset < n)
-		return copy_page_from_iter_atomic(page, offset, n, from);
+		return cosy_copy_from_iter_atomic(folio, page, offset, n, from);
 	memcpy(page_address(page) + offset,
 	       page_address(v->bv_page) + v->bv_offset + from->iov_offset, n);
 	iov_iter_advance(from, n);
@@ -69,7 +71,7 @@ static size_t cosy_overwrite_page(struct address_space *mapping,
 		if (likely(folio->mapping == mapping)) {
 			folio_mark_accessed(folio);
 			copied = cosy_overwrite_copy(
-				folio_file_page(folio, pos >> PAGE_SHIFT),
+				folio, folio_file_page(folio, pos >> PAGE_SHIFT),
 				offset_in_page(pos), n, from);
 			if (likely(copied))
 				folio_mark_dirty(folio);

@@ -11,55 +11,11 @@
 #include <linux/mount.h>
 #include <linux/namei.h>
 #include <linux/securebits.h>
-#include <linux/static_call.h>
 #include <linux/stat.h>
 #include <linux/uaccess.h>
 
 #include "fast/calls.h"
-#include "kernel/symbols.h"
-
-/* The kernel's, not exported. */
-int do_unlinkat(int dfd, struct filename *name);
-int do_rmdir(int dfd, struct filename *name);
-int do_mkdirat(int dfd, struct filename *name, umode_t mode);
-int do_renameat2(int olddfd, struct filename *from, int newdfd,
-		 struct filename *to, unsigned int flags);
-int do_linkat(int olddfd, struct filename *old, int newdfd,
-	      struct filename *new, int flags);
-int do_symlinkat(struct filename *from, int newdfd, struct filename *to);
-int chmod_common(const struct path *path, umode_t mode);
-int chown_common(const struct path *path, uid_t user, gid_t group);
-int security_inode_readlink(struct dentry *dentry);
-
-DEFINE_STATIC_CALL_NULL(cosy_unlinkat, do_unlinkat);
-DEFINE_STATIC_CALL_NULL(cosy_rmdirat, do_rmdir);
-DEFINE_STATIC_CALL_NULL(cosy_mkdirat, do_mkdirat);
-DEFINE_STATIC_CALL_NULL(cosy_renameat, do_renameat2);
-DEFINE_STATIC_CALL_NULL(cosy_linkat, do_linkat);
-DEFINE_STATIC_CALL_NULL(cosy_symlinkat, do_symlinkat);
-DEFINE_STATIC_CALL_NULL(cosy_chmod, chmod_common);
-DEFINE_STATIC_CALL_NULL(cosy_chown, chown_common);
-DEFINE_STATIC_CALL_NULL(cosy_may_readlink, security_inode_readlink);
-
-/* All of the above were found. */
-bool cosy_has_paths __ro_after_init;
-
-/**
- * cosy_path_init() - find what acts on names
- */
-void cosy_path_init(void)
-{
-	cosy_has_paths = cosy_has_lookup &&
-			 COSY_FIND(cosy_unlinkat, "do_unlinkat") &&
-			 COSY_FIND(cosy_rmdirat, "do_rmdir") &&
-			 COSY_FIND(cosy_mkdirat, "do_mkdirat") &&
-			 COSY_FIND(cosy_renameat, "do_renameat2") &&
-			 COSY_FIND(cosy_linkat, "do_linkat") &&
-			 COSY_FIND(cosy_symlinkat, "do_symlinkat") &&
-			 COSY_FIND(cosy_chmod, "chmod_common") &&
-			 COSY_FIND(cosy_chown, "chown_common") &&
-			 COSY_FIND(cosy_may_readlink, "security_inode_readlink");
-}
+#include "kernel/internals.h"
 
 /* Copy the name that is argument @i; false: make the plain call. */
 static bool cosy_name_arg(const struct cosy_state *st,
@@ -106,7 +62,7 @@ struct cosy_made cosy_fast_unlink(struct cosy_state *st,
 
 	if (!cosy_name_arg(st, ip, 0, &name))
 		return cosy_fast_plain(st, ip);
-	return cosy_named(st, ip, static_call(cosy_unlinkat)(
+	return cosy_named(st, ip, cosy_internal(do_unlinkat)(
 		AT_FDCWD, &name.filename));
 }
 
@@ -123,9 +79,9 @@ struct cosy_made cosy_fast_unlinkat(struct cosy_state *st,
 	if (!cosy_name_arg(st, ip, 1, &name))
 		return cosy_fast_plain(st, ip);
 	if (flags & AT_REMOVEDIR)
-		return cosy_named(st, ip, static_call(cosy_rmdirat)(
+		return cosy_named(st, ip, cosy_internal(do_rmdir)(
 			dfd, &name.filename));
-	return cosy_named(st, ip, static_call(cosy_unlinkat)(
+	return cosy_named(st, ip, cosy_internal(do_unlinkat)(
 		dfd, &name.filename));
 }
 
@@ -137,7 +93,7 @@ struct cosy_made cosy_fast_rmdir(struct cosy_state *st,
 
 	if (!cosy_name_arg(st, ip, 0, &name))
 		return cosy_fast_plain(st, ip);
-	return cosy_named(st, ip, static_call(cosy_rmdirat)(
+	return cosy_named(st, ip, cosy_internal(do_rmdir)(
 		AT_FDCWD, &name.filename));
 }
 
@@ -149,7 +105,7 @@ static struct cosy_made cosy_mkdir(struct cosy_state *st,
 
 	if (!cosy_name_arg(st, ip, i, &name))
 		return cosy_fast_plain(st, ip);
-	return cosy_named(st, ip, static_call(cosy_mkdirat)(
+	return cosy_named(st, ip, cosy_internal(do_mkdirat)(
 		dfd, &name.filename, cosy_fast_arg(st, ip, i + 1)));
 }
 
@@ -178,7 +134,7 @@ static struct cosy_made cosy_rename(struct cosy_state *st,
 	if (!cosy_name_arg(st, ip, i, &from) ||
 	    !cosy_name_arg(st, ip, j, &to))
 		return cosy_fast_plain(st, ip);
-	return cosy_named(st, ip, static_call(cosy_renameat)(
+	return cosy_named(st, ip, cosy_internal(do_renameat2)(
 		olddfd, &from.filename, newdfd, &to.filename, flags));
 }
 
@@ -218,7 +174,7 @@ static struct cosy_made cosy_link(struct cosy_state *st,
 	if (!cosy_name_arg(st, ip, i, &old) ||
 	    !cosy_name_arg(st, ip, j, &new))
 		return cosy_fast_plain(st, ip);
-	return cosy_named(st, ip, static_call(cosy_linkat)(
+	return cosy_named(st, ip, cosy_internal(do_linkat)(
 		olddfd, &old.filename, newdfd, &new.filename, flags));
 }
 
@@ -246,7 +202,7 @@ static struct cosy_made cosy_symlink(struct cosy_state *st,
 	if (!cosy_name_arg(st, ip, 0, &target) ||
 	    !cosy_name_arg(st, ip, j, &new))
 		return cosy_fast_plain(st, ip);
-	return cosy_named(st, ip, static_call(cosy_symlinkat)(
+	return cosy_named(st, ip, cosy_internal(do_symlinkat)(
 		&target.filename, newdfd, &new.filename));
 }
 
@@ -357,7 +313,7 @@ static struct cosy_made cosy_readlink(struct cosy_state *st,
 		return made;
 	if (d_is_symlink(path.dentry) ||
 	    d_backing_inode(path.dentry)->i_op->readlink) {
-		ret = static_call(cosy_may_readlink)(path.dentry);
+		ret = cosy_internal(security_inode_readlink)(path.dentry);
 		if (!ret) {
 			touch_atime(&path);
 			ret = vfs_readlink(path.dentry, to, size);
@@ -391,7 +347,7 @@ static struct cosy_made cosy_chmod_path(struct cosy_state *st,
 
 	if (!cosy_path_arg(st, ip, dfd, i, LOOKUP_FOLLOW, &path, &made))
 		return made;
-	return cosy_path_done(st, ip, &path, static_call(cosy_chmod)(
+	return cosy_path_done(st, ip, &path, cosy_internal(chmod_common)(
 		&path, cosy_fast_arg(st, ip, i + 1)));
 }
 
@@ -425,9 +381,9 @@ static struct cosy_made cosy_chown_path(struct cosy_state *st,
 		return made;
 	err = mnt_want_write(path.mnt);
 	if (!err) {
-		err = static_call(cosy_chown)(&path,
-					      cosy_fast_arg(st, ip, i + 1),
-					      cosy_fast_arg(st, ip, i + 2));
+		err = cosy_internal(chown_common)(
+			&path, cosy_fast_arg(st, ip, i + 1),
+			cosy_fast_arg(st, ip, i + 2));
 		mnt_drop_write(path.mnt);
 	}
 	return cosy_path_done(st, ip, &path, err);

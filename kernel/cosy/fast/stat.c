@@ -8,35 +8,13 @@
 #include <linux/kdev_t.h>
 #include <linux/namei.h>
 #include <linux/stat.h>
-#include <linux/static_call.h>
 #include <linux/uaccess.h>
 #include <linux/uidgid.h>
 #include <linux/user_namespace.h>
 
 #include "fast/calls.h"
 #include "fast/name.h"
-#include "kernel/symbols.h"
-
-/* The kernel's, not exported. */
-int do_statx(int dfd, struct filename *filename, unsigned int flags,
-	     unsigned int mask, struct statx __user *buffer);
-int cp_statx(const struct kstat *stat, struct statx __user *buffer);
-
-DEFINE_STATIC_CALL_NULL(cosy_statx, do_statx);
-DEFINE_STATIC_CALL_NULL(cosy_statx_put, cp_statx);
-
-/* Statx has a fast path. */
-bool cosy_has_statx __ro_after_init;
-
-/**
- * cosy_stat_init() - find what statx() is made of
- */
-void cosy_stat_init(void)
-{
-	cosy_has_statx = cosy_has_lookup && COSY_FIND(cosy_statx, "do_statx");
-	cosy_has_child_statx = cosy_has_child_statx &&
-			       COSY_FIND(cosy_statx_put, "cp_statx");
-}
+#include "kernel/internals.h"
 
 /* cosy_stat_put(), for where it counts. */
 static __always_inline long cosy_put(const struct kstat *stat,
@@ -128,7 +106,7 @@ cosy_stat_path(struct cosy_state *st, const struct cosy_insn *ip, int dfd,
 	if (unlikely(!cosy_name_text(&name, u64_to_user_ptr(name_at))))
 		return cosy_fast_plain(st, ip);
 
-	if (name.entry && cosy_has_child)
+	if (name.entry && cosy_has(COSY_CHILD_NEEDS))
 		ret = cosy_child_stat(dfd, &name, flags, &stat);
 	if (ret == COSY_WALK)
 		ret = cosy_stat_walk(dfd, &name, u64_to_user_ptr(name_at),
@@ -195,14 +173,14 @@ struct cosy_made cosy_fast_statx(struct cosy_state *st,
 
 	if (flags & AT_EMPTY_PATH || !cosy_name_text(&name, from))
 		return cosy_fast_plain(st, ip);
-	if (name.entry && cosy_has_child_statx &&
+	if (name.entry && cosy_has(COSY_CHILD_STATX_NEEDS) &&
 	    cosy_statx_plainly(flags, mask))
 		ret = cosy_child_statx(dfd, &name, flags, mask, &stat);
 	if (!ret)
-		return cosy_made(ip, static_call(cosy_statx_put)(&stat, to));
+		return cosy_made(ip, cosy_internal(cp_statx)(&stat, to));
 	if (ret == COSY_WALK) {
 		cosy_name_finish(&name, from);
-		ret = static_call(cosy_statx)(dfd, &name.filename, flags, mask,
+		ret = cosy_internal(do_statx)(dfd, &name.filename, flags, mask,
 					      to);
 	}
 	return cosy_named(st, ip, ret);

@@ -18,17 +18,11 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/bpf.h>
-#include <linux/static_call.h>
 
 #include "function/binding.h"
 #include "function/function.h"
 #include "function/invocation.h"
-#include "kernel/symbols.h"
-
-/* The kernel's, not exported. */
-u64 bpf_arena_get_kern_vm_start(struct bpf_arena *arena);
-
-DEFINE_STATIC_CALL_NULL(cosy_kern_start, bpf_arena_get_kern_vm_start);
+#include "kernel/internals.h"
 
 /* Set at the beginning, if all there is to it is there. */
 bool cosy_functions_work __ro_after_init;
@@ -41,7 +35,7 @@ bool cosy_functions_work __ro_after_init;
  */
 u64 cosy_arena_start(struct bpf_arena *arena)
 {
-	return static_call(cosy_kern_start)(arena);
+	return cosy_internal(bpf_arena_get_kern_vm_start)(arena);
 }
 
 /**
@@ -52,7 +46,7 @@ u64 cosy_arena_start(struct bpf_arena *arena)
 void cosy_functions_init(void)
 {
 	if (!cosy_faults_init() ||
-	    !COSY_FIND(cosy_kern_start, "bpf_arena_get_kern_vm_start")) {
+	    !cosy_has(COSY_NEEDS(bpf_arena_get_kern_vm_start))) {
 		pr_info("this kernel lacks what user functions need: they run natively\n");
 		return;
 	}

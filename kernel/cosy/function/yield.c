@@ -10,14 +10,13 @@
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
-#include <linux/static_call.h>
 
 #include "call/call.h"
 #include "env/arg.h"
 #include "function/binding.h"
 #include "function/function.h"
 #include "function/invocation.h"
-#include "kernel/symbols.h"
+#include "kernel/internals.h"
 #include "limit/limit.h"
 
 static unsigned int function_time = 10000;
@@ -97,14 +96,6 @@ static const struct btf_kfunc_id_set cosy_kfunc_set = {
 	.set = &cosy_kfuncs,
 };
 
-/* The kernel's, not exported. */
-s32 bpf_find_btf_id(const char *name, u32 kind, struct btf **btf);
-
-DEFINE_STATIC_CALL_NULL(cosy_btf_find_id, bpf_find_btf_id);
-DEFINE_STATIC_CALL_NULL(cosy_btf_obj_id, btf_obj_id);
-DEFINE_STATIC_CALL_NULL(cosy_btf_fd, btf_get_fd_by_id);
-DEFINE_STATIC_CALL_NULL(cosy_btf_put, btf_put);
-
 /* cosy_function_yield(): finding it takes as long as thousands of calls. */
 static struct btf *cosy_yield_btf;
 static s32 cosy_yield_id;
@@ -118,10 +109,8 @@ bool cosy_yield_init(void)
 {
 	int err;
 
-	if (!COSY_FIND(cosy_btf_find_id, "bpf_find_btf_id") ||
-	    !COSY_FIND(cosy_btf_obj_id, "btf_obj_id") ||
-	    !COSY_FIND(cosy_btf_fd, "btf_get_fd_by_id") ||
-	    !COSY_FIND(cosy_btf_put, "btf_put")) {
+	if (!cosy_has(COSY_NEEDS(bpf_find_btf_id) | COSY_NEEDS(btf_obj_id) |
+		      COSY_NEEDS(btf_get_fd_by_id) | COSY_NEEDS(btf_put))) {
 		pr_info("this kernel lacks what user functions need: they run natively\n");
 		return false;
 	}
@@ -131,9 +120,9 @@ bool cosy_yield_init(void)
 			err);
 		return false;
 	}
-	cosy_yield_id = static_call(cosy_btf_find_id)(COSY_FUNCTION_YIELD_NAME,
-						      BTF_KIND_FUNC,
-						      &cosy_yield_btf);
+	cosy_yield_id = cosy_internal(bpf_find_btf_id)(COSY_FUNCTION_YIELD_NAME,
+						       BTF_KIND_FUNC,
+						       &cosy_yield_btf);
 	if (cosy_yield_id < 0) {
 		pr_info("cannot find a kfunc (%d), user functions run natively\n",
 			cosy_yield_id);
@@ -148,7 +137,7 @@ bool cosy_yield_init(void)
 void cosy_yield_exit(void)
 {
 	if (cosy_yield_btf)
-		static_call(cosy_btf_put)(cosy_yield_btf);
+		cosy_internal(btf_put)(cosy_yield_btf);
 }
 
 /**
@@ -176,7 +165,8 @@ long cosy_functions_yield(struct cosy_yield __user *arg)
 	    !ns_capable(current_user_ns(), CAP_SYS_ADMIN))
 		return -EPERM;
 	yield.id = cosy_yield_id;
-	yield.fd = static_call(cosy_btf_fd)(static_call(cosy_btf_obj_id)(cosy_yield_btf));
+	yield.fd = cosy_internal(btf_get_fd_by_id)(
+		cosy_internal(btf_obj_id)(cosy_yield_btf));
 	if (yield.fd < 0)
 		return yield.fd;
 	/* Should this fail, the caller has a descriptor it does not know of. */

@@ -11,33 +11,14 @@
 #include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/sched/signal.h>
-#include <linux/static_call.h>
 
 #include <linux/cosy.h>
 
-#include "compat/compat.h"
 #include "kernel/descriptor.h"
-#include "kernel/symbols.h"
+#include "kernel/internals.h"
 
 /* So many libraries in a process may each keep one. */
 #define NUMBERS	64
-
-/* The kernel's, not exported. */
-int alloc_fd(unsigned int start, unsigned int end, unsigned int flags);
-
-DEFINE_STATIC_CALL_NULL(cosy_alloc_fd, alloc_fd);
-
-/* It was found. */
-static bool cosy_has_alloc_fd __ro_after_init;
-
-/**
- * cosy_descriptor_init() - find what chooses numbers
- */
-void cosy_descriptor_init(void)
-{
-	cosy_has_alloc_fd = COSY_INTERNALS_KNOWN &&
-			    COSY_FIND(cosy_alloc_fd, "alloc_fd");
-}
 
 /**
  * cosy_descriptor_hide() - give a file another descriptor, at the limit
@@ -53,11 +34,11 @@ long cosy_descriptor_hide(struct file *file)
 	unsigned long limit = rlimit(RLIMIT_NOFILE);
 	int fd;
 
-	if (!cosy_has_alloc_fd)
+	if (!cosy_has(COSY_NEEDS(alloc_fd)))
 		return -EOPNOTSUPP;
 	if (limit > COSY_HIDE_MAX)
 		return -ERANGE;
-	fd = static_call(cosy_alloc_fd)(limit, limit + NUMBERS, O_CLOEXEC);
+	fd = cosy_internal(alloc_fd)(limit, limit + NUMBERS, O_CLOEXEC);
 	if (fd >= 0)
 		fd_install(fd, get_file(file));
 	return fd;

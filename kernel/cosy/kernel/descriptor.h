@@ -7,7 +7,6 @@
 
 struct file;
 
-void cosy_descriptor_init(void);
 long cosy_descriptor_hide(struct file *file);
 
 #endif /* COSY_KERNEL_DESCRIPTOR_H */

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * internals.c - check what the module relies on against the running kernel's type
+ * information, and find it.
+ */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/kernel.h>
+#include <linux/mm.h>
+
+#include "kernel/btf.h"
+#include "kernel/internals.h"
+#include "kernel/symbols.h"
+
+#define COSY_MEMBER(type, member)
+#define COSY_STRUCT(name, use)
+#define COSY_OFFSET(type, member, use)
+#define COSY_FUNCTION(name, newer, result, args, use)			\
+	DEFINE_STATIC_CALL_NULL(cosy_internal_##name, cosy_internal_##name##_fn);
+#include "kernel/internals.def"
+#undef COSY_FUNCTION
+#undef COSY_STRUCT
+#undef COSY_OFFSET
+#undef COSY_MEMBER
+
+u64 cosy_internals __ro_after_init;
+
+/*
+ * What is listed.
+ * @name:      of the function or structure
+ * @newer:     another name of the function, or ""
+ * @prototype: of the function, NULL if this is no function
+ * @member:    whose offset is learned, or NULL
+ * @size:      of the structure
+ * @use:       what it is for
+ */
+static const struct {
+	const char *name;
+	const char *newer;
+	const char *prototype;
+	const char *member;
+	int size;
+	const char *use;
+} listed[] = {
+#define COSY_MEMBER(type, member)
+#define COSY_FUNCTION(name, newer, result, args, use)			\
+	{ #name, newer, #result " " #args, NULL, 0, use },
+#define COSY_STRUCT(name, use) { #name, "", NULL, NULL, sizeof(struct name), use },
+#define COSY_OFFSET(type, member, use) { #type, "", NULL, #member, 0, use },
+#include "kernel/internals.def"
+#undef COSY_FUNCTION
+#undef COSY_STRUCT
+#undef COSY_OFFSET
+#undef COSY_MEMBER
+};
+
+/* Members of structures, and where this module was compiled to find them. */
+static const struct {
+	enum cosy_internal of;
+	const char *name;
+	int offset;
+} members[] = {
+#define COSY_FUNCTION(name, newer, result, args, use)
+#define COSY_STRUCT(name, use)
+#define COSY_OFFSET(type, member, use)
+#define COSY_MEMBER(type, member)					\
+	{ COSY_INTERNAL_##type, #member, offsetof(struct type, member) },
+#include "kernel/internals.def"
+#undef COSY_FUNCTION
+#undef COSY_STRUCT
+#undef COSY_OFFSET
+#undef COSY_MEMBER
+};
+
+/* Addresses of functions, offsets of members. */
+static unsigned long found[COSY_NR_INTERNALS] __ro_after_init;
+
+/* False with a message, if the kernel has the function but with another prototype. */
+static bool check_function(const struct cosy_btf *btf, unsigned int i)
+{
+	const char *name = listed[i].name;
+	char prototype[COSY_PROTOTYPE_SIZE];
+	int err;
+
+	found[i] = (unsigned long)cosy_symbol(name);
+	if (!found[i] && *listed[i].newer) {
+		name = listed[i].newer;
+		found[i] = (unsigned long)cosy_symbol(name);
+	}
+	/* Kernels differ in what they have. What is not there is just not used. */
+	if (!found[i])
+		return false;
+	err = cosy_btf_function(btf, name, listed[i].prototype, prototype);
+	if (err == -EINVAL)
+		pr_info("the kernel's %s is %s, not %s: no fast path for %s\n",
+			name, prototype, listed[i].prototype, listed[i].use);
+	else if (err)
+		pr_info("the kernel's type information lacks %s: no fast path for %s\n",
+			name, listed[i].use);
+	return !err;
+}
+
+static bool check_struct(const struct cosy_btf *btf, unsigned int i)
+{
+	int is = cosy_btf_size(btf, listed[i].name), expected = listed[i].size;
+	const char *member = NULL;
+	unsigned int m;
+
+	for (m = 0; is == expected && m < ARRAY_SIZE(members); m++) {
+		if (members[m].of != i)
+			continue;
+		member = members[m].name;
+		expected = members[m].offset;
+		is = cosy_btf_offset(btf, listed[i].name, member);
+		if (is == expected)
+			is = expected = listed[i].size;
+		else
+			break;
+	}
+	if (is == expected)
+		return true;
+	if (member)
+		pr_info("the kernel's struct %s has %s at %d, not at %d: no fast path for %s\n",
+			listed[i].name, member, is, expected, listed[i].use);
+	else
+		pr_info("the kernel's struct %s has %d bytes, not %d: no fast path for %s\n",
+			listed[i].name, is, expected, listed[i].use);
+	return false;
+}
+
+static bool check_offset(const struct cosy_btf *btf, unsigned int i)
+{
+	int offset = cosy_btf_offset(btf, listed[i].name, listed[i].member);
+
+	if (offset < 0) {
+		pr_info("the kernel does not tell where %s is in struct %s: %s go to user mode, or take longer\n",
+			listed[i].member, listed[i].name, listed[i].use);
+		return false;
+	}
+	found[i] = offset;
+	return true;
+}
+
+static void check_all(const struct cosy_btf *btf)
+{
+	unsigned int i;
+	bool good;
+
+	BUILD_BUG_ON(COSY_NR_INTERNALS > 64);
+	BUILD_BUG_ON(ARRAY_SIZE(listed) != COSY_NR_INTERNALS);
+	for (i = 0; i < COSY_NR_INTERNALS; i++) {
+		if (listed[i].prototype)
+			good = check_function(btf, i);
+		else if (listed[i].member)
+			good = check_offset(btf, i);
+		else
+			good = check_struct(btf, i);
+		if (good)
+			cosy_internals |= BIT_ULL(i);
+	}
+
+#define COSY_MEMBER(type, member)
+#define COSY_STRUCT(name, use)
+#define COSY_OFFSET(type, member, use)
+#define COSY_FUNCTION(name, newer, result, args, use)			\
+	if (cosy_has(COSY_NEEDS(name)))					\
+		static_call_update(cosy_internal_##name,		\
+				   (cosy_internal_##name##_fn *)	\
+				   found[COSY_INTERNAL_##name]);
+#include "kernel/internals.def"
+#undef COSY_FUNCTION
+#undef COSY_STRUCT
+#undef COSY_OFFSET
+#undef COSY_MEMBER
+}
+
+/**
+ * cosy_internals_init() - find out what of all that is listed can be used
+ *
+ * Tells of what cannot. Whatever is needed can be asked for by cosy_has().
+ */
+void cosy_internals_init(void)
+{
+	const void *begin = cosy_symbol("__start_BTF");
+	const void *end = cosy_symbol("__stop_BTF");
+	struct cosy_btf btf;
+	u32 size = end - begin;
+	u32 *index = NULL;
+	u32 room = 0;
+
+	if (begin && end)
+		room = cosy_btf_room(begin, size);
+	if (room)
+		index = kvmalloc_array(room, sizeof(*index), GFP_KERNEL);
+	if (index && !cosy_btf_open(&btf, begin, size, index))
+		check_all(&btf);
+	else
+		pr_info("the kernel's type information cannot be read (it needs CONFIG_DEBUG_INFO_BTF and CONFIG_KALLSYMS_ALL): there are no fast paths and no user functions\n");
+	kvfree(index);
+}
+
+/**
+ * cosy_internal_address() - the address of a function, to compare it
+ * @internal: the function
+ *
+ * Return: the address; NULL if the function cannot be used.
+ */
+void *cosy_internal_address(enum cosy_internal internal)
+{
+	return cosy_has(BIT_ULL(internal)) ? (void *)found[internal] : NULL;
+}
+
+/**
+ * cosy_internal_offset() - an offset that was learned
+ * @internal: a COSY_OFFSET(); only if cosy_has() it
+ *
+ * Return: bytes.
+ */
+unsigned int cosy_internal_offset(enum cosy_internal internal)
+{
+	return found[internal];
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * internals.h - what the module uses of what the kernel keeps to itself, as
+ * internals.def lists it.
+ */
+#ifndef COSY_KERNEL_INTERNALS_H
+#define COSY_KERNEL_INTERNALS_H
+
+#include <linux/bits.h>
+#include <linux/btf.h>
+#include <linux/fs.h>
+#include <linux/openat2.h>
+#include <linux/path.h>
+#include <linux/stat.h>
+#include <linux/static_call.h>
+#include <linux/types.h>
+
+struct bpf_arena;
+struct pt_regs;
+struct statx;
+
+/* fs/internal.h */
+struct open_flags {
+	int open_flag;
+	umode_t mode;
+	int acc_mode;
+	int intent;
+	int lookup_flags;
+};
+
+#define COSY_MEMBER(type, member)
+
+/* Names for what is listed: COSY_INTERNAL_vfs_read, COSY_INTERNAL_seccomp_filter_prev. */
+enum cosy_internal {
+#define COSY_FUNCTION(name, newer, result, args, use) COSY_INTERNAL_##name,
+#define COSY_STRUCT(name, use) COSY_INTERNAL_##name,
+#define COSY_OFFSET(type, member, use) COSY_INTERNAL_##type##_##member,
+#include "kernel/internals.def"
+#undef COSY_FUNCTION
+#undef COSY_STRUCT
+#undef COSY_OFFSET
+	COSY_NR_INTERNALS
+};
+
+/* Functions are called directly: see symbols.c. */
+#define COSY_FUNCTION(name, newer, result, args, use)			\
+	typedef result cosy_internal_##name##_fn args;			\
+	DECLARE_STATIC_CALL(cosy_internal_##name, cosy_internal_##name##_fn);
+#define COSY_STRUCT(name, use)
+#define COSY_OFFSET(type, member, use)
+#include "kernel/internals.def"
+#undef COSY_FUNCTION
+#undef COSY_STRUCT
+#undef COSY_OFFSET
+#undef COSY_MEMBER
+
+/**
+ * COSY_NEEDS() - the bit of something listed
+ * @name: as in enum cosy_internal
+ */
+#define COSY_NEEDS(name)	BIT_ULL(COSY_INTERNAL_##name)
+
+/**
+ * cosy_internal() - a function that the kernel does not export
+ * @name: of it; only if cosy_has(COSY_NEEDS(name))
+ */
+#define cosy_internal(name)	static_call(cosy_internal_##name)
+
+/* The bits of what the kernel has as it is listed. */
+extern u64 cosy_internals;
+
+/**
+ * cosy_has() - can all of something be used?
+ * @needs: COSY_NEEDS() of what is needed
+ */
+static __always_inline bool cosy_has(u64 needs)
+{
+	return !(needs & ~cosy_internals);
+}
+
+void cosy_internals_init(void);
+void *cosy_internal_address(enum cosy_internal internal);
+unsigned int cosy_internal_offset(enum cosy_internal internal);
+
+#endif /* COSY_KERNEL_INTERNALS_H */
