@@ -192,8 +192,8 @@ enum cosy_status cosy_exec(const struct cosy_code *code, struct cosy_state *st)
 			if (pc % SLOTS_IN_A_GO == 0)
 				relax();
 			if (handler >= COSY_H_SYS_0 && handler <= COSY_H_FAST)
-				in[pc].callee = cosy_env_callee(
-					(unsigned int)in[pc].imm);
+				in[pc].callee =
+					cosy_env_callee((cosy_u32)in[pc].imm);
 			in[pc].handler = PLACE(table[handler]);
 		}
 		return COSY_DONE;

@@ -19,6 +19,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/cosy.h>
+#include <signal.h>
 #include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -367,6 +368,12 @@ static void make(const struct cosy_region *region, void *memory,
 	cosy_decode(region->image, reserved->code, 0, NULL);
 }
 
+static void restore_signals(uint64_t mask)
+{
+	cosy_sys6(SYS_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0,
+		  sizeof(mask), 0, 0);
+}
+
 struct cosy_reserved *cosy_reserved_get(struct cosy_region *region,
 					uint32_t executor,
 					struct cosy_diag *diag)
@@ -376,20 +383,33 @@ struct cosy_reserved *cosy_reserved_get(struct cosy_region *region,
 	char *memory = (char *)state - COSY_RESERVED_EMPTY;
 	struct cosy_reserved *reserved;
 
+	uint64_t all = ~0ull, mask;
+	bool valid;
+
 	diag->reason = NULL;
 	if (!tag)
 		return state;
+	/* A handler that leaves by siglongjmp() would leave the region claimed. */
+	cosy_sys6(SYS_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&mask,
+		  sizeof(mask), 0, 0);
 	if (tag != COSY_RESERVED_EMPTY ||
 	    !__atomic_compare_exchange_n(&region->state, &state,
 					 (void *)(memory + COSY_RESERVED_CLAIMED),
 					 false, __ATOMIC_ACQ_REL,
-					 __ATOMIC_RELAXED))
+					 __ATOMIC_RELAXED)) {
+		restore_signals(mask);
 		return NULL;
+	}
 	/* If it is invalid, it stays claimed, and runs natively. */
-	if (!verify(region, diag))
+	valid = verify(region, diag);
+	if (valid) {
+		make(region, memory, executor);
+		__atomic_store_n(&region->state, (void *)memory,
+				 __ATOMIC_RELEASE);
+	}
+	restore_signals(mask);
+	if (!valid)
 		return NULL;
-	make(region, memory, executor);
-	__atomic_store_n(&region->state, (void *)memory, __ATOMIC_RELEASE);
 	reserved = (struct cosy_reserved *)memory;
 	/* Compounds come and go; compound.c prints their counts. */
 	if (reserved->counts && region->function)

@@ -54,7 +54,7 @@ static long cosy_call_cleared(const struct pt_regs *regs)
  */
 u16 cosy_env_callee(unsigned int nr)
 {
-	return min(nr, (unsigned int)NR_syscalls);
+	return min_t(unsigned int, nr, NR_syscalls);
 }
 
 /**

@@ -39,7 +39,8 @@
  * @pos:    where they begin in it
  * @cached: they
  * @owner:  who is charged for them, if there may be more than COSY_BORROW_FREE_PAGES
- * @ordinary: @ordinary_len: a buffer that is cosy_ordinary()
+ * @ordinary: address of a buffer that is cosy_ordinary()
+ * @ordinary_len: its length in bytes
  * @vec:    room for @cached
  */
 struct cosy_borrowed {

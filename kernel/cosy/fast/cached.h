@@ -48,6 +48,8 @@ long cosy_cached_read(struct file *file, u64 buffer, size_t size, loff_t *pos);
 /**
  * cosy_is_tmpfs() - does tmpfs itself read a file?
  * @file: a file with a read_iter()
+ *
+ * Return: true if it does.
  */
 static __always_inline bool cosy_is_tmpfs(const struct file *file)
 {
@@ -60,6 +62,8 @@ static __always_inline bool cosy_is_tmpfs(const struct file *file)
  *
  * By the function, not by the number of its file system: that is what is
  * replaced, and another file system may have the same number.
+ *
+ * Return: true if it is.
  */
 static __always_inline bool cosy_reads_cache(const struct file *file)
 {

@@ -150,6 +150,7 @@ void cosy_yield_exit(void)
 long cosy_functions_yield(struct cosy_yield __user *arg)
 {
 	struct cosy_yield yield;
+	u32 id;
 	int err;
 
 	err = cosy_arg_read(&yield, sizeof(yield),
@@ -165,8 +166,8 @@ long cosy_functions_yield(struct cosy_yield __user *arg)
 	    !ns_capable(current_user_ns(), CAP_SYS_ADMIN))
 		return -EPERM;
 	yield.id = cosy_yield_id;
-	yield.fd = cosy_internal(btf_get_fd_by_id)(
-		cosy_internal(btf_obj_id)(cosy_yield_btf));
+	id = cosy_internal(btf_obj_id)(cosy_yield_btf);
+	yield.fd = cosy_internal(btf_get_fd_by_id)(id);
 	if (yield.fd < 0)
 		return yield.fd;
 	/* Should this fail, the caller has a descriptor it does not know of. */

@@ -72,6 +72,8 @@ extern u64 cosy_internals;
 /**
  * cosy_has() - can all of something be used?
  * @needs: COSY_NEEDS() of what is needed
+ *
+ * Return: true if nothing of it is missing.
  */
 static __always_inline bool cosy_has(u64 needs)
 {

@@ -645,14 +645,18 @@ static void closed_range(const struct cosy_async_entry *entry, uint32_t *first,
 	case SYS_dup3:
 		*first = *last = (uint32_t)entry->args[1];
 		/* Then nothing is closed. */
-		if (*last == (uint32_t)entry->args[0])
-			*first = 1, *last = 0;
+		if (*last == (uint32_t)entry->args[0]) {
+			*first = 1;
+			*last = 0;
+		}
 		break;
 	case SYS_close_range:
 		*first = (uint32_t)entry->args[0];
 		*last = (uint32_t)entry->args[1];
-		if (entry->args[2])
-			*first = 1, *last = 0;
+		if (entry->args[2]) {
+			*first = 1;
+			*last = 0;
+		}
 		break;
 	default:
 		*first = *last = (uint32_t)entry->args[0];
