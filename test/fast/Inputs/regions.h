@@ -15,7 +15,8 @@
 
 #include "ends.h"
 
-static char region_buffer[1 << 17];
+/* More than any file that slurp() is given, whose loop knows no other end. */
+static char region_buffer[1 << 21];
 
 /* A private file, read to its end at once. */
 static inline struct end slurp(const char *name, int flags)
