@@ -8,8 +8,9 @@
  *
  * A statically linked program is one object with libc in it, and says no more
  * where a function is from. There a function counts as libc's if it makes a
- * system call itself, which a program's own function of the name does not.
- * Where that is not seen, the region runs natively, which is always right.
+ * system call itself, which a program's own function of the name does not, or if
+ * libc has it by a second name that is reserved for libc. Where neither is seen,
+ * the region runs natively, which is always right.
  *
  * Under `cosy run` the wrappers of libcosy-preload.so come before libc's
  * functions. Such a wrapper stands for libc's function unless yet another
@@ -100,6 +101,33 @@ static bool makes_system_call(uintptr_t function, uintptr_t end)
 	return false;
 }
 
+/*
+ * Functions of a static libc that leave the system call to another one, by their
+ * second names. Weak: a reference links none of them, and other versions of libc
+ * may not have the name.
+ */
+#define LIBC_ALIASES(X)							\
+	X(__stat64) X(__fstat64) X(__lstat64) X(__libc_fcntl64)		\
+	X(__nanosleep) X(__clock_gettime) X(__clock_getres)		\
+	X(__utime) X(__utimes) X(__futimesat)
+
+#define DECLARE(name) \
+	extern const char libc##name[] __asm__(#name) __attribute__((weak));
+LIBC_ALIASES(DECLARE)
+#undef DECLARE
+
+static bool has_alias(uintptr_t function)
+{
+#define ADDRESS(name) (uintptr_t)libc##name,
+	const uintptr_t aliases[] = { LIBC_ALIASES(ADDRESS) };
+#undef ADDRESS
+
+	for (size_t i = 0; i < sizeof(aliases) / sizeof(*aliases); i++)
+		if (aliases[i] == function)
+			return true;
+	return false;
+}
+
 static void find_code(void)
 {
 	dl_iterate_phdr(add_object, NULL);
@@ -111,7 +139,7 @@ static bool is_of_library(uintptr_t function)
 		if (function < code.ranges[i].first ||
 		    function >= code.ranges[i].end)
 			continue;
-		return !code.is_static ||
+		return !code.is_static || has_alias(function) ||
 		       makes_system_call(function, code.ranges[i].end);
 	}
 	return false;
