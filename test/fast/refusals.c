@@ -8,6 +8,7 @@
 // CHECK-NEXT: tmpfs, as user: {{[1-9][0-9]+}} lines
 // CHECK-NEXT: ext4, as root: {{[1-9][0-9][0-9]+}} lines
 // CHECK-NEXT: overlayfs, as root
+#define REGION_BUFFER (1 << 21)
 #include "Inputs/regions.h"
 
 #include <linux/fs.h>
