@@ -253,6 +253,17 @@ vm_running() {
 		grep -qs cosy-vm "/proc/$pid/cmdline"
 }
 
+# vm_died_of_emulation - has the VM died of QEMU, not of what ran in it?  QEMU's TCG sometimes
+# executes a breakpoint that the kernel has put into its code, on another CPU, and has already
+# removed; or QEMU itself crashed, and the kernel had nothing to say.
+vm_died_of_emulation() {
+	local said
+	! vm_running || return 1
+	grep -q '^accelerator=tcg$' "$vm_dir/config" || return 1
+	said=$(sed -n '/cosy-vm: ready/,$p' "$vm_dir/console.log")
+	! grep -qE "$vm_trouble" <<<"$said" || grep -E "$vm_trouble" <<<"$said" | head -n 1 | grep -q 'int3: 0000'
+}
+
 vm_kill() {
 	local pid=${vm_qemu:-}
 	if [[ -z $pid ]] && vm_running; then
