@@ -406,7 +406,7 @@ static void fill_file(void)
 	lock_and_open();
 	COSY_START;
 	int fd = open("made", O_WRONLY | O_CREAT, 0600);
-	while (write(fd, region_buffer, 1 << 17) > 0)
+	while (write(fd, region_buffer, sizeof(region_buffer)) > 0)
 		;
 	close(fd);
 	COSY_END;

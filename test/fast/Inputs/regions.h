@@ -16,7 +16,10 @@
 #include "ends.h"
 
 /* More than any file that slurp() is given, whose loop knows no other end. */
-static char region_buffer[1 << 21];
+#ifndef REGION_BUFFER
+#define REGION_BUFFER (1 << 17)
+#endif
+static char region_buffer[REGION_BUFFER];
 
 /* A private file, read to its end at once. */
 static inline struct end slurp(const char *name, int flags)
