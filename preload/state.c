@@ -122,29 +122,50 @@ static int open_device(void)
 		       COSY_DEVICE_OFF;
 }
 
+/*
+ * Change cosy_device from @from to @to. Fails if another thread has changed it
+ * meanwhile: what it has set then stays, COSY_DEVICE_OFF above all.
+ */
+static bool change_device(int *from, int to)
+{
+	return __atomic_compare_exchange_n(&cosy_device, from, to, false,
+					   __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
 /* Close the device, if the process has not put something else in its place. */
 static void close_device(int state)
 {
-	int fd = __atomic_exchange_n(&cosy_device, state, __ATOMIC_RELAXED);
+	int fd = __atomic_load_n(&cosy_device, __ATOMIC_RELAXED);
 
+	do {
+		if (fd == COSY_DEVICE_OFF)
+			return;
+		/* The thread that opens it finds out that it is not wanted. */
+		if (fd < 0 && state == COSY_DEVICE_CLOSED)
+			return;
+	} while (!change_device(&fd, state));
 	__atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
 	if (fd >= 0 && is_device(fd))
 		cosy_sys(__NR_close, fd, 0, 0, 0);
 }
 
-/* Open the device; other threads' calls are native meanwhile. */
+/*
+ * Open the device; other threads' calls are native meanwhile. If one of them has
+ * turned the device off by the end, this descriptor stays open and unused: the
+ * filter that it is turned off for may kill for closing it.
+ */
 static bool try_device(void)
 {
-	int closed = COSY_DEVICE_CLOSED, fd;
+	int opening = COSY_DEVICE_OPENING, closed = COSY_DEVICE_CLOSED, fd;
 
-	if (!__atomic_compare_exchange_n(&cosy_device, &closed, COSY_DEVICE_OFF,
-					 false, __ATOMIC_RELAXED,
-					 __ATOMIC_RELAXED))
+	if (!change_device(&closed, COSY_DEVICE_OPENING))
 		return closed >= 0;
 	__atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
-	fd = cosy_left_alone() ? COSY_DEVICE_OFF : open_device();
-	__atomic_store_n(&cosy_device, fd, __ATOMIC_RELAXED);
-	return fd >= 0;
+	fd = COSY_DEVICE_OFF;
+	if (!cosy_left_alone() &&
+	    __atomic_load_n(&cosy_device, __ATOMIC_RELAXED) == opening)
+		fd = open_device();
+	return change_device(&opening, fd) && fd >= 0;
 }
 
 bool cosy_prepare(enum cosy_function function)
@@ -165,6 +186,18 @@ bool cosy_prepare(enum cosy_function function)
 	return try_device();
 }
 
+/* The program has closed the device, and what is there now is its own. */
+static void lose_device(void)
+{
+	int fd = __atomic_load_n(&cosy_device, __ATOMIC_RELAXED);
+	unsigned int times = __atomic_add_fetch(&lost, 1, __ATOMIC_RELAXED);
+
+	__atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
+	if (fd >= 0)
+		change_device(&fd, times < MAX_LOST ? COSY_DEVICE_CLOSED :
+						      COSY_DEVICE_OFF);
+}
+
 bool cosy_not_made(enum cosy_function function, const struct cosy_call *call,
 		   long ret)
 {
@@ -180,14 +213,7 @@ bool cosy_not_made(enum cosy_function function, const struct cosy_call *call,
 				 __ATOMIC_RELAXED);
 		break;
 	default:
-		/* The program has closed it, and what is there now is its own. */
-		__atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
-		__atomic_store_n(&cosy_device,
-				 __atomic_add_fetch(&lost, 1, __ATOMIC_RELAXED) <
-						 MAX_LOST ?
-					 COSY_DEVICE_CLOSED :
-					 COSY_DEVICE_OFF,
-				 __ATOMIC_RELAXED);
+		lose_device();
 		break;
 	}
 	return false;

@@ -33,7 +33,8 @@ enum cosy_route {
 
 /* What cosy_device is besides a descriptor. */
 #define COSY_DEVICE_CLOSED	(-1)	/* to be opened after some more calls */
-#define COSY_DEVICE_OFF		(-2)	/* not used any more */
+#define COSY_DEVICE_OFF		(-2)	/* not used any more; final */
+#define COSY_DEVICE_OPENING	(-3)	/* being opened by a thread */
 
 #define COSY_HIDDEN __attribute__((visibility("hidden")))
 /* Keeps the caller's registers, so that its fast path need not save any. */
