@@ -74,6 +74,17 @@ __attribute__((destructor)) static void print(void)
 
 static bool native;
 
+static void set_filter(struct sock_filter *code, unsigned short size, bool by_syscall)
+{
+	struct sock_fprog program = { size, code };
+
+	CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	if (by_syscall)
+		CHECK(!syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
+	else
+		CHECK(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+}
+
 /* From now on a call of @nr does @action. */
 static void filter(int nr, unsigned int action, bool by_syscall)
 {
@@ -83,13 +94,23 @@ static void filter(int nr, unsigned int action, bool by_syscall)
 		BPF_STMT(BPF_RET | BPF_K, action),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
 
-	CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-	if (by_syscall)
-		CHECK(!syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
-	else
-		CHECK(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+	set_filter(code, sizeof(code) / sizeof(*code), by_syscall);
+}
+
+/* From now on lseek() with @whence kills. */
+static void filter_whence(unsigned int whence)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_lseek, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, whence, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+
+	set_filter(code, sizeof(code) / sizeof(*code), false);
 }
 
 static void expect_success(void (*function)(void))
@@ -132,14 +153,34 @@ static void forbidden(void)
 		CHECK(stat("/", &st) == -1 && errno == 99 && !access("/", F_OK));
 }
 
+static void kill_seek_data(void)
+{
+	filter_whence(SEEK_DATA);
+}
+
+static void kill_seek_hole(void)
+{
+	filter_whence(SEEK_HOLE);
+}
+
+static void kill_lseek(void)
+{
+	filter(SYS_lseek, SECCOMP_RET_KILL_PROCESS, false);
+}
+
+static void fail_rmdir(void)
+{
+	filter(SYS_rmdir, SECCOMP_RET_ERRNO | 99, false);
+}
+
 /* After exec the filter is there before anything of ours. */
-static void inherited(char *self, int nr, unsigned int action, char *part)
+static void inherited(char *self, void (*set)(void), char *part)
 {
 	pid_t child = fork();
 	int status;
 
 	if (!child) {
-		filter(nr, action, false);
+		set();
 		execl(self, self, part, native ? "native" : NULL, NULL);
 		_exit(1);
 	}
@@ -229,8 +270,11 @@ int main(int argc, char **argv)
 	} else if (!strcmp(part, "errno")) {
 		expect_success(forbidden);
 	} else if (!strcmp(part, "inherited")) {
-		inherited(argv[0], SYS_lseek, SECCOMP_RET_KILL_PROCESS, "closed");
-		inherited(argv[0], SYS_rmdir, SECCOMP_RET_ERRNO | 99, "fails");
+		inherited(argv[0], kill_lseek, "closed");
+		/* What entries are told by: a filter may look at that, too. */
+		inherited(argv[0], kill_seek_data, "closed");
+		inherited(argv[0], kill_seek_hole, "closed");
+		inherited(argv[0], fail_rmdir, "fails");
 	} else if (!strcmp(part, "strict")) {
 		expect_success(strict);
 	} else if (!strcmp(part, "traced")) {

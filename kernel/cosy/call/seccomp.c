@@ -119,23 +119,31 @@ bool cosy_seccomp_blocks_entry(void)
 	       !cosy_seccomp_allows(entry, entry->orig_ax);
 }
 
+/* Would entering by lseek(2) with @whence plainly be allowed? */
+static bool cosy_seccomp_allows_entry(unsigned int whence)
+{
+	const struct pt_regs entry = {
+		.si = COSY_RUN_TAG,
+		.dx = whence,
+	};
+
+	return cosy_seccomp_allows(&entry, __NR_lseek);
+}
+
 /**
  * cosy_seccomp_allows_device() - may the process use the device at all?
  *
  * Asked when it is opened: a filter may kill for the first entry.
  *
- * Return: true if its filters plainly allow lseek(2) as an entry makes it.
+ * Return: true if its filters plainly allow lseek(2) as runs and as single calls
+ * make it.
  */
 bool cosy_seccomp_allows_device(void)
 {
-	const struct pt_regs entry = {
-		.si = COSY_RUN_TAG,
-		.dx = COSY_RUN_WHENCE,
-	};
-
 	return !(READ_ONCE(current_thread_info()->syscall_work) &
 		 SYSCALL_WORK_SECCOMP) ||
-	       cosy_seccomp_allows(&entry, __NR_lseek);
+	       (cosy_seccomp_allows_entry(COSY_RUN_WHENCE) &&
+		cosy_seccomp_allows_entry(COSY_CALL_WHENCE));
 }
 
 #else
