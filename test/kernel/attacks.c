@@ -53,36 +53,62 @@ static bool killable(pid_t pid)
 
 /* --- other ways in ------------------------------------------------------------ */
 
+/* A ring of io_uring with one request, which is not submitted yet. */
+struct ring {
+	int fd;
+	char *queues;
+	struct io_uring_sqe *request;
+	struct io_uring_params params;
+};
+
+static bool ring_make(struct ring *ring, int opcode, int fd, void *address, unsigned int len)
+{
+	memset(ring, 0, sizeof(*ring));
+	ring->fd = (int)syscall(SYS_io_uring_setup, 4, &ring->params);
+	if (ring->fd < 0)
+		return false;
+	ring->queues = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, ring->fd,
+			    IORING_OFF_SQ_RING);
+	ring->request = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
+			     ring->fd, IORING_OFF_SQES);
+	if (ring->queues == MAP_FAILED || ring->request == MAP_FAILED)
+		die("io_uring");
+	memset(ring->request, 0, sizeof(*ring->request));
+	ring->request->opcode = (__u8)opcode;
+	ring->request->fd = fd;
+	ring->request->addr = (__u64)(uintptr_t)address;
+	ring->request->len = len;
+	((unsigned int *)(ring->queues + ring->params.sq_off.array))[0] = 0;
+	__atomic_store_n((unsigned int *)(ring->queues + ring->params.sq_off.tail), 1,
+			 __ATOMIC_RELEASE);
+	return true;
+}
+
+/* The result of the request, which is done. */
+static int ring_result(const struct ring *ring)
+{
+	return ((struct io_uring_cqe *)(ring->queues + ring->params.cq_off.cqes))->res;
+}
+
+static void ring_end(struct ring *ring)
+{
+	munmap(ring->queues, 8192);
+	munmap(ring->request, 4096);
+	close(ring->fd);
+}
+
 /* One request of io_uring; returns its result. */
 static int by_uring(int opcode, int fd, void *address, unsigned int len)
 {
-	struct io_uring_params params = { 0 };
-	int ring = (int)syscall(SYS_io_uring_setup, 4, &params), result = -ENOSYS;
-	struct io_uring_sqe *sqe;
-	char *sq, *cq;
+	int result = -ENOSYS;
+	struct ring ring;
 
-	if (ring < 0)
+	if (!ring_make(&ring, opcode, fd, address, len))
 		return -ENOSYS;
-	sq = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, ring,
-		  IORING_OFF_SQ_RING);
-	sqe = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, ring,
-		   IORING_OFF_SQES);
-	if (sq == MAP_FAILED || sqe == MAP_FAILED)
-		die("io_uring");
-	cq = sq;
-	memset(sqe, 0, sizeof(*sqe));
-	sqe->opcode = (__u8)opcode;
-	sqe->fd = fd;
-	sqe->addr = (__u64)(uintptr_t)address;
-	sqe->len = len;
-	sqe->off = COSY_RUN_TAG | (__u64)(uintptr_t)address;
-	((unsigned int *)(sq + params.sq_off.array))[0] = 0;
-	__atomic_store_n((unsigned int *)(sq + params.sq_off.tail), 1, __ATOMIC_RELEASE);
-	if (syscall(SYS_io_uring_enter, ring, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) == 1)
-		result = ((struct io_uring_cqe *)(cq + params.cq_off.cqes))->res;
-	munmap(sq, 8192);
-	munmap(sqe, 4096);
-	close(ring);
+	ring.request->off = COSY_RUN_TAG | (__u64)(uintptr_t)address;
+	if (syscall(SYS_io_uring_enter, ring.fd, 1, 1, IORING_ENTER_GETEVENTS, NULL, 0) == 1)
+		result = ring_result(&ring);
+	ring_end(&ring);
 	return result;
 }
 
@@ -123,6 +149,38 @@ static void test_other_ways(int dev)
 	close(again);
 	close(pipes[0]);
 	close(pipes[1]);
+}
+
+/*
+ * io_uring closes the descriptor and drops the last reference to the file while its
+ * call waits, inside of a compound of that very file, which goes on.
+ */
+static void test_closed_by_uring(void)
+{
+	int dev, closed = 0, rounds = 0;
+	__u64 frame[5], handle;
+	struct cosy_run run;
+	struct ring ring;
+	long ret;
+
+	for (; rounds < 20; rounds++) {
+		dev = open_device();
+		if (!ring_make(&ring, IORING_OP_CLOSE, dev, NULL, 0))
+			break;
+		handle = must_load(dev, 5, SYS(0, SYS_io_uring_enter, 6), ARG(1), ARGI(1), ARGI(1),
+				   ARGI(IORING_ENTER_GETEVENTS), ARGI(0), ARGI(0),
+				   ADDI(2, 2, 1), SYS(3, SYS_getpid, 0), BR(2, ULT, 3000, 7),
+				   EXIT(0));
+		memset(frame, 0, sizeof(frame));
+		frame[1] = (__u64)ring.fd;
+		ret = run_frame(dev, handle, frame, &run);
+		/* Once it has been left there is no way back in. */
+		closed += (ret == done(0) || ret == -EBADF) && frame[0] == 1 && frame[2] &&
+			  frame[3] == (__u64)getpid() && !ring_result(&ring) &&
+			  fcntl(dev, F_GETFD) < 0;
+		ring_end(&ring);
+	}
+	check(closed == rounds, "a compound goes on without its file, closed by io_uring");
 }
 
 /* --- another user -------------------------------------------------------------- */
@@ -425,6 +483,7 @@ int main(void)
 	int dev = open_device();
 
 	test_other_ways(dev);
+	test_closed_by_uring();
 	test_another_user(dev);
 	test_endless(dev);
 	put("/sys/fs/cgroup", "cgroup.subtree_control", "+memory");
