@@ -41,10 +41,11 @@ static unsigned mostSaved(const Inst &I) {
   if (!Call)
     return CallSaves;
   if (Call->Args.contains('s'))
-    return NameCallSaves;
-  return StringSwitch<unsigned>(Call->Name)
-      .Cases("read", "write", "close", "fstat", "getdents64", FileCallSaves)
-      .Default(CallSaves);
+    return Call->Args.count('s') * NameCallSaves;
+#define FILE_CALL(Name) .Case(#Name, FileCallSaves)
+  return StringSwitch<unsigned>(Call->Name) COSY_FILE_CALLS(FILE_CALL).Default(
+      CallSaves);
+#undef FILE_CALL
 }
 
 //===----------------------------------------------------------------------===//
