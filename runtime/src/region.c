@@ -39,6 +39,19 @@
 /* How often one entry tries to get its descriptor or handle back. */
 #define MAX_RECOVERIES 4
 
+/*
+ * A watched run leaves after so many slots in loops, for the module tells how many
+ * there were only when it leaves; then after twice as many, and so on.
+ */
+#define FIRST_WATCHED_SLOTS	256
+/* Up-calls after which a part of a run is judged. */
+#define WATCHED_UPCALLS		32
+/* Up-calls until the next part is watched, and twice as many after each gain. */
+#define FIRST_UNWATCHED_UPCALLS	64
+#define LAST_UNWATCHED_UPCALLS	(1u << 20)
+/* Up-calls that a run which loses makes in user mode, and after the next loss. */
+#define FIRST_USER_UPCALLS	1024
+
 const struct cosy_function_hooks *cosy_function_hooks;
 
 /* How an entry ended, see linux/cosy.h. */
@@ -288,13 +301,6 @@ static bool is_result(long ret)
 	return ret != -EBADF && ret != -ESPIPE && ret != -ENXIO;
 }
 
-static void count_entry(struct cosy_reserved *reserved, struct cosy_run *run)
-{
-	cosy_count(reserved->counts, &reserved->counts->entries, 1);
-	cosy_count(reserved->counts, &reserved->counts->syscalls, run->calls);
-	run->calls = 0;
-}
-
 /* The next entry may do what is left, no more. */
 static void limit_entry(struct cosy_run *run, const struct cosy_limiter *limiter)
 {
@@ -345,6 +351,13 @@ static int64_t finish_run(const struct cosy_region *region,
  * @fd:      the descriptor of the last entry
  * @failed:  entries in succession that executed nothing
  * @begun:   operations have been executed: the native code is too late
+ * @watched: the run is being watched, in @sample
+ * @whole:   since it began
+ * @paused:  it is not being watched, as it has gained until now
+ * @sample:  what it has done
+ * @slots:   that the last entry may execute in loops, if it is watched
+ * @pause:   up-calls until it is watched again, after the next gain
+ * @user_upcalls: up-calls to make in user mode after the next loss
  * @exit:    how it ended: the exit; -1 to run the native code
  */
 struct entered {
@@ -356,18 +369,78 @@ struct entered {
 	int fd;
 	unsigned int failed;
 	bool begun;
+	bool watched;
+	bool whole;
+	bool paused;
+	struct cosy_sample sample;
+	int64_t slots;
+	uint32_t pause;
+	uint32_t user_upcalls;
 	int64_t exit;
 };
+
+/* Watch the run from the next entry on. */
+static void watch(struct entered *entered)
+{
+	entered->paused = false;
+	entered->watched = true;
+	entered->sample = (struct cosy_sample){ 0 };
+	entered->slots = FIRST_WATCHED_SLOTS;
+}
+
+/* What the next entry does is counted, if anybody wants to know. */
+static void count_next_entry(struct entered *entered)
+{
+	struct cosy_run *run = entered->run;
+
+	run->calls = 0;
+	if (entered->watched) {
+		run->flags |= COSY_RUN_COUNT | COSY_RUN_LIMIT;
+		run->limit = (uint64_t)entered->slots;
+	} else if (!entered->reserved->counts) {
+		run->flags &= ~COSY_RUN_COUNT;
+	}
+}
+
+static void end_watch(struct entered *entered)
+{
+	if (entered->watched && entered->whole)
+		cosy_verdict_add(&entered->reserved->verdict, &entered->sample);
+	entered->watched = false;
+	entered->whole = false;
+}
+
+static void count_entry(struct entered *entered)
+{
+	struct cosy_counts *counts = entered->reserved->counts;
+	struct cosy_run *run = entered->run;
+
+	if (run->flags & COSY_RUN_COUNT) {
+		cosy_count(counts, &counts->syscalls, run->calls);
+		entered->sample.calls += run->calls;
+		run->calls = 0;
+	}
+	cosy_count(counts, &counts->entries, 1);
+}
 
 /* The last entry has executed something. */
 static void note_progress(struct entered *entered)
 {
+	struct cosy_run *run = entered->run;
+
 	entered->begun = true;
 	entered->failed = 0;
-	if (entered->reserved->counts)
-		count_entry(entered->reserved, entered->run);
-	if (entered->run->flags & COSY_RUN_LIMIT)
-		entered->limiter->left = (int64_t)entered->run->limit;
+	count_entry(entered);
+	if (!(run->flags & COSY_RUN_LIMIT))
+		return;
+	if (!entered->watched) {
+		entered->limiter->left = (int64_t)run->limit;
+		return;
+	}
+	entered->sample.slots += (uint64_t)(entered->slots -
+					    (int64_t)run->limit);
+	if ((int64_t)run->limit < 0)
+		entered->slots *= 2;
 }
 
 static bool finish(struct entered *entered)
@@ -384,6 +457,7 @@ static void run_upcall(struct entered *entered)
 	const struct cosy_region *region = entered->region;
 	struct cosy_run *run = entered->run;
 
+	entered->sample.upcalls++;
 	if (region->nfunctions && cosy_function_hooks &&
 	    cosy_function_hooks->upcall(region, entered->reserved, entered->frame,
 					run))
@@ -404,6 +478,8 @@ static bool run_step(struct entered *entered)
 						    entered->limiter);
 		return true;
 	}
+	/* To make a call natively, it leaves and enters as for an up-call. */
+	entered->sample.upcalls++;
 	entered->exit = step_in_user_mode(entered->region, entered->reserved,
 					  entered->frame, run,
 					  entered->limiter);
@@ -484,17 +560,111 @@ static bool continue_after_failure(struct entered *entered, long error)
 	return true;
 }
 
+/*
+ * The run loses by its up-calls, and its native code cannot be entered in the
+ * middle: make the next ones in user mode. Return: true if the run ended.
+ */
+static bool rest_in_user_mode(struct entered *entered)
+{
+	struct cosy_reserved *reserved = entered->reserved;
+	uint32_t left = entered->user_upcalls;
+	struct cosy_state st;
+
+	cosy_count(reserved->counts, &reserved->counts->user, 1);
+	if (entered->user_upcalls < LAST_UNWATCHED_UPCALLS)
+		entered->user_upcalls *= 2;
+	state_init(&st, reserved->code, entered->frame, entered->run->pc);
+	for (;;) {
+		switch (execute(reserved, &st, entered->limiter)) {
+		case COSY_DONE:
+			entered->exit = (int64_t)st.value;
+			return true;
+		case COSY_UPCALL:
+			call_up(entered->region, reserved, entered->frame,
+				st.value);
+			if (--left)
+				break;
+			entered->run->pc = st.pc;
+			return false;
+		default:	/* COSY_LIMIT */
+			break;
+		}
+	}
+}
+
+/* A watched run has made WATCHED_UPCALLS. Return: true if the run ended. */
+static bool judge_run(struct entered *entered)
+{
+	struct cosy_region *region = entered->region;
+	struct cosy_verdict *verdict = &entered->reserved->verdict;
+	uint32_t loaded = COSY_MODE_LOADED;
+
+	if (cosy_verdict_gain(verdict, &entered->sample) >= 0) {
+		end_watch(entered);
+		if (entered->reserved->counts)
+			watch(entered);
+		else
+			entered->paused = true;
+		return false;
+	}
+	/* A function that was left can only go on in the kernel. */
+	if (entered->run->flags & COSY_RUN_SUSPENDED)
+		return false;
+	end_watch(entered);
+	if (__atomic_load_n(&verdict->opinion, __ATOMIC_RELAXED) ==
+	    COSY_OPINION_GAINS) {
+		cosy_verdict_doubt(verdict);
+		__atomic_compare_exchange_n(&region->mode, &loaded,
+					    COSY_MODE_DECIDE, false,
+					    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	}
+	if (rest_in_user_mode(entered))
+		return true;
+	watch(entered);
+	return false;
+}
+
+/*
+ * Make up to @max up-calls of a run that nobody counts, after an entry that
+ * returned @ret. Return: what the last entry returned.
+ */
+static inline long make_upcalls(const struct cosy_region *region,
+				uint64_t *frame, struct cosy_run *run, long ret,
+				uint32_t max)
+{
+	while (ret == (long)COSY_RUN_LEFT && run->status == COSY_UPCALL &&
+	       !(run->flags | region->nfunctions) && max--) {
+		region->thunks[run->value](frame);
+		run->status = COSY_AGAIN;
+		ret = enter(run);
+	}
+	return ret;
+}
+
+/* The run gains: make its next up-calls without watching, then watch it again. */
+static long make_paused_upcalls(struct entered *entered, long ret)
+{
+	ret = make_upcalls(entered->region, entered->frame, entered->run, ret,
+			   entered->pause);
+	if (entered->pause < LAST_UNWATCHED_UPCALLS)
+		entered->pause *= 2;
+	entered->fd = __atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED);
+	watch(entered);
+	return ret;
+}
+
 /**
  * resume() - go on after an entry, until the compound is done
  * @run: the run, entered once
  * @limiter: its limits
+ * @watched: this is to see whether the run gains, @whole: from its beginning
  * @ret: what the entry returned
  *
  * Return: the exit; -1 if nothing was executed and the native code can be run.
  */
 static __attribute__((noinline)) int64_t
 resume(struct cosy_region *region, uint64_t *frame, struct cosy_run *run,
-       struct cosy_limiter *limiter, long ret)
+       struct cosy_limiter *limiter, bool watched, bool whole, long ret)
 {
 	struct entered entered = {
 		.region = region,
@@ -503,14 +673,20 @@ resume(struct cosy_region *region, uint64_t *frame, struct cosy_run *run,
 		.run = run,
 		.limiter = limiter,
 		.fd = __atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED),
+		.watched = watched,
+		.whole = whole,
+		.sample.entries = whole,
+		.slots = FIRST_WATCHED_SLOTS,
+		.pause = FIRST_UNWATCHED_UPCALLS,
+		.user_upcalls = FIRST_USER_UPCALLS,
 	};
 
 	for (;;) {
 		bool ended = false;
 
 		if (entry_done(ret)) {
-			if (entered.reserved->counts)
-				count_entry(entered.reserved, run);
+			count_entry(&entered);
+			end_watch(&entered);
 			return (uint32_t)ret;
 		}
 		if (ret == (long)COSY_RUN_LEFT || ret == (long)COSY_RUN_BARRED)
@@ -520,18 +696,28 @@ resume(struct cosy_region *region, uint64_t *frame, struct cosy_run *run,
 			continue_after_call(&entered, ret);
 		else
 			ended = continue_after_failure(&entered, ret);
-		if (ended)
+		if (!ended && entered.watched &&
+		    entered.sample.upcalls >= WATCHED_UPCALLS)
+			ended = judge_run(&entered);
+		if (ended) {
+			if (entered.exit >= 0)
+				end_watch(&entered);
 			return entered.exit;
+		}
 		if (entered.begun)
 			run->status = COSY_AGAIN;
 		limit_entry(run, limiter);
+		count_next_entry(&entered);
 		entered.fd = __atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED);
 		ret = enter(run);
+		if (entered.paused)
+			ret = make_paused_upcalls(&entered, ret);
 	}
 }
 
 static int64_t run_in_kernel(struct cosy_region *region,
-			     struct cosy_reserved *reserved, uint64_t *frame)
+			     struct cosy_reserved *reserved, uint64_t *frame,
+			     bool watched)
 {
 	uint64_t handle = __atomic_load_n(&region->handle, __ATOMIC_ACQUIRE);
 	struct cosy_suspended suspended;
@@ -553,7 +739,7 @@ static int64_t run_in_kernel(struct cosy_region *region,
 	__atomic_store_n(&errno_offset,
 			 (ptrdiff_t)((uintptr_t)&errno - thread_pointer()),
 			 __ATOMIC_RELAXED);
-	if (!reserved->counts && !region->limits)
+	if (!reserved->counts && !region->limits && !watched)
 		__atomic_store_n(&region->mode, COSY_MODE_LOADED,
 				 __ATOMIC_RELEASE);
 	prepare_run(&run, &suspended, handle - 1, frame,
@@ -561,7 +747,12 @@ static int64_t run_in_kernel(struct cosy_region *region,
 	run.calls = 0;
 	cosy_limiter_begin(&limiter, region);
 	limit_entry(&run, &limiter);
-	return resume(region, frame, &run, &limiter, enter(&run));
+	if (watched) {
+		run.flags |= COSY_RUN_COUNT | COSY_RUN_LIMIT;
+		run.limit = FIRST_WATCHED_SLOTS;
+	}
+	return resume(region, frame, &run, &limiter, watched, watched,
+		      enter(&run));
 }
 
 static void explain_invalid(const struct cosy_region *region,
@@ -575,6 +766,58 @@ static void explain_invalid(const struct cosy_region *region,
 			     ": not a valid compound: offset ",
 			     cosy_number(&offset, diag->offset), ": ",
 			     diag->reason, "; the region runs natively", NULL);
+}
+
+/* The region loses in the kernel: its next @rest entries are native, too. */
+static void rest(struct cosy_region *region, struct cosy_reserved *reserved,
+		 uint32_t entries)
+{
+	/* Where each run is counted, it has to come here. */
+	if (reserved->counts)
+		cosy_verdict_rest(&reserved->verdict, entries);
+	else
+		__atomic_store_n(&region->mode, COSY_MODE_DECIDE + entries,
+				 __ATOMIC_RELAXED);
+}
+
+/* A region that libcosy may choose a place for is entered. */
+static int64_t choose(struct cosy_region *region, struct cosy_reserved *reserved,
+		      uint64_t *frame)
+{
+	uint32_t entries;
+
+	switch (cosy_verdict_choose(&reserved->verdict, &entries)) {
+	case COSY_CHOICE_KERNEL:
+		return run_in_kernel(region, reserved, frame, false);
+	case COSY_CHOICE_WATCH:
+		return run_in_kernel(region, reserved, frame, true);
+	case COSY_CHOICE_REST:
+		rest(region, reserved, entries);
+		break;
+	default:
+		if (!reserved->counts)
+			__atomic_store_n(&region->mode, COSY_MODE_NATIVE,
+					 __ATOMIC_RELAXED);
+		break;
+	}
+	cosy_count(reserved->counts, &reserved->counts->native, 1);
+	return -1;
+}
+
+/*
+ * Is the region one that lost and runs natively for some more entries? When they
+ * are over, its mode is COSY_MODE_DECIDE.
+ */
+static inline bool rests(struct cosy_region *region)
+{
+	uint32_t mode = __atomic_load_n(&region->mode, __ATOMIC_RELAXED);
+
+	if (likely(mode < COSY_MODE_REST))
+		return false;
+	/* Of threads that do this at the same time, one counts. */
+	__atomic_compare_exchange_n(&region->mode, &mode, mode - 1, false,
+				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+	return true;
 }
 
 /* Everything but the straight way into the kernel. */
@@ -608,12 +851,20 @@ static __attribute__((noinline)) int64_t decide(struct cosy_region *region,
 	cosy_count(reserved->counts, &reserved->counts->runs, 1);
 	switch (__atomic_load_n(&reserved->executor, __ATOMIC_RELAXED)) {
 	case COSY_EXECUTOR_KERNEL:
-		return run_in_kernel(region, reserved, frame);
+		if (reserved->verdict.watched)
+			return choose(region, reserved, frame);
+		return run_in_kernel(region, reserved, frame, false);
 	case COSY_EXECUTOR_USER:
 		return run_in_user_mode(region, reserved, frame);
 	default:
 		return -1;
 	}
+}
+
+static __attribute__((noinline)) int64_t run_unloaded(struct cosy_region *region,
+						      uint64_t *frame)
+{
+	return rests(region) ? -1 : decide(region, frame);
 }
 
 /*
@@ -624,15 +875,14 @@ static __attribute__((noinline)) int64_t
 resume_plain(struct cosy_region *region, uint64_t *frame, struct cosy_run *run,
 	     long ret)
 {
-	while (ret == (long)COSY_RUN_LEFT && run->status == COSY_UPCALL &&
-	       !(run->flags | region->nfunctions)) {
-		region->thunks[run->value](frame);
-		run->status = COSY_AGAIN;
-		ret = enter(run);
-	}
+	bool watched = cosy_reserved_of(region)->verdict.watched;
+
+	ret = make_upcalls(region, frame, run, ret,
+			   watched ? FIRST_UNWATCHED_UPCALLS : UINT32_MAX);
 	if (likely(entry_done(ret)))
 		return (uint32_t)ret;
-	return resume(region, frame, run, &(struct cosy_limiter){ 0 }, ret);
+	return resume(region, frame, run, &(struct cosy_limiter){ 0 }, watched,
+		      false, ret);
 }
 
 COSY_EXPORT int64_t cosy_region_run(struct cosy_region *region, uint64_t *frame)
@@ -643,7 +893,7 @@ COSY_EXPORT int64_t cosy_region_run(struct cosy_region *region, uint64_t *frame)
 
 	if (!likely(__atomic_load_n(&region->mode, __ATOMIC_ACQUIRE) ==
 		    COSY_MODE_LOADED))
-		return decide(region, frame);
+		return run_unloaded(region, frame);
 	prepare_run(&run, &suspended,
 		    __atomic_load_n(&region->handle, __ATOMIC_RELAXED) - 1,
 		    frame, 0);

@@ -44,6 +44,21 @@ enum cosy_executor cosy_region_executor(const struct cosy_region *region);
 bool cosy_region_is_used(const struct cosy_region *region);
 
 /**
+ * cosy_region_is_watched() - does a region run natively when it loses?
+ * @region: a region that may run in the kernel
+ *
+ * Not where somebody has told where it runs, or has set limits that only a
+ * compound keeps to. User functions learn by themselves where they run.
+ *
+ * Return: false if it is not for libcosy to choose.
+ */
+static inline bool cosy_region_is_watched(const struct cosy_region *region)
+{
+	return cosy_options().executor == COSY_EXECUTOR_AUTO &&
+	       region->function && !region->limits && !region->nfunctions;
+}
+
+/**
  * cosy_compound_free() - cosy_free() of a compound
  * @compound: any pointer
  *

@@ -364,6 +364,9 @@ static void make(const struct cosy_region *region, void *memory,
 		code += sizeof(*reserved->counts);
 	}
 	reserved->executor = executor;
+	if (executor == COSY_EXECUTOR_KERNEL && cosy_region_is_watched(region))
+		cosy_verdict_init(&reserved->verdict, region->image,
+				  cosy_options().plain);
 	reserved->code = (struct cosy_code *)code;
 	cosy_decode(region->image, reserved->code, 0, NULL);
 }

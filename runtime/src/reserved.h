@@ -16,12 +16,14 @@
 #include <cosy/verify.h>
 
 #include "stats.h"
+#include "verdict.h"
 
 /** enum cosy_mode - values of struct cosy_region's mode */
 enum cosy_mode {
 	COSY_MODE_NATIVE,	/* the native code */
 	COSY_MODE_LOADED,	/* straight into the kernel: loaded, not counted */
 	COSY_MODE_DECIDE = COSY_REGION_DECIDE,	/* cosy_region_run() has to think first */
+	COSY_MODE_REST,	/* from here on: native, for mode - DECIDE entries */
 };
 
 /**
@@ -32,6 +34,7 @@ enum cosy_mode {
  * @handle:   the module's handle + 1, 0 if not loaded: where the region has
  *	      been when it was retired
  * @counts:   NULL unless COSY_STATS is on
+ * @verdict:  does it gain in the kernel?
  * @code:     decoded code
  */
 struct cosy_reserved {
@@ -40,6 +43,7 @@ struct cosy_reserved {
 	int pid;
 	uint64_t handle;
 	struct cosy_counts *counts;
+	struct cosy_verdict verdict;
 	struct cosy_code *code;
 };
 

@@ -31,6 +31,7 @@ struct cosy_counted {
  * @upcalls:  up-calls
  * @steps:    operations the kernel could not do, done in user mode
  * @user:     runs in user mode, from the beginning or to the end
+ * @native:   runs in native code, as the region loses in the kernel
  */
 struct cosy_counts {
 	struct cosy_counted counted;
@@ -41,6 +42,7 @@ struct cosy_counts {
 	uint64_t upcalls;
 	uint64_t steps;
 	uint64_t user;
+	uint64_t native;
 };
 
 /**

@@ -6,6 +6,7 @@
 // RUN: %compile %s -o %t -l:libcosy.a
 // RUN: %run-all %t | FileCheck %s
 // RUN: %vm env COSY_EXECUTOR=kernel %t | FileCheck %s
+// RUN: %vm env COSY_EXECUTOR=auto %t | FileCheck %s
 // CHECK: done
 #include <sys/wait.h>
 #include <unistd.h>

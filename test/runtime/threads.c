@@ -7,6 +7,7 @@
 // RUN: %compile %s -o %t -l:libcosy.a
 // RUN: %run-all %t | FileCheck %s
 // RUN: %vm env COSY_EXECUTOR=kernel %t | FileCheck %s
+// RUN: %vm env COSY_EXECUTOR=auto %t | FileCheck %s
 // CHECK: done
 // RUN: for i in 1 2 3 4 5 6 7 8 9; do COSY_EXECUTOR=user timeout 200 %t leave || exit 1; done
 // RUN: %vm sh -c 'for i in 1 2 3 4 5 6 7 8 9; do COSY_EXECUTOR=kernel timeout 200 %t leave || exit 1; done'
