@@ -45,6 +45,13 @@ void __cosy_region_end(void) __attribute__((__nothrow__));
 #define COSY_START_NATIVE __cosy_region_start_native()
 #define COSY_END __cosy_region_end()
 #else
+/*
+ * COSY_REQUIRED, defined by the program or by -DCOSY_REQUIRED: without the plugin the
+ * program does not compile, rather than have no regions.
+ */
+#ifdef COSY_REQUIRED
+#error "COSY_REQUIRED: the Cosy plugin is missing; compile with cosy-cc"
+#endif
 /** COSY_START - a region begins here; a statement, in a function's body */
 #define COSY_START ((void)0)
 /**
