@@ -7,6 +7,7 @@
 #include <linux/bpf.h>
 #include <linux/btf.h>
 #include <linux/btf_ids.h>
+#include <linux/fdtable.h>
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
@@ -170,6 +171,9 @@ long cosy_functions_yield(struct cosy_yield __user *arg)
 	yield.fd = cosy_internal(btf_get_fd_by_id)(id);
 	if (yield.fd < 0)
 		return yield.fd;
-	/* Should this fail, the caller has a descriptor it does not know of. */
-	return cosy_arg_write(arg, &yield, sizeof(yield));
+	err = cosy_arg_write(arg, &yield, sizeof(yield));
+	/* Nobody has been told the number: the caller could not close it. */
+	if (err)
+		close_fd(yield.fd);
+	return err;
 }
