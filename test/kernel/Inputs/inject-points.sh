@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# inject-points.sh MODULE POINTS - whatever the module imports that allocates, copies or
+# registers has to be in points.def.
+set -u
+module=$1 points=$2
+asks='alloc|vmap|copy_(from|to)|copy_page|get_user_|put_user_|from_user|get_unused_fd|^register_|_register$'
+# Named like an allocation: caches are data, and what is called when a read-ahead is sized.
+not='^(kmalloc_caches)$'
+
+missing=$(nm -u "$module" | awk '{ print $2 }' | grep -E "$asks" | grep -Ev "$not" | while read -r name; do
+	grep -q "^POINT($name," "$points" || echo "$name"
+done)
+if [ -n "$missing" ]; then
+	echo "FAILED: not in $points: $(echo "$missing" | paste -sd " ")"
+	exit 1
+fi
