@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`./cosy bench unmodified`: programs of Debian, natively and below `cosy run`.
+"""`./cosy bench unmodified`: programs of Debian, natively and with `cosy run`; examples, natively
+and as compounds.
 
 Guest instructions of whole processes, from fork to exit, on tmpfs and ext4.
 """
@@ -21,15 +22,15 @@ START = 60000
 
 
 def measure(root, build, series, runs, names):
-    """The lines of the guest as they come: name, file system, native, preloaded."""
+    """The lines of the guest as they come: name, file system, native, with Cosy."""
     command = [os.path.join(root, "scripts", "vm", "run"), "--icount", "--",
                os.path.join(root, "bench", "unmodified", "guest"), build, series, str(runs),
                *names]
     with subprocess.Popen(command, text=True, stdout=subprocess.PIPE,
                           stdin=subprocess.DEVNULL) as vm:
         for line in vm.stdout:
-            name, system, native, preloaded = line.split()
-            yield name, system, int(native), int(preloaded)
+            name, system, native, cosy = line.split()
+            yield name, system, int(native), int(cosy)
     if vm.returncode:
         sys.exit("cosy bench: not everything could be measured (see above)")
 
@@ -39,16 +40,16 @@ def run(root, build, series, runs, names=()):
     missed = []
     start = {}
     print("Thousands of guest instructions of whole processes\n")
-    print(f"{'program':10}{'on':8}{'native':>10}{'cosy run':>10}{'ratio':>8}{'goal':>8}")
-    for name, system, native, preloaded in measure(root, build, series, runs, names):
-        ratio = preloaded / native
+    print(f"{'program':14}{'on':8}{'native':>10}{'with Cosy':>10}{'ratio':>8}{'goal':>8}")
+    for name, system, native, cosy in measure(root, build, series, runs, names):
+        ratio = cosy / native
         goal = GOALS.get(name)
-        print(f"{name:10}{system:8}{native / 1000:10.0f}{preloaded / 1000:10.0f}{ratio:8.3f}"
+        print(f"{name:14}{system:8}{native / 1000:10.0f}{cosy / 1000:10.0f}{ratio:8.3f}"
               f"{goal if goal else '':>8}", flush=True)
         if goal and ratio > goal:
             missed.append(f"{name} on {system}: {ratio:.3f} instead of {goal}")
         if name in STARTS:
-            start[name, system] = preloaded - native
+            start[name, system] = cosy - native
     for system in ("tmpfs", "ext4"):
         if ("true", system) in start and ("empty", system) in start:
             more = start["true", system] - start["empty", system]

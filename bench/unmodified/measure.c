@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * measure RUNS PREPARE COMMAND...: what a program costs from fork to exit, natively and
- * below libcosy-preload.so, in nanoseconds of CPU time, which under icount are
- * instructions. PREPARE is a shell command that is executed before each run. The
- * library is $COSY_PRELOAD.
+ * measure [-n RUNS] [-o DIRECTORY] [-a SETTING] [-b SETTING] [-p PREPARE]
+ *	   [-r RESULT] COMMAND...
  *
- * Prints "NATIVE PRELOADED", the medians, and fails if the outputs differ.
+ * What a program costs from fork to exit in two environments, in nanoseconds of
+ * CPU time, which under icount are instructions. SETTING is NAME=VALUE; without it
+ * the environment is as it is. The shell executes PREPARE before each run and
+ * RESULT after it, which prints what the program has left behind. Outputs go to
+ * files in DIRECTORY.
+ *
+ * Prints the two medians, and fails if an output or a result differs.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -19,6 +23,8 @@
 
 #define MAX_RUNS 100
 
+static const char *const files[2] = { "without.out", "with.out" };
+
 /* Of all children that have been waited for. */
 static long cpu_time(void)
 {
@@ -30,27 +36,74 @@ static long cpu_time(void)
 	       1000l * (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
 }
 
-/* Into a file, since some programs do less for /dev/null. */
-static long run(char **command, const char *preload, const char *output)
+/* fork(), with the child's output in @fd. */
+static pid_t start(int fd)
 {
-	long begin = cpu_time();
 	pid_t child = fork();
-	int status;
 
 	if (child < 0)
 		err(1, "fork");
-	if (!child) {
-		int fd = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	if (!child && dup2(fd, STDOUT_FILENO) < 0)
+		_exit(126);
+	return child;
+}
 
-		if (fd < 0 || dup2(fd, STDOUT_FILENO) < 0 || close(fd) ||
-		    (preload && setenv("LD_PRELOAD", preload, 1)))
-			_exit(126);
-		execvp(*command, command);
+/* Return: the exit status that waitpid() has of @child. */
+static int finish(pid_t child)
+{
+	int status;
+
+	if (waitpid(child, &status, 0) != child)
+		err(1, "waitpid");
+	return status;
+}
+
+/* Execute @command with its output in @fd; return its CPU time. */
+static long run(char **command, char *setting, int fd)
+{
+	long begin = cpu_time();
+	pid_t child = start(fd);
+	int status;
+
+	if (!child) {
+		if (!setting || !putenv(setting))
+			execvp(*command, command);
 		_exit(127);
 	}
-	if (waitpid(child, &status, 0) != child || status)
+	status = finish(child);
+	if (status)
 		errx(1, "%s failed (status %x)", *command, status);
 	return cpu_time() - begin;
+}
+
+/* Execute @command, unless it is NULL, by the shell. */
+static void shell(const char *command, int fd)
+{
+	pid_t child;
+
+	if (!command)
+		return;
+	child = start(fd);
+	if (!child) {
+		execlp("sh", "sh", "-c", command, NULL);
+		_exit(127);
+	}
+	if (finish(child))
+		errx(1, "%s failed", command);
+}
+
+/* Compare the files in @dir that @command has written to. */
+static void compare_files(int dir, const char *command)
+{
+	pid_t child = start(STDOUT_FILENO);
+
+	if (!child) {
+		if (!fchdir(dir))
+			execlp("cmp", "cmp", "-s", files[0], files[1], NULL);
+		_exit(127);
+	}
+	if (finish(child))
+		errx(1, "%s: the outputs differ", command);
 }
 
 static int compare(const void *a, const void *b)
@@ -62,26 +115,59 @@ static int compare(const void *a, const void *b)
 
 int main(int argc, char **argv)
 {
-	static const char *const outputs[] = { "/tmp/native.out", "/tmp/preloaded.out" };
-	const char *preload = getenv("COSY_PRELOAD");
-	int runs = argc > 3 ? atoi(argv[1]) : 0;
+	const char *prepare = NULL, *result = NULL, *outputs = ".";
+	char *settings[2] = { NULL, NULL };
 	long times[2][MAX_RUNS];
+	int runs = 1, dir, option;
 
-	if (runs < 1 || runs > MAX_RUNS || !preload)
-		errx(1, "usage: COSY_PRELOAD=LIBRARY measure RUNS PREPARE COMMAND...");
+	while ((option = getopt(argc, argv, "+n:o:a:b:p:r:")) != -1) {
+		switch (option) {
+		case 'n':
+			runs = atoi(optarg);
+			break;
+		case 'o':
+			outputs = optarg;
+			break;
+		case 'a':
+		case 'b':
+			settings[option - 'a'] = *optarg ? optarg : NULL;
+			break;
+		case 'p':
+			prepare = optarg;
+			break;
+		case 'r':
+			result = optarg;
+			break;
+		default:
+			return 2;
+		}
+	}
+	argv += optind;
+	if (!*argv || runs < 1 || runs > MAX_RUNS)
+		errx(2, "usage: measure [-n RUNS] [-o DIRECTORY] [-a SETTING] [-b SETTING] [-p PREPARE] [-r RESULT] COMMAND...");
+	dir = open(outputs, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		err(1, "%s", outputs);
+
 	/* The first run is for the caches, and not counted. */
 	for (int i = -1; i < runs; i++) {
 		for (int way = 0; way < 2; way++) {
+			/* A file, since some programs do less for /dev/null. */
+			int fd = openat(dir, files[way],
+					O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+					0600);
 			long time;
 
-			if (system(argv[2]))
-				errx(1, "%s failed", argv[2]);
-			time = run(argv + 3, way ? preload : NULL, outputs[way]);
+			if (fd < 0)
+				err(1, "%s/%s", outputs, files[way]);
+			shell(prepare, fd);
+			time = run(argv, settings[way], fd);
+			shell(result, fd);
+			close(fd);
 			if (i >= 0)
 				times[way][i] = time;
 		}
-		if (system("cmp -s /tmp/native.out /tmp/preloaded.out"))
-			errx(1, "%s: the outputs differ", argv[3]);
+		compare_files(dir, *argv);
 	}
 	for (int way = 0; way < 2; way++)
 		qsort(times[way], runs, sizeof(long), compare);
