@@ -1,0 +1,123 @@
+#!/usr/bin/python3 -ISB
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Run the commands that documents show in their ```sh blocks, for test/docs/commands.test.
+
+usage: scripts/doc_commands.py BUILD SCRATCH LIST DOCUMENT...
+
+LIST says how each is run, one on a line:
+
+    host COMMAND [=> REGEX]     on this machine
+    vm COMMAND [=> REGEX]       in the VM of `./cosy check`
+    test TEST COMMAND           by TEST, a file of test/
+    skip COMMAND => REASON      not at all
+
+The commands run in the order of LIST, in SCRATCH.  The first ```c block of the first document is
+there as prog.c, with what it needs around it.  Each must succeed, and print what REGEX matches.
+A command that LIST does not have is an error, as is one that no document has.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+PROGRAM = """#include <stdio.h>
+%s
+int main(void)
+{
+	static char buf[65536];
+	const char *name = "/etc/passwd";
+	long n, total = 0;
+	int fd;
+
+%s
+	printf("%%ld bytes\\n", total);
+	return 0;
+}
+"""
+
+
+def blocks(path, language):
+    with open(path, encoding="utf-8") as file:
+        return re.findall(rf"^```{language}\n(.*?)^```$", file.read(), re.MULTILINE | re.DOTALL)
+
+
+def commands(path):
+    """The commands of a document, without the comments beside them."""
+    return [re.sub(r"(^|\s)#.*", "", line).strip() for block in blocks(path, "sh")
+            for line in block.splitlines() if re.sub(r"(^|\s)#.*", "", line).strip()]
+
+
+def write_program(path, block):
+    lines = block.splitlines()
+    includes = [line for line in lines if line.startswith("#include")]
+    rest = [line for line in lines if line not in includes]
+    includes += ["#include <fcntl.h>", "#include <unistd.h>"]
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(PROGRAM % ("\n".join(includes), "\n".join(rest)))
+
+
+def parse(path):
+    """How each command is run: command -> (way, the rest of the line)."""
+    entries = {}
+    with open(path, encoding="utf-8") as file:
+        for line in file.read().splitlines():
+            if not line or line.startswith("#"):
+                continue
+            way, text = line.split(None, 1)
+            if way == "test":
+                test, command = text.split(None, 1)
+                entries[command.strip()] = (way, test)
+            else:
+                command, _, rest = text.partition(" => ")
+                entries[command.strip()] = (way, rest.strip())
+    return entries
+
+
+def run(build, scratch, way, command):
+    """Return: exit status, all that was printed."""
+    path = f"{build}/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    line = ["env", f"PATH={path}", "bash", "-c", command]
+    if way == "vm":
+        line = [f"{build}/bin/cosy-vm-exec", "-T", "3000", "--", *line]
+    done = subprocess.run(line, cwd=scratch, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, check=False)
+    return done.returncode, done.stdout
+
+
+def main():
+    if len(sys.argv) < 5:
+        sys.exit(__doc__)
+    build, scratch, listed, *documents = sys.argv[1:]
+    tests = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "test")
+    entries, wrong = parse(listed), []
+    shown = {command: document for document in documents for command in commands(document)}
+    for command, document in shown.items():
+        if command not in entries:
+            wrong.append(f"{document}: nobody runs '{command}'\n  HINT: add it to {listed}")
+    wrong += [f"{listed}: no document shows '{command}'" for command in entries
+              if command not in shown]
+    programs = blocks(documents[0], "c")
+    if programs:
+        write_program(os.path.join(scratch, "prog.c"), programs[0])
+    for command, (way, rest) in entries.items():
+        if way == "skip":
+            print(f"skipped: {command} ({rest})")
+            if not rest:
+                wrong.append(f"{listed}: no reason to skip '{command}'")
+        elif way == "test":
+            if not os.path.exists(os.path.join(tests, rest)):
+                wrong.append(f"{listed}: there is no test {rest}")
+        elif command in shown:
+            status, output = run(build, scratch, way, command)
+            print(f"{way}: {command}\n{output}", end="")
+            if status:
+                wrong.append(f"{shown[command]}: '{command}' fails (status {status})")
+            elif not re.search(rest, output):
+                wrong.append(f"{shown[command]}: '{command}' does not print '{rest}'")
+    if wrong:
+        sys.exit("\n".join(wrong))
+
+
+if __name__ == "__main__":
+    main()
