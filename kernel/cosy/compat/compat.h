@@ -39,6 +39,22 @@
 #endif
 
 /**
+ * cosy_access_ok() - are these bytes below the limit of user addresses?
+ * @ptr:  address
+ * @size: bytes
+ *
+ * As access_ok(), which in modules for 6.12 before 6.12.58 has the same constant:
+ * an address that is nobody's would pass, and an access to it raises a warning.
+ *
+ * Return: true if they are.
+ */
+static __always_inline bool cosy_access_ok(const void __user *ptr, size_t size)
+{
+	return likely(size <= TASK_SIZE_MAX &&
+		      (unsigned long)ptr <= TASK_SIZE_MAX - size);
+}
+
+/**
  * cosy_user_begin() - begin to access user memory, upwards from an address
  * @ptr:  address of the user pointer; may be changed to one that faults
  * @size: bytes
@@ -57,10 +73,7 @@ static __always_inline bool cosy_user_begin(const void __user **ptr,
 	*ptr = masked_user_access_begin(*ptr);
 	return true;
 #else
-	unsigned long addr = (unsigned long)*ptr;
-
-	/* Not access_ok(), which in those kernels has the same constant. */
-	if (unlikely(size > TASK_SIZE_MAX || addr > TASK_SIZE_MAX - size))
+	if (!cosy_access_ok(*ptr, size))
 		return false;
 	__uaccess_begin_nospec();
 	return true;

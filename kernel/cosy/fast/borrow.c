@@ -192,7 +192,7 @@ static __always_inline long cosy_read_borrowing(struct cosy_state *st,
 		cosy_borrowed_drop(st->env.borrowed);
 	if (unlikely(!cosy_is_cached(file) || !count ||
 		     count > COSY_BORROW_MAX ||
-		     !access_ok(u64_to_user_ptr(addr), count)))
+		     !cosy_access_ok(u64_to_user_ptr(addr), count)))
 		return cosy_read_file(file, addr, count, pos);
 	ret = rw_verify_area(READ, file, pos, count);
 	if (unlikely(ret))

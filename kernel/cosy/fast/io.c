@@ -55,7 +55,7 @@ static __always_inline bool cosy_is_usual(const struct file *file, fmode_t mode,
 {
 	return (file->f_mode & mode) == mode && !own && iter &&
 	       size <= COSY_SHORT && !(file->f_flags & O_DIRECT) &&
-	       access_ok(p, size);
+	       cosy_access_ok(p, size);
 }
 
 /**
