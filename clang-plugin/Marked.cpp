@@ -24,6 +24,21 @@ CallInst *asMarker(Instruction &I, StringRef Name) {
   return Same ? CI : nullptr;
 }
 
+/// Is \p ID of the coroutine that calls it? The others act on a handle, which
+/// may be of any coroutine.
+static bool isPartOfCoroutine(Intrinsic::ID ID) {
+  switch (ID) {
+  case Intrinsic::coro_resume:
+  case Intrinsic::coro_destroy:
+  case Intrinsic::coro_done:
+  case Intrinsic::coro_promise:
+  case Intrinsic::coro_noop:
+    return false;
+  default:
+    return Intrinsic::getBaseName(ID).starts_with("llvm.coro.");
+  }
+}
+
 const char *whyNotMovable(const Instruction &I) {
   if (auto *AI = dyn_cast<AllocaInst>(&I))
     return AI->isStaticAlloca() ? nullptr : "a variable-length array or alloca";
@@ -38,6 +53,8 @@ const char *whyNotMovable(const Instruction &I) {
   auto *CB = dyn_cast<CallBase>(&I);
   if (!CB)
     return nullptr;
+  if (isPartOfCoroutine(CB->getIntrinsicID()))
+    return "a point where the coroutine is suspended";
   if (CB->hasFnAttr(Attribute::ReturnsTwice))
     return "a call that returns twice, such as setjmp or vfork";
   if (CB->isMustTailCall())
