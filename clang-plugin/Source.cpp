@@ -77,6 +77,52 @@ static bool hasLoop(const Function &F) {
   return !BackEdges.empty();
 }
 
+/// Local variables of this size or more are shared.
+constexpr uint64_t SharedSize = 256;
+
+/// Bytes of all local variables that are taken in. They are in the frame of the
+/// region's function, also while that calls itself.
+constexpr uint64_t MaxLocals = 256 << 10;
+
+using LocalsMap = DenseMap<const Function *, SmallVector<AllocaInst *, 4>>;
+
+static uint64_t sizeOf(const AllocaInst &AI) {
+  return AI.getAllocationSize(AI.getDataLayout())->getFixedValue();
+}
+
+/// \returns how many bytes of local variables \p Callee adds to its caller.
+static uint64_t localsAdded(const Function &Callee, const LocalsMap &Shared) {
+  uint64_t Size = 0;
+  bool Shares = Shared.count(&Callee);
+  for (const Instruction &I : Callee.getEntryBlock())
+    if (auto *AI = dyn_cast<AllocaInst>(&I); AI && AI->isStaticAlloca())
+      Size += Shares && sizeOf(*AI) >= SharedSize ? 0 : sizeOf(*AI);
+  return Size;
+}
+
+/// A function that is not recursive has its local variables once at a time. So
+/// the \p New ones of one call use the places of those \p Known from others.
+static void shareLocals(ArrayRef<AllocaInst *> New,
+                        SmallVectorImpl<AllocaInst *> &Known) {
+  SmallVector<AllocaInst *, 4> Free(Known.begin(), Known.end());
+  for (AllocaInst *AI : New) {
+    if (sizeOf(*AI) < SharedSize)
+      continue;
+    auto It = find_if(Free, [&](AllocaInst *Other) {
+      return Other->getAllocatedType() == AI->getAllocatedType() &&
+             Other->getAlign() == AI->getAlign() &&
+             sizeOf(*Other) == sizeOf(*AI);
+    });
+    if (It == Free.end()) {
+      Known.push_back(AI);
+      continue;
+    }
+    AI->replaceAllUsesWith(*It);
+    AI->eraseFromParent();
+    Free.erase(It);
+  }
+}
+
 void inlineCallees(Function &Source, const Function &Host,
                    const PristineMap &Pristine, bool Loops) {
   struct Site {
@@ -90,6 +136,8 @@ void inlineCallees(Function &Source, const Function &Host,
       if (auto *CB = dyn_cast<CallBase>(&I))
         Work.push_back({CB, -1});
   unsigned Total = 0;
+  uint64_t Locals = 0;
+  LocalsMap Shared;
   for (size_t N = 0; N < Work.size(); ++N) {
     auto [Call, Parent] = Work[N];
     Function *Callee = Call->getCalledFunction();
@@ -106,12 +154,15 @@ void inlineCallees(Function &Source, const Function &Host,
     for (int H = Parent; H >= 0; H = History[H].second)
       Recursive |= History[H].first == Callee;
     unsigned Size = Callee->getInstructionCount();
-    if (Recursive || Total + Size > MaxTotal)
+    uint64_t Added = localsAdded(*Callee, Shared);
+    if (Recursive || Total + Size > MaxTotal || Locals + Added > MaxLocals)
       continue;
     InlineFunctionInfo IFI;
     if (!InlineFunction(*Call, IFI, false, nullptr, false).isSuccess())
       continue;
     Total += Size;
+    Locals += Added;
+    shareLocals(IFI.StaticAllocas, Shared[Callee]);
     History.push_back({Callee, Parent});
     for (CallBase *CB : IFI.InlinedCallSites)
       Work.push_back({CB, static_cast<int>(History.size()) - 1});
