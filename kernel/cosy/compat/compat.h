@@ -55,6 +55,23 @@ static __always_inline bool cosy_access_ok(const void __user *ptr, size_t size)
 }
 
 /**
+ * cosy_user_access_begin() - user_access_begin(), by cosy_access_ok()
+ * @ptr:  address
+ * @size: bytes
+ *
+ * Return: false if the address is not the user's. Else end the access with
+ * user_access_end().
+ */
+static __always_inline bool cosy_user_access_begin(const void __user *ptr,
+						   size_t size)
+{
+	if (!cosy_access_ok(ptr, size))
+		return false;
+	__uaccess_begin_nospec();
+	return true;
+}
+
+/**
  * cosy_user_begin() - begin to access user memory, upwards from an address
  * @ptr:  address of the user pointer; may be changed to one that faults
  * @size: bytes
@@ -73,10 +90,7 @@ static __always_inline bool cosy_user_begin(const void __user **ptr,
 	*ptr = masked_user_access_begin(*ptr);
 	return true;
 #else
-	if (!cosy_access_ok(*ptr, size))
-		return false;
-	__uaccess_begin_nospec();
-	return true;
+	return cosy_user_access_begin(*ptr, size);
 #endif
 }
 

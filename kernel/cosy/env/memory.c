@@ -116,9 +116,8 @@ static int copy_chunk(char __user *dst, const char __user *src,
 	u64 word;
 	u8 byte;
 
-	if (!cosy_access_ok(src, len) || !cosy_access_ok(dst, len))
+	if (!cosy_access_ok(src, len) || !cosy_user_access_begin(dst, len))
 		return -EFAULT;
-	__uaccess_begin_nospec();
 	for (done = 0; done + 8 <= len; done += 8) {
 		unsafe_get_user(word, (const u64 __user *)(src + done), fault);
 		unsafe_put_user(word, (u64 __user *)(dst + done), fault);
@@ -180,9 +179,8 @@ static int fill_chunk(char __user *dst, u8 byte, unsigned long len)
 	u64 word = byte * ONES;
 	unsigned long done;
 
-	if (!cosy_access_ok(dst, len))
+	if (!cosy_user_access_begin(dst, len))
 		return -EFAULT;
-	__uaccess_begin_nospec();
 	for (done = 0; done + 8 <= len; done += 8)
 		unsafe_put_user(word, (u64 __user *)(dst + done), fault);
 	for (; done < len; done++)
@@ -251,9 +249,8 @@ static int compare_chunk(const char __user *a, const char __user *b,
 	u8 byte_a, byte_b;
 
 	*diff = 0;
-	if (!cosy_access_ok(a, len) || !cosy_access_ok(b, len))
+	if (!cosy_access_ok(a, len) || !cosy_user_access_begin(b, len))
 		return -EFAULT;
-	__uaccess_begin_nospec();
 	for (; i + 8 <= len; i += 8) {
 		unsafe_get_user(word_a, (const u64 __user *)(a + i), fault);
 		unsafe_get_user(word_b, (const u64 __user *)(b + i), fault);
@@ -387,9 +384,8 @@ static int find_chunk(const char __user *p, u8 byte, u8 other,
 	u64 pattern = byte * ONES, pattern2 = other * ONES, word, match;
 	unsigned long i = 0;
 
-	if (!cosy_access_ok(p, len))
+	if (!cosy_user_access_begin(p, len))
 		return -EFAULT;
-	__uaccess_begin_nospec();
 	while (i < len) {
 		if (IS_ALIGNED((unsigned long)p + i, 8) && i + 8 <= len) {
 			unsafe_get_user(word, (const u64 __user *)(p + i),
