@@ -74,10 +74,11 @@ static void make_call(struct cosy_loop *loop, uint32_t slot)
 	cosy_loop_leave(loop);
 	result = cosy_sys6(nr, (long)args[0], (long)args[1], (long)args[2],
 			   (long)args[3], (long)args[4], (long)args[5]);
-	pass_signal_on(result);
 	cosy_lock(&loop->lock);
 	loop->calling--;
 	cosy_thread_made(loop, slot, result);
+	/* With the lock: whoever waits for this result gets it, and not -EINTR. */
+	pass_signal_on(result);
 	if (loop->blocked || loop->external)
 		cosy_loop_wake(loop);
 	cosy_loop_changed(loop);
