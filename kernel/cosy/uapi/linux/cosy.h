@@ -317,7 +317,8 @@ struct cosy_bind {
  * @fd: a descriptor of the module's BTF, close-on-exec; for the fd_array
  * @id: the kfunc's ID in it; for the call instruction
  *
- * Errors: EFAULT, EINVAL, E2BIG, EMFILE, ENFILE, ENOMEM, EOPNOTSUPP.
+ * Errors: EFAULT, EINVAL, E2BIG, EMFILE, ENFILE, ENOMEM, EOPNOTSUPP; EPERM: the
+ * process has neither CAP_BPF nor CAP_SYS_ADMIN.
  */
 struct cosy_yield {
 	__u32 size;
