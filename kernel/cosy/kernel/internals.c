@@ -195,7 +195,8 @@ void cosy_internals_init(void)
 	if (index && !cosy_btf_open(&btf, begin, size, index))
 		check_all(&btf);
 	else
-		pr_info("the kernel's type information cannot be read (it needs CONFIG_DEBUG_INFO_BTF and CONFIG_KALLSYMS_ALL): there are no fast paths and no user functions\n");
+		pr_info("the kernel's type information cannot be read (it needs CONFIG_DEBUG_INFO_BTF, CONFIG_KALLSYMS_ALL and %zu KiB of memory): there are no fast paths and no user functions\n",
+			room * sizeof(*index) / 1024);
 	kvfree(index);
 }
 

@@ -53,6 +53,10 @@ int cosy_symbols_init(void)
 	int err;
 
 	err = register_kprobe(&probe);
+	if (err == -ENOMEM) {
+		pr_err("there is not enough memory to find kallsyms_lookup_name\n");
+		return err;
+	}
 	if (err) {
 		pr_err("cannot find kallsyms_lookup_name (%d): this kernel needs CONFIG_KPROBES and CONFIG_KALLSYMS\n",
 		       err);
