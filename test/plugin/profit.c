@@ -25,7 +25,7 @@ int few(int n)
 	return n;
 }
 
-// CHECK: profit.c:[[#@LINE+3]]:2: remark: entering and leaving costs about 576 instructions, a system call saves about 197; the region makes at most 4 system calls, and its operations cost up to {{[0-9]+}} [-Rpass-analysis=cosy]
+// CHECK: profit.c:[[#@LINE+3]]:2: remark: entering and leaving costs about 567 instructions, a system call saves about 197; the region makes at most 4 system calls, and its operations cost up to {{[0-9]+}} [-Rpass-analysis=cosy]
 int enough(int n)
 {
 	COSY_START;
@@ -74,8 +74,8 @@ int up_call_each_round(int n, FILE *f)
 	int sum = 0;
 
 	COSY_START; // expected-note {{region starts here}}
-	// CHECK: profit.c:[[#@LINE+4]]:3: remark: leaves the kernel for an up-call: call of rewind; it costs about 681 instructions, what 4 system calls save; call it before or behind the region
-	// CHECK: profit.c:[[#@LINE+1]]:{{.*}}: remark: a round of this loop makes at most 3 system calls, to save about 591 instructions; its operations cost up to {{[0-9]+}}, its 1 up-call about 681; as a compound it takes 90 more to {{[0-9]+}} more
+	// CHECK: profit.c:[[#@LINE+4]]:3: remark: leaves the kernel for an up-call: call of rewind; it costs about 749 instructions, what 4 system calls save; call it before or behind the region
+	// CHECK: profit.c:[[#@LINE+1]]:{{.*}}: remark: a round of this loop makes at most 3 system calls, to save about 591 instructions; its operations cost up to {{[0-9]+}}, its 1 up-call about 749; as a compound it takes 158 more to {{[0-9]+}} more
 	for (int i = 0; i < n; i++) {
 		sum += getpid() + getppid() + getuid();
 		rewind(f); // expected-warning {{each round of this loop leaves the kernel, here for the call of rewind, and makes at most 3 system calls}}
@@ -91,7 +91,7 @@ int up_call_after_continue(int n, FILE *f)
 
 	COSY_START;
 	// CHECK-NOT: profit.c:[[#@LINE+2]]:{{.*}} round of this loop
-	// CHECK: profit.c:[[#@LINE+1]]:{{.*}}: remark: a round of this loop makes at most 1 system call, {{.*}} its 0 to 2 up-calls about 1362; as a compound it takes 197 less to {{[0-9]+}} more
+	// CHECK: profit.c:[[#@LINE+1]]:{{.*}}: remark: a round of this loop makes at most 1 system call, {{.*}} its 0 to 2 up-calls about 1498; as a compound it takes 197 less to {{[0-9]+}} more
 	for (int i = 0; i < n; i++) {
 		if (getpid() < i)
 			continue;

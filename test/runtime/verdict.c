@@ -9,13 +9,13 @@
 
 // Eight runs are watched, and one after 256 more entries, and one after 512 more.
 // CHECK: few
-// CHECK-NEXT: cosy: prog.c:12: executor=native runs=2000 syscalls=10 entries={{1[0-9]}} native=1990 verdict=loses gain=-379{{$}}
+// CHECK-NEXT: cosy: prog.c:12: executor=native runs=2000 syscalls=10 entries={{1[0-9]}} native=1990 verdict=loses gain=-370{{$}}
 // CHECK-NEXT: gains
 // CHECK-NEXT: cosy: prog.c:12: executor=kernel runs=100 syscalls=10000 entries={{[0-9]+}} verdict=gains gain={{[0-9]+$}}
 
 // Whatever way it goes, it cannot gain: it is not even loaded.
 // CHECK-NEXT: single
-// CHECK-NEXT: cosy: prog.c:40: executor=native runs=100 native=100 verdict=loses gain=-379{{$}}
+// CHECK-NEXT: cosy: prog.c:40: executor=native runs=100 native=100 verdict=loses gain=-370{{$}}
 
 // It loses for 500 entries, and is back within 1000 after that.
 // CHECK-NEXT: back

@@ -10,26 +10,26 @@
 #ifndef COSY_COSTS_H
 #define COSY_COSTS_H
 
-/* Entering and leaving: bench fit, 592 - 16. */
-#define COSY_COST_ENTRY		576
-/* Leaving for an up-call and entering again: bench upcall, 687 - 6. */
-#define COSY_COST_UPCALL	681
+/* Entering and leaving: bench fit, 585 - 18. */
+#define COSY_COST_ENTRY		567
+/* Leaving for an up-call and entering again: bench upcall, 755 - 6. */
+#define COSY_COST_UPCALL	749
 
 /* Bench op: an operation, a load or store, a jump back. */
 #define COSY_COST_OPERATION	7
 #define COSY_COST_MEMORY	15
 #define COSY_COST_LOOP		16
 
-/* The crossing that a call saves: bench fit, 305.4 - 108.5. */
+/* The crossing that a call saves: bench fit, 306.2 - 109.1. */
 #define COSY_CALL_SAVES		197
 
 /*
  * The most that a call saves for which there may be a fast path: per name among its
- * arguments, bench newfstatat, 3391 - 1368; of COSY_FILE_CALLS, a third of bench
- * smallfile, 10578 - 6853, without openclose, 5542 - 3926.
+ * arguments, bench newfstatat, 3389 - 1374; of COSY_FILE_CALLS, a third of bench
+ * smallfile, 10586 - 6493, without openclose, 5548 - 3948.
  */
 #define COSY_NAME_CALL_SAVES	2000
-#define COSY_FILE_CALL_SAVES	700
+#define COSY_FILE_CALL_SAVES	831
 
 /* Calls with a fast path that have no name among their arguments. */
 #define COSY_FILE_CALLS(CALL) \
