@@ -213,6 +213,17 @@ noinline struct cosy_made cosy_fast_plain(struct cosy_state *st,
 }
 
 /**
+ * cosy_fast_trace() - the tracepoint cosy:fast, if it is on
+ * @made: the call, and its result
+ *
+ * Out of line, since a tracepoint costs its surroundings registers.
+ */
+noinline __cold void cosy_fast_trace(struct cosy_made made)
+{
+	trace_fast(made.ip->imm, made.result);
+}
+
+/**
  * cosy_fast_init() - find what the fast paths need
  *
  * After cosy_internals_init(). Those whose needs are not met are not used.

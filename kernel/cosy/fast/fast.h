@@ -19,12 +19,14 @@
 #include <cosy/exec.h>
 
 #include "call/call.h"
+#include "trace/cosy_trace.h"
 
 /* A fast path for a call. */
 typedef struct cosy_made cosy_fast_call_fn(struct cosy_state *st,
 					   const struct cosy_insn *ip);
 extern cosy_fast_call_fn *cosy_fast_calls[];
 bool cosy_fast_watched(struct cosy_state *st, const struct cosy_insn *ip);
+void cosy_fast_trace(struct cosy_made made);
 
 static __always_inline bool cosy_env_may_fast(cosy_self *self,
 					      struct cosy_state *st,
@@ -35,7 +37,16 @@ static __always_inline bool cosy_env_may_fast(cosy_self *self,
 	return !cosy_fast_watched(st, ip);
 }
 
-#define cosy_env_fast(st, ip)	cosy_fast_calls[(ip)->fast](st, ip)
+static __always_inline struct cosy_made cosy_env_fast(struct cosy_state *st,
+						      const struct cosy_insn *ip)
+{
+	struct cosy_made made = cosy_fast_calls[ip->fast](st, ip);
+
+	if (trace_fast_enabled())
+		cosy_fast_trace(made);
+	return made;
+}
+#define cosy_env_fast	cosy_env_fast
 
 /* fast.c */
 void cosy_fast_init(void);

@@ -20,6 +20,7 @@
 #include "fast/fast.h"
 #include "limit/limit.h"
 #include "load/compound.h"
+#include "trace/cosy_trace.h"
 
 unsigned int cosy_max_loads = 4096;
 module_param_named(max_loads, cosy_max_loads, uint, 0644);
@@ -284,6 +285,47 @@ static int cosy_load_reject(struct cosy_load *load, const char *reason)
 	return -EINVAL;
 }
 
+/* Load what was read; the answer goes to @arg. */
+static int cosy_compound_add(struct cosy_file *cf, struct cosy_load *load,
+			     struct cosy_load __user *arg)
+{
+	struct cosy_compound *compound;
+	int err;
+
+	if (load->flags & ~COSY_LOAD_FLAGS) {
+		err = cosy_load_reject(load, "unknown flags");
+		goto answer;
+	}
+	if (load->image_size > COSY_MAX_SIZE)
+		return -E2BIG;
+	/* Checked again when it is published; this spares the work. */
+	if (READ_ONCE(cf->count) >= READ_ONCE(cosy_max_loads))
+		return -ENOSPC;
+
+	compound = cosy_compound_read(load);
+	if (IS_ERR(compound)) {
+		err = PTR_ERR(compound);
+		if (err == -EINVAL)
+			goto answer;
+		return err;
+	}
+	compound->handle = atomic64_inc_return(&cosy_last_handle);
+	load->handle = compound->handle;
+	load->offset = 0;
+	memset(load->reason, 0, sizeof(load->reason));
+
+	/* The answer first: a compound whose handle is lost would stay. */
+	err = cosy_arg_write(arg, load, sizeof(*load));
+	if (!err)
+		err = cosy_compound_publish(cf, compound);
+	if (err)
+		cosy_compound_put(compound);
+	return err;
+
+answer:
+	return cosy_arg_write(arg, load, sizeof(*load)) ?: err;
+}
+
 /**
  * cosy_compound_load() - COSY_IOC_LOAD
  * @cf:  the file
@@ -293,7 +335,6 @@ static int cosy_load_reject(struct cosy_load *load, const char *reason)
  */
 long cosy_compound_load(struct cosy_file *cf, struct cosy_load __user *arg)
 {
-	struct cosy_compound *compound;
 	struct cosy_load load;
 	int err;
 
@@ -301,38 +342,9 @@ long cosy_compound_load(struct cosy_file *cf, struct cosy_load __user *arg)
 			    offsetofend(struct cosy_load, reason), arg);
 	if (err)
 		return err;
-	if (load.flags & ~COSY_LOAD_FLAGS) {
-		err = cosy_load_reject(&load, "unknown flags");
-		goto answer;
-	}
-	if (load.image_size > COSY_MAX_SIZE)
-		return -E2BIG;
-	/* Checked again when it is published; this spares the work. */
-	if (READ_ONCE(cf->count) >= READ_ONCE(cosy_max_loads))
-		return -ENOSPC;
-
-	compound = cosy_compound_read(&load);
-	if (IS_ERR(compound)) {
-		err = PTR_ERR(compound);
-		if (err == -EINVAL)
-			goto answer;
-		return err;
-	}
-	compound->handle = atomic64_inc_return(&cosy_last_handle);
-	load.handle = compound->handle;
-	load.offset = 0;
-	memset(load.reason, 0, sizeof(load.reason));
-
-	/* The answer first: a compound whose handle is lost would stay. */
-	err = cosy_arg_write(arg, &load, sizeof(load));
-	if (!err)
-		err = cosy_compound_publish(cf, compound);
-	if (err)
-		cosy_compound_put(compound);
+	err = cosy_compound_add(cf, &load, arg);
+	trace_load(err ? 0 : load.handle, load.image_size, err);
 	return err;
-
-answer:
-	return cosy_arg_write(arg, &load, sizeof(load)) ?: err;
 }
 
 /**

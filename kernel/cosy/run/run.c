@@ -25,6 +25,7 @@
 #include "limit/limit.h"
 #include "load/compound.h"
 #include "run/run.h"
+#include "trace/cosy_trace.h"
 
 static ulong max_run_operations;
 module_param(max_run_operations, ulong, 0644);
@@ -481,6 +482,19 @@ static noinline int cosy_suspended_write(struct cosy_env *env,
 	return flag;
 }
 
+/* Tracepoints, if they are on: out of line, since they cost registers. */
+static noinline __cold void cosy_trace_run(const struct cosy_run *run)
+{
+	trace_run(run->handle, run->pc);
+}
+
+static noinline __cold void cosy_trace_leave(const struct cosy_run *run,
+					     const struct cosy_state *st,
+					     enum cosy_status status)
+{
+	trace_leave(run->handle, st->pc, status, st->value);
+}
+
 /* More is to be told than that it is done; or it is not, for all we know. */
 static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 				      const struct cosy_run *run,
@@ -514,6 +528,8 @@ static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 	seccomp_blocked =
 		unlikely(cosy_seccomp_state() != st->env.seccomp) &&
 		cosy_seccomp_blocks_entry();
+	if (trace_leave_enabled() && (status != COSY_DONE || seccomp_blocked))
+		cosy_trace_leave(run, st, status);
 	if (status == COSY_DONE) {
 		if (!cosy_regs_write_all(frame + code->out_first,
 					 st->regs + code->out_first,
@@ -548,7 +564,7 @@ static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 	return ret;
 }
 
-/* Left for an up-call, and there is nothing else to tell. */
+/* Left for an up-call, and there is nothing else to tell, nor anybody who traces it. */
 static noinline loff_t cosy_run_upcall(const struct cosy_code *code,
 				       const struct cosy_run *run,
 				       const struct cosy_state *st,
@@ -623,7 +639,7 @@ cosy_compound_run(const struct cosy_compound *compound,
 	cosy_history_clear();
 	if (unlikely(!plain || status | cosy_run_leavings(st))) {
 		if (plain && status == COSY_UPCALL && !cosy_run_leavings(st) &&
-		    !cosy_runs_limited())
+		    !cosy_runs_limited() && !trace_leave_enabled())
 			return cosy_run_upcall(code, run, st, urun);
 		return cosy_run_leave(code, run, st, urun, status);
 	}
@@ -729,6 +745,8 @@ loff_t cosy_run_llseek(struct file *file, loff_t offset, int whence)
 	compound = cosy_compound_get(file->private_data, run.handle);
 	if (!compound)
 		return cosy_refuse(&run, urun, -ENOENT);
+	if (trace_run_enabled())
+		cosy_trace_run(&run);
 	if (compound->code->nregs <= STACK_REGS && cosy_run_fresh(&run) &&
 	    cosy_run_plain(&run))
 		ret = cosy_compound_run(compound, &run, true, true, &st, urun,
@@ -738,5 +756,7 @@ loff_t cosy_run_llseek(struct file *file, loff_t offset, int whence)
 	/* Else the address of its count is kept in a register meanwhile. */
 	OPTIMIZER_HIDE_VAR(compound);
 	cosy_compound_put(compound);
+	if (trace_leave_enabled() && ret >> 32 == COSY_RUN_DONE >> 32)
+		cosy_trace_leave(&run, &st, COSY_DONE);
 	return ret;
 }

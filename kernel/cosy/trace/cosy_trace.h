@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * cosy_trace.h - the tracepoints of the module, see docs/tracing.md.
+ *
+ * The name of the file is what <trace/define_trace.h> includes it by.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM cosy
+
+#if !defined(COSY_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define COSY_TRACE_H
+
+#include <linux/tracepoint.h>
+#include <linux/types.h>
+
+#include <cosy/status.h>
+
+TRACE_DEFINE_ENUM(COSY_DONE);
+TRACE_DEFINE_ENUM(COSY_UPCALL);
+TRACE_DEFINE_ENUM(COSY_AGAIN);
+TRACE_DEFINE_ENUM(COSY_LIMIT);
+TRACE_DEFINE_ENUM(COSY_STEP);
+TRACE_DEFINE_ENUM(COSY_RESULT);
+TRACE_DEFINE_ENUM(COSY_FAILED);
+
+/* A compound was loaded, or not: then @handle is 0, and @error says why. */
+TRACE_EVENT(load,
+	TP_PROTO(u64 handle, u64 size, long error),
+	TP_ARGS(handle, size, error),
+	TP_STRUCT__entry(
+		__field(u64, handle)
+		__field(u64, size)
+		__field(long, error)
+	),
+	TP_fast_assign(
+		__entry->handle = handle;
+		__entry->size = size;
+		__entry->error = error;
+	),
+	TP_printk("handle=%llu size=%llu error=%ld",
+		  __entry->handle, __entry->size, __entry->error)
+);
+
+/* A compound is entered: at slot 0 it begins, at another one it goes on. */
+TRACE_EVENT(run,
+	TP_PROTO(u64 handle, u32 pc),
+	TP_ARGS(handle, pc),
+	TP_STRUCT__entry(
+		__field(u64, handle)
+		__field(u32, pc)
+	),
+	TP_fast_assign(
+		__entry->handle = handle;
+		__entry->pc = pc;
+	),
+	TP_printk("handle=%llu pc=%u", __entry->handle, __entry->pc)
+);
+
+/* It is left, as <cosy/status.h> says; done, it has no pc. */
+TRACE_EVENT(leave,
+	TP_PROTO(u64 handle, u32 pc, enum cosy_status status, u64 value),
+	TP_ARGS(handle, pc, status, value),
+	TP_STRUCT__entry(
+		__field(u64, handle)
+		__field(u32, pc)
+		__field(u32, status)
+		__field(u64, value)
+	),
+	TP_fast_assign(
+		__entry->handle = handle;
+		__entry->pc = status == COSY_DONE ? 0 : pc;
+		__entry->status = status;
+		__entry->value = value;
+	),
+	TP_printk("handle=%llu pc=%u status=%s value=%lld",
+		  __entry->handle, __entry->pc,
+		  __print_symbolic(__entry->status,
+				   { COSY_DONE, "DONE" },
+				   { COSY_UPCALL, "UPCALL" },
+				   { COSY_AGAIN, "AGAIN" },
+				   { COSY_LIMIT, "LIMIT" },
+				   { COSY_STEP, "STEP" },
+				   { COSY_RESULT, "RESULT" },
+				   { COSY_FAILED, "FAILED" }),
+		  (long long)__entry->value)
+);
+
+/* The system call @nr was made by its fast path. */
+TRACE_EVENT(fast,
+	TP_PROTO(u32 nr, long result),
+	TP_ARGS(nr, result),
+	TP_STRUCT__entry(
+		__field(u32, nr)
+		__field(long, result)
+	),
+	TP_fast_assign(
+		__entry->nr = nr;
+		__entry->result = result;
+	),
+	TP_printk("nr=%u result=%ld", __entry->nr, __entry->result)
+);
+
+#endif /* COSY_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH trace
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE cosy_trace
+#include <trace/define_trace.h>

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * tracepoints.c - what the module's tracepoints tell of loading, entering, leaving
+ * and fast paths, in the order in which it happens; and nothing when they are off.
+ */
+// RUN: %compile %s -o %t
+// RUN: %vm %t
+#include "compound.h"
+
+#include <sys/mount.h>
+#include <sys/stat.h>
+
+#define TRACING "/sys/kernel/tracing"
+/* A buffer of our own: other tests run meanwhile. */
+#define BUFFER TRACING "/instances/cosy-tracepoints"
+
+static void put(const char *file, const char *text)
+{
+	char name[100];
+	int fd;
+
+	snprintf(name, sizeof(name), BUFFER "/%s", file);
+	fd = open(name, O_WRONLY | O_TRUNC);
+	if (fd < 0 || write(fd, text, strlen(text)) != (ssize_t)strlen(text))
+		die(name);
+	close(fd);
+}
+
+/* The events so far, without what depends on the moment: those of leaving for a signal. */
+static char *events(void)
+{
+	static char text[10000];
+	FILE *file = fopen(BUFFER "/trace", "r");
+	char *line = NULL, *event;
+	size_t room = 0, length = 0;
+	bool again = false;
+
+	if (!file)
+		die(BUFFER "/trace");
+	text[0] = '\0';
+	while (getline(&line, &room, file) > 0) {
+		if (line[0] == '#')
+			continue;
+		event = strstr(line, ": ");
+		if (!event)
+			die(line);
+		event += 2;
+		if (strstr(event, "status=AGAIN")) {
+			again = true;
+			continue;
+		}
+		if (again) {
+			again = false;
+			continue;
+		}
+		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s", event);
+		if (length >= sizeof(text))
+			die("too many events");
+	}
+	free(line);
+	fclose(file);
+	return text;
+}
+
+static void expect(const char *what, const char *expected)
+{
+	const char *is = events();
+
+	if (!check(!strcmp(is, expected), "%s", what))
+		printf("is:\n%sshould be:\n%s", is, expected);
+	put("trace", "");
+}
+
+int main(void)
+{
+	const struct cosy_op refused[] = { MOV(0, 63), EXIT(0) };
+	__u64 frame[4] = { (__u64)(uintptr_t)"/nothing", (__u64)(uintptr_t)must_map(4096) };
+	struct image *bad = make_image(refused, 2, 1, 0, 0, 0);
+	char pid[20], expected[1000];
+	int dev = open_device();
+	struct cosy_run run;
+	__u64 handle;
+
+	if (access(TRACING "/instances", F_OK) && mount("tracefs", TRACING, "tracefs", 0, NULL))
+		die(TRACING);
+	if (mkdir(BUFFER, 0700) && errno != EEXIST)
+		die(BUFFER);
+	snprintf(pid, sizeof(pid), "%d", getpid());
+	put("set_event_pid", pid);
+
+	handle = must_load(dev, 4, SYS(2, SYS_getpid, 0), EXIT(1));
+	check(run_frame(dev, handle, frame, &run) == done(1), "a compound runs");
+	expect("nothing is told when nobody asks", "");
+
+	put("events/cosy/enable", "1");
+	handle = must_load(dev, 4, SYS(2, SYS_getpid, 0), SYS(3, SYS_stat, 2), ARG(0), ARG(1),
+			   UPCALL(2), EXIT(3));
+	check(frame[2] == (__u64)getpid(), "the compound has run");
+	check(run_frame(dev, handle, frame, &run) == COSY_RUN_LEFT && run.status == COSY_UPCALL,
+	      "another one leaves for an up-call");
+	run.status = COSY_AGAIN;
+	check(run_on(dev, &run) == done(3), "and goes on");
+	check(!load_image(dev, bad) && errno == EINVAL, "one is refused");
+	snprintf(expected, sizeof(expected),
+		 "load: handle=%llu size=%zu error=0\n"
+		 "run: handle=%llu pc=0\n"
+		 "fast: nr=%d result=%d\n"
+		 "leave: handle=%llu pc=5 status=UPCALL value=2\n"
+		 "run: handle=%llu pc=5\n"
+		 "leave: handle=%llu pc=0 status=DONE value=3\n"
+		 "load: handle=0 size=%u error=%d\n",
+		 handle, sizeof(struct cosy_header) + 6 * sizeof(struct cosy_op) + 1, handle,
+		 SYS_stat, -ENOENT, handle, handle, handle, bad->h.size, -EINVAL);
+	expect("events say what has happened", expected);
+
+	put("events/cosy/enable", "0");
+	run_frame(dev, handle, frame, &run);
+	expect("nothing is told when nobody asks any more", "");
+	if (rmdir(BUFFER))
+		die("rmdir");
+	free(bad);
+	return finish();
+}
