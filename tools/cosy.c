@@ -2,7 +2,8 @@
 /*
  * cosy - the command that people type.
  *
- * `cosy run` executes a program with libcosy-preload.so in LD_PRELOAD.
+ * `cosy run` executes a program with libcosy-preload.so in LD_PRELOAD, `cosy top`
+ * executes cosy-top.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -19,12 +20,15 @@ static const char *const directories[] = {
 
 static const char usage[] =
 	"usage: cosy run [--print] [--] COMMAND [ARGUMENT...]\n"
+	"       cosy top [OPTION...]\n"
 	"       cosy --help | --version\n"
 	"\n"
 	"  run        execute COMMAND, and what it starts, with system calls on files\n"
 	"             made by the Cosy module where that is faster; the program is\n"
 	"             not changed, nor what it does\n"
 	"    --print  print the setting of LD_PRELOAD instead\n"
+	"  top        show which processes run compounds, and why these leave the\n"
+	"             kernel; cosy top --help lists its options\n"
 	"\n"
 	"COSY_EXECUTOR=native turns it off; COSY_RUN_EXCEPT=NAME:... leaves programs of\n"
 	"these names alone, as does /etc/cosy/run-except. See cosy(1).\n";
@@ -122,6 +126,18 @@ static int run(char **arguments)
 	return 0;
 }
 
+/* A command that is a program of its own, beside this one. */
+static int execute(const char *command, char **arguments)
+{
+	char *program;
+
+	if (asprintf(&program, "%s/cosy-%s", own_directory(), command) < 0)
+		die(125, command, strerror(ENOMEM), NULL);
+	execv(program, arguments);
+	die(125, program, strerror(errno), "install Cosy: ./cosy install");
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *command = argc > 1 ? argv[1] : "";
@@ -140,6 +156,8 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(command, "run"))
 		return run(argv + 2);
+	if (!strcmp(command, "top"))
+		return execute(command, argv + 1);
 	fputs(usage, stderr);
 	return 2;
 }

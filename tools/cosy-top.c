@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * cosy-top - which processes run compounds, how often, and why they leave the kernel.
+ *
+ * The kernel counts: histogram triggers on the module's tracepoints, in a tracing
+ * instance of our own, so that no event is copied, nothing is lost and other users of
+ * tracefs are not disturbed. See docs/tracing.md, and Documentation/trace/histogram.rst
+ * of the kernel.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <math.h>
+#include <poll.h>
+#include <search.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cosy/status.h>
+
+#define TRACING "/sys/kernel/tracing"
+#define INSTANCES TRACING "/instances"
+#define PREFIX "cosy-top-"
+
+/* What is counted of each thread. The statuses are columns of their own. */
+enum column {
+	ENTRIES,
+	CALLS,
+	LOADS,
+	STATUS,
+	NR_COLUMNS = STATUS + COSY_NR_STATUS
+};
+
+/* The histogram of each event: its keys, and where it counts; leave adds its status. */
+static const struct {
+	const char *event;
+	const char *keys;
+	enum column column;
+} histograms[] = {
+	{ "run", "common_pid.execname", ENTRIES },
+	{ "fast", "common_pid.execname", CALLS },
+	{ "load", "common_pid.execname", LOADS },
+	{ "leave", "common_pid.execname,status", STATUS },
+};
+
+#define NR_HISTOGRAMS (sizeof(histograms) / sizeof(*histograms))
+
+/** struct row - what one process has done since the counting began */
+struct row {
+	int pid;
+	char name[64];
+	uint64_t now[NR_COLUMNS];
+	uint64_t before[NR_COLUMNS];
+};
+
+/** struct thread - where a thread counts: the process of which it was first seen */
+struct thread {
+	int id;
+	struct row *row;
+};
+
+static struct row **rows;
+static size_t nrows, room;
+static void *threads; /* a tree of struct thread, see tsearch(3) */
+static char instance[PATH_MAX];
+
+static const char usage[] =
+	"usage: cosy top [-b] [-d SECONDS] [-n COUNT] [-t]\n"
+	"\n"
+	"Show which processes run compounds, and why these leave the kernel.\n"
+	"\n"
+	"  -b          batch: do not clear the screen\n"
+	"  -d SECONDS  show every so many seconds (default 1)\n"
+	"  -n COUNT    end after so many times\n"
+	"  -t          show totals since the start, instead of what is new\n"
+	"      --help, --version\n"
+	"\n"
+	"ENTRIES are entries of compounds, CALLS single calls and calls by fast paths.\n"
+	"The columns DONE to STEP say how often compounds were left for which reason.\n"
+	"It ends with Ctrl-C, after it has shown once more. See cosy-top(1).\n";
+
+static __attribute__((noreturn)) void die(const char *what, const char *why, const char *hint)
+{
+	fprintf(stderr, "cosy top: %s: %s\n", what, why);
+	if (hint)
+		fprintf(stderr, "  HINT: %s\n", hint);
+	exit(1);
+}
+
+static void remove_instance(void)
+{
+	if (*instance)
+		rmdir(instance);
+}
+
+/* A file of an event of our instance. */
+static FILE *event_file(const char *event, const char *file, const char *mode)
+{
+	char *path;
+	FILE *opened;
+
+	if (asprintf(&path, "%s/events/cosy/%s/%s", instance, event, file) < 0)
+		die(event, strerror(ENOMEM), NULL);
+	opened = fopen(path, mode);
+	free(path);
+	return opened;
+}
+
+/* Instances of those who were killed keep counting. */
+static void remove_stale_instances(void)
+{
+	DIR *directory = opendir(INSTANCES);
+	struct dirent *entry;
+
+	while (directory && (entry = readdir(directory))) {
+		char *end, path[sizeof(INSTANCES) + 1 + sizeof(entry->d_name)];
+		long pid;
+
+		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)))
+			continue;
+		pid = strtol(entry->d_name + strlen(PREFIX), &end, 10);
+		if (*end || pid <= 0 || pid > INT_MAX ||
+		    !kill((pid_t)pid, 0) || errno != ESRCH)
+			continue;
+		snprintf(path, sizeof(path), INSTANCES "/%s", entry->d_name);
+		rmdir(path);
+	}
+	if (directory)
+		closedir(directory);
+}
+
+static void count_event(const char *event, const char *keys)
+{
+	FILE *trigger = event_file(event, "trigger", "w");
+
+	if (!trigger)
+		die(event, strerror(errno),
+		    errno == ENOENT ? "the module is not loaded, or older than this command "
+				      "(try: sudo modprobe cosy)" : NULL);
+	fprintf(trigger, "hist:keys=%s:size=16384\n", keys);
+	if (fclose(trigger))
+		die(event, strerror(errno), "the kernel needs CONFIG_HIST_TRIGGERS");
+}
+
+static void count(void)
+{
+	if (access(INSTANCES, W_OK))
+		die(INSTANCES, strerror(errno),
+		    errno == EACCES ? "tracing needs root (try: sudo cosy top)" :
+		    errno == ENOENT ? "mount it: sudo mount -t tracefs nodev " TRACING : NULL);
+	remove_stale_instances();
+	snprintf(instance, sizeof(instance), INSTANCES "/" PREFIX "%d", getpid());
+	if (mkdir(instance, 0700)) {
+		const char *why = strerror(errno);
+
+		*instance = '\0';
+		die(INSTANCES, why, NULL);
+	}
+	atexit(remove_instance);
+	for (size_t i = 0; i < NR_HISTOGRAMS; i++)
+		count_event(histograms[i].event, histograms[i].keys);
+}
+
+/* The process of a thread; the thread itself if it has ended. */
+static int process_of(int thread)
+{
+	char path[40], line[200];
+	FILE *status;
+	int pid = thread;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", thread);
+	status = fopen(path, "r");
+	while (status && fgets(line, sizeof(line), status))
+		if (sscanf(line, "Tgid: %d", &pid) == 1)
+			break;
+	if (status)
+		fclose(status);
+	return pid;
+}
+
+static struct row *row_of_process(int pid, const char *name, size_t length)
+{
+	struct row *row;
+
+	for (size_t i = 0; i < nrows; i++)
+		if (rows[i]->pid == pid)
+			return rows[i];
+	if (nrows == room) {
+		room = room ? 2 * room : 64;
+		rows = reallocarray(rows, room, sizeof(*rows));
+	}
+	row = calloc(1, sizeof(*row));
+	if (!rows || !row)
+		die("processes", strerror(ENOMEM), NULL);
+	row->pid = pid;
+	snprintf(row->name, sizeof(row->name), "%.*s", (int)length, name);
+	rows[nrows++] = row;
+	return row;
+}
+
+static int compare_threads(const void *a, const void *b)
+{
+	const struct thread *x = a, *y = b;
+
+	return (x->id > y->id) - (x->id < y->id);
+}
+
+static struct row *row_of(int id, const char *name, size_t length)
+{
+	struct thread key = { .id = id }, **found = tfind(&key, &threads, compare_threads);
+	struct thread *thread;
+
+	if (found)
+		return (*found)->row;
+	thread = malloc(sizeof(*thread));
+	if (!thread)
+		die("threads", strerror(ENOMEM), NULL);
+	thread->id = id;
+	thread->row = row_of_process(process_of(id), name, length);
+	if (!tsearch(thread, &threads, compare_threads))
+		die("threads", strerror(ENOMEM), NULL);
+	return thread->row;
+}
+
+/*
+ * Read a histogram, whose lines are
+ *	{ common_pid: NAME [ THREAD], status: S } hitcount: N
+ * A name may have any characters.
+ */
+static void read_histogram(const char *event, enum column column)
+{
+	FILE *file = event_file(event, "hist", "r");
+	char *line = NULL, *name, *end;
+	size_t length = 0;
+
+	if (!file)
+		die(event, strerror(errno), NULL);
+	while (getline(&line, &length, file) > 0) {
+		unsigned long long hits;
+		unsigned int status = 0;
+		int thread;
+
+		if (sscanf(line, " Dropped: %llu", &hits) == 1 && hits)
+			fprintf(stderr, "cosy top: too many threads: %llu events of %s are not shown\n",
+				hits, event);
+
+		name = strstr(line, "common_pid: ");
+		end = strrchr(line, '[');
+		if (!name || !end)
+			continue;
+		name += strlen("common_pid: ");
+		if (end <= name || sscanf(end, "[ %d]", &thread) != 1)
+			continue;
+		if (column == STATUS && (!strstr(end, "status: ") ||
+		    sscanf(strstr(end, "status: "), "status: %u", &status) != 1))
+			continue;
+		if (status >= COSY_NR_STATUS || !strstr(end, "hitcount: ") ||
+		    sscanf(strstr(end, "hitcount: "), "hitcount: %llu", &hits) != 1)
+			continue;
+		while (end > name && end[-1] == ' ')
+			end--;
+		row_of(thread, name, (size_t)(end - name))->now[column + status] += hits;
+	}
+	free(line);
+	fclose(file);
+}
+
+static uint64_t new_of(const struct row *row, enum column column)
+{
+	return row->now[column] - row->before[column];
+}
+
+static uint64_t activity(const struct row *row)
+{
+	return new_of(row, ENTRIES) + new_of(row, CALLS) + new_of(row, LOADS);
+}
+
+static int by_activity(const void *a, const void *b)
+{
+	const struct row *x = *(struct row *const *)a, *y = *(struct row *const *)b;
+	uint64_t first = activity(x), second = activity(y);
+
+	if (first != second)
+		return first < second ? 1 : -1;
+	return x->pid - y->pid;
+}
+
+#define LEFT(status) (1u << (STATUS + (status)))
+
+static void show(bool clear, bool totals, unsigned int lines)
+{
+	/* What is counted in the columns, as a set of enum column. */
+	static const struct {
+		const char *name;
+		int width;
+		unsigned int columns;
+	} columns[] = {
+		{ "ENTRIES", 9, 1u << ENTRIES },
+		{ "CALLS", 9, 1u << CALLS },
+		{ "DONE", 9, LEFT(COSY_DONE) },
+		{ "UPCALL", 9, LEFT(COSY_UPCALL) },
+		{ "SIGNAL", 8, LEFT(COSY_AGAIN) | LEFT(COSY_RESULT) },
+		{ "SLICE", 8, LEFT(COSY_LIMIT) },
+		{ "STEP", 8, LEFT(COSY_STEP) | LEFT(COSY_FAILED) },
+		{ "LOADS", 6, 1u << LOADS },
+	};
+	const size_t ncolumns = sizeof(columns) / sizeof(*columns);
+	struct row **sorted = calloc(nrows + 1, sizeof(*sorted));
+	unsigned int shown = 0;
+
+	if (!sorted)
+		die("processes", strerror(ENOMEM), NULL);
+	for (size_t i = 0; i < nrows; i++) {
+		sorted[i] = rows[i];
+		if (totals)
+			memset(rows[i]->before, 0, sizeof(rows[i]->before));
+	}
+	qsort(sorted, nrows, sizeof(*sorted), by_activity);
+	if (clear)
+		fputs("\033[H\033[2J", stdout);
+	printf("%7s %-15s", "PID", "COMMAND");
+	for (size_t c = 0; c < ncolumns; c++)
+		printf(" %*s", columns[c].width, columns[c].name);
+	putchar('\n');
+	for (size_t i = 0; i < nrows && shown < lines && activity(sorted[i]); i++, shown++) {
+		printf("%7d %-15.15s", sorted[i]->pid, sorted[i]->name);
+		for (size_t c = 0; c < ncolumns; c++) {
+			uint64_t sum = 0;
+
+			for (unsigned int k = 0; k < NR_COLUMNS; k++)
+				if (columns[c].columns & 1u << k)
+					sum += new_of(sorted[i], (enum column)k);
+			printf(" %*llu", columns[c].width, (unsigned long long)sum);
+		}
+		putchar('\n');
+	}
+	if (fflush(stdout))
+		exit(1);
+	free(sorted);
+}
+
+static void read_all(void)
+{
+	for (size_t i = 0; i < nrows; i++) {
+		memcpy(rows[i]->before, rows[i]->now, sizeof(rows[i]->now));
+		memset(rows[i]->now, 0, sizeof(rows[i]->now));
+	}
+	for (size_t i = 0; i < NR_HISTOGRAMS; i++)
+		read_histogram(histograms[i].event, histograms[i].column);
+}
+
+/* Lines for processes; all of them where nobody scrolls. */
+static unsigned int screen_lines(bool batch)
+{
+	struct winsize size;
+
+	if (batch || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_row < 3)
+		return UINT_MAX;
+	return size.ws_row - 2u;
+}
+
+static double number(const char *option, const char *text, double max)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text || *end || !(value > 0) || value > max)
+		die(option, "is not a number of this range", "cosy top --help");
+	return value;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ NULL, 0, NULL, 0 },
+	};
+	bool batch = !isatty(STDOUT_FILENO), totals = false, ended = false;
+	double delay = 1, left = INFINITY;
+	struct pollfd signals = { .events = POLLIN };
+	sigset_t set;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "bd:hn:t", options, NULL)) != -1) {
+		switch (option) {
+		case 'b':
+			batch = true;
+			break;
+		case 'd':
+			delay = number("-d", optarg, INT_MAX / 1000);
+			break;
+		case 'n':
+			left = floor(number("-n", optarg, 1e15));
+			break;
+		case 't':
+			totals = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return 0;
+		case 'V':
+			puts("cosy " COSY_RELEASE);
+			return 0;
+		default:
+			fputs(usage, stderr);
+			return 2;
+		}
+	}
+	if (optind < argc) {
+		fputs(usage, stderr);
+		return 2;
+	}
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	signals.fd = signalfd(-1, &set, SFD_CLOEXEC);
+	if (signals.fd < 0)
+		die("signalfd", strerror(errno), NULL);
+	count();
+	show(!batch, totals, screen_lines(batch));
+	while (!ended && left-- > 0) {
+		ended = poll(&signals, 1, (int)(delay * 1000)) != 0;
+		read_all();
+		show(!batch, totals, screen_lines(batch));
+	}
+	return 0;
+}
