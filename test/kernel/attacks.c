@@ -305,10 +305,14 @@ static int wait_in(int dev, enum wait where)
 		run.frame = endless;
 	if (where == IN_ERRNO)
 		run.errno_addr = endless;
-	/* A fault that does not wait leaves; user mode, which is next, would fault again. */
+	/*
+	 * A fault that does not wait leaves; user mode, which is next, would fault again.
+	 * So does a bulk operation when there is work for the thread.
+	 */
 	for (int tries = 0; tries < 10; tries++) {
 		run_on(dev, where == IN_RUN ? (void *)(uintptr_t)endless : &run);
-		if (run.status != COSY_STEP || run.value != COSY_STEP_FAULT)
+		if (run.status != COSY_STEP ||
+		    (run.value != COSY_STEP_FAULT && run.value != COSY_STEP_BULK))
 			break;
 		run.status = COSY_AGAIN;
 	}
