@@ -6,11 +6,8 @@
  * libc's code, or in that of the vDSO, which libc's time() and gettimeofday()
  * resolve to. The name of a symbol says nothing: any object can define it.
  *
- * A statically linked program is one object with libc in it, and says no more
- * where a function is from. There a function counts as libc's if it makes a
- * system call itself, which a program's own function of the name does not, or if
- * libc has it by a second name that is reserved for libc. Where neither is seen,
- * the region runs natively, which is always right.
+ * For statically linked programs see static-libc.c. A function that is not
+ * recognised makes the region run natively, which is always right.
  *
  * Under `cosy run` the wrappers of libcosy-preload.so come before libc's
  * functions. Such a wrapper stands for libc's function unless yet another
@@ -26,6 +23,7 @@
 #include <sys/auxv.h>
 
 #include "library.h"
+#include "static-libc.h"
 
 /* Where code of libc is: it stays there as long as the process lives. */
 static struct library_code {
@@ -86,48 +84,6 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
 	return 0;
 }
 
-/*
- * Is there a SYSCALL before the first RET? The bytes may also be parts of other
- * instructions; a RET that is none only makes the answer no.
- */
-static bool makes_system_call(uintptr_t function, uintptr_t end)
-{
-	const unsigned char *bytes = (const unsigned char *)function;
-	size_t size = end - function < 256 ? end - function : 256;
-
-	for (size_t i = 0; i + 1 < size && bytes[i] != 0xc3; i++)
-		if (bytes[i] == 0x0f && bytes[i + 1] == 0x05)
-			return true;
-	return false;
-}
-
-/*
- * Functions of a static libc that leave the system call to another one, by their
- * second names. Weak: a reference links none of them, and other versions of libc
- * may not have the name.
- */
-#define LIBC_ALIASES(X)							\
-	X(__stat64) X(__fstat64) X(__lstat64) X(__libc_fcntl64)		\
-	X(__nanosleep) X(__clock_gettime) X(__clock_getres)		\
-	X(__utime) X(__utimes) X(__futimesat)
-
-#define DECLARE(name) \
-	extern const char libc##name[] __asm__(#name) __attribute__((weak));
-LIBC_ALIASES(DECLARE)
-#undef DECLARE
-
-static bool has_alias(uintptr_t function)
-{
-#define ADDRESS(name) (uintptr_t)libc##name,
-	const uintptr_t aliases[] = { LIBC_ALIASES(ADDRESS) };
-#undef ADDRESS
-
-	for (size_t i = 0; i < sizeof(aliases) / sizeof(*aliases); i++)
-		if (aliases[i] == function)
-			return true;
-	return false;
-}
-
 static void find_code(void)
 {
 	dl_iterate_phdr(add_object, NULL);
@@ -139,8 +95,8 @@ static bool is_of_library(uintptr_t function)
 		if (function < code.ranges[i].first ||
 		    function >= code.ranges[i].end)
 			continue;
-		return !code.is_static || has_alias(function) ||
-		       makes_system_call(function, code.ranges[i].end);
+		return !code.is_static ||
+		       cosy_static_libc_contains(function, code.ranges[i].end);
 	}
 	return false;
 }

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * static-libc.h - is a function of a statically linked program libc's?
+ */
+#ifndef COSY_STATIC_LIBC_H
+#define COSY_STATIC_LIBC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * cosy_static_libc_contains() - does a function belong to a static libc?
+ * @function: its address, in the program's code
+ * @end:      where that code ends
+ *
+ * Return: false also where it cannot be told. Thread-safe, async-signal-safe.
+ */
+bool cosy_static_libc_contains(uintptr_t function, uintptr_t end)
+	__attribute__((visibility("hidden")));
+
+#endif /* COSY_STATIC_LIBC_H */
