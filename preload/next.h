@@ -1,25 +1,28 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * next.h - which function a program would call if this library were not there.
+ * next.h - which function a program would call if there were no wrapper.
  */
 #ifndef COSY_PRELOAD_NEXT_H
 #define COSY_PRELOAD_NEXT_H
 
 #include <stdbool.h>
 
+#include "state.h"
+
 /**
- * cosy_next() - find a function in the libraries loaded after this one
- * @name:     its name
+ * cosy_next() - find the function that a wrapper stands for
+ * @function: which
  * @is_libc:  out: it is glibc's own, so nobody else interposes it
  *
- * What dlsym(RTLD_NEXT) finds, but without a lock: the functions that this
- * library interposes may be called in signal handlers, and in the child of a
- * process with many threads. Async-signal-safe, thread-safe.
+ * In libcosy-preload.so (next.c) it is the one in the libraries loaded after this
+ * one: what dlsym(RTLD_NEXT) finds, but without a lock. In programs built with
+ * -fcosy-auto (auto.c) it is the one that the linker has found for the program.
+ * Wrappers may be called in signal handlers, and in the child of a process with
+ * many threads. Async-signal-safe, thread-safe.
  *
  * Return: the function, or NULL if there is none.
  */
-void *cosy_next(const char *name, bool *is_libc)
-	__attribute__((visibility("hidden")));
+void *cosy_next(enum cosy_function function, bool *is_libc) COSY_HIDDEN;
 
 /**
  * cosy_preload_next() - the C library's function that a wrapper stands for

@@ -45,7 +45,7 @@ static unsigned int lost;		/* how often the program has closed it */
 static const char names[] =
 #define COSY_PRELOAD_IF(function, name, ...) #function "\0"
 #include <preload.def>
-#define COSY_WATCHED(function) #function "\0"
+#define COSY_WATCHED(function, notice) #function "\0"
 #include "watched.def"
 	;
 
@@ -60,16 +60,16 @@ const char *cosy_function_name(enum cosy_function function)
 	return name;
 }
 
-static void *resolve(enum cosy_function function)
+void *cosy_resolve(enum cosy_function function)
 {
 	bool is_libc;
-	void *next = cosy_next(cosy_function_name(function), &is_libc);
+	void *next = cosy_next(function, &is_libc);
 
 	__atomic_store_n(&cosy_nexts[function], next, __ATOMIC_RELAXED);
 	/* Somebody else interposes it too, and has to see the calls. */
 	__atomic_store_n(&cosy_routes[function],
 			 is_libc ? COSY_ROUTE_MODULE : COSY_ROUTE_NEXT,
-			 __ATOMIC_RELAXED);
+			 __ATOMIC_RELEASE);
 	return next;
 }
 
@@ -172,8 +172,9 @@ bool cosy_prepare(enum cosy_function function)
 {
 	int device = __atomic_load_n(&cosy_device, __ATOMIC_RELAXED);
 
-	if (!__atomic_load_n(&cosy_nexts[function], __ATOMIC_RELAXED))
-		resolve(function);
+	if (__atomic_load_n(&cosy_routes[function], __ATOMIC_ACQUIRE) ==
+	    COSY_ROUTE_UNKNOWN)
+		cosy_resolve(function);
 	if (device == COSY_DEVICE_OFF ||
 	    __atomic_load_n(&cosy_routes[function], __ATOMIC_RELAXED) !=
 		    COSY_ROUTE_MODULE)
@@ -225,7 +226,7 @@ long cosy_failed(long result)
 	return -1;
 }
 
-static void before_fork(void)
+void cosy_before_fork(void)
 {
 	unsigned int needed = __atomic_load_n(&calls_needed, __ATOMIC_RELAXED);
 
@@ -236,23 +237,21 @@ static void before_fork(void)
 		__atomic_store_n(&calls_needed, 2 * needed, __ATOMIC_RELAXED);
 }
 
-void *cosy_before(enum cosy_function function, long arg0, long arg1)
+void cosy_before_filter(void)
 {
-	void *next = __atomic_load_n(&cosy_nexts[function], __ATOMIC_RELAXED);
+	close_device(COSY_DEVICE_OFF);
+}
 
-	switch (function) {
-	case COSY_FN_syscall:
-		if (arg0 == __NR_seccomp ||
-		    (arg0 == __NR_prctl && (int)arg1 == PR_SET_SECCOMP))
-			close_device(COSY_DEVICE_OFF);
-		break;
-	case COSY_FN_prctl:
-		if ((int)arg0 == PR_SET_SECCOMP)
-			close_device(COSY_DEVICE_OFF);
-		break;
-	default:
-		before_fork();
-		break;
-	}
-	return next ? next : resolve(function);
+void cosy_before_prctl(long option)
+{
+	if ((int)option == PR_SET_SECCOMP)
+		cosy_before_filter();
+}
+
+void cosy_before_syscall(long nr, long arg0)
+{
+	if (nr == __NR_seccomp)
+		cosy_before_filter();
+	else if (nr == __NR_prctl)
+		cosy_before_prctl(arg0);
 }

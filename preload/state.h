@@ -14,7 +14,7 @@
 enum cosy_function {
 #define COSY_PRELOAD_IF(function, name, ...) COSY_FN_##function,
 #include <preload.def>
-#define COSY_WATCHED(function) COSY_FN_##function,
+#define COSY_WATCHED(function, notice) COSY_FN_##function,
 #include "watched.def"
 	COSY_FUNCTIONS
 };
@@ -40,7 +40,7 @@ enum cosy_route {
 /* Keeps the caller's registers, so that its fast path need not save any. */
 #define COSY_SLOW_PATH __attribute__((preserve_most, visibility("hidden")))
 
-/* Changed with relaxed atomic accesses: stale values are as good. */
+/* Changed with atomic accesses, mostly relaxed: stale values are as good. */
 extern int cosy_device COSY_HIDDEN;
 extern uint8_t cosy_routes[COSY_FUNCTIONS] COSY_HIDDEN;
 extern void *cosy_nexts[COSY_FUNCTIONS] COSY_HIDDEN;
@@ -76,15 +76,41 @@ bool cosy_not_made(enum cosy_function function, const struct cosy_call *call,
 long cosy_failed(long result) COSY_HIDDEN;
 
 /**
- * cosy_before() - before a function of watched.def is called
+ * cosy_resolve() - decide how calls of a function are made
  * @function: which
- * @arg0:     its first argument, and
- * @arg1:     its second
  *
- * Return: the next library's function; the stubs jump there.
+ * Sets its route and its next function. Async-signal-safe, thread-safe.
+ *
+ * Return: the next function.
  */
-void *cosy_before(enum cosy_function function, long arg0, long arg1)
-	COSY_HIDDEN;
+void *cosy_resolve(enum cosy_function function) COSY_HIDDEN;
+
+/**
+ * cosy_before_fork() - the process is about to fork
+ *
+ * Closes the device. Async-signal-safe, thread-safe, keeps errno.
+ */
+void cosy_before_fork(void) COSY_HIDDEN;
+
+/**
+ * cosy_before_filter() - the process is about to set a seccomp filter
+ *
+ * Closes the device for good. Async-signal-safe, thread-safe, keeps errno.
+ */
+void cosy_before_filter(void) COSY_HIDDEN;
+
+/**
+ * cosy_before_prctl() - the same before prctl(), if that sets a filter
+ * @option: its first argument
+ */
+void cosy_before_prctl(long option) COSY_HIDDEN;
+
+/**
+ * cosy_before_syscall() - the same before syscall()
+ * @nr:   number of the system call
+ * @arg0: its first argument; ignored unless @nr is that of prctl()
+ */
+void cosy_before_syscall(long nr, long arg0) COSY_HIDDEN;
 
 /** cosy_function_name() - the name of a function */
 const char *cosy_function_name(enum cosy_function function) COSY_HIDDEN;

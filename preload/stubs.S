@@ -12,7 +12,7 @@
 	.set	.Lfunction, 0
 #define COSY_PRELOAD_IF(function, name, ...)	.set .Lfunction, .Lfunction + 1;
 #include <preload.def>
-#define COSY_WATCHED(function) \
+#define COSY_WATCHED(function, notice) \
 	.set .Lfn_##function, .Lfunction; .set .Lfunction, .Lfunction + 1;
 #include "watched.def"
 

@@ -1,112 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * wrappers.c - the functions of preload.def.
- *
- * Each is an entry into the module with the number and the arguments of its
- * call, or a call of the next library's function. errno is touched only on
- * failure. The prototypes are those of glibc as far as the calling convention
- * goes: a result of type int is the lower half of a long, and a mode that was
- * not given is whatever its register holds, which the kernel does not look at.
+ * wrappers.c - the functions that libcosy-preload.so interposes, by their own
+ * names.
  */
-#include <asm/unistd.h>
+#include <stddef.h>
 
-#include "state.h"
+#define COSY_WRAPPER(function) \
+	__attribute__((visibility("default"))) long function
+#define COSY_LINKED(function)	NULL
 
-#define EXPORT		__attribute__((visibility("default")))
-#define likely(x)	__builtin_expect(!!(x), 1)
+#include "wrapper.h"
 
-#define PTHREAD_CANCEL_ASYNCHRONOUS	1
-
-int pthread_setcanceltype(int type, int *old);
-
-static inline __attribute__((always_inline)) bool
-may_enter(enum cosy_function function)
-{
-	return (likely(__atomic_load_n(&cosy_device, __ATOMIC_RELAXED) >= 0) &&
-		likely(cosy_routes[function] == COSY_ROUTE_MODULE)) ||
-	       cosy_prepare(function);
-}
-
-/*
- * Return: true if the call was made. The memory clobber comes of the call, which
- * reads and writes what its arguments point to.
- */
-static inline __attribute__((always_inline)) bool
-make(enum cosy_function function, struct cosy_call *call, long *result)
-{
-	long ret;
-
-	__asm__ volatile("syscall"
-			 : "=a"(ret)
-			 : "0"((long)__NR_lseek),
-			   "D"((long)__atomic_load_n(&cosy_device,
-						     __ATOMIC_RELAXED)),
-			   "S"(COSY_RUN_TAG | (uint64_t)(uintptr_t)call),
-			   "d"((long)COSY_CALL_WHENCE)
-			 : "rcx", "r11", "memory");
-	*result = (int)ret;
-	if (likely((uint64_t)ret >> 32 == COSY_CALL_DONE >> 32))
-		return true;
-	return cosy_not_made(function, call, ret);
-}
-
-/* SET(call, x, ...): the arguments, each as a 64-bit number. */
-#define SET_1(call, i, a)	(call).args[i] = (uint64_t)(a)
-#define SET_2(call, i, a, ...)	SET_1(call, i, a), SET_1(call, i + 1, __VA_ARGS__)
-#define SET_3(call, i, a, ...)	SET_1(call, i, a), SET_2(call, i + 1, __VA_ARGS__)
-#define SET_4(call, i, a, ...)	SET_1(call, i, a), SET_3(call, i + 1, __VA_ARGS__)
-#define SET_5(call, i, a, ...)	SET_1(call, i, a), SET_4(call, i + 1, __VA_ARGS__)
-#define NTH(a, b, c, d, e, f, ...) f
-#define SET(call, ...)							\
-	NTH(__VA_ARGS__, SET_5, SET_4, SET_3, SET_2, SET_1)(call, 0, __VA_ARGS__)
-
-#define CALL_NEXT(function, params, names) \
-	(((long (*) params)cosy_nexts[COSY_FN_##function]) names)
-
-/* The module reads six arguments; those that are not set it does not use. */
-#define COSY_PRELOAD_IF(function, name, condition, params, names, ...)	\
-EXPORT long function params;						\
-EXPORT long function params						\
-{									\
-	struct cosy_call call;						\
-	long result;							\
-									\
-	if (may_enter(COSY_FN_##function) && (condition)) {		\
-		call.nr = __NR_##name;					\
-		call.status = 0;					\
-		SET(call, __VA_ARGS__);					\
-		if (likely(make(COSY_FN_##function, &call, &result)))	\
-			return likely(result >= 0) ? result :		\
-						     cosy_failed(result); \
-	}								\
-	return CALL_NEXT(function, params, names);			\
-}
-
-/*
- * A cancellation point: as glibc does, the thread can be cancelled while it is in
- * the call, and is if that was asked before.
- */
-#define COSY_PRELOAD_CANCEL(function, name, condition, params, names, ...) \
-EXPORT long function params;						\
-EXPORT long function params						\
-{									\
-	struct cosy_call call;						\
-	long result;							\
-	bool made;							\
-	int type;							\
-									\
-	if (may_enter(COSY_FN_##function) && (condition)) {		\
-		call.nr = __NR_##name;					\
-		call.status = 0;					\
-		SET(call, __VA_ARGS__);					\
-		pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type); \
-		made = make(COSY_FN_##function, &call, &result);	\
-		pthread_setcanceltype(type, &type);			\
-		if (likely(made))					\
-			return likely(result >= 0) ? result :		\
-						     cosy_failed(result); \
-	}								\
-	return CALL_NEXT(function, params, names);			\
-}
-
+#define COSY_PRELOAD_IF(function, ...)		COSY_WRAP(function, __VA_ARGS__)
+#define COSY_PRELOAD_CANCEL(function, ...)	COSY_WRAP_CANCEL(function, __VA_ARGS__)
 #include <preload.def>

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * symbols.h - the symbols of the libraries of this process.
+ *
+ * All functions are async-signal-safe and thread-safe: they take no lock. The
+ * library must not be unloaded meanwhile.
+ */
+#ifndef COSY_PRELOAD_SYMBOLS_H
+#define COSY_PRELOAD_SYMBOLS_H
+
+#include <stdbool.h>
+
+struct link_map;
+
+/**
+ * cosy_symbol() - look a function up in a library
+ * @map:  the library
+ * @name: name of the function
+ *
+ * Return: the function that a reference without a version means, or NULL if the
+ * library does not define it.
+ */
+void *cosy_symbol(const struct link_map *map, const char *name)
+	__attribute__((visibility("hidden")));
+
+/**
+ * cosy_is_libc() - is a library glibc?
+ * @map: the library
+ */
+bool cosy_is_libc(const struct link_map *map)
+	__attribute__((visibility("hidden")));
+
+#endif /* COSY_PRELOAD_SYMBOLS_H */

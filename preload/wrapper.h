@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * wrapper.h - COSY_WRAP() and COSY_WRAP_CANCEL() define the wrapper of a function
+ * of preload.def.
+ *
+ * A wrapper is an entry into the module with the number and the arguments of its
+ * call, or a call of the function that it stands for. errno is touched only on
+ * failure. The prototypes are those of glibc as far as the calling convention
+ * goes: a result of type int is the lower half of a long, and a mode that was
+ * not given is whatever its register holds, which the kernel does not look at.
+ *
+ * Whoever includes this file defines
+ *	COSY_WRAPPER(function)	the declaration of the wrapper, up to its name
+ *	COSY_LINKED(function)	the address of the function that the linker has
+ *				found; NULL if that is the wrapper itself
+ */
+#ifndef COSY_PRELOAD_WRAPPER_H
+#define COSY_PRELOAD_WRAPPER_H
+
+#include <asm/unistd.h>
+
+#include "state.h"
+
+#define likely(x)	__builtin_expect(!!(x), 1)
+
+#define PTHREAD_CANCEL_ASYNCHRONOUS	1
+
+int pthread_setcanceltype(int type, int *old);
+
+static inline __attribute__((always_inline)) bool
+may_enter(enum cosy_function function, void *linked)
+{
+	if (likely(__atomic_load_n(&cosy_device, __ATOMIC_RELAXED) >= 0) &&
+	    likely(cosy_routes[function] == COSY_ROUTE_MODULE))
+		return true;
+	if (linked)
+		__atomic_store_n(&cosy_nexts[function], linked,
+				 __ATOMIC_RELAXED);
+	return cosy_prepare(function);
+}
+
+/*
+ * Return: true if the call was made. The memory clobber comes of the call, which
+ * reads and writes what its arguments point to.
+ */
+static inline __attribute__((always_inline)) bool
+make(enum cosy_function function, struct cosy_call *call, long *result)
+{
+	long ret;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "0"((long)__NR_lseek),
+			   "D"((long)__atomic_load_n(&cosy_device,
+						     __ATOMIC_RELAXED)),
+			   "S"(COSY_RUN_TAG | (uint64_t)(uintptr_t)call),
+			   "d"((long)COSY_CALL_WHENCE)
+			 : "rcx", "r11", "memory");
+	*result = (int)ret;
+	if (likely((uint64_t)ret >> 32 == COSY_CALL_DONE >> 32))
+		return true;
+	return cosy_not_made(function, call, ret);
+}
+
+/* SET(call, x, ...): the arguments, each as a 64-bit number. */
+#define SET_1(call, i, a)	(call).args[i] = (uint64_t)(a)
+#define SET_2(call, i, a, ...)	SET_1(call, i, a), SET_1(call, i + 1, __VA_ARGS__)
+#define SET_3(call, i, a, ...)	SET_1(call, i, a), SET_2(call, i + 1, __VA_ARGS__)
+#define SET_4(call, i, a, ...)	SET_1(call, i, a), SET_3(call, i + 1, __VA_ARGS__)
+#define SET_5(call, i, a, ...)	SET_1(call, i, a), SET_4(call, i + 1, __VA_ARGS__)
+#define NTH(a, b, c, d, e, f, ...) f
+#define SET(call, ...)							\
+	NTH(__VA_ARGS__, SET_5, SET_4, SET_3, SET_2, SET_1)(call, 0, __VA_ARGS__)
+
+#define CALL_NEXT(function, params, names) \
+	(((long (*) params)cosy_nexts[COSY_FN_##function]) names)
+
+/* The module reads six arguments; those that are not set it does not use. */
+#define COSY_WRAP(function, name, condition, params, names, ...)	\
+COSY_WRAPPER(function) params;						\
+COSY_WRAPPER(function) params						\
+{									\
+	struct cosy_call call;						\
+	long result;							\
+									\
+	if (may_enter(COSY_FN_##function, COSY_LINKED(function)) &&	\
+	    (condition)) {						\
+		call.nr = __NR_##name;					\
+		call.status = 0;					\
+		SET(call, __VA_ARGS__);					\
+		if (likely(make(COSY_FN_##function, &call, &result)))	\
+			return likely(result >= 0) ? result :		\
+						     cosy_failed(result); \
+	}								\
+	return CALL_NEXT(function, params, names);			\
+}
+
+/*
+ * A cancellation point: as glibc does, the thread can be cancelled while it is in
+ * the call, and is if that was asked before.
+ */
+#define COSY_WRAP_CANCEL(function, name, condition, params, names, ...)	\
+COSY_WRAPPER(function) params;						\
+COSY_WRAPPER(function) params						\
+{									\
+	struct cosy_call call;						\
+	long result;							\
+	bool made;							\
+	int type;							\
+									\
+	if (may_enter(COSY_FN_##function, COSY_LINKED(function)) &&	\
+	    (condition)) {						\
+		call.nr = __NR_##name;					\
+		call.status = 0;					\
+		SET(call, __VA_ARGS__);					\
+		pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type); \
+		made = make(COSY_FN_##function, &call, &result);	\
+		pthread_setcanceltype(type, &type);			\
+		if (likely(made))					\
+			return likely(result >= 0) ? result :		\
+						     cosy_failed(result); \
+	}								\
+	return CALL_NEXT(function, params, names);			\
+}
+
+#endif /* COSY_PRELOAD_WRAPPER_H */
