@@ -30,9 +30,16 @@ int pthread_setcanceltype(int type, int *old);
 static inline __attribute__((always_inline)) bool
 may_enter(enum cosy_function function, void *linked)
 {
-	if (likely(__atomic_load_n(&cosy_device, __ATOMIC_RELAXED) >= 0) &&
-	    likely(cosy_routes[function] == COSY_ROUTE_MODULE))
+	int device = __atomic_load_n(&cosy_device, __ATOMIC_RELAXED);
+	uint8_t route = __atomic_load_n(&cosy_routes[function],
+					__ATOMIC_ACQUIRE);
+
+	if (likely(device >= 0) && likely(route == COSY_ROUTE_MODULE))
 		return true;
+	/* What stays native costs next to nothing. */
+	if (route == COSY_ROUTE_NEXT ||
+	    (device == COSY_DEVICE_OFF && route == COSY_ROUTE_MODULE))
+		return false;
 	if (linked)
 		__atomic_store_n(&cosy_nexts[function], linked,
 				 __ATOMIC_RELAXED);
