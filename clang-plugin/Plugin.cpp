@@ -6,6 +6,7 @@
 // from bitcode (-save-temps); given both, the second one finds nothing to do.
 //
 //===----------------------------------------------------------------------===//
+#include "AutoPass.h"
 #include "Frontend.h"
 #include "RegionCheck.h"
 #include "RegionPass.h"
@@ -43,10 +44,15 @@ static const bool RightVersion = checkVersion();
 /// which comes first where both flags are given.
 static RegionOptions Options;
 
-static void addRegionPass(PassBuilder &PB) {
+static void addPasses(PassBuilder &PB) {
   PB.registerPipelineStartEPCallback(
       [](ModulePassManager &MPM, OptimizationLevel) {
         MPM.addPass(RegionPass(Options));
+      });
+  PB.registerOptimizerLastEPCallback(
+      [](ModulePassManager &MPM, OptimizationLevel) {
+        if (Options.Auto)
+          MPM.addPass(AutoPass());
       });
 }
 
@@ -69,7 +75,7 @@ protected:
       Profile.InstrProfileOutput = CG.InstrProfileOutput;
       Profile.Atomic = CG.AtomicProfileUpdate;
     }
-    CG.PassBuilderCallbacks.push_back(addRegionPass);
+    CG.PassBuilderCallbacks.push_back(addPasses);
     return createRegionCheck(CI, Warnings);
   }
 
@@ -90,6 +96,11 @@ protected:
         Options.NoOutline = true;
         continue;
       }
+      if (Arg == "auto") {
+        Options.Auto = true;
+        checkAutoTarget(CI);
+        continue;
+      }
       if (StringRef Name = Arg; Name.consume_front("no-builtin-")) {
         Options.OwnFunctions.push_back(Name.str());
         continue;
@@ -98,7 +109,8 @@ protected:
       D.Report(D.getCustomDiagID(
           clang::DiagnosticsEngine::Error,
           "unknown option '%0' of the cosy plugin; there are "
-          "-fplugin-arg-cosy-dump, -fplugin-arg-cosy-no-fast, "
+          "-fplugin-arg-cosy-auto, -fplugin-arg-cosy-dump, "
+          "-fplugin-arg-cosy-no-fast, "
           "-fplugin-arg-cosy-no-outline, -fplugin-arg-cosy-no-builtin-* and "
           "-fplugin-arg-cosy-Wcosy-*, see "
           "cosy-regions(7)"))
@@ -111,6 +123,17 @@ protected:
   ActionType getActionType() override { return AddBeforeMainAction; }
 
 private:
+  static void checkAutoTarget(const clang::CompilerInstance &CI) {
+    llvm::Triple Target(CI.getTargetOpts().Triple);
+    if (Target.getArch() == Triple::x86_64 && !Target.isX32())
+      return;
+    clang::DiagnosticsEngine &D = CI.getDiagnostics();
+    D.Report(D.getCustomDiagID(
+        clang::DiagnosticsEngine::Warning,
+        "-fcosy-auto has no effect: the module makes calls for x86-64 with "
+        "64-bit pointers only"));
+  }
+
   WarningState Warnings;
 };
 
@@ -124,5 +147,5 @@ static clang::FrontendPluginRegistry::Add<cosy::CosyAction>
 extern "C" LLVM_ATTRIBUTE_VISIBILITY_DEFAULT PassPluginLibraryInfo
 llvmGetPassPluginInfo() {
   return {LLVM_PLUGIN_API_VERSION, "cosy", LLVM_VERSION_STRING,
-          cosy::addRegionPass};
+          cosy::addPasses};
 }

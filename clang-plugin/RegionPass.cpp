@@ -434,18 +434,26 @@ bool ModuleRegions::leaveNative() {
   return Any;
 }
 
+bool canHaveCompounds(const Module &M) {
+  return Triple(M.getTargetTriple()).getArch() == Triple::x86_64 &&
+         M.getDataLayout().getPointerSizeInBits() == 64;
+}
+
 PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
+  bool Supported = canHaveCompounds(M);
+  if (Options.Auto && Supported)
+    markOwnCalls(M, Options.OwnFunctions);
   if (!M.getNamedGlobal("llvm.global.annotations") &&
       none_of(AllMarkers,
               [&](const StringLiteral *Name) { return M.getFunction(*Name); }))
     return PreservedAnalyses::all();
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   ModuleRegions Regions(M, FAM, Options);
-  if (Triple(M.getTargetTriple()).getArch() != Triple::x86_64 ||
-      M.getDataLayout().getPointerSizeInBits() != 64)
+  if (!Supported)
     return Regions.leaveNative() ? PreservedAnalyses::none()
                                  : PreservedAnalyses::all();
-  markOwnCalls(M, Options.OwnFunctions);
+  if (!Options.Auto)
+    markOwnCalls(M, Options.OwnFunctions);
   bool Changed = Regions.compileFunctions();
   // Counters become what they are, a load, an addition and a store.
   if (Options.Profile)

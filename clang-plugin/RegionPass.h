@@ -16,11 +16,15 @@ struct RegionOptions {
   bool Dump = false;      ///< print compounds as text on standard error
   bool NoFast = false;    ///< make each call as it is
   bool NoOutline = false; ///< do natively only what has no operation
+  bool Auto = false;      ///< single calls go through the module: AutoPass
   /// Functions that are the program's own, whatever their names.
   std::vector<std::string> OwnFunctions;
   /// How -fprofile-instr-generate counts, where that is known here.
   std::optional<llvm::InstrProfOptions> Profile;
 };
+
+/// \returns whether \p M is compiled for the machine that compounds are for.
+bool canHaveCompounds(const llvm::Module &M);
 
 /// Turns every region of a module into a compound beside the native code.
 /// Leaves modules without markers alone, so running it twice does no harm.

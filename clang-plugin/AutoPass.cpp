@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- AutoPass.cpp - Single calls go through the module ------------------===//
+#include "AutoPass.h"
+#include "LibraryCalls.h"
+#include "RegionPass.h"
+
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Module.h"
+
+#include <linux/prctl.h>
+#include <sys/syscall.h>
+
+using namespace llvm;
+
+namespace cosy {
+
+/// \returns whether a call of the function \p Name pays for an entry of its
+/// own.
+static bool paysAlone(StringRef Name) {
+  static const StringSet<> Functions = {
+#define COSY_PRELOAD_IF(Function, ...) #Function,
+#include "preload.def"
+  };
+  return Functions.contains(Name);
+}
+
+/// \returns the function of libcosy that has to know before \p Name is called,
+/// cosy_before_...(); empty if none does.
+static StringRef noticeBefore(StringRef Name) {
+  return StringSwitch<StringRef>(Name)
+#define COSY_WATCHED(Function, Notice) .Case(#Function, "cosy_before_" #Notice)
+#include "watched.def"
+      // libseccomp's own calls of syscall() and prctl() are not seen.
+      .Case("seccomp_load", "cosy_before_filter")
+      .Default({});
+}
+
+/// A function of libcosy.a with the type \p Ty. It is linked into the same
+/// program or shared library, so it is called directly.
+static Function *libcosyFunction(Module &M, const Twine &Name,
+                                 FunctionType *Ty) {
+  std::string FullName = Name.str();
+  if (Function *F = M.getFunction(FullName))
+    return F;
+  auto *F = Function::Create(Ty, GlobalValue::ExternalLinkage, FullName, M);
+  F->setVisibility(GlobalValue::HiddenVisibility);
+  F->setDSOLocal(true);
+  return F;
+}
+
+/// Redirects \p CB, a call of the function \p Name of the C library.
+static void redirect(CallBase &CB, StringRef Name) {
+  const Function &F = *CB.getCalledFunction();
+  Function *Wrapper = libcosyFunction(*CB.getModule(), "cosy_auto_" + Name,
+                                      CB.getFunctionType());
+  Wrapper->setAttributes(F.getAttributes());
+  CB.setCalledOperand(Wrapper);
+  OptimizationRemarkEmitter(CB.getFunction()).emit([&] {
+    return OptimizationRemark("cosy", "SingleCall", &CB)
+           << "the call of '" << ore::NV("Function", Name)
+           << "' goes through the module, if that is loaded";
+  });
+}
+
+/// \returns the argument \p N of \p CB as a 64-bit number, 0 if it is none.
+static Value *numberArgument(IRBuilder<> &B, CallBase &CB, unsigned N) {
+  if (N >= CB.arg_size() || !CB.getArgOperand(N)->getType()->isIntegerTy())
+    return B.getInt64(0);
+  return B.CreateSExtOrTrunc(CB.getArgOperand(N), B.getInt64Ty());
+}
+
+/// Inserts a call of \p Notice before \p CB, unless the arguments show that
+/// libcosy need not know.
+static bool notify(CallBase &CB, StringRef Notice) {
+  IRBuilder<> B(&CB);
+  SmallVector<Value *, 2> Args;
+  if (Notice == "cosy_before_prctl") {
+    Args = {numberArgument(B, CB, 0)};
+    if (auto *C = dyn_cast<ConstantInt>(Args[0]);
+        C && C->getSExtValue() != PR_SET_SECCOMP)
+      return false;
+  } else if (Notice == "cosy_before_syscall") {
+    Args = {numberArgument(B, CB, 0), numberArgument(B, CB, 1)};
+    if (auto *C = dyn_cast<ConstantInt>(Args[0]);
+        C && C->getSExtValue() != SYS_seccomp && C->getSExtValue() != SYS_prctl)
+      return false;
+  }
+  SmallVector<Type *, 2> Types(Args.size(), B.getInt64Ty());
+  auto *Ty = FunctionType::get(B.getVoidTy(), Types, false);
+  B.CreateCall(libcosyFunction(*CB.getModule(), Notice, Ty), Args);
+  return true;
+}
+
+/// The attribute of a function whose calls have been looked at: posix_spawn()
+/// and the like keep their names.
+static constexpr StringLiteral SeenAttribute = "cosy-auto-seen";
+
+static bool runOnFunction(Function &F) {
+  if (F.isDeclaration() || F.hasFnAttribute(SeenAttribute))
+    return false;
+  // The calls first: redirecting one does not change the list, notifying does.
+  SmallVector<CallBase *, 8> Calls;
+  for (Instruction &I : instructions(F))
+    if (auto *CB = dyn_cast<CallBase>(&I); CB && CB->getCalledFunction())
+      Calls.push_back(CB);
+  bool Changed = false;
+  for (CallBase *CB : Calls) {
+    const Function &Callee = *CB->getCalledFunction();
+    if (Callee.isIntrinsic() || CB->isNoBuiltin())
+      continue;
+    if (StringRef Notice = noticeBefore(Callee.getName());
+        !Notice.empty() && Callee.isDeclaration()) {
+      Changed |= notify(*CB, Notice);
+      continue;
+    }
+    // A weak function may be missing, but the wrapper refers to it.
+    if (Callee.hasExternalWeakLinkage())
+      continue;
+    if (LibraryFunction L = libraryFunction(*CB); L && paysAlone(L.Name)) {
+      redirect(*CB, L.Name);
+      Changed = true;
+    }
+  }
+  if (Changed)
+    F.addFnAttr(SeenAttribute);
+  return Changed;
+}
+
+PreservedAnalyses AutoPass::run(Module &M, ModuleAnalysisManager &) {
+  if (!canHaveCompounds(M))
+    return PreservedAnalyses::all();
+  bool Changed = false;
+  for (Function &F : M)
+    Changed |= runOnFunction(F);
+  return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+}
+
+} // namespace cosy

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * auto-wrapper.c - the wrapper cosy_auto_NAME() of one function of preload.def,
+ * the one for which COSY_ONLY_NAME is defined as "0,".
+ *
+ * Each wrapper is an object of its own in libcosy.a: it refers to the function
+ * that it stands for, and a program must not be linked with functions that it
+ * does not call.
+ */
+#define COSY_WRAPPER(function) \
+	__attribute__((visibility("hidden"))) long cosy_auto_##function
+
+#define COSY_LINKED(function)	((void *)cosy_linked_##function)
+
+#include "wrapper.h"
+
+/* The address of the function, whose prototype only glibc's headers know. */
+#define COSY_DECLARE(function) \
+	extern const char cosy_linked_##function[] __asm__(#function)
+#define COSY_AUTO(function, ...) \
+	COSY_DECLARE(function); \
+	COSY_WRAP(function, __VA_ARGS__)
+#define COSY_AUTO_CANCEL(function, ...) \
+	COSY_DECLARE(function); \
+	COSY_WRAP_CANCEL(function, __VA_ARGS__)
+
+#define COSY_SECOND(a, b, ...)	b
+#define COSY_CHOOSE(...)	COSY_SECOND(__VA_ARGS__)
+#define COSY_NOTHING(...)
+#define COSY_IF_ONLY(function, wrap) \
+	COSY_CHOOSE(COSY_ONLY_##function wrap, COSY_NOTHING, )
+
+#define COSY_PRELOAD_IF(function, ...) \
+	COSY_IF_ONLY(function, COSY_AUTO)(function, __VA_ARGS__)
+#define COSY_PRELOAD_CANCEL(function, ...) \
+	COSY_IF_ONLY(function, COSY_AUTO_CANCEL)(function, __VA_ARGS__)
+#include <preload.def>
