@@ -2,8 +2,8 @@
 /*
  * costs.h - what a compound costs and saves, in guest instructions.
  *
- * The plugin predicts with these figures, and libcosy decides with them whether a
- * region runs as a compound. Each figure is the difference to native code that
+ * The plugin and cosy-profile predict with these figures, and libcosy decides with
+ * them whether a region runs as a compound. Each figure is the difference to native code that
  * ./cosy bench --instructions NAME measures (Linux 6.12, mitigations=off);
  * docs/porting.md has the table.
  */
@@ -35,5 +35,32 @@
 #define COSY_FILE_CALLS(CALL) \
 	CALL(close) CALL(fstat) CALL(getdents64) CALL(pread64) CALL(pwrite64) \
 	CALL(read) CALL(write)
+
+/*
+ * What a call saves below libcosy-preload.so, the entry included: CALL(name, saved,
+ * near). @near is for a path of one component: the module finds it in the directory at
+ * hand. Measured by build/bench/unmodified-calls, native less cosy run, as
+ * docs/unmodified.md has it; calls that it measures in pairs share what they save.
+ */
+#define COSY_PRELOAD_SAVINGS(CALL) \
+	CALL(newfstatat, 1207, 1825) CALL(statx, 1207, 1630) \
+	CALL(openat, 866, 868) CALL(access, 898, 898) CALL(faccessat2, 896, 896) \
+	CALL(readlink, 810, 810) CALL(readlinkat, 810, 810) \
+	CALL(unlink, 900, 900) CALL(unlinkat, 900, 900) \
+	CALL(mkdir, 847, 847) CALL(mkdirat, 847, 847) CALL(rmdir, 847, 847) \
+	CALL(rename, 2022, 2022) CALL(renameat, 2022, 2022) CALL(renameat2, 2022, 2022) \
+	CALL(link, 2027, 2027) CALL(linkat, 2027, 2027) \
+	CALL(symlink, 1909, 1909) CALL(symlinkat, 1909, 1909) \
+	CALL(chmod, 887, 887) CALL(fchmodat, 887, 887) \
+	CALL(chown, 860, 860) CALL(lchown, 860, 860) CALL(fchownat, 860, 860) \
+	CALL(truncate, 910, 910)
+/* The same of a call that fails: stat of a name that does not exist. */
+#define COSY_PRELOAD_FAILED_SAVES	690
+/* What the start of a process costs more: bench unmodified, true, 150 to 240 thousand. */
+#define COSY_PRELOAD_START		200000
+/* Calls that a process makes natively before it opens the device: preload/state.c. */
+#define COSY_PRELOAD_NATIVE_CALLS	16
+/* An fstatat() of a name in a directory in memory, natively: the same benchmark. */
+#define COSY_STATUS_CALL		3387
 
 #endif /* COSY_COSTS_H */
