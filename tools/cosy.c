@@ -2,8 +2,8 @@
 /*
  * cosy - the command that people type.
  *
- * `cosy run` executes a program with libcosy-preload.so in LD_PRELOAD, `cosy top`
- * executes cosy-top.
+ * `cosy run` executes a program with libcosy-preload.so in LD_PRELOAD, `cosy profile`
+ * and `cosy top` execute cosy-profile and cosy-top.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,6 +20,7 @@ static const char *const directories[] = {
 
 static const char usage[] =
 	"usage: cosy run [--print] [--] COMMAND [ARGUMENT...]\n"
+	"       cosy profile [OPTION...] [--] COMMAND [ARGUMENT...]\n"
 	"       cosy top [OPTION...]\n"
 	"       cosy --help | --version\n"
 	"\n"
@@ -27,6 +28,8 @@ static const char usage[] =
 	"             made by the Cosy module where that is faster; the program is\n"
 	"             not changed, nor what it does\n"
 	"    --print  print the setting of LD_PRELOAD instead\n"
+	"  profile    record the system calls of COMMAND and say what `cosy run`, markers\n"
+	"             or batch functions would gain; cosy profile -h lists its options\n"
 	"  top        show which processes run compounds, and why these leave the\n"
 	"             kernel; cosy top --help lists its options\n"
 	"\n"
@@ -156,7 +159,7 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(command, "run"))
 		return run(argv + 2);
-	if (!strcmp(command, "top"))
+	if (!strcmp(command, "profile") || !strcmp(command, "top"))
 		return execute(command, argv + 1);
 	fputs(usage, stderr);
 	return 2;

@@ -1,0 +1,304 @@
+//===- Advice.cpp - what would help a program -----------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Advice.h"
+#include "Text.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <cosy/costs.h>
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+
+using namespace llvm;
+using namespace cosy;
+
+namespace {
+
+struct Savings {
+  double Usual, Near;
+};
+
+const StringMap<Savings> &preloadSavings() {
+  static const StringMap<Savings> Table = {
+#define CALL(name, usual, near) {#name, {usual, near}},
+      COSY_PRELOAD_SAVINGS(CALL)
+#undef CALL
+  };
+  return Table;
+}
+
+const StringSet<> &fileCalls() {
+  static const StringSet<> Table = {
+#define CALL(name) #name,
+      COSY_FILE_CALLS(CALL)
+#undef CALL
+  };
+  return Table;
+}
+
+/// The operations that a batch function has around the calls for an item: its
+/// loop, and the path and the result in arrays.
+constexpr double BatchItem =
+    COSY_COST_LOOP + 4 * COSY_COST_MEMORY + 6 * COSY_COST_OPERATION;
+
+/// Advice below this part of the CPU time is noise.
+constexpr double LeastPart = 0.005;
+
+/// What a batch function can do for the calls of a loop, or nothing.
+struct BatchMatch {
+  const char *Function;
+  std::set<std::string> Calls;
+};
+
+std::optional<BatchMatch> matchBatch(const std::set<std::string> &Calls) {
+  auto Has = [&](StringRef Name) { return Calls.count(Name.str()) != 0; };
+  bool Status = Has("newfstatat") || Has("statx");
+  if (Has("openat") && Has("read") && Has("close") && !Has("write"))
+    return BatchMatch{"cosy_read_many", {"openat", "read", "close"}};
+  if (Has("getdents64") && Status)
+    return BatchMatch{"cosy_dir_read", {"getdents64", "newfstatat", "statx"}};
+  if (Status)
+    return BatchMatch{"cosy_stat_many", {"newfstatat", "statx"}};
+  if (Has("unlink") || Has("unlinkat"))
+    return BatchMatch{"cosy_unlink_many", {"unlink", "unlinkat"}};
+  if (Has("read") && Has("write"))
+    return BatchMatch{"cosy_copy_file", {"read", "write"}};
+  return std::nullopt;
+}
+
+} // namespace
+
+Adviser::Adviser(const cosy::Profile &Profile)
+    : Profile(Profile), Scale(Profile.Machine.Status / COSY_STATUS_CALL) {
+  adviseRun();
+  for (unsigned E = 0; E < Profile.Executables.size(); ++E)
+    for (unsigned L = 0; L < Profile.Executables[E].Loops.size(); ++L)
+      adviseLoop(E, L);
+  double Least = LeastPart * Profile.CpuNs;
+  llvm::erase_if(All, [&](const Advice &Advice) {
+    return Advice.Kind != Advice::Run && Advice.SavedNs < Least &&
+           Advice.SavedNs > -Least;
+  });
+  llvm::sort(All, [](const Advice &A, const Advice &B) {
+    return std::make_tuple(-A.SavedNs, A.Kind, A.Executable, A.Loop) <
+           std::make_tuple(-B.SavedNs, B.Kind, B.Executable, B.Loop);
+  });
+}
+
+double Adviser::savedByRun(const Executable &Executable,
+                           const Site &Site) const {
+  auto Found = preloadSavings().find(Site.Syscall);
+  if (!Site.Interposed || !Executable.Preloadable || Executable.Preloaded ||
+      Found == preloadSavings().end() || !Site.Sum.count)
+    return 0;
+  const Savings &Savings = Found->second;
+  double Count = Site.Sum.count;
+  // Calls about a descriptor are not made by the module. Whether those that
+  // fail have paths of one component does not matter.
+  double Failed =
+      std::min<double>(Site.Sum.failed, Count - Site.Sum.empty_path);
+  double Good = Count - Site.Sum.empty_path - Failed;
+  double Near = std::min<double>(Site.Sum.one_component, Good);
+  double Saved = Failed * COSY_PRELOAD_FAILED_SAVES + Near * Savings.Near +
+                 (Good - Near) * Savings.Usual;
+  return nanoseconds(Saved / Count);
+}
+
+double Adviser::savedByRun(const Executable &Executable) const {
+  if (!Executable.Preloadable || Executable.Preloaded)
+    return 0;
+  double Saved = 0, Calls = 0;
+  for (const Site &Site : Executable.Sites) {
+    if (double Each = savedByRun(Executable, Site)) {
+      Saved += Each * Site.Sum.count;
+      Calls += Site.Sum.count - Site.Sum.empty_path;
+    }
+  }
+  // Opening the device costs as much as the first calls would have saved.
+  double Lost =
+      2.0 * COSY_PRELOAD_NATIVE_CALLS * (Executable.Runs + Executable.Forks);
+  Saved *= Calls > Lost ? (Calls - Lost) / Calls : 0;
+  return Saved - nanoseconds(COSY_PRELOAD_START) * Executable.Runs;
+}
+
+double Adviser::savedInCompound(const Site &Site) const {
+  double Count = Site.Sum.count;
+  if (!Count)
+    return 0;
+  double Each = COSY_CALL_SAVES;
+  auto Found = preloadSavings().find(Site.Syscall);
+  if (Found != preloadSavings().end()) {
+    double Named = (Count - Site.Sum.empty_path) / Count;
+    double Near = std::min(Site.Sum.one_component / Count, Named);
+    Each += Near * Found->second.Near + (Named - Near) * Found->second.Usual;
+  } else if (fileCalls().contains(Site.Syscall)) {
+    Each = COSY_FILE_CALL_SAVES;
+  }
+  return Each;
+}
+
+double Adviser::userInstructions(const Transition &Transition) const {
+  return std::max(0.0,
+                  instructions(double(Transition.UserNs) / Transition.Count -
+                               Profile.Machine.RecordedUser));
+}
+
+void Adviser::adviseRun() {
+  Advice New;
+  New.Kind = Advice::Run;
+  New.Title = "cosy run";
+  std::vector<std::pair<double, std::string>> ByCall;
+  bool Already = false;
+  uint64_t LeftAlone = 0;
+  for (const Executable &Executable : Profile.Executables) {
+    New.SavedNs += savedByRun(Executable);
+    Already |= Executable.Preloaded;
+    if (!Executable.Preloadable)
+      LeftAlone += Executable.Runs;
+    std::map<std::string, std::pair<uint64_t, double>> Sums;
+    for (const Site &Site : Executable.Sites)
+      if (double Each = savedByRun(Executable, Site)) {
+        Sums[Site.Syscall].first += Site.Sum.count - Site.Sum.empty_path;
+        Sums[Site.Syscall].second += Each * Site.Sum.count;
+      }
+    for (const auto &[Name, Sum] : Sums)
+      ByCall.push_back({Sum.second, countText(Sum.first) + " " + Name + " of " +
+                                        Executable.name().str()});
+  }
+  llvm::sort(ByCall, std::greater<>());
+  std::vector<std::string> Calls;
+  for (const auto &[Saved, Text] : ByCall)
+    if (Calls.size() < 3)
+      Calls.push_back(Text);
+  if (Already)
+    New.Details.push_back("it is below cosy run already");
+  else if (Calls.empty())
+    New.Details.push_back("none of its calls gain");
+  else
+    New.Details.push_back("nothing is rebuilt; " + join(Calls, ", "));
+  if (LeftAlone && !Already)
+    New.Details.push_back(
+        "left alone, without a glibc that is preloaded into: " +
+        countText(LeftAlone) + " programs");
+  All.push_back(std::move(New));
+}
+
+void Adviser::adviseLoop(unsigned ExecutableIndex, unsigned LoopIndex) {
+  const Executable &Executable = Profile.Executables[ExecutableIndex];
+  const Loop &Loop = Executable.Loops[LoopIndex];
+  if (Loop.Sites.empty())
+    return;
+  std::set<unsigned> Sites(Loop.Sites.begin(), Loop.Sites.end());
+  std::set<std::string> Calls;
+  std::vector<std::string> Order;
+  for (unsigned Node : Loop.Sites) {
+    const Site &Site = Executable.Sites[Node];
+    Calls.insert(Site.Syscall);
+    uint64_t Times = (Site.Sum.count + Loop.Iterations / 2) /
+                     std::max<uint64_t>(1, Loop.Iterations);
+    Order.push_back(Site.Syscall +
+                    (Times > 1 ? " x" + std::to_string(Times) : ""));
+  }
+  std::string Where;
+  raw_string_ostream Stream(Where);
+  if (Loop.Function.Line) {
+    Stream << Loop.Function.File << ':' << Loop.Function.Line;
+    if (Loop.LastLine != Loop.Function.Line)
+      Stream << '-' << Loop.LastLine;
+    Stream << ", function " << Loop.Function.Function;
+  } else if (!Loop.Function.Function.empty()) {
+    Stream << Executable.name() << ", function " << Loop.Function.Function
+           << " (compile with -g to see lines)";
+  } else {
+    Stream << Executable.name() << ", place unknown";
+  }
+  std::string What =
+      countText(Loop.Iterations) + " iterations of " + join(Order, ", ");
+
+  // Markers: what the calls save, less the code between them.
+  double Saved = -double(Loop.Entries) * COSY_COST_ENTRY -
+                 double(Loop.Iterations) * COSY_COST_LOOP;
+  double UserTotal = 0, UserCount = 0;
+  uint64_t UpCalls = 0;
+  for (unsigned Node : Loop.Sites)
+    Saved += Executable.Sites[Node].Sum.count *
+             savedInCompound(Executable.Sites[Node]);
+  for (const Transition &Transition : Executable.Transitions) {
+    if (!Transition.From || !Sites.count(Transition.To) || !Transition.Count)
+      continue;
+    double User = userInstructions(Transition);
+    UserTotal += User * Transition.Count;
+    UserCount += Transition.Count;
+    double AsOperations = User * COSY_COST_OPERATION;
+    // Calls in functions of other files are made in up-calls.
+    if (AsOperations < COSY_COST_UPCALL && Loop.InOneFile) {
+      Saved -= AsOperations * Transition.Count;
+    } else {
+      Saved -= COSY_COST_UPCALL * Transition.Count;
+      UpCalls += Transition.Count;
+    }
+  }
+  std::string Between;
+  raw_string_ostream(Between)
+      << "user code between calls: "
+      << countText(uint64_t(UserCount ? UserTotal / UserCount : 0))
+      << " instructions on average";
+
+  Advice Markers;
+  Markers.Kind = Advice::Markers;
+  Markers.Executable = ExecutableIndex;
+  Markers.Loop = LoopIndex;
+  Markers.SavedNs = nanoseconds(Saved);
+  Markers.Title = "markers round the loop";
+  Markers.Details.push_back(Where);
+  Markers.Details.push_back(What + "; " + Between);
+  if (Saved < 0) {
+    Markers.Title = "no markers round this loop: they lose";
+    Markers.Details.push_back(
+        "the code between the calls would leave the kernel " +
+        countText(UpCalls) +
+        " times; collect the names first, then make the calls");
+  } else if (Loop.Function.Line) {
+    std::string Lines;
+    raw_string_ostream(Lines)
+        << "COSY_START; before the loop that contains line "
+        << Loop.Function.Line << ", COSY_END; after it"
+        << (Loop.LastLine != Loop.Function.Line
+                ? ", which contains line " + std::to_string(Loop.LastLine)
+                : "")
+        << "; see cosy-cc(1)";
+    Markers.Details.push_back(Lines);
+  }
+  All.push_back(Markers);
+
+  // A batch function makes the calls of many iterations in one entry.
+  if (std::optional<BatchMatch> Match = matchBatch(Calls)) {
+    double ByBatch = -double(Loop.Entries) * COSY_COST_ENTRY -
+                     double(Loop.Iterations) * BatchItem;
+    for (unsigned Node : Loop.Sites)
+      if (Match->Calls.count(Executable.Sites[Node].Syscall))
+        ByBatch += Executable.Sites[Node].Sum.count *
+                   savedInCompound(Executable.Sites[Node]);
+    Advice Batch;
+    Batch.Kind = Advice::Batch;
+    Batch.Executable = ExecutableIndex;
+    Batch.Loop = LoopIndex;
+    Batch.SavedNs = nanoseconds(ByBatch);
+    Batch.Title = std::string(Match->Function) + "(3) in place of the loop";
+    Batch.Details.push_back(Where);
+    Batch.Details.push_back(What);
+    if (ByBatch > 0)
+      All.push_back(std::move(Batch));
+  }
+}

@@ -1,0 +1,441 @@
+//===- Profile.cpp - places, transitions and loops ------------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Profile.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+using namespace llvm;
+using namespace cosy;
+
+namespace {
+
+constexpr struct {
+  unsigned Number;
+  const char *Name;
+} Syscalls[] = {
+#define COSY_SYSCALL(nr, name, args, nested) {nr, #name},
+#include "syscalls.def"
+#undef COSY_SYSCALL
+};
+
+StringRef baseName(StringRef Path) { return Path.rsplit('/').second; }
+
+/// The dynamic linker and the parts of the C library.
+bool isLibrary(StringRef Path) {
+  StringRef Name = baseName(Path);
+  return Name.starts_with("libc.so") || Name.starts_with("libc-2") ||
+         Name.starts_with("libpthread") || Name.starts_with("ld-") ||
+         Name.starts_with("libcosy-preload") || Name.starts_with("libcosy.so");
+}
+
+bool isGlibc(StringRef Path) {
+  StringRef Name = baseName(Path);
+  return Name == "libc.so.6" || Name.starts_with("libc-2");
+}
+
+/// A function without what glibc adds for its several names: __open64, open.
+StringRef plainName(StringRef Name) {
+  while (Name.consume_front("_"))
+    ;
+  Name.consume_front("libc_");
+  Name.consume_back("64");
+  return Name;
+}
+
+const StringSet<> &interposedFunctions() {
+  static const StringSet<> Names = [] {
+    StringSet<> Names;
+    for (StringRef Name : {
+#define COSY_PRELOAD_IF(function, name, condition, params, names, ...)         \
+  #function,
+#include "preload.def"
+         })
+      Names.insert(plainName(Name));
+    return Names;
+  }();
+  return Names;
+}
+
+void add(profile_edge &Sum, const profile_edge &Edge) {
+  Sum.count += Edge.count;
+  Sum.failed += Edge.failed;
+  Sum.one_component += Edge.one_component;
+  Sum.empty_path += Edge.empty_path;
+  Sum.kernel_ns += Edge.kernel_ns;
+  Sum.wait_ns += Edge.wait_ns;
+  Sum.user_ns += Edge.user_ns;
+}
+
+/// The strongly connected components of the graph of \p Edges that contain a
+/// cycle (Tarjan's algorithm).
+class Components {
+public:
+  Components(unsigned NumNodes,
+             const std::vector<std::pair<unsigned, unsigned>> &Edges)
+      : Successors(NumNodes), Index(NumNodes), Low(NumNodes), OnStack(NumNodes),
+        SelfEdge(NumNodes) {
+    for (auto [From, To] : Edges) {
+      if (From == To)
+        SelfEdge[From] = true;
+      Successors[From].push_back(To);
+    }
+    for (unsigned Node = 0; Node < NumNodes; ++Node)
+      if (!Index[Node])
+        visit(Node);
+  }
+
+  std::vector<std::vector<unsigned>> Cyclic;
+
+private:
+  /// Without recursion: there may be as many nodes as places.
+  void visit(unsigned Root) {
+    std::vector<std::pair<unsigned, unsigned>> Path = {{Root, 0}};
+    enter(Root);
+    while (!Path.empty()) {
+      auto &[Node, Next] = Path.back();
+      if (Next < Successors[Node].size()) {
+        unsigned To = Successors[Node][Next++];
+        if (!Index[To]) {
+          enter(To);
+          Path.push_back({To, 0});
+        } else if (OnStack[To]) {
+          Low[Node] = std::min(Low[Node], Index[To]);
+        }
+        continue;
+      }
+      unsigned Done = Node;
+      if (Low[Done] == Index[Done])
+        pop(Done);
+      Path.pop_back();
+      if (!Path.empty())
+        Low[Path.back().first] = std::min(Low[Path.back().first], Low[Done]);
+    }
+  }
+
+  void enter(unsigned Node) {
+    Index[Node] = Low[Node] = ++Last;
+    OnStack[Node] = true;
+    Stack.push_back(Node);
+  }
+
+  void pop(unsigned Root) {
+    std::vector<unsigned> Component;
+    unsigned Node;
+    do {
+      Node = Stack.back();
+      Stack.pop_back();
+      OnStack[Node] = false;
+      Component.push_back(Node);
+    } while (Node != Root);
+    if (Component.size() > 1 || SelfEdge[Root])
+      Cyclic.push_back(std::move(Component));
+  }
+
+  std::vector<std::vector<unsigned>> Successors;
+  std::vector<unsigned> Index, Low, Stack;
+  std::vector<bool> OnStack, SelfEdge;
+  unsigned Last = 0;
+};
+
+/// A function of the source, as far as it can be told apart from others.
+std::string identity(const CodeAddress &Address, const Frame &Frame) {
+  std::string Text;
+  raw_string_ostream Stream(Text);
+  Stream << Address.Module << '\n' << Frame.File << '\n' << Frame.Function;
+  if (Frame.Function.empty())
+    Stream << Address.Function;
+  return Text;
+}
+
+} // namespace
+
+std::string cosy::syscallName(unsigned Number) {
+  for (const auto &Syscall : Syscalls)
+    if (Syscall.Number == Number)
+      return Syscall.Name;
+  return "syscall " + std::to_string(Number);
+}
+
+Profile::Profile(const Recording &Recording) : Machine(Recording.Machine) {
+  addSites(Recording);
+  for (Executable &Executable : Executables) {
+    findLoops(Executable);
+    Processes += Executable.Forks;
+    Calls += Executable.Calls;
+    CpuNs += Executable.CpuNs;
+  }
+  llvm::sort(Executables, [](const Executable &A, const Executable &B) {
+    return A.CpuNs != B.CpuNs ? A.CpuNs > B.CpuNs : A.Path < B.Path;
+  });
+}
+
+void Profile::addSites(const Recording &Recording) {
+  std::map<std::string, unsigned> ByPath;
+  std::map<uint32_t, unsigned> ByProgram;
+  for (const auto &[Number, Program] : Recording.Programs) {
+    auto [Found, IsNew] = ByPath.try_emplace(Program.Path, Executables.size());
+    if (IsNew) {
+      Executables.emplace_back();
+      Executables.back().Path = Program.Path;
+    }
+    Executable &Executable = Executables[Found->second];
+    ByProgram[Number] = Found->second;
+    ++Executable.Runs;
+    Executable.Forks += Program.Counts.forks;
+    Executable.Threads += Program.Counts.threads;
+    Executable.Calls += Program.Counts.calls;
+    // What remains of recording is in the way into the tracepoints.
+    double Recording =
+        double(Program.Counts.record_ns) +
+        Program.Counts.calls *
+            std::max(0.0, Machine.RecordedUser + Machine.RecordedKernel -
+                              Machine.PlainCall);
+    Executable.CpuNs += std::max(0.0, Program.Counts.cpu_ns - Recording);
+    for (const Mapping &Mapping : *Program.Space) {
+      Executable.Preloadable |= isGlibc(Mapping.Path);
+      Executable.Preloaded |=
+          baseName(Mapping.Path).starts_with("libcosy-preload");
+    }
+  }
+
+  // The stacks of hashes, and the sites of stacks.
+  std::map<std::pair<uint32_t, uint64_t>, std::vector<unsigned>> Unwound;
+  for (const StackCopy &Copy : Recording.Stacks) {
+    auto Found = Recording.Programs.find(Copy.Head.event.program);
+    if (Found != Recording.Programs.end())
+      Unwound[{Found->first, Copy.Head.place}] =
+          Stacks.unwind(Copy, *Found->second.Space);
+  }
+  std::map<std::tuple<unsigned, unsigned, std::vector<unsigned>>, unsigned>
+      BySite;
+  std::map<std::pair<uint32_t, uint64_t>, unsigned> ByPlace;
+  for (const auto &[Key, Edge] : Recording.Edges) {
+    auto Of = ByProgram.find(Key.program);
+    if (Of == ByProgram.end())
+      continue;
+    Executable &Executable = Executables[Of->second];
+    const std::vector<unsigned> &Stack = Unwound[{Key.program, Key.to}];
+    auto [Found, IsNew] = BySite.try_emplace({Of->second, Key.nr, Stack},
+                                             Executable.Sites.size());
+    if (IsNew) {
+      Site New;
+      New.Number = Key.nr;
+      New.Syscall = syscallName(Key.nr);
+      New.Stack = Stack;
+      while (New.Caller < Stack.size() &&
+             isLibrary(Stacks.address(Stack[New.Caller]).Module))
+        ++New.Caller;
+      New.Interposed = New.Caller == 1 && Stack.size() > 1 &&
+                       isGlibc(Stacks.address(Stack[0]).Module) &&
+                       interposedFunctions().contains(plainName(
+                           Stacks.address(Stack[0]).Frames.back().Function));
+      Executable.Sites.push_back(std::move(New));
+    }
+    add(Executable.Sites[Found->second].Sum, Edge);
+    ByPlace[{Key.program, Key.to}] = Found->second;
+  }
+  std::map<std::tuple<unsigned, int64_t, unsigned>, unsigned> ByEnds;
+  for (const auto &[Key, Edge] : Recording.Edges) {
+    auto Of = ByProgram.find(Key.program);
+    if (Of == ByProgram.end())
+      continue;
+    std::vector<Transition> &All = Executables[Of->second].Transitions;
+    auto From = ByPlace.find({Key.program, Key.from});
+    unsigned To = ByPlace[{Key.program, Key.to}];
+    bool IsKnown = Key.from && From != ByPlace.end();
+    auto [Found, IsNew] = ByEnds.try_emplace(
+        {Of->second, IsKnown ? int64_t(From->second) : -1, To}, All.size());
+    if (IsNew) {
+      All.emplace_back();
+      if (IsKnown)
+        All.back().From = From->second;
+      All.back().To = To;
+    }
+    All[Found->second].Count += Edge.count;
+    All[Found->second].UserNs += Edge.user_ns;
+  }
+}
+
+/// Find loops from the inside out: those of the most frequent transitions
+/// first, then what rarer ones add to them.
+void Profile::findLoops(Executable &Executable) {
+  constexpr unsigned Step = 4;
+  constexpr uint64_t FewestIterations = 4;
+  uint64_t Most = 0;
+  for (const Transition &Transition : Executable.Transitions)
+    Most = std::max(Most, Transition.Count);
+
+  std::vector<std::optional<unsigned>> LoopOf(Executable.Sites.size());
+  for (uint64_t Least = Most; Least >= FewestIterations / 2; Least /= Step) {
+    std::vector<std::pair<unsigned, unsigned>> Edges;
+    for (const Transition &Transition : Executable.Transitions)
+      if (Transition.From && Transition.Count * 2 > Least)
+        Edges.push_back({*Transition.From, Transition.To});
+    for (std::vector<unsigned> &Nodes :
+         Components(Executable.Sites.size(), Edges).Cyclic) {
+      Loop New;
+      std::set<unsigned> Inner;
+      for (unsigned Node : Nodes) {
+        if (!LoopOf[Node]) {
+          New.Sites.push_back(Node);
+          continue;
+        }
+        // The outermost loop that contains it so far.
+        Inner.insert(*LoopOf[Node]);
+      }
+      if (New.Sites.empty() && Inner.size() < 2)
+        continue;
+      New.Inner.assign(Inner.begin(), Inner.end());
+      for (unsigned Node : New.Sites)
+        if (uint64_t Count = Executable.Sites[Node].Sum.count;
+            !New.Iterations || Count < New.Iterations)
+          New.Iterations = Count;
+      std::set<unsigned> All(Nodes.begin(), Nodes.end());
+      std::map<unsigned, uint64_t> FromOutside;
+      for (const Transition &Transition : Executable.Transitions)
+        if (All.count(Transition.To) &&
+            (!Transition.From || !All.count(*Transition.From))) {
+          New.Entries += Transition.Count;
+          FromOutside[Transition.To] += Transition.Count;
+        }
+      // A loop of loops repeats as often as it is not entered anew.
+      if (New.Sites.empty())
+        New.Iterations = Least;
+      if (New.Iterations < FewestIterations ||
+          New.Iterations < 2 * New.Entries) {
+        continue;
+      }
+      // In the order of the calls, from where it is entered.
+      std::vector<unsigned> Order;
+      std::set<unsigned> Left(New.Sites.begin(), New.Sites.end());
+      std::optional<unsigned> Next;
+      for (unsigned Node : New.Sites)
+        if (!Next || FromOutside[Node] > FromOutside[*Next])
+          Next = Node;
+      while (Next) {
+        Order.push_back(*Next);
+        Left.erase(*Next);
+        const Transition *Best = nullptr;
+        for (const Transition &Transition : Executable.Transitions)
+          if (Transition.From == Next && Left.count(Transition.To) &&
+              (!Best || Transition.Count > Best->Count))
+            Best = &Transition;
+        if (Best)
+          Next = Best->To;
+        else if (!Left.empty())
+          Next = *Left.begin();
+        else
+          Next.reset();
+      }
+      New.Sites = std::move(Order);
+      findSource(Executable, New);
+      for (unsigned Node : Nodes)
+        LoopOf[Node] = Executable.Loops.size();
+      Executable.Loops.push_back(std::move(New));
+    }
+  }
+}
+
+void Profile::findSource(const Executable &Executable, Loop &Loop) const {
+  if (Loop.Sites.empty())
+    return;
+  // For each site: the functions outside of the C library, the innermost first.
+  auto ForEachFrame = [&](const Site &Site, auto Function) {
+    for (unsigned I = Site.Caller; I < Site.Stack.size(); ++I) {
+      const CodeAddress &Address = Stacks.address(Site.Stack[I]);
+      for (const Frame &Frame : Address.Frames)
+        if (!Function(Address, Frame))
+          return;
+    }
+  };
+  std::map<std::string, unsigned> Common;
+  for (unsigned Node : Loop.Sites) {
+    std::set<std::string> Seen;
+    ForEachFrame(Executable.Sites[Node],
+                 [&](const CodeAddress &Address, const Frame &Frame) {
+                   if (Seen.insert(identity(Address, Frame)).second)
+                     ++Common[identity(Address, Frame)];
+                   return true;
+                 });
+  }
+  std::string Chosen;
+  ForEachFrame(Executable.Sites[Loop.Sites.front()],
+               [&](const CodeAddress &Address, const Frame &Frame) {
+                 if (Common[identity(Address, Frame)] < Loop.Sites.size())
+                   return true;
+                 Chosen = identity(Address, Frame);
+                 return false;
+               });
+  if (Chosen.empty())
+    return;
+  Loop.InOneFile = true;
+  for (unsigned Node : Loop.Sites) {
+    std::vector<const Frame *> Callees;
+    ForEachFrame(Executable.Sites[Node], [&](const CodeAddress &Address,
+                                             const Frame &Frame) {
+      if (identity(Address, Frame) != Chosen) {
+        Callees.push_back(&Frame);
+        return true;
+      }
+      for (const cosy::Frame *Callee : Callees)
+        Loop.InOneFile &= !Frame.File.empty() && Callee->File == Frame.File;
+      Loop.Function.Function = Frame.Function;
+      Loop.Function.File = Frame.File;
+      if (Frame.Function.empty()) {
+        raw_string_ostream(Loop.Function.Function)
+            << baseName(Address.Module) << "+0x"
+            << utohexstr(Address.Function, true);
+      }
+      if (Frame.Line) {
+        if (!Loop.Function.Line || Frame.Line < Loop.Function.Line)
+          Loop.Function.Line = Frame.Line;
+        Loop.LastLine = std::max(Loop.LastLine, Frame.Line);
+      }
+      return false;
+    });
+  }
+}
+
+SourceLine Profile::source(const Site &Site) const {
+  SourceLine Result;
+  for (unsigned I = Site.Caller; I < Site.Stack.size(); ++I) {
+    const CodeAddress &Address = Stacks.address(Site.Stack[I]);
+    const Frame &Frame = Address.Frames.front();
+    if (I == Site.Caller || Frame.Line)
+      Result = {Frame.Function, Frame.File, Frame.Line};
+    if (I == Site.Caller && Result.Function.empty())
+      raw_string_ostream(Result.Function) << baseName(Address.Module) << "+0x"
+                                          << utohexstr(Address.Address, true);
+    if (Result.Line)
+      break;
+  }
+  return Result;
+}
+
+std::string Profile::describe(const Site &Site) const {
+  SourceLine Source = source(Site);
+  std::string Text;
+  raw_string_ostream Stream(Text);
+  if (Source.Line)
+    Stream << baseName("/" + Source.File) << ':' << Source.Line << " ("
+           << Source.Function << ')';
+  else if (!Source.Function.empty())
+    Stream << Source.Function;
+  else if (!Site.Stack.empty())
+    Stream << baseName(Stacks.address(Site.Stack.front()).Module);
+  else
+    Stream << "?";
+  return Text;
+}

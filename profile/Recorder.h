@@ -1,0 +1,87 @@
+//===- Recorder.h - record the system calls of programs ---------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Loads record.bpf.c, runs a command or watches a process, and returns what was
+// counted. The kernel counts; perf's records of mappings, forks and execs tell
+// which files the addresses belong to, also of processes that have ended.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef COSY_PROFILE_RECORDER_H
+#define COSY_PROFILE_RECORDER_H
+
+#include "record.h"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace cosy {
+
+/// A file, or something with a name in brackets, that a process has mapped
+/// executable.
+struct Mapping {
+  uint64_t Start, End;
+  uint64_t FileOffset;
+  std::string Path;
+};
+
+/// The mappings of a process, the newest last.
+using AddressSpace = std::vector<Mapping>;
+
+/// The stack of one place.
+struct StackCopy {
+  profile_stack Head;
+  std::vector<unsigned char> Bytes;
+};
+
+/// One execution of an executable.
+struct Program {
+  profile_program Counts;
+  std::shared_ptr<AddressSpace> Space;
+  /// The executable's path; its name in brackets if that is not known.
+  std::string Path;
+};
+
+/// What system calls take on this machine, in nanoseconds.
+struct Calibration {
+  /// A getppid() and the loop around it, without and with recording.
+  double PlainCall, RecordedCall;
+  /// The same as recorded: in user mode and in the call.
+  double RecordedUser, RecordedKernel;
+  /// An fstatat() of a name in a directory in memory, without recording.
+  double Status;
+};
+
+struct Recording {
+  std::map<uint32_t, Program> Programs;
+  std::vector<std::pair<profile_edge_key, profile_edge>> Edges;
+  std::vector<StackCopy> Stacks;
+  uint64_t Lost[PROFILE_LOST_COUNTERS] = {};
+  /// Records of perf, such as mappings, that the kernel had no room for.
+  uint64_t LostRecords = 0;
+  Calibration Machine;
+  /// What waitpid() says of the command.
+  int Status = 0;
+  /// Ended by a signal to this program, not by the end of what is recorded.
+  bool Interrupted = false;
+};
+
+/// Execute \p Command and record it and what it starts until it ends. Ends the
+/// process with status 125 if recording is not possible, 126 or 127 if the
+/// command cannot be executed.
+Recording recordCommand(char **Command);
+
+/// Record the process \p Pid and what it starts until it ends, or until this
+/// process gets SIGINT or SIGTERM.
+Recording recordProcess(pid_t Pid);
+
+} // namespace cosy
+
+#endif // COSY_PROFILE_RECORDER_H

@@ -1,0 +1,242 @@
+//===- Report.cpp - the report on the terminal, and JSON ------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Report.h"
+#include "Text.h"
+
+#include "llvm/ADT/STLExtras.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+
+#include <cmath>
+#include <sys/wait.h>
+
+using namespace llvm;
+using namespace cosy;
+
+namespace {
+
+/// What fits on a screen beside the headings.
+constexpr unsigned ShownAdvice = 5, ShownSites = 6, ShownLosses = 1;
+
+struct SiteOf {
+  const Executable *Executable;
+  const Site *Site;
+  double Ns;
+};
+
+/// All sites, those first that take most time in the kernel.
+std::vector<SiteOf> sortedSites(const Profile &Profile) {
+  std::vector<SiteOf> Sites;
+  for (const Executable &Executable : Profile.Executables)
+    for (const Site &Site : Executable.Sites)
+      Sites.push_back({&Executable, &Site, double(Site.Sum.kernel_ns)});
+  llvm::sort(Sites, [](const SiteOf &A, const SiteOf &B) {
+    return A.Ns != B.Ns ? A.Ns > B.Ns : A.Site < B.Site;
+  });
+  return Sites;
+}
+
+const char *kindName(Advice::KindTy Kind) {
+  switch (Kind) {
+  case Advice::Run:
+    return "run";
+  case Advice::Batch:
+    return "batch";
+  case Advice::Markers:
+    return "markers";
+  }
+  return "";
+}
+
+} // namespace
+
+std::vector<std::string> cosy::warnings(const Recording &Recording) {
+  std::vector<std::string> Result;
+  auto Add = [&](uint64_t Count, const char *What) {
+    if (Count)
+      Result.push_back(countText(Count) + " " + What);
+  };
+  Add(Recording.Lost[PROFILE_LOST_EDGES],
+      "calls are missing: there are too many places and sequences");
+  Add(Recording.Lost[PROFILE_LOST_PROGRAMS],
+      "programs are counted as what started them: there are too many");
+  Add(Recording.Lost[PROFILE_LOST_THREADS],
+      "threads are missing: there are too many");
+  Add(Recording.Lost[PROFILE_LOST_COMPAT], "calls of 32-bit code are missing");
+  Add(Recording.LostRecords,
+      "records were lost: some places may be without their functions");
+  return Result;
+}
+
+void cosy::writeText(raw_ostream &Stream, const Profile &Profile,
+                     const Adviser &Adviser, const Recording &Recording,
+                     bool All) {
+  double Kernel = 0, Waited = 0;
+  for (const Executable &Executable : Profile.Executables)
+    for (const Site &Site : Executable.Sites) {
+      Kernel += Site.Sum.kernel_ns;
+      Waited += Site.Sum.wait_ns;
+    }
+  Stream << "cosy profile: " << countText(Profile.Calls) << " system calls of "
+         << countText(Profile.Processes)
+         << (Profile.Processes == 1 ? " process" : " processes") << ", "
+         << timeText(Profile.CpuNs) << " of CPU time, " << timeText(Kernel)
+         << " of it in the calls; they waited " << timeText(Waited) << ".\n";
+  for (const std::string &Warning : warnings(Recording))
+    Stream << "warning: " << Warning << '\n';
+
+  Stream << "\nWhat would help, as predicted:\n";
+  unsigned Number = 0, Losses = 0;
+  for (const Advice &Advice : Adviser.All) {
+    bool Loses = Advice.SavedNs <= 0;
+    if (!All && (Loses ? Losses >= ShownLosses : Number >= ShownAdvice))
+      continue;
+    ++(Loses ? Losses : Number);
+    Stream << format("%3s ", Loses ? "-" : std::to_string(Number).c_str())
+           << format("%6s  ", changeText(Advice.SavedNs, Profile.CpuNs).c_str())
+           << Advice.Title << '\n';
+    for (const std::string &Line : Advice.Details)
+      Stream << "            " << Line << '\n';
+  }
+
+  Stream << "\nThe calls that take most time:\n"
+         << "      count   in each  user code before  call, place\n";
+  unsigned Shown = 0;
+  for (const SiteOf &Entry : sortedSites(Profile)) {
+    const Site &Site = *Entry.Site;
+    if (!All && Shown++ == ShownSites)
+      break;
+    if (!Site.Sum.count)
+      continue;
+    Stream << format(
+                  "%11s %9s %17s", countText(Site.Sum.count).c_str(),
+                  timeText(Entry.Ns / Site.Sum.count).c_str(),
+                  timeText(double(Site.Sum.user_ns) / Site.Sum.count).c_str())
+           << "  " << Site.Syscall << ", " << Entry.Executable->name() << ": "
+           << Profile.describe(Site) << '\n';
+  }
+}
+
+void cosy::writeJson(raw_ostream &Stream, const Profile &Profile,
+                     const Adviser &Adviser, const Recording &Recording,
+                     ArrayRef<std::string> Command) {
+  json::OStream Json(Stream, 1);
+  // Names of files may be any bytes, JSON is UTF-8.
+  auto Text = [](StringRef Bytes) { return json::fixUTF8(Bytes); };
+  auto Attribute = [&](StringRef Name, double Value) {
+    Json.attribute(Name, std::round(Value));
+  };
+  Json.object([&] {
+    Json.attribute("version", 1);
+    Json.attributeArray("command", [&] {
+      for (const std::string &Word : Command)
+        Json.value(Text(Word));
+    });
+    if (!Command.empty())
+      Json.attribute("status", WIFEXITED(Recording.Status)
+                                   ? WEXITSTATUS(Recording.Status)
+                                   : 128 + WTERMSIG(Recording.Status));
+    Attribute("cpu_ns", Profile.CpuNs);
+    Json.attribute("calls", Profile.Calls);
+    Json.attribute("processes", Profile.Processes);
+    Json.attribute("ns_per_instruction", Adviser.nanoseconds(1));
+    Json.attributeArray("warnings", [&] {
+      for (const std::string &Warning : warnings(Recording))
+        Json.value(Text(Warning));
+    });
+    Json.attributeArray("advice", [&] {
+      for (const Advice &Advice : Adviser.All)
+        Json.object([&] {
+          Json.attribute("kind", kindName(Advice.Kind));
+          Attribute("saved_ns", Advice.SavedNs);
+          if (Advice.Kind != Advice::Run) {
+            Json.attribute("executable", Advice.Executable);
+            Json.attribute("loop", Advice.Loop);
+          }
+          Json.attribute("title", Text(Advice.Title));
+          Json.attributeArray("details", [&] {
+            for (const std::string &Line : Advice.Details)
+              Json.value(Text(Line));
+          });
+        });
+    });
+    Json.attributeArray("executables", [&] {
+      for (const Executable &Executable : Profile.Executables)
+        Json.object([&] {
+          Json.attribute("path", Text(Executable.Path));
+          Json.attribute("runs", Executable.Runs);
+          Json.attribute("forks", Executable.Forks);
+          Json.attribute("threads", Executable.Threads);
+          Json.attribute("calls", Executable.Calls);
+          Attribute("cpu_ns", Executable.CpuNs);
+          Attribute("run_saves_ns", Adviser.savedByRun(Executable));
+          Json.attributeArray("sites", [&] {
+            for (const Site &Site : Executable.Sites)
+              Json.object([&] {
+                Json.attribute("syscall", Site.Syscall);
+                Json.attribute("count", Site.Sum.count);
+                Json.attribute("failed", Site.Sum.failed);
+                Json.attribute("kernel_ns", Site.Sum.kernel_ns);
+                Json.attribute("wait_ns", Site.Sum.wait_ns);
+                Json.attribute("user_ns", Site.Sum.user_ns);
+                Attribute("run_saves_ns", Adviser.savedByRun(Executable, Site) *
+                                              Site.Sum.count);
+                SourceLine Source = Profile.source(Site);
+                Json.attribute("function", Text(Source.Function));
+                Json.attribute("file", Text(Source.File));
+                Json.attribute("line", Source.Line);
+                Json.attributeArray("stack", [&] {
+                  for (unsigned Index : Site.Stack) {
+                    const CodeAddress &Address = Profile.Stacks.address(Index);
+                    for (const Frame &Frame : Address.Frames)
+                      Json.object([&] {
+                        Json.attribute("module", Text(Address.Module));
+                        Json.attribute("address", Address.Address);
+                        Json.attribute("function", Text(Frame.Function));
+                        Json.attribute("file", Text(Frame.File));
+                        Json.attribute("line", Frame.Line);
+                      });
+                  }
+                });
+              });
+          });
+          Json.attributeArray("transitions", [&] {
+            for (const Transition &Transition : Executable.Transitions)
+              Json.object([&] {
+                if (Transition.From)
+                  Json.attribute("from", *Transition.From);
+                else
+                  Json.attribute("from", nullptr);
+                Json.attribute("to", Transition.To);
+                Json.attribute("count", Transition.Count);
+                Json.attribute("user_ns", Transition.UserNs);
+              });
+          });
+          Json.attributeArray("loops", [&] {
+            for (const Loop &Loop : Executable.Loops)
+              Json.object([&] {
+                Json.attributeArray("sites", [&] {
+                  for (unsigned Site : Loop.Sites)
+                    Json.value(Site);
+                });
+                Json.attributeArray("inner", [&] {
+                  for (unsigned Inner : Loop.Inner)
+                    Json.value(Inner);
+                });
+                Json.attribute("iterations", Loop.Iterations);
+                Json.attribute("entries", Loop.Entries);
+                Json.attribute("function", Text(Loop.Function.Function));
+                Json.attribute("file", Text(Loop.Function.File));
+                Json.attribute("first_line", Loop.Function.Line);
+                Json.attribute("last_line", Loop.LastLine);
+              });
+          });
+        });
+    });
+  });
+  Stream << '\n';
+}

@@ -1,0 +1,32 @@
+//===- Report.h - what a profile says, for people and programs --*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef COSY_PROFILE_REPORT_H
+#define COSY_PROFILE_REPORT_H
+
+#include "Advice.h"
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/Support/raw_ostream.h"
+
+namespace cosy {
+
+/// Write the advice and the most expensive places, at most a screen unless \p
+/// All.
+void writeText(llvm::raw_ostream &Stream, const Profile &Profile,
+               const Adviser &Adviser, const Recording &Recording, bool All);
+
+/// Write everything as one JSON object; cosy-profile(1) describes it.
+void writeJson(llvm::raw_ostream &Stream, const Profile &Profile,
+               const Adviser &Adviser, const Recording &Recording,
+               llvm::ArrayRef<std::string> Command);
+
+/// What was not recorded, a sentence each; usually nothing.
+std::vector<std::string> warnings(const Recording &Recording);
+
+} // namespace cosy
+
+#endif // COSY_PROFILE_REPORT_H

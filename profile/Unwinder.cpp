@@ -1,0 +1,244 @@
+//===- Unwinder.cpp - from a copied stack to source lines -----------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+
+#include "Unwinder.h"
+
+#include "llvm/DebugInfo/DWARF/DWARFContext.h"
+#include "llvm/DebugInfo/DWARF/DWARFDebugFrame.h"
+#include "llvm/Object/ELFObjectFile.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace llvm;
+using namespace llvm::dwarf;
+using namespace cosy;
+
+namespace {
+
+/// DWARF's numbers of registers on x86-64.
+enum { RBX = 3, RBP = 6, RSP = 7, R12 = 12, ReturnAddress = 16 };
+constexpr unsigned NumRegisters = 17;
+
+constexpr unsigned MaxDepth = 128;
+
+} // namespace
+
+struct Unwinder::Registers {
+  uint64_t Value[NumRegisters] = {};
+  bool Known[NumRegisters] = {};
+
+  void set(unsigned Number, uint64_t To) {
+    Value[Number] = To;
+    Known[Number] = true;
+  }
+};
+
+/// A file. One that cannot be read, or that is no ELF file, has no functions.
+struct Unwinder::Module {
+  struct Segment {
+    uint64_t FileOffset, Size, Address;
+  };
+
+  std::string Path;
+  object::OwningBinary<object::ObjectFile> File;
+  std::unique_ptr<DWARFContext> Context;
+  std::vector<Segment> Segments;
+  std::vector<const FDE *> Functions;
+  std::map<uint64_t, unsigned> Known;
+
+  explicit Module(const std::string &Path) : Path(Path) {
+    auto Opened = object::ObjectFile::createObjectFile(Path);
+    if (!Opened) {
+      consumeError(Opened.takeError());
+      return;
+    }
+    File = std::move(*Opened);
+    auto *Elf = dyn_cast<object::ELF64LEObjectFile>(File.getBinary());
+    if (!Elf)
+      return;
+    auto Headers = Elf->getELFFile().program_headers();
+    if (!Headers) {
+      consumeError(Headers.takeError());
+      return;
+    }
+    for (const auto &Header : *Headers)
+      if (Header.p_type == ELF::PT_LOAD)
+        Segments.push_back({Header.p_offset, Header.p_filesz, Header.p_vaddr});
+    Context = DWARFContext::create(*Elf);
+    addFunctions(Context->getEHFrame());
+    // What compilers write without -fasynchronous-unwind-tables.
+    if (Functions.empty())
+      addFunctions(Context->getDebugFrame());
+    llvm::sort(Functions, [](const FDE *A, const FDE *B) {
+      return A->getInitialLocation() < B->getInitialLocation();
+    });
+  }
+
+  void addFunctions(Expected<const DWARFDebugFrame *> Section) {
+    if (!Section) {
+      consumeError(Section.takeError());
+      return;
+    }
+    for (const FrameEntry &Entry : (*Section)->entries())
+      if (auto *Function = dyn_cast<FDE>(&Entry))
+        Functions.push_back(Function);
+  }
+
+  const FDE *functionAt(uint64_t Address) const {
+    auto After = llvm::upper_bound(
+        Functions, Address, [](uint64_t Address, const FDE *Function) {
+          return Address < Function->getInitialLocation();
+        });
+    if (After == Functions.begin())
+      return nullptr;
+    const FDE *Function = *std::prev(After);
+    return Address - Function->getInitialLocation() <
+                   Function->getAddressRange()
+               ? Function
+               : nullptr;
+  }
+
+  /// The address of what the file has at an offset.
+  uint64_t addressOfOffset(uint64_t Offset) const {
+    for (const Segment &Segment : Segments)
+      if (Offset - Segment.FileOffset < Segment.Size)
+        return Offset - Segment.FileOffset + Segment.Address;
+    return Offset;
+  }
+};
+
+Unwinder::Unwinder() = default;
+Unwinder::~Unwinder() = default;
+
+Unwinder::Module &Unwinder::moduleOf(const std::string &Path) {
+  std::unique_ptr<Module> &Found = Modules[Path];
+  if (!Found)
+    Found = std::make_unique<Module>(Path);
+  return *Found;
+}
+
+unsigned Unwinder::addressOf(Module &Module, uint64_t Address) {
+  auto [Found, IsNew] = Module.Known.try_emplace(Address, Addresses.size());
+  if (!IsNew)
+    return Found->second;
+  CodeAddress New;
+  New.Module = Module.Path;
+  New.Address = Address;
+  // The call is before the address, which may belong to the next line already.
+  uint64_t Inside = Address - 1;
+  if (const FDE *Function = Module.functionAt(Inside))
+    New.Function = Function->getInitialLocation();
+  if (Module.Context) {
+    auto Inlined = Symbolizer.symbolizeInlinedCode(
+        Module.Path, {Inside, object::SectionedAddress::UndefSection});
+    if (!Inlined) {
+      consumeError(Inlined.takeError());
+    } else {
+      for (unsigned I = 0; I < Inlined->getNumberOfFrames(); ++I) {
+        const DILineInfo &Info = Inlined->getFrame(I);
+        Frame Frame;
+        if (Info.FunctionName != DILineInfo::BadString)
+          Frame.Function = Info.FunctionName;
+        if (Info.FileName != DILineInfo::BadString) {
+          Frame.File = Info.FileName;
+          Frame.Line = Info.Line;
+        }
+        New.Frames.push_back(std::move(Frame));
+      }
+    }
+  }
+  if (New.Frames.empty())
+    New.Frames.emplace_back();
+  Addresses.push_back(std::move(New));
+  return Found->second;
+}
+
+/// Set the registers to what they are in the caller. Return false if that is
+/// not known.
+bool Unwinder::step(Module &Module, uint64_t Address, const StackCopy &Stack,
+                    Registers &Registers) {
+  const FDE *Function = Module.functionAt(Address);
+  if (!Function || !Function->getLinkedCIE())
+    return false;
+  Expected<UnwindTable> Table = UnwindTable::create(Function);
+  if (!Table) {
+    consumeError(Table.takeError());
+    return false;
+  }
+  const UnwindRow *Row = nullptr;
+  for (const UnwindRow &Candidate : *Table)
+    if (Candidate.hasAddress() && Candidate.getAddress() <= Address)
+      Row = &Candidate;
+  if (!Row)
+    return false;
+  const UnwindLocation &Rule = Row->getCFAValue();
+  if (Rule.getLocation() != UnwindLocation::RegPlusOffset ||
+      Rule.getRegister() >= NumRegisters ||
+      !Registers.Known[Rule.getRegister()])
+    return false;
+  uint64_t Frame =
+      Registers.Value[Rule.getRegister()] + int64_t(Rule.getOffset());
+  auto Load = [&](uint64_t From, uint64_t &Value) {
+    uint64_t Offset = From - Stack.Head.sp;
+    if (Offset > Stack.Bytes.size() || Stack.Bytes.size() - Offset < 8)
+      return false;
+    memcpy(&Value, Stack.Bytes.data() + Offset, 8);
+    return true;
+  };
+
+  struct Registers Caller;
+  for (unsigned Number : {3u, 6u, 12u, 13u, 14u, 15u, 16u}) {
+    auto Location = Row->getRegisterLocations().getRegisterLocation(Number);
+    uint64_t Value;
+    if (!Location || Location->getLocation() == UnwindLocation::Same ||
+        Location->getLocation() == UnwindLocation::Unspecified) {
+      if (Number != ReturnAddress && Registers.Known[Number])
+        Caller.set(Number, Registers.Value[Number]);
+    } else if (Location->getLocation() == UnwindLocation::CFAPlusOffset) {
+      if (Load(Frame + int64_t(Location->getOffset()), Value))
+        Caller.set(Number, Value);
+    }
+  }
+  Caller.set(RSP, Frame);
+  Registers = Caller;
+  return Registers.Known[ReturnAddress];
+}
+
+std::vector<unsigned> Unwinder::unwind(const StackCopy &Stack,
+                                       const AddressSpace &Space) {
+  std::vector<unsigned> Result;
+  Registers Registers;
+  const profile_stack &Head = Stack.Head;
+  Registers.set(RBX, Head.bx);
+  Registers.set(RBP, Head.bp);
+  Registers.set(RSP, Head.sp);
+  Registers.set(R12, Head.r12);
+  Registers.set(R12 + 1, Head.r13);
+  Registers.set(R12 + 2, Head.r14);
+  Registers.set(R12 + 3, Head.r15);
+  uint64_t Address = Head.ip;
+  while (Address && Result.size() < MaxDepth) {
+    // The newest mapping is the one that is there.
+    auto Found =
+        std::find_if(Space.rbegin(), Space.rend(), [&](const Mapping &M) {
+          return Address >= M.Start && Address < M.End;
+        });
+    if (Found == Space.rend())
+      break;
+    Module &Module = moduleOf(Found->Path);
+    uint64_t InFile =
+        Module.addressOfOffset(Address - Found->Start + Found->FileOffset);
+    Result.push_back(addressOf(Module, InFile));
+    uint64_t Before = Registers.Value[RSP];
+    // A call that does not return may be the last instruction of its function.
+    if (!step(Module, InFile - 1, Stack, Registers) ||
+        Registers.Value[RSP] <= Before)
+      break;
+    Address = Registers.Value[ReturnAddress];
+  }
+  return Result;
+}

@@ -1,0 +1,74 @@
+//===- Unwinder.h - from a copied stack to source lines ---------*- C++ -*-===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Unwinds by the call frame information of each file, which Debian's programs
+// have though they have neither frame pointers nor debug information. Functions
+// and lines are LLVM's symbolizer's.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef COSY_PROFILE_UNWINDER_H
+#define COSY_PROFILE_UNWINDER_H
+
+#include "Recorder.h"
+
+#include "llvm/DebugInfo/Symbolize/Symbolize.h"
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cosy {
+
+/// A function in a stack. Without debug information File is empty and Line 0;
+/// without a symbol Function is empty, too.
+struct Frame {
+  std::string Function, File;
+  unsigned Line = 0;
+};
+
+/// An address in a file, and the functions there: the innermost is first, those
+/// that it was inlined into follow.
+struct CodeAddress {
+  /// The path of the file.
+  std::string Module;
+  /// As in the file's symbols.
+  uint64_t Address = 0;
+  /// Where the function begins that is not inlined, or 0.
+  uint64_t Function = 0;
+  std::vector<Frame> Frames;
+};
+
+class Unwinder {
+public:
+  Unwinder();
+  ~Unwinder();
+
+  /// The addresses of a stack, as indices of address(), the innermost first. It
+  /// may end early.
+  std::vector<unsigned> unwind(const StackCopy &Stack,
+                               const AddressSpace &Space);
+
+  const CodeAddress &address(unsigned Index) const { return Addresses[Index]; }
+
+private:
+  struct Module;
+  struct Registers;
+
+  Module &moduleOf(const std::string &Path);
+  unsigned addressOf(Module &Module, uint64_t Address);
+  bool step(Module &Module, uint64_t Address, const StackCopy &Stack,
+            Registers &Registers);
+
+  llvm::symbolize::LLVMSymbolizer Symbolizer;
+  std::map<std::string, std::unique_ptr<Module>> Modules;
+  std::vector<CodeAddress> Addresses;
+};
+
+} // namespace cosy
+
+#endif // COSY_PROFILE_UNWINDER_H

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#
+# record.sh COSY DIRECTORY: the part of the tests of `cosy profile` that runs in a VM of its own,
+# because compounds run natively while it records. DIRECTORY has the programs; what is recorded
+# and printed goes there.
+
+cosy=$1
+cd "$2" || exit 1
+
+# The second program has neither a dynamic linker nor debug information, and the first one's end.
+$cosy profile --json known.json -- \
+	sh -c './static /etc/hostname; exec ./known /etc/hostname' >known.out 2>known.err
+echo "command: $?"
+
+# A program of Debian: stripped, with a C library that libcosy-preload.so knows.
+$cosy profile du -s /etc >du.out 2>du.err
+echo "du: $?"
+
+# record_process NAME - run known below a recording by -p, whose process is $recorder.
+record_process() {
+	rm -f /tmp/go "$1".*
+	mkfifo /tmp/go
+	./known /etc/hostname calls </tmp/go >"$1.out" &
+	process=$!
+	exec 3>/tmp/go
+	$cosy profile --json "$1.json" -o "$1.txt" -p $process 2>"$1.err" 3>&- &
+	recorder=$!
+	until grep -q 'recording process' "$1.err"; do sleep 0.1; done
+	echo go >&3
+}
+
+# It ends with the process.
+record_process process
+exec 3>&-
+wait $recorder
+echo "process: $?"
+
+# Or by Ctrl-C, and the process goes on.
+record_process interrupted
+until grep -q called interrupted.out; do sleep 0.1; done
+kill -INT $recorder
+wait $recorder
+echo "interrupted: $?"
+exec 3>&-
+wait $process
+echo "went on: $?"
