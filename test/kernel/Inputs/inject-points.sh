@@ -6,8 +6,9 @@
 set -u
 module=$1 points=$2
 asks='alloc|vmap|copy_(from|to)|copy_page|get_user_|put_user_|from_user|get_unused_fd|^register_|_register$'
-# Named like an allocation: caches are data, and what is called when a read-ahead is sized.
-not='^(kmalloc_caches)$'
+# Named like an allocation: caches are data, and perf's buffers are asked for by the kernel's macros
+# of tracepoints, for whoever records.
+not='^(kmalloc_caches|perf_trace_buf_alloc)$'
 
 missing=$(nm -u "$module" | awk '{ print $2 }' | grep -E "$asks" | grep -Ev "$not" | while read -r name; do
 	grep -q "^POINT($name," "$points" || echo "$name"
