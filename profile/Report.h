@@ -24,6 +24,11 @@ void writeJson(llvm::raw_ostream &Stream, const Profile &Profile,
                const Adviser &Adviser, const Recording &Recording,
                llvm::ArrayRef<std::string> Command);
 
+/// Write a page with the advice and a flame graph, which needs no other file.
+void writeHtml(llvm::raw_ostream &Stream, const Profile &Profile,
+               const Adviser &Adviser, const Recording &Recording,
+               llvm::ArrayRef<std::string> Command);
+
 /// What was not recorded, a sentence each; usually nothing.
 std::vector<std::string> warnings(const Recording &Recording);
 

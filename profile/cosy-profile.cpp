@@ -48,6 +48,7 @@ constexpr char Usage[] =
     "  -o, --output FILE  write the report to FILE, not to standard error\n"
     "      --json FILE    write all that is known as JSON; - is standard "
     "output\n"
+    "      --html FILE    write a page with a flame graph\n"
     "  -h, --help         print this text\n"
     "      --version      print the version\n"
     "\n"
@@ -56,7 +57,7 @@ constexpr char Usage[] =
 struct Options {
   pid_t Pid = 0;
   bool All = false;
-  std::string Output, Json;
+  std::string Output, Json, Html;
   char **Command = nullptr;
 };
 
@@ -90,6 +91,7 @@ Options parse(char **Arguments) {
     bool IsPid = Option == "-p" || Option == "--pid";
     std::string *File = Option == "-o" || Option == "--output" ? &Result.Output
                         : Option == "--json"                   ? &Result.Json
+                        : Option == "--html"                   ? &Result.Html
                                                                : nullptr;
     if (!IsPid && !File)
       badUsage("I do not know the option " + Option);
@@ -142,7 +144,7 @@ private:
 
 int main(int, char **Arguments) {
   Options Options = parse(Arguments + 1);
-  Output Text(Options.Output), Json(Options.Json);
+  Output Text(Options.Output), Json(Options.Json), Html(Options.Html);
   Recording Recording =
       Options.Pid ? recordProcess(Options.Pid) : recordCommand(Options.Command);
   std::vector<std::string> Command;
@@ -153,6 +155,9 @@ int main(int, char **Arguments) {
 
   Json.write([&](raw_ostream &Stream) {
     writeJson(Stream, Profile, Adviser, Recording, Command);
+  });
+  Html.write([&](raw_ostream &Stream) {
+    writeHtml(Stream, Profile, Adviser, Recording, Command);
   });
   if (Options.Output.empty())
     writeText(errs(), Profile, Adviser, Recording, Options.All);

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """check.py SOURCE DIRECTORY: what record.sh has recorded is what known.c does."""
 
+import html.parser
 import json
 import os
 import sys
@@ -113,4 +114,28 @@ for name in ("process.json", "interrupted.json"):
     same("command", profile["command"], [])
     check_files(of(profile, "known"))
 
+
+class Page(html.parser.HTMLParser):
+    """Checks that what is opened is closed, and that nothing comes from elsewhere."""
+
+    def __init__(self):
+        super().__init__()
+        self.open = []
+
+    def handle_starttag(self, tag, attrs):
+        for name, value in attrs:
+            if name in ("src", "href", "xlink:href"):
+                sys.exit(f"the page needs {value}")
+        if tag not in ("meta", "br", "input"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        same("closed", tag, self.open.pop() if self.open else None)
+
+
+page = Page()
+with open(os.path.join(directory, "known.html"), encoding="utf-8") as text:
+    page.feed(text.read())
+page.close()
+same("open at the end", page.open, [])
 print("as it should be")

@@ -8,7 +8,7 @@ cosy=$1
 cd "$2" || exit 1
 
 # The second program has neither a dynamic linker nor debug information, and the first one's end.
-$cosy profile --json known.json -- \
+$cosy profile --json known.json --html known.html -- \
 	sh -c './static /etc/hostname; exec ./known /etc/hostname' >known.out 2>known.err
 echo "command: $?"
 
