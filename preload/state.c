@@ -16,6 +16,8 @@
 #include <linux/errno.h>
 #include <linux/fcntl.h>
 
+#include <cosy/costs.h>
+
 #include "next.h"
 #include "state.h"
 #include "sys.h"
@@ -23,8 +25,6 @@
 #define SIG_BLOCK	0
 #define SIG_SETMASK	2
 
-/* Calls that pay for opening the device. */
-#define FIRST_CALLS	16
 /* With each fork the calls that are waited for double, up to that. */
 #define MAX_CALLS	(1 << 12)
 /* A program that closes the device so often is not worth it. */
@@ -39,7 +39,7 @@ uint8_t cosy_routes[COSY_FUNCTIONS];
 void *cosy_nexts[COSY_FUNCTIONS];
 
 static unsigned int calls;		/* made natively since it was closed */
-static unsigned int calls_needed = FIRST_CALLS;
+static unsigned int calls_needed = COSY_PRELOAD_NATIVE_CALLS;
 static unsigned int lost;		/* how often the program has closed it */
 
 static const char names[] =

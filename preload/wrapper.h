@@ -82,8 +82,24 @@ make(enum cosy_function function, struct cosy_call *call, long *result)
 #define CALL_NEXT(function, params, names) \
 	(((long (*) params)cosy_nexts[COSY_FN_##function]) names)
 
+/*
+ * A cancellation point: as glibc does, the thread can be cancelled while it is in
+ * the call, and is if that was asked before.
+ */
+static inline __attribute__((always_inline)) bool
+make_cancellable(enum cosy_function function, struct cosy_call *call, long *result)
+{
+	bool made;
+	int type;
+
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+	made = make(function, call, result);
+	pthread_setcanceltype(type, &type);
+	return made;
+}
+
 /* The module reads six arguments; those that are not set it does not use. */
-#define COSY_WRAP(function, name, condition, params, names, ...)	\
+#define COSY_WRAP_BY(make, function, name, condition, params, names, ...) \
 COSY_WRAPPER(function) params;						\
 COSY_WRAPPER(function) params						\
 {									\
@@ -102,32 +118,9 @@ COSY_WRAPPER(function) params						\
 	return CALL_NEXT(function, params, names);			\
 }
 
-/*
- * A cancellation point: as glibc does, the thread can be cancelled while it is in
- * the call, and is if that was asked before.
- */
-#define COSY_WRAP_CANCEL(function, name, condition, params, names, ...)	\
-COSY_WRAPPER(function) params;						\
-COSY_WRAPPER(function) params						\
-{									\
-	struct cosy_call call;						\
-	long result;							\
-	bool made;							\
-	int type;							\
-									\
-	if (may_enter(COSY_FN_##function, COSY_LINKED(function)) &&	\
-	    (condition)) {						\
-		call.nr = __NR_##name;					\
-		call.status = 0;					\
-		SET(call, __VA_ARGS__);					\
-		pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type); \
-		made = make(COSY_FN_##function, &call, &result);	\
-		pthread_setcanceltype(type, &type);			\
-		if (likely(made))					\
-			return likely(result >= 0) ? result :		\
-						     cosy_failed(result); \
-	}								\
-	return CALL_NEXT(function, params, names);			\
-}
+#define COSY_WRAP(function, ...)					\
+	COSY_WRAP_BY(make, function, __VA_ARGS__)
+#define COSY_WRAP_CANCEL(function, ...)					\
+	COSY_WRAP_BY(make_cancellable, function, __VA_ARGS__)
 
 #endif /* COSY_PRELOAD_WRAPPER_H */

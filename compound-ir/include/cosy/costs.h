@@ -58,7 +58,7 @@
 #define COSY_PRELOAD_FAILED_SAVES	690
 /* What the start of a process costs more: bench unmodified, true, 150 to 240 thousand. */
 #define COSY_PRELOAD_START		200000
-/* Calls that a process makes natively before it opens the device: preload/state.c. */
+/* Calls that a process makes natively first: so many pay for opening the device. */
 #define COSY_PRELOAD_NATIVE_CALLS	16
 /* An fstatat() of a name in a directory in memory, natively: the same benchmark. */
 #define COSY_STATUS_CALL		3387
