@@ -10,6 +10,7 @@
  * tracepoints read the clock when they begin and when they end; the time between is
  * added to record_ns.
  */
+#include <asm/unistd_64.h>
 #include <linux/bpf.h>
 #include <linux/errno.h>
 
@@ -362,7 +363,7 @@ static void begin_window(struct thread *thread, struct profile_program *program,
 
 static bool never_returns(__u32 nr)
 {
-	return nr == 60 || nr == 231;	/* exit, exit_group */
+	return nr == __NR_exit || nr == __NR_exit_group;
 }
 
 SEC("tp_btf/sys_enter")
