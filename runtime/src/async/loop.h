@@ -158,8 +158,8 @@ struct cosy_attempt {
 };
 
 /* Attempts that are made at once; and that can wait for it. */
-#define COSY_BATCH	64u
-#define COSY_BATCH_ROOM	256u
+#define COSY_ATTEMPTS	64u
+#define COSY_ATTEMPTS_WAITING	256u
 
 /**
  * struct cosy_timer - an entry that waits for a time
@@ -259,7 +259,7 @@ struct cosy_loop {
 	uint32_t nchunks;
 	struct cosy_attempt *batch;
 	uint32_t nbatch;
-	struct cosy_attempt batches[2][COSY_BATCH_ROOM];
+	struct cosy_attempt batches[2][COSY_ATTEMPTS_WAITING];
 	bool kernel;
 	struct cosy *compound;
 	struct cosy_timer *timers;
@@ -394,7 +394,7 @@ void cosy_attempts_make(struct cosy_loop *loop);
 /** cosy_attempts_flush() - the same if there are as many as are made at once */
 static inline void cosy_attempts_flush(struct cosy_loop *loop)
 {
-	if (loop->nbatch >= COSY_BATCH)
+	if (loop->nbatch >= COSY_ATTEMPTS)
 		cosy_attempts_make(loop);
 }
 
