@@ -8,6 +8,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "RegionCheck.h"
+#include "Batch.h"
+#include "BatchCheck.h"
 #include "Frontend.h"
 #include "FunctionCheck.h"
 #include "Region.h"
@@ -277,7 +279,8 @@ public:
 
   bool HandleTopLevelDecl(DeclGroupRef Group) override {
     IdentifierTable &Names = CI.getPreprocessor().getIdentifierTable();
-    if (Names.find("COSY_FUNCTION") != Names.end() ||
+    HasBatches = Names.find(BatchMarker) != Names.end();
+    if (HasBatches || Names.find("COSY_FUNCTION") != Names.end() ||
         llvm::any_of(AllMarkers,
                      [&](auto *M) { return Names.find(*M) != Names.end(); }))
       for (Decl *D : Group)
@@ -295,6 +298,8 @@ private:
       checkFunctionDecl(*F);
       if (F->doesThisDeclarationHaveABody() && F->getBody()) {
         BodyCheck(FE).check(F->getBody());
+        if (HasBatches)
+          checkBatches(*F, FE);
         FE.annotateWarnings(*F);
       }
       return;
@@ -306,6 +311,7 @@ private:
 
   CompilerInstance &CI;
   Frontend FE;
+  bool HasBatches = false; ///< may the source contain a COSY_BATCH?
 };
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- RegionPass.cpp - Regions become compounds --------------------------===//
 #include "RegionPass.h"
+#include "Batch.h"
 #include "Borrow.h"
 #include "Diagnostics.h"
 #include "Emit.h"
@@ -368,13 +369,14 @@ bool ModuleRegions::compileFunctions() {
 }
 
 bool ModuleRegions::run() {
+  bool Any = splitBatches(M);
   SmallVector<Function *, 8> Hosts;
   for (Function &F : M)
     if (!markersOf(F, StartMarker).empty() || !markersOf(F, EndMarker).empty())
       Hosts.push_back(&F);
   if (Hosts.empty()) {
     Functions.finish();
-    return false;
+    return Any;
   }
   for (Function *F : Hosts)
     expandComputedGotos(*F);
@@ -412,7 +414,7 @@ bool ModuleRegions::run() {
 
 /// Removes the markers from code for another machine.
 bool ModuleRegions::leaveNative() {
-  bool Any = false;
+  bool Any = removeBatchMarkers(M);
   for (Function &F : M) {
     for (CallInst *Start : markersOf(F, StartMarker)) {
       const DILocation *Loc = Start->getDebugLoc();
@@ -444,6 +446,7 @@ PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
   if (Options.Auto && Supported)
     markOwnCalls(M, Options.OwnFunctions);
   if (!M.getNamedGlobal("llvm.global.annotations") &&
+      !M.getFunction(BatchMarker) && !M.getFunction(BatchStepMarker) &&
       none_of(AllMarkers,
               [&](const StringLiteral *Name) { return M.getFunction(*Name); }))
     return PreservedAnalyses::all();

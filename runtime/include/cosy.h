@@ -39,11 +39,14 @@ void __cosy_region_start_with(uint64_t option, ...)
 	__attribute__((__nothrow__));
 void __cosy_region_start_native(void) __attribute__((__nothrow__));
 void __cosy_region_end(void) __attribute__((__nothrow__));
+void __cosy_batch(uint64_t size, uint64_t id) __attribute__((__nothrow__));
+void __cosy_batch_step(uint64_t id) __attribute__((__nothrow__));
 #define COSY_START __cosy_region_start()
 #define COSY_START_WITH(...) \
 	__cosy_region_start_with(__VA_ARGS__, (uint64_t)COSY_OPTION_END)
 #define COSY_START_NATIVE __cosy_region_start_native()
 #define COSY_END __cosy_region_end()
+#define COSY_BATCH(size) __cosy_batch((size), 0)
 #else
 /*
  * COSY_REQUIRED, defined by the program or by -DCOSY_REQUIRED: without the plugin the
@@ -66,6 +69,29 @@ void __cosy_region_end(void) __attribute__((__nothrow__));
 #define COSY_START_NATIVE ((void)0)
 /** COSY_END - the region ends here; in the same function */
 #define COSY_END ((void)0)
+/**
+ * COSY_BATCH() - the iterations of the innermost loop around this are independent
+ * @size: iterations in a batch, a constant of 1 to 4096; 0: the compiler chooses
+ *
+ *	do {
+ *		struct stat st;
+ *
+ *		COSY_BATCH(64);
+ *		if (skip(p))
+ *			continue;
+ *		COSY_START;
+ *		r = lstat(p->name, &st);
+ *		COSY_END;
+ *		if (!r)
+ *			use(p, &st);
+ *	} while ((p = p->next));
+ *
+ * A statement in the body of a for, while or do loop that contains one region.
+ * The plugin splits the loop: the code before the region of up to @size iterations,
+ * then their regions in one compound, then the code after the region of these
+ * iterations. COSY_BATCH(3) says what the program promises by this.
+ */
+#define COSY_BATCH(size) ((void)(size))
 #endif
 
 /** COSY_START_STOP_ON_ERROR - a region that ends when a system call fails */

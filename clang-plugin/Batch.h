@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Batch.h - Loops that are split by COSY_BATCH -----------------------===//
+//
+// A loop whose iterations are independent is distributed: the code before the
+// region of up to N iterations, the regions of these iterations in one
+// compound, then the code after the region of these iterations.
+//
+//===----------------------------------------------------------------------===//
+#ifndef COSY_PLUGIN_BATCH_H
+#define COSY_PLUGIN_BATCH_H
+
+#include "llvm/ADT/StringRef.h"
+#include "llvm/IR/Module.h"
+
+namespace cosy {
+
+/// void __cosy_batch(uint64_t size, uint64_t id): the loop is to be split.
+/// BatchCheck has given each marker a number, the id.
+constexpr llvm::StringLiteral BatchMarker = "__cosy_batch";
+/// void __cosy_batch_step(uint64_t id): the step of the loop begins here.
+constexpr llvm::StringLiteral BatchStepMarker = "__cosy_batch_step";
+/// Annotation of a local variable. After it stand the id of the loop in whose
+/// body it is declared, or 0, a colon, and its name.
+constexpr llvm::StringLiteral BatchVariableAnnotation = "cosy_batch_variable:";
+
+/// The maximum of iterations in a batch.
+constexpr uint64_t MaxBatch = 4096;
+
+/// Splits the loops of \p M that have a COSY_BATCH, before anything else is
+/// done to the functions, and removes the markers. \returns whether there were
+/// any.
+bool splitBatches(llvm::Module &M);
+
+/// Removes the markers, and leaves the loops as they are.
+bool removeBatchMarkers(llvm::Module &M);
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_BATCH_H

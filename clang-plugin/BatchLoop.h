@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- BatchLoop.h - The phases of a loop with COSY_BATCH -----------------===//
+//
+// An iteration has three phases: it is *collected* (the code before the region,
+// and the loop's step and condition), its *calls* are made (the region), and it
+// is *finished* (the code after the region). A block may belong to several.
+//
+//===----------------------------------------------------------------------===//
+#ifndef COSY_PLUGIN_BATCHLOOP_H
+#define COSY_PLUGIN_BATCHLOOP_H
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Function.h"
+#include "llvm/IR/Instructions.h"
+
+namespace cosy {
+
+/// A set of phases.
+enum Phase : unsigned { Collecting = 1, Calling = 2, Finishing = 4 };
+
+using BlockSet = llvm::SetVector<llvm::BasicBlock *>;
+
+struct BatchLoop {
+  llvm::Function *F = nullptr;
+  llvm::CallInst *Marker = nullptr;
+  uint64_t Id = 0;
+  uint64_t Size = 0; ///< iterations in a batch; 0: to be chosen
+  llvm::CallInst *Start = nullptr, *End = nullptr; ///< of the region
+  llvm::BasicBlock *Header = nullptr;
+  llvm::BasicBlock *Step = nullptr; ///< where the step begins; may be Header
+  llvm::BasicBlock *RegionEntry = nullptr; ///< begins with Start
+  llvm::BasicBlock *RegionExit = nullptr;  ///< what follows End
+  BlockSet Blocks;                         ///< of the loop, with inner loops
+  BlockSet Collect, Call, Finish;          ///< by phase
+
+  unsigned phasesOf(llvm::BasicBlock *BB) const {
+    return (Collect.count(BB) ? Collecting : 0) |
+           (Call.count(BB) ? Calling : 0) | (Finish.count(BB) ? Finishing : 0);
+  }
+  /// Does an edge to \p BB end the iteration?
+  bool endsIteration(const llvm::BasicBlock *BB) const {
+    return BB == Header || BB == Step;
+  }
+};
+
+/// A local variable that the loop accesses, and how its values get from one
+/// phase of an iteration to the next.
+struct BatchVariable {
+  llvm::Value *Base = nullptr; ///< an alloca, or a parameter in memory
+  llvm::StringRef Name;        ///< "" if it has none in the source
+  uint64_t Size = 0;           ///< in bytes
+  llvm::Align Alignment;
+  bool InBody = false; ///< declared in the loop's body
+
+  /// Each iteration has its own copy, at an address of its own.
+  bool IsArray = false;
+  /// Else the value is copied to an array of values by iteration ...
+  bool SaveCollected = false; ///< when an iteration is collected
+  bool SaveCalled = false;    ///< after its calls
+  /// ... and back
+  bool RestoreCalls = false;   ///< before its calls
+  bool RestoreFinish = false;  ///< before it is finished
+  bool RestoreCollect = false; ///< after a batch, for the next one
+  /// If what is read after the loop may have been written by collecting or
+  /// later: the writes when collecting. Then RestoreCollect takes place only if
+  /// there was one after the last iteration that was collected.
+  llvm::SmallVector<llvm::Instruction *, 2> CollectWrites;
+
+  bool isSaved() const { return SaveCollected || SaveCalled; }
+};
+
+/// What the source says of a variable.
+struct VariableNote {
+  uint64_t Id;          ///< of the loop in whose body it is declared, or 0
+  llvm::StringRef Name; ///< of the annotation's constant
+};
+using VariableNotes = llvm::DenseMap<llvm::Value *, VariableNote>;
+
+/// Finds the variables of \p L that need something. No value of the loop is in
+/// flight between blocks. \returns false after reporting an error.
+bool findBatchVariables(const BatchLoop &L, const VariableNotes &Notes,
+                        llvm::SmallVectorImpl<BatchVariable> &Variables);
+
+/// Splits \p L, which has been checked, into its phases. \returns false after
+/// reporting an error.
+bool emitBatch(BatchLoop &L, llvm::ArrayRef<BatchVariable> Variables);
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_BATCHLOOP_H

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// COSY_BATCH: a loop is split, and does what it did.
+// RUN: %clang -O2 -c -o %t.o -Rpass=cosy %s 2>&1 | FileCheck --check-prefix=REMARK %s
+// RUN: %clang -O2 -c -o %t.o -Rpass-missed=cosy %s 2>&1 | FileCheck --check-prefix=MISSED %s
+// RUN: %cc -O1 -I%include %s -o %t.plain && %t.plain | FileCheck %s
+// RUN: for level in 0 2; do \
+// RUN:   %cosy-cc -O$level -g %s -o %t && %run-all %t | FileCheck %s || exit 1; \
+// RUN: done
+// RUN: %cosy-cc -O1 -save-temps=obj -fsanitize=undefined %s -o %t && %run-all %t | FileCheck %s
+// RUN: %cosy-cc -O2 -flto -fuse-ld=lld %s -o %t && %run-all %t | FileCheck %s
+#include <cosy.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char *const names[] = { "/", "/none", "/dev/null", "/dev/null/x", "skip", "/proc" };
+enum { SKIP = 4, NAMES = 6 };
+
+static void print(int i, const char *path, const struct stat *st)
+{
+	printf("%d:%s:%o ", i, path, (unsigned int)st->st_mode & S_IFMT);
+}
+
+/* All ways through an iteration, and out of the loop. */
+static int walk(int count, int stop, int how)
+{
+	int i, skipped = 0, found = 0, r = -2;
+
+	for (i = 0; i < count; i++) {
+		struct stat st;
+		char path[16];
+
+		// REMARK: batch.c:[[@LINE+1]]:{{.*}}remark: loop is split into batches of up to 4 iterations
+		COSY_BATCH(4);
+		if (i % NAMES == SKIP) {
+			skipped++;
+			continue;
+		}
+		if (i == stop && how == 1) {
+			printf("break ");
+			break;
+		}
+		if (i == stop && how == 2) {
+			printf("return ");
+			return i;
+		}
+		strcpy(path, names[i % NAMES]);
+		COSY_START;
+		r = lstat(path, &st);
+		if (i == stop && how == 3)
+			goto out;
+		COSY_END;
+		if (r) {
+			printf("%d:%s:%s ", i, path, strerror(errno));
+			continue;
+		}
+		print(i, path, &st);
+		if (i == stop && how == 4)
+			break;
+		if (i == stop && how == 5)
+			return -i;
+		found++;
+	}
+	printf("end ");
+out:
+	printf("i=%d r=%d skipped=%d found=%d ", i, r, skipped, found);
+	return i;
+}
+
+/* One variable is declared outside of the loop, and has a value in each iteration. */
+static int countdown(unsigned int n, unsigned long long *sum)
+{
+	unsigned int total = 0;
+	int r;
+
+	do {
+		volatile int seen = 0;
+
+		COSY_BATCH(3);
+		COSY_START;
+		r = getpid() > 0 ? (int)n : 0;
+		total += r;
+		COSY_END;
+		seen = r;
+		*sum = *sum * 10 + seen;
+	} while (--n > 0);
+	return total;
+}
+
+/* Pointers to variables of the body, and two loops in a function. */
+struct item {
+	struct item *next;
+	const char *name;
+	double weight;
+};
+
+static void swap(int **a, int **b)
+{
+	int *was = *a;
+
+	*a = *b;
+	*b = was;
+}
+
+static double list(struct item *first)
+{
+	struct item *p;
+	double all = 0;
+	int n = 0;
+
+	for (p = first; p; p = p->next) {
+		int low = n, high = -n, *a = &low, *b = &high;
+		double weight = p->weight;
+
+		COSY_BATCH(2);
+		swap(&a, &b);
+		n++;
+		COSY_START;
+		*a += access(p->name, F_OK);
+		COSY_END;
+		all += weight * (*a * 10 + *b);
+	}
+	while (n) {
+		struct item *q = first;
+		long number;
+
+		COSY_BATCH(0);
+		n--;
+		for (int k = 0; k < n; k++)
+			q = q->next;
+		COSY_START;
+		number = lseek(-1, 0, SEEK_SET);
+		if (q == first)
+			continue;
+		COSY_END;
+		printf("%s%ld ", q->name, number);
+	}
+	return all;
+}
+
+/* A region that is not always entered; a loop in a loop; a switch that is left. */
+static int sometimes(int n)
+{
+	int entered = 0, all = 0;
+
+	for (int outer = 0; outer < 3; outer++) {
+		for (;;) {
+			int r = 5;
+
+			COSY_BATCH(64);
+			if (n-- <= outer)
+				break;
+			switch (n % 4) {
+			case 3:
+				continue;
+			case 2:
+				break;
+			default:
+				COSY_START;
+				r = getppid() >= 0;
+				entered++;
+				COSY_END;
+				all += n;
+			}
+			/* Before the regions of other iterations, or after them. */
+			if (r == 5)
+				printf(".");
+		}
+		n = 9 + outer;
+	}
+	return all * 100 + entered;
+}
+
+/* The region is native: the loop stays as it is, so it may depend on itself. */
+static int native(int n)
+{
+	int r = 1;
+
+	while (n-- && r) {
+		// MISSED: [[@LINE+1]]:{{.*}}remark: loop is not split: its region begins with COSY_START_NATIVE
+		COSY_BATCH(8);
+		COSY_START_NATIVE;
+		r = getpid() > 0 && n != 3;
+		COSY_END;
+	}
+	if (0)
+		while (n)
+			COSY_BATCH(8);
+	return n;
+}
+
+int main(void)
+{
+	struct item c = { 0, "/none", 4 }, b = { &c, "/", 2.5 }, a = { &b, "/proc", 0.5 };
+	unsigned long long sum = 0;
+
+	// CHECK: 0: end i=0 r=-2 skipped=0 found=0 = 0
+	// CHECK-NEXT: 1: 0:/:40000 end i=1 r=0 skipped=0 found=1 = 1
+	for (int n = 0; n < 2; n++) {
+		printf("%d: ", n);
+		printf("= %d\n", walk(n, -1, 0));
+	}
+	// CHECK-NEXT: 0: 0:/:40000 1:/none:No such file or directory 2:/dev/null:20000 3:/dev/null/x:Not a directory 5:/proc:40000 6:/:40000 7:/none:No such file or directory end i=8 r=-1 skipped=1 found=4 = 8
+	// CHECK-NEXT: 1: 0:/:40000 1:/none:No such file or directory 2:/dev/null:20000 3:/dev/null/x:Not a directory 5:/proc:40000 break end i=6 r=0 skipped=1 found=3 = 6
+	// CHECK-NEXT: 2: 0:/:40000 1:/none:No such file or directory 2:/dev/null:20000 3:/dev/null/x:Not a directory 5:/proc:40000 return = 6
+	// CHECK-NEXT: 3: 0:/:40000 1:/none:No such file or directory 2:/dev/null:20000 3:/dev/null/x:Not a directory 5:/proc:40000 i=6 r=0 skipped=1 found=3 = 6
+	// CHECK-NEXT: 4: 0:/:40000 1:/none:No such file or directory 2:/dev/null:20000 3:/dev/null/x:Not a directory 5:/proc:40000 6:/:40000 end i=6 r=0 skipped=1 found=3 = 6
+	// CHECK-NEXT: 5: 0:/:40000 1:/none:No such file or directory 2:/dev/null:20000 3:/dev/null/x:Not a directory 5:/proc:40000 6:/:40000 = -6
+	for (int how = 0; how < 6; how++) {
+		printf("%d: ", how);
+		printf("= %d\n", walk(8, 6, how));
+	}
+	// CHECK-NEXT: 28 7654321
+	printf("%d", countdown(7, &sum));
+	printf(" %llu\n", sum);
+	// CHECK-NEXT: /none-1 /-1 -134.5
+	printf("%g\n", list(&a));
+	// CHECK-NEXT: .........12918
+	printf("%d\n", sometimes(20));
+	// CHECK-NEXT: 2
+	printf("%d\n", native(9));
+	return 0;
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// COSY_BATCH in C++: destructors, range-based loops, lambdas; templates, exceptions
+// and temporary objects are errors.
+// RUN: %cosy-cc -x c++ -O0 -fno-exceptions %s -o %t -lstdc++ && %run-all %t | FileCheck %s
+// RUN: %cosy-cc -x c++ -O2 -fno-exceptions %s -o %t -lstdc++ && %run-all %t | FileCheck %s
+// RUN: %clangxx -fsyntax-only -DSOURCE -Xclang -verify=source %s
+// RUN: %clangxx -O1 -c -o %t.o -DIR -Xclang -verify=ir %s
+#include <cosy.h>
+#include <stdio.h>
+#include <unistd.h>
+
+struct Counted {
+	static int alive;
+	int value;
+	explicit Counted(int v) : value(v) { alive++; }
+	~Counted() { alive--; }
+};
+int Counted::alive;
+
+extern int ready(int i);
+
+#ifdef SOURCE
+template <class T> void in_template(T n)
+{
+	while (n--) {
+		COSY_BATCH(8); // source-error {{COSY_BATCH in a template}}
+		COSY_START;
+		getpid();
+		COSY_END;
+	}
+}
+
+void condition(int n)
+{
+	while (int left = n--) {
+		COSY_BATCH(8); // source-error {{declares a variable in its condition}}
+		COSY_START;
+		getpid();
+		COSY_END;
+		ready(left);
+	}
+}
+
+void temporary(int n)
+{
+	while (n--) {
+		const int &r = ready(n); // source-error {{reference to a temporary object}}
+
+		COSY_BATCH(8);
+		COSY_START;
+		getpid();
+		COSY_END;
+		ready(r);
+	}
+}
+#elif defined(IR)
+void exceptions(int n)
+{
+	while (n--) {
+		COSY_BATCH(8);
+		Counted c(n);
+		COSY_START;
+		getpid();
+		COSY_END;
+		ready(n); // ir-error {{a cleanup or an exception handler}}
+	}
+}
+#else
+static int destroyed(int n)
+{
+	int sum = 0;
+
+	for (int i = 0; i < n; i++) {
+		Counted c(i);
+
+		COSY_BATCH(3);
+		if (i == 4)
+			continue;
+		if (i == 8)
+			return -i;
+		COSY_START;
+		c.value += getpid() > 0;
+		COSY_END;
+		sum = sum * 2 + c.value;
+	}
+	return sum;
+}
+
+int main()
+{
+	// CHECK: 58 0
+	printf("%d", destroyed(6));
+	printf(" %d\n", Counted::alive);
+	// CHECK-NEXT: -8 0
+	printf("%d", destroyed(10));
+	printf(" %d\n", Counted::alive);
+
+	int all[] = { 3, 1, 4, 1, 5 }, total = 0;
+	// CHECK-NEXT: 14 5
+	for (int &v : all) {
+		int r;
+
+		COSY_BATCH(2);
+		COSY_START;
+		r = getppid() >= 0 ? v : 0;
+		COSY_END;
+		total += r;
+		v = -r;
+	}
+	auto loop = [](int n) {
+		int count = 0;
+
+		while (n--) {
+			COSY_BATCH(4);
+			COSY_START;
+			getpid();
+			COSY_END;
+			count++;
+		}
+		return count;
+	};
+	printf("%d %d\n", total, loop(5));
+	return 0;
+}
+#endif
