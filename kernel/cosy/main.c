@@ -16,6 +16,7 @@
 
 #include <cosy/format.h>
 
+#include "async/async.h"
 #include "call/call.h"
 #include "call/history.h"
 #include "compat/compat.h"
@@ -44,8 +45,9 @@ static long cosy_info(struct cosy_info __user *arg)
 		.oldest_format = COSY_VERSION,
 		.load_flags = COSY_LOAD_FLAGS,
 		.run_flags = COSY_RUN_FLAGS,
-		.features = cosy_functions_available() ?
-				    COSY_FEATURE_FUNCTIONS : 0,
+		.features = COSY_FEATURE_ASYNC |
+			    (cosy_functions_available() ?
+				     COSY_FEATURE_FUNCTIONS : 0),
 		.max_loads = READ_ONCE(cosy_max_loads),
 		.version = COSY_RELEASE,
 	};
@@ -82,6 +84,8 @@ static long cosy_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 		return cosy_functions_yield((struct cosy_yield __user *)arg);
 	case COSY_IOC_HIDE:
 		return cosy_descriptor_hide(file);
+	case COSY_IOC_ASYNC:
+		return cosy_loop_create((struct cosy_async_create __user *)arg);
 	default:
 		return -ENOTTY;
 	}

@@ -8,8 +8,8 @@
 // RUN: %compile %s -o %t
 // RUN: %vm %t
 #include "compound.h"
+#include "uring.h"
 
-#include <linux/io_uring.h>
 #include <linux/userfaultfd.h>
 #include <poll.h>
 #include <pthread.h>
@@ -52,50 +52,6 @@ static bool killable(pid_t pid)
 }
 
 /* --- other ways in ------------------------------------------------------------ */
-
-/* A ring of io_uring with one request, which is not submitted yet. */
-struct ring {
-	int fd;
-	char *queues;
-	struct io_uring_sqe *request;
-	struct io_uring_params params;
-};
-
-static bool ring_make(struct ring *ring, int opcode, int fd, void *address, unsigned int len)
-{
-	memset(ring, 0, sizeof(*ring));
-	ring->fd = (int)syscall(SYS_io_uring_setup, 4, &ring->params);
-	if (ring->fd < 0)
-		return false;
-	ring->queues = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, ring->fd,
-			    IORING_OFF_SQ_RING);
-	ring->request = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE,
-			     ring->fd, IORING_OFF_SQES);
-	if (ring->queues == MAP_FAILED || ring->request == MAP_FAILED)
-		die("io_uring");
-	memset(ring->request, 0, sizeof(*ring->request));
-	ring->request->opcode = (__u8)opcode;
-	ring->request->fd = fd;
-	ring->request->addr = (__u64)(uintptr_t)address;
-	ring->request->len = len;
-	((unsigned int *)(ring->queues + ring->params.sq_off.array))[0] = 0;
-	__atomic_store_n((unsigned int *)(ring->queues + ring->params.sq_off.tail), 1,
-			 __ATOMIC_RELEASE);
-	return true;
-}
-
-/* The result of the request, which is done. */
-static int ring_result(const struct ring *ring)
-{
-	return ((struct io_uring_cqe *)(ring->queues + ring->params.cq_off.cqes))->res;
-}
-
-static void ring_end(struct ring *ring)
-{
-	munmap(ring->queues, 8192);
-	munmap(ring->request, 4096);
-	close(ring->fd);
-}
 
 /* One request of io_uring; returns its result. */
 static int by_uring(int opcode, int fd, void *address, unsigned int len)

@@ -6,7 +6,7 @@
 // REQUIRES: root
 // RUN: %compile %s -o %t
 // RUN: %root/scripts/vm/run -- %t
-#include "compound.h"
+#include "loop.h"
 
 #include <linux/audit.h>
 #include <linux/netlink.h>
@@ -51,6 +51,13 @@ static int audit(unsigned int type, const void *data, unsigned int size)
 	return err;
 }
 
+/* How an entry of a loop has ended. */
+static int entry_status(struct loop *loop)
+{
+	submit(loop, 0, 0, SYS_getpid, 0, 0, 0, 0);
+	return execute(loop) == 1 && collect(loop) == 0 ? loop->entries[0].status : -1;
+}
+
 /*
  * Auditing stays with processes born while it is on. Without a rule nobody
  * looks at their calls, with a rule somebody does.
@@ -68,20 +75,28 @@ static void test_audit(int dev, __u64 getpid_handle)
 	}
 	pid = fork();
 	if (!pid) {
+		struct loop loop;
+
 		if (run_frame(dev, getpid_handle, frame, &run) != done(0))
 			_exit(1);
+		device = dev;
+		if (create(&loop, 64) || entry_status(&loop) != COSY_ENTRY_DONE)
+			_exit(6);
 		/* acct(), which nobody calls */
 		rule.mask[SYS_acct / 32] = 1u << SYS_acct % 32;
 		if (audit(AUDIT_ADD_RULE, &rule, sizeof(rule)))
 			_exit(2);
-		status = !traced(run_frame(dev, getpid_handle, frame, &run)) ? 3 : 0;
+		status = !traced(run_frame(dev, getpid_handle, frame, &run)) ? 3 :
+			 entry_status(&loop) != COSY_ENTRY_USER ? 7 : 0;
 		if (audit(AUDIT_DEL_RULE, &rule, sizeof(rule)))
 			_exit(4);
+		if (!status && entry_status(&loop) != COSY_ENTRY_DONE)
+			status = 8;
 		_exit(status ? status :
 		      run_frame(dev, getpid_handle, frame, &run) == done(0) ? 0 : 5);
 	}
 	waitpid(pid, &status, 0);
-	check(!status, "audited without rules calls run, with rules they do not");
+	check(!status, "audited without rules calls run, with rules they do not (%#x)", status);
 	on.enabled = 0;
 	audit(AUDIT_SET, &on, sizeof(on));
 	pid = fork();

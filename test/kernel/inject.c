@@ -14,6 +14,7 @@
 // RUN: kernel=${COSY_KERNEL:-6.12}; sh %S/Inputs/inject-points.sh %build/kernel/$kernel/cosy.ko %S/Inputs/inject/points.def
 // RUN: kernel=${COSY_KERNEL:-6.12}; %root/scripts/vm/run --smp 1 --no-module -- sh %S/Inputs/inject.sh %build/kernel/$kernel/inject/cosy_inject.ko %build/kernel/$kernel/cosy.ko %t %t.bpf.o
 #include "function.h"
+#include "loop.h"
 
 #include <setjmp.h>
 #include <signal.h>
@@ -615,7 +616,8 @@ static long guarded(long (*act)(void))
 
 static bool known_error(long ret)
 {
-	static const int errors[] = { ENOMEM, EFAULT, EMFILE, ENFILE, EBADF, EROFS, EACCES, EIO };
+	static const int errors[] = { ENOMEM, EFAULT, EMFILE, ENFILE, EBADF, EROFS, EACCES, EIO,
+				      EAGAIN };
 
 	for (size_t i = 0; i < sizeof(errors) / sizeof(*errors); i++)
 		if (ret == -errors[i])
@@ -783,6 +785,82 @@ static void try_calls(void)
 	}
 }
 
+/* Loops. */
+
+static struct loop loop;
+static int ends[2];
+static char received;
+
+static long make_loop(void)
+{
+	long ret = create(&loop, 64);
+
+	if (!ret)
+		destroy(&loop);
+	else if (loop.fd)
+		close(loop.fd);
+	return ret;
+}
+
+static void loop_begins(void)
+{
+	recreate();
+	if (create(&loop, 64) || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		die("a loop");
+}
+
+static void loop_ends(long ret)
+{
+	(void)ret;
+	close(ends[0]);
+	close(ends[1]);
+	destroy(&loop);
+}
+
+static long entries(void)
+{
+	submit(&loop, 0, 0, SYS_getpid, 0, 0, 0, 0);
+	submit(&loop, 1, 0, SYS_newfstatat, AT_FDCWD, P(FILE_NAME), P(&st), 0);
+	if (execute(&loop) != 2 || collect(&loop) != 0 || collect(&loop) != 1 ||
+	    entry_result(&loop, 0) != getpid())
+		return 1;
+	return entry_result(&loop, 1);
+}
+
+/* One that cannot wait fails, as it does without a loop. */
+static long entry_waits(void)
+{
+	submit_recv(&loop, 5, ends[0], &received);
+	if (execute(&loop))
+		return collect(&loop) == 5 ? entry_result(&loop, 5) : 1;
+	if (send(ends[1], "x", 1, 0) != 1 || execute(&loop) != 1 || collect(&loop) != 5)
+		return 2;
+	return entry_result(&loop, 5) == 1 ? 0 : entry_result(&loop, 5);
+}
+
+/* It waits still when the loop is closed. */
+static long entry_stays(void)
+{
+	submit_recv(&loop, 6, ends[0], &received);
+	if (execute(&loop))
+		return collect(&loop) == 6 ? entry_result(&loop, 6) : 1;
+	return 0;
+}
+
+static void try_loops(void)
+{
+	static const struct operation ops[] = {
+		OPERATION("make a loop", NULL, make_loop, NULL, 0),
+		OPERATION("entries", loop_begins, entries, loop_ends, 0),
+		OPERATION("an entry that waits", loop_begins, entry_waits, loop_ends, 0),
+		OPERATION("an entry that still waits", loop_begins, entry_stays, loop_ends, 0),
+	};
+
+	device = dev;
+	for (size_t i = 0; i < sizeof(ops) / sizeof(*ops); i++)
+		try(&ops[i]);
+}
+
 static void try_several(void)
 {
 	static const struct {
@@ -878,6 +956,7 @@ int main(int argc, char **argv)
 	try_runs();
 	try_calls();
 	try_several();
+	try_loops();
 	try_functions(argv[1]);
 	close(dev);
 	check(wait_held(0), "no memory stays");

@@ -248,6 +248,21 @@ static inline void cosy_set_atomic_refs(void *refs, int n)
 	copy_page_from_iter_atomic(page, offset, n, from)
 #endif
 
+/**
+ * cosy_vma_flags() - change the flags of a mapping that is being made
+ * @vma:   the mapping
+ * @set:   flags to set
+ * @clear: flags to clear
+ *
+ * By functions since 6.3.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
+#define cosy_vma_flags(vma, set, clear)	vm_flags_mod(vma, set, clear)
+#else
+#define cosy_vma_flags(vma, set, clear)					\
+	((vma)->vm_flags = ((vma)->vm_flags | (set)) & ~(clear))
+#endif
+
 /* Times of an inode, which have accessors since 6.7. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
 #define cosy_inode_atime(inode)	inode_get_atime(inode)

@@ -17,7 +17,7 @@
 static unsigned int user_memory = 256;
 module_param(user_memory, uint, 0644);
 MODULE_PARM_DESC(user_memory,
-		 "MiB that one user's compounds may take (default 256)");
+		 "MiB that one user's compounds and loops may take (default 256)");
 
 /* owner -> bytes, as a value entry; those without compounds have none */
 static DEFINE_XARRAY_FLAGS(cosy_users, XA_FLAGS_ACCOUNT);

@@ -9,12 +9,15 @@
 #include <linux/sched.h>
 #include <linux/thread_info.h>
 
+struct cosy_insn;
+
 /* run.c */
 loff_t cosy_run_llseek(struct file *file, loff_t offset, int whence);
 
 /* single.c */
 void cosy_single_init(void);
 loff_t cosy_single_llseek(loff_t offset, int whence);
+const struct cosy_insn *cosy_single_insn(unsigned int nr);
 
 /*
  * A nested system call may itself enter the device, and needs as much stack as

@@ -73,6 +73,25 @@ void cosy_single_init(void)
 	}
 }
 
+/**
+ * cosy_single_insn() - the slot of a call that can be made one at a time
+ * @nr: its number, which may be any
+ *
+ * Its arguments are the first registers.
+ *
+ * Return: the slot, which has a fast path; NULL if the call has none.
+ */
+const struct cosy_insn *cosy_single_insn(unsigned int nr)
+{
+	unsigned int slot;
+
+	if (nr >= ARRAY_SIZE(cosy_single_slots))
+		return NULL;
+	slot = cosy_single_slots[array_index_nospec(nr,
+						    ARRAY_SIZE(cosy_single_slots))];
+	return slot ? &cosy_single_code[slot] : NULL;
+}
+
 /* Read a call, once. */
 static __always_inline bool cosy_single_read(u64 *nr, u64 *args,
 					     const struct cosy_call __user *ucall)

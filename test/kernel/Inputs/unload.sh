@@ -49,6 +49,29 @@ kill $! && wait
 rmmod cosy || fail "not unloaded after the last run"
 echo "ok: unloaded after the last run"
 
+# A loop without the device, while an entry waits; then one that has closed itself, and runs.
+has_loop_open() {
+	readlink "/proc/$1"/fd/* | grep -q cosy-loop && ! has_it_open "$1"
+}
+
+runs_without_loop() {
+	runs_without_it "$1" && ! has_loop_open "$1"
+}
+
+for kind in loop closed-loop; do
+	insmod "$module" || fail "insmod"
+	"$holder" $kind &
+	case $kind in
+	loop) until_holder $! has_loop_open ;;
+	closed-loop) until_holder $! runs_without_loop ;;
+	esac
+	rmmod cosy 2>/dev/null && fail "unloaded while there was a loop ($kind)"
+	echo "ok: refused while there is a loop ($kind)"
+	kill $! && wait
+	rmmod cosy || fail "not unloaded after the last loop ($kind)"
+	echo "ok: unloaded after the last loop ($kind)"
+done
+
 for _ in 1 2 3 4 5 6 7 8 9 10; do
 	insmod "$module" || fail "insmod"
 	"$holder" hammer &

@@ -337,7 +337,8 @@ struct cosy_yield {
  * @oldest_format: the oldest one
  * @load_flags: flags that struct cosy_load may have
  * @run_flags:  flags that struct cosy_run may have on entry
- * @features:   COSY_FEATURE_FUNCTIONS: user functions can be bound on this kernel
+ * @features:   COSY_FEATURE_FUNCTIONS: user functions can be bound on this kernel;
+ *		COSY_FEATURE_ASYNC: loops can be made
  * @max_loads:  compounds one file may hold
  * @reserved:   0
  * @version:    release of the module, NUL-terminated
@@ -362,6 +363,7 @@ struct cosy_info {
 #define COSY_INFO_TRACED (1u << 0)
 
 #define COSY_FEATURE_FUNCTIONS (1ull << 0)
+#define COSY_FEATURE_ASYNC (1ull << 1)
 
 #define COSY_ABI		4
 #define COSY_OLDEST_ABI		4
@@ -382,5 +384,7 @@ struct cosy_info {
 #define COSY_IOC_HIDE	_IO('Q', 0x45)	/* no argument */
 
 #define COSY_HIDE_MAX	4096
+
+#define COSY_IOC_ASYNC	_IO('Q', 0x46)	/* argument: linux/cosy_async.h */
 
 #endif /* _UAPI_LINUX_COSY_H */

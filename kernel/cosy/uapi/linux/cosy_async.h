@@ -41,6 +41,7 @@ enum cosy_entry_status {
 	COSY_ENTRY_FREE,	/* the submitter's; not in use */
 	COSY_ENTRY_SUBMITTED,	/* the executor's */
 	COSY_ENTRY_DONE,	/* the submitter's; the result is in args[0] */
+	COSY_ENTRY_USER,	/* the submitter's; not made: make it in user mode */
 };
 
 /*
@@ -48,6 +49,16 @@ enum cosy_entry_status {
  * the entry when it is complete; its index does not appear in the second ring.
  */
 #define COSY_ENTRY_SILENT	(1u << 0)
+/*
+ * With COSY_ASYNC_WAITS: args[0] is a descriptor, and the call is made so that it
+ * does not block. Where it fails with EAGAIN, the executor makes it again when the
+ * file can be read (IN) or written to (OUT). Where the executor cannot wait for the
+ * file, EAGAIN is the result.
+ */
+#define COSY_ENTRY_WAIT_IN	(1u << 1)
+#define COSY_ENTRY_WAIT_OUT	(1u << 2)
+#define COSY_ENTRY_FLAGS	(COSY_ENTRY_SILENT | COSY_ENTRY_WAIT_IN | \
+				 COSY_ENTRY_WAIT_OUT)
 
 /**
  * struct cosy_async_entry - one system call
@@ -103,5 +114,78 @@ struct cosy_async_page {
 	__u32 done_tail __attribute__((aligned(64)));
 	__u32 done_head __attribute__((aligned(64)));
 };
+
+/* Bits of @features. */
+#define COSY_ASYNC_WAITS	(1ull << 0)	/* COSY_ENTRY_WAIT_*, COSY_ENTRY_USER */
+
+/**
+ * struct cosy_async_create - argument of COSY_IOC_ASYNC: make a loop
+ * @size:      of this structure
+ * @flags:     0
+ * @nentries:  as in struct cosy_async_page
+ * @fd:	       out: a descriptor of the loop, close-on-exec
+ * @page_size: out: bytes of the page
+ *
+ * A loop is a syscall page and its executor in the module. The process maps the page,
+ * all of it, by a shared mapping of @fd from offset 0 on; a child does not inherit
+ * the mapping. The loop is of the memory that the process had when it made the loop:
+ * after fork() the child, and whoever else is given the descriptor, can poll it,
+ * but neither map nor enter it.
+ *
+ * It is entered by
+ *
+ *	lseek(fd, COSY_RUN_TAG | max, COSY_RUN_WHENCE)
+ *
+ * which executes submitted entries, and waiting ones whose socket had an event. It
+ * ends after @max completions, at most COSY_ASYNC_MAX_DONE, and earlier for a signal or
+ * the kernel's own work; what is left is executed by the next entry. A call that a signal
+ * interrupts is made again then, from its beginning. The calls are made by the calling
+ * thread, with its rights. A call that blocks does so inside. It returns
+ *	COSY_ASYNC_ENTERED | n	n entries have completed
+ *	COSY_ASYNC_BARRED | n	the same, and a seccomp filter that came meanwhile does
+ *				not plainly allow the next entry
+ *	-EBUSY			it is being entered, by another thread or by a call
+ *				that it makes
+ *	-EINVAL			@max is 0 or more than COSY_ASYNC_MAX_DONE
+ *	-ELOOP, -EOPNOTSUPP	as for compounds
+ *	-EPERM			the loop is of another process
+ *	anything else		the descriptor is not the loop's any more
+ *
+ * With COSY_ASYNC_CANCEL and an index in place of @max, the entry does not wait any
+ * longer: it is the submitter's again, and does not complete. That returns
+ * COSY_ASYNC_ENTERED, or -ENOENT: the entry does not wait.
+ *
+ * The descriptor polls readable while a waiting entry can be executed, or completions
+ * were not collected. A submission or a completion wakes no poller; the first event for
+ * a waiting entry does.
+ *
+ * An index in the ring that is out of range, or of an entry that waits, is skipped. An
+ * entry is completed with COSY_ENTRY_USER if the module may not make its call:
+ * because the call cannot be made by the module, the thread is traced, its system calls
+ * are audited, or a seccomp filter does not plainly allow it.
+ *
+ * What waits does not hold its file. When the descriptor is closed, or refers to
+ * another file, the entry completes with -ECANCELED the next time that the first file
+ * can be read or written to; or never: cancel before closing. Waits are for sockets
+ * of the families UNIX, INET and INET6: streams, sequences of packets, and datagrams
+ * that are received. Where max_waiters (a parameter of the module) already wait for the
+ * socket, -EAGAIN is the result.
+ *
+ * Errors of COSY_IOC_ASYNC: EFAULT, EINVAL, E2BIG, EMFILE, ENFILE, ENOMEM, EDQUOT (the
+ * user's loops and compounds take as much memory as user_memory allows).
+ */
+struct cosy_async_create {
+	__u32 size;
+	__u32 flags;
+	__u32 nentries;
+	__s32 fd;
+	__u64 page_size;
+};
+
+#define COSY_ASYNC_MAX_DONE	64u
+#define COSY_ASYNC_CANCEL	(1ull << 32)
+
+#define COSY_ASYNC_ENTERED	(6ull << 32)
+#define COSY_ASYNC_BARRED	(7ull << 32)
 
 #endif /* _UAPI_LINUX_COSY_ASYNC_H */

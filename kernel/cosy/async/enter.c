@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * enter.c - a thread enters a loop and executes the entries of its page.
+ *
+ * The process can write to the page at any time. Each word of an entry is read once,
+ * indices are checked, and what the executor has to know later it keeps itself.
+ */
+#include <linux/errno.h>
+#include <linux/fs.h>
+#include <linux/kernel.h>
+#include <linux/nospec.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/unistd.h>
+
+#include <cosy/decode.h>
+#include <cosy/exec.h>
+
+#include "async/loop.h"
+#include "call/call.h"
+#include "call/history.h"
+#include "fast/fast.h"
+#include "run/run.h"
+
+/* Calls made in one entry into the kernel, whether they complete entries or not. */
+#define COSY_LOOP_CALLS	(4 * COSY_ASYNC_MAX_DONE)
+
+/**
+ * enum cosy_call_end - what became of a call
+ * @COSY_CALL_MADE:	   it has a result
+ * @COSY_CALL_USER:	   it has to be made from user mode
+ * @COSY_CALL_RESTARTED: it was interrupted, and is made again after the signal
+ */
+enum cosy_call_end {
+	COSY_CALL_MADE,
+	COSY_CALL_USER,
+	COSY_CALL_RESTARTED,
+};
+
+/* What is not set by each call. */
+static void cosy_loop_state(struct cosy_state *st)
+{
+	st->env.nprivate = 0;
+	st->env.borrowed = NULL;
+	st->env.suspended = NULL;
+	st->env.seccomp = cosy_seccomp_state();
+}
+
+/* Make a call, as one of a compound is made. */
+static enum cosy_call_end cosy_loop_call(struct cosy_state *st,
+					 struct cosy_async_call *call,
+					 s64 *result)
+{
+	const struct cosy_insn *ip;
+	unsigned int nr, i;
+
+	/* A tracer sees the native call. */
+	if (unlikely(current->ptrace) || unlikely(call->nr >= NR_syscalls))
+		return COSY_CALL_USER;
+	nr = array_index_nospec(call->nr, NR_syscalls);
+	if (unlikely(!cosy_call_nests(nr)))
+		return COSY_CALL_USER;
+	/* Filters are shown all six, and a plain call takes what it has. */
+	for (i = 0; i < ARRAY_SIZE(call->args); i++)
+		cosy_env_arg(&st->env, i, call->args[i]);
+	st->regs = call->args;
+	ip = cosy_single_insn(nr);
+	if (ip) {
+		if (unlikely(!cosy_env_may_fast(cosy_env_self(st), st, ip)))
+			return COSY_CALL_USER;
+		*result = cosy_env_fast(st, ip).result;
+	} else {
+		const struct cosy_insn plain = { .imm = nr };
+
+		if (unlikely(!cosy_env_may_call(cosy_env_self(st), st, &plain)))
+			return COSY_CALL_USER;
+		*result = cosy_env_call(&st->env, nr, nr);
+	}
+	return unlikely(cosy_env_restart(&st->env, *result)) ?
+		       COSY_CALL_RESTARTED : COSY_CALL_MADE;
+}
+
+/* Return 1, the number of entries that have completed. */
+static unsigned int cosy_loop_complete(struct cosy_loop *loop, u32 index,
+				       u8 status, bool silent, s64 result)
+{
+	struct cosy_async_entry *entry = &loop->entries[index];
+	u32 tail = loop->done_tail;
+
+	if (status == COSY_ENTRY_DONE)
+		WRITE_ONCE(entry->args[0], result);
+	if (silent) {
+		/* Whoever sees that it is free sees the result, too. */
+		smp_store_release(&entry->status, COSY_ENTRY_FREE);
+		return 1;
+	}
+	WRITE_ONCE(entry->status, status);
+	WRITE_ONCE(loop->done[tail & (loop->nentries - 1)], index);
+	WRITE_ONCE(loop->done_tail, tail + 1);
+	/* Whoever sees the index sees the entry and the ring, too. */
+	smp_store_release(&loop->page->done_tail, tail + 1);
+	return 1;
+}
+
+/* Read an entry, each word once; return false if it has what nobody knows. */
+static bool cosy_entry_read(const struct cosy_async_entry *entry, u8 *flags,
+			    struct cosy_async_call *call)
+{
+	u64 word = READ_ONCE(*(const u64 *)entry);
+	unsigned int i;
+
+	BUILD_BUG_ON(offsetof(struct cosy_async_entry, flags) != 1 ||
+		     offsetof(struct cosy_async_entry, colour) != 2 ||
+		     offsetof(struct cosy_async_entry, nr) != 4);
+	*flags = word >> 8;
+	call->nr = word >> 32;
+	for (i = 0; i < ARRAY_SIZE(call->args); i++)
+		call->args[i] = READ_ONCE(entry->args[i]);
+	return !(word >> 16 & 0xffff) && !(*flags & ~COSY_ENTRY_FLAGS) &&
+	       call->nr < COSY_ENTRY_SPECIAL;
+}
+
+/*
+ * Execute a submitted entry. Return the number of entries that have completed, or
+ * -EINTR: it stays submitted.
+ */
+static int cosy_loop_submitted(struct cosy_loop *loop, struct cosy_state *st,
+			       u32 index)
+{
+	struct cosy_async_call call;
+	s64 result = -EINVAL;
+	u8 flags;
+
+	if (index >= loop->nentries)
+		return 0;
+	index = array_index_nospec(index, loop->nentries);
+	if (loop->parked[index])
+		return 0;
+	if (cosy_entry_read(&loop->entries[index], &flags, &call)) {
+		switch (cosy_loop_call(st, &call, &result)) {
+		case COSY_CALL_MADE:
+			break;
+		case COSY_CALL_USER:
+			return cosy_loop_complete(loop, index, COSY_ENTRY_USER,
+						  false, 0);
+		case COSY_CALL_RESTARTED:
+			return -EINTR;
+		}
+		if (result == -EAGAIN &&
+		    flags & (COSY_ENTRY_WAIT_IN | COSY_ENTRY_WAIT_OUT) &&
+		    cosy_park(loop, index, flags, &call))
+			return 0;
+	}
+	return cosy_loop_complete(loop, index, COSY_ENTRY_DONE,
+				  flags & COSY_ENTRY_SILENT, result);
+}
+
+/* The same for one that has waited. */
+static int cosy_loop_ready(struct cosy_loop *loop, struct cosy_state *st,
+			   struct cosy_parked *parked)
+{
+	bool silent = parked->silent;
+	u8 status = COSY_ENTRY_DONE;
+	u32 index = parked->index;
+	s64 result = -ECANCELED;
+
+	if (cosy_parked_is_current(parked)) {
+		switch (cosy_loop_call(st, &parked->call, &result)) {
+		case COSY_CALL_MADE:
+			break;
+		case COSY_CALL_USER:
+			status = COSY_ENTRY_USER;
+			silent = false;
+			break;
+		case COSY_CALL_RESTARTED:
+			cosy_parked_again(parked);
+			return -EINTR;
+		}
+		/* Another reader was faster. */
+		if (result == -EAGAIN && status == COSY_ENTRY_DONE)
+			return 0;
+	}
+	cosy_unpark(parked);
+	return cosy_loop_complete(loop, index, status, silent, result);
+}
+
+static unsigned int cosy_loop_execute(struct cosy_loop *loop,
+				      struct cosy_state *st, unsigned int max)
+{
+	unsigned int done = 0, calls = 0;
+	struct cosy_parked *parked;
+	u32 index;
+	int ret;
+
+	while (done < max && calls++ < COSY_LOOP_CALLS) {
+		u32 head = loop->submit_head;
+
+		/* The entry and the ring are as they were before the index was. */
+		if (head != smp_load_acquire(&loop->page->submit_tail)) {
+			index = READ_ONCE(loop->submitted[head &
+							  (loop->nentries - 1)]);
+			ret = cosy_loop_submitted(loop, st, index);
+			if (ret < 0)
+				break;
+			loop->submit_head = head + 1;
+			/* From then on the place in the ring may be used again. */
+			smp_store_release(&loop->page->submit_head, head + 1);
+		} else {
+			parked = cosy_parked_next(loop);
+			if (!parked)
+				break;
+			ret = cosy_loop_ready(loop, st, parked);
+			if (ret < 0)
+				break;
+		}
+		done += ret;
+		if (cosy_env_leave(cosy_env_self(st)))
+			break;
+	}
+	return done;
+}
+
+/* Return: as the interface says. */
+static loff_t cosy_loop_cancel(struct cosy_loop *loop, u64 index)
+{
+	if (index >= loop->nentries)
+		return -ENOENT;
+	index = array_index_nospec(index, loop->nentries);
+	if (!loop->parked[index])
+		return -ENOENT;
+	cosy_unpark(loop->parked[index]);
+	WRITE_ONCE(loop->entries[index].status, COSY_ENTRY_FREE);
+	return COSY_ASYNC_ENTERED;
+}
+
+static loff_t cosy_loop_enter(struct cosy_loop *loop, u64 max)
+{
+	struct cosy_state st __uninitialized;
+	unsigned int done;
+
+	if (!max || max > COSY_ASYNC_MAX_DONE)
+		return -EINVAL;
+	cosy_loop_state(&st);
+	done = cosy_loop_execute(loop, &st, max);
+	cosy_loop_tell(loop);
+	cosy_history_clear();
+	/* What let this entry in lets the next one in. */
+	if (unlikely(cosy_seccomp_state() != st.env.seccomp) &&
+	    cosy_seccomp_blocks_entry())
+		return COSY_ASYNC_BARRED | done;
+	return COSY_ASYNC_ENTERED | done;
+}
+
+/**
+ * cosy_loop_llseek() - enter a loop, or cancel an entry, by lseek(2)
+ * @file:   the loop's file
+ * @offset: COSY_RUN_TAG, and what the interface says
+ * @whence: COSY_RUN_WHENCE
+ *
+ * A call in the loop may close the loop's last descriptor: @file is not to be touched
+ * after that.
+ *
+ * Return: as the interface says; -ESPIPE for any other lseek.
+ */
+loff_t cosy_loop_llseek(struct file *file, loff_t offset, int whence)
+{
+	struct cosy_loop *loop = file->private_data;
+	u64 what = (u64)offset - COSY_RUN_TAG;
+	loff_t ret;
+
+	if (whence != COSY_RUN_WHENCE || what >> 33)
+		return -ESPIPE;
+	/* Nested calls are 64-bit calls, but would find a 32-bit or x32 one. */
+	if (unlikely(current_pt_regs()->orig_ax != __NR_lseek))
+		return -EOPNOTSUPP;
+	if (current->mm != loop->mm)
+		return -EPERM;
+	if (!cosy_stack_suffices())
+		return -ELOOP;
+	/* By another thread, or by one of the calls: nobody waits for it. */
+	if (test_and_set_bit_lock(0, &loop->entered))
+		return -EBUSY;
+	refcount_inc(&loop->users);
+	if (what & COSY_ASYNC_CANCEL)
+		ret = cosy_loop_cancel(loop, what & ~COSY_ASYNC_CANCEL);
+	else
+		ret = cosy_loop_enter(loop, what);
+	clear_bit_unlock(0, &loop->entered);
+	cosy_loop_put(loop);
+	return ret;
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * loop.c - loops are made, mapped, polled and freed.
+ */
+#include <linux/anon_inodes.h>
+#include <linux/file.h>
+#include <linux/fs.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/module.h>
+#include <linux/poll.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/uaccess.h>
+#include <linux/vmalloc.h>
+
+#include "async/async.h"
+#include "async/loop.h"
+#include "compat/compat.h"
+#include "env/arg.h"
+#include "limit/limit.h"
+
+static void cosy_pages_free(struct page **pages, unsigned int n)
+{
+	while (n--) {
+		__free_page(pages[n]);
+		cond_resched();
+	}
+	kvfree(pages);
+}
+
+/* Memory that is charged to the cgroup, which vmalloc_user()'s is not. */
+static struct page **cosy_pages_alloc(unsigned int n)
+{
+	struct page **pages = kvmalloc_array(n, sizeof(*pages), COSY_GFP);
+	unsigned int i;
+
+	if (!pages)
+		return NULL;
+	for (i = 0; i < n; i++) {
+		pages[i] = alloc_page(COSY_GFP | __GFP_ZERO);
+		if (!pages[i]) {
+			cosy_pages_free(pages, i);
+			return NULL;
+		}
+		cond_resched();
+	}
+	return pages;
+}
+
+static u64 cosy_page_size(u32 nentries)
+{
+	return PAGE_ALIGN(sizeof(struct cosy_async_page) +
+			  (u64)nentries * (sizeof(struct cosy_async_entry) +
+					   2 * sizeof(u32)));
+}
+
+static void cosy_page_init(struct cosy_loop *loop)
+{
+	struct cosy_async_page *page = loop->page;
+	u32 entries = loop->nentries * sizeof(struct cosy_async_entry);
+	u32 ring = loop->nentries * sizeof(u32);
+
+	page->size = sizeof(*page);
+	page->version = COSY_ASYNC_VERSION;
+	page->features = COSY_ASYNC_WAITS;
+	page->nentries = loop->nentries;
+	page->entries = sizeof(*page);
+	page->submitted = page->entries + entries;
+	page->done = page->submitted + ring;
+	loop->entries = (void *)(page + 1);
+	loop->submitted = (void *)loop->entries + entries;
+	loop->done = (void *)loop->submitted + ring;
+}
+
+static struct cosy_loop *cosy_loop_alloc(u32 nentries)
+{
+	u64 size = cosy_page_size(nentries);
+	u64 charge = sizeof(struct cosy_loop) + size +
+		     nentries * cosy_park_cost();
+	u64 owner = cosy_quota_owner();
+	struct cosy_loop *loop;
+	int err;
+
+	err = cosy_quota_charge(owner, charge);
+	if (err)
+		return ERR_PTR(err);
+	loop = kzalloc(sizeof(*loop), COSY_GFP);
+	if (!loop)
+		goto uncharge;
+	loop->parked = kvcalloc(nentries, sizeof(*loop->parked), COSY_GFP);
+	if (!loop->parked)
+		goto free_loop;
+	loop->pages = cosy_pages_alloc(size >> PAGE_SHIFT);
+	if (!loop->pages)
+		goto free_parked;
+	loop->page = vmap(loop->pages, size >> PAGE_SHIFT, VM_MAP | VM_USERMAP,
+			  PAGE_KERNEL);
+	if (!loop->page)
+		goto free_pages;
+	refcount_set(&loop->users, 1);
+	loop->nentries = nentries;
+	loop->size = size;
+	loop->owner = owner;
+	loop->charged = charge;
+	spin_lock_init(&loop->ready_lock);
+	INIT_LIST_HEAD(&loop->ready);
+	init_waitqueue_head(&loop->wait);
+	cosy_page_init(loop);
+	mmgrab(current->mm);
+	loop->mm = current->mm;
+	return loop;
+
+free_pages:
+	cosy_pages_free(loop->pages, size >> PAGE_SHIFT);
+free_parked:
+	kvfree(loop->parked);
+free_loop:
+	kfree(loop);
+uncharge:
+	cosy_quota_uncharge(owner, charge);
+	return ERR_PTR(-ENOMEM);
+}
+
+/**
+ * cosy_loop_put() - the file, or the thread that has entered, needs a loop no longer
+ * @loop: the loop
+ *
+ * May sleep.
+ */
+void cosy_loop_put(struct cosy_loop *loop)
+{
+	bool pins;
+	u32 i;
+
+	if (!refcount_dec_and_test(&loop->users))
+		return;
+	for (i = 0; i < loop->nentries; i++) {
+		if (loop->parked[i])
+			cosy_unpark(loop->parked[i]);
+		if (!(i & 0xff))
+			cond_resched();
+	}
+	pins = loop->pins;
+	vunmap(loop->page);
+	cosy_pages_free(loop->pages, loop->size >> PAGE_SHIFT);
+	kvfree(loop->parked);
+	mmdrop(loop->mm);
+	cosy_quota_uncharge(loop->owner, loop->charged);
+	kfree(loop);
+	/* Nothing that sleeps after this: see cosy_exit(). */
+	if (pins)
+		module_put(THIS_MODULE);
+}
+
+static int cosy_loop_release(struct inode *inode, struct file *file)
+{
+	struct cosy_loop *loop = file->private_data;
+
+	/*
+	 * A thread has entered, and closes the loop by a call of its own, or io_uring
+	 * closes it at the same time. The thread may leave after the file has put the
+	 * module. If this is the last user nevertheless, cosy_loop_put() takes it back.
+	 */
+	if (refcount_read(&loop->users) > 1) {
+		__module_get(THIS_MODULE);
+		loop->pins = true;
+	}
+	cosy_loop_put(loop);
+	return 0;
+}
+
+static __poll_t cosy_loop_poll(struct file *file, poll_table *pt)
+{
+	struct cosy_loop *loop = file->private_data;
+
+	poll_wait(file, &loop->wait, pt);
+	if (cosy_loop_is_ready(loop) ||
+	    READ_ONCE(loop->page->done_head) != READ_ONCE(loop->done_tail))
+		return EPOLLIN | EPOLLRDNORM;
+	return 0;
+}
+
+static int cosy_loop_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	struct cosy_loop *loop = file->private_data;
+
+	if (vma->vm_mm != loop->mm)
+		return -EPERM;
+	if (vma->vm_pgoff || vma->vm_end - vma->vm_start != loop->size ||
+	    !(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC)
+		return -EINVAL;
+	cosy_vma_flags(vma, VM_DONTCOPY, VM_MAYEXEC);
+	return remap_vmalloc_range(vma, loop->page, 0);
+}
+
+static const struct file_operations cosy_loop_fops = {
+	.owner = THIS_MODULE,
+	.release = cosy_loop_release,
+	.llseek = cosy_loop_llseek,
+	.poll = cosy_loop_poll,
+	.mmap = cosy_loop_mmap,
+};
+
+/**
+ * cosy_loop_create() - COSY_IOC_ASYNC
+ * @arg: struct cosy_async_create of the caller
+ *
+ * Return: 0, or why not, as the interface says.
+ */
+long cosy_loop_create(struct cosy_async_create __user *arg)
+{
+	struct cosy_async_create create;
+	struct cosy_loop *loop;
+	struct file *file;
+	int err;
+
+	err = cosy_arg_read(&create, sizeof(create),
+			    offsetofend(struct cosy_async_create, page_size),
+			    arg);
+	if (err)
+		return err;
+	if (create.flags || !is_power_of_2(create.nentries) ||
+	    create.nentries < COSY_ASYNC_MIN_ENTRIES ||
+	    create.nentries > COSY_ASYNC_MAX_ENTRIES)
+		return -EINVAL;
+	create.fd = get_unused_fd_flags(O_CLOEXEC);
+	if (create.fd < 0)
+		return create.fd;
+	loop = cosy_loop_alloc(create.nentries);
+	err = PTR_ERR_OR_ZERO(loop);
+	if (err)
+		goto put_fd;
+	file = anon_inode_getfile("[cosy-loop]", &cosy_loop_fops, loop,
+				  O_RDWR | O_CLOEXEC);
+	if (IS_ERR(file)) {
+		err = PTR_ERR(file);
+		cosy_loop_put(loop);
+		goto put_fd;
+	}
+	file->f_mode |= FMODE_LSEEK;
+	create.page_size = loop->size;
+	/* The answer first: nobody would close a descriptor that nobody knows. */
+	err = cosy_arg_write(arg, &create, sizeof(create));
+	if (err) {
+		fput(file);
+		goto put_fd;
+	}
+	fd_install(create.fd, file);
+	return 0;
+
+put_fd:
+	put_unused_fd(create.fd);
+	return err;
+}

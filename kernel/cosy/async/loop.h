@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * loop.h - a loop as its parts see it.
+ *
+ *	loop.c	a loop is made, mapped, polled and freed
+ *	enter.c	a thread enters it: entries are taken, executed and completed
+ *	park.c	entries that wait for sockets
+ */
+#ifndef COSY_ASYNC_LOOP_H
+#define COSY_ASYNC_LOOP_H
+
+#include <linux/atomic.h>
+#include <linux/fs.h>
+#include <linux/list.h>
+#include <linux/mm_types.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+
+#include <linux/cosy_async.h>
+
+struct socket;
+
+/**
+ * struct cosy_loop - a syscall page and what executes it
+ * @users:	 one for the file, one for the thread that has entered
+ * @entered:	 bit 0: a thread has entered, and all but @ready_lock, @ready and
+ *		 @wait is its
+ * @pins:	 the loop holds the module, because the file has gone
+ * @mm:		 the memory of the process that has made it; only that it stays the
+ *		 same one is held
+ * @pages:	 the memory of the page
+ * @page:	 the page; the process writes to it at any time
+ * @entries:	 in it
+ * @submitted:	 in it, the ring of submitted entries
+ * @done:	 in it, the ring of completed ones
+ * @nentries:	 as in the page
+ * @submit_head: as in the page, but what counts
+ * @done_tail:	 as in the page, but what counts
+ * @parked:	 entry -> what waits for it, or NULL
+ * @ready_lock:	 protects @ready and the links in it; taken inside the lock of a socket's
+ *		 wait queue
+ * @ready:	 struct cosy_parked whose socket has had an event
+ * @wait:	 who polls the loop's descriptor
+ * @size:	 bytes of the page
+ * @owner:	 who is charged
+ * @charged:	 bytes
+ */
+struct cosy_loop {
+	refcount_t users;
+	unsigned long entered;
+	bool pins;
+	struct mm_struct *mm;
+	struct page **pages;
+	struct cosy_async_page *page;
+	struct cosy_async_entry *entries;
+	u32 *submitted;
+	u32 *done;
+	u32 nentries;
+	u32 submit_head;
+	u32 done_tail;
+	struct cosy_parked **parked;
+	spinlock_t ready_lock;
+	struct list_head ready;
+	wait_queue_head_t wait;
+	u64 size;
+	u64 owner;
+	u64 charged;
+};
+
+/**
+ * struct cosy_async_call - the call of an entry
+ * @args: its arguments
+ * @nr:   its number
+ */
+struct cosy_async_call {
+	u64 args[6];
+	u32 nr;
+};
+
+/**
+ * struct cosy_parked - an entry that waits for a socket
+ * @wait:   in the socket's wait queue
+ * @ready:  in the loop's list, if it is
+ * @loop:   the loop, which frees this first
+ * @socket: the socket. Its inode is held, and so the wait queue stays; its file is not
+ * @events: what it waits for
+ * @index:  the entry
+ * @silent: its completion is not to be told
+ * @call:   what is to be made again
+ */
+struct cosy_parked {
+	struct wait_queue_entry wait;
+	struct list_head ready;
+	struct cosy_loop *loop;
+	struct socket *socket;
+	__poll_t events;
+	u32 index;
+	bool silent;
+	struct cosy_async_call call;
+};
+
+/* loop.c */
+void cosy_loop_put(struct cosy_loop *loop);
+
+/* enter.c */
+loff_t cosy_loop_llseek(struct file *file, loff_t offset, int whence);
+
+/* park.c */
+u64 cosy_park_cost(void);
+bool cosy_park(struct cosy_loop *loop, u32 index, u8 flags,
+	       const struct cosy_async_call *call);
+void cosy_unpark(struct cosy_parked *parked);
+bool cosy_parked_is_current(const struct cosy_parked *parked);
+struct cosy_parked *cosy_parked_next(struct cosy_loop *loop);
+void cosy_parked_again(struct cosy_parked *parked);
+bool cosy_loop_is_ready(struct cosy_loop *loop);
+void cosy_loop_tell(struct cosy_loop *loop);
+
+#endif /* COSY_ASYNC_LOOP_H */

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * loop.h - loops of the module, used by hand: one is made and mapped, entries are
+ * submitted, it is entered, and completions are collected.
+ */
+#ifndef LOOP_H
+#define LOOP_H
+
+#include "compound.h"
+
+#include <linux/cosy_async.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+/* A loop as the process has it. */
+struct loop {
+	int fd;
+	unsigned int n;
+	size_t size;
+	struct cosy_async_page *page;
+	struct cosy_async_entry *entries;
+	uint32_t *submitted, *done;
+	uint32_t tail, head;
+};
+
+static int device;
+
+static inline int create(struct loop *loop, unsigned int n)
+{
+	struct cosy_async_create c = { .size = sizeof(c), .nentries = n };
+
+	memset(loop, 0, sizeof(*loop));
+	if (ioctl(device, COSY_IOC_ASYNC, &c))
+		return -errno;
+	loop->fd = c.fd;
+	loop->n = n;
+	loop->size = c.page_size;
+	loop->page = mmap(NULL, loop->size, PROT_READ | PROT_WRITE, MAP_SHARED,
+			  loop->fd, 0);
+	if (loop->page == MAP_FAILED)
+		return -errno;
+	loop->entries = (void *)((char *)loop->page + loop->page->entries);
+	loop->submitted = (void *)((char *)loop->page + loop->page->submitted);
+	loop->done = (void *)((char *)loop->page + loop->page->done);
+	return 0;
+}
+
+static inline void destroy(struct loop *loop)
+{
+	munmap(loop->page, loop->size);
+	close(loop->fd);
+}
+
+static inline void submit_index(struct loop *loop, uint32_t index)
+{
+	loop->submitted[loop->tail % loop->n] = index;
+	__atomic_store_n(&loop->page->submit_tail, ++loop->tail, __ATOMIC_RELEASE);
+}
+
+static inline void submit(struct loop *loop, uint32_t index, unsigned int flags, long nr, uint64_t a,
+		   uint64_t b, uint64_t c, uint64_t d)
+{
+	loop->entries[index] = (struct cosy_async_entry){
+		.status = COSY_ENTRY_SUBMITTED,
+		.flags = (uint8_t)flags,
+		.nr = (uint32_t)nr,
+		.user_data = index,
+		.args = { a, b, c, d },
+	};
+	submit_index(loop, index);
+}
+
+static inline void submit_recv(struct loop *loop, uint32_t index, int fd, char *byte)
+{
+	submit(loop, index, COSY_ENTRY_WAIT_IN, SYS_recvfrom, fd, (uintptr_t)byte, 1, MSG_DONTWAIT);
+}
+
+static inline long long enter_loop(const struct loop *loop, uint64_t what)
+{
+	off_t ret = lseek(loop->fd, (off_t)(COSY_RUN_TAG | what), COSY_RUN_WHENCE);
+
+	return ret < 0 ? -errno : ret;
+}
+
+/*
+ * Execute what can be executed, at most 64 completions; return how many have completed,
+ * -errno, or -1000 for what should not be. A thread may leave a loop after any entry, for
+ * the kernel's own work: it enters until nothing is left.
+ */
+static inline int execute(const struct loop *loop)
+{
+	unsigned int done = 0, n;
+	long long ret;
+
+	do {
+		ret = enter_loop(loop, COSY_ASYNC_MAX_DONE - done);
+		if (ret < 0)
+			return (int)ret;
+		if ((unsigned long long)ret >> 32 != COSY_ASYNC_ENTERED >> 32)
+			return -1000;
+		n = (unsigned int)ret;
+		done += n;
+	} while (done < COSY_ASYNC_MAX_DONE && (n || loop->page->submit_head != loop->tail));
+	return (int)done;
+}
+
+/* The next completion's index, -1 if there is none. */
+static inline int collect(struct loop *loop)
+{
+	int index;
+
+	if (loop->head == __atomic_load_n(&loop->page->done_tail, __ATOMIC_ACQUIRE))
+		return -1;
+	index = (int)loop->done[loop->head % loop->n];
+	__atomic_store_n(&loop->page->done_head, ++loop->head, __ATOMIC_RELEASE);
+	return index;
+}
+
+static inline long long entry_result(const struct loop *loop, int index)
+{
+	return (long long)loop->entries[index].args[0];
+}
+
+static inline bool readable(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, 0) == 1 && p.revents & POLLIN;
+}
+
+/* Execute an entry that completes at once. */
+static inline long long call_by_entry(struct loop *loop, long nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	submit(loop, 1, 0, nr, a, b, c, d);
+	if (execute(loop) != 1 || collect(loop) != 1)
+		return -1000;
+	return entry_result(loop, 1);
+}
+
+#endif /* LOOP_H */
