@@ -82,8 +82,8 @@ def wall_clock(results, benches):
 
 def operations(results, benches):
     """Operations of a loop, beside system calls and epoll."""
-    rows = [("per operation or request", *catalogue.ASYNC, "user/native", "entries/native",
-             "spread")]
+    rows = [("per operation or request", *catalogue.ASYNC,
+             *(f"{way}/native" for way in catalogue.ASYNC[1:]), "spread")]
     for bench in benches:
         if bench.ways != catalogue.ASYNC or not results.has(bench.name, "native"):
             continue

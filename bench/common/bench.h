@@ -33,8 +33,8 @@ typedef uint64_t bench_loop(uint64_t count);
  * @native:	way "native", if it is something else than that, or NULL
  * @bound:	way "bound": the loop in the kernel, or NULL
  * @io_uring:	way "io_uring", or NULL
- * @entries:	ways "user" and "entries": operations of a loop, made in user mode or
- *		by the module, or NULL
+ * @entries:	ways "user", "entries" and "loops": operations of a loop, made in user
+ *		mode, in batches by the module, or by a loop of the module, or NULL
  * @measure:	instead of the loops: measures one run itself, bench_way() says which
  *		way, and returns the cost of one @per; may be NULL
  * @expected:	what the loops must return for @count, or NULL if anything goes

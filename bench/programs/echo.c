@@ -224,7 +224,7 @@ static void start_loop(void)
 	if (err)
 		failed("cosy_loop_create", -err);
 	cosy_loop_info(loop, &info, sizeof(info));
-	if (info.kernel != !strcmp(bench_way(), "entries"))
+	if (info.kernel == !strcmp(bench_way(), "user"))
 		failed("the module", ENODEV);
 	for (unsigned int i = 0; i < nconnections; i++) {
 		struct connection *c = &connections[i];

@@ -4,6 +4,7 @@
  */
 // RUN: %compile
 // RUN: %everywhere
+// RUN: %vm env COSY_EXECUTOR=auto timeout 900 %t
 #include <limits.h>
 #include <sys/syscall.h>
 

@@ -57,8 +57,8 @@ static inline void submit_index(struct loop *loop, uint32_t index)
 	__atomic_store_n(&loop->page->submit_tail, ++loop->tail, __ATOMIC_RELEASE);
 }
 
-static inline void submit(struct loop *loop, uint32_t index, unsigned int flags, long nr, uint64_t a,
-		   uint64_t b, uint64_t c, uint64_t d)
+static inline void submit(struct loop *loop, uint32_t index, unsigned int flags, long nr,
+			  uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
 	loop->entries[index] = (struct cosy_async_entry){
 		.status = COSY_ENTRY_SUBMITTED,
@@ -129,7 +129,8 @@ static inline bool readable(int fd)
 }
 
 /* Execute an entry that completes at once. */
-static inline long long call_by_entry(struct loop *loop, long nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+static inline long long call_by_entry(struct loop *loop, long nr, uint64_t a, uint64_t b,
+				      uint64_t c, uint64_t d)
 {
 	submit(loop, 1, 0, nr, a, b, c, d);
 	if (execute(loop) != 1 || collect(loop) != 1)

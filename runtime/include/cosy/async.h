@@ -100,7 +100,7 @@ struct cosy_loop_options {
  * @loop:    out: the loop, to be destroyed by cosy_loop_destroy()
  * @options: what it is to be like; NULL: the defaults
  *
- * Opens two descriptors, close-on-exec.
+ * Opens two descriptors, close-on-exec; three where the module makes the calls.
  *
  * Return: 0; -EINVAL (an option), -ENOMEM, -EMFILE, -ENFILE.
  */

@@ -175,9 +175,26 @@ static void make_in_kernel(struct cosy_loop *loop, struct cosy_attempt *a,
 	}
 }
 
+void cosy_attempts_in_user_mode(struct cosy_loop *loop, struct cosy_attempt *a,
+				uint32_t n)
+{
+	loop->info.entries += n;
+	for (uint32_t i = 0; i < n; i++) {
+		make_in_user_mode(&a[i]);
+		cosy_attempted(loop, &a[i]);
+	}
+}
+
 static void make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n)
 {
 	loop->info.attempts += n;
+	if (loop->module.fd >= 0) {
+		if (n >= MIN_BATCH || cosy_module_waits(loop, a, n))
+			cosy_module_make(loop, a, n);
+		else
+			cosy_attempts_in_user_mode(loop, a, n);
+		return;
+	}
 	if (n >= MIN_BATCH && loop->kernel && !loop->compound) {
 		loop->compound = make_compound();
 		/* Without memory for it, calls are made one by one. */
@@ -185,16 +202,16 @@ static void make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n)
 	}
 	if (n >= MIN_BATCH && loop->compound) {
 		make_in_kernel(loop, a, n);
+		for (uint32_t i = 0; i < n; i++)
+			cosy_attempted(loop, &a[i]);
 		return;
 	}
-	loop->info.entries += n;
-	while (n--)
-		make_in_user_mode(a++);
+	cosy_attempts_in_user_mode(loop, a, n);
 }
 
 void cosy_attempts_make(struct cosy_loop *loop)
 {
-	while (loop->nbatch) {
+	while (loop->nbatch || cosy_module_done(loop)) {
 		struct cosy_attempt *made = loop->batch;
 		uint32_t n = loop->nbatch;
 
@@ -202,9 +219,10 @@ void cosy_attempts_make(struct cosy_loop *loop)
 		loop->batch = made == loop->batches[0] ? loop->batches[1] :
 							 loop->batches[0];
 		loop->nbatch = 0;
-		make(loop, made, n);
-		for (uint32_t i = 0; i < n; i++)
-			cosy_attempted(loop, &made[i]);
+		if (n)
+			make(loop, made, n);
+		if (loop->module.page)
+			cosy_module_collect(loop, COSY_ATTEMPTS);
 	}
 }
 

@@ -27,6 +27,10 @@ int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot)
 		cosy_timer_remove(loop, slot);
 		cosy_end(loop, slot, -ECANCELED);
 		return 0;
+	case COSY_SLOT_PARKED:
+		cosy_module_cancel(loop, slot);
+		cosy_end(loop, slot, -ECANCELED);
+		return 0;
 	case COSY_SLOT_WAITING:
 		cosy_end(loop, slot, -ECANCELED);
 		return 0;

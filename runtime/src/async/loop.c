@@ -190,6 +190,7 @@ COSY_EXPORT int cosy_loop_create(struct cosy_loop **result,
 	cosy_pool_init(loop, &loop->waits,
 		       or_default(known.waiters, DEFAULT_WAITERS));
 	cosy_attempts_init(loop);
+	cosy_module_init(loop);
 	*result = loop;
 	return 0;
 
@@ -230,6 +231,7 @@ COSY_EXPORT int cosy_loop_destroy(struct cosy_loop *loop)
 	err = cosy_loop_enter(loop);
 	if (err) {
 		/* Its locks and lists may be in any state, its threads are not here. */
+		cosy_module_close(loop, false);
 		close_fds(loop);
 		free_memory(loop);
 		return 0;
@@ -243,6 +245,7 @@ COSY_EXPORT int cosy_loop_destroy(struct cosy_loop *loop)
 	cosy_pool_end(loop, &loop->disk);
 	cosy_pool_end(loop, &loop->waits);
 	cosy_loop_leave(loop);
+	cosy_module_close(loop, true);
 	close_fds(loop);
 	cosy_free(loop->compound);
 	free_memory(loop);

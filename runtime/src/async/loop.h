@@ -6,6 +6,7 @@
  *	loop.c		create, destroy, wake, stop
  *	start.c		an entry is taken from the page: which way does it go?
  *	attempt.c	calls that do not block, made in batches
+ *	module.c	attempts that the module makes, and goes on with
  *	descriptor.c	entries that wait for descriptors, by epoll
  *	timer.c		entries that wait for a time
  *	thread.c	calls that block, made by threads
@@ -56,6 +57,7 @@ enum cosy_slot_state {
 	COSY_SLOT_FREE,
 	COSY_SLOT_SUBMITTED,	/* in the ring */
 	COSY_SLOT_ATTEMPT,	/* in the batch of attempts */
+	COSY_SLOT_PARKED,	/* in the module's page */
 	COSY_SLOT_WAITING,	/* in the list of a descriptor */
 	COSY_SLOT_SLEEPING,	/* among the timers */
 	COSY_SLOT_QUEUED,	/* for a thread */
@@ -162,6 +164,29 @@ struct cosy_attempt {
 #define COSY_ATTEMPTS_WAITING	256u
 
 /**
+ * struct cosy_module - a loop's page in the module
+ * @fd:	       the descriptor by which it is entered; -1: there is none
+ * @page:      the page; @entries, @submitted and @done are parts of it
+ * @page_size: bytes of @page
+ * @tail:      entries submitted so far
+ * @head:      entries collected so far
+ * @inside:    entries submitted and not collected
+ * @looked:    it was entered since cosy_execute() began
+ */
+struct cosy_module {
+	int fd;
+	struct cosy_async_page *page;
+	struct cosy_async_entry *entries;
+	uint32_t *submitted;
+	uint32_t *done;
+	size_t page_size;
+	uint32_t tail;
+	uint32_t head;
+	uint32_t inside;
+	bool looked;
+};
+
+/**
  * struct cosy_timer - an entry that waits for a time
  * @time: CLOCK_MONOTONIC in nanoseconds
  * @slot: the entry
@@ -222,7 +247,8 @@ struct cosy_pool {
  * @batch:	attempts to be made, @nbatch of them; one of @batches, the other one is
  *		for those that follow from them
  * @kernel:	the module makes them
- * @compound:	makes them in the kernel; NULL: not needed yet
+ * @module:	makes them there, and waits there
+ * @compound:	where @module does not exist, makes them in the kernel; NULL: not needed yet
  * @timers:	a heap of @ntimers, with room for @max_timers
  * @alarm:	time @timer_fd is set to; 0: none
  * @disk:	threads for calls that use a disk
@@ -261,6 +287,7 @@ struct cosy_loop {
 	uint32_t nbatch;
 	struct cosy_attempt batches[2][COSY_ATTEMPTS_WAITING];
 	bool kernel;
+	struct cosy_module module;
 	struct cosy *compound;
 	struct cosy_timer *timers;
 	uint32_t ntimers;
@@ -357,6 +384,9 @@ void cosy_start_attempt(struct cosy_loop *loop, uint32_t slot);
 /** cosy_attempted() - an attempt has been made */
 void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *attempt);
 
+/** cosy_start_waiting() - the head of a list would block: wait for its descriptor */
+void cosy_start_waiting(struct cosy_loop *loop, uint32_t slot);
+
 /** cosy_start_ready() - the descriptor of the entry at a list's head is ready */
 void cosy_start_ready(struct cosy_loop *loop, uint32_t slot);
 
@@ -398,8 +428,48 @@ static inline void cosy_attempts_flush(struct cosy_loop *loop)
 		cosy_attempts_make(loop);
 }
 
+/** cosy_attempts_in_user_mode() - make @n attempts by a system call each */
+void cosy_attempts_in_user_mode(struct cosy_loop *loop, struct cosy_attempt *a,
+				uint32_t n);
+
 /** cosy_attempts_init() - can the module make them? */
 void cosy_attempts_init(struct cosy_loop *loop);
+
+/* module.c */
+
+/** cosy_module_init() - have a page in the module, if it can be had; after epoll */
+void cosy_module_init(struct cosy_loop *loop);
+
+/** cosy_module_close() - have none any more; @mapped: not in a child */
+void cosy_module_close(struct cosy_loop *loop, bool mapped);
+
+/** cosy_module_waits() - can the module wait where one of @n attempts would block? */
+bool cosy_module_waits(const struct cosy_loop *loop,
+		       const struct cosy_attempt *a, uint32_t n);
+
+/** cosy_module_make() - make @n attempts; their results are collected afterwards */
+void cosy_module_make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n);
+
+/** cosy_module_done() - are there results to collect? */
+static inline bool cosy_module_done(const struct cosy_loop *loop)
+{
+	const struct cosy_module *m = &loop->module;
+
+	return m->page && m->head != __atomic_load_n(&m->page->done_tail,
+						     __ATOMIC_ACQUIRE);
+}
+
+/**
+ * cosy_module_collect() - give results to cosy_attempted()
+ * @max_attempts: stop when so many attempts have followed from them
+ */
+void cosy_module_collect(struct cosy_loop *loop, uint32_t max_attempts);
+
+/** cosy_module_look() - let those go on that were PARKED and can; make what follows */
+void cosy_module_look(struct cosy_loop *loop);
+
+/** cosy_module_cancel() - take a PARKED entry back; it is in its list still */
+void cosy_module_cancel(struct cosy_loop *loop, uint32_t slot);
 
 /* descriptor.c */
 

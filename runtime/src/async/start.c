@@ -235,8 +235,7 @@ void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
 	}
 }
 
-/* The head of a list would block: wait for the descriptor. */
-static void wait_for_descriptor(struct cosy_loop *loop, uint32_t slot)
+void cosy_start_waiting(struct cosy_loop *loop, uint32_t slot)
 {
 	struct cosy_slot *s = &loop->slots[slot];
 	int err;
@@ -393,7 +392,7 @@ static void cannot_nowait(struct cosy_loop *loop, uint32_t slot)
 		d->kind = COSY_KIND_POLLED;
 	s->polled = true;
 	if (needs_thread(s, d))
-		wait_for_descriptor(loop, slot);
+		cosy_start_waiting(loop, slot);
 	else
 		cosy_start_attempt(loop, slot);
 }
@@ -438,7 +437,7 @@ static void attempted_signal(struct cosy_loop *loop, uint32_t slot,
 		s->list = COSY_LIST_IN;
 		cosy_descriptor_append(loop, slot);
 	}
-	wait_for_descriptor(loop, slot);
+	cosy_start_waiting(loop, slot);
 }
 
 void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
@@ -471,7 +470,7 @@ void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 		if (d->kind == COSY_KIND_DISK)
 			cosy_thread_call(loop, slot, true);
 		else
-			wait_for_descriptor(loop, slot);
+			cosy_start_waiting(loop, slot);
 		return;
 	case -EOPNOTSUPP:
 		if ((a->nr != SYS_preadv2 && a->nr != SYS_pwritev2) || s->polled)
@@ -487,7 +486,7 @@ void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 		if (s->how != COSY_HOW_CONNECT)
 			break;
 		s->connecting = true;
-		wait_for_descriptor(loop, slot);
+		cosy_start_waiting(loop, slot);
 		return;
 	}
 	cosy_finish(loop, slot, result);
@@ -557,7 +556,7 @@ static void start_descriptor(struct cosy_loop *loop, uint32_t slot,
 	if (d->kind == COSY_KIND_DISK && !one_buffer(entry->nr))
 		cosy_thread_call(loop, slot, true);
 	else if (needs_thread(s, d) && !fails_at_once(entry))
-		wait_for_descriptor(loop, slot);
+		cosy_start_waiting(loop, slot);
 	else if (s->how == COSY_HOW_CONNECT && !d->nonblock)
 		cosy_thread_call(loop, slot, false);
 	else if (!(d->armed & event))

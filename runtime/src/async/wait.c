@@ -38,11 +38,15 @@ void cosy_execute(struct cosy_loop *loop)
 {
 	uint32_t slot;
 
+	loop->module.looked = false;
 	while ((slot = cosy_page_take(loop)) != COSY_NO_SLOT) {
 		cosy_attempts_flush(loop);
 		cosy_start(loop, slot);
 	}
 	cosy_attempts_make(loop);
+	if (loop->module.fd >= 0 && loop->module.inside && !loop->module.looked &&
+	    !cosy_page_done(loop))
+		cosy_module_look(loop);
 	cosy_timers_expire(loop);
 }
 
@@ -117,6 +121,8 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until)
 		} else if (fd == loop->timer_fd) {
 			loop->alarm = 0;
 			drain(fd);
+		} else if (fd == loop->module.fd) {
+			cosy_module_look(loop);
 		} else {
 			cosy_attempts_flush(loop);
 			cosy_descriptor_event(loop, fd, events[i].events);
