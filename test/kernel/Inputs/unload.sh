@@ -58,7 +58,15 @@ runs_without_loop() {
 	runs_without_it "$1" && ! has_loop_open "$1"
 }
 
-for kind in loop closed-loop; do
+kinds="loop closed-loop"
+case $(uname -r) in
+6.[1-5].*)
+	# There close(2) puts the file only on the way to user mode.
+	echo "not checked: a loop that has closed itself, before 6.6 it cannot go on"
+	kinds=loop
+	;;
+esac
+for kind in $kinds; do
 	insmod "$module" || fail "insmod"
 	"$holder" $kind &
 	case $kind in
