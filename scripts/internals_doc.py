@@ -21,6 +21,9 @@ def table():
                 r'(\w+), "(\w*)", ([^(]+), (\(.*\)), "(.*)"', body).groups()
             newer = f", or `{newer}`" if newer else ""
             args = args.replace("__user ", "")
+            if "cosy_idmap" in args:
+                args = args.replace("cosy_idmap", "mnt_idmap")
+                use += "; before 6.3 with `struct user_namespace`"
             yield f"| `{name}`{newer} | `{result} {args}` | {use} |\n"
         elif kind == "STRUCT":
             name, use = re.fullmatch(r'(\w+), "(.*)"', body).groups()

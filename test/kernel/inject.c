@@ -21,6 +21,7 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 
 #define SCRATCH		"/tmp/cosy-inject"
 #define FILE_NAME	SCRATCH "/file"
@@ -28,6 +29,7 @@
 #define LINK_NAME	SCRATCH "/link"
 #define NEW_NAME	SCRATCH "/new"
 #define LONG_NAME	SCRATCH "/./././././././././././././././././././././file"
+#define ATTRIBUTE	"trusted.cosy"
 #define FILE_SIZE	(256 << 10)
 
 /* How often what is charged to the user fails: what stays adds up to a compound's size. */
@@ -370,6 +372,7 @@ struct made_call {
 
 static struct stat st;
 static char statx_result[256];
+static const struct timespec times[2] = { { 1, 2 }, { 3, 4 } };
 static char text[64];
 static int file = -1, copy = -1;
 
@@ -392,6 +395,9 @@ static struct made_call calls[] = {
 	CALL_OF(chmod, 2, P(FILE_NAME), 0640),
 	CALL_OF(chown, 3, P(FILE_NAME), 0, 0),
 	CALL_OF(truncate, 2, P(FILE_NAME), 100),
+	CALL_OF(utimensat, 4, (__u64)AT_FDCWD, P(FILE_NAME), P(times), 0),
+	CALL_OF(getxattr, 4, P(FILE_NAME), P(ATTRIBUTE), P(text), sizeof(text)),
+	CALL_OF(llistxattr, 3, P(FILE_NAME), P(text), sizeof(text)),
 	{ "open", SYS_open, 3, { P(FILE_NAME), O_RDONLY }, .opens = true },
 	{ "openat of a new file", SYS_openat, 4, { (__u64)AT_FDCWD, P(NEW_NAME), O_RDWR | O_CREAT, 0600 },
 	  .opens = true },
@@ -409,6 +415,8 @@ static void recreate(void)
 	fd = open(FILE_NAME, O_RDWR | O_CREAT, 0600);
 	if (fd < 0 || ftruncate(fd, FILE_SIZE) || close(fd))
 		die(FILE_NAME);
+	if (setxattr(FILE_NAME, ATTRIBUTE, "value", 5, 0))
+		die(ATTRIBUTE);
 	if (symlink("file", LINK_NAME) && errno != EEXIST)
 		die(LINK_NAME);
 }

@@ -173,12 +173,14 @@ static inline bool cosy_user_begin_works(void)
  * cosy_mnt_idmap() - how a mount maps owners
  * @mnt: the mount
  *
- * Return: what inode_permission() and the like take first.
+ * Return: what inode_permission() and the like take first, a struct cosy_idmap.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
 #define cosy_mnt_idmap(mnt)	mnt_idmap(mnt)
+#define cosy_idmap		mnt_idmap
 #else
 #define cosy_mnt_idmap(mnt)	mnt_user_ns(mnt)
+#define cosy_idmap		user_namespace
 #endif
 
 /**

@@ -190,6 +190,12 @@ cosy_fast_call_fn cosy_fast_newfstatat;
 cosy_fast_call_fn cosy_fast_statx;
 
 /* path.c */
+bool cosy_path_arg(struct cosy_state *st, const struct cosy_insn *ip, int dfd,
+		   unsigned int i, unsigned int flags, struct path *path,
+		   struct cosy_made *made);
+struct cosy_made cosy_path_done(struct cosy_state *st,
+				const struct cosy_insn *ip,
+				const struct path *path, long err);
 cosy_fast_call_fn cosy_fast_unlink;
 cosy_fast_call_fn cosy_fast_unlinkat;
 cosy_fast_call_fn cosy_fast_rmdir;
@@ -213,6 +219,13 @@ cosy_fast_call_fn cosy_fast_chown;
 cosy_fast_call_fn cosy_fast_lchown;
 cosy_fast_call_fn cosy_fast_fchownat;
 cosy_fast_call_fn cosy_fast_truncate;
+cosy_fast_call_fn cosy_fast_utimensat;
+
+/* xattr.c */
+cosy_fast_call_fn cosy_fast_getxattr;
+cosy_fast_call_fn cosy_fast_lgetxattr;
+cosy_fast_call_fn cosy_fast_listxattr;
+cosy_fast_call_fn cosy_fast_llistxattr;
 
 /* open.c */
 cosy_fast_call_fn cosy_fast_open;

@@ -12,6 +12,7 @@
 #include <linux/namei.h>
 #include <linux/securebits.h>
 #include <linux/stat.h>
+#include <linux/time64.h>
 #include <linux/uaccess.h>
 
 #include "fast/calls.h"
@@ -26,10 +27,21 @@ static bool cosy_name_arg(const struct cosy_state *st,
 				    u64_to_user_ptr(cosy_fast_arg(st, ip, i))));
 }
 
-/* Walk to the name that is argument @i; false: @made is the answer. */
-static bool cosy_path_arg(struct cosy_state *st, const struct cosy_insn *ip,
-			  int dfd, unsigned int i, unsigned int flags,
-			  struct path *path, struct cosy_made *made)
+/**
+ * cosy_path_arg() - walk to the name that is an argument
+ * @st:    the run
+ * @ip:    the call's slot
+ * @dfd:   from there, if it is relative
+ * @i:     which argument
+ * @flags: LOOKUP_...
+ * @path:  out: what it leads to, for cosy_path_done()
+ * @made:  out, if it leads nowhere: what the fast path is to return
+ *
+ * Return: true if there is a path.
+ */
+bool cosy_path_arg(struct cosy_state *st, const struct cosy_insn *ip, int dfd,
+		   unsigned int i, unsigned int flags, struct path *path,
+		   struct cosy_made *made)
 {
 	struct cosy_name name __uninitialized;
 	int err;
@@ -45,10 +57,18 @@ static bool cosy_path_arg(struct cosy_state *st, const struct cosy_insn *ip,
 	return false;
 }
 
-/* Something was done with a path, and said @err. */
-static struct cosy_made cosy_path_done(struct cosy_state *st,
-				       const struct cosy_insn *ip,
-				       const struct path *path, long err)
+/**
+ * cosy_path_done() - release the path of cosy_path_arg()
+ * @st:   the run
+ * @ip:   the call's slot
+ * @path: the path
+ * @err:  what the system call returns for what was done with it
+ *
+ * Return: what the fast path is to return.
+ */
+struct cosy_made cosy_path_done(struct cosy_state *st,
+				const struct cosy_insn *ip,
+				const struct path *path, long err)
 {
 	path_put(path);
 	return cosy_named(st, ip, err);
@@ -424,4 +444,34 @@ struct cosy_made cosy_fast_truncate(struct cosy_state *st,
 	if (!cosy_path_arg(st, ip, AT_FDCWD, 0, LOOKUP_FOLLOW, &path, &made))
 		return made;
 	return cosy_path_done(st, ip, &path, vfs_truncate(&path, length));
+}
+
+/** cosy_fast_utimensat() - utimensat(dfd, name, times, flags) */
+struct cosy_made cosy_fast_utimensat(struct cosy_state *st,
+				     const struct cosy_insn *ip)
+{
+	const void __user *from = u64_to_user_ptr(cosy_fast_arg(st, ip, 2));
+	int flags = cosy_fast_arg(st, ip, 3);
+	struct timespec64 times[2] __uninitialized;
+	struct path path __uninitialized;
+	struct cosy_made made;
+
+	/* As struct __kernel_timespec, which it is read from. */
+	BUILD_BUG_ON(sizeof(times) != 2 * sizeof(struct __kernel_timespec));
+	if (flags & ~AT_SYMLINK_NOFOLLOW)
+		return cosy_fast_plain(st, ip);
+	if (from) {
+		if (copy_from_user(times, from, sizeof(times)))
+			return cosy_made(ip, -EFAULT);
+		if (times[0].tv_nsec == UTIME_OMIT &&
+		    times[1].tv_nsec == UTIME_OMIT)
+			return cosy_made(ip, 0);
+	}
+	/* Without a name it is about the descriptor, and the plain call. */
+	if (!cosy_path_arg(st, ip, cosy_fast_arg(st, ip, 0), 1,
+			   flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW,
+			   &path, &made))
+		return made;
+	return cosy_path_done(st, ip, &path, cosy_internal(vfs_utimes)(
+		&path, from ? times : NULL));
 }

@@ -7,10 +7,18 @@
 
 #include <linux/kernel.h>
 #include <linux/mm.h>
+#include <linux/stringify.h>
 
 #include "kernel/btf.h"
 #include "kernel/internals.h"
 #include "kernel/symbols.h"
+
+/*
+ * In the text of a prototype the macros of compat.h are replaced by what they
+ * stand for. __user, which compilers may know as an attribute, stays.
+ */
+#undef __user
+#define __user __user
 
 #define COSY_MEMBER(type, member)
 #define COSY_STRUCT(name, use)
@@ -44,7 +52,7 @@ static const struct {
 } listed[] = {
 #define COSY_MEMBER(type, member)
 #define COSY_FUNCTION(name, newer, result, args, use)			\
-	{ #name, newer, #result " " #args, NULL, 0, use },
+	{ #name, newer, __stringify(result args), NULL, 0, use },
 #define COSY_STRUCT(name, use) { #name, "", NULL, NULL, sizeof(struct name), use },
 #define COSY_OFFSET(type, member, use) { #type, "", NULL, #member, 0, use },
 #include "kernel/internals.def"

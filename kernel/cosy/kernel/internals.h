@@ -9,11 +9,15 @@
 #include <linux/bits.h>
 #include <linux/btf.h>
 #include <linux/fs.h>
+#include <linux/limits.h>
 #include <linux/openat2.h>
 #include <linux/path.h>
 #include <linux/stat.h>
 #include <linux/static_call.h>
+#include <linux/time64.h>
 #include <linux/types.h>
+
+#include "compat/compat.h"
 
 struct bpf_arena;
 struct pt_regs;
@@ -26,6 +30,23 @@ struct open_flags {
 	int acc_mode;
 	int intent;
 	int lookup_flags;
+};
+
+/* fs/internal.h */
+struct xattr_name {
+	char name[XATTR_NAME_MAX + 1];
+};
+
+/* fs/internal.h */
+struct xattr_ctx {
+	union {
+		const void __user *cvalue;
+		void __user *value;
+	};
+	void *kvalue;
+	size_t size;
+	struct xattr_name *kname;
+	unsigned int flags;
 };
 
 #define COSY_MEMBER(type, member)

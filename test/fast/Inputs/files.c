@@ -20,6 +20,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 static unsigned int tried, failures;
@@ -156,7 +157,7 @@ BOTH(kept, (const char *name, char *to))
 BOTH(all, (const char *name, char *to))
 
 /* A call with a name that leads to the private file, or starts there. */
-enum { NAMED = 25 };
+enum { NAMED = 28 };
 #define named(BEGIN, END) {						\
 	static struct stat st;						\
 	LOCALS;								\
@@ -191,6 +192,9 @@ enum { NAMED = 25 };
 	case 22: middle = truncate(path, 50); break;			\
 	case 23: middle = mkdirat(number, "x", 0700); break;		\
 	case 24: middle = statx(number, "x", 0, 0, (void *)to); break;	\
+	case 25: middle = getxattr(path, "user.x", to, 100); break;	\
+	case 26: middle = listxattr(path, to, 100); break;		\
+	case 27: middle = utimensat(number, "x", NULL, 0); break;	\
 	}								\
 	if (middle < 0)							\
 		error = errno;						\

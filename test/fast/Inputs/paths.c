@@ -24,6 +24,7 @@
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #define NAMES(x) (sizeof(x) / sizeof(*(x)))
@@ -81,6 +82,11 @@ CALL(chown)
 CALL(lchown)
 CALL(fchownat)
 CALL(truncate)
+CALL(utimensat)
+CALL(getxattr)
+CALL(lgetxattr)
+CALL(listxattr)
+CALL(llistxattr)
 
 /* Ends where its memory ends. */
 static char *at_end(const char *text)
@@ -176,6 +182,26 @@ static void make_file(const char *name, mode_t mode)
 	close(fd);
 }
 
+/* Of all kinds that a file can have; what it cannot have, it has in neither tree. */
+static void add_attributes(const char *name)
+{
+	static const struct {
+		unsigned int version;
+		struct {
+			unsigned short tag, permissions;
+			unsigned int id;
+		} entries[5];
+	} acl = { 2, { { 1, 6, -1u }, { 2, 4, 1000 }, { 4, 4, -1u }, { 0x10, 4, -1u },
+		       { 0x20, 4, -1u } } };
+
+	setxattr(name, "user.mime", "text", 4, 0);
+	setxattr(name, "user.empty", "", 0, 0);
+	setxattr(name, "trusted.note", "root's", 6, 0);
+	setxattr(name, "security.note", "a module's", 10, 0);
+	setxattr(name, "system.posix_acl_access", &acl, sizeof(acl), 0);
+	setxattr(name, "system.posix_acl_default", &acl, sizeof(acl), 0);
+}
+
 static void make_tree(const char *name)
 {
 	must(!mkdir(name, 0755) && !chdir(name), name);
@@ -189,6 +215,10 @@ static void make_tree(const char *name)
 	must(!mkfifo("fifo", 0644), "fifo");
 	must(!mkdir("closed", 0700), "closed");
 	make_file("closed/inner", 0644);
+	add_attributes("file");
+	add_attributes("noread");
+	add_attributes("dir");
+	add_attributes("closed/inner");
 	must(!chmod("closed", 0), "closed");
 	must(!chdir(".."), "..");
 }
@@ -196,6 +226,46 @@ static void make_tree(const char *name)
 static long str(const char *s)
 {
 	return (long)(uintptr_t)s;
+}
+
+#define LOOK(call, size, ...) do {					\
+	const long args[5] = { __VA_ARGS__ }; long mine[5];		\
+	for (int i = 0; i < 5; i++)					\
+		mine[i] = args[i] == ol ? pl : args[i];			\
+	try(&call_##call, name, args, mine, (size) ? o : NULL, p, size); \
+} while (0)
+
+/* Extended attributes; of one file each of them in every size. */
+static void look_at_attributes(const char *name)
+{
+	bool all = !strcmp(name, "file");
+
+	static char out[2][70000];
+	static const char *const attributes[] = {
+		"user.mime", "system.posix_acl_access", "user.empty", "user.missing", "user.",
+		"trusted.note", "security.note", "security.selinux", "security.capability",
+		"system.posix_acl_default", "system.missing", "missing.note", "nothing", "",
+		long_255, long_256,
+	};
+	static const long sizes[] = { 100, 0, 3, 4, 65536, 65537, 1L << 40, -1 };
+	void *o = out[0], *p = out[1];
+	long n = str(name), ol = str(out[0]), pl = str(out[1]);
+
+	for (size_t a = 0; a < NAMES(attributes); a++) {
+		for (size_t s = 0; s < (all ? NAMES(sizes) : 1); s++) {
+			LOOK(getxattr, 4096, n, str(attributes[a]), ol, sizes[s]);
+			LOOK(lgetxattr, 4096, n, str(attributes[a]), ol, sizes[s]);
+		}
+	}
+	LOOK(getxattr, 0, n, str("user.mime"), 8, 100);
+	LOOK(getxattr, 0, n, str("user.mime"), 8, 0);
+	LOOK(lgetxattr, 0, n, 8, 8, 100);
+	for (size_t s = 0; s < (all ? NAMES(sizes) : 2); s++) {
+		LOOK(listxattr, 4096, n, ol, sizes[s]);
+		LOOK(llistxattr, 4096, n, ol, sizes[s]);
+	}
+	LOOK(listxattr, 0, n, 8, 4096);
+	LOOK(llistxattr, 0, n, 8, 0);
 }
 
 /*
@@ -223,12 +293,6 @@ static void look(const char *name, int dirfd, bool relative, bool all)
 	void *o = out[0], *p = out[1];
 	long ol = (long)(uintptr_t)o, pl = (long)(uintptr_t)p;
 
-#define LOOK(call, size, ...) do {					\
-	const long args[5] = { __VA_ARGS__ }; long mine[5];		\
-	for (int i = 0; i < 5; i++)					\
-		mine[i] = args[i] == ol ? pl : args[i];			\
-	try(&call_##call, name, args, mine, (size) ? o : NULL, p, size); \
-} while (0)
 	if (relative) {
 		LOOK(stat, sizeof(struct stat), n, ol);
 		LOOK(lstat, sizeof(struct stat), n, ol);
@@ -240,6 +304,7 @@ static void look(const char *name, int dirfd, bool relative, bool all)
 		LOOK(readlink, 16, n, ol, 0);
 		LOOK(readlink, 16, n, ol, -1);
 		LOOK(readlink, 0, n, 8, 100);
+		look_at_attributes(name);
 	}
 	for (size_t f = 0; f < NAMES(flags); f++) {
 		LOOK(newfstatat, sizeof(struct stat), dirfd, n, ol, flags[f]);
@@ -294,6 +359,58 @@ static void change(const struct both *call, const char *first, const char *secon
 	change(&call_##call, first, second, args, i, j);		\
 } while (0)
 
+/* A time that was set, or that it is another one. */
+static long set_time(struct timespec t)
+{
+	return t.tv_sec < 1000000 ? t.tv_sec * 1000000000 + t.tv_nsec : -1;
+}
+
+static void compare_times(const char *name)
+{
+	static char buffer[8400];
+	struct stat st[2];
+
+	for (int t = 0; t < 2; t++)
+		if (lstat(in_tree(buffer, t ? "b" : "a", name), &st[t]))
+			return;
+	if (set_time(st[0].st_mtim) != set_time(st[1].st_mtim))
+		differs(&call_utimensat, name, "mtime", set_time(st[0].st_mtim),
+			set_time(st[1].st_mtim));
+	if (set_time(st[0].st_atim) != set_time(st[1].st_atim))
+		differs(&call_utimensat, name, "atime", set_time(st[0].st_atim),
+			set_time(st[1].st_atim));
+}
+
+static void change_times(const char *name)
+{
+	static const struct timespec times[][2] = {
+		{ { 1, 2 }, { 3, 4 } },
+		{ { 0, UTIME_OMIT }, { 5, 6 } },
+		{ { 7, 8 }, { 0, UTIME_OMIT } },
+		{ { 0, UTIME_NOW }, { 9, 10 } },
+		{ { 11, 12 }, { 0, UTIME_NOW } },
+		{ { 0, UTIME_OMIT }, { 0, UTIME_OMIT } },
+		{ { 0, UTIME_NOW }, { 0, UTIME_NOW } },
+		{ { 0, 1000000000 }, { 0, 0 } },
+		{ { 0, 0 }, { 0, -1 } },
+		{ { -1, 999999999 }, { 13, 0 } },
+	};
+	static const long flags[] = { 0, AT_SYMLINK_NOFOLLOW, AT_EMPTY_PATH, 1 };
+
+	/* The last two flags are the plain call's. */
+	for (size_t f = 0; f < NAMES(flags); f++) {
+		CHANGE(utimensat, name, NULL, 1, -1, AT_FDCWD, 0, 0, flags[f]);
+		compare_times(name);
+		CHANGE(utimensat, name, NULL, 1, -1, AT_FDCWD, 0, 8, flags[f]);
+		for (size_t t = 0; t < (f < 2 ? NAMES(times) : 1); t++) {
+			CHANGE(utimensat, name, NULL, 1, -1, AT_FDCWD, 0,
+			       (long)(uintptr_t)times[t], flags[f]);
+			compare_times(name);
+		}
+	}
+	CHANGE(utimensat, name, NULL, 1, -1, 12345, 0, (long)(uintptr_t)times[0], 0);
+}
+
 static void change_all(const char *name, bool long_way)
 {
 	const char *others[] = { "file", "new", "dir", "missing/new", "dirlink",
@@ -337,6 +454,7 @@ static void change_all(const char *name, bool long_way)
 	CHANGE(fchownat, name, NULL, 1, -1, AT_FDCWD, 0, 0, 2, 0x100000);
 	CHANGE(truncate, name, NULL, 0, -1, 0, 5);
 	CHANGE(truncate, name, NULL, 0, -1, 0, -5);
+	change_times(name);
 	CHANGE(open, name, NULL, 0, -1, 0, O_WRONLY | O_TRUNC | O_NONBLOCK, 0);
 	CHANGE(open, name, NULL, 0, -1, 0, O_RDWR | O_CREAT | O_NONBLOCK, 0604);
 	CHANGE(open, name, NULL, 0, -1, 0, O_RDWR | O_CREAT | O_EXCL, 0604);
@@ -351,6 +469,7 @@ static void change_all(const char *name, bool long_way)
 static void faults(void)
 {
 	static char out[2][4096];
+	static const struct timespec omitted[2] = { { 0, UTIME_OMIT }, { 0, UTIME_OMIT } };
 	const char *bad[] = { NULL, (const char *)8, (const char *)-1,
 			      (const char *)(1UL << 47), at_end("file") };
 	long ol = (long)(uintptr_t)out[0], pl = (long)(uintptr_t)out[1];
@@ -375,6 +494,15 @@ static void faults(void)
 		LOOK(readlink, 0, n, ol, 0);
 		LOOK(unlinkat, 0, AT_FDCWD, n, 1);
 		LOOK(truncate, 0, n, -1);
+		LOOK(getxattr, 0, n, str("user.mime"), 8, 100);
+		LOOK(getxattr, 0, str("missing"), n, 0, 0);
+		LOOK(getxattr, 100, str("file"), n, ol, 100);
+		LOOK(listxattr, 0, n, 8, 100);
+		LOOK(utimensat, 0, AT_FDCWD, n, 0, 1);
+		LOOK(utimensat, 0, AT_FDCWD, n, str((const char *)omitted), 0);
+		LOOK(utimensat, 0, -1, n, str((const char *)omitted), 0);
+		LOOK(utimensat, 0, -1, n, 0, 0);
+		LOOK(utimensat, 0, AT_FDCWD, str("missing"), n, 0);
 	}
 	/* The last page is not there: short of it, at it, behind it. */
 	for (size_t len = 1; len < 300; len += 23) {
@@ -386,6 +514,8 @@ static void faults(void)
 		text[len] = '\0';
 		LOOK(stat, sizeof(struct stat), str(at_end(text)), ol);
 		LOOK(stat, sizeof(struct stat), str(at_end(text)) + 1, ol);
+		LOOK(getxattr, 0, str("file"), str(at_end(text)), 0, 0);
+		LOOK(getxattr, 0, str("file"), str(at_end(text)) + 1, 0, 0);
 	}
 }
 

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "ends.h"
@@ -125,10 +126,10 @@ static inline struct end write_at(int fd, off_t offset, size_t size)
 }
 
 /* Calls with a name; as many as there are results. */
-#define NAME_CALLS	12
+#define NAME_CALLS	16
 static inline void names(const char *name, const char *other, struct stat *st, int results[NAME_CALLS])
 {
-	static char text[100];
+	static char text[100], large[70000];
 	int e;
 
 #define RESULT(i, call) do {						\
@@ -149,6 +150,10 @@ static inline void names(const char *name, const char *other, struct stat *st, i
 	RESULT(9, rename(other, name));
 	RESULT(10, mkdir(other, 0700));
 	RESULT(11, rmdir(other));
+	RESULT(12, (int)getxattr(name, "user.attribute", large, sizeof(large)));
+	RESULT(13, (int)lgetxattr(name, "system.posix_acl_access", text, 0));
+	RESULT(14, (int)llistxattr(name, large, sizeof(large)));
+	RESULT(15, utimensat(AT_FDCWD, name, NULL, 0));
 	COSY_END;
 #undef RESULT
 }

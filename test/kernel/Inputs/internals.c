@@ -314,7 +314,9 @@ enum {
 };
 
 static const struct { const char *name, *newer, *prototype; } listed[] = {
-#define COSY_FUNCTION(name, newer, result, args, use) { #name, newer, #result " " #args },
+#define TEXT(...)	#__VA_ARGS__
+#define EXPANDED(...)	TEXT(__VA_ARGS__)
+#define COSY_FUNCTION(name, newer, result, args, use) { #name, newer, EXPANDED(result args) },
 #define COSY_STRUCT(name, use) { #name, "", NULL },
 #define COSY_OFFSET(type, member, use)
 #include "kernel/internals.def"

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * xattr.c - extended attributes of files that are given by name: read one, list all.
+ *
+ * As fs/xattr.c does it. Setting and removing have no fast path: kernels differ in
+ * whether the name of the file or that of the attribute is looked at first.
+ */
+#include <linux/fcntl.h>
+#include <linux/fs.h>
+#include <linux/limits.h>
+#include <linux/mm.h>
+#include <linux/mount.h>
+#include <linux/namei.h>
+#include <linux/uaccess.h>
+#include <linux/xattr.h>
+
+#include "compat/compat.h"
+#include "fast/calls.h"
+#include "kernel/internals.h"
+
+/* As getxattr() in fs/xattr.c. */
+static ssize_t cosy_xattr_get(const struct path *path, const char __user *from,
+			      void __user *value, size_t size)
+{
+	struct xattr_name name __uninitialized;
+	struct xattr_ctx ctx = { .value = value, .size = size, .kname = &name };
+	ssize_t ret;
+
+	ret = strncpy_from_user(name.name, from, sizeof(name.name));
+	if (ret == 0 || ret == sizeof(name.name))
+		return -ERANGE;
+	if (ret < 0)
+		return ret;
+	ret = cosy_internal(do_getxattr)(cosy_mnt_idmap(path->mnt),
+					 path->dentry, &ctx);
+	kvfree(ctx.kvalue);
+	return ret;
+}
+
+static struct cosy_made cosy_getxattr(struct cosy_state *st,
+				      const struct cosy_insn *ip,
+				      unsigned int flags)
+{
+	struct path path __uninitialized;
+	struct cosy_made made;
+
+	if (!cosy_path_arg(st, ip, AT_FDCWD, 0, flags, &path, &made))
+		return made;
+	return cosy_path_done(st, ip, &path, cosy_xattr_get(
+		&path, u64_to_user_ptr(cosy_fast_arg(st, ip, 1)),
+		u64_to_user_ptr(cosy_fast_arg(st, ip, 2)),
+		cosy_fast_arg(st, ip, 3)));
+}
+
+/** cosy_fast_getxattr() - getxattr(name, attribute, value, size) */
+struct cosy_made cosy_fast_getxattr(struct cosy_state *st,
+				    const struct cosy_insn *ip)
+{
+	return cosy_getxattr(st, ip, LOOKUP_FOLLOW);
+}
+
+/** cosy_fast_lgetxattr() - lgetxattr(name, attribute, value, size) */
+struct cosy_made cosy_fast_lgetxattr(struct cosy_state *st,
+				     const struct cosy_insn *ip)
+{
+	return cosy_getxattr(st, ip, 0);
+}
+
+/* As listxattr() in fs/xattr.c. */
+static ssize_t cosy_xattr_list(struct dentry *dentry, char __user *to,
+			       size_t size)
+{
+	char *list = NULL;
+	ssize_t ret;
+
+	if (size) {
+		size = min_t(size_t, size, XATTR_LIST_MAX);
+		list = kvmalloc(size, GFP_KERNEL);
+		if (!list)
+			return -ENOMEM;
+	}
+	ret = vfs_listxattr(dentry, list, size);
+	if (ret > 0) {
+		if (size && copy_to_user(to, list, ret))
+			ret = -EFAULT;
+	} else if (ret == -ERANGE && size >= XATTR_LIST_MAX) {
+		ret = -E2BIG;
+	}
+	kvfree(list);
+	return ret;
+}
+
+static struct cosy_made cosy_listxattr(struct cosy_state *st,
+				       const struct cosy_insn *ip,
+				       unsigned int flags)
+{
+	struct path path __uninitialized;
+	struct cosy_made made;
+
+	if (!cosy_path_arg(st, ip, AT_FDCWD, 0, flags, &path, &made))
+		return made;
+	return cosy_path_done(st, ip, &path, cosy_xattr_list(
+		path.dentry, u64_to_user_ptr(cosy_fast_arg(st, ip, 1)),
+		cosy_fast_arg(st, ip, 2)));
+}
+
+/** cosy_fast_listxattr() - listxattr(name, list, size) */
+struct cosy_made cosy_fast_listxattr(struct cosy_state *st,
+				     const struct cosy_insn *ip)
+{
+	return cosy_listxattr(st, ip, LOOKUP_FOLLOW);
+}
+
+/** cosy_fast_llistxattr() - llistxattr(name, list, size) */
+struct cosy_made cosy_fast_llistxattr(struct cosy_state *st,
+				      const struct cosy_insn *ip)
+{
+	return cosy_listxattr(st, ip, 0);
+}
