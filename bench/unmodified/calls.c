@@ -14,13 +14,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <time.h>
 #include <unistd.h>
 
 #define RUNS 400
+#define ATTRIBUTE "user.mime"
+#define ACL "system.posix_acl_access"
 
 static struct stat st;
 static struct statx stx;
+static const struct timespec times[2] = { { 1, 2 }, { 3, 4 } };
 static char buffer[4096];
 static int dir, cached;
 
@@ -54,6 +58,11 @@ static void check(int failed, const char *what)
 	X(chmod, chmod("file", 0644)) \
 	X(chown, chown("file", 0, 0)) \
 	X(truncate, truncate("file", 1000)) \
+	X(utimensat, utimensat(dir, "file", times, 0)) \
+	X(getxattr, getxattr("a/b/file", ATTRIBUTE, buffer, 100) != 5) \
+	X(getxattr_none, !getxattr("a/b/file", ACL, NULL, 0)) \
+	X(lgetxattr, !lgetxattr("file", ATTRIBUTE, buffer, 100)) \
+	X(listxattr, listxattr("a/b/file", buffer, 100) != sizeof(ATTRIBUTE)) \
 	X(read_1000, pread(cached, buffer, 1000, 0) < 0)
 
 static double now(void)
@@ -76,6 +85,7 @@ int main(int argc, char **argv)
 	fd = open("file", O_CREAT | O_RDWR, 0644);
 	check(fd < 0 || ftruncate(fd, 1000) || write(fd, buffer, 1000) != 1000,
 	      "file");
+	check(setxattr("file", ATTRIBUTE, "value", 5, 0), ATTRIBUTE);
 	check(link("file", "a/b/file") || symlink("file", "link"), "link");
 	cached = open("file", O_RDONLY);
 	dir = open(".", O_RDONLY | O_DIRECTORY);

@@ -5,7 +5,7 @@
  */
 
 // RUN: %cosy-cc -fcosy-auto -O2 -Wall -I%root/compound-ir %s -o %t && %vm %t | FileCheck %s
-// CHECK: 40 of 40 functions
+// CHECK: 45 of 45 functions
 
 // Without the option nothing of that is linked.
 // RUN: %cosy-cc -fcosy-auto -fno-cosy-auto -O2 -I%root/compound-ir %s -o %t && nm %t | FileCheck --check-prefix=LINKED --implicit-check-not=cosy_auto %s
@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 
 #include "../run/Inputs/device.h"
 
@@ -39,7 +40,8 @@ ssize_t __readlinkat_chk(int, const char *, char *, size_t, size_t);
 static long call_##function(void)						\
 {										\
 	const char *path = "/missing/name", *from = path, *to = path;		\
-	const char *target = path;						\
+	const char *target = path, *attribute = "user.x";			\
+	const void *times = NULL;						\
 	int dir = -1, olddir = -1, newdir = -1, flags = 0, version = 1;		\
 	unsigned int mode = 0, mask = 0, user = 0, group = 0;			\
 	unsigned long size = 1, room = 1;					\
@@ -48,6 +50,7 @@ static long call_##function(void)						\
 	long length = 0;							\
 										\
 	(void)path, (void)from, (void)to, (void)target, (void)dir;		\
+	(void)attribute, (void)times;						\
 	(void)olddir, (void)newdir, (void)flags, (void)version;			\
 	(void)mode, (void)mask, (void)user, (void)group, (void)size;		\
 	(void)room, (void)length, (void)buffer;					\

@@ -17,6 +17,9 @@
 // CHECK: stat("file", buffer) = 0, errno 77 file 81a0 1 5
 // CHECK: stat("missing", buffer) = -1, errno 2
 // CHECK: open("file", O_RDONLY, 0) = 3, errno 77
+// CHECK: utimensat("file", explicit, AT_FDCWD, 0) = 0, errno 77 changes
+// CHECK: getxattr("file", "trusted.note", buffer, 4096) = 5, errno 77 "value"
+// CHECK: getxattr("file", "trusted.note", buffer, 3) = -1, errno 34
 
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -71,6 +74,10 @@ struct value {
 
 static char *at_page_end, *beyond, *read_only;
 static char long_name[300], long_path[5000], entry_255[256], path_250[251], buffer[4200];
+
+static const struct timespec explicit[2] = { { 1, 2 }, { 3, 4 } };
+static const struct timespec omitted[2] = { { 0, UTIME_OMIT }, { 5, 6 } };
+static const struct timespec wrong[2] = { { 7, 8 }, { 9, 1000000000 } };
 
 /* Descriptors that are not in the way of those that calls return. */
 enum { dir = 10, file };
@@ -128,13 +135,24 @@ static const struct value *values(const char *function, const char *name)
 
 	/* Not all for functions that differ by their name, or have many parameters. */
 	if (!strcmp(name, "path"))
-		return paths(strstr(function, "symlink") || strstr(function, "64") ||
+		return paths(strstr(function, "utimensat") || strstr(function, "lgetxattr") ||
+			     strstr(function, "llistxattr") || strstr(function, "symlink") || strstr(function, "64") ||
 			     !strncmp(function, "__", 2) || !strcmp(function, "statx") ||
 			     !strcmp(function, "fchownat") || !strcmp(function, "fchmodat") ||
 			     !strcmp(function, "faccessat") || strstr(function, "linkat"));
 	if (!strcmp(name, "target"))
 		return VALUES({ (long)"file", "\"file\"" }, { (long)"", "\"\"" },
 			      { (long)long_path, "long_path" }, { 0, "NULL" });
+	if (!strcmp(name, "attribute"))
+		return VALUES({ (long)"trusted.note", "\"trusted.note\"" },
+			      { (long)"user.mime", "\"user.mime\"" },
+			      { (long)"system.posix_acl_access", "\"system.posix_acl_access\"" },
+			      { (long)"nothing", "\"nothing\"" }, { (long)"", "\"\"" },
+			      { (long)entry_255, "entry_255" }, { (long)long_name, "long_name" },
+			      { (long)beyond, "beyond" }, { 0, "NULL" });
+	if (!strcmp(name, "times"))
+		return VALUES({ (long)explicit, "explicit" }, { (long)omitted, "omitted" },
+			      { (long)wrong, "wrong" }, { (long)beyond, "beyond" }, { 0, "NULL" });
 	if (!strcmp(name, "from") || !strcmp(name, "to"))
 		return paths(true);
 	if (!strcmp(name, "dir"))
@@ -169,6 +187,8 @@ static const struct value *values(const char *function, const char *name)
 			      NUMBER(O_PATH | O_NOFOLLOW), NUMBER(O_TMPFILE | O_RDWR),
 			      NUMBER(O_CREAT | O_DIRECTORY), NUMBER(O_APPEND | O_WRONLY),
 			      NUMBER(O_CLOEXEC | O_NONBLOCK), NUMBER(3), NUMBER(1 << 30));
+	if (!strcmp(name, "flags") && !strcmp(function, "utimensat"))
+		return VALUES(NUMBER(0), NUMBER(AT_SYMLINK_NOFOLLOW), NUMBER(AT_EMPTY_PATH), NUMBER(1));
 	if (!strcmp(name, "flags"))
 		return VALUES(NUMBER(0), NUMBER(AT_SYMLINK_NOFOLLOW), NUMBER(AT_EMPTY_PATH),
 			      NUMBER(AT_REMOVEDIR), NUMBER(AT_SYMLINK_FOLLOW), NUMBER(1),
@@ -188,6 +208,9 @@ static void make_files(void)
 	int fd = syscall(SYS_openat, AT_FDCWD, "file", O_CREAT | O_WRONLY | O_TRUNC, 0644);
 
 	check(fd < 0 || write(fd, "12345", 5) != 5 || close(fd), "file");
+	check(setxattr("file", "trusted.note", "value", 5, 0), "trusted.note");
+	/* Not every kernel's tmpfs has these. */
+	check(setxattr("file", "user.mime", "text", 4, 0) && errno != EOPNOTSUPP, "user.mime");
 	check(syscall(SYS_mkdir, "sub", 0755) || syscall(SYS_mkdir, "empty", 0755), "mkdir");
 	fd = syscall(SYS_openat, AT_FDCWD, "sub/inner", O_CREAT | O_WRONLY, 0600);
 	check(fd < 0 || close(fd), "inner");
@@ -228,6 +251,12 @@ static void remove_all(const char *in, bool itself)
 		check(syscall(SYS_rmdir, in), in);
 }
 
+/* A time that a call has set, and not the present. */
+static long set_time(struct timespec t)
+{
+	return t.tv_sec < 1000000 ? t.tv_sec * 1000000000 + t.tv_nsec : 0;
+}
+
 /* What is in the directory: names, and what matters of the status of each. */
 static void describe(const char *in, char *to, size_t size)
 {
@@ -255,9 +284,10 @@ static void describe(const char *in, char *to, size_t size)
 	for (int i = 0; i < count; i++) {
 		snprintf(name, sizeof(name), "%s/%s", in, found[i]->d_name);
 		check(syscall(SYS_lstat, name, &st), name);
-		n = snprintf(to, size, " %.20s:%o:%lu:%ld:%u:%u", found[i]->d_name, st.st_mode,
+		n = snprintf(to, size, " %.20s:%o:%lu:%ld:%u:%u:%ld:%ld", found[i]->d_name, st.st_mode,
 			     S_ISDIR(st.st_mode) ? 0 : st.st_nlink,
-			     S_ISDIR(st.st_mode) ? 0 : st.st_size, st.st_uid, st.st_gid);
+			     S_ISDIR(st.st_mode) ? 0 : st.st_size, st.st_uid, st.st_gid,
+			     set_time(st.st_atim), set_time(st.st_mtim));
 		to += n;
 		size -= n;
 		if (S_ISDIR(st.st_mode) && !(n = 0)) {
@@ -296,7 +326,7 @@ static void report(const char *name, const char *arguments, long result, int err
 	printf("%s(%s) = %ld, errno %d", name, arguments, result, error);
 	if (!result && strstr(name, "stat"))
 		print_buffer(name, result);
-	if (strstr(name, "readlink"))
+	if (strstr(name, "readlink") || strstr(name, "xattr"))
 		print_buffer(name, result);
 	if (strstr(name, "open") && result >= 0) {
 		struct stat st;
@@ -306,7 +336,8 @@ static void report(const char *name, const char *arguments, long result, int err
 		printf(" mode %o", st.st_mode);
 		close(result);
 	}
-	if (strstr(name, "stat") || strstr(name, "access") || strstr(name, "readlink")) {
+	if (strstr(name, "stat") || strstr(name, "access") || strstr(name, "readlink") ||
+	    strstr(name, "xattr")) {
 		putchar('\n');
 		return;
 	}
@@ -336,11 +367,11 @@ static bool is_device_open(void)
  * Each name that a function has takes each of its values: @at counts through them, and
  * a name that a function does not have has one.
  */
-enum { PATH, FROM, TO, TARGET, DIR_, OLDDIR, NEWDIR, BUFFER, FLAGS, MODE, MASK, SIZE, ROOM,
-       VERSION, LENGTH, USER, GROUP, NAMES };
+enum { PATH, FROM, TO, TARGET, ATTRIBUTE, TIMES, DIR_, OLDDIR, NEWDIR, BUFFER, FLAGS, MODE,
+       MASK, SIZE, ROOM, VERSION, LENGTH, USER, GROUP, NAMES };
 static const char *const names_of[NAMES] = {
-	"path", "from", "to", "target", "dir", "olddir", "newdir", "buffer", "flags", "mode",
-	"mask", "size", "room", "version", "length", "user", "group",
+	"path", "from", "to", "target", "attribute", "times", "dir", "olddir", "newdir", "buffer",
+	"flags", "mode", "mask", "size", "room", "version", "length", "user", "group",
 };
 
 static bool has_name(const char *list, const char *name)
@@ -360,6 +391,8 @@ static long call_##function(const struct value **at)				\
 {										\
 	const char *path = (void *)V(PATH), *from = (void *)V(FROM);		\
 	const char *to = (void *)V(TO), *target = (void *)V(TARGET);		\
+	const char *attribute = (void *)V(ATTRIBUTE);				\
+	const void *times = (void *)V(TIMES);					\
 	int dir = V(DIR_), olddir = V(OLDDIR), newdir = V(NEWDIR);		\
 	int flags = V(FLAGS), version = V(VERSION);				\
 	unsigned int mode = V(MODE), mask = V(MASK), user = V(USER);		\
@@ -369,6 +402,7 @@ static long call_##function(const struct value **at)				\
 	void *buffer = (void *)V(BUFFER);					\
 										\
 	(void)path, (void)from, (void)to, (void)target, (void)dir;		\
+	(void)attribute, (void)times;						\
 	(void)olddir, (void)newdir, (void)flags, (void)version;			\
 	(void)mode, (void)mask, (void)user, (void)group, (void)size;		\
 	(void)room, (void)length, (void)buffer;					\

@@ -53,7 +53,9 @@
 	CALL(symlink, 1909, 1909) CALL(symlinkat, 1909, 1909) \
 	CALL(chmod, 887, 887) CALL(fchmodat, 887, 887) \
 	CALL(chown, 860, 860) CALL(lchown, 860, 860) CALL(fchownat, 860, 860) \
-	CALL(truncate, 910, 910)
+	CALL(truncate, 910, 910) CALL(utimensat, 1005, 1005) \
+	CALL(getxattr, 907, 907) CALL(lgetxattr, 931, 931) \
+	CALL(listxattr, 794, 794) CALL(llistxattr, 794, 794)
 /* The same of a call that fails: stat of a name that does not exist. */
 #define COSY_PRELOAD_FAILED_SAVES	690
 /* What the start of a process costs more: bench unmodified, true, 150 to 240 thousand. */
