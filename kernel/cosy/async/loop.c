@@ -20,34 +20,6 @@
 #include "env/arg.h"
 #include "limit/limit.h"
 
-static void cosy_pages_free(struct page **pages, unsigned int n)
-{
-	while (n--) {
-		__free_page(pages[n]);
-		cond_resched();
-	}
-	kvfree(pages);
-}
-
-/* Memory that is charged to the cgroup, which vmalloc_user()'s is not. */
-static struct page **cosy_pages_alloc(unsigned int n)
-{
-	struct page **pages = kvmalloc_array(n, sizeof(*pages), COSY_GFP);
-	unsigned int i;
-
-	if (!pages)
-		return NULL;
-	for (i = 0; i < n; i++) {
-		pages[i] = alloc_page(COSY_GFP | __GFP_ZERO);
-		if (!pages[i]) {
-			cosy_pages_free(pages, i);
-			return NULL;
-		}
-		cond_resched();
-	}
-	return pages;
-}
-
 static u64 cosy_page_size(u32 nentries)
 {
 	return PAGE_ALIGN(sizeof(struct cosy_async_page) +

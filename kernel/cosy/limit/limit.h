@@ -10,11 +10,17 @@
 #include <linux/time64.h>
 #include <linux/types.h>
 
+struct page;
+
 /*
  * For memory that is worth no killing: without it a region runs natively. Charged
  * to the cgroup of the thread that asks for it.
  */
 #define COSY_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
+
+/* pages.c */
+struct page **cosy_pages_alloc(unsigned int n);
+void cosy_pages_free(struct page **pages, unsigned int n);
 
 /* quota.c */
 u64 cosy_quota_owner(void);

@@ -10,24 +10,11 @@
  * modules can have: a set_memory_ro() for modules would split the direct map's
  * large pages at every load. A stray write through a pointer to the code faults.
  */
-#include <linux/gfp.h>
 #include <linux/mm.h>
-#include <linux/sched.h>
-#include <linux/slab.h>
 #include <linux/vmalloc.h>
 
 #include "limit/limit.h"
 #include "load/sealed.h"
-
-static void cosy_sealed_free_pages(struct cosy_sealed *sealed)
-{
-	while (sealed->npages) {
-		__free_page(sealed->pages[--sealed->npages]);
-		if (!(sealed->npages % 256))
-			cond_resched();
-	}
-	kvfree(sealed->pages);
-}
 
 /**
  * cosy_sealed_alloc() - get memory that can be sealed
@@ -42,20 +29,11 @@ int cosy_sealed_alloc(struct cosy_sealed *sealed, u64 size)
 {
 	unsigned int n = DIV_ROUND_UP_ULL(size, PAGE_SIZE);
 
-	sealed->npages = 0;
+	sealed->npages = n;
 	sealed->readonly = false;
-	sealed->pages = kvmalloc_array(n, sizeof(*sealed->pages), COSY_GFP);
+	sealed->pages = cosy_pages_alloc(n);
 	if (!sealed->pages)
 		return -ENOMEM;
-	while (sealed->npages < n) {
-		struct page *page = alloc_page(COSY_GFP | __GFP_ZERO);
-
-		if (!page)
-			goto free;
-		sealed->pages[sealed->npages++] = page;
-		if (!(sealed->npages % 256))
-			cond_resched();
-	}
 	/* A single page needs no mapping of its own to be written to. */
 	if (n == 1)
 		sealed->address = page_address(sealed->pages[0]);
@@ -63,8 +41,7 @@ int cosy_sealed_alloc(struct cosy_sealed *sealed, u64 size)
 		sealed->address = vmap(sealed->pages, n, VM_MAP, PAGE_KERNEL);
 	if (sealed->address)
 		return 0;
-free:
-	cosy_sealed_free_pages(sealed);
+	cosy_pages_free(sealed->pages, n);
 	return -ENOMEM;
 }
 
@@ -100,5 +77,5 @@ void cosy_sealed_free(struct cosy_sealed *sealed)
 {
 	if (sealed->readonly || sealed->npages > 1)
 		vunmap(sealed->address);
-	cosy_sealed_free_pages(sealed);
+	cosy_pages_free(sealed->pages, sealed->npages);
 }

@@ -162,12 +162,8 @@ loff_t cosy_single_llseek(loff_t offset, int whence)
 	if (unlikely(current->ptrace))
 		return COSY_CALL_LEFT | COSY_CALL_TRACED;
 
-	nr = (u32)nr;
-	if (unlikely(nr >= ARRAY_SIZE(cosy_single_slots)))
-		return COSY_CALL_LEFT | COSY_CALL_UNKNOWN;
-	nr = array_index_nospec(nr, ARRAY_SIZE(cosy_single_slots));
-	ip = &cosy_single_code[cosy_single_slots[nr]];
-	if (unlikely(ip == cosy_single_code))
+	ip = cosy_single_insn(nr);
+	if (unlikely(!ip))
 		return COSY_CALL_LEFT | COSY_CALL_UNKNOWN;
 
 	st.regs = args;

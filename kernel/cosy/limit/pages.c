@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * pages.c - pages that are charged to the cgroup, which those of vmalloc() are not.
+ */
+#include <linux/gfp.h>
+#include <linux/mm.h>
+#include <linux/sched.h>
+#include <linux/slab.h>
+
+#include "limit/limit.h"
+
+/**
+ * cosy_pages_free() - the reverse of cosy_pages_alloc()
+ * @pages: the pages
+ * @n:     how many they are
+ *
+ * May sleep.
+ */
+void cosy_pages_free(struct page **pages, unsigned int n)
+{
+	while (n) {
+		__free_page(pages[--n]);
+		if (!(n % 256))
+			cond_resched();
+	}
+	kvfree(pages);
+}
+
+/**
+ * cosy_pages_alloc() - get pages
+ * @n: how many, not 0
+ *
+ * All of them are 0. May sleep.
+ *
+ * Return: the pages, for cosy_pages_free(); NULL if there is no memory.
+ */
+struct page **cosy_pages_alloc(unsigned int n)
+{
+	struct page **pages = kvmalloc_array(n, sizeof(*pages), COSY_GFP);
+	unsigned int i;
+
+	if (!pages)
+		return NULL;
+	for (i = 0; i < n; i++) {
+		pages[i] = alloc_page(COSY_GFP | __GFP_ZERO);
+		if (!pages[i]) {
+			cosy_pages_free(pages, i);
+			return NULL;
+		}
+		if (i % 256 == 255)
+			cond_resched();
+	}
+	return pages;
+}
