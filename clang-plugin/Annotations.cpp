@@ -8,6 +8,14 @@ using namespace llvm;
 
 namespace cosy {
 
+StringRef annotationText(const Value *V) {
+  auto *Text = dyn_cast<GlobalVariable>(V->stripPointerCasts());
+  if (!Text || !Text->hasInitializer())
+    return "";
+  auto *S = dyn_cast<ConstantDataSequential>(Text->getInitializer());
+  return S && S->isCString() ? S->getAsCString() : "";
+}
+
 void forEachAnnotation(Module &M,
                        function_ref<void(Function &, StringRef)> Fn) {
   auto *Notes = M.getNamedGlobal("llvm.global.annotations");
@@ -21,13 +29,8 @@ void forEachAnnotation(Module &M,
     if (!Note || Note->getNumOperands() < 2)
       continue;
     auto *F = dyn_cast<Function>(Note->getOperand(0)->stripPointerCasts());
-    auto *Text =
-        dyn_cast<GlobalVariable>(Note->getOperand(1)->stripPointerCasts());
-    if (!F || !Text || !Text->hasInitializer())
-      continue;
-    auto *S = dyn_cast<ConstantDataSequential>(Text->getInitializer());
-    if (S && S->isCString())
-      Fn(*F, S->getAsCString());
+    if (F)
+      Fn(*F, annotationText(Note->getOperand(1)));
   }
 }
 

@@ -12,6 +12,9 @@ namespace cosy {
 /// its name is.
 constexpr llvm::StringLiteral OwnAnnotation = "cosy_own";
 
+/// The text that an annotation has as its operand \p V, or "".
+llvm::StringRef annotationText(const llvm::Value *V);
+
 /// Calls \p Fn for each __attribute__((annotate("..."))) of a function that is
 /// defined or used in \p M.
 void forEachAnnotation(

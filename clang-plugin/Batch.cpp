@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Batch.h"
+#include "Annotations.h"
 #include "BatchLoop.h"
 #include "Diagnostics.h"
 #include "Marked.h"
@@ -91,9 +92,8 @@ bool LoopCheck::findRegion(const Loop &Found, const LoopInfo &LI) {
 bool LoopCheck::findStep(const Loop &Found, const LoopInfo &LI) {
   L.Header = Found.getHeader();
   CallInst *Step = nullptr;
-  for (Instruction &I : instructions(*L.F))
-    if (CallInst *C = asMarker(I, BatchStepMarker);
-        C && match(C->getArgOperand(0), PatternMatch::m_SpecificInt(L.Id)))
+  for (CallInst *C : markersOf(*L.F, BatchStepMarker))
+    if (match(C->getArgOperand(0), PatternMatch::m_SpecificInt(L.Id)))
       Step = C;
   if (!Step || LI.getLoopFor(Step->getParent()) != &Found)
     return error(nullptr, "COSY_BATCH is not in the innermost loop of the "
@@ -352,15 +352,6 @@ static SmallVector<CallInst *, 4> callsOf(Module &M, StringRef Name) {
   return List;
 }
 
-/// The text of an annotation, or "".
-static StringRef annotationText(const Value *V) {
-  auto *Text = dyn_cast<GlobalVariable>(V->stripPointerCasts());
-  if (!Text || !Text->hasInitializer())
-    return "";
-  auto *S = dyn_cast<ConstantDataSequential>(Text->getInitializer());
-  return S && S->isCString() ? S->getAsCString() : "";
-}
-
 /// Reads and removes the annotations of the variables of \p F.
 static VariableNotes takeNotes(Function &F) {
   VariableNotes Notes;
@@ -406,20 +397,16 @@ bool splitBatches(Module &M) {
     threadScopeEnds(*F);
     removeUnreachableBlocks(*F);
     expandComputedGotos(*F);
-    SmallVector<CallInst *, 2> Markers;
-    for (Instruction &I : instructions(*F))
-      if (CallInst *C = asMarker(I, BatchMarker))
-        Markers.push_back(C);
     bool Good = true;
-    for (CallInst *Marker : Markers)
+    for (CallInst *Marker : markersOf(*F, BatchMarker))
       Good &= LoopCheck(Marker, Notes).split();
     if (Good)
       continue;
     // No code is generated; other messages about the regions would only
     // confuse.
-    for (Instruction &I : make_early_inc_range(instructions(*F)))
-      if (asMarker(I, StartMarker) || asMarker(I, EndMarker))
-        I.eraseFromParent();
+    for (StringRef Name : {StringRef(StartMarker), StringRef(EndMarker)})
+      for (CallInst *C : markersOf(*F, Name))
+        C->eraseFromParent();
   }
   return removeBatchMarkers(M);
 }

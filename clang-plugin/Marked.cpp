@@ -24,6 +24,15 @@ CallInst *asMarker(Instruction &I, StringRef Name) {
   return Same ? CI : nullptr;
 }
 
+SmallVector<CallInst *, 4> markersOf(Function &F, StringRef Name) {
+  SmallVector<CallInst *, 4> List;
+  for (BasicBlock &BB : F)
+    for (Instruction &I : BB)
+      if (CallInst *C = asMarker(I, Name))
+        List.push_back(C);
+  return List;
+}
+
 /// Is \p ID of the coroutine that calls it? The others act on a handle, which
 /// may be of any coroutine.
 static bool isPartOfCoroutine(Intrinsic::ID ID) {

@@ -31,6 +31,10 @@ constexpr const llvm::StringLiteral *AllMarkers[] = {
 /// that begin a region.
 llvm::CallInst *asMarker(llvm::Instruction &I, llvm::StringRef Name);
 
+/// The calls of the marker \p Name in \p F, as asMarker() has it.
+llvm::SmallVector<llvm::CallInst *, 4> markersOf(llvm::Function &F,
+                                                 llvm::StringRef Name);
+
 struct Marked {
   /// Where a compound may begin. The only successor of Before is Entry, whose
   /// only predecessor it is.

@@ -77,15 +77,6 @@ private:
 
 } // namespace
 
-static SmallVector<CallInst *, 4> markersOf(Function &F, StringRef Name) {
-  SmallVector<CallInst *, 4> List;
-  for (BasicBlock &BB : F)
-    for (Instruction &I : BB)
-      if (CallInst *C = asMarker(I, Name))
-        List.push_back(C);
-  return List;
-}
-
 /// Regions may call functions with regions: those that are called at all are
 /// copied before they change.
 void ModuleRegions::keepPristine(ArrayRef<Function *> Hosts) {
