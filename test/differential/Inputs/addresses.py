@@ -10,6 +10,8 @@
 import random
 import re
 
+from writer import Writer
+
 HEADER = """\
 #include <cosy.h>
 #include <stdint.h>
@@ -113,15 +115,13 @@ REFUSALS = re.compile(r"error: (the address of .* is (compared|computed with)"
                       r"|in a COSY_FUNCTION: the address of constant data is handed out)")
 
 
-class Function:
+class Function(Writer):
     """Statements that change these variables: s in names, or in any string; h in numbers; e
     in table; n in d->nodes; p in d->text; q in local; t in d->text or names."""
 
     def __init__(self, rng, name, asks):
-        self.rng = rng
+        super().__init__(rng)
         self.asks = asks        # for what the compiler may refuse
-        self.lines = []
-        self.indent = 1
         self.loops = 0
         self.index = ["x"]
         # With addresses that were loaded, what is compared has to be known otherwise.
@@ -143,16 +143,6 @@ class Function:
                   "(uint64_t)(n - d->nodes) * 13 + (uint64_t)(p - d->text) * 17 + (uint64_t)*s +"
                   " *h + e->value + *t;")
         self.emit_at(0, "}", "")
-
-    def emit_at(self, indent, *lines):
-        for line in lines:
-            self.lines.append("\t" * indent + line)
-
-    def emit(self, *lines):
-        self.emit_at(self.indent, *lines)
-
-    def pick(self, *values):
-        return self.rng.choice(values)
 
     def small(self):
         """A number of which the remainder is taken."""
@@ -199,7 +189,7 @@ class Function:
             own += ["s - names[0]"]
         if self.one_entry:
             own += ["e - table"]
-        if self.asks and self.rng.random() < .25:
+        if self.asks and self.chance(.25):
             return self.pick("h - numbers", "e - table", "(uintptr_t)h - (uintptr_t)e->numbers",
                              "((uintptr_t)e - (uintptr_t)table) % 3",
                              "(uintptr_t)(numbers + x) - (uintptr_t)numbers")
@@ -216,7 +206,7 @@ class Function:
             own += ["h == numbers + 5", "h < numbers + 20", "numbers + 3 >= h"]
         if self.one_name:
             own += ["s == names[2]", "s < names[3]"]
-        if self.asks and self.rng.random() < .25:
+        if self.asks and self.chance(.25):
             return self.pick("h < e->numbers", "e < &table[4]", "n->kept == names[1]",
                              "n->kept == (const void *)s", "e >= e->next",
                              "(const void *)n == (const void *)e", "n->kept == (const void *)h")
@@ -230,7 +220,7 @@ class Function:
 
     def assign(self):
         v = self.pick("v0", "v1", "v2")
-        if self.asks and self.rng.random() < .1:
+        if self.asks and self.chance(.1):
             self.emit(self.pick("n->kept = s;", "n->kept = h;", "d->nodes[1].kept = names[2];",
                                 "n->kept = e;", "return (uintptr_t)s == (uintptr_t)n->kept;"))
             return
@@ -287,7 +277,7 @@ class Function:
         elif kind < .75:
             self.emit(f"if ({self.condition()}) {{")
             self.block()
-            if self.rng.random() < .3:
+            if self.chance(.3):
                 self.emit("} else {")
                 self.block()
             self.emit("}")

@@ -9,6 +9,8 @@
 import random
 import re
 
+from writer import Writer
+
 HEADER = """\
 #include <cosy.h>
 #include <stdint.h>
@@ -55,11 +57,9 @@ TYPES = ["uint64_t", "uint32_t", "int", "long", "unsigned char", "uint16_t", "in
 BYTES = ["'a'", "'b'", "' '", "'\\n'", "','", "'0'", "'\"'", "'\\\\'", "0", "0x80", "255"]
 
 
-class Function:
+class Function(Writer):
     def __init__(self, rng, name):
-        self.rng = rng
-        self.lines = []
-        self.indent = 1
+        super().__init__(rng)
         self.depth = 0
         self.indices = []     # of the loops around
         self.names = 0
@@ -76,19 +76,6 @@ class Function:
         self.emit("return at * 1000003 + " + " + ".join(
             f"(uint64_t){v} * {i + 7}" for i, v in enumerate(self.state)) + ";")
         self.emit_at(0, "}", "")
-
-    def emit_at(self, indent, *lines):
-        for line in lines:
-            self.lines.append("\t" * indent + line)
-
-    def emit(self, *lines):
-        self.emit_at(self.indent, *lines)
-
-    def chance(self, p):
-        return self.rng.random() < p
-
-    def pick(self, *values):
-        return self.rng.choice(values)
 
     def byte(self):
         """A byte of the data."""
