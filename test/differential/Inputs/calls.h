@@ -40,7 +40,7 @@
 
 static int fd[NR_FDS] = { -1, -1, -1, -1, -1, -1, -1, -1 };
 static int home = -1;		/* the scratch directory */
-static char buf[2][8192];
+static char buf[3][8192];	/* the last one stays 0: it ends strings of the others */
 static struct stat st;
 
 static const char *const name[] = {
@@ -85,17 +85,22 @@ static long read_entries(int dir, void *data, long size)
 	return n < 0 ? n : sum & 0x7fffffff;
 }
 
-/* Inotify's events; cookies count up from boot. */
+/*
+ * Inotify's events; cookies count up from boot. What is read may be anything else, too: it is
+ * taken for events as far as it goes, and no further.
+ */
 static long read_events(int from, char *data, long size)
 {
 	long n = read(from, data, size), sum = 0;
 
-	for (long at = 0; at < n;) {
+	for (long at = 0; at + (long)sizeof(struct inotify_event) <= n;) {
 		struct inotify_event *event = (void *)(data + at);
+		long left = n - at - (long)sizeof(*event);
+		long length = event->len < left ? event->len : left;
 
 		sum = sum * 31 + event->wd + event->mask + event->len +
-		      (event->len ? sum_of(event->name, strlen(event->name)) : 0);
-		at += sizeof(*event) + event->len;
+		      (length ? sum_of(event->name, strnlen(event->name, length)) : 0);
+		at += sizeof(*event) + length;
 	}
 	return n < 0 ? n : sum & 0x7fffffff;
 }
@@ -195,7 +200,7 @@ static void catch_faults(void *base)
 static void start(void)
 {
 	home = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	for (unsigned int i = 0; i < sizeof(buf); i++)
+	for (unsigned int i = 0; i < 2 * sizeof(buf[0]); i++)
 		buf[0][i] = 'a' + i % 26;
 	on_signals(SA_RESTART);
 }
