@@ -51,8 +51,9 @@ ALL = ("native", "compound", "fast", "bound", "io_uring")
 NO_RING = ("native", "compound", "fast", "bound")
 WHOLE = ("native", "compound", "fast")
 # Operations of a loop: by the calls themselves or epoll, by the executor in user mode, by
-# batches in the module (the default), and by a loop of the module (COSY_EXECUTOR=kernel).
-ASYNC = ("native", "user", "entries", "loops")
+# batches in the module (the default), and by a loop of the module (COSY_EXECUTOR=kernel); and
+# io_uring.
+ASYNC = ("native", "user", "entries", "loops", "io_uring")
 ECHO = ("echo-unix-64", "echo-unix-1", "echo-unix-1024", "echo-tcp-64")
 BONNIE = ("read", "rewrite", "write")
 # User functions, and what they may take in percent of gcc -O2 of the same C.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * uring.c - one ring, one batch at a time. Single-threaded.
+ * uring.c - one ring, in batches. Single-threaded.
  */
 
 #define _GNU_SOURCE
@@ -32,15 +32,16 @@ static void *map(size_t size, long long offset)
 	return p;
 }
 
-void uring_open(void)
+static void open_ring(unsigned int entries, unsigned int completions, unsigned int flags)
 {
 	struct io_uring_params p = {
-		.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_COOP_TASKRUN,
+		.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_CQSIZE | flags,
+		.cq_entries = completions,
 	};
 	char *sq, *cq;
 	unsigned int *array;
 
-	ring_fd = (int)syscall(SYS_io_uring_setup, URING_BATCH, &p);
+	ring_fd = (int)syscall(SYS_io_uring_setup, entries, &p);
 	if (ring_fd < 0)
 		bench_die("io_uring_setup");
 	sq = map(p.sq_off.array + p.sq_entries * sizeof(unsigned int), IORING_OFF_SQ_RING);
@@ -58,6 +59,16 @@ void uring_open(void)
 		array[i] = i;
 }
 
+void uring_open(void)
+{
+	open_ring(URING_BATCH, 2 * URING_BATCH, IORING_SETUP_COOP_TASKRUN);
+}
+
+void uring_open_waiting(unsigned int entries, unsigned int completions)
+{
+	open_ring(entries, completions, IORING_SETUP_DEFER_TASKRUN);
+}
+
 void uring_register_files(unsigned int count)
 {
 	struct io_uring_rsrc_register r = {
@@ -66,6 +77,14 @@ void uring_register_files(unsigned int count)
 	};
 
 	if (syscall(SYS_io_uring_register, ring_fd, IORING_REGISTER_FILES2, &r, sizeof(r)) < 0)
+		bench_die("the ring's direct descriptors");
+}
+
+void uring_register_file(unsigned int slot, int fd)
+{
+	struct io_uring_files_update update = { .offset = slot, .fds = (uintptr_t)&fd };
+
+	if (syscall(SYS_io_uring_register, ring_fd, IORING_REGISTER_FILES_UPDATE, &update, 1) != 1)
 		bench_die("the ring's direct descriptors");
 }
 
@@ -90,16 +109,34 @@ struct io_uring_sqe *uring_rw(unsigned char opcode, int fd, void *buffer,
 	return sqe;
 }
 
+void uring_enter(unsigned int min)
+{
+	unsigned int wanted = filled;
+
+	filled = 0;
+	__atomic_store_n(sq_tail, *sq_tail + wanted, __ATOMIC_RELEASE);
+	if (syscall(SYS_io_uring_enter, ring_fd, wanted, min, min ? IORING_ENTER_GETEVENTS : 0,
+		    NULL, 0) != wanted)
+		bench_die("io_uring_enter");
+}
+
+bool uring_next(struct io_uring_cqe *cqe)
+{
+	unsigned int head = *cq_head;
+
+	if (head == __atomic_load_n(cq_tail, __ATOMIC_ACQUIRE))
+		return false;
+	*cqe = cqes[head & cq_mask];
+	__atomic_store_n(cq_head, head + 1, __ATOMIC_RELEASE);
+	return true;
+}
+
 long uring_submit(void)
 {
 	unsigned int wanted = filled, head;
 	long sum = 0;
 
-	filled = 0;
-	__atomic_store_n(sq_tail, *sq_tail + wanted, __ATOMIC_RELEASE);
-	if (syscall(SYS_io_uring_enter, ring_fd, wanted, wanted, IORING_ENTER_GETEVENTS,
-		    NULL, 0) != wanted)
-		bench_die("io_uring_enter");
+	uring_enter(wanted);
 	head = *cq_head;
 	if (__atomic_load_n(cq_tail, __ATOMIC_ACQUIRE) - head != wanted) {
 		errno = EIO;

@@ -6,6 +6,7 @@
 #define URING_H
 
 #include <linux/io_uring.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Operations handed over by one io_uring_enter(). */
@@ -15,15 +16,33 @@
 void uring_open(void);
 
 /**
+ * uring_open_waiting() - make the process's ring, for operations that wait
+ * @entries:     operations handed over by one io_uring_enter(), a power of two
+ * @completions: operations that may be complete at once, a power of two
+ *
+ * Their work is done by the thread that waits (IORING_SETUP_DEFER_TASKRUN), which is the
+ * cheapest. Leaves the program if there is no io_uring.
+ */
+void uring_open_waiting(unsigned int entries, unsigned int completions);
+
+/**
  * uring_register_files() - give the ring a table of empty direct descriptors
  * @count: its slots
  */
 void uring_register_files(unsigned int count);
 
 /**
+ * uring_register_file() - make a descriptor one of the ring's direct ones
+ * @slot: which
+ * @fd:   the descriptor
+ */
+void uring_register_file(unsigned int slot, int fd);
+
+/**
  * uring_sqe() - the next entry to fill
  *
- * Return: a zeroed entry; at most URING_BATCH between two uring_submit().
+ * Return: a zeroed entry; at most as many as the ring has between two uring_submit() or
+ * uring_enter().
  */
 struct io_uring_sqe *uring_sqe(void);
 
@@ -43,5 +62,19 @@ struct io_uring_sqe *uring_rw(unsigned char opcode, int fd, void *buffer,
  * Return: the sum of their results; leaves the program if one failed.
  */
 long uring_submit(void);
+
+/**
+ * uring_enter() - hand over all entries
+ * @min: completions to wait for; 0: do not wait
+ */
+void uring_enter(unsigned int min);
+
+/**
+ * uring_next() - take the next completion
+ * @cqe: out: the completion
+ *
+ * Return: false if there is none.
+ */
+bool uring_next(struct io_uring_cqe *cqe);
 
 #endif /* URING_H */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
  * async: what an operation of a loop costs: submitted, executed and collected, in batches of
- * one and more; one that waits for a socket and is cancelled.
+ * one and more; one that waits for a socket and is cancelled. io_uring has no getpid:
+ * its operation there does nothing.
  */
 
 #define _GNU_SOURCE
@@ -14,6 +15,7 @@
 #include <cosy/async.h>
 
 #include "../common/bench.h"
+#include "../common/uring.h"
 
 #define MAX_BATCH 64
 
@@ -74,14 +76,67 @@ static uint64_t wait_and_cancel(uint64_t count)
 	return 0;
 }
 
-static void prepare(void)
+static void completed(int expected)
+{
+	struct io_uring_cqe cqe;
+
+	if (!uring_next(&cqe))
+		check(-EIO, "a completion is missing");
+	if (cqe.res != expected)
+		check(cqe.res < 0 ? cqe.res : -EIO, "an operation in the ring");
+}
+
+static uint64_t ring_nops(uint64_t count)
+{
+	const uint64_t batch = bench_parameter();
+
+	for (uint64_t done = 0; done < count; done += batch) {
+		for (uint64_t i = 0; i < batch; i++)
+			uring_sqe()->opcode = IORING_OP_NOP;
+		uring_enter((unsigned int)batch);
+		for (uint64_t i = 0; i < batch; i++)
+			completed(0);
+	}
+	return 0;
+}
+
+static uint64_t ring_wait_and_cancel(uint64_t count)
+{
+	char byte;
+
+	while (count--) {
+		struct io_uring_sqe *sqe = uring_rw(IORING_OP_RECV, sockets[0], &byte, 1, 0);
+
+		/* Without an attempt before. */
+		sqe->ioprio = IORING_RECVSEND_POLL_FIRST;
+		sqe->user_data = 1;
+		uring_enter(0);
+		sqe = uring_sqe();
+		sqe->opcode = IORING_OP_ASYNC_CANCEL;
+		sqe->addr = 1;
+		sqe->flags = IOSQE_CQE_SKIP_SUCCESS;
+		uring_enter(1);
+		completed(-ECANCELED);
+	}
+	return 0;
+}
+
+static void start_loop(void)
 {
 	struct cosy_loop_info info;
 
 	check(cosy_loop_create(&loop, NULL), "cosy_loop_create");
 	check(cosy_loop_info(loop, &info, sizeof(info)), "cosy_loop_info");
-	if (strcmp(bench_way(), "native") && info.kernel == !strcmp(bench_way(), "user"))
+	if (info.kernel == !strcmp(bench_way(), "user"))
 		check(-ENODEV, "the module");
+}
+
+static void prepare(void)
+{
+	if (!strcmp(bench_way(), "io_uring"))
+		uring_open_waiting(MAX_BATCH, MAX_BATCH);
+	else if (strcmp(bench_way(), "native"))
+		start_loop();
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, sockets))
 		bench_die("socketpair");
 }
@@ -90,11 +145,12 @@ int main(int argc, char **argv)
 {
 	static const struct bench benches[] = {
 		{ .name = "page1", .per = "operation", .count = 20000, .parameter = 1,
-		  .native = native_getpid, .entries = getpid_entries },
+		  .native = native_getpid, .io_uring = ring_nops, .entries = getpid_entries },
 		{ .name = "page64", .per = "operation", .count = 20480, .parameter = 64,
-		  .native = native_getpid, .entries = getpid_entries },
+		  .native = native_getpid, .io_uring = ring_nops, .entries = getpid_entries },
 		{ .name = "wait-cancel", .per = "operation", .count = 10000,
-		  .native = native_attempt, .entries = wait_and_cancel },
+		  .native = native_attempt, .io_uring = ring_wait_and_cancel,
+		  .entries = wait_and_cancel },
 		{ 0 },
 	};
 

@@ -20,6 +20,7 @@
 #include <cosy/async.h>
 
 #include "../common/bench.h"
+#include "../common/uring.h"
 
 #define SIZE 64
 #define MAX_CONNECTIONS 1024
@@ -139,6 +140,58 @@ static void serve_by_entries(void)
 	}
 }
 
+/* An entry of a connection, which is a direct descriptor of the ring. */
+static struct io_uring_sqe *ring_entry(struct connection *c, unsigned char opcode)
+{
+	struct io_uring_sqe *sqe = uring_rw(opcode, (int)(c - connections), c->buffer, SIZE, 0);
+
+	sqe->flags = IOSQE_FIXED_FILE;
+	return sqe;
+}
+
+/*
+ * Where all clients are active and fit into one batch, a receive that is linked to the send
+ * before is made when the next request is there. Elsewhere it would fail: poll first.
+ */
+static bool links(void)
+{
+	return active == nconnections && active <= EVENTS;
+}
+
+static void ring_receive(struct connection *c)
+{
+	struct io_uring_sqe *sqe = ring_entry(c, IORING_OP_RECV);
+
+	if (!links())
+		sqe->ioprio = IORING_RECVSEND_POLL_FIRST;
+	sqe->user_data = (uintptr_t)c;
+}
+
+static void ring_echo(struct connection *c)
+{
+	struct io_uring_sqe *sqe = ring_entry(c, IORING_OP_SEND);
+
+	sqe->flags |= IOSQE_CQE_SKIP_SUCCESS | (links() ? IOSQE_IO_LINK : 0);
+	ring_receive(c);
+}
+
+static void serve_by_ring(void)
+{
+	unsigned int served = 0;
+	struct io_uring_cqe cqe;
+
+	while (served < active) {
+		uring_enter(1);
+		for (unsigned int n = 0; n < EVENTS && uring_next(&cqe); n++) {
+			if (cqe.res != SIZE)
+				failed("an operation in the ring", cqe.res < 0 ? -cqe.res : EIO);
+			ring_echo((struct connection *)cqe.user_data);
+			served++;
+		}
+	}
+	uring_enter(0);
+}
+
 static void rounds(uint64_t count, void (*serve)(void))
 {
 	for (uint64_t done = 0; done < count; done += active) {
@@ -236,6 +289,19 @@ static void start_loop(void)
 	cosy_wait(loop, 0, NULL);
 }
 
+static void start_ring(void)
+{
+	/* Two entries for each request. */
+	uring_open_waiting(2 * EVENTS, MAX_CONNECTIONS);
+	uring_register_files(nconnections);
+	for (unsigned int i = 0; i < nconnections; i++) {
+		uring_register_file(i, connections[i].server);
+		ring_receive(&connections[i]);
+		if (i % EVENTS == EVENTS - 1)
+			uring_enter(0);
+	}
+}
+
 static void prepare(void)
 {
 	uint64_t parameter = bench_parameter();
@@ -247,18 +313,23 @@ static void prepare(void)
 
 static double measure(void)
 {
-	bool by_epoll = !strcmp(bench_way(), "native");
-	void (*serve)(void) = by_epoll ? serve_by_epoll : serve_by_entries;
+	static void (*serve)(void);
 	uint64_t start;
 
 	/* While nobody waits for the sockets yet, in the first run, which is not counted. */
-	if (!epoll && !loop) {
+	if (!serve) {
 		clients_alone(COUNT);
 		clients = clients_alone(COUNT);
-		if (by_epoll)
+		if (!strcmp(bench_way(), "native")) {
 			start_epoll();
-		else
+			serve = serve_by_epoll;
+		} else if (!strcmp(bench_way(), "io_uring")) {
+			start_ring();
+			serve = serve_by_ring;
+		} else {
 			start_loop();
+			serve = serve_by_entries;
+		}
 	}
 	start = bench_now();
 	rounds(COUNT, serve);
