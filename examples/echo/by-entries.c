@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * by-entries.c - the server by operations of a loop of Cosy.
+ *
+ * An operation is a system call and the function to call when it is complete. It waits
+ * for as long as it has to, and send transfers all it is given: nothing is tried twice.
+ */
+#include "server.h"
+
+#include <cosy/async.h>
+#include <errno.h>
+#include <error.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+/* A connection has one operation at a time. */
+struct connection {
+	struct cosy_async op;
+	int fd;
+	char buffer[BUFFER];
+};
+
+static struct server *server;
+static struct cosy_loop *loop;
+
+static void accept_next(struct cosy_async *op);
+static void received(struct cosy_async *op);
+static void sent(struct cosy_async *op);
+
+static void close_connection(struct connection *c)
+{
+	/* Nobody wants to know the result. Only a loop that is being destroyed refuses. */
+	if (cosy_async_close(loop, NULL, c->fd))
+		close(c->fd);
+	free(c);
+}
+
+static void receive(struct connection *c)
+{
+	c->op.done = received;
+	if (cosy_async_recv(loop, &c->op, c->fd, c->buffer, BUFFER, 0))
+		close_connection(c);
+}
+
+static void received(struct cosy_async *op)
+{
+	struct connection *c = op->data;
+
+	op->done = sent;
+	if (op->result <= 0 ||
+	    cosy_async_send(loop, op, c->fd, c->buffer, op->result, MSG_NOSIGNAL))
+		close_connection(c);
+}
+
+/* An error after a part of it was sent is that of the next operation. */
+static void sent(struct cosy_async *op)
+{
+	struct connection *c = op->data;
+
+	if (op->result < 0) {
+		close_connection(c);
+		return;
+	}
+	server->bytes += op->result;
+	receive(c);
+}
+
+static void start(int fd)
+{
+	struct connection *c = malloc(sizeof(*c));
+
+	server->connections++;
+	if (!c) {
+		close(fd);
+		return;
+	}
+	c->fd = fd;
+	c->op = (struct cosy_async){ .data = c };
+	receive(c);
+}
+
+static void accepted(struct cosy_async *op)
+{
+	/* It is read when the timer is started, which is later. */
+	static const struct timespec pause = { .tv_nsec = PAUSE * 1000000L };
+
+	if (op->result == -ECANCELED)
+		return;
+	if (op->result == -EBADF || op->result == -EINVAL)
+		error(1, (int)-op->result, "cannot accept");
+	if (op->result >= 0)
+		start((int)op->result);
+	if (op->result < 0 && server_can_retry((int)-op->result)) {
+		op->done = accept_next;
+		cosy_async_timer(loop, op, &pause, 0);
+	} else {
+		accept_next(op);
+	}
+}
+
+static void accept_next(struct cosy_async *op)
+{
+	op->done = accepted;
+	cosy_async_accept4(loop, op, server->listener, NULL, NULL, SOCK_CLOEXEC);
+}
+
+static void stop(struct cosy_async *op)
+{
+	(void)op;
+	cosy_loop_stop(loop);
+}
+
+/* Each descriptor has one operation; the others accept, and wait for a signal. */
+static unsigned int count_operations(void)
+{
+	const rlim_t most = 1 << 20;
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	return limit.rlim_cur < most - ACCEPTS - 1 ?
+		       limit.rlim_cur + ACCEPTS + 1 : most;
+}
+
+void serve_by_entries(struct server *given)
+{
+	const struct cosy_loop_options options = {
+		.size = sizeof(options),
+		.entries = count_operations(),
+	};
+	struct cosy_async accepts[ACCEPTS] = { 0 }, signal_op = { .done = stop };
+	int err = cosy_loop_create(&loop, &options);
+
+	if (err)
+		error(1, -err, "cannot begin");
+	server = given;
+	err = cosy_async_signal(loop, &signal_op, &server->signals, NULL);
+	if (err)
+		error(1, -err, "cannot wait for signals");
+	for (int i = 0; i < ACCEPTS; i++)
+		accept_next(&accepts[i]);
+	cosy_loop_run(loop);
+	/* What waits is complete now, with ECANCELED: the callbacks close all. */
+	while (cosy_loop_destroy(loop) == -EBUSY)
+		cosy_wait(loop, 1, NULL);
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * echo.c - a server that sends back what it receives, written in three ways.
+ *
+ * by-epoll.c, by-uring.c and by-entries.c are to be read side by side.
+ */
+#include "../common/address.h"
+#include "../common/output.h"
+#include "server.h"
+
+#include <errno.h>
+#include <error.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+static const struct {
+	const char *name;
+	void (*serve)(struct server *server);
+} ways[] = {
+	{ "entries", serve_by_entries },
+	{ "epoll", serve_by_epoll },
+	{ "io_uring", serve_by_uring },
+};
+
+static const unsigned int nways = sizeof(ways) / sizeof(*ways);
+
+bool server_can_retry(int error)
+{
+	switch (error) {
+	case EMFILE:
+	case ENFILE:
+	case ENOBUFS:
+	case ENOMEM:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void print_help(void)
+{
+	printf("Usage: %s [OPTION]... ADDRESS\n", program_invocation_name);
+	fputs("Listen on ADDRESS, and send back to each client what it sends.\n"
+	      ADDRESS_HELP
+	      "\n"
+	      "      --by=WAY     entries (the default): operations of cosy/async.h\n"
+	      "                   epoll: calls that do not block, and epoll\n"
+	      "                   io_uring: operations of io_uring\n"
+	      "      --help       print this and exit\n"
+	      "      --version    print the version and exit\n"
+	      "\n"
+	      "SIGINT and SIGTERM close all connections. Then the numbers of connections and\n"
+	      "bytes are printed. COSY_EXECUTOR=user or kernel says who makes the calls of\n"
+	      "entries; see cosy-async(7).\n"
+	      "\n"
+	      "Exit status: 0 after a signal, 1 if it cannot serve, or wrong usage.\n",
+	      stdout);
+}
+
+static _Noreturn void fail_usage(void)
+{
+	fprintf(stderr, "Try '%s --help' for more information.\n",
+		program_invocation_name);
+	exit(1);
+}
+
+static unsigned int parse_way(const char *name)
+{
+	for (unsigned int way = 0; way < nways; way++)
+		if (strcmp(name, ways[way].name) == 0)
+			return way;
+	error(0, 0, "invalid argument '%s' for '--by': use entries, epoll or io_uring",
+	      name);
+	fail_usage();
+}
+
+/* A connection is a descriptor: take some more than the usual 1024, where allowed. */
+static void raise_limit(void)
+{
+	const rlim_t wanted = 30000;
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	if (limit.rlim_cur >= wanted)
+		return;
+	limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+int main(int argc, char **argv)
+{
+	enum { HELP = 256, BY, VERSION };
+	static const struct option longs[] = {
+		{ "by", required_argument, NULL, BY },
+		{ "help", no_argument, NULL, HELP },
+		{ "version", no_argument, NULL, VERSION },
+		{ 0 },
+	};
+	struct address address;
+	struct server server = { 0 };
+	unsigned int way = 0;
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
+		switch (option) {
+		case BY:
+			way = parse_way(optarg);
+			break;
+		case HELP:
+			print_help();
+			output_finish(0, 1);
+		case VERSION:
+			puts("echo (Cosy examples) " COSY_EXAMPLES_VERSION);
+			output_finish(0, 1);
+		default:
+			fail_usage();
+		}
+	}
+	if (argc - optind != 1) {
+		error(0, 0, "one ADDRESS is needed");
+		fail_usage();
+	}
+	sigemptyset(&server.signals);
+	sigaddset(&server.signals, SIGINT);
+	sigaddset(&server.signals, SIGTERM);
+	sigprocmask(SIG_BLOCK, &server.signals, NULL);
+	raise_limit();
+	address_parse(&address, argv[optind]);
+	server.listener = address_listen(&address);
+	ways[way].serve(&server);
+	address_close(&address, server.listener);
+	printf("%" PRIu64 " connections, %" PRIu64 " bytes\n", server.connections,
+	       server.bytes);
+	output_finish(0, 1);
+}

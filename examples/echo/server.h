@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * server.h - the same server, written in three ways.
+ *
+ * Each sends back what it receives, until the client has sent all (it may shut down
+ * its side) or the connection fails. Each accepts several connections at once, waits
+ * PAUSE milliseconds where it has no descriptor for one, and returns after SIGINT or
+ * SIGTERM, which the caller has blocked. Then all connections are closed.
+ */
+#ifndef SERVER_H
+#define SERVER_H
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	BUFFER = 64 * 1024,	/* bytes of a connection that are not sent yet */
+	ACCEPTS = 16,		/* connections accepted at once */
+	PAUSE = 100,		/* ms until accept(2) is tried again */
+};
+
+/**
+ * struct server - a server
+ * @listener:    the socket that accepts
+ * @signals:     SIGINT and SIGTERM
+ * @connections: out: that were accepted
+ * @bytes:       out: that were sent back
+ */
+struct server {
+	int listener;
+	sigset_t signals;
+	uint64_t connections, bytes;
+};
+
+/** server_can_retry() - is @error of accept(2) one that passes, for want of something? */
+bool server_can_retry(int error);
+
+/** serve_by_epoll() - serve by non-blocking calls, and epoll(7) */
+void serve_by_epoll(struct server *server);
+
+/** serve_by_uring() - serve by io_uring(7) */
+void serve_by_uring(struct server *server);
+
+/** serve_by_entries() - serve by operations of cosy-async(7) */
+void serve_by_entries(struct server *server);
+
+#endif /* SERVER_H */
