@@ -5,6 +5,7 @@
  * An operation is a system call and the function to call when it is complete. It waits
  * for as long as it has to, and send transfers all it is given: nothing is tried twice.
  */
+#include "../common/acceptor.h"
 #include "server.h"
 
 #include <cosy/async.h>
@@ -25,7 +26,6 @@ struct connection {
 static struct server *server;
 static struct cosy_loop *loop;
 
-static void accept_next(struct cosy_async *op);
 static void received(struct cosy_async *op);
 static void sent(struct cosy_async *op);
 
@@ -67,7 +67,7 @@ static void sent(struct cosy_async *op)
 	receive(c);
 }
 
-static void start(int fd)
+static void accepted(int fd)
 {
 	struct connection *c = malloc(sizeof(*c));
 
@@ -81,31 +81,6 @@ static void start(int fd)
 	receive(c);
 }
 
-static void accepted(struct cosy_async *op)
-{
-	/* It is read when the timer is started, which is later. */
-	static const struct timespec pause = { .tv_nsec = PAUSE * 1000000L };
-
-	if (op->result == -ECANCELED)
-		return;
-	if (op->result == -EBADF || op->result == -EINVAL)
-		error(1, (int)-op->result, "cannot accept");
-	if (op->result >= 0)
-		start((int)op->result);
-	if (op->result < 0 && server_can_retry((int)-op->result)) {
-		op->done = accept_next;
-		cosy_async_timer(loop, op, &pause, 0);
-	} else {
-		accept_next(op);
-	}
-}
-
-static void accept_next(struct cosy_async *op)
-{
-	op->done = accepted;
-	cosy_async_accept4(loop, op, server->listener, NULL, NULL, SOCK_CLOEXEC);
-}
-
 static void stop(struct cosy_async *op)
 {
 	(void)op;
@@ -115,12 +90,11 @@ static void stop(struct cosy_async *op)
 /* Each descriptor has one operation; the others accept, and wait for a signal. */
 static unsigned int count_operations(void)
 {
-	const rlim_t most = 1 << 20;
+	const rlim_t most = 1 << 20, others = ACCEPTOR_OPERATIONS + 1;
 	struct rlimit limit;
 
 	getrlimit(RLIMIT_NOFILE, &limit);
-	return limit.rlim_cur < most - ACCEPTS - 1 ?
-		       limit.rlim_cur + ACCEPTS + 1 : most;
+	return limit.rlim_cur < most - others ? limit.rlim_cur + others : most;
 }
 
 void serve_by_entries(struct server *given)
@@ -129,7 +103,11 @@ void serve_by_entries(struct server *given)
 		.size = sizeof(options),
 		.entries = count_operations(),
 	};
-	struct cosy_async accepts[ACCEPTS] = { 0 }, signal_op = { .done = stop };
+	struct cosy_async signal_op = { .done = stop };
+	struct acceptor acceptor = {
+		.listener = given->listener,
+		.accepted = accepted,
+	};
 	int err = cosy_loop_create(&loop, &options);
 
 	if (err)
@@ -138,8 +116,8 @@ void serve_by_entries(struct server *given)
 	err = cosy_async_signal(loop, &signal_op, &server->signals, NULL);
 	if (err)
 		error(1, -err, "cannot wait for signals");
-	for (int i = 0; i < ACCEPTS; i++)
-		accept_next(&accepts[i]);
+	acceptor.loop = loop;
+	acceptor_start(&acceptor);
 	cosy_loop_run(loop);
 	/* What waits is complete now, with ECANCELED: the callbacks close all. */
 	while (cosy_loop_destroy(loop) == -EBUSY)

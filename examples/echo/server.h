@@ -33,7 +33,11 @@ struct server {
 	uint64_t connections, bytes;
 };
 
-/** server_can_retry() - is @error of accept(2) one that passes, for want of something? */
+/**
+ * server_can_retry() - is @error of accept(2) one that passes?
+ *
+ * For epoll and io_uring; entries use ../common/acceptor.h.
+ */
 bool server_can_retry(int error);
 
 /** serve_by_epoll() - serve by non-blocking calls, and epoll(7) */

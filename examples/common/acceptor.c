@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * acceptor.c - accept connections by operations.
+ */
+#include "acceptor.h"
+
+#include <errno.h>
+#include <error.h>
+#include <sys/socket.h>
+
+static void accepted(struct cosy_async *op);
+
+static void accept_next(struct cosy_async *op)
+{
+	struct acceptor *acceptor = op->data;
+
+	op->done = accepted;
+	cosy_async_accept4(acceptor->loop, op, acceptor->listener, NULL, NULL,
+			   SOCK_CLOEXEC);
+}
+
+static void accepted(struct cosy_async *op)
+{
+	/* It is read when the timer is started, which is later. */
+	static const struct timespec pause = { .tv_nsec = ACCEPTOR_PAUSE * 1000000L };
+	struct acceptor *acceptor = op->data;
+
+	switch (op->result) {
+	case -ECANCELED:
+		return;
+	case -EMFILE:
+	case -ENFILE:
+	case -ENOBUFS:
+	case -ENOMEM:
+		op->done = accept_next;
+		cosy_async_timer(acceptor->loop, op, &pause, 0);
+		return;
+	case -EBADF:
+	case -EINVAL:
+		error(1, (int)-op->result, "cannot accept");
+	}
+	/* Other errors are of a connection that is gone. */
+	if (op->result >= 0)
+		acceptor->accepted((int)op->result);
+	accept_next(op);
+}
+
+void acceptor_start(struct acceptor *acceptor)
+{
+	for (int i = 0; i < ACCEPTOR_OPERATIONS; i++) {
+		acceptor->ops[i].data = acceptor;
+		accept_next(&acceptor->ops[i]);
+	}
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * acceptor.h - accept connections by operations of cosy-async(7), several at once.
+ *
+ * Where there is no descriptor for a connection, accept(2) is tried again after a pause.
+ * Ends the program with a message and status 1 if the socket cannot accept.
+ */
+#ifndef ACCEPTOR_H
+#define ACCEPTOR_H
+
+#include <cosy/async.h>
+
+/* Connections accepted at once, and ms until accept(2) is tried again. */
+enum { ACCEPTOR_OPERATIONS = 16, ACCEPTOR_PAUSE = 100 };
+
+/**
+ * struct acceptor - a socket that accepts
+ * @loop:     executes the operations
+ * @listener: the socket
+ * @accepted: called with each connection, a descriptor that is close-on-exec
+ * @ops:      zeroed; they end when the loop is destroyed
+ */
+struct acceptor {
+	struct cosy_loop *loop;
+	int listener;
+	void (*accepted)(int fd);
+	struct cosy_async ops[ACCEPTOR_OPERATIONS];
+};
+
+/** acceptor_start() - begin; the structure has to stay until the loop is destroyed */
+void acceptor_start(struct acceptor *acceptor);
+
+#endif /* ACCEPTOR_H */

@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * session.c - a client and its connection to the server.
+ *
+ * Three operations at most are outstanding: one for each direction, which receives or
+ * sends, and the timer. The first to fail cancels the others; the last to complete closes
+ * both descriptors.
+ */
+#include "session.h"
+
+#include <errno.h>
+#include <error.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+struct session;
+
+struct direction {
+	struct cosy_async op;
+	struct session *session;
+	int from, to;
+	bool ended;		/* all was sent, and that it was all */
+	char buffer[SESSION_BUFFER];
+};
+
+struct session {
+	struct sessions *all;
+	int client, server;
+	bool ending;
+	struct direction forth, back;
+	struct cosy_async timer;
+	struct timespec until;	/* unless something passes before */
+};
+
+static bool receive(struct direction *d);
+static void sent(struct cosy_async *op);
+
+static void close_fd(struct cosy_loop *loop, int fd)
+{
+	/* Only a loop that is being destroyed refuses: then nothing waits for it. */
+	if (fd >= 0 && cosy_async_close(loop, NULL, fd))
+		close(fd);
+}
+
+/* Frees a session that is ending, once none of its operations is outstanding. */
+static void release(struct session *s)
+{
+	if (cosy_async_pending(&s->forth.op) || cosy_async_pending(&s->back.op) ||
+	    cosy_async_pending(&s->timer))
+		return;
+	close_fd(s->all->loop, s->client);
+	close_fd(s->all->loop, s->server);
+	free(s);
+}
+
+/* Only operations that are outstanding can be cancelled; the others are told apart. */
+static void end(struct session *s)
+{
+	s->ending = true;
+	cosy_cancel(s->all->loop, &s->forth.op);
+	cosy_cancel(s->all->loop, &s->back.op);
+	cosy_cancel(s->all->loop, &s->timer);
+	release(s);
+}
+
+/* Ends a session in the middle. A reset tells both sides that something is missing. */
+static void break_off(struct session *s)
+{
+	const struct linger now = { .l_onoff = 1 };
+
+	setsockopt(s->client, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+	setsockopt(s->server, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+	end(s);
+}
+
+static void something_passed(struct session *s)
+{
+	const struct timespec *idle = &s->all->idle;
+
+	clock_gettime(CLOCK_MONOTONIC, &s->until);
+	s->until.tv_sec += idle->tv_sec;
+	s->until.tv_nsec += idle->tv_nsec;
+	if (s->until.tv_nsec >= 1000000000) {
+		s->until.tv_sec++;
+		s->until.tv_nsec -= 1000000000;
+	}
+}
+
+static void start_timer(struct session *s)
+{
+	if (cosy_async_timer(s->all->loop, &s->timer, &s->until, TIMER_ABSTIME))
+		break_off(s);
+}
+
+/* Something may have passed since the timer was started: then it is started again. */
+static void timer_ended(struct cosy_async *op)
+{
+	struct session *s = op->data;
+	struct timespec now;
+
+	if (s->ending) {
+		release(s);
+		return;
+	}
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (op->result == 0 && (now.tv_sec < s->until.tv_sec ||
+				(now.tv_sec == s->until.tv_sec &&
+				 now.tv_nsec < s->until.tv_nsec)))
+		start_timer(s);
+	else
+		break_off(s);
+}
+
+static void received(struct cosy_async *op)
+{
+	struct direction *d = op->data;
+	struct session *s = d->session;
+
+	if (s->ending) {
+		release(s);
+	} else if (op->result < 0) {
+		break_off(s);
+	} else if (op->result == 0) {
+		/* This side has sent all: the other one may still be sending. */
+		shutdown(d->to, SHUT_WR);
+		d->ended = true;
+		if (s->forth.ended && s->back.ended)
+			end(s);
+	} else {
+		op->done = sent;
+		if (cosy_async_send(s->all->loop, op, d->to, d->buffer, op->result,
+				    MSG_NOSIGNAL))
+			break_off(s);
+	}
+}
+
+static void sent(struct cosy_async *op)
+{
+	struct direction *d = op->data;
+	struct session *s = d->session;
+
+	if (s->ending) {
+		release(s);
+	} else if (op->result < 0) {
+		break_off(s);
+	} else {
+		s->all->bytes += op->result;
+		something_passed(s);
+		receive(d);
+	}
+}
+
+/* Return: false if the session may be gone. */
+static bool receive(struct direction *d)
+{
+	d->op.done = received;
+	if (cosy_async_recv(d->session->all->loop, &d->op, d->from, d->buffer,
+			    SESSION_BUFFER, 0)) {
+		break_off(d->session);
+		return false;
+	}
+	return true;
+}
+
+static void connected(struct cosy_async *op)
+{
+	struct direction *d = op->data;
+	struct session *s = d->session;
+
+	if (s->ending) {
+		release(s);
+	} else if (op->result < 0) {
+		if (op->result != -ECANCELED)
+			error(0, (int)-op->result, "cannot connect to %s",
+			      s->all->upstream.text);
+		break_off(s);
+	} else if (receive(&s->forth)) {
+		receive(&s->back);
+	}
+}
+
+static void init_direction(struct direction *d, struct session *s, int from, int to)
+{
+	d->op = (struct cosy_async){ .done = connected, .data = d };
+	d->session = s;
+	d->from = from;
+	d->to = to;
+	d->ended = false;
+}
+
+void session_start(struct sessions *sessions, int client)
+{
+	const struct address *upstream = &sessions->upstream;
+	struct session *s = malloc(sizeof(*s));
+
+	sessions->count++;
+	if (!s) {
+		error(0, errno, "cannot serve a client");
+		close(client);
+		return;
+	}
+	s->all = sessions;
+	s->client = client;
+	s->server = socket(upstream->socket.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	s->ending = false;
+	s->timer = (struct cosy_async){ .done = timer_ended, .data = s };
+	init_direction(&s->forth, s, client, s->server);
+	init_direction(&s->back, s, s->server, client);
+	if (s->server < 0) {
+		error(0, errno, "cannot connect to %s", upstream->text);
+		break_off(s);
+		return;
+	}
+	if (cosy_async_connect(sessions->loop, &s->forth.op, s->server,
+			       &upstream->socket, upstream->size)) {
+		break_off(s);
+		return;
+	}
+	something_passed(s);
+	start_timer(s);
+}
