@@ -6,11 +6,82 @@
 // RUN: %compile %s -o %t
 // RUN: %root/scripts/vm/run --no-module -- sh %S/Inputs/unload.sh %build/kernel/${COSY_KERNEL:-6.12}/cosy.ko %t
 #include "loop.h"
+#include "uring.h"
+
+/*
+ * The call that closes @fd. Before 6.6 close(2) puts the file on the way to user mode,
+ * where every compound and loop has to leave; io_uring puts it within its own call.
+ */
+static struct cosy_call closing_call(struct ring *ring, bool by_uring, int fd)
+{
+	if (!by_uring)
+		return (struct cosy_call){ .nr = SYS_close, .args = { (__u64)fd } };
+	if (!ring_make(ring, IORING_OP_CLOSE, fd, NULL, 0))
+		die("io_uring");
+	return (struct cosy_call){
+		.nr = SYS_io_uring_enter,
+		.args = { (__u64)ring->fd, 1, 1, IORING_ENTER_GETEVENTS },
+	};
+}
+
+/*
+ * Close the device in a compound that then sleeps until it is killed. A run that is left
+ * between the two, for the kernel's own work, cannot be entered again.
+ */
+static void run_closed(bool by_uring)
+{
+	struct timespec an_hour = { .tv_sec = 3600 };
+
+	for (;;) {
+		int dev = open_device();
+		struct ring ring;
+		struct cosy_call call = closing_call(&ring, by_uring, dev);
+		__u64 handle = must_load(dev, 1, SYS(0, call.nr, 4), ARGI(call.args[0]),
+					 ARGI(call.args[1]), ARGI(call.args[2]),
+					 ARGI(call.args[3]), SYS(0, SYS_nanosleep, 2),
+					 ARGI((uintptr_t)&an_hour), ARGI(0), EXIT(0));
+		__u64 frame[1] = { 0 };
+		struct cosy_run run;
+
+		run_frame(dev, handle, frame, &run);
+		if (by_uring)
+			ring_end(&ring);
+	}
+}
+
+/* The same in an entry of a loop, which is closed by another one. */
+static void enter_closed(bool by_uring)
+{
+	struct timespec an_hour = { .tv_sec = 3600 };
+
+	for (;;) {
+		struct cosy_call call;
+		struct loop loop;
+		struct ring ring;
+
+		device = open_device();
+		if (create(&loop, 64))
+			die("a loop");
+		close(device);
+		call = closing_call(&ring, by_uring, loop.fd);
+		submit(&loop, 0, 0, SYS_munmap, (uintptr_t)loop.page, loop.size, 0, 0);
+		loop.entries[1] = (struct cosy_async_entry){ .nr = call.nr };
+		memcpy(loop.entries[1].args, call.args, sizeof(call.args));
+		submit(&loop, 2, 0, SYS_nanosleep, (uintptr_t)&an_hour, 0, 0, 0);
+		loop.submitted[1] = 1;
+		loop.submitted[2] = 2;
+		__atomic_store_n(&loop.page->submit_tail, 3, __ATOMIC_RELEASE);
+		/* Once it is closed, there is no way back in. */
+		while (enter_loop(&loop, COSY_ASYNC_MAX_DONE) >= 0)
+			;
+		if (by_uring)
+			ring_end(&ring);
+	}
+}
 
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "open";
-	struct timespec an_hour = { .tv_sec = 3600 };
 	__u64 frame[4] = { 0 };
 	struct cosy_run run;
 	__u64 handle;
@@ -20,18 +91,9 @@ int main(int argc, char **argv)
 		dev = open_device();
 		pause();
 	} else if (!strcmp(what, "closed")) {
-		/*
-		 * Close the device, then sleep until killed. A run that is left between
-		 * the two, for the kernel's own work, cannot be entered again.
-		 */
-		for (;;) {
-			dev = open_device();
-			frame[1] = dev;
-			frame[2] = (__u64)(uintptr_t)&an_hour;
-			handle = must_load(dev, 4, SYS(0, SYS_close, 1), ARG(1),
-					   SYS(0, SYS_nanosleep, 2), ARG(2), ARGI(0), EXIT(0));
-			run_frame(dev, handle, frame, &run);
-		}
+		run_closed(false);
+	} else if (!strcmp(what, "closed-by-uring")) {
+		run_closed(true);
 	} else if (!strcmp(what, "loop")) {
 		/* A loop keeps the module without the device, while an entry waits. */
 		struct loop loop;
@@ -46,27 +108,9 @@ int main(int argc, char **argv)
 		close(device);
 		pause();
 	} else if (!strcmp(what, "closed-loop")) {
-		/* A loop that has closed itself keeps it while its next call waits. */
-		for (;;) {
-			struct loop loop;
-
-			device = open_device();
-			if (create(&loop, 64))
-				die("a loop");
-			close(device);
-			submit(&loop, 0, 0, SYS_munmap, (uintptr_t)loop.page, loop.size, 0, 0);
-			loop.entries[1] = (struct cosy_async_entry){
-				.nr = SYS_close,
-				.args = { (uint64_t)loop.fd },
-			};
-			submit(&loop, 2, 0, SYS_nanosleep, (uintptr_t)&an_hour, 0, 0, 0);
-			loop.submitted[1] = 1;
-			loop.submitted[2] = 2;
-			__atomic_store_n(&loop.page->submit_tail, 3, __ATOMIC_RELEASE);
-			/* Once it is closed, there is no way back in. */
-			while (enter_loop(&loop, COSY_ASYNC_MAX_DONE) >= 0)
-				;
-		}
+		enter_closed(false);
+	} else if (!strcmp(what, "closed-loop-by-uring")) {
+		enter_closed(true);
 	} else {
 		/* For a second, as fast as possible; the device may be missing. */
 		for (double end = now() + 1; now() < end;) {
