@@ -34,6 +34,8 @@
 
 /* How often what is charged to the user fails: what stays adds up to a compound's size. */
 #define CHARGE_REPEATS	32
+/* Bytes of a bulk operation: words, and bytes after them. Each access is a point. */
+#define LENGTH		100
 /* No operation asks for so much: the counting itself is wrong. */
 #define MAX_POINTS	400
 /* What an operation that was ended by SIGSEGV returns. */
@@ -270,13 +272,14 @@ static void run_begins(void)
 	memset(frame, 0, sizeof(frame));
 	memset(&run, 0, sizeof(run));
 	memset(buffer, 1, 4096);
-	buffer[4095] = 0;
+	for (int i = 1; i < 4; i++)
+		buffer[1000 * i + LENGTH] = 0;
 	run.handle = handle;
 	run.frame = (uintptr_t)frame;
 	run.errno_addr = (uintptr_t)&errno;
 	for (int i = 1; i < 4; i++)
 		frame[i] = (uintptr_t)buffer + 1000 * i;
-	frame[4] = 500;
+	frame[4] = LENGTH;
 }
 
 /*

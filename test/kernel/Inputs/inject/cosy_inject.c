@@ -208,9 +208,47 @@ static unsigned long access_fixup(const struct exception_table_entry *entry)
 	return (unsigned long)&entry->fixup + entry->fixup;
 }
 
+/* A register by its number in instructions. */
+static unsigned long *register_of(struct pt_regs *regs, unsigned int number)
+{
+	unsigned long *const registers[] = {
+		&regs->ax, &regs->cx, &regs->dx, &regs->bx,
+		&regs->sp, &regs->bp, &regs->si, &regs->di,
+		&regs->r8, &regs->r9, &regs->r10, &regs->r11,
+		&regs->r12, &regs->r13, &regs->r14, &regs->r15,
+	};
+
+	return registers[number];
+}
+
+static bool sets_register(const struct exception_table_entry *entry)
+{
+	return (entry->data & EX_DATA_TYPE_MASK) == EX_TYPE_IMM_REG;
+}
+
+/*
+ * Compilers whose asm goto has no outputs that the kernel trusts read user memory by
+ * instructions that set a register to -EFAULT when they fail.
+ */
 static bool access_of_user(const struct exception_table_entry *entry)
 {
-	return (entry->data & 0xff) == EX_TYPE_UACCESS;
+	return (entry->data & EX_DATA_TYPE_MASK) == EX_TYPE_UACCESS ||
+	       (sets_register(entry) &&
+		entry->data >> EX_DATA_IMM_SHIFT == -EFAULT);
+}
+
+/* Do what the kernel does when such an access fails. */
+static void access_fails(const struct exception_table_entry *entry,
+			 struct pt_regs *regs)
+{
+	if (entry->data & EX_FLAG_CLEAR_AX)
+		regs->ax = 0;
+	if (entry->data & EX_FLAG_CLEAR_DX)
+		regs->dx = 0;
+	if (sets_register(entry))
+		*register_of(regs, (entry->data & EX_DATA_REG_MASK) >>
+				   EX_DATA_REG_SHIFT) = -EFAULT;
+	regs->ip = access_fixup(entry);
 }
 
 static int inject_access(struct kprobe *probe, struct pt_regs *regs)
@@ -225,7 +263,7 @@ static int inject_access(struct kprobe *probe, struct pt_regs *regs)
 			continue;
 		snprintf(failed, sizeof(failed), "access in %pS",
 			 probe->addr);
-		regs->ip = access_fixup(&cosy->extable[i]);
+		access_fails(&cosy->extable[i], regs);
 		return 1;
 	}
 	return 0;
