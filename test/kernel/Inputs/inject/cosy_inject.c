@@ -399,7 +399,7 @@ static struct alloc allocs[] = {
 	ALLOC(__kmalloc), ALLOC(__kmalloc_noprof), ALLOC(kmalloc_trace),
 	ALLOC(__kmalloc_cache_noprof), ALLOC(kvmalloc_node),
 	ALLOC(__kvmalloc_node_noprof), ALLOC(alloc_pages), ALLOC(__alloc_pages),
-	ALLOC(alloc_pages_noprof), ALLOC(vmap),
+	ALLOC(alloc_pages_noprof), ALLOC(__alloc_pages_noprof), ALLOC(vmap),
 };
 
 #define FREE(function) { .symbol_name = #function, .pre_handler = free_begins }
