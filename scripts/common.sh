@@ -76,6 +76,25 @@ download() {
 	apt-get -q -o APT::Sandbox::User=root download "$@"
 }
 
+# apt_lists DIRECTORY SOURCE... - fetch package lists into a directory of their own, as whoever we
+# are, from lines of a sources.list without the key.  Whoever uses them sets APT_CONFIG to
+# DIRECTORY/apt.conf.  The system's own lists are left as they are.
+apt_lists() {
+	local dir=$1 source
+	shift
+	mkdir -p "$dir/lists/partial" "$dir/cache/archives/partial"
+	for source; do
+		echo "${source/ / [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] }"
+	done >"$dir/sources.list"
+	cat >"$dir/apt.conf" <<-EOF
+		Dir::Etc::SourceList "$dir/sources.list";
+		Dir::Etc::SourceParts "-";
+		Dir::State::Lists "$dir/lists";
+		Dir::Cache "$dir/cache";
+	EOF
+	APT_CONFIG=$dir/apt.conf apt-get -q -o APT::Sandbox::User=root update
+}
+
 # seconds_since EPOCHREALTIME - with one decimal, without starting a process.
 seconds_since() {
 	local now=${EPOCHREALTIME/[.,]/} start=${1/[.,]/} tenths
