@@ -1,13 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`./cosy bench unmodified`: programs of Debian, natively and with `cosy run`; examples, natively
-and as compounds.
+and as compounds."""
 
-Guest instructions of whole processes, from fork to exit, on tmpfs and ext4.
-"""
-
-import os
-import subprocess
-import sys
+import processes
 
 # The ratio to reach for each program; for those without one, that nothing is lost.
 GOALS = {
@@ -15,47 +10,24 @@ GOALS = {
     "ls": 0.88, "ninja": 0.93, "make": 0.93, "cp": 0.92, "rm": 0.92, "python": 0.92,
     "sort": 1.005, "grep": 1.005,
 }
-# Processes that do little: their start is all they are.
-STARTS = ("sh", "true", "empty")
+# Processes that only start: with libcosy-preload.so, and with an empty preloaded object.
+STARTS = ("true", "empty")
 # Instructions by which the start may exceed that with an empty preloaded object.
 START = 60000
 
 
-def measure(root, build, series, runs, names):
-    """The lines of the guest as they come: name, file system, native, with Cosy."""
-    command = [os.path.join(root, "scripts", "vm", "run"), "--icount", "--",
-               os.path.join(root, "bench", "unmodified", "guest"), build, series, str(runs),
-               *names]
-    with subprocess.Popen(command, text=True, stdout=subprocess.PIPE,
-                          stdin=subprocess.DEVNULL) as vm:
-        for line in vm.stdout:
-            name, system, native, cosy = line.split()
-            yield name, system, int(native), int(cosy)
-    if vm.returncode:
-        sys.exit("cosy bench: not everything could be measured (see above)")
-
-
 def run(root, build, series, runs, names=()):
     """Print the table. Return: was every goal reached?"""
-    missed = []
-    start = {}
-    print("Thousands of guest instructions of whole processes\n")
-    print(f"{'program':14}{'on':8}{'native':>10}{'with Cosy':>10}{'ratio':>8}{'goal':>8}")
-    for name, system, native, cosy in measure(root, build, series, runs, names):
-        ratio = cosy / native
-        goal = GOALS.get(name)
-        print(f"{name:14}{system:8}{native / 1000:10.0f}{cosy / 1000:10.0f}{ratio:8.3f}"
-              f"{goal if goal else '':>8}", flush=True)
-        if goal and ratio > goal:
-            missed.append(f"{name} on {system}: {ratio:.3f} instead of {goal}")
-        if name in STARTS:
-            start[name, system] = cosy - native
+    figures, missed = processes.table(
+        processes.measure(root, build, series, runs, "unmodified", names), GOALS)
     for system in ("tmpfs", "ext4"):
-        if ("true", system) in start and ("empty", system) in start:
-            more = start["true", system] - start["empty", system]
-            print(f"\nStarting a process, above preloading an empty object ({system}): {more}")
-            if more > START:
-                missed.append(f"start on {system}: {more} instead of {START}")
+        if ("true", system) in figures and ("empty", system) in figures:
+            start, empty = (figures[name, system][1] - figures[name, system][0]
+                            for name in STARTS)
+            print(f"\nStarting a process, above preloading an empty object ({system}): "
+                  f"{start - empty}")
+            if start - empty > START:
+                missed.append(f"start on {system}: {start - empty} instead of {START}")
     for text in missed:
         print(f"missed: {text}")
     return not missed

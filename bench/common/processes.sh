@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# shellcheck shell=bash
+#
+# What bench/unmodified/programs and bench/rebuilt/programs share: the files that programs work on,
+# in the current directory, and how a program is measured.  A program's output goes to the parent
+# directory, which is the same for every file system that is measured.
+#
+# Sourced with the arguments BUILD RUNS LABEL [NAME...]; the names choose among the programs.  Each
+# that is measured prints a line "NAME LABEL NATIVE COSY", in nanoseconds of CPU time, which under
+# icount are instructions.  Fails if an output differs.
+
+build=$1 runs=$2 label=$3
+shift 3
+wanted=" $* "
+files=3200 folders=32
+
+unset LD_PRELOAD "${!COSY_@}"
+export PATH=/usr/bin:/bin LC_ALL=C
+export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null
+export GIT_AUTHOR_NAME=bench GIT_AUTHOR_EMAIL=bench@localhost
+export GIT_COMMITTER_NAME=bench GIT_COMMITTER_EMAIL=bench@localhost
+
+fail() {
+	echo "cosy bench: $1" >&2
+	exit 1
+}
+
+# wants NAME... - is one of these to be measured?
+wants() {
+	local name
+	for name; do
+		if [[ $wanted == "  " || $wanted == *" $name "* ]]; then
+			return
+		fi
+	done
+	return 1
+}
+
+# measure NAME WITHOUT WITH ARGUMENT... - a setting of the environment for each of the two.
+measure() {
+	local name=$1 without=$2 with=$3
+	shift 3
+	wants "$name" || return 0
+	echo "$name $label $("$build/bench/unmodified-measure" -n "$runs" -o .. \
+		-a "$without" -b "$with" "$@")" || fail "$name"
+}
+
+# A tree of small files in folders, and a file that is older.
+make_tree() {
+	local i j
+	for ((i = 0; i < folders; i++)); do
+		mkdir -p "tree/folder-$i"
+		for ((j = 0; j < files / folders; j++)); do
+			echo "file $i $j" >"tree/folder-$i/file-$j.txt"
+		done
+	done
+	touch -d '1 hour ago' reference
+}
+
+# The tree in a repository.
+make_repository() {
+	cp -r tree repository
+	git -C repository init -q
+	git -C repository add .
+	git -C repository commit -q -m all
+}
+
+# What ninja and make look at: as many inputs as outputs, all up to date.  A rule that is a
+# generator is not executed for want of a log.
+make_build() {
+	local i rules=
+	mkdir -p build/in build/out
+	for ((i = 0; i < 2000; i++)); do
+		: >"build/in/$i"
+		: >"build/out/$i"
+		rules+="build out/$i: copy in/$i"$'\n'
+	done
+	printf 'rule copy\n  command = cp $in $out\n  generator = 1\n%s' "$rules" >build/build.ninja
+	{
+		echo 'all: $(patsubst in/%,out/%,$(wildcard in/*))'
+		echo 'out/%: in/%; cp $< $@'
+	} >build/Makefile
+	touch -d '1 hour ago' build/in/*
+}
+
+# The journal is not written at the expense of what is measured.
+settle() {
+	if [[ $(stat -f -c %T .) == ext* ]]; then
+		sync
+		sleep 15
+	fi
+}
