@@ -10,6 +10,8 @@
 #include "RegionCheck.h"
 #include "Batch.h"
 #include "BatchCheck.h"
+#include "Coroutine.h"
+#include "CoroutineCheck.h"
 #include "Frontend.h"
 #include "FunctionCheck.h"
 #include "Region.h"
@@ -280,7 +282,9 @@ public:
   bool HandleTopLevelDecl(DeclGroupRef Group) override {
     IdentifierTable &Names = CI.getPreprocessor().getIdentifierTable();
     HasBatches = Names.find(BatchMarker) != Names.end();
-    if (HasBatches || Names.find("COSY_FUNCTION") != Names.end() ||
+    HasCoroutines = Names.find(SpawnFunction) != Names.end();
+    if (HasBatches || HasCoroutines ||
+        Names.find("COSY_FUNCTION") != Names.end() ||
         llvm::any_of(AllMarkers,
                      [&](auto *M) { return Names.find(*M) != Names.end(); }))
       for (Decl *D : Group)
@@ -294,6 +298,8 @@ private:
       D = T->getTemplatedDecl();
     if (auto *F = dyn_cast<FriendDecl>(D); F && F->getFriendDecl())
       return visit(F->getFriendDecl());
+    if (HasCoroutines)
+      checkCoroutines(*D, FE);
     if (auto *F = dyn_cast<FunctionDecl>(D)) {
       checkFunctionDecl(*F);
       if (F->doesThisDeclarationHaveABody() && F->getBody()) {
@@ -311,7 +317,8 @@ private:
 
   CompilerInstance &CI;
   Frontend FE;
-  bool HasBatches = false; ///< may the source contain a COSY_BATCH?
+  bool HasBatches = false;    ///< may the source contain a COSY_BATCH?
+  bool HasCoroutines = false; ///< and a COSY_ASYNC?
 };
 
 } // namespace

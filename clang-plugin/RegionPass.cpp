@@ -3,6 +3,7 @@
 #include "RegionPass.h"
 #include "Batch.h"
 #include "Borrow.h"
+#include "Coroutine.h"
 #include "Diagnostics.h"
 #include "Emit.h"
 #include "FastPaths.h"
@@ -441,14 +442,17 @@ PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
       none_of(AllMarkers,
               [&](const StringLiteral *Name) { return M.getFunction(*Name); }))
     return PreservedAnalyses::all();
+  if (!Supported)
+    rejectCoroutines(M);
+  else if (!Options.Auto)
+    markOwnCalls(M, Options.OwnFunctions);
+  bool Changed = Supported && lowerCoroutines(M, MAM);
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   ModuleRegions Regions(M, FAM, Options);
   if (!Supported)
     return Regions.leaveNative() ? PreservedAnalyses::none()
                                  : PreservedAnalyses::all();
-  if (!Options.Auto)
-    markOwnCalls(M, Options.OwnFunctions);
-  bool Changed = Regions.compileFunctions();
+  Changed |= Regions.compileFunctions();
   // Counters become what they are, a load, an addition and a store.
   if (Options.Profile)
     InstrProfilingLoweringPass(*Options.Profile, false).run(M, MAM);

@@ -20,6 +20,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/auxv.h>
 
 #include "library.h"
@@ -133,15 +134,39 @@ static bool is_wrapper(const char *name, uintptr_t function)
 	return next && dl_iterate_phdr(contains_both, &both) && next(name);
 }
 
+bool cosy_library_contains(const char *name, uintptr_t address)
+{
+	pthread_once(&code_once, find_code);
+	return is_of_library(address) || is_wrapper(name, address);
+}
+
+bool cosy_library_intercepted(const char *name, uintptr_t address)
+{
+	/* The names of compiler-rt, the newer one first. */
+	static const char *const prefixes[] = { "__interceptor_trampoline_",
+						"___interceptor_" };
+	char symbol[64];
+
+	if (!dlsym)
+		return false;
+	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
+		int length = snprintf(symbol, sizeof(symbol), "%s%s",
+				      prefixes[i], name);
+
+		if (length < (int)sizeof(symbol) &&
+		    (uintptr_t)dlsym(RTLD_DEFAULT, symbol) == address)
+			return true;
+	}
+	return false;
+}
+
 const char *cosy_library_foreign(const struct cosy_library *library)
 {
 	if (!library)
 		return NULL;
-	pthread_once(&code_once, find_code);
 	for (uint64_t i = 0; i < library->count; i++)
-		if (!is_of_library(library->functions[i].address) &&
-		    !is_wrapper(library->functions[i].name,
-				library->functions[i].address))
+		if (!cosy_library_contains(library->functions[i].name,
+					   library->functions[i].address))
 			return library->functions[i].name;
 	return NULL;
 }

@@ -5,6 +5,8 @@
 #ifndef COSY_LIBRARY_H
 #define COSY_LIBRARY_H
 
+#include <stdbool.h>
+
 #include <cosy/region.h>
 
 /**
@@ -18,5 +20,23 @@
  * Thread-safe; not async-signal-safe.
  */
 const char *cosy_library_foreign(const struct cosy_library *library);
+
+/**
+ * cosy_library_contains() - is a function the C library's?
+ * @name:    the function
+ * @address: as the linker has found it
+ *
+ * Thread-safe; not async-signal-safe.
+ */
+bool cosy_library_contains(const char *name, uintptr_t address);
+
+/**
+ * cosy_library_intercepted() - is a function the wrapper of a sanitizer?
+ * @name:    the function of the C library that it wraps
+ * @address: as the linker has found it
+ *
+ * Thread-safe; not async-signal-safe.
+ */
+bool cosy_library_intercepted(const char *name, uintptr_t address);
 
 #endif /* COSY_LIBRARY_H */

@@ -245,8 +245,10 @@ void cosy_loop_stop(struct cosy_loop *loop);
  * @loop: the loop
  * @op:	  the operation
  *
+ * An operation that stands for a function is cancelled as COSY_SPAWN() says.
+ *
  * Return: 0: it completes with -ECANCELED, or with the number of bytes if it had
- * transferred some; -ENOENT: it is complete; -EALREADY: a thread is making the
+ * transferred some; a function has been told; -ENOENT: it is complete; -EALREADY: a thread is making the
  * call, which cannot be interrupted, and it completes with what the call returns;
  * -EPERM.
  */

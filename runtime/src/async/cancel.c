@@ -39,6 +39,7 @@ int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot)
 	case COSY_SLOT_FREE:
 	case COSY_SLOT_ATTEMPT:
 	case COSY_SLOT_DONE:
+	case COSY_SLOT_HELD:
 		break;
 	}
 	return -ENOENT;
@@ -52,24 +53,33 @@ static void tell(struct cosy_loop *loop)
 	cosy_loop_changed(loop);
 }
 
+static int cancel_entry(struct cosy_loop *loop, uint32_t slot)
+{
+	const struct cosy_slot before = loop->slots[slot];
+	int err = cosy_slot_cancel(loop, slot);
+
+	if (err)
+		return err;
+	cosy_start_next(loop, &before);
+	cosy_attempts_make(loop);
+	tell(loop);
+	return 0;
+}
+
 COSY_EXPORT int cosy_cancel(struct cosy_loop *loop, struct cosy_async *op)
 {
-	struct cosy_slot before;
 	int err = cosy_loop_enter(loop);
 
 	if (err)
 		return err;
-	if (!cosy_async_pending(op) || op->slot >= loop->fresh ||
-	    loop->entries[op->slot].user_data != (uintptr_t)op) {
-		cosy_loop_leave(loop);
-		return -ENOENT;
-	}
-	before = loop->slots[op->slot];
-	err = cosy_slot_cancel(loop, op->slot);
-	if (!err) {
-		cosy_start_next(loop, &before);
-		cosy_attempts_make(loop);
-		tell(loop);
+	err = -ENOENT;
+	if (cosy_async_pending(op) && op->slot < loop->fresh) {
+		if (loop->entries[op->slot].user_data == (uintptr_t)op) {
+			err = cancel_entry(loop, op->slot);
+		} else if (cosy_task_cancel(loop, op)) {
+			cancel_entry(loop, op->slot);
+			err = 0;
+		}
 	}
 	cosy_loop_leave(loop);
 	return err;

@@ -12,6 +12,7 @@
  *	thread.c	calls that block, made by threads
  *	wait.c		execute, wait, deliver
  *	cancel.c	cancel an entry, or all on a descriptor
+ *	task.c		functions that are suspended while their calls are executed
  *
  * All of a loop but its page's indices is protected by its lock, which no callback
  * and no call that blocks is made under. Only attempts are: they do not wait.
@@ -63,6 +64,7 @@ enum cosy_slot_state {
 	COSY_SLOT_QUEUED,	/* for a thread */
 	COSY_SLOT_RUNNING,	/* a thread makes its call */
 	COSY_SLOT_DONE,		/* in the ring of completed entries */
+	COSY_SLOT_HELD,		/* its function is running */
 };
 
 /** enum cosy_list - what entries wait for at a descriptor */
@@ -85,6 +87,7 @@ enum cosy_list {
  * @polled:    the call cannot be made so that it does not block
  * @on_disk:   its thread is one for calls that use a disk
  * @connecting: the call has been made, the connection is being established
+ * @task:      it belongs to a function until that has returned
  * @fd:	       the descriptor it waits for; of a SIGNAL, one of its own
  * @timer:     place among the timers
  * @pool_next: in the queue of a pool
@@ -101,6 +104,7 @@ struct cosy_slot {
 	bool polled : 1;
 	bool on_disk : 1;
 	bool connecting : 1;
+	bool task : 1;
 	int32_t fd;
 	uint32_t timer;
 	uint32_t pool_next;
@@ -333,6 +337,22 @@ int cosy_page_create(struct cosy_loop *loop, uint32_t entries);
 /** cosy_page_destroy() - free both */
 void cosy_page_destroy(struct cosy_loop *loop);
 
+/**
+ * cosy_page_hold() - take an entry for a function that begins
+ * @op: the operation of each of its calls. It completes at once: then the function
+ *	is to be resumed for the first time
+ *
+ * Return: 0, -EAGAIN or -ESHUTDOWN.
+ */
+int cosy_page_hold(struct cosy_loop *loop, struct cosy_async *op);
+
+/** cosy_page_submit_held() - submit a call of a function; the entry is filled in */
+void cosy_page_submit_held(struct cosy_loop *loop, struct cosy_async *op,
+			   enum cosy_how how);
+
+/** cosy_page_release() - give back the entry of a function that has returned */
+void cosy_page_release(struct cosy_loop *loop, uint32_t slot);
+
 /** cosy_page_take() - the next submitted entry, or COSY_NO_SLOT */
 uint32_t cosy_page_take(struct cosy_loop *loop);
 
@@ -352,6 +372,9 @@ void cosy_complete(struct cosy_loop *loop, uint32_t slot, int64_t result);
  * Return: the operation; NULL if there is none.
  */
 struct cosy_async *cosy_page_collect(struct cosy_loop *loop);
+
+/** cosy_op_begin() - an operation that stands for a function is pending */
+void cosy_op_begin(struct cosy_async *op, uint32_t slot);
 
 /** cosy_op_complete() - an operation is not pending any more */
 void cosy_op_complete(struct cosy_async *op);
@@ -562,5 +585,17 @@ int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot);
  * Return: how many were cancelled.
  */
 int cosy_fds_cancel(struct cosy_loop *loop, uint32_t first, uint32_t last);
+
+/* task.c */
+
+/**
+ * cosy_task_cancel() - let the calls of a function fail
+ * @op: an operation that is pending, and a slot of this loop
+ *
+ * The call that the function waits for is not cancelled.
+ *
+ * Return: false if @op does not stand for a function.
+ */
+bool cosy_task_cancel(struct cosy_loop *loop, const struct cosy_async *op);
 
 #endif /* COSY_LOOP_H */

@@ -87,10 +87,32 @@ static void slot_free(struct cosy_loop *loop, uint32_t slot)
 	loop->outstanding--;
 }
 
+/* Add an entry to the ring. Its call and its operation are set. */
+static void publish(struct cosy_loop *loop, uint32_t slot, enum cosy_how how,
+		    bool task)
+{
+	struct cosy_async_page *page = loop->page;
+
+	loop->slots[slot] = (struct cosy_slot){
+		.state = COSY_SLOT_SUBMITTED,
+		.how = (uint8_t)how,
+		.list = COSY_LIST_NONE,
+		.task = task,
+		.fd = -1,
+		.next = COSY_NO_SLOT,
+		.prev = COSY_NO_SLOT,
+	};
+	loop->entries[slot].status = COSY_ENTRY_SUBMITTED;
+	loop->submitted[page->submit_tail & loop->mask] = slot;
+	store_index(&page->submit_tail, page->submit_tail + 1);
+	loop->info.submitted++;
+	if (loop->blocked || loop->external)
+		cosy_loop_wake(loop);
+}
+
 static int submit(struct cosy_loop *loop, struct cosy_async *op, uint32_t nr,
 		  enum cosy_how how, const uint64_t args[6])
 {
-	struct cosy_async_page *page = loop->page;
 	struct cosy_async_entry *entry;
 	uint32_t slot;
 
@@ -101,32 +123,53 @@ static int submit(struct cosy_loop *loop, struct cosy_async *op, uint32_t nr,
 	slot = slot_alloc(loop);
 	if (slot == COSY_NO_SLOT)
 		return -EAGAIN;
-	loop->slots[slot] = (struct cosy_slot){
-		.state = COSY_SLOT_SUBMITTED,
-		.how = (uint8_t)how,
-		.list = COSY_LIST_NONE,
-		.fd = -1,
-		.next = COSY_NO_SLOT,
-		.prev = COSY_NO_SLOT,
-	};
+	loop->outstanding++;
 	entry = &loop->entries[slot];
-	entry->status = COSY_ENTRY_SUBMITTED;
 	entry->flags = op ? 0 : COSY_ENTRY_SILENT;
 	entry->colour = 0;
 	entry->nr = nr;
 	entry->user_data = (uintptr_t)op;
 	memcpy(entry->args, args, sizeof(entry->args));
-	if (op) {
-		op->slot = slot;
-		__atomic_store_n(&op->state, OP_PENDING, __ATOMIC_RELAXED);
-	}
-	loop->submitted[page->submit_tail & loop->mask] = slot;
-	store_index(&page->submit_tail, page->submit_tail + 1);
+	if (op)
+		cosy_op_begin(op, slot);
+	publish(loop, slot, how, false);
+	return 0;
+}
+
+int cosy_page_hold(struct cosy_loop *loop, struct cosy_async *op)
+{
+	uint32_t slot;
+
+	if (loop->closing)
+		return -ESHUTDOWN;
+	slot = slot_alloc(loop);
+	if (slot == COSY_NO_SLOT)
+		return -EAGAIN;
 	loop->outstanding++;
 	loop->info.submitted++;
+	loop->slots[slot] = (struct cosy_slot){
+		.list = COSY_LIST_NONE,
+		.task = true,
+	};
+	loop->entries[slot] = (struct cosy_async_entry){
+		.user_data = (uintptr_t)op,
+	};
+	op->slot = slot;
+	cosy_complete(loop, slot, 0);
 	if (loop->blocked || loop->external)
 		cosy_loop_wake(loop);
 	return 0;
+}
+
+void cosy_page_submit_held(struct cosy_loop *loop, struct cosy_async *op,
+			   enum cosy_how how)
+{
+	publish(loop, op->slot, how, true);
+}
+
+void cosy_page_release(struct cosy_loop *loop, uint32_t slot)
+{
+	slot_free(loop, slot);
 }
 
 COSY_EXPORT int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op,
@@ -191,8 +234,17 @@ struct cosy_async *cosy_page_collect(struct cosy_loop *loop)
 	op = (struct cosy_async *)(uintptr_t)entry->user_data;
 	op->result = (int64_t)entry->args[0];
 	entry->status = COSY_ENTRY_FREE;
-	slot_free(loop, slot);
+	if (loop->slots[slot].task)
+		loop->slots[slot].state = COSY_SLOT_HELD;
+	else
+		slot_free(loop, slot);
 	return op;
+}
+
+void cosy_op_begin(struct cosy_async *op, uint32_t slot)
+{
+	op->slot = slot;
+	__atomic_store_n(&op->state, OP_PENDING, __ATOMIC_RELAXED);
 }
 
 void cosy_op_complete(struct cosy_async *op)

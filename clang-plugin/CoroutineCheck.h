@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- CoroutineCheck.h - COSY_ASYNC in the source ------------------------===//
+#ifndef COSY_PLUGIN_COROUTINECHECK_H
+#define COSY_PLUGIN_COROUTINECHECK_H
+
+namespace clang {
+class Decl;
+}
+
+namespace cosy {
+
+class Frontend;
+
+/// Checks the type and the body of \p D if it is a COSY_ASYNC function, and in
+/// any function or variable, that such functions are only called where they
+/// may be.
+void checkCoroutines(clang::Decl &D, Frontend &FE);
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_COROUTINECHECK_H

@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * task.c - functions that are suspended while their calls are executed.
+ *
+ * A task has an entry of the page as long as it exists, so that none of its calls
+ * fails because the page is full. A callback of the entry resumes the function that
+ * was called last. A function that calls another, or returns, only changes which one
+ * that is: so calls take no stack, however deep they are.
+ */
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cosy/region.h>
+#include <cosy/task.h>
+
+#include "../export.h"
+#include "../library.h"
+#include "../message.h"
+#include "../sys.h"
+#include "loop.h"
+
+#define MAX_ERRNO 4095
+
+/**
+ * struct task_frame - what comes before the frame of a function
+ * @outer: of the function that called it; NULL: it was spawned
+ * @start: offset of this from the beginning of the allocated memory
+ *
+ * The frame begins with the address of the code that resumes the function.
+ */
+struct task_frame {
+	struct task_frame *outer;
+	size_t start;
+	void (*resume[])(void *frame);
+};
+
+/**
+ * struct cosy_task - a function that has been spawned
+ * @value:   what the function is resumed with; code of the plugin reads it
+ * @call:    the operation of each call
+ * @op:	     the operation that stands for the function
+ * @own:     @op if the program has none
+ * @loop:    executes the calls
+ * @top:     the function to be resumed
+ * @error:   errno of the function while it is suspended
+ * @calling: it is suspended for a call, and not for a function
+ * @cancelled: calls that may wait for ever fail
+ */
+struct cosy_task {
+	int64_t value;
+	struct cosy_async call;
+	struct cosy_async *op;
+	struct cosy_async own;
+	struct cosy_loop *loop;
+	struct task_frame *top;
+	int error;
+	bool calling;
+	bool cancelled;
+};
+
+_Static_assert(sizeof(struct task_frame) == 16, "keeps malloc()'s alignment");
+_Static_assert(offsetof(struct cosy_task, value) == 0, "as cosy/task.h says");
+
+static struct cosy_task *task_of(struct cosy_async *call)
+{
+	return (void *)((char *)call - offsetof(struct cosy_task, call));
+}
+
+static void free_top_frame(struct cosy_task *task)
+{
+	struct task_frame *frame = task->top;
+
+	task->top = frame->outer;
+	free((char *)frame - frame->start);
+}
+
+COSY_EXPORT void *cosy_task_enter(struct cosy_task *task, size_t size,
+				  size_t align)
+{
+	size_t start = 0;
+	struct task_frame *frame = NULL;
+	void *memory;
+
+	if (!task)
+		return NULL;
+	if (align <= sizeof(*frame)) {
+		memory = malloc(sizeof(*frame) + size);
+	} else {
+		start = align - sizeof(*frame);
+		if (posix_memalign(&memory, align, align + size))
+			memory = NULL;
+	}
+	if (!memory) {
+		if (!task->top)
+			return NULL;
+		cosy_message("no memory for the frame of a COSY_ASYNC function",
+			     NULL);
+		abort();
+	}
+	frame = (void *)((char *)memory + start);
+	frame->outer = task->top;
+	frame->start = start;
+	task->top = frame;
+	return frame->resume;
+}
+
+COSY_EXPORT void cosy_task_return(struct cosy_task *task, int64_t result)
+{
+	task->value = result;
+	free_top_frame(task);
+}
+
+COSY_EXPORT void cosy_task_call(struct cosy_task *task, long nr, uint64_t a0,
+				uint64_t a1, uint64_t a2, uint64_t a3,
+				uint64_t a4, uint64_t a5)
+{
+	struct cosy_async_entry *entry = &task->loop->entries[task->call.slot];
+
+	/* The entry is the task's own until it is submitted. */
+	entry->nr = (uint32_t)nr;
+	entry->args[0] = a0;
+	entry->args[1] = a1;
+	entry->args[2] = a2;
+	entry->args[3] = a3;
+	entry->args[4] = a4;
+	entry->args[5] = a5;
+	task->calling = true;
+}
+
+/* Make the call of a function in this thread. */
+static int64_t call_at_once(const struct cosy_task *task)
+{
+	const struct cosy_async_entry *entry =
+		&task->loop->entries[task->call.slot];
+
+	return cosy_sys6(entry->nr, (long)entry->args[0], (long)entry->args[1],
+			 (long)entry->args[2], (long)entry->args[3],
+			 (long)entry->args[4], (long)entry->args[5]);
+}
+
+/*
+ * Submit the call of a function. The task may belong to another thread afterwards.
+ *
+ * Return: false if the call is complete already, with @result.
+ */
+static bool submit_call(struct cosy_task *task, int64_t *result)
+{
+	struct cosy_loop *loop = task->loop;
+	enum cosy_how how = cosy_how(loop->entries[task->call.slot].nr);
+	bool closing;
+
+	if (cosy_loop_enter(loop)) {
+		/* A child: the function goes on, without the loop. */
+		*result = call_at_once(task);
+		return false;
+	}
+	closing = loop->closing;
+	if ((closing || task->cancelled) && how != COSY_HOW_DISK &&
+	    how != COSY_HOW_CLOSE) {
+		cosy_loop_leave(loop);
+		*result = -ECANCELED;
+		return false;
+	}
+	if (!closing)
+		cosy_page_submit_held(loop, &task->call, how);
+	cosy_loop_leave(loop);
+	if (closing)
+		*result = call_at_once(task);
+	return !closing;
+}
+
+/* What a function is to find when it is resumed: as libc's functions leave it. */
+static void set_result(struct cosy_task *task, int64_t result)
+{
+	errno = task->error;
+	if (result < 0 && result >= -MAX_ERRNO) {
+		errno = (int)-result;
+		result = -1;
+	}
+	task->value = result;
+}
+
+static void end_task(struct cosy_task *task)
+{
+	struct cosy_loop *loop = task->loop;
+	struct cosy_async *op = task->op;
+	void (*done)(struct cosy_async *op) = op->done;
+	bool in_child = cosy_loop_enter(loop) != 0;
+
+	op->result = task->value;
+	if (!in_child)
+		cosy_page_release(loop, task->call.slot);
+	/* From now on it may be freed, if it has no callback. */
+	cosy_op_complete(op);
+	if (!in_child) {
+		if (loop->blocked || loop->external)
+			cosy_loop_wake(loop);
+		cosy_loop_changed(loop);
+		cosy_loop_leave(loop);
+	}
+	if (op == &task->own) {
+		if (done)
+			done(op);
+		free(task);
+		return;
+	}
+	free(task);
+	if (done)
+		done(op);
+}
+
+static void run_task(struct cosy_task *task)
+{
+	int64_t result;
+
+	for (;;) {
+		task->calling = false;
+		task->top->resume[0](task->top->resume);
+		if (task->calling) {
+			task->error = errno;
+			if (submit_call(task, &result))
+				return;
+			set_result(task, result);
+		} else if (!task->top) {
+			end_task(task);
+			return;
+		}
+	}
+}
+
+/* The call of a task is complete, or the task begins. */
+static void call_done(struct cosy_async *call)
+{
+	struct cosy_task *task = task_of(call);
+
+	set_result(task, call->result);
+	run_task(task);
+}
+
+COSY_EXPORT void cosy_task_create(struct cosy_spawn *spawn)
+{
+	spawn->task = calloc(1, sizeof(*spawn->task));
+}
+
+static int start_task(struct cosy_task *task, const struct cosy_spawn *spawn)
+{
+	struct cosy_loop *loop = spawn->loop;
+	struct cosy_async *op = spawn->op ? spawn->op : &task->own;
+	int err = cosy_loop_enter(loop);
+
+	if (err)
+		return err;
+	if (cosy_async_pending(op))
+		err = -EBUSY;
+	else
+		err = cosy_page_hold(loop, &task->call);
+	if (!err) {
+		task->loop = loop;
+		task->call.done = call_done;
+		task->op = op;
+		op->done = spawn->done;
+		op->data = spawn->data;
+		cosy_op_begin(op, task->call.slot);
+	}
+	cosy_loop_leave(loop);
+	return err;
+}
+
+COSY_EXPORT int cosy_task_start(struct cosy_spawn *spawn)
+{
+	struct cosy_task *task = spawn->task;
+	int err = -ENOMEM;
+
+	if (task && task->top) {
+		err = start_task(task, spawn);
+		if (err)
+			free_top_frame(task);
+	}
+	if (err)
+		free(task);
+	return err;
+}
+
+bool cosy_task_cancel(struct cosy_loop *loop, const struct cosy_async *op)
+{
+	struct cosy_task *task;
+
+	if (!loop->slots[op->slot].task)
+		return false;
+	task = task_of((void *)(uintptr_t)loop->entries[op->slot].user_data);
+	if (task->op != op)
+		return false;
+	task->cancelled = true;
+	return true;
+}
+
+COSY_EXPORT void cosy_task_functions(struct cosy_task_function *functions,
+				     size_t count)
+{
+	/* A sanitizer's wrapper would block the thread for nothing. */
+	for (size_t i = 0; i < count; i++)
+		functions[i].foreign =
+			!cosy_library_contains(functions[i].name,
+					       functions[i].address) &&
+			!cosy_library_intercepted(functions[i].name,
+						  functions[i].address);
+}

@@ -1,0 +1,622 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * COSY_ASYNC functions: their variables, results and errno, their calls of each other,
+ * how they are spawned, cancelled and destroyed.
+ */
+// RUN: %async-compile -O0
+// RUN: COSY_EXECUTOR=user timeout 600 %t
+// RUN: %async-compile -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
+// RUN: COSY_EXECUTOR=user timeout 600 %t
+// RUN: %async-compile -O2 -D_FORTIFY_SOURCE=2
+// RUN: %everywhere
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <cosy/task.h>
+
+#include "loop.h"
+
+static struct cosy_loop *loop;
+
+static void open_pair(int fds[2])
+{
+	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+}
+
+/* The loop has to forget what it knows of the descriptor. */
+static void close_fd(int fd)
+{
+	EQUAL(cosy_cancel_fd(loop, fd), 0);
+	EQUAL(close(fd), 0);
+}
+
+/* Let all functions run until they wait. */
+static void settle(void)
+{
+	int n;
+
+	while ((n = cosy_wait(loop, 0, NULL)))
+		CHECK(n > 0);
+}
+
+/* Run a function to its end. */
+#define RESULT(...) \
+	({ \
+		struct cosy_async op_ = { 0 }; \
+		EQUAL(COSY_SPAWN(loop, __VA_ARGS__, .op = &op_), 0); \
+		result_of(loop, &op_); \
+	})
+
+/*
+ * Results.
+ */
+
+COSY_ASYNC static signed char negative(void)
+{
+	return -1;
+}
+
+COSY_ASYNC static unsigned int large(void)
+{
+	return 0xffffffff;
+}
+
+COSY_ASYNC static void *pointer(int *p)
+{
+	return p + 1;
+}
+
+COSY_ASYNC static void nothing(int *called)
+{
+	++*called;
+}
+
+static void results(void)
+{
+	int called[2] = { 0 };
+
+	EQUAL(RESULT(negative()), -1);
+	EQUAL(RESULT(large()), 0xffffffff);
+	EQUAL(RESULT(pointer(called)), (intptr_t)&called[1]);
+	EQUAL(RESULT(nothing(called)), 0);
+	EQUAL(called[0], 1);
+}
+
+/*
+ * Variables.
+ */
+
+struct big {
+	long words[20];
+};
+
+COSY_ASYNC static int wait_for_byte(int fd)
+{
+	unsigned char byte;
+
+	return read(fd, &byte, 1) == 1 ? byte : -1;
+}
+
+COSY_ASYNC static long sum(int fd, struct big by_value, double factor)
+{
+	_Alignas(64) unsigned char aligned[64];
+	static int calls;
+	unsigned char bytes[300];
+	unsigned char *p = bytes;
+	long sum = 0;
+
+	CHECK((uintptr_t)aligned % 64 == 0);
+	for (int i = 0; i < 300; i++)
+		bytes[i] = (unsigned char)i;
+	for (int i = 0; i < 20; i++) {
+		aligned[i] = (unsigned char)wait_for_byte(fd);
+		*p++ += aligned[i];
+		sum += by_value.words[i] * aligned[i];
+		by_value.words[i] = 0;
+	}
+	for (int i = 0; i < 20; i++)
+		EQUAL(bytes[i], i + aligned[i]);
+	calls++;
+	return sum + (long)(factor * calls);
+}
+
+static void variables(void)
+{
+	struct cosy_async op = { 0 };
+	struct big big;
+	long expected = 0;
+	int fds[2];
+
+	open_pair(fds);
+	for (int i = 0; i < 20; i++)
+		big.words[i] = i * i;
+	EQUAL(COSY_SPAWN(loop, sum(fds[0], big, 2.5), .op = &op), 0);
+	memset(&big, 0x55, sizeof(big));
+	for (int i = 0; i < 20; i++) {
+		unsigned char byte = (unsigned char)(7 * i);
+
+		settle();
+		CHECK(cosy_async_pending(&op));
+		EQUAL(write(fds[1], &byte, 1), 1);
+		expected += i * i * byte;
+	}
+	EQUAL(result_of(loop, &op), expected + 2);
+	close_fd(fds[0]);
+	close_fd(fds[1]);
+}
+
+/*
+ * Control flow, and calls of each other.
+ */
+
+COSY_ASYNC static int jumps(int fd)
+{
+	static const void *const labels[] = { &&one, &&two, &&end };
+	int n, sum = 0;
+
+again:
+	n = wait_for_byte(fd);
+	switch (n) {
+	case 0:
+		goto *labels[wait_for_byte(fd)];
+	case 1:
+		sum += wait_for_byte(fd) ? wait_for_byte(fd) : 100;
+		/* fall through */
+	default:
+		sum += 3;
+	}
+	goto again;
+one:
+	sum += 1000;
+	goto again;
+two:
+	sum += 2000;
+	goto again;
+end:
+	return sum;
+}
+
+COSY_ASYNC static uint64_t fibonacci(int n, int fds[2])
+{
+	char byte = 'x';
+
+	if (n >= 2)
+		return fibonacci(n - 1, fds) + fibonacci(n - 2, fds);
+	EQUAL(write(fds[1], &byte, 1), 1);
+	byte = 0;
+	EQUAL(read(fds[0], &byte, 1), 1);
+	EQUAL(byte, 'x');
+	return (uint64_t)n;
+}
+
+COSY_ASYNC static int deep(int n)
+{
+	return n ? deep(n - 1) + 1 : 0;
+}
+
+static void calls(void)
+{
+	static const unsigned char bytes[] = { 0, 0, 1, 0, 1, 5, 6, 0, 1,
+					       7, 0, 2 };
+	int fds[2];
+
+	open_pair(fds);
+	EQUAL(write(fds[1], bytes, sizeof(bytes)), sizeof(bytes));
+	EQUAL(RESULT(jumps(fds[0])), 1000 + (100 + 3) + (6 + 3) + 2000 + 3);
+	close_fd(fds[0]);
+	close_fd(fds[1]);
+	EQUAL(pipe(fds), 0);
+	EQUAL(RESULT(fibonacci(10, fds)), 55);
+	close_fd(fds[0]);
+	close_fd(fds[1]);
+	EQUAL(RESULT(deep(100000)), 100000);
+}
+
+/*
+ * errno.
+ */
+
+COSY_ASYNC static int fails(int fd)
+{
+	char byte;
+
+	return (int)read(fd, &byte, 1);
+}
+
+COSY_ASYNC static int errors(int fd)
+{
+	EQUAL(errno, 0);
+	EQUAL(read(-1, NULL, 1), -1);
+	EQUAL(errno, EBADF);
+	EQUAL(wait_for_byte(fd), 1);
+	EQUAL(errno, EBADF);
+	errno = 77;
+	EQUAL(wait_for_byte(fd), 2);
+	EQUAL(errno, 77);
+	EQUAL(fails(-1), -1);
+	EQUAL(errno, EBADF);
+	EQUAL(close(-1), -1);
+	EQUAL(syscall(SYS_read, -2, NULL, 1), -1);
+	EQUAL(errno, EBADF);
+	EQUAL(open("/does/not/exist", O_RDONLY), -1);
+	EQUAL(errno, ENOENT);
+	return errno;
+}
+
+static void error_numbers(void)
+{
+	struct cosy_async first = { 0 }, second = { 0 };
+	int fds[2][2];
+
+	open_pair(fds[0]);
+	open_pair(fds[1]);
+	EQUAL(COSY_SPAWN(loop, errors(fds[0][0]), .op = &first), 0);
+	EQUAL(COSY_SPAWN(loop, errors(fds[1][0]), .op = &second), 0);
+	for (int i = 1; i <= 2; i++) {
+		for (int s = 0; s < 2; s++) {
+			unsigned char byte = (unsigned char)i;
+
+			settle();
+			EQUAL(write(fds[s][1], &byte, 1), 1);
+			errno = 99;
+		}
+	}
+	EQUAL(result_of(loop, &first), ENOENT);
+	EQUAL(result_of(loop, &second), ENOENT);
+	for (int s = 0; s < 2; s++) {
+		close_fd(fds[s][0]);
+		close_fd(fds[s][1]);
+	}
+}
+
+/*
+ * Calls of all kinds: files, times, poll, what does not wait, plain functions.
+ */
+
+static int plain(const char *format, ...)
+{
+	char text[16];
+	va_list args;
+	int n;
+
+	va_start(args, format);
+	n = vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	return n;
+}
+
+COSY_ASYNC static int kinds(const char *name)
+{
+	const struct timespec moment = { .tv_nsec = 20000000 };
+	uint64_t start = now();
+	struct pollfd poll_fd;
+	struct stat st;
+	char text[8];
+	int fd, fds[2];
+
+	EQUAL(nanosleep(&moment, NULL), 0);
+	CHECK(now() - start >= 20000000);
+	fd = open(name, O_CREAT | O_RDWR | O_EXCL, 0640);
+	CHECK(fd >= 0);
+	EQUAL(write(fd, "contents", 8), 8);
+	EQUAL(lseek(fd, 3, SEEK_SET), 3);
+	EQUAL(read(fd, text, sizeof(text)), 5);
+	EQUAL(memcmp(text, "tents", 5), 0);
+	EQUAL(pread(fd, text, 3, 5), 3);
+	EQUAL(fstat(fd, &st), 0);
+	EQUAL(st.st_size, 8);
+	EQUAL(st.st_mode & 0777, 0640);
+	EQUAL(fsync(fd), 0);
+	EQUAL(close(fd), 0);
+	EQUAL(unlink(name), 0);
+	EQUAL(pipe(fds), 0);
+	poll_fd = (struct pollfd){ .fd = fds[0], .events = POLLIN };
+	EQUAL(poll(&poll_fd, 1, 10), 0);
+	EQUAL(write(fds[1], "x", 1), 1);
+	EQUAL(poll(&poll_fd, 1, -1), 1);
+	EQUAL(poll_fd.revents, POLLIN);
+	EQUAL(close(fds[0]), 0);
+	EQUAL(close(fds[1]), 0);
+	EQUAL(getpid(), syscall(SYS_getpid));
+	EQUAL(fcntl(-1, F_GETFD), -1);
+	return plain("%d-%s", 12, "abc");
+}
+
+static void all_kinds(void)
+{
+	char name[] = "/tmp/cosy-functions-XXXXXX";
+
+	close(mkstemp(name));
+	unlink(name);
+	EQUAL(RESULT(kinds(name)), 6);
+}
+
+/*
+ * Spawning.
+ */
+
+static unsigned int ended;
+
+static void count_ended(struct cosy_async *op)
+{
+	CHECK(!cosy_async_pending(op));
+	CHECK(op->data == &ended);
+	ended += (unsigned int)op->result;
+}
+
+COSY_ASYNC static int connection(int fd)
+{
+	int n = wait_for_byte(fd);
+
+	close(fd);
+	return n;
+}
+
+/* A server, which spawns a function for each connection. */
+COSY_ASYNC static int server(int n)
+{
+	int fds[2];
+
+	for (int i = 0; i < n; i++) {
+		unsigned char byte = 1;
+
+		open_pair(fds);
+		EQUAL(COSY_SPAWN(loop, connection(fds[0]), .done = count_ended,
+				 .data = &ended), 0);
+		EQUAL(write(fds[1], &byte, 1), 1);
+		EQUAL(close(fds[1]), 0);
+	}
+	return n;
+}
+
+static void again(struct cosy_async *op)
+{
+	if (++ended < 100)
+		EQUAL(COSY_SPAWN(loop, negative(), .op = op, .done = again), 0);
+}
+
+static void spawning(void)
+{
+	struct cosy_loop_options options = { .size = sizeof(options),
+					     .entries = 64 };
+	struct cosy_async op = { 0 }, ops[65] = { 0 };
+	struct cosy_loop_info info;
+	struct cosy_loop *small;
+	int fds[2];
+
+	EQUAL(RESULT(server(100)), 100);
+	EQUAL(cosy_loop_run(loop), 0);
+	EQUAL(ended, 100);
+	ended = 0;
+	EQUAL(COSY_SPAWN(loop, negative(), .op = &op, .done = again), 0);
+	EQUAL(COSY_SPAWN(loop, negative(), .op = &op), -EBUSY);
+	/* Nobody wants to know. */
+	EQUAL(COSY_SPAWN(loop, nothing((int *)&options.threads)), 0);
+	EQUAL(cosy_loop_run(loop), 0);
+	EQUAL(ended, 100);
+	EQUAL(options.threads, 1);
+	options.threads = 0;
+
+	/* A function has one entry as long as it runs, so its calls never fail. */
+	EQUAL(cosy_loop_create(&small, &options), 0);
+	open_pair(fds);
+	for (int i = 0; i < 64; i++)
+		EQUAL(COSY_SPAWN(small, wait_for_byte(fds[0]), .op = &ops[i]),
+		      0);
+	EQUAL(COSY_SPAWN(small, wait_for_byte(fds[0]), .op = &ops[64]),
+	      -EAGAIN);
+	CHECK(!cosy_async_pending(&ops[64]));
+	for (int i = 0; i < 64; i++) {
+		unsigned char byte = (unsigned char)i;
+
+		EQUAL(write(fds[1], &byte, 1), 1);
+		EQUAL(result_of(small, &ops[i]), i);
+	}
+	EQUAL(cosy_loop_info(small, &info, sizeof(info)), 0);
+	EQUAL(info.outstanding, 0);
+	EQUAL(info.submitted, info.completed);
+	EQUAL(cosy_loop_destroy(small), 0);
+	EQUAL(close(fds[0]), 0);
+	EQUAL(close(fds[1]), 0);
+}
+
+/*
+ * Cancelling.
+ */
+
+COSY_ASYNC static int until_cancelled(int fd, const char *name)
+{
+	char byte;
+	int n = 0;
+
+	while (read(fd, &byte, 1) == 1)
+		n++;
+	EQUAL(errno, ECANCELED);
+	EQUAL(read(fd, &byte, 1), -1);
+	EQUAL(errno, ECANCELED);
+	EQUAL(wait_for_byte(fd), -1);
+	/* What only takes time is done. */
+	EQUAL(access("/", F_OK), 0);
+	EQUAL(unlink(name), -1);
+	EQUAL(errno, ENOENT);
+	EQUAL(close(fd), 0);
+	EQUAL(close(fd), -1);
+	EQUAL(errno, EBADF);
+	return n;
+}
+
+COSY_ASYNC static int closes(int fd)
+{
+	return close(fd);
+}
+
+static void cancelling(void)
+{
+	static const char name[] = "/does/not/exist";
+	struct cosy_async op = { 0 };
+	int fds[2];
+
+	/* Before it has begun; when its first call is submitted; while it waits. */
+	for (int when = 0; when < 3; when++) {
+		open_pair(fds);
+		EQUAL(COSY_SPAWN(loop, until_cancelled(fds[0], name),
+				 .op = &op), 0);
+		EQUAL(write(fds[1], "abc", 3), 3);
+		if (when == 1)
+			EQUAL(cosy_wait(loop, 1, NULL), 1);
+		else if (when == 2)
+			settle();
+		EQUAL(cosy_cancel(loop, &op), 0);
+		EQUAL(cosy_cancel(loop, &op), 0);
+		CHECK(cosy_async_pending(&op));
+		EQUAL(result_of(loop, &op), when == 2 ? 3 : 0);
+		EQUAL(cosy_cancel(loop, &op), -ENOENT);
+		close_fd(fds[1]);
+	}
+	/* A descriptor. */
+	open_pair(fds);
+	EQUAL(COSY_SPAWN(loop, fails(fds[0]), .op = &op), 0);
+	settle();
+	EQUAL(RESULT(closes(fds[0])), 0);
+	EQUAL(result_of(loop, &op), -1);
+	close_fd(fds[1]);
+}
+
+/*
+ * Several threads, a child, many functions.
+ */
+
+static void *run(void *arg)
+{
+	(void)arg;
+	EQUAL(cosy_loop_run(loop), 0);
+	return NULL;
+}
+
+COSY_ASYNC static unsigned int ping(int fd, unsigned int n)
+{
+	unsigned int sum = 0, value;
+
+	for (unsigned int i = 0; i < n; i++) {
+		EQUAL(send(fd, &i, sizeof(i), 0), sizeof(i));
+		EQUAL(recv(fd, &value, sizeof(value), 0), sizeof(value));
+		EQUAL(errno, 0);
+		sum += value;
+	}
+	close(fd);
+	return sum;
+}
+
+COSY_ASYNC static unsigned int pong(int fd)
+{
+	unsigned int n = 0, value;
+
+	while (recv(fd, &value, sizeof(value), 0) == sizeof(value)) {
+		value *= 3;
+		EQUAL(send(fd, &value, sizeof(value), 0), sizeof(value));
+		n++;
+	}
+	close(fd);
+	return n;
+}
+
+static void threads(void)
+{
+	enum { PAIRS = 8, ROUNDS = 40 };
+	struct cosy_async pings[PAIRS] = { 0 }, pongs[PAIRS] = { 0 };
+	pthread_t ids[3];
+	int fds[2];
+
+	for (int i = 0; i < PAIRS; i++) {
+		open_pair(fds);
+		EQUAL(COSY_SPAWN(loop, ping(fds[0], ROUNDS), .op = &pings[i]),
+		      0);
+		EQUAL(COSY_SPAWN(loop, pong(fds[1]), .op = &pongs[i]), 0);
+	}
+	for (int i = 0; i < 3; i++)
+		EQUAL(pthread_create(&ids[i], NULL, run, NULL), 0);
+	for (int i = 0; i < 3; i++)
+		pthread_join(ids[i], NULL);
+	for (int i = 0; i < PAIRS; i++) {
+		CHECK(!cosy_async_pending(&pings[i]));
+		EQUAL(pings[i].result, 3 * ROUNDS * (ROUNDS - 1) / 2);
+		EQUAL(pongs[i].result, ROUNDS);
+	}
+}
+
+COSY_ASYNC static int forks(int fds[2])
+{
+	char byte = 'c';
+	int status;
+	pid_t child = fork();
+
+	if (!child) {
+		/* There is no loop here, but the calls are made. */
+		if (write(fds[1], &byte, 1) != 1 || access("/", F_OK))
+			_exit(1);
+		if (COSY_SPAWN(loop, negative()) != -EPERM)
+			_exit(2);
+		_exit(42);
+	}
+	EQUAL(read(fds[0], &byte, 1), 1);
+	EQUAL(byte, 'c');
+	EQUAL(waitpid(child, &status, 0), child);
+	return WEXITSTATUS(status);
+}
+
+static void child(void)
+{
+	int fds[2];
+
+	EQUAL(pipe(fds), 0);
+	EQUAL(RESULT(forks(fds)), 42);
+	close_fd(fds[0]);
+	close_fd(fds[1]);
+}
+
+static void destroy(void)
+{
+	enum { MANY = 1000 };
+	struct cosy_loop_options options = { .size = sizeof(options),
+					     .entries = MANY };
+	static const char name[] = "/does/not/exist";
+	struct cosy_loop *large;
+	int fds[2];
+
+	EQUAL(cosy_loop_create(&large, &options), 0);
+	open_pair(fds);
+	ended = 0;
+	for (int i = 0; i < MANY; i++)
+		EQUAL(COSY_SPAWN(large, wait_for_byte(fds[0]),
+				 .done = count_ended, .data = &ended), 0);
+	CHECK(cosy_wait(large, 0, NULL) == COSY_WAIT_MAX);
+	EQUAL(COSY_SPAWN(large, until_cancelled(dup(fds[0]), name),
+			 .done = count_ended, .data = &ended), 0);
+	EQUAL(cosy_loop_destroy(large), 0);
+	EQUAL(ended, (unsigned int)-MANY);
+	EQUAL(close(fds[0]), 0);
+	EQUAL(close(fds[1]), 0);
+}
+
+int main(void)
+{
+	loop = make_loop();
+	results();
+	variables();
+	calls();
+	error_numbers();
+	all_kinds();
+	spawning();
+	cancelling();
+	threads();
+	child();
+	destroy();
+	EQUAL(cosy_loop_destroy(loop), 0);
+	return 0;
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// COSY_ASYNC where it cannot be. The first part is found on the source, the second on the
+// IR, which is only made if the first has no errors.
+// RUN: %clang -fsyntax-only -DSOURCE -Xclang -verify=source %s
+// RUN: %clang -O0 -c -o %t.o -DIR -Xclang -verify=ir %s
+// RUN: %clang -O2 -c -o %t.o -DIR -Xclang -verify=ir %s
+// RUN: %not %cc -I%include -fsyntax-only -DPLAIN %s 2>&1 | %FileCheck --check-prefix=PLAIN %s
+// RUN: %not %cc -x c++ -I%include -fsyntax-only -DPLAIN %s 2>&1 | %FileCheck --check-prefix=PLAIN %s
+#include <alloca.h>
+#include <cosy.h>
+#include <cosy/task.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+void use(void *);
+extern jmp_buf env;
+
+#ifdef SOURCE
+struct pair {
+	int a, b;
+};
+
+COSY_ASYNC static int async(int n)
+{
+	return read(n, &n, 1);
+}
+
+COSY_ASYNC static struct pair structure(void) // source-error {{a COSY_ASYNC function returns an integer of at most 64 bits, a pointer or nothing}}
+{
+	return (struct pair){ 1, 2 };
+}
+
+COSY_ASYNC static double floating(void) // source-error {{a COSY_ASYNC function returns an integer of at most 64 bits, a pointer or nothing}}
+{
+	return 0;
+}
+
+COSY_ASYNC static __int128 large(void); // source-error {{a COSY_ASYNC function returns an integer of at most 64 bits, a pointer or nothing}}
+
+COSY_ASYNC int variadic(int n, ...); // source-error {{a COSY_ASYNC function cannot have variable arguments}}
+
+COSY_ASYNC int main(void) // source-error {{this function cannot be COSY_ASYNC, because code that is not compiled from the source calls it}}
+{
+	return 0;
+}
+
+int ordinary(void)
+{
+	return async(3); // source-error {{'async' is COSY_ASYNC: only COSY_SPAWN and other COSY_ASYNC functions can call it}}
+}
+
+static int (*pointer)(int) = async; // source-error {{'async' is COSY_ASYNC: only COSY_SPAWN}}
+
+COSY_ASYNC static int address(void)
+{
+	int (*p)(int) = &async; // source-error {{'async' is COSY_ASYNC: only COSY_SPAWN}}
+
+	use(p == pointer ? &p : 0);
+	return sizeof(async(1)) + async(async(1));
+}
+
+int spawn(struct cosy_loop *loop)
+{
+	int err = COSY_SPAWN(loop, async(3), .data = loop);
+
+	err |= COSY_SPAWN(loop, async(async(3))); // source-error {{'async' is COSY_ASYNC: only COSY_SPAWN}}
+	err |= COSY_SPAWN(loop, async(3) + 1); // source-error {{COSY_SPAWN needs a call of a COSY_ASYNC function}} source-error {{'async' is COSY_ASYNC}}
+	return err | COSY_SPAWN(loop, getpid()); // source-error {{COSY_SPAWN needs a call of a COSY_ASYNC function}}
+}
+
+COSY_ASYNC static void region(void)
+{
+	COSY_START; // source-error {{a region in a COSY_ASYNC function; move it to a function that this one calls}}
+	getpid();
+	COSY_END;
+}
+
+static void clean(int *p)
+{
+	use(p);
+}
+
+COSY_ASYNC static int cleanup(void)
+{
+	__attribute__((cleanup(clean))) int n = 1; // source-error {{a COSY_ASYNC function cannot contain the variable 'n', which has a destructor or a cleanup}}
+
+	return async(n);
+}
+#endif
+
+#ifdef IR
+COSY_ASYNC long vla(int n)
+{
+	char a[n]; // ir-error {{a COSY_ASYNC function cannot contain a variable-length array or alloca; move it to a function that this one calls}}
+
+	return read(0, a, sizeof(a));
+}
+
+COSY_ASYNC void dynamic(int n)
+{
+	use(alloca(n)); // ir-error {{a COSY_ASYNC function cannot contain a variable-length array or alloca}}
+}
+
+COSY_ASYNC int twice(void)
+{
+	return setjmp(env); // ir-error {{a COSY_ASYNC function cannot contain a call that returns twice, such as setjmp or vfork}}
+}
+
+COSY_ASYNC void jump(void)
+{
+	longjmp(env, 1); // ir-error {{a COSY_ASYNC function cannot contain a call of longjmp}}
+}
+
+COSY_ASYNC int jumps(void)
+{
+	asm goto("" : : : : out); // ir-error {{a COSY_ASYNC function cannot contain an asm goto}}
+	return 1;
+out:
+	return 2;
+}
+
+COSY_ASYNC void *frame(void)
+{
+	return __builtin_frame_address(0); // ir-error {{a COSY_ASYNC function cannot contain the address of the function's own stack frame}}
+}
+#endif
+
+#ifdef PLAIN
+// PLAIN: COSY_ASYNC needs the Cosy plugin (cosy-cc)
+COSY_ASYNC int plain(void);
+#endif
