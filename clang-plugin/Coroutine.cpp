@@ -264,6 +264,19 @@ void Lowering::lowerBody(AsyncFunction &A) {
   CallInst *Handle = B.CreateIntrinsic(Intrinsic::coro_begin, {}, {Id, Memory});
   Handle->addRetAttr(Attribute::NoAlias);
   Handle->addFnAttr(Attribute::NoDuplicate);
+  // LLVM does not align such arguments in a frame; variables it does.
+  for (Argument &Arg : C.args()) {
+    Type *Ty = Arg.getParamByValType();
+    if (!Ty)
+      continue;
+    const DataLayout &DL = M.getDataLayout();
+    Align Alignment = Arg.getParamAlign().value_or(DL.getABITypeAlign(Ty));
+    auto *Copy = new AllocaInst(Ty, DL.getAllocaAddrSpace(), nullptr, Alignment,
+                                Arg.getName(), Id->getIterator());
+    Arg.replaceAllUsesWith(Copy);
+    B.CreateMemCpy(Copy, Alignment, &Arg, Arg.getParamAlign(),
+                   DL.getTypeAllocSize(Ty));
+  }
   Instruction *Jump = B.CreateBr(Body);
   B.SetInsertPoint(Suspended);
   B.CreateIntrinsic(Intrinsic::coro_end, {},
@@ -406,6 +419,8 @@ static CallInst *spawnAfter(CallInst &CI) {
 
 /// Lowers the calls of A.Source: each one is spawned or awaited.
 void Lowering::lowerCalls(AsyncFunction &A) {
+  if (any_of(A.Source->users(), IsaPred<GlobalAlias, GlobalIFunc>))
+    reportError(*A.Source, nullptr, "a COSY_ASYNC function has no other names");
   for (User *U : make_early_inc_range(A.Source->users())) {
     auto *CI = dyn_cast<CallInst>(U);
     if (!CI || CI->getCalledOperand() != A.Source)

@@ -65,7 +65,8 @@ public:
                    "a COSY_ASYNC function cannot have variable arguments; pass "
                    "an array and its length");
     if (auto *Method = dyn_cast<CXXMethodDecl>(&F);
-        F.isMain() ||
+        F.isMain() || F.hasAttr<ConstructorAttr>() ||
+        F.hasAttr<DestructorAttr>() || F.hasAttr<NakedAttr>() ||
         (Method && (Method->isVirtual() || isa<CXXConstructorDecl>(Method) ||
                     isa<CXXDestructorDecl>(Method))))
       return Error(
@@ -73,6 +74,18 @@ public:
           "this function cannot be COSY_ASYNC, because code that is "
           "not compiled from the source calls it; let it spawn another "
           "function");
+    if (F.isNoReturn())
+      return Error(F.getLocation(), "a COSY_ASYNC function returns to its loop "
+                                    "when it waits; remove noreturn");
+    if (F.getType()->castAs<FunctionType>()->getCallConv() != CC_C)
+      return Error(F.getLocation(), "a COSY_ASYNC function has C's calling "
+                                    "convention; remove the attribute");
+    for (const ParmVarDecl *Param : F.parameters())
+      if (auto *Class = Param->getType()->getAsCXXRecordDecl();
+          Class && Class->hasDefinition() && !Class->canPassInRegisters())
+        return Error(Param->getSourceRange(),
+                     "the parameter of a COSY_ASYNC function has a destructor "
+                     "or is not copied as memory; pass a pointer");
     QualType Result = F.getReturnType();
     bool IsInteger = Result->isIntegralOrEnumerationType();
     if (!Result->isVoidType() && !Result->isPointerType() &&

@@ -96,11 +96,23 @@ struct big {
 	long words[20];
 };
 
+struct line {
+	_Alignas(64) char bytes[64];
+};
+
 COSY_ASYNC static int wait_for_byte(int fd)
 {
 	unsigned char byte;
 
 	return read(fd, &byte, 1) == 1 ? byte : -1;
+}
+
+/* Return: what is in a line that is passed by value, if it is aligned. */
+COSY_ASYNC static int last_of(struct line line, char other, int fd)
+{
+	int byte = wait_for_byte(fd);
+
+	return (uintptr_t)&line % 64 ? -1 : line.bytes[63] + other + byte;
 }
 
 COSY_ASYNC static long sum(int fd, struct big by_value, double factor)
@@ -129,11 +141,19 @@ COSY_ASYNC static long sum(int fd, struct big by_value, double factor)
 static void variables(void)
 {
 	struct cosy_async op = { 0 };
+	struct line line = { { 0 } };
 	struct big big;
 	long expected = 0;
 	int fds[2];
 
 	open_pair(fds);
+	line.bytes[63] = 40;
+	EQUAL(COSY_SPAWN(loop, last_of(line, 2, fds[0]), .op = &op), 0);
+	memset(&line, 0x55, sizeof(line));
+	settle();
+	EQUAL(write(fds[1], "\1", 1), 1);
+	EQUAL(result_of(loop, &op), 43);
+
 	for (int i = 0; i < 20; i++)
 		big.words[i] = i * i;
 	EQUAL(COSY_SPAWN(loop, sum(fds[0], big, 2.5), .op = &op), 0);

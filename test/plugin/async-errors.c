@@ -4,6 +4,7 @@
 // RUN: %clang -fsyntax-only -DSOURCE -Xclang -verify=source %s
 // RUN: %clang -O0 -c -o %t.o -DIR -Xclang -verify=ir %s
 // RUN: %clang -O2 -c -o %t.o -DIR -Xclang -verify=ir %s
+// RUN: %clang -x c++ -fsyntax-only -DCXX -Xclang -verify=cxx %s
 // RUN: %not %cc -I%include -fsyntax-only -DPLAIN %s 2>&1 | %FileCheck --check-prefix=PLAIN %s
 // RUN: %not %cc -x c++ -I%include -fsyntax-only -DPLAIN %s 2>&1 | %FileCheck --check-prefix=PLAIN %s
 #include <alloca.h>
@@ -44,6 +45,21 @@ COSY_ASYNC int variadic(int n, ...); // source-error {{a COSY_ASYNC function can
 COSY_ASYNC int main(void) // source-error {{this function cannot be COSY_ASYNC, because code that is not compiled from the source calls it}}
 {
 	return 0;
+}
+
+COSY_ASYNC __attribute__((constructor)) static void early(void) // source-error {{this function cannot be COSY_ASYNC}}
+{
+}
+
+COSY_ASYNC static _Noreturn void endless(void) // source-error {{a COSY_ASYNC function returns to its loop when it waits; remove noreturn}}
+{
+	for (;;)
+		async(1);
+}
+
+COSY_ASYNC __attribute__((ms_abi)) static int convention(int n) // source-error {{a COSY_ASYNC function has C's calling convention; remove the attribute}}
+{
+	return async(n);
 }
 
 int ordinary(void)
@@ -91,6 +107,13 @@ COSY_ASYNC static int cleanup(void)
 #endif
 
 #ifdef IR
+COSY_ASYNC int named(int fd) // ir-error {{a COSY_ASYNC function has no other names}}
+{
+	return read(fd, &fd, 1);
+}
+
+int another_name(int) __attribute__((alias("named")));
+
 COSY_ASYNC long vla(int n)
 {
 	char a[n]; // ir-error {{a COSY_ASYNC function cannot contain a variable-length array or alloca; move it to a function that this one calls}}
@@ -124,6 +147,27 @@ out:
 COSY_ASYNC void *frame(void)
 {
 	return __builtin_frame_address(0); // ir-error {{a COSY_ASYNC function cannot contain the address of the function's own stack frame}}
+}
+#endif
+
+#ifdef CXX
+struct object {
+	int fd;
+	object(const object &);
+};
+
+struct plain {
+	int fd;
+};
+
+COSY_ASYNC int copied(plain p)
+{
+	return read(p.fd, &p.fd, 1);
+}
+
+COSY_ASYNC int passed(object o) // cxx-error {{the parameter of a COSY_ASYNC function has a destructor or is not copied as memory; pass a pointer}}
+{
+	return read(o.fd, &o.fd, 1);
 }
 #endif
 
