@@ -28,9 +28,14 @@ class Bench:
         return self.points or (self.name,)
 
     @property
+    def asynchronous(self):
+        """Does it measure operations of a loop?"""
+        return "loops" in self.ways
+
+    @property
     def timed(self):
         """Is there something to compare its time with?"""
-        return len(self.ways) > 1 and self.ways != ASYNC
+        return len(self.ways) > 1 and not self.asynchronous
 
     @property
     def on_host(self):
@@ -42,7 +47,7 @@ class Bench:
     def in_table(self):
         """Is it in the table of all ways? fit has its own."""
         return (self.program and "native" in self.ways and self.name != "fit"
-                and self.ways != ASYNC)
+                and not self.asynchronous)
 
 
 # "compound" makes plain system calls, "fast" whatever gives the same in fewer
@@ -54,6 +59,8 @@ WHOLE = ("native", "compound", "fast")
 # batches in the module (the default), and by a loop of the module (COSY_EXECUTOR=kernel); and
 # io_uring.
 ASYNC = ("native", "user", "entries", "loops", "io_uring")
+# The same by COSY_ASYNC functions, in batches.
+SERVERS = (*ASYNC, "functions")
 ECHO = ("echo-unix-64", "echo-unix-1", "echo-unix-1024", "echo-tcp-64")
 BONNIE = ("read", "rewrite", "write")
 # User functions, and what they may take in percent of gcc -O2 of the same C.
@@ -102,7 +109,7 @@ BENCHES = (
     Bench("load", "load", ("compound",)),
     Bench("fit", "fit", NO_RING, tuple(f"fit{n}" for n in FIT)),
     *(Bench(name, "async", ASYNC) for name in ("page1", "page64", "wait-cancel")),
-    *(Bench(name, "echo", ASYNC) for name in ECHO),
+    *(Bench(name, "echo", SERVERS) for name in ECHO),
     Bench("interpreter"),
     Bench("native-overhead"),
     Bench("compile"),

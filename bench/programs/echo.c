@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include <cosy/async.h>
+#include <cosy/task.h>
 
 #include "../common/bench.h"
 #include "../common/uring.h"
@@ -130,7 +131,17 @@ static void sent(struct cosy_async *op)
 	receive(op->data);
 }
 
-static void serve_by_entries(void)
+COSY_ASYNC static int serve_one(struct connection *c)
+{
+	for (;;) {
+		transfer(recv(c->server, c->buffer, SIZE, 0), "the function's recv");
+		transfer(send(c->server, c->buffer, SIZE, 0), "the function's send");
+		echoed++;
+	}
+}
+
+/* By operations, or by functions. */
+static void serve_by_loop(void)
 {
 	for (echoed = 0; echoed < active;) {
 		int n = cosy_wait(loop, 1, NULL);
@@ -282,11 +293,18 @@ static void start_loop(void)
 	for (unsigned int i = 0; i < nconnections; i++) {
 		struct connection *c = &connections[i];
 
+		if (!strcmp(bench_way(), "functions")) {
+			err = COSY_SPAWN(loop, serve_one(c));
+			if (err)
+				failed("COSY_SPAWN", -err);
+			continue;
+		}
 		c->received = (struct cosy_async){ .done = received, .data = c };
 		c->sent = (struct cosy_async){ .done = sent, .data = c };
 		receive(c);
 	}
-	cosy_wait(loop, 0, NULL);
+	while (cosy_wait(loop, 0, NULL))
+		;
 }
 
 static void start_ring(void)
@@ -328,7 +346,7 @@ static double measure(void)
 			serve = serve_by_ring;
 		} else {
 			start_loop();
-			serve = serve_by_entries;
+			serve = serve_by_loop;
 		}
 	}
 	start = bench_now();
