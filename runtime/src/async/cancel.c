@@ -45,14 +45,6 @@ int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot)
 	return -ENOENT;
 }
 
-/* Somebody has to see what was completed here. */
-static void tell(struct cosy_loop *loop)
-{
-	if (loop->blocked || loop->external)
-		cosy_loop_wake(loop);
-	cosy_loop_changed(loop);
-}
-
 static int cancel_entry(struct cosy_loop *loop, uint32_t slot)
 {
 	const struct cosy_slot before = loop->slots[slot];
@@ -62,7 +54,7 @@ static int cancel_entry(struct cosy_loop *loop, uint32_t slot)
 		return err;
 	cosy_start_next(loop, &before);
 	cosy_attempts_make(loop);
-	tell(loop);
+	cosy_loop_tell(loop);
 	return 0;
 }
 
@@ -180,7 +172,7 @@ COSY_EXPORT int cosy_cancel_fd(struct cosy_loop *loop, int fd)
 	if (fd >= 0) {
 		ret = cancel_submitted(loop, fd);
 		ret += cosy_fds_cancel(loop, (uint32_t)fd, (uint32_t)fd);
-		tell(loop);
+		cosy_loop_tell(loop);
 	}
 	cosy_loop_leave(loop);
 	return ret;

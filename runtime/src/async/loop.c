@@ -48,10 +48,8 @@ static void write_wake_fd(const struct cosy_loop *loop)
 	cosy_sys(SYS_write, loop->wake_fd, (long)&one, sizeof(one));
 }
 
-void cosy_loop_wake(struct cosy_loop *loop)
+void cosy_loop_write_wake_fd(struct cosy_loop *loop)
 {
-	if (loop->woken)
-		return;
 	loop->woken = true;
 	write_wake_fd(loop);
 }

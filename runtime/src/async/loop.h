@@ -319,12 +319,26 @@ static inline void cosy_loop_changed(struct cosy_loop *loop)
 		cosy_event_happened(&loop->changed, INT_MAX);
 }
 
+/** cosy_loop_write_wake_fd() - make @wake_fd readable */
+void cosy_loop_write_wake_fd(struct cosy_loop *loop);
+
 /**
- * cosy_loop_wake() - make a thread that waits for epoll look at the loop again
+ * cosy_loop_wake() - make whoever waits for epoll look at the loop again
  *
- * It need not be there: then another event loop is told, if one polls this one.
+ * That is a thread, or another event loop that polls this one.
  */
-void cosy_loop_wake(struct cosy_loop *loop);
+static inline void cosy_loop_wake(struct cosy_loop *loop)
+{
+	if ((loop->blocked || loop->external) && !loop->woken)
+		cosy_loop_write_wake_fd(loop);
+}
+
+/** cosy_loop_tell() - something is complete: make all that wait look at the loop */
+static inline void cosy_loop_tell(struct cosy_loop *loop)
+{
+	cosy_loop_wake(loop);
+	cosy_loop_changed(loop);
+}
 
 /** cosy_clock() - CLOCK_MONOTONIC in nanoseconds */
 uint64_t cosy_clock(void);
@@ -350,7 +364,7 @@ int cosy_page_hold(struct cosy_loop *loop, struct cosy_async *op);
 void cosy_page_submit_held(struct cosy_loop *loop, struct cosy_async *op,
 			   enum cosy_how how);
 
-/** cosy_page_release() - give back the entry of a function that has returned */
+/** cosy_page_release() - give back an entry that nobody needs any more */
 void cosy_page_release(struct cosy_loop *loop, uint32_t slot);
 
 /** cosy_page_take() - the next submitted entry, or COSY_NO_SLOT */

@@ -70,16 +70,17 @@ static uint32_t slot_alloc(struct cosy_loop *loop)
 {
 	uint32_t slot = loop->free;
 
-	if (slot != COSY_NO_SLOT) {
+	if (slot != COSY_NO_SLOT)
 		loop->free = loop->slots[slot].next;
-		return slot;
-	}
-	if (loop->fresh > loop->mask)
+	else if (loop->fresh <= loop->mask)
+		slot = loop->fresh++;
+	else
 		return COSY_NO_SLOT;
-	return loop->fresh++;
+	loop->outstanding++;
+	return slot;
 }
 
-static void slot_free(struct cosy_loop *loop, uint32_t slot)
+void cosy_page_release(struct cosy_loop *loop, uint32_t slot)
 {
 	loop->slots[slot].state = COSY_SLOT_FREE;
 	loop->slots[slot].next = loop->free;
@@ -106,8 +107,7 @@ static void publish(struct cosy_loop *loop, uint32_t slot, enum cosy_how how,
 	loop->submitted[page->submit_tail & loop->mask] = slot;
 	store_index(&page->submit_tail, page->submit_tail + 1);
 	loop->info.submitted++;
-	if (loop->blocked || loop->external)
-		cosy_loop_wake(loop);
+	cosy_loop_wake(loop);
 }
 
 static int submit(struct cosy_loop *loop, struct cosy_async *op, uint32_t nr,
@@ -123,7 +123,6 @@ static int submit(struct cosy_loop *loop, struct cosy_async *op, uint32_t nr,
 	slot = slot_alloc(loop);
 	if (slot == COSY_NO_SLOT)
 		return -EAGAIN;
-	loop->outstanding++;
 	entry = &loop->entries[slot];
 	entry->flags = op ? 0 : COSY_ENTRY_SILENT;
 	entry->colour = 0;
@@ -145,7 +144,6 @@ int cosy_page_hold(struct cosy_loop *loop, struct cosy_async *op)
 	slot = slot_alloc(loop);
 	if (slot == COSY_NO_SLOT)
 		return -EAGAIN;
-	loop->outstanding++;
 	loop->info.submitted++;
 	loop->slots[slot] = (struct cosy_slot){
 		.list = COSY_LIST_NONE,
@@ -156,8 +154,7 @@ int cosy_page_hold(struct cosy_loop *loop, struct cosy_async *op)
 	};
 	op->slot = slot;
 	cosy_complete(loop, slot, 0);
-	if (loop->blocked || loop->external)
-		cosy_loop_wake(loop);
+	cosy_loop_wake(loop);
 	return 0;
 }
 
@@ -165,11 +162,6 @@ void cosy_page_submit_held(struct cosy_loop *loop, struct cosy_async *op,
 			   enum cosy_how how)
 {
 	publish(loop, op->slot, how, true);
-}
-
-void cosy_page_release(struct cosy_loop *loop, uint32_t slot)
-{
-	slot_free(loop, slot);
 }
 
 COSY_EXPORT int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op,
@@ -211,7 +203,7 @@ void cosy_complete(struct cosy_loop *loop, uint32_t slot, int64_t result)
 	entry->args[0] = (uint64_t)result;
 	entry->status = COSY_ENTRY_DONE;
 	if (entry->flags & COSY_ENTRY_SILENT) {
-		slot_free(loop, slot);
+		cosy_page_release(loop, slot);
 		return;
 	}
 	loop->slots[slot].state = COSY_SLOT_DONE;
@@ -237,7 +229,7 @@ struct cosy_async *cosy_page_collect(struct cosy_loop *loop)
 	if (loop->slots[slot].task)
 		loop->slots[slot].state = COSY_SLOT_HELD;
 	else
-		slot_free(loop, slot);
+		cosy_page_release(loop, slot);
 	return op;
 }
 

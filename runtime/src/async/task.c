@@ -189,14 +189,11 @@ static void end_task(struct cosy_task *task)
 	bool in_child = cosy_loop_enter(loop) != 0;
 
 	op->result = task->value;
-	if (!in_child)
-		cosy_page_release(loop, task->call.slot);
 	/* From now on it may be freed, if it has no callback. */
 	cosy_op_complete(op);
 	if (!in_child) {
-		if (loop->blocked || loop->external)
-			cosy_loop_wake(loop);
-		cosy_loop_changed(loop);
+		cosy_page_release(loop, task->call.slot);
+		cosy_loop_tell(loop);
 		cosy_loop_leave(loop);
 	}
 	if (op == &task->own) {

@@ -79,9 +79,7 @@ static void make_call(struct cosy_loop *loop, uint32_t slot)
 	cosy_thread_made(loop, slot, result);
 	/* With the lock: whoever waits for this result gets it, and not -EINTR. */
 	pass_signal_on(result);
-	if (loop->blocked || loop->external)
-		cosy_loop_wake(loop);
-	cosy_loop_changed(loop);
+	cosy_loop_tell(loop);
 }
 
 static void enqueue(struct cosy_pool *pool, uint32_t slot)
