@@ -8,6 +8,7 @@
 #include "../common/output.h"
 #include "../common/progress.h"
 #include "../common/quote.h"
+#include "../common/usage.h"
 #include "../common/walk.h"
 #include "sum.h"
 
@@ -87,13 +88,6 @@ static void report_unnamed(void *context, const struct sum_file *file)
 		report(context, file);
 	else
 		printf("%" PRIu32 " %" PRIu64 "\n", file->value, file->size);
-}
-
-static void fail_usage(void)
-{
-	fprintf(stderr, "Try '%s --help' for more information.\n",
-		program_invocation_name);
-	exit(1);
 }
 
 static void print_help(void)

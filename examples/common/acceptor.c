@@ -8,6 +8,19 @@
 #include <error.h>
 #include <sys/socket.h>
 
+bool acceptor_can_retry(int error)
+{
+	switch (error) {
+	case EMFILE:
+	case ENFILE:
+	case ENOBUFS:
+	case ENOMEM:
+		return true;
+	default:
+		return false;
+	}
+}
+
 static void accepted(struct cosy_async *op);
 
 static void accept_next(struct cosy_async *op)
@@ -25,20 +38,15 @@ static void accepted(struct cosy_async *op)
 	static const struct timespec pause = { .tv_nsec = ACCEPTOR_PAUSE * 1000000L };
 	struct acceptor *acceptor = op->data;
 
-	switch (op->result) {
-	case -ECANCELED:
+	if (op->result == -ECANCELED)
 		return;
-	case -EMFILE:
-	case -ENFILE:
-	case -ENOBUFS:
-	case -ENOMEM:
+	if (acceptor_can_retry((int)-op->result)) {
 		op->done = accept_next;
 		cosy_async_timer(acceptor->loop, op, &pause, 0);
 		return;
-	case -EBADF:
-	case -EINVAL:
-		error(1, (int)-op->result, "cannot accept");
 	}
+	if (op->result == -EBADF || op->result == -EINVAL)
+		error(1, (int)-op->result, "cannot accept");
 	/* Other errors are of a connection that is gone. */
 	if (op->result >= 0)
 		acceptor->accepted((int)op->result);

@@ -9,9 +9,13 @@
 #define ACCEPTOR_H
 
 #include <cosy/async.h>
+#include <stdbool.h>
 
 /* Connections accepted at once, and ms until accept(2) is tried again. */
 enum { ACCEPTOR_OPERATIONS = 16, ACCEPTOR_PAUSE = 100 };
+
+/** acceptor_can_retry() - is @error of accept(2) one that passes? */
+bool acceptor_can_retry(int error);
 
 /**
  * struct acceptor - a socket that accepts

@@ -9,6 +9,7 @@
 #include "../common/output.h"
 #include "../common/progress.h"
 #include "../common/quote.h"
+#include "../common/usage.h"
 #include "file.h"
 
 #include <errno.h>
@@ -240,13 +241,6 @@ static void copy_tree(char *source)
 	files_wait(&files);
 	make_links();
 	finish_directories();
-}
-
-static _Noreturn void fail_usage(void)
-{
-	fprintf(stderr, "Try '%s --help' for more information.\n",
-		program_invocation_name);
-	exit(1);
 }
 
 static void print_help(void)

@@ -94,10 +94,13 @@ static void fail(struct job *job, const char *what, const char *path)
 	end(job);
 }
 
-/* Has the operation of @job failed, or is there no sense in going on? */
-static bool is_over(const struct job *job)
+/* Ends a job whose operation has failed, and any job after a signal. Return: is it over? */
+static bool is_over(struct job *job, const char *what, const char *path)
 {
-	return job->op.result < 0 || job->files->signal;
+	if (job->op.result >= 0 && !job->files->signal)
+		return false;
+	fail(job, what, path);
+	return true;
 }
 
 /*
@@ -122,10 +125,8 @@ static void done_times(struct cosy_async *op)
 {
 	struct job *job = op->data;
 
-	if (is_over(job)) {
-		fail(job, "cannot preserve the times of %s", job->to);
+	if (is_over(job, "cannot preserve the times of %s", job->to))
 		return;
-	}
 	op->done = done_close;
 	cosy_async_close(job->files->loop, op, job->out);
 }
@@ -134,10 +135,8 @@ static void done_mode(struct cosy_async *op)
 {
 	struct job *job = op->data;
 
-	if (is_over(job)) {
-		fail(job, "cannot preserve the permissions of %s", job->to);
+	if (is_over(job, "cannot preserve the permissions of %s", job->to))
 		return;
-	}
 	op->done = done_times;
 	cosy_async_futimens(job->files->loop, op, job->out, job->times);
 }
@@ -152,10 +151,8 @@ static void done_owner(struct cosy_async *op)
 		mode &= ~(S_ISUID | S_ISGID);
 		op->result = 0;
 	}
-	if (is_over(job)) {
-		fail(job, "cannot preserve the owner of %s", job->to);
+	if (is_over(job, "cannot preserve the owner of %s", job->to))
 		return;
-	}
 	op->done = done_mode;
 	cosy_async_fchmod(job->files->loop, op, job->out, mode);
 }
@@ -172,10 +169,8 @@ static void done_write(struct cosy_async *op)
 {
 	struct job *job = op->data;
 
-	if (is_over(job)) {
-		fail(job, "error writing %s", job->to);
+	if (is_over(job, "error writing %s", job->to))
 		return;
-	}
 	job->written += op->result;
 	job->files->bytes += op->result;
 	if (job->written < job->filled)
@@ -190,10 +185,8 @@ static void done_read(struct cosy_async *op)
 {
 	struct job *job = op->data;
 
-	if (is_over(job)) {
-		fail(job, "error reading %s", job->from);
+	if (is_over(job, "error reading %s", job->from))
 		return;
-	}
 	if (op->result == 0) {
 		op->done = done_owner;
 		cosy_async_fchown(job->files->loop, op, job->out,
@@ -212,9 +205,7 @@ static void done_create(struct cosy_async *op)
 
 	if (op->result >= 0)
 		job->out = (int)op->result;
-	if (is_over(job))
-		fail(job, "cannot create %s", job->to);
-	else
+	if (!is_over(job, "cannot create %s", job->to))
 		read_some(job);
 }
 
@@ -224,10 +215,8 @@ static void done_open(struct cosy_async *op)
 
 	if (op->result >= 0)
 		job->in = (int)op->result;
-	if (is_over(job)) {
-		fail(job, "cannot open %s for reading", job->from);
+	if (is_over(job, "cannot open %s for reading", job->from))
 		return;
-	}
 	op->done = done_create;
 	cosy_async_open(job->files->loop, op, job->to,
 			O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);

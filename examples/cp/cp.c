@@ -9,6 +9,7 @@
 #include "../common/output.h"
 #include "../common/progress.h"
 #include "../common/quote.h"
+#include "../common/usage.h"
 #include "attributes.h"
 #include "copy.h"
 
@@ -519,13 +520,6 @@ static void copy_into(char *const *from, size_t count, const char *directory)
 		free(to);
 	}
 	tdestroy(all_taken, free_taken);
-}
-
-static _Noreturn void fail_usage(void)
-{
-	fprintf(stderr, "Try '%s --help' for more information.\n",
-		program_invocation_name);
-	exit(1);
 }
 
 static void print_help(void)

@@ -5,6 +5,7 @@
  */
 #include "../common/output.h"
 #include "../common/progress.h"
+#include "../common/usage.h"
 #include "table.h"
 
 #include <errno.h>
@@ -132,13 +133,6 @@ static struct table_counts work_together(void)
 		wait(NULL);
 	}
 	return counts;
-}
-
-static void fail_usage(void)
-{
-	fprintf(stderr, "Try '%s --help' for more information.\n",
-		program_invocation_name);
-	exit(1);
 }
 
 static uint64_t number(const char *text, const char *what, uint64_t min,

@@ -5,6 +5,7 @@
  * Each call is made when epoll says that it can do something. What it did not do is
  * kept in the connection, and epoll is told what the connection waits for now.
  */
+#include "../common/acceptor.h"
 #include "server.h"
 
 #include <errno.h>
@@ -112,9 +113,9 @@ static bool accept_some(void)
 {
 	int err = 0;
 
-	for (int i = 0; i < ACCEPTS && err != -EAGAIN; i++) {
+	for (int i = 0; i < ACCEPTOR_OPERATIONS && err != -EAGAIN; i++) {
 		err = accept_one();
-		if (server_can_retry(-err))
+		if (acceptor_can_retry(-err))
 			return false;
 		/* Other errors are of the connection, which is gone. */
 		if (err == -EBADF || err == -EINVAL)
@@ -142,7 +143,7 @@ static void serve_until_signal(void)
 
 	for (;;) {
 		int n = epoll_wait(epoll, events, EVENTS,
-				   can_accept ? -1 : PAUSE);
+				   can_accept ? -1 : ACCEPTOR_PAUSE);
 
 		/* EINTR: somebody stopped and continued the process. */
 		if (n < 0 && errno != EINTR)

@@ -5,6 +5,7 @@
  * Operations and callbacks as in by-entries.c. But send may transfer less than it is
  * given, and before the ring is closed, what is outstanding has to be cancelled.
  */
+#include "../common/acceptor.h"
 #include "ring.h"
 #include "server.h"
 
@@ -115,7 +116,7 @@ static void start(int fd)
 
 static void accepted(struct operation *op, int result)
 {
-	static const struct __kernel_timespec pause = { .tv_nsec = PAUSE * 1000000L };
+	static const struct __kernel_timespec pause = { .tv_nsec = ACCEPTOR_PAUSE * 1000000L };
 
 	if (stopping) {
 		if (result >= 0)
@@ -126,7 +127,7 @@ static void accepted(struct operation *op, int result)
 		error(1, -result, "cannot accept");
 	if (result >= 0)
 		start(result);
-	if (result < 0 && server_can_retry(-result)) {
+	if (result < 0 && acceptor_can_retry(-result)) {
 		op->done = accept_next;
 		submit(op, IORING_OP_TIMEOUT, -1, &pause, 1, 0);
 	} else {
@@ -165,7 +166,7 @@ static void stop(struct operation *op, int result)
 void serve_by_uring(struct server *given)
 {
 	int signal_fd = signalfd(-1, &given->signals, SFD_CLOEXEC);
-	struct operation accepts[ACCEPTS], signal_op = { .done = stop };
+	struct operation accepts[ACCEPTOR_OPERATIONS], signal_op = { .done = stop };
 	struct signalfd_siginfo info;
 	struct io_uring_cqe cqe;
 
@@ -174,7 +175,7 @@ void serve_by_uring(struct server *given)
 	server = given;
 	ring_open(&ring, ENTRIES);
 	submit(&signal_op, IORING_OP_READ, signal_fd, &info, sizeof(info), 0);
-	for (int i = 0; i < ACCEPTS; i++)
+	for (int i = 0; i < ACCEPTOR_OPERATIONS; i++)
 		accept_next(&accepts[i], 0);
 	while (outstanding > 0) {
 		ring_enter(&ring, 1);

@@ -6,6 +6,7 @@
  */
 #include "../common/address.h"
 #include "../common/output.h"
+#include "../common/usage.h"
 #include "server.h"
 
 #include <errno.h>
@@ -29,19 +30,6 @@ static const struct {
 
 static const unsigned int nways = sizeof(ways) / sizeof(*ways);
 
-bool server_can_retry(int error)
-{
-	switch (error) {
-	case EMFILE:
-	case ENFILE:
-	case ENOBUFS:
-	case ENOMEM:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static void print_help(void)
 {
 	printf("Usage: %s [OPTION]... ADDRESS\n", program_invocation_name);
@@ -60,13 +48,6 @@ static void print_help(void)
 	      "\n"
 	      "Exit status: 0 after a signal, 1 if it cannot serve, or wrong usage.\n",
 	      stdout);
-}
-
-static _Noreturn void fail_usage(void)
-{
-	fprintf(stderr, "Try '%s --help' for more information.\n",
-		program_invocation_name);
-	exit(1);
 }
 
 static unsigned int parse_way(const char *name)

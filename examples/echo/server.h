@@ -3,21 +3,18 @@
  * server.h - the same server, written in three ways.
  *
  * Each sends back what it receives, until the client has sent all (it may shut down
- * its side) or the connection fails. Each accepts several connections at once, waits
- * PAUSE milliseconds where it has no descriptor for one, and returns after SIGINT or
- * SIGTERM, which the caller has blocked. Then all connections are closed.
+ * its side) or the connection fails. Each accepts ACCEPTOR_OPERATIONS connections at once,
+ * waits ACCEPTOR_PAUSE milliseconds where it has no descriptor for one, and returns after
+ * SIGINT or SIGTERM, which the caller has blocked. Then all connections are closed.
  */
 #ifndef SERVER_H
 #define SERVER_H
 
 #include <signal.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 enum {
 	BUFFER = 64 * 1024,	/* bytes of a connection that are not sent yet */
-	ACCEPTS = 16,		/* connections accepted at once */
-	PAUSE = 100,		/* ms until accept(2) is tried again */
 };
 
 /**
@@ -32,13 +29,6 @@ struct server {
 	sigset_t signals;
 	uint64_t connections, bytes;
 };
-
-/**
- * server_can_retry() - is @error of accept(2) one that passes?
- *
- * For epoll and io_uring; entries use ../common/acceptor.h.
- */
-bool server_can_retry(int error);
 
 /** serve_by_epoll() - serve by non-blocking calls, and epoll(7) */
 void serve_by_epoll(struct server *server);

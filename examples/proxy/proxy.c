@@ -5,6 +5,7 @@
 #include "../common/acceptor.h"
 #include "../common/address.h"
 #include "../common/output.h"
+#include "../common/usage.h"
 #include "session.h"
 
 #include <errno.h>
@@ -17,13 +18,6 @@
 #include <sys/resource.h>
 
 static struct sessions sessions = { .idle.tv_sec = 60 };
-
-static _Noreturn void fail_usage(void)
-{
-	fprintf(stderr, "Try '%s --help' for more information.\n",
-		program_invocation_name);
-	exit(1);
-}
 
 static void print_help(void)
 {

@@ -113,16 +113,26 @@ static void timer_ended(struct cosy_async *op)
 		break_off(s);
 }
 
+/* Return: true if the operation of @d has ended the session, or belongs to one that ends. */
+static bool is_over(struct direction *d)
+{
+	if (d->session->ending)
+		release(d->session);
+	else if (d->op.result < 0)
+		break_off(d->session);
+	else
+		return false;
+	return true;
+}
+
 static void received(struct cosy_async *op)
 {
 	struct direction *d = op->data;
 	struct session *s = d->session;
 
-	if (s->ending) {
-		release(s);
-	} else if (op->result < 0) {
-		break_off(s);
-	} else if (op->result == 0) {
+	if (is_over(d))
+		return;
+	if (op->result == 0) {
 		/* This side has sent all: the other one may still be sending. */
 		shutdown(d->to, SHUT_WR);
 		d->ended = true;
@@ -141,15 +151,11 @@ static void sent(struct cosy_async *op)
 	struct direction *d = op->data;
 	struct session *s = d->session;
 
-	if (s->ending) {
-		release(s);
-	} else if (op->result < 0) {
-		break_off(s);
-	} else {
-		s->all->bytes += op->result;
-		something_passed(s);
-		receive(d);
-	}
+	if (is_over(d))
+		return;
+	s->all->bytes += op->result;
+	something_passed(s);
+	receive(d);
 }
 
 /* Return: false if the session may be gone. */
@@ -169,16 +175,10 @@ static void connected(struct cosy_async *op)
 	struct direction *d = op->data;
 	struct session *s = d->session;
 
-	if (s->ending) {
-		release(s);
-	} else if (op->result < 0) {
-		if (op->result != -ECANCELED)
-			error(0, (int)-op->result, "cannot connect to %s",
-			      s->all->upstream.text);
-		break_off(s);
-	} else if (receive(&s->forth)) {
+	if (!s->ending && op->result < 0 && op->result != -ECANCELED)
+		error(0, (int)-op->result, "cannot connect to %s", s->all->upstream.text);
+	if (!is_over(d) && receive(&s->forth))
 		receive(&s->back);
-	}
 }
 
 static void init_direction(struct direction *d, struct session *s, int from, int to)
