@@ -76,6 +76,13 @@ download() {
 	apt-get -q -o APT::Sandbox::User=root download "$@"
 }
 
+# depends NAME - print what its candidate version depends on, one name per line; nothing
+# when apt does not know it, as before the lists of a new source have been fetched.
+depends() {
+	{ apt-cache show --no-all-versions "$1" 2>/dev/null || true; } |
+		sed -n 's/^Depends: //p' | tr ',' '\n' | tr '|' '\n' | awk '{ print $1 }'
+}
+
 # apt_lists DIRECTORY SOURCE... - fetch package lists into a directory of their own, as whoever we
 # are, from lines of a sources.list without the key.  Whoever uses them sets APT_CONFIG to
 # DIRECTORY/apt.conf.  The system's own lists are left as they are.
