@@ -137,8 +137,10 @@ static int __init cosy_init(void)
 		pr_err("user addresses would not be checked: this module was built with headers that are not this kernel's; build it again with those\n");
 		return -ENOEXEC;
 	}
-	cosy_history_init();
 	err = cosy_symbols_init();
+	if (err)
+		return err;
+	err = cosy_history_init();
 	if (err)
 		return err;
 	cosy_internals_init();

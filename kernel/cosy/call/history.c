@@ -2,9 +2,15 @@
 /*
  * history.c - clear the CPU's branch history where the kernel does.
  */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/errno.h>
 #include <linux/moduleparam.h>
+#include <linux/printk.h>
+#include <linux/static_call.h>
 
 #include "call/history.h"
+#include "kernel/symbols.h"
 
 static bool clear_branch_history;
 module_param(clear_branch_history, bool, 0444);
@@ -22,15 +28,35 @@ DEFINE_STATIC_KEY_FALSE(cosy_history_clears);
 #define COSY_CLEARS_BY_CPU	false
 #endif
 
+/* The kernel's clear_bhb_loop(), which later kernels export to KVM's modules only. */
+static void cosy_no_loop(void)
+{
+}
+
+DEFINE_STATIC_CALL(cosy_clear_loop, cosy_no_loop);
+
 /**
  * cosy_history_init() - does this CPU need it?
  *
  * The kernel has decided by now, from the CPU and its command line.
+ *
+ * Return: 0; -EOPNOTSUPP with a message if the history must be cleared and cannot be.
  */
-void __init cosy_history_init(void)
+int __init cosy_history_init(void)
 {
+	void *loop;
+
+	if (clear_branch_history || COSY_CLEARS_BY_LOOP) {
+		loop = cosy_symbol("clear_bhb_loop");
+		if (!loop) {
+			pr_err("the branch history is to be cleared, and this kernel has no clear_bhb_loop()\n");
+			return -EOPNOTSUPP;
+		}
+		static_call_update(cosy_clear_loop, (void (*)(void))loop);
+	}
 	if (clear_branch_history || COSY_CLEARS_BY_LOOP || COSY_CLEARS_BY_CPU)
 		static_branch_enable(&cosy_history_clears);
+	return 0;
 }
 
 /**
@@ -41,10 +67,7 @@ void __init cosy_history_init(void)
  */
 void cosy_history_clear_now(void)
 {
-#ifdef X86_FEATURE_CLEAR_BHB_LOOP
-	if (clear_branch_history || COSY_CLEARS_BY_LOOP)
-		clear_bhb_loop();
+	static_call(cosy_clear_loop)();
 	if (COSY_CLEARS_BY_CPU)
 		asm volatile(".byte 0xf3, 0x48, 0x0f, 0x1e, 0xf8" : : : "memory");
-#endif
 }

@@ -16,11 +16,10 @@
 #include <linux/jump_label.h>
 
 #include <asm/cpufeature.h>
-#include <asm/nospec-branch.h>
 
 DECLARE_STATIC_KEY_FALSE(cosy_history_clears);
 
-void cosy_history_init(void);
+int cosy_history_init(void);
 void cosy_history_clear_now(void);
 
 /**
