@@ -183,6 +183,18 @@ static inline bool cosy_user_begin_works(void)
 #define cosy_idmap		user_namespace
 #endif
 
+/*
+ * What fs/xattr.c passes on, under the name that it has in the kernel. Since 6.13,
+ * which renamed it, the name of the attribute is read before that of the file.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
+#define cosy_xattr_ctx		kernel_xattr_ctx
+#define COSY_ATTRIBUTE_FIRST	true
+#else
+#define cosy_xattr_ctx		xattr_ctx
+#define COSY_ATTRIBUTE_FIRST	false
+#endif
+
 /**
  * cosy_filename_refs() - set the references of a struct filename
  * @name: it

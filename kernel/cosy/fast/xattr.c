@@ -18,18 +18,29 @@
 #include "fast/calls.h"
 #include "kernel/internals.h"
 
-/* As getxattr() in fs/xattr.c. */
-static ssize_t cosy_xattr_get(const struct path *path, const char __user *from,
-			      void __user *value, size_t size)
+/* Copy the name of the attribute. Return: 0, or what getxattr() fails with. */
+static int cosy_xattr_name(struct xattr_name *name, const char __user *from)
 {
-	struct xattr_name name __uninitialized;
-	struct xattr_ctx ctx = { .value = value, .size = size, .kname = &name };
-	ssize_t ret;
+	long len = strncpy_from_user(name->name, from, sizeof(name->name));
 
-	ret = strncpy_from_user(name.name, from, sizeof(name.name));
-	if (ret == 0 || ret == sizeof(name.name))
+	if (len == 0 || len == sizeof(name->name))
 		return -ERANGE;
-	if (ret < 0)
+	return len < 0 ? len : 0;
+}
+
+/* As getxattr() in fs/xattr.c; @name is already there if it is read first. */
+static ssize_t cosy_xattr_get(const struct path *path, struct xattr_name *name,
+			      const char __user *from, void __user *value,
+			      size_t size)
+{
+	struct cosy_xattr_ctx ctx = {
+		.value = value,
+		.size = size,
+		.kname = name,
+	};
+	ssize_t ret = COSY_ATTRIBUTE_FIRST ? 0 : cosy_xattr_name(name, from);
+
+	if (ret)
 		return ret;
 	ret = cosy_internal(do_getxattr)(cosy_mnt_idmap(path->mnt),
 					 path->dentry, &ctx);
@@ -41,13 +52,21 @@ static struct cosy_made cosy_getxattr(struct cosy_state *st,
 				      const struct cosy_insn *ip,
 				      unsigned int flags)
 {
+	const char __user *from = u64_to_user_ptr(cosy_fast_arg(st, ip, 1));
+	struct xattr_name name __uninitialized;
 	struct path path __uninitialized;
 	struct cosy_made made;
+	int err;
 
+	if (COSY_ATTRIBUTE_FIRST) {
+		err = cosy_xattr_name(&name, from);
+		if (err)
+			return cosy_made(ip, err);
+	}
 	if (!cosy_path_arg(st, ip, AT_FDCWD, 0, flags, &path, &made))
 		return made;
 	return cosy_path_done(st, ip, &path, cosy_xattr_get(
-		&path, u64_to_user_ptr(cosy_fast_arg(st, ip, 1)),
+		&path, &name, from,
 		u64_to_user_ptr(cosy_fast_arg(st, ip, 2)),
 		cosy_fast_arg(st, ip, 3)));
 }

@@ -53,7 +53,8 @@ static const struct {
 #define COSY_MEMBER(type, member)
 #define COSY_FUNCTION(name, newer, result, args, use)			\
 	{ #name, newer, __stringify(result args), NULL, 0, use },
-#define COSY_STRUCT(name, use) { #name, "", NULL, NULL, sizeof(struct name), use },
+#define COSY_STRUCT(name, use)						\
+	{ __stringify(name), "", NULL, NULL, sizeof(struct name), use },
 #define COSY_OFFSET(type, member, use) { #type, "", NULL, #member, 0, use },
 #include "kernel/internals.def"
 #undef COSY_FUNCTION

@@ -38,7 +38,7 @@ struct xattr_name {
 };
 
 /* fs/internal.h */
-struct xattr_ctx {
+struct cosy_xattr_ctx {
 	union {
 		const void __user *cvalue;
 		void __user *value;
