@@ -13,6 +13,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <sys/mman.h>
 #include <sys/statfs.h>
 #include <sys/wait.h>
 
@@ -201,9 +202,24 @@ static long long value_of(const char *name, const char *key)
 	return sum;
 }
 
+/*
+ * Since 6.16 cpu.stat sums up no other counts, and memory.stat sums up its own only after
+ * many changes: make these, in the cgroup.
+ */
+static void change_memory_counts(void)
+{
+	size_t size = 4 << 20;
+	void *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		exit(1);
+	memset(p, 1, size);
+	munmap(p, size);
+}
+
 static void print_cgroup(void)
 {
-	/* Being asked for this makes the kernel sum up all that it counts. */
+	/* Reading this makes older kernels sum up all that they count. */
 	value_of("cpu.stat", "usage_usec ");
 	printf("  io.stat: %lld %lld\n", value_of("io.stat", "rbytes="), value_of("io.stat", "wbytes="));
 	/* On ext4 the latter is what is below its device. */
@@ -231,6 +247,8 @@ static void account(size_t i, bool in_cgroup)
 			put("cgroup.procs", "0");
 		if (pthread_create(&thread, NULL, run_part, &i) || pthread_join(thread, NULL))
 			exit(1);
+		if (in_cgroup)
+			change_memory_counts();
 		exit(0);
 	}
 	waitpid(child, &status, 0);
