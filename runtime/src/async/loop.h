@@ -31,6 +31,9 @@
 
 #include "lock.h"
 
+/* For what nearly every operation executes. */
+#define COSY_ALWAYS_INLINE	inline __attribute__((always_inline))
+
 #define COSY_NO_SLOT	UINT32_MAX
 #define COSY_MAX_FD	(1u << 24)
 
@@ -345,6 +348,18 @@ uint64_t cosy_clock(void);
 
 /* page.c */
 
+/** cosy_index_load() - read an index of a page, before what it tells of */
+static inline uint32_t cosy_index_load(const uint32_t *index)
+{
+	return __atomic_load_n(index, __ATOMIC_ACQUIRE);
+}
+
+/** cosy_index_store() - write an index of a page, after what it tells of */
+static inline void cosy_index_store(uint32_t *index, uint32_t value)
+{
+	__atomic_store_n(index, value, __ATOMIC_RELEASE);
+}
+
 /** cosy_page_create() - make the page and the slots; 0 or -ENOMEM */
 int cosy_page_create(struct cosy_loop *loop, uint32_t entries);
 
@@ -375,7 +390,24 @@ uint32_t cosy_page_take(struct cosy_loop *loop);
  * @slot:   the entry; in no list any more
  * @result: of its call
  */
-void cosy_complete(struct cosy_loop *loop, uint32_t slot, int64_t result);
+static COSY_ALWAYS_INLINE void cosy_complete(struct cosy_loop *loop,
+					     uint32_t slot,
+					     int64_t result)
+{
+	struct cosy_async_page *page = loop->page;
+	struct cosy_async_entry *entry = &loop->entries[slot];
+
+	loop->info.completed++;
+	entry->args[0] = (uint64_t)result;
+	entry->status = COSY_ENTRY_DONE;
+	if (entry->flags & COSY_ENTRY_SILENT) {
+		cosy_page_release(loop, slot);
+		return;
+	}
+	loop->slots[slot].state = COSY_SLOT_DONE;
+	loop->done[page->done_tail & loop->mask] = slot;
+	cosy_index_store(&page->done_tail, page->done_tail + 1);
+}
 
 /**
  * cosy_page_collect() - the next completed entry
@@ -517,9 +549,10 @@ struct cosy_descriptor *cosy_descriptor(struct cosy_loop *loop, int fd);
 static inline struct cosy_descriptor *
 cosy_descriptor_find(const struct cosy_loop *loop, int fd)
 {
+	/* More than there can be, if @fd is negative. */
 	uint32_t chunk = (uint32_t)fd / COSY_CHUNK;
 
-	if (fd < 0 || chunk >= loop->nchunks || !loop->chunks[chunk])
+	if (chunk >= loop->nchunks || !loop->chunks[chunk])
 		return NULL;
 	return &loop->chunks[chunk][(uint32_t)fd % COSY_CHUNK];
 }

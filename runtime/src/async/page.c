@@ -16,16 +16,6 @@ _Static_assert(sizeof(struct cosy_async_page) % 64 == 0, "entries are aligned");
 /* States of a struct cosy_async; cosy_async_pending() knows PENDING. */
 enum { OP_IDLE, OP_PENDING, OP_COMPLETE };
 
-static uint32_t load_index(const uint32_t *index)
-{
-	return __atomic_load_n(index, __ATOMIC_ACQUIRE);
-}
-
-static void store_index(uint32_t *index, uint32_t value)
-{
-	__atomic_store_n(index, value, __ATOMIC_RELEASE);
-}
-
 int cosy_page_create(struct cosy_loop *loop, uint32_t entries)
 {
 	size_t ring = entries * sizeof(uint32_t);
@@ -93,19 +83,20 @@ static void publish(struct cosy_loop *loop, uint32_t slot, enum cosy_how how,
 		    bool task)
 {
 	struct cosy_async_page *page = loop->page;
+	struct cosy_slot *s = &loop->slots[slot];
 
-	loop->slots[slot] = (struct cosy_slot){
-		.state = COSY_SLOT_SUBMITTED,
-		.how = (uint8_t)how,
-		.list = COSY_LIST_NONE,
-		.task = task,
-		.fd = -1,
-		.next = COSY_NO_SLOT,
-		.prev = COSY_NO_SLOT,
-	};
+	/* The other members are set before they are used. */
+	s->next = s->prev = COSY_NO_SLOT;
+	s->state = COSY_SLOT_SUBMITTED;
+	s->how = (uint8_t)how;
+	s->list = COSY_LIST_NONE;
+	s->cancelled = s->polled = s->on_disk = s->connecting = false;
+	s->task = task;
+	s->fd = -1;
+	s->done = 0;
 	loop->entries[slot].status = COSY_ENTRY_SUBMITTED;
 	loop->submitted[page->submit_tail & loop->mask] = slot;
-	store_index(&page->submit_tail, page->submit_tail + 1);
+	cosy_index_store(&page->submit_tail, page->submit_tail + 1);
 	loop->info.submitted++;
 	cosy_loop_wake(loop);
 }
@@ -187,28 +178,11 @@ uint32_t cosy_page_take(struct cosy_loop *loop)
 	struct cosy_async_page *page = loop->page;
 	uint32_t head = page->submit_head, slot;
 
-	if (head == load_index(&page->submit_tail))
+	if (head == cosy_index_load(&page->submit_tail))
 		return COSY_NO_SLOT;
 	slot = loop->submitted[head & loop->mask];
-	store_index(&page->submit_head, head + 1);
+	cosy_index_store(&page->submit_head, head + 1);
 	return slot;
-}
-
-void cosy_complete(struct cosy_loop *loop, uint32_t slot, int64_t result)
-{
-	struct cosy_async_page *page = loop->page;
-	struct cosy_async_entry *entry = &loop->entries[slot];
-
-	loop->info.completed++;
-	entry->args[0] = (uint64_t)result;
-	entry->status = COSY_ENTRY_DONE;
-	if (entry->flags & COSY_ENTRY_SILENT) {
-		cosy_page_release(loop, slot);
-		return;
-	}
-	loop->slots[slot].state = COSY_SLOT_DONE;
-	loop->done[page->done_tail & loop->mask] = slot;
-	store_index(&page->done_tail, page->done_tail + 1);
 }
 
 struct cosy_async *cosy_page_collect(struct cosy_loop *loop)
@@ -218,10 +192,10 @@ struct cosy_async *cosy_page_collect(struct cosy_loop *loop)
 	struct cosy_async_entry *entry;
 	struct cosy_async *op;
 
-	if (head == load_index(&page->done_tail))
+	if (head == cosy_index_load(&page->done_tail))
 		return NULL;
 	slot = loop->done[head & loop->mask];
-	store_index(&page->done_head, head + 1);
+	cosy_index_store(&page->done_head, head + 1);
 	entry = &loop->entries[slot];
 	op = (struct cosy_async *)(uintptr_t)entry->user_data;
 	op->result = (int64_t)entry->args[0];
