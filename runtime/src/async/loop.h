@@ -6,6 +6,7 @@
  *	loop.c		create, destroy, wake, stop
  *	start.c		an entry is taken from the page: which way does it go?
  *	attempt.c	calls that do not block, made in batches
+ *	transfer.h	recvfrom() and sendto() of sockets, made at once
  *	module.c	attempts that the module makes, and goes on with
  *	descriptor.c	entries that wait for descriptors, by epoll
  *	timer.c		entries that wait for a time
@@ -563,8 +564,32 @@ int cosy_descriptor_look(struct cosy_descriptor *d, int fd);
 /** cosy_descriptor_append() - put an entry at the end of the list slot->list */
 void cosy_descriptor_append(struct cosy_loop *loop, uint32_t slot);
 
+/** cosy_descriptor_append_only() - the same, of a list of @d that is empty */
+static inline void cosy_descriptor_append_only(struct cosy_loop *loop,
+					       struct cosy_descriptor *d,
+					       uint32_t slot)
+{
+	struct cosy_slot *s = &loop->slots[slot];
+
+	s->next = s->prev = COSY_NO_SLOT;
+	d->head[s->list] = d->tail[s->list] = slot;
+	loop->info.waiting++;
+}
+
 /** cosy_descriptor_remove() - take it out again */
 void cosy_descriptor_remove(struct cosy_loop *loop, uint32_t slot);
+
+/** cosy_descriptor_remove_only() - the same, of a list that has no other entry */
+static inline void cosy_descriptor_remove_only(struct cosy_loop *loop,
+					       struct cosy_descriptor *d,
+					       uint32_t slot)
+{
+	struct cosy_slot *s = &loop->slots[slot];
+
+	d->head[s->list] = d->tail[s->list] = COSY_NO_SLOT;
+	s->list = COSY_LIST_NONE;
+	loop->info.waiting--;
+}
 
 /**
  * cosy_descriptor_arm() - let epoll report what the entries of a descriptor wait for

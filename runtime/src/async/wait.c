@@ -14,6 +14,7 @@
 #include "../export.h"
 #include "../sys.h"
 #include "loop.h"
+#include "transfer.h"
 
 #define EVENTS		64
 /* So often descriptors have to wait because there are completions already. */
@@ -40,6 +41,8 @@ void cosy_execute(struct cosy_loop *loop)
 
 	loop->module.looked = false;
 	while ((slot = cosy_page_take(loop)) != COSY_NO_SLOT) {
+		if (cosy_transfer_start(loop, slot))
+			continue;
 		cosy_attempts_flush(loop);
 		cosy_start(loop, slot);
 	}
@@ -115,6 +118,8 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until)
 	for (long i = 0; i < n; i++) {
 		int fd = events[i].data.fd;
 
+		if (cosy_transfer_ready(loop, fd, events[i].events))
+			continue;
 		if (fd == loop->wake_fd) {
 			loop->woken = false;
 			drain(fd);

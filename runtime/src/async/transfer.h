@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * transfer.h - recvfrom() and sendto() of sockets, made at once.
+ *
+ * Servers do little else. start.c does the same for all calls by its lists and
+ * batches, which takes three times as many instructions. What is here does nothing
+ * for a call that is not as simple as that: then start.c gets it.
+ */
+#ifndef COSY_TRANSFER_H
+#define COSY_TRANSFER_H
+
+#include <errno.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include "../sys.h"
+#include "loop.h"
+
+/* What makes a call one that does not wait, or waits for something else. */
+#define COSY_UNUSUAL	(MSG_DONTWAIT | MSG_OOB | MSG_ERRQUEUE)
+
+/*
+ * Can the call be made now? Attempts in the batch come first, and where the module
+ * waits for sockets, it makes the attempts.
+ */
+static inline bool cosy_can_transfer(const struct cosy_loop *loop,
+				     const struct cosy_async_entry *entry,
+				     const struct cosy_descriptor *d)
+{
+	return !(entry->args[3] & COSY_UNUSUAL) &&
+	       d->kind == COSY_KIND_SOCKET && !loop->nbatch &&
+	       loop->module.fd < 0;
+}
+
+/* Make the call @nr, as one that does not block. */
+static COSY_ALWAYS_INLINE int64_t
+cosy_transfer(struct cosy_loop *loop, const struct cosy_async_entry *entry,
+	      long nr)
+{
+	loop->info.attempts++;
+	loop->info.entries++;
+	return cosy_sys6(nr, (long)entry->args[0], (long)entry->args[1],
+			 (long)entry->args[2],
+			 (long)(entry->args[3] | MSG_DONTWAIT),
+			 (long)entry->args[4], (long)entry->args[5]);
+}
+
+/* Is this what the call @nr returns? Else cosy_attempted() knows. */
+static inline bool cosy_transferred(const struct cosy_async_entry *entry,
+				    long nr, int64_t result)
+{
+	return result >= 0 &&
+	       ((uint64_t)result == entry->args[2] ||
+		(nr == SYS_recvfrom && !(entry->args[3] & MSG_WAITALL)));
+}
+
+/* The call has made less than it has to, or failed. The entry is in its list. */
+static inline void cosy_transfer_attempted(struct cosy_loop *loop,
+					   uint32_t slot, int64_t result)
+{
+	const struct cosy_attempt attempt = {
+		.nr = loop->entries[slot].nr,
+		.result = result,
+		.slot = slot,
+	};
+
+	cosy_attempted(loop, &attempt);
+}
+
+/* cosy_transfer_start() for the call @nr, which waits in @list for @event. */
+static COSY_ALWAYS_INLINE bool
+cosy_transfer_call(struct cosy_loop *loop, uint32_t slot, long nr,
+		   enum cosy_list list, uint32_t event)
+{
+	struct cosy_slot *s = &loop->slots[slot];
+	const struct cosy_async_entry *entry = &loop->entries[slot];
+	int fd = (int)entry->args[0];
+	struct cosy_descriptor *d = cosy_descriptor_find(loop, fd);
+	int64_t result = -EAGAIN;
+	bool armed;
+
+	if (!d || s->cancelled || d->head[list] != COSY_NO_SLOT ||
+	    !cosy_can_transfer(loop, entry, d))
+		return false;
+	armed = d->armed & event;
+	if (!armed) {
+		result = cosy_transfer(loop, entry, nr);
+		if (cosy_transferred(entry, nr, result)) {
+			cosy_complete(loop, slot, result);
+			return true;
+		}
+	}
+	s->fd = fd;
+	s->list = (uint8_t)list;
+	s->state = COSY_SLOT_WAITING;
+	cosy_descriptor_append_only(loop, d, slot);
+	/* What is armed epoll will report, if it is the case. */
+	if (!armed)
+		cosy_transfer_attempted(loop, slot, result);
+	return true;
+}
+
+/**
+ * cosy_transfer_start() - begin with an entry that was taken from the page
+ *
+ * Return: false if it is left to cosy_start().
+ */
+static inline bool cosy_transfer_start(struct cosy_loop *loop, uint32_t slot)
+{
+	switch (loop->entries[slot].nr) {
+	case SYS_recvfrom:
+		return cosy_transfer_call(loop, slot, SYS_recvfrom,
+					  COSY_LIST_IN, EPOLLIN);
+	case SYS_sendto:
+		return cosy_transfer_call(loop, slot, SYS_sendto,
+					  COSY_LIST_OUT, EPOLLOUT);
+	default:
+		return false;
+	}
+}
+
+/**
+ * cosy_transfer_ready() - epoll has reported events of a descriptor
+ *
+ * Return: false if they are left to cosy_descriptor_event().
+ */
+static inline bool cosy_transfer_ready(struct cosy_loop *loop, int fd,
+				       uint32_t events)
+{
+	struct cosy_descriptor *d = cosy_descriptor_find(loop, fd);
+	const struct cosy_async_entry *entry;
+	const struct cosy_slot *s;
+	int64_t result;
+	uint32_t slot;
+
+	if (!d || events != EPOLLIN || d->head[COSY_LIST_POLL] != COSY_NO_SLOT)
+		return false;
+	slot = d->head[COSY_LIST_IN];
+	if (slot == COSY_NO_SLOT)
+		return false;
+	s = &loop->slots[slot];
+	entry = &loop->entries[slot];
+	if (s->state != COSY_SLOT_WAITING || s->next != COSY_NO_SLOT ||
+	    s->done || entry->nr != SYS_recvfrom ||
+	    !cosy_can_transfer(loop, entry, d))
+		return false;
+	result = cosy_transfer(loop, entry, SYS_recvfrom);
+	if (!cosy_transferred(entry, SYS_recvfrom, result)) {
+		cosy_transfer_attempted(loop, slot, result);
+		return true;
+	}
+	cosy_descriptor_remove_only(loop, d, slot);
+	cosy_complete(loop, slot, result);
+	return true;
+}
+
+#endif /* COSY_TRANSFER_H */
