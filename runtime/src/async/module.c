@@ -191,6 +191,12 @@ void cosy_module_collect(struct cosy_loop *loop, uint32_t max_attempts)
 {
 	struct cosy_module *m = &loop->module;
 
+	/*
+	 * A thread that waits for epoll is not told of what completes here, which may be
+	 * what it waits for: epoll finds the module's loop idle again.
+	 */
+	if (loop->blocked && cosy_module_done(loop))
+		cosy_loop_wake(loop);
 	while (loop->nbatch < max_attempts && cosy_module_done(loop)) {
 		uint32_t slot = m->done[m->head & loop->mask];
 		const struct cosy_async_entry *entry = &m->entries[slot];

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * A thread sleeps in a call that waits for a loop, and another thread completes what it
+ * waits for: the last operation, or the one it has named. The sleeper returns.
+ */
+// RUN: %compile
+// RUN: %everywhere
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include "loop.h"
+
+#define TIMES 20
+
+static struct cosy_loop *loop;
+static struct cosy_async named;
+static _Atomic pid_t sleeper;
+
+/* When it is woken, it does not run before the thread that has woken it sleeps. */
+static void begin(void)
+{
+	const struct sched_param none = { 0 };
+
+	EQUAL(sched_setscheduler(0, SCHED_BATCH, &none), 0);
+	sleeper = (pid_t)syscall(SYS_gettid);
+}
+
+static void *until_all_are_complete(void *arg)
+{
+	(void)arg;
+	begin();
+	EQUAL(cosy_loop_run(loop), 0);
+	return NULL;
+}
+
+static void *until_the_named_is(void *arg)
+{
+	(void)arg;
+	begin();
+	EQUAL(result_of(loop, &named), 1);
+	return NULL;
+}
+
+static bool sleeps(pid_t thread)
+{
+	char path[64], line[256] = "";
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", thread);
+	fd = open(path, O_RDONLY);
+	CHECK(fd >= 0);
+	n = read(fd, line, sizeof(line) - 1);
+	CHECK(n > 0);
+	close(fd);
+	return strstr(line, ") S ") != NULL;
+}
+
+/* Wait until it has begun with @waiting operations, and sleeps. */
+static void wait_until_asleep(uint64_t waiting)
+{
+	struct cosy_loop_info info;
+
+	do {
+		sched_yield();
+		EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
+	} while (!sleeper || info.waiting != waiting || !sleeps(sleeper));
+}
+
+static void last(int fds[2])
+{
+	struct cosy_async op = { 0 };
+	pthread_t thread;
+	char byte;
+
+	EQUAL(cosy_async_recv(loop, &op, fds[0], &byte, 1, 0), 0);
+	sleeper = 0;
+	EQUAL(pthread_create(&thread, NULL, until_all_are_complete, NULL), 0);
+	wait_until_asleep(1);
+	EQUAL(send(fds[1], "x", 1, 0), 1);
+	cosy_wait(loop, 0, NULL);
+	EQUAL(pthread_join(thread, NULL), 0);
+	EQUAL(op.result, 1);
+}
+
+static void one_of_two(int fds[2], int others[2])
+{
+	struct cosy_async other = { 0 };
+	pthread_t thread;
+	char byte;
+
+	EQUAL(cosy_async_recv(loop, &other, others[0], &byte, 1, 0), 0);
+	EQUAL(cosy_async_recv(loop, &named, fds[0], &byte, 1, 0), 0);
+	sleeper = 0;
+	EQUAL(pthread_create(&thread, NULL, until_the_named_is, NULL), 0);
+	wait_until_asleep(2);
+	EQUAL(send(fds[1], "x", 1, 0), 1);
+	cosy_wait(loop, 0, NULL);
+	EQUAL(pthread_join(thread, NULL), 0);
+	EQUAL(cosy_cancel(loop, &other), 0);
+	EQUAL(result_of(loop, &other), -ECANCELED);
+}
+
+int main(void)
+{
+	cpu_set_t cpu;
+	int fds[2], others[2];
+
+	/* What hangs is to fail. */
+	alarm(300);
+	CPU_ZERO(&cpu);
+	CPU_SET(sched_getcpu(), &cpu);
+	EQUAL(sched_setaffinity(0, sizeof(cpu), &cpu), 0);
+	loop = make_loop();
+	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, others), 0);
+	for (int i = 0; i < TIMES; i++) {
+		last(fds);
+		one_of_two(fds, others);
+	}
+	EQUAL(cosy_loop_destroy(loop), 0);
+	return 0;
+}
