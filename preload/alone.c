@@ -21,15 +21,18 @@
 char *getenv(const char *name);
 unsigned long getauxval(unsigned long type);
 
-static bool is_native(const char *value)
+/* Is COSY_EXECUTOR set to @name? */
+static bool is_executor(const char *name)
 {
-	const char *native = "native";
+	const char *value = getenv("COSY_EXECUTOR");
 
-	while (*native && *value == *native) {
+	if (!value)
+		return false;
+	while (*name && *value == *name) {
 		value++;
-		native++;
+		name++;
 	}
-	return *value == *native;
+	return *value == *name;
 }
 
 /* The program's name without its directories; as exec() was given it. */
@@ -80,13 +83,12 @@ static bool is_in_file(const char *name)
 
 bool cosy_left_alone(void)
 {
-	const char *executor, *except, *name = program();
+	const char *except, *name = program();
 	size_t size;
 
 	if (getauxval(AT_SECURE) || !name)
 		return true;
-	executor = getenv("COSY_EXECUTOR");
-	if (executor && is_native(executor))
+	if (is_executor("native"))
 		return true;
 	except = getenv("COSY_RUN_EXCEPT");
 	if (except) {
@@ -96,4 +98,9 @@ bool cosy_left_alone(void)
 			return true;
 	}
 	return is_in_file(name);
+}
+
+bool cosy_from_first_call(void)
+{
+	return is_executor("kernel");
 }

@@ -171,6 +171,7 @@ static bool try_device(void)
 bool cosy_prepare(enum cosy_function function)
 {
 	int device = __atomic_load_n(&cosy_device, __ATOMIC_RELAXED);
+	unsigned int made;
 
 	if (__atomic_load_n(&cosy_routes[function], __ATOMIC_ACQUIRE) ==
 	    COSY_ROUTE_UNKNOWN)
@@ -181,8 +182,10 @@ bool cosy_prepare(enum cosy_function function)
 		return false;
 	if (device >= 0)
 		return true;
-	if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) <
-	    __atomic_load_n(&calls_needed, __ATOMIC_RELAXED))
+	made = __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
+	/* The environment is searched once, as most processes make few calls. */
+	if (made < __atomic_load_n(&calls_needed, __ATOMIC_RELAXED) &&
+	    !(made == 1 && cosy_from_first_call()))
 		return false;
 	return try_device();
 }

@@ -118,4 +118,10 @@ const char *cosy_function_name(enum cosy_function function) COSY_HIDDEN;
 /** cosy_left_alone() - shall this process be left alone? Keeps errno. */
 bool cosy_left_alone(void) COSY_HIDDEN;
 
+/**
+ * cosy_from_first_call() - shall no call be made natively while the device can be
+ * opened? Keeps errno.
+ */
+bool cosy_from_first_call(void) COSY_HIDDEN;
+
 #endif /* COSY_PRELOAD_STATE_H */

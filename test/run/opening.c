@@ -23,12 +23,12 @@ static sem_t opening, filtered;
 static bool asked;
 
 /*
- * The library asks for COSY_EXECUTOR before it opens the device, by this function
+ * The library asks for COSY_RUN_EXCEPT before it opens the device, by this function
  * instead of the C library's: so the filter comes just then.
  */
 char *getenv(const char *name)
 {
-	if (!strcmp(name, "COSY_EXECUTOR") && !asked) {
+	if (!strcmp(name, "COSY_RUN_EXCEPT") && !asked) {
 		asked = true;
 		CHECK(!sem_post(&opening) && !sem_wait(&filtered));
 	}

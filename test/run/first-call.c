@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * A process makes its first calls natively; with COSY_EXECUTOR=kernel, none, also after it has
+ * forked, and in programs that are built with -fcosy-auto.
+ */
+
+// RUN: %cc -O1 -Wall %s -o %t
+// RUN: %cosy-cc -fcosy-auto -O1 -Wall %s -o %t.auto
+// RUN: %vm %build/bin/cosy run %t later
+// RUN: %vm env COSY_EXECUTOR=auto %build/bin/cosy run %t later
+// RUN: %vm env COSY_EXECUTOR=native %build/bin/cosy run %t never
+// RUN: %vm env COSY_EXECUTOR=kernel %build/bin/cosy run %t first
+// RUN: %vm env COSY_EXECUTOR=kernel2 %build/bin/cosy run %t later
+// RUN: %vm %t.auto later
+// RUN: %vm env COSY_EXECUTOR=kernel %t.auto first
+
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "Inputs/device.h"
+
+/* Is the device open? At the numbers that cosy(1) names: looking at all takes long. */
+static bool is_open(void)
+{
+	struct rlimit limit;
+
+	CHECK(!getrlimit(RLIMIT_NOFILE, &limit));
+	for (int fd = limit.rlim_cur; fd < (int)limit.rlim_cur + 64; fd++)
+		if (is_device(fd))
+			return true;
+	return false;
+}
+
+static void check_calls(const char *opened)
+{
+	struct stat st;
+
+	CHECK(!is_open());
+	CHECK(!stat("/", &st));
+	CHECK(is_open() == !strcmp(opened, "first"));
+	warm_up();
+	CHECK(is_open() == !!strcmp(opened, "never"));
+}
+
+int main(int argc, char **argv)
+{
+	int status;
+	pid_t child;
+
+	CHECK(argc == 2);
+	check_calls(argv[1]);
+	child = fork();
+	CHECK(child >= 0);
+	if (!child) {
+		check_calls(argv[1]);
+		_exit(0);
+	}
+	CHECK(waitpid(child, &status, 0) == child);
+	CHECK(!status);
+	/* Before it forked it has closed the device. */
+	check_calls(argv[1]);
+	return 0;
+}
