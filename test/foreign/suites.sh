@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# shellcheck shell=bash
+#
+# The test suites.  For each SUITE of `suites`
+#
+#   ways_SUITE         says how its tests are run: native, auto (built with -fcosy-auto), run
+#                      (the native program below `cosy run`)
+#   source_SUITE       is the package of scripts/sources.list that contains it
+#   build_SUITE        builds the tree in the working directory with $CC
+#   tests_SUITE        prints the names of the tests
+#   test_SUITE TEST    runs a test; its status is 0 if it has passed, and 77 if it was skipped
+#
+# The last three are called at the top of the tree.  A suite that prints no results of its tests'
+# parts has "native" as its last way: the guest does without it where Cosy passes.
+# shellcheck disable=SC2034 # used by those that source this file
+
+suites=(coreutils coreutils-root git perl python)
+
+ways_coreutils=(auto run native)
+source_coreutils=coreutils
+
+build_coreutils() {
+	# Its configure refuses to be run by root, without need.
+	FORCE_UNSAFE_CONFIGURE=1 ./configure -q CC="$CC" CFLAGS=-O2 --disable-nls \
+		--without-selinux --without-openssl
+	make -s -j"$(nproc)"
+}
+
+tests_coreutils() {
+	sed -n 's/^ *\(tests\/[^ ]*\.\(sh\|pl\|xpl\)\).*/\1/p' tests/local.mk | sort -u
+}
+
+# As TESTS_ENVIRONMENT of tests/local.mk, and automake's rules for the three kinds of tests.
+test_coreutils() {
+	local test=$1
+	local -a programs perl=(-w -Itests -MCuSkip -MCoreutils "-MCuTmpdir qw($test)")
+	# shellcheck source=/dev/null
+	. tests/lang-default
+	# shellcheck source=/dev/null
+	. tests/envvar-check
+	programs=(src/*)
+	export built_programs=${programs[*]#src/}
+	export VERSION=9.1 PACKAGE_VERSION=9.1 LOCALE_FR=none LOCALE_FR_UTF8=none
+	export abs_top_builddir=$PWD abs_top_srcdir=$PWD abs_srcdir=$PWD srcdir=. top_srcdir=.
+	export fail=0 host_os=linux-gnu host_triplet=x86_64-pc-linux-gnu
+	export CONFIG_HEADER=$PWD/lib/config.h CU_TEST_NAME=coreutils,${test//\//-}
+	export CC=gcc AWK=awk EGREP='grep -E' EXEEXT='' MAKE=make PERL=perl SHELL=/bin/sh
+	PATH=$PWD/src:$PATH
+	exec 9>&2
+	case $test in
+	*.sh) sh "$test" ;;
+	*.pl) perl "${perl[@]}" "$test" ;;
+	*.xpl) perl -T "${perl[@]}" "$test" ;;
+	esac
+}
+
+ways_git=(native auto run)
+source_git=git
+
+build_git() {
+	make -s -j"$(nproc)" CC="$CC" CFLAGS=-O2 NO_{OPENSSL,CURL,EXPAT,GETTEXT,TCLTK,PYTHON}=1 all
+}
+
+tests_git() {
+	local -a scripts=(t/t[0-9]*.sh)
+	printf '%s\n' "${scripts[@]#t/}"
+}
+
+test_git() {
+	cd t || return
+	# The scripts' style is not what is tested.
+	GIT_TEST_CHAIN_LINT=0 "./$1" --root="$TMPDIR"
+}
+
+# Debian's own perl, with the tests of its sources.
+ways_perl=(native run)
+source_perl=perl
+
+build_perl() {
+	local directory
+	[[ $(perl -e 'print $]') == 5.036* ]] || die "perl is not Debian 12's"
+	rm -rf lib
+	mkdir lib
+	# The tests look for all modules in one directory.
+	for directory in /usr/lib/x86_64-linux-gnu/perl-base /usr/share/perl/5.36 \
+		/usr/lib/x86_64-linux-gnu/perl/5.36; do
+		cp -rs --remove-destination "$(readlink -f "$directory")/." lib/
+	done
+	find . -mindepth 1 -maxdepth 1 ! -name lib ! -name t -exec rm -r {} +
+}
+
+tests_perl() {
+	local -a files=(t/io/*.t t/op/*.t)
+	printf '%s\n' "${files[@]#t/}"
+}
+
+test_perl() {
+	local -a options
+	cd t || return
+	# Some, as -T, have to be on the command line, too.
+	read -ra options < <(sed -n '1s/^#!.*perl *//p' "$1")
+	PERL_CORE=1 perl "${options[@]}" "$1"
+}
+
+# Debian's own Python, with the tests of its sources.
+ways_python=(native run)
+source_python=python3.11
+
+build_python() {
+	[[ -x /usr/bin/python3.11 ]] || HINT="apt-get install python3.11" die "there is no python3.11"
+	mkdir lib
+	mv Lib/test lib/
+	find . -mindepth 1 -maxdepth 1 ! -name lib -exec rm -r {} +
+}
+
+# The modules that use files and processes.
+tests_python() {
+	printf 'test_%s\n' asyncio compileall dbm_dumb fcntl file file_eintr filecmp fileinput fileio \
+		fnmatch genericpath glob grp gzip import io largefile linecache logging mailbox mmap \
+		multiprocessing_fork os pathlib pipes posix posixpath pty py_compile pwd selectors \
+		shelve shutil signal site socket sqlite3 stat subprocess support tarfile tempfile \
+		threading trace unicode_file uuid venv zipfile zipimport
+}
+
+test_python() {
+	local lib=$PWD/lib
+	cd "$TMPDIR" || return
+	PYTHONPATH=$lib PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3.11 -m test -v "$1"
+}
