@@ -128,7 +128,11 @@ static bool check_struct(const struct cosy_btf *btf, unsigned int i)
 	}
 	if (is == expected)
 		return true;
-	if (member)
+	if (is < 0)
+		pr_info("the kernel's struct %s%s%s is missing or ambiguous: no fast path for %s\n",
+			listed[i].name, member ? "." : "", member ?: "",
+			listed[i].use);
+	else if (member)
 		pr_info("the kernel's struct %s has %s at %d, not at %d: no fast path for %s\n",
 			listed[i].name, member, is, expected, listed[i].use);
 	else
