@@ -8,7 +8,9 @@
 
 #include <linux/atomic.h>
 #include <linux/compiler.h>
+#include <linux/sched.h>
 #include <linux/stat.h>
+#include <linux/thread_info.h>
 #include <linux/types.h>
 #include <linux/uaccess.h>
 #include <linux/version.h>
@@ -140,6 +142,30 @@ static inline bool cosy_user_begin_works(void)
 #else
 #define COSY_STATX_SPECIAL	STATX__RESERVED
 #endif
+
+/*
+ * The flags of a thread that rseq sets at every context switch: one of its own since 6.19.
+ */
+#ifdef _TIF_RSEQ
+#define COSY_TIF_SWITCHED	(_TIF_NOTIFY_RESUME | _TIF_RSEQ)
+#else
+#define COSY_TIF_SWITCHED	_TIF_NOTIFY_RESUME
+#endif
+
+/**
+ * cosy_resched() - let others run that wait for this CPU
+ *
+ * Kernels that can be preempted anywhere make nothing of cond_resched(). With lazy
+ * preemption others would then wait for the next tick, not for a return to user mode.
+ */
+static inline void cosy_resched(void)
+{
+	cond_resched();
+#ifdef _TIF_NEED_RESCHED_LAZY
+	if (read_thread_flags() & _TIF_NEED_RESCHED_LAZY)
+		schedule();
+#endif
+}
 
 /* __fput_sync() was for kernel threads before. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)

@@ -246,9 +246,9 @@ static __always_inline bool cosy_env_leave(cosy_self *self)
 {
 	if (likely(!cosy_any_bits(&self->flags, EXIT_TO_USER_MODE_WORK)))
 		return false;
-	/* rseq sets this at every context switch, and is in no hurry. */
-	if ((READ_ONCE(self->flags) & EXIT_TO_USER_MODE_WORK) ==
-	    _TIF_NOTIFY_RESUME && !task_work_pending(current))
+	/* rseq sets these at every context switch, and is in no hurry. */
+	if (!(READ_ONCE(self->flags) & EXIT_TO_USER_MODE_WORK &
+	      ~COSY_TIF_SWITCHED) && !task_work_pending(current))
 		return false;
 	return cosy_env_work();
 }

@@ -8,12 +8,14 @@
 
 #include <cosy/exec.h>
 
+#include "compat/compat.h"
+
 /**
  * cosy_env_work() - the slow path of cosy_env_leave()
  *
- * Being preempted is dealt with here. So is TIF_NOTIFY_RESUME without task
- * work, which rseq sets at every context switch: it can wait until the time
- * slice is used up. Task work cannot: the last reference to a file that was
+ * Being preempted is dealt with here. So are TIF_RSEQ, and TIF_NOTIFY_RESUME
+ * without task work: rseq sets one of them at every context switch, and can wait
+ * until the time slice is used up. Task work cannot: the last reference to a file that was
  * closed in the compound is dropped there, and the next operation may count
  * on that.
  *
@@ -23,7 +25,7 @@ bool cosy_env_work(void)
 {
 	unsigned long flags;
 
-	cond_resched();
+	cosy_resched();
 	flags = read_thread_flags();
 	if (flags & (_TIF_SIGPENDING | _TIF_NOTIFY_SIGNAL | _TIF_UPROBE |
 		     _TIF_PATCH_PENDING))

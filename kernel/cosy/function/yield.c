@@ -13,6 +13,7 @@
 #include <linux/sched/signal.h>
 
 #include "call/call.h"
+#include "compat/compat.h"
 #include "env/arg.h"
 #include "function/binding.h"
 #include "function/function.h"
@@ -64,7 +65,7 @@ __bpf_kfunc int cosy_function_yield(void)
 
 	if (!invocation || invocation->fault || invocation->ended)
 		return 1;
-	cond_resched();
+	cosy_resched();
 	if (fatal_signal_pending(current)) {
 		invocation->ended = COSY_FUNCTION_KILLED;
 		return 1;
