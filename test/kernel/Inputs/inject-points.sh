@@ -5,7 +5,7 @@
 # registers has to be in points.def.
 set -u
 module=$1 points=$2
-asks='alloc|vmap|copy_(from|to)|copy_page|get_user_|put_user_|from_user|get_unused_fd|^register_|_register$'
+asks='alloc|vmap|copy_(from|to|page|folio)|get_user_|put_user_|from_user|get_unused_fd|^register_|_register$'
 # Named like an allocation: caches are data, and perf's buffers are asked for by the kernel's macros
 # of tracepoints, for whoever records.
 not='^(kmalloc_caches|perf_trace_buf_alloc)$'

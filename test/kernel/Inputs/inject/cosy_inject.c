@@ -124,7 +124,7 @@ asmlinkage void inject_return(void);
 asm(".pushsection .text\n"
 	".type inject_return, @function\n"
 	"inject_return:\n"
-	ANNOTATE_NOENDBR
+	ANNOTATE_NOENDBR "\n"
 	ASM_RET
 	".size inject_return, . - inject_return\n"
 	".popsection\n");
