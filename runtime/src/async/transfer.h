@@ -20,17 +20,19 @@
 /* What makes a call one that does not wait, or waits for something else. */
 #define COSY_UNUSUAL	(MSG_DONTWAIT | MSG_OOB | MSG_ERRQUEUE)
 
-/*
- * Can the call be made now? Attempts in the batch come first, and where the module
- * waits for sockets, it makes the attempts.
- */
+/* Where the module waits for sockets, it makes the attempts. */
+static inline bool cosy_makes_transfers(const struct cosy_loop *loop)
+{
+	return loop->module.fd < 0;
+}
+
+/* Can the call be made now? Attempts in the batch come first. */
 static inline bool cosy_can_transfer(const struct cosy_loop *loop,
 				     const struct cosy_async_entry *entry,
 				     const struct cosy_descriptor *d)
 {
 	return !(entry->args[3] & COSY_UNUSUAL) &&
-	       d->kind == COSY_KIND_SOCKET && !loop->nbatch &&
-	       loop->module.fd < 0;
+	       d->kind == COSY_KIND_SOCKET && !loop->nbatch;
 }
 
 /* Make the call @nr, as one that does not block. */
@@ -108,6 +110,8 @@ cosy_transfer_call(struct cosy_loop *loop, uint32_t slot, long nr,
  */
 static inline bool cosy_transfer_start(struct cosy_loop *loop, uint32_t slot)
 {
+	if (!cosy_makes_transfers(loop))
+		return false;
 	switch (loop->entries[slot].nr) {
 	case SYS_recvfrom:
 		return cosy_transfer_call(loop, slot, SYS_recvfrom,
@@ -134,7 +138,8 @@ static inline bool cosy_transfer_ready(struct cosy_loop *loop, int fd,
 	int64_t result;
 	uint32_t slot;
 
-	if (!d || events != EPOLLIN || d->head[COSY_LIST_POLL] != COSY_NO_SLOT)
+	if (!cosy_makes_transfers(loop) || !d || events != EPOLLIN ||
+	    d->head[COSY_LIST_POLL] != COSY_NO_SLOT)
 		return false;
 	slot = d->head[COSY_LIST_IN];
 	if (slot == COSY_NO_SLOT)

@@ -186,6 +186,13 @@ static void wait_for_other(struct cosy_loop *loop, uint64_t until)
 	loop->waiters--;
 }
 
+/* There are completions: is it time to look at the descriptors nevertheless? */
+static bool too_long_ago(struct cosy_loop *loop)
+{
+	return (loop->info.waiting || loop->external) &&
+	       loop->streak++ >= MAX_STREAK;
+}
+
 /*
  * Execute and deliver until a goal is reached; @delivered is how many there were.
  *
@@ -202,8 +209,7 @@ static int wait_locked(struct cosy_loop *loop, const struct goal *goal,
 
 		cosy_execute(loop);
 		done = cosy_page_done(loop);
-		if (!loop->blocked &&
-		    (done ? loop->streak++ >= MAX_STREAK : !goal->min))
+		if (!loop->blocked && (done ? too_long_ago(loop) : !goal->min))
 			look_at_descriptors(loop, 0);
 		*delivered += deliver(loop, max - *delivered);
 		if (reached(goal, *delivered) || atomic_load(&loop->stop) ||
