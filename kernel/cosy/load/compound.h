@@ -18,6 +18,9 @@
 #include "function/function.h"
 #include "load/sealed.h"
 
+/* So few registers are read and written at once. */
+#define COSY_FEW_REGS	4
+
 /**
  * struct cosy_compound - a loaded compound
  * @functions: user functions it calls; first, so that its address is the compound's
@@ -26,6 +29,8 @@
  *	     an entry 11 instructions: a thread has at most a few runs, one inside
  *	     the other, so that it cannot overflow
  * @first:   operations of the first chunk of a run without its own limit
+ * @few_inputs: the inputs are some of the first COSY_FEW_REGS registers, and there
+ *	     are so many
  * @pins:    it holds the module, see cosy_compound_pin()
  * @handle:  its handle, never used again
  * @owner:   who is charged for it
@@ -38,6 +43,7 @@ struct cosy_compound {
 	const struct cosy_code *code;
 	atomic_t users;
 	u32 first;
+	bool few_inputs;
 	bool pins;
 	u64 handle;
 	u64 owner;

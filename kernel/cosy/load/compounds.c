@@ -222,6 +222,8 @@ static struct cosy_compound *cosy_compound_make(struct cosy_load *load,
 	compound->owner = cosy_quota_owner();
 	compound->charged = size;
 	compound->first = min_t(u64, compound->code->limit, COSY_FIRST_CHUNK);
+	compound->few_inputs = compound->code->ninputs <= COSY_FEW_REGS &&
+			       compound->code->nregs >= COSY_FEW_REGS;
 	return compound;
 
 free_code:

@@ -47,8 +47,6 @@ MODULE_PARM_DESC(kill_over_limit,
 /* Behind them one that is always 0, and what clearing in steps may clear. */
 #define CLEAR_STEP	4
 #define MORE_REGS	CLEAR_STEP
-/* So few are read at once. */
-#define FEW_REGS	4
 
 /* Slots between two looks at the clock, at most. */
 #define LAST_CHUNK	(1 << 20)
@@ -153,6 +151,14 @@ fault:
 	return false;
 }
 
+/* Can the registers in @live be read or written as a few? */
+static __always_inline bool cosy_regs_few(const struct cosy_code *code,
+					  struct cosy_range live)
+{
+	return live.count <= COSY_FEW_REGS &&
+	       code->nregs - live.first >= COSY_FEW_REGS;
+}
+
 static noinline bool cosy_regs_read_all(u64 *regs, const u64 __user *frame,
 					unsigned int n)
 {
@@ -172,18 +178,18 @@ fault:
 }
 
 /*
- * Read @n of the @size registers from @frame on. A few are read without
- * counting, which may be some more.
+ * Read @n registers from @frame on. @few: COSY_FEW_REGS or less, of at least so
+ * many; they are read without counting, which may be some more.
  */
 static __always_inline bool cosy_regs_read(u64 *regs, const u64 __user *frame,
-					   unsigned int n, unsigned int size)
+					   unsigned int n, bool few)
 {
 	const void __user *p = frame;
 
-	if (n > FEW_REGS || size < FEW_REGS)
+	if (unlikely(!few))
 		return cosy_regs_read_all(regs, frame, n);
-	BUILD_BUG_ON(FEW_REGS != 4);
-	if (!cosy_user_begin(&p, FEW_REGS * sizeof(*regs)))
+	BUILD_BUG_ON(COSY_FEW_REGS != 4);
+	if (!cosy_user_begin(&p, COSY_FEW_REGS * sizeof(*regs)))
 		return false;
 	frame = p;
 	cosy_unsafe_get_u64(&regs[0], &frame[0], fault);
@@ -233,15 +239,15 @@ fault:
 	return false;
 }
 
-/* Write @n of the @size registers from @frame on, as cosy_regs_read() reads. */
+/* Write @n registers from @frame on, as cosy_regs_read() reads. */
 static __always_inline bool cosy_regs_write(u64 __user *frame, const u64 *regs,
-					    unsigned int n, unsigned int size)
+					    unsigned int n, bool few)
 {
 	const void __user *p = frame;
 
-	if (n > FEW_REGS || size < FEW_REGS)
+	if (unlikely(!few))
 		return cosy_regs_write_all(frame, regs, n);
-	if (!cosy_user_begin(&p, FEW_REGS * sizeof(*regs)))
+	if (!cosy_user_begin(&p, COSY_FEW_REGS * sizeof(*regs)))
 		return false;
 	frame = (u64 __user *)p;
 	unsafe_put_user(regs[0], &frame[0], fault);
@@ -394,11 +400,11 @@ static noinline int cosy_run_account(struct cosy_run __user *urun,
 }
 
 /*
- * Clear from one register to at least another one, in steps. Not by memset(),
+ * Clear from one register to at least @last, in steps. Not by memset(),
  * which costs more than it does for so few.
  */
 static __always_inline void cosy_regs_clear(u64 *regs, unsigned int from,
-					    unsigned int to)
+					    unsigned int last)
 {
 	u64 zero = 0;
 
@@ -409,7 +415,7 @@ static __always_inline void cosy_regs_clear(u64 *regs, unsigned int from,
 		regs[from + 2] = zero;
 		regs[from + 3] = zero;
 		from += CLEAR_STEP;
-	} while (unlikely(from < to));
+	} while (unlikely(from <= last));
 }
 
 /* Entered without flags or limits, as nearly always. */
@@ -574,7 +580,7 @@ static noinline loff_t cosy_run_upcall(const struct cosy_code *code,
 	u64 __user *frame = u64_to_user_ptr(run->frame);
 
 	if (!cosy_regs_write(frame + live.first, st->regs + live.first,
-			     live.count, code->nregs - live.first) ||
+			     live.count, cosy_regs_few(code, live)) ||
 	    !cosy_run_write_upcall(urun, st))
 		return cosy_state_lost();
 	return COSY_RUN_LEFT;
@@ -604,11 +610,13 @@ cosy_compound_run(const struct cosy_compound *compound,
 			return cosy_refuse(run, urun, -EFAULT);
 	} else {
 		if (live.first)
-			cosy_regs_clear(regs, 0, live.first);
+			cosy_regs_clear(regs, 0, live.first - 1);
 		if (!cosy_regs_read(regs + live.first, frame + live.first,
-				    live.count, code->nregs - live.first))
+				    live.count,
+				    begins ? compound->few_inputs :
+					     cosy_regs_few(code, live)))
 			return cosy_refuse(run, urun, -EFAULT);
-		cosy_regs_clear(regs, live.first + live.count, code->nregs + 1);
+		cosy_regs_clear(regs, live.first + live.count, code->nregs);
 	}
 
 	st->regs = regs;
@@ -703,18 +711,11 @@ static noinline loff_t cosy_run_any(const struct cosy_compound *compound,
 	return ret;
 }
 
-/**
- * cosy_run_llseek() - run a compound, by lseek(2)
- * @file:   an open file of the device
- * @offset: COSY_RUN_TAG and the address of a struct cosy_run
- * @whence: COSY_RUN_WHENCE
- *
- * The compound may close the device's last descriptor: @file is not to be
- * touched after it has run.
- *
- * Return: as the interface says; -ESPIPE for any other lseek.
+/*
+ * Run a compound: lseek(@file, @offset, COSY_RUN_WHENCE). Not traced: what it is
+ * called by is.
  */
-loff_t cosy_run_llseek(struct file *file, loff_t offset, int whence)
+static noinline notrace loff_t cosy_run_enter(struct file *file, loff_t offset)
 {
 	/* Without the tag this is no user address, and faults. */
 	u64 addr = (u64)offset - COSY_RUN_TAG;
@@ -725,8 +726,6 @@ loff_t cosy_run_llseek(struct file *file, loff_t offset, int whence)
 	struct cosy_compound *compound;
 	loff_t ret;
 
-	if (whence != COSY_RUN_WHENCE)
-		return cosy_single_llseek(offset, whence);
 	/*
 	 * Nested calls are 64-bit calls, but would find a 32-bit or x32 one: those
 	 * have other numbers. Nor does anything else in the kernel run compounds.
@@ -759,4 +758,23 @@ loff_t cosy_run_llseek(struct file *file, loff_t offset, int whence)
 	if (trace_leave_enabled() && ret >> 32 == COSY_RUN_DONE >> 32)
 		cosy_trace_leave(&run, &st, COSY_DONE);
 	return ret;
+}
+
+/**
+ * cosy_run_llseek() - run a compound or make a single call, by lseek(2)
+ * @file:   an open file of the device
+ * @offset: COSY_RUN_TAG and the address of a struct cosy_run or cosy_call
+ * @whence: COSY_RUN_WHENCE or COSY_CALL_WHENCE
+ *
+ * It only chooses, so that a single call needs no part of a run's large frame.
+ * A compound may close the device's last descriptor: @file is not to be touched
+ * after it has run.
+ *
+ * Return: as the interface says; -ESPIPE for any other lseek.
+ */
+loff_t cosy_run_llseek(struct file *file, loff_t offset, int whence)
+{
+	if (likely(whence == COSY_RUN_WHENCE))
+		return cosy_run_enter(file, offset);
+	return cosy_single_llseek(file, offset, whence);
 }

@@ -16,7 +16,7 @@ loff_t cosy_run_llseek(struct file *file, loff_t offset, int whence);
 
 /* single.c */
 void cosy_single_init(void);
-loff_t cosy_single_llseek(loff_t offset, int whence);
+loff_t cosy_single_llseek(struct file *file, loff_t offset, int whence);
 const struct cosy_insn *cosy_single_insn(unsigned int nr);
 
 /*

@@ -133,12 +133,13 @@ static noinline loff_t cosy_single_interrupted(struct cosy_call __user *ucall,
 
 /**
  * cosy_single_llseek() - make one system call, by lseek(2)
+ * @file:   an open file of the device
  * @offset: COSY_RUN_TAG and the address of a struct cosy_call
  * @whence: COSY_CALL_WHENCE
  *
  * Return: as the interface says; -ESPIPE for any other lseek.
  */
-loff_t cosy_single_llseek(loff_t offset, int whence)
+loff_t cosy_single_llseek(struct file *file, loff_t offset, int whence)
 {
 	/* Without the tag this is no user address, and faults. */
 	u64 addr = (u64)offset - COSY_RUN_TAG;
