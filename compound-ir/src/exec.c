@@ -132,12 +132,14 @@ _Bool cosy_exec_result(const struct cosy_code *code, struct cosy_state *st,
 } while (0)
 #define NAME_TABLE(table) \
 	asm volatile(".set .Lcosy_handlers, %c0" : : "i" (table))
-#define PLACE(handler)	((cosy_s32)(long)(handler))
+typedef const void *place_entry;
+#define PLACE_ENTRY(name)	&&do_##name,
 #else
 #define JUMP(place)	goto *((const char *)&&do_SLOT + (place))
 #define NAME_TABLE(table)
-#define PLACE(handler)	\
-	((cosy_s32)((const char *)(handler) - (const char *)&&do_SLOT))
+/* Differences: addresses would have to be relocated at each start of a program. */
+typedef cosy_s32 place_entry;
+#define PLACE_ENTRY(name)	&&do_##name - &&do_SLOT,
 #endif
 
 /*
@@ -169,11 +171,9 @@ static inline void keep(struct cosy_state *st, cosy_u64 result)
 /* Without @st, which only cosy_exec_link() does: where are the handlers? */
 enum cosy_status cosy_exec(const struct cosy_code *code, struct cosy_state *st)
 {
-#define LABEL(name) &&do_##name,
-	static const void * const table[] __annotate_jump_table = {
-		COSY_HANDLERS(LABEL)
+	static const place_entry table[] __annotate_jump_table = {
+		COSY_HANDLERS(PLACE_ENTRY)
 	};
-#undef LABEL
 	const struct cosy_insn *ip;
 	cosy_u64 *regs;
 	cosy_self *self;
@@ -194,7 +194,7 @@ enum cosy_status cosy_exec(const struct cosy_code *code, struct cosy_state *st)
 			if (handler >= COSY_H_SYS_0 && handler <= COSY_H_FAST)
 				in[pc].callee =
 					cosy_env_callee((cosy_u32)in[pc].imm);
-			in[pc].handler = PLACE(table[handler]);
+			in[pc].handler = (cosy_s32)(long)table[handler];
 		}
 		return COSY_DONE;
 	}

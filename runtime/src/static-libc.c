@@ -37,7 +37,8 @@ static bool makes_system_call(uintptr_t function, uintptr_t end)
 	X(__utime) X(__utimes) X(__futimesat)
 
 #define DECLARE(name) \
-	extern const char libc##name[] __asm__(#name) __attribute__((weak));
+	extern const char libc##name[] __asm__(#name)			\
+		__attribute__((weak, visibility("hidden")));
 LIBC_ALIASES(DECLARE)
 #undef DECLARE
 
