@@ -163,10 +163,10 @@ bool cosy_name_get(struct cosy_name *name, const char __user *from);
 int cosy_name_lookup(int dfd, struct cosy_name *name, unsigned int flags,
 		     struct path *path);
 
-/* What cosy_child_stat() and cosy_child_statx() return if the name has to be walked to. */
+/* What the functions of child.c return if the name has to be walked to. */
 #define COSY_WALK	1
 
-/* child.c: what cosy_child_stat() and cosy_child_statx() need */
+/* child.c; what cosy_child_stat() and cosy_child_path() need, and cosy_child_statx() */
 #define COSY_CHILD_NEEDS	COSY_NEEDS(__d_lookup_rcu)
 #define COSY_CHILD_STATX_NEEDS						\
 	(COSY_CHILD_NEEDS | COSY_NEEDS(vfs_statx_path) | COSY_NEEDS(cp_statx))
@@ -174,6 +174,8 @@ long cosy_child_stat(int dfd, const struct cosy_name *name, int flags,
 		     struct kstat *stat);
 long cosy_child_statx(int dfd, const struct cosy_name *name, unsigned int flags,
 		      u32 mask, struct kstat *stat);
+long cosy_child_path(int dfd, const struct cosy_name *name, bool follow,
+		     struct path *path);
 
 /* borrow.c */
 cosy_fast_call_fn cosy_fast_borrow_read;

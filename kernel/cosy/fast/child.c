@@ -22,9 +22,9 @@ static bool cosy_is_dots(const struct cosy_name *name)
 /*
  * What a walk would find without leaving the dentry cache or the directory: no
  * mounts, no links to be followed, nothing to be asked whether it is still valid.
- * NULL if it has to walk. Whether the directory may be searched is asked last:
- * security modules are asked once, be it here or by the walk. The caller holds
- * @dir.
+ * NULL if it has to walk; -ENOENT if the cache says that there is no such entry.
+ * Whether the directory may be searched is asked first: how long it takes must not
+ * tell who may not which names the cache has. The caller holds @dir.
  */
 static __always_inline struct dentry *
 cosy_child_lookup(const struct path *dir, const struct cosy_name *name,
@@ -34,12 +34,18 @@ cosy_child_lookup(const struct path *dir, const struct cosy_name *name,
 	unsigned int seq __uninitialized;
 	struct dentry *dentry;
 	unsigned int flags;
+	bool changed;
 	int err;
 
 	if (!d_can_lookup(dir->dentry) ||
 	    dir->dentry->d_flags & (DCACHE_OP_HASH | DCACHE_OP_COMPARE))
 		return NULL;
 	rcu_read_lock();
+	err = path_permission(dir, MAY_EXEC | MAY_NOT_BLOCK);
+	if (unlikely(err)) {
+		rcu_read_unlock();
+		return err == -ECHILD ? NULL : ERR_PTR(err);
+	}
 	last.name = name->text;
 	last.len = name->len;
 	last.hash = full_name_hash(dir->dentry, name->text, name->len);
@@ -47,14 +53,13 @@ cosy_child_lookup(const struct path *dir, const struct cosy_name *name,
 	if (unlikely(!dentry))
 		goto unusual;
 	flags = READ_ONCE(dentry->d_flags);
-	if (unlikely((flags & DCACHE_ENTRY_TYPE) == DCACHE_MISS_TYPE ||
-		     flags & (DCACHE_MANAGED_DENTRY | DCACHE_OP_REVALIDATE) ||
+	if (unlikely(flags & (DCACHE_MANAGED_DENTRY | DCACHE_OP_REVALIDATE) ||
 		     (follow && (flags & DCACHE_ENTRY_TYPE) == DCACHE_SYMLINK_TYPE)))
 		goto unusual;
-	err = path_permission(dir, MAY_EXEC | MAY_NOT_BLOCK);
-	if (unlikely(err)) {
+	if ((flags & DCACHE_ENTRY_TYPE) == DCACHE_MISS_TYPE) {
+		changed = read_seqcount_retry(&dentry->d_seq, seq);
 		rcu_read_unlock();
-		return err == -ECHILD ? NULL : ERR_PTR(err);
+		return changed ? NULL : ERR_PTR(-ENOENT);
 	}
 	/* Is it still what was found, now that it is held? */
 	if (unlikely(!lockref_get_not_dead(&dentry->d_lockref)))
@@ -72,16 +77,21 @@ unusual:
 	return NULL;
 }
 
-/* What is asked about an entry: as statx(), or else as fstatat(). */
+/*
+ * What is wanted of an entry: what fstatat() tells, or statx(), into a struct
+ * kstat; or the entry itself, into a struct path.
+ */
+enum cosy_wanted { COSY_WANT_STAT, COSY_WANT_STATX, COSY_WANT_PATH };
+
 struct cosy_asked {
-	bool statx;
+	enum cosy_wanted wanted;
 	unsigned int flags;
 	u32 mask;
 };
 
 static __always_inline long
 cosy_child_ask_in(const struct path *dir, const struct cosy_name *name,
-		  struct cosy_asked asked, struct kstat *stat)
+		  struct cosy_asked asked, void *to)
 {
 	struct path path __uninitialized;
 	int err;
@@ -93,32 +103,35 @@ cosy_child_ask_in(const struct path *dir, const struct cosy_name *name,
 		return COSY_WALK;
 	if (IS_ERR(path.dentry))
 		return PTR_ERR(path.dentry);
-	if (asked.statx)
-		err = cosy_internal(vfs_statx_path)(&path, asked.flags, stat,
+	if (asked.wanted == COSY_WANT_PATH) {
+		mntget(path.mnt);
+		*(struct path *)to = path;
+		return 0;
+	}
+	if (asked.wanted == COSY_WANT_STATX)
+		err = cosy_internal(vfs_statx_path)(&path, asked.flags, to,
 						   asked.mask);
 	else
-		err = vfs_getattr(&path, stat, STATX_BASIC_STATS,
+		err = vfs_getattr(&path, to, STATX_BASIC_STATS,
 				  asked.flags | AT_NO_AUTOMOUNT);
 	dput(path.dentry);
 	return err;
 }
 
 static noinline long cosy_child_ask_here(const struct cosy_name *name,
-					 struct cosy_asked asked,
-					 struct kstat *stat)
+					 struct cosy_asked asked, void *to)
 {
 	struct path pwd __uninitialized;
 	long ret;
 
 	get_fs_pwd(current->fs, &pwd);
-	ret = cosy_child_ask_in(&pwd, name, asked, stat);
+	ret = cosy_child_ask_in(&pwd, name, asked, to);
 	path_put(&pwd);
 	return ret;
 }
 
 static __always_inline long cosy_child_ask(int dfd, const struct cosy_name *name,
-					   struct cosy_asked asked,
-					   struct kstat *stat)
+					   struct cosy_asked asked, void *to)
 {
 	struct cosy_fd fd;
 	long ret;
@@ -126,11 +139,11 @@ static __always_inline long cosy_child_ask(int dfd, const struct cosy_name *name
 	if (unlikely(name->text[0] == '.' && cosy_is_dots(name)))
 		return COSY_WALK;
 	if (dfd == AT_FDCWD)
-		return cosy_child_ask_here(name, asked, stat);
+		return cosy_child_ask_here(name, asked, to);
 	fd = cosy_fd_get(dfd);
 	if (unlikely(!fd.file))
 		return COSY_WALK;
-	ret = cosy_child_ask_in(&fd.file->f_path, name, asked, stat);
+	ret = cosy_child_ask_in(&fd.file->f_path, name, asked, to);
 	cosy_fd_put(fd);
 	return ret;
 }
@@ -148,7 +161,10 @@ static __always_inline long cosy_child_ask(int dfd, const struct cosy_name *name
 long cosy_child_stat(int dfd, const struct cosy_name *name, int flags,
 		     struct kstat *stat)
 {
-	const struct cosy_asked asked = { .flags = flags };
+	const struct cosy_asked asked = {
+		.wanted = COSY_WANT_STAT,
+		.flags = flags,
+	};
 
 	return cosy_child_ask(dfd, name, asked, stat);
 }
@@ -167,10 +183,30 @@ long cosy_child_statx(int dfd, const struct cosy_name *name, unsigned int flags,
 		      u32 mask, struct kstat *stat)
 {
 	const struct cosy_asked asked = {
-		.statx = true,
+		.wanted = COSY_WANT_STATX,
 		.flags = flags,
 		.mask = mask,
 	};
 
 	return cosy_child_ask(dfd, name, asked, stat);
+}
+
+/**
+ * cosy_child_path() - find an entry of a directory
+ * @dfd:    the directory
+ * @name:   the name, without a slash
+ * @follow: if it is a link, what it leads to is meant
+ * @path:   out: the entry, for path_put()
+ *
+ * Return: as cosy_child_stat().
+ */
+long cosy_child_path(int dfd, const struct cosy_name *name, bool follow,
+		     struct path *path)
+{
+	const struct cosy_asked asked = {
+		.wanted = COSY_WANT_PATH,
+		.flags = follow ? 0 : AT_SYMLINK_NOFOLLOW,
+	};
+
+	return cosy_child_ask(dfd, name, asked, path);
 }

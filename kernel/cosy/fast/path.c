@@ -16,6 +16,7 @@
 #include <linux/uaccess.h>
 
 #include "fast/calls.h"
+#include "fast/name.h"
 #include "kernel/internals.h"
 
 /* Copy the name that is argument @i; false: make the plain call. */
@@ -33,7 +34,7 @@ static bool cosy_name_arg(const struct cosy_state *st,
  * @ip:    the call's slot
  * @dfd:   from there, if it is relative
  * @i:     which argument
- * @flags: LOOKUP_...
+ * @flags: LOOKUP_FOLLOW or 0
  * @path:  out: what it leads to, for cosy_path_done()
  * @made:  out, if it leads nowhere: what the fast path is to return
  *
@@ -43,14 +44,20 @@ bool cosy_path_arg(struct cosy_state *st, const struct cosy_insn *ip, int dfd,
 		   unsigned int i, unsigned int flags, struct path *path,
 		   struct cosy_made *made)
 {
+	const char __user *from = u64_to_user_ptr(cosy_fast_arg(st, ip, i));
 	struct cosy_name name __uninitialized;
-	int err;
+	long err = COSY_WALK;
 
-	if (!cosy_name_arg(st, ip, i, &name)) {
+	if (unlikely(!cosy_name_text(&name, from))) {
 		*made = cosy_fast_plain(st, ip);
 		return false;
 	}
-	err = cosy_name_lookup(dfd, &name, flags, path);
+	if (name.entry && cosy_has(COSY_CHILD_NEEDS))
+		err = cosy_child_path(dfd, &name, flags & LOOKUP_FOLLOW, path);
+	if (err == COSY_WALK) {
+		cosy_name_finish(&name, from);
+		err = cosy_name_lookup(dfd, &name, flags, path);
+	}
 	if (likely(!err))
 		return true;
 	*made = cosy_named(st, ip, err);

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * unsearchable.c - a process that may not search its working directory any more cannot
+ * tell by the time that it takes which names the kernel has cached. On a CPU that counts
+ * instructions.
+ */
+// RUN: %clang -O2 -Wall -Werror %s -o %t -L%lib -l:libcosy.a
+// RUN: %root/scripts/vm/run --icount -- env COSY_EXECUTOR=kernel %t | %FileCheck %s
+// CHECK: stat: permission denied for both, at the same cost
+// CHECK-NEXT: access: permission denied for both, at the same cost
+#include <cosy.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <x86intrin.h>
+
+#define RUNS 100
+/* Instructions. A walk costs some 500 more than a look into the cache. */
+#define SAME 50
+
+/* The least that a stat() or access() costs, and its error. */
+static uint64_t cost(const char *name, bool by_access, int *error)
+{
+	uint64_t least = UINT64_MAX, time;
+	struct stat st;
+	int ret;
+
+	for (int i = 0; i < RUNS; i++) {
+		errno = 0;
+		time = __rdtsc();
+		if (by_access) {
+			COSY_START;
+			ret = access(name, R_OK);
+			COSY_END;
+		} else {
+			COSY_START;
+			ret = stat(name, &st);
+			COSY_END;
+		}
+		time = __rdtsc() - time;
+		*error = ret ? errno : 0;
+		if (time < least)
+			least = time;
+	}
+	return least;
+}
+
+static void compare(const char *what, bool by_access)
+{
+	int cached_error, other_error;
+	uint64_t cached = cost("cached", by_access, &cached_error);
+	uint64_t other = cost("absent", by_access, &other_error);
+	uint64_t difference = cached > other ? cached - other : other - cached;
+
+	printf("%s: permission %s for both, at %s cost\n", what,
+	       cached_error == EACCES && other_error == EACCES ? "denied" : "not denied",
+	       difference < SAME ? "the same" : "another");
+	fprintf(stderr, "%s: %ju and %ju instructions\n", what, (uintmax_t)cached,
+		(uintmax_t)other);
+}
+
+int main(void)
+{
+	char directory[] = "/tmp/unsearchable.XXXXXX";
+
+	if (!mkdtemp(directory) || chdir(directory) ||
+	    close(open("cached", O_CREAT | O_WRONLY, 0644)) || setuid(65534)) {
+		perror(directory);
+		return 1;
+	}
+	compare("stat", false);
+	compare("access", true);
+	return 0;
+}
