@@ -14,10 +14,10 @@
  * cosy_env_work() - the slow path of cosy_env_leave()
  *
  * Being preempted is dealt with here. So are TIF_RSEQ, and TIF_NOTIFY_RESUME
- * without task work: rseq sets one of them at every context switch, and can wait
- * until the time slice is used up. Task work cannot: the last reference to a file that was
- * closed in the compound is dropped there, and the next operation may count
- * on that.
+ * without task work: rseq sets one of them at every context switch, and can
+ * wait until the time slice is used up. Task work cannot: the last reference to
+ * a file that was closed in the compound is dropped there, and the next
+ * operation may count on that.
  *
  * Return: true if the compound has to leave.
  */
