@@ -3,6 +3,7 @@
  * child.c - what a directory has at hand: entries looked up by their name alone,
  * without a walk.
  */
+#include <linux/cred.h>
 #include <linux/dcache.h>
 #include <linux/fcntl.h>
 #include <linux/fs.h>
@@ -20,11 +21,29 @@ static bool cosy_is_dots(const struct cosy_name *name)
 }
 
 /*
+ * May the directory be searched, as far as its mode says? Asked before the look-up,
+ * with no security module: how long that takes must not tell who may not which names
+ * the cache has. Who needs a capability or an ACL for it walks.
+ */
+static __always_inline bool cosy_plainly_searchable(const struct path *dir)
+{
+	const struct inode *inode = d_inode(dir->dentry);
+	struct posix_acl *acl = READ_ONCE(inode->i_acl);
+	umode_t mode = READ_ONCE(inode->i_mode);
+
+	/* Overlay file systems do not cache the ACL; others have it by now. */
+	if (likely((mode & S_IXUGO) == S_IXUGO && (!acl || is_uncached_acl(acl))))
+		return true;
+	return mode & S_IXUSR && uid_eq(inode->i_uid, current_fsuid()) &&
+	       !is_idmapped_mnt(dir->mnt);
+}
+
+/*
  * What a walk would find without leaving the dentry cache or the directory: no
  * mounts, no links to be followed, nothing to be asked whether it is still valid.
  * NULL if it has to walk; -ENOENT if the cache says that there is no such entry.
- * Whether the directory may be searched is asked first: how long it takes must not
- * tell who may not which names the cache has. The caller holds @dir.
+ * Security modules are asked last, and once, be it here or by the walk. The caller
+ * holds @dir.
  */
 static __always_inline struct dentry *
 cosy_child_lookup(const struct path *dir, const struct cosy_name *name,
@@ -38,14 +57,10 @@ cosy_child_lookup(const struct path *dir, const struct cosy_name *name,
 	int err;
 
 	if (!d_can_lookup(dir->dentry) ||
-	    dir->dentry->d_flags & (DCACHE_OP_HASH | DCACHE_OP_COMPARE))
+	    dir->dentry->d_flags & (DCACHE_OP_HASH | DCACHE_OP_COMPARE) ||
+	    unlikely(!cosy_plainly_searchable(dir)))
 		return NULL;
 	rcu_read_lock();
-	err = path_permission(dir, MAY_EXEC | MAY_NOT_BLOCK);
-	if (unlikely(err)) {
-		rcu_read_unlock();
-		return err == -ECHILD ? NULL : ERR_PTR(err);
-	}
 	last.name = name->text;
 	last.len = name->len;
 	last.hash = full_name_hash(dir->dentry, name->text, name->len);
@@ -56,7 +71,12 @@ cosy_child_lookup(const struct path *dir, const struct cosy_name *name,
 	if (unlikely(flags & (DCACHE_MANAGED_DENTRY | DCACHE_OP_REVALIDATE) ||
 		     (follow && (flags & DCACHE_ENTRY_TYPE) == DCACHE_SYMLINK_TYPE)))
 		goto unusual;
-	if ((flags & DCACHE_ENTRY_TYPE) == DCACHE_MISS_TYPE) {
+	err = path_permission(dir, MAY_EXEC | MAY_NOT_BLOCK);
+	if (unlikely(err)) {
+		rcu_read_unlock();
+		return err == -ECHILD ? NULL : ERR_PTR(err);
+	}
+	if (unlikely((flags & DCACHE_ENTRY_TYPE) == DCACHE_MISS_TYPE)) {
 		changed = read_seqcount_retry(&dentry->d_seq, seq);
 		rcu_read_unlock();
 		return changed ? NULL : ERR_PTR(-ENOENT);
