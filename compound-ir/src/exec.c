@@ -139,7 +139,8 @@ typedef const void *place_entry;
 #define NAME_TABLE(table)
 /* Differences: addresses would have to be relocated at each start of a program. */
 typedef cosy_s32 place_entry;
-#define PLACE_ENTRY(name)	&&do_##name - &&do_SLOT,
+#define PLACE_ENTRY(name)						\
+	(cosy_s32)((const char *)&&do_##name - (const char *)&&do_SLOT),
 #endif
 
 /*
