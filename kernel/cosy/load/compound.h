@@ -22,6 +22,20 @@
 #define COSY_FEW_REGS	4
 
 /**
+ * cosy_regs_few() - can registers be read or written at once?
+ * @code: the compound
+ * @live: the registers; some behind them may be read and written as well
+ *
+ * Return: true if they are a few, and there are so many to read and write.
+ */
+static __always_inline bool cosy_regs_few(const struct cosy_code *code,
+					  struct cosy_range live)
+{
+	return live.count <= COSY_FEW_REGS &&
+	       code->nregs - live.first >= COSY_FEW_REGS;
+}
+
+/**
  * struct cosy_compound - a loaded compound
  * @functions: user functions it calls; first, so that its address is the compound's
  * @code:    the decoded compound, read-only
@@ -29,8 +43,7 @@
  *	     an entry 11 instructions: a thread has at most a few runs, one inside
  *	     the other, so that it cannot overflow
  * @first:   operations of the first chunk of a run without its own limit
- * @few_inputs: the inputs are some of the first COSY_FEW_REGS registers, and there
- *	     are so many
+ * @few_inputs: cosy_regs_few() of its inputs
  * @pins:    it holds the module, see cosy_compound_pin()
  * @handle:  its handle, never used again
  * @owner:   who is charged for it

@@ -222,8 +222,9 @@ static struct cosy_compound *cosy_compound_make(struct cosy_load *load,
 	compound->owner = cosy_quota_owner();
 	compound->charged = size;
 	compound->first = min_t(u64, compound->code->limit, COSY_FIRST_CHUNK);
-	compound->few_inputs = compound->code->ninputs <= COSY_FEW_REGS &&
-			       compound->code->nregs >= COSY_FEW_REGS;
+	compound->few_inputs = cosy_regs_few(compound->code, (struct cosy_range){
+		.count = compound->code->ninputs,
+	});
 	return compound;
 
 free_code:

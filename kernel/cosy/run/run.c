@@ -151,14 +151,6 @@ fault:
 	return false;
 }
 
-/* Can the registers in @live be read or written as a few? */
-static __always_inline bool cosy_regs_few(const struct cosy_code *code,
-					  struct cosy_range live)
-{
-	return live.count <= COSY_FEW_REGS &&
-	       code->nregs - live.first >= COSY_FEW_REGS;
-}
-
 static noinline bool cosy_regs_read_all(u64 *regs, const u64 __user *frame,
 					unsigned int n)
 {

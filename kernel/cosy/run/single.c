@@ -133,7 +133,7 @@ static noinline loff_t cosy_single_interrupted(struct cosy_call __user *ucall,
 
 /**
  * cosy_single_llseek() - make one system call, by lseek(2)
- * @file:   an open file of the device
+ * @file:   an open file of the device; not used, but no argument has to be moved
  * @offset: COSY_RUN_TAG and the address of a struct cosy_call
  * @whence: COSY_CALL_WHENCE
  *
