@@ -70,36 +70,37 @@ static void wait_until_asleep(uint64_t waiting)
 	} while (!sleeper || info.waiting != waiting || !sleeps(sleeper));
 }
 
-static void last(int fds[2])
+/* Let a thread wait by @body, beside @waiting operations; complete the one of @fds. */
+static void complete_for(void *(*body)(void *), uint64_t waiting, int fds[2])
 {
-	struct cosy_async op = { 0 };
 	pthread_t thread;
-	char byte;
 
-	EQUAL(cosy_async_recv(loop, &op, fds[0], &byte, 1, 0), 0);
 	sleeper = 0;
-	EQUAL(pthread_create(&thread, NULL, until_all_are_complete, NULL), 0);
-	wait_until_asleep(1);
+	EQUAL(pthread_create(&thread, NULL, body, NULL), 0);
+	wait_until_asleep(waiting);
 	EQUAL(send(fds[1], "x", 1, 0), 1);
 	cosy_wait(loop, 0, NULL);
 	EQUAL(pthread_join(thread, NULL), 0);
+}
+
+static void last(int fds[2])
+{
+	struct cosy_async op = { 0 };
+	char byte;
+
+	EQUAL(cosy_async_recv(loop, &op, fds[0], &byte, 1, 0), 0);
+	complete_for(until_all_are_complete, 1, fds);
 	EQUAL(op.result, 1);
 }
 
 static void one_of_two(int fds[2], int others[2])
 {
 	struct cosy_async other = { 0 };
-	pthread_t thread;
 	char byte;
 
 	EQUAL(cosy_async_recv(loop, &other, others[0], &byte, 1, 0), 0);
 	EQUAL(cosy_async_recv(loop, &named, fds[0], &byte, 1, 0), 0);
-	sleeper = 0;
-	EQUAL(pthread_create(&thread, NULL, until_the_named_is, NULL), 0);
-	wait_until_asleep(2);
-	EQUAL(send(fds[1], "x", 1, 0), 1);
-	cosy_wait(loop, 0, NULL);
-	EQUAL(pthread_join(thread, NULL), 0);
+	complete_for(until_the_named_is, 2, fds);
 	EQUAL(cosy_cancel(loop, &other), 0);
 	EQUAL(result_of(loop, &other), -ECANCELED);
 }

@@ -13,7 +13,6 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-
 /* Has the endless one begun? */
 static volatile bool *begun;
 
