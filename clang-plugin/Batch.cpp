@@ -8,6 +8,7 @@
 #include "Batch.h"
 #include "Annotations.h"
 #include "BatchLoop.h"
+#include "BatchRuntime.h"
 #include "Diagnostics.h"
 #include "Marked.h"
 
@@ -27,7 +28,9 @@ namespace {
 
 class LoopCheck {
 public:
-  LoopCheck(CallInst *Marker, const VariableNotes &Notes) : Notes(Notes) {
+  LoopCheck(CallInst *Marker, const VariableNotes &Notes, bool Check)
+      : Notes(Notes) {
+    L.Check = Check;
     L.F = Marker->getFunction();
     L.Marker = Marker;
     if (auto *Size = dyn_cast<ConstantInt>(Marker->getArgOperand(0)))
@@ -385,7 +388,22 @@ bool removeBatchMarkers(Module &M) {
   return Any;
 }
 
-bool splitBatches(Module &M) {
+/// Tells libcosy where the frame of \p F ends.
+static void recordReturns(Function &F) {
+  for (BasicBlock &BB : F) {
+    Instruction *End = BB.getTerminator();
+    if ((!isa<ReturnInst>(End) && !isa<ResumeInst>(End)) ||
+        BB.getTerminatingMustTailCall())
+      continue;
+    IRBuilder<> B(End);
+    B.SetCurrentDebugLocation(End->getDebugLoc());
+    Value *Frame = B.CreateIntrinsic(Intrinsic::frameaddress, {B.getPtrTy()},
+                                     {B.getInt32(0)});
+    callBatchRuntime(B, "cosy_batch_return", {Frame});
+  }
+}
+
+bool splitBatches(Module &M, bool Check) {
   SetVector<Function *> Hosts;
   for (CallInst *Marker : callsOf(M, BatchMarker))
     Hosts.insert(Marker->getFunction());
@@ -399,7 +417,9 @@ bool splitBatches(Module &M) {
     expandComputedGotos(*F);
     bool Good = true;
     for (CallInst *Marker : markersOf(*F, BatchMarker))
-      Good &= LoopCheck(Marker, Notes).split();
+      Good &= LoopCheck(Marker, Notes, Check).split();
+    if (Good && Check)
+      recordReturns(*F);
     if (Good)
       continue;
     // No code is generated; other messages about the regions would only

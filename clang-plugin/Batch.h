@@ -27,9 +27,9 @@ constexpr llvm::StringLiteral BatchVariableAnnotation = "cosy_batch_variable:";
 constexpr uint64_t MaxBatch = 4096;
 
 /// Splits the loops of \p M that have a COSY_BATCH, before anything else is
-/// done to the functions, and removes the markers. \returns whether there were
-/// any.
-bool splitBatches(llvm::Module &M);
+/// done to the functions, and removes the markers. With \p Check, the loops
+/// tell libcosy which iteration runs. \returns whether there were any.
+bool splitBatches(llvm::Module &M, bool Check);
 
 /// Removes the markers, and leaves the loops as they are.
 bool removeBatchMarkers(llvm::Module &M);

@@ -18,14 +18,19 @@
 //
 //===----------------------------------------------------------------------===//
 #include "BatchLoop.h"
+#include "BatchRuntime.h"
 #include "Diagnostics.h"
 
 #include "llvm/ADT/MapVector.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
+
+#include <cosy/batch-check.h>
 
 using namespace llvm;
 
@@ -95,6 +100,8 @@ private:
   void finish();
   void done();
   void useArrays();
+  void setCurrent(IRBuilderBase &B, Value *Index, cosy_batch_phase Phase);
+  void checkExits();
   void explain();
 
   BatchLoop &L;
@@ -242,7 +249,10 @@ void Emitter::enter() {
   IRBuilder<> B(Enter);
   B.SetCurrentDebugLocation(L.Marker->getDebugLoc());
   B.CreateStore(B.getInt64(0), Number);
-  B.CreateStore(B.getInt64(0), Current);
+  if (L.Check)
+    callBatchRuntime(B, "cosy_batch_enter",
+                     {batchSite(F, L.Marker->getDebugLoc())});
+  setCurrent(B, B.getInt64(0), COSY_BATCH_COLLECT);
   setNewer(B, false);
   B.CreateBr(L.Header);
 }
@@ -258,7 +268,7 @@ void Emitter::collect() {
   saveErrno(B, N);
   Value *Next = B.CreateAdd(N, B.getInt64(1));
   B.CreateStore(Next, Number);
-  B.CreateStore(Next, Current);
+  setCurrent(B, Next, COSY_BATCH_COLLECT);
   setNewer(B, false);
   B.CreateCondBr(B.CreateICmpEQ(Next, B.getInt64(L.Size)), Full, L.Step);
   B.SetInsertPoint(Full);
@@ -310,6 +320,33 @@ void Emitter::collect() {
   B.CreateBr(Calls);
 }
 
+/// From here on the variables of iteration \p I are used.
+void Emitter::setCurrent(IRBuilderBase &B, Value *I, cosy_batch_phase Phase) {
+  B.CreateStore(I, Current);
+  if (L.Check)
+    callBatchRuntime(B, "cosy_batch_at", {B.getInt32(Phase), I});
+}
+
+/// Tells libcosy where the loop is left.
+void Emitter::checkExits() {
+  DominatorTree DT(F);
+  LoopInfo LI(DT);
+  const Loop *Split = LI.getLoopFor(L.Header);
+  if (!Split)
+    return;
+  SmallVector<Loop::Edge, 8> Edges;
+  Split->getExitEdges(Edges);
+  SmallSetVector<Loop::Edge, 8> Once(Edges.begin(), Edges.end());
+  for (auto [From, To] : Once) {
+    BasicBlock *Exit = block("exit");
+    IRBuilder<> B(Exit);
+    B.SetCurrentDebugLocation(From->getTerminator()->getDebugLoc());
+    callBatchRuntime(B, "cosy_batch_leave", {});
+    B.CreateBr(To);
+    redirect(From, To, Exit);
+  }
+}
+
 /// The loop over the calls, which is the region.
 void Emitter::calls() {
   ValueToValueMapTy Map;
@@ -331,7 +368,7 @@ void Emitter::calls() {
 
   B.SetInsertPoint(Body);
   Value *I = B.CreateLoad(I64, Index);
-  B.CreateStore(I, Current);
+  setCurrent(B, I, COSY_BATCH_CALL);
   restore(B, I, &BatchVariable::RestoreCalls);
   restoreErrno(B, I);
   B.CreateBr(cast<BasicBlock>(Map[L.RegionEntry]));
@@ -395,7 +432,7 @@ void Emitter::finish() {
   B.CreateCondBr(B.CreateICmpULT(I, B.CreateLoad(I64, Called)), Body, End);
 
   B.SetInsertPoint(Body);
-  B.CreateStore(I, Current);
+  setCurrent(B, I, COSY_BATCH_FINISH);
   restore(B, I, &BatchVariable::RestoreFinish);
   restoreErrno(B, I);
   auto *First = cast<BasicBlock>(Map[L.RegionExit]);
@@ -438,7 +475,7 @@ void Emitter::finish() {
     B.CreateBr(Join);
     B.SetInsertPoint(Join);
   }
-  B.CreateStore(B.CreateLoad(I64, Number), Current);
+  setCurrent(B, B.CreateLoad(I64, Number), COSY_BATCH_COLLECT);
   Value *Changed = B.CreateLoad(I32, ErrnoChanged);
   B.CreateCondBr(B.CreateICmpEQ(Changed, B.getInt32(0)), Done, Other);
   B.SetInsertPoint(Other);
@@ -457,7 +494,9 @@ void Emitter::done() {
   for (auto [N, To] : enumerate(Leaves))
     S->addCase(B.getInt32(N + 1), To);
   B.SetInsertPoint(Restart);
-  B.CreateStore(B.getInt64(0), Current);
+  if (L.Check)
+    callBatchRuntime(B, "cosy_batch_next", {});
+  setCurrent(B, B.getInt64(0), COSY_BATCH_COLLECT);
   B.CreateBr(L.Step);
 }
 
@@ -524,6 +563,8 @@ void Emitter::emit() {
   done();
   removeUnreachableBlocks(F);
   useArrays();
+  if (L.Check)
+    checkExits();
 }
 
 bool emitBatch(BatchLoop &L, ArrayRef<BatchVariable> Variables) {

@@ -25,7 +25,8 @@ struct BatchLoop {
   llvm::Function *F = nullptr;
   llvm::CallInst *Marker = nullptr;
   uint64_t Id = 0;
-  uint64_t Size = 0; ///< iterations in a batch; 0: to be chosen
+  uint64_t Size = 0;  ///< iterations in a batch; 0: to be chosen
+  bool Check = false; ///< the program checks that iterations are independent
   llvm::CallInst *Start = nullptr, *End = nullptr; ///< of the region
   llvm::BasicBlock *Header = nullptr;
   llvm::BasicBlock *Step = nullptr; ///< where the step begins; may be Header

@@ -96,6 +96,10 @@ protected:
         Options.NoOutline = true;
         continue;
       }
+      if (Arg == "batch-check") {
+        Options.BatchCheck = true;
+        continue;
+      }
       if (Arg == "auto") {
         Options.Auto = true;
         checkAutoTarget(CI);
@@ -109,7 +113,8 @@ protected:
       D.Report(D.getCustomDiagID(
           clang::DiagnosticsEngine::Error,
           "unknown option '%0' of the cosy plugin; there are "
-          "-fplugin-arg-cosy-auto, -fplugin-arg-cosy-dump, "
+          "-fplugin-arg-cosy-auto, -fplugin-arg-cosy-batch-check, "
+          "-fplugin-arg-cosy-dump, "
           "-fplugin-arg-cosy-no-fast, "
           "-fplugin-arg-cosy-no-outline, -fplugin-arg-cosy-no-builtin-* and "
           "-fplugin-arg-cosy-Wcosy-*, see "

@@ -2,6 +2,7 @@
 //===- RegionPass.cpp - Regions become compounds --------------------------===//
 #include "RegionPass.h"
 #include "Batch.h"
+#include "BatchRuntime.h"
 #include "Borrow.h"
 #include "Coroutine.h"
 #include "Diagnostics.h"
@@ -361,7 +362,11 @@ bool ModuleRegions::compileFunctions() {
 }
 
 bool ModuleRegions::run() {
-  bool Any = splitBatches(M);
+  bool Any = splitBatches(M, Options.BatchCheck);
+  if (Options.BatchCheck) {
+    recordAccesses(M);
+    Any = true;
+  }
   SmallVector<Function *, 8> Hosts;
   for (Function &F : M)
     if (!markersOf(F, StartMarker).empty() || !markersOf(F, EndMarker).empty())
@@ -437,7 +442,7 @@ PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
   bool Supported = canHaveCompounds(M);
   if (Options.Auto && Supported)
     markOwnCalls(M, Options.OwnFunctions);
-  if (!M.getNamedGlobal("llvm.global.annotations") &&
+  if (!Options.BatchCheck && !M.getNamedGlobal("llvm.global.annotations") &&
       !M.getFunction(BatchMarker) && !M.getFunction(BatchStepMarker) &&
       none_of(AllMarkers,
               [&](const StringLiteral *Name) { return M.getFunction(*Name); }))

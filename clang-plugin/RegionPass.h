@@ -13,10 +13,11 @@
 namespace cosy {
 
 struct RegionOptions {
-  bool Dump = false;      ///< print compounds as text on standard error
-  bool NoFast = false;    ///< make each call as it is
-  bool NoOutline = false; ///< do natively only what has no operation
-  bool Auto = false;      ///< single calls go through the module: AutoPass
+  bool Dump = false;       ///< print compounds as text on standard error
+  bool NoFast = false;     ///< make each call as it is
+  bool NoOutline = false;  ///< do natively only what has no operation
+  bool BatchCheck = false; ///< the program checks the promise of COSY_BATCH
+  bool Auto = false;       ///< single calls go through the module: AutoPass
   /// Functions that are the program's own, whatever their names.
   std::vector<std::string> OwnFunctions;
   /// How -fprofile-instr-generate counts, where that is known here.

@@ -7,6 +7,9 @@
 // RUN:   %cosy-cc -O$level -g %s -o %t && %run-all %t | FileCheck %s || exit 1; \
 // RUN: done
 // RUN: %cosy-cc -O1 -save-temps=obj -fsanitize=undefined %s -o %t && %run-all %t | FileCheck %s
+// RUN: for level in 0 2; do \
+// RUN:   %cosy-cc -O$level -fcosy-batch-check %s -o %t && %t 2>&1 | FileCheck %s || exit 1; \
+// RUN: done
 // RUN: %cosy-cc -O2 -flto -fuse-ld=lld %s -o %t && %run-all %t | FileCheck %s
 #include <cosy.h>
 #include <errno.h>

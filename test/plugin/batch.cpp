@@ -3,6 +3,7 @@
 // and temporary objects are errors.
 // RUN: %cosy-cc -x c++ -O0 -fno-exceptions %s -o %t -lstdc++ && %run-all %t | FileCheck %s
 // RUN: %cosy-cc -x c++ -O2 -fno-exceptions %s -o %t -lstdc++ && %run-all %t | FileCheck %s
+// RUN: %cosy-cc -x c++ -O1 -fno-exceptions -fcosy-batch-check %s -o %t -lstdc++ && %t 2>&1 | FileCheck %s
 // RUN: %clangxx -fsyntax-only -DSOURCE -Xclang -verify=source %s
 // RUN: %clangxx -O1 -c -o %t.o -DIR -Xclang -verify=ir %s
 #include <cosy.h>

@@ -249,6 +249,8 @@ class Loop:
         indent = "\t\t" if not nested else "\t\t\t"
         if nested:
             text += "\tfor (int outer = 0; outer < 3; outer++) {\n\tn++;\n\tforget(iter);\n"
+        # Iterations that have been collected only may have changed it.
+        text += f"{indent[:-1]}{self.globals[0]} = 0;\n"
         step = f"{rng.choice(self.a)} += {rng.randint(1, 3)}"
         if self.kind == "for":
             text += f"\tfor (; iter < n; {step}) {{\n{self.body(indent)}\t}}\n"

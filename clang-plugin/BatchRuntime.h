@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- BatchRuntime.h - Calls of the check of COSY_BATCH ------------------===//
+//
+// With -fplugin-arg-cosy-batch-check the program itself finds loops that break
+// the promise of COSY_BATCH: cosy/batch-check.h. BatchEmit tells libcosy where
+// the iterations are, BatchAccess what they access.
+//
+//===----------------------------------------------------------------------===//
+#ifndef COSY_PLUGIN_BATCHRUNTIME_H
+#define COSY_PLUGIN_BATCHRUNTIME_H
+
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
+
+namespace cosy {
+
+/// Emits a call of the function \p Name of cosy/batch-check.h. Integers are
+/// those of its prototype.
+void callBatchRuntime(llvm::IRBuilderBase &B, llvm::StringRef Name,
+                      llvm::ArrayRef<llvm::Value *> Args);
+
+/// \returns the text "file:line:column" of \p Loc, or of the function \p F if
+/// there is none.
+llvm::Constant *batchSite(const llvm::Function &F, const llvm::DebugLoc &Loc);
+
+/// Makes all functions of \p M tell libcosy what they access. Their regions
+/// without options stay native, because libcosy does not see what a compound
+/// accesses. Only once for each module.
+void recordAccesses(llvm::Module &M);
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_BATCHRUNTIME_H
