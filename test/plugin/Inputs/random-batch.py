@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# random-batch.py SEED COUNT - a program with COUNT random loops with COSY_BATCH
+# random-batch.py SEED COUNT [dependent] - a program with COUNT random loops with COSY_BATCH
 #
 # Iterations are independent, so the split loops do what the loops do: the program prints a
 # digest of what each iteration did before the region, in it and after it, by iteration, and
-# the values of all variables after the loop.
+# the values of all variables after the loop. With `dependent` they are not independent: the
+# code before the region, and in it, reads a global variable that the code after it writes.
 
 import random
 import sys
@@ -71,9 +72,10 @@ static void show(const char *name, int result, int iterations)
 class Loop:
     """One function with a loop."""
 
-    def __init__(self, rng, number):
+    def __init__(self, rng, number, dependent):
         self.rng = rng
         self.number = number
+        self.dependent = dependent
         self.salt = number * 1000
         self.depth = 0
         # Variables by what may write them: before, in and after the region, and those that
@@ -100,6 +102,8 @@ class Loop:
 
     def readable(self, phase):
         names = self.a + self.p + self.l
+        if self.dependent:
+            names = names + [self.globals[1]] * 2
         if phase > 0:
             names = names + self.b + self.q
         if phase > 1:
@@ -114,7 +118,7 @@ class Loop:
         if phase == 0:
             names = names + [self.globals[0]]
         if phase == 2:
-            names = names + [self.globals[1]]
+            names = names + [self.globals[1]] * (6 if self.dependent else 1)
         return names
 
     def value(self, phase):
@@ -277,7 +281,7 @@ def main():
     count = int(sys.argv[2])
     text = HEADER + MAIN
     for number in range(count):
-        text += Loop(rng, number).source()
+        text += Loop(rng, number, "dependent" in sys.argv[3:]).source()
     text += "int main(void)\n{\n\tstatic const int counts[] = { 0, 1, 2, 3, 5, 9, 40, 130 };\n\n"
     text += "\tfor (int k = 0; k < 8; k++) {\n"
     for number in range(count):
