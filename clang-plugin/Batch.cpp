@@ -315,6 +315,19 @@ static ConstantInt *lastStore(BasicBlock &BB, Value *Slot) {
   return nullptr;
 }
 
+/// \returns where \p BB leads to, through blocks that do nothing: the ends of
+/// scopes whose lifetime markers are gone.
+static BasicBlock *skipEmpty(BasicBlock *BB) {
+  SmallPtrSet<BasicBlock *, 4> Seen;
+  while (Seen.insert(BB).second) {
+    auto *Br = dyn_cast<BranchInst>(&*BB->getFirstNonPHIOrDbg());
+    if (!Br || Br->isConditional() || isa<PHINode>(BB->front()))
+      break;
+    BB = Br->getSuccessor(0);
+  }
+  return BB;
+}
+
 /// Undoes what clang does to jumps out of a scope with lifetime markers: all
 /// lead to one block, which dispatches on a variable. Without this, a path that
 /// leaves the loop would seem to go on with the iteration until its very end.
@@ -327,7 +340,7 @@ static void threadScopeEnds(Function &F) {
       auto *Br = dyn_cast<BranchInst>(BB.getTerminator());
       if (!Br || Br->isConditional())
         continue;
-      BasicBlock *To = Br->getSuccessor(0);
+      BasicBlock *To = skipEmpty(Br->getSuccessor(0));
       Value *Slot = dispatchesOn(*To);
       ConstantInt *Dest = Slot ? lastStore(BB, Slot) : nullptr;
       if (!Dest)

@@ -176,6 +176,29 @@ static int sometimes(int n)
 	return all * 100 + entered;
 }
 
+/* Code before a jump out of two scopes runs after the iterations before it are finished. */
+static int scopes(int n, int stop)
+{
+	while (1) {
+		int i = n++;
+
+		if (i > 20)
+			break;
+		int copy = i, r;
+
+		COSY_BATCH(4);
+		if (i == stop) {
+			printf("leave ");
+			return copy;
+		}
+		COSY_START;
+		r = getpid() > 0;
+		COSY_END;
+		printf("%d ", copy * r);
+	}
+	return n;
+}
+
 /* The region is native: the loop stays as it is, so it may depend on itself. */
 static int native(int n)
 {
@@ -222,6 +245,8 @@ int main(void)
 	printf("%g\n", list(&a));
 	// CHECK-NEXT: .........12918
 	printf("%d\n", sometimes(20));
+	// CHECK-NEXT: 1 2 3 4 5 6 leave = 7
+	printf("= %d\n", scopes(1, 7));
 	// CHECK-NEXT: 2
 	printf("%d\n", native(9));
 	return 0;
