@@ -18,6 +18,7 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/PatternMatch.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
@@ -306,12 +307,16 @@ static Value *dispatchesOn(BasicBlock &BB) {
   return IsPrivate ? Slot : nullptr;
 }
 
-/// The constant that \p BB stores to \p Slot last, or null.
-static ConstantInt *lastStore(BasicBlock &BB, Value *Slot) {
-  for (Instruction &I : reverse(BB))
-    if (auto *St = dyn_cast<StoreInst>(&I);
-        St && St->getPointerOperand() == Slot)
-      return dyn_cast<ConstantInt>(St->getValueOperand());
+/// The constant that \p Slot contains at the end of \p BB, or null.
+static ConstantInt *lastStore(BasicBlock *BB, Value *Slot) {
+  constexpr unsigned MaxBlocks = 16;
+  for (unsigned N = 0; BB && N < MaxBlocks; ++N) {
+    for (Instruction &I : reverse(*BB))
+      if (auto *St = dyn_cast<StoreInst>(&I);
+          St && St->getPointerOperand() == Slot)
+        return dyn_cast<ConstantInt>(St->getValueOperand());
+    BB = BB->getSinglePredecessor();
+  }
   return nullptr;
 }
 
@@ -328,23 +333,86 @@ static BasicBlock *skipEmpty(BasicBlock *BB) {
   return BB;
 }
 
-/// Undoes what clang does to jumps out of a scope with lifetime markers: all
-/// lead to one block, which dispatches on a variable. Without this, a path that
-/// leaves the loop would seem to go on with the iteration until its very end.
-static void threadScopeEnds(Function &F) {
-  constexpr unsigned MaxNested = 16; // scopes left by one jump
+/// Can the path through \p BB have a copy of it? Markers stay single.
+static bool isCopyable(const BasicBlock &BB) {
+  if (isa<PHINode>(BB.front()) || BB.isEHPad() || BB.hasAddressTaken())
+    return false;
+  return none_of(BB, [&](const Instruction &I) {
+    auto *CI = dyn_cast<CallInst>(&I);
+    const Function *Callee = CI ? CI->getCalledFunction() : nullptr;
+    if (Callee && Callee->getName().starts_with("__cosy_"))
+      return true;
+    return I.getType()->isTokenTy() || any_of(I.users(), [&](const User *U) {
+             return cast<Instruction>(U)->getParent() != &BB;
+           });
+  });
+}
+
+/// Gives a dispatch of clang's that follows destructors a block of its own.
+static void splitDispatch(BasicBlock &BB, const VariableNotes &Notes) {
+  auto *S = dyn_cast<SwitchInst>(BB.getTerminator());
+  auto *Load = S ? dyn_cast<LoadInst>(S->getCondition()) : nullptr;
+  if (Load && Load->getNextNonDebugInstruction() == S &&
+      isa<AllocaInst>(Load->getPointerOperand()) &&
+      !Notes.count(Load->getPointerOperand()) &&
+      &*BB.getFirstNonPHIOrDbg() != Load)
+    SplitBlock(&BB, Load);
+}
+
+/// Gives the path from \p Br through its successor a copy of that, if the
+/// destructors there end a scope, and lead to a block that dispatches on a
+/// variable whose value is known at \p Br. \returns whether it did.
+static bool copyScopeEnd(BranchInst &Br, const VariableNotes &Notes) {
+  BasicBlock *First = Br.getSuccessor(0);
+  if (First->getSinglePredecessor() || !isCopyable(*First))
+    return false;
+  SmallPtrSet<BasicBlock *, 4> Seen;
+  BasicBlock *To = First;
+  Value *Slot = nullptr;
+  while (!(Slot = dispatchesOn(*To))) {
+    auto *Next = dyn_cast<BranchInst>(To->getTerminator());
+    if (!Next || Next->isConditional() || !Seen.insert(To).second)
+      return false;
+    To = Next->getSuccessor(0);
+  }
+  // A variable of the program has a note; this one has to be clang's.
+  if (To == First || Notes.count(Slot) || !lastStore(Br.getParent(), Slot) ||
+      any_of(Slot->users(), [&](User *U) {
+        auto *St = dyn_cast<StoreInst>(U);
+        return St && Seen.count(St->getParent());
+      }))
+    return false;
+  ValueToValueMapTy Map;
+  BasicBlock *Copy = CloneBasicBlock(First, Map, ".end", Br.getFunction());
+  SmallVector<BasicBlock *, 1> List{Copy};
+  remapInstructionsInBlocks(List, Map);
+  Br.setSuccessor(0, Copy);
+  return true;
+}
+
+/// Undoes what clang does to jumps out of a scope with lifetime markers or
+/// destructors: all lead to one block, which dispatches on a variable. Without
+/// this, a path that leaves the loop would seem to go on with the iteration
+/// until its very end.
+static void threadScopeEnds(Function &F, const VariableNotes &Notes) {
+  constexpr unsigned MaxNested = 32; // scopes left by one jump, twice
+  for (BasicBlock &BB : make_early_inc_range(F))
+    splitDispatch(BB, Notes);
   bool Changed = true;
   for (unsigned N = 0; N < MaxNested && Changed; ++N) {
     Changed = false;
-    for (BasicBlock &BB : F) {
-      auto *Br = dyn_cast<BranchInst>(BB.getTerminator());
+    SmallVector<BasicBlock *, 32> Blocks(make_pointer_range(F));
+    for (BasicBlock *BB : Blocks) {
+      auto *Br = dyn_cast<BranchInst>(BB->getTerminator());
       if (!Br || Br->isConditional())
         continue;
       BasicBlock *To = skipEmpty(Br->getSuccessor(0));
       Value *Slot = dispatchesOn(*To);
       ConstantInt *Dest = Slot ? lastStore(BB, Slot) : nullptr;
-      if (!Dest)
+      if (!Dest) {
+        Changed |= copyScopeEnd(*Br, Notes);
         continue;
+      }
       auto *S = cast<SwitchInst>(To->getTerminator());
       BasicBlock *Target = S->findCaseValue(Dest)->getCaseSuccessor();
       if (isa<PHINode>(Target->front()) || Target == To)
@@ -425,7 +493,7 @@ bool splitBatches(Module &M, bool Check) {
     for (Instruction &I : make_early_inc_range(instructions(*F)))
       if (I.isLifetimeStartOrEnd())
         I.eraseFromParent();
-    threadScopeEnds(*F);
+    threadScopeEnds(*F, Notes);
     removeUnreachableBlocks(*F);
     expandComputedGotos(*F);
     bool Good = true;

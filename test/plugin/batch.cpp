@@ -87,6 +87,52 @@ static int destroyed(int n)
 	return sum;
 }
 
+/* Jumps out of scopes with destructors, from each phase. */
+struct Loud {
+	int value;
+	explicit Loud(int v) : value(v) {}
+	~Loud() { printf("~%d ", value); }
+};
+static int scopes(int n, int stop, int how)
+{
+	int i;
+
+	for (i = 0; i < n; i++) {
+		Counted c(i);
+		int r;
+
+		{
+			Counted inner(100 + i);
+
+			COSY_BATCH(4);
+			if (i == 3)
+				continue;
+			if (i == stop && how < 3) {
+				Loud loud(i);
+
+				if (how == 0)
+					return -i;
+				if (how == 1)
+					break;
+				goto out;
+			}
+			COSY_START;
+			r = getpid() > 0;
+			if (i == stop && how == 3)
+				goto out;
+			COSY_END;
+			if (i == stop && how == 4)
+				return -i;
+			if (i == stop && how == 5)
+				break;
+			printf("%d ", i * r);
+		}
+	}
+	printf("end ");
+out:
+	return i;
+}
+
 int main()
 {
 	// CHECK: 58 0
@@ -121,6 +167,20 @@ int main()
 		return count;
 	};
 	printf("%d %d\n", total, loop(5));
+
+	// CHECK-NEXT: 0 1 2 4 5 ~6 = -6 0
+	// CHECK-NEXT: 0 1 2 4 5 ~6 end = 6 0
+	// CHECK-NEXT: 0 1 2 4 5 ~6 = 6 0
+	for (int how = 0; how < 3; how++) {
+		printf("= %d", scopes(9, 6, how));
+		printf(" %d\n", Counted::alive);
+	}
+	/* Iterations that are given up do not destroy what they have constructed. */
+	// CHECK-NEXT: 0 1 2 4 5 = 6
+	// CHECK-NEXT: 0 1 2 4 5 = -6
+	// CHECK-NEXT: 0 1 2 4 5 end = 6
+	for (int how = 3; how < 6; how++)
+		printf("= %d\n", scopes(9, 6, how));
 	return 0;
 }
 #endif
