@@ -115,15 +115,16 @@ static void check_fields(const void *image, size_t size,
 	}
 }
 
-static struct cosy_code *decode(const void *image, size_t size, int nested)
+static struct cosy_code *decode(const void *image, size_t size,
+				unsigned int flags)
 {
 	struct cosy_code *code = malloc(cosy_code_size(image));
 
 	if (!code)
 		abort();
-	cosy_decode(image, code, nested, find_fast);
+	cosy_decode(image, code, flags, find_fast);
 	check_fields(image, size, code);
-	cosy_decode(image, code, nested, NULL);
+	cosy_decode(image, code, flags, NULL);
 	check_fields(image, size, code);
 	return code;
 }
@@ -276,7 +277,7 @@ uint64_t check_compound(const void *image, size_t size, uint64_t seed)
 	if (end == REFERENCE_ENDLESS)
 		return 0;
 	whole = decode(image, size, 0);
-	nested = decode(image, size, 1);
+	nested = decode(image, size, COSY_DECODE_NESTED);
 	for (i = 0; i < 2; i++) {
 		init_run(&run, h, seed);
 		run.whole = whole;

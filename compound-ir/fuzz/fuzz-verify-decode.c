@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 	struct cosy_diag diag = { NULL, 0 };
 	struct cosy_code *code;
 	void *image = malloc(n ? n : 1);
-	int nested;
+	unsigned int flags;
 
 	if (!image)
 		abort();
@@ -29,11 +29,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		free(image);
 		return 0;
 	}
-	for (nested = 0; nested < 2; nested++) {
+	for (flags = 0; flags <= (COSY_DECODE_NESTED | COSY_DECODE_PARKS); flags++) {
 		code = malloc(cosy_code_size(image));
 		if (!code)
 			abort();
-		cosy_decode(image, code, nested, NULL);
+		cosy_decode(image, code, flags, NULL);
 		if (!cosy_pc_valid(code, 0) ||
 		    cosy_pc_valid(code, code->ninsns))
 			abort();

@@ -36,6 +36,16 @@ _Bool cosy_call_nests(cosy_u32 nr)
 	       call_nests[nr];
 }
 
+_Bool cosy_call_parks(cosy_u32 nr)
+{
+	enum {
+#define COSY_SYSCALL(nr, name, args, nested) NR_##name = nr,
+#include "../syscalls.def"
+	};
+
+	return nr == NR_recvfrom || nr == NR_sendto;
+}
+
 cosy_u64 cosy_code_size(const void *image)
 {
 	const struct cosy_header *h = image;
@@ -160,8 +170,11 @@ static unsigned int by_width(unsigned int first, unsigned int width)
 }
 
 static void decode_call(const struct cosy_op *op, struct cosy_insn *in,
-			int nested, cosy_fast_find_fn *fast)
+			unsigned int flags, cosy_fast_find_fn *fast)
 {
+	bool parks = flags & COSY_DECODE_PARKS &&
+		     cosy_call_parks((cosy_u32)op->imm);
+	bool nested = flags & COSY_DECODE_NESTED;
 	bool nests = cosy_call_nests((cosy_u32)op->imm);
 	cosy_s32 path = -1;
 
@@ -170,9 +183,9 @@ static void decode_call(const struct cosy_op *op, struct cosy_insn *in,
 	in->nargs = op->width & 7;
 	if (op->code == COSY_OP_LIBC)
 		in->kind = COSY_INSN_LIBC;
-	if (fast && nests)
+	if (fast && nests && !parks)
 		path = fast(op);
-	if (nested && !nests) {
+	if (nested ? !nests : parks) {
 		in->handler = COSY_H_STEP_CALL;
 	} else if (path >= 0) {
 		in->handler = COSY_H_FAST;
@@ -185,7 +198,8 @@ static void decode_call(const struct cosy_op *op, struct cosy_insn *in,
 }
 
 static void decode_op(const struct cosy_op *op, struct cosy_insn *in,
-		      cosy_u16 nregs, int nested, cosy_fast_find_fn *fast)
+		      cosy_u16 nregs, unsigned int flags,
+		      cosy_fast_find_fn *fast)
 {
 	bool back = in->disp < 0;
 
@@ -271,7 +285,7 @@ static void decode_op(const struct cosy_op *op, struct cosy_insn *in,
 		break;
 	case COSY_OP_SYS:
 	case COSY_OP_LIBC:
-		decode_call(op, in, nested, fast);
+		decode_call(op, in, flags, fast);
 		break;
 	case COSY_OP_UPCALL:
 		in->handler = COSY_H_UPCALL;
@@ -329,7 +343,7 @@ static void fuse(struct cosy_code *code)
 	}
 }
 
-void cosy_decode(const void *image, struct cosy_code *code, int nested,
+void cosy_decode(const void *image, struct cosy_code *code, unsigned int flags,
 		 cosy_fast_find_fn *fast)
 {
 	const struct cosy_header *h = image;
@@ -357,7 +371,7 @@ void cosy_decode(const void *image, struct cosy_code *code, int nested,
 			.imm = op->imm,
 		};
 		set_target(in, pc, op->target);
-		decode_op(op, in, h->nregs, nested, fast);
+		decode_op(op, in, h->nregs, flags, fast);
 	}
 	for (; pc < h->nops + COSY_GUARD_SLOTS; pc++) {
 		code->insns[pc] = (struct cosy_insn){ .handler = COSY_H_EXIT };

@@ -100,6 +100,16 @@ struct cosy_code {
 _Bool cosy_call_nests(cosy_u32 nr);
 
 /**
+ * cosy_call_parks() - does a loop park an asynchronous compound that makes this call?
+ * @nr: its number
+ *
+ * Instead of blocking its thread: the compound goes on when the socket is ready.
+ *
+ * Return: true if it does.
+ */
+_Bool cosy_call_parks(cosy_u32 nr);
+
+/**
  * cosy_code_size_of() - bytes that the decoded code of @nops slots takes
  * @nops: slots, at most 2^32
  *
@@ -127,16 +137,27 @@ cosy_u64 cosy_code_size(const void *image);
 typedef cosy_s32 cosy_fast_find_fn(const struct cosy_op *op);
 
 /**
+ * enum cosy_decode_flags - how the code makes its calls
+ * @COSY_DECODE_NESTED: from inside a system call: those that may not be made there
+ *			(syscalls.def) leave with COSY_STEP instead
+ * @COSY_DECODE_PARKS:	a loop executes it: where it parks compounds for a call, that has no
+ *			fast path with NESTED, and leaves with COSY_STEP without
+ */
+enum cosy_decode_flags {
+	COSY_DECODE_NESTED = 1 << 0,
+	COSY_DECODE_PARKS = 1 << 1,
+};
+
+/**
  * cosy_decode() - decode a verified image
- * @image:  an image cosy_verify() accepted; no longer needed afterwards
- * @code:   cosy_code_size() bytes, owned by the caller
- * @nested: the code will make its calls from inside a system call: those that
- *	    may not run there (syscalls.def) leave with COSY_STEP instead
- * @fast:   which calls to make by a fast path, NULL if none
+ * @image: an image cosy_verify() accepted; no longer needed afterwards
+ * @code:  cosy_code_size() bytes, owned by the caller
+ * @flags: enum cosy_decode_flags
+ * @fast:  which calls to make by a fast path, NULL if none
  *
  * Cannot fail. Any thread or signal context; in the module, where it may sleep.
  */
-void cosy_decode(const void *image, struct cosy_code *code, int nested,
+void cosy_decode(const void *image, struct cosy_code *code, unsigned int flags,
 		 cosy_fast_find_fn *fast);
 
 /**

@@ -46,7 +46,8 @@ enum cosy_limit {
 enum cosy_step {
 	COSY_STEP_FAULT,	/* memory fault or division error */
 	COSY_STEP_CALL,		/* this call may not run nested (syscalls.def), or
-				   a seccomp filter does not plainly allow it */
+				   a seccomp filter does not plainly allow it; or
+				   a loop parks the compound for it */
 	COSY_STEP_TRACED,	/* ptrace, audit or tracing watch calls */
 	COSY_STEP_BULK,		/* a bulk operation too long to do in one go */
 };
