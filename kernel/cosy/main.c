@@ -85,7 +85,8 @@ static long cosy_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 	case COSY_IOC_HIDE:
 		return cosy_descriptor_hide(file);
 	case COSY_IOC_ASYNC:
-		return cosy_loop_create((struct cosy_async_create __user *)arg);
+		return cosy_loop_create(file,
+					(struct cosy_async_create __user *)arg);
 	default:
 		return -ENOTTY;
 	}
@@ -147,6 +148,7 @@ static int __init cosy_init(void)
 	err = cosy_syscalls_init();
 	if (err)
 		return err;
+	cosy_coroutine_init();
 	cosy_audit_init();
 	cosy_seccomp_init();
 	cosy_fast_init();

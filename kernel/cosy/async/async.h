@@ -9,7 +9,12 @@
 
 #include <linux/cosy_async.h>
 
+struct file;
+
+/* coroutine.c */
+void cosy_coroutine_init(void);
+
 /* loop.c */
-long cosy_loop_create(struct cosy_async_create __user *arg);
+long cosy_loop_create(struct file *file, struct cosy_async_create __user *arg);
 
 #endif /* COSY_ASYNC_ASYNC_H */

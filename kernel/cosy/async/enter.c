@@ -19,6 +19,7 @@
 #include "async/loop.h"
 #include "call/call.h"
 #include "call/history.h"
+#include "fast/calls.h"
 #include "fast/fast.h"
 #include "run/run.h"
 
@@ -43,6 +44,15 @@ static void cosy_loop_state(struct cosy_state *st)
 	st->env.nprivate = 0;
 	st->env.borrowed = NULL;
 	st->env.suspended = NULL;
+	st->env.functions = 0;
+	st->calls = 0;
+	/* A call that is given too few arguments must not see our stack. */
+	st->env.regs.di = 0;
+	st->env.regs.si = 0;
+	st->env.regs.dx = 0;
+	st->env.regs.r10 = 0;
+	st->env.regs.r8 = 0;
+	st->env.regs.r9 = 0;
 	st->env.seccomp = cosy_seccomp_state();
 }
 
@@ -80,14 +90,23 @@ static enum cosy_call_end cosy_loop_call(struct cosy_state *st,
 		       COSY_CALL_RESTARTED : COSY_CALL_MADE;
 }
 
-/* Return 1, the number of entries that have completed. */
-static unsigned int cosy_loop_complete(struct cosy_loop *loop, u32 index,
-				       u8 status, bool silent, s64 result)
+/**
+ * cosy_loop_complete() - give an entry back to the submitter
+ * @loop:   the loop, entered
+ * @index:  the entry
+ * @status: enum cosy_entry_status
+ * @silent: its index does not appear in the ring
+ * @result: unless @status is COSY_ENTRY_USER
+ *
+ * Return: 1, the number of entries that have completed.
+ */
+unsigned int cosy_loop_complete(struct cosy_loop *loop, u32 index, u8 status,
+				bool silent, s64 result)
 {
 	struct cosy_async_entry *entry = &loop->entries[index];
 	u32 tail = loop->done_tail;
 
-	if (status == COSY_ENTRY_DONE)
+	if (status != COSY_ENTRY_USER)
 		WRITE_ONCE(entry->args[0], result);
 	if (silent) {
 		/* Whoever sees that it is free sees the result, too. */
@@ -116,8 +135,10 @@ static bool cosy_entry_read(const struct cosy_async_entry *entry, u8 *flags,
 	call->nr = word >> 32;
 	for (i = 0; i < ARRAY_SIZE(call->args); i++)
 		call->args[i] = READ_ONCE(entry->args[i]);
-	return !(word >> 16 & 0xffff) && !(*flags & ~COSY_ENTRY_FLAGS) &&
-	       call->nr < COSY_ENTRY_SPECIAL;
+	if (word >> 16 & 0xffff || *flags & ~COSY_ENTRY_FLAGS)
+		return false;
+	return call->nr < COSY_ENTRY_SPECIAL ||
+	       (call->nr == COSY_ENTRY_COMPOUND && !*flags);
 }
 
 /*
@@ -127,16 +148,25 @@ static bool cosy_entry_read(const struct cosy_async_entry *entry, u8 *flags,
 static int cosy_loop_submitted(struct cosy_loop *loop, struct cosy_state *st,
 			       u32 index)
 {
+	struct cosy_parked *parked;
 	struct cosy_async_call call;
 	s64 result = -EINVAL;
+	bool valid;
 	u8 flags;
 
 	if (index >= loop->nentries)
 		return 0;
 	index = array_index_nospec(index, loop->nentries);
-	if (loop->parked[index])
+	parked = loop->parked[index];
+	if (parked && !(parked->is_coroutine && cosy_coroutine_is_left(parked)))
 		return 0;
-	if (cosy_entry_read(&loop->entries[index], &flags, &call)) {
+	valid = cosy_entry_read(&loop->entries[index], &flags, &call);
+	if (valid && call.nr == COSY_ENTRY_COMPOUND)
+		return cosy_coroutine_submitted(loop, st, index, &call);
+	/* The process does not go on with the compound. */
+	if (unlikely(parked))
+		cosy_unpark(parked);
+	if (valid) {
 		switch (cosy_loop_call(st, &call, &result)) {
 		case COSY_CALL_MADE:
 			break;
@@ -163,8 +193,15 @@ static int cosy_loop_ready(struct cosy_loop *loop, struct cosy_state *st,
 	u8 status = COSY_ENTRY_DONE;
 	u32 index = parked->index;
 	s64 result = -ECANCELED;
+	struct cosy_fd fd;
+	bool is_current;
 
-	if (cosy_parked_is_current(parked)) {
+	if (parked->is_coroutine)
+		return cosy_coroutine_ready(loop, st, parked);
+	fd = cosy_fd_get(parked->call.args[0]);
+	is_current = cosy_parked_is_current(parked, fd.file);
+	cosy_fd_put(fd);
+	if (is_current) {
 		switch (cosy_loop_call(st, &parked->call, &result)) {
 		case COSY_CALL_MADE:
 			break;
@@ -223,12 +260,19 @@ static unsigned int cosy_loop_execute(struct cosy_loop *loop,
 /* Return: as the interface says. */
 static loff_t cosy_loop_cancel(struct cosy_loop *loop, u64 index)
 {
+	struct cosy_parked *parked;
+
 	if (index >= loop->nentries)
 		return -ENOENT;
 	index = array_index_nospec(index, loop->nentries);
-	if (!loop->parked[index])
+	parked = loop->parked[index];
+	if (!parked)
 		return -ENOENT;
-	cosy_unpark(loop->parked[index]);
+	if (parked->is_coroutine) {
+		cosy_coroutine_cancel(parked);
+		return COSY_ASYNC_ENTERED;
+	}
+	cosy_unpark(parked);
 	WRITE_ONCE(loop->entries[index].status, COSY_ENTRY_FREE);
 	return COSY_ASYNC_ENTERED;
 }
@@ -242,13 +286,73 @@ static loff_t cosy_loop_enter(struct cosy_loop *loop, u64 max)
 		return -EINVAL;
 	cosy_loop_state(&st);
 	done = cosy_loop_execute(loop, &st, max);
-	cosy_loop_tell(loop);
 	cosy_history_clear();
 	/* What let this entry in lets the next one in. */
 	if (unlikely(cosy_seccomp_state() != st.env.seccomp) &&
 	    cosy_seccomp_blocks_entry())
 		return COSY_ASYNC_BARRED | done;
 	return COSY_ASYNC_ENTERED | done;
+}
+
+/* Leave all compounds that are parked. */
+static void cosy_loop_give_back(struct cosy_loop *loop)
+{
+	struct cosy_state st __uninitialized;
+	u32 i;
+
+	WRITE_ONCE(loop->closed, false);
+	cosy_loop_state(&st);
+	for (i = 0; i < loop->nentries; i++) {
+		if (loop->parked[i] && loop->parked[i]->is_coroutine)
+			cosy_coroutine_give_back(loop, &st, loop->parked[i]);
+		if (!(i & 0xff))
+			cond_resched();
+	}
+	/* Whoever waits for the loop cannot enter it to find out. */
+	if (wq_has_sleeper(&loop->wait))
+		wake_up_poll(&loop->wait, EPOLLIN | EPOLLRDNORM);
+}
+
+/* Only one thread at a time. Return: false if another one has entered. */
+static bool cosy_loop_lock(struct cosy_loop *loop)
+{
+	return !test_and_set_bit_lock(0, &loop->entered);
+}
+
+static void cosy_loop_unlock(struct cosy_loop *loop)
+{
+	do {
+		/* The thread that has closed it could not enter. */
+		if (unlikely(READ_ONCE(loop->closed)))
+			cosy_loop_give_back(loop);
+		clear_bit_unlock(0, &loop->entered);
+		/* Either this thread sees that it is closed, or that one enters. */
+		smp_mb__after_atomic();
+	} while (unlikely(READ_ONCE(loop->closed)) && cosy_loop_lock(loop));
+}
+
+/**
+ * cosy_loop_flush() - the process closes a descriptor of a loop
+ * @file: the loop's file
+ * @id:	  not used
+ *
+ * It may be the only one by which the loop could be entered. What compounds have executed
+ * must not be lost with it: they are given back, and may be submitted again.
+ *
+ * Return: 0.
+ */
+int cosy_loop_flush(struct file *file, fl_owner_t id)
+{
+	struct cosy_loop *loop = file->private_data;
+
+	if (current->mm != loop->mm)
+		return 0;
+	WRITE_ONCE(loop->closed, true);
+	/* As in cosy_loop_unlock(). */
+	smp_mb();
+	if (cosy_loop_lock(loop))
+		cosy_loop_unlock(loop);
+	return 0;
 }
 
 /**
@@ -268,7 +372,7 @@ loff_t cosy_loop_llseek(struct file *file, loff_t offset, int whence)
 	u64 what = (u64)offset - COSY_RUN_TAG;
 	loff_t ret;
 
-	if (whence != COSY_RUN_WHENCE || what >> 33)
+	if (whence != COSY_RUN_WHENCE || what >> 34)
 		return -ESPIPE;
 	/* Nested calls are 64-bit calls, but would find a 32-bit or x32 one. */
 	if (unlikely(current_pt_regs()->orig_ax != __NR_lseek))
@@ -278,14 +382,18 @@ loff_t cosy_loop_llseek(struct file *file, loff_t offset, int whence)
 	if (!cosy_stack_suffices())
 		return -ELOOP;
 	/* By another thread, or by one of the calls: nobody waits for it. */
-	if (test_and_set_bit_lock(0, &loop->entered))
+	if (!cosy_loop_lock(loop))
 		return -EBUSY;
 	refcount_inc(&loop->users);
-	if (what & COSY_ASYNC_CANCEL)
+	if (what & COSY_ASYNC_CANCEL_FD)
+		ret = COSY_ASYNC_ENTERED | cosy_park_interrupt(loop, what);
+	else if (what & COSY_ASYNC_CANCEL)
 		ret = cosy_loop_cancel(loop, what & ~COSY_ASYNC_CANCEL);
 	else
 		ret = cosy_loop_enter(loop, what);
-	clear_bit_unlock(0, &loop->entered);
+	/* Cancelled compounds can go on. */
+	cosy_loop_tell(loop);
+	cosy_loop_unlock(loop);
 	cosy_loop_put(loop);
 	return ret;
 }

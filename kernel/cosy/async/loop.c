@@ -35,7 +35,7 @@ static void cosy_page_init(struct cosy_loop *loop)
 
 	page->size = sizeof(*page);
 	page->version = COSY_ASYNC_VERSION;
-	page->features = COSY_ASYNC_WAITS;
+	page->features = COSY_ASYNC_WAITS | COSY_ASYNC_COMPOUNDS;
 	page->nentries = loop->nentries;
 	page->entries = sizeof(*page);
 	page->submitted = page->entries + entries;
@@ -168,6 +168,7 @@ static int cosy_loop_mmap(struct file *file, struct vm_area_struct *vma)
 
 static const struct file_operations cosy_loop_fops = {
 	.owner = THIS_MODULE,
+	.flush = cosy_loop_flush,
 	.release = cosy_loop_release,
 	.llseek = cosy_loop_llseek,
 	.poll = cosy_loop_poll,
@@ -176,11 +177,12 @@ static const struct file_operations cosy_loop_fops = {
 
 /**
  * cosy_loop_create() - COSY_IOC_ASYNC
- * @arg: struct cosy_async_create of the caller
+ * @device: the open file of the device
+ * @arg:    struct cosy_async_create of the caller
  *
  * Return: 0, or why not, as the interface says.
  */
-long cosy_loop_create(struct cosy_async_create __user *arg)
+long cosy_loop_create(struct file *device, struct cosy_async_create __user *arg)
 {
 	struct cosy_async_create create;
 	struct cosy_loop *loop;
@@ -203,6 +205,7 @@ long cosy_loop_create(struct cosy_async_create __user *arg)
 	err = PTR_ERR_OR_ZERO(loop);
 	if (err)
 		goto put_fd;
+	loop->device = device->f_op;
 	file = anon_inode_getfile("[cosy-loop]", &cosy_loop_fops, loop,
 				  O_RDWR | O_CLOEXEC);
 	if (IS_ERR(file)) {

@@ -5,6 +5,8 @@
  *	loop.c	a loop is made, mapped, polled and freed
  *	enter.c	a thread enters it: entries are taken, executed and completed
  *	park.c	entries that wait for sockets
+ *	coroutine.c	entries that run compounds
+ *	transfer.c	what these receive and send
  */
 #ifndef COSY_ASYNC_LOOP_H
 #define COSY_ASYNC_LOOP_H
@@ -20,14 +22,18 @@
 
 #include <linux/cosy_async.h>
 
+struct cosy_state;
+struct pt_regs;
 struct socket;
 
 /**
  * struct cosy_loop - a syscall page and what executes it
  * @users:	 one for the file, one for the thread that has entered
- * @entered:	 bit 0: a thread has entered, and all but @ready_lock, @ready and
- *		 @wait is its
+ * @entered:	 bit 0: a thread has entered, and all but @closed, @ready_lock, @ready
+ *		 and @wait is its
+ * @closed:	 a descriptor has been closed: compounds are to be given back
  * @pins:	 the loop holds the module, because the file has gone
+ * @device:	 the operations of the device's files, by which these are known
  * @mm:		 the memory of the process that has made it; only that it stays the
  *		 same one is held
  * @pages:	 the memory of the page
@@ -50,7 +56,9 @@ struct socket;
 struct cosy_loop {
 	refcount_t users;
 	unsigned long entered;
+	bool closed;
 	bool pins;
+	const struct file_operations *device;
 	struct mm_struct *mm;
 	struct page **pages;
 	struct cosy_async_page *page;
@@ -80,14 +88,16 @@ struct cosy_async_call {
 };
 
 /**
- * struct cosy_parked - an entry that waits for a socket
+ * struct cosy_parked - an entry that waits for a socket, or runs a compound
  * @wait:   in the socket's wait queue
  * @ready:  in the loop's list, if it is
  * @loop:   the loop, which frees this first
- * @socket: the socket. Its inode is held, and so the wait queue stays; its file is not
+ * @socket: the socket, or NULL. Its inode is held, and so the wait queue stays; its file
+ *	    is not
  * @events: what it waits for
  * @index:  the entry
  * @silent: its completion is not to be told
+ * @is_coroutine: it is part of a struct cosy_coroutine
  * @call:   what is to be made again
  */
 struct cosy_parked {
@@ -98,6 +108,7 @@ struct cosy_parked {
 	__poll_t events;
 	u32 index;
 	bool silent;
+	bool is_coroutine;
 	struct cosy_async_call call;
 };
 
@@ -106,16 +117,46 @@ void cosy_loop_put(struct cosy_loop *loop);
 
 /* enter.c */
 loff_t cosy_loop_llseek(struct file *file, loff_t offset, int whence);
+int cosy_loop_flush(struct file *file, fl_owner_t id);
+unsigned int cosy_loop_complete(struct cosy_loop *loop, u32 index, u8 status,
+				bool silent, s64 result);
 
 /* park.c */
 u64 cosy_park_cost(void);
 bool cosy_park(struct cosy_loop *loop, u32 index, u8 flags,
 	       const struct cosy_async_call *call);
+void cosy_parked_init(struct cosy_parked *parked, struct cosy_loop *loop,
+		      u32 index);
+void cosy_parked_unqueue(struct cosy_parked *parked);
+bool cosy_park_on(struct cosy_parked *parked, struct file *file, u8 flags);
+bool cosy_park_idle(struct cosy_parked *parked, struct file *file,
+		    const struct socket *socket);
+unsigned int cosy_park_interrupt(struct cosy_loop *loop, int fd);
 void cosy_unpark(struct cosy_parked *parked);
-bool cosy_parked_is_current(const struct cosy_parked *parked);
+bool cosy_parked_is_current(const struct cosy_parked *parked,
+			    struct file *file);
 struct cosy_parked *cosy_parked_next(struct cosy_loop *loop);
 void cosy_parked_again(struct cosy_parked *parked);
 bool cosy_loop_is_ready(struct cosy_loop *loop);
 void cosy_loop_tell(struct cosy_loop *loop);
+
+/* transfer.c */
+long cosy_transfer(struct socket *socket, const struct pt_regs *regs,
+		   bool receives);
+bool cosy_transfer_may_ask(const struct socket *socket);
+bool cosy_transfer_idle(const struct socket *socket);
+
+/* coroutine.c */
+int cosy_coroutine_submitted(struct cosy_loop *loop, struct cosy_state *st,
+			     u32 index, const struct cosy_async_call *call);
+int cosy_coroutine_ready(struct cosy_loop *loop, struct cosy_state *st,
+			 struct cosy_parked *parked);
+void cosy_coroutine_give_back(struct cosy_loop *loop, struct cosy_state *st,
+			      struct cosy_parked *parked);
+bool cosy_coroutine_is_left(struct cosy_parked *parked);
+bool cosy_coroutine_waits(struct cosy_parked *parked, int fd);
+void cosy_coroutine_cancel(struct cosy_parked *parked);
+void cosy_coroutine_interrupt(struct cosy_parked *parked);
+void cosy_coroutine_free(struct cosy_parked *parked);
 
 #endif /* COSY_ASYNC_LOOP_H */

@@ -21,7 +21,10 @@
 
 #include <net/sock.h>
 
+#include <cosy/exec.h>
+
 #include "async/loop.h"
+#include "fast/calls.h"
 #include "limit/limit.h"
 
 static unsigned int max_waiters = 64;
@@ -46,7 +49,7 @@ u64 cosy_park_cost(void)
 	       sizeof(struct socket_alloc);
 }
 
-/* The wait queue's lock is taken; in any context. */
+/* The wait queue's lock is taken, with interrupts off; in any context. */
 static int cosy_parked_wake(struct wait_queue_entry *wait, unsigned int mode,
 			    int flags, void *key)
 {
@@ -54,17 +57,16 @@ static int cosy_parked_wake(struct wait_queue_entry *wait, unsigned int mode,
 						  wait);
 	struct cosy_loop *loop = parked->loop;
 	__poll_t events = key_to_poll(key);
-	unsigned long irq;
 	bool first;
 
 	/* Without a key it may be anything. */
-	if (events && !(events & parked->events))
+	if (events && !(events & READ_ONCE(parked->events)))
 		return 0;
-	spin_lock_irqsave(&loop->ready_lock, irq);
+	spin_lock(&loop->ready_lock);
 	first = list_empty(&loop->ready);
 	if (list_empty(&parked->ready))
 		list_add_tail(&parked->ready, &loop->ready);
-	spin_unlock_irqrestore(&loop->ready_lock, irq);
+	spin_unlock(&loop->ready_lock);
 	/*
 	 * The first one wakes the pollers. While the list is not empty, new pollers
 	 * find it so, and those that enter wake the others: cosy_loop_tell().
@@ -115,6 +117,22 @@ static struct socket *cosy_socket_of(struct file *file)
 }
 
 /*
+ * Behind the others, but before those who are woken one at a time: who takes an event does
+ * not tell the rest. The queue's lock is taken.
+ */
+static void cosy_parked_enqueue(struct cosy_parked *parked,
+				wait_queue_head_t *queue)
+{
+	struct wait_queue_entry *waiter;
+
+	list_for_each_entry(waiter, &queue->head, entry) {
+		if (waiter->flags & WQ_FLAG_EXCLUSIVE)
+			break;
+	}
+	list_add_tail(&parked->wait.entry, &waiter->entry);
+}
+
+/*
  * Join the socket's queue, unless it is full. Each event walks the whole queue with
  * interrupts off, in the context of whoever causes it. All waiters count, so that
  * this walk is bounded, too.
@@ -131,7 +149,7 @@ static bool cosy_parked_queue(struct cosy_parked *parked)
 			break;
 	}
 	if (waiters < max)
-		__add_wait_queue(queue, &parked->wait);
+		cosy_parked_enqueue(parked, queue);
 	spin_unlock_irq(&queue->lock);
 	return waiters < max;
 }
@@ -148,53 +166,218 @@ static void cosy_parked_look(struct cosy_parked *parked, struct file *file)
 }
 
 /**
+ * cosy_parked_init() - something that does not wait yet
+ * @parked: what will wait
+ * @loop:   the loop
+ * @index:  its entry
+ */
+void cosy_parked_init(struct cosy_parked *parked, struct cosy_loop *loop,
+		      u32 index)
+{
+	init_waitqueue_func_entry(&parked->wait, cosy_parked_wake);
+	INIT_LIST_HEAD(&parked->ready);
+	parked->loop = loop;
+	parked->socket = NULL;
+	parked->index = index;
+	parked->silent = false;
+	parked->is_coroutine = false;
+}
+
+static __poll_t cosy_parked_events(u8 flags)
+{
+	__poll_t events = 0;
+
+	if (flags & COSY_ENTRY_WAIT_IN)
+		events |= COSY_EVENTS_IN;
+	if (flags & COSY_ENTRY_WAIT_OUT)
+		events |= COSY_EVENTS_OUT;
+	return events;
+}
+
+/**
+ * cosy_parked_unqueue() - wait for no socket any more
+ * @parked: what may wait; the events that there were do not count
+ *
+ * May sleep.
+ */
+void cosy_parked_unqueue(struct cosy_parked *parked)
+{
+	struct cosy_loop *loop = parked->loop;
+
+	if (parked->socket)
+		remove_wait_queue(&parked->socket->wq.wait, &parked->wait);
+	/* Once it is out of the queue nobody puts it into the list. */
+	spin_lock_irq(&loop->ready_lock);
+	list_del_init(&parked->ready);
+	spin_unlock_irq(&loop->ready_lock);
+	if (parked->socket)
+		iput(SOCK_INODE(parked->socket));
+	parked->socket = NULL;
+}
+
+/* It waits again: behind the others. */
+static void cosy_parked_requeue(struct cosy_parked *parked)
+{
+	wait_queue_head_t *queue = &parked->socket->wq.wait;
+
+	spin_lock_irq(&queue->lock);
+	list_del(&parked->wait.entry);
+	cosy_parked_enqueue(parked, queue);
+	spin_unlock_irq(&queue->lock);
+}
+
+/* Does nobody else wait for the socket? */
+static bool cosy_parked_is_alone(const struct cosy_parked *parked)
+{
+	const struct list_head *head = &parked->socket->wq.wait.head;
+
+	return READ_ONCE(head->next) == READ_ONCE(head->prev);
+}
+
+/**
+ * cosy_park_on() - wait for the file of a call that has failed with -EAGAIN
+ * @parked: what waits. It may wait for the same socket already
+ * @file:   the file, or NULL
+ * @flags:  COSY_ENTRY_WAIT_IN, COSY_ENTRY_WAIT_OUT
+ *
+ * Return: false if it cannot wait here: it has no file for which entries wait, or too
+ * many wait for it.
+ */
+bool cosy_park_on(struct cosy_parked *parked, struct file *file, u8 flags)
+{
+	struct socket *socket = file ? cosy_socket_of(file) : NULL;
+	__poll_t events = cosy_parked_events(flags);
+
+	if (socket && socket == parked->socket &&
+	    cosy_socket_parks(socket, flags)) {
+		if (unlikely(!cosy_parked_is_alone(parked)))
+			cosy_parked_requeue(parked);
+		if (parked->events != events) {
+			WRITE_ONCE(parked->events, events);
+			cosy_parked_look(parked, file);
+		}
+		return true;
+	}
+	if (parked->socket)
+		cosy_parked_unqueue(parked);
+	if (!socket || !cosy_socket_parks(socket, flags))
+		return false;
+	parked->socket = socket;
+	parked->events = events;
+	if (!cosy_parked_queue(parked)) {
+		parked->socket = NULL;
+		return false;
+	}
+	/* The file holds it until here. */
+	ihold(SOCK_INODE(socket));
+	cosy_parked_look(parked, file);
+	return true;
+}
+
+/**
+ * cosy_park_idle() - wait for input without making the call, if there is none
+ * @parked: what may wait. It may wait for the same socket already
+ * @file:   the file
+ * @socket: its socket, or NULL
+ *
+ * A call that fails costs five times as much as to ask the socket. If there is input,
+ * those that wait for the same socket come first.
+ *
+ * Return: true if it waits, or has to wait for its turn; false if the call is to be made.
+ */
+bool cosy_park_idle(struct cosy_parked *parked, struct file *file,
+		    const struct socket *socket)
+{
+	poll_table pt = { ._key = COSY_EVENTS_IN };
+	struct cosy_loop *loop = parked->loop;
+
+	if (!socket || !cosy_transfer_may_ask(socket))
+		return false;
+	if (unlikely(socket != parked->socket))
+		return cosy_park_on(parked, file, COSY_ENTRY_WAIT_IN);
+	WRITE_ONCE(parked->events, COSY_EVENTS_IN);
+	if (unlikely(!cosy_parked_is_alone(parked))) {
+		cosy_parked_requeue(parked);
+		cosy_parked_again(parked);
+		return true;
+	}
+	/* What has happened until now the socket's state tells. */
+	if (!list_empty(&parked->ready)) {
+		spin_lock_irq(&loop->ready_lock);
+		list_del_init(&parked->ready);
+		spin_unlock_irq(&loop->ready_lock);
+	}
+	/* As in sock_poll_wait(): first the queue, then the socket's state. */
+	smp_mb();
+	return cosy_transfer_idle(parked->socket) ||
+	       !(vfs_poll(file, &pt) & COSY_EVENTS_IN);
+}
+
+/**
  * cosy_park() - let an entry wait whose call has failed with -EAGAIN
  * @loop:  the loop, entered
  * @index: the entry, which does not wait
  * @flags: its flags
  * @call:  its call
  *
- * Return: false if it cannot wait here: it has no file for which entries wait, too many
- * wait for it, or there is no memory.
+ * Return: false if it cannot wait here, as cosy_park_on() says, or there is no memory.
  */
 bool cosy_park(struct cosy_loop *loop, u32 index, u8 flags,
 	       const struct cosy_async_call *call)
 {
-	struct cosy_parked *parked = NULL;
-	struct socket *socket;
-	struct file *file = fget(call->args[0]);
+	struct cosy_parked *parked = kmalloc(sizeof(*parked), COSY_GFP);
+	struct cosy_fd fd;
+	bool waits;
 
-	if (!file)
-		return false;
-	socket = cosy_socket_of(file);
-	if (socket && cosy_socket_parks(socket, flags))
-		parked = kmalloc(sizeof(*parked), COSY_GFP);
 	if (!parked)
-		goto out;
-	init_waitqueue_func_entry(&parked->wait, cosy_parked_wake);
-	INIT_LIST_HEAD(&parked->ready);
-	parked->loop = loop;
-	parked->socket = socket;
-	parked->events = 0;
-	if (flags & COSY_ENTRY_WAIT_IN)
-		parked->events |= COSY_EVENTS_IN;
-	if (flags & COSY_ENTRY_WAIT_OUT)
-		parked->events |= COSY_EVENTS_OUT;
-	parked->index = index;
+		return false;
+	cosy_parked_init(parked, loop, index);
 	parked->silent = flags & COSY_ENTRY_SILENT;
 	parked->call = *call;
-	if (!cosy_parked_queue(parked)) {
+	fd = cosy_fd_get(call->args[0]);
+	waits = cosy_park_on(parked, fd.file, flags);
+	cosy_fd_put(fd);
+	if (waits)
+		loop->parked[index] = parked;
+	else
 		kfree(parked);
-		parked = NULL;
-		goto out;
+	return waits;
+}
+
+/**
+ * cosy_park_interrupt() - let the calls of compounds that wait for a descriptor fail
+ * @loop: the loop, entered
+ * @fd:   the descriptor, of a file that may be of any kind
+ *
+ * Return: the number of calls.
+ */
+unsigned int cosy_park_interrupt(struct cosy_loop *loop, int fd)
+{
+	struct file *file = fget(fd);
+	struct wait_queue_entry *wait;
+	struct cosy_parked *parked;
+	struct socket *socket;
+	unsigned int n = 0;
+
+	if (!file)
+		return 0;
+	socket = cosy_socket_of(file);
+	if (socket) {
+		spin_lock_irq(&socket->wq.wait.lock);
+		list_for_each_entry(wait, &socket->wq.wait.head, entry) {
+			if (wait->func != cosy_parked_wake)
+				continue;
+			parked = container_of(wait, struct cosy_parked, wait);
+			if (parked->loop != loop || !parked->is_coroutine ||
+			    !cosy_coroutine_waits(parked, fd))
+				continue;
+			cosy_coroutine_interrupt(parked);
+			n++;
+		}
+		spin_unlock_irq(&socket->wq.wait.lock);
 	}
-	/* The file holds it until here. */
-	ihold(SOCK_INODE(socket));
-	loop->parked[index] = parked;
-	cosy_parked_look(parked, file);
-out:
 	fput(file);
-	return parked;
+	return n;
 }
 
 /**
@@ -205,34 +388,25 @@ out:
  */
 void cosy_unpark(struct cosy_parked *parked)
 {
-	struct cosy_loop *loop = parked->loop;
-
-	/* Once it is out of the queue nobody puts it into the list. */
-	remove_wait_queue(&parked->socket->wq.wait, &parked->wait);
-	spin_lock_irq(&loop->ready_lock);
-	list_del(&parked->ready);
-	spin_unlock_irq(&loop->ready_lock);
-	loop->parked[parked->index] = NULL;
-	iput(SOCK_INODE(parked->socket));
-	kfree(parked);
+	cosy_parked_unqueue(parked);
+	parked->loop->parked[parked->index] = NULL;
+	if (parked->is_coroutine)
+		cosy_coroutine_free(parked);
+	else
+		kfree(parked);
 }
 
 /**
  * cosy_parked_is_current() - does its descriptor still refer to its socket?
  * @parked: what waits
+ * @file:   that of the descriptor, or NULL
  *
  * Return: true if it does, for the current thread.
  */
-bool cosy_parked_is_current(const struct cosy_parked *parked)
+bool cosy_parked_is_current(const struct cosy_parked *parked,
+			    struct file *file)
 {
-	struct file *file = fget(parked->call.args[0]);
-	bool is_current;
-
-	if (!file)
-		return false;
-	is_current = sock_from_file(file) == parked->socket;
-	fput(file);
-	return is_current;
+	return file && sock_from_file(file) == parked->socket;
 }
 
 /**
@@ -266,11 +440,12 @@ struct cosy_parked *cosy_parked_next(struct cosy_loop *loop)
 void cosy_parked_again(struct cosy_parked *parked)
 {
 	struct cosy_loop *loop = parked->loop;
+	unsigned long irq;
 
-	spin_lock_irq(&loop->ready_lock);
+	spin_lock_irqsave(&loop->ready_lock, irq);
 	if (list_empty(&parked->ready))
 		list_add_tail(&parked->ready, &loop->ready);
-	spin_unlock_irq(&loop->ready_lock);
+	spin_unlock_irqrestore(&loop->ready_lock, irq);
 }
 
 /**

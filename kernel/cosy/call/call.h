@@ -96,6 +96,14 @@ typedef long cosy_callee_fn(const struct pt_regs *regs);
 /* By their numbers: the calls that may be made from inside another one. */
 extern cosy_callee_fn *cosy_callees[];
 u16 cosy_env_callee(unsigned int nr);
+void __init cosy_parks_init(cosy_callee_fn *recvfrom, cosy_callee_fn *sendto);
+u16 cosy_parks_callee(unsigned int nr);
+
+/*
+ * What a callee of cosy_parks_init() returns, and no system call, to leave the compound
+ * with COSY_RESULT.
+ */
+#define COSY_PARKED	(-EIOCBQUEUED)
 
 static __always_inline long cosy_env_call(struct cosy_env *env,
 					  unsigned int nr, unsigned int callee)
@@ -116,6 +124,7 @@ static inline bool cosy_env_restart(struct cosy_env *env, long ret)
 	case -ERESTARTNOINTR:
 	case -ERESTARTNOHAND:
 	case -ERESTART_RESTARTBLOCK:
+	case COSY_PARKED:
 		return true;
 	default:
 		return false;

@@ -18,15 +18,23 @@
 #include "kernel/internals.h"
 #include "kernel/symbols.h"
 
+/* Behind the numbers that the kernel has. */
+enum {
+	COSY_CALLEE_NOTHING = NR_syscalls,
+	COSY_CALLEE_RECVFROM,	/* of a compound that a loop parks */
+	COSY_CALLEE_SENDTO,
+	NR_COSY_CALLEES
+};
+
 /*
- * By number; the last entry is for numbers that the kernel does not have. A slot
+ * By number; then one for numbers that the kernel does not have. A slot
  * that is no call has index 0. Calls that may not be made from inside another
  * one (syscalls.def) are not in the table, whatever index is used.
  */
-cosy_callee_fn *cosy_callees[NR_syscalls + 1] __ro_after_init;
+cosy_callee_fn *cosy_callees[NR_COSY_CALLEES] __ro_after_init;
 
 /* The same, where cosy_callees[] has cosy_call_cleared() everywhere. */
-static cosy_callee_fn *cosy_cleared_callees[NR_syscalls + 1] __ro_after_init;
+static cosy_callee_fn *cosy_cleared_callees[NR_COSY_CALLEES] __ro_after_init;
 
 /* Where there is no table. */
 static long cosy_call_by_number(const struct pt_regs *regs)
@@ -54,7 +62,39 @@ static long cosy_call_cleared(const struct pt_regs *regs)
  */
 u16 cosy_env_callee(unsigned int nr)
 {
-	return min_t(unsigned int, nr, NR_syscalls);
+	return min_t(unsigned int, nr, COSY_CALLEE_NOTHING);
+}
+
+/**
+ * cosy_parks_callee() - the same for a compound that a loop parks
+ * @nr: its number, cosy_call_parks()
+ *
+ * Return: the index in cosy_callees[].
+ */
+u16 cosy_parks_callee(unsigned int nr)
+{
+	return nr == __NR_recvfrom ? COSY_CALLEE_RECVFROM : COSY_CALLEE_SENDTO;
+}
+
+static void __init cosy_callee_set(unsigned int index, cosy_callee_fn *callee)
+{
+	bool clears = static_key_enabled(&cosy_history_clears);
+
+	cosy_cleared_callees[index] = callee;
+	cosy_callees[index] = clears ? cosy_call_cleared : callee;
+}
+
+/**
+ * cosy_parks_init() - set what makes the calls for which loops park compounds
+ * @recvfrom: makes that call
+ * @sendto:   makes that call
+ *
+ * After cosy_syscalls_init().
+ */
+void __init cosy_parks_init(cosy_callee_fn *recvfrom, cosy_callee_fn *sendto)
+{
+	cosy_callee_set(COSY_CALLEE_RECVFROM, recvfrom);
+	cosy_callee_set(COSY_CALLEE_SENDTO, sendto);
 }
 
 /**
@@ -65,24 +105,18 @@ u16 cosy_env_callee(unsigned int nr)
 int __init cosy_syscalls_init(void)
 {
 	cosy_callee_fn **table = cosy_symbol("sys_call_table");
+	cosy_callee_fn *callee;
 	unsigned int nr;
 
 	if (!table && !cosy_has(COSY_NEEDS(x64_sys_call))) {
 		pr_err("this kernel has neither an x64_sys_call() that is known nor sys_call_table: system calls cannot be made from a module\n");
 		return -EOPNOTSUPP;
 	}
-	for (nr = 0; nr <= NR_syscalls; nr++) {
-		if (nr == NR_syscalls || !cosy_call_nests(nr))
-			cosy_callees[nr] = cosy_call_nothing;
-		else
-			cosy_callees[nr] = table ? table[nr] :
-						   cosy_call_by_number;
-	}
-	if (!static_key_enabled(&cosy_history_clears))
-		return 0;
-	for (nr = 0; nr <= NR_syscalls; nr++) {
-		cosy_cleared_callees[nr] = cosy_callees[nr];
-		cosy_callees[nr] = cosy_call_cleared;
+	for (nr = 0; nr < NR_COSY_CALLEES; nr++) {
+		callee = cosy_call_nothing;
+		if (nr < NR_syscalls && cosy_call_nests(nr))
+			callee = table ? table[nr] : cosy_call_by_number;
+		cosy_callee_set(nr, callee);
 	}
 	return 0;
 }

@@ -26,6 +26,7 @@
 #include "compat/compat.h"
 
 struct cosy_borrowed;
+struct cosy_coroutine;
 struct cosy_functions;
 struct cosy_insn;
 
@@ -81,6 +82,7 @@ struct cosy_suspended_function {
  * @borrowed:  what was read and not copied, see fast/borrow.c; or NULL
  * @failure:   where a function has failed
  * @suspended: a function that has been left, or NULL
+ * @coroutine: what runs it, if its calls park it
  * @nprivate:  private files, see fast/open.c; 0 while the compound does not run
  * @private:   they
  * @prefetch:  read ahead; holds nothing as long as no file is private
@@ -97,6 +99,7 @@ struct cosy_env {
 	struct cosy_function_failure failure;
 	struct cosy_borrowed *borrowed;
 	struct cosy_suspended_function *suspended;
+	struct cosy_coroutine *coroutine;
 };
 
 /*

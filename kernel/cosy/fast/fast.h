@@ -61,4 +61,19 @@ void cosy_private_install(struct cosy_env *env);
 void cosy_borrow_leave(struct cosy_env *env);
 void cosy_borrow_end(struct cosy_env *env);
 
+/**
+ * cosy_fast_leave() - let the process find what fast paths keep while a compound runs
+ * @env:  of the run
+ * @done: the compound has ended, and so nobody looks at what was borrowed
+ */
+static inline void cosy_fast_leave(struct cosy_env *env, bool done)
+{
+	if (env->borrowed && !done)
+		cosy_borrow_leave(env);
+	else if (env->borrowed)
+		cosy_borrow_end(env);
+	if (unlikely(env->nprivate))
+		cosy_private_install(env);
+}
+
 #endif /* COSY_FAST_H */

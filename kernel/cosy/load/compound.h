@@ -41,9 +41,11 @@ static __always_inline bool cosy_regs_few(const struct cosy_code *code,
  * @code:    the decoded compound, read-only
  * @users:   one for being loaded, one for each run. Not a refcount_t, which costs
  *	     an entry 11 instructions: a thread has at most a few runs, one inside
- *	     the other, so that it cannot overflow
+ *	     the other, and what a loop keeps of a run takes 2^7 bytes, so that it
+ *	     cannot overflow
  * @first:   operations of the first chunk of a run without its own limit
  * @few_inputs: cosy_regs_few() of its inputs
+ * @parks:   loaded with COSY_LOAD_PARKS
  * @pins:    it holds the module, see cosy_compound_pin()
  * @handle:  its handle, never used again
  * @owner:   who is charged for it
@@ -57,6 +59,7 @@ struct cosy_compound {
 	atomic_t users;
 	u32 first;
 	bool few_inputs;
+	bool parks;
 	bool pins;
 	u64 handle;
 	u64 owner;
@@ -97,6 +100,7 @@ long cosy_compound_load(struct cosy_file *cf, struct cosy_load __user *arg);
 long cosy_compound_unload(struct cosy_file *cf, const u64 __user *arg);
 long cosy_compound_bind(struct cosy_file *cf, struct cosy_bind __user *arg);
 struct cosy_compound *cosy_compound_find(struct cosy_file *cf, u64 handle);
+struct cosy_compound *cosy_compound_get_parks(struct cosy_file *cf, u64 handle);
 void cosy_compound_free(struct cosy_compound *compound);
 
 /**

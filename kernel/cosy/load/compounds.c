@@ -148,11 +148,36 @@ static int cosy_compound_charge(u64 size)
  * @cf:     the file
  * @handle: its handle
  *
+ * Only loops run those that they park.
+ *
  * Return: the compound, or NULL. The caller is an RCU reader.
  */
 struct cosy_compound *cosy_compound_find(struct cosy_file *cf, u64 handle)
 {
-	return xa_load(&cf->loaded, handle);
+	struct cosy_compound *compound = xa_load(&cf->loaded, handle);
+
+	return compound && !compound->parks ? compound : NULL;
+}
+
+/**
+ * cosy_compound_get_parks() - look a compound up that a loop runs and parks
+ * @cf:	    the file
+ * @handle: its handle
+ *
+ * Return: the compound with a reference, or NULL.
+ */
+struct cosy_compound *cosy_compound_get_parks(struct cosy_file *cf, u64 handle)
+{
+	struct cosy_compound *compound;
+
+	rcu_read_lock_sched();
+	compound = xa_load(&cf->loaded, handle);
+	if (compound && compound->parks)
+		atomic_inc(&compound->users);
+	else
+		compound = NULL;
+	rcu_read_unlock_sched();
+	return compound;
 }
 
 /*
@@ -173,6 +198,22 @@ static void *cosy_image_copy(const struct cosy_load *load)
 	return image;
 }
 
+/* Let a loop make the calls for which it parks the compound. */
+static void cosy_set_parks(const void *image, struct cosy_code *code)
+{
+	const struct cosy_header *header = image;
+	const struct cosy_op *ops = (const void *)(header + 1);
+	u32 pc;
+
+	for (pc = 0; pc < header->nops; pc++) {
+		if ((ops[pc].code == COSY_OP_SYS || ops[pc].code == COSY_OP_LIBC) &&
+		    cosy_call_parks(ops[pc].imm))
+			code->insns[pc].callee = cosy_parks_callee(ops[pc].imm);
+		if (!(pc & 0xfff))
+			cond_resched();
+	}
+}
+
 /* Verify and decode; a rejected image gives -EINVAL, the reason in @load. */
 static struct cosy_compound *cosy_compound_make(struct cosy_load *load,
 						const void *image)
@@ -180,6 +221,7 @@ static struct cosy_compound *cosy_compound_make(struct cosy_load *load,
 	const struct cosy_header *header = image;
 	struct cosy_compound *compound;
 	struct cosy_binding __rcu **functions = NULL;
+	unsigned int flags = COSY_DECODE_NESTED;
 	struct cosy_diag diag;
 	u64 size;
 	int err;
@@ -208,8 +250,12 @@ static struct cosy_compound *cosy_compound_make(struct cosy_load *load,
 	err = cosy_sealed_alloc(&compound->sealed, cosy_code_size(image));
 	if (err)
 		goto free_functions;
-	cosy_decode(image, compound->sealed.address, 1,
+	if (load->flags & COSY_LOAD_PARKS)
+		flags |= COSY_DECODE_PARKS;
+	cosy_decode(image, compound->sealed.address, flags,
 		    cosy_fast_finder(image, load->flags & COSY_LOAD_PLAIN));
+	if (load->flags & COSY_LOAD_PARKS)
+		cosy_set_parks(image, compound->sealed.address);
 	err = cosy_sealed_seal(&compound->sealed);
 	if (err)
 		goto free_code;
@@ -217,6 +263,7 @@ static struct cosy_compound *cosy_compound_make(struct cosy_load *load,
 	compound->functions.count = header->nfunctions;
 	compound->functions.bindings = functions;
 	compound->pins = false;
+	compound->parks = load->flags & COSY_LOAD_PARKS;
 	atomic_set(&compound->users, 1);
 	INIT_RCU_WORK(&compound->unload, cosy_compound_unloaded);
 	compound->owner = cosy_quota_owner();
@@ -274,7 +321,8 @@ static int cosy_compound_publish(struct cosy_file *cf,
 			      GFP_KERNEL_ACCOUNT));
 	if (err)
 		goto unlock;
-	rcu_assign_pointer(cf->recent[handle % COSY_RECENT], compound);
+	if (!compound->parks)
+		rcu_assign_pointer(cf->recent[handle % COSY_RECENT], compound);
 	cf->count++;
 unlock:
 	mutex_unlock(&cf->lock);

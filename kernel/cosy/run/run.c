@@ -121,8 +121,12 @@ static bool cosy_slice_over(struct cosy_slice *slice, unsigned int ms)
 	return slice->used >= length;
 }
 
-/* The compound's state is lost, and with it what it has done. */
-static loff_t cosy_state_lost(void)
+/**
+ * cosy_state_lost() - a compound's state is lost, and with it what it has done
+ *
+ * Return: -EFAULT. The process gets a SIGSEGV.
+ */
+loff_t cosy_state_lost(void)
 {
 	force_sig(SIGSEGV);
 	return -EFAULT;
@@ -431,6 +435,16 @@ static __always_inline bool cosy_runs_limited(void)
 	return unlikely(READ_ONCE(max_run_ms) | READ_ONCE(max_run_operations));
 }
 
+/**
+ * cosy_runs_counted() - has a run to be counted, so that it meets its limits?
+ *
+ * Return: true if the module's parameters limit runs.
+ */
+bool cosy_runs_counted(void)
+{
+	return cosy_runs_limited();
+}
+
 /*
  * Nothing was executed. When the kernel has restarted the entry, the error must
  * not be taken for the result of the call that was interrupted.
@@ -512,12 +526,7 @@ static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 	used.left -= min_t(u64, limit, COSY_FIRST_CHUNK) - st->budget;
 	if (status == COSY_LIMIT)
 		status = cosy_execute_on(code, st, run, &used);
-	if (st->env.borrowed && status != COSY_DONE)
-		cosy_borrow_leave(&st->env);
-	else if (st->env.borrowed)
-		cosy_borrow_end(&st->env);
-	if (unlikely(st->env.nprivate))
-		cosy_private_install(&st->env);
+	cosy_fast_leave(&st->env, status == COSY_DONE);
 	if (unlikely(st->env.suspended))
 		suspended = cosy_suspended_write(&st->env, urun);
 	if (suspended < 0)

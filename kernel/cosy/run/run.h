@@ -13,6 +13,8 @@ struct cosy_insn;
 
 /* run.c */
 loff_t cosy_run_llseek(struct file *file, loff_t offset, int whence);
+bool cosy_runs_counted(void);
+loff_t cosy_state_lost(void);
 
 /* single.c */
 void cosy_single_init(void);

@@ -229,7 +229,7 @@ struct cosy_call {
 /**
  * struct cosy_load - argument of COSY_IOC_LOAD
  * @size:   of this structure
- * @flags:  COSY_LOAD_PLAIN
+ * @flags:  COSY_LOAD_*
  * @image:  address of the compound image
  * @image_size: its size in bytes
  * @offset: out, with EINVAL: byte offset in the image of what is wrong
@@ -252,7 +252,9 @@ struct cosy_load {
 
 /* Make each call as it is, whatever faster way to the same effect there is. */
 #define COSY_LOAD_PLAIN	(1u << 0)
-#define COSY_LOAD_FLAGS	COSY_LOAD_PLAIN
+/* For entries of loops only: see COSY_ENTRY_COMPOUND in linux/cosy_async.h. */
+#define COSY_LOAD_PARKS	(1u << 1)
+#define COSY_LOAD_FLAGS	(COSY_LOAD_PLAIN | COSY_LOAD_PARKS)
 
 /**
  * struct cosy_bind - argument of COSY_IOC_BIND: the program of a user function

@@ -42,6 +42,7 @@ enum cosy_entry_status {
 	COSY_ENTRY_SUBMITTED,	/* the executor's */
 	COSY_ENTRY_DONE,	/* the submitter's; the result is in args[0] */
 	COSY_ENTRY_USER,	/* the submitter's; not made: make it in user mode */
+	COSY_ENTRY_LEFT,	/* the submitter's; the compound has been left */
 };
 
 /*
@@ -66,7 +67,7 @@ enum cosy_entry_status {
  * @flags:     COSY_ENTRY_*; unknown flags make the entry fail with -EINVAL
  * @colour:    0. Reserved for entries that are to be executed in order
  * @nr:	       number of the system call. Numbers from COSY_ENTRY_SPECIAL on are
- *	       reserved for compounds and coroutines (docs/async.md)
+ *	       no system calls: COSY_ENTRY_COMPOUND; the others are reserved
  * @user_data: the submitter's; an executor does not interpret it
  * @args:      the arguments. args[0] is replaced by the result: what the call
  *	       returned, or -errno
@@ -81,6 +82,38 @@ struct cosy_async_entry {
 };
 
 #define COSY_ENTRY_SPECIAL	(1u << 31)
+
+/*
+ * With COSY_ASYNC_COMPOUNDS: the entry runs a compound that was loaded with
+ * COSY_LOAD_PARKS. Where its recvfrom or sendto would block, the compound waits for the
+ * socket, and its registers with it; the executor goes on with other entries. Its arguments:
+ *
+ *	args[0]	the descriptor of the device by which the compound was loaded
+ *	args[1]	its handle
+ *	args[2]	the address of its registers: of those that are inputs, or that matter
+ *		where it goes on
+ *	args[3]	the address at which LIBC operations store errno
+ *	args[4]	the pc where it goes on; 0 if it begins
+ *	args[5]	COSY_COMPOUND_*
+ *
+ * It completes with COSY_ENTRY_DONE when the compound has ended: args[0] is the number of the
+ * exit, and the outputs are in the registers. If it is negative, nothing has been executed:
+ * -EBADF, -EINVAL, -ENOENT and -EFAULT for the arguments, -ENOMEM, -EDQUOT, and -EOPNOTSUPP
+ * for a compound that calls user functions, or where runs are limited (max_run_ms).
+ *
+ * It completes with COSY_ENTRY_LEFT when the compound was left: args[0] is the value, and
+ * args[1] is pc | status << 32 (cosy/status.h: UPCALL, STEP or RESULT). The registers are
+ * written back. Submitted again, with COSY_COMPOUND_RESUMED, it goes on. What the
+ * executor keeps for it meanwhile is freed when the entry is used for anything else.
+ *
+ * A recvfrom with MSG_WAITALL, and one on a file for which entries cannot wait, leave with
+ * STEP: the submitter makes the call.
+ */
+#define COSY_ENTRY_COMPOUND	COSY_ENTRY_SPECIAL
+
+#define COSY_COMPOUND_RESUMED	(1u << 0)	/* it was left, with the same entry */
+#define COSY_COMPOUND_CANCELLED	(1u << 1)	/* calls that it would wait for fail */
+#define COSY_COMPOUND_FLAGS	(COSY_COMPOUND_RESUMED | COSY_COMPOUND_CANCELLED)
 
 /**
  * struct cosy_async_page - the beginning of a syscall page
@@ -117,6 +150,7 @@ struct cosy_async_page {
 
 /* Bits of @features. */
 #define COSY_ASYNC_WAITS	(1ull << 0)	/* COSY_ENTRY_WAIT_*, COSY_ENTRY_USER */
+#define COSY_ASYNC_COMPOUNDS	(1ull << 1)	/* COSY_ENTRY_COMPOUND, COSY_ASYNC_CANCEL_FD */
 
 /**
  * struct cosy_async_create - argument of COSY_IOC_ASYNC: make a loop
@@ -153,7 +187,12 @@ struct cosy_async_page {
  *
  * With COSY_ASYNC_CANCEL and an index in place of @max, the entry does not wait any
  * longer: it is the submitter's again, and does not complete. That returns
- * COSY_ASYNC_ENTERED, or -ENOENT: the entry does not wait.
+ * COSY_ASYNC_ENTERED, or -ENOENT: the entry does not wait. Of a COSY_ENTRY_COMPOUND the call
+ * that it waits for fails with ECANCELED, and so do those that it would wait for later; it
+ * completes when its compound has ended.
+ *
+ * With COSY_ASYNC_CANCEL_FD and a descriptor, the calls of compounds that wait for it fail with
+ * ECANCELED. That returns COSY_ASYNC_ENTERED | n, n being their number.
  *
  * The descriptor polls readable while a waiting entry can be executed, or completions
  * were not collected. A submission or a completion wakes no poller; the first event for
@@ -184,6 +223,7 @@ struct cosy_async_create {
 
 #define COSY_ASYNC_MAX_DONE	64u
 #define COSY_ASYNC_CANCEL	(1ull << 32)
+#define COSY_ASYNC_CANCEL_FD	(1ull << 33)
 
 #define COSY_ASYNC_ENTERED	(6ull << 32)
 #define COSY_ASYNC_BARRED	(7ull << 32)

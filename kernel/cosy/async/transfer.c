@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * transfer.c - recvfrom() and sendto() of a socket that is already known.
+ *
+ * As __sys_recvfrom() and __sys_sendto() in net/socket.c, from where they have found the
+ * socket: with the same hooks of security modules, and without addresses.
+ */
+#include <linux/fs.h>
+#include <linux/minmax.h>
+#include <linux/net.h>
+#include <linux/ptrace.h>
+#include <linux/socket.h>
+#include <linux/uaccess.h>
+#include <linux/uio.h>
+
+#include <net/sock.h>
+
+#include "async/loop.h"
+#include "compat/compat.h"
+
+/**
+ * cosy_transfer() - make a call that does not block
+ * @socket:   the socket of its descriptor
+ * @regs:     its arguments; the address is NULL
+ * @receives: it is recvfrom, else sendto
+ *
+ * Return: what the system call returns with MSG_DONTWAIT.
+ */
+long cosy_transfer(struct socket *socket, const struct pt_regs *regs,
+		   bool receives)
+{
+	void __user *buffer = (void __user *)regs->si;
+	size_t size = min_t(u64, regs->dx, MAX_RW_COUNT);
+	unsigned int flags = regs->r10 | MSG_DONTWAIT;
+	struct msghdr msg = {};
+
+	if (unlikely(!cosy_access_ok(buffer, size)))
+		return -EFAULT;
+	iov_iter_ubuf(&msg.msg_iter, receives ? READ : WRITE, buffer, size);
+	if (receives)
+		return sock_recvmsg(socket, &msg, flags);
+	msg.msg_flags = flags & ~MSG_INTERNAL_SENDMSG_FLAGS;
+	return sock_sendmsg(socket, &msg);
+}
+
+/* As unix_poll(), for those that are connected. */
+static bool cosy_unix_idle(const struct sock *sk)
+{
+	return !READ_ONCE(sk->sk_err) && !READ_ONCE(sk->sk_shutdown) &&
+	       READ_ONCE(sk->sk_state) == TCP_ESTABLISHED &&
+	       skb_queue_empty_lockless(&sk->sk_receive_queue) &&
+	       !sk_is_readable((struct sock *)sk);
+}
+
+/**
+ * cosy_transfer_may_ask() - does a socket say by poll() whether recvfrom() would wait?
+ * @socket: the socket
+ *
+ * Not one that listens, which would fail; nor where poll() waits for more than recvfrom().
+ *
+ * Return: false if only the call can tell.
+ */
+bool cosy_transfer_may_ask(const struct socket *socket)
+{
+	const struct sock *sk = READ_ONCE(socket->sk);
+
+	return sk && READ_ONCE(sk->sk_state) != TCP_LISTEN &&
+	       READ_ONCE(sk->sk_rcvlowat) <= 1;
+}
+
+/**
+ * cosy_transfer_idle() - is there certainly nothing to receive from a socket?
+ * @socket: the socket
+ *
+ * Return: false if it has to be polled.
+ */
+bool cosy_transfer_idle(const struct socket *socket)
+{
+	const struct sock *sk = READ_ONCE(socket->sk);
+
+	return sk && sk->sk_family == AF_UNIX && sk->sk_type == SOCK_STREAM &&
+	       cosy_unix_idle(sk);
+}

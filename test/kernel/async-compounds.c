@@ -1,0 +1,669 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * Entries that run compounds: these are parked where their recvfrom or sendto would block,
+ * go on with their registers, and are given back to the process where it has to do something.
+ * Nothing that the process writes, closes or cancels meanwhile harms anybody.
+ */
+
+// RUN: %compile %s -o %t
+// RUN: %vm timeout 900 %t
+
+#include "loop.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#define RECV(d, fd, buf, n, flags) \
+	SYS(d, SYS_recvfrom, 6), ARG(fd), ARG(buf), ARG(n), ARGI(flags), ARGI(0), ARGI(0)
+#define SEND(d, fd, buf, n, flags) \
+	SYS(d, SYS_sendto, 6), ARG(fd), ARG(buf), ARG(n), ARGI(flags), ARGI(0), ARGI(0)
+
+/* Registers of the compounds. */
+enum { FD, BUF, SIZE, GOT, SENT, ROUNDS, NREGS };
+
+static __u64 echo, receive, send_all;
+
+static __u64 load_for_loops(const struct cosy_op *ops, unsigned int nops, unsigned int nregs)
+{
+	struct image *im = make_image(ops, nops, nregs, 3, 0, nregs);
+	struct cosy_load load = {
+		.size = sizeof(load),
+		.flags = COSY_LOAD_PARKS,
+		.image = (__u64)(uintptr_t)im,
+		.image_size = im->h.size,
+	};
+
+	if (ioctl(device, COSY_IOC_LOAD, &load))
+		die("load");
+	free(im);
+	return load.handle;
+}
+
+#define LOAD_FOR_LOOPS(...) ({ \
+	const struct cosy_op ops_[] = { __VA_ARGS__ }; \
+	load_for_loops(ops_, sizeof(ops_) / sizeof(*ops_), NREGS); \
+})
+
+static void load_all(void)
+{
+	/* Until there is nothing more to receive: exit 0. A call that fails: exit 1. */
+	echo = LOAD_FOR_LOOPS(RECV(GOT, FD, BUF, SIZE, 0), BR(GOT, SLT, 0, 19), BR(GOT, EQ, 0, 18),
+			      SEND(SENT, FD, BUF, GOT, MSG_NOSIGNAL), ADDI(ROUNDS, ROUNDS, 1),
+			      JMP(0), EXIT(0), EXIT(1));
+	receive = LOAD_FOR_LOOPS(RECV(GOT, FD, BUF, SIZE, 0), EXIT(2));
+	send_all = LOAD_FOR_LOOPS(SEND(SENT, FD, BUF, SIZE, MSG_NOSIGNAL), EXIT(3));
+}
+
+static void start(struct loop *loop, uint32_t index, __u64 handle, __u64 *frame, __u64 pc,
+		  __u64 flags)
+{
+	static int error;
+
+	submit(loop, index, 0, COSY_ENTRY_COMPOUND, (__u64)device, handle, (uintptr_t)frame,
+	       (uintptr_t)&error);
+	loop->entries[index].args[4] = pc;
+	loop->entries[index].args[5] = flags;
+}
+
+/*
+ * Execute until @want have completed, or nothing is left to be done. A compound may be left at
+ * any back-edge for the kernel's own work.
+ */
+static int go(struct loop *loop, int want)
+{
+	int done = 0, n;
+
+	for (int tries = 0; tries < 10000; tries++) {
+		n = execute(loop);
+		if (n < 0)
+			return n;
+		done += n;
+		if (want ? done >= want : !readable(loop->fd))
+			break;
+	}
+	return done;
+}
+
+/* One that completes at once: the result; its status is in the entry. */
+static long long run(struct loop *loop, __u64 handle, __u64 *frame, __u64 pc, __u64 flags)
+{
+	start(loop, 7, handle, frame, pc, flags);
+	if (go(loop, 1) != 1 || collect(loop) != 7)
+		return -1000;
+	return entry_result(loop, 7);
+}
+
+static bool is_left(const struct loop *loop, int index, unsigned int status, unsigned int pc)
+{
+	const struct cosy_async_entry *entry = &loop->entries[index];
+
+	return entry->status == COSY_ENTRY_LEFT &&
+	       entry->args[1] == (pc | (__u64)status << 32);
+}
+
+static void pair(int sv[2])
+{
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, sv))
+		die("socketpair");
+}
+
+static bool echoes(struct loop *loop, int fd, const char *text)
+{
+	char got[64];
+	ssize_t n = (ssize_t)strlen(text);
+
+	if (send(fd, text, n, 0) != n || go(loop, 0))
+		return false;
+	return recv(fd, got, sizeof(got), MSG_DONTWAIT) == n && !memcmp(got, text, n);
+}
+
+static void serving(void)
+{
+	static char buffers[64][64];
+	static __u64 frames[64][NREGS + 1];
+	int sv[64][2];
+	unsigned int good = 0;
+	struct loop loop;
+
+	create(&loop, 64);
+	check(loop.page->features & COSY_ASYNC_COMPOUNDS, "the loop says that it runs compounds");
+	for (uint32_t i = 0; i < 64; i++) {
+		pair(sv[i]);
+		frames[i][FD] = (__u64)sv[i][0];
+		frames[i][BUF] = (uintptr_t)buffers[i];
+		frames[i][SIZE] = sizeof(buffers[i]);
+		start(&loop, i, echo, frames[i], 0, 0);
+	}
+	check(go(&loop, 0) == 0 && loop.page->submit_head == loop.tail, "all of them wait");
+	check(!readable(loop.fd), "there is nothing to do");
+	for (int i = 0; i < 64; i++)
+		good += echoes(&loop, sv[i][1], i & 1 ? "one" : "another") &&
+			echoes(&loop, sv[i][1], "and again");
+	check(good == 64, "each one answers: %u", good);
+	for (int i = 0; i < 64; i++)
+		send(sv[i][1], "together", 8, 0);
+	check(readable(loop.fd) && go(&loop, 0) == 0 && !readable(loop.fd),
+	      "the loop can be polled");
+	good = 0;
+	for (int i = 0; i < 64; i++) {
+		char got[64];
+
+		good += recv(sv[i][1], got, 64, MSG_DONTWAIT) == 8;
+		close(sv[i][1]);
+	}
+	check(good == 64, "all at once: %u", good);
+	check(go(&loop, 64) == 64, "the end of each connection ends one");
+	good = 0;
+	for (int i; (i = collect(&loop)) >= 0; close(sv[i][0]))
+		good += loop.entries[i].status == COSY_ENTRY_DONE && entry_result(&loop, i) == 0 &&
+			frames[i][ROUNDS] == 3 && frames[i][GOT] == 0;
+	check(good == 64, "by its exit, with its outputs: %u", good);
+	destroy(&loop);
+}
+
+/* Arguments that are wrong. */
+static void refused(void)
+{
+	__u64 frame[NREGS + 1] = { 0 }, plain;
+	struct cosy_run sync;
+	struct loop loop;
+	char byte;
+	int sv[2];
+
+	create(&loop, 64);
+	pair(sv);
+	frame[FD] = (__u64)sv[0];
+	frame[BUF] = (uintptr_t)&byte;
+	frame[SIZE] = 1;
+	plain = must_load(device, NREGS, EXIT(0));
+	check(run(&loop, plain, frame, 0, 0) == -ENOENT, "a compound that was not loaded for loops");
+	check(run(&loop, echo + 1000, frame, 0, 0) == -ENOENT, "none");
+	check(run_frame(device, echo, frame, &sync) == -ENOENT, "one for loops is not run otherwise");
+	check(run(&loop, echo, frame, 0, 4) == -EINVAL, "unknown flags");
+	check(run(&loop, echo, frame, 0, 1ull << 63) == -EINVAL, "more of them");
+	check(run(&loop, echo, frame, 1, 0) == -EINVAL, "it does not begin in the middle");
+	check(run(&loop, echo, frame, 1, COSY_COMPOUND_RESUMED) == -EINVAL, "nor at an argument");
+	check(run(&loop, echo, frame, 20, COSY_COMPOUND_RESUMED) == -EINVAL, "nor behind the end");
+	check(run(&loop, echo, frame, 1ull << 32, COSY_COMPOUND_RESUMED) == -EINVAL, "far behind");
+	check(run(&loop, echo, (__u64 *)8, 0, 0) == -EFAULT, "no registers");
+	check(run(&loop, echo, (__u64 *)-64, 0, 0) == -EFAULT, "registers in the kernel");
+	for (int i = 0; i < 4; i++) {
+		const long long fds[] = { -1, sv[0], loop.fd, 1ll << 40 };
+
+		start(&loop, 7, echo, frame, 0, 0);
+		loop.entries[7].args[0] = (__u64)fds[i];
+		check(go(&loop, 1) == 1 && collect(&loop) == 7 && entry_result(&loop, 7) == -EBADF,
+		      "descriptor %lld has no compounds", fds[i]);
+	}
+	submit(&loop, 7, COSY_ENTRY_SILENT, COSY_ENTRY_COMPOUND, (__u64)device, echo,
+	       (uintptr_t)frame, 0);
+	check(go(&loop, 1) == 1 && loop.entries[7].status == COSY_ENTRY_FREE, "not silent");
+	submit(&loop, 7, 0, COSY_ENTRY_SPECIAL + 1, (__u64)device, echo, (uintptr_t)frame, 0);
+	check(go(&loop, 1) == 1 && collect(&loop) == 7 && entry_result(&loop, 7) == -EINVAL,
+	      "another special number");
+	close(sv[0]);
+	close(sv[1]);
+	destroy(&loop);
+}
+
+/* Up-calls, and whatever else the process does for the compound. */
+static void leaving(void)
+{
+	static __u64 frame[NREGS + 1];
+	__u64 up, direct, wrong;
+	char buffer[8] = "";
+	struct loop loop;
+	int sv[2];
+
+	create(&loop, 64);
+	pair(sv);
+	up = LOAD_FOR_LOOPS(RECV(GOT, FD, BUF, SIZE, 0), UPCALL(2),
+			    ADDI(ROUNDS, ROUNDS, 1), BR(ROUNDS, ULT, 2, 0), EXIT(1));
+	frame[FD] = (__u64)sv[0];
+	frame[BUF] = (uintptr_t)buffer;
+	frame[SIZE] = 1;
+	frame[ROUNDS] = 99;
+	start(&loop, 5, up, frame, 0, 0);
+	check(go(&loop, 0) == 0, "it waits");
+	send(sv[1], "xy", 2, 0);
+	check(go(&loop, 1) == 1 && collect(&loop) == 5 && is_left(&loop, 5, COSY_UPCALL, 8) &&
+	      entry_result(&loop, 5) == 2 && frame[GOT] == 1, "it leaves for its up-call");
+	check(go(&loop, 0) == 0, "and waits for it");
+	check(enter_loop(&loop, COSY_ASYNC_CANCEL_FD | (unsigned int)sv[0]) ==
+	      (long long)COSY_ASYNC_ENTERED, "not for the descriptor");
+	frame[GOT] = 50;
+	start(&loop, 5, up, frame, 8, COSY_COMPOUND_RESUMED);
+	check(go(&loop, 1) == 1 && collect(&loop) == 5 && is_left(&loop, 5, COSY_UPCALL, 8),
+	      "it goes on, and makes the next call");
+	check(frame[GOT] == 1 && buffer[0] == 'y', "by its registers");
+	start(&loop, 5, up, frame, 8, COSY_COMPOUND_RESUMED);
+	check(go(&loop, 1) == 1 && collect(&loop) == 5 &&
+	      loop.entries[5].status == COSY_ENTRY_DONE && entry_result(&loop, 5) == 1 &&
+	      frame[ROUNDS] == 2, "until it ends");
+
+	/* Left, and never resumed: the entry is free for something else. */
+	start(&loop, 5, up, frame, 0, 0);
+	send(sv[1], "x", 1, 0);
+	check(go(&loop, 1) == 1 && collect(&loop) == 5 && is_left(&loop, 5, COSY_UPCALL, 8), "left");
+	submit(&loop, 5, 0, SYS_getpid, 0, 0, 0, 0);
+	check(go(&loop, 1) == 1 && collect(&loop) == 5 && entry_result(&loop, 5) == getpid(),
+	      "the entry makes a call");
+	start(&loop, 5, up, frame, 0, 0);
+	send(sv[1], "x", 1, 0);
+	check(go(&loop, 1) == 1 && collect(&loop) == 5, "left again");
+	start(&loop, 5, receive, frame, 0, 0);
+	send(sv[1], "x", 1, 0);
+	check(go(&loop, 1) == 1 && collect(&loop) == 5 && entry_result(&loop, 5) == 2,
+	      "the entry runs another compound");
+
+	/* Calls that it cannot wait for. */
+	direct = LOAD_FOR_LOOPS(RECV(GOT, FD, BUF, SIZE, MSG_WAITALL), EXIT(0));
+	start(&loop, 5, direct, frame, 0, 0);
+	check(go(&loop, 1) == 1 && collect(&loop) == 5 && is_left(&loop, 5, COSY_STEP, 0) &&
+	      entry_result(&loop, 5) == COSY_STEP_CALL, "MSG_WAITALL is left to the process");
+	direct = LOAD_FOR_LOOPS(RECV(GOT, FD, BUF, SIZE, MSG_DONTWAIT), EXIT(0));
+	check(run(&loop, direct, frame, 0, 0) == 0 && (long long)frame[GOT] == -EAGAIN,
+	      "MSG_DONTWAIT does not wait");
+	frame[FD] = (__u64)device;
+	check(run(&loop, receive, frame, 0, 0) == 2 && (long long)frame[GOT] == -ENOTSOCK,
+	      "no socket");
+	frame[FD] = 1000;
+	check(run(&loop, receive, frame, 0, 0) == 2 && (long long)frame[GOT] == -EBADF, "no file");
+	frame[FD] = (__u64)sv[0];
+	frame[BUF] = 8;
+	send(sv[1], "x", 1, 0);
+	check(run(&loop, receive, frame, 0, 0) == 2 && (long long)frame[GOT] == -EFAULT, "no buffer");
+	frame[BUF] = -4096ull;
+	check(run(&loop, receive, frame, 0, 0) == 2 && (long long)frame[GOT] == -EFAULT,
+	      "a buffer in the kernel");
+	frame[BUF] = (uintptr_t)buffer;
+
+	/* A store that faults is the process's. */
+	wrong = LOAD_FOR_LOOPS(RECV(GOT, FD, BUF, SIZE, 0), STORE(8, SIZE, GOT), EXIT(0));
+	check(run(&loop, wrong, frame, 0, 0) == COSY_STEP_FAULT && is_left(&loop, 7, COSY_STEP, 7) &&
+	      frame[GOT] == 1, "a fault");
+	/* So is an errno that is nowhere. */
+	wrong = LOAD_FOR_LOOPS(LIBC(GOT, SYS_recvfrom, 6), ARGI(-1), ARGI(0), ARGI(0), ARGI(0),
+			       ARGI(0), ARGI(0), EXIT(0));
+	start(&loop, 7, wrong, frame, 0, 0);
+	loop.entries[7].args[3] = 8;
+	check(go(&loop, 1) == 1 && collect(&loop) == 7 && is_left(&loop, 7, COSY_RESULT, 0) &&
+	      entry_result(&loop, 7) == -EBADF, "errno");
+	close(sv[0]);
+	close(sv[1]);
+	destroy(&loop);
+}
+
+/* The frame is gone when the compound ends: its outputs are lost, and the process with them. */
+static void losing_frame(void)
+{
+	int status;
+	pid_t child = fork();
+
+	if (!child) {
+		__u64 *frame = must_map(4096);
+		struct loop loop;
+		char byte;
+		int sv[2];
+
+		prctl(PR_SET_DUMPABLE, 0);
+		create(&loop, 64);
+		pair(sv);
+		frame[FD] = (__u64)sv[0];
+		frame[BUF] = (uintptr_t)&byte;
+		frame[SIZE] = 1;
+		start(&loop, 0, receive, frame, 0, 0);
+		go(&loop, 0);
+		munmap(frame, 4096);
+		send(sv[1], "x", 1, 0);
+		go(&loop, 1);
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	check(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "without its frame: SIGSEGV");
+}
+
+static void sending(void)
+{
+	static char out[1 << 20], in[1 << 20];
+	static __u64 frame[NREGS + 1];
+	size_t received = 0;
+	struct loop loop;
+	int sv[2], ended = 0;
+
+	for (size_t i = 0; i < sizeof(out); i++)
+		out[i] = (char)(i * 7 + (i >> 8));
+	create(&loop, 64);
+	pair(sv);
+	frame[FD] = (__u64)sv[0];
+	frame[BUF] = (uintptr_t)out;
+	frame[SIZE] = sizeof(out);
+	start(&loop, 0, send_all, frame, 0, 0);
+	check(go(&loop, 0) == 0, "more than goes at once");
+	while (received < sizeof(in)) {
+		ssize_t n = recv(sv[1], in + received, sizeof(in) - received, MSG_DONTWAIT);
+
+		if (n > 0)
+			received += (size_t)n;
+		ended += execute(&loop);
+	}
+	check(ended == 1 && collect(&loop) == 0 && entry_result(&loop, 0) == 3 &&
+	      frame[SENT] == sizeof(out) && !memcmp(in, out, sizeof(in)),
+	      "all of it comes, once, and is one send");
+	start(&loop, 0, send_all, frame, 0, 0);
+	check(go(&loop, 0) == 0 && enter_loop(&loop, COSY_ASYNC_CANCEL | 0) ==
+	      (long long)COSY_ASYNC_ENTERED && go(&loop, 1) == 1 && collect(&loop) == 0,
+	      "cancelled");
+	received = 0;
+	for (ssize_t n; (n = recv(sv[1], in, sizeof(in), MSG_DONTWAIT)) > 0;)
+		received += (size_t)n;
+	check(received && frame[SENT] == received, "it tells what it has sent: %llu of %zu",
+	      (unsigned long long)frame[SENT], received);
+	close(sv[1]);
+	check(run(&loop, send_all, frame, 0, 0) == 3 && (long long)frame[SENT] == -EPIPE, "EPIPE");
+	close(sv[0]);
+	destroy(&loop);
+}
+
+static void cancelling(void)
+{
+	static __u64 frames[3][NREGS + 1];
+	static char buffers[3][8];
+	struct loop loop;
+	int sv[2], other[2];
+	__u64 twice;
+
+	create(&loop, 64);
+	pair(sv);
+	pair(other);
+	twice = LOAD_FOR_LOOPS(RECV(GOT, FD, BUF, SIZE, 0), RECV(SENT, FD, BUF, SIZE, 0), EXIT(1));
+	for (uint32_t i = 0; i < 3; i++) {
+		frames[i][FD] = (__u64)sv[0];
+		frames[i][BUF] = (uintptr_t)buffers[i];
+		frames[i][SIZE] = 1;
+		start(&loop, i, twice, frames[i], 0, 0);
+	}
+	check(go(&loop, 0) == 0, "three wait for a socket");
+	send(sv[1], "abcd", 4, 0);
+	check(go(&loop, 1) == 1 && collect(&loop) == 0 && buffers[1][0] && buffers[2][0],
+	      "they take turns");
+	check(enter_loop(&loop, COSY_ASYNC_CANCEL | 1) == (long long)COSY_ASYNC_ENTERED &&
+	      go(&loop, 1) == 1 && collect(&loop) == 1 && (long long)frames[1][SENT] == -ECANCELED,
+	      "one is cancelled");
+	check(enter_loop(&loop, COSY_ASYNC_CANCEL | 1) == -ENOENT, "once");
+	start(&loop, 1, twice, frames[1], 0, COSY_COMPOUND_CANCELLED);
+	check(go(&loop, 1) == 1 && collect(&loop) == 1 && (long long)frames[1][GOT] == -ECANCELED &&
+	      (long long)frames[1][SENT] == -ECANCELED, "one that is cancelled before");
+	start(&loop, 1, twice, frames[1], 0, 0);
+	check(go(&loop, 0) == 0, "it waits again");
+	check(enter_loop(&loop, COSY_ASYNC_CANCEL_FD | (unsigned int)other[0]) ==
+	      (long long)COSY_ASYNC_ENTERED &&
+	      enter_loop(&loop, COSY_ASYNC_CANCEL_FD | (unsigned int)device) ==
+	      (long long)COSY_ASYNC_ENTERED &&
+	      enter_loop(&loop, COSY_ASYNC_CANCEL_FD | 0xffffffffu) == (long long)COSY_ASYNC_ENTERED,
+	      "nobody waits for other descriptors");
+	check(enter_loop(&loop, COSY_ASYNC_CANCEL_FD | (unsigned int)sv[0]) ==
+	      (long long)(COSY_ASYNC_ENTERED | 2), "two wait for this one");
+	check(go(&loop, 1) == 1 && collect(&loop) == 2 && (long long)frames[2][SENT] == -ECANCELED,
+	      "the call of one fails, and it ends");
+	frames[1][SENT] = 0;
+	send(sv[1], "z", 1, 0);
+	check(go(&loop, 1) == 1 && collect(&loop) == 1 && (long long)frames[1][GOT] == -ECANCELED &&
+	      frames[1][SENT] == 1, "that of the other one fails once");
+
+	/* Another file is where the socket was. */
+	start(&loop, 0, twice, frames[0], 0, 0);
+	check(go(&loop, 0) == 0, "it waits");
+	send(sv[1], "!", 1, 0);
+	dup2(other[0], sv[0]);
+	check(go(&loop, 0) == 0 && (long long)*(volatile __u64 *)&loop.entries[0].args[0] == device,
+	      "what it waited for is gone; it waits for what is there now");
+	send(other[1], "?", 1, 0);
+	check(go(&loop, 1) == 1 && collect(&loop) == 0 && (long long)frames[0][GOT] == -ECANCELED &&
+	      frames[0][SENT] == 1 && buffers[0][0] == '?', "and receives that");
+	close(sv[0]);
+	close(sv[1]);
+	close(other[0]);
+	close(other[1]);
+	destroy(&loop);
+}
+
+/* What is parked does not need the compound's handle, nor the device, nor the loop's descriptor. */
+static void giving_back(void)
+{
+	static __u64 frame[NREGS + 1];
+	__u64 handle = LOAD_FOR_LOOPS(RECV(GOT, FD, BUF, SIZE, 0), ADDI(ROUNDS, ROUNDS, 5),
+				      RECV(SENT, FD, BUF, SIZE, 0), EXIT(1));
+	struct loop loop, other;
+	char byte;
+	int sv[2], fd;
+
+	create(&loop, 64);
+	pair(sv);
+	frame[FD] = (__u64)sv[0];
+	frame[BUF] = (uintptr_t)&byte;
+	frame[SIZE] = 1;
+	start(&loop, 0, handle, frame, 0, 0);
+	check(go(&loop, 0) == 0 && !ioctl(device, COSY_IOC_UNLOAD, &handle), "unloaded");
+	send(sv[1], "x", 1, 0);
+	check(go(&loop, 0) == 0, "it goes on");
+	fd = dup(loop.fd);
+	close(fd);
+	check(collect(&loop) == 0 && is_left(&loop, 0, COSY_AGAIN, 8) && frame[GOT] == 1 &&
+	      frame[ROUNDS] == 5, "closing a descriptor gives it back");
+	start(&loop, 0, 0, frame, 8, COSY_COMPOUND_RESUMED);
+	check(go(&loop, 0) == 0, "the loop takes it again");
+	close(loop.fd);
+	check(collect(&loop) == 0 && is_left(&loop, 0, COSY_AGAIN, 8), "closing the last one does, too");
+	create(&other, 64);
+	handle = LOAD_FOR_LOOPS(RECV(GOT, FD, BUF, SIZE, 0), ADDI(ROUNDS, ROUNDS, 5),
+				RECV(SENT, FD, BUF, SIZE, 0), EXIT(1));
+	start(&other, 3, handle, frame, 8, COSY_COMPOUND_RESUMED);
+	send(sv[1], "x", 1, 0);
+	check(go(&other, 1) == 1 && collect(&other) == 3 && entry_result(&other, 3) == 1 &&
+	      frame[ROUNDS] == 5 && frame[SENT] == 1, "another loop ends it");
+	munmap(loop.page, loop.size);
+	close(sv[0]);
+	close(sv[1]);
+	destroy(&other);
+}
+
+/* It does not keep the others from running, nor a signal from coming. */
+static void endless(void)
+{
+	static __u64 frames[2][NREGS + 1];
+	__u64 handle = LOAD_FOR_LOOPS(ADDI(ROUNDS, ROUNDS, 1), JMP(0));
+	unsigned int completed = 0;
+	struct loop loop;
+	int status;
+	pid_t child;
+
+	create(&loop, 64);
+	start(&loop, 0, handle, frames[0], 0, 0);
+	start(&loop, 1, handle, frames[1], 0, 0);
+	for (uint32_t i = 2; i < 34; i++)
+		submit(&loop, i, 0, SYS_getpid, 0, 0, 0, 0);
+	for (int i = 0; i < 100; i++)
+		completed += (unsigned int)enter_loop(&loop, COSY_ASYNC_MAX_DONE);
+	check(completed == 32, "the others complete: %u", completed);
+	check(readable(loop.fd), "there is more to do");
+	destroy(&loop);
+	child = fork();
+	if (!child) {
+		create(&loop, 64);
+		start(&loop, 0, handle, frames[0], 0, 0);
+		for (;;)
+			enter_loop(&loop, COSY_ASYNC_MAX_DONE);
+	}
+	usleep(50000);
+	kill(child, SIGKILL);
+	waitpid(child, &status, 0);
+	check(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "killed");
+}
+
+/*
+ * Threads that enter, send, cancel and close at the same time. Each compound ends once.
+ */
+#define PAIRS 8
+#define MOVES 2000000
+
+static struct {
+	struct loop loop;
+	int sv[PAIRS][2];
+	bool stop;
+} race;
+
+static void *disturb(void *unused)
+{
+	unsigned int seed = 1;
+
+	while (!__atomic_load_n(&race.stop, __ATOMIC_RELAXED)) {
+		unsigned int i = (unsigned int)rand_r(&seed) % PAIRS;
+		char got[64];
+
+		switch (rand_r(&seed) % 6) {
+		case 0:
+			enter_loop(&race.loop, COSY_ASYNC_CANCEL_FD | (unsigned int)race.sv[i][0]);
+			break;
+		case 1:
+			enter_loop(&race.loop, 1);
+			break;
+		case 2:
+			close(dup(race.loop.fd));
+			break;
+		case 3:
+			recv(race.sv[i][1], got, sizeof(got), MSG_DONTWAIT);
+			break;
+		default:
+			send(race.sv[i][1], "data", 4, MSG_DONTWAIT | MSG_NOSIGNAL);
+			break;
+		}
+	}
+	return unused;
+}
+
+static void racing(void)
+{
+	static __u64 frames[PAIRS][NREGS + 1];
+	static char buffers[PAIRS][64];
+	bool inside[PAIRS] = { false };
+	unsigned int ended = 0, left = 0, wrong = 0, started = 0;
+	pthread_t threads[2];
+
+	create(&race.loop, 64);
+	for (int i = 0; i < PAIRS; i++)
+		pair(race.sv[i]);
+	for (int i = 0; i < 2; i++)
+		pthread_create(&threads[i], NULL, disturb, NULL);
+	for (int move = 0; move < MOVES && (ended < 50 || left < 50); move++) {
+		uint32_t n = (uint32_t)move % PAIRS;
+		int index;
+
+		if (!inside[n]) {
+			frames[n][FD] = (__u64)race.sv[n][0];
+			frames[n][BUF] = (uintptr_t)buffers[n];
+			frames[n][SIZE] = sizeof(buffers[n]);
+			frames[n][ROUNDS] = 0;
+			start(&race.loop, n, echo, frames[n], 0, 0);
+			inside[n] = true;
+			started++;
+		}
+		if (move % 16 == 0)
+			enter_loop(&race.loop, COSY_ASYNC_CANCEL | n);
+		enter_loop(&race.loop, COSY_ASYNC_MAX_DONE);
+		while ((index = collect(&race.loop)) >= 0) {
+			const struct cosy_async_entry *entry = &race.loop.entries[index];
+
+			wrong += index >= PAIRS || !inside[index];
+			if (entry->status == COSY_ENTRY_LEFT) {
+				left++;
+				start(&race.loop, (uint32_t)index, echo, frames[index],
+				      (uint32_t)entry->args[1], COSY_COMPOUND_RESUMED);
+				continue;
+			}
+			wrong += entry_result(&race.loop, index) != 1 ||
+				 ((long long)frames[index][GOT] != -ECANCELED &&
+				  (long long)frames[index][SENT] != -ECANCELED);
+			inside[index] = false;
+			ended++;
+		}
+	}
+	__atomic_store_n(&race.stop, true, __ATOMIC_RELAXED);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	check(!wrong && ended && left, "%u started, %u ended, %u given back, %u wrong", started, ended,
+	      left, wrong);
+	for (int i = 0; i < PAIRS; i++) {
+		close(race.sv[i][0]);
+		close(race.sv[i][1]);
+	}
+	destroy(&race.loop);
+}
+
+/* So many wait until their registers are more than the user may have. */
+static unsigned int wait_until_refused(__u64 handle)
+{
+	static __u64 frame[COSY_MAX_REGS];
+	static char byte;
+	unsigned int n = 0;
+	struct loop loop;
+	int sv[2];
+
+	if (create(&loop, 1 << 14))
+		die("a loop");
+	frame[BUF] = (uintptr_t)&byte;
+	frame[SIZE] = 1;
+	for (;; n++) {
+		if (n % 32 == 0) {
+			pair(sv);
+			frame[FD] = (__u64)sv[0];
+		}
+		start(&loop, n, handle, frame, 0, 0);
+		if (go(&loop, 0))
+			break;
+		if (n % 32 == 31) {
+			close(sv[0]);
+			close(sv[1]);
+		}
+	}
+	check(n && collect(&loop) == (int)n && entry_result(&loop, (int)n) == -EDQUOT,
+	      "%u wait, then there is no more memory for this user", n);
+	close(sv[0]);
+	close(sv[1]);
+	destroy(&loop);
+	return n;
+}
+
+static void charged(void)
+{
+	const struct cosy_op ops[] = { RECV(GOT, FD, BUF, SIZE, 0), EXIT(2) };
+	const uid_t uid = 61001;
+	unsigned int first;
+	__u64 handle;
+
+	if (!geteuid() && setresuid(uid, uid, uid))
+		die("setresuid");
+	handle = load_for_loops(ops, sizeof(ops) / sizeof(*ops), COSY_MAX_REGS);
+	first = wait_until_refused(handle);
+	check(wait_until_refused(handle) == first, "the loop gives all of it back");
+}
+
+int main(void)
+{
+	device = open_device();
+	load_all();
+	serving();
+	refused();
+	leaving();
+	losing_frame();
+	sending();
+	cancelling();
+	giving_back();
+	endless();
+	racing();
+	charged();
+	return finish();
+}
