@@ -48,14 +48,16 @@ bool cosy_region_is_used(const struct cosy_region *region);
  * @region: a region that may run in the kernel
  *
  * Not where somebody has told where it runs, or has set limits that only a
- * compound keeps to. User functions learn by themselves where they run.
+ * compound keeps to. User functions learn by themselves where they run. Parts of
+ * COSY_ASYNC functions are not entered for each call.
  *
  * Return: false if it is not for libcosy to choose.
  */
 static inline bool cosy_region_is_watched(const struct cosy_region *region)
 {
 	return cosy_options().executor == COSY_EXECUTOR_AUTO &&
-	       region->function && !region->limits && !region->nfunctions;
+	       region->function && !region->limits && !region->nfunctions &&
+	       !(region->flags & COSY_REGION_ASYNC);
 }
 
 /**

@@ -368,7 +368,9 @@ static void make(const struct cosy_region *region, void *memory,
 		cosy_verdict_init(&reserved->verdict, region->image,
 				  cosy_options().plain);
 	reserved->code = (struct cosy_code *)code;
-	cosy_decode(region->image, reserved->code, 0, NULL);
+	cosy_decode(region->image, reserved->code,
+		    region->flags & COSY_REGION_ASYNC ? COSY_DECODE_PARKS : 0,
+		    NULL);
 }
 
 static void restore_signals(uint64_t mask)
@@ -452,7 +454,9 @@ int cosy_reserved_load(struct cosy_region *region,
 		.size = sizeof(load),
 		.image = (uintptr_t)region->image,
 		.image_size = region->size,
-		.flags = cosy_options().plain ? COSY_LOAD_PLAIN : 0,
+		.flags = (cosy_options().plain ? COSY_LOAD_PLAIN : 0) |
+			 (region->flags & COSY_REGION_ASYNC ? COSY_LOAD_PARKS :
+							      0),
 	};
 	struct cosy_number line;
 	int fd = cosy_device_get_own();

@@ -120,6 +120,9 @@ struct cosy_library {
 /* What mode is before libcosy knows of a region that must not run natively. */
 #define COSY_REGION_DECIDE 2
 
+/* Flags of a region. ASYNC: a part of a COSY_ASYNC function; only cosy_task_region() runs it. */
+#define COSY_REGION_ASYNC	(1u << 0)
+
 /**
  * struct cosy_region - one region of a translation unit
  * @abi:      COSY_REGION_ABI
@@ -136,7 +139,7 @@ struct cosy_library {
  * @functions:	user functions 0 … nfunctions-1; a CALL's up-call does natively
  *		what its function does
  * @nfunctions: their number
- * @reserved: 0
+ * @flags:    COSY_REGION_*; it was 0 before there were any
  * @limits:   NULL if it has none. A region that is to be stopped or killed at a
  *	      limit does not run natively, where nothing is counted
  * @handle:   libcosy's: the module's handle + 1, 0 if not loaded
@@ -157,7 +160,7 @@ struct cosy_region {
 	const char *function;
 	struct cosy_function *const *functions;
 	uint32_t nfunctions;
-	uint32_t reserved;
+	uint32_t flags;
 	const struct cosy_limits *limits;
 	uint64_t handle;
 	void *state;

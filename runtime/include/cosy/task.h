@@ -57,6 +57,8 @@ extern "C" {
 /** struct cosy_task - a function that has been spawned; opaque */
 struct cosy_task;
 
+struct cosy_region;
+
 /**
  * struct cosy_spawn - arguments of COSY_SPAWN()
  * @loop:  the loop
@@ -136,6 +138,22 @@ void *cosy_task_enter(struct cosy_task *task, size_t size, size_t align);
  */
 void cosy_task_call(struct cosy_task *task, long nr, uint64_t a0, uint64_t a1,
 		    uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5);
+
+/**
+ * cosy_task_region() - run a part of a function as a compound when it is suspended
+ * @region: the part, with COSY_REGION_ASYNC
+ * @frame:  its registers, which stay where they are until the function is resumed
+ *
+ * The module runs it, if it can. The function is resumed with the number of the exit in the
+ * first word of the task; or with -1: nothing was executed, the native code is to be run.
+ *
+ * Return: false if the function is not to be suspended, but to run the native code.
+ */
+_Bool cosy_task_region(struct cosy_task *task, struct cosy_region *region,
+		       uint64_t *frame);
+
+/** cosy_task_errno() - where compounds of a function have errno */
+int *cosy_task_errno(struct cosy_task *task);
 
 /**
  * cosy_task_return() - free the frame of a function that returns

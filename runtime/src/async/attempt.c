@@ -188,7 +188,7 @@ void cosy_attempts_in_user_mode(struct cosy_loop *loop, struct cosy_attempt *a,
 static void make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n)
 {
 	loop->info.attempts += n;
-	if (loop->module.fd >= 0) {
+	if (loop->module.makes_calls) {
 		if (n >= MIN_BATCH || cosy_module_waits(loop, a, n))
 			cosy_module_make(loop, a, n);
 		else
@@ -211,7 +211,8 @@ static void make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n)
 
 void cosy_attempts_make(struct cosy_loop *loop)
 {
-	while (loop->nbatch || cosy_module_done(loop)) {
+	while (loop->nbatch || cosy_module_submitted(loop) ||
+	       cosy_module_done(loop)) {
 		struct cosy_attempt *made = loop->batch;
 		uint32_t n = loop->nbatch;
 
@@ -219,6 +220,8 @@ void cosy_attempts_make(struct cosy_loop *loop)
 		loop->batch = made == loop->batches[0] ? loop->batches[1] :
 							 loop->batches[0];
 		loop->nbatch = 0;
+		if (cosy_module_submitted(loop))
+			cosy_module_flush(loop);
 		if (n)
 			make(loop, made, n);
 		if (loop->module.page)

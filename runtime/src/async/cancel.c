@@ -29,7 +29,9 @@ int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot)
 		return 0;
 	case COSY_SLOT_PARKED:
 		cosy_module_cancel(loop, slot);
-		cosy_end(loop, slot, -ECANCELED);
+		/* It ends by itself. */
+		if (s->how != COSY_HOW_COMPOUND)
+			cosy_end(loop, slot, -ECANCELED);
 		return 0;
 	case COSY_SLOT_WAITING:
 		cosy_end(loop, slot, -ECANCELED);
@@ -85,6 +87,7 @@ static int used_fd(const struct cosy_loop *loop, uint32_t slot)
 	switch (loop->slots[slot].how) {
 	case COSY_HOW_DIRECT:
 	case COSY_HOW_CLOSE:
+	case COSY_HOW_COMPOUND:
 		return -1;
 	case COSY_HOW_POLL:
 		if (entry->args[1] != 1)
@@ -147,7 +150,8 @@ int cosy_fds_cancel(struct cosy_loop *loop, uint32_t first, uint32_t last)
 {
 	uint32_t end = loop->nchunks * COSY_CHUNK;
 	int cancelled = cancel_queued(loop, &loop->disk, first, last) +
-			cancel_queued(loop, &loop->waits, first, last);
+			cancel_queued(loop, &loop->waits, first, last) +
+			cosy_module_interrupt(loop, first, last);
 
 	for (uint32_t fd = first; fd <= last && fd < end; fd++) {
 		struct cosy_descriptor *d = cosy_descriptor_find(loop, (int)fd);

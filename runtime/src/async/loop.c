@@ -209,15 +209,18 @@ static void cancel_all(struct cosy_loop *loop)
 
 	for (uint32_t slot = 0; slot < loop->fresh; slot++)
 		cosy_slot_cancel(loop, slot);
-	/* What is in the ring was only marked. */
-	cosy_execute(loop);
-	while ((op = cosy_page_collect(loop))) {
-		cosy_loop_leave(loop);
-		cosy_op_complete(op);
-		if (op->done)
-			op->done(op);
-		cosy_lock(&loop->lock);
-	}
+	do {
+		loop->module.looked = false;
+		/* What is in the ring was only marked, and compounds go on. */
+		cosy_execute(loop);
+		while ((op = cosy_page_collect(loop))) {
+			cosy_loop_leave(loop);
+			cosy_op_complete(op);
+			if (op->done)
+				op->done(op);
+			cosy_lock(&loop->lock);
+		}
+	} while (loop->module.compounds);
 }
 
 COSY_EXPORT int cosy_loop_destroy(struct cosy_loop *loop)

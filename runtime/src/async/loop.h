@@ -7,13 +7,14 @@
  *	start.c		an entry is taken from the page: which way does it go?
  *	attempt.c	calls that do not block, made in batches
  *	transfer.h	recvfrom() and sendto() of sockets, made at once
- *	module.c	attempts that the module makes, and goes on with
+ *	module.c	attempts that the module makes, and goes on with; compounds there
  *	descriptor.c	entries that wait for descriptors, by epoll
  *	timer.c		entries that wait for a time
  *	thread.c	calls that block, made by threads
  *	wait.c		execute, wait, deliver
  *	cancel.c	cancel an entry, or all on a descriptor
  *	task.c		functions that are suspended while their calls are executed
+ *	coroutine.c	parts of functions that the module executes as compounds
  *
  * All of a loop but its page's indices is protected by its lock, which no callback
  * and no call that blocks is made under. Only attempts are: they do not wait.
@@ -55,6 +56,7 @@ enum cosy_how {
 	COSY_HOW_CLOSE,
 	COSY_HOW_LOCK,
 	COSY_HOW_THREAD,
+	COSY_HOW_COMPOUND,	/* no call: the module runs a compound */
 };
 
 /** enum cosy_slot_state - where the executor has an entry */
@@ -179,7 +181,10 @@ struct cosy_attempt {
  * @tail:      entries submitted so far
  * @head:      entries collected so far
  * @inside:    entries submitted and not collected
- * @looked:    it was entered since cosy_execute() began
+ * @compounds: those of them that run compounds
+ * @tried:     whether there can be a page is known
+ * @makes_calls: it makes the attempts, and waits for sockets; else it only runs compounds
+ * @looked:    it was entered since a thread last began to wait, or looked at epoll
  */
 struct cosy_module {
 	int fd;
@@ -191,6 +196,9 @@ struct cosy_module {
 	uint32_t tail;
 	uint32_t head;
 	uint32_t inside;
+	uint32_t compounds;
+	bool tried;
+	bool makes_calls;
 	bool looked;
 };
 
@@ -510,12 +518,38 @@ void cosy_attempts_init(struct cosy_loop *loop);
 /** cosy_module_init() - have a page in the module, if it can be had; after epoll */
 void cosy_module_init(struct cosy_loop *loop);
 
+/** cosy_module_runs_compounds() - can it run compounds? Has a page if that can be had */
+bool cosy_module_runs_compounds(struct cosy_loop *loop);
+
+/** cosy_module_compound() - submit an entry of kind COMPOUND to it */
+void cosy_module_compound(struct cosy_loop *loop, uint32_t slot);
+
+/**
+ * cosy_module_interrupt() - let calls fail for which compounds wait
+ * @first: the first descriptor for which they wait
+ * @last:  the last one; less than @first: there are none
+ *
+ * Return: how many there were.
+ */
+int cosy_module_interrupt(struct cosy_loop *loop, uint32_t first, uint32_t last);
+
 /** cosy_module_close() - have none any more; @mapped: not in a child */
 void cosy_module_close(struct cosy_loop *loop, bool mapped);
 
 /** cosy_module_waits() - can the module wait where one of @n attempts would block? */
 bool cosy_module_waits(const struct cosy_loop *loop,
 		       const struct cosy_attempt *a, uint32_t n);
+
+/** cosy_module_submitted() - are there entries that it has not taken? */
+static inline bool cosy_module_submitted(const struct cosy_loop *loop)
+{
+	const struct cosy_module *m = &loop->module;
+
+	return m->fd >= 0 && m->page->submit_head != m->tail;
+}
+
+/** cosy_module_flush() - let it take all that was submitted */
+void cosy_module_flush(struct cosy_loop *loop);
 
 /** cosy_module_make() - make @n attempts; their results are collected afterwards */
 void cosy_module_make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n);
@@ -538,7 +572,11 @@ void cosy_module_collect(struct cosy_loop *loop, uint32_t max_attempts);
 /** cosy_module_look() - let those go on that were PARKED and can; make what follows */
 void cosy_module_look(struct cosy_loop *loop);
 
-/** cosy_module_cancel() - take a PARKED entry back; it is in its list still */
+/**
+ * cosy_module_cancel() - take a PARKED entry back; it is in its list still
+ *
+ * A COMPOUND stays there: calls that it would wait for fail.
+ */
 void cosy_module_cancel(struct cosy_loop *loop, uint32_t slot);
 
 /* descriptor.c */

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * module.c - attempts that the module makes, and goes on with when they would block.
+ * module.c - attempts that the module makes, and goes on with when they would block; and
+ * compounds that it runs.
  *
  * A loop has a second syscall page, which the module executes. The index of an entry
  * is its slot's. Attempts are submitted there, and the loop is entered; those that
- * wait for a socket stay in the module, in state PARKED. The loop's descriptor is in
- * epoll's set, and is readable when the loop should be entered again.
+ * wait for a socket stay in the module, in state PARKED, and so do compounds. The loop's
+ * descriptor is in epoll's set, and is readable when the loop should be entered again.
  *
  * What the module cannot do is done as without it: it completes an entry with -EAGAIN
  * where it cannot wait, and with COSY_ENTRY_USER where it may not make the call.
  */
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -19,14 +21,20 @@
 #include <linux/cosy.h>
 
 #include "../device.h"
+#include "../message.h"
 #include "../options.h"
 #include "../sys.h"
 #include "loop.h"
 
 static uint64_t enter_module(const struct cosy_module *m, uint64_t what)
 {
-	return (uint64_t)cosy_sys(SYS_lseek, m->fd, (long)(COSY_RUN_TAG | what),
-				  COSY_RUN_WHENCE);
+	long ret;
+
+	/* Only a thread that closes a copy of the descriptor is inside at the same time. */
+	while ((ret = cosy_sys(SYS_lseek, m->fd, (long)(COSY_RUN_TAG | what),
+			       COSY_RUN_WHENCE)) == -EBUSY)
+		cosy_sys(SYS_sched_yield, 0, 0, 0);
+	return (uint64_t)ret;
 }
 
 static void unmap_page(struct cosy_module *m)
@@ -62,21 +70,40 @@ static bool create_page(struct cosy_module *m, uint32_t entries)
 	return true;
 }
 
-void cosy_module_init(struct cosy_loop *loop)
+static void open_module(struct cosy_loop *loop)
 {
 	struct cosy_module *m = &loop->module;
 	struct epoll_event event = { .events = EPOLLIN };
 
-	m->fd = -1;
-	/* It costs more than it saves yet (docs/async.md): only where it is asked for. */
-	if (cosy_options().executor == COSY_EXECUTOR_KERNEL && loop->kernel &&
-	    create_page(m, loop->mask + 1)) {
+	m->tried = true;
+	if (loop->kernel && create_page(m, loop->mask + 1)) {
 		event.data.fd = m->fd;
 		if (!cosy_sys6(SYS_epoll_ctl, loop->epoll, EPOLL_CTL_ADD, m->fd,
 			       (long)&event, 0, 0))
 			return;
 	}
 	cosy_module_close(loop, true);
+}
+
+void cosy_module_init(struct cosy_loop *loop)
+{
+	struct cosy_module *m = &loop->module;
+
+	m->fd = -1;
+	/* It costs more than it saves yet (docs/async.md): only where it is asked for. */
+	if (cosy_options().executor != COSY_EXECUTOR_KERNEL)
+		return;
+	open_module(loop);
+	m->makes_calls = m->fd >= 0;
+}
+
+bool cosy_module_runs_compounds(struct cosy_loop *loop)
+{
+	const struct cosy_module *m = &loop->module;
+
+	if (!m->tried)
+		open_module(loop);
+	return m->fd >= 0 && m->page->features & COSY_ASYNC_COMPOUNDS;
 }
 
 void cosy_module_close(struct cosy_loop *loop, bool mapped)
@@ -88,6 +115,7 @@ void cosy_module_close(struct cosy_loop *loop, bool mapped)
 	if (m->fd >= 0)
 		cosy_sys(SYS_close, m->fd, 0, 0);
 	m->fd = -1;
+	m->makes_calls = false;
 }
 
 /* Can the module wait for the descriptor of an attempt? It says so itself if not. */
@@ -116,20 +144,36 @@ bool cosy_module_waits(const struct cosy_loop *loop,
 	return false;
 }
 
-static void put_attempt(struct cosy_loop *loop, const struct cosy_attempt *a)
+static void put_entry(struct cosy_loop *loop, uint32_t slot, uint32_t nr,
+		      uint8_t flags, const uint64_t args[6])
 {
 	struct cosy_module *m = &loop->module;
-	struct cosy_async_entry *entry = &m->entries[a->slot];
+	struct cosy_async_entry *entry = &m->entries[slot];
 
 	entry->status = COSY_ENTRY_SUBMITTED;
-	entry->flags = wait_flags(loop, a->slot);
+	entry->flags = flags;
 	entry->colour = 0;
-	entry->nr = (uint32_t)a->nr;
+	entry->nr = nr;
 	for (int i = 0; i < 6; i++)
-		entry->args[i] = a->args[i];
-	loop->slots[a->slot].state = COSY_SLOT_PARKED;
-	m->submitted[m->tail++ & loop->mask] = a->slot;
+		entry->args[i] = args[i];
+	loop->slots[slot].state = COSY_SLOT_PARKED;
+	m->submitted[m->tail++ & loop->mask] = slot;
 	m->inside++;
+}
+
+/* An entry of kind COMPOUND is the task's again. */
+static void compound_done(struct cosy_loop *loop, uint32_t slot, int64_t result)
+{
+	loop->module.compounds--;
+	loop->module.inside--;
+	cosy_complete(loop, slot, result);
+}
+
+/* The module has not taken it, and will not. */
+static void compound_refused(struct cosy_loop *loop, uint32_t slot)
+{
+	loop->module.entries[slot].status = COSY_ENTRY_FREE;
+	compound_done(loop, slot, -ENODEV);
 }
 
 /*
@@ -140,12 +184,32 @@ static void module_lost(struct cosy_loop *loop)
 {
 	struct cosy_module *m = &loop->module;
 
+	if (m->fd < 0)
+		return;
+	/* If it is still the loop's, closing it makes the module give compounds back. */
+	if (!cosy_sys6(SYS_epoll_ctl, loop->epoll, EPOLL_CTL_DEL, m->fd, 0, 0, 0))
+		cosy_sys(SYS_close, m->fd, 0, 0);
 	m->fd = -1;
+	m->makes_calls = false;
 	loop->kernel = false;
+	/* What it has not taken has not begun, or is in its frame. */
+	for (uint32_t i = m->page->submit_head; i != m->tail; i++) {
+		uint32_t slot = m->submitted[i & loop->mask];
+
+		if (loop->slots[slot].how == COSY_HOW_COMPOUND)
+			compound_refused(loop, slot);
+	}
 	for (uint32_t slot = 0; slot < loop->fresh; slot++) {
-		if (loop->slots[slot].state == COSY_SLOT_PARKED &&
-		    m->entries[slot].status == COSY_ENTRY_SUBMITTED)
-			cosy_start_waiting(loop, slot);
+		if (loop->slots[slot].state != COSY_SLOT_PARKED ||
+		    m->entries[slot].status != COSY_ENTRY_SUBMITTED)
+			continue;
+		/* The module gives compounds back, unless somebody else closes it now. */
+		if (loop->slots[slot].how == COSY_HOW_COMPOUND) {
+			cosy_message("a COSY_ASYNC function is lost: the loop's"
+				     " descriptor was closed while it ran", NULL);
+			abort();
+		}
+		cosy_start_waiting(loop, slot);
 	}
 }
 
@@ -160,11 +224,20 @@ static bool execute_page(struct cosy_loop *loop)
 
 	loop->module.looked = true;
 	loop->info.entries++;
-	if (entered >> 32 == COSY_ASYNC_BARRED >> 32) {
+	if (entered >> 32 == COSY_ASYNC_BARRED >> 32)
 		cosy_device_bar();
-		cosy_sys(SYS_close, m->fd, 0, 0);
-	}
 	return entered >> 32 == COSY_ASYNC_ENTERED >> 32;
+}
+
+void cosy_module_flush(struct cosy_loop *loop)
+{
+	struct cosy_module *m = &loop->module;
+
+	while (m->fd >= 0 && m->page->submit_head != m->tail) {
+		__atomic_store_n(&m->page->submit_tail, m->tail, __ATOMIC_RELEASE);
+		if (!execute_page(loop))
+			module_lost(loop);
+	}
 }
 
 void cosy_module_make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n)
@@ -173,7 +246,8 @@ void cosy_module_make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n
 	uint32_t left;
 
 	for (uint32_t i = 0; i < n; i++)
-		put_attempt(loop, &a[i]);
+		put_entry(loop, a[i].slot, (uint32_t)a[i].nr,
+			  wait_flags(loop, a[i].slot), a[i].args);
 	__atomic_store_n(&m->page->submit_tail, m->tail, __ATOMIC_RELEASE);
 	do {
 		if (!execute_page(loop)) {
@@ -207,6 +281,10 @@ void cosy_module_collect(struct cosy_loop *loop, uint32_t max_attempts)
 		};
 
 		__atomic_store_n(&m->page->done_head, ++m->head, __ATOMIC_RELEASE);
+		if (loop->slots[slot].how == COSY_HOW_COMPOUND) {
+			compound_done(loop, slot, (int64_t)entry->args[0]);
+			continue;
+		}
 		m->inside--;
 		loop->slots[slot].state = COSY_SLOT_ATTEMPT;
 		if (entry->status == COSY_ENTRY_USER) {
@@ -229,10 +307,67 @@ void cosy_module_look(struct cosy_loop *loop)
 void cosy_module_cancel(struct cosy_loop *loop, uint32_t slot)
 {
 	if (enter_module(&loop->module, COSY_ASYNC_CANCEL | slot) == COSY_ASYNC_ENTERED) {
-		loop->module.inside--;
+		if (loop->slots[slot].how != COSY_HOW_COMPOUND)
+			loop->module.inside--;
+		loop->module.looked = false;
+		return;
+	}
+	if (loop->slots[slot].how == COSY_HOW_COMPOUND) {
+		module_lost(loop);
 		return;
 	}
 	/* It cannot have completed: all that has is collected before the lock is given back. */
 	loop->slots[slot].state = COSY_SLOT_ATTEMPT;
 	module_lost(loop);
+}
+
+void cosy_module_compound(struct cosy_loop *loop, uint32_t slot)
+{
+	const struct cosy_async_entry *entry = &loop->entries[slot];
+	uint64_t args[6];
+
+	loop->module.compounds++;
+	if (loop->module.fd < 0) {
+		/* It was there when the compound was submitted. */
+		loop->module.inside++;
+		compound_refused(loop, slot);
+		return;
+	}
+	for (int i = 0; i < 6; i++)
+		args[i] = entry->args[i];
+	if (loop->slots[slot].cancelled)
+		args[5] |= COSY_COMPOUND_CANCELLED;
+	put_entry(loop, slot, entry->nr, 0, args);
+}
+
+/* Return: how many calls fail because of it. */
+static int interrupt_fd(struct cosy_loop *loop, uint32_t fd)
+{
+	uint64_t ret = enter_module(&loop->module, COSY_ASYNC_CANCEL_FD | fd);
+
+	loop->module.looked = false;
+	if (ret >> 32 == COSY_ASYNC_ENTERED >> 32)
+		return (int)(uint32_t)ret;
+	module_lost(loop);
+	return 0;
+}
+
+int cosy_module_interrupt(struct cosy_loop *loop, uint32_t first, uint32_t last)
+{
+	const struct cosy_module *m = &loop->module;
+	int interrupted = 0;
+
+	if (first > last || !m->compounds || m->fd < 0)
+		return 0;
+	if (first == last)
+		return interrupt_fd(loop, first);
+	for (uint32_t slot = 0; m->fd >= 0 && slot < loop->fresh; slot++) {
+		uint64_t fd = m->entries[slot].args[2];
+
+		if (loop->slots[slot].how == COSY_HOW_COMPOUND &&
+		    loop->slots[slot].state == COSY_SLOT_PARKED && fd >= first &&
+		    fd <= last)
+			interrupted += interrupt_fd(loop, (uint32_t)fd);
+	}
+	return interrupted;
 }

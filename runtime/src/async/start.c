@@ -677,6 +677,10 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 	struct cosy_slot *s = &loop->slots[slot];
 	const struct cosy_async_entry *entry = &loop->entries[slot];
 
+	if (s->how == COSY_HOW_COMPOUND) {
+		cosy_module_compound(loop, slot);
+		return;
+	}
 	if (s->cancelled) {
 		cosy_finish(loop, slot, -ECANCELED);
 		return;
@@ -727,6 +731,7 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 		break;
 	case COSY_HOW_DISK:
 	case COSY_HOW_REFUSED:
+	case COSY_HOW_COMPOUND:
 		cosy_thread_call(loop, slot, true);
 		break;
 	}

@@ -10,54 +10,16 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
-
-#include <cosy/region.h>
-#include <cosy/task.h>
+#include <string.h>
 
 #include "../export.h"
 #include "../library.h"
 #include "../message.h"
 #include "../sys.h"
 #include "loop.h"
+#include "task.h"
 
 #define MAX_ERRNO 4095
-
-/**
- * struct task_frame - what comes before the frame of a function
- * @outer: of the function that called it; NULL: it was spawned
- * @start: offset of this from the beginning of the allocated memory
- *
- * The frame begins with the address of the code that resumes the function.
- */
-struct task_frame {
-	struct task_frame *outer;
-	size_t start;
-	void (*resume[])(void *frame);
-};
-
-/**
- * struct cosy_task - a function that has been spawned
- * @value:   what the function is resumed with; code of the plugin reads it
- * @call:    the operation of each call
- * @op:	     the operation that stands for the function
- * @own:     @op if the program has none
- * @loop:    executes the calls
- * @top:     the function to be resumed
- * @error:   errno of the function while it is suspended
- * @calling: it is suspended for a call, and not for a function
- * @cancelled: calls that may wait for ever fail
- */
-struct cosy_task {
-	int64_t value;
-	struct cosy_async call;
-	struct cosy_async *op;
-	struct cosy_async own;
-	struct cosy_loop *loop;
-	struct task_frame *top;
-	int error;
-	bool calling;
-	bool cancelled;
-};
 
 _Static_assert(sizeof(struct task_frame) == 16, "keeps malloc()'s alignment");
 _Static_assert(offsetof(struct cosy_task, value) == 0, "as cosy/task.h says");
@@ -111,20 +73,20 @@ COSY_EXPORT void cosy_task_return(struct cosy_task *task, int64_t result)
 	free_top_frame(task);
 }
 
-COSY_EXPORT void cosy_task_call(struct cosy_task *task, long nr, uint64_t a0,
-				uint64_t a1, uint64_t a2, uint64_t a3,
-				uint64_t a4, uint64_t a5)
+void cosy_task_set_call(struct cosy_task *task, long nr, const uint64_t args[6])
 {
 	struct cosy_async_entry *entry = &task->loop->entries[task->call.slot];
 
 	/* The entry is the task's own until it is submitted. */
 	entry->nr = (uint32_t)nr;
-	entry->args[0] = a0;
-	entry->args[1] = a1;
-	entry->args[2] = a2;
-	entry->args[3] = a3;
-	entry->args[4] = a4;
-	entry->args[5] = a5;
+	memcpy(entry->args, args, sizeof(entry->args));
+}
+
+COSY_EXPORT void cosy_task_call(struct cosy_task *task, long nr, uint64_t a0,
+				uint64_t a1, uint64_t a2, uint64_t a3,
+				uint64_t a4, uint64_t a5)
+{
+	cosy_task_set_call(task, nr, (uint64_t[]){ a0, a1, a2, a3, a4, a5 });
 	task->calling = true;
 }
 
@@ -139,12 +101,7 @@ static int64_t call_at_once(const struct cosy_task *task)
 			 (long)entry->args[4], (long)entry->args[5]);
 }
 
-/*
- * Submit the call of a function. The task may belong to another thread afterwards.
- *
- * Return: false if the call is complete already, with @result.
- */
-static bool submit_call(struct cosy_task *task, int64_t *result)
+bool cosy_task_submit_call(struct cosy_task *task, int64_t *result)
 {
 	struct cosy_loop *loop = task->loop;
 	enum cosy_how how = cosy_how(loop->entries[task->call.slot].nr);
@@ -181,6 +138,13 @@ static void set_result(struct cosy_task *task, int64_t result)
 	task->value = result;
 }
 
+/* The function goes on behind a compound. */
+static void end_region(struct cosy_task *task)
+{
+	task->region = NULL;
+	errno = task->error;
+}
+
 static void end_task(struct cosy_task *task)
 {
 	struct cosy_loop *loop = task->loop;
@@ -214,9 +178,14 @@ static void run_task(struct cosy_task *task)
 	for (;;) {
 		task->calling = false;
 		task->top->resume[0](task->top->resume);
-		if (task->calling) {
+		if (task->region) {
 			task->error = errno;
-			if (submit_call(task, &result))
+			if (cosy_coroutine_run(task))
+				return;
+			end_region(task);
+		} else if (task->calling) {
+			task->error = errno;
+			if (cosy_task_submit_call(task, &result))
 				return;
 			set_result(task, result);
 		} else if (!task->top) {
@@ -231,7 +200,13 @@ static void call_done(struct cosy_async *call)
 {
 	struct cosy_task *task = task_of(call);
 
-	set_result(task, call->result);
+	if (task->region) {
+		if (cosy_coroutine_done(task, call->result))
+			return;
+		end_region(task);
+	} else {
+		set_result(task, call->result);
+	}
 	run_task(task);
 }
 

@@ -39,7 +39,6 @@ void cosy_execute(struct cosy_loop *loop)
 {
 	uint32_t slot;
 
-	loop->module.looked = false;
 	while ((slot = cosy_page_take(loop)) != COSY_NO_SLOT) {
 		if (cosy_transfer_start(loop, slot))
 			continue;
@@ -105,6 +104,7 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until)
 	long n;
 
 	loop->streak = 0;
+	loop->module.looked = false;
 	if (until) {
 		loop->blocked = true;
 		cosy_loop_leave(loop);
@@ -252,8 +252,10 @@ static int enter(struct cosy_loop *loop)
 {
 	int err = cosy_loop_enter(loop);
 
-	if (!err)
+	if (!err) {
 		loop->inside++;
+		loop->module.looked = false;
+	}
 	return err;
 }
 

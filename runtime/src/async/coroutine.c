@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * coroutine.c - parts of COSY_ASYNC functions that the module executes as compounds.
+ *
+ * While the function is suspended, its entry runs the compound: in the module, where it
+ * is parked when it would block. Where the module leaves it, the rest of what it was left
+ * for is done here: up-calls in the thread that delivers the entry, calls for
+ * which the module does not wait as operations of the loop. If the module can be used no
+ * longer, the user-mode executor goes on, and makes an operation of each call that may wait.
+ */
+#include <errno.h>
+#include <stddef.h>
+
+#include <linux/cosy.h>
+
+#include <cosy/exec.h>
+
+#include "../device.h"
+#include "../export.h"
+#include "../region.h"
+#include "../reserved.h"
+#include "../stats.h"
+#include "loop.h"
+#include "task.h"
+
+/* Is the region in the module? Loads it, the first time. */
+static bool is_loaded(struct cosy_region *region, struct cosy_reserved *reserved)
+{
+	int err;
+
+	if (__atomic_load_n(&region->handle, __ATOMIC_ACQUIRE))
+		return true;
+	err = cosy_reserved_load(region, reserved, 0);
+	if (err < 0 && cosy_device_gone(err))
+		__atomic_store_n(&region->mode, COSY_MODE_NATIVE,
+				 __ATOMIC_RELAXED);
+	return err >= 0;
+}
+
+/* Can the loop run compounds? Not in a child. */
+static bool loop_runs_compounds(struct cosy_loop *loop)
+{
+	bool runs;
+
+	if (cosy_loop_enter(loop))
+		return false;
+	runs = !loop->closing && cosy_module_runs_compounds(loop);
+	cosy_loop_leave(loop);
+	return runs;
+}
+
+COSY_EXPORT bool cosy_task_region(struct cosy_task *task,
+				  struct cosy_region *region, uint64_t *frame)
+{
+	struct cosy_reserved *reserved;
+	struct cosy_diag diag;
+
+	if (region->abi != COSY_REGION_ABI || !loop_runs_compounds(task->loop))
+		return false;
+	reserved = cosy_reserved_get(region, COSY_EXECUTOR_KERNEL, &diag);
+	if (!reserved || !is_loaded(region, reserved))
+		return false;
+	cosy_count(reserved->counts, &reserved->counts->runs, 1);
+	task->region = region;
+	task->registers = frame;
+	task->pc = 0;
+	task->begun = false;
+	task->reloaded = false;
+	task->stays = false;
+	return true;
+}
+
+COSY_EXPORT int *cosy_task_errno(struct cosy_task *task)
+{
+	return &task->error;
+}
+
+static void state_init(struct cosy_state *st, struct cosy_task *task)
+{
+	const struct cosy_code *code = cosy_reserved_of(task->region)->code;
+
+	st->regs = task->registers;
+	st->regs[code->nregs] = 0;
+	st->pc = task->pc;
+	st->budget = (int64_t)code->limit;
+	st->calls = 0;
+	st->errno_addr = (uintptr_t)&task->error;
+	st->env.single = false;
+}
+
+/* The call at the pc has been made. */
+static void take_result(struct cosy_task *task, int64_t result)
+{
+	struct cosy_state st;
+
+	state_init(&st, task);
+	cosy_exec_result(cosy_reserved_of(task->region)->code, &st, result);
+	task->pc = st.pc;
+}
+
+/* As the function would call it, with its errno. */
+static void call_up(struct cosy_task *task, uint64_t number)
+{
+	struct cosy_reserved *reserved = cosy_reserved_of(task->region);
+
+	cosy_count(reserved->counts, &reserved->counts->upcalls, 1);
+	errno = task->error;
+	task->region->thunks[number](task->registers);
+	task->error = errno;
+}
+
+/*
+ * Make the call at the pc as an operation of the loop.
+ *
+ * Return: true if it is under way.
+ */
+static bool call_by_loop(struct cosy_task *task)
+{
+	const struct cosy_insn *call =
+		&cosy_reserved_of(task->region)->code->insns[task->pc];
+	const uint64_t *registers = task->registers;
+	uint64_t args[COSY_MAX_ARGS] = { 0 };
+	int64_t result;
+
+	for (uint32_t i = 0; i < call->nargs; i++)
+		args[i] = registers[call[1 + i].a] + (uint64_t)call[1 + i].imm;
+	cosy_task_set_call(task, (long)call->imm, args);
+	task->in_call = true;
+	if (cosy_task_submit_call(task, &result))
+		return true;
+	task->in_call = false;
+	take_result(task, result);
+	return false;
+}
+
+/** enum step_end - how a part of a compound that user mode executes has ended */
+enum step_end {
+	STEP_GOES_ON,
+	STEP_UNDER_WAY,	/* a call of the loop */
+	STEP_ENDED,	/* the compound, with an exit */
+};
+
+/* Execute in user mode: if @single, up to the next call or back-edge. */
+static enum step_end execute(struct cosy_task *task, bool single)
+{
+	struct cosy_reserved *reserved = cosy_reserved_of(task->region);
+	enum cosy_status status;
+	struct cosy_state st;
+
+	state_init(&st, task);
+	st.env.single = single;
+	status = cosy_exec(reserved->code, &st);
+	cosy_count(reserved->counts, &reserved->counts->syscalls, st.calls);
+	task->pc = st.pc;
+	switch (status) {
+	case COSY_DONE:
+		task->value = (int64_t)st.value;
+		return STEP_ENDED;
+	case COSY_UPCALL:
+		call_up(task, st.value);
+		return STEP_GOES_ON;
+	case COSY_STEP:
+		return call_by_loop(task) ? STEP_UNDER_WAY : STEP_GOES_ON;
+	default:	/* COSY_AGAIN, COSY_LIMIT */
+		return STEP_GOES_ON;
+	}
+}
+
+/* Submit the compound. Return: false if the module cannot run it any more. */
+static bool submit_compound(struct cosy_task *task)
+{
+	struct cosy_loop *loop = task->loop;
+	uint64_t flags = (task->begun ? COSY_COMPOUND_RESUMED : 0) |
+			 (task->cancelled ? COSY_COMPOUND_CANCELLED : 0);
+	uint64_t handle = __atomic_load_n(&task->region->handle,
+					  __ATOMIC_RELAXED) - 1;
+	bool runs;
+
+	cosy_task_set_call(task, COSY_ENTRY_COMPOUND, (uint64_t[]){
+		(uint64_t)__atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED),
+		handle,
+		(uintptr_t)task->registers,
+		(uintptr_t)&task->error,
+		task->pc,
+		flags,
+	});
+	if (cosy_loop_enter(loop))
+		return false;
+	runs = !loop->closing && cosy_module_runs_compounds(loop);
+	if (runs)
+		cosy_page_submit_held(loop, &task->call, COSY_HOW_COMPOUND);
+	cosy_loop_leave(loop);
+	return runs;
+}
+
+bool cosy_coroutine_run(struct cosy_task *task)
+{
+	if (!task->stays && submit_compound(task))
+		return true;
+	if (!task->begun) {
+		/* The native code is as good. */
+		task->value = -1;
+		return false;
+	}
+	task->stays = true;
+	for (;;) {
+		switch (execute(task, false)) {
+		case STEP_GOES_ON:
+			break;
+		case STEP_UNDER_WAY:
+			return true;
+		case STEP_ENDED:
+			return false;
+		}
+	}
+}
+
+/*
+ * The module has refused to run the compound. A child has a file of its own, which does
+ * not have the compound yet.
+ *
+ * Return: true if it has now.
+ */
+static bool load_again(struct cosy_task *task, int64_t error)
+{
+	uint64_t stale = __atomic_load_n(&task->region->handle, __ATOMIC_ACQUIRE);
+
+	if (task->reloaded || (error != -ENOENT && error != -EBADF) ||
+	    cosy_device_get() < 0)
+		return false;
+	task->reloaded = true;
+	return cosy_reserved_load(task->region, cosy_reserved_of(task->region),
+				  stale) >= 0;
+}
+
+/* Do what the module has left the compound for. */
+static enum step_end do_what_is_asked(struct cosy_task *task, uint32_t status,
+				      uint64_t value)
+{
+	switch (status) {
+	case COSY_UPCALL:
+		call_up(task, value);
+		return STEP_GOES_ON;
+	case COSY_RESULT:
+		take_result(task, (int64_t)value);
+		return STEP_GOES_ON;
+	case COSY_STEP:
+		return execute(task, true);
+	default:	/* COSY_AGAIN */
+		return STEP_GOES_ON;
+	}
+}
+
+bool cosy_coroutine_done(struct cosy_task *task, int64_t result)
+{
+	const struct cosy_async_entry *entry =
+		&task->loop->module.entries[task->call.slot];
+
+	if (task->in_call) {
+		task->in_call = false;
+		take_result(task, result);
+		return cosy_coroutine_run(task);
+	}
+	if (entry->status != COSY_ENTRY_LEFT) {
+		if (result >= 0) {
+			task->value = result;
+			return false;
+		}
+		/* Nothing was executed. */
+		task->stays = !load_again(task, result);
+		return cosy_coroutine_run(task);
+	}
+	task->begun = true;
+	task->pc = (uint32_t)entry->args[1];
+	switch (do_what_is_asked(task, (uint32_t)(entry->args[1] >> 32),
+				 (uint64_t)result)) {
+	case STEP_UNDER_WAY:
+		return true;
+	case STEP_ENDED:
+		return false;
+	default:
+		return cosy_coroutine_run(task);
+	}
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * task.h - a task as its parts see it.
+ *
+ *	task.c		frames, system calls, the end
+ *	coroutine.c	compounds in the module
+ */
+#ifndef COSY_ASYNC_TASK_H
+#define COSY_ASYNC_TASK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cosy/region.h>
+#include <cosy/task.h>
+
+#include "loop.h"
+
+/**
+ * struct task_frame - what comes before the frame of a function
+ * @outer: of the function that called it; NULL: it was spawned
+ * @start: offset of this from the beginning of the allocated memory
+ *
+ * The frame begins with the address of the code that resumes the function.
+ */
+struct task_frame {
+	struct task_frame *outer;
+	size_t start;
+	void (*resume[])(void *frame);
+};
+
+/**
+ * struct cosy_task - a function that has been spawned
+ * @value:   what the function is resumed with; code of the plugin reads it
+ * @call:    the operation of each call
+ * @op:	     the operation that stands for the function
+ * @own:     @op if the program has none
+ * @loop:    executes the calls
+ * @top:     the function to be resumed
+ * @error:   errno of the function while it is suspended
+ * @calling: it is suspended for a call, and not for a function
+ * @cancelled: calls that may wait for ever fail
+ * @region:  it is suspended for a compound, or NULL
+ * @registers: those of the compound
+ * @pc:	     where the compound goes on
+ * @begun:   the compound has executed something
+ * @reloaded: the compound has been loaded again
+ * @stays:   the rest of it is executed in user mode
+ * @in_call: it is suspended for a call of the compound
+ */
+struct cosy_task {
+	int64_t value;
+	struct cosy_async call;
+	struct cosy_async *op;
+	struct cosy_async own;
+	struct cosy_loop *loop;
+	struct task_frame *top;
+	int error;
+	bool calling;
+	bool cancelled;
+	struct cosy_region *region;
+	uint64_t *registers;
+	uint32_t pc;
+	bool begun;
+	bool reloaded;
+	bool stays;
+	bool in_call;
+};
+
+/**
+ * cosy_task_set_call() - set the system call that a task is suspended for
+ * @task: the task; its entry is its own
+ */
+void cosy_task_set_call(struct cosy_task *task, long nr, const uint64_t args[6]);
+
+/**
+ * cosy_task_submit_call() - submit it; the task may belong to another thread afterwards
+ *
+ * Return: false if the call is complete already, with @result.
+ */
+bool cosy_task_submit_call(struct cosy_task *task, int64_t *result);
+
+/* coroutine.c */
+
+/**
+ * cosy_coroutine_run() - go on with the compound of a task that is suspended for it
+ *
+ * Return: true if it is under way; it may belong to another thread. False if it has
+ * ended: the value of the task is its exit, or -1 if nothing was executed.
+ */
+bool cosy_coroutine_run(struct cosy_task *task);
+
+/**
+ * cosy_coroutine_done() - the entry of a task that is suspended for a compound is complete
+ * @result: of it
+ *
+ * Return: as cosy_coroutine_run().
+ */
+bool cosy_coroutine_done(struct cosy_task *task, int64_t result);
+
+#endif /* COSY_ASYNC_TASK_H */
