@@ -2,6 +2,7 @@
 //===- Coroutine.cpp - COSY_ASYNC functions become coroutines -------------===//
 #include "Coroutine.h"
 #include "Annotations.h"
+#include "AsyncParts.h"
 #include "Diagnostics.h"
 #include "Fortify.h"
 #include "Host.h"
@@ -35,20 +36,6 @@ namespace cosy {
 /// together run this twice.
 static constexpr StringLiteral SeenAttribute = "cosy-async-seen";
 
-/// \returns whether loops make the system call \p Name without waiting. Then
-/// the function makes it itself.
-static bool neverWaits(StringRef Name) {
-  static const StringSet<> Direct = [] {
-    StringSet<> S;
-#define COSY_WAITS(name, how)                                                  \
-  if (StringRef(#how) == "DIRECT")                                             \
-    S.insert(#name);
-#include "waits.def"
-    return S;
-  }();
-  return Direct.contains(Name);
-}
-
 namespace {
 
 /// A COSY_ASYNC function, and what becomes of it.
@@ -61,9 +48,10 @@ struct AsyncFunction {
 
 class Lowering {
 public:
-  Lowering(Module &M, ModuleAnalysisManager &MAM)
-      : M(M), MAM(MAM), Ctx(M.getContext()), Ptr(PointerType::get(Ctx, 0)),
-        I64(Type::getInt64Ty(Ctx)) {}
+  Lowering(Module &M, ModuleAnalysisManager &MAM,
+           function_ref<void(Function &)> CompileParts)
+      : M(M), MAM(MAM), CompileParts(CompileParts), Ctx(M.getContext()),
+        Ptr(PointerType::get(Ctx, 0)), I64(Type::getInt64Ty(Ctx)) {}
 
   bool run();
 
@@ -80,6 +68,10 @@ private:
   void prepare(Function &F);
   bool check(const Function &F);
   void lowerBody(AsyncFunction &A);
+  void lowerSystemCalls(Function &C);
+  void lowerParts(Function &C);
+  void runPart(CallInst &Run);
+  void lowerSpawns(AsyncFunction &A);
   void lowerCalls(AsyncFunction &A);
   CallInst *callCoroutine(CallInst &CI, AsyncFunction &A, Value *Task);
   Value *suspend(Instruction *At, Function &F, Type *Result);
@@ -90,6 +82,7 @@ private:
 
   Module &M;
   ModuleAnalysisManager &MAM;
+  function_ref<void(Function &)> CompileParts;
   LLVMContext &Ctx;
   PointerType *Ptr;
   Type *I64;
@@ -380,6 +373,66 @@ Value *Lowering::systemCall(Instruction *At, const CallShape &Shape,
   return suspend(At, C, CI.getType());
 }
 
+/// Makes operations of the loop of the system calls of \p C that may wait.
+void Lowering::lowerSystemCalls(Function &C) {
+  SmallVector<CallInst *, 8> Calls;
+  for (Instruction &I : instructions(C))
+    if (isa<CallInst>(I) && mayWait(I))
+      Calls.push_back(cast<CallInst>(&I));
+  for (CallInst *CI : Calls) {
+    CallShape Shape = systemCallShape(*CI);
+    IRBuilder<> B(CI);
+    Value *IsForeign =
+        B.CreateICmpNE(B.CreateLoad(I64, foreignFlag(*CI->getCalledFunction())),
+                       B.getInt64(0));
+    guard(*CI, IsForeign,
+          [&](Instruction *At) { return systemCall(At, Shape, *CI); });
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Compounds
+//===----------------------------------------------------------------------===//
+
+/// Suspends the coroutine at \p Run, while a part of it runs as a compound.
+void Lowering::runPart(CallInst &Run) {
+  Function &C = *Run.getFunction();
+  IRBuilder<> B(&Run);
+  Value *Runs =
+      B.CreateCall(runtime("cosy_task_region", B.getInt1Ty(), {Ptr, Ptr, Ptr}),
+                   {C.getArg(0), Run.getArgOperand(0), Run.getArgOperand(1)});
+  cast<CallInst>(Runs)->addRetAttr(Attribute::ZExt);
+  BasicBlock *Before = Run.getParent();
+  Instruction *Wait =
+      SplitBlockAndInsertIfThen(Runs, &Run, /*Unreachable=*/false);
+  Value *Exit = suspend(Wait, C, I64);
+  PHINode *Phi =
+      PHINode::Create(I64, 2, Run.getName(), Run.getParent()->begin());
+  Phi->addIncoming(ConstantInt::getSigned(I64, -1), Before);
+  Phi->addIncoming(Exit, Wait->getParent());
+  Run.replaceAllUsesWith(Phi);
+  Run.eraseFromParent();
+}
+
+/// Replaces what a part of \p C needs of its task.
+void Lowering::lowerParts(Function &C) {
+  SmallVector<CallInst *, 8> Calls;
+  for (Instruction &I : instructions(C))
+    if (auto *CI = dyn_cast<CallInst>(&I); CI && CI->getCalledFunction())
+      Calls.push_back(CI);
+  for (CallInst *CI : Calls) {
+    StringRef Name = CI->getCalledFunction()->getName();
+    if (Name == AsyncRunMarker)
+      runPart(*CI);
+    if (Name != AsyncErrnoMarker)
+      continue;
+    IRBuilder<> B(CI);
+    CI->replaceAllUsesWith(
+        B.CreateCall(runtime("cosy_task_errno", Ptr, {Ptr}), {C.getArg(0)}));
+    CI->eraseFromParent();
+  }
+}
+
 /// Calls, in place of \p CI, the coroutine of \p A for the task \p Task.
 CallInst *Lowering::callCoroutine(CallInst &CI, AsyncFunction &A, Value *Task) {
   SmallVector<Value *, 8> Args{Task};
@@ -402,22 +455,38 @@ static CallInst *spawnAfter(CallInst &CI) {
   return nullptr;
 }
 
-/// Lowers the calls of A.Source: each one is spawned or awaited.
+/// The calls of A.Source.
+static SmallVector<CallInst *, 8> callsOf(const AsyncFunction &A) {
+  SmallVector<CallInst *, 8> Calls;
+  for (User *U : A.Source->users())
+    if (auto *CI = dyn_cast<CallInst>(U);
+        CI && CI->getCalledOperand() == A.Source)
+      Calls.push_back(CI);
+  return Calls;
+}
+
+/// Lowers the calls of A.Source that are spawned.
+void Lowering::lowerSpawns(AsyncFunction &A) {
+  for (CallInst *CI : callsOf(A)) {
+    CallInst *Spawn = spawnAfter(*CI);
+    if (!Spawn)
+      continue;
+    IRBuilder<> B(CI);
+    Value *Field = B.CreateConstInBoundsGEP1_64(
+        B.getInt8Ty(), Spawn->getArgOperand(0), offsetof(cosy_spawn, task));
+    callCoroutine(*CI, A, B.CreateLoad(Ptr, Field));
+    CI->replaceAllUsesWith(PoisonValue::get(CI->getType()));
+    CI->eraseFromParent();
+  }
+}
+
+/// Lowers the other calls of A.Source, which are awaited.
 void Lowering::lowerCalls(AsyncFunction &A) {
   if (any_of(A.Source->users(), IsaPred<GlobalAlias, GlobalIFunc>))
     reportError(*A.Source, nullptr, "a COSY_ASYNC function has no other names");
-  for (User *U : make_early_inc_range(A.Source->users())) {
-    auto *CI = dyn_cast<CallInst>(U);
-    if (!CI || CI->getCalledOperand() != A.Source)
-      continue;
+  for (CallInst *CI : callsOf(A)) {
     Function &Caller = *CI->getFunction();
-    if (CallInst *Spawn = spawnAfter(*CI)) {
-      IRBuilder<> B(CI);
-      Value *Field = B.CreateConstInBoundsGEP1_64(
-          B.getInt8Ty(), Spawn->getArgOperand(0), offsetof(cosy_spawn, task));
-      callCoroutine(*CI, A, B.CreateLoad(Ptr, Field));
-      CI->replaceAllUsesWith(PoisonValue::get(CI->getType()));
-    } else if (ExitsOf.count(&Caller)) {
+    if (ExitsOf.count(&Caller)) {
       callCoroutine(*CI, A, Caller.getArg(0));
       if (Value *V = suspend(CI, Caller, CI->getType()))
         CI->replaceAllUsesWith(V);
@@ -474,30 +543,27 @@ bool Lowering::run() {
     return false;
   for (auto &[F, A] : Functions) {
     declare(A);
+    F->addFnAttr(AsyncAttribute);
     if (!F->isDeclaration()) {
       prepare(*F);
       A.IsLegal = check(*F);
     }
   }
+  for (auto &[F, A] : Functions)
+    lowerSpawns(A);
+  for (auto &[F, A] : Functions)
+    if (A.IsLegal)
+      CompileParts(*F);
   for (auto &[F, A] : Functions) {
     if (!A.IsLegal)
       continue;
     lowerBody(A);
-    SmallVector<CallInst *, 8> Calls;
-    for (Instruction &I : instructions(*A.Coroutine))
-      if (auto *CI = dyn_cast<CallInst>(&I);
-          CI && isSystemCall(I) && !neverWaits(systemCallShape(*CI).Call->Name))
-        Calls.push_back(CI);
-    for (CallInst *CI : Calls) {
-      CallShape Shape = systemCallShape(*CI);
-      IRBuilder<> B(CI);
-      Value *IsForeign = B.CreateICmpNE(
-          B.CreateLoad(I64, foreignFlag(*CI->getCalledFunction())),
-          B.getInt64(0));
-      guard(*CI, IsForeign,
-            [&](Instruction *At) { return systemCall(At, Shape, *CI); });
-    }
+    lowerSystemCalls(*A.Coroutine);
+    lowerParts(*A.Coroutine);
   }
+  for (StringRef Name : {AsyncRunMarker, AsyncErrnoMarker})
+    if (Function *Marker = M.getFunction(Name))
+      Marker->eraseFromParent();
   for (auto &[F, A] : Functions)
     lowerCalls(A);
   for (auto &[F, A] : Functions) {
@@ -511,8 +577,9 @@ bool Lowering::run() {
   return true;
 }
 
-bool lowerCoroutines(Module &M, ModuleAnalysisManager &MAM) {
-  return Lowering(M, MAM).run();
+bool lowerCoroutines(Module &M, ModuleAnalysisManager &MAM,
+                     function_ref<void(Function &)> CompileParts) {
+  return Lowering(M, MAM, CompileParts).run();
 }
 
 void rejectCoroutines(Module &M) {

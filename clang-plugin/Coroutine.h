@@ -11,6 +11,7 @@
 #ifndef COSY_PLUGIN_COROUTINE_H
 #define COSY_PLUGIN_COROUTINE_H
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/IR/PassManager.h"
 
@@ -27,9 +28,11 @@ constexpr llvm::StringLiteral SpawnFunction = "cosy_task_start";
 /// Makes coroutines of the COSY_ASYNC functions of \p M and splits them. Must
 /// run before all optimizations: they would take the address of errno, and of
 /// other variables of the thread, for constants. markOwnCalls() has been
-/// called.
+/// called. \p CompileParts makes compounds of parts of a function, before it
+/// becomes a coroutine.
 /// \returns whether there were any.
-bool lowerCoroutines(llvm::Module &M, llvm::ModuleAnalysisManager &MAM);
+bool lowerCoroutines(llvm::Module &M, llvm::ModuleAnalysisManager &MAM,
+                     llvm::function_ref<void(llvm::Function &)> CompileParts);
 
 /// Reports the COSY_ASYNC functions of a module for another machine.
 void rejectCoroutines(llvm::Module &M);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Host.cpp - The code that runs a compound ---------------------------===//
 #include "Host.h"
+#include "AsyncParts.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 #include "llvm/Transforms/Utils/SSAUpdater.h"
 
@@ -67,7 +69,8 @@ CompoundPath::CompoundPath(Region &R) : R(R) {
   // exit = cosy_region_run(&region, frame); if (exit >= 0) ...
   B.SetInsertPoint(Run);
   FunctionCallee RunFn = M.getOrInsertFunction(
-      "cosy_region_run", FunctionType::get(I64, {Ptr, Ptr}, false));
+      R.IsAsync ? StringRef(AsyncRunMarker) : "cosy_region_run",
+      FunctionType::get(I64, {Ptr, Ptr}, false));
   RunCall = B.CreateCall(RunFn, {Placeholder, Frame}, "cosy.exit");
   BasicBlock *Dispatch = BasicBlock::Create(Ctx, "cosy.done", &Host, R.Entry);
   B.CreateCondBr(B.CreateICmpSGE(RunCall, ConstantInt::get(I64, 0)), Dispatch,
@@ -187,6 +190,11 @@ Value *CompoundPath::inputValue(IRBuilderBase &B, Value *V,
     return Copy;
   }
   if (auto *CI = dyn_cast<CallInst>(V)) {
+    if (R.IsAsync) {
+      assert(isErrnoAddress(*CI) && "a native piece");
+      return B.CreateCall(R.Host->getParent()->getOrInsertFunction(
+          AsyncErrnoMarker, CI->getType()));
+    }
     Instruction *Copy = B.Insert(CI->clone());
     Copy->setDebugLoc(DebugLoc(R.Loc));
     return Copy;
@@ -241,6 +249,21 @@ void CompoundPath::complete(Constant *Descriptor, const Code &C,
             Out.CreateAlignedLoad(Ty, slot(Out, C.Outputs[L.Output]), Align(8)),
             L.Variable);
       }
+}
+
+void CompoundPath::abandon() {
+  Function &Host = *R.Host;
+  RunCall->replaceAllUsesWith(Constant::getAllOnesValue(RunCall->getType()));
+  RunCall->eraseFromParent();
+  // The branch to Run, and the one to the exits.
+  auto *Branch = cast<BranchInst>(R.Before->getTerminator());
+  Branch->setCondition(ConstantInt::getFalse(Host.getContext()));
+  ConstantFoldTerminator(R.Before);
+  ConstantFoldTerminator(Run);
+  removeUnreachableBlocks(Host);
+  Placeholder->replaceAllUsesWith(PoisonValue::get(Placeholder->getType()));
+  Placeholder->eraseFromParent();
+  Frame->eraseFromParent();
 }
 
 //===----------------------------------------------------------------------===//
@@ -337,8 +360,8 @@ Constant *RegionTable::add(const Region &R, const Image &I, const Code &C,
        Int(I.Bytes.size(), 32), Int(C.NumRegs, 32), ThunkVar,
        Int(Thunks.size(), 32), Int(R.Loc ? R.Loc->getLine() : 0, 32),
        stringConstant(M, File), stringConstant(M, R.Host->getName()), Functions,
-       Int(C.Functions.size(), 32), Int(0, 32), limits(R, C), Int(0, 64),
-       libraryList(Library)}));
+       Int(C.Functions.size(), 32), Int(R.IsAsync ? COSY_REGION_ASYNC : 0, 32),
+       limits(R, C), Int(0, 64), libraryList(Library)}));
   Placeholders.push_back(new GlobalVariable(M, descriptorType(), false,
                                             GlobalValue::ExternalLinkage,
                                             nullptr, "cosy.descriptor"));

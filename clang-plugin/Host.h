@@ -19,6 +19,13 @@
 
 namespace cosy {
 
+/// What Coroutine.cpp replaces in a COSY_ASYNC function. int64_t
+/// cosy.async.run(region, frame) is cosy_region_run() of a part: the coroutine
+/// is suspended meanwhile.
+constexpr llvm::StringLiteral AsyncRunMarker = "cosy.async.run";
+/// int *cosy.async.errno() is the address of errno while the part runs.
+constexpr llvm::StringLiteral AsyncErrnoMarker = "cosy.async.errno";
+
 /// The way of a region through its compound, before the compound is known.
 class CompoundPath {
 public:
@@ -32,6 +39,9 @@ public:
   void complete(llvm::Constant *Descriptor, const Code &C,
                 llvm::ArrayRef<llvm::Value *> Inputs,
                 llvm::ArrayRef<PrivateLocal> Locals);
+
+  /// There is no compound: only the native code remains.
+  void abandon();
 
 private:
   void rewriteUses();

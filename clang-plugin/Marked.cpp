@@ -248,14 +248,16 @@ static bool isVfork(const Instruction &I) {
 }
 
 /// The last instruction of the piece that begins with \p First: others that
-/// are not movable may follow closely.
-static Instruction *endOfPiece(Instruction *First) {
+/// \p Why has a reason for may follow closely.
+static Instruction *
+endOfPiece(Instruction *First,
+           function_ref<const char *(const Instruction &)> Why) {
   constexpr unsigned MaxGap = 12;
   Instruction *Last = First;
   unsigned Gap = 0;
   for (Instruction *I = First->getNextNode(); I && Gap <= MaxGap;
        I = I->getNextNode()) {
-    if (whyNotMovable(*I)) {
+    if (Why(*I)) {
       Last = I;
       Gap = 0;
     } else if (isSystemCall(*I)) {
@@ -267,17 +269,17 @@ static Instruction *endOfPiece(Instruction *First) {
   return Last;
 }
 
-/// Moves what is not movable from E.Blocks to blocks of its own. \returns
-/// those.
-static SmallPtrSet<BasicBlock *, 8> separateNatives(Marked &E) {
+SmallPtrSet<BasicBlock *, 8>
+separateNatives(Marked &E,
+                function_ref<const char *(const Instruction &)> Why) {
   SmallPtrSet<BasicBlock *, 8> Native;
   for (unsigned N = 0; N < E.Blocks.size(); ++N) {
     BasicBlock *BB = E.Blocks[N];
-    auto First = find_if(*BB, [](Instruction &I) { return whyNotMovable(I); });
+    auto First = find_if(*BB, [&](Instruction &I) { return Why(I); });
     if (First == BB->end())
       continue;
     E.Natives.push_back(&*First);
-    Instruction *Last = endOfPiece(&*First);
+    Instruction *Last = endOfPiece(&*First, Why);
     if (!Last->isTerminator())
       E.Blocks.insert(SplitBlock(BB, Last->getNextNode()));
     Native.insert(First->isEHPad() ? BB : SplitBlock(BB, &*First));
@@ -293,9 +295,7 @@ static const DILocation *firstLocation(const BasicBlock &BB) {
   return nullptr;
 }
 
-/// Compounds may begin where a native piece leads back.
-static void addBeginnings(Marked &E,
-                          const SmallPtrSetImpl<BasicBlock *> &Native) {
+void addBeginnings(Marked &E, function_ref<bool(BasicBlock *)> IsBefore) {
   constexpr unsigned MaxBeginnings = 16; // compounds may overlap
   SmallVector<BasicBlock *, 32> InOrder;
   for (BasicBlock &BB : *E.Host)
@@ -306,7 +306,7 @@ static void addBeginnings(Marked &E,
       break;
     SmallSetVector<BasicBlock *, 4> Preds;
     for (BasicBlock *P : predecessors(BB))
-      if (Native.count(P))
+      if (IsBefore(P))
         Preds.insert(P);
     if (Preds.empty())
       continue;
@@ -338,10 +338,11 @@ bool findMarked(CallInst *Start, Marked &E) {
       return false;
   }
   E.Beginnings.push_back({Before, Entry, E.Loc});
-  SmallPtrSet<BasicBlock *, 8> Native = separateNatives(E);
+  SmallPtrSet<BasicBlock *, 8> Native = separateNatives(E, whyNotMovable);
   // What follows vfork() runs in the child, on the parent's stack.
   if (none_of(E.Natives, [](Instruction *I) { return isVfork(*I); }))
-    addBeginnings(E, Native);
+    // Where a native piece leads back.
+    addBeginnings(E, [&](BasicBlock *BB) { return Native.count(BB); });
   return true;
 }
 

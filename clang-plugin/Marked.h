@@ -13,7 +13,9 @@
 
 #include "StartOptions.h"
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Instructions.h"
@@ -47,6 +49,7 @@ struct Marked {
   llvm::Function *Host = nullptr;
   const llvm::DILocation *Loc = nullptr; ///< of COSY_START
   StartOptions Options;
+  bool IsAsync = false; ///< parts of a COSY_ASYNC function, without markers
   /// Without the native pieces.
   llvm::SetVector<llvm::BasicBlock *> Blocks;
   /// COSY_START itself, then behind the native pieces.
@@ -65,6 +68,16 @@ bool findMarked(llvm::CallInst *Start, Marked &E);
 
 /// \returns why \p I can only be executed by the function it is in, or null.
 const char *whyNotMovable(const llvm::Instruction &I);
+
+/// Moves the native pieces from E.Blocks to blocks of their own: what \p Why
+/// has a reason for. \returns these blocks.
+llvm::SmallPtrSet<llvm::BasicBlock *, 8> separateNatives(
+    Marked &E, llvm::function_ref<const char *(const llvm::Instruction &)> Why);
+
+/// Adds to E.Beginnings the blocks of \p E to which a block leads that
+/// \p IsBefore.
+void addBeginnings(Marked &E,
+                   llvm::function_ref<bool(llvm::BasicBlock *)> IsBefore);
 
 } // namespace cosy
 

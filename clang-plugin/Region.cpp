@@ -191,6 +191,7 @@ void findRegion(const Marked &E, const Marked::Beginning &B, Region &R) {
   R.Host = E.Host;
   R.Loc = B.Loc;
   R.Options = E.Options;
+  R.IsAsync = E.IsAsync;
   R.Before = B.Before;
   R.Entry = B.Entry;
   R.Blocks.insert(R.Entry);

@@ -31,6 +31,7 @@ struct Region {
   const llvm::DILocation *Loc = nullptr; ///< where it begins
   unsigned Index = 0;                    ///< in its function
   StartOptions Options;
+  bool IsAsync = false;               ///< a part of a COSY_ASYNC function
   llvm::BasicBlock *Before = nullptr; ///< its only successor is Entry
   llvm::BasicBlock *Entry = nullptr;
   llvm::SetVector<llvm::BasicBlock *> Blocks;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- RegionPass.cpp - Regions become compounds --------------------------===//
 #include "RegionPass.h"
+#include "AsyncParts.h"
 #include "Batch.h"
 #include "BatchRuntime.h"
 #include "Borrow.h"
@@ -56,6 +57,8 @@ public:
   ModuleRegions(Module &M, FunctionAnalysisManager &FAM, RegionOptions Options)
       : M(M), FAM(FAM), Options(Options), Functions(M), Table(M) {}
   bool compileFunctions();
+  /// Makes compounds of parts of \p Host, a COSY_ASYNC function.
+  void compileParts(Function &Host);
   bool run();
   bool leaveNative();
 
@@ -126,6 +129,8 @@ bool ModuleRegions::compile(Region &R, Compound &C) {
   if (!generate(R, C, FAM, Options)) {
     spillValues(*R.Source);
     if (!generate(R, C, FAM, Options)) {
+      if (R.IsAsync)
+        return false;
       reportError(*R.Host, R.Loc,
                   "region is too large for a compound: more than " +
                       Twine(COSY_MAX_REGS) +
@@ -163,7 +168,7 @@ bool ModuleRegions::compile(Region &R, Compound &C) {
     }
     C.Thunks.push_back(createThunk(Call, Uses, Defs,
                                    R.Source->getName() + ".upcall." + Twine(N),
-                                   *R.Host));
+                                   *R.Host, R.IsAsync));
   }
   return true;
 }
@@ -174,7 +179,10 @@ void ModuleRegions::explain(const Region &R, const Compound &C, bool IsPart) {
   });
   unsigned NumUpCalls = C.UpCalls.Calls.size() - NumUserCalls;
   remark<OptimizationRemark>(R, R.Loc, "Compound", [&](auto &Rem) {
-    Rem << (IsPart ? "part of the region" : "region") << " became a compound: "
+    Rem << (R.IsAsync ? "part of the function"
+            : IsPart  ? "part of the region"
+                      : "region")
+        << " became a compound: "
         << ore::NV("Operations", count(C.Img.NumOps, "operation")) << ", "
         << ore::NV("SystemCalls", count(C.Sel.NumSystemCalls, "system call"))
         << ", " << ore::NV("Inputs", count(C.Sel.C.Inputs.size(), "input"))
@@ -288,10 +296,14 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
   findRegion(E, At, R);
   cloneSource(R);
   // A region is stopped where the rounds of its own loops begin.
-  inlineCallees(*R.Source, *R.Host, Pristine, !R.Options.stopsAtLimit());
+  inlineCallees(*R.Source, *R.Host, Pristine, [&](const Function &Callee) {
+    return R.IsAsync ? canBeInAsyncPart(Callee)
+                     : !R.Options.stopsAtLimit() || !hasLoop(Callee);
+  });
   FAM.invalidate(*R.Source, PreservedAnalyses::none());
   SmallVector<Function *, 8> Library = findLibraryFunctions(*R.Source);
-  if (!E.Natives.empty() && !isWorthwhile(*R.Source, FAM)) {
+  bool IsPart = R.IsAsync || !E.Natives.empty();
+  if (!R.IsAsync && IsPart && !isWorthwhile(*R.Source, FAM)) {
     FAM.clear(*R.Source, R.Source->getName());
     R.Source->eraseFromParent();
     return false;
@@ -312,6 +324,7 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
           return any_of(Pristine, [F](auto &P) { return P.second == F; });
         });
   simplifySource(*R.Source, FAM);
+  bool Good = !R.IsAsync || accessesErrnoDirectly(*R.Source);
   // What runs natively is not counted.
   SmallVector<Function *, 0> Pieces;
   if (!Options.NoOutline && !R.Options.countsRuns())
@@ -320,9 +333,9 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
   C.NumOutputs = R.Outputs.size();
   for (const PrivateLocal &L : Locals)
     C.NumOutputs += L.ByValue && L.Changes;
-  bool Good = compile(R, C);
+  Good = Good && compile(R, C);
   if (Good) {
-    explain(R, C, !E.Natives.empty());
+    explain(R, C, IsPart);
     if (Options.Dump) {
       cosy_diag Diag;
       cosy_disassemble(C.Img.Bytes.data(), C.Img.Bytes.size(), 0, stderr,
@@ -330,9 +343,12 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
     }
   }
   // After an error no code is generated, but the module has to be sound.
-  Path.complete(Table.add(R, C.Img, C.Sel.C, C.Thunks,
-                          Functions.list(C.Sel.C.Functions), Library),
-                C.Sel.C, C.Sel.Inputs, Locals);
+  if (Good || !R.IsAsync)
+    Path.complete(Table.add(R, C.Img, C.Sel.C, C.Thunks,
+                            Functions.list(C.Sel.C.Functions), Library),
+                  C.Sel.C, C.Sel.Inputs, Locals);
+  else
+    Path.abandon();
   FAM.clear(*R.Source, R.Source->getName());
   R.Source->eraseFromParent();
   for (Function *Piece : Pieces)
@@ -361,6 +377,16 @@ bool ModuleRegions::compileFunctions() {
   return Any;
 }
 
+void ModuleRegions::compileParts(Function &Host) {
+  Marked E;
+  if (!findAsyncParts(Host, E))
+    return;
+  NumRegions = 0;
+  for (const Marked::Beginning &B : E.Beginnings)
+    processRegion(E, B, !Host.hasFnAttribute(Attribute::OptimizeNone));
+  FAM.invalidate(Host, PreservedAnalyses::none());
+}
+
 bool ModuleRegions::run() {
   bool Any = splitBatches(M, Options.BatchCheck);
   if (Options.BatchCheck) {
@@ -371,10 +397,6 @@ bool ModuleRegions::run() {
   for (Function &F : M)
     if (!markersOf(F, StartMarker).empty() || !markersOf(F, EndMarker).empty())
       Hosts.push_back(&F);
-  if (Hosts.empty()) {
-    Functions.finish();
-    return Any;
-  }
   for (Function *F : Hosts)
     expandComputedGotos(*F);
   keepPristine(Hosts);
@@ -406,7 +428,7 @@ bool ModuleRegions::run() {
     EraseUnused(*Name);
   EraseUnused(ExitMarker);
   EraseUnused(StoppedMarker);
-  return true;
+  return Any || !Hosts.empty();
 }
 
 /// Removes the markers from code for another machine.
@@ -451,16 +473,17 @@ PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
     rejectCoroutines(M);
   else if (!Options.Auto)
     markOwnCalls(M, Options.OwnFunctions);
-  bool Changed = Supported && lowerCoroutines(M, MAM);
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   ModuleRegions Regions(M, FAM, Options);
   if (!Supported)
     return Regions.leaveNative() ? PreservedAnalyses::none()
                                  : PreservedAnalyses::all();
-  Changed |= Regions.compileFunctions();
+  bool Changed = Regions.compileFunctions();
   // Counters become what they are, a load, an addition and a store.
   if (Options.Profile)
     InstrProfilingLoweringPass(*Options.Profile, false).run(M, MAM);
+  Changed |= lowerCoroutines(
+      M, MAM, [&](Function &Host) { Regions.compileParts(Host); });
   Changed |= Regions.run();
   return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }

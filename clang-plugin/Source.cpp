@@ -71,7 +71,7 @@ static bool canInline(const Function &Callee, const Function &Source) {
   return true;
 }
 
-static bool hasLoop(const Function &F) {
+bool hasLoop(const Function &F) {
   SmallVector<std::pair<const BasicBlock *, const BasicBlock *>, 4> BackEdges;
   FindFunctionBackedges(F, BackEdges);
   return !BackEdges.empty();
@@ -124,7 +124,8 @@ static void shareLocals(ArrayRef<AllocaInst *> New,
 }
 
 void inlineCallees(Function &Source, const Function &Host,
-                   const PristineMap &Pristine, bool Loops) {
+                   const PristineMap &Pristine,
+                   function_ref<bool(const Function &)> MayTake) {
   struct Site {
     CallBase *Call;
     int Parent; ///< in History
@@ -147,8 +148,7 @@ void inlineCallees(Function &Source, const Function &Host,
       Call->setCalledFunction(P);
       Callee = P;
     }
-    if (hasProgram(*Callee) || !canInline(*Callee, Source) ||
-        (!Loops && hasLoop(*Callee)))
+    if (hasProgram(*Callee) || !canInline(*Callee, Source) || !MayTake(*Callee))
       continue;
     bool Recursive = false;
     for (int H = Parent; H >= 0; H = History[H].second)

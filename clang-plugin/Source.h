@@ -14,10 +14,14 @@ namespace cosy {
 using PristineMap = llvm::DenseMap<llvm::Function *, llvm::Function *>;
 
 /// Takes the functions \p Source calls into it, where their bodies are known
-/// and small enough; not \p Host itself, which contains the region, and those
-/// with loops only if \p Loops.
+/// and small enough; only those that \p MayTake, and not \p Host itself, which
+/// contains the region.
 void inlineCallees(llvm::Function &Source, const llvm::Function &Host,
-                   const PristineMap &Pristine, bool Loops);
+                   const PristineMap &Pristine,
+                   llvm::function_ref<bool(const llvm::Function &)> MayTake);
+
+/// Has \p F a loop?
+bool hasLoop(const llvm::Function &F);
 
 /// Gives what is undefined in C some value, as machine code that was not
 /// optimized has one: otherwise \p Source would be simplified by what cannot be

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- UpCalls.cpp - What a compound leaves to native code ----------------===//
 #include "UpCalls.h"
+#include "AsyncParts.h"
 #include "Function.h"
 #include "Outline.h"
 #include "Select.h"
@@ -199,7 +200,7 @@ static void takePiecesIn(Function &Thunk, ArrayRef<Instruction *> Copies,
 
 Function *createThunk(const UpCall &Call, ArrayRef<Reg> Uses,
                       ArrayRef<Reg> Defs, const Twine &Name,
-                      const Function &Host) {
+                      const Function &Host, bool OwnErrno) {
   Module &M = *const_cast<Function &>(Host).getParent();
   LLVMContext &Ctx = M.getContext();
   auto *FT = FunctionType::get(Type::getVoidTy(Ctx), {PointerType::get(Ctx, 0)},
@@ -236,6 +237,11 @@ Function *createThunk(const UpCall &Call, ArrayRef<Reg> Uses,
   B.SetCurrentDebugLocation(Locations.of(Call.Culprit->getDebugLoc()));
   ValueToValueMapTy Map;
   for (auto [V, R] : zip(Call.Uses, Uses)) {
+    if (auto *CI = dyn_cast<CallInst>(V);
+        CI && OwnErrno && isErrnoAddress(*CI)) {
+      Map[V] = B.CreateCall(CI->getFunctionType(), CI->getCalledOperand());
+      continue;
+    }
     Type *Ty = V->getType();
     Value *Raw = B.CreateLoad(I64, Slot(R));
     if (Ty->isPointerTy())

@@ -40,10 +40,11 @@ struct UpCallList {
 UpCallList findUpCalls(llvm::Function &Source);
 
 /// Creates the native function of \p Call. Its operands are in the slots
-/// \p Uses of the frame, its results belong in \p Defs.
+/// \p Uses of the frame, its results belong in \p Defs. If \p OwnErrno, errno
+/// is the thread's in it, and another one in the compound.
 llvm::Function *createThunk(const UpCall &Call, llvm::ArrayRef<Reg> Uses,
                             llvm::ArrayRef<Reg> Defs, const llvm::Twine &Name,
-                            const llvm::Function &Host);
+                            const llvm::Function &Host, bool OwnErrno);
 
 /// What the up-call is for, for people: "call of printf", "floating point".
 std::string describe(const llvm::Instruction &Culprit);

@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- AsyncParts.cpp - Which parts of a coroutine become compounds -------===//
+#include "AsyncParts.h"
+#include "Batch.h"
+#include "Function.h"
+#include "LibraryCalls.h"
+#include "Select.h"
+#include "SystemCalls.h"
+
+#include "llvm/ADT/StringSet.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+using namespace llvm;
+
+namespace cosy {
+
+//===----------------------------------------------------------------------===//
+// Instructions
+//===----------------------------------------------------------------------===//
+
+/// \returns whether loops make the system call \p Name without waiting. Then
+/// the function makes it itself.
+static bool neverWaits(StringRef Name) {
+  static const StringSet<> Direct = [] {
+    StringSet<> S;
+#define COSY_WAITS(name, how)                                                  \
+  if (StringRef(#how) == "DIRECT")                                             \
+    S.insert(#name);
+#include "waits.def"
+    return S;
+  }();
+  return Direct.contains(Name);
+}
+
+bool mayWait(const Instruction &I) {
+  auto *CB = dyn_cast<CallBase>(&I);
+  const SystemCall *Call = CB ? systemCallShape(*CB).Call : nullptr;
+  return Call && !neverWaits(Call->Name);
+}
+
+/// Is \p I a call at which the module parks a compound?
+static bool isParked(const Instruction &I) {
+  auto *CB = dyn_cast<CallBase>(&I);
+  const SystemCall *Call = CB ? systemCallShape(*CB).Call : nullptr;
+  return Call && (Call->Name == "recvfrom" || Call->Name == "sendto");
+}
+
+bool isErrnoAddress(const Instruction &I) {
+  auto *CB = dyn_cast<CallBase>(&I);
+  return CB && libraryFunction(*CB) == "__errno_location";
+}
+
+/// Is the address \p Errno used for nothing but loads and stores?
+static bool isAccessedDirectly(const Instruction &Errno) {
+  return all_of(Errno.uses(), [](const Use &U) {
+    const User *I = U.getUser();
+    return isa<LoadInst>(I) ||
+           (isa<StoreInst>(I) &&
+            U.getOperandNo() == StoreInst::getPointerOperandIndex());
+  });
+}
+
+bool accessesErrnoDirectly(const Function &Source) {
+  return all_of(instructions(Source), [](const Instruction &I) {
+    return !isErrnoAddress(I) || isAccessedDirectly(I);
+  });
+}
+
+/// \returns what makes \p I depend on the thread that executes it, or null.
+static const char *whyOfThread(const Instruction &I) {
+  if (any_of(I.operands(), [](const Use &U) {
+        auto *C = dyn_cast<Constant>(U);
+        return C && C->isThreadDependent();
+      }))
+    return "a variable of the thread";
+  // The address is another one in a compound.
+  if (isErrnoAddress(I) && !isAccessedDirectly(I))
+    return "the address of errno";
+  return nullptr;
+}
+
+/// \returns why the coroutine itself has to execute \p I, or null.
+static const char *whyNative(const Instruction &I) {
+  if (const char *Why = whyNotMovable(I))
+    return Why;
+  if (const char *Why = whyOfThread(I))
+    return Why;
+  if (mayWait(I) && !isParked(I))
+    return "a call that the loop waits for";
+  if (isUserFunctionCall(I))
+    return "a call of a COSY_FUNCTION";
+  auto *CB = dyn_cast<CallBase>(&I);
+  const Function *F = CB ? CB->getCalledFunction() : nullptr;
+  if (!F)
+    return nullptr;
+  if (F->hasFnAttribute(AsyncAttribute))
+    return "a call of a COSY_ASYNC function";
+  // The child has no loop.
+  if (F->getName() == "fork" || F->getName() == "_Fork")
+    return "a call of fork";
+  return nullptr;
+}
+
+bool canBeInAsyncPart(const Function &Callee) {
+  if (Callee.hasFnAttribute(AsyncAttribute))
+    return false;
+  return none_of(instructions(Callee), [](const Instruction &I) {
+    auto *CB = dyn_cast<CallBase>(&I);
+    const Function *F = CB ? CB->getCalledFunction() : nullptr;
+    // Batches have not been split yet.
+    bool IsBatch = F && F->getName() == BatchMarker;
+    return IsBatch || mayWait(I) || whyNative(I);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+using BlockSet = SmallSetVector<BasicBlock *, 32>;
+
+static bool hasParked(const BasicBlock &BB) { return any_of(BB, isParked); }
+
+/// Moves the variables of \p Host to its beginning, so that its first block can
+/// be split behind them.
+static void gatherVariables(Function &Host) {
+  BasicBlock &Entry = Host.getEntryBlock();
+  BasicBlock::iterator At = Entry.getFirstNonPHIOrDbgOrAlloca();
+  for (Instruction &I : make_early_inc_range(make_range(At, Entry.end())))
+    if (auto *AI = dyn_cast<AllocaInst>(&I); AI && AI->isStaticAlloca())
+      AI->moveBefore(Entry, At);
+  SplitBlock(&Entry, At);
+}
+
+/// \returns the blocks of \p E that are reached from those after its parked
+/// calls, or that reach those before them if \p Backward.
+static BlockSet reach(const Marked &E, bool Backward) {
+  BlockSet Reached;
+  auto AddNext = [&](BasicBlock *BB) {
+    auto Add = [&](BasicBlock *Next) {
+      if (E.Blocks.count(Next))
+        Reached.insert(Next);
+    };
+    if (Backward)
+      for_each(predecessors(BB), Add);
+    else
+      for_each(successors(BB), Add);
+  };
+  for (BasicBlock *BB : E.Blocks)
+    if (hasParked(*BB))
+      AddNext(BB);
+  for (unsigned N = 0; N < Reached.size(); ++N)
+    AddNext(Reached[N]);
+  return Reached;
+}
+
+/// Leaves in \p E what is between two parked calls, and these.
+static void keepBetweenParked(Marked &E) {
+  BlockSet After = reach(E, false), Before = reach(E, true);
+  SetVector<BasicBlock *> Kept;
+  for (BasicBlock *BB : E.Blocks) {
+    if (!hasParked(*BB)) {
+      if (After.count(BB) && Before.count(BB))
+        Kept.insert(BB);
+      continue;
+    }
+    if (!Before.count(BB)) {
+      auto Last = find_if(reverse(*BB), isParked);
+      SplitBlock(BB, Last->getNextNode());
+    }
+    if (!After.count(BB))
+      BB = SplitBlock(BB, &*find_if(*BB, isParked));
+    Kept.insert(BB);
+  }
+  E.Blocks = std::move(Kept);
+}
+
+/// Is a compound worth it for what is reached in \p E from \p B? It has to make
+/// two of the parked calls, or one repeatedly. Sets B.Loc to the first of them.
+static bool isWorthwhile(const Marked &E, Marked::Beginning &B) {
+  auto ReachFrom = [&](BlockSet &Reached) {
+    for (unsigned N = 0; N < Reached.size(); ++N)
+      for (BasicBlock *S : successors(Reached[N]))
+        if (E.Blocks.count(S))
+          Reached.insert(S);
+  };
+  BlockSet Part;
+  Part.insert(B.Entry);
+  ReachFrom(Part);
+  unsigned NumParked = 0;
+  bool Repeats = false;
+  for (BasicBlock &BB : *E.Host) {
+    if (!Part.count(&BB))
+      continue;
+    for (Instruction &I : BB)
+      if (isParked(I) && NumParked++ == 0)
+        B.Loc = I.getDebugLoc();
+    if (!hasParked(BB) || Repeats)
+      continue;
+    BlockSet Next;
+    for (BasicBlock *S : successors(&BB))
+      if (Part.count(S))
+        Next.insert(S);
+    ReachFrom(Next);
+    Repeats = Next.count(&BB);
+  }
+  return NumParked > 1 || Repeats;
+}
+
+/// Ends what is known of the lifetimes of variables of \p E: a compound goes
+/// past the markers.
+static void extendLifetimes(Marked &E) {
+  SmallPtrSet<const Value *, 8> Variables;
+  auto ForEachMarker = [](BasicBlock &BB, auto Fn) {
+    for (Instruction &I : make_early_inc_range(BB))
+      if (I.isLifetimeStartOrEnd())
+        Fn(*cast<CallInst>(&I));
+  };
+  for (BasicBlock *BB : E.Blocks)
+    ForEachMarker(*BB, [&](CallInst &CI) {
+      Variables.insert(CI.getArgOperand(1)->stripPointerCasts());
+    });
+  for (BasicBlock &BB : *E.Host)
+    ForEachMarker(BB, [&](CallInst &CI) {
+      if (Variables.count(CI.getArgOperand(1)->stripPointerCasts()))
+        CI.eraseFromParent();
+    });
+}
+
+bool findAsyncParts(Function &Host, Marked &E) {
+  if (none_of(instructions(Host), isParked))
+    return false;
+  E.Host = &Host;
+  E.IsAsync = true;
+  gatherVariables(Host);
+  for (BasicBlock &BB : drop_begin(Host))
+    E.Blocks.insert(&BB);
+  separateNatives(E, whyNative);
+  keepBetweenParked(E);
+  addBeginnings(E, [&](BasicBlock *BB) { return !E.Blocks.count(BB); });
+  erase_if(E.Beginnings,
+           [&](Marked::Beginning &B) { return !isWorthwhile(E, B); });
+  if (E.Beginnings.empty())
+    return false;
+  extendLifetimes(E);
+  return true;
+}
+
+} // namespace cosy
