@@ -177,40 +177,75 @@ static void keepBetweenParked(Marked &E) {
   E.Blocks = std::move(Kept);
 }
 
-/// Is a compound worth it for what is reached in \p E from \p B? It has to make
-/// two of the parked calls, or one repeatedly. Sets B.Loc to the first of them.
-static bool isWorthwhile(const Marked &E, Marked::Beginning &B) {
-  auto ReachFrom = [&](BlockSet &Reached) {
+namespace {
+
+/// What a compound would execute that begins at a beginning of the function.
+struct Part {
+  BlockSet Blocks;
+  SmallVector<const Instruction *, 4> Parked;
+  bool Repeats = false; ///< a parked call is in a loop
+
+  bool isWorthwhile() const { return Repeats || Parked.size() > 1; }
+};
+
+} // namespace
+
+static Part partAt(const Marked &E, const Marked::Beginning &B) {
+  auto Follow = [](BlockSet &Reached, auto IsInside) {
     for (unsigned N = 0; N < Reached.size(); ++N)
       for (BasicBlock *S : successors(Reached[N]))
-        if (E.Blocks.count(S))
+        if (IsInside(S))
           Reached.insert(S);
   };
-  BlockSet Part;
-  Part.insert(B.Entry);
-  ReachFrom(Part);
-  unsigned NumParked = 0;
-  bool Repeats = false;
+  Part P;
+  P.Blocks.insert(B.Entry);
+  Follow(P.Blocks, [&](BasicBlock *BB) { return E.Blocks.count(BB); });
   for (BasicBlock &BB : *E.Host) {
-    if (!Part.count(&BB))
+    if (!P.Blocks.count(&BB) || !hasParked(BB))
       continue;
-    for (Instruction &I : BB)
-      if (isParked(I) && NumParked++ == 0)
-        B.Loc = I.getDebugLoc();
-    if (!hasParked(BB) || Repeats)
+    for (const Instruction &I : BB)
+      if (isParked(I))
+        P.Parked.push_back(&I);
+    if (P.Repeats)
       continue;
+    auto IsInside = [&](BasicBlock *BB) { return P.Blocks.count(BB); };
     BlockSet Next;
     for (BasicBlock *S : successors(&BB))
-      if (Part.count(S))
+      if (IsInside(S))
         Next.insert(S);
-    ReachFrom(Next);
-    Repeats = Next.count(&BB);
+    Follow(Next, IsInside);
+    P.Repeats = Next.count(&BB);
   }
-  return NumParked > 1 || Repeats;
+  return P;
 }
 
-/// Ends what is known of the lifetimes of variables of \p E: a compound goes
-/// past the markers.
+/// Leaves in E.Beginnings those that are worth a compound. Compounds overlap:
+/// each consists of all that can be reached. So there are a few at most, and
+/// those with a loop come first.
+static void chooseParts(Marked &E) {
+  constexpr unsigned MaxParts = 4;
+  SmallVector<Part, 8> Parts;
+  for (const Marked::Beginning &B : E.Beginnings)
+    Parts.push_back(partAt(E, B));
+  SmallPtrSet<const Instruction *, 8> Covered;
+  SmallVector<Marked::Beginning, 2> Chosen;
+  for (bool Repeats : {true, false})
+    for (auto [B, P] : zip(E.Beginnings, Parts)) {
+      if (Chosen.size() == MaxParts || P.Repeats != Repeats ||
+          !P.isWorthwhile() ||
+          (!Repeats && all_of(P.Parked, [&](const Instruction *I) {
+            return Covered.count(I);
+          })))
+        continue;
+      Covered.insert(P.Parked.begin(), P.Parked.end());
+      B.Loc = P.Parked.front()->getDebugLoc();
+      Chosen.push_back(B);
+    }
+  E.Beginnings = std::move(Chosen);
+}
+
+/// Removes the lifetime markers of the variables that have one in \p E: a
+/// compound goes past it.
 static void extendLifetimes(Marked &E) {
   SmallPtrSet<const Value *, 8> Variables;
   auto ForEachMarker = [](BasicBlock &BB, auto Fn) {
@@ -230,7 +265,8 @@ static void extendLifetimes(Marked &E) {
 }
 
 bool findAsyncParts(Function &Host, Marked &E) {
-  if (none_of(instructions(Host), isParked))
+  if (none_of(instructions(Host), isParked) ||
+      !markersOf(Host, StartMarker).empty())
     return false;
   E.Host = &Host;
   E.IsAsync = true;
@@ -240,8 +276,7 @@ bool findAsyncParts(Function &Host, Marked &E) {
   separateNatives(E, whyNative);
   keepBetweenParked(E);
   addBeginnings(E, [&](BasicBlock *BB) { return !E.Blocks.count(BB); });
-  erase_if(E.Beginnings,
-           [&](Marked::Beginning &B) { return !isWorthwhile(E, B); });
+  chooseParts(E);
   if (E.Beginnings.empty())
     return false;
   extendLifetimes(E);

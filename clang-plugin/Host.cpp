@@ -264,6 +264,7 @@ void CompoundPath::abandon() {
   Placeholder->replaceAllUsesWith(PoisonValue::get(Placeholder->getType()));
   Placeholder->eraseFromParent();
   Frame->eraseFromParent();
+  Frame = nullptr;
 }
 
 //===----------------------------------------------------------------------===//

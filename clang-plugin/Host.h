@@ -43,6 +43,9 @@ public:
   /// There is no compound: only the native code remains.
   void abandon();
 
+  /// The compound's registers; null after abandon().
+  llvm::AllocaInst *frame() const { return Frame; }
+
 private:
   void rewriteUses();
   llvm::Value *inputValue(llvm::IRBuilderBase &B, llvm::Value *V,

@@ -296,14 +296,11 @@ static const DILocation *firstLocation(const BasicBlock &BB) {
 }
 
 void addBeginnings(Marked &E, function_ref<bool(BasicBlock *)> IsBefore) {
-  constexpr unsigned MaxBeginnings = 16; // compounds may overlap
   SmallVector<BasicBlock *, 32> InOrder;
   for (BasicBlock &BB : *E.Host)
     if (E.Blocks.count(&BB))
       InOrder.push_back(&BB);
   for (BasicBlock *BB : InOrder) {
-    if (E.Beginnings.size() == MaxBeginnings)
-      break;
     SmallSetVector<BasicBlock *, 4> Preds;
     for (BasicBlock *P : predecessors(BB))
       if (IsBefore(P))
@@ -343,6 +340,9 @@ bool findMarked(CallInst *Start, Marked &E) {
   if (none_of(E.Natives, [](Instruction *I) { return isVfork(*I); }))
     // Where a native piece leads back.
     addBeginnings(E, [&](BasicBlock *BB) { return Native.count(BB); });
+  constexpr unsigned MaxBeginnings = 16; // compounds may overlap
+  if (E.Beginnings.size() > MaxBeginnings)
+    E.Beginnings.truncate(MaxBeginnings);
   return true;
 }
 

@@ -77,7 +77,8 @@ private:
   FunctionTable Functions;
   RegionTable Table;
   PristineMap Pristine;
-  unsigned NumRegions = 0; ///< of the function
+  unsigned NumRegions = 0;             ///< of the function
+  SmallVector<AllocaInst *, 4> Frames; ///< of its parts, if it is COSY_ASYNC
 };
 
 } // namespace
@@ -349,6 +350,8 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
                   C.Sel.C, C.Sel.Inputs, Locals);
   else
     Path.abandon();
+  if (R.IsAsync && Path.frame())
+    Frames.push_back(Path.frame());
   FAM.clear(*R.Source, R.Source->getName());
   R.Source->eraseFromParent();
   for (Function *Piece : Pieces)
@@ -377,13 +380,32 @@ bool ModuleRegions::compileFunctions() {
   return Any;
 }
 
+/// Makes one frame of \p Frames, which are not used at a time: all of them
+/// would be in the coroutine's frame.
+static void mergeFrames(ArrayRef<AllocaInst *> Frames) {
+  auto Size = [](AllocaInst *AI) {
+    return cast<ConstantInt>(AI->getArraySize())->getZExtValue();
+  };
+  AllocaInst *Largest = nullptr;
+  for (AllocaInst *AI : Frames)
+    if (!Largest || Size(AI) > Size(Largest))
+      Largest = AI;
+  for (AllocaInst *AI : Frames)
+    if (AI != Largest) {
+      AI->replaceAllUsesWith(Largest);
+      AI->eraseFromParent();
+    }
+}
+
 void ModuleRegions::compileParts(Function &Host) {
   Marked E;
   if (!findAsyncParts(Host, E))
     return;
   NumRegions = 0;
+  Frames.clear();
   for (const Marked::Beginning &B : E.Beginnings)
     processRegion(E, B, !Host.hasFnAttribute(Attribute::OptimizeNone));
+  mergeFrames(Frames);
   FAM.invalidate(Host, PreservedAnalyses::none());
 }
 
