@@ -10,6 +10,7 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace llvm;
@@ -76,8 +77,12 @@ static const char *whyOfThread(const Instruction &I) {
       }))
     return "a variable of the thread";
   // The address is another one in a compound.
-  if (isErrnoAddress(I) && !isAccessedDirectly(I))
-    return "the address of errno";
+  if (isErrnoAddress(I))
+    return isAccessedDirectly(I) ? nullptr : "the address of errno";
+  // The optimizations would move it over a parked call.
+  auto *CB = dyn_cast<CallBase>(&I);
+  if (CB && !isa<IntrinsicInst>(I) && CB->doesNotAccessMemory())
+    return "a call of a const function, whose result may be of the thread";
   return nullptr;
 }
 
@@ -228,7 +233,7 @@ static void chooseParts(Marked &E) {
   for (const Marked::Beginning &B : E.Beginnings)
     Parts.push_back(partAt(E, B));
   SmallPtrSet<const Instruction *, 8> Covered;
-  SmallVector<Marked::Beginning, 2> Chosen;
+  SmallPtrSet<const BasicBlock *, 4> Chosen;
   for (bool Repeats : {true, false})
     for (auto [B, P] : zip(E.Beginnings, Parts)) {
       if (Chosen.size() == MaxParts || P.Repeats != Repeats ||
@@ -239,9 +244,10 @@ static void chooseParts(Marked &E) {
         continue;
       Covered.insert(P.Parked.begin(), P.Parked.end());
       B.Loc = P.Parked.front()->getDebugLoc();
-      Chosen.push_back(B);
+      Chosen.insert(B.Entry);
     }
-  E.Beginnings = std::move(Chosen);
+  erase_if(E.Beginnings,
+           [&](const Marked::Beginning &B) { return !Chosen.count(B.Entry); });
 }
 
 /// Removes the lifetime markers of the variables that have one in \p E: a
