@@ -257,11 +257,14 @@ void CompoundPath::abandon() {
   RunCall->eraseFromParent();
   // The branch to Run, and the one to the exits.
   auto *Branch = cast<BranchInst>(R.Before->getTerminator());
+  auto *IsLoaded = cast<Instruction>(Branch->getCondition());
+  auto *Mode = cast<Instruction>(IsLoaded->getOperand(0));
   Branch->setCondition(ConstantInt::getFalse(Host.getContext()));
+  IsLoaded->eraseFromParent();
+  Mode->eraseFromParent();
   ConstantFoldTerminator(R.Before);
   ConstantFoldTerminator(Run);
   removeUnreachableBlocks(Host);
-  Placeholder->replaceAllUsesWith(PoisonValue::get(Placeholder->getType()));
   Placeholder->eraseFromParent();
   Frame->eraseFromParent();
   Frame = nullptr;

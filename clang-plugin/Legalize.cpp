@@ -401,10 +401,10 @@ static void lowerMemory(Function &F) {
 // What the host computes
 //===----------------------------------------------------------------------===//
 
-static void hoistAddresses(Function &F) {
-  BasicBlock &Entry = F.getEntryBlock();
+void hoistAddresses(Function &Source) {
+  BasicBlock &Entry = Source.getEntryBlock();
   MapVector<Value *, SmallVector<Instruction *, 4>> Calls;
-  for (BasicBlock &BB : F)
+  for (BasicBlock &BB : Source)
     for (Instruction &I : BB) {
       auto *CI = dyn_cast<CallInst>(&I);
       Function *Callee = CI ? CI->getCalledFunction() : nullptr;

@@ -12,6 +12,9 @@ namespace cosy {
 /// (addresses of thread-local variables and of errno) to the entry block.
 void legalize(llvm::Function &Source);
 
+/// Computes what is an address of the thread once, where \p Source begins.
+void hoistAddresses(llvm::Function &Source);
+
 } // namespace cosy
 
 #endif // COSY_PLUGIN_LEGALIZE_H

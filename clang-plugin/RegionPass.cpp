@@ -11,6 +11,7 @@
 #include "FastPaths.h"
 #include "Function.h"
 #include "Host.h"
+#include "Legalize.h"
 #include "LibraryCalls.h"
 #include "Locals.h"
 #include "Outline.h"
@@ -301,6 +302,9 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
     return R.IsAsync ? canBeInAsyncPart(Callee)
                      : !R.Options.stopsAtLimit() || !hasLoop(Callee);
   });
+  // Before the optimizations merge accesses to errno by different addresses.
+  if (R.IsAsync)
+    hoistAddresses(*R.Source);
   FAM.invalidate(*R.Source, PreservedAnalyses::none());
   SmallVector<Function *, 8> Library = findLibraryFunctions(*R.Source);
   bool IsPart = R.IsAsync || !E.Natives.empty();
