@@ -205,10 +205,13 @@ void ModuleRegions::explain(const Region &R, const Compound &C, bool IsPart) {
     const DILocation *Loc = Call.Culprit->getDebugLoc();
     remark<OptimizationRemarkMissed>(R, Loc, "UpCall", [&](auto &Rem) {
       Rem << "leaves the kernel for an up-call: "
-          << ore::NV("Why", describe(*Call.Culprit)) << "; "
-          << ore::NV("Advice", upCallAdvice(*Call.Culprit));
+          << ore::NV("Why", describe(*Call.Culprit));
+      // A part has no markers to be moved.
+      if (!R.IsAsync)
+        Rem << "; " << ore::NV("Advice", upCallAdvice(*Call.Culprit));
     });
-    suggestMovingMarker(Loc);
+    if (!R.IsAsync)
+      suggestMovingMarker(Loc);
   }
   for (const ReadBuffer &B : C.Buffers) {
     if (B.Why.empty())

@@ -3,6 +3,7 @@
 // is between calls of recv() and send(). The rest stays in the coroutine.
 // RUN: %clang -O0 -c -o %t.o -D_GNU_SOURCE -Werror -fplugin-arg-cosy-Wcosy -Rpass=cosy -fplugin-arg-cosy-dump %s 2>&1 | %FileCheck --implicit-check-not="became a compound" %s
 // RUN: %clang -O2 -g -c -o %t.o -D_GNU_SOURCE -Werror -fplugin-arg-cosy-Wcosy -Rpass=cosy -fplugin-arg-cosy-dump %s 2>&1 | %FileCheck --implicit-check-not="became a compound" %s
+// RUN: %clang -O0 -S -emit-llvm -o - -D_GNU_SOURCE %s | %FileCheck --check-prefix=NATIVE %s
 // RUN: %clang -O1 -S -emit-llvm -o %t.ll -D_GNU_SOURCE %s
 // RUN: %FileCheck --check-prefix=IR %s <%t.ll
 // RUN: %FileCheck --check-prefix=THUNK %s <%t.ll
@@ -196,6 +197,31 @@ COSY_ASYNC int error(int fd)
 // IR-LABEL: define {{.*}}@error.cosy.resume(
 // IR: call ptr @cosy_task_errno(
 // IR: call zeroext i1 @cosy_task_region(
+
+// A part whose accesses to errno and to other variables are merged stays native.
+extern int other;
+
+COSY_ASYNC int merged(int fd)
+{
+	int sum = 0, value;
+	char byte;
+
+	while (recv(fd, &byte, 1, 0) == 1) {
+		if (byte) {
+			other = ++sum;
+			value = errno;
+		} else {
+			value = other;
+		}
+		sum += value;
+	}
+	return sum;
+}
+
+// NATIVE-LABEL: define {{.*}}@merged.cosy.resume(
+// NATIVE-NOT: load atomic
+// NATIVE-NOT: cosy_task_region
+// NATIVE: ret void
 
 // What is of the thread stays in the coroutine.
 static _Thread_local int calls;
