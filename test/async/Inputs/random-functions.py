@@ -150,7 +150,9 @@ class Body:
                     f"\t{self.variable()} += (uint32_t){self.call()};", "}"]
         if kind == 3:
             size = rng.randrange(1, 40)
-            return [f"note(w, (uint64_t)write(w->fds[1], bytes, {size}));",
+            call = rng.choice((f"write(w->fds[1], bytes, {size})",
+                               f"send(w->fds[1], bytes, {size}, 0)"))
+            return [f"note(w, (uint64_t){call});",
                     f"note(w, (uint64_t)recv(w->fds[0], bytes, {size}, MSG_WAITALL));",
                     "note(w, (uint64_t)errno);"]
         if kind == 4:
@@ -164,7 +166,9 @@ class Body:
                                 "note(w, (uint64_t)close(-2));",
                                 'note(w, (uint64_t)open("/does/not/exist", O_RDONLY));',
                                 "note(w, (uint64_t)lseek(w->fds[0], 0, SEEK_SET));",
-                                "errno = 5;")),
+                                "note(w, (uint64_t)recv(-1, bytes, 1, 0));",
+                                "note(w, (uint64_t)strtol(\"99999999999999999999\", NULL, 10));",
+                                "errno = 5;", "errno += 3;")),
                     "note(w, (uint64_t)errno);"]
         if kind == 6:
             return ["nanosleep(&moment, NULL);", "note(w, (uint64_t)errno);"]
