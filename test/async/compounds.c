@@ -1,0 +1,732 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Parts of COSY_ASYNC functions that are compounds: the module executes them where it can. They
+ * do what the functions' native code does, whatever the module leaves to user mode.
+ */
+// RUN: %async-compile -O0
+// RUN: %everywhere
+// RUN: %async-compile -O2
+// RUN: %everywhere
+// RUN: %vm env COSY_EXECUTOR=auto timeout 900 %t
+// RUN: %async-compile -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
+// RUN: %vm env COSY_EXECUTOR=kernel timeout 900 %t
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+
+#include <cosy/task.h>
+
+#include "loop.h"
+
+static struct cosy_loop *loop;
+
+static void open_pair(int fds[2])
+{
+	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+}
+
+/* The loop has to forget what it knows of the descriptor. */
+static void close_fd(int fd)
+{
+	cosy_cancel_fd(loop, fd);
+	EQUAL(close(fd), 0);
+}
+
+/* Let all functions run until they wait. */
+static void settle(void)
+{
+	struct timespec time = { .tv_nsec = 1000000 };
+	int idle = 0;
+
+	while (idle < 3) {
+		int n = cosy_wait(loop, 0, NULL);
+
+		CHECK(n >= 0);
+		idle = n ? 0 : idle + 1;
+		nanosleep(&time, NULL);
+	}
+}
+
+static bool receives(int fd, const char *text)
+{
+	char got[64];
+	ssize_t n = (ssize_t)strlen(text);
+
+	return recv(fd, got, sizeof(got), MSG_DONTWAIT) == n && !memcmp(got, text, (size_t)n);
+}
+
+/*
+ * A server.
+ */
+
+struct connection {
+	int fd;
+	char in[64];
+	char out[80];
+	int replies;
+	int last_error;
+};
+
+/* Leaves an errno, which the function finds. */
+__attribute__((noinline)) static size_t reply(struct connection *c, ssize_t n)
+{
+	c->last_error = errno;
+	c->out[0] = '<';
+	memcpy(c->out + 1, c->in, (size_t)n);
+	c->out[n + 1] = '>';
+	errno = 1000 + c->replies;
+	return (size_t)n + 2;
+}
+
+COSY_ASYNC static int serve(struct connection *c)
+{
+	ssize_t n;
+
+	while ((n = recv(c->fd, c->in, sizeof(c->in), 0)) > 0) {
+		if (send(c->fd, c->out, reply(c, n), MSG_NOSIGNAL) < 0)
+			return -errno;
+		if (errno != 1000 + c->replies)
+			return 1;
+		c->replies++;
+	}
+	return n < 0 ? -errno : 0;
+}
+
+static void serving(void)
+{
+	enum { N = 20 };
+	static struct connection connections[N];
+	struct cosy_async ops[N] = { 0 };
+	struct cosy_loop_info before, after;
+	int fds[N][2];
+
+	for (int i = 0; i < N; i++) {
+		open_pair(fds[i]);
+		connections[i].fd = fds[i][0];
+		EQUAL(COSY_SPAWN(loop, serve(&connections[i]), .op = &ops[i]), 0);
+	}
+	settle();
+	EQUAL(cosy_loop_info(loop, &before, sizeof(before)), 0);
+	for (int round = 0; round < 5; round++) {
+		for (int i = 0; i < N; i++)
+			EQUAL(send(fds[i][1], "hello", 5, 0), 5);
+		settle();
+		for (int i = 0; i < N; i++)
+			CHECK(receives(fds[i][1], "<hello>"));
+	}
+	EQUAL(cosy_loop_info(loop, &after, sizeof(after)), 0);
+	/*
+	 * The functions' own calls are no attempts of the loop, if the module makes them. With a
+	 * sanitizer's wrappers around them compounds stay native.
+	 */
+	if (after.kernel && !__has_feature(address_sanitizer))
+		EQUAL(after.attempts, before.attempts);
+	else
+		CHECK(after.attempts - before.attempts >= 2ul * N * 5);
+	for (int i = 0; i < N; i++) {
+		EQUAL(connections[i].replies, 5);
+		EQUAL(connections[i].last_error, 1003);
+		if (i % 2)
+			EQUAL(shutdown(fds[i][1], SHUT_WR), 0);
+		else
+			EQUAL(close(fds[i][1]), 0);
+		EQUAL(result_of(loop, &ops[i]), 0);
+		if (i % 2)
+			EQUAL(close(fds[i][1]), 0);
+		close_fd(fds[i][0]);
+	}
+}
+
+/*
+ * Values.
+ */
+
+COSY_ASYNC static long values(int fd, long start, short narrow, bool flag)
+{
+	unsigned char bytes[16] = { 0 };
+	unsigned int lengths[4] = { 0 };
+	long sum = start;
+	double mean = 0;
+	ssize_t n;
+
+	for (int round = 0; (n = recv(fd, bytes, flag ? sizeof(bytes) : 1, 0)) > 0; round++) {
+		lengths[round % 4] += (unsigned int)n;
+		for (ssize_t i = 0; i < n; i++) {
+			if (bytes[i] == 'q')
+				goto quit;
+			sum += bytes[i] * narrow;
+		}
+		bytes[0] ^= 0xff;
+		n = send(fd, bytes, (size_t)n, 0);
+		sum += n << 8;
+		narrow++;
+	}
+	return -1;
+quit:
+	mean = (double)sum / 2;
+	return (long)mean + lengths[0] * 1000000l + lengths[1] * 100000l + narrow;
+}
+
+static long expected_values(long start, short narrow)
+{
+	long sum = start + 'a' * narrow + 'b' * narrow + (2 << 8);
+
+	sum += 'c' * (narrow + 1) + (1 << 8);
+	return sum / 2 + 2 * 1000000 + 100000 + narrow + 2;
+}
+
+static void value(void)
+{
+	struct cosy_async op = { 0 };
+	unsigned char got[4];
+	int fds[2];
+
+	open_pair(fds);
+	EQUAL(COSY_SPAWN(loop, values(fds[0], 1000, -7, true), .op = &op), 0);
+	settle();
+	EQUAL(send(fds[1], "ab", 2, 0), 2);
+	settle();
+	EQUAL(recv(fds[1], got, 4, MSG_DONTWAIT), 2);
+	EQUAL(got[0], 'a' ^ 0xff);
+	EQUAL(send(fds[1], "c", 1, 0), 1);
+	settle();
+	EQUAL(send(fds[1], "q", 1, 0), 1);
+	EQUAL(result_of(loop, &op), expected_values(1000, -7));
+	close_fd(fds[0]);
+	EQUAL(close(fds[1]), 0);
+}
+
+/*
+ * What the module leaves to user mode.
+ */
+
+COSY_ASYNC static long all_bytes(int fd, char *buffer, size_t size)
+{
+	long sum = 0;
+	ssize_t n;
+
+	while ((n = recv(fd, buffer, size, MSG_WAITALL)) > 0) {
+		sum += n;
+		n = send(fd, buffer, (size_t)n, 0);
+		sum = sum * 3 + n;
+	}
+	return sum;
+}
+
+COSY_ASYNC static int errors(int fd, char *nowhere)
+{
+	char byte;
+	int seen = 0;
+
+	for (int i = 0; i < 2; i++) {
+		if (recv(fd, &byte, 1, 0) < 0 && errno == ENOTSOCK)
+			seen |= 1;
+		if (send(-1, &byte, 1, 0) < 0 && errno == EBADF)
+			seen |= 2;
+		if (recv(fd, nowhere, 1, MSG_DONTWAIT) < 0 && errno == ENOTSOCK)
+			seen |= 4;
+	}
+	return seen;
+}
+
+COSY_ASYNC static int peers(int fd)
+{
+	struct sockaddr_storage from;
+	socklen_t size = sizeof(from);
+	char bytes[8];
+	int n = 0;
+
+	while (recvfrom(fd, bytes, sizeof(bytes), 0, (struct sockaddr *)&from, &size) > 0) {
+		/* The peer has no name. */
+		n += size == 0 ? 1 : 100;
+		size = sizeof(from);
+		if (bytes[0] == 'q')
+			break;
+	}
+	return n;
+}
+
+static void left(void)
+{
+	static char buffer[8];
+	struct cosy_async op = { 0 };
+	int fds[2], pipes[2];
+
+	open_pair(fds);
+	EQUAL(COSY_SPAWN(loop, all_bytes(fds[0], buffer, 8), .op = &op), 0);
+	settle();
+	EQUAL(send(fds[1], "abcd", 4, 0), 4);
+	settle();
+	CHECK(cosy_async_pending(&op));
+	EQUAL(send(fds[1], "efgh", 4, 0), 4);
+	settle();
+	CHECK(receives(fds[1], "abcdefgh"));
+	EQUAL(shutdown(fds[1], SHUT_WR), 0);
+	EQUAL(result_of(loop, &op), 8 * 3 + 8);
+	close_fd(fds[0]);
+	EQUAL(close(fds[1]), 0);
+
+	EQUAL(pipe(pipes), 0);
+	EQUAL(COSY_SPAWN(loop, errors(pipes[0], buffer), .op = &op), 0);
+	EQUAL(result_of(loop, &op), 7);
+	close_fd(pipes[0]);
+	EQUAL(close(pipes[1]), 0);
+
+	EQUAL(socketpair(AF_UNIX, SOCK_DGRAM, 0, fds), 0);
+	EQUAL(COSY_SPAWN(loop, peers(fds[0]), .op = &op), 0);
+	settle();
+	EQUAL(send(fds[1], "abc", 3, 0), 3);
+	settle();
+	EQUAL(send(fds[1], "q", 1, 0), 1);
+	EQUAL(result_of(loop, &op), 2);
+	close_fd(fds[0]);
+	EQUAL(close(fds[1]), 0);
+}
+
+/* More than goes at once. */
+COSY_ASYNC static long send_twice(int fd, const char *bytes, size_t size)
+{
+	long n = send(fd, bytes, size, 0);
+
+	return n + send(fd, bytes, size, 0) * 10;
+}
+
+static void sending(void)
+{
+	enum { LARGE = 1 << 19 };
+	static char out[LARGE], in[2 * LARGE];
+	struct cosy_async op = { 0 };
+	size_t received = 0;
+	int fds[2];
+
+	for (size_t i = 0; i < LARGE; i++)
+		out[i] = (char)(i * 13 + (i >> 9));
+	open_pair(fds);
+	EQUAL(COSY_SPAWN(loop, send_twice(fds[0], out, LARGE), .op = &op), 0);
+	while (received < sizeof(in)) {
+		ssize_t n = recv(fds[1], in + received, sizeof(in) - received, MSG_DONTWAIT);
+
+		received += n > 0 ? (size_t)n : 0;
+		CHECK(cosy_wait(loop, 0, NULL) >= 0);
+	}
+	EQUAL(result_of(loop, &op), LARGE * 11l);
+	CHECK(!memcmp(in, out, LARGE) && !memcmp(in + LARGE, out, LARGE));
+	close_fd(fds[0]);
+	EQUAL(close(fds[1]), 0);
+}
+
+/*
+ * Cancelling.
+ */
+
+static struct cosy_async *to_cancel;
+
+__attribute__((noinline)) static void cancel_it(void)
+{
+	if (to_cancel)
+		EQUAL(cosy_cancel(loop, to_cancel), -ENOENT);
+}
+
+/* Return: how its calls ended. */
+COSY_ASYNC static int count_errors(int fd, int rounds)
+{
+	int ended = 0;
+	char byte;
+
+	for (int i = 0; i < rounds; i++) {
+		ended *= 10;
+		if (recv(fd, &byte, 1, 0) == 1)
+			ended += 1;
+		else if (errno == ECANCELED)
+			ended += 2;
+		cancel_it();
+	}
+	return ended;
+}
+
+COSY_ASYNC static int close_it(int fd)
+{
+	return close(fd);
+}
+
+static void cancelling(void)
+{
+	struct cosy_async op = { 0 }, other = { 0 };
+	int fds[2];
+
+	open_pair(fds);
+	EQUAL(COSY_SPAWN(loop, count_errors(fds[0], 3), .op = &op), 0);
+	EQUAL(cosy_cancel(loop, &op), 0);
+	EQUAL(result_of(loop, &op), 222);
+
+	EQUAL(COSY_SPAWN(loop, count_errors(fds[0], 3), .op = &op), 0);
+	EQUAL(send(fds[1], "x", 1, 0), 1);
+	settle();
+	EQUAL(cosy_cancel(loop, &op), 0);
+	EQUAL(send(fds[1], "x", 1, 0), 1);
+	EQUAL(result_of(loop, &op), 122);
+	EQUAL(recv(fds[0], &(char){ 0 }, 1, MSG_DONTWAIT), 1);
+
+	EQUAL(COSY_SPAWN(loop, count_errors(fds[0], 3), .op = &op), 0);
+	settle();
+	EQUAL(cosy_cancel_fd(loop, fds[0]), 1);
+	settle();
+	EQUAL(send(fds[1], "xy", 2, 0), 2);
+	EQUAL(result_of(loop, &op), 211);
+
+	/* Closed by another function. */
+	EQUAL(COSY_SPAWN(loop, count_errors(fds[0], 1), .op = &op), 0);
+	settle();
+	EQUAL(COSY_SPAWN(loop, close_it(fds[0]), .op = &other), 0);
+	EQUAL(result_of(loop, &other), 0);
+	EQUAL(result_of(loop, &op), 2);
+	EQUAL(close(fds[1]), 0);
+}
+
+/* By a callback, while nobody else would wake the thread. */
+COSY_ASYNC static int sleep_a_while(void)
+{
+	const struct timespec time = { .tv_nsec = 2000000 };
+
+	return nanosleep(&time, NULL);
+}
+
+static void cancel_data(struct cosy_async *op)
+{
+	EQUAL(cosy_cancel(loop, op->data), 0);
+}
+
+static void interrupt_data(struct cosy_async *op)
+{
+	EQUAL(cosy_cancel_fd(loop, *(int *)op->data), 1);
+}
+
+static void cancelling_in_callbacks(void)
+{
+	struct cosy_async op = { 0 };
+	int fds[2];
+
+	open_pair(fds);
+	EQUAL(COSY_SPAWN(loop, count_errors(fds[0], 1), .op = &op), 0);
+	EQUAL(COSY_SPAWN(loop, sleep_a_while(), .done = cancel_data, .data = &op), 0);
+	EQUAL(result_of(loop, &op), 2);
+	EQUAL(COSY_SPAWN(loop, count_errors(fds[0], 1), .op = &op), 0);
+	EQUAL(COSY_SPAWN(loop, sleep_a_while(), .done = interrupt_data, .data = &fds[0]), 0);
+	EQUAL(result_of(loop, &op), 2);
+	close_fd(fds[0]);
+	EQUAL(close(fds[1]), 0);
+}
+
+/* Two functions that receive from one socket take turns. */
+static void turns(void)
+{
+	struct cosy_async ops[2] = { 0 };
+	int fds[2];
+
+	open_pair(fds);
+	for (int i = 0; i < 2; i++)
+		EQUAL(COSY_SPAWN(loop, count_errors(fds[0], 2), .op = &ops[i]), 0);
+	settle();
+	EQUAL(send(fds[1], "abc", 3, 0), 3);
+	settle();
+	CHECK(!cosy_async_pending(&ops[0]) && cosy_async_pending(&ops[1]));
+	EQUAL(send(fds[1], "d", 1, 0), 1);
+	EQUAL(result_of(loop, &ops[1]), 11);
+	EQUAL(ops[0].result, 11);
+	close_fd(fds[0]);
+	EQUAL(close(fds[1]), 0);
+}
+
+/* Up-calls that use the loop. */
+static int spawned;
+
+static void count_spawned(struct cosy_async *op)
+{
+	EQUAL(op->result, 1);
+	spawned++;
+}
+
+__attribute__((noinline)) static void spawn_more(int fd)
+{
+	EQUAL(COSY_SPAWN(loop, count_errors(fd, 1), .done = count_spawned), 0);
+}
+
+COSY_ASYNC static int spawning(int fd, int other)
+{
+	char byte;
+
+	while (recv(fd, &byte, 1, 0) == 1) {
+		spawn_more(other);
+		if (send(fd, &byte, 1, 0) != 1)
+			return 1;
+	}
+	return 0;
+}
+
+static void nested(void)
+{
+	struct cosy_async op = { 0 };
+	int fds[2], others[2];
+
+	open_pair(fds);
+	open_pair(others);
+	EQUAL(COSY_SPAWN(loop, spawning(fds[0], others[0]), .op = &op), 0);
+	EQUAL(send(fds[1], "abc", 3, 0), 3);
+	settle();
+	EQUAL(send(others[1], "abc", 3, 0), 3);
+	settle();
+	EQUAL(spawned, 3);
+	EQUAL(shutdown(fds[1], SHUT_WR), 0);
+	EQUAL(result_of(loop, &op), 0);
+	CHECK(receives(fds[1], "abc"));
+	close_fd(fds[0]);
+	close_fd(others[0]);
+	EQUAL(close(fds[1]), 0);
+	EQUAL(close(others[1]), 0);
+}
+
+/* Several threads that wait for the loop. */
+static bool stop;
+
+static void *run_loop(void *unused)
+{
+	const struct timespec time = { .tv_nsec = 2000000 };
+
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED))
+		cosy_wait(loop, 1, &time);
+	return unused;
+}
+
+static void threads(void)
+{
+	enum { N = 8, ROUNDS = 200 };
+	static struct connection connections[N];
+	struct cosy_async ops[N] = { 0 };
+	pthread_t workers[3];
+	int fds[N][2];
+
+	for (int i = 0; i < N; i++) {
+		open_pair(fds[i]);
+		connections[i].fd = fds[i][0];
+		EQUAL(COSY_SPAWN(loop, serve(&connections[i]), .op = &ops[i]), 0);
+	}
+	for (int i = 0; i < 3; i++)
+		EQUAL(pthread_create(&workers[i], NULL, run_loop, NULL), 0);
+	for (int round = 0; round < ROUNDS; round++) {
+		for (int i = 0; i < N; i++)
+			EQUAL(send(fds[i][1], "ping", 4, 0), 4);
+		for (int i = 0; i < N; i++) {
+			char got[16];
+
+			EQUAL(recv(fds[i][1], got, sizeof(got), 0), 6);
+			CHECK(!memcmp(got, "<ping>", 6));
+		}
+	}
+	for (int i = 0; i < N; i++)
+		EQUAL(shutdown(fds[i][1], SHUT_WR), 0);
+	for (int i = 0; i < N; i++) {
+		EQUAL(result_of(loop, &ops[i]), 0);
+		EQUAL(connections[i].replies, ROUNDS);
+	}
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+	for (int i = 0; i < 3; i++)
+		EQUAL(pthread_join(workers[i], NULL), 0);
+	for (int i = 0; i < N; i++) {
+		close_fd(fds[i][0]);
+		EQUAL(close(fds[i][1]), 0);
+	}
+}
+
+/* One connection by a loop of its own. */
+static void serve_one_request(void)
+{
+	static struct connection c;
+	struct cosy_async op = { 0 };
+	int fds[2];
+
+	open_pair(fds);
+	c = (struct connection){ .fd = fds[0] };
+	EQUAL(COSY_SPAWN(loop, serve(&c), .op = &op), 0);
+	EQUAL(send(fds[1], "one", 3, 0), 3);
+	settle();
+	CHECK(receives(fds[1], "<one>"));
+	EQUAL(close(fds[1]), 0);
+	EQUAL(result_of(loop, &op), 0);
+	close_fd(fds[0]);
+}
+
+/* A child has no loop, but can make one. */
+static void children(void)
+{
+	static struct connection c;
+	struct cosy_async op = { 0 };
+	int fds[2], status;
+	pid_t child;
+
+	open_pair(fds);
+	c.fd = fds[0];
+	EQUAL(COSY_SPAWN(loop, serve(&c), .op = &op), 0);
+	settle();
+	child = fork();
+	if (!child) {
+		EQUAL(cosy_loop_destroy(loop), 0);
+		EQUAL(cosy_loop_create(&loop, NULL), 0);
+		serve_one_request();
+		EQUAL(cosy_loop_destroy(loop), 0);
+		_exit(0);
+	}
+	EQUAL(waitpid(child, &status, 0), child);
+	EQUAL(status, 0);
+	EQUAL(send(fds[1], "still", 5, 0), 5);
+	settle();
+	CHECK(receives(fds[1], "<still>"));
+	EQUAL(close(fds[1]), 0);
+	EQUAL(result_of(loop, &op), 0);
+	close_fd(fds[0]);
+}
+
+/* A filter that forbids to enter the module, in the middle of a compound. */
+static void forbidden(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_lseek, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
+	static struct connection c;
+	struct cosy_async op = { 0 };
+	int fds[2], status;
+	pid_t child = fork();
+
+	if (!child) {
+		EQUAL(cosy_loop_destroy(loop), 0);
+		EQUAL(cosy_loop_create(&loop, NULL), 0);
+		open_pair(fds);
+		c.fd = fds[0];
+		EQUAL(COSY_SPAWN(loop, serve(&c), .op = &op), 0);
+		settle();
+		EQUAL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+		EQUAL(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+		EQUAL(send(fds[1], "one", 3, 0), 3);
+		settle();
+		CHECK(receives(fds[1], "<one>"));
+		EQUAL(close(fds[1]), 0);
+		EQUAL(result_of(loop, &op), 0);
+		EQUAL(cosy_loop_destroy(loop), 0);
+		_exit(0);
+	}
+	EQUAL(waitpid(child, &status, 0), child);
+	EQUAL(status, 0);
+}
+
+/* The program closes the descriptors of libcosy, in the middle of compounds. */
+static int close_loops(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	char path[300], name[64];
+	struct dirent *entry;
+	int closed = 0;
+
+	CHECK(dir);
+	while ((entry = readdir(dir))) {
+		ssize_t n;
+
+		snprintf(path, sizeof(path), "/proc/self/fd/%s", entry->d_name);
+		n = readlink(path, name, sizeof(name) - 1);
+		if (n < 0)
+			continue;
+		name[n] = 0;
+		if (!strcmp(name, "anon_inode:[cosy-loop]")) {
+			EQUAL(close(atoi(entry->d_name)), 0);
+			closed++;
+		}
+	}
+	closedir(dir);
+	return closed;
+}
+
+static void losing_module(void)
+{
+	static struct connection connections[3];
+	struct cosy_async ops[3] = { 0 };
+	struct cosy_loop_info info;
+	int fds[3][2];
+
+	for (int i = 0; i < 3; i++) {
+		open_pair(fds[i]);
+		connections[i].fd = fds[i][0];
+		EQUAL(COSY_SPAWN(loop, serve(&connections[i]), .op = &ops[i]), 0);
+	}
+	for (int i = 0; i < 2; i++)
+		EQUAL(send(fds[i][1], "before", 6, 0), 6);
+	settle();
+	EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
+	EQUAL(close_loops(), info.kernel);
+	for (int i = 0; i < 3; i++)
+		EQUAL(send(fds[i][1], "after", 5, 0), 5);
+	settle();
+	for (int i = 0; i < 2; i++)
+		CHECK(receives(fds[i][1], "<before><after>"));
+	CHECK(receives(fds[2][1], "<after>"));
+	EQUAL(cosy_cancel(loop, &ops[2]), 0);
+	EQUAL(result_of(loop, &ops[2]), -ECANCELED);
+	for (int i = 0; i < 3; i++) {
+		EQUAL(close(fds[i][1]), 0);
+		EQUAL(result_of(loop, &ops[i]), i < 2 ? 0 : -ECANCELED);
+		close_fd(fds[i][0]);
+	}
+	serve_one_request();
+}
+
+/* What waits is cancelled. */
+static void destroying(void)
+{
+	static struct connection c;
+	struct cosy_async op = { 0 };
+	int fds[2];
+
+	open_pair(fds);
+	c = (struct connection){ .fd = fds[0] };
+	EQUAL(COSY_SPAWN(loop, serve(&c), .op = &op), 0);
+	EQUAL(send(fds[1], "x", 1, 0), 1);
+	settle();
+	EQUAL(cosy_loop_destroy(loop), 0);
+	CHECK(!cosy_async_pending(&op));
+	EQUAL(op.result, -ECANCELED);
+	EQUAL(c.replies, 1);
+	EQUAL(close(fds[0]), 0);
+	EQUAL(close(fds[1]), 0);
+}
+
+int main(void)
+{
+	signal(SIGPIPE, SIG_IGN);
+	EQUAL(cosy_loop_create(&loop, NULL), 0);
+	serving();
+	value();
+	left();
+	sending();
+	cancelling();
+	cancelling_in_callbacks();
+	turns();
+	nested();
+	threads();
+	children();
+	forbidden();
+	losing_module();
+	destroying();
+	EQUAL(cosy_loop_create(&loop, NULL), 0);
+	destroying();
+	puts("passed");
+	return 0;
+}
