@@ -10,8 +10,10 @@
 
 #include "loop.h"
 
+#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -431,6 +433,109 @@ static void cancelling(void)
 	destroy(&loop);
 }
 
+/* Where poll() and recvfrom() do not agree, the call is made. */
+static void not_asked(void)
+{
+	static __u64 frame[NREGS + 1];
+	struct sockaddr_in name = { .sin_family = AF_INET };
+	int low = 100, sv[2], listener;
+	char buffer[8];
+	struct loop loop;
+	__u64 answer;
+
+	create(&loop, 64);
+	frame[BUF] = (uintptr_t)buffer;
+	frame[SIZE] = sizeof(buffer);
+	listener = socket(AF_INET, SOCK_STREAM, 0);
+	check(!bind(listener, (struct sockaddr *)&name, sizeof(name)) && !listen(listener, 1),
+	      "a socket that listens");
+	frame[FD] = (__u64)listener;
+	check(run(&loop, receive, frame, 0, 0) == 2 && (long long)frame[GOT] == -ENOTCONN,
+	      "receives nothing, at once");
+	close(listener);
+
+	pair(sv);
+	frame[FD] = (__u64)sv[0];
+	check(!setsockopt(sv[0], SOL_SOCKET, SO_RCVLOWAT, &low, sizeof(low)) &&
+	      send(sv[1], "0123456789", 10, 0) == 10, "less than the low-water mark");
+	check(run(&loop, receive, frame, 0, 0) == 2 && frame[GOT] == sizeof(buffer),
+	      "is enough for a small buffer");
+	close(sv[0]);
+	close(sv[1]);
+
+	/* Nobody is told when the receiver of a datagram has room again. */
+	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, sv))
+		die("socketpair");
+	answer = LOAD_FOR_LOOPS(RECV(GOT, FD, BUF, SIZE, 0), SEND(SENT, FD, BUF, SIZE, 0), EXIT(1));
+	frame[FD] = (__u64)sv[0];
+	while (send(sv[0], "x", 1, MSG_DONTWAIT) == 1)
+		;
+	start(&loop, 0, answer, frame, 0, 0);
+	check(go(&loop, 0) == 0, "waits for a datagram");
+	send(sv[1], "x", 1, 0);
+	check(go(&loop, 1) == 1 && collect(&loop) == 0 && is_left(&loop, 0, COSY_STEP, 7),
+	      "and not until it can send one");
+	close(sv[0]);
+	close(sv[1]);
+	destroy(&loop);
+}
+
+static int exclusive_epoll;
+
+static void *wait_for_epoll(void *unused)
+{
+	struct epoll_event event;
+
+	epoll_wait(exclusive_epoll, &event, 1, 10000);
+	return unused;
+}
+
+/* Who else polls the socket, or the loop. */
+static void polling(void)
+{
+	static __u64 frame[NREGS + 1];
+	struct epoll_event event = { .events = EPOLLIN | EPOLLEXCLUSIVE };
+	int sv[2], epoll = epoll_create1(EPOLL_CLOEXEC);
+	pthread_t thread;
+	struct loop loop;
+	char byte;
+
+	create(&loop, 64);
+	pair(sv);
+	exclusive_epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (epoll_ctl(exclusive_epoll, EPOLL_CTL_ADD, sv[0], &event))
+		die("EPOLL_CTL_ADD");
+	pthread_create(&thread, NULL, wait_for_epoll, NULL);
+	usleep(100000);
+	frame[FD] = (__u64)sv[0];
+	frame[BUF] = (uintptr_t)&byte;
+	frame[SIZE] = 1;
+	start(&loop, 0, receive, frame, 0, 0);
+	check(go(&loop, 0) == 0, "it waits, and so does a thread that takes events alone");
+	send(sv[1], "x", 1, 0);
+	check(go(&loop, 1) == 1 && collect(&loop) == 0 && frame[GOT] == 1, "both are told");
+	pthread_join(thread, NULL);
+	close(exclusive_epoll);
+
+	event.events = EPOLLIN;
+	if (epoll_ctl(epoll, EPOLL_CTL_ADD, loop.fd, &event))
+		die("EPOLL_CTL_ADD");
+	start(&loop, 0, receive, frame, 0, 0);
+	check(go(&loop, 0) == 0 && epoll_wait(epoll, &event, 1, 0) == 0, "nothing to do");
+	check(enter_loop(&loop, COSY_ASYNC_CANCEL | 0) == (long long)COSY_ASYNC_ENTERED &&
+	      epoll_wait(epoll, &event, 1, 0) == 1, "who polls the loop is told that one is cancelled");
+	check(go(&loop, 1) == 1 && collect(&loop) == 0, "it ends");
+	start(&loop, 0, receive, frame, 0, 0);
+	check(go(&loop, 0) == 0 && epoll_wait(epoll, &event, 1, 0) == 0, "nothing to do again");
+	check(enter_loop(&loop, COSY_ASYNC_CANCEL_FD | (unsigned int)sv[0]) ==
+	      (long long)(COSY_ASYNC_ENTERED | 1) && epoll_wait(epoll, &event, 1, 0) == 1,
+	      "or that one is interrupted");
+	close(epoll);
+	close(sv[0]);
+	close(sv[1]);
+	destroy(&loop);
+}
+
 /* What is parked does not need the compound's handle, nor the device, nor the loop's descriptor. */
 static void giving_back(void)
 {
@@ -458,6 +563,15 @@ static void giving_back(void)
 	check(go(&loop, 0) == 0, "the loop takes it again");
 	close(loop.fd);
 	check(collect(&loop) == 0 && is_left(&loop, 0, COSY_AGAIN, 8), "closing the last one does, too");
+	munmap(loop.page, loop.size);
+	create(&loop, 64);
+	start(&loop, 0, echo, frame, 0, 0);
+	check(go(&loop, 0) == 0 && enter_loop(&loop, COSY_ASYNC_CANCEL_FD | (unsigned int)sv[0]) ==
+	      (long long)(COSY_ASYNC_ENTERED | 1), "a call is interrupted");
+	close(dup(loop.fd));
+	check(collect(&loop) == 0 && is_left(&loop, 0, COSY_AGAIN, 7) &&
+	      (long long)frame[GOT] == -ECANCELED, "and stays so when it is given back");
+	frame[ROUNDS] = 5;
 	create(&other, 64);
 	handle = LOAD_FOR_LOOPS(RECV(GOT, FD, BUF, SIZE, 0), ADDI(ROUNDS, ROUNDS, 5),
 				RECV(SENT, FD, BUF, SIZE, 0), EXIT(1));
@@ -465,7 +579,7 @@ static void giving_back(void)
 	send(sv[1], "x", 1, 0);
 	check(go(&other, 1) == 1 && collect(&other) == 3 && entry_result(&other, 3) == 1 &&
 	      frame[ROUNDS] == 5 && frame[SENT] == 1, "another loop ends it");
-	munmap(loop.page, loop.size);
+	destroy(&loop);
 	close(sv[0]);
 	close(sv[1]);
 	destroy(&other);
@@ -661,6 +775,8 @@ int main(void)
 	losing_frame();
 	sending();
 	cancelling();
+	not_asked();
+	polling();
 	giving_back();
 	endless();
 	racing();

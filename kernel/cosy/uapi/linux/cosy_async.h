@@ -98,13 +98,15 @@ struct cosy_async_entry {
  *
  * It completes with COSY_ENTRY_DONE when the compound has ended: args[0] is the number of the
  * exit, and the outputs are in the registers. If it is negative, nothing has been executed:
- * -EBADF, -EINVAL, -ENOENT and -EFAULT for the arguments, -ENOMEM, -EDQUOT, and -EOPNOTSUPP
- * for a compound that calls user functions, or where runs are limited (max_run_ms).
+ * -EBADF, -EINVAL, -ENOENT and -EFAULT for the arguments, -ENOMEM, -EDQUOT, -EBUSY if the
+ * thread is traced, and -EOPNOTSUPP for a compound that calls user functions, or where runs are
+ * limited (max_run_ms).
  *
  * It completes with COSY_ENTRY_LEFT when the compound was left: args[0] is the value, and
- * args[1] is pc | status << 32 (cosy/status.h: UPCALL, STEP or RESULT). The registers are
- * written back. Submitted again, with COSY_COMPOUND_RESUMED, it goes on. What the
- * executor keeps for it meanwhile is freed when the entry is used for anything else.
+ * args[1] is pc | status << 32 (cosy/status.h: UPCALL, STEP or RESULT; AGAIN if a thread of the
+ * process has closed a descriptor of the loop). The registers are written back. Submitted
+ * again, with COSY_COMPOUND_RESUMED, it goes on. What the executor keeps for it meanwhile is
+ * freed when the entry is used for anything else.
  *
  * A recvfrom with MSG_WAITALL, and one on a file for which entries cannot wait, leave with
  * STEP: the submitter makes the call.
