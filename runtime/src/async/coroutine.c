@@ -144,13 +144,16 @@ enum step_end {
 static enum step_end execute(struct cosy_task *task, bool single)
 {
 	struct cosy_reserved *reserved = cosy_reserved_of(task->region);
+	struct cosy_counts *counts = reserved->counts;
 	enum cosy_status status;
 	struct cosy_state st;
 
+	if (single)
+		cosy_count(counts, &counts->steps, 1);
 	state_init(&st, task);
 	st.env.single = single;
 	status = cosy_exec(reserved->code, &st);
-	cosy_count(reserved->counts, &reserved->counts->syscalls, st.calls);
+	cosy_count(counts, &counts->syscalls, st.calls);
 	task->pc = st.pc;
 	switch (status) {
 	case COSY_DONE:
@@ -169,6 +172,7 @@ static enum step_end execute(struct cosy_task *task, bool single)
 /* Submit the compound. Return: false if the module cannot run it any more. */
 static bool submit_compound(struct cosy_task *task)
 {
+	struct cosy_counts *counts = cosy_reserved_of(task->region)->counts;
 	struct cosy_loop *loop = task->loop;
 	uint64_t flags = (task->begun ? COSY_COMPOUND_RESUMED : 0) |
 			 (task->cancelled ? COSY_COMPOUND_CANCELLED : 0);
@@ -190,11 +194,15 @@ static bool submit_compound(struct cosy_task *task)
 	if (runs)
 		cosy_page_submit_held(loop, &task->call, COSY_HOW_COMPOUND);
 	cosy_loop_leave(loop);
+	if (runs)
+		cosy_count(counts, &counts->entries, 1);
 	return runs;
 }
 
 bool cosy_coroutine_run(struct cosy_task *task)
 {
+	struct cosy_counts *counts;
+
 	if (!task->stays && submit_compound(task))
 		return true;
 	if (!task->begun) {
@@ -202,6 +210,9 @@ bool cosy_coroutine_run(struct cosy_task *task)
 		task->value = -1;
 		return false;
 	}
+	counts = cosy_reserved_of(task->region)->counts;
+	if (!task->stays)
+		cosy_count(counts, &counts->user, 1);
 	task->stays = true;
 	for (;;) {
 		switch (execute(task, false)) {
