@@ -102,6 +102,26 @@ COSY_ASYNC static int serve(struct connection *c)
 	return n < 0 ? -errno : 0;
 }
 
+/* The first function opens nothing that the program would miss. */
+static void numbers(void)
+{
+	static struct connection c;
+	struct cosy_async op = { 0 };
+	int fds[2], next;
+
+	open_pair(fds);
+	c.fd = fds[0];
+	next = dup(0);
+	EQUAL(close(next), 0);
+	EQUAL(COSY_SPAWN(loop, serve(&c), .op = &op), 0);
+	settle();
+	EQUAL(dup(0), next);
+	EQUAL(close(next), 0);
+	EQUAL(close(fds[1]), 0);
+	EQUAL(result_of(loop, &op), 0);
+	close_fd(fds[0]);
+}
+
 static void serving(void)
 {
 	enum { N = 20 };
@@ -714,6 +734,7 @@ int main(void)
 {
 	signal(SIGPIPE, SIG_IGN);
 	EQUAL(cosy_loop_create(&loop, NULL), 0);
+	numbers();
 	serving();
 	value();
 	left();

@@ -20,6 +20,7 @@
 
 #include <linux/cosy.h>
 
+#include "../descriptor.h"
 #include "../device.h"
 #include "../message.h"
 #include "../options.h"
@@ -54,7 +55,8 @@ static bool create_page(struct cosy_module *m, uint32_t entries)
 	if (device < 0 ||
 	    cosy_sys(SYS_ioctl, device, (long)COSY_IOC_ASYNC, (long)&create) < 0)
 		return false;
-	m->fd = create.fd;
+	/* The program's own calls get the low numbers, as if this had not been opened. */
+	m->fd = cosy_descriptor_hide(create.fd);
 	m->page_size = create.page_size;
 	m->page = mmap(NULL, m->page_size, PROT_READ | PROT_WRITE, MAP_SHARED,
 		       m->fd, 0);
