@@ -13,6 +13,8 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
+#include <cosy/calls.h>
+
 using namespace llvm;
 
 namespace cosy {
@@ -45,7 +47,7 @@ bool mayWait(const Instruction &I) {
 static bool isParked(const Instruction &I) {
   auto *CB = dyn_cast<CallBase>(&I);
   const SystemCall *Call = CB ? systemCallShape(*CB).Call : nullptr;
-  return Call && (Call->Name == "recvfrom" || Call->Name == "sendto");
+  return Call && cosy_call_parks(Call->Number);
 }
 
 bool isErrnoAddress(const Instruction &I) {

@@ -7,6 +7,7 @@
  * operand is a constant, whether the result replaces the first operand, and
  * whether a branch goes back. Slots keep their places.
  */
+#include <cosy/calls.h>
 #include <cosy/decode.h>
 
 #include "compiler.h"
@@ -20,31 +21,6 @@ _Static_assert(COSY_H_SET_RI4_SGE - COSY_H_SET_RI4_EQ == COSY_COND_SGE &&
 	       "condition order");
 _Static_assert(COSY_H_BR_F_N - COSY_H_BR_F_RR4_EQ ==
 	       COSY_H_SET_N - COSY_H_SET_RR4_EQ, "compare order");
-
-static const bool call_nests[] = {
-#define NESTED true
-#define LEAVE false
-#define COSY_SYSCALL(nr, name, args, nested) [nr] = nested,
-#include "../syscalls.def"
-#undef NESTED
-#undef LEAVE
-};
-
-_Bool cosy_call_nests(cosy_u32 nr)
-{
-	return nr < sizeof(call_nests) / sizeof(call_nests[0]) &&
-	       call_nests[nr];
-}
-
-_Bool cosy_call_parks(cosy_u32 nr)
-{
-	enum {
-#define COSY_SYSCALL(nr, name, args, nested) NR_##name = nr,
-#include "../syscalls.def"
-	};
-
-	return nr == NR_recvfrom || nr == NR_sendto;
-}
 
 cosy_u64 cosy_code_size(const void *image)
 {

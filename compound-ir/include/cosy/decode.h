@@ -92,24 +92,6 @@ struct cosy_code {
 };
 
 /**
- * cosy_call_nests() - may a system call be made from inside another one?
- * @nr: its number
- *
- * Return: true if syscalls.def says so.
- */
-_Bool cosy_call_nests(cosy_u32 nr);
-
-/**
- * cosy_call_parks() - does a loop park an asynchronous compound that makes this call?
- * @nr: its number
- *
- * Instead of blocking its thread: the compound goes on when the socket is ready.
- *
- * Return: true if it does.
- */
-_Bool cosy_call_parks(cosy_u32 nr);
-
-/**
  * cosy_code_size_of() - bytes that the decoded code of @nops slots takes
  * @nops: slots, at most 2^32
  *

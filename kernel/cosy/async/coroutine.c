@@ -315,7 +315,8 @@ static long cosy_coroutine_sendto(const struct pt_regs *regs)
 /** cosy_coroutine_init() - let compounds be parked */
 void __init cosy_coroutine_init(void)
 {
-	cosy_parks_init(cosy_coroutine_recvfrom, cosy_coroutine_sendto);
+#define COSY_PARKS(name) cosy_parks_init(__NR_##name, cosy_coroutine_##name);
+#include <parks.def>
 }
 
 /* Give the entry back to the process, which does something for the compound. */

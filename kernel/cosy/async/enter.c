@@ -13,7 +13,7 @@
 #include <linux/sched/signal.h>
 #include <linux/unistd.h>
 
-#include <cosy/decode.h>
+#include <cosy/calls.h>
 #include <cosy/exec.h>
 
 #include "async/loop.h"

@@ -96,7 +96,7 @@ typedef long cosy_callee_fn(const struct pt_regs *regs);
 /* By their numbers: the calls that may be made from inside another one. */
 extern cosy_callee_fn *cosy_callees[];
 u16 cosy_env_callee(unsigned int nr);
-void __init cosy_parks_init(cosy_callee_fn *recvfrom, cosy_callee_fn *sendto);
+void __init cosy_parks_init(unsigned int nr, cosy_callee_fn *callee);
 u16 cosy_parks_callee(unsigned int nr);
 
 /*

@@ -13,6 +13,8 @@
 #include <linux/syscalls.h>
 #include <linux/unistd.h>
 
+#include <cosy/calls.h>
+
 #include "call/call.h"
 #include "call/history.h"
 #include "kernel/internals.h"
@@ -21,8 +23,9 @@
 /* Behind the numbers that the kernel has. */
 enum {
 	COSY_CALLEE_NOTHING = NR_syscalls,
-	COSY_CALLEE_RECVFROM,	/* of a compound that a loop parks */
-	COSY_CALLEE_SENDTO,
+	/* Of compounds that a loop parks. */
+#define COSY_PARKS(name) COSY_CALLEE_##name,
+#include <parks.def>
 	NR_COSY_CALLEES
 };
 
@@ -73,7 +76,12 @@ u16 cosy_env_callee(unsigned int nr)
  */
 u16 cosy_parks_callee(unsigned int nr)
 {
-	return nr == __NR_recvfrom ? COSY_CALLEE_RECVFROM : COSY_CALLEE_SENDTO;
+	switch (nr) {
+#define COSY_PARKS(name) case __NR_##name: return COSY_CALLEE_##name;
+#include <parks.def>
+	default:
+		return COSY_CALLEE_NOTHING;
+	}
 }
 
 static void __init cosy_callee_set(unsigned int index, cosy_callee_fn *callee)
@@ -85,16 +93,15 @@ static void __init cosy_callee_set(unsigned int index, cosy_callee_fn *callee)
 }
 
 /**
- * cosy_parks_init() - set what makes the calls for which loops park compounds
- * @recvfrom: makes that call
- * @sendto:   makes that call
+ * cosy_parks_init() - set what makes a call of a compound that a loop parks
+ * @nr:	    its number, cosy_call_parks()
+ * @callee: makes it
  *
  * After cosy_syscalls_init().
  */
-void __init cosy_parks_init(cosy_callee_fn *recvfrom, cosy_callee_fn *sendto)
+void __init cosy_parks_init(unsigned int nr, cosy_callee_fn *callee)
 {
-	cosy_callee_set(COSY_CALLEE_RECVFROM, recvfrom);
-	cosy_callee_set(COSY_CALLEE_SENDTO, sendto);
+	cosy_callee_set(cosy_parks_callee(nr), callee);
 }
 
 /**

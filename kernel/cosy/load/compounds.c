@@ -13,6 +13,7 @@
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 
+#include <cosy/calls.h>
 #include <cosy/decode.h>
 #include <cosy/verify.h>
 

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception */
+/*
+ * calls.h - what is known of a system call by its number.
+ */
+#ifndef COSY_CALLS_H
+#define COSY_CALLS_H
+
+#include "format.h"
+
+#ifndef __KERNEL__
+#include <stdbool.h>
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/**
+ * cosy_call_nests() - may a system call be made from inside another one?
+ * @nr: its number
+ *
+ * Return: true if syscalls.def says so.
+ */
+bool cosy_call_nests(cosy_u32 nr);
+
+/**
+ * cosy_call_parks() - does a loop make this call itself for the compounds that it parks?
+ * @nr: its number
+ *
+ * Return: true if parks.def says so.
+ */
+bool cosy_call_parks(cosy_u32 nr);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* COSY_CALLS_H */
