@@ -349,6 +349,9 @@ void cosy_start_attempt(struct cosy_loop *loop, uint32_t slot)
 	default:
 		break;
 	}
+	/* A call that has blocked returns what it has sent, and raises nothing. */
+	if (s->done && a->nr == SYS_sendto)
+		a->args[3] |= MSG_NOSIGNAL;
 }
 
 /* A connection is being established: has it been? */
