@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Parts of COSY_ASYNC functions become compounds, which the module parks on sockets: what
-// is between calls of recv() and send(). The rest stays in the coroutine.
+// is between calls of recv(), send(), read() and write(). The rest stays in the coroutine.
 // RUN: %clang -O0 -c -o %t.o -D_GNU_SOURCE -Werror -fplugin-arg-cosy-Wcosy -Rpass=cosy -fplugin-arg-cosy-dump %s 2>&1 | %FileCheck --implicit-check-not="became a compound" %s
 // RUN: %clang -O2 -g -c -o %t.o -D_GNU_SOURCE -Werror -fplugin-arg-cosy-Wcosy -Rpass=cosy -fplugin-arg-cosy-dump %s 2>&1 | %FileCheck --implicit-check-not="became a compound" %s
 // RUN: %clang -O0 -S -emit-llvm -o - -D_GNU_SOURCE %s | %FileCheck --check-prefix=NATIVE %s
@@ -71,12 +71,24 @@ COSY_ASYNC ssize_t one(int fd)
 	return recv(fd, in, SIZE, 0);
 }
 
-COSY_ASYNC int receive_and_write(int fd)
+COSY_ASYNC int receive_and_sync(int fd)
+{
+	while (recv(fd, in, SIZE, 0) > 0)
+		fsync(1);
+	return 0;
+}
+
+// The module waits for read() and write() of sockets. What the descriptors are is not known here.
+// CHECK: async-compounds.c:[[#@LINE+8]]:{{.*}}remark: part of the function became a compound: {{.*}}, {{[23]}} system calls
+// CHECK: .compound "copy"
+// CHECK: libc {{.*}}, read,
+// CHECK: libc {{.*}}, write,
+COSY_ASYNC int copy(int from, int to)
 {
 	ssize_t n;
 
-	while ((n = recv(fd, in, SIZE, 0)) > 0)
-		write(1, in, n);
+	while ((n = read(from, in, SIZE)) > 0)
+		write(to, in, n);
 	return 0;
 }
 
@@ -105,7 +117,7 @@ COSY_ASYNC ssize_t pieces(int fd, int log)
 	for (int i = 0; i < 10; i++) {
 		n += send(fd, out, 1, 0);
 		n += recv(fd, in, 1, 0);
-		write(log, in, 1);
+		fsync(log);
 	}
 	do
 		n = syscall(SYS_recvfrom, fd, in, SIZE, 0, NULL, NULL);

@@ -11,7 +11,7 @@
 
 struct file;
 
-/* coroutine.c */
+/* calls.c */
 void cosy_coroutine_init(void);
 
 /* loop.c */

@@ -19,7 +19,7 @@
 #include <cosy/exec.h>
 
 #include "async/async.h"
-#include "async/loop.h"
+#include "async/coroutine.h"
 #include "call/call.h"
 #include "call/history.h"
 #include "fast/calls.h"
@@ -27,45 +27,6 @@
 #include "limit/limit.h"
 #include "load/compound.h"
 #include "run/run.h"
-
-/**
- * struct cosy_coroutine - a compound that an entry runs
- * @parked:	what waits; of its call only the descriptor counts
- * @compound:	the compound
- * @frame:	where the process has its registers
- * @errno_addr:	where LIBC operations store errno
- * @owner:	who is charged for this
- * @charged:	bytes
- * @sent:	bytes of a send() that went out before it had to wait
- * @pc:		where it goes on
- * @left:	it is not being run: the process does something for it
- * @waits:	its call has begun: it would block, or was interrupted
- * @user:	its call is to be made from user mode
- * @cancelled:	calls that it would wait for fail
- * @interrupted: so does the one that it waits for
- * @regs:	its registers, and one that is always 0
- */
-struct cosy_coroutine {
-	struct cosy_parked parked;
-	struct cosy_compound *compound;
-	u64 frame;
-	u64 errno_addr;
-	u64 owner;
-	u64 charged;
-	u64 sent;
-	u32 pc;
-	bool left;
-	bool waits;
-	bool user;
-	bool cancelled;
-	bool interrupted;
-	u64 regs[];
-};
-
-static struct cosy_coroutine *cosy_coroutine_of(struct cosy_parked *parked)
-{
-	return container_of(parked, struct cosy_coroutine, parked);
-}
 
 /* The compound, with a reference, if @fd is a file of the device that has it. */
 static struct cosy_compound *cosy_coroutine_compound(const struct cosy_loop *loop,
@@ -210,113 +171,6 @@ static int cosy_coroutine_enter(struct cosy_coroutine *co,
 	co->interrupted = false;
 	co->cancelled |= !!(flags & COSY_COMPOUND_CANCELLED);
 	return cosy_coroutine_read(co, resumed) ? 0 : -EFAULT;
-}
-
-/* Does the call itself say that it is not to wait? */
-static bool cosy_call_is_direct(const struct pt_regs *regs, bool receives)
-{
-	return regs->r10 & (MSG_DONTWAIT | MSG_OOB |
-			    (receives ? MSG_ERRQUEUE : 0));
-}
-
-/* Make the call as one that does not block; without a socket it fails. */
-static long cosy_coroutine_make(struct pt_regs *regs, struct socket *socket,
-				bool receives)
-{
-	if (likely(socket && !regs->r8))
-		return cosy_transfer(socket, regs, receives);
-	regs->r10 |= MSG_DONTWAIT;
-	regs->orig_ax = cosy_env_callee(receives ? __NR_recvfrom : __NR_sendto);
-	return cosy_callees[regs->orig_ax](regs);
-}
-
-/* Make the call, or wait. Return: its result, or COSY_PARKED. */
-static long cosy_coroutine_try(struct cosy_coroutine *co, struct pt_regs *regs,
-			       struct file *file, bool receives)
-{
-	struct cosy_parked *parked = &co->parked;
-	struct socket *socket = file ? sock_from_file(file) : NULL;
-	bool direct = cosy_call_is_direct(regs, receives);
-	long result;
-
-	/* Its descriptor has been closed meanwhile. */
-	if (co->waits && parked->socket && unlikely(socket != parked->socket))
-		co->interrupted = true;
-	if (unlikely(co->interrupted || (co->cancelled && !direct)))
-		return -ECANCELED;
-	/* Its bytes come in pieces: nobody knows here when it can go on. */
-	if (receives && regs->r10 & MSG_WAITALL) {
-		co->user = true;
-		return COSY_PARKED;
-	}
-	if (!co->waits && receives && !direct && cosy_park_idle(parked, file, socket))
-		return COSY_PARKED;
-	regs->si += co->sent;
-	regs->dx -= co->sent;
-	result = cosy_coroutine_make(regs, socket, receives);
-	if (direct)
-		return result;
-	if (!receives && result > 0 && (u64)result < regs->dx) {
-		co->sent += result;
-		result = -EAGAIN;
-	}
-	if (result != -EAGAIN)
-		return result;
-	co->user = !cosy_park_on(parked, file, receives ? COSY_ENTRY_WAIT_IN :
-							  COSY_ENTRY_WAIT_OUT);
-	return COSY_PARKED;
-}
-
-/* What a compound calls in place of recvfrom or sendto. */
-static __always_inline long cosy_coroutine_call(const struct pt_regs *args,
-						bool receives)
-{
-	struct cosy_env *env = container_of((struct pt_regs *)args,
-					    struct cosy_env, regs);
-	struct cosy_coroutine *co = env->coroutine;
-	struct cosy_fd fd;
-	long result;
-
-	/* The process sees what it sends. */
-	cosy_fast_leave(env, false);
-	if (!co->waits)
-		co->sent = 0;
-	co->user = false;
-	co->parked.call.args[0] = args->di;
-	fd = cosy_fd_get(args->di);
-	result = cosy_coroutine_try(co, &env->regs, fd.file, receives);
-	cosy_fd_put(fd);
-	co->waits = result == COSY_PARKED;
-	if (unlikely(!co->waits && cosy_env_restart(env, result))) {
-		/* Made again from here; it may wait for another socket than the one before. */
-		co->waits = true;
-		cosy_parked_unqueue(&co->parked);
-	}
-	/* What went out is reported, as after a signal: it must not go out again. */
-	if (unlikely(co->sent) && (!co->waits || co->user)) {
-		co->waits = false;
-		result = (long)co->sent + max(result, 0L);
-	}
-	if (!co->waits)
-		co->interrupted = false;
-	return result;
-}
-
-static long cosy_coroutine_recvfrom(const struct pt_regs *regs)
-{
-	return cosy_coroutine_call(regs, true);
-}
-
-static long cosy_coroutine_sendto(const struct pt_regs *regs)
-{
-	return cosy_coroutine_call(regs, false);
-}
-
-/** cosy_coroutine_init() - let compounds be parked */
-void __init cosy_coroutine_init(void)
-{
-#define COSY_PARKS(name) cosy_parks_init(__NR_##name, cosy_coroutine_##name);
-#include <parks.def>
 }
 
 /* Give the entry back to the process, which does something for the compound. */

@@ -35,7 +35,8 @@ static void cosy_page_init(struct cosy_loop *loop)
 
 	page->size = sizeof(*page);
 	page->version = COSY_ASYNC_VERSION;
-	page->features = COSY_ASYNC_WAITS | COSY_ASYNC_COMPOUNDS;
+	page->features = COSY_ASYNC_WAITS | COSY_ASYNC_COMPOUNDS |
+			 COSY_ASYNC_FILE_IO;
 	page->nentries = loop->nentries;
 	page->entries = sizeof(*page);
 	page->submitted = page->entries + entries;

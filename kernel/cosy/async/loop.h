@@ -6,6 +6,7 @@
  *	enter.c	a thread enters it: entries are taken, executed and completed
  *	park.c	entries that wait for sockets
  *	coroutine.c	entries that run compounds
+ *	calls.c	the calls for which these are parked
  *	transfer.c	what these receive and send
  */
 #ifndef COSY_ASYNC_LOOP_H

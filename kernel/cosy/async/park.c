@@ -278,7 +278,7 @@ bool cosy_park_on(struct cosy_parked *parked, struct file *file, u8 flags)
  * cosy_park_idle() - wait for input without making the call, if there is none
  * @parked: what may wait. It may wait for the same socket already
  * @file:   the file
- * @socket: its socket, or NULL
+ * @socket: its socket, which says by poll() whether the call would wait
  *
  * A call that fails costs five times as much as to ask the socket. If there is input,
  * those that wait for the same socket come first.
@@ -291,8 +291,6 @@ bool cosy_park_idle(struct cosy_parked *parked, struct file *file,
 	poll_table pt = { ._key = COSY_EVENTS_IN };
 	struct cosy_loop *loop = parked->loop;
 
-	if (!socket || !cosy_transfer_may_ask(socket))
-		return false;
 	if (unlikely(socket != parked->socket))
 		return cosy_park_on(parked, file, COSY_ENTRY_WAIT_IN);
 	WRITE_ONCE(parked->events, COSY_EVENTS_IN);

@@ -5,11 +5,14 @@
  * While the function is suspended, its entry runs the compound: in the module, where it
  * is parked when it would block. Where the module leaves it, the rest of what it was left
  * for is done here: up-calls in the thread that delivers the entry, calls for
- * which the module does not wait as operations of the loop. If the module can be used no
- * longer, the user-mode executor goes on, and makes an operation of each call that may wait.
+ * which the module does not wait as operations of the loop. After such an operation the
+ * user-mode executor goes on to the next call, which is often on the same file. If the module
+ * can be used no longer, it goes on to the end, and makes an operation of each call that may
+ * wait.
  */
 #include <errno.h>
 #include <stddef.h>
+#include <sys/syscall.h>
 
 #include <linux/cosy.h>
 
@@ -133,14 +136,37 @@ static bool call_by_loop(struct cosy_task *task)
 	return false;
 }
 
+/*
+ * Does the module not wait for the file of the call at the pc, as far as the loop knows the
+ * file?
+ */
+static bool is_for_loop(const struct cosy_task *task)
+{
+	const struct cosy_insn *call =
+		&cosy_reserved_of(task->region)->code->insns[task->pc];
+	struct cosy_loop *loop = task->loop;
+	const struct cosy_descriptor *d;
+	bool is;
+
+	if ((call->imm != SYS_read && call->imm != SYS_write) ||
+	    cosy_loop_enter(loop))
+		return false;
+	d = cosy_descriptor_find(loop, (int)(task->registers[call[1].a] +
+					     (uint64_t)call[1].imm));
+	is = d && d->kind != COSY_KIND_UNKNOWN && d->kind != COSY_KIND_SOCKET;
+	cosy_loop_leave(loop);
+	return is;
+}
+
 /** enum step_end - how a part of a compound that user mode executes has ended */
 enum step_end {
 	STEP_GOES_ON,
 	STEP_UNDER_WAY,	/* a call of the loop */
+	STEP_FOR_MODULE, /* a call that the module is to make */
 	STEP_ENDED,	/* the compound, with an exit */
 };
 
-/* Execute in user mode: if @single, up to the next call or back-edge. */
+/* Execute in user mode: if @single, up to the next call or back-edge, and make that. */
 static enum step_end execute(struct cosy_task *task, bool single)
 {
 	struct cosy_reserved *reserved = cosy_reserved_of(task->region);
@@ -163,6 +189,8 @@ static enum step_end execute(struct cosy_task *task, bool single)
 		call_up(task, st.value);
 		return STEP_GOES_ON;
 	case COSY_STEP:
+		if (!single && !task->stays && !is_for_loop(task))
+			return STEP_FOR_MODULE;
 		return call_by_loop(task) ? STEP_UNDER_WAY : STEP_GOES_ON;
 	default:	/* COSY_AGAIN, COSY_LIMIT */
 		return STEP_GOES_ON;
@@ -199,6 +227,23 @@ static bool submit_compound(struct cosy_task *task)
 	return runs;
 }
 
+/* Go on in user mode, up to a call that the module is to make. As cosy_coroutine_run(). */
+static bool run_in_user_mode(struct cosy_task *task)
+{
+	for (;;) {
+		switch (execute(task, false)) {
+		case STEP_GOES_ON:
+			break;
+		case STEP_UNDER_WAY:
+			return true;
+		case STEP_FOR_MODULE:
+			return cosy_coroutine_run(task);
+		case STEP_ENDED:
+			return false;
+		}
+	}
+}
+
 bool cosy_coroutine_run(struct cosy_task *task)
 {
 	struct cosy_counts *counts;
@@ -214,16 +259,7 @@ bool cosy_coroutine_run(struct cosy_task *task)
 	if (!task->stays)
 		cosy_count(counts, &counts->user, 1);
 	task->stays = true;
-	for (;;) {
-		switch (execute(task, false)) {
-		case STEP_GOES_ON:
-			break;
-		case STEP_UNDER_WAY:
-			return true;
-		case STEP_ENDED:
-			return false;
-		}
-	}
+	return run_in_user_mode(task);
 }
 
 /*
@@ -270,7 +306,7 @@ bool cosy_coroutine_done(struct cosy_task *task, int64_t result)
 	if (task->in_call) {
 		task->in_call = false;
 		take_result(task, result);
-		return cosy_coroutine_run(task);
+		return run_in_user_mode(task);
 	}
 	if (entry->status != COSY_ENTRY_LEFT) {
 		if (result >= 0) {

@@ -105,7 +105,8 @@ bool cosy_module_runs_compounds(struct cosy_loop *loop)
 
 	if (!m->tried)
 		open_module(loop);
-	return m->fd >= 0 && m->page->features & COSY_ASYNC_COMPOUNDS;
+	return m->fd >= 0 && m->page->features & COSY_ASYNC_COMPOUNDS &&
+	       m->page->features & COSY_ASYNC_FILE_IO;
 }
 
 void cosy_module_close(struct cosy_loop *loop, bool mapped)

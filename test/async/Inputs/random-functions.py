@@ -6,7 +6,7 @@ usage: random-functions.py SEED
 
 With -DTHREADS each worker is a thread and the functions are ordinary ones; without it they are
 COSY_ASYNC functions of a loop. Both print the same. A function computes, and writes to and reads
-from a stream of its worker, of which it has both ends; what a worker reads does not depend on
+from a stream and a pipe of its worker, of which it has both ends; what a worker reads does not depend on
 when it runs. It calls only functions after it, so calls end.
 """
 import random
@@ -37,6 +37,7 @@ HEAD = """\
 
 struct worker {
 	int fds[2];
+	int pipe[2];
 	uint32_t hash;
 	uint32_t budget; /* calls that may still be made */
 	uint64_t result;
@@ -89,7 +90,7 @@ int main(void)
 	for (int i = 0; i < %(workers)d; i++) {
 		struct worker *w = &workers[i];
 
-		if (socketpair(AF_UNIX, SOCK_STREAM, 0, w->fds))
+		if (socketpair(AF_UNIX, SOCK_STREAM, 0, w->fds) || pipe(w->pipe))
 			return 1;
 		w->budget = 300 + (uint32_t)i;
 #ifdef THREADS
@@ -152,8 +153,13 @@ class Body:
             size = rng.randrange(1, 40)
             call = rng.choice((f"write(w->fds[1], bytes, {size})",
                                f"send(w->fds[1], bytes, {size}, 0)"))
+            received = rng.choice((f"recv(w->fds[0], bytes, {size}, MSG_WAITALL)",
+                                   f"read(w->fds[0], bytes, {size})"))
+            if rng.randrange(3) == 0:
+                call = f"write(w->pipe[1], bytes, {size})"
+                received = f"read(w->pipe[0], bytes, {size})"
             return [f"note(w, (uint64_t){call});",
-                    f"note(w, (uint64_t)recv(w->fds[0], bytes, {size}, MSG_WAITALL));",
+                    f"note(w, (uint64_t){received});",
                     "note(w, (uint64_t)errno);"]
         if kind == 4:
             return [f"local.words[3] = {self.value()};",

@@ -85,8 +85,9 @@ struct cosy_async_entry {
 
 /*
  * With COSY_ASYNC_COMPOUNDS: the entry runs a compound that was loaded with
- * COSY_LOAD_PARKS. Where its recvfrom or sendto would block, the compound waits for the
- * socket, and its registers with it; the executor goes on with other entries. Its arguments:
+ * COSY_LOAD_PARKS. Where its recvfrom, sendto, read or write would block, the compound waits
+ * for the socket, and its registers with it; the executor goes on with other entries. Its
+ * arguments:
  *
  *	args[0]	the descriptor of the device by which the compound was loaded
  *	args[1]	its handle
@@ -108,8 +109,9 @@ struct cosy_async_entry {
  * again, with COSY_COMPOUND_RESUMED, it goes on. What the executor keeps for it meanwhile is
  * freed when the entry is used for anything else.
  *
- * A recvfrom with MSG_WAITALL, and one on a file for which entries cannot wait, leave with
- * STEP: the submitter makes the call.
+ * A recvfrom with MSG_WAITALL, a read or write of a file that is no socket, and a call that
+ * would wait for a file for which entries cannot wait, leave with STEP: the submitter makes the
+ * call.
  */
 #define COSY_ENTRY_COMPOUND	COSY_ENTRY_SPECIAL
 
@@ -153,6 +155,7 @@ struct cosy_async_page {
 /* Bits of @features. */
 #define COSY_ASYNC_WAITS	(1ull << 0)	/* COSY_ENTRY_WAIT_*, COSY_ENTRY_USER */
 #define COSY_ASYNC_COMPOUNDS	(1ull << 1)	/* COSY_ENTRY_COMPOUND, COSY_ASYNC_CANCEL_FD */
+#define COSY_ASYNC_FILE_IO	(1ull << 2)	/* compounds wait in read() and write(), too */
 
 /**
  * struct cosy_async_create - argument of COSY_IOC_ASYNC: make a loop

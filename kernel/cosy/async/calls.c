@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * calls.c - the calls of parks.def, as a loop makes them for compounds.
+ *
+ * They do not block. A call that would block parks its compound. A call for which the loop
+ * cannot wait makes the executor leave the compound, and nothing of it has happened.
+ */
+#include <linux/fs.h>
+#include <linux/fsnotify.h>
+#include <linux/net.h>
+#include <linux/sched/xacct.h>
+#include <linux/socket.h>
+#include <linux/uaccess.h>
+#include <linux/unistd.h>
+
+#include <net/sock.h>
+
+#include <cosy/exec.h>
+
+#include "async/async.h"
+#include "async/coroutine.h"
+#include "call/call.h"
+#include "compat/compat.h"
+#include "fast/calls.h"
+#include "fast/fast.h"
+
+/* Does the call itself say that it is not to wait? */
+static bool cosy_call_is_direct(const struct pt_regs *regs, bool receives)
+{
+	return regs->r10 & (MSG_DONTWAIT | MSG_OOB |
+			    (receives ? MSG_ERRQUEUE : 0));
+}
+
+/*
+ * read() and write() of sockets
+ */
+
+/* As vfs_read() and vfs_write() begin. */
+static long cosy_file_begin(const struct pt_regs *regs, struct file *file,
+			    bool receives)
+{
+	if (unlikely(!cosy_access_ok((void __user *)regs->si, regs->dx)))
+		return -EFAULT;
+	return rw_verify_area(receives ? READ : WRITE, file, NULL, regs->dx);
+}
+
+/* The rest are the arguments of recvfrom() and sendto(): see sock_write_iter(). */
+static void cosy_file_args(struct pt_regs *regs, const struct socket *socket,
+			   bool receives)
+{
+	regs->r10 = !receives && socket->type == SOCK_SEQPACKET ? MSG_EOR : 0;
+	regs->r8 = 0;
+}
+
+/* As vfs_read() and vfs_write() end. @file: NULL if it was closed meanwhile. */
+static void cosy_file_end(struct file *file, long result, bool receives)
+{
+	if (receives) {
+		if (result > 0) {
+			fsnotify_access(file);
+			add_rchar(current, result);
+		}
+		inc_syscr(current);
+		return;
+	}
+	if (result > 0) {
+		if (likely(file))
+			fsnotify_modify(file);
+		add_wchar(current, result);
+	}
+	inc_syscw(current);
+}
+
+/*
+ * All calls that transfer bytes
+ */
+
+/* Make the call as one that does not block; without a socket it fails. */
+static long cosy_call_make(struct pt_regs *regs, struct socket *socket,
+			   bool receives)
+{
+	if (likely(socket && !regs->r8))
+		return cosy_transfer(socket, regs, receives);
+	regs->r10 |= MSG_DONTWAIT;
+	regs->orig_ax = cosy_env_callee(receives ? __NR_recvfrom : __NR_sendto);
+	return cosy_callees[regs->orig_ax](regs);
+}
+
+/*
+ * Nothing more can be sent. The next call reports why, as after one that has blocked when a
+ * part was sent.
+ */
+static bool cosy_send_has_ended(const struct socket *socket)
+{
+	const struct sock *sk = READ_ONCE(socket->sk);
+
+	return !sk || READ_ONCE(sk->sk_err) ||
+	       READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN;
+}
+
+/*
+ * Make the call, or wait. @file_io: it is read() or write(). Return: its result, or
+ * COSY_PARKED.
+ */
+static __always_inline long cosy_call_try(struct cosy_coroutine *co,
+					  struct pt_regs *regs,
+					  struct file *file, bool receives,
+					  bool file_io)
+{
+	struct cosy_parked *parked = &co->parked;
+	struct socket *socket = file ? sock_from_file(file) : NULL;
+	bool direct = !file_io && cosy_call_is_direct(regs, receives);
+	long result;
+
+	if (unlikely(co->interrupted || (co->cancelled && !direct)))
+		return -ECANCELED;
+	if (file_io && unlikely(!file))
+		return -EBADF;
+	/*
+	 * A read from what is no socket may wait for a disk. The bytes for MSG_WAITALL come
+	 * in pieces: nobody knows here when it can go on.
+	 */
+	if (unlikely(file_io ? !socket : receives && regs->r10 & MSG_WAITALL)) {
+		co->user = true;
+		return COSY_PARKED;
+	}
+	if (file_io && (!co->counts || !parked->socket)) {
+		result = cosy_file_begin(regs, file, receives);
+		co->counts = !result;
+		if (unlikely(result))
+			return result;
+		/* See sock_read_iter(). */
+		if (receives && unlikely(!regs->dx))
+			return 0;
+	}
+	if (file_io)
+		cosy_file_args(regs, socket, receives);
+	if (!co->waits && receives && !direct && socket &&
+	    cosy_transfer_may_ask(socket) &&
+	    cosy_park_idle(parked, file, socket))
+		return COSY_PARKED;
+	regs->dx = min_t(u64, regs->dx, MAX_RW_COUNT) - co->sent;
+	regs->si += co->sent;
+	if (unlikely(co->sent)) {
+		if (!socket || cosy_send_has_ended(socket))
+			return 0;
+		regs->r10 |= MSG_NOSIGNAL;
+	}
+	result = cosy_call_make(regs, socket, receives);
+	if (direct)
+		return result;
+	if (!receives && result > 0 && (u64)result < regs->dx) {
+		co->sent += result;
+		result = -EAGAIN;
+	}
+	if (result != -EAGAIN)
+		return result;
+	co->user = !cosy_park_on(parked, file, receives ? COSY_ENTRY_WAIT_IN :
+							  COSY_ENTRY_WAIT_OUT);
+	return COSY_PARKED;
+}
+
+/*
+ * Begin with a call of a compound, or go on with it. Return: the file of its descriptor;
+ * none if it is another one than before.
+ */
+static __always_inline struct cosy_fd cosy_call_begin(struct cosy_coroutine *co,
+						      struct cosy_env *env)
+{
+	struct cosy_parked *parked = &co->parked;
+	struct cosy_fd fd;
+
+	/* The process sees what it sends. */
+	cosy_fast_leave(env, false);
+	if (!co->waits) {
+		co->sent = 0;
+		co->counts = false;
+	}
+	co->user = false;
+	parked->call.args[0] = env->regs.di;
+	fd = cosy_fd_get(env->regs.di);
+	/* Its descriptor has been closed meanwhile. */
+	if (co->waits && parked->socket &&
+	    unlikely(!cosy_parked_is_current(parked, fd.file))) {
+		co->interrupted = true;
+		fd.file = NULL;
+	}
+	return fd;
+}
+
+/* Has a call ended? @result: its result, or COSY_PARKED. Return: what it returns. */
+static __always_inline long cosy_call_end(struct cosy_coroutine *co,
+					  struct cosy_env *env, long result)
+{
+	co->waits = result == COSY_PARKED;
+	if (unlikely(!co->waits && cosy_env_restart(env, result))) {
+		/* Made again from here; it may wait for another socket than the one before. */
+		co->waits = true;
+		cosy_parked_unqueue(&co->parked);
+	}
+	/* What went out is reported, as after a signal: it must not go out again. */
+	if (unlikely(co->sent) && (!co->waits || co->user)) {
+		co->waits = false;
+		result = (long)co->sent + max(result, 0L);
+	}
+	if (!co->waits)
+		co->interrupted = false;
+	return result;
+}
+
+static __always_inline long cosy_call_transfer(const struct pt_regs *args,
+					       bool receives, bool file_io)
+{
+	struct cosy_env *env = container_of((struct pt_regs *)args,
+					    struct cosy_env, regs);
+	struct cosy_coroutine *co = env->coroutine;
+	struct cosy_fd fd = cosy_call_begin(co, env);
+	long result;
+
+	result = cosy_call_try(co, &env->regs, fd.file, receives, file_io);
+	result = cosy_call_end(co, env, result);
+	if (file_io && co->counts && !co->waits)
+		cosy_file_end(fd.file, result, receives);
+	cosy_fd_put(fd);
+	return result;
+}
+
+static long cosy_call_recvfrom(const struct pt_regs *regs)
+{
+	return cosy_call_transfer(regs, true, false);
+}
+
+static long cosy_call_sendto(const struct pt_regs *regs)
+{
+	return cosy_call_transfer(regs, false, false);
+}
+
+static long cosy_call_read(const struct pt_regs *regs)
+{
+	return cosy_call_transfer(regs, true, true);
+}
+
+static long cosy_call_write(const struct pt_regs *regs)
+{
+	return cosy_call_transfer(regs, false, true);
+}
+
+/** cosy_coroutine_init() - let compounds be parked */
+void __init cosy_coroutine_init(void)
+{
+#define COSY_PARKS(name) cosy_parks_init(__NR_##name, cosy_call_##name);
+#include <parks.def>
+}
