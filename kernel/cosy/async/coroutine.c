@@ -134,7 +134,7 @@ static struct cosy_coroutine *cosy_coroutine_begin(struct cosy_loop *loop,
 	compound = cosy_coroutine_compound(loop, call->args[0], call->args[1]);
 	if (IS_ERR(compound))
 		return ERR_CAST(compound);
-	if (unlikely(current->ptrace))
+	if (unlikely(cosy_ptraced()))
 		/* A debugger's breakpoints are in the native code. */
 		co = ERR_PTR(-EBUSY);
 	else if (compound->functions.count || cosy_runs_counted())

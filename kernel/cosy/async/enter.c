@@ -65,7 +65,7 @@ static enum cosy_call_end cosy_loop_call(struct cosy_state *st,
 	unsigned int nr, i;
 
 	/* A tracer sees the native call. */
-	if (unlikely(current->ptrace) || unlikely(call->nr >= NR_syscalls))
+	if (unlikely(cosy_ptraced()) || unlikely(call->nr >= NR_syscalls))
 		return COSY_CALL_USER;
 	nr = array_index_nospec(call->nr, NR_syscalls);
 	if (unlikely(!cosy_call_nests(nr)))

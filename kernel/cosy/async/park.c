@@ -231,7 +231,8 @@ static bool cosy_parked_is_alone(const struct cosy_parked *parked)
 {
 	const struct list_head *head = &parked->socket->wq.wait.head;
 
-	return READ_ONCE(head->next) == READ_ONCE(head->prev);
+	/* Others come and go without our lock; only who has the next turn depends on this. */
+	return data_race(READ_ONCE(head->next) == READ_ONCE(head->prev));
 }
 
 /**
@@ -299,8 +300,11 @@ bool cosy_park_idle(struct cosy_parked *parked, struct file *file,
 		cosy_parked_again(parked);
 		return true;
 	}
-	/* What has happened until now the socket's state tells. */
-	if (!list_empty(&parked->ready)) {
+	/*
+	 * What has happened until now the socket's state tells. An event that is just being
+	 * recorded, which is not seen here without the lock, costs one more look at that state.
+	 */
+	if (!data_race(list_empty(&parked->ready))) {
 		spin_lock_irq(&loop->ready_lock);
 		list_del_init(&parked->ready);
 		spin_unlock_irq(&loop->ready_lock);

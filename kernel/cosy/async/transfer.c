@@ -78,6 +78,7 @@ bool cosy_transfer_idle(const struct socket *socket)
 {
 	const struct sock *sk = READ_ONCE(socket->sk);
 
-	return sk && sk->sk_family == AF_UNIX && sk->sk_type == SOCK_STREAM &&
+	/* IPV6_ADDRFORM may change the family, but not from or to this one. */
+	return sk && READ_ONCE(sk->sk_family) == AF_UNIX && sk->sk_type == SOCK_STREAM &&
 	       cosy_unix_idle(sk);
 }

@@ -35,6 +35,20 @@ bool cosy_seccomp_blocks_entry(void);
 bool cosy_seccomp_allows_device(void);
 
 /**
+ * cosy_ptraced() - is the current thread traced by ptrace?
+ *
+ * The answer may be stale. What a tracer that has just attached stops the thread for makes a
+ * compound leave.
+ *
+ * Return: true if it is.
+ */
+static __always_inline bool cosy_ptraced(void)
+{
+	/* Written by the tracer, at any time. */
+	return data_race(READ_ONCE(current->ptrace));
+}
+
+/**
  * cosy_seccomp_state() - changes when the current thread gets a filter
  *
  * Its mode and the number of its filters, which are never taken away.
@@ -46,7 +60,8 @@ static __always_inline u64 cosy_seccomp_state(void)
 #ifdef CONFIG_SECCOMP
 	BUILD_BUG_ON(offsetof(struct seccomp, mode) != 0 ||
 		     offsetof(struct seccomp, filter_count) != 4);
-	return READ_ONCE(*(u64 *)&current->seccomp);
+	/* Another thread may set its filter in this one at any time. */
+	return data_race(READ_ONCE(*(u64 *)&current->seccomp));
 #else
 	return 0;
 #endif

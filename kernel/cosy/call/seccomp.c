@@ -73,9 +73,13 @@ bool cosy_seccomp_allows(const struct pt_regs *regs, unsigned int nr)
 
 	/* As seccomp() does: after the flag, see what was set before it. */
 	smp_rmb();
-	if (!cosy_filter_prev || current->seccomp.mode != SECCOMP_MODE_FILTER)
+	if (!cosy_filter_prev)
 		return false;
-	filter = READ_ONCE(current->seccomp.filter);
+	/* Another thread may set it in this one, once. */
+	if (data_race(READ_ONCE(current->seccomp.mode)) != SECCOMP_MODE_FILTER)
+		return false;
+	/* Another thread may put one before it; each is complete before it can be seen. */
+	filter = data_race(READ_ONCE(current->seccomp.filter));
 	if (!filter)
 		return false;
 	if (cosy_seccomp_always_allows(filter, nr))

@@ -16,7 +16,7 @@
  */
 bool cosy_traced(void)
 {
-	return current->ptrace ||
+	return cosy_ptraced() ||
 	       (READ_ONCE(current_thread_info()->syscall_work) &
 		SYSCALL_WORK_ENTER &
 		~(SYSCALL_WORK_SYSCALL_AUDIT | SYSCALL_WORK_SECCOMP));

@@ -230,7 +230,8 @@ static bool cosy_takes_at_once(struct sock *sk, size_t len)
 {
 	size_t queued;
 
-	switch (sk->sk_family) {
+	/* IPV6_ADDRFORM makes AF_INET of AF_INET6 at any time. */
+	switch (READ_ONCE(sk->sk_family)) {
 	case AF_UNIX:
 		queued = sk_wmem_alloc_get(sk);
 		break;

@@ -175,15 +175,18 @@ cosy_cached_accessed(const struct cosy_cached *cached, struct file *file,
 	struct folio *folio = page_folio(cached->vec[0].bv_page);
 	unsigned int i;
 
-	if ((file->f_ra.prev_pos - 1) >> PAGE_SHIFT != pos >> PAGE_SHIFT)
+	/* pread() of several threads changes this hint without a lock, as in filemap_read(). */
+	if ((data_race(READ_ONCE(file->f_ra.prev_pos)) - 1) >> PAGE_SHIFT != pos >> PAGE_SHIFT)
 		folio_mark_accessed(folio);
 	for (i = 1; i < cached->nr; i++) {
 		folio = page_folio(cached->vec[i].bv_page);
 		if (!folio_test_referenced(folio))
 			folio_mark_accessed(folio);
 	}
-	file->f_ra.prev_pos = pos + len;
-	if (!cosy_accessed_today(&file->f_path))
+	/* The last one wins. */
+	data_race(file->f_ra.prev_pos = pos + len);
+	/* The times are read without a lock, as in touch_atime(). */
+	if (!data_race(cosy_accessed_today(&file->f_path)))
 		file_accessed(file);
 }
 

@@ -69,7 +69,8 @@ int cosy_stack_claim(struct cosy_binding *binding)
 	if (!bind->stack_size)
 		return 0;
 	do {
-		stack = find_first_zero_bit(busy, bind->nstacks);
+		/* Others claim and release stacks meanwhile: the bit is tested when it is set. */
+		stack = data_race(find_first_zero_bit(busy, bind->nstacks));
 		if (stack >= bind->nstacks)
 			return -1;
 	} while (test_and_set_bit_lock(stack, busy));

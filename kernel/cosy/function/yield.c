@@ -70,7 +70,7 @@ __bpf_kfunc int cosy_function_yield(void)
 		invocation->ended = COSY_FUNCTION_KILLED;
 		return 1;
 	}
-	now = READ_ONCE(current->se.sum_exec_runtime);
+	now = cosy_cpu_time();
 	if (!invocation->begin)
 		invocation->begin = now;
 	now -= invocation->begin;

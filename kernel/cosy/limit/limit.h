@@ -7,6 +7,7 @@
 
 #include <linux/compiler.h>
 #include <linux/gfp.h>
+#include <linux/sched.h>
 #include <linux/time64.h>
 #include <linux/types.h>
 
@@ -38,6 +39,17 @@ extern unsigned int cosy_time_slice_ms;
 static inline u64 cosy_time_slice(void)
 {
 	return (u64)READ_ONCE(cosy_time_slice_ms) * NSEC_PER_MSEC;
+}
+
+/**
+ * cosy_cpu_time() - CPU time of the current thread, as far as the scheduler has accounted it
+ *
+ * Return: in ns.
+ */
+static inline u64 cosy_cpu_time(void)
+{
+	/* The scheduler adds to it under its own lock; a stale value makes a slice longer. */
+	return data_race(READ_ONCE(current->se.sum_exec_runtime));
 }
 
 #endif /* COSY_LIMIT_H */

@@ -324,7 +324,8 @@ static int cosy_compound_publish(struct cosy_file *cf,
 		goto unlock;
 	if (!compound->parks)
 		rcu_assign_pointer(cf->recent[handle % COSY_RECENT], compound);
-	cf->count++;
+	/* Read without the lock by cosy_compound_add(). */
+	WRITE_ONCE(cf->count, cf->count + 1);
 unlock:
 	mutex_unlock(&cf->lock);
 	return err;
@@ -424,7 +425,7 @@ long cosy_compound_unload(struct cosy_file *cf, const u64 __user *arg)
 
 		if (rcu_access_pointer(*recent) == compound)
 			RCU_INIT_POINTER(*recent, NULL);
-		cf->count--;
+		WRITE_ONCE(cf->count, cf->count - 1);
 	}
 	mutex_unlock(&cf->lock);
 	if (!compound)

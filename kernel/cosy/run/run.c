@@ -84,7 +84,7 @@ struct cosy_used {
  */
 static u64 cosy_slice_look(struct cosy_slice *slice)
 {
-	u64 runtime = READ_ONCE(current->se.sum_exec_runtime);
+	u64 runtime = cosy_cpu_time();
 	unsigned long switches = current->nvcsw + current->nivcsw;
 	u64 clock = local_clock();
 	u64 spent = 0;
@@ -739,7 +739,7 @@ static noinline notrace loff_t cosy_run_enter(struct file *file, loff_t offset)
 		return cosy_refuse(&run, urun, -ELOOP);
 
 	/* A debugger's breakpoints are in the native code. */
-	if (unlikely(current->ptrace) && cosy_run_fresh(&run))
+	if (unlikely(cosy_ptraced()) && cosy_run_fresh(&run))
 		return -EBUSY;
 
 	compound = cosy_compound_get(file->private_data, run.handle);

@@ -17,6 +17,7 @@
 
 #include <cosy/exec.h>
 
+#include "call/call.h"
 #include "compat/compat.h"
 #include "fast/fast.h"
 #include "run/run.h"
@@ -160,7 +161,7 @@ loff_t cosy_single_llseek(struct file *file, loff_t offset, int whence)
 	if (!cosy_stack_suffices())
 		return -ELOOP;
 	/* Who traces sees the native call. */
-	if (unlikely(current->ptrace))
+	if (unlikely(cosy_ptraced()))
 		return COSY_CALL_LEFT | COSY_CALL_TRACED;
 
 	ip = cosy_single_insn(nr);
