@@ -81,10 +81,11 @@ vm_boot() {
 	for accelerator in $(vm_accelerators); do
 		[[ $accelerator == kvm && -n $vm_icount ]] && continue
 		# QEMU's TCG sometimes crashes a kernel while it patches itself at boot, on
-		# several CPUs: that says nothing about us, so it is tried again.
+		# several CPUs, or is so slow that the kernel gives a CPU up: that says
+		# nothing about us, so it is tried again.
 		for try in 1 2 3; do
 			vm_start_qemu "$accelerator"
-			if vm_wait "$accelerator"; then
+			if vm_wait "$accelerator" && vm_has_cpus; then
 				vm_configure "$accelerator"
 				return
 			fi
@@ -174,6 +175,18 @@ vm_wait() {
 	# Emulation on a busy machine takes its time; where KVM works it is done in seconds.
 	"$vm_exec" --vm "$vm_dir" --wait "$([[ $1 == kvm ]] && echo 30 || echo 600)" -C / true \
 		</dev/null >>"$vm_dir/qemu.log" 2>&1
+}
+
+# vm_has_cpus - has the VM's kernel brought up all its CPUs?  A test of two threads on one CPU
+# would pass without having tested anything.
+vm_has_cpus() {
+	local wanted=$vm_smp found
+	[[ -z $vm_icount ]] || wanted=1
+	found=$("$vm_exec" --vm "$vm_dir" -C / nproc </dev/null) || return
+	[[ $found == "$wanted" ]] || {
+		warn "the VM has $found of $wanted CPUs"
+		return 1
+	}
 }
 
 # vm_configure ACCELERATOR - what is easier said in the booted VM.
