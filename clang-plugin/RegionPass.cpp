@@ -4,54 +4,28 @@
 #include "AsyncParts.h"
 #include "Batch.h"
 #include "BatchRuntime.h"
-#include "Borrow.h"
+#include "Compound.h"
 #include "Coroutine.h"
 #include "Diagnostics.h"
-#include "Emit.h"
-#include "FastPaths.h"
 #include "Function.h"
 #include "Host.h"
 #include "Legalize.h"
 #include "LibraryCalls.h"
 #include "Locals.h"
-#include "Outline.h"
-#include "Profit.h"
-#include "RegAlloc.h"
-#include "Region.h"
-#include "Select.h"
 #include "Source.h"
-#include "UpCalls.h"
 
-#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Module.h"
 #include "llvm/TargetParser/Triple.h"
 #include "llvm/Transforms/Instrumentation/InstrProfiling.h"
 #include "llvm/Transforms/Scalar/SROA.h"
-#include "llvm/Transforms/Utils/BasicBlockUtils.h"
-#include "llvm/Transforms/Utils/BreakCriticalEdges.h"
 #include "llvm/Transforms/Utils/Cloning.h"
-
-extern "C" {
-#include <cosy/asm.h>
-}
 
 using namespace llvm;
 
 namespace cosy {
 
 namespace {
-
-/// A compound and what goes with it.
-struct Compound {
-  unsigned NumOutputs = 0;
-  Selection Sel;
-  Image Img;
-  UpCallList UpCalls;
-  std::vector<ReadBuffer> Buffers;
-  std::vector<FastNote> FastNotes;
-  std::vector<Function *> Thunks;
-};
 
 class ModuleRegions {
 public:
@@ -69,8 +43,6 @@ private:
   bool processRegion(const Marked &E, const Marked::Beginning &At,
                      bool Optimized);
   void explainNatives(const Marked &E);
-  bool compile(Region &R, Compound &C);
-  void explain(const Region &R, const Compound &C, bool IsPart);
 
   Module &M;
   FunctionAnalysisManager &FAM;
@@ -98,148 +70,6 @@ void ModuleRegions::keepPristine(ArrayRef<Function *> Hosts) {
   }
 }
 
-/// Selection and allocation; \returns false if there are too few registers.
-static bool generate(Region &R, Compound &C, FunctionAnalysisManager &FAM,
-                     const RegionOptions &Options) {
-  Function &Source = *R.Source;
-  SplitAllCriticalEdges(Source);
-  for (BasicBlock &BB : Source)
-    if (BB.getSinglePredecessor())
-      FoldSingleEntryPHINodes(&BB);
-  C.FastNotes.clear();
-  if (!Options.NoFast)
-    joinCalls(Source, C.FastNotes);
-  // From here on the source is only read.
-  C.UpCalls = findUpCalls(Source);
-  FAM.invalidate(Source, PreservedAnalyses::none());
-  LoopInfo &LI = FAM.getResult<LoopAnalysis>(Source);
-  if (Options.NoFast) {
-    forbidFastPaths(Source);
-  } else {
-    chooseFastPaths(Source, LI, C.UpCalls, C.FastNotes);
-    hintBorrowed(Source);
-  }
-  C.Sel = select(Source, LI, C.UpCalls, C.NumOutputs);
-  C.Sel.C.Name = R.Host->getName();
-  C.Sel.C.NumExits = R.Exits.size();
-  if (R.Options.MaxOperations && R.Options.AtLimit == COSY_RESUME)
-    C.Sel.C.Limit = R.Options.MaxOperations;
-  return allocateRegisters(C.Sel.C);
-}
-
-bool ModuleRegions::compile(Region &R, Compound &C) {
-  if (!generate(R, C, FAM, Options)) {
-    spillValues(*R.Source);
-    if (!generate(R, C, FAM, Options)) {
-      if (R.IsAsync)
-        return false;
-      reportError(*R.Host, R.Loc,
-                  "region is too large for a compound: more than " +
-                      Twine(COSY_MAX_REGS) +
-                      " values live at once; divide it into several");
-      return false;
-    }
-  }
-  C.Img = emitImage(C.Sel.C);
-  if (std::string Why = verifyImage(C.Img); !Why.empty()) {
-    reportError(*R.Host, R.Loc,
-                "internal error: region became an invalid compound (" + Why +
-                    "); please report this with the source file");
-    return false;
-  }
-  std::vector<const Inst *> Calls(C.UpCalls.Calls.size());
-  for (const Block &B : C.Sel.C.Blocks)
-    for (const Inst &I : B.Insts)
-      if (I.Op == COSY_OP_UPCALL)
-        Calls[I.Imm] = &I;
-      else if (I.Op == COSY_OP_CALL)
-        Calls[I.UpCall] = &I;
-  for (auto [N, Call] : enumerate(C.UpCalls.Calls)) {
-    SmallVector<Reg, 8> Uses;
-    ArrayRef<Reg> Defs;
-    if (const Inst *I = Calls[N]; I && I->Op == COSY_OP_CALL) {
-      auto *CB = cast<CallBase>(Call.Culprit);
-      for (Value *V : Call.Uses)
-        Uses.push_back(I->Ops[find(CB->args(), V) - CB->arg_begin()].R);
-      if (!Call.Defs.empty())
-        Defs = I->Dst;
-    } else if (I) {
-      for (const Operand &O : I->Ops)
-        Uses.push_back(O.R);
-      Defs = I->Defs;
-    }
-    C.Thunks.push_back(createThunk(Call, Uses, Defs,
-                                   R.Source->getName() + ".upcall." + Twine(N),
-                                   *R.Host, R.IsAsync));
-  }
-  return true;
-}
-
-void ModuleRegions::explain(const Region &R, const Compound &C, bool IsPart) {
-  unsigned NumUserCalls = count_if(C.UpCalls.Calls, [](const UpCall &Call) {
-    return isUserFunctionCall(*Call.Culprit);
-  });
-  unsigned NumUpCalls = C.UpCalls.Calls.size() - NumUserCalls;
-  remark<OptimizationRemark>(R, R.Loc, "Compound", [&](auto &Rem) {
-    Rem << (R.IsAsync ? "part of the function"
-            : IsPart  ? "part of the region"
-                      : "region")
-        << " became a compound: "
-        << ore::NV("Operations", count(C.Img.NumOps, "operation")) << ", "
-        << ore::NV("SystemCalls", count(C.Sel.NumSystemCalls, "system call"))
-        << ", " << ore::NV("Inputs", count(C.Sel.C.Inputs.size(), "input"))
-        << ", " << ore::NV("Outputs", count(C.Sel.C.NumOut, "output")) << ", "
-        << ore::NV("Registers", count(C.Sel.C.NumRegs, "register"));
-    if (NumUserCalls)
-      Rem << ", "
-          << ore::NV("FunctionCalls",
-                     count(NumUserCalls, "user function call"));
-    if (NumUpCalls)
-      Rem << ", " << ore::NV("UpCalls", count(NumUpCalls, "up-call"));
-    if (R.Exits.size() > 1)
-      Rem << ", " << ore::NV("Exits", count(R.Exits.size(), "exit"));
-  });
-  for (const UpCall &Call : C.UpCalls.Calls) {
-    if (isUserFunctionCall(*Call.Culprit))
-      continue;
-    const DILocation *Loc = Call.Culprit->getDebugLoc();
-    remark<OptimizationRemarkMissed>(R, Loc, "UpCall", [&](auto &Rem) {
-      Rem << "leaves the kernel for an up-call: "
-          << ore::NV("Why", describe(*Call.Culprit));
-      // A part has no markers to be moved.
-      if (!R.IsAsync)
-        Rem << "; " << ore::NV("Advice", upCallAdvice(*Call.Culprit));
-    });
-    if (!R.IsAsync)
-      suggestMovingMarker(Loc);
-  }
-  for (const ReadBuffer &B : C.Buffers) {
-    if (B.Why.empty())
-      remark<OptimizationRemark>(R, B.Loc, "Borrow", [&](auto &Rem) {
-        Rem << (B.Written ? "what is read is copied only where it is written to"
-                          : "what is read is not copied: nobody looks at it");
-      });
-    else if (B.Written)
-      remark<OptimizationRemarkMissed>(R, B.Loc, "Borrow", [&](auto &Rem) {
-        Rem << "what is read and then written is copied twice: "
-            << ore::NV("Why", B.Why);
-      });
-  }
-  for (const FastNote &Note : C.FastNotes) {
-    auto Fill = [&](auto &Rem) { Rem << Note.Text; };
-    if (Note.Chosen)
-      remark<OptimizationRemark>(R, Note.Loc, "FastPath", Fill);
-    else
-      remark<OptimizationRemarkMissed>(R, Note.Loc, "FastPath", Fill);
-  }
-  if (!C.Sel.NumSystemCalls && !NumUserCalls && !IsPart)
-    reportWarning(Warning::NoSystemCall, *R.Host, R.Loc,
-                  "region makes no system call; as a compound it can only lose "
-                  "time");
-  if (!IsPart)
-    explainProfit(R, C.Sel, C.UpCalls, FAM.getResult<LoopAnalysis>(*R.Source));
-}
-
 void ModuleRegions::explainNatives(const Marked &E) {
   Region R;
   R.Host = E.Host;
@@ -251,19 +81,6 @@ void ModuleRegions::explainNatives(const Marked &E) {
           Rem << "leaves the compound for native code: "
               << ore::NV("Why", whyNotMovable(*I));
         });
-}
-
-/// Is \p Source, which is not all of what was marked, worth a compound?
-static bool isWorthwhile(Function &Source, FunctionAnalysisManager &FAM) {
-  unsigned NumCalls = 0;
-  for (BasicBlock &BB : Source)
-    for (Instruction &I : BB)
-      if (isSystemCall(I)) {
-        ++NumCalls;
-        if (FAM.getResult<LoopAnalysis>(Source).getLoopFor(&BB))
-          return true;
-      }
-  return NumCalls > 1;
 }
 
 void ModuleRegions::processMarked(CallInst *Start, bool Optimized) {
@@ -331,25 +148,10 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
         [&](const Function *F) {
           return any_of(Pristine, [F](auto &P) { return P.second == F; });
         });
-  simplifySource(*R.Source, FAM);
-  bool Good = !R.IsAsync || accessesErrnoDirectly(*R.Source);
-  // What runs natively is not counted.
-  SmallVector<Function *, 0> Pieces;
-  if (!Options.NoOutline && !R.Options.countsRuns())
-    Pieces = outlinePieces(*R.Source, FAM);
-
   C.NumOutputs = R.Outputs.size();
   for (const PrivateLocal &L : Locals)
     C.NumOutputs += L.ByValue && L.Changes;
-  Good = Good && compile(R, C);
-  if (Good) {
-    explain(R, C, IsPart);
-    if (Options.Dump) {
-      cosy_diag Diag;
-      cosy_disassemble(C.Img.Bytes.data(), C.Img.Bytes.size(), 0, stderr,
-                       &Diag);
-    }
-  }
+  bool Good = makeCompound(R, C, IsPart, FAM, Options);
   // After an error no code is generated, but the module has to be sound.
   if (Good || !R.IsAsync)
     Path.complete(Table.add(R, C.Img, C.Sel.C, C.Thunks,
@@ -359,10 +161,7 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
     Path.abandon();
   if (R.IsAsync && Path.frame())
     Frames.push_back(Path.frame());
-  FAM.clear(*R.Source, R.Source->getName());
-  R.Source->eraseFromParent();
-  for (Function *Piece : Pieces)
-    Piece->eraseFromParent();
+  eraseSource(R, C, FAM);
   return true;
 }
 
