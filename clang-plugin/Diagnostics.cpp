@@ -2,42 +2,66 @@
 //===- Diagnostics.cpp - What the stages on the IR tell the user ----------===//
 #include "Diagnostics.h"
 #include "Annotations.h"
-#include "Frontend.h"
+
+#include "llvm/IR/DiagnosticPrinter.h"
 
 using namespace llvm;
 
 namespace cosy {
 
-/// Where in the source \p Loc of \p F is; invalid if that is not known.
-static clang::SourceLocation place(const Frontend &FE, const Function &F,
-                                   const DILocation *Loc) {
-  if (Loc)
-    return FE.find(*Loc);
-  const DISubprogram *SP = F.getSubprogram();
-  if (!SP)
-    return {};
-  return FE.find(*DILocation::get(F.getContext(), SP->getLine(), 0,
-                                  const_cast<DISubprogram *>(SP)));
+namespace {
+
+/// A message that is nothing but its text.
+class PlainMessage : public DiagnosticInfo {
+public:
+  PlainMessage(StringRef Text, DiagnosticSeverity Severity)
+      : DiagnosticInfo(kind(), Severity), Text(Text) {}
+  void print(DiagnosticPrinter &Printer) const override { Printer << Text; }
+
+private:
+  static int kind() {
+    static const int Kind = getNextAvailablePluginDiagnosticKind();
+    return Kind;
+  }
+  StringRef Text;
+};
+
+} // namespace
+
+static SourceMessages *Messages;
+
+static bool PlacesInText = false;
+
+void putPlacesIntoText() { PlacesInText = true; }
+
+void setSourceMessages(SourceMessages *M) { Messages = M; }
+
+std::string warningLevels(const DILocation *Loc) {
+  return Messages && Loc ? Messages->warningLevels(*Loc) : "";
 }
 
 static void diagnose(const Function &F, const DILocation *Loc,
                      const Twine &Message, DiagnosticSeverity Severity) {
   DiagnosticLocation At = Loc ? DiagnosticLocation(DebugLoc(Loc))
                               : DiagnosticLocation(F.getSubprogram());
-  F.getContext().diagnose(DiagnosticInfoUnsupported(F, Message, At, Severity));
+  if (!PlacesInText) {
+    F.getContext().diagnose(
+        DiagnosticInfoUnsupported(F, Message, At, Severity));
+    return;
+  }
+  std::string Text;
+  if (At.isValid())
+    Text = (At.getRelativePath() + ":" + Twine(At.getLine()) + ":" +
+            Twine(At.getColumn()) + ": ")
+               .str();
+  Text += Message.str();
+  F.getContext().diagnose(PlainMessage(Text, Severity));
 }
 
 void reportError(const Function &F, const DILocation *Loc,
                  const Twine &Message) {
-  Frontend *FE = Frontend::get();
-  clang::SourceLocation At;
-  if (FE)
-    At = place(*FE, F, Loc);
-  if (At.isInvalid())
-    return diagnose(F, Loc, Message, DS_Error);
-  FE->error(At, FE->rangeAt(At), Message.str());
-  if (const MarkedRegion *R = FE->regionAround(At))
-    FE->note(R->Start.getBegin(), "region starts here");
+  if (!Messages || !Messages->reportError(F, Loc, Message.str()))
+    diagnose(F, Loc, Message, DS_Error);
 }
 
 StringRef warningGroup(Warning W) {
@@ -57,50 +81,34 @@ std::string withFlag(const Twine &Message, Warning W, bool IsError) {
 /// What is written down for \p F.
 static WarningLevel annotatedLevel(Warning W, const Function &F) {
   WarningLevel Level = WarningLevel::On;
+  auto Read = [&](StringRef Levels) {
+    if (Levels.size() == NumWarnings)
+      Level = WarningLevel(Levels[unsigned(W)]);
+  };
   forEachAnnotation(const_cast<Module &>(*F.getParent()),
                     [&](Function &Of, StringRef Text) {
-                      if (&Of == &F && Text.consume_front(WarningAnnotation) &&
-                          Text.size() == NumWarnings)
-                        Level = WarningLevel(Text[unsigned(W)]);
+                      if (&Of == &F && Text.consume_front(WarningAnnotation))
+                        Read(Text);
                     });
+  Read(F.getFnAttribute(WarningAttribute).getValueAsString());
   return Level;
 }
 
 void reportWarning(Warning W, const Function &F, const DILocation *Loc,
                    const Twine &Message) {
-  Frontend *FE = Frontend::get();
-  clang::SourceLocation At;
-  if (FE)
-    At = place(*FE, F, Loc);
-  if (At.isInvalid()) {
-    WarningLevel Level = annotatedLevel(W, F);
-    if (Level == WarningLevel::Off)
-      return;
-    bool IsError = Level == WarningLevel::Error;
-    return diagnose(F, Loc, withFlag(Message, W, IsError),
-                    IsError ? DS_Error : DS_Warning);
-  }
-  if (!FE->warning(W, At, FE->rangeAt(At), Message.str()))
+  if (Messages && Messages->reportWarning(W, F, Loc, Message.str()))
     return;
-  if (const MarkedRegion *R = FE->regionAround(At))
-    FE->note(R->Start.getBegin(), "region starts here");
+  WarningLevel Level = annotatedLevel(W, F);
+  if (Level == WarningLevel::Off)
+    return;
+  bool IsError = Level == WarningLevel::Error;
+  diagnose(F, Loc, withFlag(Message, W, IsError),
+           IsError ? DS_Error : DS_Warning);
 }
 
 void suggestMovingMarker(const DILocation *Loc) {
-  Frontend *FE = Frontend::get();
-  if (!FE || !Loc || !FE->wantsMissed())
-    return;
-  clang::SourceLocation At = FE->find(*Loc);
-  const MarkedRegion *R = At.isValid() ? FE->regionAround(At) : nullptr;
-  if (!R)
-    return;
-  if (R->First.Call == At) {
-    if (auto Fixes = FE->moveStart(*R); !Fixes.empty())
-      FE->note(At, "begin the region behind this statement", Fixes);
-  } else if (R->Last.Call == At) {
-    if (auto Fixes = FE->moveEnd(*R); !Fixes.empty())
-      FE->note(At, "end the region before this statement", Fixes);
-  }
+  if (Messages && Loc)
+    Messages->suggestMovingMarker(*Loc);
 }
 
 std::string count(uint64_t N, StringRef One) {

@@ -2,9 +2,10 @@
 //===- Diagnostics.h - What the stages on the IR tell the user ------------===//
 //
 // Errors, warnings and remarks at places of the source. Where clang compiles
-// the source itself they have ranges and fix-its; from bitcode (-save-temps)
-// there is only the line. Warnings obey the plugin's -W flags and pragmas: for
-// bitcode those at a function's first region are written down in an annotation.
+// the source itself they have ranges and fix-its; from bitcode (-save-temps, or
+// when a program is linked) there is only the line. Warnings obey the plugin's
+// -W flags and pragmas: for bitcode those at a function's first region are
+// written down in an annotation.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_DIAGNOSTICS_H
@@ -39,6 +40,39 @@ enum class WarningLevel : char { Off = '-', On = 'w', Error = 'e' };
 /// An annotation of a function that may be compiled from bitcode begins so;
 /// behind it is a WarningLevel for each warning.
 constexpr llvm::StringLiteral WarningAnnotation = "cosy_warnings:";
+
+/// The same as a function attribute, for regions whose compounds are made when
+/// the program is linked.
+constexpr llvm::StringLiteral WarningAttribute = "cosy-warnings";
+
+/// Reports at places of the source, while clang has it.
+class SourceMessages {
+public:
+  virtual ~SourceMessages() = default;
+
+  /// Reports \p Text at \p Loc of \p F. \returns false, and reports nothing, if
+  /// the source has no such place.
+  virtual bool reportError(const llvm::Function &F, const llvm::DILocation *Loc,
+                           llvm::StringRef Text) = 0;
+  /// The same for a warning of the group \p W, as far as that is not off.
+  virtual bool reportWarning(Warning W, const llvm::Function &F,
+                             const llvm::DILocation *Loc,
+                             llvm::StringRef Text) = 0;
+  virtual void suggestMovingMarker(const llvm::DILocation &Loc) = 0;
+  /// \returns a WarningLevel for each warning at \p Loc.
+  virtual std::string warningLevels(const llvm::DILocation &Loc) = 0;
+};
+
+/// Makes \p Messages report, until it is null. Without it there is only the IR.
+void setSourceMessages(SourceMessages *Messages);
+
+/// From now on the text of a message begins with its place: a linker prints
+/// nothing but the text.
+void putPlacesIntoText();
+
+/// \returns a WarningLevel for each warning at \p Loc; empty if that is not
+/// known.
+std::string warningLevels(const llvm::DILocation *Loc);
 
 /// Reports \p Message at \p Loc, or at \p F if there is none. Inside a region a
 /// note points at its COSY_START.

@@ -104,21 +104,14 @@ private:
 // The frontend of this compilation
 //===----------------------------------------------------------------------===//
 
-static Frontend *Current;
-
-Frontend *Frontend::get() { return Current; }
-
 Frontend::Frontend(CompilerInstance &CI, const WarningState &Flags)
     : CI(CI), SM(CI.getSourceManager()) {
   Changes.push_back({SourceLocation(), Flags});
   CI.getPreprocessor().AddPragmaHandler("cosy", new DiagnosticPragma(*this));
-  Current = this;
+  setSourceMessages(this);
 }
 
-Frontend::~Frontend() {
-  if (Current == this)
-    Current = nullptr;
-}
+Frontend::~Frontend() { setSourceMessages(nullptr); }
 
 void Frontend::annotateWarnings(FunctionDecl &F) {
   if (!CI.getCodeGenOpts().DisableLLVMPasses)
@@ -128,10 +121,8 @@ void Frontend::annotateWarnings(FunctionDecl &F) {
     if (!SM.isPointWithin(Start, SM.getExpansionLoc(F.getBeginLoc()),
                           SM.getExpansionLoc(F.getEndLoc())))
       continue;
-    std::string Levels(WarningAnnotation);
-    for (unsigned N = 0; N < NumWarnings; ++N)
-      Levels += static_cast<char>(level(Warning(N), Start));
-    F.addAttr(AnnotateAttr::CreateImplicit(context(), Levels, nullptr, 0));
+    F.addAttr(AnnotateAttr::CreateImplicit(
+        context(), std::string(WarningAnnotation) + levels(Start), nullptr, 0));
     return;
   }
 }
@@ -191,8 +182,72 @@ bool Frontend::warning(Warning W, SourceLocation Loc, SourceRange Range,
   return true;
 }
 
-bool Frontend::wantsMissed() const {
-  return CI.getCodeGenOpts().OptimizationRemarkMissed.patternMatches("cosy");
+std::string Frontend::levels(SourceLocation Loc) const {
+  std::string Levels;
+  for (unsigned N = 0; N < NumWarnings; ++N)
+    Levels += static_cast<char>(level(Warning(N), Loc));
+  return Levels;
+}
+
+//===----------------------------------------------------------------------===//
+// Messages of the stages on the IR
+//===----------------------------------------------------------------------===//
+
+SourceLocation Frontend::place(const llvm::Function &F,
+                               const llvm::DILocation *Loc) const {
+  if (Loc)
+    return find(*Loc);
+  const llvm::DISubprogram *SP = F.getSubprogram();
+  if (!SP)
+    return {};
+  return find(*llvm::DILocation::get(F.getContext(), SP->getLine(), 0,
+                                     const_cast<llvm::DISubprogram *>(SP)));
+}
+
+void Frontend::noteRegion(SourceLocation Loc) {
+  if (const MarkedRegion *R = regionAround(Loc))
+    note(R->Start.getBegin(), "region starts here");
+}
+
+bool Frontend::reportError(const llvm::Function &F, const llvm::DILocation *Loc,
+                           StringRef Text) {
+  SourceLocation At = place(F, Loc);
+  if (At.isInvalid())
+    return false;
+  error(At, rangeAt(At), Text);
+  noteRegion(At);
+  return true;
+}
+
+bool Frontend::reportWarning(Warning W, const llvm::Function &F,
+                             const llvm::DILocation *Loc, StringRef Text) {
+  SourceLocation At = place(F, Loc);
+  if (At.isInvalid())
+    return false;
+  if (warning(W, At, rangeAt(At), Text))
+    noteRegion(At);
+  return true;
+}
+
+void Frontend::suggestMovingMarker(const llvm::DILocation &Loc) {
+  if (!CI.getCodeGenOpts().OptimizationRemarkMissed.patternMatches("cosy"))
+    return;
+  SourceLocation At = find(Loc);
+  const MarkedRegion *R = At.isValid() ? regionAround(At) : nullptr;
+  if (!R)
+    return;
+  if (R->First.Call == At) {
+    if (auto Fixes = moveStart(*R); !Fixes.empty())
+      note(At, "begin the region behind this statement", Fixes);
+  } else if (R->Last.Call == At) {
+    if (auto Fixes = moveEnd(*R); !Fixes.empty())
+      note(At, "end the region before this statement", Fixes);
+  }
+}
+
+std::string Frontend::warningLevels(const llvm::DILocation &Loc) {
+  SourceLocation At = find(Loc);
+  return At.isValid() ? levels(At) : "";
 }
 
 //===----------------------------------------------------------------------===//

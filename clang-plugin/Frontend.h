@@ -54,14 +54,11 @@ private:
   }};
 };
 
-class Frontend {
+class Frontend : private SourceMessages {
 public:
   /// \p Flags are the state the command line asks for.
   Frontend(clang::CompilerInstance &CI, const WarningState &Flags);
-  ~Frontend();
-
-  /// The one of the source being compiled, or null when there is only bitcode.
-  static Frontend *get();
+  ~Frontend() override;
 
   // While the source is read.
 
@@ -93,25 +90,39 @@ public:
   bool warning(Warning W, clang::SourceLocation Loc, clang::SourceRange Range,
                llvm::StringRef Text);
 
-  /// Is a remark -Rpass-missed=cosy wanted?
-  bool wantsMissed() const;
+  /// The place behind the ';' that follows \p Loc, the last token of something.
+  clang::SourceLocation behindStatement(clang::SourceLocation Loc) const;
+
+private:
+  // Messages of the stages on the IR.
+
+  bool reportError(const llvm::Function &F, const llvm::DILocation *Loc,
+                   llvm::StringRef Text) override;
+  bool reportWarning(Warning W, const llvm::Function &F,
+                     const llvm::DILocation *Loc,
+                     llvm::StringRef Text) override;
+  void suggestMovingMarker(const llvm::DILocation &Loc) override;
+  std::string warningLevels(const llvm::DILocation &Loc) override;
 
   // From places of the IR to those of the source.
 
+  /// Where \p Loc of \p F is, or \p F itself; invalid if that is not known.
+  clang::SourceLocation place(const llvm::Function &F,
+                              const llvm::DILocation *Loc) const;
   clang::SourceLocation find(const llvm::DILocation &Loc) const;
   clang::SourceRange rangeAt(clang::SourceLocation Loc) const;
   /// The region around \p Loc, or null.
   const MarkedRegion *regionAround(clang::SourceLocation Loc) const;
+  /// Notes where the region around \p Loc begins.
+  void noteRegion(clang::SourceLocation Loc);
 
   /// Replacements that move a marker over the statement \p Call.
   llvm::SmallVector<clang::FixItHint, 2> moveStart(const MarkedRegion &R) const;
   llvm::SmallVector<clang::FixItHint, 2> moveEnd(const MarkedRegion &R) const;
 
-  /// The place behind the ';' that follows \p Loc, the last token of something.
-  clang::SourceLocation behindStatement(clang::SourceLocation Loc) const;
-
-private:
   WarningLevel level(Warning W, clang::SourceLocation Loc) const;
+  /// \returns the levels of all warnings at \p Loc, as an annotation has them.
+  std::string levels(clang::SourceLocation Loc) const;
   void report(clang::DiagnosticsEngine::Level Level, clang::SourceLocation Loc,
               clang::SourceRange Range, llvm::StringRef Text,
               llvm::ArrayRef<clang::FixItHint> Fixes);
