@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- AutoPass.cpp - Single calls go through the module ------------------===//
 #include "AutoPass.h"
+#include "Deferred.h"
 #include "LibraryCalls.h"
 #include "RegionPass.h"
 
@@ -11,6 +12,7 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
 
 #include <linux/prctl.h>
 #include <sys/syscall.h>
@@ -67,6 +69,18 @@ static void redirect(CallBase &CB, StringRef Name) {
   });
 }
 
+/// \returns the function \p Notice of libcosy.
+static Function *noticeFunction(Module &M, StringRef Notice) {
+  unsigned NumArgs = StringSwitch<unsigned>(Notice)
+                         .Case("cosy_before_prctl", 1)
+                         .Case("cosy_before_syscall", 2)
+                         .Default(0);
+  LLVMContext &Ctx = M.getContext();
+  SmallVector<Type *, 2> Types(NumArgs, Type::getInt64Ty(Ctx));
+  return libcosyFunction(M, Notice,
+                         FunctionType::get(Type::getVoidTy(Ctx), Types, false));
+}
+
 /// \returns the argument \p N of \p CB as a 64-bit number, 0 if it is none.
 static Value *numberArgument(IRBuilder<> &B, CallBase &CB, unsigned N) {
   if (N >= CB.arg_size() || !CB.getArgOperand(N)->getType()->isIntegerTy())
@@ -78,21 +92,18 @@ static Value *numberArgument(IRBuilder<> &B, CallBase &CB, unsigned N) {
 /// libcosy need not know.
 static bool notify(CallBase &CB, StringRef Notice) {
   IRBuilder<> B(&CB);
+  Function *F = noticeFunction(*CB.getModule(), Notice);
   SmallVector<Value *, 2> Args;
-  if (Notice == "cosy_before_prctl") {
-    Args = {numberArgument(B, CB, 0)};
-    if (auto *C = dyn_cast<ConstantInt>(Args[0]);
-        C && C->getSExtValue() != PR_SET_SECCOMP)
-      return false;
-  } else if (Notice == "cosy_before_syscall") {
-    Args = {numberArgument(B, CB, 0), numberArgument(B, CB, 1)};
-    if (auto *C = dyn_cast<ConstantInt>(Args[0]);
-        C && C->getSExtValue() != SYS_seccomp && C->getSExtValue() != SYS_prctl)
-      return false;
-  }
-  SmallVector<Type *, 2> Types(Args.size(), B.getInt64Ty());
-  auto *Ty = FunctionType::get(B.getVoidTy(), Types, false);
-  B.CreateCall(libcosyFunction(*CB.getModule(), Notice, Ty), Args);
+  for (unsigned N = 0; N < F->arg_size(); ++N)
+    Args.push_back(numberArgument(B, CB, N));
+  auto *Code = Args.empty() ? nullptr : dyn_cast<ConstantInt>(Args[0]);
+  if (Code && Notice == "cosy_before_prctl" &&
+      Code->getSExtValue() != PR_SET_SECCOMP)
+    return false;
+  if (Code && Notice == "cosy_before_syscall" &&
+      Code->getSExtValue() != SYS_seccomp && Code->getSExtValue() != SYS_prctl)
+    return false;
+  B.CreateCall(F, Args);
   return true;
 }
 
@@ -136,8 +147,24 @@ PreservedAnalyses AutoPass::run(Module &M, ModuleAnalysisManager &) {
     return PreservedAnalyses::all();
   bool Changed = false;
   for (Function &F : M)
-    Changed |= runOnFunction(F);
+    if (!IsLinkStep || F.hasFnAttribute(AutoAttribute))
+      Changed |= runOnFunction(F);
   return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+}
+
+void deferToLinkStep(Module &M) {
+  SmallVector<GlobalValue *, 8> Callees;
+  for (Function &F : M) {
+    F.addFnAttr(AutoAttribute);
+    if (!F.isDeclaration())
+      continue;
+    if (StringRef Notice = noticeBefore(F.getName()); !Notice.empty())
+      Callees.push_back(noticeFunction(M, Notice));
+    else if (paysAlone(F.getName()))
+      Callees.push_back(
+          libcosyFunction(M, "cosy_auto_" + F.getName(), F.getFunctionType()));
+  }
+  appendToCompilerUsed(M, Callees);
 }
 
 } // namespace cosy

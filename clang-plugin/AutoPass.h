@@ -20,10 +20,20 @@ namespace cosy {
 /// are the program's own has to be marked before (markOwnCalls()).
 class AutoPass : public llvm::PassInfoMixin<AutoPass> {
 public:
+  explicit AutoPass(bool IsLinkStep) : IsLinkStep(IsLinkStep) {}
   llvm::PreservedAnalyses run(llvm::Module &M,
                               llvm::ModuleAnalysisManager &MAM);
   static bool isRequired() { return true; }
+
+private:
+  bool IsLinkStep; ///< change only functions with AutoAttribute
 };
+
+/// Leaves the functions of \p M to the link step: gives them AutoAttribute, and
+/// refers to the functions of libcosy that they may call then. So the linker
+/// looks for these before link-time optimisation, when it can still define what
+/// they refer to.
+void deferToLinkStep(llvm::Module &M);
 
 } // namespace cosy
 

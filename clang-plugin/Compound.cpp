@@ -44,7 +44,7 @@ static bool generate(Region &R, Compound &C, FunctionAnalysisManager &FAM,
     hintBorrowed(Source);
   }
   C.Sel = select(Source, LI, C.UpCalls, C.NumOutputs);
-  C.Sel.C.Name = R.Host->getName();
+  C.Sel.C.Name = R.Name;
   C.Sel.C.NumExits = R.Exits.size();
   if (R.Options.MaxOperations && R.Options.AtLimit == COSY_RESUME)
     C.Sel.C.Limit = R.Options.MaxOperations;

@@ -54,6 +54,9 @@ bool isUserFunctionCall(const llvm::Instruction &I);
 /// Has \p F been compiled to a program?
 bool hasProgram(const llvm::Function &F);
 
+/// Forgets the program of \p F: regions call it natively.
+void makeNative(llvm::Function &F);
+
 /// The user functions of a translation unit, as cosy/region.h has them.
 class FunctionTable {
 public:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- FunctionTable.cpp - The user functions of a translation unit -------===//
+#include "Deferred.h"
 #include "Function.h"
 #include "Host.h"
 
@@ -27,6 +28,11 @@ bool isUserFunctionCall(const Instruction &I) {
 
 bool hasProgram(const Function &F) {
   return F.hasFnAttribute(ProgramAttribute);
+}
+
+void makeNative(Function &F) {
+  F.removeFnAttr(ProgramAttribute);
+  F.addFnAttr(NotInlinedAttribute);
 }
 
 static StructType *descriptorType(LLVMContext &Ctx) {

@@ -6,9 +6,12 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 #include "llvm/Transforms/Utils/SSAUpdater.h"
+
+#include <numeric>
 
 extern "C" {
 #include <cosy/region.h>
@@ -17,6 +20,24 @@ extern "C" {
 using namespace llvm;
 
 namespace cosy {
+
+/// \returns int64_t cosy_region_run(region, frame) of libcosy.
+static FunctionCallee regionRun(Module &M) {
+  LLVMContext &Ctx = M.getContext();
+  Type *Ptr = PointerType::get(Ctx, 0);
+  return M.getOrInsertFunction(
+      "cosy_region_run",
+      FunctionType::get(Type::getInt64Ty(Ctx), {Ptr, Ptr}, false));
+}
+
+/// \returns the function void Name(table, count) of libcosy.
+static FunctionCallee tableFunction(Module &M, StringRef Name) {
+  LLVMContext &Ctx = M.getContext();
+  return M.getOrInsertFunction(
+      Name, FunctionType::get(Type::getVoidTy(Ctx),
+                              {PointerType::get(Ctx, 0), Type::getInt64Ty(Ctx)},
+                              false));
+}
 
 //===----------------------------------------------------------------------===//
 // CompoundPath
@@ -68,9 +89,10 @@ CompoundPath::CompoundPath(Region &R) : R(R) {
 
   // exit = cosy_region_run(&region, frame); if (exit >= 0) ...
   B.SetInsertPoint(Run);
-  FunctionCallee RunFn = M.getOrInsertFunction(
-      R.IsAsync ? StringRef(AsyncRunMarker) : "cosy_region_run",
-      FunctionType::get(I64, {Ptr, Ptr}, false));
+  FunctionCallee RunFn =
+      R.IsAsync ? M.getOrInsertFunction(
+                      AsyncRunMarker, FunctionType::get(I64, {Ptr, Ptr}, false))
+                : regionRun(M);
   RunCall = B.CreateCall(RunFn, {Placeholder, Frame}, "cosy.exit");
   BasicBlock *Dispatch = BasicBlock::Create(Ctx, "cosy.done", &Host, R.Entry);
   B.CreateCondBr(B.CreateICmpSGE(RunCall, ConstantInt::get(I64, 0)), Dispatch,
@@ -149,14 +171,28 @@ void CompoundPath::rewriteUses() {
   }
 }
 
-Value *CompoundPath::slot(IRBuilderBase &B, Reg R) {
+/// The place of the register \p R in \p Frame.
+static Value *slot(IRBuilderBase &B, Value *Frame, Reg R) {
   return B.CreateConstInBoundsGEP1_64(B.getInt64Ty(), Frame, R);
+}
+
+/// Stores the input \p In to the register \p R.
+static void storeInput(IRBuilderBase &B, Value *In, Value *Frame, Reg R) {
+  Type *Ty = In->getType();
+  if (!Ty->isPointerTy()) {
+    if (!Ty->isIntegerTy())
+      In = B.CreateBitCast(
+          In, B.getIntNTy(Ty->getPrimitiveSizeInBits().getFixedValue()));
+    In = B.CreateZExt(In, B.getInt64Ty());
+  }
+  B.CreateAlignedStore(In, slot(B, Frame, R), Align(8));
 }
 
 /// A variable like \p AI, but none of the source.
 static AllocaInst *cloneVariable(const AllocaInst &AI) {
   auto *Copy = cast<AllocaInst>(AI.clone());
   Copy->setMetadata(LLVMContext::MD_DIAssignID, nullptr);
+  Copy->setDebugLoc(DebugLoc()); // may be of another function
   return Copy;
 }
 
@@ -174,6 +210,24 @@ Value *CompoundPath::copyOf(IRBuilderBase &B, const PrivateLocal &L) {
   return Copy;
 }
 
+/// The host's value of the input \p V, which is no argument of the source.
+static Value *valueInHost(IRBuilderBase &B, Value *V) {
+  if (auto *AI = dyn_cast<AllocaInst>(V)) {
+    AllocaInst *Copy = cloneVariable(*AI);
+    Function &Host = *B.GetInsertBlock()->getParent();
+    Copy->insertBefore(&*Host.getEntryBlock().getFirstInsertionPt());
+    return Copy;
+  }
+  if (auto *CI = dyn_cast<CallInst>(V)) {
+    Instruction *Copy = B.Insert(CI->clone());
+    Copy->setDebugLoc(B.getCurrentDebugLocation());
+    return Copy;
+  }
+  if (auto *GV = dyn_cast<GlobalVariable>(V); GV && GV->isThreadLocal())
+    return B.CreateThreadLocalAddress(GV);
+  return V;
+}
+
 /// The host's value of the input \p V.
 Value *CompoundPath::inputValue(IRBuilderBase &B, Value *V,
                                 ArrayRef<PrivateLocal> Locals) {
@@ -184,24 +238,12 @@ Value *CompoundPath::inputValue(IRBuilderBase &B, Value *V,
                          : copyOf(B, L);
     return R.Inputs[A->getArgNo()];
   }
-  if (auto *AI = dyn_cast<AllocaInst>(V)) {
-    AllocaInst *Copy = cloneVariable(*AI);
-    Copy->insertBefore(&*R.Host->getEntryBlock().getFirstInsertionPt());
-    return Copy;
+  if (auto *CI = dyn_cast<CallInst>(V); CI && R.IsAsync) {
+    assert(isErrnoAddress(*CI) && "a native piece");
+    return B.CreateCall(R.Host->getParent()->getOrInsertFunction(
+        AsyncErrnoMarker, CI->getType()));
   }
-  if (auto *CI = dyn_cast<CallInst>(V)) {
-    if (R.IsAsync) {
-      assert(isErrnoAddress(*CI) && "a native piece");
-      return B.CreateCall(R.Host->getParent()->getOrInsertFunction(
-          AsyncErrnoMarker, CI->getType()));
-    }
-    Instruction *Copy = B.Insert(CI->clone());
-    Copy->setDebugLoc(DebugLoc(R.Loc));
-    return Copy;
-  }
-  if (auto *GV = dyn_cast<GlobalVariable>(V); GV && GV->isThreadLocal())
-    return B.CreateThreadLocalAddress(GV);
-  return V;
+  return valueInHost(B, V);
 }
 
 void CompoundPath::complete(Constant *Descriptor, const Code &C,
@@ -229,26 +271,108 @@ void CompoundPath::complete(Constant *Descriptor, const Code &C,
 
   IRBuilder<> B(RunCall);
   B.SetCurrentDebugLocation(DebugLoc(R.Loc));
-  for (auto [V, Slot] : zip(Inputs, C.Inputs)) {
-    Value *In = inputValue(B, V, Locals);
-    Type *Ty = In->getType();
-    if (!Ty->isPointerTy()) {
-      if (!Ty->isIntegerTy())
-        In = B.CreateBitCast(
-            In, B.getIntNTy(Ty->getPrimitiveSizeInBits().getFixedValue()));
-      In = B.CreateZExt(In, I64);
+  for (auto [V, Slot] : zip(Inputs, C.Inputs))
+    storeInput(B, inputValue(B, V, Locals), Frame, Slot);
+  copyValuesOut(Locals, C.Outputs);
+}
+
+/// Sets the variables whose values the compound has changed. \p Registers are
+/// those of its outputs.
+void CompoundPath::copyValuesOut(ArrayRef<PrivateLocal> Locals,
+                                 ArrayRef<Reg> Registers) {
+  for (const PrivateLocal &L : Locals) {
+    if (!L.ByValue || !L.Changes || Registers[L.Output] == NoReg)
+      continue;
+    for (BasicBlock *Leave : Leaves) {
+      IRBuilder<> B(Leave->getTerminator());
+      B.CreateStore(B.CreateAlignedLoad(B.getIntNTy(L.Size * 8),
+                                        slot(B, Frame, Registers[L.Output]),
+                                        Align(8)),
+                    L.Variable);
     }
-    B.CreateAlignedStore(In, slot(B, Slot), Align(8));
   }
-  for (const PrivateLocal &L : Locals)
-    if (L.ByValue && L.Changes && HasRegister(L.Output))
-      for (BasicBlock *Leave : Leaves) {
-        IRBuilder<> Out(Leave->getTerminator());
-        Type *Ty = Out.getIntNTy(L.Size * 8);
-        Out.CreateStore(
-            Out.CreateAlignedLoad(Ty, slot(Out, C.Outputs[L.Output]), Align(8)),
-            L.Variable);
-      }
+}
+
+void CompoundPath::defer(unsigned NumOutputs, ArrayRef<PrivateLocal> Locals) {
+  Module &M = *R.Host->getParent();
+  Type *I32 = Type::getInt32Ty(M.getContext());
+  Type *Ptr = PointerType::get(M.getContext(), 0);
+  Type *Ty = Placeholder->getValueType();
+  // Nobody can fold loads of its mode: DeferredRun may write to it.
+  auto *Descriptor = new GlobalVariable(
+      M, Ty, false, GlobalValue::InternalLinkage, Constant::getNullValue(Ty),
+      "cosy.region." + R.Host->getName());
+  Descriptor->setAlignment(Align(8));
+  Placeholder->replaceAllUsesWith(Descriptor);
+  Placeholder->eraseFromParent();
+
+  // The frame has only the outputs.
+  Frame->setOperand(0, ConstantInt::get(I32, std::max(NumOutputs, 1u)));
+  for (OutputLoad &L : Loads)
+    L.Slot->setOperand(
+        1, ConstantInt::get(L.Slot->getOperand(1)->getType(), L.Output));
+  SmallVector<Reg, 8> Registers(NumOutputs);
+  std::iota(Registers.begin(), Registers.end(), Reg(0));
+  copyValuesOut(Locals, Registers);
+
+  IRBuilder<> B(RunCall);
+  B.SetCurrentDebugLocation(DebugLoc(R.Loc));
+  SmallVector<Value *, 8> Args{Descriptor, R.Source, Frame};
+  for (Argument &A : R.Source->args())
+    Args.push_back(inputValue(B, &A, Locals));
+  FunctionCallee Run = M.getOrInsertFunction(
+      DeferredRun,
+      FunctionType::get(RunCall->getType(), {Ptr, Ptr, Ptr}, true));
+  CallInst *New = B.CreateCall(Run, Args, "cosy.exit");
+  // The source and the descriptor are to stay constants.
+  New->addFnAttr(Attribute::NoMerge);
+  RunCall->replaceAllUsesWith(New);
+  RunCall->eraseFromParent();
+  RunCall = New;
+  // The linker has to look for the library before link-time optimisation: later
+  // it no longer knows what the program defines.
+  for (FunctionCallee F : {regionRun(M), tableFunction(M, "cosy_regions_add"),
+                           tableFunction(M, "cosy_regions_remove")})
+    appendToCompilerUsed(M, {cast<Function>(F.getCallee())});
+}
+
+void completeDeferred(CallBase &Run, const Code &C, ArrayRef<Value *> Inputs) {
+  constexpr unsigned FirstInput = 3;
+  Function &Host = *Run.getFunction();
+  IRBuilder<> B(&*Host.getEntryBlock().getFirstInsertionPt());
+  B.SetCurrentDebugLocation(DebugLoc());
+  // The word behind the registers is libcosy's.
+  Value *Frame =
+      B.CreateAlloca(B.getInt64Ty(), B.getInt32(C.NumRegs + 1), "cosy.frame");
+  B.SetInsertPoint(&Run);
+  for (auto [V, R] : zip(Inputs, C.Inputs)) {
+    auto *A = dyn_cast<Argument>(V);
+    storeInput(B,
+               A ? Run.getArgOperand(FirstInput + A->getArgNo())
+                 : valueInHost(B, V),
+               Frame, R);
+  }
+  FunctionCallee RunFn = regionRun(*Host.getParent());
+  Value *Args[] = {Run.getArgOperand(0), Frame};
+  Value *Outputs = Run.getArgOperand(2);
+  Value *Exit;
+  // It is one if the function was inlined where an up-call's exception is
+  // caught.
+  if (auto *Invoke = dyn_cast<InvokeInst>(&Run)) {
+    BasicBlock *Next = SplitEdge(Invoke->getParent(), Invoke->getNormalDest());
+    Exit = B.CreateInvoke(RunFn, Next, Invoke->getUnwindDest(), Args);
+    B.SetInsertPoint(&*Next->getFirstInsertionPt());
+  } else {
+    Exit = B.CreateCall(RunFn, Args);
+  }
+  for (auto [N, R] : enumerate(C.Outputs)) {
+    Value *Out = B.getInt64(0);
+    if (R != NoReg)
+      Out = B.CreateAlignedLoad(B.getInt64Ty(), slot(B, Frame, R), Align(8));
+    B.CreateAlignedStore(Out, slot(B, Outputs, N), Align(8));
+  }
+  Run.replaceAllUsesWith(Exit);
+  Run.eraseFromParent();
 }
 
 void CompoundPath::abandon() {
@@ -344,7 +468,7 @@ Constant *RegionTable::add(const Region &R, const Image &I, const Code &C,
                              I.Bytes.size()));
   auto *ImageVar =
       new GlobalVariable(M, Bytes->getType(), true, GlobalValue::PrivateLinkage,
-                         Bytes, "cosy.image." + R.Host->getName());
+                         Bytes, "cosy.image." + R.Name);
   ImageVar->setSection(".cosy.compounds");
   ImageVar->setAlignment(Align(8));
 
@@ -354,7 +478,7 @@ Constant *RegionTable::add(const Region &R, const Image &I, const Code &C,
     auto *Ty = ArrayType::get(Null->getType(), List.size());
     ThunkVar = new GlobalVariable(M, Ty, true, GlobalValue::PrivateLinkage,
                                   ConstantArray::get(Ty, List),
-                                  "cosy.thunks." + R.Host->getName());
+                                  "cosy.thunks." + R.Name);
   }
   StringRef File = R.Loc ? R.Loc->getFilename() : M.getSourceFileName();
   Descriptors.push_back(ConstantStruct::get(
@@ -363,7 +487,7 @@ Constant *RegionTable::add(const Region &R, const Image &I, const Code &C,
        Int(R.Options.countsRuns() ? COSY_REGION_DECIDE : 0, 32), ImageVar,
        Int(I.Bytes.size(), 32), Int(C.NumRegs, 32), ThunkVar,
        Int(Thunks.size(), 32), Int(R.Loc ? R.Loc->getLine() : 0, 32),
-       stringConstant(M, File), stringConstant(M, R.Host->getName()), Functions,
+       stringConstant(M, File), stringConstant(M, R.Name), Functions,
        Int(C.Functions.size(), 32), Int(R.IsAsync ? COSY_REGION_ASYNC : 0, 32),
        limits(R, C), Int(0, 64), libraryList(Library)}));
   Placeholders.push_back(new GlobalVariable(M, descriptorType(), false,
@@ -381,10 +505,7 @@ Function *createTableCaller(Module &M, StringRef Name, StringRef Callee,
   F->addFnAttr(Attribute::NoUnwind);
   F->addFnAttr(Attribute::DisableSanitizerInstrumentation);
   IRBuilder<> B(BasicBlock::Create(Ctx, "", F));
-  FunctionCallee Fn = M.getOrInsertFunction(
-      Callee, FunctionType::get(
-                  Void, {PointerType::get(Ctx, 0), B.getInt64Ty()}, false));
-  B.CreateCall(Fn, {Table, B.getInt64(Count)});
+  B.CreateCall(tableFunction(M, Callee), {Table, B.getInt64(Count)});
   B.CreateRetVoid();
   return F;
 }

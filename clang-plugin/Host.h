@@ -26,6 +26,18 @@ constexpr llvm::StringLiteral AsyncRunMarker = "cosy.async.run";
 /// int *cosy.async.errno() is the address of errno while the part runs.
 constexpr llvm::StringLiteral AsyncErrnoMarker = "cosy.async.errno";
 
+/// int64_t DeferredRun(region, source, outputs, inputs...) runs a region whose
+/// compound is made when the program is linked, as cosy_region_run() does. If
+/// it is not replaced then, the linker names it in an error; so does its name
+/// the remedy.
+constexpr llvm::StringLiteral DeferredRun =
+    "__cosy_region_not_compiled__link_by_cosy_cc_with_flto";
+
+/// Makes \p Run, a call of DeferredRun, run the compound \p C, whose \p Inputs
+/// are values of its source.
+void completeDeferred(llvm::CallBase &Run, const Code &C,
+                      llvm::ArrayRef<llvm::Value *> Inputs);
+
 /// The way of a region through its compound, before the compound is known.
 class CompoundPath {
 public:
@@ -43,6 +55,10 @@ public:
   /// There is no compound: only the native code remains.
   void abandon();
 
+  /// The compound is made when the program is linked: calls DeferredRun in
+  /// place of cosy_region_run(). \p NumOutputs are those of the compound.
+  void defer(unsigned NumOutputs, llvm::ArrayRef<PrivateLocal> Locals);
+
   /// The compound's registers; null after abandon().
   llvm::AllocaInst *frame() const { return Frame; }
 
@@ -51,7 +67,8 @@ private:
   llvm::Value *inputValue(llvm::IRBuilderBase &B, llvm::Value *V,
                           llvm::ArrayRef<PrivateLocal> Locals);
   llvm::Value *copyOf(llvm::IRBuilderBase &B, const PrivateLocal &L);
-  llvm::Value *slot(llvm::IRBuilderBase &B, Reg R);
+  void copyValuesOut(llvm::ArrayRef<PrivateLocal> Locals,
+                     llvm::ArrayRef<Reg> Registers);
 
   Region &R;
   llvm::GlobalVariable *Placeholder; ///< for the descriptor

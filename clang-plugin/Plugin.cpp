@@ -10,35 +10,19 @@
 #include "Frontend.h"
 #include "RegionCheck.h"
 #include "RegionPass.h"
+#include "Version.h"
 
 #include "clang/Frontend/FrontendPluginRegistry.h"
 #include "clang/Lex/Preprocessor.h"
-#include "llvm-c/Core.h"
-#include "llvm/Config/llvm-config.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"
-
-#include <cstdio>
-#include <cstdlib>
 
 using namespace llvm;
 
 namespace cosy {
 
-/// A plugin for another version would crash in ways nobody understands.
-static bool checkVersion() {
-  unsigned Major, Minor, Patch;
-  LLVMGetVersion(&Major, &Minor, &Patch);
-  if (Major == LLVM_VERSION_MAJOR && Minor == LLVM_VERSION_MINOR)
-    return true;
-  fprintf(stderr,
-          "error: cosy-plugin.so was built for clang %d.%d, this is clang "
-          "%u.%u; use clang-%d or build the plugin for this one\n",
-          LLVM_VERSION_MAJOR, LLVM_VERSION_MINOR, Major, Minor,
-          LLVM_VERSION_MAJOR);
-  exit(1);
-}
-static const bool RightVersion = checkVersion();
+static const bool RightVersion =
+    checkVersion("cosy-plugin.so", "clang", "clang");
 
 /// What -fplugin-arg-cosy- asked for. Shared with the pass of -fpass-plugin=,
 /// which comes first where both flags are given.
@@ -51,8 +35,8 @@ static void addPasses(PassBuilder &PB) {
       });
   PB.registerOptimizerLastEPCallback(
       [](ModulePassManager &MPM, OptimizationLevel) {
-        if (Options.Auto)
-          MPM.addPass(AutoPass());
+        if (Options.Auto && !Options.Defer)
+          MPM.addPass(AutoPass(/*IsLinkStep=*/false));
       });
 }
 
@@ -75,6 +59,14 @@ protected:
       Profile.InstrProfileOutput = CG.InstrProfileOutput;
       Profile.Atomic = CG.AtomicProfileUpdate;
     }
+    // Objects with both bitcode and machine code can be linked by anybody.
+    Options.Defer = WantsLinkStep && CG.PrepareForLTO &&
+                    !CG.PrepareForThinLTO && !CG.FatLTO;
+    if (Options.Defer) {
+      // Vectors have no operations. The linker vectorises what stays native.
+      CG.VectorizeLoop = false;
+      CG.VectorizeSLP = false;
+    }
     CG.PassBuilderCallbacks.push_back(addPasses);
     return createRegionCheck(CI, Warnings);
   }
@@ -96,6 +88,10 @@ protected:
         Options.NoOutline = true;
         continue;
       }
+      if (Arg == "lto") {
+        WantsLinkStep = true;
+        continue;
+      }
       if (Arg == "batch-check") {
         Options.BatchCheck = true;
         continue;
@@ -114,7 +110,7 @@ protected:
           clang::DiagnosticsEngine::Error,
           "unknown option '%0' of the cosy plugin; there are "
           "-fplugin-arg-cosy-auto, -fplugin-arg-cosy-batch-check, "
-          "-fplugin-arg-cosy-dump, "
+          "-fplugin-arg-cosy-dump, -fplugin-arg-cosy-lto, "
           "-fplugin-arg-cosy-no-fast, "
           "-fplugin-arg-cosy-no-outline, -fplugin-arg-cosy-no-builtin-* and "
           "-fplugin-arg-cosy-Wcosy-*, see "
@@ -140,6 +136,7 @@ private:
   }
 
   WarningState Warnings;
+  bool WantsLinkStep = false; ///< with -flto
 };
 
 } // namespace

@@ -321,7 +321,7 @@ std::string upCallAdvice(const Instruction &I) {
     return Cost + "without _FORTIFY_SOURCE it may be an operation";
   return Cost +
          "call it before or behind the region; a function defined in this "
-         "file can be taken in";
+         "file, or with cosy-cc -flto in another, can be taken in";
 }
 
 } // namespace cosy

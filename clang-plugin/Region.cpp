@@ -189,6 +189,7 @@ static void findOutputs(Region &R) {
 
 void findRegion(const Marked &E, const Marked::Beginning &B, Region &R) {
   R.Host = E.Host;
+  R.Name = E.Host->getName();
   R.Loc = B.Loc;
   R.Options = E.Options;
   R.IsAsync = E.IsAsync;

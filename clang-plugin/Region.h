@@ -28,6 +28,7 @@ struct Region {
   };
 
   llvm::Function *Host = nullptr;
+  std::string Name;                      ///< of the function it was written in
   const llvm::DILocation *Loc = nullptr; ///< where it begins
   unsigned Index = 0;                    ///< in its function
   StartOptions Options;

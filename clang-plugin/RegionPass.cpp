@@ -2,10 +2,12 @@
 //===- RegionPass.cpp - Regions become compounds --------------------------===//
 #include "RegionPass.h"
 #include "AsyncParts.h"
+#include "AutoPass.h"
 #include "Batch.h"
 #include "BatchRuntime.h"
 #include "Compound.h"
 #include "Coroutine.h"
+#include "Deferred.h"
 #include "Diagnostics.h"
 #include "Function.h"
 #include "Host.h"
@@ -128,7 +130,8 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
   FAM.invalidate(*R.Source, PreservedAnalyses::none());
   SmallVector<Function *, 8> Library = findLibraryFunctions(*R.Source);
   bool IsPart = R.IsAsync || !E.Natives.empty();
-  if (!R.IsAsync && IsPart && !isWorthwhile(*R.Source, FAM)) {
+  bool Defer = Options.Defer && canDefer(R);
+  if (!R.IsAsync && IsPart && !Defer && !isWorthwhile(*R.Source, FAM)) {
     FAM.clear(*R.Source, R.Source->getName());
     R.Source->eraseFromParent();
     return false;
@@ -151,6 +154,12 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
   C.NumOutputs = R.Outputs.size();
   for (const PrivateLocal &L : Locals)
     C.NumOutputs += L.ByValue && L.Changes;
+  if (Defer) {
+    explainBuffers(R, C.Buffers);
+    writeDeferred(R, {Options, IsPart, Optimized});
+    Path.defer(C.NumOutputs, Locals);
+    return true;
+  }
   bool Good = makeCompound(R, C, IsPart, FAM, Options);
   // After an error no code is generated, but the module has to be sound.
   if (Good || !R.IsAsync)
@@ -215,6 +224,13 @@ void ModuleRegions::compileParts(Function &Host) {
   FAM.invalidate(Host, PreservedAnalyses::none());
 }
 
+/// Makes the link step take \p F into no region.
+static void keepOutOfRegions(Function &F) {
+  F.addFnAttr(NotInlinedAttribute);
+  if (!F.hasFnAttribute(Attribute::AlwaysInline))
+    F.addFnAttr(Attribute::NoInline);
+}
+
 bool ModuleRegions::run() {
   bool Any = splitBatches(M, Options.BatchCheck);
   if (Options.BatchCheck) {
@@ -235,8 +251,13 @@ bool ModuleRegions::run() {
         }))
       prepareHost(*F, FAM);
     NumRegions = 0;
-    for (CallInst *Start : markersOf(*F, StartMarker))
+    for (CallInst *Start : markersOf(*F, StartMarker)) {
+      // A region in another file must not take in a function with a region that
+      // is to stay native or has options.
+      if (Options.Defer && Start->getCalledFunction()->getName() != StartMarker)
+        keepOutOfRegions(*F);
       processMarked(Start, Optimized);
+    }
     for (StringRef Name : {StartMarker, EndMarker})
       for (CallInst *Marker : markersOf(*F, Name))
         Marker->eraseFromParent();
@@ -290,8 +311,12 @@ bool canHaveCompounds(const Module &M) {
 
 PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
   bool Supported = canHaveCompounds(M);
-  if (Options.Auto && Supported)
+  // A call may be redirected, or get into a region of another file.
+  bool CallsCount = Supported && (Options.Auto || Options.Defer);
+  if (CallsCount)
     markOwnCalls(M, Options.OwnFunctions);
+  if (Supported && Options.Auto && Options.Defer)
+    deferToLinkStep(M);
   if (!Options.BatchCheck && !M.getNamedGlobal("llvm.global.annotations") &&
       !M.getFunction(BatchMarker) && !M.getFunction(BatchStepMarker) &&
       none_of(AllMarkers,
@@ -299,7 +324,7 @@ PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
     return PreservedAnalyses::all();
   if (!Supported)
     rejectCoroutines(M);
-  else if (!Options.Auto)
+  else if (!CallsCount)
     markOwnCalls(M, Options.OwnFunctions);
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   ModuleRegions Regions(M, FAM, Options);

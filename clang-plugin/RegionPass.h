@@ -18,6 +18,8 @@ struct RegionOptions {
   bool NoOutline = false;  ///< do natively only what has no operation
   bool BatchCheck = false; ///< the program checks the promise of COSY_BATCH
   bool Auto = false;       ///< single calls go through the module: AutoPass
+  /// The link step makes compounds, and redirects calls: Deferred.h
+  bool Defer = false;
   /// Functions that are the program's own, whatever their names.
   std::vector<std::string> OwnFunctions;
   /// How -fprofile-instr-generate counts, where that is known here.

@@ -2,6 +2,7 @@
 //===- UpCalls.cpp - What a compound leaves to native code ----------------===//
 #include "UpCalls.h"
 #include "AsyncParts.h"
+#include "Deferred.h"
 #include "Function.h"
 #include "Outline.h"
 #include "Select.h"
@@ -207,8 +208,9 @@ Function *createThunk(const UpCall &Call, ArrayRef<Reg> Uses,
                                false);
   Function *Thunk = Function::Create(FT, GlobalValue::InternalLinkage, Name, M);
   Thunk->addFnAttr(Attribute::NoInline);
-  for (StringRef Kind : {"target-cpu", "target-features", "tune-cpu",
-                         "frame-pointer", "no-trapping-math"})
+  for (StringRef Kind :
+       {"target-cpu", "target-features", "tune-cpu", "frame-pointer",
+        "no-trapping-math", AutoAttribute.data()})
     if (Host.hasFnAttribute(Kind))
       Thunk->addFnAttr(Host.getFnAttribute(Kind));
   for (Attribute::AttrKind Kind :

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- LinkPlugin.cpp - What lld sees of the Cosy plugin ------------------===//
+//
+// --load-pass-plugin=cosy-lto.so makes lld do the rest of what cosy-plugin.so
+// has left to the link step (Deferred.h). It is a file of its own because lld
+// does not have clang's classes.
+//
+//===----------------------------------------------------------------------===//
+#include "AutoPass.h"
+#include "Diagnostics.h"
+#include "LinkPass.h"
+#include "Version.h"
+
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Passes/PassPlugin.h"
+
+using namespace llvm;
+
+namespace cosy {
+
+static const bool RightVersion = checkVersion("cosy-lto.so", "lld", "lld");
+
+static void addPasses(PassBuilder &PB) {
+  putPlacesIntoText();
+  PB.registerFullLinkTimeOptimizationEarlyEPCallback(
+      [](ModulePassManager &MPM, OptimizationLevel) {
+        MPM.addPass(LinkPass());
+      });
+  PB.registerFullLinkTimeOptimizationLastEPCallback(
+      [](ModulePassManager &MPM, OptimizationLevel) {
+        MPM.addPass(AutoPass(/*IsLinkStep=*/true));
+      });
+}
+
+} // namespace cosy
+
+extern "C" LLVM_ATTRIBUTE_VISIBILITY_DEFAULT PassPluginLibraryInfo
+llvmGetPassPluginInfo() {
+  return {LLVM_PLUGIN_API_VERSION, "cosy", LLVM_VERSION_STRING,
+          cosy::addPasses};
+}
