@@ -7,7 +7,7 @@
 #include "Select.h"
 #include "SystemCalls.h"
 
-#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringMap.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -23,31 +23,36 @@ namespace cosy {
 // Instructions
 //===----------------------------------------------------------------------===//
 
-/// \returns whether loops make the system call \p Name without waiting. Then
-/// the function makes it itself.
-static bool neverWaits(StringRef Name) {
-  static const StringSet<> Direct = [] {
-    StringSet<> S;
-#define COSY_WAITS(name, how)                                                  \
-  if (StringRef(#how) == "DIRECT")                                             \
-    S.insert(#name);
+/// \returns the system call that \p I is, or null.
+static const SystemCall *systemCallOf(const Instruction &I) {
+  auto *CB = dyn_cast<CallBase>(&I);
+  return CB ? systemCallShape(*CB).Call : nullptr;
+}
+
+/// \returns how loops wait in the system call \p Name, as waits.def says.
+static StringRef howLoopsWait(StringRef Name) {
+  static const StringMap<StringRef> How = {
+#define COSY_WAITS(name, how) {#name, #how},
 #include "waits.def"
-    return S;
-  }();
-  return Direct.contains(Name);
+  };
+  return How.lookup(Name);
 }
 
 bool mayWait(const Instruction &I) {
-  auto *CB = dyn_cast<CallBase>(&I);
-  const SystemCall *Call = CB ? systemCallShape(*CB).Call : nullptr;
-  return Call && !neverWaits(Call->Name);
+  const SystemCall *Call = systemCallOf(I);
+  // What never waits the function calls itself.
+  return Call && howLoopsWait(Call->Name) != "DIRECT";
 }
 
-/// Is \p I a call at which the module parks a compound?
+/// Is \p I a call that the module makes itself for a compound that it parks?
 static bool isParked(const Instruction &I) {
-  auto *CB = dyn_cast<CallBase>(&I);
-  const SystemCall *Call = CB ? systemCallShape(*CB).Call : nullptr;
+  const SystemCall *Call = systemCallOf(I);
   return Call && cosy_call_parks(Call->Number);
+}
+
+/// Is \p I such a call, and one that may wait for ever?
+static bool waitsParked(const Instruction &I) {
+  return isParked(I) && howLoopsWait(systemCallOf(I)->Name) != "CLOSE";
 }
 
 bool isErrnoAddress(const Instruction &I) {
@@ -192,7 +197,10 @@ struct Part {
   SmallVector<const Instruction *, 4> Parked;
   bool Repeats = false; ///< a parked call is in a loop
 
-  bool isWorthwhile() const { return Repeats || Parked.size() > 1; }
+  bool isWorthwhile() const {
+    return (Repeats || Parked.size() > 1) &&
+           any_of(Parked, [](const Instruction *I) { return waitsParked(*I); });
+  }
 };
 
 } // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Parts of COSY_ASYNC functions become compounds, which the module parks on sockets: what
-// is between calls of recv(), send(), read() and write(). The rest stays in the coroutine.
+// is between calls of recv(), send(), read(), write() and close(). The rest stays in the coroutine.
 // RUN: %clang -O0 -c -o %t.o -D_GNU_SOURCE -Werror -fplugin-arg-cosy-Wcosy -Rpass=cosy -fplugin-arg-cosy-dump %s 2>&1 | %FileCheck --implicit-check-not="became a compound" %s
 // RUN: %clang -O2 -g -c -o %t.o -D_GNU_SOURCE -Werror -fplugin-arg-cosy-Wcosy -Rpass=cosy -fplugin-arg-cosy-dump %s 2>&1 | %FileCheck --implicit-check-not="became a compound" %s
 // RUN: %clang -O0 -S -emit-llvm -o - -D_GNU_SOURCE %s | %FileCheck --check-prefix=NATIVE %s
@@ -23,12 +23,13 @@ enum { SIZE = 256 };
 char in[SIZE], out[SIZE];
 size_t reply(ssize_t n);
 
-// What is before the first call and behind the last one is native; so is close().
-// CHECK: async-compounds.c:[[#@LINE+11]]:{{.*}}remark: part of the function became a compound: {{.*}}, 2 system calls, {{.*}}, 1 up-call
+// What is before the first call and behind the last one is native.
+// CHECK: async-compounds.c:[[#@LINE+12]]:{{.*}}remark: part of the function became a compound: {{.*}}, 3 system calls, {{.*}}, 2 up-calls
 // CHECK: .compound "serve"
 // CHECK: libc {{.*}}, recvfrom,
 // CHECK: upcall
 // CHECK: libc {{.*}}, sendto,
+// CHECK: libc {{.*}}, close,
 // CHECK: exit
 COSY_ASYNC ssize_t serve(int fd)
 {
@@ -65,10 +66,28 @@ COSY_ASYNC long sum(int fd)
 // IR-NOT: alloca
 // IR: call zeroext i1 @cosy_task_region(
 
-// It takes two calls, or one in a loop.
+// It takes two calls, or one in a loop; and one that may wait for ever.
 COSY_ASYNC ssize_t one(int fd)
 {
 	return recv(fd, in, SIZE, 0);
+}
+
+COSY_ASYNC int closes(int first, int last)
+{
+	close(0);
+	for (int fd = first; fd <= last; fd++)
+		close(fd);
+	return 0;
+}
+
+// CHECK: async-compounds.c:[[#@LINE+4]]:{{.*}}remark: part of the function became a compound: {{.*}}, 2 system calls
+// CHECK: .compound "last_byte"
+COSY_ASYNC ssize_t last_byte(int fd)
+{
+	ssize_t n = recv(fd, in, 1, 0);
+
+	close(fd);
+	return n;
 }
 
 COSY_ASYNC int receive_and_sync(int fd)

@@ -245,6 +245,50 @@ static long cosy_call_write(const struct pt_regs *regs)
 	return cosy_call_transfer(regs, false, true);
 }
 
+/*
+ * close()
+ */
+
+/* Has the process operations that use a descriptor? Yes if it does not say. */
+static bool cosy_fd_is_used(const struct cosy_loop *loop, unsigned int fd)
+{
+	u8 __user *used = u64_to_user_ptr(READ_ONCE(loop->page->used));
+	u8 byte;
+
+	if (!used)
+		return true;
+	if (fd >= READ_ONCE(loop->page->nused))
+		return false;
+	return get_user(byte, used + fd / 8) || byte & BIT(fd % 8);
+}
+
+static bool cosy_may_close(const struct cosy_loop *loop, unsigned int fd)
+{
+	struct cosy_fd found = cosy_fd_get(fd);
+	bool may = found.file && cosy_park_may_close(found.file) &&
+		   !cosy_fd_is_used(loop, fd);
+
+	cosy_fd_put(found);
+	return may;
+}
+
+static long cosy_call_close(const struct pt_regs *args)
+{
+	struct cosy_env *env = container_of((struct pt_regs *)args,
+					    struct cosy_env, regs);
+	struct cosy_coroutine *co = env->coroutine;
+	struct cosy_loop *loop = co->parked.loop;
+
+	cosy_fast_leave(env, false);
+	co->user = !cosy_may_close(loop, args->di);
+	if (co->user)
+		return COSY_PARKED;
+	/* First the calls that wait for it fail. */
+	cosy_park_interrupt(loop, args->di);
+	env->regs.orig_ax = cosy_env_callee(__NR_close);
+	return cosy_callees[env->regs.orig_ax](&env->regs);
+}
+
 /** cosy_coroutine_init() - let compounds be parked */
 void __init cosy_coroutine_init(void)
 {

@@ -132,6 +132,7 @@ void cosy_parked_unqueue(struct cosy_parked *parked);
 bool cosy_park_on(struct cosy_parked *parked, struct file *file, u8 flags);
 bool cosy_park_idle(struct cosy_parked *parked, struct file *file,
 		    const struct socket *socket);
+bool cosy_park_may_close(struct file *file);
 unsigned int cosy_park_interrupt(struct cosy_loop *loop, int fd);
 void cosy_unpark(struct cosy_parked *parked);
 bool cosy_parked_is_current(const struct cosy_parked *parked,

@@ -116,6 +116,20 @@ static struct socket *cosy_socket_of(struct file *file)
 	return socket && SOCK_INODE(socket) == file_inode(file) ? socket : NULL;
 }
 
+/**
+ * cosy_park_may_close() - does closing a file end nothing that takes long?
+ * @file: the file
+ *
+ * Return: true if it is a socket for which entries wait, and that does not linger.
+ */
+bool cosy_park_may_close(struct file *file)
+{
+	struct socket *socket = cosy_socket_of(file);
+
+	return socket && cosy_socket_parks(socket, COSY_ENTRY_WAIT_IN) &&
+	       !sock_flag(socket->sk, SOCK_LINGER);
+}
+
 /*
  * Behind the others, but before those who are woken one at a time: who takes an event does
  * not tell the rest. The queue's lock is taken.

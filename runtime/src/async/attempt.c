@@ -220,10 +220,11 @@ void cosy_attempts_make(struct cosy_loop *loop)
 		loop->batch = made == loop->batches[0] ? loop->batches[1] :
 							 loop->batches[0];
 		loop->nbatch = 0;
-		if (cosy_module_submitted(loop))
-			cosy_module_flush(loop);
 		if (n)
 			make(loop, made, n);
+		/* After what was submitted before: compounds may close what it uses. */
+		if (cosy_module_submitted(loop))
+			cosy_module_flush(loop);
 		if (loop->module.page)
 			cosy_module_collect(loop, COSY_ATTEMPTS);
 	}

@@ -79,8 +79,7 @@ COSY_EXPORT int cosy_cancel(struct cosy_loop *loop, struct cosy_async *op)
 	return err;
 }
 
-/* The descriptor that an entry may wait for, or is to be used by a thread; or -1. */
-static int used_fd(const struct cosy_loop *loop, uint32_t slot)
+int cosy_slot_fd(const struct cosy_loop *loop, uint32_t slot)
 {
 	const struct cosy_async_entry *entry = &loop->entries[slot];
 
@@ -107,7 +106,7 @@ static int cancel_submitted(struct cosy_loop *loop, int fd)
 	for (uint32_t i = page->submit_head; i != page->submit_tail; i++) {
 		uint32_t slot = loop->submitted[i & loop->mask];
 
-		if (!loop->slots[slot].cancelled && used_fd(loop, slot) == fd) {
+		if (!loop->slots[slot].cancelled && cosy_slot_fd(loop, slot) == fd) {
 			loop->slots[slot].cancelled = true;
 			cancelled++;
 		}
@@ -137,7 +136,7 @@ static int cancel_queued(struct cosy_loop *loop, struct cosy_pool *pool,
 	int cancelled = 0;
 
 	for (; slot != COSY_NO_SLOT; slot = next) {
-		int fd = used_fd(loop, slot);
+		int fd = cosy_slot_fd(loop, slot);
 
 		next = loop->slots[slot].pool_next;
 		if (fd >= 0 && (uint32_t)fd >= first && (uint32_t)fd <= last)

@@ -148,8 +148,8 @@ static bool is_for_loop(const struct cosy_task *task)
 	const struct cosy_descriptor *d;
 	bool is;
 
-	if ((call->imm != SYS_read && call->imm != SYS_write) ||
-	    cosy_loop_enter(loop))
+	if ((call->imm != SYS_read && call->imm != SYS_write &&
+	     call->imm != SYS_close) || cosy_loop_enter(loop))
 		return false;
 	d = cosy_descriptor_find(loop, (int)(task->registers[call[1].a] +
 					     (uint64_t)call[1].imm));

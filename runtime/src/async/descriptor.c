@@ -23,17 +23,28 @@
 
 #define FAILED	((uint32_t)(EPOLLERR | EPOLLHUP))
 
+/* Bytes of the map of a chunk. */
+#define USED_SIZE	(COSY_CHUNK / 8)
+
 static bool grow(struct cosy_loop *loop, uint32_t nchunks)
 {
 	struct cosy_descriptor **chunks =
 		realloc(loop->chunks, nchunks * sizeof(*chunks));
+	uint8_t *used;
 
 	if (!chunks)
 		return false;
+	loop->chunks = chunks;
+	used = realloc(loop->used, nchunks * USED_SIZE);
+	if (!used)
+		return false;
 	memset(chunks + loop->nchunks, 0,
 	       (nchunks - loop->nchunks) * sizeof(*chunks));
-	loop->chunks = chunks;
+	memset(used + loop->nchunks * USED_SIZE, 0,
+	       (nchunks - loop->nchunks) * USED_SIZE);
+	loop->used = used;
 	loop->nchunks = nchunks;
+	cosy_module_tell_used(loop);
 	return true;
 }
 
@@ -63,6 +74,19 @@ void cosy_descriptors_destroy(struct cosy_loop *loop)
 	for (uint32_t i = 0; i < loop->nchunks; i++)
 		free(loop->chunks[i]);
 	free(loop->chunks);
+	free(loop->used);
+}
+
+void cosy_descriptor_use(struct cosy_loop *loop, int fd)
+{
+	if (fd < 0)
+		return;
+	if (cosy_descriptor(loop, fd)) {
+		loop->used[fd / 8] |= (uint8_t)(1u << fd % 8);
+	} else if (!loop->all_used) {
+		loop->all_used = true;
+		cosy_module_tell_used(loop);
+	}
 }
 
 int cosy_descriptor_look(struct cosy_descriptor *d, int fd)
@@ -257,4 +281,5 @@ void cosy_descriptor_forget(struct cosy_loop *loop, int fd)
 	d->added = false;
 	d->armed = 0;
 	d->kind = COSY_KIND_UNKNOWN;
+	loop->used[fd / 8] &= (uint8_t)~(1u << fd % 8);
 }

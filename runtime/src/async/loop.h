@@ -260,6 +260,8 @@ struct cosy_pool {
  * @streak:	how often nobody looked at @epoll, because there was enough to do
  * @chunks:	the table of descriptors
  * @nchunks:	its length
+ * @used:	for each descriptor of the table a bit: cosy_descriptor_use()
+ * @all_used:	there was no memory for a bit
  * @batch:	attempts to be made, @nbatch of them; one of @batches, the other one is
  *		for those that follow from them
  * @kernel:	the module makes them
@@ -299,6 +301,8 @@ struct cosy_loop {
 	uint32_t streak;
 	struct cosy_descriptor **chunks;
 	uint32_t nchunks;
+	uint8_t *used;
+	bool all_used;
 	struct cosy_attempt *batch;
 	uint32_t nbatch;
 	struct cosy_attempt batches[2][COSY_ATTEMPTS_WAITING];
@@ -521,6 +525,9 @@ void cosy_module_init(struct cosy_loop *loop);
 /** cosy_module_runs_compounds() - can it run compounds? Has a page if that can be had */
 bool cosy_module_runs_compounds(struct cosy_loop *loop);
 
+/** cosy_module_tell_used() - the map of used descriptors has moved, or is complete no more */
+void cosy_module_tell_used(struct cosy_loop *loop);
+
 /** cosy_module_compound() - submit an entry of kind COMPOUND to it */
 void cosy_module_compound(struct cosy_loop *loop, uint32_t slot);
 
@@ -639,6 +646,14 @@ int cosy_descriptor_arm(struct cosy_loop *loop, int fd);
 /** cosy_descriptor_event() - epoll has reported events */
 void cosy_descriptor_event(struct cosy_loop *loop, int fd, uint32_t events);
 
+/**
+ * cosy_descriptor_use() - an operation may use a descriptor from now on
+ * @fd: the descriptor; nothing happens if it is negative
+ *
+ * Until it is forgotten, the module leaves it to the loop to close it.
+ */
+void cosy_descriptor_use(struct cosy_loop *loop, int fd);
+
 /** cosy_descriptor_forget() - tell epoll, and forget its kind; nothing waits for it */
 void cosy_descriptor_forget(struct cosy_loop *loop, int fd);
 
@@ -683,6 +698,9 @@ void cosy_pool_end(struct cosy_loop *loop, struct cosy_pool *pool);
 void cosy_execute(struct cosy_loop *loop);
 
 /* cancel.c */
+
+/** cosy_slot_fd() - the descriptor that an entry may wait for, or a thread use for it; or -1 */
+int cosy_slot_fd(const struct cosy_loop *loop, uint32_t slot);
 
 /** cosy_slot_cancel() - cancel an entry; 0, -ENOENT or -EALREADY */
 int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot);

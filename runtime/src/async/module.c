@@ -27,6 +27,9 @@
 #include "../sys.h"
 #include "loop.h"
 
+/* Of a module that makes all calls of parks.def as compounds need them. */
+#define NEEDED	(COSY_ASYNC_COMPOUNDS | COSY_ASYNC_FILE_IO | COSY_ASYNC_CLOSES)
+
 static uint64_t enter_module(const struct cosy_module *m, uint64_t what)
 {
 	long ret;
@@ -79,6 +82,7 @@ static void open_module(struct cosy_loop *loop)
 
 	m->tried = true;
 	if (loop->kernel && create_page(m, loop->mask + 1)) {
+		cosy_module_tell_used(loop);
 		event.data.fd = m->fd;
 		if (!cosy_sys6(SYS_epoll_ctl, loop->epoll, EPOLL_CTL_ADD, m->fd,
 			       (long)&event, 0, 0))
@@ -105,8 +109,20 @@ bool cosy_module_runs_compounds(struct cosy_loop *loop)
 
 	if (!m->tried)
 		open_module(loop);
-	return m->fd >= 0 && m->page->features & COSY_ASYNC_COMPOUNDS &&
-	       m->page->features & COSY_ASYNC_FILE_IO;
+	return m->fd >= 0 && (m->page->features & NEEDED) == NEEDED;
+}
+
+void cosy_module_tell_used(struct cosy_loop *loop)
+{
+	struct cosy_async_page *page = loop->module.page;
+
+	if (!page)
+		return;
+	page->nused = loop->nchunks * COSY_CHUNK;
+	/* Without a map there is nothing in it; 0 would say that all are used. */
+	page->used = (uintptr_t)(loop->used ? (void *)loop->used : loop);
+	if (loop->all_used)
+		page->used = 0;
 }
 
 void cosy_module_close(struct cosy_loop *loop, bool mapped)

@@ -591,6 +591,7 @@ static void start_poll(struct cosy_loop *loop, uint32_t slot)
 		cosy_finish(loop, slot, -ENOMEM);
 		return;
 	}
+	cosy_descriptor_use(loop, poll->fd);
 	s->fd = poll->fd;
 	s->list = COSY_LIST_POLL;
 	s->state = COSY_SLOT_WAITING;
@@ -684,6 +685,9 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 		cosy_module_compound(loop, slot);
 		return;
 	}
+	/* What poll() points to may be wrong: start_poll() knows. */
+	if (s->how != COSY_HOW_POLL)
+		cosy_descriptor_use(loop, cosy_slot_fd(loop, slot));
 	if (s->cancelled) {
 		cosy_finish(loop, slot, -ECANCELED);
 		return;

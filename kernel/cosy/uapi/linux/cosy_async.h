@@ -20,6 +20,7 @@
  *	submit_head	the executor, by a store-release after it has read the entry
  *	done_tail	the executor, by a store-release after the result and the ring
  *	done_head	the submitter, by a store-release after it has read the ring
+ *	used, nused	the submitter, while no thread has entered
  *	the rest	whoever creates the page, before anybody else sees it
  *
  * The reader of an index uses a load-acquire. An executor reads each word of an
@@ -111,7 +112,9 @@ struct cosy_async_entry {
  *
  * A recvfrom with MSG_WAITALL, a read or write of a file that is no socket, and a call that
  * would wait for a file for which entries cannot wait, leave with STEP: the submitter makes the
- * call.
+ * call. So does close, unless it is of a socket for which entries can wait, that does not linger
+ * (SO_LINGER), and for which no operation of the submitter waits. Then the calls of compounds of
+ * the loop that wait for the descriptor fail with ECANCELED, before it is closed.
  */
 #define COSY_ENTRY_COMPOUND	COSY_ENTRY_SPECIAL
 
@@ -129,6 +132,10 @@ struct cosy_async_entry {
  * @entries:	offset of the entries in the page, a multiple of 64
  * @submitted:	offset of the ring of submitted entries
  * @done:	offset of the ring of completed entries
+ * @used:	with COSY_ASYNC_CLOSES: the address of a map of descriptors. Bit fd % 8 of
+ *		byte fd / 8 is set if operations of the submitter may wait for the
+ *		descriptor: a compound that closes it is left. 0: they may wait for any
+ * @nused:	bits of the map; operations wait for none of the other descriptors
  * @reserved:	0
  * @submit_tail: entries submitted so far, modulo 2^32
  * @submit_head: entries the executor has taken
@@ -145,7 +152,9 @@ struct cosy_async_page {
 	__u32 entries;
 	__u32 submitted;
 	__u32 done;
-	__u32 reserved[8];
+	__u64 used;
+	__u32 nused;
+	__u32 reserved[5];
 	__u32 submit_tail __attribute__((aligned(64)));
 	__u32 submit_head __attribute__((aligned(64)));
 	__u32 done_tail __attribute__((aligned(64)));
@@ -156,6 +165,7 @@ struct cosy_async_page {
 #define COSY_ASYNC_WAITS	(1ull << 0)	/* COSY_ENTRY_WAIT_*, COSY_ENTRY_USER */
 #define COSY_ASYNC_COMPOUNDS	(1ull << 1)	/* COSY_ENTRY_COMPOUND, COSY_ASYNC_CANCEL_FD */
 #define COSY_ASYNC_FILE_IO	(1ull << 2)	/* compounds wait in read() and write(), too */
+#define COSY_ASYNC_CLOSES	(1ull << 3)	/* compounds close sockets, see @used */
 
 /**
  * struct cosy_async_create - argument of COSY_IOC_ASYNC: make a loop

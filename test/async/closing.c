@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * close() in COSY_ASYNC functions that are compounds. What waits for the descriptor
+ * completes with ECANCELED before it is closed, whoever waits, and the number can be used
+ * again: as without the module.
+ */
+// RUN: %async-compile -O0
+// RUN: %everywhere
+// RUN: %async-compile -O2
+// RUN: %everywhere
+// RUN: %vm env COSY_EXECUTOR=auto timeout 900 %t
+#include <fcntl.h>
+#include <poll.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <cosy/task.h>
+
+#include "loop.h"
+
+static struct cosy_loop *loop;
+
+static void open_pair(int fds[2])
+{
+	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+}
+
+/* Let all functions run until they wait. */
+static void settle(void)
+{
+	struct timespec time = { .tv_nsec = 1000000 };
+	int idle = 0;
+
+	while (idle < 3) {
+		int n = cosy_wait(loop, 0, NULL);
+
+		CHECK(n >= 0);
+		idle = n ? 0 : idle + 1;
+		nanosleep(&time, NULL);
+	}
+}
+
+static bool is_open(int fd)
+{
+	return fcntl(fd, F_GETFD) >= 0;
+}
+
+static uint64_t attempts(void)
+{
+	struct cosy_loop_info info;
+
+	EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
+	return info.kernel ? info.attempts : 0;
+}
+
+/* A connection, to its end. Return: how its last calls ended. */
+COSY_ASYNC static int serve(int fd)
+{
+	char buffer[16];
+	ssize_t n;
+	int ended;
+
+	while ((n = recv(fd, buffer, sizeof(buffer), 0)) > 0)
+		send(fd, buffer, (size_t)n, MSG_NOSIGNAL);
+	shutdown(fd, SHUT_WR);
+	ended = close(fd);
+	return n < 0 ? -errno : ended * 10 + (close(fd) < 0 && errno == EBADF);
+}
+
+static void connections(void)
+{
+	uint64_t before = 0;
+	char got[4];
+
+	/* The same numbers again and again. */
+	for (int round = 0; round < 5; round++) {
+		struct cosy_async op = { 0 };
+		int fds[2];
+
+		open_pair(fds);
+		EQUAL(COSY_SPAWN(loop, serve(fds[0]), .op = &op), 0);
+		settle();
+		/* The second close() is left to the loop. */
+		if (round)
+			CHECK(attempts() <= before + 1);
+		before = attempts();
+		EQUAL(send(fds[1], "abc", 3, 0), 3);
+		settle();
+		EQUAL(recv(fds[1], got, sizeof(got), MSG_DONTWAIT), 3);
+		EQUAL(shutdown(fds[1], SHUT_WR), 0);
+		EQUAL(result_of(loop, &op), 1);
+		CHECK(!is_open(fds[0]));
+		/* Its end has come. */
+		EQUAL(recv(fds[1], got, sizeof(got), MSG_DONTWAIT), 0);
+		EQUAL(close(fds[1]), 0);
+	}
+}
+
+/* Waits for a byte, then closes a descriptor. */
+COSY_ASYNC static int close_later(int fd, int closed)
+{
+	char byte;
+
+	if (recv(fd, &byte, 1, 0) != 1)
+		return -1;
+	return close(closed) ? -errno : 0;
+}
+
+COSY_ASYNC static int receive_twice(int fd)
+{
+	char byte;
+	int first = recv(fd, &byte, 1, 0) < 0 ? errno : 0;
+
+	return first * 1000 + (recv(fd, &byte, 1, 0) < 0 ? errno : 0);
+}
+
+/* It is waited for by a function, an operation and poll(), which are canceled. */
+static void waited_for(void)
+{
+	struct cosy_async closer = { 0 }, function = { 0 }, operation = { 0 }, polls = { 0 };
+	struct pollfd ready = { .events = POLLIN };
+	int fds[2], control[2];
+	char byte;
+
+	for (int who = 1; who < 8; who++) {
+		open_pair(fds);
+		open_pair(control);
+		EQUAL(COSY_SPAWN(loop, close_later(control[0], fds[0]), .op = &closer), 0);
+		if (who & 1)
+			EQUAL(COSY_SPAWN(loop, receive_twice(fds[0]), .op = &function), 0);
+		if (who & 2)
+			EQUAL(cosy_async_recv(loop, &operation, fds[0], &byte, 1, 0), 0);
+		ready.fd = fds[0];
+		if (who & 4)
+			EQUAL(cosy_async_poll(loop, &polls, &ready, 1, -1), 0);
+		settle();
+		EQUAL(send(control[1], "x", 1, 0), 1);
+		EQUAL(result_of(loop, &closer), 0);
+		CHECK(!is_open(fds[0]));
+		if (who & 1)
+			EQUAL(result_of(loop, &function), ECANCELED * 1000 + EBADF);
+		if (who & 2)
+			EQUAL(result_of(loop, &operation), -ECANCELED);
+		if (who & 4)
+			EQUAL(result_of(loop, &polls), -ECANCELED);
+		EQUAL(recv(fds[1], &byte, 1, MSG_DONTWAIT), 0);
+		/* The number is the next file's; nothing of the old one is left. */
+		EQUAL(dup2(fds[1], fds[0]), fds[0]);
+		EQUAL(close(fds[0]), 0);
+		open_pair(fds);
+		EQUAL(cosy_async_recv(loop, &operation, fds[0], &byte, 1, 0), 0);
+		settle();
+		EQUAL(send(fds[1], "y", 1, 0), 1);
+		EQUAL(result_of(loop, &operation), 1);
+		EQUAL(COSY_SPAWN(loop, close_later(control[0], fds[0]), .op = &closer), 0);
+		EQUAL(send(control[1], "x", 1, 0), 1);
+		EQUAL(result_of(loop, &closer), 0);
+		EQUAL(close(control[0]), 0);
+		cosy_cancel_fd(loop, control[0]);
+	}
+}
+
+/* Descriptors of other kinds, and none. */
+static void others(void)
+{
+	const struct linger linger = { .l_onoff = 1, .l_linger = 1 };
+	int control[2], fds[2], closed[5];
+
+	open_pair(fds);
+	EQUAL(setsockopt(fds[0], SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)), 0);
+	closed[0] = fds[0];
+	closed[1] = eventfd(0, 0);
+	closed[2] = open("/", O_RDONLY);
+	closed[3] = open("/", O_PATH);
+	closed[4] = dup(fds[1]);
+	for (int i = 0; i < 5; i++) {
+		struct cosy_async op = { 0 };
+
+		open_pair(control);
+		EQUAL(COSY_SPAWN(loop, close_later(control[0], closed[i]), .op = &op), 0);
+		settle();
+		EQUAL(send(control[1], "x", 1, 0), 1);
+		EQUAL(result_of(loop, &op), 0);
+		CHECK(!is_open(closed[i]));
+		/* Its own. */
+		EQUAL(COSY_SPAWN(loop, close_later(control[0], control[0]), .op = &op), 0);
+		EQUAL(send(control[1], "x", 1, 0), 1);
+		EQUAL(result_of(loop, &op), 0);
+		EQUAL(COSY_SPAWN(loop, close_later(control[1], -1), .op = &op), 0);
+		EQUAL(result_of(loop, &op), -1);
+		cosy_cancel_fd(loop, control[1]);
+		EQUAL(close(control[1]), 0);
+	}
+	CHECK(is_open(fds[1]));
+	EQUAL(close(fds[1]), 0);
+}
+
+/* A function that is cancelled closes nevertheless. */
+COSY_ASYNC static int close_cancelled(int fd)
+{
+	char byte;
+	int error;
+
+	if (recv(fd, &byte, 1, 0) == 1)
+		return 0;
+	error = errno;
+	return close(fd) ? -1 : error;
+}
+
+static void cancelling(void)
+{
+	struct cosy_async op = { 0 };
+	int fds[2];
+
+	for (int when = 0; when < 2; when++) {
+		open_pair(fds);
+		EQUAL(COSY_SPAWN(loop, close_cancelled(fds[0]), .op = &op), 0);
+		if (when)
+			settle();
+		EQUAL(cosy_cancel(loop, &op), 0);
+		EQUAL(result_of(loop, &op), ECANCELED);
+		CHECK(!is_open(fds[0]));
+		EQUAL(close(fds[1]), 0);
+	}
+}
+
+/* All descriptors of libcosy, by a function in the module. */
+static void own(void)
+{
+	struct cosy_async op = { 0 }, waits = { 0 };
+	int control[2], fds[2];
+	char path[64], name[64];
+
+	open_pair(fds);
+	EQUAL(COSY_SPAWN(loop, serve(fds[0]), .op = &waits), 0);
+	settle();
+	for (int fd = 3; fd < 2048; fd++) {
+		ssize_t n;
+
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		n = readlink(path, name, sizeof(name) - 1);
+		name[n > 0 ? n : 0] = 0;
+		if (strcmp(name, "/dev/cosy") && strcmp(name, "anon_inode:[cosy-loop]"))
+			continue;
+		open_pair(control);
+		EQUAL(COSY_SPAWN(loop, close_later(control[0], fd), .op = &op), 0);
+		settle();
+		EQUAL(send(control[1], "x", 1, 0), 1);
+		EQUAL(result_of(loop, &op), 0);
+		EQUAL(close(control[1]), 0);
+		cosy_cancel_fd(loop, control[0]);
+		EQUAL(close(control[0]), 0);
+	}
+	EQUAL(send(fds[1], "abc", 3, 0), 3);
+	EQUAL(shutdown(fds[1], SHUT_WR), 0);
+	EQUAL(result_of(loop, &waits), 1);
+	EQUAL(recv(fds[1], name, sizeof(name), MSG_DONTWAIT), 3);
+	EQUAL(close(fds[1]), 0);
+}
+
+int main(void)
+{
+	EQUAL(cosy_loop_create(&loop, NULL), 0);
+	connections();
+	waited_for();
+	others();
+	cancelling();
+	own();
+	EQUAL(cosy_loop_destroy(loop), 0);
+	return 0;
+}
