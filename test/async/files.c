@@ -114,6 +114,44 @@ static void sockets(void)
 	}
 }
 
+/* The module does not fill so much memory; but it makes the calls after that. */
+COSY_ASYNC static int fill(int fd, char *bytes, size_t size)
+{
+	char byte;
+
+	while (recv(fd, &byte, 1, 0) == 1) {
+		memset(bytes, byte, size);
+		send(fd, bytes + size - 1, 1, 0);
+	}
+	return 0;
+}
+
+static void long_steps(void)
+{
+	enum { LARGE = 1 << 21 };
+	static char bytes[LARGE];
+	struct cosy_async op = { 0 };
+	uint64_t before;
+	int fds[2];
+	char got;
+
+	open_pair(SOCK_STREAM, fds);
+	EQUAL(COSY_SPAWN(loop, fill(fds[0], bytes, LARGE), .op = &op), 0);
+	settle();
+	before = attempts();
+	for (int i = 0; i < 3; i++) {
+		EQUAL(send(fds[1], &"abc"[i], 1, 0), 1);
+		settle();
+		EQUAL(recv(fds[1], &got, 1, MSG_DONTWAIT), 1);
+		EQUAL(got, 'a' + i);
+		EQUAL(bytes[0], 'a' + i);
+	}
+	EQUAL(attempts(), before);
+	EQUAL(shutdown(fds[1], SHUT_WR), 0);
+	EQUAL(result_of(loop, &op), 0);
+	close_both(fds);
+}
+
 /* Pipes and sockets, in all combinations, and what one of them does not take at once. */
 static void pipes(void)
 {
@@ -391,6 +429,7 @@ int main(void)
 	EQUAL(sigaction(SIGPIPE, &action, NULL), 0);
 	EQUAL(cosy_loop_create(&loop, NULL), 0);
 	sockets();
+	long_steps();
 	pipes();
 	other_files();
 	results();

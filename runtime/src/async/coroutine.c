@@ -166,9 +166,13 @@ enum step_end {
 	STEP_ENDED,	/* the compound, with an exit */
 };
 
-/* Execute in user mode: if @single, up to the next call or back-edge, and make that. */
+/*
+ * Execute in user mode: if @single, what the compound was left for, up to the next call or
+ * back-edge.
+ */
 static enum step_end execute(struct cosy_task *task, bool single)
 {
+	const uint32_t first = task->pc;
 	struct cosy_reserved *reserved = cosy_reserved_of(task->region);
 	struct cosy_counts *counts = reserved->counts;
 	enum cosy_status status;
@@ -189,7 +193,8 @@ static enum step_end execute(struct cosy_task *task, bool single)
 		call_up(task, st.value);
 		return STEP_GOES_ON;
 	case COSY_STEP:
-		if (!single && !task->stays && !is_for_loop(task))
+		if (!task->stays && !(single && task->pc == first) &&
+		    !is_for_loop(task))
 			return STEP_FOR_MODULE;
 		return call_by_loop(task) ? STEP_UNDER_WAY : STEP_GOES_ON;
 	default:	/* COSY_AGAIN, COSY_LIMIT */
