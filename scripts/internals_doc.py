@@ -12,6 +12,7 @@ END = "<!-- End of what is generated. -->\n"
 RENAMED = {
     "cosy_idmap": ("mnt_idmap", "before 6.3 `struct user_namespace`"),
     "cosy_xattr_ctx": ("kernel_xattr_ctx", "before 6.13 `struct xattr_ctx`"),
+    "cosy_accept_arg": ("struct proto_accept_arg *", "before 6.10 `unsigned int`"),
 }
 
 

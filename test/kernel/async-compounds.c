@@ -715,6 +715,67 @@ static void closing(void)
 	destroy(&loop);
 }
 
+/* accept() waits for a socket that listens, which does not have O_NONBLOCK. */
+static void accepting(void)
+{
+	static __u64 frames[2][NREGS + 1];
+	struct sockaddr_in name = { .sin_family = AF_INET };
+	socklen_t size = sizeof(name);
+	struct loop loop;
+	int listener = socket(AF_INET, SOCK_STREAM, 0), client, sv[2];
+	__u64 one, flags;
+
+	create(&loop, 64);
+	check(loop.page->features & COSY_ASYNC_ACCEPTS, "the loop says that it waits in accept()");
+	one = LOAD_FOR_LOOPS(SYS(GOT, SYS_accept4, 4), ARG(FD), ARG(BUF), ARG(SIZE),
+			     ARGI(SOCK_CLOEXEC), EXIT(1));
+	flags = LOAD_FOR_LOOPS(SYS(GOT, SYS_accept4, 4), ARG(FD), ARG(BUF), ARG(SIZE), ARGI(12345),
+			       EXIT(1));
+	check(!bind(listener, (struct sockaddr *)&name, sizeof(name)) && !listen(listener, 4) &&
+	      !getsockname(listener, (struct sockaddr *)&name, &size), "a socket that listens");
+	for (__u32 i = 0; i < 2; i++) {
+		frames[i][FD] = (__u64)listener;
+		start(&loop, i, one, frames[i], 0, 0);
+	}
+	check(go(&loop, 0) == 0, "two wait");
+	client = socket(AF_INET, SOCK_STREAM, 0);
+	check(!connect(client, (struct sockaddr *)&name, size) && go(&loop, 1) == 1 &&
+	      collect(&loop) == 0 && fcntl((int)frames[0][GOT], F_GETFD) == FD_CLOEXEC,
+	      "the first one gets the connection");
+	close((int)frames[0][GOT]);
+	close(client);
+	check(go(&loop, 0) == 0, "the other one waits");
+	/* It is too late to tell the client. */
+	client = socket(AF_INET, SOCK_STREAM, 0);
+	frames[0][BUF] = 8;
+	frames[0][SIZE] = 8;
+	check(enter_loop(&loop, COSY_ASYNC_CANCEL | 1) == (long long)COSY_ASYNC_ENTERED &&
+	      go(&loop, 1) == 1 && collect(&loop) == 1 && (long long)frames[1][GOT] == -ECANCELED,
+	      "it is cancelled");
+	check(!connect(client, (struct sockaddr *)&name, size) &&
+	      run(&loop, one, frames[0], 0, 0) == 1 && (long long)frames[0][GOT] == -EFAULT,
+	      "no address");
+	close(client);
+	check(run(&loop, flags, frames[0], 0, 0) == 1 && (long long)frames[0][GOT] == -EINVAL,
+	      "unknown flags");
+	start(&loop, 0, one, frames[0], 0, 0);
+	check(go(&loop, 0) == 0 && !shutdown(listener, SHUT_RD) && go(&loop, 1) == 1 &&
+	      collect(&loop) == 0 && (long long)frames[0][GOT] == -EINVAL, "it listens no more");
+	pair(sv);
+	for (int i = 0; i < 3; i++) {
+		const int fds[] = { sv[0], device, 1000 };
+		const int errors[] = { EINVAL, ENOTSOCK, EBADF };
+
+		frames[0][FD] = (__u64)fds[i];
+		check(run(&loop, one, frames[0], 0, 0) == 1 &&
+		      (long long)frames[0][GOT] == -errors[i], "error %d", errors[i]);
+	}
+	close(sv[0]);
+	close(sv[1]);
+	close(listener);
+	destroy(&loop);
+}
+
 static int exclusive_epoll;
 
 static void *wait_for_epoll(void *unused)
@@ -1013,6 +1074,7 @@ int main(void)
 	not_asked();
 	file_io();
 	closing();
+	accepting();
 	polling();
 	giving_back();
 	endless();

@@ -80,6 +80,17 @@ COSY_ASYNC int closes(int first, int last)
 	return 0;
 }
 
+// CHECK: async-compounds.c:[[#@LINE+6]]:{{.*}}remark: part of the function became a compound
+// CHECK: .compound "acceptor"
+// CHECK: libc {{.*}}, accept4,
+// CHECK: libc {{.*}}, close,
+COSY_ASYNC int acceptor(int listener)
+{
+	for (int fd; (fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC)) >= 0;)
+		close(fd);
+	return 0;
+}
+
 // CHECK: async-compounds.c:[[#@LINE+4]]:{{.*}}remark: part of the function became a compound: {{.*}}, 2 system calls
 // CHECK: .compound "last_byte"
 COSY_ASYNC ssize_t last_byte(int fd)

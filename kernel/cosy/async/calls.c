@@ -5,6 +5,8 @@
  * They do not block. A call that would block parks its compound. A call for which the loop
  * cannot wait makes the executor leave the compound, and nothing of it has happened.
  */
+#include <linux/err.h>
+#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/fsnotify.h>
 #include <linux/net.h>
@@ -23,6 +25,7 @@
 #include "compat/compat.h"
 #include "fast/calls.h"
 #include "fast/fast.h"
+#include "kernel/internals.h"
 
 /* Does the call itself say that it is not to wait? */
 static bool cosy_call_is_direct(const struct pt_regs *regs, bool receives)
@@ -243,6 +246,86 @@ static long cosy_call_read(const struct pt_regs *regs)
 static long cosy_call_write(const struct pt_regs *regs)
 {
 	return cosy_call_transfer(regs, false, true);
+}
+
+/*
+ * accept() and accept4()
+ */
+
+/* As __sys_accept4_file(), without blocking; the flags are valid. */
+static long cosy_accept(const struct pt_regs *regs, struct file *file,
+			int flags)
+{
+	struct file *accepted;
+	int fd;
+
+	fd = get_unused_fd_flags(flags);
+	if (fd < 0)
+		return fd;
+	accepted = cosy_internal(do_accept)(file, cosy_accept_nonblock(),
+					    (struct sockaddr __user *)regs->si,
+					    (int __user *)regs->dx, flags);
+	if (IS_ERR(accepted)) {
+		put_unused_fd(fd);
+		return PTR_ERR(accepted);
+	}
+	fd_install(fd, accepted);
+	return fd;
+}
+
+/* Make the call, or wait. Return: its result, or COSY_PARKED. */
+static long cosy_accept_try(struct cosy_coroutine *co,
+			    const struct pt_regs *regs, struct file *file,
+			    int flags)
+{
+	struct cosy_parked *parked = &co->parked;
+	struct socket *socket = file ? sock_from_file(file) : NULL;
+	long result;
+
+	if (co->interrupted || co->cancelled)
+		return -ECANCELED;
+	if (!file)
+		return -EBADF;
+	if (flags & ~(SOCK_CLOEXEC | SOCK_NONBLOCK))
+		return -EINVAL;
+	if (!socket)
+		return -ENOTSOCK;
+	if (!cosy_has(COSY_NEEDS(do_accept))) {
+		co->user = true;
+		return COSY_PARKED;
+	}
+	if (!co->waits && cosy_socket_listens(socket) &&
+	    cosy_park_idle(parked, file, socket))
+		return COSY_PARKED;
+	result = cosy_accept(regs, file, flags);
+	if (result != -EAGAIN)
+		return result;
+	co->user = !cosy_park_on(parked, file, COSY_ENTRY_WAIT_IN);
+	return COSY_PARKED;
+}
+
+static long cosy_accept_call(const struct pt_regs *args, int flags)
+{
+	struct cosy_env *env = container_of((struct pt_regs *)args,
+					    struct cosy_env, regs);
+	struct cosy_coroutine *co = env->coroutine;
+	struct cosy_fd fd = cosy_call_begin(co, env);
+	long result;
+
+	result = cosy_accept_try(co, args, fd.file, flags);
+	result = cosy_call_end(co, env, result);
+	cosy_fd_put(fd);
+	return result;
+}
+
+static long cosy_call_accept(const struct pt_regs *regs)
+{
+	return cosy_accept_call(regs, 0);
+}
+
+static long cosy_call_accept4(const struct pt_regs *regs)
+{
+	return cosy_accept_call(regs, regs->r10);
 }
 
 /*

@@ -36,7 +36,8 @@ static void cosy_page_init(struct cosy_loop *loop)
 	page->size = sizeof(*page);
 	page->version = COSY_ASYNC_VERSION;
 	page->features = COSY_ASYNC_WAITS | COSY_ASYNC_COMPOUNDS |
-			 COSY_ASYNC_FILE_IO | COSY_ASYNC_CLOSES;
+			 COSY_ASYNC_FILE_IO | COSY_ASYNC_CLOSES |
+			 COSY_ASYNC_ACCEPTS;
 	page->nentries = loop->nentries;
 	page->entries = sizeof(*page);
 	page->submitted = page->entries + entries;

@@ -146,6 +146,7 @@ void cosy_loop_tell(struct cosy_loop *loop);
 long cosy_transfer(struct socket *socket, const struct pt_regs *regs,
 		   bool receives);
 bool cosy_transfer_may_ask(const struct socket *socket);
+bool cosy_socket_listens(const struct socket *socket);
 bool cosy_transfer_idle(const struct socket *socket);
 
 /* coroutine.c */

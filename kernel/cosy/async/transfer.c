@@ -69,6 +69,19 @@ bool cosy_transfer_may_ask(const struct socket *socket)
 }
 
 /**
+ * cosy_socket_listens() - does a socket say by poll() whether accept() would wait?
+ * @socket: the socket
+ *
+ * Return: true if it listens.
+ */
+bool cosy_socket_listens(const struct socket *socket)
+{
+	const struct sock *sk = READ_ONCE(socket->sk);
+
+	return sk && READ_ONCE(sk->sk_state) == TCP_LISTEN;
+}
+
+/**
  * cosy_transfer_idle() - is there certainly nothing to receive from a socket?
  * @socket: the socket
  *

@@ -221,6 +221,18 @@ static inline void cosy_resched(void)
 #define COSY_ATTRIBUTE_FIRST	false
 #endif
 
+/*
+ * What do_accept() takes besides the flags of the call: the file's flags, since 6.10 in a
+ * structure.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
+#define cosy_accept_arg		struct proto_accept_arg *
+#define cosy_accept_nonblock()	(&(struct proto_accept_arg){ .flags = O_NONBLOCK })
+#else
+#define cosy_accept_arg		unsigned int
+#define cosy_accept_nonblock()	O_NONBLOCK
+#endif
+
 /**
  * cosy_filename_refs() - set the references of a struct filename
  * @name: it

@@ -20,7 +20,9 @@
 #include "compat/compat.h"
 
 struct bpf_arena;
+struct proto_accept_arg;
 struct pt_regs;
+struct sockaddr;
 struct statx;
 
 /* fs/internal.h */

@@ -28,7 +28,8 @@
 #include "loop.h"
 
 /* Of a module that makes all calls of parks.def as compounds need them. */
-#define NEEDED	(COSY_ASYNC_COMPOUNDS | COSY_ASYNC_FILE_IO | COSY_ASYNC_CLOSES)
+#define NEEDED	(COSY_ASYNC_COMPOUNDS | COSY_ASYNC_FILE_IO | COSY_ASYNC_CLOSES | \
+		 COSY_ASYNC_ACCEPTS)
 
 static uint64_t enter_module(const struct cosy_module *m, uint64_t what)
 {

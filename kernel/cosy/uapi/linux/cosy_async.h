@@ -86,9 +86,9 @@ struct cosy_async_entry {
 
 /*
  * With COSY_ASYNC_COMPOUNDS: the entry runs a compound that was loaded with
- * COSY_LOAD_PARKS. Where its recvfrom, sendto, read or write would block, the compound waits
- * for the socket, and its registers with it; the executor goes on with other entries. Its
- * arguments:
+ * COSY_LOAD_PARKS. Where its recvfrom, sendto, read, write, accept or accept4 would block, the
+ * compound waits for the socket, and its registers with it; the executor goes on with other
+ * entries. Its arguments:
  *
  *	args[0]	the descriptor of the device by which the compound was loaded
  *	args[1]	its handle
@@ -166,6 +166,7 @@ struct cosy_async_page {
 #define COSY_ASYNC_COMPOUNDS	(1ull << 1)	/* COSY_ENTRY_COMPOUND, COSY_ASYNC_CANCEL_FD */
 #define COSY_ASYNC_FILE_IO	(1ull << 2)	/* compounds wait in read() and write(), too */
 #define COSY_ASYNC_CLOSES	(1ull << 3)	/* compounds close sockets, see @used */
+#define COSY_ASYNC_ACCEPTS	(1ull << 4)	/* compounds wait in accept() and accept4(), too */
 
 /**
  * struct cosy_async_create - argument of COSY_IOC_ASYNC: make a loop
