@@ -49,6 +49,12 @@ private:
 
 } // namespace
 
+/// All of a program can often be reached from a region, by paths that are
+/// seldom taken: around the lstat() of git status, 11,000 operations with the
+/// limits of a file. Loading one takes 500 instructions. So nothing that is
+/// large or far away; there, an up-call costs little.
+constexpr InlineLimits WholeProgramLimits = {300, 1500};
+
 /// \returns whether \p F runs a compound that was made in the compile step.
 static bool hasCompound(const Function &F) {
   return any_of(instructions(F), [](const Instruction &I) {
@@ -122,9 +128,10 @@ void Program::compile(Deferred &D) {
   R.Before = D.Runs.front()->getParent();
   DeferredRegion Written = readDeferred(R, D.C.NumOutputs);
   R.Host->addFnAttr(Source.getFnAttribute(WarningAttribute));
-  inlineCallees(Source, *R.Host, PristineMap(), [&](const Function &Callee) {
-    return mayTake(Callee, Source, Written.IsOptimized);
-  });
+  inlineCallees(Source, *R.Host, PristineMap(), WholeProgramLimits,
+                [&](const Function &Callee) {
+                  return mayTake(Callee, Source, Written.IsOptimized);
+                });
   // In a compound the regions of callees are native.
   for (Instruction &I : make_early_inc_range(instructions(Source)))
     if (auto *CB = dyn_cast<CallInst>(&I);

@@ -120,10 +120,12 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
   findRegion(E, At, R);
   cloneSource(R);
   // A region is stopped where the rounds of its own loops begin.
-  inlineCallees(*R.Source, *R.Host, Pristine, [&](const Function &Callee) {
-    return R.IsAsync ? canBeInAsyncPart(Callee)
-                     : !R.Options.stopsAtLimit() || !hasLoop(Callee);
-  });
+  inlineCallees(*R.Source, *R.Host, Pristine, SameFileLimits,
+                [&](const Function &Callee) {
+                  return R.IsAsync
+                             ? canBeInAsyncPart(Callee)
+                             : !R.Options.stopsAtLimit() || !hasLoop(Callee);
+                });
   // Before the optimizations merge accesses to errno by different addresses.
   if (R.IsAsync)
     hoistAddresses(*R.Source);

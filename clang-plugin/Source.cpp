@@ -36,11 +36,6 @@ namespace cosy {
 // Inlining
 //===----------------------------------------------------------------------===//
 
-/// Instructions of a function that is taken in, before it is simplified, and
-/// of all of them together.
-constexpr unsigned MaxCallee = 2000;
-constexpr unsigned MaxTotal = 20000;
-
 /// Does \p I begin a region that wants something the one around it does not?
 static bool hasOptions(const Instruction &I) {
   auto *CI = dyn_cast<CallInst>(&I);
@@ -49,12 +44,13 @@ static bool hasOptions(const Instruction &I) {
          (F->getName() == StartWithMarker || F->getName() == StartNativeMarker);
 }
 
-static bool canInline(const Function &Callee, const Function &Source) {
+static bool canInline(const Function &Callee, const Function &Source,
+                      unsigned MaxInstructions) {
   if (Callee.isDeclaration() || Callee.isInterposable() || Callee.isVarArg() ||
       Callee.hasPersonalityFn() || Callee.isPresplitCoroutine() ||
       Callee.hasFnAttribute(Attribute::Naked) ||
       Callee.hasFnAttribute(Attribute::ReturnsTwice) ||
-      Callee.getInstructionCount() > MaxCallee)
+      Callee.getInstructionCount() > MaxInstructions)
     return false;
   // Its native pieces would run with the features of the host.
   if (Callee.hasFnAttribute("target-features") &&
@@ -124,7 +120,7 @@ static void shareLocals(ArrayRef<AllocaInst *> New,
 }
 
 void inlineCallees(Function &Source, const Function &Host,
-                   const PristineMap &Pristine,
+                   const PristineMap &Pristine, InlineLimits Limits,
                    function_ref<bool(const Function &)> MayTake) {
   struct Site {
     CallBase *Call;
@@ -148,14 +144,15 @@ void inlineCallees(Function &Source, const Function &Host,
       Call->setCalledFunction(P);
       Callee = P;
     }
-    if (hasProgram(*Callee) || !canInline(*Callee, Source) || !MayTake(*Callee))
+    if (hasProgram(*Callee) || !canInline(*Callee, Source, Limits.Callee) ||
+        !MayTake(*Callee))
       continue;
     bool Recursive = false;
     for (int H = Parent; H >= 0; H = History[H].second)
       Recursive |= History[H].first == Callee;
     unsigned Size = Callee->getInstructionCount();
     uint64_t Added = localsAdded(*Callee, Shared);
-    if (Recursive || Total + Size > MaxTotal || Locals + Added > MaxLocals)
+    if (Recursive || Total + Size > Limits.Total || Locals + Added > MaxLocals)
       continue;
     InlineFunctionInfo IFI;
     if (!InlineFunction(*Call, IFI, false, nullptr, false).isSuccess())

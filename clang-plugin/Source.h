@@ -13,11 +13,20 @@ namespace cosy {
 /// takes in.
 using PristineMap = llvm::DenseMap<llvm::Function *, llvm::Function *>;
 
+/// How many instructions inlineCallees() takes in, before they are simplified.
+struct InlineLimits {
+  unsigned Callee; ///< of a function
+  unsigned Total;  ///< of all of them together
+};
+
+/// For functions of the same file.
+constexpr InlineLimits SameFileLimits = {2000, 20000};
+
 /// Takes the functions \p Source calls into it, where their bodies are known
-/// and small enough; only those that \p MayTake, and not \p Host itself, which
-/// contains the region.
+/// and within \p Limits, those that it calls itself first; only those that
+/// \p MayTake, and not \p Host itself, which contains the region.
 void inlineCallees(llvm::Function &Source, const llvm::Function &Host,
-                   const PristineMap &Pristine,
+                   const PristineMap &Pristine, InlineLimits Limits,
                    llvm::function_ref<bool(const llvm::Function &)> MayTake);
 
 /// Has \p F a loop?
