@@ -33,22 +33,6 @@ enum { FD, BUF, SIZE, GOT, SENT, ROUNDS, NREGS };
 
 static __u64 echo, receive, send_all;
 
-static __u64 load_for_loops(const struct cosy_op *ops, unsigned int nops, unsigned int nregs)
-{
-	struct image *im = make_image(ops, nops, nregs, 3, 0, nregs);
-	struct cosy_load load = {
-		.size = sizeof(load),
-		.flags = COSY_LOAD_PARKS,
-		.image = (__u64)(uintptr_t)im,
-		.image_size = im->h.size,
-	};
-
-	if (ioctl(device, COSY_IOC_LOAD, &load))
-		die("load");
-	free(im);
-	return load.handle;
-}
-
 #define LOAD_FOR_LOOPS(...) ({ \
 	const struct cosy_op ops_[] = { __VA_ARGS__ }; \
 	load_for_loops(ops_, sizeof(ops_) / sizeof(*ops_), NREGS); \

@@ -138,4 +138,21 @@ static inline long long call_by_entry(struct loop *loop, long nr, uint64_t a, ui
 	return entry_result(loop, 1);
 }
 
+/* Load a compound that loops run; return its handle. */
+static inline __u64 load_for_loops(const struct cosy_op *ops, unsigned int nops, unsigned int nregs)
+{
+	struct image *im = make_image(ops, nops, nregs, 3, 0, nregs);
+	struct cosy_load load = {
+		.size = sizeof(load),
+		.flags = COSY_LOAD_PARKS,
+		.image = (__u64)(uintptr_t)im,
+		.image_size = im->h.size,
+	};
+
+	if (ioctl(device, COSY_IOC_LOAD, &load))
+		die("load");
+	free(im);
+	return load.handle;
+}
+
 #endif /* LOOP_H */

@@ -221,8 +221,16 @@ static int cosy_loop_ready(struct cosy_loop *loop, struct cosy_state *st,
 	return cosy_loop_complete(loop, index, status, silent, result);
 }
 
-static unsigned int cosy_loop_execute(struct cosy_loop *loop,
-				      struct cosy_state *st, unsigned int max)
+/**
+ * cosy_loop_execute() - execute what was submitted, and what waits no longer
+ * @loop: the loop, entered
+ * @st:	  for calls
+ * @max:  completions after which it ends
+ *
+ * Return: the number of entries that have completed.
+ */
+unsigned int cosy_loop_execute(struct cosy_loop *loop, struct cosy_state *st,
+			       unsigned int max)
 {
 	unsigned int done = 0, calls = 0;
 	struct cosy_parked *parked;
@@ -277,16 +285,22 @@ static loff_t cosy_loop_cancel(struct cosy_loop *loop, u64 index)
 	return COSY_ASYNC_ENTERED;
 }
 
-static loff_t cosy_loop_enter(struct cosy_loop *loop, u64 max)
+/* Sets @entered to whether it is still entered. */
+static loff_t cosy_loop_enter(struct cosy_loop *loop, u64 max, bool sleeps,
+			      bool *entered)
 {
 	struct cosy_state st __uninitialized;
-	unsigned int done;
+	int done;
 
 	if (!max || max > COSY_ASYNC_MAX_DONE)
 		return -EINVAL;
 	cosy_loop_state(&st);
 	done = cosy_loop_execute(loop, &st, max);
+	if (sleeps && !done)
+		done = cosy_loop_sleep(loop, &st, max, entered);
 	cosy_history_clear();
+	if (done < 0)
+		return done;
 	/* What let this entry in lets the next one in. */
 	if (unlikely(cosy_seccomp_state() != st.env.seccomp) &&
 	    cosy_seccomp_blocks_entry())
@@ -309,17 +323,25 @@ static void cosy_loop_give_back(struct cosy_loop *loop)
 			cond_resched();
 	}
 	/* Whoever waits for the loop cannot enter it to find out. */
-	if (wq_has_sleeper(&loop->wait))
-		wake_up_poll(&loop->wait, EPOLLIN | EPOLLRDNORM);
+	cosy_loop_tell(loop);
 }
 
-/* Only one thread at a time. Return: false if another one has entered. */
-static bool cosy_loop_lock(struct cosy_loop *loop)
+/**
+ * cosy_loop_lock() - let the thread enter
+ * @loop: the loop
+ *
+ * Return: false if another one has entered.
+ */
+bool cosy_loop_lock(struct cosy_loop *loop)
 {
 	return !test_and_set_bit_lock(0, &loop->entered);
 }
 
-static void cosy_loop_unlock(struct cosy_loop *loop)
+/**
+ * cosy_loop_unlock() - the thread that has entered leaves
+ * @loop: the loop, which somebody else holds
+ */
+void cosy_loop_unlock(struct cosy_loop *loop)
 {
 	do {
 		/* The thread that has closed it could not enter. */
@@ -329,6 +351,9 @@ static void cosy_loop_unlock(struct cosy_loop *loop)
 		/* Either this thread sees that it is closed, or that one enters. */
 		smp_mb__after_atomic();
 	} while (unlikely(READ_ONCE(loop->closed)) && cosy_loop_lock(loop));
+	/* Events have told nobody while a thread had entered. */
+	if (!list_empty(&loop->ready))
+		cosy_loop_tell(loop);
 }
 
 /**
@@ -370,9 +395,10 @@ loff_t cosy_loop_llseek(struct file *file, loff_t offset, int whence)
 {
 	struct cosy_loop *loop = file->private_data;
 	u64 what = (u64)offset - COSY_RUN_TAG;
+	bool entered = true;
 	loff_t ret;
 
-	if (whence != COSY_RUN_WHENCE || what >> 34)
+	if (whence != COSY_RUN_WHENCE || what >> 35)
 		return -ESPIPE;
 	/* Nested calls are 64-bit calls, but would find a 32-bit or x32 one. */
 	if (unlikely(current_pt_regs()->orig_ax != __NR_lseek))
@@ -390,10 +416,10 @@ loff_t cosy_loop_llseek(struct file *file, loff_t offset, int whence)
 	else if (what & COSY_ASYNC_CANCEL)
 		ret = cosy_loop_cancel(loop, what & ~COSY_ASYNC_CANCEL);
 	else
-		ret = cosy_loop_enter(loop, what);
-	/* Cancelled compounds can go on. */
-	cosy_loop_tell(loop);
-	cosy_loop_unlock(loop);
+		ret = cosy_loop_enter(loop, what & ~COSY_ASYNC_SLEEP,
+				      what & COSY_ASYNC_SLEEP, &entered);
+	if (entered)
+		cosy_loop_unlock(loop);
 	cosy_loop_put(loop);
 	return ret;
 }

@@ -37,7 +37,7 @@ static void cosy_page_init(struct cosy_loop *loop)
 	page->version = COSY_ASYNC_VERSION;
 	page->features = COSY_ASYNC_WAITS | COSY_ASYNC_COMPOUNDS |
 			 COSY_ASYNC_FILE_IO | COSY_ASYNC_CLOSES |
-			 COSY_ASYNC_ACCEPTS;
+			 COSY_ASYNC_ACCEPTS | COSY_ASYNC_SLEEPS;
 	page->nentries = loop->nentries;
 	page->entries = sizeof(*page);
 	page->submitted = page->entries + entries;

@@ -4,6 +4,7 @@
  *
  *	loop.c	a loop is made, mapped, polled and freed
  *	enter.c	a thread enters it: entries are taken, executed and completed
+ *	sleep.c	the thread sleeps until there is something to execute
  *	park.c	entries that wait for sockets
  *	coroutine.c	entries that run compounds
  *	calls.c	the calls for which these are parked
@@ -30,8 +31,8 @@ struct socket;
 /**
  * struct cosy_loop - a syscall page and what executes it
  * @users:	 one for the file, one for the thread that has entered
- * @entered:	 bit 0: a thread has entered, and all but @closed, @ready_lock, @ready
- *		 and @wait is its
+ * @entered:	 bit 0: a thread has entered, and all but @closed, @ready_lock, @ready,
+ *		 @sleeper and @wait is its
  * @closed:	 a descriptor has been closed: compounds are to be given back
  * @pins:	 the loop holds the module, because the file has gone
  * @device:	 the operations of the device's files, by which these are known
@@ -46,9 +47,10 @@ struct socket;
  * @submit_head: as in the page, but what counts
  * @done_tail:	 as in the page, but what counts
  * @parked:	 entry -> what waits for it, or NULL
- * @ready_lock:	 protects @ready and the links in it; taken inside the lock of a socket's
- *		 wait queue
+ * @ready_lock:	 protects @ready, the links in it, and @sleeper; taken inside the lock of a
+ *		 socket's wait queue
  * @ready:	 struct cosy_parked whose socket has had an event
+ * @sleeper:	 the thread that sleeps until @ready is not empty, or NULL
  * @wait:	 who polls the loop's descriptor
  * @size:	 bytes of the page
  * @owner:	 who is charged
@@ -72,6 +74,7 @@ struct cosy_loop {
 	struct cosy_parked **parked;
 	spinlock_t ready_lock;
 	struct list_head ready;
+	struct wait_queue_entry *sleeper;
 	wait_queue_head_t wait;
 	u64 size;
 	u64 owner;
@@ -117,10 +120,24 @@ struct cosy_parked {
 void cosy_loop_put(struct cosy_loop *loop);
 
 /* enter.c */
+bool cosy_loop_lock(struct cosy_loop *loop);
+void cosy_loop_unlock(struct cosy_loop *loop);
+unsigned int cosy_loop_execute(struct cosy_loop *loop, struct cosy_state *st,
+			       unsigned int max);
 loff_t cosy_loop_llseek(struct file *file, loff_t offset, int whence);
 int cosy_loop_flush(struct file *file, fl_owner_t id);
 unsigned int cosy_loop_complete(struct cosy_loop *loop, u32 index, u8 status,
 				bool silent, s64 result);
+
+/* sleep.c */
+int cosy_loop_sleep(struct cosy_loop *loop, struct cosy_state *st,
+		    unsigned int max, bool *entered);
+
+/* Has a thread entered? */
+static inline bool cosy_loop_is_entered(const struct cosy_loop *loop)
+{
+	return test_bit(0, &loop->entered);
+}
 
 /* park.c */
 u64 cosy_park_cost(void);

@@ -49,6 +49,12 @@ u64 cosy_park_cost(void)
 	       sizeof(struct socket_alloc);
 }
 
+static void cosy_loop_wake_pollers(struct cosy_loop *loop)
+{
+	if (wq_has_sleeper(&loop->wait))
+		wake_up_poll(&loop->wait, EPOLLIN | EPOLLRDNORM);
+}
+
 /* The wait queue's lock is taken, with interrupts off; in any context. */
 static int cosy_parked_wake(struct wait_queue_entry *wait, unsigned int mode,
 			    int flags, void *key)
@@ -57,22 +63,28 @@ static int cosy_parked_wake(struct wait_queue_entry *wait, unsigned int mode,
 						  wait);
 	struct cosy_loop *loop = parked->loop;
 	__poll_t events = key_to_poll(key);
-	bool first;
+	bool tells;
 
 	/* Without a key it may be anything. */
 	if (events && !(events & READ_ONCE(parked->events)))
 		return 0;
 	spin_lock(&loop->ready_lock);
-	first = list_empty(&loop->ready);
+	tells = list_empty(&loop->ready);
 	if (list_empty(&parked->ready))
 		list_add_tail(&parked->ready, &loop->ready);
-	spin_unlock(&loop->ready_lock);
 	/*
-	 * The first one wakes the pollers. While the list is not empty, new pollers
-	 * find it so, and those that enter wake the others: cosy_loop_tell().
+	 * The first one tells the others. While the list is not empty, new pollers
+	 * find it so; and whoever has entered looks at it again when he has left.
 	 */
-	if (first && wq_has_sleeper(&loop->wait))
-		wake_up_poll(&loop->wait, EPOLLIN | EPOLLRDNORM);
+	smp_mb();
+	tells = tells && !cosy_loop_is_entered(loop);
+	if (tells && loop->sleeper) {
+		default_wake_function(loop->sleeper, mode, flags, NULL);
+		tells = false;
+	}
+	spin_unlock(&loop->ready_lock);
+	if (tells)
+		cosy_loop_wake_pollers(loop);
 	return 0;
 }
 
@@ -484,14 +496,18 @@ bool cosy_loop_is_ready(struct cosy_loop *loop)
 }
 
 /**
- * cosy_loop_tell() - wake the pollers if something is left to be done
- * @loop: the loop, entered; about to be left
- *
- * The thread that has entered may have emptied the list for a moment, so that a poller
- * that was woken has seen nothing.
+ * cosy_loop_tell() - wake the thread that sleeps in a loop, or else the pollers
+ * @loop: the loop
  */
 void cosy_loop_tell(struct cosy_loop *loop)
 {
-	if (!list_empty(&loop->ready) && wq_has_sleeper(&loop->wait))
-		wake_up_poll(&loop->wait, EPOLLIN | EPOLLRDNORM);
+	bool sleeps;
+
+	spin_lock_irq(&loop->ready_lock);
+	sleeps = loop->sleeper;
+	if (sleeps)
+		default_wake_function(loop->sleeper, TASK_NORMAL, 0, NULL);
+	spin_unlock_irq(&loop->ready_lock);
+	if (!sleeps)
+		cosy_loop_wake_pollers(loop);
 }

@@ -21,6 +21,7 @@
  *	done_tail	the executor, by a store-release after the result and the ring
  *	done_head	the submitter, by a store-release after it has read the ring
  *	used, nused	the submitter, while no thread has entered
+ *	sleep_*		the submitter, before it sleeps
  *	the rest	whoever creates the page, before anybody else sees it
  *
  * The reader of an index uses a load-acquire. An executor reads each word of an
@@ -136,6 +137,9 @@ struct cosy_async_entry {
  *		byte fd / 8 is set if operations of the submitter may wait for the
  *		descriptor: a compound that closes it is left. 0: they may wait for any
  * @nused:	bits of the map; operations wait for none of the other descriptors
+ * @sleep_until: when COSY_ASYNC_SLEEP ends at the latest: CLOCK_MONOTONIC in
+ *		nanoseconds. From COSY_ASYNC_FOR_EVER on: never
+ * @sleep_fd:	a descriptor whose events end it, too; -1: none
  * @reserved:	0
  * @submit_tail: entries submitted so far, modulo 2^32
  * @submit_head: entries the executor has taken
@@ -154,7 +158,9 @@ struct cosy_async_page {
 	__u32 done;
 	__u64 used;
 	__u32 nused;
-	__u32 reserved[5];
+	__s32 sleep_fd;
+	__u64 sleep_until;
+	__u32 reserved[2];
 	__u32 submit_tail __attribute__((aligned(64)));
 	__u32 submit_head __attribute__((aligned(64)));
 	__u32 done_tail __attribute__((aligned(64)));
@@ -167,6 +173,7 @@ struct cosy_async_page {
 #define COSY_ASYNC_FILE_IO	(1ull << 2)	/* compounds wait in read() and write(), too */
 #define COSY_ASYNC_CLOSES	(1ull << 3)	/* compounds close sockets, see @used */
 #define COSY_ASYNC_ACCEPTS	(1ull << 4)	/* compounds wait in accept() and accept4(), too */
+#define COSY_ASYNC_SLEEPS	(1ull << 5)	/* COSY_ASYNC_SLEEP */
 
 /**
  * struct cosy_async_create - argument of COSY_IOC_ASYNC: make a loop
@@ -210,6 +217,17 @@ struct cosy_async_page {
  * With COSY_ASYNC_CANCEL_FD and a descriptor, the calls of compounds that wait for it fail with
  * ECANCELED. That returns COSY_ASYNC_ENTERED | n, n being their number.
  *
+ * With COSY_ASYNC_SLEEP and @max, the thread does the same, and then sleeps until there is
+ * more to execute, which it executes, too. That ends as soon as an entry has completed; and
+ * without a completion, in which case n has one of these added, or none if the thread
+ * is to enter again:
+ *	COSY_ASYNC_READABLE	@sleep_fd has input or an error, or cannot be polled
+ *	COSY_ASYNC_SIGNAL	a signal has come
+ *	COSY_ASYNC_TIMEOUT	it is @sleep_until
+ * Other threads may enter the loop while one sleeps, but not sleep themselves: -EBUSY. What they
+ * complete does not wake the one that sleeps, unless it was complete before it fell asleep. No
+ * poller is told of what that one is woken for.
+ *
  * The descriptor polls readable while a waiting entry can be executed, or completions
  * were not collected. A submission or a completion wakes no poller; the first event for
  * a waiting entry does.
@@ -240,6 +258,14 @@ struct cosy_async_create {
 #define COSY_ASYNC_MAX_DONE	64u
 #define COSY_ASYNC_CANCEL	(1ull << 32)
 #define COSY_ASYNC_CANCEL_FD	(1ull << 33)
+
+#define COSY_ASYNC_SLEEP	(1ull << 34)
+
+#define COSY_ASYNC_FOR_EVER	(1ull << 63)
+
+#define COSY_ASYNC_READABLE	(1u << 16)
+#define COSY_ASYNC_SIGNAL	(1u << 17)
+#define COSY_ASYNC_TIMEOUT	(1u << 18)
 
 #define COSY_ASYNC_ENTERED	(6ull << 32)
 #define COSY_ASYNC_BARRED	(7ull << 32)

@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * A thread that sleeps in a loop: it executes what can be executed without a return to user
+ * mode, and leaves for a completion, a descriptor, a signal or a time. Other threads enter,
+ * cancel and close the loop meanwhile.
+ */
+
+// RUN: %compile %s -o %t
+// RUN: %vm timeout 900 %t
+
+#include "loop.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define FOR_EVER COSY_ASYNC_FOR_EVER
+
+/* Registers of the compound. */
+enum { FD, BUF, SIZE, GOT, SENT, ROUNDS, NREGS };
+
+static __u64 echo, endless;
+
+static void load_all(void)
+{
+	const struct cosy_op echo_ops[] = {
+		SYS(GOT, SYS_recvfrom, 6), ARG(FD), ARG(BUF), ARG(SIZE), ARGI(0), ARGI(0), ARGI(0),
+		BR(GOT, SLT, 0, 19), BR(GOT, EQ, 0, 18),
+		SYS(SENT, SYS_sendto, 6), ARG(FD), ARG(BUF), ARG(GOT), ARGI(MSG_NOSIGNAL), ARGI(0),
+		ARGI(0), ADDI(ROUNDS, ROUNDS, 1), JMP(0), EXIT(0), EXIT(1),
+	};
+	const struct cosy_op endless_ops[] = { ADDI(ROUNDS, ROUNDS, 1), JMP(0) };
+
+	echo = load_for_loops(echo_ops, sizeof(echo_ops) / sizeof(*echo_ops), NREGS);
+	endless = load_for_loops(endless_ops, 2, NREGS);
+}
+
+static uint64_t clock_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+static long long sleep_in(struct loop *loop, int fd, uint64_t until)
+{
+	loop->page->sleep_fd = fd;
+	loop->page->sleep_until = until;
+	return enter_loop(loop, COSY_ASYNC_SLEEP | COSY_ASYNC_MAX_DONE);
+}
+
+/* A thread may leave for the kernel's own work: then it enters again. */
+static unsigned int sleep_on(struct loop *loop, int fd, uint64_t until)
+{
+	long long ret;
+
+	do {
+		ret = sleep_in(loop, fd, until);
+		if ((unsigned long long)ret >> 32 != COSY_ASYNC_ENTERED >> 32)
+			return 0xffff;
+	} while (!(uint32_t)ret && loop->page->done_tail == loop->head);
+	return (uint32_t)ret;
+}
+
+struct connection {
+	int client, server;
+	char buffer[64];
+	__u64 frame[NREGS + 1];
+};
+
+static void serve(struct loop *loop, uint32_t index, __u64 handle, struct connection *c)
+{
+	static int error;
+	int sv[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, sv))
+		die("socketpair");
+	c->client = sv[0];
+	c->server = sv[1];
+	memset(c->frame, 0, sizeof(c->frame));
+	c->frame[FD] = (__u64)sv[1];
+	c->frame[BUF] = (uintptr_t)c->buffer;
+	c->frame[SIZE] = sizeof(c->buffer);
+	submit(loop, index, 0, COSY_ENTRY_COMPOUND, (__u64)device, handle, (uintptr_t)c->frame,
+	       (uintptr_t)&error);
+	loop->entries[index].args[4] = loop->entries[index].args[5] = 0;
+}
+
+static void hang_up(const struct connection *c)
+{
+	close(c->client);
+	close(c->server);
+}
+
+static void refused(void)
+{
+	struct loop loop;
+
+	create(&loop, 64);
+	check(loop.page->features & COSY_ASYNC_SLEEPS, "the loop says that threads can sleep in it");
+	check(enter_loop(&loop, COSY_ASYNC_SLEEP) == -EINVAL, "for no completion");
+	check(enter_loop(&loop, COSY_ASYNC_SLEEP | 65) == -EINVAL, "for too many");
+	check(enter_loop(&loop, COSY_ASYNC_SLEEP << 1 | 1) == -ESPIPE, "unknown bits");
+	check(sleep_in(&loop, -1, 0) == (long long)(COSY_ASYNC_ENTERED | COSY_ASYNC_TIMEOUT),
+	      "the time has come");
+	submit(&loop, 1, 0, SYS_getpid, 0, 0, 0, 0);
+	check(sleep_in(&loop, -1, FOR_EVER) == (long long)(COSY_ASYNC_ENTERED | 1) &&
+	      collect(&loop) == 1 && entry_result(&loop, 1) == getpid(),
+	      "what can be executed is, and nobody sleeps");
+	submit(&loop, 1, 0, SYS_getpid, 0, 0, 0, 0);
+	check(execute(&loop) == 1 && sleep_in(&loop, -1, FOR_EVER) == (long long)COSY_ASYNC_ENTERED,
+	      "nobody sleeps while there are completions");
+	destroy(&loop);
+}
+
+static void times(void)
+{
+	struct loop loop;
+	uint64_t end;
+
+	create(&loop, 64);
+	end = clock_now() + 30000000;
+	check(sleep_on(&loop, -1, end) == COSY_ASYNC_TIMEOUT && clock_now() >= end, "until a time");
+	check(sleep_on(&loop, -1, end) == COSY_ASYNC_TIMEOUT, "that is over");
+	destroy(&loop);
+}
+
+/* What other descriptors do. */
+static void descriptors(void)
+{
+	int event = eventfd(0, 0), epoll = epoll_create1(0), file = open("/proc/self/exe", O_RDONLY);
+	struct epoll_event of_loop = { .events = EPOLLIN };
+	const int readable_ones[] = { 1000, -2, file, device };
+	struct loop loop;
+
+	create(&loop, 64);
+	for (unsigned int i = 0; i < 4; i++)
+		check(sleep_on(&loop, readable_ones[i], FOR_EVER) == COSY_ASYNC_READABLE,
+		      "%d cannot be waited for", readable_ones[i]);
+	check(sleep_on(&loop, event, clock_now() + 1000000) == COSY_ASYNC_TIMEOUT, "no event");
+	eventfd_write(event, 1);
+	check(sleep_on(&loop, event, FOR_EVER) == COSY_ASYNC_READABLE, "an event");
+	check(sleep_on(&loop, loop.fd, clock_now() + 1000000) == COSY_ASYNC_TIMEOUT, "the loop itself");
+	if (epoll_ctl(epoll, EPOLL_CTL_ADD, loop.fd, &of_loop))
+		die("EPOLL_CTL_ADD");
+	check(sleep_on(&loop, epoll, clock_now() + 1000000) == COSY_ASYNC_TIMEOUT, "epoll of the loop");
+	close(event);
+	close(epoll);
+	close(file);
+	destroy(&loop);
+}
+
+/* A thread that sleeps until it is to end, and counts why it was woken. */
+struct sleeper {
+	struct loop *loop;
+	int fd;
+	pthread_t thread;
+	pid_t tid;
+	uint64_t until;
+	long long ret;
+	bool ended;
+};
+
+static void *sleeping(void *arg)
+{
+	struct sleeper *s = arg;
+
+	__atomic_store_n(&s->tid, gettid(), __ATOMIC_RELEASE);
+	s->ret = sleep_on(s->loop, s->fd, s->until);
+	__atomic_store_n(&s->ended, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* Is it asleep? By its state in /proc, so that no time has to be guessed. */
+static bool is_asleep(pid_t tid)
+{
+	char path[64], text[256] = "";
+	const char *state;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	fd = open(path, O_RDONLY);
+	/* Or it has ended. */
+	if (fd < 0)
+		return false;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = 0;
+	close(fd);
+	state = strrchr(text, ')');
+	return state && state[2] == 'S';
+}
+
+static void wait_until_asleep(struct sleeper *s)
+{
+	while (!__atomic_load_n(&s->ended, __ATOMIC_ACQUIRE) &&
+	       (!__atomic_load_n(&s->tid, __ATOMIC_ACQUIRE) || !is_asleep(s->tid)))
+		sched_yield();
+}
+
+static void start_sleeper(struct sleeper *s, struct loop *loop, int fd)
+{
+	*s = (struct sleeper){ .loop = loop, .fd = fd, .until = FOR_EVER };
+	pthread_create(&s->thread, NULL, sleeping, s);
+	wait_until_asleep(s);
+}
+
+static unsigned int end_of(struct sleeper *s)
+{
+	pthread_join(s->thread, NULL);
+	return (unsigned int)s->ret;
+}
+
+static bool echoes(const struct connection *c, const char *text)
+{
+	const ssize_t n = (ssize_t)strlen(text);
+	char got[64];
+
+	return send(c->client, text, (size_t)n, 0) == n &&
+	       recv(c->client, got, sizeof(got), 0) == n && !memcmp(got, text, (size_t)n);
+}
+
+/* Connections are served while the thread does not return. */
+static void serving(void)
+{
+	static struct connection c[8];
+	unsigned int good = 0;
+	struct sleeper s;
+	struct loop loop;
+	int event = eventfd(0, 0);
+	eventfd_t value;
+
+	create(&loop, 64);
+	for (uint32_t i = 0; i < 8; i++)
+		serve(&loop, i, echo, &c[i]);
+	/* More rounds than a thread stays: then it enters again. */
+	start_sleeper(&s, &loop, event);
+	for (int i = 0; i < 600; i++)
+		good += echoes(&c[i % 8], i & 1 ? "one" : "another");
+	check(good == 600 && !__atomic_load_n(&s.ended, __ATOMIC_ACQUIRE), "it serves: %u", good);
+	check(!readable(loop.fd), "nothing is left for others");
+	eventfd_write(event, 1);
+	check(end_of(&s) == COSY_ASYNC_READABLE, "the other descriptor ends it");
+	check(sleep_on(&loop, -1, clock_now() + 1000000) == COSY_ASYNC_TIMEOUT,
+	      "they wait still");
+	start_sleeper(&s, &loop, -1);
+	shutdown(c[3].client, SHUT_WR);
+	check(end_of(&s) == 1 && collect(&loop) == 3 && entry_result(&loop, 3) == 0 &&
+	      c[3].frame[ROUNDS] == 75, "so does a completion");
+	eventfd_read(event, &value);
+	start_sleeper(&s, &loop, event);
+	check(echoes(&c[1], "x"), "it serves again");
+	check(sleep_in(&loop, -1, FOR_EVER) == -EBUSY, "only one thread sleeps");
+	submit(&loop, 9, 0, SYS_getpid, 0, 0, 0, 0);
+	check(execute(&loop) == 1 && collect(&loop) == 9 && entry_result(&loop, 9) == getpid(),
+	      "others enter");
+	check(!__atomic_load_n(&s.ended, __ATOMIC_ACQUIRE), "it sleeps on");
+	check(enter_loop(&loop, COSY_ASYNC_CANCEL | 1) == (long long)COSY_ASYNC_ENTERED &&
+	      end_of(&s) == 1 && collect(&loop) == 1 && entry_result(&loop, 1) == 1,
+	      "and is told what they cancel");
+	start_sleeper(&s, &loop, -1);
+	check(enter_loop(&loop, COSY_ASYNC_CANCEL_FD | (unsigned int)c[2].server) ==
+	      (long long)(COSY_ASYNC_ENTERED | 1) && end_of(&s) == 1 && collect(&loop) == 2,
+	      "by the descriptor, too");
+	start_sleeper(&s, &loop, -1);
+	close(dup(loop.fd));
+	check(end_of(&s) == 0, "a thread that closes the loop ends it");
+	good = 0;
+	for (int i; (i = collect(&loop)) >= 0;)
+		good += loop.entries[i].status == COSY_ENTRY_LEFT;
+	check(good == 5, "and %u compounds are given back", good);
+	for (int i = 0; i < 8; i++)
+		hang_up(&c[i]);
+	close(event);
+	destroy(&loop);
+}
+
+static void nothing(int sig)
+{
+	(void)sig;
+}
+
+static void signals(void)
+{
+	struct sigaction action = { .sa_handler = nothing, .sa_flags = SA_RESTART };
+	struct connection c;
+	struct sleeper s;
+	struct loop loop;
+	int status;
+	pid_t child;
+
+	sigaction(SIGUSR1, &action, NULL);
+	create(&loop, 64);
+	serve(&loop, 0, echo, &c);
+	start_sleeper(&s, &loop, -1);
+	pthread_kill(s.thread, SIGUSR1);
+	check(end_of(&s) == COSY_ASYNC_SIGNAL, "a signal ends it");
+	check(send(c.client, "x", 1, 0) == 1 && readable(loop.fd), "and events are told to all again");
+	hang_up(&c);
+	destroy(&loop);
+
+	child = fork();
+	if (!child) {
+		create(&loop, 64);
+		serve(&loop, 0, endless, &c);
+		sleep_on(&loop, -1, FOR_EVER);
+		_exit(0);
+	}
+	usleep(50000);
+	kill(child, SIGKILL);
+	waitpid(child, &status, 0);
+	check(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "killed while it executes");
+	child = fork();
+	if (!child) {
+		create(&loop, 64);
+		serve(&loop, 0, echo, &c);
+		start_sleeper(&s, &loop, -1);
+		exit(7);
+	}
+	waitpid(child, &status, 0);
+	check(WIFEXITED(status) && WEXITSTATUS(status) == 7, "a process ends while a thread sleeps");
+}
+
+/* The time comes, and the other descriptor is seen, although there is always something to execute. */
+static void busy(void)
+{
+	struct connection c;
+	struct loop loop;
+	uint64_t end;
+	int event = eventfd(1, 0);
+
+	create(&loop, 64);
+	serve(&loop, 0, endless, &c);
+	end = clock_now() + 20000000;
+	check(sleep_on(&loop, -1, end) == COSY_ASYNC_TIMEOUT && clock_now() >= end, "the time");
+	check(sleep_on(&loop, event, FOR_EVER) == COSY_ASYNC_READABLE, "the descriptor");
+	hang_up(&c);
+	close(event);
+	destroy(&loop);
+}
+
+/* The loop's descriptors are closed while a thread sleeps by one of them, and it is woken. */
+static void closing(void)
+{
+	struct connection c;
+	struct sleeper s;
+	struct loop loop;
+
+	create(&loop, 64);
+	serve(&loop, 0, echo, &c);
+	start_sleeper(&s, &loop, -1);
+	close(loop.fd);
+	check(end_of(&s) == 0 && collect(&loop) == 0 && loop.entries[0].status == COSY_ENTRY_LEFT,
+	      "the only descriptor");
+	munmap(loop.page, loop.size);
+	hang_up(&c);
+	create(&loop, 64);
+	serve(&loop, 0, echo, &c);
+	start_sleeper(&s, &loop, -1);
+	munmap(loop.page, loop.size);
+	check(echoes(&c, "without a page"), "the page");
+	pthread_kill(s.thread, SIGUSR1);
+	pthread_join(s.thread, NULL);
+	close(loop.fd);
+	hang_up(&c);
+}
+
+/* Threads that sleep, enter, send, cancel and close at the same time: nothing is lost. */
+#define PAIRS 8
+
+static struct {
+	struct loop loop;
+	struct connection c[PAIRS];
+	int event;
+	bool stop;
+} race;
+
+static void *disturb(void *seed_of_thread)
+{
+	unsigned int seed = (unsigned int)(uintptr_t)seed_of_thread;
+
+	while (!__atomic_load_n(&race.stop, __ATOMIC_RELAXED)) {
+		switch (rand_r(&seed) % 6) {
+		case 0:
+			enter_loop(&race.loop, 1);
+			break;
+		case 1:
+			eventfd_write(race.event, 1);
+			break;
+		case 2:
+			close(dup(race.loop.fd));
+			break;
+		case 3:
+			sleep_in(&race.loop, race.event, clock_now() + (unsigned int)rand_r(&seed) % 100000);
+			break;
+		default:
+			sched_yield();
+			break;
+		}
+	}
+	return NULL;
+}
+
+static void *ask(void *asked)
+{
+	for (int i = 0; i < 2000; i++) {
+		if (!echoes(&race.c[i % PAIRS], "data"))
+			break;
+		++*(unsigned int *)asked;
+	}
+	eventfd_write(race.event, 1);
+	return NULL;
+}
+
+static void racing(void)
+{
+	unsigned int asked = 0, left = 0, ended = 0;
+	pthread_t threads[3];
+	eventfd_t value;
+	int index;
+
+	create(&race.loop, 64);
+	race.event = eventfd(0, EFD_NONBLOCK);
+	for (uint32_t i = 0; i < PAIRS; i++)
+		serve(&race.loop, i, echo, &race.c[i]);
+	pthread_create(&threads[0], NULL, disturb, (void *)1);
+	pthread_create(&threads[1], NULL, disturb, (void *)2);
+	pthread_create(&threads[2], NULL, ask, &asked);
+	while (__atomic_load_n(&asked, __ATOMIC_RELAXED) < 2000 && !ended) {
+		sleep_in(&race.loop, race.event, FOR_EVER);
+		eventfd_read(race.event, &value);
+		while ((index = collect(&race.loop)) >= 0) {
+			const struct cosy_async_entry *entry = &race.loop.entries[index];
+			uint32_t pc = (uint32_t)entry->args[1];
+
+			if (entry->status != COSY_ENTRY_LEFT) {
+				ended++;
+				continue;
+			}
+			left++;
+			submit(&race.loop, (uint32_t)index, 0, COSY_ENTRY_COMPOUND, (__u64)device, echo,
+			       (uintptr_t)race.c[index].frame, (uintptr_t)&value);
+			race.loop.entries[index].args[4] = pc;
+			race.loop.entries[index].args[5] = COSY_COMPOUND_RESUMED;
+		}
+	}
+	__atomic_store_n(&race.stop, true, __ATOMIC_RELAXED);
+	for (int i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	check(asked == 2000 && !ended, "%u asked, %u left, %u ended", asked, left, ended);
+	for (int i = 0; i < PAIRS; i++)
+		hang_up(&race.c[i]);
+	close(race.event);
+	destroy(&race.loop);
+}
+
+int main(void)
+{
+	device = open_device();
+	load_all();
+	refused();
+	times();
+	descriptors();
+	serving();
+	signals();
+	busy();
+	closing();
+	racing();
+	return finish();
+}
