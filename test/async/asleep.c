@@ -5,7 +5,6 @@
  */
 // RUN: %compile
 // RUN: %everywhere
-#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <sys/socket.h>
@@ -42,21 +41,6 @@ static void *until_the_named_is(void *arg)
 	begin();
 	EQUAL(result_of(loop, &named), 1);
 	return NULL;
-}
-
-static bool sleeps(pid_t thread)
-{
-	char path[64], line[256] = "";
-	ssize_t n;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", thread);
-	fd = open(path, O_RDONLY);
-	CHECK(fd >= 0);
-	n = read(fd, line, sizeof(line) - 1);
-	CHECK(n > 0);
-	close(fd);
-	return strstr(line, ") S ") != NULL;
 }
 
 /* Wait until it has begun with @waiting operations, and sleeps. */

@@ -253,24 +253,37 @@ COSY_EXPORT int cosy_loop_destroy(struct cosy_loop *loop)
 	return 0;
 }
 
+static int make_external(struct cosy_loop *loop)
+{
+	int err;
+
+	loop->timer_fd = (int)cosy_sys(SYS_timerfd_create, CLOCK_MONOTONIC,
+				       TFD_CLOEXEC | TFD_NONBLOCK, 0);
+	if (loop->timer_fd < 0)
+		return loop->timer_fd;
+	loop->external = true;
+	err = add_to_epoll(loop, loop->timer_fd);
+	if (!err)
+		err = cosy_module_poll(loop);
+	if (err) {
+		loop->external = false;
+		close_fd(loop->timer_fd);
+		loop->timer_fd = -1;
+	}
+	return err;
+}
+
 COSY_EXPORT int cosy_loop_fd(struct cosy_loop *loop)
 {
 	int err = cosy_loop_enter(loop);
 
 	if (err)
 		return err;
-	if (loop->timer_fd < 0) {
-		loop->timer_fd = (int)cosy_sys(SYS_timerfd_create,
-					       CLOCK_MONOTONIC,
-					       TFD_CLOEXEC | TFD_NONBLOCK, 0);
-		err = loop->timer_fd < 0 ? loop->timer_fd :
-					   add_to_epoll(loop, loop->timer_fd);
-	}
-	if (!err) {
-		loop->external = true;
-		/* There may be something to do already. */
+	if (!loop->external)
+		err = make_external(loop);
+	/* There may be something to do already. */
+	if (!err)
 		cosy_loop_wake(loop);
-	}
 	cosy_loop_leave(loop);
 	return err ? err : loop->epoll;
 }

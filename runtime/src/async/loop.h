@@ -185,6 +185,7 @@ struct cosy_attempt {
  * @tried:     whether there can be a page is known
  * @makes_calls: it makes the attempts, and waits for sockets; else it only runs compounds
  * @looked:    it was entered since a thread last began to wait, or looked at epoll
+ * @asleep:    a thread sleeps there, or executes what has woken it, without the lock
  */
 struct cosy_module {
 	int fd;
@@ -200,6 +201,7 @@ struct cosy_module {
 	bool tried;
 	bool makes_calls;
 	bool looked;
+	atomic_bool asleep;
 };
 
 /**
@@ -578,6 +580,22 @@ void cosy_module_collect(struct cosy_loop *loop, uint32_t max_attempts);
 
 /** cosy_module_look() - let those go on that were PARKED and can; make what follows */
 void cosy_module_look(struct cosy_loop *loop);
+
+/** cosy_module_poll() - let epoll tell when the module should be entered, if nobody sleeps there */
+int cosy_module_poll(const struct cosy_loop *loop);
+
+/** cosy_module_sleeps() - does something wait in the module for which a thread can sleep there? */
+bool cosy_module_sleeps(const struct cosy_loop *loop);
+
+/**
+ * cosy_module_sleep() - sleep in the module, which executes what comes, until an entry is complete
+ * @until: CLOCK_MONOTONIC in nanoseconds, or UINT64_MAX
+ *
+ * Gives the lock back meanwhile. What has completed is to be collected.
+ *
+ * Return: COSY_ASYNC_READABLE: epoll has events; COSY_ASYNC_SIGNAL; or something else.
+ */
+uint32_t cosy_module_sleep(struct cosy_loop *loop, uint64_t until);
 
 /**
  * cosy_module_cancel() - take a PARKED entry back; it is in its list still

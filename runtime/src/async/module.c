@@ -16,6 +16,7 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <linux/cosy.h>
@@ -35,7 +36,10 @@ static uint64_t enter_module(const struct cosy_module *m, uint64_t what)
 {
 	long ret;
 
-	/* Only a thread that closes a copy of the descriptor is inside at the same time. */
+	/*
+	 * Only a thread that was asleep there, or closes a copy of the descriptor, is inside
+	 * at the same time.
+	 */
 	while ((ret = cosy_sys(SYS_lseek, m->fd, (long)(COSY_RUN_TAG | what),
 			       COSY_RUN_WHENCE)) == -EBUSY)
 		cosy_sys(SYS_sched_yield, 0, 0, 0);
@@ -76,20 +80,34 @@ static bool create_page(struct cosy_module *m, uint32_t entries)
 	return true;
 }
 
+/* Can a thread sleep in the module, until there is something for it or for epoll? */
+static bool can_sleep(const struct cosy_loop *loop)
+{
+	/* Whoever polls the loop from outside is not told of what wakes a thread there. */
+	return !loop->external && loop->module.page->features & COSY_ASYNC_SLEEPS;
+}
+
+int cosy_module_poll(const struct cosy_loop *loop)
+{
+	const struct cosy_module *m = &loop->module;
+	struct epoll_event event = { .events = EPOLLIN, .data.fd = m->fd };
+
+	if (m->fd < 0 || can_sleep(loop))
+		return 0;
+	return (int)cosy_sys6(SYS_epoll_ctl, loop->epoll, EPOLL_CTL_ADD, m->fd,
+			      (long)&event, 0, 0);
+}
+
 static void open_module(struct cosy_loop *loop)
 {
 	struct cosy_module *m = &loop->module;
-	struct epoll_event event = { .events = EPOLLIN };
 
 	m->tried = true;
-	if (loop->kernel && create_page(m, loop->mask + 1)) {
+	if (!loop->kernel || !create_page(m, loop->mask + 1) ||
+	    cosy_module_poll(loop))
+		cosy_module_close(loop, true);
+	else
 		cosy_module_tell_used(loop);
-		event.data.fd = m->fd;
-		if (!cosy_sys6(SYS_epoll_ctl, loop->epoll, EPOLL_CTL_ADD, m->fd,
-			       (long)&event, 0, 0))
-			return;
-	}
-	cosy_module_close(loop, true);
 }
 
 void cosy_module_init(struct cosy_loop *loop)
@@ -178,7 +196,9 @@ static void put_entry(struct cosy_loop *loop, uint32_t slot, uint32_t nr,
 		entry->args[i] = args[i];
 	loop->slots[slot].state = COSY_SLOT_PARKED;
 	m->submitted[m->tail++ & loop->mask] = slot;
-	m->inside++;
+	/* A thread that waits for epoll alone would not be told of this one. */
+	if (!m->inside++)
+		cosy_loop_wake(loop);
 }
 
 /* An entry of kind COMPOUND is the task's again. */
@@ -197,6 +217,30 @@ static void compound_refused(struct cosy_loop *loop, uint32_t slot)
 }
 
 /*
+ * Is it still the loop's descriptor, and not that of something that the program has opened
+ * since? Then it maps the same page. Without lseek(), which a filter may forbid.
+ */
+static bool is_open(struct cosy_module *m)
+{
+	volatile struct cosy_async_page *page = m->page, *again;
+	bool same = true;
+	struct stat st;
+
+	/* Pages of a regular file may be behind its end. */
+	if (cosy_sys(SYS_fstat, m->fd, (long)&st, 0) < 0 || st.st_mode & S_IFMT)
+		return false;
+	again = mmap(NULL, m->page_size, PROT_READ, MAP_SHARED, m->fd, 0);
+	if (again == MAP_FAILED)
+		return false;
+	for (uint64_t value = 0; value < 2; value++) {
+		page->sleep_until = value;
+		same = same && again->sleep_until == value;
+	}
+	munmap((void *)again, m->page_size);
+	return same;
+}
+
+/*
  * The module can be used no longer: what waits there waits for epoll from now on. The
  * page stays, results may be in it.
  */
@@ -206,12 +250,17 @@ static void module_lost(struct cosy_loop *loop)
 
 	if (m->fd < 0)
 		return;
-	/* If it is still the loop's, closing it makes the module give compounds back. */
-	if (!cosy_sys6(SYS_epoll_ctl, loop->epoll, EPOLL_CTL_DEL, m->fd, 0, 0, 0))
+	/* Closing it makes the module give compounds back. */
+	if (is_open(m))
 		cosy_sys(SYS_close, m->fd, 0, 0);
 	m->fd = -1;
 	m->makes_calls = false;
 	loop->kernel = false;
+	/* A thread that was asleep there gives them back when it leaves. */
+	if (atomic_load(&m->asleep))
+		cosy_loop_write_wake_fd(loop);
+	while (atomic_load(&m->asleep))
+		cosy_sys(SYS_sched_yield, 0, 0, 0);
 	/* What it has not taken has not begun, or is in its frame. */
 	for (uint32_t i = m->page->submit_head; i != m->tail; i++) {
 		uint32_t slot = m->submitted[i & loop->mask];
@@ -234,19 +283,44 @@ static void module_lost(struct cosy_loop *loop)
 }
 
 /*
- * Enter once. Return false if it cannot be entered any more: the program has closed the
+ * The page was executed. Return false if it cannot be any more: the program has closed the
  * loop's descriptor, or has got a seccomp filter that forbids it.
  */
-static bool execute_page(struct cosy_loop *loop)
+static bool executed_page(struct cosy_loop *loop, uint64_t entered)
 {
-	const struct cosy_module *m = &loop->module;
-	uint64_t entered = enter_module(m, COSY_ASYNC_MAX_DONE);
-
 	loop->module.looked = true;
 	loop->info.entries++;
 	if (entered >> 32 == COSY_ASYNC_BARRED >> 32)
 		cosy_device_bar();
 	return entered >> 32 == COSY_ASYNC_ENTERED >> 32;
+}
+
+static bool execute_page(struct cosy_loop *loop)
+{
+	return executed_page(loop, enter_module(&loop->module, COSY_ASYNC_MAX_DONE));
+}
+
+bool cosy_module_sleeps(const struct cosy_loop *loop)
+{
+	return loop->module.fd >= 0 && loop->module.inside && can_sleep(loop);
+}
+
+uint32_t cosy_module_sleep(struct cosy_loop *loop, uint64_t until)
+{
+	struct cosy_module *m = &loop->module;
+	uint64_t entered;
+
+	m->page->sleep_until = until;
+	m->page->sleep_fd = loop->epoll;
+	atomic_store(&m->asleep, true);
+	cosy_loop_leave(loop);
+	entered = enter_module(m, COSY_ASYNC_SLEEP | COSY_ASYNC_MAX_DONE);
+	atomic_store(&m->asleep, false);
+	cosy_lock(&loop->lock);
+	if (executed_page(loop, entered))
+		return (uint32_t)entered;
+	module_lost(loop);
+	return 0;
 }
 
 void cosy_module_flush(struct cosy_loop *loop)

@@ -84,6 +84,30 @@ static long wait_for_events(struct cosy_loop *loop, struct epoll_event *events,
 			 0, 0);
 }
 
+/* The same, and for the module, without the lock. */
+static long wait_for_others(struct cosy_loop *loop, struct epoll_event *events,
+			    uint64_t until)
+{
+	uint32_t why;
+	long n = 0;
+
+	loop->blocked = true;
+	if (cosy_module_sleeps(loop)) {
+		why = cosy_module_sleep(loop, until);
+		if (why & COSY_ASYNC_READABLE)
+			n = wait_for_events(loop, events, 0);
+		else if (why & COSY_ASYNC_SIGNAL)
+			n = -EINTR;
+	} else {
+		cosy_loop_leave(loop);
+		n = wait_for_events(loop, events, until);
+		cosy_lock(&loop->lock);
+	}
+	loop->blocked = false;
+	cosy_loop_changed(loop);
+	return n;
+}
+
 static void drain(int fd)
 {
 	uint64_t count;
@@ -104,17 +128,12 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until)
 	long n;
 
 	loop->streak = 0;
+	/* Nothing to be told by epoll, and the module was just asked. */
+	if (!until && !loop->info.waiting && !loop->external && loop->module.looked)
+		return 0;
 	loop->module.looked = false;
-	if (until) {
-		loop->blocked = true;
-		cosy_loop_leave(loop);
-	}
-	n = wait_for_events(loop, events, until < timer ? until : timer);
-	if (until) {
-		cosy_lock(&loop->lock);
-		loop->blocked = false;
-		cosy_loop_changed(loop);
-	}
+	n = until ? wait_for_others(loop, events, until < timer ? until : timer) :
+		    wait_for_events(loop, events, 0);
 	for (long i = 0; i < n; i++) {
 		int fd = events[i].data.fd;
 

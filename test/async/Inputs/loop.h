@@ -6,6 +6,8 @@
 #define LOOP_H
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +63,22 @@ static inline uint64_t now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* Does a thread of this process sleep? */
+static inline bool sleeps(pid_t thread)
+{
+	char path[64], line[256] = "";
+	ssize_t n;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", thread);
+	fd = open(path, O_RDONLY);
+	CHECK(fd >= 0);
+	n = read(fd, line, sizeof(line) - 1);
+	CHECK(n > 0);
+	close(fd);
+	return strstr(line, ") S ") != NULL;
 }
 
 #endif /* LOOP_H */

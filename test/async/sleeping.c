@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * A thread waits for a loop whose functions run in the module. They are served, and so is all
+ * else for which it waits: operations, timers, signals, other threads.
+ */
+// RUN: %async-compile -O2
+// RUN: %everywhere
+// RUN: %vm env COSY_EXECUTOR=auto timeout 900 %t
+#include <dirent.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+
+#include <cosy/task.h>
+
+#include "loop.h"
+
+#define CONNECTIONS 4
+
+static struct cosy_loop *loop;
+
+struct connection {
+	int client, server;
+	char buffer[64];
+	struct cosy_async op;
+};
+
+static struct connection connections[CONNECTIONS];
+
+COSY_ASYNC static int serve(struct connection *c)
+{
+	ssize_t n;
+
+	while ((n = recv(c->server, c->buffer, sizeof(c->buffer), 0)) > 0) {
+		if (send(c->server, c->buffer, (size_t)n, MSG_NOSIGNAL) < 0)
+			return -errno;
+	}
+	return n < 0 ? -errno : 0;
+}
+
+/* Let all that can be done be done. */
+static void settle(void)
+{
+	while (cosy_wait(loop, 0, NULL) > 0)
+		;
+}
+
+static void serve_all(void)
+{
+	for (int i = 0; i < CONNECTIONS; i++) {
+		struct connection *c = &connections[i];
+		int fds[2];
+
+		EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+		*c = (struct connection){ .client = fds[0], .server = fds[1] };
+		EQUAL(COSY_SPAWN(loop, serve(c), .op = &c->op), 0);
+	}
+	settle();
+}
+
+static void hang_up_all(void)
+{
+	for (int i = 0; i < CONNECTIONS; i++) {
+		EQUAL(close(connections[i].client), 0);
+		EQUAL(result_of(loop, &connections[i].op), 0);
+		cosy_cancel_fd(loop, connections[i].server);
+		EQUAL(close(connections[i].server), 0);
+	}
+}
+
+static void ask(const struct connection *c)
+{
+	char got[8];
+
+	EQUAL(send(c->client, "request", 7, 0), 7);
+	EQUAL(recv(c->client, got, sizeof(got), 0), 7);
+	CHECK(!memcmp(got, "request", 7));
+}
+
+/* A thread that asks all the time, so that there is always something to do. */
+static atomic_bool stop_asking;
+static atomic_uint asked;
+
+static void *ask_all(void *unused)
+{
+	while (!stop_asking) {
+		for (int i = 0; i < CONNECTIONS; i++) {
+			ask(&connections[i]);
+			asked++;
+		}
+	}
+	return unused;
+}
+
+static void *ask_a_thousand_times(void *unused)
+{
+	for (int i = 0; i < 1000; i++)
+		ask(&connections[i % CONNECTIONS]);
+	cosy_loop_stop(loop);
+	return unused;
+}
+
+static void handler(int sig)
+{
+	(void)sig;
+}
+
+static void busy(void)
+{
+	const struct timespec little = { .tv_nsec = 20000000 };
+	struct cosy_async timer = { 0 }, got = { 0 };
+	pthread_t thread;
+	uint64_t begin;
+	char byte;
+	int fds[2];
+
+	serve_all();
+	EQUAL(pthread_create(&thread, NULL, ask_a_thousand_times, NULL), 0);
+	EQUAL(cosy_loop_run(loop), 1);
+	EQUAL(pthread_join(thread, NULL), 0);
+
+	stop_asking = false;
+	EQUAL(pthread_create(&thread, NULL, ask_all, NULL), 0);
+	begin = now();
+	EQUAL(cosy_async_timer(loop, &timer, &little, 0), 0);
+	EQUAL(result_of(loop, &timer), 0);
+	CHECK(now() - begin >= 20000000);
+	CHECK(cosy_wait(loop, 1, &little) >= 0);
+	EQUAL(pipe(fds), 0);
+	EQUAL(cosy_async_read(loop, &got, fds[0], &byte, 1), 0);
+	settle();
+	EQUAL(write(fds[1], "x", 1), 1);
+	EQUAL(result_of(loop, &got), 1);
+	/* Whoever asks is answered only while this thread waits. */
+	stop_asking = true;
+	EQUAL(cosy_async_timer(loop, &timer, &little, 0), 0);
+	while (cosy_async_pending(&timer) || pthread_tryjoin_np(thread, NULL))
+		CHECK(cosy_wait(loop, 1, &little) >= 0);
+	CHECK(asked);
+	cosy_cancel_fd(loop, fds[0]);
+	EQUAL(close(fds[0]), 0);
+	EQUAL(close(fds[1]), 0);
+	hang_up_all();
+}
+
+/*
+ * Other threads, while one waits.
+ */
+
+static _Atomic pid_t waiter;
+static atomic_int wait_result;
+
+static void *run(void *unused)
+{
+	waiter = gettid();
+	wait_result = cosy_loop_run(loop);
+	return unused;
+}
+
+static void *wait_for_one(void *unused)
+{
+	waiter = gettid();
+	wait_result = cosy_wait(loop, 1, NULL);
+	return unused;
+}
+
+static void begin_to_wait(pthread_t *thread, void *(*body)(void *))
+{
+	waiter = 0;
+	EQUAL(pthread_create(thread, NULL, body, NULL), 0);
+	while (!waiter || !sleeps(waiter))
+		sched_yield();
+}
+
+static int end_of(pthread_t thread)
+{
+	EQUAL(pthread_join(thread, NULL), 0);
+	return wait_result;
+}
+
+static void other_threads(void)
+{
+	static const struct timespec at_once = { 0 };
+	struct sigaction action = { .sa_handler = handler, .sa_flags = SA_RESTART };
+	struct cosy_async timer = { 0 }, late = { 0 };
+	struct connection *c = connections;
+	pthread_t thread;
+	struct pollfd polled = { .events = POLLIN };
+
+	serve_all();
+	begin_to_wait(&thread, wait_for_one);
+	EQUAL(cosy_async_timer(loop, &timer, &at_once, 0), 0);
+	EQUAL(end_of(thread), 1);
+
+	begin_to_wait(&thread, wait_for_one);
+	EQUAL(cosy_cancel(loop, &c[0].op), 0);
+	EQUAL(end_of(thread), 1);
+	EQUAL(c[0].op.result, -ECANCELED);
+	EQUAL(COSY_SPAWN(loop, serve(&c[0]), .op = &c[0].op), 0);
+	settle();
+
+	begin_to_wait(&thread, wait_for_one);
+	EQUAL(cosy_cancel_fd(loop, c[1].server), 1);
+	EQUAL(end_of(thread), 1);
+	EQUAL(c[1].op.result, -ECANCELED);
+
+	begin_to_wait(&thread, wait_for_one);
+	EQUAL(sigaction(SIGUSR1, &action, NULL), 0);
+	EQUAL(pthread_kill(thread, SIGUSR1), 0);
+	EQUAL(end_of(thread), -EINTR);
+
+	/* A function that begins, while a thread waits already. */
+	begin_to_wait(&thread, run);
+	EQUAL(COSY_SPAWN(loop, serve(&c[1]), .op = &c[1].op), 0);
+	for (int i = 0; i < 100; i++)
+		ask(&c[i % CONNECTIONS]);
+	cosy_loop_stop(loop);
+	EQUAL(end_of(thread), 1);
+
+	/* Another event loop. */
+	polled.fd = cosy_loop_fd(loop);
+	CHECK(polled.fd >= 0);
+	settle();
+	EQUAL(poll(&polled, 1, 0), 0);
+	EQUAL(send(c[2].client, "x", 1, 0), 1);
+	EQUAL(poll(&polled, 1, 60000), 1);
+	EQUAL(cosy_async_timer(loop, &late, &at_once, 0), 0);
+	EQUAL(result_of(loop, &late), 0);
+	settle();
+	EQUAL(recv(c[2].client, c[2].buffer, 1, MSG_DONTWAIT), 1);
+	hang_up_all();
+}
+
+/*
+ * The module is lost, while a thread sleeps in it.
+ */
+
+static void close_loops(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	char path[300], name[64];
+	struct dirent *entry;
+
+	CHECK(dir);
+	while ((entry = readdir(dir))) {
+		ssize_t n;
+
+		snprintf(path, sizeof(path), "/proc/self/fd/%s", entry->d_name);
+		n = readlink(path, name, sizeof(name) - 1);
+		if (n < 0)
+			continue;
+		name[n] = 0;
+		if (!strcmp(name, "anon_inode:[cosy-loop]"))
+			EQUAL(close(atoi(entry->d_name)), 0);
+	}
+	closedir(dir);
+}
+
+static void forbid_lseek(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_lseek, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
+
+	EQUAL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	EQUAL(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program), 0);
+}
+
+static void lost(void (*lose)(void))
+{
+	pthread_t thread;
+	int status;
+	pid_t child = fork();
+
+	if (!child) {
+		EQUAL(cosy_loop_destroy(loop), 0);
+		EQUAL(cosy_loop_create(&loop, NULL), 0);
+		serve_all();
+		begin_to_wait(&thread, run);
+		for (int i = 0; i < 100; i++)
+			ask(&connections[i % CONNECTIONS]);
+		lose();
+		for (int i = 0; i < 100; i++)
+			ask(&connections[i % CONNECTIONS]);
+		/* By this thread, too. */
+		EQUAL(cosy_cancel(loop, &connections[0].op), 0);
+		EQUAL(result_of(loop, &connections[0].op), -ECANCELED);
+		for (int i = 1; i < CONNECTIONS; i++)
+			EQUAL(close(connections[i].client), 0);
+		EQUAL(end_of(thread), 0);
+		_exit(0);
+	}
+	EQUAL(waitpid(child, &status, 0), child);
+	EQUAL(status, 0);
+}
+
+int main(void)
+{
+	EQUAL(cosy_loop_create(&loop, NULL), 0);
+	busy();
+	other_threads();
+	lost(close_loops);
+	lost(forbid_lseek);
+	EQUAL(cosy_loop_destroy(loop), 0);
+	puts("passed");
+	return 0;
+}
