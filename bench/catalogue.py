@@ -61,7 +61,8 @@ WHOLE = ("native", "compound", "fast")
 ASYNC = ("native", "user", "entries", "loops", "io_uring")
 # The same by COSY_ASYNC functions, in batches.
 SERVERS = (*ASYNC, "functions")
-ECHO = ("echo-unix-64", "echo-unix-1", "echo-unix-1024", "echo-tcp-64")
+ECHO = ("echo-unix-64", "echo-unix-1", "echo-unix-1024", "echo-tcp-64",
+        "echo-process-1", "echo-process-64")
 BONNIE = ("read", "rewrite", "write")
 # User functions, and what they may take in percent of gcc -O2 of the same C.
 FUNCTIONS = {"crc32": 130, "adler32": 130,

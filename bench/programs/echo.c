@@ -2,7 +2,8 @@
 /*
  * echo: a server's cost of a request: 64 bytes in, 64 bytes out, over connections of
  * which some are active at a time. The clients' own cost is measured apart and taken off;
- * what a client's send() costs more because somebody waits for it is the server's.
+ * what a client's send() costs more because somebody waits for it is the server's. Where the
+ * server is a process of its own, so are the switches between the two.
  */
 
 #define _GNU_SOURCE
@@ -12,7 +13,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <signal.h>
 #include <sys/epoll.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -23,14 +26,16 @@
 #include "../common/bench.h"
 #include "../common/uring.h"
 
-#define SIZE 64
+#define SIZE		64
 #define MAX_CONNECTIONS 1024
-#define EVENTS 64
-#define COUNT 20480
+#define EVENTS		64
+#define COUNT		20480
 
 /* Of a benchmark's parameter. */
-#define PARAMETER(connections, active, tcp) \
-	((uint64_t)(connections) << 32 | (uint64_t)(active) << 1 | (tcp))
+#define TCP	1
+#define PROCESS 2 /* The server is a process of its own. */
+#define PARAMETER(connections, active, flags) \
+	((uint64_t)(connections) << 32 | (uint64_t)(active) << 2 | (flags))
 
 struct connection {
 	int client, server;
@@ -42,6 +47,7 @@ static struct connection connections[MAX_CONNECTIONS];
 static unsigned int nconnections, active;
 static unsigned int first; /* of those active next */
 static unsigned int echoed;
+static bool apart;     /* the server is another process */
 static double clients; /* what they cost alone */
 static struct cosy_loop *loop;
 static int epoll;
@@ -171,7 +177,7 @@ static struct io_uring_sqe *ring_entry(struct connection *c, unsigned char opcod
  */
 static bool links(void)
 {
-	return active == nconnections && active <= EVENTS;
+	return !apart && active == nconnections && active <= EVENTS;
 }
 
 static void ring_receive(struct connection *c)
@@ -212,7 +218,8 @@ static void rounds(uint64_t count, void (*serve)(void))
 {
 	for (uint64_t done = 0; done < count; done += active) {
 		clients_send();
-		serve();
+		if (!apart)
+			serve();
 		clients_receive();
 	}
 }
@@ -242,8 +249,7 @@ static void tcp_pair(int pair[2])
 	int listener = socket(AF_INET, SOCK_STREAM, 0), one = 1;
 
 	if (listener < 0 || bind(listener, (struct sockaddr *)&address, size) ||
-	    listen(listener, 1) ||
-	    getsockname(listener, (struct sockaddr *)&address, &size))
+	    listen(listener, 1) || getsockname(listener, (struct sockaddr *)&address, &size))
 		bench_die("a TCP socket");
 	pair[0] = socket(AF_INET, SOCK_STREAM, 0);
 	if (pair[0] < 0 || connect(pair[0], (struct sockaddr *)&address, size))
@@ -330,46 +336,94 @@ static void prepare(void)
 	uint64_t parameter = bench_parameter();
 
 	nconnections = (unsigned int)(parameter >> 32);
-	active = (unsigned int)(parameter & 0xffffffff) >> 1;
-	connect_all(parameter & 1);
+	active = (unsigned int)(parameter & 0xffffffff) >> 2;
+	apart = parameter & PROCESS;
+	connect_all(parameter & TCP);
+}
+
+/* Get ready to serve. Return what serves those that are active. */
+static void (*start(void))(void)
+{
+	if (!strcmp(bench_way(), "native")) {
+		start_epoll();
+		return serve_by_epoll;
+	}
+	if (!strcmp(bench_way(), "io_uring")) {
+		start_ring();
+		return serve_by_ring;
+	}
+	start_loop();
+	return serve_by_loop;
+}
+
+/* A process that serves until this one ends. */
+static void start_server(void)
+{
+	pid_t child = fork();
+	void (*serve)(void);
+
+	if (child < 0)
+		bench_die("fork");
+	if (child)
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	serve = start();
+	for (;;) {
+		if (loop)
+			cosy_loop_run(loop);
+		else
+			serve();
+	}
 }
 
 static double measure(void)
 {
 	static void (*serve)(void);
-	uint64_t start;
+	static bool started;
+	uint64_t begin;
 
 	/* While nobody waits for the sockets yet, in the first run, which is not counted. */
-	if (!serve) {
+	if (!started) {
+		started = true;
 		clients_alone(COUNT);
 		clients = clients_alone(COUNT);
-		if (!strcmp(bench_way(), "native")) {
-			start_epoll();
-			serve = serve_by_epoll;
-		} else if (!strcmp(bench_way(), "io_uring")) {
-			start_ring();
-			serve = serve_by_ring;
-		} else {
-			start_loop();
-			serve = serve_by_loop;
-		}
+		if (apart)
+			start_server();
+		else
+			serve = start();
 	}
-	start = bench_now();
+	begin = bench_now();
 	rounds(COUNT, serve);
-	return ((double)(bench_now() - start) - clients) / COUNT;
+	return ((double)(bench_now() - begin) - clients) / COUNT;
 }
 
 int main(int argc, char **argv)
 {
 	static const struct bench benches[] = {
-		{ .name = "echo-unix-64", .per = "request", .measure = measure,
-		  .parameter = PARAMETER(64, 64, false) },
-		{ .name = "echo-unix-1", .per = "request", .measure = measure,
-		  .parameter = PARAMETER(64, 1, false) },
-		{ .name = "echo-unix-1024", .per = "request", .measure = measure,
-		  .parameter = PARAMETER(1024, 1024, false) },
-		{ .name = "echo-tcp-64", .per = "request", .measure = measure,
-		  .parameter = PARAMETER(64, 64, true) },
+		{ .name = "echo-unix-64",
+		  .per = "request",
+		  .measure = measure,
+		  .parameter = PARAMETER(64, 64, 0) },
+		{ .name = "echo-unix-1",
+		  .per = "request",
+		  .measure = measure,
+		  .parameter = PARAMETER(64, 1, 0) },
+		{ .name = "echo-unix-1024",
+		  .per = "request",
+		  .measure = measure,
+		  .parameter = PARAMETER(1024, 1024, 0) },
+		{ .name = "echo-tcp-64",
+		  .per = "request",
+		  .measure = measure,
+		  .parameter = PARAMETER(64, 64, TCP) },
+		{ .name = "echo-process-1",
+		  .per = "request",
+		  .measure = measure,
+		  .parameter = PARAMETER(64, 1, PROCESS) },
+		{ .name = "echo-process-64",
+		  .per = "request",
+		  .measure = measure,
+		  .parameter = PARAMETER(64, 64, PROCESS) },
 		{ 0 },
 	};
 
