@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
  * tracepoints.c - what the module's tracepoints tell of loading, entering, leaving
- * and fast paths, in the order in which it happens; and nothing when they are off.
+ * fast paths, and the entries of loops, in the order in which it happens; and nothing when
+ * they are off.
  */
 // RUN: %compile %s -o %t
 // In a VM of one CPU: an emulated machine of several does not always survive that tracepoints are
 // patched.
 // RUN: %root/scripts/vm/run --smp 1 -- %t
-#include "compound.h"
+#include "loop.h"
 
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -73,13 +74,69 @@ static void expect(const char *what, const char *expected)
 	put("trace", "");
 }
 
+/* The number of the loop is not known before. */
+static unsigned long long loop_in_events(void)
+{
+	const char *text = strstr(events(), "loop=");
+
+	return text ? strtoull(text + 5, NULL, 10) : 0;
+}
+
+static void entries_of_loops(void)
+{
+	const struct cosy_op ops[] = {
+		SYS(0, SYS_recvfrom, 6), ARG(1), ARG(2), ARGI(1), ARGI(0), ARGI(0), ARGI(0), EXIT(3),
+	};
+	char expected[1000], byte, other;
+	__u64 frame[4] = { 0 }, handle;
+	struct loop loop;
+	int sv[2], error, ended = 0;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, sv))
+		die("socketpair");
+	create(&loop, 64);
+	handle = load_for_loops(ops, sizeof(ops) / sizeof(*ops), 3);
+	put("trace", "");
+	frame[1] = (__u64)sv[0];
+	frame[2] = (uintptr_t)&byte;
+	submit(&loop, 4, 0, SYS_getpid, 0, 0, 0, 0);
+	submit(&loop, 5, 0, COSY_ENTRY_COMPOUND, (__u64)device, handle, (uintptr_t)frame,
+	       (uintptr_t)&error);
+	loop.entries[5].args[4] = loop.entries[5].args[5] = 0;
+	while (!readable(loop.fd))
+		ended += execute(&loop);
+	send(sv[1], "x", 1, 0);
+	while (ended < 2)
+		ended += execute(&loop);
+	submit_recv(&loop, 6, sv[0], &other);
+	execute(&loop);
+	snprintf(expected, sizeof(expected),
+		 "submit: loop=%1$llu index=4 nr=%2$d\n"
+		 "start: loop=%1$llu index=4\n"
+		 "complete: loop=%1$llu index=4 status=DONE result=%3$d\n"
+		 "submit: loop=%1$llu index=5 nr=2147483648\n"
+		 "start: loop=%1$llu index=5\n"
+		 "park: loop=%1$llu index=5 fd=%4$d\n"
+		 "wake: loop=%1$llu index=5\n"
+		 "start: loop=%1$llu index=5\n"
+		 "complete: loop=%1$llu index=5 status=DONE result=3\n"
+		 "submit: loop=%1$llu index=6 nr=%5$d\n"
+		 "start: loop=%1$llu index=6\n"
+		 "park: loop=%1$llu index=6 fd=%4$d\n",
+		 loop_in_events(), SYS_getpid, getpid(), sv[0], SYS_recvfrom);
+	expect("events say what loops do", expected);
+	destroy(&loop);
+	close(sv[0]);
+	close(sv[1]);
+}
+
 int main(void)
 {
 	const struct cosy_op refused[] = { MOV(0, 63), EXIT(0) };
 	__u64 frame[4] = { (__u64)(uintptr_t)"/nothing", (__u64)(uintptr_t)must_map(4096) };
 	struct image *bad = make_image(refused, 2, 1, 0, 0, 0);
 	char pid[20], expected[1000];
-	int dev = open_device();
+	int dev = device = open_device();
 	struct cosy_run run;
 	__u64 handle;
 
@@ -115,6 +172,7 @@ int main(void)
 		 SYS_stat, -ENOENT, handle, handle, handle, bad->h.size, -EINVAL);
 	expect("events say what has happened", expected);
 
+	entries_of_loops();
 	put("events/cosy/enable", "0");
 	run_frame(dev, handle, frame, &run);
 	expect("nothing is told when nobody asks any more", "");

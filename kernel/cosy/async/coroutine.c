@@ -27,6 +27,7 @@
 #include "limit/limit.h"
 #include "load/compound.h"
 #include "run/run.h"
+#include "trace/cosy_trace.h"
 
 /* The compound, with a reference, if @fd is a file of the device that has it. */
 static struct cosy_compound *cosy_coroutine_compound(const struct cosy_loop *loop,
@@ -215,6 +216,7 @@ static int cosy_coroutine_run(struct cosy_loop *loop, struct cosy_coroutine *co,
 	st->budget = COSY_FIRST_CHUNK;
 	st->env.bound = &co->compound->functions;
 	st->env.coroutine = co;
+	trace_start(loop->id, co->parked.index);
 	status = cosy_exec(co->compound->code, st);
 	cosy_history_clear();
 	co->pc = st->pc;
@@ -224,6 +226,7 @@ static int cosy_coroutine_run(struct cosy_loop *loop, struct cosy_coroutine *co,
 			st->value = COSY_STEP_CALL;
 			return cosy_coroutine_leave(loop, co, st, COSY_STEP);
 		}
+		trace_park(loop->id, co->parked.index, co->parked.call.args[0]);
 		WRITE_ONCE(loop->entries[co->parked.index].args[2],
 			   (u32)co->parked.call.args[0]);
 		return 0;

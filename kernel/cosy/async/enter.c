@@ -22,6 +22,7 @@
 #include "fast/calls.h"
 #include "fast/fast.h"
 #include "run/run.h"
+#include "trace/cosy_trace.h"
 
 /* Calls made in one entry into the kernel, whether they complete entries or not. */
 #define COSY_LOOP_CALLS	(4 * COSY_ASYNC_MAX_DONE)
@@ -106,6 +107,7 @@ unsigned int cosy_loop_complete(struct cosy_loop *loop, u32 index, u8 status,
 	struct cosy_async_entry *entry = &loop->entries[index];
 	u32 tail = loop->done_tail;
 
+	trace_complete(loop->id, index, status, result);
 	if (status != COSY_ENTRY_USER)
 		WRITE_ONCE(entry->args[0], result);
 	if (silent) {
@@ -161,12 +163,14 @@ static int cosy_loop_submitted(struct cosy_loop *loop, struct cosy_state *st,
 	if (parked && !(parked->is_coroutine && cosy_coroutine_is_left(parked)))
 		return 0;
 	valid = cosy_entry_read(&loop->entries[index], &flags, &call);
+	trace_submit(loop->id, index, call.nr);
 	if (valid && call.nr == COSY_ENTRY_COMPOUND)
 		return cosy_coroutine_submitted(loop, st, index, &call);
 	/* The process does not go on with the compound. */
 	if (unlikely(parked))
 		cosy_unpark(parked);
 	if (valid) {
+		trace_start(loop->id, index);
 		switch (cosy_loop_call(st, &call, &result)) {
 		case COSY_CALL_MADE:
 			break;
@@ -202,6 +206,7 @@ static int cosy_loop_ready(struct cosy_loop *loop, struct cosy_state *st,
 	is_current = cosy_parked_is_current(parked, fd.file);
 	cosy_fd_put(fd);
 	if (is_current) {
+		trace_start(loop->id, index);
 		switch (cosy_loop_call(st, &parked->call, &result)) {
 		case COSY_CALL_MADE:
 			break;

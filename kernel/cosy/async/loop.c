@@ -20,6 +20,8 @@
 #include "env/arg.h"
 #include "limit/limit.h"
 
+static atomic64_t cosy_loops_made;
+
 static u64 cosy_page_size(u32 nentries)
 {
 	return PAGE_ALIGN(sizeof(struct cosy_async_page) +
@@ -72,6 +74,7 @@ static struct cosy_loop *cosy_loop_alloc(u32 nentries)
 			  PAGE_KERNEL);
 	if (!loop->page)
 		goto free_pages;
+	loop->id = atomic64_inc_return(&cosy_loops_made);
 	refcount_set(&loop->users, 1);
 	loop->nentries = nentries;
 	loop->size = size;

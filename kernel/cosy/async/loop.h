@@ -30,6 +30,7 @@ struct socket;
 
 /**
  * struct cosy_loop - a syscall page and what executes it
+ * @id:		 its number, for tracepoints
  * @users:	 one for the file, one for the thread that has entered
  * @entered:	 bit 0: a thread has entered, and all but @closed, @ready_lock, @ready,
  *		 @sleeper and @wait is its
@@ -57,6 +58,7 @@ struct socket;
  * @charged:	 bytes
  */
 struct cosy_loop {
+	u64 id;
 	refcount_t users;
 	unsigned long entered;
 	bool closed;

@@ -26,6 +26,7 @@
 #include "async/loop.h"
 #include "fast/calls.h"
 #include "limit/limit.h"
+#include "trace/cosy_trace.h"
 
 static unsigned int max_waiters = 64;
 module_param(max_waiters, uint, 0644);
@@ -70,8 +71,10 @@ static int cosy_parked_wake(struct wait_queue_entry *wait, unsigned int mode,
 		return 0;
 	spin_lock(&loop->ready_lock);
 	tells = list_empty(&loop->ready);
-	if (list_empty(&parked->ready))
+	if (list_empty(&parked->ready)) {
 		list_add_tail(&parked->ready, &loop->ready);
+		trace_wake(loop->id, parked->index);
+	}
 	/*
 	 * The first one tells the others. While the list is not empty, new pollers
 	 * find it so; and whoever has entered looks at it again when he has left.
@@ -365,10 +368,12 @@ bool cosy_park(struct cosy_loop *loop, u32 index, u8 flags,
 	fd = cosy_fd_get(call->args[0]);
 	waits = cosy_park_on(parked, fd.file, flags);
 	cosy_fd_put(fd);
-	if (waits)
+	if (waits) {
+		trace_park(loop->id, index, call->args[0]);
 		loop->parked[index] = parked;
-	else
+	} else {
 		kfree(parked);
+	}
 	return waits;
 }
 

@@ -14,6 +14,7 @@
 #include <linux/types.h>
 
 #include <cosy/status.h>
+#include <linux/cosy_async.h>
 
 TRACE_DEFINE_ENUM(COSY_DONE);
 TRACE_DEFINE_ENUM(COSY_UPCALL);
@@ -22,6 +23,10 @@ TRACE_DEFINE_ENUM(COSY_LIMIT);
 TRACE_DEFINE_ENUM(COSY_STEP);
 TRACE_DEFINE_ENUM(COSY_RESULT);
 TRACE_DEFINE_ENUM(COSY_FAILED);
+
+TRACE_DEFINE_ENUM(COSY_ENTRY_DONE);
+TRACE_DEFINE_ENUM(COSY_ENTRY_USER);
+TRACE_DEFINE_ENUM(COSY_ENTRY_LEFT);
 
 /* A compound was loaded, or not: then @handle is 0, and @error says why. */
 TRACE_EVENT(load,
@@ -98,6 +103,93 @@ TRACE_EVENT(fast,
 		__entry->result = result;
 	),
 	TP_printk("nr=%u result=%ld", __entry->nr, __entry->result)
+);
+
+/* A loop has taken an entry from its page. */
+TRACE_EVENT(submit,
+	TP_PROTO(u64 loop, u32 index, u32 nr),
+	TP_ARGS(loop, index, nr),
+	TP_STRUCT__entry(
+		__field(u64, loop)
+		__field(u32, index)
+		__field(u32, nr)
+	),
+	TP_fast_assign(
+		__entry->loop = loop;
+		__entry->index = index;
+		__entry->nr = nr;
+	),
+	TP_printk("loop=%llu index=%u nr=%u",
+		  __entry->loop, __entry->index, __entry->nr)
+);
+
+DECLARE_EVENT_CLASS(entry_event,
+	TP_PROTO(u64 loop, u32 index),
+	TP_ARGS(loop, index),
+	TP_STRUCT__entry(
+		__field(u64, loop)
+		__field(u32, index)
+	),
+	TP_fast_assign(
+		__entry->loop = loop;
+		__entry->index = index;
+	),
+	TP_printk("loop=%llu index=%u", __entry->loop, __entry->index)
+);
+
+/* The call of an entry is made, or its compound runs: begins, or goes on. */
+DEFINE_EVENT(entry_event, start,
+	TP_PROTO(u64 loop, u32 index),
+	TP_ARGS(loop, index)
+);
+
+/* What an entry waits for has had an event. Told by whoever causes it. */
+DEFINE_EVENT(entry_event, wake,
+	TP_PROTO(u64 loop, u32 index),
+	TP_ARGS(loop, index)
+);
+
+/* An entry waits for a descriptor. */
+TRACE_EVENT(park,
+	TP_PROTO(u64 loop, u32 index, int fd),
+	TP_ARGS(loop, index, fd),
+	TP_STRUCT__entry(
+		__field(u64, loop)
+		__field(u32, index)
+		__field(int, fd)
+	),
+	TP_fast_assign(
+		__entry->loop = loop;
+		__entry->index = index;
+		__entry->fd = fd;
+	),
+	TP_printk("loop=%llu index=%u fd=%d",
+		  __entry->loop, __entry->index, __entry->fd)
+);
+
+/* An entry is the process's again, as <linux/cosy_async.h> says. */
+TRACE_EVENT(complete,
+	TP_PROTO(u64 loop, u32 index, u8 status, s64 result),
+	TP_ARGS(loop, index, status, result),
+	TP_STRUCT__entry(
+		__field(u64, loop)
+		__field(u32, index)
+		__field(u8, status)
+		__field(s64, result)
+	),
+	TP_fast_assign(
+		__entry->loop = loop;
+		__entry->index = index;
+		__entry->status = status;
+		__entry->result = result;
+	),
+	TP_printk("loop=%llu index=%u status=%s result=%lld",
+		  __entry->loop, __entry->index,
+		  __print_symbolic(__entry->status,
+				   { COSY_ENTRY_DONE, "DONE" },
+				   { COSY_ENTRY_USER, "USER" },
+				   { COSY_ENTRY_LEFT, "LEFT" }),
+		  __entry->result)
 );
 
 #endif /* COSY_TRACE_H */
