@@ -47,13 +47,7 @@ static void cosy_loop_state(struct cosy_state *st)
 	st->env.suspended = NULL;
 	st->env.functions = 0;
 	st->calls = 0;
-	/* A call that is given too few arguments must not see our stack. */
-	st->env.regs.di = 0;
-	st->env.regs.si = 0;
-	st->env.regs.dx = 0;
-	st->env.regs.r10 = 0;
-	st->env.regs.r8 = 0;
-	st->env.regs.r9 = 0;
+	cosy_env_clear_args(&st->env);
 	st->env.seccomp = cosy_seccomp_state();
 }
 

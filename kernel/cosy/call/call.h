@@ -106,6 +106,17 @@ static __always_inline void cosy_env_arg(struct cosy_env *env, unsigned int i,
 	}
 }
 
+/* A call that is given too few arguments must not see our stack. */
+static __always_inline void cosy_env_clear_args(struct cosy_env *env)
+{
+	env->regs.di = 0;
+	env->regs.si = 0;
+	env->regs.dx = 0;
+	env->regs.r10 = 0;
+	env->regs.r8 = 0;
+	env->regs.r9 = 0;
+}
+
 typedef long cosy_callee_fn(const struct pt_regs *regs);
 
 /* By their numbers: the calls that may be made from inside another one. */

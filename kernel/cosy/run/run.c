@@ -633,13 +633,7 @@ cosy_compound_run(const struct cosy_compound *compound,
 			st->budget = min_t(u64, run->limit, COSY_FIRST_CHUNK);
 	}
 	st->env.bound = &compound->functions;
-	/* A call that is given too few arguments must not see our stack. */
-	st->env.regs.di = 0;
-	st->env.regs.si = 0;
-	st->env.regs.dx = 0;
-	st->env.regs.r10 = 0;
-	st->env.regs.r8 = 0;
-	st->env.regs.r9 = 0;
+	cosy_env_clear_args(&st->env);
 	st->env.seccomp = cosy_seccomp_state();
 	st->env.nprivate = 0;
 	st->env.borrowed = NULL;

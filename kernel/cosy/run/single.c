@@ -170,12 +170,7 @@ loff_t cosy_single_llseek(struct file *file, loff_t offset, int whence)
 
 	st.regs = args;
 	/* Filters are shown all six, and a plain call takes what it has. */
-	st.env.regs.di = 0;
-	st.env.regs.si = 0;
-	st.env.regs.dx = 0;
-	st.env.regs.r10 = 0;
-	st.env.regs.r8 = 0;
-	st.env.regs.r9 = 0;
+	cosy_env_clear_args(&st.env);
 	st.env.nprivate = 0;
 	st.env.borrowed = NULL;
 	st.env.suspended = NULL;
