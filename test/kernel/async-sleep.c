@@ -47,10 +47,13 @@ static uint64_t clock_now(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+/* Until @until, or FOR_EVER. */
 static long long sleep_in(struct loop *loop, int fd, uint64_t until)
 {
+	uint64_t begin = until == FOR_EVER ? 0 : clock_now();
+
 	loop->page->sleep_fd = fd;
-	loop->page->sleep_until = until;
+	loop->page->sleep_ns = until > begin ? until - begin : 0;
 	return enter_loop(loop, COSY_ASYNC_SLEEP | COSY_ASYNC_MAX_DONE);
 }
 
@@ -105,7 +108,7 @@ static void refused(void)
 	check(loop.page->features & COSY_ASYNC_SLEEPS, "the loop says that threads can sleep in it");
 	check(enter_loop(&loop, COSY_ASYNC_SLEEP) == -EINVAL, "for no completion");
 	check(enter_loop(&loop, COSY_ASYNC_SLEEP | 65) == -EINVAL, "for too many");
-	check(enter_loop(&loop, COSY_ASYNC_SLEEP << 1 | 1) == -ESPIPE, "unknown bits");
+	check(enter_loop(&loop, COSY_ASYNC_AWAIT << 1 | 1) == -ESPIPE, "unknown bits");
 	check(sleep_in(&loop, -1, 0) == (long long)(COSY_ASYNC_ENTERED | COSY_ASYNC_TIMEOUT),
 	      "the time has come");
 	submit(&loop, 1, 0, SYS_getpid, 0, 0, 0, 0);
@@ -279,6 +282,44 @@ static void serving(void)
 	destroy(&loop);
 }
 
+/* Calls that the thread makes are not woken by what wakes it. */
+static void not_woken(void)
+{
+	struct timespec time = { .tv_nsec = 200000000 };
+	uint64_t usr2 = 1ull << (SIGUSR2 - 1);
+	struct connection c;
+	struct sleeper s;
+	struct loop loop;
+	int event = eventfd(0, 0);
+
+	create(&loop, 64);
+	serve(&loop, 0, echo, &c);
+	start_sleeper(&s, &loop, event);
+	submit(&loop, 1, 0, SYS_rt_sigtimedwait, (uintptr_t)&usr2, 0, (uintptr_t)&time,
+	       sizeof(usr2));
+	send(c.client, "x", 1, 0);
+	while (__atomic_load_n(&loop.page->done_tail, __ATOMIC_ACQUIRE) == loop.head) {
+		eventfd_write(event, 1);
+		send(c.client, "x", 1, MSG_DONTWAIT);
+		usleep(10000);
+	}
+	check(end_of(&s) & 1 && collect(&loop) == 1 && entry_result(&loop, 1) == -EAGAIN,
+	      "a call waits for its time: %lld", entry_result(&loop, 1));
+	hang_up(&c);
+	close(event);
+	destroy(&loop);
+}
+
+static void *await(void *loop)
+{
+	return (void *)enter_loop(loop, COSY_ASYNC_AWAIT | 1);
+}
+
+static void *enter_blocked(void *loop)
+{
+	return (void *)enter_loop(loop, 1);
+}
+
 static void nothing(int sig)
 {
 	(void)sig;
@@ -323,6 +364,45 @@ static void signals(void)
 	}
 	waitpid(child, &status, 0);
 	check(WIFEXITED(status) && WEXITSTATUS(status) == 7, "a process ends while a thread sleeps");
+}
+
+/* Another thread is inside, and does not leave. */
+static void awaiting(void)
+{
+	pthread_t inside, waiting;
+	struct loop loop;
+	void *ret;
+	int fds[2];
+	char byte;
+
+	if (pipe(fds))
+		die("pipe");
+	create(&loop, 64);
+	submit(&loop, 1, 0, SYS_read, (uint64_t)fds[0], (uintptr_t)&byte, 1, 0);
+	pthread_create(&inside, NULL, enter_blocked, &loop);
+	while (enter_loop(&loop, COSY_ASYNC_CANCEL | 5) != -EBUSY)
+		sched_yield();
+	pthread_create(&waiting, NULL, await, &loop);
+	usleep(20000);
+	pthread_kill(waiting, SIGUSR1);
+	usleep(20000);
+	submit(&loop, 2, 0, SYS_getpid, 0, 0, 0, 0);
+	check(enter_loop(&loop, 1) == -EBUSY && collect(&loop) == -1, "nobody enters");
+	if (write(fds[1], "x", 1) != 1)
+		die("write");
+	pthread_join(inside, &ret);
+	check((long long)ret == (long long)(COSY_ASYNC_ENTERED | 1), "it has read");
+	pthread_join(waiting, &ret);
+	check((long long)ret == (long long)(COSY_ASYNC_ENTERED | 1), "who has waited enters");
+	check(collect(&loop) == 1 && collect(&loop) == 2 && entry_result(&loop, 2) == getpid(),
+	      "and executes");
+	submit(&loop, 1, 0, SYS_lseek, (uint64_t)loop.fd, COSY_RUN_TAG | COSY_ASYNC_AWAIT | 1,
+	       COSY_RUN_WHENCE, 0);
+	check(execute(&loop) == 1 && collect(&loop) == 1 && entry_result(&loop, 1) == -EBUSY,
+	      "it does not wait for itself");
+	close(fds[0]);
+	close(fds[1]);
+	destroy(&loop);
 }
 
 /* The time comes, and the other descriptor is seen, although there is always something to execute. */
@@ -466,7 +546,9 @@ int main(void)
 	times();
 	descriptors();
 	serving();
+	not_woken();
 	signals();
+	awaiting();
 	busy();
 	closing();
 	racing();

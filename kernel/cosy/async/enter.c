@@ -12,6 +12,7 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/unistd.h>
+#include <linux/wait_bit.h>
 
 #include <cosy/calls.h>
 #include <cosy/exec.h>
@@ -300,6 +301,8 @@ static loff_t cosy_loop_enter(struct cosy_loop *loop, u64 max, bool sleeps,
 	cosy_history_clear();
 	if (done < 0)
 		return done;
+	if (sleeps && signal_pending(current))
+		done |= COSY_ASYNC_SIGNAL;
 	/* What let this entry in lets the next one in. */
 	if (unlikely(cosy_seccomp_state() != st.env.seccomp) &&
 	    cosy_seccomp_blocks_entry())
@@ -333,7 +336,27 @@ static void cosy_loop_give_back(struct cosy_loop *loop)
  */
 bool cosy_loop_lock(struct cosy_loop *loop)
 {
-	return !test_and_set_bit_lock(0, &loop->entered);
+	if (test_and_set_bit_lock(0, &loop->entered))
+		return false;
+	WRITE_ONCE(loop->entrant, current);
+	return true;
+}
+
+/* The same, but wait. Return: 0, or an error: by a call of its own, or a signal. */
+static int cosy_loop_await(struct cosy_loop *loop)
+{
+	int err;
+
+	if (READ_ONCE(loop->entrant) == current)
+		return -EBUSY;
+	/* It makes a thread that has slept leave. */
+	atomic_inc(&loop->waiters);
+	err = wait_on_bit_lock(&loop->entered, 0, TASK_INTERRUPTIBLE);
+	atomic_dec(&loop->waiters);
+	if (err)
+		return -ERESTARTNOINTR;
+	WRITE_ONCE(loop->entrant, current);
+	return 0;
 }
 
 /**
@@ -346,9 +369,12 @@ void cosy_loop_unlock(struct cosy_loop *loop)
 		/* The thread that has closed it could not enter. */
 		if (unlikely(READ_ONCE(loop->closed)))
 			cosy_loop_give_back(loop);
+		WRITE_ONCE(loop->entrant, NULL);
 		clear_bit_unlock(0, &loop->entered);
 		/* Either this thread sees that it is closed, or that one enters. */
 		smp_mb__after_atomic();
+		if (unlikely(atomic_read(&loop->waiters)))
+			wake_up_bit(&loop->entered, 0);
 	} while (unlikely(READ_ONCE(loop->closed)) && cosy_loop_lock(loop));
 	/* Events have told nobody while a thread had entered. */
 	if (!list_empty(&loop->ready))
@@ -371,11 +397,13 @@ int cosy_loop_flush(struct file *file, fl_owner_t id)
 
 	if (current->mm != loop->mm)
 		return 0;
+	WRITE_ONCE(loop->kicked, true);
 	WRITE_ONCE(loop->closed, true);
 	/* As in cosy_loop_unlock(). */
 	smp_mb();
 	if (cosy_loop_lock(loop))
 		cosy_loop_unlock(loop);
+	cosy_loop_tell(loop);
 	return 0;
 }
 
@@ -397,7 +425,7 @@ loff_t cosy_loop_llseek(struct file *file, loff_t offset, int whence)
 	bool entered = true;
 	loff_t ret;
 
-	if (whence != COSY_RUN_WHENCE || what >> 35)
+	if (whence != COSY_RUN_WHENCE || what >> 36)
 		return -ESPIPE;
 	/* Nested calls are 64-bit calls, but would find a 32-bit or x32 one. */
 	if (unlikely(current_pt_regs()->orig_ax != __NR_lseek))
@@ -406,9 +434,13 @@ loff_t cosy_loop_llseek(struct file *file, loff_t offset, int whence)
 		return -EPERM;
 	if (!cosy_stack_suffices())
 		return -ELOOP;
-	/* By another thread, or by one of the calls: nobody waits for it. */
-	if (!cosy_loop_lock(loop))
-		return -EBUSY;
+	/* By another thread, or by one of the calls. */
+	if (unlikely(!cosy_loop_lock(loop))) {
+		ret = what & COSY_ASYNC_AWAIT ? cosy_loop_await(loop) : -EBUSY;
+		if (ret)
+			return ret;
+	}
+	what &= ~COSY_ASYNC_AWAIT;
 	refcount_inc(&loop->users);
 	if (what & COSY_ASYNC_CANCEL_FD)
 		ret = COSY_ASYNC_ENTERED | cosy_park_interrupt(loop, what);

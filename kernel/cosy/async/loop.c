@@ -151,7 +151,9 @@ static __poll_t cosy_loop_poll(struct file *file, poll_table *pt)
 {
 	struct cosy_loop *loop = file->private_data;
 
-	poll_wait(file, &loop->wait, pt);
+	/* libcosy's own epoll, which is to know the file, and nothing of its events. */
+	if (poll_requested_events(pt) & (EPOLLIN | EPOLLRDNORM))
+		poll_wait(file, &loop->wait, pt);
 	if (cosy_loop_is_ready(loop) ||
 	    READ_ONCE(loop->page->done_head) != READ_ONCE(loop->done_tail))
 		return EPOLLIN | EPOLLRDNORM;

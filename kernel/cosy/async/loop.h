@@ -34,7 +34,10 @@ struct socket;
  * @users:	 one for the file, one for the thread that has entered
  * @entered:	 bit 0: a thread has entered, and all but @closed, @ready_lock, @ready,
  *		 @sleeper and @wait is its
+ * @entrant:	 the thread that has entered, or NULL
+ * @waiters:	 threads that wait until it has left
  * @closed:	 a descriptor has been closed: compounds are to be given back
+ * @kicked:	 so the thread that sleeps is to leave
  * @pins:	 the loop holds the module, because the file has gone
  * @device:	 the operations of the device's files, by which these are known
  * @mm:		 the memory of the process that has made it; only that it stays the
@@ -61,7 +64,10 @@ struct cosy_loop {
 	u64 id;
 	refcount_t users;
 	unsigned long entered;
+	struct task_struct *entrant;
+	atomic_t waiters;
 	bool closed;
+	bool kicked;
 	bool pins;
 	const struct file_operations *device;
 	struct mm_struct *mm;
@@ -76,7 +82,7 @@ struct cosy_loop {
 	struct cosy_parked **parked;
 	spinlock_t ready_lock;
 	struct list_head ready;
-	struct wait_queue_entry *sleeper;
+	struct cosy_sleeper *sleeper;
 	wait_queue_head_t wait;
 	u64 size;
 	u64 owner;
@@ -120,6 +126,16 @@ struct cosy_parked {
 
 /* loop.c */
 void cosy_loop_put(struct cosy_loop *loop);
+
+/**
+ * struct cosy_sleeper - a thread that sleeps in a loop, or executes what has woken it
+ * @wait:   by which it is woken; in no queue
+ * @asleep: it is to be woken: it executes nothing. Changed under the loop's ready_lock
+ */
+struct cosy_sleeper {
+	struct wait_queue_entry wait;
+	bool asleep;
+};
 
 /* enter.c */
 bool cosy_loop_lock(struct cosy_loop *loop);

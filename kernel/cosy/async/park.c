@@ -50,6 +50,14 @@ u64 cosy_park_cost(void)
 	       sizeof(struct socket_alloc);
 }
 
+/* The ready_lock is taken. A call that it makes meanwhile must not be woken. */
+static void cosy_sleeper_wake(struct cosy_sleeper *sleeper, unsigned int mode,
+			      int flags)
+{
+	if (sleeper->asleep)
+		default_wake_function(&sleeper->wait, mode, flags, NULL);
+}
+
 static void cosy_loop_wake_pollers(struct cosy_loop *loop)
 {
 	if (wq_has_sleeper(&loop->wait))
@@ -82,7 +90,7 @@ static int cosy_parked_wake(struct wait_queue_entry *wait, unsigned int mode,
 	smp_mb();
 	tells = tells && !cosy_loop_is_entered(loop);
 	if (tells && loop->sleeper) {
-		default_wake_function(loop->sleeper, mode, flags, NULL);
+		cosy_sleeper_wake(loop->sleeper, mode, flags);
 		tells = false;
 	}
 	spin_unlock(&loop->ready_lock);
@@ -511,7 +519,7 @@ void cosy_loop_tell(struct cosy_loop *loop)
 	spin_lock_irq(&loop->ready_lock);
 	sleeps = loop->sleeper;
 	if (sleeps)
-		default_wake_function(loop->sleeper, TASK_NORMAL, 0, NULL);
+		cosy_sleeper_wake(loop->sleeper, TASK_NORMAL, 0);
 	spin_unlock_irq(&loop->ready_lock);
 	if (!sleeps)
 		cosy_loop_wake_pollers(loop);

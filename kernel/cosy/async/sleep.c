@@ -11,6 +11,7 @@
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
 #include <linux/poll.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 
@@ -18,54 +19,135 @@
 
 #include "async/loop.h"
 #include "call/call.h"
-#include "fast/calls.h"
 
 /* After so many wake-ups a thread leaves for a moment, as a call in a loop would. */
 #define COSY_SLEEP_ROUNDS	256
 
-/* Let the file that the process has named wake the thread. Return: does it have events? */
-static bool cosy_sleep_watch(struct poll_wqueues *watch, int fd)
-{
-	__poll_t events = EPOLLNVAL;
-	struct cosy_fd other;
+/**
+ * struct cosy_watch - the file that the process has named
+ * @table:     by which its poll() finds this
+ * @wait:      in its wait queue
+ * @queue:     the queue, or NULL
+ * @file:      the file, or NULL. Held: its queue stays
+ * @asleep:    the thread is to be woken: it executes nothing
+ * @triggered: there are events, or it cannot be waited for
+ *
+ * What poll() has for this wakes the thread at any time. Here it makes calls meanwhile, which
+ * may sleep for something else, or end what the queue belongs to.
+ */
+struct cosy_watch {
+	poll_table table;
+	struct wait_queue_entry wait;
+	struct wait_queue_head *queue;
+	struct file *file;
+	bool asleep;
+	bool triggered;
+};
 
-	poll_initwait(watch);
+#define COSY_WATCH_EVENTS	(EPOLLIN | EPOLLRDNORM | EPOLLERR | EPOLLHUP)
+
+/* The lock of the queue is taken. */
+static int cosy_watch_wake(struct wait_queue_entry *wait, unsigned int mode,
+			   int flags, void *key)
+{
+	struct cosy_watch *watch = container_of(wait, struct cosy_watch, wait);
+	__poll_t events = key_to_poll(key);
+
+	if (events && !(events & (COSY_WATCH_EVENTS | POLLFREE)))
+		return 0;
+	WRITE_ONCE(watch->triggered, true);
+	if (events & POLLFREE) {
+		/* The queue goes, after a grace period of RCU. */
+		list_del_init(&wait->entry);
+		smp_store_release(&watch->queue, NULL);
+	}
+	/* See cosy_sleep_once(): first it says that it is asleep, then it looks. */
+	smp_mb();
+	return READ_ONCE(watch->asleep) ?
+		       default_wake_function(wait, mode, flags, key) : 0;
+}
+
+static void cosy_watch_queue(struct file *file, struct wait_queue_head *queue,
+			     poll_table *table)
+{
+	struct cosy_watch *watch = container_of(table, struct cosy_watch, table);
+
+	if (watch->queue) {
+		watch->triggered = true;
+		return;
+	}
+	watch->queue = queue;
+	add_wait_queue(queue, &watch->wait);
+}
+
+static void cosy_watch_begin(struct cosy_watch *watch, int fd)
+{
+	*watch = (struct cosy_watch){};
+	init_waitqueue_func_entry(&watch->wait, cosy_watch_wake);
+	watch->wait.private = current;
 	if (fd == -1)
-		return false;
-	watch->pt._key = EPOLLIN | EPOLLRDNORM | EPOLLERR | EPOLLHUP;
-	/* What is polled is held by what poll_freewait() frees. */
-	other = cosy_fd_get(fd);
-	if (other.file)
-		events = vfs_poll(other.file, &watch->pt) & watch->pt._key;
-	cosy_fd_put(other);
-	return events || watch->error;
+		return;
+	watch->file = fget(fd);
+	init_poll_funcptr(&watch->table, cosy_watch_queue);
+	watch->table._key = COSY_WATCH_EVENTS;
+	if (!watch->file || vfs_poll(watch->file, &watch->table) & COSY_WATCH_EVENTS)
+		WRITE_ONCE(watch->triggered, true);
+}
+
+static void cosy_watch_end(struct cosy_watch *watch)
+{
+	struct wait_queue_head *queue;
+
+	rcu_read_lock();
+	queue = smp_load_acquire(&watch->queue);
+	if (queue)
+		remove_wait_queue(queue, &watch->wait);
+	rcu_read_unlock();
+	if (watch->file)
+		fput(watch->file);
+}
+
+static void cosy_sleeper_is(struct cosy_loop *loop, bool asleep)
+{
+	spin_lock_irq(&loop->ready_lock);
+	loop->sleeper->asleep = asleep;
+	spin_unlock_irq(&loop->ready_lock);
+}
+
+/* A kick is for the next thread that would sleep, too: it may have used what was closed. */
+static bool cosy_was_kicked(struct cosy_loop *loop)
+{
+	bool kicked = READ_ONCE(loop->kicked);
+
+	if (kicked)
+		WRITE_ONCE(loop->kicked, false);
+	return kicked;
 }
 
 /*
  * Sleep until something that waits can be executed, and enter. Return: false if the thread
- * has to leave instead; @why says why.
+ * has to leave instead; @why says why, unless it is a signal, or others want to enter.
  */
-static bool cosy_sleep_once(struct cosy_loop *loop,
-			    const struct poll_wqueues *watch, ktime_t *until,
-			    u32 *why)
+static bool cosy_sleep_once(struct cosy_loop *loop, struct cosy_watch *watch,
+			    ktime_t *until, u32 *why)
 {
 	bool entered = false;
 
+	cosy_sleeper_is(loop, true);
+	WRITE_ONCE(watch->asleep, true);
 	for (;;) {
 		/* Those who wake this thread change first what is looked at here. */
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (READ_ONCE(watch->triggered))
 			*why = COSY_ASYNC_READABLE;
-		else if (signal_pending(current))
-			*why = COSY_ASYNC_SIGNAL;
-		else if (READ_ONCE(loop->page->done_head) ==
-			 READ_ONCE(loop->done_tail))
-			/* Whoever has entered wakes it when he leaves. */
-			entered = !list_empty(&loop->ready) &&
-				  cosy_loop_lock(loop);
-		else
+		if (*why || signal_pending(current) ||
+		    cosy_was_kicked(loop) ||
+		    READ_ONCE(loop->page->done_head) !=
+			    READ_ONCE(loop->done_tail))
 			break;
-		if (*why || entered)
+		/* Whoever has entered wakes it when he leaves. */
+		entered = !list_empty(&loop->ready) && cosy_loop_lock(loop);
+		if (entered)
 			break;
 		if (!schedule_hrtimeout_range(until, current->timer_slack_ns,
 					      HRTIMER_MODE_ABS)) {
@@ -74,31 +156,31 @@ static bool cosy_sleep_once(struct cosy_loop *loop,
 		}
 	}
 	__set_current_state(TASK_RUNNING);
+	WRITE_ONCE(watch->asleep, false);
+	cosy_sleeper_is(loop, false);
 	return entered;
 }
 
 /*
- * Return: is the thread to leave after it has executed something, although nothing has
+ * Return: is the thread to leave after it has executed what there was, although nothing has
  * completed? @why says why.
  */
-static bool cosy_sleep_leaves(struct cosy_state *st, const ktime_t *until,
-			      u32 *why)
+static bool cosy_sleep_leaves(struct cosy_loop *loop, struct cosy_state *st,
+			      const ktime_t *until, u32 *why)
 {
-	if (cosy_env_leave(cosy_env_self(st))) {
-		*why = signal_pending(current) ? COSY_ASYNC_SIGNAL : 0;
-		return true;
-	}
 	if (until && ktime_get() >= *until) {
 		*why = COSY_ASYNC_TIMEOUT;
 		return true;
 	}
 	/* A filter of another thread: the next calls would not be shown to it. */
-	return cosy_seccomp_state() != st->env.seccomp;
+	return cosy_env_leave(cosy_env_self(st)) ||
+	       cosy_seccomp_state() != st->env.seccomp ||
+	       atomic_read(&loop->waiters);
 }
 
 /* Only one thread sleeps. Return: false if another one does. */
 static bool cosy_sleeper_set(struct cosy_loop *loop,
-			     struct wait_queue_entry *sleeper)
+			     struct cosy_sleeper *sleeper)
 {
 	bool set;
 
@@ -122,41 +204,45 @@ static void cosy_sleeper_clear(struct cosy_loop *loop)
 
 /**
  * cosy_loop_sleep() - sleep until there is something to execute, and execute it
- * @loop:    the loop, entered; there is nothing to execute
+ * @loop:    the loop, entered; what there was to execute has been
  * @st:	     for calls
  * @max:     completions after which it ends, at least 1
  * @entered: set to whether it is still entered
  *
  * It is not entered while the thread sleeps.
  *
- * Return: the number of entries that have completed, COSY_ASYNC_READABLE and the like, 0, or
- * -EBUSY: another thread sleeps.
+ * Return: the number of entries that have completed, COSY_ASYNC_READABLE, COSY_ASYNC_TIMEOUT, 0,
+ * or -EBUSY: another thread sleeps.
  */
 int cosy_loop_sleep(struct cosy_loop *loop, struct cosy_state *st,
 		    unsigned int max, bool *entered)
 {
-	struct wait_queue_entry sleeper = { .private = current };
-	u64 end = READ_ONCE(loop->page->sleep_until);
-	ktime_t at = end, *until = end < COSY_ASYNC_FOR_EVER ? &at : NULL;
-	struct poll_wqueues watch __uninitialized;
-	u32 why = COSY_ASYNC_READABLE;
+	struct cosy_sleeper sleeper = { .wait.private = current };
+	u64 ns = READ_ONCE(loop->page->sleep_ns);
+	ktime_t at, *until = NULL;
+	struct cosy_watch watch __uninitialized;
 	unsigned int done = 0, rounds;
+	u32 why = 0;
 
 	if (!cosy_sleeper_set(loop, &sleeper))
 		return -EBUSY;
-	if (!cosy_sleep_watch(&watch, READ_ONCE(loop->page->sleep_fd))) {
-		why = 0;
-		for (rounds = 0; rounds < COSY_SLEEP_ROUNDS; rounds++) {
-			cosy_loop_unlock(loop);
-			*entered = cosy_sleep_once(loop, &watch, until, &why);
-			if (!*entered)
-				break;
-			done = cosy_loop_execute(loop, st, max);
-			if (done || cosy_sleep_leaves(st, until, &why))
-				break;
-		}
+	if (ns < COSY_ASYNC_FOR_EVER) {
+		at = ktime_add_safe(ktime_get(), ns_to_ktime(ns));
+		until = &at;
 	}
-	poll_freewait(&watch);
+	cosy_watch_begin(&watch, READ_ONCE(loop->page->sleep_fd));
+	for (rounds = 0; rounds < COSY_SLEEP_ROUNDS; rounds++) {
+		if (cosy_sleep_leaves(loop, st, until, &why))
+			break;
+		cosy_loop_unlock(loop);
+		*entered = cosy_sleep_once(loop, &watch, until, &why);
+		if (!*entered)
+			break;
+		done = cosy_loop_execute(loop, st, max);
+		if (done)
+			break;
+	}
+	cosy_watch_end(&watch);
 	cosy_sleeper_clear(loop);
 	return done ?: why;
 }

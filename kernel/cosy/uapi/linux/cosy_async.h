@@ -137,8 +137,8 @@ struct cosy_async_entry {
  *		byte fd / 8 is set if operations of the submitter may wait for the
  *		descriptor: a compound that closes it is left. 0: they may wait for any
  * @nused:	bits of the map; operations wait for none of the other descriptors
- * @sleep_until: when COSY_ASYNC_SLEEP ends at the latest: CLOCK_MONOTONIC in
- *		nanoseconds. From COSY_ASYNC_FOR_EVER on: never
+ * @sleep_ns:	how long COSY_ASYNC_SLEEP lasts at most, in nanoseconds. From
+ *		COSY_ASYNC_FOR_EVER on there is no limit
  * @sleep_fd:	a descriptor whose events end it, too; -1: none
  * @reserved:	0
  * @submit_tail: entries submitted so far, modulo 2^32
@@ -159,7 +159,7 @@ struct cosy_async_page {
 	__u64 used;
 	__u32 nused;
 	__s32 sleep_fd;
-	__u64 sleep_until;
+	__u64 sleep_ns;
 	__u32 reserved[2];
 	__u32 submit_tail __attribute__((aligned(64)));
 	__u32 submit_head __attribute__((aligned(64)));
@@ -173,7 +173,7 @@ struct cosy_async_page {
 #define COSY_ASYNC_FILE_IO	(1ull << 2)	/* compounds wait in read() and write(), too */
 #define COSY_ASYNC_CLOSES	(1ull << 3)	/* compounds close sockets, see @used */
 #define COSY_ASYNC_ACCEPTS	(1ull << 4)	/* compounds wait in accept() and accept4(), too */
-#define COSY_ASYNC_SLEEPS	(1ull << 5)	/* COSY_ASYNC_SLEEP */
+#define COSY_ASYNC_SLEEPS	(1ull << 5)	/* COSY_ASYNC_SLEEP, COSY_ASYNC_AWAIT */
 
 /**
  * struct cosy_async_create - argument of COSY_IOC_ASYNC: make a loop
@@ -218,19 +218,24 @@ struct cosy_async_page {
  * ECANCELED. That returns COSY_ASYNC_ENTERED | n, n being their number.
  *
  * With COSY_ASYNC_SLEEP and @max, the thread does the same, and then sleeps until there is
- * more to execute, which it executes, too. That ends as soon as an entry has completed; and
- * without a completion, in which case n has one of these added, or none if the thread
+ * more to execute, which it executes, too. That ends as soon as an entry has completed.
+ * These are added to n, one, several or none of them; with none and no completion, the thread
  * is to enter again:
- *	COSY_ASYNC_READABLE	@sleep_fd has input or an error, or cannot be polled
+ *	COSY_ASYNC_READABLE	@sleep_fd has input or an error. A file of which more than one
+ *				thing is to be waited for always has, epoll is not one
  *	COSY_ASYNC_SIGNAL	a signal has come
- *	COSY_ASYNC_TIMEOUT	it is @sleep_until
+ *	COSY_ASYNC_TIMEOUT	@sleep_ns is over
  * Other threads may enter the loop while one sleeps, but not sleep themselves: -EBUSY. What they
- * complete does not wake the one that sleeps, unless it was complete before it fell asleep. No
- * poller is told of what that one is woken for.
+ * complete does not wake the one that sleeps, unless it was complete before it fell asleep. Nor
+ * are pollers told of what that one is woken for.
+ *
+ * With COSY_ASYNC_AWAIT, what would fail with -EBUSY waits until the other thread has left, which
+ * that one does soon if it was asleep and executes one thing after the other.
  *
  * The descriptor polls readable while a waiting entry can be executed, or completions
  * were not collected. A submission or a completion wakes no poller; the first event for
- * a waiting entry does.
+ * a waiting entry does, unless a thread has entered, which executes what waited or else tells
+ * the pollers when it leaves. Who begins to poll for nothing but errors is told of nothing.
  *
  * An index in the ring that is out of range, or of an entry that waits, is skipped. An
  * entry is completed with COSY_ENTRY_USER if the module may not make its call:
@@ -260,6 +265,7 @@ struct cosy_async_create {
 #define COSY_ASYNC_CANCEL_FD	(1ull << 33)
 
 #define COSY_ASYNC_SLEEP	(1ull << 34)
+#define COSY_ASYNC_AWAIT	(1ull << 35)
 
 #define COSY_ASYNC_FOR_EVER	(1ull << 63)
 
