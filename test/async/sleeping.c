@@ -241,6 +241,59 @@ static void other_threads(void)
 	hang_up_all();
 }
 
+/* What completes while it is cancelled does so once, and loses nothing. */
+static void cancelled_or_not(void)
+{
+	struct cosy_async never = { 0 };
+	unsigned int received = 0, cancelled = 0;
+	pthread_t thread;
+	int fds[2], idle[2];
+
+	serve_all();
+	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, idle), 0);
+	EQUAL(cosy_async_recv(loop, &never, idle[0], connections[0].buffer, 1, 0), 0);
+	settle();
+	begin_to_wait(&thread, run);
+	for (int i = 0; i < 2000; i++) {
+		struct cosy_async op = { 0 };
+		char got = 0, left;
+		int err;
+
+		EQUAL(cosy_async_recv(loop, &op, fds[0], &got, 1, 0), 0);
+		if (i & 1)
+			sched_yield();
+		EQUAL(send(fds[1], "x", 1, 0), 1);
+		if (i & 2)
+			sched_yield();
+		err = cosy_cancel(loop, &op);
+		CHECK(!err || err == -ENOENT);
+		while (cosy_async_pending(&op))
+			sched_yield();
+		if (op.result == 1) {
+			received++;
+			EQUAL(got, 'x');
+			EQUAL(recv(fds[0], &left, 1, MSG_DONTWAIT), -1);
+		} else {
+			cancelled++;
+			EQUAL(op.result, -ECANCELED);
+			EQUAL(recv(fds[0], &left, 1, MSG_DONTWAIT), 1);
+		}
+	}
+	EQUAL(received + cancelled, 2000);
+	cosy_loop_stop(loop);
+	EQUAL(end_of(thread), 1);
+	EQUAL(cosy_cancel(loop, &never), 0);
+	EQUAL(result_of(loop, &never), -ECANCELED);
+	for (int i = 0; i < 2; i++) {
+		cosy_cancel_fd(loop, fds[i]);
+		EQUAL(close(fds[i]), 0);
+		cosy_cancel_fd(loop, idle[i]);
+		EQUAL(close(idle[i]), 0);
+	}
+	hang_up_all();
+}
+
 /*
  * The module is lost, while a thread sleeps in it.
  */
@@ -312,6 +365,7 @@ int main(void)
 {
 	EQUAL(cosy_loop_create(&loop, NULL), 0);
 	busy();
+	cancelled_or_not();
 	other_threads();
 	lost(close_loops);
 	lost(forbid_lseek);

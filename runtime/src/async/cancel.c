@@ -28,7 +28,8 @@ int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot)
 		cosy_end(loop, slot, -ECANCELED);
 		return 0;
 	case COSY_SLOT_PARKED:
-		cosy_module_cancel(loop, slot);
+		if (!cosy_module_cancel(loop, slot))
+			return -ENOENT;
 		/* It ends by itself. */
 		if (s->how != COSY_HOW_COMPOUND)
 			cosy_end(loop, slot, -ECANCELED);

@@ -581,7 +581,7 @@ void cosy_module_collect(struct cosy_loop *loop, uint32_t max_attempts);
 /** cosy_module_look() - let those go on that were PARKED and can; make what follows */
 void cosy_module_look(struct cosy_loop *loop);
 
-/** cosy_module_poll() - let epoll tell when the module should be entered, if nobody sleeps there */
+/** cosy_module_poll() - let epoll know the module, and tell of it if nobody is to sleep there */
 int cosy_module_poll(const struct cosy_loop *loop);
 
 /** cosy_module_sleeps() - does something wait in the module for which a thread can sleep there? */
@@ -601,8 +601,10 @@ uint32_t cosy_module_sleep(struct cosy_loop *loop, uint64_t until);
  * cosy_module_cancel() - take a PARKED entry back; it is in its list still
  *
  * A COMPOUND stays there: calls that it would wait for fail.
+ *
+ * Return: false if it has completed.
  */
-void cosy_module_cancel(struct cosy_loop *loop, uint32_t slot);
+bool cosy_module_cancel(struct cosy_loop *loop, uint32_t slot);
 
 /* descriptor.c */
 

@@ -16,7 +16,6 @@
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include <linux/cosy.h>
@@ -32,18 +31,23 @@
 #define NEEDED	(COSY_ASYNC_COMPOUNDS | COSY_ASYNC_FILE_IO | COSY_ASYNC_CLOSES | \
 		 COSY_ASYNC_ACCEPTS)
 
+static uint64_t enter_by(int fd, uint64_t what)
+{
+	return (uint64_t)cosy_sys(SYS_lseek, fd, (long)(COSY_RUN_TAG | what),
+				  COSY_RUN_WHENCE);
+}
+
 static uint64_t enter_module(const struct cosy_module *m, uint64_t what)
 {
-	long ret;
+	uint64_t ret;
 
-	/*
-	 * Only a thread that was asleep there, or closes a copy of the descriptor, is inside
-	 * at the same time.
-	 */
-	while ((ret = cosy_sys(SYS_lseek, m->fd, (long)(COSY_RUN_TAG | what),
-			       COSY_RUN_WHENCE)) == -EBUSY)
+	/* A thread that was asleep there may execute something. */
+	if (m->page->features & COSY_ASYNC_SLEEPS)
+		return enter_by(m->fd, what | COSY_ASYNC_AWAIT);
+	/* Only one that closes a copy of the descriptor is inside at the same time. */
+	while ((ret = enter_by(m->fd, what)) == (uint64_t)-EBUSY)
 		cosy_sys(SYS_sched_yield, 0, 0, 0);
-	return (uint64_t)ret;
+	return ret;
 }
 
 static void unmap_page(struct cosy_module *m)
@@ -90,10 +94,15 @@ static bool can_sleep(const struct cosy_loop *loop)
 int cosy_module_poll(const struct cosy_loop *loop)
 {
 	const struct cosy_module *m = &loop->module;
-	struct epoll_event event = { .events = EPOLLIN, .data.fd = m->fd };
+	struct epoll_event event = {
+		.events = can_sleep(loop) ? 0 : EPOLLIN,
+		.data.fd = m->fd,
+	};
 
-	if (m->fd < 0 || can_sleep(loop))
+	if (m->fd < 0)
 		return 0;
+	/* Events for which it did not ask at first it would not be told of. */
+	cosy_sys6(SYS_epoll_ctl, loop->epoll, EPOLL_CTL_DEL, m->fd, 0, 0, 0);
 	return (int)cosy_sys6(SYS_epoll_ctl, loop->epoll, EPOLL_CTL_ADD, m->fd,
 			      (long)&event, 0, 0);
 }
@@ -217,50 +226,34 @@ static void compound_refused(struct cosy_loop *loop, uint32_t slot)
 }
 
 /*
- * Is it still the loop's descriptor, and not that of something that the program has opened
- * since? Then it maps the same page. Without lseek(), which a filter may forbid.
+ * Give the descriptor up, so that no thread is in the module any more. The module gives
+ * compounds back, if it is still the loop's descriptor: then epoll knows it.
  */
-static bool is_open(struct cosy_module *m)
+static void leave_module(struct cosy_loop *loop)
 {
-	volatile struct cosy_async_page *page = m->page, *again;
-	bool same = true;
-	struct stat st;
-
-	/* Pages of a regular file may be behind its end. */
-	if (cosy_sys(SYS_fstat, m->fd, (long)&st, 0) < 0 || st.st_mode & S_IFMT)
-		return false;
-	again = mmap(NULL, m->page_size, PROT_READ, MAP_SHARED, m->fd, 0);
-	if (again == MAP_FAILED)
-		return false;
-	for (uint64_t value = 0; value < 2; value++) {
-		page->sleep_until = value;
-		same = same && again->sleep_until == value;
-	}
-	munmap((void *)again, m->page_size);
-	return same;
-}
-
-/*
- * The module can be used no longer: what waits there waits for epoll from now on. The
- * page stays, results may be in it.
- */
-static void module_lost(struct cosy_loop *loop)
-{
+	const struct timespec little = { .tv_nsec = 100000 };
 	struct cosy_module *m = &loop->module;
 
-	if (m->fd < 0)
-		return;
-	/* Closing it makes the module give compounds back. */
-	if (is_open(m))
+	if (!cosy_sys6(SYS_epoll_ctl, loop->epoll, EPOLL_CTL_DEL, m->fd, 0, 0, 0))
 		cosy_sys(SYS_close, m->fd, 0, 0);
 	m->fd = -1;
 	m->makes_calls = false;
 	loop->kernel = false;
-	/* A thread that was asleep there gives them back when it leaves. */
+	/* Closing it, by whoever has done so, wakes a thread that is asleep there. */
 	if (atomic_load(&m->asleep))
 		cosy_loop_write_wake_fd(loop);
 	while (atomic_load(&m->asleep))
-		cosy_sys(SYS_sched_yield, 0, 0, 0);
+		cosy_sys(SYS_nanosleep, (long)&little, 0, 0);
+}
+
+/*
+ * The module was left: what waits there waits for epoll from now on. The page stays, results
+ * may be in it.
+ */
+static void wait_without_module(struct cosy_loop *loop)
+{
+	struct cosy_module *m = &loop->module;
+
 	/* What it has not taken has not begun, or is in its frame. */
 	for (uint32_t i = m->page->submit_head; i != m->tail; i++) {
 		uint32_t slot = m->submitted[i & loop->mask];
@@ -280,6 +273,15 @@ static void module_lost(struct cosy_loop *loop)
 		}
 		cosy_start_waiting(loop, slot);
 	}
+}
+
+/* The module can be used no longer. */
+static void module_lost(struct cosy_loop *loop)
+{
+	if (loop->module.fd < 0)
+		return;
+	leave_module(loop);
+	wait_without_module(loop);
 }
 
 /*
@@ -308,13 +310,18 @@ bool cosy_module_sleeps(const struct cosy_loop *loop)
 uint32_t cosy_module_sleep(struct cosy_loop *loop, uint64_t until)
 {
 	struct cosy_module *m = &loop->module;
-	uint64_t entered;
+	uint64_t now, entered;
+	int fd = m->fd;
 
-	m->page->sleep_until = until;
+	m->page->sleep_ns = COSY_ASYNC_FOR_EVER;
+	if (until != UINT64_MAX) {
+		now = cosy_clock();
+		m->page->sleep_ns = until > now ? until - now : 0;
+	}
 	m->page->sleep_fd = loop->epoll;
 	atomic_store(&m->asleep, true);
 	cosy_loop_leave(loop);
-	entered = enter_module(m, COSY_ASYNC_SLEEP | COSY_ASYNC_MAX_DONE);
+	entered = enter_by(fd, COSY_ASYNC_SLEEP | COSY_ASYNC_AWAIT | COSY_ASYNC_MAX_DONE);
 	atomic_store(&m->asleep, false);
 	cosy_lock(&loop->lock);
 	if (executed_page(loop, entered))
@@ -345,10 +352,11 @@ void cosy_module_make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n
 	__atomic_store_n(&m->page->submit_tail, m->tail, __ATOMIC_RELEASE);
 	do {
 		if (!execute_page(loop)) {
+			leave_module(loop);
 			left = m->tail - m->page->submit_head;
 			for (uint32_t i = n - left; i < n; i++)
 				loop->slots[a[i].slot].state = COSY_SLOT_ATTEMPT;
-			module_lost(loop);
+			wait_without_module(loop);
 			cosy_attempts_in_user_mode(loop, a + n - left, left);
 			return;
 		}
@@ -398,21 +406,23 @@ void cosy_module_look(struct cosy_loop *loop)
 	cosy_attempts_make(loop);
 }
 
-void cosy_module_cancel(struct cosy_loop *loop, uint32_t slot)
+bool cosy_module_cancel(struct cosy_loop *loop, uint32_t slot)
 {
+	const struct cosy_async_entry *entry = &loop->module.entries[slot];
+
 	if (enter_module(&loop->module, COSY_ASYNC_CANCEL | slot) == COSY_ASYNC_ENTERED) {
 		if (loop->slots[slot].how != COSY_HOW_COMPOUND)
 			loop->module.inside--;
 		loop->module.looked = false;
-		return;
+		return true;
 	}
-	if (loop->slots[slot].how == COSY_HOW_COMPOUND) {
-		module_lost(loop);
-		return;
-	}
-	/* It cannot have completed: all that has is collected before the lock is given back. */
-	loop->slots[slot].state = COSY_SLOT_ATTEMPT;
+	/* By a thread that was asleep there, which has not collected it yet. */
+	if (__atomic_load_n(&entry->status, __ATOMIC_ACQUIRE) != COSY_ENTRY_SUBMITTED)
+		return false;
+	if (loop->slots[slot].how != COSY_HOW_COMPOUND)
+		loop->slots[slot].state = COSY_SLOT_ATTEMPT;
 	module_lost(loop);
+	return true;
 }
 
 void cosy_module_compound(struct cosy_loop *loop, uint32_t slot)

@@ -68,6 +68,7 @@ static long wait_for_events(struct cosy_loop *loop, struct epoll_event *events,
 	struct timespec timeout = to_timespec(until > now ? until - now : 0);
 	long n;
 
+	loop->streak = 0;
 	n = cosy_sys6(SYS_epoll_pwait2, loop->epoll, (long)events, EVENTS,
 		      until == FOR_EVER ? 0 : (long)&timeout, 0, 0);
 	if (n != -ENOSYS)
@@ -96,7 +97,7 @@ static long wait_for_others(struct cosy_loop *loop, struct epoll_event *events,
 		why = cosy_module_sleep(loop, until);
 		if (why & COSY_ASYNC_READABLE)
 			n = wait_for_events(loop, events, 0);
-		else if (why & COSY_ASYNC_SIGNAL)
+		if (!n && why & COSY_ASYNC_SIGNAL)
 			n = -EINTR;
 	} else {
 		cosy_loop_leave(loop);
@@ -127,7 +128,6 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until)
 	uint64_t timer = cosy_timers_next(loop);
 	long n;
 
-	loop->streak = 0;
 	/* Nothing to be told by epoll, and the module was just asked. */
 	if (!until && !loop->info.waiting && !loop->external && loop->module.looked)
 		return 0;
