@@ -23,28 +23,17 @@
 
 #define FAILED	((uint32_t)(EPOLLERR | EPOLLHUP))
 
-/* Bytes of the map of a chunk. */
-#define USED_SIZE	(COSY_CHUNK / 8)
-
 static bool grow(struct cosy_loop *loop, uint32_t nchunks)
 {
 	struct cosy_descriptor **chunks =
 		realloc(loop->chunks, nchunks * sizeof(*chunks));
-	uint8_t *used;
 
 	if (!chunks)
 		return false;
-	loop->chunks = chunks;
-	used = realloc(loop->used, nchunks * USED_SIZE);
-	if (!used)
-		return false;
 	memset(chunks + loop->nchunks, 0,
 	       (nchunks - loop->nchunks) * sizeof(*chunks));
-	memset(used + loop->nchunks * USED_SIZE, 0,
-	       (nchunks - loop->nchunks) * USED_SIZE);
-	loop->used = used;
+	loop->chunks = chunks;
 	loop->nchunks = nchunks;
-	cosy_module_tell_used(loop);
 	return true;
 }
 
@@ -67,6 +56,13 @@ struct cosy_descriptor *cosy_descriptor(struct cosy_loop *loop, int fd)
 	}
 	loop->chunks[chunk] = d;
 	return &d[(uint32_t)fd % COSY_CHUNK];
+}
+
+int cosy_descriptors_create(struct cosy_loop *loop)
+{
+	/* The kernel may read it at any time, so it never moves. Untouched it takes no memory. */
+	loop->used = calloc(COSY_MAX_FD / 8, 1);
+	return loop->used ? 0 : -ENOMEM;
 }
 
 void cosy_descriptors_destroy(struct cosy_loop *loop)

@@ -177,7 +177,9 @@ COSY_EXPORT int cosy_loop_create(struct cosy_loop **result,
 							     DEFAULT_ENTRIES)));
 	if (err)
 		goto no_page;
-	err = make_owner(loop);
+	err = cosy_descriptors_create(loop);
+	if (!err)
+		err = make_owner(loop);
 	if (err)
 		goto no_owner;
 	err = open_fds(loop);
@@ -197,6 +199,7 @@ no_fds:
 no_owner:
 	if (loop->owner)
 		munmap((void *)loop->owner, sizeof(*loop->owner));
+	cosy_descriptors_destroy(loop);
 	cosy_page_destroy(loop);
 no_page:
 	free(loop);

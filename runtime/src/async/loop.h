@@ -527,7 +527,7 @@ void cosy_module_init(struct cosy_loop *loop);
 /** cosy_module_runs_compounds() - can it run compounds? Has a page if that can be had */
 bool cosy_module_runs_compounds(struct cosy_loop *loop);
 
-/** cosy_module_tell_used() - the map of used descriptors has moved, or is complete no more */
+/** cosy_module_tell_used() - there is a page; or the map of used descriptors is complete no more */
 void cosy_module_tell_used(struct cosy_loop *loop);
 
 /** cosy_module_compound() - submit an entry of kind COMPOUND to it */
@@ -676,6 +676,9 @@ void cosy_descriptor_use(struct cosy_loop *loop, int fd);
 
 /** cosy_descriptor_forget() - tell epoll, and forget its kind; nothing waits for it */
 void cosy_descriptor_forget(struct cosy_loop *loop, int fd);
+
+/** cosy_descriptors_create() - make the map of those that are used; 0 or -ENOMEM */
+int cosy_descriptors_create(struct cosy_loop *loop);
 
 /** cosy_descriptors_destroy() - free the table */
 void cosy_descriptors_destroy(struct cosy_loop *loop);

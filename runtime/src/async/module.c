@@ -146,11 +146,8 @@ void cosy_module_tell_used(struct cosy_loop *loop)
 
 	if (!page)
 		return;
-	page->nused = loop->nchunks * COSY_CHUNK;
-	/* Without a map there is nothing in it; 0 would say that all are used. */
-	page->used = (uintptr_t)(loop->used ? (void *)loop->used : loop);
-	if (loop->all_used)
-		page->used = 0;
+	page->nused = COSY_MAX_FD;
+	page->used = loop->all_used ? 0 : (uintptr_t)loop->used;
 }
 
 void cosy_module_close(struct cosy_loop *loop, bool mapped)

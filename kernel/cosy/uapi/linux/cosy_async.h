@@ -20,7 +20,7 @@
  *	submit_head	the executor, by a store-release after it has read the entry
  *	done_tail	the executor, by a store-release after the result and the ring
  *	done_head	the submitter, by a store-release after it has read the ring
- *	used, nused	the submitter, while no thread has entered
+ *	used, nused	the submitter, at any time: read when a compound closes a descriptor
  *	sleep_*		the submitter, before it sleeps
  *	the rest	whoever creates the page, before anybody else sees it
  *
