@@ -301,8 +301,6 @@ static loff_t cosy_loop_enter(struct cosy_loop *loop, u64 max, bool sleeps,
 	cosy_history_clear();
 	if (done < 0)
 		return done;
-	if (sleeps && signal_pending(current))
-		done |= COSY_ASYNC_SIGNAL;
 	/* What let this entry in lets the next one in. */
 	if (unlikely(cosy_seccomp_state() != st.env.seccomp) &&
 	    cosy_seccomp_blocks_entry())

@@ -59,6 +59,7 @@ static int cosy_watch_wake(struct wait_queue_entry *wait, unsigned int mode,
 	if (events & POLLFREE) {
 		/* The queue goes, after a grace period of RCU. */
 		list_del_init(&wait->entry);
+		/* cosy_watch_end() does not use it any more. */
 		smp_store_release(&watch->queue, NULL);
 	}
 	/* See cosy_sleep_once(): first it says that it is asleep, then it looks. */
@@ -99,6 +100,7 @@ static void cosy_watch_end(struct cosy_watch *watch)
 	struct wait_queue_head *queue;
 
 	rcu_read_lock();
+	/* Until the grace period ends, its lock can be taken. */
 	queue = smp_load_acquire(&watch->queue);
 	if (queue)
 		remove_wait_queue(queue, &watch->wait);
@@ -126,7 +128,7 @@ static bool cosy_was_kicked(struct cosy_loop *loop)
 
 /*
  * Sleep until something that waits can be executed, and enter. Return: false if the thread
- * has to leave instead; @why says why, unless it is a signal, or others want to enter.
+ * has to leave instead; @why says why, unless it was kicked, or there are completions.
  */
 static bool cosy_sleep_once(struct cosy_loop *loop, struct cosy_watch *watch,
 			    ktime_t *until, u32 *why)
@@ -140,8 +142,9 @@ static bool cosy_sleep_once(struct cosy_loop *loop, struct cosy_watch *watch,
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (READ_ONCE(watch->triggered))
 			*why = COSY_ASYNC_READABLE;
-		if (*why || signal_pending(current) ||
-		    cosy_was_kicked(loop) ||
+		else if (signal_pending(current))
+			*why = COSY_ASYNC_SIGNAL;
+		if (*why || cosy_was_kicked(loop) ||
 		    READ_ONCE(loop->page->done_head) !=
 			    READ_ONCE(loop->done_tail))
 			break;
@@ -211,8 +214,8 @@ static void cosy_sleeper_clear(struct cosy_loop *loop)
  *
  * It is not entered while the thread sleeps.
  *
- * Return: the number of entries that have completed, COSY_ASYNC_READABLE, COSY_ASYNC_TIMEOUT, 0,
- * or -EBUSY: another thread sleeps.
+ * Return: the number of entries that have completed, COSY_ASYNC_READABLE and the like, 0, or
+ * -EBUSY: another thread sleeps.
  */
 int cosy_loop_sleep(struct cosy_loop *loop, struct cosy_state *st,
 		    unsigned int max, bool *entered)

@@ -218,12 +218,11 @@ struct cosy_async_page {
  * ECANCELED. That returns COSY_ASYNC_ENTERED | n, n being their number.
  *
  * With COSY_ASYNC_SLEEP and @max, the thread does the same, and then sleeps until there is
- * more to execute, which it executes, too. That ends as soon as an entry has completed.
- * These are added to n, one, several or none of them; with none and no completion, the thread
- * is to enter again:
+ * more to execute, which it executes, too. That ends as soon as an entry has completed; and
+ * without a completion, in which case n is one of these, or 0 if the thread is to enter again:
  *	COSY_ASYNC_READABLE	@sleep_fd has input or an error. A file of which more than one
  *				thing is to be waited for always has, epoll is not one
- *	COSY_ASYNC_SIGNAL	a signal has come
+ *	COSY_ASYNC_SIGNAL	a signal has come while it slept
  *	COSY_ASYNC_TIMEOUT	@sleep_ns is over
  * Other threads may enter the loop while one sleeps, but not sleep themselves: -EBUSY. What they
  * complete does not wake the one that sleeps, unless it was complete before it fell asleep. Nor
