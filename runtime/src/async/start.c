@@ -544,6 +544,7 @@ static void start_descriptor(struct cosy_loop *loop, uint32_t slot,
 			cosy_finish(loop, slot, err);
 			return;
 		}
+		cosy_descriptor_use(loop, fd);
 	}
 	s->fd = fd;
 	if (d->kind == COSY_KIND_DISK && unordered_on_disk(loop, slot))
@@ -685,9 +686,6 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 		cosy_module_compound(loop, slot);
 		return;
 	}
-	/* What poll() points to may be wrong: start_poll() knows. */
-	if (s->how != COSY_HOW_POLL)
-		cosy_descriptor_use(loop, cosy_slot_fd(loop, slot));
 	if (s->cancelled) {
 		cosy_finish(loop, slot, -ECANCELED);
 		return;

@@ -170,6 +170,9 @@ void cosy_thread_call(struct cosy_loop *loop, uint32_t slot, bool disk)
 	struct cosy_pool *pool = disk ? &loop->disk : &loop->waits;
 	int err = 0;
 
+	/* What poll() points to may be wrong. */
+	if (loop->slots[slot].how != COSY_HOW_POLL)
+		cosy_descriptor_use(loop, cosy_slot_fd(loop, slot));
 	if (pool->idle <= pool->queued && pool->threads < pool->max)
 		err = start_thread(pool);
 	if (err && !pool->threads) {
