@@ -662,11 +662,12 @@ static void closing(void)
 	start(&loop, 0, wait_and_end, frames[0], 0, 0);
 	check(go(&loop, 0) == 0, "one waits for the socket");
 	start(&loop, 1, end, frames[1], 0, 0);
-	check(go(&loop, 2) == 2 && collect(&loop) == 1 && entry_result(&loop, 1) == 2 &&
-	      frames[1][GOT] == 0 && fcntl(sv[0], F_GETFD) < 0, "another one closes it");
+	/* Before 6.6 the socket goes on the way to user mode, and the other one ends first. */
+	check(go(&loop, 2) == 2 && collect(&loop) + collect(&loop) == 1 &&
+	      entry_result(&loop, 1) == 2 && frames[1][GOT] == 0 &&
+	      fcntl(sv[0], F_GETFD) < 0, "another one closes it");
 	check(recv(sv[1], buffer, 1, 0) == 0, "that ends the connection");
-	check(collect(&loop) == 0 && is_left(&loop, 0, COSY_STEP, 7) &&
-	      (long long)frames[0][GOT] == -ECANCELED,
+	check(is_left(&loop, 0, COSY_STEP, 7) && (long long)frames[0][GOT] == -ECANCELED,
 	      "the one that waits is told, and closes nothing");
 	close(sv[1]);
 
