@@ -29,13 +29,17 @@ static void put(const char *file, const char *text)
 	close(fd);
 }
 
-/* The events so far, without what depends on the moment: those of leaving for a signal. */
+/*
+ * The events so far, without what depends on the moment: those of leaving for a signal, and
+ * of entries that go on after the kernel's own work.
+ */
 static char *events(void)
 {
 	static char text[10000];
 	FILE *file = fopen(BUFFER "/trace", "r");
 	char *line = NULL, *event;
 	size_t room = 0, length = 0;
+	char last[100] = "";
 	bool again = false;
 
 	if (!file)
@@ -56,6 +60,9 @@ static char *events(void)
 			again = false;
 			continue;
 		}
+		if (!strncmp(event, "start: ", 7) && !strcmp(event, last))
+			continue;
+		snprintf(last, sizeof(last), "%s", event);
 		length += (size_t)snprintf(text + length, sizeof(text) - length, "%s", event);
 		if (length >= sizeof(text))
 			die("too many events");
