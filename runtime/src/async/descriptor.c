@@ -78,7 +78,12 @@ void cosy_descriptor_use(struct cosy_loop *loop, int fd)
 	if (fd < 0)
 		return;
 	if (cosy_descriptor(loop, fd)) {
-		loop->used[fd / 8] |= (uint8_t)(1u << fd % 8);
+		uint8_t bit = (uint8_t)(1u << fd % 8);
+
+		if (loop->used[fd / 8] & bit)
+			return;
+		loop->used[fd / 8] |= bit;
+		cosy_module_sync(loop);
 	} else if (!loop->all_used) {
 		loop->all_used = true;
 		cosy_module_tell_used(loop);

@@ -527,6 +527,13 @@ void cosy_module_init(struct cosy_loop *loop);
 /** cosy_module_runs_compounds() - can it run compounds? Has a page if that can be had */
 bool cosy_module_runs_compounds(struct cosy_loop *loop);
 
+/**
+ * cosy_module_sync() - wait until no compound is executed by a thread that sleeps in the module
+ *
+ * What it executes from then on sees what was changed before.
+ */
+void cosy_module_sync(const struct cosy_loop *loop);
+
 /** cosy_module_tell_used() - there is a page; or the map of used descriptors is complete no more */
 void cosy_module_tell_used(struct cosy_loop *loop);
 

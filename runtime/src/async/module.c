@@ -150,6 +150,13 @@ void cosy_module_tell_used(struct cosy_loop *loop)
 	page->used = loop->all_used ? 0 : (uintptr_t)loop->used;
 }
 
+void cosy_module_sync(const struct cosy_loop *loop)
+{
+	/* An entry that does not exist: it only waits until the other thread has left. */
+	if (atomic_load(&loop->module.asleep) && loop->module.fd >= 0)
+		enter_module(&loop->module, COSY_ASYNC_CANCEL | UINT32_MAX);
+}
+
 void cosy_module_close(struct cosy_loop *loop, bool mapped)
 {
 	struct cosy_module *m = &loop->module;
