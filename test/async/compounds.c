@@ -230,6 +230,48 @@ static void value(void)
  * What the module leaves to user mode.
  */
 
+#define MUCH (2 << 20)
+
+/* User mode fills more than 1 MiB. The module makes the call after that. */
+COSY_ASYNC static long fills(int fd, char *large)
+{
+	long rounds = 0;
+	char byte;
+
+	while (recv(fd, &byte, 1, 0) == 1) {
+		memset(large, byte, MUCH);
+		if (send(fd, large + MUCH - 1, 1, 0) != 1)
+			return -1;
+		rounds++;
+	}
+	return rounds;
+}
+
+static void large(void)
+{
+	static char buffer[MUCH];
+	struct cosy_loop_info before, after;
+	struct cosy_async op = { 0 };
+	int fds[2];
+
+	open_pair(fds);
+	EQUAL(COSY_SPAWN(loop, fills(fds[0], buffer), .op = &op), 0);
+	settle();
+	EQUAL(cosy_loop_info(loop, &before, sizeof(before)), 0);
+	for (int round = 0; round < 3; round++) {
+		EQUAL(send(fds[1], &"abc"[round], 1, 0), 1);
+		settle();
+		CHECK(receives(fds[1], (char[]){ "abc"[round], 0 }));
+		EQUAL(buffer[0], "abc"[round]);
+	}
+	EQUAL(cosy_loop_info(loop, &after, sizeof(after)), 0);
+	if (after.kernel && !__has_feature(address_sanitizer))
+		EQUAL(after.attempts, before.attempts);
+	EQUAL(close(fds[1]), 0);
+	EQUAL(result_of(loop, &op), 3);
+	close_fd(fds[0]);
+}
+
 COSY_ASYNC static long all_bytes(int fd, char *buffer, size_t size)
 {
 	long sum = 0;
@@ -737,6 +779,7 @@ int main(void)
 	numbers();
 	serving();
 	value();
+	large();
 	left();
 	sending();
 	cancelling();
