@@ -12,29 +12,9 @@
 #include <netinet/in.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/socket.h>
 #include <sys/un.h>
 
-#include <cosy/task.h>
-
-#include "loop.h"
-
-static struct cosy_loop *loop;
-
-/* Let all functions run until they wait. */
-static void settle(void)
-{
-	struct timespec time = { .tv_nsec = 1000000 };
-	int idle = 0;
-
-	while (idle < 3) {
-		int n = cosy_wait(loop, 0, NULL);
-
-		CHECK(n >= 0);
-		idle = n ? 0 : idle + 1;
-		nanosleep(&time, NULL);
-	}
-}
+#include "functions.h"
 
 /* What a function sends, or the end: threads may accept for it. */
 static ssize_t receive(int fd, char *buffer, size_t size)

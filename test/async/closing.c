@@ -13,33 +13,8 @@
 #include <poll.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 
-#include <cosy/task.h>
-
-#include "loop.h"
-
-static struct cosy_loop *loop;
-
-static void open_pair(int fds[2])
-{
-	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-}
-
-/* Let all functions run until they wait. */
-static void settle(void)
-{
-	struct timespec time = { .tv_nsec = 1000000 };
-	int idle = 0;
-
-	while (idle < 3) {
-		int n = cosy_wait(loop, 0, NULL);
-
-		CHECK(n >= 0);
-		idle = n ? 0 : idle + 1;
-		nanosleep(&time, NULL);
-	}
-}
+#include "functions.h"
 
 static bool is_open(int fd)
 {

@@ -12,50 +12,11 @@
 // CHECK-DAG: compounds.c:{{[0-9]+}}: executor=kernel runs=
 // RUN: %async-compile -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 // RUN: %vm env COSY_EXECUTOR=kernel timeout 900 %t
-#include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stddef.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-
-#include <cosy/task.h>
-
-#include "loop.h"
-
-static struct cosy_loop *loop;
-
-static void open_pair(int fds[2])
-{
-	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-}
-
-/* The loop has to forget what it knows of the descriptor. */
-static void close_fd(int fd)
-{
-	cosy_cancel_fd(loop, fd);
-	EQUAL(close(fd), 0);
-}
-
-/* Let all functions run until they wait. */
-static void settle(void)
-{
-	struct timespec time = { .tv_nsec = 1000000 };
-	int idle = 0;
-
-	while (idle < 3) {
-		int n = cosy_wait(loop, 0, NULL);
-
-		CHECK(n >= 0);
-		idle = n ? 0 : idle + 1;
-		nanosleep(&time, NULL);
-	}
-}
+#include "functions.h"
 
 static bool receives(int fd, const char *text)
 {
@@ -660,13 +621,6 @@ static void children(void)
 /* A filter that forbids to enter the module, in the middle of a compound. */
 static void forbidden(void)
 {
-	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_lseek, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	const struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
 	static struct connection c;
 	struct cosy_async op = { 0 };
 	int fds[2], status;
@@ -679,8 +633,7 @@ static void forbidden(void)
 		c.fd = fds[0];
 		EQUAL(COSY_SPAWN(loop, serve(&c), .op = &op), 0);
 		settle();
-		EQUAL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-		EQUAL(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+		forbid_lseek(0);
 		EQUAL(send(fds[1], "one", 3, 0), 3);
 		settle();
 		CHECK(receives(fds[1], "<one>"));
@@ -691,32 +644,6 @@ static void forbidden(void)
 	}
 	EQUAL(waitpid(child, &status, 0), child);
 	EQUAL(status, 0);
-}
-
-/* The program closes the descriptors of libcosy, in the middle of compounds. */
-static int close_loops(void)
-{
-	DIR *dir = opendir("/proc/self/fd");
-	char path[300], name[64];
-	struct dirent *entry;
-	int closed = 0;
-
-	CHECK(dir);
-	while ((entry = readdir(dir))) {
-		ssize_t n;
-
-		snprintf(path, sizeof(path), "/proc/self/fd/%s", entry->d_name);
-		n = readlink(path, name, sizeof(name) - 1);
-		if (n < 0)
-			continue;
-		name[n] = 0;
-		if (!strcmp(name, "anon_inode:[cosy-loop]")) {
-			EQUAL(close(atoi(entry->d_name)), 0);
-			closed++;
-		}
-	}
-	closedir(dir);
-	return closed;
 }
 
 static void losing_module(void)

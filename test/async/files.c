@@ -12,45 +12,18 @@
 #include <signal.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
-#include <sys/socket.h>
 
-#include <cosy/task.h>
+#include "functions.h"
 
-#include "loop.h"
-
-static struct cosy_loop *loop;
-
-static void open_pair(int type, int fds[2])
+static void open_pair_of(int type, int fds[2])
 {
 	EQUAL(socketpair(AF_UNIX, type, 0, fds), 0);
-}
-
-/* The loop has to forget what it knows of the descriptor. */
-static void close_fd(int fd)
-{
-	cosy_cancel_fd(loop, fd);
-	EQUAL(close(fd), 0);
 }
 
 static void close_both(const int fds[2])
 {
 	close_fd(fds[0]);
 	close_fd(fds[1]);
-}
-
-/* Let all functions run until they wait. */
-static void settle(void)
-{
-	struct timespec time = { .tv_nsec = 1000000 };
-	int idle = 0;
-
-	while (idle < 3) {
-		int n = cosy_wait(loop, 0, NULL);
-
-		CHECK(n >= 0);
-		idle = n ? 0 : idle + 1;
-		nanosleep(&time, NULL);
-	}
 }
 
 static uint64_t attempts(void)
@@ -89,7 +62,7 @@ static void sockets(void)
 	int fds[N][2];
 
 	for (int i = 0; i < N; i++) {
-		open_pair(SOCK_STREAM, fds[i]);
+		open_pair_of(SOCK_STREAM, fds[i]);
 		/* That they wait nevertheless is what loops do. */
 		if (i % 2)
 			EQUAL(fcntl(fds[i][0], F_SETFL, O_RDWR | O_NONBLOCK), 0);
@@ -135,7 +108,7 @@ static void long_steps(void)
 	int fds[2];
 	char got;
 
-	open_pair(SOCK_STREAM, fds);
+	open_pair_of(SOCK_STREAM, fds);
 	EQUAL(COSY_SPAWN(loop, fill(fds[0], bytes, LARGE), .op = &op), 0);
 	settle();
 	before = attempts();
@@ -217,7 +190,7 @@ static void other_files(void)
 	EQUAL(result_of(loop, &op), 12);
 	close_fd(counter);
 
-	open_pair(SOCK_STREAM, fds);
+	open_pair_of(SOCK_STREAM, fds);
 	EQUAL(send(fds[1], "to disk", 7, 0), 7);
 	EQUAL(shutdown(fds[1], SHUT_WR), 0);
 	EQUAL(COSY_SPAWN(loop, copy(fds[0], file, 3), .op = &op), 0);
@@ -272,7 +245,7 @@ static void results(void)
 	char buffer[8];
 	int fds[2], directory = open("/", O_RDONLY), path = open("/", O_PATH), listener, pipes[2];
 
-	open_pair(SOCK_STREAM, fds);
+	open_pair_of(SOCK_STREAM, fds);
 	EQUAL(reads(-1, buffer, 1), -EBADF * 1001);
 	EQUAL(writes(-1, buffer, 1), -EBADF * 1001);
 	EQUAL(reads(path, buffer, 1), -EBADF * 1001);
@@ -311,7 +284,7 @@ static void messages(void)
 	int fds[2];
 
 	for (int i = 0; i < 2; i++) {
-		open_pair(types[i], fds);
+		open_pair_of(types[i], fds);
 		EQUAL(writes(fds[0], "abcd", 4), 4004);
 		EQUAL(recv(fds[1], buffer, 2, 0), 2);
 		EQUAL(COSY_SPAWN(loop, read_twice(fds[0], buffer, 8), .op = &op), 0);
@@ -343,14 +316,14 @@ static void broken(void)
 	int fds[2];
 	long result;
 
-	open_pair(SOCK_STREAM, fds);
+	open_pair_of(SOCK_STREAM, fds);
 	EQUAL(close(fds[1]), 0);
 	EQUAL(writes(fds[0], "x", 1), -EPIPE * 1001);
 	EQUAL(pipe_signals, 2);
 	close_fd(fds[0]);
 
 	pipe_signals = 0;
-	open_pair(SOCK_STREAM, fds);
+	open_pair_of(SOCK_STREAM, fds);
 	EQUAL(COSY_SPAWN(loop, write_twice(fds[0], out, LARGE), .op = &op), 0);
 	settle();
 	CHECK(cosy_async_pending(&op));
@@ -376,7 +349,7 @@ static void large(void)
 
 	for (size_t i = 0; i < LARGE; i++)
 		out[i] = (char)(i * 13 + (i >> 9));
-	open_pair(SOCK_STREAM, fds);
+	open_pair_of(SOCK_STREAM, fds);
 	EQUAL(COSY_SPAWN(loop, write_twice(fds[0], out, LARGE), .op = &op), 0);
 	while (received < sizeof(in)) {
 		ssize_t n = recv(fds[1], in + received, sizeof(in) - received, MSG_DONTWAIT);
@@ -395,7 +368,7 @@ static void cancelling(void)
 	char buffer[8];
 	int fds[2], pipes[2];
 
-	open_pair(SOCK_STREAM, fds);
+	open_pair_of(SOCK_STREAM, fds);
 	EQUAL(pipe(pipes), 0);
 	for (int i = 0; i < 2; i++) {
 		int fd = i ? pipes[0] : fds[0];

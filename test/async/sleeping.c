@@ -6,28 +6,16 @@
 // RUN: %async-compile -O2
 // RUN: %everywhere
 // RUN: %vm env COSY_EXECUTOR=auto timeout 900 %t
-#include <dirent.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stddef.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-
-#include <cosy/task.h>
-
-#include "loop.h"
+#include "functions.h"
 
 #define CONNECTIONS 4
-
-static struct cosy_loop *loop;
 
 struct connection {
 	int client, server;
@@ -49,7 +37,7 @@ COSY_ASYNC static int serve(struct connection *c)
 }
 
 /* Let all that can be done be done. */
-static void settle(void)
+static void deliver_all(void)
 {
 	while (cosy_wait(loop, 0, NULL) > 0)
 		;
@@ -65,7 +53,7 @@ static void serve_all(void)
 		*c = (struct connection){ .client = fds[0], .server = fds[1] };
 		EQUAL(COSY_SPAWN(loop, serve(c), .op = &c->op), 0);
 	}
-	settle();
+	deliver_all();
 }
 
 static void hang_up_all(void)
@@ -138,7 +126,7 @@ static void busy(void)
 	CHECK(cosy_wait(loop, 1, &little) >= 0);
 	EQUAL(pipe(fds), 0);
 	EQUAL(cosy_async_read(loop, &got, fds[0], &byte, 1), 0);
-	settle();
+	deliver_all();
 	EQUAL(write(fds[1], "x", 1), 1);
 	EQUAL(result_of(loop, &got), 1);
 	/* Whoever asks is answered only while this thread waits. */
@@ -207,7 +195,7 @@ static void other_threads(void)
 	EQUAL(end_of(thread), 1);
 	EQUAL(c[0].op.result, -ECANCELED);
 	EQUAL(COSY_SPAWN(loop, serve(&c[0]), .op = &c[0].op), 0);
-	settle();
+	deliver_all();
 
 	begin_to_wait(&thread, wait_for_one);
 	EQUAL(cosy_cancel_fd(loop, c[1].server), 1);
@@ -230,13 +218,13 @@ static void other_threads(void)
 	/* Another event loop. */
 	polled.fd = cosy_loop_fd(loop);
 	CHECK(polled.fd >= 0);
-	settle();
+	deliver_all();
 	EQUAL(poll(&polled, 1, 0), 0);
 	EQUAL(send(c[2].client, "x", 1, 0), 1);
 	EQUAL(poll(&polled, 1, 60000), 1);
 	EQUAL(cosy_async_timer(loop, &late, &at_once, 0), 0);
 	EQUAL(result_of(loop, &late), 0);
-	settle();
+	deliver_all();
 	EQUAL(recv(c[2].client, c[2].buffer, 1, MSG_DONTWAIT), 1);
 	hang_up_all();
 }
@@ -253,7 +241,7 @@ static void cancelled_or_not(void)
 	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, idle), 0);
 	EQUAL(cosy_async_recv(loop, &never, idle[0], connections[0].buffer, 1, 0), 0);
-	settle();
+	deliver_all();
 	begin_to_wait(&thread, run);
 	for (int i = 0; i < 2000; i++) {
 		struct cosy_async op = { 0 };
@@ -298,39 +286,14 @@ static void cancelled_or_not(void)
  * The module is lost, while a thread sleeps in it.
  */
 
-static void close_loops(void)
+static void close_all_loops(void)
 {
-	DIR *dir = opendir("/proc/self/fd");
-	char path[300], name[64];
-	struct dirent *entry;
-
-	CHECK(dir);
-	while ((entry = readdir(dir))) {
-		ssize_t n;
-
-		snprintf(path, sizeof(path), "/proc/self/fd/%s", entry->d_name);
-		n = readlink(path, name, sizeof(name) - 1);
-		if (n < 0)
-			continue;
-		name[n] = 0;
-		if (!strcmp(name, "anon_inode:[cosy-loop]"))
-			EQUAL(close(atoi(entry->d_name)), 0);
-	}
-	closedir(dir);
+	close_loops();
 }
 
-static void forbid_lseek(void)
+static void forbid_lseek_to_all(void)
 {
-	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_lseek, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	const struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
-
-	EQUAL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-	EQUAL(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program), 0);
+	forbid_lseek(SECCOMP_FILTER_FLAG_TSYNC);
 }
 
 static void lost(void (*lose)(void))
@@ -367,8 +330,8 @@ int main(void)
 	busy();
 	cancelled_or_not();
 	other_threads();
-	lost(close_loops);
-	lost(forbid_lseek);
+	lost(close_all_loops);
+	lost(forbid_lseek_to_all);
 	EQUAL(cosy_loop_destroy(loop), 0);
 	puts("passed");
 	return 0;

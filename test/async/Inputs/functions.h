@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * functions.h - what tests of COSY_ASYNC functions share.
+ */
+#ifndef FUNCTIONS_H
+#define FUNCTIONS_H
+
+#include <dirent.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+
+#include <cosy/task.h>
+
+#include "loop.h"
+
+static struct cosy_loop *loop;
+
+static inline void open_pair(int fds[2])
+{
+	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+}
+
+/* The loop has to forget what it knows of the descriptor. */
+static inline void close_fd(int fd)
+{
+	cosy_cancel_fd(loop, fd);
+	EQUAL(close(fd), 0);
+}
+
+/* Let all functions run until they wait. */
+static inline void settle(void)
+{
+	struct timespec time = { .tv_nsec = 1000000 };
+	int idle = 0;
+
+	while (idle < 3) {
+		int n = cosy_wait(loop, 0, NULL);
+
+		CHECK(n >= 0);
+		idle = n ? 0 : idle + 1;
+		nanosleep(&time, NULL);
+	}
+}
+
+/* The program closes the descriptors of its loops in the module. Return: how many there were. */
+static inline int close_loops(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	char path[300], name[64];
+	struct dirent *entry;
+	int closed = 0;
+
+	CHECK(dir);
+	while ((entry = readdir(dir))) {
+		ssize_t n;
+
+		snprintf(path, sizeof(path), "/proc/self/fd/%s", entry->d_name);
+		n = readlink(path, name, sizeof(name) - 1);
+		if (n < 0)
+			continue;
+		name[n] = 0;
+		if (!strcmp(name, "anon_inode:[cosy-loop]")) {
+			EQUAL(close(atoi(entry->d_name)), 0);
+			closed++;
+		}
+	}
+	closedir(dir);
+	return closed;
+}
+
+/* A filter that forbids to enter the module. @flags: SECCOMP_FILTER_FLAG_TSYNC, or 0 */
+static inline void forbid_lseek(unsigned int flags)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_lseek, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
+
+	EQUAL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	EQUAL(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program), 0);
+}
+
+#endif /* FUNCTIONS_H */
