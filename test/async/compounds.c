@@ -14,6 +14,7 @@
 // RUN: %vm env COSY_EXECUTOR=kernel timeout 900 %t
 #include <pthread.h>
 #include <signal.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 #include "functions.h"
@@ -124,6 +125,53 @@ static void serving(void)
 		EQUAL(result_of(loop, &ops[i]), 0);
 		if (i % 2)
 			EQUAL(close(fds[i][1]), 0);
+		close_fd(fds[i][0]);
+	}
+}
+
+COSY_ASYNC static int repeat(int fd)
+{
+	char text[64];
+	ssize_t n;
+
+	while ((n = recv(fd, text, sizeof(text), 0)) > 0)
+		if (send(fd, text, (size_t)n, MSG_NOSIGNAL) < 0)
+			return -errno;
+	return 0;
+}
+
+static void on_alarm(int nr)
+{
+	(void)nr;
+}
+
+/* Signals end entries early: that is no reason for cosy_wait() to leave something undone. */
+static void interrupted(void)
+{
+	enum { N = 32 };
+	struct cosy_async ops[N] = { 0 };
+	struct itimerval soon = { { 0, 50 }, { 0, 50 } }, never = { 0 };
+	struct sigaction action = { .sa_handler = on_alarm };
+	int fds[N][2], n;
+
+	EQUAL(sigaction(SIGALRM, &action, NULL), 0);
+	for (int i = 0; i < N; i++) {
+		open_pair(fds[i]);
+		EQUAL(COSY_SPAWN(loop, repeat(fds[i][0]), .op = &ops[i]), 0);
+	}
+	settle();
+	for (int i = 0; i < N; i++)
+		EQUAL(send(fds[i][1], "hello", 5, 0), 5);
+	EQUAL(setitimer(ITIMER_REAL, &soon, NULL), 0);
+	while ((n = cosy_wait(loop, 0, NULL)) > 0)
+		;
+	EQUAL(n, 0);
+	EQUAL(setitimer(ITIMER_REAL, &never, NULL), 0);
+	for (int i = 0; i < N; i++)
+		CHECK(receives(fds[i][1], "hello"));
+	for (int i = 0; i < N; i++) {
+		EQUAL(close(fds[i][1]), 0);
+		EQUAL(result_of(loop, &ops[i]), 0);
 		close_fd(fds[i][0]);
 	}
 }
@@ -705,6 +753,7 @@ int main(void)
 	EQUAL(cosy_loop_create(&loop, NULL), 0);
 	numbers();
 	serving();
+	interrupted();
 	value();
 	large();
 	left();

@@ -265,6 +265,13 @@ unsigned int cosy_loop_execute(struct cosy_loop *loop, struct cosy_state *st,
 	return done;
 }
 
+/* Is there something to execute? */
+static bool cosy_loop_has_more(struct cosy_loop *loop)
+{
+	return !list_empty(&loop->ready) ||
+	       loop->submit_head != READ_ONCE(loop->page->submit_tail);
+}
+
 /* Return: as the interface says. */
 static loff_t cosy_loop_cancel(struct cosy_loop *loop, u64 index)
 {
@@ -296,6 +303,7 @@ static loff_t cosy_loop_enter(struct cosy_loop *loop, u64 max, bool sleeps,
 		return -EINVAL;
 	cosy_loop_state(&st);
 	done = cosy_loop_execute(loop, &st, max);
+	WRITE_ONCE(loop->page->more, done < max && cosy_loop_has_more(loop));
 	if (sleeps && !done)
 		done = cosy_loop_sleep(loop, &st, max, entered);
 	cosy_history_clear();

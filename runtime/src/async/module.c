@@ -303,7 +303,19 @@ static bool executed_page(struct cosy_loop *loop, uint64_t entered)
 
 static bool execute_page(struct cosy_loop *loop)
 {
-	return executed_page(loop, enter_module(&loop->module, COSY_ASYNC_MAX_DONE));
+	struct cosy_module *m = &loop->module;
+
+	/*
+	 * A busy computer is no reason to execute less: nobody may look again. But a compound
+	 * that does not end must not keep the thread.
+	 */
+	for (unsigned int i = 0; i < COSY_ASYNC_MAX_DONE; i++) {
+		if (!executed_page(loop, enter_module(m, COSY_ASYNC_MAX_DONE)))
+			return false;
+		if (!m->page->more)
+			break;
+	}
+	return true;
 }
 
 bool cosy_module_sleeps(const struct cosy_loop *loop)

@@ -140,6 +140,8 @@ struct cosy_async_entry {
  * @sleep_ns:	how long COSY_ASYNC_SLEEP lasts at most, in nanoseconds. From
  *		COSY_ASYNC_FOR_EVER on there is no limit
  * @sleep_fd:	a descriptor whose events end it, too; -1: none
+ * @more:	set at the end of an entry into the loop: 1 if it has ended early, and there is
+ *		more to execute; else 0
  * @reserved:	0
  * @submit_tail: entries submitted so far, modulo 2^32
  * @submit_head: entries the executor has taken
@@ -160,7 +162,8 @@ struct cosy_async_page {
 	__u32 nused;
 	__s32 sleep_fd;
 	__u64 sleep_ns;
-	__u32 reserved[2];
+	__u32 more;
+	__u32 reserved;
 	__u32 submit_tail __attribute__((aligned(64)));
 	__u32 submit_head __attribute__((aligned(64)));
 	__u32 done_tail __attribute__((aligned(64)));
@@ -195,9 +198,9 @@ struct cosy_async_page {
  *
  * which executes submitted entries, and waiting ones whose socket had an event. It
  * ends after @max completions, at most COSY_ASYNC_MAX_DONE, and earlier for a signal or
- * the kernel's own work; what is left is executed by the next entry. A call that a signal
- * interrupts is made again then, from its beginning. The calls are made by the calling
- * thread, with its rights. A call that blocks does so inside. It returns
+ * the kernel's own work; what is left is executed by the next entry, see @more. A call
+ * that a signal interrupts is made again then, from its beginning. The calls are made by
+ * the calling thread, with its rights. A call that blocks does so inside. It returns
  *	COSY_ASYNC_ENTERED | n	n entries have completed
  *	COSY_ASYNC_BARRED | n	the same, and a seccomp filter that came meanwhile does
  *				not plainly allow the next entry
