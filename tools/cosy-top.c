@@ -12,8 +12,6 @@
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
-#include <math.h>
-#include <poll.h>
 #include <search.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -21,12 +19,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cosy/status.h>
+
+#include "watch.h"
 
 #define TRACING "/sys/kernel/tracing"
 #define INSTANCES TRACING "/instances"
@@ -73,29 +71,20 @@ static struct row **rows;
 static size_t nrows, room;
 static void *threads; /* a tree of struct thread, see tsearch(3) */
 static char instance[PATH_MAX];
+static struct watch watch;
 
 static const char usage[] =
 	"usage: cosy top [-b] [-d SECONDS] [-n COUNT] [-t]\n"
 	"\n"
 	"Show which processes run compounds, and why these leave the kernel.\n"
 	"\n"
-	"  -b          batch: do not clear the screen\n"
-	"  -d SECONDS  show every so many seconds (default 1)\n"
-	"  -n COUNT    end after so many times\n"
+	WATCH_USAGE
 	"  -t          show totals since the start, instead of what is new\n"
 	"      --help, --version\n"
 	"\n"
 	"ENTRIES are entries of compounds, CALLS single calls and calls by fast paths.\n"
 	"The columns DONE to STEP say how often compounds were left for which reason.\n"
 	"It ends with Ctrl-C, after it has shown once more. See cosy-top(1).\n";
-
-static __attribute__((noreturn)) void die(const char *what, const char *why, const char *hint)
-{
-	fprintf(stderr, "cosy top: %s: %s\n", what, why);
-	if (hint)
-		fprintf(stderr, "  HINT: %s\n", hint);
-	exit(1);
-}
 
 static void remove_instance(void)
 {
@@ -110,7 +99,7 @@ static FILE *event_file(const char *event, const char *file, const char *mode)
 	FILE *opened;
 
 	if (asprintf(&path, "%s/events/cosy/%s/%s", instance, event, file) < 0)
-		die(event, strerror(ENOMEM), NULL);
+		watch_die(&watch, event, strerror(ENOMEM), NULL);
 	opened = fopen(path, mode);
 	free(path);
 	return opened;
@@ -144,18 +133,18 @@ static void count_event(const char *event, const char *keys)
 	FILE *trigger = event_file(event, "trigger", "w");
 
 	if (!trigger)
-		die(event, strerror(errno),
+		watch_die(&watch, event, strerror(errno),
 		    errno == ENOENT ? "the module is not loaded, or older than this command "
 				      "(try: sudo modprobe cosy)" : NULL);
 	fprintf(trigger, "hist:keys=%s:size=16384\n", keys);
 	if (fclose(trigger))
-		die(event, strerror(errno), "the kernel needs CONFIG_HIST_TRIGGERS");
+		watch_die(&watch, event, strerror(errno), "the kernel needs CONFIG_HIST_TRIGGERS");
 }
 
 static void count(void)
 {
 	if (access(INSTANCES, W_OK))
-		die(INSTANCES, strerror(errno),
+		watch_die(&watch, INSTANCES, strerror(errno),
 		    errno == EACCES ? "tracing needs root (try: sudo cosy top)" :
 		    errno == ENOENT ? "mount it: sudo mount -t tracefs nodev " TRACING : NULL);
 	remove_stale_instances();
@@ -164,7 +153,7 @@ static void count(void)
 		const char *why = strerror(errno);
 
 		*instance = '\0';
-		die(INSTANCES, why, NULL);
+		watch_die(&watch, INSTANCES, why, NULL);
 	}
 	atexit(remove_instance);
 	for (size_t i = 0; i < NR_HISTOGRAMS; i++)
@@ -201,7 +190,7 @@ static struct row *row_of_process(int pid, const char *name, size_t length)
 	}
 	row = calloc(1, sizeof(*row));
 	if (!rows || !row)
-		die("processes", strerror(ENOMEM), NULL);
+		watch_die(&watch, "processes", strerror(ENOMEM), NULL);
 	row->pid = pid;
 	snprintf(row->name, sizeof(row->name), "%.*s", (int)length, name);
 	rows[nrows++] = row;
@@ -224,11 +213,11 @@ static struct row *row_of(int id, const char *name, size_t length)
 		return (*found)->row;
 	thread = malloc(sizeof(*thread));
 	if (!thread)
-		die("threads", strerror(ENOMEM), NULL);
+		watch_die(&watch, "threads", strerror(ENOMEM), NULL);
 	thread->id = id;
 	thread->row = row_of_process(process_of(id), name, length);
 	if (!tsearch(thread, &threads, compare_threads))
-		die("threads", strerror(ENOMEM), NULL);
+		watch_die(&watch, "threads", strerror(ENOMEM), NULL);
 	return thread->row;
 }
 
@@ -244,7 +233,7 @@ static void read_histogram(const char *event, enum column column)
 	size_t length = 0;
 
 	if (!file)
-		die(event, strerror(errno), NULL);
+		watch_die(&watch, event, strerror(errno), NULL);
 	while (getline(&line, &length, file) > 0) {
 		unsigned long long hits;
 		unsigned int status = 0;
@@ -297,7 +286,7 @@ static int by_activity(const void *a, const void *b)
 
 #define LEFT(status) (1u << (STATUS + (status)))
 
-static void show(bool clear, bool totals, unsigned int lines)
+static void show(bool totals)
 {
 	/* What is counted in the columns, as a set of enum column. */
 	static const struct {
@@ -316,18 +305,17 @@ static void show(bool clear, bool totals, unsigned int lines)
 	};
 	const size_t ncolumns = sizeof(columns) / sizeof(*columns);
 	struct row **sorted = calloc(nrows + 1, sizeof(*sorted));
-	unsigned int shown = 0;
+	unsigned int shown = 0, lines = watch_lines(&watch);
 
 	if (!sorted)
-		die("processes", strerror(ENOMEM), NULL);
+		watch_die(&watch, "processes", strerror(ENOMEM), NULL);
 	for (size_t i = 0; i < nrows; i++) {
 		sorted[i] = rows[i];
 		if (totals)
 			memset(rows[i]->before, 0, sizeof(rows[i]->before));
 	}
 	qsort(sorted, nrows, sizeof(*sorted), by_activity);
-	if (clear)
-		fputs("\033[H\033[2J", stdout);
+	watch_clear(&watch);
 	printf("%7s %-15s", "PID", "COMMAND");
 	for (size_t c = 0; c < ncolumns; c++)
 		printf(" %*s", columns[c].width, columns[c].name);
@@ -344,8 +332,7 @@ static void show(bool clear, bool totals, unsigned int lines)
 		}
 		putchar('\n');
 	}
-	if (fflush(stdout))
-		exit(1);
+	watch_flush();
 	free(sorted);
 }
 
@@ -359,26 +346,6 @@ static void read_all(void)
 		read_histogram(histograms[i].event, histograms[i].column);
 }
 
-/* Lines for processes; all of them where nobody scrolls. */
-static unsigned int screen_lines(bool batch)
-{
-	struct winsize size;
-
-	if (batch || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_row < 3)
-		return UINT_MAX;
-	return size.ws_row - 2u;
-}
-
-static double number(const char *option, const char *text, double max)
-{
-	char *end;
-	double value = strtod(text, &end);
-
-	if (end == text || *end || !(value > 0) || value > max)
-		die(option, "is not a number of this range", "cosy top --help");
-	return value;
-}
-
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -386,22 +353,16 @@ int main(int argc, char **argv)
 		{ "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
 	};
-	bool batch = !isatty(STDOUT_FILENO), totals = false, ended = false;
-	double delay = 1, left = INFINITY;
-	struct pollfd signals = { .events = POLLIN };
-	sigset_t set;
+	bool totals = false;
 	int option;
 
-	while ((option = getopt_long(argc, argv, "bd:hn:t", options, NULL)) != -1) {
+	watch_init(&watch, "cosy top");
+	while ((option = getopt_long(argc, argv, WATCH_OPTIONS "ht", options, NULL)) != -1) {
 		switch (option) {
 		case 'b':
-			batch = true;
-			break;
 		case 'd':
-			delay = number("-d", optarg, INT_MAX / 1000);
-			break;
 		case 'n':
-			left = floor(number("-n", optarg, 1e15));
+			watch_option(&watch, option, optarg);
 			break;
 		case 't':
 			totals = true;
@@ -421,21 +382,11 @@ int main(int argc, char **argv)
 		fputs(usage, stderr);
 		return 2;
 	}
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	signal(SIGPIPE, SIG_IGN);
-	signals.fd = signalfd(-1, &set, SFD_CLOEXEC);
-	if (signals.fd < 0)
-		die("signalfd", strerror(errno), NULL);
+	watch_begin(&watch);
 	count();
-	show(!batch, totals, screen_lines(batch));
-	while (!ended && left-- > 0) {
-		ended = poll(&signals, 1, (int)(delay * 1000)) != 0;
+	do {
 		read_all();
-		show(!batch, totals, screen_lines(batch));
-	}
+		show(totals);
+	} while (watch_wait(&watch));
 	return 0;
 }

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * watch.c - tools that show something again and again, until they are told to end.
+ */
+#include "watch.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <math.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+void watch_die(const struct watch *watch, const char *what, const char *why, const char *hint)
+{
+	fprintf(stderr, "%s: %s: %s\n", watch->command, what, why);
+	if (hint)
+		fprintf(stderr, "  HINT: %s\n", hint);
+	exit(1);
+}
+
+void watch_init(struct watch *watch, const char *command)
+{
+	*watch = (struct watch){
+		.command = command,
+		.batch = !isatty(STDOUT_FILENO),
+		.delay = 1,
+		.left = INFINITY,
+	};
+}
+
+static double number(const struct watch *watch, const char *option, const char *text, double max)
+{
+	char hint[64];
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end != text && !*end && value > 0 && value <= max)
+		return value;
+	snprintf(hint, sizeof(hint), "%s --help", watch->command);
+	watch_die(watch, option, "is not a number of this range", hint);
+}
+
+void watch_option(struct watch *watch, int option, const char *argument)
+{
+	if (option == 'b')
+		watch->batch = true;
+	else if (option == 'd')
+		watch->delay = number(watch, "-d", argument, INT_MAX / 1000);
+	else
+		watch->left = floor(number(watch, "-n", argument, 1e15));
+}
+
+void watch_begin(struct watch *watch)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	watch->signals = signalfd(-1, &set, SFD_CLOEXEC);
+	if (watch->signals < 0)
+		watch_die(watch, "signalfd", strerror(errno), NULL);
+}
+
+bool watch_wait(struct watch *watch)
+{
+	struct pollfd signals = { .fd = watch->signals, .events = POLLIN };
+
+	if (watch->ended || watch->left-- <= 0)
+		return false;
+	watch->ended = poll(&signals, 1, (int)(watch->delay * 1000)) != 0;
+	return true;
+}
+
+void watch_clear(const struct watch *watch)
+{
+	if (!watch->batch)
+		fputs("\033[H\033[2J", stdout);
+}
+
+void watch_flush(void)
+{
+	if (fflush(stdout))
+		exit(1);
+}
+
+unsigned int watch_lines(const struct watch *watch)
+{
+	struct winsize size;
+
+	if (watch->batch || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || size.ws_row < 3)
+		return UINT_MAX;
+	return size.ws_row - 2u;
+}

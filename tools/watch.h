@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * watch.h - tools that show something again and again, until they are told to end.
+ */
+#ifndef COSY_TOOLS_WATCH_H
+#define COSY_TOOLS_WATCH_H
+
+#include <stdbool.h>
+
+/** The options of a struct watch, for getopt(3). */
+#define WATCH_OPTIONS "bd:n:"
+
+/** What they do, for people. */
+#define WATCH_USAGE                                                            \
+	"  -b          batch: do not clear the screen\n"                       \
+	"  -d SECONDS  show every so many seconds (default 1)\n"               \
+	"  -n COUNT    end after so many times\n"
+
+/**
+ * struct watch - how often something is shown
+ * @command: the command, for messages
+ * @batch:   the screen is not cleared
+ * @delay:   seconds in between
+ * @left:    so often it is shown again; may be infinite
+ * @signals: a descriptor that is readable when it is to end
+ * @ended:   it is shown for the last time
+ */
+struct watch {
+	const char *command;
+	bool batch;
+	double delay;
+	double left;
+	int signals;
+	bool ended;
+};
+
+/** watch_die() - say what does not work, why, and (or NULL) what helps; exit with 1 */
+__attribute__((noreturn)) void watch_die(const struct watch *watch, const char *what,
+					 const char *why, const char *hint);
+
+/**
+ * watch_init() - every second, until a signal comes
+ * @watch:   set
+ * @command: "cosy top", for messages
+ */
+void watch_init(struct watch *watch, const char *command);
+
+/** watch_option() - take one of WATCH_OPTIONS with its argument; exits if that is wrong */
+void watch_option(struct watch *watch, int option, const char *argument);
+
+/**
+ * watch_begin() - from now on SIGINT, SIGTERM and SIGHUP end it
+ * @watch: with all its options
+ */
+void watch_begin(struct watch *watch);
+
+/**
+ * watch_wait() - wait until it is time to show it again
+ *
+ * Return: false if that is over. A signal does not end it at once: it is shown once more.
+ */
+bool watch_wait(struct watch *watch);
+
+/** watch_clear() - clear the screen, unless there is none */
+void watch_clear(const struct watch *watch);
+
+/** watch_flush() - write what is shown; exits if nobody reads it any more */
+void watch_flush(void);
+
+/** watch_lines() - lines for what is shown, below one of names; all where nobody scrolls */
+unsigned int watch_lines(const struct watch *watch);
+
+#endif /* COSY_TOOLS_WATCH_H */
