@@ -8,3 +8,7 @@ cosy_add_regions(two)
 
 add_executable(two-shared two.c)
 cosy_add_regions(two-shared SHARED)
+
+# It would not be linked without the second plugin.
+add_executable(two-lto two.c)
+cosy_add_regions(two-lto AUTO LTO)
