@@ -3,7 +3,7 @@
  * cosy - the command that people type.
  *
  * `cosy run` executes a program with libcosy-preload.so in LD_PRELOAD, `cosy profile`
- * and `cosy top` execute cosy-profile and cosy-top.
+ * executes cosy-profile, and so do the others.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -22,6 +22,7 @@ static const char usage[] =
 	"usage: cosy run [--print] [--] COMMAND [ARGUMENT...]\n"
 	"       cosy profile [OPTION...] [--] COMMAND [ARGUMENT...]\n"
 	"       cosy top [OPTION...]\n"
+	"       cosy stat [OPTION...]\n"
 	"       cosy --help | --version\n"
 	"\n"
 	"  run        execute COMMAND, and what it starts, with system calls on files\n"
@@ -32,6 +33,8 @@ static const char usage[] =
 	"             or batch functions would gain; cosy profile -h lists its options\n"
 	"  top        show which processes run compounds, and why these leave the\n"
 	"             kernel; cosy top --help lists its options\n"
+	"  stat       show the loops of asynchronous operations, and what they do; cosy\n"
+	"             stat --help lists its options\n"
 	"\n"
 	"COSY_EXECUTOR=native turns it off; COSY_RUN_EXCEPT=NAME:... leaves programs of\n"
 	"these names alone, as does /etc/cosy/run-except. See cosy(1).\n";
@@ -159,7 +162,8 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(command, "run"))
 		return run(argv + 2);
-	if (!strcmp(command, "profile") || !strcmp(command, "top"))
+	if (!strcmp(command, "profile") || !strcmp(command, "top") ||
+	    !strcmp(command, "stat"))
 		return execute(command, argv + 1);
 	fputs(usage, stderr);
 	return 2;

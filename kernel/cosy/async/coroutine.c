@@ -146,7 +146,7 @@ static struct cosy_coroutine *cosy_coroutine_begin(struct cosy_loop *loop,
 		cosy_compound_put(compound);
 		return co;
 	}
-	loop->parked[index] = &co->parked;
+	WRITE_ONCE(loop->parked[index], &co->parked);
 	return co;
 }
 

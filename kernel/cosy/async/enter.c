@@ -237,7 +237,7 @@ unsigned int cosy_loop_execute(struct cosy_loop *loop, struct cosy_state *st,
 	u32 index;
 	int ret;
 
-	while (done < max && calls++ < COSY_LOOP_CALLS) {
+	while (done < max && calls < COSY_LOOP_CALLS) {
 		u32 head = loop->submit_head;
 
 		/* The entry and the ring are as they were before the index was. */
@@ -247,7 +247,7 @@ unsigned int cosy_loop_execute(struct cosy_loop *loop, struct cosy_state *st,
 			ret = cosy_loop_submitted(loop, st, index);
 			if (ret < 0)
 				break;
-			loop->submit_head = head + 1;
+			WRITE_ONCE(loop->submit_head, head + 1);
 			/* From then on the place in the ring may be used again. */
 			smp_store_release(&loop->page->submit_head, head + 1);
 		} else {
@@ -258,10 +258,12 @@ unsigned int cosy_loop_execute(struct cosy_loop *loop, struct cosy_state *st,
 			if (ret < 0)
 				break;
 		}
+		calls++;
 		done += ret;
 		if (cosy_env_leave(cosy_env_self(st)))
 			break;
 	}
+	WRITE_ONCE(loop->executed, loop->executed + calls);
 	return done;
 }
 
@@ -390,7 +392,7 @@ void cosy_loop_unlock(struct cosy_loop *loop)
 /**
  * cosy_loop_flush() - the process closes a descriptor of a loop
  * @file: the loop's file
- * @id:	  not used
+ * @id:	  its table of descriptors
  *
  * It may be the only one by which the loop could be entered. What compounds have executed
  * must not be lost with it: they are given back, and may be submitted again.
@@ -402,6 +404,9 @@ int cosy_loop_flush(struct file *file, fl_owner_t id)
 	struct cosy_loop *loop = file->private_data;
 
 	if (current->mm != loop->mm)
+		return 0;
+	/* A child of vfork() closes its copy before it has memory of its own. */
+	if (id != loop->files && task_tgid(current) != loop->pid)
 		return 0;
 	WRITE_ONCE(loop->kicked, true);
 	WRITE_ONCE(loop->closed, true);
@@ -448,6 +453,7 @@ loff_t cosy_loop_llseek(struct file *file, loff_t offset, int whence)
 	}
 	what &= ~COSY_ASYNC_AWAIT;
 	refcount_inc(&loop->users);
+	WRITE_ONCE(loop->enters, loop->enters + 1);
 	if (what & COSY_ASYNC_CANCEL_FD)
 		ret = COSY_ASYNC_ENTERED | cosy_park_interrupt(loop, what);
 	else if (what & COSY_ASYNC_CANCEL)

@@ -8,6 +8,7 @@
 #include <linux/log2.h>
 #include <linux/mm.h>
 #include <linux/module.h>
+#include <linux/pid.h>
 #include <linux/poll.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
@@ -86,6 +87,8 @@ static struct cosy_loop *cosy_loop_alloc(u32 nentries)
 	cosy_page_init(loop);
 	mmgrab(current->mm);
 	loop->mm = current->mm;
+	loop->pid = get_pid(task_tgid(current));
+	loop->files = current->files;
 	return loop;
 
 free_pages:
@@ -123,6 +126,7 @@ void cosy_loop_put(struct cosy_loop *loop)
 	cosy_pages_free(loop->pages, loop->size >> PAGE_SHIFT);
 	kvfree(loop->parked);
 	mmdrop(loop->mm);
+	put_pid(loop->pid);
 	cosy_quota_uncharge(loop->owner, loop->charged);
 	kfree(loop);
 	/* Nothing that sleeps after this: see cosy_exit(). */
@@ -180,6 +184,7 @@ static const struct file_operations cosy_loop_fops = {
 	.llseek = cosy_loop_llseek,
 	.poll = cosy_loop_poll,
 	.mmap = cosy_loop_mmap,
+	.show_fdinfo = cosy_loop_show,
 };
 
 /**

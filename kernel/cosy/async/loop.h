@@ -5,6 +5,7 @@
  *	loop.c	a loop is made, mapped, polled and freed
  *	enter.c	a thread enters it: entries are taken, executed and completed
  *	sleep.c	the thread sleeps until there is something to execute
+ *	show.c	what /proc shows of it
  *	park.c	entries that wait for sockets
  *	coroutine.c	entries that run compounds
  *	calls.c	the calls for which these are parked
@@ -26,6 +27,7 @@
 
 struct cosy_state;
 struct pt_regs;
+struct seq_file;
 struct socket;
 
 /**
@@ -40,6 +42,8 @@ struct socket;
  * @kicked:	 so the thread that sleeps is to leave
  * @pins:	 the loop holds the module, because the file has gone
  * @device:	 the operations of the device's files, by which these are known
+ * @pid:	 the process that has made it
+ * @files:	 its table of descriptors; only to compare with
  * @mm:		 the memory of the process that has made it; only that it stays the
  *		 same one is held
  * @pages:	 the memory of the page
@@ -50,6 +54,9 @@ struct socket;
  * @nentries:	 as in the page
  * @submit_head: as in the page, but what counts
  * @done_tail:	 as in the page, but what counts
+ * @enters:	 so often a thread has entered
+ * @sleeps:	 so often one has begun to sleep
+ * @executed:	 entries that were begun, and that went on when they had waited
  * @parked:	 entry -> what waits for it, or NULL
  * @ready_lock:	 protects @ready, the links in it, and @sleeper; taken inside the lock of a
  *		 socket's wait queue
@@ -70,6 +77,8 @@ struct cosy_loop {
 	bool kicked;
 	bool pins;
 	const struct file_operations *device;
+	struct pid *pid;
+	fl_owner_t files;
 	struct mm_struct *mm;
 	struct page **pages;
 	struct cosy_async_page *page;
@@ -79,6 +88,9 @@ struct cosy_loop {
 	u32 nentries;
 	u32 submit_head;
 	u32 done_tail;
+	u64 enters;
+	u64 sleeps;
+	u64 executed;
 	struct cosy_parked **parked;
 	spinlock_t ready_lock;
 	struct list_head ready;
@@ -146,6 +158,9 @@ loff_t cosy_loop_llseek(struct file *file, loff_t offset, int whence);
 int cosy_loop_flush(struct file *file, fl_owner_t id);
 unsigned int cosy_loop_complete(struct cosy_loop *loop, u32 index, u8 status,
 				bool silent, s64 result);
+
+/* show.c */
+void cosy_loop_show(struct seq_file *to, struct file *file);
 
 /* sleep.c */
 int cosy_loop_sleep(struct cosy_loop *loop, struct cosy_state *st,

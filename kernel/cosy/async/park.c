@@ -378,7 +378,7 @@ bool cosy_park(struct cosy_loop *loop, u32 index, u8 flags,
 	cosy_fd_put(fd);
 	if (waits) {
 		trace_park(loop->id, index, call->args[0]);
-		loop->parked[index] = parked;
+		WRITE_ONCE(loop->parked[index], parked);
 	} else {
 		kfree(parked);
 	}
@@ -430,7 +430,7 @@ unsigned int cosy_park_interrupt(struct cosy_loop *loop, int fd)
 void cosy_unpark(struct cosy_parked *parked)
 {
 	cosy_parked_unqueue(parked);
-	parked->loop->parked[parked->index] = NULL;
+	WRITE_ONCE(parked->loop->parked[parked->index], NULL);
 	if (parked->is_coroutine)
 		cosy_coroutine_free(parked);
 	else

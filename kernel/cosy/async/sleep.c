@@ -237,6 +237,7 @@ int cosy_loop_sleep(struct cosy_loop *loop, struct cosy_state *st,
 	for (rounds = 0; rounds < COSY_SLEEP_ROUNDS; rounds++) {
 		if (cosy_sleep_leaves(loop, st, until, &why))
 			break;
+		WRITE_ONCE(loop->sleeps, loop->sleeps + 1);
 		cosy_loop_unlock(loop);
 		*entered = cosy_sleep_once(loop, &watch, until, &why);
 		if (!*entered)

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * show.c - what /proc/PID/fdinfo shows of a loop.
+ */
+#include <linux/compiler.h>
+#include <linux/fs.h>
+#include <linux/pid.h>
+#include <linux/proc_fs.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+
+#include "async/loop.h"
+
+/* Entries that wait for a socket, or whose compound has not ended. */
+static u32 cosy_loop_held(const struct cosy_loop *loop)
+{
+	u32 i, held = 0;
+
+	for (i = 0; i < loop->nentries; i++) {
+		held += READ_ONCE(loop->parked[i]) != NULL;
+		if (!(i & 0xfff))
+			cond_resched();
+	}
+	return held;
+}
+
+/**
+ * cosy_loop_show() - the lines of a loop in /proc/PID/fdinfo/FD, see cosy(4)
+ * @to:	  where to write them
+ * @file: the loop's file
+ *
+ * A thread may have entered: each number is right, but not all at the same moment.
+ */
+void cosy_loop_show(struct seq_file *to, struct file *file)
+{
+	struct pid_namespace *ns = proc_pid_ns(file_inode(to->file)->i_sb);
+	struct cosy_loop *loop = file->private_data;
+
+	seq_printf(to, "cosy-loop:\t%llu\n", loop->id);
+	seq_printf(to, "process:\t%d\n", pid_nr_ns(loop->pid, ns));
+	seq_printf(to, "size:\t%u\n", loop->nentries);
+	seq_printf(to, "submitted:\t%u\n", READ_ONCE(loop->submit_head));
+	seq_printf(to, "completed:\t%u\n", READ_ONCE(loop->done_tail));
+	seq_printf(to, "held:\t%u\n", cosy_loop_held(loop));
+	seq_printf(to, "executed:\t%llu\n", READ_ONCE(loop->executed));
+	seq_printf(to, "enters:\t%llu\n", READ_ONCE(loop->enters));
+	seq_printf(to, "sleeps:\t%llu\n", READ_ONCE(loop->sleeps));
+}

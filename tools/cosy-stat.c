@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * cosy-stat - what the loops of processes do in the module.
+ *
+ * A loop's descriptor says it in /proc/PID/fdinfo, see cosy(4).
+ */
+#define _GNU_SOURCE
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "watch.h"
+
+#define LINK "anon_inode:[cosy-loop]"
+
+enum column { SIZE, HELD, SUBMITTED, COMPLETED, EXECUTED, ENTERS, SLEEPS, NR_COLUMNS };
+
+static const struct {
+	const char *field; /* in fdinfo */
+	const char *name;
+	int width;
+	bool is_count;	/* of what has happened; else of what is there */
+	uint64_t mask;	/* it is counted modulo this + 1 */
+} columns[NR_COLUMNS] = {
+	[SIZE] = { "size", "SIZE", 6, false, UINT64_MAX },
+	[HELD] = { "held", "HELD", 6, false, UINT64_MAX },
+	[SUBMITTED] = { "submitted", "SUBMITTED", 10, true, UINT32_MAX },
+	[COMPLETED] = { "completed", "COMPLETED", 10, true, UINT32_MAX },
+	[EXECUTED] = { "executed", "EXECUTED", 10, true, UINT64_MAX },
+	[ENTERS] = { "enters", "ENTERS", 9, true, UINT64_MAX },
+	[SLEEPS] = { "sleeps", "SLEEPS", 9, true, UINT64_MAX },
+};
+
+/** struct row - a loop */
+struct row {
+	uint64_t loop;
+	int pid;
+	int fd;
+	char name[32];
+	uint64_t now[NR_COLUMNS];
+	uint64_t before[NR_COLUMNS];
+	bool seen;
+};
+
+static struct row *rows;
+static size_t nrows, room;
+static struct watch watch;
+static bool denied;
+
+static const char usage[] =
+	"usage: cosy stat [-b] [-d SECONDS] [-n COUNT] [-p PID] [-t]\n"
+	"\n"
+	"Show the loops of <cosy/async.h> that the module executes, and what they do.\n"
+	"\n"
+	WATCH_USAGE
+	"  -p PID      only this process\n"
+	"  -t          show totals since the loop was made, instead of what is new\n"
+	"      --help, --version\n"
+	"\n"
+	"SIZE is how many entries a loop has, HELD how many of them wait, or run a\n"
+	"function. SUBMITTED and COMPLETED are entries that the process has submitted and\n"
+	"got back, EXECUTED how often one was begun or went on, ENTERS how often a thread\n"
+	"has entered the loop, SLEEPS how often one slept there. It ends with Ctrl-C,\n"
+	"after it has shown once more. See cosy-stat(1).\n";
+
+static struct row *row_of(uint64_t loop)
+{
+	for (size_t i = 0; i < nrows; i++)
+		if (rows[i].loop == loop)
+			return &rows[i];
+	if (nrows == room) {
+		room = room ? 2 * room : 64;
+		rows = reallocarray(rows, room, sizeof(*rows));
+		if (!rows)
+			watch_die(&watch, "loops", strerror(ENOMEM), NULL);
+	}
+	rows[nrows] = (struct row){ .loop = loop };
+	return &rows[nrows++];
+}
+
+static void read_name(struct row *row)
+{
+	char path[40];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", row->pid);
+	file = fopen(path, "r");
+	if (!file || !fgets(row->name, sizeof(row->name), file))
+		*row->name = '\0';
+	row->name[strcspn(row->name, "\n")] = '\0';
+	for (char *c = row->name; *c; c++)
+		if (!isprint((unsigned char)*c))
+			*c = '?';
+	if (file)
+		fclose(file);
+}
+
+/* Read what a descriptor says, unless another process has made the loop. */
+static void read_loop(int pid, int fd)
+{
+	uint64_t value, values[NR_COLUMNS] = { 0 }, loop = 0, process = 0;
+	char path[64], line[128], field[32];
+	struct row *row;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", pid, fd);
+	file = fopen(path, "r");
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%31[^:]: %" SCNu64, field, &value) != 2)
+			continue;
+		if (!strcmp(field, "cosy-loop"))
+			loop = value;
+		else if (!strcmp(field, "process"))
+			process = value;
+		for (int i = 0; i < NR_COLUMNS; i++)
+			if (!strcmp(field, columns[i].field))
+				values[i] = value;
+	}
+	if (file)
+		fclose(file);
+	/* The descriptor may be another file by now, or a copy that a child has. */
+	if (!loop || process != (uint64_t)pid)
+		return;
+	row = row_of(loop);
+	if (row->seen)
+		return;
+	row->seen = true;
+	row->pid = pid;
+	row->fd = fd;
+	read_name(row);
+	memcpy(row->now, values, sizeof(values));
+}
+
+static void read_process(int pid)
+{
+	char path[40], link[sizeof(LINK) + 1];
+	struct dirent *entry;
+	DIR *directory;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	directory = opendir(path);
+	denied |= !directory && errno == EACCES;
+	while (directory && (entry = readdir(directory))) {
+		ssize_t length = readlinkat(dirfd(directory), entry->d_name, link, sizeof(link));
+
+		if (length == strlen(LINK) && !memcmp(link, LINK, strlen(LINK)))
+			read_loop(pid, atoi(entry->d_name));
+	}
+	if (directory)
+		closedir(directory);
+}
+
+static void read_processes(void)
+{
+	DIR *directory = opendir("/proc");
+	struct dirent *entry;
+
+	if (!directory)
+		watch_die(&watch, "/proc", strerror(errno), NULL);
+	while ((entry = readdir(directory)))
+		if (isdigit((unsigned char)*entry->d_name))
+			read_process(atoi(entry->d_name));
+	closedir(directory);
+}
+
+/* Loops that have gone are forgotten. */
+static void read_all(int pid)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < nrows; i++) {
+		memcpy(rows[i].before, rows[i].now, sizeof(rows[i].now));
+		rows[i].seen = false;
+	}
+	if (pid)
+		read_process(pid);
+	else
+		read_processes();
+	for (size_t i = 0; i < nrows; i++)
+		if (rows[i].seen)
+			rows[kept++] = rows[i];
+	nrows = kept;
+}
+
+static uint64_t new_of(const struct row *row, enum column column)
+{
+	return (row->now[column] - row->before[column]) & columns[column].mask;
+}
+
+/* The busiest first. */
+static int by_activity(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	uint64_t first = new_of(x, EXECUTED), second = new_of(y, EXECUTED);
+
+	if (first != second)
+		return first < second ? 1 : -1;
+	return x->loop < y->loop ? -1 : x->loop > y->loop;
+}
+
+static void show(bool totals)
+{
+	unsigned int shown, lines = watch_lines(&watch);
+
+	qsort(rows, nrows, sizeof(*rows), by_activity);
+	watch_clear(&watch);
+	printf("%7s %-15s %6s", "PID", "COMMAND", "FD");
+	for (int i = 0; i < NR_COLUMNS; i++)
+		printf(" %*s", columns[i].width, columns[i].name);
+	putchar('\n');
+	for (shown = 0; shown < nrows && shown < lines; shown++) {
+		const struct row *row = &rows[shown];
+
+		printf("%7d %-15.15s %6d", row->pid, row->name, row->fd);
+		for (int i = 0; i < NR_COLUMNS; i++)
+			printf(" %*" PRIu64, columns[i].width,
+			       columns[i].is_count && !totals ? new_of(row, (enum column)i) :
+								row->now[i]);
+		putchar('\n');
+	}
+	watch_flush();
+}
+
+static int process_id(const char *text)
+{
+	char *end;
+	long pid = strtol(text, &end, 10);
+
+	if (end == text || *end || pid <= 0 || pid > INT_MAX)
+		watch_die(&watch, "-p", "is not the number of a process", "cosy stat --help");
+	return (int)pid;
+}
+
+/* Nothing is shown, and will not be: say why. */
+static void check(int pid)
+{
+	char path[40];
+
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	if (pid && access(path, F_OK))
+		watch_die(&watch, path, strerror(errno), NULL);
+	if (access("/sys/module/cosy", F_OK))
+		watch_die(&watch, "/sys/module/cosy", strerror(errno),
+			  "the module is not loaded (try: sudo modprobe cosy)");
+	if (pid && denied)
+		watch_die(&watch, path, strerror(EACCES),
+			  "it is another user's (try: sudo cosy stat)");
+	if (denied)
+		fputs("cosy stat: processes of other users are not shown (try: sudo cosy stat)\n",
+		      stderr);
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ NULL, 0, NULL, 0 },
+	};
+	bool totals = false;
+	int option, pid = 0;
+
+	watch_init(&watch, "cosy stat");
+	while ((option = getopt_long(argc, argv, WATCH_OPTIONS "hp:t", options, NULL)) != -1) {
+		switch (option) {
+		case 'b':
+		case 'd':
+		case 'n':
+			watch_option(&watch, option, optarg);
+			break;
+		case 'p':
+			pid = process_id(optarg);
+			break;
+		case 't':
+			totals = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			return 0;
+		case 'V':
+			puts("cosy " COSY_RELEASE);
+			return 0;
+		default:
+			fputs(usage, stderr);
+			return 2;
+		}
+	}
+	if (optind < argc) {
+		fputs(usage, stderr);
+		return 2;
+	}
+	watch_begin(&watch);
+	read_all(pid);
+	check(pid);
+	/* The first time everything is new. */
+	for (show(true); watch_wait(&watch); show(totals))
+		read_all(pid);
+	return 0;
+}
