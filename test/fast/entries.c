@@ -209,6 +209,10 @@ int main(int argc, char **argv)
 	other = open(argv[1], O_PATH | O_DIRECTORY);
 	look(other, "there", 0);
 	close(other);
+	look(open(argv[1], O_PATH | O_DIRECTORY), "directory/inside", 0);
+	other = open("file3", O_PATH);
+	look(other, "there", 0);
+	close(other);
 	other = open("closed", O_PATH | O_DIRECTORY);
 	look(other, "inside", 0);
 	close(other);

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * unsearchable.c - a process that may not search its working directory any more cannot
- * tell by the time that it takes which names the kernel has cached. On a CPU that counts
- * instructions.
+ * unsearchable.c - a process that may not search a directory cannot tell by the time that it
+ * takes which names the kernel has cached there. On a CPU that counts instructions.
  */
 // RUN: %clang -O2 -Wall -Werror %s -o %t -L%lib -l:libcosy.a
 // RUN: %root/scripts/vm/run --icount -- env COSY_EXECUTOR=kernel %t | %FileCheck %s
 // CHECK: stat: permission denied for both, at the same cost
 // CHECK-NEXT: access: permission denied for both, at the same cost
+// CHECK-NEXT: stat below: permission denied for both, at the same cost
+// CHECK-NEXT: access below: permission denied for both, at the same cost
 #include <cosy.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <x86intrin.h>
 
@@ -50,11 +52,12 @@ static uint64_t cost(const char *name, bool by_access, int *error)
 	return least;
 }
 
-static void compare(const char *what, bool by_access)
+static void compare(const char *what, const char *cached_name, const char *other_name,
+		    bool by_access)
 {
 	int cached_error, other_error;
-	uint64_t cached = cost("cached", by_access, &cached_error);
-	uint64_t other = cost("absent", by_access, &other_error);
+	uint64_t cached = cost(cached_name, by_access, &cached_error);
+	uint64_t other = cost(other_name, by_access, &other_error);
 	uint64_t difference = cached > other ? cached - other : other - cached;
 
 	printf("%s: permission %s for both, at %s cost\n", what,
@@ -67,13 +70,28 @@ static void compare(const char *what, bool by_access)
 int main(void)
 {
 	char directory[] = "/tmp/unsearchable.XXXXXX";
+	int status = 0;
+	pid_t child;
 
 	if (!mkdtemp(directory) || chdir(directory) ||
-	    close(open("cached", O_CREAT | O_WRONLY, 0644)) || setuid(65534)) {
+	    close(open("cached", O_CREAT | O_WRONLY, 0644)) || mkdir("closed", 0700) ||
+	    close(open("closed/cached", O_CREAT | O_WRONLY, 0644))) {
 		perror(directory);
 		return 1;
 	}
-	compare("stat", false);
-	compare("access", true);
+	child = fork();
+	if (child > 0)
+		waitpid(child, &status, 0);
+	if (child < 0 || status || (child && chmod(".", 0711)) || setuid(65534)) {
+		perror(directory);
+		return 1;
+	}
+	if (!child) {
+		compare("stat", "cached", "absent", false);
+		compare("access", "cached", "absent", true);
+		return 0;
+	}
+	compare("stat below", "closed/cached", "closed/absent", false);
+	compare("access below", "closed/cached", "closed/absent", true);
 	return 0;
 }

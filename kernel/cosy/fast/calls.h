@@ -101,35 +101,50 @@ struct cosy_fd {
 };
 
 /**
- * cosy_fd_get() - the file of a descriptor, as fdget()
+ * cosy_fd_get_raw() - the file of a descriptor, as fdget_raw()
  * @fd: the descriptor
  *
  * Nobody else can close a descriptor of a table that is the current thread's
  * alone: then no reference is needed.
  *
- * Return: it, file is NULL if there is none or it is open with O_PATH.
+ * Return: it, file is NULL if there is none.
  */
-static inline struct cosy_fd cosy_fd_get(unsigned int fd)
+static inline struct cosy_fd cosy_fd_get_raw(unsigned int fd)
 {
 	struct files_struct *files = current->files;
 	struct cosy_fd found = {};
 
 	if (likely(atomic_read_acquire(&files->count) == 1)) {
 		found.file = files_lookup_fd_raw(files, fd);
-		if (unlikely(found.file && found.file->f_mode & FMODE_PATH))
-			found.file = NULL;
 	} else {
-		found.file = fget(fd);
+		found.file = fget_raw(fd);
 		found.counted = found.file;
 	}
 	return found;
 }
 
-/** cosy_fd_put() - the reverse of cosy_fd_get() */
+/** cosy_fd_put() - the reverse of cosy_fd_get_raw() and cosy_fd_get() */
 static inline void cosy_fd_put(struct cosy_fd fd)
 {
 	if (fd.counted)
 		fput(fd.counted);
+}
+
+/**
+ * cosy_fd_get() - the file of a descriptor, as fdget()
+ * @fd: the descriptor
+ *
+ * Return: it, file is NULL if there is none or it is open with O_PATH.
+ */
+static inline struct cosy_fd cosy_fd_get(unsigned int fd)
+{
+	struct cosy_fd found = cosy_fd_get_raw(fd);
+
+	if (unlikely(found.file && found.file->f_mode & FMODE_PATH)) {
+		cosy_fd_put(found);
+		found = (struct cosy_fd){};
+	}
+	return found;
 }
 
 /* fast.c */

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * child.c - what a directory has at hand: entries looked up by their name alone,
- * without a walk.
+ * child.c - what the dentry cache has below a directory: entries looked up by their names
+ * alone, without a walk.
  */
 #include <linux/cred.h>
 #include <linux/dcache.h>
+#include <linux/err.h>
+#include <linux/errno.h>
 #include <linux/fcntl.h>
+#include <linux/file.h>
 #include <linux/fs.h>
 #include <linux/fs_struct.h>
 #include <linux/namei.h>
@@ -15,19 +18,45 @@
 #include "fast/calls.h"
 #include "kernel/internals.h"
 
-static bool cosy_is_dots(const struct cosy_name *name)
+/*
+ * Names of more components than that are walked to: what is known of each directory
+ * is on the stack.
+ */
+#define COSY_DEPTH	4
+
+/* A directory on the path to the entry, found in the dentry cache. */
+struct cosy_passed {
+	struct dentry *dentry;
+	struct inode *inode;
+	unsigned int seq;
+};
+
+/*
+ * How an entry was found: its @seq and @type (DCACHE_..._TYPE), which stays what it is unless the
+ * entry does not exist; the directories on the path after the one where the name starts, of
+ * which the last one has the entry; the last component of the name.
+ */
+struct cosy_descent {
+	unsigned int seq;
+	unsigned int type;
+	unsigned int n;
+	struct qstr last;
+	struct cosy_passed dirs[COSY_DEPTH];
+};
+
+static __always_inline bool cosy_is_dots(const unsigned char *text, size_t len)
 {
-	return name->len == 1 || (name->len == 2 && name->text[1] == '.');
+	return text[0] == '.' && (len == 1 || (len == 2 && text[1] == '.'));
 }
 
 /*
- * May the directory be searched, as far as its mode says? Asked before the look-up,
- * with no security module: how long that takes must not tell who may not which names
- * the cache has. Who needs a capability or an ACL for it walks.
+ * Return true if the mode lets the process search the directory @inode. Callers ask before
+ * they look a name up, and no security module: how long that takes must not tell who may not
+ * which names the cache has. A process that needs a capability or an ACL for it walks.
  */
-static __always_inline bool cosy_plainly_searchable(const struct path *dir)
+static __always_inline bool cosy_plainly_searchable(const struct inode *inode,
+						    const struct vfsmount *mnt)
 {
-	const struct inode *inode = d_inode(dir->dentry);
 	struct posix_acl *acl = READ_ONCE(inode->i_acl);
 	umode_t mode = READ_ONCE(inode->i_mode);
 
@@ -35,66 +64,170 @@ static __always_inline bool cosy_plainly_searchable(const struct path *dir)
 	if (likely((mode & S_IXUGO) == S_IXUGO && (!acl || is_uncached_acl(acl))))
 		return true;
 	return mode & S_IXUSR && uid_eq(inode->i_uid, current_fsuid()) &&
-	       !is_idmapped_mnt(dir->mnt);
+	       !is_idmapped_mnt(mnt);
+}
+
+/* Return true if @dentry is a directory whose names can be looked up here. */
+static __always_inline bool cosy_is_plain_directory(struct dentry *dentry)
+{
+	return d_can_lookup(dentry) &&
+	       !(dentry->d_flags & (DCACHE_OP_HASH | DCACHE_OP_COMPARE));
+}
+
+/* Look @name up in @dir. The caller is an RCU reader, and may search @dir. */
+static __always_inline struct dentry *
+cosy_cached_entry(const struct dentry *dir, struct qstr *name, unsigned int *seq)
+{
+	name->hash = full_name_hash(dir, name->name, name->len);
+	return cosy_internal(__d_lookup_rcu)(dir, name, seq);
 }
 
 /*
- * What a walk would find without leaving the dentry cache or the directory: no
- * mounts, no links to be followed, nothing to be asked whether it is still valid.
- * NULL if it has to walk; -ENOENT if the cache says that there is no such entry.
- * Security modules are asked last, and once, be it here or by the walk. The caller
- * holds @dir.
+ * Find the directories that @name leads through, from @dir on, which is a plain directory
+ * that the process may search. The caller is an RCU reader.
+ *
+ * Return: the directory that has the entry, NULL if the name has to be walked to.
+ */
+static noinline struct dentry *
+cosy_descend(const struct path *dir, const struct cosy_name *name,
+	     struct cosy_descent *descent)
+{
+	const unsigned char *text = name->text, *end = text + name->len, *slash;
+	struct dentry *parent = dir->dentry;
+
+	descent->n = 0;
+	for (;;) {
+		struct cosy_passed *passed = &descent->dirs[descent->n];
+
+		slash = memchr(text, '/', end - text);
+		descent->last.name = text;
+		descent->last.len = (slash ?: end) - text;
+		/* Absolute names, several slashes, and slashes at the end are rare. */
+		if (!descent->last.len ||
+		    cosy_is_dots(text, descent->last.len))
+			return NULL;
+		if (!slash)
+			return parent;
+		if (descent->n == COSY_DEPTH)
+			return NULL;
+		parent = cosy_cached_entry(parent, &descent->last, &passed->seq);
+		if (!parent ||
+		    READ_ONCE(parent->d_flags) & (DCACHE_MANAGED_DENTRY |
+						  DCACHE_OP_REVALIDATE) ||
+		    !cosy_is_plain_directory(parent))
+			return NULL;
+		passed->dentry = parent;
+		passed->inode = READ_ONCE(parent->d_inode);
+		if (read_seqcount_retry(&parent->d_seq, passed->seq) ||
+		    !cosy_plainly_searchable(passed->inode, dir->mnt))
+			return NULL;
+		descent->n++;
+		text = slash + 1;
+	}
+}
+
+/*
+ * May the process search the directories of @descent? The caller holds @entry and is an RCU
+ * reader. An entry that has not been moved pins its directory, and so on upwards: only what is
+ * known to be pinned is looked at.
+ *
+ * Return: 0 or why not; -ECHILD if this cannot be said here, or if they are not any more what
+ * was found.
+ */
+static noinline int cosy_descent_permission(const struct vfsmount *mnt,
+					    const struct dentry *entry,
+					    const struct cosy_descent *descent)
+{
+	unsigned int i, seq = descent->seq;
+	int err;
+
+	for (i = descent->n;; i--) {
+		if (unlikely(read_seqcount_retry(&entry->d_seq, seq)))
+			return -ECHILD;
+		if (!i)
+			break;
+		entry = descent->dirs[i - 1].dentry;
+		seq = descent->dirs[i - 1].seq;
+	}
+	for (i = 0; i < descent->n; i++) {
+		err = inode_permission(cosy_mnt_idmap(mnt),
+				       descent->dirs[i].inode,
+				       MAY_EXEC | MAY_NOT_BLOCK);
+		if (unlikely(err))
+			return err;
+	}
+	return 0;
+}
+
+/*
+ * Find what a walk from @dir would find without leaving the dentry cache: no mounts, no links to
+ * be followed, nothing to be asked whether it is still valid. The entry may be one that the
+ * cache knows not to exist. The caller holds @dir, and asks cosy_child_permission().
+ *
+ * Return: the entry, held, with the RCU read lock; NULL without it if the name has to be walked
+ * to.
  */
 static __always_inline struct dentry *
 cosy_child_lookup(const struct path *dir, const struct cosy_name *name,
-		  bool follow)
+		  bool follow, struct cosy_descent *descent)
 {
-	struct qstr last __uninitialized;
-	unsigned int seq __uninitialized;
-	struct dentry *dentry;
+	struct dentry *parent = dir->dentry, *entry;
 	unsigned int flags;
-	bool changed;
-	int err;
 
-	if (!d_can_lookup(dir->dentry) ||
-	    dir->dentry->d_flags & (DCACHE_OP_HASH | DCACHE_OP_COMPARE) ||
-	    unlikely(!cosy_plainly_searchable(dir)))
+	if (!cosy_is_plain_directory(parent) ||
+	    unlikely(!cosy_plainly_searchable(d_inode(parent), dir->mnt)))
 		return NULL;
 	rcu_read_lock();
-	last.name = name->text;
-	last.len = name->len;
-	last.hash = full_name_hash(dir->dentry, name->text, name->len);
-	dentry = cosy_internal(__d_lookup_rcu)(dir->dentry, &last, &seq);
-	if (unlikely(!dentry))
+	if (likely(name->entry)) {
+		descent->n = 0;
+		descent->last.name = name->text;
+		descent->last.len = name->len;
+	} else {
+		parent = cosy_descend(dir, name, descent);
+		if (unlikely(!parent))
+			goto unusual;
+	}
+	entry = cosy_cached_entry(parent, &descent->last, &descent->seq);
+	if (unlikely(!entry))
 		goto unusual;
-	flags = READ_ONCE(dentry->d_flags);
+	flags = READ_ONCE(entry->d_flags);
+	descent->type = flags & DCACHE_ENTRY_TYPE;
 	if (unlikely(flags & (DCACHE_MANAGED_DENTRY | DCACHE_OP_REVALIDATE) ||
-		     (follow && (flags & DCACHE_ENTRY_TYPE) == DCACHE_SYMLINK_TYPE)))
+		     (follow && descent->type == DCACHE_SYMLINK_TYPE)))
 		goto unusual;
-	err = path_permission(dir, MAY_EXEC | MAY_NOT_BLOCK);
-	if (unlikely(err)) {
-		rcu_read_unlock();
-		return err == -ECHILD ? NULL : ERR_PTR(err);
-	}
-	if (unlikely((flags & DCACHE_ENTRY_TYPE) == DCACHE_MISS_TYPE)) {
-		changed = read_seqcount_retry(&dentry->d_seq, seq);
-		rcu_read_unlock();
-		return changed ? NULL : ERR_PTR(-ENOENT);
-	}
+	if (unlikely(!lockref_get_not_dead(&entry->d_lockref)))
+		goto unusual;
 	/* Is it still what was found, now that it is held? */
-	if (unlikely(!lockref_get_not_dead(&dentry->d_lockref)))
-		goto unusual;
-	if (unlikely(read_seqcount_retry(&dentry->d_seq, seq))) {
-		rcu_read_unlock();
-		dput(dentry);
-		return NULL;
-	}
+	if (likely(!read_seqcount_retry(&entry->d_seq, descent->seq)))
+		return entry;
 	rcu_read_unlock();
-	return dentry;
+	dput(entry);
+	return NULL;
 
 unusual:
 	rcu_read_unlock();
 	return NULL;
+}
+
+/*
+ * May the process use an entry of cosy_child_lookup()? Security modules are asked here, after it
+ * is certain that the name need not be walked to, which would ask them again. The caller is an
+ * RCU reader.
+ *
+ * Return: 0 or why not, -ENOENT if the entry does not exist; COSY_WALK.
+ */
+static __always_inline long
+cosy_child_permission(const struct path *dir, const struct dentry *entry,
+		      const struct cosy_descent *descent)
+{
+	long err;
+
+	err = path_permission(dir, MAY_EXEC | MAY_NOT_BLOCK);
+	if (descent->n && likely(!err))
+		err = cosy_descent_permission(dir->mnt, entry, descent);
+	if (unlikely(err))
+		return err == -ECHILD ? COSY_WALK : err;
+	return unlikely(descent->type == DCACHE_MISS_TYPE) ? -ENOENT : 0;
 }
 
 /*
@@ -105,6 +238,7 @@ enum cosy_wanted { COSY_WANT_STAT, COSY_WANT_STATX, COSY_WANT_PATH };
 
 struct cosy_asked {
 	enum cosy_wanted wanted;
+	bool follow;
 	unsigned int flags;
 	u32 mask;
 };
@@ -113,16 +247,18 @@ static __always_inline long
 cosy_child_ask_in(const struct path *dir, const struct cosy_name *name,
 		  struct cosy_asked asked, void *to)
 {
+	struct cosy_descent descent __uninitialized;
 	struct path path __uninitialized;
-	int err;
+	long err;
 
 	path.mnt = dir->mnt;
-	path.dentry = cosy_child_lookup(dir, name,
-					!(asked.flags & AT_SYMLINK_NOFOLLOW));
+	path.dentry = cosy_child_lookup(dir, name, asked.follow, &descent);
 	if (!path.dentry)
 		return COSY_WALK;
-	if (IS_ERR(path.dentry))
-		return PTR_ERR(path.dentry);
+	err = cosy_child_permission(dir, path.dentry, &descent);
+	rcu_read_unlock();
+	if (unlikely(err))
+		goto out;
 	if (asked.wanted == COSY_WANT_PATH) {
 		mntget(path.mnt);
 		*(struct path *)to = path;
@@ -134,6 +270,7 @@ cosy_child_ask_in(const struct path *dir, const struct cosy_name *name,
 	else
 		err = vfs_getattr(&path, to, STATX_BASIC_STATS,
 				  asked.flags | AT_NO_AUTOMOUNT);
+out:
 	dput(path.dentry);
 	return err;
 }
@@ -156,11 +293,12 @@ static __always_inline long cosy_child_ask(int dfd, const struct cosy_name *name
 	struct cosy_fd fd;
 	long ret;
 
-	if (unlikely(name->text[0] == '.' && cosy_is_dots(name)))
+	if (unlikely(name->text[0] == '/' ||
+		     cosy_is_dots(name->text, name->len)))
 		return COSY_WALK;
 	if (dfd == AT_FDCWD)
 		return cosy_child_ask_here(name, asked, to);
-	fd = cosy_fd_get(dfd);
+	fd = cosy_fd_get_raw(dfd);
 	if (unlikely(!fd.file))
 		return COSY_WALK;
 	ret = cosy_child_ask_in(&fd.file->f_path, name, asked, to);
@@ -171,7 +309,7 @@ static __always_inline long cosy_child_ask(int dfd, const struct cosy_name *name
 /**
  * cosy_child_stat() - stat an entry of a directory
  * @dfd:   the directory
- * @name:  the name, without a slash
+ * @name:  the name
  * @flags: AT_SYMLINK_NOFOLLOW or 0
  * @stat:  out
  *
@@ -183,6 +321,7 @@ long cosy_child_stat(int dfd, const struct cosy_name *name, int flags,
 {
 	const struct cosy_asked asked = {
 		.wanted = COSY_WANT_STAT,
+		.follow = !(flags & AT_SYMLINK_NOFOLLOW),
 		.flags = flags,
 	};
 
@@ -192,7 +331,7 @@ long cosy_child_stat(int dfd, const struct cosy_name *name, int flags,
 /**
  * cosy_child_statx() - the same for statx()
  * @dfd:   the directory
- * @name:  the name, without a slash
+ * @name:  the name
  * @flags: AT_SYMLINK_NOFOLLOW, AT_NO_AUTOMOUNT and one of AT_STATX_SYNC_TYPE
  * @mask:  STATX_...
  * @stat:  out
@@ -204,6 +343,7 @@ long cosy_child_statx(int dfd, const struct cosy_name *name, unsigned int flags,
 {
 	const struct cosy_asked asked = {
 		.wanted = COSY_WANT_STATX,
+		.follow = !(flags & AT_SYMLINK_NOFOLLOW),
 		.flags = flags,
 		.mask = mask,
 	};
@@ -214,7 +354,7 @@ long cosy_child_statx(int dfd, const struct cosy_name *name, unsigned int flags,
 /**
  * cosy_child_path() - find an entry of a directory
  * @dfd:    the directory
- * @name:   the name, without a slash
+ * @name:   the name
  * @follow: if it is a link, what it leads to is meant
  * @path:   out: the entry, for path_put()
  *
@@ -225,7 +365,7 @@ long cosy_child_path(int dfd, const struct cosy_name *name, bool follow,
 {
 	const struct cosy_asked asked = {
 		.wanted = COSY_WANT_PATH,
-		.flags = follow ? 0 : AT_SYMLINK_NOFOLLOW,
+		.follow = follow,
 	};
 
 	return cosy_child_ask(dfd, name, asked, path);

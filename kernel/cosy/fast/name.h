@@ -34,16 +34,17 @@ static __always_inline bool cosy_name_copy_short(struct cosy_name *name,
 	for (at = 0; at < COSY_NAME_SHORT; at += sizeof(word)) {
 		cosy_unsafe_get_u64(&word, (const u64 __user *)(p + at), fault);
 		*(u64 *)(name->text + at) = word;
-		/* A slash found behind the end only costs the longer way. */
-		if (has_zero(word ^ REPEAT_BYTE('/'), &any, &c))
-			slash = any;
+		any = has_zero(word ^ REPEAT_BYTE('/'), &any, &c);
 		if (has_zero(word, &bits, &c)) {
 			user_access_end();
 			bits = prep_zero_mask(word, bits, &c);
-			name->len = at + find_zero(create_zero_mask(bits));
-			name->entry = !slash;
+			bits = create_zero_mask(bits);
+			name->len = at + find_zero(bits);
+			/* A slash after the end is not one of the name. */
+			name->entry = !(slash | (any & zero_bytemask(bits)));
 			return likely(name->len);
 		}
+		slash |= any;
 	}
 fault:
 	user_access_end();

@@ -52,7 +52,7 @@ bool cosy_path_arg(struct cosy_state *st, const struct cosy_insn *ip, int dfd,
 		*made = cosy_fast_plain(st, ip);
 		return false;
 	}
-	if (name.entry && cosy_has(COSY_CHILD_NEEDS))
+	if (cosy_has(COSY_CHILD_NEEDS))
 		err = cosy_child_path(dfd, &name, flags & LOOKUP_FOLLOW, path);
 	if (err == COSY_WALK) {
 		cosy_name_finish(&name, from);

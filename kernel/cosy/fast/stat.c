@@ -106,7 +106,7 @@ cosy_stat_path(struct cosy_state *st, const struct cosy_insn *ip, int dfd,
 	if (unlikely(!cosy_name_text(&name, u64_to_user_ptr(name_at))))
 		return cosy_fast_plain(st, ip);
 
-	if (name.entry && cosy_has(COSY_CHILD_NEEDS))
+	if (cosy_has(COSY_CHILD_NEEDS))
 		ret = cosy_child_stat(dfd, &name, flags, &stat);
 	if (ret == COSY_WALK)
 		ret = cosy_stat_walk(dfd, &name, u64_to_user_ptr(name_at),
@@ -173,7 +173,7 @@ struct cosy_made cosy_fast_statx(struct cosy_state *st,
 
 	if (flags & AT_EMPTY_PATH || !cosy_name_text(&name, from))
 		return cosy_fast_plain(st, ip);
-	if (name.entry && cosy_has(COSY_CHILD_STATX_NEEDS) &&
+	if (cosy_has(COSY_CHILD_STATX_NEEDS) &&
 	    cosy_statx_plainly(flags, mask))
 		ret = cosy_child_statx(dfd, &name, flags, mask, &stat);
 	if (!ret)
