@@ -402,6 +402,7 @@ static struct made_call calls[] = {
 	CALL_OF(getxattr, 4, P(FILE_NAME), P(ATTRIBUTE), P(text), sizeof(text)),
 	CALL_OF(llistxattr, 3, P(FILE_NAME), P(text), sizeof(text)),
 	{ "open", SYS_open, 3, { P(FILE_NAME), O_RDONLY }, .opens = true },
+	{ "open of an entry", SYS_open, 3, { P("file"), O_RDONLY }, .opens = true },
 	{ "openat of a new file", SYS_openat, 4, { (__u64)AT_FDCWD, P(NEW_NAME), O_RDWR | O_CREAT, 0600 },
 	  .opens = true },
 };
@@ -955,7 +956,7 @@ int main(int argc, char **argv)
 	if (argc < 2 || sigaction(SIGSEGV, &action, NULL))
 		die("usage: inject PROGRAMS");
 	mkdir(SCRATCH, 0700);
-	if (mount("none", SCRATCH, "tmpfs", 0, NULL))
+	if (mount("none", SCRATCH, "tmpfs", 0, NULL) || chdir(SCRATCH))
 		die("mount");
 	buffer = must_map(FILE_SIZE);
 	memset(buffer, 1, FILE_SIZE);
@@ -973,7 +974,7 @@ int main(int argc, char **argv)
 	check(wait_held(0), "no memory stays");
 	check(quota_left() == left, "nor quota");
 	check(wait_programs(), "nor a program");
-	check(!umount(SCRATCH), "nor a file");
+	check(!chdir("/") && !umount(SCRATCH), "nor a file");
 	for (double end = now() + 60; read_number("/sys/module/cosy/refcnt") && now() < end;)
 		usleep(5000);
 	check(!read_number("/sys/module/cosy/refcnt"), "nor a reference to the module");

@@ -8,7 +8,9 @@
 
 #include <linux/atomic.h>
 #include <linux/compiler.h>
+#include <linux/ima.h>
 #include <linux/sched.h>
+#include <linux/security.h>
 #include <linux/stat.h>
 #include <linux/thread_info.h>
 #include <linux/types.h>
@@ -182,6 +184,21 @@ static inline void cosy_resched(void)
 #define cosy_fsnotify_opened(file)	((void)(file))
 #else
 #define cosy_fsnotify_opened(file)	fsnotify_open(file)
+#endif
+
+/**
+ * cosy_file_post_open() - ask security modules about a file that has been opened
+ * @file: the file
+ * @mask: MAY_...
+ *
+ * Only the integrity module is asked before 6.9.
+ *
+ * Return: 0 or why not.
+ */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
+#define cosy_file_post_open(file, mask)	security_file_post_open(file, mask)
+#else
+#define cosy_file_post_open(file, mask)	ima_file_check(file, mask)
 #endif
 
 /**

@@ -181,16 +181,27 @@ int cosy_name_lookup(int dfd, struct cosy_name *name, unsigned int flags,
 /* What the functions of child.c return if the name has to be walked to. */
 #define COSY_WALK	1
 
-/* child.c; what cosy_child_stat() and cosy_child_path() need, and cosy_child_statx() */
+/* child.c; what cosy_child_stat() and cosy_child_path() need, cosy_child_statx(), and _open() */
 #define COSY_CHILD_NEEDS	COSY_NEEDS(__d_lookup_rcu)
 #define COSY_CHILD_STATX_NEEDS						\
 	(COSY_CHILD_NEEDS | COSY_NEEDS(vfs_statx_path) | COSY_NEEDS(cp_statx))
+#define COSY_CHILD_OPEN_NEEDS						\
+	(COSY_CHILD_NEEDS | COSY_NEEDS(alloc_empty_file) | COSY_NEEDS(vfs_open))
 long cosy_child_stat(int dfd, const struct cosy_name *name, int flags,
 		     struct kstat *stat);
 long cosy_child_statx(int dfd, const struct cosy_name *name, unsigned int flags,
 		      u32 mask, struct kstat *stat);
 long cosy_child_path(int dfd, const struct cosy_name *name, bool follow,
 		     struct path *path);
+long cosy_child_open(int dfd, const struct cosy_name *name, unsigned int flags,
+		     struct file **file);
+
+/*
+ * With these flags a file or directory is opened for reading, and nothing else happens. All of
+ * them are valid together.
+ */
+#define COSY_OPEN_PLAINLY \
+	(O_NOCTTY | O_NONBLOCK | O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 /* borrow.c */
 cosy_fast_call_fn cosy_fast_borrow_read;

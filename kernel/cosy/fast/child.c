@@ -231,10 +231,40 @@ cosy_child_permission(const struct path *dir, const struct dentry *entry,
 }
 
 /*
- * What is wanted of an entry: what fstatat() tells, or statx(), into a struct
- * kstat; or the entry itself, into a struct path.
+ * Return true if an entry of this type is opened for reading, with flags of cosy_child_open(),
+ * without checks but those of cosy_open_entry(); or if it does not exist.
  */
-enum cosy_wanted { COSY_WANT_STAT, COSY_WANT_STATX, COSY_WANT_PATH };
+static bool cosy_is_opened_plainly(unsigned int type, unsigned int flags)
+{
+	return type == DCACHE_DIRECTORY_TYPE || type == DCACHE_MISS_TYPE ||
+	       (type == DCACHE_REGULAR_TYPE && !(flags & O_DIRECTORY));
+}
+
+/*
+ * Open @path as @file for reading. As do_open() and what it calls in fs/namei.c, where
+ * cosy_is_opened_plainly().
+ */
+static long cosy_open_entry(const struct path *path, struct file *file)
+{
+	long err;
+
+	err = inode_permission(cosy_mnt_idmap(path->mnt), d_inode(path->dentry),
+			       MAY_OPEN | MAY_READ);
+	if (!err)
+		err = cosy_internal(vfs_open)(path, file);
+	if (!err)
+		err = cosy_file_post_open(file, MAY_READ);
+	/* The file system has noticed that the file was changed elsewhere. */
+	return err == -EOPENSTALE ? COSY_WALK : err;
+}
+
+/*
+ * What is wanted of an entry: what fstatat() tells, or statx(), into a struct
+ * kstat; the entry itself, into a struct path; an open file, into a struct file *.
+ */
+enum cosy_wanted {
+	COSY_WANT_STAT, COSY_WANT_STATX, COSY_WANT_PATH, COSY_WANT_FILE
+};
 
 struct cosy_asked {
 	enum cosy_wanted wanted;
@@ -242,6 +272,29 @@ struct cosy_asked {
 	unsigned int flags;
 	u32 mask;
 };
+
+/* The file is allocated before the name is looked at, as path_openat() in fs/namei.c does. */
+static __always_inline long
+cosy_child_open_in(const struct path *dir, const struct path *path,
+		   const struct cosy_descent *descent, unsigned int flags,
+		   struct file **to)
+{
+	struct file *file;
+	long err;
+
+	file = cosy_internal(alloc_empty_file)(flags, current_cred());
+	if (IS_ERR(file))
+		return PTR_ERR(file);
+	rcu_read_lock();
+	err = cosy_child_permission(dir, path->dentry, descent);
+	rcu_read_unlock();
+	if (likely(!err))
+		err = cosy_open_entry(path, file);
+	if (unlikely(err))
+		fput(file);
+	*to = file;
+	return err;
+}
 
 static __always_inline long
 cosy_child_ask_in(const struct path *dir, const struct cosy_name *name,
@@ -255,6 +308,14 @@ cosy_child_ask_in(const struct path *dir, const struct cosy_name *name,
 	path.dentry = cosy_child_lookup(dir, name, asked.follow, &descent);
 	if (!path.dentry)
 		return COSY_WALK;
+	if (asked.wanted == COSY_WANT_FILE) {
+		rcu_read_unlock();
+		err = COSY_WALK;
+		if (cosy_is_opened_plainly(descent.type, asked.flags))
+			err = cosy_child_open_in(dir, &path, &descent,
+						 asked.flags, to);
+		goto out;
+	}
 	err = cosy_child_permission(dir, path.dentry, &descent);
 	rcu_read_unlock();
 	if (unlikely(err))
@@ -369,4 +430,25 @@ long cosy_child_path(int dfd, const struct cosy_name *name, bool follow,
 	};
 
 	return cosy_child_ask(dfd, name, asked, path);
+}
+
+/**
+ * cosy_child_open() - open an entry of a directory for reading
+ * @dfd:   the directory
+ * @name:  the name
+ * @flags: of the file, of COSY_OPEN_PLAINLY; O_CLOEXEC is not one of them
+ * @file:  out: the file, not installed
+ *
+ * Return: as cosy_child_stat().
+ */
+long cosy_child_open(int dfd, const struct cosy_name *name, unsigned int flags,
+		     struct file **file)
+{
+	const struct cosy_asked asked = {
+		.wanted = COSY_WANT_FILE,
+		.follow = !(flags & O_NOFOLLOW),
+		.flags = flags,
+	};
+
+	return cosy_child_ask(dfd, name, asked, file);
 }

@@ -7,6 +7,7 @@
  * certain any more - the compound leaves or ends, or makes a call that is no
  * fast path - it is put there, and everything is as if it always had been.
  */
+#include <linux/err.h>
 #include <linux/fcntl.h>
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -14,6 +15,7 @@
 #include <linux/openat2.h>
 
 #include "fast/calls.h"
+#include "fast/name.h"
 #include "kernel/fput.h"
 #include "kernel/internals.h"
 
@@ -46,10 +48,14 @@ static struct cosy_made cosy_open(struct cosy_state *st,
 				  const struct cosy_insn *ip, int dfd,
 				  unsigned int i, int flags, umode_t mode)
 {
+	const char __user *from = u64_to_user_ptr(cosy_fast_arg(st, ip, i));
 	struct open_how how = { .flags = flags & VALID_OPEN_FLAGS };
+	bool plainly = !(how.flags & ~COSY_OPEN_PLAINLY) &&
+		       cosy_has(COSY_CHILD_OPEN_NEEDS);
 	struct cosy_name name __uninitialized;
 	struct cosy_env *env = &st->env;
-	struct open_flags op;
+	struct open_flags op __uninitialized;
+	long err = COSY_WALK;
 	struct file *file;
 	int fd;
 
@@ -58,20 +64,30 @@ static struct cosy_made cosy_open(struct cosy_state *st,
 	how.flags |= O_LARGEFILE;
 	if (flags & (O_CREAT | __O_TMPFILE))
 		how.mode = mode & S_IALLUGO;
-	fd = cosy_internal(build_open_flags)(&how, &op);
-	if (unlikely(fd))
-		return cosy_made(ip, fd);
-	if (unlikely(!cosy_name_get(&name,
-				    u64_to_user_ptr(cosy_fast_arg(st, ip, i)))))
+	if (!plainly) {
+		fd = cosy_internal(build_open_flags)(&how, &op);
+		if (unlikely(fd))
+			return cosy_made(ip, fd);
+	}
+	if (unlikely(!cosy_name_text(&name, from)))
 		return cosy_fast_plain(st, ip);
 
 	fd = get_unused_fd_flags(flags);
 	if (unlikely(fd < 0))
 		return cosy_made(ip, fd);
-	file = cosy_internal(do_filp_open)(dfd, &name.filename, &op);
-	if (IS_ERR(file)) {
+	if (plainly)
+		err = cosy_child_open(dfd, &name, how.flags & ~O_CLOEXEC, &file);
+	if (err == COSY_WALK) {
+		/* It cannot fail with flags that are plain. */
+		if (plainly)
+			cosy_internal(build_open_flags)(&how, &op);
+		cosy_name_finish(&name, from);
+		file = cosy_internal(do_filp_open)(dfd, &name.filename, &op);
+		err = PTR_ERR_OR_ZERO(file);
+	}
+	if (unlikely(err)) {
 		put_unused_fd(fd);
-		return cosy_named(st, ip, PTR_ERR(file));
+		return cosy_named(st, ip, err);
 	}
 	cosy_fsnotify_opened(file);
 	if (cosy_may_be_private(env, ip, file)) {

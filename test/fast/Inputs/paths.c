@@ -110,6 +110,19 @@ static void differs(const struct both *call, const char *name, const char *what,
 	       name, what, native, region);
 }
 
+/* What an open file tells of how it was opened. */
+static void compare_opened(const struct both *call, const char *name, int native, int region)
+{
+	static const int commands[] = { F_GETFL, F_GETFD, F_GETOWN };
+
+	for (size_t i = 0; i < NAMES(commands); i++) {
+		int expected = fcntl(native, commands[i]), got = fcntl(region, commands[i]);
+
+		if (expected != got)
+			differs(call, name, "fcntl", expected, got);
+	}
+}
+
 /*
  * One call both ways. @native and @region are the trees' names in arguments
  * @i and @j, -1 if there is none.
@@ -134,6 +147,7 @@ static void try(const struct both *call, const char *about, const long args[5],
 				  region_args[4]);
 	region_error = errno;
 	if (ret >= 0 && !out && strncmp(call->name, "open", 4) == 0) {
+		compare_opened(call, about, (int)ret, (int)region_ret);
 		close((int)ret);
 		close((int)region_ret);
 		/* The native one was still open. */
@@ -161,7 +175,8 @@ static const char *const names[] = {
 	"dirlink", "dirlink/", "dirlink/inner", "dangling", "missing",
 	"missing/x", "file/x", "", ".", "..", "/", "/proc/self/exe",
 	"/proc/self/fd/0", "/proc/version", "/dev/null", "closed", "closed/inner",
-	"fifo", "noread", "suid", long_255, long_256,
+	"fifo", "noread", "suid", "dir/a/b/c/inner", "dir/a/b/c/d/inner", "dir//inner",
+	"dir/a/../inner", "dir/missing/x", long_255, long_256,
 	"loop", long_4095, long_4096, deep_300,
 };
 
@@ -210,6 +225,10 @@ static void make_tree(const char *name)
 	make_file("suid", 04755);
 	must(!mkdir("dir", 0755), "dir");
 	make_file("dir/inner", 0600);
+	must(!mkdir("dir/a", 0711) && !mkdir("dir/a/b", 0755) && !mkdir("dir/a/b/c", 0755) &&
+	     !mkdir("dir/a/b/c/d", 0755), "dir/a");
+	make_file("dir/a/b/c/inner", 0644);
+	make_file("dir/a/b/c/d/inner", 0644);
 	must(!symlink("file", "link") && !symlink("dir", "dirlink") &&
 	     !symlink("nowhere", "dangling") && !symlink("loop", "loop"), "links");
 	must(!mkfifo("fifo", 0644), "fifo");
@@ -287,7 +306,9 @@ static void look(const char *name, int dirfd, bool relative, bool all)
 		O_RDONLY, O_RDWR, O_WRONLY | O_APPEND, O_RDONLY | O_DIRECTORY,
 		O_RDONLY | O_NOFOLLOW, O_PATH, O_PATH | O_NOFOLLOW,
 		O_RDONLY | O_CLOEXEC, O_RDONLY | O_NOATIME, O_RDWR | O_TMPFILE,
-		O_RDONLY | O_DIRECT, 3, 0x40000000,
+		O_RDONLY | O_DIRECT, 3, 0x40000000, O_RDONLY | O_APPEND | O_SYNC,
+		O_RDONLY | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC,
+		O_RDONLY | O_NONBLOCK | O_DIRECTORY | O_NOFOLLOW | 0x40000000,
 	};
 	long n = str(name);
 	void *o = out[0], *p = out[1];
