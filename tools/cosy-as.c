@@ -3,6 +3,7 @@
  * cosy-as - assemble a compound from its textual form.
  */
 #include <errno.h>
+#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@
 
 static const char usage[] =
 	"usage: cosy-as [-o OUT] IN.cir\n"
+	"       cosy-as --help | --version\n"
 	"Assembles a compound; OUT is IN with .cosy for .cir unless given.\n"
 	"'-' is standard input or output. The text is described in\n"
 	"compound-ir/README.md.\n";
@@ -57,6 +59,11 @@ static int write_file(const char *name, const void *image, size_t size)
 
 int main(int argc, char **argv)
 {
+	static const struct option options[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'v' },
+		{ NULL, 0, NULL, 0 },
+	};
 	struct cosy_asm_error error;
 	const char *in;
 	char *text, *out = NULL;
@@ -64,11 +71,16 @@ int main(int argc, char **argv)
 	size_t len, size;
 	int opt, status;
 
-	while ((opt = getopt(argc, argv, "o:h")) != -1) {
-		if (opt == 'o') {
+	while ((opt = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
+		switch (opt) {
+		case 'o':
 			free(out);
 			out = strdup(optarg);
-		} else {
+			break;
+		case 'v':
+			puts("cosy-as " COSY_RELEASE);
+			return 0;
+		default:
 			fputs(usage, opt == 'h' ? stdout : stderr);
 			return opt == 'h' ? 0 : 2;
 		}

@@ -14,6 +14,7 @@
 
 static const char usage[] =
 	"usage: cosy-dis [--pc] [--source] IN.cosy\n"
+	"       cosy-dis --help | --version\n"
 	"Prints a compound as text that cosy-as assembles to the same bytes.\n"
 	"  --pc      the slot of each operation as a comment\n"
 	"  --source  the source lines it came from as comments\n"
@@ -25,6 +26,7 @@ int main(int argc, char **argv)
 		{ "pc", no_argument, NULL, 'p' },
 		{ "source", no_argument, NULL, 's' },
 		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'v' },
 		{ NULL, 0, NULL, 0 },
 	};
 	unsigned int flags = 0;
@@ -34,7 +36,7 @@ int main(int argc, char **argv)
 	size_t size;
 	int opt, status;
 
-	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		switch (opt) {
 		case 'p':
 			flags |= COSY_DIS_PC;
@@ -42,6 +44,9 @@ int main(int argc, char **argv)
 		case 's':
 			flags |= COSY_DIS_SOURCE;
 			break;
+		case 'v':
+			puts("cosy-dis " COSY_RELEASE);
+			return 0;
 		default:
 			fputs(usage, opt == 'h' ? stdout : stderr);
 			return opt == 'h' ? 0 : 2;

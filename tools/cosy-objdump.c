@@ -26,6 +26,8 @@
 
 static const char program[] = "cosy-objdump";
 
+enum { WRONG_USAGE = 2 };
+
 /** struct options - what to show; by default a line per compound */
 struct options {
 	bool disassemble;
@@ -452,7 +454,8 @@ static void usage(FILE *out)
 		"\n"
 		"  -d, --disassemble  their operations, with the source lines\n"
 		"  -s, --summary      one line per file\n"
-		"  -h, --help         print this\n",
+		"  -h, --help         print this\n"
+		"      --version      print the version\n",
 		program);
 }
 
@@ -462,6 +465,7 @@ int main(int argc, char **argv)
 		{ "disassemble", no_argument, NULL, 'd' },
 		{ "summary", no_argument, NULL, 's' },
 		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'v' },
 		{ 0 },
 	};
 	struct options options = { 0 };
@@ -479,18 +483,21 @@ int main(int argc, char **argv)
 		case 'h':
 			usage(stdout);
 			return EXIT_SUCCESS;
+		case 'v':
+			printf("%s %s\n", program, COSY_RELEASE);
+			return EXIT_SUCCESS;
 		default:
 			usage(stderr);
-			return EXIT_FAILURE;
+			return WRONG_USAGE;
 		}
 	}
 	if (optind == argc) {
 		usage(stderr);
-		return EXIT_FAILURE;
+		return WRONG_USAGE;
 	}
 	if (options.disassemble && options.summary) {
 		fprintf(stderr, "%s: -d and -s exclude each other\n", program);
-		return EXIT_FAILURE;
+		return WRONG_USAGE;
 	}
 	elf_version(EV_CURRENT);
 	for (int i = optind; i < argc; i++)

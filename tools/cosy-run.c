@@ -24,6 +24,7 @@
 
 static const char usage[] =
 	"usage: cosy-run [OPTION]... PROG\n"
+	"       cosy-run --help | --version\n"
 	"Runs a compound, PROG.cosy or as text PROG.cir, and prints one line:\n"
 	"  exit N r0=V ...     the exit and the outputs\n"
 	"  signal N (NAME)     it was killed\n"
@@ -96,12 +97,13 @@ static int parse_options(int argc, char **argv, struct options *o)
 		{ "limit", required_argument, NULL, 'l' },
 		{ "expect", required_argument, NULL, 'x' },
 		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'v' },
 		{ NULL, 0, NULL, 0 },
 	};
 	int opt;
 
 	o->user = true;
-	while ((opt = getopt_long(argc, argv, "", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		switch (opt) {
 		case 'e':
 			o->user = strcmp(optarg, "kernel");
@@ -124,6 +126,9 @@ static int parse_options(int argc, char **argv, struct options *o)
 			break;
 		case 'h':
 			fputs(usage, stdout);
+			return -1;
+		case 'v':
+			puts("cosy-run " COSY_RELEASE);
 			return -1;
 		default:
 			fputs(usage, stderr);
