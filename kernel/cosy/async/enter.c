@@ -29,19 +29,10 @@
 #define COSY_LOOP_CALLS	(4 * COSY_ASYNC_MAX_DONE)
 
 /**
- * enum cosy_call_end - what became of a call
- * @COSY_CALL_MADE:	   it has a result
- * @COSY_CALL_USER:	   it has to be made from user mode
- * @COSY_CALL_RESTARTED: it was interrupted, and is made again after the signal
+ * cosy_loop_state() - set what is not set by each call
+ * @st: for calls
  */
-enum cosy_call_end {
-	COSY_CALL_MADE,
-	COSY_CALL_USER,
-	COSY_CALL_RESTARTED,
-};
-
-/* What is not set by each call. */
-static void cosy_loop_state(struct cosy_state *st)
+void cosy_loop_state(struct cosy_state *st)
 {
 	st->env.nprivate = 0;
 	st->env.borrowed = NULL;
@@ -52,10 +43,16 @@ static void cosy_loop_state(struct cosy_state *st)
 	st->env.seccomp = cosy_seccomp_state();
 }
 
-/* Make a call, as one of a compound is made. */
-static enum cosy_call_end cosy_loop_call(struct cosy_state *st,
-					 struct cosy_async_call *call,
-					 s64 *result)
+/**
+ * cosy_loop_call() - make a call, as one of a compound is made
+ * @st:     cosy_loop_state() has set it
+ * @call:   the call
+ * @result: set to what it returns, if it is made
+ *
+ * Return: what became of it.
+ */
+enum cosy_call_end cosy_loop_call(struct cosy_state *st,
+				  struct cosy_async_call *call, s64 *result)
 {
 	const struct cosy_insn *ip;
 	unsigned int nr, i;
@@ -134,8 +131,20 @@ static bool cosy_entry_read(const struct cosy_async_entry *entry, u8 *flags,
 		call->args[i] = READ_ONCE(entry->args[i]);
 	if (word >> 16 & 0xffff || *flags & ~COSY_ENTRY_FLAGS)
 		return false;
+	if (*flags & COSY_ENTRY_THREAD ?
+		    *flags & (COSY_ENTRY_WAIT_IN | COSY_ENTRY_WAIT_OUT) :
+		    *flags & (COSY_ENTRY_LONG | COSY_ENTRY_TAKE))
+		return false;
 	return call->nr < COSY_ENTRY_SPECIAL ||
 	       (call->nr == COSY_ENTRY_COMPOUND && !*flags);
+}
+
+/* Has the entry been given to the process, although the executor knows it still? */
+static bool cosy_parked_is_left(struct cosy_parked *parked)
+{
+	if (parked->is_handed)
+		return cosy_handed_is_taken(parked);
+	return parked->is_coroutine && cosy_coroutine_is_left(parked);
 }
 
 /*
@@ -155,15 +164,26 @@ static int cosy_loop_submitted(struct cosy_loop *loop, struct cosy_state *st,
 		return 0;
 	index = array_index_nospec(index, loop->nentries);
 	parked = loop->parked[index];
-	if (parked && !(parked->is_coroutine && cosy_coroutine_is_left(parked)))
+	if (parked && !cosy_parked_is_left(parked))
 		return 0;
 	valid = cosy_entry_read(&loop->entries[index], &flags, &call);
 	trace_submit(loop->id, index, call.nr);
+	/* What a thread has taken is over. */
+	if (unlikely(parked && parked->is_handed)) {
+		cosy_unpark(parked);
+		parked = NULL;
+	}
 	if (valid && call.nr == COSY_ENTRY_COMPOUND)
 		return cosy_coroutine_submitted(loop, st, index, &call);
 	/* The process does not go on with the compound. */
 	if (unlikely(parked))
 		cosy_unpark(parked);
+	if (valid && flags & COSY_ENTRY_THREAD) {
+		if (cosy_work_queue(loop, index, flags, &call))
+			return 0;
+		return cosy_loop_complete(loop, index, COSY_ENTRY_USER, false,
+					  0);
+	}
 	if (valid) {
 		trace_start(loop->id, index);
 		switch (cosy_loop_call(st, &call, &result)) {
@@ -197,6 +217,8 @@ static int cosy_loop_ready(struct cosy_loop *loop, struct cosy_state *st,
 
 	if (parked->is_coroutine)
 		return cosy_coroutine_ready(loop, st, parked);
+	if (parked->is_handed)
+		return cosy_handed_ready(loop, parked);
 	fd = cosy_fd_get(parked->call.args[0]);
 	is_current = cosy_parked_is_current(parked, fd.file);
 	cosy_fd_put(fd);
@@ -289,9 +311,31 @@ static loff_t cosy_loop_cancel(struct cosy_loop *loop, u64 index)
 		cosy_coroutine_cancel(parked);
 		return COSY_ASYNC_ENTERED;
 	}
+	if (parked->is_handed) {
+		loff_t ret = cosy_handed_cancel(loop, parked);
+
+		if (ret < 0)
+			return ret;
+	}
 	cosy_unpark(parked);
 	WRITE_ONCE(loop->entries[index].status, COSY_ENTRY_FREE);
 	return COSY_ASYNC_ENTERED;
+}
+
+/**
+ * cosy_loop_left() - what a thread that leaves a loop returns
+ * @st:   for calls
+ * @what: the low bits
+ *
+ * Return: COSY_ASYNC_ENTERED or COSY_ASYNC_BARRED, and @what.
+ */
+loff_t cosy_loop_left(const struct cosy_state *st, u32 what)
+{
+	/* What let this entry in lets the next one in. */
+	if (unlikely(cosy_seccomp_state() != st->env.seccomp) &&
+	    cosy_seccomp_blocks_entry())
+		return COSY_ASYNC_BARRED | what;
+	return COSY_ASYNC_ENTERED | what;
 }
 
 /* Sets @entered to whether it is still entered. */
@@ -309,16 +353,10 @@ static loff_t cosy_loop_enter(struct cosy_loop *loop, u64 max, bool sleeps,
 	if (sleeps && !done)
 		done = cosy_loop_sleep(loop, &st, max, entered);
 	cosy_history_clear();
-	if (done < 0)
-		return done;
-	/* What let this entry in lets the next one in. */
-	if (unlikely(cosy_seccomp_state() != st.env.seccomp) &&
-	    cosy_seccomp_blocks_entry())
-		return COSY_ASYNC_BARRED | done;
-	return COSY_ASYNC_ENTERED | done;
+	return done < 0 ? done : cosy_loop_left(&st, done);
 }
 
-/* Leave all compounds that are parked. */
+/* Leave all compounds that are parked, and give back what no thread has made yet. */
 static void cosy_loop_give_back(struct cosy_loop *loop)
 {
 	struct cosy_state st __uninitialized;
@@ -329,11 +367,14 @@ static void cosy_loop_give_back(struct cosy_loop *loop)
 	for (i = 0; i < loop->nentries; i++) {
 		if (loop->parked[i] && loop->parked[i]->is_coroutine)
 			cosy_coroutine_give_back(loop, &st, loop->parked[i]);
+		else if (loop->parked[i] && loop->parked[i]->is_handed)
+			cosy_handed_give_back(loop, loop->parked[i]);
 		if (!(i & 0xff))
 			cond_resched();
 	}
 	/* Whoever waits for the loop cannot enter it to find out. */
 	cosy_loop_tell(loop);
+	cosy_works_recall(loop);
 }
 
 /**
@@ -408,6 +449,7 @@ int cosy_loop_flush(struct file *file, fl_owner_t id)
 	/* A child of vfork() closes its copy before it has memory of its own. */
 	if (id != loop->files && task_tgid(current) != loop->pid)
 		return 0;
+	cosy_works_end(loop);
 	WRITE_ONCE(loop->kicked, true);
 	WRITE_ONCE(loop->closed, true);
 	/* As in cosy_loop_unlock(). */
@@ -436,7 +478,7 @@ loff_t cosy_loop_llseek(struct file *file, loff_t offset, int whence)
 	bool entered = true;
 	loff_t ret;
 
-	if (whence != COSY_RUN_WHENCE || what >> 36)
+	if (whence != COSY_RUN_WHENCE || what >> 37)
 		return -ESPIPE;
 	/* Nested calls are 64-bit calls, but would find a 32-bit or x32 one. */
 	if (unlikely(current_pt_regs()->orig_ax != __NR_lseek))
@@ -445,6 +487,18 @@ loff_t cosy_loop_llseek(struct file *file, loff_t offset, int whence)
 		return -EPERM;
 	if (!cosy_stack_suffices())
 		return -ELOOP;
+	if (what & COSY_ASYNC_WORK) {
+		refcount_inc(&loop->users);
+		what &= ~COSY_ASYNC_WORK;
+		if (what == COSY_ASYNC_CANCEL) {
+			cosy_works_recall(loop);
+			ret = COSY_ASYNC_ENTERED;
+		} else {
+			ret = cosy_loop_work(loop, what);
+		}
+		cosy_loop_put(loop);
+		return ret;
+	}
 	/* By another thread, or by one of the calls. */
 	if (unlikely(!cosy_loop_lock(loop))) {
 		ret = what & COSY_ASYNC_AWAIT ? cosy_loop_await(loop) : -EBUSY;

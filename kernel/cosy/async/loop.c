@@ -40,7 +40,9 @@ static void cosy_page_init(struct cosy_loop *loop)
 	page->version = COSY_ASYNC_VERSION;
 	page->features = COSY_ASYNC_WAITS | COSY_ASYNC_COMPOUNDS |
 			 COSY_ASYNC_FILE_IO | COSY_ASYNC_CLOSES |
-			 COSY_ASYNC_ACCEPTS | COSY_ASYNC_SLEEPS;
+			 COSY_ASYNC_ACCEPTS | COSY_ASYNC_SLEEPS |
+			 COSY_ASYNC_THREADS;
+	page->id = loop->id & COSY_WORK_ID;
 	page->nentries = loop->nentries;
 	page->entries = sizeof(*page);
 	page->submitted = page->entries + entries;
@@ -84,6 +86,7 @@ static struct cosy_loop *cosy_loop_alloc(u32 nentries)
 	spin_lock_init(&loop->ready_lock);
 	INIT_LIST_HEAD(&loop->ready);
 	init_waitqueue_head(&loop->wait);
+	cosy_works_init(loop);
 	cosy_page_init(loop);
 	mmgrab(current->mm);
 	loop->mm = current->mm;
@@ -103,7 +106,7 @@ uncharge:
 }
 
 /**
- * cosy_loop_put() - the file, or the thread that has entered, needs a loop no longer
+ * cosy_loop_put() - the file, or a thread inside, needs a loop no longer
  * @loop: the loop
  *
  * May sleep.
@@ -173,6 +176,8 @@ static int cosy_loop_mmap(struct file *file, struct vm_area_struct *vma)
 	if (vma->vm_pgoff || vma->vm_end - vma->vm_start != loop->size ||
 	    !(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC)
 		return -EINVAL;
+	/* Descriptors that were closed before were not those by which it is used. */
+	cosy_works_begin(loop);
 	cosy_vma_flags(vma, VM_DONTCOPY, VM_MAYEXEC);
 	return remap_vmalloc_range(vma, loop->page, 0);
 }

@@ -6,6 +6,7 @@
  *	enter.c	a thread enters it: entries are taken, executed and completed
  *	sleep.c	the thread sleeps until there is something to execute
  *	show.c	what /proc shows of it
+ *	work.c	threads that make calls that block
  *	park.c	entries that wait for sockets
  *	coroutine.c	entries that run compounds
  *	calls.c	the calls for which these are parked
@@ -31,9 +32,24 @@ struct seq_file;
 struct socket;
 
 /**
+ * struct cosy_work - entries for threads that make calls that block
+ * @queued: struct cosy_handed that no thread makes yet
+ * @idle:   struct cosy_worker of threads that wait for one
+ *
+ * Protected by the loop's ready_lock.
+ */
+struct cosy_work {
+	struct list_head queued;
+	struct list_head idle;
+};
+
+/* Calls that end by themselves, and others: these do not delay those. */
+#define COSY_WORKS	2
+
+/**
  * struct cosy_loop - a syscall page and what executes it
  * @id:		 its number, for tracepoints
- * @users:	 one for the file, one for the thread that has entered
+ * @users:	 one for the file, one for each thread inside
  * @entered:	 bit 0: a thread has entered, and all but @closed, @ready_lock, @ready,
  *		 @sleeper and @wait is its
  * @entrant:	 the thread that has entered, or NULL
@@ -58,9 +74,12 @@ struct socket;
  * @sleeps:	 so often one has begun to sleep
  * @executed:	 entries that were begun, and that went on when they had waited
  * @parked:	 entry -> what waits for it, or NULL
- * @ready_lock:	 protects @ready, the links in it, and @sleeper; taken inside the lock of a
- *		 socket's wait queue
- * @ready:	 struct cosy_parked whose socket has had an event
+ * @ready_lock:	 protects @ready, the links in it, @sleeper, @works and @unreachable; taken
+ *		 inside the lock of a socket's wait queue
+ * @ready:	 struct cosy_parked whose socket has had an event, or whose call was made
+ * @works:	 for threads that make calls that block
+ * @unreachable: a descriptor has been closed since the page was mapped: who makes such a
+ *		 call returns with it
  * @sleeper:	 the thread that sleeps until @ready is not empty, or NULL
  * @wait:	 who polls the loop's descriptor
  * @size:	 bytes of the page
@@ -94,6 +113,8 @@ struct cosy_loop {
 	struct cosy_parked **parked;
 	spinlock_t ready_lock;
 	struct list_head ready;
+	struct cosy_work works[COSY_WORKS];
+	bool unreachable;
 	struct cosy_sleeper *sleeper;
 	wait_queue_head_t wait;
 	u64 size;
@@ -112,7 +133,7 @@ struct cosy_async_call {
 };
 
 /**
- * struct cosy_parked - an entry that waits for a socket, or runs a compound
+ * struct cosy_parked - an entry that waits for a socket, or runs a compound, or is a thread's
  * @wait:   in the socket's wait queue
  * @ready:  in the loop's list, if it is
  * @loop:   the loop, which frees this first
@@ -122,6 +143,7 @@ struct cosy_async_call {
  * @index:  the entry
  * @silent: its completion is not to be told
  * @is_coroutine: it is part of a struct cosy_coroutine
+ * @is_handed: it is part of a struct cosy_handed
  * @call:   what is to be made again
  */
 struct cosy_parked {
@@ -133,7 +155,20 @@ struct cosy_parked {
 	u32 index;
 	bool silent;
 	bool is_coroutine;
+	bool is_handed;
 	struct cosy_async_call call;
+};
+
+/**
+ * enum cosy_call_end - what became of a call
+ * @COSY_CALL_MADE:	   it has a result
+ * @COSY_CALL_USER:	   it has to be made from user mode
+ * @COSY_CALL_RESTARTED: it was interrupted, and is made again after the signal
+ */
+enum cosy_call_end {
+	COSY_CALL_MADE,
+	COSY_CALL_USER,
+	COSY_CALL_RESTARTED,
 };
 
 /* loop.c */
@@ -154,6 +189,10 @@ bool cosy_loop_lock(struct cosy_loop *loop);
 void cosy_loop_unlock(struct cosy_loop *loop);
 unsigned int cosy_loop_execute(struct cosy_loop *loop, struct cosy_state *st,
 			       unsigned int max);
+void cosy_loop_state(struct cosy_state *st);
+enum cosy_call_end cosy_loop_call(struct cosy_state *st,
+				  struct cosy_async_call *call, s64 *result);
+loff_t cosy_loop_left(const struct cosy_state *st, u32 what);
 loff_t cosy_loop_llseek(struct file *file, loff_t offset, int whence);
 int cosy_loop_flush(struct file *file, fl_owner_t id);
 unsigned int cosy_loop_complete(struct cosy_loop *loop, u32 index, u8 status,
@@ -165,6 +204,21 @@ void cosy_loop_show(struct seq_file *to, struct file *file);
 /* sleep.c */
 int cosy_loop_sleep(struct cosy_loop *loop, struct cosy_state *st,
 		    unsigned int max, bool *entered);
+
+/* work.c */
+void cosy_works_init(struct cosy_loop *loop);
+bool cosy_work_queue(struct cosy_loop *loop, u32 index, u8 flags,
+		     const struct cosy_async_call *call);
+unsigned int cosy_handed_ready(struct cosy_loop *loop,
+			       struct cosy_parked *parked);
+bool cosy_handed_is_taken(struct cosy_parked *parked);
+loff_t cosy_handed_cancel(struct cosy_loop *loop, struct cosy_parked *parked);
+void cosy_handed_give_back(struct cosy_loop *loop, struct cosy_parked *parked);
+void cosy_handed_free(struct cosy_parked *parked);
+void cosy_works_begin(struct cosy_loop *loop);
+void cosy_works_end(struct cosy_loop *loop);
+void cosy_works_recall(struct cosy_loop *loop);
+loff_t cosy_loop_work(struct cosy_loop *loop, u64 what);
 
 /* Has a thread entered? */
 static inline bool cosy_loop_is_entered(const struct cosy_loop *loop)
@@ -189,6 +243,8 @@ bool cosy_parked_is_current(const struct cosy_parked *parked,
 			    struct file *file);
 struct cosy_parked *cosy_parked_next(struct cosy_loop *loop);
 void cosy_parked_again(struct cosy_parked *parked);
+bool cosy_parked_add(struct cosy_parked *parked, unsigned int mode, int flags);
+void cosy_loop_wake_pollers(struct cosy_loop *loop);
 bool cosy_loop_is_ready(struct cosy_loop *loop);
 void cosy_loop_tell(struct cosy_loop *loop);
 

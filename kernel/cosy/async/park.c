@@ -58,10 +58,44 @@ static void cosy_sleeper_wake(struct cosy_sleeper *sleeper, unsigned int mode,
 		default_wake_function(&sleeper->wait, mode, flags, NULL);
 }
 
-static void cosy_loop_wake_pollers(struct cosy_loop *loop)
+/**
+ * cosy_loop_wake_pollers() - there is something for those who poll a loop's descriptor
+ * @loop: the loop
+ */
+void cosy_loop_wake_pollers(struct cosy_loop *loop)
 {
 	if (wq_has_sleeper(&loop->wait))
 		wake_up_poll(&loop->wait, EPOLLIN | EPOLLRDNORM);
+}
+
+/**
+ * cosy_parked_add() - put something that can be executed into the list, and tell
+ * @parked: it. The loop's ready_lock is taken
+ * @mode:   for the thread that is woken
+ * @flags:  for that, too
+ *
+ * Return: true if the pollers are to be told, without the lock.
+ */
+bool cosy_parked_add(struct cosy_parked *parked, unsigned int mode, int flags)
+{
+	struct cosy_loop *loop = parked->loop;
+	bool tells = list_empty(&loop->ready);
+
+	if (list_empty(&parked->ready)) {
+		list_add_tail(&parked->ready, &loop->ready);
+		trace_wake(loop->id, parked->index);
+	}
+	/*
+	 * The first one tells the others. While the list is not empty, new pollers
+	 * find it so; and whoever has entered looks at it again when he has left.
+	 */
+	smp_mb();
+	tells = tells && !cosy_loop_is_entered(loop);
+	if (tells && loop->sleeper) {
+		cosy_sleeper_wake(loop->sleeper, mode, flags);
+		tells = false;
+	}
+	return tells;
 }
 
 /* The wait queue's lock is taken, with interrupts off; in any context. */
@@ -78,21 +112,7 @@ static int cosy_parked_wake(struct wait_queue_entry *wait, unsigned int mode,
 	if (events && !(events & READ_ONCE(parked->events)))
 		return 0;
 	spin_lock(&loop->ready_lock);
-	tells = list_empty(&loop->ready);
-	if (list_empty(&parked->ready)) {
-		list_add_tail(&parked->ready, &loop->ready);
-		trace_wake(loop->id, parked->index);
-	}
-	/*
-	 * The first one tells the others. While the list is not empty, new pollers
-	 * find it so; and whoever has entered looks at it again when he has left.
-	 */
-	smp_mb();
-	tells = tells && !cosy_loop_is_entered(loop);
-	if (tells && loop->sleeper) {
-		cosy_sleeper_wake(loop->sleeper, mode, flags);
-		tells = false;
-	}
+	tells = cosy_parked_add(parked, mode, flags);
 	spin_unlock(&loop->ready_lock);
 	if (tells)
 		cosy_loop_wake_pollers(loop);
@@ -218,6 +238,7 @@ void cosy_parked_init(struct cosy_parked *parked, struct cosy_loop *loop,
 	parked->index = index;
 	parked->silent = false;
 	parked->is_coroutine = false;
+	parked->is_handed = false;
 }
 
 static __poll_t cosy_parked_events(u8 flags)
@@ -433,6 +454,8 @@ void cosy_unpark(struct cosy_parked *parked)
 	WRITE_ONCE(parked->loop->parked[parked->index], NULL);
 	if (parked->is_coroutine)
 		cosy_coroutine_free(parked);
+	else if (parked->is_handed)
+		cosy_handed_free(parked);
 	else
 		kfree(parked);
 }

@@ -11,7 +11,7 @@
 
 #include "async/loop.h"
 
-/* Entries that wait for a socket, or whose compound has not ended. */
+/* Entries that wait for a socket, or for a thread, or whose compound has not ended. */
 static u32 cosy_loop_held(const struct cosy_loop *loop)
 {
 	u32 i, held = 0;

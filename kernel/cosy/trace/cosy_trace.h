@@ -143,7 +143,7 @@ DEFINE_EVENT(entry_event, start,
 	TP_ARGS(loop, index)
 );
 
-/* What an entry waits for has had an event. Told by whoever causes it. */
+/* What an entry waits for has had an event, or its call was made. Told by whoever causes it. */
 DEFINE_EVENT(entry_event, wake,
 	TP_PROTO(u64 loop, u32 index),
 	TP_ARGS(loop, index)

@@ -22,6 +22,7 @@
  *	done_head	the submitter, by a store-release after it has read the ring
  *	used, nused	the submitter, at any time: read when a compound closes a descriptor
  *	sleep_*		the submitter, before it sleeps
+ *	recall		the submitter, at any time
  *	the rest	whoever creates the page, before anybody else sees it
  *
  * The reader of an index uses a load-acquire. An executor reads each word of an
@@ -45,6 +46,7 @@ enum cosy_entry_status {
 	COSY_ENTRY_DONE,	/* the submitter's; the result is in args[0] */
 	COSY_ENTRY_USER,	/* the submitter's; not made: make it in user mode */
 	COSY_ENTRY_LEFT,	/* the submitter's; the compound has been left */
+	COSY_ENTRY_RUNNING,	/* the executor's; a thread makes the call */
 };
 
 /*
@@ -60,8 +62,18 @@ enum cosy_entry_status {
  */
 #define COSY_ENTRY_WAIT_IN	(1u << 1)
 #define COSY_ENTRY_WAIT_OUT	(1u << 2)
+/*
+ * With COSY_ASYNC_THREADS: the call may block. Not the thread that enters makes it, but one of
+ * those that wait for work (COSY_ASYNC_WORK): of those for calls that wait perhaps for ever, if
+ * LONG is set, else of the others. With TAKE that thread leaves with the entry, and makes the
+ * call in user mode. Not with WAIT_IN and WAIT_OUT.
+ */
+#define COSY_ENTRY_THREAD	(1u << 3)
+#define COSY_ENTRY_LONG		(1u << 4)
+#define COSY_ENTRY_TAKE		(1u << 5)
 #define COSY_ENTRY_FLAGS	(COSY_ENTRY_SILENT | COSY_ENTRY_WAIT_IN | \
-				 COSY_ENTRY_WAIT_OUT)
+				 COSY_ENTRY_WAIT_OUT | COSY_ENTRY_THREAD | \
+				 COSY_ENTRY_LONG | COSY_ENTRY_TAKE)
 
 /**
  * struct cosy_async_entry - one system call
@@ -142,13 +154,14 @@ struct cosy_async_entry {
  * @sleep_fd:	a descriptor whose events end it, too; -1: none
  * @more:	set at the end of an entry into the loop: 1 if it has ended early, and there is
  *		more to execute; else 0
- * @reserved:	0
+ * @id:		with COSY_ASYNC_THREADS: tells the loop from others, see COSY_ASYNC_WORK
  * @submit_tail: entries submitted so far, modulo 2^32
+ * @recall:	COSY_RECALL_*: such threads do not wait for work, and take none
  * @submit_head: entries the executor has taken
  * @done_tail:	entries completed so far
  * @done_head:	entries the submitter has collected
  *
- * Each index has a cache line of its own.
+ * Each index has a cache line of its own; what follows one has the same writer.
  */
 struct cosy_async_page {
 	__u32 size;
@@ -163,8 +176,9 @@ struct cosy_async_page {
 	__s32 sleep_fd;
 	__u64 sleep_ns;
 	__u32 more;
-	__u32 reserved;
+	__u32 id;
 	__u32 submit_tail __attribute__((aligned(64)));
+	__u32 recall;
 	__u32 submit_head __attribute__((aligned(64)));
 	__u32 done_tail __attribute__((aligned(64)));
 	__u32 done_head __attribute__((aligned(64)));
@@ -177,6 +191,7 @@ struct cosy_async_page {
 #define COSY_ASYNC_CLOSES	(1ull << 3)	/* compounds close sockets, see @used */
 #define COSY_ASYNC_ACCEPTS	(1ull << 4)	/* compounds wait in accept() and accept4(), too */
 #define COSY_ASYNC_SLEEPS	(1ull << 5)	/* COSY_ASYNC_SLEEP, COSY_ASYNC_AWAIT */
+#define COSY_ASYNC_THREADS	(1ull << 6)	/* COSY_ENTRY_THREAD, COSY_ASYNC_WORK */
 
 /**
  * struct cosy_async_create - argument of COSY_IOC_ASYNC: make a loop
@@ -215,7 +230,9 @@ struct cosy_async_page {
  * longer: it is the submitter's again, and does not complete. That returns
  * COSY_ASYNC_ENTERED, or -ENOENT: the entry does not wait. Of a COSY_ENTRY_COMPOUND the call
  * that it waits for fails with ECANCELED, and so do those that it would wait for later; it
- * completes when its compound has ended.
+ * completes when its compound has ended. Of a COSY_ENTRY_THREAD whose call a thread makes
+ * already, the call is interrupted, as by a signal. That returns -EALREADY. The entry completes
+ * with what the call returns; with -ECANCELED if that would be -EINTR, or the call be made again.
  *
  * With COSY_ASYNC_CANCEL_FD and a descriptor, the calls of compounds that wait for it fail with
  * ECANCELED. That returns COSY_ASYNC_ENTERED | n, n being their number.
@@ -230,6 +247,27 @@ struct cosy_async_page {
  * Other threads may enter the loop while one sleeps, but not sleep themselves: -EBUSY. What they
  * complete does not wake the one that sleeps, unless it was complete before it fell asleep. Nor
  * are pollers told of what that one is woken for.
+ *
+ * With COSY_ASYNC_WORK, a thread waits for entries with COSY_ENTRY_THREAD, and makes their calls
+ * with its own rights, one after the other; any number of threads at the same time, whoever else
+ * has entered. The low 31 bits are @id of the page, and COSY_WORK_LONG is set for calls that wait
+ * perhaps for ever. A completion wakes the thread that sleeps in the loop, which publishes it,
+ * or else the pollers. That returns
+ *	COSY_ASYNC_ENTERED	a signal or other work of the kernel is pending: the thread is to
+ *				enter again; or @recall is set for it. A call that a signal has
+ *				interrupted is made again, by any thread
+ *	COSY_ASYNC_ENTERED | COSY_WORK_TAKEN | index
+ *				the entry is the thread's: it is in no ring. Its status is
+ *				COSY_ENTRY_USER: make the call; or COSY_ENTRY_DONE: the call has
+ *				been made, and may have raised a signal for this thread (-EPIPE,
+ *				-EFBIG), or nobody may be able to publish the completion
+ *	COSY_ASYNC_BARRED	in place of COSY_ASYNC_ENTERED: as above
+ *	-ESHUTDOWN		a thread of the process has closed a descriptor of the loop since
+ *				the page was mapped: it has no threads any more. Entries for
+ *				which there was none yet complete with COSY_ENTRY_USER
+ *	-ESTALE			@id is of another loop
+ * With COSY_ASYNC_WORK | COSY_ASYNC_CANCEL, threads that wait look at @recall. After that, an
+ * entry whose status is COSY_ENTRY_SUBMITTED is taken by none while @recall is set.
  *
  * With COSY_ASYNC_AWAIT, what would fail with -EBUSY waits until the other thread has left, which
  * that one does soon if it was asleep and executes one thing after the other.
@@ -268,6 +306,14 @@ struct cosy_async_create {
 
 #define COSY_ASYNC_SLEEP	(1ull << 34)
 #define COSY_ASYNC_AWAIT	(1ull << 35)
+#define COSY_ASYNC_WORK		(1ull << 36)
+
+#define COSY_WORK_ID		((1u << 31) - 1)
+#define COSY_WORK_LONG		(1u << 31)
+#define COSY_WORK_TAKEN		(1u << 31)
+
+#define COSY_RECALL		(1u << 0)	/* those for calls that end by themselves */
+#define COSY_RECALL_LONG	(1u << 1)	/* those with COSY_WORK_LONG */
 
 #define COSY_ASYNC_FOR_EVER	(1ull << 63)
 

@@ -1,0 +1,625 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * Threads that wait in a loop for entries whose calls block: they make the calls, one after the
+ * other, while other threads enter, cancel, sleep, recall them, and close the loop.
+ */
+
+// RUN: %compile %s -o %t
+// RUN: %vm timeout 900 %t
+
+#include "loop.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+
+#define THREADS 4
+
+/* A thread that works until it leaves with an entry, or an error, or @ending. */
+struct worker {
+	struct loop *loop;
+	uint64_t what;
+	pthread_t thread;
+	atomic_int tid;
+	atomic_llong left;
+	atomic_uint entered;
+};
+
+static atomic_bool ending;
+
+static void *working(void *arg)
+{
+	struct worker *w = arg;
+	long long ret;
+
+	atomic_store(&w->tid, gettid());
+	do {
+		ret = enter_loop(w->loop, w->what);
+		atomic_fetch_add(&w->entered, 1);
+	} while (ret == (long long)COSY_ASYNC_ENTERED && !atomic_load(&ending));
+	atomic_store(&w->left, ret);
+	return NULL;
+}
+
+/* Is it asleep? By its state in /proc, so that no time has to be guessed. */
+static bool is_asleep(pid_t tid)
+{
+	char path[64], text[256] = "";
+	const char *state;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	fd = open(path, O_RDONLY);
+	if (fd < 0)
+		return false;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = 0;
+	close(fd);
+	state = strrchr(text, ')');
+	return state && state[2] == 'S';
+}
+
+static void wait_until_asleep(struct worker *w)
+{
+	while (!atomic_load(&w->tid) || !is_asleep(atomic_load(&w->tid)))
+		sched_yield();
+}
+
+static void start(struct worker *w, struct loop *loop, uint64_t flags)
+{
+	atomic_store(&ending, false);
+	*w = (struct worker){ .loop = loop, .what = COSY_ASYNC_WORK | loop->page->id | flags };
+	pthread_create(&w->thread, NULL, working, w);
+	wait_until_asleep(w);
+}
+
+static void recall(struct loop *loop, uint32_t which)
+{
+	__atomic_store_n(&loop->page->recall, which, __ATOMIC_RELEASE);
+	check(enter_loop(loop, COSY_ASYNC_WORK | COSY_ASYNC_CANCEL) ==
+	      (long long)COSY_ASYNC_ENTERED, "recalled");
+}
+
+static long long end(struct worker *w)
+{
+	pthread_join(w->thread, NULL);
+	return atomic_load(&w->left);
+}
+
+static void end_all(struct worker *w, unsigned int n)
+{
+	atomic_store(&ending, true);
+	recall(w->loop, COSY_RECALL | COSY_RECALL_LONG);
+	for (unsigned int i = 0; i < n; i++)
+		end(&w[i]);
+	__atomic_store_n(&w->loop->page->recall, 0, __ATOMIC_RELEASE);
+}
+
+static void submit_work(struct loop *loop, uint32_t index, unsigned int flags, long nr, uint64_t a,
+			uint64_t b, uint64_t c, uint64_t d)
+{
+	submit(loop, index, COSY_ENTRY_THREAD | flags, nr, a, b, c, d);
+	/* A thread may have made it meanwhile. */
+	if (execute(loop) < 0)
+		die("execute");
+}
+
+/* Sleep until something is complete; return its index. */
+static int next_of(struct loop *loop)
+{
+	int index;
+
+	loop->page->sleep_fd = -1;
+	loop->page->sleep_ns = COSY_ASYNC_FOR_EVER;
+	while ((index = collect(loop)) < 0)
+		enter_loop(loop, COSY_ASYNC_SLEEP | COSY_ASYNC_AWAIT | COSY_ASYNC_MAX_DONE);
+	return index;
+}
+
+static uint8_t status_of(const struct loop *loop, uint32_t index)
+{
+	return __atomic_load_n(&loop->entries[index].status, __ATOMIC_ACQUIRE);
+}
+
+static void wait_until_running(const struct loop *loop, uint32_t index, struct worker *w)
+{
+	while (status_of(loop, index) != COSY_ENTRY_RUNNING)
+		sched_yield();
+	wait_until_asleep(w);
+}
+
+static void refused(void)
+{
+	struct loop loop;
+
+	create(&loop, 64);
+	check(loop.page->features & COSY_ASYNC_THREADS, "the loop says that it has threads");
+	check(enter_loop(&loop, COSY_ASYNC_WORK | (loop.page->id + 1)) == -ESTALE, "of another loop");
+	check(enter_loop(&loop, COSY_ASYNC_WORK | COSY_ASYNC_SLEEP) == -EINVAL &&
+	      enter_loop(&loop, COSY_ASYNC_WORK | COSY_ASYNC_CANCEL | 1) == -EINVAL,
+	      "unknown commands");
+	submit(&loop, 1, COSY_ENTRY_LONG, SYS_getpid, 0, 0, 0, 0);
+	submit(&loop, 2, COSY_ENTRY_TAKE, SYS_getpid, 0, 0, 0, 0);
+	submit(&loop, 3, COSY_ENTRY_THREAD | COSY_ENTRY_WAIT_IN, SYS_recvfrom, 0, 0, 0, 0);
+	submit(&loop, 4, COSY_ENTRY_THREAD, COSY_ENTRY_COMPOUND, 0, 0, 0, 0);
+	check(execute(&loop) == 4, "flags that make no sense");
+	for (int i = 1; i <= 4; i++)
+		check(collect(&loop) == i && entry_result(&loop, i) == -EINVAL, "of entry %d", i);
+	__atomic_store_n(&loop.page->recall, COSY_RECALL, __ATOMIC_RELEASE);
+	check(enter_loop(&loop, COSY_ASYNC_WORK | loop.page->id) == (long long)COSY_ASYNC_ENTERED,
+	      "it does not wait after it was recalled");
+	destroy(&loop);
+}
+
+/* Many entries, few threads: each is complete once, made by one of the threads. */
+static void calls(void)
+{
+	struct worker w[THREADS];
+	unsigned int seen[64] = { 0 }, good = 0, by_worker = 0;
+	struct loop loop;
+
+	create(&loop, 64);
+	for (int i = 0; i < THREADS; i++)
+		start(&w[i], &loop, 0);
+	for (int round = 0; round < 20; round++) {
+		for (uint32_t i = 0; i < 64; i++)
+			submit(&loop, i, COSY_ENTRY_THREAD, i & 1 ? SYS_gettid : SYS_fsync,
+			       (uint64_t)device, 0, 0, 0);
+		for (int n = 0; n < 64; n++) {
+			int index = next_of(&loop);
+
+			seen[index]++;
+			if (!(index & 1)) {
+				good += entry_result(&loop, index) == -EINVAL;
+				continue;
+			}
+			for (int i = 0; i < THREADS; i++)
+				by_worker += entry_result(&loop, index) == w[i].tid;
+		}
+		for (int i = 0; i < 64; i++)
+			good += seen[i] == (unsigned int)round + 1;
+	}
+	check(good == 20 * 96 && by_worker == 20 * 32, "each once: %u, %u", good, by_worker);
+	check(collect(&loop) == -1 && !readable(loop.fd), "nothing is left");
+	end_all(w, THREADS);
+	destroy(&loop);
+}
+
+/* Nobody sleeps in the loop: whoever polls it is told. A silent entry tells of nothing. */
+static void polled(void)
+{
+	struct worker w;
+	struct loop loop;
+	struct pollfd p;
+
+	create(&loop, 64);
+	start(&w, &loop, 0);
+	p = (struct pollfd){ .fd = loop.fd, .events = POLLIN };
+	submit_work(&loop, 1, 0, SYS_fsync, (uint64_t)device, 0, 0, 0);
+	check(poll(&p, 1, -1) == 1, "who polls is told");
+	check(execute(&loop) >= 0 && collect(&loop) == 1 && entry_result(&loop, 1) == -EINVAL,
+	      "whoever enters publishes it");
+	submit_work(&loop, 1, COSY_ENTRY_SILENT, SYS_fsync, (uint64_t)device, 0, 0, 0);
+	while (status_of(&loop, 1) != COSY_ENTRY_FREE)
+		execute(&loop);
+	check(collect(&loop) == -1 && entry_result(&loop, 1) == -EINVAL, "nobody wants to know");
+	end_all(&w, 1);
+	destroy(&loop);
+}
+
+/* Calls that wait perhaps for ever do not delay those that end. */
+static void classes(void)
+{
+	int file = open("/tmp/async-work", O_CREAT | O_RDWR, 0600);
+	int holder = open("/tmp/async-work", O_RDWR);
+	struct worker w[2];
+	struct loop loop;
+
+	create(&loop, 64);
+	flock(holder, LOCK_EX);
+	start(&w[0], &loop, 0);
+	start(&w[1], &loop, COSY_WORK_LONG);
+	submit_work(&loop, 1, COSY_ENTRY_LONG, SYS_flock, (uint64_t)file, LOCK_EX, 0, 0);
+	submit_work(&loop, 2, COSY_ENTRY_LONG, SYS_gettid, 0, 0, 0, 0);
+	submit_work(&loop, 3, 0, SYS_gettid, 0, 0, 0, 0);
+	check(next_of(&loop) == 3 && entry_result(&loop, 3) == w[0].tid, "the other thread");
+	wait_until_running(&loop, 1, &w[1]);
+	check(status_of(&loop, 2) == COSY_ENTRY_SUBMITTED, "there is no thread for it");
+	submit_index(&loop, 1);
+	submit_index(&loop, 2);
+	check(execute(&loop) == 0, "they are the executor's");
+	flock(holder, LOCK_UN);
+	check(next_of(&loop) == 1 && entry_result(&loop, 1) == 0 && next_of(&loop) == 2 &&
+	      entry_result(&loop, 2) == w[1].tid, "one after the other");
+	flock(file, LOCK_UN);
+	end_all(w, 2);
+	destroy(&loop);
+	close(file);
+	close(holder);
+}
+
+static void cancelled(void)
+{
+	int file = open("/tmp/async-work", O_CREAT | O_RDWR, 0600);
+	int holder = open("/tmp/async-work", O_RDWR);
+	struct loop loop;
+	struct worker w;
+	int fds[2];
+	char byte;
+
+	create(&loop, 64);
+	flock(holder, LOCK_EX);
+	submit_work(&loop, 1, 0, SYS_flock, (uint64_t)file, LOCK_EX, 0, 0);
+	check(enter_loop(&loop, COSY_ASYNC_CANCEL | 1) == (long long)COSY_ASYNC_ENTERED &&
+	      status_of(&loop, 1) == COSY_ENTRY_FREE, "one that has not begun");
+	check(enter_loop(&loop, COSY_ASYNC_CANCEL | 1) == -ENOENT, "once");
+	start(&w, &loop, 0);
+	submit_work(&loop, 1, 0, SYS_flock, (uint64_t)file, LOCK_EX, 0, 0);
+	wait_until_running(&loop, 1, &w);
+	check(enter_loop(&loop, COSY_ASYNC_CANCEL | 1) == -EALREADY, "one that has");
+	check(next_of(&loop) == 1 && entry_result(&loop, 1) == -ECANCELED, "it is interrupted");
+	/* A call that has done something tells of that. */
+	if (pipe(fds))
+		die("pipe");
+	submit_work(&loop, 2, 0, SYS_read, (uint64_t)fds[0], (uintptr_t)&byte, 1, 0);
+	wait_until_running(&loop, 2, &w);
+	if (write(fds[1], "x", 1) != 1)
+		die("write");
+	while (!readable(loop.fd))
+		sched_yield();
+	check(enter_loop(&loop, COSY_ASYNC_CANCEL | 2) == -ENOENT, "too late");
+	check(next_of(&loop) == 2 && entry_result(&loop, 2) == 1 && byte == 'x', "it was made");
+	/* The thread goes on. */
+	submit_work(&loop, 3, 0, SYS_gettid, 0, 0, 0, 0);
+	check(next_of(&loop) == 3 && entry_result(&loop, 3) == w.tid, "the next one is not interrupted");
+	flock(holder, LOCK_UN);
+	end_all(&w, 1);
+	destroy(&loop);
+	close(file);
+	close(holder);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static void on_signal(int sig)
+{
+	(void)sig;
+}
+
+/* A signal: the call is made again, by this thread or another one. */
+static void signals(void)
+{
+	struct sigaction act = { .sa_handler = on_signal };
+	struct worker w[2];
+	struct loop loop;
+	unsigned int before;
+	int fds[2];
+	char byte;
+
+	sigaction(SIGUSR1, &act, NULL);
+	if (pipe(fds))
+		die("pipe");
+	create(&loop, 64);
+	start(&w[0], &loop, 0);
+	before = atomic_load(&w[0].entered);
+	pthread_kill(w[0].thread, SIGUSR1);
+	while (atomic_load(&w[0].entered) == before)
+		sched_yield();
+	wait_until_asleep(&w[0]);
+	submit_work(&loop, 1, 0, SYS_read, (uint64_t)fds[0], (uintptr_t)&byte, 1, 0);
+	wait_until_running(&loop, 1, &w[0]);
+	start(&w[1], &loop, 0);
+	before = atomic_load(&w[0].entered);
+	pthread_kill(w[0].thread, SIGUSR1);
+	while (atomic_load(&w[0].entered) == before)
+		sched_yield();
+	check(collect(&loop) == -1, "it goes on");
+	if (write(fds[1], "y", 1) != 1)
+		die("write");
+	check(next_of(&loop) == 1 && entry_result(&loop, 1) == 1 && byte == 'y', "it is made again");
+	/* What a call raises is the thread's, which leaves with the entry. */
+	close(fds[0]);
+	end_all(w, 2);
+	signal(SIGPIPE, SIG_IGN);
+	start(&w[0], &loop, 0);
+	submit_work(&loop, 7, 0, SYS_write, (uint64_t)fds[1], (uintptr_t)&byte, 1, 0);
+	check(end(&w[0]) == (long long)(COSY_ASYNC_ENTERED | COSY_WORK_TAKEN | 7) &&
+	      status_of(&loop, 7) == COSY_ENTRY_DONE && entry_result(&loop, 7) == -EPIPE,
+	      "with EPIPE");
+	check(execute(&loop) == 0 && collect(&loop) == -1 && !readable(loop.fd), "it is in no ring");
+	check(enter_loop(&loop, COSY_ASYNC_CANCEL | 7) == -EALREADY, "it is the thread's");
+	check(call_by_entry(&loop, SYS_getpid, 0, 0, 0, 0) == getpid(), "the loop goes on");
+	submit(&loop, 7, 0, SYS_getpid, 0, 0, 0, 0);
+	check(execute(&loop) == 1 && collect(&loop) == 7 && entry_result(&loop, 7) == getpid(),
+	      "so does the entry");
+	close(fds[1]);
+	destroy(&loop);
+}
+
+/* What is to be made in user mode: the thread leaves with the entry. */
+static void taken(void)
+{
+	struct loop loop;
+	struct worker w;
+
+	create(&loop, 64);
+	start(&w, &loop, 0);
+	submit_work(&loop, 5, COSY_ENTRY_TAKE, SYS_getpid, 0, 0, 0, 0);
+	check(end(&w) == (long long)(COSY_ASYNC_ENTERED | COSY_WORK_TAKEN | 5) &&
+	      status_of(&loop, 5) == COSY_ENTRY_USER, "as the entry asks for");
+	start(&w, &loop, 0);
+	submit_work(&loop, 6, 0, SYS_fork, 0, 0, 0, 0);
+	check(end(&w) == (long long)(COSY_ASYNC_ENTERED | COSY_WORK_TAKEN | 6) &&
+	      status_of(&loop, 6) == COSY_ENTRY_USER, "a call that may not be nested");
+	check(collect(&loop) == -1, "they are in no ring");
+	destroy(&loop);
+}
+
+/* In a child, so that the filter goes with it. */
+static void filtered_child(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_fsync, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 77),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { .len = 4, .filter = code };
+	struct loop loop;
+	struct worker w;
+	long long left;
+
+	create(&loop, 64);
+	start(&w, &loop, 0);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &prog))
+		die("seccomp");
+	submit_work(&loop, 5, 0, SYS_fsync, (uint64_t)device, 0, 0, 0);
+	left = end(&w);
+	check(left == (long long)(COSY_ASYNC_ENTERED | COSY_WORK_TAKEN | 5) &&
+	      status_of(&loop, 5) == COSY_ENTRY_USER, "the filter sees the call: %llx", left);
+	destroy(&loop);
+}
+
+/* A thread of a process that closes the loop's descriptor, or ends, while threads work. */
+static void closed(void)
+{
+	int file = open("/tmp/async-work", O_CREAT | O_RDWR, 0600);
+	int holder = open("/tmp/async-work", O_RDWR), other;
+	struct worker w[2];
+	struct loop loop;
+
+	create(&loop, 64);
+	flock(holder, LOCK_EX);
+	start(&w[0], &loop, 0);
+	submit_work(&loop, 1, 0, SYS_flock, (uint64_t)file, LOCK_EX, 0, 0);
+	wait_until_running(&loop, 1, &w[0]);
+	submit_work(&loop, 2, 0, SYS_getpid, 0, 0, 0, 0);
+	start(&w[1], &loop, COSY_WORK_LONG);
+	other = dup(loop.fd);
+	close(other);
+	check(end(&w[1]) == -ESHUTDOWN, "who waits leaves");
+	check(collect(&loop) == 2 && status_of(&loop, 2) == COSY_ENTRY_USER,
+	      "what was not begun is given back");
+	check(enter_loop(&loop, COSY_ASYNC_WORK | loop.page->id) == -ESHUTDOWN, "nobody waits again");
+	submit(&loop, 3, COSY_ENTRY_THREAD, SYS_getpid, 0, 0, 0, 0);
+	check(execute(&loop) == 1 && collect(&loop) == 3 && status_of(&loop, 3) == COSY_ENTRY_USER,
+	      "there are no threads any more");
+	close(loop.fd);
+	flock(holder, LOCK_UN);
+	check(end(&w[0]) == (long long)(COSY_ASYNC_ENTERED | COSY_WORK_TAKEN | 1) &&
+	      status_of(&loop, 1) == COSY_ENTRY_DONE && entry_result(&loop, 1) == 0,
+	      "the result comes with the thread");
+	munmap(loop.page, loop.size);
+	close(file);
+	close(holder);
+}
+
+/* What was made and not published is when a descriptor is closed. */
+static void closed_when_made(void)
+{
+	struct loop loop;
+	struct worker w;
+
+	create(&loop, 64);
+	start(&w, &loop, 0);
+	submit_work(&loop, 1, 0, SYS_gettid, 0, 0, 0, 0);
+	while (!readable(loop.fd))
+		sched_yield();
+	close(loop.fd);
+	check(end(&w) == -ESHUTDOWN || atomic_load(&w.left) == -EBADF, "the thread leaves");
+	check(collect(&loop) == 1 && entry_result(&loop, 1) == w.tid, "the result is there");
+	munmap(loop.page, loop.size);
+}
+
+/* The process is killed, executes another program, or just ends. */
+static void ends(int how)
+{
+	int file = open("/tmp/async-work", O_CREAT | O_RDWR, 0600);
+	int holder = open("/tmp/async-work", O_RDWR), status = 0;
+	struct worker w[2];
+	struct loop loop;
+	pid_t pid;
+
+	flock(holder, LOCK_EX);
+	pid = fork();
+	if (!pid) {
+		create(&loop, 64);
+		start(&w[0], &loop, 0);
+		start(&w[1], &loop, COSY_WORK_LONG);
+		submit_work(&loop, 1, 0, SYS_flock, (uint64_t)file, LOCK_EX, 0, 0);
+		wait_until_running(&loop, 1, &w[0]);
+		submit_work(&loop, 2, 0, SYS_getpid, 0, 0, 0, 0);
+		if (how == 0)
+			kill(getpid(), SIGKILL);
+		if (how == 1)
+			execl("/bin/true", "true", (char *)NULL);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	check(how ? WIFEXITED(status) && !WEXITSTATUS(status) : WIFSIGNALED(status),
+	      "it has ended: %d", how);
+	check(flock(holder, LOCK_UN) == 0 && flock(file, LOCK_EX) == 0, "the lock is free");
+	close(file);
+	close(holder);
+}
+
+/* A child has neither the loop nor its threads. */
+static void forked(void)
+{
+	struct loop loop;
+	struct worker w;
+	int status;
+
+	create(&loop, 64);
+	start(&w, &loop, 0);
+	if (!fork()) {
+		bool good = enter_loop(&loop, COSY_ASYNC_WORK | 1) == -EPERM &&
+			    enter_loop(&loop, COSY_ASYNC_WORK | COSY_ASYNC_CANCEL) == -EPERM;
+
+		close(loop.fd);
+		_exit(good);
+	}
+	wait(&status);
+	check(WIFEXITED(status) && WEXITSTATUS(status) == 1, "the child may not enter");
+	submit_work(&loop, 1, 0, SYS_gettid, 0, 0, 0, 0);
+	check(next_of(&loop) == 1 && entry_result(&loop, 1) == w.tid, "the thread works still");
+	end_all(&w, 1);
+	destroy(&loop);
+}
+
+/* Calls of the loop itself, by its threads. */
+static void nested(void)
+{
+	struct worker w[2];
+	struct loop loop;
+	int first;
+
+	create(&loop, 64);
+	start(&w[0], &loop, 0);
+	/* The thread enters, and publishes other results, but not its own. */
+	submit_work(&loop, 1, 0, SYS_lseek, (uint64_t)loop.fd, COSY_RUN_TAG | 64, COSY_RUN_WHENCE, 0);
+	check(next_of(&loop) == 1 && (entry_result(&loop, 1) == -EBUSY ||
+				      entry_result(&loop, 1) == (long long)COSY_ASYNC_ENTERED),
+	      "it enters, unless another one has");
+	start(&w[1], &loop, 0);
+	/* It cancels itself. */
+	submit_work(&loop, 2, 0, SYS_lseek, (uint64_t)loop.fd,
+		    COSY_RUN_TAG | COSY_ASYNC_AWAIT | COSY_ASYNC_CANCEL | 2, COSY_RUN_WHENCE, 0);
+	check(next_of(&loop) == 2 && (entry_result(&loop, 2) == -EALREADY ||
+				      entry_result(&loop, 2) == -ECANCELED), "itself");
+	/* It waits for work in the midst of work, and makes what comes. */
+	submit_work(&loop, 3, 0, SYS_lseek, (uint64_t)loop.fd,
+		    COSY_RUN_TAG | COSY_ASYNC_WORK | loop.page->id, COSY_RUN_WHENCE, 0);
+	submit_work(&loop, 4, 0, SYS_fsync, (uint64_t)device, 0, 0, 0);
+	/* It may have left for the kernel's own work. */
+	first = next_of(&loop);
+	recall(&loop, COSY_RECALL);
+	check(first + next_of(&loop) == 7 && entry_result(&loop, 4) == -EINVAL &&
+	      entry_result(&loop, 3) == (long long)COSY_ASYNC_ENTERED, "it leaves twice");
+	end_all(w, 2);
+	destroy(&loop);
+}
+
+/* Submit, cancel and recall at any time: each entry completes once. */
+static void races(void)
+{
+	struct worker w[THREADS];
+	unsigned int submitted = 0, complete = 0, out = 0, random = 1;
+	bool pending[64] = { 0 };
+	struct loop loop;
+	int fds[2];
+
+	if (pipe(fds))
+		die("pipe");
+	create(&loop, 64);
+	for (int i = 0; i < THREADS; i++)
+		start(&w[i], &loop, i & 1 ? COSY_WORK_LONG : 0);
+	for (int round = 0; round < 20000; round++) {
+		uint32_t index;
+		char byte;
+		int done;
+
+		random = random * 1103515245 + 12345;
+		index = random >> 16 & 63;
+		if (!pending[index]) {
+			bool waits = random >> 24 & 1;
+
+			submit(&loop, index, COSY_ENTRY_THREAD | (random >> 25 & 1 ?
+								  COSY_ENTRY_LONG : 0),
+			       waits ? SYS_read : SYS_fsync, (uint64_t)fds[0], (uintptr_t)&byte, 1,
+			       0);
+			pending[index] = true;
+			submitted++;
+		} else if (random >> 26 & 1) {
+			execute(&loop);
+			if (enter_loop(&loop, COSY_ASYNC_CANCEL | index) ==
+			    (long long)COSY_ASYNC_ENTERED) {
+				pending[index] = false;
+				out++;
+			}
+		} else if (!(random >> 27 & 15)) {
+			pthread_kill(w[index % THREADS].thread, SIGUSR1);
+		}
+		execute(&loop);
+		while ((done = collect(&loop)) >= 0) {
+			complete += pending[done];
+			pending[done] = false;
+		}
+	}
+	for (uint32_t i = 0; i < 64; i++) {
+		if (pending[i] && enter_loop(&loop, COSY_ASYNC_CANCEL | i) ==
+				  (long long)COSY_ASYNC_ENTERED) {
+			pending[i] = false;
+			out++;
+		}
+	}
+	while (complete + out < submitted) {
+		int done = next_of(&loop);
+
+		complete += pending[done];
+		pending[done] = false;
+	}
+	check(collect(&loop) == -1 && complete && out, "%u complete, %u cancelled", complete, out);
+	end_all(w, THREADS);
+	destroy(&loop);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+int main(void)
+{
+	int status;
+
+	device = open_device();
+	refused();
+	calls();
+	polled();
+	classes();
+	cancelled();
+	signals();
+	taken();
+	if (!fork()) {
+		filtered_child();
+		_exit(finish());
+	}
+	wait(&status);
+	check(WIFEXITED(status) && !WEXITSTATUS(status), "with a filter");
+	closed();
+	closed_when_made();
+	for (int how = 0; how < 3; how++)
+		ends(how);
+	forked();
+	nested();
+	races();
+	unlink("/tmp/async-work");
+	return finish();
+}
