@@ -131,7 +131,10 @@ static void descriptor(void)
 	EQUAL(cosy_cancel_fd(loop, again[0]), 0);
 }
 
-/* A thread makes the call: it is not interrupted, and the loop not freed under it. */
+/*
+ * A thread makes the call: the loop is not freed under it. Only a thread in the module is
+ * interrupted.
+ */
 static void blocked(void)
 {
 	struct cosy_async lock = { 0 };
@@ -147,8 +150,13 @@ static void blocked(void)
 		execute(other);
 		EQUAL(cosy_loop_info(other, &info, sizeof(info)), 0);
 	} while (!info.handed_over);
-	EQUAL(cosy_cancel(other, &lock), -EALREADY);
 	EQUAL(cosy_loop_destroy(other), -EBUSY);
+	EQUAL(cosy_cancel(other, &lock), -EALREADY);
+	if (info.kernel) {
+		EQUAL(result_of(other, &lock), -ECANCELED);
+		EQUAL(cosy_async_flock(other, &lock, fd, LOCK_EX), 0);
+		execute(other);
+	}
 	EQUAL(flock(holder, LOCK_UN), 0);
 	EQUAL(result_of(other, &lock), 0);
 	EQUAL(cosy_loop_destroy(other), 0);

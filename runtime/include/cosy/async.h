@@ -249,8 +249,8 @@ void cosy_loop_stop(struct cosy_loop *loop);
  *
  * Return: 0: it completes with -ECANCELED, or with the number of bytes if it had
  * transferred some; a function has been told; -ENOENT: it is complete; -EALREADY: a thread is making the
- * call, which cannot be interrupted, and it completes with what the call returns;
- * -EPERM.
+ * call, and it completes with what the call returns: a thread in the module is interrupted, which
+ * makes that -ECANCELED if the call waits; -EPERM.
  */
 int cosy_cancel(struct cosy_loop *loop, struct cosy_async *op);
 

@@ -28,6 +28,13 @@ int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot)
 		cosy_end(loop, slot, -ECANCELED);
 		return 0;
 	case COSY_SLOT_PARKED:
+		if (s->lent) {
+			int err = cosy_thread_cancel_lent(loop, slot);
+
+			if (!err)
+				cosy_end(loop, slot, -ECANCELED);
+			return err;
+		}
 		if (!cosy_module_cancel(loop, slot))
 			return -ENOENT;
 		/* It ends by itself. */
@@ -50,9 +57,13 @@ int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot)
 
 static int cancel_entry(struct cosy_loop *loop, uint32_t slot)
 {
-	const struct cosy_slot before = loop->slots[slot];
-	int err = cosy_slot_cancel(loop, slot);
+	struct cosy_slot before;
+	int err;
 
+	/* What the module is to cancel it has taken. */
+	cosy_module_flush(loop);
+	before = loop->slots[slot];
+	err = cosy_slot_cancel(loop, slot);
 	if (err)
 		return err;
 	cosy_start_next(loop, &before);
@@ -115,6 +126,13 @@ static int cancel_submitted(struct cosy_loop *loop, int fd)
 	return cancelled;
 }
 
+/* Of a descriptor. A call that a thread has begun is not interrupted. */
+static bool cancel_waiting_entry(struct cosy_loop *loop, uint32_t slot)
+{
+	return !(loop->slots[slot].lent && cosy_module_is_running(loop, slot)) &&
+	       !cosy_slot_cancel(loop, slot);
+}
+
 static int cancel_waiting(struct cosy_loop *loop, struct cosy_descriptor *d)
 {
 	int cancelled = 0;
@@ -124,26 +142,35 @@ static int cancel_waiting(struct cosy_loop *loop, struct cosy_descriptor *d)
 
 		for (; slot != COSY_NO_SLOT; slot = next) {
 			next = loop->slots[slot].next;
-			cancelled += !cosy_slot_cancel(loop, slot);
+			cancelled += cancel_waiting_entry(loop, slot);
 		}
 	}
 	return cancelled;
 }
 
-static int cancel_queued(struct cosy_loop *loop, struct cosy_pool *pool,
-			 uint32_t first, uint32_t last)
+static int cancel_queue(struct cosy_loop *loop, const struct cosy_queue *queue,
+			uint32_t first, uint32_t last)
 {
-	uint32_t slot = pool->head, next;
+	uint32_t slot = queue->head, next;
 	int cancelled = 0;
 
 	for (; slot != COSY_NO_SLOT; slot = next) {
 		int fd = cosy_slot_fd(loop, slot);
 
 		next = loop->slots[slot].pool_next;
-		if (fd >= 0 && (uint32_t)fd >= first && (uint32_t)fd <= last)
-			cancelled += !cosy_slot_cancel(loop, slot);
+		if (fd < 0 || (uint32_t)fd < first || (uint32_t)fd > last)
+			continue;
+		cancelled += cancel_waiting_entry(loop, slot);
 	}
 	return cancelled;
+}
+
+/* Those whose calls no thread makes yet. */
+static int cancel_queued(struct cosy_loop *loop, const struct cosy_pool *pool,
+			 uint32_t first, uint32_t last)
+{
+	return cancel_queue(loop, &pool->queued, first, last) +
+	       cancel_queue(loop, &pool->lent, first, last);
 }
 
 int cosy_fds_cancel(struct cosy_loop *loop, uint32_t first, uint32_t last)
@@ -174,6 +201,7 @@ COSY_EXPORT int cosy_cancel_fd(struct cosy_loop *loop, int fd)
 	if (ret)
 		return ret;
 	if (fd >= 0) {
+		cosy_module_flush(loop);
 		ret = cancel_submitted(loop, fd);
 		ret += cosy_fds_cancel(loop, (uint32_t)fd, (uint32_t)fd);
 		cosy_loop_tell(loop);

@@ -210,6 +210,7 @@ static void cancel_all(struct cosy_loop *loop)
 {
 	struct cosy_async *op;
 
+	cosy_module_flush(loop);
 	for (uint32_t slot = 0; slot < loop->fresh; slot++)
 		cosy_slot_cancel(loop, slot);
 	do {
@@ -240,7 +241,7 @@ COSY_EXPORT int cosy_loop_destroy(struct cosy_loop *loop)
 		free_memory(loop);
 		return 0;
 	}
-	if (loop->calling) {
+	if (!cosy_threads_stop(loop)) {
 		cosy_loop_leave(loop);
 		return -EBUSY;
 	}
@@ -294,6 +295,7 @@ COSY_EXPORT int cosy_loop_fd(struct cosy_loop *loop)
 COSY_EXPORT int cosy_loop_info(struct cosy_loop *loop,
 			       struct cosy_loop_info *info, size_t size)
 {
+	struct cosy_loop_info counts;
 	int err = cosy_loop_enter(loop);
 
 	if (err)
@@ -301,9 +303,10 @@ COSY_EXPORT int cosy_loop_info(struct cosy_loop *loop,
 	loop->info.outstanding = loop->outstanding;
 	loop->info.threads = loop->disk.threads + loop->waits.threads;
 	loop->info.kernel = loop->kernel;
+	counts = loop->info;
+	counts.handed_over += cosy_threads_running(loop);
 	memset(info, 0, size);
-	memcpy(info, &loop->info,
-	       size < sizeof(loop->info) ? size : sizeof(loop->info));
+	memcpy(info, &counts, size < sizeof(counts) ? size : sizeof(counts));
 	cosy_loop_leave(loop);
 	return 0;
 }

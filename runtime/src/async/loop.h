@@ -56,6 +56,7 @@ enum cosy_how {
 	COSY_HOW_CLOSE,
 	COSY_HOW_LOCK,
 	COSY_HOW_THREAD,
+	COSY_HOW_TIMED,		/* the same; a signal does not end it, and does not begin it anew */
 	COSY_HOW_COMPOUND,	/* no call: the module runs a compound */
 };
 
@@ -92,12 +93,13 @@ enum cosy_list {
  * @cancelled: to be completed with -ECANCELED instead of being executed
  * @polled:    the call cannot be made so that it does not block
  * @on_disk:   its thread is one for calls that use a disk
+ * @lent:      PARKED: a thread in the module makes its call
  * @connecting: the call has been made, the connection is being established
  * @task:      it belongs to a function until that has returned
  * @fd:	       the descriptor it waits for; of a SIGNAL, one of its own
  * @timer:     place among the timers
- * @pool_next: in the queue of a pool
- * @pool_prev: in the queue of a pool
+ * @pool_next: in a queue of a pool
+ * @pool_prev: in a queue of a pool
  * @done:      bytes transferred so far; of a POLL, its events
  */
 struct cosy_slot {
@@ -109,6 +111,7 @@ struct cosy_slot {
 	bool cancelled : 1;
 	bool polled : 1;
 	bool on_disk : 1;
+	bool lent : 1;
 	bool connecting : 1;
 	bool task : 1;
 	int32_t fd;
@@ -184,6 +187,7 @@ struct cosy_attempt {
  * @compounds: those of them that run compounds
  * @tried:     whether there can be a page is known
  * @makes_calls: it makes the attempts, and waits for sockets; else it only runs compounds
+ * @has_threads: threads can wait for work there
  * @looked:    it was entered since a thread last began to wait, or looked at epoll
  * @asleep:    a thread sleeps there, or executes what has woken it, without the lock
  */
@@ -200,6 +204,7 @@ struct cosy_module {
 	uint32_t compounds;
 	bool tried;
 	bool makes_calls;
+	bool has_threads;
 	bool looked;
 	atomic_bool asleep;
 };
@@ -215,23 +220,35 @@ struct cosy_timer {
 };
 
 /**
+ * struct cosy_queue - a list of entries of a pool
+ * @head:  the first one
+ * @tail:  the last one
+ * @count: how many there are
+ */
+struct cosy_queue {
+	uint32_t head;
+	uint32_t tail;
+	uint32_t count;
+};
+
+/**
  * struct cosy_pool - threads that make calls
  * @loop:    whose they are
- * @head:    first of the entries for which there is no thread yet
- * @tail:    the last one
- * @queued:  how many there are
+ * @queued:  entries for which there is no thread yet
+ * @lent:    entries that are LENT to the module, whose calls such threads make there
  * @threads: how many there are
- * @idle:    how many of them have nothing to do
+ * @idle:    how many of them have nothing to do, or are in the module
+ * @inside:  how many of these are in the module
  * @max:     how many there may be
  * @work:    there is something to do
  */
 struct cosy_pool {
 	struct cosy_loop *loop;
-	uint32_t head;
-	uint32_t tail;
-	uint32_t queued;
+	struct cosy_queue queued;
+	struct cosy_queue lent;
 	uint32_t threads;
 	uint32_t idle;
+	uint32_t inside;
 	uint32_t max;
 	struct cosy_event work;
 };
@@ -537,6 +554,52 @@ void cosy_module_sync(const struct cosy_loop *loop);
 /** cosy_module_tell_used() - there is a page; or the map of used descriptors is complete no more */
 void cosy_module_tell_used(struct cosy_loop *loop);
 
+/** cosy_module_has_threads() - can threads wait for work there? Has a page if that can be had */
+bool cosy_module_has_threads(struct cosy_loop *loop);
+
+/**
+ * cosy_module_lend() - submit an entry whose call a thread in the module is to make
+ * @flags: COSY_ENTRY_LONG, COSY_ENTRY_TAKE
+ */
+void cosy_module_lend(struct cosy_loop *loop, uint32_t slot, uint8_t flags,
+		      const uint64_t args[6]);
+
+/** cosy_module_is_running() - does a thread make the call of a lent entry? */
+bool cosy_module_is_running(const struct cosy_loop *loop, uint32_t slot);
+
+/**
+ * cosy_module_cancel_lent() - cancel a lent entry
+ *
+ * Return: 0: it is in the module no longer; -EALREADY: its call is interrupted, and it completes;
+ * -ENOENT: it is complete.
+ */
+int cosy_module_cancel_lent(struct cosy_loop *loop, uint32_t slot);
+
+/**
+ * cosy_module_work() - wait in the module for calls to make, and make them
+ * @waits: calls that may wait for ever
+ *
+ * Gives the lock back meanwhile.
+ *
+ * Return: the entry with which the thread has left, or COSY_NO_SLOT.
+ */
+uint32_t cosy_module_work(struct cosy_loop *loop, bool waits);
+
+/**
+ * cosy_module_take() - an entry has come with a thread that has left: it is not in the module
+ * @result: set to that of the call, if it was made
+ *
+ * Return: was it made?
+ */
+bool cosy_module_take(struct cosy_loop *loop, uint32_t slot, int64_t *result);
+
+/**
+ * cosy_module_recall() - let threads leave that wait for work, and keep out
+ * @waits:  those for calls that may wait for ever
+ * @recall: false: they may wait again
+ */
+void cosy_module_recall(struct cosy_loop *loop, bool waits, bool recall);
+
 /** cosy_module_compound() - submit an entry of kind COMPOUND to it */
 void cosy_module_compound(struct cosy_loop *loop, uint32_t slot);
 
@@ -714,6 +777,23 @@ void cosy_thread_call(struct cosy_loop *loop, uint32_t slot, bool disk);
 
 /** cosy_thread_cancel() - take a QUEUED entry back */
 void cosy_thread_cancel(struct cosy_loop *loop, uint32_t slot);
+
+/**
+ * cosy_thread_returned() - the module gives an entry back that was lent to it
+ * @made:   the call has been made
+ * @result: if it has
+ */
+void cosy_thread_returned(struct cosy_loop *loop, uint32_t slot, bool made,
+			  int64_t result);
+
+/** cosy_thread_cancel_lent() - cancel a lent entry; 0, -ENOENT or -EALREADY */
+int cosy_thread_cancel_lent(struct cosy_loop *loop, uint32_t slot);
+
+/** cosy_threads_running() - how many lent entries' calls do threads make? */
+uint32_t cosy_threads_running(const struct cosy_loop *loop);
+
+/** cosy_threads_stop() - let no thread begin with a call; false if one makes a call */
+bool cosy_threads_stop(struct cosy_loop *loop);
 
 /**
  * cosy_pool_end() - wait for the threads to end, which have nothing to do

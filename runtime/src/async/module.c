@@ -31,6 +31,9 @@
 #define NEEDED	(COSY_ASYNC_COMPOUNDS | COSY_ASYNC_FILE_IO | COSY_ASYNC_CLOSES | \
 		 COSY_ASYNC_ACCEPTS)
 
+/* That can have threads wait for work, and another one sleep until they have made it. */
+#define NEEDED_FOR_THREADS	(COSY_ASYNC_SLEEPS | COSY_ASYNC_THREADS)
+
 static uint64_t enter_by(int fd, uint64_t what)
 {
 	return (uint64_t)cosy_sys(SYS_lseek, fd, (long)(COSY_RUN_TAG | what),
@@ -117,6 +120,8 @@ static void open_module(struct cosy_loop *loop)
 		cosy_module_close(loop, true);
 	else
 		cosy_module_tell_used(loop);
+	m->has_threads = m->fd >= 0 &&
+			 (m->page->features & NEEDED_FOR_THREADS) == NEEDED_FOR_THREADS;
 }
 
 void cosy_module_init(struct cosy_loop *loop)
@@ -138,6 +143,15 @@ bool cosy_module_runs_compounds(struct cosy_loop *loop)
 	if (!m->tried)
 		open_module(loop);
 	return m->fd >= 0 && (m->page->features & NEEDED) == NEEDED;
+}
+
+bool cosy_module_has_threads(struct cosy_loop *loop)
+{
+	const struct cosy_module *m = &loop->module;
+
+	if (!m->tried)
+		open_module(loop);
+	return m->has_threads && m->fd >= 0;
 }
 
 void cosy_module_tell_used(struct cosy_loop *loop)
@@ -229,6 +243,13 @@ static void compound_refused(struct cosy_loop *loop, uint32_t slot)
 	compound_done(loop, slot, -ENODEV);
 }
 
+/* An entry that was lent is not in the module any more. */
+static void lent_back(struct cosy_loop *loop, uint32_t slot, bool made, int64_t result)
+{
+	loop->module.inside--;
+	cosy_thread_returned(loop, slot, made, result);
+}
+
 /*
  * Give the descriptor up, so that no thread is in the module any more. The module gives
  * compounds back, if it is still the loop's descriptor: then epoll knows it.
@@ -241,7 +262,7 @@ static void leave_module(struct cosy_loop *loop)
 	if (!cosy_sys6(SYS_epoll_ctl, loop->epoll, EPOLL_CTL_DEL, m->fd, 0, 0, 0))
 		cosy_sys(SYS_close, m->fd, 0, 0);
 	m->fd = -1;
-	m->makes_calls = false;
+	m->makes_calls = m->has_threads = false;
 	loop->kernel = false;
 	/* Closing it, by whoever has done so, wakes a thread that is asleep there. */
 	if (atomic_load(&m->asleep))
@@ -264,10 +285,15 @@ static void wait_without_module(struct cosy_loop *loop)
 
 		if (loop->slots[slot].how == COSY_HOW_COMPOUND)
 			compound_refused(loop, slot);
+		else if (loop->slots[slot].lent)
+			lent_back(loop, slot, false, 0);
 	}
 	for (uint32_t slot = 0; slot < loop->fresh; slot++) {
 		if (loop->slots[slot].state != COSY_SLOT_PARKED ||
 		    m->entries[slot].status != COSY_ENTRY_SUBMITTED)
+			continue;
+		/* The module has given it back, or will, or a thread comes with it. */
+		if (loop->slots[slot].lent)
 			continue;
 		/* The module gives compounds back, unless somebody else closes it now. */
 		if (loop->slots[slot].how == COSY_HOW_COMPOUND) {
@@ -370,6 +396,9 @@ void cosy_module_make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n
 		if (!execute_page(loop)) {
 			leave_module(loop);
 			left = m->tail - m->page->submit_head;
+			/* What was submitted before them is not an attempt. */
+			if (left > n)
+				left = n;
 			for (uint32_t i = n - left; i < n; i++)
 				loop->slots[a[i].slot].state = COSY_SLOT_ATTEMPT;
 			wait_without_module(loop);
@@ -401,6 +430,10 @@ void cosy_module_collect(struct cosy_loop *loop, uint32_t max_attempts)
 		__atomic_store_n(&m->page->done_head, ++m->head, __ATOMIC_RELEASE);
 		if (loop->slots[slot].how == COSY_HOW_COMPOUND) {
 			compound_done(loop, slot, (int64_t)entry->args[0]);
+			continue;
+		}
+		if (loop->slots[slot].lent) {
+			lent_back(loop, slot, entry->status == COSY_ENTRY_DONE, a.result);
 			continue;
 		}
 		m->inside--;
@@ -490,4 +523,84 @@ int cosy_module_interrupt(struct cosy_loop *loop, uint32_t first, uint32_t last)
 			interrupted += interrupt_fd(loop, (uint32_t)fd);
 	}
 	return interrupted;
+}
+
+void cosy_module_lend(struct cosy_loop *loop, uint32_t slot, uint8_t flags,
+		      const uint64_t args[6])
+{
+	put_entry(loop, slot, loop->entries[slot].nr, COSY_ENTRY_THREAD | flags, args);
+}
+
+bool cosy_module_is_running(const struct cosy_loop *loop, uint32_t slot)
+{
+	return __atomic_load_n(&loop->module.entries[slot].status, __ATOMIC_ACQUIRE) !=
+	       COSY_ENTRY_SUBMITTED;
+}
+
+int cosy_module_cancel_lent(struct cosy_loop *loop, uint32_t slot)
+{
+	struct cosy_module *m = &loop->module;
+	uint64_t ret;
+
+	/* If the module was lost, it comes back from there. */
+	if (m->fd < 0)
+		return -EALREADY;
+	ret = enter_module(m, COSY_ASYNC_CANCEL | slot);
+	if (ret == COSY_ASYNC_ENTERED) {
+		m->inside--;
+		return 0;
+	}
+	return ret == (uint64_t)-ENOENT ? -ENOENT : -EALREADY;
+}
+
+/* Threads cannot wait in the module any more. What was lent comes back. */
+static void worker_lost(struct cosy_loop *loop, uint64_t left)
+{
+	if (left >> 32 == COSY_ASYNC_BARRED >> 32)
+		cosy_device_bar();
+	if (left == (uint64_t)-ESHUTDOWN)
+		loop->module.has_threads = false;
+	else
+		module_lost(loop);
+	/* Whoever waits for the loop has to collect it. */
+	cosy_loop_tell(loop);
+}
+
+uint32_t cosy_module_work(struct cosy_loop *loop, bool waits)
+{
+	struct cosy_module *m = &loop->module;
+	uint64_t what = COSY_ASYNC_WORK | m->page->id, left;
+	int fd = m->fd;
+
+	if (waits)
+		what |= COSY_WORK_LONG;
+	cosy_loop_leave(loop);
+	left = enter_by(fd, what);
+	cosy_lock(&loop->lock);
+	if (left >> 32 != COSY_ASYNC_ENTERED >> 32)
+		worker_lost(loop, left);
+	/* An error has this bit, too. */
+	return (int64_t)left >= 0 && left & COSY_WORK_TAKEN ?
+		       (uint32_t)left & ~COSY_WORK_TAKEN : COSY_NO_SLOT;
+}
+
+bool cosy_module_take(struct cosy_loop *loop, uint32_t slot, int64_t *result)
+{
+	struct cosy_module *m = &loop->module;
+
+	m->inside--;
+	*result = (int64_t)m->entries[slot].args[0];
+	return m->entries[slot].status == COSY_ENTRY_DONE;
+}
+
+void cosy_module_recall(struct cosy_loop *loop, bool waits, bool recall)
+{
+	struct cosy_module *m = &loop->module;
+	uint32_t bit = waits ? COSY_RECALL_LONG : COSY_RECALL;
+
+	if (!m->page || recall == !!(m->page->recall & bit))
+		return;
+	__atomic_store_n(&m->page->recall, m->page->recall ^ bit, __ATOMIC_RELEASE);
+	if (recall && m->fd >= 0)
+		enter_by(m->fd, COSY_ASYNC_WORK | COSY_ASYNC_CANCEL);
 }

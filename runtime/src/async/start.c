@@ -732,6 +732,7 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 		break;
 	case COSY_HOW_LOCK:
 	case COSY_HOW_THREAD:
+	case COSY_HOW_TIMED:
 		cosy_thread_call(loop, slot, false);
 		break;
 	case COSY_HOW_DISK:

@@ -2,7 +2,9 @@
 /*
  * thread.c - threads that make the calls that block.
  *
- * There are as many as were needed at once, up to a maximum. They end with the loop.
+ * There are as many as were needed at once, up to a maximum. They end with the loop. If they
+ * can, they wait in the module: then entries are lent to it, and the threads make the calls
+ * there, without a return to user mode.
  */
 #include <errno.h>
 #include <limits.h>
@@ -16,11 +18,52 @@
 
 #define STACK_SIZE	(128u << 10)
 
+static void queue_init(struct cosy_queue *queue)
+{
+	queue->head = queue->tail = COSY_NO_SLOT;
+}
+
 void cosy_pool_init(struct cosy_loop *loop, struct cosy_pool *pool, uint32_t max)
 {
 	pool->loop = loop;
-	pool->head = pool->tail = COSY_NO_SLOT;
+	queue_init(&pool->queued);
+	queue_init(&pool->lent);
 	pool->max = max;
+}
+
+static void enqueue(struct cosy_loop *loop, struct cosy_queue *queue, uint32_t slot)
+{
+	struct cosy_slot *slots = loop->slots;
+
+	slots[slot].pool_next = COSY_NO_SLOT;
+	slots[slot].pool_prev = queue->tail;
+	if (queue->tail == COSY_NO_SLOT)
+		queue->head = slot;
+	else
+		slots[queue->tail].pool_next = slot;
+	queue->tail = slot;
+	queue->count++;
+}
+
+static void dequeue(struct cosy_loop *loop, struct cosy_queue *queue, uint32_t slot)
+{
+	struct cosy_slot *slots = loop->slots;
+	uint32_t next = slots[slot].pool_next, prev = slots[slot].pool_prev;
+
+	if (prev == COSY_NO_SLOT)
+		queue->head = next;
+	else
+		slots[prev].pool_next = next;
+	if (next == COSY_NO_SLOT)
+		queue->tail = prev;
+	else
+		slots[next].pool_prev = prev;
+	queue->count--;
+}
+
+static struct cosy_pool *pool_of(struct cosy_loop *loop, uint32_t slot)
+{
+	return loop->slots[slot].on_disk ? &loop->disk : &loop->waits;
 }
 
 /*
@@ -61,6 +104,15 @@ static void call_args(const struct cosy_loop *loop, uint32_t slot,
 	}
 }
 
+/* The thread has made the call of an entry: the signal that it raised is its own. */
+static void call_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
+{
+	cosy_thread_made(loop, slot, result);
+	/* With the lock: whoever waits for this result gets it, and not -EINTR. */
+	pass_signal_on(result);
+	cosy_loop_tell(loop);
+}
+
 static void make_call(struct cosy_loop *loop, uint32_t slot)
 {
 	uint32_t nr = loop->entries[slot].nr;
@@ -76,41 +128,53 @@ static void make_call(struct cosy_loop *loop, uint32_t slot)
 			   (long)args[3], (long)args[4], (long)args[5]);
 	cosy_lock(&loop->lock);
 	loop->calling--;
-	cosy_thread_made(loop, slot, result);
-	/* With the lock: whoever waits for this result gets it, and not -EINTR. */
-	pass_signal_on(result);
-	cosy_loop_tell(loop);
+	call_made(loop, slot, result);
 }
 
-static void enqueue(struct cosy_pool *pool, uint32_t slot)
+/* An entry is in the module no longer. */
+static void lent_no_longer(struct cosy_loop *loop, uint32_t slot)
 {
-	struct cosy_slot *slots = pool->loop->slots;
-
-	slots[slot].state = COSY_SLOT_QUEUED;
-	slots[slot].pool_next = COSY_NO_SLOT;
-	slots[slot].pool_prev = pool->tail;
-	if (pool->tail == COSY_NO_SLOT)
-		pool->head = slot;
-	else
-		slots[pool->tail].pool_next = slot;
-	pool->tail = slot;
-	pool->queued++;
+	dequeue(loop, &pool_of(loop, slot)->lent, slot);
+	loop->slots[slot].lent = false;
 }
 
-static void dequeue(struct cosy_pool *pool, uint32_t slot)
+/* Wait in the module, which has the thread make calls. Gives the lock back meanwhile. */
+static void work_in_module(struct cosy_pool *pool)
 {
-	struct cosy_slot *slots = pool->loop->slots;
-	uint32_t next = slots[slot].pool_next, prev = slots[slot].pool_prev;
+	struct cosy_loop *loop = pool->loop;
+	int64_t result;
+	uint32_t slot;
 
-	if (prev == COSY_NO_SLOT)
-		pool->head = next;
-	else
-		slots[prev].pool_next = next;
-	if (next == COSY_NO_SLOT)
-		pool->tail = prev;
-	else
-		slots[next].pool_prev = prev;
-	pool->queued--;
+	pool->idle++;
+	pool->inside++;
+	slot = cosy_module_work(loop, pool == &loop->waits);
+	pool->inside--;
+	pool->idle--;
+	if (slot == COSY_NO_SLOT)
+		return;
+	lent_no_longer(loop, slot);
+	if (!cosy_module_take(loop, slot, &result)) {
+		make_call(loop, slot);
+		return;
+	}
+	loop->info.handed_over++;
+	call_made(loop, slot, result);
+}
+
+/* Wait for something to do. Gives the lock back meanwhile. */
+static void wait_for_work(struct cosy_pool *pool)
+{
+	struct cosy_loop *loop = pool->loop;
+
+	if (cosy_module_has_threads(loop)) {
+		/* Nothing is queued that they would have to leave for. */
+		cosy_module_recall(loop, pool == &loop->waits, false);
+		work_in_module(pool);
+		return;
+	}
+	pool->idle++;
+	cosy_event_wait(&pool->work, &loop->lock, UINT64_MAX);
+	pool->idle--;
 }
 
 static void *thread_main(void *arg)
@@ -121,15 +185,12 @@ static void *thread_main(void *arg)
 
 	cosy_lock(&loop->lock);
 	for (;;) {
-		while (pool->head == COSY_NO_SLOT && !loop->closing) {
-			pool->idle++;
-			cosy_event_wait(&pool->work, &loop->lock, UINT64_MAX);
-			pool->idle--;
-		}
-		slot = pool->head;
+		while (pool->queued.head == COSY_NO_SLOT && !loop->closing)
+			wait_for_work(pool);
+		slot = pool->queued.head;
 		if (slot == COSY_NO_SLOT)
 			break;
-		dequeue(pool, slot);
+		dequeue(loop, &pool->queued, slot);
 		make_call(loop, slot);
 	}
 	pool->threads--;
@@ -165,6 +226,41 @@ static int start_thread(struct cosy_pool *pool)
 	return err;
 }
 
+/* Give an entry to a thread in user mode. */
+static void queue_call(struct cosy_loop *loop, struct cosy_pool *pool, uint32_t slot)
+{
+	loop->slots[slot].state = COSY_SLOT_QUEUED;
+	enqueue(loop, &pool->queued, slot);
+	if (pool->inside)
+		cosy_module_recall(loop, pool == &loop->waits, true);
+	if (pool->idle)
+		cosy_event_happened(&pool->work, 1);
+}
+
+/* Does the call wait for a time, or end when a signal comes? */
+static bool is_timed(enum cosy_how how)
+{
+	return how == COSY_HOW_TIMED || how == COSY_HOW_POLL || how == COSY_HOW_SLEEP ||
+	       how == COSY_HOW_SIGNAL;
+}
+
+static void lend(struct cosy_loop *loop, struct cosy_pool *pool, uint32_t slot)
+{
+	struct cosy_slot *s = &loop->slots[slot];
+	uint64_t args[6];
+	uint8_t flags = 0;
+
+	if (pool == &loop->waits)
+		flags |= COSY_ENTRY_LONG;
+	/* The kernel knows how such a call goes on after a signal, the module does not. */
+	if (is_timed((enum cosy_how)s->how))
+		flags |= COSY_ENTRY_TAKE;
+	call_args(loop, slot, args);
+	s->lent = true;
+	enqueue(loop, &pool->lent, slot);
+	cosy_module_lend(loop, slot, flags, args);
+}
+
 void cosy_thread_call(struct cosy_loop *loop, uint32_t slot, bool disk)
 {
 	struct cosy_pool *pool = disk ? &loop->disk : &loop->waits;
@@ -173,26 +269,83 @@ void cosy_thread_call(struct cosy_loop *loop, uint32_t slot, bool disk)
 	/* What poll() points to may be wrong. */
 	if (loop->slots[slot].how != COSY_HOW_POLL)
 		cosy_descriptor_use(loop, cosy_slot_fd(loop, slot));
-	if (pool->idle <= pool->queued && pool->threads < pool->max)
+	if (pool->idle <= pool->queued.count + pool->lent.count && pool->threads < pool->max)
 		err = start_thread(pool);
 	if (err && !pool->threads) {
 		cosy_finish(loop, slot, -err);
 		return;
 	}
 	loop->slots[slot].on_disk = disk;
-	enqueue(pool, slot);
-	if (pool->idle)
-		cosy_event_happened(&pool->work, 1);
+	if (cosy_module_has_threads(loop))
+		lend(loop, pool, slot);
+	else
+		queue_call(loop, pool, slot);
 }
 
 void cosy_thread_cancel(struct cosy_loop *loop, uint32_t slot)
 {
-	dequeue(loop->slots[slot].on_disk ? &loop->disk : &loop->waits, slot);
+	dequeue(loop, &pool_of(loop, slot)->queued, slot);
+}
+
+void cosy_thread_returned(struct cosy_loop *loop, uint32_t slot, bool made,
+			  int64_t result)
+{
+	lent_no_longer(loop, slot);
+	if (!made) {
+		queue_call(loop, pool_of(loop, slot), slot);
+		return;
+	}
+	loop->info.handed_over++;
+	cosy_thread_made(loop, slot, result);
+}
+
+int cosy_thread_cancel_lent(struct cosy_loop *loop, uint32_t slot)
+{
+	int err = cosy_module_cancel_lent(loop, slot);
+
+	if (!err)
+		lent_no_longer(loop, slot);
+	return err;
+}
+
+static uint32_t pool_running(const struct cosy_loop *loop, const struct cosy_pool *pool)
+{
+	uint32_t n = 0;
+
+	for (uint32_t slot = pool->lent.head; slot != COSY_NO_SLOT;
+	     slot = loop->slots[slot].pool_next)
+		n += cosy_module_is_running(loop, slot);
+	return n;
+}
+
+uint32_t cosy_threads_running(const struct cosy_loop *loop)
+{
+	return pool_running(loop, &loop->disk) + pool_running(loop, &loop->waits);
+}
+
+bool cosy_threads_stop(struct cosy_loop *loop)
+{
+	if (loop->calling)
+		return false;
+	if (!loop->disk.lent.count && !loop->waits.lent.count)
+		return true;
+	/* Those that are made already are complete. */
+	if (loop->module.fd >= 0)
+		cosy_module_look(loop);
+	cosy_module_recall(loop, false, true);
+	cosy_module_recall(loop, true, true);
+	if (!loop->calling && !cosy_threads_running(loop))
+		return true;
+	cosy_module_recall(loop, false, false);
+	cosy_module_recall(loop, true, false);
+	return false;
 }
 
 void cosy_pool_end(struct cosy_loop *loop, struct cosy_pool *pool)
 {
 	cosy_event_happened(&pool->work, INT_MAX);
+	if (pool->inside)
+		cosy_module_recall(loop, pool == &loop->waits, true);
 	loop->waiters++;
 	while (pool->threads)
 		cosy_event_wait(&loop->changed, &loop->lock, UINT64_MAX);
