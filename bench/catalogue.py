@@ -109,7 +109,7 @@ BENCHES = (
     Bench("op", "op", ("compound",), ("op",) + tuple("op-" + o for o in OPERATIONS)),
     Bench("load", "load", ("compound",)),
     Bench("fit", "fit", NO_RING, tuple(f"fit{n}" for n in FIT)),
-    *(Bench(name, "async", ASYNC) for name in ("page1", "page64", "wait-cancel")),
+    *(Bench(name, "async", ASYNC) for name in ("page1", "page64", "wait-cancel", "handover")),
     *(Bench(name, "echo", SERVERS) for name in ECHO),
     Bench("interpreter"),
     Bench("native-overhead"),
@@ -162,7 +162,7 @@ def seconds(name):
 
 
 # Names that stand for several benchmarks.
-GROUPS = {"cosy": COSY, "async": ("page1", "page64", "wait-cancel", *ECHO),
+GROUPS = {"cosy": COSY, "async": ("page1", "page64", "wait-cancel", "handover", *ECHO),
           "functions": tuple(f"fn-{name}" for name in FUNCTIONS)}
 
 # The loops of bench/programs/interpreter.c, and the best ns per iteration that other

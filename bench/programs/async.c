@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
  * async: what an operation of a loop costs: submitted, executed and collected, in batches of
- * one and more; one that waits for a socket and is cancelled. io_uring has no getpid:
- * its operation there does nothing.
+ * one and more; one that waits for a socket and is cancelled; one whose call may block, so
+ * that a thread makes it. io_uring has no getpid: its operation there does nothing.
  */
 
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -21,7 +22,7 @@
 
 static struct cosy_loop *loop;
 static struct cosy_async ops[MAX_BATCH];
-static int sockets[2];
+static int sockets[2], file;
 
 static void check(long err, const char *what)
 {
@@ -76,6 +77,25 @@ static uint64_t wait_and_cancel(uint64_t count)
 	return 0;
 }
 
+/* Of a file in memory: nothing is to be written, and nothing is waited for. */
+static uint64_t native_fsync(uint64_t count)
+{
+	while (count--)
+		check(fsync(file), "fsync");
+	return 0;
+}
+
+/* The thread that waits for the result sleeps meanwhile. */
+static uint64_t fsync_entries(uint64_t count)
+{
+	while (count--) {
+		check(cosy_async_fsync(loop, &ops[0], file), "cosy_async_fsync");
+		check(cosy_wait(loop, 1, NULL), "cosy_wait");
+		check(ops[0].result, "an fsync");
+	}
+	return 0;
+}
+
 static void completed(int expected)
 {
 	struct io_uring_cqe cqe;
@@ -121,6 +141,19 @@ static uint64_t ring_wait_and_cancel(uint64_t count)
 	return 0;
 }
 
+static uint64_t ring_fsyncs(uint64_t count)
+{
+	while (count--) {
+		struct io_uring_sqe *sqe = uring_sqe();
+
+		sqe->opcode = IORING_OP_FSYNC;
+		sqe->fd = file;
+		uring_enter(1);
+		completed(0);
+	}
+	return 0;
+}
+
 static void start_loop(void)
 {
 	struct cosy_loop_info info;
@@ -139,6 +172,9 @@ static void prepare(void)
 		start_loop();
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, sockets))
 		bench_die("socketpair");
+	file = memfd_create("handover", MFD_CLOEXEC);
+	if (file < 0)
+		bench_die("memfd_create");
 }
 
 int main(int argc, char **argv)
@@ -151,6 +187,8 @@ int main(int argc, char **argv)
 		{ .name = "wait-cancel", .per = "operation", .count = 10000,
 		  .native = native_attempt, .io_uring = ring_wait_and_cancel,
 		  .entries = wait_and_cancel },
+		{ .name = "handover", .per = "operation", .count = 5000,
+		  .native = native_fsync, .io_uring = ring_fsyncs, .entries = fsync_entries },
 		{ 0 },
 	};
 
