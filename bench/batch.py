@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""`./cosy bench batch`: the batch functions of C and Python against what else does the same."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import processes
+
+
+def build_python(root, build):
+    """Build the Python package into the build directory. Return: could it be built?"""
+    work = os.path.join(build, "bench", "python-build")
+    shutil.rmtree(work, ignore_errors=True)
+    os.makedirs(work)
+    commands = (
+        ["cmake", "--install", build, "--prefix", os.path.join(work, "usr")],
+        # What it builds is beside the sources.
+        ["cp", "-r", os.path.join(root, "bindings", "python"), os.path.join(work, "source")],
+        ["sh", "-c", "cd source && PKG_CONFIG='pkg-config --define-prefix' "
+         "PKG_CONFIG_PATH=$(dirname $(find $PWD/../usr -name cosy-batch.pc)) "
+         "/usr/bin/python3 setup.py -q build --build-lib ../../python"],
+    )
+    with open(os.path.join(work, "log"), "w", encoding="utf-8") as log:
+        return all(subprocess.run(command, cwd=work, stdout=log, stderr=log, check=False)
+                   .returncode == 0 for command in commands)
+
+
+def run(root, build, series, runs, names=()):
+    """Print the table. Return: True, because no figure has to be reached."""
+    if not os.path.exists(os.path.join(build, "bench", "batch-files")):
+        sys.exit("cosy bench: the benchmark program batch-files is not built\n"
+                 "  HINT: run: ./cosy build")
+    if not build_python(root, build):
+        print("cosy bench: without Python, whose package could not be built\n  HINT: see "
+              f"{build}/bench/python-build/log; it takes python3-dev and python3-setuptools",
+              file=sys.stderr)
+    processes.table(processes.measure(root, build, series, runs, "batch", names), {})
+    return True
