@@ -14,6 +14,8 @@
 #include <linux/namei.h>
 #include <linux/rcupdate.h>
 #include <linux/stat.h>
+#include <linux/string.h>
+#include <asm/word-at-a-time.h>
 
 #include "fast/calls.h"
 #include "kernel/internals.h"
@@ -82,6 +84,27 @@ cosy_cached_entry(const struct dentry *dir, struct qstr *name, unsigned int *seq
 	return cosy_internal(__d_lookup_rcu)(dir, name, seq);
 }
 
+/* Return the length of the first of the components in the @len bytes at @text. */
+static __always_inline size_t cosy_component_len(const unsigned char *text,
+						 size_t len)
+{
+	const struct word_at_a_time c = WORD_AT_A_TIME_CONSTANTS;
+	unsigned long word, bits;
+	size_t at;
+
+	for (at = 0; at + sizeof(word) <= len; at += sizeof(word)) {
+		memcpy(&word, text + at, sizeof(word));
+		word ^= REPEAT_BYTE('/');
+		if (has_zero(word, &bits, &c)) {
+			bits = prep_zero_mask(word, bits, &c);
+			return at + find_zero(create_zero_mask(bits));
+		}
+	}
+	while (at < len && text[at] != '/')
+		at++;
+	return at;
+}
+
 /*
  * Find the directories that @name leads through, from @dir on, which is a plain directory
  * that the process may search. The caller is an RCU reader.
@@ -92,21 +115,21 @@ static noinline struct dentry *
 cosy_descend(const struct path *dir, const struct cosy_name *name,
 	     struct cosy_descent *descent)
 {
-	const unsigned char *text = name->text, *end = text + name->len, *slash;
+	const unsigned char *text = name->text;
 	struct dentry *parent = dir->dentry;
+	size_t left = name->len;
 
 	descent->n = 0;
 	for (;;) {
 		struct cosy_passed *passed = &descent->dirs[descent->n];
 
-		slash = memchr(text, '/', end - text);
 		descent->last.name = text;
-		descent->last.len = (slash ?: end) - text;
+		descent->last.len = cosy_component_len(text, left);
 		/* Absolute names, several slashes, and slashes at the end are rare. */
 		if (!descent->last.len ||
 		    cosy_is_dots(text, descent->last.len))
 			return NULL;
-		if (!slash)
+		if (descent->last.len == left)
 			return parent;
 		if (descent->n == COSY_DEPTH)
 			return NULL;
@@ -122,7 +145,8 @@ cosy_descend(const struct path *dir, const struct cosy_name *name,
 		    !cosy_plainly_searchable(passed->inode, dir->mnt))
 			return NULL;
 		descent->n++;
-		text = slash + 1;
+		text += descent->last.len + 1;
+		left -= descent->last.len + 1;
 	}
 }
 
