@@ -25,9 +25,6 @@
 #include "run/run.h"
 #include "trace/cosy_trace.h"
 
-/* Calls made in one entry into the kernel, whether they complete entries or not. */
-#define COSY_LOOP_CALLS	(4 * COSY_ASYNC_MAX_DONE)
-
 /**
  * cosy_loop_state() - set what is not set by each call
  * @st: for calls
@@ -296,6 +293,11 @@ static bool cosy_loop_has_more(struct cosy_loop *loop)
 	       loop->submit_head != READ_ONCE(loop->page->submit_tail);
 }
 
+static void cosy_loop_tell_more(struct cosy_loop *loop, bool early)
+{
+	WRITE_ONCE(loop->page->more, early && cosy_loop_has_more(loop));
+}
+
 /* Return: as the interface says. */
 static loff_t cosy_loop_cancel(struct cosy_loop *loop, u64 index)
 {
@@ -349,9 +351,13 @@ static loff_t cosy_loop_enter(struct cosy_loop *loop, u64 max, bool sleeps,
 		return -EINVAL;
 	cosy_loop_state(&st);
 	done = cosy_loop_execute(loop, &st, max);
-	WRITE_ONCE(loop->page->more, done < max && cosy_loop_has_more(loop));
-	if (sleeps && !done)
+	cosy_loop_tell_more(loop, done < max);
+	if (sleeps && !done) {
 		done = cosy_loop_sleep(loop, &st, max, entered);
+		/* Reasons for which it has ended are more than @max. */
+		if (*entered)
+			cosy_loop_tell_more(loop, done >= 0 && done < max);
+	}
 	cosy_history_clear();
 	return done < 0 ? done : cosy_loop_left(&st, done);
 }
@@ -424,7 +430,9 @@ void cosy_loop_unlock(struct cosy_loop *loop)
 		smp_mb__after_atomic();
 		if (unlikely(atomic_read(&loop->waiters)))
 			wake_up_bit(&loop->entered, 0);
-	} while (unlikely(READ_ONCE(loop->closed)) && cosy_loop_lock(loop));
+		/* Another process with the same memory may close it again and again. */
+	} while (unlikely(READ_ONCE(loop->closed)) &&
+		 !fatal_signal_pending(current) && cosy_loop_lock(loop));
 	/* Events have told nobody while a thread had entered. */
 	if (!list_empty(&loop->ready))
 		cosy_loop_tell(loop);
@@ -450,6 +458,8 @@ int cosy_loop_flush(struct file *file, fl_owner_t id)
 	if (id != loop->files && task_tgid(current) != loop->pid)
 		return 0;
 	cosy_works_end(loop);
+	/* A thread that has entered may not leave soon, and they hold the file. */
+	cosy_works_recall(loop);
 	WRITE_ONCE(loop->kicked, true);
 	WRITE_ONCE(loop->closed, true);
 	/* As in cosy_loop_unlock(). */

@@ -43,6 +43,9 @@ struct cosy_work {
 	struct list_head idle;
 };
 
+/* Calls made in one entry into the kernel, whether they complete entries or not. */
+#define COSY_LOOP_CALLS	(4 * COSY_ASYNC_MAX_DONE)
+
 /* Calls that end by themselves, and others: these do not delay those. */
 #define COSY_WORKS	2
 

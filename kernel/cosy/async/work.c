@@ -443,7 +443,7 @@ loff_t cosy_loop_work(struct cosy_loop *loop, u64 what)
 	struct cosy_state st __uninitialized;
 	struct cosy_handed *handed;
 	enum cosy_call_end end;
-	u32 index, taken = 0;
+	u32 index, calls = 0, taken = 0;
 	s64 result;
 
 	if (what >> 32)
@@ -469,7 +469,8 @@ loff_t cosy_loop_work(struct cosy_loop *loop, u64 what)
 			break;
 		}
 		/* A filter of another thread: it has to see the next call. */
-	} while (!cosy_env_leave(cosy_env_self(&st)) &&
+	} while (++calls < COSY_LOOP_CALLS &&
+		 !cosy_env_leave(cosy_env_self(&st)) &&
 		 cosy_seccomp_state() == st.env.seccomp);
 	cosy_history_clear();
 	return cosy_loop_left(&st, taken);
