@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Files on disks: a read is as long as natively, whatever of it is cached; calls that use
- * the position keep their order; the signals of calls that threads make arrive.
+ * the position keep their order; the signals of calls that threads make arrive, and so do their
+ * results.
  */
 // RUN: %compile
 // RUN: %everywhere
@@ -134,6 +135,58 @@ static void signals(int fd)
 	EQUAL(signal_seen(), SIGXFSZ);
 }
 
+static void long_callback(struct cosy_async *op)
+{
+	(void)op;
+	usleep(300000);
+}
+
+/*
+ * The second write is begun by the thread that has made the first one, while this thread is in a
+ * callback.
+ */
+static void chained(int fd)
+{
+	const struct timespec limit = { .tv_sec = 60 };
+	struct cosy_async first = { 0 }, second = { 0 }, other = { .done = long_callback };
+
+	EQUAL(lseek(fd, SIZE, SEEK_SET), SIZE);
+	EQUAL(cosy_async_write(loop, &first, fd, "x", 1), 0);
+	EQUAL(cosy_async_write(loop, &second, fd, "x", 1), 0);
+	EQUAL(cosy_async_getpid(loop, &other), 0);
+	EQUAL(cosy_wait_for(loop, &second, &limit), 0);
+	EQUAL(first.result, -EFBIG);
+	EQUAL(second.result, -EFBIG);
+	EQUAL(signal_seen(), SIGXFSZ);
+}
+
+static bool synced;
+static time_t end;
+
+static void again(struct cosy_async *op)
+{
+	if (!synced && time(NULL) < end)
+		EQUAL(cosy_async_getpid(loop, op), 0);
+}
+
+static void on_sync(struct cosy_async *op)
+{
+	EQUAL(op->result, 0);
+	synced = true;
+}
+
+/* A thread that always has something to deliver learns what others have made. */
+static void beside(int fd)
+{
+	struct cosy_async busy = { .done = again }, sync = { .done = on_sync };
+
+	end = time(NULL) + 60;
+	EQUAL(cosy_async_getpid(loop, &busy), 0);
+	EQUAL(cosy_async_fsync(loop, &sync, fd), 0);
+	EQUAL(cosy_loop_run(loop), 0);
+	CHECK(time(NULL) < end);
+}
+
 int main(void)
 {
 	char name[] = "/var/tmp/async-XXXXXX";
@@ -150,6 +203,8 @@ int main(void)
 	whole(fd);
 	names();
 	signals(fd);
+	chained(fd);
+	beside(fd);
 	EQUAL(cosy_loop_destroy(loop), 0);
 	EQUAL(unlink("file"), 0);
 	EQUAL(rmdir(name), 0);

@@ -211,8 +211,7 @@ static void make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n)
 
 void cosy_attempts_make(struct cosy_loop *loop)
 {
-	while (loop->nbatch || cosy_module_submitted(loop) ||
-	       cosy_module_done(loop)) {
+	while (cosy_attempts_pending(loop)) {
 		struct cosy_attempt *made = loop->batch;
 		uint32_t n = loop->nbatch;
 

@@ -33,6 +33,9 @@ int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot)
 
 			if (!err)
 				cosy_end(loop, slot, -ECANCELED);
+			/* The module was lost: the call has not begun. */
+			else if (s->state == COSY_SLOT_QUEUED)
+				return cosy_slot_cancel(loop, slot);
 			return err;
 		}
 		if (!cosy_module_cancel(loop, slot))
@@ -61,7 +64,7 @@ static int cancel_entry(struct cosy_loop *loop, uint32_t slot)
 	int err;
 
 	/* What the module is to cancel it has taken. */
-	cosy_module_flush(loop);
+	cosy_module_settle(loop);
 	before = loop->slots[slot];
 	err = cosy_slot_cancel(loop, slot);
 	if (err)
@@ -201,7 +204,7 @@ COSY_EXPORT int cosy_cancel_fd(struct cosy_loop *loop, int fd)
 	if (ret)
 		return ret;
 	if (fd >= 0) {
-		cosy_module_flush(loop);
+		cosy_module_settle(loop);
 		ret = cancel_submitted(loop, fd);
 		ret += cosy_fds_cancel(loop, (uint32_t)fd, (uint32_t)fd);
 		cosy_loop_tell(loop);

@@ -248,7 +248,7 @@ static bool start_first(struct cosy_loop *loop, struct cosy_descriptor *d,
 	if (!waits(loop, slot))
 		return false;
 	cosy_start_ready(loop, slot);
-	return loop->slots[slot].state == COSY_SLOT_QUEUED;
+	return loop->slots[slot].state == COSY_SLOT_QUEUED || loop->slots[slot].lent;
 }
 
 void cosy_descriptor_event(struct cosy_loop *loop, int fd, uint32_t events)

@@ -210,7 +210,7 @@ static void cancel_all(struct cosy_loop *loop)
 {
 	struct cosy_async *op;
 
-	cosy_module_flush(loop);
+	cosy_module_settle(loop);
 	for (uint32_t slot = 0; slot < loop->fresh; slot++)
 		cosy_slot_cancel(loop, slot);
 	do {
@@ -242,6 +242,8 @@ COSY_EXPORT int cosy_loop_destroy(struct cosy_loop *loop)
 		return 0;
 	}
 	if (!cosy_threads_stop(loop)) {
+		/* What was complete already has been collected. */
+		cosy_loop_tell(loop);
 		cosy_loop_leave(loop);
 		return -EBUSY;
 	}

@@ -630,6 +630,13 @@ static inline bool cosy_module_submitted(const struct cosy_loop *loop)
 /** cosy_module_flush() - let it take all that was submitted */
 void cosy_module_flush(struct cosy_loop *loop);
 
+/**
+ * cosy_module_settle() - the same, before something is cancelled
+ *
+ * What a module that was lost has given back is where it is without the module.
+ */
+void cosy_module_settle(struct cosy_loop *loop);
+
 /** cosy_module_make() - make @n attempts; their results are collected afterwards */
 void cosy_module_make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n);
 
@@ -640,6 +647,16 @@ static inline bool cosy_module_done(const struct cosy_loop *loop)
 
 	return m->page && m->head != __atomic_load_n(&m->page->done_tail,
 						     __ATOMIC_ACQUIRE);
+}
+
+/**
+ * cosy_attempts_pending() - is there something for cosy_attempts_make()?
+ *
+ * A thread that has made a call may have left it there, while another one was in a callback.
+ */
+static inline bool cosy_attempts_pending(const struct cosy_loop *loop)
+{
+	return loop->nbatch || cosy_module_submitted(loop) || cosy_module_done(loop);
 }
 
 /**

@@ -550,7 +550,11 @@ int cosy_module_cancel_lent(struct cosy_loop *loop, uint32_t slot)
 		m->inside--;
 		return 0;
 	}
-	return ret == (uint64_t)-ENOENT ? -ENOENT : -EALREADY;
+	if (ret == (uint64_t)-ENOENT)
+		return -ENOENT;
+	if (ret != (uint64_t)-EALREADY)
+		module_lost(loop);
+	return -EALREADY;
 }
 
 /* Threads cannot wait in the module any more. What was lent comes back. */
@@ -601,6 +605,15 @@ void cosy_module_recall(struct cosy_loop *loop, bool waits, bool recall)
 	if (!m->page || recall == !!(m->page->recall & bit))
 		return;
 	__atomic_store_n(&m->page->recall, m->page->recall ^ bit, __ATOMIC_RELEASE);
-	if (recall && m->fd >= 0)
-		enter_by(m->fd, COSY_ASYNC_WORK | COSY_ASYNC_CANCEL);
+	/* Threads that wait there have to leave, by losing the module if need be. */
+	if (recall && m->fd >= 0 &&
+	    enter_by(m->fd, COSY_ASYNC_WORK | COSY_ASYNC_CANCEL) != COSY_ASYNC_ENTERED)
+		module_lost(loop);
+}
+
+void cosy_module_settle(struct cosy_loop *loop)
+{
+	cosy_module_flush(loop);
+	if (loop->module.fd < 0)
+		cosy_attempts_make(loop);
 }

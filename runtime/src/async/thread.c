@@ -332,12 +332,17 @@ bool cosy_threads_stop(struct cosy_loop *loop)
 	/* Those that are made already are complete. */
 	if (loop->module.fd >= 0)
 		cosy_module_look(loop);
+	else
+		cosy_attempts_make(loop);
 	cosy_module_recall(loop, false, true);
 	cosy_module_recall(loop, true, true);
 	if (!loop->calling && !cosy_threads_running(loop))
 		return true;
-	cosy_module_recall(loop, false, false);
-	cosy_module_recall(loop, true, false);
+	/* Others have to leave for what is queued. */
+	if (loop->disk.queued.head == COSY_NO_SLOT)
+		cosy_module_recall(loop, false, false);
+	if (loop->waits.queued.head == COSY_NO_SLOT)
+		cosy_module_recall(loop, true, false);
 	return false;
 }
 

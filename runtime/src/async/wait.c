@@ -126,10 +126,11 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until)
 {
 	struct epoll_event events[EVENTS];
 	uint64_t timer = cosy_timers_next(loop);
+	bool looked = loop->module.looked;
 	long n;
 
 	/* Nothing to be told by epoll, and the module was just asked. */
-	if (!until && !loop->info.waiting && !loop->external && loop->module.looked)
+	if (!until && !loop->info.waiting && !loop->external && looked)
 		return 0;
 	loop->module.looked = false;
 	n = until ? wait_for_others(loop, events, until < timer ? until : timer) :
@@ -152,6 +153,9 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until)
 			cosy_descriptor_event(loop, fd, events[i].events);
 		}
 	}
+	/* Of what threads that sleep there are woken for, epoll does not tell. */
+	if (!until && !looked && !loop->module.looked && cosy_module_sleeps(loop))
+		cosy_module_look(loop);
 	cosy_attempts_make(loop);
 	cosy_timers_expire(loop);
 	return n == -EINTR ? -EINTR : 0;
@@ -205,11 +209,14 @@ static void wait_for_other(struct cosy_loop *loop, uint64_t until)
 	loop->waiters--;
 }
 
-/* There are completions: is it time to look at the descriptors nevertheless? */
+/* There are completions: is it time to look at the descriptors, and the module, nevertheless? */
 static bool too_long_ago(struct cosy_loop *loop)
 {
-	return (loop->info.waiting || loop->external) &&
-	       loop->streak++ >= MAX_STREAK;
+	if (!(loop->info.waiting || loop->external || cosy_module_sleeps(loop)) ||
+	    loop->streak++ < MAX_STREAK)
+		return false;
+	loop->module.looked = false;
+	return true;
 }
 
 /*
@@ -236,7 +243,7 @@ static int wait_locked(struct cosy_loop *loop, const struct goal *goal,
 			return 0;
 		if (err)
 			return err;
-		if (cosy_page_done(loop) ||
+		if (cosy_page_done(loop) || cosy_attempts_pending(loop) ||
 		    loop->page->submit_head != loop->page->submit_tail)
 			continue;
 		if (goal->until != FOR_EVER && goal->until <= cosy_clock())
