@@ -18,7 +18,8 @@
 // RUN: %FileCheck --check-prefix=FORK %s < %t.err
 //
 // CHECK-DAG: function count: executor=kernel upcalls=2{{$}}
-// CHECK-DAG: function histogram: executor=kernel upcalls=1{{$}}
+// The handler may come while the function is being loaded, and is native then.
+// CHECK-DAG: function histogram: executor=kernel upcalls={{[12]$}}
 // CHECK-DAG: function forever: executor=kernel upcalls={{[1-9][0-9]*}}
 // FORK: function count: was interrupted, and cannot go on: its segment is gone, or this is a child process
 // FORK: child SIGXCPU
