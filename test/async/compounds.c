@@ -694,6 +694,29 @@ static void forbidden(void)
 	EQUAL(status, 0);
 }
 
+/* A thread that waits in the module for calls that block ends, though nobody can enter to wake it. */
+static void forbidden_threads(void)
+{
+	struct cosy_async op = { 0 };
+	pid_t child = fork();
+	int fds[2], status;
+
+	if (!child) {
+		EQUAL(cosy_loop_destroy(loop), 0);
+		EQUAL(cosy_loop_create(&loop, NULL), 0);
+		open_pair(fds);
+		EQUAL(cosy_async_fsync(loop, &op, fds[0]), 0);
+		EQUAL(result_of(loop, &op), -EINVAL);
+		forbid_lseek(0);
+		signal(SIGALRM, SIG_DFL);
+		alarm(60);
+		EQUAL(cosy_loop_destroy(loop), 0);
+		_exit(0);
+	}
+	EQUAL(waitpid(child, &status, 0), child);
+	EQUAL(status, 0);
+}
+
 static void losing_module(void)
 {
 	static struct connection connections[3];
@@ -765,6 +788,7 @@ int main(void)
 	threads();
 	children();
 	forbidden();
+	forbidden_threads();
 	losing_module();
 	destroying();
 	EQUAL(cosy_loop_create(&loop, NULL), 0);
