@@ -324,7 +324,13 @@ static void *await(void *loop)
 
 static void *enter_blocked(void *loop)
 {
-	return (void *)enter_loop(loop, 1);
+	long long entered;
+
+	/* The other thread is inside for a moment when it looks. */
+	do
+		entered = enter_loop(loop, 1);
+	while (entered == -EBUSY);
+	return (void *)entered;
 }
 
 static void nothing(int sig)
