@@ -90,14 +90,7 @@ static void finish_statx(int *n)
 
 static void submit_statx(int dir, const char *name, int flags, int *n)
 {
-	struct io_uring_sqe *sqe = uring_sqe();
-
-	sqe->opcode = IORING_OP_STATX;
-	sqe->fd = dir;
-	sqe->addr = (uintptr_t)name;
-	sqe->statx_flags = flags;
-	sqe->len = STATX_BASIC_STATS;
-	sqe->off = (uintptr_t)&statxs[(*n)++];
+	uring_statx(dir, name, flags, &statxs[(*n)++]);
 	if (*n == URING_BATCH)
 		finish_statx(n);
 }

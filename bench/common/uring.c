@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -107,6 +108,18 @@ struct io_uring_sqe *uring_rw(unsigned char opcode, int fd, void *buffer,
 	sqe->len = size;
 	sqe->off = offset;
 	return sqe;
+}
+
+void uring_statx(int dir, const char *name, unsigned int flags, struct statx *status)
+{
+	struct io_uring_sqe *sqe = uring_sqe();
+
+	sqe->opcode = IORING_OP_STATX;
+	sqe->fd = dir;
+	sqe->addr = (uintptr_t)name;
+	sqe->statx_flags = flags;
+	sqe->len = STATX_BASIC_STATS;
+	sqe->off = (uintptr_t)status;
 }
 
 void uring_enter(unsigned int min)

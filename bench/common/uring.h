@@ -56,6 +56,15 @@ struct io_uring_sqe *uring_sqe(void);
 struct io_uring_sqe *uring_rw(unsigned char opcode, int fd, void *buffer,
 			      unsigned int size, uint64_t offset);
 
+struct statx;
+
+/**
+ * uring_statx() - an entry that gets the status of a file
+ * @dir: @name: @flags: as for statx()
+ * @status: out: what stat() tells, when the entry is complete
+ */
+void uring_statx(int dir, const char *name, unsigned int flags, struct statx *status);
+
 /**
  * uring_submit() - hand over all entries and wait for them
  *

@@ -73,14 +73,8 @@ static uint64_t uring(uint64_t count)
 		while ((n = syscall(SYS_getdents64, fd, buffer, sizeof(buffer))) > 0) {
 			for (at = 0; at < n;) {
 				struct dirent64 *entry = (struct dirent64 *)(buffer + at);
-				struct io_uring_sqe *sqe = uring_sqe();
 
-				sqe->opcode = IORING_OP_STATX;
-				sqe->fd = fd;
-				sqe->addr = (uintptr_t)entry->d_name;
-				sqe->statx_flags = AT_SYMLINK_NOFOLLOW;
-				sqe->len = STATX_BASIC_STATS;
-				sqe->off = (uintptr_t)&stx[filled++];
+				uring_statx(fd, entry->d_name, AT_SYMLINK_NOFOLLOW, &stx[filled++]);
 				at += entry->d_reclen;
 				if (filled < URING_BATCH && at < n)
 					continue;

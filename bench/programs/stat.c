@@ -67,15 +67,8 @@ static uint64_t uring(uint64_t count)
 {
 	static struct statx stx[URING_BATCH];
 	for (uint64_t i = 0; i < count; i += URING_BATCH) {
-		for (int j = 0; j < URING_BATCH; j++) {
-			struct io_uring_sqe *sqe = uring_sqe();
-
-			sqe->opcode = IORING_OP_STATX;
-			sqe->fd = AT_FDCWD;
-			sqe->addr = (uintptr_t)path();
-			sqe->len = STATX_BASIC_STATS;
-			sqe->off = (uintptr_t)&stx[j];
-		}
+		for (int j = 0; j < URING_BATCH; j++)
+			uring_statx(AT_FDCWD, path(), 0, &stx[j]);
 		uring_submit();
 	}
 	return stx[0].stx_size;
