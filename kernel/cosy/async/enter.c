@@ -240,6 +240,13 @@ static int cosy_loop_ready(struct cosy_loop *loop, struct cosy_state *st,
 	return cosy_loop_complete(loop, index, status, silent, result);
 }
 
+/* Is there something to execute? */
+static bool cosy_loop_has_more(struct cosy_loop *loop)
+{
+	return !list_empty(&loop->ready) ||
+	       loop->submit_head != READ_ONCE(loop->page->submit_tail);
+}
+
 /**
  * cosy_loop_execute() - execute what was submitted, and what waits no longer
  * @loop: the loop, entered
@@ -283,19 +290,8 @@ unsigned int cosy_loop_execute(struct cosy_loop *loop, struct cosy_state *st,
 			break;
 	}
 	WRITE_ONCE(loop->executed, loop->executed + calls);
+	WRITE_ONCE(loop->page->more, done < max && cosy_loop_has_more(loop));
 	return done;
-}
-
-/* Is there something to execute? */
-static bool cosy_loop_has_more(struct cosy_loop *loop)
-{
-	return !list_empty(&loop->ready) ||
-	       loop->submit_head != READ_ONCE(loop->page->submit_tail);
-}
-
-static void cosy_loop_tell_more(struct cosy_loop *loop, bool early)
-{
-	WRITE_ONCE(loop->page->more, early && cosy_loop_has_more(loop));
 }
 
 /* Return: as the interface says. */
@@ -351,13 +347,8 @@ static loff_t cosy_loop_enter(struct cosy_loop *loop, u64 max, bool sleeps,
 		return -EINVAL;
 	cosy_loop_state(&st);
 	done = cosy_loop_execute(loop, &st, max);
-	cosy_loop_tell_more(loop, done < max);
-	if (sleeps && !done) {
+	if (sleeps && !done)
 		done = cosy_loop_sleep(loop, &st, max, entered);
-		/* Reasons for which it has ended are more than @max. */
-		if (*entered)
-			cosy_loop_tell_more(loop, done >= 0 && done < max);
-	}
 	cosy_history_clear();
 	return done < 0 ? done : cosy_loop_left(&st, done);
 }
