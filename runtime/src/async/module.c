@@ -614,6 +614,6 @@ void cosy_module_recall(struct cosy_loop *loop, bool waits, bool recall)
 void cosy_module_settle(struct cosy_loop *loop)
 {
 	cosy_module_flush(loop);
-	if (loop->module.fd < 0)
+	if (loop->module.page && loop->module.fd < 0)
 		cosy_attempts_make(loop);
 }
