@@ -49,24 +49,6 @@ static void *working(void *arg)
 	return NULL;
 }
 
-/* Is it asleep? By its state in /proc, so that no time has to be guessed. */
-static bool is_asleep(pid_t tid)
-{
-	char path[64], text[256] = "";
-	const char *state;
-	int fd;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
-	fd = open(path, O_RDONLY);
-	if (fd < 0)
-		return false;
-	if (read(fd, text, sizeof(text) - 1) < 0)
-		text[0] = 0;
-	close(fd);
-	state = strrchr(text, ')');
-	return state && state[2] == 'S';
-}
-
 static void wait_until_asleep(struct worker *w)
 {
 	while (!atomic_load(&w->tid) || !is_asleep(atomic_load(&w->tid)))

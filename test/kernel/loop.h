@@ -138,6 +138,25 @@ static inline long long call_by_entry(struct loop *loop, long nr, uint64_t a, ui
 	return entry_result(loop, 1);
 }
 
+/* Is a thread asleep? By its state in /proc, so that no time has to be guessed. */
+static inline bool is_asleep(pid_t tid)
+{
+	char path[64], text[256] = "";
+	const char *state;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	fd = open(path, O_RDONLY);
+	/* Or it has ended. */
+	if (fd < 0)
+		return false;
+	if (read(fd, text, sizeof(text) - 1) < 0)
+		text[0] = 0;
+	close(fd);
+	state = strrchr(text, ')');
+	return state && state[2] == 'S';
+}
+
 /* Load a compound that loops run; return its handle. */
 static inline __u64 load_for_loops(const struct cosy_op *ops, unsigned int nops, unsigned int nregs)
 {
