@@ -8,7 +8,6 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
-#include <getopt.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
@@ -260,48 +259,16 @@ static void check(int pid)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ NULL, 0, NULL, 0 },
-	};
-	bool totals = false;
-	int option, pid = 0;
+	int pid = 0;
 
 	watch_init(&watch, "cosy stat");
-	while ((option = getopt_long(argc, argv, WATCH_OPTIONS "hp:t", options, NULL)) != -1) {
-		switch (option) {
-		case 'b':
-		case 'd':
-		case 'n':
-			watch_option(&watch, option, optarg);
-			break;
-		case 'p':
-			pid = process_id(optarg);
-			break;
-		case 't':
-			totals = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return 0;
-		case 'V':
-			puts("cosy " COSY_RELEASE);
-			return 0;
-		default:
-			fputs(usage, stderr);
-			return 2;
-		}
-	}
-	if (optind < argc) {
-		fputs(usage, stderr);
-		return 2;
-	}
+	while (watch_next_option(&watch, argc, argv, "p:", usage) != -1)
+		pid = process_id(optarg);
 	watch_begin(&watch);
 	read_all(pid);
 	check(pid);
 	/* The first time everything is new. */
-	for (show(true); watch_wait(&watch); show(totals))
+	for (show(true); watch_wait(&watch); show(watch.totals))
 		read_all(pid);
 	return 0;
 }

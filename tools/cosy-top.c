@@ -10,7 +10,6 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <search.h>
 #include <signal.h>
@@ -286,7 +285,7 @@ static int by_activity(const void *a, const void *b)
 
 #define LEFT(status) (1u << (STATUS + (status)))
 
-static void show(bool totals)
+static void show(void)
 {
 	/* What is counted in the columns, as a set of enum column. */
 	static const struct {
@@ -311,7 +310,7 @@ static void show(bool totals)
 		watch_die(&watch, "processes", strerror(ENOMEM), NULL);
 	for (size_t i = 0; i < nrows; i++) {
 		sorted[i] = rows[i];
-		if (totals)
+		if (watch.totals)
 			memset(rows[i]->before, 0, sizeof(rows[i]->before));
 	}
 	qsort(sorted, nrows, sizeof(*sorted), by_activity);
@@ -348,45 +347,13 @@ static void read_all(void)
 
 int main(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "help", no_argument, NULL, 'h' },
-		{ "version", no_argument, NULL, 'V' },
-		{ NULL, 0, NULL, 0 },
-	};
-	bool totals = false;
-	int option;
-
 	watch_init(&watch, "cosy top");
-	while ((option = getopt_long(argc, argv, WATCH_OPTIONS "ht", options, NULL)) != -1) {
-		switch (option) {
-		case 'b':
-		case 'd':
-		case 'n':
-			watch_option(&watch, option, optarg);
-			break;
-		case 't':
-			totals = true;
-			break;
-		case 'h':
-			fputs(usage, stdout);
-			return 0;
-		case 'V':
-			puts("cosy " COSY_RELEASE);
-			return 0;
-		default:
-			fputs(usage, stderr);
-			return 2;
-		}
-	}
-	if (optind < argc) {
-		fputs(usage, stderr);
-		return 2;
-	}
+	watch_next_option(&watch, argc, argv, "", usage);
 	watch_begin(&watch);
 	count();
 	do {
 		read_all();
-		show(totals);
+		show();
 	} while (watch_wait(&watch));
 	return 0;
 }

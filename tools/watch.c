@@ -5,6 +5,7 @@
 #include "watch.h"
 
 #include <errno.h>
+#include <getopt.h>
 #include <limits.h>
 #include <math.h>
 #include <poll.h>
@@ -46,14 +47,53 @@ static double number(const struct watch *watch, const char *option, const char *
 	watch_die(watch, option, "is not a number of this range", hint);
 }
 
-void watch_option(struct watch *watch, int option, const char *argument)
+static __attribute__((noreturn)) void wrong_usage(const char *usage)
 {
-	if (option == 'b')
-		watch->batch = true;
-	else if (option == 'd')
-		watch->delay = number(watch, "-d", argument, INT_MAX / 1000);
-	else
-		watch->left = floor(number(watch, "-n", argument, 1e15));
+	fputs(usage, stderr);
+	exit(2);
+}
+
+int watch_next_option(struct watch *watch, int argc, char **argv, const char *own,
+		      const char *usage)
+{
+	static const struct option options[] = {
+		{ "help", no_argument, NULL, 'h' },
+		{ "version", no_argument, NULL, 'V' },
+		{ NULL, 0, NULL, 0 },
+	};
+	char all[32];
+	int option;
+
+	snprintf(all, sizeof(all), "bd:hn:t%s", own);
+	while ((option = getopt_long(argc, argv, all, options, NULL)) != -1) {
+		switch (option) {
+		case 'b':
+			watch->batch = true;
+			break;
+		case 'd':
+			watch->delay = number(watch, "-d", optarg, INT_MAX / 1000);
+			break;
+		case 'n':
+			watch->left = floor(number(watch, "-n", optarg, 1e15));
+			break;
+		case 't':
+			watch->totals = true;
+			break;
+		case 'h':
+			fputs(usage, stdout);
+			exit(0);
+		case 'V':
+			puts("cosy " COSY_RELEASE);
+			exit(0);
+		case '?':
+			wrong_usage(usage);
+		default:
+			return option;
+		}
+	}
+	if (optind < argc)
+		wrong_usage(usage);
+	return -1;
 }
 
 void watch_begin(struct watch *watch)

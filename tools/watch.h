@@ -7,10 +7,7 @@
 
 #include <stdbool.h>
 
-/** The options of a struct watch, for getopt(3). */
-#define WATCH_OPTIONS "bd:n:"
-
-/** What they do, for people. */
+/** What the options of all these tools do, for people; -t and --help have lines of their own. */
 #define WATCH_USAGE                                                            \
 	"  -b          batch: do not clear the screen\n"                       \
 	"  -d SECONDS  show every so many seconds (default 1)\n"               \
@@ -19,6 +16,7 @@
 /**
  * struct watch - how often something is shown
  * @command: the command, for messages
+ * @totals:  totals are shown, instead of what is new
  * @batch:   the screen is not cleared
  * @delay:   seconds in between
  * @left:    so often it is shown again; may be infinite
@@ -27,6 +25,7 @@
  */
 struct watch {
 	const char *command;
+	bool totals;
 	bool batch;
 	double delay;
 	double left;
@@ -45,8 +44,19 @@ __attribute__((noreturn)) void watch_die(const struct watch *watch, const char *
  */
 void watch_init(struct watch *watch, const char *command);
 
-/** watch_option() - take one of WATCH_OPTIONS with its argument; exits if that is wrong */
-void watch_option(struct watch *watch, int option, const char *argument);
+/**
+ * watch_next_option() - read the options that all these tools have
+ * @watch:   set
+ * @argc: @argv: the tool's
+ * @own:     the tool's own options, as for getopt(3)
+ * @usage:   its help text
+ *
+ * Exits for --help, for --version and if something is wrong.
+ *
+ * Return: an option of @own, with its argument in optarg; -1 after the last one.
+ */
+int watch_next_option(struct watch *watch, int argc, char **argv, const char *own,
+		      const char *usage);
 
 /**
  * watch_begin() - from now on SIGINT, SIGTERM and SIGHUP end it
