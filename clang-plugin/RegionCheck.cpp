@@ -105,6 +105,10 @@ private:
     }
     if (auto *P = dyn_cast<ParenExpr>(S))
       return visit(P->getSubExpr(), Block);
+    // COSY_START(): MarkerCalls has reported the parentheses.
+    if (auto *C = dyn_cast<CallExpr>(S);
+        C && !markerName(C->getCallee()).empty())
+      return visit(C->getCallee(), Block);
     for (Stmt *Child : S->children())
       visit(Child, nullptr);
   }
@@ -245,8 +249,7 @@ private:
   bool MayStop = false; ///< does the open region stop at errors or limits?
 };
 
-/// Tells of COSY_START(), of which clang would say only that void is no
-/// function.
+/// Reports COSY_START(), which clang accepts.
 class MarkerCalls : public PPCallbacks {
 public:
   explicit MarkerCalls(CompilerInstance &CI) : CI(CI) {}

@@ -33,12 +33,17 @@ extern "C" {
 #endif
 
 #ifdef __COSY_PLUGIN__
-/* Replaced by the plugin; a program not linked through it fails to link. */
-void __cosy_region_start(void) __attribute__((__nothrow__));
+/*
+ * Replaced by the plugin; a program not linked through it fails to link. Those without
+ * arguments return a function, so that clang accepts COSY_START() and the plugin alone
+ * reports it.
+ */
+typedef void (*__cosy_marker)(void);
+__cosy_marker __cosy_region_start(void) __attribute__((__nothrow__));
 void __cosy_region_start_with(uint64_t option, ...)
 	__attribute__((__nothrow__));
-void __cosy_region_start_native(void) __attribute__((__nothrow__));
-void __cosy_region_end(void) __attribute__((__nothrow__));
+__cosy_marker __cosy_region_start_native(void) __attribute__((__nothrow__));
+__cosy_marker __cosy_region_end(void) __attribute__((__nothrow__));
 void __cosy_batch(uint64_t size, uint64_t id) __attribute__((__nothrow__));
 void __cosy_batch_step(uint64_t id) __attribute__((__nothrow__));
 #define COSY_START __cosy_region_start()

@@ -50,9 +50,11 @@ void nested_in_a_block(int n)
 
 void parentheses(void)
 {
-	COSY_START(); // expected-error {{COSY_START takes no parentheses}} expected-error {{not a function}}
+	COSY_START(); // expected-error {{COSY_START takes no parentheses}}
 	getpid();
-	COSY_END(); // expected-error {{COSY_END takes no parentheses}} expected-error {{not a function}}
+	COSY_END(); // expected-error {{COSY_END takes no parentheses}}
+	COSY_START_NATIVE(); // expected-error {{COSY_START_NATIVE takes no parentheses}}
+	COSY_END;
 }
 
 #ifdef __cplusplus
