@@ -142,6 +142,28 @@ static bool runOnFunction(Function &F) {
   return Changed;
 }
 
+/// Refers to a symbol of libcosy.a whose name is a remedy: linkers print it if
+/// libcosy.a is missing. The reference needs no relocation at run time.
+static void nameRemedy(Module &M) {
+  constexpr StringLiteral Name = "cosy_is_not_linked__use_cosy_cc";
+  if (M.getNamedValue(Name))
+    return;
+  LLVMContext &Ctx = M.getContext();
+  Type *Offset = Type::getInt32Ty(Ctx), *Address = Type::getInt64Ty(Ctx);
+  auto *Remedy =
+      new GlobalVariable(M, Type::getInt8Ty(Ctx), true,
+                         GlobalValue::ExternalLinkage, nullptr, Name);
+  Remedy->setVisibility(GlobalValue::HiddenVisibility);
+  Remedy->setDSOLocal(true);
+  auto *Reference = new GlobalVariable(
+      M, Offset, true, GlobalValue::PrivateLinkage, nullptr, "cosy.is_linked");
+  Reference->setInitializer(ConstantExpr::getTrunc(
+      ConstantExpr::getSub(ConstantExpr::getPtrToInt(Remedy, Address),
+                           ConstantExpr::getPtrToInt(Reference, Address)),
+      Offset));
+  appendToCompilerUsed(M, {Reference});
+}
+
 PreservedAnalyses AutoPass::run(Module &M, ModuleAnalysisManager &) {
   if (!canHaveCompounds(M))
     return PreservedAnalyses::all();
@@ -149,7 +171,12 @@ PreservedAnalyses AutoPass::run(Module &M, ModuleAnalysisManager &) {
   for (Function &F : M)
     if (!IsLinkStep || F.hasFnAttribute(AutoAttribute))
       Changed |= runOnFunction(F);
-  return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+  if (!Changed)
+    return PreservedAnalyses::all();
+  // In the link step, the linker has looked for libraries already.
+  if (!IsLinkStep)
+    nameRemedy(M);
+  return PreservedAnalyses::none();
 }
 
 void deferToLinkStep(Module &M) {
@@ -165,6 +192,8 @@ void deferToLinkStep(Module &M) {
           libcosyFunction(M, "cosy_auto_" + F.getName(), F.getFunctionType()));
   }
   appendToCompilerUsed(M, Callees);
+  if (!Callees.empty())
+    nameRemedy(M);
 }
 
 } // namespace cosy

@@ -30,6 +30,11 @@ static FunctionCallee regionRun(Module &M) {
       FunctionType::get(Type::getInt64Ty(Ctx), {Ptr, Ptr}, false));
 }
 
+/// cosy_regions_add(), by its other name: without libcosy, the linker's message
+/// contains the remedy.
+static constexpr StringLiteral AddFunction =
+    "cosy_is_not_linked__use_cosy_cc_or_lcosy";
+
 /// \returns the function void Name(table, count) of libcosy.
 static FunctionCallee tableFunction(Module &M, StringRef Name) {
   LLVMContext &Ctx = M.getContext();
@@ -331,7 +336,7 @@ void CompoundPath::defer(unsigned NumOutputs, ArrayRef<PrivateLocal> Locals) {
   RunCall = New;
   // The linker has to look for the library before link-time optimisation: later
   // it no longer knows what the program defines.
-  for (FunctionCallee F : {regionRun(M), tableFunction(M, "cosy_regions_add"),
+  for (FunctionCallee F : {regionRun(M), tableFunction(M, AddFunction),
                            tableFunction(M, "cosy_regions_remove")})
     appendToCompilerUsed(M, {cast<Function>(F.getCallee())});
 }
@@ -530,10 +535,10 @@ void RegionTable::finish() {
             ConstantInt::get(Type::getInt64Ty(M.getContext()), N)}));
     P->eraseFromParent();
   }
-  appendToGlobalCtors(M,
-                      createTableCaller(M, "cosy.add", "cosy_regions_add",
-                                        Table, Descriptors.size()),
-                      65535);
+  appendToGlobalCtors(
+      M,
+      createTableCaller(M, "cosy.add", AddFunction, Table, Descriptors.size()),
+      65535);
   appendToGlobalDtors(M,
                       createTableCaller(M, "cosy.remove", "cosy_regions_remove",
                                         Table, Descriptors.size()),

@@ -988,6 +988,10 @@ COSY_EXPORT void cosy_regions_add(struct cosy_region *regions, size_t count)
 	}
 }
 
+COSY_EXPORT void cosy_is_not_linked__use_cosy_cc_or_lcosy(struct cosy_region *regions,
+							   size_t count)
+	__attribute__((alias("cosy_regions_add")));
+
 COSY_EXPORT void cosy_regions_remove(struct cosy_region *regions, size_t count)
 {
 	struct cosy_reserved *reserved;

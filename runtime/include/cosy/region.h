@@ -176,6 +176,16 @@ struct cosy_region {
 void cosy_regions_add(struct cosy_region *regions, size_t count);
 
 /**
+ * cosy_is_not_linked__use_cosy_cc_or_lcosy() - cosy_regions_add()
+ * @regions: array of @count
+ *
+ * The name that generated constructors call: in a program that is linked without
+ * libcosy, the linker's message contains it.
+ */
+void cosy_is_not_linked__use_cosy_cc_or_lcosy(struct cosy_region *regions,
+					      size_t count);
+
+/**
  * cosy_regions_remove() - forget regions; called by generated destructors
  *
  * Prints their statistics if COSY_STATS is set and frees what libcosy holds for
