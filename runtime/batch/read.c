@@ -4,8 +4,9 @@
  *
  * The status says how large a file is, so that one that does not fit is not read
  * in vain. A file may be longer all the same: it grows, or it is one of /proc,
- * which have size 0. Hence reading goes on to the end, and where the buffer is
- * full, one more byte is tried.
+ * which have size 0. A read that returns less than there is room for, and reaches
+ * that size, has found the end. Otherwise reading goes on to the end, and where the
+ * buffer is full, one more byte is tried.
  */
 #include <cosy.h>
 #include <cosy/batch.h>
@@ -56,9 +57,10 @@ COSY_EXPORT ssize_t cosy_read_many(int dirfd, const char *const *paths,
 			n = read(fd, bytes + end, size - end);
 			if (n > 0)
 				end += n;
-		} while (n > 0);
-		if (n == 0 && end == size)
-			n = read(fd, &more, 1);
+		} while (n > 0 && end < size &&
+			 end - used != (size_t)status.st_size);
+		if (n >= 0)
+			n = end == size ? read(fd, &more, 1) : 0;
 		if (n < 0)
 			error = -errno;
 		else if (n > 0)

@@ -54,7 +54,9 @@ static void look(int dirfd, const char *const *paths, size_t count, int flags, s
  * CHECK-NEXT: link at 5: 6 'second'
  * CHECK-NEXT: /proc/sys/kernel/ost at 11: 6 'Linux
  * CHECK:      two at 17: 6 'second'
- * CHECK-NEXT: 12 of 12
+ * CHECK-NEXT: /sys/kernel/fscaps at 23: 2 '{{[01]}}
+ * CHECK:      one at 25: 5 'first'
+ * CHECK-NEXT: 14 of 14
  * CHECK-NEXT: link at 0: ELOOP
  * CHECK-NEXT: two at 0: 6 'second'
  * CHECK-NEXT: 2 of 2
@@ -64,7 +66,9 @@ static void errors(void)
 {
 	const char *paths[] = { "one", "missing", "empty", ".", "fifo", "/dev/zero",
 				"/dev/nonexistent", "one/below", "secret", "link",
-				"/proc/sys/kernel/ostype", "two" };
+				"/proc/sys/kernel/ostype", "two",
+				/* Its status tells a larger size. */
+				"/sys/kernel/fscaps", "one" };
 
 	make_text("one", "first");
 	make_text("two", "second");
@@ -73,7 +77,7 @@ static void errors(void)
 	CHECK(chmod("secret", 0) == 0);
 	CHECK(mkfifo("fifo", 0666) == 0 && symlink("two", "link") == 0);
 	CHECK(seteuid(65534) == 0);
-	look(AT_FDCWD, paths, 12, 0, sizeof(buffer));
+	look(AT_FDCWD, paths, 14, 0, sizeof(buffer));
 	CHECK(seteuid(0) == 0);
 	look(AT_FDCWD, (const char *[]){ "link", "two" }, 2, AT_SYMLINK_NOFOLLOW, sizeof(buffer));
 	look(-1, (const char *[]){ "one" }, 1, 0, sizeof(buffer));
