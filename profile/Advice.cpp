@@ -47,20 +47,6 @@ const StringSet<> &fileCalls() {
   return Table;
 }
 
-/// The operations that a batch function has around the calls for an item: its
-/// loop, and the path and the result in arrays.
-constexpr double BatchItem =
-    COSY_COST_LOOP + 4 * COSY_COST_MEMORY + 6 * COSY_COST_OPERATION;
-
-/// cosy_read_many() makes an fstat() for each file, and its reads are not
-/// joined: what the same calls with markers save more, bench batch.
-constexpr double ReadManyItem = 1700;
-
-/// A call of COSY_FILE_CALLS on a file that its loop opens and closes. The
-/// costs have the most it can save; for files of 8 KiB it is 690 (bench
-/// smallfile), for files of 12 bytes 350 (those of bench batch).
-constexpr double FileCallSaves = 500;
-
 /// Advice below this part of the CPU time is noise.
 constexpr double LeastPart = 0.005;
 
@@ -69,7 +55,7 @@ struct BatchMatch {
   const char *Function;
   std::set<std::string> Calls;
   /// What it spends on each item besides.
-  double Item = BatchItem;
+  double Item = COSY_COST_BATCH_ITEM;
 };
 
 std::optional<BatchMatch> matchBatch(const std::set<std::string> &Calls) {
@@ -78,7 +64,7 @@ std::optional<BatchMatch> matchBatch(const std::set<std::string> &Calls) {
   if (Has("openat") && Has("read") && Has("close") && !Has("write"))
     return BatchMatch{"cosy_read_many",
                       {"openat", "read", "close"},
-                      BatchItem + ReadManyItem};
+                      COSY_COST_BATCH_ITEM + COSY_COST_READ_MANY};
   if (Has("getdents64") && Status)
     return BatchMatch{"cosy_dir_read", {"getdents64", "newfstatat", "statx"}};
   if (Status)
@@ -164,7 +150,7 @@ double Adviser::savedInCompound(const Site &Site) const {
     double Near = std::min(Site.Sum.one_component / Count, Named);
     Each += Near * Found->second.Near + (Named - Near) * Found->second.Usual;
   } else if (fileCalls().contains(Site.Syscall)) {
-    Each = FileCallSaves;
+    Each = COSY_FILE_CALL_USUALLY_SAVES;
   }
   return Each;
 }
