@@ -14,6 +14,9 @@ struct file;
 /* calls.c */
 void cosy_coroutine_init(void);
 
+/* enter.c */
+void cosy_entries_init(void);
+
 /* loop.c */
 long cosy_loop_create(struct file *file, struct cosy_async_create __user *arg);
 

@@ -17,6 +17,7 @@
 #include <cosy/calls.h>
 #include <cosy/exec.h>
 
+#include "async/async.h"
 #include "async/loop.h"
 #include "call/call.h"
 #include "call/history.h"
@@ -40,6 +41,70 @@ void cosy_loop_state(struct cosy_state *st)
 	st->env.seccomp = cosy_seccomp_state();
 }
 
+/* What stands for a call without a fast path that may be made from inside another one. */
+static const struct cosy_insn cosy_entry_plain;
+
+/* By number: the slot of its fast path, or cosy_entry_plain, or NULL: it may not be made here. */
+static const struct cosy_insn *cosy_entry_insns[NR_syscalls] __ro_after_init;
+
+/** cosy_entries_init() - decide how entries make their calls; after cosy_single_init() */
+void __init cosy_entries_init(void)
+{
+	unsigned int nr;
+
+	for (nr = 0; nr < NR_syscalls; nr++) {
+		if (cosy_call_nests(nr))
+			cosy_entry_insns[nr] = cosy_single_insn(nr) ?:
+							&cosy_entry_plain;
+	}
+}
+
+/* The arguments of the call that is to be made. */
+static __always_inline void cosy_entry_args(const struct cosy_env *env, u64 *args)
+{
+	args[0] = env->regs.di;
+	args[1] = env->regs.si;
+	args[2] = env->regs.dx;
+	args[3] = env->regs.r10;
+	args[4] = env->regs.r8;
+	args[5] = env->regs.r9;
+}
+
+/* As cosy_loop_call(). The arguments are in st->env, and in @args unless that is NULL. */
+static __always_inline enum cosy_call_end
+cosy_entry_call(struct cosy_state *st, unsigned int nr, u64 *args, s64 *result)
+{
+	u64 copy[6] __uninitialized;
+	const struct cosy_insn *ip;
+
+	/* A tracer sees the native call. */
+	if (unlikely(cosy_ptraced()) || unlikely(nr >= NR_syscalls))
+		return COSY_CALL_USER;
+	nr = array_index_nospec(nr, NR_syscalls);
+	ip = cosy_entry_insns[nr];
+	if (unlikely(!ip))
+		return COSY_CALL_USER;
+	if (ip == &cosy_entry_plain) {
+		if (unlikely(cosy_any_bits(&cosy_env_self(st)->syscall_work,
+					   SYSCALL_WORK_ENTER))) {
+			const struct cosy_insn plain = { .imm = nr };
+
+			if (cosy_env_watched(st, &plain))
+				return COSY_CALL_USER;
+		}
+		*result = cosy_env_call(&st->env, nr, nr);
+	} else {
+		if (!args)
+			cosy_entry_args(&st->env, copy);
+		st->regs = args ?: copy;
+		if (unlikely(!cosy_env_may_fast(cosy_env_self(st), st, ip)))
+			return COSY_CALL_USER;
+		*result = cosy_env_fast(st, ip).result;
+	}
+	return unlikely(cosy_env_restart(&st->env, *result)) ?
+		       COSY_CALL_RESTARTED : COSY_CALL_MADE;
+}
+
 /**
  * cosy_loop_call() - make a call, as one of a compound is made
  * @st:     cosy_loop_state() has set it
@@ -51,47 +116,18 @@ void cosy_loop_state(struct cosy_state *st)
 enum cosy_call_end cosy_loop_call(struct cosy_state *st,
 				  struct cosy_async_call *call, s64 *result)
 {
-	const struct cosy_insn *ip;
-	unsigned int nr, i;
+	unsigned int i;
 
-	/* A tracer sees the native call. */
-	if (unlikely(cosy_ptraced()) || unlikely(call->nr >= NR_syscalls))
-		return COSY_CALL_USER;
-	nr = array_index_nospec(call->nr, NR_syscalls);
-	if (unlikely(!cosy_call_nests(nr)))
-		return COSY_CALL_USER;
 	/* Filters are shown all six, and a plain call takes what it has. */
 	for (i = 0; i < ARRAY_SIZE(call->args); i++)
 		cosy_env_arg(&st->env, i, call->args[i]);
-	st->regs = call->args;
-	ip = cosy_single_insn(nr);
-	if (ip) {
-		if (unlikely(!cosy_env_may_fast(cosy_env_self(st), st, ip)))
-			return COSY_CALL_USER;
-		*result = cosy_env_fast(st, ip).result;
-	} else {
-		const struct cosy_insn plain = { .imm = nr };
-
-		if (unlikely(!cosy_env_may_call(cosy_env_self(st), st, &plain)))
-			return COSY_CALL_USER;
-		*result = cosy_env_call(&st->env, nr, nr);
-	}
-	return unlikely(cosy_env_restart(&st->env, *result)) ?
-		       COSY_CALL_RESTARTED : COSY_CALL_MADE;
+	return cosy_entry_call(st, call->nr, call->args, result);
 }
 
-/**
- * cosy_loop_complete() - give an entry back to the submitter
- * @loop:   the loop, entered
- * @index:  the entry
- * @status: enum cosy_entry_status
- * @silent: its index does not appear in the ring
- * @result: unless @status is COSY_ENTRY_USER
- *
- * Return: 1, the number of entries that have completed.
- */
-unsigned int cosy_loop_complete(struct cosy_loop *loop, u32 index, u8 status,
-				bool silent, s64 result)
+/* As cosy_loop_complete(). */
+static __always_inline unsigned int
+cosy_entry_complete(struct cosy_loop *loop, u32 index, u8 status, bool silent,
+		    s64 result)
 {
 	struct cosy_async_entry *entry = &loop->entries[index];
 	u32 tail = loop->done_tail;
@@ -112,28 +148,69 @@ unsigned int cosy_loop_complete(struct cosy_loop *loop, u32 index, u8 status,
 	return 1;
 }
 
-/* Read an entry, each word once; return false if it has what nobody knows. */
-static bool cosy_entry_read(const struct cosy_async_entry *entry, u8 *flags,
-			    struct cosy_async_call *call)
+/**
+ * cosy_loop_complete() - give an entry back to the submitter
+ * @loop:   the loop, entered
+ * @index:  the entry
+ * @status: enum cosy_entry_status
+ * @silent: its index does not appear in the ring
+ * @result: unless @status is COSY_ENTRY_USER
+ *
+ * Return: 1, the number of entries that have completed.
+ */
+unsigned int cosy_loop_complete(struct cosy_loop *loop, u32 index, u8 status,
+				bool silent, s64 result)
+{
+	return cosy_entry_complete(loop, index, status, silent, result);
+}
+
+/* What the first word of an entry has, but its status. */
+#define COSY_ENTRY_FLAGS_OF(word)	((u8)((word) >> 8))
+#define COSY_ENTRY_COLOUR_OF(word)	((u16)((word) >> 16))
+#define COSY_ENTRY_NR_OF(word)		((u32)((word) >> 32))
+
+/* Read an entry, each word once; its arguments come to @env. Return: its first word. */
+static __always_inline u64 cosy_entry_read(const struct cosy_async_entry *entry,
+					   struct cosy_env *env)
 {
 	u64 word = READ_ONCE(*(const u64 *)entry);
-	unsigned int i;
 
 	BUILD_BUG_ON(offsetof(struct cosy_async_entry, flags) != 1 ||
 		     offsetof(struct cosy_async_entry, colour) != 2 ||
-		     offsetof(struct cosy_async_entry, nr) != 4);
-	*flags = word >> 8;
-	call->nr = word >> 32;
-	for (i = 0; i < ARRAY_SIZE(call->args); i++)
-		call->args[i] = READ_ONCE(entry->args[i]);
-	if (word >> 16 & 0xffff || *flags & ~COSY_ENTRY_FLAGS)
+		     offsetof(struct cosy_async_entry, nr) != 4 ||
+		     ARRAY_SIZE(entry->args) != 6);
+	cosy_env_arg(env, 0, READ_ONCE(entry->args[0]));
+	cosy_env_arg(env, 1, READ_ONCE(entry->args[1]));
+	cosy_env_arg(env, 2, READ_ONCE(entry->args[2]));
+	cosy_env_arg(env, 3, READ_ONCE(entry->args[3]));
+	cosy_env_arg(env, 4, READ_ONCE(entry->args[4]));
+	cosy_env_arg(env, 5, READ_ONCE(entry->args[5]));
+	return word;
+}
+
+/* Is it a call that the thread that enters makes, and nothing unknown? */
+static __always_inline bool cosy_entry_is_call(u64 word)
+{
+	const u32 flags = COSY_ENTRY_SILENT | COSY_ENTRY_WAIT_IN |
+			  COSY_ENTRY_WAIT_OUT;
+
+	return COSY_ENTRY_NR_OF(word) < COSY_ENTRY_SPECIAL &&
+	       !((u32)word >> 8 & ~flags);
+}
+
+/* Has it what nobody knows? */
+static bool cosy_entry_is_valid(u64 word)
+{
+	u32 nr = COSY_ENTRY_NR_OF(word);
+	u8 flags = COSY_ENTRY_FLAGS_OF(word);
+
+	if (COSY_ENTRY_COLOUR_OF(word) || flags & ~COSY_ENTRY_FLAGS)
 		return false;
-	if (*flags & COSY_ENTRY_THREAD ?
-		    *flags & (COSY_ENTRY_WAIT_IN | COSY_ENTRY_WAIT_OUT) :
-		    *flags & (COSY_ENTRY_LONG | COSY_ENTRY_TAKE))
+	if (flags & COSY_ENTRY_THREAD ?
+		    flags & (COSY_ENTRY_WAIT_IN | COSY_ENTRY_WAIT_OUT) :
+		    flags & (COSY_ENTRY_LONG | COSY_ENTRY_TAKE))
 		return false;
-	return call->nr < COSY_ENTRY_SPECIAL ||
-	       (call->nr == COSY_ENTRY_COMPOUND && !*flags);
+	return nr < COSY_ENTRY_SPECIAL || (nr == COSY_ENTRY_COMPOUND && !flags);
 }
 
 /* Has the entry been given to the process, although the executor knows it still? */
@@ -145,60 +222,93 @@ static bool cosy_parked_is_left(struct cosy_parked *parked)
 }
 
 /*
- * Execute a submitted entry. Return the number of entries that have completed, or
- * -EINTR: it stays submitted.
+ * Execute an entry that is not just a call, or was something else before. Return: false if it
+ * is just a call now; else @ret is set as cosy_loop_submitted() returns it.
  */
-static int cosy_loop_submitted(struct cosy_loop *loop, struct cosy_state *st,
-			       u32 index)
+static bool cosy_entry_special(struct cosy_loop *loop, struct cosy_state *st,
+			       u32 index, u64 word, int *ret)
 {
-	struct cosy_parked *parked;
-	struct cosy_async_call call;
-	s64 result = -EINVAL;
-	bool valid;
-	u8 flags;
+	struct cosy_async_call call = { .nr = COSY_ENTRY_NR_OF(word) };
+	struct cosy_parked *parked = loop->parked[index];
+	u8 flags = COSY_ENTRY_FLAGS_OF(word);
+	bool valid = cosy_entry_is_valid(word);
 
-	if (index >= loop->nentries)
-		return 0;
-	index = array_index_nospec(index, loop->nentries);
-	parked = loop->parked[index];
-	if (parked && !cosy_parked_is_left(parked))
-		return 0;
-	valid = cosy_entry_read(&loop->entries[index], &flags, &call);
-	trace_submit(loop->id, index, call.nr);
+	cosy_entry_args(&st->env, call.args);
 	/* What a thread has taken is over. */
-	if (unlikely(parked && parked->is_handed)) {
+	if (parked && parked->is_handed) {
 		cosy_unpark(parked);
 		parked = NULL;
 	}
-	if (valid && call.nr == COSY_ENTRY_COMPOUND)
-		return cosy_coroutine_submitted(loop, st, index, &call);
+	if (valid && call.nr == COSY_ENTRY_COMPOUND) {
+		*ret = cosy_coroutine_submitted(loop, st, index, &call);
+		return true;
+	}
 	/* The process does not go on with the compound. */
-	if (unlikely(parked))
+	if (parked)
 		cosy_unpark(parked);
-	if (valid && flags & COSY_ENTRY_THREAD) {
-		if (cosy_work_queue(loop, index, flags, &call))
-			return 0;
-		return cosy_loop_complete(loop, index, COSY_ENTRY_USER, false,
-					  0);
+	if (!valid) {
+		*ret = cosy_loop_complete(loop, index, COSY_ENTRY_DONE,
+					  flags & COSY_ENTRY_SILENT, -EINVAL);
+		return true;
 	}
-	if (valid) {
-		trace_start(loop->id, index);
-		switch (cosy_loop_call(st, &call, &result)) {
-		case COSY_CALL_MADE:
-			break;
-		case COSY_CALL_USER:
-			return cosy_loop_complete(loop, index, COSY_ENTRY_USER,
-						  false, 0);
-		case COSY_CALL_RESTARTED:
-			return -EINTR;
-		}
-		if (result == -EAGAIN &&
-		    flags & (COSY_ENTRY_WAIT_IN | COSY_ENTRY_WAIT_OUT) &&
-		    cosy_park(loop, index, flags, &call))
-			return 0;
+	if (!(flags & COSY_ENTRY_THREAD))
+		return false;
+	*ret = 0;
+	if (!cosy_work_queue(loop, index, flags, &call))
+		*ret = cosy_loop_complete(loop, index, COSY_ENTRY_USER, false, 0);
+	return true;
+}
+
+/* Let an entry wait whose call has failed with -EAGAIN. Return: as cosy_park() says. */
+static noinline bool cosy_entry_park(struct cosy_loop *loop,
+				     const struct cosy_state *st, u32 index, u64 word)
+{
+	struct cosy_async_call call = { .nr = COSY_ENTRY_NR_OF(word) };
+
+	cosy_entry_args(&st->env, call.args);
+	return cosy_park(loop, index, COSY_ENTRY_FLAGS_OF(word), &call);
+}
+
+/*
+ * Execute a submitted entry. Return the number of entries that have completed, or
+ * -EINTR: it stays submitted.
+ */
+static __always_inline int cosy_loop_submitted(struct cosy_loop *loop,
+					       struct cosy_state *st, u32 index)
+{
+	struct cosy_parked *parked;
+	s64 result __uninitialized;
+	u8 flags;
+	u64 word;
+	int ret;
+
+	if (unlikely(index >= loop->nentries))
+		return 0;
+	index = array_index_nospec(index, loop->nentries);
+	parked = loop->parked[index];
+	if (unlikely(parked) && !cosy_parked_is_left(parked))
+		return 0;
+	word = cosy_entry_read(&loop->entries[index], &st->env);
+	flags = COSY_ENTRY_FLAGS_OF(word);
+	trace_submit(loop->id, index, COSY_ENTRY_NR_OF(word));
+	if (unlikely(parked || !cosy_entry_is_call(word)) &&
+	    cosy_entry_special(loop, st, index, word, &ret))
+		return ret;
+	trace_start(loop->id, index);
+	switch (cosy_entry_call(st, COSY_ENTRY_NR_OF(word), NULL, &result)) {
+	case COSY_CALL_MADE:
+		break;
+	case COSY_CALL_USER:
+		return cosy_loop_complete(loop, index, COSY_ENTRY_USER, false, 0);
+	case COSY_CALL_RESTARTED:
+		return -EINTR;
 	}
-	return cosy_loop_complete(loop, index, COSY_ENTRY_DONE,
-				  flags & COSY_ENTRY_SILENT, result);
+	if (unlikely(result == -EAGAIN) &&
+	    flags & (COSY_ENTRY_WAIT_IN | COSY_ENTRY_WAIT_OUT) &&
+	    cosy_entry_park(loop, st, index, word))
+		return 0;
+	return cosy_entry_complete(loop, index, COSY_ENTRY_DONE,
+				   flags & COSY_ENTRY_SILENT, result);
 }
 
 /* The same for one that has waited. */
