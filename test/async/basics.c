@@ -4,7 +4,6 @@
  */
 // RUN: %compile
 // RUN: %everywhere
-// RUN: %vm env COSY_EXECUTOR=auto timeout 900 %t
 #include <limits.h>
 #include <sys/syscall.h>
 

@@ -5,7 +5,6 @@
  */
 // RUN: %compile
 // RUN: %everywhere
-// RUN: %vm env COSY_EXECUTOR=auto timeout 900 %t
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>

@@ -8,7 +8,6 @@
 // RUN: %everywhere
 // RUN: %async-compile -O2
 // RUN: %everywhere
-// RUN: %vm env COSY_EXECUTOR=auto timeout 900 %t
 #include <fcntl.h>
 #include <poll.h>
 #include <stdint.h>

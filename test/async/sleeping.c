@@ -5,7 +5,6 @@
  */
 // RUN: %async-compile -O2
 // RUN: %everywhere
-// RUN: %vm env COSY_EXECUTOR=auto timeout 900 %t
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>

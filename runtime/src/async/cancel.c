@@ -51,6 +51,7 @@ int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot)
 		return -EALREADY;
 	case COSY_SLOT_FREE:
 	case COSY_SLOT_ATTEMPT:
+	case COSY_SLOT_DIRECT:
 	case COSY_SLOT_DONE:
 	case COSY_SLOT_HELD:
 		break;

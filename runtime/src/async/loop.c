@@ -12,8 +12,6 @@
 #include <sys/timerfd.h>
 #include <time.h>
 
-#include <cosy.h>
-
 #include "../export.h"
 #include "../sys.h"
 #include "loop.h"
@@ -241,6 +239,8 @@ COSY_EXPORT int cosy_loop_destroy(struct cosy_loop *loop)
 		free_memory(loop);
 		return 0;
 	}
+	/* What nothing has executed is not to be executed any more. */
+	cosy_direct_retract(loop);
 	if (!cosy_threads_stop(loop)) {
 		/* What was complete already has been collected. */
 		cosy_loop_tell(loop);
@@ -254,7 +254,6 @@ COSY_EXPORT int cosy_loop_destroy(struct cosy_loop *loop)
 	cosy_loop_leave(loop);
 	cosy_module_close(loop, true);
 	close_fds(loop);
-	cosy_free(loop->compound);
 	free_memory(loop);
 	return 0;
 }

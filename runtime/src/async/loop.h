@@ -8,6 +8,7 @@
  *	attempt.c	calls that do not block, made in batches
  *	transfer.h	recvfrom() and sendto() of sockets, made at once
  *	module.c	attempts that the module makes, and goes on with; compounds there
+ *	direct.c	calls that do not wait, submitted to the module at once
  *	descriptor.c	entries that wait for descriptors, by epoll
  *	timer.c		entries that wait for a time
  *	thread.c	calls that block, made by threads
@@ -65,7 +66,8 @@ enum cosy_slot_state {
 	COSY_SLOT_FREE,
 	COSY_SLOT_SUBMITTED,	/* in the ring */
 	COSY_SLOT_ATTEMPT,	/* in the batch of attempts */
-	COSY_SLOT_PARKED,	/* in the module's page */
+	COSY_SLOT_DIRECT,	/* in the module's page, for a call that does not wait */
+	COSY_SLOT_PARKED,	/* in the module's page, for anything else */
 	COSY_SLOT_WAITING,	/* in the list of a descriptor */
 	COSY_SLOT_SLEEPING,	/* among the timers */
 	COSY_SLOT_QUEUED,	/* for a thread */
@@ -161,8 +163,6 @@ struct cosy_descriptor {
  * @result: what it returned
  * @slot:   whose it is
  * @iov:    for calls that take a vector, in place of those that do not
- *
- * The compound in attempt.c knows where nr, args and result are.
  */
 struct cosy_attempt {
 	uint64_t nr;
@@ -182,11 +182,13 @@ struct cosy_attempt {
  * @page:      the page; @entries, @submitted and @done are parts of it
  * @page_size: bytes of @page
  * @tail:      entries submitted so far
+ * @direct:    so many of them are DIRECT calls that the module cannot see yet: the last ones
  * @head:      entries collected so far
  * @inside:    entries submitted and not collected
  * @compounds: those of them that run compounds
  * @tried:     whether there can be a page is known
- * @makes_calls: it makes the attempts, and waits for sockets; else it only runs compounds
+ * @makes_calls: it makes attempts; else it only runs compounds
+ * @waits:     it makes all of them, and waits for sockets
  * @has_threads: threads can wait for work there
  * @looked:    it was entered since a thread last began to wait, or looked at epoll
  * @asleep:    a thread sleeps there, or executes what has woken it, without the lock
@@ -199,11 +201,13 @@ struct cosy_module {
 	uint32_t *done;
 	size_t page_size;
 	uint32_t tail;
+	uint32_t direct;
 	uint32_t head;
 	uint32_t inside;
 	uint32_t compounds;
 	bool tried;
 	bool makes_calls;
+	bool waits;
 	bool has_threads;
 	bool looked;
 	atomic_bool asleep;
@@ -285,7 +289,6 @@ struct cosy_pool {
  *		for those that follow from them
  * @kernel:	the module makes them
  * @module:	makes them there, and waits there
- * @compound:	where @module does not exist, makes them in the kernel; NULL: not needed yet
  * @timers:	a heap of @ntimers, with room for @max_timers
  * @alarm:	time @timer_fd is set to; 0: none
  * @disk:	threads for calls that use a disk
@@ -327,7 +330,6 @@ struct cosy_loop {
 	struct cosy_attempt batches[2][COSY_ATTEMPTS_WAITING];
 	bool kernel;
 	struct cosy_module module;
-	struct cosy *compound;
 	struct cosy_timer *timers;
 	uint32_t ntimers;
 	uint32_t max_timers;
@@ -410,6 +412,9 @@ int cosy_page_hold(struct cosy_loop *loop, struct cosy_async *op);
 /** cosy_page_submit_held() - submit a call of a function; the entry is filled in */
 void cosy_page_submit_held(struct cosy_loop *loop, struct cosy_async *op,
 			   enum cosy_how how);
+
+/** cosy_page_unsubmit() - an entry is the first of those that are submitted; it is filled in */
+void cosy_page_unsubmit(struct cosy_loop *loop, uint32_t slot);
 
 /** cosy_page_release() - give back an entry that nobody needs any more */
 void cosy_page_release(struct cosy_loop *loop, uint32_t slot);
@@ -541,6 +546,9 @@ void cosy_attempts_init(struct cosy_loop *loop);
 /** cosy_module_init() - have a page in the module, if it can be had; after epoll */
 void cosy_module_init(struct cosy_loop *loop);
 
+/** cosy_module_makes_calls() - can it make attempts? Has a page if that can be had */
+bool cosy_module_makes_calls(struct cosy_loop *loop);
+
 /** cosy_module_runs_compounds() - can it run compounds? Has a page if that can be had */
 bool cosy_module_runs_compounds(struct cosy_loop *loop);
 
@@ -633,9 +641,57 @@ void cosy_module_flush(struct cosy_loop *loop);
 /**
  * cosy_module_settle() - the same, before something is cancelled
  *
+ * But DIRECT entries that it has not seen are where they are without the module, too.
  * What a module that was lost has given back is where it is without the module.
  */
 void cosy_module_settle(struct cosy_loop *loop);
+
+/* direct.c */
+
+/** COSY_MIN_BATCH - fewer calls are sooner made one by one: entering costs as much as two */
+#define COSY_MIN_BATCH	3u
+
+/**
+ * cosy_direct_can_submit() - can a call that does not wait be submitted to the module at once?
+ *
+ * Only if nothing comes before it that is not in the module's page.
+ */
+static inline bool cosy_direct_can_submit(const struct cosy_loop *loop)
+{
+	return loop->module.makes_calls && !loop->nbatch &&
+	       loop->page->submit_head == loop->page->submit_tail;
+}
+
+/** cosy_direct_make() - make all DIRECT calls that the module has not seen */
+void cosy_direct_make(struct cosy_loop *loop);
+
+/** cosy_direct_made() - the module has made one, or has left it to user mode */
+void cosy_direct_made(struct cosy_loop *loop, uint32_t slot);
+
+/** cosy_direct_make_in_user_mode() - the module will not see this one; complete it */
+void cosy_direct_make_in_user_mode(struct cosy_loop *loop, uint32_t slot);
+
+/**
+ * cosy_direct_start() - begin with one of a few entries that were taken from the page
+ *
+ * Return: false if it is left to cosy_start().
+ */
+bool cosy_direct_start(struct cosy_loop *loop, uint32_t slot);
+
+/** cosy_direct_retract() - put those that the module has not seen into the ring */
+void cosy_direct_retract(struct cosy_loop *loop);
+
+/* module.c */
+
+/** cosy_module_publish() - let the module see what was submitted to it */
+static inline void cosy_module_publish(struct cosy_loop *loop)
+{
+	struct cosy_module *m = &loop->module;
+
+	loop->info.attempts += m->direct;
+	m->direct = 0;
+	__atomic_store_n(&m->page->submit_tail, m->tail, __ATOMIC_RELEASE);
+}
 
 /** cosy_module_make() - make @n attempts; their results are collected afterwards */
 void cosy_module_make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n);

@@ -116,10 +116,12 @@ static void open_module(struct cosy_loop *loop)
 
 	m->tried = true;
 	if (!loop->kernel || !create_page(m, loop->mask + 1) ||
-	    cosy_module_poll(loop))
+	    cosy_module_poll(loop)) {
 		cosy_module_close(loop, true);
-	else
+		loop->kernel = false;
+	} else {
 		cosy_module_tell_used(loop);
+	}
 	m->has_threads = m->fd >= 0 &&
 			 (m->page->features & NEEDED_FOR_THREADS) == NEEDED_FOR_THREADS;
 }
@@ -129,11 +131,21 @@ void cosy_module_init(struct cosy_loop *loop)
 	struct cosy_module *m = &loop->module;
 
 	m->fd = -1;
-	/* It costs more than it saves yet (docs/async.md): only where it is asked for. */
+	/* To wait there costs more than it saves yet (docs/async.md): only where it is asked for. */
 	if (cosy_options().executor != COSY_EXECUTOR_KERNEL)
 		return;
 	open_module(loop);
+	m->makes_calls = m->waits = m->fd >= 0;
+}
+
+bool cosy_module_makes_calls(struct cosy_loop *loop)
+{
+	struct cosy_module *m = &loop->module;
+
+	if (!m->tried)
+		open_module(loop);
 	m->makes_calls = m->fd >= 0;
+	return m->makes_calls;
 }
 
 bool cosy_module_runs_compounds(struct cosy_loop *loop)
@@ -180,7 +192,7 @@ void cosy_module_close(struct cosy_loop *loop, bool mapped)
 	if (m->fd >= 0)
 		cosy_sys(SYS_close, m->fd, 0, 0);
 	m->fd = -1;
-	m->makes_calls = false;
+	m->makes_calls = m->waits = false;
 }
 
 /* Can the module wait for the descriptor of an attempt? It says so itself if not. */
@@ -189,6 +201,8 @@ static uint8_t wait_flags(const struct cosy_loop *loop, uint32_t slot)
 	const struct cosy_slot *s = &loop->slots[slot];
 	const struct cosy_descriptor *d;
 
+	if (!loop->module.waits)
+		return 0;
 	if ((s->list != COSY_LIST_IN && s->list != COSY_LIST_OUT) || s->polled ||
 	    s->how == COSY_HOW_CONNECT || s->how == COSY_HOW_SIGNAL)
 		return 0;
@@ -215,6 +229,11 @@ static void put_entry(struct cosy_loop *loop, uint32_t slot, uint32_t nr,
 	struct cosy_module *m = &loop->module;
 	struct cosy_async_entry *entry = &m->entries[slot];
 
+	/*
+	 * This may be a thread of the pool, which must not make them: they act on the thread that
+	 * waits. And they are to be the last ones.
+	 */
+	cosy_direct_retract(loop);
 	entry->status = COSY_ENTRY_SUBMITTED;
 	entry->flags = flags;
 	entry->colour = 0;
@@ -262,7 +281,7 @@ static void leave_module(struct cosy_loop *loop)
 	if (!cosy_sys6(SYS_epoll_ctl, loop->epoll, EPOLL_CTL_DEL, m->fd, 0, 0, 0))
 		cosy_sys(SYS_close, m->fd, 0, 0);
 	m->fd = -1;
-	m->makes_calls = m->has_threads = false;
+	m->makes_calls = m->waits = m->has_threads = false;
 	loop->kernel = false;
 	/* Closing it, by whoever has done so, wakes a thread that is asleep there. */
 	if (atomic_load(&m->asleep))
@@ -283,7 +302,9 @@ static void wait_without_module(struct cosy_loop *loop)
 	for (uint32_t i = m->page->submit_head; i != m->tail; i++) {
 		uint32_t slot = m->submitted[i & loop->mask];
 
-		if (loop->slots[slot].how == COSY_HOW_COMPOUND)
+		if (loop->slots[slot].state == COSY_SLOT_DIRECT)
+			cosy_direct_make_in_user_mode(loop, slot);
+		else if (loop->slots[slot].how == COSY_HOW_COMPOUND)
 			compound_refused(loop, slot);
 		else if (loop->slots[slot].lent)
 			lent_back(loop, slot, false, 0);
@@ -310,6 +331,8 @@ static void module_lost(struct cosy_loop *loop)
 {
 	if (loop->module.fd < 0)
 		return;
+	/* What is left of their kind then is what this thread wanted to execute. */
+	cosy_direct_retract(loop);
 	leave_module(loop);
 	wait_without_module(loop);
 }
@@ -377,7 +400,7 @@ void cosy_module_flush(struct cosy_loop *loop)
 	struct cosy_module *m = &loop->module;
 
 	while (m->fd >= 0 && m->page->submit_head != m->tail) {
-		__atomic_store_n(&m->page->submit_tail, m->tail, __ATOMIC_RELEASE);
+		cosy_module_publish(loop);
 		if (!execute_page(loop))
 			module_lost(loop);
 	}
@@ -391,7 +414,7 @@ void cosy_module_make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n
 	for (uint32_t i = 0; i < n; i++)
 		put_entry(loop, a[i].slot, (uint32_t)a[i].nr,
 			  wait_flags(loop, a[i].slot), a[i].args);
-	__atomic_store_n(&m->page->submit_tail, m->tail, __ATOMIC_RELEASE);
+	cosy_module_publish(loop);
 	do {
 		if (!execute_page(loop)) {
 			leave_module(loop);
@@ -421,13 +444,16 @@ void cosy_module_collect(struct cosy_loop *loop, uint32_t max_attempts)
 	while (loop->nbatch < max_attempts && cosy_module_done(loop)) {
 		uint32_t slot = m->done[m->head & loop->mask];
 		const struct cosy_async_entry *entry = &m->entries[slot];
-		struct cosy_attempt a = {
-			.nr = entry->nr,
-			.result = (int64_t)entry->args[0],
-			.slot = slot,
-		};
+		struct cosy_attempt a;
 
 		__atomic_store_n(&m->page->done_head, ++m->head, __ATOMIC_RELEASE);
+		if (loop->slots[slot].state == COSY_SLOT_DIRECT) {
+			cosy_direct_made(loop, slot);
+			continue;
+		}
+		a.nr = entry->nr;
+		a.result = (int64_t)entry->args[0];
+		a.slot = slot;
 		if (loop->slots[slot].how == COSY_HOW_COMPOUND) {
 			compound_done(loop, slot, (int64_t)entry->args[0]);
 			continue;
@@ -613,6 +639,7 @@ void cosy_module_recall(struct cosy_loop *loop, bool waits, bool recall)
 
 void cosy_module_settle(struct cosy_loop *loop)
 {
+	cosy_direct_retract(loop);
 	cosy_module_flush(loop);
 	if (loop->module.page && loop->module.fd < 0)
 		cosy_attempts_make(loop);

@@ -78,11 +78,10 @@ void cosy_page_release(struct cosy_loop *loop, uint32_t slot)
 	loop->outstanding--;
 }
 
-/* Add an entry to the ring. Its call and its operation are set. */
-static void publish(struct cosy_loop *loop, uint32_t slot, enum cosy_how how,
-		    bool task)
+/* An entry is to be in the ring. Its call and its operation are set. */
+static void set_submitted(struct cosy_loop *loop, uint32_t slot, enum cosy_how how,
+			  bool task)
 {
-	struct cosy_async_page *page = loop->page;
 	struct cosy_slot *s = &loop->slots[slot];
 
 	/* The other members are set before they are used. */
@@ -95,35 +94,59 @@ static void publish(struct cosy_loop *loop, uint32_t slot, enum cosy_how how,
 	s->fd = -1;
 	s->done = 0;
 	loop->entries[slot].status = COSY_ENTRY_SUBMITTED;
+}
+
+/* Add an entry to the ring. Its call and its operation are set. */
+static void publish(struct cosy_loop *loop, uint32_t slot, enum cosy_how how,
+		    bool task)
+{
+	struct cosy_async_page *page = loop->page;
+
+	set_submitted(loop, slot, how, task);
 	loop->submitted[page->submit_tail & loop->mask] = slot;
 	cosy_index_store(&page->submit_tail, page->submit_tail + 1);
 	loop->info.submitted++;
 	cosy_loop_wake(loop);
 }
 
-static int submit(struct cosy_loop *loop, struct cosy_async *op, uint32_t nr,
-		  enum cosy_how how, const uint64_t args[6])
+void cosy_page_unsubmit(struct cosy_loop *loop, uint32_t slot)
 {
-	struct cosy_async_entry *entry;
-	uint32_t slot;
+	struct cosy_async_page *page = loop->page;
 
-	if (loop->closing)
-		return -ESHUTDOWN;
-	if (op && op->state == OP_PENDING)
-		return -EBUSY;
-	slot = slot_alloc(loop);
-	if (slot == COSY_NO_SLOT)
-		return -EAGAIN;
-	entry = &loop->entries[slot];
-	entry->flags = op ? 0 : COSY_ENTRY_SILENT;
+	set_submitted(loop, slot, COSY_HOW_DIRECT, false);
+	/* The submitter and the executor of this page are the same. */
+	loop->submitted[--page->submit_head & loop->mask] = slot;
+}
+
+static COSY_ALWAYS_INLINE void set_args(struct cosy_async_entry *entry, long nr,
+					uint64_t a0, uint64_t a1, uint64_t a2,
+					uint64_t a3, uint64_t a4, uint64_t a5)
+{
+	entry->nr = (uint32_t)nr;
+	entry->args[0] = a0;
+	entry->args[1] = a1;
+	entry->args[2] = a2;
+	entry->args[3] = a3;
+	entry->args[4] = a4;
+	entry->args[5] = a5;
+}
+
+/* Add an entry to the module's ring. The module does not see it yet. */
+static COSY_ALWAYS_INLINE struct cosy_async_entry *
+publish_direct(struct cosy_loop *loop, uint32_t slot)
+{
+	struct cosy_module *m = &loop->module;
+	struct cosy_async_entry *entry = &m->entries[slot];
+
+	entry->status = COSY_ENTRY_SUBMITTED;
+	entry->flags = 0;
 	entry->colour = 0;
-	entry->nr = nr;
-	entry->user_data = (uintptr_t)op;
-	memcpy(entry->args, args, sizeof(entry->args));
-	if (op)
-		cosy_op_begin(op, slot);
-	publish(loop, slot, how, false);
-	return 0;
+	loop->slots[slot].state = COSY_SLOT_DIRECT;
+	loop->slots[slot].task = false;
+	m->submitted[m->tail++ & loop->mask] = slot;
+	m->direct++;
+	m->inside++;
+	return entry;
 }
 
 int cosy_page_hold(struct cosy_loop *loop, struct cosy_async *op)
@@ -155,12 +178,25 @@ void cosy_page_submit_held(struct cosy_loop *loop, struct cosy_async *op,
 	publish(loop, op->slot, how, true);
 }
 
+/* Take a free slot for an operation, or for none. Return: 0 or -errno. */
+static COSY_ALWAYS_INLINE int take_slot(struct cosy_loop *loop,
+					const struct cosy_async *op, uint32_t *slot)
+{
+	if (loop->closing)
+		return -ESHUTDOWN;
+	if (op && op->state == OP_PENDING)
+		return -EBUSY;
+	*slot = slot_alloc(loop);
+	return *slot == COSY_NO_SLOT ? -EAGAIN : 0;
+}
+
 COSY_EXPORT int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op,
 				long nr, uint64_t a0, uint64_t a1, uint64_t a2,
 				uint64_t a3, uint64_t a4, uint64_t a5)
 {
-	const uint64_t args[6] = { a0, a1, a2, a3, a4, a5 };
 	enum cosy_how how = cosy_how(nr);
+	struct cosy_async_entry *entry;
+	uint32_t slot;
 	int err;
 
 	if (how == COSY_HOW_REFUSED)
@@ -168,7 +204,24 @@ COSY_EXPORT int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op,
 	err = cosy_loop_enter(loop);
 	if (err)
 		return err;
-	err = submit(loop, op, (uint32_t)nr, how, args);
+	err = take_slot(loop, op, &slot);
+	if (err)
+		goto leave;
+	entry = &loop->entries[slot];
+	entry->flags = op ? 0 : COSY_ENTRY_SILENT;
+	entry->user_data = (uintptr_t)op;
+	if (op)
+		cosy_op_begin(op, slot);
+	if (how == COSY_HOW_DIRECT && cosy_direct_can_submit(loop)) {
+		set_args(publish_direct(loop, slot), nr, a0, a1, a2, a3, a4, a5);
+		loop->info.submitted++;
+		cosy_loop_wake(loop);
+	} else {
+		entry->colour = 0;
+		set_args(entry, nr, a0, a1, a2, a3, a4, a5);
+		publish(loop, slot, how, false);
+	}
+leave:
 	cosy_loop_leave(loop);
 	return err;
 }

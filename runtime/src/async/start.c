@@ -683,6 +683,9 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 	const struct cosy_async_entry *entry = &loop->entries[slot];
 
 	if (s->how == COSY_HOW_COMPOUND) {
+		/* It may close what they use. */
+		if (loop->nbatch)
+			cosy_attempts_make(loop);
 		cosy_module_compound(loop, slot);
 		return;
 	}

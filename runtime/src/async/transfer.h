@@ -23,7 +23,7 @@
 /* Where the module waits for sockets, it makes the attempts. */
 static inline bool cosy_makes_transfers(const struct cosy_loop *loop)
 {
-	return !loop->module.makes_calls;
+	return !loop->module.waits;
 }
 
 /* Can the call be made now? Attempts in the batch come first. */

@@ -37,10 +37,16 @@ struct goal {
 
 void cosy_execute(struct cosy_loop *loop)
 {
+	const struct cosy_async_page *page = loop->page;
+	bool few = page->submit_tail - page->submit_head < COSY_MIN_BATCH;
 	uint32_t slot;
 
+	/* They come before what is in the ring. */
+	if (loop->module.direct)
+		cosy_direct_make(loop);
 	while ((slot = cosy_page_take(loop)) != COSY_NO_SLOT) {
-		if (cosy_transfer_start(loop, slot))
+		if (cosy_transfer_start(loop, slot) ||
+		    (few && cosy_direct_start(loop, slot)))
 			continue;
 		cosy_attempts_flush(loop);
 		cosy_start(loop, slot);
@@ -261,7 +267,7 @@ static void prepare_external(struct cosy_loop *loop)
 	uint64_t next = cosy_timers_next(loop);
 	struct itimerspec time = { 0 };
 
-	if (cosy_page_done(loop) ||
+	if (cosy_page_done(loop) || loop->module.direct ||
 	    loop->page->submit_head != loop->page->submit_tail)
 		cosy_loop_wake(loop);
 	if (next == UINT64_MAX)

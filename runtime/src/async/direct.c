@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * direct.c - calls that do not wait, submitted to the module at once.
+ *
+ * An operation whose call never waits needs no list, no attempt, and no second entry: it is
+ * written into the module's page when it is submitted, if the module makes calls and nothing
+ * comes before it that the module does not have. The module sees it when a thread that waits
+ * for the loop executes what was submitted. Until then it can be taken back: to make a call or
+ * two without the module, which is cheaper, and to cancel it.
+ */
+#include "../sys.h"
+#include "loop.h"
+
+static int64_t call_in_user_mode(const struct cosy_async_entry *entry)
+{
+	return cosy_sys6((long)entry->nr, (long)entry->args[0], (long)entry->args[1],
+			 (long)entry->args[2], (long)entry->args[3],
+			 (long)entry->args[4], (long)entry->args[5]);
+}
+
+void cosy_direct_make_in_user_mode(struct cosy_loop *loop, uint32_t slot)
+{
+	loop->module.inside--;
+	loop->info.entries++;
+	cosy_complete(loop, slot, call_in_user_mode(&loop->module.entries[slot]));
+}
+
+void cosy_direct_made(struct cosy_loop *loop, uint32_t slot)
+{
+	const struct cosy_async_entry *entry = &loop->module.entries[slot];
+
+	if (entry->status == COSY_ENTRY_USER) {
+		cosy_direct_make_in_user_mode(loop, slot);
+		return;
+	}
+	loop->module.inside--;
+	cosy_complete(loop, slot, (int64_t)entry->args[0]);
+}
+
+bool cosy_direct_start(struct cosy_loop *loop, uint32_t slot)
+{
+	const struct cosy_slot *s = &loop->slots[slot];
+
+	/* Attempts in the batch come first. */
+	if (s->how != COSY_HOW_DIRECT || s->cancelled || loop->nbatch ||
+	    cosy_module_submitted(loop))
+		return false;
+	loop->info.attempts++;
+	loop->info.entries++;
+	cosy_complete(loop, slot, call_in_user_mode(&loop->entries[slot]));
+	return true;
+}
+
+/* Take the first one back that the module has not seen. */
+static uint32_t take_back(struct cosy_module *m, uint32_t mask)
+{
+	return m->submitted[(m->tail - m->direct--) & mask];
+}
+
+void cosy_direct_make(struct cosy_loop *loop)
+{
+	struct cosy_module *m = &loop->module;
+	uint32_t n = m->direct;
+
+	/* What comes before them it may not have taken. */
+	if (n >= COSY_MIN_BATCH || m->tail - n != m->page->submit_head) {
+		cosy_attempts_make(loop);
+		return;
+	}
+	loop->info.attempts += n;
+	while (m->direct)
+		cosy_direct_make_in_user_mode(loop, take_back(m, loop->mask));
+	m->tail -= n;
+}
+
+void cosy_direct_retract(struct cosy_loop *loop)
+{
+	struct cosy_module *m = &loop->module;
+
+	for (; m->direct; m->direct--) {
+		uint32_t slot = m->submitted[--m->tail & loop->mask];
+
+		m->inside--;
+		loop->entries[slot].nr = m->entries[slot].nr;
+		for (int i = 0; i < 6; i++)
+			loop->entries[slot].args[i] = m->entries[slot].args[i];
+		cosy_page_unsubmit(loop, slot);
+	}
+}
