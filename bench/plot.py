@@ -17,7 +17,7 @@ COLOURS = dict(zip(WAYS, ("#9400d3", "#009e73", "#e69f00", "#56b4e9")))
 POINTS = dict(zip(WAYS, (5, 7, 9, 11)))
 # How far down lines go and up bars: what is beyond is told in words.
 LOWEST, HIGHEST = -70, 160
-TERMINALS = {"svg": "svg size 800,500 dynamic font 'DejaVu Sans,13'",
+TERMINALS = {"svg": "svg size 800,500 dynamic background rgb 'white' font 'DejaVu Sans,13'",
              "png": "pngcairo size 1200,750 font 'DejaVu Sans,14'"}
 
 
@@ -106,13 +106,53 @@ def _bars(directory, name, title, groups, results):
         "first 100 nohead dt 2", *lines, "plot " + ", ".join(plots)])
 
 
-def figures(results, directory):
-    """Draw what was measured into directory, and tell the files."""
+def _can_draw(directory):
+    """Is gnuplot there? Then make the directory."""
     if not shutil.which("gnuplot"):
         print("cosy bench: no plots: gnuplot is not there\n  HINT: run: ./cosy setup --plots",
               file=sys.stderr)
-        return
+        return False
     os.makedirs(directory, exist_ok=True)
+    return True
+
+
+def _tell(made):
+    if made:
+        print("Plots:")
+        for path in made:
+            print(f"  {os.path.relpath(path)}")
+        print()
+
+
+def programs(measured, directory, name, title):
+    """Draw whole processes: measured is {(program, file system): (native, with Cosy)}."""
+    if not measured or not _can_draw(directory):
+        return
+    systems = {"tmpfs": COLOURS["fast"], "ext4": COLOURS["io_uring"]}
+    labels = list(dict.fromkeys(program for program, _ in measured))
+    width = 0.8 / len(systems)
+    lines, plots = [], []
+    for i, (system, colour) in enumerate(systems.items()):
+        rows = [f"{at + width * (i - 0.5):.3f} "
+                f"{100 * measured[label, system][1] / measured[label, system][0]:.3f}"
+                for at, label in enumerate(labels) if (label, system) in measured]
+        lines += _data(system, rows)
+        # The numbers are inside the bars, which begin at 0.
+        plots += [f"${system} with boxes lc rgb '{colour}' title '{system}'",
+                  f"${system} using 1:($2-2):(sprintf('%.0f', $2)) with labels rotate by 90 "
+                  "right font ',10' notitle"]
+    _tell(_draw(directory, name, title, [
+        "set ylabel 'guest instructions (natively: 100)'", "set yrange [0:115]", _tics(labels),
+        "set xtics rotate by 40 right noenhanced", f"set xrange [-0.6:{len(labels) - 0.4}]",
+        f"set boxwidth {width:.3f}", "set style fill solid 0.8 noborder",
+        "set arrow from graph 0, first 100 to graph 1, first 100 nohead dt 2", *lines,
+        "plot " + ", ".join(plots)]))
+
+
+def figures(results, directory):
+    """Draw what was measured into directory, and tell the files."""
+    if not _can_draw(directory):
+        return
     sizes = ("4M", "", "64M", "256M")
 
     def sized(name, size):
@@ -141,8 +181,4 @@ def figures(results, directory):
     made += _bars(directory, "operations", "Guest instructions against native",
                   [(bench.name, bench.name) for bench in catalogue.BENCHES
                    if bench.in_table and bench.timed and not bench.points], results)
-    if made:
-        print("Plots:")
-        for path in made:
-            print(f"  {os.path.relpath(path)}")
-        print()
+    _tell(made)

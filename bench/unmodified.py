@@ -2,6 +2,9 @@
 """`./cosy bench unmodified`: programs of Debian, natively and with `cosy run`; examples, natively
 and as compounds."""
 
+import os
+
+import plot
 import processes
 
 # The ratio to reach for each program; for those without one, that nothing is lost.
@@ -20,11 +23,14 @@ def run(root, build, series, runs, names=()):
     """Print the table. Return: was every goal reached?"""
     figures, missed = processes.table(
         processes.measure(root, build, series, runs, "unmodified", names), GOALS)
+    print()
+    plot.programs(figures, os.path.join(build, "bench", "figures"), "unmodified",
+                  "Programs of Debian with cosy run")
     for system in ("tmpfs", "ext4"):
         if ("true", system) in figures and ("empty", system) in figures:
             start, empty = (figures[name, system][1] - figures[name, system][0]
                             for name in STARTS)
-            print(f"\nStarting a process, above preloading an empty object ({system}): "
+            print(f"Starting a process, above preloading an empty object ({system}): "
                   f"{start - empty}")
             if start - empty > START:
                 missed.append(f"start on {system}: {start - empty} instead of {START}")
