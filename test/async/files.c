@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * read() and write() in COSY_ASYNC functions that are compounds: the module waits for
- * sockets, and leaves the compound for all other files.
+ * sockets and pipes, and leaves the compound for most other files.
  */
 // RUN: %async-compile -O0
 // RUN: %everywhere

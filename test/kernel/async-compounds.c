@@ -8,35 +8,17 @@
 // RUN: %compile %s -o %t
 // RUN: %vm timeout 900 %t
 
-#include "loop.h"
+#include "coroutine.h"
 
 #include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#define RECV(d, fd, buf, n, flags) \
-	SYS(d, SYS_recvfrom, 6), ARG(fd), ARG(buf), ARG(n), ARGI(flags), ARGI(0), ARGI(0)
-#define SEND(d, fd, buf, n, flags) \
-	SYS(d, SYS_sendto, 6), ARG(fd), ARG(buf), ARG(n), ARGI(flags), ARGI(0), ARGI(0)
-
-#define READ(d, fd, buf, n) SYS(d, SYS_read, 3), ARG(fd), ARG(buf), ARG(n)
-#define WRITE(d, fd, buf, n) SYS(d, SYS_write, 3), ARG(fd), ARG(buf), ARG(n)
-
-/* Registers of the compounds. */
-enum { FD, BUF, SIZE, GOT, SENT, ROUNDS, NREGS };
-
 static __u64 echo, receive, send_all;
-
-#define LOAD_FOR_LOOPS(...) ({ \
-	const struct cosy_op ops_[] = { __VA_ARGS__ }; \
-	load_for_loops(ops_, sizeof(ops_) / sizeof(*ops_), NREGS); \
-})
 
 static void load_all(void)
 {
@@ -46,59 +28,6 @@ static void load_all(void)
 			      JMP(0), EXIT(0), EXIT(1));
 	receive = LOAD_FOR_LOOPS(RECV(GOT, FD, BUF, SIZE, 0), EXIT(2));
 	send_all = LOAD_FOR_LOOPS(SEND(SENT, FD, BUF, SIZE, MSG_NOSIGNAL), EXIT(3));
-}
-
-static void start(struct loop *loop, uint32_t index, __u64 handle, __u64 *frame, __u64 pc,
-		  __u64 flags)
-{
-	static int error;
-
-	submit(loop, index, 0, COSY_ENTRY_COMPOUND, (__u64)device, handle, (uintptr_t)frame,
-	       (uintptr_t)&error);
-	loop->entries[index].args[4] = pc;
-	loop->entries[index].args[5] = flags;
-}
-
-/*
- * Execute until @want have completed, or nothing is left to be done. A compound may be left at
- * any back-edge for the kernel's own work.
- */
-static int go(struct loop *loop, int want)
-{
-	int done = 0, n;
-
-	for (int tries = 0; tries < 10000; tries++) {
-		n = execute(loop);
-		if (n < 0)
-			return n;
-		done += n;
-		if (want ? done >= want : !readable(loop->fd))
-			break;
-	}
-	return done;
-}
-
-/* One that completes at once: the result; its status is in the entry. */
-static long long run(struct loop *loop, __u64 handle, __u64 *frame, __u64 pc, __u64 flags)
-{
-	start(loop, 7, handle, frame, pc, flags);
-	if (go(loop, 1) != 1 || collect(loop) != 7)
-		return -1000;
-	return entry_result(loop, 7);
-}
-
-static bool is_left(const struct loop *loop, int index, unsigned int status, unsigned int pc)
-{
-	const struct cosy_async_entry *entry = &loop->entries[index];
-
-	return entry->status == COSY_ENTRY_LEFT &&
-	       entry->args[1] == (pc | (__u64)status << 32);
-}
-
-static void pair(int sv[2])
-{
-	if (socketpair(AF_UNIX, SOCK_STREAM, 0, sv))
-		die("socketpair");
 }
 
 static bool echoes(struct loop *loop, int fd, const char *text)
@@ -469,58 +398,13 @@ static void not_asked(void)
 	destroy(&loop);
 }
 
-/*
- * What the kernel tells of reads and writes: to who watches the file, and in /proc. To read it
- * reads @own bytes, which are counted after that.
- */
-struct told {
-	unsigned long long rchar, wchar, syscr, syscw, own;
-	unsigned int events;
-};
-
-/* Since the thread began; @events are those of @watch. */
-static struct told told(int watch)
-{
-	char text[4096], *events = text;
-	struct told t = { 0 };
-	ssize_t n = read(watch, text, sizeof(text));
-	int fd;
-
-	for (; n > 0; t.events++) {
-		size_t size = sizeof(struct inotify_event) +
-			      ((struct inotify_event *)events)->len;
-
-		events += size;
-		n -= (ssize_t)size;
-	}
-	fd = open("/proc/thread-self/io", O_RDONLY);
-	n = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = 0;
-	if (sscanf(text, "rchar: %llu wchar: %llu syscr: %llu syscw: %llu", &t.rchar, &t.wchar,
-		   &t.syscr, &t.syscw) != 4)
-		die("/proc/thread-self/io");
-	t.own = (unsigned long long)n;
-	return t;
-}
-
-static bool told_same(const struct told *a, const struct told *a_end, const struct told *b,
-		      const struct told *b_end)
-{
-	return a_end->rchar - a->rchar - a->own == b_end->rchar - b->rchar - b->own &&
-	       a_end->wchar - a->wchar == b_end->wchar - b->wchar &&
-	       a_end->syscw - a->syscw == b_end->syscw - b->syscw &&
-	       a_end->syscr - a->syscr == b_end->syscr - b->syscr &&
-	       a_end->events == b_end->events;
-}
-
-/* read() and write(): sockets are waited for, and for other files the compound is left. */
+/* read() and write(): sockets are waited for, and for files of other kinds the compound is left. */
 static void file_io(void)
 {
 	static __u64 frame[NREGS + 1];
 	char buffer[8] = "", large[1 << 16], path[64];
 	struct told before, native, start_of, compound;
-	int sv[2], watch = inotify_init1(IN_NONBLOCK), counter = eventfd(0, 0);
+	int sv[2], watch = inotify_init1(IN_NONBLOCK);
 	size_t received = 0;
 	struct loop loop;
 	__u64 copy;
@@ -597,10 +481,10 @@ static void file_io(void)
 	munmap((void *)(uintptr_t)frame[BUF], 1 << 20);
 	frame[BUF] = (uintptr_t)buffer;
 
-	/* Not a socket. */
+	/* Files for which nothing waits. */
 	copy = LOAD_FOR_LOOPS(READ(GOT, FD, BUF, SIZE), EXIT(3));
 	for (int i = 0; i < 3; i++) {
-		const int fds[] = { counter, device, loop.fd };
+		const int fds[] = { watch, device, loop.fd };
 
 		frame[FD] = (__u64)fds[i];
 		frame[SIZE] = 8;
@@ -620,7 +504,6 @@ static void file_io(void)
 	close(sv[0]);
 	close(sv[1]);
 	close(watch);
-	close(counter);
 	destroy(&loop);
 }
 
@@ -633,7 +516,7 @@ static void closing(void)
 	__u8 used[32] = { 0 };
 	__u64 end, wait_and_end;
 	struct loop loop;
-	int sv[2], lingering, pipes[2];
+	int sv[2], lingering, zero = open("/dev/zero", O_RDONLY);
 	char buffer[8];
 
 	create(&loop, 64);
@@ -685,9 +568,9 @@ static void closing(void)
 	lingering = socket(AF_INET, SOCK_STREAM, 0);
 	check(!bind(lingering, (struct sockaddr *)&name, sizeof(name)) &&
 	      !setsockopt(lingering, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)) &&
-	      !pipe(pipes), "files of other kinds");
+	      zero >= 0, "files of other kinds");
 	for (int i = 0; i < 5; i++) {
-		const int fds[] = { lingering, pipes[0], device, loop.fd, -1 };
+		const int fds[] = { lingering, zero, device, loop.fd, -1 };
 
 		frames[1][FD] = (__u64)fds[i];
 		start(&loop, 1, end, frames[1], 0, 0);
@@ -695,8 +578,7 @@ static void closing(void)
 		      "are left to the process");
 	}
 	close(lingering);
-	close(pipes[0]);
-	close(pipes[1]);
+	close(zero);
 	destroy(&loop);
 }
 

@@ -35,7 +35,7 @@ static bool cosy_call_is_direct(const struct pt_regs *regs, bool receives)
 }
 
 /*
- * read() and write() of sockets
+ * read() and write()
  */
 
 /* As vfs_read() and vfs_write() begin. */
@@ -47,7 +47,7 @@ static long cosy_file_begin(const struct pt_regs *regs, struct file *file,
 	return rw_verify_area(receives ? READ : WRITE, file, NULL, regs->dx);
 }
 
-/* The rest are the arguments of recvfrom() and sendto(): see sock_write_iter(). */
+/* Of a socket the rest are the arguments of recvfrom() and sendto(): see sock_write_iter(). */
 static void cosy_file_args(struct pt_regs *regs, const struct socket *socket,
 			   bool receives)
 {
@@ -74,9 +74,30 @@ static void cosy_file_end(struct file *file, long result, bool receives)
 	inc_syscw(current);
 }
 
+/* Begin, if the call has not begun: it is allowed once, however often it waits. */
+static long cosy_file_begin_once(struct cosy_coroutine *co,
+				 const struct pt_regs *regs, struct file *file,
+				 bool receives)
+{
+	long err;
+
+	if (co->counts && co->parked.target.queue)
+		return 0;
+	err = cosy_file_begin(regs, file, receives);
+	co->counts = !err;
+	return err;
+}
+
 /*
  * All calls that transfer bytes
  */
+
+/* Continue after what was sent before. */
+static void cosy_send_rest(const struct cosy_coroutine *co, struct pt_regs *regs)
+{
+	regs->dx = min_t(u64, regs->dx, MAX_RW_COUNT) - co->sent;
+	regs->si += co->sent;
+}
 
 /* Make the call as one that does not block; without a socket it fails. */
 static long cosy_call_make(struct pt_regs *regs, struct socket *socket,
@@ -102,6 +123,57 @@ static bool cosy_send_has_ended(const struct socket *socket)
 }
 
 /*
+ * A call has been made that does not block. Wait if it would have, or if a part is still to be
+ * sent. Return: its result, or COSY_PARKED.
+ */
+static __always_inline long cosy_call_made(struct cosy_coroutine *co,
+					   const struct pt_regs *regs,
+					   struct file *file, bool receives,
+					   long result)
+{
+	struct cosy_parked *parked = &co->parked;
+
+	if (!receives && result > 0 && (u64)result < regs->dx) {
+		co->sent += result;
+		/* Perhaps not because there is no room: then nobody will tell that there is. */
+		WRITE_ONCE(parked->events, 0);
+		result = -EAGAIN;
+	}
+	if (result != -EAGAIN)
+		return result;
+	co->user = !cosy_park_on(parked, file, receives ? COSY_ENTRY_WAIT_IN :
+							  COSY_ENTRY_WAIT_OUT);
+	return COSY_PARKED;
+}
+
+/* As cosy_call_try(), for read() and write() of what is no socket. */
+static long cosy_file_try(struct cosy_coroutine *co, struct pt_regs *regs,
+			  struct file *file, bool receives)
+{
+	struct cosy_parked *parked = &co->parked;
+	long result;
+
+	if (co->interrupted || co->cancelled)
+		return -ECANCELED;
+	if (!cosy_target_transfers(&parked->target, file, receives)) {
+		co->user = true;
+		return COSY_PARKED;
+	}
+	if (!(file->f_mode & (receives ? FMODE_READ : FMODE_WRITE)))
+		return -EBADF;
+	result = cosy_file_begin_once(co, regs, file, receives);
+	if (result)
+		return result;
+	/* An eventfd says by poll() what a call of the right size does. */
+	if (!co->waits && receives && regs->dx >= sizeof(u64) &&
+	    cosy_park_idle(parked, file))
+		return COSY_PARKED;
+	cosy_send_rest(co, regs);
+	result = cosy_target_transfer(file, regs, receives);
+	return cosy_call_made(co, regs, file, receives, result);
+}
+
+/*
  * Make the call, or wait. @file_io: it is read() or write(). Return: its result, or
  * COSY_PARKED.
  */
@@ -119,17 +191,15 @@ static __always_inline long cosy_call_try(struct cosy_coroutine *co,
 		return -ECANCELED;
 	if (file_io && unlikely(!file))
 		return -EBADF;
-	/*
-	 * A read from what is no socket may wait for a disk. The bytes for MSG_WAITALL come
-	 * in pieces: nobody knows here when it can go on.
-	 */
-	if (unlikely(file_io ? !socket : receives && regs->r10 & MSG_WAITALL)) {
+	if (file_io && unlikely(!socket))
+		return cosy_file_try(co, regs, file, receives);
+	/* The bytes for MSG_WAITALL come in pieces: nobody knows here when it can go on. */
+	if (!file_io && unlikely(receives && regs->r10 & MSG_WAITALL)) {
 		co->user = true;
 		return COSY_PARKED;
 	}
-	if (file_io && (!co->counts || !parked->socket)) {
-		result = cosy_file_begin(regs, file, receives);
-		co->counts = !result;
+	if (file_io) {
+		result = cosy_file_begin_once(co, regs, file, receives);
 		if (unlikely(result))
 			return result;
 		/* See sock_read_iter(). */
@@ -140,27 +210,16 @@ static __always_inline long cosy_call_try(struct cosy_coroutine *co,
 		cosy_file_args(regs, socket, receives);
 	if (!co->waits && receives && !direct && socket &&
 	    cosy_transfer_may_ask(socket) &&
-	    cosy_park_idle(parked, file, socket))
+	    cosy_park_idle(parked, file))
 		return COSY_PARKED;
-	regs->dx = min_t(u64, regs->dx, MAX_RW_COUNT) - co->sent;
-	regs->si += co->sent;
+	cosy_send_rest(co, regs);
 	if (unlikely(co->sent)) {
 		if (!socket || cosy_send_has_ended(socket))
 			return 0;
 		regs->r10 |= MSG_NOSIGNAL;
 	}
 	result = cosy_call_make(regs, socket, receives);
-	if (direct)
-		return result;
-	if (!receives && result > 0 && (u64)result < regs->dx) {
-		co->sent += result;
-		result = -EAGAIN;
-	}
-	if (result != -EAGAIN)
-		return result;
-	co->user = !cosy_park_on(parked, file, receives ? COSY_ENTRY_WAIT_IN :
-							  COSY_ENTRY_WAIT_OUT);
-	return COSY_PARKED;
+	return direct ? result : cosy_call_made(co, regs, file, receives, result);
 }
 
 /*
@@ -183,7 +242,7 @@ static __always_inline struct cosy_fd cosy_call_begin(struct cosy_coroutine *co,
 	parked->call.args[0] = env->regs.di;
 	fd = cosy_fd_get(env->regs.di);
 	/* Its descriptor has been closed meanwhile. */
-	if (co->waits && parked->socket &&
+	if (co->waits && parked->target.queue &&
 	    unlikely(!cosy_parked_is_current(parked, fd.file))) {
 		co->interrupted = true;
 		fd.file = NULL;
@@ -295,7 +354,7 @@ static long cosy_accept_try(struct cosy_coroutine *co,
 		return COSY_PARKED;
 	}
 	if (!co->waits && cosy_socket_listens(socket) &&
-	    cosy_park_idle(parked, file, socket))
+	    cosy_park_idle(parked, file))
 		return COSY_PARKED;
 	result = cosy_accept(regs, file, flags);
 	if (result != -EAGAIN)
@@ -348,7 +407,7 @@ static bool cosy_fd_is_used(const struct cosy_loop *loop, unsigned int fd)
 static bool cosy_may_close(const struct cosy_loop *loop, unsigned int fd)
 {
 	struct cosy_fd found = cosy_fd_get(fd);
-	bool may = found.file && cosy_park_may_close(found.file) &&
+	bool may = found.file && cosy_target_may_close(found.file) &&
 		   !cosy_fd_is_used(loop, fd);
 
 	cosy_fd_put(found);

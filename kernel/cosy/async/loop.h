@@ -7,7 +7,8 @@
  *	sleep.c	the thread sleeps until there is something to execute
  *	show.c	what /proc shows of it
  *	work.c	threads that make calls that block
- *	park.c	entries that wait for sockets
+ *	park.c	entries that wait for files
+ *	target.c	the files for which they wait
  *	coroutine.c	entries that run compounds
  *	calls.c	the calls for which these are parked
  *	transfer.c	what these receive and send
@@ -78,8 +79,8 @@ struct cosy_work {
  * @executed:	 entries that were begun, and that went on when they had waited
  * @parked:	 entry -> what waits for it, or NULL
  * @ready_lock:	 protects @ready, the links in it, @sleeper, @works and @unreachable; taken
- *		 inside the lock of a socket's wait queue
- * @ready:	 struct cosy_parked whose socket has had an event, or whose call was made
+ *		 inside the lock of a file's wait queue
+ * @ready:	 struct cosy_parked whose file has had an event, or whose call was made
  * @works:	 for threads that make calls that block
  * @unreachable: a descriptor has been closed since the page was mapped: who makes such a
  *		 call returns with it
@@ -135,14 +136,36 @@ struct cosy_async_call {
 	u32 nr;
 };
 
+/** enum cosy_target_kind - kinds of files for which entries wait */
+enum cosy_target_kind {
+	COSY_TARGET_NONE,
+	COSY_TARGET_SOCKET,
+	COSY_TARGET_PIPE,
+	COSY_TARGET_EVENTFD,
+};
+
 /**
- * struct cosy_parked - an entry that waits for a socket, or runs a compound, or is a thread's
- * @wait:   in the socket's wait queue
+ * struct cosy_target - what an entry waits for. It is held, and so the wait queue stays; the
+ * file is not
+ * @object: the private data of its files: the socket, the pipe, the eventfd's context; or NULL
+ * @queue:  its wait queue
+ * @inode:  that of the file; held, unless it is an eventfd's
+ * @kind:   enum cosy_target_kind
+ */
+struct cosy_target {
+	void *object;
+	wait_queue_head_t *queue;
+	struct inode *inode;
+	u8 kind;
+};
+
+/**
+ * struct cosy_parked - an entry that waits for a file, or runs a compound, or is a thread's
+ * @wait:   in the file's wait queue
  * @ready:  in the loop's list, if it is
  * @loop:   the loop, which frees this first
- * @socket: the socket, or NULL. Its inode is held, and so the wait queue stays; its file
- *	    is not
- * @events: what it waits for
+ * @target: what it waits for, or nothing
+ * @events: the events for which it waits
  * @index:  the entry
  * @silent: its completion is not to be told
  * @is_coroutine: it is part of a struct cosy_coroutine
@@ -153,7 +176,7 @@ struct cosy_parked {
 	struct wait_queue_entry wait;
 	struct list_head ready;
 	struct cosy_loop *loop;
-	struct socket *socket;
+	struct cosy_target target;
 	__poll_t events;
 	u32 index;
 	bool silent;
@@ -237,19 +260,41 @@ void cosy_parked_init(struct cosy_parked *parked, struct cosy_loop *loop,
 		      u32 index);
 void cosy_parked_unqueue(struct cosy_parked *parked);
 bool cosy_park_on(struct cosy_parked *parked, struct file *file, u8 flags);
-bool cosy_park_idle(struct cosy_parked *parked, struct file *file,
-		    const struct socket *socket);
-bool cosy_park_may_close(struct file *file);
+bool cosy_park_idle(struct cosy_parked *parked, struct file *file);
 unsigned int cosy_park_interrupt(struct cosy_loop *loop, int fd);
 void cosy_unpark(struct cosy_parked *parked);
 bool cosy_parked_is_current(const struct cosy_parked *parked,
-			    struct file *file);
+			    const struct file *file);
 struct cosy_parked *cosy_parked_next(struct cosy_loop *loop);
 void cosy_parked_again(struct cosy_parked *parked);
 bool cosy_parked_add(struct cosy_parked *parked, unsigned int mode, int flags);
 void cosy_loop_wake_pollers(struct cosy_loop *loop);
 bool cosy_loop_is_ready(struct cosy_loop *loop);
 void cosy_loop_tell(struct cosy_loop *loop);
+
+/* target.c */
+bool cosy_target_transfers(const struct cosy_target *target, struct file *file,
+			   bool receives);
+long cosy_target_transfer(struct file *file, const struct pt_regs *regs,
+			  bool receives);
+bool cosy_target_find(struct cosy_target *target, struct file *file, u8 flags);
+bool cosy_target_same(const struct cosy_target *target, struct file *file,
+		      u8 flags);
+void cosy_target_get(const struct cosy_target *target, struct file *file);
+void cosy_target_put(struct cosy_target *target);
+__poll_t cosy_target_poll(const struct cosy_target *target, struct file *file,
+			  __poll_t events);
+bool cosy_target_may_close(struct file *file);
+void cosy_target_each_queue(struct file *file,
+			    void (*function)(wait_queue_head_t *queue, void *argument),
+			    void *argument);
+
+/* Is it what a file belongs to? While it is held, no other object has its address. */
+static inline bool cosy_target_is(const struct cosy_target *target,
+				  const struct file *file)
+{
+	return target->object && file->private_data == target->object;
+}
 
 /* transfer.c */
 long cosy_transfer(struct socket *socket, const struct pt_regs *regs,

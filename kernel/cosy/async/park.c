@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * park.c - entries that wait for sockets.
+ * park.c - entries that wait for sockets, pipes and eventfds.
  *
- * What waits is in the wait queue of its socket. The queue is a part of the socket's
- * inode, which is held, so the queue outlives the file: closing the last
- * descriptor ends the connection although an entry waits. Other kinds of files
- * keep their queues elsewhere, and are not waited for here.
- *
- * Holding inodes makes no cycles: a loop in flight over a socket that it waits for is
- * freed with the messages of the socket, when the socket's file goes.
+ * What waits is in the wait queue of its file, see target.c.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
-#include <linux/in.h>
 #include <linux/module.h>
-#include <linux/net.h>
+#include <linux/pipe_fs_i.h>
 #include <linux/poll.h>
 #include <linux/slab.h>
 #include <linux/wait.h>
@@ -31,7 +24,7 @@
 static unsigned int max_waiters = 64;
 module_param(max_waiters, uint, 0644);
 MODULE_PARM_DESC(max_waiters,
-		 "entries of loops wait for a socket while fewer wait for it in all (default 64)");
+		 "entries of loops wait for a file while fewer wait for it in all (default 64)");
 
 #define COSY_EVENTS_IN	(EPOLLIN | EPOLLRDNORM | EPOLLRDHUP | EPOLLERR | EPOLLHUP)
 #define COSY_EVENTS_OUT	(EPOLLOUT | EPOLLWRNORM | EPOLLERR | EPOLLHUP)
@@ -39,7 +32,8 @@ MODULE_PARM_DESC(max_waiters,
 /**
  * cosy_park_cost() - memory that an entry can take while it waits
  *
- * The socket may be closed meanwhile, and nobody else pay for its inode.
+ * The file may be closed meanwhile, and nobody else pay for its socket or pipe. The user who
+ * has made a pipe pays for its pages.
  *
  * Return: bytes.
  */
@@ -47,7 +41,9 @@ u64 cosy_park_cost(void)
 {
 	BUILD_BUG_ON(sizeof(struct cosy_parked) > 256);
 	return sizeof(struct cosy_parked *) + sizeof(struct cosy_parked) +
-	       sizeof(struct socket_alloc);
+	       max(sizeof(struct socket_alloc),
+		   sizeof(struct inode) + sizeof(struct pipe_inode_info) +
+			   PIPE_DEF_BUFFERS * sizeof(struct pipe_buffer));
 }
 
 /* The ready_lock is taken. A call that it makes meanwhile must not be woken. */
@@ -119,60 +115,6 @@ static int cosy_parked_wake(struct wait_queue_entry *wait, unsigned int mode,
 	return 0;
 }
 
-/* Sockets that wake who waits for them through their own wait queue, and no other. */
-static bool cosy_socket_parks(const struct socket *socket, u8 flags)
-{
-	const struct sock *sk = READ_ONCE(socket->sk);
-
-	if (!sk)
-		return false;
-	/* IPV6_ADDRFORM makes AF_INET of AF_INET6 at any time. */
-	switch (READ_ONCE(sk->sk_family)) {
-	case AF_UNIX:
-		break;
-	case AF_INET:
-	case AF_INET6:
-		if (sk->sk_protocol != IPPROTO_TCP &&
-		    sk->sk_protocol != IPPROTO_UDP)
-			return false;
-		break;
-	default:
-		return false;
-	}
-	switch (sk->sk_type) {
-	case SOCK_STREAM:
-	case SOCK_SEQPACKET:
-		return true;
-	case SOCK_DGRAM:
-		/* That its receiver's queue is full it need not be told. */
-		return !(flags & COSY_ENTRY_WAIT_OUT);
-	default:
-		return false;
-	}
-}
-
-/* The socket of a file, if its inode is the file's: it is that of another one otherwise. */
-static struct socket *cosy_socket_of(struct file *file)
-{
-	struct socket *socket = sock_from_file(file);
-
-	return socket && SOCK_INODE(socket) == file_inode(file) ? socket : NULL;
-}
-
-/**
- * cosy_park_may_close() - does closing a file end nothing that takes long?
- * @file: the file
- *
- * Return: true if it is a socket for which entries wait, and that does not linger.
- */
-bool cosy_park_may_close(struct file *file)
-{
-	struct socket *socket = cosy_socket_of(file);
-
-	return socket && cosy_socket_parks(socket, COSY_ENTRY_WAIT_IN) &&
-	       !sock_flag(socket->sk, SOCK_LINGER);
-}
-
 /*
  * Behind the others, but before those who are woken one at a time: who takes an event does
  * not tell the rest. The queue's lock is taken.
@@ -190,13 +132,13 @@ static void cosy_parked_enqueue(struct cosy_parked *parked,
 }
 
 /*
- * Join the socket's queue, unless it is full. Each event walks the whole queue with
+ * Join the file's queue, unless it is full. Each event walks the whole queue with
  * interrupts off, in the context of whoever causes it. All waiters count, so that
  * this walk is bounded, too.
  */
 static bool cosy_parked_queue(struct cosy_parked *parked)
 {
-	wait_queue_head_t *queue = &parked->socket->wq.wait;
+	wait_queue_head_t *queue = parked->target.queue;
 	unsigned int waiters = 0, max = READ_ONCE(max_waiters);
 	const struct list_head *waiter;
 
@@ -214,11 +156,9 @@ static bool cosy_parked_queue(struct cosy_parked *parked)
 /* Look for what has come since the call failed: it has not woken the entry. */
 static void cosy_parked_look(struct cosy_parked *parked, struct file *file)
 {
-	poll_table pt = { ._key = parked->events };
-
-	/* As in sock_poll_wait(): first the queue, then the socket's state. */
+	/* As in sock_poll_wait(): first the queue, then the file's state. */
 	smp_mb();
-	if (vfs_poll(file, &pt) & parked->events)
+	if (cosy_target_poll(&parked->target, file, parked->events))
 		cosy_parked_again(parked);
 }
 
@@ -234,7 +174,7 @@ void cosy_parked_init(struct cosy_parked *parked, struct cosy_loop *loop,
 	init_waitqueue_func_entry(&parked->wait, cosy_parked_wake);
 	INIT_LIST_HEAD(&parked->ready);
 	parked->loop = loop;
-	parked->socket = NULL;
+	parked->target = (struct cosy_target){};
 	parked->index = index;
 	parked->silent = false;
 	parked->is_coroutine = false;
@@ -253,7 +193,7 @@ static __poll_t cosy_parked_events(u8 flags)
 }
 
 /**
- * cosy_parked_unqueue() - wait for no socket any more
+ * cosy_parked_unqueue() - wait for no file any more
  * @parked: what may wait; the events that there were do not count
  *
  * May sleep.
@@ -262,21 +202,20 @@ void cosy_parked_unqueue(struct cosy_parked *parked)
 {
 	struct cosy_loop *loop = parked->loop;
 
-	if (parked->socket)
-		remove_wait_queue(&parked->socket->wq.wait, &parked->wait);
+	if (parked->target.queue)
+		remove_wait_queue(parked->target.queue, &parked->wait);
 	/* Once it is out of the queue nobody puts it into the list. */
 	spin_lock_irq(&loop->ready_lock);
 	list_del_init(&parked->ready);
 	spin_unlock_irq(&loop->ready_lock);
-	if (parked->socket)
-		iput(SOCK_INODE(parked->socket));
-	parked->socket = NULL;
+	if (parked->target.queue)
+		cosy_target_put(&parked->target);
 }
 
 /* It waits again: behind the others. */
 static void cosy_parked_requeue(struct cosy_parked *parked)
 {
-	wait_queue_head_t *queue = &parked->socket->wq.wait;
+	wait_queue_head_t *queue = parked->target.queue;
 
 	spin_lock_irq(&queue->lock);
 	list_del(&parked->wait.entry);
@@ -284,10 +223,10 @@ static void cosy_parked_requeue(struct cosy_parked *parked)
 	spin_unlock_irq(&queue->lock);
 }
 
-/* Does nobody else wait for the socket? */
+/* Does nobody else wait for the file? */
 static bool cosy_parked_is_alone(const struct cosy_parked *parked)
 {
-	const struct list_head *head = &parked->socket->wq.wait.head;
+	const struct list_head *head = &parked->target.queue->head;
 
 	/* Others come and go without our lock; only who has the next turn depends on this. */
 	return data_race(READ_ONCE(head->next) == READ_ONCE(head->prev));
@@ -295,7 +234,7 @@ static bool cosy_parked_is_alone(const struct cosy_parked *parked)
 
 /**
  * cosy_park_on() - wait for the file of a call that has failed with -EAGAIN
- * @parked: what waits. It may wait for the same socket already
+ * @parked: what waits. It may wait for the same file already
  * @file:   the file, or NULL
  * @flags:  COSY_ENTRY_WAIT_IN, COSY_ENTRY_WAIT_OUT
  *
@@ -304,11 +243,10 @@ static bool cosy_parked_is_alone(const struct cosy_parked *parked)
  */
 bool cosy_park_on(struct cosy_parked *parked, struct file *file, u8 flags)
 {
-	struct socket *socket = file ? cosy_socket_of(file) : NULL;
 	__poll_t events = cosy_parked_events(flags);
+	struct cosy_target target;
 
-	if (socket && socket == parked->socket &&
-	    cosy_socket_parks(socket, flags)) {
+	if (file && cosy_target_same(&parked->target, file, flags)) {
 		if (unlikely(!cosy_parked_is_alone(parked)))
 			cosy_parked_requeue(parked);
 		if (parked->events != events) {
@@ -317,40 +255,55 @@ bool cosy_park_on(struct cosy_parked *parked, struct file *file, u8 flags)
 		}
 		return true;
 	}
-	if (parked->socket)
+	if (parked->target.queue)
 		cosy_parked_unqueue(parked);
-	if (!socket || !cosy_socket_parks(socket, flags))
+	if (!file || !cosy_target_find(&target, file, flags))
 		return false;
-	parked->socket = socket;
+	parked->target = target;
 	parked->events = events;
 	if (!cosy_parked_queue(parked)) {
-		parked->socket = NULL;
+		parked->target = (struct cosy_target){};
 		return false;
 	}
 	/* The file holds it until here. */
-	ihold(SOCK_INODE(socket));
+	cosy_target_get(&parked->target, file);
 	cosy_parked_look(parked, file);
 	return true;
 }
 
+/* Does it wait already for what is read from a file? */
+static bool cosy_parked_reads(const struct cosy_parked *parked,
+			      const struct file *file)
+{
+	return cosy_target_is(&parked->target, file) &&
+	       (parked->target.kind != COSY_TARGET_PIPE ||
+		parked->events == COSY_EVENTS_IN);
+}
+
+/* Is there certainly nothing to receive? */
+static bool cosy_parked_is_idle(const struct cosy_parked *parked,
+				struct file *file)
+{
+	return (parked->target.kind == COSY_TARGET_SOCKET &&
+		cosy_transfer_idle(parked->target.object)) ||
+	       !cosy_target_poll(&parked->target, file, COSY_EVENTS_IN);
+}
+
 /**
  * cosy_park_idle() - wait for input without making the call, if there is none
- * @parked: what may wait. It may wait for the same socket already
- * @file:   the file
- * @socket: its socket, which says by poll() whether the call would wait
+ * @parked: what may wait. It may wait for the same file already
+ * @file:   the file, of which poll() says whether the call would wait
  *
- * A call that fails costs five times as much as to ask the socket. If there is input,
- * those that wait for the same socket come first.
+ * A call that fails costs five times as much as to ask the file. If there is input,
+ * those that wait for the same file come first.
  *
  * Return: true if it waits, or has to wait for its turn; false if the call is to be made.
  */
-bool cosy_park_idle(struct cosy_parked *parked, struct file *file,
-		    const struct socket *socket)
+bool cosy_park_idle(struct cosy_parked *parked, struct file *file)
 {
-	poll_table pt = { ._key = COSY_EVENTS_IN };
 	struct cosy_loop *loop = parked->loop;
 
-	if (unlikely(socket != parked->socket))
+	if (unlikely(!cosy_parked_reads(parked, file)))
 		return cosy_park_on(parked, file, COSY_ENTRY_WAIT_IN);
 	WRITE_ONCE(parked->events, COSY_EVENTS_IN);
 	if (unlikely(!cosy_parked_is_alone(parked))) {
@@ -359,7 +312,7 @@ bool cosy_park_idle(struct cosy_parked *parked, struct file *file,
 		return true;
 	}
 	/*
-	 * What has happened until now the socket's state tells. An event that is just being
+	 * What has happened until now the file's state tells. An event that is just being
 	 * recorded, which is not seen here without the lock, costs one more look at that state.
 	 */
 	if (!data_race(list_empty(&parked->ready))) {
@@ -367,10 +320,9 @@ bool cosy_park_idle(struct cosy_parked *parked, struct file *file,
 		list_del_init(&parked->ready);
 		spin_unlock_irq(&loop->ready_lock);
 	}
-	/* As in sock_poll_wait(): first the queue, then the socket's state. */
+	/* As in sock_poll_wait(): first the queue, then the file's state. */
 	smp_mb();
-	return cosy_transfer_idle(parked->socket) ||
-	       !(vfs_poll(file, &pt) & COSY_EVENTS_IN);
+	return cosy_parked_is_idle(parked, file);
 }
 
 /**
@@ -407,6 +359,38 @@ bool cosy_park(struct cosy_loop *loop, u32 index, u8 flags,
 }
 
 /**
+ * struct cosy_interruption - calls that are to fail
+ * @loop: of the loop's compounds
+ * @fd:   that wait for this descriptor
+ * @n:    so many
+ */
+struct cosy_interruption {
+	struct cosy_loop *loop;
+	int fd;
+	unsigned int n;
+};
+
+static void cosy_queue_interrupt(wait_queue_head_t *queue, void *argument)
+{
+	struct cosy_interruption *interruption = argument;
+	struct wait_queue_entry *wait;
+	struct cosy_parked *parked;
+
+	spin_lock_irq(&queue->lock);
+	list_for_each_entry(wait, &queue->head, entry) {
+		if (wait->func != cosy_parked_wake)
+			continue;
+		parked = container_of(wait, struct cosy_parked, wait);
+		if (parked->loop != interruption->loop || !parked->is_coroutine ||
+		    !cosy_coroutine_waits(parked, interruption->fd))
+			continue;
+		cosy_coroutine_interrupt(parked);
+		interruption->n++;
+	}
+	spin_unlock_irq(&queue->lock);
+}
+
+/**
  * cosy_park_interrupt() - let the calls of compounds that wait for a descriptor fail
  * @loop: the loop, entered
  * @fd:   the descriptor, of a file that may be of any kind
@@ -415,31 +399,14 @@ bool cosy_park(struct cosy_loop *loop, u32 index, u8 flags,
  */
 unsigned int cosy_park_interrupt(struct cosy_loop *loop, int fd)
 {
+	struct cosy_interruption interruption = { .loop = loop, .fd = fd };
 	struct file *file = fget(fd);
-	struct wait_queue_entry *wait;
-	struct cosy_parked *parked;
-	struct socket *socket;
-	unsigned int n = 0;
 
 	if (!file)
 		return 0;
-	socket = cosy_socket_of(file);
-	if (socket) {
-		spin_lock_irq(&socket->wq.wait.lock);
-		list_for_each_entry(wait, &socket->wq.wait.head, entry) {
-			if (wait->func != cosy_parked_wake)
-				continue;
-			parked = container_of(wait, struct cosy_parked, wait);
-			if (parked->loop != loop || !parked->is_coroutine ||
-			    !cosy_coroutine_waits(parked, fd))
-				continue;
-			cosy_coroutine_interrupt(parked);
-			n++;
-		}
-		spin_unlock_irq(&socket->wq.wait.lock);
-	}
+	cosy_target_each_queue(file, cosy_queue_interrupt, &interruption);
 	fput(file);
-	return n;
+	return interruption.n;
 }
 
 /**
@@ -461,20 +428,20 @@ void cosy_unpark(struct cosy_parked *parked)
 }
 
 /**
- * cosy_parked_is_current() - does its descriptor still refer to its socket?
+ * cosy_parked_is_current() - does its descriptor still refer to what it waits for?
  * @parked: what waits
  * @file:   that of the descriptor, or NULL
  *
  * Return: true if it does, for the current thread.
  */
 bool cosy_parked_is_current(const struct cosy_parked *parked,
-			    struct file *file)
+			    const struct file *file)
 {
-	return file && sock_from_file(file) == parked->socket;
+	return file && cosy_target_is(&parked->target, file);
 }
 
 /**
- * cosy_parked_next() - take the next one whose socket has had an event
+ * cosy_parked_next() - take the next one whose file has had an event
  * @loop: the loop, entered
  *
  * It still waits, and is put into the list again by the next event.

@@ -153,7 +153,8 @@ static bool is_for_loop(const struct cosy_task *task)
 		return false;
 	d = cosy_descriptor_find(loop, (int)(task->registers[call[1].a] +
 					     (uint64_t)call[1].imm));
-	is = d && d->kind != COSY_KIND_UNKNOWN && d->kind != COSY_KIND_SOCKET;
+	is = d && d->kind != COSY_KIND_UNKNOWN && d->kind != COSY_KIND_SOCKET &&
+	     d->kind != COSY_KIND_PIPE;
 	cosy_loop_leave(loop);
 	return is;
 }

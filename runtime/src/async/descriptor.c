@@ -114,6 +114,9 @@ int cosy_descriptor_look(struct cosy_descriptor *d, int fd)
 	case S_IFBLK:
 		d->kind = COSY_KIND_DISK;
 		break;
+	case S_IFIFO:
+		d->kind = COSY_KIND_PIPE;
+		break;
 	default:
 		d->kind = COSY_KIND_NOWAIT;
 		break;

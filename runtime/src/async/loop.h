@@ -128,6 +128,7 @@ enum cosy_kind {
 	COSY_KIND_UNKNOWN,
 	COSY_KIND_SOCKET,	/* MSG_DONTWAIT */
 	COSY_KIND_NOWAIT,	/* RWF_NOWAIT */
+	COSY_KIND_PIPE,		/* the same; compounds wait for it in the module */
 	COSY_KIND_POLLED,	/* not at all: poll, then a thread */
 	COSY_KIND_DISK,		/* RWF_NOWAIT, or a thread; cannot be polled */
 };

@@ -388,7 +388,7 @@ static void cannot_nowait(struct cosy_loop *loop, uint32_t slot)
 		cosy_thread_call(loop, slot, true);
 		return;
 	}
-	if (d->kind == COSY_KIND_NOWAIT)
+	if (d->kind == COSY_KIND_NOWAIT || d->kind == COSY_KIND_PIPE)
 		d->kind = COSY_KIND_POLLED;
 	s->polled = true;
 	if (needs_thread(s, d))

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * target.c - files for which entries wait: sockets, pipes and eventfds.
+ *
+ * An entry that waits does not hold the file, but what contains the file's wait queue. So
+ * closing the last descriptor has its effect although an entry waits. The queue of a socket
+ * is in its inode, that of an eventfd in its context. A pipe is freed with its last file: it
+ * counts its files, and an entry counts as one of these, but neither as a reader nor as a
+ * writer.
+ *
+ * None of these holds files, unless in messages that go with the socket's file. So what
+ * waits makes no cycles of references: a loop in flight over a socket that it waits for is
+ * freed with the messages.
+ */
+#include <linux/err.h>
+#include <linux/eventfd.h>
+#include <linux/fs.h>
+#include <linux/in.h>
+#include <linux/magic.h>
+#include <linux/net.h>
+#include <linux/pipe_fs_i.h>
+#include <linux/poll.h>
+#include <linux/stat.h>
+#include <linux/wait.h>
+
+#include <net/sock.h>
+
+#include "async/loop.h"
+#include "kernel/internals.h"
+
+/* The socket of a file, if its inode is the file's: it is that of another one otherwise. */
+static struct socket *cosy_socket_of(struct file *file)
+{
+	struct socket *socket = sock_from_file(file);
+
+	return socket && SOCK_INODE(socket) == file_inode(file) ? socket : NULL;
+}
+
+/* Sockets that wake who waits for them through their own wait queue, and no other. */
+static bool cosy_socket_parks(const struct socket *socket, u8 flags)
+{
+	const struct sock *sk = READ_ONCE(socket->sk);
+
+	if (!sk)
+		return false;
+	/* IPV6_ADDRFORM makes AF_INET of AF_INET6 at any time. */
+	switch (READ_ONCE(sk->sk_family)) {
+	case AF_UNIX:
+		break;
+	case AF_INET:
+	case AF_INET6:
+		if (sk->sk_protocol != IPPROTO_TCP &&
+		    sk->sk_protocol != IPPROTO_UDP)
+			return false;
+		break;
+	default:
+		return false;
+	}
+	switch (sk->sk_type) {
+	case SOCK_STREAM:
+	case SOCK_SEQPACKET:
+		return true;
+	case SOCK_DGRAM:
+		/* That its receiver's queue is full it need not be told. */
+		return !(flags & COSY_ENTRY_WAIT_OUT);
+	default:
+		return false;
+	}
+}
+
+/* The pipe of a file, not that of a FIFO: what is in a FIFO must go with its last file. */
+static struct pipe_inode_info *cosy_pipe_of(const struct file *file)
+{
+	const struct inode *inode = file_inode(file);
+
+	return S_ISFIFO(inode->i_mode) && inode->i_sb->s_magic == PIPEFS_MAGIC ?
+		       file->private_data : NULL;
+}
+
+/*
+ * Only to read or to write, and of a file that does not block with IOCB_NOWAIT: splice() takes
+ * this from it. What is written in packets is not continued: what remains could be added to
+ * another packet. The kernel itself writes into the pipe of a watch_queue.
+ */
+static bool cosy_pipe_parks(const struct file *file,
+			    const struct pipe_inode_info *pipe, u8 flags)
+{
+	if (!cosy_has(COSY_NEEDS(free_pipe_info)) || pipe_has_watch_queue(pipe) ||
+	    !(READ_ONCE(file->f_mode) & FMODE_NOWAIT))
+		return false;
+	if (flags & COSY_ENTRY_WAIT_OUT)
+		return !(flags & COSY_ENTRY_WAIT_IN ||
+			 READ_ONCE(file->f_flags) & O_DIRECT);
+	return true;
+}
+
+static wait_queue_head_t *cosy_pipe_queue(struct pipe_inode_info *pipe, u8 flags)
+{
+	return flags & COSY_ENTRY_WAIT_OUT ? &pipe->wr_wait : &pipe->rd_wait;
+}
+
+static bool cosy_is_eventfd(struct file *file)
+{
+	struct eventfd_ctx *context = eventfd_ctx_fileget(file);
+
+	if (IS_ERR(context))
+		return false;
+	/* The file has it, too. */
+	eventfd_ctx_put(context);
+	return true;
+}
+
+/**
+ * struct cosy_queue_finder - finds the wait queue of a file
+ * @table: by which poll() finds this
+ * @queue: the queue, or NULL
+ */
+struct cosy_queue_finder {
+	poll_table table;
+	wait_queue_head_t *queue;
+};
+
+static void cosy_queue_found(struct file *file, wait_queue_head_t *queue,
+			     poll_table *table)
+{
+	container_of(table, struct cosy_queue_finder, table)->queue = queue;
+}
+
+static wait_queue_head_t *cosy_eventfd_queue(struct file *file)
+{
+	struct cosy_queue_finder finder = {};
+
+	init_poll_funcptr(&finder.table, cosy_queue_found);
+	finder.table._key = EPOLLIN;
+	vfs_poll(file, &finder.table);
+	return finder.queue;
+}
+
+/**
+ * cosy_target_transfers() - can read() or write() of a file be made so that it does not block?
+ * @target:   what was waited for last, which spares some work
+ * @file:     the file, no socket
+ * @receives: it is read(), else write()
+ *
+ * Writing to an eventfd cannot.
+ *
+ * Return: true if cosy_target_transfer() makes the call, and cosy_target_find() finds what
+ * to wait for.
+ */
+bool cosy_target_transfers(const struct cosy_target *target, struct file *file,
+			   bool receives)
+{
+	const struct pipe_inode_info *pipe = cosy_pipe_of(file);
+
+	if (pipe)
+		return cosy_pipe_parks(file, pipe, receives ? COSY_ENTRY_WAIT_IN :
+							      COSY_ENTRY_WAIT_OUT);
+	return receives && (cosy_target_is(target, file) || cosy_is_eventfd(file));
+}
+
+/**
+ * cosy_target_transfer() - read() or write() without blocking
+ * @file:     the file; cosy_target_transfers() says so
+ * @regs:     the arguments, which are checked as the system call checks them
+ * @receives: it is read(), else write()
+ *
+ * Return: what the system call returns if the file has O_NONBLOCK.
+ */
+long cosy_target_transfer(struct file *file, const struct pt_regs *regs,
+			  bool receives)
+{
+	struct iov_iter iter;
+	struct kiocb kiocb;
+
+	iov_iter_ubuf(&iter, receives ? READ : WRITE, (void __user *)regs->si,
+		      regs->dx);
+	init_sync_kiocb(&kiocb, file);
+	kiocb.ki_flags |= IOCB_NOWAIT;
+	/* Files without a position. */
+	kiocb.ki_pos = 0;
+	return receives ? file->f_op->read_iter(&kiocb, &iter) :
+			  file->f_op->write_iter(&kiocb, &iter);
+}
+
+/**
+ * cosy_target_find() - what is to be waited for
+ * @target: set to it, without a reference
+ * @file:   the file
+ * @flags:  COSY_ENTRY_WAIT_IN, COSY_ENTRY_WAIT_OUT
+ *
+ * Return: false if entries do not wait for such a file.
+ */
+bool cosy_target_find(struct cosy_target *target, struct file *file, u8 flags)
+{
+	struct socket *socket = cosy_socket_of(file);
+	struct pipe_inode_info *pipe;
+
+	target->object = file->private_data;
+	target->inode = file_inode(file);
+	if (socket) {
+		target->kind = COSY_TARGET_SOCKET;
+		target->queue = &socket->wq.wait;
+		return cosy_socket_parks(socket, flags);
+	}
+	pipe = cosy_pipe_of(file);
+	if (pipe) {
+		target->kind = COSY_TARGET_PIPE;
+		target->queue = cosy_pipe_queue(pipe, flags);
+		return cosy_pipe_parks(file, pipe, flags);
+	}
+	if (!cosy_is_eventfd(file) || flags & COSY_ENTRY_WAIT_OUT)
+		return false;
+	target->kind = COSY_TARGET_EVENTFD;
+	target->queue = cosy_eventfd_queue(file);
+	return target->queue;
+}
+
+/**
+ * cosy_target_same() - is it what would be found again?
+ * @target: what is waited for, or nothing
+ * @file:   as for cosy_target_find()
+ * @flags:  as for cosy_target_find()
+ *
+ * Return: true if it is, and entries still wait for such a file.
+ */
+bool cosy_target_same(const struct cosy_target *target, struct file *file, u8 flags)
+{
+	if (!cosy_target_is(target, file))
+		return false;
+	switch (target->kind) {
+	case COSY_TARGET_SOCKET:
+		return cosy_socket_parks(target->object, flags);
+	case COSY_TARGET_PIPE:
+		return target->queue == cosy_pipe_queue(target->object, flags) &&
+		       cosy_pipe_parks(file, target->object, flags);
+	default:
+		return !(flags & COSY_ENTRY_WAIT_OUT);
+	}
+}
+
+/**
+ * cosy_target_get() - take a reference, so that the wait queue stays
+ * @target: cosy_target_find() has found it
+ * @file:   the file
+ */
+void cosy_target_get(const struct cosy_target *target, struct file *file)
+{
+	struct pipe_inode_info *pipe = target->object;
+
+	switch (target->kind) {
+	case COSY_TARGET_PIPE:
+		ihold(target->inode);
+		spin_lock(&target->inode->i_lock);
+		pipe->files++;
+		spin_unlock(&target->inode->i_lock);
+		break;
+	case COSY_TARGET_EVENTFD:
+		/* It is one. */
+		eventfd_ctx_fileget(file);
+		break;
+	default:
+		ihold(target->inode);
+	}
+}
+
+/* As put_pipe_info(). */
+static void cosy_pipe_put(struct inode *inode, struct pipe_inode_info *pipe)
+{
+	bool last;
+
+	spin_lock(&inode->i_lock);
+	last = !--pipe->files;
+	if (last)
+		inode->i_pipe = NULL;
+	spin_unlock(&inode->i_lock);
+	if (last)
+		cosy_internal(free_pipe_info)(pipe);
+	iput(inode);
+}
+
+/**
+ * cosy_target_put() - let go of it
+ * @target: nothing is in its wait queue any more; nothing is waited for after that
+ *
+ * May sleep.
+ */
+void cosy_target_put(struct cosy_target *target)
+{
+	switch (target->kind) {
+	case COSY_TARGET_PIPE:
+		cosy_pipe_put(target->inode, target->object);
+		break;
+	case COSY_TARGET_EVENTFD:
+		eventfd_ctx_put(target->object);
+		break;
+	default:
+		iput(target->inode);
+	}
+	*target = (struct cosy_target){};
+}
+
+/*
+ * As pipe_poll(), which makes each write wake who waits, also if there was something to read
+ * before. Where this sees an old state, the wake-up for the new one is still to come.
+ */
+static __poll_t cosy_pipe_poll(const struct pipe_inode_info *pipe, __poll_t events)
+{
+	unsigned int head = READ_ONCE(pipe->head), tail = READ_ONCE(pipe->tail);
+	__poll_t now = 0;
+
+	if (events & EPOLLIN) {
+		if (!pipe_empty(head, tail))
+			now |= EPOLLIN;
+		/* Changed under the pipe's mutex. */
+		if (!data_race(READ_ONCE(pipe->writers)))
+			now |= EPOLLHUP;
+	}
+	if (events & EPOLLOUT) {
+		if (!pipe_full(head, tail, READ_ONCE(pipe->max_usage)))
+			now |= EPOLLOUT;
+		/* The same. */
+		if (!data_race(READ_ONCE(pipe->readers)))
+			now |= EPOLLERR;
+	}
+	return now;
+}
+
+/**
+ * cosy_target_poll() - look for events
+ * @target: what is waited for
+ * @file:   its file
+ * @events: the events
+ *
+ * Return: those of them that there are now.
+ */
+__poll_t cosy_target_poll(const struct cosy_target *target, struct file *file,
+			  __poll_t events)
+{
+	poll_table pt = { ._key = events };
+
+	if (target->kind == COSY_TARGET_PIPE)
+		return cosy_pipe_poll(target->object, events) & events;
+	return vfs_poll(file, &pt) & events;
+}
+
+/**
+ * cosy_target_may_close() - does closing a file end nothing that takes long?
+ * @file: the file
+ *
+ * Return: true if entries wait for such files, and it is no socket that lingers.
+ */
+bool cosy_target_may_close(struct file *file)
+{
+	struct socket *socket = cosy_socket_of(file);
+
+	if (socket)
+		return cosy_socket_parks(socket, COSY_ENTRY_WAIT_IN) &&
+		       !sock_flag(socket->sk, SOCK_LINGER);
+	return cosy_pipe_of(file) || cosy_is_eventfd(file);
+}
+
+/**
+ * cosy_target_each_queue() - call a function for the wait queues of a file
+ * @file:     the file
+ * @function: the function
+ * @argument: passed to it
+ */
+void cosy_target_each_queue(struct file *file,
+			    void (*function)(wait_queue_head_t *queue, void *argument),
+			    void *argument)
+{
+	static const u8 directions[] = { COSY_ENTRY_WAIT_IN, COSY_ENTRY_WAIT_OUT };
+	wait_queue_head_t *before = NULL;
+	struct cosy_target target;
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(directions); i++) {
+		target.queue = NULL;
+		cosy_target_find(&target, file, directions[i]);
+		if (target.queue && target.queue != before)
+			function(target.queue, argument);
+		before = target.queue;
+	}
+}

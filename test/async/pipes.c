@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * read() and write() of pipes and eventfds in COSY_ASYNC functions: the module waits for them,
+ * and they do what a thread that blocks would do.
+ */
+// RUN: %async-compile -O0
+// RUN: %everywhere
+// RUN: %async-compile -O2
+// RUN: %everywhere
+// RUN: %vm env COSY_EXECUTOR=auto timeout 900 %t
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
+#include <sys/uio.h>
+
+#include "functions.h"
+
+#ifndef RWF_NOWAIT
+#define RWF_NOWAIT 8
+#endif
+
+enum { LARGE = 1 << 20 };
+
+static char out[LARGE], in[LARGE];
+
+static void open_pipe(int fds[2])
+{
+	EQUAL(pipe(fds), 0);
+}
+
+static void close_both(const int fds[2])
+{
+	close_fd(fds[0]);
+	close_fd(fds[1]);
+}
+
+/* How many attempts the loop has made, if the module can make all calls of the functions. */
+static uint64_t attempts(void)
+{
+	struct cosy_loop_info info;
+	struct iovec iov = { &info, 1 };
+	bool waits;
+	int fds[2];
+
+	open_pipe(fds);
+	waits = preadv2(fds[0], &iov, 1, -1, RWF_NOWAIT) < 0 && errno == EAGAIN;
+	EQUAL(close(fds[0]), 0);
+	EQUAL(close(fds[1]), 0);
+	EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
+	return info.kernel && waits ? info.attempts : 0;
+}
+
+/* One stage of a pipeline. */
+COSY_ASYNC static long upper(int from, int to)
+{
+	char buffer[64];
+	long sum = 0;
+	ssize_t n;
+
+	while ((n = read(from, buffer, sizeof(buffer))) > 0) {
+		for (ssize_t i = 0; i < n; i++)
+			if (buffer[i] >= 'a' && buffer[i] <= 'z')
+				buffer[i] -= 'a' - 'A';
+		if (write(to, buffer, (size_t)n) != n)
+			return -errno;
+		sum += n;
+	}
+	close(to);
+	return n < 0 ? -errno : sum;
+}
+
+static void pipeline(void)
+{
+	enum { STAGES = 5 };
+	struct cosy_async ops[STAGES] = { 0 };
+	int fds[STAGES + 1][2];
+	uint64_t before;
+	char got[64];
+
+	for (int i = 0; i <= STAGES; i++)
+		open_pipe(fds[i]);
+	for (int i = 0; i < STAGES; i++)
+		EQUAL(COSY_SPAWN(loop, upper(fds[i][0], fds[i + 1][1]), .op = &ops[i]), 0);
+	settle();
+	before = attempts();
+	for (int round = 0; round < 3; round++) {
+		EQUAL(write(fds[0][1], "hello", 5), 5);
+		settle();
+		EQUAL(read(fds[STAGES][0], got, sizeof(got)), 5);
+		CHECK(!memcmp(got, "HELLO", 5));
+	}
+	/* The first one ends, and then each one closes what the next one reads. */
+	EQUAL(close(fds[0][1]), 0);
+	for (int i = 0; i < STAGES; i++) {
+		EQUAL(result_of(loop, &ops[i]), 15);
+		EQUAL(fcntl(fds[i + 1][1], F_GETFD), -1);
+	}
+	EQUAL(attempts(), before);
+	EQUAL(read(fds[STAGES][0], got, 1), 0);
+	for (int i = 0; i <= STAGES; i++)
+		close_fd(fds[i][0]);
+}
+
+COSY_ASYNC static long write_twice(int fd, const void *buffer, size_t size)
+{
+	long n = write(fd, buffer, size);
+	long first = n < 0 ? -errno : n;
+
+	n = write(fd, buffer, size);
+	return first * 1000 + (n < 0 ? -errno : n);
+}
+
+COSY_ASYNC static long read_twice(int fd, void *buffer, size_t size)
+{
+	long n = read(fd, buffer, size);
+	long first = n < 0 ? -errno : n;
+
+	n = read(fd, buffer, size);
+	return first * 1000 + (n < 0 ? -errno : n);
+}
+
+/* Writes more than there is room for, with and without O_NONBLOCK. */
+static void large(void)
+{
+	for (size_t i = 0; i < LARGE; i++)
+		out[i] = (char)(i * 13 + (i >> 9));
+	for (int flags = 0; flags <= O_NONBLOCK; flags += O_NONBLOCK) {
+		struct cosy_async op = { 0 };
+		size_t received = 0;
+		int fds[2];
+
+		open_pipe(fds);
+		EQUAL(fcntl(fds[0], F_SETFL, O_NONBLOCK), 0);
+		EQUAL(fcntl(fds[1], F_SETFL, flags), 0);
+		EQUAL(COSY_SPAWN(loop, write_twice(fds[1], out, LARGE / 2), .op = &op), 0);
+		while (received < LARGE) {
+			ssize_t n = read(fds[0], in + received, LARGE - received);
+
+			received += n > 0 ? (size_t)n : 0;
+			CHECK(cosy_wait(loop, 0, NULL) >= 0);
+		}
+		EQUAL(result_of(loop, &op), LARGE / 2 * 1001l);
+		CHECK(!memcmp(in, out, LARGE / 2) && !memcmp(in + LARGE / 2, out, LARGE / 2));
+		close_both(fds);
+	}
+}
+
+static volatile sig_atomic_t signals;
+
+static void count_signal(int number)
+{
+	signals += number == SIGPIPE;
+}
+
+/* A thread that has written a part gets SIGPIPE, too. */
+static void broken(void)
+{
+	struct cosy_async op = { 0 };
+	int fds[2];
+
+	open_pipe(fds);
+	EQUAL(close(fds[0]), 0);
+	signals = 0;
+	EQUAL(COSY_SPAWN(loop, write_twice(fds[1], "x", 1), .op = &op), 0);
+	EQUAL(result_of(loop, &op), -EPIPE * 1001);
+	EQUAL(signals, 2);
+	close_fd(fds[1]);
+
+	open_pipe(fds);
+	signals = 0;
+	EQUAL(COSY_SPAWN(loop, write_twice(fds[1], out, LARGE), .op = &op), 0);
+	settle();
+	CHECK(cosy_async_pending(&op));
+	EQUAL(signals, 0);
+	EQUAL(close(fds[0]), 0);
+	EQUAL(result_of(loop, &op), 65536 * 1000l - EPIPE);
+	EQUAL(signals, 2);
+	close_fd(fds[1]);
+}
+
+/* Functions that take from a semaphore, and one that adds to it. */
+COSY_ASYNC static int take(int fd, int times)
+{
+	uint64_t value;
+	int taken = 0;
+
+	while (taken < times && read(fd, &value, sizeof(value)) == sizeof(value) && value == 1)
+		taken++;
+	return taken;
+}
+
+COSY_ASYNC static int give(int fd, int times)
+{
+	uint64_t value = 1;
+	int given = 0;
+
+	while (given < times && write(fd, &value, sizeof(value)) == sizeof(value))
+		given++;
+	return given;
+}
+
+static void semaphores(void)
+{
+	struct cosy_async takers[3] = { 0 }, giver = { 0 };
+
+	for (int flags = 0; flags <= EFD_NONBLOCK; flags += EFD_NONBLOCK) {
+		int fd = eventfd(0, EFD_SEMAPHORE | flags);
+
+		CHECK(fd >= 0);
+		for (int i = 0; i < 3; i++)
+			EQUAL(COSY_SPAWN(loop, take(fd, 10), .op = &takers[i]), 0);
+		settle();
+		EQUAL(COSY_SPAWN(loop, give(fd, 30), .op = &giver), 0);
+		for (int i = 0; i < 3; i++)
+			EQUAL(result_of(loop, &takers[i]), 10);
+		EQUAL(result_of(loop, &giver), 30);
+		close_fd(fd);
+	}
+}
+
+static void cancelling(void)
+{
+	struct cosy_async op = { 0 };
+	char buffer[8];
+	int fds[2];
+
+	open_pipe(fds);
+	EQUAL(COSY_SPAWN(loop, read_twice(fds[0], buffer, 1), .op = &op), 0);
+	settle();
+	EQUAL(cosy_cancel(loop, &op), 0);
+	EQUAL(result_of(loop, &op), -ECANCELED * 1001);
+	EQUAL(COSY_SPAWN(loop, read_twice(fds[0], buffer, 1), .op = &op), 0);
+	settle();
+	EQUAL(cosy_cancel_fd(loop, fds[0]), 1);
+	settle();
+	EQUAL(write(fds[1], "x", 1), 1);
+	EQUAL(result_of(loop, &op), -ECANCELED * 1000 + 1);
+
+	/* A part has been written. */
+	EQUAL(COSY_SPAWN(loop, write_twice(fds[1], out, LARGE), .op = &op), 0);
+	settle();
+	EQUAL(cosy_cancel(loop, &op), 0);
+	EQUAL(result_of(loop, &op), 65536 * 1000l - ECANCELED);
+	close_both(fds);
+}
+
+/* A thread that reads and writes beside functions. */
+COSY_ASYNC static long count(int fd)
+{
+	char bytes[100];
+	long sum = 0;
+	ssize_t n;
+
+	while ((n = read(fd, bytes, sizeof(bytes))) > 0)
+		sum += n;
+	return sum;
+}
+
+static int shared[2];
+
+static void *read_some(void *sum)
+{
+	char bytes[100];
+	ssize_t n;
+
+	while ((n = read(shared[0], bytes, sizeof(bytes))) > 0)
+		*(long *)sum += n;
+	return NULL;
+}
+
+static void beside_threads(void)
+{
+	struct cosy_async ops[2] = { 0 };
+	pthread_t threads[2];
+	long sums[2] = { 0 }, total;
+
+	open_pipe(shared);
+	for (int i = 0; i < 2; i++) {
+		EQUAL(pthread_create(&threads[i], NULL, read_some, &sums[i]), 0);
+		EQUAL(COSY_SPAWN(loop, count(shared[0]), .op = &ops[i]), 0);
+	}
+	settle();
+	for (int i = 0; i < 300; i++) {
+		EQUAL(write(shared[1], out, 1000), 1000);
+		CHECK(cosy_wait(loop, 0, NULL) >= 0);
+	}
+	EQUAL(close(shared[1]), 0);
+	total = result_of(loop, &ops[0]);
+	total += result_of(loop, &ops[1]);
+	for (int i = 0; i < 2; i++) {
+		EQUAL(pthread_join(threads[i], NULL), 0);
+		total += sums[i];
+	}
+	EQUAL(total, 300000);
+	close_fd(shared[0]);
+}
+
+int main(void)
+{
+	const struct sigaction action = { .sa_handler = count_signal };
+
+	EQUAL(sigaction(SIGPIPE, &action, NULL), 0);
+	EQUAL(cosy_loop_create(&loop, NULL), 0);
+	pipeline();
+	large();
+	broken();
+	semaphores();
+	cancelling();
+	beside_threads();
+	EQUAL(cosy_loop_destroy(loop), 0);
+	return 0;
+}
