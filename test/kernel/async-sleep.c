@@ -6,10 +6,13 @@
  */
 
 // RUN: %compile %s -o %t
+// Kernels that are built here have no binder.
+// RUN: %vm sh -c '$(cat /proc/sys/kernel/modprobe) binder_linux || uname -r | grep -q -e -cosy-'
 // RUN: %vm timeout 900 %t
 
 #include "loop.h"
 
+#include <linux/android/binder.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -260,6 +263,56 @@ static void serving(void)
 	for (int i = 0; i < 8; i++)
 		hang_up(&c[i]);
 	close(event);
+	destroy(&loop);
+}
+
+struct binder_user {
+	struct loop *loop;
+	const struct connection *c;
+	int binder;
+	pid_t sleeper;
+};
+
+static void *end_binder_thread(void *arg)
+{
+	const struct binder_user *user = arg;
+
+	while (!is_asleep(user->sleeper))
+		sched_yield();
+	submit(user->loop, 1, 0, SYS_ioctl, (uint64_t)user->binder, BINDER_THREAD_EXIT, 0, 0);
+	/* The thread that sleeps executes it. */
+	send(user->c->client, "x", 1, 0);
+	return NULL;
+}
+
+/*
+ * The queue in which the thread waits goes before the file does: that of binder is the thread's,
+ * until it says that it is no thread of binder any more.
+ */
+static void queue_goes(void)
+{
+	struct binder_user user = { .binder = open("/dev/binder", O_RDWR), .sleeper = gettid() };
+	struct binder_version version;
+	pthread_t other;
+	struct connection c;
+	struct loop loop;
+
+	if (user.binder < 0)
+		return;
+	create(&loop, 64);
+	serve(&loop, 0, echo, &c);
+	/* Once a thread has used binder, there is no event for it. */
+	check(!ioctl(user.binder, BINDER_VERSION, &version) &&
+	      sleep_on(&loop, user.binder, clock_now() + 1000000) == COSY_ASYNC_TIMEOUT, "no event");
+	user.loop = &loop;
+	user.c = &c;
+	pthread_create(&other, NULL, end_binder_thread, &user);
+	check(sleep_on(&loop, user.binder, FOR_EVER) == 1 && collect(&loop) == 1 &&
+	      entry_result(&loop, 1) == 0, "the thread leaves binder in the loop");
+	pthread_join(other, NULL);
+	check(sleep_on(&loop, -1, clock_now() + 1000000) == COSY_ASYNC_TIMEOUT, "and sleeps again");
+	close(user.binder);
+	hang_up(&c);
 	destroy(&loop);
 }
 
@@ -540,6 +593,7 @@ int main(void)
 	times();
 	descriptors();
 	serving();
+	queue_goes();
 	not_woken();
 	signals();
 	awaiting();

@@ -52,20 +52,25 @@ static int cosy_watch_wake(struct wait_queue_entry *wait, unsigned int mode,
 {
 	struct cosy_watch *watch = container_of(wait, struct cosy_watch, wait);
 	__poll_t events = key_to_poll(key);
+	int woken = 0;
 
 	if (events && !(events & (COSY_WATCH_EVENTS | POLLFREE)))
 		return 0;
 	WRITE_ONCE(watch->triggered, true);
+	/* See cosy_sleep_once(): first it says that it is asleep, then it looks. */
+	smp_mb();
+	if (READ_ONCE(watch->asleep))
+		woken = default_wake_function(wait, mode, flags, key);
 	if (events & POLLFREE) {
 		/* The queue goes, after a grace period of RCU. */
 		list_del_init(&wait->entry);
-		/* cosy_watch_end() does not use it any more. */
+		/*
+		 * From then on cosy_watch_end() does not wait for the queue's lock: @watch
+		 * may be gone.
+		 */
 		smp_store_release(&watch->queue, NULL);
 	}
-	/* See cosy_sleep_once(): first it says that it is asleep, then it looks. */
-	smp_mb();
-	return READ_ONCE(watch->asleep) ?
-		       default_wake_function(wait, mode, flags, key) : 0;
+	return woken;
 }
 
 static void cosy_watch_queue(struct file *file, struct wait_queue_head *queue,
