@@ -270,7 +270,8 @@ void cosy_handed_free(struct cosy_parked *parked)
 static void cosy_works_set(struct cosy_loop *loop, bool unreachable)
 {
 	spin_lock_irq(&loop->ready_lock);
-	loop->unreachable = unreachable;
+	/* cosy_loop_work() looks without the lock. */
+	WRITE_ONCE(loop->unreachable, unreachable);
 	spin_unlock_irq(&loop->ready_lock);
 }
 
