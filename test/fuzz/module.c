@@ -2,10 +2,10 @@
 /*
  * module.c - libFuzzer target: the module, in the VM, guided by its own coverage.
  *
- * An input is the choices that test/kernel/programs.h makes: which compounds are made,
- * how they are run, what the device is asked for.  Each input is executed by a child, as
- * a plain user with files, memory and descriptors of its own, in up to three threads and
- * under signals if it says so.  The counters of kernel/cosy/coverage.c, which all
+ * An input is the choices that test/kernel/programs.h and loops.h make: which compounds are made,
+ * how they are run, what the device is asked for, what a loop executes.  Each input is executed by
+ * a child, as a plain user with files, memory and descriptors of its own, in up to three threads
+ * and under signals.  The counters of kernel/cosy/coverage.c, which all
  * processes share, are libFuzzer's extra counters.
  *
  * Nothing is claimed about results: the kernel has to survive without a complaint, and
@@ -16,8 +16,8 @@
  */
 // REQUIRES: root, long, vm
 // RUN: %S/run --runs 0
-#include "../kernel/programs.h"
 #include "../kernel/function.h"
+#include "loops.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -160,6 +160,10 @@ static void *thread(void *arg)
 		case 3:
 			mprotect(arena + any(PAGES) * PAGE, PAGE, (int)any(4));
 			break;
+		case 4:
+		case 5:
+			use_loop();
+			break;
 		default:
 			make(&p);
 			run_some(run, frame, &p);
@@ -197,6 +201,7 @@ static void child(const uint8_t *bytes, size_t size)
 {
 	struct itimerval often = { { 0, 20000 }, { 0, 20000 } };
 	struct sigaction action = { .sa_handler = nothing };
+	sigset_t alarms;
 	struct share shares[THREADS];
 	pthread_t threads[THREADS];
 	unsigned int n, started = 0;
@@ -218,6 +223,7 @@ static void child(const uint8_t *bytes, size_t size)
 	signal(SIGBUS, lost);
 	sigaction(SIGALRM, &action, NULL);
 	make_files();
+	make_loop();
 	/* What blocks is interrupted. */
 	setitimer(ITIMER_REAL, &often, NULL);
 	for (; started < n; started++) {
@@ -225,6 +231,10 @@ static void child(const uint8_t *bytes, size_t size)
 		if (pthread_create(&threads[started], NULL, thread, &shares[started]))
 			break;
 	}
+	/* The first thread would get all of them. */
+	sigemptyset(&alarms);
+	sigaddset(&alarms, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &alarms, NULL);
 	while (started)
 		pthread_join(threads[--started], NULL);
 	_exit(0);

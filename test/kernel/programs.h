@@ -111,43 +111,36 @@ static void arg_number(struct program *p, __s64 val)
 	add(p, (struct cosy_op)ARGI(val));
 }
 
-static void arg_fd(struct program *p)
+/* A number of the kind that syscalls.def says. */
+static __s64 value(char kind)
 {
-	if (any(4))
-		arg_register(p, any(FD_REGS));
-	else
-		arg_number(p, rarely() ? -100 : 3 + any(24));
-}
-
-/* An argument of the kind that syscalls.def says. */
-static void arg(struct program *p, char kind)
-{
-	if (rarely()) {
-		arg_register(p, any(NREGS));
-		return;
-	}
 	switch (kind) {
 	case 'd':
-		arg_fd(p);
-		break;
+		return rarely() ? -100 : 3 + any(24);
 	case 's':
-		arg_number(p, name());
-		break;
+		return name();
 	case 'r':
 	case 'w':
 	case 'x':
-		arg_number(p, memory());
-		break;
+		return memory();
 	case 'n':
-		arg_number(p, any(3) ? any(70000) : any(64) * 4096);
-		break;
+		return any(3) ? any(70000) : any(64) * 4096;
 	case 'o':
-		arg_number(p, any(4) ? any(200000) : memory());
-		break;
+		return any(4) ? any(200000) : memory();
 	default:
-		arg_number(p, any(3) ? any(8) : flags());
-		break;
+		return any(3) ? any(8) : flags();
 	}
+}
+
+/* An argument of this kind. */
+static void arg(struct program *p, char kind)
+{
+	if (rarely())
+		arg_register(p, any(NREGS));
+	else if (kind == 'd' && any(4))
+		arg_register(p, any(FD_REGS));
+	else
+		arg_number(p, value(kind));
 }
 
 static const struct call {
@@ -201,7 +194,7 @@ static const int fast[] = {
 	SYS_ftruncate, SYS_fallocate, SYS_sendfile, SYS_munmap, SYS_mprotect,
 };
 
-static void some_call(struct program *p)
+static const struct call *choose_call(void)
 {
 	const struct call *call;
 	int nr = fast[any(sizeof(fast) / sizeof(*fast))];
@@ -209,8 +202,14 @@ static void some_call(struct program *p)
 	for (;;) {
 		call = &calls[any(sizeof(calls) / sizeof(*calls))];
 		if (any(3) ? call->nr == nr : call->nested && !harmful(call->nr))
-			break;
+			return call;
 	}
+}
+
+static void some_call(struct program *p)
+{
+	const struct call *call = choose_call();
+
 	call_op(p, any(2) ? any(FD_REGS) : any(NREGS), call->nr,
 		(unsigned int)strlen(call->args), hints());
 	for (const char *kind = call->args; *kind; kind++)
@@ -376,7 +375,7 @@ static void make(struct program *p)
 static void ask(void)
 {
 	static const unsigned long commands[] = { COSY_IOC_INFO, COSY_IOC_LOAD, COSY_IOC_UNLOAD,
-						  COSY_IOC_BIND, COSY_IOC_YIELD };
+						  COSY_IOC_BIND, COSY_IOC_YIELD, COSY_IOC_ASYNC };
 	__u64 words[32];
 
 	for (unsigned int i = 0; i < sizeof(words) / sizeof(*words); i++)
