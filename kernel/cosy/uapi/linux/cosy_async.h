@@ -287,8 +287,8 @@ struct cosy_async_page {
  * another file, the entry completes with -ECANCELED the next time that the first file
  * can be read or written to; or never: cancel before closing. Waits are for sockets
  * of the families UNIX, INET and INET6: streams, sequences of packets, and datagrams
- * that are received. Where max_waiters (a parameter of the module) already wait for the
- * socket, -EAGAIN is the result.
+ * that are received; since Linux 6.5 for pipes, and for eventfds that are read. Where
+ * max_waiters (a parameter of the module) already wait for the file, -EAGAIN is the result.
  *
  * Errors of COSY_IOC_ASYNC: EFAULT, EINVAL, E2BIG, EMFILE, ENFILE, ENOMEM, EDQUOT (the
  * user's loops and compounds take as much memory as user_memory allows).
