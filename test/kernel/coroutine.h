@@ -17,6 +17,9 @@
 #define READ(d, fd, buf, n) SYS(d, SYS_read, 3), ARG(fd), ARG(buf), ARG(n)
 #define WRITE(d, fd, buf, n) SYS(d, SYS_write, 3), ARG(fd), ARG(buf), ARG(n)
 
+#define RECVMSG(d, fd, msg, flags) SYS(d, SYS_recvmsg, 3), ARG(fd), ARG(msg), ARGI(flags)
+#define SENDMSG(d, fd, msg, flags) SYS(d, SYS_sendmsg, 3), ARG(fd), ARG(msg), ARGI(flags)
+
 /* Registers of the compounds. */
 enum { FD, BUF, SIZE, GOT, SENT, ROUNDS, NREGS };
 

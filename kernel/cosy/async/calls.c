@@ -27,11 +27,10 @@
 #include "fast/fast.h"
 #include "kernel/internals.h"
 
-/* Does the call itself say that it is not to wait? */
-static bool cosy_call_is_direct(const struct pt_regs *regs, bool receives)
+/* Does a call with these flags itself say that it is not to wait? */
+static bool cosy_call_is_direct(u64 flags, bool receives)
 {
-	return regs->r10 & (MSG_DONTWAIT | MSG_OOB |
-			    (receives ? MSG_ERRQUEUE : 0));
+	return flags & (MSG_DONTWAIT | MSG_OOB | (receives ? MSG_ERRQUEUE : 0));
 }
 
 /*
@@ -184,7 +183,7 @@ static __always_inline long cosy_call_try(struct cosy_coroutine *co,
 {
 	struct cosy_parked *parked = &co->parked;
 	struct socket *socket = file ? sock_from_file(file) : NULL;
-	bool direct = !file_io && cosy_call_is_direct(regs, receives);
+	bool direct = !file_io && cosy_call_is_direct(regs->r10, receives);
 	long result;
 
 	if (unlikely(co->interrupted || (co->cancelled && !direct)))
@@ -305,6 +304,60 @@ static long cosy_call_read(const struct pt_regs *regs)
 static long cosy_call_write(const struct pt_regs *regs)
 {
 	return cosy_call_transfer(regs, false, true);
+}
+
+/*
+ * recvmsg() and sendmsg()
+ */
+
+/*
+ * Make the call, or wait. The system call itself reads the message: a wrong one fails at once,
+ * although there is nothing to receive.
+ */
+static long cosy_message_try(struct cosy_coroutine *co, struct pt_regs *regs,
+			     struct file *file, bool receives)
+{
+	bool direct = cosy_call_is_direct(regs->dx, receives);
+	long result;
+
+	if (co->interrupted || (co->cancelled && !direct))
+		return -ECANCELED;
+	if (receives && regs->dx & MSG_WAITALL) {
+		co->user = true;
+		return COSY_PARKED;
+	}
+	regs->dx |= MSG_DONTWAIT;
+	regs->orig_ax = cosy_env_callee(receives ? __NR_recvmsg : __NR_sendmsg);
+	result = cosy_callees[regs->orig_ax](regs);
+	if (direct || result != -EAGAIN)
+		return result;
+	co->user = !cosy_park_on(&co->parked, file, receives ? COSY_ENTRY_WAIT_IN :
+							       COSY_ENTRY_WAIT_OUT);
+	return COSY_PARKED;
+}
+
+static long cosy_call_message(const struct pt_regs *args, bool receives)
+{
+	struct cosy_env *env = container_of((struct pt_regs *)args,
+					    struct cosy_env, regs);
+	struct cosy_coroutine *co = env->coroutine;
+	struct cosy_fd fd = cosy_call_begin(co, env);
+	long result;
+
+	result = cosy_message_try(co, &env->regs, fd.file, receives);
+	result = cosy_call_end(co, env, result);
+	cosy_fd_put(fd);
+	return result;
+}
+
+static long cosy_call_recvmsg(const struct pt_regs *regs)
+{
+	return cosy_call_message(regs, true);
+}
+
+static long cosy_call_sendmsg(const struct pt_regs *regs)
+{
+	return cosy_call_message(regs, false);
 }
 
 /*

@@ -29,7 +29,7 @@
 
 /* Of a module that makes all calls of parks.def as compounds need them. */
 #define NEEDED	(COSY_ASYNC_COMPOUNDS | COSY_ASYNC_FILE_IO | COSY_ASYNC_CLOSES | \
-		 COSY_ASYNC_ACCEPTS)
+		 COSY_ASYNC_ACCEPTS | COSY_ASYNC_MESSAGES)
 
 /* That can have threads wait for work, and another one sleep until they have made it. */
 #define NEEDED_FOR_THREADS	(COSY_ASYNC_SLEEPS | COSY_ASYNC_THREADS)

@@ -99,8 +99,9 @@ struct cosy_async_entry {
 
 /*
  * With COSY_ASYNC_COMPOUNDS: the entry runs a compound that was loaded with
- * COSY_LOAD_PARKS. Where its recvfrom, sendto, read, write, accept or accept4 would block, the
- * compound waits for the file, and its registers with it; the executor goes on with other
+ * COSY_LOAD_PARKS. Where its recvfrom, sendto, recvmsg, sendmsg, read, write, accept or accept4
+ * would block, the compound waits for the file, and its registers with it; the executor goes on
+ * with other
  * entries. Its arguments:
  *
  *	args[0]	the descriptor of the device by which the compound was loaded
@@ -123,7 +124,8 @@ struct cosy_async_entry {
  * again, with COSY_COMPOUND_RESUMED, it goes on. What the executor keeps for it meanwhile is
  * freed when the entry is used for anything else.
  *
- * A recvfrom with MSG_WAITALL, a read or write of a file that is neither a socket nor a pipe,
+ * A recvfrom or recvmsg with MSG_WAITALL, a read or write of a file that is neither a socket nor
+ * a pipe,
  * unless it reads an eventfd, and a call that would wait for a file for which entries cannot wait,
  * leave with STEP: the submitter makes the call. So does close, unless it is of a socket for which
  * entries can wait and that does not linger (SO_LINGER), of a pipe or of an eventfd, for which no
@@ -193,6 +195,7 @@ struct cosy_async_page {
 #define COSY_ASYNC_ACCEPTS	(1ull << 4)	/* compounds wait in accept() and accept4(), too */
 #define COSY_ASYNC_SLEEPS	(1ull << 5)	/* COSY_ASYNC_SLEEP, COSY_ASYNC_AWAIT */
 #define COSY_ASYNC_THREADS	(1ull << 6)	/* COSY_ENTRY_THREAD, COSY_ASYNC_WORK */
+#define COSY_ASYNC_MESSAGES	(1ull << 7)	/* compounds wait in recvmsg() and sendmsg(), too */
 
 /**
  * struct cosy_async_create - argument of COSY_IOC_ASYNC: make a loop
