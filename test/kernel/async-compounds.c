@@ -15,6 +15,7 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -762,6 +763,142 @@ static void messages(void)
 	destroy(&loop);
 }
 
+/* Each connection wakes one that waits, and is never lost. */
+#define ACCEPTS 40
+
+static struct sockaddr_in listener_name = { .sin_family = AF_INET };
+
+/* Entries that were begun, and that went on. */
+static __u64 executed(const struct loop *loop)
+{
+	unsigned long long n = 0;
+	char path[64], line[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", loop->fd);
+	file = fopen(path, "r");
+	while (file && fgets(line, sizeof(line), file))
+		sscanf(line, "executed: %llu", &n);
+	if (file)
+		fclose(file);
+	return n;
+}
+
+static int connect_one(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	if (connect(fd, (struct sockaddr *)&listener_name, sizeof(listener_name)))
+		die("connect");
+	return fd;
+}
+
+static void *accept_one(void *listener)
+{
+	close(accept(*(int *)listener, NULL, NULL));
+	return NULL;
+}
+
+static void accepting_in_turn(void)
+{
+	static __u64 frames[2 * ACCEPTS][NREGS + 1];
+	struct loop loop, other, *loops[] = { &loop, &other };
+	socklen_t size = sizeof(listener_name);
+	int listener = socket(AF_INET, SOCK_STREAM, 0), clients[ACCEPTS], fd, index;
+	unsigned int ended = 0;
+	struct rlimit files;
+	__u64 one, before;
+	pthread_t thread;
+
+	one = LOAD_FOR_LOOPS(SYS(GOT, SYS_accept, 3), ARG(FD), ARGI(0), ARGI(0), EXIT(1));
+	if (bind(listener, (struct sockaddr *)&listener_name, sizeof(listener_name)) ||
+	    listen(listener, 2 * ACCEPTS) ||
+	    getsockname(listener, (struct sockaddr *)&listener_name, &size))
+		die("listen");
+	create(&loop, 64);
+	create(&other, 64);
+	for (uint32_t i = 0; i < ACCEPTS; i++) {
+		frames[i][FD] = (__u64)listener;
+		start(&loop, i, one, frames[i], 0, 0);
+	}
+	check(go(&loop, 0) == 0, "many wait");
+	for (uint32_t i = 0; i < 3; i++)
+		clients[i] = connect_one();
+	before = executed(&loop);
+	check(go(&loop, 3) == 3 && executed(&loop) - before == 3, "three connections wake three");
+	for (uint32_t i = 0; i < 3; i++) {
+		check(collect(&loop) == (int)i, "those that have waited for longest");
+		close((int)frames[i][GOT]);
+		close(clients[i]);
+	}
+
+	/* The one that is told is cancelled: the next one gets the connection. */
+	clients[0] = connect_one();
+	for (uint32_t i = 3; i < 6; i++)
+		enter_loop(&loop, COSY_ASYNC_CANCEL | i);
+	check(go(&loop, 4) == 4, "three are cancelled, and the next one goes on");
+	for (int i = 3; i < 7; i++) {
+		index = collect(&loop);
+		ended += index == 6 ? (int)frames[6][GOT] >= 0 && !close((int)frames[6][GOT]) :
+				      (long long)frames[index][GOT] == -ECANCELED;
+	}
+	check(ended == 4, "with the connection");
+	close(clients[0]);
+
+	/* Another loop waits, too: the first one is told, and goes. */
+	frames[ACCEPTS][FD] = (__u64)listener;
+	start(&other, 0, one, frames[ACCEPTS], 0, 0);
+	check(go(&other, 0) == 0, "another loop waits behind them");
+	clients[0] = connect_one();
+	check(readable(loop.fd) && !readable(other.fd), "it is not told");
+	destroy(&loop);
+	check(readable(other.fd) && go(&other, 1) == 1 && collect(&other) == 0 &&
+	      !close((int)frames[ACCEPTS][GOT]), "it is when the first one is gone");
+	close(clients[0]);
+
+	/* One that is left does not keep the connection for itself. */
+	create(&loop, 64);
+	for (int i = 0; i < 2; i++) {
+		start(loops[i], 0, one, frames[i], 0, 0);
+		check(go(loops[i], 0) == 0, "one waits");
+	}
+	clients[0] = connect_one();
+	close(dup(loop.fd));
+	check(collect(&loop) == 0 && is_left(&loop, 0, COSY_AGAIN, 0) && readable(other.fd) &&
+	      go(&other, 1) == 1 && collect(&other) == 0 && !close((int)frames[1][GOT]),
+	      "one that is given back passes it on");
+	close(clients[0]);
+
+	/* So does one that has no number for it. */
+	for (int i = 0; i < 2; i++) {
+		start(loops[i], 0, one, frames[i], 0, 0);
+		go(loops[i], 0);
+	}
+	clients[0] = connect_one();
+	getrlimit(RLIMIT_NOFILE, &files);
+	fd = dup(0);
+	close(fd);
+	setrlimit(RLIMIT_NOFILE, &(struct rlimit){ (rlim_t)fd, files.rlim_max });
+	check(go(&loop, 1) == 1 && collect(&loop) == 0 && (long long)frames[0][GOT] == -EMFILE,
+	      "no number is left");
+	setrlimit(RLIMIT_NOFILE, &files);
+	check(readable(other.fd) && go(&other, 1) == 1 && collect(&other) == 0 &&
+	      !close((int)frames[1][GOT]), "the other one gets it");
+	close(clients[0]);
+
+	/* A thread that blocks gets what the loop does not take. */
+	start(&loop, 0, one, frames[0], 0, 0);
+	check(go(&loop, 0) == 0, "one waits");
+	pthread_create(&thread, NULL, accept_one, &listener);
+	usleep(100000);
+	clients[0] = connect_one();
+	destroy(&loop);
+	pthread_join(thread, NULL);
+	close(clients[0]);
+	destroy(&other);
+	close(listener);
+}
+
 static int exclusive_epoll;
 
 static void *wait_for_epoll(void *unused)
@@ -1062,6 +1199,7 @@ int main(void)
 	closing();
 	accepting();
 	messages();
+	accepting_in_turn();
 	polling();
 	giving_back();
 	endless();

@@ -390,7 +390,6 @@ static long cosy_accept_try(struct cosy_coroutine *co,
 			    const struct pt_regs *regs, struct file *file,
 			    int flags)
 {
-	struct cosy_parked *parked = &co->parked;
 	struct socket *socket = file ? sock_from_file(file) : NULL;
 	long result;
 
@@ -406,13 +405,12 @@ static long cosy_accept_try(struct cosy_coroutine *co,
 		co->user = true;
 		return COSY_PARKED;
 	}
-	if (!co->waits && cosy_socket_listens(socket) &&
-	    cosy_park_idle(parked, file))
-		return COSY_PARKED;
-	result = cosy_accept(regs, file, flags);
-	if (result != -EAGAIN)
-		return result;
-	co->user = !cosy_park_on(parked, file, COSY_ENTRY_WAIT_IN);
+	if (co->waits || !cosy_socket_listens(socket) || cosy_park_has_input(file)) {
+		result = cosy_accept(regs, file, flags);
+		if (result != -EAGAIN)
+			return result;
+	}
+	co->user = !cosy_park_exclusively(&co->parked, file);
 	return COSY_PARKED;
 }
 
@@ -425,6 +423,9 @@ static long cosy_accept_call(const struct pt_regs *args, int flags)
 	long result;
 
 	result = cosy_accept_try(co, args, fd.file, flags);
+	/* Else the connection that has come is for another one. */
+	if (result != COSY_PARKED)
+		cosy_park_pass(&co->parked, result >= 0);
 	result = cosy_call_end(co, env, result);
 	cosy_fd_put(fd);
 	return result;

@@ -181,6 +181,7 @@ static int cosy_coroutine_leave(struct cosy_loop *loop,
 {
 	cosy_fast_leave(&st->env, false);
 	co->left = true;
+	cosy_park_pass(&co->parked, false);
 	if (!cosy_coroutine_write(co, st, status)) {
 		cosy_state_lost();
 		return 0;

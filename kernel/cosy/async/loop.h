@@ -261,6 +261,9 @@ void cosy_parked_init(struct cosy_parked *parked, struct cosy_loop *loop,
 void cosy_parked_unqueue(struct cosy_parked *parked);
 bool cosy_park_on(struct cosy_parked *parked, struct file *file, u8 flags);
 bool cosy_park_idle(struct cosy_parked *parked, struct file *file);
+bool cosy_park_exclusively(struct cosy_parked *parked, struct file *file);
+void cosy_park_pass(struct cosy_parked *parked, bool used);
+bool cosy_park_has_input(struct file *file);
 unsigned int cosy_park_interrupt(struct cosy_loop *loop, int fd);
 void cosy_unpark(struct cosy_parked *parked);
 bool cosy_parked_is_current(const struct cosy_parked *parked,

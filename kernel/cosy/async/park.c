@@ -102,28 +102,34 @@ static int cosy_parked_wake(struct wait_queue_entry *wait, unsigned int mode,
 						  wait);
 	struct cosy_loop *loop = parked->loop;
 	__poll_t events = key_to_poll(key);
-	bool tells;
+	bool tells, takes;
 
 	/* Without a key it may be anything. */
 	if (events && !(events & READ_ONCE(parked->events)))
 		return 0;
 	spin_lock(&loop->ready_lock);
+	/* One that waits exclusively takes the event, unless it has one already. */
+	takes = list_empty(&parked->ready);
 	tells = cosy_parked_add(parked, mode, flags);
 	spin_unlock(&loop->ready_lock);
 	if (tells)
 		cosy_loop_wake_pollers(loop);
-	return 0;
+	return takes;
 }
 
 /*
- * Behind the others, but before those who are woken one at a time: who takes an event does
- * not tell the rest. The queue's lock is taken.
+ * Behind the others, but before those who are woken one at a time, unless it is one of these:
+ * who takes an event does not tell the rest. The queue's lock is taken.
  */
 static void cosy_parked_enqueue(struct cosy_parked *parked,
 				wait_queue_head_t *queue)
 {
 	struct wait_queue_entry *waiter;
 
+	if (parked->wait.flags & WQ_FLAG_EXCLUSIVE) {
+		__add_wait_queue_entry_tail(queue, &parked->wait);
+		return;
+	}
 	list_for_each_entry(waiter, &queue->head, entry) {
 		if (waiter->flags & WQ_FLAG_EXCLUSIVE)
 			break;
@@ -201,15 +207,23 @@ static __poll_t cosy_parked_events(u8 flags)
 void cosy_parked_unqueue(struct cosy_parked *parked)
 {
 	struct cosy_loop *loop = parked->loop;
+	bool has_taken;
 
 	if (parked->target.queue)
 		remove_wait_queue(parked->target.queue, &parked->wait);
 	/* Once it is out of the queue nobody puts it into the list. */
 	spin_lock_irq(&loop->ready_lock);
+	has_taken = !list_empty(&parked->ready);
 	list_del_init(&parked->ready);
 	spin_unlock_irq(&loop->ready_lock);
-	if (parked->target.queue)
-		cosy_target_put(&parked->target);
+	if (!parked->target.queue)
+		return;
+	/* The others have not been told of its event. */
+	if (has_taken && parked->wait.flags & WQ_FLAG_EXCLUSIVE)
+		wake_up_interruptible_poll(parked->target.queue,
+					   EPOLLIN | EPOLLRDNORM);
+	parked->wait.flags = 0;
+	cosy_target_put(&parked->target);
 }
 
 /* It waits again: behind the others. */
@@ -232,6 +246,29 @@ static bool cosy_parked_is_alone(const struct cosy_parked *parked)
 	return data_race(READ_ONCE(head->next) == READ_ONCE(head->prev));
 }
 
+/* Wait for another file than before. @flags: as for cosy_park_on(). */
+static bool cosy_parked_wait(struct cosy_parked *parked, struct file *file,
+			     u8 flags, bool exclusive)
+{
+	struct cosy_target target;
+
+	if (parked->target.queue)
+		cosy_parked_unqueue(parked);
+	if (!file || !cosy_target_find(&target, file, flags))
+		return false;
+	parked->target = target;
+	parked->events = cosy_parked_events(flags);
+	parked->wait.flags = exclusive ? WQ_FLAG_EXCLUSIVE : 0;
+	if (!cosy_parked_queue(parked)) {
+		parked->target = (struct cosy_target){};
+		return false;
+	}
+	/* The file holds it until here. */
+	cosy_target_get(&parked->target, file);
+	cosy_parked_look(parked, file);
+	return true;
+}
+
 /**
  * cosy_park_on() - wait for the file of a call that has failed with -EAGAIN
  * @parked: what waits. It may wait for the same file already
@@ -244,7 +281,6 @@ static bool cosy_parked_is_alone(const struct cosy_parked *parked)
 bool cosy_park_on(struct cosy_parked *parked, struct file *file, u8 flags)
 {
 	__poll_t events = cosy_parked_events(flags);
-	struct cosy_target target;
 
 	if (file && cosy_target_same(&parked->target, file, flags)) {
 		if (unlikely(!cosy_parked_is_alone(parked)))
@@ -255,20 +291,54 @@ bool cosy_park_on(struct cosy_parked *parked, struct file *file, u8 flags)
 		}
 		return true;
 	}
-	if (parked->target.queue)
-		cosy_parked_unqueue(parked);
-	if (!file || !cosy_target_find(&target, file, flags))
-		return false;
-	parked->target = target;
-	parked->events = events;
-	if (!cosy_parked_queue(parked)) {
-		parked->target = (struct cosy_target){};
-		return false;
-	}
-	/* The file holds it until here. */
-	cosy_target_get(&parked->target, file);
-	cosy_parked_look(parked, file);
-	return true;
+	return cosy_parked_wait(parked, file, flags, false);
+}
+
+/**
+ * cosy_park_exclusively() - wait for input of which each event is told to one that waits
+ * @parked: what waits. It may wait for the same file already
+ * @file:   the file of a call that has failed with -EAGAIN, or would fail
+ *
+ * It takes the events that it is told of: cosy_park_pass() passes them on.
+ *
+ * Return: as cosy_park_on().
+ */
+bool cosy_park_exclusively(struct cosy_parked *parked, struct file *file)
+{
+	/* It keeps its place. */
+	if (parked->wait.flags & WQ_FLAG_EXCLUSIVE &&
+	    cosy_target_same(&parked->target, file, COSY_ENTRY_WAIT_IN))
+		return true;
+	return cosy_parked_wait(parked, file, COSY_ENTRY_WAIT_IN, true);
+}
+
+/**
+ * cosy_park_pass() - wait exclusively no longer, if it does
+ * @parked: what may wait
+ * @used:   the event that has made it go on is used up; else it is another one's
+ *
+ * May sleep.
+ */
+void cosy_park_pass(struct cosy_parked *parked, bool used)
+{
+	if (!(parked->wait.flags & WQ_FLAG_EXCLUSIVE))
+		return;
+	if (!used)
+		cosy_parked_again(parked);
+	cosy_parked_unqueue(parked);
+}
+
+/**
+ * cosy_park_has_input() - does a file that poll() asks have input, or an error?
+ * @file: the file
+ *
+ * Return: true if it does.
+ */
+bool cosy_park_has_input(struct file *file)
+{
+	poll_table pt = { ._key = COSY_EVENTS_IN };
+
+	return vfs_poll(file, &pt) & COSY_EVENTS_IN;
 }
 
 /* Does it wait already for what is read from a file? */
