@@ -101,8 +101,7 @@ struct cosy_async_entry {
  * With COSY_ASYNC_COMPOUNDS: the entry runs a compound that was loaded with
  * COSY_LOAD_PARKS. Where its recvfrom, sendto, recvmsg, sendmsg, read, write, accept or accept4
  * would block, the compound waits for the file, and its registers with it; the executor goes on
- * with other
- * entries. Its arguments:
+ * with other entries. Its arguments:
  *
  *	args[0]	the descriptor of the device by which the compound was loaded
  *	args[1]	its handle
@@ -125,12 +124,11 @@ struct cosy_async_entry {
  * freed when the entry is used for anything else.
  *
  * A recvfrom or recvmsg with MSG_WAITALL, a read or write of a file that is neither a socket nor
- * a pipe,
- * unless it reads an eventfd, and a call that would wait for a file for which entries cannot wait,
- * leave with STEP: the submitter makes the call. So does close, unless it is of a socket for which
- * entries can wait and that does not linger (SO_LINGER), of a pipe or of an eventfd, for which no
- * operation of the submitter waits. Then the calls of compounds of
- * the loop that wait for the descriptor fail with ECANCELED, before it is closed.
+ * a pipe, unless it reads an eventfd, and a call that would wait for a file for which entries
+ * cannot wait, leave with STEP: the submitter makes the call. So does close, unless it is of a
+ * socket for which entries can wait and that does not linger (SO_LINGER), of a pipe or of an
+ * eventfd, for which no operation of the submitter waits. Then the calls of compounds of the loop
+ * that wait for the descriptor fail with ECANCELED, before it is closed.
  */
 #define COSY_ENTRY_COMPOUND	COSY_ENTRY_SPECIAL
 
