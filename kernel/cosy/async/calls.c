@@ -254,7 +254,8 @@ static __always_inline long cosy_call_end(struct cosy_coroutine *co,
 					  struct cosy_env *env, long result)
 {
 	co->waits = result == COSY_PARKED;
-	if (unlikely(!co->waits && cosy_env_restart(env, result))) {
+	/* With a part sent it ends, below. */
+	if (unlikely(!co->waits && !co->sent && cosy_env_restart(env, result))) {
 		/* Made again from here; it may wait for another socket than the one before. */
 		co->waits = true;
 		cosy_parked_unqueue(&co->parked);

@@ -86,6 +86,7 @@ static struct cosy_loop *cosy_loop_alloc(u32 nentries)
 	spin_lock_init(&loop->ready_lock);
 	INIT_LIST_HEAD(&loop->ready);
 	init_waitqueue_head(&loop->wait);
+	init_irq_work(&loop->telling, cosy_loop_wake_pollers_later);
 	cosy_works_init(loop);
 	cosy_page_init(loop);
 	mmgrab(current->mm);
@@ -124,6 +125,8 @@ void cosy_loop_put(struct cosy_loop *loop)
 		if (!(i & 0xff))
 			cond_resched();
 	}
+	/* Nothing waits any more that could begin it again. */
+	irq_work_sync(&loop->telling);
 	pins = loop->pins;
 	vunmap(loop->page);
 	cosy_pages_free(loop->pages, loop->size >> PAGE_SHIFT);

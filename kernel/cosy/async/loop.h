@@ -18,6 +18,7 @@
 
 #include <linux/atomic.h>
 #include <linux/fs.h>
+#include <linux/irq_work.h>
 #include <linux/list.h>
 #include <linux/mm_types.h>
 #include <linux/refcount.h>
@@ -86,6 +87,7 @@ struct cosy_work {
  *		 call returns with it
  * @sleeper:	 the thread that sleeps until @ready is not empty, or NULL
  * @wait:	 who polls the loop's descriptor
+ * @telling:	 wakes these, when the lock under which they must not be woken is free
  * @size:	 bytes of the page
  * @owner:	 who is charged
  * @charged:	 bytes
@@ -121,6 +123,7 @@ struct cosy_loop {
 	bool unreachable;
 	struct cosy_sleeper *sleeper;
 	wait_queue_head_t wait;
+	struct irq_work telling;
 	u64 size;
 	u64 owner;
 	u64 charged;
@@ -272,6 +275,7 @@ struct cosy_parked *cosy_parked_next(struct cosy_loop *loop);
 void cosy_parked_again(struct cosy_parked *parked);
 bool cosy_parked_add(struct cosy_parked *parked, unsigned int mode, int flags);
 void cosy_loop_wake_pollers(struct cosy_loop *loop);
+void cosy_loop_wake_pollers_later(struct irq_work *telling);
 bool cosy_loop_is_ready(struct cosy_loop *loop);
 void cosy_loop_tell(struct cosy_loop *loop);
 

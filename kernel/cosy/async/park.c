@@ -65,6 +65,15 @@ void cosy_loop_wake_pollers(struct cosy_loop *loop)
 }
 
 /**
+ * cosy_loop_wake_pollers_later() - the same, after cosy_parked_wake()
+ * @telling: that of the loop
+ */
+void cosy_loop_wake_pollers_later(struct irq_work *telling)
+{
+	cosy_loop_wake_pollers(container_of(telling, struct cosy_loop, telling));
+}
+
+/**
  * cosy_parked_add() - put something that can be executed into the list, and tell
  * @parked: it. The loop's ready_lock is taken
  * @mode:   for the thread that is woken
@@ -112,7 +121,15 @@ static int cosy_parked_wake(struct wait_queue_entry *wait, unsigned int mode,
 	takes = list_empty(&parked->ready);
 	tells = cosy_parked_add(parked, mode, flags);
 	spin_unlock(&loop->ready_lock);
-	if (tells)
+	if (!tells)
+		return takes;
+	/*
+	 * Who polls the loop may signal an eventfd for it, at once: io_uring, and aio in some
+	 * kernels. If it is this one, its lock is taken.
+	 */
+	if (parked->target.kind == COSY_TARGET_EVENTFD)
+		irq_work_queue(&loop->telling);
+	else
 		cosy_loop_wake_pollers(loop);
 	return takes;
 }
