@@ -182,6 +182,20 @@ static void *sleeping(void *arg)
 	return NULL;
 }
 
+/* The same until a signal, and nothing of the page is read: it may be gone. */
+static void *sleeping_blindly(void *arg)
+{
+	struct sleeper *s = arg;
+
+	s->loop->page->sleep_fd = -1;
+	s->loop->page->sleep_ns = FOR_EVER;
+	__atomic_store_n(&s->tid, gettid(), __ATOMIC_RELEASE);
+	do
+		s->ret = enter_loop(s->loop, COSY_ASYNC_SLEEP | COSY_ASYNC_MAX_DONE);
+	while (s->ret == (long long)COSY_ASYNC_ENTERED);
+	return NULL;
+}
+
 static void wait_until_asleep(struct sleeper *s)
 {
 	while (!__atomic_load_n(&s->ended, __ATOMIC_ACQUIRE) &&
@@ -487,11 +501,14 @@ static void closing(void)
 	hang_up(&c);
 	create(&loop, 64);
 	serve(&loop, 0, echo, &c);
-	start_sleeper(&s, &loop, -1);
+	s = (struct sleeper){ .loop = &loop };
+	pthread_create(&s.thread, NULL, sleeping_blindly, &s);
+	wait_until_asleep(&s);
 	munmap(loop.page, loop.size);
 	check(echoes(&c, "without a page"), "the page");
 	pthread_kill(s.thread, SIGUSR1);
 	pthread_join(s.thread, NULL);
+	check(s.ret == (long long)(COSY_ASYNC_ENTERED | COSY_ASYNC_SIGNAL), "a signal ends it");
 	close(loop.fd);
 	hang_up(&c);
 }
