@@ -40,4 +40,9 @@ static inline long cosy_sys6(long nr, long a, long b, long c, long d, long e,
 	return ret;
 }
 
+/* @args: an array of six, of uint64_t or of the kernel's __u64 */
+#define cosy_sys_args(nr, args)                                                \
+	cosy_sys6(nr, (long)(args)[0], (long)(args)[1], (long)(args)[2],       \
+		  (long)(args)[3], (long)(args)[4], (long)(args)[5])
+
 #endif /* COSY_SYS_H */

@@ -24,19 +24,12 @@ struct cosy_attempt *cosy_attempt_add(struct cosy_loop *loop, uint32_t slot)
 	return a;
 }
 
-static void make_in_user_mode(struct cosy_attempt *a)
-{
-	a->result = cosy_sys6((long)a->nr, (long)a->args[0], (long)a->args[1],
-			      (long)a->args[2], (long)a->args[3],
-			      (long)a->args[4], (long)a->args[5]);
-}
-
 void cosy_attempts_in_user_mode(struct cosy_loop *loop, struct cosy_attempt *a,
 				uint32_t n)
 {
 	loop->info.entries += n;
 	for (uint32_t i = 0; i < n; i++) {
-		make_in_user_mode(&a[i]);
+		a[i].result = cosy_sys_args((long)a[i].nr, a[i].args);
 		cosy_attempted(loop, &a[i]);
 	}
 }

@@ -11,18 +11,13 @@
 #include "../sys.h"
 #include "loop.h"
 
-static int64_t call_in_user_mode(const struct cosy_async_entry *entry)
-{
-	return cosy_sys6((long)entry->nr, (long)entry->args[0], (long)entry->args[1],
-			 (long)entry->args[2], (long)entry->args[3],
-			 (long)entry->args[4], (long)entry->args[5]);
-}
-
 void cosy_direct_make_in_user_mode(struct cosy_loop *loop, uint32_t slot)
 {
+	const struct cosy_async_entry *entry = &loop->module.entries[slot];
+
 	loop->module.inside--;
 	loop->info.entries++;
-	cosy_complete(loop, slot, call_in_user_mode(&loop->module.entries[slot]));
+	cosy_complete(loop, slot, cosy_sys_args(entry->nr, entry->args));
 }
 
 void cosy_direct_made(struct cosy_loop *loop, uint32_t slot)
@@ -39,6 +34,7 @@ void cosy_direct_made(struct cosy_loop *loop, uint32_t slot)
 
 bool cosy_direct_start(struct cosy_loop *loop, uint32_t slot)
 {
+	const struct cosy_async_entry *entry = &loop->entries[slot];
 	const struct cosy_slot *s = &loop->slots[slot];
 
 	/* Attempts in the batch come first. */
@@ -47,7 +43,7 @@ bool cosy_direct_start(struct cosy_loop *loop, uint32_t slot)
 		return false;
 	loop->info.attempts++;
 	loop->info.entries++;
-	cosy_complete(loop, slot, call_in_user_mode(&loop->entries[slot]));
+	cosy_complete(loop, slot, cosy_sys_args(entry->nr, entry->args));
 	return true;
 }
 

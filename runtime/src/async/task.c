@@ -96,9 +96,7 @@ static int64_t call_at_once(const struct cosy_task *task)
 	const struct cosy_async_entry *entry =
 		&task->loop->entries[task->call.slot];
 
-	return cosy_sys6(entry->nr, (long)entry->args[0], (long)entry->args[1],
-			 (long)entry->args[2], (long)entry->args[3],
-			 (long)entry->args[4], (long)entry->args[5]);
+	return cosy_sys_args(entry->nr, entry->args);
 }
 
 bool cosy_task_submit_call(struct cosy_task *task, int64_t *result)

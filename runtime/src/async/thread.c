@@ -124,8 +124,7 @@ static void make_call(struct cosy_loop *loop, uint32_t slot)
 	loop->calling++;
 	loop->info.handed_over++;
 	cosy_loop_leave(loop);
-	result = cosy_sys6(nr, (long)args[0], (long)args[1], (long)args[2],
-			   (long)args[3], (long)args[4], (long)args[5]);
+	result = cosy_sys_args(nr, args);
 	cosy_lock(&loop->lock);
 	loop->calling--;
 	call_made(loop, slot, result);
