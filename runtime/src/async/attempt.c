@@ -39,7 +39,7 @@ static bool module_makes(struct cosy_loop *loop, const struct cosy_attempt *a, u
 {
 	if (n < COSY_MIN_BATCH)
 		return loop->module.waits && cosy_module_waits(loop, a, n);
-	return loop->module.makes_calls || cosy_module_makes_calls(loop);
+	return cosy_module_makes_calls(loop);
 }
 
 static void make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n)

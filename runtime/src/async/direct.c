@@ -47,12 +47,6 @@ bool cosy_direct_start(struct cosy_loop *loop, uint32_t slot)
 	return true;
 }
 
-/* Take the first one back that the module has not seen. */
-static uint32_t take_back(struct cosy_module *m, uint32_t mask)
-{
-	return m->submitted[(m->tail - m->direct--) & mask];
-}
-
 void cosy_direct_make(struct cosy_loop *loop)
 {
 	struct cosy_module *m = &loop->module;
@@ -64,9 +58,10 @@ void cosy_direct_make(struct cosy_loop *loop)
 		return;
 	}
 	loop->info.attempts += n;
-	while (m->direct)
-		cosy_direct_make_in_user_mode(loop, take_back(m, loop->mask));
+	for (uint32_t i = m->tail - n; i != m->tail; i++)
+		cosy_direct_make_in_user_mode(loop, m->submitted[i & loop->mask]);
 	m->tail -= n;
+	m->direct = 0;
 }
 
 void cosy_direct_retract(struct cosy_loop *loop)

@@ -188,8 +188,7 @@ struct cosy_attempt {
  * @inside:    entries submitted and not collected
  * @compounds: those of them that run compounds
  * @tried:     whether there can be a page is known
- * @makes_calls: it makes attempts; else it only runs compounds
- * @waits:     it makes all of them, and waits for sockets
+ * @waits:     it makes all attempts that can wait, and waits for sockets
  * @has_threads: threads can wait for work there
  * @looked:    it was entered since a thread last began to wait, or looked at epoll
  * @asleep:    a thread sleeps there, or executes what has woken it, without the lock
@@ -207,7 +206,6 @@ struct cosy_module {
 	uint32_t inside;
 	uint32_t compounds;
 	bool tried;
-	bool makes_calls;
 	bool waits;
 	bool has_threads;
 	bool looked;
@@ -659,7 +657,7 @@ void cosy_module_settle(struct cosy_loop *loop);
  */
 static inline bool cosy_direct_can_submit(const struct cosy_loop *loop)
 {
-	return loop->module.makes_calls && !loop->nbatch &&
+	return loop->module.fd >= 0 && !loop->nbatch &&
 	       loop->page->submit_head == loop->page->submit_tail;
 }
 

@@ -135,7 +135,7 @@ void cosy_module_init(struct cosy_loop *loop)
 	if (cosy_options().executor != COSY_EXECUTOR_KERNEL)
 		return;
 	open_module(loop);
-	m->makes_calls = m->waits = m->fd >= 0;
+	m->waits = m->fd >= 0;
 }
 
 bool cosy_module_makes_calls(struct cosy_loop *loop)
@@ -144,8 +144,7 @@ bool cosy_module_makes_calls(struct cosy_loop *loop)
 
 	if (!m->tried)
 		open_module(loop);
-	m->makes_calls = m->fd >= 0;
-	return m->makes_calls;
+	return m->fd >= 0;
 }
 
 bool cosy_module_runs_compounds(struct cosy_loop *loop)
@@ -192,7 +191,7 @@ void cosy_module_close(struct cosy_loop *loop, bool mapped)
 	if (m->fd >= 0)
 		cosy_sys(SYS_close, m->fd, 0, 0);
 	m->fd = -1;
-	m->makes_calls = m->waits = false;
+	m->waits = false;
 }
 
 /* Can the module wait for the descriptor of an attempt? It says so itself if not. */
@@ -281,7 +280,7 @@ static void leave_module(struct cosy_loop *loop)
 	if (!cosy_sys6(SYS_epoll_ctl, loop->epoll, EPOLL_CTL_DEL, m->fd, 0, 0, 0))
 		cosy_sys(SYS_close, m->fd, 0, 0);
 	m->fd = -1;
-	m->makes_calls = m->waits = m->has_threads = false;
+	m->waits = m->has_threads = false;
 	loop->kernel = false;
 	/* Closing it, by whoever has done so, wakes a thread that is asleep there. */
 	if (atomic_load(&m->asleep))
