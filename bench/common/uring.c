@@ -112,14 +112,8 @@ struct io_uring_sqe *uring_rw(unsigned char opcode, int fd, void *buffer,
 
 void uring_statx(int dir, const char *name, unsigned int flags, struct statx *status)
 {
-	struct io_uring_sqe *sqe = uring_sqe();
-
-	sqe->opcode = IORING_OP_STATX;
-	sqe->fd = dir;
-	sqe->addr = (uintptr_t)name;
-	sqe->statx_flags = flags;
-	sqe->len = STATX_BASIC_STATS;
-	sqe->off = (uintptr_t)status;
+	uring_rw(IORING_OP_STATX, dir, (void *)name, STATX_BASIC_STATS, (uintptr_t)status)
+		->statx_flags = flags;
 }
 
 void uring_enter(unsigned int min)
