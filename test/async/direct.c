@@ -7,14 +7,11 @@
 // RUN: %compile
 // RUN: %everywhere
 #include <limits.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <poll.h>
-#include <stddef.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "filter.h"
 #include "loop.h"
 
 #define BATCH 70
@@ -229,20 +226,11 @@ static void forked(void)
 /* A filter answers as it would without the module. */
 static void filtered(void)
 {
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 77),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog filter = { sizeof(code) / sizeof(*code), code };
-
-	EQUAL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
 	/* What was submitted before meets it, too. */
 	for (unsigned int i = 0; i < 6; i++)
 		EQUAL(i % 2 ? cosy_async_getppid(loop, &ops[i]) : cosy_async_getpid(loop, &ops[i]),
 		      0);
-	EQUAL(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter), 0);
+	forbid(SYS_getppid, 77, 0);
 	for (unsigned int round = 0; round < 2; round++) {
 		EQUAL(cosy_loop_run(loop), 0);
 		for (unsigned int i = 0; i < 6; i++)

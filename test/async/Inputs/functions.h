@@ -6,16 +6,14 @@
 #define FUNCTIONS_H
 
 #include <dirent.h>
-#include <stddef.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-#include <linux/filter.h>
 #include <linux/seccomp.h>
 
 #include <cosy/task.h>
 
+#include "filter.h"
 #include "loop.h"
 
 static struct cosy_loop *loop;
@@ -76,16 +74,7 @@ static inline int close_loops(void)
 /* A filter that forbids to enter the module. @flags: SECCOMP_FILTER_FLAG_TSYNC, or 0 */
 static inline void forbid_lseek(unsigned int flags)
 {
-	struct sock_filter filter[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_lseek, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	const struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
-
-	EQUAL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
-	EQUAL(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program), 0);
+	forbid(SYS_lseek, EPERM, flags);
 }
 
 #endif /* FUNCTIONS_H */
