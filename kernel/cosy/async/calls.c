@@ -121,6 +121,15 @@ static bool cosy_send_has_ended(const struct socket *socket)
 	       READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN;
 }
 
+/* Wait for a file whose call has failed with -EAGAIN. Return: COSY_PARKED. */
+static __always_inline long cosy_call_wait(struct cosy_coroutine *co,
+					   struct file *file, bool receives)
+{
+	co->user = !cosy_park_on(&co->parked, file, receives ? COSY_ENTRY_WAIT_IN :
+							       COSY_ENTRY_WAIT_OUT);
+	return COSY_PARKED;
+}
+
 /*
  * A call has been made that does not block. Wait if it would have, or if a part is still to be
  * sent. Return: its result, or COSY_PARKED.
@@ -130,19 +139,13 @@ static __always_inline long cosy_call_made(struct cosy_coroutine *co,
 					   struct file *file, bool receives,
 					   long result)
 {
-	struct cosy_parked *parked = &co->parked;
-
 	if (!receives && result > 0 && (u64)result < regs->dx) {
 		co->sent += result;
 		/* Perhaps not because there is no room: then nobody will tell that there is. */
-		WRITE_ONCE(parked->events, 0);
+		WRITE_ONCE(co->parked.events, 0);
 		result = -EAGAIN;
 	}
-	if (result != -EAGAIN)
-		return result;
-	co->user = !cosy_park_on(parked, file, receives ? COSY_ENTRY_WAIT_IN :
-							  COSY_ENTRY_WAIT_OUT);
-	return COSY_PARKED;
+	return result == -EAGAIN ? cosy_call_wait(co, file, receives) : result;
 }
 
 /* As cosy_call_try(), for read() and write() of what is no socket. */
@@ -330,11 +333,8 @@ static long cosy_message_try(struct cosy_coroutine *co, struct pt_regs *regs,
 	regs->dx |= MSG_DONTWAIT;
 	regs->orig_ax = cosy_env_callee(receives ? __NR_recvmsg : __NR_sendmsg);
 	result = cosy_callees[regs->orig_ax](regs);
-	if (direct || result != -EAGAIN)
-		return result;
-	co->user = !cosy_park_on(&co->parked, file, receives ? COSY_ENTRY_WAIT_IN :
-							       COSY_ENTRY_WAIT_OUT);
-	return COSY_PARKED;
+	return direct || result != -EAGAIN ? result :
+					     cosy_call_wait(co, file, receives);
 }
 
 static long cosy_call_message(const struct pt_regs *args, bool receives)

@@ -85,13 +85,8 @@ cosy_entry_call(struct cosy_state *st, unsigned int nr, u64 *args, s64 *result)
 	if (unlikely(!ip))
 		return COSY_CALL_USER;
 	if (ip == &cosy_entry_plain) {
-		if (unlikely(cosy_any_bits(&cosy_env_self(st)->syscall_work,
-					   SYSCALL_WORK_ENTER))) {
-			const struct cosy_insn plain = { .imm = nr };
-
-			if (cosy_env_watched(st, &plain))
-				return COSY_CALL_USER;
-		}
+		if (unlikely(!cosy_may_make(cosy_env_self(st), st, nr)))
+			return COSY_CALL_USER;
 		*result = cosy_env_call(&st->env, nr, nr);
 	} else {
 		if (!args)

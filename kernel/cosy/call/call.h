@@ -22,7 +22,7 @@ int __init cosy_syscalls_init(void);
 
 /* watch.c */
 bool cosy_traced(void);
-bool cosy_env_watched(struct cosy_state *st, const struct cosy_insn *ip);
+bool cosy_env_watched(struct cosy_state *st, unsigned int nr);
 
 /* audit.c */
 void cosy_audit_init(void);
@@ -72,13 +72,19 @@ static __always_inline u64 cosy_seccomp_state(void)
  * call. Whoever wants to see calls - and that can change at any time - has to
  * get them from user mode.
  */
+static __always_inline bool cosy_may_make(cosy_self *self, struct cosy_state *st,
+					  unsigned int nr)
+{
+	if (likely(!cosy_any_bits(&self->syscall_work, SYSCALL_WORK_ENTER)))
+		return true;
+	return !cosy_env_watched(st, nr);
+}
+
 static __always_inline bool cosy_env_may_call(cosy_self *self,
 					      struct cosy_state *st,
 					      const struct cosy_insn *ip)
 {
-	if (likely(!cosy_any_bits(&self->syscall_work, SYSCALL_WORK_ENTER)))
-		return true;
-	return !cosy_env_watched(st, ip);
+	return cosy_may_make(self, st, ip->imm);
 }
 
 static __always_inline void cosy_env_arg(struct cosy_env *env, unsigned int i,

@@ -23,9 +23,9 @@ bool cosy_traced(void)
 }
 
 /**
- * cosy_env_watched() - the slow path of cosy_env_may_call()
+ * cosy_env_watched() - the slow path of cosy_may_make()
  * @st: the run, the arguments are set
- * @ip: the call's slot
+ * @nr: the call's number
  *
  * Two watchers may have nothing to say about a call: auditing without rules,
  * and seccomp filters that allow it.
@@ -33,7 +33,7 @@ bool cosy_traced(void)
  * Return: true if the call, or with COSY_STEP_TRACED all calls from here on, must
  * be made from user mode; env->step says why.
  */
-bool cosy_env_watched(struct cosy_state *st, const struct cosy_insn *ip)
+bool cosy_env_watched(struct cosy_state *st, unsigned int nr)
 {
 	struct cosy_env *env = &st->env;
 	unsigned long work = READ_ONCE(current_thread_info()->syscall_work) &
@@ -44,7 +44,7 @@ bool cosy_env_watched(struct cosy_state *st, const struct cosy_insn *ip)
 	if (work & SYSCALL_WORK_SYSCALL_AUDIT && cosy_audit_looks())
 		goto watched;
 	if (work & SYSCALL_WORK_SECCOMP &&
-	    !cosy_seccomp_allows(&env->regs, ip->imm)) {
+	    !cosy_seccomp_allows(&env->regs, nr)) {
 		/* It meets the filters in user mode; the next one may run here. */
 		env->step = COSY_STEP_CALL;
 		return true;

@@ -191,7 +191,7 @@ static void cosy_fast_set_args(struct cosy_state *st, const struct cosy_insn *ip
 bool cosy_fast_watched(struct cosy_state *st, const struct cosy_insn *ip)
 {
 	cosy_fast_set_args(st, ip);
-	return cosy_env_watched(st, ip);
+	return cosy_env_watched(st, ip->imm);
 }
 
 /**
