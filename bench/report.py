@@ -234,6 +234,6 @@ def goals(results, tolerance):
         if value > goal.limit * (1 + tolerance):
             missed.append(goal)
     if rows:
-        print("Figures to reach")
+        print("Goals")
         _table(rows)
     return missed
