@@ -25,17 +25,17 @@
 static const char usage[] =
 	"usage: cosy-run [OPTION]... PROG\n"
 	"       cosy-run --help | --version\n"
-	"Runs a compound, PROG.cosy or as text PROG.cir, and prints one line:\n"
+	"Runs a compound, the image PROG.cosy or the text PROG.cir, and prints one line:\n"
 	"  exit N r0=V ...     the exit and the outputs\n"
-	"  signal N (NAME)     it was killed\n"
+	"  signal N (NAME)     the signal that killed the process\n"
 	"Options:\n"
-	"  --executor WHO      user (default), kernel or both: then the lines have\n"
-	"                      to be the same\n"
-	"  --reg rN=V          the input rN (default 0), repeatable\n"
-	"  --limit N           leave after N operations, and resume\n"
-	"  --expect LINE       fail unless this is the line\n"
-	"COSY_STATS=1 in the environment adds calls made and entries, on standard\n"
-	"error.\n";
+	"  --executor NAME     user (default), kernel, or both; with both, it fails\n"
+	"                      unless they print the same line\n"
+	"  --reg rN=V          set the input rN (default 0); may be repeated\n"
+	"  --limit N           leave the compound after N operations, and resume it\n"
+	"  --expect LINE       fail unless it prints this line\n"
+	"COSY_STATS=1 in the environment prints the numbers of system calls and entries\n"
+	"on standard error.\n";
 
 struct options {
 	const char *program;

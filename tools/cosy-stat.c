@@ -60,15 +60,15 @@ static const char usage[] =
 	"Show the loops of <cosy/async.h> that the module executes, and what they do.\n"
 	"\n"
 	WATCH_USAGE
-	"  -p PID      only this process\n"
-	"  -t          show totals since the loop was made, instead of what is new\n"
+	"  -p PID      show only the loops of this process\n"
+	"  -t          show totals since the loop was made, not since the last update\n"
 	"      --help, --version\n"
 	"\n"
-	"SIZE is how many entries a loop has, HELD how many of them wait, or run a\n"
-	"function. SUBMITTED and COMPLETED are entries that the process has submitted and\n"
-	"got back, EXECUTED how often one was begun or went on, ENTERS how often a thread\n"
-	"has entered the loop, SLEEPS how often one slept there. It ends with Ctrl-C,\n"
-	"after it has shown once more. See cosy-stat(1).\n";
+	"SIZE is the number of entries of a loop. HELD is the number of entries that wait,\n"
+	"are made by a thread, or run a function. SUBMITTED and COMPLETED count the entries\n"
+	"that the process has submitted and got back. EXECUTED counts how often an entry was\n"
+	"begun or resumed, ENTERS how often a thread entered the loop, and SLEEPS how often\n"
+	"a thread slept there. Ctrl-C ends it after a last update. See cosy-stat(1).\n";
 
 static struct row *row_of(uint64_t loop)
 {
@@ -251,7 +251,7 @@ static void check(int pid)
 			  "the module is not loaded (try: sudo modprobe cosy)");
 	if (pid && denied)
 		watch_die(&watch, path, strerror(EACCES),
-			  "it is another user's (try: sudo cosy stat)");
+			  "it belongs to another user (try: sudo cosy stat)");
 	if (denied)
 		fputs("cosy stat: processes of other users are not shown (try: sudo cosy stat)\n",
 		      stderr);

@@ -78,12 +78,12 @@ static const char usage[] =
 	"Show which processes run compounds, and why these leave the kernel.\n"
 	"\n"
 	WATCH_USAGE
-	"  -t          show totals since the start, instead of what is new\n"
+	"  -t          show totals since cosy top started, not since the last update\n"
 	"      --help, --version\n"
 	"\n"
-	"ENTRIES are entries of compounds, CALLS single calls and calls by fast paths.\n"
-	"The columns DONE to STEP say how often compounds were left for which reason.\n"
-	"It ends with Ctrl-C, after it has shown once more. See cosy-top(1).\n";
+	"ENTRIES counts entries of compounds into the kernel, CALLS system calls that were\n"
+	"made by fast paths. The columns DONE to STEP count the reasons for which compounds\n"
+	"left the kernel. Ctrl-C ends it after a last update. See cosy-top(1).\n";
 
 static void remove_instance(void)
 {

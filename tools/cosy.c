@@ -25,19 +25,20 @@ static const char usage[] =
 	"       cosy stat [OPTION...]\n"
 	"       cosy --help | --version\n"
 	"\n"
-	"  run        execute COMMAND, and what it starts, with system calls on files\n"
-	"             made by the Cosy module where that is faster; the program is\n"
-	"             not changed, nor what it does\n"
-	"    --print  print the setting of LD_PRELOAD instead\n"
-	"  profile    record the system calls of COMMAND and say what `cosy run`, markers\n"
-	"             or batch functions would gain; cosy profile -h lists its options\n"
+	"  run        execute COMMAND, and the programs that it starts; the Cosy module\n"
+	"             makes their system calls that take file names, which is faster;\n"
+	"             the programs and their results are not changed\n"
+	"    --print  print the value of LD_PRELOAD, and do nothing else\n"
+	"  profile    record the system calls of COMMAND, and predict what `cosy run`,\n"
+	"             markers or batch functions would gain; cosy profile -h lists its\n"
+	"             options\n"
 	"  top        show which processes run compounds, and why these leave the\n"
 	"             kernel; cosy top --help lists its options\n"
 	"  stat       show the loops of asynchronous operations, and what they do; cosy\n"
 	"             stat --help lists its options\n"
 	"\n"
-	"COSY_EXECUTOR=native turns it off; COSY_RUN_EXCEPT=NAME:... leaves programs of\n"
-	"these names alone, as does /etc/cosy/run-except. See cosy(1).\n";
+	"COSY_EXECUTOR=native turns cosy run off. COSY_RUN_EXCEPT=NAME:... and the file\n"
+	"/etc/cosy/run-except name programs for which it is off. See cosy(1).\n";
 
 static void die(int status, const char *what, const char *why, const char *hint)
 {

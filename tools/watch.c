@@ -44,7 +44,7 @@ static double number(const struct watch *watch, const char *option, const char *
 	if (end != text && !*end && value > 0 && value <= max)
 		return value;
 	snprintf(hint, sizeof(hint), "%s --help", watch->command);
-	watch_die(watch, option, "is not a number of this range", hint);
+	watch_die(watch, option, "is not a number in the range of this option", hint);
 }
 
 static __attribute__((noreturn)) void wrong_usage(const char *usage)

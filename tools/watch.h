@@ -10,8 +10,8 @@
 /** What the options of all these tools do, for people; -t and --help have lines of their own. */
 #define WATCH_USAGE                                                            \
 	"  -b          batch: do not clear the screen\n"                       \
-	"  -d SECONDS  show every so many seconds (default 1)\n"               \
-	"  -n COUNT    end after so many times\n"
+	"  -d SECONDS  the time between two updates (default 1)\n"             \
+	"  -n COUNT    end after COUNT updates\n"
 
 /**
  * struct watch - how often something is shown
