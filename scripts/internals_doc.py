@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Writes kernel/cosy/README.md, with what kernel/internals.def lists, to standard output."""
+"""Writes kernel/cosy/README.md, with the table of kernel/internals.def, to standard output."""
 
 import pathlib
 import re
@@ -27,7 +27,7 @@ def present_names(text, use):
 def table():
     text = (MODULE / "kernel/internals.def").read_text()
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
-    yield "| | | for |\n|---|---|---|\n"
+    yield "| function or structure | type or members | needed for |\n|---|---|---|\n"
     for kind, body in re.findall(r"^COSY_(FUNCTION|STRUCT|OFFSET)\((.*?)\)$", text, flags=re.S | re.M):
         body = " ".join(body.split())
         if kind == "FUNCTION":
@@ -40,10 +40,10 @@ def table():
             name, use = re.fullmatch(r'(\w+), "(.*)"', body).groups()
             members = re.findall(rf"COSY_MEMBER\({name}, (\w+)\)", text)
             name, use = present_names(name, use)
-            yield f"| `struct {name}` | size, and where `{'`, `'.join(members)}` are | {use} |\n"
+            yield f"| `struct {name}` | size, and the offset{'s' * (len(members) > 1)} of `{'`, `'.join(members)}` | {use} |\n"
         else:
             name, member, use = re.fullmatch(r'(\w+), (\w+), "(.*)"', body).groups()
-            yield f"| `struct {name}` | where `{member}` is, which is learned | {use} |\n"
+            yield f"| `struct {name}` | the offset of `{member}`, which the module finds out | {use} |\n"
 
 
 readme = (MODULE / "README.md").read_text()
