@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception */
 /*
- * cosy_env.h - a home for tests (see cosy/exec.h): a small memory of its own,
+ * cosy_env.h - an environment for tests (see cosy/exec.h): a small memory of its own,
  * system calls that only pretend, and refusals as often as wanted.
  */
 #ifndef COSY_ENV_H

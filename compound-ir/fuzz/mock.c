@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception
 /*
- * mock.c - the home for tests.
+ * mock.c - the environment for tests.
  */
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * reference.h - a second implementation of the compound IR, as plain as can be.
  *
  * It follows compound-ir/README.md, one slot after the other, in wide integers,
- * and shares nothing with the executor but the home for tests.
+ * and shares nothing with the executor but the environment for tests.
  */
 #ifndef COSY_FUZZ_REFERENCE_H
 #define COSY_FUZZ_REFERENCE_H

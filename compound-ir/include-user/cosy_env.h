@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception */
 /*
- * cosy_env.h - the executor's home in user mode (see cosy/exec.h).
+ * cosy_env.h - the executor's environment in user mode (see cosy/exec.h).
  *
  * Memory is reached by plain accesses, so that a bad address is the process's
  * own SIGSEGV, at this very access; system calls are raw instructions; a
@@ -21,7 +21,7 @@
 #include <cosy/function.h>
 
 /**
- * struct cosy_env - the home's part of a run
+ * struct cosy_env - the environment's part of a run
  * @single: leave with COSY_AGAIN behind the next call or after the next
  *	    back-edge: to do in user mode what the kernel could not, and go back
  * @step:   never set here, nothing is refused

@@ -27,7 +27,7 @@
 #define SLOT_BYTES	((cosy_s64)sizeof(struct cosy_insn))
 
 #ifndef cosy_env_divide_error
-/* The home may do better: let the process see its SIGFPE, then go on. */
+/* The environment may replace this: raise SIGFPE in the process, then continue. */
 static inline bool cosy_env_divide_error(struct cosy_env *env)
 {
 	env->step = COSY_STEP_FAULT;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception */
 /*
- * exec.h - the executor: one machine, two homes.
+ * exec.h - the executor, for the module and for libcosy.
  *
- * src/exec.c is compiled into the module and into the library. What differs
- * between the homes - memory access, system calls, when to leave - are the
- * inline functions of the home's own <cosy_env.h>, found on the include path:
+ * Both compile src/exec.c. Each is an environment of the executor: it defines how to
+ * access memory, make system calls and leave, in inline functions of its own <cosy_env.h>,
+ * which is found on the include path:
  *
  *   struct cosy_env
- *	the home's part of struct cosy_state
+ *	the environment's part of struct cosy_state
  *   bool cosy_env_load(env, u64 addr, unsigned int width, u64 *val)
  *   bool cosy_env_store(env, u64 addr, unsigned int width, u64 val)
  *	width is a compile-time constant; false is a fault, nothing happened
@@ -27,14 +27,14 @@
  *   void cosy_env_arg(env, unsigned int i, u64 val)
  *	set argument i (a constant) of the next call
  *   cosy_self *cosy_env_self(struct cosy_state *st)
- *	what the next ones have to look at: a type of the home's, and the same
- *	as long as the compound runs
+ *	the argument of the next functions: a type of the environment, and a value that
+ *	does not change while the compound runs
  *   bool cosy_env_may_call(cosy_self *self, struct cosy_state *st,
  *			    const struct cosy_insn *ip)
  *	before every call, its arguments are set: false leaves with COSY_STEP,
  *	env->step says why
  *   cosy_u16 cosy_env_callee(unsigned int nr)
- *	at load: the home's index for calls with that number; 0 is valid, too
+ *	at load: the environment's index for calls with that number; 0 is valid, too
  *   long cosy_env_call(env, unsigned int nr, unsigned int callee)
  *	make the call
  *   bool cosy_env_restart(env, long ret)
@@ -85,14 +85,14 @@ struct cosy_made {
 #include <cosy_env.h>
 
 /**
- * struct cosy_state - one run: pc + registers, and what the home adds
+ * struct cosy_state - one run: pc + registers, and what the environment adds
  * @regs:	nregs + 1 registers, the last of which is 0; owned by the caller
  * @pc:		in: slot to begin at, cosy_pc_valid(); out: as status.h says
  * @budget:	operations left; charged at back-edges with the slots jumped over
  * @value:	out: goes with the status
  * @calls:	incremented at every system call made
  * @errno_addr: address of the thread's errno, for LIBC
- * @env:	the home's part
+ * @env:	the environment's part
  */
 struct cosy_state {
 	cosy_u64 *regs;

@@ -95,7 +95,7 @@ enum cosy_function_status {
 };
 
 /**
- * enum cosy_function_end - what the executor's home has done about a call
+ * enum cosy_function_end - what the executor's environment has done about a call
  * @COSY_FUNCTION_RETURNED: called the function
  * @COSY_FUNCTION_NATIVE:   nothing: it is to be run natively, as an up-call
  * @COSY_FUNCTION_FAILED:   called the function, which has failed

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * cosy_env.h - the executor's home in the module: the state of a run, access to
+ * cosy_env.h - the executor's environment in the module: the state of a run, access to
  * the process's memory, and when to leave.
  *
- * <cosy/exec.h> includes it, and lists what a home provides. What belongs to
+ * <cosy/exec.h> includes it, and lists what an environment provides. What belongs to
  * higher layers - calls, their fast paths, user functions - is declared in
  * call/call.h, fast/fast.h and function/function.h, and given to the executor by
  * run/ir-exec.c. The short paths are here, the others in memory.c and leave.c.
