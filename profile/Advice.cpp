@@ -189,15 +189,15 @@ void Adviser::adviseRun() {
     if (Calls.size() < 3)
       Calls.push_back(Text);
   if (Already)
-    New.Details.push_back("it is below cosy run already");
+    New.Details.push_back("it runs under cosy run already");
   else if (Calls.empty())
-    New.Details.push_back("none of its calls gain");
+    New.Details.push_back("none of its calls gains");
   else
-    New.Details.push_back("nothing is rebuilt; " + join(Calls, ", "));
+    New.Details.push_back("without rebuilding; " + join(Calls, ", "));
   if (LeftAlone && !Already)
     New.Details.push_back(
-        "left alone, without a glibc that is preloaded into: " +
-        countText(LeftAlone) + " programs");
+        "no change for " + countText(LeftAlone) +
+        " programs into which cosy run cannot preload a library");
   All.push_back(std::move(New));
 }
 
@@ -267,11 +267,11 @@ void Adviser::adviseLoop(unsigned ExecutableIndex, unsigned LoopIndex) {
   Markers.Executable = ExecutableIndex;
   Markers.Loop = LoopIndex;
   Markers.SavedNs = nanoseconds(Saved);
-  Markers.Title = "markers round the loop";
+  Markers.Title = "markers around the loop";
   Markers.Details.push_back(Where);
   Markers.Details.push_back(What + "; " + Between);
   if (Saved < 0) {
-    Markers.Title = "no markers round this loop: they lose";
+    Markers.Title = "no markers around this loop: they would lose";
     Markers.Details.push_back(
         "the code between the calls would leave the kernel " +
         countText(UpCalls) +

@@ -232,9 +232,10 @@ void cosy::writeHtml(raw_ostream &Stream, const Profile &Profile,
   for (const std::string &Warning : warnings(Recording))
     Stream << "<p>Warning: " << escaped(Warning) << "</p>\n";
 
-  Stream << "<h2>What would help, as predicted</h2>\n<div class=\"wide\">\n"
-         << "<table>\n<tr><th class=\"number\">change</th><th>what</th>"
-         << "<th>where and why</th></tr>\n";
+  Stream
+      << "<h2>Predicted gains, largest first</h2>\n<div class=\"wide\">\n"
+      << "<table>\n<tr><th class=\"number\">change</th><th>change to make</th>"
+      << "<th>place and reason</th></tr>\n";
   for (const Advice &Advice : Adviser.All) {
     Stream << "<tr><td class=\"number\">"
            << changeText(Advice.SavedNs, Profile.CpuNs) << "</td><td>"
@@ -244,18 +245,19 @@ void cosy::writeHtml(raw_ostream &Stream, const Profile &Profile,
       Stream << Break << escaped(Line);
     Stream << "</td></tr>\n";
   }
-  Stream << "</table>\n</div>\n"
-         << "<h2>Where the calls' time is</h2>\n"
-         << "<p>A function is as wide as the time in the system calls that it "
-            "leads "
-         << "to. Click one to enlarge it. "
-         << "<button id=\"reset\">Show all</button> "
-         << "<input id=\"search\" placeholder=\"find a function\" "
-         << "aria-label=\"find a function\">"
-         << "<span class=\"key gain\" style=\"background: var(--gain)\"></span>"
-         << "cosy run makes most of the calls by the module"
-         << "<span class=\"key\" style=\"background: var(--call)\"></span>"
-         << "other system calls</p>\n";
+  Stream
+      << "</table>\n</div>\n"
+      << "<h2>Time of the calls by function</h2>\n"
+      << "<p>The width of a function is the time in the system calls that it "
+         "and its callees make. "
+      << "Click a function to enlarge it. "
+      << "<button id=\"reset\">Show all</button> "
+      << "<input id=\"search\" placeholder=\"find a function\" "
+      << "aria-label=\"find a function\">"
+      << "<span class=\"key gain\" style=\"background: var(--gain)\"></span>"
+      << "with cosy run, the module makes most of these calls"
+      << "<span class=\"key\" style=\"background: var(--call)\"></span>"
+      << "other system calls</p>\n";
   Graph(Stream, Root).write();
   Stream << Script << "</body>\n</html>\n";
 }

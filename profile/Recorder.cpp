@@ -507,7 +507,7 @@ Recording Recorder::watchProcess(pid_t Pid, int PidFd) {
     }
   }
   errs() << "cosy profile: recording process " << Pid
-         << "; Ctrl-C ends that and reports\n";
+         << "; Ctrl-C ends the recording and prints the report\n";
 
   pollfd Ended = {PidFd, POLLIN, 0};
   while (!StopRequested && poll(&Ended, 1, 0) == 0) {

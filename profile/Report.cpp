@@ -61,14 +61,15 @@ std::vector<std::string> cosy::warnings(const Recording &Recording) {
       Result.push_back(countText(Count) + " " + What);
   };
   Add(Recording.Lost[PROFILE_LOST_EDGES],
-      "calls are missing: there are too many places and sequences");
+      "calls were not recorded: too many places and sequences");
   Add(Recording.Lost[PROFILE_LOST_PROGRAMS],
-      "programs are counted as what started them: there are too many");
+      "programs are counted as the program that started them: too many");
   Add(Recording.Lost[PROFILE_LOST_THREADS],
-      "threads are missing: there are too many");
-  Add(Recording.Lost[PROFILE_LOST_COMPAT], "calls of 32-bit code are missing");
+      "threads were not recorded: too many threads");
+  Add(Recording.Lost[PROFILE_LOST_COMPAT],
+      "calls of 32-bit code were not recorded");
   Add(Recording.LostRecords,
-      "records were lost: some places may be without their functions");
+      "records were lost: the functions of some places may be missing");
   return Result;
 }
 
@@ -85,11 +86,12 @@ void cosy::writeText(raw_ostream &Stream, const Profile &Profile,
          << countText(Profile.Processes)
          << (Profile.Processes == 1 ? " process" : " processes") << ", "
          << timeText(Profile.CpuNs) << " of CPU time, " << timeText(Kernel)
-         << " of it in the calls; they waited " << timeText(Waited) << ".\n";
+         << " of it in the calls. The calls waited " << timeText(Waited)
+         << ".\n";
   for (const std::string &Warning : warnings(Recording))
     Stream << "warning: " << Warning << '\n';
 
-  Stream << "\nWhat would help, as predicted:\n";
+  Stream << "\nPredicted gains, largest first:\n";
   unsigned Number = 0, Losses = 0;
   for (const Advice &Advice : Adviser.All) {
     bool Loses = Advice.SavedNs <= 0;

@@ -96,7 +96,7 @@ Options parse(char **Arguments) {
                         : Option == "--html"                   ? &Result.Html
                                                                : nullptr;
     if (!IsPid && !File)
-      badUsage("I do not know the option " + Option);
+      badUsage("unknown option " + Option);
     if (!*++Arguments || !**Arguments)
       badUsage(Option + " needs a value");
     if (File)
@@ -107,9 +107,9 @@ Options parse(char **Arguments) {
   }
   Result.Command = Arguments;
   if (Result.Pid && *Arguments)
-    badUsage("either a command or -p, not both");
+    badUsage("a command and -p exclude each other");
   if (!Result.Pid && !*Arguments)
-    badUsage("there is no command");
+    badUsage("no command given");
   return Result;
 }
 

@@ -17,7 +17,7 @@
 static const char usage[] =
 	"usage: cosy-as [-o OUT] IN.cir\n"
 	"       cosy-as --help | --version\n"
-	"Assembles a compound; OUT is IN with .cosy for .cir unless given.\n"
+	"Assembles a compound. The default of OUT is IN with .cosy in place of .cir.\n"
 	"'-' is standard input or output. The text is described in\n"
 	"compound-ir/README.md.\n";
 

@@ -16,8 +16,8 @@ static const char usage[] =
 	"usage: cosy-dis [--pc] [--source] IN.cosy\n"
 	"       cosy-dis --help | --version\n"
 	"Prints a compound as text that cosy-as assembles to the same bytes.\n"
-	"  --pc      the slot of each operation as a comment\n"
-	"  --source  the source lines it came from as comments\n"
+	"  --pc      print the slot of each operation as a comment\n"
+	"  --source  print the source lines of the operations as comments\n"
 	"'-' is standard input.\n";
 
 int main(int argc, char **argv)

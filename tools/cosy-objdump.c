@@ -403,7 +403,7 @@ static void explain_no_elf(const char *name, const unsigned char *magic)
 {
 	if (!memcmp(magic, "BC\xc0\xde", 4))
 		complain(name,
-			 "LLVM bitcode, whose compounds come at the link (-flto); show the linked program");
+			 "LLVM bitcode (-flto): the linker adds the compounds; use the linked program");
 	else
 		complain(name, "not an ELF file or archive");
 }
@@ -452,9 +452,9 @@ static void usage(FILE *out)
 		"Usage: %s [-d] [-s] FILE...\n"
 		"Show the compounds in executables, libraries, object files and archives.\n"
 		"\n"
-		"  -d, --disassemble  their operations, with the source lines\n"
-		"  -s, --summary      one line per file\n"
-		"  -h, --help         print this\n"
+		"  -d, --disassemble  print their operations, with the source lines\n"
+		"  -s, --summary      print one line per file\n"
+		"  -h, --help         print this text\n"
 		"      --version      print the version\n",
 		program);
 }

@@ -96,8 +96,8 @@ static void no_memory(void)
 	static bool told;
 
 	if (!__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
-		cosy_message("no memory for the check of COSY_BATCH; it does not see "
-			     "every access", NULL);
+		cosy_message("out of memory: the check of COSY_BATCH misses some "
+			     "accesses", NULL);
 }
 
 /** struct piece - bytes of an access that are in one line */

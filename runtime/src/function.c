@@ -195,12 +195,12 @@ static void explain_not_loaded(const struct cosy_function *function, int err)
 	cosy_message(function->file, ":", cosy_number(&line, function->line),
 		     ": function ", function->name, " runs natively: ",
 		     err == -EPERM || err == -EACCES ?
-		     "loading it takes CAP_BPF and CAP_PERFMON, in a user namespace"
-		     " with a token" :
+		     "loading it requires CAP_BPF and CAP_PERFMON, and in a user"
+		     " namespace also a token" :
 		     err == -EOPNOTSUPP ?
 		     "the kernel cannot run user functions" :
 		     is_too_much(err) ?
-		     "it is too much for the kernel's verifier" :
+		     "it is too large for the kernel's verifier" :
 		     "it cannot be loaded, errno ",
 		     err == -EPERM || err == -EACCES || err == -EOPNOTSUPP ||
 		     is_too_much(err) ?
@@ -641,8 +641,8 @@ static void report(const struct cosy_function *function,
 		what = "too many iterations";
 		break;
 	case COSY_FUNCTION_LOST:
-		what = "was interrupted, and cannot go on: its segment is gone,"
-		       " or this is a child process";
+		what = "was suspended and cannot resume: its segment was"
+		       " destroyed, or this is a child process";
 		break;
 	default:
 		what = "runs for too long (the module's parameter function_time)";

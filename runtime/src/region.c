@@ -839,8 +839,8 @@ static __attribute__((noinline)) int64_t decide(struct cosy_region *region,
 		if (!cosy_region_has_native(region))
 			cosy_message(region->file, ":",
 				     cosy_number(&line, region->line),
-				     ": out of memory: this run of the region"
-				     " is without its limits", NULL);
+				     ": out of memory: the limits of the region"
+				     " do not apply to this run", NULL);
 		if (diag.reason) {
 			explain_invalid(region, &diag);
 			__atomic_store_n(&region->mode, COSY_MODE_NATIVE,
@@ -931,9 +931,9 @@ static void explain_foreign(const struct cosy_region *region, const char *name)
 		cosy_message(region->file, region->line ? ":" : "",
 			     region->line ? cosy_number(&line, region->line) : "",
 			     ": runs natively: ", name,
-			     "() is not the C library's, but the program's own or"
-			     " of a library loaded before (COSY_OWN at its"
-			     " declaration makes it an up-call)", NULL);
+			     "() is not the C library's function, but that of the"
+			     " program or of a library loaded before (COSY_OWN at"
+			     " its declaration makes it an up-call)", NULL);
 }
 
 bool cosy_region_is_used(const struct cosy_region *region)

@@ -21,7 +21,7 @@
 // The handler may come while the function is being loaded, and is native then.
 // CHECK-DAG: function histogram: executor=kernel upcalls={{[12]$}}
 // CHECK-DAG: function forever: executor=kernel upcalls={{[1-9][0-9]*}}
-// FORK: function count: was interrupted, and cannot go on: its segment is gone, or this is a child process
+// FORK: function count: was suspended and cannot resume: its segment was destroyed, or this is a child process
 // FORK: child SIGXCPU
 #include <cosy.h>
 #include <pthread.h>

@@ -7,7 +7,7 @@
 // RUN: %t > %t.native
 // RUN: %vm env COSY_FUNCTIONS=kernel COSY_STATS=1 %t > %t.out 2> %t.err
 // RUN: diff %t.native %t.out && %FileCheck %s < %t.err
-// CHECK: too-much.c:[[#@LINE+17]]: function many runs natively: it is too much for the kernel's verifier
+// CHECK: too-much.c:[[#@LINE+17]]: function many runs natively: it is too large for the kernel's verifier
 // CHECK-NOT: verifier
 // CHECK: function many: executor=native upcalls=3
 #include <cosy.h>
