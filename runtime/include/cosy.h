@@ -14,13 +14,13 @@
  *	COSY_END;
  *
  * Compiled with the Cosy plugin, the region becomes a compound that the kernel
- * executes in one crossing; with any other compiler the markers are nothing.
- * The region behaves the same either way.
+ * executes in one crossing. Any other compiler ignores the markers.
+ * The region behaves the same in both cases.
  */
 #ifndef COSY_H
 #define COSY_H
 
-/* What a program asks to be warned of is its own code. */
+/* The program's warning options apply to its own code, not to this header. */
 #pragma GCC system_header
 
 #include <stddef.h>
@@ -34,8 +34,8 @@ extern "C" {
 
 #ifdef __COSY_PLUGIN__
 /*
- * Replaced by the plugin; a program not linked through it fails to link. Those without
- * arguments return a function, so that clang accepts COSY_START() and the plugin alone
+ * The plugin replaces calls of these functions; without it, linking fails. Those without
+ * arguments return a function, so that clang accepts COSY_START() and only the plugin
  * reports it.
  */
 typedef void (*__cosy_marker)(void);
@@ -54,8 +54,8 @@ void __cosy_batch_step(uint64_t id) __attribute__((__nothrow__));
 #define COSY_BATCH(size) __cosy_batch((size), 0)
 #else
 /*
- * COSY_REQUIRED, defined by the program or by -DCOSY_REQUIRED: without the plugin the
- * program does not compile, rather than have no regions.
+ * If the program or -DCOSY_REQUIRED defines COSY_REQUIRED, it does not compile without the
+ * plugin. Otherwise it would have no regions.
  */
 #ifdef COSY_REQUIRED
 #error "COSY_REQUIRED: the Cosy plugin is missing; compile with cosy-cc"
@@ -65,7 +65,7 @@ void __cosy_batch_step(uint64_t id) __attribute__((__nothrow__));
 /**
  * COSY_START_WITH() - the same with options (cosy/options.h)
  *
- * What they ask for is done by code that the plugin adds. So there is no
+ * The plugin adds the code that implements the options. So there is no
  * COSY_START_WITH() without it.
  */
 #define COSY_START_WITH(...) \
@@ -94,7 +94,7 @@ void __cosy_batch_step(uint64_t id) __attribute__((__nothrow__));
  * A statement in the body of a for, while or do loop that contains one region.
  * The plugin splits the loop: the code before the region of up to @size iterations,
  * then their regions in one compound, then the code after the region of these
- * iterations. COSY_BATCH(3) says what the program promises by this.
+ * iterations. COSY_BATCH(3) describes the promise that the program makes by this.
  */
 #define COSY_BATCH(size) ((void)(size))
 #endif
@@ -123,8 +123,8 @@ struct cosy_stop {
  * cosy_last_error() - how the last region with options ended
  *
  * Return: NULL if the region with COSY_STOP_ON_ERROR or COSY_STOP that this
- * thread entered last ended by itself, or there was none; else why it was ended,
- * valid until the thread enters the next one. Thread-safe, async-signal-safe.
+ * thread entered last ended by itself, or there was none; otherwise the reason, valid
+ * until the thread enters the next one. Thread-safe, async-signal-safe.
  */
 const struct cosy_stop *cosy_last_error(void);
 
@@ -134,11 +134,11 @@ const struct cosy_stop *cosy_last_error(void);
  *	COSY_FUNCTION
  *	static unsigned int sum(const unsigned char *p, size_t n)
  *
- * Written before a function's definition. The plugin makes it, with the
- * functions of the same file that it calls and the constants it reads, a program
- * that the kernel runs on memory from cosy_malloc(), where the process may load
- * such programs; everywhere else, and with other pointers, the function is called
- * as it always was. See cosy-functions(7) for what it may contain.
+ * Written before a function's definition. The plugin compiles it, with the
+ * functions of the same file that it calls and the constants it reads, to a program
+ * that the kernel runs on memory from cosy_malloc(), if the process may load such
+ * programs. Otherwise, and with other pointers, the native function is called.
+ * See cosy-functions(7) for what it may contain.
  */
 #ifdef __COSY_PLUGIN__
 #define COSY_FUNCTION __attribute__((annotate("cosy_function")))
@@ -147,13 +147,13 @@ const struct cosy_stop *cosy_last_error(void);
 #endif
 
 /**
- * COSY_OWN - a function that is the program's own, although libc has one of its name
+ * COSY_OWN - a function that is the program's own, although libc has one of that name
  *
  *	COSY_OWN int link(struct node *from, struct node *to);
  *
- * Written at a declaration. A region calls the function then, which is an up-call,
- * and makes no system call in its place. Without it libcosy notices when the
- * program starts, and runs the region natively. See cosy-regions(7).
+ * Written at a declaration. Then a region calls the function, which is an up-call,
+ * and makes no system call in its place. Without it, libcosy recognises such a function
+ * when the program starts, and runs the region natively. See cosy-regions(7).
  */
 #ifdef __COSY_PLUGIN__
 #define COSY_OWN __attribute__((annotate("cosy_own")))
@@ -162,8 +162,8 @@ const struct cosy_stop *cosy_last_error(void);
 #endif
 
 /*
- * Underneath: compounds by hand, as the paper's Cosy-Lib had them. An image
- * comes from cosy-as, or from the plugin.
+ * Compounds by hand, as in the paper's Cosy-Lib. cosy-as or the plugin makes the
+ * image.
  */
 
 /** struct cosy - a compound ready to run; opaque */
@@ -174,7 +174,7 @@ struct cosy;
  * @image: the image (compound-ir/README.md); copied, not kept
  * @size:  its size in bytes
  *
- * Return: the compound, to be given back with cosy_free(); NULL with errno
+ * Return: the compound, to be freed with cosy_free(); NULL with errno
  * EINVAL (not a valid image; cosy_error() says what is wrong), ENOMEM.
  * Thread-safe. Source: Cosy paper, 2.4.
  */
@@ -185,7 +185,7 @@ struct cosy *cosy_init(const void *image, size_t size);
  * @compound: from cosy_init()
  * @frame:    its registers: inputs set by the caller, outputs on return
  *
- * Runs in the kernel where it can, else in user mode (COSY_EXECUTOR). A
+ * Runs in the kernel if possible, otherwise in user mode (COSY_EXECUTOR). A
  * compound with up-calls cannot be run this way.
  *
  * Return: the number of the exit; -1 with errno ENOTSUP (up-calls). Thread-safe,
@@ -215,10 +215,10 @@ const char *cosy_error(void);
 /*
  * Segments: the memory that user functions work on.
  *
- * A segment is 4 GiB of addresses that have the upper half in common; a
- * function that runs in the kernel reaches one of them and nothing else.
- * Pointers into it, and in it, mean the same on both sides. It can be used like
- * any other memory: NULL and the first and last 64 KiB are never part of it.
+ * A segment is 4 GiB of addresses with the same upper half. A function that runs
+ * in the kernel can access only one segment. Pointers into it have the same meaning
+ * in user mode and in the function. It can be used like any other memory: NULL and
+ * the first and last 64 KiB are never part of it.
  *
  * All functions below are thread-safe and not async-signal-safe.
  */
@@ -228,25 +228,25 @@ struct cosy_segment;
 
 /**
  * cosy_segment_create() - a new segment
- * @size: bytes it may have at most, 0 for as many as possible: 4 GiB less
- *	  128 KiB. Memory is taken only as it is allocated
+ * @size: its maximum size in bytes; 0: 4 GiB less 128 KiB. Memory is taken only as it
+ *	  is allocated
  *
  * Return: the segment; NULL with errno EINVAL (too large), ENOMEM.
  */
 struct cosy_segment *cosy_segment_create(size_t size);
 
 /**
- * cosy_segment_use() - choose what this thread allocates from
+ * cosy_segment_use() - choose the segment from which this thread allocates
  * @segment: the segment; NULL for the one that all threads share
  *
- * A thread begins with the shared one, which is made when it is first needed.
+ * A thread begins with the shared one, which is created when it is first needed.
  *
- * Return: what was chosen before.
+ * Return: the segment that was chosen before.
  */
 struct cosy_segment *cosy_segment_use(struct cosy_segment *segment);
 
 /**
- * cosy_segment_destroy() - give a segment back, with everything in it
+ * cosy_segment_destroy() - free a segment, with all memory in it
  * @segment: from cosy_segment_create(), or NULL; no other thread may have chosen
  *	     it, no region may be using it
  */
@@ -256,7 +256,7 @@ void cosy_segment_destroy(struct cosy_segment *segment);
  * cosy_malloc() - memory from the segment this thread has chosen
  * @size: bytes
  *
- * As malloc(); given back by cosy_free(), by any thread.
+ * As malloc(); any thread may free it by cosy_free().
  *
  * Return: the memory, aligned for everything; NULL with errno ENOMEM.
  */
@@ -268,7 +268,7 @@ void *cosy_calloc(size_t count, size_t size);
 /**
  * cosy_realloc() - as realloc()
  * @p:	  memory from a segment, in which it stays; or NULL, then as cosy_malloc()
- * @size: bytes; 0 does not give it back
+ * @size: bytes; 0 does not free it
  *
  * Return: the memory; NULL with errno ENOMEM, or EINVAL (not of a segment).
  */
@@ -285,10 +285,10 @@ void *cosy_realloc(void *p, size_t size);
 void *cosy_aligned_alloc(size_t alignment, size_t size);
 
 /**
- * cosy_usable_size() - how many bytes there are at least
+ * cosy_usable_size() - the size of a block of memory
  * @p: memory from a segment, or NULL
  *
- * Return: their number, not less than was asked for.
+ * Return: its bytes, at least as many as were requested.
  */
 size_t cosy_usable_size(const void *p);
 

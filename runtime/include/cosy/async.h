@@ -18,19 +18,19 @@
  *
  * An operation is a system call with its arguments, written to an entry of the
  * loop's syscall page. Submitting makes no system call. The thread that waits
- * executes what was submitted; what has to wait for a descriptor or a time is
- * kept by the loop and needs no thread.
+ * executes the submitted operations. An operation that has to wait for a descriptor
+ * or a time needs no thread.
  *
  * A call that waits for its descriptor does so whether or not the descriptor has
- * O_NONBLOCK; MSG_DONTWAIT and RWF_NOWAIT make it complete with -EAGAIN, as ever.
- * Operations on one descriptor that wait for the same (to read, to write) are
- * executed one after the other, in the order they were submitted. Nothing else is
+ * O_NONBLOCK; MSG_DONTWAIT and RWF_NOWAIT make it complete with -EAGAIN.
+ * Operations that read from one descriptor are executed one after the other, in the
+ * order of submission; so are operations that write to it. No other operations are
  * ordered: submit the next one from the callback of the one before.
  *
  * All functions are thread-safe unless they say otherwise, and may be called from
  * callbacks. None but cosy_loop_stop() is async-signal-safe. They return -errno on
  * failure. After fork() the child has no loop: there they return -EPERM, and
- * cosy_loop_destroy() frees what the child has of it.
+ * cosy_loop_destroy() frees the child's memory and descriptors of the loop.
  *
  * See cosy-async(7).
  */
@@ -47,21 +47,21 @@
 extern "C" {
 #endif
 
-/** struct cosy_loop - operations and what it takes to execute them; opaque */
+/** struct cosy_loop - executes operations; opaque */
 struct cosy_loop;
 
 /**
  * struct cosy_async - one operation
  * @done:   called when it is complete, by the thread that waits; or NULL
- * @data:   the program's
+ * @data:   for the program
  * @result: out: what the system call returned, or -errno; -ECANCELED if the
  *	    operation was cancelled before it did anything
- * @state:  libcosy's; 0 before the structure is used for the first time
- * @slot:   libcosy's
+ * @state:  for libcosy; 0 before the structure is used for the first time
+ * @slot:   for libcosy
  *
  * The structure, and the memory that the arguments point to, belong to libcosy
  * from the submission until the operation is complete, that is until @done is
- * called or cosy_async_pending() is false. @done may submit @op anew, or free it.
+ * called or cosy_async_pending() is false. @done may submit @op again, or free it.
  */
 struct cosy_async {
 	void (*done)(struct cosy_async *op);
@@ -78,13 +78,13 @@ static inline bool cosy_async_pending(const struct cosy_async *op)
 }
 
 /**
- * struct cosy_loop_options - what a loop is to be like
+ * struct cosy_loop_options - options of a loop
  * @size:    sizeof(struct cosy_loop_options)
  * @entries: operations that can be outstanding at once; rounded up to a power of
  *	     two. 0: 4096. At most 2^20. One takes about 110 bytes
  * @threads: threads for calls that use a disk; 0: 4. At most 256
- * @waiters: threads for calls that wait for something that is no descriptor, such
- *	     as flock(2); 0: 64. At most 1024. Calls beyond that wait for a thread
+ * @waiters: threads for calls that wait for something other than a descriptor,
+ *	     such as flock(2); 0: 64. At most 1024. Calls beyond that wait for a thread
  *
  * Threads are started when they are needed.
  */
@@ -98,9 +98,10 @@ struct cosy_loop_options {
 /**
  * cosy_loop_create() - make a loop
  * @loop:    out: the loop, to be destroyed by cosy_loop_destroy()
- * @options: what it is to be like; NULL: the defaults
+ * @options: its options; NULL: the defaults
  *
- * Opens two descriptors, close-on-exec; three where the module makes the calls.
+ * Opens two descriptors, close-on-exec. A third one is opened when the module makes
+ * calls of the loop for the first time.
  *
  * Return: 0; -EINVAL (an option), -ENOMEM, -EMFILE, -ENFILE.
  */
@@ -108,12 +109,12 @@ int cosy_loop_create(struct cosy_loop **loop,
 		     const struct cosy_loop_options *options);
 
 /**
- * cosy_loop_destroy() - cancel everything and free a loop
+ * cosy_loop_destroy() - cancel all operations and free a loop
  * @loop: the loop, or NULL; no other thread may be using it, and no callback of it
  *	  may be running
  *
- * Operations that are outstanding complete with -ECANCELED, their callbacks are
- * called; what these submit fails with -ESHUTDOWN.
+ * Outstanding operations complete with -ECANCELED, and their callbacks are called.
+ * Submitting in these callbacks fails with -ESHUTDOWN.
  *
  * Return: 0; -EBUSY: a thread is making a call that cannot be cancelled. The loop
  * stays as it is: wait for the call and try again.
@@ -123,7 +124,7 @@ int cosy_loop_destroy(struct cosy_loop *loop);
 /**
  * cosy_async_call() - submit a system call
  * @loop: the loop
- * @op:	  what is to be told; NULL: nobody wants to know, and no failure is noticed
+ * @op:	  receives the result; NULL: the result is discarded, also that of a failure
  * @nr:	  number of the system call (<sys/syscall.h>)
  * @a0:	  its first argument; unused ones are 0
  *
@@ -141,11 +142,11 @@ int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op, long nr,
 /**
  * cosy_async_timer() - complete at a time
  * @loop:  the loop
- * @op:	   what is to be told
+ * @op:	   receives the result
  * @time:  time of CLOCK_MONOTONIC; read when the operation is executed
- * @flags: 0: from when the operation is executed on; TIMER_ABSTIME: at that time
+ * @flags: 0: @time begins when the operation is executed; TIMER_ABSTIME: complete at @time
  *
- * The operation is clock_nanosleep(2): its result is 0. It takes no thread.
+ * The operation is clock_nanosleep(2): its result is 0. It needs no thread.
  *
  * Return: as cosy_async_call().
  */
@@ -155,9 +156,9 @@ int cosy_async_timer(struct cosy_loop *loop, struct cosy_async *op,
 /**
  * cosy_async_signal() - complete when a signal is pending
  * @loop: the loop
- * @op:	  what is to be told; its result is the signal's number
+ * @op:	  receives the result, the signal's number
  * @set:  the signals, which all threads have blocked
- * @info: out: what came with it; or NULL
+ * @info: out: the signal's data; or NULL
  *
  * The operation is rt_sigtimedwait(2) without a timeout: it takes one signal.
  * While it waits it has a descriptor of its own.
@@ -167,15 +168,15 @@ int cosy_async_timer(struct cosy_loop *loop, struct cosy_async *op,
 int cosy_async_signal(struct cosy_loop *loop, struct cosy_async *op,
 		      const sigset_t *set, siginfo_t *info);
 
-/* Completions that one call of cosy_wait() delivers at most. */
+/* The maximum number of completions that one call of cosy_wait() delivers. */
 #define COSY_WAIT_MAX	64
 
 /**
  * cosy_wait() - execute what was submitted, wait, and deliver completions
  * @loop:    the loop
- * @min:     wait until so many operations are complete, at most COSY_WAIT_MAX; 0:
- *	     do not wait
- * @timeout: for how long at most; NULL: for ever
+ * @min:     wait until this number of operations is complete, at most COSY_WAIT_MAX;
+ *	     0: do not wait
+ * @timeout: the maximum time to wait; NULL: no limit
  *
  * Does not wait once nothing is outstanding. Several threads may wait for one
  * loop; a callback is called by one of them.
@@ -192,10 +193,10 @@ int cosy_wait(struct cosy_loop *loop, unsigned int min,
  * cosy_wait_for() - wait for one operation
  * @loop:    the loop
  * @op:	     the operation; neither its callback nor another thread may submit it
- *	     anew or free it meanwhile
- * @timeout: for how long at most; NULL: for ever
+ *	     again or free it meanwhile
+ * @timeout: the maximum time to wait; NULL: no limit
  *
- * Others that complete meanwhile are delivered.
+ * Other operations that complete meanwhile are delivered.
  *
  * Return: 0: @op is complete; -ETIME: it is not, after the timeout; -EINTR,
  * -EPERM; -ECANCELED: cosy_loop_stop() was called.
@@ -208,8 +209,8 @@ int cosy_wait_for(struct cosy_loop *loop, const struct cosy_async *op,
  * @loop:    the loop
  * @ops:     the operations, as for cosy_wait_for()
  * @count:   their number
- * @min:     how many have to be complete, at most @count
- * @timeout: for how long at most; NULL: for ever
+ * @min:     the number that have to be complete, at most @count
+ * @timeout: the maximum time to wait; NULL: no limit
  *
  * Return: how many are complete, less than @min after the timeout and after
  * cosy_loop_stop(); -EINTR, -EINVAL, -EPERM.
@@ -222,21 +223,21 @@ int cosy_wait_some(struct cosy_loop *loop, struct cosy_async *const *ops,
  * cosy_loop_run() - execute and deliver until nothing is outstanding
  * @loop: the loop
  *
- * Goes on after signal handlers.
+ * Continues after signal handlers.
  *
  * Return: 0: nothing is outstanding; 1: cosy_loop_stop() was called; -EPERM.
  */
 int cosy_loop_run(struct cosy_loop *loop);
 
-/** cosy_loop_run_once() - cosy_wait() for one operation at least */
+/** cosy_loop_run_once() - cosy_wait() for at least one operation */
 int cosy_loop_run_once(struct cosy_loop *loop);
 
 /**
  * cosy_loop_stop() - let the calls that wait for a loop return
  * @loop: the loop
  *
- * Those that are running now return when the callback that is running does; if
- * there is none, the next one does. Thread-safe, async-signal-safe.
+ * Calls that wait now return after the running callback. If no call waits, the next
+ * one returns. Thread-safe, async-signal-safe.
  */
 void cosy_loop_stop(struct cosy_loop *loop);
 
@@ -248,9 +249,10 @@ void cosy_loop_stop(struct cosy_loop *loop);
  * An operation that stands for a function is cancelled as COSY_SPAWN() says.
  *
  * Return: 0: it completes with -ECANCELED, or with the number of bytes if it had
- * transferred some; a function has been told; -ENOENT: it is complete; -EALREADY: a thread is making the
- * call, and it completes with what the call returns: a thread in the module is interrupted, which
- * makes that -ECANCELED if the call waits; -EPERM.
+ * transferred some; a function will see its calls fail. -ENOENT: it is complete. -EALREADY:
+ * a thread is making the call, and the operation completes with the call's result. If the
+ * thread makes it in the module, the call is interrupted; a call that waits then completes
+ * with -ECANCELED. -EPERM.
  */
 int cosy_cancel(struct cosy_loop *loop, struct cosy_async *op);
 
@@ -259,10 +261,10 @@ int cosy_cancel(struct cosy_loop *loop, struct cosy_async *op);
  * @loop: the loop
  * @fd:	  the descriptor
  *
- * And forget the descriptor. A descriptor that operations have used is closed by
- * cosy_async_close(), which does this first, or by close(2) after this: otherwise
- * operations that wait for it go on waiting, and those on the next file of that
- * number may wait for the one before.
+ * Then the loop forgets the descriptor. Close a descriptor that operations have used by
+ * cosy_async_close(), which does this first, or call this before close(2). Otherwise
+ * operations that wait for the descriptor continue to wait, and operations on the next
+ * file with that number may wait for the old file.
  *
  * Return: the number of operations cancelled; -EPERM.
  */
@@ -273,15 +275,14 @@ int cosy_cancel_fd(struct cosy_loop *loop, int fd);
  * @loop: the loop
  *
  * It polls readable while cosy_wait(loop, 0, NULL) has something to do: call that
- * when it does, until the other loop ends. It is the loop's: do nothing else with
- * it.
+ * function when it does. The loop owns the descriptor: only poll it.
  *
  * Return: the descriptor; -EMFILE, -ENFILE, -ENOMEM, -EPERM.
  */
 int cosy_loop_fd(struct cosy_loop *loop);
 
 /**
- * struct cosy_loop_info - what a loop has done so far
+ * struct cosy_loop_info - the counts of a loop
  * @submitted:	 operations submitted
  * @completed:	 operations complete
  * @outstanding: operations submitted and not delivered
@@ -305,10 +306,10 @@ struct cosy_loop_info {
 };
 
 /**
- * cosy_loop_info() - what a loop has done so far
+ * cosy_loop_info() - read the counts of a loop
  * @loop: the loop
  * @info: out: its counts
- * @size: sizeof(struct cosy_loop_info); what is not known is set to 0
+ * @size: sizeof(struct cosy_loop_info); unknown members are set to 0
  *
  * Return: 0; -EPERM.
  */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * cosy/region.h - the contract between code the plugin generates and libcosy.
+ * cosy/region.h - the interface between code that the plugin generates and libcosy.
  *
  * Programs do not include this. For every region the plugin emits a
- * struct cosy_region (internal linkage, in section "cosy_regions") and, where
- * the region stood:
+ * struct cosy_region (internal linkage, in section "cosy_regions") and, in place
+ * of the region:
  *
  *	if (region.mode != 0) {			// relaxed load, predicted 0
  *		uint64_t frame[nregs + 1];	// inputs stored, rest unset
@@ -16,14 +16,14 @@
  *	}
  *	the native code
  *
- * One word more than the compound has registers: the user-mode executor runs on
- * the frame where it is, and keeps its constant 0 there. Up-calls leave that
- * word alone.
+ * The frame has one word more than the compound has registers. The user-mode executor
+ * runs on the frame itself, and keeps its constant 0 in that word. Up-calls do not
+ * change it.
  *
- * A constructor of each translation unit hands its regions to
+ * A constructor of each translation unit passes its regions to
  * cosy_regions_add(), a destructor to cosy_regions_remove(). A translation unit
  * whose regions call user functions (COSY_FUNCTION) has a struct cosy_function
- * for each of them, and hands these to cosy_functions_add() before.
+ * for each of them, and passes these to cosy_functions_add() before.
  */
 #ifndef COSY_REGION_H
 #define COSY_REGION_H
@@ -64,7 +64,7 @@ typedef void (*cosy_thunk)(uint64_t *frame);
  * @nrelocations: number of @relocations
  * @relocations: offsets of 8-byte words in the copy; each is an offset into the
  *	      copy, and its address has to be added
- * @state:    libcosy's; NULL
+ * @state:    for libcosy; NULL
  */
 struct cosy_function {
 	uint32_t abi;
@@ -89,8 +89,8 @@ struct cosy_function {
  * @max_ms:   of CPU time of one run, 0: no limit
  * @policy:   enum cosy_policy; COSY_RESUME: max_ms is the time slice of an entry
  *	      into the kernel, and max_operations is the image's limit
- * @stop:     register, 0 at first, that has to be set to 1 to make the region end
- *	      where the next round of a loop begins; or COSY_NO_STOP
+ * @stop:     register, initially 0; setting it to 1 ends the region before the next
+ *	      iteration of a loop; or COSY_NO_STOP
  */
 struct cosy_limits {
 	uint64_t max_operations;
@@ -102,7 +102,7 @@ struct cosy_limits {
 #define COSY_NO_STOP	UINT32_MAX
 
 /**
- * struct cosy_library - functions of the C library that a compound stands for
+ * struct cosy_library - functions of the C library that a compound replaces
  * @count:    their number
  * @functions: address, as the linker has found it, and name
  *
@@ -117,7 +117,7 @@ struct cosy_library {
 	} functions[];
 };
 
-/* What mode is before libcosy knows of a region that must not run natively. */
+/* The mode of a region that must not run natively, until libcosy sets it. */
 #define COSY_REGION_DECIDE 2
 
 /* Flags of a region. ASYNC: a part of a COSY_ASYNC function; only cosy_task_region() runs it. */
@@ -136,16 +136,16 @@ struct cosy_library {
  * @line:     line of COSY_START
  * @file:     source file as given to the compiler
  * @function: the function the region is in; never NULL
- * @functions:	user functions 0 … nfunctions-1; a CALL's up-call does natively
- *		what its function does
+ * @functions:	user functions 0 … nfunctions-1; a CALL's up-call runs the same function
+ *		natively
  * @nfunctions: their number
- * @flags:    COSY_REGION_*; it was 0 before there were any
- * @limits:   NULL if it has none. A region that is to be stopped or killed at a
- *	      limit does not run natively, where nothing is counted
- * @handle:   libcosy's: the module's handle + 1, 0 if not loaded
+ * @flags:    COSY_REGION_*
+ * @limits:   NULL if it has none. A region that stops or is killed at a limit does not
+ *	      run natively, because native code counts nothing
+ * @handle:   for libcosy: the module's handle + 1, 0 if not loaded
  * @state:    struct cosy_library of the functions that the compound replaces, or
- *	      NULL, until cosy_regions_add(); then libcosy's: decoded code and
- *	      statistics. Where a function is not libc's, the region runs natively
+ *	      NULL, until cosy_regions_add(); then for libcosy: decoded code and
+ *	      statistics. If a function is not libc's, the region runs natively
  */
 struct cosy_region {
 	uint32_t abi;
@@ -167,7 +167,7 @@ struct cosy_region {
 };
 
 /**
- * cosy_regions_add() - make regions known; called by generated constructors
+ * cosy_regions_add() - register regions; called by generated constructors
  * @regions: array of @count, lives until cosy_regions_remove()
  *
  * Sets their mode. A region of another ABI stays native (with a message when
@@ -186,15 +186,15 @@ void cosy_is_not_linked__use_cosy_cc_or_lcosy(struct cosy_region *regions,
 					      size_t count);
 
 /**
- * cosy_regions_remove() - forget regions; called by generated destructors
+ * cosy_regions_remove() - unregister regions; called by generated destructors
  *
- * Prints their statistics if COSY_STATS is set and frees what libcosy holds for
- * them. No thread may be in one of them. Thread-safe otherwise.
+ * Prints their statistics if COSY_STATS is set and frees libcosy's memory for
+ * them. No thread may be running one of them. Thread-safe otherwise.
  */
 void cosy_regions_remove(struct cosy_region *regions, size_t count);
 
 /**
- * cosy_functions_add() - make user functions known; called by generated
+ * cosy_functions_add() - register user functions; called by generated
  * constructors
  * @functions: array of @count, lives until cosy_functions_remove()
  *
@@ -203,7 +203,7 @@ void cosy_regions_remove(struct cosy_region *regions, size_t count);
 void cosy_functions_add(struct cosy_function *functions, size_t count);
 
 /**
- * cosy_functions_remove() - forget functions; called by generated destructors
+ * cosy_functions_remove() - unregister functions; called by generated destructors
  *
  * Prints their statistics if COSY_STATS is set. After cosy_regions_remove() of
  * the regions that call them. Thread-safe otherwise.
@@ -240,7 +240,7 @@ struct cosy_place {
 /**
  * cosy_stop_reset() - a region that may stop begins
  *
- * Called by generated code in front of it, on every executor: from now on
+ * Called by generated code before the region, on every executor: from now on
  * cosy_last_error() is NULL. Thread-safe, async-signal-safe.
  */
 void cosy_stop_reset(void);
@@ -249,15 +249,15 @@ void cosy_stop_reset(void);
  * cosy_stop_failed() - a region has stopped because a call failed
  * @place: the call
  *
- * Called by generated code behind the region, on every executor, with errno as
- * the call has left it. Thread-safe, async-signal-safe.
+ * Called by generated code after the region, on every executor, with the errno of
+ * the call. Thread-safe, async-signal-safe.
  */
 void cosy_stop_failed(const struct cosy_place *place);
 
 /**
  * cosy_stop_limited() - a region has stopped because it had reached a limit
  *
- * Called by generated code behind the region; sets errno to ETIME. Thread-safe,
+ * Called by generated code after the region; sets errno to ETIME. Thread-safe,
  * async-signal-safe.
  */
 void cosy_stop_limited(void);

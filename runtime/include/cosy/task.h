@@ -66,7 +66,7 @@ struct cosy_region;
  *	   function has returned; NULL: libcosy has one, for @done only
  * @done:  called with the operation after the function has returned, or NULL
  * @data:  stored in the operation
- * @task:  libcosy's
+ * @task:  for libcosy
  */
 struct cosy_spawn {
 	struct cosy_loop *loop;
@@ -83,7 +83,7 @@ struct cosy_spawn {
  *
  * Optional arguments follow: .op, .done and .data of struct cosy_spawn, in this
  * order. The function starts when a thread waits for the loop. The result of the
- * operation is what the function returns, as a 64-bit number; 0 for void.
+ * operation is the function's result, as a 64-bit number; 0 for void.
  *
  * cosy_cancel() of the operation cancels the function: the call that it waits for
  * fails with ECANCELED, and so does each later call that may wait for something
@@ -103,7 +103,7 @@ struct cosy_spawn {
 	})
 
 /*
- * What COSY_SPAWN and code of the plugin call. Programs do not.
+ * Functions for COSY_SPAWN and code of the plugin. Programs do not call them.
  *
  * A function `f` becomes `f.cosy`. Its first argument is the task, the others are
  * those of `f`. It allocates its frame by cosy_task_enter(), and returns before it
@@ -125,8 +125,8 @@ int cosy_task_start(struct cosy_spawn *spawn);
  *
  * The task resumes this function next.
  *
- * Return: the frame; NULL if there is no memory for that of the function that is
- * spawned. If there is none for that of a call, the process is aborted.
+ * Return: the frame; NULL if there is no memory for the frame of a spawned function. If
+ * there is no memory for the frame of a call, the process is aborted.
  */
 void *cosy_task_enter(struct cosy_task *task, size_t size, size_t align);
 
@@ -134,7 +134,7 @@ void *cosy_task_enter(struct cosy_task *task, size_t size, size_t align);
  * cosy_task_call() - make a system call when the function is suspended
  *
  * The function is resumed with the result, -1 if it failed, in the first word of
- * the task. errno is as the call and the code before it have left it.
+ * the task. errno is that of the call, or that of the code before it.
  */
 void cosy_task_call(struct cosy_task *task, long nr, uint64_t a0, uint64_t a1,
 		    uint64_t a2, uint64_t a3, uint64_t a4, uint64_t a5);
@@ -142,17 +142,17 @@ void cosy_task_call(struct cosy_task *task, long nr, uint64_t a0, uint64_t a1,
 /**
  * cosy_task_region() - run a part of a function as a compound when it is suspended
  * @region: the part, with COSY_REGION_ASYNC
- * @frame:  its registers, which stay where they are until the function is resumed
+ * @frame:  its registers, which must not move until the function is resumed
  *
  * The module runs it, if it can. The function is resumed with the number of the exit in the
- * first word of the task; or with -1: nothing was executed, the native code is to be run.
+ * first word of the task; or with -1: nothing was executed, and the function runs the native code.
  *
- * Return: false if the function is not to be suspended, but to run the native code.
+ * Return: false if the function must not be suspended, but run the native code.
  */
 _Bool cosy_task_region(struct cosy_task *task, struct cosy_region *region,
 		       uint64_t *frame);
 
-/** cosy_task_errno() - where compounds of a function have errno */
+/** cosy_task_errno() - the address of errno for compounds of a function */
 int *cosy_task_errno(struct cosy_task *task);
 
 /**
@@ -165,7 +165,7 @@ void cosy_task_return(struct cosy_task *task, int64_t result);
  * struct cosy_task_function - a function of the C library that a task replaces
  * @address: as the linker has found it
  * @name:    its name
- * @foreign: out: it is not the C library's, and has to be called
+ * @foreign: out: it is not the C library's function, and has to be called
  */
 struct cosy_task_function {
 	uintptr_t address;

@@ -3,28 +3,28 @@
  * linux/cosy.h - the interface of /dev/cosy.
  *
  * A file on /dev/cosy holds loaded compounds. COSY_IOC_LOAD verifies and
- * decodes an image and gives a handle; COSY_IOC_UNLOAD gives it back; closing
- * the last descriptor of the file frees everything. No handle is ever given out
- * twice, not for another file either: a handle from a file that has been lost
- * is ENOENT on the next one, never somebody else's compound.
+ * decodes an image and returns a handle; COSY_IOC_UNLOAD unloads the compound;
+ * closing the last descriptor of the file unloads all. A handle is never used
+ * twice, not for another file either. A handle from a file that was closed
+ * fails with ENOENT on the next file, and never names another compound.
  *
  * A loaded compound is run by
  *
  *	lseek(fd, COSY_RUN_TAG | (address of a struct cosy_run), COSY_RUN_WHENCE)
  *
- * because that is the shortest way into a driver. On a file that is not
- * /dev/cosy - the program may have closed our descriptor and opened something
- * else - the tag makes this a failing lseek that moves nothing.
+ * because that is the shortest path into a driver. The program may have closed the
+ * descriptor and opened another file with its number. On such a file, the tag makes
+ * lseek fail without an effect.
  *
  * What the entry returns:
  *	COSY_RUN_DONE | exit	  done by that exit; the outputs are in the frame
- *	COSY_RUN_LEFT		  left early; status, value and pc say how, the
- *				  registers are in the frame
- *	COSY_RUN_BARRED		  either of them, status tells which (done: value is
- *				  the exit), and a seccomp filter that came
- *				  meanwhile does not plainly allow the next entry:
- *				  the native program, which makes none, would not
- *				  meet it, so go on without entering
+ *	COSY_RUN_LEFT		  left early; status, value and pc say why and where,
+ *				  the registers are in the frame
+ *	COSY_RUN_BARRED		  done or left, as status says (if done, value is
+ *				  the exit), and a seccomp filter that was set
+ *				  meanwhile returns anything but ALLOW for the next
+ *				  entry. The native program makes no entries, so
+ *				  continue without entering
  *	-errno, status COSY_RESULT  a system call inside returned a restart code
  *				  and the entry was not restarted: what the entry
  *				  returned (of any sign) is the call's result
@@ -34,46 +34,46 @@
  *		EINVAL	bad pc, status or reserved field
  *		ENOMEM	no memory for the registers
  *		ELOOP	entered from inside a compound too deeply
- *		EBUSY	somebody traces the thread (ptrace), and it would begin:
- *			run the native code, where breakpoints are
+ *		EBUSY	the thread is traced (ptrace), and the compound would begin:
+ *			run the native code, which contains the breakpoints
  *		EOPNOTSUPP  by a 32-bit system call
  *		others	the descriptor is not /dev/cosy any more
  *	anything else, status not COSY_RESULT: the descriptor is not /dev/cosy
  *				  any more (lseek on /dev/null returns 0)
  *
- * When the frame or the run cannot be written although operations have been
+ * If the frame or the run cannot be written although operations have been
  * executed, the process has lost its own state and gets SIGSEGV.
  *
- * DONE, LEFT and BARRED are above 32 bits so that neither the answer of another file
- * nor a call's own result (an int where calls restart) looks like one of them.
+ * DONE, LEFT and BARRED are above 32 bits. So neither the result of another file nor
+ * that of a call that is restarted, which is an int, is taken for one of them.
  *
- * The caller sets status to COSY_DONE before it enters first, to COSY_AGAIN
- * when it enters again. When a call inside is interrupted the module saves the
+ * The caller sets status to COSY_DONE before its first entry, and to COSY_AGAIN
+ * when it enters again. When a nested call is interrupted, the module saves the
  * state with status COSY_RESULT and returns the kernel's own restart code. If
  * the kernel restarts the entry, it resumes at pc by itself; if a handler
  * without SA_RESTART ran, the entry returns -EINTR, which is then the call's
- * result; if the call has its own way to restart (nanosleep, poll), that way's
- * answer is returned. So whenever status is COSY_RESULT afterwards, the
+ * result; if the call has its own restart function (nanosleep, poll), its result
+ * is returned. So whenever status is COSY_RESULT afterwards, the
  * returned value belongs to the call at pc.
  */
 /*
- * How the interface grows
+ * Versions of the interface
  *
- * COSY_IOC_INFO tells which ABIs the module speaks, the oldest and the newest.
- * A library uses the module if its own ABI is among them. What only adds to the
- * interface leaves the ABI as it is:
+ * COSY_IOC_INFO returns the oldest and the newest ABI that the module supports.
+ * A library uses the module if its own ABI is in this range. Additions to the
+ * interface do not change the ABI:
  *
  * - The argument of a command begins with its size, which the caller sets. New
- *   fields are appended, and 0 means what was before there was the field. A
- *   shorter structure is taken as if it went on with zeros, and only its own
- *   bytes are written. A longer one is E2BIG, unless all bytes that the module
- *   does not know are 0.
+ *   fields are appended, and 0 means the behaviour before the field existed. A
+ *   shorter structure is taken as if zeros followed, and only its own bytes are
+ *   written. A longer one fails with E2BIG, unless all bytes that the module does
+ *   not know are 0.
  * - struct cosy_run, which every entry reads, has no size. A field that is added
- *   to it, or to struct cosy_suspended, is read and written only while a flag of
- *   @flags is set that comes with the field.
+ *   to it, or to struct cosy_suspended, is read and written only if a flag in
+ *   @flags is set that was added with the field.
  * - The flags that the module knows are in struct cosy_info. A library sets no
- *   other. Unknown flags, and reserved fields that are not 0, are EINVAL, and
- *   unknown commands ENOTTY.
+ *   other flags. Unknown flags, and reserved fields that are not 0, fail with
+ *   EINVAL, and unknown commands with ENOTTY.
  */
 #ifndef _UAPI_LINUX_COSY_H
 #define _UAPI_LINUX_COSY_H
@@ -91,10 +91,10 @@
 
 /**
  * struct cosy_function_failure - where a user function has failed
- * @address:  what it has accessed, if that is why
+ * @address:  the address of the access that has failed, if it was one
  * @line:     source line, 0 if it is not known
  * @function: the function's number in the compound
- * @wrote:    may it have changed anything before?
+ * @wrote:    1 if it may have written to memory before
  * @reserved: 0
  */
 struct cosy_function_failure {
@@ -105,14 +105,14 @@ struct cosy_function_failure {
 	__u32 reserved;
 };
 
-/* Words of its state that a user function can have: COSY_FUNCTION_SAVED. */
+/* The maximum number of words of a user function's state: COSY_FUNCTION_SAVED. */
 #define COSY_SUSPENDED_WORDS	64
 
 /**
- * struct cosy_suspended - a user function that has been left to go on later
- * @resume:   where it goes on
- * @wrote:    may it have changed anything?
- * @stack:    number of its stack, which stays its own, from 1; 0: it has none
+ * struct cosy_suspended - a user function that was suspended
+ * @resume:   where it resumes
+ * @wrote:    1 if it may have written to memory
+ * @stack:    number of its stack, which stays reserved for it, from 1; 0: it has none
  * @reserved: 0
  * @saved:    its state
  */
@@ -127,33 +127,33 @@ struct cosy_suspended {
 /**
  * struct cosy_run - one run of a compound
  * @handle:	from COSY_IOC_LOAD
- * @frame:	address of nregs 64-bit registers. Entered with pc 0 and status
- *		COSY_DONE only the inputs are used, otherwise all; only the
- *		outputs are written when done, all when left early. For an
- *		up-call, and behind it, "all" is the range it names
+ * @frame:	address of nregs 64-bit registers. An entry with pc 0 and status
+ *		COSY_DONE uses only the inputs, others use all registers; only
+ *		the outputs are written when done, all when left early. For an
+ *		up-call, and after it, "all" is the range that it names
  * @errno_addr: address of the calling thread's errno
  * @pc:		slot to begin at; out: where to resume
  * @status:	enum cosy_status; COSY_DONE, COSY_AGAIN or COSY_RESULT on entry,
- *		written when left early; when done it may be or not, except that it
- *		is with COSY_RUN_BARRED
+ *		written when left early, and with COSY_RUN_BARRED; when done it may or
+ *		may not be written
  * @value:	out, with status
- * @limit:	with COSY_RUN_LIMIT: operations this entry may execute, in place of
- *		the compound's own limit; when left early what remains of it is
- *		written: below 0, if it was left for that
+ * @limit:	with COSY_RUN_LIMIT: operations that this entry may execute, in place
+ *		of the compound's own limit; when left early the remaining limit is
+ *		written: below 0 if the limit was the reason
  * @calls:	in/out: system calls made are added, if COSY_RUN_COUNT is set
  * @flags:	COSY_RUN_COUNT, COSY_RUN_LIMIT; out: COSY_RUN_CAPPED; in/out:
  *		COSY_RUN_SUSPENDED, which stays when it is entered again
  * @slice:	milliseconds of CPU time after which this entry leaves, if that is
- *		less than the module's time_slice; 0 for that
+ *		less than the module's time_slice; 0: the module's
  * @operations:	in/out: operations executed by the entries of this run that left
- *		early. Kept while the administrator limits runs; not read where
+ *		early. Updated while the administrator limits runs; not read if
  *		pc is 0 and status COSY_DONE on entry
- * @cpu_time:	in/out: the same in nanoseconds of CPU time, of those entries that
- *		took a while
+ * @cpu_time:	in/out: the CPU time of these entries in nanoseconds, without those
+ *		of a few microseconds
  * @functions:	out, if COSY_RUN_COUNT is set: user functions called in this entry
  * @failure:	out, with status COSY_FAILED
- * @suspended:	address of a struct cosy_suspended, where a function is kept that is
- *		left with COSY_RUN_SUSPENDED. Not looked at unless one is
+ * @suspended:	address of a struct cosy_suspended for the state of a function that is
+ *		suspended with COSY_RUN_SUSPENDED. Not accessed unless one is
  */
 struct cosy_run {
 	__u64 handle;
@@ -175,9 +175,9 @@ struct cosy_run {
 
 #define COSY_RUN_COUNT	(1u << 0)
 #define COSY_RUN_LIMIT	(1u << 1)
-/* The run has used what the administrator allows runs: end or finish it. */
+/* The run has exceeded the administrator's limits for runs: end or finish it. */
 #define COSY_RUN_CAPPED	(1u << 2)
-/* The function that the CALL at pc calls has begun: there it goes on. */
+/* The function that the CALL at pc calls was suspended; the run resumes it. */
 #define COSY_RUN_SUSPENDED (1u << 3)
 #define COSY_RUN_FLAGS	(COSY_RUN_COUNT | COSY_RUN_LIMIT | COSY_RUN_CAPPED | \
 			 COSY_RUN_SUSPENDED)
@@ -185,22 +185,22 @@ struct cosy_run {
 /**
  * struct cosy_call - one system call, made without a compound
  * @nr:     its number
- * @status: out: COSY_CALL_INTERRUPTED if what a failing entry returned is the
- *	    call's result; else as it was
- * @args:   its arguments; those it does not have are not used
+ * @status: out: COSY_CALL_INTERRUPTED if the error that the entry returned is the
+ *	    call's result; otherwise unchanged
+ * @args:   its arguments; additional ones are not used
  *
  * Made by
  *
  *	lseek(fd, COSY_RUN_TAG | (address of a struct cosy_call), COSY_CALL_WHENCE)
  *
- * which needs nothing loaded. It returns
+ * Nothing has to be loaded. It returns
  *	COSY_CALL_DONE | result   the call was made; the result is in 32 bits, as
  *				  the kernel returns it
- *	COSY_CALL_LEFT | reason   it was not made, make it natively: it is not one
- *				  that can be made so (COSY_CALL_UNKNOWN: the
- *				  next one neither), the thread or its calls are
- *				  traced (COSY_CALL_TRACED), or a seccomp filter
- *				  does not plainly allow it (COSY_CALL_FILTERED)
+ *	COSY_CALL_LEFT | reason   it was not made, make it natively: calls of this
+ *				  number are never made (COSY_CALL_UNKNOWN), the
+ *				  thread or its calls are traced
+ *				  (COSY_CALL_TRACED), or a seccomp filter returns
+ *				  anything but ALLOW (COSY_CALL_FILTERED)
  *	-errno, status COSY_CALL_INTERRUPTED  it was interrupted, and that is its
  *				  result. If the kernel restarts the entry, the
  *				  call is made again
@@ -232,7 +232,7 @@ struct cosy_call {
  * @flags:  COSY_LOAD_*
  * @image:  address of the compound image
  * @image_size: its size in bytes
- * @offset: out, with EINVAL: byte offset in the image of what is wrong
+ * @offset: out, with EINVAL: byte offset of the error in the image
  * @handle: out: the handle
  * @reason: out, with EINVAL: why the image was rejected, NUL-terminated
  *
@@ -250,7 +250,7 @@ struct cosy_load {
 	char reason[64];
 };
 
-/* Make each call as it is, whatever faster way to the same effect there is. */
+/* Make each call as a plain nested call, without fast paths. */
 #define COSY_LOAD_PLAIN	(1u << 0)
 /* For entries of loops only: see COSY_ENTRY_COMPOUND in linux/cosy_async.h. */
 #define COSY_LOAD_PARKS	(1u << 1)
@@ -262,31 +262,31 @@ struct cosy_load {
  * @flags:    0
  * @handle:   the compound
  * @function: number of the function in it
- * @fd:	      a BPF program of type SYSCALL, as cosy/function.h says; -1: from now
- *	      on the function has none for this segment
- * @base:     upper half of all addresses in the segment; the lower is 0
+ * @fd:	      a BPF program of type SYSCALL, as cosy/function.h says; -1: remove
+ *	      the function's program for this segment
+ * @base:     upper half of all addresses in the segment; the lower half is 0
  * @pointers: bit i is set if argument i is a pointer; 6 bits
- * @trial:    after so many calls the function has no program any more; 0: it is
- *	      no trial. At most COSY_BIND_MAX_TRIAL; or COSY_BIND_NO_CALLS, then it
- *	      has none for calls, but what has begun can go on
+ * @trial:    the number of calls after which the program is removed; 0: no trial. At
+ *	      most COSY_BIND_MAX_TRIAL; or COSY_BIND_NO_CALLS: new calls do not use
+ *	      the program, but suspended functions can resume
  * @stacks:   address of the first of the stacks in the segment
- * @stack_size: bytes of one; 0: the function needs none
- * @stack_stride: from one to the next
- * @nstacks:  at most 64; so many calls can go on at once
+ * @stack_size: bytes of a stack; 0: the function needs none
+ * @stack_stride: bytes from one stack to the next
+ * @nstacks:  number of stacks, at most 64: the maximum of calls at the same time
  * @reserved: 0
  * @data:     address of the copy of the function's constants
- * @calls:    out: calls of the trial there was until now, if there was one
- * @cycles:   out: cycles they have taken, by the time-stamp counter
+ * @calls:    out: calls of the previous trial, if there was one
+ * @cycles:   out: the cycles of these calls, by the time-stamp counter
  *
  * The program is called for the process that has bound it, not for its children.
- * A binding takes the place of the one there was for its segment. Stacks that are
- * the same are still those of the calls that go on.
- * A function can have one program for each segment. The one whose segment the
- * pointers among the arguments are in is called, any if all of them are null;
+ * A binding replaces the previous one for its segment. If the stacks are the same,
+ * suspended calls keep theirs.
+ * A function can have one program for each segment. A CALL uses the program whose
+ * segment contains the pointer arguments, or any program if all of them are null;
  * if there is none, CALL leaves as an up-call.
  *
- * Errors: EFAULT, E2BIG, EINVAL (what does not fit, no program that could be called),
- * EBADF, ENOENT (no such compound; nothing to take away), ENOSPC, EDQUOT,
+ * Errors: EFAULT, E2BIG, EINVAL (invalid arguments, or not a program that can be called),
+ * EBADF, ENOENT (no such compound; no binding to remove), ENOSPC, EDQUOT,
  * ENOMEM, EOPNOTSUPP (this kernel has no BPF arenas).
  */
 struct cosy_bind {
@@ -312,8 +312,8 @@ struct cosy_bind {
 #define COSY_BIND_NO_CALLS	(~0u)
 
 /**
- * struct cosy_yield - result of COSY_IOC_YIELD: how a program's call of
- * cosy_function_yield() is to look
+ * struct cosy_yield - result of COSY_IOC_YIELD: the operands of a program's call of
+ * cosy_function_yield()
  * @size: in: of this structure
  * @flags: in: 0
  * @fd: a descriptor of the module's BTF, close-on-exec; for the fd_array
@@ -331,9 +331,9 @@ struct cosy_yield {
 
 /**
  * struct cosy_info - result of COSY_IOC_INFO
- * @size:       in: of this structure; out: what the module knows of it
+ * @size:       in: of this structure; out: the size that the module knows
  * @flags:      COSY_INFO_TRACED: runs would end with EBUSY or COSY_STEP_TRACED
- * @abi:        the newest ABI the module speaks, its own COSY_ABI
+ * @abi:        the newest ABI that the module supports, its own COSY_ABI
  * @oldest_abi: the oldest one
  * @format:     the newest version of compounds it loads, its own COSY_VERSION
  * @oldest_format: the oldest one
@@ -370,7 +370,7 @@ struct cosy_info {
 #define COSY_ABI		4
 #define COSY_OLDEST_ABI		4
 
-/* No sizes in the numbers: they are in the structures. */
+/* The numbers contain no sizes, because the structures contain them. */
 #define COSY_IOC_INFO	_IO('Q', 0x40)
 #define COSY_IOC_LOAD	_IO('Q', 0x41)
 #define COSY_IOC_UNLOAD	_IO('Q', 0x42)	/* argument: address of a __u64, the handle */
@@ -378,10 +378,10 @@ struct cosy_info {
 #define COSY_IOC_YIELD	_IO('Q', 0x44)
 /*
  * Returns another descriptor of the same file, close-on-exec, with a number that
- * no call gives the process: the soft RLIMIT_NOFILE, or the next ones if that is
- * taken. Errors: EMFILE (all of those are taken), ERANGE (the limit is above
- * COSY_HIDE_MAX: a table of descriptors as long is copied at each fork), ENOMEM,
- * EOPNOTSUPP (this kernel does not let the module choose).
+ * no call returns to the process: the soft RLIMIT_NOFILE, or the next free one.
+ * Errors: EMFILE (all of these are used), ERANGE (the limit is above COSY_HIDE_MAX:
+ * each fork would copy a table of descriptors of this length), ENOMEM, EOPNOTSUPP
+ * (the module cannot choose the number on this kernel).
  */
 #define COSY_IOC_HIDE	_IO('Q', 0x45)	/* no argument */
 

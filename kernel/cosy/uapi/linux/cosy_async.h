@@ -3,16 +3,16 @@
  * linux/cosy_async.h - the format of syscall pages.
  *
  * A syscall page is memory that a submitter and an executor share. The submitter
- * writes entries and publishes their indices in one ring; the executor executes
+ * writes entries and publishes their indices in one ring. The executor executes
  * them, in any order that docs/async.md allows, and publishes the indices of
- * those that are complete in the other ring. Neither needs a system call for it.
+ * completed entries in the other ring. Neither needs a system call to publish.
  *
- * The page begins with struct cosy_async_page. The entries and the two rings are
- * where its offsets say. A ring is an array of nentries 32-bit indices of entries;
- * its head and tail count without end and are reduced modulo nentries. An entry is
+ * The page begins with struct cosy_async_page, which contains the offsets of the
+ * entries and of the two rings. A ring is an array of nentries 32-bit indices of entries;
+ * its head and tail are never reset, and are reduced modulo nentries. An entry is
  * in at most one ring, so neither ring can overflow.
  *
- * Who writes what, and in which order:
+ * Writers, and the order of writes:
  *
  *	entry		the submitter, until it is published; then the executor, until
  *			it is complete; then the submitter again
@@ -23,11 +23,11 @@
  *	used, nused	the submitter, at any time: read when a compound closes a descriptor
  *	sleep_*		the submitter, before it sleeps
  *	recall		the submitter, at any time
- *	the rest	whoever creates the page, before anybody else sees it
+ *	other fields	the creator of the page, before it shares the page
  *
  * The reader of an index uses a load-acquire. An executor reads each word of an
- * entry once, and does not rely on anything a submitter can write at any time:
- * indices are checked against its own nentries, lists and states are its own.
+ * entry once, and does not rely on memory that a submitter can write at any time:
+ * it checks indices against its own nentries, and keeps lists and states of its own.
  */
 #ifndef _UAPI_LINUX_COSY_ASYNC_H
 #define _UAPI_LINUX_COSY_ASYNC_H
@@ -39,7 +39,7 @@
 #define COSY_ASYNC_MIN_ENTRIES	64u
 #define COSY_ASYNC_MAX_ENTRIES	(1u << 20)
 
-/** enum cosy_entry_status - who an entry belongs to */
+/** enum cosy_entry_status - the owner of an entry */
 enum cosy_entry_status {
 	COSY_ENTRY_FREE,	/* the submitter's; not in use */
 	COSY_ENTRY_SUBMITTED,	/* the executor's */
@@ -50,23 +50,23 @@ enum cosy_entry_status {
 };
 
 /*
- * Flags of an entry. SILENT: nobody wants to know the result. The executor frees
+ * Flags of an entry. SILENT: the result is not reported. The executor frees
  * the entry when it is complete; its index does not appear in the second ring.
  */
 #define COSY_ENTRY_SILENT	(1u << 0)
 /*
  * With COSY_ASYNC_WAITS: args[0] is a descriptor, and the call is made so that it
- * does not block. Where it fails with EAGAIN, the executor makes it again when the
- * file can be read (IN) or written to (OUT). Where the executor cannot wait for the
+ * does not block. If it fails with EAGAIN, the executor makes it again when the
+ * file can be read (IN) or written to (OUT). If the executor cannot wait for the
  * file, EAGAIN is the result.
  */
 #define COSY_ENTRY_WAIT_IN	(1u << 1)
 #define COSY_ENTRY_WAIT_OUT	(1u << 2)
 /*
- * With COSY_ASYNC_THREADS: the call may block. Not the thread that enters makes it, but one of
- * those that wait for work (COSY_ASYNC_WORK): of those for calls that wait perhaps for ever, if
- * LONG is set, else of the others. With TAKE that thread leaves with the entry, and makes the
- * call in user mode. Not with WAIT_IN and WAIT_OUT.
+ * With COSY_ASYNC_THREADS: the call may block. A thread that waits for work makes it
+ * (COSY_ASYNC_WORK), not the thread that enters. If LONG is set, this is a thread for calls that
+ * may wait forever, otherwise one of the other threads. With TAKE that thread leaves with the
+ * entry, and makes the call in user mode. Not with WAIT_IN and WAIT_OUT.
  */
 #define COSY_ENTRY_THREAD	(1u << 3)
 #define COSY_ENTRY_LONG		(1u << 4)
@@ -79,12 +79,12 @@ enum cosy_entry_status {
  * struct cosy_async_entry - one system call
  * @status:    enum cosy_entry_status
  * @flags:     COSY_ENTRY_*; unknown flags make the entry fail with -EINVAL
- * @colour:    0. Reserved for entries that are to be executed in order
+ * @colour:    0. Reserved for entries that must be executed in order
  * @nr:	       number of the system call. Numbers from COSY_ENTRY_SPECIAL on are
  *	       no system calls: COSY_ENTRY_COMPOUND; the others are reserved
- * @user_data: the submitter's; an executor does not interpret it
- * @args:      the arguments. args[0] is replaced by the result: what the call
- *	       returned, or -errno
+ * @user_data: for the submitter; an executor does not interpret it
+ * @args:      the arguments. args[0] is replaced by the result of the call, or
+ *	       -errno
  */
 struct cosy_async_entry {
 	__u8 status;
@@ -99,29 +99,29 @@ struct cosy_async_entry {
 
 /*
  * With COSY_ASYNC_COMPOUNDS: the entry runs a compound that was loaded with
- * COSY_LOAD_PARKS. Where its recvfrom, sendto, recvmsg, sendmsg, read, write, accept or accept4
- * would block, the compound waits for the file, and its registers with it; the executor goes on
+ * COSY_LOAD_PARKS. If its recvfrom, sendto, recvmsg, sendmsg, read, write, accept or accept4
+ * would block, the compound waits for the file. The executor keeps its registers, and continues
  * with other entries. Its arguments:
  *
  *	args[0]	the descriptor of the device by which the compound was loaded
  *	args[1]	its handle
- *	args[2]	the address of its registers: of those that are inputs, or that matter
- *		where it goes on
+ *	args[2]	the address of its registers: the inputs, or those that are live where it
+ *		resumes
  *	args[3]	the address at which LIBC operations store errno
- *	args[4]	the pc where it goes on; 0 if it begins
+ *	args[4]	the pc where it resumes; 0 if it begins
  *	args[5]	COSY_COMPOUND_*
  *
  * It completes with COSY_ENTRY_DONE when the compound has ended: args[0] is the number of the
  * exit, and the outputs are in the registers. If it is negative, nothing has been executed:
  * -EBADF, -EINVAL, -ENOENT and -EFAULT for the arguments, -ENOMEM, -EDQUOT, -EBUSY if the
- * thread is traced, and -EOPNOTSUPP for a compound that calls user functions, or where runs are
+ * thread is traced, and -EOPNOTSUPP for a compound that calls user functions, or if runs are
  * limited (max_run_ms).
  *
  * It completes with COSY_ENTRY_LEFT when the compound was left: args[0] is the value, and
  * args[1] is pc | status << 32 (cosy/status.h: UPCALL, STEP or RESULT; AGAIN if a thread of the
- * process has closed a descriptor of the loop). The registers are written back. Submitted
- * again, with COSY_COMPOUND_RESUMED, it goes on. What the executor keeps for it meanwhile is
- * freed when the entry is used for anything else.
+ * process has closed a descriptor of the loop). The registers are written back. To resume it,
+ * submit it again with COSY_COMPOUND_RESUMED. The executor keeps its memory for the compound
+ * until the entry is used for anything else.
  *
  * A recvfrom or recvmsg with MSG_WAITALL, a read or write of a file that is neither a socket nor
  * a pipe, unless it reads an eventfd, and a call that would wait for a file for which entries
@@ -139,30 +139,30 @@ struct cosy_async_entry {
 /**
  * struct cosy_async_page - the beginning of a syscall page
  * @size:	bytes of this structure. A reader that knows a shorter one ignores
- *		the rest; fields beyond @size are taken for 0
- * @version:	COSY_ASYNC_VERSION; changes only when old readers would go wrong
- * @features:	bits for what was added since; a submitter uses only what is set
+ *		the other fields; fields beyond @size are taken as 0
+ * @version:	COSY_ASYNC_VERSION; changes only when old readers would fail
+ * @features:	a bit for each addition; a submitter uses only additions whose bit is set
  * @nentries:	a power of two, from COSY_ASYNC_MIN_ENTRIES to COSY_ASYNC_MAX_ENTRIES
  * @entries:	offset of the entries in the page, a multiple of 64
  * @submitted:	offset of the ring of submitted entries
  * @done:	offset of the ring of completed entries
  * @used:	with COSY_ASYNC_CLOSES: the address of a map of descriptors. Bit fd % 8 of
  *		byte fd / 8 is set if operations of the submitter may wait for the
- *		descriptor: a compound that closes it is left. 0: they may wait for any
+ *		descriptor: a compound that closes it is left. 0: they may wait for any descriptor
  * @nused:	bits of the map; operations wait for none of the other descriptors
- * @sleep_ns:	how long COSY_ASYNC_SLEEP lasts at most, in nanoseconds. From
+ * @sleep_ns:	the maximum time of COSY_ASYNC_SLEEP, in nanoseconds. From
  *		COSY_ASYNC_FOR_EVER on there is no limit
  * @sleep_fd:	a descriptor whose events end it, too; -1: none
  * @more:	set at the end of an entry into the loop: 1 if it has ended early, and there is
- *		more to execute; else 0
- * @id:		with COSY_ASYNC_THREADS: tells the loop from others, see COSY_ASYNC_WORK
- * @submit_tail: entries submitted so far, modulo 2^32
- * @recall:	COSY_RECALL_*: such threads do not wait for work, and take none
- * @submit_head: entries the executor has taken
- * @done_tail:	entries completed so far
- * @done_head:	entries the submitter has collected
+ *		more to execute; otherwise 0
+ * @id:		with COSY_ASYNC_THREADS: identifies the loop, see COSY_ASYNC_WORK
+ * @submit_tail: the number of submitted entries, modulo 2^32
+ * @recall:	COSY_RECALL_*: threads of this kind do not wait for work, and take none
+ * @submit_head: the number of entries that the executor has taken
+ * @done_tail:	the number of completed entries
+ * @done_head:	the number of entries that the submitter has collected
  *
- * Each index has a cache line of its own; what follows one has the same writer.
+ * Each index has a cache line of its own; a field after an index has the same writer.
  */
 struct cosy_async_page {
 	__u32 size;
@@ -203,92 +203,94 @@ struct cosy_async_page {
  * @fd:	       out: a descriptor of the loop, close-on-exec
  * @page_size: out: bytes of the page
  *
- * A loop is a syscall page and its executor in the module. The process maps the page,
- * all of it, by a shared mapping of @fd from offset 0 on; a child does not inherit
- * the mapping. The loop is of the memory that the process had when it made the loop:
- * after fork() the child, and whoever else is given the descriptor, can poll it,
- * but neither map nor enter it.
+ * A loop is a syscall page and its executor in the module. The process maps the whole
+ * page by a shared mapping of @fd from offset 0 on; a child does not inherit the
+ * mapping. The loop belongs to the memory that the process had when it made the loop.
+ * After fork() the child, and every other process that gets the descriptor, can poll
+ * it, but neither map nor enter it.
  *
  * It is entered by
  *
  *	lseek(fd, COSY_RUN_TAG | max, COSY_RUN_WHENCE)
  *
- * which executes submitted entries, and waiting ones whose socket had an event. It
+ * which executes submitted entries, and waiting entries whose file had an event. It
  * ends after @max completions, at most COSY_ASYNC_MAX_DONE, and earlier for a signal or
- * the kernel's own work; what is left is executed by the next entry, see @more. A call
- * that a signal interrupts is made again then, from its beginning. The calls are made by
- * the calling thread, with its rights. A call that blocks does so inside. It returns
+ * the kernel's own work. The next entry into the loop executes the remaining entries, see
+ * @more. It makes a call that a signal has interrupted again, from its beginning. The
+ * calling thread makes the calls, with its rights, and blocks in a call that blocks. It
+ * returns
  *	COSY_ASYNC_ENTERED | n	n entries have completed
- *	COSY_ASYNC_BARRED | n	the same, and a seccomp filter that came meanwhile does
- *				not plainly allow the next entry
- *	-EBUSY			it is being entered, by another thread or by a call
- *				that it makes
+ *	COSY_ASYNC_BARRED | n	the same, and a seccomp filter that was set meanwhile
+ *				returns anything but ALLOW for the next entry
+ *	-EBUSY			another thread, or a call that it makes, has entered
+ *				the loop
  *	-EINVAL			@max is 0 or more than COSY_ASYNC_MAX_DONE
  *	-ELOOP, -EOPNOTSUPP	as for compounds
- *	-EPERM			the loop is of another process
+ *	-EPERM			the loop belongs to another process
  *	anything else		the descriptor is not the loop's any more
  *
  * With COSY_ASYNC_CANCEL and an index in place of @max, the entry does not wait any
- * longer: it is the submitter's again, and does not complete. That returns
- * COSY_ASYNC_ENTERED, or -ENOENT: the entry does not wait. Of a COSY_ENTRY_COMPOUND the call
- * that it waits for fails with ECANCELED, and so do those that it would wait for later; it
- * completes when its compound has ended. Of a COSY_ENTRY_THREAD whose call a thread makes
- * already, the call is interrupted, as by a signal. That returns -EALREADY. The entry completes
- * with what the call returns; with -ECANCELED if that would be -EINTR, or the call be made again.
+ * longer: it is the submitter's again, and does not complete. This returns
+ * COSY_ASYNC_ENTERED, or -ENOENT if the entry does not wait. If the entry is a
+ * COSY_ENTRY_COMPOUND, the call that it waits for fails with ECANCELED, and so do calls that
+ * it would wait for later; it completes when its compound has ended. If a thread makes the
+ * call of a COSY_ENTRY_THREAD already, the call is interrupted, as by a signal, and this
+ * returns -EALREADY. The entry completes with the result of the call; with -ECANCELED if that
+ * would be -EINTR, or if the call would be made again.
  *
  * With COSY_ASYNC_CANCEL_FD and a descriptor, the calls of compounds that wait for it fail with
  * ECANCELED. That returns COSY_ASYNC_ENTERED | n, n being their number.
  *
  * With COSY_ASYNC_SLEEP and @max, the thread does the same, and then sleeps until there is
- * more to execute, which it executes, too. That ends as soon as an entry has completed; and
- * without a completion, in which case n is one of these, or 0 if the thread is to enter again:
- *	COSY_ASYNC_READABLE	@sleep_fd has input or an error. A file of which more than one
- *				thing is to be waited for always has, epoll is not one
+ * more to execute, which it executes, too. It returns as soon as an entry has completed.
+ * Without a completion, n is one of these, or 0 if the thread has to enter again:
+ *	COSY_ASYNC_READABLE	@sleep_fd has input or an error. A file with more than one wait
+ *				queue always returns this; epoll has one
  *	COSY_ASYNC_SIGNAL	a signal has come while it slept
  *	COSY_ASYNC_TIMEOUT	@sleep_ns is over
- * Other threads may enter the loop while one sleeps, but not sleep themselves: -EBUSY. What they
- * complete does not wake the one that sleeps, unless it was complete before it fell asleep. Nor
- * are pollers told of what that one is woken for.
+ * Other threads may enter the loop while one sleeps, but not sleep themselves: -EBUSY. Entries
+ * that they complete do not wake the sleeping thread, unless they were complete before it fell
+ * asleep. An event that wakes the sleeping thread does not wake pollers.
  *
  * With COSY_ASYNC_WORK, a thread waits for entries with COSY_ENTRY_THREAD, and makes their calls
- * with its own rights, one after the other; any number of threads at the same time, whoever else
- * has entered. The low 31 bits are @id of the page, and COSY_WORK_LONG is set for calls that wait
- * perhaps for ever. A completion wakes the thread that sleeps in the loop, which publishes it,
- * or else the pollers. That returns
- *	COSY_ASYNC_ENTERED	a signal or other work of the kernel is pending: the thread is to
- *				enter again; or @recall is set for it. A call that a signal has
+ * with its own rights, one after the other. Any number of threads may do so at the same time,
+ * also while another thread has entered. The low 31 bits are @id of the page, and COSY_WORK_LONG
+ * is set for calls that may wait forever. A completion wakes the thread that sleeps in the loop,
+ * which publishes it, or otherwise the pollers. This returns
+ *	COSY_ASYNC_ENTERED	a signal or other work of the kernel is pending, and the thread
+ *				has to enter again; or @recall is set for it. A call that a signal has
  *				interrupted is made again, by any thread
  *	COSY_ASYNC_ENTERED | COSY_WORK_TAKEN | index
  *				the entry is the thread's: it is in no ring. Its status is
  *				COSY_ENTRY_USER: make the call; or COSY_ENTRY_DONE: the call has
  *				been made, and may have raised a signal for this thread (-EPIPE,
- *				-EFBIG), or nobody may be able to publish the completion
+ *				-EFBIG), or perhaps no thread can publish the completion
  *	COSY_ASYNC_BARRED	in place of COSY_ASYNC_ENTERED: as above
  *	-ESHUTDOWN		a thread of the process has closed a descriptor of the loop since
- *				the page was mapped: it has no threads any more. Entries for
- *				which there was none yet complete with COSY_ENTRY_USER
- *	-ESTALE			@id is of another loop
- * With COSY_ASYNC_WORK | COSY_ASYNC_CANCEL, threads that wait look at @recall. After that, an
- * entry whose status is COSY_ENTRY_SUBMITTED is taken by none while @recall is set.
+ *				the page was mapped: it has no threads any more. Entries that
+ *				no thread had taken complete with COSY_ENTRY_USER
+ *	-ESTALE			@id belongs to another loop
+ * With COSY_ASYNC_WORK | COSY_ASYNC_CANCEL, threads that wait read @recall. After that, no
+ * thread takes an entry whose status is COSY_ENTRY_SUBMITTED while @recall is set.
  *
- * With COSY_ASYNC_AWAIT, what would fail with -EBUSY waits until the other thread has left, which
- * that one does soon if it was asleep and executes one thing after the other.
+ * With COSY_ASYNC_AWAIT, a command that would fail with -EBUSY waits until the other thread has
+ * left. A thread that was asleep leaves soon, even if it has many entries to execute.
  *
  * The descriptor polls readable while a waiting entry can be executed, or completions
- * were not collected. A submission or a completion wakes no poller; the first event for
- * a waiting entry does, unless a thread has entered, which executes what waited or else tells
- * the pollers when it leaves. Who begins to poll for nothing but errors is told of nothing.
+ * were not collected. A submission or a completion does not wake pollers. The first event
+ * for a waiting entry does, unless a thread has entered. That thread executes the entry, or
+ * wakes the pollers when it leaves. A poller that asks only for errors is not woken.
  *
  * An index in the ring that is out of range, or of an entry that waits, is skipped. An
  * entry is completed with COSY_ENTRY_USER if the module may not make its call:
- * because the call cannot be made by the module, the thread is traced, its system calls
- * are audited, or a seccomp filter does not plainly allow it.
+ * because the module does not make such calls, the thread is traced, its system calls
+ * are audited, or a seccomp filter returns anything but ALLOW for it.
  *
- * What waits does not hold its file. When the descriptor is closed, or refers to
+ * An entry that waits does not hold its file. When the descriptor is closed, or refers to
  * another file, the entry completes with -ECANCELED the next time that the first file
- * can be read or written to; or never: cancel before closing. Waits are for sockets
- * of the families UNIX, INET and INET6: streams, sequences of packets, and datagrams
- * that are received; since Linux 6.5 for pipes, and for eventfds that are read. Where
+ * can be read or written to; or never: cancel it before closing. Entries wait for sockets
+ * of the families UNIX, INET and INET6 (streams, sequences of packets, and datagrams
+ * that are received), since Linux 6.5 for pipes, and for eventfds that are read. If
  * max_waiters (a parameter of the module) already wait for the file, -EAGAIN is the result.
  *
  * Errors of COSY_IOC_ASYNC: EFAULT, EINVAL, E2BIG, EMFILE, ENFILE, ENOMEM, EDQUOT (the
