@@ -258,8 +258,8 @@ struct cosy_async_page {
  * is set for calls that may wait forever. A completion wakes the thread that sleeps in the loop,
  * which publishes it, or otherwise the pollers. This returns
  *	COSY_ASYNC_ENTERED	a signal or other work of the kernel is pending, and the thread
- *				has to enter again; or @recall is set for it. A call that a signal has
- *				interrupted is made again, by any thread
+ *				has to enter again; or @recall is set for it. A signal may have
+ *				interrupted a call: any thread makes it again
  *	COSY_ASYNC_ENTERED | COSY_WORK_TAKEN | index
  *				the entry is the thread's: it is in no ring. Its status is
  *				COSY_ENTRY_USER: make the call; or COSY_ENTRY_DONE: the call has
