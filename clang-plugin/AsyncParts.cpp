@@ -44,13 +44,13 @@ bool mayWait(const Instruction &I) {
   return Call && howLoopsWait(Call->Name) != "DIRECT";
 }
 
-/// Is \p I a call that the module makes itself for a compound that it parks?
+/// \returns true if the module makes \p I itself for a compound that it parks.
 static bool isParked(const Instruction &I) {
   const SystemCall *Call = systemCallOf(I);
   return Call && cosy_call_parks(Call->Number);
 }
 
-/// Is \p I such a call, and one that may wait for ever?
+/// \returns true if \p I is such a call, and may wait forever.
 static bool waitsParked(const Instruction &I) {
   return isParked(I) && howLoopsWait(systemCallOf(I)->Name) != "CLOSE";
 }
@@ -60,7 +60,7 @@ bool isErrnoAddress(const Instruction &I) {
   return CB && libraryFunction(*CB) == "__errno_location";
 }
 
-/// Is the address \p Errno used for nothing but loads and stores?
+/// \returns true if the address \p Errno is used only for loads and stores.
 static bool isAccessedDirectly(const Instruction &Errno) {
   return all_of(Errno.uses(), [](const Use &U) {
     const User *I = U.getUser();

@@ -31,10 +31,10 @@ bool findAsyncParts(llvm::Function &Host, Marked &E);
 /// in it blocks the thread, as the source says.
 bool canBeInAsyncPart(const llvm::Function &Callee);
 
-/// Does \p I compute the address of errno?
+/// \returns true if \p I computes the address of errno.
 bool isErrnoAddress(const llvm::Instruction &I);
 
-/// Does \p Source, a part, access errno by nothing but loads and stores?
+/// \returns true if \p Source, a part, accesses errno only by loads and stores.
 bool accessesErrnoDirectly(const llvm::Function &Source);
 
 } // namespace cosy

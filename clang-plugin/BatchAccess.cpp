@@ -50,7 +50,7 @@ private:
   }
 
   Function &F;
-  DenseMap<Value *, bool> Private; ///< variables: has nobody the address?
+  DenseMap<Value *, bool> Private; ///< variables: no other code has the address
 };
 
 } // namespace
@@ -96,7 +96,7 @@ static LoadInst *additionOf(const StoreInst &S) {
 // System calls
 //===----------------------------------------------------------------------===//
 
-/// Does the system call \p Name change what the path \p Arg is the name of?
+/// \returns true if the system call \p Name changes what \p Arg names.
 static bool changesFile(StringRef Name, unsigned Arg) {
   static const StringSet<> Names = {
       "chmod",     "chown",       "creat",     "fchmodat", "fchownat",

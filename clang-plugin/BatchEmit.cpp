@@ -62,7 +62,7 @@ private:
     const BatchVariable *V;
     AllocaInst *Array;     ///< values by iteration
     AllocaInst *Collected; ///< the value to collect on with, during a flush
-    AllocaInst *IsNewer;   ///< has Collected been written after the others?
+    AllocaInst *IsNewer;   ///< Collected was written after the others
     uint64_t Stride;
   };
 

@@ -39,7 +39,7 @@ struct BatchLoop {
     return (Collect.count(BB) ? Collecting : 0) |
            (Call.count(BB) ? Calling : 0) | (Finish.count(BB) ? Finishing : 0);
   }
-  /// Does an edge to \p BB end the iteration?
+  /// \returns true if an edge to \p BB ends the iteration.
   bool endsIteration(const llvm::BasicBlock *BB) const {
     return BB == Header || BB == Step;
   }

@@ -121,7 +121,7 @@ bool Borrowing::isKnownOnlyHere(const Value &Buffer) const {
   });
 }
 
-/// Is \p Result, of a read, at least 0 in \p At, because a branch has asked?
+/// \returns true if a branch shows that \p Result, of a read, is >= 0 in \p At.
 bool Borrowing::isNotNegative(Value &Result, BasicBlock &At) const {
   // What a read can return at all.
   ConstantRange Possible(APInt(64, -1, true), APInt::getSignedMinValue(64));
@@ -153,7 +153,7 @@ bool Borrowing::isNotNegative(Value &Result, BasicBlock &At) const {
   return false;
 }
 
-/// May \p I have an effect on what is in a file?
+/// \returns true if \p I may change the contents of a file.
 bool Borrowing::maybeChangesFiles(const Instruction &I) const {
   if (auto *SI = dyn_cast<StoreInst>(&I)) {
     // A mapped file is no variable.

@@ -136,7 +136,7 @@ public:
     }
   }
 
-  bool InAsync = false; ///< is it the body of a COSY_ASYNC function?
+  bool InAsync = false; ///< in the body of a COSY_ASYNC function
 
 private:
   void error(const Stmt &S, StringRef Text) {

@@ -42,7 +42,7 @@ constexpr llvm::StringLiteral AutoAttribute = "cosy-auto";
 struct DeferredRegion {
   RegionOptions Options;
   bool IsPart = false;      ///< of what was marked
-  bool IsOptimized = false; ///< was the host compiled with optimisations?
+  bool IsOptimized = false; ///< the host was compiled with optimisations
 };
 
 /// \returns whether the compound of \p R may be made when the program is

@@ -166,14 +166,14 @@ static bool isSameLoad(const Instruction &I, const Value *Fd,
   return true;
 }
 
-/// May \p I be done before the system call \p Call that it stands behind?
+/// \returns true if \p I may be moved before the system call \p Call.
 static bool mayGoBefore(const Instruction &I, const CallBase &Call) {
   return (!I.mayReadOrWriteMemory() || isLoadOfVariable(I)) &&
          !isa<PHINode>(I) && !I.isTerminator() &&
          isSafeToSpeculativelyExecute(&I) && !is_contained(I.operands(), &Call);
 }
 
-/// Where is it gone on behind \p Br when \p Seek has not failed?
+/// \returns the successor of \p Br if \p Seek has not failed, or null.
 static BasicBlock *whereItSucceeds(const BranchInst &Br, const CallBase &Seek) {
   if (!Br.isConditional())
     return nullptr;
@@ -264,7 +264,7 @@ void joinCalls(Function &Source, std::vector<FastNote> &Notes) {
 // The rest of a file
 //===----------------------------------------------------------------------===//
 
-/// Is \p V, from one turn of \p L to the next, more by what \p Read gave?
+/// \returns true if \p V grows by \p Read's result in each iteration of \p L.
 static bool growsBy(const Value *V, const CallBase &Read, const Loop &L) {
   const DataLayout &DL = Read.getDataLayout();
   // The offset of V from what does not change: none, or one variable.
@@ -292,7 +292,7 @@ static bool growsBy(const Value *V, const CallBase &Read, const Loop &L) {
   return match(Next, m_c_Add(m_Specific(Phi), m_Specific(&Read)));
 }
 
-/// Is \p L gone on with whenever \p Read has given all of \p Size?
+/// \returns true if \p L continues whenever \p Read has returned \p Size.
 static bool goesOn(const CallBase &Read, const ConstantInt &Size,
                    const Loop &L) {
   SmallVector<BasicBlock *, 4> Exiting;

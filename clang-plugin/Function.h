@@ -51,7 +51,7 @@ bool isInstrumentation(const llvm::Function &F);
 /// Does \p I call a function that has a program? It is done by a CALL.
 bool isUserFunctionCall(const llvm::Instruction &I);
 
-/// Has \p F been compiled to a program?
+/// \returns true if \p F has been compiled to a program.
 bool hasProgram(const llvm::Function &F);
 
 /// Forgets the program of \p F: regions call it natively.

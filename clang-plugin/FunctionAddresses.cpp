@@ -32,7 +32,7 @@ void ignoreAddresses(Function &F) {
       I.setMetadata(IgnoredName, MDNode::get(F.getContext(), {}));
 }
 
-/// Are there addresses in the constant \p C?
+/// \returns true if the constant \p C contains addresses.
 static bool containsAddresses(const Constant &C) {
   SmallSetVector<const Constant *, 16> Work;
   Work.insert(&C);
@@ -59,7 +59,8 @@ static bool isOfConstant(const Value *P, bool Loaded) {
   });
 }
 
-/// Is \p P, looking through arithmetic, only ever an address in \p Object?
+/// \returns true if \p P, through arithmetic, is always an address in \p
+/// Object.
 static bool isWithin(const Value *P, const Value *Object) {
   SmallVector<const Value *, 4> Objects;
   getUnderlyingObjects(P, Objects, nullptr, 0);

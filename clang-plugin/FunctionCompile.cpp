@@ -353,7 +353,7 @@ public:
         continue;
       ICmpInst::Predicate Pred = Cmp->getPredicate();
       Value *Y = Cmp->getOperand(1);
-      // Is it negative?
+      // Test whether it is negative.
       auto *Half = ConstantInt::get(I32, 1u << (Ty->getIntegerBitWidth() - 1));
       if (Pred == ICmpInst::ICMP_SGT && match(Y, m_AllOnes())) {
         Pred = ICmpInst::ICMP_ULT;

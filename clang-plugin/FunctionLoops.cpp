@@ -324,7 +324,7 @@ void BoundLoops::leave(BasicBlock *From, BasicBlock *To) {
   B.CreateRet(B.getInt32(1));
 }
 
-/// At the beginning: is there something to go on with?
+/// At the beginning, tests whether there is a state to resume.
 void BoundLoops::dispatch() {
   BasicBlock *First = Entry->getSuccessor(0);
   BasicBlock *Again = BasicBlock::Create(Ctx, "again", &P, First);
@@ -442,7 +442,7 @@ void BoundLoops::callInLoop() {
   B.CreateBr(Call);
   B.SetInsertPoint(Call);
   B.CreateCondBr(B.CreateIsNull(B.CreateCall(&P, {Context})), Done, Again);
-  // Has the module told it to leave, or only the kernel?
+  // Test whether the module has told it to leave, or only the kernel.
   B.SetInsertPoint(Again);
   Value *Budget =
       B.CreateLoad(B.getInt64Ty(), field(offsetof(cosy_function_ctx, budget)));

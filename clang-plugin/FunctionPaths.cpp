@@ -101,7 +101,7 @@ Value *PathFinder::atFirst(Value *V) const {
              : nullptr;
 }
 
-/// Where does the way go on behind \p BB?
+/// \returns the successor of \p BB on the path.
 BasicBlock *PathFinder::next(BasicBlock *BB) const {
   auto *Br = dyn_cast<BranchInst>(BB->getTerminator());
   if (Br && Br->isConditional() && mayFollow(Br->getSuccessor(0)) &&

@@ -42,7 +42,7 @@ static bool isPrivateOutside(const Value &P, const Region &R, bool IsVariable) {
   return true;
 }
 
-/// May the code behind \p P, in the source, write to it?
+/// \returns true if the code of the source may write to \p P.
 static bool mayWrite(const Value &P) {
   return any_of(P.users(), [](const User *U) {
     if (isa<LoadInst>(U) || isa<ICmpInst>(U))

@@ -239,7 +239,7 @@ static SetVector<BasicBlock *> endlessBlocks(const Reach &R) {
 // Native pieces
 //===----------------------------------------------------------------------===//
 
-/// Is \p I such that the child of a vfork() would run what follows?
+/// \returns true if the child of a vfork() would run the code after \p I.
 static bool isVfork(const Instruction &I) {
   auto *CB = dyn_cast<CallBase>(&I);
   const Function *F = CB ? CB->getCalledFunction() : nullptr;

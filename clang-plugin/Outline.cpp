@@ -72,7 +72,7 @@ const Instruction &culpritOf(const Instruction &I) {
 // Costs
 //===----------------------------------------------------------------------===//
 
-/// Must \p I stay in the compound?
+/// \returns true if \p I must stay in the compound.
 static bool belongsToCompound(const Instruction &I) {
   return isSystemCall(I) || isUserFunctionCall(I) || isStopTest(I) ||
          isExit(I) || isHostComputed(I) ||
@@ -163,7 +163,7 @@ private:
 
 } // namespace
 
-/// May a constant bound the rounds of \p L?
+/// \returns true if a constant may bound the iterations of \p L.
 static bool comparesWithConstant(const Loop &L) {
   SmallVector<BasicBlock *, 4> Exiting;
   L.getExitingBlocks(Exiting);
@@ -356,7 +356,7 @@ std::vector<Piece> Finder::find() {
 static SmallVector<BasicBlock *, 16> isolateOperations(Function &Source) {
   SmallVector<Instruction *, 32> At;
   for (BasicBlock &BB : Source) {
-    bool Before = true; // did the instruction before belong to the compound?
+    bool Before = true; // the instruction before belongs to the compound
     for (Instruction &I : BB) {
       if (isa<PHINode>(I))
         continue;

@@ -197,7 +197,8 @@ void Allocator::coalesce() {
   }
 }
 
-/// Is \p Cl read or written by an up-call, or kept through one?
+/// \returns true if an up-call reads or writes \p Cl, or \p Cl is live across
+/// it.
 bool Allocator::isAcross(Reg Cl) const {
   return any_of(Ranges[Cl], [&](const auto &Segment) {
     // An up-call is at two positions.

@@ -246,7 +246,7 @@ private:
   CallExpr *Open = nullptr;
   CompoundStmt *OpenBlock = nullptr;
   unsigned Nested = 0;  ///< starts inside the region, reported, without an end
-  bool MayStop = false; ///< does the open region stop at errors or limits?
+  bool MayStop = false; ///< the open region stops at errors or limits
 };
 
 /// Reports COSY_START(), which clang accepts.
@@ -320,8 +320,8 @@ private:
 
   CompilerInstance &CI;
   Frontend FE;
-  bool HasBatches = false;    ///< may the source contain a COSY_BATCH?
-  bool HasCoroutines = false; ///< and a COSY_ASYNC?
+  bool HasBatches = false;    ///< the source may contain a COSY_BATCH
+  bool HasCoroutines = false; ///< and a COSY_ASYNC
 };
 
 } // namespace

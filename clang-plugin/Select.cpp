@@ -232,7 +232,7 @@ bool isStopTest(const Instruction &I) {
          CB->getCalledFunction()->getName() == StoppedMarker;
 }
 
-/// Does \p I do nothing that matters to a compound?
+/// \returns true if \p I has no effect in a compound.
 static bool isIgnored(const Instruction &I) {
   if (auto *FI = dyn_cast<FenceInst>(&I))
     return FI->getOrdering() != AtomicOrdering::SequentiallyConsistent ||
@@ -459,7 +459,7 @@ std::optional<int64_t> Selector::constantOf(const Value *V) const {
   return std::nullopt;
 }
 
-/// Is \p V only another name of a value plus a constant?
+/// \returns true if \p V is a value plus a constant.
 bool Selector::isAlias(const Value *V) const {
   if (auto *GEP = dyn_cast<GEPOperator>(V))
     return GEP->hasAllConstantIndices();
@@ -956,7 +956,8 @@ void Selector::lowerBinary(BinaryOperator &I) {
     mask(D, Bits);
 }
 
-/// Is \p V the counter a loop ends with: a phi of its header plus a constant?
+/// \returns true if \p V is a loop counter: a phi of its header plus a
+/// constant.
 static bool isLoopCounter(const Value *V, const LoopInfo &LI) {
   auto *Add = dyn_cast<AddOperator>(V);
   auto *P = Add ? dyn_cast<PHINode>(Add->getOperand(0)) : nullptr;

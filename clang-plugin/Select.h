@@ -15,7 +15,7 @@ namespace cosy {
 /// void cosy.exit(i32 exit, outputs...).
 constexpr llvm::StringLiteral ExitMarker = "cosy.exit";
 
-/// May values of type \p Ty be kept in a register?
+/// \returns true if a register can contain values of type \p Ty.
 bool isRegisterType(const llvm::Type *Ty, const llvm::DataLayout &DL);
 
 /// Can \p I be done by operations? Everything else is an up-call.
@@ -33,13 +33,13 @@ struct CallShape {
 /// \returns the system call that \p CB makes; Call is null if it makes none.
 CallShape systemCallShape(const llvm::CallBase &CB);
 
-/// Is \p I a system call the compound makes itself?
+/// \returns true if \p I is a system call that the compound makes itself.
 bool isSystemCall(const llvm::Instruction &I);
 
-/// Is \p I the test whether the region has to end?
+/// \returns true if \p I is the test whether the region has to end.
 bool isStopTest(const llvm::Instruction &I);
 
-/// Is \p I where the compound is done?
+/// \returns true if \p I ends the compound.
 bool isExit(const llvm::Instruction &I);
 
 /// Is \p I computed by the host before it runs the compound: the address of a

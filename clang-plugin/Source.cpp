@@ -36,7 +36,8 @@ namespace cosy {
 // Inlining
 //===----------------------------------------------------------------------===//
 
-/// Does \p I begin a region that wants something the one around it does not?
+/// \returns true if \p I begins a region with other options than the one around
+/// it.
 static bool hasOptions(const Instruction &I) {
   auto *CI = dyn_cast<CallInst>(&I);
   const Function *F = CI ? CI->getCalledFunction() : nullptr;

@@ -29,7 +29,7 @@ void inlineCallees(llvm::Function &Source, const llvm::Function &Host,
                    const PristineMap &Pristine, InlineLimits Limits,
                    llvm::function_ref<bool(const llvm::Function &)> MayTake);
 
-/// Has \p F a loop?
+/// \returns true if \p F has a loop.
 bool hasLoop(const llvm::Function &F);
 
 /// Gives what is undefined in C some value, as machine code that was not

@@ -148,7 +148,7 @@ static Extent extentOf(CallInst *Start) {
   return E;
 }
 
-/// Does \p Call fail with -1 and errno?
+/// \returns true if \p Call fails with -1 and errno.
 static bool failsWithErrno(const CallBase &Call) {
   return failsAsSystemCall(libraryFunction(Call).Name);
 }

@@ -21,7 +21,7 @@ struct StartOptions {
   cosy_policy AtLimit = COSY_RESUME;
 
   bool limited() const { return MaxOperations || MaxMs; }
-  /// Is more counted than what machine code does by itself?
+  /// \returns true if runs are counted, which native code does not do.
   bool countsRuns() const { return limited() && AtLimit != COSY_RESUME; }
   bool stopsAtLimit() const { return limited() && AtLimit == COSY_STOP; }
 };

@@ -37,7 +37,7 @@ const SystemCall *findSystemCall(uint64_t Number);
 /// the table.
 LibcFunction findLibcFunction(llvm::StringRef Name);
 
-/// Does the libc function \p Name fail as system calls do, with -1 and errno?
+/// \returns true if the libc function \p Name fails with -1 and errno.
 bool failsAsSystemCall(llvm::StringRef Name);
 
 /// \returns whether \p Call of the function \p F is certain to do no more than

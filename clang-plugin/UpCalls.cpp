@@ -22,7 +22,7 @@ using namespace llvm;
 
 namespace cosy {
 
-/// Of two instructions in one up-call, does \p A say more about why it is one?
+/// \returns true if \p A explains an up-call better than \p B.
 static bool saysMore(const Instruction &A, const Instruction &B) {
   auto Rank = [](const Instruction &I) {
     return isa<CallBase>(I) ? outlinedPieceOf(I) ? 1 : 2 : 0;

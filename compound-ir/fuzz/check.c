@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception
 /*
- * check.c - is the executor right about a compound?
+ * check.c - compare the executor with the reference for a compound.
  */
 #include "check.h"
 
@@ -129,7 +129,7 @@ static struct cosy_code *decode(const void *image, size_t size,
 	return code;
 }
 
-/* Is the operation before @pc a CALL? */
+/* Return true if the operation before @pc is a CALL. */
 static const struct cosy_op *call_before(const struct cosy_header *h,
 					 uint32_t pc)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception */
 /*
- * check.h - is the executor right about a compound?
+ * check.h - compare the executor with the reference for a compound.
  */
 #ifndef COSY_FUZZ_CHECK_H
 #define COSY_FUZZ_CHECK_H

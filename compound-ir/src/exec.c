@@ -169,7 +169,7 @@ static inline void keep(struct cosy_state *st, cosy_u64 result)
 	st->value = kept;
 }
 
-/* Without @st, which only cosy_exec_link() does: where are the handlers? */
+/* Without @st, as cosy_exec_link() calls this: return the addresses of the handlers. */
 enum cosy_status cosy_exec(const struct cosy_code *code, struct cosy_state *st)
 {
 	static const place_entry table[] __annotate_jump_table = {

@@ -39,7 +39,7 @@ static inline int cosy_open_regular(int dirfd, const char *path, int flags,
 }
 
 /**
- * cosy_check_regular() - is it a regular file?
+ * cosy_check_regular() - test whether a file is regular
  *
  * Return: 0; -EISDIR or -EINVAL if not.
  */

@@ -75,7 +75,7 @@ struct cosy_batch_access {
 	const char *object;	/* "the working directory"; NULL: memory */
 };
 
-/** cosy_batch_is_idle() - is the thread in no loop, and has it left none early? */
+/** cosy_batch_is_idle() - test that the thread is in no loop, and has left none early */
 bool cosy_batch_is_idle(void);
 
 /** cosy_batch_record() - @a takes place in the current iteration */

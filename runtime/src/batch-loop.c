@@ -131,7 +131,7 @@ static bool is_later(uint64_t stamp, uint64_t now)
 	return stamp >> INDEX_SHIFT > now >> INDEX_SHIFT;
 }
 
-/* Does it make a difference in which order these accesses take place? */
+/* Return true if the order of these accesses matters. */
 static bool order_matters(enum cosy_stamp_kind a, enum cosy_stamp_kind b)
 {
 	return a != b || a == COSY_STAMP_WRITE;

@@ -43,7 +43,7 @@ int cosy_device_get(void);
 int cosy_device_get_own(void);
 
 /**
- * cosy_device_available() - can the kernel run regions in this process?
+ * cosy_device_available() - test whether the kernel can run regions in this process
  * @explain: if not, say why on stderr, once per process
  *
  * The first call decides, for as long as the process lives. Thread-safe.
@@ -69,14 +69,14 @@ void cosy_device_park(void);
 /** cosy_device_parked() - is that so? */
 bool cosy_device_parked(void);
 
-/** cosy_device_barred() - has cosy_device_bar() been called? */
+/** cosy_device_barred() - test whether cosy_device_bar() has been called */
 bool cosy_device_barred(void);
 
 /** cosy_device_close() - close the device; who needs it again opens it again */
 void cosy_device_close(void);
 
 /**
- * cosy_device_gone() - is there no hope to open the device again?
+ * cosy_device_gone() - test whether the device cannot be opened again
  * @error: what cosy_device_get() returned
  *
  * Return: false if the failure may pass, such as -EMFILE.

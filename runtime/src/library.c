@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * library.c - are the functions that a compound replaces the C library's?
+ * library.c - recognises the C library's functions, which a compound may replace.
  *
  * In a dynamically linked program a function is libc's if its address is in
  * libc's code, or in that of the vDSO, which libc's time() and gettimeofday()

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * library.h - are the functions that a compound replaces the C library's?
+ * library.h - recognises the C library's functions, which a compound may replace.
  */
 #ifndef COSY_LIBRARY_H
 #define COSY_LIBRARY_H
@@ -22,7 +22,7 @@
 const char *cosy_library_foreign(const struct cosy_library *library);
 
 /**
- * cosy_library_contains() - is a function the C library's?
+ * cosy_library_contains() - test whether a function is the C library's
  * @name:    the function
  * @address: as the linker has found it
  *
@@ -31,7 +31,7 @@ const char *cosy_library_foreign(const struct cosy_library *library);
 bool cosy_library_contains(const char *name, uintptr_t address);
 
 /**
- * cosy_library_intercepted() - is a function the wrapper of a sanitizer?
+ * cosy_library_intercepted() - test whether a function is the wrapper of a sanitizer
  * @name:    the function of the C library that it wraps
  * @address: as the linker has found it
  *

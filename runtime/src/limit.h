@@ -31,7 +31,7 @@ void cosy_limiter_begin(struct cosy_limiter *limiter,
 			const struct cosy_region *region);
 
 /**
- * cosy_limiter_look() - has the run, which was left, reached a limit?
+ * cosy_limiter_look() - test whether the run, which was left, has reached a limit
  * @limiter: of the run; from then on there are none
  * @region:  the region
  * @frame:   its registers

@@ -317,7 +317,7 @@ static void limit_entry(struct cosy_run *run, const struct cosy_limiter *limiter
 	}
 }
 
-/* Was the run left in a function that cannot be begun again? */
+/* Return true if the run was left in a function that cannot be restarted. */
 static bool must_go_on(const struct cosy_run *run)
 {
 	const struct cosy_suspended *suspended = (const void *)run->suspended;
@@ -1008,7 +1008,7 @@ COSY_EXPORT void cosy_regions_remove(struct cosy_region *regions, size_t count)
 	cosy_reserved_retire(regions, count);
 }
 
-/* Is there certainly no other thread? */
+/* Return true if there is certainly no other thread. */
 static bool is_single_threaded(void)
 {
 	struct stat st;

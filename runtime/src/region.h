@@ -13,7 +13,7 @@
 #include "options.h"
 
 /**
- * cosy_region_has_native() - is there native code to run instead?
+ * cosy_region_has_native() - test whether there is native code to run instead
  * @region: a region of a program, or the one inside a struct cosy
  */
 static inline bool cosy_region_has_native(const struct cosy_region *region)
@@ -36,7 +36,7 @@ static inline bool cosy_region_has_native(const struct cosy_region *region)
 enum cosy_executor cosy_region_executor(const struct cosy_region *region);
 
 /**
- * cosy_region_is_used() - may a region run as a compound, or is it counted?
+ * cosy_region_is_used() - test whether a region may run as a compound, or is counted
  * @region: the region
  *
  * The same at each call. Return: false if only its native code ever runs.
@@ -44,7 +44,7 @@ enum cosy_executor cosy_region_executor(const struct cosy_region *region);
 bool cosy_region_is_used(const struct cosy_region *region);
 
 /**
- * cosy_region_is_watched() - does a region run natively when it loses?
+ * cosy_region_is_watched() - test whether a region runs natively when it loses
  * @region: a region that may run in the kernel
  *
  * Not where somebody has told where it runs, or has set limits that only a

@@ -326,7 +326,7 @@ void cosy_reserved_free_retired(void)
  * Make
  */
 
-/* Is the region's image a compound, and the region the one it was made for? */
+/* Return true if the region's image is a compound, and was made for this region. */
 static bool verify(const struct cosy_region *region, struct cosy_diag *diag)
 {
 	const struct cosy_header *header = region->image;

@@ -34,7 +34,7 @@ enum cosy_mode {
  * @handle:   the module's handle + 1, 0 if not loaded: where the region has
  *	      been when it was retired
  * @counts:   NULL unless COSY_STATS is on
- * @verdict:  does it gain in the kernel?
+ * @verdict:  whether it gains in the kernel
  * @code:     decoded code
  */
 struct cosy_reserved {
@@ -154,7 +154,7 @@ void cosy_reserved_retire(struct cosy_region *regions, size_t count);
 /** cosy_reserved_free_retired() - unload and free what was retired; thread-safe */
 void cosy_reserved_free_retired(void);
 
-/** cosy_reserved_any_mapped() - is there memory besides that in .bss? */
+/** cosy_reserved_any_mapped() - test whether there is memory besides that in .bss */
 bool cosy_reserved_any_mapped(void);
 
 /**

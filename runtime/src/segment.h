@@ -80,7 +80,7 @@ bool cosy_segment_resize(struct cosy_segment *segment, void *block,
 size_t cosy_segment_size(struct cosy_segment *segment, const void *block);
 
 /**
- * cosy_segment_has() - does a block begin here?
+ * cosy_segment_has() - test whether a block begins here
  * @block: any address in the segment
  */
 bool cosy_segment_has(struct cosy_segment *segment, const void *block);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * static-libc.c - is a function of a statically linked program libc's?
+ * static-libc.c - recognises libc's functions in a statically linked program.
  *
  * Such a program is one object with libc in it, and says no more where a function
  * is from. A function counts as libc's if it makes a system call itself, which a

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * static-libc.h - is a function of a statically linked program libc's?
+ * static-libc.h - recognises libc's functions in a statically linked program.
  */
 #ifndef COSY_STATIC_LIBC_H
 #define COSY_STATIC_LIBC_H
@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 /**
- * cosy_static_libc_contains() - does a function belong to a static libc?
+ * cosy_static_libc_contains() - test whether a function belongs to a static libc
  * @function: its address, in the program's code
  * @end:      where that code ends
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * verdict.c - COSY_EXECUTOR=auto: does a region gain in the kernel?
+ * verdict.c - COSY_EXECUTOR=auto: decides whether a region gains in the kernel.
  *
  * Loading is not put off until a region has run a few times: a region with a loop
  * may run once, for long, and would never gain. Only a region that cannot gain,
@@ -160,7 +160,7 @@ void cosy_verdict_rest(struct cosy_verdict *verdict, uint32_t entries)
 	set(&verdict->left, entries);
 }
 
-/* Is what was seen enough for a verdict? */
+/* Return true if the counts suffice for a verdict. */
 static bool is_enough(const struct cosy_verdict *verdict, uint32_t begun)
 {
 	if (begun >= LOST_RUNS)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * verdict.h - COSY_EXECUTOR=auto: does a region gain in the kernel?
+ * verdict.h - COSY_EXECUTOR=auto: decides whether a region gains in the kernel.
  *
  * The first runs of a region are watched: the module and libcosy count what they do,
  * and the figures of <cosy/costs.h> say what that saves or costs. A region that

@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 /**
- * cosy_call_nests() - may a system call be made from inside another one?
+ * cosy_call_nests() - test whether a system call may be nested
  * @nr: its number
  *
  * Return: true if syscalls.def says so.
@@ -24,7 +24,7 @@ extern "C" {
 bool cosy_call_nests(cosy_u32 nr);
 
 /**
- * cosy_call_parks() - does a loop make this call itself for the compounds that it parks?
+ * cosy_call_parks() - test whether a loop makes this call itself for compounds that it parks
  * @nr: its number
  *
  * Return: true if parks.def says so.

@@ -110,7 +110,7 @@ static inline cosy_u64 cosy_code_size_of(cosy_u64 nops)
 cosy_u64 cosy_code_size(const void *image);
 
 /**
- * cosy_fast_find_fn - has the module a fast path for a call?
+ * cosy_fast_find_fn - finds the module's fast path for a call
  * @op: a SYS or LIBC operation that may be made here; its ARG slots are behind
  *	it, and behind those is another operation
  *
@@ -143,7 +143,7 @@ void cosy_decode(const void *image, struct cosy_code *code, unsigned int flags,
 		 cosy_fast_find_fn *fast);
 
 /**
- * cosy_pc_valid() - may execution begin at slot @pc?
+ * cosy_pc_valid() - test whether execution may begin at slot @pc
  * @code: decoded compound
  * @pc:	  slot
  *

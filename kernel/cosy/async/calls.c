@@ -27,7 +27,7 @@
 #include "fast/fast.h"
 #include "kernel/internals.h"
 
-/* Does a call with these flags itself say that it is not to wait? */
+/* Return true if the flags of a call say that it must not wait. */
 static bool cosy_call_is_direct(u64 flags, bool receives)
 {
 	return flags & (MSG_DONTWAIT | MSG_OOB | (receives ? MSG_ERRQUEUE : 0));

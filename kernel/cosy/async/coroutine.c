@@ -335,7 +335,7 @@ void cosy_coroutine_give_back(struct cosy_loop *loop, struct cosy_state *st,
 }
 
 /**
- * cosy_coroutine_is_left() - is the compound in the hands of the process?
+ * cosy_coroutine_is_left() - test whether the compound was left to the process
  * @parked: its coroutine
  *
  * Return: true if it is. Then its entry may be used for anything else.
@@ -369,7 +369,7 @@ void cosy_coroutine_interrupt(struct cosy_parked *parked)
 }
 
 /**
- * cosy_coroutine_waits() - does a compound wait for a descriptor?
+ * cosy_coroutine_waits() - test whether a compound waits for a descriptor
  * @parked: its coroutine
  * @fd:	    the descriptor
  *

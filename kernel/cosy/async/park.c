@@ -254,7 +254,7 @@ static void cosy_parked_requeue(struct cosy_parked *parked)
 	spin_unlock_irq(&queue->lock);
 }
 
-/* Does nobody else wait for the file? */
+/* Return true if nothing else waits for the file. */
 static bool cosy_parked_is_alone(const struct cosy_parked *parked)
 {
 	const struct list_head *head = &parked->target.queue->head;
@@ -346,7 +346,7 @@ void cosy_park_pass(struct cosy_parked *parked, bool used)
 }
 
 /**
- * cosy_park_has_input() - does a file that poll() asks have input, or an error?
+ * cosy_park_has_input() - test whether poll() of a file reports input or an error
  * @file: the file
  *
  * Return: true if it does.
@@ -358,7 +358,7 @@ bool cosy_park_has_input(struct file *file)
 	return vfs_poll(file, &pt) & COSY_EVENTS_IN;
 }
 
-/* Does it wait already for what is read from a file? */
+/* Return true if it already waits for input of a file. */
 static bool cosy_parked_reads(const struct cosy_parked *parked,
 			      const struct file *file)
 {
@@ -367,7 +367,7 @@ static bool cosy_parked_reads(const struct cosy_parked *parked,
 		parked->events == COSY_EVENTS_IN);
 }
 
-/* Is there certainly nothing to receive? */
+/* Return true if there is certainly nothing to receive. */
 static bool cosy_parked_is_idle(const struct cosy_parked *parked,
 				struct file *file)
 {
@@ -515,7 +515,7 @@ void cosy_unpark(struct cosy_parked *parked)
 }
 
 /**
- * cosy_parked_is_current() - does its descriptor still refer to what it waits for?
+ * cosy_parked_is_current() - test whether its descriptor still refers to the file it waits for
  * @parked: what waits
  * @file:   that of the descriptor, or NULL
  *
@@ -567,7 +567,7 @@ void cosy_parked_again(struct cosy_parked *parked)
 }
 
 /**
- * cosy_loop_is_ready() - has there been an event for anything that waits?
+ * cosy_loop_is_ready() - test whether there has been an event for an entry that waits
  * @loop: the loop
  *
  * By the lock, so that whoever polls and has put himself into the loop's wait queue is

@@ -137,7 +137,7 @@ static wait_queue_head_t *cosy_eventfd_queue(struct file *file)
 }
 
 /**
- * cosy_target_transfers() - can read() or write() of a file be made so that it does not block?
+ * cosy_target_transfers() - test whether read() or write() of a file can be made non-blocking
  * @target:   what was waited for last, which spares some work
  * @file:     the file, no socket
  * @receives: it is read(), else write()
@@ -216,7 +216,7 @@ bool cosy_target_find(struct cosy_target *target, struct file *file, u8 flags)
 }
 
 /**
- * cosy_target_same() - is it what would be found again?
+ * cosy_target_same() - test whether cosy_target_find() would find the same
  * @target: what is waited for, or nothing
  * @file:   as for cosy_target_find()
  * @flags:  as for cosy_target_find()
@@ -344,7 +344,7 @@ __poll_t cosy_target_poll(const struct cosy_target *target, struct file *file,
 }
 
 /**
- * cosy_target_may_close() - does closing a file end nothing that takes long?
+ * cosy_target_may_close() - test that closing a file does not take long
  * @file: the file
  *
  * Return: true if entries wait for such files, and it is no socket that lingers.

@@ -53,7 +53,7 @@ static bool cosy_unix_idle(const struct sock *sk)
 }
 
 /**
- * cosy_transfer_may_ask() - does a socket say by poll() whether recvfrom() would wait?
+ * cosy_transfer_may_ask() - test whether a socket's poll() shows if recvfrom() would wait
  * @socket: the socket
  *
  * Not one that listens, which would fail; nor where poll() waits for more than recvfrom().
@@ -69,7 +69,7 @@ bool cosy_transfer_may_ask(const struct socket *socket)
 }
 
 /**
- * cosy_socket_listens() - does a socket say by poll() whether accept() would wait?
+ * cosy_socket_listens() - test whether a socket's poll() shows if accept() would wait
  * @socket: the socket
  *
  * Return: true if it listens.
@@ -82,7 +82,7 @@ bool cosy_socket_listens(const struct socket *socket)
 }
 
 /**
- * cosy_transfer_idle() - is there certainly nothing to receive from a socket?
+ * cosy_transfer_idle() - test whether there is certainly nothing to receive from a socket
  * @socket: the socket
  *
  * Return: false if it has to be polled.

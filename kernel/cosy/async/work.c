@@ -149,7 +149,7 @@ bool cosy_work_queue(struct cosy_loop *loop, u32 index, u8 flags,
 }
 
 /**
- * cosy_handed_is_taken() - has its thread left with an entry?
+ * cosy_handed_is_taken() - test whether its thread has left with an entry
  * @parked: its struct cosy_handed
  *
  * Return: true if it has: the submitter may use the entry again.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * audit.c - does auditing look at the calls of the current thread?
+ * audit.c - find out whether calls of the current thread are audited.
  *
  * Once auditing was on, the audit bit stays with every process, whether or not
  * there is anything to be audited.
@@ -23,7 +23,7 @@ void cosy_audit_init(void)
 }
 
 /**
- * cosy_audit_looks() - may a call have to be audited?
+ * cosy_audit_looks() - test whether a call may have to be audited
  *
  * Not while auditing is off, nor, which a dummy context says, when there were
  * no rules as the thread entered the kernel.

@@ -35,7 +35,7 @@ bool cosy_seccomp_blocks_entry(void);
 bool cosy_seccomp_allows_device(void);
 
 /**
- * cosy_ptraced() - is the current thread traced by ptrace?
+ * cosy_ptraced() - test whether the current thread is traced by ptrace
  *
  * The answer may be stale. What a tracer that has just attached stops the thread for makes a
  * compound leave.

@@ -36,7 +36,7 @@ static void cosy_no_loop(void)
 DEFINE_STATIC_CALL(cosy_clear_loop, cosy_no_loop);
 
 /**
- * cosy_history_init() - does this CPU need it?
+ * cosy_history_init() - find out whether this CPU needs it
  *
  * The kernel has decided by now, from the CPU and its command line.
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * seccomp.c - would the process's seccomp filters allow a call?
+ * seccomp.c - evaluate the process's seccomp filters for a call.
  *
  * Asked without side effects: the kernel's own entry point also carries out
  * the verdict. Here only an unconditional yes counts; any other answer sends
@@ -60,7 +60,7 @@ static bool cosy_seccomp_always_allows(const void *filter, unsigned int nr)
 }
 
 /**
- * cosy_seccomp_allows() - is the verdict on a call ALLOW?
+ * cosy_seccomp_allows() - test whether the verdict on a call is ALLOW
  * @regs: its arguments
  * @nr:   its number
  *
@@ -107,12 +107,12 @@ bool cosy_seccomp_allows(const struct pt_regs *regs, unsigned int nr)
 }
 
 /**
- * cosy_seccomp_blocks_entry() - would the process's filters stop it from coming back?
+ * cosy_seccomp_blocks_entry() - test whether the process's filters forbid another entry
  *
  * They may have come while the compound was running: put there by a call of its
  * own, or by another thread.
  *
- * Return: true if entering once more, the same way, would not plainly be allowed.
+ * Return: true if the verdict on another entry of this kind is not ALLOW.
  */
 bool cosy_seccomp_blocks_entry(void)
 {
@@ -123,7 +123,7 @@ bool cosy_seccomp_blocks_entry(void)
 	       !cosy_seccomp_allows(entry, entry->orig_ax);
 }
 
-/* Would entering by lseek(2) with @whence plainly be allowed? */
+/* Return true if the verdict on entering by lseek(2) with @whence is ALLOW. */
 static bool cosy_seccomp_allows_entry(unsigned int whence)
 {
 	const struct pt_regs entry = {
@@ -135,11 +135,11 @@ static bool cosy_seccomp_allows_entry(unsigned int whence)
 }
 
 /**
- * cosy_seccomp_allows_device() - may the process use the device at all?
+ * cosy_seccomp_allows_device() - test whether the process may use the device
  *
  * Asked when it is opened: a filter may kill for the first entry.
  *
- * Return: true if its filters plainly allow lseek(2) as runs and as single calls
+ * Return: true if the verdict of its filters is ALLOW for lseek(2) as runs and single calls
  * make it.
  */
 bool cosy_seccomp_allows_device(void)

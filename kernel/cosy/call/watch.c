@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * watch.c - does somebody have to see a call from user mode?
+ * watch.c - find out whether a call has to be made from user mode, where it is visible.
  */
 #include <linux/sched.h>
 #include <linux/thread_info.h>
@@ -8,7 +8,7 @@
 #include "call/call.h"
 
 /**
- * cosy_traced() - does somebody trace the current thread, or its system calls?
+ * cosy_traced() - test whether the current thread, or its system calls, are traced
  *
  * Apart from auditing and seccomp, which may have nothing to say.
  *

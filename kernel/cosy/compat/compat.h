@@ -43,7 +43,7 @@
 #endif
 
 /**
- * cosy_access_ok() - are these bytes below the limit of user addresses?
+ * cosy_access_ok() - test whether bytes are below the limit of user addresses
  * @ptr:  address
  * @size: bytes
  *
@@ -99,7 +99,7 @@ static __always_inline bool cosy_user_begin(const void __user **ptr,
 }
 
 /**
- * cosy_user_begin_works() - does it reject the kernel's own addresses?
+ * cosy_user_begin_works() - test whether it rejects the kernel's own addresses
  *
  * Return: false if the module must not be loaded.
  */
@@ -202,7 +202,7 @@ static inline void cosy_resched(void)
 #endif
 
 /**
- * cosy_sb_is_watched() - may somebody watch files of a file system?
+ * cosy_sb_is_watched() - test whether files of a file system may be watched
  * @sb: the file system
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)

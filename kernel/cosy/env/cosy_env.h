@@ -179,7 +179,7 @@ fault:
  *
  * Whoever else writes there.
  *
- * Return: can it be written to?
+ * Return: true if it can be written to.
  */
 static __always_inline bool cosy_write_nothing(u64 addr)
 {

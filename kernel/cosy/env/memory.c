@@ -56,7 +56,7 @@ static __always_inline bool accessible(u64 p, u64 len, bool write)
  * @addr: where
  * @len:  bytes, not 0
  *
- * Return: can all of it be written to?
+ * Return: true if all of it can be written to.
  */
 bool cosy_writable_pages(u64 addr, u64 len)
 {
@@ -64,7 +64,7 @@ bool cosy_writable_pages(u64 addr, u64 len)
 }
 
 /**
- * cosy_ordinary() - is memory of the process none of a device's?
+ * cosy_ordinary() - test that memory of the process is not a device's
  * @addr: where
  * @len:  bytes
  *

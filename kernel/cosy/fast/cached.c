@@ -71,7 +71,7 @@ void cosy_cached_exit(void)
 }
 
 /**
- * cosy_cached_refused() - does the file system not let read?
+ * cosy_cached_refused() - test whether the file system forbids reading
  * @file: the file
  *
  * Does the file system itself have something to say before it reads, as when it

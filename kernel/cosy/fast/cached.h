@@ -46,7 +46,7 @@ size_t cosy_cached_copy(const struct cosy_cached *cached, u64 buffer,
 long cosy_cached_read(struct file *file, u64 buffer, size_t size, loff_t *pos);
 
 /**
- * cosy_is_tmpfs() - does tmpfs itself read a file?
+ * cosy_is_tmpfs() - test whether tmpfs itself reads a file
  * @file: a file with a read_iter()
  *
  * Return: true if it does.
@@ -57,7 +57,7 @@ static __always_inline bool cosy_is_tmpfs(const struct file *file)
 }
 
 /**
- * cosy_reads_cache() - is a file read by a function that does what is done here?
+ * cosy_reads_cache() - test whether a file's read function only copies from the page cache
  * @file: a file with a read_iter()
  *
  * By the function, not by the number of its file system: that is what is
@@ -72,7 +72,7 @@ static __always_inline bool cosy_reads_cache(const struct file *file)
 }
 
 /**
- * cosy_is_cached() - is the data of a file read from the page cache?
+ * cosy_is_cached() - test whether the data of a file is read from the page cache
  * @file: the file
  *
  * Always, that is, with nothing else around it but what is done here. All such

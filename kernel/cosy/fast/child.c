@@ -221,7 +221,7 @@ cosy_child_lookup(const struct path *dir, const struct cosy_name *name,
 		goto unusual;
 	if (unlikely(!lockref_get_not_dead(&entry->d_lockref)))
 		goto unusual;
-	/* Is it still what was found, now that it is held? */
+	/* Check again, with the reference, that it is the entry that was found. */
 	if (likely(!read_seqcount_retry(&entry->d_seq, descent->seq)))
 		return entry;
 	rcu_read_unlock();

@@ -48,7 +48,7 @@ bool cosy_is_plain_file(const struct file *file)
 	}
 }
 
-/* Is it one of nearly all files, whose functions are those that we call? */
+/* Return true for the usual files, whose functions are those that are called here. */
 static __always_inline bool cosy_is_usual(const struct file *file, fmode_t mode,
 					  bool own, const void *iter,
 					  size_t size, const void __user *p)

@@ -32,7 +32,7 @@ struct cosy_suspended_function *cosy_suspended_get(struct cosy_env *env)
 	return env->suspended;
 }
 
-/* Is it ours, and are all pointers among the arguments null or in its segment? */
+/* Return true if it is this process's and its segment has all pointer arguments but NULL. */
 static bool cosy_binding_fits(const struct cosy_binding *binding,
 			      const u64 *args, unsigned int nargs)
 {

@@ -50,7 +50,7 @@ static bool cosy_invocation_leaves(struct cosy_invocation *invocation,
 __bpf_kfunc_start_defs();
 
 /**
- * cosy_function_yield() - may the function that is running go on?
+ * cosy_function_yield() - test whether the running function may continue
  *
  * Called by the program when its budget is used up. Lets others run.
  *

@@ -55,7 +55,7 @@ int cosy_btf_open(struct cosy_btf *btf, const void *data, __u32 size,
 		  __u32 *index);
 
 /**
- * cosy_btf_function() - has the kernel a function, with a prototype?
+ * cosy_btf_function() - test whether the kernel has a function with a prototype
  * @btf:       type information
  * @name:      of the function
  * @prototype: "int (int, struct path *)": types without names of parameters;

@@ -94,7 +94,7 @@ enum cosy_internal {
 extern u64 cosy_internals;
 
 /**
- * cosy_has() - can all of something be used?
+ * cosy_has() - test whether all needed symbols can be used
  * @needs: COSY_NEEDS() of what is needed
  *
  * Return: true if nothing of it is missing.

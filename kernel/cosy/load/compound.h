@@ -22,7 +22,7 @@
 #define COSY_FEW_REGS	4
 
 /**
- * cosy_regs_few() - can registers be read or written at once?
+ * cosy_regs_few() - test whether registers can be read or written at once
  * @code: the compound
  * @live: the registers; some behind them may be read and written as well
  *

@@ -436,7 +436,7 @@ static __always_inline bool cosy_runs_limited(void)
 }
 
 /**
- * cosy_runs_counted() - has a run to be counted, so that it meets its limits?
+ * cosy_runs_counted() - test whether a run has to be counted, because it has limits
  *
  * Return: true if the module's parameters limit runs.
  */

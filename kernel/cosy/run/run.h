@@ -28,7 +28,7 @@ const struct cosy_insn *cosy_single_insn(unsigned int nr);
 #define COSY_STACK_USED_MAX	(THREAD_SIZE / 4)
 
 /**
- * cosy_stack_suffices() - is enough of the stack free to enter the device?
+ * cosy_stack_suffices() - test whether enough of the stack is free to enter the device
  *
  * Return: true if it is.
  */

@@ -71,7 +71,7 @@ struct cosy_async {
 	uint32_t slot;
 };
 
-/** cosy_async_pending() - has @op been submitted, and is not complete yet? */
+/** cosy_async_pending() - test whether @op was submitted and is not complete */
 static inline bool cosy_async_pending(const struct cosy_async *op)
 {
 	return __atomic_load_n(&op->state, __ATOMIC_ACQUIRE) == 1;

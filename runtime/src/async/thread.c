@@ -236,7 +236,7 @@ static void queue_call(struct cosy_loop *loop, struct cosy_pool *pool, uint32_t 
 		cosy_event_happened(&pool->work, 1);
 }
 
-/* Does the call wait for a time, or end when a signal comes? */
+/* Return true if the call has a time limit, or ends at a signal. */
 static bool is_timed(enum cosy_how how)
 {
 	return how == COSY_HOW_TIMED || how == COSY_HOW_POLL || how == COSY_HOW_SLEEP ||

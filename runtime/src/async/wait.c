@@ -215,7 +215,7 @@ static void wait_for_other(struct cosy_loop *loop, uint64_t until)
 	loop->waiters--;
 }
 
-/* There are completions: is it time to look at the descriptors, and the module, nevertheless? */
+/* There are completions. Return true if the descriptors and the module are due to be polled. */
 static bool too_long_ago(struct cosy_loop *loop)
 {
 	if (!(loop->info.waiting || loop->external || cosy_module_sleeps(loop)) ||
