@@ -2,6 +2,8 @@
 // What AppArmor allows, refuses and logs of fast paths is what it does of plain calls, in the same
 // order: under profiles that only complain, that log all that is allowed, and that allow little.
 // REQUIRES: root
+// These kernels are built without AppArmor.
+// UNSUPPORTED: kernel-debug, kernel-kcsan, kernel-rt
 // RUN: test -e %build/fetched/apparmor_parser || { echo "get it with: ./cosy setup"; exit 1; }
 // RUN: %cosy-cc -O2 -Wall -Wextra -D_GNU_SOURCE -DPARSER='"%build/fetched/apparmor_parser"' %s -o %t
 // RUN: %vm %S/Inputs/ways --on "tmpfs overlayfs" --as root %S/Inputs/make-files %t | FileCheck %s
