@@ -104,8 +104,9 @@ void explainBuffers(const Region &R, ArrayRef<ReadBuffer> Buffers) {
   for (const ReadBuffer &B : Buffers) {
     if (B.Why.empty())
       remark<OptimizationRemark>(R, B.Loc, "Borrow", [&](auto &Rem) {
-        Rem << (B.Written ? "what is read is copied only where it is written to"
-                          : "what is read is not copied: nobody looks at it");
+        Rem << (B.Written
+                    ? "what is read is copied only to where it is written"
+                    : "what is read is not copied: nothing uses the buffer");
       });
     else if (B.Written)
       remark<OptimizationRemarkMissed>(R, B.Loc, "Borrow", [&](auto &Rem) {

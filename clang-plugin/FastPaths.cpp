@@ -132,7 +132,8 @@ void Finder::findPrivate(CallBase &Open) {
   addHints(Open, COSY_HINT_PRIVATE);
   PrivateFds.insert(Fds.begin(), Fds.end());
   note(Open, true,
-       "the descriptor is private: it is closed here and goes nowhere else");
+       "the descriptor is private: it is closed here and passed to no other "
+       "code");
 }
 
 //===----------------------------------------------------------------------===//
@@ -219,7 +220,7 @@ static void joinWithNext(CallBase &Seek, const CallShape &Shape,
           B->replaceAllUsesWith(Shape.Args[0]);
       }
       addHints(Seek, COSY_HINT_JOIN);
-      return Note(true, "joined with the " + Next.Call->Name + " behind it");
+      return Note(true, "joined with the " + Next.Call->Name + " after it");
     }
     if (auto *Br = dyn_cast<BranchInst>(I)) {
       BasicBlock *To = Branched ? nullptr : whereItSucceeds(*Br, Seek);
@@ -236,7 +237,7 @@ static void joinWithNext(CallBase &Seek, const CallShape &Shape,
     if (!Tests && !isa<DbgInfoIntrinsic>(I)) {
       if (!mayGoBefore(*I, Seek))
         return Note(false,
-                    "not joined with a call behind it: something else is done "
+                    "not joined with a call after it: something else is done "
                     "between them");
       Before.push_back(I);
       if (isSameLoad(*I, Shape.Args[0], Seek))

@@ -80,7 +80,7 @@ public:
       FE.changeWarnings(Loc, S);
     } else {
       complain(PP, Tok.getLocation(),
-               "expected push, pop, ignored, warning or error behind "
+               "expected push, pop, ignored, warning or error after "
                "#pragma cosy diagnostic");
     }
   }
@@ -238,7 +238,7 @@ void Frontend::suggestMovingMarker(const llvm::DILocation &Loc) {
     return;
   if (R->First.Call == At) {
     if (auto Fixes = moveStart(*R); !Fixes.empty())
-      note(At, "begin the region behind this statement", Fixes);
+      note(At, "begin the region after this statement", Fixes);
   } else if (R->Last.Call == At) {
     if (auto Fixes = moveEnd(*R); !Fixes.empty())
       note(At, "end the region before this statement", Fixes);

@@ -714,9 +714,8 @@ std::optional<FunctionProgram> compileUserFunction(Function &User) {
       return Program;
   }
   reportError(User, nullptr,
-              "more values in hand at a time than fit into a BPF function, "
-              "about 60; keep "
-              "some of them in an array");
+              "too many values live at once for a BPF function, which has room "
+              "for about 60; keep some of them in an array");
   return std::nullopt;
 }
 

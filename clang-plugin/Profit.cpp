@@ -220,8 +220,9 @@ static void explainLoop(const Region &R, const Loop &L, const Estimate &E,
   if (!W.MaxCalls && !W.MaxUpCalls)
     return;
   remark<OptimizationRemarkAnalysis>(R, Loc, "Loop", [&](auto &Rem) {
-    Rem << "a round of this loop makes " << ore::NV("SystemCalls", callsText(W))
-        << (W.AnyNumber ? ", if loops inside go round once" : "")
+    Rem << "an iteration of this loop makes "
+        << ore::NV("SystemCalls", callsText(W))
+        << (W.AnyNumber ? ", if inner loops iterate once" : "")
         << ", to save about " << ore::NV("Saved", W.MaxCalls * CallSaves);
     if (W.MaxSaved > W.MaxCalls * CallSaves)
       Rem << ", with fast paths up to " << ore::NV("FastSaved", W.MaxSaved);
@@ -238,13 +239,13 @@ static void explainLoop(const Region &R, const Loop &L, const Estimate &E,
     return;
   for (const UpCall &U : UpCalls.Calls)
     if (L.contains(U.Insts.front()) && !isUserFunctionCall(*U.Culprit)) {
-      reportWarning(Warning::UpCallInLoop, *R.Host,
-                    U.Culprit->getDebugLoc() ? U.Culprit->getDebugLoc().get()
-                                             : R.Loc,
-                    "each round of this loop leaves the kernel, here for the " +
-                        describe(*U.Culprit) + ", and makes " + callsText(W) +
-                        ": it takes longer than natively; move that out of the "
-                        "loop, or the loop out of the region");
+      reportWarning(
+          Warning::UpCallInLoop, *R.Host,
+          U.Culprit->getDebugLoc() ? U.Culprit->getDebugLoc().get() : R.Loc,
+          "each iteration of this loop leaves the kernel, here for the " +
+              describe(*U.Culprit) + ", and makes " + callsText(W) +
+              ": it takes longer than natively; move that out of the "
+              "loop, or the loop out of the region");
       return;
     }
 }
@@ -259,7 +260,7 @@ void explainProfit(const Region &R, const Selection &Sel,
         << ore::NV("Saved", CallSaves) << "; the region makes "
         << ore::NV("SystemCalls", callsText(W));
     if (W.AnyNumber)
-      Rem << " if its loops go round once, and its operations then cost up to ";
+      Rem << " if its loops iterate once, and its operations then cost up to ";
     else
       Rem << ", and its operations cost up to ";
     Rem << ore::NV("Operations", W.MaxCost);
@@ -285,14 +286,14 @@ std::string upCallAdvice(const Instruction &I) {
                      std::to_string((UpCallCost + CallSaves - 1) / CallSaves) +
                      " system calls save; ";
   if (outlinedPieceOf(I))
-    return Cost + "do it before or behind the region";
+    return Cost + "do it before or after the region";
   auto *CB = dyn_cast<CallBase>(&I);
   if (!CB)
     return Cost + (I.isAtomic() ? "plain and relaxed accesses are operations"
-                                : "do it before or behind the region");
+                                : "do it before or after the region");
   const Function *F = CB->getCalledFunction();
   if (CB->isInlineAsm())
-    return Cost + "do it before or behind the region";
+    return Cost + "do it before or after the region";
   if (!F)
     return Cost + "a call by name can be taken into the region";
   if (!F->isDeclaration())
@@ -312,15 +313,14 @@ std::string upCallAdvice(const Instruction &I) {
   if (Name.contains("printf") || Name.contains("put") || Name == "perror" ||
       Name == "fwrite" || Name == "fflush" || Name.starts_with("err") ||
       Name.starts_with("warn"))
-    return Cost +
-           "collect what there is to say, and print it behind the region";
+    return Cost + "collect the output, and print it after the region";
   if (Name.contains("alloc") || Name == "free" || Name == "strdup" ||
       Name.starts_with("_Zn") || Name.starts_with("_Zd"))
-    return Cost + "allocate before the region, and free behind it";
+    return Cost + "allocate before the region, and free after it";
   if (Name.ends_with("_chk"))
     return Cost + "without _FORTIFY_SOURCE it may be an operation";
   return Cost +
-         "call it before or behind the region; a function defined in this "
+         "call it before or after the region; a function defined in this "
          "file, or with cosy-cc -flto in another, can be taken in";
 }
 

@@ -45,7 +45,7 @@ public:
     if (Open) {
       error(
           Open->getBeginLoc(), Open->getSourceRange(),
-          "COSY_START without COSY_END in this function; put COSY_END behind "
+          "COSY_START without COSY_END in this function; put COSY_END after "
           "the last statement of the region",
           FixItHint::CreateInsertion(OpenBlock->getRBracLoc(), "COSY_END;\n"));
     }

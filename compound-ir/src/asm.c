@@ -468,7 +468,7 @@ static bool parse_line(struct assembler *as, const char *start)
 
 static bool need_data(struct assembler *as, const char *start)
 {
-	return as->in_data || ERROR(as, start, "belongs behind .data");
+	return as->in_data || ERROR(as, start, "belongs after .data");
 }
 
 static bool parse_bytes(struct assembler *as)
@@ -826,7 +826,7 @@ static bool parse_case(struct assembler *as, const struct cosy_op *op,
 	struct cosy_op *of;
 
 	if (!as->open_switch)
-		return error_at(as, place, ".case belongs directly behind a switch");
+		return error_at(as, place, ".case belongs directly after a switch");
 	if (!parse_number(as, &slot.imm) || !expect_comma(as) ||
 	    !parse_target(as) || !add_slot(as, &slot, place))
 		return false;
@@ -913,11 +913,11 @@ static bool parse_fields(struct assembler *as, struct cosy_op *op)
 		return parse_register(as, &op->dst) && expect_comma(as) &&
 		       expect(as, '[', "before the address") &&
 		       parse_sum(as, &op->a, &op->imm) &&
-		       expect(as, ']', "behind the address");
+		       expect(as, ']', "after the address");
 	case COSY_FORM_STORE:
 		return expect(as, '[', "before the address") &&
 		       parse_sum(as, &op->a, &op->imm) &&
-		       expect(as, ']', "behind the address") &&
+		       expect(as, ']', "after the address") &&
 		       expect_comma(as) && parse_register(as, &op->b);
 	default:	/* ARG, CASE and calls have functions of their own */
 		return false;
@@ -1058,7 +1058,7 @@ static bool resolve_labels(struct assembler *as)
 					shown(key.len), key.name);
 		if (label->pc >= as->ops.count)
 			return error_at(as, label->place, "label '%.*s' has no "
-					"operation behind it",
+					"operation after it",
 					shown(key.len), key.name);
 		op_at(as, fixups[i].slot)->target = label->pc;
 	}

@@ -2,7 +2,7 @@
 /*
  * copy.c - copy the contents of many files, many per crossing.
  *
- * The buffer is mostly nothing but the way from read to write: nobody looks at it, so that
+ * Mostly the buffer only passes data from read to write: nothing else uses it, so that
  * nothing needs to be in it.
  */
 #include "copy.h"

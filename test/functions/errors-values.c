@@ -11,7 +11,7 @@
 #define NEXT(i)		v##i = v##i * n + p[i + round];
 #define LAST(i)		^ v##i
 
-COSY_FUNCTION uint64_t many(const uint64_t *p, uint64_t n) // expected-error {{more values in hand at a time than fit into a BPF function, about 60; keep some of them in an array}}
+COSY_FUNCTION uint64_t many(const uint64_t *p, uint64_t n) // expected-error {{too many values live at once for a BPF function, which has room for about 60; keep some of them in an array}}
 {
 	NINETY(FIRST)
 	for (uint64_t round = 0; round < n; round++) {

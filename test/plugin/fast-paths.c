@@ -12,7 +12,7 @@
 // PLAIN: libc.plain r{{[0-9]+}}, read
 // PLAIN-NOT: {{private|rest|join}}
 
-// CHECK: fast-paths.c:[[#@LINE+10]]:11: remark: the descriptor is private: it is closed here and goes nowhere else
+// CHECK: fast-paths.c:[[#@LINE+10]]:11: remark: the descriptor is private: it is closed here and passed to no other code
 // CHECK: fast-paths.c:[[#@LINE+13]]:15: remark: reads on to the end of the file are made at once
 // CHECK-LABEL: .compound "whole"
 // CHECK: libc.private r[[#FD:]], openat,
@@ -79,8 +79,8 @@ long noisy(const char *name, char *to, long *progress)
 	return used;
 }
 
-// CHECK: fast-paths.c:[[#@LINE+10]]:6: remark: joined with the read behind it
-// CHECK: fast-paths.c:[[#@LINE+12]]:3: remark: not joined with a call behind it: something else is done between them
+// CHECK: fast-paths.c:[[#@LINE+10]]:6: remark: joined with the read after it
+// CHECK: fast-paths.c:[[#@LINE+12]]:3: remark: not joined with a call after it: something else is done between them
 // CHECK-LABEL: .compound "seek"
 // CHECK: libc.join r{{[0-9]+}}, lseek
 // CHECK: libc r{{[0-9]+}}, lseek

@@ -10,7 +10,7 @@
 void moves(int n)
 {
 	// CHECK: [[#@LINE+5]]:12: remark: leaves the kernel for an up-call: call of malloc
-	// CHECK: note: begin the region behind this statement
+	// CHECK: note: begin the region after this statement
 	// CHECK: fix-it:"{{.*}}":{[[#@LINE+2]]:2-[[#@LINE+2]]:13}:""
 	// CHECK: fix-it:"{{.*}}":{[[#@LINE+2]]:23-[[#@LINE+2]]:23}:" COSY_START;"
 	COSY_START;

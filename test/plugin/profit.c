@@ -62,7 +62,7 @@ int loop(int n)
 	int sum = 0;
 
 	COSY_START;
-	// CHECK: profit.c:[[#@LINE+1]]:{{.*}}: remark: a round of this loop makes at most 1 system call, to save about 197 instructions; its operations cost up to {{[0-9]+}}; as a compound it takes 197 less to {{[0-9]+}} less [-Rpass-analysis=cosy]
+	// CHECK: profit.c:[[#@LINE+1]]:{{.*}}: remark: an iteration of this loop makes at most 1 system call, to save about 197 instructions; its operations cost up to {{[0-9]+}}; as a compound it takes 197 less to {{[0-9]+}} less [-Rpass-analysis=cosy]
 	while (sum < n)
 		sum += getpid();
 	COSY_END;
@@ -74,11 +74,11 @@ int up_call_each_round(int n, FILE *f)
 	int sum = 0;
 
 	COSY_START; // expected-note {{region starts here}}
-	// CHECK: profit.c:[[#@LINE+4]]:3: remark: leaves the kernel for an up-call: call of rewind; it costs about 749 instructions, what 4 system calls save; call it before or behind the region
-	// CHECK: profit.c:[[#@LINE+1]]:{{.*}}: remark: a round of this loop makes at most 3 system calls, to save about 591 instructions; its operations cost up to {{[0-9]+}}, its 1 up-call about 749; as a compound it takes 158 more to {{[0-9]+}} more
+	// CHECK: profit.c:[[#@LINE+4]]:3: remark: leaves the kernel for an up-call: call of rewind; it costs about 749 instructions, what 4 system calls save; call it before or after the region
+	// CHECK: profit.c:[[#@LINE+1]]:{{.*}}: remark: an iteration of this loop makes at most 3 system calls, to save about 591 instructions; its operations cost up to {{[0-9]+}}, its 1 up-call about 749; as a compound it takes 158 more to {{[0-9]+}} more
 	for (int i = 0; i < n; i++) {
 		sum += getpid() + getppid() + getuid();
-		rewind(f); // expected-warning {{each round of this loop leaves the kernel, here for the call of rewind, and makes at most 3 system calls}}
+		rewind(f); // expected-warning {{each iteration of this loop leaves the kernel, here for the call of rewind, and makes at most 3 system calls}}
 	}
 	COSY_END;
 	return sum;
@@ -91,7 +91,7 @@ int up_call_after_continue(int n, FILE *f)
 
 	COSY_START;
 	// CHECK-NOT: profit.c:[[#@LINE+2]]:{{.*}} round of this loop
-	// CHECK: profit.c:[[#@LINE+1]]:{{.*}}: remark: a round of this loop makes at most 1 system call, {{.*}} its 0 to 2 up-calls about 1498; as a compound it takes 197 less to {{[0-9]+}} more
+	// CHECK: profit.c:[[#@LINE+1]]:{{.*}}: remark: an iteration of this loop makes at most 1 system call, {{.*}} its 0 to 2 up-calls about 1498; as a compound it takes 197 less to {{[0-9]+}} more
 	for (int i = 0; i < n; i++) {
 		if (getpid() < i)
 			continue;
@@ -118,7 +118,7 @@ int up_call_each_outer_round(int n, FILE *f)
 	}
 	for (int i = 0; i < n; i++)
 		if (chdir("/") < 0)
-			// CHECK: remark: leaves the kernel for an up-call: call of perror; {{.*}}; collect what there is to say, and print it behind the region
+			// CHECK: remark: leaves the kernel for an up-call: call of perror; {{.*}}; collect the output, and print it after the region
 			perror("/");
 	COSY_END;
 	return sum;
@@ -157,10 +157,10 @@ void advice(int n, int (*f)(int), long *p, double *d)
 			// CHECK: up-call: atomic operation; {{.*}}; plain and relaxed accesses are operations
 			__atomic_fetch_add(p, 1, __ATOMIC_SEQ_CST);
 		if (n == 4)
-			// CHECK: up-call: floating point; {{.*}}; do it before or behind the region
+			// CHECK: up-call: floating point; {{.*}}; do it before or after the region
 			*d *= 1.5;
 		if (n == 5)
-			// CHECK: up-call: call of malloc; {{.*}}; allocate before the region, and free behind it
+			// CHECK: up-call: call of malloc; {{.*}}; allocate before the region, and free after it
 			*p = (long)malloc(10);
 		if (n == 6)
 			// CHECK: up-call: inline assembly
@@ -182,4 +182,4 @@ void advice(int n, int (*f)(int), long *p, double *d)
 // YAML-NEXT: Pass:            cosy
 // YAML-NEXT: Name:            UpCall
 // YAML: Why: call of rewind
-// YAML: Advice: {{.*}}call it before or behind the region
+// YAML: Advice: {{.*}}call it before or after the region

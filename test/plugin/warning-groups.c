@@ -75,6 +75,6 @@ int again(int n)
 #pragma cosy diagnostic ignored "-Wcosy-nonsense"
 // BAD: [[#@LINE+1]]:25: error: #pragma cosy diagnostic pop without a push before it
 #pragma cosy diagnostic pop
-// BAD: [[#@LINE+1]]:25: error: expected push, pop, ignored, warning or error behind #pragma cosy diagnostic
+// BAD: [[#@LINE+1]]:25: error: expected push, pop, ignored, warning or error after #pragma cosy diagnostic
 #pragma cosy diagnostic nothing
 #endif
