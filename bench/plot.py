@@ -109,7 +109,7 @@ def _bars(directory, name, title, groups, results):
 def _can_draw(directory):
     """Is gnuplot there? Then make the directory."""
     if not shutil.which("gnuplot"):
-        print("cosy bench: no plots: gnuplot is not there\n  HINT: run: ./cosy setup --plots",
+        print("cosy bench: no plots: gnuplot is not installed\n  HINT: run: ./cosy setup --plots",
               file=sys.stderr)
         return False
     os.makedirs(directory, exist_ok=True)

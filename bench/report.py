@@ -57,7 +57,7 @@ def main_table(results, benches):
     if len(rows) > 1:
         print("Guest instructions (icount; everything cached)")
         _table(rows)
-        print("(*) per call, without the compound's loop operation, which op-loop is")
+        print("(*) per call, without the compound's loop operation (op-loop)")
         print()
 
 
@@ -128,7 +128,7 @@ def fit(results):
         spread = max(results.spread(f"fit{n}", way) for way in points)
         rows.append((str(n), *(_cell(value) for _, value in measured),
                      f"{compound / native:.2f}", f"{spread:.1f} %"))
-    print("The null call (guest instructions); bound is an ioctl that makes so many")
+    print("The null call (guest instructions); bound is an ioctl that makes as many calls")
     _table(rows)
     n0, n1 = line_fit(points["native"])
     c0, c1 = line_fit(points["compound"])
@@ -208,7 +208,7 @@ def host(results):
     if len(rows) > 1:
         print("Loops that compute, interpreted")
         _table(rows)
-        print("(*) measured once; docs/benchmarks.md tells how and where")
+        print("(*) measured once; docs/benchmarks.md explains how and where")
         print()
     rows = [("natively on this machine", "best ns", "median ns", "spread")]
     for name in list(catalogue.CALLS) + ["ls5000", "ls50000", "copy4k", "copy64k"]:

@@ -94,7 +94,7 @@ def main():
     shown = {command: document for document in documents for command in commands(document)}
     for command, document in shown.items():
         if command not in entries:
-            wrong.append(f"{document}: nobody runs '{command}'\n  HINT: add it to {listed}")
+            wrong.append(f"{document}: no test runs '{command}'\n  HINT: add it to {listed}")
     wrong += [f"{listed}: no document shows '{command}'" for command in entries
               if command not in shown]
     programs = blocks(documents[0], "c")

@@ -21,7 +21,7 @@ download_source() {
 	# Some packages have a second archive, which sources.list does not name.
 	fetched=$(echo "${package}_$version".orig.tar.?z)
 	[[ -f $fetched ]] || die "Debian 12 has another version of $package than $version"
-	[[ $(sha256sum <"$fetched") == "$sum "* ]] || die "$fetched is not what it was"
+	[[ $(sha256sum <"$fetched") == "$sum "* ]] || die "$fetched has another checksum than scripts/sources.list"
 	mv "$fetched" "$file"
 	cd "$sources" || return
 	rm -r "$sources/fetch"

@@ -224,7 +224,7 @@ vm_load_module() {
 		HINT="build it with ./cosy build, or boot with --no-module" die "there is no $module"
 	"$vm_exec" --vm "$vm_dir" -C / /sbin/insmod "$module" </dev/null || {
 		vm_messages | tail -n 20 >&2
-		die "the module does not load in the VM (the kernel's last words are above)"
+		die "the module does not load in the VM (the kernel's last messages are above)"
 	}
 }
 

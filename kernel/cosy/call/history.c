@@ -49,7 +49,7 @@ int __init cosy_history_init(void)
 	if (clear_branch_history || COSY_CLEARS_BY_LOOP) {
 		loop = cosy_symbol("clear_bhb_loop");
 		if (!loop) {
-			pr_err("the branch history is to be cleared, and this kernel has no clear_bhb_loop()\n");
+			pr_err("the branch history must be cleared, but this kernel has no clear_bhb_loop()\n");
 			return -EOPNOTSUPP;
 		}
 		static_call_update(cosy_clear_loop, (void (*)(void))loop);

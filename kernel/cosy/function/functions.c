@@ -47,7 +47,7 @@ void cosy_functions_init(void)
 {
 	if (!cosy_faults_init() ||
 	    !cosy_has(COSY_NEEDS(bpf_arena_get_kern_vm_start))) {
-		pr_info("this kernel lacks what user functions need: they run natively\n");
+		pr_info("user functions run natively: this kernel does not support them\n");
 		return;
 	}
 	cosy_functions_work = cosy_bindings_init() && cosy_yield_init();

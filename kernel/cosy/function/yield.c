@@ -113,7 +113,7 @@ bool cosy_yield_init(void)
 
 	if (!cosy_has(COSY_NEEDS(bpf_find_btf_id) | COSY_NEEDS(btf_obj_id) |
 		      COSY_NEEDS(btf_get_fd_by_id) | COSY_NEEDS(btf_put))) {
-		pr_info("this kernel lacks what user functions need: they run natively\n");
+		pr_info("user functions run natively: this kernel does not support them\n");
 		return false;
 	}
 	err = register_btf_kfunc_id_set(BPF_PROG_TYPE_SYSCALL, &cosy_kfunc_set);

@@ -146,7 +146,7 @@ static bool check_offset(const struct cosy_btf *btf, unsigned int i)
 	int offset = cosy_btf_offset(btf, listed[i].name, listed[i].member);
 
 	if (offset < 0) {
-		pr_info("the kernel does not tell where %s is in struct %s: %s go to user mode, or take longer\n",
+		pr_info("cannot find the offset of %s in struct %s: %s are made from user mode, or take longer\n",
 			listed[i].member, listed[i].name, listed[i].use);
 		return false;
 	}
