@@ -136,7 +136,7 @@ using BlockSet = SmallSetVector<BasicBlock *, 32>;
 static bool hasParked(const BasicBlock &BB) { return any_of(BB, isParked); }
 
 /// Moves the variables of \p Host to its beginning, so that its first block can
-/// be split behind them.
+/// be split after them.
 static void gatherVariables(Function &Host) {
   BasicBlock &Entry = Host.getEntryBlock();
   BasicBlock::iterator At = Entry.getFirstNonPHIOrDbgOrAlloca();

@@ -31,14 +31,14 @@ constexpr unsigned NumWarnings = 0
 /// The group's name, which is also that of its flag.
 llvm::StringRef warningGroup(Warning W);
 
-/// \p Message with the flag that it obeys behind it, as clang has it.
+/// \p Message with the flag that it obeys after it, as clang has it.
 std::string withFlag(const llvm::Twine &Message, Warning W, bool IsError);
 
 /// What is to become of a warning.
 enum class WarningLevel : char { Off = '-', On = 'w', Error = 'e' };
 
 /// An annotation of a function that may be compiled from bitcode begins so;
-/// behind it is a WarningLevel for each warning.
+/// after it is a WarningLevel for each warning.
 constexpr llvm::StringLiteral WarningAnnotation = "cosy_warnings:";
 
 /// The same as a function attribute, for regions whose compounds are made when

@@ -149,7 +149,7 @@ static bool isLoadOfVariable(const Instruction &I) {
              getUnderlyingObject(Load->getPointerOperand()));
 }
 
-/// Has \p I, behind the system call \p Call, the value of \p Fd, loaded before
+/// Has \p I, after the system call \p Call, the value of \p Fd, loaded before
 /// it from the same variable?
 static bool isSameLoad(const Instruction &I, const Value *Fd,
                        const CallBase &Call) {
@@ -312,7 +312,7 @@ static bool goesOn(const CallBase &Read, const ConstantInt &Size,
   });
 }
 
-/// A loop that does nothing but read a private file to its end, piece behind
+/// A loop that does nothing but read a private file to its end, piece after
 /// piece: nobody can tell whether it is read at once.
 void Finder::findRest(CallBase &Read, const CallShape &Shape) {
   const Loop *L = LI.getLoopFor(Read.getParent());

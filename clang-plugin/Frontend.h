@@ -90,7 +90,7 @@ public:
   bool warning(Warning W, clang::SourceLocation Loc, clang::SourceRange Range,
                llvm::StringRef Text);
 
-  /// The place behind the ';' that follows \p Loc, the last token of something.
+  /// The place after the ';' that follows \p Loc, the last token of something.
   clang::SourceLocation behindStatement(clang::SourceLocation Loc) const;
 
 private:

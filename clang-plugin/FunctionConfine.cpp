@@ -628,7 +628,7 @@ void Confine::placeLocals() {
 }
 
 /// \p Base, an address of the process, relative to the segment. Computed once,
-/// directly behind it, so that all its users can have it.
+/// directly after it, so that all its users can have it.
 Value *Confine::translated(Value *Base) {
   Value *&Known = Translated[Base];
   if (Known)

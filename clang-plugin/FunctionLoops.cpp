@@ -90,7 +90,7 @@ private:
   LLVMContext &Ctx;
   IRBuilder<> B;
   Argument *Context;
-  Instruction *Entry; ///< behind it begins what can be begun again
+  Instruction *Entry; ///< after it begins what can be begun again
   Value *Zero;        ///< one that neither compiler nor verifier sees through
   SetVector<Edge> Edges;
   SmallPtrSet<const PHINode *, 16> Compared; ///< of the loops, several times

@@ -257,7 +257,7 @@ void CompoundPath::complete(Constant *Descriptor, const Code &C,
   Placeholder->replaceAllUsesWith(Descriptor);
   Placeholder->eraseFromParent();
   LLVMContext &Ctx = R.Host->getContext();
-  // The word behind the registers is libcosy's.
+  // The word after the registers is libcosy's.
   Frame->setOperand(0, ConstantInt::get(Type::getInt32Ty(Ctx), C.NumRegs + 1));
   Type *I64 = Type::getInt64Ty(Ctx);
   // What is undefined at every exit has none.
@@ -346,7 +346,7 @@ void completeDeferred(CallBase &Run, const Code &C, ArrayRef<Value *> Inputs) {
   Function &Host = *Run.getFunction();
   IRBuilder<> B(&*Host.getEntryBlock().getFirstInsertionPt());
   B.SetCurrentDebugLocation(DebugLoc());
-  // The word behind the registers is libcosy's.
+  // The word after the registers is libcosy's.
   Value *Frame =
       B.CreateAlloca(B.getInt64Ty(), B.getInt32(C.NumRegs + 1), "cosy.frame");
   B.SetInsertPoint(&Run);

@@ -76,7 +76,7 @@ static bool mayTake(const Function &Callee, const Function &Source,
          !hasCompound(Callee);
 }
 
-/// Makes the mode of the region 0 at \p Address and behind: no compound runs.
+/// Makes the mode of the region 0 at \p Address and after: no compound runs.
 /// Only in \p In, if that is not null.
 static void foldMode(Value &Address, const Function *In) {
   for (User *U : make_early_inc_range(Address.users())) {

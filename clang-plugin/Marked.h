@@ -5,7 +5,7 @@
 // error path, a return, a jump elsewhere leave them. Some instructions only the
 // host itself can execute: setjmp, alloca, calls that unwind to a handler in
 // the function. They are native pieces; a compound ends before one, and the
-// next begins behind it.
+// next begins after it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_MARKED_H
@@ -52,7 +52,7 @@ struct Marked {
   bool IsAsync = false; ///< parts of a COSY_ASYNC function, without markers
   /// Without the native pieces.
   llvm::SetVector<llvm::BasicBlock *> Blocks;
-  /// COSY_START itself, then behind the native pieces.
+  /// COSY_START itself, then after the native pieces.
   llvm::SmallVector<Beginning, 2> Beginnings;
   /// An instruction of each native piece.
   llvm::SmallVector<llvm::Instruction *, 2> Natives;

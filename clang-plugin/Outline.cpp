@@ -459,7 +459,7 @@ SmallVector<Function *, 0> outlinePieces(Function &Source,
   FAM.invalidate(Source, PreservedAnalyses::none());
   std::vector<Piece> Pieces = Finder(Source, FAM).find();
 
-  // Each gets a block of its own before it, and one behind it that is its last.
+  // Each gets a block of its own before it, and one after it that is its last.
   for (Piece &P : Pieces) {
     SmallVector<BasicBlock *, 4> Last;
     for (BasicBlock *Pred : predecessors(P.Exit))

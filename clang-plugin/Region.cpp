@@ -65,7 +65,7 @@ bool isUseOutside(const Region &R, const Use &U) {
   return cast<Instruction>(U.get())->getParent() != At && R.Reentered.count(At);
 }
 
-/// Takes in blocks behind the region that do nothing but jump on, so that all
+/// Takes in blocks after the region that do nothing but jump on, so that all
 /// the gotos to a label are one exit.
 static void absorbJumps(Region &R) {
   for (unsigned N = 0; N < R.Blocks.size(); ++N)

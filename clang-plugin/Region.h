@@ -37,7 +37,7 @@ struct Region {
   llvm::BasicBlock *Entry = nullptr;
   llvm::SetVector<llvm::BasicBlock *> Blocks;
   llvm::SmallVector<Exit, 2> Exits;
-  /// Blocks of it that the host can come to by other ways than Entry: behind
+  /// Blocks of it that the host can come to by other ways than Entry: after
   /// an exit, or by a jump into the region. A subset of Blocks.
   llvm::SmallPtrSet<llvm::BasicBlock *, 8> Reentered;
   /// Values defined inside that are also there when it begins, since it begins

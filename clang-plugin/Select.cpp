@@ -166,7 +166,7 @@ CallShape systemCallShape(const CallBase &CB) {
     const SystemCall *Call = findSystemCall(Nr->getZExtValue());
     if (!Call || !Call->Nested)
       return S;
-    // Arguments behind the call's own are not looked at.
+    // Arguments after the call's own are not looked at.
     for (unsigned I = 0; I < Call->Args.size(); ++I) {
       if (I + 1 < CB.arg_size())
         Add(CB.getArgOperand(I + 1), 0);
@@ -742,7 +742,7 @@ void Selector::findClean() {
 //===----------------------------------------------------------------------===//
 
 /// Lays blocks out so that loops are contiguous and as few jumps as possible
-/// are needed: behind a block comes a successor in the same loop, else the
+/// are needed: after a block comes a successor in the same loop, else the
 /// innermost block that has waited.
 void Selector::orderBlocks() {
   DenseSet<const BasicBlock *> Placed;
@@ -1363,7 +1363,7 @@ void Selector::lower(Instruction &I) {
     return lowerBranch(cast<BranchInst>(I));
   case Instruction::Switch:
     return lowerSwitch(cast<SwitchInst>(I));
-  case Instruction::Ret: // behind an exit, or behind undefined behaviour
+  case Instruction::Ret: // after an exit, or after undefined behaviour
   case Instruction::Unreachable:
     emit(COSY_OP_JMP).Target = Cur; // never reached natively either
     return;

@@ -203,7 +203,7 @@ void defineValues(Function &Source) {
     }
 }
 
-/// Moves the increment of a loop's counter behind the last use of its old
+/// Moves the increment of a loop's counter after the last use of its old
 /// value, so that both can have one register.
 static void sinkIncrements(LoopInfo &LI) {
   for (Loop *L : LI.getLoopsInPreorder()) {
@@ -282,7 +282,7 @@ static bool affordsLoopPasses(Function &F, FunctionAnalysisManager &FAM) {
 }
 
 /// Is there a switch that depends on where it is come from? clang makes one
-/// behind a block with variables that is left by break and continue.
+/// after a block with variables that is left by break and continue.
 static bool switchesOnConstants(Function &F) {
   return any_of(F, [](BasicBlock &BB) {
     auto *S = dyn_cast<SwitchInst>(BB.getTerminator());

@@ -153,7 +153,7 @@ static bool failsWithErrno(const CallBase &Call) {
   return failsAsSystemCall(libraryFunction(Call).Name);
 }
 
-/// The instruction before which \p Call is to be tested: behind those that only
+/// The instruction before which \p Call is to be tested: after those that only
 /// put its result where it is assigned to, for that happens also if it failed.
 static Instruction *behindAssignment(CallBase &Call) {
   Instruction *First = Call.getNextNode();
@@ -199,7 +199,7 @@ static Constant *placeOf(const CallBase &Call) {
        ConstantInt::get(Type::getInt32Ty(Ctx), Loc ? Loc->getLine() : 0)});
 }
 
-/// Makes the region leave behind a failing call. One block, behind the region,
+/// Makes the region leave after a failing call. One block, after the region,
 /// tells libcosy which it was; so there is one more exit, and one more output.
 static void stopOnErrors(const Extent &E) {
   SmallVector<CallBase *, 8> Calls;

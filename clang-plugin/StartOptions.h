@@ -35,9 +35,9 @@ std::string readOptions(llvm::ArrayRef<std::optional<uint64_t>> Args,
 /// RegionCheck has reported the others.
 StartOptions optionsOf(const llvm::CallInst &Start);
 
-/// Makes the regions of \p Host that ask for it leave behind a system call that
+/// Makes the regions of \p Host that ask for it leave after a system call that
 /// fails, and where they have reached their limit. Before locals are in SSA
-/// form, so that whatever variables hold then is what they hold behind the
+/// form, so that whatever variables hold then is what they hold after the
 /// region.
 void insertStops(llvm::Function &Host);
 

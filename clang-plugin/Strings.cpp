@@ -30,7 +30,7 @@ public:
   Value *strncpy();
   Value *stpncpy() { return plus(arg(0), copyPadded()); }
   Value *clear();
-  // The same behind the check of a function with __..._chk.
+  // The same after the check of a function with __..._chk.
   Value *checkedCopy();
   Value *checkedStpcpy() { return plus(checkedCopy(), Length); }
   Value *checkedAppend();
@@ -144,7 +144,7 @@ Value *Expansion::strncpy() {
   return arg(0);
 }
 
-/// Puts \p Right bytes of the second string behind \p Left of the first.
+/// Puts \p Right bytes of the second string after \p Left of the first.
 void Expansion::append(Value *Left, Value *Right) {
   Value *To = plus(arg(0), Left);
   copy(To, arg(1), Right);

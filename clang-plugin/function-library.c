@@ -106,7 +106,7 @@ void *memchr(const void *s, int c, size_t n)
 {
 	const unsigned char *p = s;
 
-	/* What is behind the byte looked for may not be there, but for its word. */
+	/* What is after the byte looked for may not be there, but for its word. */
 	for (; n && (uintptr_t)p % 8; n--, p++)
 		if (*p == (unsigned char)c)
 			return (void *)p;

@@ -133,7 +133,7 @@ static long run_openclose(struct cosy_bound *b)
 	return 0;
 }
 
-/* What getdents64() writes: the name is behind d_ino, d_off, d_reclen and d_type. */
+/* What getdents64() writes: the name is after d_ino, d_off, d_reclen and d_type. */
 #define D_RECLEN	16
 #define D_NAME		19
 
@@ -401,7 +401,7 @@ static struct miscdevice bound_device = {
 	.mode = 0600,
 };
 
-/* Not exported; a kprobe finds it, and tells an address behind the ENDBR. */
+/* Not exported; a kprobe finds it, and tells an address after the ENDBR. */
 static void *find_x64_sys_call(void)
 {
 	struct kprobe kp = { .symbol_name = "x64_sys_call" };

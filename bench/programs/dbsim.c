@@ -30,7 +30,7 @@
 #define PARAMETER(mib, processes) ((uint64_t)(mib) << 8 | (processes))
 
 static int file;
-static uint64_t records;	/* behind which there is room for one more */
+static uint64_t records;	/* after which there is room for one more */
 
 /* Returns the bytes that were moved, -1: error. */
 static inline ssize_t transaction(int fd, uint64_t record, bool writes, char *buffer)

@@ -24,7 +24,7 @@
  * @args:   of the call being prepared
  * @random: state of the generator that decides on refusals
  * @refuse: refuse and leave now and then
- * @single: leave behind each call and after each back-edge
+ * @single: leave after each call and after each back-edge
  * @step:   why something was refused (enum cosy_step)
  */
 struct cosy_env {

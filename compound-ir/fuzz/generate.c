@@ -223,7 +223,7 @@ static struct cosy_op *put_small(struct cosy_op *op, unsigned int *before)
 	return op + 1;
 }
 
-/* An operation and the slots it needs behind it; their number. */
+/* An operation and the slots it needs after it; their number. */
 static unsigned int make_slots(struct input *in, const struct cosy_header *h,
 			       struct cosy_op *op, unsigned int room)
 {

@@ -40,7 +40,7 @@ struct reference {
 
 /**
  * reference_function() - call a user function
- * @op: a CALL, its ARG slots behind it
+ * @op: a CALL, its ARG slots after it
  * @r:  the registers
  */
 void reference_function(const struct cosy_op *op, uint64_t *r);

@@ -22,7 +22,7 @@
 
 /**
  * struct cosy_env - the environment's part of a run
- * @single: leave with COSY_AGAIN behind the next call or after the next
+ * @single: leave with COSY_AGAIN after the next call or after the next
  *	    back-edge: to do in user mode what the kernel could not, and go back
  * @step:   never set here, nothing is refused
  * @args:   of the call being prepared

@@ -434,7 +434,7 @@ static bool parse_u32(struct assembler *as, cosy_u32 max, const char *what,
 	return true;
 }
 
-/* The first of no outputs may be the register behind the last. */
+/* The first of no outputs may be the register after the last. */
 static bool parse_outputs(struct assembler *as)
 {
 	if (!expect(as, 'r', "to begin a register") ||

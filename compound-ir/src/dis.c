@@ -170,7 +170,7 @@ static void put_call(const struct dis *d, const struct cosy_op *op)
 	}
 }
 
-/* Everything behind the operation's name. */
+/* Everything after the operation's name. */
 static void put_fields(const struct dis *d, const struct cosy_op *op)
 {
 	const char *cond = cosy_cond_texts[op->cond];

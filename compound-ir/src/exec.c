@@ -65,7 +65,7 @@ static bool narrow_compare(unsigned int cond, cosy_u64 a, cosy_u64 b,
 	}
 }
 
-/* The CASE slot behind @ip whose constant is @val, or @ip for the default. */
+/* The CASE slot after @ip whose constant is @val, or @ip for the default. */
 static const struct cosy_insn *find_case(const struct cosy_insn *ip,
 					 cosy_u64 val)
 {

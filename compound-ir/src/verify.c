@@ -4,7 +4,7 @@
  *
  * Everything is checked once and in order, so that the first wrong field is
  * the one reported: the header, then the slots, then lines and strings. Sums
- * of lengths are computed in 64 bits and cannot overflow; nothing behind the
+ * of lengths are computed in 64 bits and cannot overflow; nothing after the
  * header is looked at before the lengths are known to be right.
  */
 #include <cosy/verify.h>
@@ -229,7 +229,7 @@ static int verify_imm(const struct cosy_header *h, const struct cosy_op *op,
 	}
 }
 
-/* The ARG or CASE slots behind the operation at @pc: how many there are. */
+/* The ARG or CASE slots after the operation at @pc: how many there are. */
 static int verify_slots(const struct cosy_header *h, const struct cosy_op *op,
 			cosy_u32 pc, cosy_u32 *slots, cosy_u64 offset,
 			struct cosy_diag *diag)

@@ -8,7 +8,7 @@
 /**
  * output_finish() - write what is left of standard output, and exit
  * @status:  the exit status
- * @trouble: that where the output could not be written, behind a message; not 0
+ * @trouble: that where the output could not be written, after a message; not 0
  */
 _Noreturn void output_finish(int status, int trouble);
 

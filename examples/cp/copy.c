@@ -207,7 +207,7 @@ leave:
 	return special;
 }
 
-/* Finds the data behind *@end: returns where it begins, where @in then stands, and
+/* Finds the data after *@end: returns where it begins, where @in then stands, and
  * moves *@end to its end. */
 static inline off_t next_data(int in, off_t *end)
 {
@@ -416,7 +416,7 @@ static bool is_out_of_the_way(struct copy_file *file, bool force)
 		file->error = 0;
 		return false;
 	}
-	/* What a name with a slash behind it would have to be to be there. */
+	/* What a name with a slash after it would have to be to be there. */
 	if (file->error == EISDIR && file->to[strlen(file->to) - 1] == '/')
 		file->error = ENOTDIR;
 	if (!file->existed || !force)

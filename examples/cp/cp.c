@@ -429,7 +429,7 @@ static void copy_operand(const char *from, const char *to)
 		copy_add(&copy, from, to, true);
 }
 
-/* The last component of a path, without slashes behind it; to be freed. */
+/* The last component of a path, without slashes after it; to be freed. */
 static char *last_component(const char *path)
 {
 	size_t end = strlen(path), start;

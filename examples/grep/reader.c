@@ -65,7 +65,7 @@ size_t reader_waiting(const struct reader *reader)
 	return reader->count - reader->taken;
 }
 
-/* Does the file have a hole behind its first window? */
+/* Does the file have a hole after its first window? */
 static inline bool has_hole(int fd, off_t size)
 {
 	off_t hole;

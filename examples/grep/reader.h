@@ -33,7 +33,7 @@ enum reader_state {
 	READER_PART,		/* data, and there may be more to come */
 	READER_END,		/* data, the last; none if the file is empty */
 	READER_FAILED,		/* could not be opened */
-	READER_BROKEN,		/* data, behind which it could not be read on */
+	READER_BROKEN,		/* data, after which it could not be read on */
 	READER_SPECIAL,		/* not a regular file, and was not touched */
 	READER_OUTPUT,		/* is the file that was to be left out */
 };
@@ -43,7 +43,7 @@ enum reader_state {
  * @path:     the file's, as it was added
  * @state:    what has been read of it
  * @error:    errno, for READER_FAILED and READER_BROKEN
- * @sparse:   the file has holes behind its first SEARCH_WINDOW bytes
+ * @sparse:   the file has holes after its first SEARCH_WINDOW bytes
  * @data:     valid, and may be changed, until the next call; there is room for
  *	      one byte more
  * @length:   its length

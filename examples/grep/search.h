@@ -64,13 +64,13 @@ bool search_selects_empty_lines(void);
  * @last:   search the rest, too, although it is no whole window
  *
  * Return: the bytes consumed; the rest is an incomplete line or window, and is
- * to come again, with more behind it.
+ * to come again, with more after it.
  */
 size_t search_data(struct search *search, char *data, size_t length, bool last);
 
 /**
  * search_end() - end the search of a stream
- * @data:   what search_data() did not consume, room for one byte behind it
+ * @data:   what search_data() did not consume, room for one byte after it
  * @length: its length
  *
  * Searches a last line without a newline and complains of a match in binary

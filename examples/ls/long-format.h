@@ -39,7 +39,7 @@ size_t columns_room(const struct columns *columns);
 
 /**
  * put_columns() - write all of a line that comes before the name
- * @p:      where to; there is no NUL behind it
+ * @p:      where to; there is no NUL after it
  * @status: of the entry; NULL: unknown, question marks are written
  * @type:   what it is if @status is NULL: DT_REG, DT_DIR, … from <dirent.h>
  *

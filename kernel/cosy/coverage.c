@@ -6,7 +6,7 @@
  * __sanitizer_cov_trace_pc() in every basic block; each call has a counter of 8 bits,
  * which /dev/cosy-coverage maps.  That is what KCOV does, without a kernel that has
  * it, and counted rather than recorded, as libFuzzer wants it: counter i belongs to the
- * return addresses 4 * i to 4 * i + 3 behind the beginning of the module's text.
+ * return addresses 4 * i to 4 * i + 3 after the beginning of the module's text.
  */
 #include <linux/fs.h>
 #include <linux/miscdevice.h>

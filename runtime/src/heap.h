@@ -3,7 +3,7 @@
  * heap.h - an allocator that keeps to a piece of memory it is given.
  *
  * Boost.Interprocess's best-fit allocator, which keeps everything it knows in
- * that memory, behind the blocks. Nothing here locks.
+ * that memory, after the blocks. Nothing here locks.
  */
 #ifndef COSY_HEAP_H
 #define COSY_HEAP_H
@@ -24,7 +24,7 @@ struct cosy_heap;
 /** cosy_heap_init() - @size bytes at @memory, page-aligned, become a heap */
 struct cosy_heap *cosy_heap_init(void *memory, size_t size);
 
-/** cosy_heap_grow() - @size more bytes behind its memory are its own, too */
+/** cosy_heap_grow() - @size more bytes after its memory are its own, too */
 void cosy_heap_grow(struct cosy_heap *heap, size_t size);
 
 /**

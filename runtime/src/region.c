@@ -200,7 +200,7 @@ static int64_t step_in_user_mode(const struct cosy_region *region,
 	return -1;
 }
 
-/* Store @result of the interrupted call at run->pc, and move behind it. */
+/* Store @result of the interrupted call at run->pc, and move after it. */
 static void take_result(struct cosy_reserved *reserved, uint64_t *frame,
 			struct cosy_run *run, long result)
 {

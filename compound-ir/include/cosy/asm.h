@@ -42,7 +42,7 @@ void *cosy_assemble(const char *text, size_t len, size_t *size,
 		    struct cosy_asm_error *error);
 
 /* What cosy_disassemble() adds as comments. */
-#define COSY_DIS_PC	(1u << 0)	/* the slot behind each operation */
+#define COSY_DIS_PC	(1u << 0)	/* the slot after each operation */
 #define COSY_DIS_SOURCE	(1u << 1)	/* the source line before its operations */
 
 /**

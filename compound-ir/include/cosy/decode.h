@@ -111,8 +111,8 @@ cosy_u64 cosy_code_size(const void *image);
 
 /**
  * cosy_fast_find_fn - finds the module's fast path for a call
- * @op: a SYS or LIBC operation that may be made here; its ARG slots are behind
- *	it, and behind those is another operation
+ * @op: a SYS or LIBC operation that may be made here; its ARG slots are after
+ *	it, and after those is another operation
  *
  * Return: its number, from 0 to 255; -1 if there is none.
  */

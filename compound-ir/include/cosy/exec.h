@@ -121,7 +121,7 @@ enum cosy_status cosy_exec(const struct cosy_code *code, struct cosy_state *st);
 /**
  * cosy_exec_result() - store the result of the system call at st->pc
  * @code:   decoded compound
- * @st:	    the run; pc is at a SYS or LIBC slot, and is moved behind it
+ * @st:	    the run; pc is at a SYS or LIBC slot, and is moved after it
  * @result: as the kernel returned it, -errno on failure
  *
  * Sets errno and -1 where the operation is LIBC.

@@ -106,9 +106,9 @@ enum cosy_cond {
  *	    nowhere but to calls of the compound and comparisons
  * BORROW:  of a read: nobody looks at the buffer until it is read into again, but a
  *	    write with this hint of all that was read; of a write: it is this one
- * JOIN:    an lseek that only the read or write behind it depends on
+ * JOIN:    an lseek that only the read or write after it depends on
  * REST:    a read of a private file that is made again as long as it gives all
- *	    it asked for, each time behind what it gave before, and nothing else
+ *	    it asked for, each time after what it gave before, and nothing else
  *	    is done meanwhile
  */
 #define COSY_HINTS(X) \
@@ -168,7 +168,7 @@ struct cosy_line {
  * @nregs:     registers; they are r0 … r(nregs-1), 64 bits each
  * @size:      bytes of the whole image
  * @nops:      slots, at least 1
- * @nlines: @strings_size: @data_size: lengths of the tables behind the ops
+ * @nlines: @strings_size: @data_size: lengths of the tables after the ops
  * @ninputs:   r0 … r(ninputs-1) are set by the caller, the others start as 0.
  *	       If there is data, the last input is the address it was placed at.
  * @out_first: @nout: the registers handed back when the compound is done

@@ -119,7 +119,7 @@ enum cosy_function_end {
  * @address:   out: with COSY_FUNCTION_FAULT, the address
  * @base:      the upper half of all addresses in the segment, the lower is 0
  * @stack:     lowest address of the stack, 16-byte aligned; 0 without stack
- * @stack_end: behind its highest; 16-byte aligned
+ * @stack_end: after its highest; 16-byte aligned
  * @data:      address of the copy of its constants; 64-byte aligned
  * @wrote:     out: 1 if it may have changed memory others see, 0 at first
  * @resume:    where it can go on, 0 at first

@@ -9,7 +9,7 @@
  * enum cosy_status - why the executor left, and what happens next
  * @COSY_DONE:	 done by exit number value; pc is meaningless
  * @COSY_UPCALL: run native code number value on the frame, then resume at pc
- *		 (already the slot behind the UPCALL)
+ *		 (already the slot after the UPCALL)
  * @COSY_AGAIN:	 a signal or other work is pending that only happens on the way
  *		 to user mode; resume at pc
  * @COSY_LIMIT:	 a limit was reached, value says which (enum cosy_limit);

@@ -161,7 +161,7 @@ static int cosy_coroutine_enter(struct cosy_coroutine *co,
 	if (flags & ~(u64)COSY_COMPOUND_FLAGS || (!resumed && pc) ||
 	    pc >= code->ninsns)
 		return -EINVAL;
-	/* Not by speculation either is anything behind the last slot executed. */
+	/* Not by speculation either is anything after the last slot executed. */
 	co->pc = array_index_nospec(pc, code->ninsns);
 	if (!cosy_pc_valid(code, co->pc))
 		return -EINVAL;

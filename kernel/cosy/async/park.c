@@ -243,7 +243,7 @@ void cosy_parked_unqueue(struct cosy_parked *parked)
 	cosy_target_put(&parked->target);
 }
 
-/* It waits again: behind the others. */
+/* It waits again: after the others. */
 static void cosy_parked_requeue(struct cosy_parked *parked)
 {
 	wait_queue_head_t *queue = parked->target.queue;

@@ -50,7 +50,7 @@ struct cosy_private {
  * @buffer: where the next one puts its piece
  * @size:   of each piece but the last
  * @left:   bytes that are there
- * @end:    behind them is the end of the file
+ * @end:    after them is the end of the file
  */
 struct cosy_prefetch {
 	const struct cosy_insn *ip;

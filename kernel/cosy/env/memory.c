@@ -345,7 +345,7 @@ static unsigned long to_page_end(u64 p)
  * @max:  bytes, at most
  * @diff: out: difference of the first bytes that differ, in 32 bits
  *
- * Reads no page behind those where the strings differ or end.
+ * Reads no page after those where the strings differ or end.
  *
  * Return: false if it is not done, env->step says why.
  */

@@ -308,14 +308,14 @@ static __always_inline long cosy_write_borrowed(struct cosy_state *st,
 			       cosy_fast_arg(st, ip, 2), pos);
 }
 
-/** cosy_borrow_read() - read behind an lseek, not copied yet */
+/** cosy_borrow_read() - read after an lseek, not copied yet */
 long cosy_borrow_read(struct cosy_state *st, const struct cosy_insn *ip,
 		      struct file *file, loff_t *pos)
 {
 	return cosy_read_borrowing(st, ip, file, pos);
 }
 
-/** cosy_borrow_write() - write behind an lseek, of what was borrowed */
+/** cosy_borrow_write() - write after an lseek, of what was borrowed */
 long cosy_borrow_write(struct cosy_state *st, const struct cosy_insn *ip,
 		       struct file *file, loff_t *pos)
 {

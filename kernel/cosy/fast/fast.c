@@ -52,7 +52,7 @@ static const u8 cosy_call_args[] = {
 };
 
 /*
- * Can the lseek at @op be joined with the call behind it? They are given the
+ * Can the lseek at @op be joined with the call after it? They are given the
  * same descriptor, nothing that the lseek returns, and between them is at most a
  * branch that is taken if the lseek fails. Return: the fast path, -1 if they cannot.
  */
@@ -102,7 +102,7 @@ static s32 cosy_fast_find(const struct cosy_op *op)
 	    !(op->c & COSY_HINT_BORROW) && op->width >= 3 &&
 	    cosy_has(cosy_fast_paths[COSY_NR_cosy_fast_read_ahead].needs))
 		return COSY_NR_cosy_fast_read_ahead;
-	/* Those for hints are behind those for all. */
+	/* Those for hints are after those for all. */
 	for (i = ARRAY_SIZE(cosy_fast_paths); i-- > 0;) {
 		if (cosy_fast_paths[i].nr == op->imm &&
 		    !(cosy_fast_paths[i].hints & ~op->c))

@@ -249,14 +249,14 @@ cosy_seek_and(struct cosy_state *st, const struct cosy_insn *ip,
 	return cosy_made(next, ret);
 }
 
-/** cosy_fast_seek_next() - lseek, and the read or write behind it */
+/** cosy_fast_seek_next() - lseek, and the read or write after it */
 struct cosy_made cosy_fast_seek_next(struct cosy_state *st,
 				     const struct cosy_insn *ip)
 {
 	return cosy_seek_and(st, ip, ip + 1 + ip->nargs);
 }
 
-/** cosy_fast_seek_branch_next() - the same, behind a branch that is not taken */
+/** cosy_fast_seek_branch_next() - the same, after a branch that is not taken */
 struct cosy_made cosy_fast_seek_branch_next(struct cosy_state *st,
 					    const struct cosy_insn *ip)
 {

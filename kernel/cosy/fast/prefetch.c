@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * prefetch.c - reads that go on to the end of a file, piece behind piece, made at
+ * prefetch.c - reads that go on to the end of a file, piece after piece, made at
  * once.
  *
- * The first read fetches several pieces, as far as the file goes; those behind
+ * The first read fetches several pieces, as far as the file goes; those after
  * it then find theirs in place, and its end known. The position of the file is
  * where the reads that were made have moved it, so nothing is to be put right
  * when the compound leaves in between, but for what was counted too early.

@@ -66,7 +66,7 @@ u32 cosy_line_of(const struct bpf_prog *prog, unsigned long ip)
 }
 
 /*
- * A fault in the kernel. The program goes on behind the access, with 0 for what
+ * A fault in the kernel. The program goes on after the access, with 0 for what
  * it has read: let it come to its end soon. What other addresses a program may
  * try in vain is no business of the one who runs it.
  */

@@ -23,7 +23,7 @@ static unsigned long cosy_no_lookup(const char *name)
 
 DEFINE_STATIC_CALL(cosy_lookup, cosy_no_lookup);
 
-/* A probe may sit behind the function's first instruction. */
+/* A probe may sit after the function's first instruction. */
 static unsigned long cosy_offset_in_symbol(unsigned long addr)
 {
 	char text[KSYM_SYMBOL_LEN];	/* name+0x4/0x1a0 */

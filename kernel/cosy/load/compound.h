@@ -24,7 +24,7 @@
 /**
  * cosy_regs_few() - test whether registers can be read or written at once
  * @code: the compound
- * @live: the registers; some behind them may be read and written as well
+ * @live: the registers; some after them may be read and written as well
  *
  * Return: true if they are a few, and there are so many to read and write.
  */

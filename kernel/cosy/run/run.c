@@ -684,7 +684,7 @@ static noinline loff_t cosy_run_any(const struct cosy_compound *compound,
 		return cosy_refuse(run, urun, -EINVAL);
 	if (!cosy_pc_valid(compound->code, run->pc))
 		return cosy_refuse(run, urun, -EINVAL);
-	/* Not by speculation either is anything behind the last slot executed. */
+	/* Not by speculation either is anything after the last slot executed. */
 	run->pc = array_index_nospec(run->pc, compound->code->ninsns);
 	if (run->flags & COSY_RUN_LIMIT && get_user(run->limit, &urun->limit))
 		return cosy_refuse(run, urun, -EFAULT);

@@ -16,7 +16,7 @@
 
 /** enum cosy_option - the options; values are part of the plugin's interface */
 enum cosy_option {
-	COSY_OPTION_END,	/* behind the last one */
+	COSY_OPTION_END,	/* after the last one */
 	COSY_OPTION_STOP_ON_ERROR,
 	COSY_OPTION_MAX_OPERATIONS,	/* value: their number */
 	COSY_OPTION_MAX_MS,		/* value: milliseconds */
