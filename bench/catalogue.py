@@ -59,6 +59,7 @@ WHOLE = ("native", "compound", "fast")
 # batches in the module (the default), and by a loop of the module (COSY_EXECUTOR=kernel); and
 # io_uring.
 ASYNC = ("native", "user", "entries", "loops", "io_uring")
+ASYNC_CALLS = ("page1", "page64", "statx1", "statx64", "wait-cancel", "handover")
 # The same by COSY_ASYNC functions, in batches.
 SERVERS = (*ASYNC, "functions")
 ECHO = ("echo-unix-64", "echo-unix-1", "echo-unix-1024", "echo-tcp-64",
@@ -109,7 +110,7 @@ BENCHES = (
     Bench("op", "op", ("compound",), ("op",) + tuple("op-" + o for o in OPERATIONS)),
     Bench("load", "load", ("compound",)),
     Bench("fit", "fit", NO_RING, tuple(f"fit{n}" for n in FIT)),
-    *(Bench(name, "async", ASYNC) for name in ("page1", "page64", "wait-cancel", "handover")),
+    *(Bench(name, "async", ASYNC) for name in ASYNC_CALLS),
     *(Bench(name, "echo", SERVERS) for name in ECHO),
     Bench("interpreter"),
     Bench("native-overhead"),
@@ -162,7 +163,7 @@ def seconds(name):
 
 
 # Names that stand for several benchmarks.
-GROUPS = {"cosy": COSY, "async": ("page1", "page64", "wait-cancel", "handover", *ECHO),
+GROUPS = {"cosy": COSY, "async": (*ASYNC_CALLS, *ECHO),
           "functions": tuple(f"fn-{name}" for name in FUNCTIONS)}
 
 # The loops of bench/programs/interpreter.c, and the best ns per iteration that other

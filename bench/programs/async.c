@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
  * async: what an operation of a loop costs: submitted, executed and collected, in batches of
- * one and more; one that waits for a socket and is cancelled; one whose call may block, so
- * that a thread makes it. io_uring has no getpid: its operation there does nothing.
+ * one and more; one that gets the status of a file; one that waits for a socket and is
+ * cancelled; one whose call may block, so that a thread makes it. io_uring has no getpid: its
+ * operation there does nothing.
  */
 
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -19,9 +22,11 @@
 #include "../common/uring.h"
 
 #define MAX_BATCH 64
+#define STATUS_OF "async.file"
 
 static struct cosy_loop *loop;
 static struct cosy_async ops[MAX_BATCH];
+static struct statx status[MAX_BATCH];
 static int sockets[2], file;
 
 static void check(long err, const char *what)
@@ -52,6 +57,27 @@ static uint64_t getpid_entries(uint64_t count)
 		check(cosy_wait(loop, (unsigned int)batch, NULL), "cosy_wait");
 	}
 	return (uint64_t)ops[0].result;
+}
+
+static uint64_t native_statx(uint64_t count)
+{
+	while (count--)
+		check(statx(AT_FDCWD, STATUS_OF, 0, STATX_BASIC_STATS, &status[0]), "statx");
+	return status[0].stx_ino;
+}
+
+static uint64_t statx_entries(uint64_t count)
+{
+	const uint64_t batch = bench_parameter();
+
+	for (uint64_t done = 0; done < count; done += batch) {
+		for (uint64_t i = 0; i < batch; i++)
+			check(cosy_async_statx(loop, &ops[i], AT_FDCWD, STATUS_OF, 0,
+					       STATX_BASIC_STATS, &status[i]), "cosy_async_statx");
+		check(cosy_wait(loop, (unsigned int)batch, NULL), "cosy_wait");
+	}
+	check(ops[0].result, "a statx");
+	return status[0].stx_ino;
 }
 
 /* The call that would block, and nothing else. */
@@ -120,6 +146,20 @@ static uint64_t ring_nops(uint64_t count)
 	return 0;
 }
 
+static uint64_t ring_statxs(uint64_t count)
+{
+	const uint64_t batch = bench_parameter();
+
+	for (uint64_t done = 0; done < count; done += batch) {
+		for (uint64_t i = 0; i < batch; i++)
+			uring_statx(AT_FDCWD, STATUS_OF, 0, &status[i]);
+		uring_enter((unsigned int)batch);
+		for (uint64_t i = 0; i < batch; i++)
+			completed(0);
+	}
+	return status[0].stx_ino;
+}
+
 static uint64_t ring_wait_and_cancel(uint64_t count)
 {
 	char byte;
@@ -175,6 +215,7 @@ static void prepare(void)
 	file = memfd_create("handover", MFD_CLOEXEC);
 	if (file < 0)
 		bench_die("memfd_create");
+	check(close(open(STATUS_OF, O_CREAT | O_WRONLY, 0600)), STATUS_OF);
 }
 
 int main(int argc, char **argv)
@@ -184,6 +225,10 @@ int main(int argc, char **argv)
 		  .native = native_getpid, .io_uring = ring_nops, .entries = getpid_entries },
 		{ .name = "page64", .per = "operation", .count = 20480, .parameter = 64,
 		  .native = native_getpid, .io_uring = ring_nops, .entries = getpid_entries },
+		{ .name = "statx1", .per = "operation", .count = 5000, .parameter = 1,
+		  .native = native_statx, .io_uring = ring_statxs, .entries = statx_entries },
+		{ .name = "statx64", .per = "operation", .count = 5120, .parameter = 64,
+		  .native = native_statx, .io_uring = ring_statxs, .entries = statx_entries },
 		{ .name = "wait-cancel", .per = "operation", .count = 10000,
 		  .native = native_attempt, .io_uring = ring_wait_and_cancel,
 		  .entries = wait_and_cancel },

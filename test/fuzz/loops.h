@@ -107,7 +107,7 @@ static void enter_call(unsigned int index)
 		0, COSY_ENTRY_SILENT, COSY_ENTRY_WAIT_IN, COSY_ENTRY_WAIT_OUT,
 		COSY_ENTRY_WAIT_IN | COSY_ENTRY_SILENT, COSY_ENTRY_THREAD,
 		COSY_ENTRY_THREAD | COSY_ENTRY_LONG, COSY_ENTRY_THREAD | COSY_ENTRY_TAKE,
-		COSY_ENTRY_THREAD | COSY_ENTRY_SILENT,
+		COSY_ENTRY_THREAD | COSY_ENTRY_SILENT, COSY_ENTRY_NOWAIT,
 	};
 	struct cosy_async_entry *entry = &loop.entries[index];
 	const struct call *call = choose_call();

@@ -23,6 +23,7 @@
 #include "call/history.h"
 #include "fast/calls.h"
 #include "fast/fast.h"
+#include "fast/nowait.h"
 #include "run/run.h"
 #include "trace/cosy_trace.h"
 
@@ -201,6 +202,9 @@ static bool cosy_entry_is_valid(u64 word)
 
 	if (COSY_ENTRY_COLOUR_OF(word) || flags & ~COSY_ENTRY_FLAGS)
 		return false;
+	if (flags & COSY_ENTRY_NOWAIT &&
+	    flags & ~(COSY_ENTRY_NOWAIT | COSY_ENTRY_SILENT))
+		return false;
 	if (flags & COSY_ENTRY_THREAD ?
 		    flags & (COSY_ENTRY_WAIT_IN | COSY_ENTRY_WAIT_OUT) :
 		    flags & (COSY_ENTRY_LONG | COSY_ENTRY_TAKE))
@@ -214,6 +218,22 @@ static bool cosy_parked_is_left(struct cosy_parked *parked)
 	if (parked->is_handed)
 		return cosy_handed_is_taken(parked);
 	return parked->is_coroutine && cosy_coroutine_is_left(parked);
+}
+
+/* Execute an entry whose call is made if it need not wait. Return: 1, it has completed. */
+static int cosy_entry_nowait(struct cosy_loop *loop, struct cosy_state *st, u32 index,
+			     u8 flags, const struct cosy_async_call *call)
+{
+	s64 result = -EAGAIN;
+
+	trace_start(loop->id, index);
+	if (likely(!cosy_ptraced()) &&
+	    cosy_may_make(cosy_env_self(st), st, call->nr))
+		result = cosy_nowait_call(call->nr, call->args);
+	if (result == -EAGAIN)
+		return cosy_loop_complete(loop, index, COSY_ENTRY_USER, false, 0);
+	return cosy_loop_complete(loop, index, COSY_ENTRY_DONE,
+				  flags & COSY_ENTRY_SILENT, result);
 }
 
 /*
@@ -244,6 +264,10 @@ static bool cosy_entry_special(struct cosy_loop *loop, struct cosy_state *st,
 	if (!valid) {
 		*ret = cosy_loop_complete(loop, index, COSY_ENTRY_DONE,
 					  flags & COSY_ENTRY_SILENT, -EINVAL);
+		return true;
+	}
+	if (flags & COSY_ENTRY_NOWAIT) {
+		*ret = cosy_entry_nowait(loop, st, index, flags, &call);
 		return true;
 	}
 	if (!(flags & COSY_ENTRY_THREAD))

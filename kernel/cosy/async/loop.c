@@ -41,7 +41,8 @@ static void cosy_page_init(struct cosy_loop *loop)
 	page->features = COSY_ASYNC_WAITS | COSY_ASYNC_COMPOUNDS |
 			 COSY_ASYNC_FILE_IO | COSY_ASYNC_CLOSES |
 			 COSY_ASYNC_ACCEPTS | COSY_ASYNC_SLEEPS |
-			 COSY_ASYNC_THREADS | COSY_ASYNC_MESSAGES;
+			 COSY_ASYNC_THREADS | COSY_ASYNC_MESSAGES |
+			 COSY_ASYNC_NOWAIT;
 	page->id = loop->id & COSY_WORK_ID;
 	page->nentries = loop->nentries;
 	page->entries = sizeof(*page);

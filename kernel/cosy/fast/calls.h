@@ -183,8 +183,8 @@ int cosy_name_lookup(int dfd, struct cosy_name *name, unsigned int flags,
 
 /* child.c; what cosy_child_stat() and cosy_child_path() need, cosy_child_statx(), and _open() */
 #define COSY_CHILD_NEEDS	COSY_NEEDS(__d_lookup_rcu)
-#define COSY_CHILD_STATX_NEEDS						\
-	(COSY_CHILD_NEEDS | COSY_NEEDS(vfs_statx_path) | COSY_NEEDS(cp_statx))
+#define COSY_STATX_NEEDS	(COSY_NEEDS(vfs_statx_path) | COSY_NEEDS(cp_statx))
+#define COSY_CHILD_STATX_NEEDS	(COSY_CHILD_NEEDS | COSY_STATX_NEEDS)
 #define COSY_CHILD_OPEN_NEEDS						\
 	(COSY_CHILD_NEEDS | COSY_NEEDS(alloc_empty_file) | COSY_NEEDS(vfs_open))
 long cosy_child_stat(int dfd, const struct cosy_name *name, int flags,
@@ -212,12 +212,15 @@ cosy_fast_call_fn cosy_fast_borrow_sendto;
 
 /* stat.c */
 long cosy_stat_put(const struct kstat *stat, struct stat __user *to);
+bool cosy_statx_plainly(unsigned int flags, unsigned int mask);
 cosy_fast_call_fn cosy_fast_stat;
 cosy_fast_call_fn cosy_fast_lstat;
 cosy_fast_call_fn cosy_fast_newfstatat;
 cosy_fast_call_fn cosy_fast_statx;
 
 /* path.c */
+bool cosy_access_plainly(int mode, int flags);
+long cosy_access_path(const struct path *path, int mode, int how);
 bool cosy_path_arg(struct cosy_state *st, const struct cosy_insn *ip, int dfd,
 		   unsigned int i, unsigned int flags, struct path *path,
 		   struct cosy_made *made);

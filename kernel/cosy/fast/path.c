@@ -267,7 +267,48 @@ static bool cosy_access_as_we_are(void)
 		       sizeof(cred->cap_effective));
 }
 
-/* As do_faccessat() in fs/open.c; the name is argument @i, the mode behind it. */
+/**
+ * cosy_access_plainly() - is an access() nothing unusual?
+ * @mode:  of it
+ * @flags: of faccessat2()
+ *
+ * Return: false if it is wrong or unusual, and left to the kernel.
+ */
+bool cosy_access_plainly(int mode, int flags)
+{
+	if (mode & ~S_IRWXO || flags & ~(AT_EACCESS | AT_SYMLINK_NOFOLLOW))
+		return false;
+	return flags & AT_EACCESS || cosy_access_as_we_are();
+}
+
+/**
+ * cosy_access_path() - may the process access a file?
+ * @path: the file
+ * @mode: how, cosy_access_plainly()
+ * @how:  MAY_NOT_BLOCK for an RCU reader, or 0
+ *
+ * As do_faccessat() in fs/open.c once it has the path.
+ *
+ * Return: what access() returns; with MAY_NOT_BLOCK also -ECHILD: that cannot be said so.
+ */
+long cosy_access_path(const struct path *path, int mode, int how)
+{
+	struct inode *inode = d_backing_inode(path->dentry);
+	bool noexec = path->mnt->mnt_flags & MNT_NOEXEC ||
+		      path->mnt->mnt_sb->s_iflags & SB_I_NOEXEC;
+	int err;
+
+	if (mode & MAY_EXEC && S_ISREG(inode->i_mode) && noexec)
+		return -EACCES;
+	err = inode_permission(cosy_mnt_idmap(path->mnt), inode,
+			       mode | MAY_ACCESS | how);
+	if (!err && mode & MAY_WRITE && !special_file(inode->i_mode) &&
+	    __mnt_is_readonly(path->mnt))
+		err = -EROFS;
+	return err;
+}
+
+/* access(); the name is argument @i, the mode behind it. */
 static struct cosy_made cosy_access(struct cosy_state *st,
 				    const struct cosy_insn *ip, int dfd,
 				    unsigned int i, int flags)
@@ -275,30 +316,14 @@ static struct cosy_made cosy_access(struct cosy_state *st,
 	int mode = cosy_fast_arg(st, ip, i + 1);
 	struct path path __uninitialized;
 	struct cosy_made made;
-	struct inode *inode;
-	bool noexec;
-	int err;
 
-	if (mode & ~S_IRWXO || flags & ~(AT_EACCESS | AT_SYMLINK_NOFOLLOW))
-		return cosy_fast_plain(st, ip);
-	if (!(flags & AT_EACCESS) && !cosy_access_as_we_are())
+	if (!cosy_access_plainly(mode, flags))
 		return cosy_fast_plain(st, ip);
 	if (!cosy_path_arg(st, ip, dfd, i,
 			   flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW,
 			   &path, &made))
 		return made;
-
-	inode = d_backing_inode(path.dentry);
-	noexec = path.mnt->mnt_flags & MNT_NOEXEC ||
-		 path.mnt->mnt_sb->s_iflags & SB_I_NOEXEC;
-	if (mode & MAY_EXEC && S_ISREG(inode->i_mode) && noexec)
-		return cosy_path_done(st, ip, &path, -EACCES);
-	err = inode_permission(cosy_mnt_idmap(path.mnt), inode,
-			       mode | MAY_ACCESS);
-	if (!err && mode & MAY_WRITE && !special_file(inode->i_mode) &&
-	    __mnt_is_readonly(path.mnt))
-		err = -EROFS;
-	return cosy_path_done(st, ip, &path, err);
+	return cosy_path_done(st, ip, &path, cosy_access_path(&path, mode, 0));
 }
 
 /** cosy_fast_access() - access(name, mode) */

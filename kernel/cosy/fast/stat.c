@@ -148,8 +148,14 @@ struct cosy_made cosy_fast_newfstatat(struct cosy_state *st,
 			      cosy_fast_arg(st, ip, 3));
 }
 
-/* May an entry be asked so? What is wrong or unusual is left to the kernel. */
-static bool cosy_statx_plainly(unsigned int flags, unsigned int mask)
+/**
+ * cosy_statx_plainly() - is a statx() nothing unusual?
+ * @flags: of it
+ * @mask:  of it
+ *
+ * Return: false if it is wrong or unusual, and left to the kernel.
+ */
+bool cosy_statx_plainly(unsigned int flags, unsigned int mask)
 {
 	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT |
 		      AT_STATX_SYNC_TYPE))

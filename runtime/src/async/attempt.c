@@ -29,6 +29,10 @@ void cosy_attempts_in_user_mode(struct cosy_loop *loop, struct cosy_attempt *a,
 {
 	loop->info.entries += n;
 	for (uint32_t i = 0; i < n; i++) {
+		if (loop->slots[a[i].slot].how == COSY_HOW_NOWAIT) {
+			cosy_thread_call(loop, a[i].slot, true);
+			continue;
+		}
 		a[i].result = cosy_sys_args((long)a[i].nr, a[i].args);
 		cosy_attempted(loop, &a[i]);
 	}
@@ -38,7 +42,7 @@ void cosy_attempts_in_user_mode(struct cosy_loop *loop, struct cosy_attempt *a,
 static bool module_makes(struct cosy_loop *loop, const struct cosy_attempt *a, uint32_t n)
 {
 	if (n < COSY_MIN_BATCH)
-		return loop->module.waits && cosy_module_waits(loop, a, n);
+		return cosy_module_is_needed(loop, a, n);
 	return cosy_module_makes_calls(loop);
 }
 

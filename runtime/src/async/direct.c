@@ -7,15 +7,34 @@
  * comes before it that the module does not have. The module sees it when a thread that waits
  * for the loop executes what was submitted. Until then it can be taken back: to make a call or
  * two without the module, which is cheaper, and to cancel it.
+ *
+ * So is a NOWAIT call, which a thread makes if the module cannot do so without waiting.
  */
 #include "../sys.h"
 #include "loop.h"
+
+/* Put the call of an entry where it is without the module. */
+static void fetch_call(struct cosy_loop *loop, uint32_t slot)
+{
+	const struct cosy_async_entry *from = &loop->module.entries[slot];
+	struct cosy_async_entry *to = &loop->entries[slot];
+
+	to->nr = from->nr;
+	for (int i = 0; i < 6; i++)
+		to->args[i] = from->args[i];
+}
 
 void cosy_direct_make_in_user_mode(struct cosy_loop *loop, uint32_t slot)
 {
 	const struct cosy_async_entry *entry = &loop->module.entries[slot];
 
 	loop->module.inside--;
+	if (loop->slots[slot].how == COSY_HOW_NOWAIT) {
+		fetch_call(loop, slot);
+		cosy_page_prepare(loop, slot, COSY_HOW_NOWAIT, false);
+		cosy_thread_call(loop, slot, true);
+		return;
+	}
 	loop->info.entries++;
 	cosy_complete(loop, slot, cosy_sys_args(entry->nr, entry->args));
 }
@@ -47,13 +66,26 @@ bool cosy_direct_start(struct cosy_loop *loop, uint32_t slot)
 	return true;
 }
 
+/* Is one of the last @n entries in the module's page one that only the module makes at once? */
+static bool any_nowait(const struct cosy_loop *loop, uint32_t n)
+{
+	const struct cosy_module *m = &loop->module;
+
+	for (uint32_t i = m->tail - n; i != m->tail; i++) {
+		if (loop->slots[m->submitted[i & loop->mask]].how == COSY_HOW_NOWAIT)
+			return true;
+	}
+	return false;
+}
+
 void cosy_direct_make(struct cosy_loop *loop)
 {
 	struct cosy_module *m = &loop->module;
 	uint32_t n = m->direct;
 
 	/* What comes before them it may not have taken. */
-	if (n >= COSY_MIN_BATCH || m->tail - n != m->page->submit_head) {
+	if (n >= COSY_MIN_BATCH || m->tail - n != m->page->submit_head ||
+	    any_nowait(loop, n)) {
 		cosy_attempts_make(loop);
 		return;
 	}
@@ -72,9 +104,7 @@ void cosy_direct_retract(struct cosy_loop *loop)
 		uint32_t slot = m->submitted[--m->tail & loop->mask];
 
 		m->inside--;
-		loop->entries[slot].nr = m->entries[slot].nr;
-		for (int i = 0; i < 6; i++)
-			loop->entries[slot].args[i] = m->entries[slot].args[i];
+		fetch_call(loop, slot);
 		cosy_page_unsubmit(loop, slot);
 	}
 }

@@ -45,6 +45,7 @@ enum cosy_how {
 	COSY_HOW_DISK,		/* not for ever: a thread makes it */
 	COSY_HOW_REFUSED,	/* may not be made */
 	COSY_HOW_DIRECT,	/* not at all */
+	COSY_HOW_NOWAIT,	/* not if the module can make it so; else as DISK */
 	COSY_HOW_READ,
 	COSY_HOW_WRITE,
 	COSY_HOW_RECEIVE,
@@ -66,7 +67,7 @@ enum cosy_slot_state {
 	COSY_SLOT_FREE,
 	COSY_SLOT_SUBMITTED,	/* in the ring */
 	COSY_SLOT_ATTEMPT,	/* in the batch of attempts */
-	COSY_SLOT_DIRECT,	/* in the module's page, for a call that does not wait */
+	COSY_SLOT_DIRECT,	/* in the module's page, DIRECT or NOWAIT, submitted there */
 	COSY_SLOT_PARKED,	/* in the module's page, for anything else */
 	COSY_SLOT_WAITING,	/* in the list of a descriptor */
 	COSY_SLOT_SLEEPING,	/* among the timers */
@@ -183,13 +184,15 @@ struct cosy_attempt {
  * @page:      the page; @entries, @submitted and @done are parts of it
  * @page_size: bytes of @page
  * @tail:      entries submitted so far
- * @direct:    so many of them are DIRECT calls that the module cannot see yet: the last ones
+ * @direct:    so many of them are DIRECT or NOWAIT calls that the module cannot see yet: the
+ *	       last ones
  * @head:      entries collected so far
  * @inside:    entries submitted and not collected
  * @compounds: those of them that run compounds
  * @tried:     whether there can be a page is known
  * @waits:     it makes all attempts that can wait, and waits for sockets
  * @has_threads: threads can wait for work there
+ * @has_nowait: it makes NOWAIT calls
  * @looked:    it was entered since a thread last began to wait, or looked at epoll
  * @asleep:    a thread sleeps there, or executes what has woken it, without the lock
  */
@@ -208,6 +211,7 @@ struct cosy_module {
 	bool tried;
 	bool waits;
 	bool has_threads;
+	bool has_nowait;
 	bool looked;
 	atomic_bool asleep;
 };
@@ -412,6 +416,10 @@ int cosy_page_hold(struct cosy_loop *loop, struct cosy_async *op);
 void cosy_page_submit_held(struct cosy_loop *loop, struct cosy_async *op,
 			   enum cosy_how how);
 
+/** cosy_page_prepare() - an entry, which is filled in, is about to be begun with */
+void cosy_page_prepare(struct cosy_loop *loop, uint32_t slot, enum cosy_how how,
+		       bool task);
+
 /** cosy_page_unsubmit() - an entry is the first of those that are submitted; it is filled in */
 void cosy_page_unsubmit(struct cosy_loop *loop, uint32_t slot);
 
@@ -561,6 +569,9 @@ void cosy_module_sync(const struct cosy_loop *loop);
 /** cosy_module_tell_used() - there is a page; or the map of used descriptors is complete no more */
 void cosy_module_tell_used(struct cosy_loop *loop);
 
+/** cosy_module_has_nowait() - does it make NOWAIT calls? Has a page if that can be had */
+bool cosy_module_has_nowait(struct cosy_loop *loop);
+
 /** cosy_module_has_threads() - can threads wait for work there? Has a page if that can be had */
 bool cosy_module_has_threads(struct cosy_loop *loop);
 
@@ -622,9 +633,9 @@ int cosy_module_interrupt(struct cosy_loop *loop, uint32_t first, uint32_t last)
 /** cosy_module_close() - have none any more; @mapped: not in a child */
 void cosy_module_close(struct cosy_loop *loop, bool mapped);
 
-/** cosy_module_waits() - can the module wait where one of @n attempts would block? */
-bool cosy_module_waits(const struct cosy_loop *loop,
-		       const struct cosy_attempt *a, uint32_t n);
+/** cosy_module_is_needed() - can only the module wait for, or make, one of @n attempts? */
+bool cosy_module_is_needed(const struct cosy_loop *loop,
+			   const struct cosy_attempt *a, uint32_t n);
 
 /** cosy_module_submitted() - are there entries that it has not taken? */
 static inline bool cosy_module_submitted(const struct cosy_loop *loop)
@@ -651,23 +662,27 @@ void cosy_module_settle(struct cosy_loop *loop);
 #define COSY_MIN_BATCH	3u
 
 /**
- * cosy_direct_can_submit() - can a call that does not wait be submitted to the module at once?
+ * cosy_direct_can_submit() - can a call be submitted to the module at once?
  *
  * Only if nothing comes before it that is not in the module's page.
  */
-static inline bool cosy_direct_can_submit(const struct cosy_loop *loop)
+static inline bool cosy_direct_can_submit(const struct cosy_loop *loop,
+					  enum cosy_how how)
 {
-	return loop->module.fd >= 0 && !loop->nbatch &&
-	       loop->page->submit_head == loop->page->submit_tail;
+	const struct cosy_module *m = &loop->module;
+
+	return (how == COSY_HOW_DIRECT ? m->fd >= 0 :
+					 how == COSY_HOW_NOWAIT && m->has_nowait) &&
+	       !loop->nbatch && loop->page->submit_head == loop->page->submit_tail;
 }
 
-/** cosy_direct_make() - make all DIRECT calls that the module has not seen */
+/** cosy_direct_make() - make all that was submitted there and that the module has not seen */
 void cosy_direct_make(struct cosy_loop *loop);
 
 /** cosy_direct_made() - the module has made one, or has left it to user mode */
 void cosy_direct_made(struct cosy_loop *loop, uint32_t slot);
 
-/** cosy_direct_make_in_user_mode() - the module will not see this one; complete it */
+/** cosy_direct_make_in_user_mode() - the module will not make this one: do that, or let a thread */
 void cosy_direct_make_in_user_mode(struct cosy_loop *loop, uint32_t slot);
 
 /**

@@ -124,6 +124,7 @@ static void open_module(struct cosy_loop *loop)
 	}
 	m->has_threads = m->fd >= 0 &&
 			 (m->page->features & NEEDED_FOR_THREADS) == NEEDED_FOR_THREADS;
+	m->has_nowait = m->fd >= 0 && m->page->features & COSY_ASYNC_NOWAIT;
 }
 
 void cosy_module_init(struct cosy_loop *loop)
@@ -154,6 +155,15 @@ bool cosy_module_runs_compounds(struct cosy_loop *loop)
 	if (!m->tried)
 		open_module(loop);
 	return m->fd >= 0 && (m->page->features & NEEDED) == NEEDED;
+}
+
+bool cosy_module_has_nowait(struct cosy_loop *loop)
+{
+	const struct cosy_module *m = &loop->module;
+
+	if (!m->tried)
+		open_module(loop);
+	return m->has_nowait;
 }
 
 bool cosy_module_has_threads(struct cosy_loop *loop)
@@ -191,15 +201,20 @@ void cosy_module_close(struct cosy_loop *loop, bool mapped)
 	if (m->fd >= 0)
 		cosy_sys(SYS_close, m->fd, 0, 0);
 	m->fd = -1;
-	m->waits = false;
+	m->waits = m->has_nowait = false;
 }
 
-/* Can the module wait for the descriptor of an attempt? It says so itself if not. */
-static uint8_t wait_flags(const struct cosy_loop *loop, uint32_t slot)
+/*
+ * What can the module do for an attempt beside making it? Wait for its descriptor, and it says
+ * so itself if not; or not wait at all.
+ */
+static uint8_t attempt_flags(const struct cosy_loop *loop, uint32_t slot)
 {
 	const struct cosy_slot *s = &loop->slots[slot];
 	const struct cosy_descriptor *d;
 
+	if (s->how == COSY_HOW_NOWAIT)
+		return loop->module.has_nowait ? COSY_ENTRY_NOWAIT : 0;
 	if (!loop->module.waits)
 		return 0;
 	if ((s->list != COSY_LIST_IN && s->list != COSY_LIST_OUT) || s->polled ||
@@ -212,11 +227,11 @@ static uint8_t wait_flags(const struct cosy_loop *loop, uint32_t slot)
 	return s->list == COSY_LIST_IN ? COSY_ENTRY_WAIT_IN : COSY_ENTRY_WAIT_OUT;
 }
 
-bool cosy_module_waits(const struct cosy_loop *loop,
-		       const struct cosy_attempt *a, uint32_t n)
+bool cosy_module_is_needed(const struct cosy_loop *loop,
+			   const struct cosy_attempt *a, uint32_t n)
 {
 	for (uint32_t i = 0; i < n; i++) {
-		if (wait_flags(loop, a[i].slot))
+		if (attempt_flags(loop, a[i].slot))
 			return true;
 	}
 	return false;
@@ -280,7 +295,7 @@ static void leave_module(struct cosy_loop *loop)
 	if (!cosy_sys6(SYS_epoll_ctl, loop->epoll, EPOLL_CTL_DEL, m->fd, 0, 0, 0))
 		cosy_sys(SYS_close, m->fd, 0, 0);
 	m->fd = -1;
-	m->waits = m->has_threads = false;
+	m->waits = m->has_threads = m->has_nowait = false;
 	loop->kernel = false;
 	/* Closing it, by whoever has done so, wakes a thread that is asleep there. */
 	if (atomic_load(&m->asleep))
@@ -412,7 +427,7 @@ void cosy_module_make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n
 
 	for (uint32_t i = 0; i < n; i++)
 		put_entry(loop, a[i].slot, (uint32_t)a[i].nr,
-			  wait_flags(loop, a[i].slot), a[i].args);
+			  attempt_flags(loop, a[i].slot), a[i].args);
 	cosy_module_publish(loop);
 	do {
 		if (!execute_page(loop)) {

@@ -78,9 +78,8 @@ void cosy_page_release(struct cosy_loop *loop, uint32_t slot)
 	loop->outstanding--;
 }
 
-/* An entry is to be in the ring. Its call and its operation are set. */
-static void set_submitted(struct cosy_loop *loop, uint32_t slot, enum cosy_how how,
-			  bool task)
+void cosy_page_prepare(struct cosy_loop *loop, uint32_t slot, enum cosy_how how,
+		       bool task)
 {
 	struct cosy_slot *s = &loop->slots[slot];
 
@@ -102,7 +101,7 @@ static void publish(struct cosy_loop *loop, uint32_t slot, enum cosy_how how,
 {
 	struct cosy_async_page *page = loop->page;
 
-	set_submitted(loop, slot, how, task);
+	cosy_page_prepare(loop, slot, how, task);
 	loop->submitted[page->submit_tail & loop->mask] = slot;
 	cosy_index_store(&page->submit_tail, page->submit_tail + 1);
 	loop->info.submitted++;
@@ -113,7 +112,7 @@ void cosy_page_unsubmit(struct cosy_loop *loop, uint32_t slot)
 {
 	struct cosy_async_page *page = loop->page;
 
-	set_submitted(loop, slot, COSY_HOW_DIRECT, false);
+	cosy_page_prepare(loop, slot, (enum cosy_how)loop->slots[slot].how, false);
 	/* The submitter and the executor of this page are the same. */
 	loop->submitted[--page->submit_head & loop->mask] = slot;
 }
@@ -133,15 +132,16 @@ static COSY_ALWAYS_INLINE void set_args(struct cosy_async_entry *entry, long nr,
 
 /* Add an entry to the module's ring. The module does not see it yet. */
 static COSY_ALWAYS_INLINE struct cosy_async_entry *
-publish_direct(struct cosy_loop *loop, uint32_t slot)
+publish_direct(struct cosy_loop *loop, uint32_t slot, enum cosy_how how)
 {
 	struct cosy_module *m = &loop->module;
 	struct cosy_async_entry *entry = &m->entries[slot];
 
 	entry->status = COSY_ENTRY_SUBMITTED;
-	entry->flags = 0;
+	entry->flags = how == COSY_HOW_NOWAIT ? COSY_ENTRY_NOWAIT : 0;
 	entry->colour = 0;
 	loop->slots[slot].state = COSY_SLOT_DIRECT;
+	loop->slots[slot].how = (uint8_t)how;
 	loop->slots[slot].task = false;
 	m->submitted[m->tail++ & loop->mask] = slot;
 	m->direct++;
@@ -212,8 +212,8 @@ COSY_EXPORT int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op,
 	entry->user_data = (uintptr_t)op;
 	if (op)
 		cosy_op_begin(op, slot);
-	if (how == COSY_HOW_DIRECT && cosy_direct_can_submit(loop)) {
-		set_args(publish_direct(loop, slot), nr, a0, a1, a2, a3, a4, a5);
+	if (cosy_direct_can_submit(loop, how)) {
+		set_args(publish_direct(loop, slot, how), nr, a0, a1, a2, a3, a4, a5);
 		loop->info.submitted++;
 		cosy_loop_wake(loop);
 	} else {

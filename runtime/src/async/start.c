@@ -733,6 +733,12 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 	case COSY_HOW_DIRECT:
 		cosy_start_attempt(loop, slot);
 		break;
+	case COSY_HOW_NOWAIT:
+		if (cosy_module_has_nowait(loop))
+			cosy_start_attempt(loop, slot);
+		else
+			cosy_thread_call(loop, slot, true);
+		break;
 	case COSY_HOW_LOCK:
 	case COSY_HOW_THREAD:
 	case COSY_HOW_TIMED:

@@ -112,7 +112,7 @@ bool cosy_task_submit_call(struct cosy_task *task, int64_t *result)
 	}
 	closing = loop->closing;
 	if ((closing || task->cancelled) && how != COSY_HOW_DISK &&
-	    how != COSY_HOW_CLOSE) {
+	    how != COSY_HOW_NOWAIT && how != COSY_HOW_CLOSE) {
 		cosy_loop_leave(loop);
 		*result = -ECANCELED;
 		return false;

@@ -71,9 +71,17 @@ enum cosy_entry_status {
 #define COSY_ENTRY_THREAD	(1u << 3)
 #define COSY_ENTRY_LONG		(1u << 4)
 #define COSY_ENTRY_TAKE		(1u << 5)
+/*
+ * With COSY_ASYNC_NOWAIT: stat, lstat, fstat, newfstatat, statx, access, faccessat or faccessat2
+ * of a file on a local disk, on tmpfs or on an overlay of these is made if it need not wait: if
+ * all that it needs is in the caches, and the memory that it reads and writes is present.
+ * Otherwise, and if it is any other call, the entry completes with COSY_ENTRY_USER. With none of
+ * the other flags but SILENT.
+ */
+#define COSY_ENTRY_NOWAIT	(1u << 6)
 #define COSY_ENTRY_FLAGS	(COSY_ENTRY_SILENT | COSY_ENTRY_WAIT_IN | \
 				 COSY_ENTRY_WAIT_OUT | COSY_ENTRY_THREAD | \
-				 COSY_ENTRY_LONG | COSY_ENTRY_TAKE)
+				 COSY_ENTRY_LONG | COSY_ENTRY_TAKE | COSY_ENTRY_NOWAIT)
 
 /**
  * struct cosy_async_entry - one system call
@@ -194,6 +202,7 @@ struct cosy_async_page {
 #define COSY_ASYNC_SLEEPS	(1ull << 5)	/* COSY_ASYNC_SLEEP, COSY_ASYNC_AWAIT */
 #define COSY_ASYNC_THREADS	(1ull << 6)	/* COSY_ENTRY_THREAD, COSY_ASYNC_WORK */
 #define COSY_ASYNC_MESSAGES	(1ull << 7)	/* compounds wait in recvmsg() and sendmsg(), too */
+#define COSY_ASYNC_NOWAIT	(1ull << 8)	/* COSY_ENTRY_NOWAIT */
 
 /**
  * struct cosy_async_create - argument of COSY_IOC_ASYNC: make a loop

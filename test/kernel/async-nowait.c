@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * Entries with COSY_ENTRY_NOWAIT: their calls are made if all that they need is at hand, with
+ * the results of the calls, and otherwise given back as they were. A thread that enters
+ * waits neither for a disk, nor for a page, nor for a server.
+ */
+
+// RUN: %compile %s -o %t
+// RUN: %vm timeout 900 bash %S/Inputs/on-each-file-system.sh %t
+
+#include "loop.h"
+
+#include <linux/filter.h>
+#include <linux/magic.h>
+#include <linux/seccomp.h>
+#include <linux/userfaultfd.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/wait.h>
+#include <time.h>
+
+
+#define NAME(text)	((uintptr_t)(text))
+#define CWD		((uint64_t)AT_FDCWD)
+#define GIVEN_BACK	(-2000)
+
+static struct loop loop;
+static struct stat st;
+
+/* Return: the result, or GIVEN_BACK. */
+static long long nowait(long nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	struct cosy_async_entry *entry = &loop.entries[1];
+
+	memset(&st, 0, sizeof(st));
+	submit(&loop, 1, COSY_ENTRY_NOWAIT, nr, a, b, c, d);
+	if (execute(&loop) != 1 || collect(&loop) != 1)
+		return -1000;
+	if (entry->status == COSY_ENTRY_DONE)
+		return entry_result(&loop, 1);
+	if (entry->status != COSY_ENTRY_USER || entry->nr != nr || entry->args[0] != a ||
+	    entry->args[1] != b || entry->args[2] != c || entry->args[3] != d)
+		check(false, "what is given back is as it was");
+	return GIVEN_BACK;
+}
+
+static long long nowait_stat(const char *name)
+{
+	return nowait(SYS_stat, NAME(name), NAME(&st), 0, 0);
+}
+
+/* An overlay asks the layer below for what a link has. */
+static void made(bool overlay)
+{
+	static const char *const link = "link";
+	struct stat native;
+	int fd = open("dir", O_RDONLY | O_DIRECTORY), file = open("dir/file", O_RDONLY);
+
+	check(!stat("dir/file", &native) && nowait_stat("dir/file") == 0 &&
+	      !memcmp(&st, &native, sizeof(st)), "stat");
+	check(!lstat(link, &native) && nowait(SYS_lstat, NAME(link), NAME(&st), 0, 0) == 0 &&
+	      !memcmp(&st, &native, sizeof(st)) && S_ISLNK(st.st_mode), "lstat");
+	check(nowait_stat(link) == (overlay ? GIVEN_BACK : 0), "stat follows links");
+	check(overlay || S_ISREG(st.st_mode), "to what they lead to");
+	check(nowait(SYS_newfstatat, (uint64_t)fd, NAME("file"), NAME(&st), 0) == 0 &&
+	      st.st_size == 5, "newfstatat");
+	check(nowait(SYS_fstat, (uint64_t)file, NAME(&st), 0, 0) == 0 && st.st_size == 5, "fstat");
+	check(nowait(SYS_fstat, (uint64_t)fd, NAME(&st), 0, 0) == 0 && S_ISDIR(st.st_mode),
+	      "fstat of a directory");
+	check(nowait(SYS_access, NAME("dir/file"), R_OK, 0, 0) == 0, "access");
+	check(nowait(SYS_faccessat, (uint64_t)fd, NAME("file"), W_OK, 0) == 0, "faccessat");
+	check(nowait(SYS_faccessat2, CWD, NAME("dir/file"), X_OK, AT_EACCESS) == -EACCES,
+	      "faccessat2, which fails");
+	check(nowait_stat("dir/a/b/c/d/e") == 0 && S_ISDIR(st.st_mode), "many directories");
+	check(nowait(SYS_fstat, 4000, NAME(&st), 0, 0) == -EBADF, "EBADF");
+	submit(&loop, 2, COSY_ENTRY_NOWAIT | COSY_ENTRY_SILENT, SYS_stat, NAME("dir/file"),
+	       NAME(&st), 0, 0);
+	check(execute(&loop) == 1 && collect(&loop) == -1 &&
+	      loop.entries[2].status == COSY_ENTRY_FREE && st.st_size == 5, "silent");
+	/* Silent, but whoever gets it back has to know. */
+	submit(&loop, 2, COSY_ENTRY_NOWAIT | COSY_ENTRY_SILENT, SYS_stat, NAME("/proc/version"),
+	       NAME(&st), 0, 0);
+	check(execute(&loop) == 1 && collect(&loop) == 2 &&
+	      loop.entries[2].status == COSY_ENTRY_USER, "silent, and given back");
+	close(fd);
+	close(file);
+}
+
+static void not_made(void)
+{
+	static const struct {
+		const char *what;
+		long nr;
+		uint64_t args[4];
+	} calls[] = {
+		{ "a server is asked", SYS_stat, { NAME("/proc/version"), NAME(&st) } },
+		{ "a root", SYS_stat, { NAME("/"), NAME(&st) } },
+		{ "another call", SYS_getpid, { 0 } },
+		{ "one that is not made by the module", SYS_exit_group, { 77 } },
+		{ "one that does not exist", 1000, { 0 } },
+		{ "nor this", COSY_ENTRY_SPECIAL - 1, { 0 } },
+		{ "a bad name", SYS_stat, { 8, NAME(&st) } },
+		{ "a name of the kernel", SYS_stat, { ~0ull - 4096, NAME(&st) } },
+		{ "no name", SYS_stat, { NAME(""), NAME(&st) } },
+		{ "a bad buffer", SYS_stat, { NAME("dir/file"), 8 } },
+		{ "a buffer of the kernel", SYS_stat, { NAME("dir/file"), 1ull << 63 } },
+		{ "unknown flags", SYS_newfstatat, { CWD, NAME("dir/file"), NAME(&st), 1 << 20 } },
+		{ "a bad mode", SYS_access, { NAME("dir/file"), 8 } },
+		{ "a socket", SYS_fstat, { 0, NAME(&st) } },
+	};
+	int sv[2];
+
+	socketpair(AF_UNIX, SOCK_STREAM, 0, sv);
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+		const uint64_t *args = calls[i].args;
+
+		check(nowait(calls[i].nr, calls[i].nr == SYS_fstat ? (uint64_t)sv[0] : args[0],
+			     args[1], args[2], args[3]) == GIVEN_BACK, "%s", calls[i].what);
+	}
+	close(sv[0]);
+	close(sv[1]);
+}
+
+static void flags(void)
+{
+	static const unsigned int wrong[] = {
+		COSY_ENTRY_WAIT_IN, COSY_ENTRY_WAIT_OUT, COSY_ENTRY_THREAD,
+		COSY_ENTRY_THREAD | COSY_ENTRY_LONG, COSY_ENTRY_TAKE, 0x80,
+	};
+
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		submit(&loop, 0, COSY_ENTRY_NOWAIT | wrong[i], SYS_stat, NAME("dir/file"),
+		       NAME(&st), 0, 0);
+		check(execute(&loop) == 1 && collect(&loop) == 0 &&
+		      entry_result(&loop, 0) == -EINVAL, "flags %#x", wrong[i]);
+	}
+	submit(&loop, 0, COSY_ENTRY_NOWAIT, COSY_ENTRY_COMPOUND, 0, 0, 0, 0);
+	check(execute(&loop) == 1 && collect(&loop) == 0 && entry_result(&loop, 0) == -EINVAL,
+	      "a compound");
+	check(loop.page->features & COSY_ASYNC_NOWAIT, "the loop says that it knows the flag");
+}
+
+/* Nobody answers a fault meanwhile: a thread that waited for the page would wait for ever. */
+static void absent_pages(void)
+{
+	struct uffdio_api api = { .api = UFFD_API };
+	int uffd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	char *page = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct uffdio_register reg = {
+		.range = { (uintptr_t)page, 8192 },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+
+	if (!check(uffd >= 0 && !ioctl(uffd, UFFDIO_API, &api) &&
+		   !ioctl(uffd, UFFDIO_REGISTER, &reg), "userfaultfd"))
+		return;
+	alarm(300);
+	check(nowait_stat(page) == GIVEN_BACK, "a name that is not there");
+	check(nowait(SYS_stat, NAME("dir/file"), NAME(page), 0, 0) == GIVEN_BACK,
+	      "a buffer that is not there");
+	check(nowait(SYS_statx, CWD, NAME(page), 0, 0) == GIVEN_BACK, "a name for statx");
+	close(uffd);
+	/* The first part of the structure is there, the rest is not. */
+	page[4095] = 1;
+	check(nowait(SYS_stat, NAME("dir/file"), NAME(page + 4096 - 72), 0, 0) == GIVEN_BACK,
+	      "half a buffer");
+	page[4096] = 1;
+	check(nowait(SYS_stat, NAME("dir/file"), NAME(page + 4096 - 72), 0, 0) == 0,
+	      "both halves");
+	alarm(0);
+	munmap(page, 8192);
+}
+
+static void drop_caches(void)
+{
+	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY);
+
+	check(fd >= 0 && write(fd, "3", 1) == 1, "caches are dropped");
+	close(fd);
+}
+
+/* Names that are not in the dentry cache have to be read from the disk. */
+static void cold(void)
+{
+	check(access("dir/none", F_OK) && nowait_stat("dir/none") == -ENOENT,
+	      "what is known not to exist");
+	check(nowait_stat("dir/new") == GIVEN_BACK, "what is not known");
+	sync();
+	drop_caches();
+	check(nowait_stat("dir/a/b") == GIVEN_BACK, "a name that is to be read");
+	check(!stat("dir/a/b", &st) && nowait_stat("dir/a/b") == 0, "it was read");
+	check(nowait_stat("..") == GIVEN_BACK, "the root of a mount");
+}
+
+/*
+ * Not root: what it may not search, it is told nothing of. An overlay keeps no access control
+ * lists in memory: it may have to read them.
+ */
+static void permission(bool overlay)
+{
+	long long ret;
+	pid_t child = fork();
+	int status = 0;
+
+	if (!child) {
+		struct loop own;
+
+		if (setresgid(1000, 1000, 1000) || setresuid(1000, 1000, 1000) || create(&own, 64))
+			_exit(2);
+		loop = own;
+		/* A walk tells what may not be searched. */
+		check(stat("secret/file", &st) && errno == EACCES &&
+		      nowait_stat("secret/file") == GIVEN_BACK, "what may not be searched");
+		check(nowait_stat("secret/none") == GIVEN_BACK, "nor tells of what does not exist");
+		check(access("dir/file", W_OK) == -1 && !access("dir/file", R_OK), "natively");
+		ret = nowait(SYS_access, NAME("dir/file"), W_OK, 0, 0);
+		check(ret == -EACCES || (overlay && ret == GIVEN_BACK), "to write: %lld", ret);
+		ret = nowait(SYS_access, NAME("dir/file"), R_OK, 0, 0);
+		check(!ret || (overlay && ret == GIVEN_BACK), "to read: %lld", ret);
+		_exit(finish());
+	}
+	check(waitpid(child, &status, 0) == child && !status, "another user: %#x", status);
+}
+
+static void *remove_and_make(void *arg)
+{
+	volatile bool *stop = arg;
+
+	while (!*stop) {
+		rename("dir/file", "dir/other");
+		rename("dir/other", "dir/file");
+		unlink("moved/x");
+		rmdir("moved");
+		mkdir("moved", 0755);
+		close(open("moved/x", O_CREAT | O_WRONLY, 0600));
+	}
+	return NULL;
+}
+
+/* What it tells of names that change was true at some moment. */
+static void changing(void)
+{
+	volatile bool stop = false;
+	unsigned int right = 0, n = 20000;
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, remove_and_make, (void *)&stop);
+	for (unsigned int i = 0; i < n; i++) {
+		long long ret = nowait_stat(i % 2 ? "moved/x" : "dir/file");
+
+		right += ret == GIVEN_BACK || ret == -ENOENT || (ret == 0 && S_ISREG(st.st_mode));
+	}
+	stop = true;
+	pthread_join(thread, NULL);
+	check(right == n, "%u of %u results are possible", right, n);
+}
+
+/* A filter that does not plainly allow the call sees it in user mode. */
+static void filtered(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_stat, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 77),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	check(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), "a filter");
+	check(nowait_stat("dir/file") == GIVEN_BACK, "it forbids stat");
+	check(nowait(SYS_lstat, NAME("dir/file"), NAME(&st), 0, 0) == 0, "it allows lstat");
+}
+
+static void make_files(void)
+{
+	struct timespec times[2] = { { 0 } };
+	int fd;
+
+	mkdir("dir", 0755);
+	mkdir("secret", 0700);
+	check(!system("mkdir -p dir/a/b/c/d/e && chmod 755 ."), "directories");
+	close(open("secret/file", O_CREAT | O_WRONLY, 0644));
+	fd = open("dir/file", O_CREAT | O_WRONLY, 0644);
+	check(write(fd, "12345", 5) == 5, "a file");
+	close(fd);
+	/* Its time of access need not be written when it is followed. */
+	times[0].tv_sec = time(NULL) + 1000;
+	check(!symlink("dir/file", "link") &&
+	      !utimensat(AT_FDCWD, "link", times, AT_SYMLINK_NOFOLLOW), "a link");
+}
+
+int main(int argc, char **argv)
+{
+	struct statfs fs;
+	bool overlay;
+
+	device = open(COSY_DEVICE, O_RDWR | O_CLOEXEC);
+	if (!check(device >= 0 && argc == 2, "the device"))
+		return 1;
+	if (!check(!chdir(argv[1]) && !mkdir("folder", 0755) && !chdir("folder") &&
+		   !statfs(".", &fs) && !create(&loop, 64), "a loop"))
+		return 1;
+	overlay = fs.f_type == OVERLAYFS_SUPER_MAGIC;
+	make_files();
+	made(overlay);
+	not_made();
+	flags();
+	absent_pages();
+	if (fs.f_type == EXT4_SUPER_MAGIC)
+		cold();
+	permission(overlay);
+	changing();
+	filtered();
+	return finish();
+}
