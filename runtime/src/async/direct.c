@@ -66,26 +66,14 @@ bool cosy_direct_start(struct cosy_loop *loop, uint32_t slot)
 	return true;
 }
 
-/* Is one of the last @n entries in the module's page one that only the module makes at once? */
-static bool any_nowait(const struct cosy_loop *loop, uint32_t n)
-{
-	const struct cosy_module *m = &loop->module;
-
-	for (uint32_t i = m->tail - n; i != m->tail; i++) {
-		if (loop->slots[m->submitted[i & loop->mask]].how == COSY_HOW_NOWAIT)
-			return true;
-	}
-	return false;
-}
-
 void cosy_direct_make(struct cosy_loop *loop)
 {
 	struct cosy_module *m = &loop->module;
 	uint32_t n = m->direct;
 
-	/* What comes before them it may not have taken. */
+	/* What comes before them it may not have taken; and NOWAIT calls only it makes. */
 	if (n >= COSY_MIN_BATCH || m->tail - n != m->page->submit_head ||
-	    any_nowait(loop, n)) {
+	    m->direct_nowait) {
 		cosy_attempts_make(loop);
 		return;
 	}
@@ -107,4 +95,5 @@ void cosy_direct_retract(struct cosy_loop *loop)
 		fetch_call(loop, slot);
 		cosy_page_unsubmit(loop, slot);
 	}
+	m->direct_nowait = false;
 }

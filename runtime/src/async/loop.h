@@ -186,6 +186,7 @@ struct cosy_attempt {
  * @tail:      entries submitted so far
  * @direct:    so many of them are DIRECT or NOWAIT calls that the module cannot see yet: the
  *	       last ones
+ * @direct_nowait: one of these is a NOWAIT call
  * @head:      entries collected so far
  * @inside:    entries submitted and not collected
  * @compounds: those of them that run compounds
@@ -205,6 +206,7 @@ struct cosy_module {
 	size_t page_size;
 	uint32_t tail;
 	uint32_t direct;
+	bool direct_nowait;
 	uint32_t head;
 	uint32_t inside;
 	uint32_t compounds;
@@ -704,6 +706,7 @@ static inline void cosy_module_publish(struct cosy_loop *loop)
 
 	loop->info.attempts += m->direct;
 	m->direct = 0;
+	m->direct_nowait = false;
 	__atomic_store_n(&m->page->submit_tail, m->tail, __ATOMIC_RELEASE);
 }
 

@@ -138,7 +138,7 @@ publish_direct(struct cosy_loop *loop, uint32_t slot, enum cosy_how how)
 	struct cosy_async_entry *entry = &m->entries[slot];
 
 	entry->status = COSY_ENTRY_SUBMITTED;
-	entry->flags = how == COSY_HOW_NOWAIT ? COSY_ENTRY_NOWAIT : 0;
+	entry->flags = 0;
 	entry->colour = 0;
 	loop->slots[slot].state = COSY_SLOT_DIRECT;
 	loop->slots[slot].how = (uint8_t)how;
@@ -146,6 +146,10 @@ publish_direct(struct cosy_loop *loop, uint32_t slot, enum cosy_how how)
 	m->submitted[m->tail++ & loop->mask] = slot;
 	m->direct++;
 	m->inside++;
+	if (how == COSY_HOW_NOWAIT) {
+		entry->flags = COSY_ENTRY_NOWAIT;
+		m->direct_nowait = true;
+	}
 	return entry;
 }
 
