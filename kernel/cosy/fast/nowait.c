@@ -15,6 +15,7 @@
 #include <linux/path.h>
 #include <linux/rcupdate.h>
 #include <linux/stat.h>
+#include <linux/string.h>
 #include <linux/uaccess.h>
 #include <linux/unistd.h>
 
@@ -28,9 +29,9 @@
 #define COSY_NOWAIT_WALK_NEEDS	(COSY_NEEDS(filename) | COSY_NEEDS(filename_lookup))
 
 /*
- * Does its file system know the file from memory? Those on disks, tmpfs and overlays of them do.
- * Others ask a server, and mostly ask it as well whether an entry is still valid; but of the
- * root of a mount they do not.
+ * Does its file system know the file from memory? Those on disks and tmpfs do. Others ask a
+ * server, and mostly ask it as well whether an entry is still valid; but of the root of a mount
+ * they do not. What an overlay asks is not known here.
  */
 static bool cosy_is_in_memory(const struct path *path)
 {
@@ -40,11 +41,23 @@ static bool cosy_is_in_memory(const struct path *path)
 	if (READ_ONCE(dentry->d_flags) & DCACHE_OP_REVALIDATE || IS_ROOT(dentry))
 		return false;
 	return sb->s_type->fs_flags & FS_REQUIRES_DEV ||
-	       sb->s_magic == TMPFS_MAGIC ||
-	       sb->s_magic == OVERLAYFS_SUPER_MAGIC;
+	       sb->s_magic == TMPFS_MAGIC;
 }
 
-/* Find what a name leads to. Return: 0, for path_put(); why it leads nowhere; -EAGAIN. */
+/* A walk that ends in another way than by a name asks the file system whether that is valid. */
+static bool cosy_ends_in_name(const struct cosy_name *name)
+{
+	const char *last = strrchr(name->text, '/');
+
+	last = last ? last + 1 : name->text;
+	return *last && strcmp(last, ".") && strcmp(last, "..");
+}
+
+/*
+ * Releasing the path may free the file, if another thread has removed it meanwhile.
+ *
+ * Find what a name leads to. Return: 0, for path_put(); why it leads nowhere; -EAGAIN.
+ */
 static long cosy_nowait_lookup(int dfd, const char __user *from, unsigned int flags,
 			       struct path *path)
 {
@@ -56,13 +69,13 @@ static long cosy_nowait_lookup(int dfd, const char __user *from, unsigned int fl
 	if (cosy_has(COSY_CHILD_NEEDS))
 		err = cosy_child_path(dfd, &name, flags & LOOKUP_FOLLOW, path);
 	if (err == COSY_WALK) {
-		if (!cosy_has(COSY_NOWAIT_WALK_NEEDS))
+		if (!cosy_has(COSY_NOWAIT_WALK_NEEDS) || !cosy_ends_in_name(&name))
 			return -EAGAIN;
 		cosy_name_finish(&name, from);
 		err = cosy_name_lookup(dfd, &name, flags | LOOKUP_CACHED, path);
 	}
 	if (unlikely(err))
-		return err == -ESTALE ? -EAGAIN : err;
+		return err;
 	if (likely(cosy_is_in_memory(path)))
 		return 0;
 	path_put(path);
@@ -182,7 +195,8 @@ long cosy_nowait_call(unsigned int nr, const u64 *args)
 	pagefault_disable();
 	ret = cosy_nowait_make(nr, args);
 	pagefault_enable();
-	if (ret == -EFAULT)
+	/* Natively these are tried again. */
+	if (ret == -EFAULT || ret == -ESTALE || ret <= -ERESTARTSYS)
 		return -EAGAIN;
 	if (trace_fast_enabled() && ret != -EAGAIN)
 		trace_fast(nr, ret);

@@ -217,6 +217,9 @@ COSY_EXPORT int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op,
 	if (op)
 		cosy_op_begin(op, slot);
 	if (cosy_direct_can_submit(loop, how)) {
+		/* A thread may have to make it, for which a compound must not close it. */
+		if (how == COSY_HOW_NOWAIT && cosy_takes_fd(nr))
+			cosy_descriptor_use(loop, (int)a0);
 		set_args(publish_direct(loop, slot, how), nr, a0, a1, a2, a3, a4, a5);
 		loop->info.submitted++;
 		cosy_loop_wake(loop);

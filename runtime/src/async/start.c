@@ -734,10 +734,12 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 		cosy_start_attempt(loop, slot);
 		break;
 	case COSY_HOW_NOWAIT:
-		if (cosy_module_has_nowait(loop))
+		if (cosy_module_has_nowait(loop)) {
+			cosy_descriptor_use(loop, cosy_slot_fd(loop, slot));
 			cosy_start_attempt(loop, slot);
-		else
+		} else {
 			cosy_thread_call(loop, slot, true);
+		}
 		break;
 	case COSY_HOW_LOCK:
 	case COSY_HOW_THREAD:

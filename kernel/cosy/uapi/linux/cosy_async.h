@@ -73,7 +73,7 @@ enum cosy_entry_status {
 #define COSY_ENTRY_TAKE		(1u << 5)
 /*
  * With COSY_ASYNC_NOWAIT: stat, lstat, fstat, newfstatat, statx, access, faccessat or faccessat2
- * of a file on a local disk, on tmpfs or on an overlay of these is made if it need not wait: if
+ * of a file on a local disk or on tmpfs is made if it need not wait: if
  * all that it needs is in the caches, and the memory that it reads and writes is present.
  * Otherwise, and if it is any other call, the entry completes with COSY_ENTRY_USER. With none of
  * the other flags but SILENT.
