@@ -4,7 +4,8 @@
  *
  * _exit() runs no destructors, so nobody else would print their counts. Linked
  * only into programs that call it; a definition of the program's own, or of a
- * sanitizer, comes before this one.
+ * sanitizer, comes before this one. Programs without regions call it, too: it
+ * refers to nothing that would be linked with it.
  */
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -14,9 +15,14 @@
 #include "stats.h"
 #include "sys.h"
 
+/* Weak: in libcosy.a it is there if regions are. */
+extern __typeof__(cosy_stats_print_all) cosy_stats_print_all
+	__attribute__((weak, visibility("hidden")));
+
 COSY_EXPORT __attribute__((weak)) void _exit(int status)
 {
-	cosy_stats_print_all();
+	if (cosy_stats_print_all)
+		cosy_stats_print_all();
 	for (;;)
 		cosy_sys(SYS_exit_group, status, 0, 0);
 }
