@@ -10,18 +10,31 @@
 #define COSY_WRAPPER(function) \
 	__attribute__((visibility("hidden"))) long cosy_auto_##function
 
-#define COSY_LINKED(function)	((void *)cosy_linked_##function)
+/*
+ * As the program itself would, the wrapper calls the function through the
+ * procedure linkage table, and takes the address that a call has. A pointer to the
+ * function would be looked up whenever the program starts.
+ */
+#define COSY_NEXT(function, type)	cosy_linked_##function
+#define COSY_IS_LINKED			true
+#define COSY_LINKED(function)						\
+	({								\
+		void *linked_;						\
+									\
+		__asm__("lea " #function "@PLT(%%rip), %0" : "=r"(linked_)); \
+		linked_;						\
+	})
 
 #include "wrapper.h"
 
-/* The address of the function, whose prototype only glibc's headers know. */
-#define COSY_DECLARE(function) \
-	extern const char cosy_linked_##function[] __asm__(#function)
+/* Its prototype only glibc's headers know. */
+#define COSY_DECLARE(function, name, condition, params, ...) \
+	extern long cosy_linked_##function params __asm__(#function)
 #define COSY_AUTO(function, ...) \
-	COSY_DECLARE(function); \
+	COSY_DECLARE(function, __VA_ARGS__); \
 	COSY_WRAP(function, __VA_ARGS__)
 #define COSY_AUTO_CANCEL(function, ...) \
-	COSY_DECLARE(function); \
+	COSY_DECLARE(function, __VA_ARGS__); \
 	COSY_WRAP_CANCEL(function, __VA_ARGS__)
 
 #define COSY_SECOND(a, b, ...)	b

@@ -40,9 +40,13 @@ static void *find(const char *name, bool *is_libc)
 	return NULL;
 }
 
-void *cosy_next(enum cosy_function function, bool *is_libc)
+void *cosy_next(enum cosy_function function, enum cosy_route *route)
 {
-	return find(cosy_function_name(function), is_libc);
+	bool is_libc;
+	void *next = find(cosy_function_name(function), &is_libc);
+
+	*route = is_libc ? COSY_ROUTE_MODULE : COSY_ROUTE_NEXT;
+	return next;
 }
 
 void *cosy_preload_next(const char *name)

@@ -12,7 +12,9 @@
 /**
  * cosy_next() - find the function that a wrapper stands for
  * @function: which
- * @is_libc:  out: it is glibc's own, so nobody else interposes it
+ * @route:    out: COSY_ROUTE_MODULE if it is glibc's own, so nobody else
+ *	      interposes it; COSY_ROUTE_UNKNOWN if that can be told after it has
+ *	      been called
  *
  * In libcosy-preload.so (next.c) it is the one in the libraries loaded after this
  * one: what dlsym(RTLD_NEXT) finds, but without a lock. In programs built with
@@ -22,7 +24,7 @@
  *
  * Return: the function, or NULL if there is none.
  */
-void *cosy_next(enum cosy_function function, bool *is_libc) COSY_HIDDEN;
+void *cosy_next(enum cosy_function function, enum cosy_route *route) COSY_HIDDEN;
 
 /**
  * cosy_preload_next() - the C library's function that a wrapper stands for

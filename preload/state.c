@@ -62,14 +62,12 @@ const char *cosy_function_name(enum cosy_function function)
 
 void *cosy_resolve(enum cosy_function function)
 {
-	bool is_libc;
-	void *next = cosy_next(function, &is_libc);
+	enum cosy_route route;
+	void *next = cosy_next(function, &route);
 
 	__atomic_store_n(&cosy_nexts[function], next, __ATOMIC_RELAXED);
-	/* Somebody else interposes it too, and has to see the calls. */
-	__atomic_store_n(&cosy_routes[function],
-			 is_libc ? COSY_ROUTE_MODULE : COSY_ROUTE_NEXT,
-			 __ATOMIC_RELEASE);
+	/* If somebody else interposes it too, he has to see the calls. */
+	__atomic_store_n(&cosy_routes[function], route, __ATOMIC_RELEASE);
 	return next;
 }
 
@@ -168,26 +166,34 @@ static bool try_device(void)
 	return change_device(&opening, fd) && fd >= 0;
 }
 
+/* Count a call; have so many been made that the device pays? */
+static bool enough_calls(void)
+{
+	unsigned int made = __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
+
+	/* The environment is searched once, as most processes make few calls. */
+	return made >= __atomic_load_n(&calls_needed, __ATOMIC_RELAXED) ||
+	       (made == 1 && cosy_from_first_call());
+}
+
 bool cosy_prepare(enum cosy_function function)
 {
 	int device = __atomic_load_n(&cosy_device, __ATOMIC_RELAXED);
-	unsigned int made;
 
+	/* Without it the call cannot be made at all. */
+	if (!__atomic_load_n(&cosy_nexts[function], __ATOMIC_RELAXED))
+		cosy_resolve(function);
+	if (device == COSY_DEVICE_OFF || (device < 0 && !enough_calls()))
+		return false;
 	if (__atomic_load_n(&cosy_routes[function], __ATOMIC_ACQUIRE) ==
 	    COSY_ROUTE_UNKNOWN)
 		cosy_resolve(function);
-	if (device == COSY_DEVICE_OFF ||
-	    __atomic_load_n(&cosy_routes[function], __ATOMIC_RELAXED) !=
-		    COSY_ROUTE_MODULE)
-		return false;
-	if (device >= 0)
-		return true;
-	made = __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
-	/* The environment is searched once, as most processes make few calls. */
-	if (made < __atomic_load_n(&calls_needed, __ATOMIC_RELAXED) &&
-	    !(made == 1 && cosy_from_first_call()))
-		return false;
-	return try_device();
+	if (__atomic_load_n(&cosy_routes[function], __ATOMIC_RELAXED) ==
+	    COSY_ROUTE_MODULE)
+		return device >= 0 || try_device();
+	/* What has been counted until now were perhaps calls of this function. */
+	__atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
+	return false;
 }
 
 /* The program has closed the device, and what is there now is its own. */

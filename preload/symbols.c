@@ -21,6 +21,8 @@
  * @versym:   their versions, NULL if there are none
  * @gnu_hash: the hash table, NULL if there is none
  * @soname:   offset of the library's name
+ * @jmprel:   relocations of its procedure linkage table, NULL if there are none
+ * @pltrelsz: their size
  */
 struct symbols {
 	const ElfW(Sym) *symtab;
@@ -28,6 +30,8 @@ struct symbols {
 	const ElfW(Half) *versym;
 	const uint32_t *gnu_hash;
 	size_t soname;
+	const ElfW(Rela) *jmprel;
+	size_t pltrelsz;
 };
 
 static bool equal(const char *a, const char *b)
@@ -64,6 +68,12 @@ static void find_symbols(const struct link_map *map, struct symbols *symbols)
 			break;
 		case DT_SONAME:
 			symbols->soname = d->d_un.d_val;
+			break;
+		case DT_JMPREL:
+			symbols->jmprel = address(map, d->d_un.d_ptr);
+			break;
+		case DT_PLTRELSZ:
+			symbols->pltrelsz = d->d_un.d_val;
 			break;
 		}
 	}
@@ -158,4 +168,23 @@ bool cosy_is_libc(const struct link_map *map)
 	find_symbols(map, &symbols);
 	return symbols.soname && symbols.strtab &&
 	       equal(symbols.strtab + symbols.soname, "libc.so.6");
+}
+
+bool cosy_is_slot(const struct link_map *map, const char *name,
+		  void *const *slot)
+{
+	ElfW(Addr) offset = (ElfW(Addr))slot - map->l_addr;
+	const ElfW(Rela) *rela, *end;
+	struct symbols symbols;
+
+	find_symbols(map, &symbols);
+	rela = symbols.jmprel;
+	if (!rela)
+		return false;
+	end = rela + symbols.pltrelsz / sizeof(*rela);
+	while (rela < end && rela->r_offset != offset)
+		rela++;
+	return rela < end &&
+	       equal(symbols.strtab +
+		     symbols.symtab[ELF64_R_SYM(rela->r_info)].st_name, name);
 }

@@ -30,4 +30,16 @@ void *cosy_symbol(const struct link_map *map, const char *name)
 bool cosy_is_libc(const struct link_map *map)
 	__attribute__((visibility("hidden")));
 
+/**
+ * cosy_is_slot() - is a place in memory where a library has a function's address?
+ * @map:  the library, or the program
+ * @name: name of the function
+ * @slot: the place
+ *
+ * Return: true if the library's calls of the function go through the place, which
+ * the dynamic linker fills in.
+ */
+bool cosy_is_slot(const struct link_map *map, const char *name,
+		  void *const *slot) __attribute__((visibility("hidden")));
+
 #endif /* COSY_PRELOAD_SYMBOLS_H */

@@ -11,8 +11,10 @@
  *
  * Whoever includes this file defines
  *	COSY_WRAPPER(function)	the declaration of the wrapper, up to its name
- *	COSY_LINKED(function)	the address of the function that the linker has
- *				found; NULL if that is the wrapper itself
+ *	COSY_NEXT(function, type)	the function that it stands for
+ *	COSY_IS_LINKED		has the linker found that function? If not, it is
+ *				known after cosy_prepare()
+ *	COSY_LINKED(function)	its address, if so
  */
 #ifndef COSY_PRELOAD_WRAPPER_H
 #define COSY_PRELOAD_WRAPPER_H
@@ -28,7 +30,7 @@
 int pthread_setcanceltype(int type, int *old);
 
 static inline __attribute__((always_inline)) bool
-may_enter(enum cosy_function function, void *linked)
+may_enter(enum cosy_function function, bool is_linked, void *linked)
 {
 	int device = __atomic_load_n(&cosy_device, __ATOMIC_RELAXED);
 	uint8_t route = __atomic_load_n(&cosy_routes[function],
@@ -38,9 +40,10 @@ may_enter(enum cosy_function function, void *linked)
 		return true;
 	/* What stays native costs next to nothing. */
 	if (route == COSY_ROUTE_NEXT ||
-	    (device == COSY_DEVICE_OFF && route == COSY_ROUTE_MODULE))
+	    (device == COSY_DEVICE_OFF &&
+	     (is_linked || route == COSY_ROUTE_MODULE)))
 		return false;
-	if (linked)
+	if (is_linked)
 		__atomic_store_n(&cosy_nexts[function], linked,
 				 __ATOMIC_RELAXED);
 	return cosy_prepare(function);
@@ -79,9 +82,6 @@ make(enum cosy_function function, struct cosy_call *call, long *result)
 #define SET(call, ...)							\
 	NTH(__VA_ARGS__, SET_5, SET_4, SET_3, SET_2, SET_1)(call, 0, __VA_ARGS__)
 
-#define CALL_NEXT(function, params, names) \
-	(((long (*) params)cosy_nexts[COSY_FN_##function]) names)
-
 /*
  * A cancellation point: as glibc does, the thread can be cancelled while it is in
  * the call, and is if that was asked before.
@@ -106,8 +106,8 @@ COSY_WRAPPER(function) params						\
 	struct cosy_call call;						\
 	long result;							\
 									\
-	if (may_enter(COSY_FN_##function, COSY_LINKED(function)) &&	\
-	    (condition)) {						\
+	if (may_enter(COSY_FN_##function, COSY_IS_LINKED,		\
+		      COSY_LINKED(function)) && (condition)) {		\
 		call.nr = __NR_##name;					\
 		call.status = 0;					\
 		SET(call, __VA_ARGS__);					\
@@ -115,7 +115,7 @@ COSY_WRAPPER(function) params						\
 			return likely(result >= 0) ? result :		\
 						     cosy_failed(result); \
 	}								\
-	return CALL_NEXT(function, params, names);			\
+	return COSY_NEXT(function, long (*) params) names;		\
 }
 
 #define COSY_WRAP(function, ...)					\

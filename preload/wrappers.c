@@ -7,7 +7,9 @@
 
 #define COSY_WRAPPER(function) \
 	__attribute__((visibility("default"))) long function
-#define COSY_LINKED(function)	NULL
+#define COSY_NEXT(function, type)	((type)cosy_nexts[COSY_FN_##function])
+#define COSY_IS_LINKED			false
+#define COSY_LINKED(function)		NULL
 
 #include "wrapper.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
  * The calls reach the function that the linkers have found: the program's own in another
- * file, a preloaded library's, a sanitizer's.
+ * file, a preloaded library's, a sanitizer's. However the program is linked, it is found out
+ * when it is libc's.
  */
 
 // RUN: %cosy-cc -O2 -Wall -fcosy-auto -c %s -o %t.o
@@ -14,6 +15,27 @@
 // RUN: %cosy-cc %t.o -o %t && %vm env LD_PRELOAD=%t.so %t | FileCheck --check-prefix=OWN %s
 // RUN: %vm %t | FileCheck --check-prefix=LIBC %s
 // LIBC: size 5, open
+
+// From the first call, when the dynamic linker has not looked for the function yet.
+// RUN: for options in -no-pie -Wl,-z,ibtplt -fuse-ld=lld '-fuse-ld=lld -Wl,-z,now'; do \
+// RUN:   echo "$options" && %cosy-cc $options %t.o -o %t && %vm env COSY_EXECUTOR=kernel %t | FileCheck --check-prefix=LIBC %s && \
+// RUN:   %vm env COSY_EXECUTOR=kernel LD_PRELOAD=%t.so %t | FileCheck --check-prefix=SEEN %s || exit 1; done
+// SEEN: size 77,
+
+// The program's own function begins as a stub of the linker does.
+// RUN: %cc -O2 -Wall -DOWN -DJUMP -c %s -o %t.jump.o && objdump -d %t.jump.o | FileCheck --check-prefix=JUMP %s
+// JUMP:      <stat>:
+// JUMP-NEXT: jmp *{{.*}}(%rip)
+// RUN: %cosy-cc %t.o %t.jump.o -o %t && for executor in kernel auto; do %vm env COSY_EXECUTOR=$executor %t | FileCheck --check-prefix=SEEN %s || exit 1; done
+
+// A shared library, also one that defines the function itself.
+// RUN: %cc -O2 -Wall -DPROGRAM %s -c -o %t.program.o
+// RUN: %cosy-cc -O2 -Wall -fcosy-auto -DLIBRARY -fPIC %s -c -o %t.library.o
+// RUN: %cosy-cc -shared %t.library.o -o %t.library.so && %cc %t.program.o %t.library.so -o %t
+// RUN: for variable in COSY_EXECUTOR=kernel LD_BIND_NOW=1; do %vm env $variable %t | FileCheck --check-prefix=LIBC %s || exit 1; \
+// RUN:   %vm env $variable LD_PRELOAD=%t.so %t | FileCheck --check-prefix=SEEN %s || exit 1; done
+// RUN: %cc -O2 -Wall -DOWN -fPIC %s -c -o %t.own.o && %cosy-cc -shared %t.library.o %t.own.o -o %t.library.so
+// RUN: for executor in kernel auto; do %vm env COSY_EXECUTOR=$executor %t | FileCheck --check-prefix=SEEN %s || exit 1; done
 
 // RUN: %cosy-cc -O1 -fcosy-auto -fsanitize=address -DOVERFLOW %s -o %t && not %vm env ASAN_OPTIONS=strict_string_checks=1 %t 2>&1 | FileCheck --check-prefix=ASAN %s
 // ASAN: AddressSanitizer: stack-buffer-overflow
@@ -28,17 +50,42 @@
 
 #ifdef OWN
 
-int stat(const char *path, struct stat *to)
+static int own(const char *path, struct stat *to)
 {
 	(void)path;
 	to->st_size = 77;
 	return 0;
 }
 
+#ifdef JUMP
+int (*volatile where)(const char *path, struct stat *to) = own;
+
+__attribute__((naked)) int stat(const char *path, struct stat *to)
+{
+	__asm__("jmp *where(%rip)");
+}
+#else
+int stat(const char *path, struct stat *to)
+{
+	return own(path, to);
+}
+#endif
+
 #else
 
 #include "../run/Inputs/device.h"
 
+void look(const char *name, struct stat *st);
+
+#ifndef PROGRAM
+void look(const char *name, struct stat *st)
+{
+	for (int i = 0; i < 100; i++)
+		CHECK(!stat(name, st));
+}
+#endif
+
+#ifndef LIBRARY
 int main(void)
 {
 	char name[] = "/tmp/interposed-XXXXXX";
@@ -50,11 +97,11 @@ int main(void)
 	/* The interceptor checks the path: no end within the array. */
 	name[sizeof(name) - 1] = 'x';
 #endif
-	for (int i = 0; i < 100; i++)
-		CHECK(!stat(name, &st));
+	look(name, &st);
 	CHECK(!unlink(name));
 	printf("size %ld, %sopen\n", (long)st.st_size, device() < 0 ? "not " : "");
 	return 0;
 }
+#endif
 
 #endif
