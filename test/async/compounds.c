@@ -14,6 +14,7 @@
 // RUN: %vm env COSY_EXECUTOR=kernel timeout 900 %t
 #include <pthread.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 
@@ -464,6 +465,46 @@ static void cancelling(void)
 	EQUAL(close(fds[1]), 0);
 }
 
+COSY_ASYNC static int receive_and_close(int from, int fd)
+{
+	char c;
+
+	return recv(from, &c, 1, 0) == 1 ? close(fd) : -1;
+}
+
+/*
+ * An operation for which a thread may be needed is outstanding when a function closes its
+ * descriptor: as with any, that cancels it. If the thread has begun by then, it may come too
+ * late, but not always.
+ */
+static void closing_beside_status(void)
+{
+	enum { ROUNDS = 20 };
+	struct cosy_async op = { 0 }, status = { 0 };
+	unsigned int too_late = 0;
+	int fds[2], others[2];
+	struct stat st;
+
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		open_pair(fds);
+		open_pair(others);
+		EQUAL(COSY_SPAWN(loop, receive_and_close(fds[0], others[0]), .op = &op), 0);
+		settle();
+		EQUAL(send(fds[1], "x", 1, 0), 1);
+		EQUAL(cosy_async_fstat(loop, &status, others[0], &st), 0);
+		EQUAL(result_of(loop, &op), 0);
+		if (result_of(loop, &status) == -EBADF)
+			too_late++;
+		else
+			CHECK(!status.result || status.result == -ECANCELED);
+		/* The number is not known from the round before. */
+		cosy_cancel_fd(loop, others[0]);
+		close_fd(fds[0]);
+		EQUAL(close(fds[1]) | close(others[1]), 0);
+	}
+	CHECK(too_late < ROUNDS);
+}
+
 /* By a callback, while nobody else would wake the thread. */
 COSY_ASYNC static int sleep_a_while(void)
 {
@@ -782,6 +823,7 @@ int main(void)
 	left();
 	sending();
 	cancelling();
+	closing_beside_status();
 	cancelling_in_callbacks();
 	turns();
 	nested();
