@@ -34,6 +34,9 @@
 /* That can have threads wait for work, and another one sleep until they have made it. */
 #define NEEDED_FOR_THREADS	(COSY_ASYNC_SLEEPS | COSY_ASYNC_THREADS)
 
+/* In nanoseconds: so long that the thread that has to do it has run by then. */
+#define GIVES_BACK_WITHIN	30000000000U
+
 static uint64_t enter_by(int fd, uint64_t what)
 {
 	return (uint64_t)cosy_sys(SYS_lseek, fd, (long)(COSY_RUN_TAG | what),
@@ -304,6 +307,32 @@ static void leave_module(struct cosy_loop *loop)
 		cosy_sys(SYS_nanosleep, (long)&little, 0, 0);
 }
 
+static bool is_submitted(const struct cosy_loop *loop, uint32_t slot)
+{
+	return __atomic_load_n(&loop->module.entries[slot].status, __ATOMIC_ACQUIRE) ==
+	       COSY_ENTRY_SUBMITTED;
+}
+
+/*
+ * The module was left, and gives a compound back. If another thread has closed the descriptor,
+ * it may be on its way there: the number is free before the module is told.
+ */
+static void await_compound(const struct cosy_loop *loop, uint32_t slot)
+{
+	const struct timespec little = { .tv_nsec = 100000 };
+	uint64_t until = cosy_clock() + GIVES_BACK_WITHIN;
+
+	while (is_submitted(loop, slot)) {
+		if (cosy_clock() > until) {
+			cosy_message("a COSY_ASYNC function is lost: the loop's"
+				     " descriptor was closed by a process with"
+				     " memory of its own", NULL);
+			abort();
+		}
+		cosy_sys(SYS_nanosleep, (long)&little, 0, 0);
+	}
+}
+
 /*
  * The module was left: what waits there waits for epoll from now on. The page stays, results
  * may be in it.
@@ -325,18 +354,15 @@ static void wait_without_module(struct cosy_loop *loop)
 	}
 	for (uint32_t slot = 0; slot < loop->fresh; slot++) {
 		if (loop->slots[slot].state != COSY_SLOT_PARKED ||
-		    m->entries[slot].status != COSY_ENTRY_SUBMITTED)
+		    !is_submitted(loop, slot))
 			continue;
 		/* The module has given it back, or will, or a thread comes with it. */
 		if (loop->slots[slot].lent)
 			continue;
-		/* The module gives compounds back, unless somebody else closes it now. */
-		if (loop->slots[slot].how == COSY_HOW_COMPOUND) {
-			cosy_message("a COSY_ASYNC function is lost: the loop's"
-				     " descriptor was closed while it ran", NULL);
-			abort();
-		}
-		cosy_start_waiting(loop, slot);
+		if (loop->slots[slot].how == COSY_HOW_COMPOUND)
+			await_compound(loop, slot);
+		else
+			cosy_start_waiting(loop, slot);
 	}
 }
 
@@ -506,7 +532,7 @@ bool cosy_module_cancel(struct cosy_loop *loop, uint32_t slot)
 		return true;
 	}
 	/* By a thread that was asleep there, which has not collected it yet. */
-	if (__atomic_load_n(&entry->status, __ATOMIC_ACQUIRE) != COSY_ENTRY_SUBMITTED)
+	if (!is_submitted(loop, slot))
 		return false;
 	if (loop->slots[slot].how != COSY_HOW_COMPOUND)
 		loop->slots[slot].state = COSY_SLOT_ATTEMPT;
@@ -573,8 +599,7 @@ void cosy_module_lend(struct cosy_loop *loop, uint32_t slot, uint8_t flags,
 
 bool cosy_module_is_running(const struct cosy_loop *loop, uint32_t slot)
 {
-	return __atomic_load_n(&loop->module.entries[slot].status, __ATOMIC_ACQUIRE) !=
-	       COSY_ENTRY_SUBMITTED;
+	return !is_submitted(loop, slot);
 }
 
 int cosy_module_cancel_lent(struct cosy_loop *loop, uint32_t slot)
