@@ -523,8 +523,6 @@ void cosy_module_look(struct cosy_loop *loop)
 
 bool cosy_module_cancel(struct cosy_loop *loop, uint32_t slot)
 {
-	const struct cosy_async_entry *entry = &loop->module.entries[slot];
-
 	if (enter_module(&loop->module, COSY_ASYNC_CANCEL | slot) == COSY_ASYNC_ENTERED) {
 		if (loop->slots[slot].how != COSY_HOW_COMPOUND)
 			loop->module.inside--;
