@@ -255,6 +255,7 @@ static void serving(void)
 	eventfd_read(event, &value);
 	start_sleeper(&s, &loop, event);
 	check(echoes(&c[1], "x"), "it serves again");
+	wait_until_asleep(&s);
 	check(sleep_in(&loop, -1, FOR_EVER) == -EBUSY, "only one thread sleeps");
 	submit(&loop, 9, 0, SYS_getpid, 0, 0, 0, 0);
 	check(execute(&loop) == 1 && collect(&loop) == 9 && entry_result(&loop, 9) == getpid(),
@@ -506,6 +507,8 @@ static void closing(void)
 	wait_until_asleep(&s);
 	munmap(loop.page, loop.size);
 	check(echoes(&c, "without a page"), "the page");
+	/* While it executes, a signal makes it enter again. */
+	wait_until_asleep(&s);
 	pthread_kill(s.thread, SIGUSR1);
 	pthread_join(s.thread, NULL);
 	check(s.ret == (long long)(COSY_ASYNC_ENTERED | COSY_ASYNC_SIGNAL), "a signal ends it");
