@@ -1043,6 +1043,73 @@ static void giving_back(void)
 	destroy(&other);
 }
 
+/* A thread that enters a loop; @tid is 0 until it runs. */
+struct entrant {
+	struct loop *loop;
+	uint64_t what;
+	pthread_t thread;
+	pid_t tid;
+	long long entered;
+};
+
+static void *enter_in_thread(void *arg)
+{
+	struct entrant *entrant = arg;
+
+	__atomic_store_n(&entrant->tid, (pid_t)syscall(SYS_gettid), __ATOMIC_RELEASE);
+	entrant->entered = enter_loop(entrant->loop, entrant->what);
+	return NULL;
+}
+
+/* Return when the thread sleeps: there it does nothing else for which it would. */
+static void begin_to_enter(struct entrant *entrant, struct loop *loop, uint64_t what)
+{
+	*entrant = (struct entrant){ .loop = loop, .what = what };
+	pthread_create(&entrant->thread, NULL, enter_in_thread, entrant);
+	while (!__atomic_load_n(&entrant->tid, __ATOMIC_ACQUIRE) || !is_asleep(entrant->tid))
+		usleep(1000);
+}
+
+/*
+ * A thread has found the loop's file, and enters after the last descriptor was closed: nobody
+ * can enter after it, so it must not leave a compound that waits.
+ */
+static void closed_before_entered(uint64_t what)
+{
+	static __u64 frame[NREGS + 1];
+	struct entrant blocked, late;
+	struct loop loop;
+	int sv[2], pipes[2];
+	char byte, got;
+
+	create(&loop, 64);
+	loop.page->sleep_ns = COSY_ASYNC_FOR_EVER;
+	loop.page->sleep_fd = -1;
+	pair(sv);
+	if (pipe(pipes))
+		die("pipe");
+	submit(&loop, 0, 0, SYS_read, (uint64_t)pipes[0], (uintptr_t)&byte, 1, 0);
+	begin_to_enter(&blocked, &loop, 1);
+	frame[FD] = (__u64)sv[0];
+	frame[BUF] = (uintptr_t)&got;
+	frame[SIZE] = 1;
+	start(&loop, 1, receive, frame, 0, 0);
+	begin_to_enter(&late, &loop, COSY_ASYNC_AWAIT | what | COSY_ASYNC_MAX_DONE);
+	close(loop.fd);
+	check(write(pipes[1], "x", 1) == 1 && !pthread_join(blocked.thread, NULL) &&
+	      blocked.entered == (long long)(COSY_ASYNC_ENTERED | 1) && collect(&loop) == 0,
+	      "the first thread leaves");
+	pthread_join(late.thread, NULL);
+	check(late.entered == (long long)COSY_ASYNC_ENTERED && loop.page->submit_head == loop.tail,
+	      "the second one has executed what was submitted: %#llx", late.entered);
+	check(collect(&loop) == 1 && is_left(&loop, 1, COSY_AGAIN, 0), "and gives the compound back");
+	munmap(loop.page, loop.size);
+	for (int i = 0; i < 2; i++) {
+		close(sv[i]);
+		close(pipes[i]);
+	}
+}
+
 /* It does not keep the others from running, nor a signal from coming. */
 static void endless(void)
 {
@@ -1242,6 +1309,8 @@ int main(void)
 	accepting_in_turn();
 	polling();
 	giving_back();
+	closed_before_entered(0);
+	closed_before_entered(COSY_ASYNC_SLEEP);
 	endless();
 	racing();
 	charged();

@@ -465,6 +465,31 @@ loff_t cosy_loop_left(const struct cosy_state *st, u32 what)
 	return COSY_ASYNC_ENTERED | what;
 }
 
+/**
+ * cosy_loop_is_lost() - test whether the descriptor by which the thread has entered is closed
+ * @loop: the loop, entered
+ *
+ * The thread may have found the file before another one closed the descriptor, and enter after
+ * that: what waits when it leaves would wait for ever.
+ *
+ * Return: true if it is closed, or if this is a nested call and any descriptor of the loop has
+ * been closed.
+ */
+bool cosy_loop_is_lost(const struct cosy_loop *loop)
+{
+	struct cosy_fd fd;
+	bool lost;
+
+	/* Whoever closes it later finds what waits, or that the thread has entered. */
+	if (likely(!READ_ONCE(loop->unreachable)))
+		return false;
+	fd = cosy_fd_get_raw(current_pt_regs()->di);
+	/* No other file has the loop. */
+	lost = !fd.file || fd.file->private_data != loop;
+	cosy_fd_put(fd);
+	return lost;
+}
+
 /* Sets @entered to whether it is still entered. */
 static loff_t cosy_loop_enter(struct cosy_loop *loop, u64 max, bool sleeps,
 			      bool *entered)
@@ -645,8 +670,11 @@ loff_t cosy_loop_llseek(struct file *file, loff_t offset, int whence)
 	else
 		ret = cosy_loop_enter(loop, what & ~COSY_ASYNC_SLEEP,
 				      what & COSY_ASYNC_SLEEP, &entered);
-	if (entered)
+	if (entered) {
+		if (unlikely(cosy_loop_is_lost(loop)))
+			WRITE_ONCE(loop->closed, true);
 		cosy_loop_unlock(loop);
+	}
 	cosy_loop_put(loop);
 	return ret;
 }

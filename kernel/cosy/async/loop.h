@@ -84,7 +84,7 @@ struct cosy_work {
  * @ready:	 struct cosy_parked whose file has had an event, or whose call was made
  * @works:	 for threads that make calls that block
  * @unreachable: a descriptor has been closed since the page was mapped: who makes such a
- *		 call returns with it
+ *		 call returns with it; see cosy_loop_is_lost(), too
  * @sleeper:	 the thread that sleeps until @ready is not empty, or NULL
  * @wait:	 who polls the loop's descriptor
  * @telling:	 wakes these, when the lock under which they must not be woken is free
@@ -218,6 +218,7 @@ bool cosy_loop_lock(struct cosy_loop *loop);
 void cosy_loop_unlock(struct cosy_loop *loop);
 unsigned int cosy_loop_execute(struct cosy_loop *loop, struct cosy_state *st,
 			       unsigned int max);
+bool cosy_loop_is_lost(const struct cosy_loop *loop);
 void cosy_loop_state(struct cosy_state *st);
 enum cosy_call_end cosy_loop_call(struct cosy_state *st,
 				  struct cosy_async_call *call, s64 *result);

@@ -183,7 +183,7 @@ static bool cosy_sleep_leaves(struct cosy_loop *loop, struct cosy_state *st,
 	/* A filter of another thread: the next calls would not be shown to it. */
 	return cosy_env_leave(cosy_env_self(st)) ||
 	       cosy_seccomp_state() != st->env.seccomp ||
-	       atomic_read(&loop->waiters);
+	       atomic_read(&loop->waiters) || cosy_loop_is_lost(loop);
 }
 
 /* Only one thread sleeps. Return: false if another one does. */
