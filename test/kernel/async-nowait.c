@@ -22,7 +22,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-
 #define NAME(text)	((uintptr_t)(text))
 #define CWD		((uint64_t)AT_FDCWD)
 #define GIVEN_BACK	(-2000)
@@ -223,6 +222,70 @@ static void permission(void)
 	check(waitpid(child, &status, 0) == child && !status, "another user: %#x", status);
 }
 
+#define TRACING	"/sys/kernel/tracing/"
+#define TRACE	TRACING "instances/cosy-nowait/"
+
+static bool write_text(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_APPEND);
+	bool written = fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text);
+
+	close(fd);
+	return written;
+}
+
+/* The result of stat() of @name, by the loop or natively. @asked: was the file system asked? */
+static long long traced_stat(const char *name, bool by_loop, bool *asked)
+{
+	int enable = open(TRACE "events/cosy/nowait/enable", O_WRONLY);
+	long long ret;
+	char line[512];
+	FILE *trace;
+
+	/* To open a file asks, too. */
+	if (write(enable, "1", 1) != 1)
+		die("enable");
+	ret = by_loop ? nowait_stat(name) : stat(name, &st);
+	if (write(enable, "0", 1) != 1)
+		die("enable");
+	close(enable);
+	trace = fopen(TRACE "trace", "r");
+	if (!trace)
+		die(TRACE "trace");
+	*asked = false;
+	while (fgets(line, sizeof(line), trace))
+		*asked |= line[0] != '#';
+	fclose(trace);
+	close(open(TRACE "trace", O_WRONLY | O_TRUNC));
+	return ret;
+}
+
+/*
+ * The kernel asks a file system whether what a walk has jumped to is valid, and that may ask a
+ * server. The VM's root is one of these.
+ */
+static void served(void)
+{
+	static const char *const link = "link-to-root";
+	char pid[16];
+	bool asked;
+
+	snprintf(pid, sizeof(pid), "%d", getpid());
+	/* Since 6.14 it has the first name. With LOOKUP_RCU it asks nobody. */
+	if (symlink("/", link) ||
+	    (!write_text(TRACING "kprobe_events",
+			 "p:cosy/nowait __v9fs_lookup_revalidate flags=%si:u32\n") &&
+	     !write_text(TRACING "kprobe_events",
+			 "p:cosy/nowait v9fs_lookup_revalidate flags=%si:u32\n")) ||
+	    (mkdir(TRACE, 0700) && errno != EEXIST) || !write_text(TRACE "set_event_pid", pid) ||
+	    !write_text(TRACE "events/cosy/nowait/filter", "!(flags & 0x100)"))
+		die("a probe");
+	check(!traced_stat(link, false, &asked) && asked, "natively the root's file system is asked");
+	check(traced_stat(link, true, &asked) == GIVEN_BACK && !asked, "it is not asked");
+	check(!rmdir(TRACE) && write_text(TRACING "kprobe_events", "-:cosy/nowait\n"),
+	      "the probe is removed");
+}
+
 static void *remove_and_make(void *arg)
 {
 	volatile bool *stop = arg;
@@ -315,6 +378,8 @@ int main(int argc, char **argv)
 		cold();
 	permission();
 	changing();
+	if (fs.f_type == TMPFS_MAGIC)
+		served();
 	filtered();
 	return finish();
 }

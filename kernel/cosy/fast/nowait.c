@@ -54,6 +54,23 @@ static bool cosy_ends_in_name(const struct cosy_name *name)
 }
 
 /*
+ * Walk to a name, in the dentry cache. The kernel asks the file system whether the end of a walk is
+ * valid if the last step was one into a mount, or a link to ".." or "/". That may ask a server.
+ * With LOOKUP_MOUNTPOINT the kernel does not ask. Instead it enters a mount on the end of the walk,
+ * which the plain call may not enter: so the call is given back at the root of any mount.
+ */
+static long cosy_nowait_walk(int dfd, struct cosy_name *name, unsigned int flags,
+			     struct path *path)
+{
+	long err = cosy_name_lookup(dfd, name, flags | LOOKUP_CACHED | LOOKUP_MOUNTPOINT, path);
+
+	if (err || path->dentry != path->mnt->mnt_root)
+		return err;
+	path_put(path);
+	return -EAGAIN;
+}
+
+/*
  * Releasing the path may free the file, if another thread has removed it meanwhile.
  *
  * Find what a name leads to. Return: 0, for path_put(); why it leads nowhere; -EAGAIN.
@@ -72,7 +89,7 @@ static long cosy_nowait_lookup(int dfd, const char __user *from, unsigned int fl
 		if (!cosy_has(COSY_NOWAIT_WALK_NEEDS) || !cosy_ends_in_name(&name))
 			return -EAGAIN;
 		cosy_name_finish(&name, from);
-		err = cosy_name_lookup(dfd, &name, flags | LOOKUP_CACHED, path);
+		err = cosy_nowait_walk(dfd, &name, flags, path);
 	}
 	if (unlikely(err))
 		return err;
