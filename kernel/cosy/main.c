@@ -189,6 +189,8 @@ static void __exit cosy_exit(void)
 	 * code, be it preempted on the way.
 	 */
 	synchronize_rcu_tasks();
+	/* The same for wake-ups that did, with interrupts off. */
+	synchronize_rcu();
 }
 
 module_init(cosy_init);

@@ -113,7 +113,7 @@ static void changing_entry(void)
 
 	create(&page.loop, 64);
 	page.word[0] = first_word(0, SYS_getpid);
-	page.word[1] = first_word(0x80, SYS_getppid);
+	page.word[1] = first_word(COSY_ENTRY_TAKE, SYS_getppid);
 	memcpy(&page.loop.entries[0], page.word, sizeof(*page.word));
 	page.stop = false;
 	pthread_create(&thread, NULL, change_word, NULL);

@@ -128,7 +128,7 @@ static void flags(void)
 {
 	static const unsigned int wrong[] = {
 		COSY_ENTRY_WAIT_IN, COSY_ENTRY_WAIT_OUT, COSY_ENTRY_THREAD,
-		COSY_ENTRY_THREAD | COSY_ENTRY_LONG, COSY_ENTRY_TAKE, 0x80,
+		COSY_ENTRY_THREAD | COSY_ENTRY_LONG, COSY_ENTRY_TAKE, COSY_ENTRY_BUFFERED,
 	};
 
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {

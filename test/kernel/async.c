@@ -138,8 +138,8 @@ static void hostile(void)
 	submit(&loop, 0, 0, SYS_getpid, 0, 0, 0, 0);
 	loop.entries[0].colour = 1;
 	check(execute(&loop) == 1 && collect(&loop) == 0 && entry_result(&loop, 0) == -EINVAL, "a colour");
-	submit(&loop, 0, 0x80, SYS_getpid, 0, 0, 0, 0);
-	check(execute(&loop) == 1 && collect(&loop) == 0 && entry_result(&loop, 0) == -EINVAL, "a flag");
+	submit(&loop, 0, COSY_ENTRY_BUFFERED | COSY_ENTRY_NOWAIT, SYS_getpid, 0, 0, 0, 0);
+	check(execute(&loop) == 1 && collect(&loop) == 0 && entry_result(&loop, 0) == -EINVAL, "flags");
 	submit(&loop, 0, 0, COSY_ENTRY_SPECIAL + 1, 0, 0, 0, 0);
 	check(execute(&loop) == 1 && collect(&loop) == 0 && entry_result(&loop, 0) == -EINVAL, "special");
 	submit(&loop, 0, 0, SYS_execve, (uintptr_t)argv[0], (uintptr_t)argv, 0, 0);

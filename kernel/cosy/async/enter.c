@@ -205,6 +205,9 @@ static bool cosy_entry_is_valid(u64 word)
 	if (flags & COSY_ENTRY_NOWAIT &&
 	    flags & ~(COSY_ENTRY_NOWAIT | COSY_ENTRY_SILENT))
 		return false;
+	if (flags & COSY_ENTRY_BUFFERED &&
+	    flags & ~(COSY_ENTRY_BUFFERED | COSY_ENTRY_SILENT))
+		return false;
 	if (flags & COSY_ENTRY_THREAD ?
 		    flags & (COSY_ENTRY_WAIT_IN | COSY_ENTRY_WAIT_OUT) :
 		    flags & (COSY_ENTRY_LONG | COSY_ENTRY_TAKE))
@@ -268,6 +271,10 @@ static bool cosy_entry_special(struct cosy_loop *loop, struct cosy_state *st,
 	}
 	if (flags & COSY_ENTRY_NOWAIT) {
 		*ret = cosy_entry_nowait(loop, st, index, flags, &call);
+		return true;
+	}
+	if (flags & COSY_ENTRY_BUFFERED) {
+		*ret = cosy_reading_submitted(loop, st, index, flags, &call);
 		return true;
 	}
 	if (!(flags & COSY_ENTRY_THREAD))
@@ -345,6 +352,8 @@ static int cosy_loop_ready(struct cosy_loop *loop, struct cosy_state *st,
 		return cosy_coroutine_ready(loop, st, parked);
 	if (parked->is_handed)
 		return cosy_handed_ready(loop, parked);
+	if (parked->is_reading)
+		return cosy_reading_ready(loop, st, parked);
 	fd = cosy_fd_get(parked->call.args[0]);
 	is_current = cosy_parked_is_current(parked, fd.file);
 	cosy_fd_put(fd);

@@ -12,6 +12,7 @@
  *	coroutine.c	entries that run compounds
  *	calls.c	the calls for which these are parked
  *	transfer.c	what these receive and send
+ *	read.c	entries that read files on disks
  */
 #ifndef COSY_ASYNC_LOOP_H
 #define COSY_ASYNC_LOOP_H
@@ -163,7 +164,7 @@ struct cosy_target {
 };
 
 /**
- * struct cosy_parked - an entry that waits for a file, or runs a compound, or is a thread's
+ * struct cosy_parked - an entry that waits for a file, runs a compound, reads, or is a thread's
  * @wait:   in the file's wait queue
  * @ready:  in the loop's list, if it is
  * @loop:   the loop, which frees this first
@@ -173,6 +174,7 @@ struct cosy_target {
  * @silent: its completion is not to be told
  * @is_coroutine: it is part of a struct cosy_coroutine
  * @is_handed: it is part of a struct cosy_handed
+ * @is_reading: it is part of a struct cosy_reading
  * @call:   what is to be made again
  */
 struct cosy_parked {
@@ -185,6 +187,7 @@ struct cosy_parked {
 	bool silent;
 	bool is_coroutine;
 	bool is_handed;
+	bool is_reading;
 	struct cosy_async_call call;
 };
 
@@ -310,6 +313,14 @@ long cosy_transfer(struct socket *socket, const struct pt_regs *regs,
 bool cosy_transfer_may_ask(const struct socket *socket);
 bool cosy_socket_listens(const struct socket *socket);
 bool cosy_transfer_idle(const struct socket *socket);
+
+/* read.c */
+unsigned int cosy_reading_submitted(struct cosy_loop *loop, struct cosy_state *st,
+				    u32 index, u8 flags,
+				    const struct cosy_async_call *call);
+unsigned int cosy_reading_ready(struct cosy_loop *loop, struct cosy_state *st,
+				struct cosy_parked *parked);
+void cosy_reading_free(struct cosy_parked *parked);
 
 /* coroutine.c */
 int cosy_coroutine_submitted(struct cosy_loop *loop, struct cosy_state *st,

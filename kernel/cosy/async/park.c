@@ -198,10 +198,12 @@ void cosy_parked_init(struct cosy_parked *parked, struct cosy_loop *loop,
 	INIT_LIST_HEAD(&parked->ready);
 	parked->loop = loop;
 	parked->target = (struct cosy_target){};
+	parked->events = 0;
 	parked->index = index;
 	parked->silent = false;
 	parked->is_coroutine = false;
 	parked->is_handed = false;
+	parked->is_reading = false;
 }
 
 static __poll_t cosy_parked_events(u8 flags)
@@ -504,8 +506,12 @@ unsigned int cosy_park_interrupt(struct cosy_loop *loop, int fd)
  */
 void cosy_unpark(struct cosy_parked *parked)
 {
-	cosy_parked_unqueue(parked);
 	WRITE_ONCE(parked->loop->parked[parked->index], NULL);
+	if (parked->is_reading) {
+		cosy_reading_free(parked);
+		return;
+	}
+	cosy_parked_unqueue(parked);
 	if (parked->is_coroutine)
 		cosy_coroutine_free(parked);
 	else if (parked->is_handed)

@@ -8,6 +8,7 @@
 
 #include <linux/atomic.h>
 #include <linux/compiler.h>
+#include <linux/fs.h>
 #include <linux/ima.h>
 #include <linux/sched.h>
 #include <linux/security.h>
@@ -331,6 +332,23 @@ static inline void cosy_set_atomic_refs(void *refs, int n)
 #define cosy_vma_flags(vma, set, clear)					\
 	((vma)->vm_flags = ((vma)->vm_flags | (set)) & ~(clear))
 #endif
+
+/**
+ * cosy_file_tells_of_folios() - test whether a read can wait for a folio without a thread
+ * @file: the file
+ *
+ * A flag of the file system's functions since 6.10.
+ *
+ * Return: true if its read_iter() knows IOCB_WAITQ.
+ */
+static inline bool cosy_file_tells_of_folios(const struct file *file)
+{
+#ifdef FOP_BUFFER_RASYNC
+	return file->f_op->fop_flags & FOP_BUFFER_RASYNC;
+#else
+	return file->f_mode & FMODE_BUF_RASYNC;
+#endif
+}
 
 /* Times of an inode, which have accessors since 6.7. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)

@@ -33,6 +33,10 @@ void cosy_attempts_in_user_mode(struct cosy_loop *loop, struct cosy_attempt *a,
 			cosy_thread_call(loop, a[i].slot, true);
 			continue;
 		}
+		if (loop->slots[a[i].slot].buffered) {
+			cosy_read_by_thread(loop, a[i].slot);
+			continue;
+		}
 		a[i].result = cosy_sys_args((long)a[i].nr, a[i].args);
 		cosy_attempted(loop, &a[i]);
 	}

@@ -161,7 +161,7 @@ static int cancel_queue(struct cosy_loop *loop, const struct cosy_queue *queue,
 	for (; slot != COSY_NO_SLOT; slot = next) {
 		int fd = cosy_slot_fd(loop, slot);
 
-		next = loop->slots[slot].pool_next;
+		next = loop->slots[slot].queue_next;
 		if (fd < 0 || (uint32_t)fd < first || (uint32_t)fd > last)
 			continue;
 		cancelled += cancel_waiting_entry(loop, slot);
@@ -180,10 +180,12 @@ static int cancel_queued(struct cosy_loop *loop, const struct cosy_pool *pool,
 int cosy_fds_cancel(struct cosy_loop *loop, uint32_t first, uint32_t last)
 {
 	uint32_t end = loop->nchunks * COSY_CHUNK;
-	int cancelled = cancel_queued(loop, &loop->disk, first, last) +
-			cancel_queued(loop, &loop->waits, first, last) +
-			cosy_module_interrupt(loop, first, last);
+	/* First: if the module is lost meanwhile, they come to a pool. */
+	int cancelled = cancel_queue(loop, &loop->reading, first, last);
 
+	cancelled += cancel_queued(loop, &loop->disk, first, last) +
+		     cancel_queued(loop, &loop->waits, first, last) +
+		     cosy_module_interrupt(loop, first, last);
 	for (uint32_t fd = first; fd <= last && fd < end; fd++) {
 		struct cosy_descriptor *d = cosy_descriptor_find(loop, (int)fd);
 

@@ -187,6 +187,7 @@ COSY_EXPORT int cosy_loop_create(struct cosy_loop **result,
 		       or_default(known.threads, DEFAULT_THREADS));
 	cosy_pool_init(loop, &loop->waits,
 		       or_default(known.waiters, DEFAULT_WAITERS));
+	cosy_queue_init(&loop->reading);
 	cosy_attempts_init(loop);
 	cosy_module_init(loop);
 	*result = loop;

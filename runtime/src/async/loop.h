@@ -12,6 +12,7 @@
  *	descriptor.c	entries that wait for descriptors, by epoll
  *	timer.c		entries that wait for a time
  *	thread.c	calls that block, made by threads
+ *	queue.c		lists of entries
  *	wait.c		execute, wait, deliver
  *	cancel.c	cancel an entry, or all on a descriptor
  *	task.c		functions that are suspended while their calls are executed
@@ -98,11 +99,12 @@ enum cosy_list {
  * @on_disk:   its thread is one for calls that use a disk
  * @lent:      PARKED: a thread in the module makes its call
  * @connecting: the call has been made, the connection is being established
+ * @buffered:  it reads a file by COSY_ENTRY_BUFFERED, and is in the loop's queue of these
  * @task:      it belongs to a function until that has returned
  * @fd:	       the descriptor it waits for; of a SIGNAL, one of its own
  * @timer:     place among the timers
- * @pool_next: in a queue of a pool
- * @pool_prev: in a queue of a pool
+ * @queue_next: in a struct cosy_queue
+ * @queue_prev: in a struct cosy_queue
  * @done:      bytes transferred so far; of a POLL, its events
  */
 struct cosy_slot {
@@ -116,11 +118,12 @@ struct cosy_slot {
 	bool on_disk : 1;
 	bool lent : 1;
 	bool connecting : 1;
+	bool buffered : 1;
 	bool task : 1;
 	int32_t fd;
 	uint32_t timer;
-	uint32_t pool_next;
-	uint32_t pool_prev;
+	uint32_t queue_next;
+	uint32_t queue_prev;
 	uint64_t done;
 };
 
@@ -194,6 +197,7 @@ struct cosy_attempt {
  * @waits:     it makes all attempts that can wait, and waits for sockets
  * @has_threads: threads can wait for work there
  * @has_nowait: it makes NOWAIT calls
+ * @has_buffered: it reads files on disks, and waits for the disk
  * @looked:    it was entered since a thread last began to wait, or looked at epoll
  * @asleep:    a thread sleeps there, or executes what has woken it, without the lock
  */
@@ -214,6 +218,7 @@ struct cosy_module {
 	bool waits;
 	bool has_threads;
 	bool has_nowait;
+	bool has_buffered;
 	bool looked;
 	atomic_bool asleep;
 };
@@ -229,7 +234,7 @@ struct cosy_timer {
 };
 
 /**
- * struct cosy_queue - a list of entries of a pool
+ * struct cosy_queue - a list of entries: of a pool, or those that read files in the module
  * @head:  the first one
  * @tail:  the last one
  * @count: how many there are
@@ -298,6 +303,7 @@ struct cosy_pool {
  * @alarm:	time @timer_fd is set to; 0: none
  * @disk:	threads for calls that use a disk
  * @waits:	threads for calls that may wait for ever
+ * @reading:	entries that are buffered
  * @calling:	entries whose calls threads are making
  * @info:	counts
  */
@@ -341,6 +347,7 @@ struct cosy_loop {
 	uint64_t alarm;
 	struct cosy_pool disk;
 	struct cosy_pool waits;
+	struct cosy_queue reading;
 	uint32_t calling;
 	struct cosy_loop_info info;
 };
@@ -496,6 +503,9 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot);
  */
 void cosy_start_attempt(struct cosy_loop *loop, uint32_t slot);
 
+/** cosy_read_by_thread() - a thread makes the call of a buffered entry */
+void cosy_read_by_thread(struct cosy_loop *loop, uint32_t slot);
+
 /** cosy_attempted() - an attempt has been made */
 void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *attempt);
 
@@ -573,6 +583,9 @@ void cosy_module_tell_used(struct cosy_loop *loop);
 
 /** cosy_module_has_nowait() - does it make NOWAIT calls? Has a page if that can be had */
 bool cosy_module_has_nowait(struct cosy_loop *loop);
+
+/** cosy_module_has_buffered() - does it read files on disks? Has a page if that can be had */
+bool cosy_module_has_buffered(struct cosy_loop *loop);
 
 /** cosy_module_has_threads() - can threads wait for work there? Has a page if that can be had */
 bool cosy_module_has_threads(struct cosy_loop *loop);
@@ -856,6 +869,17 @@ void cosy_timers_expire(struct cosy_loop *loop);
 
 /** cosy_timers_next() - the first time; UINT64_MAX: none */
 uint64_t cosy_timers_next(const struct cosy_loop *loop);
+
+/* queue.c */
+
+/** cosy_queue_init() - nothing is in it yet */
+void cosy_queue_init(struct cosy_queue *queue);
+
+/** cosy_queue_add() - put an entry at the end; it is in no other queue */
+void cosy_queue_add(struct cosy_loop *loop, struct cosy_queue *queue, uint32_t slot);
+
+/** cosy_queue_remove() - take an entry out, at any place */
+void cosy_queue_remove(struct cosy_loop *loop, struct cosy_queue *queue, uint32_t slot);
 
 /* thread.c */
 

@@ -128,6 +128,7 @@ static void open_module(struct cosy_loop *loop)
 	m->has_threads = m->fd >= 0 &&
 			 (m->page->features & NEEDED_FOR_THREADS) == NEEDED_FOR_THREADS;
 	m->has_nowait = m->fd >= 0 && m->page->features & COSY_ASYNC_NOWAIT;
+	m->has_buffered = m->fd >= 0 && m->page->features & COSY_ASYNC_BUFFERED;
 }
 
 void cosy_module_init(struct cosy_loop *loop)
@@ -169,6 +170,15 @@ bool cosy_module_has_nowait(struct cosy_loop *loop)
 	return m->has_nowait;
 }
 
+bool cosy_module_has_buffered(struct cosy_loop *loop)
+{
+	const struct cosy_module *m = &loop->module;
+
+	if (!m->tried)
+		open_module(loop);
+	return m->has_buffered;
+}
+
 bool cosy_module_has_threads(struct cosy_loop *loop)
 {
 	const struct cosy_module *m = &loop->module;
@@ -204,7 +214,7 @@ void cosy_module_close(struct cosy_loop *loop, bool mapped)
 	if (m->fd >= 0)
 		cosy_sys(SYS_close, m->fd, 0, 0);
 	m->fd = -1;
-	m->waits = m->has_nowait = false;
+	m->waits = m->has_nowait = m->has_buffered = false;
 }
 
 /*
@@ -218,6 +228,8 @@ static uint8_t attempt_flags(const struct cosy_loop *loop, uint32_t slot)
 
 	if (s->how == COSY_HOW_NOWAIT)
 		return loop->module.has_nowait ? COSY_ENTRY_NOWAIT : 0;
+	if (s->buffered)
+		return loop->module.has_buffered ? COSY_ENTRY_BUFFERED : 0;
 	if (!loop->module.waits)
 		return 0;
 	if ((s->list != COSY_LIST_IN && s->list != COSY_LIST_OUT) || s->polled ||
@@ -298,7 +310,7 @@ static void leave_module(struct cosy_loop *loop)
 	if (!cosy_sys6(SYS_epoll_ctl, loop->epoll, EPOLL_CTL_DEL, m->fd, 0, 0, 0))
 		cosy_sys(SYS_close, m->fd, 0, 0);
 	m->fd = -1;
-	m->waits = m->has_threads = m->has_nowait = false;
+	m->waits = m->has_threads = m->has_nowait = m->has_buffered = false;
 	loop->kernel = false;
 	/* Closing it, by whoever has done so, wakes a thread that is asleep there. */
 	if (atomic_load(&m->asleep))
@@ -361,6 +373,8 @@ static void wait_without_module(struct cosy_loop *loop)
 			continue;
 		if (loop->slots[slot].how == COSY_HOW_COMPOUND)
 			await_compound(loop, slot);
+		else if (loop->slots[slot].buffered)
+			cosy_read_by_thread(loop, slot);
 		else
 			cosy_start_waiting(loop, slot);
 	}

@@ -88,7 +88,8 @@ void cosy_page_prepare(struct cosy_loop *loop, uint32_t slot, enum cosy_how how,
 	s->state = COSY_SLOT_SUBMITTED;
 	s->how = (uint8_t)how;
 	s->list = COSY_LIST_NONE;
-	s->cancelled = s->polled = s->on_disk = s->lent = s->connecting = false;
+	s->cancelled = s->polled = s->on_disk = s->lent = s->connecting =
+		s->buffered = false;
 	s->task = task;
 	s->fd = -1;
 	s->done = 0;

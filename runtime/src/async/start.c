@@ -132,6 +132,12 @@ static void waits_no_longer(struct cosy_loop *loop, uint32_t slot)
 	}
 }
 
+static void reads_no_longer(struct cosy_loop *loop, uint32_t slot)
+{
+	loop->slots[slot].buffered = false;
+	cosy_queue_remove(loop, &loop->reading, slot);
+}
+
 /*
  * Has a thread to make the call once the descriptor is ready? Somebody else may have
  * read what there was, and the call would block.
@@ -161,6 +167,8 @@ void cosy_end(struct cosy_loop *loop, uint32_t slot, int64_t result)
 		result = (int64_t)s->done + (result > 0 ? result : 0);
 	if (s->list != COSY_LIST_NONE)
 		waits_no_longer(loop, slot);
+	if (s->buffered)
+		reads_no_longer(loop, slot);
 	cosy_complete(loop, slot, result);
 }
 
@@ -315,6 +323,31 @@ static void skip_done(uint64_t *args, uint32_t nr, uint64_t done)
 		args[3] += done;
 }
 
+/*
+ * Can the module read it, and wait for the disk without a thread? It keeps the file meanwhile, so
+ * that the descriptor is looked at once.
+ */
+static bool read_in_module(struct cosy_loop *loop, uint32_t slot,
+			   const struct cosy_descriptor *d)
+{
+	struct cosy_slot *s = &loop->slots[slot];
+
+	if (s->buffered)
+		return true;
+	if (loop->entries[slot].nr != SYS_pread64 || d->kind != COSY_KIND_DISK ||
+	    !cosy_module_has_buffered(loop))
+		return false;
+	s->buffered = true;
+	cosy_queue_add(loop, &loop->reading, slot);
+	return true;
+}
+
+void cosy_read_by_thread(struct cosy_loop *loop, uint32_t slot)
+{
+	reads_no_longer(loop, slot);
+	cosy_thread_call(loop, slot, true);
+}
+
 void cosy_start_attempt(struct cosy_loop *loop, uint32_t slot)
 {
 	static const struct timespec no_time;
@@ -334,6 +367,8 @@ void cosy_start_attempt(struct cosy_loop *loop, uint32_t slot)
 		skip_done(a->args, (uint32_t)a->nr, s->done);
 	switch (s->how) {
 	case COSY_HOW_READ:
+		if (read_in_module(loop, slot, d))
+			break;
 		if (d->kind != COSY_KIND_POLLED && !s->polled)
 			attempt_read(a, d);
 		break;
@@ -440,6 +475,19 @@ static void attempted_signal(struct cosy_loop *loop, uint32_t slot,
 	cosy_start_waiting(loop, slot);
 }
 
+/* The module has read a part, or all there is. */
+static void attempted_read(struct cosy_loop *loop, uint32_t slot, int64_t result)
+{
+	struct cosy_slot *s = &loop->slots[slot];
+
+	if (result > 0 && s->done + (uint64_t)result < loop->entries[slot].args[2]) {
+		s->done += (uint64_t)result;
+		cosy_start_attempt(loop, slot);
+	} else {
+		cosy_finish(loop, slot, result);
+	}
+}
+
 void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 {
 	uint32_t slot = a->slot;
@@ -450,6 +498,10 @@ void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 
 	if (s->how == COSY_HOW_SIGNAL) {
 		attempted_signal(loop, slot, result);
+		return;
+	}
+	if (s->buffered) {
+		attempted_read(loop, slot, result);
 		return;
 	}
 	if (s->fd < 0) {

@@ -18,47 +18,12 @@
 
 #define STACK_SIZE	(128u << 10)
 
-static void queue_init(struct cosy_queue *queue)
-{
-	queue->head = queue->tail = COSY_NO_SLOT;
-}
-
 void cosy_pool_init(struct cosy_loop *loop, struct cosy_pool *pool, uint32_t max)
 {
 	pool->loop = loop;
-	queue_init(&pool->queued);
-	queue_init(&pool->lent);
+	cosy_queue_init(&pool->queued);
+	cosy_queue_init(&pool->lent);
 	pool->max = max;
-}
-
-static void enqueue(struct cosy_loop *loop, struct cosy_queue *queue, uint32_t slot)
-{
-	struct cosy_slot *slots = loop->slots;
-
-	slots[slot].pool_next = COSY_NO_SLOT;
-	slots[slot].pool_prev = queue->tail;
-	if (queue->tail == COSY_NO_SLOT)
-		queue->head = slot;
-	else
-		slots[queue->tail].pool_next = slot;
-	queue->tail = slot;
-	queue->count++;
-}
-
-static void dequeue(struct cosy_loop *loop, struct cosy_queue *queue, uint32_t slot)
-{
-	struct cosy_slot *slots = loop->slots;
-	uint32_t next = slots[slot].pool_next, prev = slots[slot].pool_prev;
-
-	if (prev == COSY_NO_SLOT)
-		queue->head = next;
-	else
-		slots[prev].pool_next = next;
-	if (next == COSY_NO_SLOT)
-		queue->tail = prev;
-	else
-		slots[next].pool_prev = prev;
-	queue->count--;
 }
 
 static struct cosy_pool *pool_of(struct cosy_loop *loop, uint32_t slot)
@@ -133,7 +98,7 @@ static void make_call(struct cosy_loop *loop, uint32_t slot)
 /* An entry is in the module no longer. */
 static void lent_no_longer(struct cosy_loop *loop, uint32_t slot)
 {
-	dequeue(loop, &pool_of(loop, slot)->lent, slot);
+	cosy_queue_remove(loop, &pool_of(loop, slot)->lent, slot);
 	loop->slots[slot].lent = false;
 }
 
@@ -189,7 +154,7 @@ static void *thread_main(void *arg)
 		slot = pool->queued.head;
 		if (slot == COSY_NO_SLOT)
 			break;
-		dequeue(loop, &pool->queued, slot);
+		cosy_queue_remove(loop, &pool->queued, slot);
 		make_call(loop, slot);
 	}
 	pool->threads--;
@@ -229,7 +194,7 @@ static int start_thread(struct cosy_pool *pool)
 static void queue_call(struct cosy_loop *loop, struct cosy_pool *pool, uint32_t slot)
 {
 	loop->slots[slot].state = COSY_SLOT_QUEUED;
-	enqueue(loop, &pool->queued, slot);
+	cosy_queue_add(loop, &pool->queued, slot);
 	if (pool->inside)
 		cosy_module_recall(loop, pool == &loop->waits, true);
 	if (pool->idle)
@@ -256,7 +221,7 @@ static void lend(struct cosy_loop *loop, struct cosy_pool *pool, uint32_t slot)
 		flags |= COSY_ENTRY_TAKE;
 	call_args(loop, slot, args);
 	s->lent = true;
-	enqueue(loop, &pool->lent, slot);
+	cosy_queue_add(loop, &pool->lent, slot);
 	cosy_module_lend(loop, slot, flags, args);
 }
 
@@ -283,7 +248,7 @@ void cosy_thread_call(struct cosy_loop *loop, uint32_t slot, bool disk)
 
 void cosy_thread_cancel(struct cosy_loop *loop, uint32_t slot)
 {
-	dequeue(loop, &pool_of(loop, slot)->queued, slot);
+	cosy_queue_remove(loop, &pool_of(loop, slot)->queued, slot);
 }
 
 void cosy_thread_returned(struct cosy_loop *loop, uint32_t slot, bool made,
@@ -312,7 +277,7 @@ static uint32_t pool_running(const struct cosy_loop *loop, const struct cosy_poo
 	uint32_t n = 0;
 
 	for (uint32_t slot = pool->lent.head; slot != COSY_NO_SLOT;
-	     slot = loop->slots[slot].pool_next)
+	     slot = loop->slots[slot].queue_next)
 		n += cosy_module_is_running(loop, slot);
 	return n;
 }

@@ -79,9 +79,18 @@ enum cosy_entry_status {
  * the other flags but SILENT.
  */
 #define COSY_ENTRY_NOWAIT	(1u << 6)
+/*
+ * With COSY_ASYNC_BUFFERED: pread64 of a regular file whose file system tells when a page has been
+ * read (ext4, XFS, btrfs and others) waits for the disk without a thread. It may complete with a
+ * part of what is there, if the rest would have to be waited for. It holds the file meanwhile.
+ * Otherwise, and if it is any other call, the entry completes with COSY_ENTRY_USER. With none of
+ * the other flags but SILENT.
+ */
+#define COSY_ENTRY_BUFFERED	(1u << 7)
 #define COSY_ENTRY_FLAGS	(COSY_ENTRY_SILENT | COSY_ENTRY_WAIT_IN | \
 				 COSY_ENTRY_WAIT_OUT | COSY_ENTRY_THREAD | \
-				 COSY_ENTRY_LONG | COSY_ENTRY_TAKE | COSY_ENTRY_NOWAIT)
+				 COSY_ENTRY_LONG | COSY_ENTRY_TAKE | COSY_ENTRY_NOWAIT | \
+				 COSY_ENTRY_BUFFERED)
 
 /**
  * struct cosy_async_entry - one system call
@@ -203,6 +212,7 @@ struct cosy_async_page {
 #define COSY_ASYNC_THREADS	(1ull << 6)	/* COSY_ENTRY_THREAD, COSY_ASYNC_WORK */
 #define COSY_ASYNC_MESSAGES	(1ull << 7)	/* compounds wait in recvmsg() and sendmsg(), too */
 #define COSY_ASYNC_NOWAIT	(1ull << 8)	/* COSY_ENTRY_NOWAIT */
+#define COSY_ASYNC_BUFFERED	(1ull << 9)	/* COSY_ENTRY_BUFFERED */
 
 /**
  * struct cosy_async_create - argument of COSY_IOC_ASYNC: make a loop
@@ -295,11 +305,11 @@ struct cosy_async_page {
  * because the module does not make such calls, the thread is traced, its system calls
  * are audited, or a seccomp filter returns anything but ALLOW for it.
  *
- * An entry that waits does not hold its file. When the descriptor is closed, or refers to
- * another file, the entry completes with -ECANCELED the next time that the first file
- * can be read or written to; or never: cancel it before closing. Entries wait for sockets
- * of the families UNIX, INET and INET6 (streams, sequences of packets, and datagrams
- * that are received), since Linux 6.5 for pipes, and for eventfds that are read. If
+ * An entry that waits does not hold its file, unless it has COSY_ENTRY_BUFFERED. When the
+ * descriptor is closed, or refers to another file, the entry completes with -ECANCELED the next
+ * time that the first file can be read or written to; or never: cancel it before closing. Entries
+ * wait for sockets of the families UNIX, INET and INET6 (streams, sequences of packets, and
+ * datagrams that are received), since Linux 6.5 for pipes, and for eventfds that are read. If
  * max_waiters (a parameter of the module) already wait for the file, -EAGAIN is the result.
  *
  * Errors of COSY_IOC_ASYNC: EFAULT, EINVAL, E2BIG, EMFILE, ENFILE, ENOMEM, EDQUOT (the

@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Files on a disk that answers when it is told to. The module reads them without a thread that
+ * waits for the disk; elsewhere threads do. The results are the same.
+ */
+// RUN: %async-compile -O2
+// RUN: %vm env COSY_EXECUTOR=user timeout 900 bash %root/test/kernel/Inputs/on-a-slow-disk.sh %t
+// RUN: %vm env COSY_EXECUTOR=auto timeout 900 bash %root/test/kernel/Inputs/on-a-slow-disk.sh %t
+// RUN: %vm env COSY_EXECUTOR=kernel timeout 900 bash %root/test/kernel/Inputs/on-a-slow-disk.sh %t
+#include "../kernel/slow-disk.h"
+#include "functions.h"
+
+#define SIZE	(8u << 20)
+#define PIECE	4096u
+/* No readahead reaches from one place to the next. */
+#define STEP	(128u << 10)
+#define PLACES	(SIZE / STEP)
+
+static char wanted[SIZE], got[SIZE];
+static struct cosy_async ops[PLACES];
+static bool in_module;
+static int file;
+
+/* Each test has a file of its own, of which nothing is in memory. */
+static void open_file(const char *name)
+{
+	memset(got, 0, sizeof(got));
+	file = open(name, O_RDONLY | O_CLOEXEC);
+	CHECK(file >= 0);
+}
+
+static void submit(unsigned int place)
+{
+	EQUAL(cosy_async_pread(loop, &ops[place], file, got + place * STEP, PIECE, place * STEP), 0);
+}
+
+static bool is_right(unsigned int place)
+{
+	return ops[place].result == PIECE &&
+	       !memcmp(got + place * STEP, wanted + place * STEP, PIECE);
+}
+
+static unsigned int threads(void)
+{
+	FILE *status = fopen("/proc/self/status", "re");
+	char line[256];
+	unsigned int n = 0;
+
+	CHECK(status);
+	while (fgets(line, sizeof(line), status))
+		sscanf(line, "Threads: %u", &n);
+	fclose(status);
+	return n;
+}
+
+static void many(void)
+{
+	open_file("many");
+	disk_hold();
+	for (unsigned int i = 0; i < PLACES; i++)
+		submit(i);
+	EQUAL(cosy_wait(loop, 0, NULL), 0);
+	disk_await(1);
+	settle();
+	for (unsigned int i = 0; i < PLACES; i++)
+		CHECK(cosy_async_pending(&ops[i]));
+	if (in_module)
+		EQUAL(threads(), 1);
+	else
+		CHECK(threads() > 1);
+	disk_go_on();
+	EQUAL(cosy_loop_run(loop), 0);
+	for (unsigned int i = 0; i < PLACES; i++)
+		CHECK(is_right(i));
+	EQUAL(close(file), 0);
+}
+
+/* Every other place is cached, and the end is not where one thinks. */
+static void whole(void)
+{
+	char byte;
+
+	open_file("whole");
+	for (unsigned int i = 0; i < PLACES; i += 2)
+		EQUAL(pread(file, &byte, 1, i * STEP), 1);
+	EQUAL(cosy_async_pread(loop, &ops[0], file, got, SIZE, 0), 0);
+	EQUAL(result_of(loop, &ops[0]), SIZE);
+	EQUAL(memcmp(got, wanted, SIZE), 0);
+	EQUAL(cosy_async_pread(loop, &ops[0], file, got, SIZE, SIZE - 5), 0);
+	EQUAL(result_of(loop, &ops[0]), 5);
+	EQUAL(cosy_async_pread(loop, &ops[0], file, got, SIZE, SIZE), 0);
+	EQUAL(result_of(loop, &ops[0]), 0);
+	EQUAL(close(file), 0);
+}
+
+/* Reads that wait in the module can be cancelled, those that threads make cannot. */
+static void cancelling(void)
+{
+	int other;
+
+	open_file("cancelling");
+	other = dup(file);
+	disk_hold();
+	submit(1);
+	EQUAL(cosy_async_pread(loop, &ops[2], other, got + 2 * STEP, PIECE, 2 * STEP), 0);
+	EQUAL(cosy_wait(loop, 0, NULL), 0);
+	disk_await(1);
+	settle();
+	EQUAL(cosy_cancel(loop, &ops[1]), in_module ? 0 : -EALREADY);
+	EQUAL(cosy_cancel_fd(loop, other), in_module ? 1 : 0);
+	EQUAL(close(other), 0);
+	if (in_module) {
+		EQUAL(cosy_wait(loop, 2, NULL), 2);
+		EQUAL(ops[1].result, -ECANCELED);
+		EQUAL(ops[2].result, -ECANCELED);
+		submit(1);
+	}
+	disk_go_on();
+	EQUAL(cosy_loop_run(loop), 0);
+	CHECK(is_right(1));
+	CHECK(in_module || is_right(2));
+	EQUAL(close(file), 0);
+}
+
+static void failing(void)
+{
+	open_file("failing");
+	disk->fail = true;
+	submit(3);
+	EQUAL(result_of(loop, &ops[3]), -EIO);
+	disk->fail = false;
+	submit(3);
+	EQUAL(result_of(loop, &ops[3]), PIECE);
+	CHECK(is_right(3));
+	EQUAL(close(file), 0);
+}
+
+COSY_ASYNC static int sum(unsigned int from)
+{
+	unsigned char c[2];
+	int n = 0;
+
+	for (unsigned int i = from; i < PLACES; i += 4)
+		n += pread(file, c, 2, i * STEP + 5000) == 2 ? c[0] + c[1] : -100000;
+	return n;
+}
+
+static void functions(void)
+{
+	int n = 0, should_be = 0;
+
+	open_file("functions");
+	disk_hold();
+	for (unsigned int i = 0; i < 4; i++)
+		EQUAL(COSY_SPAWN(loop, sum(i), .op = &ops[i]), 0);
+	settle();
+	disk_await(1);
+	disk_go_on();
+	EQUAL(cosy_loop_run(loop), 0);
+	for (unsigned int i = 0; i < 4; i++)
+		n += (int)ops[i].result;
+	for (unsigned int i = 0; i < PLACES; i++)
+		should_be += (unsigned char)wanted[i * STEP + 5000] +
+			     (unsigned char)wanted[i * STEP + 5001];
+	EQUAL(n, should_be);
+	EQUAL(close(file), 0);
+}
+
+/* The program closes the loop's descriptor in the module: threads go on. */
+static void losing_module(void)
+{
+	struct cosy_loop_info info;
+
+	open_file("losing");
+	disk_hold();
+	submit(4);
+	submit(5);
+	EQUAL(cosy_wait(loop, 0, NULL), 0);
+	disk_await(1);
+	settle();
+	EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
+	EQUAL(close_loops(), info.kernel);
+	submit(6);
+	EQUAL(cosy_wait(loop, 0, NULL), 0);
+	settle();
+	disk_go_on();
+	EQUAL(cosy_loop_run(loop), 0);
+	for (unsigned int i = 4; i < 7; i++)
+		CHECK(is_right(i));
+	EQUAL(close(file), 0);
+}
+
+/* What waits in the module is cancelled. Threads that make calls have to be waited for. */
+static void destroying(void)
+{
+	open_file("destroying");
+	disk_hold();
+	submit(7);
+	EQUAL(cosy_wait(loop, 0, NULL), 0);
+	disk_await(1);
+	settle();
+	if (!in_module) {
+		EQUAL(cosy_loop_destroy(loop), -EBUSY);
+		disk_go_on();
+		EQUAL(result_of(loop, &ops[7]), PIECE);
+	}
+	EQUAL(cosy_loop_destroy(loop), 0);
+	CHECK(!cosy_async_pending(&ops[7]));
+	CHECK(in_module ? ops[7].result == -ECANCELED : is_right(7));
+	disk_go_on();
+	EQUAL(close(file), 0);
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const names[] = {
+		"many", "whole", "cancelling", "functions", "failing", "losing", "destroying",
+	};
+	struct cosy_loop_info info;
+
+	CHECK(argc == 3);
+	disk_begin(argv[1], argv[2]);
+	EQUAL(chdir(argv[2]), 0);
+	for (unsigned int i = 0; i < SIZE; i++)
+		wanted[i] = (char)(i * 2654435761u >> 13);
+	for (unsigned int i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		file = open(names[i], O_CREAT | O_RDWR | O_CLOEXEC, 0644);
+		EQUAL(write(file, wanted, SIZE), SIZE);
+		EQUAL(close(file), 0);
+	}
+	EQUAL(chdir("/"), 0);
+	disk_make_cold(argv[2]);
+	EQUAL(chdir(argv[2]), 0);
+	EQUAL(cosy_loop_create(&loop, NULL), 0);
+	EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
+	in_module = info.kernel;
+	many();
+	whole();
+	cancelling();
+	functions();
+	failing();
+	losing_module();
+	EQUAL(cosy_loop_destroy(loop), 0);
+	EQUAL(cosy_loop_create(&loop, NULL), 0);
+	destroying();
+	EQUAL(chdir("/"), 0);
+	disk_end(argv[2]);
+	puts("passed");
+	return 0;
+}

@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * Entries with COSY_ENTRY_BUFFERED: a file on a disk is read without a thread that waits for the
+ * disk. The disk answers when it is told to, so that what happens before it does can be tested.
+ */
+
+// RUN: %compile %s -o %t
+// RUN: %vm timeout 900 bash %S/Inputs/on-a-slow-disk.sh %t
+
+#include "loop.h"
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <pthread.h>
+#include <stddef.h>
+
+#include "slow-disk.h"
+
+#define SIZE		(8u << 20)
+#define PIECE		4096u
+/* No readahead reaches from one place to the next. */
+#define STEP		(128u << 10)
+#define PLACES		(SIZE / STEP)
+#define GIVEN_BACK	(-2000)
+
+static struct loop loop;
+static char wanted[SIZE], got[PLACES][PIECE];
+static int file;
+
+static unsigned int references(void)
+{
+	FILE *f = fopen("/sys/module/cosy/refcnt", "re");
+	unsigned int n = 0;
+
+	check(f && fscanf(f, "%u", &n) == 1, "the module's references");
+	if (f)
+		fclose(f);
+	return n;
+}
+
+/* Wait until there are so many again. */
+static bool returns_to(unsigned int n)
+{
+	for (int i = 0; i < 10000 && references() != n; i++)
+		usleep(1000);
+	return references() == n;
+}
+
+static void submit_read(struct loop *to, unsigned int index, unsigned int place, unsigned int flags)
+{
+	memset(got[place], 0, PIECE);
+	submit(to, index, COSY_ENTRY_BUFFERED | flags, SYS_pread64, (uint64_t)file,
+	       (uintptr_t)got[place], PIECE, place * STEP);
+}
+
+static bool is_right(unsigned int place)
+{
+	return !memcmp(got[place], wanted + place * STEP, PIECE);
+}
+
+/* Enter until something has completed, and collect it. */
+static int await_one(struct loop *from)
+{
+	struct pollfd p = { .fd = from->fd, .events = POLLIN };
+	int index;
+
+	for (;;) {
+		if (execute(from) < 0)
+			return -1;
+		index = collect(from);
+		if (index >= 0)
+			return index;
+		if (poll(&p, 1, 60000) != 1)
+			return -1;
+	}
+}
+
+static void waits(void)
+{
+	disk_hold();
+	submit_read(&loop, 3, 0, 0);
+	check(execute(&loop) == 0, "nothing has completed");
+	disk_await(1);
+	check(execute(&loop) == 0 && collect(&loop) == -1 && !readable(loop.fd) &&
+	      loop.entries[3].status == COSY_ENTRY_SUBMITTED, "it waits");
+	/* Others go on meanwhile, and it is not to be submitted twice. */
+	check(call_by_entry(&loop, SYS_getpid, 0, 0, 0, 0) == getpid(), "another entry");
+	submit_index(&loop, 3);
+	check(execute(&loop) == 0 && collect(&loop) == -1, "it is skipped");
+	disk_go_on();
+	check(await_one(&loop) == 3 && entry_result(&loop, 3) == PIECE && is_right(0), "it has read");
+	check(loop.entries[3].status == COSY_ENTRY_DONE, "it is done");
+	/* From memory now. */
+	submit_read(&loop, 3, 0, 0);
+	check(execute(&loop) == 1 && collect(&loop) == 3 && entry_result(&loop, 3) == PIECE &&
+	      is_right(0), "from memory");
+}
+
+static void many(void)
+{
+	int single = file;
+
+	file = open("many", O_RDONLY | O_CLOEXEC);
+	disk_hold();
+	for (unsigned int i = 0; i < PLACES; i++)
+		submit_read(&loop, i, i, 0);
+	check(execute(&loop) == 0, "all wait");
+	/* Several for one folio, and for a part of one that another one reads. */
+	submit_read(&loop, PLACES, 0, 0);
+	submit_read(&loop, PLACES + 1, 0, COSY_ENTRY_SILENT);
+	check(execute(&loop) == 0, "two of them wait for another one's");
+	/* Not one after the other. */
+	disk_await(PLACES);
+	disk_go_on();
+	for (unsigned int i = 0; i < PLACES + 1; i++) {
+		int index = await_one(&loop);
+
+		check(index >= 0 && entry_result(&loop, index) == PIECE, "entry %d", index);
+	}
+	while (loop.entries[PLACES + 1].status != COSY_ENTRY_FREE)
+		check(execute(&loop) >= 0, "the silent one");
+	check(collect(&loop) == -1 && loop.entries[PLACES + 1].args[0] == PIECE, "it was silent");
+	for (unsigned int i = 0; i < PLACES; i++)
+		check(is_right(i), "place %u", i);
+	close(file);
+	file = single;
+}
+
+static void cancelled(void)
+{
+	unsigned int before = references();
+
+	disk_hold();
+	submit_read(&loop, 5, 1, 0);
+	submit_read(&loop, 6, 2, 0);
+	check(execute(&loop) == 0, "two wait");
+	disk_await(1);
+	check(enter_loop(&loop, COSY_ASYNC_CANCEL | 5) == (long long)COSY_ASYNC_ENTERED &&
+	      loop.entries[5].status == COSY_ENTRY_FREE, "one is cancelled");
+	check(enter_loop(&loop, COSY_ASYNC_CANCEL | 5) == -ENOENT, "not twice");
+	check(references() == before + 1, "what is left of it holds the module");
+	/* The entry can be used at once, for the same folio, too. */
+	submit_read(&loop, 5, 1, 0);
+	check(execute(&loop) == 0, "it waits again");
+	disk_go_on();
+	for (int i = 0; i < 2; i++) {
+		int index = await_one(&loop);
+
+		check((index == 5 || index == 6) && entry_result(&loop, index) == PIECE, "the other");
+	}
+	check(is_right(1) && is_right(2), "both were read");
+	check(returns_to(before), "nothing is left");
+	check(execute(&loop) == 0 && collect(&loop) == -1, "each completed once");
+}
+
+/* The descriptor is closed meanwhile, and its number another file's. */
+static void closed(void)
+{
+	int other = open("other", O_RDONLY | O_CLOEXEC), kept = dup(file);
+
+	disk_hold();
+	submit_read(&loop, 7, 3, 0);
+	check(execute(&loop) == 0, "it waits");
+	disk_await(1);
+	check(dup2(other, file) == file, "closed");
+	disk_go_on();
+	check(await_one(&loop) == 7 && entry_result(&loop, 7) == PIECE && is_right(3),
+	      "it has read the file that it began with");
+	dup2(kept, file);
+	close(kept);
+	close(other);
+}
+
+/* The loop is destroyed, or its process ends, while entries wait. */
+static void destroyed(void)
+{
+	unsigned int before = references();
+	struct loop second;
+	pid_t child;
+	int status;
+
+	disk_hold();
+	check(!create(&second, 64), "a second loop");
+	submit_read(&second, 0, 4, 0);
+	submit_read(&second, 1, 5, 0);
+	check(execute(&second) == 0, "two wait");
+	disk_await(1);
+	destroy(&second);
+	check(references() == before + 2, "what is left of them");
+	child = fork();
+	if (!child) {
+		if (create(&second, 64))
+			_exit(1);
+		submit_read(&second, 0, 6, 0);
+		submit_read(&second, 1, 6, 0);
+		_exit(execute(&second) ? 2 : 0);
+	}
+	check(waitpid(child, &status, 0) == child && !status, "a process ends although its reads wait");
+	/* The device was its parent's before, so that only its reads count. */
+	check(references() == before + 4, "what is left of its");
+	disk_go_on();
+	check(returns_to(before), "nothing is left");
+}
+
+static void *enter_and_leave(void *unused)
+{
+	struct pollfd p = { .fd = loop.fd, .events = POLLIN };
+
+	poll(&p, 1, 60000);
+	return unused;
+}
+
+/* A thread sleeps in the loop, or polls it: the disk wakes it. */
+static void wakes(void)
+{
+	pthread_t thread;
+	long long ret;
+
+	disk_hold();
+	submit_read(&loop, 8, 7, 0);
+	check(execute(&loop) == 0, "it waits");
+	check(!pthread_create(&thread, NULL, enter_and_leave, NULL), "a thread polls");
+	disk_await(1);
+	disk_go_on();
+	pthread_join(thread, NULL);
+	check(await_one(&loop) == 8 && is_right(7), "it was woken");
+
+	disk_hold();
+	submit_read(&loop, 8, 8, 0);
+	check(execute(&loop) == 0, "it waits");
+	disk_await(1);
+	/* Answered when the thread sleeps, or before. */
+	disk->hold = false;
+	loop.page->sleep_ns = COSY_ASYNC_FOR_EVER;
+	loop.page->sleep_fd = -1;
+	do {
+		ret = enter_loop(&loop, COSY_ASYNC_SLEEP | COSY_ASYNC_MAX_DONE);
+	} while (ret == (long long)COSY_ASYNC_ENTERED);
+	check(ret == (long long)(COSY_ASYNC_ENTERED | 1) && collect(&loop) == 8 && is_right(8),
+	      "a thread that sleeps in the loop reads it: %llx", ret);
+}
+
+/* Return: the result, or GIVEN_BACK. */
+static long long read_by(long nr, uint64_t fd, uint64_t to, uint64_t n, uint64_t offset)
+{
+	const struct cosy_async_entry *entry = &loop.entries[1];
+
+	submit(&loop, 1, COSY_ENTRY_BUFFERED, nr, fd, to, n, offset);
+	if (await_one(&loop) != 1)
+		return -1000;
+	if (entry->status == COSY_ENTRY_DONE)
+		return entry_result(&loop, 1);
+	if (entry->status != COSY_ENTRY_USER || entry->nr != nr || entry->args[0] != fd ||
+	    entry->args[1] != to || entry->args[2] != n || entry->args[3] != offset)
+		check(false, "what is given back is as it was");
+	return GIVEN_BACK;
+}
+
+static void results(void)
+{
+	const uint64_t to = (uintptr_t)got[0], fd = (uint64_t)file;
+	int writes = open("file", O_WRONLY | O_CLOEXEC), other = memfd_create("other", MFD_CLOEXEC);
+	int direct = open("file", O_RDONLY | O_DIRECT | O_CLOEXEC), sv[2];
+	int directory = open(".", O_RDONLY | O_CLOEXEC);
+
+	check(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sv), "sockets");
+	check(read_by(SYS_pread64, fd, to, PIECE, SIZE - 10) == 10, "up to the end");
+	check(read_by(SYS_pread64, fd, to, PIECE, SIZE) == 0, "at the end");
+	check(read_by(SYS_pread64, fd, to, PIECE, 1ull << 62) == 0, "far from it");
+	check(read_by(SYS_pread64, fd, to, 0, 0) == 0, "nothing");
+	check(read_by(SYS_pread64, fd, 8, 1, 0) == -EFAULT, "a bad address");
+	check(read_by(SYS_pread64, fd, 1ull << 63, 1, 0) == GIVEN_BACK, "the kernel's");
+	check(read_by(SYS_pread64, fd, to, PIECE, ~0ull) == GIVEN_BACK, "a negative offset");
+	check(read_by(SYS_pread64, fd, to, 1ull << 40, 0) == GIVEN_BACK, "very much");
+	check(read_by(SYS_pread64, 4000, to, PIECE, 0) == -EBADF, "no descriptor");
+	check(read_by(SYS_pread64, (uint64_t)writes, to, PIECE, 0) == GIVEN_BACK, "not for reading");
+	check(read_by(SYS_pread64, (uint64_t)other, to, PIECE, 0) == GIVEN_BACK, "tmpfs");
+	check(read_by(SYS_pread64, (uint64_t)direct, to, PIECE, 0) == GIVEN_BACK, "O_DIRECT");
+	check(read_by(SYS_pread64, (uint64_t)directory, to, PIECE, 0) == GIVEN_BACK, "a directory");
+	check(read_by(SYS_pread64, (uint64_t)sv[0], to, PIECE, 0) == GIVEN_BACK, "a socket");
+	check(read_by(SYS_read, fd, to, PIECE, 0) == GIVEN_BACK, "another call");
+	check(read_by(SYS_exit_group, 77, 0, 0, 0) == GIVEN_BACK, "not this one, certainly");
+	check(read_by(1000, 0, 0, 0, 0) == GIVEN_BACK, "one that does not exist");
+	check(loop.page->features & COSY_ASYNC_BUFFERED, "the loop says that it knows the flag");
+	for (unsigned int flag = 1; flag < COSY_ENTRY_BUFFERED; flag <<= 1) {
+		if (flag == COSY_ENTRY_SILENT)
+			continue;
+		submit(&loop, 1, COSY_ENTRY_BUFFERED | flag, SYS_pread64, fd, to, 1, 0);
+		check(execute(&loop) == 1 && collect(&loop) == 1 && entry_result(&loop, 1) == -EINVAL,
+		      "flag %#x", flag);
+	}
+	close(writes);
+	close(other);
+	close(direct);
+	close(directory);
+	close(sv[0]);
+	close(sv[1]);
+}
+
+static void bad_disk(void)
+{
+	disk->fail = true;
+	check(read_by(SYS_pread64, (uint64_t)file, (uintptr_t)got[9], PIECE, 9 * STEP) == GIVEN_BACK,
+	      "a thread finds out what is wrong");
+	check(pread(file, got[9], PIECE, 9 * STEP) == -1 && errno == EIO, "the disk fails");
+	disk->fail = false;
+	check(pread(file, got[9], PIECE, 9 * STEP) == PIECE && is_right(9), "it does not any more");
+}
+
+static void *shorten(void *name)
+{
+	check(!truncate(name, STEP), "shorter");
+	return NULL;
+}
+
+/* It is made shorter while it is read. */
+static void shortened(void)
+{
+	int longer = file;
+	pthread_t thread;
+	long long ret;
+
+	file = open("other", O_RDONLY | O_CLOEXEC);
+	disk_hold();
+	submit_read(&loop, 9, 10, 0);
+	check(execute(&loop) == 0, "it waits");
+	disk_await(1);
+	check(!pthread_create(&thread, NULL, shorten, "other"), "a thread");
+	disk_go_on();
+	check(await_one(&loop) == 9, "it completes");
+	ret = entry_result(&loop, 9);
+	if (loop.entries[9].status == COSY_ENTRY_DONE)
+		check(ret == 0 || (ret == PIECE && is_right(10)), "before or after: %lld", ret);
+	pthread_join(thread, NULL);
+	close(file);
+	file = longer;
+}
+
+static void set_max(const char *value)
+{
+	int fd = open("/sys/module/cosy/parameters/max_reads", O_WRONLY | O_CLOEXEC);
+
+	check(fd >= 0 && write(fd, value, strlen(value)) > 0, "max_reads");
+	close(fd);
+}
+
+static void limited(void)
+{
+	disk_hold();
+	set_max("1");
+	submit_read(&loop, 10, 11, 0);
+	submit_read(&loop, 11, 12, 0);
+	check(execute(&loop) == 1 && collect(&loop) == 11 &&
+	      loop.entries[11].status == COSY_ENTRY_USER, "one too many");
+	disk_go_on();
+	check(await_one(&loop) == 10 && entry_result(&loop, 10) == PIECE, "the other one");
+	set_max("4096");
+}
+
+static void filtered(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_pread64, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 77),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	const struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
+
+	disk_hold();
+	submit_read(&loop, 12, 13, 0);
+	check(execute(&loop) == 0, "it waits");
+	disk_await(1);
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	check(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), "a filter");
+	disk_go_on();
+	check(await_one(&loop) == 12 && loop.entries[12].status == COSY_ENTRY_USER,
+	      "what has begun is not gone on with");
+	check(read_by(SYS_pread64, (uint64_t)file, (uintptr_t)got[0], 1, 0) == GIVEN_BACK,
+	      "nothing is begun");
+}
+
+static void make_file(const char *name)
+{
+	int fd = open(name, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+
+	check(write(fd, wanted, SIZE) == SIZE && !fsync(fd), "%s", name);
+	close(fd);
+}
+
+/* Each place is read once, so that it need not be made cold again. */
+static void test(void)
+{
+	file = open("file", O_RDONLY | O_CLOEXEC);
+	waits();
+	many();
+	cancelled();
+	closed();
+	destroyed();
+	wakes();
+	results();
+	bad_disk();
+	shortened();
+	limited();
+	filtered();
+	close(file);
+}
+
+int main(int argc, char **argv)
+{
+	if (!check(argc == 3, "arguments"))
+		return 1;
+	disk_begin(argv[1], argv[2]);
+	device = open(COSY_DEVICE, O_RDWR | O_CLOEXEC);
+	for (unsigned int i = 0; i < SIZE; i++)
+		wanted[i] = (char)(i * 2654435761u >> 13);
+	check(!chdir(argv[2]), "the disk");
+	make_file("file");
+	make_file("many");
+	make_file("other");
+	check(!chdir("/"), "back");
+	disk_make_cold(argv[2]);
+	if (check(device >= 0 && !chdir(argv[2]) && !create(&loop, 256), "a loop"))
+		test();
+	check(!chdir("/"), "back");
+	disk_end(argv[2]);
+	return finish();
+}
