@@ -2,8 +2,8 @@
 /*
  * async: what an operation of a loop costs: submitted, executed and collected, in batches of
  * one and more; one that gets the status of a file; one that waits for a socket and is
- * cancelled; one whose call may block, so that a thread makes it. io_uring has no getpid: its
- * operation there does nothing.
+ * cancelled; one whose call may block, so that a thread makes it; reads that wait for a disk.
+ * io_uring has no getpid: its operation there does nothing.
  */
 
 #define _GNU_SOURCE
@@ -23,11 +23,15 @@
 
 #define MAX_BATCH 64
 #define STATUS_OF "async.file"
+/* Pages that are read: far from each other, without readahead. */
+#define PAGE 4096
+#define STEP (64 * PAGE)
 
 static struct cosy_loop *loop;
 static struct cosy_async ops[MAX_BATCH];
 static struct statx status[MAX_BATCH];
-static int sockets[2], file;
+static int sockets[2], file, cold;
+static char pages[MAX_BATCH][PAGE];
 
 static void check(long err, const char *what)
 {
@@ -122,6 +126,40 @@ static uint64_t fsync_entries(uint64_t count)
 	return 0;
 }
 
+/* Nothing of the file is in memory any more. */
+static void make_cold(void)
+{
+	check(-posix_fadvise(cold, 0, 0, POSIX_FADV_DONTNEED), "posix_fadvise");
+}
+
+static uint64_t native_reads(uint64_t count)
+{
+	const uint64_t batch = bench_parameter();
+
+	for (uint64_t done = 0; done < count; done += batch) {
+		make_cold();
+		for (uint64_t i = 0; i < batch; i++)
+			check(pread(cold, pages[i], PAGE, (off_t)(i * STEP)), "pread");
+	}
+	return (uint64_t)pages[0][0];
+}
+
+static uint64_t read_entries(uint64_t count)
+{
+	const uint64_t batch = bench_parameter();
+
+	for (uint64_t done = 0; done < count; done += batch) {
+		make_cold();
+		for (uint64_t i = 0; i < batch; i++)
+			check(cosy_async_pread(loop, &ops[i], cold, pages[i], PAGE,
+					       (off_t)(i * STEP)), "cosy_async_pread");
+		check(cosy_loop_run(loop), "cosy_loop_run");
+		for (uint64_t i = 0; i < batch; i++)
+			check(ops[i].result == PAGE ? 0 : -EIO, "a read");
+	}
+	return (uint64_t)pages[0][0];
+}
+
 static void completed(int expected)
 {
 	struct io_uring_cqe cqe;
@@ -158,6 +196,21 @@ static uint64_t ring_statxs(uint64_t count)
 			completed(0);
 	}
 	return status[0].stx_ino;
+}
+
+static uint64_t ring_reads(uint64_t count)
+{
+	const uint64_t batch = bench_parameter();
+
+	for (uint64_t done = 0; done < count; done += batch) {
+		make_cold();
+		for (uint64_t i = 0; i < batch; i++)
+			uring_rw(IORING_OP_READ, cold, pages[i], PAGE, i * STEP);
+		uring_enter((unsigned int)batch);
+		for (uint64_t i = 0; i < batch; i++)
+			completed(PAGE);
+	}
+	return (uint64_t)pages[0][0];
 }
 
 static uint64_t ring_wait_and_cancel(uint64_t count)
@@ -204,6 +257,21 @@ static void start_loop(void)
 		check(-ENODEV, "the module");
 }
 
+static void make_file(void)
+{
+	static char content[STEP];
+
+	cold = open("async.data", O_CREAT | O_TRUNC | O_RDWR | O_CLOEXEC, 0600);
+	check(cold < 0 ? -errno : 0, "async.data");
+	for (int i = 0; i < MAX_BATCH; i++) {
+		if (write(cold, content, STEP) != STEP)
+			bench_die("async.data");
+	}
+	if (fsync(cold))
+		bench_die("fsync");
+	check(-posix_fadvise(cold, 0, 0, POSIX_FADV_RANDOM), "posix_fadvise");
+}
+
 static void prepare(void)
 {
 	if (!strcmp(bench_way(), "io_uring"))
@@ -215,6 +283,7 @@ static void prepare(void)
 	file = memfd_create("handover", MFD_CLOEXEC);
 	if (file < 0)
 		bench_die("memfd_create");
+	make_file();
 	check(close(open(STATUS_OF, O_CREAT | O_WRONLY, 0600)), STATUS_OF);
 }
 
@@ -232,6 +301,8 @@ int main(int argc, char **argv)
 		{ .name = "wait-cancel", .per = "operation", .count = 10000,
 		  .native = native_attempt, .io_uring = ring_wait_and_cancel,
 		  .entries = wait_and_cancel },
+		{ .name = "read-cold", .per = "operation", .count = 1280, .parameter = MAX_BATCH,
+		  .native = native_reads, .io_uring = ring_reads, .entries = read_entries },
 		{ .name = "handover", .per = "operation", .count = 5000,
 		  .native = native_fsync, .io_uring = ring_fsyncs, .entries = fsync_entries },
 		{ 0 },
