@@ -31,14 +31,18 @@
 /*
  * Does its file system know the file from memory? Those on disks and tmpfs do. Others ask a
  * server, and mostly ask it as well whether an entry is still valid; but of the root of a mount
- * they do not. What an overlay asks is not known here.
+ * they do not. What an overlay asks is not known here. The size of an encrypted link is that of its
+ * target, which may have to be read.
  */
 static bool cosy_is_in_memory(const struct path *path)
 {
 	const struct dentry *dentry = path->dentry;
+	const struct inode *inode = d_inode(dentry);
 	const struct super_block *sb = dentry->d_sb;
 
 	if (READ_ONCE(dentry->d_flags) & DCACHE_OP_REVALIDATE || IS_ROOT(dentry))
+		return false;
+	if (S_ISLNK(inode->i_mode) && IS_ENCRYPTED(inode))
 		return false;
 	return sb->s_type->fs_flags & FS_REQUIRES_DEV ||
 	       sb->s_magic == TMPFS_MAGIC;
