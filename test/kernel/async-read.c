@@ -278,7 +278,7 @@ static void results(void)
 	check(read_by(SYS_pread64, (uint64_t)direct, to, PIECE, 0) == GIVEN_BACK, "O_DIRECT");
 	check(read_by(SYS_pread64, (uint64_t)directory, to, PIECE, 0) == GIVEN_BACK, "a directory");
 	check(read_by(SYS_pread64, (uint64_t)sv[0], to, PIECE, 0) == GIVEN_BACK, "a socket");
-	check(read_by(SYS_read, fd, to, PIECE, 0) == GIVEN_BACK, "another call");
+	check(read_by(SYS_readv, fd, to, 1, 0) == GIVEN_BACK, "another call");
 	check(read_by(SYS_exit_group, 77, 0, 0, 0) == GIVEN_BACK, "not this one, certainly");
 	check(read_by(1000, 0, 0, 0, 0) == GIVEN_BACK, "one that does not exist");
 	check(loop.page->features & COSY_ASYNC_BUFFERED, "the loop says that it knows the flag");
@@ -295,6 +295,71 @@ static void results(void)
 	close(directory);
 	close(sv[0]);
 	close(sv[1]);
+}
+
+/* At the file's position, which the call moves. */
+static void positions(void)
+{
+	const uint64_t fd = (uint64_t)file;
+	struct loop second;
+	pid_t child;
+	int status;
+
+	disk_hold();
+	check(lseek(file, 20 * STEP, SEEK_SET) == 20 * STEP, "a position");
+	submit(&loop, 13, COSY_ENTRY_BUFFERED, SYS_read, fd, (uintptr_t)got[20], PIECE, 77);
+	check(execute(&loop) == 0, "it waits");
+	disk_await(1);
+	check(lseek(file, 0, SEEK_CUR) == 20 * STEP, "it has not moved");
+	disk_go_on();
+	check(await_one(&loop) == 13 && entry_result(&loop, 13) == PIECE && is_right(20) &&
+	      lseek(file, 0, SEEK_CUR) == 20 * STEP + PIECE, "it has read, and moved");
+
+	/* Somebody else moves it meanwhile: the call is made there. */
+	disk_hold();
+	check(lseek(file, 21 * STEP, SEEK_SET) == 21 * STEP, "a position");
+	submit(&loop, 13, COSY_ENTRY_BUFFERED, SYS_read, fd, (uintptr_t)got[22], PIECE, 0);
+	check(execute(&loop) == 0, "it waits");
+	disk_await(1);
+	check(lseek(file, 22 * STEP, SEEK_SET) == 22 * STEP, "another position");
+	disk_go_on();
+	check(await_one(&loop) == 13 && entry_result(&loop, 13) == PIECE && is_right(22) &&
+	      lseek(file, 0, SEEK_CUR) == 22 * STEP + PIECE, "it has read there");
+
+	/* Cancelled, or its loop destroyed: the position is where it was. */
+	disk_hold();
+	check(!create(&second, 64), "a second loop");
+	check(lseek(file, 23 * STEP, SEEK_SET) == 23 * STEP, "a position");
+	submit(&second, 0, COSY_ENTRY_BUFFERED, SYS_read, fd, (uintptr_t)got[23], PIECE, 0);
+	submit(&second, 1, COSY_ENTRY_BUFFERED, SYS_read, fd, (uintptr_t)got[23], PIECE, 0);
+	check(execute(&second) == 0, "two wait");
+	disk_await(1);
+	check(enter_loop(&second, COSY_ASYNC_CANCEL | 0) == (long long)COSY_ASYNC_ENTERED,
+	      "one is cancelled");
+	destroy(&second);
+	disk_go_on();
+	check(lseek(file, 0, SEEK_CUR) == 23 * STEP, "nobody has moved it");
+
+	/* A process that shares the position waits for the disk with it: a thread has to wait. */
+	disk_hold();
+	check(lseek(file, 24 * STEP, SEEK_SET) == 24 * STEP, "a position");
+	child = fork();
+	if (!child)
+		_exit(read(file, got[24], PIECE) == PIECE && is_right(24) ? 0 : 1);
+	disk_await(1);
+	submit(&loop, 13, COSY_ENTRY_BUFFERED, SYS_read, fd, (uintptr_t)got[25], PIECE, 0);
+	check(execute(&loop) == 1 && collect(&loop) == 13 &&
+	      loop.entries[13].status == COSY_ENTRY_USER, "it is given back");
+	disk_go_on();
+	check(waitpid(child, &status, 0) == child && !status &&
+	      lseek(file, 0, SEEK_CUR) == 24 * STEP + PIECE, "the other process has read");
+
+	check(lseek(file, SIZE - 10, SEEK_SET) == SIZE - 10, "near the end");
+	check(read_by(SYS_read, fd, (uintptr_t)got[0], PIECE, 0) == 10, "up to the end");
+	check(read_by(SYS_read, fd, (uintptr_t)got[0], PIECE, 0) == 0, "at the end");
+	check(lseek(file, 0, SEEK_CUR) == SIZE, "no further");
+	check(lseek(file, 0, SEEK_SET) == 0 && read_by(SYS_read, fd, 8, 1, 0) == -EFAULT &&
+	      lseek(file, 0, SEEK_CUR) == 0, "a bad address");
 }
 
 static void bad_disk(void)
@@ -399,6 +464,7 @@ static void test(void)
 	destroyed();
 	wakes();
 	results();
+	positions();
 	bad_disk();
 	shortened();
 	limited();

@@ -15,6 +15,7 @@
 #include <linux/fs.h>
 #include <linux/fsnotify.h>
 #include <linux/module.h>
+#include <linux/mutex.h>
 #include <linux/pagemap.h>
 #include <linux/sched/xacct.h>
 #include <linux/slab.h>
@@ -125,21 +126,17 @@ static bool cosy_reads_parked(const struct file *file, const struct kiocb *kiocb
 	       cosy_file_tells_of_folios(file);
 }
 
-/*
- * Make the call. Return: as the system call; -EIOCBQUEUED: it is made again after the wake-up;
- * -EAGAIN: a thread has to make it.
- */
-static long cosy_reading_make(struct cosy_reading *reading)
+/* Read from @pos, which is moved. Return: as cosy_reading_make(). */
+static long cosy_reading_from(struct cosy_reading *reading, loff_t *pos)
 {
 	const u64 *args = reading->parked.call.args;
 	struct file *file = reading->file;
 	struct iov_iter iter __uninitialized;
 	struct kiocb kiocb __uninitialized;
-	loff_t pos = args[3];
 	long ret;
 
 	cosy_history_clear();
-	cosy_kiocb_init(&kiocb, file, &pos);
+	cosy_kiocb_init(&kiocb, file, pos);
 	/* fcntl() may have changed it meanwhile. */
 	if (unlikely(!cosy_reads_parked(file, &kiocb)))
 		return -EAGAIN;
@@ -154,6 +151,7 @@ static long cosy_reading_make(struct cosy_reading *reading)
 	if (ret == -EIOCBQUEUED)
 		return ret;
 	reading->queued = false;
+	*pos = kiocb.ki_pos;
 	if (ret > 0) {
 		fsnotify_access(file);
 		add_rchar(current, ret);
@@ -163,11 +161,47 @@ static long cosy_reading_make(struct cosy_reading *reading)
 	return ret;
 }
 
-/* What the system call checks before it reads. Return: 0, an error of it, or -EAGAIN. */
-static long cosy_reading_check(struct file *file, const u64 *args)
+/* The same at the file's position, which nobody else uses meanwhile: see fdget_pos(). */
+static long cosy_reading_here(struct cosy_reading *reading)
 {
-	const fmode_t mode = FMODE_READ | FMODE_CAN_READ | FMODE_PREAD;
-	loff_t pos = args[3];
+	struct file *file = reading->file;
+	long ret = -EAGAIN;
+	loff_t pos;
+
+	/* Whoever has it may wait for the disk. */
+	if (!mutex_trylock(&file->f_pos_lock))
+		return -EAGAIN;
+	pos = file->f_pos;
+	/* Somebody may have moved it since the call was checked. */
+	if (likely(pos >= 0 && pos <= LLONG_MAX - COSY_READING_MAX))
+		ret = cosy_reading_from(reading, &pos);
+	if (ret >= 0)
+		file->f_pos = pos;
+	mutex_unlock(&file->f_pos_lock);
+	return ret;
+}
+
+/*
+ * Make the call. Return: as the system call; -EIOCBQUEUED: it is made again after the wake-up;
+ * -EAGAIN: a thread has to make it.
+ */
+static long cosy_reading_make(struct cosy_reading *reading)
+{
+	loff_t pos = reading->parked.call.args[3];
+
+	if (reading->parked.call.nr == __NR_read)
+		return cosy_reading_here(reading);
+	return cosy_reading_from(reading, &pos);
+}
+
+/* What the system call checks before it reads. Return: 0, an error of it, or -EAGAIN. */
+static long cosy_reading_check(struct file *file, const struct cosy_async_call *call)
+{
+	const u64 *args = call->args;
+	bool here = call->nr == __NR_read;
+	fmode_t mode = FMODE_READ | FMODE_CAN_READ |
+		       (here ? FMODE_ATOMIC_POS : FMODE_PREAD);
+	loff_t pos = here ? READ_ONCE(file->f_pos) : (loff_t)args[3];
 
 	if ((file->f_mode & mode) != mode || pos < 0 ||
 	    args[2] > COSY_READING_MAX ||
@@ -193,7 +227,7 @@ static long cosy_reading_begin(struct cosy_loop *loop, u32 index, u8 flags,
 	if (!reading)
 		goto uncount;
 	fd = cosy_fd_get(call->args[0]);
-	err = fd.file ? cosy_reading_check(fd.file, call->args) : -EBADF;
+	err = fd.file ? cosy_reading_check(fd.file, call) : -EBADF;
 	if (!err)
 		reading->file = get_file(fd.file);
 	cosy_fd_put(fd);
@@ -218,7 +252,7 @@ uncount:
 
 static bool cosy_reading_may(struct cosy_state *st, unsigned int nr)
 {
-	return !cosy_ptraced() && nr == __NR_pread64 &&
+	return !cosy_ptraced() && (nr == __NR_pread64 || nr == __NR_read) &&
 	       cosy_may_make(cosy_env_self(st), st, nr);
 }
 

@@ -80,9 +80,10 @@ enum cosy_entry_status {
  */
 #define COSY_ENTRY_NOWAIT	(1u << 6)
 /*
- * With COSY_ASYNC_BUFFERED: pread64 of a regular file whose file system tells when a page has been
- * read (ext4, XFS, btrfs and others) waits for the disk without a thread. It may complete with a
- * part of what is there, if the rest would have to be waited for. It holds the file meanwhile.
+ * With COSY_ASYNC_BUFFERED: read or pread64 of a regular file whose file system tells when a page
+ * has been read (ext4, XFS, btrfs and others) waits for the disk without a thread. It may complete
+ * with a part of what is there, if the rest would have to be waited for. It holds the file
+ * meanwhile. A read takes the file's position when it copies; while it waits, others may move it.
  * Otherwise, and if it is any other call, the entry completes with COSY_ENTRY_USER. With none of
  * the other flags but SILENT.
  */
