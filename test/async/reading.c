@@ -93,6 +93,76 @@ static void whole(void)
 	EQUAL(close(file), 0);
 }
 
+/* At the file's position, in the order in which they were submitted. */
+static void in_order(void)
+{
+	enum { COUNT = 40, LENGTH = 5000 };
+
+	open_file("in order");
+	EQUAL(lseek(file, 3 * STEP + 100, SEEK_SET), 3 * STEP + 100);
+	disk_hold();
+	for (unsigned int i = 0; i < COUNT; i++)
+		EQUAL(cosy_async_read(loop, &ops[i], file, got + i * LENGTH, LENGTH), 0);
+	EQUAL(cosy_wait(loop, 0, NULL), 0);
+	disk_await(1);
+	settle();
+	for (unsigned int i = 0; i < COUNT; i++)
+		CHECK(cosy_async_pending(&ops[i]));
+	if (in_module)
+		EQUAL(threads(), 1);
+	disk_go_on();
+	EQUAL(cosy_loop_run(loop), 0);
+	if (in_module)
+		EQUAL(threads(), 1);
+	for (unsigned int i = 0; i < COUNT; i++)
+		EQUAL(ops[i].result, LENGTH);
+	EQUAL(memcmp(got, wanted + 3 * STEP + 100, COUNT * LENGTH), 0);
+	EQUAL(lseek(file, 0, SEEK_CUR), 3 * STEP + 100 + COUNT * LENGTH);
+	EQUAL(lseek(file, SIZE - 7000, SEEK_SET), SIZE - 7000);
+	for (unsigned int i = 0; i < 3; i++)
+		EQUAL(cosy_async_read(loop, &ops[i], file, got + i * LENGTH, LENGTH), 0);
+	EQUAL(cosy_loop_run(loop), 0);
+	EQUAL(ops[0].result, LENGTH);
+	EQUAL(ops[1].result, 2000);
+	EQUAL(ops[2].result, 0);
+	EQUAL(close(file), 0);
+}
+
+/* The first of them is cancelled: the next one reads where it would have. */
+static void next_in_order(void)
+{
+	if (!in_module)
+		return;
+	open_file("next");
+	disk_hold();
+	for (unsigned int i = 0; i < 3; i++)
+		EQUAL(cosy_async_read(loop, &ops[i], file, got + i * PIECE, PIECE), 0);
+	EQUAL(cosy_wait(loop, 0, NULL), 0);
+	disk_await(1);
+	settle();
+	EQUAL(cosy_cancel(loop, &ops[0]), 0);
+	disk_go_on();
+	EQUAL(cosy_loop_run(loop), 0);
+	EQUAL(ops[0].result, -ECANCELED);
+	EQUAL(ops[1].result, PIECE);
+	EQUAL(ops[2].result, PIECE);
+	EQUAL(memcmp(got + PIECE, wanted, 2 * PIECE), 0);
+	/* And all of them, by the descriptor. */
+	disk_hold();
+	EQUAL(lseek(file, SIZE / 2, SEEK_SET), SIZE / 2);
+	for (unsigned int i = 0; i < 3; i++)
+		EQUAL(cosy_async_read(loop, &ops[i], file, got + i * PIECE, PIECE), 0);
+	EQUAL(cosy_wait(loop, 0, NULL), 0);
+	disk_await(1);
+	EQUAL(cosy_cancel_fd(loop, file), 3);
+	EQUAL(cosy_loop_run(loop), 0);
+	for (unsigned int i = 0; i < 3; i++)
+		EQUAL(ops[i].result, -ECANCELED);
+	EQUAL(lseek(file, 0, SEEK_CUR), SIZE / 2);
+	disk_go_on();
+	EQUAL(close(file), 0);
+}
+
 /* Reads that wait in the module can be cancelled, those that threads make cannot. */
 static void cancelling(void)
 {
@@ -166,6 +236,34 @@ static void functions(void)
 	EQUAL(close(file), 0);
 }
 
+COSY_ASYNC static int sum_all(int fd)
+{
+	unsigned char buffer[3000];
+	ssize_t length;
+	int n = 0;
+
+	while ((length = read(fd, buffer, sizeof(buffer))) > 0) {
+		for (ssize_t i = 0; i < length; i++)
+			n += buffer[i];
+	}
+	return length ? -1 : n;
+}
+
+static void plain_function(void)
+{
+	int should_be = 0;
+
+	for (unsigned int i = SIZE - 300000; i < SIZE; i++)
+		should_be += (unsigned char)wanted[i];
+	open_file("plain function");
+	EQUAL(lseek(file, SIZE - 300000, SEEK_SET), SIZE - 300000);
+	EQUAL(COSY_SPAWN(loop, sum_all(file), .op = &ops[0]), 0);
+	EQUAL(result_of(loop, &ops[0]), should_be);
+	if (in_module)
+		EQUAL(threads(), 1);
+	EQUAL(close(file), 0);
+}
+
 /* The program closes the loop's descriptor in the module: threads go on. */
 static void losing_module(void)
 {
@@ -175,6 +273,8 @@ static void losing_module(void)
 	disk_hold();
 	submit(4);
 	submit(5);
+	for (unsigned int i = 8; i < 10; i++)
+		EQUAL(cosy_async_read(loop, &ops[i], file, got + (i - 8) * PIECE, PIECE), 0);
 	EQUAL(cosy_wait(loop, 0, NULL), 0);
 	disk_await(1);
 	settle();
@@ -187,6 +287,9 @@ static void losing_module(void)
 	EQUAL(cosy_loop_run(loop), 0);
 	for (unsigned int i = 4; i < 7; i++)
 		CHECK(is_right(i));
+	EQUAL(ops[8].result, PIECE);
+	EQUAL(ops[9].result, PIECE);
+	EQUAL(memcmp(got, wanted, 2 * PIECE), 0);
 	EQUAL(close(file), 0);
 }
 
@@ -214,7 +317,8 @@ static void destroying(void)
 int main(int argc, char **argv)
 {
 	static const char *const names[] = {
-		"many", "whole", "cancelling", "functions", "failing", "losing", "destroying",
+		"many", "whole", "in order", "next", "cancelling", "functions", "plain function",
+		"failing", "losing", "destroying",
 	};
 	struct cosy_loop_info info;
 
@@ -236,8 +340,11 @@ int main(int argc, char **argv)
 	in_module = info.kernel;
 	many();
 	whole();
+	in_order();
+	next_in_order();
 	cancelling();
 	functions();
+	plain_function();
 	failing();
 	losing_module();
 	EQUAL(cosy_loop_destroy(loop), 0);

@@ -98,6 +98,12 @@ static bool has_offset(uint32_t nr)
 	       nr == SYS_pwritev;
 }
 
+/* Can a short count be continued? Only such reads are attempted on disks. */
+static bool one_buffer(uint32_t nr)
+{
+	return nr == SYS_read || nr == SYS_pread64;
+}
+
 /* Is it one buffer, of which a part can be transferred and then the rest? */
 static bool continues(const struct cosy_async_entry *entry,
 		      const struct cosy_descriptor *d)
@@ -323,23 +329,37 @@ static void skip_done(uint64_t *args, uint32_t nr, uint64_t done)
 		args[3] += done;
 }
 
-/*
- * Can the module read it, and wait for the disk without a thread? It keeps the file meanwhile, so
- * that the descriptor is looked at once.
- */
-static bool read_in_module(struct cosy_loop *loop, uint32_t slot,
-			   const struct cosy_descriptor *d)
+/* The module reads from now on. It keeps the file, so that the descriptor is looked at once. */
+static void read_in_module(struct cosy_loop *loop, uint32_t slot)
 {
-	struct cosy_slot *s = &loop->slots[slot];
-
-	if (s->buffered)
-		return true;
-	if (loop->entries[slot].nr != SYS_pread64 || d->kind != COSY_KIND_DISK ||
-	    !cosy_module_has_buffered(loop))
-		return false;
-	s->buffered = true;
+	loop->slots[slot].buffered = true;
 	cosy_queue_add(loop, &loop->reading, slot);
-	return true;
+}
+
+/*
+ * Is the module to read at once, before it is known that the call has to wait? If many calls are
+ * made together, that saves each the first attempt. A few calls are made with less if the file is
+ * cached. Of those that use the file's position only one is made at a time.
+ */
+static bool reads_at_once(struct cosy_loop *loop, uint32_t slot,
+			  const struct cosy_descriptor *d)
+{
+	const struct cosy_async_page *page = loop->page;
+
+	return d->kind == COSY_KIND_DISK && loop->entries[slot].nr == SYS_pread64 &&
+	       loop->nbatch + (page->submit_tail - page->submit_head) >= COSY_MIN_BATCH &&
+	       cosy_module_has_buffered(loop);
+}
+
+/* A call would wait for a disk: a read can do so in the module. */
+static void wait_for_disk(struct cosy_loop *loop, uint32_t slot)
+{
+	if (!one_buffer(loop->entries[slot].nr) || !cosy_module_has_buffered(loop)) {
+		cosy_thread_call(loop, slot, true);
+		return;
+	}
+	read_in_module(loop, slot);
+	cosy_start_attempt(loop, slot);
 }
 
 void cosy_read_by_thread(struct cosy_loop *loop, uint32_t slot)
@@ -367,9 +387,9 @@ void cosy_start_attempt(struct cosy_loop *loop, uint32_t slot)
 		skip_done(a->args, (uint32_t)a->nr, s->done);
 	switch (s->how) {
 	case COSY_HOW_READ:
-		if (read_in_module(loop, slot, d))
-			break;
-		if (d->kind != COSY_KIND_POLLED && !s->polled)
+		if (!s->buffered && reads_at_once(loop, slot, d))
+			read_in_module(loop, slot);
+		if (!s->buffered && d->kind != COSY_KIND_POLLED && !s->polled)
 			attempt_read(a, d);
 		break;
 	case COSY_HOW_WRITE:
@@ -512,7 +532,7 @@ void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 	if (result > 0 && continues(entry, d) &&
 	    s->done + (uint64_t)result < entry->args[2]) {
 		s->done += (uint64_t)result;
-		result = d->kind == COSY_KIND_DISK ? -EOPNOTSUPP : -EAGAIN;
+		result = -EAGAIN;
 	}
 	switch (result) {
 	case -EAGAIN:
@@ -520,7 +540,7 @@ void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 		if (s->how == COSY_HOW_CONNECT)
 			break;
 		if (d->kind == COSY_KIND_DISK)
-			cosy_thread_call(loop, slot, true);
+			wait_for_disk(loop, slot);
 		else
 			cosy_start_waiting(loop, slot);
 		return;
@@ -542,12 +562,6 @@ void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 		return;
 	}
 	cosy_finish(loop, slot, result);
-}
-
-/* Can a short count be continued? Only such reads are attempted on disks. */
-static bool one_buffer(uint32_t nr)
-{
-	return nr == SYS_read || nr == SYS_pread64;
 }
 
 /* Calls that do not use the file's position have no order on disks. */
