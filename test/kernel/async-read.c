@@ -2,10 +2,12 @@
 /*
  * Entries with COSY_ENTRY_BUFFERED: a file on a disk is read without a thread that waits for the
  * disk. The disk answers when it is told to, so that what happens before it does can be tested.
+ *
+ * In a VM of its own: the module's references are counted, and other tests have some, too.
  */
 
 // RUN: %compile %s -o %t
-// RUN: %vm timeout 900 bash %S/Inputs/on-a-slow-disk.sh %t
+// RUN: %root/scripts/vm/run -- timeout 900 bash %S/Inputs/on-a-slow-disk.sh %t
 
 #include "loop.h"
 
