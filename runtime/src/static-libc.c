@@ -11,30 +11,84 @@
 
 #include "static-libc.h"
 
+/* More bytes than any of libc's functions has before its SYSCALL. */
+#define MAX_SIZE	64
+
+static bool is_register(unsigned char modrm)
+{
+	return modrm >> 6 == 3;
+}
+
 /*
- * Is there a SYSCALL before the first RET? The bytes may also be parts of other
- * instructions; a RET that is none only makes the answer no.
+ * The size of the instruction at @code, if it changes only registers and goes on
+ * with the next instruction, or forward; 0 of all others.
+ */
+static size_t harmless(const unsigned char *code)
+{
+	size_t rex = (code[0] & 0xf0) == 0x40;
+	const unsigned char *op = code + rex;
+
+	switch (op[0]) {
+	case 0x31:				/* xor */
+	case 0x63:				/* movslq */
+	case 0x85:				/* test */
+	case 0x89:				/* mov */
+		return is_register(op[1]) ? rex + 2 : 0;
+	case 0x83:				/* cmp $imm8, %reg and the like */
+		return is_register(op[1]) ? rex + 3 : 0;
+	case 0x80:				/* cmpb $imm8, variable(%rip) */
+		return op[1] == 0x3d ? rex + 7 : 0;
+	case 0x81:				/* cmp $imm32, %reg and the like */
+		return is_register(op[1]) ? rex + 6 : 0;
+	case 0x74:				/* je, jne */
+	case 0x75:
+		return op[1] < 0x80 ? rex + 2 : 0;
+	case 0x0f:				/* je, jne */
+		return (op[1] | 1) == 0x85 && op[5] < 0x80 ? rex + 6 : 0;
+	case 0xb8 ... 0xbf:			/* mov $imm32, %reg */
+		return rex && code[0] & 8 ? 0 : rex + 5;
+	case 0xf3:				/* endbr64 */
+		return op[1] == 0x0f && op[2] == 0x1e && op[3] == 0xfa ?
+			       rex + 4 : 0;
+	default:
+		return 0;
+	}
+}
+
+/*
+ * Does the function do nothing else before a SYSCALL? A program's own function counts
+ * calls, or passes them on.
  */
 static bool makes_system_call(uintptr_t function, uintptr_t end)
 {
-	const unsigned char *bytes = (const unsigned char *)function;
-	size_t size = end - function < 256 ? end - function : 256;
+	const unsigned char *code = (const unsigned char *)function;
+	size_t size = end - function, i = 0, next;
 
-	for (size_t i = 0; i + 1 < size && bytes[i] != 0xc3; i++)
-		if (bytes[i] == 0x0f && bytes[i + 1] == 0x05)
+	/* No instruction is longer than 15 bytes. */
+	while (size >= 15 && i < size - 15 && i < MAX_SIZE) {
+		if (code[i] == 0x0f && code[i + 1] == 0x05)
 			return true;
+		next = harmless(&code[i]);
+		if (!next)
+			return false;
+		i += next;
+	}
 	return false;
 }
 
 /*
- * Functions of a static libc that leave the system call to another one, by their
- * second names. Weak: a reference links none of them, and other versions of libc
- * may not have the name.
+ * Functions of a static libc that do more before the system call, or leave it to
+ * another function, by their second names. Weak: a reference links none of them,
+ * and other versions of libc may not have the name.
  */
 #define LIBC_ALIASES(X)							\
 	X(__stat64) X(__fstat64) X(__lstat64) X(__libc_fcntl64)		\
 	X(__nanosleep) X(__clock_gettime) X(__clock_getres)		\
-	X(__utime) X(__utimes) X(__futimesat)
+	X(__utime) X(__utimes) X(__futimesat) X(__libc_open64)		\
+	X(__libc_openat64) X(__faccessat) X(__getdents64) X(__ioctl)	\
+	X(__mknod) X(__mknodat) X(__mmap64) X(__mremap) X(__ppoll)	\
+	X(__prctl) X(__pselect) X(__libc_recvmsg)			\
+	X(__sched_getaffinity_new) X(__libc_select) X(__libc_sigwaitinfo)
 
 #define DECLARE(name) \
 	extern const char libc##name[] __asm__(#name)			\
