@@ -9,8 +9,8 @@
  * In a dynamically linked program a call goes to a stub, which jumps through a slot
  * of the procedure linkage table. The address there is compared with that of libc's
  * own function. Before the first call of the function most programs have none there
- * yet, and nothing is gained by having it looked up early: most processes make few
- * calls.
+ * yet. What the dynamic linker will store is not predicted, because auditors
+ * (LD_AUDIT) may choose it: the first call of each function is native.
  *
  * The list of libraries is found without a symbol of the dynamic linker, which a
  * static program does not have, and without a lock.
@@ -24,6 +24,9 @@
 #include "next.h"
 #include "static-libc.h"
 #include "symbols.h"
+
+/* A slot that still has no address of the function after so many calls gets none. */
+#define MAX_ASKED	4
 
 /* Where the linker says that the program's code ends. */
 extern const char etext[];
@@ -80,8 +83,8 @@ static bool begins(const unsigned char *code, const char *expected, size_t size)
 
 /*
  * Where the stub at @function has its address from; NULL if it is no stub. A
- * function of the program may begin with the same jump. Then it does what the
- * function does that it jumps to, as a stub.
+ * function of the program may begin with the same jump, through a pointer that the
+ * program changes later.
  */
 static void *const *slot_of(const void *function)
 {
@@ -100,44 +103,43 @@ static void *const *slot_of(const void *function)
 }
 
 /*
- * The main program's slots: the dynamic linker stores in them what it finds first in
- * the list, which begins with the program.
+ * The program or shared library that this file is linked into, as far as
+ * cosy_is_slot() needs it. The list of libraries is not searched for it: a library
+ * there that was loaded later may be unloaded meanwhile. No relocation is needed:
+ * the first word of the offset table is the address that the linker gave _DYNAMIC.
  */
-static bool is_first_in_list(const struct program *program, const char *name,
-			     void *const *slot, const void *function)
+static struct link_map own_map(void)
 {
-	const struct link_map *map = libraries(program);
-	const void *first = NULL;
+	const uintptr_t *offsets;
+	uintptr_t dynamic;
 
-	if (!cosy_is_slot(map, name, slot))
-		return false;
-	for (; map && !first; map = map->l_next)
-		first = cosy_symbol(map, name);
-	return first == function;
+	__asm__(".weak _DYNAMIC\n\t"
+		".hidden _DYNAMIC\n\t"
+		"lea _DYNAMIC(%%rip), %0\n\t"
+		"lea _GLOBAL_OFFSET_TABLE_(%%rip), %1"
+		: "=&r"(dynamic), "=r"(offsets));
+	return (struct link_map){ .l_addr = dynamic - offsets[0],
+				  .l_ld = (ElfW(Dyn) *)dynamic };
 }
 
-static const void *libc_function(const struct program *program, const char *name)
-{
-	const struct link_map *map = libraries(program);
-
-	while (map && !cosy_is_libc(map))
-		map = map->l_next;
-	return map ? cosy_symbol(map, name) : NULL;
-}
-
+/* Has the dynamic linker stored the address of libc's function in @slot? */
 static bool is_libc_function(const struct program *program, const char *name,
 			     void *const *slot)
 {
-	const void *function = slot ? libc_function(program, name) : NULL;
+	const struct link_map *libc = libraries(program);
+	const struct link_map own = own_map();
 
-	return function &&
-	       (__atomic_load_n(slot, __ATOMIC_RELAXED) == function ||
-		is_first_in_list(program, name, slot, function));
+	while (libc && !cosy_is_libc(libc))
+		libc = libc->l_next;
+	return libc &&
+	       __atomic_load_n(slot, __ATOMIC_RELAXED) ==
+		       cosy_symbol(libc, name) &&
+	       cosy_is_slot(&own, name, slot);
 }
 
 void *cosy_next(enum cosy_function function, enum cosy_route *route)
 {
-	static bool asked[COSY_FUNCTIONS];
+	static uint8_t asked[COSY_FUNCTIONS];
 	void *linked = __atomic_load_n(&cosy_nexts[function], __ATOMIC_RELAXED);
 	const struct program self = program();
 	void *const *slot = NULL;
@@ -148,13 +150,14 @@ void *cosy_next(enum cosy_function function, enum cosy_route *route)
 						    (uintptr_t)etext);
 	} else {
 		slot = slot_of(linked);
-		is_libc = is_libc_function(&self, cosy_function_name(function),
-					   slot);
+		is_libc = slot && is_libc_function(&self,
+						   cosy_function_name(function),
+						   slot);
 	}
 	if (is_libc)
 		*route = COSY_ROUTE_MODULE;
-	else if (slot && !__atomic_exchange_n(&asked[function], true,
-					      __ATOMIC_RELAXED))
+	else if (slot && __atomic_fetch_add(&asked[function], 1,
+					    __ATOMIC_RELAXED) < MAX_ASKED)
 		*route = COSY_ROUTE_UNKNOWN;	/* it has not been called */
 	else
 		*route = COSY_ROUTE_NEXT;

@@ -2,7 +2,8 @@
 /*
  * symbols.c - look a symbol up in a library.
  *
- * Its hash table is searched as the dynamic linker does it.
+ * Its hash table is searched as the dynamic linker does it: libraries have one of
+ * two forms, and a symbol need not have the type of a function.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -20,18 +21,26 @@
  * @strtab:   their names, and that of the library
  * @versym:   their versions, NULL if there are none
  * @gnu_hash: the hash table, NULL if there is none
+ * @old_hash: the hash table of the older form, NULL if there is none
  * @soname:   offset of the library's name
  * @jmprel:   relocations of its procedure linkage table, NULL if there are none
  * @pltrelsz: their size
+ * @rela:     the other relocations, NULL if there are none
+ * @relasz:   their size
+ * @relacount: how many of them, the first, refer to no symbol
  */
 struct symbols {
 	const ElfW(Sym) *symtab;
 	const char *strtab;
 	const ElfW(Half) *versym;
 	const uint32_t *gnu_hash;
+	const uint32_t *old_hash;
 	size_t soname;
 	const ElfW(Rela) *jmprel;
 	size_t pltrelsz;
+	const ElfW(Rela) *rela;
+	size_t relasz;
+	size_t relacount;
 };
 
 static bool equal(const char *a, const char *b)
@@ -66,6 +75,9 @@ static void find_symbols(const struct link_map *map, struct symbols *symbols)
 		case DT_GNU_HASH:
 			symbols->gnu_hash = address(map, d->d_un.d_ptr);
 			break;
+		case DT_HASH:
+			symbols->old_hash = address(map, d->d_un.d_ptr);
+			break;
 		case DT_SONAME:
 			symbols->soname = d->d_un.d_val;
 			break;
@@ -74,6 +86,15 @@ static void find_symbols(const struct link_map *map, struct symbols *symbols)
 			break;
 		case DT_PLTRELSZ:
 			symbols->pltrelsz = d->d_un.d_val;
+			break;
+		case DT_RELA:
+			symbols->rela = address(map, d->d_un.d_ptr);
+			break;
+		case DT_RELASZ:
+			symbols->relasz = d->d_un.d_val;
+			break;
+		case DT_RELACOUNT:
+			symbols->relacount = d->d_un.d_val;
 			break;
 		}
 	}
@@ -88,42 +109,51 @@ static uint32_t gnu_hash(const char *name)
 	return hash;
 }
 
-static bool is_function(const struct symbols *symbols, uint32_t i,
-			const char *name)
+static uint32_t old_hash(const char *name)
+{
+	uint32_t hash = 0;
+
+	while (*name) {
+		hash = (hash << 4) + (unsigned char)*name++;
+		hash ^= hash >> 24 & 0xf0;
+		hash &= 0x0fffffff;
+	}
+	return hash;
+}
+
+/* Assemblers give a symbol no type unless they are told one. */
+static bool is_definition(const struct symbols *symbols, uint32_t i,
+			  const char *name)
 {
 	const ElfW(Sym) *symbol = &symbols->symtab[i];
-	unsigned int type = ELF64_ST_TYPE(symbol->st_info);
 
 	return symbol->st_shndx != SHN_UNDEF &&
-	       (type == STT_FUNC || type == STT_GNU_IFUNC) &&
+	       ELF64_ST_TYPE(symbol->st_info) != STT_TLS &&
 	       equal(symbols->strtab + symbol->st_name, name);
+}
+
+static bool is_hidden(const struct symbols *symbols, uint32_t i)
+{
+	return symbols->versym && symbols->versym[i] & HIDDEN_VERSION;
 }
 
 /*
  * The version of the symbol that a reference without a version means; or one that
  * is there for old programs only.
  */
-static const ElfW(Sym) *look_up(const struct symbols *symbols, const char *name,
-				uint32_t hash)
+static const ElfW(Sym) *look_up_gnu(const struct symbols *symbols,
+				    const char *name)
 {
 	const uint32_t *table = symbols->gnu_hash;
-	uint32_t nbuckets, first, nwords, shift, i, found;
-	const uint32_t *buckets, *chains;
+	uint32_t hash = gnu_hash(name);
+	uint32_t nbuckets = table[0], first = table[1], nwords = table[2];
+	uint32_t shift = table[3], i, found;
+	const uint64_t *bloom = (const uint64_t *)&table[4];
+	const uint32_t *buckets = (const uint32_t *)(bloom + nwords);
+	const uint32_t *chains = buckets + nbuckets;
 	const ElfW(Sym) *old = NULL;
-	const uint64_t *bloom;
-	uint64_t word;
+	uint64_t word = bloom[hash / 64 % nwords];
 
-	if (!table || !symbols->symtab || !symbols->strtab)
-		return NULL;
-	nbuckets = table[0];
-	first = table[1];
-	nwords = table[2];
-	shift = table[3];
-	bloom = (const uint64_t *)&table[4];
-	buckets = (const uint32_t *)(bloom + nwords);
-	chains = buckets + nbuckets;
-
-	word = bloom[hash / 64 % nwords];
 	if (!(word >> (hash % 64) & word >> ((hash >> shift) % 64) & 1))
 		return NULL;
 	i = buckets[hash % nbuckets];
@@ -131,15 +161,45 @@ static const ElfW(Sym) *look_up(const struct symbols *symbols, const char *name,
 		return NULL;
 	do {
 		found = chains[i - first];
-		if ((found | 1) == (hash | 1) && is_function(symbols, i, name)) {
-			if (!symbols->versym ||
-			    !(symbols->versym[i] & HIDDEN_VERSION))
+		if ((found | 1) == (hash | 1) &&
+		    is_definition(symbols, i, name)) {
+			if (!is_hidden(symbols, i))
 				return &symbols->symtab[i];
 			old = &symbols->symtab[i];
 		}
 		i++;
 	} while (!(found & 1));
 	return old;
+}
+
+static const ElfW(Sym) *look_up_old(const struct symbols *symbols,
+				    const char *name)
+{
+	uint32_t nbuckets = symbols->old_hash[0];
+	const uint32_t *buckets = &symbols->old_hash[2];
+	const uint32_t *chains = buckets + nbuckets;
+	const ElfW(Sym) *old = NULL;
+	uint32_t i;
+
+	if (!nbuckets)
+		return NULL;
+	for (i = buckets[old_hash(name) % nbuckets]; i; i = chains[i]) {
+		if (!is_definition(symbols, i, name))
+			continue;
+		if (!is_hidden(symbols, i))
+			return &symbols->symtab[i];
+		old = &symbols->symtab[i];
+	}
+	return old;
+}
+
+static const ElfW(Sym) *look_up(const struct symbols *symbols, const char *name)
+{
+	if (!symbols->symtab || !symbols->strtab)
+		return NULL;
+	if (symbols->gnu_hash)
+		return look_up_gnu(symbols, name);
+	return symbols->old_hash ? look_up_old(symbols, name) : NULL;
 }
 
 static void *value_of(const struct link_map *map, const ElfW(Sym) *symbol)
@@ -157,7 +217,7 @@ void *cosy_symbol(const struct link_map *map, const char *name)
 	struct symbols symbols;
 
 	find_symbols(map, &symbols);
-	symbol = look_up(&symbols, name, gnu_hash(name));
+	symbol = look_up(&symbols, name);
 	return symbol ? value_of(map, symbol) : NULL;
 }
 
@@ -170,21 +230,38 @@ bool cosy_is_libc(const struct link_map *map)
 	       equal(symbols.strtab + symbols.soname, "libc.so.6");
 }
 
+/* Does one of the relocations store the address of the function at @offset? */
+static bool has_slot(const struct symbols *symbols, const ElfW(Rela) *rela,
+		     const ElfW(Rela) *end, ElfW(Addr) offset, const char *name)
+{
+	uint32_t type;
+
+	while (rela < end && rela->r_offset != offset)
+		rela++;
+	if (rela >= end)
+		return false;
+	type = ELF64_R_TYPE(rela->r_info);
+	return (type == R_X86_64_JUMP_SLOT || type == R_X86_64_GLOB_DAT) &&
+	       equal(symbols->strtab +
+		     symbols->symtab[ELF64_R_SYM(rela->r_info)].st_name, name);
+}
+
 bool cosy_is_slot(const struct link_map *map, const char *name,
 		  void *const *slot)
 {
 	ElfW(Addr) offset = (ElfW(Addr))slot - map->l_addr;
-	const ElfW(Rela) *rela, *end;
 	struct symbols symbols;
 
 	find_symbols(map, &symbols);
-	rela = symbols.jmprel;
-	if (!rela)
+	if (!symbols.symtab || !symbols.strtab)
 		return false;
-	end = rela + symbols.pltrelsz / sizeof(*rela);
-	while (rela < end && rela->r_offset != offset)
-		rela++;
-	return rela < end &&
-	       equal(symbols.strtab +
-		     symbols.symtab[ELF64_R_SYM(rela->r_info)].st_name, name);
+	return (symbols.jmprel &&
+		has_slot(&symbols, symbols.jmprel,
+			 symbols.jmprel +
+				 symbols.pltrelsz / sizeof(*symbols.jmprel),
+			 offset, name)) ||
+	       (symbols.rela &&
+		has_slot(&symbols, symbols.rela + symbols.relacount,
+			 symbols.rela + symbols.relasz / sizeof(*symbols.rela),
+			 offset, name));
 }

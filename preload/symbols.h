@@ -17,8 +17,8 @@ struct link_map;
  * @map:  the library
  * @name: name of the function
  *
- * Return: the function that a reference without a version means, or NULL if the
- * library does not define it.
+ * Return: what a reference without a version means, which is not always a
+ * function; NULL if the library does not define it.
  */
 void *cosy_symbol(const struct link_map *map, const char *name)
 	__attribute__((visibility("hidden")));
@@ -37,7 +37,7 @@ bool cosy_is_libc(const struct link_map *map)
  * @slot: the place
  *
  * Return: true if the library's calls of the function go through the place, which
- * the dynamic linker fills in.
+ * the dynamic linker fills in. False for variables of the library.
  */
 bool cosy_is_slot(const struct link_map *map, const char *name,
 		  void *const *slot) __attribute__((visibility("hidden")));

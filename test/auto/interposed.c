@@ -22,7 +22,20 @@
 // RUN:   %vm env COSY_EXECUTOR=kernel LD_PRELOAD=%t.so %t | FileCheck --check-prefix=SEEN %s || exit 1; done
 // SEEN: size 77,
 
-// The program's own function begins as a stub of the linker does.
+// A function of a static program that does something before its system call.
+// RUN: %cc -O2 -Wall -DOWN -DSYSCALL -c %s -o %t.syscall.o
+// RUN: for executor in kernel auto; do %cosy-cc -static %t.o %t.syscall.o -o %t && %vm env COSY_EXECUTOR=$executor %t | FileCheck --check-prefix=SEEN %s && \
+// RUN:   %cosy-cc -static %t.o -o %t && %vm env COSY_EXECUTOR=$executor %t | FileCheck --check-prefix=LIBC %s || exit 1; done
+
+// A library with the older hash table, a function without a type, and an auditor's choice.
+// RUN: %cc -O2 -Wall -DOWN -shared -fPIC -Wl,--hash-style=sysv %s -o %t.sysv.so && %cc -O2 -Wall -DOWN -DUNTYPED -shared -fPIC %s -o %t.untyped.so
+// RUN: %cc -O2 -Wall -DAUDITOR -shared -fPIC %s -o %t.auditor.so
+// RUN: for options in '' -Wl,-z,now; do %cosy-cc $options %t.o -o %t || exit 1; for executor in kernel auto; do \
+// RUN:   for variable in LD_PRELOAD=%t.sysv.so LD_PRELOAD=%t.untyped.so LD_AUDIT=%t.auditor.so; do \
+// RUN:   echo "$options $executor $variable" && %vm env COSY_EXECUTOR=$executor $variable %t | FileCheck --check-prefix=SEEN %s || exit 1; done; done; done
+// RUN: for library in sysv untyped; do %cc -O2 -Wall %s %t.$library.so -o %t && %vm %build/bin/cosy run %t | FileCheck --check-prefix=SEEN %s || exit 1; done
+
+// The program's own function begins as a stub of the linker does. Where it jumps to changes later.
 // RUN: %cc -O2 -Wall -DOWN -DJUMP -c %s -o %t.jump.o && objdump -d %t.jump.o | FileCheck --check-prefix=JUMP %s
 // JUMP:      <stat>:
 // JUMP-NEXT: jmp *{{.*}}(%rip)
@@ -41,6 +54,9 @@
 // ASAN: AddressSanitizer: stack-buffer-overflow
 // ASAN: {{stat|open}}
 
+#define _GNU_SOURCE
+#include <asm/unistd.h>
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,16 +70,36 @@ static int own(const char *path, struct stat *to)
 {
 	(void)path;
 	to->st_size = 77;
+#ifdef SYSCALL
+	long result = __NR_getpid;
+
+	__asm__ volatile("syscall" : "+a"(result) : : "rcx", "r11", "memory");
+#endif
 	return 0;
 }
 
 #ifdef JUMP
-int (*volatile where)(const char *path, struct stat *to) = own;
+int (*volatile where)(const char *path, struct stat *to);
 
 __attribute__((naked)) int stat(const char *path, struct stat *to)
 {
 	__asm__("jmp *where(%rip)");
 }
+
+__attribute__((constructor)) static void begin(void)
+{
+	where = (int (*)(const char *, struct stat *))dlsym(RTLD_NEXT, "stat");
+}
+
+void change(void)
+{
+	where = own;
+}
+#elif defined UNTYPED
+__asm__(".globl stat\n"
+	"stat: jmp *where(%rip)");
+__attribute__((visibility("hidden"), used)) int (*where)(const char *path,
+							 struct stat *to) = own;
 #else
 int stat(const char *path, struct stat *to)
 {
@@ -71,9 +107,41 @@ int stat(const char *path, struct stat *to)
 }
 #endif
 
+#elif defined AUDITOR
+
+#include <link.h>
+
+static int own(const char *path, struct stat *to)
+{
+	(void)path;
+	to->st_size = 77;
+	return 0;
+}
+
+unsigned int la_version(unsigned int version)
+{
+	return version < LAV_CURRENT ? version : LAV_CURRENT;
+}
+
+unsigned int la_objopen(struct link_map *map, Lmid_t list, uintptr_t *cookie)
+{
+	(void)map, (void)list, (void)cookie;
+	return LA_FLG_BINDTO | LA_FLG_BINDFROM;
+}
+
+uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned int index, uintptr_t *from,
+		       uintptr_t *to, unsigned int *flags, const char *name)
+{
+	(void)index, (void)from, (void)to, (void)flags;
+	return strcmp(name, "stat") ? symbol->st_value : (uintptr_t)own;
+}
+
 #else
 
 #include "../run/Inputs/device.h"
+
+/* Of the program whose own function begins as a stub. */
+void change(void) __attribute__((weak));
 
 void look(const char *name, struct stat *st);
 
@@ -98,6 +166,10 @@ int main(void)
 	name[sizeof(name) - 1] = 'x';
 #endif
 	look(name, &st);
+	if (change) {
+		change();
+		look(name, &st);
+	}
 	CHECK(!unlink(name));
 	printf("size %ld, %sopen\n", (long)st.st_size, device() < 0 ? "not " : "");
 	return 0;
