@@ -11,7 +11,7 @@
 #ifndef COSY_PLUGIN_DIAGNOSTICS_H
 #define COSY_PLUGIN_DIAGNOSTICS_H
 
-#include "Region.h"
+#include "region/Region.h"
 
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/IR/DiagnosticInfo.h"

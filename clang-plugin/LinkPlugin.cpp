@@ -6,10 +6,10 @@
 // does not have clang's classes.
 //
 //===----------------------------------------------------------------------===//
-#include "AutoPass.h"
 #include "Diagnostics.h"
-#include "LinkPass.h"
 #include "Version.h"
+#include "auto/AutoPass.h"
+#include "link/LinkPass.h"
 
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"

@@ -6,11 +6,11 @@
 // from bitcode (-save-temps); given both, the second one finds nothing to do.
 //
 //===----------------------------------------------------------------------===//
-#include "AutoPass.h"
-#include "Frontend.h"
-#include "RegionCheck.h"
-#include "RegionPass.h"
 #include "Version.h"
+#include "auto/AutoPass.h"
+#include "frontend/Frontend.h"
+#include "frontend/RegionCheck.h"
+#include "region/RegionPass.h"
 
 #include "clang/Frontend/FrontendPluginRegistry.h"
 #include "clang/Lex/Preprocessor.h"

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- AsyncParts.h - Which parts of a coroutine become compounds ---------===//
+//
+// A part of a COSY_ASYNC function begins at a recv() or send(), and ends where
+// no other can be reached. The module executes it as a compound, and parks it
+// on the socket where such a call has to wait. Everything else stays in the
+// coroutine: other calls that may wait, calls of COSY_ASYNC functions, what
+// depends on the thread. These are the native pieces of a part.
+//
+//===----------------------------------------------------------------------===//
+#ifndef COSY_PLUGIN_ASYNCPARTS_H
+#define COSY_PLUGIN_ASYNCPARTS_H
+
+#include "region/Marked.h"
+
+namespace cosy {
+
+/// The attribute of a COSY_ASYNC function, until it becomes a coroutine.
+constexpr llvm::StringLiteral AsyncAttribute = "cosy-async";
+
+/// Is \p I a system call that a loop does not make without waiting? The
+/// coroutine is suspended at it, unless the module parks a compound there.
+bool mayWait(const llvm::Instruction &I);
+
+/// Finds in \p Host, a COSY_ASYNC function, the parts that are worth a
+/// compound, and gives its native pieces blocks of their own.
+/// \returns whether there is any part.
+bool findAsyncParts(llvm::Function &Host, Marked &E);
+
+/// Can a part contain the body of \p Callee, a plain function? What would wait
+/// in it blocks the thread, as the source says.
+bool canBeInAsyncPart(const llvm::Function &Callee);
+
+/// \returns true if \p I computes the address of errno.
+bool isErrnoAddress(const llvm::Instruction &I);
+
+/// \returns true if \p Source, a part, accesses errno only by loads and stores.
+bool accessesErrnoDirectly(const llvm::Function &Source);
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_ASYNCPARTS_H

@@ -1,0 +1,593 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Coroutine.cpp - COSY_ASYNC functions become coroutines -------------===//
+#include "async/Coroutine.h"
+#include "Annotations.h"
+#include "Diagnostics.h"
+#include "SystemCalls.h"
+#include "async/AsyncParts.h"
+#include "body/Fortify.h"
+#include "body/LibraryCalls.h"
+#include "codegen/Select.h"
+#include "region/Host.h"
+#include "region/Marked.h"
+
+#include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/Analysis/CGSCCPassManager.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Coroutines/CoroSplit.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+
+#include <cosy/format.h>
+#include <cosy/task.h>
+
+#include <cstddef>
+
+using namespace llvm;
+
+namespace cosy {
+
+/// Of a function that has become a coroutine: -fplugin= and -fpass-plugin=
+/// together run this twice.
+static constexpr StringLiteral SeenAttribute = "cosy-async-seen";
+
+namespace {
+
+/// A COSY_ASYNC function, and what becomes of it.
+struct AsyncFunction {
+  Function *Source = nullptr;
+  Function *Coroutine = nullptr; ///< returns its handle, does not run yet
+  bool IsUnsigned = false;
+  bool IsLegal = false; ///< defined here, without errors
+};
+
+class Lowering {
+public:
+  Lowering(Module &M, ModuleAnalysisManager &MAM,
+           function_ref<void(Function &)> CompileParts)
+      : M(M), MAM(MAM), CompileParts(CompileParts), Ctx(M.getContext()),
+        Ptr(PointerType::get(Ctx, 0)), I64(Type::getInt64Ty(Ctx)) {}
+
+  bool run();
+
+private:
+  FunctionAnalysisManager &analyses() {
+    return MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  }
+  FunctionCallee runtime(StringRef Name, Type *Result, ArrayRef<Type *> Args) {
+    return M.getOrInsertFunction(Name, FunctionType::get(Result, Args, false));
+  }
+
+  void find();
+  void declare(AsyncFunction &A);
+  void prepare(Function &F);
+  bool check(const Function &F);
+  void lowerBody(AsyncFunction &A);
+  void lowerSystemCalls(Function &C);
+  void lowerParts(Function &C);
+  void runPart(CallInst &Run);
+  void lowerSpawns(AsyncFunction &A);
+  void lowerCalls(AsyncFunction &A);
+  CallInst *callCoroutine(CallInst &CI, AsyncFunction &A, Value *Task);
+  Value *suspend(Instruction *At, Function &F, Type *Result);
+  Value *systemCall(Instruction *At, const CallShape &Shape, CallInst &CI);
+  GlobalVariable *foreignFlag(Function &F);
+  void finishTable();
+  void split();
+
+  Module &M;
+  ModuleAnalysisManager &MAM;
+  function_ref<void(Function &)> CompileParts;
+  LLVMContext &Ctx;
+  PointerType *Ptr;
+  Type *I64;
+  MapVector<Function *, AsyncFunction> Functions;
+  /// Of a coroutine: where it goes when it is suspended, and where it would
+  /// be destroyed, which libcosy does not do.
+  struct Exits {
+    BasicBlock *Suspended, *Destroyed;
+  };
+  DenseMap<Function *, Exits> ExitsOf;
+  MapVector<Function *, GlobalVariable *> Foreign; ///< of the C library
+};
+
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Before anything is changed
+//===----------------------------------------------------------------------===//
+
+void Lowering::find() {
+  SmallPtrSet<Function *, 4> Unsigned;
+  forEachAnnotation(M, [&](Function &F, StringRef Text) {
+    if (F.hasFnAttribute(SeenAttribute))
+      return;
+    if (Text == AsyncAnnotation)
+      Functions[&F].Source = &F;
+    else if (Text == AsyncUnsignedAnnotation)
+      Unsigned.insert(&F);
+  });
+  for (auto &[F, A] : Functions)
+    A.IsUnsigned = Unsigned.count(F);
+}
+
+/// Attributes of \p Args one place further, for there is a task before them.
+static AttributeList shiftedAttributes(LLVMContext &Ctx, AttributeList From,
+                                       AttributeSet Fn, unsigned NumArgs) {
+  SmallVector<AttributeSet, 8> Args{AttributeSet()};
+  for (unsigned N = 0; N < NumArgs; ++N)
+    Args.push_back(
+        From.getParamAttrs(N).removeAttribute(Ctx, Attribute::Returned));
+  return AttributeList::get(Ctx, Fn, AttributeSet(), Args);
+}
+
+/// Declares the coroutine of \p A.
+void Lowering::declare(AsyncFunction &A) {
+  Function &F = *A.Source;
+  SmallVector<Type *, 8> Types{Ptr};
+  append_range(Types, F.getFunctionType()->params());
+  A.Coroutine =
+      Function::Create(FunctionType::get(Ptr, Types, false), F.getLinkage(),
+                       F.getAddressSpace(), F.getName() + ".cosy", &M);
+  A.Coroutine->copyAttributesFrom(&F);
+  // What the source says of the function does not hold for its coroutine.
+  AttributeSet Fn = F.getAttributes().getFnAttrs();
+  for (Attribute::AttrKind Kind :
+       {Attribute::AlwaysInline, Attribute::NoReturn, Attribute::WillReturn,
+        Attribute::MustProgress, Attribute::Memory, Attribute::NoRecurse,
+        Attribute::NoSync, Attribute::NoFree, Attribute::Speculatable})
+    Fn = Fn.removeAttribute(Ctx, Kind);
+  Fn = Fn.addAttribute(Ctx, SeenAttribute);
+  A.Coroutine->setAttributes(
+      shiftedAttributes(Ctx, F.getAttributes(), Fn, F.arg_size()));
+  if (const Comdat *C = F.getComdat()) {
+    Comdat *Own = M.getOrInsertComdat(A.Coroutine->getName());
+    Own->setSelectionKind(C->getSelectionKind());
+    A.Coroutine->setComdat(Own);
+  }
+}
+
+/// Makes \p F what the lowering expects, without moving anything over a call.
+void Lowering::prepare(Function &F) {
+  FunctionAnalysisManager &FAM = analyses();
+  F.removeFnAttr(Attribute::AlwaysInline);
+  expandComputedGotos(F);
+  removeUnreachableBlocks(F);
+  inlineAlways(F);
+  FAM.invalidate(F, PreservedAnalyses::none());
+  if (!F.hasFnAttribute(Attribute::OptimizeNone))
+    FAM.invalidate(F, SROAPass(SROAOptions::PreserveCFG).run(F, FAM));
+  evaluateObjectSizes(F, FAM);
+  expandChecks(F);
+  FAM.invalidate(F, PreservedAnalyses::none());
+}
+
+/// \returns why a coroutine cannot contain \p I, or null.
+static const char *whyNotSuspendable(const Instruction &I) {
+  if (const char *Why = whyNotMovable(I))
+    return Why;
+  auto *CI = dyn_cast<CallInst>(&I);
+  const Function *F = CI ? CI->getCalledFunction() : nullptr;
+  StringRef Name = F ? F->getName() : "";
+  Name.consume_front("_");
+  if (Name == "longjmp" || Name == "siglongjmp" || Name == "_longjmp_chk")
+    return "a call of longjmp";
+  return nullptr;
+}
+
+bool Lowering::check(const Function &F) {
+  // Several instructions make one array of variable length.
+  StringSet<> Reported;
+  for (const Instruction &I : instructions(F))
+    if (const char *Why = whyNotSuspendable(I);
+        Why && Reported.insert(Why).second)
+      reportError(F, I.getDebugLoc(),
+                  Twine("a COSY_ASYNC function cannot contain ") + Why +
+                      "; move it to a function that this one calls");
+  return Reported.empty();
+}
+
+//===----------------------------------------------------------------------===//
+// The coroutine
+//===----------------------------------------------------------------------===//
+
+/// Moves the body of A.Source to A.Coroutine, and gives it a frame.
+void Lowering::lowerBody(AsyncFunction &A) {
+  Function &F = *A.Source, &C = *A.Coroutine;
+  C.splice(C.begin(), &F);
+  for (auto [From, To] : zip(F.args(), drop_begin(C.args()))) {
+    From.replaceAllUsesWith(&To);
+    To.takeName(&From);
+  }
+  C.setSubprogram(F.getSubprogram());
+  F.setSubprogram(nullptr);
+  C.setPresplitCoroutine();
+
+  BasicBlock *Body = &C.getEntryBlock();
+  BasicBlock *Entry = BasicBlock::Create(Ctx, "", &C, Body);
+  BasicBlock *Begin = BasicBlock::Create(Ctx, "", &C, Body);
+  BasicBlock *NoMemory = BasicBlock::Create(Ctx, "", &C);
+  BasicBlock *Suspended = BasicBlock::Create(Ctx, "", &C);
+  BasicBlock *Destroyed = BasicBlock::Create(Ctx, "", &C);
+  ExitsOf[&C] = {Suspended, Destroyed};
+  for (Instruction &I : make_early_inc_range(*Body))
+    if (auto *AI = dyn_cast<AllocaInst>(&I))
+      AI->moveBefore(*Entry, Entry->end());
+
+  DebugLoc Loc;
+  if (DISubprogram *SP = C.getSubprogram())
+    Loc = DILocation::get(Ctx, SP->getLine(), 0, SP);
+  IRBuilder<> B(Entry);
+  B.SetCurrentDebugLocation(Loc);
+  Constant *Null = ConstantPointerNull::get(Ptr);
+  // LLVM wants a promise where it describes C++ frames to debuggers.
+  Value *Promise = B.CreateAlloca(StructType::get(Ctx));
+  CallInst *Id = B.CreateIntrinsic(Intrinsic::coro_id, {},
+                                   {B.getInt32(0), Promise, &C, Null});
+  Id->addFnAttr(Attribute::NoDuplicate);
+  Value *Size = B.CreateIntrinsic(Intrinsic::coro_size, {I64}, {});
+  Value *Alignment = B.CreateIntrinsic(Intrinsic::coro_align, {I64}, {});
+  Value *Memory = B.CreateCall(runtime("cosy_task_enter", Ptr, {Ptr, I64, I64}),
+                               {C.getArg(0), Size, Alignment});
+  B.CreateCondBr(B.CreateICmpEQ(Memory, Null), NoMemory, Begin);
+  B.SetInsertPoint(NoMemory);
+  B.CreateRet(Null);
+
+  B.SetInsertPoint(Begin);
+  CallInst *Handle = B.CreateIntrinsic(Intrinsic::coro_begin, {}, {Id, Memory});
+  Handle->addRetAttr(Attribute::NoAlias);
+  Handle->addFnAttr(Attribute::NoDuplicate);
+  // LLVM does not align such arguments in a frame; variables it does.
+  for (Argument &Arg : C.args()) {
+    Type *Ty = Arg.getParamByValType();
+    if (!Ty)
+      continue;
+    const DataLayout &DL = M.getDataLayout();
+    Align Alignment = Arg.getParamAlign().value_or(DL.getABITypeAlign(Ty));
+    auto *Copy = new AllocaInst(Ty, DL.getAllocaAddrSpace(), nullptr, Alignment,
+                                Arg.getName(), Id->getIterator());
+    Arg.replaceAllUsesWith(Copy);
+    B.CreateMemCpy(Copy, Alignment, &Arg, Arg.getParamAlign(),
+                   DL.getTypeAllocSize(Ty));
+  }
+  Instruction *Jump = B.CreateBr(Body);
+  B.SetInsertPoint(Suspended);
+  B.CreateIntrinsic(Intrinsic::coro_end, {},
+                    {Handle, B.getFalse(), ConstantTokenNone::get(Ctx)})
+      ->addFnAttr(Attribute::NoDuplicate);
+  B.CreateRet(Handle);
+  B.SetInsertPoint(Destroyed);
+  B.CreateUnreachable();
+  suspend(Jump, C, Type::getVoidTy(Ctx));
+
+  FunctionCallee Return =
+      runtime("cosy_task_return", B.getVoidTy(), {Ptr, I64});
+  for (BasicBlock &BB : C) {
+    auto *RI = dyn_cast<ReturnInst>(BB.getTerminator());
+    if (!RI || &BB == Suspended || &BB == NoMemory)
+      continue;
+    B.SetInsertPoint(RI);
+    Value *V = RI->getReturnValue();
+    if (!V)
+      V = B.getInt64(0);
+    else if (V->getType()->isPointerTy())
+      V = B.CreatePtrToInt(V, I64);
+    else
+      V = A.IsUnsigned ? B.CreateZExt(V, I64) : B.CreateSExt(V, I64);
+    B.CreateCall(Return, {C.getArg(0), V});
+    B.CreateBr(Suspended);
+    RI->eraseFromParent();
+  }
+}
+
+/// Suspends the coroutine \p C before \p At. \returns the value with which it
+/// is resumed, of the type \p Result; null if that is void.
+Value *Lowering::suspend(Instruction *At, Function &C, Type *Result) {
+  BasicBlock *BB = At->getParent();
+  BasicBlock *Resumed = SplitBlock(BB, At);
+  BB->getTerminator()->eraseFromParent();
+  IRBuilder<> B(BB);
+  B.SetCurrentDebugLocation(At->getDebugLoc());
+  CallInst *State = B.CreateIntrinsic(
+      Intrinsic::coro_suspend, {}, {ConstantTokenNone::get(Ctx), B.getFalse()});
+  State->addFnAttr(Attribute::NoDuplicate);
+  SwitchInst *Switch = B.CreateSwitch(State, ExitsOf[&C].Suspended, 2);
+  Switch->addCase(B.getInt8(0), Resumed);
+  Switch->addCase(B.getInt8(1), ExitsOf[&C].Destroyed);
+  if (Result->isVoidTy())
+    return nullptr;
+  B.SetInsertPoint(At);
+  Value *V = B.CreateLoad(I64, C.getArg(0));
+  return Result->isPointerTy() ? B.CreateIntToPtr(V, Result)
+                               : B.CreateTrunc(V, Result);
+}
+
+//===----------------------------------------------------------------------===//
+// Calls
+//===----------------------------------------------------------------------===//
+
+/// The flag of struct cosy_task_function: \p F is not the C library's.
+GlobalVariable *Lowering::foreignFlag(Function &F) {
+  GlobalVariable *&Flag = Foreign[&F];
+  if (!Flag)
+    Flag = new GlobalVariable(M, I64, false, GlobalValue::ExternalLinkage,
+                              nullptr, "cosy.foreign");
+  return Flag;
+}
+
+/// Emits the table of functions, and the code that hands it to libcosy.
+void Lowering::finishTable() {
+  if (Foreign.empty())
+    return;
+  auto *EntryTy = StructType::get(Ctx, {I64, Ptr, I64});
+  SmallVector<Constant *, 16> Entries;
+  for (auto &[F, Flag] : Foreign) {
+    StringRef Name = F->getName();
+    Name.consume_front("\1");
+    Entries.push_back(ConstantStruct::get(
+        EntryTy, {ConstantExpr::getPtrToInt(F, I64), stringConstant(M, Name),
+                  ConstantInt::get(I64, 0)}));
+  }
+  auto *Ty = ArrayType::get(EntryTy, Entries.size());
+  auto *Table =
+      new GlobalVariable(M, Ty, false, GlobalValue::InternalLinkage,
+                         ConstantArray::get(Ty, Entries), "cosy.functions");
+  for (auto [N, Pair] : enumerate(Foreign)) {
+    Type *I32 = Type::getInt32Ty(Ctx);
+    Constant *Index[] = {ConstantInt::get(I64, 0), ConstantInt::get(I64, N),
+                         ConstantInt::get(I32, 2)};
+    Pair.second->replaceAllUsesWith(
+        ConstantExpr::getInBoundsGetElementPtr(Ty, Table, Index));
+    Pair.second->eraseFromParent();
+  }
+  appendToGlobalCtors(M,
+                      createTableCaller(M, "cosy.add.functions",
+                                        "cosy_task_functions", Table,
+                                        Entries.size()),
+                      65535);
+}
+
+/// Makes, before \p At, the system call \p Shape that stands for \p CI.
+Value *Lowering::systemCall(Instruction *At, const CallShape &Shape,
+                            CallInst &CI) {
+  Function &C = *At->getFunction();
+  IRBuilder<> B(At);
+  SmallVector<Value *, 8> Args{C.getArg(0), B.getInt64(Shape.Call->Number)};
+  for (auto [V, Const] : zip(Shape.Args, Shape.Consts)) {
+    if (!V)
+      Args.push_back(B.getInt64(Const.Imm));
+    else if (V->getType()->isPointerTy())
+      Args.push_back(B.CreatePtrToInt(V, I64));
+    else
+      Args.push_back(B.CreateSExt(V, I64));
+  }
+  Args.resize(2 + COSY_MAX_ARGS, B.getInt64(0));
+  SmallVector<Type *, 8> Types{Ptr};
+  Types.append(1 + COSY_MAX_ARGS, I64);
+  B.CreateCall(runtime("cosy_task_call", B.getVoidTy(), Types), Args);
+  return suspend(At, C, CI.getType());
+}
+
+/// Makes operations of the loop of the system calls of \p C that may wait.
+void Lowering::lowerSystemCalls(Function &C) {
+  SmallVector<CallInst *, 8> Calls;
+  for (Instruction &I : instructions(C))
+    if (isa<CallInst>(I) && mayWait(I))
+      Calls.push_back(cast<CallInst>(&I));
+  for (CallInst *CI : Calls) {
+    CallShape Shape = systemCallShape(*CI);
+    IRBuilder<> B(CI);
+    Value *IsForeign =
+        B.CreateICmpNE(B.CreateLoad(I64, foreignFlag(*CI->getCalledFunction())),
+                       B.getInt64(0));
+    guard(*CI, IsForeign,
+          [&](Instruction *At) { return systemCall(At, Shape, *CI); });
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Compounds
+//===----------------------------------------------------------------------===//
+
+/// Suspends the coroutine at \p Run, while a part of it runs as a compound.
+void Lowering::runPart(CallInst &Run) {
+  Function &C = *Run.getFunction();
+  IRBuilder<> B(&Run);
+  Value *Runs =
+      B.CreateCall(runtime("cosy_task_region", B.getInt1Ty(), {Ptr, Ptr, Ptr}),
+                   {C.getArg(0), Run.getArgOperand(0), Run.getArgOperand(1)});
+  cast<CallInst>(Runs)->addRetAttr(Attribute::ZExt);
+  BasicBlock *Before = Run.getParent();
+  Instruction *Wait =
+      SplitBlockAndInsertIfThen(Runs, &Run, /*Unreachable=*/false);
+  Value *Exit = suspend(Wait, C, I64);
+  PHINode *Phi =
+      PHINode::Create(I64, 2, Run.getName(), Run.getParent()->begin());
+  Phi->addIncoming(ConstantInt::getSigned(I64, -1), Before);
+  Phi->addIncoming(Exit, Wait->getParent());
+  Run.replaceAllUsesWith(Phi);
+  Run.eraseFromParent();
+}
+
+/// Replaces what a part of \p C needs of its task.
+void Lowering::lowerParts(Function &C) {
+  SmallVector<CallInst *, 8> Calls;
+  for (Instruction &I : instructions(C))
+    if (auto *CI = dyn_cast<CallInst>(&I); CI && CI->getCalledFunction())
+      Calls.push_back(CI);
+  for (CallInst *CI : Calls) {
+    StringRef Name = CI->getCalledFunction()->getName();
+    if (Name == AsyncRunMarker)
+      runPart(*CI);
+    if (Name != AsyncErrnoMarker)
+      continue;
+    IRBuilder<> B(CI);
+    CI->replaceAllUsesWith(
+        B.CreateCall(runtime("cosy_task_errno", Ptr, {Ptr}), {C.getArg(0)}));
+    CI->eraseFromParent();
+  }
+}
+
+/// Calls, in place of \p CI, the coroutine of \p A for the task \p Task.
+CallInst *Lowering::callCoroutine(CallInst &CI, AsyncFunction &A, Value *Task) {
+  SmallVector<Value *, 8> Args{Task};
+  append_range(Args, CI.args());
+  IRBuilder<> B(&CI);
+  CallInst *New = B.CreateCall(A.Coroutine, Args);
+  New->setCallingConv(CI.getCallingConv());
+  New->setAttributes(shiftedAttributes(Ctx, CI.getAttributes(), AttributeSet(),
+                                       CI.arg_size()));
+  return New;
+}
+
+/// The call of SpawnFunction that follows \p CI, or null.
+static CallInst *spawnAfter(CallInst &CI) {
+  for (Instruction *I = CI.getNextNode(); I; I = I->getNextNode())
+    if (auto *Next = dyn_cast<CallInst>(I); Next && !isa<IntrinsicInst>(I)) {
+      Function *F = Next->getCalledFunction();
+      return F && F->getName() == SpawnFunction ? Next : nullptr;
+    }
+  return nullptr;
+}
+
+/// The calls of A.Source.
+static SmallVector<CallInst *, 8> callsOf(const AsyncFunction &A) {
+  SmallVector<CallInst *, 8> Calls;
+  for (User *U : A.Source->users())
+    if (auto *CI = dyn_cast<CallInst>(U);
+        CI && CI->getCalledOperand() == A.Source)
+      Calls.push_back(CI);
+  return Calls;
+}
+
+/// Lowers the calls of A.Source that are spawned.
+void Lowering::lowerSpawns(AsyncFunction &A) {
+  for (CallInst *CI : callsOf(A)) {
+    CallInst *Spawn = spawnAfter(*CI);
+    if (!Spawn)
+      continue;
+    IRBuilder<> B(CI);
+    Value *Field = B.CreateConstInBoundsGEP1_64(
+        B.getInt8Ty(), Spawn->getArgOperand(0), offsetof(cosy_spawn, task));
+    callCoroutine(*CI, A, B.CreateLoad(Ptr, Field));
+    CI->replaceAllUsesWith(PoisonValue::get(CI->getType()));
+    CI->eraseFromParent();
+  }
+}
+
+/// Lowers the other calls of A.Source, which are awaited.
+void Lowering::lowerCalls(AsyncFunction &A) {
+  if (any_of(A.Source->users(), IsaPred<GlobalAlias, GlobalIFunc>))
+    reportError(*A.Source, nullptr, "a COSY_ASYNC function has no other names");
+  for (CallInst *CI : callsOf(A)) {
+    Function &Caller = *CI->getFunction();
+    if (ExitsOf.count(&Caller)) {
+      callCoroutine(*CI, A, Caller.getArg(0));
+      if (Value *V = suspend(CI, Caller, CI->getType()))
+        CI->replaceAllUsesWith(V);
+    } else {
+      reportError(Caller, CI->getDebugLoc(),
+                  "only COSY_SPAWN and COSY_ASYNC functions can call a "
+                  "COSY_ASYNC function");
+      CI->replaceAllUsesWith(PoisonValue::get(CI->getType()));
+    }
+    CI->eraseFromParent();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The module
+//===----------------------------------------------------------------------===//
+
+/// Splits the coroutines of this file, and leaves those of C++ to clang.
+void Lowering::split() {
+  SmallVector<Function *, 4> Others;
+  bool Optimize = true;
+  for (Function &F : M) {
+    if (!F.isPresplitCoroutine())
+      continue;
+    if (ExitsOf.count(&F)) {
+      Optimize &= !F.hasFnAttribute(Attribute::OptimizeNone);
+      continue;
+    }
+    F.removeFnAttr(Attribute::PresplitCoroutine);
+    Others.push_back(&F);
+  }
+  MAM.invalidate(M, PreservedAnalyses::none());
+  ModulePassManager MPM;
+  MPM.addPass(createModuleToPostOrderCGSCCPassAdaptor(CoroSplitPass(Optimize)));
+  MAM.invalidate(M, MPM.run(M, MAM));
+  for (Function *F : Others)
+    F->setPresplitCoroutine();
+  // No frame is ever a part of the caller's, so this is all that is left.
+  for (auto &[C, E] : ExitsOf)
+    for (Instruction &I : make_early_inc_range(instructions(*C))) {
+      auto *II = dyn_cast<IntrinsicInst>(&I);
+      if (II && II->getIntrinsicID() == Intrinsic::coro_begin) {
+        auto *Id = cast<Instruction>(II->getArgOperand(0));
+        II->replaceAllUsesWith(II->getArgOperand(1));
+        II->eraseFromParent();
+        Id->eraseFromParent();
+      }
+    }
+}
+
+bool Lowering::run() {
+  find();
+  if (Functions.empty())
+    return false;
+  for (auto &[F, A] : Functions) {
+    declare(A);
+    F->addFnAttr(AsyncAttribute);
+    if (!F->isDeclaration()) {
+      prepare(*F);
+      A.IsLegal = check(*F);
+    }
+  }
+  for (auto &[F, A] : Functions)
+    lowerSpawns(A);
+  for (auto &[F, A] : Functions)
+    if (A.IsLegal)
+      CompileParts(*F);
+  for (auto &[F, A] : Functions) {
+    if (!A.IsLegal)
+      continue;
+    lowerBody(A);
+    lowerSystemCalls(*A.Coroutine);
+    lowerParts(*A.Coroutine);
+  }
+  for (StringRef Name : {AsyncRunMarker, AsyncErrnoMarker})
+    if (Function *Marker = M.getFunction(Name))
+      Marker->eraseFromParent();
+  for (auto &[F, A] : Functions)
+    lowerCalls(A);
+  for (auto &[F, A] : Functions) {
+    if (!F->isDeclaration())
+      F->deleteBody(); // after an error
+    F->replaceAllUsesWith(A.Coroutine);
+    F->eraseFromParent();
+  }
+  finishTable();
+  split();
+  return true;
+}
+
+bool lowerCoroutines(Module &M, ModuleAnalysisManager &MAM,
+                     function_ref<void(Function &)> CompileParts) {
+  return Lowering(M, MAM, CompileParts).run();
+}
+
+void rejectCoroutines(Module &M) {
+  forEachAnnotation(M, [](Function &F, StringRef Text) {
+    if (Text == AsyncAnnotation)
+      reportError(F, nullptr,
+                  "COSY_ASYNC is for x86-64 with 64-bit pointers only");
+  });
+}
+
+} // namespace cosy

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- AutoPass.cpp - Single calls go through the module ------------------===//
+#include "auto/AutoPass.h"
+#include "body/LibraryCalls.h"
+#include "link/Deferred.h"
+#include "region/RegionPass.h"
+
+#include "llvm/ADT/StringSet.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/IR/DiagnosticInfo.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+
+#include <linux/prctl.h>
+#include <sys/syscall.h>
+
+using namespace llvm;
+
+namespace cosy {
+
+/// \returns whether a call of the function \p Name pays for an entry of its
+/// own.
+static bool paysAlone(StringRef Name) {
+  static const StringSet<> Functions = {
+#define COSY_PRELOAD_IF(Function, ...) #Function,
+#include "preload.def"
+  };
+  return Functions.contains(Name);
+}
+
+/// \returns the function of libcosy that has to know before \p Name is called,
+/// cosy_before_...(); empty if none does.
+static StringRef noticeBefore(StringRef Name) {
+  return StringSwitch<StringRef>(Name)
+#define COSY_WATCHED(Function, Notice) .Case(#Function, "cosy_before_" #Notice)
+#include "watched.def"
+      // libseccomp's own calls of syscall() and prctl() are not seen.
+      .Case("seccomp_load", "cosy_before_filter")
+      .Default({});
+}
+
+/// A function of libcosy.a with the type \p Ty. It is linked into the same
+/// program or shared library, so it is called directly.
+static Function *libcosyFunction(Module &M, const Twine &Name,
+                                 FunctionType *Ty) {
+  std::string FullName = Name.str();
+  if (Function *F = M.getFunction(FullName))
+    return F;
+  auto *F = Function::Create(Ty, GlobalValue::ExternalLinkage, FullName, M);
+  F->setVisibility(GlobalValue::HiddenVisibility);
+  F->setDSOLocal(true);
+  return F;
+}
+
+/// Redirects \p CB, a call of the function \p Name of the C library.
+static void redirect(CallBase &CB, StringRef Name) {
+  const Function &F = *CB.getCalledFunction();
+  Function *Wrapper = libcosyFunction(*CB.getModule(), "cosy_auto_" + Name,
+                                      CB.getFunctionType());
+  Wrapper->setAttributes(F.getAttributes());
+  CB.setCalledOperand(Wrapper);
+  OptimizationRemarkEmitter(CB.getFunction()).emit([&] {
+    return OptimizationRemark("cosy", "SingleCall", &CB)
+           << "the call of '" << ore::NV("Function", Name)
+           << "' goes through the module, if that is loaded";
+  });
+}
+
+/// \returns the function \p Notice of libcosy.
+static Function *noticeFunction(Module &M, StringRef Notice) {
+  unsigned NumArgs = StringSwitch<unsigned>(Notice)
+                         .Case("cosy_before_prctl", 1)
+                         .Case("cosy_before_syscall", 2)
+                         .Default(0);
+  LLVMContext &Ctx = M.getContext();
+  SmallVector<Type *, 2> Types(NumArgs, Type::getInt64Ty(Ctx));
+  return libcosyFunction(M, Notice,
+                         FunctionType::get(Type::getVoidTy(Ctx), Types, false));
+}
+
+/// \returns the argument \p N of \p CB as a 64-bit number, 0 if it is none.
+static Value *numberArgument(IRBuilder<> &B, CallBase &CB, unsigned N) {
+  if (N >= CB.arg_size() || !CB.getArgOperand(N)->getType()->isIntegerTy())
+    return B.getInt64(0);
+  return B.CreateSExtOrTrunc(CB.getArgOperand(N), B.getInt64Ty());
+}
+
+/// Inserts a call of \p Notice before \p CB, unless the arguments show that
+/// libcosy need not know.
+static bool notify(CallBase &CB, StringRef Notice) {
+  IRBuilder<> B(&CB);
+  Function *F = noticeFunction(*CB.getModule(), Notice);
+  SmallVector<Value *, 2> Args;
+  for (unsigned N = 0; N < F->arg_size(); ++N)
+    Args.push_back(numberArgument(B, CB, N));
+  auto *Code = Args.empty() ? nullptr : dyn_cast<ConstantInt>(Args[0]);
+  if (Code && Notice == "cosy_before_prctl" &&
+      Code->getSExtValue() != PR_SET_SECCOMP)
+    return false;
+  if (Code && Notice == "cosy_before_syscall" &&
+      Code->getSExtValue() != SYS_seccomp && Code->getSExtValue() != SYS_prctl)
+    return false;
+  B.CreateCall(F, Args);
+  return true;
+}
+
+/// The attribute of a function whose calls have been looked at: posix_spawn()
+/// and the like keep their names.
+static constexpr StringLiteral SeenAttribute = "cosy-auto-seen";
+
+static bool runOnFunction(Function &F) {
+  if (F.isDeclaration() || F.hasFnAttribute(SeenAttribute))
+    return false;
+  // The calls first: redirecting one does not change the list, notifying does.
+  SmallVector<CallBase *, 8> Calls;
+  for (Instruction &I : instructions(F))
+    if (auto *CB = dyn_cast<CallBase>(&I); CB && CB->getCalledFunction())
+      Calls.push_back(CB);
+  bool Changed = false;
+  for (CallBase *CB : Calls) {
+    const Function &Callee = *CB->getCalledFunction();
+    if (Callee.isIntrinsic() || CB->isNoBuiltin())
+      continue;
+    if (StringRef Notice = noticeBefore(Callee.getName());
+        !Notice.empty() && Callee.isDeclaration()) {
+      Changed |= notify(*CB, Notice);
+      continue;
+    }
+    // A weak function may be missing, but the wrapper refers to it.
+    if (Callee.hasExternalWeakLinkage())
+      continue;
+    if (LibraryFunction L = libraryFunction(*CB); L && paysAlone(L.Name)) {
+      redirect(*CB, L.Name);
+      Changed = true;
+    }
+  }
+  if (Changed)
+    F.addFnAttr(SeenAttribute);
+  return Changed;
+}
+
+/// Refers to a symbol of libcosy.a whose name is a remedy: linkers print it if
+/// libcosy.a is missing. The reference needs no relocation at run time.
+static void nameRemedy(Module &M) {
+  constexpr StringLiteral Name = "cosy_is_not_linked__use_cosy_cc";
+  if (M.getNamedValue(Name))
+    return;
+  LLVMContext &Ctx = M.getContext();
+  Type *Offset = Type::getInt32Ty(Ctx), *Address = Type::getInt64Ty(Ctx);
+  auto *Remedy =
+      new GlobalVariable(M, Type::getInt8Ty(Ctx), true,
+                         GlobalValue::ExternalLinkage, nullptr, Name);
+  Remedy->setVisibility(GlobalValue::HiddenVisibility);
+  Remedy->setDSOLocal(true);
+  auto *Reference = new GlobalVariable(
+      M, Offset, true, GlobalValue::PrivateLinkage, nullptr, "cosy.is_linked");
+  Reference->setInitializer(ConstantExpr::getTrunc(
+      ConstantExpr::getSub(ConstantExpr::getPtrToInt(Remedy, Address),
+                           ConstantExpr::getPtrToInt(Reference, Address)),
+      Offset));
+  appendToCompilerUsed(M, {Reference});
+}
+
+PreservedAnalyses AutoPass::run(Module &M, ModuleAnalysisManager &) {
+  if (!canHaveCompounds(M))
+    return PreservedAnalyses::all();
+  bool Changed = false;
+  for (Function &F : M)
+    if (!IsLinkStep || F.hasFnAttribute(AutoAttribute))
+      Changed |= runOnFunction(F);
+  if (!Changed)
+    return PreservedAnalyses::all();
+  // In the link step, the linker has looked for libraries already.
+  if (!IsLinkStep)
+    nameRemedy(M);
+  return PreservedAnalyses::none();
+}
+
+void deferToLinkStep(Module &M) {
+  SmallVector<GlobalValue *, 8> Callees;
+  for (Function &F : M) {
+    F.addFnAttr(AutoAttribute);
+    if (!F.isDeclaration())
+      continue;
+    if (StringRef Notice = noticeBefore(F.getName()); !Notice.empty())
+      Callees.push_back(noticeFunction(M, Notice));
+    else if (paysAlone(F.getName()))
+      Callees.push_back(
+          libcosyFunction(M, "cosy_auto_" + F.getName(), F.getFunctionType()));
+  }
+  appendToCompilerUsed(M, Callees);
+  if (!Callees.empty())
+    nameRemedy(M);
+}
+
+} // namespace cosy

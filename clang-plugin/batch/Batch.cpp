@@ -1,0 +1,515 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Batch.cpp - Loops that are split by COSY_BATCH ---------------------===//
+//
+// Finds the loop, its region and its phases, and rejects what cannot be split.
+// This runs before any optimisation, so local variables are in memory.
+//
+//===----------------------------------------------------------------------===//
+#include "batch/Batch.h"
+#include "Annotations.h"
+#include "Diagnostics.h"
+#include "batch/BatchLoop.h"
+#include "batch/BatchRuntime.h"
+#include "region/Marked.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/PatternMatch.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
+
+using namespace llvm;
+
+namespace cosy {
+
+namespace {
+
+class LoopCheck {
+public:
+  LoopCheck(CallInst *Marker, const VariableNotes &Notes, bool Check)
+      : Notes(Notes) {
+    L.Check = Check;
+    L.F = Marker->getFunction();
+    L.Marker = Marker;
+    if (auto *Size = dyn_cast<ConstantInt>(Marker->getArgOperand(0)))
+      L.Size = Size->getZExtValue();
+    if (auto *Id = dyn_cast<ConstantInt>(Marker->getArgOperand(1)))
+      L.Id = Id->getZExtValue();
+  }
+  /// \returns false after an error.
+  bool split();
+
+private:
+  bool findLoop();
+  bool findRegion(const Loop &Found, const LoopInfo &LI);
+  bool findStep(const Loop &Found, const LoopInfo &LI);
+  bool findPhases();
+  bool checkInstructions();
+  void demoteValues();
+  bool error(const Instruction *At, const Twine &Text) {
+    reportError(*L.F,
+                At && At->getDebugLoc() ? At->getDebugLoc()
+                                        : L.Marker->getDebugLoc(),
+                Text);
+    return false;
+  }
+
+  BatchLoop L;
+  const VariableNotes &Notes;
+  bool StaysNative = false; ///< the region begins with COSY_START_NATIVE
+};
+
+} // namespace
+
+bool LoopCheck::findRegion(const Loop &Found, const LoopInfo &LI) {
+  for (BasicBlock *BB : Found.blocks())
+    for (Instruction &I : *BB) {
+      CallInst *C = asMarker(I, StartMarker);
+      if (!C)
+        continue;
+      if (L.Start)
+        return error(C, "second region in a loop with COSY_BATCH; such a loop "
+                        "is split around one region");
+      L.Start = C;
+    }
+  if (!L.Start)
+    return error(nullptr,
+                 "no region in the loop of COSY_BATCH; write COSY_START and "
+                 "COSY_END around the system calls in the loop's body");
+  if (LI.getLoopFor(L.Start->getParent()) != &Found)
+    return error(L.Start, "region is in another loop inside the loop of "
+                          "COSY_BATCH; put COSY_START before that loop, or "
+                          "COSY_BATCH into it");
+  StringRef Name = L.Start->getCalledFunction()->getName();
+  if (Name == StartWithMarker)
+    return error(L.Start, "region with options in a loop with COSY_BATCH: its "
+                          "options are about one iteration, its compound runs "
+                          "many; use COSY_START");
+  StaysNative = Name == StartNativeMarker;
+  return true;
+}
+
+/// Gives the step a block of its own.
+bool LoopCheck::findStep(const Loop &Found, const LoopInfo &LI) {
+  L.Header = Found.getHeader();
+  CallInst *Step = nullptr;
+  for (CallInst *C : markersOf(*L.F, BatchStepMarker))
+    if (match(C->getArgOperand(0), PatternMatch::m_SpecificInt(L.Id)))
+      Step = C;
+  if (!Step || LI.getLoopFor(Step->getParent()) != &Found)
+    return error(nullptr, "COSY_BATCH is not in the innermost loop of the "
+                          "control flow: a jump makes another, or the loop "
+                          "never repeats. Write the loop without goto");
+  BasicBlock *BB = Step->getParent();
+  if (BB == L.Header)
+    L.Step = BB;
+  else
+    L.Step = SplitBlock(BB, Step);
+  return true;
+}
+
+bool LoopCheck::findLoop() {
+  if (!L.Id || L.Size > MaxBatch)
+    return error(nullptr, "COSY_BATCH has to be compiled from source with "
+                          "-fplugin=cosy-plugin.so");
+  {
+    DominatorTree DT(*L.F);
+    LoopInfo LI(DT);
+    const Loop *Found = LI.getLoopFor(L.Marker->getParent());
+    if (!Found)
+      return error(nullptr, "COSY_BATCH is in no loop that repeats: every "
+                            "path leaves it, or a jump leads into it");
+    if (!findRegion(*Found, LI))
+      return false;
+    if (StaysNative)
+      return true;
+    if (!findStep(*Found, LI))
+      return false;
+  }
+  L.RegionEntry = SplitBlock(L.Start->getParent(), L.Start);
+  // As in findMarked(): the first end on any path.
+  BlockSet Reached;
+  Reached.insert(L.RegionEntry);
+  for (unsigned N = 0; N < Reached.size(); ++N) {
+    BasicBlock *BB = Reached[N];
+    auto It =
+        find_if(*BB, [](Instruction &I) { return asMarker(I, EndMarker); });
+    if (It != BB->end()) {
+      L.End = cast<CallInst>(&*It);
+      break;
+    }
+    for (BasicBlock *S : successors(BB))
+      if (!L.endsIteration(S))
+        Reached.insert(S);
+  }
+  if (!L.End)
+    return error(L.Start, "the end of the region is not reached in the same "
+                          "iteration of the loop with COSY_BATCH");
+  L.RegionExit = SplitBlock(L.End->getParent(), L.End->getNextNode());
+  DominatorTree DT(*L.F);
+  LoopInfo LI(DT);
+  const Loop *Found = LI.getLoopFor(L.RegionEntry);
+  if (!Found || Found->getHeader() != L.Header ||
+      LI.getLoopFor(L.RegionExit) != Found)
+    return error(L.End, "COSY_END is not in the loop of COSY_BATCH, or every "
+                        "path from it leaves the loop");
+  // In the order of the function, which is that of the source.
+  for (BasicBlock &BB : *L.F)
+    if (Found->contains(&BB))
+      L.Blocks.insert(&BB);
+  return true;
+}
+
+/// Adds to \p Set what is reached from it within the loop, except through edges
+/// to blocks of which \p Stop is true.
+static void reach(const BatchLoop &L, BlockSet &Set,
+                  function_ref<bool(BasicBlock *)> Stop) {
+  for (unsigned N = 0; N < Set.size(); ++N)
+    for (BasicBlock *S : successors(Set[N]))
+      if (L.Blocks.count(S) && !Stop(S))
+        Set.insert(S);
+}
+
+bool LoopCheck::findPhases() {
+  L.Collect.insert(L.Header);
+  L.Collect.insert(L.Step);
+  reach(L, L.Collect, [&](BasicBlock *BB) { return BB == L.RegionEntry; });
+
+  // The calls are the blocks on a path from COSY_START to COSY_END.
+  BlockSet Forward;
+  Forward.insert(L.RegionEntry);
+  reach(L, Forward, [&](BasicBlock *BB) {
+    return BB == L.RegionExit || L.endsIteration(BB);
+  });
+  L.Call.insert(L.End->getParent());
+  for (unsigned N = 0; N < L.Call.size(); ++N)
+    if (L.Call[N] != L.RegionEntry)
+      for (BasicBlock *P : predecessors(L.Call[N]))
+        if (Forward.count(P))
+          L.Call.insert(P);
+
+  L.Finish.insert(L.RegionExit);
+  for (BasicBlock *BB : L.Call)
+    for (BasicBlock *S : successors(BB))
+      if (L.Blocks.count(S) && !L.Call.count(S) && !L.endsIteration(S))
+        L.Finish.insert(S);
+  reach(L, L.Finish, [&](BasicBlock *BB) { return L.endsIteration(BB); });
+
+  for (BasicBlock *BB : L.Call)
+    if (L.phasesOf(BB) != Calling)
+      return error(BB->getFirstNonPHIOrDbg(),
+                   "a jump leads into the region from the same iteration of "
+                   "the loop with COSY_BATCH; enter it at COSY_START only");
+  if (L.Step == L.Header)
+    return true;
+  // The step follows the body, and leads to the header.
+  BlockSet Steps;
+  Steps.insert(L.Step);
+  reach(L, Steps, [&](BasicBlock *BB) { return BB == L.Header; });
+  for (BasicBlock *BB : Steps)
+    if (L.Call.count(BB) || L.Finish.count(BB) || BB == L.RegionEntry)
+      return error(BB->getFirstNonPHIOrDbg(),
+                   "a jump leads into the step of the loop with COSY_BATCH, or "
+                   "out of it");
+  for (BasicBlock *BB : L.Blocks)
+    if (!Steps.count(BB) && is_contained(successors(BB), L.Header))
+      return error(BB->getTerminator(),
+                   "a jump leaves out the step of the loop "
+                   "with COSY_BATCH");
+  return true;
+}
+
+bool LoopCheck::checkInstructions() {
+  if (L.F->callsFunctionThatReturnsTwice())
+    return error(nullptr, "COSY_BATCH in a function with a call that returns "
+                          "twice, such as setjmp or vfork; move the loop to a "
+                          "function of its own");
+  for (BasicBlock *BB : L.Blocks)
+    for (Instruction &I : *BB) {
+      const char *Why = whyNotMovable(I);
+      if (!Why && I.getType()->isTokenTy())
+        Why = "a construct that the plugin does not know";
+      if (Why)
+        return error(&I, Twine("a loop with COSY_BATCH contains ") + Why +
+                             "; move it out of the loop or into a function the "
+                             "loop calls");
+    }
+  return true;
+}
+
+/// Afterwards no value of the loop is used in another block than its own.
+void LoopCheck::demoteValues() {
+  SmallVector<PHINode *, 16> Phis;
+  auto AddPhis = [&](BasicBlock *BB) {
+    for (PHINode &P : BB->phis())
+      Phis.push_back(&P);
+  };
+  SmallSetVector<BasicBlock *, 8> Exits;
+  for (BasicBlock *BB : L.Blocks) {
+    AddPhis(BB);
+    for (BasicBlock *S : successors(BB))
+      if (!L.Blocks.count(S))
+        Exits.insert(S);
+  }
+  for (BasicBlock *BB : Exits)
+    AddPhis(BB);
+  for (PHINode *P : Phis)
+    DemotePHIToStack(P);
+  SmallVector<Instruction *, 16> Values;
+  for (BasicBlock *BB : L.Blocks)
+    for (Instruction &I : *BB)
+      if (any_of(I.users(), [BB](User *U) {
+            return isa<PHINode>(U) || cast<Instruction>(U)->getParent() != BB;
+          }))
+        Values.push_back(&I);
+  for (Instruction *I : Values)
+    DemoteRegToStack(*I);
+}
+
+bool LoopCheck::split() {
+  if (!findLoop())
+    return false;
+  if (StaysNative) {
+    OptimizationRemarkMissed R("cosy", "Batch", L.Marker->getDebugLoc(),
+                               L.Marker->getParent());
+    R << "loop is not split: its region begins with COSY_START_NATIVE";
+    OptimizationRemarkEmitter(L.F).emit(R);
+    return true;
+  }
+  if (!findPhases() || !checkInstructions())
+    return false;
+  demoteValues();
+  SmallVector<BatchVariable, 16> Variables;
+  return findBatchVariables(L, Notes, Variables) && emitBatch(L, Variables);
+}
+
+//===----------------------------------------------------------------------===//
+// Ends of scopes
+//===----------------------------------------------------------------------===//
+
+/// \returns the variable that the switch of \p BB loads, if \p BB does nothing
+/// else and nobody has the variable's address.
+static Value *dispatchesOn(BasicBlock &BB) {
+  auto *Load = dyn_cast<LoadInst>(&*BB.getFirstNonPHIOrDbg());
+  auto *S = dyn_cast<SwitchInst>(BB.getTerminator());
+  if (!Load || !S || S->getCondition() != Load || !Load->hasOneUse() ||
+      !Load->isSimple() || Load->getNextNonDebugInstruction() != S ||
+      isa<PHINode>(BB.front()) || !isa<AllocaInst>(Load->getPointerOperand()))
+    return nullptr;
+  Value *Slot = Load->getPointerOperand();
+  bool IsPrivate = all_of(Slot->uses(), [](Use &U) {
+    auto *St = dyn_cast<StoreInst>(U.getUser());
+    return isa<LoadInst>(U.getUser()) || (St && U.getOperandNo() == 1);
+  });
+  return IsPrivate ? Slot : nullptr;
+}
+
+/// The constant that \p Slot contains at the end of \p BB, or null.
+static ConstantInt *lastStore(BasicBlock *BB, Value *Slot) {
+  constexpr unsigned MaxBlocks = 16;
+  for (unsigned N = 0; BB && N < MaxBlocks; ++N) {
+    for (Instruction &I : reverse(*BB))
+      if (auto *St = dyn_cast<StoreInst>(&I);
+          St && St->getPointerOperand() == Slot)
+        return dyn_cast<ConstantInt>(St->getValueOperand());
+    BB = BB->getSinglePredecessor();
+  }
+  return nullptr;
+}
+
+/// \returns where \p BB leads to, through blocks that do nothing: the ends of
+/// scopes whose lifetime markers are gone.
+static BasicBlock *skipEmpty(BasicBlock *BB) {
+  SmallPtrSet<BasicBlock *, 4> Seen;
+  while (Seen.insert(BB).second) {
+    auto *Br = dyn_cast<BranchInst>(&*BB->getFirstNonPHIOrDbg());
+    if (!Br || Br->isConditional() || isa<PHINode>(BB->front()))
+      break;
+    BB = Br->getSuccessor(0);
+  }
+  return BB;
+}
+
+/// Can the path through \p BB have a copy of it? Markers stay single.
+static bool isCopyable(const BasicBlock &BB) {
+  if (isa<PHINode>(BB.front()) || BB.isEHPad() || BB.hasAddressTaken())
+    return false;
+  return none_of(BB, [&](const Instruction &I) {
+    auto *CI = dyn_cast<CallInst>(&I);
+    const Function *Callee = CI ? CI->getCalledFunction() : nullptr;
+    if (Callee && Callee->getName().starts_with("__cosy_"))
+      return true;
+    return I.getType()->isTokenTy() || any_of(I.users(), [&](const User *U) {
+             return cast<Instruction>(U)->getParent() != &BB;
+           });
+  });
+}
+
+/// Gives a dispatch of clang's that follows destructors a block of its own.
+static void splitDispatch(BasicBlock &BB, const VariableNotes &Notes) {
+  auto *S = dyn_cast<SwitchInst>(BB.getTerminator());
+  auto *Load = S ? dyn_cast<LoadInst>(S->getCondition()) : nullptr;
+  if (Load && Load->getNextNonDebugInstruction() == S &&
+      isa<AllocaInst>(Load->getPointerOperand()) &&
+      !Notes.count(Load->getPointerOperand()) &&
+      &*BB.getFirstNonPHIOrDbg() != Load)
+    SplitBlock(&BB, Load);
+}
+
+/// Gives the path from \p Br through its successor a copy of that, if the
+/// destructors there end a scope, and lead to a block that dispatches on a
+/// variable whose value is known at \p Br. \returns whether it did.
+static bool copyScopeEnd(BranchInst &Br, const VariableNotes &Notes) {
+  BasicBlock *First = Br.getSuccessor(0);
+  if (First->getSinglePredecessor() || !isCopyable(*First))
+    return false;
+  SmallPtrSet<BasicBlock *, 4> Seen;
+  BasicBlock *To = First;
+  Value *Slot = nullptr;
+  while (!(Slot = dispatchesOn(*To))) {
+    auto *Next = dyn_cast<BranchInst>(To->getTerminator());
+    if (!Next || Next->isConditional() || !Seen.insert(To).second)
+      return false;
+    To = Next->getSuccessor(0);
+  }
+  // A variable of the program has a note; this one has to be clang's.
+  if (To == First || Notes.count(Slot) || !lastStore(Br.getParent(), Slot) ||
+      any_of(Slot->users(), [&](User *U) {
+        auto *St = dyn_cast<StoreInst>(U);
+        return St && Seen.count(St->getParent());
+      }))
+    return false;
+  ValueToValueMapTy Map;
+  BasicBlock *Copy = CloneBasicBlock(First, Map, ".end", Br.getFunction());
+  SmallVector<BasicBlock *, 1> List{Copy};
+  remapInstructionsInBlocks(List, Map);
+  Br.setSuccessor(0, Copy);
+  return true;
+}
+
+/// Undoes what clang does to jumps out of a scope with lifetime markers or
+/// destructors: all lead to one block, which dispatches on a variable. Without
+/// this, a path that leaves the loop would seem to go on with the iteration
+/// until its very end.
+static void threadScopeEnds(Function &F, const VariableNotes &Notes) {
+  constexpr unsigned MaxNested = 32; // scopes left by one jump, twice
+  for (BasicBlock &BB : make_early_inc_range(F))
+    splitDispatch(BB, Notes);
+  bool Changed = true;
+  for (unsigned N = 0; N < MaxNested && Changed; ++N) {
+    Changed = false;
+    SmallVector<BasicBlock *, 32> Blocks(make_pointer_range(F));
+    for (BasicBlock *BB : Blocks) {
+      auto *Br = dyn_cast<BranchInst>(BB->getTerminator());
+      if (!Br || Br->isConditional())
+        continue;
+      BasicBlock *To = skipEmpty(Br->getSuccessor(0));
+      Value *Slot = dispatchesOn(*To);
+      ConstantInt *Dest = Slot ? lastStore(BB, Slot) : nullptr;
+      if (!Dest) {
+        Changed |= copyScopeEnd(*Br, Notes);
+        continue;
+      }
+      auto *S = cast<SwitchInst>(To->getTerminator());
+      BasicBlock *Target = S->findCaseValue(Dest)->getCaseSuccessor();
+      if (isa<PHINode>(Target->front()) || Target == To)
+        continue;
+      Br->setSuccessor(0, Target);
+      Changed = true;
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The markers
+//===----------------------------------------------------------------------===//
+
+static SmallVector<CallInst *, 4> callsOf(Module &M, StringRef Name) {
+  SmallVector<CallInst *, 4> List;
+  if (Function *F = M.getFunction(Name))
+    for (User *U : F->users())
+      if (auto *CI = dyn_cast<CallInst>(U); CI && CI->getCalledFunction() == F)
+        List.push_back(CI);
+  return List;
+}
+
+/// Reads and removes the annotations of the variables of \p F.
+static VariableNotes takeNotes(Function &F) {
+  VariableNotes Notes;
+  for (Instruction &I : make_early_inc_range(instructions(F))) {
+    auto *II = dyn_cast<IntrinsicInst>(&I);
+    if (!II || II->getIntrinsicID() != Intrinsic::var_annotation)
+      continue;
+    StringRef Text = annotationText(II->getArgOperand(1));
+    VariableNote Note;
+    if (!Text.consume_front(BatchVariableAnnotation) ||
+        Text.consumeInteger(10, Note.Id) || !Text.consume_front(":"))
+      continue;
+    Note.Name = Text;
+    Notes[II->getArgOperand(0)->stripPointerCasts()] = Note;
+    II->eraseFromParent();
+  }
+  return Notes;
+}
+
+bool removeBatchMarkers(Module &M) {
+  bool Any = false;
+  for (StringRef Name : {StringRef(BatchMarker), StringRef(BatchStepMarker)}) {
+    for (CallInst *CI : callsOf(M, Name)) {
+      takeNotes(*CI->getFunction());
+      CI->eraseFromParent();
+      Any = true;
+    }
+    if (Function *F = M.getFunction(Name); F && F->use_empty())
+      F->eraseFromParent();
+  }
+  return Any;
+}
+
+/// Tells libcosy where the frame of \p F ends.
+static void recordReturns(Function &F) {
+  for (BasicBlock &BB : F) {
+    Instruction *End = BB.getTerminator();
+    if ((!isa<ReturnInst>(End) && !isa<ResumeInst>(End)) ||
+        BB.getTerminatingMustTailCall())
+      continue;
+    IRBuilder<> B(End);
+    B.SetCurrentDebugLocation(End->getDebugLoc());
+    Value *Frame = B.CreateIntrinsic(Intrinsic::frameaddress, {B.getPtrTy()},
+                                     {B.getInt32(0)});
+    callBatchRuntime(B, "cosy_batch_return", {Frame});
+  }
+}
+
+bool splitBatches(Module &M, bool Check) {
+  SetVector<Function *> Hosts;
+  for (CallInst *Marker : callsOf(M, BatchMarker))
+    Hosts.insert(Marker->getFunction());
+  for (Function *F : Hosts) {
+    VariableNotes Notes = takeNotes(*F);
+    for (Instruction &I : make_early_inc_range(instructions(*F)))
+      if (I.isLifetimeStartOrEnd())
+        I.eraseFromParent();
+    threadScopeEnds(*F, Notes);
+    removeUnreachableBlocks(*F);
+    expandComputedGotos(*F);
+    bool Good = true;
+    for (CallInst *Marker : markersOf(*F, BatchMarker))
+      Good &= LoopCheck(Marker, Notes, Check).split();
+    if (Good && Check)
+      recordReturns(*F);
+    if (Good)
+      continue;
+    // No code is generated; other messages about the regions would only
+    // confuse.
+    for (StringRef Name : {StringRef(StartMarker), StringRef(EndMarker)})
+      for (CallInst *C : markersOf(*F, Name))
+        C->eraseFromParent();
+  }
+  return removeBatchMarkers(M);
+}
+
+} // namespace cosy

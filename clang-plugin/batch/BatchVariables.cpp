@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- BatchVariables.cpp - Local variables of a loop that is split -------===//
+//
+// In a batch all iterations are collected before the calls of the first are
+// made. So a variable that one phase writes and a later phase reads needs a
+// value for each iteration; and a value that an early phase reads must not come
+// from a late phase of the iteration before it. The first is arranged, the
+// second is an error.
+//
+//===----------------------------------------------------------------------===//
+#include "Diagnostics.h"
+#include "batch/BatchLoop.h"
+
+#include "llvm/IR/DataLayout.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Operator.h"
+
+using namespace llvm;
+
+namespace cosy {
+
+namespace {
+
+constexpr unsigned All = Collecting | Calling | Finishing;
+
+/// What an instruction does with a variable.
+struct Access {
+  bool Reads = false;
+  bool Writes = false;
+  bool Kills = false; ///< writes all of it
+};
+
+class VariableCheck {
+public:
+  VariableCheck(const BatchLoop &L, BatchVariable &V) : L(L), V(V) {}
+  bool run();
+
+private:
+  void findAccesses();
+  void add(Instruction &I, Access A);
+  bool isReadFirst(ArrayRef<BasicBlock *> From, unsigned Phases,
+                   unsigned ReadIn) const;
+  bool checkEscaping();
+  bool checkValues();
+  Instruction *find(unsigned Phases, bool Writes) const;
+  bool error(const Instruction *At, const Twine &Text);
+  std::string name() const;
+
+  const BatchLoop &L;
+  BatchVariable &V;
+  DenseMap<Instruction *, Access> Accesses;
+  bool Escapes = false;
+  bool UsedOutside = false;          ///< after the loop, or before
+  unsigned Readers = 0, Writers = 0; ///< phases
+};
+
+} // namespace
+
+std::string VariableCheck::name() const {
+  return V.Name.empty() ? "a temporary object" : ("'" + V.Name + "'").str();
+}
+
+bool VariableCheck::error(const Instruction *At, const Twine &Text) {
+  const DILocation *Loc = At ? At->getDebugLoc().get() : nullptr;
+  reportError(*L.F, Loc ? Loc : L.Marker->getDebugLoc().get(), Text);
+  return false;
+}
+
+void VariableCheck::add(Instruction &I, Access A) {
+  Access &All = Accesses[&I];
+  All.Reads |= A.Reads;
+  All.Writes |= A.Writes;
+  All.Kills |= A.Kills;
+  if (!L.Blocks.count(I.getParent())) {
+    UsedOutside = true;
+    return;
+  }
+  unsigned Phases = L.phasesOf(I.getParent());
+  if (A.Reads)
+    Readers |= Phases;
+  if (A.Writes)
+    Writers |= Phases;
+}
+
+void VariableCheck::findAccesses() {
+  const DataLayout &DL = L.F->getDataLayout();
+  SmallVector<Value *, 8> Work{V.Base};
+  while (!Work.empty()) {
+    Value *P = Work.pop_back_val();
+    for (Use &U : P->uses()) {
+      auto *I = cast<Instruction>(U.getUser());
+      if (isa<GetElementPtrInst>(I)) {
+        Work.push_back(I);
+        continue;
+      }
+      if (auto *Load = dyn_cast<LoadInst>(I); Load && Load->isSimple()) {
+        add(*I, {true, false, false});
+        continue;
+      }
+      if (auto *St = dyn_cast<StoreInst>(I);
+          St && St->isSimple() && U.getOperandNo() == 1) {
+        TypeSize Stored = DL.getTypeStoreSize(St->getValueOperand()->getType());
+        add(*I, {false, true, P == V.Base && Stored == V.Size});
+        continue;
+      }
+      if (auto *MI = dyn_cast<MemIntrinsic>(I); MI && !MI->isVolatile()) {
+        auto *Length = dyn_cast<ConstantInt>(MI->getLength());
+        bool All = P == V.Base && Length && Length->getZExtValue() >= V.Size;
+        if (U.getOperandNo() == 0)
+          add(*I, {false, true, All});
+        else
+          add(*I, {true, false, false});
+        continue;
+      }
+      // Its address is used: a call, a volatile access, a pointer variable.
+      Escapes = true;
+      add(*I, {true, true, false});
+    }
+  }
+}
+
+/// Is there a path from \p From through blocks of the loop in \p Phases, and
+/// through blocks outside of it if \p ReadIn is 0, to a read of the variable
+/// before it is overwritten? Only reads in \p ReadIn count, or those outside.
+bool VariableCheck::isReadFirst(ArrayRef<BasicBlock *> From, unsigned Phases,
+                                unsigned ReadIn) const {
+  SmallVector<BasicBlock *, 16> Work;
+  SmallPtrSet<BasicBlock *, 16> Seen;
+  auto Push = [&](BasicBlock *BB) {
+    bool Inside = L.Blocks.count(BB);
+    if ((Inside ? (L.phasesOf(BB) & Phases) != 0 : !ReadIn) &&
+        Seen.insert(BB).second)
+      Work.push_back(BB);
+  };
+  for (BasicBlock *BB : From)
+    Push(BB);
+  while (!Work.empty()) {
+    BasicBlock *BB = Work.pop_back_val();
+    // After the loop it may be entered again.
+    bool Counts = !ReadIn ? Phases == All || !L.Blocks.count(BB)
+                          : (L.phasesOf(BB) & ReadIn) != 0;
+    bool Killed = false;
+    for (Instruction &I : *BB) {
+      auto It = Accesses.find(&I);
+      if (It == Accesses.end())
+        continue;
+      if (Counts && It->second.Reads)
+        return true;
+      if (It->second.Kills) {
+        Killed = true;
+        break;
+      }
+    }
+    if (!Killed)
+      for (BasicBlock *S : successors(BB))
+        Push(S);
+  }
+  return false;
+}
+
+/// The first access of one of \p Phases, in the order of the function.
+Instruction *VariableCheck::find(unsigned Phases, bool Writes) const {
+  for (BasicBlock *BB : L.Blocks)
+    if (L.phasesOf(BB) & Phases)
+      for (Instruction &I : *BB) {
+        auto It = Accesses.find(&I);
+        if (It != Accesses.end() &&
+            (Writes ? It->second.Writes : It->second.Reads))
+          return &I;
+      }
+  return nullptr;
+}
+
+/// \p Phases contains more than one.
+static bool isSeveral(unsigned Phases) { return Phases & (Phases - 1); }
+
+bool VariableCheck::checkEscaping() {
+  if (!isSeveral(Readers | Writers) || !Writers)
+    return true;
+  return error(
+      find(Writers & ~Collecting ? Writers & ~Collecting : Writers, true),
+      name() + " is declared outside the loop, and its address is "
+               "used: all iterations of a batch would share it. "
+               "Declare it in the loop's body, or use a pointer to "
+               "it, set before the loop, if they are to share it");
+}
+
+/// The blocks that edges out of the loop lead to.
+static SmallVector<BasicBlock *, 4> exitsOf(const BatchLoop &L) {
+  SmallVector<BasicBlock *, 4> List;
+  for (BasicBlock *BB : L.Blocks)
+    for (BasicBlock *S : successors(BB))
+      if (!L.Blocks.count(S))
+        List.push_back(S);
+  return List;
+}
+
+bool VariableCheck::checkValues() {
+  if (!Writers)
+    return true;
+  unsigned Late = Writers & (Calling | Finishing);
+  // Read by a phase although an earlier iteration wrote it last. A variable of
+  // the body has no value when an iteration begins.
+  auto IsCarried = [&](unsigned Through, unsigned ReadIn) {
+    return !V.InBody && isReadFirst(L.Step, Through, ReadIn);
+  };
+  bool CarriedToCollect = IsCarried(Collecting, Collecting);
+  bool CarriedToCalls = IsCarried(Collecting | Calling, Calling);
+  bool CarriedToFinish = IsCarried(All, Finishing);
+  if (Late && CarriedToCollect)
+    return error(find(Late, true),
+                 name() +
+                     " is read before the region, but an earlier iteration "
+                     "of the batch writes it later, here. Write it before "
+                     "COSY_START, or use one variable before the region "
+                     "and another after it");
+  if ((Writers & Finishing) && CarriedToCalls)
+    return error(find(Finishing, true),
+                 name() + " is read in the region, but an earlier iteration of "
+                          "the batch writes it later, here. Write it in the "
+                          "region, or before COSY_START");
+  if (isSeveral(Writers) &&
+      (CarriedToCollect || CarriedToCalls || CarriedToFinish))
+    return error(find(Late, true),
+                 name() + " is written before and after the beginning or the "
+                          "end of the region, and read by a later iteration. "
+                          "Declare it in the loop's body, or use a variable "
+                          "for each part");
+  bool LiveOut = isReadFirst(exitsOf(L), All, 0);
+  bool LateExits = any_of(L.Blocks, [&](BasicBlock *BB) {
+    return (L.phasesOf(BB) & (Calling | Finishing)) &&
+           any_of(successors(BB),
+                  [&](BasicBlock *S) { return !L.Blocks.count(S); });
+  });
+  unsigned Uses = Readers | Writers;
+  V.SaveCollected = (Writers & Collecting) &&
+                    ((Uses & (Calling | Finishing)) || (LiveOut && LateExits));
+  bool ReadLate = (Uses & Finishing) || LiveOut;
+  V.SaveCalled = (Writers & Calling) && ReadLate;
+  V.RestoreCalls = V.SaveCollected && (Uses & Calling);
+  V.RestoreFinish = V.isSaved() && ReadLate;
+  V.RestoreCollect =
+      (Writers & Collecting) && (V.RestoreCalls || V.RestoreFinish || Late);
+  if ((Writers & Collecting) && Late && LiveOut)
+    for (auto &[I, A] : Accesses)
+      if (A.Writes && L.Collect.count(I->getParent()))
+        V.CollectWrites.push_back(I);
+  return true;
+}
+
+bool VariableCheck::run() {
+  findAccesses();
+  Escapes |= !V.Size;
+  bool Several = isSeveral(Readers | Writers) || UsedOutside;
+  // Copying more than this costs more than to address an array.
+  constexpr uint64_t MaxCopied = 16;
+  if (V.InBody && (Escapes || (Several && V.Size > MaxCopied))) {
+    if (!isa<AllocaInst>(V.Base))
+      return error(nullptr, name() +
+                                " is the function's result and declared in "
+                                "the body of a loop with COSY_BATCH; "
+                                "declare it outside of the loop");
+    V.IsArray = true;
+    return true;
+  }
+  return Escapes ? checkEscaping() : checkValues();
+}
+
+/// The size of the object that \p A is the address of, if it is a variable of
+/// the function in the source; else 0.
+static uint64_t variableSize(const Argument &A) {
+  const DataLayout &DL = A.getParent()->getDataLayout();
+  if (A.hasByValAttr())
+    return DL.getTypeAllocSize(A.getParamByValType());
+  if (A.hasStructRetAttr())
+    return DL.getTypeAllocSize(A.getParamStructRetType());
+  return 0;
+}
+
+bool findBatchVariables(const BatchLoop &L, const VariableNotes &Notes,
+                        SmallVectorImpl<BatchVariable> &Variables) {
+  const DataLayout &DL = L.F->getDataLayout();
+  SmallVector<BatchVariable, 16> All;
+  for (Argument &A : L.F->args())
+    if (uint64_t Size = variableSize(A)) {
+      BatchVariable V;
+      V.Base = &A;
+      V.Size = Size;
+      V.Alignment = A.getParamAlign().valueOrOne();
+      All.push_back(V);
+    }
+  for (Instruction &I : instructions(*L.F))
+    if (auto *AI = dyn_cast<AllocaInst>(&I)) {
+      BatchVariable V;
+      V.Base = AI;
+      // Of a variable-length array only the address is known.
+      if (AI->isStaticAlloca())
+        V.Size = AI->getAllocationSize(DL)->getFixedValue();
+      V.Alignment = AI->getAlign();
+      All.push_back(V);
+    }
+  bool Good = true;
+  for (BatchVariable &V : All) {
+    if (auto It = Notes.find(V.Base); It != Notes.end()) {
+      V.Name = It->second.Name;
+      V.InBody = It->second.Id == L.Id;
+    }
+    if (!VariableCheck(L, V).run())
+      Good = false;
+    else if (V.IsArray || V.isSaved() || V.RestoreCollect)
+      Variables.push_back(V);
+  }
+  return Good;
+}
+
+} // namespace cosy

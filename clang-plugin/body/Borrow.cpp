@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Borrow.cpp - Reads whose data need not reach the process -----------===//
+//
+// The module can leave what was read where it is, in the page cache, and have
+// the write copy from there. Then the buffer is stale, which nobody may notice:
+//
+// - The buffer is a local or static variable of which nothing is known but its
+//   address, which goes to one read and to writes of the region, and nowhere
+//   else.
+// - Each write is of the bytes of that read, no more and no less: its length is
+//   the read's result, which is not negative there.
+// - Nothing that could change the file's data happens between the read and a
+//   write: no other write, and no volatile or atomic access, by which another
+//   thread could be told to change it or be waited for.
+//
+// If the region is left in between, the module fills the buffer.
+//
+//===----------------------------------------------------------------------===//
+#include "body/Borrow.h"
+#include "body/FastPaths.h"
+#include "body/LibraryCalls.h"
+
+#include "llvm/ADT/SmallPtrSet.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/ConstantRange.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+#include <cosy/format.h>
+
+using namespace llvm;
+
+namespace cosy {
+
+namespace {
+
+constexpr StringLiteral Mark = "cosy.borrow";
+
+enum class Kind { Other, Read, Write, Seek };
+
+/// What is known of a buffer's uses.
+struct Uses {
+  SmallVector<CallBase *, 2> Reads;
+  SmallVector<CallBase *, 2> Writes;
+};
+
+class Borrowing {
+public:
+  Borrowing(Function &Source, const Region &R, const DominatorTree &DT,
+            function_ref<bool(const Function *)> Ignored)
+      : Source(Source), R(R), DT(DT), Ignored(Ignored) {}
+
+  std::string whyNot(const Value &Buffer, Uses &U) const;
+
+private:
+  bool isKnownOnlyHere(const Value &Buffer) const;
+  bool isNotNegative(Value &Result, BasicBlock &At) const;
+  std::string whatIsBetween(CallBase &Read, CallBase &Write) const;
+  bool maybeChangesFiles(const Instruction &I) const;
+
+  Function &Source;
+  const Region &R;
+  const DominatorTree &DT;
+  function_ref<bool(const Function *)> Ignored;
+};
+
+} // namespace
+
+/// The calls that are known here, by the functions whose arguments are those of
+/// the system call.
+static Kind classify(const CallBase &CB) {
+  StringRef Name = libraryFunction(CB).Name;
+  if (Name == "sendto" && !isa<ConstantPointerNull>(CB.getArgOperand(4)))
+    return Kind::Other;
+  return StringSwitch<Kind>(Name)
+      .Cases("read", "pread", "pread64", Kind::Read)
+      .Cases("write", "pwrite", "pwrite64", "send", "sendto", Kind::Write)
+      .Cases("lseek", "lseek64", Kind::Seek)
+      .Default(Kind::Other);
+}
+
+/// Calls \p F with the users of \p V, which may have the names of its first
+/// part.
+static void forEachUser(const Value &V,
+                        function_ref<void(const User *, const Value &)> F) {
+  for (const User *U : V.users()) {
+    auto *GEP = dyn_cast<GetElementPtrInst>(U);
+    if (GEP && GEP->hasAllZeroIndices())
+      forEachUser(*GEP, F);
+    else
+      F(U, V);
+  }
+}
+
+/// Whose address \p V, in the source, is: the variable itself, not a part of
+/// it.
+static const Value *variableOf(const Value *V, const Region &R) {
+  if (auto *A = dyn_cast<Argument>(V))
+    return dyn_cast<AllocaInst>(R.Inputs[A->getArgNo()]);
+  if (auto *G = dyn_cast<GlobalVariable>(V))
+    return G->hasLocalLinkage() && !G->isThreadLocal() && !G->isConstant()
+               ? G
+               : nullptr;
+  return nullptr;
+}
+
+/// Is \p Buffer, in the host and everywhere else, used by nothing but the
+/// region? In the region itself its uses are those in the source.
+bool Borrowing::isKnownOnlyHere(const Value &Buffer) const {
+  const Value *Variable = variableOf(&Buffer, R);
+  if (!Variable)
+    return false;
+  return all_of(Variable->users(), [&](const User *U) {
+    auto *I = dyn_cast<Instruction>(U);
+    if (!I)
+      return false;
+    if (I->getFunction() == &Source || Ignored(I->getFunction()))
+      return true;
+    return R.Blocks.count(const_cast<BasicBlock *>(I->getParent())) != 0;
+  });
+}
+
+/// \returns true if a branch shows that \p Result, of a read, is >= 0 in \p At.
+bool Borrowing::isNotNegative(Value &Result, BasicBlock &At) const {
+  // What a read can return at all.
+  ConstantRange Possible(APInt(64, -1, true), APInt::getSignedMinValue(64));
+  for (User *U : Result.users()) {
+    auto *Cmp = dyn_cast<ICmpInst>(U);
+    if (!Cmp)
+      continue;
+    auto *C = dyn_cast<ConstantInt>(Cmp->getOperand(1));
+    if (!C || Cmp->getOperand(0) != &Result)
+      continue;
+    for (User *V : Cmp->users()) {
+      auto *Br = dyn_cast<BranchInst>(V);
+      if (!Br)
+        continue;
+      for (unsigned Side : {0u, 1u}) {
+        CmpInst::Predicate P =
+            Side ? Cmp->getInversePredicate() : Cmp->getPredicate();
+        ConstantRange Range =
+            ConstantRange::makeExactICmpRegion(P, C->getValue())
+                .intersectWith(Possible, ConstantRange::Signed);
+        BasicBlockEdge Edge(Br->getParent(), Br->getSuccessor(Side));
+        if (Range.getSignedMin().isNonNegative() &&
+            Br->getSuccessor(0) != Br->getSuccessor(1) &&
+            DT.dominates(Edge, &At))
+          return true;
+      }
+    }
+  }
+  return false;
+}
+
+/// \returns true if \p I may change the contents of a file.
+bool Borrowing::maybeChangesFiles(const Instruction &I) const {
+  if (auto *SI = dyn_cast<StoreInst>(&I)) {
+    // A mapped file is no variable.
+    const Value *To = getUnderlyingObject(SI->getPointerOperand());
+    if (auto *A = dyn_cast<Argument>(To))
+      To = R.Inputs[A->getArgNo()];
+    // What other threads may wait for lets them go on, and change the file.
+    return !SI->isSimple() ||
+           (!isa<AllocaInst>(To) && !isa<GlobalVariable>(To));
+  }
+  if (auto *CB = dyn_cast<CallBase>(&I))
+    if (classify(*CB) == Kind::Seek)
+      return false;
+  return I.mayHaveSideEffects();
+}
+
+using Step = function_ref<void(const Instruction &,
+                               function_ref<void(const Instruction *)>)>;
+
+/// Everything reached from \p From by \p Next, \p From itself only if it is
+/// reached again, and \p Stop never.
+static SmallPtrSet<const Instruction *, 32>
+reach(const Instruction &From, const Instruction &Stop, Step Next) {
+  SmallPtrSet<const Instruction *, 32> Seen;
+  SmallVector<const Instruction *, 32> Work = {&From};
+  while (!Work.empty())
+    Next(*Work.pop_back_val(), [&](const Instruction *I) {
+      if (I != &Stop && Seen.insert(I).second)
+        Work.push_back(I);
+    });
+  return Seen;
+}
+
+static void stepForward(const Instruction &I,
+                        function_ref<void(const Instruction *)> Take) {
+  if (const Instruction *Next = I.getNextNode())
+    return Take(Next);
+  for (const BasicBlock *BB : successors(I.getParent()))
+    Take(&BB->front());
+}
+
+static void stepBack(const Instruction &I,
+                     function_ref<void(const Instruction *)> Take) {
+  if (const Instruction *Previous = I.getPrevNode())
+    return Take(Previous);
+  for (const BasicBlock *BB : predecessors(I.getParent()))
+    Take(BB->getTerminator());
+}
+
+/// \returns what can happen on a way from the read to the write, and must not.
+std::string Borrowing::whatIsBetween(CallBase &Read, CallBase &Write) const {
+  auto Behind = reach(Read, Read, stepForward);
+  auto Before = reach(Write, Read, stepBack);
+  for (const Instruction *I : Behind)
+    if (Before.count(I) && maybeChangesFiles(*I))
+      return I == &Write ? "it may be written twice"
+                         : "something between the read and the write may "
+                           "change the file";
+  return "";
+}
+
+std::string Borrowing::whyNot(const Value &Buffer, Uses &U) const {
+  bool Other = false;
+  forEachUser(Buffer, [&](const User *V, const Value &Address) {
+    auto *I = dyn_cast<Instruction>(V);
+    if (I && I->getFunction() != &Source)
+      return;
+    auto *CB = dyn_cast_or_null<CallBase>(const_cast<Instruction *>(I));
+    Kind K = CB ? classify(*CB) : Kind::Other;
+    if ((K == Kind::Read || K == Kind::Write) &&
+        CB->getArgOperand(1) == &Address)
+      (K == Kind::Read ? U.Reads : U.Writes).push_back(CB);
+    else
+      Other = true;
+  });
+  if (Other)
+    return "the buffer is used for something else";
+  if (U.Reads.size() != 1)
+    return "there are several reads into the buffer";
+  if (!isKnownOnlyHere(Buffer))
+    return "the buffer is known outside the region";
+  CallBase &Read = *U.Reads.front();
+  for (CallBase *Write : U.Writes) {
+    if (Write->getArgOperand(2) != &Read)
+      return "what is written is not what the read returned";
+    if (!isNotNegative(Read, *Write->getParent()))
+      return "the read may have failed when its result is written";
+    if (std::string Why = whatIsBetween(Read, *Write); !Why.empty())
+      return Why;
+  }
+  return "";
+}
+
+std::vector<ReadBuffer>
+findBorrowed(Function &Source, const Region &R, const DominatorTree &DT,
+             function_ref<bool(const Function *)> Ignored) {
+  std::vector<ReadBuffer> List;
+  SmallPtrSet<const Value *, 4> Done;
+  Borrowing B(Source, R, DT, Ignored);
+  for (Instruction &I : instructions(Source)) {
+    auto *Read = dyn_cast<CallBase>(&I);
+    if (!Read || classify(*Read) != Kind::Read)
+      continue;
+    const Value *Buffer = Read->getArgOperand(1)->stripPointerCasts();
+    if (!variableOf(Buffer, R) || !Done.insert(Buffer).second)
+      continue;
+    Uses U;
+    ReadBuffer Found;
+    Found.Loc = Read->getDebugLoc();
+    Found.Why = B.whyNot(*Buffer, U);
+    Found.Written = !U.Writes.empty();
+    if (Found.Why.empty())
+      for (CallBase *CB : concat<CallBase *>(U.Reads, U.Writes))
+        CB->setMetadata(Mark, MDNode::get(Source.getContext(), {}));
+    List.push_back(std::move(Found));
+  }
+  return List;
+}
+
+void hintBorrowed(Function &Source) {
+  SmallPtrSet<const Value *, 4> Buffers;
+  auto IsMarked = [&](const User *U) {
+    auto *CB = dyn_cast<CallBase>(U);
+    return CB && CB->getMetadata(Mark);
+  };
+  for (Instruction &I : instructions(Source))
+    if (IsMarked(&I))
+      Buffers.insert(cast<CallBase>(I).getArgOperand(1));
+  for (const Value *Buffer : Buffers) {
+    SmallVector<CallBase *, 4> Calls;
+    bool Whole = true;
+    for (const User *U : Buffer->users()) {
+      auto *I = const_cast<Instruction *>(dyn_cast<Instruction>(U));
+      if (I && I->getFunction() != &Source)
+        continue;
+      Whole &= I && IsMarked(I);
+      if (Whole)
+        Calls.push_back(cast<CallBase>(I));
+    }
+    // Two calls that have become one may have lost the mark.
+    if (Whole && (isa<Argument>(Buffer) || isa<GlobalVariable>(Buffer)))
+      for (CallBase *CB : Calls)
+        addHints(*CB, COSY_HINT_BORROW);
+  }
+}
+
+} // namespace cosy

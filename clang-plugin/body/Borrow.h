@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Borrow.h - Reads whose data need not reach the process -------------===//
+#ifndef COSY_PLUGIN_BORROW_H
+#define COSY_PLUGIN_BORROW_H
+
+#include "region/Region.h"
+
+#include "llvm/IR/Dominators.h"
+
+#include <string>
+#include <vector>
+
+namespace cosy {
+
+/// A buffer that the region reads into.
+struct ReadBuffer {
+  const llvm::DILocation *Loc = nullptr; ///< of the read
+  /// Why its reads have to be copied; empty if they need not be.
+  std::string Why;
+  /// Somebody wants the data: it is written somewhere.
+  bool Written = false;
+};
+
+/// Finds the reads of \p Source, the source of \p R, whose data nobody sees but
+/// writes of just these bytes, and marks these calls. To be asked before the
+/// source is simplified, which may make two reads of one. Uses in the functions
+/// \p Ignored do not count.
+///
+/// \returns the buffers that are read into.
+std::vector<ReadBuffer>
+findBorrowed(llvm::Function &Source, const Region &R,
+             const llvm::DominatorTree &DT,
+             llvm::function_ref<bool(const llvm::Function *)> Ignored);
+
+/// Gives what findBorrowed() has marked in \p Source, and is still whole, the
+/// hint BORROW.
+void hintBorrowed(llvm::Function &Source);
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_BORROW_H

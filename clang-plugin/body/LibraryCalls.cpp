@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- LibraryCalls.cpp - Which calls are of the C library? ---------------===//
+#include "body/LibraryCalls.h"
+#include "Annotations.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/ADT/StringSet.h"
+#include "llvm/IR/InstIterator.h"
+
+using namespace llvm;
+
+namespace cosy {
+
+namespace {
+
+/// The types of a function as glibc's headers declare it: a letter for each,
+/// the result first, see library-prototypes.cmake.
+struct Prototype {
+  LibraryFunction F;
+  StringRef Types;
+};
+
+} // namespace
+
+/// \returns the prototype of the function \p Name, or null.
+static const Prototype *findPrototype(StringRef Name) {
+  static const StringMap<Prototype> Index = [] {
+    StringMap<Prototype> M;
+    auto Add = [&](StringRef Name, StringRef Types) {
+      bool IsVariadic = Types.consume_back(".");
+      unsigned NumFixed = Types.size() - 1;
+      M[Name] = {{Name, NumFixed, IsVariadic}, Types};
+    };
+#define COSY_PROTOTYPE(Name, Types) Add(#Name, Types);
+#include "library-prototypes.inc"
+    return M;
+  }();
+  auto It = Index.find(Name);
+  return It == Index.end() ? nullptr : &It->second;
+}
+
+/// The name of \p F as the linker sees it.
+static StringRef linkerName(const Function &F) {
+  StringRef Name = F.getName();
+  Name.consume_front("\1");
+  return Name;
+}
+
+static bool hasType(const Type *Ty, char Letter) {
+  switch (Letter) {
+  case 'v':
+    return Ty->isVoidTy();
+  case 'i':
+    return Ty->isIntegerTy(32);
+  case 'l':
+    return Ty->isIntegerTy(64);
+  default:
+    return Ty->isPointerTy() && Ty->getPointerAddressSpace() == 0;
+  }
+}
+
+static bool matches(const CallBase &CB, const Prototype &P) {
+  unsigned NumFixed = P.F.NumFixed;
+  if (CB.arg_size() < NumFixed ||
+      (CB.arg_size() > NumFixed && !P.F.IsVariadic) ||
+      !hasType(CB.getType(), P.Types.front()))
+    return false;
+  for (unsigned N = 0; N < NumFixed; ++N)
+    if (!hasType(CB.getArgOperand(N)->getType(), P.Types[N + 1]))
+      return false;
+  return true;
+}
+
+LibraryFunction libraryFunction(const CallBase &CB) {
+  const Function *F = CB.getCalledFunction();
+  // With _FORTIFY_SOURCE there may be an inline definition, too.
+  if (!F || F->isIntrinsic() || F->hasLocalLinkage() ||
+      !(F->isDeclaration() || F->hasAvailableExternallyLinkage()) ||
+      CB.hasOperandBundles() || CB.isNoBuiltin())
+    return {};
+  const Prototype *P = findPrototype(linkerName(*F));
+  return P && matches(CB, *P) ? P->F : LibraryFunction();
+}
+
+void markOwnCalls(Module &M, ArrayRef<std::string> Own) {
+  StringSet<> OwnNames;
+  for (const std::string &Name : Own)
+    OwnNames.insert(Name);
+  SmallPtrSet<const Function *, 4> Declared;
+  forEachAnnotation(M, [&](Function &F, StringRef Text) {
+    if (Text == OwnAnnotation)
+      Declared.insert(&F);
+  });
+  for (Function &F : M) {
+    StringRef Name = linkerName(F);
+    if (!findPrototype(Name))
+      continue;
+    bool IsOwn = OwnNames.contains(Name) || Declared.count(&F);
+    std::string NoBuiltin = ("no-builtin-" + Name).str();
+    for (User *U : F.users()) {
+      auto *CB = dyn_cast<CallBase>(U);
+      if (!CB || CB->getCalledOperand() != &F)
+        continue;
+      const Function &Caller = *CB->getFunction();
+      if (IsOwn || Caller.hasFnAttribute("no-builtins") ||
+          Caller.hasFnAttribute(NoBuiltin))
+        CB->addFnAttr(Attribute::NoBuiltin);
+    }
+  }
+}
+
+/// Does the C standard reserve \p Name for the implementation, so that no
+/// program may define a function of that name? See C11, 7.1.3 and 7.31.13.
+static bool isReserved(StringRef Name) {
+  return Name.starts_with("_") ||
+         ((Name.consume_front("str") || Name.consume_front("mem")) &&
+          !Name.empty() && isLower(Name.front()));
+}
+
+SmallVector<Function *, 8> findLibraryFunctions(const Function &Source) {
+  SmallSetVector<Function *, 8> Found;
+  for (const Instruction &I : instructions(Source))
+    if (auto *CB = dyn_cast<CallBase>(&I))
+      if (LibraryFunction F = libraryFunction(*CB); F && !isReserved(F.Name))
+        Found.insert(CB->getCalledFunction());
+  return Found.takeVector();
+}
+
+} // namespace cosy

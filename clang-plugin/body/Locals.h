@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Locals.h - Local variables whose address stays private -------------===//
+//
+// A local variable that a region only passes to functions of the same file is
+// in memory here, but inlining will put it into a register - unless its address
+// is handed to the compound. So its value is handed over instead.
+//
+//===----------------------------------------------------------------------===//
+#ifndef COSY_PLUGIN_LOCALS_H
+#define COSY_PLUGIN_LOCALS_H
+
+#include "region/Region.h"
+
+namespace cosy {
+
+/// A variable that is copied in, and out if the region may change it.
+struct PrivateLocal {
+  llvm::AllocaInst *Variable; ///< in the host
+  unsigned Argument;          ///< of the source
+  uint64_t Size;              ///< in bytes
+  bool ByValue;    ///< the input is its value, else the address of a copy
+  bool Changes;    ///< has to be copied out
+  unsigned Output; ///< number of the output, if ByValue and Changes
+};
+
+/// Finds the variables nobody but the region's own code can see, after callees
+/// have been inlined into R.Source, and changes R.Source accordingly.
+llvm::SmallVector<PrivateLocal, 4> privatizeLocals(Region &R);
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_LOCALS_H

@@ -1,0 +1,487 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Outline.cpp - Code that is better left to the machine --------------===//
+//
+// A piece is a set of blocks with one way in and one way out: from a block,
+// which dominates all of them, to one of those that postdominate it,
+// exclusively. What it costs as operations is estimated from how often its
+// blocks are executed - by known trip counts, a profile, __builtin_expect(), or
+// what LLVM expects of loops. Of the up-calls in it only those count that
+// cannot be avoided: error paths are no reason to leave the kernel. Of pieces
+// that overlap, the one that saves most is taken.
+//
+//===----------------------------------------------------------------------===//
+#include "body/Outline.h"
+#include "Costs.h"
+#include "bpf/Function.h"
+#include "codegen/Select.h"
+
+#include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/BlockFrequencyInfo.h"
+#include "llvm/Analysis/BranchProbabilityInfo.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/PostDominators.h"
+#include "llvm/Analysis/ScalarEvolution.h"
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+#include <cmath>
+#include <numeric>
+
+using namespace llvm;
+
+namespace cosy {
+
+constexpr StringLiteral PieceAttribute = "cosy-outlined";
+
+/// What a piece has to save at each execution, lest regions change for nothing.
+constexpr double MinGain = UpCallCost / 4;
+
+/// Blocks looked at, at most: pieces of pieces are looked at again.
+constexpr unsigned MaxWork = 300000;
+
+/// Loops whose trip counts are looked up, at most.
+constexpr unsigned MaxLookUps = 128;
+
+const Function *outlinedPieceOf(const Instruction &I) {
+  auto *CB = dyn_cast<CallBase>(&I);
+  const Function *F = CB ? CB->getCalledFunction() : nullptr;
+  return F && F->hasFnAttribute(PieceAttribute) ? F : nullptr;
+}
+
+const Instruction &culpritOf(const Instruction &I) {
+  const Function *Piece = outlinedPieceOf(I);
+  if (!Piece)
+    return I;
+  const Instruction *Other = nullptr;
+  for (const Instruction &Inside : instructions(*Piece)) {
+    if (isOperation(Inside, Piece->getDataLayout()) ||
+        isa<ExtractValueInst, InsertValueInst, ReturnInst>(Inside))
+      continue;
+    if (isa<CallBase>(Inside))
+      return Inside;
+    Other = Other ? Other : &Inside;
+  }
+  return Other ? *Other : I;
+}
+
+//===----------------------------------------------------------------------===//
+// Costs
+//===----------------------------------------------------------------------===//
+
+/// \returns true if \p I must stay in the compound.
+static bool belongsToCompound(const Instruction &I) {
+  return isSystemCall(I) || isUserFunctionCall(I) || isStopTest(I) ||
+         isExit(I) || isHostComputed(I) ||
+         isa<AllocaInst, ReturnInst, InvokeInst>(I) ||
+         (I.isTerminator() && !isa<BranchInst, SwitchInst, UnreachableInst>(I));
+}
+
+/// What \p I costs as an operation, about.
+static unsigned operationCost(const Instruction &I) {
+  switch (I.getOpcode()) {
+  case Instruction::Load:
+  case Instruction::Store:
+    return MemoryCost;
+  case Instruction::PHI:
+  case Instruction::Trunc:
+  case Instruction::PtrToInt:
+  case Instruction::IntToPtr:
+  case Instruction::BitCast:
+  case Instruction::Freeze:
+    return 0;
+  case Instruction::ICmp:
+    return I.hasOneUse() && isa<BranchInst>(I.user_back()) ? 0 : OperationCost;
+  case Instruction::GetElementPtr:
+    return cast<GetElementPtrInst>(I).hasAllConstantIndices() ? 0
+                                                              : OperationCost;
+  case Instruction::Br:
+    return cast<BranchInst>(I).isConditional() ? OperationCost : 0;
+  default:
+    return I.isDebugOrPseudoInst() ? 0 : OperationCost;
+  }
+}
+
+namespace {
+
+struct Piece {
+  BasicBlock *Entry;
+  BasicBlock *Exit; ///< not a part of it
+  SmallVector<BasicBlock *, 8> Blocks;
+  double Gain; ///< in instructions, for each execution of the region
+};
+
+class Finder {
+public:
+  Finder(Function &Source, FunctionAnalysisManager &FAM)
+      : Source(Source), DL(Source.getDataLayout()),
+        DT(FAM.getResult<DominatorTreeAnalysis>(Source)),
+        PDT(FAM.getResult<PostDominatorTreeAnalysis>(Source)),
+        LI(FAM.getResult<LoopAnalysis>(Source)),
+        BFI(FAM.getResult<BlockFrequencyAnalysis>(Source)),
+        BPI(FAM.getResult<BranchProbabilityAnalysis>(Source)),
+        SE(FAM.getResult<ScalarEvolutionAnalysis>(Source)) {}
+
+  std::vector<Piece> find();
+
+private:
+  /// How often \p BB is executed for each execution of the region.
+  double frequency(const BasicBlock *BB) const {
+    return BFI.getBlockFreq(BB).getFrequency() *
+           Scale.lookup(LI.getLoopFor(BB)) / BFI.getEntryFreq().getFrequency();
+  }
+  void scaleLoops();
+  void costOf(BasicBlock &BB);
+  double leastUpCalls(ArrayRef<BasicBlock *> Blocks,
+                      const SmallPtrSetImpl<BasicBlock *> &Inside,
+                      BasicBlock *To);
+  void findFrom(BasicBlock *Entry, std::vector<Piece> &List);
+
+  Function &Source;
+  const DataLayout &DL;
+  DominatorTree &DT;
+  PostDominatorTree &PDT;
+  LoopInfo &LI;
+  BlockFrequencyInfo &BFI;
+  BranchProbabilityInfo &BPI;
+  ScalarEvolution &SE;
+  DenseMap<const Loop *, double>
+      Scale; ///< of frequencies, for known trip counts
+  DenseMap<const Loop *, double> Rounds; ///< each time it is come to
+  /// What one execution of a block costs; not native if there is nothing.
+  struct BlockCost {
+    unsigned Operations;
+    bool LeavesKernel;
+  };
+  DenseMap<BasicBlock *, BlockCost> Cost;
+  DenseMap<BasicBlock *, unsigned> Order; ///< reverse post-order
+  unsigned Work = 0;
+};
+
+} // namespace
+
+/// \returns true if a constant may bound the iterations of \p L.
+static bool comparesWithConstant(const Loop &L) {
+  SmallVector<BasicBlock *, 4> Exiting;
+  L.getExitingBlocks(Exiting);
+  return any_of(Exiting, [](const BasicBlock *BB) {
+    auto *Br = dyn_cast<BranchInst>(BB->getTerminator());
+    auto *Cmp = Br && Br->isConditional()
+                    ? dyn_cast<ICmpInst>(Br->getCondition())
+                    : nullptr;
+    return Cmp && any_of(Cmp->operands(), IsaPred<ConstantInt>);
+  });
+}
+
+/// LLVM expects the same of all loops without a profile. How often others go
+/// round is only looked up for so many, as that takes a time that grows with
+/// all that is before a loop.
+void Finder::scaleLoops() {
+  Scale[nullptr] = 1;
+  unsigned LookUps = 0;
+  for (Loop *L : LI.getLoopsInPreorder()) {
+    double S = Scale.lookup(L->getParentLoop()), Expected = 1;
+    BasicBlock *Before = L->getLoopPreheader();
+    if (Before && BFI.getBlockFreq(Before).getFrequency()) {
+      Expected = double(BFI.getBlockFreq(L->getHeader()).getFrequency()) /
+                 BFI.getBlockFreq(Before).getFrequency();
+      double Known = Expected;
+      if (comparesWithConstant(*L) && LookUps++ < MaxLookUps) {
+        if (unsigned Trips = SE.getSmallConstantTripCount(L))
+          Known = Trips;
+        else if (unsigned Most = SE.getSmallConstantMaxTripCount(L))
+          Known = std::min<double>(Most, Expected);
+      }
+      S *= Known / Expected;
+      Expected = Known;
+    }
+    Scale[L] = S;
+    Rounds[L] = Expected;
+  }
+}
+
+void Finder::costOf(BasicBlock &BB) {
+  BlockCost C = {};
+  for (Instruction &I : BB) {
+    if (belongsToCompound(I))
+      return;
+    if (isOperation(I, DL))
+      C.Operations += operationCost(I);
+    else
+      C.LeavesKernel = true;
+  }
+  for (BasicBlock *S : successors(&BB))
+    if (DT.dominates(S, &BB))
+      C.Operations += LoopCost - OperationCost;
+  Cost[&BB] = C;
+}
+
+/// \returns the up-calls on the way through \p Blocks to \p To that has fewest.
+double Finder::leastUpCalls(ArrayRef<BasicBlock *> Blocks,
+                            const SmallPtrSetImpl<BasicBlock *> &Inside,
+                            BasicBlock *To) {
+  Work += Blocks.size();
+  std::vector<BasicBlock *> Sorted(Blocks.begin(), Blocks.end());
+  llvm::sort(Sorted, [&](auto *A, auto *B) {
+    return Order.lookup(A) < Order.lookup(B);
+  });
+  DenseMap<BasicBlock *, double> Until; // to the end of a block
+  double Least = HUGE_VAL;
+  for (BasicBlock *BB : Sorted) {
+    double Here = HUGE_VAL;
+    for (BasicBlock *Pred : predecessors(BB))
+      if (auto It = Until.find(Pred); It != Until.end())
+        Here = std::min(Here, It->second);
+    if (BB == Blocks.front())
+      Here = 0;
+    if (Cost.lookup(BB).LeavesKernel) {
+      double Times = 1;
+      for (Loop *L = LI.getLoopFor(BB); L; L = L->getParentLoop())
+        if (all_of(L->blocks(), [&](BasicBlock *B) { return Inside.count(B); }))
+          Times *= Rounds.lookup(L);
+      Here += Times;
+    }
+    Until[BB] = Here;
+    if (is_contained(successors(BB), To))
+      Least = std::min(Least, Here);
+  }
+  return Least;
+}
+
+/// Appends to \p List the piece from \p Entry on that saves most, if one does.
+void Finder::findFrom(BasicBlock *Entry, std::vector<Piece> &List) {
+  SmallPtrSet<BasicBlock *, 16> Inside;
+  SmallVector<BasicBlock *, 8> Blocks;
+  Piece Best{Entry, nullptr, {}, 0};
+  size_t NumBest = 0; // the first of Blocks are the best piece
+  double Operations = 0, UpCalls = 0;
+  auto Finish = [&] {
+    if (!Best.Exit)
+      return;
+    Best.Blocks.append(Blocks.begin(), Blocks.begin() + NumBest);
+    List.push_back(std::move(Best));
+  };
+  // From elsewhere only the first may be come to. Since all that they lead to
+  // is among them, they go on nowhere but to what postdominates them.
+  auto IsClosed = [&] {
+    Work += Blocks.size();
+    return all_of(Blocks, [&](BasicBlock *BB) {
+      return BB == Entry || all_of(predecessors(BB), [&](BasicBlock *Pred) {
+               return Inside.count(Pred);
+             });
+    });
+  };
+  for (BasicBlock *From = Entry; Work < MaxWork;) {
+    DomTreeNode *Node = PDT.getNode(From);
+    DomTreeNode *Up = Node ? Node->getIDom() : nullptr;
+    BasicBlock *To = Up ? Up->getBlock() : nullptr;
+    if (!To || To == Entry)
+      break;
+    // The blocks between the two.
+    SmallVector<BasicBlock *, 8> Reach{From};
+    while (!Reach.empty()) {
+      BasicBlock *BB = Reach.pop_back_val();
+      if (BB == To || !Inside.insert(BB).second)
+        continue;
+      ++Work;
+      auto It = Cost.find(BB);
+      if (It == Cost.end() || !DT.dominates(Entry, BB))
+        return Finish();
+      Operations += It->second.Operations * frequency(BB);
+      UpCalls += It->second.LeavesKernel * frequency(BB);
+      Blocks.push_back(BB);
+      append_range(Reach, successors(BB));
+    }
+    double Entries = 0;
+    for (BasicBlock *Pred : predecessors(Entry))
+      if (!Inside.count(Pred))
+        Entries += frequency(Pred) *
+                   (double(BPI.getEdgeProbability(Pred, Entry).getNumerator()) /
+                    BranchProbability::getDenominator());
+    auto GainWith = [&](double Fewer) {
+      return Operations + (Fewer - Entries) * UpCallCost;
+    };
+    double Least = std::max(Best.Gain, Entries * MinGain);
+    double Gain = GainWith(UpCalls);
+    if (Gain > Least && UpCalls && !Inside.count(To))
+      Gain = GainWith(
+          std::min(UpCalls, Entries * leastUpCalls(Blocks, Inside, To)));
+    if (Gain > Least && !Inside.count(To) && IsClosed()) {
+      Best.Exit = To;
+      Best.Gain = Gain;
+      NumBest = Blocks.size();
+    }
+    From = To;
+  }
+  Finish();
+}
+
+std::vector<Piece> Finder::find() {
+  scaleLoops();
+  ReversePostOrderTraversal<Function *> Blocks(&Source);
+  for (BasicBlock *BB : Blocks) {
+    Order[BB] = Order.size();
+    costOf(*BB);
+  }
+  std::vector<Piece> List;
+  for (BasicBlock *BB : Blocks)
+    if (BB != &Source.getEntryBlock() && Cost.count(BB))
+      findFrom(BB, List);
+  std::vector<unsigned> ByGain(List.size());
+  std::iota(ByGain.begin(), ByGain.end(), 0);
+  llvm::sort(ByGain, [&](unsigned A, unsigned B) {
+    return std::pair(-List[A].Gain, A) < std::pair(-List[B].Gain, B);
+  });
+  SmallPtrSet<BasicBlock *, 32> Taken;
+  std::vector<Piece> Chosen;
+  for (unsigned N : ByGain) {
+    Piece &P = List[N];
+    if (any_of(P.Blocks, [&](BasicBlock *BB) { return Taken.count(BB); }))
+      continue;
+    Taken.insert(P.Blocks.begin(), P.Blocks.end());
+    Chosen.push_back(std::move(P));
+  }
+  return Chosen;
+}
+
+//===----------------------------------------------------------------------===//
+// Moving them
+//===----------------------------------------------------------------------===//
+
+/// Splits blocks so that what belongs to the compound has its own. \returns the
+/// later halves.
+static SmallVector<BasicBlock *, 16> isolateOperations(Function &Source) {
+  SmallVector<Instruction *, 32> At;
+  for (BasicBlock &BB : Source) {
+    bool Before = true; // the instruction before belongs to the compound
+    for (Instruction &I : BB) {
+      if (isa<PHINode>(I))
+        continue;
+      bool Now = belongsToCompound(I);
+      if (Now != Before && &I != &*BB.getFirstNonPHIIt() && !I.isTerminator())
+        At.push_back(&I);
+      Before = Now;
+    }
+  }
+  SmallVector<BasicBlock *, 16> Halves;
+  for (Instruction *I : reverse(At))
+    Halves.push_back(SplitBlock(I->getParent(), I));
+  return Halves;
+}
+
+/// Makes a function of the blocks of \p P, which are come to from \p Before
+/// alone and are left from the last of them alone.
+static Function *moveOut(const Piece &P, BasicBlock *Before,
+                         const Twine &Name) {
+  Function &Source = *Before->getParent();
+  LLVMContext &Ctx = Source.getContext();
+  SmallPtrSet<const BasicBlock *, 16> Inside(P.Blocks.begin(), P.Blocks.end());
+  auto IsInside = [&](const Value *V) {
+    auto *I = dyn_cast<Instruction>(V);
+    return I && Inside.count(I->getParent());
+  };
+  SmallSetVector<Value *, 8> Inputs;
+  SmallVector<Instruction *, 4> Outputs;
+  DebugLoc Loc;
+  for (BasicBlock *BB : P.Blocks)
+    for (Instruction &I : *BB) {
+      I.dropDbgRecords();
+      I.setMetadata(LLVMContext::MD_DIAssignID, nullptr);
+      if (!Loc)
+        Loc = I.getDebugLoc();
+      for (Value *V : I.operands())
+        if (isa<Argument>(V) || (isa<Instruction>(V) && !IsInside(V)))
+          Inputs.insert(V);
+      if (any_of(I.users(), [&](User *U) { return !IsInside(U); }))
+        Outputs.push_back(&I);
+    }
+  SmallVector<Type *, 8> Parameters, Results;
+  for (Value *V : Inputs)
+    Parameters.push_back(V->getType());
+  for (Instruction *I : Outputs)
+    Results.push_back(I->getType());
+  Type *Result = Results.empty()       ? Type::getVoidTy(Ctx)
+                 : Results.size() == 1 ? Results[0]
+                                       : StructType::get(Ctx, Results);
+  auto *F =
+      Function::Create(FunctionType::get(Result, Parameters, false),
+                       GlobalValue::InternalLinkage, Name, Source.getParent());
+  F->addFnAttrs(AttrBuilder(Ctx, Source.getAttributes().getFnAttrs()));
+  F->addFnAttr(PieceAttribute);
+
+  BasicBlock *Exit = P.Blocks.back()->getSingleSuccessor();
+  auto *Start = BasicBlock::Create(Ctx, "", F);
+  P.Entry->replacePhiUsesWith(Before, Start);
+  for (auto [V, A] : zip(Inputs, F->args()))
+    V->replaceUsesWithIf(&A, [&](Use &U) { return IsInside(U.getUser()); });
+
+  Before->getTerminator()->eraseFromParent();
+  IRBuilder<> B(Before);
+  B.SetCurrentDebugLocation(Loc);
+  CallInst *Call = B.CreateCall(F, Inputs.getArrayRef());
+  IRBuilder<> End(P.Blocks.back()->getTerminator());
+  Value *Returned =
+      PoisonValue::get(Result->isVoidTy() ? B.getInt1Ty() : Result);
+  for (auto [N, I] : enumerate(Outputs)) {
+    Value *V = Results.size() == 1 ? static_cast<Value *>(Call)
+                                   : B.CreateExtractValue(Call, N);
+    I->replaceUsesWithIf(V, [&](Use &U) { return !IsInside(U.getUser()); });
+    Returned = Results.size() == 1 ? I : End.CreateInsertValue(Returned, I, N);
+  }
+  if (Results.empty())
+    End.CreateRetVoid();
+  else
+    End.CreateRet(Returned);
+  P.Blocks.back()->getTerminator()->eraseFromParent();
+  Exit->replacePhiUsesWith(P.Blocks.back(), Before);
+  B.CreateBr(Exit);
+
+  for (BasicBlock *BB : P.Blocks) {
+    BB->removeFromParent();
+    BB->insertInto(F);
+  }
+  BranchInst::Create(P.Entry, Start);
+  return F;
+}
+
+SmallVector<Function *, 0> outlinePieces(Function &Source,
+                                         FunctionAnalysisManager &FAM) {
+  SmallVector<Function *, 0> Functions;
+  // A region without system calls gains nothing, whatever is done.
+  if (none_of(instructions(Source), [](Instruction &I) {
+        return isSystemCall(I) || isUserFunctionCall(I);
+      }))
+    return Functions;
+  SmallVector<BasicBlock *, 16> Halves = isolateOperations(Source);
+  FAM.invalidate(Source, PreservedAnalyses::none());
+  std::vector<Piece> Pieces = Finder(Source, FAM).find();
+
+  // Each gets a block of its own before it, and one after it that is its last.
+  for (Piece &P : Pieces) {
+    SmallVector<BasicBlock *, 4> Last;
+    for (BasicBlock *Pred : predecessors(P.Exit))
+      if (is_contained(P.Blocks, Pred) && !is_contained(Last, Pred))
+        Last.push_back(Pred);
+    P.Blocks.push_back(SplitBlockPredecessors(P.Exit, Last, ".native"));
+  }
+  for (Piece &P : Pieces) {
+    SmallVector<BasicBlock *, 4> Outside;
+    for (BasicBlock *Pred : predecessors(P.Entry))
+      if (!is_contained(P.Blocks, Pred) && !is_contained(Outside, Pred))
+        Outside.push_back(Pred);
+    BasicBlock *Before = SplitBlockPredecessors(P.Entry, Outside, ".before");
+    Functions.push_back(moveOut(
+        P, Before, Source.getName() + ".native." + Twine(Functions.size())));
+  }
+  // From the beginning on, lest what was merged is moved again.
+  for (BasicBlock *BB : reverse(Halves))
+    if (BB->getParent() == &Source)
+      MergeBlockIntoPredecessor(BB);
+  FAM.invalidate(Source, PreservedAnalyses::none());
+  return Functions;
+}
+
+} // namespace cosy

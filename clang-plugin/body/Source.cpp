@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Source.cpp - Inline and simplify a compound's source ---------------===//
+#include "body/Source.h"
+#include "body/Fortify.h"
+#include "body/Legalize.h"
+#include "body/Strings.h"
+#include "bpf/Function.h"
+#include "region/Region.h"
+
+#include "llvm/Analysis/CFG.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/InstCombine/InstCombine.h"
+#include "llvm/Transforms/Scalar/ADCE.h"
+#include "llvm/Transforms/Scalar/EarlyCSE.h"
+#include "llvm/Transforms/Scalar/IndVarSimplify.h"
+#include "llvm/Transforms/Scalar/JumpThreading.h"
+#include "llvm/Transforms/Scalar/LICM.h"
+#include "llvm/Transforms/Scalar/LoopPassManager.h"
+#include "llvm/Transforms/Scalar/LoopRotation.h"
+#include "llvm/Transforms/Scalar/LowerConstantIntrinsics.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Scalar/SimplifyCFG.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/BreakCriticalEdges.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/LoopSimplify.h"
+
+using namespace llvm;
+
+namespace cosy {
+
+//===----------------------------------------------------------------------===//
+// Inlining
+//===----------------------------------------------------------------------===//
+
+/// \returns true if \p I begins a region with other options than the one around
+/// it.
+static bool hasOptions(const Instruction &I) {
+  auto *CI = dyn_cast<CallInst>(&I);
+  const Function *F = CI ? CI->getCalledFunction() : nullptr;
+  return F &&
+         (F->getName() == StartWithMarker || F->getName() == StartNativeMarker);
+}
+
+static bool canInline(const Function &Callee, const Function &Source,
+                      unsigned MaxInstructions) {
+  if (Callee.isDeclaration() || Callee.isInterposable() || Callee.isVarArg() ||
+      Callee.hasPersonalityFn() || Callee.isPresplitCoroutine() ||
+      Callee.hasFnAttribute(Attribute::Naked) ||
+      Callee.hasFnAttribute(Attribute::ReturnsTwice) ||
+      Callee.getInstructionCount() > MaxInstructions)
+    return false;
+  // Its native pieces would run with the features of the host.
+  if (Callee.hasFnAttribute("target-features") &&
+      Callee.getFnAttribute("target-features") !=
+          Source.getFnAttribute("target-features"))
+    return false;
+  for (const BasicBlock &BB : Callee) {
+    if (BB.hasAddressTaken())
+      return false;
+    for (const Instruction &I : BB)
+      if (whyNotMovable(I) || hasOptions(I))
+        return false;
+  }
+  return true;
+}
+
+bool hasLoop(const Function &F) {
+  SmallVector<std::pair<const BasicBlock *, const BasicBlock *>, 4> BackEdges;
+  FindFunctionBackedges(F, BackEdges);
+  return !BackEdges.empty();
+}
+
+/// Local variables of this size or more are shared.
+constexpr uint64_t SharedSize = 256;
+
+/// Bytes of all local variables that are taken in. They are in the frame of the
+/// region's function, also while that calls itself.
+constexpr uint64_t MaxLocals = 256 << 10;
+
+using LocalsMap = DenseMap<const Function *, SmallVector<AllocaInst *, 4>>;
+
+static uint64_t sizeOf(const AllocaInst &AI) {
+  return AI.getAllocationSize(AI.getDataLayout())->getFixedValue();
+}
+
+/// \returns how many bytes of local variables \p Callee adds to its caller.
+static uint64_t localsAdded(const Function &Callee, const LocalsMap &Shared) {
+  uint64_t Size = 0;
+  bool Shares = Shared.count(&Callee);
+  for (const Instruction &I : Callee.getEntryBlock())
+    if (auto *AI = dyn_cast<AllocaInst>(&I); AI && AI->isStaticAlloca())
+      Size += Shares && sizeOf(*AI) >= SharedSize ? 0 : sizeOf(*AI);
+  return Size;
+}
+
+/// A function that is not recursive has its local variables once at a time. So
+/// the \p New ones of one call use the places of those \p Known from others.
+static void shareLocals(ArrayRef<AllocaInst *> New,
+                        SmallVectorImpl<AllocaInst *> &Known) {
+  SmallVector<AllocaInst *, 4> Free(Known.begin(), Known.end());
+  for (AllocaInst *AI : New) {
+    if (sizeOf(*AI) < SharedSize)
+      continue;
+    auto It = find_if(Free, [&](AllocaInst *Other) {
+      return Other->getAllocatedType() == AI->getAllocatedType() &&
+             Other->getAlign() == AI->getAlign() &&
+             sizeOf(*Other) == sizeOf(*AI);
+    });
+    if (It == Free.end()) {
+      Known.push_back(AI);
+      continue;
+    }
+    AI->replaceAllUsesWith(*It);
+    AI->eraseFromParent();
+    Free.erase(It);
+  }
+}
+
+void inlineCallees(Function &Source, const Function &Host,
+                   const PristineMap &Pristine, InlineLimits Limits,
+                   function_ref<bool(const Function &)> MayTake) {
+  struct Site {
+    CallBase *Call;
+    int Parent; ///< in History
+  };
+  std::vector<std::pair<Function *, int>> History;
+  std::vector<Site> Work;
+  for (BasicBlock &BB : Source)
+    for (Instruction &I : BB)
+      if (auto *CB = dyn_cast<CallBase>(&I))
+        Work.push_back({CB, -1});
+  unsigned Total = 0;
+  uint64_t Locals = 0;
+  LocalsMap Shared;
+  for (size_t N = 0; N < Work.size(); ++N) {
+    auto [Call, Parent] = Work[N];
+    Function *Callee = Call->getCalledFunction();
+    if (!Callee || Callee->isDeclaration() || Callee == &Host)
+      continue;
+    if (Function *P = Pristine.lookup(Callee); P && !hasProgram(*Callee)) {
+      Call->setCalledFunction(P);
+      Callee = P;
+    }
+    if (hasProgram(*Callee) || !canInline(*Callee, Source, Limits.Callee) ||
+        !MayTake(*Callee))
+      continue;
+    bool Recursive = false;
+    for (int H = Parent; H >= 0; H = History[H].second)
+      Recursive |= History[H].first == Callee;
+    unsigned Size = Callee->getInstructionCount();
+    uint64_t Added = localsAdded(*Callee, Shared);
+    if (Recursive || Total + Size > Limits.Total || Locals + Added > MaxLocals)
+      continue;
+    InlineFunctionInfo IFI;
+    if (!InlineFunction(*Call, IFI, false, nullptr, false).isSuccess())
+      continue;
+    Total += Size;
+    Locals += Added;
+    shareLocals(IFI.StaticAllocas, Shared[Callee]);
+    History.push_back({Callee, Parent});
+    for (CallBase *CB : IFI.InlinedCallSites)
+      Work.push_back({CB, static_cast<int>(History.size()) - 1});
+  }
+  // What could not be taken in calls the function itself.
+  DenseMap<Function *, Function *> Original;
+  for (auto [F, P] : Pristine)
+    Original[P] = F;
+  for (BasicBlock &BB : Source)
+    for (Instruction &I : make_early_inc_range(BB)) {
+      if (asMarker(I, StartMarker) || asMarker(I, EndMarker))
+        I.eraseFromParent();
+      else if (auto *CB = dyn_cast<CallBase>(&I))
+        if (Function *F = Original.lookup(CB->getCalledFunction()))
+          CB->setCalledFunction(F);
+    }
+}
+
+//===----------------------------------------------------------------------===//
+// Simplification
+//===----------------------------------------------------------------------===//
+
+void defineValues(Function &Source) {
+  for (BasicBlock &BB : Source)
+    for (Instruction &I : BB) {
+      I.dropPoisonGeneratingAnnotations();
+      I.dropUBImplyingAttrsAndMetadata();
+      if (isa<CallBase>(I))
+        continue;
+      for (Use &U : I.operands())
+        if (isa<UndefValue>(U))
+          U.set(Constant::getNullValue(U->getType()));
+      // A shift by too much is by the amount's low bits, in the processor and
+      // in a compound.
+      if (I.isShift() && I.getType()->isIntegerTy() &&
+          isPowerOf2_32(I.getType()->getIntegerBitWidth())) {
+        unsigned Bits = I.getType()->getIntegerBitWidth();
+        I.setOperand(1, IRBuilder<>(&I).CreateAnd(I.getOperand(1), Bits - 1));
+      }
+    }
+}
+
+/// Moves the increment of a loop's counter after the last use of its old
+/// value, so that both can have one register.
+static void sinkIncrements(LoopInfo &LI) {
+  for (Loop *L : LI.getLoopsInPreorder()) {
+    BasicBlock *Latch = L->getLoopLatch();
+    if (!Latch)
+      continue;
+    for (PHINode &P : L->getHeader()->phis()) {
+      auto *I = dyn_cast<Instruction>(P.getIncomingValueForBlock(Latch));
+      if (!I || !L->contains(I) || I->mayHaveSideEffects() ||
+          I->mayReadFromMemory() || isa<PHINode>(I) || I->isTerminator() ||
+          !is_contained(I->operands(), &P) ||
+          LI.getLoopFor(I->getParent()) != L)
+        continue;
+      // Other operands may not change meanwhile: they are SSA values.
+      Instruction *At = Latch->getTerminator();
+      bool Movable = true;
+      for (User *U : I->users()) {
+        auto *UI = cast<Instruction>(U);
+        if (UI == &P)
+          continue;
+        auto *Cmp = dyn_cast<ICmpInst>(UI);
+        if (Cmp && Cmp->getParent() == Latch && Cmp->hasOneUse() &&
+            Cmp->user_back() == Latch->getTerminator()) {
+          Cmp->moveBefore(Latch->getTerminator());
+          if (At == Latch->getTerminator())
+            At = Cmp;
+          continue;
+        }
+        Movable = false;
+      }
+      if (Movable)
+        I->moveBefore(At);
+    }
+  }
+}
+
+/// Makes one local variable of all, so that the host passes one address.
+static void mergeAllocas(Function &F) {
+  const DataLayout &DL = F.getDataLayout();
+  SmallVector<AllocaInst *, 16> All;
+  for (Instruction &I : F.getEntryBlock())
+    if (auto *AI = dyn_cast<AllocaInst>(&I); AI && AI->isStaticAlloca())
+      All.push_back(AI);
+  if (All.size() < 2)
+    return;
+  uint64_t Size = 0;
+  Align Most(1);
+  SmallVector<uint64_t, 16> Offsets;
+  for (AllocaInst *AI : All) {
+    Size = alignTo(Size, AI->getAlign());
+    Offsets.push_back(Size);
+    Size += AI->getAllocationSize(DL)->getFixedValue();
+    Most = std::max(Most, AI->getAlign());
+  }
+  IRBuilder<> B(&*F.getEntryBlock().getFirstInsertionPt());
+  AllocaInst *One = B.CreateAlloca(ArrayType::get(B.getInt8Ty(), Size));
+  One->setAlignment(Most);
+  for (auto [AI, Off] : zip(All, Offsets))
+    AI->replaceAllUsesWith(Off ? B.CreateConstGEP1_64(B.getInt8Ty(), One, Off)
+                               : One);
+  for (AllocaInst *AI : All)
+    AI->eraseFromParent();
+}
+
+/// Some loop passes look at the whole function for every loop, or at all ways
+/// into a block for each of them.
+static bool affordsLoopPasses(Function &F, FunctionAnalysisManager &FAM) {
+  constexpr uint64_t MaxWork = 2000000;
+  constexpr unsigned MaxWays = 1000;
+  if (any_of(F,
+             [](BasicBlock &BB) { return BB.hasNPredecessorsOrMore(MaxWays); }))
+    return false;
+  return uint64_t(FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder().size()) *
+             F.getInstructionCount() <
+         MaxWork;
+}
+
+/// Is there a switch that depends on where it is come from? clang makes one
+/// after a block with variables that is left by break and continue.
+static bool switchesOnConstants(Function &F) {
+  return any_of(F, [](BasicBlock &BB) {
+    auto *S = dyn_cast<SwitchInst>(BB.getTerminator());
+    auto *Br = dyn_cast<BranchInst>(BB.getTerminator());
+    Value *On = S                           ? S->getCondition()
+                : Br && Br->isConditional() ? Br->getCondition()
+                                            : nullptr;
+    if (auto *Cmp = dyn_cast_or_null<ICmpInst>(On))
+      On = Cmp->getOperand(0);
+    auto *P = dyn_cast_or_null<PHINode>(On);
+    return P &&
+           any_of(P->operands(), [](Use &U) { return isa<ConstantInt>(U); });
+  });
+}
+
+void simplifySource(Function &Source, FunctionAnalysisManager &FAM) {
+  FunctionPassManager FPM;
+  FPM.addPass(SROAPass(SROAOptions::ModifyCFG));
+  FPM.addPass(EarlyCSEPass(true));
+  FPM.addPass(LowerConstantIntrinsicsPass());
+  FPM.addPass(SimplifyCFGPass());
+  FPM.addPass(InstCombinePass());
+  FPM.addPass(SROAPass(SROAOptions::ModifyCFG));
+  FPM.addPass(SimplifyCFGPass());
+  FAM.invalidate(Source, FPM.run(Source, FAM));
+
+  expandChecks(Source);
+  expandStrings(Source);
+  FAM.invalidate(Source, PreservedAnalyses::none());
+  if (switchesOnConstants(Source)) {
+    FunctionPassManager Thread;
+    Thread.addPass(JumpThreadingPass());
+    Thread.addPass(SimplifyCFGPass());
+    FAM.invalidate(Source, Thread.run(Source, FAM));
+  }
+
+  if (affordsLoopPasses(Source, FAM)) {
+    FunctionPassManager Loops;
+    LoopPassManager Rotate;
+    Rotate.addPass(LoopRotatePass());
+    Rotate.addPass(LICMPass(LICMOptions()));
+    Loops.addPass(createFunctionToLoopPassAdaptor(std::move(Rotate), true));
+    Loops.addPass(SimplifyCFGPass());
+    Loops.addPass(InstCombinePass());
+    Loops.addPass(createFunctionToLoopPassAdaptor(IndVarSimplifyPass()));
+    FAM.invalidate(Source, Loops.run(Source, FAM));
+  }
+
+  legalize(Source);
+  FAM.invalidate(Source, PreservedAnalyses::none());
+
+  FunctionPassManager Late;
+  Late.addPass(EarlyCSEPass(true));
+  Late.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), true));
+  Late.addPass(ADCEPass());
+  Late.addPass(SimplifyCFGPass());
+  Late.addPass(LoopSimplifyPass());
+  FAM.invalidate(Source, Late.run(Source, FAM));
+  sinkIncrements(FAM.getResult<LoopAnalysis>(Source));
+  mergeAllocas(Source);
+}
+
+void spillValues(Function &Source) {
+  constexpr unsigned Near = 64;
+  DenseMap<Instruction *, unsigned> Place;
+  unsigned N = 0;
+  for (BasicBlock &BB : Source)
+    for (Instruction &I : BB)
+      Place[&I] = N++;
+  SmallVector<Instruction *, 64> Long;
+  for (auto &BB : Source)
+    for (Instruction &I : BB)
+      if (!isa<AllocaInst>(I) && any_of(I.users(), [&](User *U) {
+            auto *UI = cast<Instruction>(U);
+            return UI->getParent() != &BB || Place[UI] - Place[&I] > Near;
+          }))
+        Long.push_back(&I);
+  // Phis first: what they store at the end of their predecessors is then loaded
+  // directly before. A phi's place is written while its old value may still be
+  // wanted: that has a place of its own.
+  SmallVector<Instruction *, 64> Values;
+  for (Instruction *I : Long) {
+    auto *P = dyn_cast<PHINode>(I);
+    if (!P) {
+      Values.push_back(I);
+      continue;
+    }
+    AllocaInst *Slot = DemotePHIToStack(P);
+    for (User *U : Slot->users())
+      if (auto *Load = dyn_cast<LoadInst>(U))
+        Values.push_back(Load);
+  }
+  for (Instruction *I : Values)
+    DemoteRegToStack(*I);
+  mergeAllocas(Source);
+}
+
+} // namespace cosy

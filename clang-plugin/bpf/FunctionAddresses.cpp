@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- FunctionAddresses.cpp - Addresses of constants in user functions ---===//
+//
+// The constants that a user function reads are copied into the segment. So the
+// address of a constant is another one in the kernel than natively. To read
+// through it is fine, so is to compare it with an address in the same constant,
+// or to ask whether it is that of another one; nothing else may be computed
+// from it. What returns or stores it is found by FunctionConfine.cpp.
+//
+//===----------------------------------------------------------------------===//
+#include "bpf/FunctionAddresses.h"
+#include "Diagnostics.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/ValueTracking.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Operator.h"
+
+using namespace llvm;
+
+namespace cosy {
+
+static constexpr StringLiteral IgnoredName = "cosy.address.ignored";
+
+void ignoreAddresses(Function &F) {
+  for (Instruction &I : instructions(F))
+    if (isa<ICmpInst, PtrToIntInst>(I))
+      I.setMetadata(IgnoredName, MDNode::get(F.getContext(), {}));
+}
+
+/// \returns true if the constant \p C contains addresses.
+static bool containsAddresses(const Constant &C) {
+  SmallSetVector<const Constant *, 16> Work;
+  Work.insert(&C);
+  for (unsigned N = 0; N < Work.size(); ++N) {
+    if (isa<GlobalValue>(Work[N]))
+      return true;
+    for (const Use &Op : Work[N]->operands())
+      if (auto *OpC = dyn_cast<Constant>(Op))
+        Work.insert(OpC);
+  }
+  return false;
+}
+
+/// Is \p P certain to be the address of a constant, or, if \p Loaded, one that
+/// is read from a constant?
+static bool isOfConstant(const Value *P, bool Loaded) {
+  SmallVector<const Value *, 4> Objects;
+  getUnderlyingObjects(P, Objects, nullptr, 0);
+  return all_of(Objects, [&](const Value *V) {
+    if (auto *Load = dyn_cast<LoadInst>(V))
+      return Loaded && isOfConstant(Load->getPointerOperand(), false);
+    auto *GV = dyn_cast<GlobalVariable>(V);
+    return GV && GV->isConstant();
+  });
+}
+
+/// \returns true if \p P, through arithmetic, is always an address in \p
+/// Object.
+static bool isWithin(const Value *P, const Value *Object) {
+  SmallVector<const Value *, 4> Objects;
+  getUnderlyingObjects(P, Objects, nullptr, 0);
+  return all_of(Objects, [&](const Value *V) { return V == Object; });
+}
+
+namespace {
+
+/// Follows the addresses of one constant.
+class AddressCheck {
+public:
+  AddressCheck(GlobalVariable &Constant, const Function &Program,
+               const Function &User)
+      : Object(Constant), Program(Program), User(User),
+        HasAddresses(containsAddresses(*Constant.getInitializer())) {}
+
+  bool run() {
+    Work.insert(&Object);
+    for (unsigned N = 0; N < Work.size(); ++N)
+      for (const Use &U : Work[N]->uses())
+        if (!visit(U))
+          return false;
+    return true;
+  }
+
+private:
+  bool visit(const Use &U);
+  bool visitCompare(const ICmpInst &Cmp, const Value *P);
+  bool visitInteger(const PtrToIntInst &I);
+  bool isDistance(const llvm::User *U) const;
+  bool error(const Instruction &I, const Twine &What) const;
+
+  /// May \p P be part of this constant, or of another one it contains the
+  /// address of?
+  bool isOfObject(const Value *P) const { return isWithin(P, &Object); }
+
+  GlobalVariable &Object;
+  const Function &Program;
+  const Function &User;
+  const bool HasAddresses;
+  /// Addresses in the constant, or loaded from it; and local variables that
+  /// contain them.
+  SetVector<const Value *> Work;
+};
+
+} // namespace
+
+bool AddressCheck::error(const Instruction &I, const Twine &What) const {
+  // clang calls strings so; no variable of C has a dot in its name.
+  std::string Name = Object.getName().starts_with(".str")
+                         ? std::string("a string")
+                         : ("'" + Object.getName() + "'").str();
+  reportError(User, I.getDebugLoc(),
+              "the address of " + Name + " " + What +
+                  ": in the kernel the function works on a copy of its "
+                  "constants, at another address; compare what is there, or "
+                  "pass the address as an argument");
+  return false;
+}
+
+bool AddressCheck::visitCompare(const ICmpInst &Cmp, const Value *P) {
+  const Value *Other = Cmp.getOperand(Cmp.getOperand(0) == P);
+  if (isa<ConstantPointerNull>(Other) && Cmp.isEquality())
+    return true;
+  if (isOfObject(P) && isOfObject(Other))
+    return true;
+  // Different constants have different copies.
+  if (Cmp.isEquality() && isOfConstant(P, true) && isOfConstant(Other, true))
+    return true;
+  return error(Cmp, "is compared");
+}
+
+/// Is \p U the distance of two addresses in the constant? That is what it is
+/// natively.
+bool AddressCheck::isDistance(const llvm::User *U) const {
+  auto *Sub = dyn_cast<BinaryOperator>(U);
+  return Sub && Sub->getOpcode() == Instruction::Sub &&
+         all_of(Sub->operands(), [&](const Value *V) {
+           auto *P = dyn_cast<PtrToIntOperator>(V);
+           return P && isOfObject(P->getPointerOperand());
+         });
+}
+
+bool AddressCheck::visitInteger(const PtrToIntInst &I) {
+  if (all_of(I.users(), [&](auto *U) { return isDistance(U); }))
+    return true;
+  if (any_of(I.users(), [](auto *U) { return isa<StoreInst>(U); }))
+    return true;
+  return error(I, "is computed with");
+}
+
+bool AddressCheck::visit(const Use &U) {
+  if (isa<Constant>(U.getUser())) {
+    // Another constant that contains it is checked as such.
+    if (!isa<GlobalValue>(U.getUser()))
+      Work.insert(U.getUser());
+    return true;
+  }
+  auto &I = *cast<Instruction>(U.getUser());
+  if (I.getFunction() != &Program || I.getMetadata(IgnoredName))
+    return true;
+  bool IsVariable = isa<AllocaInst>(U.get());
+  if (auto *Load = dyn_cast<LoadInst>(&I)) {
+    if (Load->getType()->isPointerTy() && (HasAddresses || IsVariable))
+      Work.insert(Load);
+    return true;
+  }
+  if (isa<GetElementPtrInst, PHINode, SelectInst, FreezeInst, BitCastInst>(I)) {
+    Work.insert(&I);
+    return true;
+  }
+  if (auto *Store = dyn_cast<StoreInst>(&I)) {
+    const Value *To = getUnderlyingObject(Store->getPointerOperand());
+    if (U.getOperandNo() == 0 && isa<AllocaInst>(To))
+      Work.insert(To);
+    return true;
+  }
+  if (IsVariable)
+    return true;
+  if (auto *Cmp = dyn_cast<ICmpInst>(&I))
+    return visitCompare(*Cmp, U);
+  if (auto *P = dyn_cast<PtrToIntInst>(&I))
+    return visitInteger(*P);
+  if (auto *Copy = dyn_cast<MemTransferInst>(&I)) {
+    const Value *To = getUnderlyingObject(Copy->getRawDest());
+    if (!HasAddresses || U.get() != Copy->getRawSource())
+      return true;
+    if (!isa<AllocaInst>(To))
+      return error(I, "is copied, with the addresses that are there,");
+    Work.insert(To);
+    return true;
+  }
+  if (isDistance(&I))
+    return true;
+  if (isa<CallBase>(I))
+    return true; // compiler builtins, which take no address as a value
+  return error(I, "is computed with");
+}
+
+bool checkAddresses(Function &Program, const Function &User) {
+  // All of them, so that one run of the compiler tells all.
+  bool Good = true;
+  for (GlobalVariable &GV : Program.getParent()->globals())
+    if (GV.isConstant() && GV.hasDefinitiveInitializer())
+      Good &= AddressCheck(GV, Program, User).run();
+  return Good;
+}
+
+} // namespace cosy

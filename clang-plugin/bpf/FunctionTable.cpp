@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- FunctionTable.cpp - The user functions of a translation unit -------===//
+#include "bpf/Function.h"
+#include "link/Deferred.h"
+#include "region/Host.h"
+
+#include "llvm/IR/DebugInfoMetadata.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
+
+extern "C" {
+#include <cosy/function.h>
+#include <cosy/region.h>
+}
+
+using namespace llvm;
+
+namespace cosy {
+
+/// Marks functions that have a program.
+constexpr StringLiteral ProgramAttribute = "cosy-program";
+
+bool isUserFunctionCall(const Instruction &I) {
+  auto *CB = dyn_cast<CallBase>(&I);
+  const Function *F = CB ? CB->getCalledFunction() : nullptr;
+  return F && hasProgram(*F) && F->getFunctionType() == CB->getFunctionType();
+}
+
+bool hasProgram(const Function &F) {
+  return F.hasFnAttribute(ProgramAttribute);
+}
+
+void makeNative(Function &F) {
+  F.removeFnAttr(ProgramAttribute);
+  F.addFnAttr(NotInlinedAttribute);
+}
+
+static StructType *descriptorType(LLVMContext &Ctx) {
+  Type *I32 = Type::getInt32Ty(Ctx), *Ptr = PointerType::get(Ctx, 0);
+  // struct cosy_function
+  return StructType::get(Ctx, {I32, I32, I32, I32, Ptr, Ptr, I32, I32, Ptr, Ptr,
+                               I32, I32, Ptr, Ptr});
+}
+
+/// A constant of \p Bytes, null if there are none.
+static Constant *bytes(Module &M, ArrayRef<uint8_t> Bytes, StringRef Section,
+                       const Twine &Name) {
+  LLVMContext &Ctx = M.getContext();
+  if (Bytes.empty())
+    return ConstantPointerNull::get(PointerType::get(Ctx, 0));
+  Constant *C = ConstantDataArray::get(Ctx, Bytes);
+  auto *GV = new GlobalVariable(M, C->getType(), true,
+                                GlobalValue::PrivateLinkage, C, Name);
+  GV->setSection(Section);
+  GV->setAlignment(Align(64));
+  return GV;
+}
+
+void FunctionTable::add(Function &F, const FunctionProgram &P) {
+  LLVMContext &Ctx = M.getContext();
+  auto Int = [&](uint64_t V) {
+    return ConstantInt::get(Type::getInt32Ty(Ctx), V);
+  };
+  auto Raw = [](const auto &C) {
+    return ArrayRef<uint8_t>(reinterpret_cast<const uint8_t *>(C.data()),
+                             C.size());
+  };
+  Constant *Null = ConstantPointerNull::get(PointerType::get(Ctx, 0));
+  Constant *Relocations = Null;
+  if (!P.Relocations.empty()) {
+    Constant *List =
+        ConstantDataArray::get(Ctx, ArrayRef<uint32_t>(P.Relocations));
+    Relocations = new GlobalVariable(M, List->getType(), true,
+                                     GlobalValue::PrivateLinkage, List,
+                                     "cosy.relocations." + F.getName());
+  }
+  unsigned Pointers = 0;
+  for (Argument &A : F.args())
+    if (A.getType()->isPointerTy())
+      Pointers |= 1u << A.getArgNo();
+  DISubprogram *SP = F.getSubprogram();
+  Descriptors.push_back(ConstantStruct::get(
+      descriptorType(Ctx),
+      {Int(COSY_REGION_ABI), Int(F.arg_size()), Int(Pointers), Int(P.Stack),
+       stringConstant(M, F.getName()),
+       stringConstant(M, SP ? SP->getFilename()
+                            : StringRef(M.getSourceFileName())),
+       Int(SP ? SP->getLine() : 0), Int(P.Object.size()),
+       bytes(M, Raw(P.Object), ".cosy.functions", "cosy.object." + F.getName()),
+       bytes(M, Raw(P.Data), ".cosy.data", "cosy.data." + F.getName()),
+       Int(P.Data.size()), Int(P.Relocations.size()), Relocations, Null}));
+  Placeholders[&F] = new GlobalVariable(M, descriptorType(Ctx), false,
+                                        GlobalValue::ExternalLinkage, nullptr,
+                                        "cosy.function." + F.getName());
+  F.addFnAttr(ProgramAttribute);
+}
+
+Constant *FunctionTable::list(ArrayRef<const Function *> Functions) {
+  Type *Ptr = PointerType::get(M.getContext(), 0);
+  if (Functions.empty())
+    return ConstantPointerNull::get(cast<PointerType>(Ptr));
+  SmallVector<Constant *, 4> List;
+  for (const Function *F : Functions)
+    List.push_back(Placeholders.lookup(F));
+  auto *Ty = ArrayType::get(Ptr, List.size());
+  return new GlobalVariable(M, Ty, true, GlobalValue::PrivateLinkage,
+                            ConstantArray::get(Ty, List),
+                            "cosy.functions.list");
+}
+
+void FunctionTable::finish() {
+  if (Descriptors.empty())
+    return;
+  LLVMContext &Ctx = M.getContext();
+  Type *I64 = Type::getInt64Ty(Ctx);
+  auto *Ty = ArrayType::get(descriptorType(Ctx), Descriptors.size());
+  auto *Table =
+      new GlobalVariable(M, Ty, false, GlobalValue::InternalLinkage,
+                         ConstantArray::get(Ty, Descriptors), "cosy.functions");
+  Table->setSection("cosy_functions");
+  Table->setAlignment(Align(8));
+  GlobalVariable::SanitizerMetadata Meta;
+  Meta.NoAddress = true; // no red zones between the functions of several files
+  Table->setSanitizerMetadata(Meta);
+  for (auto [N, Entry] : enumerate(Placeholders)) {
+    Entry.second->replaceAllUsesWith(ConstantExpr::getInBoundsGetElementPtr(
+        Ty, Table,
+        ArrayRef<Constant *>{ConstantInt::get(I64, 0),
+                             ConstantInt::get(I64, N)}));
+    Entry.second->eraseFromParent();
+  }
+  appendToGlobalCtors(M,
+                      createTableCaller(M, "cosy.functions.add",
+                                        "cosy_functions_add", Table,
+                                        Descriptors.size()),
+                      65535);
+  appendToGlobalDtors(M,
+                      createTableCaller(M, "cosy.functions.remove",
+                                        "cosy_functions_remove", Table,
+                                        Descriptors.size()),
+                      65535);
+}
+
+} // namespace cosy

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Compound.cpp - The steps from a source to its image ----------------===//
+#include "codegen/Compound.h"
+#include "Diagnostics.h"
+#include "async/AsyncParts.h"
+#include "body/Outline.h"
+#include "body/Source.h"
+#include "bpf/Function.h"
+#include "codegen/Profit.h"
+#include "codegen/RegAlloc.h"
+
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/BreakCriticalEdges.h"
+
+extern "C" {
+#include <cosy/asm.h>
+}
+
+using namespace llvm;
+
+namespace cosy {
+
+/// Selection and allocation; \returns false if there are too few registers.
+static bool generate(Region &R, Compound &C, FunctionAnalysisManager &FAM,
+                     const RegionOptions &Options) {
+  Function &Source = *R.Source;
+  SplitAllCriticalEdges(Source);
+  for (BasicBlock &BB : Source)
+    if (BB.getSinglePredecessor())
+      FoldSingleEntryPHINodes(&BB);
+  C.FastNotes.clear();
+  if (!Options.NoFast)
+    joinCalls(Source, C.FastNotes);
+  // From here on the source is only read.
+  C.UpCalls = findUpCalls(Source);
+  FAM.invalidate(Source, PreservedAnalyses::none());
+  LoopInfo &LI = FAM.getResult<LoopAnalysis>(Source);
+  if (Options.NoFast) {
+    forbidFastPaths(Source);
+  } else {
+    chooseFastPaths(Source, LI, C.UpCalls, C.FastNotes);
+    hintBorrowed(Source);
+  }
+  C.Sel = select(Source, LI, C.UpCalls, C.NumOutputs);
+  C.Sel.C.Name = R.Name;
+  C.Sel.C.NumExits = R.Exits.size();
+  if (R.Options.MaxOperations && R.Options.AtLimit == COSY_RESUME)
+    C.Sel.C.Limit = R.Options.MaxOperations;
+  return allocateRegisters(C.Sel.C);
+}
+
+static bool compile(Region &R, Compound &C, FunctionAnalysisManager &FAM,
+                    const RegionOptions &Options) {
+  if (!generate(R, C, FAM, Options)) {
+    spillValues(*R.Source);
+    if (!generate(R, C, FAM, Options)) {
+      if (R.IsAsync)
+        return false;
+      reportError(*R.Host, R.Loc,
+                  "region is too large for a compound: more than " +
+                      Twine(COSY_MAX_REGS) +
+                      " values live at once; divide it into several");
+      return false;
+    }
+  }
+  C.Img = emitImage(C.Sel.C);
+  if (std::string Why = verifyImage(C.Img); !Why.empty()) {
+    reportError(*R.Host, R.Loc,
+                "internal error: region became an invalid compound (" + Why +
+                    "); please report this with the source file");
+    return false;
+  }
+  std::vector<const Inst *> Calls(C.UpCalls.Calls.size());
+  for (const Block &B : C.Sel.C.Blocks)
+    for (const Inst &I : B.Insts)
+      if (I.Op == COSY_OP_UPCALL)
+        Calls[I.Imm] = &I;
+      else if (I.Op == COSY_OP_CALL)
+        Calls[I.UpCall] = &I;
+  for (auto [N, Call] : enumerate(C.UpCalls.Calls)) {
+    SmallVector<Reg, 8> Uses;
+    ArrayRef<Reg> Defs;
+    if (const Inst *I = Calls[N]; I && I->Op == COSY_OP_CALL) {
+      auto *CB = cast<CallBase>(Call.Culprit);
+      for (Value *V : Call.Uses)
+        Uses.push_back(I->Ops[find(CB->args(), V) - CB->arg_begin()].R);
+      if (!Call.Defs.empty())
+        Defs = I->Dst;
+    } else if (I) {
+      for (const Operand &O : I->Ops)
+        Uses.push_back(O.R);
+      Defs = I->Defs;
+    }
+    C.Thunks.push_back(createThunk(Call, Uses, Defs,
+                                   R.Source->getName() + ".upcall." + Twine(N),
+                                   *R.Host, R.IsAsync));
+  }
+  return true;
+}
+
+void explainBuffers(const Region &R, ArrayRef<ReadBuffer> Buffers) {
+  for (const ReadBuffer &B : Buffers) {
+    if (B.Why.empty())
+      remark<OptimizationRemark>(R, B.Loc, "Borrow", [&](auto &Rem) {
+        Rem << (B.Written
+                    ? "what is read is copied only to where it is written"
+                    : "what is read is not copied: nothing uses the buffer");
+      });
+    else if (B.Written)
+      remark<OptimizationRemarkMissed>(R, B.Loc, "Borrow", [&](auto &Rem) {
+        Rem << "what is read and then written is copied twice: "
+            << ore::NV("Why", B.Why);
+      });
+  }
+}
+
+static void explain(const Region &R, const Compound &C, bool IsPart,
+                    FunctionAnalysisManager &FAM) {
+  unsigned NumUserCalls = count_if(C.UpCalls.Calls, [](const UpCall &Call) {
+    return isUserFunctionCall(*Call.Culprit);
+  });
+  unsigned NumUpCalls = C.UpCalls.Calls.size() - NumUserCalls;
+  remark<OptimizationRemark>(R, R.Loc, "Compound", [&](auto &Rem) {
+    Rem << (R.IsAsync ? "part of the function"
+            : IsPart  ? "part of the region"
+                      : "region")
+        << " became a compound: "
+        << ore::NV("Operations", count(C.Img.NumOps, "operation")) << ", "
+        << ore::NV("SystemCalls", count(C.Sel.NumSystemCalls, "system call"))
+        << ", " << ore::NV("Inputs", count(C.Sel.C.Inputs.size(), "input"))
+        << ", " << ore::NV("Outputs", count(C.Sel.C.NumOut, "output")) << ", "
+        << ore::NV("Registers", count(C.Sel.C.NumRegs, "register"));
+    if (NumUserCalls)
+      Rem << ", "
+          << ore::NV("FunctionCalls",
+                     count(NumUserCalls, "user function call"));
+    if (NumUpCalls)
+      Rem << ", " << ore::NV("UpCalls", count(NumUpCalls, "up-call"));
+    if (R.Exits.size() > 1)
+      Rem << ", " << ore::NV("Exits", count(R.Exits.size(), "exit"));
+  });
+  for (const UpCall &Call : C.UpCalls.Calls) {
+    if (isUserFunctionCall(*Call.Culprit))
+      continue;
+    const DILocation *Loc = Call.Culprit->getDebugLoc();
+    remark<OptimizationRemarkMissed>(R, Loc, "UpCall", [&](auto &Rem) {
+      Rem << "leaves the kernel for an up-call: "
+          << ore::NV("Why", describe(*Call.Culprit));
+      // A part has no markers to be moved.
+      if (!R.IsAsync)
+        Rem << "; " << ore::NV("Advice", upCallAdvice(*Call.Culprit));
+    });
+    if (!R.IsAsync)
+      suggestMovingMarker(Loc);
+  }
+  explainBuffers(R, C.Buffers);
+  for (const FastNote &Note : C.FastNotes) {
+    auto Fill = [&](auto &Rem) { Rem << Note.Text; };
+    if (Note.Chosen)
+      remark<OptimizationRemark>(R, Note.Loc, "FastPath", Fill);
+    else
+      remark<OptimizationRemarkMissed>(R, Note.Loc, "FastPath", Fill);
+  }
+  if (!C.Sel.NumSystemCalls && !NumUserCalls && !IsPart)
+    reportWarning(Warning::NoSystemCall, *R.Host, R.Loc,
+                  "region makes no system call; as a compound it can only lose "
+                  "time");
+  if (!IsPart)
+    explainProfit(R, C.Sel, C.UpCalls, FAM.getResult<LoopAnalysis>(*R.Source));
+}
+
+bool isWorthwhile(Function &Source, FunctionAnalysisManager &FAM) {
+  unsigned NumCalls = 0;
+  for (BasicBlock &BB : Source)
+    for (Instruction &I : BB)
+      if (isSystemCall(I)) {
+        ++NumCalls;
+        if (FAM.getResult<LoopAnalysis>(Source).getLoopFor(&BB))
+          return true;
+      }
+  return NumCalls > 1;
+}
+
+bool makeCompound(Region &R, Compound &C, bool IsPart,
+                  FunctionAnalysisManager &FAM, const RegionOptions &Options) {
+  simplifySource(*R.Source, FAM);
+  if (R.IsAsync && !accessesErrnoDirectly(*R.Source))
+    return false;
+  // What runs natively is not counted.
+  if (!Options.NoOutline && !R.Options.countsRuns())
+    C.Pieces = outlinePieces(*R.Source, FAM);
+  if (!compile(R, C, FAM, Options))
+    return false;
+  explain(R, C, IsPart, FAM);
+  if (Options.Dump) {
+    cosy_diag Diag;
+    cosy_disassemble(C.Img.Bytes.data(), C.Img.Bytes.size(), 0, stderr, &Diag);
+  }
+  return true;
+}
+
+void eraseSource(Region &R, const Compound &C, FunctionAnalysisManager &FAM) {
+  FAM.clear(*R.Source, R.Source->getName());
+  R.Source->eraseFromParent();
+  for (Function *Piece : C.Pieces)
+    Piece->eraseFromParent();
+}
+
+} // namespace cosy

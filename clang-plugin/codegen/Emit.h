@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Emit.h - The image of a compound -----------------------------------===//
+#ifndef COSY_PLUGIN_EMIT_H
+#define COSY_PLUGIN_EMIT_H
+
+#include "codegen/Code.h"
+
+#include <string>
+#include <vector>
+
+namespace cosy {
+
+/// An image in the format of cosy/format.h.
+struct Image {
+  std::vector<char> Bytes;
+  unsigned NumOps = 0; ///< operations, without ARG and CASE slots
+};
+
+/// Lays out \p C, whose registers are allocated.
+Image emitImage(Code &C);
+
+/// \returns why \p I is no valid compound, or "" if it is one.
+std::string verifyImage(const Image &I);
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_EMIT_H

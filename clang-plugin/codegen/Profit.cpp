@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Profit.cpp - What a region gains from being a compound -------------===//
+#include "codegen/Profit.h"
+#include "Costs.h"
+#include "Diagnostics.h"
+#include "SystemCalls.h"
+#include "body/LibraryCalls.h"
+#include "body/Outline.h"
+#include "bpf/Function.h"
+
+#include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/IR/CFG.h"
+
+using namespace llvm;
+
+namespace cosy {
+
+/// What \p I costs more than natively.
+static unsigned operationCost(const Inst &I) {
+  switch (I.Op) {
+  case COSY_OP_LOAD:
+  case COSY_OP_STORE:
+    return MemoryCost;
+  case COSY_OP_LOOP:
+    return LoopCost;
+  case COSY_OP_SYS:
+  case COSY_OP_LIBC:
+  case COSY_OP_UPCALL:
+  case COSY_OP_CALL:
+  case COSY_OP_EXIT:
+    return 0; // counted as such
+  default:
+    return OperationCost;
+  }
+}
+
+/// At most so much a system call saves.
+static unsigned mostSaved(const Inst &I) {
+  const SystemCall *Call = findSystemCall(I.Imm);
+  if (!Call)
+    return CallSaves;
+  if (Call->Args.contains('s'))
+    return Call->Args.count('s') * NameCallSaves;
+#define FILE_CALL(Name) .Case(#Name, FileCallSaves)
+  return StringSwitch<unsigned>(Call->Name) COSY_FILE_CALLS(FILE_CALL).Default(
+      CallSaves);
+#undef FILE_CALL
+}
+
+//===----------------------------------------------------------------------===//
+// Ways through a region
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// What happens on the paths through a piece of code. Each figure is that of
+/// the path where it is largest, or smallest.
+struct Ways {
+  unsigned MaxCalls = 0; ///< system calls
+  unsigned MinCalls = 0;
+  unsigned MaxSaved = 0; ///< by system calls, with all fast paths there are
+  unsigned MinUpCalls = 0;
+  unsigned MaxUpCalls = 0;
+  unsigned MaxCost = 0;   ///< of operations
+  bool AnyNumber = false; ///< calls or up-calls are in a loop of it
+
+  /// What is gained at most and at least; a loss is negative.
+  int best() const { return int(MaxSaved) - int(MinUpCalls * UpCallCost); }
+  int worst() const {
+    return int(MinCalls * CallSaves) - int(MaxCost) -
+           int(MaxUpCalls * UpCallCost);
+  }
+};
+
+class Estimate {
+public:
+  Estimate(const Selection &Sel, LoopInfo &LI, const Function &Source)
+      : LI(LI) {
+    for (const Block &B : Sel.C.Blocks)
+      for (const Inst &I : B.Insts) {
+        Ways &W = Of[B.Source];
+        if (I.Op == COSY_OP_SYS || I.Op == COSY_OP_LIBC) {
+          ++W.MaxCalls;
+          ++W.MinCalls;
+          W.MaxSaved += mostSaved(I);
+        } else if (I.Op == COSY_OP_UPCALL) {
+          ++W.MinUpCalls;
+          ++W.MaxUpCalls;
+        } else if (I.Op == COSY_OP_CALL) {
+          W.AnyNumber = true; // a user function: what it saves is not known
+        }
+        W.MaxCost += operationCost(I);
+      }
+    unsigned N = 0;
+    for (const BasicBlock *BB :
+         ReversePostOrderTraversal<const Function *>(&Source)) {
+      Order[BB] = N++;
+      All.push_back(BB);
+    }
+  }
+
+  /// Of \p L from where a round begins to where the next one does, or of all if
+  /// \p L is null.
+  Ways of(const Loop *L) const;
+
+private:
+  LoopInfo &LI;
+  DenseMap<const BasicBlock *, Ways> Of;
+  DenseMap<const BasicBlock *, unsigned> Order;
+  std::vector<const BasicBlock *> All;
+};
+
+} // namespace
+
+Ways Estimate::of(const Loop *L) const {
+  std::vector<const BasicBlock *> Blocks;
+  if (!L) {
+    Blocks = All;
+  } else {
+    Blocks.assign(L->block_begin(), L->block_end());
+    llvm::sort(Blocks, [&](auto *A, auto *B) {
+      return Order.lookup(A) < Order.lookup(B);
+    });
+  }
+  DenseMap<const BasicBlock *, Ways> Until; // to the end of a block
+  Ways Result;
+  Result.MinUpCalls = Result.MinCalls = ~0u;
+  for (const BasicBlock *BB : Blocks) {
+    bool First = BB == Blocks.front();
+    Ways W;
+    W.MinUpCalls = W.MinCalls = First ? 0 : ~0u;
+    for (const BasicBlock *P : predecessors(BB)) {
+      if (First || !Order.count(P) || (L && !L->contains(P)))
+        continue;
+      if (Order.lookup(P) >= Order.lookup(BB)) {
+        // A jump back inside; if it is not a loop's, what it repeats is
+        // unknown.
+        W.AnyNumber |= !LI.isLoopHeader(BB);
+        continue;
+      }
+      const Ways &Before = Until[P];
+      W.MaxCalls = std::max(W.MaxCalls, Before.MaxCalls);
+      W.MaxSaved = std::max(W.MaxSaved, Before.MaxSaved);
+      W.MaxCost = std::max(W.MaxCost, Before.MaxCost);
+      W.MaxUpCalls = std::max(W.MaxUpCalls, Before.MaxUpCalls);
+      W.MinUpCalls = std::min(W.MinUpCalls, Before.MinUpCalls);
+      W.MinCalls = std::min(W.MinCalls, Before.MinCalls);
+    }
+    if (W.MinUpCalls == ~0u)
+      W.MinUpCalls = W.MinCalls = 0;
+    Ways Own = Of.lookup(BB);
+    W.MaxCalls += Own.MaxCalls;
+    W.MaxSaved += Own.MaxSaved;
+    W.MaxCost += Own.MaxCost;
+    W.AnyNumber |= Own.AnyNumber;
+    bool Inner = LI.getLoopFor(BB) != L;
+    W.MaxUpCalls += Own.MaxUpCalls;
+    if (!Inner) {
+      W.MinUpCalls += Own.MinUpCalls;
+      W.MinCalls += Own.MinCalls;
+    } else if (Own.MaxCalls || Own.MinUpCalls) {
+      W.AnyNumber = true;
+    }
+    Result.AnyNumber |= W.AnyNumber;
+    Result.MaxCalls = std::max(Result.MaxCalls, W.MaxCalls);
+    Result.MaxSaved = std::max(Result.MaxSaved, W.MaxSaved);
+    Result.MaxCost = std::max(Result.MaxCost, W.MaxCost);
+    Result.MaxUpCalls = std::max(Result.MaxUpCalls, W.MaxUpCalls);
+    // Where a way ends: at the next round, or at an exit.
+    bool Ends =
+        L ? is_contained(successors(BB), L->getHeader()) : succ_empty(BB);
+    if (Ends) {
+      Result.MinUpCalls = std::min(Result.MinUpCalls, W.MinUpCalls);
+      Result.MinCalls = std::min(Result.MinCalls, W.MinCalls);
+    }
+    Until[BB] = W;
+  }
+  if (Result.MinUpCalls == ~0u)
+    Result.MinUpCalls = Result.MinCalls = 0;
+  return Result;
+}
+
+//===----------------------------------------------------------------------===//
+// Explaining it
+//===----------------------------------------------------------------------===//
+
+static std::string callsText(const Ways &W) {
+  return W.MaxCalls ? "at most " + count(W.MaxCalls, "system call")
+                    : std::string("no system call");
+}
+
+static std::string upCallsText(const Ways &W) {
+  if (W.MinUpCalls == W.MaxUpCalls)
+    return count(W.MaxUpCalls, "up-call");
+  return std::to_string(W.MinUpCalls) + " to " + count(W.MaxUpCalls, "up-call");
+}
+
+/// "100 less to 300 more": from the best to the worst.
+static std::string differenceText(int Best, int Worst) {
+  auto Text = [](int Gain) {
+    return std::to_string(std::abs(Gain)) + (Gain >= 0 ? " less" : " more");
+  };
+  return Best == Worst ? Text(Best) : Text(Best) + " to " + Text(Worst);
+}
+
+/// Is \p L part of the loop around it in the source? LLVM makes two loops of
+/// one with continue.
+static bool isPartOfLoop(const Loop &L) {
+  const Loop *Outer = L.getParentLoop();
+  return Outer && L.getStartLoc() && L.getStartLoc() == Outer->getStartLoc();
+}
+
+static void explainLoop(const Region &R, const Loop &L, const Estimate &E,
+                        const UpCallList &UpCalls) {
+  if (isPartOfLoop(L))
+    return;
+  Ways W = E.of(&L);
+  DebugLoc Loc = L.getStartLoc();
+  if (!W.MaxCalls && !W.MaxUpCalls)
+    return;
+  remark<OptimizationRemarkAnalysis>(R, Loc, "Loop", [&](auto &Rem) {
+    Rem << "an iteration of this loop makes "
+        << ore::NV("SystemCalls", callsText(W))
+        << (W.AnyNumber ? ", if inner loops iterate once" : "")
+        << ", to save about " << ore::NV("Saved", W.MaxCalls * CallSaves);
+    if (W.MaxSaved > W.MaxCalls * CallSaves)
+      Rem << ", with fast paths up to " << ore::NV("FastSaved", W.MaxSaved);
+    Rem << " instructions; its operations cost up to "
+        << ore::NV("Operations", W.MaxCost);
+    if (W.MaxUpCalls)
+      Rem << ", its " << ore::NV("UpCalls", upCallsText(W)) << " about "
+          << ore::NV("UpCallCost", W.MaxUpCalls * UpCallCost);
+    if (!W.AnyNumber)
+      Rem << "; as a compound it takes "
+          << ore::NV("Difference", differenceText(W.best(), W.worst()));
+  });
+  if (W.AnyNumber || W.MaxSaved >= W.MinUpCalls * UpCallCost)
+    return;
+  for (const UpCall &U : UpCalls.Calls)
+    if (L.contains(U.Insts.front()) && !isUserFunctionCall(*U.Culprit)) {
+      reportWarning(
+          Warning::UpCallInLoop, *R.Host,
+          U.Culprit->getDebugLoc() ? U.Culprit->getDebugLoc().get() : R.Loc,
+          "each iteration of this loop leaves the kernel, here for the " +
+              describe(*U.Culprit) + ", and makes " + callsText(W) +
+              ": it takes longer than natively; move that out of the "
+              "loop, or the loop out of the region");
+      return;
+    }
+}
+
+void explainProfit(const Region &R, const Selection &Sel,
+                   const UpCallList &UpCalls, LoopInfo &LI) {
+  Estimate E(Sel, LI, *R.Source);
+  Ways W = E.of(nullptr);
+  remark<OptimizationRemarkAnalysis>(R, R.Loc, "Region", [&](auto &Rem) {
+    Rem << "entering and leaving costs about " << ore::NV("Entry", EntryCost)
+        << " instructions, a system call saves about "
+        << ore::NV("Saved", CallSaves) << "; the region makes "
+        << ore::NV("SystemCalls", callsText(W));
+    if (W.AnyNumber)
+      Rem << " if its loops iterate once, and its operations then cost up to ";
+    else
+      Rem << ", and its operations cost up to ";
+    Rem << ore::NV("Operations", W.MaxCost);
+  });
+  if (!W.AnyNumber && W.MaxCalls &&
+      W.MaxSaved < EntryCost + W.MinUpCalls * UpCallCost) {
+    std::string Also;
+    if (W.MinUpCalls)
+      Also = " and at least " + count(W.MinUpCalls, "up-call");
+    reportWarning(Warning::FewCalls, *R.Host, R.Loc,
+                  "region makes " + callsText(W) + Also +
+                      " each time it is entered: as a compound it takes longer "
+                      "than natively; take the loop around it into the region, "
+                      "or keep it native by COSY_START_NATIVE");
+  }
+  for (const Loop *L : LI.getLoopsInPreorder())
+    explainLoop(R, *L, E, UpCalls);
+}
+
+std::string upCallAdvice(const Instruction &I) {
+  std::string Cost = "it costs about " + std::to_string(UpCallCost) +
+                     " instructions, what " +
+                     std::to_string((UpCallCost + CallSaves - 1) / CallSaves) +
+                     " system calls save; ";
+  if (outlinedPieceOf(I))
+    return Cost + "do it before or after the region";
+  auto *CB = dyn_cast<CallBase>(&I);
+  if (!CB)
+    return Cost + (I.isAtomic() ? "plain and relaxed accesses are operations"
+                                : "do it before or after the region");
+  const Function *F = CB->getCalledFunction();
+  if (CB->isInlineAsm())
+    return Cost + "do it before or after the region";
+  if (!F)
+    return Cost + "a call by name can be taken into the region";
+  if (!F->isDeclaration())
+    return Cost +
+           "a function is taken into the region if it is small, neither "
+           "recursive nor variadic, and nothing in it is tied to its frame";
+  StringRef Name = F->getName();
+  LibcFunction LF = findLibcFunction(Name);
+  if (LF.Call && !libraryFunction(*CB))
+    return Cost + "it is not taken for the C library's function: it is "
+                  "declared differently, or -fno-builtin or COSY_OWN says so";
+  if (LF.Call)
+    return Cost + (LF.Call->Nested ? "with these arguments it is not only a "
+                                     "system call"
+                                   : "this system call cannot be made inside "
+                                     "another; make it outside of the region");
+  if (Name.contains("printf") || Name.contains("put") || Name == "perror" ||
+      Name == "fwrite" || Name == "fflush" || Name.starts_with("err") ||
+      Name.starts_with("warn"))
+    return Cost + "collect the output, and print it after the region";
+  if (Name.contains("alloc") || Name == "free" || Name == "strdup" ||
+      Name.starts_with("_Zn") || Name.starts_with("_Zd"))
+    return Cost + "allocate before the region, and free after it";
+  if (Name.ends_with("_chk"))
+    return Cost + "without _FORTIFY_SOURCE it may be an operation";
+  return Cost +
+         "call it before or after the region; a function defined in this "
+         "file, or with cosy-cc -flto in another, can be taken in";
+}
+
+} // namespace cosy

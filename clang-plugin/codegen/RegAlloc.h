@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RegAlloc.h - Registers of a compound -------------------------------===//
+#ifndef COSY_PLUGIN_REGALLOC_H
+#define COSY_PLUGIN_REGALLOC_H
+
+#include "codegen/Code.h"
+
+namespace cosy {
+
+/// Gives every register of \p C its final number and turns parallel copies
+/// into operations. Inputs become registers 0, 1, …, though not in the order
+/// they had; outputs a contiguous range. C.Inputs and C.Outputs say which.
+/// \returns false if COSY_MAX_REGS are too few; then \p C is of no use any
+/// more.
+bool allocateRegisters(Code &C);
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_REGALLOC_H

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- FunctionCheck.cpp - Can these functions be marked? -----------------===//
+//
+// What the type of a COSY_FUNCTION may be is checked on the source, where it
+// still is what was written; what the code may contain, on the IR
+// (FunctionLegal.cpp).
+//
+//===----------------------------------------------------------------------===//
+#include "frontend/FunctionCheck.h"
+#include "bpf/Function.h"
+
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/Attr.h"
+#include "clang/AST/Decl.h"
+
+extern "C" {
+#include <cosy/format.h>
+}
+
+using namespace clang;
+using llvm::StringRef;
+
+namespace cosy {
+
+static bool isMarked(const FunctionDecl &F) {
+  for (const auto *A : F.specific_attrs<AnnotateAttr>())
+    if (A->getAnnotation() == StringRef(FunctionAnnotation))
+      return true;
+  return false;
+}
+
+/// Does a value of \p Ty travel in one register, without being a number with a
+/// point?
+static bool isPlain(ASTContext &Ctx, QualType Ty) {
+  Ty = Ty.getCanonicalType();
+  if (Ty->isPointerType())
+    return !Ty->isFunctionPointerType();
+  return Ty->isIntegralOrEnumerationType() && Ctx.getTypeSize(Ty) <= 64;
+}
+
+void checkFunctionDecl(FunctionDecl &F) {
+  if (!isMarked(F) || F.isDependentContext())
+    return;
+  ASTContext &Ctx = F.getASTContext();
+  DiagnosticsEngine &Diags = Ctx.getDiagnostics();
+  auto Error = [&](SourceLocation Loc, SourceRange Range,
+                   const llvm::Twine &Text) {
+    Diags.Report(Loc, Diags.getCustomDiagID(DiagnosticsEngine::Error, "%0"))
+        << Text.str() << CharSourceRange::getTokenRange(Range);
+  };
+  if (F.isVariadic())
+    return Error(
+        F.getLocation(), F.getSourceRange(),
+        "a COSY_FUNCTION cannot have variable arguments; pass an array and "
+        "its length");
+  if (F.getNumParams() > COSY_MAX_ARGS)
+    return Error(F.getParamDecl(COSY_MAX_ARGS)->getLocation(),
+                 F.getParamDecl(COSY_MAX_ARGS)->getSourceRange(),
+                 "a COSY_FUNCTION has at most " + llvm::Twine(COSY_MAX_ARGS) +
+                     " arguments; put them into a structure in memory from "
+                     "cosy_malloc() and pass its address");
+  QualType Result = F.getReturnType();
+  if (!Result->isVoidType() && !isPlain(Ctx, Result))
+    Error(F.getReturnTypeSourceRange().getBegin(), F.getReturnTypeSourceRange(),
+          "a COSY_FUNCTION returns an integer of at most 64 bits, a pointer or "
+          "nothing; write the result to memory from cosy_malloc()");
+  for (ParmVarDecl *P : F.parameters())
+    if (!isPlain(Ctx, P->getType()))
+      Error(P->getLocation(), P->getSourceRange(),
+            "an argument of a COSY_FUNCTION is an integer of at most 64 bits "
+            "or a "
+            "pointer to data; pass the address of a copy in memory from "
+            "cosy_malloc()");
+}
+
+} // namespace cosy

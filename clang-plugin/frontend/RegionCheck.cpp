@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RegionCheck.cpp - Are markers used as they should be? --------------===//
+//
+// A region's markers are statements of one block, so that the region has one
+// beginning and one end. This is checked on the source, where a message can
+// point at both; what the control flow then looks like is checked on the IR
+// (Region.cpp).
+//
+//===----------------------------------------------------------------------===//
+#include "frontend/RegionCheck.h"
+#include "async/Coroutine.h"
+#include "batch/Batch.h"
+#include "frontend/BatchCheck.h"
+#include "frontend/CoroutineCheck.h"
+#include "frontend/Frontend.h"
+#include "frontend/FunctionCheck.h"
+#include "region/Region.h"
+
+#include "clang/AST/ASTContext.h"
+#include "clang/AST/Decl.h"
+#include "clang/AST/DeclCXX.h"
+#include "clang/AST/DeclFriend.h"
+#include "clang/AST/DeclTemplate.h"
+#include "clang/AST/Expr.h"
+#include "clang/AST/ExprCXX.h"
+#include "clang/AST/Stmt.h"
+#include "clang/Lex/Lexer.h"
+#include "clang/Lex/PPCallbacks.h"
+#include "clang/Lex/Preprocessor.h"
+
+using namespace clang;
+
+namespace cosy {
+
+namespace {
+
+/// Checks one function body. Statements are visited in the order of the source;
+/// a region is everything between its markers in that order.
+class BodyCheck {
+public:
+  explicit BodyCheck(Frontend &FE) : FE(FE) {}
+
+  void check(Stmt *Body) {
+    visit(Body, nullptr);
+    if (Open) {
+      error(
+          Open->getBeginLoc(), Open->getSourceRange(),
+          "COSY_START without COSY_END in this function; put COSY_END after "
+          "the last statement of the region",
+          FixItHint::CreateInsertion(OpenBlock->getRBracLoc(), "COSY_END;\n"));
+    }
+  }
+
+private:
+  void error(SourceLocation Loc, SourceRange Range, StringRef Text,
+             ArrayRef<FixItHint> Fixes = {}) {
+    FE.error(Loc, Range, Text, Fixes);
+  }
+  void note(SourceLocation Loc, StringRef Text) { FE.note(Loc, Text); }
+
+  static StringRef markerName(Stmt *S) {
+    auto *Call = dyn_cast<CallExpr>(S);
+    FunctionDecl *F = Call ? Call->getDirectCallee() : nullptr;
+    if (!F || !F->getIdentifier())
+      return {};
+    StringRef Name = F->getName();
+    return llvm::is_contained(
+               llvm::map_range(AllMarkers,
+                               [](auto *M) { return StringRef(*M); }),
+               Name)
+               ? Name
+               : StringRef();
+  }
+
+  /// Visits \p S; \p Block is the block it is a statement of, if it is one.
+  void visit(Stmt *S, CompoundStmt *Block) {
+    if (!S || isa<RecoveryExpr>(S)) // clang has said what is wrong
+      return;
+    if (auto *E = dyn_cast<Expr>(S); E && Open)
+      FE.addRange(E->getExprLoc(), E->getSourceRange());
+    if (Open && MayStop)
+      checkCleanup(S);
+    if (StringRef Name = markerName(S); !Name.empty()) {
+      marker(cast<CallExpr>(S), Name != StringRef(EndMarker), Block);
+      if (Name == StringRef(StartWithMarker))
+        checkOptions(cast<CallExpr>(S));
+      return;
+    }
+    if (auto *C = dyn_cast<CompoundStmt>(S)) {
+      for (Stmt *Child : C->body())
+        visit(Child, C);
+      return;
+    }
+    if (auto *L = dyn_cast<LabelStmt>(S)) {
+      visit(L->getSubStmt(), Block);
+      return;
+    }
+    if (auto *A = dyn_cast<AttributedStmt>(S)) {
+      visit(A->getSubStmt(), Block);
+      return;
+    }
+    if (auto *Case = dyn_cast<SwitchCase>(S)) {
+      visit(Case->getSubStmt(), Block);
+      return;
+    }
+    if (auto *P = dyn_cast<ParenExpr>(S))
+      return visit(P->getSubExpr(), Block);
+    // COSY_START(): MarkerCalls has reported the parentheses.
+    if (auto *C = dyn_cast<CallExpr>(S);
+        C && !markerName(C->getCallee()).empty())
+      return visit(C->getCallee(), Block);
+    for (Stmt *Child : S->children())
+      visit(Child, nullptr);
+  }
+
+  void marker(CallExpr *Call, bool IsStart, CompoundStmt *Block) {
+    SourceLocation Loc = Call->getBeginLoc();
+    SourceRange Range = Call->getSourceRange();
+    if (!Block) {
+      error(
+          Loc, Range,
+          std::string(IsStart ? "COSY_START" : "COSY_END") +
+              " has to be a statement of a block; put it on a line of its own "
+              "between braces");
+      if (!IsStart)
+        Open = nullptr;
+      return;
+    }
+    if (IsStart) {
+      if (Open) {
+        error(Loc, Range,
+              "COSY_START inside a region; regions do not nest, end the first "
+              "one before this");
+        note(Open->getBeginLoc(), "region starts here");
+        ++Nested; // its end is no error, too
+        return;
+      }
+      Open = Call;
+      OpenBlock = Block;
+      Nested = 0;
+      MayStop = false;
+      return;
+    }
+    if (Nested && (!Open || Block != OpenBlock)) {
+      --Nested;
+      return;
+    }
+    if (!Open) {
+      error(Loc, Range,
+            "COSY_END without COSY_START before it in this function");
+      return;
+    }
+    if (Block != OpenBlock) {
+      error(
+          Loc, Range,
+          "COSY_END is in another block than its COSY_START; put both into the "
+          "same block");
+      note(Open->getBeginLoc(), "region starts here");
+    } else {
+      addRegion(Call);
+    }
+    Open = nullptr;
+  }
+
+  void checkOptions(CallExpr *Start) {
+    SmallVector<std::optional<uint64_t>, 8> Args;
+    for (Expr *E : Start->arguments()) {
+      Expr::EvalResult R;
+      if (!E->isValueDependent() && E->EvaluateAsInt(R, FE.context()))
+        Args.push_back(R.Val.getInt().getZExtValue());
+      else
+        Args.push_back(std::nullopt);
+    }
+    StartOptions Options;
+    if (std::string Wrong = readOptions(Args, Options); !Wrong.empty())
+      error(Start->getBeginLoc(), Start->getSourceRange(), Wrong);
+    MayStop = Options.StopOnError || Options.stopsAtLimit();
+  }
+
+  /// A region that stops in the middle leaves out what happens at the end of
+  /// scopes.
+  void checkCleanup(Stmt *S) {
+    auto Report = [&](SourceLocation Loc, SourceRange Range, std::string What) {
+      error(Loc, Range,
+            "a region that may stop cannot contain " + What +
+                ": stopping would leave out what is done at the end of its "
+                "life; let it begin before the region, or in a function the "
+                "region calls");
+      note(Open->getBeginLoc(), "region starts here");
+    };
+    if (auto *D = dyn_cast<DeclStmt>(S)) {
+      for (Decl *Child : D->decls())
+        if (auto *V = dyn_cast<VarDecl>(Child);
+            V && V->hasLocalStorage() &&
+            (V->hasAttr<CleanupAttr>() ||
+             (!V->getType()->isDependentType() &&
+              V->needsDestruction(FE.context()) != QualType::DK_none)))
+          Report(V->getLocation(), V->getLocation(),
+                 "the variable '" + V->getNameAsString() + "'");
+    } else if (auto *T = dyn_cast<CXXBindTemporaryExpr>(S)) {
+      Report(T->getExprLoc(), T->getSourceRange(), "this temporary object");
+    }
+  }
+
+  /// Tells the front end of the region that \p End ends.
+  void addRegion(CallExpr *End) {
+    MarkedRegion R;
+    R.Start = Open->getSourceRange();
+    R.End = End->getSourceRange();
+    Stmt *Before = nullptr;
+    for (Stmt *S : OpenBlock->body()) {
+      if (Before == Open)
+        R.First = loneCall(S);
+      if (S == End && Before)
+        R.Last = loneCall(Before);
+      Before = S;
+    }
+    FE.addRegion(R);
+  }
+
+  static LoneCall loneCall(Stmt *S) {
+    LoneCall L;
+    if (!isa<Expr>(S) && !isa<DeclStmt>(S))
+      return L;
+    unsigned NumCalls = 0;
+    SmallVector<Stmt *, 8> Work{S};
+    while (!Work.empty()) {
+      Stmt *Part = Work.pop_back_val();
+      if (isa<StmtExpr>(Part))
+        return LoneCall();
+      if (auto *Call = dyn_cast<CallExpr>(Part)) {
+        ++NumCalls;
+        L.Call = Call->getExprLoc();
+      }
+      for (Stmt *Child : Part->children())
+        if (Child)
+          Work.push_back(Child);
+    }
+    if (NumCalls != 1 || L.Call.isMacroID())
+      return LoneCall();
+    L.Statement = S->getSourceRange();
+    return L;
+  }
+
+  Frontend &FE;
+  CallExpr *Open = nullptr;
+  CompoundStmt *OpenBlock = nullptr;
+  unsigned Nested = 0;  ///< starts inside the region, reported, without an end
+  bool MayStop = false; ///< the open region stops at errors or limits
+};
+
+/// Reports COSY_START(), which clang accepts.
+class MarkerCalls : public PPCallbacks {
+public:
+  explicit MarkerCalls(CompilerInstance &CI) : CI(CI) {}
+
+  void MacroExpands(const Token &Name, const MacroDefinition &, SourceRange,
+                    const MacroArgs *) override {
+    const IdentifierInfo *II = Name.getIdentifierInfo();
+    if (!II || Name.getLocation().isMacroID() ||
+        !(II->isStr("COSY_START") || II->isStr("COSY_END") ||
+          II->isStr("COSY_START_NATIVE")))
+      return;
+    std::optional<Token> Next = Lexer::findNextToken(
+        Name.getLocation(), CI.getSourceManager(), CI.getLangOpts());
+    if (!Next || Next->isNot(tok::l_paren))
+      return;
+    DiagnosticsEngine &D = CI.getDiagnostics();
+    D.Report(Next->getLocation(), D.getCustomDiagID(DiagnosticsEngine::Error,
+                                                    "%0 takes no parentheses"))
+        << II->getName();
+  }
+
+private:
+  CompilerInstance &CI;
+};
+
+class RegionCheck : public ASTConsumer {
+public:
+  RegionCheck(CompilerInstance &CI, const WarningState &Flags)
+      : CI(CI), FE(CI, Flags) {
+    CI.getPreprocessor().addPPCallbacks(std::make_unique<MarkerCalls>(CI));
+  }
+
+  bool HandleTopLevelDecl(DeclGroupRef Group) override {
+    IdentifierTable &Names = CI.getPreprocessor().getIdentifierTable();
+    HasBatches = Names.find(BatchMarker) != Names.end();
+    HasCoroutines = Names.find(SpawnFunction) != Names.end();
+    if (HasBatches || HasCoroutines ||
+        Names.find("COSY_FUNCTION") != Names.end() ||
+        llvm::any_of(AllMarkers,
+                     [&](auto *M) { return Names.find(*M) != Names.end(); }))
+      for (Decl *D : Group)
+        visit(D);
+    return true;
+  }
+
+private:
+  void visit(Decl *D) {
+    if (auto *T = dyn_cast<TemplateDecl>(D); T && T->getTemplatedDecl())
+      D = T->getTemplatedDecl();
+    if (auto *F = dyn_cast<FriendDecl>(D); F && F->getFriendDecl())
+      return visit(F->getFriendDecl());
+    if (HasCoroutines)
+      checkCoroutines(*D, FE);
+    if (auto *F = dyn_cast<FunctionDecl>(D)) {
+      checkFunctionDecl(*F);
+      if (F->doesThisDeclarationHaveABody() && F->getBody()) {
+        BodyCheck(FE).check(F->getBody());
+        if (HasBatches)
+          checkBatches(*F, FE);
+        FE.annotateWarnings(*F);
+      }
+      return;
+    }
+    if (isa<NamespaceDecl>(D) || isa<LinkageSpecDecl>(D) || isa<RecordDecl>(D))
+      for (Decl *Child : cast<DeclContext>(D)->decls())
+        visit(Child);
+  }
+
+  CompilerInstance &CI;
+  Frontend FE;
+  bool HasBatches = false;    ///< the source may contain a COSY_BATCH
+  bool HasCoroutines = false; ///< and a COSY_ASYNC
+};
+
+} // namespace
+
+std::unique_ptr<ASTConsumer> createRegionCheck(CompilerInstance &CI,
+                                               const WarningState &Flags) {
+  return std::make_unique<RegionCheck>(CI, Flags);
+}
+
+} // namespace cosy

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Deferred.cpp - Compounds that are made when the program is linked --===//
+#include "link/Deferred.h"
+#include "Diagnostics.h"
+#include "bpf/Function.h"
+#include "codegen/Select.h"
+
+#include "llvm/IR/InstIterator.h"
+
+using namespace llvm;
+
+namespace cosy {
+
+/// On the source; its value is Region::Name.
+static constexpr StringLiteral SourceAttribute = "cosy-source";
+
+static constexpr StringLiteral PartAttribute = "cosy-part";
+static constexpr StringLiteral OptimizedAttribute = "cosy-optimized";
+static constexpr StringLiteral DumpAttribute = "cosy-dump";
+static constexpr StringLiteral NoFastAttribute = "cosy-no-fast";
+static constexpr StringLiteral NoOutlineAttribute = "cosy-no-outline";
+
+/// What instruments functions must not change a source.
+static constexpr Attribute::AttrKind Untouched[] = {
+    Attribute::OptimizeNone,
+    Attribute::NoInline,
+    Attribute::NoProfile,
+    Attribute::NoSanitizeCoverage,
+    Attribute::DisableSanitizerInstrumentation,
+};
+static constexpr StringLiteral Instrumentations[] = {
+    "function-instrument", "instrument-function-entry",
+    "instrument-function-entry-inlined", "instrument-function-exit",
+    "instrument-function-exit-inlined"};
+
+bool canDefer(const Region &R) {
+  const Function &Host = *R.Host;
+  // The sanitizers' passes do not run when the program is linked.
+  for (Attribute::AttrKind Kind :
+       {Attribute::SanitizeAddress, Attribute::SanitizeHWAddress,
+        Attribute::SanitizeThread, Attribute::SanitizeMemory,
+        Attribute::SanitizeMemTag})
+    if (Host.hasFnAttribute(Kind))
+      return false;
+  // A user function's entry in the table is this file's.
+  return !R.IsAsync && !R.Options.StopOnError && !R.Options.limited() &&
+         none_of(instructions(*R.Source), isUserFunctionCall);
+}
+
+void writeDeferred(Region &R, const DeferredRegion &D) {
+  Function &Source = *R.Source;
+  auto Write = [&](StringRef Attribute, bool Is) {
+    if (Is)
+      Source.addFnAttr(Attribute);
+  };
+  Source.addFnAttr(SourceAttribute, R.Name);
+  Source.addFnAttr(WarningAttribute, warningLevels(R.Loc));
+  Write(PartAttribute, D.IsPart);
+  Write(OptimizedAttribute, D.IsOptimized);
+  Write(DumpAttribute, D.Options.Dump);
+  Write(NoFastAttribute, D.Options.NoFast);
+  Write(NoOutlineAttribute, D.Options.NoOutline);
+  Source.getEntryBlock().getTerminator()->setDebugLoc(DebugLoc(R.Loc));
+  for (Attribute::AttrKind Kind :
+       {Attribute::OptimizeForSize, Attribute::MinSize,
+        Attribute::OptimizeForDebugging})
+    Source.removeFnAttr(Kind);
+  for (Attribute::AttrKind Kind : Untouched)
+    Source.addFnAttr(Kind);
+  for (StringRef Kind : Instrumentations)
+    Source.removeFnAttr(Kind);
+  // The variables are those of the host.
+  for (Instruction &I : instructions(Source))
+    I.dropDbgRecords();
+}
+
+bool isDeferredSource(const Function &F) {
+  return F.hasFnAttribute(SourceAttribute);
+}
+
+DeferredRegion readDeferred(Region &R, unsigned &NumOutputs) {
+  Function &Source = *R.Source;
+  R.Name = Source.getFnAttribute(SourceAttribute).getValueAsString();
+  R.Loc = Source.getEntryBlock().getTerminator()->getDebugLoc();
+  DeferredRegion D;
+  D.IsPart = Source.hasFnAttribute(PartAttribute);
+  D.IsOptimized = Source.hasFnAttribute(OptimizedAttribute);
+  D.Options.Dump = Source.hasFnAttribute(DumpAttribute);
+  D.Options.NoFast = Source.hasFnAttribute(NoFastAttribute);
+  D.Options.NoOutline = Source.hasFnAttribute(NoOutlineAttribute);
+  for (Attribute::AttrKind Kind : Untouched)
+    Source.removeFnAttr(Kind);
+  unsigned NumExits = 0;
+  NumOutputs = 0;
+  for (const Instruction &I : instructions(Source)) {
+    auto *CB = dyn_cast<CallBase>(&I);
+    if (!CB || !CB->getCalledFunction() ||
+        CB->getCalledFunction()->getName() != ExitMarker)
+      continue;
+    auto *N = cast<ConstantInt>(CB->getArgOperand(0));
+    NumExits = std::max<unsigned>(NumExits, N->getZExtValue() + 1);
+    NumOutputs = CB->arg_size() - 1;
+  }
+  R.Exits.resize(NumExits);
+  return D;
+}
+
+} // namespace cosy

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Deferred.h - Compounds that are made when the program is linked ----===//
+//
+// With cosy-cc -flto, functions of other files can become a part of a compound.
+// The compile step and the link step share the work:
+//
+// - The compile step does on unoptimised code what it always does, until
+// callees
+//   of the same file have been inlined into the region's source. The source
+//   stays in the object file, as a function that no optimisation may change,
+//   with all that the link step has to know as attributes. The host calls
+//   DeferredRun with the source and its inputs. To the optimisations this is a
+//   call of an unknown function; they may copy, move or remove it.
+// - The link step inlines the callees of other files, makes the compound and
+//   replaces the calls.
+//
+// So what the optimisations did to the markers' surroundings does not matter,
+// and the compound has the part of its own file in the same form as always.
+// Callees of other files have been optimised, but not vectorised: the plugin
+// leaves that to the link step, since vectors have no operations.
+//
+// All regions are deferred that can be, also those that call nothing of another
+// file: a region of another file may take in the function they are in, which
+// has to be without compounds then.
+//
+//===----------------------------------------------------------------------===//
+#ifndef COSY_PLUGIN_DEFERRED_H
+#define COSY_PLUGIN_DEFERRED_H
+
+#include "region/Region.h"
+#include "region/RegionPass.h"
+
+namespace cosy {
+
+/// A function that no region takes in when the program is linked.
+constexpr llvm::StringLiteral NotInlinedAttribute = "cosy-not-inlined";
+
+/// A function whose calls AutoPass redirects when the program is linked.
+constexpr llvm::StringLiteral AutoAttribute = "cosy-auto";
+
+/// What the link step has to know of a region.
+struct DeferredRegion {
+  RegionOptions Options;
+  bool IsPart = false;      ///< of what was marked
+  bool IsOptimized = false; ///< the host was compiled with optimisations
+};
+
+/// \returns whether the compound of \p R may be made when the program is
+/// linked.
+bool canDefer(const Region &R);
+
+/// Writes \p D and R's name and place down in R.Source.
+void writeDeferred(Region &R, const DeferredRegion &D);
+
+/// \returns whether \p F is the source of a deferred region.
+bool isDeferredSource(const llvm::Function &F);
+
+/// Reads what writeDeferred() has written: sets R.Name, R.Loc, R.Exits' number
+/// and \p NumOutputs, and makes R.Source an ordinary function again.
+DeferredRegion readDeferred(Region &R, unsigned &NumOutputs);
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_DEFERRED_H

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- LinkPass.cpp - Compounds from the whole program --------------------===//
+#include "link/LinkPass.h"
+#include "Diagnostics.h"
+#include "body/LibraryCalls.h"
+#include "body/Source.h"
+#include "bpf/Function.h"
+#include "codegen/Compound.h"
+#include "link/Deferred.h"
+#include "region/Host.h"
+
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/Local.h"
+
+using namespace llvm;
+
+namespace cosy {
+
+namespace {
+
+/// A region whose compound is being made.
+struct Deferred {
+  Region R;
+  GlobalVariable *Descriptor = nullptr;
+  SmallVector<CallBase *, 1> Runs; ///< calls of DeferredRun
+  SmallVector<Function *, 8> Library;
+  Compound C;
+  bool HasCompound = false;
+};
+
+class Program {
+public:
+  Program(Module &M, FunctionAnalysisManager &FAM)
+      : M(M), FAM(FAM), Functions(M), Table(M) {}
+  bool run();
+
+private:
+  void find();
+  void compile(Deferred &D);
+  void complete(Deferred &D);
+
+  Module &M;
+  FunctionAnalysisManager &FAM;
+  FunctionTable Functions;
+  RegionTable Table;
+  std::vector<std::unique_ptr<Deferred>> Regions;
+};
+
+} // namespace
+
+/// All of a program can often be reached from a region, by paths that are
+/// seldom taken: around the lstat() of git status, 11,000 operations with the
+/// limits of a file. Loading one takes 500 instructions. So nothing that is
+/// large or far away; there, an up-call costs little.
+constexpr InlineLimits WholeProgramLimits = {300, 1500};
+
+/// \returns whether \p F runs a compound that was made in the compile step.
+static bool hasCompound(const Function &F) {
+  return any_of(instructions(F), [](const Instruction &I) {
+    auto *CB = dyn_cast<CallBase>(&I);
+    const Function *Callee = CB ? CB->getCalledFunction() : nullptr;
+    return Callee && Callee->getName() == "cosy_region_run";
+  });
+}
+
+/// \returns whether \p Source may take in \p Callee, which may be of another
+/// file and compiled with other options.
+static bool mayTake(const Function &Callee, const Function &Source,
+                    bool IsOptimized) {
+  // Error paths make a compound large, and are no faster in it.
+  return !Callee.hasFnAttribute(Attribute::Cold) && !Callee.doesNotReturn() &&
+         !Callee.hasFnAttribute(NotInlinedAttribute) &&
+         Callee.hasFnAttribute(Attribute::OptimizeNone) != IsOptimized &&
+         AttributeFuncs::areInlineCompatible(Source, Callee) &&
+         !hasCompound(Callee);
+}
+
+/// Makes the mode of the region 0 at \p Address and after: no compound runs.
+/// Only in \p In, if that is not null.
+static void foldMode(Value &Address, const Function *In) {
+  for (User *U : make_early_inc_range(Address.users())) {
+    if (isa<GEPOperator>(U)) {
+      foldMode(*U, In);
+      continue;
+    }
+    auto *L = dyn_cast<LoadInst>(U);
+    if (!L || (In && L->getFunction() != In))
+      continue;
+    L->replaceAllUsesWith(Constant::getNullValue(L->getType()));
+    L->eraseFromParent();
+  }
+}
+
+/// Makes \p Run, a call of DeferredRun, return that no compound ran.
+static void dropRun(CallBase &Run) {
+  CallBase *Call = &Run;
+  if (auto *Invoke = dyn_cast<InvokeInst>(Call))
+    Call = changeToCall(Invoke);
+  Call->replaceAllUsesWith(Constant::getAllOnesValue(Call->getType()));
+  Call->eraseFromParent();
+}
+
+void Program::find() {
+  for (Function &F : M) {
+    if (!isDeferredSource(F))
+      continue;
+    auto D = std::make_unique<Deferred>();
+    D->R.Source = &F;
+    for (User *U : F.users())
+      D->Runs.push_back(cast<CallBase>(U));
+    Regions.push_back(std::move(D));
+  }
+  // What nothing calls any more would only be in the way.
+  erase_if(Regions, [](const std::unique_ptr<Deferred> &D) {
+    if (D->Runs.empty())
+      D->R.Source->eraseFromParent();
+    return D->Runs.empty();
+  });
+  for (const std::unique_ptr<Deferred> &D : Regions)
+    D->Descriptor = cast<GlobalVariable>(D->Runs.front()->getArgOperand(0));
+}
+
+void Program::compile(Deferred &D) {
+  Region &R = D.R;
+  Function &Source = *R.Source;
+  R.Host = D.Runs.front()->getFunction();
+  R.Before = D.Runs.front()->getParent();
+  DeferredRegion Written = readDeferred(R, D.C.NumOutputs);
+  R.Host->addFnAttr(Source.getFnAttribute(WarningAttribute));
+  inlineCallees(Source, *R.Host, PristineMap(), WholeProgramLimits,
+                [&](const Function &Callee) {
+                  return mayTake(Callee, Source, Written.IsOptimized);
+                });
+  // In a compound the regions of callees are native.
+  for (Instruction &I : make_early_inc_range(instructions(Source)))
+    if (auto *CB = dyn_cast<CallInst>(&I);
+        CB && CB->getCalledFunction() &&
+        CB->getCalledFunction()->getName() == DeferredRun)
+      dropRun(*CB);
+  for (const std::unique_ptr<Deferred> &Other : Regions)
+    foldMode(*Other->Descriptor, &Source);
+  FAM.invalidate(Source, PreservedAnalyses::none());
+  if (Written.IsPart && !isWorthwhile(Source, FAM))
+    return;
+  if (!Written.IsOptimized)
+    defineValues(Source);
+  D.Library = findLibraryFunctions(Source);
+  D.HasCompound = makeCompound(R, D.C, Written.IsPart, FAM, Written.Options);
+}
+
+void Program::complete(Deferred &D) {
+  if (!D.HasCompound) {
+    // So that the module is sound, also after an error.
+    for (CallBase *Run : D.Runs)
+      dropRun(*Run);
+    foldMode(*D.Descriptor, nullptr);
+  } else {
+    Constant *Descriptor = Table.add(D.R, D.C.Img, D.C.Sel.C, D.C.Thunks,
+                                     Functions.list({}), D.Library);
+    D.Descriptor->replaceAllUsesWith(Descriptor);
+    for (CallBase *Run : D.Runs)
+      completeDeferred(*Run, D.C.Sel.C, D.C.Sel.Inputs);
+  }
+  D.Descriptor->removeDeadConstantUsers();
+  D.Descriptor->eraseFromParent();
+  eraseSource(D.R, D.C, FAM);
+}
+
+bool Program::run() {
+  find();
+  if (Regions.empty())
+    return false;
+  // Before functions are inlined.
+  markOwnCalls(M, {});
+  // Regions call user functions of other files natively, as they do without
+  // link-time optimisation.
+  for (Function &F : M)
+    if (hasProgram(F))
+      makeNative(F);
+  for (const std::unique_ptr<Deferred> &D : Regions)
+    compile(*D);
+  // A region may take in the function that another one is in, so these change
+  // last.
+  for (const std::unique_ptr<Deferred> &D : Regions)
+    complete(*D);
+  Table.finish();
+  for (StringRef Name : {StringRef(DeferredRun), StringRef(ExitMarker)})
+    if (Function *F = M.getFunction(Name); F && F->use_empty())
+      F->eraseFromParent();
+  return true;
+}
+
+PreservedAnalyses LinkPass::run(Module &M, ModuleAnalysisManager &MAM) {
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  return Program(M, FAM).run() ? PreservedAnalyses::none()
+                               : PreservedAnalyses::all();
+}
+
+} // namespace cosy

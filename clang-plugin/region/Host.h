@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Host.h - The code that runs a compound -----------------------------===//
+//
+// What stands in the host in front of a region, see cosy/region.h. The native
+// code of the region stays as it is; every exit of the region gets a second way
+// in, from the compound.
+//
+//===----------------------------------------------------------------------===//
+#ifndef COSY_PLUGIN_HOST_H
+#define COSY_PLUGIN_HOST_H
+
+#include "body/Locals.h"
+#include "codegen/Emit.h"
+#include "codegen/Select.h"
+#include "region/Region.h"
+
+#include "llvm/IR/GlobalVariable.h"
+#include "llvm/IR/IRBuilder.h"
+
+namespace cosy {
+
+/// What Coroutine.cpp replaces in a COSY_ASYNC function. int64_t
+/// cosy.async.run(region, frame) is cosy_region_run() of a part: the coroutine
+/// is suspended meanwhile.
+constexpr llvm::StringLiteral AsyncRunMarker = "cosy.async.run";
+/// int *cosy.async.errno() is the address of errno while the part runs.
+constexpr llvm::StringLiteral AsyncErrnoMarker = "cosy.async.errno";
+
+/// int64_t DeferredRun(region, source, outputs, inputs...) runs a region whose
+/// compound is made when the program is linked, as cosy_region_run() does. If
+/// it is not replaced then, the linker names it in an error; so does its name
+/// the remedy.
+constexpr llvm::StringLiteral DeferredRun =
+    "__cosy_region_not_compiled__link_by_cosy_cc_with_flto";
+
+/// Makes \p Run, a call of DeferredRun, run the compound \p C, whose \p Inputs
+/// are values of its source.
+void completeDeferred(llvm::CallBase &Run, const Code &C,
+                      llvm::ArrayRef<llvm::Value *> Inputs);
+
+/// The way of a region through its compound, before the compound is known.
+class CompoundPath {
+public:
+  /// Builds the blocks. Outputs an exit turns out not to need become poison in
+  /// R.Source.
+  explicit CompoundPath(Region &R);
+
+  /// Fills in what follows from the compound: \p Descriptor is the region's
+  /// struct cosy_region, \p C its allocated code, \p Inputs their values,
+  /// \p Locals the variables that are copied.
+  void complete(llvm::Constant *Descriptor, const Code &C,
+                llvm::ArrayRef<llvm::Value *> Inputs,
+                llvm::ArrayRef<PrivateLocal> Locals);
+
+  /// There is no compound: only the native code remains.
+  void abandon();
+
+  /// The compound is made when the program is linked: calls DeferredRun in
+  /// place of cosy_region_run(). \p NumOutputs are those of the compound.
+  void defer(unsigned NumOutputs, llvm::ArrayRef<PrivateLocal> Locals);
+
+  /// The compound's registers; null after abandon().
+  llvm::AllocaInst *frame() const { return Frame; }
+
+private:
+  void rewriteUses();
+  llvm::Value *inputValue(llvm::IRBuilderBase &B, llvm::Value *V,
+                          llvm::ArrayRef<PrivateLocal> Locals);
+  llvm::Value *copyOf(llvm::IRBuilderBase &B, const PrivateLocal &L);
+  void copyValuesOut(llvm::ArrayRef<PrivateLocal> Locals,
+                     llvm::ArrayRef<Reg> Registers);
+
+  Region &R;
+  llvm::GlobalVariable *Placeholder; ///< for the descriptor
+  llvm::AllocaInst *Frame;
+  llvm::BasicBlock *Run;
+  llvm::CallInst *RunCall;
+  llvm::SmallVector<llvm::BasicBlock *, 2> Leaves; ///< by exit
+  struct OutputLoad {
+    llvm::LoadInst *Load;
+    llvm::GetElementPtrInst *Slot;
+    unsigned Output;
+    unsigned Exit;
+  };
+  llvm::SmallVector<OutputLoad, 16> Loads;
+};
+
+/// A private constant with the text \p S.
+llvm::Constant *stringConstant(llvm::Module &M, llvm::StringRef S);
+
+/// Creates void Name(void) { Callee(Table, Count); }
+llvm::Function *createTableCaller(llvm::Module &M, llvm::StringRef Name,
+                                  llvm::StringRef Callee,
+                                  llvm::GlobalVariable *Table, uint64_t Count);
+
+/// The regions of a translation unit.
+class RegionTable {
+public:
+  explicit RegionTable(llvm::Module &M) : M(M) {}
+
+  /// Adds a region, which takes \p Library for functions of the C library.
+  /// \returns what stands for its struct cosy_region until
+  /// finish().
+  llvm::Constant *add(const Region &R, const Image &I, const Code &C,
+                      llvm::ArrayRef<llvm::Function *> Thunks,
+                      llvm::Constant *Functions,
+                      llvm::ArrayRef<llvm::Function *> Library);
+
+  /// Creates the table, its constructor and its destructor.
+  void finish();
+
+private:
+  llvm::StructType *descriptorType();
+  llvm::Constant *limits(const Region &R, const Code &C);
+  llvm::Constant *libraryList(llvm::ArrayRef<llvm::Function *> Library);
+
+  llvm::Module &M;
+  std::vector<llvm::Constant *> Descriptors;
+  std::vector<llvm::GlobalVariable *> Placeholders;
+};
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_HOST_H

@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Marked.cpp - What lies between two markers -------------------------===//
+#include "region/Marked.h"
+#include "Diagnostics.h"
+#include "codegen/Select.h"
+
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+using namespace llvm;
+
+namespace cosy {
+
+CallInst *asMarker(Instruction &I, StringRef Name) {
+  auto *CI = dyn_cast<CallInst>(&I);
+  Function *F = CI ? CI->getCalledFunction() : nullptr;
+  if (!F || !F->isDeclaration())
+    return nullptr;
+  StringRef Is = F->getName();
+  bool Same = Is == Name || (Name == StartMarker && (Is == StartWithMarker ||
+                                                     Is == StartNativeMarker));
+  return Same ? CI : nullptr;
+}
+
+SmallVector<CallInst *, 4> markersOf(Function &F, StringRef Name) {
+  SmallVector<CallInst *, 4> List;
+  for (BasicBlock &BB : F)
+    for (Instruction &I : BB)
+      if (CallInst *C = asMarker(I, Name))
+        List.push_back(C);
+  return List;
+}
+
+/// Is \p ID of the coroutine that calls it? The others act on a handle, which
+/// may be of any coroutine.
+static bool isPartOfCoroutine(Intrinsic::ID ID) {
+  switch (ID) {
+  case Intrinsic::coro_resume:
+  case Intrinsic::coro_destroy:
+  case Intrinsic::coro_done:
+  case Intrinsic::coro_promise:
+  case Intrinsic::coro_noop:
+    return false;
+  default:
+    return Intrinsic::getBaseName(ID).starts_with("llvm.coro.");
+  }
+}
+
+const char *whyNotMovable(const Instruction &I) {
+  if (auto *AI = dyn_cast<AllocaInst>(&I))
+    return AI->isStaticAlloca() ? nullptr : "a variable-length array or alloca";
+  if (isa<IndirectBrInst>(I))
+    return "a computed goto";
+  if (isa<CallBrInst>(I))
+    return "an asm goto";
+  if (I.isEHPad() || isa<InvokeInst>(I) || isa<ResumeInst>(I))
+    return "a cleanup or an exception handler";
+  if (isa<VAArgInst>(I))
+    return "va_arg";
+  auto *CB = dyn_cast<CallBase>(&I);
+  if (!CB)
+    return nullptr;
+  if (isPartOfCoroutine(CB->getIntrinsicID()))
+    return "a point where the coroutine is suspended";
+  if (CB->hasFnAttr(Attribute::ReturnsTwice))
+    return "a call that returns twice, such as setjmp or vfork";
+  if (CB->isMustTailCall())
+    return "a call marked musttail";
+  switch (CB->getIntrinsicID()) {
+  case Intrinsic::vastart:
+    return "va_start";
+  case Intrinsic::stacksave:
+  case Intrinsic::stackrestore:
+    return "a variable-length array or alloca";
+  case Intrinsic::frameaddress:
+  case Intrinsic::returnaddress:
+  case Intrinsic::addressofreturnaddress:
+  case Intrinsic::sponentry:
+  case Intrinsic::get_dynamic_area_offset:
+    return "the address of the function's own stack frame";
+  case Intrinsic::localescape:
+  case Intrinsic::eh_typeid_for:
+    return "an exception handler";
+  default:
+    return nullptr;
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Computed goto
+//===----------------------------------------------------------------------===//
+
+void expandComputedGotos(Function &F) {
+  SmallVector<IndirectBrInst *, 2> Gotos;
+  for (BasicBlock &BB : F)
+    if (auto *IBr = dyn_cast<IndirectBrInst>(BB.getTerminator()))
+      Gotos.push_back(IBr);
+  if (Gotos.empty())
+    return;
+  Type *I64 = Type::getInt64Ty(F.getContext());
+  DenseMap<BasicBlock *, ConstantInt *> Numbers;
+  for (BasicBlock &BB : F) {
+    if (!BB.hasAddressTaken())
+      continue;
+    // No label may look like a null pointer.
+    auto *N = cast<ConstantInt>(ConstantInt::get(I64, Numbers.size() + 1));
+    Numbers[&BB] = N;
+    BlockAddress *BA = BlockAddress::get(&F, &BB);
+    BA->replaceAllUsesWith(ConstantExpr::getIntToPtr(N, BA->getType()));
+    BA->destroyConstant();
+  }
+  BasicBlock *Never = BasicBlock::Create(F.getContext(), "", &F);
+  new UnreachableInst(F.getContext(), Never);
+  for (IndirectBrInst *IBr : Gotos) {
+    IRBuilder<> B(IBr);
+    BasicBlock *BB = IBr->getParent();
+    SmallSetVector<BasicBlock *, 8> Targets;
+    for (BasicBlock *T : successors(BB))
+      if (!Targets.insert(T))
+        T->removePredecessor(BB, /*KeepOneInputPHIs=*/true);
+    SwitchInst *S = B.CreateSwitch(B.CreatePtrToInt(IBr->getAddress(), I64),
+                                   Never, Targets.size());
+    for (BasicBlock *T : Targets) {
+      if (ConstantInt *N = Numbers.lookup(T))
+        S->addCase(N, T);
+      else
+        T->removePredecessor(BB, /*KeepOneInputPHIs=*/true);
+    }
+    IBr->eraseFromParent();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The blocks
+//===----------------------------------------------------------------------===//
+
+static Instruction *firstMarker(BasicBlock &BB) {
+  for (Instruction &I : BB)
+    if (asMarker(I, StartMarker) || asMarker(I, EndMarker))
+      return &I;
+  return nullptr;
+}
+
+namespace {
+
+/// The blocks reached from COSY_START without passing a marker.
+struct Reach {
+  SetVector<BasicBlock *> Blocks;
+  /// Those of them that end before a COSY_END.
+  SmallVector<BasicBlock *, 2> Last;
+};
+
+} // namespace
+
+/// It may be the COSY_END of another region, after a jump into that; whichever
+/// comes first, ends this one.
+static Reach reachForward(BasicBlock *Entry) {
+  Reach R;
+  SmallVector<BasicBlock *, 32> Work{Entry};
+  SmallPtrSet<BasicBlock *, 32> Seen{Entry};
+  while (!Work.empty()) {
+    BasicBlock *BB = Work.pop_back_val();
+    Instruction *Marker = firstMarker(*BB);
+    if (Marker && asMarker(*Marker, StartMarker))
+      continue;
+    if (Marker) {
+      // Where the marker begins its block already, nothing of it is inside.
+      if (Marker == BB->getFirstNonPHIOrDbg() && BB != Entry)
+        continue;
+      SplitBlock(BB, Marker);
+      R.Last.push_back(BB);
+    }
+    R.Blocks.insert(BB);
+    if (!Marker)
+      for (BasicBlock *S : successors(BB))
+        if (Seen.insert(S).second)
+          Work.push_back(S);
+  }
+  return R;
+}
+
+/// The blocks of \p R that reach COSY_END.
+static SetVector<BasicBlock *> reachBackward(const Reach &R,
+                                             BasicBlock *Entry) {
+  SetVector<BasicBlock *> Blocks;
+  for (BasicBlock *BB : R.Blocks)
+    for (BasicBlock *S : successors(BB))
+      if (!R.Blocks.count(S) && S->getFirstNonPHIOrDbg() &&
+          asMarker(*S->getFirstNonPHIOrDbg(), EndMarker))
+        Blocks.insert(BB);
+  for (unsigned N = 0; N < Blocks.size(); ++N) {
+    if (Blocks[N] == Entry)
+      continue;
+    for (BasicBlock *P : predecessors(Blocks[N]))
+      if (R.Blocks.count(P))
+        Blocks.insert(P);
+  }
+  return Blocks;
+}
+
+/// Where COSY_END is never reached: the loops and the ways to them; if there
+/// are none, everything but the returns.
+static SetVector<BasicBlock *> endlessBlocks(const Reach &R) {
+  DenseMap<BasicBlock *, unsigned> NumInside;
+  SmallVector<BasicBlock *, 32> Dead;
+  SmallPtrSet<BasicBlock *, 32> Leads;
+  for (BasicBlock *BB : R.Blocks) {
+    unsigned N = count_if(successors(BB),
+                          [&](BasicBlock *S) { return R.Blocks.count(S); });
+    NumInside[BB] = N;
+    if (!N)
+      Dead.push_back(BB);
+    else
+      Leads.insert(BB);
+  }
+  while (!Dead.empty())
+    for (BasicBlock *P : predecessors(Dead.pop_back_val()))
+      if (R.Blocks.count(P) && --NumInside[P] == 0) {
+        Leads.erase(P);
+        Dead.push_back(P);
+      }
+  SetVector<BasicBlock *> Blocks;
+  for (BasicBlock *BB : R.Blocks)
+    if (Leads.count(BB))
+      Blocks.insert(BB);
+  if (!Blocks.empty())
+    return Blocks;
+  for (BasicBlock *BB : R.Blocks) {
+    Blocks.insert(BB);
+    if (isa<ReturnInst>(BB->getTerminator()))
+      SplitBlock(BB, BB->getTerminator());
+  }
+  return Blocks;
+}
+
+//===----------------------------------------------------------------------===//
+// Native pieces
+//===----------------------------------------------------------------------===//
+
+/// \returns true if the child of a vfork() would run the code after \p I.
+static bool isVfork(const Instruction &I) {
+  auto *CB = dyn_cast<CallBase>(&I);
+  const Function *F = CB ? CB->getCalledFunction() : nullptr;
+  return F && CB->hasFnAttr(Attribute::ReturnsTwice) &&
+         F->getName().contains("fork");
+}
+
+/// The last instruction of the piece that begins with \p First: others that
+/// \p Why has a reason for may follow closely.
+static Instruction *
+endOfPiece(Instruction *First,
+           function_ref<const char *(const Instruction &)> Why) {
+  constexpr unsigned MaxGap = 12;
+  Instruction *Last = First;
+  unsigned Gap = 0;
+  for (Instruction *I = First->getNextNode(); I && Gap <= MaxGap;
+       I = I->getNextNode()) {
+    if (Why(*I)) {
+      Last = I;
+      Gap = 0;
+    } else if (isSystemCall(*I)) {
+      break;
+    } else {
+      ++Gap;
+    }
+  }
+  return Last;
+}
+
+SmallPtrSet<BasicBlock *, 8>
+separateNatives(Marked &E,
+                function_ref<const char *(const Instruction &)> Why) {
+  SmallPtrSet<BasicBlock *, 8> Native;
+  for (unsigned N = 0; N < E.Blocks.size(); ++N) {
+    BasicBlock *BB = E.Blocks[N];
+    auto First = find_if(*BB, [&](Instruction &I) { return Why(I); });
+    if (First == BB->end())
+      continue;
+    E.Natives.push_back(&*First);
+    Instruction *Last = endOfPiece(&*First, Why);
+    if (!Last->isTerminator())
+      E.Blocks.insert(SplitBlock(BB, Last->getNextNode()));
+    Native.insert(First->isEHPad() ? BB : SplitBlock(BB, &*First));
+  }
+  E.Blocks.remove_if([&](BasicBlock *BB) { return Native.count(BB); });
+  return Native;
+}
+
+static const DILocation *firstLocation(const BasicBlock &BB) {
+  for (const Instruction &I : BB)
+    if (const DILocation *L = I.getDebugLoc())
+      return L;
+  return nullptr;
+}
+
+void addBeginnings(Marked &E, function_ref<bool(BasicBlock *)> IsBefore) {
+  SmallVector<BasicBlock *, 32> InOrder;
+  for (BasicBlock &BB : *E.Host)
+    if (E.Blocks.count(&BB))
+      InOrder.push_back(&BB);
+  for (BasicBlock *BB : InOrder) {
+    SmallSetVector<BasicBlock *, 4> Preds;
+    for (BasicBlock *P : predecessors(BB))
+      if (IsBefore(P))
+        Preds.insert(P);
+    if (Preds.empty())
+      continue;
+    BasicBlock *Before =
+        SplitBlockPredecessors(BB, Preds.getArrayRef(), ".cosy.again");
+    BasicBlock *Entry = SplitBlock(Before, Before->getTerminator());
+    E.Blocks.insert(Entry);
+    const DILocation *Loc = firstLocation(*BB);
+    E.Beginnings.push_back({Before, Entry, Loc ? Loc : E.Loc});
+  }
+}
+
+bool findMarked(CallInst *Start, Marked &E) {
+  E.Host = Start->getFunction();
+  E.Loc = Start->getDebugLoc();
+  E.Options = optionsOf(*Start);
+  BasicBlock *Before = Start->getParent();
+  // The marker stays for now: other regions end at it.
+  BasicBlock *Entry = SplitBlock(Before, Start->getNextNode());
+  Reach R = reachForward(Entry);
+  E.Blocks = reachBackward(R, Entry);
+  if (E.Blocks.empty()) {
+    reportWarning(Warning::EndNotReached, *E.Host, E.Loc,
+                  "the end of this region is never reached; only a return, a "
+                  "jump or a signal leaves it. Put COSY_END where every way "
+                  "through the region comes by");
+    E.Blocks = endlessBlocks(R);
+    if (!E.Blocks.count(Entry))
+      return false;
+  }
+  E.Beginnings.push_back({Before, Entry, E.Loc});
+  SmallPtrSet<BasicBlock *, 8> Native = separateNatives(E, whyNotMovable);
+  // What follows vfork() runs in the child, on the parent's stack.
+  if (none_of(E.Natives, [](Instruction *I) { return isVfork(*I); }))
+    // Where a native piece leads back.
+    addBeginnings(E, [&](BasicBlock *BB) { return Native.count(BB); });
+  constexpr unsigned MaxBeginnings = 16; // compounds may overlap
+  if (E.Beginnings.size() > MaxBeginnings)
+    E.Beginnings.truncate(MaxBeginnings);
+  return true;
+}
+
+} // namespace cosy

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Region.cpp - What becomes one compound -----------------------------===//
+#include "region/Region.h"
+#include "body/Fortify.h"
+#include "codegen/Select.h"
+
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/PassManager.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+#include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/SSAUpdater.h"
+
+using namespace llvm;
+
+namespace cosy {
+
+void prepareHost(Function &Host, FunctionAnalysisManager &FAM) {
+  for (BasicBlock &BB : Host)
+    for (Instruction &I : make_early_inc_range(BB))
+      if (I.isLifetimeStartOrEnd())
+        I.eraseFromParent();
+  removeUnreachableBlocks(Host);
+  insertStops(Host);
+  inlineAlways(Host);
+  FAM.invalidate(Host, PreservedAnalyses::none());
+  // What a local variable is after longjmp() is not to change.
+  if (!Host.callsFunctionThatReturnsTwice()) {
+    PreservedAnalyses PA = SROAPass(SROAOptions::PreserveCFG).run(Host, FAM);
+    FAM.invalidate(Host, PA);
+  }
+  evaluateObjectSizes(Host, FAM);
+}
+
+//===----------------------------------------------------------------------===//
+// Finding the blocks
+//===----------------------------------------------------------------------===//
+
+/// Sets R.Reentered.
+static void findReentered(Region &R) {
+  SmallVector<BasicBlock *, 16> Work;
+  for (BasicBlock *BB : R.Blocks)
+    if (BB != R.Entry && any_of(predecessors(BB), [&](BasicBlock *P) {
+          return !R.Blocks.count(P);
+        }))
+      Work.push_back(BB);
+  while (!Work.empty()) {
+    BasicBlock *BB = Work.pop_back_val();
+    if (!R.Blocks.count(BB) || !R.Reentered.insert(BB).second)
+      continue;
+    Work.append(succ_begin(BB), succ_end(BB));
+  }
+}
+
+bool isUseOutside(const Region &R, const Use &U) {
+  auto *User = cast<Instruction>(U.getUser());
+  auto *Phi = dyn_cast<PHINode>(User);
+  BasicBlock *At = Phi ? Phi->getIncomingBlock(U) : User->getParent();
+  if (!R.Blocks.count(At))
+    return true;
+  return cast<Instruction>(U.get())->getParent() != At && R.Reentered.count(At);
+}
+
+/// Takes in blocks after the region that do nothing but jump on, so that all
+/// the gotos to a label are one exit.
+static void absorbJumps(Region &R) {
+  for (unsigned N = 0; N < R.Blocks.size(); ++N)
+    for (BasicBlock *S : successors(R.Blocks[N])) {
+      // Before all its predecessors are looked at, for each of them again.
+      if (R.Blocks.count(S))
+        continue;
+      auto *Br = dyn_cast<BranchInst>(&*S->getFirstNonPHIOrDbg());
+      if (Br && Br->isUnconditional() &&
+          all_of(predecessors(S),
+                 [&](BasicBlock *P) { return R.Blocks.count(P); }))
+        R.Blocks.insert(S);
+    }
+}
+
+/// Gives every way out of the region blocks of its own.
+static void splitExits(Region &R) {
+  SetVector<BasicBlock *> Targets;
+  for (BasicBlock *BB : R.Blocks)
+    for (BasicBlock *S : successors(BB))
+      if (!R.Blocks.count(S))
+        Targets.insert(S);
+  for (BasicBlock *T : Targets) {
+    SmallSetVector<BasicBlock *, 4> Inside;
+    for (BasicBlock *P : predecessors(T))
+      if (R.Blocks.count(P))
+        Inside.insert(P);
+    BasicBlock *From =
+        SplitBlockPredecessors(T, Inside.getArrayRef(), ".cosy.exit");
+    BasicBlock *To = SplitBlock(From, From->getTerminator());
+    R.Blocks.insert(From);
+    R.Exits.push_back({From, To});
+  }
+}
+
+/// Values defined inside that may be wanted, inside or where the region is
+/// left, before it has defined them anew.
+static SmallVector<Instruction *, 0> findLiveIn(const Region &R) {
+  SmallVector<Instruction *, 0> List;
+  if (R.Reentered.empty())
+    return List;
+  DominatorTree DT(*R.Host);
+  for (BasicBlock *BB : R.Blocks) {
+    if (!DT.dominates(BB, R.Before))
+      continue;
+    for (Instruction &I : *BB)
+      if (any_of(I.uses(), [&](const Use &U) {
+            auto *User = cast<Instruction>(U.getUser());
+            auto *P = dyn_cast<PHINode>(User);
+            BasicBlock *At = P ? P->getIncomingBlock(U) : User->getParent();
+            return At != BB;
+          }))
+        List.push_back(&I);
+  }
+  return List;
+}
+
+/// Values that fit no register and cross the border go through memory.
+static void demoteWideValues(Region &R) {
+  const DataLayout &DL = R.Host->getDataLayout();
+  SmallSetVector<Instruction *, 8> Wide;
+  SmallSetVector<Argument *, 8> WideArgs;
+  for (BasicBlock &BB : *R.Host)
+    for (Instruction &I : BB) {
+      bool Inside = R.Blocks.count(&BB);
+      if (I.getType()->isVoidTy() || isRegisterType(I.getType(), DL) ||
+          I.getType()->isTokenTy())
+        continue;
+      for (Use &U : I.uses()) {
+        auto *User = cast<Instruction>(U.getUser());
+        BasicBlock *At = isa<PHINode>(User)
+                             ? cast<PHINode>(User)->getIncomingBlock(U)
+                             : User->getParent();
+        if (Inside ? isUseOutside(R, U) : R.Blocks.count(At))
+          Wide.insert(&I);
+      }
+    }
+  for (Instruction *I : findLiveIn(R))
+    if (!isRegisterType(I->getType(), DL))
+      Wide.insert(I);
+  for (Argument &A : R.Host->args())
+    if (!isRegisterType(A.getType(), DL))
+      for (User *U : A.users())
+        if (R.Blocks.count(cast<Instruction>(U)->getParent()))
+          WideArgs.insert(&A);
+  for (Instruction *I : Wide) {
+    auto *P = dyn_cast<PHINode>(I);
+    if (!P) {
+      DemoteRegToStack(*I);
+      continue;
+    }
+    // What is loaded in the phi's place crosses the border as it did.
+    AllocaInst *Slot = DemotePHIToStack(P);
+    for (User *U : SmallVector<User *, 8>(Slot->users()))
+      if (auto *Load = dyn_cast<LoadInst>(U))
+        DemoteRegToStack(*Load);
+  }
+  for (Argument *A : WideArgs) {
+    IRBuilder<> B(&*R.Host->getEntryBlock().getFirstInsertionPt());
+    Value *Copy = B.CreateAlloca(A->getType());
+    B.CreateStore(A, Copy);
+    for (Use &U : make_early_inc_range(A->uses())) {
+      auto *User = cast<Instruction>(U.getUser());
+      if (!R.Blocks.count(User->getParent()))
+        continue;
+      Instruction *At =
+          isa<PHINode>(User)
+              ? cast<PHINode>(User)->getIncomingBlock(U)->getTerminator()
+              : User;
+      U.set(IRBuilder<>(At).CreateLoad(A->getType(), Copy));
+    }
+  }
+}
+
+static void findOutputs(Region &R) {
+  for (BasicBlock *BB : R.Blocks)
+    for (Instruction &I : *BB)
+      if (any_of(I.uses(), [&](Use &U) { return isUseOutside(R, U); }))
+        R.Outputs.push_back(&I);
+}
+
+void findRegion(const Marked &E, const Marked::Beginning &B, Region &R) {
+  R.Host = E.Host;
+  R.Name = E.Host->getName();
+  R.Loc = B.Loc;
+  R.Options = E.Options;
+  R.IsAsync = E.IsAsync;
+  R.Before = B.Before;
+  R.Entry = B.Entry;
+  R.Blocks.insert(R.Entry);
+  for (unsigned N = 0; N < R.Blocks.size(); ++N)
+    for (BasicBlock *S : successors(R.Blocks[N]))
+      if (E.Blocks.count(S))
+        R.Blocks.insert(S);
+  absorbJumps(R);
+  // In the order of the function, which is that of the source.
+  SetVector<BasicBlock *> Ordered;
+  for (BasicBlock &BB : *R.Host)
+    if (R.Blocks.count(&BB))
+      Ordered.insert(&BB);
+  R.Blocks = std::move(Ordered);
+  findReentered(R);
+  demoteWideValues(R);
+  splitExits(R);
+  for (Instruction *I : findLiveIn(R))
+    R.LiveIn.push_back(
+        {I, CastInst::Create(Instruction::BitCast, I, I->getType(), "",
+                             R.Before->getTerminator())});
+  findOutputs(R);
+}
+
+//===----------------------------------------------------------------------===//
+// Cloning
+//===----------------------------------------------------------------------===//
+
+/// The attributes of the host that are about how code is generated.
+static AttrBuilder sourceAttributes(const Function &Host) {
+  AttrBuilder B(Host.getContext(), Host.getAttributes().getFnAttrs());
+  for (Attribute::AttrKind Kind :
+       {Attribute::OptimizeNone,    Attribute::NoInline,
+        Attribute::AlwaysInline,    Attribute::InlineHint,
+        Attribute::NoReturn,        Attribute::ReturnsTwice,
+        Attribute::Memory,          Attribute::WillReturn,
+        Attribute::StackProtect,    Attribute::StackProtectStrong,
+        Attribute::StackProtectReq, Attribute::SanitizeAddress,
+        Attribute::SanitizeThread,  Attribute::SanitizeMemory,
+        Attribute::NoDuplicate,     Attribute::Convergent,
+        Attribute::AllocSize,       Attribute::AllocKind,
+        Attribute::NoRecurse,       Attribute::Speculatable})
+    B.removeAttribute(Kind);
+  return B;
+}
+
+/// Makes the uses of \p I see \p First as long as I has not been executed.
+static void mergeDefinitions(Instruction *I, BasicBlock *Entry, Value *First) {
+  SSAUpdater SSA;
+  SSA.Initialize(I->getType(), I->getName());
+  SSA.AddAvailableValue(Entry, First);
+  SSA.AddAvailableValue(I->getParent(), I);
+  for (Use &U : make_early_inc_range(I->uses())) {
+    auto *User = cast<Instruction>(U.getUser());
+    if (isa<PHINode>(User) || User->getParent() != I->getParent())
+      SSA.RewriteUse(U);
+  }
+}
+
+void cloneSource(Region &R) {
+  Function &Host = *R.Host;
+  Module &M = *Host.getParent();
+  LLVMContext &Ctx = M.getContext();
+
+  // What comes into a phi by a jump into the region is not for the compound.
+  auto IsElsewhere = [&](const Use &U) {
+    auto *P = dyn_cast<PHINode>(U.getUser());
+    return P && !R.Blocks.count(P->getIncomingBlock(U));
+  };
+  SetVector<Value *> Inputs;
+  for (BasicBlock *BB : R.Blocks)
+    for (Instruction &I : *BB)
+      for (const Use &U : I.operands()) {
+        if (IsElsewhere(U))
+          continue;
+        if (isa<Argument>(U))
+          Inputs.insert(U);
+        else if (auto *Op = dyn_cast<Instruction>(U))
+          if (!R.Blocks.count(Op->getParent()))
+            Inputs.insert(U);
+      }
+  for (auto [I, Copy] : R.LiveIn)
+    Inputs.insert(Copy);
+  R.Inputs.assign(Inputs.begin(), Inputs.end());
+  SmallVector<Type *, 8> Types;
+  for (Value *V : R.Inputs)
+    Types.push_back(V->getType());
+  R.Source =
+      Function::Create(FunctionType::get(Type::getVoidTy(Ctx), Types, false),
+                       GlobalValue::InternalLinkage,
+                       Host.getName() + ".cosy." + Twine(R.Index), M);
+  R.Source->addFnAttrs(sourceAttributes(Host));
+
+  BasicBlock *Entry = BasicBlock::Create(Ctx, "entry", R.Source);
+  ValueToValueMapTy Map;
+  for (auto [V, A] : zip(R.Inputs, R.Source->args())) {
+    A.setName(V->getName());
+    Map[V] = &A;
+  }
+  SmallVector<BasicBlock *, 32> Copies;
+  for (BasicBlock *BB : R.Blocks) {
+    BasicBlock *Copy = CloneBasicBlock(BB, Map, "", R.Source);
+    Map[BB] = Copy;
+    Copies.push_back(Copy);
+    for (PHINode &P : Copy->phis())
+      P.removeIncomingValueIf(
+          [&](unsigned I) { return !R.Blocks.count(P.getIncomingBlock(I)); },
+          /*DeletePHIIfEmpty=*/false);
+  }
+  for (auto [N, E] : enumerate(R.Exits))
+    Map[E.To] = BasicBlock::Create(Ctx, "exit", R.Source);
+  remapInstructionsInBlocks(Copies, Map);
+  BranchInst::Create(cast<BasicBlock>(Map[R.Entry]), Entry);
+
+  FunctionCallee Exit = M.getOrInsertFunction(
+      ExitMarker,
+      FunctionType::get(Type::getVoidTy(Ctx), {Type::getInt32Ty(Ctx)}, true));
+  DominatorTree DT(Host);
+  for (auto [N, E] : enumerate(R.Exits)) {
+    IRBuilder<> B(cast<BasicBlock>(Map[E.To]));
+    SmallVector<Value *, 8> Args{B.getInt32(N)};
+    for (Instruction *O : R.Outputs)
+      Args.push_back(DT.dominates(O, E.From->getTerminator())
+                         ? static_cast<Value *>(Map[O])
+                         : PoisonValue::get(O->getType()));
+    CallInst *CI = B.CreateCall(Exit, Args);
+    CI->addFnAttr(Attribute::NoMerge);
+    CI->setDebugLoc(E.From->getTerminator()->getDebugLoc());
+    B.CreateRetVoid();
+  }
+  // Natively nothing is counted.
+  for (BasicBlock *BB : R.Blocks)
+    for (Instruction &I : make_early_inc_range(*BB))
+      if (asMarker(I, StoppedMarker)) {
+        I.replaceAllUsesWith(ConstantInt::getFalse(Ctx));
+        I.eraseFromParent();
+      }
+  for (auto [I, Copy] : R.LiveIn)
+    mergeDefinitions(cast<Instruction>(Map[I]), Entry, Map[Copy]);
+}
+
+} // namespace cosy

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Region.h - What becomes one compound -------------------------------===//
+//
+// A region here is what one compound does: the marked blocks that are
+// reached from one of its beginnings. Where it is left - at COSY_END, by a
+// return, before a native piece - the host goes on.
+//
+//===----------------------------------------------------------------------===//
+#ifndef COSY_PLUGIN_REGION_H
+#define COSY_PLUGIN_REGION_H
+
+#include "region/Marked.h"
+
+#include "llvm/IR/PassManager.h"
+
+namespace cosy {
+
+/// bool cosy.stopped(): has the region reached a limit at which it ends? Where
+/// the rounds of its loops begin.
+constexpr llvm::StringLiteral StoppedMarker = "cosy.stopped";
+
+struct Region {
+  /// A way out: From is the last block inside, To the first outside. Both have
+  /// only this edge, and From only phis in front of it.
+  struct Exit {
+    llvm::BasicBlock *From;
+    llvm::BasicBlock *To;
+  };
+
+  llvm::Function *Host = nullptr;
+  std::string Name;                      ///< of the function it was written in
+  const llvm::DILocation *Loc = nullptr; ///< where it begins
+  unsigned Index = 0;                    ///< in its function
+  StartOptions Options;
+  bool IsAsync = false;               ///< a part of a COSY_ASYNC function
+  llvm::BasicBlock *Before = nullptr; ///< its only successor is Entry
+  llvm::BasicBlock *Entry = nullptr;
+  llvm::SetVector<llvm::BasicBlock *> Blocks;
+  llvm::SmallVector<Exit, 2> Exits;
+  /// Blocks of it that the host can come to by other ways than Entry: after
+  /// an exit, or by a jump into the region. A subset of Blocks.
+  llvm::SmallPtrSet<llvm::BasicBlock *, 8> Reentered;
+  /// Values defined inside that are also there when it begins, since it begins
+  /// in the middle of a loop; and copies of them in Before.
+  llvm::SmallVector<std::pair<llvm::Instruction *, llvm::Instruction *>, 0>
+      LiveIn;
+  /// Values defined inside and used outside, or in another block that is
+  /// re-entered.
+  llvm::SmallVector<llvm::Instruction *, 8> Outputs;
+
+  /// The region as a function of its inputs. Where it is left it calls
+  /// cosy.exit with the outputs.
+  llvm::Function *Source = nullptr;
+  llvm::SmallVector<llvm::Value *, 8> Inputs; ///< by argument of Source
+};
+
+/// Brings \p Host into a form in which regions have few inputs: locals in SSA
+/// form, no lifetime markers.
+void prepareHost(llvm::Function &Host, llvm::FunctionAnalysisManager &FAM);
+
+/// Makes \p R of what begins at \p B, and splits its blocks off.
+void findRegion(const Marked &E, const Marked::Beginning &B, Region &R);
+
+/// Does the use \p U of a value defined in \p R see other values than that
+/// when a compound has run?
+bool isUseOutside(const Region &R, const llvm::Use &U);
+
+/// Makes R.Source and R.Inputs.
+void cloneSource(Region &R);
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_REGION_H

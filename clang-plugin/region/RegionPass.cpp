@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RegionPass.cpp - Regions become compounds --------------------------===//
+#include "region/RegionPass.h"
+#include "Diagnostics.h"
+#include "async/AsyncParts.h"
+#include "async/Coroutine.h"
+#include "auto/AutoPass.h"
+#include "batch/Batch.h"
+#include "batch/BatchRuntime.h"
+#include "body/Legalize.h"
+#include "body/LibraryCalls.h"
+#include "body/Locals.h"
+#include "body/Source.h"
+#include "bpf/Function.h"
+#include "codegen/Compound.h"
+#include "link/Deferred.h"
+#include "region/Host.h"
+
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/Module.h"
+#include "llvm/TargetParser/Triple.h"
+#include "llvm/Transforms/Instrumentation/InstrProfiling.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+using namespace llvm;
+
+namespace cosy {
+
+namespace {
+
+class ModuleRegions {
+public:
+  ModuleRegions(Module &M, FunctionAnalysisManager &FAM, RegionOptions Options)
+      : M(M), FAM(FAM), Options(Options), Functions(M), Table(M) {}
+  bool compileFunctions();
+  /// Makes compounds of parts of \p Host, a COSY_ASYNC function.
+  void compileParts(Function &Host);
+  bool run();
+  bool leaveNative();
+
+private:
+  void keepPristine(ArrayRef<Function *> Hosts);
+  void processMarked(CallInst *Start, bool Optimized);
+  bool processRegion(const Marked &E, const Marked::Beginning &At,
+                     bool Optimized);
+  void explainNatives(const Marked &E);
+
+  Module &M;
+  FunctionAnalysisManager &FAM;
+  RegionOptions Options;
+  FunctionTable Functions;
+  RegionTable Table;
+  PristineMap Pristine;
+  unsigned NumRegions = 0;             ///< of the function
+  SmallVector<AllocaInst *, 4> Frames; ///< of its parts, if it is COSY_ASYNC
+};
+
+} // namespace
+
+/// Regions may call functions with regions: those that are called at all are
+/// copied before they change.
+void ModuleRegions::keepPristine(ArrayRef<Function *> Hosts) {
+  for (Function *F : Hosts) {
+    if (none_of(F->users(), [](User *U) { return isa<CallBase>(U); }))
+      continue;
+    ValueToValueMapTy Map;
+    Function *Copy = CloneFunction(F, Map);
+    Copy->setLinkage(GlobalValue::InternalLinkage);
+    Copy->setComdat(nullptr);
+    Pristine[F] = Copy;
+  }
+}
+
+void ModuleRegions::explainNatives(const Marked &E) {
+  Region R;
+  R.Host = E.Host;
+  R.Loc = E.Loc;
+  R.Before = E.Beginnings.front().Before;
+  for (const Instruction *I : E.Natives)
+    remark<OptimizationRemarkMissed>(
+        R, I->getDebugLoc(), "Native", [&](auto &Rem) {
+          Rem << "leaves the compound for native code: "
+              << ore::NV("Why", whyNotMovable(*I));
+        });
+}
+
+void ModuleRegions::processMarked(CallInst *Start, bool Optimized) {
+  if (Start->getCalledFunction()->getName() == StartNativeMarker)
+    return;
+  Marked E;
+  if (!findMarked(Start, E))
+    return;
+  if (!E.Natives.empty() && E.Options.countsRuns()) {
+    reportError(*E.Host, E.Natives.front()->getDebugLoc(),
+                Twine("region with a limit contains ") +
+                    whyNotMovable(*E.Natives.front()) +
+                    ", which only the function itself can execute and which "
+                    "nobody counts; move it out of the region or into a "
+                    "function the region calls");
+    return;
+  }
+  bool Any = false;
+  for (const Marked::Beginning &B : E.Beginnings)
+    Any |= processRegion(E, B, Optimized);
+  explainNatives(E);
+  if (!Any)
+    reportWarning(Warning::StaysNative, *E.Host, E.Loc,
+                  Twine("region stays native: around ") +
+                      whyNotMovable(*E.Natives.front()) +
+                      ", which only the function itself can execute, not "
+                      "enough is left for a compound. Move that out of the "
+                      "region or into a function the region calls");
+}
+
+bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
+                                  bool Optimized) {
+  Region R;
+  R.Index = NumRegions++;
+  findRegion(E, At, R);
+  cloneSource(R);
+  // A region is stopped where the rounds of its own loops begin.
+  inlineCallees(*R.Source, *R.Host, Pristine, SameFileLimits,
+                [&](const Function &Callee) {
+                  return R.IsAsync
+                             ? canBeInAsyncPart(Callee)
+                             : !R.Options.stopsAtLimit() || !hasLoop(Callee);
+                });
+  // Before the optimizations merge accesses to errno by different addresses.
+  if (R.IsAsync)
+    hoistAddresses(*R.Source);
+  FAM.invalidate(*R.Source, PreservedAnalyses::none());
+  SmallVector<Function *, 8> Library = findLibraryFunctions(*R.Source);
+  bool IsPart = R.IsAsync || !E.Natives.empty();
+  bool Defer = Options.Defer && canDefer(R);
+  if (!R.IsAsync && IsPart && !Defer && !isWorthwhile(*R.Source, FAM)) {
+    FAM.clear(*R.Source, R.Source->getName());
+    R.Source->eraseFromParent();
+    return false;
+  }
+  CompoundPath Path(R);
+  FAM.invalidate(*R.Source,
+                 SROAPass(SROAOptions::PreserveCFG).run(*R.Source, FAM));
+  SmallVector<PrivateLocal, 4> Locals;
+  if (!R.Host->callsFunctionThatReturnsTwice())
+    Locals = privatizeLocals(R);
+  if (!Optimized)
+    defineValues(*R.Source);
+  Compound C;
+  if (!Options.NoFast)
+    C.Buffers = findBorrowed(
+        *R.Source, R, FAM.getResult<DominatorTreeAnalysis>(*R.Source),
+        [&](const Function *F) {
+          return any_of(Pristine, [F](auto &P) { return P.second == F; });
+        });
+  C.NumOutputs = R.Outputs.size();
+  for (const PrivateLocal &L : Locals)
+    C.NumOutputs += L.ByValue && L.Changes;
+  if (Defer) {
+    explainBuffers(R, C.Buffers);
+    writeDeferred(R, {Options, IsPart, Optimized});
+    Path.defer(C.NumOutputs, Locals);
+    return true;
+  }
+  bool Good = makeCompound(R, C, IsPart, FAM, Options);
+  // After an error no code is generated, but the module has to be sound.
+  if (Good || !R.IsAsync)
+    Path.complete(Table.add(R, C.Img, C.Sel.C, C.Thunks,
+                            Functions.list(C.Sel.C.Functions), Library),
+                  C.Sel.C, C.Sel.Inputs, Locals);
+  else
+    Path.abandon();
+  if (R.IsAsync && Path.frame())
+    Frames.push_back(Path.frame());
+  eraseSource(R, C, FAM);
+  return true;
+}
+
+/// Of a user function that was compiled, or refused with an error.
+static constexpr StringLiteral SeenAttribute = "cosy-function-seen";
+
+/// Before regions change the functions that user functions call.
+bool ModuleRegions::compileFunctions() {
+  bool Any = false;
+  for (Function *F : findUserFunctions(M)) {
+    // -fplugin= and -fpass-plugin= together come here twice.
+    if (F->hasFnAttribute(SeenAttribute))
+      continue;
+    F->addFnAttr(SeenAttribute);
+    if (!checkUserFunction(*F))
+      continue;
+    if (std::optional<FunctionProgram> P = compileUserFunction(*F)) {
+      Functions.add(*F, *P);
+      Any = true;
+    }
+  }
+  return Any;
+}
+
+/// Makes one frame of \p Frames, which are not used at a time: all of them
+/// would be in the coroutine's frame.
+static void mergeFrames(ArrayRef<AllocaInst *> Frames) {
+  auto Size = [](AllocaInst *AI) {
+    return cast<ConstantInt>(AI->getArraySize())->getZExtValue();
+  };
+  AllocaInst *Largest = nullptr;
+  for (AllocaInst *AI : Frames)
+    if (!Largest || Size(AI) > Size(Largest))
+      Largest = AI;
+  for (AllocaInst *AI : Frames)
+    if (AI != Largest) {
+      AI->replaceAllUsesWith(Largest);
+      AI->eraseFromParent();
+    }
+}
+
+void ModuleRegions::compileParts(Function &Host) {
+  Marked E;
+  if (!findAsyncParts(Host, E))
+    return;
+  NumRegions = 0;
+  Frames.clear();
+  for (const Marked::Beginning &B : E.Beginnings)
+    processRegion(E, B, !Host.hasFnAttribute(Attribute::OptimizeNone));
+  mergeFrames(Frames);
+  FAM.invalidate(Host, PreservedAnalyses::none());
+}
+
+/// Makes the link step take \p F into no region.
+static void keepOutOfRegions(Function &F) {
+  F.addFnAttr(NotInlinedAttribute);
+  if (!F.hasFnAttribute(Attribute::AlwaysInline))
+    F.addFnAttr(Attribute::NoInline);
+}
+
+bool ModuleRegions::run() {
+  bool Any = splitBatches(M, Options.BatchCheck);
+  if (Options.BatchCheck) {
+    recordAccesses(M);
+    Any = true;
+  }
+  SmallVector<Function *, 8> Hosts;
+  for (Function &F : M)
+    if (!markersOf(F, StartMarker).empty() || !markersOf(F, EndMarker).empty())
+      Hosts.push_back(&F);
+  for (Function *F : Hosts)
+    expandComputedGotos(*F);
+  keepPristine(Hosts);
+  for (Function *F : Hosts) {
+    bool Optimized = !F->hasFnAttribute(Attribute::OptimizeNone);
+    if (any_of(markersOf(*F, StartMarker), [](CallInst *C) {
+          return C->getCalledFunction()->getName() != StartNativeMarker;
+        }))
+      prepareHost(*F, FAM);
+    NumRegions = 0;
+    for (CallInst *Start : markersOf(*F, StartMarker)) {
+      // A region in another file must not take in a function with a region that
+      // is to stay native or has options.
+      if (Options.Defer && Start->getCalledFunction()->getName() != StartMarker)
+        keepOutOfRegions(*F);
+      processMarked(Start, Optimized);
+    }
+    for (StringRef Name : {StartMarker, EndMarker})
+      for (CallInst *Marker : markersOf(*F, Name))
+        Marker->eraseFromParent();
+    FAM.invalidate(*F, PreservedAnalyses::none());
+  }
+  Functions.finish();
+  Table.finish();
+  for (auto [F, Copy] : Pristine) {
+    FAM.clear(*Copy, Copy->getName());
+    Copy->eraseFromParent();
+  }
+  auto EraseUnused = [&](StringRef Name) {
+    if (Function *F = M.getFunction(Name); F && F->use_empty())
+      F->eraseFromParent();
+  };
+  for (const StringLiteral *Name : AllMarkers)
+    EraseUnused(*Name);
+  EraseUnused(ExitMarker);
+  EraseUnused(StoppedMarker);
+  return Any || !Hosts.empty();
+}
+
+/// Removes the markers from code for another machine.
+bool ModuleRegions::leaveNative() {
+  bool Any = removeBatchMarkers(M);
+  for (Function &F : M) {
+    for (CallInst *Start : markersOf(F, StartMarker)) {
+      const DILocation *Loc = Start->getDebugLoc();
+      StringRef Name = Start->getCalledFunction()->getName();
+      if (Name == StartWithMarker)
+        reportError(F, Loc,
+                    "COSY_START_WITH is for x86-64 with 64-bit pointers only");
+      else if (Name != StartNativeMarker)
+        reportWarning(Warning::StaysNative, F, Loc,
+                      "region stays native: compounds are for x86-64 with "
+                      "64-bit pointers");
+    }
+    for (StringRef Name : {StartMarker, EndMarker})
+      for (CallInst *Marker : markersOf(F, Name)) {
+        Marker->eraseFromParent();
+        Any = true;
+      }
+  }
+  return Any;
+}
+
+bool canHaveCompounds(const Module &M) {
+  return Triple(M.getTargetTriple()).getArch() == Triple::x86_64 &&
+         M.getDataLayout().getPointerSizeInBits() == 64;
+}
+
+PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
+  bool Supported = canHaveCompounds(M);
+  // A call may be redirected, or get into a region of another file.
+  bool CallsCount = Supported && (Options.Auto || Options.Defer);
+  if (CallsCount)
+    markOwnCalls(M, Options.OwnFunctions);
+  if (Supported && Options.Auto && Options.Defer)
+    deferToLinkStep(M);
+  if (!Options.BatchCheck && !M.getNamedGlobal("llvm.global.annotations") &&
+      !M.getFunction(BatchMarker) && !M.getFunction(BatchStepMarker) &&
+      none_of(AllMarkers,
+              [&](const StringLiteral *Name) { return M.getFunction(*Name); }))
+    return PreservedAnalyses::all();
+  if (!Supported)
+    rejectCoroutines(M);
+  else if (!CallsCount)
+    markOwnCalls(M, Options.OwnFunctions);
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  ModuleRegions Regions(M, FAM, Options);
+  if (!Supported)
+    return Regions.leaveNative() ? PreservedAnalyses::none()
+                                 : PreservedAnalyses::all();
+  bool Changed = Regions.compileFunctions();
+  // Counters become what they are, a load, an addition and a store.
+  if (Options.Profile)
+    InstrProfilingLoweringPass(*Options.Profile, false).run(M, MAM);
+  Changed |= lowerCoroutines(
+      M, MAM, [&](Function &Host) { Regions.compileParts(Host); });
+  Changed |= Regions.run();
+  return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+}
+
+} // namespace cosy

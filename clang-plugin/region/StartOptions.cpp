@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- StartOptions.cpp - What COSY_START_WITH asks for -------------------===//
+#include "region/StartOptions.h"
+#include "Diagnostics.h"
+#include "SystemCalls.h"
+#include "body/LibraryCalls.h"
+#include "region/Marked.h"
+
+#include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/Twine.h"
+#include "llvm/Analysis/CFG.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+extern "C" {
+#include <cosy/format.h>
+#include <cosy/region.h>
+}
+
+using namespace llvm;
+
+namespace cosy {
+
+//===----------------------------------------------------------------------===//
+// Reading them
+//===----------------------------------------------------------------------===//
+
+std::string readOptions(ArrayRef<std::optional<uint64_t>> Args,
+                        StartOptions &Options) {
+  bool HasPolicy = false;
+  for (size_t N = 0; N < Args.size(); ++N) {
+    if (!Args[N])
+      return "an option of COSY_START_WITH is none of cosy.h";
+    auto Value = [&](StringRef What, uint64_t Least, uint64_t Most,
+                     uint64_t &V) -> std::string {
+      if (++N == Args.size() || !Args[N])
+        return (What + " has to be a constant").str();
+      V = *Args[N];
+      if (V < Least || V > Most)
+        return (What + " has to be " + Twine(Least) + " to " + Twine(Most))
+            .str();
+      return "";
+    };
+    std::string Wrong;
+    uint64_t V;
+    switch (*Args[N]) {
+    case COSY_OPTION_END:
+      if (HasPolicy && !Options.limited())
+        return "COSY_AT_LIMIT without a limit; add COSY_MAX_OPERATIONS or "
+               "COSY_MAX_MS";
+      return "";
+    case COSY_OPTION_STOP_ON_ERROR:
+      Options.StopOnError = true;
+      break;
+    case COSY_OPTION_MAX_OPERATIONS:
+      Wrong = Value("COSY_MAX_OPERATIONS", 1, COSY_MAX_LIMIT, V);
+      if (Wrong.empty())
+        Options.MaxOperations = V;
+      break;
+    case COSY_OPTION_MAX_MS:
+      Wrong = Value("COSY_MAX_MS", 1, UINT32_MAX, V);
+      if (Wrong.empty())
+        Options.MaxMs = V;
+      break;
+    case COSY_OPTION_AT_LIMIT:
+      Wrong = Value("COSY_AT_LIMIT", COSY_RESUME, COSY_KILL, V);
+      if (Wrong.empty())
+        Options.AtLimit = static_cast<cosy_policy>(V);
+      HasPolicy = true;
+      break;
+    default:
+      return "an option of COSY_START_WITH is none of cosy.h";
+    }
+    if (!Wrong.empty())
+      return Wrong;
+  }
+  return "an option of COSY_START_WITH lacks its value";
+}
+
+StartOptions optionsOf(const CallInst &Start) {
+  StartOptions Options;
+  if (Start.getCalledFunction()->getName() != StartWithMarker)
+    return Options;
+  SmallVector<std::optional<uint64_t>, 8> Args;
+  for (const Use &U : Start.args()) {
+    auto *C = dyn_cast<ConstantInt>(U.get());
+    Args.push_back(C ? std::optional<uint64_t>(C->getZExtValue())
+                     : std::nullopt);
+  }
+  readOptions(Args, Options);
+  return Options;
+}
+
+//===----------------------------------------------------------------------===//
+// Stopping
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// A region before its blocks are split off: those on a way from the start to
+/// the end marker.
+struct Extent {
+  SetVector<BasicBlock *> Blocks;
+  BasicBlock *Behind = nullptr; ///< where the region goes on
+};
+
+} // namespace
+
+/// The first marker of \p BB, of either kind.
+static CallInst *firstMarker(BasicBlock &BB) {
+  for (Instruction &I : BB)
+    if (asMarker(I, StartMarker) || asMarker(I, EndMarker))
+      return cast<CallInst>(&I);
+  return nullptr;
+}
+
+/// Splits the blocks at both markers. Behind is null if the end is never
+/// reached or not in one place.
+static Extent extentOf(CallInst *Start) {
+  Extent E;
+  BasicBlock *Entry = SplitBlock(Start->getParent(), Start->getNextNode());
+  SetVector<BasicBlock *> Reached;
+  Reached.insert(Entry);
+  CallInst *End = nullptr;
+  for (unsigned N = 0; N < Reached.size(); ++N) {
+    if (CallInst *C = firstMarker(*Reached[N])) {
+      if (asMarker(*C, StartMarker))
+        continue;
+      if (End && End != C)
+        return E;
+      End = C;
+      continue;
+    }
+    for (BasicBlock *S : successors(Reached[N]))
+      Reached.insert(S);
+  }
+  if (!End)
+    return E;
+  E.Behind = SplitBlock(End->getParent(), End->getNextNode());
+  E.Blocks.insert(End->getParent());
+  for (unsigned N = 0; N < E.Blocks.size(); ++N)
+    if (E.Blocks[N] != Entry)
+      for (BasicBlock *P : predecessors(E.Blocks[N]))
+        if (Reached.count(P))
+          E.Blocks.insert(P);
+  return E;
+}
+
+/// \returns true if \p Call fails with -1 and errno.
+static bool failsWithErrno(const CallBase &Call) {
+  return failsAsSystemCall(libraryFunction(Call).Name);
+}
+
+/// The instruction before which \p Call is to be tested: after those that only
+/// put its result where it is assigned to, for that happens also if it failed.
+static Instruction *behindAssignment(CallBase &Call) {
+  Instruction *First = Call.getNextNode();
+  if (auto *II = dyn_cast<InvokeInst>(&Call)) {
+    BasicBlock *Normal = II->getNormalDest();
+    if (!Normal->getSinglePredecessor())
+      Normal = SplitEdge(II->getParent(), Normal);
+    First = &*Normal->getFirstInsertionPt();
+  }
+  Instruction *Behind = First;
+  SmallPtrSet<Value *, 4> Result;
+  Result.insert(&Call);
+  for (Instruction *I = First; I; I = I->getNextNode()) {
+    auto *St = dyn_cast<StoreInst>(I);
+    if (St && Result.count(St->getValueOperand()))
+      Behind = St->getNextNode();
+    else if (isa<CastInst>(I) && Result.count(I->getOperand(0)))
+      Result.insert(I);
+    else if (!isa<CastInst>(I) && !isa<GetElementPtrInst>(I) &&
+             !(isa<LoadInst>(I) && !cast<LoadInst>(I)->isVolatile()))
+      break;
+  }
+  return Behind;
+}
+
+/// The struct cosy_place of \p Call.
+static Constant *placeOf(const CallBase &Call) {
+  Module &M = *const_cast<Module *>(Call.getModule());
+  LLVMContext &Ctx = M.getContext();
+  auto Text = [&](StringRef S) -> Constant * {
+    Constant *C = ConstantDataArray::getString(Ctx, S);
+    auto *GV = new GlobalVariable(M, C->getType(), true,
+                                  GlobalValue::PrivateLinkage, C, "cosy.str");
+    GV->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
+    return GV;
+  };
+  const DILocation *Loc = Call.getDebugLoc();
+  StringRef Name = Call.getCalledFunction()->getName();
+  Name.consume_front("\1");
+  return ConstantStruct::getAnon(
+      {Text(Loc ? Loc->getFilename() : StringRef(M.getSourceFileName())),
+       Text(Call.getFunction()->getName()), Text(Name),
+       ConstantInt::get(Type::getInt32Ty(Ctx), Loc ? Loc->getLine() : 0)});
+}
+
+/// Makes the region leave after a failing call. One block, after the region,
+/// tells libcosy which it was; so there is one more exit, and one more output.
+static void stopOnErrors(const Extent &E) {
+  SmallVector<CallBase *, 8> Calls;
+  for (BasicBlock *BB : E.Blocks)
+    for (Instruction &I : *BB)
+      if (auto *CB = dyn_cast<CallBase>(&I); CB && failsWithErrno(*CB))
+        Calls.push_back(CB);
+  if (Calls.empty())
+    return;
+  Function &Host = *E.Behind->getParent();
+  Module &M = *Host.getParent();
+  LLVMContext &Ctx = M.getContext();
+  SmallVector<Constant *, 8> Places;
+  for (CallBase *CB : Calls)
+    Places.push_back(placeOf(*CB));
+  auto *Ty = ArrayType::get(Places[0]->getType(), Places.size());
+  auto *Table =
+      new GlobalVariable(M, Ty, true, GlobalValue::PrivateLinkage,
+                         ConstantArray::get(Ty, Places), "cosy.places");
+
+  BasicBlock *Stop = BasicBlock::Create(Ctx, "cosy.stop", &Host, E.Behind);
+  IRBuilder<> B(Stop);
+  B.SetCurrentDebugLocation(Calls[0]->getDebugLoc());
+  PHINode *Which = B.CreatePHI(B.getInt32Ty(), Calls.size());
+  FunctionCallee Fn = M.getOrInsertFunction(
+      "cosy_stop_failed",
+      FunctionType::get(B.getVoidTy(), {B.getPtrTy()}, false));
+  Value *Index = B.CreateZExt(Which, B.getInt64Ty());
+  B.CreateCall(Fn, B.CreateInBoundsGEP(Ty, Table, {B.getInt64(0), Index}));
+  B.CreateBr(E.Behind);
+
+  for (auto [N, CI] : enumerate(Calls)) {
+    Instruction *Test = behindAssignment(*CI);
+    BasicBlock *BB = Test->getParent();
+    BasicBlock *Cont = SplitBlock(BB, Test);
+    Instruction *Old = BB->getTerminator();
+    IRBuilder<> At(Old);
+    At.SetCurrentDebugLocation(CI->getDebugLoc());
+    Value *Result = CI;
+    if (CI->getType()->isPointerTy())
+      Result = At.CreatePtrToInt(CI, At.getInt64Ty());
+    Value *Failed =
+        At.CreateICmpEQ(Result, Constant::getAllOnesValue(Result->getType()));
+    BranchInst *Br = At.CreateCondBr(Failed, Stop, Cont);
+    Br->setMetadata(LLVMContext::MD_prof,
+                    MDBuilder(Ctx).createUnlikelyBranchWeights());
+    Old->eraseFromParent();
+    Which->addIncoming(At.getInt32(N), BB);
+  }
+}
+
+/// Makes the region leave where the next round of a loop begins when it has
+/// reached its limit.
+static void stopAtLimit(const Extent &E) {
+  Function &Host = *E.Behind->getParent();
+  Module &M = *Host.getParent();
+  LLVMContext &Ctx = M.getContext();
+  SmallVector<std::pair<const BasicBlock *, const BasicBlock *>, 8> BackEdges;
+  FindFunctionBackedges(Host, BackEdges);
+  SetVector<BasicBlock *> Headers;
+  for (auto [From, To] : BackEdges)
+    if (E.Blocks.count(const_cast<BasicBlock *>(From)) &&
+        E.Blocks.count(const_cast<BasicBlock *>(To)))
+      Headers.insert(const_cast<BasicBlock *>(To));
+  if (Headers.empty())
+    return;
+
+  BasicBlock *Stop = BasicBlock::Create(Ctx, "cosy.stop", &Host, E.Behind);
+  IRBuilder<> B(Stop);
+  B.SetCurrentDebugLocation(E.Blocks[0]->getTerminator()->getDebugLoc());
+  B.CreateCall(M.getOrInsertFunction("cosy_stop_limited",
+                                     FunctionType::get(B.getVoidTy(), false)));
+  B.CreateBr(E.Behind);
+  FunctionCallee Stopped = M.getOrInsertFunction(
+      StoppedMarker, FunctionType::get(B.getInt1Ty(), false));
+  for (BasicBlock *Header : Headers) {
+    BasicBlock *Cont = SplitBlock(Header, Header->getFirstInsertionPt());
+    Instruction *Old = Header->getTerminator();
+    IRBuilder<> At(Old);
+    At.SetCurrentDebugLocation(Cont->getFirstNonPHIOrDbg()->getDebugLoc());
+    CallInst *Test = At.CreateCall(Stopped);
+    // Every round has to come by one.
+    Test->addFnAttr(Attribute::NoDuplicate);
+    Test->addFnAttr(Attribute::NoMerge);
+    Test->setDoesNotThrow();
+    At.CreateCondBr(Test, Stop, Cont);
+    Old->eraseFromParent();
+  }
+}
+
+void insertStops(Function &Host) {
+  SmallVector<CallInst *, 4> Starts;
+  for (BasicBlock &BB : Host)
+    for (Instruction &I : BB)
+      if (CallInst *C = asMarker(I, StartMarker))
+        Starts.push_back(C);
+  for (CallInst *Start : Starts) {
+    StartOptions Options = optionsOf(*Start);
+    if (!Options.StopOnError && !Options.stopsAtLimit())
+      continue;
+    IRBuilder<> B(Start);
+    B.CreateCall(Host.getParent()->getOrInsertFunction(
+        "cosy_stop_reset", FunctionType::get(B.getVoidTy(), false)));
+    Extent E = extentOf(Start);
+    if (!E.Behind) {
+      reportError(
+          Host, Start->getDebugLoc(),
+          "the end of this region is never reached, or in two places, so "
+          "that its options cannot be obeyed; give an endless loop a "
+          "condition, such as while (!cosy_last_error())");
+      continue;
+    }
+    if (Options.StopOnError)
+      stopOnErrors(E);
+    if (Options.stopsAtLimit())
+      stopAtLimit(E);
+  }
+}
+
+} // namespace cosy
