@@ -24,7 +24,7 @@ char in[SIZE], out[SIZE];
 size_t reply(ssize_t n);
 
 // What is before the first call and behind the last one is native.
-// CHECK: async-compounds.c:[[#@LINE+12]]:{{.*}}remark: part of the function became a compound: {{.*}}, 3 system calls, {{.*}}, 2 up-calls
+// CHECK: compounds.c:[[#@LINE+12]]:{{.*}}remark: part of the function became a compound: {{.*}}, 3 system calls, {{.*}}, 2 up-calls
 // CHECK: .compound "serve"
 // CHECK: libc {{.*}}, recvfrom,
 // CHECK: upcall
@@ -51,7 +51,7 @@ COSY_ASYNC ssize_t serve(int fd)
 // IR: call void @cosy_task_call(
 
 // A variable whose address the compound uses is in the coroutine's frame.
-// CHECK: async-compounds.c:[[#@LINE+6]]:{{.*}}remark: part of the function became a compound
+// CHECK: compounds.c:[[#@LINE+6]]:{{.*}}remark: part of the function became a compound
 // CHECK: .compound "sum"
 COSY_ASYNC long sum(int fd)
 {
@@ -80,7 +80,7 @@ COSY_ASYNC int closes(int first, int last)
 	return 0;
 }
 
-// CHECK: async-compounds.c:[[#@LINE+6]]:{{.*}}remark: part of the function became a compound
+// CHECK: compounds.c:[[#@LINE+6]]:{{.*}}remark: part of the function became a compound
 // CHECK: .compound "acceptor"
 // CHECK: libc {{.*}}, accept4,
 // CHECK: libc {{.*}}, close,
@@ -91,7 +91,7 @@ COSY_ASYNC int acceptor(int listener)
 	return 0;
 }
 
-// CHECK: async-compounds.c:[[#@LINE+4]]:{{.*}}remark: part of the function became a compound: {{.*}}, 2 system calls
+// CHECK: compounds.c:[[#@LINE+4]]:{{.*}}remark: part of the function became a compound: {{.*}}, 2 system calls
 // CHECK: .compound "last_byte"
 COSY_ASYNC ssize_t last_byte(int fd)
 {
@@ -109,7 +109,7 @@ COSY_ASYNC int receive_and_sync(int fd)
 }
 
 // The module waits for read() and write() of sockets. What the descriptors are is not known here.
-// CHECK: async-compounds.c:[[#@LINE+8]]:{{.*}}remark: part of the function became a compound: {{.*}}, {{[23]}} system calls
+// CHECK: compounds.c:[[#@LINE+8]]:{{.*}}remark: part of the function became a compound: {{.*}}, {{[23]}} system calls
 // CHECK: .compound "copy"
 // CHECK: libc {{.*}}, read,
 // CHECK: libc {{.*}}, write,
@@ -122,7 +122,7 @@ COSY_ASYNC int copy(int from, int to)
 	return 0;
 }
 
-// CHECK: async-compounds.c:[[#@LINE+6]]:{{.*}}remark: part of the function became a compound: {{.*}}, 2 system calls
+// CHECK: compounds.c:[[#@LINE+6]]:{{.*}}remark: part of the function became a compound: {{.*}}, 2 system calls
 // CHECK: .compound "two"
 COSY_ASYNC ssize_t two(int fd)
 {
@@ -136,9 +136,9 @@ COSY_ASYNC ssize_t two(int fd)
 
 // Calls that wait for something else are made by the coroutine, and a compound begins
 // behind them. A call by its number is the same call.
-// CHECK: async-compounds.c:[[#@LINE+9]]:{{.*}}remark: part of the function became a compound: {{.*}}, 2 system calls
+// CHECK: compounds.c:[[#@LINE+9]]:{{.*}}remark: part of the function became a compound: {{.*}}, 2 system calls
 // CHECK: .compound "pieces"
-// CHECK: async-compounds.c:[[#@LINE+12]]:{{.*}}remark: part of the function became a compound: {{.*}}, 1 system call,
+// CHECK: compounds.c:[[#@LINE+12]]:{{.*}}remark: part of the function became a compound: {{.*}}, 1 system call,
 // CHECK: .compound "pieces"
 COSY_ASYNC ssize_t pieces(int fd, int log)
 {
@@ -157,7 +157,7 @@ COSY_ASYNC ssize_t pieces(int fd, int log)
 
 // A COSY_ASYNC function is awaited, also if it is the function itself. COSY_SPAWN is an
 // up-call.
-// CHECK: async-compounds.c:[[#@LINE+6]]:{{.*}}remark: part of the function became a compound
+// CHECK: compounds.c:[[#@LINE+6]]:{{.*}}remark: part of the function became a compound
 // CHECK: .compound "awaits"
 COSY_ASYNC int awaits(int fd, int depth)
 {
@@ -177,7 +177,7 @@ COSY_ASYNC int awaits_in_loop(int fd)
 	return 0;
 }
 
-// CHECK: async-compounds.c:[[#@LINE+6]]:{{.*}}remark: part of the function became a compound: {{.*}}, 1 up-call
+// CHECK: compounds.c:[[#@LINE+6]]:{{.*}}remark: part of the function became a compound: {{.*}}, 1 up-call
 // CHECK: .compound "spawns"
 COSY_ASYNC int spawns(struct cosy_loop *loop, int fd)
 {
@@ -203,7 +203,7 @@ static int receive(int fd, char *byte)
 	return recv(fd, byte, 1, MSG_DONTWAIT) == 1;
 }
 
-// CHECK: async-compounds.c:[[#@LINE+8]]:{{.*}}remark: part of the function became a compound: {{.*}}, 1 up-call
+// CHECK: compounds.c:[[#@LINE+8]]:{{.*}}remark: part of the function became a compound: {{.*}}, 1 up-call
 // CHECK: .compound "inlined"
 // CHECK: getpid
 COSY_ASYNC int inlined(int fd)
@@ -217,7 +217,7 @@ COSY_ASYNC int inlined(int fd)
 }
 
 // errno is the function's in the compound, and the thread's in an up-call.
-// CHECK: async-compounds.c:[[#@LINE+6]]:{{.*}}remark: part of the function became a compound: {{.*}}, 1 up-call
+// CHECK: compounds.c:[[#@LINE+6]]:{{.*}}remark: part of the function became a compound: {{.*}}, 1 up-call
 // CHECK: .compound "error"
 COSY_ASYNC int error(int fd)
 {

@@ -48,14 +48,14 @@ static void memory(void)
 	for (int i = 0; i < 9; i++) {
 		int r = last;
 
-		// CHECK: cosy: {{.*}}batch-check.c:[[@LINE+1]]:3: COSY_BATCH: iterations 1 and 4 of this loop are not independent
+		// CHECK: cosy: {{.*}}check.c:[[@LINE+1]]:3: COSY_BATCH: iterations 1 and 4 of this loop are not independent
 		COSY_BATCH(4);
 		COSY_START;
 		r += access("/", F_OK);
 		COSY_END;
-		// CHECK-NEXT: cosy: {{.*}}batch-check.c:[[@LINE+1]]:8: iteration 1, after its region, writes 4 bytes at 0x
+		// CHECK-NEXT: cosy: {{.*}}check.c:[[@LINE+1]]:8: iteration 1, after its region, writes 4 bytes at 0x
 		last = r + i;
-		// CHECK-NEXT: cosy: {{.*}}batch-check.c:[[@LINE-9]]:11: iteration 4, before its region, has read it already; the loop as written does that later
+		// CHECK-NEXT: cosy: {{.*}}check.c:[[@LINE-9]]:11: iteration 4, before its region, has read it already; the loop as written does that later
 		// CHECK-NEXT: cosy: use a variable of the loop's body, or do both on the same side of the region; see COSY_BATCH(3)
 	}
 }
