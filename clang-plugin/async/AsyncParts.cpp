@@ -70,8 +70,8 @@ static bool isAccessedDirectly(const Instruction &Errno) {
   });
 }
 
-bool accessesErrnoDirectly(const Function &Source) {
-  return all_of(instructions(Source), [](const Instruction &I) {
+bool accessesErrnoDirectly(const Function &Body) {
+  return all_of(instructions(Body), [](const Instruction &I) {
     return !isErrnoAddress(I) || isAccessedDirectly(I);
   });
 }

@@ -34,8 +34,8 @@ bool canBeInAsyncPart(const llvm::Function &Callee);
 /// \returns true if \p I computes the address of errno.
 bool isErrnoAddress(const llvm::Instruction &I);
 
-/// \returns true if \p Source, a part, accesses errno only by loads and stores.
-bool accessesErrnoDirectly(const llvm::Function &Source);
+/// \returns true if \p Body, a part, accesses errno only by loads and stores.
+bool accessesErrnoDirectly(const llvm::Function &Body);
 
 } // namespace cosy
 

@@ -47,9 +47,9 @@ struct Uses {
 
 class Borrowing {
 public:
-  Borrowing(Function &Source, const Region &R, const DominatorTree &DT,
+  Borrowing(Function &Body, const Region &R, const DominatorTree &DT,
             function_ref<bool(const Function *)> Ignored)
-      : Source(Source), R(R), DT(DT), Ignored(Ignored) {}
+      : Body(Body), R(R), DT(DT), Ignored(Ignored) {}
 
   std::string whyNot(const Value &Buffer, Uses &U) const;
 
@@ -59,7 +59,7 @@ private:
   std::string whatIsBetween(CallBase &Read, CallBase &Write) const;
   bool maybeChangesFiles(const Instruction &I) const;
 
-  Function &Source;
+  Function &Body;
   const Region &R;
   const DominatorTree &DT;
   function_ref<bool(const Function *)> Ignored;
@@ -93,7 +93,7 @@ static void forEachUser(const Value &V,
   }
 }
 
-/// Whose address \p V, in the source, is: the variable itself, not a part of
+/// Whose address \p V, in the body, is: the variable itself, not a part of
 /// it.
 static const Value *variableOf(const Value *V, const Region &R) {
   if (auto *A = dyn_cast<Argument>(V))
@@ -106,7 +106,7 @@ static const Value *variableOf(const Value *V, const Region &R) {
 }
 
 /// Is \p Buffer, in the host and everywhere else, used by nothing but the
-/// region? In the region itself its uses are those in the source.
+/// region? In the region itself its uses are those in the body.
 bool Borrowing::isKnownOnlyHere(const Value &Buffer) const {
   const Value *Variable = variableOf(&Buffer, R);
   if (!Variable)
@@ -115,7 +115,7 @@ bool Borrowing::isKnownOnlyHere(const Value &Buffer) const {
     auto *I = dyn_cast<Instruction>(U);
     if (!I)
       return false;
-    if (I->getFunction() == &Source || Ignored(I->getFunction()))
+    if (I->getFunction() == &Body || Ignored(I->getFunction()))
       return true;
     return R.Blocks.count(const_cast<BasicBlock *>(I->getParent())) != 0;
   });
@@ -219,7 +219,7 @@ std::string Borrowing::whyNot(const Value &Buffer, Uses &U) const {
   bool Other = false;
   forEachUser(Buffer, [&](const User *V, const Value &Address) {
     auto *I = dyn_cast<Instruction>(V);
-    if (I && I->getFunction() != &Source)
+    if (I && I->getFunction() != &Body)
       return;
     auto *CB = dyn_cast_or_null<CallBase>(const_cast<Instruction *>(I));
     Kind K = CB ? classify(*CB) : Kind::Other;
@@ -248,12 +248,12 @@ std::string Borrowing::whyNot(const Value &Buffer, Uses &U) const {
 }
 
 std::vector<ReadBuffer>
-findBorrowed(Function &Source, const Region &R, const DominatorTree &DT,
+findBorrowed(Function &Body, const Region &R, const DominatorTree &DT,
              function_ref<bool(const Function *)> Ignored) {
   std::vector<ReadBuffer> List;
   SmallPtrSet<const Value *, 4> Done;
-  Borrowing B(Source, R, DT, Ignored);
-  for (Instruction &I : instructions(Source)) {
+  Borrowing B(Body, R, DT, Ignored);
+  for (Instruction &I : instructions(Body)) {
     auto *Read = dyn_cast<CallBase>(&I);
     if (!Read || classify(*Read) != Kind::Read)
       continue;
@@ -267,19 +267,19 @@ findBorrowed(Function &Source, const Region &R, const DominatorTree &DT,
     Found.Written = !U.Writes.empty();
     if (Found.Why.empty())
       for (CallBase *CB : concat<CallBase *>(U.Reads, U.Writes))
-        CB->setMetadata(Mark, MDNode::get(Source.getContext(), {}));
+        CB->setMetadata(Mark, MDNode::get(Body.getContext(), {}));
     List.push_back(std::move(Found));
   }
   return List;
 }
 
-void hintBorrowed(Function &Source) {
+void hintBorrowed(Function &Body) {
   SmallPtrSet<const Value *, 4> Buffers;
   auto IsMarked = [&](const User *U) {
     auto *CB = dyn_cast<CallBase>(U);
     return CB && CB->getMetadata(Mark);
   };
-  for (Instruction &I : instructions(Source))
+  for (Instruction &I : instructions(Body))
     if (IsMarked(&I))
       Buffers.insert(cast<CallBase>(I).getArgOperand(1));
   for (const Value *Buffer : Buffers) {
@@ -287,7 +287,7 @@ void hintBorrowed(Function &Source) {
     bool Whole = true;
     for (const User *U : Buffer->users()) {
       auto *I = const_cast<Instruction *>(dyn_cast<Instruction>(U));
-      if (I && I->getFunction() != &Source)
+      if (I && I->getFunction() != &Body)
         continue;
       Whole &= I && IsMarked(I);
       if (Whole)

@@ -21,20 +21,20 @@ struct ReadBuffer {
   bool Written = false;
 };
 
-/// Finds the reads of \p Source, the source of \p R, whose data nobody sees but
+/// Finds the reads of \p Body, the body of \p R, whose data nobody sees but
 /// writes of just these bytes, and marks these calls. To be asked before the
-/// source is simplified, which may make two reads of one. Uses in the functions
+/// body is simplified, which may make two reads of one. Uses in the functions
 /// \p Ignored do not count.
 ///
 /// \returns the buffers that are read into.
 std::vector<ReadBuffer>
-findBorrowed(llvm::Function &Source, const Region &R,
+findBorrowed(llvm::Function &Body, const Region &R,
              const llvm::DominatorTree &DT,
              llvm::function_ref<bool(const llvm::Function *)> Ignored);
 
-/// Gives what findBorrowed() has marked in \p Source, and is still whole, the
+/// Gives what findBorrowed() has marked in \p Body, and is still whole, the
 /// hint BORROW.
-void hintBorrowed(llvm::Function &Source);
+void hintBorrowed(llvm::Function &Body);
 
 } // namespace cosy
 

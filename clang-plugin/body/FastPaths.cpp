@@ -34,8 +34,8 @@ void addHints(CallBase &Call, unsigned Hints) {
   Call.setMetadata(HintsName, MDNode::get(Ctx, ConstantAsMetadata::get(All)));
 }
 
-void forbidFastPaths(Function &Source) {
-  for (Instruction &I : instructions(Source))
+void forbidFastPaths(Function &Body) {
+  for (Instruction &I : instructions(Body))
     if (isSystemCall(I))
       addHints(cast<CallBase>(I), COSY_HINT_PLAIN);
 }
@@ -44,9 +44,9 @@ namespace {
 
 class Finder {
 public:
-  Finder(Function &Source, const LoopInfo &LI, const UpCallList &UpCalls,
+  Finder(Function &Body, const LoopInfo &LI, const UpCallList &UpCalls,
          std::vector<FastNote> &Notes)
-      : Source(Source), LI(LI), UpCalls(UpCalls), Notes(Notes) {}
+      : Body(Body), LI(LI), UpCalls(UpCalls), Notes(Notes) {}
   void run();
 
 private:
@@ -56,7 +56,7 @@ private:
     Notes.push_back({Call.getDebugLoc(), Chosen, Text.str()});
   }
 
-  Function &Source;
+  Function &Body;
   const LoopInfo &LI;
   const UpCallList &UpCalls;
   std::vector<FastNote> &Notes;
@@ -247,10 +247,10 @@ static void joinWithNext(CallBase &Seek, const CallShape &Shape,
   }
 }
 
-void joinCalls(Function &Source, std::vector<FastNote> &Notes) {
+void joinCalls(Function &Body, std::vector<FastNote> &Notes) {
   SmallVector<CallBase *, 8> Seeks;
-  for (Instruction &I : instructions(Source)) {
-    // The source may have changed since it was looked at before.
+  for (Instruction &I : instructions(Body)) {
+    // The body may have changed since it was looked at before.
     I.setMetadata(HintsName, nullptr);
     auto *CB = dyn_cast<CallBase>(&I);
     if (CB && isSystemCall(I) && systemCallShape(*CB).Call->Name == "lseek")
@@ -343,7 +343,7 @@ void Finder::findRest(CallBase &Read, const CallShape &Shape) {
 
 void Finder::run() {
   SmallVector<std::pair<CallBase *, CallShape>, 16> Calls;
-  for (Instruction &I : instructions(Source))
+  for (Instruction &I : instructions(Body))
     if (isSystemCall(I) && !UpCalls.Of.count(&I))
       Calls.push_back({cast<CallBase>(&I), systemCallShape(cast<CallBase>(I))});
   for (auto &[CB, Shape] : Calls)
@@ -354,9 +354,9 @@ void Finder::run() {
       findRest(*CB, Shape);
 }
 
-void chooseFastPaths(Function &Source, const LoopInfo &LI,
+void chooseFastPaths(Function &Body, const LoopInfo &LI,
                      const UpCallList &UpCalls, std::vector<FastNote> &Notes) {
-  Finder(Source, LI, UpCalls, Notes).run();
+  Finder(Body, LI, UpCalls, Notes).run();
 }
 
 } // namespace cosy

@@ -34,17 +34,17 @@ struct FastNote {
   std::string Text;
 };
 
-/// Joins calls of \p Source that the module can make as one: what is between
+/// Joins calls of \p Body that the module can make as one: what is between
 /// them is moved before the first. Call before findUpCalls(), as values are
 /// replaced. Appends to \p Notes.
-void joinCalls(llvm::Function &Source, std::vector<FastNote> &Notes);
+void joinCalls(llvm::Function &Body, std::vector<FastNote> &Notes);
 
-/// Forbids all fast paths of \p Source.
-void forbidFastPaths(llvm::Function &Source);
+/// Forbids all fast paths of \p Body.
+void forbidFastPaths(llvm::Function &Body);
 
-/// Finds the other hints of \p Source, of which nothing but metadata changes.
+/// Finds the other hints of \p Body, of which nothing but metadata changes.
 /// Appends to \p Notes.
-void chooseFastPaths(llvm::Function &Source, const llvm::LoopInfo &LI,
+void chooseFastPaths(llvm::Function &Body, const llvm::LoopInfo &LI,
                      const UpCallList &UpCalls, std::vector<FastNote> &Notes);
 
 } // namespace cosy

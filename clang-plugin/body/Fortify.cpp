@@ -78,7 +78,7 @@ void evaluateObjectSizes(Function &Host, FunctionAnalysisManager &FAM) {
 }
 
 //===----------------------------------------------------------------------===//
-// In the source
+// In the body
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -203,9 +203,9 @@ static void expandOpen(CallInst &CI, StringRef Name) {
         [&](Instruction *At) { return IRBuilder<>(At).CreateCall(F, Args); });
 }
 
-void expandChecks(Function &Source) {
+void expandChecks(Function &Body) {
   SmallVector<CallInst *, 8> Calls;
-  for (BasicBlock &BB : Source)
+  for (BasicBlock &BB : Body)
     for (Instruction &I : BB)
       if (auto *CI = dyn_cast<CallInst>(&I);
           CI && (findChecked(*CI) || !plainOpen(*CI).empty()))

@@ -29,9 +29,9 @@ void evaluateObjectSizes(llvm::Function &Host,
 void guard(llvm::CallInst &CI, llvm::Value *Fails,
            llvm::function_ref<llvm::Value *(llvm::Instruction *)> Plain);
 
-/// Makes checked calls in \p Source comparisons and plain calls; only if the
+/// Makes checked calls in \p Body comparisons and plain calls; only if the
 /// check fails, the checking function is called.
-void expandChecks(llvm::Function &Source);
+void expandChecks(llvm::Function &Body);
 
 } // namespace cosy
 

@@ -401,10 +401,10 @@ static void lowerMemory(Function &F) {
 // What the host computes
 //===----------------------------------------------------------------------===//
 
-void hoistAddresses(Function &Source) {
-  BasicBlock &Entry = Source.getEntryBlock();
+void hoistAddresses(Function &Body) {
+  BasicBlock &Entry = Body.getEntryBlock();
   MapVector<Value *, SmallVector<Instruction *, 4>> Calls;
-  for (BasicBlock &BB : Source)
+  for (BasicBlock &BB : Body)
     for (Instruction &I : BB) {
       auto *CI = dyn_cast<CallInst>(&I);
       Function *Callee = CI ? CI->getCalledFunction() : nullptr;
@@ -437,11 +437,11 @@ static void dropHints(Function &F) {
     }
 }
 
-void legalize(Function &Source) {
-  dropHints(Source);
-  hoistAddresses(Source);
-  lowerIntrinsics(Source);
-  lowerMemory(Source);
+void legalize(Function &Body) {
+  dropHints(Body);
+  hoistAddresses(Body);
+  lowerIntrinsics(Body);
+  lowerMemory(Body);
 }
 
 } // namespace cosy

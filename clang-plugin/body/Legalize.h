@@ -7,13 +7,13 @@
 
 namespace cosy {
 
-/// Rewrites intrinsics, addresses and odd-sized accesses of \p Source into
+/// Rewrites intrinsics, addresses and odd-sized accesses of \p Body into
 /// instructions that are operations, and moves what the host computes
 /// (addresses of thread-local variables and of errno) to the entry block.
-void legalize(llvm::Function &Source);
+void legalize(llvm::Function &Body);
 
-/// Computes what is an address of the thread once, where \p Source begins.
-void hoistAddresses(llvm::Function &Source);
+/// Computes what is an address of the thread once, where \p Body begins.
+void hoistAddresses(llvm::Function &Body);
 
 } // namespace cosy
 

@@ -119,9 +119,9 @@ static bool isReserved(StringRef Name) {
           !Name.empty() && isLower(Name.front()));
 }
 
-SmallVector<Function *, 8> findLibraryFunctions(const Function &Source) {
+SmallVector<Function *, 8> findLibraryFunctions(const Function &Body) {
   SmallSetVector<Function *, 8> Found;
-  for (const Instruction &I : instructions(Source))
+  for (const Instruction &I : instructions(Body))
     if (auto *CB = dyn_cast<CallBase>(&I))
       if (LibraryFunction F = libraryFunction(*CB); F && !isReserved(F.Name))
         Found.insert(CB->getCalledFunction());

@@ -51,10 +51,10 @@ LibraryFunction libraryFunction(const llvm::CallBase &CB);
 /// before functions are inlined, which loses the last.
 void markOwnCalls(llvm::Module &M, llvm::ArrayRef<std::string> Own);
 
-/// \returns the functions that \p Source calls and that libraryFunction()
+/// \returns the functions that \p Body calls and that libraryFunction()
 /// recognises, except those whose names the C standard reserves.
 llvm::SmallVector<llvm::Function *, 8>
-findLibraryFunctions(const llvm::Function &Source);
+findLibraryFunctions(const llvm::Function &Body);
 
 } // namespace cosy
 

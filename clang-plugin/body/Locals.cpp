@@ -42,7 +42,7 @@ static bool isPrivateOutside(const Value &P, const Region &R, bool IsVariable) {
   return true;
 }
 
-/// \returns true if the code of the source may write to \p P.
+/// \returns true if the code of the body may write to \p P.
 static bool mayWrite(const Value &P) {
   return any_of(P.users(), [](const User *U) {
     if (isa<LoadInst>(U) || isa<ICmpInst>(U))
@@ -51,9 +51,9 @@ static bool mayWrite(const Value &P) {
   });
 }
 
-/// Gives all exits of \p Source one output more, the value of \p P.
-static void addOutput(Function &Source, Type *Ty, Value *P) {
-  for (BasicBlock &BB : Source)
+/// Gives all exits of \p Body one output more, the value of \p P.
+static void addOutput(Function &Body, Type *Ty, Value *P) {
+  for (BasicBlock &BB : Body)
     for (Instruction &I : make_early_inc_range(BB)) {
       auto *CI = dyn_cast<CallInst>(&I);
       if (!CI || !CI->getCalledFunction() ||
@@ -79,7 +79,7 @@ SmallVector<PrivateLocal, 4> privatizeLocals(Region &R) {
     if (!Variable || !Variable->isStaticAlloca())
       continue;
     uint64_t Size = Variable->getAllocationSize(DL)->getFixedValue();
-    Argument *A = R.Source->getArg(N);
+    Argument *A = R.Body->getArg(N);
     if (Size == 0 || Size > MaxCopied || A->use_empty() ||
         PointerMayBeCaptured(A, true, true) ||
         !isPrivateOutside(*Variable, R, true))
@@ -88,14 +88,14 @@ SmallVector<PrivateLocal, 4> privatizeLocals(Region &R) {
                       Size,         isPowerOf2_64(Size) && Size <= 8,
                       mayWrite(*A), ~0u};
     if (L.ByValue) {
-      IRBuilder<> B(&*R.Source->getEntryBlock().getFirstInsertionPt());
+      IRBuilder<> B(&*R.Body->getEntryBlock().getFirstInsertionPt());
       Type *Ty = B.getIntNTy(Size * 8);
       AllocaInst *Copy = B.CreateAlloca(Variable->getAllocatedType());
       Copy->setAlignment(Variable->getAlign());
       A->replaceAllUsesWith(Copy);
       B.CreateStore(B.CreatePtrToInt(A, Ty), Copy);
       if (L.Changes) {
-        addOutput(*R.Source, Ty, Copy);
+        addOutput(*R.Body, Ty, Copy);
         L.Output = NumOutputs++;
       }
     }

@@ -16,7 +16,7 @@ namespace cosy {
 /// A variable that is copied in, and out if the region may change it.
 struct PrivateLocal {
   llvm::AllocaInst *Variable; ///< in the host
-  unsigned Argument;          ///< of the source
+  unsigned Argument;          ///< of the body
   uint64_t Size;              ///< in bytes
   bool ByValue;    ///< the input is its value, else the address of a copy
   bool Changes;    ///< has to be copied out
@@ -24,7 +24,7 @@ struct PrivateLocal {
 };
 
 /// Finds the variables nobody but the region's own code can see, after callees
-/// have been inlined into R.Source, and changes R.Source accordingly.
+/// have been inlined into R.Body, and changes R.Body accordingly.
 llvm::SmallVector<PrivateLocal, 4> privatizeLocals(Region &R);
 
 } // namespace cosy

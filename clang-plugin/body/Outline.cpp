@@ -116,14 +116,14 @@ struct Piece {
 
 class Finder {
 public:
-  Finder(Function &Source, FunctionAnalysisManager &FAM)
-      : Source(Source), DL(Source.getDataLayout()),
-        DT(FAM.getResult<DominatorTreeAnalysis>(Source)),
-        PDT(FAM.getResult<PostDominatorTreeAnalysis>(Source)),
-        LI(FAM.getResult<LoopAnalysis>(Source)),
-        BFI(FAM.getResult<BlockFrequencyAnalysis>(Source)),
-        BPI(FAM.getResult<BranchProbabilityAnalysis>(Source)),
-        SE(FAM.getResult<ScalarEvolutionAnalysis>(Source)) {}
+  Finder(Function &Body, FunctionAnalysisManager &FAM)
+      : Body(Body), DL(Body.getDataLayout()),
+        DT(FAM.getResult<DominatorTreeAnalysis>(Body)),
+        PDT(FAM.getResult<PostDominatorTreeAnalysis>(Body)),
+        LI(FAM.getResult<LoopAnalysis>(Body)),
+        BFI(FAM.getResult<BlockFrequencyAnalysis>(Body)),
+        BPI(FAM.getResult<BranchProbabilityAnalysis>(Body)),
+        SE(FAM.getResult<ScalarEvolutionAnalysis>(Body)) {}
 
   std::vector<Piece> find();
 
@@ -140,7 +140,7 @@ private:
                       BasicBlock *To);
   void findFrom(BasicBlock *Entry, std::vector<Piece> &List);
 
-  Function &Source;
+  Function &Body;
   const DataLayout &DL;
   DominatorTree &DT;
   PostDominatorTree &PDT;
@@ -321,14 +321,14 @@ void Finder::findFrom(BasicBlock *Entry, std::vector<Piece> &List) {
 
 std::vector<Piece> Finder::find() {
   scaleLoops();
-  ReversePostOrderTraversal<Function *> Blocks(&Source);
+  ReversePostOrderTraversal<Function *> Blocks(&Body);
   for (BasicBlock *BB : Blocks) {
     Order[BB] = Order.size();
     costOf(*BB);
   }
   std::vector<Piece> List;
   for (BasicBlock *BB : Blocks)
-    if (BB != &Source.getEntryBlock() && Cost.count(BB))
+    if (BB != &Body.getEntryBlock() && Cost.count(BB))
       findFrom(BB, List);
   std::vector<unsigned> ByGain(List.size());
   std::iota(ByGain.begin(), ByGain.end(), 0);
@@ -353,9 +353,9 @@ std::vector<Piece> Finder::find() {
 
 /// Splits blocks so that what belongs to the compound has its own. \returns the
 /// later halves.
-static SmallVector<BasicBlock *, 16> isolateOperations(Function &Source) {
+static SmallVector<BasicBlock *, 16> isolateOperations(Function &Body) {
   SmallVector<Instruction *, 32> At;
-  for (BasicBlock &BB : Source) {
+  for (BasicBlock &BB : Body) {
     bool Before = true; // the instruction before belongs to the compound
     for (Instruction &I : BB) {
       if (isa<PHINode>(I))
@@ -376,8 +376,8 @@ static SmallVector<BasicBlock *, 16> isolateOperations(Function &Source) {
 /// alone and are left from the last of them alone.
 static Function *moveOut(const Piece &P, BasicBlock *Before,
                          const Twine &Name) {
-  Function &Source = *Before->getParent();
-  LLVMContext &Ctx = Source.getContext();
+  Function &Body = *Before->getParent();
+  LLVMContext &Ctx = Body.getContext();
   SmallPtrSet<const BasicBlock *, 16> Inside(P.Blocks.begin(), P.Blocks.end());
   auto IsInside = [&](const Value *V) {
     auto *I = dyn_cast<Instruction>(V);
@@ -408,8 +408,8 @@ static Function *moveOut(const Piece &P, BasicBlock *Before,
                                        : StructType::get(Ctx, Results);
   auto *F =
       Function::Create(FunctionType::get(Result, Parameters, false),
-                       GlobalValue::InternalLinkage, Name, Source.getParent());
-  F->addFnAttrs(AttrBuilder(Ctx, Source.getAttributes().getFnAttrs()));
+                       GlobalValue::InternalLinkage, Name, Body.getParent());
+  F->addFnAttrs(AttrBuilder(Ctx, Body.getAttributes().getFnAttrs()));
   F->addFnAttr(PieceAttribute);
 
   BasicBlock *Exit = P.Blocks.back()->getSingleSuccessor();
@@ -447,17 +447,17 @@ static Function *moveOut(const Piece &P, BasicBlock *Before,
   return F;
 }
 
-SmallVector<Function *, 0> outlinePieces(Function &Source,
+SmallVector<Function *, 0> outlinePieces(Function &Body,
                                          FunctionAnalysisManager &FAM) {
   SmallVector<Function *, 0> Functions;
   // A region without system calls gains nothing, whatever is done.
-  if (none_of(instructions(Source), [](Instruction &I) {
+  if (none_of(instructions(Body), [](Instruction &I) {
         return isSystemCall(I) || isUserFunctionCall(I);
       }))
     return Functions;
-  SmallVector<BasicBlock *, 16> Halves = isolateOperations(Source);
-  FAM.invalidate(Source, PreservedAnalyses::none());
-  std::vector<Piece> Pieces = Finder(Source, FAM).find();
+  SmallVector<BasicBlock *, 16> Halves = isolateOperations(Body);
+  FAM.invalidate(Body, PreservedAnalyses::none());
+  std::vector<Piece> Pieces = Finder(Body, FAM).find();
 
   // Each gets a block of its own before it, and one after it that is its last.
   for (Piece &P : Pieces) {
@@ -474,13 +474,13 @@ SmallVector<Function *, 0> outlinePieces(Function &Source,
         Outside.push_back(Pred);
     BasicBlock *Before = SplitBlockPredecessors(P.Entry, Outside, ".before");
     Functions.push_back(moveOut(
-        P, Before, Source.getName() + ".native." + Twine(Functions.size())));
+        P, Before, Body.getName() + ".native." + Twine(Functions.size())));
   }
   // From the beginning on, lest what was merged is moved again.
   for (BasicBlock *BB : reverse(Halves))
-    if (BB->getParent() == &Source)
+    if (BB->getParent() == &Body)
       MergeBlockIntoPredecessor(BB);
-  FAM.invalidate(Source, PreservedAnalyses::none());
+  FAM.invalidate(Body, PreservedAnalyses::none());
   return Functions;
 }
 

@@ -17,10 +17,10 @@
 
 namespace cosy {
 
-/// Moves the pieces of \p Source that are better native into functions, which
-/// it then calls. \returns these functions, to be erased after \p Source.
+/// Moves the pieces of \p Body that are better native into functions, which
+/// it then calls. \returns these functions, to be erased after \p Body.
 llvm::SmallVector<llvm::Function *, 0>
-outlinePieces(llvm::Function &Source, llvm::FunctionAnalysisManager &FAM);
+outlinePieces(llvm::Function &Body, llvm::FunctionAnalysisManager &FAM);
 
 /// \returns the function that \p I calls if that is such a piece, else null.
 const llvm::Function *outlinedPieceOf(const llvm::Instruction &I);

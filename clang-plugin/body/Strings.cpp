@@ -223,9 +223,9 @@ static const StringFunction *findStringFunction(const CallInst &CI) {
   return Fn != std::end(Functions) ? Fn : nullptr;
 }
 
-void expandStrings(Function &Source) {
+void expandStrings(Function &Body) {
   SmallVector<std::pair<CallInst *, const StringFunction *>, 8> Calls;
-  for (BasicBlock &BB : Source)
+  for (BasicBlock &BB : Body)
     for (Instruction &I : BB)
       if (auto *CI = dyn_cast<CallInst>(&I))
         if (const StringFunction *Fn = findStringFunction(*CI))

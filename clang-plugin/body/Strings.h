@@ -13,8 +13,8 @@
 
 namespace cosy {
 
-/// Replaces calls in \p Source by calls that are operations.
-void expandStrings(llvm::Function &Source);
+/// Replaces calls in \p Body by calls that are operations.
+void expandStrings(llvm::Function &Body);
 
 } // namespace cosy
 

@@ -30,10 +30,10 @@ static bool saysMore(const Instruction &A, const Instruction &B) {
   return Rank(A) > Rank(B);
 }
 
-static UpCallList group(Function &Source) {
-  const DataLayout &DL = Source.getDataLayout();
+static UpCallList group(Function &Body) {
+  const DataLayout &DL = Body.getDataLayout();
   UpCallList List;
-  for (BasicBlock &BB : Source) {
+  for (BasicBlock &BB : Body) {
     UpCall Cur;
     SmallVector<Instruction *, 16> Gap; // operations since then, native as well
     auto Finish = [&] {
@@ -92,10 +92,10 @@ static UpCallList group(Function &Source) {
   return List;
 }
 
-UpCallList findUpCalls(Function &Source) {
-  const DataLayout &DL = Source.getDataLayout();
+UpCallList findUpCalls(Function &Body) {
+  const DataLayout &DL = Body.getDataLayout();
   while (true) {
-    UpCallList List = group(Source);
+    UpCallList List = group(Body);
     // What is too wide for a register goes through memory; the loads and
     // stores then belong to the groups.
     SmallSetVector<Instruction *, 8> Wide;
@@ -107,7 +107,7 @@ UpCallList findUpCalls(Function &Source) {
         if (!isRegisterType(I->getType(), DL))
           Wide.insert(I);
     }
-    for (BasicBlock &BB : Source)
+    for (BasicBlock &BB : Body)
       for (PHINode &P : BB.phis())
         if (!isRegisterType(P.getType(), DL))
           Wide.insert(&P);

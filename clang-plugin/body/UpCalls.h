@@ -34,10 +34,10 @@ struct UpCallList {
   llvm::DenseMap<const llvm::Instruction *, unsigned> Of;
 };
 
-/// Groups what \p Source cannot do by operations. Values too wide for a
+/// Groups what \p Body cannot do by operations. Values too wide for a
 /// register that would cross the border of a group go through memory after
 /// this.
-UpCallList findUpCalls(llvm::Function &Source);
+UpCallList findUpCalls(llvm::Function &Body);
 
 /// Creates the native function of \p Call. Its operands are in the slots
 /// \p Uses of the frame, its results belong in \p Defs. If \p OwnErrno, errno

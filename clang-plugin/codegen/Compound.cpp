@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Compound.cpp - The steps from a source to its image ----------------===//
+//===- Compound.cpp - The steps from a body to its image ------------------===//
 #include "codegen/Compound.h"
 #include "Diagnostics.h"
 #include "async/AsyncParts.h"
+#include "body/Body.h"
 #include "body/Outline.h"
-#include "body/Source.h"
 #include "bpf/Function.h"
 #include "codegen/Profit.h"
 #include "codegen/RegAlloc.h"
@@ -25,25 +25,25 @@ namespace cosy {
 /// Selection and allocation; \returns false if there are too few registers.
 static bool generate(Region &R, Compound &C, FunctionAnalysisManager &FAM,
                      const RegionOptions &Options) {
-  Function &Source = *R.Source;
-  SplitAllCriticalEdges(Source);
-  for (BasicBlock &BB : Source)
+  Function &Body = *R.Body;
+  SplitAllCriticalEdges(Body);
+  for (BasicBlock &BB : Body)
     if (BB.getSinglePredecessor())
       FoldSingleEntryPHINodes(&BB);
   C.FastNotes.clear();
   if (!Options.NoFast)
-    joinCalls(Source, C.FastNotes);
-  // From here on the source is only read.
-  C.UpCalls = findUpCalls(Source);
-  FAM.invalidate(Source, PreservedAnalyses::none());
-  LoopInfo &LI = FAM.getResult<LoopAnalysis>(Source);
+    joinCalls(Body, C.FastNotes);
+  // From here on the body is only read.
+  C.UpCalls = findUpCalls(Body);
+  FAM.invalidate(Body, PreservedAnalyses::none());
+  LoopInfo &LI = FAM.getResult<LoopAnalysis>(Body);
   if (Options.NoFast) {
-    forbidFastPaths(Source);
+    forbidFastPaths(Body);
   } else {
-    chooseFastPaths(Source, LI, C.UpCalls, C.FastNotes);
-    hintBorrowed(Source);
+    chooseFastPaths(Body, LI, C.UpCalls, C.FastNotes);
+    hintBorrowed(Body);
   }
-  C.Sel = select(Source, LI, C.UpCalls, C.NumOutputs);
+  C.Sel = select(Body, LI, C.UpCalls, C.NumOutputs);
   C.Sel.C.Name = R.Name;
   C.Sel.C.NumExits = R.Exits.size();
   if (R.Options.MaxOperations && R.Options.AtLimit == COSY_RESUME)
@@ -54,7 +54,7 @@ static bool generate(Region &R, Compound &C, FunctionAnalysisManager &FAM,
 static bool compile(Region &R, Compound &C, FunctionAnalysisManager &FAM,
                     const RegionOptions &Options) {
   if (!generate(R, C, FAM, Options)) {
-    spillValues(*R.Source);
+    spillValues(*R.Body);
     if (!generate(R, C, FAM, Options)) {
       if (R.IsAsync)
         return false;
@@ -94,7 +94,7 @@ static bool compile(Region &R, Compound &C, FunctionAnalysisManager &FAM,
       Defs = I->Defs;
     }
     C.Thunks.push_back(createThunk(Call, Uses, Defs,
-                                   R.Source->getName() + ".upcall." + Twine(N),
+                                   R.Body->getName() + ".upcall." + Twine(N),
                                    *R.Host, R.IsAsync));
   }
   return true;
@@ -168,16 +168,16 @@ static void explain(const Region &R, const Compound &C, bool IsPart,
                   "region makes no system call; as a compound it can only lose "
                   "time");
   if (!IsPart)
-    explainProfit(R, C.Sel, C.UpCalls, FAM.getResult<LoopAnalysis>(*R.Source));
+    explainProfit(R, C.Sel, C.UpCalls, FAM.getResult<LoopAnalysis>(*R.Body));
 }
 
-bool isWorthwhile(Function &Source, FunctionAnalysisManager &FAM) {
+bool isWorthwhile(Function &Body, FunctionAnalysisManager &FAM) {
   unsigned NumCalls = 0;
-  for (BasicBlock &BB : Source)
+  for (BasicBlock &BB : Body)
     for (Instruction &I : BB)
       if (isSystemCall(I)) {
         ++NumCalls;
-        if (FAM.getResult<LoopAnalysis>(Source).getLoopFor(&BB))
+        if (FAM.getResult<LoopAnalysis>(Body).getLoopFor(&BB))
           return true;
       }
   return NumCalls > 1;
@@ -185,12 +185,12 @@ bool isWorthwhile(Function &Source, FunctionAnalysisManager &FAM) {
 
 bool makeCompound(Region &R, Compound &C, bool IsPart,
                   FunctionAnalysisManager &FAM, const RegionOptions &Options) {
-  simplifySource(*R.Source, FAM);
-  if (R.IsAsync && !accessesErrnoDirectly(*R.Source))
+  simplifyBody(*R.Body, FAM);
+  if (R.IsAsync && !accessesErrnoDirectly(*R.Body))
     return false;
   // What runs natively is not counted.
   if (!Options.NoOutline && !R.Options.countsRuns())
-    C.Pieces = outlinePieces(*R.Source, FAM);
+    C.Pieces = outlinePieces(*R.Body, FAM);
   if (!compile(R, C, FAM, Options))
     return false;
   explain(R, C, IsPart, FAM);
@@ -201,9 +201,9 @@ bool makeCompound(Region &R, Compound &C, bool IsPart,
   return true;
 }
 
-void eraseSource(Region &R, const Compound &C, FunctionAnalysisManager &FAM) {
-  FAM.clear(*R.Source, R.Source->getName());
-  R.Source->eraseFromParent();
+void eraseBody(Region &R, const Compound &C, FunctionAnalysisManager &FAM) {
+  FAM.clear(*R.Body, R.Body->getName());
+  R.Body->eraseFromParent();
   for (Function *Piece : C.Pieces)
     Piece->eraseFromParent();
 }

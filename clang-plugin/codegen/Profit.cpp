@@ -75,8 +75,7 @@ struct Ways {
 
 class Estimate {
 public:
-  Estimate(const Selection &Sel, LoopInfo &LI, const Function &Source)
-      : LI(LI) {
+  Estimate(const Selection &Sel, LoopInfo &LI, const Function &Body) : LI(LI) {
     for (const Block &B : Sel.C.Blocks)
       for (const Inst &I : B.Insts) {
         Ways &W = Of[B.Source];
@@ -94,7 +93,7 @@ public:
       }
     unsigned N = 0;
     for (const BasicBlock *BB :
-         ReversePostOrderTraversal<const Function *>(&Source)) {
+         ReversePostOrderTraversal<const Function *>(&Body)) {
       Order[BB] = N++;
       All.push_back(BB);
     }
@@ -252,7 +251,7 @@ static void explainLoop(const Region &R, const Loop &L, const Estimate &E,
 
 void explainProfit(const Region &R, const Selection &Sel,
                    const UpCallList &UpCalls, LoopInfo &LI) {
-  Estimate E(Sel, LI, *R.Source);
+  Estimate E(Sel, LI, *R.Body);
   Ways W = E.of(nullptr);
   remark<OptimizationRemarkAnalysis>(R, R.Loc, "Region", [&](auto &Rem) {
     Rem << "entering and leaving costs about " << ore::NV("Entry", EntryCost)

@@ -1419,9 +1419,9 @@ Selection Selector::run(unsigned NumOutputs) {
   return std::move(Sel);
 }
 
-Selection select(Function &Source, LoopInfo &LI, const UpCallList &UpCalls,
+Selection select(Function &Body, LoopInfo &LI, const UpCallList &UpCalls,
                  unsigned NumOutputs) {
-  return Selector(Source, LI, UpCalls).run(NumOutputs);
+  return Selector(Body, LI, UpCalls).run(NumOutputs);
 }
 
 void Code::computePreds() {

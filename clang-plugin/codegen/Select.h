@@ -11,7 +11,7 @@
 
 namespace cosy {
 
-/// The function a compound's source calls where the region is left:
+/// The function a compound's body calls where the region is left:
 /// void cosy.exit(i32 exit, outputs...).
 constexpr llvm::StringLiteral ExitMarker = "cosy.exit";
 
@@ -49,15 +49,15 @@ bool isHostComputed(const llvm::Instruction &I);
 /// What selection made.
 struct Selection {
   Code C;
-  /// The values of the inputs: arguments of the source, constants that are
+  /// The values of the inputs: arguments of the body, constants that are
   /// addresses, instructions for which isHostComputed() holds.
   std::vector<llvm::Value *> Inputs;
   unsigned NumSystemCalls = 0;
 };
 
-/// Selects the operations of \p Source, whose critical edges are split and
+/// Selects the operations of \p Body, whose critical edges are split and
 /// whose unsupported instructions are all in \p UpCalls.
-Selection select(llvm::Function &Source, llvm::LoopInfo &LI,
+Selection select(llvm::Function &Body, llvm::LoopInfo &LI,
                  const UpCallList &UpCalls, unsigned NumOutputs);
 
 } // namespace cosy

@@ -11,8 +11,8 @@ using namespace llvm;
 
 namespace cosy {
 
-/// On the source; its value is Region::Name.
-static constexpr StringLiteral SourceAttribute = "cosy-source";
+/// On the body; its value is Region::Name.
+static constexpr StringLiteral BodyAttribute = "cosy-body";
 
 static constexpr StringLiteral PartAttribute = "cosy-part";
 static constexpr StringLiteral OptimizedAttribute = "cosy-optimized";
@@ -20,7 +20,7 @@ static constexpr StringLiteral DumpAttribute = "cosy-dump";
 static constexpr StringLiteral NoFastAttribute = "cosy-no-fast";
 static constexpr StringLiteral NoOutlineAttribute = "cosy-no-outline";
 
-/// What instruments functions must not change a source.
+/// What instruments functions must not change a body.
 static constexpr Attribute::AttrKind Untouched[] = {
     Attribute::OptimizeNone,
     Attribute::NoInline,
@@ -44,55 +44,55 @@ bool canDefer(const Region &R) {
       return false;
   // A user function's entry in the table is this file's.
   return !R.IsAsync && !R.Options.StopOnError && !R.Options.limited() &&
-         none_of(instructions(*R.Source), isUserFunctionCall);
+         none_of(instructions(*R.Body), isUserFunctionCall);
 }
 
 void writeDeferred(Region &R, const DeferredRegion &D) {
-  Function &Source = *R.Source;
+  Function &Body = *R.Body;
   auto Write = [&](StringRef Attribute, bool Is) {
     if (Is)
-      Source.addFnAttr(Attribute);
+      Body.addFnAttr(Attribute);
   };
-  Source.addFnAttr(SourceAttribute, R.Name);
-  Source.addFnAttr(WarningAttribute, warningLevels(R.Loc));
+  Body.addFnAttr(BodyAttribute, R.Name);
+  Body.addFnAttr(WarningAttribute, warningLevels(R.Loc));
   Write(PartAttribute, D.IsPart);
   Write(OptimizedAttribute, D.IsOptimized);
   Write(DumpAttribute, D.Options.Dump);
   Write(NoFastAttribute, D.Options.NoFast);
   Write(NoOutlineAttribute, D.Options.NoOutline);
-  Source.getEntryBlock().getTerminator()->setDebugLoc(DebugLoc(R.Loc));
+  Body.getEntryBlock().getTerminator()->setDebugLoc(DebugLoc(R.Loc));
   for (Attribute::AttrKind Kind :
        {Attribute::OptimizeForSize, Attribute::MinSize,
         Attribute::OptimizeForDebugging})
-    Source.removeFnAttr(Kind);
+    Body.removeFnAttr(Kind);
   for (Attribute::AttrKind Kind : Untouched)
-    Source.addFnAttr(Kind);
+    Body.addFnAttr(Kind);
   for (StringRef Kind : Instrumentations)
-    Source.removeFnAttr(Kind);
+    Body.removeFnAttr(Kind);
   // The variables are those of the host.
-  for (Instruction &I : instructions(Source))
+  for (Instruction &I : instructions(Body))
     I.dropDbgRecords();
 }
 
-bool isDeferredSource(const Function &F) {
-  return F.hasFnAttribute(SourceAttribute);
+bool isDeferredBody(const Function &F) {
+  return F.hasFnAttribute(BodyAttribute);
 }
 
 DeferredRegion readDeferred(Region &R, unsigned &NumOutputs) {
-  Function &Source = *R.Source;
-  R.Name = Source.getFnAttribute(SourceAttribute).getValueAsString();
-  R.Loc = Source.getEntryBlock().getTerminator()->getDebugLoc();
+  Function &Body = *R.Body;
+  R.Name = Body.getFnAttribute(BodyAttribute).getValueAsString();
+  R.Loc = Body.getEntryBlock().getTerminator()->getDebugLoc();
   DeferredRegion D;
-  D.IsPart = Source.hasFnAttribute(PartAttribute);
-  D.IsOptimized = Source.hasFnAttribute(OptimizedAttribute);
-  D.Options.Dump = Source.hasFnAttribute(DumpAttribute);
-  D.Options.NoFast = Source.hasFnAttribute(NoFastAttribute);
-  D.Options.NoOutline = Source.hasFnAttribute(NoOutlineAttribute);
+  D.IsPart = Body.hasFnAttribute(PartAttribute);
+  D.IsOptimized = Body.hasFnAttribute(OptimizedAttribute);
+  D.Options.Dump = Body.hasFnAttribute(DumpAttribute);
+  D.Options.NoFast = Body.hasFnAttribute(NoFastAttribute);
+  D.Options.NoOutline = Body.hasFnAttribute(NoOutlineAttribute);
   for (Attribute::AttrKind Kind : Untouched)
-    Source.removeFnAttr(Kind);
+    Body.removeFnAttr(Kind);
   unsigned NumExits = 0;
   NumOutputs = 0;
-  for (const Instruction &I : instructions(Source)) {
+  for (const Instruction &I : instructions(Body)) {
     auto *CB = dyn_cast<CallBase>(&I);
     if (!CB || !CB->getCalledFunction() ||
         CB->getCalledFunction()->getName() != ExitMarker)

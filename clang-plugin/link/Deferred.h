@@ -4,12 +4,11 @@
 // With cosy-cc -flto, functions of other files can become a part of a compound.
 // The compile step and the link step share the work:
 //
-// - The compile step does on unoptimised code what it always does, until
-// callees
-//   of the same file have been inlined into the region's source. The source
+// - The compile step does on unoptimised code what it always does, until the
+//   callees of the same file have been inlined into the region's body. The body
 //   stays in the object file, as a function that no optimisation may change,
 //   with all that the link step has to know as attributes. The host calls
-//   DeferredRun with the source and its inputs. To the optimisations this is a
+//   DeferredRun with the body and its inputs. To the optimisations this is a
 //   call of an unknown function; they may copy, move or remove it.
 // - The link step inlines the callees of other files, makes the compound and
 //   replaces the calls.
@@ -49,14 +48,14 @@ struct DeferredRegion {
 /// linked.
 bool canDefer(const Region &R);
 
-/// Writes \p D and R's name and place down in R.Source.
+/// Writes \p D and R's name and place down in R.Body.
 void writeDeferred(Region &R, const DeferredRegion &D);
 
-/// \returns whether \p F is the source of a deferred region.
-bool isDeferredSource(const llvm::Function &F);
+/// \returns whether \p F is the body of a deferred region.
+bool isDeferredBody(const llvm::Function &F);
 
 /// Reads what writeDeferred() has written: sets R.Name, R.Loc, R.Exits' number
-/// and \p NumOutputs, and makes R.Source an ordinary function again.
+/// and \p NumOutputs, and makes R.Body an ordinary function again.
 DeferredRegion readDeferred(Region &R, unsigned &NumOutputs);
 
 } // namespace cosy

@@ -2,8 +2,8 @@
 //===- LinkPass.cpp - Compounds from the whole program --------------------===//
 #include "link/LinkPass.h"
 #include "Diagnostics.h"
+#include "body/Body.h"
 #include "body/LibraryCalls.h"
-#include "body/Source.h"
 #include "bpf/Function.h"
 #include "codegen/Compound.h"
 #include "link/Deferred.h"
@@ -64,15 +64,15 @@ static bool hasCompound(const Function &F) {
   });
 }
 
-/// \returns whether \p Source may take in \p Callee, which may be of another
+/// \returns whether \p Body may take in \p Callee, which may be of another
 /// file and compiled with other options.
-static bool mayTake(const Function &Callee, const Function &Source,
+static bool mayTake(const Function &Callee, const Function &Body,
                     bool IsOptimized) {
   // Error paths make a compound large, and are no faster in it.
   return !Callee.hasFnAttribute(Attribute::Cold) && !Callee.doesNotReturn() &&
          !Callee.hasFnAttribute(NotInlinedAttribute) &&
          Callee.hasFnAttribute(Attribute::OptimizeNone) != IsOptimized &&
-         AttributeFuncs::areInlineCompatible(Source, Callee) &&
+         AttributeFuncs::areInlineCompatible(Body, Callee) &&
          !hasCompound(Callee);
 }
 
@@ -103,10 +103,10 @@ static void dropRun(CallBase &Run) {
 
 void Program::find() {
   for (Function &F : M) {
-    if (!isDeferredSource(F))
+    if (!isDeferredBody(F))
       continue;
     auto D = std::make_unique<Deferred>();
-    D->R.Source = &F;
+    D->R.Body = &F;
     for (User *U : F.users())
       D->Runs.push_back(cast<CallBase>(U));
     Regions.push_back(std::move(D));
@@ -114,7 +114,7 @@ void Program::find() {
   // What nothing calls any more would only be in the way.
   erase_if(Regions, [](const std::unique_ptr<Deferred> &D) {
     if (D->Runs.empty())
-      D->R.Source->eraseFromParent();
+      D->R.Body->eraseFromParent();
     return D->Runs.empty();
   });
   for (const std::unique_ptr<Deferred> &D : Regions)
@@ -123,29 +123,29 @@ void Program::find() {
 
 void Program::compile(Deferred &D) {
   Region &R = D.R;
-  Function &Source = *R.Source;
+  Function &Body = *R.Body;
   R.Host = D.Runs.front()->getFunction();
   R.Before = D.Runs.front()->getParent();
   DeferredRegion Written = readDeferred(R, D.C.NumOutputs);
-  R.Host->addFnAttr(Source.getFnAttribute(WarningAttribute));
-  inlineCallees(Source, *R.Host, PristineMap(), WholeProgramLimits,
+  R.Host->addFnAttr(Body.getFnAttribute(WarningAttribute));
+  inlineCallees(Body, *R.Host, PristineMap(), WholeProgramLimits,
                 [&](const Function &Callee) {
-                  return mayTake(Callee, Source, Written.IsOptimized);
+                  return mayTake(Callee, Body, Written.IsOptimized);
                 });
   // In a compound the regions of callees are native.
-  for (Instruction &I : make_early_inc_range(instructions(Source)))
+  for (Instruction &I : make_early_inc_range(instructions(Body)))
     if (auto *CB = dyn_cast<CallInst>(&I);
         CB && CB->getCalledFunction() &&
         CB->getCalledFunction()->getName() == DeferredRun)
       dropRun(*CB);
   for (const std::unique_ptr<Deferred> &Other : Regions)
-    foldMode(*Other->Descriptor, &Source);
-  FAM.invalidate(Source, PreservedAnalyses::none());
-  if (Written.IsPart && !isWorthwhile(Source, FAM))
+    foldMode(*Other->Descriptor, &Body);
+  FAM.invalidate(Body, PreservedAnalyses::none());
+  if (Written.IsPart && !isWorthwhile(Body, FAM))
     return;
   if (!Written.IsOptimized)
-    defineValues(Source);
-  D.Library = findLibraryFunctions(Source);
+    defineValues(Body);
+  D.Library = findLibraryFunctions(Body);
   D.HasCompound = makeCompound(R, D.C, Written.IsPart, FAM, Written.Options);
 }
 
@@ -164,7 +164,7 @@ void Program::complete(Deferred &D) {
   }
   D.Descriptor->removeDeadConstantUsers();
   D.Descriptor->eraseFromParent();
-  eraseSource(D.R, D.C, FAM);
+  eraseBody(D.R, D.C, FAM);
 }
 
 bool Program::run() {

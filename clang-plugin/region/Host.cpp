@@ -129,7 +129,7 @@ void CompoundPath::rewriteUses() {
   Type *I64 = Type::getInt64Ty(R.Host->getContext());
   CallInst *const None = nullptr;
   SmallVector<CallInst *, 8> Markers(R.Exits.size(), None);
-  for (BasicBlock &BB : *R.Source)
+  for (BasicBlock &BB : *R.Body)
     for (Instruction &I : BB)
       if (auto *CI = dyn_cast<CallInst>(&I))
         if (CI->getCalledFunction() &&
@@ -215,7 +215,7 @@ Value *CompoundPath::copyOf(IRBuilderBase &B, const PrivateLocal &L) {
   return Copy;
 }
 
-/// The host's value of the input \p V, which is no argument of the source.
+/// The host's value of the input \p V, which is no argument of the body.
 static Value *valueInHost(IRBuilderBase &B, Value *V) {
   if (auto *AI = dyn_cast<AllocaInst>(V)) {
     AllocaInst *Copy = cloneVariable(*AI);
@@ -322,14 +322,14 @@ void CompoundPath::defer(unsigned NumOutputs, ArrayRef<PrivateLocal> Locals) {
 
   IRBuilder<> B(RunCall);
   B.SetCurrentDebugLocation(DebugLoc(R.Loc));
-  SmallVector<Value *, 8> Args{Descriptor, R.Source, Frame};
-  for (Argument &A : R.Source->args())
+  SmallVector<Value *, 8> Args{Descriptor, R.Body, Frame};
+  for (Argument &A : R.Body->args())
     Args.push_back(inputValue(B, &A, Locals));
   FunctionCallee Run = M.getOrInsertFunction(
       DeferredRun,
       FunctionType::get(RunCall->getType(), {Ptr, Ptr, Ptr}, true));
   CallInst *New = B.CreateCall(Run, Args, "cosy.exit");
-  // The source and the descriptor are to stay constants.
+  // The body and the descriptor are to stay constants.
   New->addFnAttr(Attribute::NoMerge);
   RunCall->replaceAllUsesWith(New);
   RunCall->eraseFromParent();

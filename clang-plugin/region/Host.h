@@ -26,7 +26,7 @@ constexpr llvm::StringLiteral AsyncRunMarker = "cosy.async.run";
 /// int *cosy.async.errno() is the address of errno while the part runs.
 constexpr llvm::StringLiteral AsyncErrnoMarker = "cosy.async.errno";
 
-/// int64_t DeferredRun(region, source, outputs, inputs...) runs a region whose
+/// int64_t DeferredRun(region, body, outputs, inputs...) runs a region whose
 /// compound is made when the program is linked, as cosy_region_run() does. If
 /// it is not replaced then, the linker names it in an error; so does its name
 /// the remedy.
@@ -34,7 +34,7 @@ constexpr llvm::StringLiteral DeferredRun =
     "__cosy_region_not_compiled__link_by_cosy_cc_with_flto";
 
 /// Makes \p Run, a call of DeferredRun, run the compound \p C, whose \p Inputs
-/// are values of its source.
+/// are values of its body.
 void completeDeferred(llvm::CallBase &Run, const Code &C,
                       llvm::ArrayRef<llvm::Value *> Inputs);
 
@@ -42,7 +42,7 @@ void completeDeferred(llvm::CallBase &Run, const Code &C,
 class CompoundPath {
 public:
   /// Builds the blocks. Outputs an exit turns out not to need become poison in
-  /// R.Source.
+  /// R.Body.
   explicit CompoundPath(Region &R);
 
   /// Fills in what follows from the compound: \p Descriptor is the region's

@@ -222,7 +222,7 @@ void findRegion(const Marked &E, const Marked::Beginning &B, Region &R) {
 //===----------------------------------------------------------------------===//
 
 /// The attributes of the host that are about how code is generated.
-static AttrBuilder sourceAttributes(const Function &Host) {
+static AttrBuilder bodyAttributes(const Function &Host) {
   AttrBuilder B(Host.getContext(), Host.getAttributes().getFnAttrs());
   for (Attribute::AttrKind Kind :
        {Attribute::OptimizeNone,    Attribute::NoInline,
@@ -252,7 +252,7 @@ static void mergeDefinitions(Instruction *I, BasicBlock *Entry, Value *First) {
   }
 }
 
-void cloneSource(Region &R) {
+void cloneBody(Region &R) {
   Function &Host = *R.Host;
   Module &M = *Host.getParent();
   LLVMContext &Ctx = M.getContext();
@@ -280,21 +280,21 @@ void cloneSource(Region &R) {
   SmallVector<Type *, 8> Types;
   for (Value *V : R.Inputs)
     Types.push_back(V->getType());
-  R.Source =
+  R.Body =
       Function::Create(FunctionType::get(Type::getVoidTy(Ctx), Types, false),
                        GlobalValue::InternalLinkage,
                        Host.getName() + ".cosy." + Twine(R.Index), M);
-  R.Source->addFnAttrs(sourceAttributes(Host));
+  R.Body->addFnAttrs(bodyAttributes(Host));
 
-  BasicBlock *Entry = BasicBlock::Create(Ctx, "entry", R.Source);
+  BasicBlock *Entry = BasicBlock::Create(Ctx, "entry", R.Body);
   ValueToValueMapTy Map;
-  for (auto [V, A] : zip(R.Inputs, R.Source->args())) {
+  for (auto [V, A] : zip(R.Inputs, R.Body->args())) {
     A.setName(V->getName());
     Map[V] = &A;
   }
   SmallVector<BasicBlock *, 32> Copies;
   for (BasicBlock *BB : R.Blocks) {
-    BasicBlock *Copy = CloneBasicBlock(BB, Map, "", R.Source);
+    BasicBlock *Copy = CloneBasicBlock(BB, Map, "", R.Body);
     Map[BB] = Copy;
     Copies.push_back(Copy);
     for (PHINode &P : Copy->phis())
@@ -303,7 +303,7 @@ void cloneSource(Region &R) {
           /*DeletePHIIfEmpty=*/false);
   }
   for (auto [N, E] : enumerate(R.Exits))
-    Map[E.To] = BasicBlock::Create(Ctx, "exit", R.Source);
+    Map[E.To] = BasicBlock::Create(Ctx, "exit", R.Body);
   remapInstructionsInBlocks(Copies, Map);
   BranchInst::Create(cast<BasicBlock>(Map[R.Entry]), Entry);
 

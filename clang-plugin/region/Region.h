@@ -50,8 +50,8 @@ struct Region {
 
   /// The region as a function of its inputs. Where it is left it calls
   /// cosy.exit with the outputs.
-  llvm::Function *Source = nullptr;
-  llvm::SmallVector<llvm::Value *, 8> Inputs; ///< by argument of Source
+  llvm::Function *Body = nullptr;
+  llvm::SmallVector<llvm::Value *, 8> Inputs; ///< by argument of Body
 };
 
 /// Brings \p Host into a form in which regions have few inputs: locals in SSA
@@ -65,8 +65,8 @@ void findRegion(const Marked &E, const Marked::Beginning &B, Region &R);
 /// when a compound has run?
 bool isUseOutside(const Region &R, const llvm::Use &U);
 
-/// Makes R.Source and R.Inputs.
-void cloneSource(Region &R);
+/// Makes R.Body and R.Inputs.
+void cloneBody(Region &R);
 
 } // namespace cosy
 

@@ -7,10 +7,10 @@
 #include "auto/AutoPass.h"
 #include "batch/Batch.h"
 #include "batch/BatchRuntime.h"
+#include "body/Body.h"
 #include "body/Legalize.h"
 #include "body/LibraryCalls.h"
 #include "body/Locals.h"
-#include "body/Source.h"
 #include "bpf/Function.h"
 #include "codegen/Compound.h"
 #include "link/Deferred.h"
@@ -118,38 +118,36 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
   Region R;
   R.Index = NumRegions++;
   findRegion(E, At, R);
-  cloneSource(R);
+  cloneBody(R);
   // A region is stopped where the rounds of its own loops begin.
-  inlineCallees(*R.Source, *R.Host, Pristine, SameFileLimits,
-                [&](const Function &Callee) {
-                  return R.IsAsync
-                             ? canBeInAsyncPart(Callee)
-                             : !R.Options.stopsAtLimit() || !hasLoop(Callee);
-                });
+  inlineCallees(
+      *R.Body, *R.Host, Pristine, SameFileLimits, [&](const Function &Callee) {
+        return R.IsAsync ? canBeInAsyncPart(Callee)
+                         : !R.Options.stopsAtLimit() || !hasLoop(Callee);
+      });
   // Before the optimizations merge accesses to errno by different addresses.
   if (R.IsAsync)
-    hoistAddresses(*R.Source);
-  FAM.invalidate(*R.Source, PreservedAnalyses::none());
-  SmallVector<Function *, 8> Library = findLibraryFunctions(*R.Source);
+    hoistAddresses(*R.Body);
+  FAM.invalidate(*R.Body, PreservedAnalyses::none());
+  SmallVector<Function *, 8> Library = findLibraryFunctions(*R.Body);
   bool IsPart = R.IsAsync || !E.Natives.empty();
   bool Defer = Options.Defer && canDefer(R);
-  if (!R.IsAsync && IsPart && !Defer && !isWorthwhile(*R.Source, FAM)) {
-    FAM.clear(*R.Source, R.Source->getName());
-    R.Source->eraseFromParent();
+  if (!R.IsAsync && IsPart && !Defer && !isWorthwhile(*R.Body, FAM)) {
+    FAM.clear(*R.Body, R.Body->getName());
+    R.Body->eraseFromParent();
     return false;
   }
   CompoundPath Path(R);
-  FAM.invalidate(*R.Source,
-                 SROAPass(SROAOptions::PreserveCFG).run(*R.Source, FAM));
+  FAM.invalidate(*R.Body, SROAPass(SROAOptions::PreserveCFG).run(*R.Body, FAM));
   SmallVector<PrivateLocal, 4> Locals;
   if (!R.Host->callsFunctionThatReturnsTwice())
     Locals = privatizeLocals(R);
   if (!Optimized)
-    defineValues(*R.Source);
+    defineValues(*R.Body);
   Compound C;
   if (!Options.NoFast)
     C.Buffers = findBorrowed(
-        *R.Source, R, FAM.getResult<DominatorTreeAnalysis>(*R.Source),
+        *R.Body, R, FAM.getResult<DominatorTreeAnalysis>(*R.Body),
         [&](const Function *F) {
           return any_of(Pristine, [F](auto &P) { return P.second == F; });
         });
@@ -172,7 +170,7 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
     Path.abandon();
   if (R.IsAsync && Path.frame())
     Frames.push_back(Path.frame());
-  eraseSource(R, C, FAM);
+  eraseBody(R, C, FAM);
   return true;
 }
 

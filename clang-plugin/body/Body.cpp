@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Source.cpp - Inline and simplify a compound's source ---------------===//
-#include "body/Source.h"
+//===- Body.cpp - Inline and simplify a compound's body -------------------===//
+#include "body/Body.h"
 #include "body/Fortify.h"
 #include "body/Legalize.h"
 #include "body/Strings.h"
@@ -45,7 +45,7 @@ static bool hasOptions(const Instruction &I) {
          (F->getName() == StartWithMarker || F->getName() == StartNativeMarker);
 }
 
-static bool canInline(const Function &Callee, const Function &Source,
+static bool canInline(const Function &Callee, const Function &Body,
                       unsigned MaxInstructions) {
   if (Callee.isDeclaration() || Callee.isInterposable() || Callee.isVarArg() ||
       Callee.hasPersonalityFn() || Callee.isPresplitCoroutine() ||
@@ -56,7 +56,7 @@ static bool canInline(const Function &Callee, const Function &Source,
   // Its native pieces would run with the features of the host.
   if (Callee.hasFnAttribute("target-features") &&
       Callee.getFnAttribute("target-features") !=
-          Source.getFnAttribute("target-features"))
+          Body.getFnAttribute("target-features"))
     return false;
   for (const BasicBlock &BB : Callee) {
     if (BB.hasAddressTaken())
@@ -120,7 +120,7 @@ static void shareLocals(ArrayRef<AllocaInst *> New,
   }
 }
 
-void inlineCallees(Function &Source, const Function &Host,
+void inlineCallees(Function &Body, const Function &Host,
                    const PristineMap &Pristine, InlineLimits Limits,
                    function_ref<bool(const Function &)> MayTake) {
   struct Site {
@@ -129,7 +129,7 @@ void inlineCallees(Function &Source, const Function &Host,
   };
   std::vector<std::pair<Function *, int>> History;
   std::vector<Site> Work;
-  for (BasicBlock &BB : Source)
+  for (BasicBlock &BB : Body)
     for (Instruction &I : BB)
       if (auto *CB = dyn_cast<CallBase>(&I))
         Work.push_back({CB, -1});
@@ -145,7 +145,7 @@ void inlineCallees(Function &Source, const Function &Host,
       Call->setCalledFunction(P);
       Callee = P;
     }
-    if (hasProgram(*Callee) || !canInline(*Callee, Source, Limits.Callee) ||
+    if (hasProgram(*Callee) || !canInline(*Callee, Body, Limits.Callee) ||
         !MayTake(*Callee))
       continue;
     bool Recursive = false;
@@ -169,7 +169,7 @@ void inlineCallees(Function &Source, const Function &Host,
   DenseMap<Function *, Function *> Original;
   for (auto [F, P] : Pristine)
     Original[P] = F;
-  for (BasicBlock &BB : Source)
+  for (BasicBlock &BB : Body)
     for (Instruction &I : make_early_inc_range(BB)) {
       if (asMarker(I, StartMarker) || asMarker(I, EndMarker))
         I.eraseFromParent();
@@ -183,8 +183,8 @@ void inlineCallees(Function &Source, const Function &Host,
 // Simplification
 //===----------------------------------------------------------------------===//
 
-void defineValues(Function &Source) {
-  for (BasicBlock &BB : Source)
+void defineValues(Function &Body) {
+  for (BasicBlock &BB : Body)
     for (Instruction &I : BB) {
       I.dropPoisonGeneratingAnnotations();
       I.dropUBImplyingAttrsAndMetadata();
@@ -298,7 +298,7 @@ static bool switchesOnConstants(Function &F) {
   });
 }
 
-void simplifySource(Function &Source, FunctionAnalysisManager &FAM) {
+void simplifyBody(Function &Body, FunctionAnalysisManager &FAM) {
   FunctionPassManager FPM;
   FPM.addPass(SROAPass(SROAOptions::ModifyCFG));
   FPM.addPass(EarlyCSEPass(true));
@@ -307,19 +307,19 @@ void simplifySource(Function &Source, FunctionAnalysisManager &FAM) {
   FPM.addPass(InstCombinePass());
   FPM.addPass(SROAPass(SROAOptions::ModifyCFG));
   FPM.addPass(SimplifyCFGPass());
-  FAM.invalidate(Source, FPM.run(Source, FAM));
+  FAM.invalidate(Body, FPM.run(Body, FAM));
 
-  expandChecks(Source);
-  expandStrings(Source);
-  FAM.invalidate(Source, PreservedAnalyses::none());
-  if (switchesOnConstants(Source)) {
+  expandChecks(Body);
+  expandStrings(Body);
+  FAM.invalidate(Body, PreservedAnalyses::none());
+  if (switchesOnConstants(Body)) {
     FunctionPassManager Thread;
     Thread.addPass(JumpThreadingPass());
     Thread.addPass(SimplifyCFGPass());
-    FAM.invalidate(Source, Thread.run(Source, FAM));
+    FAM.invalidate(Body, Thread.run(Body, FAM));
   }
 
-  if (affordsLoopPasses(Source, FAM)) {
+  if (affordsLoopPasses(Body, FAM)) {
     FunctionPassManager Loops;
     LoopPassManager Rotate;
     Rotate.addPass(LoopRotatePass());
@@ -328,11 +328,11 @@ void simplifySource(Function &Source, FunctionAnalysisManager &FAM) {
     Loops.addPass(SimplifyCFGPass());
     Loops.addPass(InstCombinePass());
     Loops.addPass(createFunctionToLoopPassAdaptor(IndVarSimplifyPass()));
-    FAM.invalidate(Source, Loops.run(Source, FAM));
+    FAM.invalidate(Body, Loops.run(Body, FAM));
   }
 
-  legalize(Source);
-  FAM.invalidate(Source, PreservedAnalyses::none());
+  legalize(Body);
+  FAM.invalidate(Body, PreservedAnalyses::none());
 
   FunctionPassManager Late;
   Late.addPass(EarlyCSEPass(true));
@@ -340,20 +340,20 @@ void simplifySource(Function &Source, FunctionAnalysisManager &FAM) {
   Late.addPass(ADCEPass());
   Late.addPass(SimplifyCFGPass());
   Late.addPass(LoopSimplifyPass());
-  FAM.invalidate(Source, Late.run(Source, FAM));
-  sinkIncrements(FAM.getResult<LoopAnalysis>(Source));
-  mergeAllocas(Source);
+  FAM.invalidate(Body, Late.run(Body, FAM));
+  sinkIncrements(FAM.getResult<LoopAnalysis>(Body));
+  mergeAllocas(Body);
 }
 
-void spillValues(Function &Source) {
+void spillValues(Function &Body) {
   constexpr unsigned Near = 64;
   DenseMap<Instruction *, unsigned> Place;
   unsigned N = 0;
-  for (BasicBlock &BB : Source)
+  for (BasicBlock &BB : Body)
     for (Instruction &I : BB)
       Place[&I] = N++;
   SmallVector<Instruction *, 64> Long;
-  for (auto &BB : Source)
+  for (auto &BB : Body)
     for (Instruction &I : BB)
       if (!isa<AllocaInst>(I) && any_of(I.users(), [&](User *U) {
             auto *UI = cast<Instruction>(U);
@@ -377,7 +377,7 @@ void spillValues(Function &Source) {
   }
   for (Instruction *I : Values)
     DemoteRegToStack(*I);
-  mergeAllocas(Source);
+  mergeAllocas(Body);
 }
 
 } // namespace cosy
