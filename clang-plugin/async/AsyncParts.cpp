@@ -4,8 +4,8 @@
 #include "SystemCalls.h"
 #include "batch/Batch.h"
 #include "body/LibraryCalls.h"
+#include "body/SystemCallShape.h"
 #include "bpf/Function.h"
-#include "codegen/Select.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/IR/Constants.h"

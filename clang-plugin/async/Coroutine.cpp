@@ -7,7 +7,7 @@
 #include "async/AsyncParts.h"
 #include "body/Fortify.h"
 #include "body/LibraryCalls.h"
-#include "codegen/Select.h"
+#include "body/SystemCallShape.h"
 #include "region/Host.h"
 #include "region/Marked.h"
 

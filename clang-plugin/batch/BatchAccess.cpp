@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 #include "SystemCalls.h"
 #include "batch/BatchRuntime.h"
-#include "codegen/Select.h"
+#include "body/SystemCallShape.h"
 #include "region/Marked.h"
 
 #include "llvm/ADT/StringMap.h"

@@ -2,7 +2,8 @@
 //===- FastPaths.cpp - What the module may do with less work --------------===//
 #include "body/FastPaths.h"
 #include "SystemCalls.h"
-#include "codegen/Select.h"
+#include "body/Operations.h"
+#include "body/SystemCallShape.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSwitch.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Locals.cpp - Local variables whose address stays private -----------===//
 #include "body/Locals.h"
-#include "codegen/Select.h"
+#include "body/Operations.h"
 
 #include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/IR/IRBuilder.h"

@@ -12,8 +12,9 @@
 //===----------------------------------------------------------------------===//
 #include "body/Outline.h"
 #include "Costs.h"
+#include "body/Operations.h"
+#include "body/SystemCallShape.h"
 #include "bpf/Function.h"
-#include "codegen/Select.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/ADT/SetVector.h"

@@ -2,9 +2,10 @@
 //===- UpCalls.cpp - What a compound leaves to native code ----------------===//
 #include "body/UpCalls.h"
 #include "async/AsyncParts.h"
+#include "body/Operations.h"
 #include "body/Outline.h"
+#include "body/SystemCallShape.h"
 #include "bpf/Function.h"
-#include "codegen/Select.h"
 #include "link/Deferred.h"
 
 #include "llvm/ADT/SetVector.h"

@@ -20,6 +20,10 @@
 #include <string>
 #include <vector>
 
+namespace llvm {
+class TargetMachine;
+}
+
 namespace cosy {
 
 /// The annotation that COSY_FUNCTION is.
@@ -101,6 +105,11 @@ void lowerOverflows(llvm::Module &M);
 
 /// Makes divisions that natively raise SIGFPE end the program.
 void guardDivisions(llvm::Function &F);
+
+/// Optimises \p M, the module of the program of \p User, for \p TM. \p Unroll
+/// allows code to be repeated. \returns false after an error.
+bool optimizeProgram(llvm::Module &M, llvm::TargetMachine &TM, bool Unroll,
+                     const llvm::Function &User);
 
 /// Expands what the BPF target cannot do.
 void expandForBpf(llvm::Function &F);

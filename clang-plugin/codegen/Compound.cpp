@@ -5,6 +5,7 @@
 #include "async/AsyncParts.h"
 #include "body/Body.h"
 #include "body/Outline.h"
+#include "body/SystemCallShape.h"
 #include "bpf/Function.h"
 #include "codegen/Profit.h"
 #include "codegen/RegAlloc.h"

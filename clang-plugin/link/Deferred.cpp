@@ -2,8 +2,8 @@
 //===- Deferred.cpp - Compounds that are made when the program is linked --===//
 #include "link/Deferred.h"
 #include "Diagnostics.h"
+#include "body/Operations.h"
 #include "bpf/Function.h"
-#include "codegen/Select.h"
 
 #include "llvm/IR/InstIterator.h"
 

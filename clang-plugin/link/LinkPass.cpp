@@ -4,6 +4,7 @@
 #include "Diagnostics.h"
 #include "body/Body.h"
 #include "body/LibraryCalls.h"
+#include "body/Operations.h"
 #include "bpf/Function.h"
 #include "codegen/Compound.h"
 #include "link/Deferred.h"

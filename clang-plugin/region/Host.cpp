@@ -2,6 +2,7 @@
 //===- Host.cpp - The code that runs a compound ---------------------------===//
 #include "region/Host.h"
 #include "async/AsyncParts.h"
+#include "body/Operations.h"
 
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/MDBuilder.h"

@@ -2,7 +2,7 @@
 //===- Marked.cpp - What lies between two markers -------------------------===//
 #include "region/Marked.h"
 #include "Diagnostics.h"
-#include "codegen/Select.h"
+#include "body/SystemCallShape.h"
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"

@@ -2,7 +2,7 @@
 //===- Region.cpp - What becomes one compound -----------------------------===//
 #include "region/Region.h"
 #include "body/Fortify.h"
-#include "codegen/Select.h"
+#include "body/Operations.h"
 
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"

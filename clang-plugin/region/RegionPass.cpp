@@ -11,6 +11,7 @@
 #include "body/Legalize.h"
 #include "body/LibraryCalls.h"
 #include "body/Locals.h"
+#include "body/Operations.h"
 #include "bpf/Function.h"
 #include "codegen/Compound.h"
 #include "link/Deferred.h"
