@@ -21,7 +21,7 @@
 char *getenv(const char *name);
 unsigned long getauxval(unsigned long type);
 
-/* Is COSY_EXECUTOR set to @name? */
+/* Return true if COSY_EXECUTOR is set to @name. */
 static bool is_executor(const char *name)
 {
 	const char *value = getenv("COSY_EXECUTOR");
@@ -48,7 +48,7 @@ static const char *program(void)
 	return name;
 }
 
-/* Is @name one of those in the @size bytes at @list? */
+/* Return true if @name is one of the names in the @size bytes at @list. */
 static bool is_listed(const char *list, size_t size, const char *name)
 {
 	size_t i = 0, at;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * auto.c - is a function that a program calls the C library's?
+ * auto.c - find out whether a function that a program calls is the C library's
  *
  * The program may define the function itself, and a library before libc may
  * interpose it: fakeroot, a sanitizer, libcosy-preload.so. The linkers have found
@@ -72,7 +72,7 @@ static const struct link_map *libraries(const struct program *program)
 	return NULL;
 }
 
-/* Do the bytes at @code begin with the @size bytes of @expected? */
+/* Return true if the bytes at @code begin with the @size bytes of @expected. */
 static bool begins(const unsigned char *code, const char *expected, size_t size)
 {
 	for (size_t i = 0; i < size; i++)
@@ -122,7 +122,7 @@ static struct link_map own_map(void)
 				  .l_ld = (ElfW(Dyn) *)dynamic };
 }
 
-/* Has the dynamic linker stored the address of libc's function in @slot? */
+/* Return true if the dynamic linker has stored the address of libc's function in @slot. */
 static bool is_libc_function(const struct program *program, const char *name,
 			     void *const *slot)
 {

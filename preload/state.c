@@ -71,7 +71,7 @@ void *cosy_resolve(enum cosy_function function)
 	return next;
 }
 
-/* Is a call entered by it made by the module, now? */
+/* Return true if the descriptor is the device's now. */
 static bool is_device(int fd)
 {
 	struct cosy_call none = { .nr = ~0u };
@@ -166,7 +166,7 @@ static bool try_device(void)
 	return change_device(&opening, fd) && fd >= 0;
 }
 
-/* Count a call; have so many been made that the device pays? */
+/* Count a call. Return true if so many have been made that opening the device pays. */
 static bool enough_calls(void)
 {
 	unsigned int made = __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);

@@ -230,7 +230,7 @@ bool cosy_is_libc(const struct link_map *map)
 	       equal(symbols.strtab + symbols.soname, "libc.so.6");
 }
 
-/* Does one of the relocations store the address of the function at @offset? */
+/* Return true if one of the relocations stores the address of the function at @offset. */
 static bool has_slot(const struct symbols *symbols, const ElfW(Rela) *rela,
 		     const ElfW(Rela) *end, ElfW(Addr) offset, const char *name)
 {

@@ -24,14 +24,14 @@ void *cosy_symbol(const struct link_map *map, const char *name)
 	__attribute__((visibility("hidden")));
 
 /**
- * cosy_is_libc() - is a library glibc?
+ * cosy_is_libc() - test whether a library is glibc
  * @map: the library
  */
 bool cosy_is_libc(const struct link_map *map)
 	__attribute__((visibility("hidden")));
 
 /**
- * cosy_is_slot() - is a place in memory where a library has a function's address?
+ * cosy_is_slot() - test whether a library has a function's address at a place in memory
  * @map:  the library, or the program
  * @name: name of the function
  * @slot: the place

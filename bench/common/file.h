@@ -17,7 +17,7 @@
  */
 int file_make(const char *name, uint64_t size, unsigned char seed);
 
-/** file_same() - do the first @size bytes of two open files agree? */
+/** file_same() - return whether the first @size bytes of two open files are equal */
 _Bool file_same(int a, int b, uint64_t size);
 
 #endif /* FILE_H */

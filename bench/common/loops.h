@@ -44,7 +44,7 @@ LOOP(adler32, const unsigned char *p, size_t n)
 	return b << 16 | a;
 }
 
-/* Where is the byte? */
+/* The index of a byte. */
 LOOP(byte, const unsigned char *p, size_t n, int c)
 {
 	size_t i;
@@ -54,7 +54,7 @@ LOOP(byte, const unsigned char *p, size_t n, int c)
 	return i;
 }
 
-/* Where is the word? */
+/* The index of a word. */
 LOOP(word, const unsigned char *p, size_t n, const unsigned char *word, size_t length)
 {
 	for (size_t i = 0; i + length <= n; i++) {
@@ -68,7 +68,7 @@ LOOP(word, const unsigned char *p, size_t n, const unsigned char *word, size_t l
 	return n;
 }
 
-/* How much of it is UTF-8? */
+/* The length of the part that is UTF-8. */
 LOOP(utf8, const unsigned char *p, size_t n)
 {
 	size_t i = 0, more;
@@ -98,7 +98,7 @@ LOOP(utf8, const unsigned char *p, size_t n)
 	return n;
 }
 
-/* How many lines, and how long is the longest? */
+/* The number of lines, and the length of the longest. */
 LOOP(lines, const unsigned char *p, size_t n)
 {
 	size_t begin = 0, longest = 0, lines = 0;
@@ -114,7 +114,7 @@ LOOP(lines, const unsigned char *p, size_t n)
 	return longest << 32 | lines;
 }
 
-/* Where is the first byte of a set? */
+/* The index of the first byte of a set. */
 LOOP(set, const unsigned char *p, size_t n, const unsigned char *set)
 {
 	for (size_t i = 0; i < n; i++)
@@ -124,7 +124,7 @@ LOOP(set, const unsigned char *p, size_t n, const unsigned char *set)
 	return n;
 }
 
-/* How many fields are there, between blanks that are not in quotes? */
+/* The number of fields between blanks that are not in quotes. */
 LOOP(fields, const unsigned char *p, size_t n)
 {
 	size_t fields = 0;

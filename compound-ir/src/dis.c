@@ -77,8 +77,8 @@ static void put_reference(const struct dis *d, cosy_u32 offset)
 }
 
 /*
- * Would the assembler, meeting the references in order, build this very table?
- * @next is where it would put the next new string.
+ * Return true if the assembler, which adds strings in the order of the references, would put the
+ * string at @offset there, too. @next is where it would put the next new string.
  */
 static bool follows(const struct dis *d, cosy_u32 offset, cosy_u32 *next)
 {

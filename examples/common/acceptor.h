@@ -14,7 +14,7 @@
 /* Connections accepted at once, and ms until accept(2) is tried again. */
 enum { ACCEPTOR_OPERATIONS = 16, ACCEPTOR_PAUSE = 100 };
 
-/** acceptor_can_retry() - is @error of accept(2) one that passes? */
+/** acceptor_can_retry() - test whether accept(2) may succeed later, after @error */
 bool acceptor_can_retry(int error);
 
 /**

@@ -16,7 +16,7 @@ static bool is_printable(unsigned char c)
 	return c >= ' ' && c < 0x7f;
 }
 
-/* May the name, which has a single quote, stand in double quotes? */
+/* Return true if the name, which has a single quote, may stand in double quotes. */
 static bool fits_double_quotes(const char *name)
 {
 	for (; *name; name++)

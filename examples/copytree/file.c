@@ -94,7 +94,7 @@ static void fail(struct job *job, const char *what, const char *path)
 	end(job);
 }
 
-/* Ends a job whose operation has failed, and any job after a signal. Return: is it over? */
+/* End a job whose operation has failed, and any job after a signal. Return true if it ended. */
 static bool is_over(struct job *job, const char *what, const char *path)
 {
 	if (job->op.result >= 0 && !job->files->signal)

@@ -82,7 +82,7 @@ static inline ssize_t write_read(int in, int out, const char *buffer, ssize_t n)
 	return written;
 }
 
-/* Has it holes? */
+/* Return true if the file has holes. */
 static inline bool is_sparse(const struct stat *status)
 {
 	return S_ISREG(status->st_mode) &&
@@ -380,7 +380,7 @@ static void copy_special(struct copy *copy)
 	copy->done++;
 }
 
-/* Is it a link that leads nowhere, so that nothing can be created by it? */
+/* Return true for a dangling link: no file can be created through it. */
 static bool is_dangling(const char *path)
 {
 	struct stat status;

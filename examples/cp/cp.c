@@ -235,7 +235,7 @@ static int compare_inodes(const void *a, const void *b)
 	return (left->number > right->number) - (left->number < right->number);
 }
 
-/* Is it a directory that we have made for the tree that is being copied? */
+/* Return true for a directory that this command has made for the tree that it copies. */
 static bool is_root(const struct stat *status)
 {
 	struct inode inode = { status->st_dev, status->st_ino };
@@ -466,8 +466,8 @@ static void free_taken(void *taken)
 }
 
 /*
- * @before is to be copied to @to by this command. Is @from not to be copied there, too?
- * Directories are merged, but for one that is named twice.
+ * Return true if @from must not be copied to @to, because this command copies @before there.
+ * Directories are merged, except one that is named twice.
  */
 static bool is_in_vain(const char *from, const char *before, const char *to)
 {

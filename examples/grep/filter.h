@@ -45,7 +45,7 @@ struct filter {
 struct filter *filter_new(const char *patterns, bool ignore_case,
 			  bool for_kernel);
 
-/** filter_passes() - is one of the patterns in the data? */
+/** filter_passes() - return true if one of the patterns is in the data */
 COSY_FUNCTION
 static inline bool filter_passes(const struct filter *filter,
 				 const unsigned char *data, size_t length)

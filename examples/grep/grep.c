@@ -149,7 +149,7 @@ static void drain(int fd, char *buffer)
 			;
 }
 
-/* Does a regular file that is read from its middle have a hole ahead? */
+/* Return true if a regular file that is read from its middle has a hole ahead. */
 static bool has_hole_ahead(int fd, const struct stat *status)
 {
 	off_t here, hole;

@@ -65,7 +65,7 @@ size_t reader_waiting(const struct reader *reader)
 	return reader->count - reader->taken;
 }
 
-/* Does the file have a hole after its first window? */
+/* Return true if the file has a hole after its first window. */
 static inline bool has_hole(int fd, off_t size)
 {
 	off_t hole;
@@ -230,7 +230,7 @@ static void clear(struct reader *reader)
 	reader->taken = 0;
 }
 
-/* Is this what a directory's regular file has become meanwhile? */
+/* Return true if what was a regular file in a directory is something else by now. */
 static bool is_other_than_found(const struct reader_file *file)
 {
 	return !file->operand &&

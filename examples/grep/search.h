@@ -53,7 +53,7 @@ struct search {
  */
 void search_init(const char *patterns, const struct search_options *options);
 
-/** search_selects_empty_lines() - is an empty line one that is asked for? */
+/** search_selects_empty_lines() - return true if an empty line is selected */
 bool search_selects_empty_lines(void);
 
 /**

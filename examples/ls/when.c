@@ -63,7 +63,7 @@ static char *put_two(char *p, int number, char fill)
 	return p;
 }
 
-/* Is @time on the day of @tm, with the same clock, and this time of the day? */
+/* Return true if @time is this time of the day of @tm, by the same clock. */
 static bool is_at(time_t time, const struct tm *tm, int hour, int minute,
 		  int second)
 {

@@ -28,8 +28,8 @@ static void violation(void)
 }
 
 /*
- * With COSY_BATCH_CHECK=report: has this pair of sites been reported, or have so
- * many that more would not help?
+ * With COSY_BATCH_CHECK=report: return true if this pair of sites has been reported, or so
+ * many pairs that more would not help.
  */
 static bool is_known(const char *site, const char *earlier)
 {

@@ -61,12 +61,12 @@ void cosy_device_bar(void);
 /**
  * cosy_device_park() - for a few seconds, make no system call on the device
  *
- * The process is traced: regions run natively, and who traces sees nothing of
- * us but an attempt now and then. Async-signal-safe, thread-safe.
+ * Called when the process is traced: regions run natively, and the tracer sees only
+ * an occasional attempt to enter. Async-signal-safe, thread-safe.
  */
 void cosy_device_park(void);
 
-/** cosy_device_parked() - is that so? */
+/** cosy_device_parked() - test whether that time has not passed yet */
 bool cosy_device_parked(void);
 
 /** cosy_device_barred() - test whether cosy_device_bar() has been called */

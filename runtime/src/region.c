@@ -292,9 +292,9 @@ static bool recover(struct cosy_region *region, struct cosy_reserved *reserved,
 }
 
 /*
- * Is @ret of an entry with status COSY_RESULT the result of the call at pc?
- * No, if the kernel restarted the entry and our descriptor was gone by then:
- * no interrupted call ends in one of these ways.
+ * Return true if @ret of an entry with status COSY_RESULT is the result of the call at
+ * pc. It is not if the kernel restarted the entry and the device's descriptor was closed
+ * by then: no interrupted call ends with one of these errors.
  */
 static bool is_result(long ret)
 {

@@ -214,7 +214,7 @@ static void do_xattr(int fuse, const struct fuse_in_header *in, const struct fus
 		answer(fuse, in->unique, 0, value, sizeof(value));
 }
 
-/* Is it the one that waits? */
+/* Return true if it is the request that is to wait. */
 static bool waits(const struct fuse_in_header *in)
 {
 	if (in->opcode != asked->opcode)
@@ -460,7 +460,7 @@ static void on_signal(int sig)
 	signals++;
 }
 
-/* Does the child end in that time? */
+/* Return true if the child ends in that time. */
 static bool ends(pid_t child, int *status, int milliseconds)
 {
 	for (int i = 0; i < milliseconds * 4; i++) {

@@ -147,7 +147,7 @@ static long value_of(const char *dir, const char *name, const char *key)
 	return value;
 }
 
-/* Does it become so little within a minute? */
+/* Return true if the value falls to @most within a minute. */
 static bool becomes(const char *dir, const char *name, const char *key, long most)
 {
 	for (int i = 0; i < 6000; i++) {

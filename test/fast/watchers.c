@@ -380,7 +380,7 @@ static void test_leases(void)
 	lease(F_RDLCK, "copied, lease for reading", copy_leased, 0);
 }
 
-/* Who holds a lock on all of it, for another process? */
+/* Print which lock on the whole file another process sees. */
 static void say_locks(const char *what)
 {
 	int status;

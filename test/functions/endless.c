@@ -69,7 +69,7 @@ static double time_of(pid_t pid)
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
-/* Is it the kernel's time that a process takes? */
+/* Return 1 if a process spends its time in the kernel. */
 static int in_kernel(pid_t pid)
 {
 	long first[2] = { -1, -1 }, times[2];

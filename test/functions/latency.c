@@ -24,10 +24,10 @@ struct figures {
 	double gap;	/* longest between two looks at the clock */
 	double late;	/* longest that a sleep of 1 ms took */
 	double share;	/* of the CPU */
-	bool in_kernel;	/* is the time that the other one takes the kernel's? */
+	bool in_kernel;	/* the other process spends its time in the kernel */
 };
 
-/* As long as it can be between two questions whether to go on. */
+/* The longest time between two checks of the budget. */
 COSY_FUNCTION
 static uint64_t spin(volatile uint64_t *p)
 {

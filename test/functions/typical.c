@@ -375,7 +375,7 @@ COSY_FUNCTION static long unpack(const unsigned char *in, size_t n, unsigned cha
 	return -1;
 }
 
-/* Is it JSON? How many values are there? */
+/* The number of values of a JSON text; negative if it is not one. */
 COSY_FUNCTION static int json(const char *s)
 {
 	char open[32];
@@ -500,7 +500,7 @@ COSY_FUNCTION static void sha256(uint32_t *state, const unsigned char *p, size_t
 	}
 }
 
-/* How many letters have to be changed? */
+/* The edit distance of two words. */
 COSY_FUNCTION static int distance(const char *a, const char *b)
 {
 	int row[64], n = 0;
@@ -526,7 +526,7 @@ COSY_FUNCTION static int distance(const char *a, const char *b)
 	return row[n];
 }
 
-/* Does the name match the pattern of a shell? */
+/* Return true if the name matches the pattern of a shell. */
 COSY_FUNCTION static bool matches(const char *pattern, const char *name)
 {
 	const char *star = NULL, *retry = NULL;

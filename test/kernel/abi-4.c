@@ -120,7 +120,7 @@ static long enter(struct run *run)
 	return syscall(SYS_lseek, dev, RUN_TAG | (uintptr_t)run, RUN_WHENCE);
 }
 
-/* Is a command's structure of another size taken as the ABI says? */
+/* Check that a command accepts a structure of another size as the ABI says. */
 static int command(unsigned long number, const void *argument, uint32_t size,
 		   uint32_t length, unsigned char last)
 {

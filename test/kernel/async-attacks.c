@@ -379,7 +379,7 @@ static void signals(void)
 	destroy(&loop);
 }
 
-/* Is a process in lseek(), and asleep? */
+/* Return true if a process sleeps in lseek(). */
 static bool sleeps_inside(pid_t pid)
 {
 	char name[64], state = 0;

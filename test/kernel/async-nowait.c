@@ -234,7 +234,7 @@ static bool write_text(const char *path, const char *text)
 	return written;
 }
 
-/* The result of stat() of @name, by the loop or natively. @asked: was the file system asked? */
+/* The result of stat() of @name, by the loop or natively. @asked: the file system was asked. */
 static long long traced_stat(const char *name, bool by_loop, bool *asked)
 {
 	int enable = open(TRACE "events/cosy/nowait/enable", O_WRONLY);
@@ -242,7 +242,7 @@ static long long traced_stat(const char *name, bool by_loop, bool *asked)
 	char line[512];
 	FILE *trace;
 
-	/* To open a file asks, too. */
+	/* Opening a file asks the file system, too. */
 	if (write(enable, "1", 1) != 1)
 		die("enable");
 	ret = by_loop ? nowait_stat(name) : stat(name, &st);

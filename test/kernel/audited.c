@@ -165,7 +165,7 @@ static bool enter_profile(void)
 	return fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) && !close(fd);
 }
 
-/* Is there soon a record of @type that says @what? */
+/* Wait for a record of @type that contains @what. Return false if none comes. */
 static bool recorded(int log, unsigned int type, const char *what)
 {
 	struct pollfd some = { log, POLLIN, 0 };

@@ -31,7 +31,7 @@ static void bind_on(int dev, __u64 handle, int fd, const struct segment *seg)
 	_exit(1);
 }
 
-/* Loads all it may, then unloads one and loads it again: how often is that too much? */
+/* Load all that is allowed, then unload and load again; return how often that is refused. */
 static int refusals(void)
 {
 	static struct cosy_op ops[OPS];

@@ -23,7 +23,7 @@ static int dev;
 static struct segment seg;
 static struct bpf_object *object;
 
-/* Does the kernel have a function of this name? */
+/* Return true if the kernel has a function of this name. */
 static bool kernel_has(const char *function)
 {
 	FILE *symbols = fopen("/proc/kallsyms", "r");

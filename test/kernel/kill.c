@@ -13,7 +13,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-/* Has the endless one begun? */
+/* The endless compound has begun. */
 static volatile bool *begun;
 
 static void forever(int dev, __u64 handle, __u64 *frame)

@@ -176,7 +176,7 @@ static bool remains(const struct timespec *ts, double took)
 
 static char buf[16];
 
-/* One call of three arguments, then r1 = 7: was it reached? */
+/* One call of three arguments, then r1 = 7, which shows whether that was reached. */
 static __u64 one_call(int dev, long nr)
 {
 	return must_load(dev, 8, SYS(0, nr, 6), ARG(2), ARG(3), ARG(4), ARG(5),

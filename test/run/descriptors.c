@@ -25,7 +25,7 @@ static int limit(void)
 	return r.rlim_cur;
 }
 
-/* Has the device the number of the limit? */
+/* Check that the device has the number of the limit. */
 static void expect_device(void)
 {
 	warm_up();

@@ -93,16 +93,16 @@ bool cosy_ordinary(u64 addr, u64 len)
 }
 
 /*
- * What a native function writes before it finds that the rest is not there, only
- * libc knows: nothing may be written before everything is known to be there. A
- * single page is all there or not at all.
+ * Return true if all of the memory is accessible. Nothing may be written before that is
+ * known, because only libc knows what its function writes before it faults. A single page
+ * is accessible as a whole or not at all.
  */
 static bool all_there(u64 p, u64 len, bool write)
 {
 	return (p ^ (p + len - 1)) < PAGE_SIZE || accessible(p, len, write);
 }
 
-/* May all_there() touch it, where it does? */
+/* Return true if all_there() may access the memory that it accesses. */
 static bool may_touch(u64 p, u64 len)
 {
 	return (p ^ (p + len - 1)) < PAGE_SIZE || cosy_ordinary(p, len);
@@ -280,8 +280,8 @@ fault:
 }
 
 /*
- * memcmp() reads blocks, and may fault where they end although the bytes differ
- * before. Is all of @len bytes there that a block may contain?
+ * Return true if all of the @len bytes that a block may contain are accessible. memcmp()
+ * reads blocks, and may fault at the end of one although bytes before that differ.
  */
 static bool block_there(u64 p, u64 len)
 {

@@ -19,17 +19,17 @@
 #include "fast/io.h"
 #include "kernel/internals.h"
 
-/* Longer reads and writes are cut somewhere: that is not for us. */
+/* Longer reads and writes are left to the kernel, which limits their length. */
 #define COSY_SHORT	(1ul << 24)
 
 /**
- * cosy_is_plain_file() - is it a file as one imagines it?
+ * cosy_is_plain_file() - test whether a file behaves as a file on a local disk
  * @file: the file
  *
- * Its size is what this kernel says, it ends there, and setting its position to
- * somewhere inside does nothing but that. There are file systems that do more.
+ * The size that this kernel has for it is its size, and setting its position to a place
+ * inside it does nothing else. Some file systems do more.
  *
- * Return: true if so.
+ * Return: true if it does.
  */
 bool cosy_is_plain_file(const struct file *file)
 {

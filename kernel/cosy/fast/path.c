@@ -268,9 +268,9 @@ static bool cosy_access_as_we_are(void)
 }
 
 /**
- * cosy_access_plainly() - is an access() nothing unusual?
- * @mode:  of it
- * @flags: of faccessat2()
+ * cosy_access_plainly() - test whether an access() is an ordinary one
+ * @mode:  its mode
+ * @flags: those of faccessat2()
  *
  * Return: false if it is wrong or unusual, and left to the kernel.
  */
@@ -282,14 +282,15 @@ bool cosy_access_plainly(int mode, int flags)
 }
 
 /**
- * cosy_access_path() - may the process access a file?
+ * cosy_access_path() - check whether the process may access a file
  * @path: the file
  * @mode: how, cosy_access_plainly()
  * @how:  MAY_NOT_BLOCK for an RCU reader, or 0
  *
- * As do_faccessat() in fs/open.c once it has the path.
+ * Does what do_faccessat() in fs/open.c does after the path walk.
  *
- * Return: what access() returns; with MAY_NOT_BLOCK also -ECHILD: that cannot be said so.
+ * Return: what access() returns; with MAY_NOT_BLOCK also -ECHILD: it cannot be decided
+ * without blocking.
  */
 long cosy_access_path(const struct path *path, int mode, int how)
 {

@@ -149,9 +149,9 @@ struct cosy_made cosy_fast_newfstatat(struct cosy_state *st,
 }
 
 /**
- * cosy_statx_plainly() - is a statx() nothing unusual?
- * @flags: of it
- * @mask:  of it
+ * cosy_statx_plainly() - test whether a statx() is an ordinary one
+ * @flags: its flags
+ * @mask:  its mask
  *
  * Return: false if it is wrong or unusual, and left to the kernel.
  */

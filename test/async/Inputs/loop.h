@@ -65,7 +65,7 @@ static inline uint64_t now(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-/* Does a thread of this process sleep? */
+/* Return true if a thread of this process sleeps. */
 static inline bool sleeps(pid_t thread)
 {
 	char path[64], line[256] = "";

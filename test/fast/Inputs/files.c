@@ -483,7 +483,7 @@ static void test_lease(void)
 	close(fd);
 }
 
-/* Is a lock of ours gone, for others, when @body has closed the file once? */
+/* Return true if other processes see no lock of this one after @body has closed the file. */
 static bool unlocks(struct found (*body)(const char *, int, char *))
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };

@@ -28,7 +28,7 @@ static int (*const yield)(void) = (int (*)(void))COSY_FUNCTION_YIELD;
 #define FUNCTION(name)							\
 	SEC("cosy") int name(volatile struct cosy_function_ctx *ctx)
 
-/* Is there to be another turn? */
+/* Return true if the loop may execute another iteration. */
 static inline int goes_on(volatile struct cosy_function_ctx *ctx)
 {
 	return --ctx->budget >= 0 || !yield();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * device.h - for tests of libcosy-preload.so: is the module used?
+ * device.h - for tests of libcosy-preload.so: find out whether the module is used
  */
 #ifndef DEVICE_H
 #define DEVICE_H

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * libc-calls.c - are the functions that syscalls.def calls thin really thin?
+ * libc-calls.c - check that the functions that syscalls.def calls thin are thin
  *
  * Makes every call twice, once by glibc's function and once by syscall(2) with
  * the arguments as the map says, with the same arguments from several sets.

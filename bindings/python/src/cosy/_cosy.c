@@ -493,7 +493,7 @@ static PyObject *entry_stat(struct entry *self, PyObject *args, PyObject *keywor
 	return follow ? entry_target_stat(self) : entry_own_stat(self);
 }
 
-/* Is the entry, or what it leads to, of a type? */
+/* Test the type of the entry, or of the file that it links to. */
 static PyObject *entry_is(struct entry *self, bool follow, unsigned char type)
 {
 	PyObject *status, *mode;

@@ -42,17 +42,17 @@ impl Metadata {
         FileType { mode: self.status.st_mode & S_IFMT }
     }
 
-    /// Is it a directory?
+    /// Returns true for a directory.
     pub fn is_dir(&self) -> bool {
         self.file_type().is_dir()
     }
 
-    /// Is it a regular file?
+    /// Returns true for a regular file.
     pub fn is_file(&self) -> bool {
         self.file_type().is_file()
     }
 
-    /// Is it a symbolic link?
+    /// Returns true for a symbolic link.
     pub fn is_symlink(&self) -> bool {
         self.file_type().is_symlink()
     }
@@ -144,37 +144,37 @@ impl FileType {
         }
     }
 
-    /// Is it a directory?
+    /// Returns true for a directory.
     pub fn is_dir(&self) -> bool {
         self.mode == 0o040000
     }
 
-    /// Is it a regular file?
+    /// Returns true for a regular file.
     pub fn is_file(&self) -> bool {
         self.mode == 0o100000
     }
 
-    /// Is it a symbolic link?
+    /// Returns true for a symbolic link.
     pub fn is_symlink(&self) -> bool {
         self.mode == 0o120000
     }
 
-    /// Is it a FIFO?
+    /// Returns true for a FIFO.
     pub fn is_fifo(&self) -> bool {
         self.mode == 0o010000
     }
 
-    /// Is it a socket?
+    /// Returns true for a socket.
     pub fn is_socket(&self) -> bool {
         self.mode == 0o140000
     }
 
-    /// Is it a block device?
+    /// Returns true for a block device.
     pub fn is_block_device(&self) -> bool {
         self.mode == 0o060000
     }
 
-    /// Is it a character device?
+    /// Returns true for a character device.
     pub fn is_char_device(&self) -> bool {
         self.mode == 0o020000
     }
