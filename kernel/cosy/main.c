@@ -185,11 +185,11 @@ static void __exit cosy_exit(void)
 	cosy_functions_exit();
 	cosy_fast_exit();
 	/*
-	 * Whoever gave back the last reference has to get out of the module's
-	 * code, be it preempted on the way.
+	 * The thread that dropped the last reference may still execute the module's code, and
+	 * may be preempted there.
 	 */
 	synchronize_rcu_tasks();
-	/* The same for wake-ups that did, with interrupts off. */
+	/* The same for wake-ups that dropped it, with interrupts off. */
 	synchronize_rcu();
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * call.h - make system calls from inside another one, where nobody has to see
- * them from user mode.
+ * call.h - make system calls from inside another one, unless something has to see them
+ * come from user mode.
  */
 #ifndef COSY_CALL_H
 #define COSY_CALL_H
@@ -68,9 +68,9 @@ static __always_inline u64 cosy_seccomp_state(void)
 }
 
 /*
- * A nested call bypasses everything that happens at the entry of a system
- * call. Whoever wants to see calls - and that can change at any time - has to
- * get them from user mode.
+ * A nested call bypasses all that happens at the entry of a system call. If tracing,
+ * filters or auditing have to see the call, it is made from user mode. That can change
+ * at any time.
  */
 static __always_inline bool cosy_may_make(cosy_self *self, struct cosy_state *st,
 					  unsigned int nr)

@@ -20,7 +20,7 @@
 #include "kernel/internals.h"
 #include "kernel/symbols.h"
 
-/* Behind the numbers that the kernel has. */
+/* After the numbers that the kernel has. */
 enum {
 	COSY_CALLEE_NOTHING = NR_syscalls,
 	/* Of compounds that a loop parks. */

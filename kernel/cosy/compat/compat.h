@@ -49,7 +49,7 @@
  * @size: bytes
  *
  * As access_ok(), which in modules for 6.12 before 6.12.58 has the same constant:
- * an address that is nobody's would pass, and an access to it raises a warning.
+ * a non-canonical address would pass, and an access to it raises a warning.
  *
  * Return: true if they are.
  */

@@ -177,7 +177,7 @@ fault:
  * cosy_write_nothing() - write to the process without changing anything
  * @addr: where
  *
- * Whoever else writes there.
+ * Other threads may write there at the same time; their data is kept.
  *
  * Return: true if it can be written to.
  */

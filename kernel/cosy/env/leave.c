@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * leave.c - what to do when something waits that happens on the way to user mode.
+ * leave.c - decide whether a run leaves for work that is done on return to user mode.
  */
 #include <linux/sched.h>
 #include <linux/task_work.h>

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * borrow.c - data on its way from a file to another one, or to a socket, as
- * references to the pages it is in.
+ * borrow.c - copies from a file to another one, or to a socket, by references to the
+ * pages of the page cache.
  *
  * A read with the hint BORROW is made without copying: the run holds the pages of
  * the page cache. The write of the same bytes copies from there. The process's
- * buffer is stale meanwhile: whoever gave the hint knows that nobody looks. When
- * the compound is left between the two, whatever the reason, the buffer is filled
- * first.
+ * buffer is stale meanwhile; the hint promises that it is not read. When the compound
+ * is left between the two, for whatever reason, the buffer is filled first.
  */
 #include <linux/bvec.h>
 #include <linux/cred.h>
@@ -133,8 +132,8 @@ cosy_borrow_alloc(struct cosy_env *env, struct file *file, size_t count,
 }
 
 /*
- * May the buffer be written to where nobody wrote? Asked once for a buffer: a
- * process that maps a device there meanwhile has its own memory written to.
+ * Return true if writing to the buffer has no other effect. Checked once for a buffer: a
+ * process that maps a device there later only has its own mapping written to.
  */
 static __always_inline bool cosy_borrow_touches(struct cosy_borrowed *b,
 						u64 addr, size_t len)
@@ -187,7 +186,7 @@ static __always_inline long cosy_read_borrowing(struct cosy_state *st,
 	size_t len;
 	long ret;
 
-	/* It has been overwritten in the buffer, or nobody wants it. */
+	/* It has been overwritten in the buffer, or is not needed. */
 	if (likely(st->env.borrowed) && unlikely(st->env.borrowed->len))
 		cosy_borrowed_drop(st->env.borrowed);
 	if (unlikely(!cosy_is_cached(file) || !count ||

@@ -104,8 +104,8 @@ struct cosy_fd {
  * cosy_fd_get_raw() - the file of a descriptor, as fdget_raw()
  * @fd: the descriptor
  *
- * Nobody else can close a descriptor of a table that is the current thread's
- * alone: then no reference is needed.
+ * If only the current thread uses the table, no other thread can close the descriptor.
+ * Then no reference is taken.
  *
  * Return: it, file is NULL if there is none.
  */

@@ -159,7 +159,7 @@ static bool cosy_has_private_hints(const void *image)
 /**
  * cosy_fast_finder() - how to find the fast paths of a compound
  * @image: a verified image
- * @plain: whoever loads it wants none
+ * @plain: the process wants no fast paths
  *
  * Return: what cosy_decode() is to be given.
  */

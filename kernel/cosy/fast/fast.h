@@ -64,7 +64,7 @@ void cosy_borrow_end(struct cosy_env *env);
 /**
  * cosy_fast_leave() - let the process find what fast paths keep while a compound runs
  * @env:  of the run
- * @done: the compound has ended, and so nobody looks at what was borrowed
+ * @done: the compound has ended, so what was borrowed is not read any more
  */
 static inline void cosy_fast_leave(struct cosy_env *env, bool done)
 {

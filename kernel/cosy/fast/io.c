@@ -97,7 +97,7 @@ long cosy_read_allowed(struct file *file, u64 buffer, size_t size, loff_t *pos)
  * @size:   bytes
  * @pos:    where from; moved. NULL for streams
  *
- * As vfs_read() in fs/read_write.c, with the way of nearly all files short.
+ * As vfs_read() in fs/read_write.c, with a short path for nearly all files.
  *
  * Return: bytes read, or -errno.
  */
@@ -121,7 +121,7 @@ long cosy_read_file(struct file *file, u64 buffer, size_t size, loff_t *pos)
  * @size:   bytes
  * @pos:    where to; moved. NULL for streams
  *
- * As vfs_write() in fs/read_write.c, with the way of nearly all files short.
+ * As vfs_write() in fs/read_write.c, with a short path for nearly all files.
  *
  * Return: bytes written, or -errno.
  */
@@ -230,7 +230,7 @@ cosy_seek_and(struct cosy_state *st, const struct cosy_insn *ip,
 	struct cosy_io io;
 	long ret;
 
-	/* Whoever has to see calls may want to see only the second one. */
+	/* Perhaps only the second call has to be seen from user mode. */
 	if (unlikely(!cosy_env_may_fast(current_thread_info(), st, next)))
 		return cosy_fast_lseek(st, ip);
 	io = cosy_io_get_pos(st, ip);

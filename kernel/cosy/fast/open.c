@@ -2,10 +2,10 @@
 /*
  * open.c - open and close, and files that a compound opens and closes again.
  *
- * Such a private file has a descriptor number, reserved as for any open file, but is
- * not in the process's table: nobody else asks for it. Whenever that is not
- * certain any more - the compound leaves or ends, or makes a call that is no
- * fast path - it is put there, and everything is as if it always had been.
+ * The descriptor number of such a private file is reserved, as for any open file. But the
+ * file is not in the process's table, because only the compound uses it. When that is not
+ * certain any more, the file is put into the table. This is so when the compound leaves or
+ * ends, or makes a call that is no fast path.
  */
 #include <linux/err.h>
 #include <linux/fcntl.h>

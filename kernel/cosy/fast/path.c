@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * path.c - calls that are given names of files, and do with them what the
- * kernel's own functions behind the system calls do.
+ * path.c - calls that take names of files, made by the kernel's functions below the
+ * system calls.
  *
- * Those functions give the name back, which costs nothing: it is ours.
+ * Those functions drop their reference to the name, which does not free it: the module
+ * holds another one.
  */
 #include <linux/cred.h>
 #include <linux/fcntl.h>
@@ -248,8 +249,8 @@ struct cosy_made cosy_fast_symlinkat(struct cosy_state *st,
 }
 
 /*
- * access() asks for the real user, for whom the kernel makes other credentials.
- * Mostly they are the same.
+ * Return true if the real user has the thread's credentials, as in most processes.
+ * access() checks the real user; otherwise the kernel creates credentials for the call.
  */
 static bool cosy_access_as_we_are(void)
 {
@@ -309,7 +310,7 @@ long cosy_access_path(const struct path *path, int mode, int how)
 	return err;
 }
 
-/* access(); the name is argument @i, the mode behind it. */
+/* access(): the name is argument @i, the mode the next one. */
 static struct cosy_made cosy_access(struct cosy_state *st,
 				    const struct cosy_insn *ip, int dfd,
 				    unsigned int i, int flags)

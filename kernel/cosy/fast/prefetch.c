@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * prefetch.c - reads that go on to the end of a file, piece after piece, made at
- * once.
+ * prefetch.c - loops of reads up to the end of a file, made by one read.
  *
- * The first read fetches several pieces, as far as the file goes; those after
- * it then find theirs in place, and its end known. The position of the file is
- * where the reads that were made have moved it, so nothing is to be put right
- * when the compound leaves in between, but for what was counted too early.
+ * The first read fetches several pieces, up to the end of the file. The next reads find
+ * their data in the buffer, and the end known. The file's position is that after the reads
+ * that were made. So nothing has to be corrected if the compound leaves in between, except
+ * bytes that were counted too early.
  */
 #include <linux/fs.h>
 #include <linux/fsnotify.h>
@@ -103,7 +102,7 @@ struct cosy_made cosy_fast_read_ahead(struct cosy_state *st,
 	ahead->buffer += n;
 	ahead->left -= n;
 	ahead->file->f_pos += n;
-	/* Behind the end the file may have grown meanwhile. */
+	/* The file may have grown since. */
 	if (!n)
 		ahead->ip = NULL;
 	inc_syscr(current);

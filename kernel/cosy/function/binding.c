@@ -28,8 +28,8 @@
 #define MAX_BINDINGS	1024
 
 /**
- * cosy_binding_free() - free a binding that nobody calls any more
- * @binding: it
+ * cosy_binding_free() - free a binding that is not called any more
+ * @binding: the binding
  */
 void cosy_binding_free(struct cosy_binding *binding)
 {
@@ -89,7 +89,7 @@ void cosy_bindings_exit(void)
 
 /**
  * cosy_functions_free() - free the bindings of a compound
- * @functions: its functions; nobody runs it
+ * @functions: its functions; the compound does not run
  */
 void cosy_functions_free(struct cosy_functions *functions)
 {

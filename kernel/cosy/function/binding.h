@@ -39,7 +39,7 @@ struct cosy_stacks {
  * @cycles:   they took
  * @stacks:   its stacks
  * @owner:    who is charged
- * @unbound:  it has been taken away, and is freed when nobody calls it any more
+ * @unbound:  it was removed, and is freed when no call of it is left
  */
 struct cosy_binding {
 	struct cosy_binding __rcu *next;

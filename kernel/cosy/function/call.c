@@ -70,7 +70,7 @@ cosy_invocation_status(const struct cosy_invocation *invocation,
 	return ctx->status;
 }
 
-/* The function was left, and cannot go on. It may not be begun again. */
+/* The function was suspended, and cannot be resumed. It must not begin again. */
 static noinline enum cosy_function_end
 cosy_function_lost(struct cosy_env *env, unsigned int nr, u64 *val)
 {
@@ -83,7 +83,7 @@ cosy_function_lost(struct cosy_env *env, unsigned int nr, u64 *val)
 	return COSY_FUNCTION_FAILED;
 }
 
-/* Keep the state of a program that goes on later. False: there is no memory. */
+/* Keep the state of a program that is to be resumed. Return false if there is no memory. */
 static noinline bool cosy_function_keep(const struct cosy_binding *binding,
 					const struct cosy_invocation *invocation,
 					int stack)

@@ -66,9 +66,8 @@ u32 cosy_line_of(const struct bpf_prog *prog, unsigned long ip)
 }
 
 /*
- * A fault in the kernel. The program goes on after the access, with 0 for what
- * it has read: let it come to its end soon. What other addresses a program may
- * try in vain is no business of the one who runs it.
+ * A fault in the kernel. The program continues after the access, with 0 as the value that
+ * it has read. Its budget is used up then, so that it ends soon.
  */
 static void cosy_fault(void *data, unsigned long address, struct pt_regs *regs,
 		       unsigned long error_code)

@@ -2,18 +2,17 @@
 /*
  * functions.c - run isolated user functions, which are BPF programs.
  *
- * Whoever could load a program has vouched for it; running it takes its
- * descriptor, as everywhere in the kernel. It may be any program of type
- * SYSCALL, made by anybody and to any end. So nothing here depends on what it
- * does: its context holds numbers of the caller, the program's answers go to
- * the caller and nowhere else.
+ * Loading a program takes privileges; running it takes only its descriptor, as everywhere
+ * in the kernel. It may be any program of type SYSCALL. So nothing here depends on what the
+ * program does: its context holds numbers of the caller, and its results go only to the
+ * caller.
  *
- * What a program that cosy/function.h describes gets besides: an access that
- * faults is seen by a probe on the tracepoint of page faults, and takes away
- * its budget; when that is used up it calls cosy_function_yield(), which lets
- * others run and tells it whether to go on. If it can go on later, it is left for
- * what compounds are left for: signals, other work, the end of the time slice.
- * Its state is then the process's, as the registers are, and as little trusted.
+ * A program as cosy/function.h describes it gets more. A probe on the tracepoint of page
+ * faults sees an access that faults, and uses up the program's budget. When the budget is
+ * used up, the program calls cosy_function_yield(), which lets other tasks run and returns
+ * whether to continue. A program that can be resumed is suspended for what a compound
+ * leaves for: signals, other work, the end of the time slice. Its state is then in the
+ * process's memory, as the registers are, and is not trusted either.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 

@@ -19,8 +19,8 @@
  * @target: the address it was about, the kernel's
  * @env:    the run
  * @begin:  CPU time of the thread at the first yield
- * @ended:  why the program has been told not to go on
- * @status: what the run is left with, if it is that it goes on later
+ * @ended:  why the program was told to end
+ * @status: the status with which the run leaves, if the program is to be resumed
  */
 struct cosy_invocation {
 	struct cosy_function_ctx ctx;

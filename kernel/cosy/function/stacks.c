@@ -38,7 +38,7 @@ void cosy_stacks_put(struct cosy_stacks *stacks)
  * @binding: the new one
  * @old:     the old one
  *
- * What is called by way of @old may be there still, and go on by way of @binding.
+ * A program that was called by @old may still be suspended there; @binding resumes it.
  */
 void cosy_stacks_share(struct cosy_binding *binding,
 		       const struct cosy_binding *old)

@@ -27,8 +27,8 @@ MODULE_PARM_DESC(function_time,
 		 "ms of CPU time after which a user function is ended that cannot be left (default 10000)");
 
 /*
- * Is a program to be left that can go on later? Not where the process would not
- * come in again.
+ * Return true if a program that can be resumed is to be suspended: only where the process
+ * enters again.
  */
 static bool cosy_invocation_leaves(struct cosy_invocation *invocation,
 				   u64 used)
@@ -54,8 +54,8 @@ __bpf_kfunc_start_defs();
  *
  * Called by the program when its budget is used up. Lets others run.
  *
- * Return: 0, with a new budget; 1 if it is to return: after what cannot be
- * mended, or, if it has set resume, to go on later.
+ * Return: 0, with a new budget; 1 if the program has to return: for good, or to be resumed
+ * later if it has set resume.
  */
 __bpf_kfunc int cosy_function_yield(void)
 {
@@ -173,7 +173,7 @@ long cosy_functions_yield(struct cosy_yield __user *arg)
 	if (yield.fd < 0)
 		return yield.fd;
 	err = cosy_arg_write(arg, &yield, sizeof(yield));
-	/* Nobody has been told the number: the caller could not close it. */
+	/* The caller does not know the number, and could not close it. */
 	if (err)
 		close_fd(yield.fd);
 	return err;

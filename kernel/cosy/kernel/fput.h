@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * fput.h - drop a reference to a file at once, as close() does since 6.6: not later,
- * on the way to user mode.
+ * fput.h - drop a reference to a file at once, as close() does since 6.6, and not on return
+ * to user mode.
  */
 #ifndef COSY_KERNEL_FPUT_H
 #define COSY_KERNEL_FPUT_H

@@ -2,8 +2,8 @@
 /*
  * quota.c - memory one user's loaded compounds may take, over all files.
  *
- * The memory itself is charged to the cgroup of whoever loads; this limit also
- * holds where there are no cgroups.
+ * The memory itself is charged to the cgroup of the process that loads. This limit also
+ * applies without cgroups.
  */
 #include <linux/cred.h>
 #include <linux/module.h>
@@ -27,11 +27,11 @@ static DEFINE_MUTEX(cosy_users_lock);
 #define COSY_QUOTA_NAMESPACE	(1ull << 32)
 
 /**
- * cosy_quota_owner() - who is charged for what the current thread loads
+ * cosy_quota_owner() - find the user who is charged for what the current thread loads
  *
- * Whoever makes a user namespace may have many users inside. All of them are
- * charged to the user who made it, outside of all namespaces he was in himself.
- * Of a namespace that root made, a container, all are charged together.
+ * A user namespace can contain many users. All of them are charged to the user who created
+ * the outermost namespace, by the user's identity outside of all namespaces. If root created
+ * it, as for a container, all users of that namespace are charged together.
  *
  * Return: for cosy_quota_charge().
  */

@@ -48,9 +48,9 @@ static __always_inline bool cosy_regs_few(const struct cosy_code *code,
  * @parks:   loaded with COSY_LOAD_PARKS
  * @pins:    it holds the module, see cosy_compound_pin()
  * @handle:  its handle, never used again
- * @owner:   who is charged for it
+ * @owner:   the user who is charged for it
  * @charged: bytes charged
- * @unload:  gives up being loaded when nobody can look it up any more
+ * @unload:  unloads it after a grace period, when no look-up can find it
  * @sealed:  the memory of @code
  */
 struct cosy_compound {

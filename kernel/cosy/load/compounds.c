@@ -99,7 +99,7 @@ static void cosy_compound_pin(struct cosy_compound *compound)
 
 /**
  * cosy_file_free() - the last descriptor of a file is gone
- * @cf: its state, which nobody else uses: other threads' runs hold the file
+ * @cf: its state, which is not used any more: other threads' runs hold the file
  */
 void cosy_file_free(struct cosy_file *cf)
 {
@@ -405,7 +405,7 @@ long cosy_compound_load(struct cosy_file *cf, struct cosy_load __user *arg)
  * @cf:  the file
  * @arg: the caller's handle
  *
- * Runs of the compound that have begun go on to their end.
+ * Runs of the compound that have begun continue to their end.
  *
  * Return: 0, -EFAULT, -ENOENT.
  */

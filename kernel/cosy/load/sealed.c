@@ -3,12 +3,11 @@
  * sealed.c - memory that is written once, when a compound is loaded, and can
  * only be read afterwards.
  *
- * Decoded code holds addresses of the executor's handlers: whoever changes it
- * chooses where the kernel jumps to. So it is mapped without the right to write,
- * at an address that nothing else has. The pages keep their place in the
- * kernel's direct map, which stays writable there, as for all kernel memory that
- * modules can have: a set_memory_ro() for modules would split the direct map's
- * large pages at every load. A stray write through a pointer to the code faults.
+ * Decoded code contains addresses of the executor's handlers: a write to it could make
+ * the kernel jump anywhere. So it is mapped read-only, at an address of its own. In the
+ * kernel's direct map the pages stay writable, like all memory that modules can allocate:
+ * a set_memory_ro() for modules would split the direct map's large pages at every load. A
+ * stray write through a pointer to the code faults.
  */
 #include <linux/mm.h>
 #include <linux/vmalloc.h>
@@ -69,7 +68,7 @@ int cosy_sealed_seal(struct cosy_sealed *sealed)
 
 /**
  * cosy_sealed_free() - the reverse of cosy_sealed_alloc()
- * @sealed: the memory; nobody reads it any more
+ * @sealed: the memory, which is not read any more
  *
  * May sleep.
  */

@@ -44,7 +44,7 @@ MODULE_PARM_DESC(kill_over_limit,
 
 /* Compounds with more registers have them on the heap. */
 #define STACK_REGS	63
-/* Behind them one that is always 0, and what clearing in steps may clear. */
+/* After them a register that is always 0, and those that clearing in steps may clear. */
 #define CLEAR_STEP	4
 #define MORE_REGS	CLEAR_STEP
 
@@ -108,7 +108,7 @@ static bool cosy_slice_over(struct cosy_slice *slice, unsigned int ms)
 	u64 length = (u64)ms * NSEC_PER_MSEC;
 	u64 spent;
 
-	/* Nobody who waits for tasks to get out of the way has to wait for us. */
+	/* RCU tasks grace periods need not wait for the end of this run. */
 	cond_resched_tasks_rcu_qs();
 	spent = cosy_slice_look(slice);
 	if (spent < length / 8) {
@@ -323,8 +323,8 @@ static u64 cosy_run_limit(const struct cosy_run *run,
 }
 
 /*
- * The first chunk is used up: go on until something else makes the compound
- * leave, or what is left of the limit is used up, or the time.
+ * The first chunk is used up: continue until something else makes the compound leave, or
+ * until the rest of the limit or the time is used up.
  */
 static noinline enum cosy_status cosy_execute_on(const struct cosy_code *code,
 						 struct cosy_state *st,
@@ -422,7 +422,7 @@ static __always_inline bool cosy_run_plain(const struct cosy_run *run)
 	return likely(!*(const u64 *)&run->flags);
 }
 
-/* Not 0 if a run leaves more behind than its registers. */
+/* Return a value other than 0 if the run has state besides its registers. */
 static __always_inline u64 cosy_run_leavings(const struct cosy_state *st)
 {
 	return st->env.nprivate | (unsigned long)st->env.borrowed |

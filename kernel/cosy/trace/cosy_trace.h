@@ -46,7 +46,7 @@ TRACE_EVENT(load,
 		  __entry->handle, __entry->size, __entry->error)
 );
 
-/* A compound is entered: at slot 0 it begins, at another one it goes on. */
+/* A compound is entered: it begins at slot 0, or resumes at another one. */
 TRACE_EVENT(run,
 	TP_PROTO(u64 handle, u32 pc),
 	TP_ARGS(handle, pc),
@@ -137,13 +137,13 @@ DECLARE_EVENT_CLASS(entry_event,
 	TP_printk("loop=%llu index=%u", __entry->loop, __entry->index)
 );
 
-/* The call of an entry is made, or its compound runs: begins, or goes on. */
+/* The call of an entry is made, or its compound begins or resumes. */
 DEFINE_EVENT(entry_event, start,
 	TP_PROTO(u64 loop, u32 index),
 	TP_ARGS(loop, index)
 );
 
-/* What an entry waits for has had an event, or its call was made. Told by whoever causes it. */
+/* The file that an entry waits for has had an event, or its call was made. In any context. */
 DEFINE_EVENT(entry_event, wake,
 	TP_PROTO(u64 loop, u32 index),
 	TP_ARGS(loop, index)
