@@ -66,7 +66,7 @@ static bool is_listed(const char *list, size_t size, const char *name)
 	return false;
 }
 
-/* Names behind the first 4 KiB are not seen. */
+/* Only the first 4 KiB are read. */
 static bool is_in_file(const char *name)
 {
 	char text[4096];

@@ -11,10 +11,10 @@
 
 /**
  * cosy_next() - find the function that a wrapper stands for
- * @function: which
- * @route:    out: COSY_ROUTE_MODULE if it is glibc's own, so nobody else
- *	      interposes it; COSY_ROUTE_UNKNOWN if that can be told after it has
- *	      been called
+ * @function: the wrapper's function
+ * @route:    out: COSY_ROUTE_MODULE if it is glibc's own, so no other library
+ *	      interposes it; COSY_ROUTE_UNKNOWN if that is known only after its
+ *	      first call
  *
  * In libcosy-preload.so (next.c) it is the one in the libraries loaded after this
  * one: what dlsym(RTLD_NEXT) finds, but without a lock. In programs built with

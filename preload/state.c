@@ -66,7 +66,7 @@ void *cosy_resolve(enum cosy_function function)
 	void *next = cosy_next(function, &route);
 
 	__atomic_store_n(&cosy_nexts[function], next, __ATOMIC_RELAXED);
-	/* If somebody else interposes it too, he has to see the calls. */
+	/* If another library interposes it, too, that library has to see the calls. */
 	__atomic_store_n(&cosy_routes[function], route, __ATOMIC_RELEASE);
 	return next;
 }
@@ -99,7 +99,7 @@ static int open_device(void)
 	uint64_t all = ~0ull, mask;
 	long fd;
 
-	/* No handler sees the lower number, or leaves it behind by longjmp(). */
+	/* No signal handler sees the lower number, or leaves by longjmp() before it is closed. */
 	cosy_sys(__NR_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&mask,
 		 sizeof(mask));
 	fd = cosy_sys(__NR_openat, AT_FDCWD, (long)COSY_DEVICE,

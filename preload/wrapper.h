@@ -9,10 +9,10 @@
  * goes: a result of type int is the lower half of a long, and a mode that was
  * not given is whatever its register holds, which the kernel does not look at.
  *
- * Whoever includes this file defines
+ * A file that includes this one defines
  *	COSY_WRAPPER(function)	the declaration of the wrapper, up to its name
  *	COSY_NEXT(function, type)	the function that it stands for
- *	COSY_IS_LINKED		has the linker found that function? If not, it is
+ *	COSY_IS_LINKED		1 if the linker has found that function. If not, it is
  *				known after cosy_prepare()
  *	COSY_LINKED(function)	its address, if so
  */

@@ -38,7 +38,7 @@ static char *default_output(const char *in)
 	return out;
 }
 
-/* A failed write leaves no half of a file behind; a device stays. */
+/* Remove the file if writing fails, unless it is a device. */
 static int write_file(const char *name, const void *image, size_t size)
 {
 	FILE *out = strcmp(name, "-") ? fopen(name, "we") : stdout;

@@ -74,10 +74,10 @@ bool watch_wait(struct watch *watch);
 /** watch_clear() - clear the screen, unless there is none */
 void watch_clear(const struct watch *watch);
 
-/** watch_flush() - write what is shown; exits if nobody reads it any more */
+/** watch_flush() - write what is shown; exits if the output's reader is gone */
 void watch_flush(void);
 
-/** watch_lines() - lines for what is shown, below one of names; all where nobody scrolls */
+/** watch_lines() - lines below the line of names; unlimited with -b and without a terminal */
 unsigned int watch_lines(const struct watch *watch);
 
 #endif /* COSY_TOOLS_WATCH_H */

@@ -156,8 +156,8 @@ static void call_up(const void *image, struct cosy_state *st)
 }
 
 /*
- * One entry, and what libcosy does about the way it left. Return: false when
- * the compound is done or a fault has ended it; then status tells which.
+ * One entry, and what libcosy does after it. Return false when the compound is done or a
+ * fault has ended it; then status says which.
  */
 static bool enter(const void *image, struct run *run, enum cosy_status *status)
 {

@@ -189,8 +189,8 @@ static bool is_bulk(const struct cosy_op *op)
 }
 
 /*
- * Behind three operations that make its operands addresses and a length, most
- * of the time: the rest of its bytes is left to chance.
+ * Mostly after three operations that make its operands addresses and a length. The rest of
+ * its bytes are random.
  */
 static unsigned int make_bulk(struct input *in, struct cosy_op *op)
 {

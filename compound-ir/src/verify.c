@@ -297,7 +297,7 @@ static int verify_ops(const struct cosy_header *h, const struct cosy_op *ops,
 		}
 	}
 
-	/* The operations before it lead to another one, this must not go on. */
+	/* Each operation before it may fall through to the next one; the last must not. */
 	switch (ops[last].code) {
 	case COSY_OP_JMP:
 	case COSY_OP_SWITCH:

@@ -166,12 +166,12 @@ struct cosy_range {
 };
 
 /**
- * cosy_live_range() - which registers matter where execution goes on
+ * cosy_live_range() - the registers that are live where execution resumes
  * @code: decoded compound
- * @pc:	  slot at which it was left or is taken up, cosy_pc_valid()
+ * @pc:	  slot at which it was left or resumes, cosy_pc_valid()
  *
- * Return: after an UPCALL those it names, which its native code may read and
- * write; all elsewhere.
+ * Return: after an UPCALL the registers that it names, which its native code may read and
+ * write; elsewhere all registers.
  */
 static inline struct cosy_range cosy_live_range(const struct cosy_code *code,
 						cosy_u32 pc)

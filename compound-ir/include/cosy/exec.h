@@ -38,13 +38,13 @@
  *   long cosy_env_call(env, unsigned int nr, unsigned int callee)
  *	make the call
  *   bool cosy_env_restart(env, long ret)
- *	is this failure a restart code? Then leave with COSY_RESULT
+ *	true if this failure is a restart code: leaves with COSY_RESULT
  *   enum cosy_function_end cosy_env_function(env, unsigned int nr,
  *				const u64 *args, unsigned int nargs, u64 *val)
  *	call function nr: RETURNED, *val is its result; NATIVE, nothing has
  *	happened: leaves with COSY_UPCALL; FAILED, *val is an enum
  *	cosy_function_status: leaves with COSY_FAILED; or SUSPENDED, *val is
- *	the status it leaves with: the function goes on at the same pc
+ *	the status it leaves with: the function resumes at the same pc
  *   bool cosy_env_divide_error(env)			optional, a macro too
  *	a division by zero or signed overflow: true if the process has had its
  *	SIGFPE and the result may be 0; false, or not provided: leaves with
@@ -57,8 +57,8 @@
  *   bool cosy_env_may_fast(self, st, ip)
  *	with it, and before it: as cosy_env_may_call(), arguments are not set
  *   bool cosy_env_leave(self)
- *	after every call and at back-edges: something waits that happens only
- *	on the way to user mode: leave with COSY_AGAIN
+ *	after every call and at back-edges: true if work is pending that is done only
+ *	on return to user mode: leaves with COSY_AGAIN
  *
  * In user mode a fault is the process's own SIGSEGV inside the access, so
  * load and store never fail there.

@@ -97,15 +97,15 @@ enum cosy_cond {
 };
 
 /*
- * Hints of SYS and LIBC: what whoever made the compound knows about a call, and
- * the module may use to do the same with less work. Never trusted: a wrong one
- * leads to nothing that the process could not do itself.
+ * Hints of SYS and LIBC: what the compiler knows about a call. The module may use them
+ * to do the same with less work. They are never trusted: a wrong one leads to nothing that
+ * the process could not do itself.
  *
  * PLAIN:   make the call as it is
- * PRIVATE: the descriptor opened here is closed again by the compound, and goes
- *	    nowhere but to calls of the compound and comparisons
- * BORROW:  of a read: nobody looks at the buffer until it is read into again, but a
- *	    write with this hint of all that was read; of a write: it is this one
+ * PRIVATE: the compound closes the descriptor that is opened here, and uses it only
+ *	    in calls and comparisons
+ * BORROW:  on a read: until the buffer is read into again, only a write with this
+ *	    hint reads it, all that was read; on a write: it is that write
  * JOIN:    an lseek that only the read or write after it depends on
  * REST:    a read of a private file that is made again as long as it gives all
  *	    it asked for, each time after what it gave before, and nothing else

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception */
 /*
- * status.h - how an execution of a compound left.
+ * status.h - how the executor leaves a compound.
  */
 #ifndef COSY_STATUS_H
 #define COSY_STATUS_H
@@ -10,7 +10,7 @@
  * @COSY_DONE:	 done by exit number value; pc is meaningless
  * @COSY_UPCALL: run native code number value on the frame, then resume at pc
  *		 (already the slot after the UPCALL)
- * @COSY_AGAIN:	 a signal or other work is pending that only happens on the way
+ * @COSY_AGAIN:	 a signal or other work is pending that is handled only on return
  *		 to user mode; resume at pc
  * @COSY_LIMIT:	 a limit was reached, value says which (enum cosy_limit);
  *		 resume at pc, or stop, as the policy says

@@ -27,8 +27,8 @@ struct cosy_diag {
 
 /**
  * cosy_verify() - check that @size bytes at @image are a compound
- * @image: the image, at least 8-byte aligned, which nobody else may change
- *	   from here on (the module verifies its own copy)
+ * @image: the image, at least 8-byte aligned, which must not change from here
+ *	   on (the module verifies its own copy)
  * @size:  bytes at @image
  * @diag:  set when the image is rejected; may not be NULL
  *
