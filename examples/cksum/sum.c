@@ -15,7 +15,7 @@
 /* Bytes read at once, files in the queue, and bytes until progress is due. */
 enum { CHUNK = 64 * 1024, QUEUE = 512, PROGRESS = 64 * 1024 * 1024 };
 
-/* The CRC's polynomial, and how many bytes it goes on at once. */
+/* The CRC's polynomial, and the bytes that it processes at once. */
 #define POLYNOMIAL 0x04c11db7u
 enum { SLICES = 8 };
 
@@ -73,7 +73,7 @@ static uint32_t adler_update(uint32_t adler, const unsigned char *p, size_t n)
 	return b << 16 | a;
 }
 
-/* POSIX: the CRC goes on over the length, as few bytes as it has, low first. */
+/* POSIX: the CRC also covers the length, in as few bytes as possible, lowest first. */
 static uint32_t crc_finish(uint32_t crc, uint64_t size, const uint32_t *table)
 {
 	for (; size > 0; size >>= 8) {

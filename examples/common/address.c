@@ -88,7 +88,7 @@ static void print_address(const struct address *address, int listener)
 		printf(bound.ss_family == AF_INET6 ? "[%s]:%s\n" : "%s:%s\n",
 		       host, port);
 	}
-	/* Whoever started the program may wait for the line. */
+	/* The program's parent may wait for the line. */
 	fflush(stdout);
 }
 

@@ -44,7 +44,7 @@ static void *resize(void *memory, size_t count, size_t size)
 	return memory;
 }
 
-/* The buffers of the list freed last: whoever walks a tree wants them again. */
+/* The buffers of the list that was freed last: a walk of a tree reuses them. */
 static char *spare_names;
 static struct dirlist_entry *spare_entries;
 

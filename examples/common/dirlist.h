@@ -2,10 +2,10 @@
 /*
  * dirlist.h - read directories, and what their entries are, many per crossing.
  *
- * A program that walks a tree knows several directories it will need next: the
- * sub-directories of the one it is in. It hands them over together and takes
- * them back one by one; behind that a Cosy region opens, reads and closes as
- * many of them at once as fit in the buffers:
+ * A program that walks a tree knows several directories that it will need next: the
+ * sub-directories of the current one. It adds all of them to a list and takes them from it
+ * one by one. Meanwhile a Cosy region opens, reads and closes as many of them at once as
+ * fit into the buffers:
  *
  *	struct dirlist list;
  *	const struct dirlist_dir *dir;
@@ -26,7 +26,7 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-/** DIRLIST_EXIT - the exit status of ls and grep alike when they cannot go on */
+/** DIRLIST_EXIT - the exit status of ls and grep after an error that ends them */
 #define DIRLIST_EXIT 2
 
 /** enum dirlist_names - which names to take */

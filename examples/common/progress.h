@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /**
- * progress_show() - show how far it is, where nobody knows how far it goes
+ * progress_show() - show progress where the total is not known
  * @files: done so far
  * @bytes: done so far
  */

@@ -6,7 +6,7 @@
 #define QUOTE_H
 
 /**
- * quote() - quote a file name the way GNU tools do in messages
+ * quote() - quote a file name as GNU tools do in messages
  * @name: any bytes
  *
  * Single quotes, double quotes where that spares escaping a single quote, and

@@ -274,7 +274,7 @@ static unsigned int parse_jobs(const char *text)
 	return (unsigned int)jobs;
 }
 
-/* Whoever started the program is to see that a signal ended it. */
+/* The program's parent has to see that a signal ended it. */
 static _Noreturn void end_by_signal(int signal)
 {
 	error(0, 0, "interrupted after %llu files: remove %s, and copy again",

@@ -91,7 +91,7 @@ enum copy_result attributes_copy(const char *from, const char *to, int fd,
 		return COPY_TIMES_FAILED;
 	if ((fd < 0 ? lchown(to, status->st_uid, status->st_gid) :
 		      fchown(fd, status->st_uid, status->st_gid)) < 0) {
-		/* As for everyone but root: then nobody gains by set-id bits. */
+		/* Usual for all users but root. Without set-id bits no other user gains rights. */
 		mode &= 0777;
 		if (errno != EPERM && errno != EINVAL)
 			return COPY_OWNER_FAILED;

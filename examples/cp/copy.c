@@ -71,8 +71,8 @@ static inline void copy_attributes(struct copy_file *file, int out,
 	}
 }
 
-/* Writes @n bytes that were just read from @in; what cannot be written at once is to be
- * read again, so that nobody has to keep it. Returns how much was written, -1: error. */
+/* Writes @n bytes that were just read from @in. What cannot be written at once is read again
+ * later, so it is not kept. Returns the number of bytes written, or -1. */
 static inline ssize_t write_read(int in, int out, const char *buffer, ssize_t n)
 {
 	ssize_t written = write(out, buffer, n);
@@ -247,7 +247,7 @@ static void copy_sparse(struct copy *copy, struct copy_file *file)
 		if (at == end) {
 			at = next_data(in, &end);
 			if (at < 0) {
-				/* Behind the last data; a hole may end the file. */
+				/* After the last data; a hole may end the file. */
 				n = errno == ENXIO ? 0 : -1;
 				break;
 			}

@@ -107,7 +107,7 @@ static int start(unsigned int i)
 		close(pipes[1]);
 		return pipes[0];
 	}
-	/* Nobody waits for what it counts once the first process is gone. */
+	/* Its counts are useless once the first process has ended. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
 		_exit(1);
 	counts = work(i);

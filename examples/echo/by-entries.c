@@ -31,7 +31,7 @@ static void sent(struct cosy_async *op);
 
 static void close_connection(struct connection *c)
 {
-	/* Nobody wants to know the result. Only a loop that is being destroyed refuses. */
+	/* The result is not needed. Only a loop that is being destroyed refuses. */
 	if (cosy_async_close(loop, NULL, c->fd))
 		close(c->fd);
 	free(c);

@@ -145,7 +145,7 @@ static void serve_until_signal(void)
 		int n = epoll_wait(epoll, events, EVENTS,
 				   can_accept ? -1 : ACCEPTOR_PAUSE);
 
-		/* EINTR: somebody stopped and continued the process. */
+		/* EINTR: the process was stopped and continued. */
 		if (n < 0 && errno != EINTR)
 			error(1, errno, "epoll_wait");
 		if (!can_accept)

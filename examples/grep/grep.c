@@ -295,7 +295,7 @@ static void look_at_output(void)
 
 	if (fstat(STDOUT_FILENO, &output) < 0)
 		return;
-	/* Nobody reads the lines: the first of each file decides the status. */
+	/* The lines are not read: the first one of each file decides the status. */
 	if (S_ISCHR(output.st_mode) && stat("/dev/null", &null) == 0 &&
 	    output.st_dev == null.st_dev && output.st_ino == null.st_ino)
 		options.search.first_only = true;

@@ -9,12 +9,12 @@
  *	while (reader_next(&reader, &chunk))
  *		use(&chunk);
  *
- * Behind reader_next(), a Cosy region opens, reads and closes files until the
- * buffer is full. A file that does not fit comes in several chunks. What is not
- * a regular file is left to the caller, because to open or read it may wait.
+ * In reader_next(), a Cosy region opens, reads and closes files until the buffer is
+ * full. A file that does not fit comes in several chunks. Files that are not regular are
+ * left to the caller, because opening or reading them may wait.
  *
- * With a filter, the region searches as well: what nobody wants is not kept, so
- * the buffer is not full as soon.
+ * With a filter, the region searches as well, and keeps only what matches. So the buffer
+ * fills later.
  *
  * Not thread-safe for one reader, nor async-signal-safe. A function that finds
  * no memory ends the program with a message and status 2.

@@ -7,7 +7,7 @@
  *	p = …;				at most size bytes
  *	lines_end(p);
  *
- * Whoever writes to stdout by other means calls lines_flush() before. Not
+ * Code that writes to stdout by other means calls lines_flush() before. Not
  * thread-safe.
  */
 #ifndef LINES_H

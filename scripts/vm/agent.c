@@ -438,9 +438,9 @@ static void handle_frame(struct port *port, const struct vm_frame *frame, char *
 }
 
 /*
- * Is this the beginning of a frame that somebody waits for?  A client that ends in the
- * middle of a frame leaves the beginning here; whoever waited for the rest of it would
- * swallow what the next client sends.
+ * Return true if this is the beginning of a frame whose client waits.  A client that ends in
+ * the middle of a frame leaves the beginning here; waiting for the rest of it would consume
+ * what the next client sends.
  */
 static bool frame_wanted(const struct port *port, const struct vm_frame *frame)
 {
@@ -503,7 +503,7 @@ static void feed_input(struct port *port)
 	if (n > 0)
 		input->start += n;
 	else if (n < 0 && errno != EAGAIN)
-		input->start = input->end;	/* nobody reads it any more */
+		input->start = input->end;	/* the reader is gone */
 }
 
 static void forward_output(struct port *port, int *fd, uint32_t type)
@@ -557,11 +557,11 @@ static int64_t now_ms(void)
 
 /*
  * While the host is not connected, poll() reports POLLHUP and POLLIN without end, so that the
- * port is left out and the SIGIO of the next connection awaited instead.  The news that the
- * host is connected may arrive behind its first request: POLLHUP means that it has gone only
- * if it was seen connected before.  And it means that only if it lasts: the news that the
- * last client has gone may arrive behind the next one's first request as well, and the news
- * that this one is connected right behind it.
+ * port is left out and the SIGIO of the next connection awaited instead.  The host's
+ * connection may be reported after its first request: POLLHUP means that it has gone only if
+ * it was seen connected before.  And it means that only if it lasts: the end of the last
+ * client may be reported after the next one's first request as well, and the connection of
+ * this one immediately after that.
  */
 static void __attribute__((noreturn)) serve(struct port *port)
 {
@@ -597,7 +597,7 @@ static void __attribute__((noreturn)) serve(struct port *port)
 			hung_up = false;
 			/*
 			 * What poll() saw of the port may be older than the signals, none
-			 * of which comes again: look anew.
+			 * of which comes again: look again.
 			 */
 			fds[1].fd = -1;
 			fds[1].revents = 0;
@@ -737,7 +737,7 @@ int main(void)
 	for (int i = 0; i < VM_PORTS; i++)
 		workers[i] = start_worker(devices[i], i);
 
-	/* The last answer to "who takes care of orphans" is: nobody but init. */
+	/* Reap orphans: this is init. */
 	for (;;) {
 		pid_t pid = wait(NULL);
 

@@ -130,8 +130,8 @@ static const char *vm_directory(void)
 }
 
 /*
- * Take a port that nobody uses, or wait until there is one.  The lock goes with us, however
- * we end.
+ * Take a port that is not used, or wait until there is one.  The lock is released when this
+ * process ends, however it ends.
  */
 static int lock_port(void)
 {

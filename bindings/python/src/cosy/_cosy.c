@@ -135,7 +135,7 @@ static int take_paths(struct paths *paths, PyObject *iterable)
 				"paths must be an iterable of paths, not a path");
 		return -1;
 	}
-	/* A tuple of our own, which nobody changes while the GIL is released. */
+	/* A tuple of its own, which does not change while the GIL is released. */
 	paths->given = PySequence_Tuple(iterable);
 	if (!paths->given)
 		return -1;

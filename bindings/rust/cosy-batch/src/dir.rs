@@ -28,7 +28,7 @@ pub struct ReadDir {
     ended: bool,
 }
 
-// SAFETY: the directory belongs to whoever has this, and no thread has a part in it.
+// SAFETY: this owns the directory, which depends on no thread.
 unsafe impl Send for ReadDir {}
 // SAFETY: nothing can be done with a shared reference.
 unsafe impl Sync for ReadDir {}
