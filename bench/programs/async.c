@@ -2,7 +2,7 @@
 /*
  * async: what an operation of a loop costs: submitted, executed and collected, in batches of
  * one and more; one that gets the status of a file; one that waits for a socket and is
- * cancelled; one whose call may block, so that a thread makes it; reads that wait for a disk.
+ * cancelled; some whose calls may block, so that threads make them; reads that wait for a disk.
  * io_uring has no getpid: its operation there does nothing.
  */
 
@@ -115,13 +115,17 @@ static uint64_t native_fsync(uint64_t count)
 	return 0;
 }
 
-/* The thread that waits for the result sleeps meanwhile. */
+/* The thread that waits for the results sleeps meanwhile. */
 static uint64_t fsync_entries(uint64_t count)
 {
-	while (count--) {
-		check(cosy_async_fsync(loop, &ops[0], file), "cosy_async_fsync");
-		check(cosy_wait(loop, 1, NULL), "cosy_wait");
-		check(ops[0].result, "an fsync");
+	const uint64_t batch = bench_parameter();
+
+	for (uint64_t done = 0; done < count; done += batch) {
+		for (uint64_t i = 0; i < batch; i++)
+			check(cosy_async_fsync(loop, &ops[i], file), "cosy_async_fsync");
+		check(cosy_wait(loop, (unsigned int)batch, NULL), "cosy_wait");
+		for (uint64_t i = 0; i < batch; i++)
+			check(ops[i].result, "an fsync");
 	}
 	return 0;
 }
@@ -236,13 +240,18 @@ static uint64_t ring_wait_and_cancel(uint64_t count)
 
 static uint64_t ring_fsyncs(uint64_t count)
 {
-	while (count--) {
-		struct io_uring_sqe *sqe = uring_sqe();
+	const uint64_t batch = bench_parameter();
 
-		sqe->opcode = IORING_OP_FSYNC;
-		sqe->fd = file;
-		uring_enter(1);
-		completed(0);
+	for (uint64_t done = 0; done < count; done += batch) {
+		for (uint64_t i = 0; i < batch; i++) {
+			struct io_uring_sqe *sqe = uring_sqe();
+
+			sqe->opcode = IORING_OP_FSYNC;
+			sqe->fd = file;
+		}
+		uring_enter((unsigned int)batch);
+		for (uint64_t i = 0; i < batch; i++)
+			completed(0);
 	}
 	return 0;
 }
@@ -303,7 +312,9 @@ int main(int argc, char **argv)
 		  .entries = wait_and_cancel },
 		{ .name = "read-cold", .per = "operation", .count = 1280, .parameter = MAX_BATCH,
 		  .native = native_reads, .io_uring = ring_reads, .entries = read_entries },
-		{ .name = "handover", .per = "operation", .count = 5000,
+		{ .name = "handover", .per = "operation", .count = 5000, .parameter = 1,
+		  .native = native_fsync, .io_uring = ring_fsyncs, .entries = fsync_entries },
+		{ .name = "handover64", .per = "operation", .count = 5120, .parameter = 64,
 		  .native = native_fsync, .io_uring = ring_fsyncs, .entries = fsync_entries },
 		{ 0 },
 	};
