@@ -161,13 +161,15 @@ static int __init cosy_init(void)
 	err = cosy_coverage_init();
 	if (err)
 		goto compounds;
+	cosy_works_start();
 	err = misc_register(&cosy_device);
 	if (err)
-		goto coverage;
+		goto works;
 	return 0;
 
-coverage:
+works:
 	pr_err("cannot register %s: %d\n", COSY_DEVICE, err);
+	cosy_works_stop();
 	cosy_coverage_exit();
 compounds:
 	cosy_compounds_exit();
@@ -180,6 +182,7 @@ functions:
 static void __exit cosy_exit(void)
 {
 	misc_deregister(&cosy_device);
+	cosy_works_stop();
 	cosy_coverage_exit();
 	cosy_compounds_exit();
 	cosy_functions_exit();

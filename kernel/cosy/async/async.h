@@ -20,4 +20,8 @@ void cosy_entries_init(void);
 /* loop.c */
 long cosy_loop_create(struct file *file, struct cosy_async_create __user *arg);
 
+/* work.c */
+void cosy_works_start(void);
+void cosy_works_stop(void);
+
 #endif /* COSY_ASYNC_ASYNC_H */

@@ -240,6 +240,24 @@ static int cosy_entry_nowait(struct cosy_loop *loop, struct cosy_state *st, u32 
 }
 
 /*
+ * Return true if the entry after the one that is executed is for a thread, too. The process may
+ * change it: cosy_loop_execute() wakes threads in any case.
+ */
+static bool cosy_loop_lends_next(const struct cosy_loop *loop)
+{
+	u32 next = loop->submit_head + 1, index;
+
+	/* The entry and the ring are as they were before the index was. */
+	if (next == smp_load_acquire(&loop->page->submit_tail))
+		return false;
+	index = READ_ONCE(loop->submitted[next & (loop->nentries - 1)]);
+	if (index >= loop->nentries)
+		return false;
+	index = array_index_nospec(index, loop->nentries);
+	return READ_ONCE(loop->entries[index].flags) & COSY_ENTRY_THREAD;
+}
+
+/*
  * Execute an entry that is not just a call, or was something else before. Return: false if it
  * is just a call now; else @ret is set as cosy_loop_submitted() returns it.
  */
@@ -282,6 +300,9 @@ static bool cosy_entry_special(struct cosy_loop *loop, struct cosy_state *st,
 	*ret = 0;
 	if (!cosy_work_queue(loop, index, flags, &call))
 		*ret = cosy_loop_complete(loop, index, COSY_ENTRY_USER, false, 0);
+	/* What is executed next may take a while. */
+	if (!cosy_loop_lends_next(loop))
+		cosy_works_wake(loop);
 	return true;
 }
 
@@ -427,6 +448,8 @@ unsigned int cosy_loop_execute(struct cosy_loop *loop, struct cosy_state *st,
 		if (cosy_env_leave(cosy_env_self(st)))
 			break;
 	}
+	if (unlikely(cosy_works_added(loop)))
+		cosy_works_wake(loop);
 	WRITE_ONCE(loop->executed, loop->executed + calls);
 	WRITE_ONCE(loop->page->more, done < max && cosy_loop_has_more(loop));
 	return done;

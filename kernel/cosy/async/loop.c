@@ -128,6 +128,7 @@ void cosy_loop_put(struct cosy_loop *loop)
 	}
 	/* Nothing waits any more that could begin it again. */
 	irq_work_sync(&loop->telling);
+	cosy_works_exit(loop);
 	pins = loop->pins;
 	vunmap(loop->page);
 	cosy_pages_free(loop->pages, loop->size >> PAGE_SHIFT);

@@ -36,14 +36,22 @@ struct socket;
 
 /**
  * struct cosy_work - entries for threads that make calls that block
- * @queued: struct cosy_handed that no thread makes yet
- * @idle:   struct cosy_worker of threads that wait for one
+ * @queued:  struct cosy_handed that no thread makes yet
+ * @added:   as many were queued since threads were woken for them
+ * @idle:    struct cosy_worker of threads that wait for one
+ * @running: threads that were woken for an entry, or make a call and do not sleep in it
+ * @handing: wakes the next one, when the lock of the run queue is free
+ * @loop:    the loop
  *
- * Protected by the loop's ready_lock.
+ * The lists and @added are protected by the loop's ready_lock.
  */
 struct cosy_work {
 	struct list_head queued;
+	unsigned int added;
 	struct list_head idle;
+	atomic_t running;
+	struct irq_work handing;
+	struct cosy_loop *loop;
 };
 
 /* Calls made in one entry into the kernel, whether they complete entries or not. */
@@ -240,8 +248,10 @@ int cosy_loop_sleep(struct cosy_loop *loop, struct cosy_state *st,
 
 /* work.c */
 void cosy_works_init(struct cosy_loop *loop);
+void cosy_works_exit(struct cosy_loop *loop);
 bool cosy_work_queue(struct cosy_loop *loop, u32 index, u8 flags,
 		     const struct cosy_async_call *call);
+void cosy_works_wake(struct cosy_loop *loop);
 unsigned int cosy_handed_ready(struct cosy_loop *loop,
 			       struct cosy_parked *parked);
 bool cosy_handed_is_taken(struct cosy_parked *parked);
@@ -252,6 +262,12 @@ void cosy_works_begin(struct cosy_loop *loop);
 void cosy_works_end(struct cosy_loop *loop);
 void cosy_works_recall(struct cosy_loop *loop);
 loff_t cosy_loop_work(struct cosy_loop *loop, u64 what);
+
+/* Return true if entries were queued for which no thread was woken. The loop is entered. */
+static inline bool cosy_works_added(const struct cosy_loop *loop)
+{
+	return loop->works[0].added | loop->works[1].added;
+}
 
 /* Has a thread entered? */
 static inline bool cosy_loop_is_entered(const struct cosy_loop *loop)

@@ -6,13 +6,19 @@
  * made is put into the loop's list, as an entry whose socket had an event is: whoever enters,
  * or sleeps in the loop, publishes it. So completions have one writer.
  *
+ * A thread makes one call after the other. When it goes to sleep in a call, a preempt notifier
+ * hands over to another thread, which makes those that are queued. So as many threads are woken
+ * as are needed, and at most one for each core runs.
+ *
  * An entry is freed by threads that have entered. The thread that makes its call does not touch
  * it once it is made or taken: those look at the state, under the ready_lock.
  */
 #include <linux/errno.h>
 #include <linux/fs.h>
 #include <linux/list.h>
+#include <linux/minmax.h>
 #include <linux/net.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -22,9 +28,11 @@
 
 #include <cosy/exec.h>
 
+#include "async/async.h"
 #include "async/loop.h"
 #include "call/call.h"
 #include "call/history.h"
+#include "compat/compat.h"
 #include "limit/limit.h"
 #include "trace/cosy_trace.h"
 
@@ -63,32 +71,27 @@ struct cosy_handed {
 };
 
 /**
- * struct cosy_worker - a thread that waits for an entry
- * @idle: in the list, if nobody has woken it
- * @wait: by which it is woken; in no queue
+ * struct cosy_worker - a thread that waits for entries, and makes their calls
+ * @idle:     in the list, if it waits and nobody has woken it
+ * @wait:     by which it is woken; in no queue
+ * @work:     whose entries it takes
+ * @runs:     it is counted in @work->running, and takes entries. Changed under the ready_lock,
+ *	      by the thread that wakes this one
+ * @notifier: registered while it makes a call
+ * @sleeps:   it sleeps in the call, and is not counted meanwhile; only its own
  */
 struct cosy_worker {
 	struct list_head idle;
 	struct wait_queue_entry wait;
+	struct cosy_work *work;
+	bool runs;
+	struct preempt_notifier notifier;
+	bool sleeps;
 };
 
 static struct cosy_handed *cosy_handed_of(struct cosy_parked *parked)
 {
 	return container_of(parked, struct cosy_handed, parked);
-}
-
-/**
- * cosy_works_init() - a new loop has neither entries nor threads
- * @loop: the loop
- */
-void cosy_works_init(struct cosy_loop *loop)
-{
-	unsigned int i;
-
-	for (i = 0; i < COSY_WORKS; i++) {
-		INIT_LIST_HEAD(&loop->works[i].queued);
-		INIT_LIST_HEAD(&loop->works[i].idle);
-	}
 }
 
 /* The ready_lock is taken. */
@@ -98,15 +101,134 @@ static void cosy_worker_wake(struct cosy_worker *worker)
 	default_wake_function(&worker->wait, TASK_NORMAL, 0, NULL);
 }
 
-/* Wake the thread that has waited for the shortest time. The ready_lock is taken. */
-static void cosy_work_wake(struct cosy_work *work)
+/* Return true if fewer threads run than there are CPUs that this one may use. */
+static bool cosy_worker_may_run(const struct cosy_worker *worker)
+{
+	const struct task_struct *thread = worker->wait.private;
+	unsigned int cores = min_t(unsigned int, num_online_cpus(),
+				   READ_ONCE(thread->nr_cpus_allowed));
+
+	return !COSY_TELLS_OF_SLEEP ||
+	       atomic_read(&worker->work->running) < cores;
+}
+
+/*
+ * Wake the thread that has waited for the shortest time, unless there are enough. Return: true
+ * if it was woken. The ready_lock is taken.
+ */
+static bool cosy_work_wake(struct cosy_work *work)
 {
 	struct cosy_worker *worker;
 
+	if (list_empty(&work->queued))
+		return false;
+	/* Either this sees that a thread has gone to sleep, or that one sees what is queued. */
+	smp_mb();
 	worker = list_first_entry_or_null(&work->idle, struct cosy_worker,
 					  idle);
-	if (worker)
-		cosy_worker_wake(worker);
+	if (!worker || !cosy_worker_may_run(worker))
+		return false;
+	/* It may take a while until it does, and others would be woken meanwhile. */
+	worker->runs = true;
+	atomic_inc(&work->running);
+	cosy_worker_wake(worker);
+	return true;
+}
+
+/* The thread does not run any more: it waits, or leaves. The ready_lock is taken. */
+static void cosy_worker_rests(struct cosy_worker *worker)
+{
+	if (worker->runs)
+		atomic_dec(&worker->work->running);
+	worker->runs = false;
+}
+
+/* The lock of the run queue is taken, inside which the ready_lock cannot be. */
+static void cosy_worker_out(struct preempt_notifier *notifier,
+			    struct task_struct *next)
+{
+	struct cosy_worker *worker = container_of(notifier, struct cosy_worker,
+						  notifier);
+	struct cosy_work *work = worker->work;
+
+	/* It may just have to wait for a CPU. */
+	if (!cosy_goes_to_sleep())
+		return;
+	worker->sleeps = true;
+	atomic_dec(&work->running);
+	/* See cosy_work_wake(). */
+	smp_mb__after_atomic();
+	if (!list_empty(&work->queued) && !list_empty(&work->idle))
+		irq_work_queue(&work->handing);
+}
+
+static void cosy_worker_in(struct preempt_notifier *notifier, int cpu)
+{
+	struct cosy_worker *worker = container_of(notifier, struct cosy_worker,
+						  notifier);
+
+	/* Another one may run by now: then both do until there is nothing left for one of them. */
+	if (worker->sleeps)
+		atomic_inc(&worker->work->running);
+	worker->sleeps = false;
+}
+
+static struct preempt_ops cosy_worker_ops = {
+	.sched_out = cosy_worker_out,
+	.sched_in = cosy_worker_in,
+};
+
+/* Interrupts are off, unless the kernel is preemptible everywhere. */
+static void cosy_work_hand_over(struct irq_work *handing)
+{
+	struct cosy_work *work = container_of(handing, struct cosy_work,
+					      handing);
+	struct cosy_loop *loop = work->loop;
+	unsigned long flags;
+
+	spin_lock_irqsave(&loop->ready_lock, flags);
+	cosy_work_wake(work);
+	spin_unlock_irqrestore(&loop->ready_lock, flags);
+}
+
+/** cosy_works_start() - let threads be told when they go to sleep; before there are loops */
+void __init cosy_works_start(void)
+{
+	preempt_notifier_inc();
+}
+
+/** cosy_works_stop() - end that; there are no loops any more */
+void cosy_works_stop(void)
+{
+	preempt_notifier_dec();
+}
+
+/**
+ * cosy_works_init() - a new loop has neither entries nor threads
+ * @loop: the loop
+ */
+void cosy_works_init(struct cosy_loop *loop)
+{
+	struct cosy_work *work;
+
+	for (work = loop->works; work < loop->works + COSY_WORKS; work++) {
+		INIT_LIST_HEAD(&work->queued);
+		INIT_LIST_HEAD(&work->idle);
+		init_irq_work(&work->handing, cosy_work_hand_over);
+		work->loop = loop;
+	}
+}
+
+/**
+ * cosy_works_exit() - wait until nobody touches a loop because of its threads
+ * @loop: the loop, in which there are none any more
+ */
+void cosy_works_exit(struct cosy_loop *loop)
+{
+	struct cosy_work *work;
+
+	for (work = loop->works; work < loop->works + COSY_WORKS; work++)
+		irq_work_sync(&work->handing);
 }
 
 /**
@@ -115,6 +237,8 @@ static void cosy_work_wake(struct cosy_work *work)
  * @index: the entry, which does not wait
  * @flags: its flags
  * @call:  its call
+ *
+ * Call cosy_works_wake() afterwards.
  *
  * Return: false if there are no threads any more, or there is no memory.
  */
@@ -140,12 +264,31 @@ bool cosy_work_queue(struct cosy_loop *loop, u32 index, u8 flags,
 	if (queues) {
 		WRITE_ONCE(loop->parked[index], &handed->parked);
 		list_add_tail(&handed->parked.ready, &handed->work->queued);
-		cosy_work_wake(handed->work);
+		handed->work->added++;
 	}
 	spin_unlock_irq(&loop->ready_lock);
 	if (!queues)
 		kfree(handed);
 	return queues;
+}
+
+/**
+ * cosy_works_wake() - wake threads for the entries that were queued
+ * @loop: the loop, entered
+ *
+ * Once for many: the first thread could run before the others are queued.
+ */
+void cosy_works_wake(struct cosy_loop *loop)
+{
+	struct cosy_work *work;
+
+	spin_lock_irq(&loop->ready_lock);
+	for (work = loop->works; work < loop->works + COSY_WORKS; work++) {
+		while (work->added && cosy_work_wake(work))
+			work->added--;
+		work->added = 0;
+	}
+	spin_unlock_irq(&loop->ready_lock);
 }
 
 /**
@@ -329,33 +472,39 @@ static bool cosy_worker_leaves(const struct cosy_loop *loop,
 }
 
 /* The ready_lock is given back meanwhile. */
-static void cosy_worker_wait(struct cosy_loop *loop, struct cosy_work *work)
+static void cosy_worker_wait(struct cosy_loop *loop, struct cosy_worker *worker)
 {
-	struct cosy_worker worker = { .wait.private = current };
+	struct cosy_work *work = worker->work;
 
-	list_add(&worker.idle, &work->idle);
+	cosy_worker_rests(worker);
+	list_add(&worker->idle, &work->idle);
 	set_current_state(TASK_INTERRUPTIBLE);
-	spin_unlock_irq(&loop->ready_lock);
-	schedule();
+	/* This thread, if something is queued and it may run. */
+	if (!cosy_work_wake(work)) {
+		spin_unlock_irq(&loop->ready_lock);
+		schedule();
+		spin_lock_irq(&loop->ready_lock);
+	}
 	__set_current_state(TASK_RUNNING);
-	spin_lock_irq(&loop->ready_lock);
-	list_del_init(&worker.idle);
+	list_del_init(&worker->idle);
 }
 
 /* Take the next entry; wait for one. Return: NULL if the thread is to leave. */
 static struct cosy_handed *cosy_handed_next(struct cosy_loop *loop,
-					    struct cosy_work *work)
+					    struct cosy_worker *worker)
 {
+	struct cosy_work *work = worker->work;
 	struct cosy_handed *handed = NULL;
 
 	spin_lock_irq(&loop->ready_lock);
 	while (!cosy_worker_leaves(loop, work)) {
-		handed = list_first_entry_or_null(&work->queued,
-						  struct cosy_handed,
-						  parked.ready);
+		if (worker->runs)
+			handed = list_first_entry_or_null(&work->queued,
+							  struct cosy_handed,
+							  parked.ready);
 		if (handed)
 			break;
-		cosy_worker_wait(loop, work);
+		cosy_worker_wait(loop, worker);
 	}
 	if (handed) {
 		list_del_init(&handed->parked.ready);
@@ -364,12 +513,36 @@ static struct cosy_handed *cosy_handed_next(struct cosy_loop *loop,
 		/* Under the lock: who recalls threads sees it afterwards. */
 		WRITE_ONCE(loop->entries[handed->parked.index].status,
 			   COSY_ENTRY_RUNNING);
-	} else if (!list_empty(&work->queued)) {
-		/* It may have been woken for this one. */
-		cosy_work_wake(work);
 	}
 	spin_unlock_irq(&loop->ready_lock);
 	return handed;
+}
+
+/* Make the call of an entry, and hand over when it sleeps. Return as cosy_loop_call() does. */
+static enum cosy_call_end cosy_worker_call(struct cosy_worker *worker,
+					   struct cosy_state *st,
+					   struct cosy_async_call *call,
+					   s64 *result)
+{
+	enum cosy_call_end end;
+
+	preempt_disable();
+	preempt_notifier_register(&worker->notifier);
+	preempt_enable();
+	end = cosy_loop_call(st, call, result);
+	preempt_disable();
+	preempt_notifier_unregister(&worker->notifier);
+	preempt_enable();
+	return end;
+}
+
+/* The thread leaves: what it would have made is another one's. */
+static void cosy_worker_ends(struct cosy_loop *loop, struct cosy_worker *worker)
+{
+	spin_lock_irq(&loop->ready_lock);
+	cosy_worker_rests(worker);
+	cosy_work_wake(worker->work);
+	spin_unlock_irq(&loop->ready_lock);
 }
 
 /* Give a call that was interrupted to whoever takes it next. The ready_lock is taken. */
@@ -440,7 +613,10 @@ unlock:
  */
 loff_t cosy_loop_work(struct cosy_loop *loop, u64 what)
 {
-	struct cosy_work *work = &loop->works[!!(what & COSY_WORK_LONG)];
+	struct cosy_worker worker = {
+		.wait.private = current,
+		.work = &loop->works[!!(what & COSY_WORK_LONG)],
+	};
 	struct cosy_state st __uninitialized;
 	struct cosy_handed *handed;
 	enum cosy_call_end end;
@@ -453,9 +629,10 @@ loff_t cosy_loop_work(struct cosy_loop *loop, u64 what)
 		return -ESTALE;
 	if (READ_ONCE(loop->unreachable))
 		return -ESHUTDOWN;
+	preempt_notifier_init(&worker.notifier, &cosy_worker_ops);
 	cosy_loop_state(&st);
 	do {
-		handed = cosy_handed_next(loop, work);
+		handed = cosy_handed_next(loop, &worker);
 		if (!handed)
 			break;
 		index = handed->parked.index;
@@ -463,8 +640,8 @@ loff_t cosy_loop_work(struct cosy_loop *loop, u64 what)
 		end = COSY_CALL_USER;
 		trace_start(loop->id, index);
 		if (!handed->takes)
-			end = cosy_loop_call(&st, &handed->parked.call,
-					     &result);
+			end = cosy_worker_call(&worker, &st,
+					       &handed->parked.call, &result);
 		if (cosy_handed_made(loop, handed, end, result)) {
 			taken = COSY_WORK_TAKEN | index;
 			break;
@@ -473,6 +650,7 @@ loff_t cosy_loop_work(struct cosy_loop *loop, u64 what)
 	} while (++calls < COSY_LOOP_CALLS &&
 		 !cosy_env_leave(cosy_env_self(&st)) &&
 		 cosy_seccomp_state() == st.env.seccomp);
+	cosy_worker_ends(loop, &worker);
 	cosy_history_clear();
 	return cosy_loop_left(&st, taken);
 }

@@ -10,6 +10,7 @@
 #include <linux/compiler.h>
 #include <linux/fs.h>
 #include <linux/ima.h>
+#include <linux/preempt.h>
 #include <linux/sched.h>
 #include <linux/security.h>
 #include <linux/stat.h>
@@ -169,6 +170,61 @@ static inline void cosy_resched(void)
 		schedule();
 #endif
 }
+
+/**
+ * cosy_goes_to_sleep() - test why the current thread leaves its CPU, in a preempt notifier
+ *
+ * Since 6.12 a thread that sleeps may stay in the run queue for a while.
+ *
+ * Return: true if it waits for something, false if only for a CPU.
+ */
+static inline bool cosy_goes_to_sleep(void)
+{
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 12, 0)
+	bool runnable = task_is_runnable(current);
+#else
+	bool runnable = current->on_rq;
+#endif
+
+	return !runnable && READ_ONCE(current->__state);
+}
+
+/* Kernels without KVM do not have them: a thread is told nothing of its sleep. */
+#ifdef CONFIG_PREEMPT_NOTIFIERS
+#define COSY_TELLS_OF_SLEEP	true
+#else
+#define COSY_TELLS_OF_SLEEP	false
+
+struct preempt_notifier {
+};
+
+struct preempt_ops {
+	void (*sched_in)(struct preempt_notifier *notifier, int cpu);
+	void (*sched_out)(struct preempt_notifier *notifier,
+			  struct task_struct *next);
+};
+
+static inline void preempt_notifier_inc(void)
+{
+}
+
+static inline void preempt_notifier_dec(void)
+{
+}
+
+static inline void preempt_notifier_init(struct preempt_notifier *notifier,
+					 struct preempt_ops *ops)
+{
+}
+
+static inline void preempt_notifier_register(struct preempt_notifier *notifier)
+{
+}
+
+static inline void preempt_notifier_unregister(struct preempt_notifier *notifier)
+{
+}
+#endif
 
 /* __fput_sync() was for kernel threads before. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
