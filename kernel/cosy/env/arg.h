@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * arg.h - arguments of ioctl commands that begin with their size.
+ * arg.h - reads and writes arguments of ioctl commands that begin with their size.
  */
 #ifndef COSY_ARG_H
 #define COSY_ARG_H
@@ -10,15 +10,16 @@
 
 /**
  * cosy_arg_read() - read the argument of a command
- * @to:       where to; begins with a __u32, its size
- * @size:     bytes of it
- * @oldest:   bytes of it in the oldest ABI
- * @arg:      the caller's, which may be shorter or longer
+ * @to:       destination; begins with a __u32, its size
+ * @size:     bytes of @to
+ * @oldest:   bytes of the argument in the oldest ABI
+ * @arg:      the caller's argument, which may be shorter or longer than @size
  *
- * What the caller does not have is 0. The size is read twice, but only the first
- * value counts, and is in @to.
+ * Bytes of @to beyond the caller's size are set to 0. The size is read twice, but
+ * only the first value is used and stored in @to.
  *
- * Return: 0, -EFAULT, -EINVAL (shorter than @oldest), -E2BIG (longer, and not 0).
+ * Return: 0, -EFAULT, -EINVAL (shorter than @oldest), -E2BIG (longer than @size, and
+ * not 0 there; or longer than a page).
  */
 static inline int cosy_arg_read(void *to, u32 size, u32 oldest,
 				const void __user *arg)
@@ -38,10 +39,10 @@ static inline int cosy_arg_read(void *to, u32 size, u32 oldest,
 }
 
 /**
- * cosy_arg_write() - write it back, as far as the caller knows it
- * @arg:  the caller's
- * @from: what cosy_arg_read() has read, changed; its size is the caller's
- * @size: bytes of it
+ * cosy_arg_write() - write an argument back, at most the caller's size of it
+ * @arg:  the caller's argument
+ * @from: the argument that cosy_arg_read() has read, with the caller's size
+ * @size: bytes of @from
  *
  * Return: 0 or -EFAULT.
  */

@@ -3,10 +3,10 @@
  * cosy_env.h - the executor's environment in the module: the state of a run, access to
  * the process's memory, and when to leave.
  *
- * <cosy/exec.h> includes it, and lists what an environment provides. What belongs to
- * higher layers - calls, their fast paths, user functions - is declared in
- * call/call.h, fast/fast.h and function/function.h, and given to the executor by
- * run/ir-exec.c. The short paths are here, the others in memory.c and leave.c.
+ * <cosy/exec.h> includes it, and lists what an environment provides. call/call.h,
+ * fast/fast.h and function/function.h declare the parts of higher layers: calls, their
+ * fast paths, user functions. run/ir-exec.c includes them for the executor. The short
+ * paths are here, the others in memory.c and leave.c.
  */
 #ifndef COSY_ENV_H
 #define COSY_ENV_H
@@ -32,8 +32,8 @@ struct cosy_insn;
 
 /**
  * struct cosy_private - an open file that is not in the process's table
- * @file: it
- * @fd:   the number reserved for it
+ * @file: the file
+ * @fd:   the descriptor that is reserved for it
  */
 struct cosy_private {
 	struct file *file;
@@ -43,14 +43,14 @@ struct cosy_private {
 #define COSY_PRIVATES	4
 
 /**
- * struct cosy_prefetch - what was read ahead for reads to come, see fast/prefetch.c
- * @ip:     their slot, NULL if nothing was
- * @file:   what was read
+ * struct cosy_prefetch - data read ahead for later reads, see fast/prefetch.c
+ * @ip:     slot of these reads, NULL if there is no such data
+ * @file:   file that was read
  * @fd:     its descriptor
- * @buffer: where the next one puts its piece
- * @size:   of each piece but the last
- * @left:   bytes that are there
- * @end:    after them is the end of the file
+ * @buffer: buffer of the next read
+ * @size:   bytes of each read except the last
+ * @left:   bytes that are left
+ * @end:    the end of the file follows them
  */
 struct cosy_prefetch {
 	const struct cosy_insn *ip;
@@ -63,8 +63,8 @@ struct cosy_prefetch {
 };
 
 /**
- * struct cosy_suspended_function - a user function that has been left
- * @valid: the next CALL resumes it; else there is just room for one
+ * struct cosy_suspended_function - a user function that was suspended
+ * @valid: the next CALL resumes it; if false, @state is unused
  * @state: its state
  */
 struct cosy_suspended_function {
@@ -73,19 +73,19 @@ struct cosy_suspended_function {
 };
 
 /**
- * struct cosy_env - what a run needs besides pc and registers
+ * struct cosy_env - the state of a run besides pc and registers
  * @regs:      arguments of the call being made; nothing else in it is used
- * @step:      why an operation is not done here (enum cosy_step)
+ * @step:      why an operation is not executed here (enum cosy_step)
  * @functions: user functions called
  * @bound:     programs of the compound's user functions
- * @seccomp:   cosy_seccomp_state() when it was entered
- * @borrowed:  what was read and not copied, see fast/borrow.c; or NULL
+ * @seccomp:   cosy_seccomp_state() at the entry
+ * @borrowed:  data that was read but not copied, see fast/borrow.c; or NULL
  * @failure:   where a function has failed
- * @suspended: a function that has been left, or NULL
- * @coroutine: what runs it, if its calls park it
- * @nprivate:  private files, see fast/open.c; 0 while the compound does not run
- * @private:   they
- * @prefetch:  read ahead; holds nothing as long as no file is private
+ * @suspended: a user function that was suspended, or NULL
+ * @coroutine: the coroutine that runs it, if its calls park it
+ * @nprivate:  number of private files, see fast/open.c; 0 while the compound does not run
+ * @private:   the private files
+ * @prefetch:  data read ahead; empty while no file is private
  */
 struct cosy_env {
 	struct pt_regs regs;
@@ -103,9 +103,8 @@ struct cosy_env {
 };
 
 /*
- * *@val is written by the asm itself: unsafe_get_user() would need asm goto
- * with outputs, which the kernel trusts few compilers with, or three more
- * instructions.
+ * The asm writes *@val itself. unsafe_get_user() would need three more instructions,
+ * or asm goto with outputs, which the kernel uses with few compilers.
  */
 #define COSY_ENV_LOAD(insn, to)						\
 	asm goto("1:	" insn " %[from], %%" to "\n"			\
@@ -174,12 +173,12 @@ fault:
 }
 
 /**
- * cosy_write_nothing() - write to the process without changing anything
- * @addr: where
+ * cosy_write_nothing() - write to the process's memory without changing it
+ * @addr: address
  *
- * Other threads may write there at the same time; their data is kept.
+ * Concurrent writes of other threads are not lost.
  *
- * Return: true if it can be written to.
+ * Return: true if the byte is writable.
  */
 static __always_inline bool cosy_write_nothing(u64 addr)
 {
@@ -201,11 +200,11 @@ bool cosy_ordinary(u64 addr, u64 len);
 bool cosy_writable_pages(u64 addr, u64 len);
 
 /**
- * cosy_writable() - let the process take the faults of writing to its memory
- * @addr: where
+ * cosy_writable() - take the page faults of a write, without changing the memory
+ * @addr: address
  * @len:  bytes, not 0; cosy_ordinary()
  *
- * Return: can all of it be written to? It is not changed.
+ * Return: true if all of the memory is writable.
  */
 static __always_inline bool cosy_writable(u64 addr, u64 len)
 {
@@ -224,7 +223,7 @@ bool cosy_env_strchr(struct cosy_env *env, u64 p, u8 byte, u64 *at);
 bool cosy_env_strrchr(struct cosy_env *env, u64 p, u8 byte, u64 *at);
 bool cosy_env_stpcpy(struct cosy_env *env, u64 dst, u64 src, u64 *end);
 
-/* (READ_ONCE(*@word) & @bits) != 0, which compilers make three instructions of. */
+/* (READ_ONCE(*@word) & @bits) != 0; compilers emit three instructions for that. */
 static __always_inline bool cosy_any_bits(const unsigned long *word,
 					  const u32 bits)
 {
@@ -249,7 +248,7 @@ static __always_inline bool cosy_env_leave(cosy_self *self)
 {
 	if (likely(!cosy_any_bits(&self->flags, EXIT_TO_USER_MODE_WORK)))
 		return false;
-	/* rseq sets these at every context switch, and is in no hurry. */
+	/* rseq sets these at every context switch; they can wait. */
 	if (!(READ_ONCE(self->flags) & EXIT_TO_USER_MODE_WORK &
 	      ~COSY_TIF_SWITCHED) && !task_work_pending(current))
 		return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * leave.c - decide whether a run leaves for work that is done on return to user mode.
+ * leave.c - decides if a run leaves for work that is pending before user mode.
  */
 #include <linux/sched.h>
 #include <linux/task_work.h>
@@ -13,11 +13,11 @@
 /**
  * cosy_env_work() - the slow path of cosy_env_leave()
  *
- * Being preempted is dealt with here. So are TIF_RSEQ, and TIF_NOTIFY_RESUME
+ * Reschedules if needed. Does not leave for TIF_RSEQ, nor for TIF_NOTIFY_RESUME
  * without task work: rseq sets one of them at every context switch, and can
- * wait until the time slice is used up. Task work cannot: the last reference to
- * a file that was closed in the compound is dropped there, and the next
- * operation may count on that.
+ * wait for the end of the time slice. Task work cannot wait: it drops the last
+ * reference to a file that the compound closed, and the next operation may
+ * depend on that.
  *
  * Return: true if the compound has to leave.
  */

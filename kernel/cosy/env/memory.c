@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * memory.c - memory of the process, many bytes at a time.
+ * memory.c - bulk operations on the process's memory.
  */
 #include <linux/bitops.h>
 #include <linux/kernel.h>
@@ -10,16 +10,16 @@
 
 #include <cosy/exec.h>
 
-/* Longer operations are left to user mode, which can be interrupted. */
+/* Longer operations run in user mode, which can be interrupted. */
 #define BULK_MAX	(1ul << 20)
-/* Bytes between two looks at what waits. */
+/* Bytes between two checks for pending work. */
 #define BULK_CHUNK	4096ul
-/* So much libc's memcmp() may read at once, and more. */
+/* libc's memcmp() reads at most so many bytes at once. */
 #define BLOCK_MAX	512
 
 #define ONES		(~0ul / 0xff)
 
-/* Before each chunk of a bulk operation. */
+/* Called before each chunk of a bulk operation. */
 static bool bulk_leave(struct cosy_env *env)
 {
 	if (likely(!cosy_env_leave(current_thread_info())))
@@ -36,7 +36,7 @@ static bool bulk_too_long(struct cosy_env *env, u64 len)
 	return true;
 }
 
-/* Can the @len bytes at @p be accessed? @len is not 0. */
+/* Return true if the @len bytes at @p can be accessed. @len is not 0. */
 static __always_inline bool accessible(u64 p, u64 len, bool write)
 {
 	u64 last = p + len - 1;
@@ -53,10 +53,10 @@ static __always_inline bool accessible(u64 p, u64 len, bool write)
 
 /**
  * cosy_writable_pages() - cosy_writable() for more than one page
- * @addr: where
+ * @addr: address
  * @len:  bytes, not 0
  *
- * Return: true if all of it can be written to.
+ * Return: true if all of the memory is writable.
  */
 bool cosy_writable_pages(u64 addr, u64 len)
 {
@@ -64,14 +64,14 @@ bool cosy_writable_pages(u64 addr, u64 len)
 }
 
 /**
- * cosy_ordinary() - test that memory of the process is not a device's
- * @addr: where
+ * cosy_ordinary() - return true if memory of the process is not a device's
+ * @addr: address
  * @len:  bytes
  *
- * Reading or writing a device's memory may do something: there nothing must be
- * accessed but what the program itself accesses, and as it does.
+ * Accesses to a device's memory can have side effects. Only the program's own
+ * accesses may reach it, unchanged.
  *
- * Return: true also for what is not mapped; that faults.
+ * Return: true also for memory from the first unmapped address on, which faults.
  */
 bool cosy_ordinary(u64 addr, u64 len)
 {
@@ -93,22 +93,22 @@ bool cosy_ordinary(u64 addr, u64 len)
 }
 
 /*
- * Return true if all of the memory is accessible. Nothing may be written before that is
- * known, because only libc knows what its function writes before it faults. A single page
- * is accessible as a whole or not at all.
+ * Return true if all of the memory can be accessed. Checked before the first write:
+ * how much libc writes before it faults is unknown. A range within one page needs
+ * no check, because it faults at its first byte.
  */
 static bool all_there(u64 p, u64 len, bool write)
 {
 	return (p ^ (p + len - 1)) < PAGE_SIZE || accessible(p, len, write);
 }
 
-/* Return true if all_there() may access the memory that it accesses. */
+/* Return true if all_there() may access the memory, or does not access it. */
 static bool may_touch(u64 p, u64 len)
 {
 	return (p ^ (p + len - 1)) < PAGE_SIZE || cosy_ordinary(p, len);
 }
 
-/* Upwards; the ranges do not overlap. Nonzero is a fault. */
+/* Copy upwards. The ranges must not overlap. Return 0, or -EFAULT. */
 static int copy_chunk(char __user *dst, const char __user *src,
 		      unsigned long len)
 {
@@ -134,14 +134,14 @@ fault:
 }
 
 /**
- * cosy_env_copy() - memmove() between two places of the process
+ * cosy_env_copy() - memmove() in the process
  * @env: the run
- * @dst: to
- * @src: from
+ * @dst: destination
+ * @src: source
  * @len: bytes
  *
- * Overlapping ranges go to user mode: copied again after having been half
- * copied, they would come out wrong.
+ * User mode copies overlapping ranges: a copy that starts again after a part of it
+ * is done would give a wrong result.
  *
  * Return: false if it is not done, env->step says why.
  */
@@ -195,8 +195,8 @@ fault:
 /**
  * cosy_env_fill() - memset() in the process
  * @env:  the run
- * @dst:  where
- * @byte: with what
+ * @dst:  destination
+ * @byte: the value of each byte
  * @len:  bytes
  *
  * Return: false if it is not done, env->step says why.
@@ -228,7 +228,7 @@ bool cosy_env_fill(struct cosy_env *env, u64 dst, u8 byte, u64 len)
 	return true;
 }
 
-/* The bytes of @x that are @pattern's become nonzero, the first of them at least. */
+/* Return a word whose lowest nonzero byte is the lowest byte where @x equals @pattern. */
 static __always_inline u64 matching(u64 x, u64 pattern)
 {
 	x ^= pattern;
@@ -236,9 +236,9 @@ static __always_inline u64 matching(u64 x, u64 pattern)
 }
 
 /*
- * Compare up to @len bytes, or up to a 0 byte if @string. Sets @diff to the
- * difference of the bytes that ended it, and @at to their place; to @len if
- * nothing did.
+ * Compare up to @len bytes, or up to a 0 byte if @string. Sets @at to the index of
+ * the bytes that ended the comparison, @len if none did, and @diff to their
+ * difference.
  */
 static int compare_chunk(const char __user *a, const char __user *b,
 			 unsigned long len, bool string, int *diff,
@@ -280,8 +280,8 @@ fault:
 }
 
 /*
- * Return true if all of the @len bytes that a block may contain are accessible. memcmp()
- * reads blocks, and may fault at the end of one although bytes before that differ.
+ * Return true if the last byte of the first block at @p is readable. memcmp() reads
+ * blocks, and may fault at their end although an earlier byte differs.
  */
 static bool block_there(u64 p, u64 len)
 {
@@ -375,8 +375,8 @@ end:
 }
 
 /*
- * Where in the @len bytes at @p is @byte, or @other? Sets @at to @len if
- * nowhere, else @val to which it is.
+ * Find the first @byte or @other in the @len bytes at @p. Sets @at to its index and
+ * @val to its value, or @at to @len if there is none.
  */
 static int find_chunk(const char __user *p, u8 byte, u8 other,
 		      unsigned long len, unsigned long *at, u8 *val)
@@ -415,9 +415,8 @@ fault:
 }
 
 /*
- * Search up to @len bytes, chunks ending at page boundaries: a string may end
- * just before memory that is not there. Sets @found to @len if there is neither
- * @byte nor @other, else @val to which it is.
+ * find_chunk() for up to @len bytes, in chunks that end at page boundaries: a string
+ * may end just before memory that is not mapped.
  */
 static bool search(struct cosy_env *env, u64 p, u8 byte, u8 other, u64 len,
 		   u64 *found, u8 *val)
@@ -443,7 +442,7 @@ static bool search(struct cosy_env *env, u64 p, u8 byte, u8 other, u64 len,
 	return true;
 }
 
-/* The same in a string, which has to end before it becomes too long. */
+/* Find @byte or the end of a string. Fails if neither is in the first BULK_MAX bytes. */
 static bool search_string(struct cosy_env *env, u64 p, u8 byte, u64 *found,
 			  u8 *val)
 {
@@ -458,8 +457,8 @@ static bool search_string(struct cosy_env *env, u64 p, u8 byte, u64 *found,
 /**
  * cosy_env_find() - memchr() in the process
  * @env:  the run
- * @p:    where
- * @byte: what
+ * @p:    address
+ * @byte: byte to find
  * @len:  bytes
  * @at:   out: the address, 0 if there is none
  *
@@ -536,7 +535,7 @@ bool cosy_env_strrchr(struct cosy_env *env, u64 p, u8 byte, u64 *at)
 	u8 val;
 
 	do {
-		/* Pieces that are short enough may be too long together. */
+		/* Also limit the sum of the pieces. */
 		if (bulk_too_long(env, p - begin) ||
 		    !search_string(env, p, byte, &found, &val))
 			return false;
@@ -552,7 +551,7 @@ bool cosy_env_strrchr(struct cosy_env *env, u64 p, u8 byte, u64 *at)
 /**
  * cosy_env_stpcpy() - stpcpy() in the process
  * @env: the run
- * @dst: to
+ * @dst: destination
  * @src: the string
  * @end: out: where the copy ends
  *

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * limit.h - what a user and a run may take: memory and CPU time.
+ * limit.h - limits the memory of a user and the CPU time of a run.
  */
 #ifndef COSY_LIMIT_H
 #define COSY_LIMIT_H
@@ -14,8 +14,8 @@
 struct page;
 
 /*
- * For memory that is worth no killing: without it a region runs natively. Charged
- * to the cgroup of the thread that asks for it.
+ * Allocations fail rather than start the OOM killer: the region then runs natively.
+ * They are charged to the cgroup of the current thread.
  */
 #define COSY_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
 
@@ -32,7 +32,7 @@ void cosy_quota_uncharge(u64 owner, u64 bytes);
 extern unsigned int cosy_time_slice_ms;
 
 /**
- * cosy_time_slice() - CPU time after which a run leaves for a moment
+ * cosy_time_slice() - CPU time after which a run leaves the kernel for a moment
  *
  * Return: in ns.
  */
@@ -48,7 +48,7 @@ static inline u64 cosy_time_slice(void)
  */
 static inline u64 cosy_cpu_time(void)
 {
-	/* The scheduler adds to it under its own lock; a stale value makes a slice longer. */
+	/* The scheduler updates it under its own lock; a stale value makes a slice longer. */
 	return data_race(READ_ONCE(current->se.sum_exec_runtime));
 }
 

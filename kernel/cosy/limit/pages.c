@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pages.c - pages that are charged to the cgroup, which those of vmalloc() are not.
+ * pages.c - allocates pages that are charged to the cgroup; vmalloc() charges none.
  */
 #include <linux/gfp.h>
 #include <linux/mm.h>
@@ -10,9 +10,9 @@
 #include "limit/limit.h"
 
 /**
- * cosy_pages_free() - the reverse of cosy_pages_alloc()
+ * cosy_pages_free() - free the pages of cosy_pages_alloc()
  * @pages: the pages
- * @n:     how many they are
+ * @n:     their number
  *
  * May sleep.
  */
@@ -27,10 +27,10 @@ void cosy_pages_free(struct page **pages, unsigned int n)
 }
 
 /**
- * cosy_pages_alloc() - get pages
- * @n: how many, not 0
+ * cosy_pages_alloc() - allocate zeroed pages
+ * @n: their number, not 0
  *
- * All of them are 0. May sleep.
+ * May sleep.
  *
  * Return: the pages, for cosy_pages_free(); NULL if there is no memory.
  */

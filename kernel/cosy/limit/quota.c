@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * quota.c - memory one user's loaded compounds may take, over all files.
+ * quota.c - limits the memory of one user's compounds and loops, over all files.
  *
- * The memory itself is charged to the cgroup of the process that loads. This limit also
- * applies without cgroups.
+ * The memory is also charged to the cgroup of the thread that loads. This limit
+ * holds without cgroups too.
  */
 #include <linux/cred.h>
 #include <linux/module.h>
@@ -19,21 +19,21 @@ module_param(user_memory, uint, 0644);
 MODULE_PARM_DESC(user_memory,
 		 "MiB that one user's compounds and loops may take (default 256)");
 
-/* owner -> bytes, as a value entry; those without compounds have none */
+/* owner -> bytes, as a value entry; an owner without memory has no entry */
 static DEFINE_XARRAY_FLAGS(cosy_users, XA_FLAGS_ACCOUNT);
 static DEFINE_MUTEX(cosy_users_lock);
 
-/* Not a user of the initial namespace: the number of a namespace. */
+/* Set in an owner that is a user namespace, not a user. */
 #define COSY_QUOTA_NAMESPACE	(1ull << 32)
 
 /**
- * cosy_quota_owner() - find the user who is charged for what the current thread loads
+ * cosy_quota_owner() - return the owner of memory that the current thread loads
  *
- * A user namespace can contain many users. All of them are charged to the user who created
- * the outermost namespace, by the user's identity outside of all namespaces. If root created
- * it, as for a container, all users of that namespace are charged together.
+ * A user can create a user namespace with many users. All of them, in nested
+ * namespaces too, are charged to the owner of the outermost one. If root owns it,
+ * it is a container: its users are charged together, as the namespace.
  *
- * Return: for cosy_quota_charge().
+ * Return: the owner, for cosy_quota_charge().
  */
 u64 cosy_quota_owner(void)
 {
@@ -57,11 +57,11 @@ static u64 cosy_quota_used(u64 owner)
 }
 
 /**
- * cosy_quota_charge() - account memory to a user
- * @owner: of cosy_quota_owner()
- * @bytes: how much, not 0
+ * cosy_quota_charge() - charge memory to an owner
+ * @owner: from cosy_quota_owner()
+ * @bytes: bytes, not 0
  *
- * Return: 0, -EDQUOT if it would be too much, -ENOMEM.
+ * Return: 0, -EDQUOT if it would exceed the limit, -ENOMEM.
  */
 int cosy_quota_charge(u64 owner, u64 bytes)
 {
@@ -82,8 +82,8 @@ int cosy_quota_charge(u64 owner, u64 bytes)
 
 /**
  * cosy_quota_uncharge() - the reverse of cosy_quota_charge()
- * @owner: of cosy_quota_owner()
- * @bytes: how much, charged before
+ * @owner: from cosy_quota_owner()
+ * @bytes: bytes that were charged before
  */
 void cosy_quota_uncharge(u64 owner, u64 bytes)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * slice.c - CPU time after which a run leaves for a moment.
+ * slice.c - the CPU time after which a run leaves the kernel for a moment.
  */
 #include <linux/module.h>
 
 #include "limit/limit.h"
 
 unsigned int cosy_time_slice_ms = 10;
-/* A slice of 0 would be over before a run begins. */
+/* Refuse 0: such a slice would end before the run begins. */
 static int cosy_time_slice_set(const char *text,
 			       const struct kernel_param *param)
 {
