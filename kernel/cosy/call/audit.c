@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * audit.c - find out whether calls of the current thread are audited.
+ * audit.c - decides if calls of the current thread are audited.
  *
- * Once auditing was on, the audit bit stays with every process, whether or not
- * there is anything to be audited.
+ * After auditing was on once, every process keeps the audit bit, even if there is
+ * nothing to audit.
  */
 #include <linux/audit.h>
 #include <linux/compiler.h>
@@ -11,11 +11,11 @@
 #include "call/call.h"
 #include "kernel/symbols.h"
 
-/* The kernel's switch; NULL is not known. */
+/* The kernel's switch; NULL if it was not found. */
 static const u32 *cosy_audit_switch;
 
 /**
- * cosy_audit_init() - find out how to know
+ * cosy_audit_init() - find the kernel's switch
  */
 void cosy_audit_init(void)
 {
@@ -23,12 +23,12 @@ void cosy_audit_init(void)
 }
 
 /**
- * cosy_audit_looks() - test whether a call may have to be audited
+ * cosy_audit_looks() - return true if a call may have to be audited
  *
- * Not while auditing is off, nor, which a dummy context says, when there were
- * no rules as the thread entered the kernel.
+ * The caller has seen the audit bit. No call is audited while auditing is off, or
+ * if there were no rules when the thread entered the kernel (a dummy context).
  *
- * Return: true if it may. The caller has seen the audit bit.
+ * Return: true if the call must be visible to auditing.
  */
 bool cosy_audit_looks(void)
 {

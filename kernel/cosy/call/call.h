@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * call.h - make system calls from inside another one, unless something has to see them
- * come from user mode.
+ * call.h - makes nested calls, and decides which calls must be made from user mode.
  */
 #ifndef COSY_CALL_H
 #define COSY_CALL_H
@@ -35,25 +34,25 @@ bool cosy_seccomp_blocks_entry(void);
 bool cosy_seccomp_allows_device(void);
 
 /**
- * cosy_ptraced() - test whether the current thread is traced by ptrace
+ * cosy_ptraced() - return true if the current thread is traced by ptrace
  *
- * The answer may be stale. What a tracer that has just attached stops the thread for makes a
- * compound leave.
+ * The result may be stale: when a tracer that has just attached stops the thread, the
+ * compound leaves.
  *
- * Return: true if it is.
+ * Return: true if it is traced.
  */
 static __always_inline bool cosy_ptraced(void)
 {
-	/* Written by the tracer, at any time. */
+	/* The tracer writes it at any time. */
 	return data_race(READ_ONCE(current->ptrace));
 }
 
 /**
- * cosy_seccomp_state() - changes when the current thread gets a filter
+ * cosy_seccomp_state() - return a value that changes when the current thread gets a filter
  *
- * Its mode and the number of its filters, which are never taken away.
+ * Filters are never removed, so their number only increases.
  *
- * Return: mode and number in one word.
+ * Return: the seccomp mode and the number of filters, in one word.
  */
 static __always_inline u64 cosy_seccomp_state(void)
 {
@@ -68,9 +67,9 @@ static __always_inline u64 cosy_seccomp_state(void)
 }
 
 /*
- * A nested call bypasses all that happens at the entry of a system call. If tracing,
- * filters or auditing have to see the call, it is made from user mode. That can change
- * at any time.
+ * Return true if a nested call may be made. It bypasses the kernel's work at the entry
+ * of a system call. Calls that this work must see are made from user mode; that can
+ * change at any time.
  */
 static __always_inline bool cosy_may_make(cosy_self *self, struct cosy_state *st,
 					  unsigned int nr)
@@ -112,7 +111,7 @@ static __always_inline void cosy_env_arg(struct cosy_env *env, unsigned int i,
 	}
 }
 
-/* A call that is given too few arguments must not see our stack. */
+/* A call with too few arguments must not receive data of the kernel's stack. */
 static __always_inline void cosy_env_clear_args(struct cosy_env *env)
 {
 	env->regs.di = 0;
@@ -125,15 +124,15 @@ static __always_inline void cosy_env_clear_args(struct cosy_env *env)
 
 typedef long cosy_callee_fn(const struct pt_regs *regs);
 
-/* By their numbers: the calls that may be made from inside another one. */
+/* The functions that make nested calls, by index. */
 extern cosy_callee_fn *cosy_callees[];
 u16 cosy_env_callee(unsigned int nr);
 void __init cosy_parks_init(unsigned int nr, cosy_callee_fn *callee);
 u16 cosy_parks_callee(unsigned int nr);
 
 /*
- * What a callee of cosy_parks_init() returns, and no system call, to leave the compound
- * with COSY_RESULT.
+ * A callee of cosy_parks_init() returns this to leave the compound with COSY_RESULT. No
+ * system call returns it.
  */
 #define COSY_PARKED	(-EIOCBQUEUED)
 
@@ -142,7 +141,7 @@ static __always_inline long cosy_env_call(struct cosy_env *env,
 {
 	long ret;
 
-	/* @nr is the same number, but any number for a CPU that mispredicts. */
+	/* @nr equals it, but can be any number on a mispredicted path. */
 	env->regs.orig_ax = callee;
 	ret = cosy_callees[callee](&env->regs);
 	asm("" : "+a" (ret));

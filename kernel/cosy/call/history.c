@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * history.c - clear the CPU's branch history where the kernel does.
+ * history.c - clears the CPU's branch history if the kernel does.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -19,7 +19,7 @@ MODULE_PARM_DESC(clear_branch_history,
 
 DEFINE_STATIC_KEY_FALSE(cosy_history_clears);
 
-/* Kernels without these mitigate branch history injection otherwise, or not. */
+/* Kernels without these features do not clear the history at system calls. */
 #ifdef X86_FEATURE_CLEAR_BHB_LOOP
 #define COSY_CLEARS_BY_LOOP	boot_cpu_has(X86_FEATURE_CLEAR_BHB_LOOP)
 #define COSY_CLEARS_BY_CPU	boot_cpu_has(X86_FEATURE_CLEAR_BHB_HW)
@@ -28,7 +28,7 @@ DEFINE_STATIC_KEY_FALSE(cosy_history_clears);
 #define COSY_CLEARS_BY_CPU	false
 #endif
 
-/* The kernel's clear_bhb_loop(), which later kernels export to KVM's modules only. */
+/* Replaced by the kernel's clear_bhb_loop(), which later kernels export only to KVM. */
 static void cosy_no_loop(void)
 {
 }
@@ -36,11 +36,11 @@ static void cosy_no_loop(void)
 DEFINE_STATIC_CALL(cosy_clear_loop, cosy_no_loop);
 
 /**
- * cosy_history_init() - find out whether this CPU needs it
+ * cosy_history_init() - enable clearing if this CPU needs it
  *
- * The kernel has decided by now, from the CPU and its command line.
+ * The kernel has decided before, from the CPU and its command line.
  *
- * Return: 0; -EOPNOTSUPP with a message if the history must be cleared and cannot be.
+ * Return: 0; -EOPNOTSUPP with a message if the history must but cannot be cleared.
  */
 int __init cosy_history_init(void)
 {
@@ -62,8 +62,8 @@ int __init cosy_history_init(void)
 /**
  * cosy_history_clear_now() - the slow path of cosy_history_clear()
  *
- * With BHI_DIS_S the CPU ignores history from user mode, but a compound's is
- * from kernel mode: there IBHF, a no-op for all others, is the barrier.
+ * With BHI_DIS_S the CPU ignores history from user mode, but a compound's history is
+ * from kernel mode. IBHF is the barrier for that; on other CPUs it is a no-op.
  */
 void cosy_history_clear_now(void)
 {

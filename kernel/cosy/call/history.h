@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * history.h - clear the CPU's branch history where the kernel does.
+ * history.h - clears the CPU's branch history if the kernel does.
  *
  * On CPUs with branch history injection (BHI) the kernel clears the history at
- * every entry of a system call, so that a process cannot choose, by the branches
- * it executes before, what the kernel's indirect branches are predicted to do. A
- * compound branches as its process wants it, inside the kernel. So the history is
- * cleared again after a compound's branches and before the kernel's code: before
- * each nested call, each fast path and each user function, and when a compound
- * is left. That is what the kernel does after the classic BPF programs of users.
+ * every entry of a system call. Otherwise the branches that a process executed before
+ * could control the predictions of the kernel's indirect branches. A process also
+ * controls the branches of its compounds, inside the kernel. So the history is cleared
+ * between them and the kernel's code: before each nested call, each fast path and each
+ * user function, and when a compound leaves. The kernel does the same after the classic
+ * BPF programs of users.
  */
 #ifndef COSY_HISTORY_H
 #define COSY_HISTORY_H
@@ -23,9 +23,9 @@ int cosy_history_init(void);
 void cosy_history_clear_now(void);
 
 /**
- * cosy_history_clear() - clear it if this CPU needs that
+ * cosy_history_clear() - clear the branch history if this CPU needs it
  *
- * One no-op where it does not. Any context.
+ * On other CPUs it is one no-op. Any context.
  */
 static __always_inline void cosy_history_clear(void)
 {

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: GPL-2.0
-/* ir-calls.c - the shared tables of calls, compiled into the module. */
+/* ir-calls.c - compiles the shared tables of calls into the module. */
 #include <src/calls.c>

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * seccomp.c - evaluate the process's seccomp filters for a call.
+ * seccomp.c - evaluates the process's seccomp filters for a call.
  *
- * Asked without side effects: the kernel's own entry point also carries out
- * the verdict. Here only an unconditional yes counts; any other answer sends
- * the call to user mode, where it meets the filters themselves.
+ * The evaluation has no side effects, while the kernel's own entry point also acts
+ * on the verdict. Only calls with the verdict ALLOW are made here. All others are
+ * made from user mode, where the kernel runs the filters.
  *
- * The chain of filters of the current thread needs no lock. Other threads can
- * put new filters in front of it, which come into force when SYSCALL_WORK_SECCOMP
- * or the chain is read next; no filter is ever taken away.
+ * The chain of filters of the current thread needs no lock. Other threads can prepend
+ * filters, which take effect when SYSCALL_WORK_SECCOMP or the chain is read next. No
+ * filter is ever removed.
  */
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -24,15 +24,15 @@
 
 #ifdef CONFIG_SECCOMP_FILTER
 
-/* Offsets in struct seccomp_filter; 0 is not known. */
+/* Offsets in struct seccomp_filter; 0 if unknown. */
 static unsigned int cosy_filter_prev;
 static unsigned int cosy_filter_prog;
 static unsigned int cosy_filter_allowed;
 
 /**
- * cosy_seccomp_init() - learn what filters look like in the running kernel
+ * cosy_seccomp_init() - find the layout of filters in the running kernel
  *
- * Without that knowledge all calls of filtered processes go to user mode.
+ * If it is unknown, all calls of filtered processes are made from user mode.
  */
 void cosy_seccomp_init(void)
 {
@@ -50,7 +50,7 @@ void cosy_seccomp_init(void)
 			cosy_internal_offset(COSY_INTERNAL_action_cache_allow_native);
 }
 
-/* The newest filter's bitmap tells which calls all filters always allow. */
+/* Read the newest filter's bitmap of the calls that all filters always allow. */
 static bool cosy_seccomp_always_allows(const void *filter, unsigned int nr)
 {
 	if (!cosy_filter_allowed || nr >= NR_syscalls)
@@ -60,7 +60,7 @@ static bool cosy_seccomp_always_allows(const void *filter, unsigned int nr)
 }
 
 /**
- * cosy_seccomp_allows() - test whether the verdict on a call is ALLOW
+ * cosy_seccomp_allows() - return true if the verdict on a call is ALLOW
  * @regs: its arguments
  * @nr:   its number
  *
@@ -71,14 +71,14 @@ bool cosy_seccomp_allows(const struct pt_regs *regs, unsigned int nr)
 	const void *filter;
 	struct seccomp_data data;
 
-	/* As seccomp() does: after the flag, see what was set before it. */
+	/* Like seccomp(): order the reads of mode and filter after the read of the flag. */
 	smp_rmb();
 	if (!cosy_filter_prev)
 		return false;
-	/* Another thread may set it in this one, once. */
+	/* Another thread may set this thread's mode, once. */
 	if (data_race(READ_ONCE(current->seccomp.mode)) != SECCOMP_MODE_FILTER)
 		return false;
-	/* Another thread may put one before it; each is complete before it can be seen. */
+	/* Another thread may prepend a filter, which is complete before it is visible. */
 	filter = data_race(READ_ONCE(current->seccomp.filter));
 	if (!filter)
 		return false;
@@ -107,10 +107,9 @@ bool cosy_seccomp_allows(const struct pt_regs *regs, unsigned int nr)
 }
 
 /**
- * cosy_seccomp_blocks_entry() - test whether the process's filters forbid another entry
+ * cosy_seccomp_blocks_entry() - return true if the process's filters forbid another entry
  *
- * They may have come while the compound was running: put there by a call of its
- * own, or by another thread.
+ * A call of the compound, or another thread, may have installed them during the run.
  *
  * Return: true if the verdict on another entry of this kind is not ALLOW.
  */
@@ -135,9 +134,9 @@ static bool cosy_seccomp_allows_entry(unsigned int whence)
 }
 
 /**
- * cosy_seccomp_allows_device() - test whether the process may use the device
+ * cosy_seccomp_allows_device() - return true if the process may use the device
  *
- * Asked when it is opened: a filter may kill for the first entry.
+ * Called when it is opened, because a filter may kill at the first entry.
  *
  * Return: true if the verdict of its filters is ALLOW for lseek(2) as runs and single calls
  * make it.

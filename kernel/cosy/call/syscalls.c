@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * syscalls.c - make a system call from inside another one.
+ * syscalls.c - makes nested calls.
  *
- * The kernel's own entry code finds the function of a number by comparing, since
- * 6.9 and in the stable kernels after that: x64_sys_call(). The table that was
- * used before still exists, for tracing, and its entries accept indirect calls.
- * What a compound may call is copied from there once, into a table that is
- * read-only afterwards; a slot of a compound holds an index into it.
+ * Since 6.9, and in later stable kernels, the kernel's entry code finds the function of
+ * a number by comparisons: x64_sys_call(). The table that it used before still exists,
+ * for tracing, and its entries accept indirect calls. The calls that a compound may
+ * make are copied from there once, into a table that is read-only afterwards. A slot
+ * of a compound contains an index into it.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -20,26 +20,25 @@
 #include "kernel/internals.h"
 #include "kernel/symbols.h"
 
-/* After the numbers that the kernel has. */
+/* Indices after the kernel's system call numbers. */
 enum {
 	COSY_CALLEE_NOTHING = NR_syscalls,
-	/* Of compounds that a loop parks. */
+	/* The calls of compounds that a loop parks. */
 #define COSY_PARKS(name) COSY_CALLEE_##name,
 #include <parks.def>
 	NR_COSY_CALLEES
 };
 
 /*
- * By number; then one for numbers that the kernel does not have. A slot
- * that is no call has index 0. Calls that may not be made from inside another
- * one (syscalls.def) are not in the table, whatever index is used.
+ * The functions by system call number, then those of the enum above. A slot that is no
+ * call has index 0. No index reaches a call that must not be nested (syscalls.def).
  */
 cosy_callee_fn *cosy_callees[NR_COSY_CALLEES] __ro_after_init;
 
-/* The same, where cosy_callees[] has cosy_call_cleared() everywhere. */
+/* The same functions, if every entry of cosy_callees[] is cosy_call_cleared(). */
 static cosy_callee_fn *cosy_cleared_callees[NR_COSY_CALLEES] __ro_after_init;
 
-/* Where there is no table. */
+/* Used if the kernel has no table. */
 static long cosy_call_by_number(const struct pt_regs *regs)
 {
 	return cosy_internal(x64_sys_call)(regs, regs->orig_ax);
@@ -50,7 +49,7 @@ static long cosy_call_nothing(const struct pt_regs *regs)
 	return -ENOSYS;
 }
 
-/* On CPUs that need it, so that the others pay nothing. */
+/* Used only on CPUs that need it, so that calls on others cost nothing more. */
 static long cosy_call_cleared(const struct pt_regs *regs)
 {
 	cosy_history_clear();
@@ -58,7 +57,7 @@ static long cosy_call_cleared(const struct pt_regs *regs)
 }
 
 /**
- * cosy_env_callee() - the index of what makes a system call
+ * cosy_env_callee() - return the index of the function that makes a system call
  * @nr: its number
  *
  * Return: the index in cosy_callees[].
@@ -69,7 +68,7 @@ u16 cosy_env_callee(unsigned int nr)
 }
 
 /**
- * cosy_parks_callee() - the same for a compound that a loop parks
+ * cosy_parks_callee() - cosy_env_callee() for a compound that a loop parks
  * @nr: its number, cosy_call_parks()
  *
  * Return: the index in cosy_callees[].
@@ -93,11 +92,11 @@ static void __init cosy_callee_set(unsigned int index, cosy_callee_fn *callee)
 }
 
 /**
- * cosy_parks_init() - set what makes a call of a compound that a loop parks
+ * cosy_parks_init() - set the function that makes a call of a compound that a loop parks
  * @nr:	    its number, cosy_call_parks()
- * @callee: makes it
+ * @callee: the function
  *
- * After cosy_syscalls_init().
+ * Must be called after cosy_syscalls_init().
  */
 void __init cosy_parks_init(unsigned int nr, cosy_callee_fn *callee)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * watch.c - find out whether a call has to be made from user mode, where it is visible.
+ * watch.c - decides if a call must be made from user mode, where it is visible.
  */
 #include <linux/sched.h>
 #include <linux/thread_info.h>
@@ -8,9 +8,9 @@
 #include "call/call.h"
 
 /**
- * cosy_traced() - test whether the current thread, or its system calls, are traced
+ * cosy_traced() - return true if the current thread, or its system calls, are traced
  *
- * Apart from auditing and seccomp, which may have nothing to say.
+ * Ignores auditing and seccomp, which do not concern every call.
  *
  * Return: true if calls have to be made from user mode to be seen.
  */
@@ -24,11 +24,10 @@ bool cosy_traced(void)
 
 /**
  * cosy_env_watched() - the slow path of cosy_may_make()
- * @st: the run, the arguments are set
+ * @st: the run, with the call's arguments set
  * @nr: the call's number
  *
- * Two watchers may have nothing to say about a call: auditing without rules,
- * and seccomp filters that allow it.
+ * Auditing without rules, and seccomp filters that allow the call, do not need to see it.
  *
  * Return: true if the call, or with COSY_STEP_TRACED all calls from here on, must
  * be made from user mode; env->step says why.
@@ -45,7 +44,7 @@ bool cosy_env_watched(struct cosy_state *st, unsigned int nr)
 		goto watched;
 	if (work & SYSCALL_WORK_SECCOMP &&
 	    !cosy_seccomp_allows(&env->regs, nr)) {
-		/* It meets the filters in user mode; the next one may run here. */
+		/* The filters run for it in user mode. The next call may be made here. */
 		env->step = COSY_STEP_CALL;
 		return true;
 	}
