@@ -2,7 +2,7 @@
 /*
  * main.c - the module and its device.
  *
- * uapi/linux/cosy.h is the interface. The device is open to everybody: a
+ * uapi/linux/cosy.h is the interface. Every user may open the device, because a
  * compound can do nothing that its process could not do itself.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -65,7 +65,7 @@ static long cosy_info(struct cosy_info __user *arg)
 
 static long cosy_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
 {
-	/* An x32 program's comes here, too; it could not run anything. */
+	/* x32 programs reach this too, but cannot run compounds. */
 	if (in_compat_syscall())
 		return -ENOTTY;
 	switch (cmd) {
@@ -114,7 +114,7 @@ static int cosy_release(struct inode *inode, struct file *file)
 	return 0;
 }
 
-/* No compat_ioctl: a 32-bit program's ioctl ends with ENOTTY. */
+/* No compat_ioctl: the ioctl of a 32-bit program fails with ENOTTY. */
 static const struct file_operations cosy_fops = {
 	.owner = THIS_MODULE,
 	.open = cosy_open,

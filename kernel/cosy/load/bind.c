@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * bind.c - bind user functions of a loaded compound.
+ * bind.c - binds user functions of a loaded compound.
  */
 #include <linux/err.h>
 
@@ -13,7 +13,7 @@
  * @cf:  the file
  * @arg: struct cosy_bind of the caller
  *
- * Return: 0, or why not, as the interface says.
+ * Return: 0, or the error that the interface documents.
  */
 long cosy_compound_bind(struct cosy_file *cf, struct cosy_bind __user *arg)
 {

@@ -18,15 +18,16 @@
 #include "function/function.h"
 #include "load/sealed.h"
 
-/* So few registers are read and written at once. */
+/* The number of registers that are read and written at once. */
 #define COSY_FEW_REGS	4
 
 /**
- * cosy_regs_few() - test whether registers can be read or written at once
+ * cosy_regs_few() - return true if registers can be read or written at once
  * @code: the compound
- * @live: the registers; some after them may be read and written as well
+ * @live: the registers; those after them may be read and written as well
  *
- * Return: true if they are a few, and there are so many to read and write.
+ * Return: true if they are at most COSY_FEW_REGS, and the compound has so many from the
+ * first one on.
  */
 static __always_inline bool cosy_regs_few(const struct cosy_code *code,
 					  struct cosy_range live)
@@ -47,7 +48,7 @@ static __always_inline bool cosy_regs_few(const struct cosy_code *code,
  * @few_inputs: cosy_regs_few() of its inputs
  * @parks:   loaded with COSY_LOAD_PARKS
  * @pins:    it holds the module, see cosy_compound_pin()
- * @handle:  its handle, never used again
+ * @handle:  its handle, which is never reused
  * @owner:   the user who is charged for it
  * @charged: bytes charged
  * @unload:  unloads it after a grace period, when no look-up can find it
@@ -73,10 +74,10 @@ struct cosy_compound {
 /**
  * struct cosy_file - an open file of the device
  * @recent: the compound loaded last of those with the same low bits of the
- *	    handle: nearly every look-up ends here; first, for the shortest way
+ *	    handle: nearly every look-up ends here; first, for the shortest code
  * @lock:   serialises changes; runs look up under RCU
  * @loaded: handle -> struct cosy_compound
- * @count:  of them
+ * @count:  number of loaded compounds
  */
 struct cosy_file {
 	struct cosy_compound __rcu *recent[COSY_RECENT];
@@ -86,8 +87,8 @@ struct cosy_file {
 };
 
 /*
- * Slots executed until the first look at the clock: few, for it is not known
- * how long they take.
+ * Slots executed until the clock is read first: few, because their duration is
+ * unknown.
  */
 #define COSY_FIRST_CHUNK	(1 << 10)
 
@@ -115,7 +116,7 @@ static inline struct cosy_compound *cosy_compound_get(struct cosy_file *cf,
 {
 	struct cosy_compound *compound;
 
-	/* As long as it can be found, being loaded keeps it. */
+	/* While a look-up can find it, the reference for being loaded keeps it. */
 	rcu_read_lock_sched();
 	compound = rcu_dereference_sched(cf->recent[handle % COSY_RECENT]);
 	if (unlikely(!compound || compound->handle != handle))
@@ -127,7 +128,7 @@ static inline struct cosy_compound *cosy_compound_get(struct cosy_file *cf,
 }
 
 /**
- * cosy_compound_put() - give back what cosy_compound_get() gave
+ * cosy_compound_put() - drop a reference of cosy_compound_get()
  * @compound: the compound
  */
 static inline void cosy_compound_put(struct cosy_compound *compound)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * compounds.c - the compounds a file holds: load, unload, look up.
+ * compounds.c - loads, unloads and looks up the compounds of a file.
  */
 #include <linux/atomic.h>
 #include <linux/cred.h>
@@ -49,7 +49,7 @@ int cosy_compounds_init(void)
 /**
  * cosy_compounds_exit() - the reverse of cosy_compounds_init()
  *
- * There are no files any more, but compounds that are being unloaded.
+ * No files are left, but compounds may still be in the middle of unloading.
  */
 void cosy_compounds_exit(void)
 {
@@ -58,9 +58,9 @@ void cosy_compounds_exit(void)
 }
 
 /**
- * cosy_file_alloc() - the state of a newly opened file
+ * cosy_file_alloc() - allocate the state of a newly opened file
  *
- * Return: it, or NULL if there is no memory.
+ * Return: the state, or NULL if there is no memory.
  */
 struct cosy_file *cosy_file_alloc(void)
 {
@@ -74,8 +74,8 @@ struct cosy_file *cosy_file_alloc(void)
 }
 
 /**
- * cosy_compound_free() - the last reference to a compound is gone
- * @compound: it
+ * cosy_compound_free() - free a compound after its last reference was dropped
+ * @compound: the compound
  */
 void cosy_compound_free(struct cosy_compound *compound)
 {
@@ -90,7 +90,7 @@ void cosy_compound_free(struct cosy_compound *compound)
 		module_put(THIS_MODULE);
 }
 
-/* The last reference to a compound may be given back when no file holds the module. */
+/* Let the compound hold the module: its last reference may outlive every file. */
 static void cosy_compound_pin(struct cosy_compound *compound)
 {
 	__module_get(THIS_MODULE);
@@ -98,7 +98,7 @@ static void cosy_compound_pin(struct cosy_compound *compound)
 }
 
 /**
- * cosy_file_free() - the last descriptor of a file is gone
+ * cosy_file_free() - free a file after its last descriptor was closed
  * @cf: its state, which is not used any more: other threads' runs hold the file
  */
 void cosy_file_free(struct cosy_file *cf)
@@ -109,7 +109,7 @@ void cosy_file_free(struct cosy_file *cf)
 	xa_for_each(&cf->loaded, handle, compound) {
 		/*
 		 * This may be a close() that a run of this very compound makes:
-		 * the run ends after the file has let go of the module.
+		 * the run ends after the file has released the module.
 		 */
 		if (atomic_read(&compound->users) > 1)
 			cosy_compound_pin(compound);
@@ -130,8 +130,8 @@ static void cosy_compound_unloaded(struct work_struct *work)
 }
 
 /*
- * The memory of a compound that was unloaded a moment ago counts until it is
- * given back: that is worth a moment's waiting.
+ * Charge memory to the current owner. A compound that is being unloaded stays charged
+ * until it is freed, so wait for that up to a second before failing.
  */
 static int cosy_compound_charge(u64 size)
 {
@@ -149,9 +149,10 @@ static int cosy_compound_charge(u64 size)
  * @cf:     the file
  * @handle: its handle
  *
- * Only loops run those that they park.
+ * Does not find compounds that loops park: only loops run those. The caller is an RCU
+ * reader.
  *
- * Return: the compound, or NULL. The caller is an RCU reader.
+ * Return: the compound, or NULL.
  */
 struct cosy_compound *cosy_compound_find(struct cosy_file *cf, u64 handle)
 {
@@ -182,8 +183,8 @@ struct cosy_compound *cosy_compound_get_parks(struct cosy_file *cf, u64 handle)
 }
 
 /*
- * Copy the image, once: what is verified is what is decoded, whatever the
- * process does to its own copy meanwhile.
+ * Copy the image once, so that the bytes that are verified are decoded, even if the
+ * process changes its own copy.
  */
 static void *cosy_image_copy(const struct cosy_load *load)
 {
@@ -215,7 +216,7 @@ static void cosy_set_parks(const void *image, struct cosy_code *code)
 	}
 }
 
-/* Verify and decode; a rejected image gives -EINVAL, the reason in @load. */
+/* Verify and decode @image. If it is rejected, return -EINVAL with the reason in @load. */
 static struct cosy_compound *cosy_compound_make(struct cosy_load *load,
 						const void *image)
 {
@@ -292,7 +293,7 @@ static struct cosy_compound *cosy_compound_read(struct cosy_load *load)
 	void *image;
 	int err;
 
-	/* The copy counts while it exists, else many loads at once escape. */
+	/* Charge the copy while it exists, or many concurrent loads escape the limit. */
 	err = cosy_compound_charge(load->image_size);
 	if (err)
 		return ERR_PTR(err);
@@ -338,7 +339,7 @@ static int cosy_load_reject(struct cosy_load *load, const char *reason)
 	return -EINVAL;
 }
 
-/* Load what was read; the answer goes to @arg. */
+/* Load the compound of @load, and write the answer to @arg. */
 static int cosy_compound_add(struct cosy_file *cf, struct cosy_load *load,
 			     struct cosy_load __user *arg)
 {
@@ -351,7 +352,7 @@ static int cosy_compound_add(struct cosy_file *cf, struct cosy_load *load,
 	}
 	if (load->image_size > COSY_MAX_SIZE)
 		return -E2BIG;
-	/* Checked again when it is published; this spares the work. */
+	/* Avoids the work below; cosy_compound_publish() checks it again. */
 	if (READ_ONCE(cf->count) >= READ_ONCE(cosy_max_loads))
 		return -ENOSPC;
 
@@ -367,7 +368,7 @@ static int cosy_compound_add(struct cosy_file *cf, struct cosy_load *load,
 	load->offset = 0;
 	memset(load->reason, 0, sizeof(load->reason));
 
-	/* The answer first: a compound whose handle is lost would stay. */
+	/* Write the answer first: a compound whose handle is lost could not be unloaded. */
 	err = cosy_arg_write(arg, load, sizeof(*load));
 	if (!err)
 		err = cosy_compound_publish(cf, compound);
@@ -384,7 +385,7 @@ answer:
  * @cf:  the file
  * @arg: struct cosy_load of the caller
  *
- * Return: 0, or why not, as the interface says.
+ * Return: 0, or the error that the interface documents.
  */
 long cosy_compound_load(struct cosy_file *cf, struct cosy_load __user *arg)
 {
@@ -431,8 +432,8 @@ long cosy_compound_unload(struct cosy_file *cf, const u64 __user *arg)
 	if (!compound)
 		return -ENOENT;
 	/*
-	 * Another thread may have found it and not counted itself yet; its run
-	 * may close the file and outlive it.
+	 * Another thread may have found it, but not taken its reference yet. Its run may
+	 * close the file and outlive it.
 	 */
 	cosy_compound_pin(compound);
 	atomic_inc(&cosy_unloading);

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: GPL-2.0
-/* ir-decode.c - the shared decoder, compiled into the module. */
+/* ir-decode.c - compiles the shared decoder into the module. */
 #include <src/decode.c>

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: GPL-2.0
-/* ir-verify.c - the shared verifier, compiled into the module. */
+/* ir-verify.c - compiles the shared verifier into the module. */
 #include <src/verify.c>

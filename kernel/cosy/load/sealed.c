@@ -16,13 +16,13 @@
 #include "load/sealed.h"
 
 /**
- * cosy_sealed_alloc() - get memory that can be sealed
- * @sealed: out: the memory; its address can be written to
+ * cosy_sealed_alloc() - allocate zeroed memory that can be sealed
+ * @sealed: out: the memory, which is writable at its address
  * @size:   bytes, not 0
  *
- * All of it is 0. May sleep.
+ * May sleep.
  *
- * Return: 0 or -ENOMEM. After 0 the caller ends with cosy_sealed_free().
+ * Return: 0 or -ENOMEM. After 0 the caller owns it and calls cosy_sealed_free().
  */
 int cosy_sealed_alloc(struct cosy_sealed *sealed, u64 size)
 {
@@ -33,7 +33,7 @@ int cosy_sealed_alloc(struct cosy_sealed *sealed, u64 size)
 	sealed->pages = cosy_pages_alloc(n);
 	if (!sealed->pages)
 		return -ENOMEM;
-	/* A single page needs no mapping of its own to be written to. */
+	/* A single page is written through the direct map. */
 	if (n == 1)
 		sealed->address = page_address(sealed->pages[0]);
 	else
@@ -45,12 +45,12 @@ int cosy_sealed_alloc(struct cosy_sealed *sealed, u64 size)
 }
 
 /**
- * cosy_sealed_seal() - take away the right to write
- * @sealed: the memory; its address changes, the old one is not to be used
+ * cosy_sealed_seal() - make memory read-only
+ * @sealed: the memory; its address changes, and the old one must not be used
  *
  * May sleep.
  *
- * Return: 0 or -ENOMEM; the caller still ends with cosy_sealed_free().
+ * Return: 0 or -ENOMEM. In both cases the caller still owns it.
  */
 int cosy_sealed_seal(struct cosy_sealed *sealed)
 {

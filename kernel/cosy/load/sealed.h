@@ -10,10 +10,10 @@
 
 /**
  * struct cosy_sealed - memory that can be made read-only
- * @address:  where it is
- * @readonly: it has been
- * @npages:   its size
- * @pages:    what it consists of
+ * @address:  its address
+ * @readonly: true after it was made read-only
+ * @npages:   number of its pages
+ * @pages:    its pages
  */
 struct cosy_sealed {
 	void *address;

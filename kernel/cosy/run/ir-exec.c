@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ir-exec.c - the shared executor, compiled into the module.
+ * ir-exec.c - compiles the shared executor into the module.
  *
  * <cosy_env.h> is below the layers that make calls and run user functions, so
- * that these can work on the state of a run. The executor is above them all: it
- * gets here what <cosy_env.h> does not declare.
+ * that these can use the state of a run. The executor is above all of them, and
+ * needs their declarations too.
  */
 #include "call/call.h"
 #include "fast/fast.h"

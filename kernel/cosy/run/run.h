@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * run.h - enter compounds.
+ * run.h - enters compounds.
  */
 #ifndef COSY_RUN_H
 #define COSY_RUN_H
@@ -22,15 +22,15 @@ loff_t cosy_single_llseek(struct file *file, loff_t offset, int whence);
 const struct cosy_insn *cosy_single_insn(unsigned int nr);
 
 /*
- * A nested system call may itself enter the device, and needs as much stack as
- * any other call. So the device is entered only while most of it is free.
+ * The maximum of used stack at an entry. A nested call may itself enter the device, and
+ * needs as much stack as any other call.
  */
 #define COSY_STACK_USED_MAX	(THREAD_SIZE / 4)
 
 /**
- * cosy_stack_suffices() - test whether enough of the stack is free to enter the device
+ * cosy_stack_suffices() - return true if enough of the stack is free to enter the device
  *
- * Return: true if it is.
+ * Return: true if at most COSY_STACK_USED_MAX bytes are used.
  */
 static __always_inline bool cosy_stack_suffices(void)
 {

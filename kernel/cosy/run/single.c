@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * single.c - make one system call by its fast path, without a compound.
+ * single.c - makes one system call by its fast path, without a compound.
  *
- * The entry for programs that were not compiled for Cosy: the number and the
- * arguments of one call are in the process's memory, nothing is loaded before,
- * and nothing is kept after. Only the calls of preload.def can be made so.
+ * This is the entry for programs that were not compiled for Cosy. The number and the
+ * arguments of one call are in the process's memory. Nothing is loaded before, and
+ * nothing is kept afterwards. Only the calls of preload.def can be made.
  */
 #include <linux/errno.h>
 #include <linux/fs.h>
@@ -25,7 +25,7 @@
 /* The slots of a call: the call itself, then its arguments. */
 #define CALL_SLOTS	(1 + COSY_MAX_ARGS)
 
-/* The calls, by numbers of their own; each stands here as often as it likes. */
+/* The calls, by numbers of their own. A system call may be listed several times. */
 enum {
 #define COSY_PRELOAD_IF(function, ...) SINGLE_##function,
 #include <preload.def>
@@ -38,16 +38,14 @@ static const u16 cosy_single_calls[NR_SINGLE] = {
 #include <preload.def>
 };
 
-/* By number of the system call: where its slots are, 0 if it has none. */
+/* The index of a system call's slots by its number, 0 if it has none. */
 static u16 cosy_single_slots[__NR_faccessat2 + 1] __ro_after_init;
 /* The first is unused. */
 static struct cosy_insn cosy_single_code[1 + NR_SINGLE * CALL_SLOTS]
 	__ro_after_init;
 
 /**
- * cosy_single_init() - decide which calls can be made one at a time
- *
- * Those of preload.def that have a fast path in this kernel.
+ * cosy_single_init() - prepare the calls of preload.def that have a fast path in this kernel
  */
 void cosy_single_init(void)
 {
@@ -75,7 +73,7 @@ void cosy_single_init(void)
 }
 
 /**
- * cosy_single_insn() - the slot of a call that can be made one at a time
+ * cosy_single_insn() - return the slot of a single call
  * @nr: its number, which may be any
  *
  * Its arguments are the first registers.
@@ -93,7 +91,7 @@ const struct cosy_insn *cosy_single_insn(unsigned int nr)
 	return slot ? &cosy_single_code[slot] : NULL;
 }
 
-/* Read a call, once. */
+/* Read the call from the process's memory, once. */
 static __always_inline bool cosy_single_read(u64 *nr, u64 *args,
 					     const struct cosy_call __user *ucall)
 {
@@ -118,8 +116,9 @@ fault:
 }
 
 /*
- * The call was interrupted. The kernel enters again with the same arguments, or a
- * handler without SA_RESTART makes EINTR of @result: that is the call's then.
+ * Return from a call that was interrupted. The kernel enters again with the same
+ * arguments, or changes @result to EINTR for a handler without SA_RESTART. Then EINTR is
+ * the result of the call.
  */
 static noinline loff_t cosy_single_interrupted(struct cosy_call __user *ucall,
 					       long result)
@@ -134,15 +133,15 @@ static noinline loff_t cosy_single_interrupted(struct cosy_call __user *ucall,
 
 /**
  * cosy_single_llseek() - make one system call, by lseek(2)
- * @file:   an open file of the device; not used, but no argument has to be moved
+ * @file:   an open file of the device; unused, so that no argument has to be moved
  * @offset: COSY_RUN_TAG and the address of a struct cosy_call
  * @whence: COSY_CALL_WHENCE
  *
- * Return: as the interface says; -ESPIPE for any other lseek.
+ * Return: the value that the interface documents; -ESPIPE for any other lseek.
  */
 loff_t cosy_single_llseek(struct file *file, loff_t offset, int whence)
 {
-	/* Without the tag this is no user address, and faults. */
+	/* Without the tag this is no user address, and the access faults. */
 	u64 addr = (u64)offset - COSY_RUN_TAG;
 	struct cosy_call __user *ucall = u64_to_user_ptr(addr);
 	struct cosy_state st __uninitialized;
@@ -153,14 +152,14 @@ loff_t cosy_single_llseek(struct file *file, loff_t offset, int whence)
 
 	if (whence != COSY_CALL_WHENCE)
 		return -ESPIPE;
-	/* The calls are 64-bit calls, but would find a 32-bit or x32 one. */
+	/* The calls are 64-bit calls. They would detect a 32-bit or x32 entry. */
 	if (unlikely(current_pt_regs()->orig_ax != __NR_lseek))
 		return -EOPNOTSUPP;
 	if (!cosy_single_read(&nr, args, ucall))
 		return addr < COSY_RUN_TAG ? -EFAULT : -ESPIPE;
 	if (!cosy_stack_suffices())
 		return -ELOOP;
-	/* Who traces sees the native call. */
+	/* A tracer sees the native call. */
 	if (unlikely(cosy_ptraced()))
 		return COSY_CALL_LEFT | COSY_CALL_TRACED;
 
@@ -169,7 +168,7 @@ loff_t cosy_single_llseek(struct file *file, loff_t offset, int whence)
 		return COSY_CALL_LEFT | COSY_CALL_UNKNOWN;
 
 	st.regs = args;
-	/* Filters are shown all six, and a plain call takes what it has. */
+	/* Filters read all six arguments, a plain call only its own. */
 	cosy_env_clear_args(&st.env);
 	st.env.nprivate = 0;
 	st.env.borrowed = NULL;
