@@ -222,14 +222,14 @@ static bool cosy_borrow_moves(const struct cosy_borrowed *b,
 }
 
 /*
- * Does a socket take so much at once? While a call waits others may change the
- * file, and count on what was read being what is sent.
+ * Return true if a socket takes @len bytes without waiting. While a call waits, other
+ * threads may change the file, but the bytes that were read must be sent.
  */
 static bool cosy_takes_at_once(struct sock *sk, size_t len)
 {
 	size_t queued;
 
-	/* IPV6_ADDRFORM makes AF_INET of AF_INET6 at any time. */
+	/* IPV6_ADDRFORM can change AF_INET6 to AF_INET at any time. */
 	switch (READ_ONCE(sk->sk_family)) {
 	case AF_UNIX:
 		queued = sk_wmem_alloc_get(sk);
@@ -245,7 +245,7 @@ static bool cosy_takes_at_once(struct sock *sk, size_t len)
 	default:
 		return false;
 	}
-	/* What it counts is more than the data, but not twice as much. */
+	/* The socket charges more than the data, but less than twice as much. */
 	return queued + 2 * len < READ_ONCE(sk->sk_sndbuf);
 }
 

@@ -71,13 +71,13 @@ void cosy_cached_exit(void)
 }
 
 /**
- * cosy_cached_refused() - test whether the file system forbids reading
+ * cosy_cached_refused() - return true if the file system refuses reads
  * @file: the file
  *
- * Does the file system itself have something to say before it reads, as when it
- * has been shut down? It says so even if nothing is to be read.
+ * A file system can check the file before each read, for example whether it was shut
+ * down. Its check also applies to a read of 0 bytes.
  *
- * Return: true if reading nothing fails.
+ * Return: true if a read of 0 bytes fails.
  */
 bool cosy_cached_refused(struct file *file)
 {
@@ -138,13 +138,14 @@ struct folio *cosy_cached_page(struct address_space *mapping, loff_t pos)
 }
 
 /**
- * cosy_cached_pages() - take references to what is there
- * @cached:  where to; holds nothing
+ * cosy_cached_pages() - take references to cached pages
+ * @cached:  out: the pages; must be empty
  * @mapping: the page cache
- * @pos:     from there
+ * @pos:     position in the file
  * @len:     bytes
  *
- * Return: is all of it there, and is there room? If not some may be held.
+ * Return: true if all bytes are cached and their pages fit. Otherwise @cached may
+ * hold some of the pages.
  */
 bool cosy_cached_pages(struct cosy_cached *cached,
 		       struct address_space *mapping, loff_t pos, size_t len)

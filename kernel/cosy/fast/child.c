@@ -151,12 +151,12 @@ cosy_descend(const struct path *dir, const struct cosy_name *name,
 }
 
 /*
- * May the process search the directories of @descent? The caller holds @entry and is an RCU
- * reader. An entry that has not been moved pins its directory, and so on upwards: only what is
- * known to be pinned is looked at.
+ * Check that the process may search the directories of @descent. The caller holds @entry and is
+ * an RCU reader. An entry that was not moved pins its directory, and so on upwards. Only
+ * directories that are pinned are accessed.
  *
- * Return: 0 or why not; -ECHILD if this cannot be said here, or if they are not any more what
- * was found.
+ * Return: 0 or an error; -ECHILD if this cannot be decided here, or if the directories have
+ * changed since the look-up.
  */
 static noinline int cosy_descent_permission(const struct vfsmount *mnt,
 					    const struct dentry *entry,
@@ -234,11 +234,11 @@ unusual:
 }
 
 /*
- * May the process use an entry of cosy_child_lookup()? Security modules are asked here, after it
- * is certain that the name need not be walked to, which would ask them again. The caller is an
- * RCU reader.
+ * Check that the process may use an entry of cosy_child_lookup(). This calls security modules
+ * only after the look-up succeeded, because a walk would call them again. The caller is an RCU
+ * reader.
  *
- * Return: 0 or why not, -ENOENT if the entry does not exist; COSY_WALK.
+ * Return: 0 or an error, -ENOENT if the entry does not exist; COSY_WALK.
  */
 static __always_inline long
 cosy_child_permission(const struct path *dir, const struct dentry *entry,

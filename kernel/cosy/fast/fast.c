@@ -52,9 +52,9 @@ static const u8 cosy_call_args[] = {
 };
 
 /*
- * Can the lseek at @op be joined with the call after it? They are given the
- * same descriptor, nothing that the lseek returns, and between them is at most a
- * branch that is taken if the lseek fails. Return: the fast path, -1 if they cannot.
+ * Return the fast path that joins the lseek at @op with the call after it, -1 if there is
+ * none. Both must use the same descriptor, and the call no result of the lseek. The only
+ * slot between them may be a branch that is taken if the lseek fails.
  */
 static s32 cosy_find_join(const struct cosy_op *op)
 {
@@ -78,7 +78,7 @@ static s32 cosy_find_join(const struct cosy_op *op)
 		return -1;
 	if (next[1].a != op[1].a || next[1].imm != op[1].imm)
 		return -1;
-	/* Who has to see the second call looks at its arguments before the first is made. */
+	/* Filters evaluate the arguments of the second call before the first is made. */
 	for (i = 1; i <= next->width; i++)
 		if (next[i].a == op->dst)
 			return -1;

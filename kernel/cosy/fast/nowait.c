@@ -29,10 +29,10 @@
 #define COSY_NOWAIT_WALK_NEEDS	(COSY_NEEDS(filename) | COSY_NEEDS(filename_lookup))
 
 /*
- * Does its file system know the file from memory? Those on disks and tmpfs do. Others ask a
- * server, and mostly ask it as well whether an entry is still valid; but of the root of a mount
- * they do not. What an overlay asks is not known here. The size of an encrypted link is that of its
- * target, which may have to be read.
+ * Return true if the file system has the file's status in memory. Those on disks and tmpfs do.
+ * Others ask a server, and most revalidate entries there too, but not the root of a mount. What an
+ * overlay asks is unknown here. The size of an encrypted link is the size of its target, which may
+ * have to be read.
  */
 static bool cosy_is_in_memory(const struct path *path)
 {
@@ -48,7 +48,7 @@ static bool cosy_is_in_memory(const struct path *path)
 	       sb->s_magic == TMPFS_MAGIC;
 }
 
-/* A walk that ends in another way than by a name asks the file system whether that is valid. */
+/* Return true if the path ends in a name. Otherwise the walk revalidates its last directory. */
 static bool cosy_ends_in_name(const struct cosy_name *name)
 {
 	const char *last = strrchr(name->text, '/');

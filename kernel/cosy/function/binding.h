@@ -17,8 +17,8 @@
 #include <linux/cosy.h>
 
 /**
- * struct cosy_stacks - who uses the stacks of a binding, and of what replaces it
- * @refs: bindings
+ * struct cosy_stacks - which stacks of a binding, and of its replacements, are used
+ * @refs: number of bindings that share them
  * @busy: bit n is set while stack n is used
  */
 struct cosy_stacks {
@@ -28,17 +28,17 @@ struct cosy_stacks {
 
 /**
  * struct cosy_binding - the program of a function for one segment
- * @next:     of the same function
+ * @next:     next binding of the same function
  * @prog:     the program
- * @mm:	      whose segment it is: not a child's, whose memory is a copy
- * @arena:    where the kernel has its segment
- * @saved:    bytes of its context's "saved" that the program looks at
- * @bind:     what the caller has said of it
- * @left:     calls left of the trial
- * @calls:    of the trial made
- * @cycles:   they took
+ * @mm:	      memory of the segment's process; a child's memory is a copy, and differs
+ * @arena:    the kernel's address of its segment
+ * @saved:    bytes of its context's "saved" that the program accesses
+ * @bind:     the caller's argument
+ * @left:     calls that are left in the trial
+ * @calls:    calls that the trial made
+ * @cycles:   cycles that they took
  * @stacks:   its stacks
- * @owner:    who is charged
+ * @owner:    the owner that is charged, see cosy_quota_owner()
  * @unbound:  it was removed, and is freed when no call of it is left
  */
 struct cosy_binding {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * function.h - user functions of compounds: BPF programs that their processes have
- * bound to them.
+ * function.h - user functions of compounds: BPF programs that their processes bound.
  */
 #ifndef COSY_FUNCTION_LAYER_H
 #define COSY_FUNCTION_LAYER_H
@@ -17,7 +16,7 @@ struct cosy_binding;
 
 /**
  * struct cosy_functions - the user functions that a compound calls
- * @bindings: of each the first program, or NULL
+ * @bindings: the first binding of each function, or NULL
  * @count:    their number
  */
 struct cosy_functions {

@@ -23,14 +23,16 @@
 #include "function/invocation.h"
 #include "kernel/internals.h"
 
-/* Set at the beginning, if all there is to it is there. */
+/* True if this kernel has all that user functions need. */
 bool cosy_functions_work __ro_after_init;
 
 /**
- * cosy_arena_start() - where the kernel has an arena
- * @arena: it
+ * cosy_arena_start() - return the kernel's address of an arena
+ * @arena: the arena
  *
- * Return: the address of the byte that programs call 0. Only if cosy_functions_work.
+ * May be called only if cosy_functions_work.
+ *
+ * Return: the address of the byte at a program's address 0.
  */
 u64 cosy_arena_start(struct bpf_arena *arena)
 {
@@ -38,9 +40,9 @@ u64 cosy_arena_start(struct bpf_arena *arena)
 }
 
 /**
- * cosy_functions_init() - find out whether functions can be run here
+ * cosy_functions_init() - prepare to run user functions if this kernel supports them
  *
- * If not, they are run natively, and the module works all the same.
+ * Otherwise they run natively, and the rest of the module works.
  */
 void cosy_functions_init(void)
 {
@@ -53,9 +55,9 @@ void cosy_functions_init(void)
 }
 
 /**
- * cosy_functions_available() - find out whether functions can be bound
+ * cosy_functions_available() - return true if functions can be bound
  *
- * Return: true if they can be.
+ * Return: true if cosy_functions_init() succeeded.
  */
 bool cosy_functions_available(void)
 {
@@ -65,7 +67,7 @@ bool cosy_functions_available(void)
 /**
  * cosy_functions_exit() - the reverse of cosy_functions_init()
  *
- * There are no bindings any more but those that wait to be freed.
+ * The only bindings left are those that wait to be freed.
  */
 void cosy_functions_exit(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * invocation.h - calls of functions that are being made.
+ * invocation.h - calls of user functions in progress.
  */
 #ifndef COSY_FUNCTION_INVOCATION_H
 #define COSY_FUNCTION_INVOCATION_H
@@ -14,9 +14,9 @@
  * struct cosy_invocation - one call of a function; on the caller's stack
  * @ctx:    the program's context
  * @prog:   the program
- * @arena:  where the kernel has its segment
- * @fault:  instruction that has faulted first, 0 if none has
- * @target: the address it was about, the kernel's
+ * @arena:  the kernel's address of its segment
+ * @fault:  the first instruction that faulted, 0 if none did
+ * @target: the kernel address that it accessed
  * @env:    the run
  * @begin:  CPU time of the thread at the first yield
  * @ended:  why the program was told to end

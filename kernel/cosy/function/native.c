@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * native.c - user functions where the kernel has no BPF arenas: they run natively.
+ * native.c - makes user functions run natively if the kernel has no BPF arenas.
  */
 #include <linux/err.h>
 #include <linux/mm.h>

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * slots.c - which thread is in which invocation.
+ * slots.c - finds the invocation of a thread.
  *
- * A slot is changed by its own thread only, and an invocation looked at by its own
- * thread only, be it from the handler of a fault: so there is nothing to lock, and
- * nothing to outlive.
+ * Only its own thread changes a slot and reads an invocation, possibly in the handler
+ * of a fault. So neither needs a lock or a reference.
  */
 #include <linux/hash.h>
 #include <linux/sched.h>
@@ -26,7 +25,7 @@ static struct cosy_slot *cosy_slots_of(const struct task_struct *task)
 	return &cosy_slots[hash_ptr(task, SLOTS_BITS)];
 }
 
-/* The slot of the current thread, NULL if it is in no function. */
+/* Return the slot of the current thread, NULL if it is in no function. */
 static struct cosy_slot *cosy_slot_find(void)
 {
 	struct cosy_slot *slot = cosy_slots_of(current);
@@ -40,9 +39,9 @@ static struct cosy_slot *cosy_slot_find(void)
 
 /**
  * cosy_slot_claim() - enter an invocation
- * @invocation: it; on the stack of the current thread
+ * @invocation: the invocation, on the stack of the current thread
  *
- * Return: the slot to release; NULL if the thread is in a function already, or too
+ * Return: the slot to release; NULL if the thread is in a function already, or if too
  * many others are.
  */
 struct cosy_slot *cosy_slot_claim(struct cosy_invocation *invocation)
@@ -64,7 +63,7 @@ struct cosy_slot *cosy_slot_claim(struct cosy_invocation *invocation)
 
 /**
  * cosy_slot_release() - leave an invocation
- * @slot: what cosy_slot_claim() has returned
+ * @slot: the slot from cosy_slot_claim()
  */
 void cosy_slot_release(struct cosy_slot *slot)
 {
@@ -74,9 +73,9 @@ void cosy_slot_release(struct cosy_slot *slot)
 }
 
 /**
- * cosy_invocation_current() - the invocation that the current thread is in
+ * cosy_invocation_current() - return the invocation of the current thread
  *
- * Return: it, or NULL. Any context.
+ * Return: the invocation, or NULL. Any context.
  */
 struct cosy_invocation *cosy_invocation_current(void)
 {
