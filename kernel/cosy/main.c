@@ -138,16 +138,20 @@ static int __init cosy_init(void)
 		pr_err("user addresses would not be checked: this module was built with headers that are not this kernel's; build it again with those\n");
 		return -ENOEXEC;
 	}
+	/* First, so that it counts what loading the module runs. */
+	err = cosy_coverage_init();
+	if (err)
+		return err;
 	err = cosy_symbols_init();
 	if (err)
-		return err;
+		goto coverage;
 	err = cosy_history_init();
 	if (err)
-		return err;
+		goto coverage;
 	cosy_internals_init();
 	err = cosy_syscalls_init();
 	if (err)
-		return err;
+		goto coverage;
 	cosy_coroutine_init();
 	cosy_audit_init();
 	cosy_seccomp_init();
@@ -158,24 +162,22 @@ static int __init cosy_init(void)
 	err = cosy_compounds_init();
 	if (err)
 		goto functions;
-	err = cosy_coverage_init();
-	if (err)
-		goto compounds;
 	cosy_works_start();
 	err = misc_register(&cosy_device);
-	if (err)
-		goto works;
+	if (err) {
+		pr_err("cannot register %s: %d\n", COSY_DEVICE, err);
+		goto compounds;
+	}
 	return 0;
 
-works:
-	pr_err("cannot register %s: %d\n", COSY_DEVICE, err);
-	cosy_works_stop();
-	cosy_coverage_exit();
 compounds:
+	cosy_works_stop();
 	cosy_compounds_exit();
 functions:
 	cosy_functions_exit();
 	cosy_fast_exit();
+coverage:
+	cosy_coverage_exit();
 	return err;
 }
 
