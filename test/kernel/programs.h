@@ -10,9 +10,13 @@
 
 #include "compound.h"
 
+#include <netinet/in.h>
 #include <sched.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/xattr.h>
 
 #define THREADS		3
 #define PAGES		64
@@ -22,6 +26,25 @@
 #define NREGS		24
 #define FD_REGS		4
 #define COUNT_REG	20
+#define STRING_REG	8
+
+/* What make_files() opens. A pair of pipes or sockets takes two numbers. */
+enum {
+	FD_FIRST = 3,
+	FD_DIRECTORY = FD_FIRST + 3,
+	FD_PIPE = FD_DIRECTORY + 4,
+	FD_STREAM = FD_PIPE + 2,
+	FD_PACKETS = FD_STREAM + 2,
+	FD_MEMFD = FD_PACKETS + 2,
+	FD_EVENT,
+	FD_LISTENING,
+	FD_TCP,
+	FD_UDP = FD_TCP + 2,
+	FD_DISK,
+	FD_DEVICE,
+	/* And some more that compounds open. */
+	FD_END = FD_DEVICE + 6,
+};
 
 static char *arena;
 static struct cosy_run *runs;
@@ -65,6 +88,13 @@ static struct cosy_op *add(struct program *p, struct cosy_op op)
 	return &p->ops[p->n++];
 }
 
+/* In the arena, as long as nobody overwrites it: a message of one piece. */
+#define MESSAGE_AT	2048
+struct message {
+	struct msghdr header;
+	struct iovec piece;
+};
+
 static __s64 memory(void)
 {
 	__s64 at = (__s64)(uintptr_t)arena + any(PAGES) * PAGE;
@@ -79,7 +109,8 @@ static const char names[][32] = {
 	"a", "b", "dir/c", "dir", "link", "loop", "hole", ".", "..", "", "dir/sub",
 	"/proc/self/fd/4", "/proc/self/maps", "/dev/zero", "/dev/full", "/dev/cosy",
 	"/dev/shm", "/proc/self/fd", "missing/x", "fifo", "/dev/null", "dir/../a",
-	"new", "dir/new", "/", "/proc/self/status",
+	"new", "dir/new", "/", "/proc/self/status", "disk/d", "disk/dir", "disk/dir/e",
+	"user.attribute",
 };
 #define NAMES (sizeof(names) / sizeof(*names))
 
@@ -111,36 +142,57 @@ static void arg_number(struct program *p, __s64 val)
 	add(p, (struct cosy_op)ARGI(val));
 }
 
-/* A number of the kind that syscalls.def says. */
-static __s64 value(char kind)
+/* Flags and modes, of calls that are given names and of others. */
+static __s64 integer(void)
 {
-	switch (kind) {
+	static const int at_flags[] = { AT_SYMLINK_NOFOLLOW, AT_REMOVEDIR, AT_SYMLINK_FOLLOW,
+					AT_NO_AUTOMOUNT, AT_EMPTY_PATH, AT_EACCESS };
+
+	switch (any(4)) {
+	case 0:
+		return flags();
+	case 1:
+		return at_flags[any(sizeof(at_flags) / sizeof(*at_flags))];
+	case 2:
+		return any(01000);
+	default:
+		return any(8);
+	}
+}
+
+/* An argument of the kind that syscalls.def says; @kinds: its own and those after it. */
+static __s64 value(const char *kinds)
+{
+	switch (*kinds) {
 	case 'd':
-		return rarely() ? -100 : 3 + any(24);
+		if (kinds[1] == 's' && any(4))
+			return any(2) ? AT_FDCWD : FD_DIRECTORY;
+		return rarely() ? AT_FDCWD : FD_FIRST + any(FD_END - FD_FIRST);
 	case 's':
 		return name();
 	case 'r':
 	case 'w':
-	case 'x':
 		return memory();
+	case 'x':
+		return any(3) ? memory() : (__s64)(uintptr_t)(arena + MESSAGE_AT);
 	case 'n':
 		return any(3) ? any(70000) : any(64) * 4096;
 	case 'o':
 		return any(4) ? any(200000) : memory();
 	default:
-		return any(3) ? any(8) : flags();
+		return integer();
 	}
 }
 
-/* An argument of this kind. */
-static void arg(struct program *p, char kind)
+/* The same as an operation. */
+static void arg(struct program *p, const char *kinds)
 {
 	if (rarely())
 		arg_register(p, any(NREGS));
-	else if (kind == 'd' && any(4))
+	else if (*kinds == 'd' && kinds[1] != 's' && any(4))
 		arg_register(p, any(FD_REGS));
 	else
-		arg_number(p, value(kind));
+		arg_number(p, value(kinds));
 }
 
 static const struct call {
@@ -184,26 +236,40 @@ static struct cosy_op *call_op(struct program *p, unsigned int dst, int nr,
 	return op;
 }
 
-/* Which calls have fast paths, by and large. */
+/* Which calls have fast paths, by and large, and what is in their way. */
 static const int fast[] = {
 	SYS_read, SYS_write, SYS_open, SYS_openat, SYS_close, SYS_stat, SYS_lstat,
 	SYS_fstat, SYS_newfstatat, SYS_lseek, SYS_pread64, SYS_pwrite64, SYS_access,
 	SYS_rename, SYS_mkdir, SYS_rmdir, SYS_link, SYS_unlink, SYS_symlink,
 	SYS_readlink, SYS_chmod, SYS_chown, SYS_truncate, SYS_statx, SYS_renameat2,
+	SYS_faccessat, SYS_faccessat2, SYS_renameat, SYS_mkdirat, SYS_unlinkat, SYS_linkat,
+	SYS_symlinkat, SYS_readlinkat, SYS_fchmodat, SYS_lchown, SYS_fchownat,
+	SYS_utimensat, SYS_getxattr, SYS_lgetxattr, SYS_listxattr, SYS_llistxattr,
+	SYS_setxattr, SYS_sendto, SYS_recvfrom, SYS_chdir,
 	SYS_dup2, SYS_close_range, SYS_getdents64, SYS_fcntl, SYS_unshare,
 	SYS_ftruncate, SYS_fallocate, SYS_sendfile, SYS_munmap, SYS_mprotect,
 };
+#define NR_FAST	(sizeof(fast) / sizeof(*fast))
+
+static const struct call *call_of(int nr)
+{
+	const struct call *call = calls;
+
+	while (call->nr != nr)
+		call++;
+	return call;
+}
 
 static const struct call *choose_call(void)
 {
 	const struct call *call;
-	int nr = fast[any(sizeof(fast) / sizeof(*fast))];
 
-	for (;;) {
+	if (any(3))
+		return call_of(fast[any(NR_FAST)]);
+	do
 		call = &calls[any(sizeof(calls) / sizeof(*calls))];
-		if (any(3) ? call->nr == nr : call->nested && !harmful(call->nr))
-			return call;
-	}
+	while (!call->nested || harmful(call->nr));
+	return call;
 }
 
 static void some_call(struct program *p)
@@ -212,15 +278,35 @@ static void some_call(struct program *p)
 
 	call_op(p, any(2) ? any(FD_REGS) : any(NREGS), call->nr,
 		(unsigned int)strlen(call->args), hints());
-	for (const char *kind = call->args; *kind; kind++)
-		arg(p, *kind);
+	for (const char *kinds = call->args; *kinds; kinds++)
+		arg(p, kinds);
+}
+
+/* Memory and strings, many bytes at a time. */
+static void bulk(struct program *p)
+{
+	const unsigned int a = STRING_REG, b = a + 1, c = a + 2, dst = FD_REGS + any(4);
+	const struct cosy_op ops[] = {
+		OP(STRLEN, .dst = dst, .a = a), OP(STRNLEN, .dst = dst, .a = a, .b = c),
+		OP(STRCHR, .dst = dst, .a = a, .b = c), OP(STRRCHR, .dst = dst, .a = a, .b = c),
+		OP(STPCPY, .dst = dst, .a = a, .b = b),
+		OP(STRCMP, .dst = dst, .a = a, .b = b, .c = c),
+		COMPARE(dst, a, b, c), FIND(dst, a, b, c), COPY(a, b, c), FILL(a, b, c),
+		LOAD(1, dst, a), LOAD(2, dst, a), LOAD(4, dst, a),
+		STORE(1, a, c), STORE(2, a, c), STORE(8, a, c),
+	};
+
+	add(p, (struct cosy_op)CONST(a, memory()));
+	add(p, (struct cosy_op)CONST(b, any(3) ? memory() : name()));
+	add(p, (struct cosy_op)CONST(c, any(2) ? any(10000) : number()));
+	add(p, ops[any(sizeof(ops) / sizeof(*ops))]);
 }
 
 static void something(struct program *p)
 {
 	unsigned int a = any(NREGS), b = any(NREGS), c = any(NREGS);
 
-	switch (any(12)) {
+	switch (any(14)) {
 	case 0:
 		add(p, (struct cosy_op)CONST(a, memory()));
 		break;
@@ -249,6 +335,10 @@ static void something(struct program *p)
 		if (rarely())
 			add(p, (struct cosy_op)OP(UPCALL, .imm = any(4), .a = a,
 						  .c = 1 + any(NREGS - a)));
+		break;
+	case 9:
+	case 10:
+		bulk(p);
 		break;
 	default:
 		some_call(p);
@@ -300,13 +390,22 @@ static void read_write(struct program *p)
 	if (at)
 		arg_number(p, any(100000));
 	maybe_something(p);
-	at = any(2);
-	call_op(p, n + 4, at ? SYS_pwrite64 : SYS_write, at ? 4 : 3, COSY_HINT_BORROW);
-	arg_register(p, to);
-	arg_number(p, buffer);
-	arg_register(p, n);
-	if (at)
-		arg_number(p, any(100000));
+	if (!any(3)) {
+		call_op(p, n + 4, SYS_sendto, 6, COSY_HINT_BORROW);
+		arg_number(p, any(3) ? FD_STREAM + any(4) : FD_TCP + any(2));
+		arg_number(p, buffer);
+		arg_register(p, n);
+		for (unsigned int i = 0; i < 3; i++)
+			arg_number(p, rarely() ? number() : 0);
+	} else {
+		at = any(2);
+		call_op(p, n + 4, at ? SYS_pwrite64 : SYS_write, at ? 4 : 3, COSY_HINT_BORROW);
+		arg_register(p, to);
+		arg_number(p, buffer);
+		arg_register(p, n);
+		if (at)
+			arg_number(p, any(100000));
+	}
 	add(p, (struct cosy_op)ADDI(COUNT_REG + 1, COUNT_REG + 1, 1));
 	add(p, (struct cosy_op)BR(COUNT_REG + 1, ULT, 8, again));
 }
@@ -375,7 +474,8 @@ static void make(struct program *p)
 static void ask(void)
 {
 	static const unsigned long commands[] = { COSY_IOC_INFO, COSY_IOC_LOAD, COSY_IOC_UNLOAD,
-						  COSY_IOC_BIND, COSY_IOC_YIELD, COSY_IOC_ASYNC };
+						  COSY_IOC_BIND, COSY_IOC_YIELD, COSY_IOC_ASYNC,
+						  COSY_IOC_HIDE };
 	__u64 words[32];
 
 	for (unsigned int i = 0; i < sizeof(words) / sizeof(*words); i++)
@@ -384,6 +484,27 @@ static void ask(void)
 		*(__u32 *)words = any(2 * sizeof(words));
 	ioctl(dev, commands[any(sizeof(commands) / sizeof(*commands))],
 	      any(4) ? (__s64)(uintptr_t)words : memory());
+}
+
+/* A single call, by its fast path. */
+static void single_call(void)
+{
+	static const int numbers[] = {
+#define COSY_PRELOAD_IF(function, name, ...) SYS_##name,
+#include <preload.def>
+	};
+	const int nr = numbers[any(sizeof(numbers) / sizeof(*numbers))];
+	const char *kinds = call_of(nr)->args;
+	struct cosy_call here, *made = &here;
+
+	/* Others may change it meanwhile. */
+	if (rarely())
+		made = (struct cosy_call *)(arena + (1 + any(PAGES - 2)) * PAGE);
+	memset(made, 0, sizeof(*made));
+	made->nr = rarely() ? (__u32)number() : (__u32)nr;
+	for (unsigned int i = 0; kinds[i]; i++)
+		made->args[i] = (__u64)(rarely() ? number() : value(kinds + i));
+	syscall(SYS_lseek, dev, COSY_RUN_TAG | (__u64)(uintptr_t)made, COSY_CALL_WHENCE);
 }
 
 /* Run it, and enter again where it was left, or anywhere. */
@@ -400,7 +521,8 @@ static void run_some(struct cosy_run *run, __u64 *frame, const struct program *p
 		run->frame = (__u64)(uintptr_t)frame;
 		run->errno_addr = (__u64)(uintptr_t)&errno;
 		for (int i = 0; i < NREGS; i++)
-			frame[i] = i < FD_REGS ? 3 + any(20) : (__u64)number();
+			frame[i] = i < FD_REGS ? FD_FIRST + any(FD_END - FD_FIRST) :
+						 (__u64)number();
 		frame[COUNT_REG] = frame[COUNT_REG + 1] = 0;
 		for (unsigned int entries = any(12); entries; entries--) {
 			run->flags = rarely() ? any(8) : 0;
@@ -430,9 +552,40 @@ static void write_file(const char *file, size_t size)
 	close(fd);
 }
 
-/* The files they use, in the current directory; open from descriptor 3 on. */
+/* A socket that listens, and a pair that is connected. */
+static void make_tcp(void)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr *address = (struct sockaddr *)&at;
+	int listening = socket(AF_INET, SOCK_STREAM, 0), fd = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t size = sizeof(at);
+
+	if (bind(listening, address, size) || listen(listening, 10) ||
+	    getsockname(listening, address, &size) || connect(fd, address, size) ||
+	    accept4(listening, NULL, NULL, SOCK_NONBLOCK) < 0 ||
+	    fcntl(listening, F_SETFL, O_NONBLOCK) || fcntl(fd, F_SETFL, O_NONBLOCK))
+		die("TCP");
+}
+
+/* It sends to itself. */
+static void make_udp(void)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET,
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr *address = (struct sockaddr *)&at;
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_NONBLOCK, 0);
+	socklen_t size = sizeof(at);
+
+	if (bind(fd, address, size) || getsockname(fd, address, &size) ||
+	    connect(fd, address, size))
+		die("UDP");
+}
+
+/* The files they use, in the current directory; open from FD_FIRST on. */
 static void make_files(void)
 {
+	struct message *message;
 	int pair[2];
 
 	mkdir("dir", 0700);
@@ -442,11 +595,15 @@ static void make_files(void)
 	write_file("dir/c", 20000);
 	write_file("hole", 0);
 	if (truncate("hole", 200000) || symlink("a", "link") || symlink("loop", "loop") ||
-	    mkfifo("fifo", 0600))
+	    mkfifo("fifo", 0600) || setxattr("a", "user.attribute", "value", 5, 0))
 		errno = 0;
 	arena = must_map(PAGES * PAGE);
 	runs = must_map(PAGE);
 	memcpy(arena, names, sizeof(names));
+	message = (struct message *)(arena + MESSAGE_AT);
+	message->header.msg_iov = &message->piece;
+	message->header.msg_iovlen = 1;
+	message->piece = (struct iovec){ arena + PAGE, 500 };
 	for (unsigned int i = 0; i < 3; i++)
 		open(names[i], O_RDWR);
 	open(".", O_RDONLY);
@@ -457,6 +614,12 @@ static void make_files(void)
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_NONBLOCK, 0, pair))
 		die("pipes and sockets");
 	syscall(SYS_memfd_create, "memfd", 0);
+	eventfd(0, EFD_NONBLOCK);
+	make_tcp();
+	make_udp();
+	/* On a disk, if there is one. */
+	if (open("disk/d", O_RDWR) < 0)
+		open("a", O_RDWR);
 	dev = open(COSY_DEVICE, O_RDWR);
 }
 

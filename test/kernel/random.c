@@ -64,6 +64,8 @@ static void *runner(void *arg)
 
 		if (rarely())
 			ask();
+		if (rarely())
+			single_call();
 		make(&p);
 		run_some(any(3) ? &runs[which] : &runs[any(THREADS)], frame, &p);
 	}
