@@ -25,37 +25,48 @@ static void make_loop(void)
 		die("a loop");
 }
 
-/* Where make_files() has a file that is a socket. */
-static int socket_fd(void)
+/* Of make_files(), what entries wait for. */
+static int waiting_fd(void)
 {
-	return 12 + (int)any(4);
+	static const int fds[] = {
+		FD_PIPE, FD_PIPE + 1, FD_STREAM, FD_STREAM + 1, FD_PACKETS, FD_PACKETS + 1,
+		FD_EVENT, FD_LISTENING, FD_TCP, FD_TCP + 1, FD_UDP,
+	};
+
+	return fds[any(sizeof(fds) / sizeof(*fds))];
 }
 
-/* A compound that waits for sockets, and does something else in between. */
+/* A compound that waits for files, and does something else in between. */
 static void load_parking(void)
 {
+	static const int parks[] = {
+#define COSY_PARKS(name) SYS_##name,
+#include <parks.def>
+	};
 	unsigned int pieces = 1 + any(4);
 	struct cosy_load load = { .size = sizeof(load), .flags = COSY_LOAD_PARKS };
 	struct program p = { .n = 0 };
 	struct image *im;
 
 	while (pieces--) {
-		static const int transfers[] = { SYS_recvfrom, SYS_sendto, SYS_read, SYS_write,
-						 SYS_accept4, SYS_close };
-		unsigned int which = any(sizeof(transfers) / sizeof(*transfers)), begin = p.n;
+		const struct call *call = call_of(parks[any(sizeof(parks) / sizeof(*parks))]);
+		unsigned int begin = p.n;
+		int fd = waiting_fd();
 
-		call_op(&p, FD_REGS + any(4), transfers[which], which < 2 ? 6 : which < 4 ? 3 :
-			which == 4 ? 4 : 1, 0);
-		arg_number(&p, socket_fd());
-		if (which < 5) {
-			arg_number(&p, which == 4 ? 0 : memory());
-			arg_number(&p, which == 4 ? 0 : 1 + any(3000));
-		}
-		if (which < 2 || which == 4)
-			arg_number(&p, any(2) ? MSG_DONTWAIT : any(256));
-		if (which < 2) {
-			arg_number(&p, 0);
-			arg_number(&p, 0);
+		if ((call->nr == SYS_accept || call->nr == SYS_accept4) && any(4))
+			fd = FD_LISTENING;
+		call_op(&p, FD_REGS + any(4), call->nr, (unsigned int)strlen(call->args), 0);
+		arg_number(&p, fd);
+		for (const char *kinds = call->args + 1; *kinds; kinds++) {
+			/* An address, or its length, is the exception. */
+			if (kinds - call->args > 3 || fd == FD_LISTENING)
+				arg_number(&p, rarely() ? value(kinds) : 0);
+			else if (*kinds == 'n')
+				arg_number(&p, any(3) ? 8 + any(300) : any(70000));
+			else if (*kinds == 'i')
+				arg_number(&p, any(3) ? 0 : any(2) ? MSG_DONTWAIT : any(512));
+			else
+				arg_number(&p, value(kinds));
 		}
 		if (any(2))
 			something(&p);
@@ -78,6 +89,8 @@ static void enter_compound(unsigned int index)
 	__u64 *frame = (__u64 *)(arena + any(PAGES) * PAGE);
 	struct cosy_async_entry *entry = &loop.entries[index];
 
+	if (!handles[0])
+		load_parking();
 	frame[COUNT_REG] = 0;
 	entry->flags = 0;
 	entry->nr = COSY_ENTRY_COMPOUND;
@@ -109,22 +122,36 @@ static void enter_call(unsigned int index)
 		COSY_ENTRY_THREAD | COSY_ENTRY_LONG, COSY_ENTRY_THREAD | COSY_ENTRY_TAKE,
 		COSY_ENTRY_THREAD | COSY_ENTRY_SILENT, COSY_ENTRY_NOWAIT, COSY_ENTRY_BUFFERED,
 	};
+	static const int nowait[] = { SYS_stat, SYS_lstat, SYS_newfstatat, SYS_statx, SYS_fstat,
+				      SYS_access, SYS_faccessat, SYS_faccessat2 };
 	struct cosy_async_entry *entry = &loop.entries[index];
 	const struct call *call = choose_call();
 
 	entry->flags = rarely() ? (__u8)any(256) : known[any(sizeof(known))];
+	if (entry->flags & COSY_ENTRY_NOWAIT && any(8))
+		call = call_of(nowait[any(sizeof(nowait) / sizeof(*nowait))]);
+	if (entry->flags & COSY_ENTRY_BUFFERED && any(8)) {
+		call = call_of(any(2) ? SYS_read : SYS_pread64);
+		if (any(2) && !fdatasync(FD_DISK))
+			posix_fadvise(FD_DISK, 0, 0, POSIX_FADV_DONTNEED);
+	}
+	if (entry->flags & (COSY_ENTRY_WAIT_IN | COSY_ENTRY_WAIT_OUT) && any(4))
+		call = call_of(entry->flags & COSY_ENTRY_WAIT_IN ?
+				       any(2) ? SYS_recvfrom : SYS_read :
+				       any(2) ? SYS_sendto : SYS_write);
+	entry->nr = rarely() ? (__u32)number() : (__u32)call->nr;
+	for (unsigned int i = 0; i < 6 && call->args[i]; i++)
+		entry->args[i] = (__u64)value(call->args + i);
+	if (entry->flags & COSY_ENTRY_BUFFERED && any(8)) {
+		entry->args[0] = FD_DISK;
+		entry->args[3] = any(200000);
+	}
 	if (entry->flags & (COSY_ENTRY_WAIT_IN | COSY_ENTRY_WAIT_OUT) && any(4)) {
-		entry->nr = entry->flags & COSY_ENTRY_WAIT_IN ? SYS_recvfrom : SYS_sendto;
-		entry->args[0] = (__u64)socket_fd();
-		entry->args[1] = (__u64)memory();
+		entry->args[0] = (__u64)waiting_fd();
 		entry->args[2] = 1 + any(3000);
 		entry->args[3] = MSG_DONTWAIT;
 		entry->args[4] = entry->args[5] = 0;
-		return;
 	}
-	entry->nr = rarely() ? (__u32)number() : (__u32)call->nr;
-	for (unsigned int i = 0; i < 6 && call->args[i]; i++)
-		entry->args[i] = (__u64)value(call->args[i]);
 }
 
 static void submit_some(void)
@@ -159,7 +186,7 @@ static void enter_some(void)
 		what = COSY_ASYNC_CANCEL | any(ENTRIES + 1);
 		break;
 	case 1:
-		what = COSY_ASYNC_CANCEL_FD | (__u64)socket_fd();
+		what = COSY_ASYNC_CANCEL_FD | (__u64)waiting_fd();
 		break;
 	case 2:
 		loop.page->recall = any(4);
@@ -185,12 +212,41 @@ static void enter_some(void)
 	enter_loop(&loop, what);
 }
 
+/* As `cosy stat` reads it. */
+static void read_fdinfo(void)
+{
+	char path[64], text[512];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", loop.fd);
+	fd = open(path, O_RDONLY);
+	if (fd < 0)
+		return;
+	if (read(fd, text, sizeof(text)) < 0)
+		errno = 0;
+	close(fd);
+}
+
+static void connect_tcp(void)
+{
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	struct sockaddr_in at;
+	socklen_t size = sizeof(at);
+
+	if (!getsockname(FD_LISTENING, (struct sockaddr *)&at, &size))
+		connect(fd, (struct sockaddr *)&at, size);
+	if (any(2))
+		close(fd);
+}
+
 /* What others do to the loop and to what its entries wait for. */
 static void disturb_loop(void)
 {
 	struct pollfd poll_loop = { .fd = loop.fd, .events = POLLIN };
 
-	switch (any(8)) {
+	int fd = waiting_fd();
+
+	switch (any(10)) {
 	case 0:
 		close(dup(loop.fd));
 		break;
@@ -206,8 +262,25 @@ static void disturb_loop(void)
 		loop.page->used = (uintptr_t)memory();
 		loop.page->nused = any(64);
 		break;
+	case 4:
+		read_fdinfo();
+		break;
+	case 5:
+		connect_tcp();
+		break;
+	case 6:
+		if (read(fd, arena + (1 + any(PAGES - 2)) * PAGE, PAGE) < 0)
+			errno = 0;
+		break;
+	case 7:
+		/* Nobody is to receive any more, or to send. */
+		if (rarely())
+			shutdown(fd, (int)any(3));
+		break;
 	default:
-		send(socket_fd(), arena, 1 + any(3000), MSG_DONTWAIT | MSG_NOSIGNAL);
+		/* The size is that of an eventfd's. */
+		if (write(fd, arena, any(2) ? 8 : 1 + any(3000)) < 0)
+			errno = 0;
 	}
 }
 

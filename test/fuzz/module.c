@@ -3,30 +3,34 @@
  * module.c - libFuzzer target: the module, in the VM, guided by its own coverage.
  *
  * An input is the choices that test/kernel/programs.h and loops.h make: which compounds are made,
- * how they are run, what the device is asked for, what a loop executes.  Each input is executed by
- * a child, as a plain user with files, memory and descriptors of its own, in up to three threads
- * and under signals.  The counters of kernel/cosy/coverage.c, which all
- * processes share, are libFuzzer's extra counters.
+ * how they are run, what the device is asked for, what a loop executes, which seccomp filters there
+ * are.  The first byte chooses the module's parameters.  Each input is executed by a child, as a
+ * plain user with files, memory and descriptors of its own, in up to three threads and under
+ * signals.  The counters of kernel/cosy/coverage.c, which all processes share, are libFuzzer's
+ * extra counters.
  *
  * Nothing is claimed about results: the kernel has to survive without a complaint, and
  * every child has to be killable.
  *
- * Started by test/fuzz/run, with two variables: COSY_FUZZ_FUNCTIONS names an object of
- * user functions, COSY_FUZZ_SEEN the file that tells which counters have ever been set.
+ * Started by test/fuzz/run, with three variables: COSY_FUZZ_FUNCTIONS names an object of
+ * user functions, COSY_FUZZ_DISK a directory on a disk that all inputs share, COSY_FUZZ_SEEN the
+ * file that tells which counters have ever been set.
  */
 // REQUIRES: root, long, vm
 // RUN: %S/run --runs 0
 #include "../kernel/function.h"
 #include "loops.h"
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/sysmacros.h>
-#include <sys/time.h>
 #include <sys/wait.h>
 
 #define NR_COUNTERS	(128 * 1024)
@@ -88,6 +92,7 @@ static void call_function(__u64 *frame, struct cosy_run *run)
 		.nstacks = any(2) ? 2 : 0,
 	};
 	unsigned int entries = 1 + any(4);
+	struct cosy_suspended suspended = { .stack = any(3) };
 
 	if (rarely())
 		((__u32 *)&bind)[any(sizeof(bind) / 4)] = (__u32)number();
@@ -96,11 +101,14 @@ static void call_function(__u64 *frame, struct cosy_run *run)
 	run->handle = bind.handle;
 	run->frame = (uintptr_t)frame;
 	run->errno_addr = (uintptr_t)&errno;
+	run->suspended = rarely() ? (__u64)memory() : (__u64)(uintptr_t)&suspended;
 	frame[1] = (uintptr_t)segment.base + (any(2) ? 8 * any(600) : (__u64)number());
 	frame[2] = (__u64)number();
 	frame[3] = any(3) ? any(2000) : (__u64)memory();
 	while (entries--) {
-		run->flags = any(2) ? COSY_RUN_COUNT : any(16);
+		/* A function that was suspended goes on, or not. */
+		run->flags = any(8) ? run->flags & COSY_RUN_SUSPENDED : any(16);
+		run->flags |= any(2) ? COSY_RUN_COUNT : 0;
 		run->slice = any(3);
 		enter(dev, run);
 		run->status = COSY_AGAIN;
@@ -109,6 +117,26 @@ static void call_function(__u64 *frame, struct cosy_run *run)
 	if (any(2))
 		ioctl(dev, COSY_IOC_BIND, &bind);
 	ioctl(dev, COSY_IOC_UNLOAD, &bind.handle);
+}
+
+/* A filter that allows most calls; some of one kind may fail, or none may enter the module. */
+static void set_filter(unsigned int flags)
+{
+	const __u32 nr = any(6) ? (__u32)fast[any(NR_FAST)] : SYS_lseek;
+	const __u32 data = any(3) ? offsetof(struct seccomp_data, args) + 8 * any(6) :
+				    offsetof(struct seccomp_data, nr);
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, nr, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, data),
+		BPF_JUMP(BPF_JMP | BPF_JGT | BPF_K, any(20), 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
 }
 
 /* Any bytes as an image, most of which the verifier rejects. */
@@ -135,19 +163,32 @@ struct share {
 	unsigned int number;
 };
 
+/* What blocks is interrupted: in each thread, for the process's signals go to one of them. */
+static void interrupt_often(void)
+{
+	struct itimerspec often = { { 0, 5000000 }, { 0, 5000000 } };
+	struct sigevent event = { .sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGALRM };
+	timer_t timer;
+
+	event._sigev_un._tid = gettid();
+	if (timer_create(CLOCK_MONOTONIC, &event, &timer) == 0)
+		timer_settime(timer, 0, &often, NULL);
+}
+
 static void *thread(void *arg)
 {
 	struct share *share = arg;
 	__u64 here[NREGS];
 	struct program p;
 
+	interrupt_often();
 	at = share->bytes;
 	left = share->size;
 	while (left) {
 		__u64 *frame = any(3) ? here : (__u64 *)(arena + any(PAGES - 1) * PAGE);
 		struct cosy_run *run = any(3) ? &runs[share->number] : &runs[any(THREADS)];
 
-		switch (any(16)) {
+		switch (any(20)) {
 		case 0:
 			ask();
 			break;
@@ -162,7 +203,16 @@ static void *thread(void *arg)
 			break;
 		case 4:
 		case 5:
+		case 6:
 			use_loop();
+			break;
+		case 7:
+		case 8:
+			single_call();
+			break;
+		case 9:
+			if (rarely())
+				set_filter(SECCOMP_FILTER_FLAG_TSYNC);
 			break;
 		default:
 			make(&p);
@@ -181,12 +231,14 @@ static void make_device(const char *name, unsigned int major_number, unsigned in
 /* A root of its own with what programs.h names, which goes when the child does; a plain user. */
 static void enter_root(void)
 {
+	const char *disk = getenv("COSY_FUZZ_DISK");
 	struct stat cosy;
 
 	if (stat(COSY_DEVICE, &cosy) || unshare(CLONE_NEWNS) ||
 	    mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
 	    mount("fuzz", "/mnt", "tmpfs", 0, "size=16m,mode=777") || chdir("/mnt") ||
-	    mkdir("dev", 0755) || mkdir("proc", 0755) || mount("proc", "proc", "proc", 0, NULL))
+	    mkdir("dev", 0755) || mkdir("proc", 0755) || mount("proc", "proc", "proc", 0, NULL) ||
+	    (disk && (mkdir("disk", 0755) || mount(disk, "disk", NULL, MS_BIND, NULL))))
 		_exit(2);
 	make_device("dev/null", 1, 3);
 	make_device("dev/zero", 1, 5);
@@ -199,9 +251,7 @@ static void enter_root(void)
 
 static void child(const uint8_t *bytes, size_t size)
 {
-	struct itimerval often = { { 0, 20000 }, { 0, 20000 } };
 	struct sigaction action = { .sa_handler = nothing };
-	sigset_t alarms;
 	struct share shares[THREADS];
 	pthread_t threads[THREADS];
 	unsigned int n, started = 0;
@@ -224,23 +274,69 @@ static void child(const uint8_t *bytes, size_t size)
 	sigaction(SIGALRM, &action, NULL);
 	make_files();
 	make_loop();
-	/* What blocks is interrupted. */
-	setitimer(ITIMER_REAL, &often, NULL);
+	for (unsigned int filters = any(4); filters > 1; filters--)
+		set_filter(0);
+	if (rarely())
+		unshare(CLONE_NEWUSER);
 	for (; started < n; started++) {
 		shares[started] = (struct share){ at + left / n * started, left / n, started };
 		if (pthread_create(&threads[started], NULL, thread, &shares[started]))
 			break;
 	}
-	/* The first thread would get all of them. */
-	sigemptyset(&alarms);
-	sigaddset(&alarms, SIGALRM);
-	pthread_sigmask(SIG_BLOCK, &alarms, NULL);
 	while (started)
 		pthread_join(threads[--started], NULL);
 	_exit(0);
 }
 
 /* --- libFuzzer's side ------------------------------------------------------------ */
+
+/* The module's parameters for most inputs, and what some have instead. */
+static const struct parameter {
+	const char *name, *usual, *odd;
+} parameters[] = {
+	{ "max_run_operations", "0", "2000" }, { "max_run_ms", "0", "1" },
+	{ "kill_over_limit", "N", "Y" },       { "max_loads", "4096", "2" },
+	{ "max_waiters", "64", "1" },	       { "max_reads", "4096", "0" },
+	{ "user_memory", "256", "1" },	       { "time_slice", "1", "10" },
+};
+
+static void set_parameter(const char *name, const char *value)
+{
+	char path[100];
+	int fd;
+
+	snprintf(path, sizeof(path), "/sys/module/cosy/parameters/%s", name);
+	fd = open(path, O_WRONLY);
+	if (fd < 0 || write(fd, value, strlen(value)) < 0)
+		die(path);
+	close(fd);
+}
+
+/* Every second input has the usual ones. */
+static const struct parameter *choose_parameter(uint8_t byte)
+{
+	return byte & 1 ? &parameters[(byte >> 1) % (sizeof(parameters) / sizeof(*parameters))] :
+			  NULL;
+}
+
+static void add_seen(void)
+{
+	for (size_t i = 0; i < sizeof(seen); i += 8)
+		*(uint64_t *)(seen + i) |= *(uint64_t *)(counters + i);
+}
+
+/* It goes on from what an earlier run has reached. */
+static void read_seen(void)
+{
+	const char *file = getenv("COSY_FUZZ_SEEN");
+	int fd = file ? open(file, O_RDONLY) : -1;
+
+	if (fd < 0)
+		return;
+	if (read(fd, seen, sizeof(seen)) < 0)
+		perror(file);
+	close(fd);
+}
 
 static void write_seen(void)
 {
@@ -279,6 +375,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	if (!nr_functions)
 		die("no user function");
 	close(dev);
+	read_seen();
+	/* What loading the module and functions has reached. */
+	add_seen();
 	atexit(write_seen);
 	return 0;
 }
@@ -286,6 +385,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
 	static unsigned int inputs;
+	const struct parameter *odd;
 	double begun = now();
 	bool killed = false;
 	int status;
@@ -293,13 +393,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 
 	if (!size)
 		return 0;
+	odd = choose_parameter(*bytes);
+	if (odd)
+		set_parameter(odd->name, odd->odd);
 	pid = fork();
 	if (pid < 0)
 		return 0;
 	if (!pid)
-		child(bytes, size);
+		child(bytes + 1, size - 1);
 	while (waitpid(pid, &status, WNOHANG) != pid) {
-		if (now() - begun > 3 && !killed) {
+		if (now() - begun > 1 && !killed) {
 			kill(pid, SIGKILL);
 			killed = true;
 		}
@@ -313,8 +416,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 		fprintf(stderr, "FAILED: a child cannot prepare its root\n");
 		abort();
 	}
-	for (size_t i = 0; i < sizeof(seen); i += 8)
-		*(uint64_t *)(seen + i) |= *(uint64_t *)(counters + i);
+	if (odd)
+		set_parameter(odd->name, odd->usual);
+	add_seen();
 	if (++inputs % 200 == 0)
 		write_seen();
 	return 0;
