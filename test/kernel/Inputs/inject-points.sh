@@ -7,8 +7,8 @@ set -u
 module=$1 points=$2
 asks='alloc|vmap|copy_(from|to|page|folio)|get_user_|put_user_|from_user|get_unused_fd|^register_|_register$'
 # Named like an allocation: caches are data, and perf's buffers are asked for by the kernel's macros
-# of tracepoints, for whoever records.
-not='^(kmalloc_caches|perf_trace_buf_alloc)$'
+# of tracepoints, for whoever records. A preempt notifier is registered without a result.
+not='^(kmalloc_caches|perf_trace_buf_alloc|preempt_notifier_register)$'
 
 missing=$(nm -u "$module" | awk '{ print $2 }' | grep -E "$asks" | grep -Ev "$not" | while read -r name; do
 	grep -q "^POINT($name," "$points" || echo "$name"
