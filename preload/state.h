@@ -100,27 +100,27 @@ void cosy_before_fork(void) COSY_HIDDEN;
 void cosy_before_filter(void) COSY_HIDDEN;
 
 /**
- * cosy_before_prctl() - the same before prctl(), if that sets a filter
+ * cosy_before_prctl() - cosy_before_filter() before prctl(), if that sets a filter
  * @option: its first argument
  */
 void cosy_before_prctl(long option) COSY_HIDDEN;
 
 /**
- * cosy_before_syscall() - the same before syscall()
+ * cosy_before_syscall() - cosy_before_filter() before syscall(), if that sets a filter
  * @nr:   number of the system call
  * @arg0: its first argument; ignored unless @nr is that of prctl()
  */
 void cosy_before_syscall(long nr, long arg0) COSY_HIDDEN;
 
-/** cosy_function_name() - the name of a function */
+/** cosy_function_name() - return the name of a function */
 const char *cosy_function_name(enum cosy_function function) COSY_HIDDEN;
 
-/** cosy_left_alone() - shall this process be left alone? Keeps errno. */
+/** cosy_left_alone() - return true if no calls of this process may be changed. Keeps errno. */
 bool cosy_left_alone(void) COSY_HIDDEN;
 
 /**
- * cosy_from_first_call() - shall no call be made natively while the device can be
- * opened? Keeps errno.
+ * cosy_from_first_call() - return true if all calls, from the first on, must use the device
+ * while it can be opened. Keeps errno.
  */
 bool cosy_from_first_call(void) COSY_HIDDEN;
 

@@ -148,7 +148,7 @@ static int64_t sign_of_difference(struct cosy_env *env, const uint64_t *r,
 	return 0;
 }
 
-/* Is all of [addr, addr + len) there? Of nothing, too, the place must be. */
+/* Return true if all of [addr, addr + len) is mapped. An empty range is checked too. */
 static bool there(struct cosy_env *env, uint64_t addr, uint64_t len)
 {
 	uint64_t byte;

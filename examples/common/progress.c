@@ -21,7 +21,7 @@ void progress_clear(void)
 	shown = false;
 }
 
-/* Is it time for a line? Then there is room for it. */
+/* Return true if a line is due. The old line is then erased. */
 static bool is_due(void)
 {
 	static time_t next;

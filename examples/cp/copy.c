@@ -406,7 +406,7 @@ static void run(struct copy *copy)
 	}
 }
 
-/* Why could the destination not be created? Returns true if it may work now. */
+/* Find why the destination could not be created. Return true if a retry may succeed. */
 static bool is_out_of_the_way(struct copy_file *file, bool force)
 {
 	if (file->result != COPY_CREATE_FAILED)

@@ -57,7 +57,7 @@ static inline uint64_t check_of(const struct table_record *record)
 	return mix(record->number) ^ mix(record->count + 1);
 }
 
-/* Is this record @number, and sound? If so it is counted up. */
+/* Increment the count of a record. Return 0 if it is not record @number, or not sound. */
 COSY_FUNCTION
 static int count_up(struct table_record *record, uint64_t number)
 {

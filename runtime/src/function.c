@@ -179,7 +179,7 @@ static int program_fill(const struct cosy_function *function,
 	return program->fd < 0 ? program->fd : 0;
 }
 
-/* Has the verifier given up? Newer kernels have another error for some of it. */
+/* Return true if the verifier reached a limit. Newer kernels return EFAULT for some limits. */
 static bool is_too_much(int err)
 {
 	return err == -E2BIG || err == -EFAULT;

@@ -805,8 +805,8 @@ static int64_t choose(struct cosy_region *region, struct cosy_reserved *reserved
 }
 
 /*
- * Is the region one that lost and runs natively for some more entries? When they
- * are over, its mode is COSY_MODE_DECIDE.
+ * Return true if the region runs natively for this entry because it lost. After the last
+ * of these entries its mode is COSY_MODE_DECIDE.
  */
 static inline bool rests(struct cosy_region *region)
 {
@@ -814,7 +814,7 @@ static inline bool rests(struct cosy_region *region)
 
 	if (likely(mode < COSY_MODE_REST))
 		return false;
-	/* Of threads that do this at the same time, one counts. */
+	/* If several threads do this concurrently, one of them counts. */
 	__atomic_compare_exchange_n(&region->mode, &mode, mode - 1, false,
 				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 	return true;

@@ -21,15 +21,15 @@
 /** enum cosy_mode - values of struct cosy_region's mode */
 enum cosy_mode {
 	COSY_MODE_NATIVE,	/* the native code */
-	COSY_MODE_LOADED,	/* straight into the kernel: loaded, not counted */
-	COSY_MODE_DECIDE = COSY_REGION_DECIDE,	/* cosy_region_run() has to think first */
+	COSY_MODE_LOADED,	/* the kernel executor, at once: loaded, not counted */
+	COSY_MODE_DECIDE = COSY_REGION_DECIDE,	/* cosy_region_run() chooses the executor */
 	COSY_MODE_REST,	/* from here on: native, for mode - DECIDE entries */
 };
 
 /**
  * struct cosy_reserved - what libcosy has for a region
- * @next:     in the list of those waiting to be unloaded
- * @executor: who runs the region: KERNEL, USER or NATIVE; relaxed
+ * @next:     next in the list of regions that wait to be unloaded
+ * @executor: the executor of the region: KERNEL, USER or NATIVE; relaxed
  * @pid:      the process that loaded it into the module
  * @handle:   the module's handle + 1, 0 if not loaded: where the region has
  *	      been when it was retired

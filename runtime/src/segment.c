@@ -229,7 +229,7 @@ static uint64_t block_bit(const struct cosy_segment *segment, const void *block)
 	return (uint64_t)1 << block_number(segment, block) % 64;
 }
 
-/* Does a block begin at @block? The segment is locked. */
+/* Return true if a block begins at @block. The caller has locked the segment. */
 static bool has_block(const struct cosy_segment *segment, const void *block)
 {
 	return (uintptr_t)block % COSY_BLOCK_ALIGNMENT == 0 &&

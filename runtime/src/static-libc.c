@@ -56,8 +56,8 @@ static size_t harmless(const unsigned char *code)
 }
 
 /*
- * Does the function do nothing else before a SYSCALL? A program's own function counts
- * calls, or passes them on.
+ * Return true if the function has no effects before a SYSCALL instruction. A program's own
+ * function may, for example, count calls or forward them.
  */
 static bool makes_system_call(uintptr_t function, uintptr_t end)
 {

@@ -171,7 +171,7 @@ static bool is_enough(const struct cosy_verdict *verdict, uint32_t begun)
 	       __atomic_load_n(&verdict->gain, __ATOMIC_RELAXED) < -LARGE_LOSS;
 }
 
-/* Do runs make few calls? Natively, a call takes longer the more it can save. */
+/* Return true if runs make few calls. A call that can save more takes longer natively. */
 static bool is_small(const struct cosy_verdict *verdict, uint64_t calls,
 		     uint32_t runs)
 {

@@ -21,16 +21,16 @@ static struct cosy_run fresh(__u64 handle, void *frame)
 }
 
 /*
- * Was it left at @pc or later, for work that is done on the way to user mode? Closing a
- * file may leave such work. The scheduler has some every 100 ms, so that a run may be
- * left after any call and at any back-edge.
+ * Return true if the run left at @pc or later for work that is done before user mode.
+ * Closing a file may queue such work. The scheduler queues some every 100 ms, so that a run
+ * may leave after any call and at any back-edge.
  */
 static bool left_behind(long ret, const struct cosy_run *run, unsigned int pc)
 {
 	return ret == COSY_RUN_LEFT && run->status == COSY_AGAIN && run->pc >= pc;
 }
 
-/* Used up its time slice on the way, which is short where the machine is slow. */
+/* Return true if the run used up its time slice, which can happen on a slow machine. */
 static bool left_for_time(long ret, const struct cosy_run *run)
 {
 	return ret == COSY_RUN_LEFT && run->status == COSY_LIMIT &&

@@ -138,7 +138,7 @@ static inline long long call_by_entry(struct loop *loop, long nr, uint64_t a, ui
 	return entry_result(loop, 1);
 }
 
-/* Is a thread asleep? By its state in /proc, so that no time has to be guessed. */
+/* Return true if a thread sleeps. Reads its state in /proc, which needs no time limit. */
 static inline bool is_asleep(pid_t tid)
 {
 	char path[64], text[256] = "";
@@ -147,7 +147,7 @@ static inline bool is_asleep(pid_t tid)
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
 	fd = open(path, O_RDONLY);
-	/* Or it has ended. */
+	/* The thread may have ended. */
 	if (fd < 0)
 		return false;
 	if (read(fd, text, sizeof(text) - 1) < 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is a call of the C library? Only what is declared as glibc declares it and
-// is not said to be the program's own: everything else is an up-call, whatever its
-// name is, and no declaration crashes the compiler.
+// A call is a call of the C library only if its function is declared like in glibc and
+// is not marked as the program's own. Every other call is an up-call, whatever its
+// name is. No declaration crashes the compiler.
 // RUN: %clang -O0 -std=c17 -w -Wno-implicit-function-declaration -c -o %t.o -fplugin-arg-cosy-dump %s 2>&1 | FileCheck %s
 // RUN: %clang -O2 -std=c17 -w -Wno-implicit-function-declaration -c -o %t.o -fplugin-arg-cosy-dump %s 2>&1 | FileCheck %s
 // RUN: %clang -O2 -std=c17 -w -Wno-implicit-function-declaration -c -o %t.o -fplugin-arg-cosy-dump -fno-builtin %s 2>&1 | FileCheck --check-prefix=NONE %s

@@ -20,7 +20,7 @@
 		err(1, "%s:%d: %s", __FILE__, __LINE__, #condition);	\
 } while (0)
 
-/* Is descriptor @fd /dev/cosy? By calls that are not interposed. */
+/* Return true if descriptor @fd is /dev/cosy. Uses calls that are not interposed. */
 static inline bool is_device(int fd)
 {
 	char name[64], path[64] = "";
@@ -31,7 +31,7 @@ static inline bool is_device(int fd)
 	return n == 9 && !memcmp(path, "/dev/cosy", 9);
 }
 
-/* The number of a descriptor of the device, -1 if there is none. */
+/* Return the number of a descriptor of the device, -1 if there is none. */
 static inline int device(void)
 {
 	for (int fd = 0; fd < 5000; fd++)
@@ -41,8 +41,8 @@ static inline int device(void)
 }
 
 /*
- * Is the device open? At the numbers that cosy(1) names: looking at all takes long,
- * above all in a traced process.
+ * Return true if the device is open at the numbers that cosy(1) names. To check all numbers
+ * takes long, above all in a traced process.
  */
 static inline bool has_device(void)
 {

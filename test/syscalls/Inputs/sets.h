@@ -88,7 +88,7 @@ static struct report *map_reports(void)
 	return p;
 }
 
-/* Would the arguments be the same in another set? @kinds as for choose(). */
+/* Return false if the arguments are the same in another set. @kinds as for choose(). */
 static bool set_applies(enum set set, const char *kinds)
 {
 	switch (set) {
