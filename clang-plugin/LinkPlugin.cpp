@@ -7,6 +7,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Diagnostics.h"
+#include "Passes.h"
 #include "Version.h"
 #include "auto/AutoPass.h"
 #include "link/LinkPass.h"
@@ -21,6 +22,7 @@ namespace cosy {
 static const bool RightVersion = checkVersion("cosy-lto.so", "lld", "lld");
 
 static void addPasses(PassBuilder &PB) {
+  registerPasses(PB);
   putPlacesIntoText();
   PB.registerFullLinkTimeOptimizationEarlyEPCallback(
       [](ModulePassManager &MPM, OptimizationLevel) {

@@ -6,6 +6,7 @@
 // from bitcode (-save-temps); given both, the second one finds nothing to do.
 //
 //===----------------------------------------------------------------------===//
+#include "Passes.h"
 #include "Version.h"
 #include "auto/AutoPass.h"
 #include "frontend/Frontend.h"
@@ -29,6 +30,7 @@ static const bool RightVersion =
 static RegionOptions Options;
 
 static void addPasses(PassBuilder &PB) {
+  registerPasses(PB);
   PB.registerPipelineStartEPCallback(
       [](ModulePassManager &MPM, OptimizationLevel) {
         MPM.addPass(RegionPass(Options));

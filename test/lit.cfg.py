@@ -13,7 +13,7 @@ import cosy_format
 config.name = "cosy"
 config.test_format = cosy_format.Test(execute_external=True)
 lit_config.maxIndividualTestTime = 3600  # seconds, of an emulated VM on a busy machine
-config.suffixes = [".c", ".cpp", ".cir", ".test"]
+config.suffixes = [".c", ".cpp", ".cir", ".ll", ".test"]
 config.excludes = ["Inputs"]
 # A folder's lit.local.cfg may define substitutions by means of those below.
 config.recursiveExpansionLimit = 4
@@ -52,6 +52,10 @@ config.substitutions += [(name + r"\b", value) for name, value in [
     ("%clangxx", f"{config.clangxx} {plugin} -I{include_dir}"),
     ("%clang", f"{config.clang} {plugin} -I{include_dir}"),
     ("%cc", config.clang),
+    # The stages of the plugin one by one.  opt has no clang, so this is the plugin of lld,
+    # which contains the same stages.
+    ("%opt", os.path.join(config.llvm_tools, "opt") + " -load-pass-plugin=" +
+     os.path.join(lib_dir, "cosy-lto.so") + " -cosy-verify-each"),
     ("%FileCheck", os.path.join(config.llvm_tools, "FileCheck")),
     ("%not", os.path.join(config.llvm_tools, "not")),
     ("%run-all", os.path.join(scripts, "run-all")),

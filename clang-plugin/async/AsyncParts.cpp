@@ -4,7 +4,7 @@
 #include "SystemCalls.h"
 #include "batch/Batch.h"
 #include "body/LibraryCalls.h"
-#include "body/SystemCallShape.h"
+#include "body/Recognise.h"
 #include "bpf/Function.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -24,7 +24,7 @@ namespace cosy {
 //===----------------------------------------------------------------------===//
 
 /// \returns the system call that \p I is, or null.
-static const SystemCall *systemCallOf(const Instruction &I) {
+static const SystemCall *systemCallMadeBy(const Instruction &I) {
   auto *CB = dyn_cast<CallBase>(&I);
   return CB ? systemCallShape(*CB).Call : nullptr;
 }
@@ -39,20 +39,20 @@ static StringRef howLoopsWait(StringRef Name) {
 }
 
 bool mayWait(const Instruction &I) {
-  const SystemCall *Call = systemCallOf(I);
+  const SystemCall *Call = systemCallMadeBy(I);
   // What never waits the function calls itself.
   return Call && howLoopsWait(Call->Name) != "DIRECT";
 }
 
 /// \returns true if the module makes \p I itself for a compound that it parks.
 static bool isParked(const Instruction &I) {
-  const SystemCall *Call = systemCallOf(I);
+  const SystemCall *Call = systemCallMadeBy(I);
   return Call && cosy_call_parks(Call->Number);
 }
 
 /// \returns true if \p I is such a call, and may wait forever.
 static bool waitsParked(const Instruction &I) {
-  return isParked(I) && howLoopsWait(systemCallOf(I)->Name) != "CLOSE";
+  return isParked(I) && howLoopsWait(systemCallMadeBy(I)->Name) != "CLOSE";
 }
 
 bool isErrnoAddress(const Instruction &I) {

@@ -7,7 +7,7 @@
 #include "async/AsyncParts.h"
 #include "body/Fortify.h"
 #include "body/LibraryCalls.h"
-#include "body/SystemCallShape.h"
+#include "body/Recognise.h"
 #include "region/Host.h"
 #include "region/Marked.h"
 
@@ -358,10 +358,8 @@ Value *Lowering::systemCall(Instruction *At, const CallShape &Shape,
   Function &C = *At->getFunction();
   IRBuilder<> B(At);
   SmallVector<Value *, 8> Args{C.getArg(0), B.getInt64(Shape.Call->Number)};
-  for (auto [V, Const] : zip(Shape.Args, Shape.Consts)) {
-    if (!V)
-      Args.push_back(B.getInt64(Const.Imm));
-    else if (V->getType()->isPointerTy())
+  for (Value *V : Shape.Args) {
+    if (V->getType()->isPointerTy())
       Args.push_back(B.CreatePtrToInt(V, I64));
     else
       Args.push_back(B.CreateSExt(V, I64));

@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 #include "SystemCalls.h"
 #include "batch/BatchRuntime.h"
-#include "body/SystemCallShape.h"
+#include "body/Recognise.h"
 #include "region/Marked.h"
 
 #include "llvm/ADT/StringMap.h"
@@ -147,8 +147,6 @@ void Recorder::systemCall(CallInst &CI, const CallShape &Shape) {
   auto Integer = [&](unsigned N, unsigned Bits) -> Value * {
     Type *Ty = B.getIntNTy(Bits);
     Value *V = Shape.Args[N];
-    if (!V)
-      return ConstantInt::get(Ty, Shape.Consts[N].Imm, /*IsSigned=*/true);
     return V->getType()->isPointerTy() ? B.CreatePtrToInt(V, Ty)
                                        : B.CreateSExtOrTrunc(V, Ty);
   };
@@ -171,7 +169,7 @@ void Recorder::systemCall(CallInst &CI, const CallShape &Shape) {
               B.getInt32(changesDescriptor(Name, N))});
       break;
     case 's': {
-      if (!P || !P->getType()->isPointerTy())
+      if (!P->getType()->isPointerTy())
         break;
       Value *Change = B.getInt32(changesFile(Name, N));
       if (Name == "openat" || Name == "open")
@@ -182,7 +180,7 @@ void Recorder::systemCall(CallInst &CI, const CallShape &Shape) {
     case 'r':
     case 'w': {
       bool IsWrite = Letters[N] == 'w';
-      if (!P || !P->getType()->isPointerTy() || !(Counted || IsWrite))
+      if (!P->getType()->isPointerTy() || !(Counted || IsWrite))
         break;
       record(A, CI, "cosy_batch_result",
              {P, Counted ? Integer(Number, 64) : B.getInt64(resultSize(Name)),

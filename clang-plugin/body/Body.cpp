@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Body.cpp - Inline and simplify a compound's body -------------------===//
 #include "body/Body.h"
+#include "body/FastPaths.h"
 #include "body/Fortify.h"
 #include "body/Legalize.h"
+#include "body/Recognise.h"
 #include "body/Strings.h"
+#include "body/UpCalls.h"
 #include "bpf/Function.h"
 #include "region/Region.h"
 
+#include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/IRBuilder.h"
@@ -28,7 +32,12 @@
 #include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/LoopSimplify.h"
 
+#define DEBUG_TYPE "cosy-body"
+
 using namespace llvm;
+
+STATISTIC(NumInlined, "Calls that were inlined into bodies");
+STATISTIC(NumSpilled, "Values that were put into memory");
 
 namespace cosy {
 
@@ -158,6 +167,7 @@ void inlineCallees(Function &Body, const Function &Host,
     InlineFunctionInfo IFI;
     if (!InlineFunction(*Call, IFI, false, nullptr, false).isSuccess())
       continue;
+    ++NumInlined;
     Total += Size;
     Locals += Added;
     shareLocals(IFI.StaticAllocas, Shared[Callee]);
@@ -183,7 +193,8 @@ void inlineCallees(Function &Body, const Function &Host,
 // Simplification
 //===----------------------------------------------------------------------===//
 
-void defineValues(Function &Body) {
+PreservedAnalyses DefineValuesPass::runOnBody(Function &Body,
+                                              FunctionAnalysisManager &) {
   for (BasicBlock &BB : Body)
     for (Instruction &I : BB) {
       I.dropPoisonGeneratingAnnotations();
@@ -201,10 +212,11 @@ void defineValues(Function &Body) {
         I.setOperand(1, IRBuilder<>(&I).CreateAnd(I.getOperand(1), Bits - 1));
       }
     }
+  PreservedAnalyses PA;
+  PA.preserveSet<CFGAnalyses>();
+  return PA;
 }
 
-/// Moves the increment of a loop's counter after the last use of its old
-/// value, so that both can have one register.
 static void sinkIncrements(LoopInfo &LI) {
   for (Loop *L : LI.getLoopsInPreorder()) {
     BasicBlock *Latch = L->getLoopLatch();
@@ -240,7 +252,6 @@ static void sinkIncrements(LoopInfo &LI) {
   }
 }
 
-/// Makes one local variable of all, so that the host passes one address.
 static void mergeAllocas(Function &F) {
   const DataLayout &DL = F.getDataLayout();
   SmallVector<AllocaInst *, 16> All;
@@ -298,54 +309,58 @@ static bool switchesOnConstants(Function &F) {
   });
 }
 
-void simplifyBody(Function &Body, FunctionAnalysisManager &FAM) {
+PreservedAnalyses ThreadSwitchesPass::runOnBody(Function &Body,
+                                                FunctionAnalysisManager &FAM) {
+  if (!switchesOnConstants(Body))
+    return PreservedAnalyses::all();
   FunctionPassManager FPM;
-  FPM.addPass(SROAPass(SROAOptions::ModifyCFG));
-  FPM.addPass(EarlyCSEPass(true));
-  FPM.addPass(LowerConstantIntrinsicsPass());
+  FPM.addPass(JumpThreadingPass());
   FPM.addPass(SimplifyCFGPass());
-  FPM.addPass(InstCombinePass());
-  FPM.addPass(SROAPass(SROAOptions::ModifyCFG));
-  FPM.addPass(SimplifyCFGPass());
-  FAM.invalidate(Body, FPM.run(Body, FAM));
-
-  expandChecks(Body);
-  expandStrings(Body);
-  FAM.invalidate(Body, PreservedAnalyses::none());
-  if (switchesOnConstants(Body)) {
-    FunctionPassManager Thread;
-    Thread.addPass(JumpThreadingPass());
-    Thread.addPass(SimplifyCFGPass());
-    FAM.invalidate(Body, Thread.run(Body, FAM));
-  }
-
-  if (affordsLoopPasses(Body, FAM)) {
-    FunctionPassManager Loops;
-    LoopPassManager Rotate;
-    Rotate.addPass(LoopRotatePass());
-    Rotate.addPass(LICMPass(LICMOptions()));
-    Loops.addPass(createFunctionToLoopPassAdaptor(std::move(Rotate), true));
-    Loops.addPass(SimplifyCFGPass());
-    Loops.addPass(InstCombinePass());
-    Loops.addPass(createFunctionToLoopPassAdaptor(IndVarSimplifyPass()));
-    FAM.invalidate(Body, Loops.run(Body, FAM));
-  }
-
-  legalize(Body);
-  FAM.invalidate(Body, PreservedAnalyses::none());
-
-  FunctionPassManager Late;
-  Late.addPass(EarlyCSEPass(true));
-  Late.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), true));
-  Late.addPass(ADCEPass());
-  Late.addPass(SimplifyCFGPass());
-  Late.addPass(LoopSimplifyPass());
-  FAM.invalidate(Body, Late.run(Body, FAM));
-  sinkIncrements(FAM.getResult<LoopAnalysis>(Body));
-  mergeAllocas(Body);
+  return FPM.run(Body, FAM);
 }
 
-void spillValues(Function &Body) {
+PreservedAnalyses LoopsPass::runOnBody(Function &Body,
+                                       FunctionAnalysisManager &FAM) {
+  if (!affordsLoopPasses(Body, FAM))
+    return PreservedAnalyses::all();
+  FunctionPassManager FPM;
+  LoopPassManager Rotate;
+  Rotate.addPass(LoopRotatePass());
+  Rotate.addPass(LICMPass(LICMOptions()));
+  FPM.addPass(createFunctionToLoopPassAdaptor(std::move(Rotate), true));
+  FPM.addPass(SimplifyCFGPass());
+  FPM.addPass(InstCombinePass());
+  FPM.addPass(createFunctionToLoopPassAdaptor(IndVarSimplifyPass()));
+  return FPM.run(Body, FAM);
+}
+
+PreservedAnalyses SinkIncrementsPass::runOnBody(Function &Body,
+                                                FunctionAnalysisManager &FAM) {
+  sinkIncrements(FAM.getResult<LoopAnalysis>(Body));
+  PreservedAnalyses PA;
+  PA.preserveSet<CFGAnalyses>();
+  return PA;
+}
+
+PreservedAnalyses MergeLocalsPass::runOnBody(Function &Body,
+                                             FunctionAnalysisManager &) {
+  mergeAllocas(Body);
+  PreservedAnalyses PA;
+  PA.preserveSet<CFGAnalyses>();
+  return PA;
+}
+
+PreservedAnalyses SplitEdgesPass::runOnBody(Function &Body,
+                                            FunctionAnalysisManager &) {
+  SplitAllCriticalEdges(Body);
+  for (BasicBlock &BB : Body)
+    if (BB.getSinglePredecessor())
+      FoldSingleEntryPHINodes(&BB);
+  return PreservedAnalyses::none();
+}
+
+PreservedAnalyses SpillPass::runOnBody(Function &Body,
+                                       FunctionAnalysisManager &) {
   constexpr unsigned Near = 64;
   DenseMap<Instruction *, unsigned> Place;
   unsigned N = 0;
@@ -378,6 +393,42 @@ void spillValues(Function &Body) {
   for (Instruction *I : Values)
     DemoteRegToStack(*I);
   mergeAllocas(Body);
+  NumSpilled += Values.size();
+  return PreservedAnalyses::none();
+}
+
+//===----------------------------------------------------------------------===//
+// Pipelines
+//===----------------------------------------------------------------------===//
+
+void addSimplification(FunctionPassManager &FPM) {
+  FPM.addPass(SROAPass(SROAOptions::ModifyCFG));
+  FPM.addPass(EarlyCSEPass(true));
+  FPM.addPass(LowerConstantIntrinsicsPass());
+  FPM.addPass(SimplifyCFGPass());
+  FPM.addPass(InstCombinePass());
+  FPM.addPass(SROAPass(SROAOptions::ModifyCFG));
+  FPM.addPass(SimplifyCFGPass());
+  FPM.addPass(FortifyPass());
+  FPM.addPass(StringsPass());
+  FPM.addPass(ThreadSwitchesPass());
+  FPM.addPass(LoopsPass());
+  FPM.addPass(LegalizePass());
+  FPM.addPass(EarlyCSEPass(true));
+  FPM.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), true));
+  FPM.addPass(ADCEPass());
+  FPM.addPass(SimplifyCFGPass());
+  FPM.addPass(LoopSimplifyPass());
+  FPM.addPass(SinkIncrementsPass());
+  FPM.addPass(MergeLocalsPass());
+  FPM.addPass(RecognisePass());
+}
+
+void addGrouping(FunctionPassManager &FPM) {
+  FPM.addPass(SplitEdgesPass());
+  FPM.addPass(JoinCallsPass());
+  FPM.addPass(GroupUpCallsPass());
+  FPM.addPass(FastPathsPass());
 }
 
 } // namespace cosy

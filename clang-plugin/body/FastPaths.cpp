@@ -2,11 +2,15 @@
 //===- FastPaths.cpp - What the module may do with less work --------------===//
 #include "body/FastPaths.h"
 #include "SystemCalls.h"
+#include "body/Borrow.h"
 #include "body/Operations.h"
-#include "body/SystemCallShape.h"
+#include "body/Recognise.h"
+#include "body/UpCalls.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
@@ -15,8 +19,14 @@
 
 #include <cosy/format.h>
 
+#define DEBUG_TYPE "cosy-fast-paths"
+
 using namespace llvm;
 using namespace llvm::PatternMatch;
+
+STATISTIC(NumJoined, "Seeks that were joined with a read or write");
+STATISTIC(NumPrivate, "Files that are private");
+STATISTIC(NumRest, "Reads of the rest of a file");
 
 namespace cosy {
 
@@ -35,32 +45,43 @@ void addHints(CallBase &Call, unsigned Hints) {
   Call.setMetadata(HintsName, MDNode::get(Ctx, ConstantAsMetadata::get(All)));
 }
 
-void forbidFastPaths(Function &Body) {
-  for (Instruction &I : instructions(Body))
-    if (isSystemCall(I))
-      addHints(cast<CallBase>(I), COSY_HINT_PLAIN);
+/// Function metadata: a FastNote each.
+static constexpr StringLiteral NoteName = "cosy.note";
+
+/// Notes \p Text about \p Call: what was \p Chosen, or why it was not.
+static void addNote(CallBase &Call, bool Chosen, const Twine &Text) {
+  LLVMContext &Ctx = Call.getContext();
+  Constant *Flag = ConstantInt::getBool(Ctx, Chosen);
+  Call.getFunction()->addMetadata(
+      NoteName, *MDNode::get(Ctx, {Call.getDebugLoc().get(),
+                                   ConstantAsMetadata::get(Flag),
+                                   MDString::get(Ctx, Text.str())}));
+}
+
+SmallVector<FastNote, 0> fastNotesOf(const Function &Body) {
+  SmallVector<FastNote, 0> Notes;
+  SmallVector<MDNode *, 8> Nodes;
+  Body.getMetadata(NoteName, Nodes);
+  for (const MDNode *N : Nodes)
+    Notes.push_back({dyn_cast_or_null<DILocation>(N->getOperand(0)),
+                     mdconst::extract<ConstantInt>(N->getOperand(1))->isOne(),
+                     cast<MDString>(N->getOperand(2))->getString()});
+  return Notes;
 }
 
 namespace {
 
 class Finder {
 public:
-  Finder(Function &Body, const LoopInfo &LI, const UpCallList &UpCalls,
-         std::vector<FastNote> &Notes)
-      : Body(Body), LI(LI), UpCalls(UpCalls), Notes(Notes) {}
+  Finder(Function &Body, const LoopInfo &LI) : Body(Body), LI(LI) {}
   void run();
 
 private:
   void findPrivate(CallBase &Open);
-  void findRest(CallBase &Read, const CallShape &Shape);
-  void note(const CallBase &Call, bool Chosen, const Twine &Text) {
-    Notes.push_back({Call.getDebugLoc(), Chosen, Text.str()});
-  }
+  void findRest(CallBase &Read);
 
   Function &Body;
   const LoopInfo &LI;
-  const UpCallList &UpCalls;
-  std::vector<FastNote> &Notes;
   SmallPtrSet<const Value *, 8> PrivateFds;
 };
 
@@ -96,13 +117,13 @@ static std::string whyNotPrivate(const Instruction &I, const Value *Fd,
   if (CB->getCalledFunction() &&
       CB->getCalledFunction()->getName() == ExitMarker)
     return "";
-  CallShape Shape = systemCallShape(*CB);
-  if (!Shape.Call)
+  const SystemCall *Call = systemCallOf(*CB);
+  if (!Call)
     return "is given to a function";
-  for (auto [N, Arg] : enumerate(Shape.Args))
-    if (Arg == Fd && (N || !takesPrivate(Shape.Call->Name)))
-      return ("is given to " + Shape.Call->Name).str();
-  Closes |= Shape.Call->Name == "close";
+  for (auto [N, Arg] : enumerate(CB->args()))
+    if (Arg == Fd && (N || !takesPrivate(Call->Name)))
+      return ("is given to " + Call->Name).str();
+  Closes |= Call->Name == "close";
   return "";
 }
 
@@ -117,7 +138,7 @@ void Finder::findPrivate(CallBase &Open) {
   for (unsigned N = 0; N < Fds.size(); ++N)
     for (const User *U : Fds[N]->users()) {
       auto *I = cast<Instruction>(U);
-      if (UpCalls.Of.count(const_cast<Instruction *>(I)))
+      if (upCallOf(*I))
         continue;
       bool Copy = false;
       std::string This = whyNotPrivate(*I, Fds[N], Closes, Copy);
@@ -129,12 +150,13 @@ void Finder::findPrivate(CallBase &Open) {
   if (!Closes)
     return;
   if (!Why.empty())
-    return note(Open, false, "the descriptor is not private: it " + Why);
+    return addNote(Open, false, "the descriptor is not private: it " + Why);
+  ++NumPrivate;
   addHints(Open, COSY_HINT_PRIVATE);
   PrivateFds.insert(Fds.begin(), Fds.end());
-  note(Open, true,
-       "the descriptor is private: it is closed here and passed to no other "
-       "code");
+  addNote(Open, true,
+          "the descriptor is private: it is closed here and passed to no other "
+          "code");
 }
 
 //===----------------------------------------------------------------------===//
@@ -196,32 +218,29 @@ static BasicBlock *whereItSucceeds(const BranchInst &Br, const CallBase &Seek) {
 
 /// Joins \p Seek with a read or write of the same file that follows at once:
 /// nobody else has a look at the position, so it need not be set before.
-static void joinWithNext(CallBase &Seek, const CallShape &Shape,
-                         std::vector<FastNote> &Notes) {
+static void joinWithNext(CallBase &Seek) {
   const DataLayout &DL = Seek.getDataLayout();
-  auto Note = [&](bool Chosen, const Twine &Text) {
-    Notes.push_back({Seek.getDebugLoc(), Chosen, Text.str()});
-  };
-  auto *Whence = dyn_cast_or_null<ConstantInt>(Shape.Args[2]);
-  if (!(Whence ? Whence->isZero() : !Shape.Args[2] && !Shape.Consts[2].Imm))
+  Value *SeekFd = Seek.getArgOperand(0);
+  auto *Whence = dyn_cast<ConstantInt>(Seek.getArgOperand(2));
+  if (!Whence || !Whence->isZero())
     return;
   SmallVector<Instruction *, 8> Before;
-  SmallPtrSet<const Value *, 2> SameFd{Shape.Args[0]};
+  SmallPtrSet<const Value *, 2> SameFd{SeekFd};
   bool Branched = false;
   for (Instruction *I = Seek.getNextNode(); I;) {
     if (auto *CB = dyn_cast<CallBase>(I); CB && isSystemCall(*I)) {
-      CallShape Next = systemCallShape(*CB);
-      if ((Next.Call->Name != "read" && Next.Call->Name != "write") ||
-          !SameFd.count(Next.Args[0]) ||
-          Next.Consts[0].Imm != Shape.Consts[0].Imm)
+      const SystemCall *Next = systemCallOf(*I);
+      if ((Next->Name != "read" && Next->Name != "write") ||
+          !SameFd.count(CB->getArgOperand(0)))
         return;
       for (Instruction *B : Before) {
         B->moveBefore(&Seek);
         if (SameFd.count(B))
-          B->replaceAllUsesWith(Shape.Args[0]);
+          B->replaceAllUsesWith(SeekFd);
       }
       addHints(Seek, COSY_HINT_JOIN);
-      return Note(true, "joined with the " + Next.Call->Name + " after it");
+      ++NumJoined;
+      return addNote(Seek, true, "joined with the " + Next->Name + " after it");
     }
     if (auto *Br = dyn_cast<BranchInst>(I)) {
       BasicBlock *To = Branched ? nullptr : whereItSucceeds(*Br, Seek);
@@ -237,29 +256,34 @@ static void joinWithNext(CallBase &Seek, const CallShape &Shape,
                  I->hasOneUse() && isa<BranchInst>(I->user_back());
     if (!Tests && !isa<DbgInfoIntrinsic>(I)) {
       if (!mayGoBefore(*I, Seek))
-        return Note(false,
-                    "not joined with a call after it: something else is done "
-                    "between them");
+        return addNote(
+            Seek, false,
+            "not joined with a call after it: something else is done "
+            "between them");
       Before.push_back(I);
-      if (isSameLoad(*I, Shape.Args[0], Seek))
+      if (isSameLoad(*I, SeekFd, Seek))
         SameFd.insert(I);
     }
     I = I->getNextNode();
   }
 }
 
-void joinCalls(Function &Body, std::vector<FastNote> &Notes) {
+PreservedAnalyses JoinCallsPass::runOnBody(Function &Body,
+                                           FunctionAnalysisManager &) {
+  // The body may have changed since it was looked at before.
+  Body.eraseMetadata(Body.getContext().getMDKindID(NoteName));
   SmallVector<CallBase *, 8> Seeks;
   for (Instruction &I : instructions(Body)) {
-    // The body may have changed since it was looked at before.
     I.setMetadata(HintsName, nullptr);
-    auto *CB = dyn_cast<CallBase>(&I);
-    if (CB && isSystemCall(I) && systemCallShape(*CB).Call->Name == "lseek")
-      Seeks.push_back(CB);
+    if (const SystemCall *Call = systemCallOf(I); Call && Call->Name == "lseek")
+      Seeks.push_back(cast<CallBase>(&I));
   }
+  if (Body.hasFnAttribute(NoFastAttribute))
+    return PreservedAnalyses::all();
   // Joining moves and replaces loads; no call goes away.
   for (CallBase *Seek : Seeks)
-    joinWithNext(*Seek, systemCallShape(*Seek), Notes);
+    joinWithNext(*Seek);
+  return Seeks.empty() ? PreservedAnalyses::all() : PreservedAnalyses::none();
 }
 
 //===----------------------------------------------------------------------===//
@@ -315,49 +339,60 @@ static bool goesOn(const CallBase &Read, const ConstantInt &Size,
 
 /// A loop that does nothing but read a private file to its end, piece after
 /// piece: nobody can tell whether it is read at once.
-void Finder::findRest(CallBase &Read, const CallShape &Shape) {
+void Finder::findRest(CallBase &Read) {
   const Loop *L = LI.getLoopFor(Read.getParent());
-  if (!L || !L->isInnermost() || !Shape.Args[0] || !Shape.Args[1] ||
-      !PrivateFds.count(Shape.Args[0]) || !L->isLoopInvariant(Shape.Args[0]))
+  Value *Fd = Read.getArgOperand(0);
+  if (!L || !L->isInnermost() || !PrivateFds.count(Fd) ||
+      !L->isLoopInvariant(Fd))
     return;
-  auto *Size = dyn_cast_or_null<ConstantInt>(Shape.Args[2]);
+  auto *Size = dyn_cast<ConstantInt>(Read.getArgOperand(2));
   if (!Size || !Size->getValue().isStrictlyPositive())
-    return note(Read, false, "not read at once: not always the same size");
+    return addNote(Read, false, "not read at once: not always the same size");
   if (!goesOn(Read, *Size, *L))
-    return note(Read, false,
-                "not read at once: the loop may end before the "
-                "end of the file");
+    return addNote(Read, false,
+                   "not read at once: the loop may end before the "
+                   "end of the file");
   for (const BasicBlock *BB : L->blocks())
     for (const Instruction &I : *BB)
       if (&I != &Read && !isa<DbgInfoIntrinsic>(I) &&
-          (I.mayReadOrWriteMemory() || UpCalls.Of.count(&I)))
-        return note(Read, false,
-                    "not read at once: the loop does more than "
-                    "read");
-  if (!growsBy(Shape.Args[1], Read, *L))
-    return note(Read, false,
-                "not read at once: the pieces do not follow each "
-                "other in memory");
+          (I.mayReadOrWriteMemory() || upCallOf(I)))
+        return addNote(Read, false,
+                       "not read at once: the loop does more than "
+                       "read");
+  if (!growsBy(Read.getArgOperand(1), Read, *L))
+    return addNote(Read, false,
+                   "not read at once: the pieces do not follow each "
+                   "other in memory");
+  ++NumRest;
   addHints(Read, COSY_HINT_REST);
-  note(Read, true, "reads on to the end of the file are made at once");
+  addNote(Read, true, "reads on to the end of the file are made at once");
 }
 
 void Finder::run() {
-  SmallVector<std::pair<CallBase *, CallShape>, 16> Calls;
+  SmallVector<CallBase *, 16> Calls;
   for (Instruction &I : instructions(Body))
-    if (isSystemCall(I) && !UpCalls.Of.count(&I))
-      Calls.push_back({cast<CallBase>(&I), systemCallShape(cast<CallBase>(I))});
-  for (auto &[CB, Shape] : Calls)
-    if (Shape.Call->Name == "open" || Shape.Call->Name == "openat")
+    if (isSystemCall(I))
+      Calls.push_back(cast<CallBase>(&I));
+  for (CallBase *CB : Calls)
+    if (StringRef Name = systemCallOf(*CB)->Name;
+        Name == "open" || Name == "openat")
       findPrivate(*CB);
-  for (auto &[CB, Shape] : Calls)
-    if (Shape.Call->Name == "read")
-      findRest(*CB, Shape);
+  for (CallBase *CB : Calls)
+    if (systemCallOf(*CB)->Name == "read")
+      findRest(*CB);
 }
 
-void chooseFastPaths(Function &Body, const LoopInfo &LI,
-                     const UpCallList &UpCalls, std::vector<FastNote> &Notes) {
-  Finder(Body, LI, UpCalls, Notes).run();
+PreservedAnalyses FastPathsPass::runOnBody(Function &Body,
+                                           FunctionAnalysisManager &FAM) {
+  if (Body.hasFnAttribute(NoFastAttribute)) {
+    for (Instruction &I : instructions(Body))
+      if (isSystemCall(I))
+        addHints(cast<CallBase>(I), COSY_HINT_PLAIN);
+    return PreservedAnalyses::all();
+  }
+  Finder(Body, FAM.getResult<LoopAnalysis>(Body)).run();
+  hintBorrowed(Body);
+  return PreservedAnalyses::all();
 }
 
 } // namespace cosy

@@ -10,14 +10,11 @@
 #ifndef COSY_PLUGIN_FASTPATHS_H
 #define COSY_PLUGIN_FASTPATHS_H
 
-#include "body/UpCalls.h"
+#include "body/State.h"
 
-#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/InstrTypes.h"
-
-#include <string>
-#include <vector>
 
 namespace cosy {
 
@@ -31,21 +28,28 @@ void addHints(llvm::CallBase &Call, unsigned Hints);
 struct FastNote {
   const llvm::DILocation *Loc; ///< of the call
   bool Chosen;                 ///< else it is told why not
-  std::string Text;
+  llvm::StringRef Text;
 };
 
-/// Joins calls of \p Body that the module can make as one: what is between
-/// them is moved before the first. Call before findUpCalls(), as values are
-/// replaced. Appends to \p Notes.
-void joinCalls(llvm::Function &Body, std::vector<FastNote> &Notes);
+/// \returns what the passes below have noted about calls of \p Body.
+llvm::SmallVector<FastNote, 0> fastNotesOf(const llvm::Function &Body);
 
-/// Forbids all fast paths of \p Body.
-void forbidFastPaths(llvm::Function &Body);
+/// Joins calls that the module can make as one: moves what is between them
+/// before the first.
+class JoinCallsPass : public BodyPass<JoinCallsPass, BodyState::Recognised> {
+public:
+  static constexpr llvm::StringLiteral Name = "cosy-join";
+  llvm::PreservedAnalyses runOnBody(llvm::Function &Body,
+                                    llvm::FunctionAnalysisManager &FAM);
+};
 
-/// Finds the other hints of \p Body, of which nothing but metadata changes.
-/// Appends to \p Notes.
-void chooseFastPaths(llvm::Function &Body, const llvm::LoopInfo &LI,
-                     const UpCallList &UpCalls, std::vector<FastNote> &Notes);
+/// Finds the other hints, which changes nothing but metadata.
+class FastPathsPass : public BodyPass<FastPathsPass, BodyState::Grouped> {
+public:
+  static constexpr llvm::StringLiteral Name = "cosy-fast-paths";
+  llvm::PreservedAnalyses runOnBody(llvm::Function &Body,
+                                    llvm::FunctionAnalysisManager &FAM);
+};
 
 } // namespace cosy
 

@@ -4,6 +4,7 @@
 #include "body/LibraryCalls.h"
 #include "region/Marked.h"
 
+#include "llvm/ADT/Statistic.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/MemoryBuiltins.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
@@ -19,7 +20,11 @@
 #include <fcntl.h>
 #include <poll.h>
 
+#define DEBUG_TYPE "cosy-fortify"
+
 using namespace llvm;
+
+STATISTIC(NumChecks, "Checks of _FORTIFY_SOURCE that became operations");
 
 namespace cosy {
 
@@ -203,9 +208,9 @@ static void expandOpen(CallInst &CI, StringRef Name) {
         [&](Instruction *At) { return IRBuilder<>(At).CreateCall(F, Args); });
 }
 
-void expandChecks(Function &Body) {
+bool expandChecks(Function &F) {
   SmallVector<CallInst *, 8> Calls;
-  for (BasicBlock &BB : Body)
+  for (BasicBlock &BB : F)
     for (Instruction &I : BB)
       if (auto *CI = dyn_cast<CallInst>(&I);
           CI && (findChecked(*CI) || !plainOpen(*CI).empty()))
@@ -223,6 +228,14 @@ void expandChecks(Function &Body) {
     Value *Fails = B.CreateICmpUGT(CI->getArgOperand(C.Length), Limit);
     guard(*CI, Fails, [&](Instruction *At) { return plainCall(At, C, *CI); });
   }
+  NumChecks += Calls.size();
+  return !Calls.empty();
+}
+
+PreservedAnalyses FortifyPass::runOnBody(Function &Body,
+                                         FunctionAnalysisManager &) {
+  return expandChecks(Body) ? PreservedAnalyses::none()
+                            : PreservedAnalyses::all();
 }
 
 } // namespace cosy

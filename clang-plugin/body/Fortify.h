@@ -10,6 +10,8 @@
 #ifndef COSY_PLUGIN_FORTIFY_H
 #define COSY_PLUGIN_FORTIFY_H
 
+#include "body/State.h"
+
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Instructions.h"
@@ -29,9 +31,17 @@ void evaluateObjectSizes(llvm::Function &Host,
 void guard(llvm::CallInst &CI, llvm::Value *Fails,
            llvm::function_ref<llvm::Value *(llvm::Instruction *)> Plain);
 
-/// Makes checked calls in \p Body comparisons and plain calls; only if the
-/// check fails, the checking function is called.
-void expandChecks(llvm::Function &Body);
+/// Makes checked calls in \p F comparisons and plain calls; only if the check
+/// fails, the checking function is called. \returns whether there were any.
+bool expandChecks(llvm::Function &F);
+
+/// Does this to bodies.
+class FortifyPass : public BodyPass<FortifyPass, BodyState::Body> {
+public:
+  static constexpr llvm::StringLiteral Name = "cosy-fortify";
+  llvm::PreservedAnalyses runOnBody(llvm::Function &Body,
+                                    llvm::FunctionAnalysisManager &FAM);
+};
 
 } // namespace cosy
 

@@ -5,6 +5,7 @@
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/PostOrderIterator.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/CodeGen/IntrinsicLowering.h"
 #include "llvm/IR/CFG.h"
 #include "llvm/IR/GetElementPtrTypeIterator.h"
@@ -12,7 +13,13 @@
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 
+#define DEBUG_TYPE "cosy-legalize"
+
 using namespace llvm;
+
+STATISTIC(NumIntrinsics, "Intrinsics that became plain instructions");
+STATISTIC(NumAccesses, "Accesses of odd sizes that were divided");
+STATISTIC(NumAddresses, "Addresses that became sums");
 
 namespace cosy {
 
@@ -221,6 +228,7 @@ static void lowerIntrinsics(Function &F) {
       New = expand(B, *I);
     }
     if (New) {
+      ++NumIntrinsics;
       I->replaceAllUsesWith(New);
       I->eraseFromParent();
     }
@@ -293,6 +301,7 @@ static bool isOddInteger(Type *Ty) {
 }
 
 static void expandOddLoad(LoadInst &LI) {
+  ++NumAccesses;
   IRBuilder<> B(&LI);
   unsigned Bytes = (LI.getType()->getIntegerBitWidth() + 7) / 8;
   Value *All = nullptr;
@@ -311,6 +320,7 @@ static void expandOddLoad(LoadInst &LI) {
 }
 
 static void expandOddStore(StoreInst &SI) {
+  ++NumAccesses;
   IRBuilder<> B(&SI);
   Value *V = SI.getValueOperand();
   unsigned Bytes = (V->getType()->getIntegerBitWidth() + 7) / 8;
@@ -331,6 +341,7 @@ static void expandOddStore(StoreInst &SI) {
 static void expandGEP(GetElementPtrInst &GEP) {
   if (GEP.hasAllConstantIndices() || GEP.getType()->isVectorTy())
     return;
+  ++NumAddresses;
   const DataLayout &DL = GEP.getDataLayout();
   IRBuilder<> B(&GEP);
   Type *I64 = B.getInt64Ty(), *I8 = B.getInt8Ty();
@@ -437,11 +448,13 @@ static void dropHints(Function &F) {
     }
 }
 
-void legalize(Function &Body) {
+PreservedAnalyses LegalizePass::runOnBody(Function &Body,
+                                          FunctionAnalysisManager &) {
   dropHints(Body);
   hoistAddresses(Body);
   lowerIntrinsics(Body);
   lowerMemory(Body);
+  return PreservedAnalyses::none();
 }
 
 } // namespace cosy

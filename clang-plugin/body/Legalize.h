@@ -3,14 +3,22 @@
 #ifndef COSY_PLUGIN_LEGALIZE_H
 #define COSY_PLUGIN_LEGALIZE_H
 
+#include "body/State.h"
+
 #include "llvm/IR/Function.h"
 
 namespace cosy {
 
-/// Rewrites intrinsics, addresses and odd-sized accesses of \p Body into
+/// Rewrites intrinsics, addresses and odd-sized accesses into
 /// instructions that are operations, and moves what the host computes
 /// (addresses of thread-local variables and of errno) to the entry block.
-void legalize(llvm::Function &Body);
+class LegalizePass
+    : public BodyPass<LegalizePass, BodyState::Body, BodyState::Legal> {
+public:
+  static constexpr llvm::StringLiteral Name = "cosy-legalize";
+  llvm::PreservedAnalyses runOnBody(llvm::Function &Body,
+                                    llvm::FunctionAnalysisManager &FAM);
+};
 
 /// Computes what is an address of the thread once, where \p Body begins.
 void hoistAddresses(llvm::Function &Body);

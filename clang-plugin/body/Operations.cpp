@@ -2,7 +2,7 @@
 //===- Operations.cpp - What a compound does by operations ----------------===//
 #include "body/Operations.h"
 #include "body/LibraryCalls.h"
-#include "body/SystemCallShape.h"
+#include "body/Recognise.h"
 #include "region/Region.h"
 
 #include "llvm/ADT/SetVector.h"

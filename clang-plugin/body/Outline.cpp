@@ -13,11 +13,12 @@
 #include "body/Outline.h"
 #include "Costs.h"
 #include "body/Operations.h"
-#include "body/SystemCallShape.h"
+#include "body/Recognise.h"
 #include "bpf/Function.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/Analysis/BranchProbabilityInfo.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -27,12 +28,18 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Support/Debug.h"
+#include "llvm/Support/Format.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 #include <cmath>
 #include <numeric>
 
+#define DEBUG_TYPE "cosy-outline"
+
 using namespace llvm;
+
+STATISTIC(NumPieces, "Pieces that are left to the machine");
 
 namespace cosy {
 
@@ -411,6 +418,7 @@ static Function *moveOut(const Piece &P, BasicBlock *Before,
       Function::Create(FunctionType::get(Result, Parameters, false),
                        GlobalValue::InternalLinkage, Name, Body.getParent());
   F->addFnAttrs(AttrBuilder(Ctx, Body.getAttributes().getFnAttrs()));
+  F->removeFnAttr(StateAttribute);
   F->addFnAttr(PieceAttribute);
 
   BasicBlock *Exit = P.Blocks.back()->getSingleSuccessor();
@@ -448,14 +456,23 @@ static Function *moveOut(const Piece &P, BasicBlock *Before,
   return F;
 }
 
-SmallVector<Function *, 0> outlinePieces(Function &Body,
+SmallVector<Function *, 0> outlinedPieces(const Function &Body) {
+  SmallSetVector<Function *, 8> Pieces;
+  for (const Instruction &I : instructions(Body))
+    if (const Function *Piece = outlinedPieceOf(I))
+      Pieces.insert(const_cast<Function *>(Piece));
+  return SmallVector<Function *, 0>(Pieces.begin(), Pieces.end());
+}
+
+PreservedAnalyses OutlinePass::runOnBody(Function &Body,
                                          FunctionAnalysisManager &FAM) {
-  SmallVector<Function *, 0> Functions;
+  if (Body.hasFnAttribute(NoOutlineAttribute))
+    return PreservedAnalyses::all();
   // A region without system calls gains nothing, whatever is done.
   if (none_of(instructions(Body), [](Instruction &I) {
         return isSystemCall(I) || isUserFunctionCall(I);
       }))
-    return Functions;
+    return PreservedAnalyses::all();
   SmallVector<BasicBlock *, 16> Halves = isolateOperations(Body);
   FAM.invalidate(Body, PreservedAnalyses::none());
   std::vector<Piece> Pieces = Finder(Body, FAM).find();
@@ -468,21 +485,23 @@ SmallVector<Function *, 0> outlinePieces(Function &Body,
         Last.push_back(Pred);
     P.Blocks.push_back(SplitBlockPredecessors(P.Exit, Last, ".native"));
   }
-  for (Piece &P : Pieces) {
+  for (auto [N, P] : enumerate(Pieces)) {
     SmallVector<BasicBlock *, 4> Outside;
     for (BasicBlock *Pred : predecessors(P.Entry))
       if (!is_contained(P.Blocks, Pred) && !is_contained(Outside, Pred))
         Outside.push_back(Pred);
     BasicBlock *Before = SplitBlockPredecessors(P.Entry, Outside, ".before");
-    Functions.push_back(moveOut(
-        P, Before, Body.getName() + ".native." + Twine(Functions.size())));
+    Function *F = moveOut(P, Before, Body.getName() + ".native." + Twine(N));
+    ++NumPieces;
+    LLVM_DEBUG(dbgs() << F->getName() << " saves " << format("%.0f", P.Gain)
+                      << " instructions\n");
+    (void)F;
   }
   // From the beginning on, lest what was merged is moved again.
   for (BasicBlock *BB : reverse(Halves))
     if (BB->getParent() == &Body)
       MergeBlockIntoPredecessor(BB);
-  FAM.invalidate(Body, PreservedAnalyses::none());
-  return Functions;
+  return PreservedAnalyses::none();
 }
 
 } // namespace cosy

@@ -10,6 +10,8 @@
 #ifndef COSY_PLUGIN_OUTLINE_H
 #define COSY_PLUGIN_OUTLINE_H
 
+#include "body/State.h"
+
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/InstrTypes.h"
@@ -17,10 +19,19 @@
 
 namespace cosy {
 
-/// Moves the pieces of \p Body that are better native into functions, which
-/// it then calls. \returns these functions, to be erased after \p Body.
+/// Moves the pieces that are better native into functions, which the body then
+/// calls. It adds functions to the module, which function passes usually do
+/// not; no other function is changed at the same time.
+class OutlinePass : public BodyPass<OutlinePass, BodyState::Recognised> {
+public:
+  static constexpr llvm::StringLiteral Name = "cosy-outline";
+  llvm::PreservedAnalyses runOnBody(llvm::Function &Body,
+                                    llvm::FunctionAnalysisManager &FAM);
+};
+
+/// \returns these functions, to be erased after \p Body.
 llvm::SmallVector<llvm::Function *, 0>
-outlinePieces(llvm::Function &Body, llvm::FunctionAnalysisManager &FAM);
+outlinedPieces(const llvm::Function &Body);
 
 /// \returns the function that \p I calls if that is such a piece, else null.
 const llvm::Function *outlinedPieceOf(const llvm::Instruction &I);

@@ -4,12 +4,17 @@
 #include "body/Fortify.h"
 #include "body/LibraryCalls.h"
 
+#include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
+#define DEBUG_TYPE "cosy-strings"
+
 using namespace llvm;
+
+STATISTIC(NumStrings, "String functions that became several operations");
 
 namespace cosy {
 
@@ -223,7 +228,8 @@ static const StringFunction *findStringFunction(const CallInst &CI) {
   return Fn != std::end(Functions) ? Fn : nullptr;
 }
 
-void expandStrings(Function &Body) {
+PreservedAnalyses StringsPass::runOnBody(Function &Body,
+                                         FunctionAnalysisManager &) {
   SmallVector<std::pair<CallInst *, const StringFunction *>, 8> Calls;
   for (BasicBlock &BB : Body)
     for (Instruction &I : BB)
@@ -244,6 +250,8 @@ void expandStrings(Function &Body) {
       CI->eraseFromParent();
     }
   }
+  NumStrings += Calls.size();
+  return Calls.empty() ? PreservedAnalyses::all() : PreservedAnalyses::none();
 }
 
 } // namespace cosy

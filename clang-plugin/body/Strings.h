@@ -3,18 +3,23 @@
 //
 // strncpy() is strnlen(), memcpy() and memset(), each of which is an operation.
 // Functions of libc that are made of others in such a way need not leave the
-// compound. Those that are one operation are known to Select.cpp.
+// compound. Those that are one operation are known to Operations.cpp.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_STRINGS_H
 #define COSY_PLUGIN_STRINGS_H
 
-#include "llvm/IR/Function.h"
+#include "body/State.h"
 
 namespace cosy {
 
-/// Replaces calls in \p Body by calls that are operations.
-void expandStrings(llvm::Function &Body);
+/// Replaces these calls by calls that are operations.
+class StringsPass : public BodyPass<StringsPass, BodyState::Body> {
+public:
+  static constexpr llvm::StringLiteral Name = "cosy-strings";
+  llvm::PreservedAnalyses runOnBody(llvm::Function &Body,
+                                    llvm::FunctionAnalysisManager &FAM);
+};
 
 } // namespace cosy
 

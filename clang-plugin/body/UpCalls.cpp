@@ -4,22 +4,28 @@
 #include "async/AsyncParts.h"
 #include "body/Operations.h"
 #include "body/Outline.h"
-#include "body/SystemCallShape.h"
+#include "body/Recognise.h"
 #include "bpf/Function.h"
 #include "link/Deferred.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/Statistic.h"
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Support/Debug.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 #include "llvm/Transforms/Utils/Local.h"
 #include "llvm/Transforms/Utils/ValueMapper.h"
 
+#define DEBUG_TYPE "cosy-group-upcalls"
+
 using namespace llvm;
+
+STATISTIC(NumUpCalls, "Up-calls, those of user functions included");
 
 namespace cosy {
 
@@ -31,49 +37,84 @@ static bool saysMore(const Instruction &A, const Instruction &B) {
   return Rank(A) > Rank(B);
 }
 
-static UpCallList group(Function &Body) {
+/// Metadata of an instruction: the number of its up-call.
+static constexpr StringLiteral UpCallName = "cosy.upcall";
+
+std::optional<unsigned> upCallOf(const Instruction &I) {
+  const MDNode *N = I.getMetadata(UpCallName);
+  if (!N)
+    return std::nullopt;
+  return mdconst::extract<ConstantInt>(N->getOperand(0))->getZExtValue();
+}
+
+/// Numbers the up-calls of \p Body and marks the instructions of each.
+static void numberUpCalls(Function &Body) {
   const DataLayout &DL = Body.getDataLayout();
-  UpCallList List;
+  LLVMContext &Ctx = Body.getContext();
+  Type *I32 = Type::getInt32Ty(Ctx);
+  unsigned Kind = Ctx.getMDKindID(UpCallName);
+  for (Instruction &I : instructions(Body))
+    I.setMetadata(Kind, nullptr);
+  unsigned Number = 0;
   for (BasicBlock &BB : Body) {
-    UpCall Cur;
+    MDNode *Cur = nullptr;
     SmallVector<Instruction *, 16> Gap; // operations since then, native as well
+    auto Begin = [&] {
+      Cur = MDNode::get(
+          Ctx, ConstantAsMetadata::get(ConstantInt::get(I32, Number++)));
+    };
     auto Finish = [&] {
-      if (!Cur.Insts.empty())
-        List.Calls.push_back(std::move(Cur));
-      Cur = UpCall();
+      Cur = nullptr;
       Gap.clear();
     };
     for (Instruction &I : BB) {
       if (isa<PHINode>(I))
         continue;
       if (isUserFunctionCall(I)) {
-        Finish();
-        Cur.Insts.push_back(&I);
-        Cur.Culprit = &I;
+        Begin();
+        I.setMetadata(Kind, Cur);
         Finish();
         continue;
       }
       if (!isOperation(I, DL)) {
-        Cur.Insts.append(Gap.begin(), Gap.end());
+        if (!Cur)
+          Begin();
+        for (Instruction *Before : Gap)
+          Before->setMetadata(Kind, Cur);
         Gap.clear();
-        Cur.Insts.push_back(&I);
-        const Instruction &Why = culpritOf(I);
-        if (!Cur.Culprit || saysMore(Why, *Cur.Culprit))
-          Cur.Culprit = const_cast<Instruction *>(&Why);
+        I.setMetadata(Kind, Cur);
         continue;
       }
-      if (Cur.Insts.empty() || isHostComputed(I))
+      if (!Cur || isHostComputed(I))
         continue;
       if (I.isTerminator() || isSystemCall(I) || isStopTest(I) || isExit(I))
         Finish();
       else
         Gap.push_back(&I);
     }
-    Finish();
   }
-  for (auto [N, Call] : enumerate(List.Calls))
-    for (Instruction *I : Call.Insts)
-      List.Of[I] = N;
+}
+
+UpCallList readUpCalls(Function &Body) {
+  const DataLayout &DL = Body.getDataLayout();
+  UpCallList List;
+  for (Instruction &I : instructions(Body)) {
+    std::optional<unsigned> N = upCallOf(I);
+    if (!N)
+      continue;
+    if (*N >= List.Calls.size())
+      List.Calls.resize(*N + 1);
+    UpCall &Call = List.Calls[*N];
+    Call.Insts.push_back(&I);
+    List.Of[&I] = *N;
+    if (isUserFunctionCall(I)) {
+      Call.Culprit = &I;
+    } else if (!isOperation(I, DL)) {
+      const Instruction &Why = culpritOf(I);
+      if (!Call.Culprit || saysMore(Why, *Call.Culprit))
+        Call.Culprit = const_cast<Instruction *>(&Why);
+    }
+  }
   for (auto [N, Call] : enumerate(List.Calls)) {
     SmallPtrSet<Value *, 8> Seen;
     auto Inside = [&, N = N](const Value *V) {
@@ -93,10 +134,12 @@ static UpCallList group(Function &Body) {
   return List;
 }
 
-UpCallList findUpCalls(Function &Body) {
+PreservedAnalyses GroupUpCallsPass::runOnBody(Function &Body,
+                                              FunctionAnalysisManager &) {
   const DataLayout &DL = Body.getDataLayout();
   while (true) {
-    UpCallList List = group(Body);
+    numberUpCalls(Body);
+    UpCallList List = readUpCalls(Body);
     // What is too wide for a register goes through memory; the loads and
     // stores then belong to the groups.
     SmallSetVector<Instruction *, 8> Wide;
@@ -112,8 +155,13 @@ UpCallList findUpCalls(Function &Body) {
       for (PHINode &P : BB.phis())
         if (!isRegisterType(P.getType(), DL))
           Wide.insert(&P);
-    if (Wide.empty())
-      return List;
+    if (Wide.empty()) {
+      NumUpCalls += List.Calls.size();
+      LLVM_DEBUG(for (const UpCall &Call : List.Calls) dbgs()
+                 << "up-call of " << Call.Insts.size() << " instructions for "
+                 << describe(*Call.Culprit) << "\n");
+      return PreservedAnalyses::none();
+    }
     for (Instruction *I : Wide) {
       if (auto *P = dyn_cast<PHINode>(I))
         DemotePHIToStack(P);
@@ -256,6 +304,7 @@ Function *createThunk(const UpCall &Call, ArrayRef<Reg> Uses,
   for (Instruction *I : Call.Insts) {
     Instruction *New = I->clone();
     New->dropDbgRecords();
+    New->setMetadata(UpCallName, nullptr);
     New->setMetadata(LLVMContext::MD_DIAssignID,
                      nullptr); // the host's variable
     B.Insert(New);

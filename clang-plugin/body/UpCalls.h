@@ -9,6 +9,7 @@
 #ifndef COSY_PLUGIN_UPCALLS_H
 #define COSY_PLUGIN_UPCALLS_H
 
+#include "body/State.h"
 #include "codegen/Code.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -34,10 +35,22 @@ struct UpCallList {
   llvm::DenseMap<const llvm::Instruction *, unsigned> Of;
 };
 
-/// Groups what \p Body cannot do by operations. Values too wide for a
-/// register that would cross the border of a group go through memory after
-/// this.
-UpCallList findUpCalls(llvm::Function &Body);
+/// \returns the number of the up-call that \p I belongs to, if there is one.
+std::optional<unsigned> upCallOf(const llvm::Instruction &I);
+
+/// \returns the up-calls of \p Body, which is grouped.
+UpCallList readUpCalls(llvm::Function &Body);
+
+/// Groups what no operation can do. Values too wide for a register that would
+/// cross the border of a group go through memory after this.
+class GroupUpCallsPass
+    : public BodyPass<GroupUpCallsPass, BodyState::Recognised,
+                      BodyState::Grouped> {
+public:
+  static constexpr llvm::StringLiteral Name = "cosy-group-upcalls";
+  llvm::PreservedAnalyses runOnBody(llvm::Function &Body,
+                                    llvm::FunctionAnalysisManager &FAM);
+};
 
 /// Creates the native function of \p Call. Its operands are in the slots
 /// \p Uses of the frame, its results belong in \p Defs. If \p OwnErrno, errno

@@ -5,7 +5,7 @@
 #include "async/AsyncParts.h"
 #include "body/Body.h"
 #include "body/Outline.h"
-#include "body/SystemCallShape.h"
+#include "body/Recognise.h"
 #include "bpf/Function.h"
 #include "codegen/Profit.h"
 #include "codegen/RegAlloc.h"
@@ -23,40 +23,35 @@ using namespace llvm;
 
 namespace cosy {
 
-/// Selection and allocation; \returns false if there are too few registers.
-static bool generate(Region &R, Compound &C, FunctionAnalysisManager &FAM,
-                     const RegionOptions &Options) {
-  Function &Body = *R.Body;
-  SplitAllCriticalEdges(Body);
-  for (BasicBlock &BB : Body)
-    if (BB.getSinglePredecessor())
-      FoldSingleEntryPHINodes(&BB);
-  C.FastNotes.clear();
-  if (!Options.NoFast)
-    joinCalls(Body, C.FastNotes);
+/// Grouping, selection and allocation; \returns false if there are too few
+/// registers.
+static bool generate(Function &Body, Compound &C,
+                     FunctionAnalysisManager &FAM) {
+  FunctionPassManager FPM;
+  addGrouping(FPM);
+  FAM.invalidate(Body, FPM.run(Body, FAM));
   // From here on the body is only read.
-  C.UpCalls = findUpCalls(Body);
-  FAM.invalidate(Body, PreservedAnalyses::none());
-  LoopInfo &LI = FAM.getResult<LoopAnalysis>(Body);
-  if (Options.NoFast) {
-    forbidFastPaths(Body);
-  } else {
-    chooseFastPaths(Body, LI, C.UpCalls, C.FastNotes);
-    hintBorrowed(Body);
-  }
-  C.Sel = select(Body, LI, C.UpCalls, C.NumOutputs);
-  C.Sel.C.Name = R.Name;
-  C.Sel.C.NumExits = R.Exits.size();
-  if (R.Options.MaxOperations && R.Options.AtLimit == COSY_RESUME)
-    C.Sel.C.Limit = R.Options.MaxOperations;
+  C.UpCalls = readUpCalls(Body);
+  BodyDescription D = BodyDescription::read(Body);
+  C.Sel =
+      select(Body, FAM.getResult<LoopAnalysis>(Body), C.UpCalls, D.NumOutputs);
+  C.Sel.C.Name = D.Name;
+  C.Sel.C.NumExits = D.NumExits;
+  if (D.Limit)
+    C.Sel.C.Limit = D.Limit;
   return allocateRegisters(C.Sel.C);
 }
 
-static bool compile(Region &R, Compound &C, FunctionAnalysisManager &FAM,
-                    const RegionOptions &Options) {
-  if (!generate(R, C, FAM, Options)) {
-    spillValues(*R.Body);
-    if (!generate(R, C, FAM, Options)) {
+/// Prints the text of \p C on standard error.
+static void dump(const Compound &C) {
+  cosy_diag Diag;
+  cosy_disassemble(C.Img.Bytes.data(), C.Img.Bytes.size(), 0, stderr, &Diag);
+}
+
+static bool compile(Region &R, Compound &C, FunctionAnalysisManager &FAM) {
+  if (!generate(*R.Body, C, FAM)) {
+    FAM.invalidate(*R.Body, SpillPass().run(*R.Body, FAM));
+    if (!generate(*R.Body, C, FAM)) {
       if (R.IsAsync)
         return false;
       reportError(*R.Host, R.Loc,
@@ -157,7 +152,7 @@ static void explain(const Region &R, const Compound &C, bool IsPart,
       suggestMovingMarker(Loc);
   }
   explainBuffers(R, C.Buffers);
-  for (const FastNote &Note : C.FastNotes) {
+  for (const FastNote &Note : fastNotesOf(*R.Body)) {
     auto Fill = [&](auto &Rem) { Rem << Note.Text; };
     if (Note.Chosen)
       remark<OptimizationRemark>(R, Note.Loc, "FastPath", Fill);
@@ -176,7 +171,7 @@ bool isWorthwhile(Function &Body, FunctionAnalysisManager &FAM) {
   unsigned NumCalls = 0;
   for (BasicBlock &BB : Body)
     for (Instruction &I : BB)
-      if (isSystemCall(I)) {
+      if (makesSystemCall(I)) {
         ++NumCalls;
         if (FAM.getResult<LoopAnalysis>(Body).getLoopFor(&BB))
           return true;
@@ -184,28 +179,44 @@ bool isWorthwhile(Function &Body, FunctionAnalysisManager &FAM) {
   return NumCalls > 1;
 }
 
-bool makeCompound(Region &R, Compound &C, bool IsPart,
-                  FunctionAnalysisManager &FAM, const RegionOptions &Options) {
-  simplifyBody(*R.Body, FAM);
-  if (R.IsAsync && !accessesErrnoDirectly(*R.Body))
+bool makeCompound(Region &R, Compound &C, FunctionAnalysisManager &FAM) {
+  Function &Body = *R.Body;
+  BodyDescription D = BodyDescription::read(Body);
+  FunctionPassManager FPM;
+  addSimplification(FPM);
+  FAM.invalidate(Body, FPM.run(Body, FAM));
+  if (R.IsAsync && !accessesErrnoDirectly(Body))
     return false;
-  // What runs natively is not counted.
-  if (!Options.NoOutline && !R.Options.countsRuns())
-    C.Pieces = outlinePieces(*R.Body, FAM);
-  if (!compile(R, C, FAM, Options))
+  FAM.invalidate(Body, OutlinePass().run(Body, FAM));
+  if (!compile(R, C, FAM))
     return false;
-  explain(R, C, IsPart, FAM);
-  if (Options.Dump) {
-    cosy_diag Diag;
-    cosy_disassemble(C.Img.Bytes.data(), C.Img.Bytes.size(), 0, stderr, &Diag);
-  }
+  explain(R, C, D.IsPart, FAM);
+  if (D.Dump)
+    dump(C);
   return true;
 }
 
-void eraseBody(Region &R, const Compound &C, FunctionAnalysisManager &FAM) {
+PreservedAnalyses PrintCompoundPass::runOnBody(Function &Body,
+                                               FunctionAnalysisManager &FAM) {
+  BodyDescription D = BodyDescription::read(Body);
+  Region R;
+  R.Body = R.Host = &Body;
+  R.Before = &Body.getEntryBlock();
+  R.Name = D.Name;
+  R.Exits.resize(D.NumExits);
+  Compound C;
+  if (compile(R, C, FAM)) {
+    explain(R, C, D.IsPart, FAM);
+    dump(C);
+  }
+  return PreservedAnalyses::none();
+}
+
+void eraseBody(Region &R, FunctionAnalysisManager &FAM) {
+  SmallVector<Function *, 0> Pieces = outlinedPieces(*R.Body);
   FAM.clear(*R.Body, R.Body->getName());
   R.Body->eraseFromParent();
-  for (Function *Piece : C.Pieces)
+  for (Function *Piece : Pieces)
     Piece->eraseFromParent();
 }
 

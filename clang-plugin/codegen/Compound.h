@@ -9,31 +9,23 @@
 #include "codegen/Emit.h"
 #include "codegen/Select.h"
 #include "region/Region.h"
-#include "region/RegionPass.h"
 
 namespace cosy {
 
 /// A compound and what goes with it.
 struct Compound {
-  unsigned NumOutputs = 0;
   Selection Sel;
   Image Img;
   UpCallList UpCalls;
   std::vector<ReadBuffer> Buffers;
-  std::vector<FastNote> FastNotes;
   std::vector<llvm::Function *> Thunks;
-  /// Functions that R.Body calls, to be erased after it.
-  llvm::SmallVector<llvm::Function *, 0> Pieces;
 };
 
-/// Simplifies R.Body, into which callees have been inlined, and makes \p C of
-/// it. C.NumOutputs is set before. Remarks say what it became; if \p IsPart, it
-/// is not all of what was marked.
+/// Simplifies R.Body, into which callees have been inlined and which has been
+/// described, and makes \p C of it. Remarks say what it became.
 /// \returns false if there is no compound, after an error if R.Body has to
 /// become one.
-bool makeCompound(Region &R, Compound &C, bool IsPart,
-                  llvm::FunctionAnalysisManager &FAM,
-                  const RegionOptions &Options);
+bool makeCompound(Region &R, Compound &C, llvm::FunctionAnalysisManager &FAM);
 
 /// Reports the buffers that R.Body reads into.
 void explainBuffers(const Region &R, llvm::ArrayRef<ReadBuffer> Buffers);
@@ -42,9 +34,19 @@ void explainBuffers(const Region &R, llvm::ArrayRef<ReadBuffer> Buffers);
 /// compound.
 bool isWorthwhile(llvm::Function &Body, llvm::FunctionAnalysisManager &FAM);
 
-/// Erases R.Body, and what \p C has besides.
-void eraseBody(Region &R, const Compound &C,
-               llvm::FunctionAnalysisManager &FAM);
+/// Makes compounds of bodies, reports what they gain and prints their text on
+/// standard error. No host runs them.
+class PrintCompoundPass
+    : public BodyPass<PrintCompoundPass, BodyState::Recognised,
+                      BodyState::Grouped> {
+public:
+  static constexpr llvm::StringLiteral Name = "cosy-print-compound";
+  llvm::PreservedAnalyses runOnBody(llvm::Function &Body,
+                                    llvm::FunctionAnalysisManager &FAM);
+};
+
+/// Erases R.Body, and the functions that only it calls.
+void eraseBody(Region &R, llvm::FunctionAnalysisManager &FAM);
 
 } // namespace cosy
 

@@ -342,19 +342,15 @@ void Selector::lowerMemoryCall(CallBase &CB, MemoryCall Kind) {
   }
 }
 
-void Selector::lowerSystemCall(CallBase &CB, const CallShape &Shape) {
+void Selector::lowerSystemCall(CallBase &CB, const SystemCall &Call) {
   SmallVector<Operand, 6> Args;
-  for (auto [V, C] : zip(Shape.Args, Shape.Consts)) {
-    if (!V) {
-      Args.push_back(C);
-      continue;
-    }
+  for (Value *V : CB.args()) {
     Address A = strip(V, true);
     Args.push_back({regForAddress(A), A.Offset});
   }
   Reg D = define(&CB);
   Inst &S = emit(COSY_OP_LIBC);
-  S.Imm = Shape.Call->Number;
+  S.Imm = Call.Number;
   S.Hints = hintsOf(CB);
   S.Width = Args.size();
   S.Dst = D;
@@ -556,8 +552,8 @@ void Selector::lower(Instruction &I) {
       Regs[&I] = Sel.C.Stop;
       return;
     }
-    if (CallShape S = systemCallShape(CB); S.Call)
-      return lowerSystemCall(CB, S);
+    if (const SystemCall *Call = systemCallOf(I))
+      return lowerSystemCall(CB, *Call);
     return lowerMemoryCall(CB, classifyMemoryCall(CB));
   }
   default:

@@ -259,14 +259,12 @@ void Selector::demandOperands(Instruction &I) {
     }
     return;
   case Instruction::Call: {
-    CallShape S = systemCallShape(cast<CallBase>(I));
-    if (S.Call) {
-      for (auto [N, V] : enumerate(S.Args))
-        if (V) {
-          demandAddress(V);
-          if (S.Call->Args[N] != 'd')
-            demandClean(V);
-        }
+    if (const SystemCall *Call = systemCallOf(I)) {
+      for (auto [N, V] : enumerate(cast<CallBase>(I).args())) {
+        demandAddress(V);
+        if (Call->Args[N] != 'd')
+          demandClean(V);
+      }
       return;
     }
     for (Value *V : cast<CallBase>(I).args())

@@ -15,7 +15,7 @@
 #define COSY_PLUGIN_SELECTOR_H
 
 #include "body/Operations.h"
-#include "body/SystemCallShape.h"
+#include "body/Recognise.h"
 #include "codegen/Select.h"
 
 #include "llvm/ADT/DenseSet.h"
@@ -64,7 +64,7 @@ private:
   void lowerCast(llvm::CastInst &I);
   void lowerSelect(llvm::SelectInst &I);
   void lowerMemoryCall(llvm::CallBase &CB, MemoryCall Kind);
-  void lowerSystemCall(llvm::CallBase &CB, const CallShape &S);
+  void lowerSystemCall(llvm::CallBase &CB, const SystemCall &Call);
   void lowerExit(llvm::CallBase &CB);
   void lowerUpCall(unsigned N);
   void lowerUserCall(llvm::CallBase &CB, unsigned UpCall);

@@ -11,14 +11,8 @@ using namespace llvm;
 
 namespace cosy {
 
-/// On the body; its value is Region::Name.
-static constexpr StringLiteral BodyAttribute = "cosy-body";
-
-static constexpr StringLiteral PartAttribute = "cosy-part";
-static constexpr StringLiteral OptimizedAttribute = "cosy-optimized";
-static constexpr StringLiteral DumpAttribute = "cosy-dump";
-static constexpr StringLiteral NoFastAttribute = "cosy-no-fast";
-static constexpr StringLiteral NoOutlineAttribute = "cosy-no-outline";
+/// On a body that is left to the link step.
+static constexpr StringLiteral DeferredAttribute = "cosy-deferred";
 
 /// What instruments functions must not change a body.
 static constexpr Attribute::AttrKind Untouched[] = {
@@ -47,19 +41,10 @@ bool canDefer(const Region &R) {
          none_of(instructions(*R.Body), isUserFunctionCall);
 }
 
-void writeDeferred(Region &R, const DeferredRegion &D) {
+void deferBody(Region &R) {
   Function &Body = *R.Body;
-  auto Write = [&](StringRef Attribute, bool Is) {
-    if (Is)
-      Body.addFnAttr(Attribute);
-  };
-  Body.addFnAttr(BodyAttribute, R.Name);
+  Body.addFnAttr(DeferredAttribute);
   Body.addFnAttr(WarningAttribute, warningLevels(R.Loc));
-  Write(PartAttribute, D.IsPart);
-  Write(OptimizedAttribute, D.IsOptimized);
-  Write(DumpAttribute, D.Options.Dump);
-  Write(NoFastAttribute, D.Options.NoFast);
-  Write(NoOutlineAttribute, D.Options.NoOutline);
   Body.getEntryBlock().getTerminator()->setDebugLoc(DebugLoc(R.Loc));
   for (Attribute::AttrKind Kind :
        {Attribute::OptimizeForSize, Attribute::MinSize,
@@ -75,33 +60,18 @@ void writeDeferred(Region &R, const DeferredRegion &D) {
 }
 
 bool isDeferredBody(const Function &F) {
-  return F.hasFnAttribute(BodyAttribute);
+  return F.hasFnAttribute(DeferredAttribute);
 }
 
-DeferredRegion readDeferred(Region &R, unsigned &NumOutputs) {
+BodyDescription resumeBody(Region &R) {
   Function &Body = *R.Body;
-  R.Name = Body.getFnAttribute(BodyAttribute).getValueAsString();
-  R.Loc = Body.getEntryBlock().getTerminator()->getDebugLoc();
-  DeferredRegion D;
-  D.IsPart = Body.hasFnAttribute(PartAttribute);
-  D.IsOptimized = Body.hasFnAttribute(OptimizedAttribute);
-  D.Options.Dump = Body.hasFnAttribute(DumpAttribute);
-  D.Options.NoFast = Body.hasFnAttribute(NoFastAttribute);
-  D.Options.NoOutline = Body.hasFnAttribute(NoOutlineAttribute);
   for (Attribute::AttrKind Kind : Untouched)
     Body.removeFnAttr(Kind);
-  unsigned NumExits = 0;
-  NumOutputs = 0;
-  for (const Instruction &I : instructions(Body)) {
-    auto *CB = dyn_cast<CallBase>(&I);
-    if (!CB || !CB->getCalledFunction() ||
-        CB->getCalledFunction()->getName() != ExitMarker)
-      continue;
-    auto *N = cast<ConstantInt>(CB->getArgOperand(0));
-    NumExits = std::max<unsigned>(NumExits, N->getZExtValue() + 1);
-    NumOutputs = CB->arg_size() - 1;
-  }
-  R.Exits.resize(NumExits);
+  Body.removeFnAttr(DeferredAttribute);
+  BodyDescription D = BodyDescription::read(Body);
+  R.Name = D.Name;
+  R.Loc = Body.getEntryBlock().getTerminator()->getDebugLoc();
+  R.Exits.resize(D.NumExits);
   return D;
 }
 

@@ -26,6 +26,7 @@
 #ifndef COSY_PLUGIN_DEFERRED_H
 #define COSY_PLUGIN_DEFERRED_H
 
+#include "body/State.h"
 #include "region/Region.h"
 #include "region/RegionPass.h"
 
@@ -37,26 +38,20 @@ constexpr llvm::StringLiteral NotInlinedAttribute = "cosy-not-inlined";
 /// A function whose calls AutoPass redirects when the program is linked.
 constexpr llvm::StringLiteral AutoAttribute = "cosy-auto";
 
-/// What the link step has to know of a region.
-struct DeferredRegion {
-  RegionOptions Options;
-  bool IsPart = false;      ///< of what was marked
-  bool IsOptimized = false; ///< the host was compiled with optimisations
-};
-
 /// \returns whether the compound of \p R may be made when the program is
 /// linked.
 bool canDefer(const Region &R);
 
-/// Writes \p D and R's name and place down in R.Body.
-void writeDeferred(Region &R, const DeferredRegion &D);
+/// Leaves R.Body, which has been described, to the link step: writes R's place
+/// and warnings down in it, and makes sure that no optimisation changes it.
+void deferBody(Region &R);
 
 /// \returns whether \p F is the body of a deferred region.
 bool isDeferredBody(const llvm::Function &F);
 
-/// Reads what writeDeferred() has written: sets R.Name, R.Loc, R.Exits' number
-/// and \p NumOutputs, and makes R.Body an ordinary function again.
-DeferredRegion readDeferred(Region &R, unsigned &NumOutputs);
+/// Makes R.Body an ordinary body again. Sets R.Name, R.Loc and the number of
+/// R.Exits. \returns what else its attributes say.
+BodyDescription resumeBody(Region &R);
 
 } // namespace cosy
 

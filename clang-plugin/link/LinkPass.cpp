@@ -5,6 +5,7 @@
 #include "body/Body.h"
 #include "body/LibraryCalls.h"
 #include "body/Operations.h"
+#include "body/Recognise.h"
 #include "bpf/Function.h"
 #include "codegen/Compound.h"
 #include "link/Deferred.h"
@@ -127,7 +128,7 @@ void Program::compile(Deferred &D) {
   Function &Body = *R.Body;
   R.Host = D.Runs.front()->getFunction();
   R.Before = D.Runs.front()->getParent();
-  DeferredRegion Written = readDeferred(R, D.C.NumOutputs);
+  BodyDescription Written = resumeBody(R);
   R.Host->addFnAttr(Body.getFnAttribute(WarningAttribute));
   inlineCallees(Body, *R.Host, PristineMap(), WholeProgramLimits,
                 [&](const Function &Callee) {
@@ -145,9 +146,9 @@ void Program::compile(Deferred &D) {
   if (Written.IsPart && !isWorthwhile(Body, FAM))
     return;
   if (!Written.IsOptimized)
-    defineValues(Body);
+    FAM.invalidate(Body, DefineValuesPass().run(Body, FAM));
   D.Library = findLibraryFunctions(Body);
-  D.HasCompound = makeCompound(R, D.C, Written.IsPart, FAM, Written.Options);
+  D.HasCompound = makeCompound(R, D.C, FAM);
 }
 
 void Program::complete(Deferred &D) {
@@ -165,7 +166,7 @@ void Program::complete(Deferred &D) {
   }
   D.Descriptor->removeDeadConstantUsers();
   D.Descriptor->eraseFromParent();
-  eraseBody(D.R, D.C, FAM);
+  eraseBody(D.R, FAM);
 }
 
 bool Program::run() {
@@ -186,6 +187,7 @@ bool Program::run() {
   for (const std::unique_ptr<Deferred> &D : Regions)
     complete(*D);
   Table.finish();
+  eraseSystemCalls(M);
   for (StringRef Name : {StringRef(DeferredRun), StringRef(ExitMarker)})
     if (Function *F = M.getFunction(Name); F && F->use_empty())
       F->eraseFromParent();

@@ -2,7 +2,7 @@
 //===- Marked.cpp - What lies between two markers -------------------------===//
 #include "region/Marked.h"
 #include "Diagnostics.h"
-#include "body/SystemCallShape.h"
+#include "body/Recognise.h"
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
@@ -260,7 +260,7 @@ endOfPiece(Instruction *First,
     if (Why(*I)) {
       Last = I;
       Gap = 0;
-    } else if (isSystemCall(*I)) {
+    } else if (makesSystemCall(*I)) {
       break;
     } else {
       ++Gap;

@@ -3,6 +3,7 @@
 #include "region/Region.h"
 #include "body/Fortify.h"
 #include "body/Operations.h"
+#include "body/State.h"
 
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
@@ -285,6 +286,7 @@ void cloneBody(Region &R) {
                        GlobalValue::InternalLinkage,
                        Host.getName() + ".cosy." + Twine(R.Index), M);
   R.Body->addFnAttrs(bodyAttributes(Host));
+  setState(*R.Body, BodyState::Body);
 
   BasicBlock *Entry = BasicBlock::Create(Ctx, "entry", R.Body);
   ValueToValueMapTy Map;

@@ -12,6 +12,7 @@
 #include "body/LibraryCalls.h"
 #include "body/Locals.h"
 #include "body/Operations.h"
+#include "body/Recognise.h"
 #include "bpf/Function.h"
 #include "codegen/Compound.h"
 #include "link/Deferred.h"
@@ -143,8 +144,23 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
   SmallVector<PrivateLocal, 4> Locals;
   if (!R.Host->callsFunctionThatReturnsTwice())
     Locals = privatizeLocals(R);
+  BodyDescription D;
+  D.Name = R.Name;
+  D.NumExits = R.Exits.size();
+  D.NumOutputs = R.Outputs.size();
+  for (const PrivateLocal &L : Locals)
+    D.NumOutputs += L.ByValue && L.Changes;
+  if (R.Options.MaxOperations && R.Options.AtLimit == COSY_RESUME)
+    D.Limit = R.Options.MaxOperations;
+  D.IsPart = IsPart;
+  D.IsOptimized = Optimized;
+  D.Dump = Options.Dump;
+  D.NoFast = Options.NoFast;
+  // What runs natively is not counted.
+  D.NoOutline = Options.NoOutline || R.Options.countsRuns();
+  D.write(*R.Body);
   if (!Optimized)
-    defineValues(*R.Body);
+    FAM.invalidate(*R.Body, DefineValuesPass().run(*R.Body, FAM));
   Compound C;
   if (!Options.NoFast)
     C.Buffers = findBorrowed(
@@ -152,16 +168,13 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
         [&](const Function *F) {
           return any_of(Pristine, [F](auto &P) { return P.second == F; });
         });
-  C.NumOutputs = R.Outputs.size();
-  for (const PrivateLocal &L : Locals)
-    C.NumOutputs += L.ByValue && L.Changes;
   if (Defer) {
     explainBuffers(R, C.Buffers);
-    writeDeferred(R, {Options, IsPart, Optimized});
-    Path.defer(C.NumOutputs, Locals);
+    deferBody(R);
+    Path.defer(D.NumOutputs, Locals);
     return true;
   }
-  bool Good = makeCompound(R, C, IsPart, FAM, Options);
+  bool Good = makeCompound(R, C, FAM);
   // After an error no code is generated, but the module has to be sound.
   if (Good || !R.IsAsync)
     Path.complete(Table.add(R, C.Img, C.Sel.C, C.Thunks,
@@ -171,7 +184,7 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
     Path.abandon();
   if (R.IsAsync && Path.frame())
     Frames.push_back(Path.frame());
-  eraseBody(R, C, FAM);
+  eraseBody(R, FAM);
   return true;
 }
 
@@ -278,6 +291,7 @@ bool ModuleRegions::run() {
     EraseUnused(*Name);
   EraseUnused(ExitMarker);
   EraseUnused(StoppedMarker);
+  eraseSystemCalls(M);
   return Any || !Hosts.empty();
 }
 

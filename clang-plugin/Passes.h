@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Passes.h - The stages by name --------------------------------------===//
+#ifndef COSY_PLUGIN_PASSES_H
+#define COSY_PLUGIN_PASSES_H
+
+namespace llvm {
+class PassBuilder;
+}
+
+namespace cosy {
+
+/// Makes the stages known to \p PB by name, for opt -passes=.
+void registerPasses(llvm::PassBuilder &PB);
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_PASSES_H

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Recognise.cpp - System calls that libc's functions make ------------===//
+#include "body/Recognise.h"
+#include "SystemCalls.h"
+#include "body/LibraryCalls.h"
+#include "body/Operations.h"
+
+#include "llvm/ADT/Statistic.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/Debug.h"
+
+#include <cosy/format.h>
+
+#define DEBUG_TYPE "cosy-recognise"
+
+using namespace llvm;
+
+STATISTIC(NumRecognised, "Calls of libc that became system calls");
+
+namespace cosy {
+
+/// On cosy.sys.*; its value is the number of the system call.
+static constexpr StringLiteral SystemCallAttribute = "cosy-system-call";
+
+//===----------------------------------------------------------------------===//
+// Calls of libc
+//===----------------------------------------------------------------------===//
+
+CallShape systemCallShape(const CallBase &CB) {
+  CallShape S;
+  LibraryFunction F = libraryFunction(CB);
+  if (!F || !isa<CallInst>(CB) || !CB.getCalledFunction()->isDeclaration())
+    return S;
+  // Variable arguments may be anything.
+  for (const Use &U : CB.args())
+    if (!isScalar(U->getType()))
+      return S;
+
+  auto AddConstant = [&](int64_t Imm) {
+    S.Args.push_back(
+        ConstantInt::getSigned(Type::getInt64Ty(CB.getContext()), Imm));
+  };
+  if (F == "syscall") {
+    auto *Nr =
+        CB.arg_size() ? dyn_cast<ConstantInt>(CB.getArgOperand(0)) : nullptr;
+    if (!Nr || CB.arg_size() > 1 + COSY_MAX_ARGS)
+      return S;
+    const SystemCall *Call = findSystemCall(Nr->getZExtValue());
+    if (!Call || !Call->Nested)
+      return S;
+    // Arguments after the call's own are not looked at.
+    for (unsigned I = 0; I < Call->Args.size(); ++I) {
+      if (I + 1 < CB.arg_size())
+        S.Args.push_back(CB.getArgOperand(I + 1));
+      else
+        return CallShape(); // natively whatever the register held
+    }
+    S.Call = Call;
+    return S;
+  }
+  LibcFunction LF = findLibcFunction(F.Name);
+  if (!LF.Call || !LF.Call->Nested || !isThin(LF, CB))
+    return S;
+  SmallVector<StringRef, 6> Parts;
+  if (!LF.Map.empty())
+    LF.Map.split(Parts, ',');
+  for (StringRef P : Parts) {
+    unsigned N;
+    int64_t Imm;
+    if (P.consume_front("$")) {
+      if (P.getAsInteger(10, N))
+        return CallShape();
+      if (N < CB.arg_size())
+        S.Args.push_back(CB.getArgOperand(N));
+      else if (F.IsVariadic && N >= F.NumFixed)
+        AddConstant(0);
+      else
+        return CallShape();
+    } else {
+      if (P.getAsInteger(0, Imm))
+        return CallShape();
+      AddConstant(Imm);
+    }
+  }
+  S.Call = LF.Call;
+  return S;
+}
+
+bool makesSystemCall(const Instruction &I) {
+  auto *CB = dyn_cast<CallBase>(&I);
+  return CB && systemCallShape(*CB).Call;
+}
+
+//===----------------------------------------------------------------------===//
+// Calls of cosy.sys.*
+//===----------------------------------------------------------------------===//
+
+const SystemCall *systemCallOf(const Instruction &I) {
+  auto *CB = dyn_cast<CallBase>(&I);
+  const Function *F = CB ? CB->getCalledFunction() : nullptr;
+  uint64_t Number;
+  if (!F || !F->hasFnAttribute(SystemCallAttribute) ||
+      F->getFnAttribute(SystemCallAttribute)
+          .getValueAsString()
+          .getAsInteger(10, Number))
+    return nullptr;
+  return findSystemCall(Number);
+}
+
+/// \returns cosy.sys.NAME of the type \p Ty. Wrappers of one system call may
+/// differ in types: the others get a number.
+static Function *systemCallFunction(Module &M, const SystemCall &Call,
+                                    FunctionType *Ty) {
+  for (unsigned N = 0;; ++N) {
+    std::string Name = ("cosy.sys." + Call.Name).str();
+    if (N)
+      Name += "." + std::to_string(N);
+    Function *F = M.getFunction(Name);
+    if (!F) {
+      F = Function::Create(Ty, GlobalValue::ExternalLinkage, Name, M);
+      F->addFnAttr(SystemCallAttribute, std::to_string(Call.Number));
+    }
+    if (F->getFunctionType() == Ty)
+      return F;
+  }
+}
+
+/// \returns what is known of the call \p CI, in place of the function it calls.
+static AttributeSet attributesOf(const CallInst &CI) {
+  LLVMContext &Ctx = CI.getContext();
+  AttrBuilder B(Ctx, CI.getAttributes().getFnAttrs());
+  for (Attribute A : CI.getCalledFunction()->getAttributes().getFnAttrs())
+    if (!A.isStringAttribute() && !B.contains(A.getKindAsEnum()))
+      B.addAttribute(A);
+  return AttributeSet::get(Ctx, B);
+}
+
+static void recognise(CallInst &CI, const CallShape &Shape) {
+  LLVM_DEBUG(dbgs() << "system call " << Shape.Call->Name << ":" << CI << "\n");
+  SmallVector<Type *, 6> Types;
+  for (const Value *V : Shape.Args)
+    Types.push_back(V->getType());
+  Function *F =
+      systemCallFunction(*CI.getModule(), *Shape.Call,
+                         FunctionType::get(CI.getType(), Types, false));
+  CallInst *New = CallInst::Create(F, Shape.Args, "", CI.getIterator());
+  New->takeName(&CI);
+  New->copyMetadata(CI);
+  New->setAttributes(AttributeList::get(CI.getContext(), attributesOf(CI),
+                                        AttributeSet(), {}));
+  CI.replaceAllUsesWith(New);
+  CI.eraseFromParent();
+  ++NumRecognised;
+}
+
+PreservedAnalyses RecognisePass::runOnBody(Function &Body,
+                                           FunctionAnalysisManager &) {
+  SmallVector<CallInst *, 16> Calls;
+  for (Instruction &I : instructions(Body))
+    if (makesSystemCall(I))
+      Calls.push_back(cast<CallInst>(&I));
+  if (Calls.empty())
+    return PreservedAnalyses::all();
+  // The last first, so that in lists of users the first call comes first.
+  for (CallInst *CI : reverse(Calls))
+    recognise(*CI, systemCallShape(*CI));
+  PreservedAnalyses PA;
+  PA.preserveSet<CFGAnalyses>();
+  return PA;
+}
+
+void eraseSystemCalls(Module &M) {
+  for (Function &F : make_early_inc_range(M))
+    if (F.hasFnAttribute(SystemCallAttribute) && F.use_empty())
+      F.eraseFromParent();
+}
+
+} // namespace cosy

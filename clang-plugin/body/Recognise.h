@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Recognise.h - System calls that libc's functions make --------------===//
+//
+// Calls of the C library that are thin wrappers of a system call become calls
+// of cosy.sys.NAME, with exactly the arguments of that system call. The stages
+// after that look at no other names. Hints for the module are metadata of these
+// calls (FastPaths.h).
+//
+//===----------------------------------------------------------------------===//
+#ifndef COSY_PLUGIN_RECOGNISE_H
+#define COSY_PLUGIN_RECOGNISE_H
+
+#include "body/State.h"
+
+#include "llvm/IR/InstrTypes.h"
+
+namespace cosy {
+
+struct SystemCall;
+
+/// A system call and its arguments, as a call of libc makes it.
+struct CallShape {
+  const SystemCall *Call = nullptr;
+  llvm::SmallVector<llvm::Value *, 6> Args;
+};
+
+/// \returns the system call that \p CB, a call of libc, makes; Call is null if
+/// it makes none.
+CallShape systemCallShape(const llvm::CallBase &CB);
+
+/// \returns true if \p I, which is not recognised yet, will be a system call
+/// that the compound makes itself.
+bool makesSystemCall(const llvm::Instruction &I);
+
+/// \returns the system call that \p I is, a call of cosy.sys.*; else null.
+const SystemCall *systemCallOf(const llvm::Instruction &I);
+
+/// \returns true if \p I is a call of cosy.sys.*.
+inline bool isSystemCall(const llvm::Instruction &I) { return systemCallOf(I); }
+
+/// Replaces the calls of libc that are system calls by calls of cosy.sys.*.
+class RecognisePass
+    : public BodyPass<RecognisePass, BodyState::Legal, BodyState::Recognised> {
+public:
+  static constexpr llvm::StringLiteral Name = "cosy-recognise";
+  llvm::PreservedAnalyses runOnBody(llvm::Function &Body,
+                                    llvm::FunctionAnalysisManager &FAM);
+};
+
+/// Erases the declarations of cosy.sys.* in \p M, which nothing calls any more.
+void eraseSystemCalls(llvm::Module &M);
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_RECOGNISE_H

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- State.h - What a body is at the moment -----------------------------===//
+//
+// A body carries all that the stages after it need, as attributes and metadata,
+// so that each stage can run by itself. Its state says what the stages before
+// have done. A stage takes bodies in one state, and verifyBody() checks what a
+// state promises.
+//
+// | state      | promise                                                      |
+// |------------|--------------------------------------------------------------|
+// | body       | it is a function of its inputs, which ends at cosy.exit      |
+// | legal      | intrinsics, addresses and odd sizes are plain instructions   |
+// | recognised | system calls are calls of cosy.sys.*                         |
+// | grouped    | what has no operation belongs to an up-call                  |
+//
+//===----------------------------------------------------------------------===//
+#ifndef COSY_PLUGIN_STATE_H
+#define COSY_PLUGIN_STATE_H
+
+#include "llvm/IR/Function.h"
+#include "llvm/IR/PassManager.h"
+
+#include <string>
+
+namespace cosy {
+
+enum class BodyState { None, Body, Legal, Recognised, Grouped };
+
+/// \returns the state of \p F; None if it is no body.
+BodyState stateOf(const llvm::Function &F);
+
+/// Says that \p Body is in the state \p S.
+void setState(llvm::Function &Body, BodyState S);
+
+/// On a body; its value is the state.
+constexpr llvm::StringLiteral StateAttribute = "cosy-state";
+/// On a body: make all calls as they are.
+constexpr llvm::StringLiteral NoFastAttribute = "cosy-no-fast";
+/// On a body: only code that has no operation runs natively.
+constexpr llvm::StringLiteral NoOutlineAttribute = "cosy-no-outline";
+
+/// What else a body's attributes say.
+struct BodyDescription {
+  std::string Name;         ///< of the function it was written in
+  unsigned NumExits = 0;    ///< of the region
+  unsigned NumOutputs = 0;  ///< at each exit
+  uint64_t Limit = 0;       ///< operations of one entry; 0: the usual number
+  bool IsPart = false;      ///< of what was marked
+  bool IsOptimized = false; ///< the host is compiled with optimisations
+  bool Dump = false;        ///< print the compound
+  bool NoFast = false;
+  bool NoOutline = false;
+
+  void write(llvm::Function &Body) const;
+  static BodyDescription read(const llvm::Function &Body);
+};
+
+/// \returns the first thing in \p Body that its state promises not to be there,
+/// with the instruction; "" if there is none.
+std::string verifyBody(const llvm::Function &Body);
+
+/// Reports an error if \p F is a body in another state than \p Expected, which
+/// the stage \p Pass takes. \returns whether the stage can run.
+bool expectState(const llvm::Function &F, BodyState Expected,
+                 llvm::StringRef Pass);
+
+/// Reports an error if verifyBody() finds one after the stage \p Pass.
+void expectSound(const llvm::Function &Body, llvm::StringRef Pass);
+
+/// A stage: takes bodies in the state \p From, leaves them in the state \p To,
+/// and other functions alone. DerivedT has a Name and a runOnBody().
+template <typename DerivedT, BodyState From, BodyState To = From>
+class BodyPass : public llvm::PassInfoMixin<DerivedT> {
+public:
+  llvm::PreservedAnalyses run(llvm::Function &F,
+                              llvm::FunctionAnalysisManager &FAM) {
+    if (stateOf(F) == BodyState::None || !expectState(F, From, DerivedT::Name))
+      return llvm::PreservedAnalyses::all();
+    llvm::PreservedAnalyses PA =
+        static_cast<DerivedT *>(this)->runOnBody(F, FAM);
+    if (To != From)
+      setState(F, To);
+    expectSound(F, DerivedT::Name);
+    return PA;
+  }
+  /// A body in bitcode has optnone.
+  static bool isRequired() { return true; }
+};
+
+/// Reports what verifyBody() finds in each body.
+class VerifyBodyPass : public llvm::PassInfoMixin<VerifyBodyPass> {
+public:
+  llvm::PreservedAnalyses run(llvm::Function &F,
+                              llvm::FunctionAnalysisManager &FAM);
+  static bool isRequired() { return true; }
+};
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_STATE_H

@@ -1,0 +1,15 @@
+; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+; The markers of a region are not cloned into its body.
+; RUN: %not %opt -disable-output -passes=cosy-verify %s 2>&1 | FileCheck %s
+target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
+target triple = "x86_64-unknown-linux-gnu"
+
+define internal void @body() "cosy-state"="body" {
+; CHECK: error: cosy: body body is in the state body: a body has no markers: call void @__cosy_region_end()
+  call void @__cosy_region_end()
+  call void (i32, ...) @cosy.exit(i32 0)
+  ret void
+}
+
+declare void @cosy.exit(i32, ...)
+declare void @__cosy_region_end()

@@ -1,0 +1,14 @@
+; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+; A region without code is one operation: it ends at exit 0.
+; RUN: %opt -disable-output -passes=cosy-print-compound %s 2>&1 | FileCheck %s
+target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
+target triple = "x86_64-unknown-linux-gnu"
+
+define internal void @body() "cosy-state"="recognised" "cosy-body"="f" "cosy-exits"="1" "cosy-outputs"="0" {
+; CHECK: .exits 1
+; CHECK: exit 0
+  call void (i32, ...) @cosy.exit(i32 0)
+  ret void
+}
+
+declare void @cosy.exit(i32, ...)
