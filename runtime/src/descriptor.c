@@ -29,29 +29,29 @@
 /* More than any kernel allows without being told to. */
 #define LARGEST_TABLE	(1 << 20)
 
+/* Duplicate @fd to @number; -EBUSY if that is not free. */
 static int duplicate(int fd, int number)
 {
-	return (int)cosy_sys(SYS_fcntl, fd, F_DUPFD_CLOEXEC, number);
-}
+	int copy;
 
-static int is_open(int fd)
-{
-	return cosy_sys(SYS_fcntl, fd, F_GETFD, 0) >= 0;
+	if (cosy_sys(SYS_fcntl, number, F_GETFD, 0) >= 0)
+		return -EBUSY;
+	copy = (int)cosy_sys(SYS_fcntl, fd, F_DUPFD_CLOEXEC, number);
+	if (copy < 0 || copy == number)
+		return copy;
+	/* Another thread was faster. */
+	cosy_sys(SYS_close, copy, 0, 0);
+	return -EBUSY;
 }
 
 /* Duplicate @fd to the highest free number from @first to @end - 1. */
 static int duplicate_between(int fd, int first, int end)
 {
 	for (int number = end - 1; number >= first; number--) {
-		int copy;
+		int copy = duplicate(fd, number);
 
-		if (is_open(number))
-			continue;
-		copy = duplicate(fd, number);
-		if (copy < 0 || copy == number)
+		if (copy != -EBUSY)
 			return copy;
-		/* Another thread was faster. */
-		cosy_sys(SYS_close, copy, 0, 0);
 	}
 	return -EMFILE;
 }
@@ -70,11 +70,14 @@ static int limit(void)
 
 int cosy_descriptor_copy(int fd)
 {
-	int first = 3, last = limit();
+	int copy = duplicate(fd, SMALL_TABLE - 1);
+	int first = 3, last;
 
+	/* Nearly always that succeeds, and nobody has to ask for the limit. */
+	if (copy >= 0)
+		return copy;
+	last = limit();
 	for (int end = SMALL_TABLE;; end *= 2) {
-		int copy;
-
 		if (end > last)
 			end = last;
 		copy = duplicate_between(fd, first, end);

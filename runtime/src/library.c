@@ -17,7 +17,6 @@
 #include <dlfcn.h>
 #include <gnu/libc-version.h>
 #include <link.h>
-#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -27,16 +26,14 @@
 #include "static-libc.h"
 
 /* Where code of libc is: it stays there as long as the process lives. */
-static struct library_code {
+struct library_code {
 	struct {
 		uintptr_t first;
 		uintptr_t end;
 	} ranges[4];
 	size_t count;
 	bool is_static;
-} code;
-
-static pthread_once_t code_once = PTHREAD_ONCE_INIT;
+};
 
 static bool object_contains(const struct dl_phdr_info *info, uintptr_t address)
 {
@@ -61,37 +58,59 @@ static bool has_interpreter(const struct dl_phdr_info *info)
 /* Called for each object, the program itself first. */
 static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	bool is_libc = object_contains(info, (uintptr_t)gnu_get_libc_version);
+	/* A constant of libc's: to take a function's address, it would be looked up at start. */
+	bool is_libc = object_contains(info, (uintptr_t)gnu_get_libc_version());
 	bool is_vdso = object_contains(info, getauxval(AT_SYSINFO_EHDR));
+	struct library_code *code = arg;
 
 	(void)size;
-	(void)arg;
 	if (!is_libc && !is_vdso)
 		return 0;
 	/* libc is no program and nobody's interpreter, unless it is run itself. */
 	if (is_libc && !*info->dlpi_name && !has_interpreter(info))
-		code.is_static = true;
+		code->is_static = true;
 	for (size_t i = 0; i < info->dlpi_phnum; i++) {
 		const ElfW(Phdr) *ph = &info->dlpi_phdr[i];
 
 		if (ph->p_type != PT_LOAD || !(ph->p_flags & PF_X) ||
-		    code.count == sizeof(code.ranges) / sizeof(*code.ranges))
+		    code->count == sizeof(code->ranges) / sizeof(*code->ranges))
 			continue;
-		code.ranges[code.count].first = info->dlpi_addr + ph->p_vaddr;
-		code.ranges[code.count].end =
+		code->ranges[code->count].first =
+			info->dlpi_addr + ph->p_vaddr;
+		code->ranges[code->count].end =
 			info->dlpi_addr + ph->p_vaddr + ph->p_memsz;
-		code.count++;
+		code->count++;
 	}
 	return 0;
 }
 
-static void find_code(void)
+/*
+ * Found by the first thread that asks; pthread_once() would be one more function to
+ * look up at start.
+ */
+static struct library_code library_code(void)
 {
-	dl_iterate_phdr(add_object, NULL);
+	enum { UNKNOWN, FINDING, KNOWN };
+	static struct library_code known;
+	static int state;
+	struct library_code code = { .count = 0 };
+	int unknown = UNKNOWN;
+
+	if (__atomic_load_n(&state, __ATOMIC_ACQUIRE) == KNOWN)
+		return known;
+	dl_iterate_phdr(add_object, &code);
+	if (__atomic_compare_exchange_n(&state, &unknown, FINDING, false,
+					__ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+		known = code;
+		__atomic_store_n(&state, KNOWN, __ATOMIC_RELEASE);
+	}
+	return code;
 }
 
 static bool is_of_library(uintptr_t function)
 {
+	const struct library_code code = library_code();
+
 	for (size_t i = 0; i < code.count; i++) {
 		if (function < code.ranges[i].first ||
 		    function >= code.ranges[i].end)
@@ -102,7 +121,10 @@ static bool is_of_library(uintptr_t function)
 	return false;
 }
 
-/* Weak: a static program has none, and nothing is preloaded into it. */
+/*
+ * Weak: a static program has none, and nothing is preloaded into it. Its address is
+ * never compared: then it would be looked up when a program starts.
+ */
 extern __typeof__(dlsym) dlsym __attribute__((weak));
 
 struct two_addresses {
@@ -126,7 +148,7 @@ static bool is_wrapper(const char *name, uintptr_t function)
 	struct two_addresses both = { .first = function };
 	void *(*next)(const char *name);
 
-	if (!dlsym)
+	if (library_code().is_static)
 		return false;
 	next = (void *(*)(const char *))dlsym(RTLD_DEFAULT,
 					      "cosy_preload_next");
@@ -136,7 +158,6 @@ static bool is_wrapper(const char *name, uintptr_t function)
 
 bool cosy_library_contains(const char *name, uintptr_t address)
 {
-	pthread_once(&code_once, find_code);
 	return is_of_library(address) || is_wrapper(name, address);
 }
 
@@ -147,7 +168,7 @@ bool cosy_library_intercepted(const char *name, uintptr_t address)
 						"___interceptor_" };
 	char symbol[64];
 
-	if (!dlsym)
+	if (library_code().is_static)
 		return false;
 	for (size_t i = 0; i < sizeof(prefixes) / sizeof(*prefixes); i++) {
 		int length = snprintf(symbol, sizeof(symbol), "%s%s",

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include "message.h"
 #include "options.h"
@@ -23,17 +24,62 @@
 
 static uint32_t options;
 
-static bool is_off(const char *name)
-{
-	const char *value = secure_getenv(name);
+/* What is set of the environment's variables; NULL what is not. */
+struct variables {
+	const char *debug;
+	const char *executor;
+	const char *fast;
+	const char *functions;
+	const char *stats;
+};
 
+/* The value, if @variable is NAME=VALUE with this name. */
+static const char *value_of(const char *variable, const char *name)
+{
+	while (*name && *variable == *name) {
+		variable++;
+		name++;
+	}
+	return !*name && *variable == '=' ? variable + 1 : NULL;
+}
+
+/* The first of a name counts, as for getenv(). */
+static void take(const char **value, const char *variable, const char *name)
+{
+	if (!*value)
+		*value = value_of(variable, name);
+}
+
+/*
+ * Each function of libc that is called when a program starts has to be looked up,
+ * so the environment is searched here, once. Most processes have none of these
+ * variables.
+ */
+static struct variables find_variables(void)
+{
+	struct variables found = { .debug = NULL };
+
+	for (char **at = environ; at && *at; at++) {
+		const char *variable = *at;
+
+		if (variable[0] != 'C' || variable[1] != 'O')
+			continue;
+		take(&found.debug, variable, "COSY_DEBUG");
+		take(&found.executor, variable, "COSY_EXECUTOR");
+		take(&found.fast, variable, "COSY_FAST");
+		take(&found.functions, variable, "COSY_FUNCTIONS");
+		take(&found.stats, variable, "COSY_STATS");
+	}
+	return found;
+}
+
+static bool is_off(const char *value)
+{
 	return value && !strcmp(value, "0");
 }
 
-static bool is_on(const char *name)
+static bool is_on(const char *value)
 {
-	const char *value = secure_getenv(name);
-
 	return value && *value && strcmp(value, "0");
 }
 
@@ -69,24 +115,25 @@ static bool by_name(const char *name, const char *const *names, uint32_t *place)
 
 static uint32_t read_environment(void)
 {
-	const char *name = secure_getenv("COSY_EXECUTOR");
-	const char *where = secure_getenv("COSY_FUNCTIONS");
+	bool secure = getauxval(AT_SECURE);
+	struct variables variables = secure ? (struct variables){ .debug = NULL } :
+					      find_variables();
 	uint32_t executor, function, found, expected = 0;
-	bool known = by_name(name, executors, &executor);
-	bool known_where = by_name(where, functions, &function);
+	bool known = by_name(variables.executor, executors, &executor);
+	bool known_where = by_name(variables.functions, functions, &function);
 
 	/* More privilege than its caller: open nothing that is not asked for. */
-	if (getauxval(AT_SECURE))
+	if (secure)
 		executor = COSY_EXECUTOR_NATIVE;
 	/* It is compounds in the kernel that call functions there. */
 	if (executor == COSY_EXECUTOR_USER || executor == COSY_EXECUTOR_NATIVE)
 		function = COSY_FUNCTIONS_NATIVE;
 	found = OPTIONS_READ | executor | function << OPTIONS_FUNCTIONS_SHIFT;
-	if (is_on("COSY_STATS"))
+	if (is_on(variables.stats))
 		found |= OPTIONS_STATS;
-	if (is_on("COSY_DEBUG"))
+	if (is_on(variables.debug))
 		found |= OPTIONS_DEBUG;
-	if (is_off("COSY_FAST"))
+	if (is_off(variables.fast))
 		found |= OPTIONS_PLAIN;
 
 	if (!__atomic_compare_exchange_n(&options, &expected, found, false,
@@ -94,11 +141,11 @@ static uint32_t read_environment(void)
 		return expected;
 	/* The thread that stored the options is the one that speaks of them. */
 	if (!known)
-		cosy_message("COSY_EXECUTOR=", name,
+		cosy_message("COSY_EXECUTOR=", variables.executor,
 			     " is unknown (known: auto, kernel, user, native);"
 			     " using auto", NULL);
 	if (!known_where)
-		cosy_message("COSY_FUNCTIONS=", where,
+		cosy_message("COSY_FUNCTIONS=", variables.functions,
 			     " is unknown (known: auto, kernel, native);"
 			     " using auto", NULL);
 	return found;

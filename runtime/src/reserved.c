@@ -5,9 +5,11 @@
  *
  * A program may unmap memory, and map the same range again later: nobody but
  * itself may map anything there. So libcosy maps nothing when a region runs. All
- * memory that the regions of a program or library can need is set aside when it
- * is loaded, before its own code runs: from an array in libcosy's .bss, which
- * costs nothing until it is touched; beyond that, from a mapping.
+ * memory that the regions of a program or library can need is mapped when it is
+ * loaded, before its own code runs. Until a region runs, none of it is touched. In
+ * libcosy's .bss is only what a small program needs, so that it has a place on the
+ * page of the program's variables: more would be one more mapping also where all
+ * regions run natively.
  *
  * What is made on the run path, perhaps in a signal handler, is made by the
  * thread that claims it. Other threads run the region natively meanwhile.
@@ -32,9 +34,11 @@
 #include "reserved.h"
 #include "sys.h"
 
-/* Enough for about 30 regions of 100 operations. */
-#define BUILTIN_SIZE	((size_t)128 << 10)
-/* Mapped at once, at least. */
+/* Enough for a region of 20 operations or two. */
+#define BUILTIN_SIZE	((size_t)2 << 10)
+/* Mapped first: enough for about 30 regions of 100 operations. */
+#define FIRST_SIZE	((size_t)128 << 10)
+/* Then mapped at once, at least. */
 #define MAP_SIZE	((size_t)1 << 20)
 #define ALIGNMENT	64
 #define BLOCK_HEADER	ALIGNMENT
@@ -61,8 +65,10 @@ struct mapping {
 	size_t size;
 };
 
-static _Alignas(ALIGNMENT) unsigned char builtin[BUILTIN_SIZE];
+static _Alignas(ALIGNMENT) char builtin[BUILTIN_SIZE];
 static size_t builtin_used;
+static char *first;			/* FIRST_SIZE bytes; NULL if not mapped */
+static size_t first_used;
 
 static struct block *unused;		/* blocks to be given out again */
 static struct block *retired_blocks;	/* to become that */
@@ -85,18 +91,51 @@ static void push(struct block **list, void *memory, size_t size)
 		;
 }
 
-/* Take @size bytes from .bss; NULL if there is not so much. */
-static void *take_builtin(size_t size)
+static void *map(size_t size)
 {
-	size_t used = __atomic_load_n(&builtin_used, __ATOMIC_RELAXED);
+	/* As most memory is mapped: then the kernel adds it to what is beside it. */
+	long ret = cosy_sys6(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return ret < 0 && ret > -4096 ? NULL : (void *)ret;
+}
+
+static void unmap(void *memory, size_t size)
+{
+	cosy_sys(SYS_munmap, (long)memory, (long)size, 0);
+}
+
+/* What is mapped first; NULL if there is no memory. */
+static char *map_first(void)
+{
+	char *memory = __atomic_load_n(&first, __ATOMIC_ACQUIRE), *other = NULL;
+
+	if (memory)
+		return memory;
+	memory = map(FIRST_SIZE);
+	if (!memory ||
+	    __atomic_compare_exchange_n(&first, &other, memory, false,
+					__ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return memory;
+	unmap(memory, FIRST_SIZE);
+	return other;
+}
+
+/*
+ * Take @size of the @all bytes at @memory, of which @taken are taken; NULL if there
+ * are not so many.
+ */
+static void *take_from(char *memory, size_t all, size_t *taken, size_t size)
+{
+	size_t used = __atomic_load_n(taken, __ATOMIC_RELAXED);
 
 	do {
-		if (size > BUILTIN_SIZE - used)
+		if (!memory || size > all - used)
 			return NULL;
-	} while (!__atomic_compare_exchange_n(&builtin_used, &used, used + size,
-					      true, __ATOMIC_RELAXED,
+	} while (!__atomic_compare_exchange_n(taken, &used, used + size, true,
+					      __ATOMIC_RELAXED,
 					      __ATOMIC_RELAXED));
-	return builtin + used;
+	return memory + used;
 }
 
 /*
@@ -133,14 +172,10 @@ static void *take_mapped(size_t size)
 	size_t rest = (all - sizeof(struct mapping)) / ALIGNMENT * ALIGNMENT -
 		      size;
 	struct mapping *mapping;
-	void *memory;
-	long ret;
+	void *memory = map(all);
 
-	ret = cosy_sys6(SYS_mmap, 0, (long)all, PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (ret < 0 && ret > -4096)
+	if (!memory)
 		return NULL;
-	memory = (void *)ret;
 	mapping = (struct mapping *)((char *)memory + all) - 1;
 	mapping->start = memory;
 	mapping->size = all;
@@ -156,20 +191,24 @@ static void *take_mapped(size_t size)
 
 bool cosy_reserved_any_mapped(void)
 {
-	return __atomic_load_n(&mappings, __ATOMIC_RELAXED);
+	return __atomic_load_n(&first, __ATOMIC_RELAXED) ||
+	       __atomic_load_n(&mappings, __ATOMIC_RELAXED);
 }
 
 void cosy_reserved_unmap(void)
 {
 	struct mapping *mapping = mappings;
 
+	if (first)
+		unmap(first, FIRST_SIZE);
+	first = NULL;
+	first_used = 0;
 	mappings = NULL;
 	unused = NULL;
 	while (mapping) {
 		struct mapping *next = mapping->next;
 
-		cosy_sys(SYS_munmap, (long)mapping->start, (long)mapping->size,
-			 0);
+		unmap(mapping->start, mapping->size);
 		mapping = next;
 	}
 }
@@ -229,7 +268,11 @@ void cosy_reserved_add(struct cosy_region *regions, size_t count)
 	if (size) {
 		memory = take_unused(size);
 		if (!memory)
-			memory = take_builtin(size);
+			memory = take_from(builtin, BUILTIN_SIZE, &builtin_used,
+					   size);
+		if (!memory && size <= FIRST_SIZE)
+			memory = take_from(map_first(), FIRST_SIZE, &first_used,
+					   size);
 		if (!memory)
 			memory = take_mapped(size);
 	}

@@ -154,7 +154,7 @@ void cosy_reserved_retire(struct cosy_region *regions, size_t count);
 /** cosy_reserved_free_retired() - unload and free what was retired; thread-safe */
 void cosy_reserved_free_retired(void);
 
-/** cosy_reserved_any_mapped() - test whether there is memory besides that in .bss */
+/** cosy_reserved_any_mapped() - test whether memory was mapped for regions */
 bool cosy_reserved_any_mapped(void);
 
 /**

@@ -30,20 +30,26 @@
  * struct output - where the lines go
  * @fd:	 our descriptor; -1 if there is none
  * @dev: @ino: the file it refers to, which a program may change
- * @name: its absolute name, for when the program has closed it; "" if it has none
  */
 static struct output {
 	int fd;
 	uint64_t dev;
 	uint64_t ino;
-	char name[4096];
 } output = { .fd = -1 };
 
-/*
- * The page is 0 in a child process, as a mapping of the parent's that is marked
- * MADV_WIPEONFORK: so a child is told from its parent without a system call.
+/**
+ * struct pages - what is mapped when the program starts, if COSY_STATS is set
+ * @known: 0 in a child process, as this page of the parent's is marked
+ *	   MADV_WIPEONFORK: so a child is told from its parent without a system call
+ * @name:  absolute name of the output, for when the program has closed it; "" if
+ *	   it has none
  */
-static _Alignas(PAGE) uint64_t known_process[PAGE / sizeof(uint64_t)];
+struct pages {
+	_Alignas(PAGE) uint64_t known;
+	_Alignas(PAGE) char name[PAGE];
+};
+
+static struct pages *pages;
 static uint64_t process;
 static int process_pid;
 
@@ -65,22 +71,23 @@ static bool is_output(int fd)
 /* Keep the name, whatever the program does with its environment and directory. */
 static void keep_name(const char *name)
 {
+	char *kept = pages->name;
 	size_t length = strlen(name) + 1, used = 0;
 
 	if (*name != '/') {
-		long n = cosy_sys(SYS_getcwd, (long)output.name,
-				  sizeof(output.name), 0);
+		long n = cosy_sys(SYS_getcwd, (long)kept,
+				  sizeof(pages->name), 0);
 
 		/* With its NUL. */
 		used = n > 0 ? (size_t)n : 0;
-		if (!used || length > sizeof(output.name) - used) {
-			output.name[0] = '\0';
+		if (!used || length > sizeof(pages->name) - used) {
+			kept[0] = '\0';
 			return;
 		}
-		output.name[used - 1] = '/';
+		kept[used - 1] = '/';
 	}
-	if (length <= sizeof(output.name) - used)
-		memcpy(output.name + used, name, length);
+	if (length <= sizeof(pages->name) - used)
+		memcpy(kept + used, name, length);
 }
 
 static int open_file(const char *name, int flags)
@@ -100,15 +107,22 @@ static int open_output(const char *name)
 
 void cosy_stats_init(void)
 {
-	const char *name = cosy_options_stats_file();
+	const char *name;
 	struct stat st;
+	long memory;
 
 	if (!cosy_options().stats || process)
 		return;
+	memory = cosy_sys6(SYS_mmap, 0, sizeof(*pages), PROT_READ | PROT_WRITE,
+			   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (memory < 0 && memory > -4096)
+		return;
+	pages = (struct pages *)memory;
+	name = cosy_options_stats_file();
 	process = 1;
 	process_pid = (int)cosy_sys(SYS_getpid, 0, 0, 0);
-	known_process[0] = 1;
-	cosy_sys(SYS_madvise, (long)known_process, PAGE, MADV_WIPEONFORK);
+	pages->known = 1;
+	cosy_sys(SYS_madvise, (long)&pages->known, PAGE, MADV_WIPEONFORK);
 	output.fd = open_output(name);
 	if (output.fd < 0 && name)
 		cosy_message("cannot open ", name, ": ",
@@ -128,10 +142,10 @@ void cosy_stats_exit(void)
 /* The first count in a child process makes it known. */
 static uint64_t current_process(void)
 {
-	if (!__atomic_load_n(&known_process[0], __ATOMIC_RELAXED)) {
+	if (pages && !__atomic_load_n(&pages->known, __ATOMIC_RELAXED)) {
 		__atomic_fetch_add(&process, 1, __ATOMIC_RELAXED);
 		process_pid = (int)cosy_sys(SYS_getpid, 0, 0, 0);
-		__atomic_store_n(&known_process[0], 1, __ATOMIC_RELAXED);
+		__atomic_store_n(&pages->known, 1, __ATOMIC_RELAXED);
 	}
 	return __atomic_load_n(&process, __ATOMIC_RELAXED);
 }
@@ -155,9 +169,9 @@ static int find_output(void)
 {
 	if (is_output(output.fd))
 		return output.fd;
-	if (!*output.name)
+	if (!*pages->name)
 		return is_output(STDERR_FILENO) ? STDERR_FILENO : -1;
-	output.fd = open_file(output.name, 0);
+	output.fd = open_file(pages->name, 0);
 	if (output.fd >= 0 && !is_output(output.fd)) {
 		cosy_sys(SYS_close, output.fd, 0, 0);
 		output.fd = -1;
