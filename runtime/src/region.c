@@ -29,6 +29,7 @@
 #include "limit.h"
 #include "message.h"
 #include "options.h"
+#include "own.h"
 #include "region.h"
 #include "reserved.h"
 #include "stats.h"
@@ -998,6 +999,9 @@ COSY_EXPORT void cosy_regions_remove(struct cosy_region *regions, size_t count)
 
 	if (!count || regions->abi != COSY_REGION_ABI)
 		return;
+	/* Counts are printed. */
+	if (cosy_in_program() && !cosy_options().stats)
+		return;
 	for (size_t i = 0; i < count; i++) {
 		__atomic_store_n(&regions[i].mode, COSY_MODE_NATIVE,
 				 __ATOMIC_RELAXED);
@@ -1018,13 +1022,14 @@ static bool is_single_threaded(void)
 }
 
 /*
- * The last of the destructors: the program or library that contains this copy
- * of libcosy is unloaded, or the process ends. Then other threads may still be
- * in a region: they can open the device again, but must not lose what they
- * execute.
+ * The last of the destructors: the library that contains this copy of libcosy is
+ * unloaded, or the process ends. Then other threads may still be in a region: they
+ * can open the device again, but must not lose what they execute.
  */
 __attribute__((destructor(101))) static void unload(void)
 {
+	if (cosy_in_program())
+		return;
 	/* Where filters are strict, what does not have to be asked is not. */
 	if (cosy_device_barred())
 		return;
