@@ -2,9 +2,10 @@
 /*
  * verdict.c - COSY_EXECUTOR=auto: decides whether a region gains in the kernel.
  *
- * Loading is not put off until a region has run a few times: a region with a loop
- * may run once, for long, and would never gain. Only a region that cannot gain,
- * however its branches go, is not loaded at all.
+ * A region without a loop runs natively a few times before it is loaded: many run
+ * once. A region with a loop may run once, for long, and would never gain, so it is
+ * loaded at once. A region that cannot gain, however its branches go, is not loaded
+ * at all.
  */
 #include <cosy/costs.h>
 #include <cosy/format.h>
@@ -14,6 +15,11 @@
 
 #include "verdict.h"
 
+/*
+ * Runs before a region without a loop is loaded. Loading takes about as long as a
+ * run of several calls with names saves in so many.
+ */
+#define FIRST_RUNS	8
 /* Runs that a first verdict is given on: the loops of one may be short. */
 #define RUNS		8
 /* Runs that nobody has seen the end of, as they are left by longjmp(). */
@@ -210,6 +216,11 @@ enum cosy_choice cosy_verdict_choose(struct cosy_verdict *verdict,
 	}
 	if (__atomic_load_n(&verdict->final, __ATOMIC_RELAXED))
 		return COSY_CHOICE_NATIVE;
+	if (!verdict->call_saves &&
+	    !__atomic_exchange_n(&verdict->put_off, true, __ATOMIC_RELAXED)) {
+		*rest = FIRST_RUNS - 1;
+		return COSY_CHOICE_REST;
+	}
 	begun = __atomic_fetch_add(&verdict->begun, 1, __ATOMIC_RELAXED);
 	if (!is_enough(verdict, begun))
 		return COSY_CHOICE_WATCH;

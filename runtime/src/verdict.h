@@ -35,6 +35,7 @@ enum cosy_opinion {
  * struct cosy_verdict - what is known of a region; relaxed, 0 where it begins
  * @watched:  false: it runs where it is told to
  * @final:    it loses, and is not tried again
+ * @put_off:  the first runs of a region without a loop have been put off
  * @call_saves: instructions that a call in a loop saves, at most
  * @run_saves: that the calls outside of loops save in a run, at most
  * @opinion:  enum cosy_opinion
@@ -51,6 +52,7 @@ enum cosy_opinion {
 struct cosy_verdict {
 	bool watched;
 	bool final;
+	bool put_off;
 	uint32_t call_saves;
 	uint32_t run_saves;
 	uint32_t opinion;
