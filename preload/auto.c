@@ -22,6 +22,8 @@
 #include <sys/auxv.h>
 
 #include "next.h"
+#include "own.h"
+#include "state.h"
 #include "static-libc.h"
 #include "symbols.h"
 
@@ -162,4 +164,16 @@ void *cosy_next(enum cosy_function function, enum cosy_route *route)
 	else
 		*route = COSY_ROUTE_NEXT;
 	return linked;
+}
+
+/*
+ * The shared library that contains this file is unloaded, or the process ends: close
+ * the device for good, as before a filter. The library's other destructors have made
+ * their calls.
+ */
+__attribute__((destructor(101))) static void unload(void)
+{
+	if (__atomic_load_n(&cosy_device, __ATOMIC_RELAXED) >= 0 &&
+	    !cosy_in_program())
+		cosy_before_filter();
 }
