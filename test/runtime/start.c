@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * What a program pays at start for a region that never runs, from exec to exit: on one CPU that
+ * counts instructions.
+ */
+
+// RUN: rm -rf %t && mkdir -p %t/plain %t/region
+// RUN: %cosy-cc -O2 -Wall %s -DCOSY_START= -DCOSY_END= -o %t/plain/few && %cosy-cc -O2 -Wall %s -include cosy.h -o %t/region/few
+
+// Before main() it makes no calls but those that open the device, and none when it ends.
+// RUN: for way in plain region; do COSY_EXECUTOR=native strace -o %t/$way.calls %t/$way/few && grep -c '' %t/$way.calls >%t/$way.count; done; cmp %t/plain.count %t/region.count
+
+// Its variables have their place on the page of the program's.
+// RUN: for way in plain region; do COSY_EXECUTOR=native %t/$way/few maps | grep -c few >%t/$way.maps; done; cmp %t/plain.maps %t/region.maps
+
+// RUN: %root/scripts/vm/run --icount -- sh -c 'cp -r %t /tmp/start && cd /tmp/start && for by in native auto; do COSY_EXECUTOR=$by setarch -R %build/bench/unmodified-measure -n 21 -a PATH=plain -b PATH=region few || exit; done' >%t/figures
+// RUN: awk '{ limit = NR == 1 ? 20000 : 34000; print "clang:", $1, "region:", $2; if (!($1 && $2 - $1 <= limit)) exit 1 }' %t/figures
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int print_mappings(void)
+{
+	char text[4096];
+	int fd = open("/proc/self/maps", O_RDONLY);
+	ssize_t n;
+
+	while ((n = read(fd, text, sizeof(text))) > 0)
+		fwrite(text, 1, (size_t)n, stdout);
+	return fd < 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct stat a, b;
+	int failed = 0;
+
+	if (argc > 1 && *argv[1] == 'm')
+		return print_mappings();
+	if (argc > 1) {
+		COSY_START;
+		failed = stat("/", &a);
+		if (!failed)
+			failed = stat(argv[1], &b);
+		COSY_END;
+	}
+	puts(failed ? "failed" : "done");
+	return failed;
+}
