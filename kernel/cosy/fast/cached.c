@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * cached.c - reads of what is in the page cache.
+ * cached.c - reads data of files from the page cache.
  */
 #include <linux/fs.h>
 #include <linux/mm.h>
@@ -16,7 +16,7 @@
 #include "fast/io.h"
 #include "kernel/symbols.h"
 
-/* No file is read like this: for what is not there. */
+/* Stands for a read function that the kernel does not have. No file has it. */
 static ssize_t cosy_no_read_iter(struct kiocb *kiocb, struct iov_iter *to)
 {
 	return -EINVAL;
@@ -30,7 +30,7 @@ static void *cosy_find_read_iter(const char *name)
 	return cosy_symbol(name) ?: cosy_no_read_iter;
 }
 
-/* ext4 may be a module, which comes and goes. */
+/* ext4 may be a module, which is loaded and unloaded. */
 static int cosy_module_event(struct notifier_block *self, unsigned long event,
 			     void *data)
 {
@@ -56,7 +56,7 @@ static struct notifier_block cosy_modules = {
 void cosy_cached_init(void)
 {
 	cosy_tmpfs_read_iter = cosy_find_read_iter("shmem_file_read_iter");
-	/* Before looking: a module that comes meanwhile is found by one of both. */
+	/* Registered first, so that a module that is loaded meanwhile is not missed. */
 	if (!register_module_notifier(&cosy_modules))
 		cosy_ext4_read_iter =
 			cosy_find_read_iter("ext4_file_read_iter");
@@ -90,7 +90,7 @@ bool cosy_cached_refused(struct file *file)
 	return file->f_op->read_iter(&kiocb, &none) != 0;
 }
 
-/* Whole, and wants nothing to be done about it. */
+/* Return true if the folio is up to date and needs no action before it is read. */
 static __always_inline bool cosy_cached_useful(struct folio *folio)
 {
 	const unsigned long uptodate = BIT(PG_uptodate);
@@ -104,8 +104,8 @@ static __always_inline bool cosy_cached_useful(struct folio *folio)
 }
 
 /*
- * A reference to the folio that is cached at the current place of @xas, if it is
- * there and of use. The caller is an RCU reader.
+ * Take a reference to the folio at the current index of @xas. Return NULL if it is not
+ * cached or not useful. The caller is an RCU reader.
  */
 static __always_inline struct folio *cosy_cached_folio(struct xa_state *xas,
 						       struct folio *folio)
@@ -120,11 +120,11 @@ static __always_inline struct folio *cosy_cached_folio(struct xa_state *xas,
 }
 
 /**
- * cosy_cached_page() - take a reference to what is there, at one place
+ * cosy_cached_page() - take a reference to the cached folio at a position
  * @mapping: the page cache
- * @pos:     the place
+ * @pos:     the position
  *
- * Return: it, or NULL.
+ * Return: the folio, or NULL.
  */
 struct folio *cosy_cached_page(struct address_space *mapping, loff_t pos)
 {
@@ -180,12 +180,12 @@ bool cosy_cached_pages(struct cosy_cached *cached,
 }
 
 /**
- * cosy_cached_copy() - copy what is held to the process
- * @cached: what
- * @buffer: where to
+ * cosy_cached_copy() - copy from pages to the process's memory
+ * @cached: the pages
+ * @buffer: destination
  * @len:    bytes
  *
- * Return: how much of it there was room for.
+ * Return: bytes copied, less than @len after a fault.
  */
 size_t cosy_cached_copy(const struct cosy_cached *cached, u64 buffer, size_t len)
 {
@@ -206,17 +206,17 @@ size_t cosy_cached_copy(const struct cosy_cached *cached, u64 buffer, size_t len
 	return done;
 }
 
-/* So many pages are looked up for a read. More are the file system's own affair. */
+/* Maximum of pages that are looked up for a read. The file system makes longer reads. */
 #define COSY_CACHED_PAGES	4
 
 /**
- * cosy_cached_read() - read what is there
+ * cosy_cached_read() - read cached data of a file
  * @file:   a file that cosy_is_cached()
- * @buffer: where to, an address of the process
+ * @buffer: destination, an address of the process
  * @size:   bytes
- * @pos:    where from; moved
+ * @pos:    position in the file; advanced
  *
- * Return: bytes; 0 if nothing was done.
+ * Return: bytes; 0 if nothing was read.
  */
 long cosy_cached_read(struct file *file, u64 buffer, size_t size, loff_t *pos)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * cached.h - what the page cache has of a file.
+ * cached.h - reads data of a file from the page cache.
  *
- * Most reads are short ones of what is there. They need not begin with preparing
- * for all that might be otherwise.
+ * Most reads are short, and their data is cached. They need no preparation for other
+ * cases.
  */
 #ifndef COSY_FAST_CACHED_H
 #define COSY_FAST_CACHED_H
@@ -22,9 +22,9 @@
 
 /**
  * struct cosy_cached - pages of a file's page cache, with a reference to each
- * @nr:   of them; a large folio counts as one
- * @room: of @vec
- * @vec:  they
+ * @nr:   number of pages; a large folio counts as one
+ * @room: entries of @vec
+ * @vec:  the pages
  */
 struct cosy_cached {
 	unsigned int nr;
@@ -32,7 +32,7 @@ struct cosy_cached {
 	struct bio_vec *vec;
 };
 
-/* cached.c: how tmpfs and ext4 read; a function of no file if that is not known */
+/* cached.c: the read functions of tmpfs and ext4; if unknown, a function that no file has */
 extern void *cosy_tmpfs_read_iter;
 extern void *cosy_ext4_read_iter;
 void cosy_cached_init(void);
@@ -46,10 +46,10 @@ size_t cosy_cached_copy(const struct cosy_cached *cached, u64 buffer,
 long cosy_cached_read(struct file *file, u64 buffer, size_t size, loff_t *pos);
 
 /**
- * cosy_is_tmpfs() - test whether tmpfs itself reads a file
+ * cosy_is_tmpfs() - return true if tmpfs itself reads a file
  * @file: a file with a read_iter()
  *
- * Return: true if it does.
+ * Return: true if the read function is that of tmpfs.
  */
 static __always_inline bool cosy_is_tmpfs(const struct file *file)
 {
@@ -57,13 +57,13 @@ static __always_inline bool cosy_is_tmpfs(const struct file *file)
 }
 
 /**
- * cosy_reads_cache() - test whether a file's read function only copies from the page cache
+ * cosy_reads_cache() - return true if a file's read function only copies from the page cache
  * @file: a file with a read_iter()
  *
- * By the function, not by the number of its file system: that is what is
- * replaced, and another file system may have the same number.
+ * Compares the function, which is what the fast path replaces. Another file system may
+ * have the same magic number.
  *
- * Return: true if it is.
+ * Return: true for the read functions of tmpfs and ext4.
  */
 static __always_inline bool cosy_reads_cache(const struct file *file)
 {
@@ -72,13 +72,13 @@ static __always_inline bool cosy_reads_cache(const struct file *file)
 }
 
 /**
- * cosy_is_cached() - test whether the data of a file is read from the page cache
+ * cosy_is_cached() - return true if all reads of a file are from the page cache
  * @file: the file
  *
- * Always, that is, with nothing else around it but what is done here. All such
- * files have a read_iter() and the page cache of their inode.
+ * Such a read does nothing else than the functions here do. All such files have a
+ * read_iter() and the page cache of their inode.
  *
- * Return: true if so.
+ * Return: true if cosy_cached_get() may be called.
  */
 static __always_inline bool cosy_is_cached(const struct file *file)
 {
@@ -93,7 +93,7 @@ static __always_inline bool cosy_is_cached(const struct file *file)
 	return cosy_reads_cache(file);
 }
 
-/** cosy_cached_put() - let go of what is held */
+/** cosy_cached_put() - drop the references to the pages */
 static __always_inline void cosy_cached_put(struct cosy_cached *cached)
 {
 	while (likely(cached->nr))
@@ -101,14 +101,14 @@ static __always_inline void cosy_cached_put(struct cosy_cached *cached)
 }
 
 /**
- * cosy_cached_get() - get hold of what a read is to give
- * @cached: where to; holds nothing
+ * cosy_cached_get() - take references to the pages of a read
+ * @cached: out: the pages; must be empty
  * @file:   a file that cosy_is_cached()
- * @pos:    from there
+ * @pos:    position in the file
  * @count:  bytes, not 0
  *
- * Return: bytes, up to the end of the file; 0 if something is not there, or has
- * to be dealt with first. Then nothing is held.
+ * Return: bytes, up to the end of the file. 0 if some are not cached, or if the file
+ * system must act first; then @cached is empty.
  */
 static __always_inline size_t
 cosy_cached_get(struct cosy_cached *cached, struct file *file, loff_t pos,
@@ -135,7 +135,7 @@ cosy_cached_get(struct cosy_cached *cached, struct file *file, loff_t pos,
 	} else {
 		found = cosy_cached_pages(cached, file->f_mapping, pos, len);
 	}
-	/* The size is as of now: what is cut off is not to be seen. */
+	/* Read the size again: data that was truncated must not be returned. */
 	if (likely(found && i_size_read(inode) >= pos + len))
 		return len;
 	cosy_cached_put(cached);
@@ -143,8 +143,8 @@ cosy_cached_get(struct cosy_cached *cached, struct file *file, loff_t pos,
 }
 
 /*
- * Nothing is to be noted of a file that was last read less than a day ago, and
- * after it was changed: touch_atime() finds this out at more length.
+ * Return true if the access time needs no update: the file was last read less than a day
+ * ago, and after its last change. touch_atime() takes longer to decide this.
  */
 static __always_inline bool cosy_accessed_today(const struct path *path)
 {
@@ -160,13 +160,13 @@ static __always_inline bool cosy_accessed_today(const struct path *path)
 }
 
 /**
- * cosy_cached_accessed() - what is held has been read
- * @cached: it
- * @file:   of this file
- * @pos:    from there
+ * cosy_cached_accessed() - mark pages and their file as read
+ * @cached: the pages
+ * @file:   their file
+ * @pos:    position in the file
  * @len:    bytes
  *
- * As filemap_read() does, for what is reclaimed first and for when it was read.
+ * Like filemap_read(), for the order of reclaim and for the access time.
  */
 static __always_inline void
 cosy_cached_accessed(const struct cosy_cached *cached, struct file *file,
@@ -183,7 +183,7 @@ cosy_cached_accessed(const struct cosy_cached *cached, struct file *file,
 		if (!folio_test_referenced(folio))
 			folio_mark_accessed(folio);
 	}
-	/* The last one wins. */
+	/* The last write wins. */
 	data_race(file->f_ra.prev_pos = pos + len);
 	/* The times are read without a lock, as in touch_atime(). */
 	if (!data_race(cosy_accessed_today(&file->f_path)))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * binding.c - bind programs to the functions of a compound, and take them away.
+ * binding.c - binds programs to the functions of a compound, and removes bindings.
  *
- * Binding takes the program's descriptor, as running it does everywhere in the
- * kernel. It may be any program of type SYSCALL with an arena.
+ * Binding requires the program's descriptor, as running a program does everywhere in
+ * the kernel. It may be any program of type SYSCALL with an arena.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -24,7 +24,7 @@
 #include "function/invocation.h"
 #include "limit/limit.h"
 
-/* Programs a function of a compound can have, one for each segment. */
+/* Maximum of programs that a function of a compound has, one for each segment. */
 #define MAX_BINDINGS	1024
 
 /**
@@ -42,7 +42,7 @@ void cosy_binding_free(struct cosy_binding *binding)
 
 static struct workqueue_struct *cosy_unbinds;
 
-/* Bindings that were taken away: all of them wait together, however many there are. */
+/* Bindings that were removed. All of them wait for one grace period together. */
 static LLIST_HEAD(cosy_unbound);
 
 static void cosy_bindings_unbind(struct work_struct *work)
@@ -79,7 +79,7 @@ bool cosy_bindings_init(void)
 }
 
 /**
- * cosy_bindings_exit() - free the bindings that were taken away
+ * cosy_bindings_exit() - free the bindings that were removed
  */
 void cosy_bindings_exit(void)
 {
@@ -106,7 +106,7 @@ void cosy_functions_free(struct cosy_functions *functions)
 	kvfree(functions->bindings);
 }
 
-/* Take the program the caller has a descriptor of. */
+/* Make a binding of the program that the caller's descriptor names. */
 static struct cosy_binding *cosy_binding_make(const struct cosy_bind *bind)
 {
 	struct cosy_binding *binding;
@@ -154,11 +154,11 @@ put:
 }
 
 /**
- * cosy_binding_prepare() - make what cosy_binding_install() is to install
- * @bind: what the caller has said
+ * cosy_binding_prepare() - make the binding for cosy_binding_install()
+ * @bind: the caller's argument
  *
- * Return: the binding, which is not in use yet; NULL if one is to be taken away;
- * ERR_PTR() of what the interface says.
+ * Return: the binding, which is not in use yet; NULL if @bind asks to remove one;
+ * ERR_PTR() of the error that the interface documents.
  */
 struct cosy_binding *cosy_binding_prepare(const struct cosy_bind *bind)
 {
@@ -187,15 +187,15 @@ struct cosy_binding *cosy_binding_prepare(const struct cosy_bind *bind)
 }
 
 /**
- * cosy_binding_install() - change what a function of a compound is bound to
- * @functions: those of the compound, which the caller holds
+ * cosy_binding_install() - change the binding of a function of a compound
+ * @functions: functions of the compound, which the caller holds
  * @lock:      serialises changes of them
- * @binding:   what cosy_binding_prepare() has made of @bind; becomes the
- *	       function's, unless this fails. NULL to take one away
- * @bind:      what the caller has said; its calls and cycles are set to what
- *	       the binding has taken that was there before
+ * @binding:   the binding that cosy_binding_prepare() made of @bind. The function
+ *	       owns it then, unless this fails. NULL to remove a binding
+ * @bind:      the caller's argument; its calls and cycles are set to those of the
+ *	       old binding
  *
- * Return: 0, or -errno as the interface says.
+ * Return: 0, or -errno as the interface documents.
  */
 int cosy_binding_install(struct cosy_functions *functions, struct mutex *lock,
 			 struct cosy_binding *binding, struct cosy_bind *bind)
@@ -213,13 +213,13 @@ int cosy_binding_install(struct cosy_functions *functions, struct mutex *lock,
 	place = &functions->bindings[bind->function];
 	while ((old = rcu_dereference_protected(*place,
 						lockdep_is_held(lock)))) {
-		/* A child may have come by the file: what is not its own stays. */
+		/* A child may have inherited the file: keep bindings of other processes. */
 		if (old->bind.base == bind->base && old->mm == current->mm)
 			break;
 		next = rcu_dereference_protected(old->next,
 						 lockdep_is_held(lock));
 		if (!atomic_read(&old->mm->mm_users)) {
-			/* Of a process that has ended. */
+			/* The process of this binding has ended. */
 			rcu_assign_pointer(*place, next);
 			cosy_binding_unbind(old);
 			continue;

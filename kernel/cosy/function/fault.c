@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fault.c - see accesses of programs that lead nowhere.
+ * fault.c - detects faults of programs in their arena.
  */
 #include <linux/bpf.h>
 #include <linux/filter.h>
@@ -11,17 +11,17 @@
 
 #include "function/invocation.h"
 
-/* What accesses to an arena reach: 32 bits, and an instruction's 16 more. */
+/* The range that accesses to an arena reach: 32 bits, and an instruction's 16-bit offset. */
 #define COSY_ARENA_GUARD	((u64)32768)
 #define COSY_ARENA_REACH	(BIT_ULL(32) + 2 * COSY_ARENA_GUARD)
 
 static struct tracepoint *cosy_fault_point;
 
-/* The probe is there from the first binding on. */
+/* The probe is registered from the first binding on. */
 static DEFINE_MUTEX(cosy_probe_lock);
 static bool cosy_probed;
 
-/* The program's piece of code that @ip is in, NULL if it is elsewhere. */
+/* Return the subprogram of @prog that contains @ip, NULL if none does. */
 static const struct bpf_prog *cosy_piece_of(const struct bpf_prog *prog,
 					    unsigned long ip)
 {
@@ -93,7 +93,7 @@ static void cosy_match_point(struct tracepoint *point, void *found)
 }
 
 /**
- * cosy_faults_init() - find what tells of faults in the kernel
+ * cosy_faults_init() - find the tracepoint of page faults in the kernel
  *
  * Return: true if the kernel has it.
  */
@@ -115,7 +115,7 @@ void cosy_faults_exit(void)
 }
 
 /**
- * cosy_faults_probe() - see faults from now on, until cosy_faults_exit()
+ * cosy_faults_probe() - detect faults until cosy_faults_exit()
  *
  * Return: 0 or -errno.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * stacks.c - the stacks that a function may use, in its segment.
+ * stacks.c - assigns the stacks that a function may use in its segment.
  */
 #include <linux/bitops.h>
 #include <linux/refcount.h>
@@ -9,9 +9,9 @@
 #include "function/binding.h"
 
 /**
- * cosy_stacks_alloc() - make the record of who uses the stacks of a binding
+ * cosy_stacks_alloc() - allocate the record of the used stacks of a binding
  *
- * Return: it, with one reference; NULL if there is no memory.
+ * Return: the record, with one reference; NULL if there is no memory.
  */
 struct cosy_stacks *cosy_stacks_alloc(void)
 {
@@ -25,7 +25,7 @@ struct cosy_stacks *cosy_stacks_alloc(void)
 
 /**
  * cosy_stacks_put() - drop a reference
- * @stacks: it
+ * @stacks: the record
  */
 void cosy_stacks_put(struct cosy_stacks *stacks)
 {
@@ -54,7 +54,7 @@ void cosy_stacks_share(struct cosy_binding *binding,
 }
 
 /**
- * cosy_stack_claim() - take a stack that is not in use
+ * cosy_stack_claim() - claim an unused stack
  * @binding: the function's
  *
  * Return: the stack, counted from 1; 0 if the function needs none; -1 if all are
@@ -69,7 +69,7 @@ int cosy_stack_claim(struct cosy_binding *binding)
 	if (!bind->stack_size)
 		return 0;
 	do {
-		/* Others claim and release stacks meanwhile: the bit is tested when it is set. */
+		/* Other threads claim and release stacks: the bit is tested when it is set. */
 		stack = data_race(find_first_zero_bit(busy, bind->nstacks));
 		if (stack >= bind->nstacks)
 			return -1;
@@ -78,7 +78,7 @@ int cosy_stack_claim(struct cosy_binding *binding)
 }
 
 /**
- * cosy_stack_suspended() - the stack of a function that was left
+ * cosy_stack_suspended() - return the stack of a function that was suspended
  * @binding:   the function's
  * @suspended: its state, numbers of the caller
  *
@@ -106,10 +106,10 @@ void cosy_stack_release(struct cosy_binding *binding, int stack)
 }
 
 /**
- * cosy_stack_use() - tell a program which stack is its own
+ * cosy_stack_use() - set the stack of a program in its context
  * @binding: the function's
  * @ctx:     the program's context
- * @stack:   what cosy_stack_claim() has returned
+ * @stack:   the result of cosy_stack_claim()
  */
 void cosy_stack_use(const struct cosy_binding *binding,
 		    struct cosy_function_ctx *ctx, int stack)

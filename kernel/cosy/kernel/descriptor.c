@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * descriptor.c - a descriptor whose number the process does not miss.
+ * descriptor.c - makes a descriptor at a number that the process cannot use.
  *
  * open() returns the lowest free number, and fails when the numbers below the
- * limit are used up. A library that keeps a descriptor changes neither if the
- * number of its own is the limit itself, which no call gives. A process cannot
- * ask for that number without raising the limit for all its threads.
+ * limit are used. A library's descriptor changes neither if its number is at the
+ * limit, which no call returns. A process can use that number only after it raised
+ * the limit for all its threads.
  */
 #include <linux/fcntl.h>
 #include <linux/file.h>
@@ -17,17 +17,17 @@
 #include "kernel/descriptor.h"
 #include "kernel/internals.h"
 
-/* So many libraries in a process may each keep one. */
+/* Maximum of such descriptors in a process, one for each library that keeps one. */
 #define NUMBERS	64
 
 /**
- * cosy_descriptor_hide() - give a file another descriptor, at the limit
+ * cosy_descriptor_hide() - make another descriptor of a file, at the limit
  * @file: an open file of the device
  *
- * No process gets more descriptors by it than it may have: the numbers depend
- * on the soft limit, which it may raise up to the hard one anyway.
+ * The numbers depend on the soft limit, which a process may raise up to the hard limit
+ * anyway.
  *
- * Return: the descriptor, or as the interface says.
+ * Return: the descriptor, or the error that the interface documents.
  */
 long cosy_descriptor_hide(struct file *file)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * descriptor.h - a descriptor whose number the process does not miss.
+ * descriptor.h - makes a descriptor at a number that the process cannot use.
  */
 #ifndef COSY_KERNEL_DESCRIPTOR_H
 #define COSY_KERNEL_DESCRIPTOR_H

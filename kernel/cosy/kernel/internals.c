@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * internals.c - check what the module relies on against the running kernel's type
- * information, and find it.
+ * internals.c - finds the functions and structures of internals.def in the running kernel,
+ * and checks them against its type information.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -14,8 +14,8 @@
 #include "kernel/symbols.h"
 
 /*
- * In the text of a prototype the macros of compat.h are replaced by what they
- * stand for. __user, which compilers may know as an attribute, stays.
+ * The text of a prototype contains expansions of the macros of compat.h. __user, which
+ * compilers may know as an attribute, must not be expanded.
  */
 #undef __user
 #define __user __user
@@ -34,13 +34,13 @@
 u64 cosy_internals __ro_after_init;
 
 /*
- * What is listed.
- * @name:      of the function or structure
+ * The entries of internals.def.
+ * @name:      name of the function or structure
  * @newer:     another name of the function, or ""
- * @prototype: of the function, NULL if this is no function
- * @member:    whose offset is learned, or NULL
- * @size:      of the structure
- * @use:       what it is for
+ * @prototype: prototype of the function, NULL if this is no function
+ * @member:    member whose offset is needed, or NULL
+ * @size:      size of the structure
+ * @use:       its use, for messages
  */
 static const struct {
 	const char *name;
@@ -63,7 +63,7 @@ static const struct {
 #undef COSY_MEMBER
 };
 
-/* Members of structures, and where this module was compiled to find them. */
+/* Members of structures, and their offsets in this module's headers. */
 static const struct {
 	enum cosy_internal of;
 	const char *name;
@@ -84,7 +84,7 @@ static const struct {
 /* Addresses of functions, offsets of members. */
 static unsigned long found[COSY_NR_INTERNALS] __ro_after_init;
 
-/* False with a message, if the kernel has the function but with another prototype. */
+/* Return true if the kernel has the function as listed. Reports a different prototype. */
 static bool check_function(const struct cosy_btf *btf, unsigned int i)
 {
 	const char *name = listed[i].name;
@@ -96,7 +96,7 @@ static bool check_function(const struct cosy_btf *btf, unsigned int i)
 		name = listed[i].newer;
 		found[i] = (unsigned long)cosy_symbol(name);
 	}
-	/* Kernels differ in what they have. What is not there is just not used. */
+	/* Not reported: kernels differ in their functions. */
 	if (!found[i])
 		return false;
 	err = cosy_btf_function(btf, name, listed[i].prototype, prototype);
@@ -188,9 +188,9 @@ static void check_all(const struct cosy_btf *btf)
 }
 
 /**
- * cosy_internals_init() - find out what of all that is listed can be used
+ * cosy_internals_init() - find the usable entries of internals.def, for cosy_has()
  *
- * Tells of what cannot. Whatever is needed can be asked for by cosy_has().
+ * Reports entries that differ from what is expected.
  */
 void cosy_internals_init(void)
 {
@@ -214,7 +214,7 @@ void cosy_internals_init(void)
 }
 
 /**
- * cosy_internal_address() - the address of a function, to compare it
+ * cosy_internal_address() - return the address of a function, for comparisons
  * @internal: the function
  *
  * Return: the address; NULL if the function cannot be used.
@@ -225,8 +225,8 @@ void *cosy_internal_address(enum cosy_internal internal)
 }
 
 /**
- * cosy_internal_offset() - an offset that was learned
- * @internal: a COSY_OFFSET(); only if cosy_has() it
+ * cosy_internal_offset() - return the offset of a member
+ * @internal: a COSY_OFFSET(), for which cosy_has() is true
  *
  * Return: bytes.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * internals.h - what the module uses of what the kernel keeps to itself, as
- * internals.def lists it.
+ * internals.h - functions and structures of the kernel that are not exported, as
+ * internals.def lists them.
  */
 #ifndef COSY_KERNEL_INTERNALS_H
 #define COSY_KERNEL_INTERNALS_H
@@ -54,7 +54,7 @@ struct cosy_xattr_ctx {
 
 #define COSY_MEMBER(type, member)
 
-/* Names for what is listed: COSY_INTERNAL_vfs_read, COSY_INTERNAL_seccomp_filter_prev. */
+/* The entries of internals.def: COSY_INTERNAL_vfs_read, COSY_INTERNAL_seccomp_filter_prev. */
 enum cosy_internal {
 #define COSY_FUNCTION(name, newer, result, args, use) COSY_INTERNAL_##name,
 #define COSY_STRUCT(name, use) COSY_INTERNAL_##name,
@@ -79,25 +79,25 @@ enum cosy_internal {
 #undef COSY_MEMBER
 
 /**
- * COSY_NEEDS() - the bit of something listed
+ * COSY_NEEDS() - the bit of an entry of internals.def
  * @name: as in enum cosy_internal
  */
 #define COSY_NEEDS(name)	BIT_ULL(COSY_INTERNAL_##name)
 
 /**
  * cosy_internal() - a function that the kernel does not export
- * @name: of it; only if cosy_has(COSY_NEEDS(name))
+ * @name: its name; only if cosy_has(COSY_NEEDS(name))
  */
 #define cosy_internal(name)	static_call(cosy_internal_##name)
 
-/* The bits of what the kernel has as it is listed. */
+/* The bits of the entries that can be used. */
 extern u64 cosy_internals;
 
 /**
- * cosy_has() - test whether all needed symbols can be used
- * @needs: COSY_NEEDS() of what is needed
+ * cosy_has() - return true if all needed entries can be used
+ * @needs: COSY_NEEDS() of the entries
  *
- * Return: true if nothing of it is missing.
+ * Return: true if none is missing.
  */
 static __always_inline bool cosy_has(u64 needs)
 {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * symbols.c - find symbols of the kernel that it does not export.
+ * symbols.c - finds symbols of the kernel that it does not export.
  *
- * A kprobe gives the address of any function, kallsyms_lookup_name() then that
- * of everything else. It has to be called directly: on machines with indirect
- * branch tracking the entry of a function that is not exported no longer
- * accepts indirect calls.
+ * A kprobe yields the address of kallsyms_lookup_name(), which finds all other symbols.
+ * It must be called directly: on machines with indirect branch tracking the entry of a
+ * function that is not exported does not accept indirect calls.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -23,7 +22,7 @@ static unsigned long cosy_no_lookup(const char *name)
 
 DEFINE_STATIC_CALL(cosy_lookup, cosy_no_lookup);
 
-/* A probe may sit after the function's first instruction. */
+/* Return the offset of @addr in its function: a probe may be after the first instruction. */
 static unsigned long cosy_offset_in_symbol(unsigned long addr)
 {
 	char text[KSYM_SYMBOL_LEN];	/* name+0x4/0x1a0 */
@@ -44,7 +43,7 @@ static unsigned long cosy_offset_in_symbol(unsigned long addr)
 /**
  * cosy_symbols_init() - prepare cosy_symbol()
  *
- * Return: 0, or why it is impossible, with a message.
+ * Return: 0, or an error, with a message.
  */
 int cosy_symbols_init(void)
 {
@@ -72,7 +71,7 @@ int cosy_symbols_init(void)
 }
 
 /**
- * cosy_symbol() - address of a symbol of the kernel
+ * cosy_symbol() - return the address of a symbol of the kernel
  * @name: its name
  *
  * Return: the address, or NULL if there is no such symbol.

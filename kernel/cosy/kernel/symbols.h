@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * symbols.h - find symbols of the kernel that it does not export.
+ * symbols.h - finds symbols of the kernel that it does not export.
  */
 #ifndef COSY_KERNEL_SYMBOLS_H
 #define COSY_KERNEL_SYMBOLS_H
