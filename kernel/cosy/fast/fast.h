@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * fast.h - fast paths: calls made with less work than a system call takes, and
- * with the same effect in every respect.
+ * fast.h - fast paths: make calls with less work than a system call takes, and
+ * with exactly the same effects.
  *
- * A fast path is a function that is given the slot of a call. It reads the
- * arguments from the registers, and makes the call by what the kernel offers
- * below the system call. Whenever something is unusual it makes the plain
- * call, which is the reference: cosy_fast_plain().
+ * A fast path is a function whose argument is the slot of a call. It reads the
+ * arguments from the registers, and makes the call with kernel functions below the
+ * system call. In unusual cases it makes the plain call, which is the reference:
+ * cosy_fast_plain().
  *
- * Which calls have one is decided when a compound is loaded, so that the others
- * pay nothing.
+ * The fast path of a call is chosen when the compound is loaded, so that other calls
+ * cost nothing more.
  */
 #ifndef COSY_FAST_H
 #define COSY_FAST_H
@@ -62,9 +62,9 @@ void cosy_borrow_leave(struct cosy_env *env);
 void cosy_borrow_end(struct cosy_env *env);
 
 /**
- * cosy_fast_leave() - let the process find what fast paths keep while a compound runs
- * @env:  of the run
- * @done: the compound has ended, so what was borrowed is not read any more
+ * cosy_fast_leave() - give the process the state that fast paths keep during a run
+ * @env:  the run
+ * @done: the compound has ended, so borrowed pages are not read any more
  */
 static inline void cosy_fast_leave(struct cosy_env *env, bool done)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * name.c - names of files, on the stack.
+ * name.c - copies names of files to the stack, and walks to them.
  *
- * The kernel copies each name into a page of its own, which it first clears.
+ * The kernel copies each name into a page of its own, which it clears first.
  */
 #include <linux/fs.h>
 #include <linux/namei.h>
@@ -14,9 +14,9 @@
 #include "kernel/internals.h"
 
 /**
- * cosy_name_copy_long() - copy a name that may be longer
- * @name: where to
- * @from: where from
+ * cosy_name_copy_long() - copy a name of up to COSY_NAME_SIZE - 1 bytes
+ * @name: destination
+ * @from: source
  *
  * Return: false if it cannot be read, is empty or does not fit.
  */
@@ -33,10 +33,10 @@ bool cosy_name_copy_long(struct cosy_name *name, const char __user *from)
 
 /**
  * cosy_name_get() - copy a name from the process, to walk to it
- * @name: where to
- * @from: where from
+ * @name: destination
+ * @from: source
  *
- * Return: true if it is there; else the plain call is to be made.
+ * Return: true if it was copied; otherwise the caller must make the plain call.
  */
 bool cosy_name_get(struct cosy_name *name, const char __user *from)
 {
@@ -48,12 +48,12 @@ bool cosy_name_get(struct cosy_name *name, const char __user *from)
 
 /**
  * cosy_name_lookup() - walk to a name
- * @dfd:   from there, if it is relative
+ * @dfd:   the directory to begin at, if the name is relative
  * @name:  the name
  * @flags: LOOKUP_...
- * @path:  out: what it leads to
+ * @path:  out: the path, with a reference
  *
- * Return: 0 or why it leads nowhere.
+ * Return: 0 or -errno.
  */
 int cosy_name_lookup(int dfd, struct cosy_name *name, unsigned int flags,
 		     struct path *path)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * name.h - names of files, on the stack: what has to be short.
+ * name.h - copies names of files to the stack: the short paths.
  */
 #ifndef COSY_FAST_NAME_H
 #define COSY_FAST_NAME_H
@@ -11,14 +11,14 @@
 
 #include "fast/calls.h"
 
-/* Names of less than so many bytes, which most are, are copied here. */
+/* Names with fewer bytes, which most have, are copied here. */
 #define COSY_NAME_SHORT	32
 
 bool cosy_name_copy_long(struct cosy_name *name, const char __user *from);
 
 /*
- * As strncpy_from_user(). Return: false if the name is not one of these.
- * The words are looked through for slashes as well.
+ * Copy a short name like strncpy_from_user(), and search it for slashes. Return false if
+ * the name is empty, too long or cannot be read.
  */
 static __always_inline bool cosy_name_copy_short(struct cosy_name *name,
 						 const char __user *from)
@@ -40,7 +40,7 @@ static __always_inline bool cosy_name_copy_short(struct cosy_name *name,
 			bits = prep_zero_mask(word, bits, &c);
 			bits = create_zero_mask(bits);
 			name->len = at + find_zero(bits);
-			/* A slash after the end is not one of the name. */
+			/* Ignore slashes after the end of the name. */
 			name->entry = !(slash | (any & zero_bytemask(bits)));
 			return likely(name->len);
 		}
@@ -53,14 +53,14 @@ fault:
 
 /**
  * cosy_name_text() - copy a name from the process
- * @name: where to; what it takes to walk there is left out
- * @from: where from
+ * @name: destination; cosy_name_finish() sets what a walk needs
+ * @from: source
  *
- * Auditing keeps names, even if it finds out only while they are used that it wants
- * to: ours are gone by then. And long and empty ones are unusual, like those that
- * cannot be read.
+ * Fails if auditing may keep the name, because it does not outlive the call. Auditing may
+ * decide that only while the name is used. Also fails for names that are empty, too long or
+ * not readable.
  *
- * Return: true if it is there; else the plain call is to be made.
+ * Return: true if it was copied; otherwise the caller must make the plain call.
  */
 static __always_inline bool cosy_name_text(struct cosy_name *name,
 					   const char __user *from)
@@ -72,9 +72,9 @@ static __always_inline bool cosy_name_text(struct cosy_name *name,
 }
 
 /**
- * cosy_name_finish() - make a name one that can be walked to
- * @name: cosy_name_text() has filled it
- * @from: with this
+ * cosy_name_finish() - prepare a name for a walk
+ * @name: name that cosy_name_text() has filled
+ * @from: its source
  */
 static __always_inline void cosy_name_finish(struct cosy_name *name,
 					     const char __user *from)
@@ -82,7 +82,7 @@ static __always_inline void cosy_name_finish(struct cosy_name *name,
 	name->filename.name = name->text;
 	cosy_filename_uptr(&name->filename, from);
 	name->filename.aname = NULL;
-	/* One more than ever is given back, for it is not to be freed. */
+	/* One reference more than is ever dropped, so that it is never freed. */
 	cosy_filename_refs(&name->filename, 2);
 }
 

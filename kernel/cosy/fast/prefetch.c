@@ -15,11 +15,11 @@
 
 #include "fast/io.h"
 
-/* Bytes fetched at once, at most. */
+/* Maximum of bytes that are fetched at once. */
 #define COSY_PREFETCH_MAX	65536
 
 /**
- * cosy_prefetch_drop() - forget what has been fetched
+ * cosy_prefetch_drop() - discard data that was fetched
  * @env: the run
  */
 void cosy_prefetch_drop(struct cosy_env *env)
@@ -30,7 +30,7 @@ void cosy_prefetch_drop(struct cosy_env *env)
 	env->prefetch.ip = NULL;
 }
 
-/* How much to fetch for a read of @size, 0 if it is to be made alone. */
+/* Return the bytes to fetch for a read of @size, 0 if only that read is made. */
 static u64 cosy_prefetch_worth(const struct file *file, u64 size)
 {
 	const struct inode *inode = file_inode(file);
@@ -39,13 +39,13 @@ static u64 cosy_prefetch_worth(const struct file *file, u64 size)
 	if (!size || left <= 0 || size > COSY_PREFETCH_MAX ||
 	    !cosy_is_plain_file(file) || file->f_flags & O_DIRECT)
 		return 0;
-	/* Who watches is told of each read, and may be asked. */
+	/* Watchers are notified of each read, and may deny it. */
 	if (cosy_sb_is_watched(inode->i_sb))
 		return 0;
 	return min_t(u64, left, rounddown(COSY_PREFETCH_MAX, size));
 }
 
-/* The first of such reads. */
+/* Make the first of these reads. */
 static noinline struct cosy_made cosy_prefetch_fetch(struct cosy_state *st,
 						 const struct cosy_insn *ip)
 {
