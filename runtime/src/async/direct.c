@@ -28,10 +28,9 @@ void cosy_direct_make_in_user_mode(struct cosy_loop *loop, uint32_t slot)
 {
 	const struct cosy_async_entry *entry = &loop->module.entries[slot];
 
-	loop->module.inside--;
 	if (loop->slots[slot].how == COSY_HOW_NOWAIT) {
 		fetch_call(loop, slot);
-		cosy_page_prepare(loop, slot, COSY_HOW_NOWAIT, false);
+		cosy_page_withdraw(loop, slot);
 		cosy_thread_call(loop, slot, true);
 		return;
 	}
@@ -47,7 +46,6 @@ void cosy_direct_made(struct cosy_loop *loop, uint32_t slot)
 		cosy_direct_make_in_user_mode(loop, slot);
 		return;
 	}
-	loop->module.inside--;
 	cosy_complete(loop, slot, (int64_t)entry->args[0]);
 }
 
@@ -91,7 +89,6 @@ void cosy_direct_retract(struct cosy_loop *loop)
 	for (; m->direct; m->direct--) {
 		uint32_t slot = m->submitted[--m->tail & loop->mask];
 
-		m->inside--;
 		fetch_call(loop, slot);
 		cosy_page_unsubmit(loop, slot);
 	}

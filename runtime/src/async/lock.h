@@ -8,6 +8,7 @@
 #ifndef COSY_LOCK_H
 #define COSY_LOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /** struct cosy_lock - 0: free; 1: taken; 2: taken, and threads may wait for it */
@@ -21,18 +22,30 @@ void cosy_lock_wait(struct cosy_lock *lock);
 /** cosy_lock_wake() - the slow path of cosy_unlock() */
 void cosy_lock_wake(struct cosy_lock *lock);
 
-static inline void cosy_lock(struct cosy_lock *lock)
+/** cosy_try_lock() - take the lock if it is free; false if it is not */
+static inline bool cosy_try_lock(struct cosy_lock *lock)
 {
 	uint32_t free = 0;
 
-	if (!__atomic_compare_exchange_n(&lock->state, &free, 1, 0,
-					 __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+	return __atomic_compare_exchange_n(&lock->state, &free, 1, 0,
+					   __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+}
+
+static inline void cosy_lock(struct cosy_lock *lock)
+{
+	if (!cosy_try_lock(lock))
 		cosy_lock_wait(lock);
+}
+
+/** cosy_unlock_needs_wake() - give the lock back; true: call cosy_lock_wake() then */
+static inline bool cosy_unlock_needs_wake(struct cosy_lock *lock)
+{
+	return __atomic_exchange_n(&lock->state, 0, __ATOMIC_RELEASE) == 2;
 }
 
 static inline void cosy_unlock(struct cosy_lock *lock)
 {
-	if (__atomic_exchange_n(&lock->state, 0, __ATOMIC_RELEASE) == 2)
+	if (cosy_unlock_needs_wake(lock))
 		cosy_lock_wake(lock);
 }
 

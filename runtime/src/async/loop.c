@@ -207,6 +207,7 @@ no_page:
 
 static void cancel_all(struct cosy_loop *loop)
 {
+	struct cosy_delivery none = { 0 };
 	struct cosy_async *op;
 
 	cosy_module_settle(loop);
@@ -215,7 +216,7 @@ static void cancel_all(struct cosy_loop *loop)
 	do {
 		loop->module.looked = false;
 		/* What is in the ring was only marked, and compounds go on. */
-		cosy_execute(loop);
+		cosy_execute(loop, &none);
 		while ((op = cosy_page_collect(loop))) {
 			cosy_loop_leave(loop);
 			cosy_op_complete(op);

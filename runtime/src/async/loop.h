@@ -37,7 +37,9 @@
 
 /* For what nearly every operation executes. */
 #define COSY_ALWAYS_INLINE	inline __attribute__((always_inline))
-
+/* For what these leave to others. */
+#define COSY_NOINLINE	__attribute__((noinline))
+#define COSY_UNLIKELY(condition)	__builtin_expect(!!(condition), 0)
 #define COSY_NO_SLOT	UINT32_MAX
 #define COSY_MAX_FD	(1u << 24)
 
@@ -45,8 +47,8 @@
 enum cosy_how {
 	COSY_HOW_DISK,		/* not for ever: a thread makes it */
 	COSY_HOW_REFUSED,	/* may not be made */
-	COSY_HOW_DIRECT,	/* not at all */
 	COSY_HOW_NOWAIT,	/* not if the module can make it so; else as DISK */
+	COSY_HOW_DIRECT,	/* not at all */
 	COSY_HOW_READ,
 	COSY_HOW_WRITE,
 	COSY_HOW_RECEIVE,
@@ -191,7 +193,7 @@ struct cosy_attempt {
  *	       last ones
  * @direct_nowait: one of these is a NOWAIT call
  * @head:      entries collected so far
- * @inside:    entries submitted and not collected
+ * @inside:    entries submitted and not collected, but those in state DIRECT: these do not wait
  * @compounds: those of them that run compounds
  * @tried:     whether there can be a page is known
  * @waits:     it makes all attempts that can wait, and waits for sockets
@@ -290,6 +292,7 @@ struct cosy_pool {
  *		loop has ended
  * @stop:	cosy_loop_stop() was called
  * @closing:	it is being destroyed
+ * @attention:	not 0 if a submission has to look at one of these
  * @streak:	how often nobody looked at @epoll, because there was enough to do
  * @chunks:	the table of descriptors
  * @nchunks:	its length
@@ -324,9 +327,15 @@ struct cosy_loop {
 	int wake_fd;
 	int timer_fd;
 	bool woken;
-	bool external;
-	bool blocked;
-	bool closing;
+	union {
+		struct {
+			bool external;
+			bool blocked;
+			bool closing;
+			bool unused;
+		};
+		uint32_t attention;
+	};
 	atomic_bool stop;
 	uint32_t waiters;
 	uint32_t inside;
@@ -425,18 +434,50 @@ int cosy_page_hold(struct cosy_loop *loop, struct cosy_async *op);
 void cosy_page_submit_held(struct cosy_loop *loop, struct cosy_async *op,
 			   enum cosy_how how);
 
-/** cosy_page_prepare() - an entry, which is filled in, is about to be begun with */
-void cosy_page_prepare(struct cosy_loop *loop, uint32_t slot, enum cosy_how how,
-		       bool task);
+/** cosy_page_withdraw() - a DIRECT entry, which is filled in, is begun with from here */
+void cosy_page_withdraw(struct cosy_loop *loop, uint32_t slot);
+
+/**
+ * cosy_page_prepare() - set what the executor keeps of an entry that it begins with
+ *
+ * Until then only the members from @state to @task are set.
+ */
+static inline void cosy_page_prepare(struct cosy_loop *loop, uint32_t slot)
+{
+	struct cosy_slot *s = &loop->slots[slot];
+
+	s->next = s->prev = COSY_NO_SLOT;
+	s->fd = -1;
+	s->done = 0;
+}
 
 /** cosy_page_unsubmit() - an entry is the first of those that are submitted; it is filled in */
 void cosy_page_unsubmit(struct cosy_loop *loop, uint32_t slot);
 
-/** cosy_page_release() - give back an entry that nobody needs any more */
-void cosy_page_release(struct cosy_loop *loop, uint32_t slot);
+/** cosy_page_release() - give back an entry that nobody needs any more, and no function has */
+static inline void cosy_page_release(struct cosy_loop *loop, uint32_t slot)
+{
+	loop->slots[slot].state = COSY_SLOT_FREE;
+	loop->slots[slot].next = loop->free;
+	loop->free = slot;
+	loop->outstanding--;
+}
 
-/** cosy_page_take() - the next submitted entry, or COSY_NO_SLOT */
-uint32_t cosy_page_take(struct cosy_loop *loop);
+/** cosy_page_first() - the next submitted entry, or COSY_NO_SLOT; it stays in the ring */
+static inline uint32_t cosy_page_first(const struct cosy_loop *loop)
+{
+	const struct cosy_async_page *page = loop->page;
+	uint32_t head = page->submit_head;
+
+	return head == page->submit_tail ? COSY_NO_SLOT :
+					   loop->submitted[head & loop->mask];
+}
+
+/** cosy_page_taken() - take it out of the ring */
+static inline void cosy_page_taken(struct cosy_loop *loop)
+{
+	cosy_index_store(&loop->page->submit_head, loop->page->submit_head + 1);
+}
 
 /**
  * cosy_complete() - an entry is complete
@@ -463,6 +504,26 @@ static COSY_ALWAYS_INLINE void cosy_complete(struct cosy_loop *loop,
 }
 
 /**
+ * cosy_page_take_result() - give the operation of a completed entry its result
+ *
+ * The slot is free afterwards, unless it is a function's.
+ */
+static COSY_ALWAYS_INLINE struct cosy_async *
+cosy_page_take_result(struct cosy_loop *loop, uint32_t slot, int64_t result)
+{
+	struct cosy_async_entry *entry = &loop->entries[slot];
+	struct cosy_async *op = (struct cosy_async *)(uintptr_t)entry->user_data;
+
+	op->result = result;
+	entry->status = COSY_ENTRY_FREE;
+	if (loop->slots[slot].task)
+		loop->slots[slot].state = COSY_SLOT_HELD;
+	else
+		cosy_page_release(loop, slot);
+	return op;
+}
+
+/**
  * cosy_page_collect() - the next completed entry
  *
  * Its slot is free afterwards. Its operation has the result, but is pending until
@@ -472,16 +533,38 @@ static COSY_ALWAYS_INLINE void cosy_complete(struct cosy_loop *loop,
  */
 struct cosy_async *cosy_page_collect(struct cosy_loop *loop);
 
-/** cosy_op_begin() - an operation that stands for a function is pending */
-void cosy_op_begin(struct cosy_async *op, uint32_t slot);
+/* States of a struct cosy_async; cosy_async_pending() knows PENDING. */
+enum { COSY_OP_IDLE, COSY_OP_PENDING, COSY_OP_COMPLETE };
+
+/** cosy_op_begin() - an operation is pending */
+static inline void cosy_op_begin(struct cosy_async *op, uint32_t slot)
+{
+	op->slot = slot;
+	__atomic_store_n(&op->state, COSY_OP_PENDING, __ATOMIC_RELAXED);
+}
 
 /** cosy_op_complete() - an operation is not pending any more */
-void cosy_op_complete(struct cosy_async *op);
+static inline void cosy_op_complete(struct cosy_async *op)
+{
+	__atomic_store_n(&op->state, COSY_OP_COMPLETE, __ATOMIC_RELEASE);
+}
+
+/**
+ * cosy_direct_done() - have entries completed in the module that are all DIRECT?
+ *
+ * These need not be copied to this page.
+ */
+static inline bool cosy_direct_done(const struct cosy_loop *loop)
+{
+	const struct cosy_module *m = &loop->module;
+
+	return m->page && !m->inside && m->head != cosy_index_load(&m->page->done_tail);
+}
 
 /** cosy_page_done() - are there completed entries? */
 static inline bool cosy_page_done(const struct cosy_loop *loop)
 {
-	return loop->page->done_tail != loop->page->done_head;
+	return loop->page->done_tail != loop->page->done_head || cosy_direct_done(loop);
 }
 
 /* start.c */
@@ -681,8 +764,8 @@ void cosy_module_settle(struct cosy_loop *loop);
  *
  * Only if nothing comes before it that is not in the module's page.
  */
-static inline bool cosy_direct_can_submit(const struct cosy_loop *loop,
-					  enum cosy_how how)
+static COSY_ALWAYS_INLINE bool cosy_direct_can_submit(const struct cosy_loop *loop,
+						      enum cosy_how how)
 {
 	const struct cosy_module *m = &loop->module;
 
@@ -726,13 +809,12 @@ static inline void cosy_module_publish(struct cosy_loop *loop)
 /** cosy_module_make() - make @n attempts; their results are collected afterwards */
 void cosy_module_make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n);
 
-/** cosy_module_done() - are there results to collect? */
+/** cosy_module_done() - are there results for cosy_module_collect()? */
 static inline bool cosy_module_done(const struct cosy_loop *loop)
 {
 	const struct cosy_module *m = &loop->module;
 
-	return m->page && m->head != __atomic_load_n(&m->page->done_tail,
-						     __ATOMIC_ACQUIRE);
+	return m->inside && m->head != cosy_index_load(&m->page->done_tail);
 }
 
 /**
@@ -805,12 +887,13 @@ void cosy_descriptor_append(struct cosy_loop *loop, uint32_t slot);
 /** cosy_descriptor_append_only() - the same, of a list of @d that is empty */
 static inline void cosy_descriptor_append_only(struct cosy_loop *loop,
 					       struct cosy_descriptor *d,
-					       uint32_t slot)
+					       uint32_t slot, enum cosy_list list)
 {
 	struct cosy_slot *s = &loop->slots[slot];
 
 	s->next = s->prev = COSY_NO_SLOT;
-	d->head[s->list] = d->tail[s->list] = slot;
+	s->list = (uint8_t)list;
+	d->head[list] = d->tail[list] = slot;
 	loop->info.waiting++;
 }
 
@@ -820,11 +903,11 @@ void cosy_descriptor_remove(struct cosy_loop *loop, uint32_t slot);
 /** cosy_descriptor_remove_only() - the same, of a list that has no other entry */
 static inline void cosy_descriptor_remove_only(struct cosy_loop *loop,
 					       struct cosy_descriptor *d,
-					       uint32_t slot)
+					       uint32_t slot, enum cosy_list list)
 {
 	struct cosy_slot *s = &loop->slots[slot];
 
-	d->head[s->list] = d->tail[s->list] = COSY_NO_SLOT;
+	d->head[list] = d->tail[list] = COSY_NO_SLOT;
 	s->list = COSY_LIST_NONE;
 	loop->info.waiting--;
 }
@@ -918,8 +1001,45 @@ void cosy_pool_end(struct cosy_loop *loop, struct cosy_pool *pool);
 
 /* wait.c */
 
-/** cosy_execute() - begin with all entries that were submitted; nothing waits */
-void cosy_execute(struct cosy_loop *loop);
+/**
+ * struct cosy_delivery - what a thread that waits may deliver before it looks at its goal again
+ * @room:  so many operations; 0 once the loop is to stop
+ * @count: how many it has delivered
+ */
+struct cosy_delivery {
+	unsigned int room;
+	unsigned int count;
+};
+
+/**
+ * cosy_deliver() - let an operation that has its result be complete, and call its callback
+ *
+ * Gives the lock back meanwhile.
+ */
+static COSY_ALWAYS_INLINE void cosy_deliver(struct cosy_loop *loop, struct cosy_async *op,
+					    struct cosy_delivery *delivery)
+{
+	void (*done)(struct cosy_async *op) = op->done;
+
+	delivery->room--;
+	delivery->count++;
+	/* From now on it may be freed, if it has no callback. */
+	cosy_op_complete(op);
+	if (!done)
+		return;
+	cosy_loop_leave(loop);
+	done(op);
+	cosy_lock(&loop->lock);
+	if (atomic_load_explicit(&loop->stop, memory_order_relaxed))
+		delivery->room = 0;
+}
+
+/**
+ * cosy_execute() - begin with all entries that were submitted; nothing waits
+ * @delivery: where there is room, what completes at once is delivered at once; the lock is
+ *	      given back meanwhile
+ */
+void cosy_execute(struct cosy_loop *loop, struct cosy_delivery *delivery);
 
 /* cancel.c */
 

@@ -493,7 +493,7 @@ void cosy_module_collect(struct cosy_loop *loop, uint32_t max_attempts)
 	 * A thread that waits for epoll is not told of what completes here, which may be
 	 * what it waits for: epoll finds the module's loop idle again.
 	 */
-	if (loop->blocked && cosy_module_done(loop))
+	if (loop->blocked && (cosy_module_done(loop) || cosy_direct_done(loop)))
 		cosy_loop_wake(loop);
 	while (loop->nbatch < max_attempts && cosy_module_done(loop)) {
 		uint32_t slot = m->done[m->head & loop->mask];

@@ -13,9 +13,6 @@
 _Static_assert(sizeof(struct cosy_async_entry) == 64, "an entry is a cache line");
 _Static_assert(sizeof(struct cosy_async_page) % 64 == 0, "entries are aligned");
 
-/* States of a struct cosy_async; cosy_async_pending() knows PENDING. */
-enum { OP_IDLE, OP_PENDING, OP_COMPLETE };
-
 int cosy_page_create(struct cosy_loop *loop, uint32_t entries)
 {
 	size_t ring = entries * sizeof(uint32_t);
@@ -55,103 +52,100 @@ void cosy_page_destroy(struct cosy_loop *loop)
 	free(loop->slots);
 }
 
-/* Slots that were never used are taken in order, so that their memory is not touched before. */
-static uint32_t slot_alloc(struct cosy_loop *loop)
+/* Take the first of the free slots that were used before. */
+static COSY_ALWAYS_INLINE uint32_t slot_reuse(struct cosy_loop *loop)
 {
 	uint32_t slot = loop->free;
 
-	if (slot != COSY_NO_SLOT)
-		loop->free = loop->slots[slot].next;
-	else if (loop->fresh <= loop->mask)
-		slot = loop->fresh++;
-	else
-		return COSY_NO_SLOT;
+	loop->free = loop->slots[slot].next;
 	loop->outstanding++;
 	return slot;
 }
 
-void cosy_page_release(struct cosy_loop *loop, uint32_t slot)
+/* Slots that were never used are taken in order, so that their memory is not touched before. */
+static uint32_t slot_alloc(struct cosy_loop *loop)
 {
-	loop->slots[slot].state = COSY_SLOT_FREE;
-	loop->slots[slot].next = loop->free;
-	loop->free = slot;
-	loop->outstanding--;
+	if (loop->free != COSY_NO_SLOT)
+		return slot_reuse(loop);
+	if (loop->fresh > loop->mask)
+		return COSY_NO_SLOT;
+	loop->outstanding++;
+	loop->slots[loop->fresh].task = false;
+	return loop->fresh++;
 }
 
-void cosy_page_prepare(struct cosy_loop *loop, uint32_t slot, enum cosy_how how,
-		       bool task)
+/* Nothing is known of an entry but that it is submitted, and how its call waits. */
+static COSY_ALWAYS_INLINE void set_submitted(struct cosy_slot *s, enum cosy_how how,
+					     bool task)
 {
-	struct cosy_slot *s = &loop->slots[slot];
-
-	/* The other members are set before they are used. */
-	s->next = s->prev = COSY_NO_SLOT;
 	s->state = COSY_SLOT_SUBMITTED;
 	s->how = (uint8_t)how;
 	s->list = COSY_LIST_NONE;
 	s->cancelled = s->polled = s->on_disk = s->lent = s->connecting =
 		s->buffered = false;
 	s->task = task;
-	s->fd = -1;
-	s->done = 0;
-	loop->entries[slot].status = COSY_ENTRY_SUBMITTED;
 }
 
 /* Add an entry to the ring. Its call and its operation are set. */
-static void publish(struct cosy_loop *loop, uint32_t slot, enum cosy_how how,
-		    bool task)
+static COSY_ALWAYS_INLINE void publish(struct cosy_loop *loop, uint32_t slot,
+				       enum cosy_how how, bool task)
 {
 	struct cosy_async_page *page = loop->page;
+	uint32_t tail = page->submit_tail;
 
-	cosy_page_prepare(loop, slot, how, task);
-	loop->submitted[page->submit_tail & loop->mask] = slot;
-	cosy_index_store(&page->submit_tail, page->submit_tail + 1);
+	set_submitted(&loop->slots[slot], how, task);
+	loop->submitted[tail & loop->mask] = slot;
+	cosy_index_store(&page->submit_tail, tail + 1);
 	loop->info.submitted++;
-	cosy_loop_wake(loop);
 }
 
 void cosy_page_unsubmit(struct cosy_loop *loop, uint32_t slot)
 {
 	struct cosy_async_page *page = loop->page;
+	struct cosy_slot *s = &loop->slots[slot];
 
-	cosy_page_prepare(loop, slot, (enum cosy_how)loop->slots[slot].how, false);
+	set_submitted(s, (enum cosy_how)s->how, false);
+	loop->entries[slot].status = COSY_ENTRY_SUBMITTED;
 	/* The submitter and the executor of this page are the same. */
 	loop->submitted[--page->submit_head & loop->mask] = slot;
 }
 
-static COSY_ALWAYS_INLINE void set_args(struct cosy_async_entry *entry, long nr,
-					uint64_t a0, uint64_t a1, uint64_t a2,
+void cosy_page_withdraw(struct cosy_loop *loop, uint32_t slot)
+{
+	struct cosy_slot *s = &loop->slots[slot];
+
+	set_submitted(s, (enum cosy_how)s->how, false);
+	cosy_page_prepare(loop, slot);
+}
+
+static COSY_ALWAYS_INLINE void set_call(struct cosy_async_entry *entry, uint8_t flags,
+					long nr, uint64_t a0, uint64_t a1, uint64_t a2,
 					uint64_t a3, uint64_t a4, uint64_t a5)
 {
-	entry->nr = (uint32_t)nr;
 	entry->args[0] = a0;
 	entry->args[1] = a1;
 	entry->args[2] = a2;
 	entry->args[3] = a3;
 	entry->args[4] = a4;
 	entry->args[5] = a5;
+	entry->status = COSY_ENTRY_SUBMITTED;
+	entry->flags = flags;
+	entry->colour = 0;
+	entry->nr = (uint32_t)nr;
 }
 
 /* Add an entry to the module's ring. The module does not see it yet. */
-static COSY_ALWAYS_INLINE struct cosy_async_entry *
-publish_direct(struct cosy_loop *loop, uint32_t slot, enum cosy_how how)
+static COSY_ALWAYS_INLINE void publish_direct(struct cosy_loop *loop, uint32_t slot,
+					      enum cosy_how how)
 {
 	struct cosy_module *m = &loop->module;
-	struct cosy_async_entry *entry = &m->entries[slot];
+	struct cosy_slot *s = &loop->slots[slot];
 
-	entry->status = COSY_ENTRY_SUBMITTED;
-	entry->flags = 0;
-	entry->colour = 0;
-	loop->slots[slot].state = COSY_SLOT_DIRECT;
-	loop->slots[slot].how = (uint8_t)how;
-	loop->slots[slot].task = false;
+	s->state = COSY_SLOT_DIRECT;
+	s->how = (uint8_t)how;
 	m->submitted[m->tail++ & loop->mask] = slot;
 	m->direct++;
-	m->inside++;
-	if (how == COSY_HOW_NOWAIT) {
-		entry->flags = COSY_ENTRY_NOWAIT;
-		m->direct_nowait = true;
-	}
-	return entry;
+	loop->info.submitted++;
 }
 
 int cosy_page_hold(struct cosy_loop *loop, struct cosy_async *op)
@@ -180,101 +174,155 @@ int cosy_page_hold(struct cosy_loop *loop, struct cosy_async *op)
 void cosy_page_submit_held(struct cosy_loop *loop, struct cosy_async *op,
 			   enum cosy_how how)
 {
+	loop->entries[op->slot].status = COSY_ENTRY_SUBMITTED;
 	publish(loop, op->slot, how, true);
+	cosy_loop_wake(loop);
+}
+
+/* Submit a call whose operation, if it has one, has the slot. */
+static COSY_ALWAYS_INLINE void submit(struct cosy_loop *loop, struct cosy_async *op,
+				      uint32_t slot, enum cosy_how how, long nr,
+				      uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3,
+				      uint64_t a4, uint64_t a5)
+{
+	const uint8_t silent = op ? 0 : COSY_ENTRY_SILENT;
+	struct cosy_async_entry *entry = &loop->entries[slot];
+
+	entry->user_data = (uintptr_t)op;
+	if (cosy_direct_can_submit(loop, how)) {
+		set_call(&loop->module.entries[slot],
+			 how == COSY_HOW_NOWAIT ? COSY_ENTRY_NOWAIT : 0, nr, a0, a1, a2, a3,
+			 a4, a5);
+		entry->flags = silent;
+		publish_direct(loop, slot, how);
+	} else {
+		set_call(entry, silent, nr, a0, a1, a2, a3, a4, a5);
+		publish(loop, slot, how, false);
+	}
 }
 
 /* Take a free slot for an operation, or for none. Return: 0 or -errno. */
-static COSY_ALWAYS_INLINE int take_slot(struct cosy_loop *loop,
-					const struct cosy_async *op, uint32_t *slot)
+static int take_slot(struct cosy_loop *loop, const struct cosy_async *op, uint32_t *slot)
 {
 	if (loop->closing)
 		return -ESHUTDOWN;
-	if (op && op->state == OP_PENDING)
+	if (op && op->state == COSY_OP_PENDING)
 		return -EBUSY;
 	*slot = slot_alloc(loop);
 	return *slot == COSY_NO_SLOT ? -EAGAIN : 0;
 }
 
-COSY_EXPORT int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op,
-				long nr, uint64_t a0, uint64_t a1, uint64_t a2,
-				uint64_t a3, uint64_t a4, uint64_t a5)
+/* cosy_async_call(), when the lock has been taken. Gives it back. */
+static COSY_NOINLINE int submit_locked(struct cosy_loop *loop, struct cosy_async *op,
+				       long nr, const uint64_t args[6])
 {
 	enum cosy_how how = cosy_how(nr);
-	struct cosy_async_entry *entry;
 	uint32_t slot;
 	int err;
 
-	if (how == COSY_HOW_REFUSED)
-		return -ENOTSUP;
-	err = cosy_loop_enter(loop);
-	if (err)
-		return err;
 	err = take_slot(loop, op, &slot);
 	if (err)
 		goto leave;
-	entry = &loop->entries[slot];
-	entry->flags = op ? 0 : COSY_ENTRY_SILENT;
-	entry->user_data = (uintptr_t)op;
 	if (op)
 		cosy_op_begin(op, slot);
-	if (cosy_direct_can_submit(loop, how)) {
+	if (how == COSY_HOW_NOWAIT && cosy_direct_can_submit(loop, how)) {
 		/* A thread may have to make it, for which a compound must not close it. */
-		if (how == COSY_HOW_NOWAIT && cosy_takes_fd(nr))
-			cosy_descriptor_use(loop, (int)a0);
-		set_args(publish_direct(loop, slot, how), nr, a0, a1, a2, a3, a4, a5);
-		loop->info.submitted++;
-		cosy_loop_wake(loop);
-	} else {
-		entry->colour = 0;
-		set_args(entry, nr, a0, a1, a2, a3, a4, a5);
-		publish(loop, slot, how, false);
+		if (cosy_takes_fd(nr))
+			cosy_descriptor_use(loop, (int)args[0]);
+		loop->module.direct_nowait = true;
 	}
+	submit(loop, op, slot, how, nr, args[0], args[1], args[2], args[3], args[4], args[5]);
+	cosy_loop_wake(loop);
 leave:
 	cosy_loop_leave(loop);
 	return err;
 }
 
-uint32_t cosy_page_take(struct cosy_loop *loop)
+/* cosy_async_call(), in any case. */
+static COSY_NOINLINE int submit_slowly(struct cosy_loop *loop, struct cosy_async *op,
+				       long nr, const uint64_t args[6])
 {
-	struct cosy_async_page *page = loop->page;
-	uint32_t head = page->submit_head, slot;
+	int err;
 
-	if (head == cosy_index_load(&page->submit_tail))
-		return COSY_NO_SLOT;
-	slot = loop->submitted[head & loop->mask];
-	cosy_index_store(&page->submit_head, head + 1);
-	return slot;
+	if (cosy_how(nr) == COSY_HOW_REFUSED)
+		return -ENOTSUP;
+	err = cosy_loop_enter(loop);
+	if (err)
+		return err;
+	return submit_locked(loop, op, nr, args);
+}
+
+/* Let a thread have the lock that waits for it. Return: 0. */
+static COSY_NOINLINE int pass_lock_on(struct cosy_loop *loop)
+{
+	cosy_lock_wake(&loop->lock);
+	return 0;
+}
+
+/*
+ * The common case needs few registers, and calls nothing: nobody has the lock, nobody has to be
+ * woken, and a slot is free that was used before.
+ */
+COSY_EXPORT int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op,
+				long nr, uint64_t a0, uint64_t a1, uint64_t a2,
+				uint64_t a3, uint64_t a4, uint64_t a5)
+{
+	enum cosy_how how = cosy_how(nr);
+	uint32_t slot;
+
+	if (COSY_UNLIKELY(!op) || COSY_UNLIKELY(how < COSY_HOW_DIRECT) ||
+	    COSY_UNLIKELY(!*loop->owner) || COSY_UNLIKELY(!cosy_try_lock(&loop->lock)))
+		return submit_slowly(loop, op, nr,
+				     (const uint64_t[]){ a0, a1, a2, a3, a4, a5 });
+	if (COSY_UNLIKELY(op->state == COSY_OP_PENDING) ||
+	    COSY_UNLIKELY(loop->free == COSY_NO_SLOT) || COSY_UNLIKELY(loop->attention))
+		return submit_locked(loop, op, nr,
+				     (const uint64_t[]){ a0, a1, a2, a3, a4, a5 });
+	slot = slot_reuse(loop);
+	cosy_op_begin(op, slot);
+	if (how == COSY_HOW_DIRECT)
+		submit(loop, op, slot, COSY_HOW_DIRECT, nr, a0, a1, a2, a3, a4, a5);
+	else
+		submit(loop, op, slot, how, nr, a0, a1, a2, a3, a4, a5);
+	return COSY_UNLIKELY(cosy_unlock_needs_wake(&loop->lock)) ? pass_lock_on(loop) : 0;
+}
+
+/*
+ * The next entry of the module's page that is complete; all that are complete there are DIRECT.
+ * What the module has left to user mode may come to the ring of completed entries.
+ */
+static COSY_ALWAYS_INLINE struct cosy_async *collect_direct(struct cosy_loop *loop)
+{
+	struct cosy_module *m = &loop->module;
+	const struct cosy_async_entry *entry;
+	uint32_t slot;
+
+	while (cosy_direct_done(loop)) {
+		slot = m->done[m->head & loop->mask];
+		entry = &m->entries[slot];
+		cosy_index_store(&m->page->done_head, ++m->head);
+		if (entry->status == COSY_ENTRY_DONE &&
+		    !(loop->entries[slot].flags & COSY_ENTRY_SILENT)) {
+			loop->info.completed++;
+			return cosy_page_take_result(loop, slot, (int64_t)entry->args[0]);
+		}
+		cosy_direct_made(loop, slot);
+	}
+	return NULL;
 }
 
 struct cosy_async *cosy_page_collect(struct cosy_loop *loop)
 {
 	struct cosy_async_page *page = loop->page;
 	uint32_t head = page->done_head, slot;
-	struct cosy_async_entry *entry;
 	struct cosy_async *op;
 
-	if (head == cosy_index_load(&page->done_tail))
-		return NULL;
+	if (head == cosy_index_load(&page->done_tail)) {
+		op = collect_direct(loop);
+		if (op || head == page->done_tail)
+			return op;
+	}
 	slot = loop->done[head & loop->mask];
 	cosy_index_store(&page->done_head, head + 1);
-	entry = &loop->entries[slot];
-	op = (struct cosy_async *)(uintptr_t)entry->user_data;
-	op->result = (int64_t)entry->args[0];
-	entry->status = COSY_ENTRY_FREE;
-	if (loop->slots[slot].task)
-		loop->slots[slot].state = COSY_SLOT_HELD;
-	else
-		cosy_page_release(loop, slot);
-	return op;
-}
-
-void cosy_op_begin(struct cosy_async *op, uint32_t slot)
-{
-	op->slot = slot;
-	__atomic_store_n(&op->state, OP_PENDING, __ATOMIC_RELAXED);
-}
-
-void cosy_op_complete(struct cosy_async *op)
-{
-	__atomic_store_n(&op->state, OP_COMPLETE, __ATOMIC_RELEASE);
+	return cosy_page_take_result(loop, slot, (int64_t)loop->entries[slot].args[0]);
 }

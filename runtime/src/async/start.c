@@ -748,6 +748,7 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 	struct cosy_slot *s = &loop->slots[slot];
 	const struct cosy_async_entry *entry = &loop->entries[slot];
 
+	cosy_page_prepare(loop, slot);
 	if (s->how == COSY_HOW_COMPOUND) {
 		/* It may close what they use. */
 		if (loop->nbatch)

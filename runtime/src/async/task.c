@@ -154,6 +154,7 @@ static void end_task(struct cosy_task *task)
 	/* From now on it may be freed, if it has no callback. */
 	cosy_op_complete(op);
 	if (!in_child) {
+		loop->slots[task->call.slot].task = false;
 		cosy_page_release(loop, task->call.slot);
 		cosy_loop_tell(loop);
 		cosy_loop_leave(loop);

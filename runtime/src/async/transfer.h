@@ -20,19 +20,16 @@
 /* What makes a call one that does not wait, or waits for something else. */
 #define COSY_UNUSUAL	(MSG_DONTWAIT | MSG_OOB | MSG_ERRQUEUE)
 
-/* Where the module waits for sockets, it makes the attempts. */
-static inline bool cosy_makes_transfers(const struct cosy_loop *loop)
-{
-	return !loop->module.waits;
-}
-
-/* Can the call be made now? Attempts in the batch come first. */
+/*
+ * Can the call be made now? Attempts in the batch come first. Where the module waits for sockets,
+ * it makes the attempts.
+ */
 static inline bool cosy_can_transfer(const struct cosy_loop *loop,
 				     const struct cosy_async_entry *entry,
 				     const struct cosy_descriptor *d)
 {
-	return !(entry->args[3] & COSY_UNUSUAL) &&
-	       d->kind == COSY_KIND_SOCKET && !loop->nbatch;
+	return !(entry->args[3] & COSY_UNUSUAL) && d->kind == COSY_KIND_SOCKET &&
+	       !loop->nbatch && !loop->module.waits;
 }
 
 /* Make the call @nr, as one that does not block. */
@@ -70,10 +67,30 @@ static inline void cosy_transfer_attempted(struct cosy_loop *loop,
 	cosy_attempted(loop, &attempt);
 }
 
+/*
+ * The call is complete. Its result is delivered at once, unless others come before it. So a
+ * server answers a request before it receives the next one, as a program without a loop does:
+ * what they use is still in the CPU's caches, and in the kernel's.
+ */
+static COSY_ALWAYS_INLINE void cosy_transfer_complete(struct cosy_loop *loop,
+						      uint32_t slot, int64_t result,
+						      struct cosy_delivery *delivery)
+{
+	const struct cosy_async_page *page = loop->page;
+
+	if (!delivery->room || page->done_head != page->done_tail ||
+	    loop->entries[slot].flags & COSY_ENTRY_SILENT) {
+		cosy_complete(loop, slot, result);
+		return;
+	}
+	loop->info.completed++;
+	cosy_deliver(loop, cosy_page_take_result(loop, slot, result), delivery);
+}
+
 /* cosy_transfer_start() for the call @nr, which waits in @list for @event. */
 static COSY_ALWAYS_INLINE bool
 cosy_transfer_call(struct cosy_loop *loop, uint32_t slot, long nr,
-		   enum cosy_list list, uint32_t event)
+		   enum cosy_list list, uint32_t event, struct cosy_delivery *delivery)
 {
 	struct cosy_slot *s = &loop->slots[slot];
 	const struct cosy_async_entry *entry = &loop->entries[slot];
@@ -85,18 +102,19 @@ cosy_transfer_call(struct cosy_loop *loop, uint32_t slot, long nr,
 	if (!d || s->cancelled || d->head[list] != COSY_NO_SLOT ||
 	    !cosy_can_transfer(loop, entry, d))
 		return false;
+	cosy_page_taken(loop);
 	armed = d->armed & event;
 	if (!armed) {
 		result = cosy_transfer(loop, entry, nr);
 		if (cosy_transferred(entry, nr, result)) {
-			cosy_complete(loop, slot, result);
+			cosy_transfer_complete(loop, slot, result, delivery);
 			return true;
 		}
 	}
 	s->fd = fd;
-	s->list = (uint8_t)list;
+	s->done = 0;
 	s->state = COSY_SLOT_WAITING;
-	cosy_descriptor_append_only(loop, d, slot);
+	cosy_descriptor_append_only(loop, d, slot, list);
 	/* What is armed epoll will report, if it is the case. */
 	if (!armed)
 		cosy_transfer_attempted(loop, slot, result);
@@ -104,24 +122,34 @@ cosy_transfer_call(struct cosy_loop *loop, uint32_t slot, long nr,
 }
 
 /**
- * cosy_transfer_start() - begin with an entry that was taken from the page
+ * cosy_transfer_start() - begin with the first entry in the ring
  *
- * Return: false if it is left to cosy_start().
+ * Return: false if it is left to cosy_start(), and still in the ring.
  */
-static inline bool cosy_transfer_start(struct cosy_loop *loop, uint32_t slot)
+static COSY_ALWAYS_INLINE bool cosy_transfer_start(struct cosy_loop *loop, uint32_t slot,
+						   struct cosy_delivery *delivery)
 {
-	if (!cosy_makes_transfers(loop))
-		return false;
 	switch (loop->entries[slot].nr) {
 	case SYS_recvfrom:
 		return cosy_transfer_call(loop, slot, SYS_recvfrom,
-					  COSY_LIST_IN, EPOLLIN);
+					  COSY_LIST_IN, EPOLLIN, delivery);
 	case SYS_sendto:
 		return cosy_transfer_call(loop, slot, SYS_sendto,
-					  COSY_LIST_OUT, EPOLLOUT);
+					  COSY_LIST_OUT, EPOLLOUT, delivery);
 	default:
 		return false;
 	}
+}
+
+/* Begin with submitted entries up to the first one that is left to cosy_start(). */
+static COSY_ALWAYS_INLINE void cosy_transfer_submitted(struct cosy_loop *loop,
+						       struct cosy_delivery *delivery)
+{
+	uint32_t slot;
+
+	while ((slot = cosy_page_first(loop)) != COSY_NO_SLOT &&
+	       cosy_transfer_start(loop, slot, delivery))
+		;
 }
 
 /**
@@ -129,8 +157,9 @@ static inline bool cosy_transfer_start(struct cosy_loop *loop, uint32_t slot)
  *
  * Return: false if they are left to cosy_descriptor_event().
  */
-static inline bool cosy_transfer_ready(struct cosy_loop *loop, int fd,
-				       uint32_t events)
+static COSY_ALWAYS_INLINE bool cosy_transfer_ready(struct cosy_loop *loop, int fd,
+						   uint32_t events,
+						   struct cosy_delivery *delivery)
 {
 	struct cosy_descriptor *d = cosy_descriptor_find(loop, fd);
 	const struct cosy_async_entry *entry;
@@ -138,7 +167,7 @@ static inline bool cosy_transfer_ready(struct cosy_loop *loop, int fd,
 	int64_t result;
 	uint32_t slot;
 
-	if (!cosy_makes_transfers(loop) || !d || events != EPOLLIN ||
+	if (!d || events != EPOLLIN ||
 	    d->head[COSY_LIST_POLL] != COSY_NO_SLOT)
 		return false;
 	slot = d->head[COSY_LIST_IN];
@@ -155,8 +184,8 @@ static inline bool cosy_transfer_ready(struct cosy_loop *loop, int fd,
 		cosy_transfer_attempted(loop, slot, result);
 		return true;
 	}
-	cosy_descriptor_remove_only(loop, d, slot);
-	cosy_complete(loop, slot, result);
+	cosy_descriptor_remove_only(loop, d, slot, COSY_LIST_IN);
+	cosy_transfer_complete(loop, slot, result, delivery);
 	return true;
 }
 

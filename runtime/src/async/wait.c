@@ -16,7 +16,8 @@
 #include "loop.h"
 #include "transfer.h"
 
-#define EVENTS		64
+/* A request and its answer are two deliveries: these are COSY_WAIT_MAX. */
+#define EVENTS		(COSY_WAIT_MAX / 2)
 /* So often descriptors have to wait because there are completions already. */
 #define MAX_STREAK	8
 #define FOR_EVER	UINT64_MAX
@@ -35,27 +36,40 @@ struct goal {
 	uint64_t until;
 };
 
-void cosy_execute(struct cosy_loop *loop)
+/* Begin with what is in the ring. */
+static void execute_ring(struct cosy_loop *loop, struct cosy_delivery *delivery)
 {
 	const struct cosy_async_page *page = loop->page;
 	bool few = page->submit_tail - page->submit_head < COSY_MIN_BATCH;
 	uint32_t slot;
 
-	/* They come before what is in the ring. */
-	if (loop->module.direct)
-		cosy_direct_make(loop);
-	while ((slot = cosy_page_take(loop)) != COSY_NO_SLOT) {
-		if (cosy_transfer_start(loop, slot) ||
-		    (few && cosy_direct_start(loop, slot)))
+	while ((slot = cosy_page_first(loop)) != COSY_NO_SLOT) {
+		if (cosy_transfer_start(loop, slot, delivery))
+			continue;
+		cosy_page_taken(loop);
+		if (few && cosy_direct_start(loop, slot))
 			continue;
 		cosy_attempts_flush(loop);
 		cosy_start(loop, slot);
 	}
-	cosy_attempts_make(loop);
+}
+
+void cosy_execute(struct cosy_loop *loop, struct cosy_delivery *delivery)
+{
+	const struct cosy_async_page *page = loop->page;
+
+	/* They come before what is in the ring. */
+	if (loop->module.direct)
+		cosy_direct_make(loop);
+	if (page->submit_head != page->submit_tail)
+		execute_ring(loop, delivery);
+	if (cosy_attempts_pending(loop))
+		cosy_attempts_make(loop);
 	if (loop->module.fd >= 0 && loop->module.inside && !loop->module.looked &&
 	    !cosy_page_done(loop))
 		cosy_module_look(loop);
-	cosy_timers_expire(loop);
+	if (loop->ntimers)
+		cosy_timers_expire(loop);
 }
 
 static struct timespec to_timespec(uint64_t ns)
@@ -124,11 +138,12 @@ static void drain(int fd)
 
 /*
  * Look at the descriptors, and wait for them until @until. Gives the lock back
- * meanwhile, if it waits.
+ * meanwhile, and for what it delivers.
  *
  * Return: 0 or -EINTR.
  */
-static int look_at_descriptors(struct cosy_loop *loop, uint64_t until)
+static int look_at_descriptors(struct cosy_loop *loop, uint64_t until,
+			       struct cosy_delivery *delivery)
 {
 	struct epoll_event events[EVENTS];
 	uint64_t timer = cosy_timers_next(loop);
@@ -144,8 +159,10 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until)
 	for (long i = 0; i < n; i++) {
 		int fd = events[i].data.fd;
 
-		if (cosy_transfer_ready(loop, fd, events[i].events))
+		if (cosy_transfer_ready(loop, fd, events[i].events, delivery)) {
+			cosy_transfer_submitted(loop, delivery);
 			continue;
+		}
 		if (fd == loop->wake_fd) {
 			loop->woken = false;
 			drain(fd);
@@ -162,33 +179,23 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until)
 	/* Of what threads that sleep there are woken for, epoll does not tell. */
 	if (!until && !looked && !loop->module.looked && cosy_module_sleeps(loop))
 		cosy_module_look(loop);
-	cosy_attempts_make(loop);
-	cosy_timers_expire(loop);
+	if (cosy_attempts_pending(loop))
+		cosy_attempts_make(loop);
+	if (loop->ntimers)
+		cosy_timers_expire(loop);
 	return n == -EINTR ? -EINTR : 0;
 }
 
-/* Call the callbacks of at most @max operations, without the lock. */
-static unsigned int deliver(struct cosy_loop *loop, unsigned int max)
+/* Deliver what is complete, and tell other threads of all that was since there were @delivered. */
+static void deliver(struct cosy_loop *loop, struct cosy_delivery *delivery,
+		    unsigned int delivered)
 {
-	void (*done)(struct cosy_async *op);
 	struct cosy_async *op;
-	unsigned int n = 0;
 
-	while (n < max && !atomic_load(&loop->stop) &&
-	       (op = cosy_page_collect(loop))) {
-		n++;
-		/* From now on it may be freed, if it has no callback. */
-		done = op->done;
-		cosy_op_complete(op);
-		if (!done)
-			continue;
-		cosy_loop_leave(loop);
-		done(op);
-		cosy_lock(&loop->lock);
-	}
-	if (n)
+	while (delivery->room && (op = cosy_page_collect(loop)))
+		cosy_deliver(loop, op, delivery);
+	if (delivery->count != delivered)
 		cosy_loop_changed(loop);
-	return n;
 }
 
 static unsigned int complete(const struct goal *goal)
@@ -233,17 +240,21 @@ static bool too_long_ago(struct cosy_loop *loop)
 static int wait_locked(struct cosy_loop *loop, const struct goal *goal,
 		       unsigned int *delivered)
 {
-	unsigned int max = goal->ops ? UINT_MAX : COSY_WAIT_MAX;
+	struct cosy_delivery delivery = { 0 };
 	int err = 0;
 
 	for (*delivered = 0;;) {
 		bool done;
 
-		cosy_execute(loop);
+		delivery.room = atomic_load(&loop->stop) ? 0 :
+				goal->ops		 ? COSY_WAIT_MAX :
+							   COSY_WAIT_MAX - delivery.count;
+		cosy_execute(loop, &delivery);
 		done = cosy_page_done(loop);
 		if (!loop->blocked && (done ? too_long_ago(loop) : !goal->min))
-			look_at_descriptors(loop, 0);
-		*delivered += deliver(loop, max - *delivered);
+			look_at_descriptors(loop, 0, &delivery);
+		deliver(loop, &delivery, *delivered);
+		*delivered = delivery.count;
 		if (reached(goal, *delivered) || atomic_load(&loop->stop) ||
 		    !loop->outstanding)
 			return 0;
@@ -257,7 +268,7 @@ static int wait_locked(struct cosy_loop *loop, const struct goal *goal,
 		if (loop->blocked)
 			wait_for_other(loop, goal->until);
 		else
-			err = look_at_descriptors(loop, goal->until);
+			err = look_at_descriptors(loop, goal->until, &delivery);
 	}
 }
 
