@@ -20,7 +20,10 @@
 
 #define LINK "anon_inode:[cosy-loop]"
 
-enum column { SIZE, HELD, SUBMITTED, COMPLETED, EXECUTED, ENTERS, SLEEPS, NR_COLUMNS };
+enum column {
+	SIZE, HELD, SUBMITTED, COMPLETED, EXECUTED, ENTERS, SLEEPS, THREADS, CALLS, HANDOVERS,
+	NR_COLUMNS
+};
 
 static const struct {
 	const char *field; /* in fdinfo */
@@ -36,6 +39,9 @@ static const struct {
 	[EXECUTED] = { "executed", "EXECUTED", 10, true, UINT64_MAX },
 	[ENTERS] = { "enters", "ENTERS", 9, true, UINT64_MAX },
 	[SLEEPS] = { "sleeps", "SLEEPS", 9, true, UINT64_MAX },
+	[THREADS] = { "threads", "THREADS", 7, false, UINT64_MAX },
+	[CALLS] = { "calls", "CALLS", 9, true, UINT64_MAX },
+	[HANDOVERS] = { "handovers", "HANDOVERS", 9, true, UINT64_MAX },
 };
 
 /** struct row - a loop */
@@ -68,7 +74,9 @@ static const char usage[] =
 	"are made by a thread, or run a function. SUBMITTED and COMPLETED count the entries\n"
 	"that the process has submitted and got back. EXECUTED counts how often an entry was\n"
 	"begun or resumed, ENTERS how often a thread entered the loop, and SLEEPS how often\n"
-	"a thread slept there. Ctrl-C ends it after a last update. See cosy-stat(1).\n";
+	"a thread slept there. THREADS is the number of threads that wait for calls that\n"
+	"block or make them, CALLS counts these calls, and HANDOVERS how often another\n"
+	"thread was woken because a call slept. Ctrl-C ends it after a last update. See cosy-stat(1).\n";
 
 static struct row *row_of(uint64_t loop)
 {

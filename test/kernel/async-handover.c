@@ -166,6 +166,65 @@ static void blocked(void)
 	unlink(FIFO);
 }
 
+/* What /proc says of the loop; the sum of the lines whose names begin with @field. */
+static unsigned long long shown(const struct loop *loop, const char *field)
+{
+	unsigned long long n = 0;
+	char path[64], line[128];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", loop->fd);
+	file = fopen(path, "r");
+	if (!file)
+		die(path);
+	while (fgets(line, sizeof(line), file)) {
+		const char *value = strchr(line, '\t');
+
+		if (value && !strncmp(line, field, strlen(field)))
+			n += strtoull(value, NULL, 10);
+	}
+	fclose(file);
+	return n;
+}
+
+/* Threads, calls and hand-overs are counted, the calls for each CPU, too. */
+static void counted(void)
+{
+	struct worker w[THREADS];
+	unsigned int made = 0;
+	struct loop loop;
+	int fds[2];
+	char byte;
+
+	if (pipe(fds))
+		die("pipe");
+	use_cpus(1);
+	create(&loop, 64);
+	check(shown(&loop, "threads:") == 0 && shown(&loop, "calls") == 0, "a new loop");
+	start_all(w, &loop);
+	while (shown(&loop, "threads:") != THREADS)
+		sched_yield();
+	/* The first call is made before the second one is queued if the kernel has work to do. */
+	while (!shown(&loop, "handovers:")) {
+		submit(&loop, 1, COSY_ENTRY_THREAD, SYS_read, (uint64_t)fds[0], (uintptr_t)&byte, 1,
+		       0);
+		submit(&loop, 2, COSY_ENTRY_THREAD, SYS_gettid, 0, 0, 0, 0);
+		check(next_of(&loop) == 2, "another thread makes the second call");
+		made += 2;
+		check(shown(&loop, "calls:") == made - 1, "calls that are made are counted");
+		if (write(fds[1], "x", 1) != 1)
+			die("write");
+		check(next_of(&loop) == 1, "the first call");
+	}
+	check(shown(&loop, "calls:") == made && shown(&loop, "calls-cpu0:") == made &&
+	      shown(&loop, "calls-cpu") == made, "all on one CPU");
+	end_all(w, THREADS);
+	check(shown(&loop, "threads:") == 0, "they have left");
+	destroy(&loop);
+	close(fds[0]);
+	close(fds[1]);
+}
+
 static atomic_bool spinning;
 
 static void *spin(void *arg)
@@ -349,6 +408,7 @@ int main(void)
 	few_are_woken(1);
 	few_are_woken(2);
 	blocked();
+	counted();
 	preempted();
 	lies();
 	woken_and_called_away();

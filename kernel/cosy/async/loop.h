@@ -87,9 +87,12 @@ struct cosy_work {
  * @enters:	 so often a thread has entered
  * @sleeps:	 so often one has begun to sleep
  * @executed:	 entries that were begun, and that went on when they had waited
+ * @threads:	 threads that wait for calls, or make them
+ * @handovers:	 so often one was woken because another one slept in a call
+ * @made:	 CPU -> calls that they have made there
  * @parked:	 entry -> what waits for it, or NULL
- * @ready_lock:	 protects @ready, the links in it, @sleeper, @works and @unreachable; taken
- *		 inside the lock of a file's wait queue
+ * @ready_lock:	 protects @ready, the links in it, @sleeper, @works, @handovers, @made and
+ *		 @unreachable; taken inside the lock of a file's wait queue
  * @ready:	 struct cosy_parked whose file has had an event, or whose call was made
  * @works:	 for threads that make calls that block
  * @unreachable: a descriptor has been closed since the page was mapped: who makes such a
@@ -125,6 +128,9 @@ struct cosy_loop {
 	u64 enters;
 	u64 sleeps;
 	u64 executed;
+	atomic_t threads;
+	u64 handovers;
+	u64 *made;
 	struct cosy_parked **parked;
 	spinlock_t ready_lock;
 	struct list_head ready;

@@ -2,7 +2,9 @@
 /*
  * show.c - what /proc/PID/fdinfo shows of a loop.
  */
+#include <linux/atomic.h>
 #include <linux/compiler.h>
+#include <linux/cpumask.h>
 #include <linux/fs.h>
 #include <linux/pid.h>
 #include <linux/proc_fs.h>
@@ -22,6 +24,21 @@ static u32 cosy_loop_held(const struct cosy_loop *loop)
 			cond_resched();
 	}
 	return held;
+}
+
+/* The calls that threads have made, and on which CPUs. */
+static void cosy_loop_show_made(struct seq_file *to, const struct cosy_loop *loop)
+{
+	u64 made, all = 0;
+	unsigned int cpu;
+
+	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
+		made = READ_ONCE(loop->made[cpu]);
+		all += made;
+		if (made)
+			seq_printf(to, "calls-cpu%u:\t%llu\n", cpu, made);
+	}
+	seq_printf(to, "calls:\t%llu\n", all);
 }
 
 /**
@@ -45,4 +62,7 @@ void cosy_loop_show(struct seq_file *to, struct file *file)
 	seq_printf(to, "executed:\t%llu\n", READ_ONCE(loop->executed));
 	seq_printf(to, "enters:\t%llu\n", READ_ONCE(loop->enters));
 	seq_printf(to, "sleeps:\t%llu\n", READ_ONCE(loop->sleeps));
+	seq_printf(to, "threads:\t%d\n", atomic_read(&loop->threads));
+	seq_printf(to, "handovers:\t%llu\n", READ_ONCE(loop->handovers));
+	cosy_loop_show_made(to, loop);
 }

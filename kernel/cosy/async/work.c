@@ -22,6 +22,7 @@
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/smp.h>
 #include <linux/wait.h>
 
 #include <net/sock.h>
@@ -78,6 +79,7 @@ struct cosy_handed {
  * @runs:     it is counted in @work->running, and takes entries. Changed under the ready_lock,
  *	      by the thread that wakes this one
  * @notifier: registered while it makes a call
+ * @index:    the entry of that call
  * @sleeps:   it sleeps in the call, and is not counted meanwhile; only its own
  */
 struct cosy_worker {
@@ -86,6 +88,7 @@ struct cosy_worker {
 	struct cosy_work *work;
 	bool runs;
 	struct preempt_notifier notifier;
+	u32 index;
 	bool sleeps;
 };
 
@@ -158,8 +161,10 @@ static void cosy_worker_out(struct preempt_notifier *notifier,
 	atomic_dec(&work->running);
 	/* See cosy_work_wake(). */
 	smp_mb__after_atomic();
-	if (!list_empty(&work->queued) && !list_empty(&work->idle))
-		irq_work_queue(&work->handing);
+	if (list_empty(&work->queued) || list_empty(&work->idle))
+		return;
+	trace_handover(work->loop->id, worker->index);
+	irq_work_queue(&work->handing);
 }
 
 static void cosy_worker_in(struct preempt_notifier *notifier, int cpu)
@@ -187,7 +192,8 @@ static void cosy_work_hand_over(struct irq_work *handing)
 	unsigned long flags;
 
 	spin_lock_irqsave(&loop->ready_lock, flags);
-	cosy_work_wake(work);
+	if (cosy_work_wake(work))
+		WRITE_ONCE(loop->handovers, loop->handovers + 1);
 	spin_unlock_irqrestore(&loop->ready_lock, flags);
 }
 
@@ -521,15 +527,16 @@ static struct cosy_handed *cosy_handed_next(struct cosy_loop *loop,
 /* Make the call of an entry, and hand over when it sleeps. Return as cosy_loop_call() does. */
 static enum cosy_call_end cosy_worker_call(struct cosy_worker *worker,
 					   struct cosy_state *st,
-					   struct cosy_async_call *call,
+					   struct cosy_handed *handed,
 					   s64 *result)
 {
 	enum cosy_call_end end;
 
+	worker->index = handed->parked.index;
 	preempt_disable();
 	preempt_notifier_register(&worker->notifier);
 	preempt_enable();
-	end = cosy_loop_call(st, call, result);
+	end = cosy_loop_call(st, &handed->parked.call, result);
 	preempt_disable();
 	preempt_notifier_unregister(&worker->notifier);
 	preempt_enable();
@@ -572,6 +579,11 @@ static bool cosy_handed_made(struct cosy_loop *loop, struct cosy_handed *handed,
 	if (result == -EPIPE || result == -EFBIG)
 		takes = true;
 	spin_lock_irq(&loop->ready_lock);
+	if (end == COSY_CALL_MADE) {
+		u64 *made = &loop->made[raw_smp_processor_id()];
+
+		WRITE_ONCE(*made, *made + 1);
+	}
 	if (handed->cancelled &&
 	    (end == COSY_CALL_RESTARTED || result == -EINTR)) {
 		end = COSY_CALL_MADE;
@@ -631,6 +643,7 @@ loff_t cosy_loop_work(struct cosy_loop *loop, u64 what)
 		return -ESHUTDOWN;
 	preempt_notifier_init(&worker.notifier, &cosy_worker_ops);
 	cosy_loop_state(&st);
+	atomic_inc(&loop->threads);
 	do {
 		handed = cosy_handed_next(loop, &worker);
 		if (!handed)
@@ -640,8 +653,7 @@ loff_t cosy_loop_work(struct cosy_loop *loop, u64 what)
 		end = COSY_CALL_USER;
 		trace_start(loop->id, index);
 		if (!handed->takes)
-			end = cosy_worker_call(&worker, &st,
-					       &handed->parked.call, &result);
+			end = cosy_worker_call(&worker, &st, handed, &result);
 		if (cosy_handed_made(loop, handed, end, result)) {
 			taken = COSY_WORK_TAKEN | index;
 			break;
@@ -651,6 +663,7 @@ loff_t cosy_loop_work(struct cosy_loop *loop, u64 what)
 		 !cosy_env_leave(cosy_env_self(&st)) &&
 		 cosy_seccomp_state() == st.env.seccomp);
 	cosy_worker_ends(loop, &worker);
+	atomic_dec(&loop->threads);
 	cosy_history_clear();
 	return cosy_loop_left(&st, taken);
 }

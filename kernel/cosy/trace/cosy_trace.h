@@ -149,6 +149,15 @@ DEFINE_EVENT(entry_event, wake,
 	TP_ARGS(loop, index)
 );
 
+/*
+ * A thread sleeps in the call of an entry, and the next one is to make those that are queued.
+ * Told by the thread that sleeps, under the lock of the run queue.
+ */
+DEFINE_EVENT(entry_event, handover,
+	TP_PROTO(u64 loop, u32 index),
+	TP_ARGS(loop, index)
+);
+
 /* An entry waits for a descriptor. */
 TRACE_EVENT(park,
 	TP_PROTO(u64 loop, u32 index, int fd),
