@@ -34,7 +34,8 @@ namespace {
 class ModuleRegions {
 public:
   ModuleRegions(Module &M, FunctionAnalysisManager &FAM, RegionOptions Options)
-      : M(M), FAM(FAM), Options(Options), Functions(M), Table(M) {}
+      : M(M), FAM(FAM), Options(Options), Functions(M),
+        Table(M, Options.Auto) {}
   bool compileFunctions();
   /// Makes compounds of parts of \p Host, a COSY_ASYNC function.
   void compileParts(Function &Host);

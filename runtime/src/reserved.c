@@ -409,7 +409,8 @@ static void make(const struct cosy_region *region, void *memory,
 	reserved->executor = executor;
 	if (executor == COSY_EXECUTOR_KERNEL && cosy_region_is_watched(region))
 		cosy_verdict_init(&reserved->verdict, region->image,
-				  cosy_options().plain);
+				  cosy_options().plain,
+				  region->flags & COSY_REGION_SINGLE_CALLS);
 	reserved->code = (struct cosy_code *)code;
 	cosy_decode(region->image, reserved->code,
 		    region->flags & COSY_REGION_ASYNC ? COSY_DECODE_PARKS : 0,

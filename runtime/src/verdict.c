@@ -53,8 +53,20 @@ enum {
 #include <syscalls.def>
 };
 
+/* Instructions that a call saves, at least, if native code makes it through the module. */
+static uint32_t saved_singly(uint64_t nr)
+{
+	switch (nr) {
+#define SAVING(name, saved, near) case NR_##name: return saved;
+	COSY_PRELOAD_SAVINGS(SAVING)
+#undef SAVING
+	default:
+		return 0;
+	}
+}
+
 /* Instructions that a call saves, at most. */
-static uint32_t saved_by(const struct cosy_op *op, bool plain)
+static uint32_t saved_by(const struct cosy_op *op, bool plain, bool singly)
 {
 	uint64_t nr = (uint64_t)op->imm;
 	uint32_t names = 0;
@@ -68,7 +80,8 @@ static uint32_t saved_by(const struct cosy_op *op, bool plain)
 	for (const char *arg = arguments[nr]; *arg; arg++)
 		names += *arg == 's';
 	if (names)
-		return names * COSY_NAME_CALL_SAVES;
+		return names * COSY_NAME_CALL_SAVES -
+		       (singly ? saved_singly(nr) : 0);
 	switch (nr) {
 #define FILE_CALL(name) case NR_##name:
 	COSY_FILE_CALLS(FILE_CALL)
@@ -94,7 +107,7 @@ static bool is_branch(const struct cosy_op *op)
 }
 
 void cosy_verdict_init(struct cosy_verdict *verdict, const void *image,
-		       bool plain)
+		       bool plain, bool singly)
 {
 	const struct cosy_header *header = image;
 	const struct cosy_op *ops = (const void *)(header + 1);
@@ -109,7 +122,7 @@ void cosy_verdict_init(struct cosy_verdict *verdict, const void *image,
 			target = op->target;
 		if (op->code != COSY_OP_SYS && op->code != COSY_OP_LIBC)
 			continue;
-		saved = saved_by(op, plain);
+		saved = saved_by(op, plain, singly);
 		/* All code that can run twice is between a branch and its target. */
 		if (target > pc)
 			run_saves += saved;

@@ -84,9 +84,11 @@ struct cosy_sample {
  * @verdict: all 0
  * @image:   its image, verified
  * @plain:   calls have no fast paths
+ * @singly:  the native code makes calls through the module, one at a time: the compound
+ *	     saves only what it saves beyond that
  */
 void cosy_verdict_init(struct cosy_verdict *verdict, const void *image,
-		       bool plain);
+		       bool plain, bool singly);
 
 /**
  * cosy_verdict_choose() - a region that is watched is entered
