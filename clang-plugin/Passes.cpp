@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Passes.h"
+#include "Thresholds.h"
 #include "auto/AutoPass.h"
 #include "batch/Batch.h"
 #include "body/Body.h"
@@ -66,7 +67,7 @@ private:
 static void inlineIntoBodies(Module &M) {
   for (Function &F : M)
     if (stateOf(F) == BodyState::Body)
-      inlineCallees(F, F, PristineMap(), SameFileLimits,
+      inlineCallees(F, F, PristineMap(), {MaxCallee, MaxInlined},
                     [](const Function &) { return true; });
 }
 

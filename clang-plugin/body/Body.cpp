@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Body.cpp - Inline and simplify a compound's body -------------------===//
 #include "body/Body.h"
+#include "Thresholds.h"
 #include "body/FastPaths.h"
 #include "body/Fortify.h"
 #include "body/Legalize.h"
@@ -83,13 +84,6 @@ bool hasLoop(const Function &F) {
   return !BackEdges.empty();
 }
 
-/// Local variables of this size or more are shared.
-constexpr uint64_t SharedSize = 256;
-
-/// Bytes of all local variables that are taken in. They are in the frame of the
-/// region's function, also while that calls itself.
-constexpr uint64_t MaxLocals = 256 << 10;
-
 using LocalsMap = DenseMap<const Function *, SmallVector<AllocaInst *, 4>>;
 
 static uint64_t sizeOf(const AllocaInst &AI) {
@@ -102,7 +96,7 @@ static uint64_t localsAdded(const Function &Callee, const LocalsMap &Shared) {
   bool Shares = Shared.count(&Callee);
   for (const Instruction &I : Callee.getEntryBlock())
     if (auto *AI = dyn_cast<AllocaInst>(&I); AI && AI->isStaticAlloca())
-      Size += Shares && sizeOf(*AI) >= SharedSize ? 0 : sizeOf(*AI);
+      Size += Shares && sizeOf(*AI) >= SharedLocalSize ? 0 : sizeOf(*AI);
   return Size;
 }
 
@@ -112,7 +106,7 @@ static void shareLocals(ArrayRef<AllocaInst *> New,
                         SmallVectorImpl<AllocaInst *> &Known) {
   SmallVector<AllocaInst *, 4> Free(Known.begin(), Known.end());
   for (AllocaInst *AI : New) {
-    if (sizeOf(*AI) < SharedSize)
+    if (sizeOf(*AI) < SharedLocalSize)
       continue;
     auto It = find_if(Free, [&](AllocaInst *Other) {
       return Other->getAllocatedType() == AI->getAllocatedType() &&
@@ -279,17 +273,14 @@ static void mergeAllocas(Function &F) {
     AI->eraseFromParent();
 }
 
-/// Some loop passes look at the whole function for every loop, or at all ways
-/// into a block for each of them.
 static bool affordsLoopPasses(Function &F, FunctionAnalysisManager &FAM) {
-  constexpr uint64_t MaxWork = 2000000;
-  constexpr unsigned MaxWays = 1000;
-  if (any_of(F,
-             [](BasicBlock &BB) { return BB.hasNPredecessorsOrMore(MaxWays); }))
+  if (any_of(F, [](BasicBlock &BB) {
+        return BB.hasNPredecessorsOrMore(MaxLoopPredecessors);
+      }))
     return false;
   return uint64_t(FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder().size()) *
              F.getInstructionCount() <
-         MaxWork;
+         MaxLoopWork;
 }
 
 /// Is there a switch that depends on where it is come from? clang makes one

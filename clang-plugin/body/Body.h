@@ -21,9 +21,6 @@ struct InlineLimits {
   unsigned Total;  ///< of all of them together
 };
 
-/// For functions of the same file.
-constexpr InlineLimits SameFileLimits = {2000, 20000};
-
 /// Takes the functions \p Body calls into it, where their bodies are known
 /// and within \p Limits, those that it calls itself first; only those that
 /// \p MayTake, and not \p Host itself, which contains the region.

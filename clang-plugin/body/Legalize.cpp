@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Legalize.cpp - Rewrite what has no operation of its own ------------===//
 #include "body/Legalize.h"
+#include "Thresholds.h"
 #include "body/LibraryCalls.h"
 
 #include "llvm/ADT/MapVector.h"
@@ -254,9 +255,8 @@ static Value *offset(IRBuilder<> &B, Value *P, uint64_t N) {
 
 /// Copies and fills of a few bytes are loads and stores.
 static bool expandMemIntrinsic(MemIntrinsic &MI) {
-  constexpr uint64_t MaxBytes = 16;
   auto *Len = dyn_cast<ConstantInt>(MI.getLength());
-  if (!Len || Len->getZExtValue() > MaxBytes || MI.getDestAddressSpace())
+  if (!Len || Len->getZExtValue() > MaxExpandedCopy || MI.getDestAddressSpace())
     return false;
   IRBuilder<> B(&MI);
   auto Parts = pieces(Len->getZExtValue());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Locals.cpp - Local variables whose address stays private -----------===//
 #include "body/Locals.h"
+#include "Thresholds.h"
 #include "body/Operations.h"
 
 #include "llvm/Analysis/CaptureTracking.h"
@@ -10,9 +11,6 @@
 using namespace llvm;
 
 namespace cosy {
-
-/// Copies of more bytes cost more than they gain.
-constexpr uint64_t MaxCopied = 128;
 
 /// Is \p P, in the host, used outside the region only to access memory, and
 /// inside only if it is \p P itself?
@@ -80,7 +78,7 @@ SmallVector<PrivateLocal, 4> privatizeLocals(Region &R) {
       continue;
     uint64_t Size = Variable->getAllocationSize(DL)->getFixedValue();
     Argument *A = R.Body->getArg(N);
-    if (Size == 0 || Size > MaxCopied || A->use_empty() ||
+    if (Size == 0 || Size > MaxCopiedLocal || A->use_empty() ||
         PointerMayBeCaptured(A, true, true) ||
         !isPrivateOutside(*Variable, R, true))
       continue;

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 #include "body/Outline.h"
 #include "Costs.h"
+#include "Thresholds.h"
 #include "body/Operations.h"
 #include "body/Recognise.h"
 #include "bpf/Function.h"
@@ -47,12 +48,6 @@ constexpr StringLiteral PieceAttribute = "cosy-outlined";
 
 /// What a piece has to save at each execution, lest regions change for nothing.
 constexpr double MinGain = UpCallCost / 4;
-
-/// Blocks looked at, at most: pieces of pieces are looked at again.
-constexpr unsigned MaxWork = 300000;
-
-/// Loops whose trip counts are looked up, at most.
-constexpr unsigned MaxLookUps = 128;
 
 const Function *outlinedPieceOf(const Instruction &I) {
   auto *CB = dyn_cast<CallBase>(&I);
@@ -197,7 +192,7 @@ void Finder::scaleLoops() {
       Expected = double(BFI.getBlockFreq(L->getHeader()).getFrequency()) /
                  BFI.getBlockFreq(Before).getFrequency();
       double Known = Expected;
-      if (comparesWithConstant(*L) && LookUps++ < MaxLookUps) {
+      if (comparesWithConstant(*L) && LookUps++ < MaxTripCounts) {
         if (unsigned Trips = SE.getSmallConstantTripCount(L))
           Known = Trips;
         else if (unsigned Most = SE.getSmallConstantMaxTripCount(L))
@@ -282,7 +277,7 @@ void Finder::findFrom(BasicBlock *Entry, std::vector<Piece> &List) {
              });
     });
   };
-  for (BasicBlock *From = Entry; Work < MaxWork;) {
+  for (BasicBlock *From = Entry; Work < MaxOutlineWork;) {
     DomTreeNode *Node = PDT.getNode(From);
     DomTreeNode *Up = Node ? Node->getIDom() : nullptr;
     BasicBlock *To = Up ? Up->getBlock() : nullptr;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- SelectValues.cpp - Which values need registers, and which do not ---===//
 #include "SystemCalls.h"
+#include "Thresholds.h"
 #include "codegen/Selector.h"
 
 #include "llvm/IR/Operator.h"
@@ -94,14 +95,13 @@ Reg Selector::define(Value *V) {
 
 /// A register holding \p Imm. In a loop it is set before the outermost one.
 Reg Selector::constant(int64_t Imm) {
-  constexpr size_t MaxHoisted = 24; // each of them occupies a register
   unsigned At = Cur;
   if (Loop *L = LI.getLoopFor(Order[Cur])) {
     L = L->getOutermostLoop();
     BasicBlock *Pre = L->getLoopPreheader();
     if (Pre && Number.count(Pre)) {
       unsigned N = Number.lookup(Pre);
-      if (Hoisted[N].size() < MaxHoisted || Constants.count({N, Imm}))
+      if (Hoisted[N].size() < MaxHoistedConstants || Constants.count({N, Imm}))
         At = N;
     }
   }

@@ -2,6 +2,7 @@
 //===- LinkPass.cpp - Compounds from the whole program --------------------===//
 #include "link/LinkPass.h"
 #include "Diagnostics.h"
+#include "Thresholds.h"
 #include "body/Body.h"
 #include "body/LibraryCalls.h"
 #include "body/Operations.h"
@@ -50,12 +51,6 @@ private:
 };
 
 } // namespace
-
-/// All of a program can often be reached from a region, by paths that are
-/// seldom taken: around the lstat() of git status, 11,000 operations with the
-/// limits of a file. Loading one takes 500 instructions. So nothing that is
-/// large or far away; there, an up-call costs little.
-constexpr InlineLimits WholeProgramLimits = {300, 1500};
 
 /// \returns whether \p F runs a compound that was made in the compile step.
 static bool hasCompound(const Function &F) {
@@ -130,7 +125,8 @@ void Program::compile(Deferred &D) {
   R.Before = D.Runs.front()->getParent();
   BodyDescription Written = resumeBody(R);
   R.Host->addFnAttr(Body.getFnAttribute(WarningAttribute));
-  inlineCallees(Body, *R.Host, PristineMap(), WholeProgramLimits,
+  inlineCallees(Body, *R.Host, PristineMap(),
+                {MaxLinkedCallee, MaxLinkedInlined},
                 [&](const Function &Callee) {
                   return mayTake(Callee, Body, Written.IsOptimized);
                 });

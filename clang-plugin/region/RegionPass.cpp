@@ -2,6 +2,7 @@
 //===- RegionPass.cpp - Regions become compounds --------------------------===//
 #include "region/RegionPass.h"
 #include "Diagnostics.h"
+#include "Thresholds.h"
 #include "async/AsyncParts.h"
 #include "async/Coroutine.h"
 #include "auto/AutoPass.h"
@@ -34,8 +35,8 @@ namespace {
 class ModuleRegions {
 public:
   ModuleRegions(Module &M, FunctionAnalysisManager &FAM, RegionOptions Options)
-      : M(M), FAM(FAM), Options(Options), Functions(M),
-        Table(M, Options.Auto) {}
+      : M(M), FAM(FAM), Options(Options), Functions(M), Table(M, Options.Auto) {
+  }
   bool compileFunctions();
   /// Makes compounds of parts of \p Host, a COSY_ASYNC function.
   void compileParts(Function &Host);
@@ -123,11 +124,12 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
   findRegion(E, At, R);
   cloneBody(R);
   // A region is stopped where the rounds of its own loops begin.
-  inlineCallees(
-      *R.Body, *R.Host, Pristine, SameFileLimits, [&](const Function &Callee) {
-        return R.IsAsync ? canBeInAsyncPart(Callee)
-                         : !R.Options.stopsAtLimit() || !hasLoop(Callee);
-      });
+  inlineCallees(*R.Body, *R.Host, Pristine, {MaxCallee, MaxInlined},
+                [&](const Function &Callee) {
+                  return R.IsAsync
+                             ? canBeInAsyncPart(Callee)
+                             : !R.Options.stopsAtLimit() || !hasLoop(Callee);
+                });
   // Before the optimizations merge accesses to errno by different addresses.
   if (R.IsAsync)
     hoistAddresses(*R.Body);

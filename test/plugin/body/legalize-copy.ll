@@ -1,7 +1,8 @@
 ; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 ; A copy of 13 bytes is three loads and then three stores, of 8, 4 and 1 bytes: all is
-; loaded first, as the two may overlap.
+; loaded first, as the two may overlap. With a lower threshold the copy stays.
 ; RUN: %opt -S -passes=cosy-legalize %s | FileCheck %s
+; RUN: %opt -S -passes=cosy-legalize -cosy-max-expanded-copy=12 %s | FileCheck --check-prefix=STAYS %s
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
 target triple = "x86_64-unknown-linux-gnu"
 
@@ -18,6 +19,7 @@ define internal void @body(ptr %to, ptr %from) "cosy-state"="body" {
 ; CHECK-NEXT: [[T12:%.*]] = getelementptr i8, ptr %to, i64 12
 ; CHECK-NEXT: store i8 [[V1]], ptr [[T12]], align 1
 ; CHECK-NEXT: call void (i32, ...) @cosy.exit(
+; STAYS: call void @llvm.memmove.p0.p0.i64(ptr %to, ptr %from, i64 13, i1 false)
   call void @llvm.memmove.p0.p0.i64(ptr %to, ptr %from, i64 13, i1 false)
   call void (i32, ...) @cosy.exit(i32 0)
   ret void

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Thresholds.cpp - Sizes and counts that limit the stages ------------===//
+#include "Thresholds.h"
+
+using namespace llvm;
+
+namespace cosy {
+
+/// A function of the same file, before it is simplified. Compile time grows
+/// with it, and so does the compound, which the kernel has to load.
+cl::opt<unsigned> MaxCallee(
+    "cosy-max-callee", cl::Hidden, cl::init(2000),
+    cl::desc("Instructions of a function that is inlined into a body"));
+
+/// Functions of the same file, for the same reasons.
+cl::opt<unsigned> MaxInlined(
+    "cosy-max-inlined", cl::Hidden, cl::init(20000),
+    cl::desc("Instructions of all functions that are inlined into a body"));
+
+/// A region can often reach all of a program, by paths that are seldom taken:
+/// around the lstat() of git status, 11,000 operations with the limits of a
+/// file. Loading one takes 500 instructions. So large functions remain
+/// up-calls, which cost little there.
+cl::opt<unsigned> MaxLinkedCallee(
+    "cosy-max-linked-callee", cl::Hidden, cl::init(300),
+    cl::desc("The same as cosy-max-callee when the program is linked"));
+
+cl::opt<unsigned> MaxLinkedInlined(
+    "cosy-max-linked-inlined", cl::Hidden, cl::init(1500),
+    cl::desc("The same as cosy-max-inlined when the program is linked"));
+
+/// Smaller ones are not shared, because SROA can make registers of them.
+cl::opt<unsigned> SharedLocalSize(
+    "cosy-shared-local-size", cl::Hidden, cl::init(256),
+    cl::desc("Bytes from which on inlined calls share a local variable"));
+
+/// They are in the frame of the region's function, once for each recursion.
+cl::opt<unsigned>
+    MaxLocals("cosy-max-locals", cl::Hidden, cl::init(256 << 10),
+              cl::desc("Bytes of local variables of inlined functions"));
+
+/// Copies of more bytes cost more than they gain.
+cl::opt<unsigned> MaxCopiedLocal(
+    "cosy-max-copied-local", cl::Hidden, cl::init(128),
+    cl::desc("Bytes of a local variable that is passed by value"));
+
+/// At most two loads and two stores of 8 bytes, or four of each of fewer bytes.
+cl::opt<unsigned> MaxExpandedCopy(
+    "cosy-max-expanded-copy", cl::Hidden, cl::init(16),
+    cl::desc("Bytes that are copied or filled by loads and stores"));
+
+/// Some loop passes visit the whole function for every loop.
+cl::opt<unsigned> MaxLoopWork(
+    "cosy-max-loop-work", cl::Hidden, cl::init(2000000),
+    cl::desc("Loops times instructions of a body for which loop passes run"));
+
+/// Some loop passes visit all predecessors of a block for each of them.
+cl::opt<unsigned> MaxLoopPredecessors(
+    "cosy-max-loop-predecessors", cl::Hidden, cl::init(1000),
+    cl::desc("Predecessors of a block for which loop passes run"));
+
+/// Pieces inside pieces are visited again.
+cl::opt<unsigned> MaxOutlineWork(
+    "cosy-max-outline-work", cl::Hidden, cl::init(300000),
+    cl::desc("Blocks that are visited to find pieces that are better native"));
+
+/// The time for one grows with the code before the loop.
+cl::opt<unsigned>
+    MaxTripCounts("cosy-max-trip-counts", cl::Hidden, cl::init(128),
+                  cl::desc("Loops whose trip counts are looked up"));
+
+/// Each of them occupies a register.
+cl::opt<unsigned>
+    MaxHoistedConstants("cosy-max-hoisted-constants", cl::Hidden, cl::init(24),
+                        cl::desc("Constants that are set before a loop"));
+
+} // namespace cosy
