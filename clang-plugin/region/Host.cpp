@@ -502,8 +502,8 @@ Constant *RegionTable::add(const Region &R, const Image &I, const Code &C,
        Int(I.Bytes.size(), 32), Int(C.NumRegs, 32), ThunkVar,
        Int(Thunks.size(), 32), Int(R.Loc ? R.Loc->getLine() : 0, 32),
        stringConstant(M, File), stringConstant(M, R.Name), Functions,
-       Int(C.Functions.size(), 32), Int(flags(R), 32),
-       limits(R, C), Int(0, 64), libraryList(Library)}));
+       Int(C.Functions.size(), 32), Int(flags(R), 32), limits(R, C), Int(0, 64),
+       libraryList(Library)}));
   Placeholders.push_back(new GlobalVariable(M, descriptorType(), false,
                                             GlobalValue::ExternalLinkage,
                                             nullptr, "cosy.descriptor"));
