@@ -173,6 +173,33 @@ static void closed(void)
 	close(other);
 }
 
+/* The first part is cached. The call goes on with its file, although its number is another's. */
+static void in_parts(void)
+{
+	int other = open("other", O_RDONLY | O_CLOEXEC), kept = dup(file);
+	static char both[2 * STEP];
+
+	submit_read(&loop, 7, 40, 0);
+	check(await_one(&loop) == 7 && is_right(40), "a part is cached");
+	disk_hold();
+	submit(&loop, 7, COSY_ENTRY_BUFFERED, SYS_pread64, (uint64_t)file, (uintptr_t)both,
+	       sizeof(both), 40 * STEP);
+	check(execute(&loop) == 0, "it waits");
+	disk_await(1);
+	check(dup2(other, file) == file, "replaced");
+	disk_go_on();
+	check(await_one(&loop) == 7 && entry_result(&loop, 7) == sizeof(both) &&
+	      !memcmp(both, wanted + 40 * STEP, sizeof(both)), "it has read all of its file");
+	dup2(kept, file);
+	close(kept);
+	close(other);
+	/* Past the end of the file it ends there. */
+	submit(&loop, 7, COSY_ENTRY_BUFFERED, SYS_pread64, (uint64_t)file, (uintptr_t)both,
+	       sizeof(both), SIZE - 5);
+	check(await_one(&loop) == 7 && entry_result(&loop, 7) == 5 &&
+	      !memcmp(both, wanted + SIZE - 5, 5), "the end of the file");
+}
+
 /* The loop is destroyed, or its process ends, while entries wait. */
 static void destroyed(void)
 {
@@ -463,6 +490,7 @@ static void test(void)
 	many();
 	cancelled();
 	closed();
+	in_parts();
 	destroyed();
 	wakes();
 	results();

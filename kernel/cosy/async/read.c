@@ -55,6 +55,7 @@ static atomic_t cosy_readings;
  * @parked:    its call; in the loop's list when its folio has been read
  * @folio:     in the wait queue of a folio while @queued
  * @file:      the file; held
+ * @done:      bytes that were read before, of a call with a position of its own
  * @lock:      protects @queued and @abandoned; taken inside the lock of the folio's queue, and
  *	       outside the loop's ready_lock
  * @queued:    the wake-up is still to come
@@ -64,6 +65,7 @@ struct cosy_reading {
 	struct cosy_parked parked;
 	struct wait_page_queue folio;
 	struct file *file;
+	size_t done;
 	spinlock_t lock;
 	bool queued;
 	bool abandoned;
@@ -130,6 +132,7 @@ static bool cosy_reads_parked(const struct file *file, const struct kiocb *kiocb
 static long cosy_reading_from(struct cosy_reading *reading, loff_t *pos)
 {
 	const u64 *args = reading->parked.call.args;
+	size_t done = reading->done;
 	struct file *file = reading->file;
 	struct iov_iter iter __uninitialized;
 	struct kiocb kiocb __uninitialized;
@@ -144,7 +147,8 @@ static long cosy_reading_from(struct cosy_reading *reading, loff_t *pos)
 	kiocb.ki_waitq = &reading->folio;
 	init_waitqueue_func_entry(&reading->folio.wait, cosy_reading_wake);
 	INIT_LIST_HEAD(&reading->folio.wait.entry);
-	iov_iter_ubuf(&iter, READ, u64_to_user_ptr(args[1]), args[2]);
+	iov_iter_ubuf(&iter, READ, u64_to_user_ptr(args[1] + done),
+		      args[2] - done);
 	/* The wake-up may come before the function returns. */
 	reading->queued = true;
 	ret = file->f_op->read_iter(&kiocb, &iter);
@@ -152,13 +156,27 @@ static long cosy_reading_from(struct cosy_reading *reading, loff_t *pos)
 		return ret;
 	reading->queued = false;
 	*pos = kiocb.ki_pos;
-	if (ret > 0) {
-		fsnotify_access(file);
-		add_rchar(current, ret);
-	}
-	if (ret != -EAGAIN)
-		inc_syscr(current);
 	return ret;
+}
+
+/* Read from the position of the call, in as many parts as it takes: the file is the same. */
+static long cosy_reading_at(struct cosy_reading *reading)
+{
+	const u64 *args = reading->parked.call.args;
+	loff_t pos;
+	long ret;
+
+	do {
+		pos = args[3] + reading->done;
+		ret = cosy_reading_from(reading, &pos);
+		if (ret <= 0)
+			break;
+		reading->done += ret;
+	} while (reading->done < args[2]);
+	/* A thread makes the whole call. */
+	if (ret == -EIOCBQUEUED || ret == -EAGAIN)
+		return ret;
+	return reading->done ?: ret;
 }
 
 /* The same at the file's position, which nobody else uses meanwhile: see fdget_pos(). */
@@ -182,16 +200,21 @@ static long cosy_reading_here(struct cosy_reading *reading)
 }
 
 /*
- * Make the call. Return: as the system call; -EIOCBQUEUED: it is made again after the wake-up;
- * -EAGAIN: a thread has to make it.
+ * Make the call. Return: as the system call, but read() may read less; -EIOCBQUEUED: it is
+ * made again after the wake-up; -EAGAIN: a thread has to make it.
  */
 static long cosy_reading_make(struct cosy_reading *reading)
 {
-	loff_t pos = reading->parked.call.args[3];
+	long ret = reading->parked.call.nr == __NR_read ?
+			   cosy_reading_here(reading) : cosy_reading_at(reading);
 
-	if (reading->parked.call.nr == __NR_read)
-		return cosy_reading_here(reading);
-	return cosy_reading_from(reading, &pos);
+	if (ret > 0) {
+		fsnotify_access(reading->file);
+		add_rchar(current, ret);
+	}
+	if (ret != -EIOCBQUEUED && ret != -EAGAIN)
+		inc_syscr(current);
+	return ret;
 }
 
 /* What the system call checks before it reads. Return: 0, an error of it, or -EAGAIN. */
@@ -239,6 +262,7 @@ static long cosy_reading_begin(struct cosy_loop *loop, u32 index, u8 flags,
 	reading->parked.is_reading = true;
 	reading->parked.silent = flags & COSY_ENTRY_SILENT;
 	reading->parked.call = *call;
+	reading->done = 0;
 	spin_lock_init(&reading->lock);
 	reading->queued = false;
 	reading->abandoned = false;

@@ -495,12 +495,15 @@ static void attempted_signal(struct cosy_loop *loop, uint32_t slot,
 	cosy_start_waiting(loop, slot);
 }
 
-/* The module has read a part, or all there is. */
+/* The module has read all of it, or up to the end of the file; or a part, at the file's position. */
 static void attempted_read(struct cosy_loop *loop, uint32_t slot, int64_t result)
 {
 	struct cosy_slot *s = &loop->slots[slot];
 
-	if (result > 0 && s->done + (uint64_t)result < loop->entries[slot].args[2]) {
+	const struct cosy_async_entry *entry = &loop->entries[slot];
+
+	if (!has_offset(entry->nr) && result > 0 &&
+	    s->done + (uint64_t)result < entry->args[2]) {
 		s->done += (uint64_t)result;
 		cosy_start_attempt(loop, slot);
 	} else {
@@ -531,7 +534,9 @@ void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 	d = cosy_descriptor_find(loop, s->fd);
 	if (result > 0 && continues(entry, d) &&
 	    s->done + (uint64_t)result < entry->args[2]) {
-		s->done += (uint64_t)result;
+		/* A pread64() is made again as a whole: it holds its file to the end. */
+		if (!has_offset(entry->nr))
+			s->done += (uint64_t)result;
 		result = -EAGAIN;
 	}
 	switch (result) {
