@@ -26,11 +26,14 @@
  *	    back-edge: to do in user mode what the kernel could not, and go back
  * @step:   never set here, nothing is refused
  * @args:   of the call being prepared
+ * @call:   makes the calls, given the environment and the call's number, and returns
+ *	    what the kernel returns; NULL: they are plain system calls
  */
 struct cosy_env {
 	bool single;
 	unsigned int step;
 	long args[6];
+	long (*call)(const struct cosy_env *env, unsigned int nr);
 };
 
 /*
@@ -196,21 +199,29 @@ static inline uint16_t cosy_env_callee(unsigned int nr)
 }
 
 /* Arguments a call does not take hold leftovers, as in any raw system call. */
-static inline long cosy_env_call(struct cosy_env *env, unsigned int nr,
-				 unsigned int callee)
+static inline long cosy_env_plain_call(const struct cosy_env *env,
+				       unsigned int nr)
 {
 	register long r10 __asm__("r10") = env->args[3];
 	register long r8 __asm__("r8") = env->args[4];
 	register long r9 __asm__("r9") = env->args[5];
 	long ret;
 
-	(void)callee;
 	__asm__ volatile("syscall"
 			 : "=a"(ret)
 			 : "a"((long)nr), "D"(env->args[0]), "S"(env->args[1]),
 			   "d"(env->args[2]), "r"(r10), "r"(r8), "r"(r9)
 			 : "rcx", "r11", "memory");
 	return ret;
+}
+
+static inline long cosy_env_call(struct cosy_env *env, unsigned int nr,
+				 unsigned int callee)
+{
+	(void)callee;
+	return __builtin_expect(env->call != NULL, 0) ?
+		       env->call(env, nr) :
+		       cosy_env_plain_call(env, nr);
 }
 
 /* Functions run natively. */

@@ -32,6 +32,7 @@
 #include "own.h"
 #include "region.h"
 #include "reserved.h"
+#include "single.h"
 #include "stats.h"
 #include "sys.h"
 
@@ -112,6 +113,7 @@ static void state_init(struct cosy_state *st, const struct cosy_code *code,
 	st->calls = 0;
 	st->errno_addr = (uintptr_t)&errno;
 	st->env.single = false;
+	st->env.call = NULL;
 	frame[code->nregs] = 0;
 }
 
@@ -563,7 +565,8 @@ static bool continue_after_failure(struct entered *entered, long error)
 
 /*
  * The run loses by its up-calls, and its native code cannot be entered in the
- * middle: make the next ones in user mode. Return: true if the run ended.
+ * middle: make the next ones in user mode, and calls that gain by an entry of their
+ * own by the module. Return: true if the run ended.
  */
 static bool rest_in_user_mode(struct entered *entered)
 {
@@ -575,6 +578,8 @@ static bool rest_in_user_mode(struct entered *entered)
 	if (entered->user_upcalls < LAST_UNWATCHED_UPCALLS)
 		entered->user_upcalls *= 2;
 	state_init(&st, reserved->code, entered->frame, entered->run->pc);
+	if (!cosy_options().plain)
+		st.env.call = cosy_single_call;
 	for (;;) {
 		switch (execute(reserved, &st, entered->limiter)) {
 		case COSY_DONE:

@@ -89,6 +89,7 @@ static void state_init(struct cosy_state *st, struct cosy_task *task)
 	st->calls = 0;
 	st->errno_addr = (uintptr_t)&task->error;
 	st->env.single = false;
+	st->env.call = NULL;
 }
 
 /* The call at the pc has been made. */
