@@ -10,7 +10,7 @@ import processes
 
 # The ratio to reach for each program.
 GOALS = {
-    "du": 0.92, "find": 0.92, "ls": 1.0, "git": 1.0, "git-marked": 0.83, "ninja": 0.92, "cp": 1.0,
+    "du": 0.92, "find": 0.92, "ls": 1.0, "git": 1.0, "git-marked": 0.83, "git-markers": 0.90, "ninja": 0.92, "cp": 1.0,
     "rm": 1.0, "make": 1.01, "make-some": 1.01, "sqlite": 1.01, "configure": 1.01,
 }
 

@@ -30,7 +30,7 @@ static void addPasses(PassBuilder &PB) {
       });
   PB.registerFullLinkTimeOptimizationLastEPCallback(
       [](ModulePassManager &MPM, OptimizationLevel) {
-        MPM.addPass(AutoPass(/*IsLinkStep=*/true));
+        MPM.addPass(AutoPass(/*All=*/false));
       });
 }
 

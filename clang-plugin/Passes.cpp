@@ -135,7 +135,7 @@ static bool addModulePass(StringRef Name, ModulePassManager &MPM,
   } else if (Name == "cosy-inline") {
     MPM.addPass(ModuleStage(inlineIntoBodies));
   } else if (Name == "cosy-auto") {
-    MPM.addPass(AutoPass(/*IsLinkStep=*/false));
+    MPM.addPass(AutoPass(/*All=*/true));
   } else if (Name == "cosy-link") {
     MPM.addPass(LinkPass());
   } else {

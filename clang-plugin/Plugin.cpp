@@ -37,8 +37,8 @@ static void addPasses(PassBuilder &PB) {
       });
   PB.registerOptimizerLastEPCallback(
       [](ModulePassManager &MPM, OptimizationLevel) {
-        if (Options.Auto && !Options.Defer)
-          MPM.addPass(AutoPass(/*IsLinkStep=*/false));
+        if (!Options.Defer)
+          MPM.addPass(AutoPass(/*All=*/Options.Auto));
       });
 }
 

@@ -7,8 +7,7 @@
  * that it stands for, and a program must not be linked with functions that it
  * does not call.
  */
-#define COSY_WRAPPER(function) \
-	__attribute__((visibility("hidden"))) long cosy_auto_##function
+#define COSY_WRAPPER(function)	COSY_CALLED long cosy_auto_##function
 
 /*
  * As the program itself would, the wrapper calls the function through the

@@ -166,6 +166,16 @@ void *cosy_next(enum cosy_function function, enum cosy_route *route)
 	return linked;
 }
 
+/* The run time's, if it is linked: a program may have no regions. */
+extern int cosy_device_fd __attribute__((weak, visibility("hidden")));
+
+int cosy_shared_device(void)
+{
+	return &cosy_device_fd ?
+		       __atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED) :
+		       COSY_DEVICE_CLOSED;
+}
+
 /*
  * The shared library that contains this file is unloaded, or the process ends: close
  * the device for good, as before a filter. The library's other destructors have made

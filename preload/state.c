@@ -41,6 +41,8 @@ void *cosy_nexts[COSY_FUNCTIONS];
 static unsigned int calls;		/* made natively since it was closed */
 static unsigned int calls_needed = COSY_PRELOAD_NATIVE_CALLS;
 static unsigned int lost;		/* how often the program has closed it */
+static int shared = -1;		/* the regions' descriptor, if it is used */
+static int lost_device = -1;	/* what the program has closed last */
 
 static const char names[] =
 #define COSY_PRELOAD_IF(function, name, ...) #function "\0"
@@ -130,6 +132,12 @@ static bool change_device(int *from, int to)
 					   __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
+/* Return true if @fd is not to be closed here. */
+static bool is_shared(int fd)
+{
+	return __atomic_load_n(&shared, __ATOMIC_ACQUIRE) == fd;
+}
+
 /* Close the device, if the process has not put something else in its place. */
 static void close_device(int state)
 {
@@ -143,8 +151,32 @@ static void close_device(int state)
 			return;
 	} while (!change_device(&fd, state));
 	__atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
-	if (fd >= 0 && is_device(fd))
+	if (fd >= 0 && !is_shared(fd) && is_device(fd))
 		cosy_sys(__NR_close, fd, 0, 0, 0);
+}
+
+/* Return: the regions' descriptor; negative if there is none, or it has been closed. */
+static int device_to_share(void)
+{
+	int fd = cosy_shared_device();
+
+	return fd == __atomic_load_n(&lost_device, __ATOMIC_RELAXED) ?
+		       COSY_DEVICE_CLOSED :
+		       fd;
+}
+
+/* Use @fd, which the regions have open. Nothing has to be waited for, so no thread claims it. */
+static bool share_device(int fd)
+{
+	int closed = COSY_DEVICE_CLOSED;
+
+	if (cosy_left_alone())
+		fd = COSY_DEVICE_OFF;
+	else
+		__atomic_store_n(&shared, fd, __ATOMIC_RELEASE);
+	if (!change_device(&closed, fd))
+		fd = closed;
+	return fd >= 0;
 }
 
 /*
@@ -178,19 +210,24 @@ static bool enough_calls(void)
 
 bool cosy_prepare(enum cosy_function function)
 {
-	int device = __atomic_load_n(&cosy_device, __ATOMIC_RELAXED);
+	int device = __atomic_load_n(&cosy_device, __ATOMIC_RELAXED), fd;
 
 	/* Without it the call cannot be made at all. */
 	if (!__atomic_load_n(&cosy_nexts[function], __ATOMIC_RELAXED))
 		cosy_resolve(function);
-	if (device == COSY_DEVICE_OFF || (device < 0 && !enough_calls()))
+	if (device == COSY_DEVICE_OFF)
+		return false;
+	/* What is open already does not have to pay. */
+	fd = device < 0 ? device_to_share() : device;
+	if (fd < 0 && !enough_calls())
 		return false;
 	if (__atomic_load_n(&cosy_routes[function], __ATOMIC_ACQUIRE) ==
 	    COSY_ROUTE_UNKNOWN)
 		cosy_resolve(function);
 	if (__atomic_load_n(&cosy_routes[function], __ATOMIC_RELAXED) ==
 	    COSY_ROUTE_MODULE)
-		return device >= 0 || try_device();
+		return device >= 0 ||
+		       (fd >= 0 ? share_device(fd) : try_device());
 	/* What has been counted until now were perhaps calls of this function. */
 	__atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
 	return false;
@@ -203,6 +240,7 @@ static void lose_device(void)
 	unsigned int times = __atomic_add_fetch(&lost, 1, __ATOMIC_RELAXED);
 
 	__atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&lost_device, fd, __ATOMIC_RELAXED);
 	if (fd >= 0)
 		change_device(&fd, times < MAX_LOST ? COSY_DEVICE_CLOSED :
 						      COSY_DEVICE_OFF);
@@ -238,8 +276,9 @@ long cosy_failed(long result)
 void cosy_before_fork(void)
 {
 	unsigned int needed = __atomic_load_n(&calls_needed, __ATOMIC_RELAXED);
+	int fd = __atomic_load_n(&cosy_device, __ATOMIC_RELAXED);
 
-	if (__atomic_load_n(&cosy_device, __ATOMIC_RELAXED) < 0)
+	if (fd < 0 || is_shared(fd))
 		return;
 	close_device(COSY_DEVICE_CLOSED);
 	if (needed < MAX_CALLS)

@@ -37,6 +37,12 @@ enum cosy_route {
 #define COSY_DEVICE_OPENING	(-3)	/* being opened by a thread */
 
 #define COSY_HIDDEN __attribute__((visibility("hidden")))
+/* What the compiler inserts calls of: libcosy.so exports it. */
+#ifdef COSY_SHARED
+#define COSY_CALLED __attribute__((visibility("default")))
+#else
+#define COSY_CALLED COSY_HIDDEN
+#endif
 /* Keeps the caller's registers, so that its fast path need not save any. */
 #define COSY_SLOW_PATH __attribute__((preserve_most, visibility("hidden")))
 
@@ -86,31 +92,41 @@ long cosy_failed(long result) COSY_HIDDEN;
 void *cosy_resolve(enum cosy_function function) COSY_HIDDEN;
 
 /**
+ * cosy_shared_device() - the descriptor of the device that regions have opened
+ *
+ * The regions of the same program or shared library. It is not to be closed, and its
+ * number costs forks nothing. Async-signal-safe, thread-safe.
+ *
+ * Return: the descriptor; negative if there is none.
+ */
+int cosy_shared_device(void) COSY_HIDDEN;
+
+/**
  * cosy_before_fork() - the process is about to fork
  *
- * Closes the device. Async-signal-safe, thread-safe, keeps errno.
+ * Closes the device, unless regions use it, too. Async-signal-safe, thread-safe, keeps errno.
  */
-void cosy_before_fork(void) COSY_HIDDEN;
+void cosy_before_fork(void) COSY_CALLED;
 
 /**
  * cosy_before_filter() - the process is about to set a seccomp filter
  *
  * Closes the device for good. Async-signal-safe, thread-safe, keeps errno.
  */
-void cosy_before_filter(void) COSY_HIDDEN;
+void cosy_before_filter(void) COSY_CALLED;
 
 /**
  * cosy_before_prctl() - cosy_before_filter() before prctl(), if that sets a filter
  * @option: its first argument
  */
-void cosy_before_prctl(long option) COSY_HIDDEN;
+void cosy_before_prctl(long option) COSY_CALLED;
 
 /**
  * cosy_before_syscall() - cosy_before_filter() before syscall(), if that sets a filter
  * @nr:   number of the system call
  * @arg0: its first argument; ignored unless @nr is that of prctl()
  */
-void cosy_before_syscall(long nr, long arg0) COSY_HIDDEN;
+void cosy_before_syscall(long nr, long arg0) COSY_CALLED;
 
 /** cosy_function_name() - return the name of a function */
 const char *cosy_function_name(enum cosy_function function) COSY_HIDDEN;

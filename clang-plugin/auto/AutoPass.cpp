@@ -5,6 +5,7 @@
 #include "link/Deferred.h"
 #include "region/RegionPass.h"
 
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
@@ -42,24 +43,31 @@ static StringRef noticeBefore(StringRef Name) {
       .Default({});
 }
 
-/// A function of libcosy.a with the type \p Ty. It is linked into the same
-/// program or shared library, so it is called directly.
-static Function *libcosyFunction(Module &M, const Twine &Name,
-                                 FunctionType *Ty) {
+/// Where a function of libcosy is.
+enum class Library {
+  Archive, ///< in libcosy.a, hence in the same program or shared library
+  Any      ///< in libcosy.a or libcosy.so
+};
+
+/// A function of libcosy with the type \p Ty.
+static Function *libcosyFunction(Module &M, const Twine &Name, FunctionType *Ty,
+                                 Library From) {
   std::string FullName = Name.str();
   if (Function *F = M.getFunction(FullName))
     return F;
   auto *F = Function::Create(Ty, GlobalValue::ExternalLinkage, FullName, M);
-  F->setVisibility(GlobalValue::HiddenVisibility);
-  F->setDSOLocal(true);
+  if (From == Library::Archive) {
+    F->setVisibility(GlobalValue::HiddenVisibility);
+    F->setDSOLocal(true);
+  }
   return F;
 }
 
 /// Redirects \p CB, a call of the function \p Name of the C library.
-static void redirect(CallBase &CB, StringRef Name) {
+static void redirect(CallBase &CB, StringRef Name, Library From) {
   const Function &F = *CB.getCalledFunction();
   Function *Wrapper = libcosyFunction(*CB.getModule(), "cosy_auto_" + Name,
-                                      CB.getFunctionType());
+                                      CB.getFunctionType(), From);
   Wrapper->setAttributes(F.getAttributes());
   CB.setCalledOperand(Wrapper);
   OptimizationRemarkEmitter(CB.getFunction()).emit([&] {
@@ -70,15 +78,15 @@ static void redirect(CallBase &CB, StringRef Name) {
 }
 
 /// \returns the function \p Notice of libcosy.
-static Function *noticeFunction(Module &M, StringRef Notice) {
+static Function *noticeFunction(Module &M, StringRef Notice, Library From) {
   unsigned NumArgs = StringSwitch<unsigned>(Notice)
                          .Case("cosy_before_prctl", 1)
                          .Case("cosy_before_syscall", 2)
                          .Default(0);
   LLVMContext &Ctx = M.getContext();
   SmallVector<Type *, 2> Types(NumArgs, Type::getInt64Ty(Ctx));
-  return libcosyFunction(M, Notice,
-                         FunctionType::get(Type::getVoidTy(Ctx), Types, false));
+  return libcosyFunction(
+      M, Notice, FunctionType::get(Type::getVoidTy(Ctx), Types, false), From);
 }
 
 /// \returns the argument \p N of \p CB as a 64-bit number, 0 if it is none.
@@ -90,9 +98,9 @@ static Value *numberArgument(IRBuilder<> &B, CallBase &CB, unsigned N) {
 
 /// Inserts a call of \p Notice before \p CB, unless the arguments show that
 /// libcosy need not know.
-static bool notify(CallBase &CB, StringRef Notice) {
+static bool notify(CallBase &CB, StringRef Notice, Library From) {
   IRBuilder<> B(&CB);
-  Function *F = noticeFunction(*CB.getModule(), Notice);
+  Function *F = noticeFunction(*CB.getModule(), Notice, From);
   SmallVector<Value *, 2> Args;
   for (unsigned N = 0; N < F->arg_size(); ++N)
     Args.push_back(numberArgument(B, CB, N));
@@ -107,38 +115,60 @@ static bool notify(CallBase &CB, StringRef Notice) {
   return true;
 }
 
-/// The attribute of a function whose calls have been looked at: posix_spawn()
-/// and the like keep their names.
-static constexpr StringLiteral SeenAttribute = "cosy-auto-seen";
-
-static bool runOnFunction(Function &F) {
-  if (F.isDeclaration() || F.hasFnAttribute(SeenAttribute))
-    return false;
-  // The calls first: redirecting one does not change the list, notifying does.
+/// The calls in \p F of functions that are known by their names.
+static SmallVector<CallBase *, 8> namedCalls(Function &F) {
   SmallVector<CallBase *, 8> Calls;
   for (Instruction &I : instructions(F))
-    if (auto *CB = dyn_cast<CallBase>(&I); CB && CB->getCalledFunction())
+    if (auto *CB = dyn_cast<CallBase>(&I);
+        CB && CB->getCalledFunction() &&
+        !CB->getCalledFunction()->isIntrinsic() && !CB->isNoBuiltin())
       Calls.push_back(CB);
+  return Calls;
+}
+
+/// \returns the function of preload.def that \p CB calls, or an empty name.
+static StringRef singleCall(CallBase &CB) {
+  // A weak function may be missing, but the wrapper refers to it.
+  if (CB.getCalledFunction()->hasExternalWeakLinkage())
+    return {};
+  LibraryFunction L = libraryFunction(CB);
+  return L && paysAlone(L.Name) ? L.Name : StringRef();
+}
+
+/// The attribute of a call that is to go through the module although its
+/// function has no AutoAttribute.
+static constexpr StringLiteral SingleAttribute = "cosy-single";
+
+/// Redirects the calls in \p F: \p All, or those with SingleAttribute.
+static bool redirectCalls(Function &F, bool All) {
   bool Changed = false;
-  for (CallBase *CB : Calls) {
-    const Function &Callee = *CB->getCalledFunction();
-    if (Callee.isIntrinsic() || CB->isNoBuiltin())
+  for (CallBase *CB : namedCalls(F)) {
+    if (!All && !CB->hasFnAttr(SingleAttribute))
       continue;
-    if (StringRef Notice = noticeBefore(Callee.getName());
-        !Notice.empty() && Callee.isDeclaration()) {
-      Changed |= notify(*CB, Notice);
-      continue;
-    }
-    // A weak function may be missing, but the wrapper refers to it.
-    if (Callee.hasExternalWeakLinkage())
-      continue;
-    if (LibraryFunction L = libraryFunction(*CB); L && paysAlone(L.Name)) {
-      redirect(*CB, L.Name);
+    if (StringRef Name = singleCall(*CB); !Name.empty()) {
+      redirect(*CB, Name, All ? Library::Archive : Library::Any);
       Changed = true;
     }
   }
+  return Changed;
+}
+
+/// The attribute of a function with notices: posix_spawn() and the like keep
+/// their names.
+static constexpr StringLiteral NotifiedAttribute = "cosy-notified";
+
+static bool notifyCalls(Function &F, Library From) {
+  if (F.hasFnAttribute(NotifiedAttribute))
+    return false;
+  bool Changed = false;
+  for (CallBase *CB : namedCalls(F)) {
+    const Function &Callee = *CB->getCalledFunction();
+    if (StringRef Notice = noticeBefore(Callee.getName());
+        !Notice.empty() && Callee.isDeclaration())
+      Changed |= notify(*CB, Notice, From);
+  }
   if (Changed)
-    F.addFnAttr(SeenAttribute);
+    F.addFnAttr(NotifiedAttribute);
   return Changed;
 }
 
@@ -167,33 +197,72 @@ static void nameRemedy(Module &M) {
 PreservedAnalyses AutoPass::run(Module &M, ModuleAnalysisManager &) {
   if (!canHaveCompounds(M))
     return PreservedAnalyses::all();
-  bool Changed = false;
+  bool Redirected = false, Changed = false;
+  auto TakesAll = [&](const Function &F) {
+    return All || F.hasFnAttribute(AutoAttribute);
+  };
   for (Function &F : M)
-    if (!IsLinkStep || F.hasFnAttribute(AutoAttribute))
-      Changed |= runOnFunction(F);
-  if (!Changed)
+    Redirected |= redirectCalls(F, TakesAll(F));
+  for (Function &F : M)
+    if (TakesAll(F) || Redirected)
+      Changed |= notifyCalls(F, TakesAll(F) ? Library::Archive : Library::Any);
+  if (!Redirected && !Changed)
     return PreservedAnalyses::all();
-  // In the link step, the linker has looked for libraries already.
-  if (!IsLinkStep)
+  // In the link step, the linker has looked for libraries already. Without
+  // -fcosy-auto, the regions name the remedy.
+  if (All)
     nameRemedy(M);
   return PreservedAnalyses::none();
 }
 
-void deferToLinkStep(Module &M) {
+/// Declares the functions of libcosy that stand for those that \p M calls, and
+/// keeps the declarations. \returns whether there are any.
+static bool declareForLinkStep(Module &M, Library From) {
   SmallVector<GlobalValue *, 8> Callees;
   for (Function &F : M) {
-    F.addFnAttr(AutoAttribute);
     if (!F.isDeclaration())
       continue;
     if (StringRef Notice = noticeBefore(F.getName()); !Notice.empty())
-      Callees.push_back(noticeFunction(M, Notice));
+      Callees.push_back(noticeFunction(M, Notice, From));
     else if (paysAlone(F.getName()))
-      Callees.push_back(
-          libcosyFunction(M, "cosy_auto_" + F.getName(), F.getFunctionType()));
+      Callees.push_back(libcosyFunction(M, "cosy_auto_" + F.getName(),
+                                        F.getFunctionType(), From));
   }
   appendToCompilerUsed(M, Callees);
-  if (!Callees.empty())
+  return !Callees.empty();
+}
+
+void deferToLinkStep(Module &M) {
+  for (Function &F : M)
+    F.addFnAttr(AutoAttribute);
+  if (declareForLinkStep(M, Library::Archive))
     nameRemedy(M);
 }
+
+bool makeCallsSingly(ArrayRef<BasicBlock *> Blocks) {
+  SmallVector<BasicBlock *, 32> Work(Blocks);
+  SmallPtrSet<Function *, 8> Seen;
+  bool Any = false;
+  while (!Work.empty())
+    for (Instruction &I : *Work.pop_back_val()) {
+      auto *CB = dyn_cast<CallBase>(&I);
+      Function *Callee = CB ? CB->getCalledFunction() : nullptr;
+      if (!Callee || Callee->isIntrinsic())
+        continue;
+      if (!Callee->isDeclaration()) {
+        if (Seen.insert(Callee).second)
+          for (BasicBlock &BB : *Callee)
+            Work.push_back(&BB);
+        continue;
+      }
+      if (CB->isNoBuiltin() || singleCall(*CB).empty())
+        continue;
+      CB->addFnAttr(Attribute::get(CB->getContext(), SingleAttribute));
+      Any = true;
+    }
+  return Any;
+}
+
+void deferSingleCalls(Module &M) { declareForLinkStep(M, Library::Any); }
 
 } // namespace cosy

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- AutoPass.h - Single calls go through the module --------------------===//
 //
-// -fcosy-auto: a call of a function of preload.def becomes a call of libcosy's
-// wrapper of it, cosy_auto_NAME(), which makes the call through the module if
-// that is loaded, and calls the function otherwise. Nothing else of the program
-// changes, and no markers are needed. Regions keep their compounds; their
-// native code is changed as all other code is.
+// A call of a function of preload.def becomes a call of libcosy's wrapper of
+// it, cosy_auto_NAME(), which makes the call through the module if that is
+// loaded, and calls the function otherwise. Nothing else of the program
+// changes. With -fcosy-auto these are all calls of a program; without, those
+// of the native code of regions. So a region that runs natively has the fast
+// paths of the module, too. Regions keep their compounds.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_AUTOPASS_H
 #define COSY_PLUGIN_AUTOPASS_H
 
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/IR/BasicBlock.h"
 #include "llvm/IR/PassManager.h"
 
 namespace cosy {
@@ -20,20 +23,27 @@ namespace cosy {
 /// are the program's own has to be marked before (markOwnCalls()).
 class AutoPass : public llvm::PassInfoMixin<AutoPass> {
 public:
-  explicit AutoPass(bool IsLinkStep) : IsLinkStep(IsLinkStep) {}
+  explicit AutoPass(bool All) : All(All) {}
   llvm::PreservedAnalyses run(llvm::Module &M,
                               llvm::ModuleAnalysisManager &MAM);
   static bool isRequired() { return true; }
 
 private:
-  bool IsLinkStep; ///< change only functions with AutoAttribute
+  bool All; ///< otherwise only calls that are marked for it
 };
+
+/// Marks the calls of functions of preload.def in \p Blocks, and in functions
+/// of the module that are called from there. \returns whether there are any.
+bool makeCallsSingly(llvm::ArrayRef<llvm::BasicBlock *> Blocks);
 
 /// Leaves the functions of \p M to the link step: gives them AutoAttribute, and
 /// refers to the functions of libcosy that they may call then. So the linker
 /// looks for these before link-time optimisation, when it can still define what
 /// they refer to.
 void deferToLinkStep(llvm::Module &M);
+
+/// The same for the calls that makeCallsSingly() has marked.
+void deferSingleCalls(llvm::Module &M);
 
 } // namespace cosy
 

@@ -414,14 +414,12 @@ StructType *RegionTable::descriptorType() {
                                Ptr, I32, I32, Ptr, I64, Ptr});
 }
 
-/// The struct cosy_limits of \p R, or null.
-uint32_t RegionTable::flags(const Region &R) const {
-  uint32_t Flags = R.IsAsync ? COSY_REGION_ASYNC : 0;
-  if (CallsSingly || R.Host->hasFnAttribute(AutoAttribute))
-    Flags |= COSY_REGION_SINGLE_CALLS;
-  return Flags;
+/// struct cosy_region::flags
+static uint32_t flagsOf(const Region &R) {
+  return R.IsAsync ? COSY_REGION_ASYNC : COSY_REGION_SINGLE_CALLS;
 }
 
+/// The struct cosy_limits of \p R, or null.
 Constant *RegionTable::limits(const Region &R, const Code &C) {
   LLVMContext &Ctx = M.getContext();
   auto Int = [&](uint64_t V, unsigned Bits) {
@@ -502,8 +500,8 @@ Constant *RegionTable::add(const Region &R, const Image &I, const Code &C,
        Int(I.Bytes.size(), 32), Int(C.NumRegs, 32), ThunkVar,
        Int(Thunks.size(), 32), Int(R.Loc ? R.Loc->getLine() : 0, 32),
        stringConstant(M, File), stringConstant(M, R.Name), Functions,
-       Int(C.Functions.size(), 32), Int(flags(R), 32), limits(R, C), Int(0, 64),
-       libraryList(Library)}));
+       Int(C.Functions.size(), 32), Int(flagsOf(R), 32), limits(R, C),
+       Int(0, 64), libraryList(Library)}));
   Placeholders.push_back(new GlobalVariable(M, descriptorType(), false,
                                             GlobalValue::ExternalLinkage,
                                             nullptr, "cosy.descriptor"));

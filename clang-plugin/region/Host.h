@@ -96,10 +96,7 @@ llvm::Function *createTableCaller(llvm::Module &M, llvm::StringRef Name,
 /// The regions of a translation unit.
 class RegionTable {
 public:
-  /// \p CallsSingly: native code makes single calls through the module; also
-  /// where a function has AutoAttribute.
-  explicit RegionTable(llvm::Module &M, bool CallsSingly = false)
-      : M(M), CallsSingly(CallsSingly) {}
+  explicit RegionTable(llvm::Module &M) : M(M) {}
 
   /// Adds a region, which takes \p Library for functions of the C library.
   /// \returns what stands for its struct cosy_region until
@@ -114,12 +111,10 @@ public:
 
 private:
   llvm::StructType *descriptorType();
-  uint32_t flags(const Region &R) const;
   llvm::Constant *limits(const Region &R, const Code &C);
   llvm::Constant *libraryList(llvm::ArrayRef<llvm::Function *> Library);
 
   llvm::Module &M;
-  bool CallsSingly;
   std::vector<llvm::Constant *> Descriptors;
   std::vector<llvm::GlobalVariable *> Placeholders;
 };

@@ -35,8 +35,7 @@ namespace {
 class ModuleRegions {
 public:
   ModuleRegions(Module &M, FunctionAnalysisManager &FAM, RegionOptions Options)
-      : M(M), FAM(FAM), Options(Options), Functions(M), Table(M, Options.Auto) {
-  }
+      : M(M), FAM(FAM), Options(Options), Functions(M), Table(M) {}
   bool compileFunctions();
   /// Makes compounds of parts of \p Host, a COSY_ASYNC function.
   void compileParts(Function &Host);
@@ -56,6 +55,7 @@ private:
   FunctionTable Functions;
   RegionTable Table;
   PristineMap Pristine;
+  bool HasSingleCalls = false;         ///< marked by makeCallsSingly()
   unsigned NumRegions = 0;             ///< of the function
   SmallVector<AllocaInst *, 4> Frames; ///< of its parts, if it is COSY_ASYNC
 };
@@ -104,6 +104,8 @@ void ModuleRegions::processMarked(CallInst *Start, bool Optimized) {
                     "function the region calls");
     return;
   }
+  if (!Options.Auto)
+    HasSingleCalls |= makeCallsSingly(E.Blocks.getArrayRef());
   bool Any = false;
   for (const Marked::Beginning &B : E.Beginnings)
     Any |= processRegion(E, B, Optimized);
@@ -280,6 +282,8 @@ bool ModuleRegions::run() {
         Marker->eraseFromParent();
     FAM.invalidate(*F, PreservedAnalyses::none());
   }
+  if (HasSingleCalls && Options.Defer)
+    deferSingleCalls(M);
   Functions.finish();
   Table.finish();
   for (auto [F, Copy] : Pristine) {

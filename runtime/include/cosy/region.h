@@ -122,7 +122,7 @@ struct cosy_library {
 
 /* Flags of a region. ASYNC: a part of a COSY_ASYNC function; only cosy_task_region() runs it. */
 #define COSY_REGION_ASYNC	(1u << 0)
-/* SINGLE_CALLS: the native code makes the calls of preload.def through the module (-fcosy-auto). */
+/* SINGLE_CALLS: the native code makes the calls of preload.def through the module. */
 #define COSY_REGION_SINGLE_CALLS	(1u << 1)
 
 /**
