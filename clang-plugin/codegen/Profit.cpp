@@ -48,6 +48,17 @@ static unsigned mostSaved(const Inst &I) {
 #undef FILE_CALL
 }
 
+/// So much native code saves, too, if it makes the call \p I by itself through
+/// the module.
+static unsigned savedSingly(const Inst &I) {
+  const SystemCall *Call = findSystemCall(I.Imm);
+#define SAVING(Name, Saved, Near) .Case(#Name, Saved)
+  return StringSwitch<unsigned>(Call ? Call->Name : "")
+      COSY_PRELOAD_SAVINGS(SAVING)
+          .Default(0);
+#undef SAVING
+}
+
 //===----------------------------------------------------------------------===//
 // Ways through a region
 //===----------------------------------------------------------------------===//
@@ -59,7 +70,8 @@ namespace {
 struct Ways {
   unsigned MaxCalls = 0; ///< system calls
   unsigned MinCalls = 0;
-  unsigned MaxSaved = 0; ///< by system calls, with all fast paths there are
+  unsigned MaxSaved = 0;  ///< by system calls, with all fast paths there are
+  unsigned MaxSingly = 0; ///< of that, by native code as well: savedSingly()
   unsigned MinUpCalls = 0;
   unsigned MaxUpCalls = 0;
   unsigned MaxCost = 0;   ///< of operations
@@ -83,6 +95,7 @@ public:
           ++W.MaxCalls;
           ++W.MinCalls;
           W.MaxSaved += mostSaved(I);
+          W.MaxSingly += savedSingly(I);
         } else if (I.Op == COSY_OP_UPCALL) {
           ++W.MinUpCalls;
           ++W.MaxUpCalls;
@@ -141,6 +154,7 @@ Ways Estimate::of(const Loop *L) const {
       const Ways &Before = Until[P];
       W.MaxCalls = std::max(W.MaxCalls, Before.MaxCalls);
       W.MaxSaved = std::max(W.MaxSaved, Before.MaxSaved);
+      W.MaxSingly = std::max(W.MaxSingly, Before.MaxSingly);
       W.MaxCost = std::max(W.MaxCost, Before.MaxCost);
       W.MaxUpCalls = std::max(W.MaxUpCalls, Before.MaxUpCalls);
       W.MinUpCalls = std::min(W.MinUpCalls, Before.MinUpCalls);
@@ -151,6 +165,7 @@ Ways Estimate::of(const Loop *L) const {
     Ways Own = Of.lookup(BB);
     W.MaxCalls += Own.MaxCalls;
     W.MaxSaved += Own.MaxSaved;
+    W.MaxSingly += Own.MaxSingly;
     W.MaxCost += Own.MaxCost;
     W.AnyNumber |= Own.AnyNumber;
     bool Inner = LI.getLoopFor(BB) != L;
@@ -164,6 +179,7 @@ Ways Estimate::of(const Loop *L) const {
     Result.AnyNumber |= W.AnyNumber;
     Result.MaxCalls = std::max(Result.MaxCalls, W.MaxCalls);
     Result.MaxSaved = std::max(Result.MaxSaved, W.MaxSaved);
+    Result.MaxSingly = std::max(Result.MaxSingly, W.MaxSingly);
     Result.MaxCost = std::max(Result.MaxCost, W.MaxCost);
     Result.MaxUpCalls = std::max(Result.MaxUpCalls, W.MaxUpCalls);
     // Where a way ends: at the next round, or at an exit.
@@ -233,6 +249,10 @@ static void explainLoop(const Region &R, const Loop &L, const Estimate &E,
     if (!W.AnyNumber)
       Rem << "; as a compound it takes "
           << ore::NV("Difference", differenceText(W.best(), W.worst()));
+    if (W.MaxSingly)
+      Rem << "; its native code saves up to "
+          << ore::NV("SavedSingly", W.MaxSingly)
+          << " by single calls through the module";
   });
   if (W.AnyNumber || W.MaxSaved >= W.MinUpCalls * UpCallCost)
     return;

@@ -69,6 +69,19 @@ int loop(int n)
 	return sum;
 }
 
+/* What the native code saves, too, is told. */
+int names(const char *path, int n)
+{
+	int sum = 0;
+
+	COSY_START;
+	// CHECK: profit.c:[[#@LINE+1]]:{{.*}}: remark: an iteration of this loop makes at most 2 system calls, to save about 394, with fast paths up to 2197 instructions; its operations cost up to {{[0-9]+}}; as a compound it takes 2197 less to {{[0-9]+}} less; its native code saves up to 1183 by single calls through the module
+	for (int i = 0; i < n; i++)
+		sum += access(path, getpid());
+	COSY_END;
+	return sum;
+}
+
 int up_call_each_round(int n, FILE *f)
 {
 	int sum = 0;
