@@ -229,6 +229,63 @@ int cosy_wait_some(struct cosy_loop *loop, struct cosy_async *const *ops,
  */
 int cosy_loop_run(struct cosy_loop *loop);
 
+/**
+ * cosy_loop_run_threads() - cosy_loop_run() in several threads at once
+ * @loop:    the loop
+ * @threads: their number, with the calling one; at most 1024. 0: the number of
+ *	     processors that the calling thread may run on
+ *
+ * Callbacks then run at the same time, in any of these threads, except for those of one
+ * colour (cosy_colour()). The threads inherit the caller's signal mask. If fewer
+ * threads can be started, the loop runs in those. They have ended when this returns.
+ *
+ * Return: 0: nothing is outstanding, and all callbacks have returned; 1:
+ * cosy_loop_stop() was called; -EBUSY: another thread is in this function for @loop;
+ * -EINVAL, -ENOMEM, -EPERM.
+ */
+int cosy_loop_run_threads(struct cosy_loop *loop, unsigned int threads);
+
+/**
+ * struct cosy_coloured - an operation whose callback has a colour
+ * @op:	    the operation; its @done is libcosy's
+ * @done:   the callback; set by cosy_colour(), as the following ones are
+ * @colour: its colour
+ * @next:   for libcosy
+ *
+ * It belongs to libcosy until @done is called. cosy_async_pending() may be false
+ * before that, when the operation is complete and its callback is due.
+ */
+struct cosy_coloured {
+	struct cosy_async op;
+	void (*done)(struct cosy_coloured *coloured);
+	uint64_t colour;
+	struct cosy_coloured *next;
+};
+
+/**
+ * cosy_colour() - give the callback of an operation a colour
+ * @coloured: the operation; not pending
+ * @colour:   any number, such as the address of what the callbacks change
+ * @done:     the callback; it has to return, and not to end the thread
+ *
+ * Callbacks of one colour in one loop are called one after the other, in the order in
+ * which the operations complete, by whatever threads wait. Callbacks of different
+ * colours may be called at the same time, and need not be: 256 colours at most are told
+ * apart. So a callback must not wait for one of another colour. A thread that calls
+ * callbacks of a colour goes on until none of that colour is due, also after
+ * cosy_loop_stop().
+ *
+ *	cosy_async_recv(loop, cosy_colour(&c->received, (uintptr_t)c, received), c->fd,
+ *			c->buf, sizeof(c->buf), 0);
+ *
+ * The colours of Zeldovich et al., "Multiprocessor Support for Event-Driven Programs",
+ * USENIX 2003.
+ *
+ * Return: &@coloured->op, to be submitted.
+ */
+struct cosy_async *cosy_colour(struct cosy_coloured *coloured, uint64_t colour,
+			       void (*done)(struct cosy_coloured *coloured));
+
 /** cosy_loop_run_once() - cosy_wait() for at least one operation */
 int cosy_loop_run_once(struct cosy_loop *loop);
 

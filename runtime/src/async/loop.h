@@ -269,6 +269,35 @@ struct cosy_pool {
 	struct cosy_event work;
 };
 
+/* Colours that have the same of these upper bits after mixing are one colour. */
+#define COSY_COLOUR_BITS	8
+
+/**
+ * struct cosy_colour - callbacks that may not run at the same time
+ * @running: a thread calls one, and then those that are due
+ * @first:   due, the oldest one; NULL: none
+ * @last:    the newest one, unless there is none
+ */
+struct cosy_colour {
+	bool running;
+	struct cosy_coloured *first;
+	struct cosy_coloured *last;
+};
+
+/**
+ * struct cosy_team - threads in cosy_loop_run_threads()
+ * @members: how many there are; 0: nobody has called it
+ * @idle:    how many of them have found nothing outstanding
+ * @over:    all have, or the loop was stopped
+ * @stopped: it was
+ */
+struct cosy_team {
+	uint32_t members;
+	uint32_t idle;
+	bool over;
+	bool stopped;
+};
+
 /**
  * struct cosy_loop - a loop
  * @lock:	protects all of it
@@ -308,6 +337,8 @@ struct cosy_pool {
  * @waits:	threads for calls that may wait for ever
  * @reading:	entries that are buffered
  * @calling:	entries whose calls threads are making
+ * @colours:	of callbacks
+ * @team:	threads that run the loop together
  * @info:	counts
  */
 struct cosy_loop {
@@ -358,6 +389,8 @@ struct cosy_loop {
 	struct cosy_pool waits;
 	struct cosy_queue reading;
 	uint32_t calling;
+	struct cosy_colour colours[1 << COSY_COLOUR_BITS];
+	struct cosy_team team;
 	struct cosy_loop_info info;
 };
 
@@ -1001,6 +1034,29 @@ void cosy_pool_end(struct cosy_loop *loop, struct cosy_pool *pool);
 
 /* wait.c */
 
+/* colour.c */
+
+/** cosy_is_coloured() - test whether an operation's callback has a colour */
+bool cosy_is_coloured(const struct cosy_async *op);
+
+/**
+ * cosy_colour_deliver() - call the callback of a coloured operation, which is complete
+ *
+ * Or leave it to the thread that runs callbacks of that colour. Gives the lock back
+ * meanwhile.
+ */
+void cosy_colour_deliver(struct cosy_loop *loop, struct cosy_async *op);
+
+/* wait.c */
+
+/**
+ * cosy_loop_run_member() - cosy_loop_run() of a thread of loop->team
+ *
+ * While nothing is outstanding, it waits for what the callbacks of others submit. Returns
+ * when no callback of the team runs any more, or after cosy_loop_stop().
+ */
+void cosy_loop_run_member(struct cosy_loop *loop);
+
 /**
  * struct cosy_delivery - what a thread that waits may deliver before it looks at its goal again
  * @room:  so many operations; 0 once the loop is to stop
@@ -1027,9 +1083,13 @@ static COSY_ALWAYS_INLINE void cosy_deliver(struct cosy_loop *loop, struct cosy_
 	cosy_op_complete(op);
 	if (!done)
 		return;
-	cosy_loop_leave(loop);
-	done(op);
-	cosy_lock(&loop->lock);
+	if (cosy_is_coloured(op)) {
+		cosy_colour_deliver(loop, op);
+	} else {
+		cosy_loop_leave(loop);
+		done(op);
+		cosy_lock(&loop->lock);
+	}
 	if (atomic_load_explicit(&loop->stop, memory_order_relaxed))
 		delivery->room = 0;
 }

@@ -400,6 +400,32 @@ COSY_EXPORT int cosy_loop_run(struct cosy_loop *loop)
 	return stopped;
 }
 
+void cosy_loop_run_member(struct cosy_loop *loop)
+{
+	const struct goal goal = { .min = 1, .until = FOR_EVER };
+	struct cosy_team *team = &loop->team;
+	unsigned int delivered;
+
+	if (enter(loop))
+		return;
+	while (!team->over) {
+		if (atomic_load(&loop->stop)) {
+			/* Also for members that have not begun. */
+			team->stopped = team->over = true;
+		} else if (loop->outstanding) {
+			wait_locked(loop, &goal, &delivered);
+		} else {
+			if (++team->idle == team->members)
+				team->over = true;
+			else
+				wait_for_other(loop, FOR_EVER);
+			team->idle--;
+		}
+	}
+	cosy_loop_changed(loop);
+	leave(loop);
+}
+
 COSY_EXPORT int cosy_loop_run_once(struct cosy_loop *loop)
 {
 	return cosy_wait(loop, 1, NULL);

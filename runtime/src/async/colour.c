@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * colour.c - callbacks with colours: those of one colour run one after the other.
+ *
+ * Several threads that wait for a loop call callbacks at the same time. A thread that
+ * begins with a colour calls all callbacks of that colour until none is due. Others
+ * that deliver an operation of the colour meanwhile only add it to the colour's queue,
+ * and go on with other operations. So no thread ever waits for a colour.
+ *
+ * Zeldovich et al., "Multiprocessor Support for Event-Driven Programs" (libasync-mp),
+ * has a queue for each processor, to which colours are assigned, and steals from the
+ * others' queues. Here the completions of a loop are the queue of all threads.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+
+#include "../export.h"
+#include "../sys.h"
+#include "loop.h"
+
+#define MAX_MEMBERS	1024u
+
+static struct cosy_colour *colour_of(struct cosy_loop *loop, uint64_t number)
+{
+	/* The upper bits of a product with 2^64 divided by the golden ratio are well mixed. */
+	return &loop->colours[number * 0x9e3779b97f4a7c15u >>
+			      (64 - COSY_COLOUR_BITS)];
+}
+
+/* Where nobody can deliver at the same time: the loop is being destroyed. */
+static void call_alone(struct cosy_async *op)
+{
+	struct cosy_coloured *coloured = (struct cosy_coloured *)op;
+
+	coloured->done(coloured);
+}
+
+COSY_EXPORT struct cosy_async *
+cosy_colour(struct cosy_coloured *coloured, uint64_t colour,
+	    void (*done)(struct cosy_coloured *coloured))
+{
+	coloured->op.done = call_alone;
+	coloured->done = done;
+	coloured->colour = colour;
+	return &coloured->op;
+}
+
+bool cosy_is_coloured(const struct cosy_async *op)
+{
+	return op->done == call_alone;
+}
+
+void cosy_colour_deliver(struct cosy_loop *loop, struct cosy_async *op)
+{
+	struct cosy_coloured *coloured = (struct cosy_coloured *)op;
+	struct cosy_colour *colour = colour_of(loop, coloured->colour);
+
+	coloured->next = NULL;
+	if (colour->running) {
+		if (colour->first)
+			colour->last->next = coloured;
+		else
+			colour->first = coloured;
+		colour->last = coloured;
+		return;
+	}
+	colour->running = true;
+	do {
+		cosy_loop_leave(loop);
+		/* It may free the operation. */
+		coloured->done(coloured);
+		cosy_lock(&loop->lock);
+		coloured = colour->first;
+		if (coloured)
+			colour->first = coloured->next;
+	} while (coloured);
+	colour->running = false;
+}
+
+static void *member(void *loop)
+{
+	cosy_loop_run_member(loop);
+	return NULL;
+}
+
+/* Return: the number of processors that this thread may run on. */
+static unsigned int processors(void)
+{
+	unsigned long mask[MAX_MEMBERS / 64] = { 0 };
+	unsigned int count = 0;
+
+	/* It fails where the kernel is made for more processors. */
+	if (cosy_sys(SYS_sched_getaffinity, 0, sizeof(mask), (long)mask) < 0)
+		return MAX_MEMBERS;
+	for (unsigned int i = 0; i < MAX_MEMBERS / 64; i++)
+		count += (unsigned int)__builtin_popcountl(mask[i]);
+	return count;
+}
+
+COSY_EXPORT int cosy_loop_run_threads(struct cosy_loop *loop, unsigned int threads)
+{
+	unsigned int started = 0;
+	pthread_t *ids;
+	int err;
+
+	if (threads > MAX_MEMBERS)
+		return -EINVAL;
+	if (!threads)
+		threads = processors();
+	ids = calloc(threads, sizeof(*ids));
+	if (!ids)
+		return -ENOMEM;
+	err = cosy_loop_enter(loop);
+	if (!err && loop->team.members) {
+		cosy_loop_leave(loop);
+		err = -EBUSY;
+	}
+	if (err) {
+		free(ids);
+		return err;
+	}
+	/* They begin when the lock is given back. */
+	while (started < threads - 1 &&
+	       !pthread_create(&ids[started], NULL, member, loop))
+		started++;
+	loop->team = (struct cosy_team){ .members = started + 1 };
+	cosy_loop_leave(loop);
+	cosy_loop_run_member(loop);
+	while (started--)
+		pthread_join(ids[started], NULL);
+	free(ids);
+	cosy_lock(&loop->lock);
+	loop->team.members = 0;
+	cosy_loop_leave(loop);
+	return loop->team.stopped;
+}
