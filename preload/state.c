@@ -290,6 +290,12 @@ void cosy_before_filter(void)
 	close_device(COSY_DEVICE_OFF);
 }
 
+void cosy_after_filter(void)
+{
+	/* The descriptor stays open: closing it is a system call, too. */
+	__atomic_store_n(&cosy_device, COSY_DEVICE_OFF, __ATOMIC_RELAXED);
+}
+
 void cosy_before_prctl(long option)
 {
 	if ((int)option == PR_SET_SECCOMP)

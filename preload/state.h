@@ -116,6 +116,13 @@ void cosy_before_fork(void) COSY_CALLED;
 void cosy_before_filter(void) COSY_CALLED;
 
 /**
+ * cosy_after_filter() - a filter has been set that may kill for an entry
+ *
+ * Makes no system call, and uses the device no more. Async-signal-safe, thread-safe.
+ */
+void cosy_after_filter(void) COSY_HIDDEN;
+
+/**
  * cosy_before_prctl() - cosy_before_filter() before prctl(), if that sets a filter
  * @option: its first argument
  */

@@ -189,8 +189,14 @@ void cosy_device_close(void)
 		sys_close(fd);
 }
 
+/* Of the single calls (preload/state.h), if the program makes any. */
+extern void cosy_after_filter(void)
+	__attribute__((weak, visibility("hidden")));
+
 void cosy_device_bar(void)
 {
+	if (&cosy_after_filter)
+		cosy_after_filter();
 	__atomic_store_n(&barred, true, __ATOMIC_RELAXED);
 	/* It stays open: closing it is a system call, too. */
 	__atomic_store_n(&cosy_device_fd, NONE, __ATOMIC_RELAXED);

@@ -17,6 +17,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
+#include <sys/stat.h>
 
 /* All that libcosy's way into the kernel is made of. */
 static void forbid_entering(void)
@@ -113,6 +114,20 @@ static __attribute__((noinline)) int region_next(void)
 	return pid;
 }
 
+/* If it runs natively, its calls must not go through the module any more. */
+static __attribute__((noinline)) long region_names(void)
+{
+	struct stat st;
+	long sum = 0;
+	int i;
+
+	COSY_START;
+	for (i = 0; i < 100; i++)
+		sum += lstat("/", &st);
+	COSY_END;
+	return sum;
+}
+
 /* Strict mode allows read, write and the end of the thread. */
 static __attribute__((noinline)) void region_strict(void)
 {
@@ -147,6 +162,8 @@ int main(int argc, char **argv)
 	// CALL: answered: -10
 	// CHECK: the next region: right
 	printf("the next region: %s\n", region_next() == getpid() ? "right" : "wrong");
+	// CHECK: names: 0
+	printf("names: %ld\n", region_names());
 	printf("up-calls: %d\n", native_calls);
 	return 0;
 }
