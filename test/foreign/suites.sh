@@ -14,7 +14,7 @@
 # parts has "native" as its last way: the guest does without it where Cosy passes.
 # shellcheck disable=SC2034 # used by those that source this file
 
-suites=(coreutils coreutils-root git perl python)
+suites=(coreutils coreutils-root findutils tar rsync bash git perl python)
 
 ways_coreutils=(auto run native)
 source_coreutils=coreutils
@@ -52,6 +52,118 @@ test_coreutils() {
 	*.pl) perl "${perl[@]}" "$test" ;;
 	*.xpl) perl -T "${perl[@]}" "$test" ;;
 	esac
+}
+
+ways_findutils=(auto run native)
+source_findutils=findutils
+
+build_findutils() {
+	[[ -x /usr/bin/runtest ]] || HINT="apt-get install dejagnu" die "findutils' tests need DejaGnu"
+	./configure -q CC="$CC" CFLAGS=-O2 --disable-nls --without-selinux
+	make -s -j"$(nproc)"
+}
+
+tests_findutils() {
+	sed -n 's/^ *\(tests\/[^ ]*\.sh\).*/\1/p' tests/local.mk | sort -u
+	printf '%s\n' {find,xargs}/testsuite/*/*.exp
+}
+
+# DejaGnu looks for the programs, and for an object file of each, above its working directory.
+test_findutils() {
+	local test=$1 tree=$PWD tool
+	case $test in
+	tests/*)
+		# shellcheck source=/dev/null
+		. tests/lang-default
+		# shellcheck source=/dev/null
+		. tests/envvar-check
+		export VERSION=4.9.0 PACKAGE_VERSION=4.9.0 LOCALE_FR=none LOCALE_FR_UTF8=none
+		export abs_top_builddir=$PWD abs_top_srcdir=$PWD abs_srcdir=$PWD srcdir=. top_srcdir=.
+		export fail=0 host_os=linux-gnu host_triplet=x86_64-pc-linux-gnu
+		export CONFIG_HEADER=$PWD/config.h built_programs="find xargs frcode locate updatedb"
+		export CC=gcc AWK=awk EGREP='grep -E' EXEEXT='' MAKE=make PERL=perl SHELL=/bin/sh
+		PATH=$PWD/find:$PWD/locate:$PWD/xargs:$PATH
+		exec 9>&2
+		sh "$test"
+		;;
+	*.exp)
+		tool=${test%%/*}
+		mkdir -p "$TMPDIR/$tool/testsuite"
+		ln -s "$tree/$tool/$tool" "$TMPDIR/$tool/$tool"
+		touch "$TMPDIR/$tool/"{ftsfind,xargs}.o
+		cd "$TMPDIR/$tool/testsuite" || return
+		runtest --tool "$tool" --srcdir "$tree/$tool/testsuite" "${test#"$tool"/testsuite/}"
+		;;
+	esac
+}
+
+ways_tar=(auto run native)
+source_tar=tar
+
+build_tar() {
+	FORCE_UNSAFE_CONFIGURE=1 ./configure -q CC="$CC" CFLAGS=-O2 --disable-nls --without-selinux
+	make -s -j"$(nproc)"
+	make -s -C tests genfile checkseekhole ckmtime atconfig atlocal
+}
+
+# The tests have numbers; their names are the words before them in Autotest's list.
+tests_tar() {
+	sh tests/testsuite --list | sed -n 's/^ *\([0-9]*\): \([a-z0-9_+-]*\)\.at:.*/\1-\2/pI'
+}
+
+test_tar() {
+	cd tests || return
+	# It reads them in the directory of -C.
+	cp atconfig atlocal "$TMPDIR"
+	sh ./testsuite -v -C "$TMPDIR" "${1%%-*}"
+}
+
+ways_rsync=(auto run native)
+source_rsync=rsync
+
+build_rsync() {
+	./configure -q CC="$CC" CFLAGS=-O2 \
+		--disable-{openssl,xxhash,zstd,lz4,md2man}
+	make -s -j"$(nproc)" all testrun getgroups getfsdev tls trimslash t_unsafe wildtest \
+		testsuite/{chown-fake,devices-fake,xattrs-hlink}.test
+}
+
+tests_rsync() {
+	local -a files=(testsuite/*.test)
+	printf '%s\n' "${files[@]#testsuite/}"
+}
+
+test_rsync() {
+	whichtests=$1 scratchbase=$TMPDIR rsync_bin=$PWD/rsync sh ./runtests.sh
+}
+
+ways_bash=(native auto run)
+source_bash=bash
+
+build_bash() {
+	./configure -q CC="$CC" CFLAGS=-O2 --disable-nls
+	# Its makefiles do not always build in the right order at once.
+	make -s -j"$(nproc)" || make -s
+	make -s recho zecho printenv xcase
+	cp recho zecho printenv xcase tests/
+}
+
+tests_bash() {
+	local -a scripts=(tests/run-*)
+	printf '%s\n' "${scripts[@]#tests/run-}" | grep -vx -e all -e minimal -e gprof
+}
+
+# Some tests fail natively, because there is no terminal or locale.  What they print has to be the
+# same: it is compared as a part of the test, whose number is the sum of the output.
+test_bash() {
+	local status=0
+	cd tests || return
+	export THIS_SH=../bash BUILD_DIR=.. BASH_TSTOUT=$TMPDIR/output PATH=.:$PATH
+	sh "./run-$1" >"$TMPDIR/printed" 2>&1 || status=$?
+	sed -i "s:$TMPDIR:TMPDIR:g" "$TMPDIR/printed"
+	cat "$TMPDIR/printed"
+	echo "ok $(cksum <"$TMPDIR/printed" | cut -d ' ' -f 1)"
+	return "$status"
 }
 
 ways_git=(native auto run)
