@@ -19,4 +19,5 @@ done
 mkdir "$tmp/disk"
 truncate -s 96M "$tmp/image"
 /sbin/mkfs.ext4 -q -b 4096 -E lazy_itable_init=0 -O ^has_journal "$tmp/image"
-"$1" "$tmp/image" "$tmp/disk"
+# Else a namespace that another test makes meanwhile would keep the file system mounted.
+unshare --mount --propagation private "$1" "$tmp/image" "$tmp/disk"
