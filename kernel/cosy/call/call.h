@@ -32,6 +32,7 @@ void cosy_seccomp_init(void);
 bool cosy_seccomp_allows(const struct pt_regs *regs, unsigned int nr);
 bool cosy_seccomp_blocks_entry(void);
 bool cosy_seccomp_allows_device(void);
+bool cosy_seccomp_allows_program(void);
 
 /**
  * cosy_ptraced() - return true if the current thread is traced by ptrace

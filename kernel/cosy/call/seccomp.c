@@ -11,6 +11,7 @@
  * filter is ever removed.
  */
 #include <linux/audit.h>
+#include <linux/bpf.h>
 #include <linux/filter.h>
 #include <linux/nospec.h>
 #include <linux/ptrace.h>
@@ -149,6 +150,25 @@ bool cosy_seccomp_allows_device(void)
 		cosy_seccomp_allows_entry(COSY_CALL_WHENCE));
 }
 
+/**
+ * cosy_seccomp_allows_program() - return true if the process may run BPF programs
+ *
+ * Natively a process runs a program of type SYSCALL by bpf(2).
+ *
+ * Return: true if the verdict of its filters is ALLOW for bpf(BPF_PROG_TEST_RUN).
+ */
+bool cosy_seccomp_allows_program(void)
+{
+	const struct pt_regs call = {
+		.di = BPF_PROG_TEST_RUN,
+		.dx = sizeof(union bpf_attr),
+	};
+
+	return !(READ_ONCE(current_thread_info()->syscall_work) &
+		 SYSCALL_WORK_SECCOMP) ||
+	       cosy_seccomp_allows(&call, __NR_bpf);
+}
+
 #else
 
 void cosy_seccomp_init(void)
@@ -167,6 +187,11 @@ bool cosy_seccomp_blocks_entry(void)
 }
 
 bool cosy_seccomp_allows_device(void)
+{
+	return !cosy_seccomp_blocks_entry();
+}
+
+bool cosy_seccomp_allows_program(void)
 {
 	return !cosy_seccomp_blocks_entry();
 }

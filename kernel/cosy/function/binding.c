@@ -3,7 +3,9 @@
  * binding.c - binds programs to the functions of a compound, and removes bindings.
  *
  * Binding requires the program's descriptor, as running a program does everywhere in
- * the kernel. It may be any program of type SYSCALL with an arena.
+ * the kernel, and seccomp filters that allow bpf(2) to run one. It may be any program of
+ * type SYSCALL with an arena. A filter that is set later does not remove a binding, as it
+ * does not close a descriptor.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -19,6 +21,7 @@
 
 #include <cosy/format.h>
 
+#include "call/call.h"
 #include "function/binding.h"
 #include "function/function.h"
 #include "function/invocation.h"
@@ -175,6 +178,8 @@ struct cosy_binding *cosy_binding_prepare(const struct cosy_bind *bind)
 		return ERR_PTR(-EINVAL);
 	if (bind->fd < 0)
 		return NULL;
+	if (!cosy_seccomp_allows_program())
+		return ERR_PTR(-EPERM);
 	binding = cosy_binding_make(bind);
 	if (IS_ERR(binding))
 		return binding;

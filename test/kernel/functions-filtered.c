@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * functions-filtered.c - a process whose seccomp filter does not allow it to run BPF
+ * programs by bpf(2) cannot run one by binding it. What it bound before stays bound, as a
+ * descriptor stays open.
+ */
+// RUN: %compile-bpf %S/Inputs/functions.bpf.c -o %t.bpf.o
+// RUN: %compile %s -o %t -lbpf -lelf -lz
+// RUN: %vm flock /tmp/function-time %t %t.bpf.o
+#include "function.h"
+
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+static int dev;
+static struct segment seg;
+static struct bpf_object *object;
+
+/* Every command of bpf(), for filter(). */
+#define ANY_COMMAND	(-1)
+
+/* Deny bpf() with @command. */
+static void filter(int command, unsigned int action)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_bpf, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+		BPF_JUMP(command == ANY_COMMAND ? BPF_JMP | BPF_JGE | BPF_K :
+						  BPF_JMP | BPF_JEQ | BPF_K,
+			 command == ANY_COMMAND ? 0 : command, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, action),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog prog = { sizeof(code) / sizeof(*code), code };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog))
+		die("seccomp");
+}
+
+/* Bind before and after a filter is set; @error is what the second one fails with. */
+static void bind_filtered(int command, unsigned int action, int error)
+{
+	struct cosy_bind bind = { .base = (uintptr_t)seg.base, .pointers = 1 };
+	__u64 before = must_bind(dev, object, &seg, "arguments");
+	__u64 after = load_caller(dev), frame[7] = { 0 };
+	int fd = function(object, "arguments");
+	struct cosy_run run;
+	long ret;
+
+	filter(command, action);
+	ret = bind_function(dev, after, fd, &bind);
+	check(ret == -error, "bpf(%d) %#x: bind: %ld", command, action, ret);
+	ret = call(dev, after, frame, &run, NULL, 1, 1);
+	if (error)
+		check(ret == COSY_RUN_LEFT && run.status == COSY_UPCALL && frame[0] == 0x5555,
+		      "the program does not run: %#lx", ret);
+	else
+		check(ret == done(0), "the program runs: %#lx", ret);
+
+	ret = call(dev, before, frame, &run, NULL, 1, 1);
+	check(ret == done(0), "what was bound before runs: %#lx", ret);
+	check(bind_function(dev, before, fd, &bind) == -error, "not bound again");
+	check(!bind_function(dev, before, -1, &bind), "can be removed");
+}
+
+/* In a child, since a filter stays. */
+static void test_filtered(int command, unsigned int action, int error)
+{
+	pid_t pid;
+	int status = 0;
+
+	fflush(stdout);
+	pid = fork();
+	if (!pid) {
+		failures = 0;
+		bind_filtered(command, action, error);
+		fflush(stdout);
+		_exit(failures != 0);
+	}
+	if (pid < 0 || waitpid(pid, &status, 0) != pid)
+		die("fork");
+	check(!status, "bpf(%d), %#x: status %#x", command, action, status);
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2)
+		return 2;
+	dev = open_device();
+	seg = segment_create();
+	object = functions_load(dev, argv[1], &seg);
+	test_filtered(ANY_COMMAND, SECCOMP_RET_ERRNO | EACCES, EPERM);
+	/* The bind does not kill: the filter is only evaluated. */
+	test_filtered(ANY_COMMAND, SECCOMP_RET_KILL_PROCESS, EPERM);
+	test_filtered(BPF_PROG_TEST_RUN, SECCOMP_RET_ERRNO | EACCES, EPERM);
+	test_filtered(BPF_PROG_LOAD, SECCOMP_RET_ERRNO | EACCES, 0);
+	test_filtered(ANY_COMMAND, SECCOMP_RET_ALLOW, 0);
+	return finish();
+}
