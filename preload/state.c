@@ -165,18 +165,16 @@ static int device_to_share(void)
 		       fd;
 }
 
-/* Use @fd, which the regions have open. Nothing has to be waited for, so no thread claims it. */
+/*
+ * Use @fd, which the regions have open. Whether the process is to be left alone is not asked:
+ * the regions use it already.
+ */
 static bool share_device(int fd)
 {
 	int closed = COSY_DEVICE_CLOSED;
 
-	if (cosy_left_alone())
-		fd = COSY_DEVICE_OFF;
-	else
-		__atomic_store_n(&shared, fd, __ATOMIC_RELEASE);
-	if (!change_device(&closed, fd))
-		fd = closed;
-	return fd >= 0;
+	__atomic_store_n(&shared, fd, __ATOMIC_RELEASE);
+	return change_device(&closed, fd) || closed >= 0;
 }
 
 /*
