@@ -9,14 +9,13 @@
 #define _GNU_SOURCE
 #include <err.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <cosy/async.h>
+
+#include "times.h"
 
 #define CONNECTIONS 64
 
@@ -55,16 +54,8 @@ static void received(struct cosy_coloured *op)
 		exchange(c);
 }
 
-static double seconds(long s, double ns)
-{
-	return (double)s + ns / 1e9;
-}
-
 int main(int argc, char **argv)
 {
-	struct timespec from, to;
-	struct rusage usage;
-
 	if (argc != 4)
 		errx(2, "usage: colours THREADS WORK MESSAGES");
 	work = strtoul(argv[2], NULL, 0);
@@ -79,14 +70,9 @@ int main(int argc, char **argv)
 		c->op.op.data = c;
 		exchange(c);
 	}
-	clock_gettime(CLOCK_MONOTONIC, &from);
+	times_begin();
 	if (cosy_loop_run_threads(loop, (unsigned int)atoi(argv[1])))
 		errx(1, "cosy_loop_run_threads failed");
-	clock_gettime(CLOCK_MONOTONIC, &to);
-	getrusage(RUSAGE_SELF, &usage);
-	printf("%.3f s, CPU time %.3f s\n",
-	       seconds(to.tv_sec - from.tv_sec, (double)(to.tv_nsec - from.tv_nsec)),
-	       seconds(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec,
-		       1e3 * (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec)));
+	times_print();
 	return 0;
 }

@@ -131,7 +131,7 @@ int cosy_loop_destroy(struct cosy_loop *loop);
  * The functions of cosy/async-calls.h do this for one call each.
  *
  * Return: 0: it will complete, once; -EAGAIN: as many operations as the loop was
- * made for are outstanding; -EBUSY: @op is pending; -ENOTSUP: this call cannot be
+ * made for are outstanding; -EBUSY: @op is pending; -EINVAL: see cosy_async_on(); -ENOTSUP: this call cannot be
  * an operation (it ends, duplicates or changes the thread, or is administrative);
  * -ESHUTDOWN: the loop is being destroyed; -EPERM.
  */
@@ -285,6 +285,55 @@ struct cosy_coloured {
  */
 struct cosy_async *cosy_colour(struct cosy_coloured *coloured, uint64_t colour,
 			       void (*done)(struct cosy_coloured *coloured));
+
+/**
+ * cosy_loop_cpus() - let other processors execute the operations of a loop
+ * @loop:  the loop
+ * @cpus:  the numbers of processors, each of them one on which the calling thread may run
+ * @count: how many, at most 64; 0: all on which the calling thread may run, but the
+ *	   one on which it runs, if there are others
+ *
+ * For each processor a thread is started that runs on it alone, with a syscall page of its
+ * own, and the threads for calls that block which it needs. From then on operations that
+ * are submitted to the loop are executed there. Callbacks are called as before, by threads
+ * that wait for the loop, which can do so while operations are executed.
+ *
+ * An operation goes to the processor that cosy_async_on() names. For others the loop
+ * chooses: that with the fewest outstanding operations, the first one of several.
+ * Operations that read, write, send, receive, accept or connect stay with the processor
+ * that executed the last one on their descriptor, while one of these is outstanding, or
+ * unless another processor has many fewer operations. So those of one descriptor are
+ * executed in the order of submission. If the program names different processors for
+ * operations on one descriptor, these are not ordered.
+ *
+ * The loop's own threads wait for timers and signals, make poll(2), and execute functions
+ * (cosy/task.h).
+ *
+ * Each processor takes two descriptors, and a third one with the module. Its threads stay
+ * bound to it if the affinity of the process changes; if it is taken offline, the kernel
+ * moves them. Call this once for a loop.
+ *
+ * The dynamic core specialisation of Soares and Stumm, "Exception-Less System Calls for
+ * Event-Driven Servers", USENIX 2011.
+ *
+ * Return: 0; -EINVAL: a processor is not allowed, or named twice, or there are too many;
+ * -EBUSY: the loop has processors; -EAGAIN, -EMFILE, -ENFILE, -ENOMEM, -ESHUTDOWN, -EPERM.
+ */
+int cosy_loop_cpus(struct cosy_loop *loop, const unsigned int *cpus, unsigned int count);
+
+/**
+ * cosy_async_on() - name the processor that is to execute an operation
+ * @op:	 the operation; not pending
+ * @cpu: the number of the processor
+ *
+ * This is for the next submission of the operation. If the loop has processors, and not
+ * this one, that fails with -EINVAL. If it has none, the loop executes the operation.
+ *
+ *	cosy_async_pread(loop, cosy_async_on(&b->op, 3), fd, b->block, sizeof(b->block), at);
+ *
+ * Return: @op, to be submitted.
+ */
+struct cosy_async *cosy_async_on(struct cosy_async *op, unsigned int cpu);
 
 /** cosy_loop_run_once() - cosy_wait() for at least one operation */
 int cosy_loop_run_once(struct cosy_loop *loop);

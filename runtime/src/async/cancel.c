@@ -47,6 +47,8 @@ int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot)
 	case COSY_SLOT_WAITING:
 		cosy_end(loop, slot, -ECANCELED);
 		return 0;
+	case COSY_SLOT_SENT:
+		return cosy_cpu_cancel(loop, slot);
 	case COSY_SLOT_RUNNING:
 		return -EALREADY;
 	case COSY_SLOT_FREE:
@@ -113,16 +115,22 @@ int cosy_slot_fd(const struct cosy_loop *loop, uint32_t slot)
 	}
 }
 
+static bool is_in(int fd, uint32_t first, uint32_t last)
+{
+	return fd >= 0 && (uint32_t)fd >= first && (uint32_t)fd <= last;
+}
+
 /* Those that were not taken from the page yet. */
-static int cancel_submitted(struct cosy_loop *loop, int fd)
+static int cancel_submitted(struct cosy_loop *loop, uint32_t first, uint32_t last)
 {
 	const struct cosy_async_page *page = loop->page;
 	int cancelled = 0;
 
 	for (uint32_t i = page->submit_head; i != page->submit_tail; i++) {
 		uint32_t slot = loop->submitted[i & loop->mask];
+		int fd = cosy_slot_fd(loop, slot);
 
-		if (!loop->slots[slot].cancelled && cosy_slot_fd(loop, slot) == fd) {
+		if (!loop->slots[slot].cancelled && is_in(fd, first, last)) {
 			loop->slots[slot].cancelled = true;
 			cancelled++;
 		}
@@ -162,9 +170,8 @@ static int cancel_queue(struct cosy_loop *loop, const struct cosy_queue *queue,
 		int fd = cosy_slot_fd(loop, slot);
 
 		next = loop->slots[slot].queue_next;
-		if (fd < 0 || (uint32_t)fd < first || (uint32_t)fd > last)
-			continue;
-		cancelled += cancel_waiting_entry(loop, slot);
+		if (is_in(fd, first, last))
+			cancelled += cancel_waiting_entry(loop, slot);
 	}
 	return cancelled;
 }
@@ -200,18 +207,26 @@ int cosy_fds_cancel(struct cosy_loop *loop, uint32_t first, uint32_t last)
 	return cancelled;
 }
 
+int cosy_fds_cancel_all(struct cosy_loop *loop, uint32_t first, uint32_t last)
+{
+	int cancelled;
+
+	cosy_module_settle(loop);
+	cancelled = cancel_submitted(loop, first, last);
+	cancelled += cosy_fds_cancel(loop, first, last);
+	cosy_loop_tell(loop);
+	return cancelled;
+}
+
 COSY_EXPORT int cosy_cancel_fd(struct cosy_loop *loop, int fd)
 {
 	int ret = cosy_loop_enter(loop);
 
 	if (ret)
 		return ret;
-	if (fd >= 0) {
-		cosy_module_settle(loop);
-		ret = cancel_submitted(loop, fd);
-		ret += cosy_fds_cancel(loop, (uint32_t)fd, (uint32_t)fd);
-		cosy_loop_tell(loop);
-	}
+	if (fd >= 0)
+		ret = cosy_fds_cancel_all(loop, (uint32_t)fd, (uint32_t)fd) +
+		      cosy_cpus_cancel_fds(loop, (uint32_t)fd, (uint32_t)fd);
 	cosy_loop_leave(loop);
 	return ret;
 }

@@ -227,36 +227,54 @@ static void cancel_all(struct cosy_loop *loop)
 	} while (loop->module.compounds);
 }
 
-COSY_EXPORT int cosy_loop_destroy(struct cosy_loop *loop)
+bool cosy_loop_quiesce(struct cosy_loop *loop)
 {
-	int err;
-
-	if (!loop)
-		return 0;
-	err = cosy_loop_enter(loop);
-	if (err) {
-		/* Its locks and lists may be in any state, its threads are not here. */
-		cosy_module_close(loop, false);
-		close_fds(loop);
-		free_memory(loop);
-		return 0;
-	}
+	cosy_lock(&loop->lock);
 	/* What nothing has executed is not to be executed any more. */
 	cosy_direct_retract(loop);
-	if (!cosy_threads_stop(loop)) {
-		/* What was complete already has been collected. */
-		cosy_loop_tell(loop);
-		cosy_loop_leave(loop);
-		return -EBUSY;
-	}
+	if (cosy_threads_stop(loop))
+		return true;
+	/* What was complete already has been collected. */
+	cosy_loop_tell(loop);
+	cosy_loop_leave(loop);
+	return false;
+}
+
+void cosy_loop_close(struct cosy_loop *loop)
+{
 	loop->closing = true;
+	if (loop->ncpus)
+		cosy_cpus_destroy(loop);
 	cancel_all(loop);
 	cosy_pool_end(loop, &loop->disk);
 	cosy_pool_end(loop, &loop->waits);
 	cosy_loop_leave(loop);
-	cosy_module_close(loop, true);
+}
+
+void cosy_loop_free(struct cosy_loop *loop)
+{
+	cosy_module_close(loop, *loop->owner);
 	close_fds(loop);
 	free_memory(loop);
+}
+
+COSY_EXPORT int cosy_loop_destroy(struct cosy_loop *loop)
+{
+	if (!loop)
+		return 0;
+	if (*loop->owner) {
+		if (!cosy_cpus_quiesce(loop))
+			return -EBUSY;
+		if (!cosy_loop_quiesce(loop)) {
+			cosy_cpus_go_on(loop);
+			return -EBUSY;
+		}
+		cosy_loop_close(loop);
+	} else {
+		/* Its locks and lists may be in any state, its threads are not here. */
+		cosy_cpus_destroy_in_child(loop);
+	}
+	cosy_loop_free(loop);
 	return 0;
 }
 
@@ -308,6 +326,7 @@ COSY_EXPORT int cosy_loop_info(struct cosy_loop *loop,
 	loop->info.kernel = loop->kernel;
 	counts = loop->info;
 	counts.handed_over += cosy_threads_running(loop);
+	cosy_cpus_add_info(loop, &counts);
 	memset(info, 0, size);
 	memcpy(info, &counts, size < sizeof(counts) ? size : sizeof(counts));
 	cosy_loop_leave(loop);

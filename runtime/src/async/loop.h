@@ -15,6 +15,7 @@
  *	queue.c		lists of entries
  *	wait.c		execute, wait, deliver
  *	cancel.c	cancel an entry, or all on a descriptor
+ *	cpu.c		entries that threads on other processors execute
  *	task.c		functions that are suspended while their calls are executed
  *	coroutine.c	parts of functions that the module executes as compounds
  *
@@ -25,6 +26,8 @@
 #define COSY_LOOP_H
 
 #include <limits.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -71,6 +74,7 @@ enum cosy_slot_state {
 	COSY_SLOT_SUBMITTED,	/* in the ring */
 	COSY_SLOT_ATTEMPT,	/* in the batch of attempts */
 	COSY_SLOT_DIRECT,	/* in the module's page, DIRECT or NOWAIT, submitted there */
+	COSY_SLOT_SENT,		/* a processor's loop has it */
 	COSY_SLOT_PARKED,	/* in the module's page, for anything else */
 	COSY_SLOT_WAITING,	/* in the list of a descriptor */
 	COSY_SLOT_SLEEPING,	/* among the timers */
@@ -103,8 +107,10 @@ enum cosy_list {
  * @connecting: the call has been made, the connection is being established
  * @buffered:  it reads a file by COSY_ENTRY_BUFFERED, and is in the loop's queue of these
  * @task:      it belongs to a function until that has returned
- * @fd:	       the descriptor it waits for; of a SIGNAL, one of its own
+ * @fd:	       the descriptor it waits for, or is to be forgotten when it is SENT; of a SIGNAL,
+ *	       one of its own
  * @timer:     place among the timers
+ * @cpu:       SENT: the processor
  * @queue_next: in a struct cosy_queue
  * @queue_prev: in a struct cosy_queue
  * @done:      bytes transferred so far; of a POLL, its events
@@ -123,7 +129,10 @@ struct cosy_slot {
 	bool buffered : 1;
 	bool task : 1;
 	int32_t fd;
-	uint32_t timer;
+	union {
+		uint32_t timer;
+		uint32_t cpu;
+	};
 	uint32_t queue_next;
 	uint32_t queue_prev;
 	uint64_t done;
@@ -298,6 +307,41 @@ struct cosy_team {
 	bool stopped;
 };
 
+/** enum cosy_cpu_state - what the thread of a processor does */
+enum cosy_cpu_state {
+	COSY_CPU_RUNS,		/* runs its loop */
+	COSY_CPU_RESTS,		/* waits */
+	COSY_CPU_ENDS,
+};
+
+/**
+ * struct cosy_cpu - a processor that executes operations which are sent to it
+ * @loop:	 executes them
+ * @owner:	 the loop that sends them
+ * @thread:	 runs that loop, on the processor
+ * @number:	 the processor's
+ * @outstanding: operations sent and not complete; under the lock of the loop that sends them
+ * @put_lock:	 protects the next two
+ * @put:	 entries of @owner that @loop has not taken
+ * @told:	 @loop's wake_fd was made readable since it last took them
+ * @wanted:	 what the thread is to do; this and the following under the lock of @loop
+ * @rests:	 it does
+ * @changed:	 one of these two has
+ */
+struct cosy_cpu {
+	struct cosy_loop *loop;
+	struct cosy_loop *owner;
+	pthread_t thread;
+	uint32_t number;
+	uint32_t outstanding;
+	struct cosy_lock put_lock;
+	struct cosy_queue put;
+	bool told;
+	enum cosy_cpu_state wanted;
+	bool rests;
+	struct cosy_event changed;
+};
+
 /**
  * struct cosy_loop - a loop
  * @lock:	protects all of it
@@ -321,6 +365,7 @@ struct cosy_team {
  *		loop has ended
  * @stop:	cosy_loop_stop() was called
  * @closing:	it is being destroyed
+ * @spreads:	it has processors
  * @attention:	not 0 if a submission has to look at one of these
  * @streak:	how often nobody looked at @epoll, because there was enough to do
  * @chunks:	the table of descriptors
@@ -337,6 +382,10 @@ struct cosy_team {
  * @waits:	threads for calls that may wait for ever
  * @reading:	entries that are buffered
  * @calling:	entries whose calls threads are making
+ * @cpu:	the processor that it is the loop of, or NULL
+ * @cpus:	processors to which operations are sent, @ncpus of them
+ * @sent:	for each slot the operation of the processor that has its entry
+ * @used_fds:	what they have used, @nused_fds of them
  * @colours:	of callbacks
  * @team:	threads that run the loop together
  * @info:	counts
@@ -363,7 +412,7 @@ struct cosy_loop {
 			bool external;
 			bool blocked;
 			bool closing;
-			bool unused;
+			bool spreads;
 		};
 		uint32_t attention;
 	};
@@ -389,6 +438,12 @@ struct cosy_loop {
 	struct cosy_pool waits;
 	struct cosy_queue reading;
 	uint32_t calling;
+	struct cosy_cpu *cpu;
+	struct cosy_cpu *cpus;
+	uint32_t ncpus;
+	struct cosy_async *sent;
+	struct cosy_used_fd *used_fds;
+	uint32_t nused_fds;
 	struct cosy_colour colours[1 << COSY_COLOUR_BITS];
 	struct cosy_team team;
 	struct cosy_loop_info info;
@@ -431,6 +486,20 @@ static inline void cosy_loop_tell(struct cosy_loop *loop)
 	cosy_loop_changed(loop);
 }
 
+/**
+ * cosy_loop_quiesce() - let no call run, nor begin, that cannot be cancelled
+ *
+ * Return: true: the lock is taken, and as long as it is, that remains so; false: a thread makes
+ * such a call.
+ */
+bool cosy_loop_quiesce(struct cosy_loop *loop);
+
+/** cosy_loop_close() - complete all operations, then let the threads end; gives the lock back */
+void cosy_loop_close(struct cosy_loop *loop);
+
+/** cosy_loop_free() - free a loop that is closed */
+void cosy_loop_free(struct cosy_loop *loop);
+
 /** cosy_clock() - CLOCK_MONOTONIC in nanoseconds */
 uint64_t cosy_clock(void);
 
@@ -466,6 +535,13 @@ int cosy_page_hold(struct cosy_loop *loop, struct cosy_async *op);
 /** cosy_page_submit_held() - submit a call of a function; the entry is filled in */
 void cosy_page_submit_held(struct cosy_loop *loop, struct cosy_async *op,
 			   enum cosy_how how);
+
+/**
+ * cosy_page_submit() - submit a call to this loop, which has a slot for it
+ * @op: an operation that is not pending, or NULL
+ */
+void cosy_page_submit(struct cosy_loop *loop, struct cosy_async *op, long nr,
+		      const uint64_t args[6]);
 
 /** cosy_page_withdraw() - a DIRECT entry, which is filled in, is begun with from here */
 void cosy_page_withdraw(struct cosy_loop *loop, uint32_t slot);
@@ -566,8 +642,11 @@ cosy_page_take_result(struct cosy_loop *loop, uint32_t slot, int64_t result)
  */
 struct cosy_async *cosy_page_collect(struct cosy_loop *loop);
 
-/* States of a struct cosy_async; cosy_async_pending() knows PENDING. */
-enum { COSY_OP_IDLE, COSY_OP_PENDING, COSY_OP_COMPLETE };
+/*
+ * States of a struct cosy_async; cosy_async_pending() knows PENDING. ON + n: it is to be submitted to
+ * the processor n.
+ */
+enum { COSY_OP_IDLE, COSY_OP_PENDING, COSY_OP_COMPLETE, COSY_OP_ON };
 
 /** cosy_op_begin() - an operation is pending */
 static inline void cosy_op_begin(struct cosy_async *op, uint32_t slot)
@@ -999,6 +1078,26 @@ void cosy_queue_remove(struct cosy_loop *loop, struct cosy_queue *queue, uint32_
 
 /* thread.c */
 
+/**
+ * cosy_thread_start() - start a thread in which all signals are blocked
+ * @thread: set to it
+ * @main:   its function
+ * @arg:    the argument
+ * @cpus:   where it may run; NULL: where the calling thread may
+ *
+ * Return: 0 or an error number.
+ */
+int cosy_thread_start(pthread_t *thread, void *(*main)(void *), void *arg,
+		      const cpu_set_t *cpus);
+
+/**
+ * cosy_pass_signal_on() - send the process a signal that a call has sent to its own thread
+ * @result: of the call
+ *
+ * It is blocked in threads of the loop, and would have met the process.
+ */
+void cosy_pass_signal_on(long result);
+
 /** cosy_pool_init() - no threads yet */
 void cosy_pool_init(struct cosy_loop *loop, struct cosy_pool *pool, uint32_t max);
 
@@ -1032,7 +1131,52 @@ bool cosy_threads_stop(struct cosy_loop *loop);
  */
 void cosy_pool_end(struct cosy_loop *loop, struct cosy_pool *pool);
 
-/* wait.c */
+/* cpu.c */
+
+/**
+ * cosy_cpu_choose() - choose the processor for an operation
+ * @op:   the operation, or NULL
+ * @nr:   its call
+ * @args: the call's arguments
+ * @cpu:  set to the processor; to NULL: the loop itself executes it
+ *
+ * A descriptor that it closes is used no longer.
+ *
+ * Return: 0; -EINVAL: the loop does not have the processor that the operation names.
+ */
+int cosy_cpu_choose(struct cosy_loop *loop, const struct cosy_async *op, long nr,
+		    const uint64_t args[6], struct cosy_cpu **cpu);
+
+/** cosy_cpu_send() - let a processor execute an entry; it is filled in */
+void cosy_cpu_send(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t slot);
+
+/** cosy_cpu_take() - submit to the loop of a processor what was sent to that; its lock is taken */
+void cosy_cpu_take(struct cosy_cpu *cpu);
+
+/** cosy_cpu_cancel() - cancel an entry that was sent; 0, -ENOENT or -EALREADY */
+int cosy_cpu_cancel(struct cosy_loop *loop, uint32_t slot);
+
+/** cosy_cpus_cancel_fds() - cosy_fds_cancel_all() on all processors */
+int cosy_cpus_cancel_fds(struct cosy_loop *loop, uint32_t first, uint32_t last);
+
+/** cosy_cpus_add_info() - add what the processors have done */
+void cosy_cpus_add_info(const struct cosy_loop *loop, struct cosy_loop_info *info);
+
+/**
+ * cosy_cpus_quiesce() - cosy_loop_quiesce() of all processors' loops; the lock is not taken
+ *
+ * Return: true: their threads rest, their locks are taken; false: nothing has changed.
+ */
+bool cosy_cpus_quiesce(struct cosy_loop *loop);
+
+/** cosy_cpus_go_on() - undo a cosy_cpus_quiesce() that has returned true */
+void cosy_cpus_go_on(struct cosy_loop *loop);
+
+/** cosy_cpus_destroy() - after that, have no processors; what was sent completes here */
+void cosy_cpus_destroy(struct cosy_loop *loop);
+
+/** cosy_cpus_destroy_in_child() - free what a child has of them */
+void cosy_cpus_destroy_in_child(struct cosy_loop *loop);
 
 /* colour.c */
 
@@ -1105,6 +1249,13 @@ void cosy_execute(struct cosy_loop *loop, struct cosy_delivery *delivery);
 
 /** cosy_slot_fd() - the descriptor that an entry may wait for, or a thread use for it; or -1 */
 int cosy_slot_fd(const struct cosy_loop *loop, uint32_t slot);
+
+/**
+ * cosy_fds_cancel_all() - cosy_fds_cancel(), also of entries that were not taken from the page
+ *
+ * Then all that wait are told.
+ */
+int cosy_fds_cancel_all(struct cosy_loop *loop, uint32_t first, uint32_t last);
 
 /** cosy_slot_cancel() - cancel an entry; 0, -ENOENT or -EALREADY */
 int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot);

@@ -201,30 +201,22 @@ static COSY_ALWAYS_INLINE void submit(struct cosy_loop *loop, struct cosy_async 
 	}
 }
 
-/* Take a free slot for an operation, or for none. Return: 0 or -errno. */
-static int take_slot(struct cosy_loop *loop, const struct cosy_async *op, uint32_t *slot)
+/* Take a slot for an operation, or for none. There is one. */
+static uint32_t begin(struct cosy_loop *loop, struct cosy_async *op)
 {
-	if (loop->closing)
-		return -ESHUTDOWN;
-	if (op && op->state == COSY_OP_PENDING)
-		return -EBUSY;
-	*slot = slot_alloc(loop);
-	return *slot == COSY_NO_SLOT ? -EAGAIN : 0;
-}
+	uint32_t slot = slot_alloc(loop);
 
-/* cosy_async_call(), when the lock has been taken. Gives it back. */
-static COSY_NOINLINE int submit_locked(struct cosy_loop *loop, struct cosy_async *op,
-				       long nr, const uint64_t args[6])
-{
-	enum cosy_how how = cosy_how(nr);
-	uint32_t slot;
-	int err;
-
-	err = take_slot(loop, op, &slot);
-	if (err)
-		goto leave;
 	if (op)
 		cosy_op_begin(op, slot);
+	return slot;
+}
+
+void cosy_page_submit(struct cosy_loop *loop, struct cosy_async *op, long nr,
+		      const uint64_t args[6])
+{
+	enum cosy_how how = cosy_how(nr);
+	uint32_t slot = begin(loop, op);
+
 	if (how == COSY_HOW_NOWAIT && cosy_direct_can_submit(loop, how)) {
 		/* A thread may have to make it, for which a compound must not close it. */
 		if (cosy_takes_fd(nr))
@@ -232,7 +224,51 @@ static COSY_NOINLINE int submit_locked(struct cosy_loop *loop, struct cosy_async
 		loop->module.direct_nowait = true;
 	}
 	submit(loop, op, slot, how, nr, args[0], args[1], args[2], args[3], args[4], args[5]);
-	cosy_loop_wake(loop);
+}
+
+/* Submit a call to a processor. */
+static void submit_to_cpu(struct cosy_loop *loop, struct cosy_cpu *cpu,
+			  struct cosy_async *op, long nr, const uint64_t args[6])
+{
+	uint32_t slot = begin(loop, op);
+	struct cosy_async_entry *entry = &loop->entries[slot];
+
+	set_call(entry, op ? 0 : COSY_ENTRY_SILENT, nr, args[0], args[1], args[2], args[3],
+		 args[4], args[5]);
+	entry->user_data = (uintptr_t)op;
+	set_submitted(&loop->slots[slot], cosy_how(nr), false);
+	loop->info.submitted++;
+	cosy_cpu_send(loop, cpu, slot);
+}
+
+/* Return: 0 if an operation, or none, may be submitted and there is a slot; or -errno. */
+static int can_submit(const struct cosy_loop *loop, const struct cosy_async *op)
+{
+	if (loop->closing)
+		return -ESHUTDOWN;
+	if (op && op->state == COSY_OP_PENDING)
+		return -EBUSY;
+	return loop->free == COSY_NO_SLOT && loop->fresh > loop->mask ? -EAGAIN : 0;
+}
+
+/* cosy_async_call(), when the lock has been taken. Gives it back. */
+static COSY_NOINLINE int submit_locked(struct cosy_loop *loop, struct cosy_async *op,
+				       long nr, const uint64_t args[6])
+{
+	struct cosy_cpu *cpu = NULL;
+	int err;
+
+	err = can_submit(loop, op);
+	if (!err && loop->spreads)
+		err = cosy_cpu_choose(loop, op, nr, args, &cpu);
+	if (err)
+		goto leave;
+	if (cpu) {
+		submit_to_cpu(loop, cpu, op, nr, args);
+	} else {
+		cosy_page_submit(loop, op, nr, args);
+		cosy_loop_wake(loop);
+	}
 leave:
 	cosy_loop_leave(loop);
 	return err;

@@ -6,6 +6,7 @@
  * can, they wait in the module: then entries are lent to it, and the threads make the calls
  * there, without a return to user mode.
  */
+#define _GNU_SOURCE
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
@@ -31,11 +32,7 @@ static struct cosy_pool *pool_of(struct cosy_loop *loop, uint32_t slot)
 	return loop->slots[slot].on_disk ? &loop->disk : &loop->waits;
 }
 
-/*
- * Signals are blocked in these threads. What the call has sent to its own thread
- * would have met the process: it does now.
- */
-static void pass_signal_on(long result)
+void cosy_pass_signal_on(long result)
 {
 	static const struct timespec no_time;
 	uint64_t set;
@@ -74,7 +71,7 @@ static void call_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
 {
 	cosy_thread_made(loop, slot, result);
 	/* With the lock: whoever waits for this result gets it, and not -EINTR. */
-	pass_signal_on(result);
+	cosy_pass_signal_on(result);
 	cosy_loop_tell(loop);
 }
 
@@ -163,30 +160,48 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-static int start_thread(struct cosy_pool *pool)
+/* A stack of 0 bytes is one of the default size. */
+static int create(pthread_t *thread, void *(*main)(void *), void *arg,
+		  const cpu_set_t *cpus, size_t stack)
 {
-	sigset_t all, mask;
 	pthread_attr_t attr;
-	pthread_t thread;
 	int err;
 
 	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&attr, STACK_SIZE);
+	if (stack)
+		pthread_attr_setstacksize(&attr, stack);
+	if (cpus)
+		pthread_attr_setaffinity_np(&attr, sizeof(*cpus), cpus);
+	err = pthread_create(thread, &attr, main, arg);
+	pthread_attr_destroy(&attr);
+	return err;
+}
+
+int cosy_thread_start(pthread_t *thread, void *(*main)(void *), void *arg,
+		      const cpu_set_t *cpus)
+{
+	sigset_t all, mask;
+	int err;
+
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
-	err = pthread_create(&thread, &attr, thread_main, pool);
-	if (err == EINVAL) {
-		/* Thread-local variables of the program need more. */
-		pthread_attr_destroy(&attr);
-		pthread_attr_init(&attr);
-		pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-		err = pthread_create(&thread, &attr, thread_main, pool);
-	}
+	err = create(thread, main, arg, cpus, STACK_SIZE);
+	/* Thread-local variables of the program need more. */
+	if (err == EINVAL)
+		err = create(thread, main, arg, cpus, 0);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
-	pthread_attr_destroy(&attr);
-	if (!err)
+	return err;
+}
+
+static int start_thread(struct cosy_pool *pool)
+{
+	pthread_t thread;
+	int err = cosy_thread_start(&thread, thread_main, pool, NULL);
+
+	if (!err) {
+		pthread_detach(thread);
 		pool->threads++;
+	}
 	return err;
 }
 

@@ -166,6 +166,8 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until,
 		if (fd == loop->wake_fd) {
 			loop->woken = false;
 			drain(fd);
+			if (loop->cpu)
+				cosy_cpu_take(loop->cpu);
 		} else if (fd == loop->timer_fd) {
 			loop->alarm = 0;
 			drain(fd);

@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * cpu.c - operations that threads on other processors execute.
+ *
+ * Each processor of cosy_loop_cpus() has a loop of its own, with its own syscall page, and a
+ * thread that is bound to the processor and runs that loop. An operation that is sent to a
+ * processor keeps its slot here. A second operation, @sent[slot], is submitted to the
+ * processor's loop; its callback completes the first one here, from where it is delivered as
+ * all are. So nothing but these two steps knows of processors.
+ *
+ * The lock of the processor's loop is held while its thread attempts calls. So an entry is put
+ * into a queue with a lock of its own, from which that thread takes all that there are.
+ *
+ * The dynamic core specialisation of Soares and Stumm, "Exception-Less System Calls for
+ * Event-Driven Servers" (libflexsc), USENIX 2011: a processor is used when there is more to do
+ * than those before it in the list do at once.
+ *
+ * The lock of a loop may be held when that of one of its processors' loops is taken, and not
+ * the other way round. The lock of the queue may be taken with either.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "../export.h"
+#include "../sys.h"
+#include "loop.h"
+
+/* One bit for each in a word. */
+#define MAX_CPUS	64u
+/*
+ * A descriptor's operations stay where they were as long as no processor has so many fewer to
+ * execute: another one's epoll would have to learn the descriptor.
+ */
+#define SLACK		8u
+
+/**
+ * struct cosy_used_fd - where operations have used a descriptor
+ * @cpus:	 a bit for each processor that has executed one since it was opened
+ * @outstanding: operations that are ordered by it, sent and not complete
+ * @last:	 the processor to which the last one was sent
+ */
+struct cosy_used_fd {
+	uint64_t cpus;
+	uint32_t outstanding;
+	uint32_t last;
+};
+
+COSY_EXPORT struct cosy_async *cosy_async_on(struct cosy_async *op, unsigned int cpu)
+{
+	/* Of a processor that a loop cannot have, cosy_cpu_choose() says so. */
+	op->state = cpu < UINT32_MAX - COSY_OP_ON ? COSY_OP_ON + cpu : UINT32_MAX;
+	return op;
+}
+
+/* Return: whether operations on one descriptor that wait so are executed in their order. */
+static bool is_ordered(enum cosy_how how)
+{
+	return how >= COSY_HOW_READ && how <= COSY_HOW_CONNECT;
+}
+
+/* Return: NULL if nothing is known of @fd. */
+static struct cosy_used_fd *find_fd(const struct cosy_loop *loop, int fd)
+{
+	return fd >= 0 && (uint32_t)fd < loop->nused_fds ? &loop->used_fds[fd] : NULL;
+}
+
+/* Return: NULL if there is no memory. */
+static struct cosy_used_fd *make_fd(struct cosy_loop *loop, int fd)
+{
+	struct cosy_used_fd *fds;
+	uint32_t count;
+
+	if ((uint32_t)fd >= loop->nused_fds) {
+		if (fd >= (int)COSY_MAX_FD)
+			return NULL;
+		count = ((uint32_t)fd | 63) + 1;
+		if (count < 2 * loop->nused_fds)
+			count = 2 * loop->nused_fds;
+		fds = realloc(loop->used_fds, count * sizeof(*fds));
+		if (!fds)
+			return NULL;
+		memset(fds + loop->nused_fds, 0,
+		       (count - loop->nused_fds) * sizeof(*fds));
+		loop->used_fds = fds;
+		loop->nused_fds = count;
+	}
+	return &loop->used_fds[fd];
+}
+
+/* Return: the one with the fewest operations, the first of several. */
+static struct cosy_cpu *least_loaded(struct cosy_loop *loop)
+{
+	struct cosy_cpu *least = loop->cpus;
+
+	for (uint32_t i = 1; i < loop->ncpus; i++) {
+		if (loop->cpus[i].outstanding < least->outstanding)
+			least = &loop->cpus[i];
+	}
+	return least;
+}
+
+/* Return: where a call goes that is ordered by a descriptor. */
+static struct cosy_cpu *of_fd(struct cosy_loop *loop, int fd)
+{
+	const struct cosy_used_fd *used = find_fd(loop, fd);
+	struct cosy_cpu *least = least_loaded(loop), *last;
+
+	if (!used)
+		return least;
+	last = &loop->cpus[used->last];
+	if (used->outstanding)
+		return last;
+	return used->cpus && last->outstanding <= least->outstanding + SLACK ? last : least;
+}
+
+/* Cancel what the processors of @cpus execute for descriptors. Return: how many there were. */
+static int cancel_on(struct cosy_loop *loop, uint64_t cpus, uint32_t first, uint32_t last)
+{
+	int cancelled = 0;
+
+	for (uint32_t i = 0; i < loop->ncpus; i++) {
+		struct cosy_cpu *cpu = &loop->cpus[i];
+
+		if (!(cpus & (uint64_t)1 << i))
+			continue;
+		cosy_lock(&cpu->loop->lock);
+		cosy_cpu_take(cpu);
+		cancelled += cosy_fds_cancel_all(cpu->loop, first, last);
+		cosy_loop_leave(cpu->loop);
+	}
+	return cancelled;
+}
+
+int cosy_cpus_cancel_fds(struct cosy_loop *loop, uint32_t first, uint32_t last)
+{
+	uint64_t cpus = 0;
+
+	for (uint32_t fd = first; fd <= last && fd < loop->nused_fds; fd++) {
+		cpus |= loop->used_fds[fd].cpus;
+		loop->used_fds[fd].cpus = 0;
+	}
+	return cancel_on(loop, cpus, first, last);
+}
+
+/*
+ * A descriptor is closed by the processor that used it last, after what was sent there before.
+ * What others do with it is cancelled now.
+ */
+static struct cosy_cpu *of_close(struct cosy_loop *loop, int fd)
+{
+	struct cosy_used_fd *used = find_fd(loop, fd);
+	uint64_t others;
+
+	if (!used || !used->cpus)
+		return NULL;
+	others = used->cpus & ~((uint64_t)1 << used->last);
+	used->cpus = 0;
+	cancel_on(loop, others, (uint32_t)fd, (uint32_t)fd);
+	cosy_fds_cancel_all(loop, (uint32_t)fd, (uint32_t)fd);
+	return &loop->cpus[used->last];
+}
+
+static struct cosy_cpu *named(struct cosy_loop *loop, uint32_t number)
+{
+	for (uint32_t i = 0; i < loop->ncpus; i++) {
+		if (loop->cpus[i].number == number)
+			return &loop->cpus[i];
+	}
+	return NULL;
+}
+
+int cosy_cpu_choose(struct cosy_loop *loop, const struct cosy_async *op, long nr,
+		    const uint64_t args[6], struct cosy_cpu **cpu)
+{
+	enum cosy_how how = cosy_how(nr);
+
+	*cpu = NULL;
+	/* What only waits needs no processor. */
+	if (how == COSY_HOW_POLL || how == COSY_HOW_SLEEP || how == COSY_HOW_SIGNAL)
+		return 0;
+	if (how == COSY_HOW_CLOSE) {
+		if (nr == SYS_close)
+			*cpu = of_close(loop, (int)args[0]);
+		else
+			cosy_cpus_cancel_fds(loop, (uint32_t)args[0], (uint32_t)args[1]);
+		return 0;
+	}
+	if (op && op->state >= COSY_OP_ON) {
+		*cpu = named(loop, op->state - COSY_OP_ON);
+		return *cpu ? 0 : -EINVAL;
+	}
+	*cpu = is_ordered(how) && cosy_takes_fd(nr) ? of_fd(loop, (int)args[0]) :
+						      least_loaded(loop);
+	return 0;
+}
+
+/* The callback of @sent: the thread of the processor calls it. */
+static void returned(struct cosy_async *sent)
+{
+	struct cosy_loop *loop = sent->data;
+	uint32_t slot = (uint32_t)(sent - loop->sent);
+	const struct cosy_slot *s = &loop->slots[slot];
+	/* Otherwise this is the thread that destroys the loop, and has the lock. */
+	bool locks = !loop->closing;
+
+	if (locks)
+		cosy_lock(&loop->lock);
+	loop->cpus[s->cpu].outstanding--;
+	if (is_ordered((enum cosy_how)s->how) && s->fd >= 0)
+		loop->used_fds[s->fd].outstanding--;
+	cosy_complete(loop, slot, sent->result);
+	/* With the lock: whoever waits for this result gets it, and not -EINTR. */
+	cosy_pass_signal_on(sent->result);
+	cosy_loop_tell(loop);
+	if (locks)
+		cosy_loop_leave(loop);
+}
+
+/* Remember what an operation that is sent does with its descriptor. */
+static void use_fd(struct cosy_loop *loop, struct cosy_slot *s)
+{
+	struct cosy_used_fd *used = make_fd(loop, s->fd);
+
+	if (!used) {
+		s->fd = -1;
+		return;
+	}
+	used->cpus |= (uint64_t)1 << s->cpu;
+	if (is_ordered((enum cosy_how)s->how)) {
+		used->outstanding++;
+		used->last = s->cpu;
+	}
+}
+
+/* Add an entry to those that the processor is to take. */
+static void put(struct cosy_cpu *cpu, uint32_t slot)
+{
+	const uint64_t one = 1;
+	bool told;
+
+	cosy_lock(&cpu->put_lock);
+	cosy_queue_add(cpu->owner, &cpu->put, slot);
+	told = cpu->told;
+	cpu->told = true;
+	cosy_unlock(&cpu->put_lock);
+	if (!told)
+		cosy_sys(SYS_write, cpu->loop->wake_fd, (long)&one, sizeof(one));
+}
+
+void cosy_cpu_take(struct cosy_cpu *cpu)
+{
+	struct cosy_loop *owner = cpu->owner;
+	uint32_t slot;
+
+	cosy_lock(&cpu->put_lock);
+	slot = cpu->put.head;
+	cosy_queue_init(&cpu->put);
+	cpu->told = false;
+	cosy_unlock(&cpu->put_lock);
+	while (slot != COSY_NO_SLOT) {
+		const struct cosy_async_entry *entry = &owner->entries[slot];
+		uint32_t next = owner->slots[slot].queue_next;
+
+		/* As many can be outstanding there as here. */
+		cosy_page_submit(cpu->loop, &owner->sent[slot], entry->nr,
+				 (const uint64_t *)entry->args);
+		slot = next;
+	}
+}
+
+void cosy_cpu_send(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t slot)
+{
+	struct cosy_async *sent = &loop->sent[slot];
+	struct cosy_slot *s = &loop->slots[slot];
+
+	s->state = COSY_SLOT_SENT;
+	s->cpu = (uint32_t)(cpu - loop->cpus);
+	s->fd = cosy_slot_fd(loop, slot);
+	if (s->fd >= 0)
+		use_fd(loop, s);
+	cpu->outstanding++;
+	sent->done = returned;
+	sent->data = loop;
+	put(cpu, slot);
+}
+
+int cosy_cpu_cancel(struct cosy_loop *loop, uint32_t slot)
+{
+	struct cosy_cpu *cpu = &loop->cpus[loop->slots[slot].cpu];
+
+	cosy_lock(&cpu->loop->lock);
+	cosy_cpu_take(cpu);
+	cosy_loop_leave(cpu->loop);
+	return cosy_cancel(cpu->loop, &loop->sent[slot]);
+}
+
+/* Run the loop of a processor, except while its threads rest. */
+static void *execute(void *arg)
+{
+	struct cosy_cpu *cpu = arg;
+	bool ends;
+
+	do {
+		/* Until it is stopped. */
+		cosy_loop_run(cpu->loop);
+		cosy_lock(&cpu->loop->lock);
+		while (cpu->wanted == COSY_CPU_RESTS) {
+			cpu->rests = true;
+			cosy_event_happened(&cpu->changed, INT_MAX);
+			cosy_event_wait(&cpu->changed, &cpu->loop->lock, UINT64_MAX);
+		}
+		cpu->rests = false;
+		ends = cpu->wanted == COSY_CPU_ENDS;
+		cosy_loop_leave(cpu->loop);
+	} while (!ends);
+	return NULL;
+}
+
+/* Return: 0 or -errno. */
+static int start(struct cosy_cpu *cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu->number, &set);
+	return -cosy_thread_start(&cpu->thread, execute, cpu, &set);
+}
+
+/* The lock of its loop is taken. */
+static void want(struct cosy_cpu *cpu, enum cosy_cpu_state wanted)
+{
+	cpu->wanted = wanted;
+	if (wanted == COSY_CPU_RESTS)
+		cosy_loop_stop(cpu->loop);
+	cosy_event_happened(&cpu->changed, INT_MAX);
+}
+
+static void rest(struct cosy_cpu *cpu)
+{
+	cosy_lock(&cpu->loop->lock);
+	want(cpu, COSY_CPU_RESTS);
+	while (!cpu->rests)
+		cosy_event_wait(&cpu->changed, &cpu->loop->lock, UINT64_MAX);
+	cosy_loop_leave(cpu->loop);
+}
+
+/* The thread rests. */
+static void end(struct cosy_cpu *cpu)
+{
+	cosy_lock(&cpu->loop->lock);
+	want(cpu, COSY_CPU_ENDS);
+	cosy_loop_leave(cpu->loop);
+	pthread_join(cpu->thread, NULL);
+	cosy_loop_free(cpu->loop);
+}
+
+/* Make the loop of a processor, and its thread. Return: 0 or -errno. */
+static int make_cpu(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t number)
+{
+	const struct cosy_loop_options options = {
+		.size = sizeof(options),
+		.entries = loop->mask + 1,
+		.threads = loop->disk.max,
+		.waiters = loop->waits.max,
+	};
+	int err = cosy_loop_create(&cpu->loop, &options);
+
+	if (err)
+		return err;
+	cpu->owner = loop;
+	cpu->number = number;
+	cosy_queue_init(&cpu->put);
+	cpu->loop->cpu = cpu;
+	/* The thread itself: it waits also while nothing is sent. */
+	cpu->loop->outstanding = 1;
+	err = start(cpu);
+	if (err)
+		cosy_loop_destroy(cpu->loop);
+	return err;
+}
+
+static void free_cpus(struct cosy_loop *loop)
+{
+	free(loop->used_fds);
+	free(loop->cpus);
+	free(loop->sent);
+	loop->used_fds = NULL;
+	loop->cpus = NULL;
+	loop->sent = NULL;
+	loop->nused_fds = loop->ncpus = 0;
+	loop->spreads = false;
+}
+
+/* Return: 0 or -errno: then there are as many as could be made. */
+static int make_cpus(struct cosy_loop *loop, const unsigned int *numbers, uint32_t count)
+{
+	int err;
+
+	loop->sent = calloc((size_t)loop->mask + 1, sizeof(*loop->sent));
+	loop->cpus = calloc(count, sizeof(*loop->cpus));
+	if (!loop->sent || !loop->cpus)
+		return -ENOMEM;
+	while (loop->ncpus < count) {
+		err = make_cpu(loop, &loop->cpus[loop->ncpus], numbers[loop->ncpus]);
+		if (err)
+			return err;
+		loop->ncpus++;
+	}
+	return 0;
+}
+
+/* Make all or none. The lock is taken. Return: 0 or -errno. */
+static int have_cpus(struct cosy_loop *loop, const unsigned int *numbers, uint32_t count)
+{
+	int err = make_cpus(loop, numbers, count);
+
+	if (!err) {
+		loop->spreads = true;
+		return 0;
+	}
+	/* Nothing was sent to those that were made, so this does not fail. */
+	cosy_cpus_quiesce(loop);
+	cosy_cpus_destroy(loop);
+	return err;
+}
+
+/*
+ * Read the processors that the calling thread may run on, at most 1024 of them.
+ *
+ * Return: 0 or -errno.
+ */
+static int read_allowed(cpu_set_t *allowed)
+{
+	return sched_getaffinity(0, sizeof(*allowed), allowed) ? -errno : 0;
+}
+
+/* Each of them may be used, and is named once. */
+static bool are_valid(const unsigned int *cpus, unsigned int count)
+{
+	cpu_set_t left;
+
+	if (count > MAX_CPUS || read_allowed(&left))
+		return false;
+	for (unsigned int i = 0; i < count; i++) {
+		if (cpus[i] >= CPU_SETSIZE || !CPU_ISSET(cpus[i], &left))
+			return false;
+		CPU_CLR(cpus[i], &left);
+	}
+	return true;
+}
+
+/* All that may be used, but the one that the thread is on, if there are others. */
+static int choose_cpus(unsigned int cpus[MAX_CPUS], unsigned int *count)
+{
+	unsigned int here = 0;
+	cpu_set_t allowed;
+	int err = read_allowed(&allowed);
+
+	if (err)
+		return err;
+	cosy_sys(SYS_getcpu, (long)&here, 0, 0);
+	*count = 0;
+	for (unsigned int i = 0; i < CPU_SETSIZE && *count < MAX_CPUS; i++) {
+		if (CPU_ISSET(i, &allowed) && i != here)
+			cpus[(*count)++] = i;
+	}
+	if (!*count)
+		cpus[(*count)++] = here;
+	return 0;
+}
+
+COSY_EXPORT int cosy_loop_cpus(struct cosy_loop *loop, const unsigned int *cpus,
+			       unsigned int count)
+{
+	unsigned int chosen[MAX_CPUS];
+	int err;
+
+	if (count) {
+		if (!are_valid(cpus, count))
+			return -EINVAL;
+	} else {
+		err = choose_cpus(chosen, &count);
+		if (err)
+			return err;
+		cpus = chosen;
+	}
+	err = cosy_loop_enter(loop);
+	if (err)
+		return err;
+	if (loop->closing)
+		err = -ESHUTDOWN;
+	else if (loop->spreads)
+		err = -EBUSY;
+	else
+		err = have_cpus(loop, cpus, count);
+	cosy_loop_leave(loop);
+	return err;
+}
+
+void cosy_cpus_add_info(const struct cosy_loop *loop, struct cosy_loop_info *info)
+{
+	for (uint32_t i = 0; i < loop->ncpus; i++) {
+		struct cosy_loop_info there;
+
+		cosy_loop_info(loop->cpus[i].loop, &there, sizeof(there));
+		info->waiting += there.waiting;
+		info->attempts += there.attempts;
+		info->entries += there.entries;
+		info->handed_over += there.handed_over;
+		info->threads += there.threads + 1;
+	}
+}
+
+bool cosy_cpus_quiesce(struct cosy_loop *loop)
+{
+	uint32_t quiet = 0;
+
+	for (uint32_t i = 0; i < loop->ncpus; i++)
+		rest(&loop->cpus[i]);
+	while (quiet < loop->ncpus && cosy_loop_quiesce(loop->cpus[quiet].loop))
+		quiet++;
+	if (quiet == loop->ncpus)
+		return true;
+	for (; quiet < loop->ncpus; quiet++)
+		cosy_lock(&loop->cpus[quiet].loop->lock);
+	cosy_cpus_go_on(loop);
+	return false;
+}
+
+void cosy_cpus_go_on(struct cosy_loop *loop)
+{
+	for (uint32_t i = 0; i < loop->ncpus; i++) {
+		want(&loop->cpus[i], COSY_CPU_RUNS);
+		cosy_loop_leave(loop->cpus[i].loop);
+	}
+}
+
+void cosy_cpus_destroy(struct cosy_loop *loop)
+{
+	/* Operations complete here that the processors have not executed. */
+	for (uint32_t i = 0; i < loop->ncpus; i++) {
+		cosy_cpu_take(&loop->cpus[i]);
+		cosy_loop_close(loop->cpus[i].loop);
+	}
+	for (uint32_t i = 0; i < loop->ncpus; i++)
+		end(&loop->cpus[i]);
+	free_cpus(loop);
+}
+
+void cosy_cpus_destroy_in_child(struct cosy_loop *loop)
+{
+	for (uint32_t i = 0; i < loop->ncpus; i++)
+		cosy_loop_destroy(loop->cpus[i].loop);
+	free_cpus(loop);
+}
