@@ -21,17 +21,26 @@ namespace cosy {
 
 static const bool RightVersion = checkVersion("cosy-lto.so", "lld", "lld");
 
+// Once: with ThinLTO several threads add passes.
+static const bool PlacesAreInText = (putPlacesIntoText(), true);
+
+static void addLinkPass(ModulePassManager &MPM, OptimizationLevel) {
+  MPM.addPass(LinkPass());
+}
+
+static void addAutoPass(ModulePassManager &MPM, OptimizationLevel) {
+  MPM.addPass(AutoPass(/*All=*/false));
+}
+
 static void addPasses(PassBuilder &PB) {
   registerPasses(PB);
-  putPlacesIntoText();
-  PB.registerFullLinkTimeOptimizationEarlyEPCallback(
-      [](ModulePassManager &MPM, OptimizationLevel) {
-        MPM.addPass(LinkPass());
-      });
-  PB.registerFullLinkTimeOptimizationLastEPCallback(
-      [](ModulePassManager &MPM, OptimizationLevel) {
-        MPM.addPass(AutoPass(/*All=*/false));
-      });
+  // With full LTO all functions are in one module.
+  PB.registerFullLinkTimeOptimizationEarlyEPCallback(addLinkPass);
+  PB.registerFullLinkTimeOptimizationLastEPCallback(addAutoPass);
+  // With ThinLTO each file has a module, with copies of the functions of other
+  // files that it calls. There are no such points without optimization.
+  PB.registerPipelineEarlySimplificationEPCallback(addLinkPass);
+  PB.registerOptimizerLastEPCallback(addAutoPass);
 }
 
 } // namespace cosy

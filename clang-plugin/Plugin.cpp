@@ -62,8 +62,7 @@ protected:
       Profile.Atomic = CG.AtomicProfileUpdate;
     }
     // Objects with both bitcode and machine code can be linked by anybody.
-    Options.Defer = WantsLinkStep && CG.PrepareForLTO &&
-                    !CG.PrepareForThinLTO && !CG.FatLTO;
+    Options.Defer = WantsLinkStep && CG.PrepareForLTO && !CG.FatLTO;
     if (Options.Defer) {
       // Vectors have no operations. The linker vectorises what stays native.
       CG.VectorizeLoop = false;

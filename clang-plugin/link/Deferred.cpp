@@ -6,6 +6,7 @@
 #include "bpf/Function.h"
 
 #include "llvm/IR/InstIterator.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace llvm;
 
@@ -61,6 +62,22 @@ void deferBody(Region &R) {
 
 bool isDeferredBody(const Function &F) {
   return F.hasFnAttribute(DeferredAttribute);
+}
+
+/// On the descriptor of a region that is left to the link step.
+static constexpr StringLiteral DescriptorAttribute = "cosy-descriptor";
+
+void keepForLinkStep(Function &Body, GlobalVariable &Descriptor) {
+  Descriptor.addAttribute(DescriptorAttribute);
+  appendToCompilerUsed(*Body.getParent(), {&Body, &Descriptor});
+}
+
+bool isKeptForLinkStep(const Constant &C) {
+  const Value *V = C.stripPointerCasts();
+  if (auto *F = dyn_cast<Function>(V))
+    return isDeferredBody(*F);
+  auto *GV = dyn_cast<GlobalVariable>(V);
+  return GV && GV->hasAttribute(DescriptorAttribute);
 }
 
 BodyDescription resumeBody(Region &R) {

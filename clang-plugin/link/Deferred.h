@@ -11,7 +11,8 @@
 //   DeferredRun with the body and its inputs. To the optimisations this is a
 //   call of an unknown function; they may copy, move or remove it.
 // - The link step inlines the callees of other files, makes the compound and
-//   replaces the calls.
+//   replaces the calls. With full LTO it sees all functions; with ThinLTO those
+//   that the linker has copied into the region's module.
 //
 // So what the optimisations did to the markers' surroundings does not matter,
 // and the compound has the part of its own file in the same form as always.
@@ -48,6 +49,13 @@ void deferBody(Region &R);
 
 /// \returns whether \p F is the body of a deferred region.
 bool isDeferredBody(const llvm::Function &F);
+
+/// Keeps the names of \p Body and \p Descriptor, of a deferred region: so
+/// ThinLTO copies no function that refers to them into another module.
+void keepForLinkStep(llvm::Function &Body, llvm::GlobalVariable &Descriptor);
+
+/// \returns whether keepForLinkStep() was called for \p C.
+bool isKeptForLinkStep(const llvm::Constant &C);
 
 /// Makes R.Body an ordinary body again. Sets R.Name, R.Loc and the number of
 /// R.Exits. \returns what else its attributes say.

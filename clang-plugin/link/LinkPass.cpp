@@ -15,6 +15,7 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/Local.h"
+#include "llvm/Transforms/Utils/ModuleUtils.h"
 
 using namespace llvm;
 
@@ -98,12 +99,26 @@ static void dropRun(CallBase &Run) {
   Call->eraseFromParent();
 }
 
+/// \returns whether \p A comes before \p B in the sources.
+static bool isBefore(const std::unique_ptr<Deferred> &A,
+                     const std::unique_ptr<Deferred> &B) {
+  auto Place = [](const Deferred &D) {
+    const DebugLoc &Loc =
+        D.R.Body->getEntryBlock().getTerminator()->getDebugLoc();
+    return Loc ? std::tuple(Loc->getFilename(), Loc.getLine(), Loc.getCol())
+               : std::tuple(StringRef(), 0u, 0u);
+  };
+  return Place(*A) < Place(*B);
+}
+
 void Program::find() {
+  removeFromUsedLists(M, [](Constant *C) { return isKeptForLinkStep(*C); });
   for (Function &F : M) {
     if (!isDeferredBody(F))
       continue;
     auto D = std::make_unique<Deferred>();
     D->R.Body = &F;
+    F.removeDeadConstantUsers();
     for (User *U : F.users())
       D->Runs.push_back(cast<CallBase>(U));
     Regions.push_back(std::move(D));
@@ -114,6 +129,8 @@ void Program::find() {
       D->R.Body->eraseFromParent();
     return D->Runs.empty();
   });
+  // Messages come in this order.
+  sort(Regions, isBefore);
   for (const std::unique_ptr<Deferred> &D : Regions)
     D->Descriptor = cast<GlobalVariable>(D->Runs.front()->getArgOperand(0));
 }

@@ -312,6 +312,7 @@ void CompoundPath::defer(unsigned NumOutputs, ArrayRef<PrivateLocal> Locals) {
   Descriptor->setAlignment(Align(8));
   Placeholder->replaceAllUsesWith(Descriptor);
   Placeholder->eraseFromParent();
+  keepForLinkStep(*R.Body, *Descriptor);
 
   // The frame has only the outputs.
   Frame->setOperand(0, ConstantInt::get(I32, std::max(NumOutputs, 1u)));

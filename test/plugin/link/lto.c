@@ -5,12 +5,24 @@
 // RUN: %cosy-cc -O2 -w -Rpass=cosy -c %s -o %t.o 2>&1 | FileCheck --check-prefix=ALONE %s
 // RUN: %cosy-cc -flto -O2 -w -Rpass=cosy -c %s -o %t.o 2>&1 | count 0
 // RUN: %cosy-cc -flto -O2 -w -c %S/Inputs/lto-callees.c -o %t-callees.o
-// RUN: %cosy-cc -flto -O2 -Rpass=cosy -Rpass-missed=cosy %t.o %t-callees.o -o %t 2>&1 | FileCheck --check-prefix=LINK %s
+// RUN: %cosy-cc -flto -O2 -Rpass=cosy -Rpass-missed=cosy %t.o %t-callees.o -o %t 2>&1 | FileCheck --check-prefixes=LINK,FULL %s
 // RUN: %run-all %t | FileCheck --check-prefix=OUT %s
 //
 // RUN: for options in -O0 -O1 -O3 -Os '-O2 -g' '-O0 -g' '-O2 -static' '-O2 -no-pie' '-O2 -fPIC' '-O2 -Wl,--lto-O0' \
 // RUN:     '-O2 -fsanitize=undefined' '-O2 -fcosy-auto' '-O1 -finstrument-functions' '-O2 -fprofile-instr-generate=/dev/null'; do \
 // RUN:   echo "$options" && %cosy-cc -flto $options -w %s %S/Inputs/lto-callees.c -o %t.1 && \
+// RUN:   COSY_EXECUTOR=user COSY_STATS=%t.stats %t.1 | FileCheck --check-prefix=OUT %s && FileCheck --check-prefix=RAN %s <%t.stats || exit 1; \
+// RUN: done
+//
+// With ThinLTO, too: the linker copies the functions into the region's module, except those that
+// have a region of their own.
+// RUN: %cosy-cc -flto=thin -O2 -w -Rpass=cosy -c %s -o %t.thin.o 2>&1 | count 0
+// RUN: %cosy-cc -flto=thin -O2 -w -c %S/Inputs/lto-callees.c -o %t-callees.thin.o
+// RUN: %cosy-cc -flto=thin -O2 -Rpass=cosy -Rpass-missed=cosy %t.thin.o %t-callees.thin.o -o %t.thin 2>&1 | FileCheck --check-prefixes=LINK,THIN %s
+// RUN: %run-all %t.thin | FileCheck --check-prefix=OUT %s
+// RUN: for options in -O0 -O1 -O3 -Os '-O2 -g' '-O0 -g' '-O2 -static' '-O2 -no-pie' '-O2 -fPIC' '-O2 -Wl,--lto-O1' \
+// RUN:     '-O2 -fsanitize=undefined' '-O2 -fcosy-auto' '-O1 -finstrument-functions' '-O2 -fprofile-instr-generate=/dev/null'; do \
+// RUN:   echo "$options" && %cosy-cc -flto=thin $options -w %s %S/Inputs/lto-callees.c -o %t.1 && \
 // RUN:   COSY_EXECUTOR=user COSY_STATS=%t.stats %t.1 | FileCheck --check-prefix=OUT %s && FileCheck --check-prefix=RAN %s <%t.stats || exit 1; \
 // RUN: done
 //
@@ -25,7 +37,7 @@
 // RUN: %cosy-cc -flto -Wl,--fatal-warnings %t.quiet.o %t-gcc.o -o %t.gcc && %run-all %t.gcc | FileCheck --check-prefix=OUT %s
 //
 // Objects that are not for full LTO only, and what sanitizers watch, are compiled as without -flto.
-// RUN: for options in -flto=thin '-flto -ffat-lto-objects' '-flto -save-temps=obj' '-flto -fsanitize=address' '-flto -fno-lto'; do \
+// RUN: for options in '-flto -ffat-lto-objects' '-flto -save-temps=obj' '-flto -fsanitize=address' '-flto -fno-lto'; do \
 // RUN:   echo "$options" && %cosy-cc -O2 $options -fuse-ld=lld -w %s %S/Inputs/lto-callees.c -o %t.1 && \
 // RUN:   COSY_EXECUTOR=user COSY_STATS=%t.stats %t.1 | FileCheck --check-prefix=OUT %s && grep -q 'lto.c:.* upcalls=' %t.stats || exit 1; \
 // RUN: done
@@ -38,6 +50,7 @@
 // Who links in another way is told what to do.
 // RUN: not %cc -flto -fuse-ld=lld %t.o %t-callees.o -L%lib -l:libcosy.a -o %t.1 2>&1 | FileCheck --check-prefix=PLAIN %s
 // PLAIN: undefined symbol: __cosy_region_not_compiled__link_by_cosy_cc_with_flto
+// RUN: not %cc -flto=thin -fuse-ld=lld %t.thin.o %t-callees.o -L%lib -l:libcosy.a -o %t.1 2>&1 | FileCheck --check-prefix=PLAIN %s
 // RUN: not %cosy-cc -flto -fuse-ld=bfd %t.o %t-callees.o -o %t.1 2>&1 | FileCheck --check-prefix=LINKER %s
 // LINKER: cosy-cc: -flto links by lld, since other linkers cannot load the plugin (try: -fuse-ld=lld instead of -fuse-ld=bfd)
 #include <cosy.h>
@@ -99,10 +112,12 @@ static int nested(void)
 {
 	int n = 0;
 
-	// LINK: lto.c:[[#@LINE+1]]:2: region became a compound: {{[0-9]+}} operations, 2 system calls, {{[0-9]+}} inputs, {{[0-9]+}} output{{s?}}, {{[0-9]+}} registers, 1 up-call
+	// FULL: lto.c:[[#@LINE+2]]:2: region became a compound: {{[0-9]+}} operations, 2 system calls, {{[0-9]+}} inputs, {{[0-9]+}} output{{s?}}, {{[0-9]+}} registers, 1 up-call
+	// THIN: lto.c:[[#@LINE+1]]:2: region became a compound: {{[0-9]+}} operations, 0 system calls, {{.*}}, 1 up-call
 	COSY_START;
 	n = parents(3);
-	// LINK: lto.c:[[#@LINE+1]]:7: leaves the kernel for an up-call: call of parents_native;
+	// THIN: lto.c:[[#@LINE-1]]:6: leaves the kernel for an up-call: call of parents;
+	// FULL: lto.c:[[#@LINE+1]]:7: leaves the kernel for an up-call: call of parents_native;
 	n += parents_native(4);
 	COSY_END;
 	return n;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // -flto and C++: exceptions from functions of other files, inline functions and templates.
-// RUN: for level in 0 2; do \
-// RUN:   %build/bin/cosy-c++ -flto -O$level -w -c %s -o %t.o && %build/bin/cosy-c++ -flto -O$level -c %S/Inputs/lto-throws.cpp -o %t-throws.o && \
-// RUN:   %build/bin/cosy-c++ -flto -O$level -Rpass=cosy %t.o %t-throws.o -o %t >%t.remarks 2>&1 && FileCheck %s <%t.remarks && \
+// RUN: for options in '-flto -O0' '-flto -O2' '-flto=thin -O0' '-flto=thin -O2'; do \
+// RUN:   %build/bin/cosy-c++ $options -w -c %s -o %t.o && %build/bin/cosy-c++ $options -c %S/Inputs/lto-throws.cpp -o %t-throws.o && \
+// RUN:   %build/bin/cosy-c++ $options -Rpass=cosy %t.o %t-throws.o -o %t >%t.remarks 2>&1 && FileCheck %s <%t.remarks && \
 // RUN:   %run-all %t | FileCheck --check-prefix=OUT %s || exit 1; \
 // RUN: done
 #include <cosy.h>
