@@ -270,6 +270,66 @@ static void cancelled(void)
 	close(fds[1]);
 }
 
+static void pending(struct cosy_loop *loop, struct cosy_async *ops, unsigned int mask)
+{
+	struct cosy_async timer = { 0 };
+	const struct timespec little = { .tv_nsec = 20000000 };
+
+	/* What is cancelled completes meanwhile. */
+	EQUAL(cosy_async_timer(loop, &timer, &little, 0), 0);
+	EQUAL(cosy_wait_for(loop, &timer, NULL), 0);
+	for (unsigned int i = 0; i < 4; i++)
+		EQUAL(cosy_async_pending(&ops[i]), mask >> i & 1);
+}
+
+/* Calls that close some descriptors end what waits for these, and for no others. */
+static void replaced(void)
+{
+	struct cosy_loop *loop = new_loop();
+	struct cosy_async ops[4] = { 0 }, op = { 0 };
+	int pairs[4][2];
+	char bytes[4];
+
+	for (unsigned int i = 0; i < 4; i++) {
+		EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, pairs[i]), 0);
+		EQUAL(cosy_async_recv(loop, &ops[i], pairs[i][0], &bytes[i], 1, 0), 0);
+	}
+	/* Between the two numbers there are others. */
+	EQUAL(cosy_async_call(loop, &op, SYS_dup2, (uint64_t)pairs[0][0], (uint64_t)pairs[3][0], 0,
+			      0, 0, 0), 0);
+	EQUAL(cosy_wait_for(loop, &op, NULL), 0);
+	EQUAL(op.result, pairs[3][0]);
+	pending(loop, ops, 7);
+	EQUAL(ops[3].result, -ECANCELED);
+	/* To a lower number. */
+	EQUAL(cosy_async_call(loop, &op, SYS_dup3, (uint64_t)pairs[1][0], (uint64_t)pairs[0][0],
+			      O_CLOEXEC, 0, 0, 0), 0);
+	EQUAL(cosy_wait_for(loop, &op, NULL), 0);
+	EQUAL(op.result, pairs[0][0]);
+	pending(loop, ops, 6);
+	/* These close nothing. */
+	EQUAL(cosy_async_call(loop, &op, SYS_dup2, (uint64_t)pairs[1][0], (uint64_t)pairs[1][0], 0,
+			      0, 0, 0), 0);
+	EQUAL(cosy_wait_for(loop, &op, NULL), 0);
+	EQUAL(op.result, pairs[1][0]);
+	EQUAL(cosy_async_call(loop, &op, SYS_close_range, (uint64_t)pairs[1][0],
+			      (uint64_t)pairs[2][0], 1 << 2 /* CLOEXEC */, 0, 0, 0), 0);
+	EQUAL(cosy_wait_for(loop, &op, NULL), 0);
+	pending(loop, ops, 6);
+	EQUAL(cosy_async_call(loop, &op, SYS_close_range, (uint64_t)pairs[2][0],
+			      (uint64_t)pairs[2][0], 0, 0, 0, 0), 0);
+	EQUAL(cosy_wait_for(loop, &op, NULL), 0);
+	pending(loop, ops, 2);
+	EQUAL(write(pairs[1][1], "x", 1), 1);
+	EQUAL(cosy_wait_for(loop, &ops[1], NULL), 0);
+	EQUAL(ops[1].result, 1);
+	EQUAL(cosy_loop_destroy(loop), 0);
+	for (unsigned int i = 0; i < 4; i++) {
+		close(pairs[i][0]);
+		close(pairs[i][1]);
+	}
+}
+
 static volatile sig_atomic_t pipes;
 
 static void on_pipe(int signal)
@@ -374,6 +434,7 @@ int main(void)
 	ordered();
 	reused();
 	cancelled();
+	replaced();
 	signals();
 	ends();
 	return 0;

@@ -179,16 +179,19 @@ int cosy_cpu_choose(struct cosy_loop *loop, const struct cosy_async *op, long nr
 		    const uint64_t args[6], struct cosy_cpu **cpu)
 {
 	enum cosy_how how = cosy_how(nr);
+	uint32_t first, last;
 
 	*cpu = NULL;
 	/* What only waits needs no processor. */
 	if (how == COSY_HOW_POLL || how == COSY_HOW_SLEEP || how == COSY_HOW_SIGNAL)
 		return 0;
 	if (how == COSY_HOW_CLOSE) {
-		if (nr == SYS_close)
+		if (nr == SYS_close) {
 			*cpu = of_close(loop, (int)args[0]);
-		else
-			cosy_cpus_cancel_fds(loop, (uint32_t)args[0], (uint32_t)args[1]);
+			return 0;
+		}
+		cosy_closed_range(nr, args, &first, &last);
+		cosy_cpus_cancel_fds(loop, first, last);
 		return 0;
 	}
 	if (op && op->state >= COSY_OP_ON) {

@@ -684,6 +684,13 @@ static inline bool cosy_page_done(const struct cosy_loop *loop)
 /** cosy_how() - how a call waits */
 enum cosy_how cosy_how(long nr);
 
+/**
+ * cosy_closed_range() - the descriptors that a call closes that is CLOSE
+ * @first: set to the first one
+ * @last:  set to the last one; less than @first: there are none
+ */
+void cosy_closed_range(long nr, const uint64_t args[6], uint32_t *first, uint32_t *last);
+
 /** cosy_takes_fd() - is the first argument of a call a descriptor? */
 bool cosy_takes_fd(long nr);
 

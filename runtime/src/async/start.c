@@ -708,41 +708,40 @@ static void start_sleep(struct cosy_loop *loop, uint32_t slot)
 		cosy_finish(loop, slot, err);
 }
 
-/* The calls that close descriptors: @first to @last, none if @first is greater. */
-static void closed_range(const struct cosy_async_entry *entry, uint32_t *first,
-			 uint32_t *last)
+void cosy_closed_range(long nr, const uint64_t args[6], uint32_t *first, uint32_t *last)
 {
-	switch (entry->nr) {
+	switch (nr) {
 	case SYS_dup2:
 	case SYS_dup3:
-		*first = *last = (uint32_t)entry->args[1];
+		*first = *last = (uint32_t)args[1];
 		/* Then nothing is closed. */
-		if (*last == (uint32_t)entry->args[0]) {
+		if (*last == (uint32_t)args[0]) {
 			*first = 1;
 			*last = 0;
 		}
 		break;
 	case SYS_close_range:
-		*first = (uint32_t)entry->args[0];
-		*last = (uint32_t)entry->args[1];
-		if (entry->args[2]) {
+		*first = (uint32_t)args[0];
+		*last = (uint32_t)args[1];
+		if (args[2]) {
 			*first = 1;
 			*last = 0;
 		}
 		break;
 	default:
-		*first = *last = (uint32_t)entry->args[0];
+		*first = *last = (uint32_t)args[0];
 		break;
 	}
 }
 
 static void start_close(struct cosy_loop *loop, uint32_t slot)
 {
+	const struct cosy_async_entry *entry = &loop->entries[slot];
 	uint32_t first, last;
 
 	/* What was submitted before it is executed before it, what comes after it after. */
 	cosy_attempts_make(loop);
-	closed_range(&loop->entries[slot], &first, &last);
+	cosy_closed_range(entry->nr, (const uint64_t *)entry->args, &first, &last);
 	cosy_fds_cancel(loop, first, last);
 	cosy_start_attempt(loop, slot);
 	cosy_attempts_make(loop);
