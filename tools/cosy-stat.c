@@ -19,6 +19,7 @@
 #include "watch.h"
 
 #define LINK "anon_inode:[cosy-loop]"
+#define MAX_CPUS 8192u
 
 enum column {
 	SIZE, HELD, SUBMITTED, COMPLETED, EXECUTED, ENTERS, SLEEPS, THREADS, CALLS, HANDOVERS,
@@ -44,7 +45,18 @@ static const struct {
 	[HANDOVERS] = { "handovers", "HANDOVERS", 9, true, UINT64_MAX },
 };
 
-/** struct row - a loop */
+/* What there is for each CPU, too: its field ends in -cpuN. */
+static const enum column on_cpus[] = { EXECUTED, CALLS };
+
+#define ON_CPUS (sizeof(on_cpus) / sizeof(*on_cpus))
+
+/** struct on_cpu - what was done for a loop on a CPU; as on_cpus says */
+struct on_cpu {
+	uint64_t now[ON_CPUS];
+	uint64_t before[ON_CPUS];
+};
+
+/** struct row - a loop, with @ncpus CPUs */
 struct row {
 	uint64_t loop;
 	int pid;
@@ -52,20 +64,23 @@ struct row {
 	char name[32];
 	uint64_t now[NR_COLUMNS];
 	uint64_t before[NR_COLUMNS];
+	struct on_cpu *cpus;
+	unsigned int ncpus;
 	bool seen;
 };
 
 static struct row *rows;
 static size_t nrows, room;
 static struct watch watch;
-static bool denied;
+static bool denied, shows_cpus;
 
 static const char usage[] =
-	"usage: cosy stat [-b] [-d SECONDS] [-n COUNT] [-p PID] [-t]\n"
+	"usage: cosy stat [-b] [-c] [-d SECONDS] [-n COUNT] [-p PID] [-t]\n"
 	"\n"
 	"Show the loops of <cosy/async.h> that the module executes, and what they do.\n"
 	"\n"
 	WATCH_USAGE
+	"  -c          show EXECUTED and CALLS of each CPU, too\n"
 	"  -p PID      show only the loops of this process\n"
 	"  -t          show totals since the loop was made, not since the last update\n"
 	"      --help, --version\n"
@@ -110,6 +125,41 @@ static void read_name(struct row *row)
 		fclose(file);
 }
 
+/* Return: what is known of a CPU, or NULL: there is no such CPU. */
+static struct on_cpu *cpu_of(struct row *row, unsigned int cpu)
+{
+	if (cpu >= MAX_CPUS)
+		return NULL;
+	if (cpu >= row->ncpus) {
+		row->cpus = reallocarray(row->cpus, cpu + 1, sizeof(*row->cpus));
+		if (!row->cpus)
+			watch_die(&watch, "CPUs", strerror(ENOMEM), NULL);
+		memset(row->cpus + row->ncpus, 0,
+		       (cpu + 1 - row->ncpus) * sizeof(*row->cpus));
+		row->ncpus = cpu + 1;
+	}
+	return &row->cpus[cpu];
+}
+
+/* Read the fields of the CPUs. They come after those that say which loop it is. */
+static void read_cpus(struct row *row, FILE *file)
+{
+	char line[128], name[32];
+	struct on_cpu *on_cpu;
+	unsigned int cpu;
+	uint64_t value;
+
+	rewind(file);
+	while (fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "%31[^-:]-cpu%u: %" SCNu64, name, &cpu, &value) != 3)
+			continue;
+		on_cpu = cpu_of(row, cpu);
+		for (size_t i = 0; on_cpu && i < ON_CPUS; i++)
+			if (!strcmp(name, columns[on_cpus[i]].field))
+				on_cpu->now[i] = value;
+	}
+}
+
 /* Read what a descriptor says, unless another process has made the loop. */
 static void read_loop(int pid, int fd)
 {
@@ -131,19 +181,19 @@ static void read_loop(int pid, int fd)
 			if (!strcmp(field, columns[i].field))
 				values[i] = value;
 	}
+	/* The descriptor may be another file by now, or a copy that a child has. */
+	row = loop && process == (uint64_t)pid ? row_of(loop) : NULL;
+	if (row && !row->seen) {
+		row->seen = true;
+		row->pid = pid;
+		row->fd = fd;
+		read_name(row);
+		memcpy(row->now, values, sizeof(values));
+		if (shows_cpus)
+			read_cpus(row, file);
+	}
 	if (file)
 		fclose(file);
-	/* The descriptor may be another file by now, or a copy that a child has. */
-	if (!loop || process != (uint64_t)pid)
-		return;
-	row = row_of(loop);
-	if (row->seen)
-		return;
-	row->seen = true;
-	row->pid = pid;
-	row->fd = fd;
-	read_name(row);
-	memcpy(row->now, values, sizeof(values));
 }
 
 static void read_process(int pid)
@@ -185,15 +235,21 @@ static void read_all(int pid)
 
 	for (size_t i = 0; i < nrows; i++) {
 		memcpy(rows[i].before, rows[i].now, sizeof(rows[i].now));
+		for (unsigned int cpu = 0; cpu < rows[i].ncpus; cpu++)
+			memcpy(rows[i].cpus[cpu].before, rows[i].cpus[cpu].now,
+			       sizeof(rows[i].cpus[cpu].now));
 		rows[i].seen = false;
 	}
 	if (pid)
 		read_process(pid);
 	else
 		read_processes();
-	for (size_t i = 0; i < nrows; i++)
+	for (size_t i = 0; i < nrows; i++) {
 		if (rows[i].seen)
 			rows[kept++] = rows[i];
+		else
+			free(rows[i].cpus);
+	}
 	nrows = kept;
 }
 
@@ -213,9 +269,34 @@ static int by_activity(const void *a, const void *b)
 	return x->loop < y->loop ? -1 : x->loop > y->loop;
 }
 
+/* Show what has been done on a CPU. Return: true if anything was. */
+static bool show_cpu(const struct on_cpu *on_cpu, unsigned int cpu, bool totals)
+{
+	uint64_t values[NR_COLUMNS] = { 0 }, any = 0;
+	char text[ON_CPUS][24], name[24];
+
+	for (size_t i = 0; i < ON_CPUS; i++) {
+		values[on_cpus[i]] = on_cpu->now[i] - (totals ? 0 : on_cpu->before[i]);
+		any |= values[on_cpus[i]];
+	}
+	if (!any)
+		return false;
+	snprintf(name, sizeof(name), "CPU %u", cpu);
+	printf("%7s %-15s %6s", "", name, "");
+	for (int column = 0, i = 0; column < NR_COLUMNS; column++) {
+		bool is_shown = i < (int)ON_CPUS && (int)on_cpus[i] == column;
+
+		if (is_shown)
+			snprintf(text[i], sizeof(text[i]), "%" PRIu64, values[column]);
+		printf(" %*s", columns[column].width, is_shown ? text[i++] : "");
+	}
+	putchar('\n');
+	return true;
+}
+
 static void show(bool totals)
 {
-	unsigned int shown, lines = watch_lines(&watch);
+	unsigned int shown, extra = 0, lines = watch_lines(&watch);
 
 	qsort(rows, nrows, sizeof(*rows), by_activity);
 	watch_clear(&watch);
@@ -223,7 +304,7 @@ static void show(bool totals)
 	for (int i = 0; i < NR_COLUMNS; i++)
 		printf(" %*s", columns[i].width, columns[i].name);
 	putchar('\n');
-	for (shown = 0; shown < nrows && shown < lines; shown++) {
+	for (shown = 0; shown < nrows && shown + extra < lines; shown++) {
 		const struct row *row = &rows[shown];
 
 		printf("%7d %-15.15s %6d", row->pid, row->name, row->fd);
@@ -232,6 +313,8 @@ static void show(bool totals)
 			       columns[i].is_count && !totals ? new_of(row, (enum column)i) :
 								row->now[i]);
 		putchar('\n');
+		for (unsigned int cpu = 0; cpu < row->ncpus && shown + extra + 1 < lines; cpu++)
+			extra += show_cpu(&row->cpus[cpu], cpu, totals);
 	}
 	watch_flush();
 }
@@ -267,11 +350,15 @@ static void check(int pid)
 
 int main(int argc, char **argv)
 {
-	int pid = 0;
+	int pid = 0, option;
 
 	watch_init(&watch, "cosy stat");
-	while (watch_next_option(&watch, argc, argv, "p:", usage) != -1)
-		pid = process_id(optarg);
+	while ((option = watch_next_option(&watch, argc, argv, "cp:", usage)) != -1) {
+		if (option == 'c')
+			shows_cpus = true;
+		else
+			pid = process_id(optarg);
+	}
 	watch_begin(&watch);
 	read_all(pid);
 	check(pid);

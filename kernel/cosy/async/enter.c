@@ -11,6 +11,7 @@
 #include <linux/nospec.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/smp.h>
 #include <linux/unistd.h>
 #include <linux/wait_bit.h>
 
@@ -419,6 +420,7 @@ unsigned int cosy_loop_execute(struct cosy_loop *loop, struct cosy_state *st,
 {
 	unsigned int done = 0, calls = 0;
 	struct cosy_parked *parked;
+	u64 *executed;
 	u32 index;
 	int ret;
 
@@ -450,7 +452,9 @@ unsigned int cosy_loop_execute(struct cosy_loop *loop, struct cosy_state *st,
 	}
 	if (unlikely(cosy_works_added(loop)))
 		cosy_works_wake(loop);
-	WRITE_ONCE(loop->executed, loop->executed + calls);
+	/* If the thread has moved meanwhile, all count for the CPU that it has come to. */
+	executed = &loop->cpus[raw_smp_processor_id()].executed;
+	WRITE_ONCE(*executed, *executed + calls);
 	WRITE_ONCE(loop->page->more, done < max && cosy_loop_has_more(loop));
 	return done;
 }

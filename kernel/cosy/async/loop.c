@@ -58,7 +58,7 @@ static struct cosy_loop *cosy_loop_alloc(u32 nentries)
 {
 	u64 size = cosy_page_size(nentries);
 	u64 charge = sizeof(struct cosy_loop) + size +
-		     nr_cpu_ids * sizeof(u64) + nentries * cosy_park_cost();
+		     nr_cpu_ids * sizeof(struct cosy_loop_cpu) + nentries * cosy_park_cost();
 	u64 owner = cosy_quota_owner();
 	struct cosy_loop *loop;
 	int err;
@@ -72,12 +72,12 @@ static struct cosy_loop *cosy_loop_alloc(u32 nentries)
 	loop->parked = kvcalloc(nentries, sizeof(*loop->parked), COSY_GFP);
 	if (!loop->parked)
 		goto free_loop;
-	loop->made = kvcalloc(nr_cpu_ids, sizeof(*loop->made), COSY_GFP);
-	if (!loop->made)
+	loop->cpus = kvcalloc(nr_cpu_ids, sizeof(*loop->cpus), COSY_GFP);
+	if (!loop->cpus)
 		goto free_parked;
 	loop->pages = cosy_pages_alloc(size >> PAGE_SHIFT);
 	if (!loop->pages)
-		goto free_made;
+		goto free_cpus;
 	loop->page = vmap(loop->pages, size >> PAGE_SHIFT, VM_MAP | VM_USERMAP,
 			  PAGE_KERNEL);
 	if (!loop->page)
@@ -102,8 +102,8 @@ static struct cosy_loop *cosy_loop_alloc(u32 nentries)
 
 free_pages:
 	cosy_pages_free(loop->pages, size >> PAGE_SHIFT);
-free_made:
-	kvfree(loop->made);
+free_cpus:
+	kvfree(loop->cpus);
 free_parked:
 	kvfree(loop->parked);
 free_loop:
@@ -138,7 +138,7 @@ void cosy_loop_put(struct cosy_loop *loop)
 	pins = loop->pins;
 	vunmap(loop->page);
 	cosy_pages_free(loop->pages, loop->size >> PAGE_SHIFT);
-	kvfree(loop->made);
+	kvfree(loop->cpus);
 	kvfree(loop->parked);
 	mmdrop(loop->mm);
 	put_pid(loop->pid);

@@ -61,6 +61,17 @@ struct cosy_work {
 #define COSY_WORKS	2
 
 /**
+ * struct cosy_loop_cpu - what was done for a loop on a CPU
+ * @executed: entries that were begun, and that went on when they had waited; only the thread
+ *	      that has entered writes it
+ * @made:     calls that threads have made that wait for calls; protected by the ready_lock
+ */
+struct cosy_loop_cpu {
+	u64 executed;
+	u64 made;
+};
+
+/**
  * struct cosy_loop - a syscall page and what executes it
  * @id:		 its number, for tracepoints
  * @users:	 one for the file, one for each thread inside
@@ -86,12 +97,11 @@ struct cosy_work {
  * @done_tail:	 as in the page, but what counts
  * @enters:	 so often a thread has entered
  * @sleeps:	 so often one has begun to sleep
- * @executed:	 entries that were begun, and that went on when they had waited
  * @threads:	 threads that wait for calls, or make them
  * @handovers:	 so often one was woken because another one slept in a call
- * @made:	 CPU -> calls that they have made there
+ * @cpus:	 CPU -> what was done there
  * @parked:	 entry -> what waits for it, or NULL
- * @ready_lock:	 protects @ready, the links in it, @sleeper, @works, @handovers, @made and
+ * @ready_lock:	 protects @ready, the links in it, @sleeper, @works, @handovers and
  *		 @unreachable; taken inside the lock of a file's wait queue
  * @ready:	 struct cosy_parked whose file has had an event, or whose call was made
  * @works:	 for threads that make calls that block
@@ -127,10 +137,9 @@ struct cosy_loop {
 	u32 done_tail;
 	u64 enters;
 	u64 sleeps;
-	u64 executed;
 	atomic_t threads;
 	u64 handovers;
-	u64 *made;
+	struct cosy_loop_cpu *cpus;
 	struct cosy_parked **parked;
 	spinlock_t ready_lock;
 	struct list_head ready;

@@ -26,19 +26,31 @@ static u32 cosy_loop_held(const struct cosy_loop *loop)
 	return held;
 }
 
-/* The calls that threads have made, and on which CPUs. */
-static void cosy_loop_show_made(struct seq_file *to, const struct cosy_loop *loop)
+static u64 cosy_loop_executed(const struct cosy_loop_cpu *cpu)
 {
-	u64 made, all = 0;
+	return READ_ONCE(cpu->executed);
+}
+
+static u64 cosy_loop_made(const struct cosy_loop_cpu *cpu)
+{
+	return READ_ONCE(cpu->made);
+}
+
+/* A count on each CPU where it is not 0, and on all. */
+static void cosy_loop_show_cpus(struct seq_file *to, const struct cosy_loop *loop,
+				const char *name,
+				u64 (*count)(const struct cosy_loop_cpu *cpu))
+{
 	unsigned int cpu;
+	u64 here, all = 0;
 
 	for (cpu = 0; cpu < nr_cpu_ids; cpu++) {
-		made = READ_ONCE(loop->made[cpu]);
-		all += made;
-		if (made)
-			seq_printf(to, "calls-cpu%u:\t%llu\n", cpu, made);
+		here = count(&loop->cpus[cpu]);
+		all += here;
+		if (here)
+			seq_printf(to, "%s-cpu%u:\t%llu\n", name, cpu, here);
 	}
-	seq_printf(to, "calls:\t%llu\n", all);
+	seq_printf(to, "%s:\t%llu\n", name, all);
 }
 
 /**
@@ -59,10 +71,10 @@ void cosy_loop_show(struct seq_file *to, struct file *file)
 	seq_printf(to, "submitted:\t%u\n", READ_ONCE(loop->submit_head));
 	seq_printf(to, "completed:\t%u\n", READ_ONCE(loop->done_tail));
 	seq_printf(to, "held:\t%u\n", cosy_loop_held(loop));
-	seq_printf(to, "executed:\t%llu\n", READ_ONCE(loop->executed));
+	cosy_loop_show_cpus(to, loop, "executed", cosy_loop_executed);
 	seq_printf(to, "enters:\t%llu\n", READ_ONCE(loop->enters));
 	seq_printf(to, "sleeps:\t%llu\n", READ_ONCE(loop->sleeps));
 	seq_printf(to, "threads:\t%d\n", atomic_read(&loop->threads));
 	seq_printf(to, "handovers:\t%llu\n", READ_ONCE(loop->handovers));
-	cosy_loop_show_made(to, loop);
+	cosy_loop_show_cpus(to, loop, "calls", cosy_loop_made);
 }

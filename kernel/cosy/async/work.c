@@ -580,7 +580,7 @@ static bool cosy_handed_made(struct cosy_loop *loop, struct cosy_handed *handed,
 		takes = true;
 	spin_lock_irq(&loop->ready_lock);
 	if (end == COSY_CALL_MADE) {
-		u64 *made = &loop->made[raw_smp_processor_id()];
+		u64 *made = &loop->cpus[raw_smp_processor_id()].made;
 
 		WRITE_ONCE(*made, *made + 1);
 	}
