@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * tracepoints.c - what the module's tracepoints tell of loading, entering, leaving
- * fast paths, and the entries of loops, in the order in which it happens; and nothing when
- * they are off.
+ * tracepoints.c - what the module's tracepoints tell of loading, entering, leaving,
+ * fast paths, the entries of loops and their threads, in the order in which it happens; and
+ * nothing when they are off.
  */
 // RUN: %compile %s -o %t
 // In a VM of one CPU: an emulated machine of several does not always survive that tracepoints are
 // patched.
 // RUN: %root/scripts/vm/run --smp 1 -- %t
-#include "loop.h"
+#include "workers.h"
 
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -137,6 +137,43 @@ static void entries_of_loops(void)
 	close(sv[1]);
 }
 
+/* A thread that sleeps in a call says so before another one makes the next call. */
+static void handing_over(void)
+{
+	char expected[300], byte;
+	struct worker w[2];
+	struct loop loop;
+	int fds[2], tries = 0;
+
+	if (pipe(fds))
+		die("pipe");
+	put("options/event-fork", "1");
+	create(&loop, 64);
+	start(&w[0], &loop, 0);
+	start(&w[1], &loop, 0);
+	/* The first call is made before the second one is queued if the kernel has work to do. */
+	do {
+		put("trace", "");
+		submit(&loop, 1, COSY_ENTRY_THREAD, SYS_read, (uint64_t)fds[0], (uintptr_t)&byte, 1,
+		       0);
+		submit(&loop, 2, COSY_ENTRY_THREAD, SYS_gettid, 0, 0, 0, 0);
+		check(next_of(&loop) == 2, "another thread makes the second call");
+		if (write(fds[1], "x", 1) != 1)
+			die("write");
+		check(next_of(&loop) == 1, "the first call");
+	} while (!strstr(events(), "handover: ") && ++tries < 100);
+	snprintf(expected, sizeof(expected),
+		 "start: loop=%1$llu index=1\n"
+		 "handover: loop=%1$llu index=1\n"
+		 "start: loop=%1$llu index=2\n", loop_in_events());
+	check(strstr(events(), expected) != NULL, "it says which call sleeps:\n%s", events());
+	end_all(w, 2);
+	put("trace", "");
+	destroy(&loop);
+	close(fds[0]);
+	close(fds[1]);
+}
+
 int main(void)
 {
 	const struct cosy_op refused[] = { MOV(0, 63), EXIT(0) };
@@ -180,7 +217,9 @@ int main(void)
 	expect("events say what has happened", expected);
 
 	entries_of_loops();
+	handing_over();
 	put("events/cosy/enable", "0");
+	put("options/event-fork", "0");
 	run_frame(dev, handle, frame, &run);
 	expect("nothing is told when nobody asks any more", "");
 	if (rmdir(BUFFER))
