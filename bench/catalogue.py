@@ -59,8 +59,8 @@ WHOLE = ("native", "compound", "fast")
 # batches in the module (the default), and by a loop of the module (COSY_EXECUTOR=kernel); and
 # io_uring.
 ASYNC = ("native", "user", "entries", "loops", "io_uring")
-ASYNC_CALLS = ("page1", "page64", "statx1", "statx64", "wait-cancel", "handover",
-               "handover64")
+ASYNC_CALLS = ("page1", "page64", "cpu1", "cpu64", "statx1", "statx64", "wait-cancel",
+               "handover", "handover64")
 # The same by COSY_ASYNC functions, in batches.
 SERVERS = (*ASYNC, "functions")
 ECHO = ("echo-unix-64", "echo-unix-1", "echo-unix-1024", "echo-tcp-64",

@@ -2,13 +2,15 @@
 /*
  * async: what an operation of a loop costs: submitted, executed and collected, in batches of
  * one and more; one that gets the status of a file; one that waits for a socket and is
- * cancelled; some whose calls may block, so that threads make them; reads that wait for a disk.
+ * cancelled; some that another thread executes on a processor of the loop; some whose calls may
+ * block, so that threads make them; reads that wait for a disk.
  * io_uring has no getpid: its operation there does nothing.
  */
 
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -61,6 +63,20 @@ static uint64_t getpid_entries(uint64_t count)
 		check(cosy_wait(loop, (unsigned int)batch, NULL), "cosy_wait");
 	}
 	return (uint64_t)ops[0].result;
+}
+
+/* The same, executed by the thread of a processor: the one on which this thread runs. */
+static uint64_t getpid_on_cpu(uint64_t count)
+{
+	static bool has_cpu;
+	unsigned int cpu;
+
+	if (!has_cpu) {
+		check(getcpu(&cpu, NULL) ? -errno : 0, "getcpu");
+		check(cosy_loop_cpus(loop, &cpu, 1), "cosy_loop_cpus");
+		has_cpu = true;
+	}
+	return getpid_entries(count);
 }
 
 static uint64_t native_statx(uint64_t count)
@@ -303,6 +319,10 @@ int main(int argc, char **argv)
 		  .native = native_getpid, .io_uring = ring_nops, .entries = getpid_entries },
 		{ .name = "page64", .per = "operation", .count = 20480, .parameter = 64,
 		  .native = native_getpid, .io_uring = ring_nops, .entries = getpid_entries },
+		{ .name = "cpu1", .per = "operation", .count = 5000, .parameter = 1,
+		  .native = native_getpid, .io_uring = ring_nops, .entries = getpid_on_cpu },
+		{ .name = "cpu64", .per = "operation", .count = 20480, .parameter = 64,
+		  .native = native_getpid, .io_uring = ring_nops, .entries = getpid_on_cpu },
 		{ .name = "statx1", .per = "operation", .count = 5000, .parameter = 1,
 		  .native = native_statx, .io_uring = ring_statxs, .entries = statx_entries },
 		{ .name = "statx64", .per = "operation", .count = 5120, .parameter = 64,
