@@ -25,6 +25,8 @@ constexpr unsigned LoopCost = COSY_COST_LOOP;     ///< a jump back
 /// 4 KiB of a name that are not cleared, the descriptor that is not looked up.
 constexpr unsigned NameCallSaves = COSY_NAME_CALL_SAVES;
 constexpr unsigned FileCallSaves = COSY_FILE_CALL_SAVES;
+/// An lseek with COSY_HINT_JOIN saves so much.
+constexpr unsigned JoinedSeekSaves = COSY_JOINED_SEEK_SAVES;
 
 } // namespace cosy
 

@@ -48,6 +48,19 @@ static unsigned mostSaved(const Inst &I) {
 #undef FILE_CALL
 }
 
+/// So much a system call usually saves.
+static unsigned usuallySaved(const Inst &I) {
+  const SystemCall *Call = findSystemCall(I.Imm);
+  if (!Call || I.Hints & COSY_HINT_PLAIN)
+    return CallSaves;
+  if (I.Hints & COSY_HINT_JOIN)
+    return JoinedSeekSaves;
+#define SAVING(Name, Saved) .Case(#Name, Saved)
+  return StringSwitch<unsigned>(Call->Name) COSY_USUAL_SAVINGS(SAVING).Default(
+      CallSaves);
+#undef SAVING
+}
+
 /// So much native code saves, too, if it makes the call \p I by itself through
 /// the module.
 static unsigned savedSingly(const Inst &I) {
@@ -71,6 +84,7 @@ struct Ways {
   unsigned MaxCalls = 0; ///< system calls
   unsigned MinCalls = 0;
   unsigned MaxSaved = 0;  ///< by system calls, with all fast paths there are
+  unsigned MaxUsual = 0;  ///< by system calls, as they usually do
   unsigned MaxSingly = 0; ///< of that, by native code as well: savedSingly()
   unsigned MinUpCalls = 0;
   unsigned MaxUpCalls = 0;
@@ -79,6 +93,9 @@ struct Ways {
 
   /// What is gained at most and at least; a loss is negative.
   int best() const { return int(MaxSaved) - int(MinUpCalls * UpCallCost); }
+  int usual() const {
+    return int(MaxUsual) - int(MaxCost) - int(MinUpCalls * UpCallCost);
+  }
   int worst() const {
     return int(MinCalls * CallSaves) - int(MaxCost) -
            int(MaxUpCalls * UpCallCost);
@@ -95,6 +112,7 @@ public:
           ++W.MaxCalls;
           ++W.MinCalls;
           W.MaxSaved += mostSaved(I);
+          W.MaxUsual += usuallySaved(I);
           W.MaxSingly += savedSingly(I);
         } else if (I.Op == COSY_OP_UPCALL) {
           ++W.MinUpCalls;
@@ -154,6 +172,7 @@ Ways Estimate::of(const Loop *L) const {
       const Ways &Before = Until[P];
       W.MaxCalls = std::max(W.MaxCalls, Before.MaxCalls);
       W.MaxSaved = std::max(W.MaxSaved, Before.MaxSaved);
+      W.MaxUsual = std::max(W.MaxUsual, Before.MaxUsual);
       W.MaxSingly = std::max(W.MaxSingly, Before.MaxSingly);
       W.MaxCost = std::max(W.MaxCost, Before.MaxCost);
       W.MaxUpCalls = std::max(W.MaxUpCalls, Before.MaxUpCalls);
@@ -165,6 +184,7 @@ Ways Estimate::of(const Loop *L) const {
     Ways Own = Of.lookup(BB);
     W.MaxCalls += Own.MaxCalls;
     W.MaxSaved += Own.MaxSaved;
+    W.MaxUsual += Own.MaxUsual;
     W.MaxSingly += Own.MaxSingly;
     W.MaxCost += Own.MaxCost;
     W.AnyNumber |= Own.AnyNumber;
@@ -179,6 +199,7 @@ Ways Estimate::of(const Loop *L) const {
     Result.AnyNumber |= W.AnyNumber;
     Result.MaxCalls = std::max(Result.MaxCalls, W.MaxCalls);
     Result.MaxSaved = std::max(Result.MaxSaved, W.MaxSaved);
+    Result.MaxUsual = std::max(Result.MaxUsual, W.MaxUsual);
     Result.MaxSingly = std::max(Result.MaxSingly, W.MaxSingly);
     Result.MaxCost = std::max(Result.MaxCost, W.MaxCost);
     Result.MaxUpCalls = std::max(Result.MaxUpCalls, W.MaxUpCalls);
@@ -211,12 +232,9 @@ static std::string upCallsText(const Ways &W) {
   return std::to_string(W.MinUpCalls) + " to " + count(W.MaxUpCalls, "up-call");
 }
 
-/// "100 less to 300 more": from the best to the worst.
-static std::string differenceText(int Best, int Worst) {
-  auto Text = [](int Gain) {
-    return std::to_string(std::abs(Gain)) + (Gain >= 0 ? " less" : " more");
-  };
-  return Best == Worst ? Text(Best) : Text(Best) + " to " + Text(Worst);
+/// \returns "100 less" or "100 more".
+static std::string gainText(int Gain) {
+  return std::to_string(std::abs(Gain)) + (Gain >= 0 ? " less" : " more");
 }
 
 /// Is \p L part of the loop around it in the source? LLVM makes two loops of
@@ -247,14 +265,17 @@ static void explainLoop(const Region &R, const Loop &L, const Estimate &E,
       Rem << ", its " << ore::NV("UpCalls", upCallsText(W)) << " about "
           << ore::NV("UpCallCost", W.MaxUpCalls * UpCallCost);
     if (!W.AnyNumber)
-      Rem << "; as a compound it takes "
-          << ore::NV("Difference", differenceText(W.best(), W.worst()));
+      Rem << "; as a compound it usually takes "
+          << ore::NV("Usually", gainText(W.usual())) << " ("
+          << ore::NV("Best", gainText(W.best())) << " to "
+          << ore::NV("Worst", gainText(W.worst())) << ")";
     if (W.MaxSingly)
       Rem << "; its native code saves up to "
           << ore::NV("SavedSingly", W.MaxSingly)
           << " by single calls through the module";
   });
-  if (W.AnyNumber || W.MaxSaved >= W.MinUpCalls * UpCallCost)
+  // The native code makes calls by itself through the module.
+  if (W.AnyNumber || W.best() >= int(W.MaxSingly))
     return;
   for (const UpCall &U : UpCalls.Calls)
     if (L.contains(U.Insts.front()) && !isUserFunctionCall(*U.Culprit)) {
@@ -263,8 +284,10 @@ static void explainLoop(const Region &R, const Loop &L, const Estimate &E,
           U.Culprit->getDebugLoc() ? U.Culprit->getDebugLoc().get() : R.Loc,
           "each iteration of this loop leaves the kernel, here for the " +
               describe(*U.Culprit) + ", and makes " + callsText(W) +
-              ": it takes longer than natively; move that out of the "
-              "loop, or the loop out of the region");
+              (W.MaxSingly ? ": it takes longer than natively, where calls go "
+                             "through the module one by one; "
+                           : ": it takes longer than natively; ") +
+              "move that out of the loop, or the loop out of the region");
       return;
     }
 }
