@@ -252,6 +252,35 @@ static void cancelling(void)
 	close(fds[1]);
 }
 
+/* Cancelling one operation takes others to the processor, too: these are executed. */
+static void cancelled_beside(void)
+{
+	const struct timespec minute = { .tv_sec = 60 };
+	struct cosy_loop *loop = new_loop();
+	struct cosy_async waits = { 0 }, op = { 0 };
+	unsigned int cpu = cpus[ncpus - 1];
+	int fds[2];
+	char byte;
+
+	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	for (int round = 0; round < 2000; round++) {
+		/* The processor's thread has just executed something, and looks for more. */
+		EQUAL(cosy_async_call(loop, cosy_async_on(&op, cpu), SYS_gettid, 0, 0, 0, 0, 0, 0),
+		      0);
+		EQUAL(cosy_wait_for(loop, &op, &minute), 0);
+		EQUAL(cosy_async_recv(loop, cosy_async_on(&waits, cpu), fds[0], &byte, 1, 0), 0);
+		EQUAL(cosy_async_call(loop, cosy_async_on(&op, cpu), SYS_gettid, 0, 0, 0, 0, 0, 0),
+		      0);
+		EQUAL(cosy_cancel(loop, &waits), 0);
+		EQUAL(cosy_wait_for(loop, &op, &minute), 0);
+		EQUAL(cosy_wait_for(loop, &waits, &minute), 0);
+		EQUAL(waits.result, -ECANCELED);
+	}
+	EQUAL(cosy_loop_destroy(loop), 0);
+	close(fds[0]);
+	close(fds[1]);
+}
+
 /* Whoever polls the loop from outside is told of what processors have executed. */
 static void polled(void)
 {
@@ -287,6 +316,7 @@ int main(int argc, char **argv)
 		position();
 		closing();
 		cancelling();
+		cancelled_beside();
 		polled();
 	}
 	unlink(NAME);

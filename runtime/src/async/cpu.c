@@ -38,6 +38,8 @@
  * execute: another one's epoll would have to learn the descriptor.
  */
 #define SLACK		8u
+/* Nanoseconds: to sleep, and to be woken on another CPU, takes longer. */
+#define LOOKS_FOR	10000u
 
 /**
  * struct cosy_used_fd - where operations have used a descriptor
@@ -245,11 +247,13 @@ static void use_fd(struct cosy_loop *loop, struct cosy_slot *s)
 static void put(struct cosy_cpu *cpu, uint32_t slot)
 {
 	const uint64_t one = 1;
+	int from = sched_getcpu();
 	bool told;
 
 	cosy_lock(&cpu->put_lock);
 	cosy_queue_add(cpu->owner, &cpu->put, slot);
-	told = cpu->told;
+	cpu->from = (uint32_t)from;
+	told = cpu->told || cpu->looking;
 	cpu->told = true;
 	cosy_unlock(&cpu->put_lock);
 	if (!told)
@@ -275,6 +279,40 @@ void cosy_cpu_take(struct cosy_cpu *cpu)
 				 (const uint64_t *)entry->args);
 		slot = next;
 	}
+}
+
+/* Look at @told for a while, without the lock of the processor's loop. */
+static void look_for_entries(struct cosy_cpu *cpu)
+{
+	uint64_t until = cosy_clock() + LOOKS_FOR;
+
+	cosy_loop_leave(cpu->loop);
+	while (!atomic_load_explicit(&cpu->told, memory_order_relaxed) && cosy_clock() < until)
+		__builtin_ia32_pause();
+	cosy_lock(&cpu->loop->lock);
+}
+
+bool cosy_cpu_look(struct cosy_cpu *cpu)
+{
+	struct cosy_loop *loop = cpu->loop;
+	bool looks;
+
+	cosy_lock(&cpu->put_lock);
+	/* A thread on the same CPU cannot put any while this one looks. */
+	looks = !cpu->told && cpu->from != cpu->number && loop->info.submitted;
+	cpu->looking = looks;
+	cosy_unlock(&cpu->put_lock);
+	/* Otherwise epoll tells at once of those that there are. */
+	if (looks) {
+		look_for_entries(cpu);
+		cosy_lock(&cpu->put_lock);
+		cpu->looking = false;
+		cosy_unlock(&cpu->put_lock);
+		cosy_cpu_take(cpu);
+	}
+	/* Another thread, which cancels something, may have taken them, and does not wake this one. */
+	return loop->page->submit_head != loop->page->submit_tail ||
+	       cosy_attempts_pending(loop) || cosy_page_done(loop);
 }
 
 void cosy_cpu_send(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t slot)

@@ -321,9 +321,11 @@ enum cosy_cpu_state {
  * @thread:	 runs that loop, on the processor
  * @number:	 the processor's
  * @outstanding: operations sent and not complete; under the lock of the loop that sends them
- * @put_lock:	 protects the next two
+ * @put_lock:	 protects the next four; @told is read without it, too
  * @put:	 entries of @owner that @loop has not taken
- * @told:	 @loop's wake_fd was made readable since it last took them
+ * @told:	 there are some, and @loop's wake_fd was made readable unless it was @looking
+ * @looking:	 the thread looks at @told before it sleeps
+ * @from:	 the CPU on which the last one was put
  * @wanted:	 what the thread is to do; this and the following under the lock of @loop
  * @rests:	 it does
  * @changed:	 one of these two has
@@ -336,7 +338,9 @@ struct cosy_cpu {
 	uint32_t outstanding;
 	struct cosy_lock put_lock;
 	struct cosy_queue put;
-	bool told;
+	atomic_bool told;
+	bool looking;
+	uint32_t from;
 	enum cosy_cpu_state wanted;
 	bool rests;
 	struct cosy_event changed;
@@ -1156,6 +1160,15 @@ int cosy_cpu_choose(struct cosy_loop *loop, const struct cosy_async *op, long nr
 
 /** cosy_cpu_send() - let a processor execute an entry; it is filled in */
 void cosy_cpu_send(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t slot);
+
+/**
+ * cosy_cpu_look() - before the thread of a processor sleeps, wait a little for entries
+ *
+ * Gives the lock of the processor's loop back meanwhile.
+ *
+ * Return: is there anything to execute or deliver?
+ */
+bool cosy_cpu_look(struct cosy_cpu *cpu);
 
 /** cosy_cpu_take() - submit to the loop of a processor what was sent to that; its lock is taken */
 void cosy_cpu_take(struct cosy_cpu *cpu);
