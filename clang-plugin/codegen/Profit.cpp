@@ -274,8 +274,9 @@ static void explainLoop(const Region &R, const Loop &L, const Estimate &E,
           << ore::NV("SavedSingly", W.MaxSingly)
           << " by single calls through the module";
   });
-  // The native code makes calls by itself through the module.
-  if (W.AnyNumber || W.best() >= int(W.MaxSingly))
+  // It may lose to native code that makes single calls through the module: then
+  // libcosy chooses that, and nothing is lost.
+  if (W.AnyNumber || W.MaxSaved >= W.MinUpCalls * UpCallCost)
     return;
   for (const UpCall &U : UpCalls.Calls)
     if (L.contains(U.Insts.front()) && !isUserFunctionCall(*U.Culprit)) {
@@ -284,10 +285,8 @@ static void explainLoop(const Region &R, const Loop &L, const Estimate &E,
           U.Culprit->getDebugLoc() ? U.Culprit->getDebugLoc().get() : R.Loc,
           "each iteration of this loop leaves the kernel, here for the " +
               describe(*U.Culprit) + ", and makes " + callsText(W) +
-              (W.MaxSingly ? ": it takes longer than natively, where calls go "
-                             "through the module one by one; "
-                           : ": it takes longer than natively; ") +
-              "move that out of the loop, or the loop out of the region");
+              ": it takes longer than natively; move that out of the "
+              "loop, or the loop out of the region");
       return;
     }
 }
