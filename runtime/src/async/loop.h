@@ -363,6 +363,7 @@ struct cosy_cpu {
  * @woken:	@wake_fd is readable
  * @external:	somebody polls @epoll: make it readable for all that is to do
  * @blocked:	a thread waits for @epoll
+ * @awaits_ops:	a thread that is @blocked waits for certain operations
  * @waiters:	threads that wait for @changed
  * @inside:	calls that execute and deliver
  * @changed:	there are completions, nobody is @blocked any more, or a thread of the
@@ -421,6 +422,7 @@ struct cosy_loop {
 		uint32_t attention;
 	};
 	atomic_bool stop;
+	bool awaits_ops;
 	uint32_t waiters;
 	uint32_t inside;
 	struct cosy_event changed;

@@ -198,8 +198,12 @@ static void deliver(struct cosy_loop *loop, struct cosy_delivery *delivery,
 
 	while (delivery->room && (op = cosy_page_collect(loop)))
 		cosy_deliver(loop, op, delivery);
-	if (delivery->count != delivered)
-		cosy_loop_changed(loop);
+	if (delivery->count == delivered)
+		return;
+	cosy_loop_changed(loop);
+	/* Another thread that waits for epoll may be waiting for just these, or for the last one. */
+	if (loop->blocked && !loop->woken && (loop->awaits_ops || !loop->outstanding))
+		cosy_loop_write_wake_fd(loop);
 }
 
 static unsigned int complete(const struct goal *goal)
@@ -269,10 +273,12 @@ static int wait_locked(struct cosy_loop *loop, const struct goal *goal,
 			continue;
 		if (goal->until != FOR_EVER && goal->until <= cosy_clock())
 			return 0;
-		if (loop->blocked)
+		if (loop->blocked) {
 			wait_for_other(loop, goal->until);
-		else
+		} else {
+			loop->awaits_ops = goal->ops;
 			err = look_at_descriptors(loop, goal->until, &delivery);
+		}
 	}
 }
 
