@@ -17,6 +17,7 @@
 
 static struct loop loop;
 static __u64 handles[HANDLES];
+static unsigned int nr_loaded;
 
 static void make_loop(void)
 {
@@ -80,8 +81,14 @@ static void load_parking(void)
 	load.image = (__u64)(uintptr_t)im;
 	load.image_size = im->h.size;
 	if (ioctl(dev, COSY_IOC_LOAD, &load) == 0)
-		handles[any(HANDLES)] = load.handle;
+		handles[nr_loaded++ % HANDLES] = load.handle;
 	free(im);
+}
+
+/* Mostly the compound that was loaded last. */
+static __u64 choose_handle(void)
+{
+	return handles[(any(4) ? nr_loaded - 1 : any(HANDLES)) % HANDLES];
 }
 
 static void enter_compound(unsigned int index)
@@ -89,13 +96,13 @@ static void enter_compound(unsigned int index)
 	__u64 *frame = (__u64 *)(arena + any(PAGES) * PAGE);
 	struct cosy_async_entry *entry = &loop.entries[index];
 
-	if (!handles[0])
+	if (!nr_loaded)
 		load_parking();
 	frame[COUNT_REG] = 0;
 	entry->flags = 0;
 	entry->nr = COSY_ENTRY_COMPOUND;
 	entry->args[0] = (__u64)dev;
-	entry->args[1] = entry->user_data = handles[any(HANDLES)];
+	entry->args[1] = entry->user_data = choose_handle();
 	entry->args[2] = any(4) ? (uintptr_t)frame : (__u64)memory();
 	entry->args[3] = (uintptr_t)&errno;
 	entry->args[4] = any(4) ? 0 : any(40);
@@ -239,6 +246,46 @@ static void connect_tcp(void)
 		close(fd);
 }
 
+/* The other end of a pipe or of a pair of sockets; any other descriptor has none. */
+static int peer_of(int fd)
+{
+	if (fd == FD_TCP || fd == FD_TCP + 1)
+		return FD_TCP + ((fd - FD_TCP) ^ 1);
+	if (fd < FD_MEMFD)
+		return FD_PIPE + ((fd - FD_PIPE) ^ 1);
+	return fd;
+}
+
+/* Make a descriptor ready to be read from, or to be written to. */
+static void feed(int fd)
+{
+	static const char bytes[8] = { 1 };
+	char *into = arena + (1 + any(PAGES - 2)) * PAGE;
+
+	if (fd == FD_LISTENING)
+		connect_tcp();
+	else if (any(3) ? write(peer_of(fd), bytes, sizeof(bytes)) < 0 :
+			  read(peer_of(fd), into, PAGE) < 0)
+		errno = 0;
+}
+
+/* A compound waits, and goes on: once for each time that its descriptors are ready. */
+static void wait_and_feed(void)
+{
+	unsigned int index = any(ENTRIES), times = 1 + any(4);
+
+	load_parking();
+	enter_compound(index);
+	loop.entries[index].status = COSY_ENTRY_SUBMITTED;
+	submit_index(&loop, index);
+	enter_loop(&loop, 1 + any(COSY_ASYNC_MAX_DONE));
+	while (times--) {
+		feed(waiting_fd());
+		enter_loop(&loop, 1 + any(COSY_ASYNC_MAX_DONE));
+		collect_all();
+	}
+}
+
 /* What others do to the loop and to what its entries wait for. */
 static void disturb_loop(void)
 {
@@ -289,9 +336,12 @@ static void use_loop(void)
 	unsigned int steps = 1 + any(12);
 
 	while (steps--) {
-		switch (any(8)) {
+		switch (any(9)) {
 		case 0:
 			load_parking();
+			break;
+		case 8:
+			wait_and_feed();
 			break;
 		case 1:
 			disturb_loop();

@@ -298,6 +298,7 @@ static const struct parameter {
 	{ "kill_over_limit", "N", "Y" },       { "max_loads", "4096", "2" },
 	{ "max_waiters", "64", "1" },	       { "max_reads", "4096", "0" },
 	{ "user_memory", "256", "1" },	       { "time_slice", "1", "10" },
+	{ "function_time", "10000", "1" },
 };
 
 static void set_parameter(const char *name, const char *value)
@@ -374,6 +375,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	}
 	if (!nr_functions)
 		die("no user function");
+	/* Functions find memory there, and stacks. */
+	segment.base[0] = segment.base[PAGE] = 0;
 	close(dev);
 	read_seen();
 	/* What loading the module and functions has reached. */
