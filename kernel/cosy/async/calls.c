@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * calls.c - the calls of parks.def, as a loop makes them for compounds.
+ * calls.c - the calls of parks.def for compounds that a loop runs.
  *
- * They do not block. A call that would block parks its compound. A call for which the loop
- * cannot wait makes the executor leave the compound, and nothing of it has happened.
+ * These calls do not block. If a call would block, its compound is parked. If the loop cannot wait
+ * for it, the call has no effect, and the process has to make it in user mode.
  */
 #include <linux/err.h>
 #include <linux/file.h>
@@ -37,7 +37,7 @@ static bool cosy_call_is_direct(u64 flags, bool receives)
  * read() and write()
  */
 
-/* As vfs_read() and vfs_write() begin. */
+/* The checks at the beginning of vfs_read() and vfs_write(). */
 static long cosy_file_begin(const struct pt_regs *regs, struct file *file,
 			    bool receives)
 {
@@ -46,7 +46,7 @@ static long cosy_file_begin(const struct pt_regs *regs, struct file *file,
 	return rw_verify_area(receives ? READ : WRITE, file, NULL, regs->dx);
 }
 
-/* Of a socket the rest are the arguments of recvfrom() and sendto(): see sock_write_iter(). */
+/* For a socket, set the other arguments of recvfrom() or sendto(): see sock_write_iter(). */
 static void cosy_file_args(struct pt_regs *regs, const struct socket *socket,
 			   bool receives)
 {
@@ -54,7 +54,7 @@ static void cosy_file_args(struct pt_regs *regs, const struct socket *socket,
 	regs->r8 = 0;
 }
 
-/* As vfs_read() and vfs_write() end. @file: NULL if it was closed meanwhile. */
+/* The accounting at the end of vfs_read() and vfs_write(). @file: NULL if it was closed. */
 static void cosy_file_end(struct file *file, long result, bool receives)
 {
 	if (receives) {
@@ -73,7 +73,7 @@ static void cosy_file_end(struct file *file, long result, bool receives)
 	inc_syscw(current);
 }
 
-/* Begin, if the call has not begun: it is allowed once, however often it waits. */
+/* Check a call once, when it begins, and not again after each wait. */
 static long cosy_file_begin_once(struct cosy_coroutine *co,
 				 const struct pt_regs *regs, struct file *file,
 				 bool receives)
@@ -91,14 +91,14 @@ static long cosy_file_begin_once(struct cosy_coroutine *co,
  * All calls that transfer bytes
  */
 
-/* Continue after what was sent before. */
+/* Skip the bytes that were sent before. */
 static void cosy_send_rest(const struct cosy_coroutine *co, struct pt_regs *regs)
 {
 	regs->dx = min_t(u64, regs->dx, MAX_RW_COUNT) - co->sent;
 	regs->si += co->sent;
 }
 
-/* Make the call as one that does not block; without a socket it fails. */
+/* Make the call without blocking. Without a socket the system call itself returns the error. */
 static long cosy_call_make(struct pt_regs *regs, struct socket *socket,
 			   bool receives)
 {
@@ -110,8 +110,8 @@ static long cosy_call_make(struct pt_regs *regs, struct socket *socket,
 }
 
 /*
- * Nothing more can be sent. The next call reports why, as after one that has blocked when a
- * part was sent.
+ * Return true if no more bytes can be sent. The call then returns what it has sent, and the next
+ * call returns the error, as natively after a partial send.
  */
 static bool cosy_send_has_ended(const struct socket *socket)
 {
@@ -121,7 +121,7 @@ static bool cosy_send_has_ended(const struct socket *socket)
 	       READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN;
 }
 
-/* Wait for a file whose call has failed with -EAGAIN. Return: COSY_PARKED. */
+/* Wait for the file of a call that has failed with -EAGAIN. Return COSY_PARKED. */
 static __always_inline long cosy_call_wait(struct cosy_coroutine *co,
 					   struct file *file, bool receives)
 {
@@ -131,8 +131,8 @@ static __always_inline long cosy_call_wait(struct cosy_coroutine *co,
 }
 
 /*
- * A call has been made that does not block. Wait if it would have, or if a part is still to be
- * sent. Return: its result, or COSY_PARKED.
+ * Finish an attempt without blocking: wait if the call would have blocked, or if bytes remain to be
+ * sent. Return the result, or COSY_PARKED.
  */
 static __always_inline long cosy_call_made(struct cosy_coroutine *co,
 					   const struct pt_regs *regs,
@@ -141,14 +141,14 @@ static __always_inline long cosy_call_made(struct cosy_coroutine *co,
 {
 	if (!receives && result > 0 && (u64)result < regs->dx) {
 		co->sent += result;
-		/* Perhaps not because there is no room: then nobody will tell that there is. */
+		/* There may still be room, and then no event comes: make it check again. */
 		WRITE_ONCE(co->parked.events, 0);
 		result = -EAGAIN;
 	}
 	return result == -EAGAIN ? cosy_call_wait(co, file, receives) : result;
 }
 
-/* As cosy_call_try(), for read() and write() of what is no socket. */
+/* The same as cosy_call_try(), for read() and write() of files that are not sockets. */
 static long cosy_file_try(struct cosy_coroutine *co, struct pt_regs *regs,
 			  struct file *file, bool receives)
 {
@@ -166,7 +166,7 @@ static long cosy_file_try(struct cosy_coroutine *co, struct pt_regs *regs,
 	result = cosy_file_begin_once(co, regs, file, receives);
 	if (result)
 		return result;
-	/* An eventfd says by poll() what a call of the right size does. */
+	/* For an eventfd, poll() is right only for a call of at least 8 bytes. */
 	if (!co->waits && receives && regs->dx >= sizeof(u64) &&
 	    cosy_park_idle(parked, file))
 		return COSY_PARKED;
@@ -176,7 +176,7 @@ static long cosy_file_try(struct cosy_coroutine *co, struct pt_regs *regs,
 }
 
 /*
- * Make the call, or wait. @file_io: it is read() or write(). Return: its result, or
+ * Make the call, or wait. @file_io: the call is read() or write(). Return the result, or
  * COSY_PARKED.
  */
 static __always_inline long cosy_call_try(struct cosy_coroutine *co,
@@ -195,7 +195,7 @@ static __always_inline long cosy_call_try(struct cosy_coroutine *co,
 		return -EBADF;
 	if (file_io && unlikely(!socket))
 		return cosy_file_try(co, regs, file, receives);
-	/* The bytes for MSG_WAITALL come in pieces: nobody knows here when it can go on. */
+	/* With MSG_WAITALL no event says when all bytes are there. */
 	if (!file_io && unlikely(receives && regs->r10 & MSG_WAITALL)) {
 		co->user = true;
 		return COSY_PARKED;
@@ -225,8 +225,8 @@ static __always_inline long cosy_call_try(struct cosy_coroutine *co,
 }
 
 /*
- * Begin with a call of a compound, or go on with it. Return: the file of its descriptor;
- * none if it is another one than before.
+ * Begin a call of a compound, or continue it after a wait. Return the file of its descriptor;
+ * none if the descriptor now refers to another file.
  */
 static __always_inline struct cosy_fd cosy_call_begin(struct cosy_coroutine *co,
 						      struct cosy_env *env)
@@ -234,7 +234,7 @@ static __always_inline struct cosy_fd cosy_call_begin(struct cosy_coroutine *co,
 	struct cosy_parked *parked = &co->parked;
 	struct cosy_fd fd;
 
-	/* The process sees what it sends. */
+	/* Data of fast paths must be in the process's memory before it is sent. */
 	cosy_fast_leave(env, false);
 	if (!co->waits) {
 		co->sent = 0;
@@ -243,7 +243,7 @@ static __always_inline struct cosy_fd cosy_call_begin(struct cosy_coroutine *co,
 	co->user = false;
 	parked->call.args[0] = env->regs.di;
 	fd = cosy_fd_get(env->regs.di);
-	/* Its descriptor has been closed meanwhile. */
+	/* The descriptor was closed during the wait. */
 	if (co->waits && parked->target.queue &&
 	    unlikely(!cosy_parked_is_current(parked, fd.file))) {
 		co->interrupted = true;
@@ -252,18 +252,18 @@ static __always_inline struct cosy_fd cosy_call_begin(struct cosy_coroutine *co,
 	return fd;
 }
 
-/* Has a call ended? @result: its result, or COSY_PARKED. Return: what it returns. */
+/* End a call, or note that it waits. @result: its result, or COSY_PARKED. Return the result. */
 static __always_inline long cosy_call_end(struct cosy_coroutine *co,
 					  struct cosy_env *env, long result)
 {
 	co->waits = result == COSY_PARKED;
-	/* With a part sent it ends, below. */
+	/* An interrupted call is made again, unless bytes were sent: then it ends below. */
 	if (unlikely(!co->waits && !co->sent && cosy_env_restart(env, result))) {
-		/* Made again from here; it may wait for another socket than the one before. */
+		/* It is made again from its beginning, and may then wait for another socket. */
 		co->waits = true;
 		cosy_parked_unqueue(&co->parked);
 	}
-	/* What went out is reported, as after a signal: it must not go out again. */
+	/* Report the bytes that were sent, as after a signal: they must not be sent again. */
 	if (unlikely(co->sent) && (!co->waits || co->user)) {
 		co->waits = false;
 		result = (long)co->sent + max(result, 0L);
@@ -315,8 +315,8 @@ static long cosy_call_write(const struct pt_regs *regs)
  */
 
 /*
- * Make the call, or wait. The system call itself reads the message: a wrong one fails at once,
- * although there is nothing to receive.
+ * Make the call, or wait. The system call itself reads the message header. So it is always tried
+ * first, and a wrong header fails at once, as natively.
  */
 static long cosy_message_try(struct cosy_coroutine *co, struct pt_regs *regs,
 			     struct file *file, bool receives)
@@ -365,7 +365,7 @@ static long cosy_call_sendmsg(const struct pt_regs *regs)
  * accept() and accept4()
  */
 
-/* As __sys_accept4_file(), without blocking; the flags are valid. */
+/* The same as __sys_accept4_file(), without blocking. The flags are valid. */
 static long cosy_accept(const struct pt_regs *regs, struct file *file,
 			int flags)
 {
@@ -386,7 +386,7 @@ static long cosy_accept(const struct pt_regs *regs, struct file *file,
 	return fd;
 }
 
-/* Make the call, or wait. Return: its result, or COSY_PARKED. */
+/* Make the call, or wait. Return the result, or COSY_PARKED. */
 static long cosy_accept_try(struct cosy_coroutine *co,
 			    const struct pt_regs *regs, struct file *file,
 			    int flags)
@@ -424,7 +424,7 @@ static long cosy_accept_call(const struct pt_regs *args, int flags)
 	long result;
 
 	result = cosy_accept_try(co, args, fd.file, flags);
-	/* Else the connection that has come is for another one. */
+	/* If it has not used the event, another waiter gets the connection. */
 	if (result != COSY_PARKED)
 		cosy_park_pass(&co->parked, result >= 0);
 	result = cosy_call_end(co, env, result);
@@ -446,7 +446,10 @@ static long cosy_call_accept4(const struct pt_regs *regs)
  * close()
  */
 
-/* Has the process operations that use a descriptor? Yes if it does not say. */
+/*
+ * Return true if operations of the process in user mode use a descriptor, or if the process has not
+ * told which ones do.
+ */
 static bool cosy_fd_is_used(const struct cosy_loop *loop, unsigned int fd)
 {
 	u8 __user *used = u64_to_user_ptr(READ_ONCE(loop->page->used));
@@ -480,13 +483,13 @@ static long cosy_call_close(const struct pt_regs *args)
 	co->user = !cosy_may_close(loop, args->di);
 	if (co->user)
 		return COSY_PARKED;
-	/* First the calls that wait for it fail. */
+	/* Calls that wait for the descriptor fail first. */
 	cosy_park_interrupt(loop, args->di);
 	env->regs.orig_ax = cosy_env_callee(__NR_close);
 	return cosy_callees[env->regs.orig_ax](&env->regs);
 }
 
-/** cosy_coroutine_init() - let compounds be parked */
+/** cosy_coroutine_init() - register the calls at which compounds can be parked */
 void __init cosy_coroutine_init(void)
 {
 #define COSY_PARKS(name) cosy_parks_init(__NR_##name, cosy_call_##name);

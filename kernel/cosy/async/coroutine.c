@@ -2,9 +2,9 @@
 /*
  * coroutine.c - entries that run compounds, which are parked where they would block.
  *
- * A compound that waits is its pc and its registers, which stay here; its frame in the
- * process is read when it begins and written when it is left. So what a connection
- * costs is one wake-up: its registration with the socket is kept, too.
+ * The pc and the registers of a parked compound stay in the kernel. Its frame in the process is
+ * read when it begins, and written when it is left. Its registration with the socket's wait queue
+ * is also kept, so a wait costs little more than a wake-up.
  */
 #include <linux/errno.h>
 #include <linux/file.h>
@@ -29,7 +29,7 @@
 #include "run/run.h"
 #include "trace/cosy_trace.h"
 
-/* The compound, with a reference, if @fd is a file of the device that has it. */
+/* Look up a compound by a descriptor of the device and a handle; takes a reference. */
 static struct cosy_compound *cosy_coroutine_compound(const struct cosy_loop *loop,
 						     u64 fd, u64 handle)
 {
@@ -47,7 +47,7 @@ static struct cosy_compound *cosy_coroutine_compound(const struct cosy_loop *loo
 	return compound;
 }
 
-/* Read the registers that matter at @pc; the others are 0. */
+/* Read the registers that are live at the pc from the frame; clear the others. */
 static bool cosy_coroutine_read(struct cosy_coroutine *co, bool resumed)
 {
 	const struct cosy_code *code = co->compound->code;
@@ -64,7 +64,7 @@ static bool cosy_coroutine_read(struct cosy_coroutine *co, bool resumed)
 			       live.count * sizeof(*co->regs));
 }
 
-/* Write what the process is to find: of the compound's end, or where it was left. */
+/* Write the registers that are live at the compound's end, or where it is left, to the frame. */
 static bool cosy_coroutine_write(const struct cosy_coroutine *co,
 				 const struct cosy_state *st,
 				 enum cosy_status status)
@@ -83,10 +83,11 @@ static bool cosy_coroutine_write(const struct cosy_coroutine *co,
 }
 
 /**
- * cosy_coroutine_free() - an entry runs its compound no longer
- * @parked: its coroutine, which is in no wait queue and in no list
+ * cosy_coroutine_free() - free a coroutine
+ * @parked: the coroutine, in no wait queue and in no list
  *
- * May sleep. If the compound holds the module, it may be put: the loop has to hold it.
+ * May sleep. May drop the compound's reference to the module, so the caller needs another one:
+ * that of the loop.
  */
 void cosy_coroutine_free(struct cosy_parked *parked)
 {
@@ -106,7 +107,7 @@ cosy_coroutine_alloc(struct cosy_loop *loop, u32 index,
 	u64 size = struct_size(co, regs, compound->code->nregs + 1);
 	int err = cosy_quota_charge(owner, size);
 
-	/* So compounds cannot be referred to too often: see struct cosy_compound. */
+	/* The charge bounds the references to a compound: see struct cosy_compound. */
 	BUILD_BUG_ON(sizeof(*co) < 128);
 	if (err)
 		return ERR_PTR(err);
@@ -124,7 +125,7 @@ cosy_coroutine_alloc(struct cosy_loop *loop, u32 index,
 	return co;
 }
 
-/* A coroutine for the compound of an entry. */
+/* Create a coroutine for the compound of an entry. */
 static struct cosy_coroutine *cosy_coroutine_begin(struct cosy_loop *loop,
 						   u32 index,
 						   const struct cosy_async_call *call)
@@ -150,7 +151,7 @@ static struct cosy_coroutine *cosy_coroutine_begin(struct cosy_loop *loop,
 	return co;
 }
 
-/* Take from an entry where its compound begins, or goes on. */
+/* Set where a compound begins or continues, from its entry. */
 static int cosy_coroutine_enter(struct cosy_coroutine *co,
 				const struct cosy_async_call *call)
 {
@@ -161,7 +162,7 @@ static int cosy_coroutine_enter(struct cosy_coroutine *co,
 	if (flags & ~(u64)COSY_COMPOUND_FLAGS || (!resumed && pc) ||
 	    pc >= code->ninsns)
 		return -EINVAL;
-	/* Not by speculation either is anything after the last slot executed. */
+	/* Speculation must not execute slots after the last one. */
 	co->pc = array_index_nospec(pc, code->ninsns);
 	if (!cosy_pc_valid(code, co->pc))
 		return -EINVAL;
@@ -174,7 +175,7 @@ static int cosy_coroutine_enter(struct cosy_coroutine *co,
 	return cosy_coroutine_read(co, resumed) ? 0 : -EFAULT;
 }
 
-/* Give the entry back to the process, which does something for the compound. */
+/* Give the entry back to the process, which has to make an up-call or a call of the compound. */
 static int cosy_coroutine_leave(struct cosy_loop *loop,
 				struct cosy_coroutine *co,
 				struct cosy_state *st, enum cosy_status status)
@@ -205,7 +206,7 @@ static int cosy_coroutine_end(struct cosy_loop *loop, struct cosy_coroutine *co,
 	return cosy_loop_complete(loop, index, COSY_ENTRY_DONE, false, exit);
 }
 
-/* Execute until it waits, or is left, or has ended, or others have to have their turn. */
+/* Execute until the compound waits, is left, has ended, or has used up its budget. */
 static int cosy_coroutine_run(struct cosy_loop *loop, struct cosy_coroutine *co,
 			      struct cosy_state *st)
 {
@@ -236,7 +237,7 @@ static int cosy_coroutine_run(struct cosy_loop *loop, struct cosy_coroutine *co,
 	case COSY_DONE:
 		return cosy_coroutine_end(loop, co, st);
 	case COSY_RESULT:
-		/* Interrupted: made again from its beginning. */
+		/* If it was interrupted, the call is made again after the signal. */
 		if (!cosy_env_restart(&st->env, st->value))
 			return cosy_coroutine_leave(loop, co, st, status);
 		fallthrough;
@@ -253,11 +254,11 @@ static int cosy_coroutine_run(struct cosy_loop *loop, struct cosy_coroutine *co,
 /**
  * cosy_coroutine_submitted() - run the compound of an entry
  * @loop:  the loop, entered
- * @st:	   for calls
- * @index: the entry; its compound is not running, but may have been left
- * @call:  its number and arguments
+ * @st:	   initialised by cosy_loop_state()
+ * @index: index of the entry; its compound does not run, but may have been left
+ * @call:  number and arguments of the entry
  *
- * Return: the number of entries that have completed.
+ * Return: the number of completed entries.
  */
 int cosy_coroutine_submitted(struct cosy_loop *loop, struct cosy_state *st,
 			     u32 index, const struct cosy_async_call *call)
@@ -287,10 +288,10 @@ int cosy_coroutine_submitted(struct cosy_loop *loop, struct cosy_state *st,
 }
 
 /**
- * cosy_coroutine_ready() - go on with a compound that was parked
+ * cosy_coroutine_ready() - continue a compound that was parked
  * @loop:   the loop, entered
- * @st:	    for calls
- * @parked: what waited
+ * @st:	    initialised by cosy_loop_state()
+ * @parked: its coroutine
  *
  * Return: as cosy_coroutine_submitted().
  */
@@ -299,14 +300,14 @@ int cosy_coroutine_ready(struct cosy_loop *loop, struct cosy_state *st,
 {
 	struct cosy_coroutine *co = cosy_coroutine_of(parked);
 
-	/* An event that came while the compound ran, or was left. */
+	/* The event may have come while the compound was left. */
 	return co->left ? 0 : cosy_coroutine_run(loop, co, st);
 }
 
 /**
- * cosy_coroutine_give_back() - leave a compound that is parked: the loop can be entered no more
- * @loop:   the loop, entered, by a thread of its process
- * @st:	    as for calls
+ * cosy_coroutine_give_back() - give a parked compound back to the process
+ * @loop:   the loop, entered by a thread of its process
+ * @st:	    initialised by cosy_loop_state()
  * @parked: its coroutine
  */
 void cosy_coroutine_give_back(struct cosy_loop *loop, struct cosy_state *st,
@@ -322,9 +323,9 @@ void cosy_coroutine_give_back(struct cosy_loop *loop, struct cosy_state *st,
 	st->pc = co->pc;
 	st->value = 0;
 	st->errno_addr = co->errno_addr;
-	/* Nobody is to be told of events any more. */
+	/* Ignore further events. */
 	cosy_parked_unqueue(parked);
-	/* What was sent is not sent again, nor made again what was cancelled. */
+	/* Bytes that were sent must not be sent again, and a cancelled call must not be made. */
 	if (co->waits && (co->sent || co->interrupted)) {
 		st->value = co->sent ?: -ECANCELED;
 		if (!cosy_exec_result(code, st, st->value))
@@ -335,10 +336,10 @@ void cosy_coroutine_give_back(struct cosy_loop *loop, struct cosy_state *st,
 }
 
 /**
- * cosy_coroutine_is_left() - test whether the compound was left to the process
+ * cosy_coroutine_is_left() - test whether the process has the entry of a compound
  * @parked: its coroutine
  *
- * Return: true if it is. Then its entry may be used for anything else.
+ * Return: true if it has. Then it may submit anything with the entry.
  */
 bool cosy_coroutine_is_left(struct cosy_parked *parked)
 {
@@ -346,7 +347,7 @@ bool cosy_coroutine_is_left(struct cosy_parked *parked)
 }
 
 /**
- * cosy_coroutine_cancel() - let the calls that a compound would wait for fail
+ * cosy_coroutine_cancel() - make the present and all later waits of a compound fail
  * @parked: its coroutine
  */
 void cosy_coroutine_cancel(struct cosy_parked *parked)
@@ -359,7 +360,7 @@ void cosy_coroutine_cancel(struct cosy_parked *parked)
 }
 
 /**
- * cosy_coroutine_interrupt() - let the call that a compound waits for fail
+ * cosy_coroutine_interrupt() - make the present wait of a compound fail
  * @parked: its coroutine, which waits
  */
 void cosy_coroutine_interrupt(struct cosy_parked *parked)

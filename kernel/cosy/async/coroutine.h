@@ -14,20 +14,20 @@ struct cosy_compound;
 
 /**
  * struct cosy_coroutine - a compound that an entry runs
- * @parked:	what waits; of its call only the descriptor counts
- * @compound:	the compound
- * @frame:	where the process has its registers
+ * @parked:	its wait; only the descriptor of the call is used
+ * @compound:	the compound; holds a reference
+ * @frame:	address of the registers in the process
  * @errno_addr:	where LIBC operations store errno
- * @owner:	who is charged for this
- * @charged:	bytes
- * @sent:	bytes of its call that went out before it had to wait
- * @pc:		where it goes on
- * @left:	it is not being run: the process does something for it
- * @waits:	its call has begun: it would block, or was interrupted
- * @counts:	it is a read() or write() that was allowed: it counts as such when it ends
- * @user:	its call is to be made from user mode
- * @cancelled:	calls that it would wait for fail
- * @interrupted: so does the one that it waits for
+ * @owner:	the user who is charged
+ * @charged:	bytes charged
+ * @sent:	bytes that the present call has sent before it had to wait
+ * @pc:		where it continues
+ * @left:	the process has it, to make an up-call or a call
+ * @waits:	its call has begun, and either would block or was interrupted
+ * @counts:	its call is a read() or write() that passed its checks; accounted when it ends
+ * @user:	its call has to be made from user mode
+ * @cancelled:	all its calls that would wait fail
+ * @interrupted: its present call fails if it would wait
  * @regs:	its registers, and one that is always 0
  */
 struct cosy_coroutine {

@@ -2,8 +2,8 @@
 /*
  * enter.c - a thread enters a loop and executes the entries of its page.
  *
- * The process can write to the page at any time. Each word of an entry is read once,
- * indices are checked, and what the executor has to know later it keeps itself.
+ * The process can write to the page at any time. So each word of an entry is read once,
+ * indices are checked, and the executor keeps its own copy of what it needs later.
  */
 #include <linux/errno.h>
 #include <linux/fs.h>
@@ -29,8 +29,8 @@
 #include "trace/cosy_trace.h"
 
 /**
- * cosy_loop_state() - set what is not set by each call
- * @st: for calls
+ * cosy_loop_state() - initialise what the single calls of a loop do not set
+ * @st: state for cosy_loop_call()
  */
 void cosy_loop_state(struct cosy_state *st)
 {
@@ -43,10 +43,10 @@ void cosy_loop_state(struct cosy_state *st)
 	st->env.seccomp = cosy_seccomp_state();
 }
 
-/* What stands for a call without a fast path that may be made from inside another one. */
+/* Marks calls without a fast path that may be nested in another system call. */
 static const struct cosy_insn cosy_entry_plain;
 
-/* By number: the slot of its fast path, or cosy_entry_plain, or NULL: it may not be made here. */
+/* By number: the slot of the fast path; cosy_entry_plain; NULL if the call is not allowed here. */
 static const struct cosy_insn *cosy_entry_insns[NR_syscalls] __ro_after_init;
 
 /** cosy_entries_init() - decide how entries make their calls; after cosy_single_init() */
@@ -61,7 +61,7 @@ void __init cosy_entries_init(void)
 	}
 }
 
-/* The arguments of the call that is to be made. */
+/* Copy the arguments of the next call from @env. */
 static __always_inline void cosy_entry_args(const struct cosy_env *env, u64 *args)
 {
 	args[0] = env->regs.di;
@@ -72,7 +72,7 @@ static __always_inline void cosy_entry_args(const struct cosy_env *env, u64 *arg
 	args[5] = env->regs.r9;
 }
 
-/* As cosy_loop_call(). The arguments are in st->env, and in @args unless that is NULL. */
+/* The same as cosy_loop_call(). The arguments are in st->env, and also in @args if not NULL. */
 static __always_inline enum cosy_call_end
 cosy_entry_call(struct cosy_state *st, unsigned int nr, u64 *args, s64 *result)
 {
@@ -103,25 +103,25 @@ cosy_entry_call(struct cosy_state *st, unsigned int nr, u64 *args, s64 *result)
 }
 
 /**
- * cosy_loop_call() - make a call, as one of a compound is made
- * @st:     cosy_loop_state() has set it
+ * cosy_loop_call() - make a call with the same checks as a call of a compound
+ * @st:     initialised by cosy_loop_state()
  * @call:   the call
- * @result: set to what it returns, if it is made
+ * @result: set to the result with COSY_CALL_MADE
  *
- * Return: what became of it.
+ * Return: how it has ended.
  */
 enum cosy_call_end cosy_loop_call(struct cosy_state *st,
 				  struct cosy_async_call *call, s64 *result)
 {
 	unsigned int i;
 
-	/* Filters are shown all six, and a plain call takes what it has. */
+	/* Seccomp filters read all six arguments, a plain call only its own. */
 	for (i = 0; i < ARRAY_SIZE(call->args); i++)
 		cosy_env_arg(&st->env, i, call->args[i]);
 	return cosy_entry_call(st, call->nr, call->args, result);
 }
 
-/* As cosy_loop_complete(). */
+/* The same as cosy_loop_complete(), inlined. */
 static __always_inline unsigned int
 cosy_entry_complete(struct cosy_loop *loop, u32 index, u8 status, bool silent,
 		    s64 result)
@@ -133,14 +133,14 @@ cosy_entry_complete(struct cosy_loop *loop, u32 index, u8 status, bool silent,
 	if (status != COSY_ENTRY_USER)
 		WRITE_ONCE(entry->args[0], result);
 	if (silent) {
-		/* Whoever sees that it is free sees the result, too. */
+		/* Release: a thread that reads COSY_ENTRY_FREE also reads the result. */
 		smp_store_release(&entry->status, COSY_ENTRY_FREE);
 		return 1;
 	}
 	WRITE_ONCE(entry->status, status);
 	WRITE_ONCE(loop->done[tail & (loop->nentries - 1)], index);
 	WRITE_ONCE(loop->done_tail, tail + 1);
-	/* Whoever sees the index sees the entry and the ring, too. */
+	/* Release: a thread that reads the new tail also reads the entry and the ring. */
 	smp_store_release(&loop->page->done_tail, tail + 1);
 	return 1;
 }
@@ -148,10 +148,10 @@ cosy_entry_complete(struct cosy_loop *loop, u32 index, u8 status, bool silent,
 /**
  * cosy_loop_complete() - give an entry back to the submitter
  * @loop:   the loop, entered
- * @index:  the entry
+ * @index:  index of the entry
  * @status: enum cosy_entry_status
- * @silent: its index does not appear in the ring
- * @result: unless @status is COSY_ENTRY_USER
+ * @silent: do not put the index into the ring of completions
+ * @result: result of the call; ignored with COSY_ENTRY_USER
  *
  * Return: 1, the number of entries that have completed.
  */
@@ -161,12 +161,12 @@ unsigned int cosy_loop_complete(struct cosy_loop *loop, u32 index, u8 status,
 	return cosy_entry_complete(loop, index, status, silent, result);
 }
 
-/* What the first word of an entry has, but its status. */
+/* The fields of the first word of an entry, without its status. */
 #define COSY_ENTRY_FLAGS_OF(word)	((u8)((word) >> 8))
 #define COSY_ENTRY_COLOUR_OF(word)	((u16)((word) >> 16))
 #define COSY_ENTRY_NR_OF(word)		((u32)((word) >> 32))
 
-/* Read an entry, each word once; its arguments come to @env. Return: its first word. */
+/* Read each word of an entry once, its arguments into @env. Return its first word. */
 static __always_inline u64 cosy_entry_read(const struct cosy_async_entry *entry,
 					   struct cosy_env *env)
 {
@@ -185,7 +185,7 @@ static __always_inline u64 cosy_entry_read(const struct cosy_async_entry *entry,
 	return word;
 }
 
-/* Is it a call that the thread that enters makes, and nothing unknown? */
+/* Return true for a call without unknown flags that the entering thread makes itself. */
 static __always_inline bool cosy_entry_is_call(u64 word)
 {
 	const u32 flags = COSY_ENTRY_SILENT | COSY_ENTRY_WAIT_IN |
@@ -195,7 +195,7 @@ static __always_inline bool cosy_entry_is_call(u64 word)
 	       !((u32)word >> 8 & ~flags);
 }
 
-/* Has it what nobody knows? */
+/* Return false if an entry has unknown flags or a combination that has no meaning. */
 static bool cosy_entry_is_valid(u64 word)
 {
 	u32 nr = COSY_ENTRY_NR_OF(word);
@@ -216,7 +216,7 @@ static bool cosy_entry_is_valid(u64 word)
 	return nr < COSY_ENTRY_SPECIAL || (nr == COSY_ENTRY_COMPOUND && !flags);
 }
 
-/* Has the entry been given to the process, although the executor knows it still? */
+/* Return true if the process has the entry, although the loop still keeps something for it. */
 static bool cosy_parked_is_left(struct cosy_parked *parked)
 {
 	if (parked->is_handed)
@@ -224,7 +224,7 @@ static bool cosy_parked_is_left(struct cosy_parked *parked)
 	return parked->is_coroutine && cosy_coroutine_is_left(parked);
 }
 
-/* Execute an entry whose call is made if it need not wait. Return: 1, it has completed. */
+/* Execute an entry with COSY_ENTRY_NOWAIT. Return the number of completed entries: 1. */
 static int cosy_entry_nowait(struct cosy_loop *loop, struct cosy_state *st, u32 index,
 			     u8 flags, const struct cosy_async_call *call)
 {
@@ -241,14 +241,14 @@ static int cosy_entry_nowait(struct cosy_loop *loop, struct cosy_state *st, u32 
 }
 
 /*
- * Return true if the entry after the one that is executed is for a thread, too. The process may
- * change it: cosy_loop_execute() wakes threads in any case.
+ * Return true if the next entry is also for a thread. This only saves wake-ups: the process may
+ * change the entry, but cosy_loop_execute() wakes threads in any case.
  */
 static bool cosy_loop_lends_next(const struct cosy_loop *loop)
 {
 	u32 next = loop->submit_head + 1, index;
 
-	/* The entry and the ring are as they were before the index was. */
+	/* Acquire: the entry and the ring were written before the tail. */
 	if (next == smp_load_acquire(&loop->page->submit_tail))
 		return false;
 	index = READ_ONCE(loop->submitted[next & (loop->nentries - 1)]);
@@ -259,8 +259,8 @@ static bool cosy_loop_lends_next(const struct cosy_loop *loop)
 }
 
 /*
- * Execute an entry that is not just a call, or was something else before. Return: false if it
- * is just a call now; else @ret is set as cosy_loop_submitted() returns it.
+ * Execute an entry that is not a plain call, or for which the loop still keeps something. Return
+ * true with @ret set to what cosy_loop_submitted() has to return; false if it is a plain call.
  */
 static bool cosy_entry_special(struct cosy_loop *loop, struct cosy_state *st,
 			       u32 index, u64 word, int *ret)
@@ -271,7 +271,7 @@ static bool cosy_entry_special(struct cosy_loop *loop, struct cosy_state *st,
 	bool valid = cosy_entry_is_valid(word);
 
 	cosy_entry_args(&st->env, call.args);
-	/* What a thread has taken is over. */
+	/* A thread took the entry to user mode; the process has submitted it again. */
 	if (parked && parked->is_handed) {
 		cosy_unpark(parked);
 		parked = NULL;
@@ -280,7 +280,7 @@ static bool cosy_entry_special(struct cosy_loop *loop, struct cosy_state *st,
 		*ret = cosy_coroutine_submitted(loop, st, index, &call);
 		return true;
 	}
-	/* The process does not go on with the compound. */
+	/* The process has submitted something else instead of continuing the compound. */
 	if (parked)
 		cosy_unpark(parked);
 	if (!valid) {
@@ -301,13 +301,13 @@ static bool cosy_entry_special(struct cosy_loop *loop, struct cosy_state *st,
 	*ret = 0;
 	if (!cosy_work_queue(loop, index, flags, &call))
 		*ret = cosy_loop_complete(loop, index, COSY_ENTRY_USER, false, 0);
-	/* What is executed next may take a while. */
+	/* Wake threads before the next entry, which may take long. */
 	if (!cosy_loop_lends_next(loop))
 		cosy_works_wake(loop);
 	return true;
 }
 
-/* Let an entry wait whose call has failed with -EAGAIN. Return: as cosy_park() says. */
+/* Park an entry whose call has failed with -EAGAIN. Return what cosy_park() returns. */
 static noinline bool cosy_entry_park(struct cosy_loop *loop,
 				     const struct cosy_state *st, u32 index, u64 word)
 {
@@ -318,8 +318,8 @@ static noinline bool cosy_entry_park(struct cosy_loop *loop,
 }
 
 /*
- * Execute a submitted entry. Return the number of entries that have completed, or
- * -EINTR: it stays submitted.
+ * Execute a submitted entry. Return the number of completed entries, or -EINTR: the entry
+ * stays submitted.
  */
 static __always_inline int cosy_loop_submitted(struct cosy_loop *loop,
 					       struct cosy_state *st, u32 index)
@@ -359,7 +359,7 @@ static __always_inline int cosy_loop_submitted(struct cosy_loop *loop,
 				   flags & COSY_ENTRY_SILENT, result);
 }
 
-/* The same for one that has waited. */
+/* The same for an entry whose wait has ended. */
 static int cosy_loop_ready(struct cosy_loop *loop, struct cosy_state *st,
 			   struct cosy_parked *parked)
 {
@@ -392,7 +392,7 @@ static int cosy_loop_ready(struct cosy_loop *loop, struct cosy_state *st,
 			cosy_parked_again(parked);
 			return -EINTR;
 		}
-		/* Another reader was faster. */
+		/* Another reader took the data: keep waiting. */
 		if (result == -EAGAIN && status == COSY_ENTRY_DONE)
 			return 0;
 	}
@@ -400,7 +400,7 @@ static int cosy_loop_ready(struct cosy_loop *loop, struct cosy_state *st,
 	return cosy_loop_complete(loop, index, status, silent, result);
 }
 
-/* Is there something to execute? */
+/* Return true if an entry can be executed. */
 static bool cosy_loop_has_more(struct cosy_loop *loop)
 {
 	return !list_empty(&loop->ready) ||
@@ -408,12 +408,12 @@ static bool cosy_loop_has_more(struct cosy_loop *loop)
 }
 
 /**
- * cosy_loop_execute() - execute what was submitted, and what waits no longer
+ * cosy_loop_execute() - execute submitted entries, and entries whose wait has ended
  * @loop: the loop, entered
- * @st:	  for calls
- * @max:  completions after which it ends
+ * @st:	  initialised by cosy_loop_state()
+ * @max:  stop after this number of completions
  *
- * Return: the number of entries that have completed.
+ * Return: the number of completed entries.
  */
 unsigned int cosy_loop_execute(struct cosy_loop *loop, struct cosy_state *st,
 			       unsigned int max)
@@ -427,7 +427,7 @@ unsigned int cosy_loop_execute(struct cosy_loop *loop, struct cosy_state *st,
 	while (done < max && calls < COSY_LOOP_CALLS) {
 		u32 head = loop->submit_head;
 
-		/* The entry and the ring are as they were before the index was. */
+		/* Acquire: the entry and the ring were written before the tail. */
 		if (head != smp_load_acquire(&loop->page->submit_tail)) {
 			index = READ_ONCE(loop->submitted[head &
 							  (loop->nentries - 1)]);
@@ -435,7 +435,7 @@ unsigned int cosy_loop_execute(struct cosy_loop *loop, struct cosy_state *st,
 			if (ret < 0)
 				break;
 			WRITE_ONCE(loop->submit_head, head + 1);
-			/* From then on the place in the ring may be used again. */
+			/* Release: from here on the process may reuse the place in the ring. */
 			smp_store_release(&loop->page->submit_head, head + 1);
 		} else {
 			parked = cosy_parked_next(loop);
@@ -452,14 +452,14 @@ unsigned int cosy_loop_execute(struct cosy_loop *loop, struct cosy_state *st,
 	}
 	if (unlikely(cosy_works_added(loop)))
 		cosy_works_wake(loop);
-	/* If the thread has moved meanwhile, all count for the CPU that it has come to. */
+	/* If the thread has migrated, all calls count for its present CPU. */
 	executed = &loop->cpus[raw_smp_processor_id()].executed;
 	WRITE_ONCE(*executed, *executed + calls);
 	WRITE_ONCE(loop->page->more, done < max && cosy_loop_has_more(loop));
 	return done;
 }
 
-/* Return: as the interface says. */
+/* Cancel an entry. Return what the interface documents for COSY_ASYNC_CANCEL. */
 static loff_t cosy_loop_cancel(struct cosy_loop *loop, u64 index)
 {
 	struct cosy_parked *parked;
@@ -486,15 +486,16 @@ static loff_t cosy_loop_cancel(struct cosy_loop *loop, u64 index)
 }
 
 /**
- * cosy_loop_left() - what a thread that leaves a loop returns
- * @st:   for calls
- * @what: the low bits
+ * cosy_loop_left() - compute the result of a system call that entered a loop
+ * @st:   initialised by cosy_loop_state()
+ * @what: the low bits of the result
  *
- * Return: COSY_ASYNC_ENTERED or COSY_ASYNC_BARRED, and @what.
+ * Return: @what with COSY_ASYNC_ENTERED; with COSY_ASYNC_BARRED if a seccomp filter that was
+ * added meanwhile does not permit the next entry.
  */
 loff_t cosy_loop_left(const struct cosy_state *st, u32 what)
 {
-	/* What let this entry in lets the next one in. */
+	/* Filters that permitted this entry permit the next one: ask only if there are new ones. */
 	if (unlikely(cosy_seccomp_state() != st->env.seccomp) &&
 	    cosy_seccomp_blocks_entry())
 		return COSY_ASYNC_BARRED | what;
@@ -505,28 +506,28 @@ loff_t cosy_loop_left(const struct cosy_state *st, u32 what)
  * cosy_loop_is_lost() - test whether the descriptor by which the thread has entered is closed
  * @loop: the loop, entered
  *
- * The thread may have found the file before another one closed the descriptor, and enter after
- * that: what waits when it leaves would wait for ever.
+ * Another thread may close the descriptor after this one has looked up the file, and before it
+ * enters. Entries that this thread would leave parked could then never be completed.
  *
- * Return: true if it is closed, or if this is a nested call and any descriptor of the loop has
- * been closed.
+ * Return: true if the descriptor is closed. In a nested call, true if any descriptor of the loop
+ * has been closed.
  */
 bool cosy_loop_is_lost(const struct cosy_loop *loop)
 {
 	struct cosy_fd fd;
 	bool lost;
 
-	/* Whoever closes it later finds what waits, or that the thread has entered. */
+	/* A later close() sees that this thread has entered, or sees what it left parked. */
 	if (likely(!READ_ONCE(loop->unreachable)))
 		return false;
 	fd = cosy_fd_get_raw(current_pt_regs()->di);
-	/* No other file has the loop. */
+	/* A loop has one file. */
 	lost = !fd.file || fd.file->private_data != loop;
 	cosy_fd_put(fd);
 	return lost;
 }
 
-/* Sets @entered to whether it is still entered. */
+/* Execute, and sleep if @sleeps. Sets @entered to false if the thread is not inside any more. */
 static loff_t cosy_loop_enter(struct cosy_loop *loop, u64 max, bool sleeps,
 			      bool *entered)
 {
@@ -543,7 +544,7 @@ static loff_t cosy_loop_enter(struct cosy_loop *loop, u64 max, bool sleeps,
 	return done < 0 ? done : cosy_loop_left(&st, done);
 }
 
-/* Leave all compounds that are parked, and give back what no thread has made yet. */
+/* Give all parked compounds back to the process, and all entries that no thread has begun. */
 static void cosy_loop_give_back(struct cosy_loop *loop)
 {
 	struct cosy_state st __uninitialized;
@@ -559,16 +560,16 @@ static void cosy_loop_give_back(struct cosy_loop *loop)
 		if (!(i & 0xff))
 			cond_resched();
 	}
-	/* Whoever waits for the loop cannot enter it to find out. */
+	/* Wake the sleeper and the pollers: they cannot enter to learn this. */
 	cosy_loop_tell(loop);
 	cosy_works_recall(loop);
 }
 
 /**
- * cosy_loop_lock() - let the thread enter
+ * cosy_loop_lock() - try to enter
  * @loop: the loop
  *
- * Return: false if another one has entered.
+ * Return: false if another thread has entered.
  */
 bool cosy_loop_lock(struct cosy_loop *loop)
 {
@@ -578,14 +579,17 @@ bool cosy_loop_lock(struct cosy_loop *loop)
 	return true;
 }
 
-/* The same, but wait. Return: 0, or an error: by a call of its own, or a signal. */
+/*
+ * Enter; wait while another thread has entered. Return 0; -EBUSY if this thread has entered itself
+ * and this is a nested call; -ERESTARTNOINTR after a signal.
+ */
 static int cosy_loop_await(struct cosy_loop *loop)
 {
 	int err;
 
 	if (READ_ONCE(loop->entrant) == current)
 		return -EBUSY;
-	/* It makes a thread that has slept leave. */
+	/* Makes a thread in cosy_loop_sleep() leave: see cosy_sleep_leaves(). */
 	atomic_inc(&loop->waiters);
 	err = wait_on_bit_lock(&loop->entered, 0, TASK_INTERRUPTIBLE);
 	atomic_dec(&loop->waiters);
@@ -596,36 +600,36 @@ static int cosy_loop_await(struct cosy_loop *loop)
 }
 
 /**
- * cosy_loop_unlock() - the thread that has entered leaves
- * @loop: the loop, which somebody else holds
+ * cosy_loop_unlock() - leave
+ * @loop: the loop, entered; the caller holds a reference
  */
 void cosy_loop_unlock(struct cosy_loop *loop)
 {
 	do {
-		/* The thread that has closed it could not enter. */
+		/* cosy_loop_flush() could not enter, so this thread does its work. */
 		if (unlikely(READ_ONCE(loop->closed)))
 			cosy_loop_give_back(loop);
 		WRITE_ONCE(loop->entrant, NULL);
 		clear_bit_unlock(0, &loop->entered);
-		/* Either this thread sees that it is closed, or that one enters. */
+		/* Either this thread sees @closed below, or cosy_loop_flush() can enter. */
 		smp_mb__after_atomic();
 		if (unlikely(atomic_read(&loop->waiters)))
 			wake_up_bit(&loop->entered, 0);
-		/* Another process with the same memory may close it again and again. */
+		/* The loop ends: fatal signals stop a process that closes again and again. */
 	} while (unlikely(READ_ONCE(loop->closed)) &&
 		 !fatal_signal_pending(current) && cosy_loop_lock(loop));
-	/* Events have told nobody while a thread had entered. */
+	/* Events wake nobody while a thread has entered: do it now. */
 	if (!list_empty(&loop->ready))
 		cosy_loop_tell(loop);
 }
 
 /**
- * cosy_loop_flush() - the process closes a descriptor of a loop
+ * cosy_loop_flush() - called when a descriptor of a loop is closed
  * @file: the loop's file
- * @id:	  its table of descriptors
+ * @id:	  the descriptor table
  *
- * It may be the only one by which the loop could be entered. What compounds have executed
- * must not be lost with it: they are given back, and may be submitted again.
+ * The descriptor may have been the only one by which the loop could be entered. What compounds
+ * have executed must not be lost, so they are given back. The process may submit them again.
  *
  * Return: 0.
  */
@@ -635,15 +639,15 @@ int cosy_loop_flush(struct file *file, fl_owner_t id)
 
 	if (current->mm != loop->mm)
 		return 0;
-	/* A child of vfork() closes its copy before it has memory of its own. */
+	/* A child of vfork() closes its own copy while it still has the parent's memory. */
 	if (id != loop->files && task_tgid(current) != loop->pid)
 		return 0;
 	cosy_works_end(loop);
-	/* A thread that has entered may not leave soon, and they hold the file. */
+	/* Recall them here: the thread that has entered may take long to leave. */
 	cosy_works_recall(loop);
 	WRITE_ONCE(loop->kicked, true);
 	WRITE_ONCE(loop->closed, true);
-	/* As in cosy_loop_unlock(). */
+	/* Pairs with the barrier in cosy_loop_unlock(). */
 	smp_mb();
 	if (cosy_loop_lock(loop))
 		cosy_loop_unlock(loop);
@@ -654,13 +658,13 @@ int cosy_loop_flush(struct file *file, fl_owner_t id)
 /**
  * cosy_loop_llseek() - enter a loop, or cancel an entry, by lseek(2)
  * @file:   the loop's file
- * @offset: COSY_RUN_TAG, and what the interface says
+ * @offset: COSY_RUN_TAG plus a command of <linux/cosy_async.h>
  * @whence: COSY_RUN_WHENCE
  *
- * A call in the loop may close the loop's last descriptor: @file is not to be touched
- * after that.
+ * A call that the loop makes may close the loop's last descriptor. So @file must not be used
+ * after entering.
  *
- * Return: as the interface says; -ESPIPE for any other lseek.
+ * Return: the value that the interface documents; -ESPIPE for any other lseek.
  */
 loff_t cosy_loop_llseek(struct file *file, loff_t offset, int whence)
 {
@@ -671,7 +675,7 @@ loff_t cosy_loop_llseek(struct file *file, loff_t offset, int whence)
 
 	if (whence != COSY_RUN_WHENCE || what >> 37)
 		return -ESPIPE;
-	/* Nested calls are 64-bit calls, but would find a 32-bit or x32 one. */
+	/* Nested calls are 64-bit calls. They would detect a 32-bit or x32 entry. */
 	if (unlikely(current_pt_regs()->orig_ax != __NR_lseek))
 		return -EOPNOTSUPP;
 	if (current->mm != loop->mm)
@@ -690,7 +694,7 @@ loff_t cosy_loop_llseek(struct file *file, loff_t offset, int whence)
 		cosy_loop_put(loop);
 		return ret;
 	}
-	/* By another thread, or by one of the calls. */
+	/* Another thread has entered, or this is a call that the loop makes. */
 	if (unlikely(!cosy_loop_lock(loop))) {
 		ret = what & COSY_ASYNC_AWAIT ? cosy_loop_await(loop) : -EBUSY;
 		if (ret)

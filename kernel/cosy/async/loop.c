@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * loop.c - loops are made, mapped, polled and freed.
+ * loop.c - creates, maps, polls and frees loops.
  */
 #include <linux/anon_inodes.h>
 #include <linux/cpumask.h>
@@ -114,8 +114,8 @@ uncharge:
 }
 
 /**
- * cosy_loop_put() - the file, or a thread inside, needs a loop no longer
- * @loop: the loop
+ * cosy_loop_put() - drop a reference to a loop, of its file or of a thread inside
+ * @loop: the loop; freed with its last reference
  *
  * May sleep.
  */
@@ -132,7 +132,7 @@ void cosy_loop_put(struct cosy_loop *loop)
 		if (!(i & 0xff))
 			cond_resched();
 	}
-	/* Nothing waits any more that could begin it again. */
+	/* No parked entry is left that could queue it again. */
 	irq_work_sync(&loop->telling);
 	cosy_works_exit(loop);
 	pins = loop->pins;
@@ -144,7 +144,7 @@ void cosy_loop_put(struct cosy_loop *loop)
 	put_pid(loop->pid);
 	cosy_quota_uncharge(loop->owner, loop->charged);
 	kfree(loop);
-	/* Nothing that sleeps after this: see cosy_exit(). */
+	/* Must not sleep after this: see cosy_exit(). */
 	if (pins)
 		module_put(THIS_MODULE);
 }
@@ -154,9 +154,9 @@ static int cosy_loop_release(struct inode *inode, struct file *file)
 	struct cosy_loop *loop = file->private_data;
 
 	/*
-	 * A thread has entered, and closes the loop by a call of its own, or io_uring
-	 * closes it at the same time. The thread may leave after the file has put the
-	 * module. If this is the last user nevertheless, cosy_loop_put() takes it back.
+	 * A thread is still inside: one of the calls that it makes has closed the loop,
+	 * or io_uring has. The file drops its reference to the module before that thread
+	 * leaves, so take another one. cosy_loop_put() drops it.
 	 */
 	if (refcount_read(&loop->users) > 1) {
 		__module_get(THIS_MODULE);
@@ -170,7 +170,7 @@ static __poll_t cosy_loop_poll(struct file *file, poll_table *pt)
 {
 	struct cosy_loop *loop = file->private_data;
 
-	/* libcosy's own epoll, which is to know the file, and nothing of its events. */
+	/* libcosy adds the file to its epoll without events, and must not be woken for it. */
 	if (poll_requested_events(pt) & (EPOLLIN | EPOLLRDNORM))
 		poll_wait(file, &loop->wait, pt);
 	if (cosy_loop_is_ready(loop) ||
@@ -188,7 +188,7 @@ static int cosy_loop_mmap(struct file *file, struct vm_area_struct *vma)
 	if (vma->vm_pgoff || vma->vm_end - vma->vm_start != loop->size ||
 	    !(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC)
 		return -EINVAL;
-	/* Descriptors that were closed before were not those by which it is used. */
+	/* The process has a descriptor: those closed before were others. */
 	cosy_works_begin(loop);
 	cosy_vma_flags(vma, VM_DONTCOPY, VM_MAYEXEC);
 	return remap_vmalloc_range(vma, loop->page, 0);
@@ -209,7 +209,7 @@ static const struct file_operations cosy_loop_fops = {
  * @device: the open file of the device
  * @arg:    struct cosy_async_create of the caller
  *
- * Return: 0, or why not, as the interface says.
+ * Return: 0, or an error that the interface documents.
  */
 long cosy_loop_create(struct file *device, struct cosy_async_create __user *arg)
 {
@@ -244,7 +244,7 @@ long cosy_loop_create(struct file *device, struct cosy_async_create __user *arg)
 	}
 	file->f_mode |= FMODE_LSEEK;
 	create.page_size = loop->size;
-	/* The answer first: nobody would close a descriptor that nobody knows. */
+	/* Write the answer before fd_install(): on failure the process must not have it. */
 	err = cosy_arg_write(arg, &create, sizeof(create));
 	if (err) {
 		fput(file);

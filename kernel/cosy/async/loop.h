@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * loop.h - a loop as its parts see it.
+ * loop.h - the structures and functions that the files of this folder share.
  *
- *	loop.c	a loop is made, mapped, polled and freed
- *	enter.c	a thread enters it: entries are taken, executed and completed
- *	sleep.c	the thread sleeps until there is something to execute
- *	show.c	what /proc shows of it
- *	work.c	threads that make calls that block
- *	park.c	entries that wait for files
- *	target.c	the files for which they wait
+ *	loop.c	creates, maps, polls and frees a loop
+ *	enter.c	enters a loop: takes, executes and completes entries
+ *	sleep.c	puts the thread that has entered to sleep until an entry can be executed
+ *	show.c	prints a loop in /proc/PID/fdinfo
+ *	work.c	threads that make blocking calls
+ *	park.c	parks entries until their file is ready
+ *	target.c	the files for which entries can wait
  *	coroutine.c	entries that run compounds
- *	calls.c	the calls for which these are parked
- *	transfer.c	what these receive and send
+ *	calls.c	the calls at which compounds can be parked
+ *	transfer.c	recvfrom() and sendto() of these calls
  *	read.c	entries that read files on disks
  */
 #ifndef COSY_ASYNC_LOOP_H
@@ -35,12 +35,12 @@ struct seq_file;
 struct socket;
 
 /**
- * struct cosy_work - entries for threads that make calls that block
- * @queued:  struct cosy_handed that no thread makes yet
- * @added:   as many were queued since threads were woken for them
- * @idle:    struct cosy_worker of threads that wait for one
- * @running: threads that were woken for an entry, or make a call and do not sleep in it
- * @handing: wakes the next one, when the lock of the run queue is free
+ * struct cosy_work - the entries and threads of one kind of blocking calls
+ * @queued:  struct cosy_handed whose call no thread has begun
+ * @added:   number of entries queued since threads were last woken for them
+ * @idle:    struct cosy_worker of threads that wait for an entry
+ * @running: number of threads that were woken for an entry, or are in a call without sleeping
+ * @handing: wakes the next thread once the run queue's lock is free
  * @loop:    the loop
  *
  * The lists and @added are protected by the loop's ready_lock.
@@ -54,17 +54,17 @@ struct cosy_work {
 	struct cosy_loop *loop;
 };
 
-/* Calls made in one entry into the kernel, whether they complete entries or not. */
+/* The maximum of calls in one entry into the kernel, also of calls that complete no entry. */
 #define COSY_LOOP_CALLS	(4 * COSY_ASYNC_MAX_DONE)
 
-/* Calls that end by themselves, and others: these do not delay those. */
+/* Calls that end by themselves have queues of their own: other calls must not delay them. */
 #define COSY_WORKS	2
 
 /**
  * struct cosy_loop_cpu - what was done for a loop on a CPU
- * @executed: entries that were begun, and that went on when they had waited; only the thread
- *	      that has entered writes it
- * @made:     calls that threads have made that wait for calls; protected by the ready_lock
+ * @executed: number of entries begun, or continued after a wait; written only by the thread
+ *	      that has entered
+ * @made:     number of calls made by threads of work.c; protected by the ready_lock
  */
 struct cosy_loop_cpu {
 	u64 executed;
@@ -74,45 +74,45 @@ struct cosy_loop_cpu {
 /**
  * struct cosy_loop - a syscall page and what executes it
  * @id:		 its number, for tracepoints
- * @users:	 one for the file, one for each thread inside
- * @entered:	 bit 0: a thread has entered, and all but @closed, @ready_lock, @ready,
- *		 @sleeper and @wait is its
+ * @users:	 references: one of the file, one of each thread inside
+ * @entered:	 bit 0: a thread has entered. It owns all fields but @closed, @ready_lock,
+ *		 @ready, @sleeper and @wait
  * @entrant:	 the thread that has entered, or NULL
- * @waiters:	 threads that wait until it has left
- * @closed:	 a descriptor has been closed: compounds are to be given back
- * @kicked:	 so the thread that sleeps is to leave
- * @pins:	 the loop holds the module, because the file has gone
- * @device:	 the operations of the device's files, by which these are known
- * @pid:	 the process that has made it
- * @files:	 its table of descriptors; only to compare with
- * @mm:		 the memory of the process that has made it; only that it stays the
- *		 same one is held
+ * @waiters:	 number of threads that wait until it has left
+ * @closed:	 a descriptor has been closed: compounds have to be given back
+ * @kicked:	 the sleeping thread has to leave, because a descriptor was closed
+ * @pins:	 the loop holds a reference to the module, because its file is gone
+ * @device:	 file operations of the device, to recognise its files
+ * @pid:	 the process that created the loop
+ * @files:	 descriptor table of that process; used only for comparison
+ * @mm:		 address space of that process; held by mmgrab(), so that its address is
+ *		 not reused
  * @pages:	 the memory of the page
- * @page:	 the page; the process writes to it at any time
- * @entries:	 in it
- * @submitted:	 in it, the ring of submitted entries
- * @done:	 in it, the ring of completed ones
- * @nentries:	 as in the page
- * @submit_head: as in the page, but what counts
- * @done_tail:	 as in the page, but what counts
- * @enters:	 so often a thread has entered
- * @sleeps:	 so often one has begun to sleep
- * @threads:	 threads that wait for calls, or make them
- * @handovers:	 so often one was woken because another one slept in a call
- * @cpus:	 CPU -> what was done there
- * @parked:	 entry -> what waits for it, or NULL
+ * @page:	 the page; the process can write to it at any time
+ * @entries:	 the entries, in the page
+ * @submitted:	 the ring of submitted entries, in the page
+ * @done:	 the ring of completed entries, in the page
+ * @nentries:	 the number of entries; the kernel's copy, as the next two
+ * @submit_head: index of the next submitted entry
+ * @done_tail:	 index of the next completion
+ * @enters:	 number of times a thread has entered
+ * @sleeps:	 number of times a thread has begun to sleep
+ * @threads:	 number of threads inside cosy_loop_work()
+ * @handovers:	 number of times a thread was woken because another one slept in a call
+ * @cpus:	 CPU -> counts
+ * @parked:	 entry -> what the loop keeps for it, or NULL
  * @ready_lock:	 protects @ready, the links in it, @sleeper, @works, @handovers and
- *		 @unreachable; taken inside the lock of a file's wait queue
+ *		 @unreachable; nests inside the lock of a file's wait queue
  * @ready:	 struct cosy_parked whose file has had an event, or whose call was made
- * @works:	 for threads that make calls that block
- * @unreachable: a descriptor has been closed since the page was mapped: who makes such a
- *		 call returns with it; see cosy_loop_is_lost(), too
+ * @works:	 entries for threads, see COSY_WORKS
+ * @unreachable: a descriptor has been closed since the page was mapped. A thread that makes a
+ *		 blocking call then returns with the entry; see also cosy_loop_is_lost()
  * @sleeper:	 the thread that sleeps until @ready is not empty, or NULL
- * @wait:	 who polls the loop's descriptor
- * @telling:	 wakes these, when the lock under which they must not be woken is free
- * @size:	 bytes of the page
- * @owner:	 who is charged
- * @charged:	 bytes
+ * @wait:	 wait queue of the loop's descriptor, for poll()
+ * @telling:	 wakes @wait where the context of the event must not do so
+ * @size:	 size of the page in bytes
+ * @owner:	 the user who is charged
+ * @charged:	 bytes charged
  */
 struct cosy_loop {
 	u64 id;
@@ -172,12 +172,14 @@ enum cosy_target_kind {
 };
 
 /**
- * struct cosy_target - what an entry waits for. It is held, and so the wait queue stays; the
- * file is not
+ * struct cosy_target - what an entry waits for
  * @object: the private data of its files: the socket, the pipe, the eventfd's context; or NULL
  * @queue:  its wait queue
- * @inode:  that of the file; held, unless it is an eventfd's
+ * @inode:  the inode of the file; held, unless the file is an eventfd
  * @kind:   enum cosy_target_kind
+ *
+ * A reference to the object keeps the wait queue. The file itself is not held, so that close()
+ * has its usual effect.
  */
 struct cosy_target {
 	void *object;
@@ -188,17 +190,17 @@ struct cosy_target {
 
 /**
  * struct cosy_parked - an entry that waits for a file, runs a compound, reads, or is a thread's
- * @wait:   in the file's wait queue
- * @ready:  in the loop's list, if it is
- * @loop:   the loop, which frees this first
- * @target: what it waits for, or nothing
+ * @wait:   link in the file's wait queue
+ * @ready:  link in the loop's ready list, or empty
+ * @loop:   the loop, which frees this before itself
+ * @target: what it waits for; its object is NULL if it waits for nothing
  * @events: the events for which it waits
- * @index:  the entry
- * @silent: its completion is not to be told
- * @is_coroutine: it is part of a struct cosy_coroutine
- * @is_handed: it is part of a struct cosy_handed
- * @is_reading: it is part of a struct cosy_reading
- * @call:   what is to be made again
+ * @index:  index of the entry
+ * @silent: the completion does not appear in the ring
+ * @is_coroutine: this is part of a struct cosy_coroutine
+ * @is_handed: this is part of a struct cosy_handed
+ * @is_reading: this is part of a struct cosy_reading
+ * @call:   the call, to be made again
  */
 struct cosy_parked {
 	struct wait_queue_entry wait;
@@ -215,10 +217,10 @@ struct cosy_parked {
 };
 
 /**
- * enum cosy_call_end - what became of a call
- * @COSY_CALL_MADE:	   it has a result
- * @COSY_CALL_USER:	   it has to be made from user mode
- * @COSY_CALL_RESTARTED: it was interrupted, and is made again after the signal
+ * enum cosy_call_end - how an attempt to make a call has ended
+ * @COSY_CALL_MADE:	   the call has a result
+ * @COSY_CALL_USER:	   the call has to be made from user mode
+ * @COSY_CALL_RESTARTED: a signal interrupted the call; make it again after the signal
  */
 enum cosy_call_end {
 	COSY_CALL_MADE,
@@ -230,9 +232,9 @@ enum cosy_call_end {
 void cosy_loop_put(struct cosy_loop *loop);
 
 /**
- * struct cosy_sleeper - a thread that sleeps in a loop, or executes what has woken it
- * @wait:   by which it is woken; in no queue
- * @asleep: it is to be woken: it executes nothing. Changed under the loop's ready_lock
+ * struct cosy_sleeper - a thread in cosy_loop_sleep(): it sleeps, or executes entries
+ * @wait:   wakes the thread; in no queue
+ * @asleep: the thread sleeps, so it has to be woken. Changed under the loop's ready_lock
  */
 struct cosy_sleeper {
 	struct wait_queue_entry wait;
@@ -278,13 +280,13 @@ void cosy_works_end(struct cosy_loop *loop);
 void cosy_works_recall(struct cosy_loop *loop);
 loff_t cosy_loop_work(struct cosy_loop *loop, u64 what);
 
-/* Return true if entries were queued for which no thread was woken. The loop is entered. */
+/* Return true if entries were queued and no thread was woken for them. The loop is entered. */
 static inline bool cosy_works_added(const struct cosy_loop *loop)
 {
 	return loop->works[0].added | loop->works[1].added;
 }
 
-/* Has a thread entered? */
+/* Return true if a thread has entered. */
 static inline bool cosy_loop_is_entered(const struct cosy_loop *loop)
 {
 	return test_bit(0, &loop->entered);
@@ -331,7 +333,10 @@ void cosy_target_each_queue(struct file *file,
 			    void (*function)(wait_queue_head_t *queue, void *argument),
 			    void *argument);
 
-/* Is it what a file belongs to? While it is held, no other object has its address. */
+/*
+ * Return true if a file belongs to the target. The comparison of addresses is valid because the
+ * target holds its object.
+ */
 static inline bool cosy_target_is(const struct cosy_target *target,
 				  const struct file *file)
 {

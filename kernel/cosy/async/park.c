@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * park.c - entries that wait for sockets, pipes and eventfds.
+ * park.c - parks entries until a socket, a pipe or an eventfd is ready.
  *
- * What waits is in the wait queue of its file, see target.c.
+ * A parked entry is in the wait queue of its file, see target.c.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -30,10 +30,10 @@ MODULE_PARM_DESC(max_waiters,
 #define COSY_EVENTS_OUT	(EPOLLOUT | EPOLLWRNORM | EPOLLERR | EPOLLHUP)
 
 /**
- * cosy_park_cost() - memory that an entry can take while it waits
+ * cosy_park_cost() - memory that a parked entry can keep allocated
  *
- * The file may be closed meanwhile, and nobody else pay for its socket or pipe. The user who
- * has made a pipe pays for its pages.
+ * If the file is closed meanwhile, only the entry keeps its socket or pipe, so its memory counts.
+ * The pages of a pipe are charged to the user who created it.
  *
  * Return: bytes.
  */
@@ -46,7 +46,7 @@ u64 cosy_park_cost(void)
 			   PIPE_DEF_BUFFERS * sizeof(struct pipe_buffer));
 }
 
-/* The ready_lock is taken. A call that it makes meanwhile must not be woken. */
+/* The caller holds the ready_lock. A thread in a nested call must not be woken: see @asleep. */
 static void cosy_sleeper_wake(struct cosy_sleeper *sleeper, unsigned int mode,
 			      int flags)
 {
@@ -55,7 +55,7 @@ static void cosy_sleeper_wake(struct cosy_sleeper *sleeper, unsigned int mode,
 }
 
 /**
- * cosy_loop_wake_pollers() - there is something for those who poll a loop's descriptor
+ * cosy_loop_wake_pollers() - wake the pollers of a loop's descriptor
  * @loop: the loop
  */
 void cosy_loop_wake_pollers(struct cosy_loop *loop)
@@ -65,8 +65,8 @@ void cosy_loop_wake_pollers(struct cosy_loop *loop)
 }
 
 /**
- * cosy_loop_wake_pollers_later() - the same, after cosy_parked_wake()
- * @telling: that of the loop
+ * cosy_loop_wake_pollers_later() - the same, from the irq_work of cosy_parked_wake()
+ * @telling: the loop's irq_work
  */
 void cosy_loop_wake_pollers_later(struct irq_work *telling)
 {
@@ -74,12 +74,12 @@ void cosy_loop_wake_pollers_later(struct irq_work *telling)
 }
 
 /**
- * cosy_parked_add() - put something that can be executed into the list, and tell
- * @parked: it. The loop's ready_lock is taken
- * @mode:   for the thread that is woken
- * @flags:  for that, too
+ * cosy_parked_add() - add to the ready list, and wake the thread that sleeps in the loop
+ * @parked: what can be executed. The caller holds the loop's ready_lock
+ * @mode:   passed to default_wake_function()
+ * @flags:  passed to default_wake_function()
  *
- * Return: true if the pollers are to be told, without the lock.
+ * Return: true if the caller has to wake the pollers after it has released the lock.
  */
 bool cosy_parked_add(struct cosy_parked *parked, unsigned int mode, int flags)
 {
@@ -91,8 +91,8 @@ bool cosy_parked_add(struct cosy_parked *parked, unsigned int mode, int flags)
 		trace_wake(loop->id, parked->index);
 	}
 	/*
-	 * The first one tells the others. While the list is not empty, new pollers
-	 * find it so; and whoever has entered looks at it again when he has left.
+	 * Only the first in the list wakes anybody. Later pollers see that the list is not
+	 * empty, and a thread that has entered checks the list after it has left.
 	 */
 	smp_mb();
 	tells = tells && !cosy_loop_is_entered(loop);
@@ -103,7 +103,7 @@ bool cosy_parked_add(struct cosy_parked *parked, unsigned int mode, int flags)
 	return tells;
 }
 
-/* The wait queue's lock is taken, with interrupts off; in any context. */
+/* Called with the lock of the file's wait queue, interrupts off, in any context. */
 static int cosy_parked_wake(struct wait_queue_entry *wait, unsigned int mode,
 			    int flags, void *key)
 {
@@ -113,19 +113,19 @@ static int cosy_parked_wake(struct wait_queue_entry *wait, unsigned int mode,
 	__poll_t events = key_to_poll(key);
 	bool tells, takes;
 
-	/* Without a key it may be anything. */
+	/* A wake-up without a key can be for any event. */
 	if (events && !(events & READ_ONCE(parked->events)))
 		return 0;
 	spin_lock(&loop->ready_lock);
-	/* One that waits exclusively takes the event, unless it has one already. */
+	/* An exclusive waiter consumes the event, unless it has consumed one before. */
 	takes = list_empty(&parked->ready);
 	tells = cosy_parked_add(parked, mode, flags);
 	spin_unlock(&loop->ready_lock);
 	if (!tells)
 		return takes;
 	/*
-	 * Who polls the loop may signal an eventfd for it, at once: io_uring, and aio in some
-	 * kernels. If it is this one, its lock is taken.
+	 * io_uring, and aio in some kernels, signal an eventfd while they are woken as pollers.
+	 * That may be this very eventfd, whose lock is held here.
 	 */
 	if (parked->target.kind == COSY_TARGET_EVENTFD)
 		irq_work_queue(&loop->telling);
@@ -135,8 +135,9 @@ static int cosy_parked_wake(struct wait_queue_entry *wait, unsigned int mode,
 }
 
 /*
- * Behind the others, but before those who are woken one at a time, unless it is one of these:
- * who takes an event does not tell the rest. The queue's lock is taken.
+ * Add to the file's queue: an exclusive waiter at the end, any other before the exclusive ones.
+ * An exclusive waiter that consumes an event ends the walk over the queue. The caller holds the
+ * queue's lock.
  */
 static void cosy_parked_enqueue(struct cosy_parked *parked,
 				wait_queue_head_t *queue)
@@ -155,9 +156,9 @@ static void cosy_parked_enqueue(struct cosy_parked *parked,
 }
 
 /*
- * Join the file's queue, unless it is full. Each event walks the whole queue with
- * interrupts off, in the context of whoever causes it. All waiters count, so that
- * this walk is bounded, too.
+ * Add to the file's queue, unless it has max_waiters entries. Each event walks the whole queue
+ * with interrupts off, in the context that causes it. Waiters of other kinds count, too, so that
+ * the walk below is bounded.
  */
 static bool cosy_parked_queue(struct cosy_parked *parked)
 {
@@ -176,20 +177,20 @@ static bool cosy_parked_queue(struct cosy_parked *parked)
 	return waiters < max;
 }
 
-/* Look for what has come since the call failed: it has not woken the entry. */
+/* Check for events since the call failed: they have not woken the entry. */
 static void cosy_parked_look(struct cosy_parked *parked, struct file *file)
 {
-	/* As in sock_poll_wait(): first the queue, then the file's state. */
+	/* As in sock_poll_wait(): add to the queue before reading the file's state. */
 	smp_mb();
 	if (cosy_target_poll(&parked->target, file, parked->events))
 		cosy_parked_again(parked);
 }
 
 /**
- * cosy_parked_init() - something that does not wait yet
- * @parked: what will wait
+ * cosy_parked_init() - initialise a struct cosy_parked that waits for nothing
+ * @parked: the structure
  * @loop:   the loop
- * @index:  its entry
+ * @index:  index of its entry
  */
 void cosy_parked_init(struct cosy_parked *parked, struct cosy_loop *loop,
 		      u32 index)
@@ -218,8 +219,8 @@ static __poll_t cosy_parked_events(u8 flags)
 }
 
 /**
- * cosy_parked_unqueue() - wait for no file any more
- * @parked: what may wait; the events that there were do not count
+ * cosy_parked_unqueue() - end the wait for a file, and forget its events
+ * @parked: what waits; may wait for nothing
  *
  * May sleep.
  */
@@ -230,14 +231,14 @@ void cosy_parked_unqueue(struct cosy_parked *parked)
 
 	if (parked->target.queue)
 		remove_wait_queue(parked->target.queue, &parked->wait);
-	/* Once it is out of the queue nobody puts it into the list. */
+	/* After its removal from the queue no event adds it to the ready list. */
 	spin_lock_irq(&loop->ready_lock);
 	has_taken = !list_empty(&parked->ready);
 	list_del_init(&parked->ready);
 	spin_unlock_irq(&loop->ready_lock);
 	if (!parked->target.queue)
 		return;
-	/* The others have not been told of its event. */
+	/* It has consumed an event without using it: pass the event on. */
 	if (has_taken && parked->wait.flags & WQ_FLAG_EXCLUSIVE)
 		wake_up_interruptible_poll(parked->target.queue,
 					   EPOLLIN | EPOLLRDNORM);
@@ -245,7 +246,7 @@ void cosy_parked_unqueue(struct cosy_parked *parked)
 	cosy_target_put(&parked->target);
 }
 
-/* It waits again: after the others. */
+/* Move to the end of the file's queue. */
 static void cosy_parked_requeue(struct cosy_parked *parked)
 {
 	wait_queue_head_t *queue = parked->target.queue;
@@ -261,11 +262,11 @@ static bool cosy_parked_is_alone(const struct cosy_parked *parked)
 {
 	const struct list_head *head = &parked->target.queue->head;
 
-	/* Others come and go without our lock; only who has the next turn depends on this. */
+	/* Read without the lock: a wrong answer changes only the order of the waiters. */
 	return data_race(READ_ONCE(head->next) == READ_ONCE(head->prev));
 }
 
-/* Wait for another file than before. @flags: as for cosy_park_on(). */
+/* Wait for a new target. @flags: as for cosy_park_on(). Return false if it cannot wait. */
 static bool cosy_parked_wait(struct cosy_parked *parked, struct file *file,
 			     u8 flags, bool exclusive)
 {
@@ -282,7 +283,7 @@ static bool cosy_parked_wait(struct cosy_parked *parked, struct file *file,
 		parked->target = (struct cosy_target){};
 		return false;
 	}
-	/* The file holds it until here. */
+	/* Until here the file keeps the target alive. */
 	cosy_target_get(&parked->target, file);
 	cosy_parked_look(parked, file);
 	return true;
@@ -294,8 +295,8 @@ static bool cosy_parked_wait(struct cosy_parked *parked, struct file *file,
  * @file:   the file, or NULL
  * @flags:  COSY_ENTRY_WAIT_IN, COSY_ENTRY_WAIT_OUT
  *
- * Return: false if it cannot wait here: it has no file for which entries wait, or too
- * many wait for it.
+ * Return: false if it cannot wait: entries cannot wait for such a file, or max_waiters wait for
+ * it already.
  */
 bool cosy_park_on(struct cosy_parked *parked, struct file *file, u8 flags)
 {
@@ -314,17 +315,18 @@ bool cosy_park_on(struct cosy_parked *parked, struct file *file, u8 flags)
 }
 
 /**
- * cosy_park_exclusively() - wait for input of which each event is told to one that waits
+ * cosy_park_exclusively() - wait for input; each event wakes one of the exclusive waiters
  * @parked: what waits. It may wait for the same file already
  * @file:   the file of a call that has failed with -EAGAIN, or would fail
  *
- * It takes the events that it is told of: cosy_park_pass() passes them on.
+ * The waiter consumes the event that wakes it. If the call does not use the event,
+ * cosy_park_pass() has to wake the next waiter.
  *
  * Return: as cosy_park_on().
  */
 bool cosy_park_exclusively(struct cosy_parked *parked, struct file *file)
 {
-	/* It keeps its place. */
+	/* It keeps its place in the queue. */
 	if (parked->wait.flags & WQ_FLAG_EXCLUSIVE &&
 	    cosy_target_same(&parked->target, file, COSY_ENTRY_WAIT_IN))
 		return true;
@@ -332,9 +334,9 @@ bool cosy_park_exclusively(struct cosy_parked *parked, struct file *file)
 }
 
 /**
- * cosy_park_pass() - wait exclusively no longer, if it does
- * @parked: what may wait
- * @used:   the event that has made it go on is used up; else it is another one's
+ * cosy_park_pass() - end an exclusive wait
+ * @parked: what waits; nothing happens unless it waits exclusively
+ * @used:   the call has used the event; otherwise the event wakes the next waiter
  *
  * May sleep.
  */
@@ -360,7 +362,7 @@ bool cosy_park_has_input(struct file *file)
 	return vfs_poll(file, &pt) & COSY_EVENTS_IN;
 }
 
-/* Return true if it already waits for input of a file. */
+/* Return true if it waits for input of @file already. */
 static bool cosy_parked_reads(const struct cosy_parked *parked,
 			      const struct file *file)
 {
@@ -369,7 +371,7 @@ static bool cosy_parked_reads(const struct cosy_parked *parked,
 		parked->events == COSY_EVENTS_IN);
 }
 
-/* Return true if there is certainly nothing to receive. */
+/* Return true if the file certainly has no input. */
 static bool cosy_parked_is_idle(const struct cosy_parked *parked,
 				struct file *file)
 {
@@ -379,14 +381,14 @@ static bool cosy_parked_is_idle(const struct cosy_parked *parked,
 }
 
 /**
- * cosy_park_idle() - wait for input without making the call, if there is none
- * @parked: what may wait. It may wait for the same file already
- * @file:   the file, of which poll() says whether the call would wait
+ * cosy_park_idle() - wait for input without making the call, if the file has none
+ * @parked: what waits. It may wait for the same file already
+ * @file:   the file; its poll() has to tell whether the call would wait
  *
- * A call that fails costs five times as much as to ask the file. If there is input,
- * those that wait for the same file come first.
+ * A call that fails costs five times as much as poll(). If other entries wait for the same file,
+ * they get the input first.
  *
- * Return: true if it waits, or has to wait for its turn; false if the call is to be made.
+ * Return: true if it waits; false if the caller has to make the call.
  */
 bool cosy_park_idle(struct cosy_parked *parked, struct file *file)
 {
@@ -401,27 +403,27 @@ bool cosy_park_idle(struct cosy_parked *parked, struct file *file)
 		return true;
 	}
 	/*
-	 * What has happened until now the file's state tells. An event that is just being
-	 * recorded, which is not seen here without the lock, costs one more look at that state.
+	 * Forget earlier events: the file's state shows their effect. An event that another CPU is
+	 * just adding may be missed here. It only causes one more check of the state.
 	 */
 	if (!data_race(list_empty(&parked->ready))) {
 		spin_lock_irq(&loop->ready_lock);
 		list_del_init(&parked->ready);
 		spin_unlock_irq(&loop->ready_lock);
 	}
-	/* As in sock_poll_wait(): first the queue, then the file's state. */
+	/* As in sock_poll_wait(): add to the queue before reading the file's state. */
 	smp_mb();
 	return cosy_parked_is_idle(parked, file);
 }
 
 /**
- * cosy_park() - let an entry wait whose call has failed with -EAGAIN
+ * cosy_park() - park an entry whose call has failed with -EAGAIN
  * @loop:  the loop, entered
- * @index: the entry, which does not wait
- * @flags: its flags
+ * @index: index of the entry, which does not wait yet
+ * @flags: flags of the entry
  * @call:  its call
  *
- * Return: false if it cannot wait here, as cosy_park_on() says, or there is no memory.
+ * Return: false if it cannot wait, as with cosy_park_on(), or there is no memory.
  */
 bool cosy_park(struct cosy_loop *loop, u32 index, u8 flags,
 	       const struct cosy_async_call *call)
@@ -448,10 +450,10 @@ bool cosy_park(struct cosy_loop *loop, u32 index, u8 flags,
 }
 
 /**
- * struct cosy_interruption - calls that are to fail
- * @loop: of the loop's compounds
+ * struct cosy_interruption - what cosy_park_interrupt() looks for
+ * @loop: the compounds of this loop
  * @fd:   that wait for this descriptor
- * @n:    so many
+ * @n:    number of calls found
  */
 struct cosy_interruption {
 	struct cosy_loop *loop;
@@ -480,9 +482,9 @@ static void cosy_queue_interrupt(wait_queue_head_t *queue, void *argument)
 }
 
 /**
- * cosy_park_interrupt() - let the calls of compounds that wait for a descriptor fail
+ * cosy_park_interrupt() - make the calls fail that compounds wait to make on a descriptor
  * @loop: the loop, entered
- * @fd:   the descriptor, of a file that may be of any kind
+ * @fd:   the descriptor, of any file
  *
  * Return: the number of calls.
  */
@@ -499,10 +501,10 @@ unsigned int cosy_park_interrupt(struct cosy_loop *loop, int fd)
 }
 
 /**
- * cosy_unpark() - let an entry wait no longer
- * @parked: what waits for it; freed
+ * cosy_unpark() - end the wait of an entry, and free what the loop keeps for it
+ * @parked: what the loop keeps; freed
  *
- * The loop is entered, or nobody has it any more. May sleep.
+ * The loop is entered, or has no user any more. May sleep.
  */
 void cosy_unpark(struct cosy_parked *parked)
 {
@@ -521,11 +523,11 @@ void cosy_unpark(struct cosy_parked *parked)
 }
 
 /**
- * cosy_parked_is_current() - test whether its descriptor still refers to the file it waits for
+ * cosy_parked_is_current() - test whether a descriptor still refers to the file waited for
  * @parked: what waits
- * @file:   that of the descriptor, or NULL
+ * @file:   the file to which the descriptor now refers, or NULL
  *
- * Return: true if it does, for the current thread.
+ * Return: true if it is the same file.
  */
 bool cosy_parked_is_current(const struct cosy_parked *parked,
 			    const struct file *file)
@@ -534,18 +536,18 @@ bool cosy_parked_is_current(const struct cosy_parked *parked,
 }
 
 /**
- * cosy_parked_next() - take the next one whose file has had an event
+ * cosy_parked_next() - take the first element of the ready list
  * @loop: the loop, entered
  *
- * It still waits, and is put into the list again by the next event.
+ * It stays in its file's wait queue: the next event adds it to the list again.
  *
- * Return: it, or NULL.
+ * Return: the element, or NULL if the list is empty.
  */
 struct cosy_parked *cosy_parked_next(struct cosy_loop *loop)
 {
 	struct cosy_parked *parked;
 
-	/* What comes later wakes who polls. */
+	/* An event after this check wakes the pollers when the thread leaves. */
 	if (list_empty(&loop->ready))
 		return NULL;
 	spin_lock_irq(&loop->ready_lock);
@@ -558,7 +560,7 @@ struct cosy_parked *cosy_parked_next(struct cosy_loop *loop)
 }
 
 /**
- * cosy_parked_again() - as if there had been an event
+ * cosy_parked_again() - add to the ready list, as an event does, without waking anybody
  * @parked: what waits
  */
 void cosy_parked_again(struct cosy_parked *parked)
@@ -576,10 +578,10 @@ void cosy_parked_again(struct cosy_parked *parked)
  * cosy_loop_is_ready() - test whether there has been an event for an entry that waits
  * @loop: the loop
  *
- * By the lock, so that whoever polls and has put himself into the loop's wait queue is
- * woken by what he does not see here.
+ * Takes the lock, so that an event that a poller does not see here wakes it: the poller has added
+ * itself to the loop's wait queue before.
  *
- * Return: true if there has.
+ * Return: true if there has been one.
  */
 bool cosy_loop_is_ready(struct cosy_loop *loop)
 {

@@ -2,12 +2,12 @@
 /*
  * read.c - entries that read files on disks, and wait for the disk without a thread.
  *
- * As buffered reads of io_uring do: a read that needs a folio that is being read adds itself to
- * the folio's wait queue, and is made again when the folio has been read. The data is copied by
- * the thread that enters.
+ * It works like buffered reads of io_uring. A read that needs a folio which is being read adds
+ * itself to the folio's wait queue. It is made again when the folio has been read. The thread that
+ * enters copies the data.
  *
- * Nothing but its wake-up takes an entry out of the wait queue of a folio. So an entry that is
- * given up before leaves its struct cosy_reading there, and the wake-up frees it.
+ * Only the wake-up removes an entry from the wait queue of a folio. If an entry is given up before,
+ * its struct cosy_reading stays there, and the wake-up frees it.
  */
 #include <linux/atomic.h>
 #include <linux/errno.h>
@@ -44,22 +44,22 @@ module_param(max_reads, uint, 0644);
 MODULE_PARM_DESC(max_reads,
 		 "entries of loops wait for disks while fewer do in all (default 4096)");
 
-/* Those that there are: all those in the queue of one folio are walked with interrupts off. */
+/* Their number. It is limited because a wake-up walks the queue of a folio with interrupts off. */
 static atomic_t cosy_readings;
 
-/* Longer reads are for a thread. */
+/* Longer reads are made by a thread. */
 #define COSY_READING_MAX	(1ul << 24)
 
 /**
  * struct cosy_reading - an entry that reads a file
- * @parked:    its call; in the loop's list when its folio has been read
- * @folio:     in the wait queue of a folio while @queued
+ * @parked:    its call; in the loop's ready list when its folio has been read
+ * @folio:     link in the wait queue of a folio while @queued
  * @file:      the file; held
- * @done:      bytes that were read before, of a call with a position of its own
- * @lock:      protects @queued and @abandoned; taken inside the lock of the folio's queue, and
+ * @done:      bytes read so far by pread64()
+ * @lock:      protects @queued and @abandoned; nests inside the lock of the folio's queue, and
  *	       outside the loop's ready_lock
  * @queued:    the wake-up is still to come
- * @abandoned: nobody but the wake-up knows it: @parked and @file are not valid
+ * @abandoned: only the wake-up still refers to this; @parked and @file are not valid
  */
 struct cosy_reading {
 	struct cosy_parked parked;
@@ -82,7 +82,7 @@ static void cosy_reading_release(struct cosy_reading *reading)
 	atomic_dec(&cosy_readings);
 }
 
-/* The lock of the folio's queue is taken, with interrupts off; in any context. */
+/* Called with the lock of the folio's queue, interrupts off, in any context. */
 static int cosy_reading_wake(struct wait_queue_entry *wait, unsigned int mode,
 			     int flags, void *key)
 {
@@ -93,7 +93,7 @@ static int cosy_reading_wake(struct wait_queue_entry *wait, unsigned int mode,
 	struct cosy_loop *loop;
 	bool abandoned;
 
-	/* The queue is shared by many folios. */
+	/* Many folios share a queue. */
 	if (!wake_page_match(folio, key))
 		return 0;
 	list_del_init(&wait->entry);
@@ -107,7 +107,7 @@ static int cosy_reading_wake(struct wait_queue_entry *wait, unsigned int mode,
 		spin_lock(&loop->ready_lock);
 		tells = cosy_parked_add(&reading->parked, mode, flags);
 		spin_unlock(&loop->ready_lock);
-		/* The loop may be freed as soon as the lock is. */
+		/* Before reading->lock is released, because the loop may be freed after that. */
 		if (tells)
 			cosy_loop_wake_pollers(loop);
 	}
@@ -120,7 +120,7 @@ static int cosy_reading_wake(struct wait_queue_entry *wait, unsigned int mode,
 	return 1;
 }
 
-/* Can the file tell when a folio of it has been read, and is that all that a read waits for? */
+/* Return true if reads of the file wait only for folios, and can be told of their arrival. */
 static bool cosy_reads_parked(const struct file *file, const struct kiocb *kiocb)
 {
 	return S_ISREG(file_inode(file)->i_mode) && file->f_op->read_iter &&
@@ -128,7 +128,7 @@ static bool cosy_reads_parked(const struct file *file, const struct kiocb *kiocb
 	       cosy_file_tells_of_folios(file);
 }
 
-/* Read from @pos, which is moved. Return: as cosy_reading_make(). */
+/* Read from @pos, and advance it. Returns as cosy_reading_make(). */
 static long cosy_reading_from(struct cosy_reading *reading, loff_t *pos)
 {
 	const u64 *args = reading->parked.call.args;
@@ -140,7 +140,7 @@ static long cosy_reading_from(struct cosy_reading *reading, loff_t *pos)
 
 	cosy_history_clear();
 	cosy_kiocb_init(&kiocb, file, pos);
-	/* fcntl() may have changed it meanwhile. */
+	/* fcntl() may have set O_DIRECT meanwhile. */
 	if (unlikely(!cosy_reads_parked(file, &kiocb)))
 		return -EAGAIN;
 	kiocb.ki_flags |= IOCB_WAITQ;
@@ -149,7 +149,7 @@ static long cosy_reading_from(struct cosy_reading *reading, loff_t *pos)
 	INIT_LIST_HEAD(&reading->folio.wait.entry);
 	iov_iter_ubuf(&iter, READ, u64_to_user_ptr(args[1] + done),
 		      args[2] - done);
-	/* The wake-up may come before the function returns. */
+	/* Set it before: the wake-up may come before read_iter() returns. */
 	reading->queued = true;
 	ret = file->f_op->read_iter(&kiocb, &iter);
 	if (ret == -EIOCBQUEUED)
@@ -159,7 +159,7 @@ static long cosy_reading_from(struct cosy_reading *reading, loff_t *pos)
 	return ret;
 }
 
-/* Read from the position of the call, in as many parts as it takes: the file is the same. */
+/* Read from the position of the call, in several parts if necessary. */
 static long cosy_reading_at(struct cosy_reading *reading)
 {
 	const u64 *args = reading->parked.call.args;
@@ -173,24 +173,24 @@ static long cosy_reading_at(struct cosy_reading *reading)
 			break;
 		reading->done += ret;
 	} while (reading->done < args[2]);
-	/* A thread makes the whole call. */
+	/* With -EAGAIN a thread makes the whole call. */
 	if (ret == -EIOCBQUEUED || ret == -EAGAIN)
 		return ret;
 	return reading->done ?: ret;
 }
 
-/* The same at the file's position, which nobody else uses meanwhile: see fdget_pos(). */
+/* Read at the file's position, which is locked as in fdget_pos(). */
 static long cosy_reading_here(struct cosy_reading *reading)
 {
 	struct file *file = reading->file;
 	long ret = -EAGAIN;
 	loff_t pos;
 
-	/* Whoever has it may wait for the disk. */
+	/* The owner of the lock may wait for the disk. */
 	if (!mutex_trylock(&file->f_pos_lock))
 		return -EAGAIN;
 	pos = file->f_pos;
-	/* Somebody may have moved it since the call was checked. */
+	/* The position may have changed since cosy_reading_check(). */
 	if (likely(pos >= 0 && pos <= LLONG_MAX - COSY_READING_MAX))
 		ret = cosy_reading_from(reading, &pos);
 	if (ret >= 0)
@@ -200,8 +200,8 @@ static long cosy_reading_here(struct cosy_reading *reading)
 }
 
 /*
- * Make the call. Return: as the system call, but read() may read less; -EIOCBQUEUED: it is
- * made again after the wake-up; -EAGAIN: a thread has to make it.
+ * Make the call. Return the result of the system call, where read() may read less than natively;
+ * -EIOCBQUEUED if it has to be made again after the wake-up; -EAGAIN if a thread has to make it.
  */
 static long cosy_reading_make(struct cosy_reading *reading)
 {
@@ -217,7 +217,7 @@ static long cosy_reading_make(struct cosy_reading *reading)
 	return ret;
 }
 
-/* What the system call checks before it reads. Return: 0, an error of it, or -EAGAIN. */
+/* The checks of the system call. Return 0, its error, or -EAGAIN if a thread has to make it. */
 static long cosy_reading_check(struct file *file, const struct cosy_async_call *call)
 {
 	const u64 *args = call->args;
@@ -233,7 +233,7 @@ static long cosy_reading_check(struct file *file, const struct cosy_async_call *
 	return rw_verify_area(READ, file, &pos, args[2]);
 }
 
-/* Return: 0; -EAGAIN if a thread has to make the call; or why it fails. */
+/* Create a struct cosy_reading. Return 0, the call's error, or -EAGAIN: a thread has to make it. */
 static long cosy_reading_begin(struct cosy_loop *loop, u32 index, u8 flags,
 			       const struct cosy_async_call *call,
 			       struct cosy_reading **begun)
@@ -283,7 +283,7 @@ static bool cosy_reading_may(struct cosy_state *st, unsigned int nr)
 static unsigned int cosy_reading_complete(struct cosy_loop *loop, u32 index,
 					  bool silent, long result)
 {
-	/* Natively a call that a signal has interrupted is made again. */
+	/* A signal has interrupted the call: the process makes it again. */
 	if (result == -EAGAIN || result <= -ERESTARTSYS)
 		return cosy_loop_complete(loop, index, COSY_ENTRY_USER, false, 0);
 	return cosy_loop_complete(loop, index, COSY_ENTRY_DONE, silent, result);
@@ -292,12 +292,12 @@ static unsigned int cosy_reading_complete(struct cosy_loop *loop, u32 index,
 /**
  * cosy_reading_submitted() - execute an entry with COSY_ENTRY_BUFFERED
  * @loop:  the loop, entered
- * @st:	   for calls
- * @index: the entry, which does not wait
- * @flags: its flags
+ * @st:	   initialised by cosy_loop_state()
+ * @index: index of the entry, which does not wait
+ * @flags: flags of the entry
  * @call:  its call
  *
- * Return: the number of entries that have completed: 0, it waits, or 1.
+ * Return: the number of completed entries: 0 if it waits, otherwise 1.
  */
 unsigned int cosy_reading_submitted(struct cosy_loop *loop, struct cosy_state *st,
 				    u32 index, u8 flags,
@@ -322,10 +322,10 @@ unsigned int cosy_reading_submitted(struct cosy_loop *loop, struct cosy_state *s
 }
 
 /**
- * cosy_reading_ready() - make the call of an entry again: its folio has been read
+ * cosy_reading_ready() - make the call of an entry again, because its folio has been read
  * @loop:   the loop, entered
- * @st:	    for calls
- * @parked: its struct cosy_reading, taken from the loop's list
+ * @st:	    initialised by cosy_loop_state()
+ * @parked: its struct cosy_reading, taken from the ready list
  *
  * Return: as cosy_reading_submitted().
  */
@@ -347,8 +347,8 @@ unsigned int cosy_reading_ready(struct cosy_loop *loop, struct cosy_state *st,
 }
 
 /**
- * cosy_reading_free() - nobody needs it any more
- * @parked: a struct cosy_reading
+ * cosy_reading_free() - free a struct cosy_reading, or leave it to its wake-up
+ * @parked: the struct cosy_reading
  */
 void cosy_reading_free(struct cosy_parked *parked)
 {

@@ -13,7 +13,7 @@
 
 #include "async/loop.h"
 
-/* Entries that wait for a socket, or for a thread, or whose compound has not ended. */
+/* Count the entries that are parked or handed to a thread, or whose compound has not ended. */
 static u32 cosy_loop_held(const struct cosy_loop *loop)
 {
 	u32 i, held = 0;
@@ -36,7 +36,7 @@ static u64 cosy_loop_made(const struct cosy_loop_cpu *cpu)
 	return READ_ONCE(cpu->made);
 }
 
-/* A count on each CPU where it is not 0, and on all. */
+/* Print a count for each CPU where it is not 0, and the sum. */
 static void cosy_loop_show_cpus(struct seq_file *to, const struct cosy_loop *loop,
 				const char *name,
 				u64 (*count)(const struct cosy_loop_cpu *cpu))
@@ -54,11 +54,11 @@ static void cosy_loop_show_cpus(struct seq_file *to, const struct cosy_loop *loo
 }
 
 /**
- * cosy_loop_show() - the lines of a loop in /proc/PID/fdinfo/FD, see cosy(4)
- * @to:	  where to write them
+ * cosy_loop_show() - print the lines of a loop in /proc/PID/fdinfo/FD, see cosy(4)
+ * @to:	  where to print
  * @file: the loop's file
  *
- * A thread may have entered: each number is right, but not all at the same moment.
+ * A thread may have entered, so the numbers are not from the same moment.
  */
 void cosy_loop_show(struct seq_file *to, struct file *file)
 {

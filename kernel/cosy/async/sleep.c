@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * sleep.c - a thread sleeps in a loop until there is something to execute, and executes it.
+ * sleep.c - lets a thread sleep in a loop until entries can be executed, and execute them.
  *
- * So a compound that is parked goes on without a return to user mode between its wake-up
- * and its next wait. The thread sleeps as one in poll() does, for the loop and for one
- * more file. While it sleeps other threads may enter.
+ * So a parked compound continues without a return to user mode between its wake-up and its next
+ * wait. The thread waits for the loop and for one more file, as in poll(). While it sleeps, other
+ * threads may enter.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -20,20 +20,20 @@
 #include "async/loop.h"
 #include "call/call.h"
 
-/* After so many wake-ups a thread leaves for a moment, as a call in a loop would. */
+/* After this number of wake-ups a thread returns, so that one call does not last for ever. */
 #define COSY_SLEEP_ROUNDS	256
 
 /**
- * struct cosy_watch - the file that the process has named
- * @table:     by which its poll() finds this
- * @wait:      in its wait queue
+ * struct cosy_watch - the file for which the thread also waits
+ * @table:     passed to the file's poll()
+ * @wait:      link in the file's wait queue
  * @queue:     the queue, or NULL
- * @file:      the file, or NULL. Held: its queue stays
- * @asleep:    the thread is to be woken: it executes nothing
- * @triggered: there are events, or it cannot be waited for
+ * @file:      the file, or NULL. Held, so that its queue stays
+ * @asleep:    the thread sleeps, so events have to wake it
+ * @triggered: the file has had an event, or cannot be waited for
  *
- * What poll() has for this wakes the thread at any time. Here it makes calls meanwhile, which
- * may sleep for something else, or end what the queue belongs to.
+ * poll() has a poll_wqueues for this, which wakes its thread at any time. This thread makes calls
+ * between its sleeps. They may sleep for something else, or end the object that has the queue.
  */
 struct cosy_watch {
 	poll_table table;
@@ -46,7 +46,7 @@ struct cosy_watch {
 
 #define COSY_WATCH_EVENTS	(EPOLLIN | EPOLLRDNORM | EPOLLERR | EPOLLHUP)
 
-/* The lock of the queue is taken. */
+/* Called with the lock of the queue. */
 static int cosy_watch_wake(struct wait_queue_entry *wait, unsigned int mode,
 			   int flags, void *key)
 {
@@ -57,15 +57,15 @@ static int cosy_watch_wake(struct wait_queue_entry *wait, unsigned int mode,
 	if (events && !(events & (COSY_WATCH_EVENTS | POLLFREE)))
 		return 0;
 	WRITE_ONCE(watch->triggered, true);
-	/* See cosy_sleep_once(): first it says that it is asleep, then it looks. */
+	/* Pairs with cosy_sleep_once(), which sets @asleep before it checks @triggered. */
 	smp_mb();
 	if (READ_ONCE(watch->asleep))
 		woken = default_wake_function(wait, mode, flags, key);
 	if (events & POLLFREE) {
-		/* The queue goes, after a grace period of RCU. */
+		/* The queue is freed after an RCU grace period. */
 		list_del_init(&wait->entry);
 		/*
-		 * From then on cosy_watch_end() does not wait for the queue's lock: @watch
+		 * After this store cosy_watch_end() does not take the queue's lock, so @watch
 		 * may be gone.
 		 */
 		smp_store_release(&watch->queue, NULL);
@@ -105,7 +105,7 @@ static void cosy_watch_end(struct cosy_watch *watch)
 	struct wait_queue_head *queue;
 
 	rcu_read_lock();
-	/* Until the grace period ends, its lock can be taken. */
+	/* RCU keeps the queue while its lock is taken. */
 	queue = smp_load_acquire(&watch->queue);
 	if (queue)
 		remove_wait_queue(queue, &watch->wait);
@@ -121,7 +121,7 @@ static void cosy_sleeper_is(struct cosy_loop *loop, bool asleep)
 	spin_unlock_irq(&loop->ready_lock);
 }
 
-/* A kick is for the next thread that would sleep, too: it may have used what was closed. */
+/* Return true once after a kick. A kick before the sleep also counts: see cosy_loop_flush(). */
 static bool cosy_was_kicked(struct cosy_loop *loop)
 {
 	bool kicked = READ_ONCE(loop->kicked);
@@ -132,8 +132,8 @@ static bool cosy_was_kicked(struct cosy_loop *loop)
 }
 
 /*
- * Sleep until something that waits can be executed, and enter. Return: false if the thread
- * has to leave instead; @why says why, unless it was kicked, or there are completions.
+ * Sleep until a parked entry can be executed, and enter. Return false if the thread has to return
+ * to user mode instead. @why is set to the reason, unless it was kicked or there are completions.
  */
 static bool cosy_sleep_once(struct cosy_loop *loop, struct cosy_watch *watch,
 			    ktime_t *until, u32 *why)
@@ -143,7 +143,7 @@ static bool cosy_sleep_once(struct cosy_loop *loop, struct cosy_watch *watch,
 	cosy_sleeper_is(loop, true);
 	WRITE_ONCE(watch->asleep, true);
 	for (;;) {
-		/* Those who wake this thread change first what is looked at here. */
+		/* Wakers change what is checked below before they wake this thread. */
 		set_current_state(TASK_INTERRUPTIBLE);
 		if (READ_ONCE(watch->triggered))
 			*why = COSY_ASYNC_READABLE;
@@ -153,7 +153,7 @@ static bool cosy_sleep_once(struct cosy_loop *loop, struct cosy_watch *watch,
 		    READ_ONCE(loop->page->done_head) !=
 			    READ_ONCE(loop->done_tail))
 			break;
-		/* Whoever has entered wakes it when he leaves. */
+		/* If another thread has entered, it wakes this one when it leaves. */
 		entered = !list_empty(&loop->ready) && cosy_loop_lock(loop);
 		if (entered)
 			break;
@@ -170,8 +170,8 @@ static bool cosy_sleep_once(struct cosy_loop *loop, struct cosy_watch *watch,
 }
 
 /*
- * Return: is the thread to leave after it has executed what there was, although nothing has
- * completed? @why says why.
+ * Return true if the thread has to return to user mode although no entry has completed. @why is
+ * set to COSY_ASYNC_TIMEOUT if that is the reason.
  */
 static bool cosy_sleep_leaves(struct cosy_loop *loop, struct cosy_state *st,
 			      const ktime_t *until, u32 *why)
@@ -180,13 +180,13 @@ static bool cosy_sleep_leaves(struct cosy_loop *loop, struct cosy_state *st,
 		*why = COSY_ASYNC_TIMEOUT;
 		return true;
 	}
-	/* A filter of another thread: the next calls would not be shown to it. */
+	/* Also after another thread has added a seccomp filter, which has to see the next calls. */
 	return cosy_env_leave(cosy_env_self(st)) ||
 	       cosy_seccomp_state() != st->env.seccomp ||
 	       atomic_read(&loop->waiters) || cosy_loop_is_lost(loop);
 }
 
-/* Only one thread sleeps. Return: false if another one does. */
+/* Register as the sleeping thread. Return false if another thread is registered. */
 static bool cosy_sleeper_set(struct cosy_loop *loop,
 			     struct cosy_sleeper *sleeper)
 {
@@ -205,22 +205,22 @@ static void cosy_sleeper_clear(struct cosy_loop *loop)
 	spin_lock_irq(&loop->ready_lock);
 	loop->sleeper = NULL;
 	spin_unlock_irq(&loop->ready_lock);
-	/* Events have told this thread alone. */
+	/* Recent events have woken only this thread: wake the others. */
 	if (!list_empty(&loop->ready))
 		cosy_loop_tell(loop);
 }
 
 /**
- * cosy_loop_sleep() - sleep until there is something to execute, and execute it
- * @loop:    the loop, entered; what there was to execute has been
- * @st:	     for calls
- * @max:     completions after which it ends, at least 1
- * @entered: set to whether it is still entered
+ * cosy_loop_sleep() - sleep until entries can be executed, and execute them
+ * @loop:    the loop, entered; no entry can be executed now
+ * @st:	     initialised by cosy_loop_state()
+ * @max:     stop after this number of completions, at least 1
+ * @entered: set to false if the loop is not entered on return
  *
- * It is not entered while the thread sleeps.
+ * The loop is not entered while the thread sleeps.
  *
- * Return: the number of entries that have completed, COSY_ASYNC_READABLE and the like, 0, or
- * -EBUSY: another thread sleeps.
+ * Return: the number of completed entries; COSY_ASYNC_READABLE, COSY_ASYNC_SIGNAL or
+ * COSY_ASYNC_TIMEOUT; 0; or -EBUSY if another thread sleeps in the loop.
  */
 int cosy_loop_sleep(struct cosy_loop *loop, struct cosy_state *st,
 		    unsigned int max, bool *entered)

@@ -2,15 +2,14 @@
 /*
  * target.c - files for which entries wait: sockets, pipes and eventfds.
  *
- * An entry that waits does not hold the file, but what contains the file's wait queue. So
- * closing the last descriptor has its effect although an entry waits. The queue of a socket
- * is in its inode, that of an eventfd in its context. A pipe is freed with its last file: it
- * counts its files, and an entry counts as one of these, but neither as a reader nor as a
- * writer.
+ * A waiting entry does not hold the file, but the object that contains the file's wait queue. So
+ * closing the last descriptor has its usual effect although an entry waits. The queue of a socket
+ * is in its inode, the queue of an eventfd in its context. A pipe is freed with its last file. It
+ * counts its files; an entry counts as a file, but neither as a reader nor as a writer.
  *
- * None of these holds files, unless in messages that go with the socket's file. So what
- * waits makes no cycles of references: a loop in flight over a socket that it waits for is
- * freed with the messages.
+ * These objects hold no files. The messages in a socket do, but they are freed when the socket's
+ * file is released. So waiting entries create no reference cycles, not even for a loop that is in
+ * flight over a socket for which it waits.
  */
 #include <linux/err.h>
 #include <linux/eventfd.h>
@@ -28,7 +27,7 @@
 #include "async/loop.h"
 #include "kernel/internals.h"
 
-/* The socket of a file, if its inode is the file's: it is that of another one otherwise. */
+/* Return the socket of a file; NULL if the file has none, or has the socket of another inode. */
 static struct socket *cosy_socket_of(struct file *file)
 {
 	struct socket *socket = sock_from_file(file);
@@ -36,14 +35,14 @@ static struct socket *cosy_socket_of(struct file *file)
 	return socket && SOCK_INODE(socket) == file_inode(file) ? socket : NULL;
 }
 
-/* Sockets that wake who waits for them through their own wait queue, and no other. */
+/* Return true for sockets that wake all their waiters through their own wait queue. */
 static bool cosy_socket_parks(const struct socket *socket, u8 flags)
 {
 	const struct sock *sk = READ_ONCE(socket->sk);
 
 	if (!sk)
 		return false;
-	/* IPV6_ADDRFORM makes AF_INET of AF_INET6 at any time. */
+	/* IPV6_ADDRFORM may change AF_INET6 to AF_INET meanwhile. */
 	switch (READ_ONCE(sk->sk_family)) {
 	case AF_UNIX:
 		break;
@@ -61,14 +60,17 @@ static bool cosy_socket_parks(const struct socket *socket, u8 flags)
 	case SOCK_SEQPACKET:
 		return true;
 	case SOCK_DGRAM:
-		/* That its receiver's queue is full it need not be told. */
+		/* Room in the receiver's queue need not wake waiters of the sender. */
 		return !(flags & COSY_ENTRY_WAIT_OUT);
 	default:
 		return false;
 	}
 }
 
-/* The pipe of a file, not that of a FIFO: what is in a FIFO must go with its last file. */
+/*
+ * Return the pipe of a file, or NULL. Not for FIFOs: their content must be dropped with the last
+ * file, and an entry would count as a file.
+ */
 static struct pipe_inode_info *cosy_pipe_of(const struct file *file)
 {
 	const struct inode *inode = file_inode(file);
@@ -78,9 +80,9 @@ static struct pipe_inode_info *cosy_pipe_of(const struct file *file)
 }
 
 /*
- * Only to read or to write, and of a file that does not block with IOCB_NOWAIT: splice() takes
- * this from it. What is written in packets is not continued: what remains could be added to
- * another packet. The kernel itself writes into the pipe of a watch_queue.
+ * Return true if entries can wait for a pipe, either to read or to write. Without FMODE_NOWAIT,
+ * which splice() clears, calls may block. In packet mode a write is not continued: its rest could
+ * be added to another packet. The kernel itself writes into the pipe of a watch_queue.
  */
 static bool cosy_pipe_parks(const struct file *file,
 			    const struct pipe_inode_info *pipe, u8 flags)
@@ -105,14 +107,14 @@ static bool cosy_is_eventfd(struct file *file)
 
 	if (IS_ERR(context))
 		return false;
-	/* The file has it, too. */
+	/* The file also holds it. */
 	eventfd_ctx_put(context);
 	return true;
 }
 
 /**
- * struct cosy_queue_finder - finds the wait queue of a file
- * @table: by which poll() finds this
+ * struct cosy_queue_finder - gets the wait queue that a file's poll() uses
+ * @table: passed to poll()
  * @queue: the queue, or NULL
  */
 struct cosy_queue_finder {
@@ -137,15 +139,15 @@ static wait_queue_head_t *cosy_eventfd_queue(struct file *file)
 }
 
 /**
- * cosy_target_transfers() - test whether read() or write() of a file can be made non-blocking
- * @target:   what was waited for last, which spares some work
- * @file:     the file, no socket
- * @receives: it is read(), else write()
+ * cosy_target_transfers() - test whether read() or write() of a file can be made without blocking
+ * @target:   the last target, which makes the test faster if it is the same
+ * @file:     the file, not a socket
+ * @receives: true for read(), false for write()
  *
  * Writing to an eventfd cannot.
  *
- * Return: true if cosy_target_transfer() makes the call, and cosy_target_find() finds what
- * to wait for.
+ * Return: true if cosy_target_transfer() can make the call, and cosy_target_find() finds the
+ * target to wait for.
  */
 bool cosy_target_transfers(const struct cosy_target *target, struct file *file,
 			   bool receives)
@@ -159,10 +161,10 @@ bool cosy_target_transfers(const struct cosy_target *target, struct file *file,
 }
 
 /**
- * cosy_target_transfer() - read() or write() without blocking
- * @file:     the file; cosy_target_transfers() says so
- * @regs:     the arguments, which are checked as the system call checks them
- * @receives: it is read(), else write()
+ * cosy_target_transfer() - call read() or write() without blocking
+ * @file:     the file, for which cosy_target_transfers() returned true
+ * @regs:     the arguments, checked by the caller as the system call checks them
+ * @receives: true for read(), false for write()
  *
  * Return: what the system call returns if the file has O_NONBLOCK.
  */
@@ -176,19 +178,19 @@ long cosy_target_transfer(struct file *file, const struct pt_regs *regs,
 		      regs->dx);
 	init_sync_kiocb(&kiocb, file);
 	kiocb.ki_flags |= IOCB_NOWAIT;
-	/* Files without a position. */
+	/* These files have no position. */
 	kiocb.ki_pos = 0;
 	return receives ? file->f_op->read_iter(&kiocb, &iter) :
 			  file->f_op->write_iter(&kiocb, &iter);
 }
 
 /**
- * cosy_target_find() - what is to be waited for
- * @target: set to it, without a reference
+ * cosy_target_find() - find the target to wait for
+ * @target: set to the target, without a reference
  * @file:   the file
  * @flags:  COSY_ENTRY_WAIT_IN, COSY_ENTRY_WAIT_OUT
  *
- * Return: false if entries do not wait for such a file.
+ * Return: false if entries cannot wait for such a file.
  */
 bool cosy_target_find(struct cosy_target *target, struct file *file, u8 flags)
 {
@@ -216,12 +218,12 @@ bool cosy_target_find(struct cosy_target *target, struct file *file, u8 flags)
 }
 
 /**
- * cosy_target_same() - test whether cosy_target_find() would find the same
- * @target: what is waited for, or nothing
+ * cosy_target_same() - test whether cosy_target_find() would find the same target
+ * @target: the present target; its object may be NULL
  * @file:   as for cosy_target_find()
  * @flags:  as for cosy_target_find()
  *
- * Return: true if it is, and entries still wait for such a file.
+ * Return: true if it would, and entries can still wait for such a file.
  */
 bool cosy_target_same(const struct cosy_target *target, struct file *file, u8 flags)
 {
@@ -239,8 +241,8 @@ bool cosy_target_same(const struct cosy_target *target, struct file *file, u8 fl
 }
 
 /**
- * cosy_target_get() - take a reference, so that the wait queue stays
- * @target: cosy_target_find() has found it
+ * cosy_target_get() - take a reference to the object that has the wait queue
+ * @target: found by cosy_target_find()
  * @file:   the file
  */
 void cosy_target_get(const struct cosy_target *target, struct file *file)
@@ -255,7 +257,7 @@ void cosy_target_get(const struct cosy_target *target, struct file *file)
 		spin_unlock(&target->inode->i_lock);
 		break;
 	case COSY_TARGET_EVENTFD:
-		/* It is one. */
+		/* Cannot fail: the file is an eventfd. */
 		eventfd_ctx_fileget(file);
 		break;
 	default:
@@ -263,7 +265,7 @@ void cosy_target_get(const struct cosy_target *target, struct file *file)
 	}
 }
 
-/* As put_pipe_info(). */
+/* The same as put_pipe_info(), which is not exported. */
 static void cosy_pipe_put(struct inode *inode, struct pipe_inode_info *pipe)
 {
 	bool last;
@@ -279,8 +281,8 @@ static void cosy_pipe_put(struct inode *inode, struct pipe_inode_info *pipe)
 }
 
 /**
- * cosy_target_put() - let go of it
- * @target: nothing is in its wait queue any more; nothing is waited for after that
+ * cosy_target_put() - drop the reference
+ * @target: the target, whose wait queue the entry has left; cleared
  *
  * May sleep.
  */
@@ -300,8 +302,9 @@ void cosy_target_put(struct cosy_target *target)
 }
 
 /*
- * As pipe_poll(), which makes each write wake who waits, also if there was something to read
- * before. Where this sees an old state, the wake-up for the new one is still to come.
+ * The conditions of pipe_poll(). That also sets poll_usage, so that every write wakes waiters.
+ * Entries wait only while the pipe is empty or full, and the end of that always wakes them. The
+ * state is read without the pipe's mutex. If it is stale, the wake-up is still to come.
  */
 static __poll_t cosy_pipe_poll(const struct pipe_inode_info *pipe, __poll_t events)
 {
@@ -311,14 +314,14 @@ static __poll_t cosy_pipe_poll(const struct pipe_inode_info *pipe, __poll_t even
 	if (events & EPOLLIN) {
 		if (!pipe_empty(head, tail))
 			now |= EPOLLIN;
-		/* Changed under the pipe's mutex. */
+		/* Written under the pipe's mutex. */
 		if (!data_race(READ_ONCE(pipe->writers)))
 			now |= EPOLLHUP;
 	}
 	if (events & EPOLLOUT) {
 		if (!pipe_full(head, tail, READ_ONCE(pipe->max_usage)))
 			now |= EPOLLOUT;
-		/* The same. */
+		/* Written under the pipe's mutex. */
 		if (!data_race(READ_ONCE(pipe->readers)))
 			now |= EPOLLERR;
 	}
@@ -326,12 +329,12 @@ static __poll_t cosy_pipe_poll(const struct pipe_inode_info *pipe, __poll_t even
 }
 
 /**
- * cosy_target_poll() - look for events
- * @target: what is waited for
+ * cosy_target_poll() - get the present events of a target
+ * @target: the target
  * @file:   its file
- * @events: the events
+ * @events: the events to check
  *
- * Return: those of them that there are now.
+ * Return: those of @events that are present.
  */
 __poll_t cosy_target_poll(const struct cosy_target *target, struct file *file,
 			  __poll_t events)
@@ -344,10 +347,10 @@ __poll_t cosy_target_poll(const struct cosy_target *target, struct file *file,
 }
 
 /**
- * cosy_target_may_close() - test that closing a file does not take long
+ * cosy_target_may_close() - test whether closing a file is quick
  * @file: the file
  *
- * Return: true if entries wait for such files, and it is no socket that lingers.
+ * Return: true if entries can wait for such files, and it is not a socket with SO_LINGER.
  */
 bool cosy_target_may_close(struct file *file)
 {

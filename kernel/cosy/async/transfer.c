@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * transfer.c - recvfrom() and sendto() of a socket that is already known.
+ * transfer.c - recvfrom() and sendto() of a socket that was looked up before.
  *
- * As __sys_recvfrom() and __sys_sendto() in net/socket.c, from where they have found the
- * socket: with the same hooks of security modules, and without addresses.
+ * Does what __sys_recvfrom() and __sys_sendto() of net/socket.c do after their look-up, with the
+ * same hooks of security modules, but without addresses.
  */
 #include <linux/fs.h>
 #include <linux/minmax.h>
@@ -19,10 +19,10 @@
 #include "compat/compat.h"
 
 /**
- * cosy_transfer() - make a call that does not block
- * @socket:   the socket of its descriptor
- * @regs:     its arguments; the address is NULL
- * @receives: it is recvfrom, else sendto
+ * cosy_transfer() - call recvfrom() or sendto() without blocking
+ * @socket:   the socket
+ * @regs:     the arguments; the address is NULL
+ * @receives: true for recvfrom(), false for sendto()
  *
  * Return: what the system call returns with MSG_DONTWAIT.
  */
@@ -43,7 +43,7 @@ long cosy_transfer(struct socket *socket, const struct pt_regs *regs,
 	return sock_sendmsg(socket, &msg);
 }
 
-/* As unix_poll(), for those that are connected. */
+/* The conditions of unix_poll() for connected sockets. */
 static bool cosy_unix_idle(const struct sock *sk)
 {
 	return !READ_ONCE(sk->sk_err) && !READ_ONCE(sk->sk_shutdown) &&
@@ -53,12 +53,13 @@ static bool cosy_unix_idle(const struct sock *sk)
 }
 
 /**
- * cosy_transfer_may_ask() - test whether a socket's poll() shows if recvfrom() would wait
+ * cosy_transfer_may_ask() - test whether a socket's poll() tells if recvfrom() would wait
  * @socket: the socket
  *
- * Not one that listens, which would fail; nor where poll() waits for more than recvfrom().
+ * It does not for a listening socket, where recvfrom() fails, and with SO_RCVLOWAT, where poll()
+ * waits for more bytes.
  *
- * Return: false if only the call can tell.
+ * Return: true if it does.
  */
 bool cosy_transfer_may_ask(const struct socket *socket)
 {
@@ -69,7 +70,7 @@ bool cosy_transfer_may_ask(const struct socket *socket)
 }
 
 /**
- * cosy_socket_listens() - test whether a socket's poll() shows if accept() would wait
+ * cosy_socket_listens() - test whether a socket listens, so that poll() tells if accept() waits
  * @socket: the socket
  *
  * Return: true if it listens.
@@ -82,16 +83,16 @@ bool cosy_socket_listens(const struct socket *socket)
 }
 
 /**
- * cosy_transfer_idle() - test whether there is certainly nothing to receive from a socket
+ * cosy_transfer_idle() - test whether a socket certainly has nothing to receive
  * @socket: the socket
  *
- * Return: false if it has to be polled.
+ * Return: true if it has nothing; false if only poll() can tell.
  */
 bool cosy_transfer_idle(const struct socket *socket)
 {
 	const struct sock *sk = READ_ONCE(socket->sk);
 
-	/* IPV6_ADDRFORM may change the family, but not from or to this one. */
+	/* IPV6_ADDRFORM may change the family meanwhile, but never from or to AF_UNIX. */
 	return sk && READ_ONCE(sk->sk_family) == AF_UNIX && sk->sk_type == SOCK_STREAM &&
 	       cosy_unix_idle(sk);
 }

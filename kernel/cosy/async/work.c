@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * work.c - threads of the process that make calls that block.
+ * work.c - threads of the process that make blocking calls.
  *
- * They wait in the module, and take what was submitted with COSY_ENTRY_THREAD. What they have
- * made is put into the loop's list, as an entry whose socket had an event is: whoever enters,
- * or sleeps in the loop, publishes it. So completions have one writer.
+ * These threads wait in the module for entries with COSY_ENTRY_THREAD. After its call an entry is
+ * added to the loop's ready list, like an entry whose socket has had an event. A thread that
+ * enters, or sleeps in the loop, publishes the result. So completions have one writer.
  *
  * A thread makes one call after the other. When it goes to sleep in a call, a preempt notifier
- * hands over to another thread, which makes those that are queued. So as many threads are woken
- * as are needed, and at most one for each core runs.
+ * wakes another thread, which makes the queued calls. So only as many threads are woken as are
+ * needed, and at most one thread runs per CPU.
  *
- * An entry is freed by threads that have entered. The thread that makes its call does not touch
- * it once it is made or taken: those look at the state, under the ready_lock.
+ * A struct cosy_handed is freed by a thread that has entered. The thread that makes the call does
+ * not touch it after it has set the state to MADE or TAKEN, under the ready_lock.
  */
 #include <linux/errno.h>
 #include <linux/fs.h>
@@ -38,11 +38,11 @@
 #include "trace/cosy_trace.h"
 
 /**
- * enum cosy_handed_state - where an entry is
+ * enum cosy_handed_state - state of an entry that is handed to a thread
  * @COSY_HANDED_QUEUED:  in the queue
- * @COSY_HANDED_RUNNING: a thread makes its call
- * @COSY_HANDED_MADE:	 its result is to be published; in the loop's list
- * @COSY_HANDED_TAKEN:	 its thread has left with it: it is the submitter's
+ * @COSY_HANDED_RUNNING: a thread makes the call
+ * @COSY_HANDED_MADE:	 the call was made; in the loop's ready list, to be published
+ * @COSY_HANDED_TAKEN:	 the thread has returned to user mode with it; the process owns the entry
  */
 enum cosy_handed_state {
 	COSY_HANDED_QUEUED,
@@ -52,14 +52,14 @@ enum cosy_handed_state {
 };
 
 /**
- * struct cosy_handed - an entry whose call a thread makes
- * @parked:    its call; in the queue, or in the loop's list
- * @work:      whose queue it is
- * @thread:    makes its call; alive while @state is RUNNING
- * @result:    of the call
+ * struct cosy_handed - an entry that is handed to a thread
+ * @parked:    its call; linked in the queue or in the loop's ready list
+ * @work:      the queue
+ * @thread:    the thread that makes the call; valid while @state is RUNNING
+ * @result:    result of the call
  * @state:     enum cosy_handed_state
- * @takes:     the thread is to make the call in user mode
- * @cancelled: the thread was interrupted
+ * @takes:     the thread has to make the call in user mode
+ * @cancelled: the thread was interrupted by cosy_handed_cancel()
  */
 struct cosy_handed {
 	struct cosy_parked parked;
@@ -72,15 +72,15 @@ struct cosy_handed {
 };
 
 /**
- * struct cosy_worker - a thread that waits for entries, and makes their calls
- * @idle:     in the list, if it waits and nobody has woken it
- * @wait:     by which it is woken; in no queue
- * @work:     whose entries it takes
- * @runs:     it is counted in @work->running, and takes entries. Changed under the ready_lock,
- *	      by the thread that wakes this one
- * @notifier: registered while it makes a call
- * @index:    the entry of that call
- * @sleeps:   it sleeps in the call, and is not counted meanwhile; only its own
+ * struct cosy_worker - a thread in cosy_loop_work()
+ * @idle:     link in the list of idle threads, while it waits and was not woken
+ * @wait:     wakes the thread; in no queue
+ * @work:     the queue from which it takes entries
+ * @runs:     it is counted in @work->running and takes entries. Set by its waker; changed under
+ *	      the ready_lock
+ * @notifier: registered during a call
+ * @index:    index of the entry of that call
+ * @sleeps:   it sleeps in the call, and is not counted meanwhile. Used only by this thread
  */
 struct cosy_worker {
 	struct list_head idle;
@@ -97,14 +97,14 @@ static struct cosy_handed *cosy_handed_of(struct cosy_parked *parked)
 	return container_of(parked, struct cosy_handed, parked);
 }
 
-/* The ready_lock is taken. */
+/* The caller holds the ready_lock. */
 static void cosy_worker_wake(struct cosy_worker *worker)
 {
 	list_del_init(&worker->idle);
 	default_wake_function(&worker->wait, TASK_NORMAL, 0, NULL);
 }
 
-/* Return true if fewer threads run than there are CPUs that this one may use. */
+/* Return true if fewer threads run than there are CPUs that @worker may use. */
 static bool cosy_worker_may_run(const struct cosy_worker *worker)
 {
 	const struct task_struct *thread = worker->wait.private;
@@ -116,8 +116,8 @@ static bool cosy_worker_may_run(const struct cosy_worker *worker)
 }
 
 /*
- * Wake the thread that has waited for the shortest time, unless there are enough. Return: true
- * if it was woken. The ready_lock is taken.
+ * Wake the thread that has waited for the shortest time, unless enough threads run. Return true
+ * if one was woken. The caller holds the ready_lock.
  */
 static bool cosy_work_wake(struct cosy_work *work)
 {
@@ -125,20 +125,20 @@ static bool cosy_work_wake(struct cosy_work *work)
 
 	if (list_empty(&work->queued))
 		return false;
-	/* Either this sees that a thread has gone to sleep, or that one sees what is queued. */
+	/* Pairs with cosy_worker_out(): this sees the lower count, or that the queued entry. */
 	smp_mb();
 	worker = list_first_entry_or_null(&work->idle, struct cosy_worker,
 					  idle);
 	if (!worker || !cosy_worker_may_run(worker))
 		return false;
-	/* It may take a while until it does, and others would be woken meanwhile. */
+	/* Count it now: until it runs, others would be woken for the same entry. */
 	worker->runs = true;
 	atomic_inc(&work->running);
 	cosy_worker_wake(worker);
 	return true;
 }
 
-/* The thread does not run any more: it waits, or leaves. The ready_lock is taken. */
+/* Stop counting a thread that waits or leaves. The caller holds the ready_lock. */
 static void cosy_worker_rests(struct cosy_worker *worker)
 {
 	if (worker->runs)
@@ -146,7 +146,7 @@ static void cosy_worker_rests(struct cosy_worker *worker)
 	worker->runs = false;
 }
 
-/* The lock of the run queue is taken, inside which the ready_lock cannot be. */
+/* Called with the run queue's lock, inside which the ready_lock must not be taken. */
 static void cosy_worker_out(struct preempt_notifier *notifier,
 			    struct task_struct *next)
 {
@@ -154,12 +154,12 @@ static void cosy_worker_out(struct preempt_notifier *notifier,
 						  notifier);
 	struct cosy_work *work = worker->work;
 
-	/* It may just have to wait for a CPU. */
+	/* Preempted threads do not sleep. */
 	if (!cosy_goes_to_sleep())
 		return;
 	worker->sleeps = true;
 	atomic_dec(&work->running);
-	/* See cosy_work_wake(). */
+	/* Pairs with cosy_work_wake(). */
 	smp_mb__after_atomic();
 	if (list_empty(&work->queued) || list_empty(&work->idle))
 		return;
@@ -172,7 +172,7 @@ static void cosy_worker_in(struct preempt_notifier *notifier, int cpu)
 	struct cosy_worker *worker = container_of(notifier, struct cosy_worker,
 						  notifier);
 
-	/* Another one may run by now: then both do until there is nothing left for one of them. */
+	/* Its successor may still run. Then both run until one finds no entry. */
 	if (worker->sleeps)
 		atomic_inc(&worker->work->running);
 	worker->sleeps = false;
@@ -183,7 +183,7 @@ static struct preempt_ops cosy_worker_ops = {
 	.sched_in = cosy_worker_in,
 };
 
-/* Interrupts are off, unless the kernel is preemptible everywhere. */
+/* Called with interrupts off, except on PREEMPT_RT. */
 static void cosy_work_hand_over(struct irq_work *handing)
 {
 	struct cosy_work *work = container_of(handing, struct cosy_work,
@@ -197,20 +197,20 @@ static void cosy_work_hand_over(struct irq_work *handing)
 	spin_unlock_irqrestore(&loop->ready_lock, flags);
 }
 
-/** cosy_works_start() - let threads be told when they go to sleep; before there are loops */
+/** cosy_works_start() - enable preempt notifiers; call it before loops can be created */
 void __init cosy_works_start(void)
 {
 	preempt_notifier_inc();
 }
 
-/** cosy_works_stop() - end that; there are no loops any more */
+/** cosy_works_stop() - disable preempt notifiers; no loop exists any more */
 void cosy_works_stop(void)
 {
 	preempt_notifier_dec();
 }
 
 /**
- * cosy_works_init() - a new loop has neither entries nor threads
+ * cosy_works_init() - initialise the queues of a new loop
  * @loop: the loop
  */
 void cosy_works_init(struct cosy_loop *loop)
@@ -226,8 +226,8 @@ void cosy_works_init(struct cosy_loop *loop)
 }
 
 /**
- * cosy_works_exit() - wait until nobody touches a loop because of its threads
- * @loop: the loop, in which there are none any more
+ * cosy_works_exit() - wait for the irq_works of a loop's queues
+ * @loop: the loop; no thread is in cosy_loop_work()
  */
 void cosy_works_exit(struct cosy_loop *loop)
 {
@@ -238,15 +238,15 @@ void cosy_works_exit(struct cosy_loop *loop)
 }
 
 /**
- * cosy_work_queue() - let a thread make the call of an entry
+ * cosy_work_queue() - queue an entry for a thread
  * @loop:  the loop, entered
- * @index: the entry, which does not wait
- * @flags: its flags
+ * @index: index of the entry, which does not wait
+ * @flags: flags of the entry
  * @call:  its call
  *
  * Call cosy_works_wake() afterwards.
  *
- * Return: false if there are no threads any more, or there is no memory.
+ * Return: false if threads must not wait any more, or there is no memory.
  */
 bool cosy_work_queue(struct cosy_loop *loop, u32 index, u8 flags,
 		     const struct cosy_async_call *call)
@@ -254,7 +254,7 @@ bool cosy_work_queue(struct cosy_loop *loop, u32 index, u8 flags,
 	struct cosy_handed *handed = kzalloc(sizeof(*handed), COSY_GFP);
 	bool queues;
 
-	/* The loop's user pays for it: see cosy_park_cost(). */
+	/* Charged when the loop is created: see cosy_park_cost(). */
 	BUILD_BUG_ON(sizeof(struct cosy_handed) >
 		     sizeof(struct cosy_parked) + sizeof(struct socket_alloc));
 	if (!handed)
@@ -279,10 +279,11 @@ bool cosy_work_queue(struct cosy_loop *loop, u32 index, u8 flags,
 }
 
 /**
- * cosy_works_wake() - wake threads for the entries that were queued
+ * cosy_works_wake() - wake threads for the queued entries
  * @loop: the loop, entered
  *
- * Once for many: the first thread could run before the others are queued.
+ * Call it once after queueing several entries. Otherwise the first thread could run before the
+ * others are queued.
  */
 void cosy_works_wake(struct cosy_loop *loop)
 {
@@ -298,10 +299,10 @@ void cosy_works_wake(struct cosy_loop *loop)
 }
 
 /**
- * cosy_handed_is_taken() - test whether its thread has left with an entry
+ * cosy_handed_is_taken() - test whether a thread has returned to user mode with an entry
  * @parked: its struct cosy_handed
  *
- * Return: true if it has: the submitter may use the entry again.
+ * Return: true if it has. Then the process may use the entry again.
  */
 bool cosy_handed_is_taken(struct cosy_parked *parked)
 {
@@ -314,7 +315,7 @@ bool cosy_handed_is_taken(struct cosy_parked *parked)
 	return taken;
 }
 
-/* It is in no list any more. */
+/* Publish an entry that is in no list. Return the number of completed entries. */
 static unsigned int cosy_handed_complete(struct cosy_loop *loop,
 					 struct cosy_handed *handed)
 {
@@ -330,11 +331,11 @@ static unsigned int cosy_handed_complete(struct cosy_loop *loop,
 }
 
 /**
- * cosy_handed_ready() - publish a result
+ * cosy_handed_ready() - publish the result of a call that a thread made
  * @loop:   the loop, entered
- * @parked: the struct cosy_handed, taken from the loop's list
+ * @parked: the struct cosy_handed, taken from the ready list
  *
- * Return: the number of entries that have completed.
+ * Return: the number of completed entries.
  */
 unsigned int cosy_handed_ready(struct cosy_loop *loop,
 			       struct cosy_parked *parked)
@@ -343,9 +344,9 @@ unsigned int cosy_handed_ready(struct cosy_loop *loop,
 }
 
 /**
- * cosy_handed_give_back() - the loop may not be entered any more: publish what can be
+ * cosy_handed_give_back() - publish an entry unless a thread makes its call
  * @loop:   the loop, entered; cosy_works_end() was called
- * @parked: a struct cosy_handed of it
+ * @parked: a struct cosy_handed of the loop
  */
 void cosy_handed_give_back(struct cosy_loop *loop, struct cosy_parked *parked)
 {
@@ -355,7 +356,7 @@ void cosy_handed_give_back(struct cosy_loop *loop, struct cosy_parked *parked)
 	spin_lock_irq(&loop->ready_lock);
 	completes = handed->state == COSY_HANDED_QUEUED ||
 		    handed->state == COSY_HANDED_MADE;
-	/* So no thread takes it. */
+	/* Then no thread can take it any more. */
 	if (completes)
 		list_del_init(&parked->ready);
 	spin_unlock_irq(&loop->ready_lock);
@@ -363,12 +364,12 @@ void cosy_handed_give_back(struct cosy_loop *loop, struct cosy_parked *parked)
 		cosy_handed_complete(loop, handed);
 }
 
-/* Interrupt a thread that makes a call: it is in the module. The ready_lock is taken. */
+/* Interrupt a thread that makes a call inside the module. The caller holds the ready_lock. */
 static void cosy_handed_interrupt(struct task_struct *thread)
 {
 	struct wait_queue_entry wait = { .private = thread };
 
-	/* As task_work_add() does. It is cleared on the way to user mode. */
+	/* As in task_work_add(). The flag is cleared on the way to user mode. */
 	if (!test_and_set_tsk_thread_flag(thread, TIF_NOTIFY_SIGNAL))
 		default_wake_function(&wait, TASK_INTERRUPTIBLE, 0, NULL);
 }
@@ -378,8 +379,8 @@ static void cosy_handed_interrupt(struct task_struct *thread)
  * @loop:   the loop, entered
  * @parked: its struct cosy_handed
  *
- * Return: 0 if its call was not begun: it is in no list, and to be freed; -EALREADY if a thread
- * makes it; -ENOENT if it is made.
+ * Return: 0 if the call was not begun: then @parked is in no list, and the caller has to free it.
+ * -EALREADY if a thread makes the call. -ENOENT if the call was made.
  */
 loff_t cosy_handed_cancel(struct cosy_loop *loop, struct cosy_parked *parked)
 {
@@ -408,8 +409,8 @@ loff_t cosy_handed_cancel(struct cosy_loop *loop, struct cosy_parked *parked)
 }
 
 /**
- * cosy_handed_free() - nobody needs it any more
- * @parked: a struct cosy_handed that is in no list, and that no thread makes
+ * cosy_handed_free() - free a struct cosy_handed
+ * @parked: in no list; no thread makes its call
  */
 void cosy_handed_free(struct cosy_parked *parked)
 {
@@ -419,14 +420,14 @@ void cosy_handed_free(struct cosy_parked *parked)
 static void cosy_works_set(struct cosy_loop *loop, bool unreachable)
 {
 	spin_lock_irq(&loop->ready_lock);
-	/* cosy_loop_work() looks without the lock. */
+	/* cosy_loop_work() reads it without the lock. */
 	WRITE_ONCE(loop->unreachable, unreachable);
 	spin_unlock_irq(&loop->ready_lock);
 }
 
 /**
- * cosy_works_begin() - the process maps the page: threads may wait
- * @loop: the loop
+ * cosy_works_begin() - allow threads to wait in a loop
+ * @loop: the loop, whose page is being mapped
  */
 void cosy_works_begin(struct cosy_loop *loop)
 {
@@ -434,10 +435,10 @@ void cosy_works_begin(struct cosy_loop *loop)
 }
 
 /**
- * cosy_works_end() - a descriptor has been closed: threads wait no longer
- * @loop: the loop
+ * cosy_works_end() - forbid threads to wait in a loop
+ * @loop: the loop, of which a descriptor has been closed
  *
- * It may have been the only one by which results could be published.
+ * That descriptor may have been the only one by which results could be published.
  */
 void cosy_works_end(struct cosy_loop *loop)
 {
@@ -445,7 +446,7 @@ void cosy_works_end(struct cosy_loop *loop)
 }
 
 /**
- * cosy_works_recall() - let threads that wait look whether they are to leave
+ * cosy_works_recall() - wake all idle threads, so that they check whether they have to leave
  * @loop: the loop
  */
 void cosy_works_recall(struct cosy_loop *loop)
@@ -467,7 +468,7 @@ void cosy_works_recall(struct cosy_loop *loop)
 	spin_unlock_irq(&loop->ready_lock);
 }
 
-/* Is the thread to leave, rather than to wait? The ready_lock is taken. */
+/* Return true if a thread has to leave instead of waiting. The caller holds the ready_lock. */
 static bool cosy_worker_leaves(const struct cosy_loop *loop,
 			       const struct cosy_work *work)
 {
@@ -477,7 +478,7 @@ static bool cosy_worker_leaves(const struct cosy_loop *loop,
 	       signal_pending(current);
 }
 
-/* The ready_lock is given back meanwhile. */
+/* Wait until woken. The caller holds the ready_lock, which is released while the thread waits. */
 static void cosy_worker_wait(struct cosy_loop *loop, struct cosy_worker *worker)
 {
 	struct cosy_work *work = worker->work;
@@ -485,7 +486,7 @@ static void cosy_worker_wait(struct cosy_loop *loop, struct cosy_worker *worker)
 	cosy_worker_rests(worker);
 	list_add(&worker->idle, &work->idle);
 	set_current_state(TASK_INTERRUPTIBLE);
-	/* This thread, if something is queued and it may run. */
+	/* This thread is first in the list: it wakes itself if it may make a queued call. */
 	if (!cosy_work_wake(work)) {
 		spin_unlock_irq(&loop->ready_lock);
 		schedule();
@@ -495,7 +496,7 @@ static void cosy_worker_wait(struct cosy_loop *loop, struct cosy_worker *worker)
 	list_del_init(&worker->idle);
 }
 
-/* Take the next entry; wait for one. Return: NULL if the thread is to leave. */
+/* Take the next entry; wait if there is none. Return NULL if the thread has to leave. */
 static struct cosy_handed *cosy_handed_next(struct cosy_loop *loop,
 					    struct cosy_worker *worker)
 {
@@ -516,7 +517,7 @@ static struct cosy_handed *cosy_handed_next(struct cosy_loop *loop,
 		list_del_init(&handed->parked.ready);
 		handed->state = COSY_HANDED_RUNNING;
 		handed->thread = current;
-		/* Under the lock: who recalls threads sees it afterwards. */
+		/* Under the lock, so that the status is current after cosy_works_recall(). */
 		WRITE_ONCE(loop->entries[handed->parked.index].status,
 			   COSY_ENTRY_RUNNING);
 	}
@@ -524,7 +525,7 @@ static struct cosy_handed *cosy_handed_next(struct cosy_loop *loop,
 	return handed;
 }
 
-/* Make the call of an entry, and hand over when it sleeps. Return as cosy_loop_call() does. */
+/* Make the call of an entry, and hand over when it sleeps. Returns as cosy_loop_call(). */
 static enum cosy_call_end cosy_worker_call(struct cosy_worker *worker,
 					   struct cosy_state *st,
 					   struct cosy_handed *handed,
@@ -543,7 +544,7 @@ static enum cosy_call_end cosy_worker_call(struct cosy_worker *worker,
 	return end;
 }
 
-/* The thread leaves: what it would have made is another one's. */
+/* The thread leaves: wake another one for the queued entries. */
 static void cosy_worker_ends(struct cosy_loop *loop, struct cosy_worker *worker)
 {
 	spin_lock_irq(&loop->ready_lock);
@@ -552,7 +553,7 @@ static void cosy_worker_ends(struct cosy_loop *loop, struct cosy_worker *worker)
 	spin_unlock_irq(&loop->ready_lock);
 }
 
-/* Give a call that was interrupted to whoever takes it next. The ready_lock is taken. */
+/* Queue an interrupted call again, at the front. The caller holds the ready_lock. */
 static void cosy_handed_again(struct cosy_loop *loop,
 			      struct cosy_handed *handed)
 {
@@ -564,8 +565,8 @@ static void cosy_handed_again(struct cosy_loop *loop,
 }
 
 /*
- * The call of an entry is made, or is to be made in user mode. Return: true if the thread leaves
- * with it.
+ * Store the result of a call, or that it has to be made in user mode. Return true if the thread
+ * has to return to user mode with the entry.
  */
 static bool cosy_handed_made(struct cosy_loop *loop, struct cosy_handed *handed,
 			     enum cosy_call_end end, s64 result)
@@ -575,7 +576,7 @@ static bool cosy_handed_made(struct cosy_loop *loop, struct cosy_handed *handed,
 	bool takes = end == COSY_CALL_USER, tells = false;
 	u8 status = COSY_ENTRY_USER;
 
-	/* The signal is this thread's, and the process is to get it. */
+	/* The pending signal is for this thread, so it has to return to user mode. */
 	if (result == -EPIPE || result == -EFBIG)
 		takes = true;
 	spin_lock_irq(&loop->ready_lock);
@@ -617,11 +618,11 @@ unlock:
 }
 
 /**
- * cosy_loop_work() - make calls that block
- * @loop: the loop, which the caller holds
+ * cosy_loop_work() - make blocking calls of a loop
+ * @loop: the loop; the caller holds a reference
  * @what: the loop's number, and COSY_WORK_LONG
  *
- * Return: as the interface says.
+ * Return: the value that the interface documents for COSY_ASYNC_WORK.
  */
 loff_t cosy_loop_work(struct cosy_loop *loop, u64 what)
 {
@@ -658,7 +659,7 @@ loff_t cosy_loop_work(struct cosy_loop *loop, u64 what)
 			taken = COSY_WORK_TAKEN | index;
 			break;
 		}
-		/* A filter of another thread: it has to see the next call. */
+		/* A seccomp filter that another thread has added has to see the next call. */
 	} while (++calls < COSY_LOOP_CALLS &&
 		 !cosy_env_leave(cosy_env_self(&st)) &&
 		 cosy_seccomp_state() == st.env.seccomp);
