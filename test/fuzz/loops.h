@@ -9,6 +9,8 @@
 #ifndef LOOPS_H
 #define LOOPS_H
 
+#include <sys/file.h>
+
 #include "../kernel/loop.h"
 #include "../kernel/programs.h"
 
@@ -219,6 +221,28 @@ static void enter_some(void)
 	enter_loop(&loop, what);
 }
 
+/* Threads make calls that sleep until the lock is released, or are cancelled. */
+static void sleep_in_calls(void)
+{
+	unsigned int n = 1 + any(4), index = 0;
+	int fd = open("a", O_RDWR);
+
+	if (fd >= 0)
+		flock(fd, LOCK_EX);
+	while (n--) {
+		index = any(ENTRIES);
+		submit(&loop, index, COSY_ENTRY_THREAD | (any(4) ? 0 : COSY_ENTRY_LONG), SYS_flock,
+		       FD_FIRST, LOCK_EX, 0, 0);
+	}
+	enter_loop(&loop, 1 + any(COSY_ASYNC_MAX_DONE));
+	if (any(2))
+		enter_loop(&loop, COSY_ASYNC_WORK | loop.page->id | (any(4) ? 0 : COSY_WORK_LONG));
+	if (any(2))
+		enter_loop(&loop, COSY_ASYNC_CANCEL | index);
+	flock(FD_FIRST, LOCK_UN);
+	close(fd);
+}
+
 /* As `cosy stat` reads it. */
 static void read_fdinfo(void)
 {
@@ -336,12 +360,9 @@ static void use_loop(void)
 	unsigned int steps = 1 + any(12);
 
 	while (steps--) {
-		switch (any(9)) {
+		switch (any(10)) {
 		case 0:
 			load_parking();
-			break;
-		case 8:
-			wait_and_feed();
 			break;
 		case 1:
 			disturb_loop();
@@ -353,6 +374,12 @@ static void use_loop(void)
 		case 4:
 		case 5:
 			submit_some();
+			break;
+		case 8:
+			wait_and_feed();
+			break;
+		case 9:
+			sleep_in_calls();
 			break;
 		default:
 			enter_some();
