@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * calls.h - what fast paths have in common, and which there are.
+ * calls.h - the fast paths, and what they share.
  */
 #ifndef COSY_FAST_CALLS_H
 #define COSY_FAST_CALLS_H
@@ -20,16 +20,15 @@
 #include "kernel/internals.h"
 
 /*
- * Longer names take the plain call: this is on the stack, and nearly all are
- * shorter.
+ * The name is on the stack. Longer names, which are rare, take the plain call.
  */
 #define COSY_NAME_SIZE	256
 
 /**
- * struct cosy_name - a struct filename of our own, without allocation
- * @filename: what the kernel's functions are given
- * @len:      of the name
- * @entry:    it has no slash
+ * struct cosy_name - a file name on the stack
+ * @filename: for the kernel's functions
+ * @len:      length of the name
+ * @entry:    the name has no slash
  * @text:     the name
  */
 struct cosy_name {
@@ -43,7 +42,7 @@ struct cosy_name {
  * cosy_fast_arg() - an argument of a call
  * @st: the run
  * @ip: the call's slot
- * @i:  which, less than the call has by syscalls.def
+ * @i:  number of the argument, less than the number of arguments in syscalls.def
  *
  * Return: its value.
  */
@@ -55,11 +54,11 @@ static __always_inline u64 cosy_fast_arg(const struct cosy_state *st,
 }
 
 /**
- * cosy_private_arg() - the private file that the first argument means
+ * cosy_private_arg() - look up the private file of the descriptor that is the first argument
  * @st: the run
  * @ip: the call's slot
  *
- * Return: it, or NULL if the descriptor is an ordinary one.
+ * Return: the private file, or NULL if the descriptor is an ordinary one.
  */
 static __always_inline struct cosy_private *
 cosy_private_arg(struct cosy_state *st, const struct cosy_insn *ip)
@@ -78,11 +77,11 @@ cosy_private_arg(struct cosy_state *st, const struct cosy_insn *ip)
 }
 
 /**
- * cosy_made() - what a fast path returns
- * @ip:     the call's slot
- * @result: as the system call returns it
+ * cosy_made() - make the return value of a fast path
+ * @ip:     the slot of the call that was made
+ * @result: result of the system call
  *
- * Return: the result, and that the call at @ip is made.
+ * Return: both.
  */
 static __always_inline struct cosy_made cosy_made(const struct cosy_insn *ip,
 						  long result)
@@ -92,8 +91,8 @@ static __always_inline struct cosy_made cosy_made(const struct cosy_insn *ip,
 
 /**
  * struct cosy_fd - an open file during one call
- * @file:    it
- * @counted: it as well, if a reference was taken
+ * @file:    the file, or NULL
+ * @counted: the same file if a reference was taken, otherwise NULL
  */
 struct cosy_fd {
 	struct file *file;
@@ -101,13 +100,13 @@ struct cosy_fd {
 };
 
 /**
- * cosy_fd_get_raw() - the file of a descriptor, as fdget_raw()
+ * cosy_fd_get_raw() - get the file of a descriptor, as fdget_raw() does
  * @fd: the descriptor
  *
  * If only the current thread uses the table, no other thread can close the descriptor.
  * Then no reference is taken.
  *
- * Return: it, file is NULL if there is none.
+ * Return: the file; NULL in @file if the descriptor is not open.
  */
 static inline struct cosy_fd cosy_fd_get_raw(unsigned int fd)
 {
@@ -131,10 +130,10 @@ static inline void cosy_fd_put(struct cosy_fd fd)
 }
 
 /**
- * cosy_fd_get() - the file of a descriptor, as fdget()
+ * cosy_fd_get() - get the file of a descriptor, as fdget() does
  * @fd: the descriptor
  *
- * Return: it, file is NULL if there is none or it is open with O_PATH.
+ * Return: the file; NULL in @file if the descriptor is not open, or open with O_PATH.
  */
 static inline struct cosy_fd cosy_fd_get(unsigned int fd)
 {
@@ -151,16 +150,17 @@ static inline struct cosy_fd cosy_fd_get(unsigned int fd)
 cosy_fast_call_fn cosy_fast_plain;
 
 /**
- * cosy_named() - what a fast path returns that was given names
+ * cosy_named() - make the return value of a fast path that takes names
  * @st:     the run
  * @ip:     the call's slot
- * @result: as the system call returns it
+ * @result: result of the system call
  *
- * A name may start at a private file, or lead to one through /proc: that is not
- * found where the kernel looks, which nothing but these two errors comes of. Nor
- * have they changed anything. A stale name the plain call tries harder.
+ * A name may be relative to a private file, or lead to one through /proc. The kernel does not find
+ * private files in the table. It then returns -ENOENT or -EBADF, and nothing has happened. So the
+ * plain call is made, which puts private files into the table. After -ESTALE the plain call looks
+ * the name up again.
  *
- * Return: as cosy_made(), or what the plain call returns.
+ * Return: as cosy_made(), or the result of the plain call.
  */
 static __always_inline struct cosy_made cosy_named(struct cosy_state *st,
 						   const struct cosy_insn *ip,
@@ -178,10 +178,10 @@ bool cosy_name_get(struct cosy_name *name, const char __user *from);
 int cosy_name_lookup(int dfd, struct cosy_name *name, unsigned int flags,
 		     struct path *path);
 
-/* What the functions of child.c return if the name has to be walked to. */
+/* The functions of child.c return this if the kernel's path walk has to be used. */
 #define COSY_WALK	1
 
-/* child.c; what cosy_child_stat() and cosy_child_path() need, cosy_child_statx(), and _open() */
+/* child.c, with the internal functions that are needed: for stat and path; statx; open. */
 #define COSY_CHILD_NEEDS	COSY_NEEDS(__d_lookup_rcu)
 #define COSY_STATX_NEEDS	(COSY_NEEDS(vfs_statx_path) | COSY_NEEDS(cp_statx))
 #define COSY_CHILD_STATX_NEEDS	(COSY_CHILD_NEEDS | COSY_STATX_NEEDS)

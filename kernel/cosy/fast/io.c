@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * io.c - reading, writing and the like, of open files: private ones, and those
- * in the process's table.
+ * io.c - fast paths of read, write, lseek and fstat, for private files and for files in the
+ * process's descriptor table.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -19,15 +19,15 @@
 #include "fast/io.h"
 #include "kernel/internals.h"
 
-/* Longer reads and writes are left to the kernel, which limits their length. */
+/* Longer reads and writes take vfs_read() and vfs_write(), which limit the length. */
 #define COSY_SHORT	(1ul << 24)
 
 /**
- * cosy_is_plain_file() - test whether a file behaves as a file on a local disk
+ * cosy_is_plain_file() - test whether a file behaves like a file on a local disk
  * @file: the file
  *
- * The size that this kernel has for it is its size, and setting its position to a place
- * inside it does nothing else. Some file systems do more.
+ * For such a file i_size is its real size, and lseek() inside it only sets the position. Some file
+ * systems do more.
  *
  * Return: true if it does.
  */
@@ -48,7 +48,7 @@ bool cosy_is_plain_file(const struct file *file)
 	}
 }
 
-/* Return true for the usual files, whose functions are those that are called here. */
+/* Return true if the short path applies: it calls read_iter() or write_iter() directly. */
 static __always_inline bool cosy_is_usual(const struct file *file, fmode_t mode,
 					  bool own, const void *iter,
 					  size_t size, const void __user *p)
@@ -59,11 +59,11 @@ static __always_inline bool cosy_is_usual(const struct file *file, fmode_t mode,
 }
 
 /**
- * cosy_read_allowed() - read, after rw_verify_area()
+ * cosy_read_allowed() - read, after the caller has called rw_verify_area()
  * @file:   a file that is read by its read_iter()
- * @buffer: where to, an address of the process
+ * @buffer: destination, an address of the process
  * @size:   bytes
- * @pos:    where from; moved. NULL for streams
+ * @pos:    position, which is advanced. NULL for streams
  *
  * Return: bytes read, or -errno.
  */
@@ -93,11 +93,11 @@ long cosy_read_allowed(struct file *file, u64 buffer, size_t size, loff_t *pos)
 /**
  * cosy_read_file() - read, as read(2) does
  * @file:   the file
- * @buffer: where to, an address of the process
+ * @buffer: destination, an address of the process
  * @size:   bytes
- * @pos:    where from; moved. NULL for streams
+ * @pos:    position, which is advanced. NULL for streams
  *
- * As vfs_read() in fs/read_write.c, with a short path for nearly all files.
+ * Does what vfs_read() in fs/read_write.c does, with a short path for nearly all files.
  *
  * Return: bytes read, or -errno.
  */
@@ -115,13 +115,13 @@ long cosy_read_file(struct file *file, u64 buffer, size_t size, loff_t *pos)
 }
 
 /**
- * cosy_write_file() - write what is in the process, as write(2) does
+ * cosy_write_file() - write from the process's memory, as write(2) does
  * @file:   the file
- * @buffer: where from, an address of the process
+ * @buffer: source, an address of the process
  * @size:   bytes
- * @pos:    where to; moved. NULL for streams
+ * @pos:    position, which is advanced. NULL for streams
  *
- * As vfs_write() in fs/read_write.c, with a short path for nearly all files.
+ * Does what vfs_write() in fs/read_write.c does, with a short path for nearly all files.
  *
  * Return: bytes written, or -errno.
  */
@@ -138,7 +138,7 @@ long cosy_write_file(struct file *file, u64 buffer, size_t size, loff_t *pos)
 	return cosy_write_iter(file, &iter, pos);
 }
 
-/* As cosy_transfer_fn, from and to the process's buffer. */
+/* The cosy_transfer_fn of calls that read into, or write from, the process's buffer. */
 static __always_inline long cosy_plain_read(struct cosy_state *st,
 					    const struct cosy_insn *ip,
 					    struct file *file, loff_t *pos)
@@ -194,8 +194,8 @@ struct cosy_made cosy_fast_lseek(struct cosy_state *st,
 	if (unlikely(!io.file))
 		return cosy_made(ip, -EBADF);
 	/*
-	 * This enters another compound, which may do anything to the process's
-	 * table, even replace it: the private files have to be there.
+	 * This lseek() enters another compound. That may change or even replace the
+	 * descriptor table, so the private files have to be in the table.
 	 */
 	if (unlikely(io.file->f_op->owner == THIS_MODULE)) {
 		cosy_io_put(&io);
@@ -207,7 +207,7 @@ struct cosy_made cosy_fast_lseek(struct cosy_state *st,
 	return cosy_made(ip, ret);
 }
 
-/* What the read or write at @ip does, as its hints want it. */
+/* Make the read or write at @ip, with or without borrowed pages as its hints say. */
 static __always_inline long cosy_transfer(struct cosy_state *st,
 					  const struct cosy_insn *ip,
 					  struct file *file, loff_t *pos)
@@ -221,7 +221,7 @@ static __always_inline long cosy_transfer(struct cosy_state *st,
 			cosy_plain_write(st, ip, file, pos);
 }
 
-/* lseek at @ip, then read or write of the same file at @next. */
+/* Make the lseek at @ip, and the read or write of the same file at @next. */
 static __always_inline struct cosy_made
 cosy_seek_and(struct cosy_state *st, const struct cosy_insn *ip,
 	      const struct cosy_insn *next)
@@ -230,7 +230,7 @@ cosy_seek_and(struct cosy_state *st, const struct cosy_insn *ip,
 	struct cosy_io io;
 	long ret;
 
-	/* Perhaps only the second call has to be seen from user mode. */
+	/* If a tracer or filter has to see the second call, make the first one alone. */
 	if (unlikely(!cosy_env_may_fast(current_thread_info(), st, next)))
 		return cosy_fast_lseek(st, ip);
 	io = cosy_io_get_pos(st, ip);
@@ -271,7 +271,7 @@ struct cosy_made cosy_fast_fstat(struct cosy_state *st,
 	struct cosy_io io = cosy_io_get(st, ip);
 	long ret;
 
-	/* It may have been opened with O_PATH. */
+	/* A file that was opened with O_PATH is not found here, but fstat() takes it. */
 	if (unlikely(!io.file))
 		return cosy_fast_plain(st, ip);
 	ret = vfs_getattr(&io.file->f_path, &stat, STATX_BASIC_STATS, 0);

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * open.c - open and close, and files that a compound opens and closes again.
+ * open.c - fast paths of open and close, with private files.
  *
- * The descriptor number of such a private file is reserved, as for any open file. But the
- * file is not in the process's table, because only the compound uses it. When that is not
- * certain any more, the file is put into the table. This is so when the compound leaves or
- * ends, or makes a call that is no fast path.
+ * A private file is opened and closed by the same compound. Its descriptor number is reserved, as
+ * for any open file, but the file is not in the process's table, because only the compound uses it.
+ * It is put into the table when the compound leaves, ends, or makes a call without a fast path.
  */
 #include <linux/err.h>
 #include <linux/fcntl.h>
@@ -43,7 +42,7 @@ static bool cosy_may_be_private(const struct cosy_env *env,
 	       S_ISREG(file_inode(file)->i_mode);
 }
 
-/* As do_sys_openat2() in fs/open.c; the name is argument @i. */
+/* Does what do_sys_openat2() in fs/open.c does. The name is argument @i. */
 static struct cosy_made cosy_open(struct cosy_state *st,
 				  const struct cosy_insn *ip, int dfd,
 				  unsigned int i, int flags, umode_t mode)
@@ -78,7 +77,7 @@ static struct cosy_made cosy_open(struct cosy_state *st,
 	if (plainly)
 		err = cosy_child_open(dfd, &name, how.flags & ~O_CLOEXEC, &file);
 	if (err == COSY_WALK) {
-		/* It cannot fail with flags that are plain. */
+		/* build_open_flags() cannot fail with these flags. */
 		if (plainly)
 			cosy_internal(build_open_flags)(&how, &op);
 		cosy_name_finish(&name, from);
@@ -131,12 +130,12 @@ struct cosy_made cosy_fast_close(struct cosy_state *st,
 	file = private->file;
 	put_unused_fd(private->fd);
 	*private = st->env.private[--st->env.nprivate];
-	/* As filp_close(), but it has no dnotify mark: those are plain calls. */
+	/* As in filp_close(). A private file has no dnotify mark: fcntl() is a plain call. */
 	if (file->f_op->flush)
 		err = file->f_op->flush(file, current->files);
 	/* POSIX locks go with any descriptor of the file they are on. */
 	locks_remove_posix(file, current->files);
 	cosy_fput_now(file);
-	/* It is closed whatever is said here: it is not to be tried again. */
+	/* The file is closed also after an error, so the call must not be restarted. */
 	return cosy_made(ip, cosy_env_restart(&st->env, err) ? -EINTR : err);
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * overwrite.c - writes to files of tmpfs, over what they hold already.
+ * overwrite.c - fast path of writes that overwrite existing data of tmpfs files.
  *
- * Nothing is to be allocated for that, no disk to be told, nor to be waited for:
- * the page is there, it is changed.
+ * Such a write only changes a page that is in memory. It allocates nothing and does not wait.
  */
 #include <linux/fs.h>
 #include <linux/mm.h>
@@ -17,13 +16,13 @@
 #include "fast/io.h"
 #include "kernel/internals.h"
 
-/* How tmpfs writes: what is replaced here. NULL if that is not known. */
+/* The write_iter() of tmpfs, for which this fast path stands; NULL if it was not found. */
 void *cosy_tmpfs_write_iter __ro_after_init;
 
 /**
- * cosy_overwrite_init() - find what writes to tmpfs
+ * cosy_overwrite_init() - find the write_iter() of tmpfs
  *
- * Before 6.6 it was what writes to other file systems, too.
+ * Before 6.6 other file systems used the same function; then there is no fast path.
  */
 void cosy_overwrite_init(void)
 {
@@ -31,7 +30,7 @@ void cosy_overwrite_init(void)
 		cosy_internal_address(COSY_INTERNAL_shmem_file_write_iter);
 }
 
-/* Copy up to @n bytes; a single piece of a page is nearly all there is. */
+/* Copy up to @n bytes. Nearly always the source is one piece of a page. */
 static __always_inline size_t cosy_overwrite_copy(struct folio *folio,
 						  struct page *page,
 						  size_t offset, size_t n,
@@ -48,8 +47,8 @@ static __always_inline size_t cosy_overwrite_copy(struct folio *folio,
 }
 
 /*
- * Write to the page at the current position. Return: bytes, 0 if there is none, or
- * it is not to be had at once, or the data is not.
+ * Write to the page at the current position. Return the number of bytes; 0 if the page is not in
+ * memory or is locked, or the source is not in memory.
  */
 static size_t cosy_overwrite_page(struct address_space *mapping,
 				  struct kiocb *iocb, struct iov_iter *from)
@@ -60,14 +59,14 @@ static size_t cosy_overwrite_page(struct address_space *mapping,
 	struct folio *folio;
 	size_t copied = 0;
 
-	/* The lock of the inode keeps the end where it is. */
+	/* The inode's lock keeps the size from changing. */
 	if (pos + n > i_size_read(mapping->host))
 		return 0;
 	folio = cosy_cached_page(mapping, pos);
 	if (unlikely(!folio))
 		return 0;
 	if (likely(folio_trylock(folio))) {
-		/* It may have been swapped out meanwhile. */
+		/* The page may have been swapped out before it was locked. */
 		if (likely(folio->mapping == mapping)) {
 			folio_mark_accessed(folio);
 			copied = cosy_overwrite_copy(
@@ -83,7 +82,7 @@ static size_t cosy_overwrite_page(struct address_space *mapping,
 	return copied;
 }
 
-/* As generic_perform_write(), as far as it is that simple. */
+/* The simple case of generic_perform_write(). Return the number of bytes written. */
 static ssize_t cosy_overwrite_pages(struct kiocb *iocb, struct iov_iter *from)
 {
 	struct address_space *mapping = iocb->ki_filp->f_mapping;
@@ -104,11 +103,11 @@ static ssize_t cosy_overwrite_pages(struct kiocb *iocb, struct iov_iter *from)
 
 /**
  * cosy_tmpfs_write() - write to a file of tmpfs
- * @iocb: the write, whose file is written by cosy_tmpfs_write_iter()
- * @from: where the data is
+ * @iocb: the write, to a file whose write_iter() is cosy_tmpfs_write_iter
+ * @from: the data
  *
- * As shmem_file_write_iter() in mm/shmem.c. What is not simple it does as that
- * does, for the rest of the write, and without having let go of the inode.
+ * Does what shmem_file_write_iter() in mm/shmem.c does. If a page is not simple to write, the rest
+ * of the write takes generic_perform_write(), still under the inode's lock.
  *
  * Return: bytes written, or -errno.
  */

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * path.c - calls that take names of files, made by the kernel's functions below the
- * system calls.
+ * path.c - fast paths of calls that take file names.
  *
- * Those functions drop their reference to the name, which does not free it: the module
- * holds another one.
+ * They call the kernel functions that implement the system calls. Those functions drop a reference
+ * to the name. This does not free the name, because the module holds another reference.
  */
 #include <linux/cred.h>
 #include <linux/fcntl.h>
@@ -20,7 +19,7 @@
 #include "fast/name.h"
 #include "kernel/internals.h"
 
-/* Copy the name that is argument @i; false: make the plain call. */
+/* Copy the name that is argument @i. Return false if the plain call has to be made. */
 static bool cosy_name_arg(const struct cosy_state *st,
 			  const struct cosy_insn *ip, unsigned int i,
 			  struct cosy_name *name)
@@ -30,16 +29,16 @@ static bool cosy_name_arg(const struct cosy_state *st,
 }
 
 /**
- * cosy_path_arg() - walk to the name that is an argument
+ * cosy_path_arg() - look up the path of a name that is an argument
  * @st:    the run
  * @ip:    the call's slot
- * @dfd:   from there, if it is relative
- * @i:     which argument
+ * @dfd:   directory descriptor for relative names
+ * @i:     number of the argument
  * @flags: LOOKUP_FOLLOW or 0
- * @path:  out: what it leads to, for cosy_path_done()
- * @made:  out, if it leads nowhere: what the fast path is to return
+ * @path:  out: the path, to be released by cosy_path_done()
+ * @made:  out, on failure: what the fast path has to return
  *
- * Return: true if there is a path.
+ * Return: true if the path was found.
  */
 bool cosy_path_arg(struct cosy_state *st, const struct cosy_insn *ip, int dfd,
 		   unsigned int i, unsigned int flags, struct path *path,
@@ -70,9 +69,9 @@ bool cosy_path_arg(struct cosy_state *st, const struct cosy_insn *ip, int dfd,
  * @st:   the run
  * @ip:   the call's slot
  * @path: the path
- * @err:  what the system call returns for what was done with it
+ * @err:  result of the system call
  *
- * Return: what the fast path is to return.
+ * Return: what the fast path has to return.
  */
 struct cosy_made cosy_path_done(struct cosy_state *st,
 				const struct cosy_insn *ip,
@@ -151,7 +150,7 @@ struct cosy_made cosy_fast_mkdirat(struct cosy_state *st,
 	return cosy_mkdir(st, ip, cosy_fast_arg(st, ip, 0), 1);
 }
 
-/* The names are arguments @i and @j. */
+/* Implements the calls of the rename family. The names are arguments @i and @j. */
 static struct cosy_made cosy_rename(struct cosy_state *st,
 				    const struct cosy_insn *ip, int olddfd,
 				    unsigned int i, int newdfd, unsigned int j,
@@ -249,8 +248,8 @@ struct cosy_made cosy_fast_symlinkat(struct cosy_state *st,
 }
 
 /*
- * Return true if the real user has the thread's credentials, as in most processes.
- * access() checks the real user; otherwise the kernel creates credentials for the call.
+ * Return true if the thread's credentials are those of its real user, as in most processes.
+ * access() checks the real user. If they differ, the kernel creates credentials for the call.
  */
 static bool cosy_access_as_we_are(void)
 {
@@ -270,10 +269,10 @@ static bool cosy_access_as_we_are(void)
 
 /**
  * cosy_access_plainly() - test whether an access() is an ordinary one
- * @mode:  its mode
- * @flags: those of faccessat2()
+ * @mode:  the mode
+ * @flags: the flags of faccessat2()
  *
- * Return: false if it is wrong or unusual, and left to the kernel.
+ * Return: false if the kernel's own function has to handle it, because it is invalid or unusual.
  */
 bool cosy_access_plainly(int mode, int flags)
 {
@@ -285,13 +284,12 @@ bool cosy_access_plainly(int mode, int flags)
 /**
  * cosy_access_path() - check whether the process may access a file
  * @path: the file
- * @mode: how, cosy_access_plainly()
- * @how:  MAY_NOT_BLOCK for an RCU reader, or 0
+ * @mode: the mode; cosy_access_plainly() returned true for it
+ * @how:  MAY_NOT_BLOCK inside an RCU read-side critical section, otherwise 0
  *
  * Does what do_faccessat() in fs/open.c does after the path walk.
  *
- * Return: what access() returns; with MAY_NOT_BLOCK also -ECHILD: it cannot be decided
- * without blocking.
+ * Return: the result of access(). With MAY_NOT_BLOCK also -ECHILD: the check would have to block.
  */
 long cosy_access_path(const struct path *path, int mode, int how)
 {
@@ -310,7 +308,7 @@ long cosy_access_path(const struct path *path, int mode, int how)
 	return err;
 }
 
-/* access(): the name is argument @i, the mode the next one. */
+/* Implements the access() family. The name is argument @i, the mode the next one. */
 static struct cosy_made cosy_access(struct cosy_state *st,
 				    const struct cosy_insn *ip, int dfd,
 				    unsigned int i, int flags)
@@ -350,7 +348,7 @@ struct cosy_made cosy_fast_faccessat2(struct cosy_state *st,
 			   cosy_fast_arg(st, ip, 3));
 }
 
-/* As do_readlinkat() in fs/stat.c; the name is argument @i, the buffer next. */
+/* Does what do_readlinkat() in fs/stat.c does. The name is argument @i, the buffer the next one. */
 static struct cosy_made cosy_readlink(struct cosy_state *st,
 				      const struct cosy_insn *ip, int dfd,
 				      unsigned int i)
@@ -490,7 +488,7 @@ struct cosy_made cosy_fast_utimensat(struct cosy_state *st,
 	struct path path __uninitialized;
 	struct cosy_made made;
 
-	/* As struct __kernel_timespec, which it is read from. */
+	/* It is copied from struct __kernel_timespec, which has the same layout. */
 	BUILD_BUG_ON(sizeof(times) != 2 * sizeof(struct __kernel_timespec));
 	if (flags & ~AT_SYMLINK_NOFOLLOW)
 		return cosy_fast_plain(st, ip);
@@ -501,7 +499,7 @@ struct cosy_made cosy_fast_utimensat(struct cosy_state *st,
 		    times[1].tv_nsec == UTIME_OMIT)
 			return cosy_made(ip, 0);
 	}
-	/* Without a name it is about the descriptor, and the plain call. */
+	/* A NULL name means the file of the descriptor. The look-up fails, for the plain call. */
 	if (!cosy_path_arg(st, ip, cosy_fast_arg(st, ip, 0), 1,
 			   flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW,
 			   &path, &made))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * stat.c - stat and its like, straight into the caller's structure.
+ * stat.c - fast paths of the stat family. They write directly to the caller's structure.
  */
 #include <linux/cred.h>
 #include <linux/fcntl.h>
@@ -16,7 +16,7 @@
 #include "fast/name.h"
 #include "kernel/internals.h"
 
-/* cosy_stat_put(), for where it counts. */
+/* The same as cosy_stat_put(), inlined into the hot callers. */
 static __always_inline long cosy_put(const struct kstat *stat,
 				     struct stat __user *to)
 {
@@ -25,7 +25,7 @@ static __always_inline long cosy_put(const struct kstat *stat,
 	gid_t gid = __kgid_val(stat->gid);
 	const void __user *p = to;
 
-	/* In the first namespace ids are what they are, but for the invalid ones. */
+	/* Valid ids of the initial user namespace need no translation. */
 	if (unlikely(ns != &init_user_ns || !uid_valid(stat->uid) ||
 		     !gid_valid(stat->gid))) {
 		uid = from_kuid_munged(ns, stat->uid);
@@ -62,11 +62,11 @@ fault:
 }
 
 /**
- * cosy_stat_put() - give the process what stat() gives
- * @stat: what is known
- * @to:   where to
+ * cosy_stat_put() - write the status of a file to the process
+ * @stat: the status
+ * @to:   address in the process
  *
- * As cp_new_stat() in fs/stat.c, which makes a copy first.
+ * Does what cp_new_stat() in fs/stat.c does, without its intermediate copy.
  *
  * Return: 0 or -EFAULT.
  */
@@ -153,7 +153,7 @@ struct cosy_made cosy_fast_newfstatat(struct cosy_state *st,
  * @flags: its flags
  * @mask:  its mask
  *
- * Return: false if it is wrong or unusual, and left to the kernel.
+ * Return: false if the kernel's own function has to handle it, because it is invalid or unusual.
  */
 bool cosy_statx_plainly(unsigned int flags, unsigned int mask)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * xattr.c - extended attributes of files that are given by name: read one, list all.
+ * xattr.c - fast paths that read one extended attribute of a named file, or list all.
  *
- * As fs/xattr.c does it. Setting and removing have no fast path: kernels differ in
- * whether the name of the file or that of the attribute is looked at first.
+ * They do what fs/xattr.c does. Setting and removing have no fast path. Kernels differ in whether
+ * they read the name of the file or the name of the attribute first.
  */
 #include <linux/fcntl.h>
 #include <linux/fs.h>
@@ -18,7 +18,7 @@
 #include "fast/calls.h"
 #include "kernel/internals.h"
 
-/* Copy the name of the attribute. Return: 0, or what getxattr() fails with. */
+/* Copy the name of the attribute. Return 0, or the error of getxattr(). */
 static int cosy_xattr_name(struct xattr_name *name, const char __user *from)
 {
 	long len = strncpy_from_user(name->name, from, sizeof(name->name));
@@ -28,7 +28,7 @@ static int cosy_xattr_name(struct xattr_name *name, const char __user *from)
 	return len < 0 ? len : 0;
 }
 
-/* As getxattr() in fs/xattr.c; @name is already there if it is read first. */
+/* Does what getxattr() in fs/xattr.c does. With COSY_ATTRIBUTE_FIRST, @name was copied before. */
 static ssize_t cosy_xattr_get(const struct path *path, struct xattr_name *name,
 			      const char __user *from, void __user *value,
 			      size_t size)
@@ -85,7 +85,7 @@ struct cosy_made cosy_fast_lgetxattr(struct cosy_state *st,
 	return cosy_getxattr(st, ip, 0);
 }
 
-/* As listxattr() in fs/xattr.c. */
+/* Does what listxattr() in fs/xattr.c does. */
 static ssize_t cosy_xattr_list(struct dentry *dentry, char __user *to,
 			       size_t size)
 {

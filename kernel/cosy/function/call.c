@@ -17,10 +17,10 @@
 #include "function/invocation.h"
 
 /**
- * cosy_suspended_get() - room for the state of a function that is left
- * @env: the run, which owns it
+ * cosy_suspended_get() - get memory for the state of a suspended function
+ * @env: the run, which owns the memory
  *
- * Return: it, or NULL if there is no memory.
+ * Return: the memory, or NULL if there is none.
  */
 struct cosy_suspended_function *cosy_suspended_get(struct cosy_env *env)
 {
@@ -32,7 +32,10 @@ struct cosy_suspended_function *cosy_suspended_get(struct cosy_env *env)
 	return env->suspended;
 }
 
-/* Return true if it is this process's and its segment has all pointer arguments but NULL. */
+/*
+ * Return true if the binding is for this process, and every pointer argument is NULL or in its
+ * segment.
+ */
 static bool cosy_binding_fits(const struct cosy_binding *binding,
 			      const u64 *args, unsigned int nargs)
 {
@@ -47,7 +50,7 @@ static bool cosy_binding_fits(const struct cosy_binding *binding,
 	return true;
 }
 
-/* How the program has ended, by its own account and by ours. */
+/* Return how the program has ended. What the module has recorded overrides the program's status. */
 static enum cosy_function_status
 cosy_invocation_status(const struct cosy_invocation *invocation,
 		       const struct cosy_bind *bind, struct cosy_function_failure *failure)
@@ -70,7 +73,7 @@ cosy_invocation_status(const struct cosy_invocation *invocation,
 	return ctx->status;
 }
 
-/* The function was suspended, and cannot be resumed. It must not begin again. */
+/* Fail a suspended function that cannot be resumed. It must not begin again. */
 static noinline enum cosy_function_end
 cosy_function_lost(struct cosy_env *env, unsigned int nr, u64 *val)
 {
@@ -83,7 +86,7 @@ cosy_function_lost(struct cosy_env *env, unsigned int nr, u64 *val)
 	return COSY_FUNCTION_FAILED;
 }
 
-/* Keep the state of a program that is to be resumed. Return false if there is no memory. */
+/* Save the state of a suspended program. Return false if there is no memory. */
 static noinline bool cosy_function_keep(const struct cosy_binding *binding,
 					const struct cosy_invocation *invocation,
 					int stack)
@@ -158,7 +161,7 @@ cosy_binding_call(struct cosy_binding *binding, struct cosy_env *env,
 	invocation.ended = COSY_FUNCTION_DONE;
 	invocation.status = COSY_AGAIN;
 
-	/* A program can come here again, by way of another one's helpers. */
+	/* A helper of a BPF program can cause another call of a function here. */
 	slot = cosy_slot_claim(&invocation);
 	if (unlikely(!slot && goes_on)) {
 		*val = COSY_AGAIN;
@@ -208,7 +211,7 @@ cosy_binding_call(struct cosy_binding *binding, struct cosy_env *env,
  * @nargs: their number
  * @val:   out: the result, or how it has failed
  *
- * Return: as cosy/exec.h says.
+ * Return: as documented in cosy/exec.h.
  */
 enum cosy_function_end cosy_env_function(struct cosy_env *env, unsigned int nr,
 					 const u64 *args, unsigned int nargs,
@@ -217,7 +220,7 @@ enum cosy_function_end cosy_env_function(struct cosy_env *env, unsigned int nr,
 	enum cosy_function_end end = COSY_FUNCTION_NATIVE;
 	struct cosy_binding *binding;
 
-	/* A slot that is no CALL, executed by speculation, may have any number. */
+	/* Speculation can execute a slot that is not a CALL, with any number. */
 	nr = array_index_nospec(nr, env->bound->count);
 	cosy_history_clear();
 	rcu_read_lock_trace();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * yield.c - what programs call when their budget is used up: cosy_function_yield().
+ * yield.c - the kfunc cosy_function_yield(), which programs call when their budget is used up.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -27,8 +27,8 @@ MODULE_PARM_DESC(function_time,
 		 "ms of CPU time after which a user function is ended that cannot be left (default 10000)");
 
 /*
- * Return true if a program that can be resumed is to be suspended: only where the process
- * enters again.
+ * Return true if a program that can be resumed has to be suspended. This is possible only if the
+ * process can enter again.
  */
 static bool cosy_invocation_leaves(struct cosy_invocation *invocation,
 				   u64 used)
@@ -52,10 +52,10 @@ __bpf_kfunc_start_defs();
 /**
  * cosy_function_yield() - test whether the running function may continue
  *
- * Called by the program when its budget is used up. Lets others run.
+ * Called by the program when its budget is used up. Reschedules if necessary.
  *
- * Return: 0, with a new budget; 1 if the program has to return: for good, or to be resumed
- * later if it has set resume.
+ * Return: 0 with a new budget; 1 if the program has to return. If it has set resume, it may be
+ * resumed later.
  */
 __bpf_kfunc int cosy_function_yield(void)
 {
@@ -163,7 +163,7 @@ long cosy_functions_yield(struct cosy_yield __user *arg)
 		return -EOPNOTSUPP;
 	if (yield.flags)
 		return -EINVAL;
-	/* It is good for loading programs only; that takes this, also with a token. */
+	/* The descriptor is useful only to load programs, which needs the same capability. */
 	if (!ns_capable(current_user_ns(), CAP_BPF) &&
 	    !ns_capable(current_user_ns(), CAP_SYS_ADMIN))
 		return -EPERM;
@@ -173,7 +173,7 @@ long cosy_functions_yield(struct cosy_yield __user *arg)
 	if (yield.fd < 0)
 		return yield.fd;
 	err = cosy_arg_write(arg, &yield, sizeof(yield));
-	/* The caller does not know the number, and could not close it. */
+	/* The caller has not got the number, so it could not close the descriptor. */
 	if (err)
 		close_fd(yield.fd);
 	return err;

@@ -2,8 +2,8 @@
 /*
  * run.c - enter a compound and leave it again.
  *
- * The state of a compound that is not running is in its process: pc, status
- * and registers. Here it is read, once, executed on, and written back.
+ * While a compound does not run, its pc, status and registers are in the process. An entry reads
+ * them once, executes, and writes them back.
  */
 #include <linux/fs.h>
 #include <linux/mm.h>
@@ -44,19 +44,19 @@ MODULE_PARM_DESC(kill_over_limit,
 
 /* Compounds with more registers have them on the heap. */
 #define STACK_REGS	63
-/* After them a register that is always 0, and those that clearing in steps may clear. */
+/* After the registers: one that is always 0, and room for what cosy_regs_clear() clears. */
 #define CLEAR_STEP	4
 #define MORE_REGS	CLEAR_STEP
 
-/* Slots between two looks at the clock, at most. */
+/* The maximum of slots executed between two reads of the clock. */
 #define LAST_CHUNK	(1 << 20)
 
 /**
- * struct cosy_slice - the share of CPU time a run has used
+ * struct cosy_slice - the CPU time that a run has used
  * @used:     CPU time since the first chunk was used up, in ns
- * @runtime:  what the scheduler had accounted to the thread at the last look
- * @clock:    the time of the last look, 0 before the first
- * @switches: how often the thread had been switched away from by then
+ * @runtime:  CPU time of the thread, from the scheduler, at the last check
+ * @clock:    time of the last check, 0 before the first
+ * @switches: number of context switches of the thread until the last check
  * @chunk:    slots of the current chunk
  */
 struct cosy_slice {
@@ -68,9 +68,9 @@ struct cosy_slice {
 };
 
 /**
- * struct cosy_used - what an entry that is left early has used
- * @left:     operations that remain of its limit
- * @cpu_time: CPU time, if it took more than a chunk
+ * struct cosy_used - what an entry has used
+ * @left:     remaining operations of its limit
+ * @cpu_time: CPU time in ns, if it took more than one chunk
  */
 struct cosy_used {
 	s64 left;
@@ -78,9 +78,9 @@ struct cosy_used {
 };
 
 /*
- * CPU time since the last look. The scheduler accounts it at ticks and when it
- * switches; with NO_HZ_FULL there may be no ticks. While there is no switch, all
- * time is this thread's.
+ * Return the CPU time since the last check. The scheduler accounts CPU time at ticks and at context
+ * switches; with NO_HZ_FULL there may be no ticks. Without a context switch, all elapsed time is
+ * this thread's CPU time.
  */
 static u64 cosy_slice_look(struct cosy_slice *slice)
 {
@@ -100,15 +100,15 @@ static u64 cosy_slice_look(struct cosy_slice *slice)
 }
 
 /*
- * Return true once the run has used @ms of CPU time. Called when a chunk is used
- * up; chunks grow until they take a part of that time.
+ * Return true once the run has used @ms of CPU time. Called when a chunk is used up. Adjusts the
+ * chunk so that it takes about an eighth of that time.
  */
 static bool cosy_slice_over(struct cosy_slice *slice, unsigned int ms)
 {
 	u64 length = (u64)ms * NSEC_PER_MSEC;
 	u64 spent;
 
-	/* RCU tasks grace periods need not wait for the end of this run. */
+	/* A quiescent state: RCU tasks grace periods must not wait for the end of the run. */
 	cond_resched_tasks_rcu_qs();
 	spent = cosy_slice_look(slice);
 	if (spent < length / 8) {
@@ -122,9 +122,11 @@ static bool cosy_slice_over(struct cosy_slice *slice, unsigned int ms)
 }
 
 /**
- * cosy_state_lost() - a compound's state is lost, and with it what it has done
+ * cosy_state_lost() - send SIGSEGV, because the state of a compound could not be written
  *
- * Return: -EFAULT. The process gets a SIGSEGV.
+ * The process could not tell what the compound has done.
+ *
+ * Return: -EFAULT.
  */
 loff_t cosy_state_lost(void)
 {
@@ -132,7 +134,7 @@ loff_t cosy_state_lost(void)
 	return -EFAULT;
 }
 
-/* Read a run, once; two 32-bit fields as one word. */
+/* Read the struct cosy_run once; two 32-bit fields as one word. */
 static __always_inline bool cosy_run_read(struct cosy_run *run,
 					  struct cosy_state *st,
 					  const struct cosy_run __user *urun)
@@ -174,8 +176,8 @@ fault:
 }
 
 /*
- * Read @n registers from @frame on. @few: COSY_FEW_REGS or less, of at least so
- * many; they are read without counting, which may be some more.
+ * Read @n registers starting at @frame. @few: @n is at most COSY_FEW_REGS, and the frame has at
+ * least COSY_FEW_REGS registers. Then COSY_FEW_REGS are read without a loop.
  */
 static __always_inline bool cosy_regs_read(u64 *regs, const u64 __user *frame,
 					   unsigned int n, bool few)
@@ -217,7 +219,7 @@ fault:
 	return false;
 }
 
-/* Write the @n outputs; mostly there is one. */
+/* Write the @n outputs. Mostly there is one. */
 static __always_inline bool cosy_outputs_write(u64 __user *frame,
 					       const u64 *regs, unsigned int n)
 {
@@ -235,7 +237,7 @@ fault:
 	return false;
 }
 
-/* Write @n registers from @frame on, as cosy_regs_read() reads. */
+/* The reverse of cosy_regs_read(). */
 static __always_inline bool cosy_regs_write(u64 __user *frame, const u64 *regs,
 					    unsigned int n, bool few)
 {
@@ -257,7 +259,7 @@ fault:
 	return false;
 }
 
-/* Tell that the run is left for an up-call; two 32-bit fields as one word. */
+/* Write that the run is left for an up-call; two 32-bit fields as one word. */
 static __always_inline bool cosy_run_write_upcall(struct cosy_run __user *urun,
 						  const struct cosy_state *st)
 {
@@ -276,7 +278,7 @@ fault:
 	return false;
 }
 
-/* Tell how the run ended. */
+/* Write how the run has ended. */
 static noinline bool cosy_run_write(struct cosy_run __user *urun, u32 flags,
 				    const struct cosy_state *st,
 				    enum cosy_status status, s64 left)
@@ -313,7 +315,7 @@ fault:
 	return false;
 }
 
-/* Operations this entry may execute. */
+/* Return the number of operations that this entry may execute. */
 static u64 cosy_run_limit(const struct cosy_run *run,
 			  const struct cosy_code *code)
 {
@@ -323,8 +325,8 @@ static u64 cosy_run_limit(const struct cosy_run *run,
 }
 
 /*
- * The first chunk is used up: continue until something else makes the compound leave, or
- * until the rest of the limit or the time is used up.
+ * Continue after the first chunk: until the compound leaves for another reason, or the rest of the
+ * limit or the time is used up.
  */
 static noinline enum cosy_status cosy_execute_on(const struct cosy_code *code,
 						 struct cosy_state *st,
@@ -355,7 +357,7 @@ static noinline enum cosy_status cosy_execute_on(const struct cosy_code *code,
 	return status;
 }
 
-/* Entered for the first time, at pc 0 with status COSY_DONE. */
+/* Return true if the run is entered for the first time: at pc 0 with status COSY_DONE. */
 static __always_inline bool cosy_run_fresh(const struct cosy_run *run)
 {
 	BUILD_BUG_ON(COSY_DONE != 0 || offsetof(struct cosy_run, status) !=
@@ -364,8 +366,8 @@ static __always_inline bool cosy_run_fresh(const struct cosy_run *run)
 }
 
 /*
- * Add what an entry has used to what the run had, if anybody wants to know.
- * Returns the flags to write, -EFAULT if the process has lost its own state.
+ * Add what the entry has used to the counts of the run, and compare with the module's limits.
+ * Return the flags to write, or -EFAULT if the counts cannot be accessed.
  */
 static noinline int cosy_run_account(struct cosy_run __user *urun,
 				     const struct cosy_run *run,
@@ -396,8 +398,7 @@ static noinline int cosy_run_account(struct cosy_run __user *urun,
 }
 
 /*
- * Clear from one register to at least @last, in steps. Not by memset(),
- * which costs more than it does for so few.
+ * Clear the registers from @from to at least @last, in steps. memset() costs more for so few.
  */
 static __always_inline void cosy_regs_clear(u64 *regs, unsigned int from,
 					    unsigned int last)
@@ -414,7 +415,7 @@ static __always_inline void cosy_regs_clear(u64 *regs, unsigned int from,
 	} while (unlikely(from <= last));
 }
 
-/* Entered without flags or limits, as nearly always. */
+/* Return true if the run is entered without flags and limits, as nearly always. */
 static __always_inline bool cosy_run_plain(const struct cosy_run *run)
 {
 	BUILD_BUG_ON(offsetof(struct cosy_run, slice) !=
@@ -446,8 +447,8 @@ bool cosy_runs_counted(void)
 }
 
 /*
- * Nothing was executed. When the kernel has restarted the entry, the error must
- * not be taken for the result of the call that was interrupted.
+ * Return an error before anything was executed. If the kernel has restarted the entry, the status
+ * is reset, so that the process does not take the error for the result of the interrupted call.
  */
 static noinline loff_t cosy_refuse(const struct cosy_run *run,
 				   struct cosy_run __user *urun, int err)
@@ -457,7 +458,7 @@ static noinline loff_t cosy_refuse(const struct cosy_run *run,
 	return err;
 }
 
-/* A function was left when this run was: take it in. */
+/* Read the state of a function that was suspended when the run was left. */
 static noinline int cosy_suspended_read(struct cosy_env *env,
 				   const struct cosy_run __user *urun)
 {
@@ -474,7 +475,7 @@ static noinline int cosy_suspended_read(struct cosy_env *env,
 	return 0;
 }
 
-/* Returns the flag to write, -EFAULT if the process has lost its own state. */
+/* Write the state of a suspended function. Return the flag to write, or -EFAULT. */
 static noinline int cosy_suspended_write(struct cosy_env *env,
 				    const struct cosy_run __user *urun)
 {
@@ -494,7 +495,7 @@ static noinline int cosy_suspended_write(struct cosy_env *env,
 	return flag;
 }
 
-/* Tracepoints, if they are on: out of line, since they cost registers. */
+/* Called if tracepoints are on. Out of line, because they need registers. */
 static noinline __cold void cosy_trace_run(const struct cosy_run *run)
 {
 	trace_run(run->handle, run->pc);
@@ -507,7 +508,7 @@ static noinline __cold void cosy_trace_leave(const struct cosy_run *run,
 	trace_leave(run->handle, st->pc, status, st->value);
 }
 
-/* More is to be told than that it is done; or it is not, for all we know. */
+/* Finish an entry whose compound has not ended, or that has more to write than its outputs. */
 static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 				      const struct cosy_run *run,
 				      struct cosy_state *st,
@@ -531,7 +532,7 @@ static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 		suspended = cosy_suspended_write(&st->env, urun);
 	if (suspended < 0)
 		return cosy_state_lost();
-	/* What let this entry in lets the next one in. */
+	/* Filters that permitted this entry permit the next one: ask only if there are new ones. */
 	seccomp_blocked =
 		unlikely(cosy_seccomp_state() != st->env.seccomp) &&
 		cosy_seccomp_blocks_entry();
@@ -571,7 +572,7 @@ static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 	return ret;
 }
 
-/* Left for an up-call, and there is nothing else to tell, nor anybody who traces it. */
+/* Leave for an up-call, if nothing else has to be written and tracing is off. */
 static noinline loff_t cosy_run_upcall(const struct cosy_code *code,
 				       const struct cosy_run *run,
 				       const struct cosy_state *st,
@@ -588,9 +589,9 @@ static noinline loff_t cosy_run_upcall(const struct cosy_code *code,
 }
 
 /*
- * Run a compound from @run's pc on. @regs are all 0, or have room for MORE_REGS
- * more than the compound's registers. @begins: known to be entered for the first
- * time, else that is looked up. Returns what the entry returns.
+ * Run a compound starting at @run's pc, and return the result of the entry. @begins: the run is
+ * known to be entered for the first time. @plain: it has no flags and limits. @zeroed: @regs are
+ * all 0; otherwise @regs has room for MORE_REGS more than the compound's registers.
  */
 static __always_inline loff_t
 cosy_compound_run(const struct cosy_compound *compound,
@@ -626,7 +627,7 @@ cosy_compound_run(const struct cosy_compound *compound,
 	if (plain) {
 		st->env.suspended = NULL;
 	} else {
-		/* Of plain runs they are not asked for, and begin as anything. */
+		/* Plain runs do not report these, so they are not initialised there. */
 		st->calls = 0;
 		st->env.functions = 0;
 		if (run->flags & COSY_RUN_LIMIT)
@@ -669,7 +670,7 @@ static loff_t cosy_run_on_heap(const struct cosy_compound *compound,
 	return ret;
 }
 
-/* Any run of any compound; @regs is for those that have few registers. */
+/* Handle all runs but the common ones. @regs is used by compounds with few registers. */
 static noinline loff_t cosy_run_any(const struct cosy_compound *compound,
 				    struct cosy_run *run,
 				    struct cosy_state *st,
@@ -684,7 +685,7 @@ static noinline loff_t cosy_run_any(const struct cosy_compound *compound,
 		return cosy_refuse(run, urun, -EINVAL);
 	if (!cosy_pc_valid(compound->code, run->pc))
 		return cosy_refuse(run, urun, -EINVAL);
-	/* Not by speculation either is anything after the last slot executed. */
+	/* Speculation must not execute slots after the last one. */
 	run->pc = array_index_nospec(run->pc, compound->code->ninsns);
 	if (run->flags & COSY_RUN_LIMIT && get_user(run->limit, &urun->limit))
 		return cosy_refuse(run, urun, -EFAULT);
@@ -701,18 +702,18 @@ static noinline loff_t cosy_run_any(const struct cosy_compound *compound,
 		ret = cosy_compound_run(compound, run, false,
 					cosy_run_plain(run), st, urun, regs,
 					false);
-	/* Still there, if nothing was executed. */
+	/* It is still allocated if nothing was executed. */
 	kfree(st->env.suspended);
 	return ret;
 }
 
 /*
- * Run a compound: lseek(@file, @offset, COSY_RUN_WHENCE). Not traced: what it is
- * called by is.
+ * Run a compound: lseek(@file, @offset, COSY_RUN_WHENCE). notrace, because its caller can be traced
+ * instead.
  */
 static noinline notrace loff_t cosy_run_enter(struct file *file, loff_t offset)
 {
-	/* Without the tag this is no user address, and faults. */
+	/* Without the tag this is not a user address, and the access faults. */
 	u64 addr = (u64)offset - COSY_RUN_TAG;
 	struct cosy_run __user *urun = u64_to_user_ptr(addr);
 	u64 regs[STACK_REGS + MORE_REGS] __uninitialized;
@@ -722,8 +723,8 @@ static noinline notrace loff_t cosy_run_enter(struct file *file, loff_t offset)
 	loff_t ret;
 
 	/*
-	 * Nested calls are 64-bit calls, but would find a 32-bit or x32 one: those
-	 * have other numbers. Nor does anything else in the kernel run compounds.
+	 * Nested calls are 64-bit calls. They would detect a 32-bit or x32 entry, which
+	 * has another number. Nothing else in the kernel may run compounds either.
 	 */
 	if (unlikely(current_pt_regs()->orig_ax != __NR_lseek))
 		return -EOPNOTSUPP;
@@ -747,7 +748,7 @@ static noinline notrace loff_t cosy_run_enter(struct file *file, loff_t offset)
 					regs, false);
 	else
 		ret = cosy_run_any(compound, &run, &st, urun, regs);
-	/* Else the address of its count is kept in a register meanwhile. */
+	/* Otherwise the compiler keeps the address of its count in a register during the run. */
 	OPTIMIZER_HIDE_VAR(compound);
 	cosy_compound_put(compound);
 	if (trace_leave_enabled() && ret >> 32 == COSY_RUN_DONE >> 32)
@@ -761,11 +762,10 @@ static noinline notrace loff_t cosy_run_enter(struct file *file, loff_t offset)
  * @offset: COSY_RUN_TAG and the address of a struct cosy_run or cosy_call
  * @whence: COSY_RUN_WHENCE or COSY_CALL_WHENCE
  *
- * It only chooses, so that a single call needs no part of a run's large frame.
- * A compound may close the device's last descriptor: @file is not to be touched
- * after it has run.
+ * Only dispatches, so that a single call does not need the large stack frame of a run. A compound
+ * may close the device's last descriptor, so @file must not be used after a run.
  *
- * Return: as the interface says; -ESPIPE for any other lseek.
+ * Return: the value that the interface documents; -ESPIPE for any other lseek.
  */
 loff_t cosy_run_llseek(struct file *file, loff_t offset, int whence)
 {
