@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * loop.h - a loop as its parts see it.
+ * loop.h - the structures and functions that the files of this folder share.
  *
  *	page.c		the syscall page: entries and rings
  *	loop.c		create, destroy, wake, stop
- *	start.c		an entry is taken from the page: which way does it go?
+ *	start.c		decide how the call of an entry is made
  *	attempt.c	calls that do not block, made in batches
  *	transfer.h	recvfrom() and sendto() of sockets, made at once
- *	module.c	attempts that the module makes, and goes on with; compounds there
- *	direct.c	calls that do not wait, submitted to the module at once
+ *	module.c	attempts, waits and compounds in the module
+ *	direct.c	calls that never wait, submitted directly to the module
  *	descriptor.c	entries that wait for descriptors, by epoll
  *	timer.c		entries that wait for a time
  *	thread.c	calls that block, made by threads
@@ -19,8 +19,8 @@
  *	task.c		functions that are suspended while their calls are executed
  *	coroutine.c	parts of functions that the module executes as compounds
  *
- * All of a loop but its page's indices is protected by its lock, which no callback
- * and no call that blocks is made under. Only attempts are: they do not wait.
+ * The loop's lock protects everything but the indices of its page. It is not held during callbacks
+ * and blocking calls. It is held during attempts, which do not block.
  */
 #ifndef COSY_LOOP_H
 #define COSY_LOOP_H
@@ -38,9 +38,9 @@
 
 #include "lock.h"
 
-/* For what nearly every operation executes. */
+/* For functions that nearly every operation executes. */
 #define COSY_ALWAYS_INLINE	inline __attribute__((always_inline))
-/* For what these leave to others. */
+/* For the slow paths of these functions. */
 #define COSY_NOINLINE	__attribute__((noinline))
 #define COSY_UNLIKELY(condition)	__builtin_expect(!!(condition), 0)
 #define COSY_NO_SLOT	UINT32_MAX
@@ -48,10 +48,10 @@
 
 /** enum cosy_how - how a call waits (waits.def) */
 enum cosy_how {
-	COSY_HOW_DISK,		/* not for ever: a thread makes it */
-	COSY_HOW_REFUSED,	/* may not be made */
-	COSY_HOW_NOWAIT,	/* not if the module can make it so; else as DISK */
-	COSY_HOW_DIRECT,	/* not at all */
+	COSY_HOW_DISK,		/* for a limited time: a thread makes it */
+	COSY_HOW_REFUSED,	/* the call is not allowed */
+	COSY_HOW_NOWAIT,	/* does not wait in the module; otherwise as DISK */
+	COSY_HOW_DIRECT,	/* never waits */
 	COSY_HOW_READ,
 	COSY_HOW_WRITE,
 	COSY_HOW_RECEIVE,
@@ -64,11 +64,11 @@ enum cosy_how {
 	COSY_HOW_CLOSE,
 	COSY_HOW_LOCK,
 	COSY_HOW_THREAD,
-	COSY_HOW_TIMED,		/* the same; a signal does not end it, and does not begin it anew */
-	COSY_HOW_COMPOUND,	/* no call: the module runs a compound */
+	COSY_HOW_TIMED,		/* the same; a signal neither ends nor restarts it */
+	COSY_HOW_COMPOUND,	/* not a call: the module runs a compound */
 };
 
-/** enum cosy_slot_state - where the executor has an entry */
+/** enum cosy_slot_state - state of an entry in the executor */
 enum cosy_slot_state {
 	COSY_SLOT_FREE,
 	COSY_SLOT_SUBMITTED,	/* in the ring */
@@ -94,26 +94,25 @@ enum cosy_list {
 };
 
 /**
- * struct cosy_slot - what the executor keeps of an entry
- * @next:      in the list that @state says; of free slots, too
- * @prev:      in the list of a descriptor
+ * struct cosy_slot - what the executor keeps for an entry
+ * @next:      next in the list that @state names; also in the list of free slots
+ * @prev:      previous in the list of a descriptor
  * @state:     enum cosy_slot_state
- * @how:       enum cosy_how, from when it is submitted on
- * @list:      enum cosy_list: the list of @fd it is in, at its head unless WAITING
- * @cancelled: to be completed with -ECANCELED instead of being executed
- * @polled:    the call cannot be made so that it does not block
- * @on_disk:   its thread is one for calls that use a disk
+ * @how:       enum cosy_how; valid once submitted
+ * @list:      enum cosy_list: in this list of @fd; at its head unless WAITING
+ * @cancelled: complete it with -ECANCELED instead of executing it
+ * @polled:    the call cannot be made without blocking
+ * @on_disk:   its thread belongs to the pool for calls that use a disk
  * @lent:      PARKED: a thread in the module makes its call
  * @connecting: the call has been made, the connection is being established
- * @buffered:  it reads a file by COSY_ENTRY_BUFFERED, and is in the loop's queue of these
- * @task:      it belongs to a function until that has returned
- * @fd:	       the descriptor it waits for, or is to be forgotten when it is SENT; of a SIGNAL,
- *	       one of its own
- * @timer:     place among the timers
+ * @buffered:  it reads a file with COSY_ENTRY_BUFFERED, and is in loop->reading
+ * @task:      it belongs to a function, until that returns
+ * @fd:	       the descriptor it waits for; SENT: the descriptor to forget; SIGNAL: its signalfd
+ * @timer:     index in the heap of timers
  * @cpu:       SENT: the processor
- * @queue_next: in a struct cosy_queue
- * @queue_prev: in a struct cosy_queue
- * @done:      bytes transferred so far; of a POLL, its events
+ * @queue_next: next in a struct cosy_queue
+ * @queue_prev: previous in a struct cosy_queue
+ * @done:      bytes transferred so far; POLL: the events
  */
 struct cosy_slot {
 	uint32_t next;
@@ -138,25 +137,24 @@ struct cosy_slot {
 	uint64_t done;
 };
 
-/** enum cosy_kind - how calls on a descriptor are made so that they do not block */
+/** enum cosy_kind - how calls on a descriptor are made without blocking */
 enum cosy_kind {
 	COSY_KIND_UNKNOWN,
 	COSY_KIND_SOCKET,	/* MSG_DONTWAIT */
 	COSY_KIND_NOWAIT,	/* RWF_NOWAIT */
-	COSY_KIND_PIPE,		/* the same; compounds wait for it in the module */
-	COSY_KIND_POLLED,	/* not at all: poll, then a thread */
+	COSY_KIND_PIPE,		/* RWF_NOWAIT; compounds can wait for it in the module */
+	COSY_KIND_POLLED,	/* impossible: poll, then a thread makes the call */
 	COSY_KIND_DISK,		/* RWF_NOWAIT, or a thread; cannot be polled */
 };
 
 /**
- * struct cosy_descriptor - what a loop knows of a descriptor
- * @head:     first of the entries that wait, for each enum cosy_list. Only the
- *	      first is being executed
- * @tail:     the last one
+ * struct cosy_descriptor - what a loop knows about a descriptor
+ * @head:     first entry of each enum cosy_list. Only the first is executed, the others wait
+ * @tail:     last entry of each enum cosy_list
  * @armed:    events that epoll reports
- * @added:    epoll has it
+ * @added:    it was added to epoll
  * @kind:     enum cosy_kind
- * @nonblock: it had O_NONBLOCK when its kind was found
+ * @nonblock: it had O_NONBLOCK when @kind was determined
  * @type:     SOCK_STREAM and so on
  */
 struct cosy_descriptor {
@@ -177,8 +175,8 @@ struct cosy_descriptor {
  * @nr:	    its number
  * @args:   its arguments
  * @result: what it returned
- * @slot:   whose it is
- * @iov:    for calls that take a vector, in place of those that do not
+ * @slot:   the slot of its entry
+ * @iov:    the vector, if a call with a vector is made in place of the original one
  */
 struct cosy_attempt {
 	uint64_t nr;
@@ -188,29 +186,29 @@ struct cosy_attempt {
 	struct iovec iov;
 };
 
-/* Attempts that are made at once; and that can wait for it. */
+/* The number of attempts at which a batch is made, and the capacity of a batch. */
 #define COSY_ATTEMPTS	64u
 #define COSY_ATTEMPTS_WAITING	256u
 
 /**
  * struct cosy_module - a loop's page in the module
- * @fd:	       the descriptor by which it is entered; -1: there is none
+ * @fd:	       the descriptor by which it is entered, or -1
  * @page:      the page; @entries, @submitted and @done are parts of it
- * @page_size: bytes of @page
- * @tail:      entries submitted so far
- * @direct:    so many of them are DIRECT or NOWAIT calls that the module cannot see yet: the
- *	       last ones
+ * @page_size: size of @page in bytes
+ * @tail:      number of entries submitted so far
+ * @direct:    number of DIRECT and NOWAIT entries, the last ones submitted, that are not yet
+ *	       published to the module
  * @direct_nowait: one of these is a NOWAIT call
- * @head:      entries collected so far
- * @inside:    entries submitted and not collected, but those in state DIRECT: these do not wait
- * @compounds: those of them that run compounds
- * @tried:     whether there can be a page is known
- * @waits:     it makes all attempts that can wait, and waits for sockets
+ * @head:      number of entries collected so far
+ * @inside:    number of entries submitted and not collected, without those in state DIRECT
+ * @compounds: number of entries inside that run compounds
+ * @tried:     creating a page was tried
+ * @waits:     the module makes all attempts that can wait, and waits for sockets
  * @has_threads: threads can wait for work there
  * @has_nowait: it makes NOWAIT calls
  * @has_buffered: it reads files on disks, and waits for the disk
- * @looked:    it was entered since a thread last began to wait, or looked at epoll
- * @asleep:    a thread sleeps there, or executes what has woken it, without the lock
+ * @looked:    it was entered since a thread last began to wait, or checked epoll
+ * @asleep:    a thread sleeps in it, or executes entries after its wake-up, without the lock
  */
 struct cosy_module {
 	int fd;
@@ -258,14 +256,14 @@ struct cosy_queue {
 
 /**
  * struct cosy_pool - threads that make calls
- * @loop:    whose they are
- * @queued:  entries for which there is no thread yet
- * @lent:    entries that are LENT to the module, whose calls such threads make there
- * @threads: how many there are
- * @idle:    how many of them have nothing to do, or are in the module
- * @inside:  how many of these are in the module
- * @max:     how many there may be
- * @work:    there is something to do
+ * @loop:    their loop
+ * @queued:  entries that wait for a thread
+ * @lent:    entries that were lent to the module; threads of this pool make their calls there
+ * @threads: number of threads
+ * @idle:    number of threads that have nothing to do, or are in the module
+ * @inside:  number of threads that are in the module
+ * @max:     maximum number of threads
+ * @work:    signalled when there is work
  */
 struct cosy_pool {
 	struct cosy_loop *loop;
@@ -278,14 +276,14 @@ struct cosy_pool {
 	struct cosy_event work;
 };
 
-/* Colours that have the same of these upper bits after mixing are one colour. */
+/* Colours are hashed to this number of bits. Colours with the same hash are treated as one. */
 #define COSY_COLOUR_BITS	8
 
 /**
  * struct cosy_colour - callbacks that may not run at the same time
- * @running: a thread calls one, and then those that are due
- * @first:   due, the oldest one; NULL: none
- * @last:    the newest one, unless there is none
+ * @running: a thread runs one of them, and then those that are due
+ * @first:   the oldest operation whose callback is due, or NULL
+ * @last:    the newest one; valid if @first is not NULL
  */
 struct cosy_colour {
 	bool running;
@@ -295,10 +293,10 @@ struct cosy_colour {
 
 /**
  * struct cosy_team - threads in cosy_loop_run_threads()
- * @members: how many there are; 0: nobody has called it
- * @idle:    how many of them have found nothing outstanding
- * @over:    all have, or the loop was stopped
- * @stopped: it was
+ * @members: number of threads; 0 if there is no team
+ * @idle:    number of members that have found no outstanding operation
+ * @over:    all members are idle, or the loop was stopped
+ * @stopped: the loop was stopped
  */
 struct cosy_team {
 	uint32_t members;
@@ -307,28 +305,28 @@ struct cosy_team {
 	bool stopped;
 };
 
-/** enum cosy_cpu_state - what the thread of a processor does */
+/** enum cosy_cpu_state - what the thread of a processor has to do */
 enum cosy_cpu_state {
-	COSY_CPU_RUNS,		/* runs its loop */
-	COSY_CPU_RESTS,		/* waits */
+	COSY_CPU_RUNS,		/* run its loop */
+	COSY_CPU_RESTS,		/* wait */
 	COSY_CPU_ENDS,
 };
 
 /**
  * struct cosy_cpu - a processor that executes operations which are sent to it
- * @loop:	 executes them
+ * @loop:	 the loop that executes them
  * @owner:	 the loop that sends them
- * @thread:	 runs that loop, on the processor
- * @number:	 the processor's
- * @outstanding: operations sent and not complete; under the lock of the loop that sends them
- * @put_lock:	 protects the next four; @told is read without it, too
+ * @thread:	 the thread on that processor, which runs @loop
+ * @number:	 number of the processor
+ * @outstanding: number of operations sent and not complete; protected by the lock of @owner
+ * @put_lock:	 protects the next four; @told is also read without it
  * @put:	 entries of @owner that @loop has not taken
- * @told:	 there are some, and @loop's wake_fd was made readable unless it was @looking
- * @looking:	 the thread looks at @told before it sleeps
- * @from:	 the CPU on which the last one was put
- * @wanted:	 what the thread is to do; this and the following under the lock of @loop
- * @rests:	 it does
- * @changed:	 one of these two has
+ * @told:	 @put is not empty, and @loop's wake_fd was made readable unless @looking
+ * @looking:	 the thread polls @told before it sleeps
+ * @from:	 the CPU from which the last entry was put
+ * @wanted:	 what the thread has to do; protected by the lock of @loop, as the next two
+ * @rests:	 the thread waits, because of COSY_CPU_RESTS
+ * @changed:	 signalled when @wanted or @rests has changed
  */
 struct cosy_cpu {
 	struct cosy_loop *loop;
@@ -349,50 +347,50 @@ struct cosy_cpu {
 /**
  * struct cosy_loop - a loop
  * @lock:	protects all of it
- * @owner:	1 in the process that made the loop; a child finds 0 there
+ * @owner:	points to 1 in the process that created the loop, and to 0 in a child
  * @page:	the syscall page; @entries, @submitted and @done are parts of it
  * @mask:	number of entries - 1
  * @page_size:	bytes of @page
  * @slots:	one for each entry
  * @free:	first free slot of those that were used before
  * @fresh:	first slot that was never used
- * @outstanding: submitted and not delivered
+ * @outstanding: number of operations submitted and not delivered
  * @epoll:	descriptor of the epoll instance
  * @wake_fd:	an eventfd in it
  * @timer_fd:	a timerfd in it for @external, or -1
  * @woken:	@wake_fd is readable
- * @external:	somebody polls @epoll: make it readable for all that is to do
+ * @external:	another event loop polls @epoll: make it readable whenever there is work
  * @blocked:	a thread waits for @epoll
- * @awaits_ops:	a thread that is @blocked waits for certain operations
- * @waiters:	threads that wait for @changed
- * @inside:	calls that execute and deliver
- * @changed:	there are completions, nobody is @blocked any more, or a thread of the
+ * @awaits_ops:	the @blocked thread waits for certain operations
+ * @waiters:	number of threads that wait for @changed
+ * @inside:	number of threads in functions that execute and deliver
+ * @changed:	signalled when there are completions, @blocked was cleared, or a thread of the
  *		loop has ended
  * @stop:	cosy_loop_stop() was called
- * @closing:	it is being destroyed
- * @spreads:	it has processors
- * @attention:	not 0 if a submission has to look at one of these
- * @streak:	how often nobody looked at @epoll, because there was enough to do
+ * @closing:	the loop is being destroyed
+ * @spreads:	the loop has processors
+ * @attention:	not 0 if a submission has to check @external, @blocked, @closing and @spreads
+ * @streak:	number of consecutive times that @epoll was not checked, because there was work
  * @chunks:	the table of descriptors
  * @nchunks:	its length
- * @used:	for each descriptor of the table a bit: cosy_descriptor_use()
- * @all_used:	there was no memory for a bit
- * @batch:	attempts to be made, @nbatch of them; one of @batches, the other one is
- *		for those that follow from them
- * @kernel:	the module makes them
- * @module:	makes them there, and waits there
+ * @used:	a bit for each descriptor of the table: cosy_descriptor_use()
+ * @all_used:	@used is incomplete, because there was no memory
+ * @batch:	the @nbatch attempts to be made. It is one of @batches; the other one takes
+ *		attempts that result from making them
+ * @kernel:	the module makes the attempts
+ * @module:	the page in the module
  * @timers:	a heap of @ntimers, with room for @max_timers
- * @alarm:	time @timer_fd is set to; 0: none
+ * @alarm:	the time for which @timer_fd is set, or 0
  * @disk:	threads for calls that use a disk
  * @waits:	threads for calls that may wait for ever
  * @reading:	entries that are buffered
  * @calling:	entries whose calls threads are making
- * @cpu:	the processor that it is the loop of, or NULL
- * @cpus:	processors to which operations are sent, @ncpus of them
- * @sent:	for each slot the operation of the processor that has its entry
- * @used_fds:	what they have used, @nused_fds of them
- * @colours:	of callbacks
- * @team:	threads that run the loop together
+ * @cpu:	the processor whose loop this is, or NULL
+ * @cpus:	the @ncpus processors to which operations are sent
+ * @sent:	for each slot, the operation of the processor that has its entry
+ * @used_fds:	the @nused_fds descriptors that processors have used
+ * @colours:	the colours of callbacks
+ * @team:	the threads that run the loop together
  * @info:	counts
  */
 struct cosy_loop {
@@ -455,16 +453,16 @@ struct cosy_loop {
 	struct cosy_loop_info info;
 };
 
-/** cosy_loop_enter() - take the lock; 0, or -EPERM in a child */
+/** cosy_loop_enter() - take the lock. Return: 0, or -EPERM in a child */
 int cosy_loop_enter(struct cosy_loop *loop);
 
-/** cosy_loop_leave() - give the lock back */
+/** cosy_loop_leave() - release the lock */
 static inline void cosy_loop_leave(struct cosy_loop *loop)
 {
 	cosy_unlock(&loop->lock);
 }
 
-/** cosy_loop_changed() - let all threads that wait for another one look at the loop */
+/** cosy_loop_changed() - wake all threads that wait for loop->changed */
 static inline void cosy_loop_changed(struct cosy_loop *loop)
 {
 	if (loop->waiters)
@@ -475,9 +473,7 @@ static inline void cosy_loop_changed(struct cosy_loop *loop)
 void cosy_loop_write_wake_fd(struct cosy_loop *loop);
 
 /**
- * cosy_loop_wake() - make whoever waits for epoll look at the loop again
- *
- * That is a thread, or another event loop that polls this one.
+ * cosy_loop_wake() - wake the thread, or the other event loop, that waits for epoll
  */
 static inline void cosy_loop_wake(struct cosy_loop *loop)
 {
@@ -485,7 +481,7 @@ static inline void cosy_loop_wake(struct cosy_loop *loop)
 		cosy_loop_write_wake_fd(loop);
 }
 
-/** cosy_loop_tell() - something is complete: make all that wait look at the loop */
+/** cosy_loop_tell() - wake all that wait, because an operation is complete */
 static inline void cosy_loop_tell(struct cosy_loop *loop)
 {
 	cosy_loop_wake(loop);
@@ -493,69 +489,69 @@ static inline void cosy_loop_tell(struct cosy_loop *loop)
 }
 
 /**
- * cosy_loop_quiesce() - let no call run, nor begin, that cannot be cancelled
+ * cosy_loop_quiesce() - prevent calls that cannot be cancelled
  *
- * Return: true: the lock is taken, and as long as it is, that remains so; false: a thread makes
- * such a call.
+ * Return: true with the lock taken; while it is held, no such call runs or begins. false if a
+ * thread makes such a call.
  */
 bool cosy_loop_quiesce(struct cosy_loop *loop);
 
-/** cosy_loop_close() - complete all operations, then let the threads end; gives the lock back */
+/** cosy_loop_close() - complete all operations, end the threads, and release the lock */
 void cosy_loop_close(struct cosy_loop *loop);
 
-/** cosy_loop_free() - free a loop that is closed */
+/** cosy_loop_free() - free a closed loop */
 void cosy_loop_free(struct cosy_loop *loop);
 
-/** cosy_clock() - CLOCK_MONOTONIC in nanoseconds */
+/** cosy_clock() - return CLOCK_MONOTONIC in nanoseconds */
 uint64_t cosy_clock(void);
 
 /* page.c */
 
-/** cosy_index_load() - read an index of a page, before what it tells of */
+/** cosy_index_load() - read an index of a page, with acquire order */
 static inline uint32_t cosy_index_load(const uint32_t *index)
 {
 	return __atomic_load_n(index, __ATOMIC_ACQUIRE);
 }
 
-/** cosy_index_store() - write an index of a page, after what it tells of */
+/** cosy_index_store() - write an index of a page, with release order */
 static inline void cosy_index_store(uint32_t *index, uint32_t value)
 {
 	__atomic_store_n(index, value, __ATOMIC_RELEASE);
 }
 
-/** cosy_page_create() - make the page and the slots; 0 or -ENOMEM */
+/** cosy_page_create() - allocate the page and the slots. Return: 0 or -ENOMEM */
 int cosy_page_create(struct cosy_loop *loop, uint32_t entries);
 
-/** cosy_page_destroy() - free both */
+/** cosy_page_destroy() - free the page and the slots */
 void cosy_page_destroy(struct cosy_loop *loop);
 
 /**
  * cosy_page_hold() - take an entry for a function that begins
- * @op: the operation of each of its calls. It completes at once: then the function
- *	is to be resumed for the first time
+ * @op: the operation of each of its calls. It completes immediately, so that the function is
+ *	resumed for the first time
  *
  * Return: 0, -EAGAIN or -ESHUTDOWN.
  */
 int cosy_page_hold(struct cosy_loop *loop, struct cosy_async *op);
 
-/** cosy_page_submit_held() - submit a call of a function; the entry is filled in */
+/** cosy_page_submit_held() - submit a call of a function; the caller has set the entry */
 void cosy_page_submit_held(struct cosy_loop *loop, struct cosy_async *op,
 			   enum cosy_how how);
 
 /**
- * cosy_page_submit() - submit a call to this loop, which has a slot for it
+ * cosy_page_submit() - submit a call to this loop, which must have a free slot
  * @op: an operation that is not pending, or NULL
  */
 void cosy_page_submit(struct cosy_loop *loop, struct cosy_async *op, long nr,
 		      const uint64_t args[6]);
 
-/** cosy_page_withdraw() - a DIRECT entry, which is filled in, is begun with from here */
+/** cosy_page_withdraw() - prepare a DIRECT entry, which is set, to be executed in user mode */
 void cosy_page_withdraw(struct cosy_loop *loop, uint32_t slot);
 
 /**
- * cosy_page_prepare() - set what the executor keeps of an entry that it begins with
+ * cosy_page_prepare() - initialise the rest of a slot when the executor begins with its entry
  *
- * Until then only the members from @state to @task are set.
+ * Before, only the members from @state to @task are set.
  */
 static inline void cosy_page_prepare(struct cosy_loop *loop, uint32_t slot)
 {
@@ -566,10 +562,10 @@ static inline void cosy_page_prepare(struct cosy_loop *loop, uint32_t slot)
 	s->done = 0;
 }
 
-/** cosy_page_unsubmit() - an entry is the first of those that are submitted; it is filled in */
+/** cosy_page_unsubmit() - put an entry, which is set, back to the front of the ring */
 void cosy_page_unsubmit(struct cosy_loop *loop, uint32_t slot);
 
-/** cosy_page_release() - give back an entry that nobody needs any more, and no function has */
+/** cosy_page_release() - free a slot that does not belong to a function */
 static inline void cosy_page_release(struct cosy_loop *loop, uint32_t slot)
 {
 	loop->slots[slot].state = COSY_SLOT_FREE;
@@ -578,7 +574,7 @@ static inline void cosy_page_release(struct cosy_loop *loop, uint32_t slot)
 	loop->outstanding--;
 }
 
-/** cosy_page_first() - the next submitted entry, or COSY_NO_SLOT; it stays in the ring */
+/** cosy_page_first() - return the next submitted entry, or COSY_NO_SLOT; it stays in the ring */
 static inline uint32_t cosy_page_first(const struct cosy_loop *loop)
 {
 	const struct cosy_async_page *page = loop->page;
@@ -588,16 +584,16 @@ static inline uint32_t cosy_page_first(const struct cosy_loop *loop)
 					   loop->submitted[head & loop->mask];
 }
 
-/** cosy_page_taken() - take it out of the ring */
+/** cosy_page_taken() - remove the entry of cosy_page_first() from the ring */
 static inline void cosy_page_taken(struct cosy_loop *loop)
 {
 	cosy_index_store(&loop->page->submit_head, loop->page->submit_head + 1);
 }
 
 /**
- * cosy_complete() - an entry is complete
- * @slot:   the entry; in no list any more
- * @result: of its call
+ * cosy_complete() - complete an entry
+ * @slot:   the entry; in no list
+ * @result: result of its call
  */
 static COSY_ALWAYS_INLINE void cosy_complete(struct cosy_loop *loop,
 					     uint32_t slot,
@@ -619,9 +615,11 @@ static COSY_ALWAYS_INLINE void cosy_complete(struct cosy_loop *loop,
 }
 
 /**
- * cosy_page_take_result() - give the operation of a completed entry its result
+ * cosy_page_take_result() - store the result of a completed entry in its operation
  *
- * The slot is free afterwards, unless it is a function's.
+ * Frees the slot, unless it belongs to a function.
+ *
+ * Return: the operation.
  */
 static COSY_ALWAYS_INLINE struct cosy_async *
 cosy_page_take_result(struct cosy_loop *loop, uint32_t slot, int64_t result)
@@ -639,38 +637,37 @@ cosy_page_take_result(struct cosy_loop *loop, uint32_t slot, int64_t result)
 }
 
 /**
- * cosy_page_collect() - the next completed entry
+ * cosy_page_collect() - take the next completed entry
  *
- * Its slot is free afterwards. Its operation has the result, but is pending until
- * cosy_op_complete().
+ * Frees its slot. The operation then has its result, but is pending until cosy_op_complete().
  *
- * Return: the operation; NULL if there is none.
+ * Return: the operation; NULL if no entry is complete.
  */
 struct cosy_async *cosy_page_collect(struct cosy_loop *loop);
 
 /*
- * States of a struct cosy_async; cosy_async_pending() knows PENDING. ON + n: it is to be submitted to
- * the processor n.
+ * States of a struct cosy_async. <cosy/async.h> contains the value of PENDING. ON + n: submit the
+ * operation to processor n.
  */
 enum { COSY_OP_IDLE, COSY_OP_PENDING, COSY_OP_COMPLETE, COSY_OP_ON };
 
-/** cosy_op_begin() - an operation is pending */
+/** cosy_op_begin() - make an operation pending */
 static inline void cosy_op_begin(struct cosy_async *op, uint32_t slot)
 {
 	op->slot = slot;
 	__atomic_store_n(&op->state, COSY_OP_PENDING, __ATOMIC_RELAXED);
 }
 
-/** cosy_op_complete() - an operation is not pending any more */
+/** cosy_op_complete() - end the pending state of an operation, which may then be freed */
 static inline void cosy_op_complete(struct cosy_async *op)
 {
 	__atomic_store_n(&op->state, COSY_OP_COMPLETE, __ATOMIC_RELEASE);
 }
 
 /**
- * cosy_direct_done() - have entries completed in the module that are all DIRECT?
+ * cosy_direct_done() - test for completions in the module that are all in state DIRECT
  *
- * These need not be copied to this page.
+ * These are taken from the module's page without a copy to the loop's page.
  */
 static inline bool cosy_direct_done(const struct cosy_loop *loop)
 {
@@ -679,7 +676,7 @@ static inline bool cosy_direct_done(const struct cosy_loop *loop)
 	return m->page && !m->inside && m->head != cosy_index_load(&m->page->done_tail);
 }
 
-/** cosy_page_done() - are there completed entries? */
+/** cosy_page_done() - return true if there are completed entries */
 static inline bool cosy_page_done(const struct cosy_loop *loop)
 {
 	return loop->page->done_tail != loop->page->done_head || cosy_direct_done(loop);
@@ -687,132 +684,132 @@ static inline bool cosy_page_done(const struct cosy_loop *loop)
 
 /* start.c */
 
-/** cosy_how() - how a call waits */
+/** cosy_how() - return how a call waits */
 enum cosy_how cosy_how(long nr);
 
 /**
- * cosy_closed_range() - the descriptors that a call closes that is CLOSE
+ * cosy_closed_range() - get the descriptors that a call of kind CLOSE closes
  * @first: set to the first one
- * @last:  set to the last one; less than @first: there are none
+ * @last:  set to the last one; less than @first if there are none
  */
 void cosy_closed_range(long nr, const uint64_t args[6], uint32_t *first, uint32_t *last);
 
-/** cosy_takes_fd() - is the first argument of a call a descriptor? */
+/** cosy_takes_fd() - return true if the first argument of a call is a descriptor */
 bool cosy_takes_fd(long nr);
 
-/** cosy_start() - begin with an entry that was taken from the page */
+/** cosy_start() - begin with an entry that was taken from the ring */
 void cosy_start(struct cosy_loop *loop, uint32_t slot);
 
 /**
- * cosy_start_attempt() - make the call of an entry as one that does not block
+ * cosy_start_attempt() - attempt the call of an entry without blocking
  *
- * The entry is at the head of its list, if it is in one. The result comes to
- * cosy_attempted(), when the batch is made.
+ * If the entry is in a list, it is at the head. When the batch is made, cosy_attempted() gets the
+ * result.
  */
 void cosy_start_attempt(struct cosy_loop *loop, uint32_t slot);
 
-/** cosy_read_by_thread() - a thread makes the call of a buffered entry */
+/** cosy_read_by_thread() - let a thread make the call of a buffered entry */
 void cosy_read_by_thread(struct cosy_loop *loop, uint32_t slot);
 
-/** cosy_attempted() - an attempt has been made */
+/** cosy_attempted() - continue an entry after its attempt */
 void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *attempt);
 
-/** cosy_start_waiting() - the head of a list would block: wait for its descriptor */
+/** cosy_start_waiting() - let an entry at the head of a list wait for its descriptor */
 void cosy_start_waiting(struct cosy_loop *loop, uint32_t slot);
 
-/** cosy_start_ready() - the descriptor of the entry at a list's head is ready */
+/** cosy_start_ready() - continue the entry at the head of a list: its descriptor is ready */
 void cosy_start_ready(struct cosy_loop *loop, uint32_t slot);
 
 /**
- * cosy_finish() - an entry's call has been made for good
+ * cosy_finish() - finish an entry with the result of its call
  *
- * Takes it out of its list, completes it, and begins with the next in the list.
+ * Removes it from its list, completes it, and begins with the next entry of the list.
  */
 void cosy_finish(struct cosy_loop *loop, uint32_t slot, int64_t result);
 
 /**
- * cosy_start_next() - begin with the entry that is the first of a list now
- * @before: what the slot was of the one that was the first
+ * cosy_start_next() - begin with the new head of a list
+ * @before: copy of the slot of the previous head, from before its removal
  */
 void cosy_start_next(struct cosy_loop *loop, const struct cosy_slot *before);
 
-/** cosy_thread_made() - cosy_finish(), called by the thread that has made the call */
+/** cosy_thread_made() - the same as cosy_finish(), in the thread that has made the call */
 void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result);
 
-/** cosy_end() - cosy_finish(), but the next in the list is not begun with */
+/** cosy_end() - the same as cosy_finish(), without beginning the next entry of the list */
 void cosy_end(struct cosy_loop *loop, uint32_t slot, int64_t result);
 
 /* attempt.c */
 
 /**
- * cosy_attempt_add() - add a call that does not block to the batch
+ * cosy_attempt_add() - add the call of an entry to the batch
  *
- * The arguments are those of the entry; the caller may change them.
+ * Return: the attempt, with the entry's arguments; the caller may change them.
  */
 struct cosy_attempt *cosy_attempt_add(struct cosy_loop *loop, uint32_t slot);
 
-/** cosy_attempts_make() - make all attempts there are, and those that follow */
+/** cosy_attempts_make() - make all attempts, and those that result from them */
 void cosy_attempts_make(struct cosy_loop *loop);
 
-/** cosy_attempts_flush() - the same if there are as many as are made at once */
+/** cosy_attempts_flush() - the same if the batch has COSY_ATTEMPTS attempts */
 static inline void cosy_attempts_flush(struct cosy_loop *loop)
 {
 	if (loop->nbatch >= COSY_ATTEMPTS)
 		cosy_attempts_make(loop);
 }
 
-/** cosy_attempts_in_user_mode() - make @n attempts by a system call each */
+/** cosy_attempts_in_user_mode() - make @n attempts, each by a system call */
 void cosy_attempts_in_user_mode(struct cosy_loop *loop, struct cosy_attempt *a,
 				uint32_t n);
 
-/** cosy_attempts_init() - can the module make them? */
+/** cosy_attempts_init() - determine whether the module can make attempts */
 void cosy_attempts_init(struct cosy_loop *loop);
 
 /* module.c */
 
-/** cosy_module_init() - have a page in the module, if it can be had; after epoll */
+/** cosy_module_init() - create the page in the module if possible; call it after epoll exists */
 void cosy_module_init(struct cosy_loop *loop);
 
-/** cosy_module_makes_calls() - can it make attempts? Has a page if that can be had */
+/** cosy_module_makes_calls() - return true if it can make attempts; creates the page */
 bool cosy_module_makes_calls(struct cosy_loop *loop);
 
-/** cosy_module_runs_compounds() - can it run compounds? Has a page if that can be had */
+/** cosy_module_runs_compounds() - return true if it can run compounds; creates the page */
 bool cosy_module_runs_compounds(struct cosy_loop *loop);
 
 /**
- * cosy_module_sync() - wait until no compound is executed by a thread that sleeps in the module
+ * cosy_module_sync() - wait until the thread that sleeps in the module executes no compound
  *
- * What it executes from then on sees what was changed before.
+ * Compounds that it executes later see all changes made before this call.
  */
 void cosy_module_sync(const struct cosy_loop *loop);
 
-/** cosy_module_tell_used() - there is a page; or the map of used descriptors is complete no more */
+/** cosy_module_tell_used() - pass the map of used descriptors, or that it is incomplete */
 void cosy_module_tell_used(struct cosy_loop *loop);
 
-/** cosy_module_has_nowait() - does it make NOWAIT calls? Has a page if that can be had */
+/** cosy_module_has_nowait() - return true if it makes NOWAIT calls; creates the page */
 bool cosy_module_has_nowait(struct cosy_loop *loop);
 
-/** cosy_module_has_buffered() - does it read files on disks? Has a page if that can be had */
+/** cosy_module_has_buffered() - return true if it reads files on disks; creates the page */
 bool cosy_module_has_buffered(struct cosy_loop *loop);
 
-/** cosy_module_has_threads() - can threads wait for work there? Has a page if that can be had */
+/** cosy_module_has_threads() - return true if threads can wait there; creates the page */
 bool cosy_module_has_threads(struct cosy_loop *loop);
 
 /**
- * cosy_module_lend() - submit an entry whose call a thread in the module is to make
+ * cosy_module_lend() - submit an entry whose call a thread in the module has to make
  * @flags: COSY_ENTRY_LONG, COSY_ENTRY_TAKE
  */
 void cosy_module_lend(struct cosy_loop *loop, uint32_t slot, uint8_t flags,
 		      const uint64_t args[6]);
 
-/** cosy_module_is_running() - does a thread make the call of a lent entry? */
+/** cosy_module_is_running() - return true if a thread makes the call of a lent entry */
 bool cosy_module_is_running(const struct cosy_loop *loop, uint32_t slot);
 
 /**
  * cosy_module_cancel_lent() - cancel a lent entry
  *
- * Return: 0: it is in the module no longer; -EALREADY: its call is interrupted, and it completes;
- * -ENOENT: it is complete.
+ * Return: 0 if it was removed from the module; -EALREADY if its call was interrupted, and it will
+ * complete; -ENOENT if it is complete.
  */
 int cosy_module_cancel_lent(struct cosy_loop *loop, uint32_t slot);
 
@@ -820,47 +817,47 @@ int cosy_module_cancel_lent(struct cosy_loop *loop, uint32_t slot);
  * cosy_module_work() - wait in the module for calls to make, and make them
  * @waits: calls that may wait for ever
  *
- * Gives the lock back meanwhile.
+ * Releases the lock meanwhile.
  *
  * Return: the entry with which the thread has left, or COSY_NO_SLOT.
  */
 uint32_t cosy_module_work(struct cosy_loop *loop, bool waits);
 
 /**
- * cosy_module_take() - an entry has come with a thread that has left: it is not in the module
- * @result: set to that of the call, if it was made
+ * cosy_module_take() - take an entry with which a thread has left the module
+ * @result: set to the result if the call was made
  *
- * Return: was it made?
+ * Return: true if the call was made.
  */
 bool cosy_module_take(struct cosy_loop *loop, uint32_t slot, int64_t *result);
 
 /**
- * cosy_module_recall() - let threads leave that wait for work, and keep out
- * @waits:  those for calls that may wait for ever
- * @recall: false: they may wait again
+ * cosy_module_recall() - make threads that wait for work leave the module and stay out
+ * @waits:  the threads for calls that may wait for ever; otherwise the others
+ * @recall: false to let them wait again
  */
 void cosy_module_recall(struct cosy_loop *loop, bool waits, bool recall);
 
-/** cosy_module_compound() - submit an entry of kind COMPOUND to it */
+/** cosy_module_compound() - submit an entry of kind COMPOUND to the module */
 void cosy_module_compound(struct cosy_loop *loop, uint32_t slot);
 
 /**
- * cosy_module_interrupt() - let calls fail for which compounds wait
- * @first: the first descriptor for which they wait
- * @last:  the last one; less than @first: there are none
+ * cosy_module_interrupt() - make the calls fail that compounds wait to make on descriptors
+ * @first: the first descriptor
+ * @last:  the last one; less than @first if there are none
  *
- * Return: how many there were.
+ * Return: the number of calls.
  */
 int cosy_module_interrupt(struct cosy_loop *loop, uint32_t first, uint32_t last);
 
-/** cosy_module_close() - have none any more; @mapped: not in a child */
+/** cosy_module_close() - close and unmap the page. @mapped: false in a child, which has no map */
 void cosy_module_close(struct cosy_loop *loop, bool mapped);
 
-/** cosy_module_is_needed() - can only the module wait for, or make, one of @n attempts? */
+/** cosy_module_is_needed() - return true if one of @n attempts can only be made by the module */
 bool cosy_module_is_needed(const struct cosy_loop *loop,
 			   const struct cosy_attempt *a, uint32_t n);
 
-/** cosy_module_submitted() - are there entries that it has not taken? */
+/** cosy_module_submitted() - return true if there are entries that the module has not taken */
 static inline bool cosy_module_submitted(const struct cosy_loop *loop)
 {
 	const struct cosy_module *m = &loop->module;
@@ -868,26 +865,26 @@ static inline bool cosy_module_submitted(const struct cosy_loop *loop)
 	return m->fd >= 0 && m->page->submit_head != m->tail;
 }
 
-/** cosy_module_flush() - let it take all that was submitted */
+/** cosy_module_flush() - let the module take all submitted entries */
 void cosy_module_flush(struct cosy_loop *loop);
 
 /**
  * cosy_module_settle() - the same, before something is cancelled
  *
- * But DIRECT entries that it has not seen are where they are without the module, too.
- * What a module that was lost has given back is where it is without the module.
+ * DIRECT entries that the module has not seen are put into the loop's ring instead. So are entries
+ * that a lost module has given back.
  */
 void cosy_module_settle(struct cosy_loop *loop);
 
 /* direct.c */
 
-/** COSY_MIN_BATCH - fewer calls are sooner made one by one: entering costs as much as two */
+/** COSY_MIN_BATCH - fewer calls are made by system calls: entering costs as much as two */
 #define COSY_MIN_BATCH	3u
 
 /**
- * cosy_direct_can_submit() - can a call be submitted to the module at once?
+ * cosy_direct_can_submit() - test whether a call can be submitted directly to the module
  *
- * Only if nothing comes before it that is not in the module's page.
+ * It can only if all earlier entries are in the module's page.
  */
 static COSY_ALWAYS_INLINE bool cosy_direct_can_submit(const struct cosy_loop *loop,
 						      enum cosy_how how)
@@ -899,28 +896,28 @@ static COSY_ALWAYS_INLINE bool cosy_direct_can_submit(const struct cosy_loop *lo
 	       !loop->nbatch && loop->page->submit_head == loop->page->submit_tail;
 }
 
-/** cosy_direct_make() - make all that was submitted there and that the module has not seen */
+/** cosy_direct_make() - make all direct entries that the module has not seen */
 void cosy_direct_make(struct cosy_loop *loop);
 
-/** cosy_direct_made() - the module has made one, or has left it to user mode */
+/** cosy_direct_made() - continue a direct entry that the module has made, or left to user mode */
 void cosy_direct_made(struct cosy_loop *loop, uint32_t slot);
 
-/** cosy_direct_make_in_user_mode() - the module will not make this one: do that, or let a thread */
+/** cosy_direct_make_in_user_mode() - make the call of a direct entry here, or by a thread */
 void cosy_direct_make_in_user_mode(struct cosy_loop *loop, uint32_t slot);
 
 /**
- * cosy_direct_start() - begin with one of a few entries that were taken from the page
+ * cosy_direct_start() - begin with one of a few entries that were taken from the ring
  *
- * Return: false if it is left to cosy_start().
+ * Return: false if cosy_start() has to begin with it.
  */
 bool cosy_direct_start(struct cosy_loop *loop, uint32_t slot);
 
-/** cosy_direct_retract() - put those that the module has not seen into the ring */
+/** cosy_direct_retract() - put direct entries that the module has not seen into the ring */
 void cosy_direct_retract(struct cosy_loop *loop);
 
 /* module.c */
 
-/** cosy_module_publish() - let the module see what was submitted to it */
+/** cosy_module_publish() - make submitted entries visible to the module */
 static inline void cosy_module_publish(struct cosy_loop *loop)
 {
 	struct cosy_module *m = &loop->module;
@@ -931,10 +928,10 @@ static inline void cosy_module_publish(struct cosy_loop *loop)
 	__atomic_store_n(&m->page->submit_tail, m->tail, __ATOMIC_RELEASE);
 }
 
-/** cosy_module_make() - make @n attempts; their results are collected afterwards */
+/** cosy_module_make() - make @n attempts; collect their results afterwards */
 void cosy_module_make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n);
 
-/** cosy_module_done() - are there results for cosy_module_collect()? */
+/** cosy_module_done() - return true if cosy_module_collect() has results to collect */
 static inline bool cosy_module_done(const struct cosy_loop *loop)
 {
 	const struct cosy_module *m = &loop->module;
@@ -943,9 +940,9 @@ static inline bool cosy_module_done(const struct cosy_loop *loop)
 }
 
 /**
- * cosy_attempts_pending() - is there something for cosy_attempts_make()?
+ * cosy_attempts_pending() - test whether cosy_attempts_make() has anything to do
  *
- * A thread that has made a call may have left it there, while another one was in a callback.
+ * A thread that has made a call may have added attempts while another one was in a callback.
  */
 static inline bool cosy_attempts_pending(const struct cosy_loop *loop)
 {
@@ -953,34 +950,36 @@ static inline bool cosy_attempts_pending(const struct cosy_loop *loop)
 }
 
 /**
- * cosy_module_collect() - give results to cosy_attempted()
- * @max_attempts: stop when so many attempts have followed from them
+ * cosy_module_collect() - pass results to cosy_attempted()
+ * @max_attempts: stop when this number of attempts has resulted from them
  */
 void cosy_module_collect(struct cosy_loop *loop, uint32_t max_attempts);
 
-/** cosy_module_look() - let those go on that were PARKED and can; make what follows */
+/** cosy_module_look() - enter the module: continue PARKED entries that are ready */
 void cosy_module_look(struct cosy_loop *loop);
 
-/** cosy_module_poll() - let epoll know the module, and tell of it if nobody is to sleep there */
+/** cosy_module_poll() - add the module to epoll; without events if a thread may sleep there */
 int cosy_module_poll(const struct cosy_loop *loop);
 
-/** cosy_module_sleeps() - does something wait in the module for which a thread can sleep there? */
+/** cosy_module_sleeps() - return true if a thread can sleep in the module for its entries */
 bool cosy_module_sleeps(const struct cosy_loop *loop);
 
 /**
- * cosy_module_sleep() - sleep in the module, which executes what comes, until an entry is complete
+ * cosy_module_sleep() - sleep in the module until an entry is complete
  * @until: CLOCK_MONOTONIC in nanoseconds, or UINT64_MAX
  *
- * Gives the lock back meanwhile. What has completed is to be collected.
+ * Releases the lock meanwhile. The module executes entries that become ready. The caller has to
+ * collect completions.
  *
- * Return: COSY_ASYNC_READABLE: epoll has events; COSY_ASYNC_SIGNAL; or something else.
+ * Return: COSY_ASYNC_READABLE if epoll has events; COSY_ASYNC_SIGNAL after a signal; otherwise
+ * another value.
  */
 uint32_t cosy_module_sleep(struct cosy_loop *loop, uint64_t until);
 
 /**
- * cosy_module_cancel() - take a PARKED entry back; it is in its list still
+ * cosy_module_cancel() - take a PARKED entry back from the module; it stays in its list
  *
- * A COMPOUND stays there: calls that it would wait for fail.
+ * A COMPOUND stays in the module: its calls that would wait fail.
  *
  * Return: false if it has completed.
  */
@@ -988,14 +987,14 @@ bool cosy_module_cancel(struct cosy_loop *loop, uint32_t slot);
 
 /* descriptor.c */
 
-/** cosy_descriptor() - what is known of a descriptor; NULL: no memory, or no number */
+/** cosy_descriptor() - get or add a descriptor; NULL without memory, or for an invalid number */
 struct cosy_descriptor *cosy_descriptor(struct cosy_loop *loop, int fd);
 
-/** cosy_descriptor_find() - the same; NULL if nothing is known yet */
+/** cosy_descriptor_find() - look up a descriptor; NULL if nothing is known about it */
 static inline struct cosy_descriptor *
 cosy_descriptor_find(const struct cosy_loop *loop, int fd)
 {
-	/* More than there can be, if @fd is negative. */
+	/* For a negative @fd this is larger than any chunk. */
 	uint32_t chunk = (uint32_t)fd / COSY_CHUNK;
 
 	if (chunk >= loop->nchunks || !loop->chunks[chunk])
@@ -1003,13 +1002,13 @@ cosy_descriptor_find(const struct cosy_loop *loop, int fd)
 	return &loop->chunks[chunk][(uint32_t)fd % COSY_CHUNK];
 }
 
-/** cosy_descriptor_look() - find out of what kind it is; -EBADF if there is none */
+/** cosy_descriptor_look() - determine the kind of a descriptor; -EBADF if it is not open */
 int cosy_descriptor_look(struct cosy_descriptor *d, int fd);
 
-/** cosy_descriptor_append() - put an entry at the end of the list slot->list */
+/** cosy_descriptor_append() - add an entry to the end of the list that slot->list names */
 void cosy_descriptor_append(struct cosy_loop *loop, uint32_t slot);
 
-/** cosy_descriptor_append_only() - the same, of a list of @d that is empty */
+/** cosy_descriptor_append_only() - the same, for an empty list of @d */
 static inline void cosy_descriptor_append_only(struct cosy_loop *loop,
 					       struct cosy_descriptor *d,
 					       uint32_t slot, enum cosy_list list)
@@ -1022,10 +1021,10 @@ static inline void cosy_descriptor_append_only(struct cosy_loop *loop,
 	loop->info.waiting++;
 }
 
-/** cosy_descriptor_remove() - take it out again */
+/** cosy_descriptor_remove() - remove an entry from its list */
 void cosy_descriptor_remove(struct cosy_loop *loop, uint32_t slot);
 
-/** cosy_descriptor_remove_only() - the same, of a list that has no other entry */
+/** cosy_descriptor_remove_only() - the same, for the only entry of a list */
 static inline void cosy_descriptor_remove_only(struct cosy_loop *loop,
 					       struct cosy_descriptor *d,
 					       uint32_t slot, enum cosy_list list)
@@ -1038,27 +1037,27 @@ static inline void cosy_descriptor_remove_only(struct cosy_loop *loop,
 }
 
 /**
- * cosy_descriptor_arm() - let epoll report what the entries of a descriptor wait for
+ * cosy_descriptor_arm() - let epoll report the events for which a descriptor's entries wait
  *
  * Return: 0; -EPERM if it cannot be polled; another error.
  */
 int cosy_descriptor_arm(struct cosy_loop *loop, int fd);
 
-/** cosy_descriptor_event() - epoll has reported events */
+/** cosy_descriptor_event() - continue entries after epoll has reported events */
 void cosy_descriptor_event(struct cosy_loop *loop, int fd, uint32_t events);
 
 /**
- * cosy_descriptor_use() - an operation may use a descriptor from now on
+ * cosy_descriptor_use() - note that an operation uses a descriptor
  * @fd: the descriptor; nothing happens if it is negative
  *
- * Until it is forgotten, the module leaves it to the loop to close it.
+ * Until cosy_descriptor_forget(), the module does not close the descriptor itself.
  */
 void cosy_descriptor_use(struct cosy_loop *loop, int fd);
 
-/** cosy_descriptor_forget() - tell epoll, and forget its kind; nothing waits for it */
+/** cosy_descriptor_forget() - remove a descriptor, for which nothing waits, also from epoll */
 void cosy_descriptor_forget(struct cosy_loop *loop, int fd);
 
-/** cosy_descriptors_create() - make the map of those that are used; 0 or -ENOMEM */
+/** cosy_descriptors_create() - allocate the map of used descriptors. Return: 0 or -ENOMEM */
 int cosy_descriptors_create(struct cosy_loop *loop);
 
 /** cosy_descriptors_destroy() - free the table */
@@ -1066,37 +1065,37 @@ void cosy_descriptors_destroy(struct cosy_loop *loop);
 
 /* timer.c */
 
-/** cosy_timer_add() - wait until a time; 0 or -ENOMEM */
+/** cosy_timer_add() - let an entry wait until a time. Return: 0 or -ENOMEM */
 int cosy_timer_add(struct cosy_loop *loop, uint32_t slot, uint64_t time);
 
-/** cosy_timer_remove() - wait no longer */
+/** cosy_timer_remove() - end that wait */
 void cosy_timer_remove(struct cosy_loop *loop, uint32_t slot);
 
-/** cosy_timers_expire() - complete all whose time has come */
+/** cosy_timers_expire() - complete all entries whose time has come */
 void cosy_timers_expire(struct cosy_loop *loop);
 
-/** cosy_timers_next() - the first time; UINT64_MAX: none */
+/** cosy_timers_next() - return the earliest time, or UINT64_MAX */
 uint64_t cosy_timers_next(const struct cosy_loop *loop);
 
 /* queue.c */
 
-/** cosy_queue_init() - nothing is in it yet */
+/** cosy_queue_init() - initialise an empty queue */
 void cosy_queue_init(struct cosy_queue *queue);
 
-/** cosy_queue_add() - put an entry at the end; it is in no other queue */
+/** cosy_queue_add() - add an entry, which is in no queue, to the end */
 void cosy_queue_add(struct cosy_loop *loop, struct cosy_queue *queue, uint32_t slot);
 
-/** cosy_queue_remove() - take an entry out, at any place */
+/** cosy_queue_remove() - remove an entry from any place */
 void cosy_queue_remove(struct cosy_loop *loop, struct cosy_queue *queue, uint32_t slot);
 
 /* thread.c */
 
 /**
  * cosy_thread_start() - start a thread in which all signals are blocked
- * @thread: set to it
+ * @thread: set to the thread
  * @main:   its function
- * @arg:    the argument
- * @cpus:   where it may run; NULL: where the calling thread may
+ * @arg:    argument of that function
+ * @cpus:   CPUs on which it may run; NULL: those of the calling thread
  *
  * Return: 0 or an error number.
  */
@@ -1104,14 +1103,14 @@ int cosy_thread_start(pthread_t *thread, void *(*main)(void *), void *arg,
 		      const cpu_set_t *cpus);
 
 /**
- * cosy_pass_signal_on() - send the process a signal that a call has sent to its own thread
- * @result: of the call
+ * cosy_pass_signal_on() - send the process the signal that a call has sent to its own thread
+ * @result: result of the call
  *
- * It is blocked in threads of the loop, and would have met the process.
+ * Threads of the loop block all signals. Natively the program's thread would have got it.
  */
 void cosy_pass_signal_on(long result);
 
-/** cosy_pool_init() - no threads yet */
+/** cosy_pool_init() - initialise a pool without threads */
 void cosy_pool_init(struct cosy_loop *loop, struct cosy_pool *pool, uint32_t max);
 
 /** cosy_thread_call() - let a thread make the call of an entry */
@@ -1121,26 +1120,26 @@ void cosy_thread_call(struct cosy_loop *loop, uint32_t slot, bool disk);
 void cosy_thread_cancel(struct cosy_loop *loop, uint32_t slot);
 
 /**
- * cosy_thread_returned() - the module gives an entry back that was lent to it
+ * cosy_thread_returned() - continue an entry that was lent to the module and has come back
  * @made:   the call has been made
- * @result: if it has
+ * @result: result of the call, if it has
  */
 void cosy_thread_returned(struct cosy_loop *loop, uint32_t slot, bool made,
 			  int64_t result);
 
-/** cosy_thread_cancel_lent() - cancel a lent entry; 0, -ENOENT or -EALREADY */
+/** cosy_thread_cancel_lent() - cancel a lent entry. Return: 0, -ENOENT or -EALREADY */
 int cosy_thread_cancel_lent(struct cosy_loop *loop, uint32_t slot);
 
-/** cosy_threads_running() - how many lent entries' calls do threads make? */
+/** cosy_threads_running() - return the number of lent entries whose calls are being made */
 uint32_t cosy_threads_running(const struct cosy_loop *loop);
 
-/** cosy_threads_stop() - let no thread begin with a call; false if one makes a call */
+/** cosy_threads_stop() - keep threads from beginning calls. Return: false if one makes a call */
 bool cosy_threads_stop(struct cosy_loop *loop);
 
 /**
- * cosy_pool_end() - wait for the threads to end, which have nothing to do
+ * cosy_pool_end() - end the threads of a pool, which must be idle, and wait for that
  *
- * Gives the lock back meanwhile.
+ * Releases the lock meanwhile.
  */
 void cosy_pool_end(struct cosy_loop *loop, struct cosy_pool *pool);
 
@@ -1151,31 +1150,31 @@ void cosy_pool_end(struct cosy_loop *loop, struct cosy_pool *pool);
  * @op:   the operation, or NULL
  * @nr:   its call
  * @args: the call's arguments
- * @cpu:  set to the processor; to NULL: the loop itself executes it
+ * @cpu:  set to the processor; NULL if the loop itself has to execute it
  *
- * A descriptor that it closes is used no longer.
+ * If the call closes a descriptor, the loop forgets which processor has used that.
  *
- * Return: 0; -EINVAL: the loop does not have the processor that the operation names.
+ * Return: 0; -EINVAL if the loop does not have the processor that the operation names.
  */
 int cosy_cpu_choose(struct cosy_loop *loop, const struct cosy_async *op, long nr,
 		    const uint64_t args[6], struct cosy_cpu **cpu);
 
-/** cosy_cpu_send() - let a processor execute an entry; it is filled in */
+/** cosy_cpu_send() - let a processor execute an entry, which is set */
 void cosy_cpu_send(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t slot);
 
 /**
- * cosy_cpu_look() - before the thread of a processor sleeps, wait a little for entries
+ * cosy_cpu_look() - before the thread of a processor sleeps, poll for entries for a short time
  *
- * Gives the lock of the processor's loop back meanwhile.
+ * Releases the lock of the processor's loop meanwhile.
  *
- * Return: is there anything to execute or deliver?
+ * Return: true if there is anything to execute or deliver.
  */
 bool cosy_cpu_look(struct cosy_cpu *cpu);
 
-/** cosy_cpu_take() - submit to the loop of a processor what was sent to that; its lock is taken */
+/** cosy_cpu_take() - submit the entries sent to a processor to its loop, whose lock is taken */
 void cosy_cpu_take(struct cosy_cpu *cpu);
 
-/** cosy_cpu_cancel() - cancel an entry that was sent; 0, -ENOENT or -EALREADY */
+/** cosy_cpu_cancel() - cancel an entry that was sent. Return: 0, -ENOENT or -EALREADY */
 int cosy_cpu_cancel(struct cosy_loop *loop, uint32_t slot);
 
 /** cosy_cpus_cancel_fds() - cosy_fds_cancel_all() on all processors */
@@ -1185,19 +1184,21 @@ int cosy_cpus_cancel_fds(struct cosy_loop *loop, uint32_t first, uint32_t last);
 void cosy_cpus_add_info(const struct cosy_loop *loop, struct cosy_loop_info *info);
 
 /**
- * cosy_cpus_quiesce() - cosy_loop_quiesce() of all processors' loops; the lock is not taken
+ * cosy_cpus_quiesce() - cosy_loop_quiesce() for the loops of all processors
  *
- * Return: true: their threads rest, their locks are taken; false: nothing has changed.
+ * Call it without the lock.
+ *
+ * Return: true if their threads rest and their locks are taken; false if nothing has changed.
  */
 bool cosy_cpus_quiesce(struct cosy_loop *loop);
 
 /** cosy_cpus_go_on() - undo a cosy_cpus_quiesce() that has returned true */
 void cosy_cpus_go_on(struct cosy_loop *loop);
 
-/** cosy_cpus_destroy() - after that, have no processors; what was sent completes here */
+/** cosy_cpus_destroy() - then remove the processors; the loop completes what was sent to them */
 void cosy_cpus_destroy(struct cosy_loop *loop);
 
-/** cosy_cpus_destroy_in_child() - free what a child has of them */
+/** cosy_cpus_destroy_in_child() - free a child's copy of the processors */
 void cosy_cpus_destroy_in_child(struct cosy_loop *loop);
 
 /* colour.c */
@@ -1208,7 +1209,7 @@ bool cosy_is_coloured(const struct cosy_async *op);
 /**
  * cosy_colour_deliver() - call the callback of a coloured operation, which is complete
  *
- * Or leave it to the thread that runs callbacks of that colour. Gives the lock back
+ * If a thread runs callbacks of that colour, the callback is left to it. Releases the lock
  * meanwhile.
  */
 void cosy_colour_deliver(struct cosy_loop *loop, struct cosy_async *op);
@@ -1216,17 +1217,17 @@ void cosy_colour_deliver(struct cosy_loop *loop, struct cosy_async *op);
 /* wait.c */
 
 /**
- * cosy_loop_run_member() - cosy_loop_run() of a thread of loop->team
+ * cosy_loop_run_member() - cosy_loop_run() for a thread of loop->team
  *
- * While nothing is outstanding, it waits for what the callbacks of others submit. Returns
- * when no callback of the team runs any more, or after cosy_loop_stop().
+ * While no operation is outstanding, it waits for operations that callbacks of other members
+ * submit. It returns when no callback of the team runs any more, or after cosy_loop_stop().
  */
 void cosy_loop_run_member(struct cosy_loop *loop);
 
 /**
- * struct cosy_delivery - what a thread that waits may deliver before it looks at its goal again
- * @room:  so many operations; 0 once the loop is to stop
- * @count: how many it has delivered
+ * struct cosy_delivery - deliveries of a thread that waits
+ * @room:  number of operations it may deliver before it checks its goal again; 0 after a stop
+ * @count: number of operations it has delivered
  */
 struct cosy_delivery {
 	unsigned int room;
@@ -1234,9 +1235,9 @@ struct cosy_delivery {
 };
 
 /**
- * cosy_deliver() - let an operation that has its result be complete, and call its callback
+ * cosy_deliver() - make an operation that has its result complete, and call its callback
  *
- * Gives the lock back meanwhile.
+ * Releases the lock during the callback.
  */
 static COSY_ALWAYS_INLINE void cosy_deliver(struct cosy_loop *loop, struct cosy_async *op,
 					    struct cosy_delivery *delivery)
@@ -1245,7 +1246,7 @@ static COSY_ALWAYS_INLINE void cosy_deliver(struct cosy_loop *loop, struct cosy_
 
 	delivery->room--;
 	delivery->count++;
-	/* From now on it may be freed, if it has no callback. */
+	/* Without a callback, the program may free it from here on. */
 	cosy_op_complete(op);
 	if (!done)
 		return;
@@ -1261,45 +1262,45 @@ static COSY_ALWAYS_INLINE void cosy_deliver(struct cosy_loop *loop, struct cosy_
 }
 
 /**
- * cosy_execute() - begin with all entries that were submitted; nothing waits
- * @delivery: where there is room, what completes at once is delivered at once; the lock is
- *	      given back meanwhile
+ * cosy_execute() - begin with all submitted entries, without waiting
+ * @delivery: while it has room, entries that complete immediately are delivered immediately; the
+ *	      lock is released meanwhile
  */
 void cosy_execute(struct cosy_loop *loop, struct cosy_delivery *delivery);
 
 /* cancel.c */
 
-/** cosy_slot_fd() - the descriptor that an entry may wait for, or a thread use for it; or -1 */
+/** cosy_slot_fd() - return the descriptor that an entry uses, or -1 */
 int cosy_slot_fd(const struct cosy_loop *loop, uint32_t slot);
 
 /**
- * cosy_fds_cancel_all() - cosy_fds_cancel(), also of entries that were not taken from the page
+ * cosy_fds_cancel_all() - cosy_fds_cancel(), also for entries that are still in the ring
  *
- * Then all that wait are told.
+ * Then wakes all that wait.
  */
 int cosy_fds_cancel_all(struct cosy_loop *loop, uint32_t first, uint32_t last);
 
-/** cosy_slot_cancel() - cancel an entry; 0, -ENOENT or -EALREADY */
+/** cosy_slot_cancel() - cancel an entry. Return: 0, -ENOENT or -EALREADY */
 int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot);
 
 /**
  * cosy_fds_cancel() - cancel all entries on descriptors, and forget these
  * @first: the first descriptor
- * @last:  the last one; less than @first: there are none
+ * @last:  the last one; less than @first if there are none
  *
- * Return: how many were cancelled.
+ * Return: the number of cancelled entries.
  */
 int cosy_fds_cancel(struct cosy_loop *loop, uint32_t first, uint32_t last);
 
 /* task.c */
 
 /**
- * cosy_task_cancel() - let the calls of a function fail
- * @op: an operation that is pending, and a slot of this loop
+ * cosy_task_cancel() - make the later calls of a function fail
+ * @op: an operation that is pending and has a slot of this loop
  *
- * The call that the function waits for is not cancelled.
+ * The call for which the function waits is not cancelled.
  *
- * Return: false if @op does not stand for a function.
+ * Return: false if @op is not the operation of a function.
  */
 bool cosy_task_cancel(struct cosy_loop *loop, const struct cosy_async *op);
 
