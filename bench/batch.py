@@ -10,7 +10,7 @@ import processes
 
 
 def build_python(root, build):
-    """Build the Python package into the build directory. Return: could it be built?"""
+    """Build the Python package into the build directory. Return true if it could be built."""
     work = os.path.join(build, "bench", "python-build")
     shutil.rmtree(work, ignore_errors=True)
     os.makedirs(work)

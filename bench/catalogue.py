@@ -29,17 +29,17 @@ class Bench:
 
     @property
     def asynchronous(self):
-        """Does it measure operations of a loop?"""
+        """True if it measures operations of a loop."""
         return "loops" in self.ways
 
     @property
     def timed(self):
-        """Is there something to compare its time with?"""
+        """True if there is a time to compare with."""
         return len(self.ways) > 1 and not self.asynchronous
 
     @property
     def on_host(self):
-        """Is it timed natively on this machine, too?"""
+        """True if it is also timed natively on this machine."""
         return self.name in CALLS or (self.name.startswith(("ls5000", "copy"))
                                       and not self.name.endswith("-l"))
 

@@ -61,7 +61,7 @@ def benchmarks(root, names):
 
 
 def run(root, build, _series, _runs, names=()):
-    """Print the table. Return: is every prediction within the tolerance?"""
+    """Print the table. Return true if every prediction is within the tolerance."""
     if names:
         sys.exit("cosy bench: predictions are compared all at once")
     rows = []

@@ -16,7 +16,7 @@ GOALS = {
 
 
 def run(root, build, series, runs, names=()):
-    """Build what is not built yet, and print the table. Return: was every goal reached?"""
+    """Build what is not built yet, and print the table. Return true if every goal was reached."""
     if subprocess.run([os.path.join(root, "bench", "rebuilt", "build")], check=False).returncode:
         sys.exit("cosy bench: the programs could not be built (see above)")
     figures, missed = processes.table(

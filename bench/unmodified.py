@@ -20,7 +20,7 @@ START = 60000
 
 
 def run(root, build, series, runs, names=()):
-    """Print the table. Return: was every goal reached?"""
+    """Print the table. Return true if every goal was reached."""
     figures, missed = processes.table(
         processes.measure(root, build, series, runs, "unmodified", names), GOALS)
     print()

@@ -25,7 +25,7 @@ fail() {
 	exit 1
 }
 
-# wants NAME... - is one of these to be measured?
+# wants NAME... - succeed if one of these has to be measured.
 wants() {
 	local name
 	for name; do

@@ -111,8 +111,8 @@ static bool changesFile(StringRef Name, unsigned Arg) {
   return Names.contains(Name);
 }
 
-/// Does the system call \p Name change the descriptor \p Arg, such as its
-/// offset, or the file?
+/// Returns true if the system call \p Name changes the file of the descriptor
+/// \p Arg, or a property of the descriptor such as its offset.
 static bool changesDescriptor(StringRef Name, unsigned Arg) {
   static const StringSet<> Names = {
       "fallocate", "fchmod",   "fchown",     "fremovexattr", "fsetxattr",

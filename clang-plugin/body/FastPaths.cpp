@@ -172,8 +172,8 @@ static bool isLoadOfVariable(const Instruction &I) {
              getUnderlyingObject(Load->getPointerOperand()));
 }
 
-/// Has \p I, after the system call \p Call, the value of \p Fd, loaded before
-/// it from the same variable?
+/// Returns true if \p I, after the system call \p Call, has the value of \p Fd,
+/// which was loaded from the same variable before the call.
 static bool isSameLoad(const Instruction &I, const Value *Fd,
                        const CallBase &Call) {
   auto *Load = dyn_cast<LoadInst>(&I);

@@ -12,8 +12,8 @@ using namespace llvm;
 
 namespace cosy {
 
-/// Is \p P, in the host, used outside the region only to access memory, and
-/// inside only if it is \p P itself?
+/// Returns true if the host uses \p P outside the region only to access memory,
+/// and inside the region only \p P itself is used, no pointer derived from it.
 static bool isPrivateOutside(const Value &P, const Region &R, bool IsVariable) {
   for (const User *U : P.users()) {
     auto *I = cast<Instruction>(U);

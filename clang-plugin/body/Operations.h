@@ -70,8 +70,8 @@ bool isStopTest(const llvm::Instruction &I);
 /// \returns true if \p I ends the compound.
 bool isExit(const llvm::Instruction &I);
 
-/// Is \p I computed by the host before it runs the compound: the address of a
-/// local or thread-local variable or of errno?
+/// Returns true if the host computes \p I before it runs the compound: the
+/// address of a local or thread-local variable, or of errno.
 bool isHostComputed(const llvm::Instruction &I);
 
 } // namespace cosy

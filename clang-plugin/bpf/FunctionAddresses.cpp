@@ -46,8 +46,8 @@ static bool containsAddresses(const Constant &C) {
   return false;
 }
 
-/// Is \p P certain to be the address of a constant, or, if \p Loaded, one that
-/// is read from a constant?
+/// Returns true if \p P is certainly the address of a constant or, if
+/// \p Loaded, certainly loaded from a constant.
 static bool isOfConstant(const Value *P, bool Loaded) {
   SmallVector<const Value *, 4> Objects;
   getUnderlyingObjects(P, Objects, nullptr, 0);
@@ -93,8 +93,8 @@ private:
   bool isDistance(const llvm::User *U) const;
   bool error(const Instruction &I, const Twine &What) const;
 
-  /// May \p P be part of this constant, or of another one it contains the
-  /// address of?
+  /// Returns true if \p P may point into this constant, or into another one
+  /// whose address it contains.
   bool isOfObject(const Value *P) const { return isWithin(P, &Object); }
 
   GlobalVariable &Object;

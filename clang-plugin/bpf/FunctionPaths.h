@@ -41,8 +41,8 @@ unsigned mostBranches(const llvm::LoopInfo &LI);
 unsigned branchesIn(const llvm::Function &F, const llvm::LoopInfo &LI,
                     const llvm::Loop *L = nullptr);
 
-/// Is there a way around \p L that is short against all of it, and can be
-/// repeated?
+/// Returns true if \p L has a usual path that is much shorter than the whole
+/// loop, and short enough to be repeated.
 bool hasUsualWay(const llvm::Loop &L, const llvm::LoopInfo &LI);
 
 } // namespace cosy

@@ -146,8 +146,8 @@ static bool isLoopCounter(const Value *V, const LoopInfo &LI) {
          LI.isLoopHeader(P->getParent()) && is_contained(P->operands(), V);
 }
 
-/// Is the register of \p V zero above its bits, whether or not that is asked
-/// for?
+/// Returns true if the register of \p V is zero above its bits without an
+/// operation for that purpose.
 bool Selector::isCleanAnyway(const Value *V) const {
   if (isOddWidth(bitsOf(V->getType())))
     return true;

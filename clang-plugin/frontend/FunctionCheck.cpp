@@ -29,8 +29,7 @@ static bool isMarked(const FunctionDecl &F) {
   return false;
 }
 
-/// Does a value of \p Ty travel in one register, without being a number with a
-/// point?
+/// Returns true if a value of \p Ty is passed in one integer register.
 static bool isPlain(ASTContext &Ctx, QualType Ty) {
   Ty = Ty.getCanonicalType();
   if (Ty->isPointerType())

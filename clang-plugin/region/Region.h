@@ -61,8 +61,9 @@ void prepareHost(llvm::Function &Host, llvm::FunctionAnalysisManager &FAM);
 /// Makes \p R of what begins at \p B, and splits its blocks off.
 void findRegion(const Marked &E, const Marked::Beginning &B, Region &R);
 
-/// Does the use \p U of a value defined in \p R see other values than that
-/// when a compound has run?
+/// Returns true if the use \p U of a value defined in \p R sees the value of
+/// the compound after a run: it is outside the region, or in a block that is
+/// executed natively after the compound has left.
 bool isUseOutside(const Region &R, const llvm::Use &U);
 
 /// Makes R.Body and R.Inputs.

@@ -42,7 +42,7 @@ void cosy_attempts_in_user_mode(struct cosy_loop *loop, struct cosy_attempt *a,
 	}
 }
 
-/* Is it worth while to enter the module for attempts? */
+/* Return true if the module has to make the attempts, or makes them with less work. */
 static bool module_makes(struct cosy_loop *loop, const struct cosy_attempt *a, uint32_t n)
 {
 	if (n < COSY_MIN_BATCH)

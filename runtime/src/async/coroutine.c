@@ -138,8 +138,7 @@ static bool call_by_loop(struct cosy_task *task)
 }
 
 /*
- * Does the module not wait for the file of the call at the pc, as far as the loop knows the
- * file?
+ * Return true if the loop knows that the module cannot wait for the file of the call at the pc.
  */
 static bool is_for_loop(const struct cosy_task *task)
 {

@@ -90,10 +90,10 @@ static bool create_page(struct cosy_module *m, uint32_t entries)
 	return true;
 }
 
-/* Can a thread sleep in the module, until there is something for it or for epoll? */
+/* Return true if a thread can sleep in the module for its entries and for epoll. */
 static bool can_sleep(const struct cosy_loop *loop)
 {
-	/* Whoever polls the loop from outside is not told of what wakes a thread there. */
+	/* Events that wake a thread in the module do not make epoll readable for other pollers. */
 	return !loop->external && loop->module.page->features & COSY_ASYNC_SLEEPS;
 }
 

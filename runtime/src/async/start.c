@@ -31,7 +31,7 @@ enum {
 #include <syscalls.def>
 };
 
-/* waits.def overrides what syscalls.def says: DISK or REFUSED. */
+/* waits.def overrides syscalls.def, which says only DISK or REFUSED. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Woverride-init"
 static const uint8_t how_table[] = {
@@ -59,7 +59,7 @@ bool cosy_takes_fd(long nr)
 	return nr >= 0 && (unsigned long)nr < sizeof(fd_table) && fd_table[nr];
 }
 
-/* Does the call itself say that it is not to wait? */
+/* Return true if the arguments of the call say that it must not wait. */
 static bool asks_not_to_wait(const struct cosy_async_entry *entry)
 {
 	switch (entry->nr) {
@@ -98,13 +98,13 @@ static bool has_offset(uint32_t nr)
 	       nr == SYS_pwritev;
 }
 
-/* Can a short count be continued? Only such reads are attempted on disks. */
+/* Return true if a short count can be continued. Other calls are not tried on disks. */
 static bool one_buffer(uint32_t nr)
 {
 	return nr == SYS_read || nr == SYS_pread64;
 }
 
-/* Is it one buffer, of which a part can be transferred and then the rest? */
+/* Return true if the call has one buffer, and can be continued after a partial transfer. */
 static bool continues(const struct cosy_async_entry *entry,
 		      const struct cosy_descriptor *d)
 {
@@ -125,7 +125,7 @@ static bool continues(const struct cosy_async_entry *entry,
 	}
 }
 
-/* Take an entry out of the list of its descriptor. */
+/* Remove an entry from the list of its descriptor. */
 static void waits_no_longer(struct cosy_loop *loop, uint32_t slot)
 {
 	struct cosy_slot *s = &loop->slots[slot];
@@ -145,8 +145,8 @@ static void reads_no_longer(struct cosy_loop *loop, uint32_t slot)
 }
 
 /*
- * Has a thread to make the call once the descriptor is ready? Somebody else may have
- * read what there was, and the call would block.
+ * Return true if a thread has to make the call once the descriptor is ready. Another process may
+ * have taken the data, and the call would block.
  */
 static bool needs_thread(const struct cosy_slot *s,
 			 const struct cosy_descriptor *d)
@@ -168,7 +168,7 @@ void cosy_end(struct cosy_loop *loop, uint32_t slot, int64_t result)
 {
 	const struct cosy_slot *s = &loop->slots[slot];
 
-	/* What was transferred is reported, as after a signal. */
+	/* Report a partial transfer, as the call does after a signal. */
 	if (s->done && s->how != COSY_HOW_POLL)
 		result = (int64_t)s->done + (result > 0 ? result : 0);
 	if (s->list != COSY_LIST_NONE)
@@ -207,7 +207,7 @@ void cosy_finish(struct cosy_loop *loop, uint32_t slot, int64_t result)
 	const struct cosy_slot *s = &loop->slots[slot];
 	struct cosy_slot before;
 
-	/* Mostly nothing comes after it. */
+	/* Mostly it is the last of its list. */
 	if (s->next == COSY_NO_SLOT) {
 		cosy_end(loop, slot, result);
 		return;
@@ -227,7 +227,7 @@ void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
 	cosy_end(loop, slot, result);
 	if (s.list == COSY_LIST_NONE)
 		return;
-	/* Not attempted here: the thread has signals blocked. */
+	/* The next call is not attempted here, because this thread has signals blocked. */
 	d = cosy_descriptor_find(loop, s.fd);
 	while ((next = d->head[s.list]) != COSY_NO_SLOT) {
 		if (d->kind == COSY_KIND_DISK) {
@@ -320,7 +320,7 @@ static void attempt_write(struct cosy_attempt *a,
 	a->args[5] |= RWF_NOWAIT;
 }
 
-/* Go on behind what has been transferred. */
+/* Skip the bytes that have been transferred. */
 static void skip_done(uint64_t *args, uint32_t nr, uint64_t done)
 {
 	args[1] += done;
@@ -329,7 +329,7 @@ static void skip_done(uint64_t *args, uint32_t nr, uint64_t done)
 		args[3] += done;
 }
 
-/* The module reads from now on. It keeps the file, so that the descriptor is looked at once. */
+/* Let the module read. It holds the file, so the descriptor is looked up only once. */
 static void read_in_module(struct cosy_loop *loop, uint32_t slot)
 {
 	loop->slots[slot].buffered = true;
@@ -337,9 +337,9 @@ static void read_in_module(struct cosy_loop *loop, uint32_t slot)
 }
 
 /*
- * Is the module to read at once, before it is known that the call has to wait? If many calls are
- * made together, that saves each the first attempt. A few calls are made with less if the file is
- * cached. Of those that use the file's position only one is made at a time.
+ * Return true if the module has to read without a first attempt. With many calls, that saves each
+ * of them the attempt. A few calls cost less with an attempt, if the file is cached. Calls that use
+ * the file's position are made one at a time.
  */
 static bool reads_at_once(struct cosy_loop *loop, uint32_t slot,
 			  const struct cosy_descriptor *d)
@@ -351,7 +351,7 @@ static bool reads_at_once(struct cosy_loop *loop, uint32_t slot,
 	       cosy_module_has_buffered(loop);
 }
 
-/* A call would wait for a disk: a read can do so in the module. */
+/* Continue a call that would wait for a disk: in the module if it is a read, or by a thread. */
 static void wait_for_disk(struct cosy_loop *loop, uint32_t slot)
 {
 	if (!one_buffer(loop->entries[slot].nr) || !cosy_module_has_buffered(loop)) {
@@ -404,12 +404,12 @@ void cosy_start_attempt(struct cosy_loop *loop, uint32_t slot)
 	default:
 		break;
 	}
-	/* A call that has blocked returns what it has sent, and raises nothing. */
+	/* After a partial send the call returns its size, and must not raise SIGPIPE. */
 	if (s->done && a->nr == SYS_sendto)
 		a->args[3] |= MSG_NOSIGNAL;
 }
 
-/* A connection is being established: has it been? */
+/* Finish a connect(), whose socket is ready, with the result that the socket has. */
 static void connection_ready(struct cosy_loop *loop, uint32_t slot)
 {
 	int error = 0;

@@ -294,7 +294,7 @@ def asks(seed):
 
 
 def refused(seed, message):
-    """May the compiler refuse this program so?"""
+    """Return true if the compiler may refuse this program with this message."""
     errors = [line for line in message.splitlines() if "error: " in line]
     return asks(seed) and bool(errors) and all(REFUSALS.search(line) for line in errors)
 
