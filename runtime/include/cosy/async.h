@@ -131,9 +131,9 @@ int cosy_loop_destroy(struct cosy_loop *loop);
  * The functions of cosy/async-calls.h do this for one call each.
  *
  * Return: 0: it will complete, once; -EAGAIN: as many operations as the loop was
- * made for are outstanding; -EBUSY: @op is pending; -EINVAL: see cosy_async_on(); -ENOTSUP: this call cannot be
- * an operation (it ends, duplicates or changes the thread, or is administrative);
- * -ESHUTDOWN: the loop is being destroyed; -EPERM.
+ * made for are outstanding; -EBUSY: @op is pending; -EINVAL: see cosy_async_on();
+ * -ENOTSUP: this call cannot be an operation (it ends, duplicates or changes the
+ * thread, or is administrative); -ESHUTDOWN: the loop is being destroyed; -EPERM.
  */
 int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op, long nr,
 		    uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3,

@@ -2,8 +2,8 @@
 /*
  * attempt.c - calls that do not block, made in batches.
  *
- * Where there is the module, a batch is one entry into the kernel (module.c). So each call
- * meets the checks that calls in compounds meet, and is left to user mode where they are.
+ * With the module, a batch is one entry into the kernel (module.c). Each call then undergoes the
+ * same checks as a call in a compound, and is left to user mode in the same cases.
  */
 #include <string.h>
 
@@ -65,13 +65,15 @@ void cosy_attempts_make(struct cosy_loop *loop)
 		struct cosy_attempt *made = loop->batch;
 		uint32_t n = loop->nbatch;
 
-		/* What follows from the results goes to the other batch. */
+		/* Attempts that result from these go to the other batch. */
 		loop->batch = made == loop->batches[0] ? loop->batches[1] :
 							 loop->batches[0];
 		loop->nbatch = 0;
 		if (n)
 			make(loop, made, n);
-		/* After what was submitted before: compounds may close what it uses. */
+		/*
+		 * Earlier entries come first: compounds may close descriptors that the call uses.
+		 */
 		if (cosy_module_submitted(loop))
 			cosy_module_flush(loop);
 		if (loop->module.page)

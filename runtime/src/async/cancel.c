@@ -2,8 +2,8 @@
 /*
  * cancel.c - cancel an entry, or all on a descriptor.
  *
- * An entry completes once. Whatever it is doing, it is completed here, or marked and
- * completed when it is taken from the page; or a thread is making its call and will.
+ * An entry completes once. Cancelling completes it here, or marks it, so that it is completed
+ * when it is taken from the ring. If a thread is making its call, the thread completes it.
  */
 #include <errno.h>
 #include <poll.h>
@@ -40,7 +40,7 @@ int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot)
 		}
 		if (!cosy_module_cancel(loop, slot))
 			return -ENOENT;
-		/* It ends by itself. */
+		/* A compound ends by itself: its calls fail. */
 		if (s->how != COSY_HOW_COMPOUND)
 			cosy_end(loop, slot, -ECANCELED);
 		return 0;
@@ -66,7 +66,7 @@ static int cancel_entry(struct cosy_loop *loop, uint32_t slot)
 	struct cosy_slot before;
 	int err;
 
-	/* What the module is to cancel it has taken. */
+	/* The module can only cancel entries that it has taken. */
 	cosy_module_settle(loop);
 	before = loop->slots[slot];
 	err = cosy_slot_cancel(loop, slot);
@@ -120,7 +120,7 @@ static bool is_in(int fd, uint32_t first, uint32_t last)
 	return fd >= 0 && (uint32_t)fd >= first && (uint32_t)fd <= last;
 }
 
-/* Those that were not taken from the page yet. */
+/* Cancel entries that are still in the ring. Return their number. */
 static int cancel_submitted(struct cosy_loop *loop, uint32_t first, uint32_t last)
 {
 	const struct cosy_async_page *page = loop->page;
@@ -138,7 +138,7 @@ static int cancel_submitted(struct cosy_loop *loop, uint32_t first, uint32_t las
 	return cancelled;
 }
 
-/* Of a descriptor. A call that a thread has begun is not interrupted. */
+/* Cancel an entry of a descriptor's list. A call that a thread has begun is not interrupted. */
 static bool cancel_waiting_entry(struct cosy_loop *loop, uint32_t slot)
 {
 	return !(loop->slots[slot].lent && cosy_module_is_running(loop, slot)) &&
@@ -176,7 +176,7 @@ static int cancel_queue(struct cosy_loop *loop, const struct cosy_queue *queue,
 	return cancelled;
 }
 
-/* Those whose calls no thread makes yet. */
+/* Cancel queued entries whose calls no thread has begun. Return their number. */
 static int cancel_queued(struct cosy_loop *loop, const struct cosy_pool *pool,
 			 uint32_t first, uint32_t last)
 {
@@ -187,7 +187,7 @@ static int cancel_queued(struct cosy_loop *loop, const struct cosy_pool *pool,
 int cosy_fds_cancel(struct cosy_loop *loop, uint32_t first, uint32_t last)
 {
 	uint32_t end = loop->nchunks * COSY_CHUNK;
-	/* First: if the module is lost meanwhile, they come to a pool. */
+	/* These first: if the module is lost meanwhile, they move to a pool. */
 	int cancelled = cancel_queue(loop, &loop->reading, first, last);
 
 	cancelled += cancel_queued(loop, &loop->disk, first, last) +
@@ -197,7 +197,7 @@ int cosy_fds_cancel(struct cosy_loop *loop, uint32_t first, uint32_t last)
 		struct cosy_descriptor *d = cosy_descriptor_find(loop, (int)fd);
 
 		if (!d) {
-			/* Nor is there one in the rest of the chunk. */
+			/* The rest of the chunk has none either. */
 			fd |= COSY_CHUNK - 1;
 			continue;
 		}

@@ -29,7 +29,7 @@ static struct cosy_colour *colour_of(struct cosy_loop *loop, uint64_t number)
 			      (64 - COSY_COLOUR_BITS)];
 }
 
-/* Where nobody can deliver at the same time: the loop is being destroyed. */
+/* Call a callback while the loop is destroyed: no other thread can deliver. */
 static void call_alone(struct cosy_async *op)
 {
 	struct cosy_coloured *coloured = (struct cosy_coloured *)op;
@@ -69,7 +69,7 @@ void cosy_colour_deliver(struct cosy_loop *loop, struct cosy_async *op)
 	colour->running = true;
 	do {
 		cosy_loop_leave(loop);
-		/* It may free the operation. */
+		/* The callback may free the operation. */
 		coloured->done(coloured);
 		cosy_lock(&loop->lock);
 		coloured = colour->first;
@@ -85,13 +85,13 @@ static void *member(void *loop)
 	return NULL;
 }
 
-/* Return: the number of processors that this thread may run on. */
+/* Return the number of processors on which this thread may run. */
 static unsigned int processors(void)
 {
 	unsigned long mask[MAX_MEMBERS / 64] = { 0 };
 	unsigned int count = 0;
 
-	/* It fails where the kernel is made for more processors. */
+	/* It fails if the kernel was built for more processors. */
 	if (cosy_sys(SYS_sched_getaffinity, 0, sizeof(mask), (long)mask) < 0)
 		return MAX_MEMBERS;
 	for (unsigned int i = 0; i < MAX_MEMBERS / 64; i++)
@@ -121,7 +121,7 @@ COSY_EXPORT int cosy_loop_run_threads(struct cosy_loop *loop, unsigned int threa
 		free(ids);
 		return err;
 	}
-	/* They begin when the lock is given back. */
+	/* The threads begin when the lock is released. */
 	while (started < threads - 1 &&
 	       !pthread_create(&ids[started], NULL, member, loop))
 		started++;

@@ -2,13 +2,12 @@
 /*
  * coroutine.c - parts of COSY_ASYNC functions that the module executes as compounds.
  *
- * While the function is suspended, its entry runs the compound: in the module, where it
- * is parked when it would block. Where the module leaves it, the rest of what it was left
- * for is done here: up-calls in the thread that delivers the entry, calls for
- * which the module does not wait as operations of the loop. After such an operation the
- * user-mode executor goes on to the next call, which is often on the same file. If the module
- * can be used no longer, it goes on to the end, and makes an operation of each call that may
- * wait.
+ * While the function is suspended, its entry runs the compound in the module, which parks it when
+ * it would block. When the module leaves the compound, this file continues it. Up-calls are made
+ * in the thread that delivers the entry. Calls for which the module cannot wait become operations
+ * of the loop. After such an operation the user-mode executor continues up to the next call,
+ * which is often on the same file. If the module cannot be used any more, the user-mode executor
+ * continues to the end, and each call that may wait becomes an operation.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -26,7 +25,7 @@
 #include "loop.h"
 #include "task.h"
 
-/* Is the region in the module? Loads it, the first time. */
+/* Return true if the region is loaded in the module; loads it the first time. */
 static bool is_loaded(struct cosy_region *region, struct cosy_reserved *reserved)
 {
 	int err;
@@ -40,7 +39,7 @@ static bool is_loaded(struct cosy_region *region, struct cosy_reserved *reserved
 	return err >= 0;
 }
 
-/* Can the loop run compounds? Not in a child. */
+/* Return true if the loop can run compounds; false in a child. */
 static bool loop_runs_compounds(struct cosy_loop *loop)
 {
 	bool runs;
@@ -92,7 +91,7 @@ static void state_init(struct cosy_state *st, struct cosy_task *task)
 	st->env.call = NULL;
 }
 
-/* The call at the pc has been made. */
+/* Continue after the call at the pc, which was made. */
 static void take_result(struct cosy_task *task, int64_t result)
 {
 	struct cosy_state st;
@@ -102,7 +101,7 @@ static void take_result(struct cosy_task *task, int64_t result)
 	task->pc = st.pc;
 }
 
-/* As the function would call it, with its errno. */
+/* Make an up-call with the errno of the function. */
 static void call_up(struct cosy_task *task, uint64_t number)
 {
 	struct cosy_reserved *reserved = cosy_reserved_of(task->region);
@@ -116,7 +115,7 @@ static void call_up(struct cosy_task *task, uint64_t number)
 /*
  * Make the call at the pc as an operation of the loop.
  *
- * Return: true if it is under way.
+ * Return: true if it was submitted.
  */
 static bool call_by_loop(struct cosy_task *task)
 {
@@ -163,13 +162,13 @@ static bool is_for_loop(const struct cosy_task *task)
 enum step_end {
 	STEP_GOES_ON,
 	STEP_UNDER_WAY,	/* a call of the loop */
-	STEP_FOR_MODULE, /* a call that the module is to make */
+	STEP_FOR_MODULE, /* a call that the module has to make */
 	STEP_ENDED,	/* the compound, with an exit */
 };
 
 /*
- * Execute in user mode: if @single, what the compound was left for, up to the next call or
- * back-edge.
+ * Execute in user mode; with @single only up to the next call or back-edge, which is what the
+ * module has left the compound for.
  */
 static enum step_end execute(struct cosy_task *task, bool single)
 {
@@ -233,7 +232,7 @@ static bool submit_compound(struct cosy_task *task)
 	return runs;
 }
 
-/* Go on in user mode, up to a call that the module is to make. As cosy_coroutine_run(). */
+/* Continue in user mode up to a call for the module. Returns as cosy_coroutine_run(). */
 static bool run_in_user_mode(struct cosy_task *task)
 {
 	for (;;) {
@@ -257,7 +256,7 @@ bool cosy_coroutine_run(struct cosy_task *task)
 	if (!task->stays && submit_compound(task))
 		return true;
 	if (!task->begun) {
-		/* The native code is as good. */
+		/* Nothing was executed: run the native code. */
 		task->value = -1;
 		return false;
 	}
@@ -269,10 +268,10 @@ bool cosy_coroutine_run(struct cosy_task *task)
 }
 
 /*
- * The module has refused to run the compound. A child has a file of its own, which does
- * not have the compound yet.
+ * Load a compound again that the module has refused. In a child the device has been opened anew,
+ * and the new file does not have the compound.
  *
- * Return: true if it has now.
+ * Return: true if it was loaded.
  */
 static bool load_again(struct cosy_task *task, int64_t error)
 {
@@ -286,7 +285,7 @@ static bool load_again(struct cosy_task *task, int64_t error)
 				  stale) >= 0;
 }
 
-/* Do what the module has left the compound for. */
+/* Execute the step for which the module has left the compound. */
 static enum step_end do_what_is_asked(struct cosy_task *task, uint32_t status,
 				      uint64_t value)
 {

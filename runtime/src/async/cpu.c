@@ -4,19 +4,19 @@
  *
  * Each processor of cosy_loop_cpus() has a loop of its own, with its own syscall page, and a
  * thread that is bound to the processor and runs that loop. An operation that is sent to a
- * processor keeps its slot here. A second operation, @sent[slot], is submitted to the
- * processor's loop; its callback completes the first one here, from where it is delivered as
- * all are. So nothing but these two steps knows of processors.
+ * processor keeps its slot in the first loop. A second operation, @sent[slot], is submitted to
+ * the processor's loop. Its callback completes the first one, which is then delivered like any
+ * other. So only these two steps know about processors.
  *
  * The lock of the processor's loop is held while its thread attempts calls. So an entry is put
- * into a queue with a lock of its own, from which that thread takes all that there are.
+ * into a queue with its own lock, and that thread takes all entries of the queue at once.
  *
  * The dynamic core specialisation of Soares and Stumm, "Exception-Less System Calls for
- * Event-Driven Servers" (libflexsc), USENIX 2011: a processor is used when there is more to do
- * than those before it in the list do at once.
+ * Event-Driven Servers" (libflexsc), USENIX 2011: a processor is used when there are more
+ * operations than the processors before it in the list can execute at once.
  *
- * The lock of a loop may be held when that of one of its processors' loops is taken, and not
- * the other way round. The lock of the queue may be taken with either.
+ * Lock order: the lock of a loop, then the lock of one of its processors' loops, then the lock of
+ * the queue.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -31,20 +31,20 @@
 #include "../sys.h"
 #include "loop.h"
 
-/* One bit for each in a word. */
+/* A word has one bit for each. */
 #define MAX_CPUS	64u
 /*
- * A descriptor's operations stay where they were as long as no processor has so many fewer to
- * execute: another one's epoll would have to learn the descriptor.
+ * A descriptor's operations stay on their processor unless another one has this many operations
+ * fewer. Moving costs, because the descriptor has to be added to another epoll set.
  */
 #define SLACK		8u
-/* Nanoseconds: to sleep, and to be woken on another CPU, takes longer. */
+/* In nanoseconds. Sleeping, and being woken on another CPU, takes longer. */
 #define LOOKS_FOR	10000u
 
 /**
- * struct cosy_used_fd - where operations have used a descriptor
- * @cpus:	 a bit for each processor that has executed one since it was opened
- * @outstanding: operations that are ordered by it, sent and not complete
+ * struct cosy_used_fd - which processors have used a descriptor
+ * @cpus:	 a bit for each processor that has executed an operation since it was opened
+ * @outstanding: number of ordered operations on it that were sent and are not complete
  * @last:	 the processor to which the last one was sent
  */
 struct cosy_used_fd {
@@ -55,24 +55,24 @@ struct cosy_used_fd {
 
 COSY_EXPORT struct cosy_async *cosy_async_on(struct cosy_async *op, unsigned int cpu)
 {
-	/* Of a processor that a loop cannot have, cosy_cpu_choose() says so. */
+	/* cosy_cpu_choose() refuses a number that no loop can have. */
 	op->state = cpu < UINT32_MAX - COSY_OP_ON ? COSY_OP_ON + cpu : UINT32_MAX;
 	return op;
 }
 
-/* Return: whether operations on one descriptor that wait so are executed in their order. */
+/* Return true if operations on one descriptor that wait in this way are executed in order. */
 static bool is_ordered(enum cosy_how how)
 {
 	return how >= COSY_HOW_READ && how <= COSY_HOW_CONNECT;
 }
 
-/* Return: NULL if nothing is known of @fd. */
+/* Look up a descriptor. Return NULL if nothing is known about it. */
 static struct cosy_used_fd *find_fd(const struct cosy_loop *loop, int fd)
 {
 	return fd >= 0 && (uint32_t)fd < loop->nused_fds ? &loop->used_fds[fd] : NULL;
 }
 
-/* Return: NULL if there is no memory. */
+/* Look up or add a descriptor. Return NULL if there is no memory. */
 static struct cosy_used_fd *make_fd(struct cosy_loop *loop, int fd)
 {
 	struct cosy_used_fd *fds;
@@ -95,7 +95,7 @@ static struct cosy_used_fd *make_fd(struct cosy_loop *loop, int fd)
 	return &loop->used_fds[fd];
 }
 
-/* Return: the one with the fewest operations, the first of several. */
+/* Return the processor with the fewest operations; the first one of several. */
 static struct cosy_cpu *least_loaded(struct cosy_loop *loop)
 {
 	struct cosy_cpu *least = loop->cpus;
@@ -107,7 +107,7 @@ static struct cosy_cpu *least_loaded(struct cosy_loop *loop)
 	return least;
 }
 
-/* Return: where a call goes that is ordered by a descriptor. */
+/* Return the processor for a call that is ordered by a descriptor. */
 static struct cosy_cpu *of_fd(struct cosy_loop *loop, int fd)
 {
 	const struct cosy_used_fd *used = find_fd(loop, fd);
@@ -121,7 +121,7 @@ static struct cosy_cpu *of_fd(struct cosy_loop *loop, int fd)
 	return used->cpus && last->outstanding <= least->outstanding + SLACK ? last : least;
 }
 
-/* Cancel what the processors of @cpus execute for descriptors. Return: how many there were. */
+/* Cancel operations on descriptors on the processors of @cpus. Return their number. */
 static int cancel_on(struct cosy_loop *loop, uint64_t cpus, uint32_t first, uint32_t last)
 {
 	int cancelled = 0;
@@ -151,8 +151,8 @@ int cosy_cpus_cancel_fds(struct cosy_loop *loop, uint32_t first, uint32_t last)
 }
 
 /*
- * A descriptor is closed by the processor that used it last, after what was sent there before.
- * What others do with it is cancelled now.
+ * Return the processor that has to close a descriptor: the one that used it last, after the
+ * operations that were sent there before. Operations of other processors on it are cancelled now.
  */
 static struct cosy_cpu *of_close(struct cosy_loop *loop, int fd)
 {
@@ -184,7 +184,7 @@ int cosy_cpu_choose(struct cosy_loop *loop, const struct cosy_async *op, long nr
 	uint32_t first, last;
 
 	*cpu = NULL;
-	/* What only waits needs no processor. */
+	/* Operations that only wait need no processor. */
 	if (how == COSY_HOW_POLL || how == COSY_HOW_SLEEP || how == COSY_HOW_SIGNAL)
 		return 0;
 	if (how == COSY_HOW_CLOSE) {
@@ -205,13 +205,13 @@ int cosy_cpu_choose(struct cosy_loop *loop, const struct cosy_async *op, long nr
 	return 0;
 }
 
-/* The callback of @sent: the thread of the processor calls it. */
+/* The callback of @sent, called by the thread of the processor. */
 static void returned(struct cosy_async *sent)
 {
 	struct cosy_loop *loop = sent->data;
 	uint32_t slot = (uint32_t)(sent - loop->sent);
 	const struct cosy_slot *s = &loop->slots[slot];
-	/* Otherwise this is the thread that destroys the loop, and has the lock. */
+	/* While the loop closes, this is the thread that destroys it and has the lock. */
 	bool locks = !loop->closing;
 
 	if (locks)
@@ -220,14 +220,14 @@ static void returned(struct cosy_async *sent)
 	if (is_ordered((enum cosy_how)s->how) && s->fd >= 0)
 		loop->used_fds[s->fd].outstanding--;
 	cosy_complete(loop, slot, sent->result);
-	/* With the lock: whoever waits for this result gets it, and not -EINTR. */
+	/* With the lock, so that a thread that waits gets this result, and not -EINTR. */
 	cosy_pass_signal_on(sent->result);
 	cosy_loop_tell(loop);
 	if (locks)
 		cosy_loop_leave(loop);
 }
 
-/* Remember what an operation that is sent does with its descriptor. */
+/* Note which processor an operation on a descriptor is sent to. */
 static void use_fd(struct cosy_loop *loop, struct cosy_slot *s)
 {
 	struct cosy_used_fd *used = make_fd(loop, s->fd);
@@ -243,7 +243,7 @@ static void use_fd(struct cosy_loop *loop, struct cosy_slot *s)
 	}
 }
 
-/* Add an entry to those that the processor is to take. */
+/* Add an entry to the queue of a processor. */
 static void put(struct cosy_cpu *cpu, uint32_t slot)
 {
 	const uint64_t one = 1;
@@ -274,14 +274,14 @@ void cosy_cpu_take(struct cosy_cpu *cpu)
 		const struct cosy_async_entry *entry = &owner->entries[slot];
 		uint32_t next = owner->slots[slot].queue_next;
 
-		/* As many can be outstanding there as here. */
+		/* It has a free slot: both loops have the same number of entries. */
 		cosy_page_submit(cpu->loop, &owner->sent[slot], entry->nr,
 				 (const uint64_t *)entry->args);
 		slot = next;
 	}
 }
 
-/* Look at @told for a while, without the lock of the processor's loop. */
+/* Poll @told for LOOKS_FOR, without the lock of the processor's loop. */
 static void look_for_entries(struct cosy_cpu *cpu)
 {
 	uint64_t until = cosy_clock() + LOOKS_FOR;
@@ -298,11 +298,11 @@ bool cosy_cpu_look(struct cosy_cpu *cpu)
 	bool looks;
 
 	cosy_lock(&cpu->put_lock);
-	/* A thread on the same CPU cannot put any while this one looks. */
+	/* A thread on the same CPU cannot send entries while this one polls. */
 	looks = !cpu->told && cpu->from != cpu->number && loop->info.submitted;
 	cpu->looking = looks;
 	cosy_unlock(&cpu->put_lock);
-	/* Otherwise epoll tells at once of those that there are. */
+	/* Otherwise @told was set together with wake_fd, and epoll returns immediately. */
 	if (looks) {
 		look_for_entries(cpu);
 		cosy_lock(&cpu->put_lock);
@@ -310,7 +310,7 @@ bool cosy_cpu_look(struct cosy_cpu *cpu)
 		cosy_unlock(&cpu->put_lock);
 		cosy_cpu_take(cpu);
 	}
-	/* Another thread, which cancels something, may have taken them, and does not wake this one. */
+	/* A thread that cancels may have taken them, and does not wake this one. */
 	return loop->page->submit_head != loop->page->submit_tail ||
 	       cosy_attempts_pending(loop) || cosy_page_done(loop);
 }
@@ -348,7 +348,7 @@ static void *execute(void *arg)
 	bool ends;
 
 	do {
-		/* Until it is stopped. */
+		/* Returns when it is stopped. */
 		cosy_loop_run(cpu->loop);
 		cosy_lock(&cpu->loop->lock);
 		while (cpu->wanted == COSY_CPU_RESTS) {
@@ -363,7 +363,7 @@ static void *execute(void *arg)
 	return NULL;
 }
 
-/* Return: 0 or -errno. */
+/* Start the thread of a processor. Return 0 or -errno. */
 static int start(struct cosy_cpu *cpu)
 {
 	cpu_set_t set;
@@ -373,7 +373,7 @@ static int start(struct cosy_cpu *cpu)
 	return -cosy_thread_start(&cpu->thread, execute, cpu, &set);
 }
 
-/* The lock of its loop is taken. */
+/* Tell the thread what to do. The caller holds the lock of its loop. */
 static void want(struct cosy_cpu *cpu, enum cosy_cpu_state wanted)
 {
 	cpu->wanted = wanted;
@@ -391,7 +391,7 @@ static void rest(struct cosy_cpu *cpu)
 	cosy_loop_leave(cpu->loop);
 }
 
-/* The thread rests. */
+/* End the thread, which rests, and free the loop. */
 static void end(struct cosy_cpu *cpu)
 {
 	cosy_lock(&cpu->loop->lock);
@@ -401,7 +401,7 @@ static void end(struct cosy_cpu *cpu)
 	cosy_loop_free(cpu->loop);
 }
 
-/* Make the loop of a processor, and its thread. Return: 0 or -errno. */
+/* Create the loop of a processor, and its thread. Return 0 or -errno. */
 static int make_cpu(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t number)
 {
 	const struct cosy_loop_options options = {
@@ -418,7 +418,7 @@ static int make_cpu(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t numbe
 	cpu->number = number;
 	cosy_queue_init(&cpu->put);
 	cpu->loop->cpu = cpu;
-	/* The thread itself: it waits also while nothing is sent. */
+	/* One for the thread itself, so that it waits although nothing was sent. */
 	cpu->loop->outstanding = 1;
 	err = start(cpu);
 	if (err)
@@ -438,7 +438,7 @@ static void free_cpus(struct cosy_loop *loop)
 	loop->spreads = false;
 }
 
-/* Return: 0 or -errno: then there are as many as could be made. */
+/* Create the processors. Return 0, or -errno with loop->ncpus of them created. */
 static int make_cpus(struct cosy_loop *loop, const unsigned int *numbers, uint32_t count)
 {
 	int err;
@@ -456,7 +456,7 @@ static int make_cpus(struct cosy_loop *loop, const unsigned int *numbers, uint32
 	return 0;
 }
 
-/* Make all or none. The lock is taken. Return: 0 or -errno. */
+/* Create all processors or none. The caller holds the lock. Return 0 or -errno. */
 static int have_cpus(struct cosy_loop *loop, const unsigned int *numbers, uint32_t count)
 {
 	int err = make_cpus(loop, numbers, count);
@@ -465,14 +465,14 @@ static int have_cpus(struct cosy_loop *loop, const unsigned int *numbers, uint32
 		loop->spreads = true;
 		return 0;
 	}
-	/* Nothing was sent to those that were made, so this does not fail. */
+	/* Nothing was sent to them yet, so this does not fail. */
 	cosy_cpus_quiesce(loop);
 	cosy_cpus_destroy(loop);
 	return err;
 }
 
 /*
- * Read the processors that the calling thread may run on, at most 1024 of them.
+ * Read the set of processors on which the calling thread may run, at most 1024.
  *
  * Return: 0 or -errno.
  */
@@ -481,7 +481,7 @@ static int read_allowed(cpu_set_t *allowed)
 	return sched_getaffinity(0, sizeof(*allowed), allowed) ? -errno : 0;
 }
 
-/* Each of them may be used, and is named once. */
+/* Return true if each processor is allowed, and is named once. */
 static bool are_valid(const unsigned int *cpus, unsigned int count)
 {
 	cpu_set_t left;
@@ -496,7 +496,7 @@ static bool are_valid(const unsigned int *cpus, unsigned int count)
 	return true;
 }
 
-/* All that may be used, but the one that the thread is on, if there are others. */
+/* Choose all allowed processors but that of the calling thread, if there are others. */
 static int choose_cpus(unsigned int cpus[MAX_CPUS], unsigned int *count)
 {
 	unsigned int here = 0;
@@ -584,7 +584,7 @@ void cosy_cpus_go_on(struct cosy_loop *loop)
 
 void cosy_cpus_destroy(struct cosy_loop *loop)
 {
-	/* Operations complete here that the processors have not executed. */
+	/* The loop completes operations that processors have not executed. */
 	for (uint32_t i = 0; i < loop->ncpus; i++) {
 		cosy_cpu_take(&loop->cpus[i]);
 		cosy_loop_close(loop->cpus[i].loop);

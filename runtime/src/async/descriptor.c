@@ -2,11 +2,10 @@
 /*
  * descriptor.c - entries that wait for descriptors.
  *
- * Each descriptor has a list of entries that read, one of those that write, and one
- * of those that poll; only the first of the former two is executed. epoll reports,
- * level-triggered, what the first ones wait for. An event that nobody waits for any
- * more is turned off when it is reported, not before: a server's next recv() finds
- * it on.
+ * Each descriptor has a list of entries that read, one of entries that write, and one of entries
+ * that poll. Only the first entry of the first two lists is executed. epoll reports,
+ * level-triggered, the events for which the first entries wait. An event for which no entry waits
+ * is disabled only when it is reported. So it is still enabled for a server's next recv().
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -60,7 +59,7 @@ struct cosy_descriptor *cosy_descriptor(struct cosy_loop *loop, int fd)
 
 int cosy_descriptors_create(struct cosy_loop *loop)
 {
-	/* The kernel may read it at any time, so it never moves. Untouched it takes no memory. */
+	/* The kernel may read it at any time, so it never moves. Untouched pages take no memory. */
 	loop->used = calloc(COSY_MAX_FD / 8, 1);
 	return loop->used ? 0 : -ENOMEM;
 }
@@ -162,7 +161,7 @@ static bool waits(const struct cosy_loop *loop, uint32_t slot)
 	       loop->slots[slot].state == COSY_SLOT_WAITING;
 }
 
-/* The events that somebody waits for. */
+/* Return the events for which entries wait. */
 static uint32_t wanted(const struct cosy_loop *loop,
 		       const struct cosy_descriptor *d)
 {
@@ -193,7 +192,7 @@ static int set_events(struct cosy_loop *loop, struct cosy_descriptor *d, int fd,
 	long err = control(loop, d->added ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd,
 			   events);
 
-	/* The program has closed it, or it has got the number back. */
+	/* The program has closed the descriptor, and may have opened it again. */
 	if (err == -ENOENT)
 		err = control(loop, EPOLL_CTL_ADD, fd, events);
 	else if (err == -EEXIST)
@@ -217,7 +216,7 @@ static void disarm(struct cosy_loop *loop, struct cosy_descriptor *d, int fd)
 {
 	uint32_t events = wanted(loop, d);
 
-	/* Errors are reported whatever is asked for. */
+	/* epoll always reports errors, so with no events the descriptor is removed. */
 	if (events) {
 		set_events(loop, d, fd, events);
 		return;
@@ -227,7 +226,7 @@ static void disarm(struct cosy_loop *loop, struct cosy_descriptor *d, int fd)
 	d->armed = 0;
 }
 
-/* A call of poll() that does not wait is all it takes. */
+/* Make the calls of entries that poll again, without waiting. */
 static void poll_again(struct cosy_loop *loop, struct cosy_descriptor *d)
 {
 	uint32_t slot = d->head[COSY_LIST_POLL], next;
@@ -269,7 +268,7 @@ void cosy_descriptor_event(struct cosy_loop *loop, int fd, uint32_t events)
 		stale |= start_first(loop, d, COSY_LIST_IN);
 	if (events & (EPOLLOUT | FAILED))
 		stale |= start_first(loop, d, COSY_LIST_OUT);
-	/* Else epoll would report it again and again. */
+	/* Disable it. Otherwise epoll would report it again and again. */
 	if (stale && d->added)
 		disarm(loop, d, fd);
 }

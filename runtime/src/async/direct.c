@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * direct.c - calls that do not wait, submitted to the module at once.
+ * direct.c - calls that never wait, submitted directly to the module.
  *
- * An operation whose call never waits needs no list, no attempt, and no second entry: it is
- * written into the module's page when it is submitted, if the module makes calls and nothing
- * comes before it that the module does not have. The module sees it when a thread that waits
- * for the loop executes what was submitted. Until then it can be taken back: to make a call or
- * two without the module, which is cheaper, and to cancel it.
+ * An operation whose call never waits needs no list, no attempt, and no second entry. When it is
+ * submitted, it is written to the module's page, if the module makes calls and has all earlier
+ * entries. It becomes visible to the module when a waiting thread executes the submitted
+ * operations. Before that it can be taken back: to cancel it, or to make one or two calls without
+ * the module, which is cheaper.
  *
- * So is a NOWAIT call, which a thread makes if the module cannot do so without waiting.
+ * NOWAIT calls are submitted in the same way. If the module cannot make one without waiting, a
+ * thread makes it.
  */
 #include "../sys.h"
 #include "loop.h"
 
-/* Put the call of an entry where it is without the module. */
+/* Copy the call of an entry from the module's page to the loop's page. */
 static void fetch_call(struct cosy_loop *loop, uint32_t slot)
 {
 	const struct cosy_async_entry *from = &loop->module.entries[slot];
@@ -69,7 +70,7 @@ void cosy_direct_make(struct cosy_loop *loop)
 	struct cosy_module *m = &loop->module;
 	uint32_t n = m->direct;
 
-	/* What comes before them it may not have taken; and NOWAIT calls only it makes. */
+	/* Enter if the module may not have taken earlier entries, or for NOWAIT calls. */
 	if (n >= COSY_MIN_BATCH || m->tail - n != m->page->submit_head ||
 	    m->direct_nowait) {
 		cosy_attempts_make(loop);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * module.c - attempts that the module makes, and goes on with when they would block; and
- * compounds that it runs.
+ * module.c - attempts that the module makes and continues when they would block, and compounds
+ * that it runs.
  *
- * A loop has a second syscall page, which the module executes. The index of an entry
- * is its slot's. Attempts are submitted there, and the loop is entered; those that
- * wait for a socket stay in the module, in state PARKED, and so do compounds. The loop's
- * descriptor is in epoll's set, and is readable when the loop should be entered again.
+ * A loop has a second syscall page, which the module executes. The index of an entry is the index
+ * of its slot. Attempts are submitted there, and a thread enters the loop. Attempts that wait for
+ * a socket stay in the module, in state PARKED, as compounds do. The loop's descriptor is in the
+ * epoll set. It is readable when the loop should be entered again.
  *
- * What the module cannot do is done as without it: it completes an entry with -EAGAIN
- * where it cannot wait, and with COSY_ENTRY_USER where it may not make the call.
+ * The module completes an entry with -EAGAIN if it cannot wait for it, and with COSY_ENTRY_USER
+ * if it may not make the call. Then the entry is executed as without the module.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,14 +27,14 @@
 #include "../sys.h"
 #include "loop.h"
 
-/* Of a module that makes all calls of parks.def as compounds need them. */
+/* The features of a module that can run compounds of COSY_ASYNC functions. */
 #define NEEDED	(COSY_ASYNC_COMPOUNDS | COSY_ASYNC_FILE_IO | COSY_ASYNC_CLOSES | \
 		 COSY_ASYNC_ACCEPTS | COSY_ASYNC_MESSAGES)
 
-/* That can have threads wait for work, and another one sleep until they have made it. */
+/* The features of a module in which threads can wait for work, and a waiting thread can sleep. */
 #define NEEDED_FOR_THREADS	(COSY_ASYNC_SLEEPS | COSY_ASYNC_THREADS)
 
-/* In nanoseconds: so long that the thread that has to do it has run by then. */
+/* In nanoseconds: long enough for the thread that gives a compound back to run. */
 #define GIVES_BACK_WITHIN	30000000000U
 
 static uint64_t enter_by(int fd, uint64_t what)
@@ -47,10 +47,10 @@ static uint64_t enter_module(const struct cosy_module *m, uint64_t what)
 {
 	uint64_t ret;
 
-	/* A thread that was asleep there may execute something. */
+	/* A thread that slept in the module may be executing entries. */
 	if (m->page->features & COSY_ASYNC_SLEEPS)
 		return enter_by(m->fd, what | COSY_ASYNC_AWAIT);
-	/* Only one that closes a copy of the descriptor is inside at the same time. */
+	/* -EBUSY is short: only a thread that closes a copy of the descriptor can be inside. */
 	while ((ret = enter_by(m->fd, what)) == (uint64_t)-EBUSY)
 		cosy_sys(SYS_sched_yield, 0, 0, 0);
 	return ret;
@@ -73,7 +73,7 @@ static bool create_page(struct cosy_module *m, uint32_t entries)
 	if (device < 0 ||
 	    cosy_sys(SYS_ioctl, device, (long)COSY_IOC_ASYNC, (long)&create) < 0)
 		return false;
-	/* The program's own calls get the low numbers, as if this had not been opened. */
+	/* Use a high number, so that the program's calls get the same numbers as without it. */
 	m->fd = cosy_descriptor_hide(create.fd);
 	m->page_size = create.page_size;
 	m->page = mmap(NULL, m->page_size, PROT_READ | PROT_WRITE, MAP_SHARED,
@@ -107,7 +107,7 @@ int cosy_module_poll(const struct cosy_loop *loop)
 
 	if (m->fd < 0)
 		return 0;
-	/* Events for which it did not ask at first it would not be told of. */
+	/* Add it anew: changing the events would not report those that are pending. */
 	cosy_sys6(SYS_epoll_ctl, loop->epoll, EPOLL_CTL_DEL, m->fd, 0, 0, 0);
 	return (int)cosy_sys6(SYS_epoll_ctl, loop->epoll, EPOLL_CTL_ADD, m->fd,
 			      (long)&event, 0, 0);
@@ -136,7 +136,7 @@ void cosy_module_init(struct cosy_loop *loop)
 	struct cosy_module *m = &loop->module;
 
 	m->fd = -1;
-	/* To wait there costs more than it saves yet (docs/async.md): only where it is asked for. */
+	/* Waiting in the module costs more than epoll (docs/async.md), so only if requested. */
 	if (cosy_options().executor != COSY_EXECUTOR_KERNEL)
 		return;
 	open_module(loop);
@@ -200,7 +200,7 @@ void cosy_module_tell_used(struct cosy_loop *loop)
 
 void cosy_module_sync(const struct cosy_loop *loop)
 {
-	/* An entry that does not exist: it only waits until the other thread has left. */
+	/* Cancel an entry that does not exist: this waits until the other thread has left. */
 	if (atomic_load(&loop->module.asleep) && loop->module.fd >= 0)
 		enter_module(&loop->module, COSY_ASYNC_CANCEL | UINT32_MAX);
 }
@@ -218,8 +218,8 @@ void cosy_module_close(struct cosy_loop *loop, bool mapped)
 }
 
 /*
- * What can the module do for an attempt beside making it? Wait for its descriptor, and it says
- * so itself if not; or not wait at all.
+ * Return the flags of an attempt's entry: wait for its descriptor, or do not wait. If the module
+ * cannot wait for the descriptor, it completes the entry with -EAGAIN.
  */
 static uint8_t attempt_flags(const struct cosy_loop *loop, uint32_t slot)
 {
@@ -259,8 +259,8 @@ static void put_entry(struct cosy_loop *loop, uint32_t slot, uint32_t nr,
 	struct cosy_async_entry *entry = &m->entries[slot];
 
 	/*
-	 * This may be a thread of the pool, which must not make them: they act on the thread that
-	 * waits. And they are to be the last ones.
+	 * This may be a thread of the pool. It must not make direct calls, because they act on the
+	 * calling thread, which has to be one that waits. They also have to stay the last ones.
 	 */
 	cosy_direct_retract(loop);
 	entry->status = COSY_ENTRY_SUBMITTED;
@@ -271,12 +271,12 @@ static void put_entry(struct cosy_loop *loop, uint32_t slot, uint32_t nr,
 		entry->args[i] = args[i];
 	loop->slots[slot].state = COSY_SLOT_PARKED;
 	m->submitted[m->tail++ & loop->mask] = slot;
-	/* A thread that waits for epoll alone would not be told of this one. */
+	/* A thread that waits only for epoll would not notice this entry. */
 	if (!m->inside++)
 		cosy_loop_wake(loop);
 }
 
-/* An entry of kind COMPOUND is the task's again. */
+/* The module has completed an entry of kind COMPOUND: continue its task. */
 static void compound_done(struct cosy_loop *loop, uint32_t slot, int64_t result)
 {
 	loop->module.compounds--;
@@ -284,14 +284,14 @@ static void compound_done(struct cosy_loop *loop, uint32_t slot, int64_t result)
 	cosy_complete(loop, slot, result);
 }
 
-/* The module has not taken it, and will not. */
+/* Complete an entry of kind COMPOUND that the module will not take. */
 static void compound_refused(struct cosy_loop *loop, uint32_t slot)
 {
 	loop->module.entries[slot].status = COSY_ENTRY_FREE;
 	compound_done(loop, slot, -ENODEV);
 }
 
-/* An entry that was lent is not in the module any more. */
+/* Continue an entry that was lent to the module and has come back. */
 static void lent_back(struct cosy_loop *loop, uint32_t slot, bool made, int64_t result)
 {
 	loop->module.inside--;
@@ -299,8 +299,8 @@ static void lent_back(struct cosy_loop *loop, uint32_t slot, bool made, int64_t 
 }
 
 /*
- * Give the descriptor up, so that no thread is in the module any more. The module gives
- * compounds back, if it is still the loop's descriptor: then epoll knows it.
+ * Close the descriptor, so that no thread stays in the module. The module gives compounds back if
+ * the number is still the loop's descriptor; epoll can tell, because only then it has the file.
  */
 static void leave_module(struct cosy_loop *loop)
 {
@@ -312,7 +312,7 @@ static void leave_module(struct cosy_loop *loop)
 	m->fd = -1;
 	m->waits = m->has_threads = m->has_nowait = m->has_buffered = false;
 	loop->kernel = false;
-	/* Closing it, by whoever has done so, wakes a thread that is asleep there. */
+	/* The close, here or by the program, wakes a thread that sleeps in the module. */
 	if (atomic_load(&m->asleep))
 		cosy_loop_write_wake_fd(loop);
 	while (atomic_load(&m->asleep))
@@ -326,8 +326,8 @@ static bool is_submitted(const struct cosy_loop *loop, uint32_t slot)
 }
 
 /*
- * The module was left, and gives a compound back. If another thread has closed the descriptor,
- * it may be on its way there: the number is free before the module is told.
+ * Wait until the module has given a compound back. If the program has closed the descriptor in
+ * another thread, the number is free before the module is called.
  */
 static void await_compound(const struct cosy_loop *loop, uint32_t slot)
 {
@@ -346,14 +346,17 @@ static void await_compound(const struct cosy_loop *loop, uint32_t slot)
 }
 
 /*
- * The module was left: what waits there waits for epoll from now on. The page stays, results
- * may be in it.
+ * The module cannot be used any more: let its entries wait for epoll. The page stays, because it
+ * may contain results.
  */
 static void wait_without_module(struct cosy_loop *loop)
 {
 	struct cosy_module *m = &loop->module;
 
-	/* What it has not taken has not begun, or is in its frame. */
+	/*
+	 * Entries that the module has not taken have not begun; a compound's state is in its
+	 * frame.
+	 */
 	for (uint32_t i = m->page->submit_head; i != m->tail; i++) {
 		uint32_t slot = m->submitted[i & loop->mask];
 
@@ -368,7 +371,7 @@ static void wait_without_module(struct cosy_loop *loop)
 		if (loop->slots[slot].state != COSY_SLOT_PARKED ||
 		    !is_submitted(loop, slot))
 			continue;
-		/* The module has given it back, or will, or a thread comes with it. */
+		/* The module gives it back, or a thread returns with it. */
 		if (loop->slots[slot].lent)
 			continue;
 		if (loop->slots[slot].how == COSY_HOW_COMPOUND)
@@ -380,20 +383,20 @@ static void wait_without_module(struct cosy_loop *loop)
 	}
 }
 
-/* The module can be used no longer. */
+/* Continue without the module. */
 static void module_lost(struct cosy_loop *loop)
 {
 	if (loop->module.fd < 0)
 		return;
-	/* What is left of their kind then is what this thread wanted to execute. */
+	/* Direct entries that are left after this are those that this thread wanted to execute. */
 	cosy_direct_retract(loop);
 	leave_module(loop);
 	wait_without_module(loop);
 }
 
 /*
- * The page was executed. Return false if it cannot be any more: the program has closed the
- * loop's descriptor, or has got a seccomp filter that forbids it.
+ * Check the result of an entry. Return false if the module cannot be used any more: the program has
+ * closed the loop's descriptor, or has a seccomp filter that forbids it.
  */
 static bool executed_page(struct cosy_loop *loop, uint64_t entered)
 {
@@ -409,8 +412,8 @@ static bool execute_page(struct cosy_loop *loop)
 	struct cosy_module *m = &loop->module;
 
 	/*
-	 * A busy computer is no reason to execute less: nobody may look again. But a compound
-	 * that does not end must not keep the thread.
+	 * Continue if the module has returned early for a reschedule, because there may be no
+	 * other event. The number is limited because of compounds that do not end.
 	 */
 	for (unsigned int i = 0; i < COSY_ASYNC_MAX_DONE; i++) {
 		if (!executed_page(loop, enter_module(m, COSY_ASYNC_MAX_DONE)))
@@ -473,7 +476,7 @@ void cosy_module_make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n
 		if (!execute_page(loop)) {
 			leave_module(loop);
 			left = m->tail - m->page->submit_head;
-			/* What was submitted before them is not an attempt. */
+			/* Earlier entries are not attempts. */
 			if (left > n)
 				left = n;
 			for (uint32_t i = n - left; i < n; i++)
@@ -490,8 +493,8 @@ void cosy_module_collect(struct cosy_loop *loop, uint32_t max_attempts)
 	struct cosy_module *m = &loop->module;
 
 	/*
-	 * A thread that waits for epoll is not told of what completes here, which may be
-	 * what it waits for: epoll finds the module's loop idle again.
+	 * Another thread may wait in epoll for what completes here. After this thread has
+	 * collected it, the module's descriptor is not readable, so wake that thread.
 	 */
 	if (loop->blocked && (cosy_module_done(loop) || cosy_direct_done(loop)))
 		cosy_loop_wake(loop);
@@ -543,7 +546,7 @@ bool cosy_module_cancel(struct cosy_loop *loop, uint32_t slot)
 		loop->module.looked = false;
 		return true;
 	}
-	/* By a thread that was asleep there, which has not collected it yet. */
+	/* A thread that slept in the module has completed it, and has not collected it yet. */
 	if (!is_submitted(loop, slot))
 		return false;
 	if (loop->slots[slot].how != COSY_HOW_COMPOUND)
@@ -559,7 +562,7 @@ void cosy_module_compound(struct cosy_loop *loop, uint32_t slot)
 
 	loop->module.compounds++;
 	if (loop->module.fd < 0) {
-		/* It was there when the compound was submitted. */
+		/* The module was lost after the compound was submitted. */
 		loop->module.inside++;
 		compound_refused(loop, slot);
 		return;
@@ -571,7 +574,7 @@ void cosy_module_compound(struct cosy_loop *loop, uint32_t slot)
 	put_entry(loop, slot, entry->nr, 0, args);
 }
 
-/* Return: how many calls fail because of it. */
+/* Make calls of compounds on a descriptor fail. Return their number. */
 static int interrupt_fd(struct cosy_loop *loop, uint32_t fd)
 {
 	uint64_t ret = enter_module(&loop->module, COSY_ASYNC_CANCEL_FD | fd);
@@ -619,7 +622,7 @@ int cosy_module_cancel_lent(struct cosy_loop *loop, uint32_t slot)
 	struct cosy_module *m = &loop->module;
 	uint64_t ret;
 
-	/* If the module was lost, it comes back from there. */
+	/* A lost module gives the entry back by itself. */
 	if (m->fd < 0)
 		return -EALREADY;
 	ret = enter_module(m, COSY_ASYNC_CANCEL | slot);
@@ -634,7 +637,7 @@ int cosy_module_cancel_lent(struct cosy_loop *loop, uint32_t slot)
 	return -EALREADY;
 }
 
-/* Threads cannot wait in the module any more. What was lent comes back. */
+/* Threads cannot wait in the module any more. Lent entries come back. */
 static void worker_lost(struct cosy_loop *loop, uint64_t left)
 {
 	if (left >> 32 == COSY_ASYNC_BARRED >> 32)
@@ -643,7 +646,7 @@ static void worker_lost(struct cosy_loop *loop, uint64_t left)
 		loop->module.has_threads = false;
 	else
 		module_lost(loop);
-	/* Whoever waits for the loop has to collect it. */
+	/* Wake the threads that wait for the loop, to collect them. */
 	cosy_loop_tell(loop);
 }
 
@@ -660,7 +663,7 @@ uint32_t cosy_module_work(struct cosy_loop *loop, bool waits)
 	cosy_lock(&loop->lock);
 	if (left >> 32 != COSY_ASYNC_ENTERED >> 32)
 		worker_lost(loop, left);
-	/* An error has this bit, too. */
+	/* Negative numbers are errors, which also have this bit. */
 	return (int64_t)left >= 0 && left & COSY_WORK_TAKEN ?
 		       (uint32_t)left & ~COSY_WORK_TAKEN : COSY_NO_SLOT;
 }
@@ -682,7 +685,7 @@ void cosy_module_recall(struct cosy_loop *loop, bool waits, bool recall)
 	if (!m->page || recall == !!(m->page->recall & bit))
 		return;
 	__atomic_store_n(&m->page->recall, m->page->recall ^ bit, __ATOMIC_RELEASE);
-	/* Threads that wait there have to leave, by losing the module if need be. */
+	/* Threads that wait in the module have to leave; if this fails, give the module up. */
 	if (recall && m->fd >= 0 &&
 	    enter_by(m->fd, COSY_ASYNC_WORK | COSY_ASYNC_CANCEL) != COSY_ASYNC_ENTERED)
 		module_lost(loop);

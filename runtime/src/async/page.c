@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * page.c - the syscall page: entries are submitted, taken, completed, collected.
+ * page.c - the syscall page: submit, take, complete and collect entries.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ int cosy_page_create(struct cosy_loop *loop, uint32_t entries)
 		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED)
 		return -ENOMEM;
-	/* malloc() takes so much from the kernel: only what is used costs memory. */
+	/* malloc() maps such a large array, so untouched slots take no memory. */
 	loop->slots = malloc(entries * sizeof(*loop->slots));
 	if (!loop->slots) {
 		munmap(page, size);
@@ -74,7 +74,7 @@ static uint32_t slot_alloc(struct cosy_loop *loop)
 	return loop->fresh++;
 }
 
-/* Nothing is known of an entry but that it is submitted, and how its call waits. */
+/* Set the state of a slot whose entry is being submitted. */
 static COSY_ALWAYS_INLINE void set_submitted(struct cosy_slot *s, enum cosy_how how,
 					     bool task)
 {
@@ -86,7 +86,7 @@ static COSY_ALWAYS_INLINE void set_submitted(struct cosy_slot *s, enum cosy_how 
 	s->task = task;
 }
 
-/* Add an entry to the ring. Its call and its operation are set. */
+/* Add an entry to the ring. The caller has set its call and its operation. */
 static COSY_ALWAYS_INLINE void publish(struct cosy_loop *loop, uint32_t slot,
 				       enum cosy_how how, bool task)
 {
@@ -106,7 +106,7 @@ void cosy_page_unsubmit(struct cosy_loop *loop, uint32_t slot)
 
 	set_submitted(s, (enum cosy_how)s->how, false);
 	loop->entries[slot].status = COSY_ENTRY_SUBMITTED;
-	/* The submitter and the executor of this page are the same. */
+	/* Allowed, because the submitter and the executor of this page are the same. */
 	loop->submitted[--page->submit_head & loop->mask] = slot;
 }
 
@@ -179,7 +179,7 @@ void cosy_page_submit_held(struct cosy_loop *loop, struct cosy_async *op,
 	cosy_loop_wake(loop);
 }
 
-/* Submit a call whose operation, if it has one, has the slot. */
+/* Submit a call with a slot that was taken for it. */
 static COSY_ALWAYS_INLINE void submit(struct cosy_loop *loop, struct cosy_async *op,
 				      uint32_t slot, enum cosy_how how, long nr,
 				      uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3,
@@ -201,7 +201,7 @@ static COSY_ALWAYS_INLINE void submit(struct cosy_loop *loop, struct cosy_async 
 	}
 }
 
-/* Take a slot for an operation, or for none. There is one. */
+/* Take a slot, for an operation if @op is not NULL. A slot must be free. */
 static uint32_t begin(struct cosy_loop *loop, struct cosy_async *op)
 {
 	uint32_t slot = slot_alloc(loop);
@@ -218,7 +218,9 @@ void cosy_page_submit(struct cosy_loop *loop, struct cosy_async *op, long nr,
 	uint32_t slot = begin(loop, op);
 
 	if (how == COSY_HOW_NOWAIT && cosy_direct_can_submit(loop, how)) {
-		/* A thread may have to make it, for which a compound must not close it. */
+		/*
+		 * A thread may have to make the call, so compounds must not close the descriptor.
+		 */
 		if (cosy_takes_fd(nr))
 			cosy_descriptor_use(loop, (int)args[0]);
 		loop->module.direct_nowait = true;
@@ -241,7 +243,7 @@ static void submit_to_cpu(struct cosy_loop *loop, struct cosy_cpu *cpu,
 	cosy_cpu_send(loop, cpu, slot);
 }
 
-/* Return: 0 if an operation, or none, may be submitted and there is a slot; or -errno. */
+/* Return 0 if a call can be submitted: @op is not pending, and a slot is free; or -errno. */
 static int can_submit(const struct cosy_loop *loop, const struct cosy_async *op)
 {
 	if (loop->closing)
@@ -251,7 +253,7 @@ static int can_submit(const struct cosy_loop *loop, const struct cosy_async *op)
 	return loop->free == COSY_NO_SLOT && loop->fresh > loop->mask ? -EAGAIN : 0;
 }
 
-/* cosy_async_call(), when the lock has been taken. Gives it back. */
+/* cosy_async_call() with the lock taken; releases it. */
 static COSY_NOINLINE int submit_locked(struct cosy_loop *loop, struct cosy_async *op,
 				       long nr, const uint64_t args[6])
 {
@@ -274,7 +276,7 @@ leave:
 	return err;
 }
 
-/* cosy_async_call(), in any case. */
+/* cosy_async_call() without the lock, for all cases. */
 static COSY_NOINLINE int submit_slowly(struct cosy_loop *loop, struct cosy_async *op,
 				       long nr, const uint64_t args[6])
 {
@@ -288,7 +290,7 @@ static COSY_NOINLINE int submit_slowly(struct cosy_loop *loop, struct cosy_async
 	return submit_locked(loop, op, nr, args);
 }
 
-/* Let a thread have the lock that waits for it. Return: 0. */
+/* Wake a thread that waits for the lock. Return 0, for the caller to return. */
 static COSY_NOINLINE int pass_lock_on(struct cosy_loop *loop)
 {
 	cosy_lock_wake(&loop->lock);
@@ -296,8 +298,8 @@ static COSY_NOINLINE int pass_lock_on(struct cosy_loop *loop)
 }
 
 /*
- * The common case needs few registers, and calls nothing: nobody has the lock, nobody has to be
- * woken, and a slot is free that was used before.
+ * The common case needs few registers, and calls no function: the lock is free, no thread has to be
+ * woken, and a slot that was used before is free.
  */
 COSY_EXPORT int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op,
 				long nr, uint64_t a0, uint64_t a1, uint64_t a2,
@@ -324,8 +326,8 @@ COSY_EXPORT int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op,
 }
 
 /*
- * The next entry of the module's page that is complete; all that are complete there are DIRECT.
- * What the module has left to user mode may come to the ring of completed entries.
+ * Take the next completion of the module's page; all its completions are in state DIRECT. Entries
+ * that the module has left to user mode may be added to the ring of completed entries.
  */
 static COSY_ALWAYS_INLINE struct cosy_async *collect_direct(struct cosy_loop *loop)
 {

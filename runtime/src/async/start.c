@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * start.c - which way an entry goes: it is attempted, and waits for its descriptor
- * if it would block; it waits for a time; or a thread makes its call.
+ * start.c - decides how an entry is executed: it is attempted and, if it would block, waits for its
+ * descriptor; it waits for a time; or a thread makes its call.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -80,7 +80,7 @@ static bool asks_not_to_wait(const struct cosy_async_entry *entry)
 	case SYS_pwrite64:
 	case SYS_preadv:
 	case SYS_pwritev:
-		/* EINVAL; a flag would make it the file's own position. */
+		/* It fails with EINVAL. In preadv2() the same number means the file's position. */
 		return (int64_t)entry->args[3] < 0;
 	case SYS_fcntl:
 		return (int)entry->args[1] != F_SETLKW &&
@@ -433,7 +433,7 @@ void cosy_start_ready(struct cosy_loop *loop, uint32_t slot)
 		cosy_start_attempt(loop, slot);
 }
 
-/* RWF_NOWAIT means nothing to this file: it can only be polled. */
+/* The file does not support RWF_NOWAIT: poll it instead. */
 static void cannot_nowait(struct cosy_loop *loop, uint32_t slot)
 {
 	struct cosy_slot *s = &loop->slots[slot];
@@ -452,7 +452,7 @@ static void cannot_nowait(struct cosy_loop *loop, uint32_t slot)
 		cosy_start_attempt(loop, slot);
 }
 
-/* The number is another file's now, and the program has not told. */
+/* The number refers to another file now, and the program has not called cosy_cancel_fd(). */
 static void look_again(struct cosy_loop *loop, uint32_t slot)
 {
 	int fd = loop->slots[slot].fd;
@@ -495,7 +495,7 @@ static void attempted_signal(struct cosy_loop *loop, uint32_t slot,
 	cosy_start_waiting(loop, slot);
 }
 
-/* The module has read all of it, or up to the end of the file; or a part, at the file's position. */
+/* Continue a buffered read. A read at the file's position may have read a part only. */
 static void attempted_read(struct cosy_loop *loop, uint32_t slot, int64_t result)
 {
 	struct cosy_slot *s = &loop->slots[slot];
@@ -534,14 +534,14 @@ void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 	d = cosy_descriptor_find(loop, s->fd);
 	if (result > 0 && continues(entry, d) &&
 	    s->done + (uint64_t)result < entry->args[2]) {
-		/* A pread64() is made again as a whole: it holds its file to the end. */
+		/* The module reads a pread64() completely, so this is only for read(). */
 		if (!has_offset(entry->nr))
 			s->done += (uint64_t)result;
 		result = -EAGAIN;
 	}
 	switch (result) {
 	case -EAGAIN:
-		/* A connection to a socket whose backlog is full cannot be polled. */
+		/* poll() cannot wait for room in the backlog of a listening socket. */
 		if (s->how == COSY_HOW_CONNECT)
 			break;
 		if (d->kind == COSY_KIND_DISK)
@@ -569,7 +569,7 @@ void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 	cosy_finish(loop, slot, result);
 }
 
-/* Calls that do not use the file's position have no order on disks. */
+/* Return true for calls on disks that do not use the file's position: they have no order. */
 static bool unordered_on_disk(struct cosy_loop *loop, uint32_t slot)
 {
 	uint32_t nr = loop->entries[slot].nr;
@@ -583,7 +583,7 @@ static bool unordered_on_disk(struct cosy_loop *loop, uint32_t slot)
 	return true;
 }
 
-/* Only a socket that listens makes accept() wait. */
+/* Return true for accept() of a socket that does not listen. */
 static bool fails_at_once(const struct cosy_async_entry *entry)
 {
 	int listens = 0;
@@ -595,7 +595,7 @@ static bool fails_at_once(const struct cosy_async_entry *entry)
 		!listens);
 }
 
-/* Wait for a descriptor, after those that do already. */
+/* Begin with an entry that uses a descriptor, after earlier ones in its list. */
 static void start_descriptor(struct cosy_loop *loop, uint32_t slot,
 			     enum cosy_list list, uint32_t event)
 {
@@ -633,7 +633,7 @@ static void start_descriptor(struct cosy_loop *loop, uint32_t slot,
 		cosy_thread_call(loop, slot, false);
 	else if (!(d->armed & event))
 		cosy_start_attempt(loop, slot);
-	/* Else epoll will tell: it reports what is still the case. */
+	/* If it is armed, epoll reports the event: it is level-triggered. */
 }
 
 static void start_poll(struct cosy_loop *loop, uint32_t slot)
@@ -698,7 +698,7 @@ static void start_sleep(struct cosy_loop *loop, uint32_t slot)
 		cosy_finish(loop, slot, -EINVAL);
 		return;
 	}
-	/* In 292 years from now. */
+	/* The latest time that can be represented, in 292 years. */
 	at = INT64_MAX;
 	if (time->tv_sec < INT64_MAX / 1000000000 / 2)
 		at = (uint64_t)time->tv_sec * 1000000000u +
@@ -714,7 +714,7 @@ void cosy_closed_range(long nr, const uint64_t args[6], uint32_t *first, uint32_
 	case SYS_dup2:
 	case SYS_dup3:
 		*first = *last = (uint32_t)args[1];
-		/* Then nothing is closed. */
+		/* dup2() of a descriptor to itself closes nothing. */
 		if (*last == (uint32_t)args[0]) {
 			*first = 1;
 			*last = 0;
@@ -739,7 +739,7 @@ static void start_close(struct cosy_loop *loop, uint32_t slot)
 	const struct cosy_async_entry *entry = &loop->entries[slot];
 	uint32_t first, last;
 
-	/* What was submitted before it is executed before it, what comes after it after. */
+	/* A close is ordered with all other entries: make the earlier ones now. */
 	cosy_attempts_make(loop);
 	cosy_closed_range(entry->nr, (const uint64_t *)entry->args, &first, &last);
 	cosy_fds_cancel(loop, first, last);
@@ -754,7 +754,7 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 
 	cosy_page_prepare(loop, slot);
 	if (s->how == COSY_HOW_COMPOUND) {
-		/* It may close what they use. */
+		/* The call may close descriptors that attempts use: make these now. */
 		if (loop->nbatch)
 			cosy_attempts_make(loop);
 		cosy_module_compound(loop, slot);

@@ -2,10 +2,10 @@
 /*
  * task.c - functions that are suspended while their calls are executed.
  *
- * A task has an entry of the page as long as it exists, so that none of its calls
- * fails because the page is full. A callback of the entry resumes the function that
- * was called last. A function that calls another, or returns, only changes which one
- * that is: so calls take no stack, however deep they are.
+ * A task has an entry of the page as long as it exists, so that none of its calls fails because
+ * the page is full. A callback of the entry resumes the innermost function. A function that calls
+ * another one, or returns, only changes which function is the innermost. So nested calls take no
+ * stack.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -77,7 +77,7 @@ void cosy_task_set_call(struct cosy_task *task, long nr, const uint64_t args[6])
 {
 	struct cosy_async_entry *entry = &task->loop->entries[task->call.slot];
 
-	/* The entry is the task's own until it is submitted. */
+	/* The task owns the entry until it is submitted. */
 	entry->nr = (uint32_t)nr;
 	memcpy(entry->args, args, sizeof(entry->args));
 }
@@ -106,7 +106,7 @@ bool cosy_task_submit_call(struct cosy_task *task, int64_t *result)
 	bool closing;
 
 	if (cosy_loop_enter(loop)) {
-		/* A child: the function goes on, without the loop. */
+		/* In a child the function continues without the loop. */
 		*result = call_at_once(task);
 		return false;
 	}
@@ -125,7 +125,7 @@ bool cosy_task_submit_call(struct cosy_task *task, int64_t *result)
 	return !closing;
 }
 
-/* What a function is to find when it is resumed: as libc's functions leave it. */
+/* Set the result and errno for the function that is resumed, as libc's function would. */
 static void set_result(struct cosy_task *task, int64_t result)
 {
 	errno = task->error;
@@ -136,7 +136,7 @@ static void set_result(struct cosy_task *task, int64_t result)
 	task->value = result;
 }
 
-/* The function goes on behind a compound. */
+/* Resume the function after a compound. */
 static void end_region(struct cosy_task *task)
 {
 	task->region = NULL;
@@ -151,7 +151,7 @@ static void end_task(struct cosy_task *task)
 	bool in_child = cosy_loop_enter(loop) != 0;
 
 	op->result = task->value;
-	/* From now on it may be freed, if it has no callback. */
+	/* Without a callback, the program may free it from here on. */
 	cosy_op_complete(op);
 	if (!in_child) {
 		loop->slots[task->call.slot].task = false;
@@ -194,7 +194,7 @@ static void run_task(struct cosy_task *task)
 	}
 }
 
-/* The call of a task is complete, or the task begins. */
+/* The callback of a task's entry: its call is complete, or the task begins. */
 static void call_done(struct cosy_async *call)
 {
 	struct cosy_task *task = task_of(call);
@@ -269,7 +269,7 @@ bool cosy_task_cancel(struct cosy_loop *loop, const struct cosy_async *op)
 COSY_EXPORT void cosy_task_functions(struct cosy_task_function *functions,
 				     size_t count)
 {
-	/* A sanitizer's wrapper would block the thread for nothing. */
+	/* Wrappers of sanitizers are replaced, too: they would block the thread. */
 	for (size_t i = 0; i < count; i++)
 		functions[i].foreign =
 			!cosy_library_contains(functions[i].name,

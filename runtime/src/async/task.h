@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * task.h - a task as its parts see it.
+ * task.h - a task, for the files that implement it.
  *
  *	task.c		frames, system calls, the end
  *	coroutine.c	compounds in the module
@@ -18,9 +18,9 @@
 #include "loop.h"
 
 /**
- * struct task_frame - what comes before the frame of a function
- * @outer: of the function that called it; NULL: it was spawned
- * @start: offset of this from the beginning of the allocated memory
+ * struct task_frame - header before the frame of a function
+ * @outer: header of the calling function's frame; NULL if the function was spawned
+ * @start: offset of this header in the allocated memory
  *
  * The frame begins with the address of the code that resumes the function.
  */
@@ -32,21 +32,21 @@ struct task_frame {
 
 /**
  * struct cosy_task - a function that has been spawned
- * @value:   what the function is resumed with; code of the plugin reads it
- * @call:    the operation of each call
- * @op:	     the operation that stands for the function
- * @own:     @op if the program has none
- * @loop:    executes the calls
- * @top:     the function to be resumed
+ * @value:   the value with which the function is resumed; code of the plugin reads it
+ * @call:    the operation of its calls
+ * @op:	     the operation that represents the function
+ * @own:     used as @op if the program has none
+ * @loop:    the loop that executes its calls
+ * @top:     the function to resume
  * @error:   errno of the function while it is suspended
- * @calling: it is suspended for a call, and not for a function
+ * @calling: the function is suspended for a call, not for another function
  * @cancelled: calls that may wait for ever fail
- * @region:  it is suspended for a compound, or NULL
- * @registers: those of the compound
- * @pc:	     where the compound goes on
+ * @region:  the compound for which it is suspended, or NULL
+ * @registers: registers of the compound
+ * @pc:	     where the compound continues
  * @begun:   the compound has executed something
  * @reloaded: the compound has been loaded again
- * @stays:   the rest of it is executed in user mode
+ * @stays:   the rest of the compound is executed in user mode
  * @in_call: it is suspended for a call of the compound
  */
 struct cosy_task {
@@ -69,13 +69,15 @@ struct cosy_task {
 };
 
 /**
- * cosy_task_set_call() - set the system call that a task is suspended for
- * @task: the task; its entry is its own
+ * cosy_task_set_call() - set the system call for which a task is suspended
+ * @task: the task, whose entry is not submitted
  */
 void cosy_task_set_call(struct cosy_task *task, long nr, const uint64_t args[6]);
 
 /**
- * cosy_task_submit_call() - submit it; the task may belong to another thread afterwards
+ * cosy_task_submit_call() - submit that call
+ *
+ * Afterwards another thread may resume the task.
  *
  * Return: false if the call is complete already, with @result.
  */
@@ -84,16 +86,16 @@ bool cosy_task_submit_call(struct cosy_task *task, int64_t *result);
 /* coroutine.c */
 
 /**
- * cosy_coroutine_run() - go on with the compound of a task that is suspended for it
+ * cosy_coroutine_run() - continue the compound of a task that is suspended for it
  *
- * Return: true if it is under way; it may belong to another thread. False if it has
- * ended: the value of the task is its exit, or -1 if nothing was executed.
+ * Return: true if the compound was submitted; another thread may then resume the task. False if
+ * it has ended: the value of the task is its exit, or -1 if nothing was executed.
  */
 bool cosy_coroutine_run(struct cosy_task *task);
 
 /**
  * cosy_coroutine_done() - the entry of a task that is suspended for a compound is complete
- * @result: of it
+ * @result: result of the entry
  *
  * Return: as cosy_coroutine_run().
  */

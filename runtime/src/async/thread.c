@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * thread.c - threads that make the calls that block.
+ * thread.c - threads that make blocking calls.
  *
- * There are as many as were needed at once, up to a maximum. They end with the loop. If they
- * can, they wait in the module: then entries are lent to it, and the threads make the calls
- * there, without a return to user mode.
+ * A thread is started when all others are busy, up to a maximum. Threads end with the loop. If
+ * the module supports it, they wait there. Then entries are lent to the module, and the threads
+ * make the calls there, without a return to user mode.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -50,7 +50,7 @@ void cosy_pass_signal_on(long result)
 		cosy_sys(SYS_kill, cosy_sys(SYS_getpid, 0, 0, 0), nr, 0);
 }
 
-/* Where the call goes on after what has been transferred. */
+/* Set the arguments of a call, which continues after the bytes that were transferred. */
 static void call_args(const struct cosy_loop *loop, uint32_t slot,
 		      uint64_t args[6])
 {
@@ -66,11 +66,11 @@ static void call_args(const struct cosy_loop *loop, uint32_t slot,
 	}
 }
 
-/* The thread has made the call of an entry: the signal that it raised is its own. */
+/* Finish an entry whose call this thread has made. */
 static void call_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
 {
 	cosy_thread_made(loop, slot, result);
-	/* With the lock: whoever waits for this result gets it, and not -EINTR. */
+	/* With the lock, so that a thread that waits gets this result, and not -EINTR. */
 	cosy_pass_signal_on(result);
 	cosy_loop_tell(loop);
 }
@@ -92,14 +92,14 @@ static void make_call(struct cosy_loop *loop, uint32_t slot)
 	call_made(loop, slot, result);
 }
 
-/* An entry is in the module no longer. */
+/* Remove an entry from the list of those lent to the module. */
 static void lent_no_longer(struct cosy_loop *loop, uint32_t slot)
 {
 	cosy_queue_remove(loop, &pool_of(loop, slot)->lent, slot);
 	loop->slots[slot].lent = false;
 }
 
-/* Wait in the module, which has the thread make calls. Gives the lock back meanwhile. */
+/* Wait in the module, and make calls there. Releases the lock meanwhile. */
 static void work_in_module(struct cosy_pool *pool)
 {
 	struct cosy_loop *loop = pool->loop;
@@ -122,13 +122,13 @@ static void work_in_module(struct cosy_pool *pool)
 	call_made(loop, slot, result);
 }
 
-/* Wait for something to do. Gives the lock back meanwhile. */
+/* Wait for work. Releases the lock meanwhile. */
 static void wait_for_work(struct cosy_pool *pool)
 {
 	struct cosy_loop *loop = pool->loop;
 
 	if (cosy_module_has_threads(loop)) {
-		/* Nothing is queued that they would have to leave for. */
+		/* No entry is queued that they would have to leave for. */
 		cosy_module_recall(loop, pool == &loop->waits, false);
 		work_in_module(pool);
 		return;
@@ -160,7 +160,7 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-/* A stack of 0 bytes is one of the default size. */
+/* @size 0 means the default size of a stack. */
 static int create(pthread_t *thread, void *(*main)(void *), void *arg,
 		  const cpu_set_t *cpus, size_t stack)
 {
@@ -186,7 +186,7 @@ int cosy_thread_start(pthread_t *thread, void *(*main)(void *), void *arg,
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
 	err = create(thread, main, arg, cpus, STACK_SIZE);
-	/* Thread-local variables of the program need more. */
+	/* The program's thread-local variables need a larger stack. */
 	if (err == EINVAL)
 		err = create(thread, main, arg, cpus, 0);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
@@ -231,7 +231,10 @@ static void lend(struct cosy_loop *loop, struct cosy_pool *pool, uint32_t slot)
 
 	if (pool == &loop->waits)
 		flags |= COSY_ENTRY_LONG;
-	/* The kernel knows how such a call goes on after a signal, the module does not. */
+	/*
+	 * The kernel restarts such a call after a signal with the remaining time; the module
+	 * cannot.
+	 */
 	if (is_timed((enum cosy_how)s->how))
 		flags |= COSY_ENTRY_TAKE;
 	call_args(loop, slot, args);
@@ -245,7 +248,7 @@ void cosy_thread_call(struct cosy_loop *loop, uint32_t slot, bool disk)
 	struct cosy_pool *pool = disk ? &loop->disk : &loop->waits;
 	int err = 0;
 
-	/* What poll() points to may be wrong. */
+	/* The descriptors of a poll() are in the program's memory: its address may be invalid. */
 	if (loop->slots[slot].how != COSY_HOW_POLL)
 		cosy_descriptor_use(loop, cosy_slot_fd(loop, slot));
 	if (pool->idle <= pool->queued.count + pool->lent.count && pool->threads < pool->max)
@@ -308,7 +311,7 @@ bool cosy_threads_stop(struct cosy_loop *loop)
 		return false;
 	if (!loop->disk.lent.count && !loop->waits.lent.count)
 		return true;
-	/* Those that are made already are complete. */
+	/* Let the module publish calls that were made. */
 	if (loop->module.fd >= 0)
 		cosy_module_look(loop);
 	else
@@ -317,7 +320,7 @@ bool cosy_threads_stop(struct cosy_loop *loop)
 	cosy_module_recall(loop, true, true);
 	if (!loop->calling && !cosy_threads_running(loop))
 		return true;
-	/* Others have to leave for what is queued. */
+	/* If entries are queued, the threads have to stay outside the module. */
 	if (loop->disk.queued.head == COSY_NO_SLOT)
 		cosy_module_recall(loop, false, false);
 	if (loop->waits.queued.head == COSY_NO_SLOT)

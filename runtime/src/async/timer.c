@@ -13,7 +13,7 @@ static void put(struct cosy_loop *loop, uint32_t at, struct cosy_timer timer)
 	loop->slots[timer.slot].timer = at;
 }
 
-/* Put @timer where the place @at is free, or nearer to the first. */
+/* Put @timer at the free place @at of the heap, or move it up. */
 static void sift_up(struct cosy_loop *loop, uint32_t at, struct cosy_timer timer)
 {
 	while (at && loop->timers[(at - 1) / 2].time > timer.time) {
@@ -23,7 +23,7 @@ static void sift_up(struct cosy_loop *loop, uint32_t at, struct cosy_timer timer
 	put(loop, at, timer);
 }
 
-/* The same, or farther from the first. */
+/* Put @timer at the free place @at of the heap, or move it down. */
 static void sift_down(struct cosy_loop *loop, uint32_t at,
 		      struct cosy_timer timer)
 {

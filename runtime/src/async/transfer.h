@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * transfer.h - recvfrom() and sendto() of sockets, made at once.
+ * transfer.h - recvfrom() and sendto() of sockets, made immediately.
  *
- * Servers do little else. start.c does the same for all calls by its lists and
- * batches, which takes three times as many instructions. What is here does nothing
- * for a call that is not as simple as that: then start.c gets it.
+ * Servers mostly make these calls. start.c handles all calls with its lists and batches, which
+ * takes three times as many instructions. The functions here handle only simple cases, and leave
+ * all others to start.c.
  */
 #ifndef COSY_TRANSFER_H
 #define COSY_TRANSFER_H
@@ -17,12 +17,12 @@
 #include "../sys.h"
 #include "loop.h"
 
-/* What makes a call one that does not wait, or waits for something else. */
+/* Flags with which a call does not wait, or waits for something else. */
 #define COSY_UNUSUAL	(MSG_DONTWAIT | MSG_OOB | MSG_ERRQUEUE)
 
 /*
- * Can the call be made now? Attempts in the batch come first. Where the module waits for sockets,
- * it makes the attempts.
+ * Return true if the call can be made now. It cannot before attempts of the batch. If the module
+ * waits for sockets, it makes the attempts.
  */
 static inline bool cosy_can_transfer(const struct cosy_loop *loop,
 				     const struct cosy_async_entry *entry,
@@ -32,7 +32,7 @@ static inline bool cosy_can_transfer(const struct cosy_loop *loop,
 	       !loop->nbatch && !loop->module.waits;
 }
 
-/* Make the call @nr, as one that does not block. */
+/* Make the call @nr without blocking. */
 static COSY_ALWAYS_INLINE int64_t
 cosy_transfer(struct cosy_loop *loop, const struct cosy_async_entry *entry,
 	      long nr)
@@ -45,7 +45,7 @@ cosy_transfer(struct cosy_loop *loop, const struct cosy_async_entry *entry,
 			 (long)entry->args[4], (long)entry->args[5]);
 }
 
-/* Is this what the call @nr returns? Else cosy_attempted() knows. */
+/* Return true if @result completes the call @nr. Otherwise cosy_attempted() has to decide. */
 static inline bool cosy_transferred(const struct cosy_async_entry *entry,
 				    long nr, int64_t result)
 {
@@ -54,7 +54,7 @@ static inline bool cosy_transferred(const struct cosy_async_entry *entry,
 		(nr == SYS_recvfrom && !(entry->args[3] & MSG_WAITALL)));
 }
 
-/* The call has made less than it has to, or failed. The entry is in its list. */
+/* Continue an entry, which is in its list, after a partial transfer or a failure. */
 static inline void cosy_transfer_attempted(struct cosy_loop *loop,
 					   uint32_t slot, int64_t result)
 {
@@ -68,9 +68,9 @@ static inline void cosy_transfer_attempted(struct cosy_loop *loop,
 }
 
 /*
- * The call is complete. Its result is delivered at once, unless others come before it. So a
- * server answers a request before it receives the next one, as a program without a loop does:
- * what they use is still in the CPU's caches, and in the kernel's.
+ * Complete the call, and deliver its result immediately unless there are earlier completions. So a
+ * server answers a request before it receives the next one, as a program without a loop does. The
+ * data is then still in the caches of the CPU and of the kernel.
  */
 static COSY_ALWAYS_INLINE void cosy_transfer_complete(struct cosy_loop *loop,
 						      uint32_t slot, int64_t result,
@@ -115,7 +115,7 @@ cosy_transfer_call(struct cosy_loop *loop, uint32_t slot, long nr,
 	s->done = 0;
 	s->state = COSY_SLOT_WAITING;
 	cosy_descriptor_append_only(loop, d, slot, list);
-	/* What is armed epoll will report, if it is the case. */
+	/* If the event is armed, epoll will report it. */
 	if (!armed)
 		cosy_transfer_attempted(loop, slot, result);
 	return true;
@@ -124,7 +124,7 @@ cosy_transfer_call(struct cosy_loop *loop, uint32_t slot, long nr,
 /**
  * cosy_transfer_start() - begin with the first entry in the ring
  *
- * Return: false if it is left to cosy_start(), and still in the ring.
+ * Return: false if cosy_start() has to begin with it; it is still in the ring.
  */
 static COSY_ALWAYS_INLINE bool cosy_transfer_start(struct cosy_loop *loop, uint32_t slot,
 						   struct cosy_delivery *delivery)
@@ -141,7 +141,7 @@ static COSY_ALWAYS_INLINE bool cosy_transfer_start(struct cosy_loop *loop, uint3
 	}
 }
 
-/* Begin with submitted entries up to the first one that is left to cosy_start(). */
+/* Begin with submitted entries up to the first one for cosy_start(). */
 static COSY_ALWAYS_INLINE void cosy_transfer_submitted(struct cosy_loop *loop,
 						       struct cosy_delivery *delivery)
 {
@@ -153,9 +153,9 @@ static COSY_ALWAYS_INLINE void cosy_transfer_submitted(struct cosy_loop *loop,
 }
 
 /**
- * cosy_transfer_ready() - epoll has reported events of a descriptor
+ * cosy_transfer_ready() - continue the entry of a descriptor for which epoll has reported events
  *
- * Return: false if they are left to cosy_descriptor_event().
+ * Return: false if cosy_descriptor_event() has to handle the events.
  */
 static COSY_ALWAYS_INLINE bool cosy_transfer_ready(struct cosy_loop *loop, int fd,
 						   uint32_t events,

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * wait.c - threads that wait execute what was submitted, and deliver what is complete.
+ * wait.c - lets threads wait: they execute submitted entries and deliver completions.
  *
- * One of them at a time waits for epoll; the others wait until it has found
- * something.
+ * One thread at a time waits for epoll. The others wait until it has events.
  */
 #include <errno.h>
 #include <limits.h>
@@ -16,15 +15,15 @@
 #include "loop.h"
 #include "transfer.h"
 
-/* A request and its answer are two deliveries: these are COSY_WAIT_MAX. */
+/* A request and its answer are two deliveries, so these make up to COSY_WAIT_MAX. */
 #define EVENTS		(COSY_WAIT_MAX / 2)
-/* So often descriptors have to wait because there are completions already. */
+/* After this number of deliveries without a check of epoll, epoll is checked. */
 #define MAX_STREAK	8
 #define FOR_EVER	UINT64_MAX
 
 /**
  * struct goal - what a call waits for
- * @min:   so many completions delivered; or with @ops, so many of these complete
+ * @min:   number of completions to deliver; with @ops, number of these to be complete
  * @ops:   operations, or NULL
  * @count: their number
  * @until: CLOCK_MONOTONIC in nanoseconds; 0: do not wait
@@ -36,7 +35,7 @@ struct goal {
 	uint64_t until;
 };
 
-/* Begin with what is in the ring. */
+/* Begin with the entries in the ring. */
 static void execute_ring(struct cosy_loop *loop, struct cosy_delivery *delivery)
 {
 	const struct cosy_async_page *page = loop->page;
@@ -58,7 +57,7 @@ void cosy_execute(struct cosy_loop *loop, struct cosy_delivery *delivery)
 {
 	const struct cosy_async_page *page = loop->page;
 
-	/* They come before what is in the ring. */
+	/* Direct entries were submitted before those in the ring. */
 	if (loop->module.direct)
 		cosy_direct_make(loop);
 	if (page->submit_head != page->submit_tail)
@@ -80,7 +79,7 @@ static struct timespec to_timespec(uint64_t ns)
 	};
 }
 
-/* Wait until @until at most; 0: do not wait. */
+/* Wait for epoll, at most until @until; 0: do not wait. Return the number of events or -errno. */
 static long wait_for_events(struct cosy_loop *loop, struct epoll_event *events,
 			    uint64_t until)
 {
@@ -93,7 +92,7 @@ static long wait_for_events(struct cosy_loop *loop, struct epoll_event *events,
 		      until == FOR_EVER ? 0 : (long)&timeout, 0, 0);
 	if (n != -ENOSYS)
 		return n;
-	/* Before Linux 5.11: in milliseconds. */
+	/* Before Linux 5.11, with a timeout in milliseconds. */
 	if (until == FOR_EVER)
 		return cosy_sys6(SYS_epoll_wait, loop->epoll, (long)events,
 				 EVENTS, -1, 0, 0);
@@ -105,7 +104,7 @@ static long wait_for_events(struct cosy_loop *loop, struct epoll_event *events,
 			 0, 0);
 }
 
-/* The same, and for the module, without the lock. */
+/* The same, also for entries in the module, without the lock. */
 static long wait_for_others(struct cosy_loop *loop, struct epoll_event *events,
 			    uint64_t until)
 {
@@ -139,8 +138,8 @@ static void drain(int fd)
 }
 
 /*
- * Look at the descriptors, and wait for them until @until. Gives the lock back
- * meanwhile, and for what it delivers.
+ * Check the descriptors, and wait for them until @until. Releases the lock while it waits, and
+ * during callbacks.
  *
  * Return: 0 or -EINTR.
  */
@@ -152,7 +151,7 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until,
 	bool looked = loop->module.looked;
 	long n;
 
-	/* Nothing to be told by epoll, and the module was just asked. */
+	/* No entry waits for epoll, and the module was just entered. */
 	if (!until && !loop->info.waiting && !loop->external && looked)
 		return 0;
 	loop->module.looked = false;
@@ -180,7 +179,7 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until,
 			cosy_descriptor_event(loop, fd, events[i].events);
 		}
 	}
-	/* Of what threads that sleep there are woken for, epoll does not tell. */
+	/* epoll does not report events for which a thread could sleep in the module. */
 	if (!until && !looked && !loop->module.looked && cosy_module_sleeps(loop))
 		cosy_module_look(loop);
 	if (cosy_attempts_pending(loop))
@@ -190,7 +189,7 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until,
 	return n == -EINTR ? -EINTR : 0;
 }
 
-/* Deliver what is complete, and tell other threads of all that was since there were @delivered. */
+/* Deliver completions. Wake other threads if there are more deliveries than @delivered. */
 static void deliver(struct cosy_loop *loop, struct cosy_delivery *delivery,
 		    unsigned int delivered)
 {
@@ -201,7 +200,7 @@ static void deliver(struct cosy_loop *loop, struct cosy_delivery *delivery,
 	if (delivery->count == delivered)
 		return;
 	cosy_loop_changed(loop);
-	/* Another thread that waits for epoll may be waiting for just these, or for the last one. */
+	/* The thread in epoll may wait for one of these operations, or for the last one. */
 	if (loop->blocked && !loop->woken && (loop->awaits_ops || !loop->outstanding))
 		cosy_loop_write_wake_fd(loop);
 }
@@ -222,7 +221,7 @@ static bool reached(const struct goal *goal, unsigned int delivered)
 	return delivered >= goal->min || delivered == COSY_WAIT_MAX;
 }
 
-/* Another thread waits for the descriptors: wait for it. */
+/* Wait for the thread that waits for the descriptors. */
 static void wait_for_other(struct cosy_loop *loop, uint64_t until)
 {
 	loop->waiters++;
@@ -230,7 +229,7 @@ static void wait_for_other(struct cosy_loop *loop, uint64_t until)
 	loop->waiters--;
 }
 
-/* There are completions. Return true if the descriptors and the module are due to be polled. */
+/* With completions to deliver, return true if epoll and the module have to be checked first. */
 static bool too_long_ago(struct cosy_loop *loop)
 {
 	if (!(loop->info.waiting || loop->external || cosy_module_sleeps(loop)) ||
@@ -241,7 +240,7 @@ static bool too_long_ago(struct cosy_loop *loop)
 }
 
 /*
- * Execute and deliver until a goal is reached; @delivered is how many there were.
+ * Execute and deliver until a goal is reached. @delivered is set to the number of deliveries.
  *
  * Return: 0; -EINTR: a signal handler ran before the goal was reached.
  */
@@ -282,7 +281,7 @@ static int wait_locked(struct cosy_loop *loop, const struct goal *goal,
 	}
 }
 
-/* Make the descriptor readable at the first timer's time, and if there is more to do. */
+/* Make the descriptor readable at the time of the first timer, and now if there is work. */
 static void prepare_external(struct cosy_loop *loop)
 {
 	uint64_t next = cosy_timers_next(loop);
@@ -316,13 +315,13 @@ static void leave(struct cosy_loop *loop)
 {
 	if (loop->external)
 		prepare_external(loop);
-	/* All calls that were running return. */
+	/* The last call that was running when the loop was stopped returns. */
 	if (--loop->inside == 0)
 		atomic_store(&loop->stop, false);
 	cosy_loop_leave(loop);
 }
 
-/* Return: when a timeout that begins now ends; 0 if it is not valid. */
+/* Return the time at which a timeout that begins now ends; 0 if it is invalid. */
 static uint64_t end_of(const struct timespec *timeout)
 {
 	if (!timeout)
@@ -420,7 +419,7 @@ void cosy_loop_run_member(struct cosy_loop *loop)
 		return;
 	while (!team->over) {
 		if (atomic_load(&loop->stop)) {
-			/* Also for members that have not begun. */
+			/* Members that have not begun see this, too. */
 			team->stopped = team->over = true;
 		} else if (loop->outstanding) {
 			wait_locked(loop, &goal, &delivered);
