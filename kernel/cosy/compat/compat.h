@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * compat.h - everything that differs between kernel versions; the rest of the
- * module reads as if there were one.
+ * compat.h - everything that differs between kernel versions. No other file of the
+ * module depends on the version.
  */
 #ifndef COSY_COMPAT_H
 #define COSY_COMPAT_H
@@ -19,7 +19,7 @@
 #include <linux/uaccess.h>
 #include <linux/version.h>
 
-/* linux/fs.h had it before. */
+/* Before 6.3, linux/fs.h contains these declarations. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
 #include <linux/filelock.h>
 #endif
@@ -27,18 +27,18 @@
 #include <asm/asm.h>
 
 /*
- * Variables that are written before they are read. INIT_STACK_ALL_ZERO, which
- * distributions turn on, would clear them at every entry nevertheless.
+ * For variables that are written before they are read. Distributions enable
+ * INIT_STACK_ALL_ZERO, which would clear them at every entry.
  */
 #ifndef __uninitialized
 #define __uninitialized __attribute__((__uninitialized__))
 #endif
 
 /*
- * 6.12 before 6.12.58 writes the limit of user addresses into the kernel's own
- * instructions, but not into those of modules, where a constant stays: then the
- * mask does not keep kernel addresses from being ones that raise a warning.
- * asm/runtime-const.h, which the fixed headers do not include here, tells.
+ * 6.12 before 6.12.58 patches the limit of user addresses into the kernel's own
+ * instructions, but not into those of modules, where a constant stays. Then the mask
+ * leaves kernel addresses that raise a warning. Such headers include
+ * asm/runtime-const.h here; the fixed ones do not.
  */
 #if defined(masked_user_access_begin) && !defined(_ASM_RUNTIME_CONST_H)
 #define COSY_MASKED_USER_ACCESS
@@ -49,8 +49,8 @@
  * @ptr:  address
  * @size: bytes
  *
- * As access_ok(), which in modules for 6.12 before 6.12.58 has the same constant:
- * a non-canonical address would pass, and an access to it raises a warning.
+ * The same as access_ok(), which has that constant in modules for 6.12 before
+ * 6.12.58. There it accepts non-canonical addresses, and an access raises a warning.
  *
  * Return: true if they are.
  */
@@ -61,12 +61,12 @@ static __always_inline bool cosy_access_ok(const void __user *ptr, size_t size)
 }
 
 /**
- * cosy_user_access_begin() - user_access_begin(), by cosy_access_ok()
+ * cosy_user_access_begin() - user_access_begin() with cosy_access_ok()
  * @ptr:  address
  * @size: bytes
  *
- * Return: false if the address is not the user's. Else end the access with
- * user_access_end().
+ * Return: false if it is not a user address. Otherwise the caller has to end the
+ * access with user_access_end().
  */
 static __always_inline bool cosy_user_access_begin(const void __user *ptr,
 						   size_t size)
@@ -79,15 +79,15 @@ static __always_inline bool cosy_user_access_begin(const void __user *ptr,
 
 /**
  * cosy_user_begin() - begin to access user memory, upwards from an address
- * @ptr:  address of the user pointer; may be changed to one that faults
+ * @ptr:  address of the user pointer; may be changed to a pointer that faults
  * @size: bytes
  *
- * Since 6.12 a pointer into the kernel can be made one that faults without a
- * branch, which also spares the barrier against speculation past the branch.
- * Elsewhere the address is compared, and the barrier follows.
+ * Since 6.12 a kernel pointer can be changed to one that faults, without a branch.
+ * So no barrier against speculation past a branch is needed. Otherwise the address
+ * is compared, and the barrier follows.
  *
- * Return: false if the address is not the user's. Else end the access with
- * user_access_end().
+ * Return: false if it is not a user address. Otherwise the caller has to end the
+ * access with user_access_end().
  */
 static __always_inline bool cosy_user_begin(const void __user **ptr,
 					    size_t size)
@@ -101,7 +101,7 @@ static __always_inline bool cosy_user_begin(const void __user **ptr,
 }
 
 /**
- * cosy_user_begin_works() - test whether it rejects the kernel's own addresses
+ * cosy_user_begin_works() - test whether cosy_user_begin() rejects kernel addresses
  *
  * Return: false if the module must not be loaded.
  */
@@ -119,10 +119,10 @@ static inline bool cosy_user_begin_works(void)
  * cosy_unsafe_get_u64() - *@dst = *@src, between cosy_user_begin() and _end()
  * @dst:   kernel address
  * @src:   user address
- * @label: where to go when it faults
+ * @label: where to jump on a fault
  *
- * unsafe_get_user(), but as short with the compilers whose asm goto has no
- * outputs the kernel trusts: the asm stores to memory itself.
+ * The same as unsafe_get_user(), and as short with compilers whose asm goto outputs the
+ * kernel does not use: there the asm itself stores to memory.
  */
 #ifdef CONFIG_CC_HAS_ASM_GOTO_OUTPUT
 #define cosy_unsafe_get_u64(dst, src, label) \
@@ -138,8 +138,8 @@ static inline bool cosy_user_begin_works(void)
 #endif
 
 /*
- * What statx() takes for wrong in a mask, or for not the caller's: since 6.2
- * filesystems can be asked for a cookie, by the kernel alone.
+ * Bits of a mask that statx() rejects or clears. Since 6.2 one bit asks the file system
+ * for a cookie, which only the kernel may do.
  */
 #ifdef STATX_CHANGE_COOKIE
 #define COSY_STATX_SPECIAL	(STATX__RESERVED | STATX_CHANGE_COOKIE)
@@ -148,7 +148,7 @@ static inline bool cosy_user_begin_works(void)
 #endif
 
 /*
- * The flags of a thread that rseq sets at every context switch: one of its own since 6.19.
+ * The flag of a thread that rseq sets at every context switch. Since 6.19 it has its own flag.
  */
 #ifdef _TIF_RSEQ
 #define COSY_TIF_SWITCHED	(_TIF_NOTIFY_RESUME | _TIF_RSEQ)
@@ -157,10 +157,10 @@ static inline bool cosy_user_begin_works(void)
 #endif
 
 /**
- * cosy_resched() - let others run that wait for this CPU
+ * cosy_resched() - let other threads run that wait for this CPU
  *
- * Kernels that can be preempted anywhere make nothing of cond_resched(). With lazy
- * preemption others would then wait for the next tick, not for a return to user mode.
+ * In preemptible kernels cond_resched() does nothing. With lazy preemption other threads
+ * would then wait for the next tick instead of a return to user mode.
  */
 static inline void cosy_resched(void)
 {
@@ -172,11 +172,12 @@ static inline void cosy_resched(void)
 }
 
 /**
- * cosy_goes_to_sleep() - test why the current thread leaves its CPU, in a preempt notifier
+ * cosy_goes_to_sleep() - test in a preempt notifier why the current thread leaves its CPU
  *
- * Since 6.12 a thread that sleeps may stay in the run queue for a while.
+ * Since 6.12 a thread that sleeps may stay in the run queue for a while, so the run queue
+ * does not tell.
  *
- * Return: true if it waits for something, false if only for a CPU.
+ * Return: true if the thread sleeps, false if it was preempted.
  */
 static inline bool cosy_goes_to_sleep(void)
 {
@@ -189,7 +190,7 @@ static inline bool cosy_goes_to_sleep(void)
 	return !runnable && READ_ONCE(current->__state);
 }
 
-/* Kernels without KVM do not have them: a thread is told nothing of its sleep. */
+/* Kernels without KVM have no preempt notifiers: threads do not notice that they sleep. */
 #ifdef CONFIG_PREEMPT_NOTIFIERS
 #define COSY_TELLS_OF_SLEEP	true
 #else
@@ -226,16 +227,16 @@ static inline void preempt_notifier_unregister(struct preempt_notifier *notifier
 }
 #endif
 
-/* __fput_sync() was for kernel threads before. */
+/* Before 6.6 only kernel threads may call __fput_sync(). */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 6, 0)
 #define COSY_FPUT_SYNC_ANYWHERE
 #endif
 
 /**
- * cosy_fsnotify_opened() - tell who watches that a file was opened
+ * cosy_fsnotify_opened() - report to watchers that a file was opened
  * @file: the file
  *
- * Since 6.5 do_filp_open() itself does.
+ * Since 6.5 do_filp_open() itself reports it.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 5, 0)
 #define cosy_fsnotify_opened(file)	((void)(file))
@@ -248,9 +249,9 @@ static inline void preempt_notifier_unregister(struct preempt_notifier *notifier
  * @file: the file
  * @mask: MAY_...
  *
- * Only the integrity module is asked before 6.9.
+ * Before 6.9 only the integrity module is asked.
  *
- * Return: 0 or why not.
+ * Return: 0, or the error of a security module.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 9, 0)
 #define cosy_file_post_open(file, mask)	security_file_post_open(file, mask)
@@ -270,10 +271,10 @@ static inline void preempt_notifier_unregister(struct preempt_notifier *notifier
 #endif
 
 /**
- * cosy_mnt_idmap() - how a mount maps owners
+ * cosy_mnt_idmap() - get the mapping of owners of a mount
  * @mnt: the mount
  *
- * Return: what inode_permission() and the like take first, a struct cosy_idmap.
+ * Return: the first argument of inode_permission() and similar functions.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
 #define cosy_mnt_idmap(mnt)	mnt_idmap(mnt)
@@ -284,8 +285,8 @@ static inline void preempt_notifier_unregister(struct preempt_notifier *notifier
 #endif
 
 /*
- * What fs/xattr.c passes on, under the name that it has in the kernel. Since 6.13,
- * which renamed it, the name of the attribute is read before that of the file.
+ * The argument structure of fs/xattr.c. 6.13 renamed it, and reads the name of the
+ * attribute before the name of the file.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 13, 0)
 #define cosy_xattr_ctx		kernel_xattr_ctx
@@ -296,8 +297,7 @@ static inline void preempt_notifier_unregister(struct preempt_notifier *notifier
 #endif
 
 /*
- * What do_accept() takes besides the flags of the call: the file's flags, since 6.10 in a
- * structure.
+ * The second argument of do_accept(): the file's flags, since 6.10 in a structure.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 10, 0)
 #define cosy_accept_arg		struct proto_accept_arg *
@@ -308,11 +308,11 @@ static inline void preempt_notifier_unregister(struct preempt_notifier *notifier
 #endif
 
 /**
- * cosy_filename_refs() - set the references of a struct filename
- * @name: it
- * @n:    how many
+ * cosy_filename_refs() - set the reference count of a struct filename
+ * @name: the struct filename
+ * @n:    the count
  *
- * Atomic since 6.7, and in some stable kernels before.
+ * The count is atomic since 6.7, and in some older stable kernels.
  */
 #define cosy_filename_refs(name, n)					\
 	_Generic((name)->refcnt,					\
@@ -330,11 +330,11 @@ static inline void cosy_set_atomic_refs(void *refs, int n)
 }
 
 /**
- * cosy_filename_uptr() - set where a struct filename was copied from
- * @name: it
+ * cosy_filename_uptr() - set the user address from which a struct filename was copied
+ * @name: the struct filename
  * @from: the address in the process
  *
- * Auditing does not need it any more since 7.0.
+ * Auditing needs it before 7.0.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(7, 0, 0)
 #define cosy_filename_uptr(name, from)	((void)(name), (void)(from))
@@ -343,10 +343,10 @@ static inline void cosy_set_atomic_refs(void *refs, int n)
 #endif
 
 /**
- * cosy_folio_flags() - the flags of a folio
- * @folio: it
+ * cosy_folio_flags() - get the flags of a folio
+ * @folio: the folio
  *
- * In a structure since 6.18.
+ * Since 6.18 they are in a structure.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 18, 0)
 #define cosy_folio_flags(folio)	READ_ONCE((folio)->flags.f)
@@ -355,12 +355,12 @@ static inline void cosy_set_atomic_refs(void *refs, int n)
 #endif
 
 /**
- * cosy_copy_from_iter_atomic() - copy data that is to be written to a page
+ * cosy_copy_from_iter_atomic() - copy data to a page without faulting
  * @folio:  the folio
- * @page:   the page, which is in it
- * @offset: in the page
- * @n:      bytes, up to the end of the page
- * @from:   where the data is; moved
+ * @page:   a page of the folio
+ * @offset: offset in the page
+ * @n:      bytes, at most up to the end of the page
+ * @from:   the data, which is advanced
  *
  * Return: bytes copied.
  */
@@ -375,12 +375,12 @@ static inline void cosy_set_atomic_refs(void *refs, int n)
 #endif
 
 /**
- * cosy_vma_flags() - change the flags of a mapping that is being made
+ * cosy_vma_flags() - change the flags of a mapping that is being created
  * @vma:   the mapping
  * @set:   flags to set
  * @clear: flags to clear
  *
- * By functions since 6.3.
+ * Since 6.3 the kernel has functions for this.
  */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 3, 0)
 #define cosy_vma_flags(vma, set, clear)	vm_flags_mod(vma, set, clear)
@@ -393,9 +393,9 @@ static inline void cosy_set_atomic_refs(void *refs, int n)
  * cosy_file_tells_of_folios() - test whether a read can wait for a folio without a thread
  * @file: the file
  *
- * A flag of the file system's functions since 6.10.
+ * Since 6.10 this is a flag of the file operations.
  *
- * Return: true if its read_iter() knows IOCB_WAITQ.
+ * Return: true if its read_iter() supports IOCB_WAITQ.
  */
 static inline bool cosy_file_tells_of_folios(const struct file *file)
 {

@@ -2,7 +2,7 @@
 /*
  * cosy_trace.h - the tracepoints of the module, see docs/tracing.md.
  *
- * The name of the file is what <trace/define_trace.h> includes it by.
+ * <trace/define_trace.h> includes this file by its name.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM cosy
@@ -28,7 +28,7 @@ TRACE_DEFINE_ENUM(COSY_ENTRY_DONE);
 TRACE_DEFINE_ENUM(COSY_ENTRY_USER);
 TRACE_DEFINE_ENUM(COSY_ENTRY_LEFT);
 
-/* A compound was loaded, or not: then @handle is 0, and @error says why. */
+/* A compound was loaded. If loading failed, @handle is 0 and @error is the error. */
 TRACE_EVENT(load,
 	TP_PROTO(u64 handle, u64 size, long error),
 	TP_ARGS(handle, size, error),
@@ -61,7 +61,7 @@ TRACE_EVENT(run,
 	TP_printk("handle=%llu pc=%u", __entry->handle, __entry->pc)
 );
 
-/* It is left, as <cosy/status.h> says; done, it has no pc. */
+/* A compound is left with a status of <cosy/status.h>. The pc is valid unless it is done. */
 TRACE_EVENT(leave,
 	TP_PROTO(u64 handle, u32 pc, enum cosy_status status, u64 value),
 	TP_ARGS(handle, pc, status, value),
@@ -143,15 +143,15 @@ DEFINE_EVENT(entry_event, start,
 	TP_ARGS(loop, index)
 );
 
-/* The file that an entry waits for has had an event, or its call was made. In any context. */
+/* The file of a parked entry has had an event, or a thread has made its call. In any context. */
 DEFINE_EVENT(entry_event, wake,
 	TP_PROTO(u64 loop, u32 index),
 	TP_ARGS(loop, index)
 );
 
 /*
- * A thread sleeps in the call of an entry, and the next one is to make those that are queued.
- * Told by the thread that sleeps, under the lock of the run queue.
+ * A thread sleeps in the call of an entry, and wakes the next one for the queued entries. Emitted
+ * by the thread that sleeps, under the lock of the run queue.
  */
 DEFINE_EVENT(entry_event, handover,
 	TP_PROTO(u64 loop, u32 index),
@@ -176,7 +176,7 @@ TRACE_EVENT(park,
 		  __entry->loop, __entry->index, __entry->fd)
 );
 
-/* An entry is the process's again, as <linux/cosy_async.h> says. */
+/* An entry was given back to the process, with a status of <linux/cosy_async.h>. */
 TRACE_EVENT(complete,
 	TP_PROTO(u64 loop, u32 index, u8 status, s64 result),
 	TP_ARGS(loop, index, status, result),

@@ -160,7 +160,7 @@ static void *thread_main(void *arg)
 	return NULL;
 }
 
-/* @size 0 means the default size of a stack. */
+/* @stack: 0 for the default size. */
 static int create(pthread_t *thread, void *(*main)(void *), void *arg,
 		  const cpu_set_t *cpus, size_t stack)
 {
