@@ -37,8 +37,7 @@ struct cosy {
 static _Thread_local char error_text[160];
 
 /*
- * The live compounds, so that cosy_free() knows what it is given without looking
- * at the memory.
+ * The live compounds, so that cosy_free() recognises a pointer without reading the memory.
  */
 #define NLISTS 256
 static pthread_mutex_t live_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -171,7 +170,7 @@ COSY_EXPORT struct cosy *cosy_init(const void *image, size_t size)
 	compound->memory = calloc(1, cosy_reserved_size(&compound->region));
 	cosy_stats_init();
 	cosy_reserved_use(&compound->region, compound->memory);
-	/* Here rather than at the first run, which then cannot fail. */
+	/* Decode here, so that the first run cannot fail. */
 	if (cosy_reserved_get(&compound->region,
 			      cosy_region_executor(&compound->region), &diag)) {
 		add_live(compound);

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * descriptor.c - descriptors of libcosy's, at numbers where a program does not
- * meet them.
+ * descriptor.c - chooses numbers for libcosy's descriptors that programs do not notice.
  *
- * open() returns the lowest free number, and programs count on that: the first
- * is 3. So ours have high numbers. The kernel's table of descriptors is as long
- * as the highest of them needs, and a fork copies it; but up to 64 descriptors
- * it is part of another structure, which is copied in any case. So the best
- * number is the highest free one below 64. A program with more descriptors than
- * that has a longer table: then it is the highest free one below the next power
- * of two.
+ * open() returns the lowest free number, and programs rely on that: the first is 3. So
+ * libcosy's descriptors have high numbers. The kernel's table of descriptors is as long as
+ * the highest number needs, and a fork copies it. Up to 64 descriptors it is part of
+ * another structure, which is copied in any case. So the best number is the highest free
+ * one below 64. A program with more descriptors has a longer table. Then the best number is
+ * the highest free one below the next power of two.
  *
- * A program misses one number, and one descriptor before EMFILE, only when it
- * has nearly all the others. The limit itself (RLIMIT_NOFILE) is the program's
- * and stays as it is.
+ * A program notices the missing number, or gets EMFILE one descriptor earlier, only if it
+ * uses nearly all other numbers. libcosy does not change RLIMIT_NOFILE.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -24,9 +21,9 @@
 #include "descriptor.h"
 #include "sys.h"
 
-/* Descriptors in a table that costs nothing more. */
+/* The length of a table that costs a fork nothing. */
 #define SMALL_TABLE	64
-/* More than any kernel allows without being told to. */
+/* Larger than any kernel's default limit. */
 #define LARGEST_TABLE	(1 << 20)
 
 /* Duplicate @fd to @number; -EBUSY if that is not free. */
@@ -56,7 +53,7 @@ static int duplicate_between(int fd, int first, int end)
 	return -EMFILE;
 }
 
-/* Descriptors that this process may have. */
+/* Return the maximum number of descriptors of this process. */
 static int limit(void)
 {
 	struct rlimit nofile;
@@ -73,7 +70,7 @@ int cosy_descriptor_copy(int fd)
 	int copy = duplicate(fd, SMALL_TABLE - 1);
 	int first = 3, last;
 
-	/* Nearly always that succeeds, and nobody has to ask for the limit. */
+	/* This nearly always succeeds, without a system call for the limit. */
 	if (copy >= 0)
 		return copy;
 	last = limit();

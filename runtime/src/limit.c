@@ -2,9 +2,9 @@
 /*
  * limit.c - the limits of a region (COSY_START_WITH) while it runs.
  *
- * A region that is to be stopped has a test of one of its registers where each
- * round of its loops begins; set to 1, it leads to the region's end. So its
- * variables are what they are there.
+ * A region that can be stopped tests one of its registers at the beginning of each loop
+ * iteration. If the register is 1, the region ends there, and its variables have the values
+ * of that point.
  */
 #include <signal.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * options.c - what the environment asks of libcosy.
+ * options.c - the options of libcosy in the environment.
  */
 #define _GNU_SOURCE
 #include <stddef.h>
@@ -24,7 +24,7 @@
 
 static uint32_t options;
 
-/* What is set of the environment's variables; NULL what is not. */
+/* The values of the environment variables; NULL for those that are not set. */
 struct variables {
 	const char *debug;
 	const char *executor;
@@ -51,9 +51,8 @@ static void take(const char **value, const char *variable, const char *name)
 }
 
 /*
- * Each function of libc that is called when a program starts has to be looked up,
- * so the environment is searched here, once. Most processes have none of these
- * variables.
+ * Search the environment once, without getenv(): each function of libc that is called when
+ * a program starts costs a symbol lookup. Most processes have none of these variables.
  */
 static struct variables find_variables(void)
 {
@@ -122,10 +121,10 @@ static uint32_t read_environment(void)
 	bool known = by_name(variables.executor, executors, &executor);
 	bool known_where = by_name(variables.functions, functions, &function);
 
-	/* More privilege than its caller: open nothing that is not asked for. */
+	/* The process has more privileges than its caller: open nothing. */
 	if (secure)
 		executor = COSY_EXECUTOR_NATIVE;
-	/* It is compounds in the kernel that call functions there. */
+	/* Functions run in the kernel only if compounds do. */
 	if (executor == COSY_EXECUTOR_USER || executor == COSY_EXECUTOR_NATIVE)
 		function = COSY_FUNCTIONS_NATIVE;
 	found = OPTIONS_READ | executor | function << OPTIONS_FUNCTIONS_SHIFT;
@@ -139,7 +138,7 @@ static uint32_t read_environment(void)
 	if (!__atomic_compare_exchange_n(&options, &expected, found, false,
 					 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
 		return expected;
-	/* The thread that stored the options is the one that speaks of them. */
+	/* Only the thread that stored the options reports errors in them. */
 	if (!known)
 		cosy_message("COSY_EXECUTOR=", variables.executor,
 			     " is unknown (known: auto, kernel, user, native);"

@@ -2,15 +2,14 @@
 /*
  * program.c - load the BPF programs of user functions.
  *
- * libbpf reads the object file and links what is in it. That goes to the kernel
- * from here, with what the libbpf of Debian 12 does not know: the arena, which is
- * the segment's, and a token. So libbpf is told to make what it calls a loader,
- * for which it asks the kernel nothing, and what it is about to put into that is
- * taken from it.
+ * libbpf reads the object file and links its sections. This file then loads the program,
+ * because the libbpf of Debian 12 supports neither arenas nor tokens. To get the linked
+ * instructions, libbpf is told to generate a loader program. For that it makes no system
+ * calls, and calls prepare() with the instructions.
  *
- * libbpf is looked for when the first function is to be loaded: in the program,
- * if that is linked with it, else as the shared library. So libcosy needs it
- * neither to be linked nor to run, and programs without functions never see it.
+ * libbpf is looked up when the first function has to be loaded: in the program if it is
+ * linked with it, otherwise as a shared library. So libcosy needs libbpf neither to link
+ * nor to run, and programs without functions do not load it.
  */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -91,12 +90,12 @@ static bool find_libbpf(void)
 }
 
 /**
- * struct loading - a program on its way into the kernel
- * @object: what libbpf has of it
- * @yield:  what the module says a call of cosy_function_yield() looks like
- * @map:    its segment's arena
- * @done:   the kernel has been asked to load it
- * @fd:     the program, or -errno
+ * struct loading - a program that is being loaded
+ * @object: the object of libbpf
+ * @yield:  operands of a call of cosy_function_yield(), from the module
+ * @map:    the arena of its segment
+ * @done:   the kernel was asked to load it
+ * @fd:     descriptor of the program, or -errno
  */
 struct loading {
 	struct bpf_object *object;
@@ -106,7 +105,7 @@ struct loading {
 	int fd;
 };
 
-/* libbpf hands nothing of the kind to prepare(). One thread loads at a time. */
+/* A variable, because libbpf passes no pointer to prepare(). One thread loads at a time. */
 static struct loading *loading;
 
 static int load_types(int token)
@@ -126,7 +125,7 @@ static int load_types(int token)
 			&attr.token_fd, token);
 }
 
-/* The verifier can be interrupted by signals, and be begun again. */
+/* Load a program; again if a signal interrupts the verifier. */
 static int load_program(struct cosy_bpf_program *attr, int token)
 {
 	int tries = 5, fd;
@@ -138,7 +137,7 @@ static int load_program(struct cosy_bpf_program *attr, int token)
 	return fd;
 }
 
-/* Have the verifier say what it does not like. */
+/* Print the verifier's log of a program that it rejects. */
 static void explain(struct cosy_bpf_program *attr, int token)
 {
 	enum { SIZE = 1 << 20 };
@@ -205,11 +204,11 @@ static int prepare(struct bpf_program *program,
 		close(types);
 	if (token >= 0)
 		close(token);
-	/* There is nothing left for it to do. */
+	/* Stop libbpf here: it has nothing more to do. */
 	return -ECANCELED;
 }
 
-/* libbpf's words are for who wants to know. */
+/* Print libbpf's messages if COSY_DEBUG asks for them. */
 static int print(enum libbpf_print_level level, const char *format, va_list args)
 {
 	if (level == LIBBPF_DEBUG || !cosy_options().debug || loading->done)
@@ -250,7 +249,7 @@ static int load(void)
 						      COSY_FUNCTION_SEGMENT);
 	if (!segment)
 		return -EINVAL;
-	/* Else it would map something in its place. */
+	/* Otherwise libbpf would create a map of its own. */
 	err = libbpf.bpf_map__reuse_fd(segment, loading->map);
 	if (!err)
 		err = libbpf.bpf_object__gen_loader(object, &loader);
@@ -258,7 +257,10 @@ static int load(void)
 		return err < 0 ? err : -err;
 	copy = libbpf.bpf_map__fd(segment);
 	err = libbpf.bpf_object__load(object);
-	/* It forgets the descriptor, for the loader would have one of its own. */
+	/*
+	 * For a loader, libbpf forgets the descriptor without closing it: a loader has its own
+	 * map.
+	 */
 	if (libbpf.bpf_map__fd(segment) != copy)
 		close(copy);
 	if (!loading->done)

@@ -3,20 +3,19 @@
  * reserved.c - memory for regions: reserved when they are registered, filled
  * when they first run.
  *
- * A program may unmap memory, and map the same range again later: nobody but
- * itself may map anything there. So libcosy maps nothing when a region runs. All
- * memory that the regions of a program or library can need is mapped when it is
- * loaded, before its own code runs. Until a region runs, none of it is touched. In
- * libcosy's .bss is only what a small program needs, so that it has a place on the
- * page of the program's variables: more would be one more mapping also where all
- * regions run natively.
+ * A program may unmap memory, and later map the same range again. Nothing else may be
+ * mapped there meanwhile, so libcosy maps nothing when a region runs. All memory that
+ * the regions of a program or library can need is mapped when it is loaded, before its
+ * own code runs. None of it is touched until a region runs. libcosy's .bss contains only
+ * what a small program needs, so that it fits on the page of the program's variables.
+ * More would need another mapping, even if all regions run natively.
  *
- * What is made on the run path, perhaps in a signal handler, is made by the
- * thread that claims it. Other threads run the region natively meanwhile.
- * Regions that have no native code are made when they are registered.
+ * The thread that claims a region decodes it on the run path, perhaps in a signal
+ * handler. Meanwhile other threads run the region natively. Regions without native code
+ * are decoded when they are registered.
  *
- * Nothing here takes a lock: after fork() in a program with threads, nobody would
- * give it back.
+ * Nothing here takes a lock: after fork() in a program with threads, no thread would
+ * release it.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -38,15 +37,15 @@
 #define BUILTIN_SIZE	((size_t)2 << 10)
 /* Mapped first: enough for about 30 regions of 100 operations. */
 #define FIRST_SIZE	((size_t)128 << 10)
-/* Then mapped at once, at least. */
+/* The minimum size of further mappings. */
 #define MAP_SIZE	((size_t)1 << 20)
 #define ALIGNMENT	64
 #define BLOCK_HEADER	ALIGNMENT
 
 /**
- * struct block - memory that is not in use, or the regions of which are retired
- * @next: in its list
- * @size: bytes, a multiple of ALIGNMENT
+ * struct block - free memory, or memory of regions that are retired
+ * @next: next in its list
+ * @size: size in bytes, a multiple of ALIGNMENT
  */
 struct block {
 	struct block *next;
@@ -54,10 +53,10 @@ struct block {
 };
 
 /**
- * struct mapping - at the end of memory that was mapped
- * @next:  mapped before
- * @start: its beginning
- * @size:  bytes, this structure included
+ * struct mapping - describes a mapping; stored at its end
+ * @next:  the previous mapping
+ * @start: beginning of the mapping
+ * @size:  size in bytes, including this structure
  */
 struct mapping {
 	struct mapping *next;
@@ -93,7 +92,7 @@ static void push(struct block **list, void *memory, size_t size)
 
 static void *map(size_t size)
 {
-	/* As most memory is mapped: then the kernel adds it to what is beside it. */
+	/* With the usual flags, so that the kernel merges it with a neighbouring mapping. */
 	long ret = cosy_sys6(SYS_mmap, 0, (long)size, PROT_READ | PROT_WRITE,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -105,7 +104,7 @@ static void unmap(void *memory, size_t size)
 	cosy_sys(SYS_munmap, (long)memory, (long)size, 0);
 }
 
-/* What is mapped first; NULL if there is no memory. */
+/* Return the first mapping, which is created if necessary; NULL if there is no memory. */
 static char *map_first(void)
 {
 	char *memory = __atomic_load_n(&first, __ATOMIC_ACQUIRE), *other = NULL;
@@ -122,8 +121,8 @@ static char *map_first(void)
 }
 
 /*
- * Take @size of the @all bytes at @memory, of which @taken are taken; NULL if there
- * are not so many.
+ * Take @size bytes from the @all bytes at @memory, of which @taken are taken. Return NULL
+ * if too few are left.
  */
 static void *take_from(char *memory, size_t all, size_t *taken, size_t size)
 {
@@ -139,8 +138,8 @@ static void *take_from(char *memory, size_t all, size_t *taken, size_t size)
 }
 
 /*
- * Take @size bytes that were used before. The list is taken as a whole meanwhile:
- * another thread then finds nothing, and maps more.
+ * Take @size bytes that were used before. The whole list is removed meanwhile. Another
+ * thread then finds nothing, and maps more.
  */
 static void *take_unused(size_t size)
 {
@@ -161,11 +160,11 @@ static void *take_unused(size_t size)
 		}
 		block = next;
 	}
-	/* As the rest of it has always been. */
+	/* Cleared, like memory that was never used. */
 	return found ? memset(found, 0, size) : NULL;
 }
 
-/* Map memory of which the first @size bytes are taken. */
+/* Map memory and take its first @size bytes. */
 static void *take_mapped(size_t size)
 {
 	size_t all = round_up(size + sizeof(struct mapping), MAP_SIZE);
@@ -217,7 +216,7 @@ void cosy_reserved_unmap(void)
  * Reserve
  */
 
-/* The most that decoded code can take; an image that claims more is invalid. */
+/* The maximum size of decoded code; an image that claims more is invalid. */
 static size_t max_code_size(const struct cosy_region *region)
 {
 	const struct cosy_header *header = region->image;
@@ -238,13 +237,13 @@ size_t cosy_reserved_size(const struct cosy_region *region)
 	return round_up(size, ALIGNMENT);
 }
 
-/* 0 if it only ever runs natively, uncounted: the same at each call. */
+/* The memory that a region needs; 0 if it always runs natively. Returns the same each time. */
 static size_t size_in_block(const struct cosy_region *region)
 {
 	return cosy_region_is_used(region) ? cosy_reserved_size(region) : 0;
 }
 
-/* Before the regions' memory is the block's own, for when it is retired. */
+/* The size of a block for regions, including its header, which is used when it is retired. */
 static size_t size_of_block(const struct cosy_region *regions, size_t count)
 {
 	size_t size = 0;
@@ -286,7 +285,7 @@ void cosy_reserved_add(struct cosy_region *regions, size_t count)
 	}
 }
 
-/* The block that cosy_reserved_add() has given the first of these regions. */
+/* Return the block that cosy_reserved_add() has taken for these regions. */
 static void *block_of(const struct cosy_region *regions, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {

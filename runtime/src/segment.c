@@ -9,13 +9,13 @@
  * the kernel sees too; otherwise it is ordinary memory, and the functions run
  * natively.
  *
- * The kernel sees pages of an arena only once they have been touched from user
- * mode, and does not bring them in itself. So each page of a block is touched
- * when the block is given out.
+ * The kernel can access pages of an arena only after they have been touched from user
+ * mode. It does not allocate them itself. So each page of a block is touched when the
+ * block is allocated.
  *
- * A child process does not get its parent's arenas. So that it finds its memory
- * as after every fork(), a copy of it is made on the way, and the child's
- * segment is that: private, and no arena.
+ * A child process does not inherit its parent's arenas. So the parent copies them during
+ * fork(), and the child maps the copy at the same addresses. The child's segment is
+ * private memory, not an arena.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -36,7 +36,7 @@
 #define PAGE		4096u
 #define PAGES		(COSY_SEGMENT_SPAN / PAGE)
 #define BLOCKS		(COSY_SEGMENT_SPAN / COSY_BLOCK_ALIGNMENT)
-/* What is between the guards. */
+/* The usable bytes, between the guards. */
 #define SPACE		(COSY_SEGMENT_SPAN - 2 * COSY_SEGMENT_GUARD)
 
 /* The heap grows by at least this much, and by a fraction of what it has. */
@@ -46,10 +46,10 @@
 /* User addresses have 47 bits. */
 #define NSEGMENTS	(1u << (47 - 32))
 
-/* By the upper half of their addresses. */
+/* Indexed by the upper half of their addresses. */
 static struct cosy_segment *segments[NSEGMENTS];
 
-/* Of the changes to the table, and held while the process forks. */
+/* Protects changes to the table; held while the process forks. */
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static struct cosy_segment *shared;	/* by all threads that chose no other */
@@ -75,7 +75,7 @@ void cosy_segment_want_arenas(void)
 	__atomic_store_n(&want_arenas, true, __ATOMIC_RELAXED);
 }
 
-/* Addresses of a segment, without access to them. */
+/* Reserve the addresses of a segment, without access. */
 static char *reserve(void)
 {
 	const size_t span = COSY_SEGMENT_SPAN;
@@ -93,8 +93,7 @@ static char *reserve(void)
 }
 
 /*
- * An arena is accessible as a whole or not at all: its mapping does not let
- * itself be split. So the guards are left out of it.
+ * The mapping of an arena cannot be split, so all of it is accessible. The guards are outside it.
  *
  * Return: the descriptor of an arena in the segment at @base, -1 if there is none.
  */
@@ -144,7 +143,7 @@ static bool extend_blocks(const struct cosy_segment *segment, const char *end)
 			 PROT_READ | PROT_WRITE);
 }
 
-/* Memory for the heap, @size bytes more. */
+/* Make @size more bytes accessible for the heap. */
 static bool extend(struct cosy_segment *segment, size_t size)
 {
 	if (size > (size_t)(segment->limit - segment->end) ||
@@ -157,7 +156,7 @@ static bool extend(struct cosy_segment *segment, size_t size)
 	return true;
 }
 
-/* Room for a block that did not fit. */
+/* Grow the heap for a block that did not fit. */
 static bool grow(struct cosy_segment *segment, size_t size, size_t alignment)
 {
 	size_t has = (size_t)(segment->end - segment->base);
@@ -166,7 +165,7 @@ static bool grow(struct cosy_segment *segment, size_t size, size_t alignment)
 	size_t want;
 
 	need = (need + PAGE - 1) / PAGE * PAGE;
-	/* What is free at the end counts, too, but not what is elsewhere. */
+	/* Free memory at the end of the heap counts, other free memory does not. */
 	if (size > left + cosy_heap_unused(segment->heap))
 		return false;
 	if (need > left)
@@ -186,7 +185,7 @@ static bool is_present(const struct cosy_segment *segment, uint64_t page)
 	return segment->present[page / 64] >> page % 64 & 1;
 }
 
-/* Bring the pages of a block in; it is nobody's yet. */
+/* Allocate the pages of a block, which is not in use yet. */
 static bool populate(struct cosy_segment *segment, char *block, size_t size)
 {
 	uint64_t first = (uint64_t)(block - segment->base) / PAGE;
@@ -316,7 +315,7 @@ bool cosy_segment_free(struct cosy_segment *segment, void *block)
  * Fork
  */
 
-/* A copy of all that there is of a segment, in a file without name. */
+/* Copy the present pages of a segment to an anonymous file. */
 static int copy_of(const struct cosy_segment *segment)
 {
 	const char *from = segment->base + COSY_SEGMENT_GUARD;
@@ -392,7 +391,7 @@ static void after_fork_in_parent(void)
 	unlock_all();
 }
 
-/* Put the copy where the arena is missing. */
+/* Map the copy in place of the arena, which is missing in the child. */
 static void take_copy(struct cosy_segment *segment)
 {
 	size_t size = (size_t)(segment->end - segment->base);

@@ -22,7 +22,7 @@
 /* The numbers of calls. */
 #define NR_CALLS	512
 
-/* Calls that the module has refused to make, by number: it always will. */
+/* Indexed by number: the module has refused to make this call, and always will. */
 static bool refused[NR_CALLS];
 
 /* Return true if it pays to make this call by an entry of its own. */

@@ -2,9 +2,9 @@
 /*
  * static-libc.c - recognises libc's functions in a statically linked program.
  *
- * Such a program is one object with libc in it, and says no more where a function
- * is from. A function counts as libc's if it makes a system call itself, which a
- * program's own function of the name does not, or if libc has it by a second name
+ * Such a program is one object that contains libc, so addresses do not tell where a function is
+ * from. A function counts as libc's if it makes a system call itself, which a program's
+ * own function of that name does not do. It also counts if libc has a second name for it
  * that is reserved for libc.
  */
 #include <stddef.h>
