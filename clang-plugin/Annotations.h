@@ -8,8 +8,8 @@
 
 namespace cosy {
 
-/// What COSY_OWN annotates a function with: it is the program's own, whatever
-/// its name is.
+/// The annotation of COSY_OWN: the function is the program's own, whatever its
+/// name is.
 constexpr llvm::StringLiteral OwnAnnotation = "cosy_own";
 
 /// The text that an annotation has as its operand \p V, or "".

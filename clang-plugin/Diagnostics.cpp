@@ -78,7 +78,7 @@ std::string withFlag(const Twine &Message, Warning W, bool IsError) {
       .str();
 }
 
-/// What is written down for \p F.
+/// Returns the level that the attributes of \p F give a warning.
 static WarningLevel annotatedLevel(Warning W, const Function &F) {
   WarningLevel Level = WarningLevel::On;
   auto Read = [&](StringRef Levels) {

@@ -34,7 +34,7 @@ llvm::StringRef warningGroup(Warning W);
 /// \p Message with the flag that it obeys after it, as clang has it.
 std::string withFlag(const llvm::Twine &Message, Warning W, bool IsError);
 
-/// What is to become of a warning.
+/// How a warning is reported.
 enum class WarningLevel : char { Off = '-', On = 'w', Error = 'e' };
 
 /// An annotation of a function that may be compiled from bitcode begins so;
@@ -66,8 +66,8 @@ public:
 /// Makes \p Messages report, until it is null. Without it there is only the IR.
 void setSourceMessages(SourceMessages *Messages);
 
-/// From now on the text of a message begins with its place: a linker prints
-/// nothing but the text.
+/// Makes the text of later messages begin with their place, because a linker
+/// prints only the text.
 void putPlacesIntoText();
 
 /// \returns a WarningLevel for each warning at \p Loc; empty if that is not

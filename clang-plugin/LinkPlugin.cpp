@@ -38,7 +38,8 @@ static void addPasses(PassBuilder &PB) {
   PB.registerFullLinkTimeOptimizationEarlyEPCallback(addLinkPass);
   PB.registerFullLinkTimeOptimizationLastEPCallback(addAutoPass);
   // With ThinLTO each file has a module, with copies of the functions of other
-  // files that it calls. There are no such points without optimization.
+  // files that it calls. Without optimization LLVM has no such extension
+  // points.
   PB.registerPipelineEarlySimplificationEPCallback(addLinkPass);
   PB.registerOptimizerLastEPCallback(addAutoPass);
 }

@@ -25,8 +25,8 @@ namespace cosy {
 static const bool RightVersion =
     checkVersion("cosy-plugin.so", "clang", "clang");
 
-/// What -fplugin-arg-cosy- asked for. Shared with the pass of -fpass-plugin=,
-/// which comes first where both flags are given.
+/// The options of -fplugin-arg-cosy-. Shared with the pass of -fpass-plugin=,
+/// which runs first if both flags are given.
 static RegionOptions Options;
 
 static void addPasses(PassBuilder &PB) {
@@ -55,7 +55,8 @@ protected:
     if (CG.getDebugInfo() == codegenoptions::NoDebugInfo)
       CG.setDebugInfo(codegenoptions::LocTrackingOnly);
     if (CG.hasProfileClangInstr()) {
-      // As clang does it, only before the regions: see RegionPass::run().
+      // The options that clang uses. RegionPass::run() applies them before the
+      // regions.
       InstrProfOptions &Profile = Options.Profile.emplace();
       Profile.NoRedZone = CG.DisableRedZone;
       Profile.InstrProfileOutput = CG.InstrProfileOutput;

@@ -6,8 +6,9 @@
 namespace cosy {
 
 /// Ends the process with a message if \p Plugin was built for another version
-/// of LLVM: it would crash in ways nobody understands. \p Loader is what has
-/// loaded it, and \p Package what there is of it for each version.
+/// of LLVM, because it would crash. \p Loader is the program that has loaded
+/// it.
+/// \p Package is the package that exists for each version of LLVM.
 bool checkVersion(const char *Plugin, const char *Loader, const char *Package);
 
 } // namespace cosy

@@ -40,7 +40,7 @@ static StringRef howLoopsWait(StringRef Name) {
 
 bool mayWait(const Instruction &I) {
   const SystemCall *Call = systemCallMadeBy(I);
-  // What never waits the function calls itself.
+  // The function itself makes calls that never wait.
   return Call && howLoopsWait(Call->Name) != "DIRECT";
 }
 
@@ -191,7 +191,7 @@ static void keepBetweenParked(Marked &E) {
 
 namespace {
 
-/// What a compound would execute that begins at a beginning of the function.
+/// The code that a compound would execute from one beginning of the function.
 struct Part {
   BlockSet Blocks;
   SmallVector<const Instruction *, 4> Parked;

@@ -18,8 +18,8 @@ namespace cosy {
 /// The attribute of a COSY_ASYNC function, until it becomes a coroutine.
 constexpr llvm::StringLiteral AsyncAttribute = "cosy-async";
 
-/// Is \p I a system call that a loop does not make without waiting? The
-/// coroutine is suspended at it, unless the module parks a compound there.
+/// Returns true if \p I is a system call that may wait. The coroutine is
+/// suspended at it, unless the module parks a compound there.
 bool mayWait(const llvm::Instruction &I);
 
 /// Finds in \p Host, a COSY_ASYNC function, the parts that are worth a
@@ -27,8 +27,8 @@ bool mayWait(const llvm::Instruction &I);
 /// \returns whether there is any part.
 bool findAsyncParts(llvm::Function &Host, Marked &E);
 
-/// Can a part contain the body of \p Callee, a plain function? What would wait
-/// in it blocks the thread, as the source says.
+/// Returns true if a part can contain the body of \p Callee, a plain function.
+/// Calls in it that wait block the thread, as in the source.
 bool canBeInAsyncPart(const llvm::Function &Callee);
 
 /// \returns true if \p I computes the address of errno.

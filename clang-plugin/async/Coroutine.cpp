@@ -32,8 +32,8 @@ using namespace llvm;
 
 namespace cosy {
 
-/// Of a function that has become a coroutine: -fplugin= and -fpass-plugin=
-/// together run this twice.
+/// Marks a function that has become a coroutine, because -fplugin= and
+/// -fpass-plugin= together run this stage twice.
 static constexpr StringLiteral SeenAttribute = "cosy-async-seen";
 
 namespace {
@@ -87,8 +87,8 @@ private:
   PointerType *Ptr;
   Type *I64;
   MapVector<Function *, AsyncFunction> Functions;
-  /// Of a coroutine: where it goes when it is suspended, and where it would
-  /// be destroyed, which libcosy does not do.
+  /// The exits of a coroutine: where it is suspended, and where it would be
+  /// destroyed, which libcosy does not do.
   struct Exits {
     BasicBlock *Suspended, *Destroyed;
   };
@@ -135,7 +135,7 @@ void Lowering::declare(AsyncFunction &A) {
       Function::Create(FunctionType::get(Ptr, Types, false), F.getLinkage(),
                        F.getAddressSpace(), F.getName() + ".cosy", &M);
   A.Coroutine->copyAttributesFrom(&F);
-  // What the source says of the function does not hold for its coroutine.
+  // Attributes of the function in the source do not apply to its coroutine.
   AttributeSet Fn = F.getAttributes().getFnAttrs();
   for (Attribute::AttrKind Kind :
        {Attribute::AlwaysInline, Attribute::NoReturn, Attribute::WillReturn,

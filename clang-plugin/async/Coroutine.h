@@ -17,7 +17,7 @@
 
 namespace cosy {
 
-/// What COSY_ASYNC annotates a function with.
+/// The annotation of COSY_ASYNC.
 constexpr llvm::StringLiteral AsyncAnnotation = "cosy_async";
 /// The function's result is extended with zeros. The IR has no unsigned types.
 constexpr llvm::StringLiteral AsyncUnsignedAnnotation = "cosy_async_unsigned";

@@ -43,7 +43,7 @@ static StringRef noticeBefore(StringRef Name) {
       .Default({});
 }
 
-/// Where a function of libcosy is.
+/// The library that contains the wrappers.
 enum class Library {
   Archive, ///< in libcosy.a, hence in the same program or shared library
   Any      ///< in libcosy.a or libcosy.so
@@ -208,8 +208,8 @@ PreservedAnalyses AutoPass::run(Module &M, ModuleAnalysisManager &) {
       Changed |= notifyCalls(F, TakesAll(F) ? Library::Archive : Library::Any);
   if (!Redirected && !Changed)
     return PreservedAnalyses::all();
-  // In the link step, the linker has looked for libraries already. Without
-  // -fcosy-auto, the regions name the remedy.
+  // In the link step, the linker has resolved the libraries already. Without
+  // -fcosy-auto, the message for regions names the remedy.
   if (All)
     nameRemedy(M);
   return PreservedAnalyses::none();

@@ -130,7 +130,7 @@ bool LoopCheck::findLoop() {
       return false;
   }
   L.RegionEntry = SplitBlock(L.Start->getParent(), L.Start);
-  // As in findMarked(): the first end on any path.
+  // As in findMarked(), the first COSY_END on any path.
   BlockSet Reached;
   Reached.insert(L.RegionEntry);
   for (unsigned N = 0; N < Reached.size(); ++N) {
@@ -156,7 +156,7 @@ bool LoopCheck::findLoop() {
       LI.getLoopFor(L.RegionExit) != Found)
     return error(L.End, "COSY_END is not in the loop of COSY_BATCH, or every "
                         "path from it leaves the loop");
-  // In the order of the function, which is that of the source.
+  // In the order of the function, which is the order of the source.
   for (BasicBlock &BB : *L.F)
     if (Found->contains(&BB))
       L.Blocks.insert(&BB);
@@ -291,7 +291,7 @@ bool LoopCheck::split() {
 //===----------------------------------------------------------------------===//
 
 /// \returns the variable that the switch of \p BB loads, if \p BB does nothing
-/// else and nobody has the variable's address.
+/// else and the variable's address is not taken.
 static Value *dispatchesOn(BasicBlock &BB) {
   auto *Load = dyn_cast<LoadInst>(&*BB.getFirstNonPHIOrDbg());
   auto *S = dyn_cast<SwitchInst>(BB.getTerminator());
@@ -333,7 +333,7 @@ static BasicBlock *skipEmpty(BasicBlock *BB) {
   return BB;
 }
 
-/// Can the path through \p BB have a copy of it? Markers stay single.
+/// Returns true if \p BB can be duplicated. Markers must not be.
 static bool isCopyable(const BasicBlock &BB) {
   if (isa<PHINode>(BB.front()) || BB.isEHPad() || BB.hasAddressTaken())
     return false;
@@ -392,8 +392,8 @@ static bool copyScopeEnd(BranchInst &Br, const VariableNotes &Notes) {
 
 /// Undoes what clang does to jumps out of a scope with lifetime markers or
 /// destructors: all lead to one block, which dispatches on a variable. Without
-/// this, a path that leaves the loop would seem to go on with the iteration
-/// until its very end.
+/// this, a path that leaves the loop would seem to continue the iteration to
+/// its end.
 static void threadScopeEnds(Function &F, const VariableNotes &Notes) {
   constexpr unsigned MaxNested = 32; // scopes left by one jump, twice
   for (BasicBlock &BB : make_early_inc_range(F))

@@ -3,7 +3,7 @@
 //
 // Inserts calls of libcosy before loads, stores and calls of the C library, in
 // all functions of the module: a loop with COSY_BATCH may call any of them.
-// Loads and stores of variables whose address nobody has are left out. So are
+// Loads and stores of variables whose address is not taken are left out. So are
 // atomic accesses, and functions with the attribute
 // disable_sanitizer_instrumentation: that is how programs exempt counters and
 // caches that iterations share on purpose.
@@ -55,8 +55,8 @@ private:
 
 } // namespace
 
-/// Can only the instructions of this function that name it access \p P? Those
-/// are handled by the split itself.
+/// Returns true if only instructions of this function that name \p P access it.
+/// The split itself handles those.
 bool Recorder::isPrivate(Value *P) {
   Value *Object = getUnderlyingObject(P, /*MaxLookup=*/0);
   if (auto *G = dyn_cast<GlobalVariable>(Object))
@@ -132,7 +132,7 @@ static bool returnsDescriptor(StringRef Name) {
   return Names.contains(Name);
 }
 
-/// What a system call writes where the table gives no size.
+/// Returns the bytes that a system call writes, if the table has no size.
 static uint64_t resultSize(StringRef Name) {
   return StringSwitch<uint64_t>(Name)
       .Cases("stat", "lstat", "fstat", "newfstatat", sizeof(struct stat))
@@ -213,7 +213,7 @@ static StringRef lettersOf(const CallInst &CI) {
   return Table.lookup(Callee->getName());
 }
 
-/// After \p CI has allocated memory: nobody knows the block yet.
+/// Notes that \p CI has allocated memory, to which no pointers exist yet.
 void Recorder::newBlock(CallInst &CI, StringRef Letters) {
   IRBuilder<> A(CI.getNextNode());
   A.SetCurrentDebugLocation(CI.getDebugLoc());

@@ -36,7 +36,7 @@ using namespace llvm;
 
 namespace cosy {
 
-/// What the copies of the variables may take of the stack.
+/// The maximum size of the copies of variables on the stack.
 constexpr uint64_t MaxStack = 256 * 1024;
 /// The same, and the size, where the compiler chooses.
 constexpr uint64_t DefaultStack = 64 * 1024;
@@ -119,9 +119,10 @@ private:
   AllocaInst *CollectedErrno, *ErrnoChanged;
   AllocaInst *Resume; ///< by iteration, where it is finished
   BasicBlock *Flush, *Calls, *FinishLoop, *Done;
-  /// Where iterations go after their calls, by number; 0 is the region's end.
+  /// Where iterations continue after their calls, by number; 0 is the region's
+  /// end.
   SmallVector<BasicBlock *, 4> Resumes;
-  /// Where collecting leaves the loop, by number less one.
+  /// Where the collect phase leaves the loop, by number minus one.
   SmallVector<BasicBlock *, 4> Leaves;
   uint64_t Stack = 0;
 };
@@ -311,7 +312,7 @@ void Emitter::collect() {
   for (Copy &C : Copies)
     if (C.V->RestoreCollect)
       copy(B, C.Collected, C.V->Base, *C.V);
-  // What was collected after the last iteration may have set errno.
+  // The code that was collected after the last iteration may have set errno.
   Value *Own = B.CreateLoad(I32, errnoAddress(B));
   Value *Last =
       B.CreateLoad(I32, element(B, Errno, B.CreateSub(N, B.getInt64(1)), 4));
@@ -320,7 +321,7 @@ void Emitter::collect() {
   B.CreateBr(Calls);
 }
 
-/// From here on the variables of iteration \p I are used.
+/// Makes the following code use the variables of iteration \p I.
 void Emitter::setCurrent(IRBuilderBase &B, Value *I, cosy_batch_phase Phase) {
   B.CreateStore(I, Current);
   if (L.Check)
@@ -483,7 +484,7 @@ void Emitter::finish() {
   B.CreateBr(Done);
 }
 
-/// What follows a batch.
+/// Emits the code after a batch.
 void Emitter::done() {
   BasicBlock *Restart = block("restart");
   IRBuilder<> B(Done);

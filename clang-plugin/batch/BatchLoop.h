@@ -56,7 +56,7 @@ struct BatchVariable {
 
   /// Each iteration has its own copy, at an address of its own.
   bool IsArray = false;
-  /// Else the value is copied to an array of values by iteration ...
+  /// Otherwise the value of each iteration is copied to an array ...
   bool SaveCollected = false; ///< when an iteration is collected
   bool SaveCalled = false;    ///< after its calls
   /// ... and back
@@ -71,7 +71,7 @@ struct BatchVariable {
   bool isSaved() const { return SaveCollected || SaveCalled; }
 };
 
-/// What the source says of a variable.
+/// The frontend's note about a variable.
 struct VariableNote {
   uint64_t Id;          ///< of the loop in whose body it is declared, or 0
   llvm::StringRef Name; ///< of the annotation's constant

@@ -24,7 +24,7 @@ namespace {
 
 constexpr unsigned All = Collecting | Calling | Finishing;
 
-/// What an instruction does with a variable.
+/// An access of an instruction to a variable.
 struct Access {
   bool Reads = false;
   bool Writes = false;
@@ -120,9 +120,10 @@ void VariableCheck::findAccesses() {
   }
 }
 
-/// Is there a path from \p From through blocks of the loop in \p Phases, and
-/// through blocks outside of it if \p ReadIn is 0, to a read of the variable
-/// before it is overwritten? Only reads in \p ReadIn count, or those outside.
+/// Returns true if a path from \p From reads the variable before it is
+/// overwritten. The path goes through blocks of the loop in \p Phases, and if
+/// \p ReadIn is 0 also through blocks outside. Only reads in \p ReadIn count,
+/// or those outside.
 bool VariableCheck::isReadFirst(ArrayRef<BasicBlock *> From, unsigned Phases,
                                 unsigned ReadIn) const {
   SmallVector<BasicBlock *, 16> Work;
@@ -294,7 +295,7 @@ bool findBatchVariables(const BatchLoop &L, const VariableNotes &Notes,
     if (auto *AI = dyn_cast<AllocaInst>(&I)) {
       BatchVariable V;
       V.Base = AI;
-      // Of a variable-length array only the address is known.
+      // The size of a variable-length array is not known.
       if (AI->isStaticAlloca())
         V.Size = AI->getAllocationSize(DL)->getFixedValue();
       V.Alignment = AI->getAlign();

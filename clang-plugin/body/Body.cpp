@@ -169,7 +169,7 @@ void inlineCallees(Function &Body, const Function &Host,
     for (CallBase *CB : IFI.InlinedCallSites)
       Work.push_back({CB, static_cast<int>(History.size()) - 1});
   }
-  // What could not be taken in calls the function itself.
+  // Calls that were not inlined have to call the original function.
   DenseMap<Function *, Function *> Original;
   for (auto [F, P] : Pristine)
     Original[P] = F;
@@ -283,8 +283,9 @@ static bool affordsLoopPasses(Function &F, FunctionAnalysisManager &FAM) {
          MaxLoopWork;
 }
 
-/// Is there a switch that depends on where it is come from? clang makes one
-/// after a block with variables that is left by break and continue.
+/// Returns true if \p F has a switch whose value depends on the predecessor.
+/// clang makes one after a block with variables that is left by `break` and
+/// `continue`.
 static bool switchesOnConstants(Function &F) {
   return any_of(F, [](BasicBlock &BB) {
     auto *S = dyn_cast<SwitchInst>(BB.getTerminator());

@@ -15,7 +15,8 @@ namespace cosy {
 /// takes in.
 using PristineMap = llvm::DenseMap<llvm::Function *, llvm::Function *>;
 
-/// How many instructions inlineCallees() takes in, before they are simplified.
+/// Limits of the instructions that inlineCallees() inlines, before they are
+/// simplified.
 struct InlineLimits {
   unsigned Callee; ///< of a function
   unsigned Total;  ///< of all of them together

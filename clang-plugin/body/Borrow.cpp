@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Borrow.cpp - Reads whose data need not reach the process -----------===//
 //
-// The module can leave what was read where it is, in the page cache, and have
-// the write copy from there. Then the buffer is stale, which nobody may notice:
+// The module can leave the data of a read in the page cache, and let the write
+// copy it from there. Then the buffer is stale, which must not be noticed:
 //
 // - The buffer is a local or static variable of which nothing is known but its
 //   address, which goes to one read and to writes of the region, and nowhere
@@ -39,7 +39,7 @@ constexpr StringLiteral Mark = "cosy.borrow";
 
 enum class Kind { Other, Read, Write, Seek };
 
-/// What is known of a buffer's uses.
+/// The uses of a buffer.
 struct Uses {
   SmallVector<CallBase *, 2> Reads;
   SmallVector<CallBase *, 2> Writes;
@@ -105,8 +105,8 @@ static const Value *variableOf(const Value *V, const Region &R) {
   return nullptr;
 }
 
-/// Is \p Buffer, in the host and everywhere else, used by nothing but the
-/// region? In the region itself its uses are those in the body.
+/// Returns true if only the region uses \p Buffer. Uses in the region itself
+/// are those in the body.
 bool Borrowing::isKnownOnlyHere(const Value &Buffer) const {
   const Value *Variable = variableOf(&Buffer, R);
   if (!Variable)
@@ -123,7 +123,7 @@ bool Borrowing::isKnownOnlyHere(const Value &Buffer) const {
 
 /// \returns true if a branch shows that \p Result, of a read, is >= 0 in \p At.
 bool Borrowing::isNotNegative(Value &Result, BasicBlock &At) const {
-  // What a read can return at all.
+  // The range of results of a read.
   ConstantRange Possible(APInt(64, -1, true), APInt::getSignedMinValue(64));
   for (User *U : Result.users()) {
     auto *Cmp = dyn_cast<ICmpInst>(U);
@@ -160,7 +160,7 @@ bool Borrowing::maybeChangesFiles(const Instruction &I) const {
     const Value *To = getUnderlyingObject(SI->getPointerOperand());
     if (auto *A = dyn_cast<Argument>(To))
       To = R.Inputs[A->getArgNo()];
-    // What other threads may wait for lets them go on, and change the file.
+    // Other threads may wait for this access, and then change the file.
     return !SI->isSimple() ||
            (!isa<AllocaInst>(To) && !isa<GlobalVariable>(To));
   }
@@ -203,7 +203,8 @@ static void stepBack(const Instruction &I,
     Take(BB->getTerminator());
 }
 
-/// \returns what can happen on a way from the read to the write, and must not.
+/// \returns the reason if anything on a path from the read to the write
+/// prevents borrowing.
 std::string Borrowing::whatIsBetween(CallBase &Read, CallBase &Write) const {
   auto Behind = reach(Read, Read, stepForward);
   auto Before = reach(Write, Read, stepBack);

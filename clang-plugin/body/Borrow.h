@@ -21,9 +21,9 @@ struct ReadBuffer {
   bool Written = false;
 };
 
-/// Finds the reads of \p Body, the body of \p R, whose data nobody sees but
-/// writes of just these bytes, and marks these calls. To be asked before the
-/// body is simplified, which may make two reads of one. Uses in the functions
+/// Finds the reads of \p Body, the body of \p R, whose data is only used by
+/// writes of the same bytes, and marks these calls. Must run before the body is
+/// simplified, which may make two reads of one. Uses in the functions
 /// \p Ignored do not count.
 ///
 /// \returns the buffers that are read into.

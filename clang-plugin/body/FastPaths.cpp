@@ -99,8 +99,8 @@ static bool takesPrivate(StringRef Call) {
       .Default(false);
 }
 
-/// What \p I does with the descriptor \p Fd that makes others see it; empty if
-/// nothing. \p Closes is set if it closes it, \p Copy if it is one.
+/// Returns how \p I makes the descriptor \p Fd visible to other code; empty if
+/// it does not. \p Closes is set if \p I closes it, \p Copy if \p I is a copy.
 static std::string whyNotPrivate(const Instruction &I, const Value *Fd,
                                  bool &Closes, bool &Copy) {
   if (isa<PHINode, SelectInst, FreezeInst, SExtInst, ZExtInst>(I)) {
@@ -127,9 +127,9 @@ static std::string whyNotPrivate(const Instruction &I, const Value *Fd,
   return "";
 }
 
-/// A descriptor that is opened and closed here, and goes only to calls that the
-/// compound makes on it and to comparisons, is nobody else's business. Where
-/// the region is left, for an up-call or for good, it becomes an ordinary one.
+/// Marks a descriptor as private if it is opened and closed here, and only used
+/// by calls of the compound and by comparisons. When the region is left, for an
+/// up-call or at an exit, it becomes an ordinary descriptor.
 void Finder::findPrivate(CallBase &Open) {
   SmallSetVector<const Value *, 8> Fds;
   std::string Why;
@@ -216,8 +216,8 @@ static BasicBlock *whereItSucceeds(const BranchInst &Br, const CallBase &Seek) {
   return To->getSinglePredecessor() ? To : nullptr;
 }
 
-/// Joins \p Seek with a read or write of the same file that follows at once:
-/// nobody else has a look at the position, so it need not be set before.
+/// Joins \p Seek with a read or write of the same file that directly follows.
+/// No other code reads the position between them, so it need not be set.
 static void joinWithNext(CallBase &Seek) {
   const DataLayout &DL = Seek.getDataLayout();
   Value *SeekFd = Seek.getArgOperand(0);
@@ -337,8 +337,8 @@ static bool goesOn(const CallBase &Read, const ConstantInt &Size,
   });
 }
 
-/// A loop that does nothing but read a private file to its end, piece after
-/// piece: nobody can tell whether it is read at once.
+/// Finds a loop that only reads a private file to its end, piece by piece. No
+/// code can notice if the file is read at once.
 void Finder::findRest(CallBase &Read) {
   const Loop *L = LI.getLoopFor(Read.getParent());
   Value *Fd = Read.getArgOperand(0);

@@ -24,7 +24,7 @@ unsigned hintsOf(const llvm::CallBase &Call);
 /// Adds \p Hints to those of \p Call.
 void addHints(llvm::CallBase &Call, unsigned Hints);
 
-/// What was found about a call, for a remark.
+/// A finding about a call, for a remark.
 struct FastNote {
   const llvm::DILocation *Loc; ///< of the call
   bool Chosen;                 ///< else it is told why not

@@ -124,7 +124,7 @@ static const Checked *findChecked(const CallInst &CI) {
   return C != std::end(CheckedFunctions) ? C : nullptr;
 }
 
-/// What \p C does if its check holds.
+/// Creates the call that \p C makes if its check holds.
 static Value *plainCall(Instruction *At, const Checked &C, CallInst &CI) {
   IRBuilder<> B(At);
   auto Arg = [&](unsigned N) { return CI.getArgOperand(N); };
@@ -143,7 +143,7 @@ static Value *plainCall(Instruction *At, const Checked &C, CallInst &CI) {
         Args.push_back(Arg(N));
         Types.push_back(Arg(N)->getType());
       }
-    // With the prefix: the name itself may be that of an inline function here.
+    // With the prefix, because the name itself may be an inline function here.
     FunctionCallee F = CI.getModule()->getOrInsertFunction(
         ("\1" + C.Plain).str(), FunctionType::get(CI.getType(), Types, false));
     return B.CreateCall(F, Args);

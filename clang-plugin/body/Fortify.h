@@ -35,7 +35,7 @@ void guard(llvm::CallInst &CI, llvm::Value *Fails,
 /// fails, the checking function is called. \returns whether there were any.
 bool expandChecks(llvm::Function &F);
 
-/// Does this to bodies.
+/// The stage for bodies.
 class FortifyPass : public BodyPass<FortifyPass, BodyState::Body> {
 public:
   static constexpr llvm::StringLiteral Name = "cosy-fortify";

@@ -115,7 +115,7 @@ static Value *expandFunnelShift(IRBuilder<> &B, Value *Hi, Value *Lo,
   return B.CreateOr(B.CreateShl(B.CreateShl(Hi, 1), Rest), B.CreateLShr(Lo, N));
 }
 
-/// What computes the same as \p I with plain instructions, or null.
+/// Returns a value that plain instructions compute in place of \p I, or null.
 static Value *expand(IRBuilder<> &B, IntrinsicInst &I) {
   auto Arg = [&](unsigned N) { return I.getArgOperand(N); };
   auto Choose = [&](CmpInst::Predicate P) {

@@ -75,7 +75,7 @@ static bool matches(const CallBase &CB, const Prototype &P) {
 
 LibraryFunction libraryFunction(const CallBase &CB) {
   const Function *F = CB.getCalledFunction();
-  // With _FORTIFY_SOURCE there may be an inline definition, too.
+  // With _FORTIFY_SOURCE the function can also have an inline definition.
   if (!F || F->isIntrinsic() || F->hasLocalLinkage() ||
       !(F->isDeclaration() || F->hasAvailableExternallyLinkage()) ||
       CB.hasOperandBundles() || CB.isNoBuiltin())
@@ -111,8 +111,8 @@ void markOwnCalls(Module &M, ArrayRef<std::string> Own) {
   }
 }
 
-/// Does the C standard reserve \p Name for the implementation, so that no
-/// program may define a function of that name? See C11, 7.1.3 and 7.31.13.
+/// Returns true if the C standard reserves \p Name, so that no program may
+/// define a function of that name (C11, 7.1.3 and 7.31.13).
 static bool isReserved(StringRef Name) {
   return Name.starts_with("_") ||
          ((Name.consume_front("str") || Name.consume_front("mem")) &&

@@ -23,8 +23,8 @@ struct PrivateLocal {
   unsigned Output; ///< number of the output, if ByValue and Changes
 };
 
-/// Finds the variables nobody but the region's own code can see, after callees
-/// have been inlined into R.Body, and changes R.Body accordingly.
+/// Finds the variables that only the region's own code can access, after
+/// callees have been inlined into R.Body, and changes R.Body accordingly.
 llvm::SmallVector<PrivateLocal, 4> privatizeLocals(Region &R);
 
 } // namespace cosy

@@ -47,8 +47,9 @@ unsigned bitsOf(const Type *Ty) {
                              : Ty->getPrimitiveSizeInBits().getFixedValue();
 }
 
-/// Does only the sign of \p Result matter? The value of memcmp is up to libc:
-/// on some CPUs it is the difference of two bytes, on others 1 or -1.
+/// Returns true if only the sign of \p Result matters. The value of memcmp
+/// depends on libc: on some CPUs it is the difference of two bytes, on others 1
+/// or -1.
 static bool onlySignMatters(const Value &Result) {
   SmallSetVector<const Value *, 4>
       Values; // the result, or 0, or something else

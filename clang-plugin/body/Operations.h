@@ -58,7 +58,8 @@ enum class MemoryCall {
 /// \returns which of these functions \p CB calls.
 MemoryCall classifyMemoryCall(const llvm::CallBase &CB);
 
-/// Can \p I be done by operations? Everything else is an up-call.
+/// Returns true if operations can implement \p I. Everything else is an
+/// up-call.
 bool isOperation(const llvm::Instruction &I, const llvm::DataLayout &DL);
 
 /// \returns true if \p I has no effect in a compound.

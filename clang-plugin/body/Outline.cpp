@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Outline.cpp - Code that is better left to the machine --------------===//
 //
-// A piece is a set of blocks with one way in and one way out: from a block,
-// which dominates all of them, to one of those that postdominate it,
-// exclusively. What it costs as operations is estimated from how often its
-// blocks are executed - by known trip counts, a profile, __builtin_expect(), or
-// what LLVM expects of loops. Of the up-calls in it only those count that
-// cannot be avoided: error paths are no reason to leave the kernel. Of pieces
-// that overlap, the one that saves most is taken.
+// A piece is a set of blocks with a single entry and a single exit: it begins
+// with a block that dominates all of them, and ends before a block that
+// postdominates it. Its cost as operations is estimated from the frequencies of
+// its blocks: known trip counts, a profile, __builtin_expect(), or LLVM's
+// estimates of loops. Only up-calls on every path count, because up-calls on
+// error paths are seldom executed. Of overlapping pieces the one with the
+// largest saving is taken.
 //
 //===----------------------------------------------------------------------===//
 #include "body/Outline.h"
@@ -46,7 +46,7 @@ namespace cosy {
 
 constexpr StringLiteral PieceAttribute = "cosy-outlined";
 
-/// What a piece has to save at each execution, lest regions change for nothing.
+/// The minimum that a piece has to save at each execution.
 constexpr double MinGain = UpCallCost / 4;
 
 const Function *outlinedPieceOf(const Instruction &I) {
@@ -83,7 +83,7 @@ static bool belongsToCompound(const Instruction &I) {
          (I.isTerminator() && !isa<BranchInst, SwitchInst, UnreachableInst>(I));
 }
 
-/// What \p I costs as an operation, about.
+/// Returns the approximate cost of \p I as an operation.
 static unsigned operationCost(const Instruction &I) {
   switch (I.getOpcode()) {
   case Instruction::Load:
@@ -131,7 +131,7 @@ public:
   std::vector<Piece> find();
 
 private:
-  /// How often \p BB is executed for each execution of the region.
+  /// Returns how often \p BB is executed per execution of the region.
   double frequency(const BasicBlock *BB) const {
     return BFI.getBlockFreq(BB).getFrequency() *
            Scale.lookup(LI.getLoopFor(BB)) / BFI.getEntryFreq().getFrequency();
@@ -153,8 +153,8 @@ private:
   ScalarEvolution &SE;
   DenseMap<const Loop *, double>
       Scale; ///< of frequencies, for known trip counts
-  DenseMap<const Loop *, double> Rounds; ///< each time it is come to
-  /// What one execution of a block costs; not native if there is nothing.
+  DenseMap<const Loop *, double> TripCounts; ///< each time it is entered
+  /// The cost of one execution of a block. It is not native if it is empty.
   struct BlockCost {
     unsigned Operations;
     bool LeavesKernel;
@@ -179,9 +179,9 @@ static bool comparesWithConstant(const Loop &L) {
   });
 }
 
-/// LLVM expects the same of all loops without a profile. How often others go
-/// round is only looked up for so many, as that takes a time that grows with
-/// all that is before a loop.
+/// Without a profile, LLVM estimates the same trip count for all loops. Known
+/// trip counts are looked up only for a limited number of loops, because the
+/// time for that grows with the code before a loop.
 void Finder::scaleLoops() {
   Scale[nullptr] = 1;
   unsigned LookUps = 0;
@@ -202,7 +202,7 @@ void Finder::scaleLoops() {
       Expected = Known;
     }
     Scale[L] = S;
-    Rounds[L] = Expected;
+    TripCounts[L] = Expected;
   }
 }
 
@@ -222,7 +222,7 @@ void Finder::costOf(BasicBlock &BB) {
   Cost[&BB] = C;
 }
 
-/// \returns the up-calls on the way through \p Blocks to \p To that has fewest.
+/// \returns the minimum of up-calls on all paths through \p Blocks to \p To.
 double Finder::leastUpCalls(ArrayRef<BasicBlock *> Blocks,
                             const SmallPtrSetImpl<BasicBlock *> &Inside,
                             BasicBlock *To) {
@@ -244,7 +244,7 @@ double Finder::leastUpCalls(ArrayRef<BasicBlock *> Blocks,
       double Times = 1;
       for (Loop *L = LI.getLoopFor(BB); L; L = L->getParentLoop())
         if (all_of(L->blocks(), [&](BasicBlock *B) { return Inside.count(B); }))
-          Times *= Rounds.lookup(L);
+          Times *= TripCounts.lookup(L);
       Here += Times;
     }
     Until[BB] = Here;
@@ -267,8 +267,8 @@ void Finder::findFrom(BasicBlock *Entry, std::vector<Piece> &List) {
     Best.Blocks.append(Blocks.begin(), Blocks.begin() + NumBest);
     List.push_back(std::move(Best));
   };
-  // From elsewhere only the first may be come to. Since all that they lead to
-  // is among them, they go on nowhere but to what postdominates them.
+  // Only the first block may have predecessors outside the piece. All
+  // successors are in the piece, except for the block that postdominates it.
   auto IsClosed = [&] {
     Work += Blocks.size();
     return all_of(Blocks, [&](BasicBlock *BB) {
@@ -375,8 +375,8 @@ static SmallVector<BasicBlock *, 16> isolateOperations(Function &Body) {
   return Halves;
 }
 
-/// Makes a function of the blocks of \p P, which are come to from \p Before
-/// alone and are left from the last of them alone.
+/// Makes a function of the blocks of \p P. Their only predecessor is \p Before,
+/// and only the last of them has a successor outside.
 static Function *moveOut(const Piece &P, BasicBlock *Before,
                          const Twine &Name) {
   Function &Body = *Before->getParent();
@@ -492,7 +492,7 @@ PreservedAnalyses OutlinePass::runOnBody(Function &Body,
                       << " instructions\n");
     (void)F;
   }
-  // From the beginning on, lest what was merged is moved again.
+  // In this order merged blocks are not moved again.
   for (BasicBlock *BB : reverse(Halves))
     if (BB->getParent() == &Body)
       MergeBlockIntoPredecessor(BB);

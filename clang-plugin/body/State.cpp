@@ -20,7 +20,7 @@ using namespace llvm;
 
 namespace cosy {
 
-/// For tests and to look for a stage's mistake: it costs compile time.
+/// For tests, and to find the stage that makes an error. Costs compile time.
 static cl::opt<bool> VerifyEach("cosy-verify-each", cl::Hidden,
                                 cl::desc("Verify bodies after each stage"));
 
@@ -126,7 +126,7 @@ const char *Verifier::wrongExit(const CallBase &Exit) {
   return nullptr;
 }
 
-/// Up-calls may contain all of this; it is only in the way of operations.
+/// Up-calls may contain all of this, but operations cannot implement it.
 const char *Verifier::notLegal(const Instruction &I) const {
   if (I.hasDbgRecords())
     return "hints and debug records mean nothing to a compound";

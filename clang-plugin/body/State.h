@@ -39,7 +39,7 @@ constexpr llvm::StringLiteral NoFastAttribute = "cosy-no-fast";
 /// On a body: only code that has no operation runs natively.
 constexpr llvm::StringLiteral NoOutlineAttribute = "cosy-no-outline";
 
-/// What else a body's attributes say.
+/// The other attributes of a body.
 struct BodyDescription {
   std::string Name;         ///< of the function it was written in
   unsigned NumExits = 0;    ///< of the region

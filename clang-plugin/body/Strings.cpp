@@ -20,13 +20,13 @@ namespace cosy {
 
 namespace {
 
-/// What a call becomes, made in front of it. Each function reads and writes in
-/// the order in which glibc's does, as far as there is one.
+/// The code that replaces a call, inserted before it. Each function reads and
+/// writes in the order of glibc's function, as far as that is defined.
 class Expansion {
 public:
   explicit Expansion(CallInst &CI) : B(&CI), CI(CI) {}
 
-  // What replaces the call.
+  // These create the replacement of a call.
   Value *memccpy();
   Value *rawmemchr() { return Found; }
   Value *strchrnul() { return findOrEnd(arg(1)); }
@@ -87,7 +87,7 @@ Value *Expansion::call(StringRef Name, Type *Ty, ArrayRef<Value *> Args) {
   SmallVector<Type *, 3> Types;
   for (Value *V : Args)
     Types.push_back(V->getType());
-  // With the prefix: the program may have a function of that name.
+  // With the prefix, because the program may have a function of that name.
   return B.CreateCall(
       CI.getModule()->getOrInsertFunction(("\1" + Name).str(),
                                           FunctionType::get(Ty, Types, false)),
@@ -104,7 +104,8 @@ Value *Expansion::memccpy() {
                         plus(arg(0), N));
 }
 
-/// How far rawmemchr() is tried: with more, an operation leaves the kernel.
+/// Searches 64 KiB for rawmemchr(), and returns true if the character is not
+/// there. A longer search would make the operation leave the kernel.
 Value *Expansion::notNear() {
   constexpr uint64_t Near = 65536;
   Found = call("memchr", B.getPtrTy(), {arg(0), arg(1), B.getInt64(Near)});
@@ -126,7 +127,7 @@ Value *Expansion::findOrEnd(Value *C) {
   return Phi;
 }
 
-/// Of one character only, as in buf[strcspn(buf, "\n")] = 0.
+/// Only for a set of one character, as in buf[strcspn(buf, "\n")] = 0.
 Value *Expansion::strcspn() {
   StringRef Set;
   if (!getConstantStringInfo(arg(1), Set) || Set.size() != 1)
@@ -165,7 +166,7 @@ Value *Expansion::strncat() {
 /// explicit_bzero()
 Value *Expansion::clear() {
   B.CreateMemSet(arg(0), B.getInt8(0), arg(1), Align(1), /*isVolatile=*/true);
-  return arg(0); // which nobody sees
+  return arg(0); // unused
 }
 
 Value *Expansion::copyFails() {
@@ -178,7 +179,7 @@ Value *Expansion::checkedCopy() {
   return arg(0);
 }
 
-/// Nothing is read that the checking function does not read before it fails.
+/// Reads nothing that the checking function does not read before it fails.
 Value *Expansion::appendFails(Value *Most) {
   Value *Size = arg(CI.arg_size() - 1);
   Before = strnlen(arg(0), Size);

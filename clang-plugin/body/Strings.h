@@ -2,8 +2,8 @@
 //===- Strings.h - String functions as several operations -----------------===//
 //
 // strncpy() is strnlen(), memcpy() and memset(), each of which is an operation.
-// Functions of libc that are made of others in such a way need not leave the
-// compound. Those that are one operation are known to Operations.cpp.
+// Functions of libc that can be expanded to others like this need not leave the
+// compound. Operations.cpp handles functions that are a single operation.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_STRINGS_H

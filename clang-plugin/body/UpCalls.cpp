@@ -140,8 +140,8 @@ PreservedAnalyses GroupUpCallsPass::runOnBody(Function &Body,
   while (true) {
     numberUpCalls(Body);
     UpCallList List = readUpCalls(Body);
-    // What is too wide for a register goes through memory; the loads and
-    // stores then belong to the groups.
+    // Values that are too wide for a register are passed through memory. The
+    // loads and stores then belong to the groups.
     SmallSetVector<Instruction *, 8> Wide;
     for (const UpCall &Call : List.Calls) {
       for (Value *V : Call.Uses)

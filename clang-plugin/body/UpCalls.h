@@ -59,7 +59,8 @@ llvm::Function *createThunk(const UpCall &Call, llvm::ArrayRef<Reg> Uses,
                             llvm::ArrayRef<Reg> Defs, const llvm::Twine &Name,
                             const llvm::Function &Host, bool OwnErrno);
 
-/// What the up-call is for, for people: "call of printf", "floating point".
+/// Returns the reason of the up-call for messages, such as "call of printf" or
+/// "floating point".
 std::string describe(const llvm::Instruction &Culprit);
 
 } // namespace cosy

@@ -49,10 +49,12 @@ bool checkUserFunction(llvm::Function &F);
 /// Compiles \p F; \returns nothing after an error that has been reported.
 std::optional<FunctionProgram> compileUserFunction(llvm::Function &F);
 
-/// Is \p F what a sanitizer or profiler calls? Programs go without.
+/// Returns true if a sanitizer or profiler calls \p F. Programs omit such
+/// calls.
 bool isInstrumentation(const llvm::Function &F);
 
-/// Does \p I call a function that has a program? It is done by a CALL.
+/// Returns true if \p I calls a function that has a program. A CALL implements
+/// it.
 bool isUserFunctionCall(const llvm::Instruction &I);
 
 /// \returns true if \p F has been compiled to a program.
@@ -77,7 +79,7 @@ public:
 private:
   llvm::Module &M;
   std::vector<llvm::Constant *> Descriptors;
-  /// What stands for the descriptors until finish(), in their order.
+  /// Placeholders of the descriptors until finish(), in their order.
   llvm::MapVector<const llvm::Function *, llvm::GlobalVariable *> Placeholders;
 };
 
@@ -119,9 +121,9 @@ void expandForBpf(llvm::Function &F);
 /// Stack.
 void confine(llvm::Function &Program, FunctionProgram &Out);
 
-/// Makes the loops of \p Program end in time, and begin again where they left.
-/// \p Entry ends its first part, which it does each time; \p Zero is there a 0
-/// that nobody sees through.
+/// Makes the loops of \p Program end in time, and resume where they left. \p
+/// Entry ends the first part, which is executed each time. \p Zero is a 0 there
+/// whose value neither LLVM nor the verifier knows.
 void boundLoops(llvm::Function &Program, llvm::Instruction *Entry,
                 llvm::Value *Zero);
 

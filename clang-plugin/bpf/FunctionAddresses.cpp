@@ -133,8 +133,8 @@ bool AddressCheck::visitCompare(const ICmpInst &Cmp, const Value *P) {
   return error(Cmp, "is compared");
 }
 
-/// Is \p U the distance of two addresses in the constant? That is what it is
-/// natively.
+/// Returns true if \p U is the distance of two addresses in the constant. It
+/// has the same value natively.
 bool AddressCheck::isDistance(const llvm::User *U) const {
   auto *Sub = dyn_cast<BinaryOperator>(U);
   return Sub && Sub->getOpcode() == Instruction::Sub &&

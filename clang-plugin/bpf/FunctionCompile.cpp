@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- FunctionCompile.cpp - A user function's way to its ELF file --------===//
+//===- FunctionCompile.cpp - Compiles a user function to an ELF file ------===//
 #include "Diagnostics.h"
 #include "bpf/Function.h"
 #include "bpf/FunctionAddresses.h"
@@ -217,7 +217,7 @@ static Emitted emitObject(Module &M, TargetMachine &TM, std::string &Out) {
   ScopedOption NoStrengthReduction("disable-lsr", "true");
   // It would compute and translate addresses anew in every block.
   ScopedOption NoSinking("disable-cgp", "true");
-  // What only an exit of a loop needs is computed on the way out.
+  // Values that only an exit of a loop needs are computed on the exit edge.
   ScopedOption SplitEdges("phi-elim-split-all-critical-edges", "true");
   SmallVector<char, 0> Bytes;
   raw_svector_ostream OS(Bytes);
@@ -278,7 +278,7 @@ static std::optional<FunctionProgram> compileFor(Function &User, bool Unroll,
       });
   auto *F = cast<Function>(Map[&User]);
 
-  // Nothing but the code: no machine, no flags of the host.
+  // Only the code, without the machine and the flags of the host.
   for (NamedMDNode &Node : make_early_inc_range(M->named_metadata()))
     if (Node.getName() != "llvm.dbg.cu")
       Node.eraseFromParent();

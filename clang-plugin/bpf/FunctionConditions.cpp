@@ -152,7 +152,7 @@ void Confine::flattenConditions() {
       MM->eraseFromParent();
     }
   keepBits();
-  // Nor may a condition be kept for later.
+  // A condition must not be live across other code either.
   for (Instruction &I : instructions(P)) {
     if (!isa<ICmpInst>(I))
       continue;

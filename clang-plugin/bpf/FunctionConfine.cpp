@@ -101,7 +101,7 @@ void Confine::findAccesses() {
   TargetLibraryInfo TLI(TLII);
   ScalarEvolution SE(P, TLI, AC, DT, LI);
 
-  // In the order of dominance, so that what has been checked is known.
+  // In dominance order, so that earlier checks are known.
   SmallVector<BasicBlock *, 32> Order;
   for (auto *Node : depth_first(DT.getRootNode()))
     Order.push_back(Node->getBlock());
@@ -220,8 +220,7 @@ Value *Confine::translated(Value *Base) {
   auto *GEP = dyn_cast<GetElementPtrInst>(Base);
   Value *T;
   if (GEP && !Compared.contains(Base)) {
-    // What it is an offset to often stays the same; nor is the sum needed
-    // otherwise.
+    // The base is often invariant, and the sum is not needed elsewhere.
     SmallVector<Value *, 2> Indices(GEP->indices());
     Value *From = translated(GEP->getPointerOperand());
     T = B.CreateGEP(GEP->getSourceElementType(), From, Indices);
@@ -234,7 +233,7 @@ Value *Confine::translated(Value *Base) {
   return Translated[Base] = T;
 }
 
-/// From addresses of the process to addresses relative to the segment.
+/// Replaces addresses of the process by addresses relative to the segment.
 void Confine::translate() {
   struct Place {
     Value *Base;
@@ -303,7 +302,7 @@ void Confine::lowerTraps() {
     B.CreateBr(Fail);
     CI->eraseFromParent();
   }
-  // What is undefined natively has to end here, too.
+  // Loops that are undefined natively have to end, too.
   for (Instruction &I : make_early_inc_range(instructions(P)))
     if (isa<UnreachableInst>(I)) {
       IRBuilder<> B(&I);
@@ -320,11 +319,11 @@ static bool isOffset(const Value *V) {
          I->getNumOperands() == 2 && isa<Constant>(I->getOperand(1));
 }
 
-/// What a block needs that is reached from several others of its loop is put in
-/// place on the way there, not before the branch: the target does not split
-/// such edges. It also is computed there if that is simple, so that the usual
-/// way need not have it. Not on the ways out of loops, of which the verifier
-/// would then see more.
+/// Splits critical edges in loops, which the target does not do. So copies for
+/// a block with several predecessors are on the edge, and not before the
+/// branch. Simple values are also computed there, and not on the usual path.
+/// Exit edges of loops are not split, because the verifier would follow more
+/// paths.
 void Confine::splitEdges() {
   DominatorTree DT(P);
   LoopInfo LI(DT);

@@ -169,7 +169,8 @@ void expandForBpf(Function &F) {
     if (!CI || !CI->getCalledFunction())
       continue;
     if (isInstrumentation(*CI->getCalledFunction())) {
-      // What would abort ends the program; natively it then aborts.
+      // A call that would abort ends the program. The native function then
+      // aborts.
       if (isa<UnreachableInst>(CI->getNextNode())) {
         IRBuilder<> B(CI);
         B.CreateCall(trap(*F.getParent()),
@@ -199,7 +200,7 @@ void expandForBpf(Function &F) {
       New = expandMultiply(*II);
       break;
     case Intrinsic::cttz: {
-      // The target's own way reads a table outside the segment.
+      // The target's own expansion reads a table outside the segment.
       Value *X = II->getArgOperand(0);
       New = B.CreateUnaryIntrinsic(
           Intrinsic::ctpop,

@@ -80,7 +80,7 @@ void Checker::error(const Instruction *At, const Twine &Text) {
   reportError(F, Loc, "in a COSY_FUNCTION: " + Text);
 }
 
-/// From bitcode nobody has checked it on the source.
+/// The frontend has not checked functions that come from bitcode.
 void Checker::checkSignature() {
   auto IsPlain = [](Type *Ty) {
     return Ty->isPointerTy() ||

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- FunctionLoops.cpp - Loops that the verifier lets run ---------------===//
 //
-// In every circle of a program there is one off the budget, and an instruction
-// by which the verifier knows that the circle ends: may_goto, which leaves
-// after some millions of rounds (of the call of one BPF function). So the
-// program is one function that calls another in a loop of its own: what has to
-// be left puts the values it needs into the context, and begins with them when
-// it is called again. That is also how the module has it leave and go on later.
+// Every loop decrements the budget once per iteration. It also executes
+// may_goto, by which the verifier knows that the loop ends: it leaves the loop
+// after some millions of iterations (per call of one BPF function). So the
+// program is a function that calls another function in a loop. A loop that has
+// to be left saves the values it needs to the context, and resumes with them
+// when the function is called again. The module suspends and resumes it the
+// same way.
 //
 //===----------------------------------------------------------------------===//
 #include "bpf/Function.h"
@@ -36,11 +37,10 @@ namespace {
 
 using Edge = std::pair<BasicBlock *, BasicBlock *>;
 
-/// Where a loop begins.
+/// The header of a loop.
 struct Header {
-  BasicBlock *Enter = nullptr; ///< the way into the loop, not part of it
-  BasicBlock *Resume =
-      nullptr; ///< from where it is begun again; null: it cannot be
+  BasicBlock *Enter = nullptr;  ///< the preheader, not part of the loop
+  BasicBlock *Resume = nullptr; ///< where it is resumed; null if it cannot be
   SmallVector<Instruction *, 16> Live; ///< its phis, then what else it needs
   SmallVector<Value *, 16> Loaded;     ///< the same, as Resume has it
 };
@@ -68,7 +68,7 @@ private:
   void defineAll();
   void callInLoop();
 
-  /// What stands for \p Header in the context.
+  /// Returns the number of \p Header in the context.
   unsigned number(BasicBlock *Header) const {
     return std::distance(Headers.begin(), Headers.find(Header)) + 1;
   }
@@ -111,9 +111,9 @@ void BoundLoops::findEdges() {
   }
 }
 
-/// The verifier would go through the iterations of a loop that begins with a
-/// number it knows one by one, and through all combinations of what is constant
-/// on a way through a loop.
+/// Hides constants from the verifier. Otherwise it would follow each iteration
+/// of a loop that begins with a known number, and all combinations of values
+/// that are constant on a path through a loop.
 void BoundLoops::hideConstants() {
   B.SetInsertPoint(Entry);
   DenseMap<Constant *, Value *> Opaque;
@@ -138,10 +138,9 @@ void BoundLoops::hideConstants() {
       }
 }
 
-/// The verifier learns from each comparison with a constant, and may in the end
-/// know exactly what a loop carries along: it then goes through its values one
-/// by one. If there are several comparisons, that is hidden from it in each
-/// round.
+/// The verifier learns from each comparison with a constant. It may finally
+/// know the exact loop-carried value, and then follows each value separately.
+/// If there are several comparisons, the value is hidden in each iteration.
 void BoundLoops::findCompared() {
   EquivalenceClasses<const Value *> Related;
   auto IsComputed = [](const Value *V) {
@@ -168,8 +167,8 @@ void BoundLoops::findCompared() {
         Compared.insert(&Phi);
 }
 
-/// A block of its own for the ways into a loop: what is loaded there when the
-/// loop is begun again is loaded, and translated, outside it.
+/// Gives each loop a preheader, in which the values of a resumed loop are
+/// loaded and translated.
 void BoundLoops::separateEntries() {
   for (auto &[BB, H] : Headers) {
     SmallVector<BasicBlock *, 4> Outside;
@@ -180,9 +179,10 @@ void BoundLoops::separateEntries() {
   }
 }
 
-/// What each loop needs of the values computed before it.
+/// Finds the values computed before each loop that the loop needs.
 void BoundLoops::findLive() {
-  // What is computed once for all is there again.
+  // Values that are computed at the beginning of the program are available
+  // again.
   SmallPtrSet<const BasicBlock *, 4> Own;
   for (BasicBlock &BB : P) {
     Own.insert(&BB);
@@ -212,7 +212,7 @@ void BoundLoops::findLive() {
           if (IsLocal(Op))
             Now.insert(cast<Instruction>(Op));
       }
-      // Not before: looking for others may have moved it.
+      // Look it up here, because other look-ups may have moved it.
       SetVector<Instruction *> &Live = In[&BB];
       Changed |= Now.size() != Live.size();
       Live = std::move(Now);
@@ -247,8 +247,8 @@ void BoundLoops::createResumes() {
   }
 }
 
-/// What \p Phi has in the next round, which begins here, if it is \p V: without
-/// what the verifier knows of it.
+/// Returns \p V as the value of \p Phi in the next iteration, hiding from the
+/// verifier what it knows about the value.
 Value *BoundLoops::hidden(PHINode &Phi, Value *V, Value *&None) {
   if (!Compared.contains(&Phi) || isa<UndefValue>(V))
     return V;
@@ -261,8 +261,8 @@ Value *BoundLoops::hidden(PHINode &Phi, Value *V, Value *&None) {
              : B.CreateAdd(B.CreateTrunc(None, V->getType()), V);
 }
 
-/// Takes one off the budget on the way from \p From to \p To, the beginning of
-/// a loop.
+/// Decrements the budget on the edge from \p From to \p To, the header of a
+/// loop.
 void BoundLoops::checkEdge(BasicBlock *From, BasicBlock *To) {
   FunctionCallee Yield(
       FunctionType::get(B.getInt32Ty(), false),
@@ -384,7 +384,8 @@ void BoundLoops::repair() {
   }
 }
 
-/// The verifier takes offence even at copies of what nobody uses.
+/// Gives undefined values of phis a value: the verifier rejects even copies of
+/// undefined registers that are not used.
 void BoundLoops::defineAll() {
   B.SetInsertPoint(Entry);
   DenseMap<Type *, Value *> Nothing;
@@ -434,7 +435,7 @@ void BoundLoops::callInLoop() {
   BasicBlock *First = BasicBlock::Create(Ctx, "", Main);
   BasicBlock *Call = BasicBlock::Create(Ctx, "call", Main);
   BasicBlock *Again = BasicBlock::Create(Ctx, "again", Main);
-  BasicBlock *Rounds = BasicBlock::Create(Ctx, "rounds", Main);
+  BasicBlock *Repeat = BasicBlock::Create(Ctx, "repeat", Main);
   BasicBlock *Left = BasicBlock::Create(Ctx, "left", Main);
   BasicBlock *Done = BasicBlock::Create(Ctx, "done", Main);
   Context = Main->getArg(0);
@@ -446,8 +447,8 @@ void BoundLoops::callInLoop() {
   B.SetInsertPoint(Again);
   Value *Budget =
       B.CreateLoad(B.getInt64Ty(), field(offsetof(cosy_function_ctx, budget)));
-  B.CreateCondBr(B.CreateICmpSLT(Budget, B.getInt64(0)), Left, Rounds);
-  B.SetInsertPoint(Rounds);
+  B.CreateCondBr(B.CreateICmpSLT(Budget, B.getInt64(0)), Left, Repeat);
+  B.SetInsertPoint(Repeat);
   mayGo(Call, Left);
   B.SetInsertPoint(Left);
   B.CreateStore(B.getInt32(COSY_FUNCTION_LEFT),

@@ -53,27 +53,27 @@ namespace cosy {
 namespace {
 
 /// Loops are unrolled up to so many instructions.
-constexpr unsigned MostCode = 400;
+constexpr unsigned MaxCode = 400;
 
-/// How often an innermost loop is to be unrolled, if it may have \p Branches.
-/// One in another loop that may be left early is: it seldom takes many rounds.
+/// Returns the unroll count of an innermost loop that may have \p Branches
+/// branches. A nested loop with an early exit is unrolled, because it seldom
+/// executes many iterations.
 static unsigned countFor(const Loop &L, ScalarEvolution &SE, unsigned Own,
                          unsigned Branches) {
   unsigned Size = sizeOf(L), Count = 1;
-  unsigned Most = SE.getSmallConstantMaxTripCount(&L);
+  unsigned MaxCount = SE.getSmallConstantMaxTripCount(&L);
   // It may be anything up to 2^32 - 1.
-  if (Most && Most <= MostCode / Size && Most * Own <= Branches)
-    return Most;
+  if (MaxCount && MaxCount <= MaxCode / Size && MaxCount * Own <= Branches)
+    return MaxCount;
   bool Short = L.getParentLoop() && !L.getExitingBlock();
-  while (Count < 32 && 2 * Count * Size <= (Short ? MostCode / 4 : MostCode) &&
+  while (Count < 32 && 2 * Count * Size <= (Short ? MaxCode / 4 : MaxCode) &&
          2 * Count * Own <= Branches)
     Count *= 2;
   return Count;
 }
 
-/// A search often is a loop in a loop, of which the inner one ends in its first
-/// round. That round becomes part of the outer loop, whose usual way then is
-/// without the inner.
+/// Peels the first iteration of an inner loop, which often ends a search. It
+/// becomes part of the outer loop, whose usual path then avoids the inner loop.
 class PeelSearch : public PassInfoMixin<PeelSearch> {
 public:
   PreservedAnalyses run(Function &F, FunctionAnalysisManager &FAM) {
@@ -86,8 +86,8 @@ public:
              FAM.getResult<DominatorTreeAnalysis>(F),
              &FAM.getResult<AssumptionAnalysis>(F), true, Map);
     FAM.invalidate(F, PreservedAnalyses::none());
-    // What the first round finds out, and what stays the same, is not asked
-    // again.
+    // Conditions that the first iteration has tested, and invariant ones, are
+    // not tested again.
     FunctionPassManager Simplify;
     LoopPassManager Hoist;
     Hoist.addPass(LICMPass(LICMOptions()));
@@ -113,8 +113,8 @@ public:
   }
 
 private:
-  /// What is larger, or has more branches, is too much for the verifier.
-  static constexpr unsigned MostSearch = 60, MostSearchBranches = 4;
+  /// Larger code, or more branches, is too much for the verifier.
+  static constexpr unsigned MaxSearch = 60, MaxSearchBranches = 4;
 
   /// \returns the outer loop if the function is a small search.
   static Loop *findSearch(Function &F, FunctionAnalysisManager &FAM) {
@@ -124,13 +124,14 @@ private:
       return nullptr;
     Loop *L = Loops[0], *Inner = Loops[1];
     bool Fits = !Inner->getExitingBlock() && L->isLoopSimplifyForm() &&
-                Inner->isLoopSimplifyForm() && sizeOf(*L) <= MostSearch &&
-                branchesIn(F, LI) <= MostSearchBranches;
+                Inner->isLoopSimplifyForm() && sizeOf(*L) <= MaxSearch &&
+                branchesIn(F, LI) <= MaxSearchBranches;
     return Fits ? L : nullptr;
   }
 };
 
-/// The same computed in two ways is computed twice.
+/// Replaces disjoint `or` by `add`: two different expressions for one value are
+/// not merged by GVN.
 class OrToAdd : public PassInfoMixin<OrToAdd> {
 public:
   PreservedAnalyses run(Function &F, FunctionAnalysisManager &) {
@@ -207,7 +208,7 @@ public:
     auto &ORE = FAM.getResult<OptimizationRemarkEmitterAnalysis>(F);
     // A loop whose inner loop has become straight code is an inner one.
     SmallPtrSet<BasicBlock *, 16> Done;
-    unsigned Most = mostBranches(LI);
+    unsigned Max = maxBranches(LI);
     while (Loop *L = nextLoop(LI, Done, true)) {
       // Those that are left share what there may still be.
       unsigned Left =
@@ -215,17 +216,17 @@ public:
             return Other->isInnermost() && !Done.contains(Other->getHeader());
           });
       unsigned All = branchesIn(F, LI), Own = branchesIn(F, LI, L);
-      // Rounds that are counted in advance share their way out.
+      // Iterations with a known count share one exit.
       BasicBlock *Exit = L->getExitBlock();
       if (Exit && LI.getLoopFor(Exit) && L->getExitingBlock() &&
           SE.hasLoopInvariantBackedgeTakenCount(L))
         --Own;
-      unsigned More = All < Most ? (Most - All) / Left : 0;
+      unsigned More = All < Max ? (Max - All) / Left : 0;
       unsigned Count = countFor(*L, SE, Own, Own + More);
       if (Count < 2 || !L->isLoopSimplifyForm() || !L->isLCSSAForm(DT))
         continue;
-      // Of others only that is repeated.
-      if (Count != SE.getSmallConstantMaxTripCount(L) && hasUsualWay(*L, LI))
+      // In other loops only the usual path is repeated.
+      if (Count != SE.getSmallConstantMaxTripCount(L) && hasUsualPath(*L, LI))
         continue;
       UnrollLoopOptions ULO = {};
       ULO.Count = Count;
@@ -245,7 +246,7 @@ public:
 
 namespace {
 
-/// Does nothing but call checkAddresses().
+/// Only calls checkAddresses().
 class CheckAddresses : public PassInfoMixin<CheckAddresses> {
 public:
   CheckAddresses(const Function &User, bool &Good) : User(User), Good(Good) {}
@@ -265,7 +266,7 @@ private:
 bool optimizeProgram(Module &M, TargetMachine &TM, bool Unroll,
                      const Function &User) {
   bool Good = true;
-  // Not loop counts in closed form, which need wider integers than BPF has.
+  // Closed forms of loop counts need wider integers than BPF has.
   ScopedOption NoClosedForm("replexitval", "never");
   PipelineTuningOptions Tuning;
   PassBuilder PB(&TM, Tuning);

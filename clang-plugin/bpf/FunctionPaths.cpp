@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- FunctionPaths.cpp - The usual way around a loop --------------------===//
+//===- FunctionPaths.cpp - The usual path of a loop -----------------------===//
 //
-// A loop that looks at bytes mostly finds nothing to do: it goes from its
-// beginning over some comparisons back to its beginning. To unroll all of such
-// a loop, with all it does when it has found something, is too much for the
-// verifier, which tries all ways through all rounds. So only the usual way is
-// unrolled. From each of its rounds the other ways lead to the one place that
-// there is for them.
+// A loop that searches bytes mostly finds nothing: an iteration executes some
+// comparisons and returns to the header. Unrolling the whole loop, with the
+// code for a hit, is too much for the verifier, which follows all paths through
+// all iterations. So only the usual path is unrolled. In each of its
+// iterations, the other edges lead to the original blocks.
 //
 //===----------------------------------------------------------------------===//
 #include "bpf/FunctionPaths.h"
@@ -34,16 +33,15 @@ namespace cosy {
 
 namespace {
 
-/// Ways of more instructions than this are left as they are.
-constexpr unsigned MostPath = 60;
-/// Several rounds have together at most so many instructions.
-constexpr unsigned MostRepeated = 120, MostRounds = 8;
+/// The maximum number of instructions of a path that is changed.
+constexpr unsigned MaxPath = 60;
+/// The maximum number of instructions of all repeated iterations, and of these.
+constexpr unsigned MaxRepeated = 120, MaxIterations = 8;
 
-/// From the beginning of a loop to where it goes back there.
+/// A path from the header of a loop to its latch.
 using Path = SmallVector<BasicBlock *, 8>;
 
-/// Finds the usual way around a loop, if it leads through none of the loops in
-/// it.
+/// Finds the usual path of a loop, if it avoids inner loops.
 class PathFinder {
 public:
   PathFinder(const Loop &L, const LoopInfo &LI) : L(L), LI(LI) { measure(); }
@@ -61,7 +59,7 @@ private:
   const Loop &L;
   const LoopInfo &LI;
   DenseMap<const BasicBlock *, unsigned>
-      Left; ///< instructions to the end of the round
+      Left; ///< instructions to the end of the iteration
 };
 
 } // namespace
@@ -92,7 +90,7 @@ void PathFinder::measure() {
   }
 }
 
-/// What \p V has when the loop begins, if it is carried from round to round.
+/// Returns the initial value of \p V if it is a loop-carried value.
 Value *PathFinder::atFirst(Value *V) const {
   auto *Phi = dyn_cast<PHINode>(V);
   BasicBlock *Before = L.getLoopPredecessor();
@@ -117,7 +115,7 @@ BasicBlock *PathFinder::next(BasicBlock *BB) const {
     if (match(State, m_ICmp(Pred, m_Value(), m_Value())) &&
         ICmpInst::isEquality(Pred)) {
       match(State, m_ICmp(Pred, m_Value(State), m_Constant(C)));
-      // What is compared otherwise is mostly not the same.
+      // Other compared values are mostly different.
       bool Same = C && atFirst(State) == C;
       return Br->getSuccessor(Same != (Pred == ICmpInst::ICMP_EQ));
     }
@@ -135,23 +133,23 @@ BasicBlock *PathFinder::next(BasicBlock *BB) const {
 }
 
 Path PathFinder::find() const {
-  Path Way;
+  Path Usual;
   SmallPtrSet<BasicBlock *, 8> Seen;
   if (!Left.contains(L.getHeader()))
-    return Way;
+    return Usual;
   BasicBlock *BB = L.getHeader();
   do {
     if (!Seen.insert(BB).second || BB->hasAddressTaken())
       return Path();
-    Way.push_back(BB);
+    Usual.push_back(BB);
     BB = next(BB);
   } while (BB != L.getHeader());
-  return Way;
+  return Usual;
 }
 
-/// Is \p V, for who has come along \p Way, a sum of constants and of \p Phi,
-/// which it has at most once? Counts that in \p Times.
-static bool isCounted(const Value *V, const PHINode &Phi, const Path &Way,
+/// Returns true if \p V, on the path \p Usual, is a sum of constants and at
+/// most one \p Phi. Counts the latter in \p Times.
+static bool isCounted(const Value *V, const PHINode &Phi, const Path &Usual,
                       unsigned &Times) {
   if (V == &Phi)
     return ++Times == 1;
@@ -161,33 +159,33 @@ static bool isCounted(const Value *V, const PHINode &Phi, const Path &Way,
   if (!I)
     return false;
   if (auto *Merge = dyn_cast<PHINode>(I)) {
-    auto It = find(Way, Merge->getParent());
-    return It != Way.end() && It != Way.begin() &&
-           isCounted(Merge->getIncomingValueForBlock(*std::prev(It)), Phi, Way,
-                     Times);
+    auto It = find(Usual, Merge->getParent());
+    return It != Usual.end() && It != Usual.begin() &&
+           isCounted(Merge->getIncomingValueForBlock(*std::prev(It)), Phi,
+                     Usual, Times);
   }
   return (I->getOpcode() == Instruction::Add || isa<GetElementPtrInst>(I)) &&
          all_of(I->operands(), [&](const Value *Op) {
-           return isCounted(Op, Phi, Way, Times);
+           return isCounted(Op, Phi, Usual, Times);
          });
 }
 
-/// Does a round that goes \p Way find nothing? It writes nothing, and what is
-/// carried from round to round is only counted on.
-static bool isIdle(const Path &Way) {
-  for (const BasicBlock *BB : Way)
+/// Returns true if an iteration on the path \p Usual finds nothing: it writes
+/// nothing, and changes loop-carried values only by constants.
+static bool isIdle(const Path &Usual) {
+  for (const BasicBlock *BB : Usual)
     for (const Instruction &I : *BB)
       if (I.mayWriteToMemory())
         return false;
-  return all_of(Way.front()->phis(), [&](const PHINode &Phi) {
+  return all_of(Usual.front()->phis(), [&](const PHINode &Phi) {
     unsigned Times = 0;
-    return isCounted(Phi.getIncomingValueForBlock(Way.back()), Phi, Way,
+    return isCounted(Phi.getIncomingValueForBlock(Usual.back()), Phi, Usual,
                      Times) &&
            Times == 1;
   });
 }
 
-/// Lets the way from \p From to \p BB lead to a copy of it.
+/// Redirects the edge from \p From to \p BB to a copy of \p BB.
 static BasicBlock *duplicateFor(BasicBlock *From, BasicBlock *BB) {
   ValueToValueMapTy Map;
   for (PHINode &Phi : BB->phis())
@@ -212,7 +210,7 @@ static BasicBlock *duplicateFor(BasicBlock *From, BasicBlock *BB) {
   for (unsigned Edges = count(successors(From), BB); Edges; --Edges)
     BB->removePredecessor(From, true);
   From->getTerminator()->replaceSuccessorWith(BB, Copy);
-  // What it computes has now two definitions.
+  // The values of the block have two definitions now.
   SSAUpdater Updater;
   for (Instruction &I : *BB) {
     SmallVector<Use *, 8> Elsewhere;
@@ -233,23 +231,24 @@ static BasicBlock *duplicateFor(BasicBlock *From, BasicBlock *BB) {
   return Copy;
 }
 
-/// From the block at which others join \p Way on, it gets blocks of its own.
-static bool separate(Path &Way) {
+/// Duplicates the blocks of \p Usual from the first one that has other
+/// predecessors.
+static bool separate(Path &Usual) {
   bool Changed = false;
-  for (unsigned N = 1; N < Way.size(); ++N)
-    if (!Way[N]->getSinglePredecessor()) {
-      Way[N] = duplicateFor(Way[N - 1], Way[N]);
+  for (unsigned N = 1; N < Usual.size(); ++N)
+    if (!Usual[N]->getSinglePredecessor()) {
+      Usual[N] = duplicateFor(Usual[N - 1], Usual[N]);
       Changed = true;
     }
   return Changed;
 }
 
-/// Lets \p Way be gone \p Rounds times before it goes back to its beginning.
-/// \returns the new one.
-static BasicBlock *repeat(const Path &Way, unsigned Rounds) {
-  // Everything else enters the first copy, and the last round is the one that
-  // there is.
-  BasicBlock *Header = Way.front(), *End = Way.back();
+/// Repeats \p Usual \p Iterations times before it returns to its beginning.
+/// \returns the new beginning.
+static BasicBlock *repeat(const Path &Usual, unsigned Iterations) {
+  // Other predecessors enter the first copy. The last iteration is the
+  // original.
+  BasicBlock *Header = Usual.front(), *End = Usual.back();
   auto *Enter =
       BasicBlock::Create(Header->getContext(), Header->getName() + ".enter",
                          Header->getParent(), Header);
@@ -270,8 +269,8 @@ static BasicBlock *repeat(const Path &Way, unsigned Rounds) {
   for (BasicBlock *From : Others)
     From->getTerminator()->replaceSuccessorWith(Header, Enter);
   BasicBlock *Last = Enter;
-  for (; Rounds > 1; --Rounds)
-    for (BasicBlock *BB : Way)
+  for (; Iterations > 1; --Iterations)
+    for (BasicBlock *BB : Usual)
       Last = duplicateFor(Last, BB);
   for (auto [Phi, New] : Phis)
     for (unsigned Edges = count(successors(End), Header); Edges; --Edges)
@@ -280,9 +279,9 @@ static BasicBlock *repeat(const Path &Way, unsigned Rounds) {
   return Enter;
 }
 
-static unsigned sizeOf(const Path &Way) {
+static unsigned sizeOf(const Path &Usual) {
   unsigned Size = 0;
-  for (const BasicBlock *BB : Way)
+  for (const BasicBlock *BB : Usual)
     Size += sizeOf(*BB);
   return Size;
 }
@@ -302,8 +301,8 @@ unsigned sizeOf(const Loop &L) {
   return Size;
 }
 
-/// The verifier tries all ways through them.
-unsigned mostBranches(const LoopInfo &LI) {
+/// Limited, because the verifier follows all paths through them.
+unsigned maxBranches(const LoopInfo &LI) {
   return LI.getLoopsInPreorder().size() > 2 ? 12 : 32;
 }
 
@@ -320,11 +319,11 @@ unsigned branchesIn(const Function &F, const LoopInfo &LI, const Loop *L) {
   });
 }
 
-bool hasUsualWay(const Loop &L, const LoopInfo &LI) {
-  Path Way = PathFinder(L, LI).find();
-  unsigned Usual = sizeOf(Way);
-  return Usual && isIdle(Way) && 2 * Usual <= MostRepeated &&
-         2 * Usual <= sizeOf(L);
+bool hasUsualPath(const Loop &L, const LoopInfo &LI) {
+  Path Usual = PathFinder(L, LI).find();
+  unsigned Size = sizeOf(Usual);
+  return Size && isIdle(Usual) && 2 * Size <= MaxRepeated &&
+         2 * Size <= sizeOf(L);
 }
 
 PreservedAnalyses SeparatePaths::run(Function &F,
@@ -333,15 +332,16 @@ PreservedAnalyses SeparatePaths::run(Function &F,
   bool Changed = false;
   while (Loop *L = nextLoop(FAM.getResult<LoopAnalysis>(F), Done)) {
     const LoopInfo &LI = FAM.getResult<LoopAnalysis>(F);
-    Path Way = PathFinder(*L, LI).find();
-    if (Way.empty() || sizeOf(Way) > MostPath || !isIdle(Way) || !separate(Way))
+    Path Usual = PathFinder(*L, LI).find();
+    if (Usual.empty() || sizeOf(Usual) > MaxPath || !isIdle(Usual) ||
+        !separate(Usual))
       continue;
     Changed = true;
     FAM.invalidate(F, PreservedAnalyses::none());
   }
   if (!Changed)
     return PreservedAnalyses::all();
-  // What is known on the usual way is not asked there.
+  // Conditions that are known on the usual path are not tested there.
   FunctionPassManager Simplify;
   Simplify.addPass(ConstraintEliminationPass());
   Simplify.addPass(InstCombinePass());
@@ -359,17 +359,18 @@ PreservedAnalyses RepeatPaths::run(Function &F, FunctionAnalysisManager &FAM) {
   bool Changed = false;
   while (Loop *L = nextLoop(FAM.getResult<LoopAnalysis>(F), Done)) {
     const LoopInfo &LI = FAM.getResult<LoopAnalysis>(F);
-    Path Way = PathFinder(*L, LI).find();
-    unsigned Size = sizeOf(Way), Rounds = Size ? MostRepeated / Size : 0;
-    unsigned All = branchesIn(F, LI), Most = mostBranches(LI);
-    unsigned Own =
-        count_if(Way, [&](BasicBlock *BB) { return branchesInLoops(*BB, LI); });
+    Path Usual = PathFinder(*L, LI).find();
+    unsigned Size = sizeOf(Usual), Iterations = Size ? MaxRepeated / Size : 0;
+    unsigned All = branchesIn(F, LI), Max = maxBranches(LI);
+    unsigned Own = count_if(
+        Usual, [&](BasicBlock *BB) { return branchesInLoops(*BB, LI); });
     if (Own)
-      Rounds = std::min(Rounds, 1 + (All < Most ? (Most - All) / Own : 0));
-    if (Rounds < 2 || !isIdle(Way))
+      Iterations =
+          std::min(Iterations, 1 + (All < Max ? (Max - All) / Own : 0));
+    if (Iterations < 2 || !isIdle(Usual))
       continue;
-    separate(Way);
-    Done.insert(repeat(Way, std::min(Rounds, MostRounds)));
+    separate(Usual);
+    Done.insert(repeat(Usual, std::min(Iterations, MaxIterations)));
     Changed = true;
     FAM.invalidate(F, PreservedAnalyses::none());
   }

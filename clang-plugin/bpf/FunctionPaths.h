@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- FunctionPaths.h - The usual way around a loop ----------------------===//
+//===- FunctionPaths.h - The usual path of a loop -------------------------===//
 #ifndef COSY_PLUGIN_FUNCTIONPATHS_H
 #define COSY_PLUGIN_FUNCTIONPATHS_H
 
@@ -8,17 +8,16 @@
 
 namespace cosy {
 
-/// Gives the usual way around each loop blocks of its own, in which later
-/// passes can make use of what is known there.
+/// Duplicates blocks so that the usual path of each loop has its own blocks.
+/// Later passes can use the conditions that are known there.
 class SeparatePaths : public llvm::PassInfoMixin<SeparatePaths> {
 public:
   llvm::PreservedAnalyses run(llvm::Function &F,
                               llvm::FunctionAnalysisManager &FAM);
 };
 
-/// Lets several rounds of the usual way around a loop follow each other, so
-/// that they share a check of the budget. What leaves that way continues where
-/// it always did.
+/// Repeats the usual path of a loop, so that several iterations share a check
+/// of the budget. Exits from the path lead to the same blocks as before.
 class RepeatPaths : public llvm::PassInfoMixin<RepeatPaths> {
 public:
   llvm::PreservedAnalyses run(llvm::Function &F,
@@ -35,7 +34,7 @@ llvm::Loop *nextLoop(llvm::LoopInfo &LI,
 unsigned sizeOf(const llvm::Loop &L);
 
 /// \returns how many branches that lead from loops to loops there may be.
-unsigned mostBranches(const llvm::LoopInfo &LI);
+unsigned maxBranches(const llvm::LoopInfo &LI);
 
 /// \returns how many there are in \p F, or in \p L.
 unsigned branchesIn(const llvm::Function &F, const llvm::LoopInfo &LI,
@@ -43,7 +42,7 @@ unsigned branchesIn(const llvm::Function &F, const llvm::LoopInfo &LI,
 
 /// Returns true if \p L has a usual path that is much shorter than the whole
 /// loop, and short enough to be repeated.
-bool hasUsualWay(const llvm::Loop &L, const llvm::LoopInfo &LI);
+bool hasUsualPath(const llvm::Loop &L, const llvm::LoopInfo &LI);
 
 } // namespace cosy
 

@@ -48,14 +48,14 @@ struct Inst {
   int64_t Imm = 0;
   unsigned Hints = 0; ///< of a system call, COSY_HINT_*
   const llvm::DILocation *Loc = nullptr;
-  /// What else is read: arguments of a call, operands of an up-call, outputs
-  /// of an exit, sources of copies. For a switch the constants of its cases.
+  /// Further operands that are read: arguments of a call, operands of an
+  /// up-call, outputs of an exit, sources of copies, constants of a switch.
   llvm::SmallVector<Operand, 0> Ops;
-  /// What else is written: results of an up-call, destinations of copies. For
-  /// a switch the blocks of its cases.
+  /// Further registers that are written: results of an up-call, destinations
+  /// of copies. For a switch, the blocks of its cases.
   llvm::SmallVector<Reg, 0> Defs;
   unsigned UpCall = 0; ///< of a CALL: does the same natively
-  /// Of an up-call: the registers that it or what follows needs.
+  /// For an up-call: the range of registers that it or later code reads.
   Reg LiveFirst = 0;
   unsigned LiveCount = 0;
 

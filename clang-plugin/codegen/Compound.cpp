@@ -30,7 +30,7 @@ static bool generate(Function &Body, Compound &C,
   FunctionPassManager FPM;
   addGrouping(FPM);
   FAM.invalidate(Body, FPM.run(Body, FAM));
-  // From here on the body is only read.
+  // The body is not changed after this.
   C.UpCalls = readUpCalls(Body);
   BodyDescription D = BodyDescription::read(Body);
   C.Sel =

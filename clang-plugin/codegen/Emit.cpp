@@ -43,7 +43,7 @@ static unsigned invert(unsigned Cond) {
   return Inverse[Cond];
 }
 
-/// Where a jump to block \p B ends up: empty blocks only pass it on.
+/// Returns the block that a jump to block \p B reaches, past empty blocks.
 static unsigned finalTarget(const Code &C, unsigned B) {
   for (unsigned Steps = 0; Steps < C.Blocks.size(); ++Steps) {
     const Inst &I = C.Blocks[B].Insts.front();

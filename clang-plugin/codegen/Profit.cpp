@@ -16,7 +16,7 @@ using namespace llvm;
 
 namespace cosy {
 
-/// What \p I costs more than natively.
+/// Returns the cost of \p I as an operation, beyond its native cost.
 static unsigned operationCost(const Inst &I) {
   switch (I.Op) {
   case COSY_OP_LOAD:
@@ -73,14 +73,14 @@ static unsigned savedSingly(const Inst &I) {
 }
 
 //===----------------------------------------------------------------------===//
-// Ways through a region
+// Paths through a region
 //===----------------------------------------------------------------------===//
 
 namespace {
 
-/// What happens on the paths through a piece of code. Each figure is that of
-/// the path where it is largest, or smallest.
-struct Ways {
+/// Bounds over all paths through a piece of code. Each figure is that of the
+/// path where it is largest, or smallest.
+struct PathBounds {
   unsigned MaxCalls = 0; ///< system calls
   unsigned MinCalls = 0;
   unsigned MaxSaved = 0;  ///< by system calls, with all fast paths there are
@@ -91,7 +91,7 @@ struct Ways {
   unsigned MaxCost = 0;   ///< of operations
   bool AnyNumber = false; ///< calls or up-calls are in a loop of it
 
-  /// What is gained at most and at least; a loss is negative.
+  /// The largest and the smallest gain; a loss is negative.
   int best() const { return int(MaxSaved) - int(MinUpCalls * UpCallCost); }
   int usual() const {
     return int(MaxUsual) - int(MaxCost) - int(MinUpCalls * UpCallCost);
@@ -107,7 +107,7 @@ public:
   Estimate(const Selection &Sel, LoopInfo &LI, const Function &Body) : LI(LI) {
     for (const Block &B : Sel.C.Blocks)
       for (const Inst &I : B.Insts) {
-        Ways &W = Of[B.Source];
+        PathBounds &W = Of[B.Source];
         if (I.Op == COSY_OP_SYS || I.Op == COSY_OP_LIBC) {
           ++W.MaxCalls;
           ++W.MinCalls;
@@ -130,20 +130,20 @@ public:
     }
   }
 
-  /// Of \p L from where a round begins to where the next one does, or of all if
-  /// \p L is null.
-  Ways of(const Loop *L) const;
+  /// Returns the bounds of one iteration of \p L, or of the whole code if \p L
+  /// is null.
+  PathBounds of(const Loop *L) const;
 
 private:
   LoopInfo &LI;
-  DenseMap<const BasicBlock *, Ways> Of;
+  DenseMap<const BasicBlock *, PathBounds> Of;
   DenseMap<const BasicBlock *, unsigned> Order;
   std::vector<const BasicBlock *> All;
 };
 
 } // namespace
 
-Ways Estimate::of(const Loop *L) const {
+PathBounds Estimate::of(const Loop *L) const {
   std::vector<const BasicBlock *> Blocks;
   if (!L) {
     Blocks = All;
@@ -153,12 +153,12 @@ Ways Estimate::of(const Loop *L) const {
       return Order.lookup(A) < Order.lookup(B);
     });
   }
-  DenseMap<const BasicBlock *, Ways> Until; // to the end of a block
-  Ways Result;
+  DenseMap<const BasicBlock *, PathBounds> Until; // to the end of a block
+  PathBounds Result;
   Result.MinUpCalls = Result.MinCalls = ~0u;
   for (const BasicBlock *BB : Blocks) {
     bool First = BB == Blocks.front();
-    Ways W;
+    PathBounds W;
     W.MinUpCalls = W.MinCalls = First ? 0 : ~0u;
     for (const BasicBlock *P : predecessors(BB)) {
       if (First || !Order.count(P) || (L && !L->contains(P)))
@@ -169,7 +169,7 @@ Ways Estimate::of(const Loop *L) const {
         W.AnyNumber |= !LI.isLoopHeader(BB);
         continue;
       }
-      const Ways &Before = Until[P];
+      const PathBounds &Before = Until[P];
       W.MaxCalls = std::max(W.MaxCalls, Before.MaxCalls);
       W.MaxSaved = std::max(W.MaxSaved, Before.MaxSaved);
       W.MaxUsual = std::max(W.MaxUsual, Before.MaxUsual);
@@ -181,7 +181,7 @@ Ways Estimate::of(const Loop *L) const {
     }
     if (W.MinUpCalls == ~0u)
       W.MinUpCalls = W.MinCalls = 0;
-    Ways Own = Of.lookup(BB);
+    PathBounds Own = Of.lookup(BB);
     W.MaxCalls += Own.MaxCalls;
     W.MaxSaved += Own.MaxSaved;
     W.MaxUsual += Own.MaxUsual;
@@ -203,7 +203,7 @@ Ways Estimate::of(const Loop *L) const {
     Result.MaxSingly = std::max(Result.MaxSingly, W.MaxSingly);
     Result.MaxCost = std::max(Result.MaxCost, W.MaxCost);
     Result.MaxUpCalls = std::max(Result.MaxUpCalls, W.MaxUpCalls);
-    // Where a way ends: at the next round, or at an exit.
+    // A path ends at the back-edge, or at an exit.
     bool Ends =
         L ? is_contained(successors(BB), L->getHeader()) : succ_empty(BB);
     if (Ends) {
@@ -221,12 +221,12 @@ Ways Estimate::of(const Loop *L) const {
 // Explaining it
 //===----------------------------------------------------------------------===//
 
-static std::string callsText(const Ways &W) {
+static std::string callsText(const PathBounds &W) {
   return W.MaxCalls ? "at most " + count(W.MaxCalls, "system call")
                     : std::string("no system call");
 }
 
-static std::string upCallsText(const Ways &W) {
+static std::string upCallsText(const PathBounds &W) {
   if (W.MinUpCalls == W.MaxUpCalls)
     return count(W.MaxUpCalls, "up-call");
   return std::to_string(W.MinUpCalls) + " to " + count(W.MaxUpCalls, "up-call");
@@ -237,8 +237,8 @@ static std::string gainText(int Gain) {
   return std::to_string(std::abs(Gain)) + (Gain >= 0 ? " less" : " more");
 }
 
-/// Is \p L part of the loop around it in the source? LLVM makes two loops of
-/// one with continue.
+/// Returns true if \p L and the loop around it are one loop in the source. LLVM
+/// makes two loops of one with `continue`.
 static bool isPartOfLoop(const Loop &L) {
   const Loop *Outer = L.getParentLoop();
   return Outer && L.getStartLoc() && L.getStartLoc() == Outer->getStartLoc();
@@ -248,7 +248,7 @@ static void explainLoop(const Region &R, const Loop &L, const Estimate &E,
                         const UpCallList &UpCalls) {
   if (isPartOfLoop(L))
     return;
-  Ways W = E.of(&L);
+  PathBounds W = E.of(&L);
   DebugLoc Loc = L.getStartLoc();
   if (!W.MaxCalls && !W.MaxUpCalls)
     return;
@@ -294,7 +294,7 @@ static void explainLoop(const Region &R, const Loop &L, const Estimate &E,
 void explainProfit(const Region &R, const Selection &Sel,
                    const UpCallList &UpCalls, LoopInfo &LI) {
   Estimate E(Sel, LI, *R.Body);
-  Ways W = E.of(nullptr);
+  PathBounds W = E.of(nullptr);
   remark<OptimizationRemarkAnalysis>(R, R.Loc, "Region", [&](auto &Rem) {
     Rem << "entering and leaving costs about " << ore::NV("Entry", EntryCost)
         << " instructions, a system call saves about "

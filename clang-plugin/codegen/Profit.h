@@ -14,13 +14,13 @@
 
 namespace cosy {
 
-/// Warns if \p R, whose compound is \p Sel with \p UpCalls, is certain to take
-/// longer than its machine code, as a whole or in each round of a loop; and
-/// tells by remarks what it gains where.
+/// Warns if \p R, whose compound is \p Sel with \p UpCalls, certainly takes
+/// longer than its machine code, as a whole or in each iteration of a loop.
+/// Remarks report the gain of the region and of its loops.
 void explainProfit(const Region &R, const Selection &Sel,
                    const UpCallList &UpCalls, llvm::LoopInfo &LI);
 
-/// What an up-call costs, and how to do without the one for \p Culprit.
+/// Returns what an up-call costs, and how to avoid the one for \p Culprit.
 std::string upCallAdvice(const llvm::Instruction &Culprit);
 
 } // namespace cosy

@@ -4,11 +4,10 @@
 // Live ranges are lists of segments over the linear order of the code. Copies
 // are coalesced where the two ranges do not overlap, innermost loops first;
 // then every class takes the lowest register that is free in all its segments.
-// What is there during an up-call comes next to each other: a compound that
-// leaves for it and comes back copies the range of registers that has all of
-// it.
+// Registers live across an up-call are allocated contiguously: a compound that
+// leaves for the up-call and is entered again copies this range of registers.
 //
-// Position 2i is where operation i reads, 2i + 1 where it writes.
+// Operation i reads at position 2i, and writes at position 2i + 1.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/RegAlloc.h"
@@ -276,7 +275,7 @@ bool Allocator::assign() {
   return C.NumRegs <= COSY_MAX_REGS;
 }
 
-/// For each up-call the registers from the first to the last that is needed.
+/// Finds, for each up-call, the range of registers that are live across it.
 void Allocator::findLive() {
   unsigned Pos = 1;
   for (Block &B : C.Blocks)
@@ -332,8 +331,8 @@ void Allocator::sequentialize(std::vector<Inst> &Out, const Inst &Copies) {
     }
     if (Pending.empty())
       break;
-    // Only cycles are left. Exchange two registers of one; the one whose value
-    // arrived is done, whoever wanted its old value finds it in the other.
+    // Only cycles are left. Exchange two registers of a cycle. One of them then
+    // has its final value, and its old value is in the other one.
     auto [D, S] = *Pending.begin();
     for (auto [X, Y] : {std::pair(D, S), std::pair(S, D), std::pair(D, S)}) {
       Inst &I = Emit(COSY_OP_XOR, X, X, 0);

@@ -47,7 +47,7 @@ void Selector::orderBlocks() {
         if (Placed.count(S))
           continue;
         Defer(S);
-        // The last successor is the false one, that is the way straight on.
+        // The last successor is the false one, which is the fall-through.
         if ((!L || L->contains(S)) &&
             (!Best || LI.getLoopDepth(S) >= LI.getLoopDepth(Best)))
           Best = S;
@@ -57,7 +57,7 @@ void Selector::orderBlocks() {
   }
 }
 
-/// Appends the copies the phis of \p Succ need on the way from the current
+/// Appends the copies for the phis of \p Succ on the edge from the current
 /// block.
 void Selector::copiesFor(BasicBlock &Succ) {
   Inst Copies;

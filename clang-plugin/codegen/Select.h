@@ -11,7 +11,7 @@
 
 namespace cosy {
 
-/// What selection made.
+/// The result of instruction selection.
 struct Selection {
   Code C;
   /// The values of the inputs: arguments of the body, constants that are

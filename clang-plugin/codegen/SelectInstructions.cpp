@@ -373,7 +373,7 @@ void Selector::lowerExit(CallBase &CB) {
   Exit.Op = COSY_OP_EXIT;
   Exit.Loc = Loc;
   Exit.Imm = cast<ConstantInt>(CB.getArgOperand(0))->getZExtValue();
-  Exit.A = Sel.C.Stop; // whoever sets it must find it, wherever that is
+  Exit.A = Sel.C.Stop; // keeps the register allocated everywhere
   for (unsigned I = 1; I < CB.arg_size(); ++I) {
     Value *V = CB.getArgOperand(I);
     Exit.Ops.push_back({isa<PoisonValue>(V) ? NoReg : Sel.C.Outputs[I - 1], 0});

@@ -55,7 +55,7 @@ bool Selector::isAlias(const Value *V) const {
   return false;
 }
 
-/// What the alias \p V is another name of.
+/// Returns the value and offset for which \p V is another name.
 Address Selector::stripOnce(Value *V) const {
   auto *Op = cast<Operator>(V);
   int64_t Offset = 0;

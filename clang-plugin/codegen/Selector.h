@@ -37,7 +37,7 @@ public:
   Selection run(unsigned NumOutputs);
 
 private:
-  // What is needed.
+  // Which values are needed.
   void findDemand();
   void demand(llvm::Value *V);
   void demandAddress(llvm::Value *V);

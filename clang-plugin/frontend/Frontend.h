@@ -31,7 +31,7 @@ struct MarkedRegion {
   LoneCall First, Last;          ///< the statements next to them
 };
 
-/// What became of each warning's flag.
+/// The state of the flags of all warnings.
 class WarningState {
 public:
   /// Obeys "cosy-x", "no-cosy-x", "error=cosy-x" or "no-error=cosy-x", where
@@ -64,7 +64,7 @@ public:
 
   clang::ASTContext &context() { return CI.getASTContext(); }
 
-  /// From \p Loc on, warnings are as \p S says.
+  /// Sets the state of the warnings from \p Loc on.
   void changeWarnings(clang::SourceLocation Loc, const WarningState &S) {
     Changes.push_back({Loc, S});
   }
@@ -104,9 +104,10 @@ private:
   void suggestMovingMarker(const llvm::DILocation &Loc) override;
   std::string warningLevels(const llvm::DILocation &Loc) override;
 
-  // From places of the IR to those of the source.
+  // These map places of the IR to places of the source.
 
-  /// Where \p Loc of \p F is, or \p F itself; invalid if that is not known.
+  /// Returns the place of \p Loc in \p F, or of \p F itself; invalid if it is
+  /// not known.
   clang::SourceLocation place(const llvm::Function &F,
                               const llvm::DILocation *Loc) const;
   clang::SourceLocation find(const llvm::DILocation &Loc) const;

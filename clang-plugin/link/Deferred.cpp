@@ -15,7 +15,7 @@ namespace cosy {
 /// On a body that is left to the link step.
 static constexpr StringLiteral DeferredAttribute = "cosy-deferred";
 
-/// What instruments functions must not change a body.
+/// Attributes for instrumentation, which must not change a body.
 static constexpr Attribute::AttrKind Untouched[] = {
     Attribute::OptimizeNone,
     Attribute::NoInline,

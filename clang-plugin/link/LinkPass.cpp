@@ -123,7 +123,7 @@ void Program::find() {
       D->Runs.push_back(cast<CallBase>(U));
     Regions.push_back(std::move(D));
   }
-  // What nothing calls any more would only be in the way.
+  // Remove regions that nothing calls any more.
   erase_if(Regions, [](const std::unique_ptr<Deferred> &D) {
     if (D->Runs.empty())
       D->R.Body->eraseFromParent();
@@ -147,7 +147,7 @@ void Program::compile(Deferred &D) {
                 [&](const Function &Callee) {
                   return mayTake(Callee, Body, Written.IsOptimized);
                 });
-  // In a compound the regions of callees are native.
+  // Regions of callees are native in a compound.
   for (Instruction &I : make_early_inc_range(instructions(Body)))
     if (auto *CB = dyn_cast<CallInst>(&I);
         CB && CB->getCalledFunction() &&

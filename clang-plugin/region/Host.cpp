@@ -262,7 +262,7 @@ void CompoundPath::complete(Constant *Descriptor, const Code &C,
   // The word after the registers is libcosy's.
   Frame->setOperand(0, ConstantInt::get(Type::getInt32Ty(Ctx), C.NumRegs + 1));
   Type *I64 = Type::getInt64Ty(Ctx);
-  // What is undefined at every exit has none.
+  // A value that is undefined at every exit has no register.
   auto HasRegister = [&](unsigned Output) {
     return C.Outputs[Output] != NoReg;
   };
@@ -305,7 +305,7 @@ void CompoundPath::defer(unsigned NumOutputs, ArrayRef<PrivateLocal> Locals) {
   Type *I32 = Type::getInt32Ty(M.getContext());
   Type *Ptr = PointerType::get(M.getContext(), 0);
   Type *Ty = Placeholder->getValueType();
-  // Nobody can fold loads of its mode: DeferredRun may write to it.
+  // Loads of its mode are not folded, because DeferredRun may write to it.
   auto *Descriptor = new GlobalVariable(
       M, Ty, false, GlobalValue::InternalLinkage, Constant::getNullValue(Ty),
       "cosy.region." + R.Host->getName());
@@ -452,8 +452,8 @@ Constant *RegionTable::libraryList(ArrayRef<Function *> Library) {
   Constant *All = ConstantStruct::getAnon(
       {ConstantInt::get(Type::getInt64Ty(Ctx), Library.size()),
        ConstantArray::get(ArrayType::get(Null->getType(), List.size()), List)});
-  // Not constant: in memory that is only read, the linker would give a function
-  // of another object an address in this one.
+  // Not constant: for a reference from read-only memory, the linker would give
+  // a function of another object an address in this one.
   return new GlobalVariable(M, All->getType(), false,
                             GlobalValue::PrivateLinkage, All, "cosy.library");
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Host.h - The code that runs a compound -----------------------------===//
 //
-// What stands in the host in front of a region, see cosy/region.h. The native
-// code of the region stays as it is; every exit of the region gets a second way
-// in, from the compound.
+// The code that the host executes before a region, see cosy/region.h. The
+// native code of the region is not changed. Every exit of the region gets a
+// second predecessor, for the compound.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_HOST_H
@@ -19,9 +19,9 @@
 
 namespace cosy {
 
-/// What Coroutine.cpp replaces in a COSY_ASYNC function. int64_t
-/// cosy.async.run(region, frame) is cosy_region_run() of a part: the coroutine
-/// is suspended meanwhile.
+/// The name of int64_t cosy.async.run(region, frame), which stands for
+/// cosy_region_run() in a part of a COSY_ASYNC function. Coroutine.cpp replaces
+/// it by code that suspends the coroutine meanwhile.
 constexpr llvm::StringLiteral AsyncRunMarker = "cosy.async.run";
 /// int *cosy.async.errno() is the address of errno while the part runs.
 constexpr llvm::StringLiteral AsyncErrnoMarker = "cosy.async.errno";
@@ -38,7 +38,7 @@ constexpr llvm::StringLiteral DeferredRun =
 void completeDeferred(llvm::CallBase &Run, const Code &C,
                       llvm::ArrayRef<llvm::Value *> Inputs);
 
-/// The way of a region through its compound, before the compound is known.
+/// The path of a region through its compound, before the compound is known.
 class CompoundPath {
 public:
   /// Builds the blocks. Outputs an exit turns out not to need become poison in

@@ -33,8 +33,8 @@ SmallVector<CallInst *, 4> markersOf(Function &F, StringRef Name) {
   return List;
 }
 
-/// Is \p ID of the coroutine that calls it? The others act on a handle, which
-/// may be of any coroutine.
+/// Returns true if \p ID acts on the coroutine that calls it. Other intrinsics
+/// act on a handle, which can be that of any coroutine.
 static bool isPartOfCoroutine(Intrinsic::ID ID) {
   switch (ID) {
   case Intrinsic::coro_resume:
@@ -166,7 +166,7 @@ static Reach reachForward(BasicBlock *Entry) {
     if (Marker && asMarker(*Marker, StartMarker))
       continue;
     if (Marker) {
-      // Where the marker begins its block already, nothing of it is inside.
+      // If the marker begins its block, no instruction before it is inside.
       if (Marker == BB->getFirstNonPHIOrDbg() && BB != Entry)
         continue;
       SplitBlock(BB, Marker);
@@ -200,8 +200,8 @@ static SetVector<BasicBlock *> reachBackward(const Reach &R,
   return Blocks;
 }
 
-/// Where COSY_END is never reached: the loops and the ways to them; if there
-/// are none, everything but the returns.
+/// Returns the blocks of a region whose COSY_END is never reached: its endless
+/// loops and the paths to them; without such loops all blocks but the returns.
 static SetVector<BasicBlock *> endlessBlocks(const Reach &R) {
   DenseMap<BasicBlock *, unsigned> NumInside;
   SmallVector<BasicBlock *, 32> Dead;
@@ -336,9 +336,9 @@ bool findMarked(CallInst *Start, Marked &E) {
   }
   E.Beginnings.push_back({Before, Entry, E.Loc});
   SmallPtrSet<BasicBlock *, 8> Native = separateNatives(E, whyNotMovable);
-  // What follows vfork() runs in the child, on the parent's stack.
+  // The code after vfork() runs in the child, on the parent's stack.
   if (none_of(E.Natives, [](Instruction *I) { return isVfork(*I); }))
-    // Where a native piece leads back.
+    // A compound can begin after each native piece.
     addBeginnings(E, [&](BasicBlock *BB) { return Native.count(BB); });
   constexpr unsigned MaxBeginnings = 16; // compounds may overlap
   if (E.Beginnings.size() > MaxBeginnings)

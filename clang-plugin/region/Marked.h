@@ -38,8 +38,8 @@ llvm::SmallVector<llvm::CallInst *, 4> markersOf(llvm::Function &F,
                                                  llvm::StringRef Name);
 
 struct Marked {
-  /// Where a compound may begin. The only successor of Before is Entry, whose
-  /// only predecessor it is.
+  /// A place where a compound can begin. The only successor of Before is Entry,
+  /// and the only predecessor of Entry is Before.
   struct Beginning {
     llvm::BasicBlock *Before;
     llvm::BasicBlock *Entry;

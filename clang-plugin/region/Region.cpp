@@ -29,7 +29,7 @@ void prepareHost(Function &Host, FunctionAnalysisManager &FAM) {
   insertStops(Host);
   inlineAlways(Host);
   FAM.invalidate(Host, PreservedAnalyses::none());
-  // What a local variable is after longjmp() is not to change.
+  // The values of local variables after longjmp() must not change.
   if (!Host.callsFunctionThatReturnsTwice()) {
     PreservedAnalyses PA = SROAPass(SROAOptions::PreserveCFG).run(Host, FAM);
     FAM.invalidate(Host, PA);
@@ -82,7 +82,7 @@ static void absorbJumps(Region &R) {
     }
 }
 
-/// Gives every way out of the region blocks of its own.
+/// Gives every exit edge of the region its own blocks.
 static void splitExits(Region &R) {
   SetVector<BasicBlock *> Targets;
   for (BasicBlock *BB : R.Blocks)
@@ -158,7 +158,7 @@ static void demoteWideValues(Region &R) {
       DemoteRegToStack(*I);
       continue;
     }
-    // What is loaded in the phi's place crosses the border as it did.
+    // Loads in place of the phi cross the region's border as the phi did.
     AllocaInst *Slot = DemotePHIToStack(P);
     for (User *U : SmallVector<User *, 8>(Slot->users()))
       if (auto *Load = dyn_cast<LoadInst>(U))
@@ -202,7 +202,7 @@ void findRegion(const Marked &E, const Marked::Beginning &B, Region &R) {
       if (E.Blocks.count(S))
         R.Blocks.insert(S);
   absorbJumps(R);
-  // In the order of the function, which is that of the source.
+  // In the order of the function, which is the order of the source.
   SetVector<BasicBlock *> Ordered;
   for (BasicBlock &BB : *R.Host)
     if (R.Blocks.count(&BB))
@@ -258,7 +258,7 @@ void cloneBody(Region &R) {
   Module &M = *Host.getParent();
   LLVMContext &Ctx = M.getContext();
 
-  // What comes into a phi by a jump into the region is not for the compound.
+  // Values that a phi gets by a jump into the region are not for the compound.
   auto IsElsewhere = [&](const Use &U) {
     auto *P = dyn_cast<PHINode>(U.getUser());
     return P && !R.Blocks.count(P->getIncomingBlock(U));

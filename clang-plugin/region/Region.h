@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Region.h - What becomes one compound -------------------------------===//
 //
-// A region here is what one compound does: the marked blocks that are
-// reached from one of its beginnings. Where it is left - at COSY_END, by a
-// return, before a native piece - the host goes on.
+// A region here is the code of one compound: the marked blocks that are reached
+// from one of its beginnings. The host continues where the region is left: at
+// COSY_END, by a return, or before a native piece.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_REGION_H
@@ -15,13 +15,13 @@
 
 namespace cosy {
 
-/// bool cosy.stopped(): has the region reached a limit at which it ends? Where
-/// the rounds of its loops begin.
+/// bool cosy.stopped() returns true if the region has reached a limit at which
+/// it ends. It is called at the beginning of each iteration of its loops.
 constexpr llvm::StringLiteral StoppedMarker = "cosy.stopped";
 
 struct Region {
-  /// A way out: From is the last block inside, To the first outside. Both have
-  /// only this edge, and From only phis in front of it.
+  /// An exit edge: From is the last block inside, To the first outside. Both
+  /// have only this edge, and From has only phis before it.
   struct Exit {
     llvm::BasicBlock *From;
     llvm::BasicBlock *To;
@@ -37,8 +37,8 @@ struct Region {
   llvm::BasicBlock *Entry = nullptr;
   llvm::SetVector<llvm::BasicBlock *> Blocks;
   llvm::SmallVector<Exit, 2> Exits;
-  /// Blocks of it that the host can come to by other ways than Entry: after
-  /// an exit, or by a jump into the region. A subset of Blocks.
+  /// Blocks that the host can reach other than through Entry: after an exit, or
+  /// by a jump into the region. A subset of Blocks.
   llvm::SmallPtrSet<llvm::BasicBlock *, 8> Reentered;
   /// Values defined inside that are also there when it begins, since it begins
   /// in the middle of a loop; and copies of them in Before.

@@ -125,7 +125,8 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
   R.Index = NumRegions++;
   findRegion(E, At, R);
   cloneBody(R);
-  // A region is stopped where the rounds of its own loops begin.
+  // A region is stopped at the beginning of iterations of its own loops, so
+  // callees with loops are not inlined.
   inlineCallees(*R.Body, *R.Host, Pristine, {MaxCallee, MaxInlined},
                 [&](const Function &Callee) {
                   return R.IsAsync
@@ -161,7 +162,7 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
   D.IsOptimized = Optimized;
   D.Dump = Options.Dump;
   D.NoFast = Options.NoFast;
-  // What runs natively is not counted.
+  // Operations that run natively would not be counted.
   D.NoOutline = Options.NoOutline || R.Options.countsRuns();
   D.write(*R.Body);
   if (!Optimized)
@@ -193,7 +194,7 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
   return true;
 }
 
-/// Of a user function that was compiled, or refused with an error.
+/// Marks a user function that was compiled, or refused with an error.
 static constexpr StringLiteral SeenAttribute = "cosy-function-seen";
 
 /// Before regions change the functions that user functions call.

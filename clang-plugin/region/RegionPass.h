@@ -22,7 +22,7 @@ struct RegionOptions {
   bool Defer = false;
   /// Functions that are the program's own, whatever their names.
   std::vector<std::string> OwnFunctions;
-  /// How -fprofile-instr-generate counts, where that is known here.
+  /// Options of -fprofile-instr-generate, if they are known here.
   std::optional<llvm::InstrProfOptions> Profile;
 };
 

@@ -99,11 +99,11 @@ StartOptions optionsOf(const CallInst &Start) {
 
 namespace {
 
-/// A region before its blocks are split off: those on a way from the start to
-/// the end marker.
+/// A region before its blocks are split off: the blocks on paths from the start
+/// to the end marker.
 struct Extent {
   SetVector<BasicBlock *> Blocks;
-  BasicBlock *Behind = nullptr; ///< where the region goes on
+  BasicBlock *Behind = nullptr; ///< the block after the region
 };
 
 } // namespace
@@ -251,8 +251,8 @@ static void stopOnErrors(const Extent &E) {
   }
 }
 
-/// Makes the region leave where the next round of a loop begins when it has
-/// reached its limit.
+/// Makes the region end before the next iteration of a loop when it has reached
+/// its limit.
 static void stopAtLimit(const Extent &E) {
   Function &Host = *E.Behind->getParent();
   Module &M = *Host.getParent();
@@ -281,7 +281,7 @@ static void stopAtLimit(const Extent &E) {
     IRBuilder<> At(Old);
     At.SetCurrentDebugLocation(Cont->getFirstNonPHIOrDbg()->getDebugLoc());
     CallInst *Test = At.CreateCall(Stopped);
-    // Every round has to come by one.
+    // Every iteration has to execute one of these tests.
     Test->addFnAttr(Attribute::NoDuplicate);
     Test->addFnAttr(Attribute::NoMerge);
     Test->setDoesNotThrow();
