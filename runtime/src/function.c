@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * function.c - user functions: in the kernel where it can be and pays, else
+ * function.c - runs user functions in the kernel if that is possible and pays, otherwise
  * natively.
  *
- * A compound's CALL leaves as an up-call until its function has a program bound
- * in the module, for the segment its pointers lead into. Programs are loaded
- * when a segment is made, which happens in cosy_malloc() or the like: there
- * memory can be had, which cannot be said of the run path, be it in a signal
- * handler. On the run path they are only bound, at the up-call.
+ * A compound's CALL leaves as an up-call until a program of its function is bound in the
+ * module for the segment of its pointers. Programs are loaded when a segment is created, in
+ * cosy_malloc() and similar functions, which may allocate memory. The run path may not,
+ * because it can be in a signal handler. There programs are only bound, at the up-call.
  *
- * COSY_FUNCTIONS=auto compares: so many calls natively, so many in the kernel,
- * then the place that took less time for good. A native call costs the way to
- * user mode and back on top.
+ * COSY_FUNCTIONS=auto times some calls natively and some in the kernel, and then uses the
+ * faster place. The cost of leaving and entering the kernel counts for native calls.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -53,7 +51,7 @@ enum place {
  * @fd:	     the program
  * @data:    copy of the function's constants, in the segment
  * @stacks:  the stacks
- * @groups:  of them given to a region
+ * @groups:  which groups of stacks belong to a region
  */
 struct program {
 	struct program *next;
@@ -84,18 +82,18 @@ struct binding {
 
 /**
  * struct state - libcosy's part of a struct cosy_function
- * @lock:     of all that follows; on the run path it is only tried for
+ * @lock:     protects the following members; the run path only tries to take it
  * @function: the function
  * @next:     of all functions
  * @programs: by segment
  * @bindings: newest first
  * @place:    where it runs
- * @bound:    it has been bound: where it runs in the kernel, it did
- * @explained: it was said that an argument is not from cosy_malloc()
- * @native_calls: @native_cycles: timed natively
- * @kernel_calls: @kernel_cycles: timed in the kernel
- * @calls:    natively made instead of in the kernel, of any kind
- * @counted:  COSY_STATS
+ * @bound:    it has been bound at least once
+ * @explained: the message was printed that an argument is not from cosy_malloc()
+ * @native_calls: @native_cycles: calls timed natively
+ * @kernel_calls: @kernel_cycles: calls timed in the kernel
+ * @calls:    number of calls made natively instead of in the kernel
+ * @counted:  counts for COSY_STATS
  */
 struct state {
 	pthread_mutex_t lock;
@@ -114,7 +112,7 @@ struct state {
 	struct cosy_counted counted;
 };
 
-/* All functions; changed and gone through with this lock. */
+/* Protects the list of all functions. */
 static pthread_mutex_t functions_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct state *functions;
 
@@ -224,7 +222,7 @@ static void load(struct state *state, struct cosy_segment *segment)
 	err = program_fill(state->function, program);
 	if (err < 0) {
 		explain_not_loaded(state->function, err);
-		/* It takes seconds to find that out, and is so each time. */
+		/* The verifier takes seconds to reach a limit, so do not try again. */
 		if (is_too_much(err))
 			__atomic_store_n(&state->place, PLACE_NATIVE,
 					 __ATOMIC_RELAXED);
@@ -302,7 +300,7 @@ static void segment_gone(struct cosy_segment *segment)
 	pthread_mutex_unlock(&functions_lock);
 }
 
-/* A binding's memory: on the run path there is no malloc(). Never given back. */
+/* Allocate a binding without malloc(), which the run path must not call. Never freed. */
 static struct binding *binding_alloc(void)
 {
 	enum { COUNT = 1024 };
@@ -329,7 +327,7 @@ static struct binding *binding_find(const struct state *state, uint64_t handle,
 	return binding;
 }
 
-/* What binds a region's call to its program. */
+/* Make the argument of COSY_IOC_BIND for a region's call. */
 static struct cosy_bind bind_of(const struct state *state,
 				const struct program *program, uint64_t handle,
 				uint32_t number, uint32_t trial,
@@ -355,7 +353,7 @@ static struct cosy_bind bind_of(const struct state *state,
 	};
 }
 
-/* Give a region's call its program; false if it cannot have it. */
+/* Bind a region's call to its program. Return false on failure. */
 static bool bind(struct state *state, struct program *program,
 		 struct binding *binding, uint64_t handle, uint32_t number)
 {
@@ -385,8 +383,8 @@ static bool bind(struct state *state, struct program *program,
 }
 
 /*
- * Take the results of a trial. There are no more calls, but what has begun needs
- * the program to go on.
+ * Take the results of a trial. It has no new calls, but calls that have begun still need the
+ * program.
  */
 static void end_trial(struct state *state, const struct program *program,
 		      const struct binding *binding)
@@ -410,7 +408,7 @@ static uint64_t cycles(void)
 	return __builtin_ia32_rdtsc();
 }
 
-/* The least that going to the kernel and back takes. */
+/* Return the minimum time of leaving and entering the kernel. */
 static uint64_t crossing(void)
 {
 	static uint64_t least;
@@ -443,8 +441,8 @@ static void decide(struct state *state)
 }
 
 /*
- * At the up-call of a function that may run in the kernel. Return: true if the
- * module should call it, from now on or still.
+ * Decide at an up-call where the function runs. Return true if the module should call it, from now
+ * on or still.
  */
 static bool consider(struct state *state, struct program *program,
 		     uint64_t handle, uint32_t number)
@@ -462,13 +460,13 @@ static bool consider(struct state *state, struct program *program,
 		if (state->place == PLACE_NATIVE)
 			return false;
 	} else if (binding && !binding->trial) {
-		/* It has its program: this time it could not be called. */
+		/* The program is bound, but could not be called this time. */
 		return false;
 	}
 	return bind(state, program, binding, handle, number);
 }
 
-/* The program for the segment the pointers lead into, NULL if there is none. */
+/* Return the program for the segment of the pointers, or NULL. */
 static struct program *program_for(const struct state *state,
 				   const uint64_t *args)
 {
@@ -492,7 +490,7 @@ static struct program *program_for(const struct state *state,
  * On the run path
  */
 
-/* Say once why a function that COSY_FUNCTIONS wants in the kernel is not there. */
+/* Print once why a function does not run in the kernel, although COSY_FUNCTIONS=kernel. */
 static void explain_argument(struct state *state, const uint64_t *args)
 {
 	const struct cosy_function *function = state->function;
@@ -517,7 +515,7 @@ static void explain_argument(struct state *state, const uint64_t *args)
 	}
 }
 
-/* The CALL that ends at @pc; NULL if another operation does. */
+/* Return the CALL that ends at @pc, or NULL if it is another operation. */
 static const struct cosy_op *call_before(const struct cosy_region *region,
 					 uint32_t pc)
 {
@@ -655,7 +653,7 @@ static void report(const struct cosy_function *function,
 		     NULL);
 }
 
-/* End by a signal that says what it is about. */
+/* End the process by a signal with the details of the failure. */
 static void raise_signal(int signal, int code, uint64_t address)
 {
 	struct sigaction action = { .sa_handler = SIG_DFL };
@@ -664,7 +662,7 @@ static void raise_signal(int signal, int code, uint64_t address)
 	siginfo_t info;
 	sigset_t set;
 
-	/* Ignored or blocked, the kernel's own would end the process. */
+	/* A signal that the kernel raises also ends a process that ignores or blocks it. */
 	sigaction(signal, NULL, &action);
 	if (action.sa_handler == SIG_IGN) {
 		action.sa_handler = SIG_DFL;
@@ -680,7 +678,7 @@ static void raise_signal(int signal, int code, uint64_t address)
 	info.si_addr = (void *)address;
 	cosy_sys6(SYS_rt_tgsigqueueinfo, pid, tid, signal, (long)&info, 0, 0);
 
-	/* A handler has returned. There is nothing to go back to. */
+	/* The handler has returned, and the run cannot continue. */
 	action = (struct sigaction){ .sa_handler = SIG_DFL };
 	sigaction(signal, &action, NULL);
 	cosy_sys(SYS_tgkill, pid, tid, signal);
@@ -693,7 +691,7 @@ static void end_natively(const struct cosy_run *run)
 
 	switch (run->value) {
 	case COSY_FUNCTION_FAULT:
-		/* The real thing, unless it is there after all. */
+		/* Cause the fault itself, unless the memory is accessible now. */
 		*(volatile char *)address;
 		raise_signal(SIGSEGV, SEGV_MAPERR, address);
 		break;
@@ -721,7 +719,7 @@ static void failed(const struct cosy_region *region, struct cosy_reserved *reser
 	/* On its way to user mode, the thread has been killed. */
 	if (run->value == COSY_FUNCTION_KILLED)
 		return;
-	/* Natively these are no failures. */
+	/* These are not failures natively. */
 	if (again)
 		silent = run->value == COSY_FUNCTION_STACK ||
 			 run->value == COSY_FUNCTION_LOOP ||

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * region.c - run regions: enter the kernel, resume what it left early, finish
- * in user mode what it cannot do.
+ * region.c - runs regions: enters the kernel, resumes runs that were left early, and
+ * executes in user mode what the kernel cannot.
  *
- * All that is known about a run is in its frame and in variables on the stack
- * here. Nothing is held or counted up that an up-call or a signal handler that
- * leaves by longjmp() could leave behind.
+ * The state of a run is in its frame and in variables on the stack. No lock or count is
+ * held that an up-call or a signal handler could leave behind by longjmp().
  *
- * A compound that has begun is always finished as a compound: by the user-mode
- * executor if the kernel is no longer there, for the native code can only be
- * entered at its beginning. Its decoded code exists before the first entry.
+ * A compound that has begun is always finished as a compound, because the native code can
+ * only be entered at its beginning. If the module cannot be used any more, the user-mode
+ * executor finishes it. Its decoded code exists before the first entry.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -42,16 +41,16 @@
 #define MAX_RECOVERIES 4
 
 /*
- * A watched run leaves after so many slots in loops, for the module tells how many
- * there were only when it leaves; then after twice as many, and so on.
+ * A watched run leaves after this number of slots in loops, because the module reports the
+ * number only when the run leaves. The number is doubled each time.
  */
 #define FIRST_WATCHED_SLOTS	256
-/* Up-calls after which a part of a run is judged. */
+/* The number of up-calls after which a part of a run gets a verdict. */
 #define WATCHED_UPCALLS		32
-/* Up-calls until the next part is watched, and twice as many after each gain. */
+/* The number of up-calls until the next part is watched; doubled after each gain. */
 #define FIRST_UNWATCHED_UPCALLS	64
 #define LAST_UNWATCHED_UPCALLS	(1u << 20)
-/* Up-calls that a run which loses makes in user mode, and after the next loss. */
+/* The number of up-calls that a run makes in user mode after a loss; doubled each time. */
 #define FIRST_USER_UPCALLS	1024
 
 const struct cosy_function_hooks *cosy_function_hooks;
@@ -74,9 +73,9 @@ static inline long enter(struct cosy_run *run)
 }
 
 /*
- * Where errno is, from the thread pointer: the same in all threads, since libc is
- * loaded with the program. Set before any region has COSY_MODE_LOADED: asking
- * libc at every entry would be a call.
+ * Offset of errno from the thread pointer. It is the same in all threads, because libc is
+ * loaded with the program. Set before any region has COSY_MODE_LOADED, so that entries
+ * need not call libc for it.
  */
 static ptrdiff_t errno_offset;
 
@@ -180,8 +179,8 @@ static int64_t run_in_user_mode(const struct cosy_region *region,
 }
 
 /*
- * Do in user mode what the kernel cannot: from run->pc until after the next
- * call or back-edge. Return: the exit, or -1 to resume at run->pc.
+ * Execute in user mode what the kernel cannot, from run->pc until after the next call or
+ * back-edge. Return the exit, or -1 to resume at run->pc.
  */
 static int64_t step_in_user_mode(const struct cosy_region *region,
 				 struct cosy_reserved *reserved, uint64_t *frame,
@@ -219,8 +218,8 @@ static void take_result(struct cosy_reserved *reserved, uint64_t *frame,
  */
 
 /*
- * Tell a person who asked what ran where why the region does not run in the
- * kernel, or not any more: once, as the next region has the same reason.
+ * Print why the region does not run in the kernel, for COSY_STATS, COSY_DEBUG and executor=kernel.
+ * Once per process, because the next region has the same reason.
  */
 static void explain_given_up(const struct cosy_region *region, bool loaded,
 			     int error)
@@ -243,9 +242,8 @@ static void explain_given_up(const struct cosy_region *region, bool loaded,
 }
 
 /*
- * The region cannot run in the kernel any more, because of @error. A region has
- * its native code, and need not come here again; a compound of cosy_init() has
- * only user mode.
+ * Stop running the region in the kernel, because of @error. A region then runs natively, a
+ * compound of cosy_init() in user mode.
  */
 static void give_up_kernel(struct cosy_region *region, struct cosy_reserved *reserved,
 			   int error)
@@ -264,9 +262,9 @@ static void give_up_kernel(struct cosy_region *region, struct cosy_reserved *res
 }
 
 /*
- * An entry failed with @ret and nothing was executed: the program has closed
- * our descriptor, or a child process got a file of its own, which does not
- * have the handle. Return: true if it can be tried again.
+ * Recover from an entry that failed with @ret and executed nothing: the program has closed
+ * the descriptor, or a child process has opened the device anew, and its file does not have
+ * the handle. Return true if the entry can be tried again.
  */
 static bool recover(struct cosy_region *region, struct cosy_reserved *reserved,
 		    struct cosy_run *run, int fd, long ret)
@@ -280,7 +278,10 @@ static bool recover(struct cosy_region *region, struct cosy_reserved *reserved,
 	now = cosy_device_get();
 	error = now;
 	if (now >= 0) {
-		/* Then it was the module that answered, not another file. */
+		/*
+		 * With the same descriptor, the error is from the module and not from another
+		 * file.
+		 */
 		if (now == fd && ret != -ENOENT && ret != -EBADF)
 			return false;
 		error = cosy_reserved_load(region, reserved, run->handle + 1);
@@ -304,7 +305,7 @@ static bool is_result(long ret)
 	return ret != -EBADF && ret != -ESPIPE && ret != -ENXIO;
 }
 
-/* The next entry may do what is left, no more. */
+/* Limit the next entry to the rest of the run's limits. */
 static void limit_entry(struct cosy_run *run, const struct cosy_limiter *limiter)
 {
 	const struct cosy_limits *limits = limiter->limits;
@@ -320,7 +321,7 @@ static void limit_entry(struct cosy_run *run, const struct cosy_limiter *limiter
 	}
 }
 
-/* Return true if the run was left in a function that cannot be restarted. */
+/* Return true if the run was left in a function that can only be resumed. */
 static bool must_go_on(const struct cosy_run *run)
 {
 	const struct cosy_suspended *suspended = (const void *)run->suspended;
@@ -329,8 +330,8 @@ static bool must_go_on(const struct cosy_run *run)
 }
 
 /*
- * Finish a run that cannot enter any more. A function that it was left in can
- * only go on in the kernel: it fails.
+ * Finish a run that cannot enter any more. A function that is suspended can only be resumed in
+ * the kernel, so it fails.
  */
 static int64_t finish_run(const struct cosy_region *region,
 			  struct cosy_reserved *reserved, uint64_t *frame,
@@ -353,15 +354,15 @@ static int64_t finish_run(const struct cosy_region *region,
  * @limiter: its limits
  * @fd:      the descriptor of the last entry
  * @failed:  entries in succession that executed nothing
- * @begun:   operations have been executed: the native code is too late
+ * @begun:   operations have been executed, so the native code cannot run any more
  * @watched: the run is being watched, in @sample
- * @whole:   since it began
- * @paused:  it is not being watched, as it has gained until now
- * @sample:  what it has done
- * @slots:   that the last entry may execute in loops, if it is watched
- * @pause:   up-calls until it is watched again, after the next gain
- * @user_upcalls: up-calls to make in user mode after the next loss
- * @exit:    how it ended: the exit; -1 to run the native code
+ * @whole:   it has been watched since its beginning
+ * @paused:  it is not being watched now, because it has gained until now
+ * @sample:  counts of the watched part
+ * @slots:   number of slots that the last entry may execute in loops, if it is watched
+ * @pause:   number of up-calls until it is watched again, after the next gain
+ * @user_upcalls: number of up-calls to make in user mode after the next loss
+ * @exit:    the exit; -1 to run the native code
  */
 struct entered {
 	struct cosy_region *region;
@@ -391,7 +392,7 @@ static void watch(struct entered *entered)
 	entered->slots = FIRST_WATCHED_SLOTS;
 }
 
-/* What the next entry does is counted, if anybody wants to know. */
+/* Count the next entry if counts are needed. */
 static void count_next_entry(struct entered *entered)
 {
 	struct cosy_run *run = entered->run;
@@ -426,7 +427,7 @@ static void count_entry(struct entered *entered)
 	cosy_count(counts, &counts->entries, 1);
 }
 
-/* The last entry has executed something. */
+/* Note that the last entry has executed something. */
 static void note_progress(struct entered *entered)
 {
 	struct cosy_run *run = entered->run;
@@ -454,7 +455,7 @@ static bool finish(struct entered *entered)
 	return true;
 }
 
-/* Run native code that the compound asks for: an up-call or a function. */
+/* Run the native code of an up-call or of a function. */
 static void run_upcall(struct entered *entered)
 {
 	const struct cosy_region *region = entered->region;
@@ -468,7 +469,7 @@ static void run_upcall(struct entered *entered)
 	call_up(region, entered->reserved, entered->frame, run->value);
 }
 
-/* Do the operation that the module cannot do. Return: true if the run ended. */
+/* Execute the operation that the module cannot. Return true if the run has ended. */
 static bool run_step(struct entered *entered)
 {
 	struct cosy_run *run = entered->run;
@@ -489,7 +490,7 @@ static bool run_step(struct entered *entered)
 	return entered->exit >= 0;
 }
 
-/* Do what the module has left the compound for. Return: true if the run ended. */
+/* Execute what the module has left the compound for. Return true if the run has ended. */
 static bool run_what_is_asked(struct entered *entered)
 {
 	struct cosy_run *run = entered->run;
@@ -513,7 +514,7 @@ static bool run_what_is_asked(struct entered *entered)
 	}
 }
 
-/* The entry left the compound before its end. Return: true if the run ended. */
+/* Continue after an entry that left the compound early. Return true if the run has ended. */
 static bool continue_after_leave(struct entered *entered, bool blocked)
 {
 	struct cosy_run *run = entered->run;
@@ -533,7 +534,7 @@ static bool continue_after_leave(struct entered *entered, bool blocked)
 	return capped || blocked ? finish(entered) : false;
 }
 
-/* The entry is an interrupted call's result. */
+/* Continue after an entry that returned the result of an interrupted call. */
 static void continue_after_call(struct entered *entered, long result)
 {
 	note_progress(entered);
@@ -541,8 +542,8 @@ static void continue_after_call(struct entered *entered, long result)
 }
 
 /*
- * The entry executed nothing: get back what it lacks, or go on without the
- * module. Return: true if the run ended.
+ * Continue after an entry that executed nothing: recover the descriptor or the handle, or
+ * continue without the module. Return true if the run has ended.
  */
 static bool continue_after_failure(struct entered *entered, long error)
 {
@@ -564,9 +565,9 @@ static bool continue_after_failure(struct entered *entered, long error)
 }
 
 /*
- * The run loses by its up-calls, and its native code cannot be entered in the
- * middle: make the next ones in user mode, and calls that gain by an entry of their
- * own by the module. Return: true if the run ended.
+ * Continue a run in user mode that loses by its up-calls, because its native code cannot be
+ * entered in the middle. Calls that gain from an entry of their own still go through the
+ * module. Return true if the run has ended.
  */
 static bool rest_in_user_mode(struct entered *entered)
 {
@@ -598,7 +599,7 @@ static bool rest_in_user_mode(struct entered *entered)
 	}
 }
 
-/* A watched run has made WATCHED_UPCALLS. Return: true if the run ended. */
+/* Give a verdict after WATCHED_UPCALLS of a watched run. Return true if the run has ended. */
 static bool judge_run(struct entered *entered)
 {
 	struct cosy_region *region = entered->region;
@@ -613,7 +614,7 @@ static bool judge_run(struct entered *entered)
 			entered->paused = true;
 		return false;
 	}
-	/* A function that was left can only go on in the kernel. */
+	/* A suspended function can only be resumed in the kernel. */
 	if (entered->run->flags & COSY_RUN_SUSPENDED)
 		return false;
 	end_watch(entered);
@@ -631,8 +632,8 @@ static bool judge_run(struct entered *entered)
 }
 
 /*
- * Make up to @max up-calls of a run that nobody counts, after an entry that
- * returned @ret. Return: what the last entry returned.
+ * Make up to @max up-calls of a run without counts, after an entry that returned @ret. Return
+ * the result of the last entry.
  */
 static inline long make_upcalls(const struct cosy_region *region,
 				uint64_t *frame, struct cosy_run *run, long ret,
@@ -660,11 +661,11 @@ static long make_paused_upcalls(struct entered *entered, long ret)
 }
 
 /**
- * resume() - go on after an entry, until the compound is done
+ * resume() - continue after the first entry, until the compound is done
  * @run: the run, entered once
  * @limiter: its limits
- * @watched: this is to see whether the run gains, @whole: from its beginning
- * @ret: what the entry returned
+ * @watched: watch whether the run gains; @whole: from its beginning
+ * @ret: result of the entry
  *
  * Return: the exit; -1 if nothing was executed and the native code can be run.
  */
@@ -774,11 +775,11 @@ static void explain_invalid(const struct cosy_region *region,
 			     diag->reason, "; the region runs natively", NULL);
 }
 
-/* The region loses in the kernel: its next @rest entries are native, too. */
+/* Run the next @rest entries of a region natively, because it loses in the kernel. */
 static void rest(struct cosy_region *region, struct cosy_reserved *reserved,
 		 uint32_t entries)
 {
-	/* Where each run is counted, it has to come here. */
+	/* If each run is counted, every entry has to call this file. */
 	if (reserved->counts)
 		cosy_verdict_rest(&reserved->verdict, entries);
 	else
@@ -786,7 +787,7 @@ static void rest(struct cosy_region *region, struct cosy_reserved *reserved,
 				 __ATOMIC_RELAXED);
 }
 
-/* A region that libcosy may choose a place for is entered. */
+/* Enter a region for which libcosy may choose the executor. */
 static int64_t choose(struct cosy_region *region, struct cosy_reserved *reserved,
 		      uint64_t *frame)
 {
@@ -826,7 +827,7 @@ static inline bool rests(struct cosy_region *region)
 	return true;
 }
 
-/* Everything but the straight way into the kernel. */
+/* The slow path: everything but an entry of a loaded region. */
 static __attribute__((noinline)) int64_t decide(struct cosy_region *region,
 						uint64_t *frame)
 {
@@ -836,7 +837,7 @@ static __attribute__((noinline)) int64_t decide(struct cosy_region *region,
 
 	if (region->abi != COSY_REGION_ABI)
 		return -1;
-	/* Not even what getting ready takes is to be seen by who traces. */
+	/* A tracer must not see the system calls of the preparation either. */
 	if (cosy_device_parked() && cosy_region_has_native(region))
 		return -1;
 	reserved = cosy_reserved_get(region, cosy_region_executor(region),
@@ -874,8 +875,8 @@ static __attribute__((noinline)) int64_t run_unloaded(struct cosy_region *region
 }
 
 /*
- * Go on after the first entry of a run without limits, which nobody counts: what
- * resume() does, too, among much else.
+ * Continue after the first entry of a run without limits and counts: the common part of
+ * resume().
  */
 static __attribute__((noinline)) int64_t
 resume_plain(struct cosy_region *region, uint64_t *frame, struct cosy_run *run,
@@ -972,7 +973,7 @@ COSY_EXPORT void cosy_regions_add(struct cosy_region *regions, size_t count)
 		return;
 	}
 	for (size_t i = 0; i < count; i++) {
-		/* Asked in any case: later the device may be out of reach. */
+		/* Ask in any case, because the device may not be accessible later. */
 		mode = cosy_region_is_used(&regions[i]) ? COSY_MODE_DECIDE :
 							  COSY_MODE_NATIVE;
 		foreign = mode == COSY_MODE_NATIVE ?
@@ -985,7 +986,7 @@ COSY_EXPORT void cosy_regions_add(struct cosy_region *regions, size_t count)
 	}
 	cosy_reserved_add(regions, count);
 	for (size_t i = 0; i < count; i++) {
-		/* While it is made it would have to run natively. */
+		/* Decode it now: while it is decoded it would have to run natively. */
 		if (regions[i].mode != COSY_MODE_NATIVE &&
 		    !cosy_region_has_native(&regions[i]))
 			cosy_reserved_get(&regions[i],
@@ -1004,7 +1005,7 @@ COSY_EXPORT void cosy_regions_remove(struct cosy_region *regions, size_t count)
 
 	if (!count || regions->abi != COSY_REGION_ABI)
 		return;
-	/* Counts are printed. */
+	/* Counts may still be printed. */
 	if (cosy_in_program() && !cosy_options().stats)
 		return;
 	for (size_t i = 0; i < count; i++) {
@@ -1022,20 +1023,20 @@ static bool is_single_threaded(void)
 {
 	struct stat st;
 
-	/* A link for each thread, and two as every directory has. */
+	/* One link for each thread, and the two of every directory. */
 	return !stat("/proc/self/task", &st) && st.st_nlink == 3;
 }
 
 /*
- * The last of the destructors: the library that contains this copy of libcosy is
- * unloaded, or the process ends. Then other threads may still be in a region: they
- * can open the device again, but must not lose what they execute.
+ * The last destructor: the library that contains this copy of libcosy is unloaded, or the
+ * process ends. Other threads may still run regions. They can open the device again, but
+ * their decoded code must stay.
  */
 __attribute__((destructor(101))) static void unload(void)
 {
 	if (cosy_in_program())
 		return;
-	/* Where filters are strict, what does not have to be asked is not. */
+	/* A strict seccomp filter may kill for a system call, so make none. */
 	if (cosy_device_barred())
 		return;
 	if (cosy_reserved_any_mapped() && is_single_threaded())

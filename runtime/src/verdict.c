@@ -2,10 +2,9 @@
 /*
  * verdict.c - COSY_EXECUTOR=auto: decides whether a region gains in the kernel.
  *
- * A region without a loop runs natively a few times before it is loaded: many run
- * once. A region with a loop may run once, for long, and would never gain, so it is
- * loaded at once. A region that cannot gain, however its branches go, is not loaded
- * at all.
+ * A region without a loop runs natively a few times before it is loaded, because many run
+ * only once. A region with a loop may run only once, but for a long time, so it is loaded
+ * immediately. A region that cannot gain on any path is not loaded at all.
  */
 #include <cosy/costs.h>
 #include <cosy/format.h>
@@ -16,26 +15,26 @@
 #include "verdict.h"
 
 /*
- * Runs before a region without a loop is loaded. Loading takes about as long as a
- * run of several calls with names saves in so many.
+ * The number of native runs before a region without a loop is loaded. Loading costs about
+ * what this number of runs with several path calls saves.
  */
 #define FIRST_RUNS	8
-/* Runs that a first verdict is given on: the loops of one may be short. */
+/* The number of runs for a first verdict: the loops of a single run may be short. */
 #define RUNS		8
-/* Runs that nobody has seen the end of, as they are left by longjmp(). */
+/* The number of runs without an end, because they were left by longjmp(). */
 #define LOST_RUNS	64
-/* A loss that needs no further run: what 16 up-calls cost. */
+/* A loss that is large enough for a verdict without further runs: 16 up-calls. */
 #define LARGE_LOSS	(16 * COSY_COST_UPCALL)
 /*
- * Entries that a region runs natively after a loss. Twice as many after each
- * loss: what the run between them loses is soon below a hundredth.
+ * The number of entries that a region runs natively after a loss. Doubled after each loss, so
+ * that the loss of the runs between them is soon below 1 %.
  */
 #define FIRST_REST	256
 #define LAST_REST	(1u << 20)
 /*
- * To count an entry takes 20 instructions: more than a hundredth of a run that
- * makes fewer calls than this. Such a region is not tried again after its third
- * loss, within the first thousand entries.
+ * Counting an entry takes 20 instructions, which is more than 1 % of a run that makes fewer
+ * calls than this. Such a region is not tried again after its third loss, within the first
+ * thousand entries.
  */
 #define FEW_CALLS	8
 #define LAST_SMALL_REST	(FIRST_REST * 2)
@@ -53,7 +52,7 @@ enum {
 #include <syscalls.def>
 };
 
-/* Instructions that a call saves, at least, if native code makes it through the module. */
+/* Return the minimum that a call saves as a single call, in instructions. */
 static uint32_t saved_singly(uint64_t nr)
 {
 	switch (nr) {
@@ -65,7 +64,7 @@ static uint32_t saved_singly(uint64_t nr)
 	}
 }
 
-/* Instructions that a call saves, at most. */
+/* Return the maximum that a call saves in a compound, in instructions. */
 static uint32_t saved_by(const struct cosy_op *op, bool plain, bool singly)
 {
 	uint64_t nr = (uint64_t)op->imm;
@@ -74,7 +73,7 @@ static uint32_t saved_by(const struct cosy_op *op, bool plain, bool singly)
 	if (plain || op->c & COSY_HINT_PLAIN ||
 	    nr >= sizeof(arguments) / sizeof(*arguments))
 		return COSY_CALL_SAVES;
-	/* What these save grows with the data. */
+	/* The saving of these calls grows with the data. */
 	if (op->c)
 		return COSY_NAME_CALL_SAVES;
 	for (const char *arg = arguments[nr]; *arg; arg++)
