@@ -10,7 +10,9 @@
 #ifndef COSY_PLUGIN_FUNCTION_H
 #define COSY_PLUGIN_FUNCTION_H
 
-#include "llvm/ADT/MapVector.h"
+#include "region/DescriptorTable.h"
+
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/GlobalVariable.h"
@@ -66,7 +68,8 @@ void makeNative(llvm::Function &F);
 /// The user functions of a translation unit, as cosy/region.h has them.
 class FunctionTable {
 public:
-  explicit FunctionTable(llvm::Module &M) : M(M) {}
+  explicit FunctionTable(llvm::Module &M)
+      : M(M), Table(M, "cosy.functions", "cosy_functions") {}
 
   void add(llvm::Function &F, const FunctionProgram &P);
 
@@ -78,9 +81,9 @@ public:
 
 private:
   llvm::Module &M;
-  std::vector<llvm::Constant *> Descriptors;
-  /// Placeholders of the descriptors until finish(), in their order.
-  llvm::MapVector<const llvm::Function *, llvm::GlobalVariable *> Placeholders;
+  DescriptorTable Table;
+  /// What stands for the descriptors until finish().
+  llvm::DenseMap<const llvm::Function *, llvm::GlobalVariable *> Placeholders;
 };
 
 /// \returns whether the plugin has a function \p Name of the C library.

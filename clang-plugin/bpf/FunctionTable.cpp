@@ -2,11 +2,9 @@
 //===- FunctionTable.cpp - The user functions of a translation unit -------===//
 #include "bpf/Function.h"
 #include "link/Deferred.h"
-#include "region/Host.h"
 
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Transforms/Utils/ModuleUtils.h"
 
 extern "C" {
 #include <cosy/function.h>
@@ -79,19 +77,19 @@ void FunctionTable::add(Function &F, const FunctionProgram &P) {
     if (A.getType()->isPointerTy())
       Pointers |= 1u << A.getArgNo();
   DISubprogram *SP = F.getSubprogram();
-  Descriptors.push_back(ConstantStruct::get(
-      descriptorType(Ctx),
-      {Int(COSY_REGION_ABI), Int(F.arg_size()), Int(Pointers), Int(P.Stack),
-       stringConstant(M, F.getName()),
-       stringConstant(M, SP ? SP->getFilename()
-                            : StringRef(M.getSourceFileName())),
-       Int(SP ? SP->getLine() : 0), Int(P.Object.size()),
-       bytes(M, Raw(P.Object), ".cosy.functions", "cosy.object." + F.getName()),
-       bytes(M, Raw(P.Data), ".cosy.data", "cosy.data." + F.getName()),
-       Int(P.Data.size()), Int(P.Relocations.size()), Relocations, Null}));
-  Placeholders[&F] = new GlobalVariable(M, descriptorType(Ctx), false,
-                                        GlobalValue::ExternalLinkage, nullptr,
-                                        "cosy.function." + F.getName());
+  Placeholders[&F] = Table.add(
+      ConstantStruct::get(
+          descriptorType(Ctx),
+          {Int(COSY_REGION_ABI), Int(F.arg_size()), Int(Pointers), Int(P.Stack),
+           stringConstant(M, F.getName()),
+           stringConstant(M, SP ? SP->getFilename()
+                                : StringRef(M.getSourceFileName())),
+           Int(SP ? SP->getLine() : 0), Int(P.Object.size()),
+           bytes(M, Raw(P.Object), ".cosy.functions",
+                 "cosy.object." + F.getName()),
+           bytes(M, Raw(P.Data), ".cosy.data", "cosy.data." + F.getName()),
+           Int(P.Data.size()), Int(P.Relocations.size()), Relocations, Null}),
+      "cosy.function." + F.getName());
   F.addFnAttr(ProgramAttribute);
 }
 
@@ -109,36 +107,7 @@ Constant *FunctionTable::list(ArrayRef<const Function *> Functions) {
 }
 
 void FunctionTable::finish() {
-  if (Descriptors.empty())
-    return;
-  LLVMContext &Ctx = M.getContext();
-  Type *I64 = Type::getInt64Ty(Ctx);
-  auto *Ty = ArrayType::get(descriptorType(Ctx), Descriptors.size());
-  auto *Table =
-      new GlobalVariable(M, Ty, false, GlobalValue::InternalLinkage,
-                         ConstantArray::get(Ty, Descriptors), "cosy.functions");
-  Table->setSection("cosy_functions");
-  Table->setAlignment(Align(8));
-  GlobalVariable::SanitizerMetadata Meta;
-  Meta.NoAddress = true; // no red zones between the functions of several files
-  Table->setSanitizerMetadata(Meta);
-  for (auto [N, Entry] : enumerate(Placeholders)) {
-    Entry.second->replaceAllUsesWith(ConstantExpr::getInBoundsGetElementPtr(
-        Ty, Table,
-        ArrayRef<Constant *>{ConstantInt::get(I64, 0),
-                             ConstantInt::get(I64, N)}));
-    Entry.second->eraseFromParent();
-  }
-  appendToGlobalCtors(M,
-                      createTableCaller(M, "cosy.functions.add",
-                                        "cosy_functions_add", Table,
-                                        Descriptors.size()),
-                      65535);
-  appendToGlobalDtors(M,
-                      createTableCaller(M, "cosy.functions.remove",
-                                        "cosy_functions_remove", Table,
-                                        Descriptors.size()),
-                      65535);
+  Table.finish("cosy_functions_add", "cosy_functions_remove");
 }
 
 } // namespace cosy

@@ -32,20 +32,6 @@ static FunctionCallee regionRun(Module &M) {
       FunctionType::get(Type::getInt64Ty(Ctx), {Ptr, Ptr}, false));
 }
 
-/// cosy_regions_add(), by its other name: without libcosy, the linker's message
-/// contains the remedy.
-static constexpr StringLiteral AddFunction =
-    "cosy_is_not_linked__use_cosy_cc_or_lcosy";
-
-/// \returns the function void Name(table, count) of libcosy.
-static FunctionCallee tableFunction(Module &M, StringRef Name) {
-  LLVMContext &Ctx = M.getContext();
-  return M.getOrInsertFunction(
-      Name, FunctionType::get(Type::getVoidTy(Ctx),
-                              {PointerType::get(Ctx, 0), Type::getInt64Ty(Ctx)},
-                              false));
-}
-
 //===----------------------------------------------------------------------===//
 // CompoundPath
 //===----------------------------------------------------------------------===//
@@ -339,8 +325,8 @@ void CompoundPath::defer(unsigned NumOutputs, ArrayRef<PrivateLocal> Locals) {
   RunCall = New;
   // The linker has to look for the library before link-time optimisation: later
   // it no longer knows what the program defines.
-  for (FunctionCallee F : {regionRun(M), tableFunction(M, AddFunction),
-                           tableFunction(M, "cosy_regions_remove")})
+  for (FunctionCallee F : {regionRun(M), tableFunction(M, AddRegions),
+                           tableFunction(M, RemoveRegions)})
     appendToCompilerUsed(M, {cast<Function>(F.getCallee())});
 }
 
@@ -458,15 +444,6 @@ Constant *RegionTable::libraryList(ArrayRef<Function *> Library) {
                             GlobalValue::PrivateLinkage, All, "cosy.library");
 }
 
-Constant *stringConstant(Module &M, StringRef S) {
-  Constant *Text = ConstantDataArray::getString(M.getContext(), S);
-  auto *GV = new GlobalVariable(M, Text->getType(), true,
-                                GlobalValue::PrivateLinkage, Text, "cosy.str");
-  GV->setUnnamedAddr(GlobalValue::UnnamedAddr::Global);
-  GV->setAlignment(Align(1));
-  return GV;
-}
-
 Constant *RegionTable::add(const Region &R, const Image &I, const Code &C,
                            ArrayRef<Function *> Thunks, Constant *Functions,
                            ArrayRef<Function *> Library) {
@@ -494,63 +471,19 @@ Constant *RegionTable::add(const Region &R, const Image &I, const Code &C,
                                   "cosy.thunks." + R.Name);
   }
   StringRef File = R.Loc ? R.Loc->getFilename() : M.getSourceFileName();
-  Descriptors.push_back(ConstantStruct::get(
-      descriptorType(),
-      {Int(COSY_REGION_ABI, 32),
-       Int(R.Options.countsRuns() ? COSY_REGION_DECIDE : 0, 32), ImageVar,
-       Int(I.Bytes.size(), 32), Int(C.NumRegs, 32), ThunkVar,
-       Int(Thunks.size(), 32), Int(R.Loc ? R.Loc->getLine() : 0, 32),
-       stringConstant(M, File), stringConstant(M, R.Name), Functions,
-       Int(C.Functions.size(), 32), Int(flagsOf(R), 32), limits(R, C),
-       Int(0, 64), libraryList(Library)}));
-  Placeholders.push_back(new GlobalVariable(M, descriptorType(), false,
-                                            GlobalValue::ExternalLinkage,
-                                            nullptr, "cosy.descriptor"));
-  return Placeholders.back();
+  return Table.add(
+      ConstantStruct::get(
+          descriptorType(),
+          {Int(COSY_REGION_ABI, 32),
+           Int(R.Options.countsRuns() ? COSY_REGION_DECIDE : 0, 32), ImageVar,
+           Int(I.Bytes.size(), 32), Int(C.NumRegs, 32), ThunkVar,
+           Int(Thunks.size(), 32), Int(R.Loc ? R.Loc->getLine() : 0, 32),
+           stringConstant(M, File), stringConstant(M, R.Name), Functions,
+           Int(C.Functions.size(), 32), Int(flagsOf(R), 32), limits(R, C),
+           Int(0, 64), libraryList(Library)}),
+      "cosy.descriptor");
 }
 
-Function *createTableCaller(Module &M, StringRef Name, StringRef Callee,
-                            GlobalVariable *Table, uint64_t Count) {
-  LLVMContext &Ctx = M.getContext();
-  Type *Void = Type::getVoidTy(Ctx);
-  Function *F = Function::Create(FunctionType::get(Void, false),
-                                 GlobalValue::InternalLinkage, Name, M);
-  F->addFnAttr(Attribute::NoUnwind);
-  F->addFnAttr(Attribute::DisableSanitizerInstrumentation);
-  IRBuilder<> B(BasicBlock::Create(Ctx, "", F));
-  B.CreateCall(tableFunction(M, Callee), {Table, B.getInt64(Count)});
-  B.CreateRetVoid();
-  return F;
-}
-
-void RegionTable::finish() {
-  if (Descriptors.empty())
-    return;
-  auto *Ty = ArrayType::get(descriptorType(), Descriptors.size());
-  auto *Table =
-      new GlobalVariable(M, Ty, false, GlobalValue::InternalLinkage,
-                         ConstantArray::get(Ty, Descriptors), "cosy.regions");
-  Table->setSection("cosy_regions");
-  Table->setAlignment(Align(8));
-  GlobalVariable::SanitizerMetadata Meta;
-  Meta.NoAddress = true; // no red zones between the regions of several files
-  Table->setSanitizerMetadata(Meta);
-  for (auto [N, P] : enumerate(Placeholders)) {
-    P->replaceAllUsesWith(ConstantExpr::getInBoundsGetElementPtr(
-        Ty, Table,
-        ArrayRef<Constant *>{
-            ConstantInt::get(Type::getInt64Ty(M.getContext()), 0),
-            ConstantInt::get(Type::getInt64Ty(M.getContext()), N)}));
-    P->eraseFromParent();
-  }
-  appendToGlobalCtors(
-      M,
-      createTableCaller(M, "cosy.add", AddFunction, Table, Descriptors.size()),
-      65535);
-  appendToGlobalDtors(M,
-                      createTableCaller(M, "cosy.remove", "cosy_regions_remove",
-                                        Table, Descriptors.size()),
-                      65535);
-}
+void RegionTable::finish() { Table.finish(AddRegions, RemoveRegions); }
 
 } // namespace cosy

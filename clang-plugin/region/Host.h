@@ -12,6 +12,7 @@
 #include "body/Locals.h"
 #include "codegen/Emit.h"
 #include "codegen/Select.h"
+#include "region/DescriptorTable.h"
 #include "region/Region.h"
 
 #include "llvm/IR/GlobalVariable.h"
@@ -85,18 +86,11 @@ private:
   llvm::SmallVector<OutputLoad, 16> Loads;
 };
 
-/// A private constant with the text \p S.
-llvm::Constant *stringConstant(llvm::Module &M, llvm::StringRef S);
-
-/// Creates void Name(void) { Callee(Table, Count); }
-llvm::Function *createTableCaller(llvm::Module &M, llvm::StringRef Name,
-                                  llvm::StringRef Callee,
-                                  llvm::GlobalVariable *Table, uint64_t Count);
-
 /// The regions of a translation unit.
 class RegionTable {
 public:
-  explicit RegionTable(llvm::Module &M) : M(M) {}
+  explicit RegionTable(llvm::Module &M)
+      : M(M), Table(M, "cosy.regions", "cosy_regions") {}
 
   /// Adds a region, which takes \p Library for functions of the C library.
   /// \returns what stands for its struct cosy_region until
@@ -115,8 +109,7 @@ private:
   llvm::Constant *libraryList(llvm::ArrayRef<llvm::Function *> Library);
 
   llvm::Module &M;
-  std::vector<llvm::Constant *> Descriptors;
-  std::vector<llvm::GlobalVariable *> Placeholders;
+  DescriptorTable Table;
 };
 
 } // namespace cosy
