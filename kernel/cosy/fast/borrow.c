@@ -3,10 +3,10 @@
  * borrow.c - copies from a file to another one, or to a socket, by references to the
  * pages of the page cache.
  *
- * A read with the hint BORROW is made without copying: the run holds the pages of
- * the page cache. The write of the same bytes copies from there. The process's
- * buffer is stale meanwhile; the hint promises that it is not read. When the compound
- * is left between the two, for whatever reason, the buffer is filled first.
+ * A read with the hint BORROW copies nothing: the run holds references to the pages of the
+ * page cache. The write of the same bytes copies from these pages. Until then the process's
+ * buffer is stale; the hint promises that it is not read. If the compound leaves between the
+ * read and the write, the buffer is filled first.
  */
 #include <linux/bvec.h>
 #include <linux/cred.h>
@@ -25,19 +25,19 @@
 #include "fast/io.h"
 #include "limit/limit.h"
 
-/* Longer reads are made as they are: so many pages are not to be pinned. */
+/* Longer reads copy, because they would pin too many pages. */
 #define COSY_BORROW_MAX	(1ul << 20)
-/* As many as sendfile() holds on to. More are charged to the user. */
+/* sendfile() holds references to as many pages. More are charged to the user. */
 #define COSY_BORROW_FREE_PAGES	17
 
 /**
- * struct cosy_borrowed - what was read and not copied
- * @addr:   where the process wants it
+ * struct cosy_borrowed - data that was read but not copied
+ * @addr:   address of the process's buffer
  * @len:    bytes, 0 if nothing is borrowed
- * @from:   whose pages they are; only to be compared
- * @pos:    where they begin in it
- * @cached: they
- * @owner:  who is charged for them, if there may be more than COSY_BORROW_FREE_PAGES
+ * @from:   page cache of the pages; only compared, never dereferenced
+ * @pos:    position of the data in the file
+ * @cached: the pages
+ * @owner:  owner that is charged if there is room for more than COSY_BORROW_FREE_PAGES
  * @ordinary: address of a buffer that is cosy_ordinary()
  * @ordinary_len: its length in bytes
  * @vec:    room for @cached
@@ -60,7 +60,7 @@ static __always_inline void cosy_borrowed_drop(struct cosy_borrowed *b)
 	b->len = 0;
 }
 
-/* Fill the process's buffer. If that is gone, so is what was in it. */
+/* Copy the data to the process's buffer. If that was unmapped, the data is not needed. */
 static noinline void cosy_borrowed_fill(struct cosy_borrowed *b)
 {
 	cosy_cached_copy(&b->cached, b->addr, b->len);
@@ -76,7 +76,7 @@ static void cosy_borrowed_free(struct cosy_borrowed *b)
 }
 
 /**
- * cosy_borrow_leave() - a compound is left before it is done
+ * cosy_borrow_leave() - fill the buffer, because a compound leaves before its end
  * @env: its run
  */
 void cosy_borrow_leave(struct cosy_env *env)
@@ -86,7 +86,7 @@ void cosy_borrow_leave(struct cosy_env *env)
 }
 
 /**
- * cosy_borrow_end() - a compound is done, what it has borrowed is of no use
+ * cosy_borrow_end() - drop borrowed pages, because a compound has ended
  * @env: its run
  */
 void cosy_borrow_end(struct cosy_env *env)
@@ -95,7 +95,7 @@ void cosy_borrow_end(struct cosy_env *env)
 	env->borrowed = NULL;
 }
 
-/* Make room for so much of a file as there is, instead of what room there was. */
+/* Make room for a read, up to the end of the file. Replaces the previous structure if needed. */
 static noinline struct cosy_borrowed *
 cosy_borrow_alloc(struct cosy_env *env, struct file *file, size_t count,
 		  loff_t pos)
@@ -132,8 +132,8 @@ cosy_borrow_alloc(struct cosy_env *env, struct file *file, size_t count,
 }
 
 /*
- * Return true if writing to the buffer has no other effect. Checked once for a buffer: a
- * process that maps a device there later only has its own mapping written to.
+ * Return true if writing to the buffer has no side effects. Checked once for a buffer: if the
+ * process maps a device there later, only its own mapping is written.
  */
 static __always_inline bool cosy_borrow_touches(struct cosy_borrowed *b,
 						u64 addr, size_t len)
@@ -147,7 +147,7 @@ static __always_inline bool cosy_borrow_touches(struct cosy_borrowed *b,
 	return true;
 }
 
-/* Get hold of what is to be read. Return: bytes, 0 if it cannot be borrowed. */
+/* Take references to the pages of a read. Return the bytes, 0 if they cannot be borrowed. */
 static __always_inline size_t cosy_borrow(struct cosy_env *env,
 					  struct file *file, u64 addr,
 					  size_t count, loff_t pos)
@@ -162,7 +162,7 @@ static __always_inline size_t cosy_borrow(struct cosy_env *env,
 	len = cosy_cached_get(&b->cached, file, pos, count);
 	if (unlikely(!len))
 		return 0;
-	/* EFAULT is to be had now. */
+	/* A buffer that is not writable must fail now, as natively. */
 	if (unlikely(!cosy_borrow_touches(b, addr, len) ||
 		     !cosy_writable(addr, len))) {
 		cosy_cached_put(&b->cached);
@@ -176,7 +176,7 @@ static __always_inline size_t cosy_borrow(struct cosy_env *env,
 	return len;
 }
 
-/* As cosy_transfer_fn, not copied yet. */
+/* Like cosy_transfer_fn, for a read that borrows. */
 static __always_inline long cosy_read_borrowing(struct cosy_state *st,
 						const struct cosy_insn *ip,
 						struct file *file, loff_t *pos)
@@ -186,7 +186,7 @@ static __always_inline long cosy_read_borrowing(struct cosy_state *st,
 	size_t len;
 	long ret;
 
-	/* It has been overwritten in the buffer, or is not needed. */
+	/* The buffer was overwritten, or its content is not needed. */
 	if (likely(st->env.borrowed) && unlikely(st->env.borrowed->len))
 		cosy_borrowed_drop(st->env.borrowed);
 	if (unlikely(!cosy_is_cached(file) || !count ||
@@ -207,8 +207,8 @@ static __always_inline long cosy_read_borrowing(struct cosy_state *st,
 }
 
 /*
- * Bytes that are moved within a file, by less than there are, would be overwritten
- * before they are copied; written back to where they are, they may be.
+ * Return true if a write may overwrite borrowed bytes of the same file before it copies them. A
+ * write to exactly the position of the read does not.
  */
 static bool cosy_borrow_moves(const struct cosy_borrowed *b,
 			      const struct file *file, loff_t pos)
@@ -256,7 +256,7 @@ static bool cosy_borrow_to_socket(struct file *file, size_t len)
 	return sock && sock->sk && cosy_takes_at_once(sock->sk, len);
 }
 
-/* Files that take data from anywhere, and by the process's own calls. */
+/* Return true if the file can be written from the borrowed pages. */
 static __always_inline bool cosy_borrow_to(const struct cosy_borrowed *b,
 					   struct file *file, const loff_t *pos)
 {
@@ -273,7 +273,7 @@ static __always_inline bool cosy_borrow_to(const struct cosy_borrowed *b,
 	       !cosy_borrow_moves(b, file, *pos);
 }
 
-/* What was borrowed, if the write at @ip is the one of it. */
+/* Return the borrowed data if the write at @ip writes exactly this data, otherwise NULL. */
 static __always_inline struct cosy_borrowed *
 cosy_borrowed_of(const struct cosy_state *st, const struct cosy_insn *ip)
 {
@@ -285,7 +285,7 @@ cosy_borrowed_of(const struct cosy_state *st, const struct cosy_insn *ip)
 	return b;
 }
 
-/* As cosy_transfer_fn, of what was borrowed. */
+/* Like cosy_transfer_fn, for a write of borrowed data. */
 static __always_inline long cosy_write_borrowed(struct cosy_state *st,
 						const struct cosy_insn *ip,
 						struct file *file, loff_t *pos)
@@ -307,49 +307,49 @@ static __always_inline long cosy_write_borrowed(struct cosy_state *st,
 			       cosy_fast_arg(st, ip, 2), pos);
 }
 
-/** cosy_borrow_read() - read after an lseek, not copied yet */
+/** cosy_borrow_read() - borrowing read after a joined lseek */
 long cosy_borrow_read(struct cosy_state *st, const struct cosy_insn *ip,
 		      struct file *file, loff_t *pos)
 {
 	return cosy_read_borrowing(st, ip, file, pos);
 }
 
-/** cosy_borrow_write() - write after an lseek, of what was borrowed */
+/** cosy_borrow_write() - write of borrowed data after a joined lseek */
 long cosy_borrow_write(struct cosy_state *st, const struct cosy_insn *ip,
 		       struct file *file, loff_t *pos)
 {
 	return cosy_write_borrowed(st, ip, file, pos);
 }
 
-/** cosy_fast_borrow_read() - read(fd, buffer, count), not copied yet */
+/** cosy_fast_borrow_read() - read(fd, buffer, count) that borrows */
 struct cosy_made cosy_fast_borrow_read(struct cosy_state *st,
 				       const struct cosy_insn *ip)
 {
 	return cosy_io_here(st, ip, cosy_read_borrowing);
 }
 
-/** cosy_fast_borrow_pread64() - pread(fd, buffer, count, offset), not copied yet */
+/** cosy_fast_borrow_pread64() - pread(fd, buffer, count, offset) that borrows */
 struct cosy_made cosy_fast_borrow_pread64(struct cosy_state *st,
 					  const struct cosy_insn *ip)
 {
 	return cosy_io_at(st, ip, FMODE_PREAD, cosy_read_borrowing);
 }
 
-/** cosy_fast_borrow_write() - write(fd, buffer, count) of what was borrowed */
+/** cosy_fast_borrow_write() - write(fd, buffer, count) of borrowed data */
 struct cosy_made cosy_fast_borrow_write(struct cosy_state *st,
 					const struct cosy_insn *ip)
 {
 	return cosy_io_here(st, ip, cosy_write_borrowed);
 }
 
-/** cosy_fast_borrow_pwrite64() - pwrite(fd, buffer, count, offset) of the same */
+/** cosy_fast_borrow_pwrite64() - pwrite(fd, buffer, count, offset) of borrowed data */
 struct cosy_made cosy_fast_borrow_pwrite64(struct cosy_state *st,
 					   const struct cosy_insn *ip)
 {
 	return cosy_io_at(st, ip, FMODE_PWRITE, cosy_write_borrowed);
 }
 
-/* As __sys_sendto() in net/socket.c. Return: false if that is to be called. */
+/* Send like __sys_sendto() in net/socket.c. Return false if the plain call must be made. */
 static bool cosy_borrow_send(const struct cosy_borrowed *b, struct file *file,
 			     unsigned int flags, long *ret)
 {
@@ -365,7 +365,7 @@ static bool cosy_borrow_send(const struct cosy_borrowed *b, struct file *file,
 	return true;
 }
 
-/** cosy_fast_borrow_sendto() - sendto(fd, buffer, count, flags, NULL, 0) of the same */
+/** cosy_fast_borrow_sendto() - sendto(fd, buffer, count, flags, NULL, 0) of borrowed data */
 struct cosy_made cosy_fast_borrow_sendto(struct cosy_state *st,
 					 const struct cosy_insn *ip)
 {

@@ -16,7 +16,7 @@
 #include "fast/io.h"
 #include "kernel/symbols.h"
 
-/* Stands for a read function that the kernel does not have. No file has it. */
+/* Replaces a read function that the kernel does not have. No file has it. */
 static ssize_t cosy_no_read_iter(struct kiocb *kiocb, struct iov_iter *to)
 {
 	return -EINVAL;
@@ -51,12 +51,12 @@ static struct notifier_block cosy_modules = {
 };
 
 /**
- * cosy_cached_init() - find the functions that are replaced here
+ * cosy_cached_init() - find the read functions of tmpfs and ext4
  */
 void cosy_cached_init(void)
 {
 	cosy_tmpfs_read_iter = cosy_find_read_iter("shmem_file_read_iter");
-	/* Registered first, so that a module that is loaded meanwhile is not missed. */
+	/* Register first, so that a module that is loaded now is not missed. */
 	if (!register_module_notifier(&cosy_modules))
 		cosy_ext4_read_iter =
 			cosy_find_read_iter("ext4_file_read_iter");
@@ -206,7 +206,7 @@ size_t cosy_cached_copy(const struct cosy_cached *cached, u64 buffer, size_t len
 	return done;
 }
 
-/* Maximum of pages that are looked up for a read. The file system makes longer reads. */
+/* Maximum number of pages of a read. The file system makes longer reads. */
 #define COSY_CACHED_PAGES	4
 
 /**

@@ -2,8 +2,8 @@
 /*
  * cached.h - reads data of a file from the page cache.
  *
- * Most reads are short, and their data is cached. They need no preparation for other
- * cases.
+ * Most reads are short, and their data is cached. They do not need the preparations that the
+ * kernel makes for other cases.
  */
 #ifndef COSY_FAST_CACHED_H
 #define COSY_FAST_CACHED_H
@@ -75,8 +75,8 @@ static __always_inline bool cosy_reads_cache(const struct file *file)
  * cosy_is_cached() - return true if all reads of a file are from the page cache
  * @file: the file
  *
- * Such a read does nothing else than the functions here do. All such files have a
- * read_iter() and the page cache of their inode.
+ * The functions here have all effects of such a read. All such files have a read_iter() and
+ * the page cache of their inode.
  *
  * Return: true if cosy_cached_get() may be called.
  */

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * child.c - what the dentry cache has below a directory: entries looked up by their names
- * alone, without a walk.
+ * child.c - looks up entries of directories in the dentry cache, without the kernel's path walk.
  */
 #include <linux/cred.h>
 #include <linux/dcache.h>
@@ -21,8 +20,8 @@
 #include "kernel/internals.h"
 
 /*
- * Names of more components than that are walked to: what is known of each directory
- * is on the stack.
+ * Maximum number of directories between the start and the entry. Their data is on the stack.
+ * Longer names need the kernel's path walk.
  */
 #define COSY_DEPTH	4
 
@@ -34,9 +33,9 @@ struct cosy_passed {
 };
 
 /*
- * How an entry was found: its @seq and @type (DCACHE_..._TYPE), which stays what it is unless the
- * entry does not exist; the directories on the path after the one where the name starts, of
- * which the last one has the entry; the last component of the name.
+ * How an entry was found: its @seq and @type (DCACHE_..._TYPE), the @n directories on the path
+ * after the directory where the name starts, and the last component of the name. The last
+ * directory contains the entry. The type can only change if the entry does not exist.
  */
 struct cosy_descent {
 	unsigned int seq;
@@ -52,9 +51,10 @@ static __always_inline bool cosy_is_dots(const unsigned char *text, size_t len)
 }
 
 /*
- * Return true if the mode lets the process search the directory @inode. Callers ask before
- * they look a name up, and no security module: how long that takes must not tell who may not
- * which names the cache has. A process that needs a capability or an ACL for it walks.
+ * Return true if the mode lets the process search the directory @inode. Callers check this before
+ * they look up a name, without calling security modules. Otherwise the time that a look-up takes
+ * would tell a process without the permission which names are cached. A process that needs a
+ * capability or an ACL takes the kernel's path walk.
  */
 static __always_inline bool cosy_plainly_searchable(const struct inode *inode,
 						    const struct vfsmount *mnt)
@@ -62,7 +62,7 @@ static __always_inline bool cosy_plainly_searchable(const struct inode *inode,
 	struct posix_acl *acl = READ_ONCE(inode->i_acl);
 	umode_t mode = READ_ONCE(inode->i_mode);
 
-	/* Overlay file systems do not cache the ACL; others have it by now. */
+	/* Overlay file systems do not cache the ACL. Other file systems have cached it by now. */
 	if (likely((mode & S_IXUGO) == S_IXUGO && (!acl || is_uncached_acl(acl))))
 		return true;
 	return mode & S_IXUSR && uid_eq(inode->i_uid, current_fsuid()) &&
@@ -76,7 +76,7 @@ static __always_inline bool cosy_is_plain_directory(struct dentry *dentry)
 	       !(dentry->d_flags & (DCACHE_OP_HASH | DCACHE_OP_COMPARE));
 }
 
-/* Look @name up in @dir. The caller is an RCU reader, and may search @dir. */
+/* Look up @name in @dir. The caller is an RCU reader, and the process may search @dir. */
 static __always_inline struct dentry *
 cosy_cached_entry(const struct dentry *dir, struct qstr *name, unsigned int *seq)
 {
@@ -84,7 +84,7 @@ cosy_cached_entry(const struct dentry *dir, struct qstr *name, unsigned int *seq
 	return cosy_internal(__d_lookup_rcu)(dir, name, seq);
 }
 
-/* Return the length of the first of the components in the @len bytes at @text. */
+/* Return the length of the first component of the name of @len bytes at @text. */
 static __always_inline size_t cosy_component_len(const unsigned char *text,
 						 size_t len)
 {
@@ -106,10 +106,10 @@ static __always_inline size_t cosy_component_len(const unsigned char *text,
 }
 
 /*
- * Find the directories that @name leads through, from @dir on, which is a plain directory
- * that the process may search. The caller is an RCU reader.
+ * Find the directories of @name, from @dir on. @dir is a plain directory that the process may
+ * search. The caller is an RCU reader.
  *
- * Return: the directory that has the entry, NULL if the name has to be walked to.
+ * Return: the directory that contains the entry, NULL if the name needs the kernel's path walk.
  */
 static noinline struct dentry *
 cosy_descend(const struct path *dir, const struct cosy_name *name,
@@ -125,7 +125,7 @@ cosy_descend(const struct path *dir, const struct cosy_name *name,
 
 		descent->last.name = text;
 		descent->last.len = cosy_component_len(text, left);
-		/* Absolute names, several slashes, and slashes at the end are rare. */
+		/* Absolute names, repeated slashes and trailing slashes are rare. */
 		if (!descent->last.len ||
 		    cosy_is_dots(text, descent->last.len))
 			return NULL;
@@ -152,8 +152,8 @@ cosy_descend(const struct path *dir, const struct cosy_name *name,
 
 /*
  * Check that the process may search the directories of @descent. The caller holds @entry and is
- * an RCU reader. An entry that was not moved pins its directory, and so on upwards. Only
- * directories that are pinned are accessed.
+ * an RCU reader. An entry that was not moved pins its directory, which pins its own directory in
+ * the same way. Only pinned directories are accessed.
  *
  * Return: 0 or an error; -ECHILD if this cannot be decided here, or if the directories have
  * changed since the look-up.
@@ -184,12 +184,13 @@ static noinline int cosy_descent_permission(const struct vfsmount *mnt,
 }
 
 /*
- * Find what a walk from @dir would find without leaving the dentry cache: no mounts, no links to
- * be followed, nothing to be asked whether it is still valid. The entry may be one that the
- * cache knows not to exist. The caller holds @dir, and asks cosy_child_permission().
+ * Find the entry that a walk from @dir would find in the dentry cache alone. Gives up at mounts,
+ * at links to follow, and at entries that the file system must revalidate. The entry may be a
+ * negative one, which does not exist. The caller holds @dir, and then calls
+ * cosy_child_permission().
  *
- * Return: the entry, held, with the RCU read lock; NULL without it if the name has to be walked
- * to.
+ * Return: the entry with a reference, and with the RCU read lock; NULL, without the lock, if the
+ * name needs the kernel's path walk.
  */
 static __always_inline struct dentry *
 cosy_child_lookup(const struct path *dir, const struct cosy_name *name,
@@ -238,7 +239,8 @@ unusual:
  * only after the look-up succeeded, because a walk would call them again. The caller is an RCU
  * reader.
  *
- * Return: 0 or an error, -ENOENT if the entry does not exist; COSY_WALK.
+ * Return: 0 or an error, -ENOENT if the entry does not exist; COSY_WALK if the name needs the
+ * kernel's path walk.
  */
 static __always_inline long
 cosy_child_permission(const struct path *dir, const struct dentry *entry,
@@ -255,8 +257,8 @@ cosy_child_permission(const struct path *dir, const struct dentry *entry,
 }
 
 /*
- * Return true if an entry of this type is opened for reading, with flags of cosy_child_open(),
- * without checks but those of cosy_open_entry(); or if it does not exist.
+ * Return true if cosy_open_entry() makes all checks for opening an entry of this type with flags of
+ * cosy_child_open(), or if the entry does not exist.
  */
 static bool cosy_is_opened_plainly(unsigned int type, unsigned int flags)
 {
@@ -265,8 +267,8 @@ static bool cosy_is_opened_plainly(unsigned int type, unsigned int flags)
 }
 
 /*
- * Open @path as @file for reading. As do_open() and what it calls in fs/namei.c, where
- * cosy_is_opened_plainly().
+ * Open @path as @file for reading, like do_open() and its callees in fs/namei.c. Only for entries
+ * that are cosy_is_opened_plainly().
  */
 static long cosy_open_entry(const struct path *path, struct file *file)
 {
@@ -283,8 +285,8 @@ static long cosy_open_entry(const struct path *path, struct file *file)
 }
 
 /*
- * What is wanted of an entry: what fstatat() tells, or statx(), into a struct
- * kstat; the entry itself, into a struct path; an open file, into a struct file *.
+ * The result of a look-up: the status for fstatat() or statx(), in a struct kstat; the entry, in a
+ * struct path; an open file, in a struct file *.
  */
 enum cosy_wanted {
 	COSY_WANT_STAT, COSY_WANT_STATX, COSY_WANT_PATH, COSY_WANT_FILE
@@ -297,7 +299,7 @@ struct cosy_asked {
 	u32 mask;
 };
 
-/* The file is allocated before the name is looked at, as path_openat() in fs/namei.c does. */
+/* Allocate the file before the permissions are checked, as path_openat() in fs/namei.c does. */
 static __always_inline long
 cosy_child_open_in(const struct path *dir, const struct path *path,
 		   const struct cosy_descent *descent, unsigned int flags,
@@ -398,8 +400,7 @@ static __always_inline long cosy_child_ask(int dfd, const struct cosy_name *name
  * @flags: AT_SYMLINK_NOFOLLOW or 0
  * @stat:  out
  *
- * Return: 0 or why it failed; COSY_WALK if it has to be walked to, then nothing
- * has happened.
+ * Return: 0 or an error; COSY_WALK, without any effect, if the name needs the kernel's path walk.
  */
 long cosy_child_stat(int dfd, const struct cosy_name *name, int flags,
 		     struct kstat *stat)
@@ -414,7 +415,7 @@ long cosy_child_stat(int dfd, const struct cosy_name *name, int flags,
 }
 
 /**
- * cosy_child_statx() - the same for statx()
+ * cosy_child_statx() - cosy_child_stat() for statx()
  * @dfd:   the directory
  * @name:  the name
  * @flags: AT_SYMLINK_NOFOLLOW, AT_NO_AUTOMOUNT and one of AT_STATX_SYNC_TYPE
@@ -440,8 +441,8 @@ long cosy_child_statx(int dfd, const struct cosy_name *name, unsigned int flags,
  * cosy_child_path() - find an entry of a directory
  * @dfd:    the directory
  * @name:   the name
- * @follow: if it is a link, what it leads to is meant
- * @path:   out: the entry, for path_put()
+ * @follow: follow a symbolic link at the end of the name
+ * @path:   out: the entry; the caller calls path_put()
  *
  * Return: as cosy_child_stat().
  */
@@ -460,8 +461,8 @@ long cosy_child_path(int dfd, const struct cosy_name *name, bool follow,
  * cosy_child_open() - open an entry of a directory for reading
  * @dfd:   the directory
  * @name:  the name
- * @flags: of the file, of COSY_OPEN_PLAINLY; O_CLOEXEC is not one of them
- * @file:  out: the file, not installed
+ * @flags: flags of the file: those of COSY_OPEN_PLAINLY except O_CLOEXEC
+ * @file:  out: the file, which has no descriptor yet
  *
  * Return: as cosy_child_stat().
  */

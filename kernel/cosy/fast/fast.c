@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fast.c - which calls have a fast path.
+ * fast.c - chooses the fast paths of calls.
  */
 #include <linux/unistd.h>
 
@@ -24,10 +24,10 @@ static cosy_fast_call_fn * const cosy_fast_functions[] = {
 #undef COSY_FAST
 };
 
-/* The same, or cosy_fast_cleared() everywhere. */
+/* The same functions; cosy_fast_cleared() in each entry on CPUs that need it. */
 cosy_fast_call_fn *cosy_fast_calls[ARRAY_SIZE(cosy_fast_functions)] __ro_after_init;
 
-/* On CPUs that need it, so that the others pay nothing. */
+/* Used only on CPUs that need it, so that calls on others cost nothing more. */
 static struct cosy_made cosy_fast_cleared(struct cosy_state *st,
 					  const struct cosy_insn *ip)
 {
@@ -45,7 +45,7 @@ static const struct {
 #undef COSY_FAST
 };
 
-/* How many arguments a call has, by its number. */
+/* The number of arguments of each call. */
 static const u8 cosy_call_args[] = {
 #define COSY_SYSCALL(nr, name, args, nested) [nr] = sizeof(args) - 1,
 #include <syscalls.def>
@@ -53,8 +53,8 @@ static const u8 cosy_call_args[] = {
 
 /*
  * Return the fast path that joins the lseek at @op with the call after it, -1 if there is
- * none. Both must use the same descriptor, and the call no result of the lseek. The only
- * slot between them may be a branch that is taken if the lseek fails.
+ * none. Both must use the same descriptor, and the call must not use the result of the lseek.
+ * The only operation between them may be a branch that is taken if the lseek fails.
  */
 static s32 cosy_find_join(const struct cosy_op *op)
 {
@@ -85,7 +85,7 @@ static s32 cosy_find_join(const struct cosy_op *op)
 	return found;
 }
 
-/* As cosy_fast_find_fn; a call that is not given all its arguments has none. */
+/* Like cosy_fast_find_fn. A call with too few arguments has no fast path. */
 static s32 cosy_fast_find(const struct cosy_op *op)
 {
 	unsigned int i;
@@ -102,7 +102,7 @@ static s32 cosy_fast_find(const struct cosy_op *op)
 	    !(op->c & COSY_HINT_BORROW) && op->width >= 3 &&
 	    cosy_has(cosy_fast_paths[COSY_NR_cosy_fast_read_ahead].needs))
 		return COSY_NR_cosy_fast_read_ahead;
-	/* Those for hints are after those for all. */
+	/* Fast paths with hints follow those without, so search from the end. */
 	for (i = ARRAY_SIZE(cosy_fast_paths); i-- > 0;) {
 		if (cosy_fast_paths[i].nr == op->imm &&
 		    !(cosy_fast_paths[i].hints & ~op->c))
@@ -113,11 +113,11 @@ static s32 cosy_fast_find(const struct cosy_op *op)
 }
 
 /**
- * cosy_fast_path() - the fast path of a call without hints
- * @nr:    its number, one of syscalls.def
- * @nargs: out: how many arguments it has
+ * cosy_fast_path() - find the fast path of a call without hints
+ * @nr:    number of the call, one of syscalls.def
+ * @nargs: out: the number of its arguments
  *
- * Return: which of cosy_fast_calls, -1 if it has none.
+ * Return: the index in cosy_fast_calls, -1 if the call has no fast path.
  */
 s32 cosy_fast_path(unsigned int nr, unsigned int *nargs)
 {
@@ -131,7 +131,7 @@ s32 cosy_fast_path(unsigned int nr, unsigned int *nargs)
 	return cosy_fast_find(&op);
 }
 
-/* With private files all calls have one: the plain ones install them first. */
+/* With private files, every call has a fast path: cosy_fast_plain() installs the files first. */
 static s32 cosy_fast_find_all(const struct cosy_op *op)
 {
 	s32 found = cosy_fast_find(op);
@@ -157,11 +157,11 @@ static bool cosy_has_private_hints(const void *image)
 }
 
 /**
- * cosy_fast_finder() - how to find the fast paths of a compound
+ * cosy_fast_finder() - return the function that finds the fast paths of a compound
  * @image: a verified image
  * @plain: the process wants no fast paths
  *
- * Return: what cosy_decode() is to be given.
+ * Return: the function for cosy_decode(), or NULL.
  */
 cosy_fast_find_fn *cosy_fast_finder(const void *image, bool plain)
 {
@@ -195,13 +195,13 @@ bool cosy_fast_watched(struct cosy_state *st, const struct cosy_insn *ip)
 }
 
 /**
- * cosy_fast_plain() - make a call as it is
+ * cosy_fast_plain() - make the plain call
  * @st: the run
  * @ip: the call's slot
  *
- * It finds all files where they should be: none is private any more.
+ * Installs private files in the process's table first, so that the call finds them.
  *
- * Return: what the system call returns.
+ * Return: the result of the system call.
  */
 noinline struct cosy_made cosy_fast_plain(struct cosy_state *st,
 					  const struct cosy_insn *ip)
@@ -213,10 +213,10 @@ noinline struct cosy_made cosy_fast_plain(struct cosy_state *st,
 }
 
 /**
- * cosy_fast_trace() - the tracepoint cosy:fast, if it is on
- * @made: the call, and its result
+ * cosy_fast_trace() - emit the tracepoint cosy:fast if it is on
+ * @made: the call and its result
  *
- * Out of line, since a tracepoint costs its surroundings registers.
+ * Not inline, because a tracepoint takes registers from its caller.
  */
 noinline __cold void cosy_fast_trace(struct cosy_made made)
 {
@@ -224,9 +224,9 @@ noinline __cold void cosy_fast_trace(struct cosy_made made)
 }
 
 /**
- * cosy_fast_init() - find what the fast paths need
+ * cosy_fast_init() - prepare the fast paths
  *
- * After cosy_internals_init(). Those whose needs are not met are not used.
+ * Must be called after cosy_internals_init().
  */
 void cosy_fast_init(void)
 {

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * fast.h - fast paths: make calls with less work than a system call takes, and
- * with exactly the same effects.
+ * fast.h - fast paths: make calls with less work than a system call, and with exactly the
+ * same effects.
  *
- * A fast path is a function whose argument is the slot of a call. It reads the
- * arguments from the registers, and makes the call with kernel functions below the
- * system call. In unusual cases it makes the plain call, which is the reference:
- * cosy_fast_plain().
+ * A fast path is a function whose argument is the slot of a call. It reads the arguments from
+ * the registers, and makes the call with kernel functions below the system call. In unusual
+ * cases it makes the plain call, which is the reference: cosy_fast_plain().
  *
- * The fast path of a call is chosen when the compound is loaded, so that other calls
+ * The fast path of a call is chosen when the compound is loaded, so that calls without one
  * cost nothing more.
  */
 #ifndef COSY_FAST_H
@@ -62,7 +61,7 @@ void cosy_borrow_leave(struct cosy_env *env);
 void cosy_borrow_end(struct cosy_env *env);
 
 /**
- * cosy_fast_leave() - give the process the state that fast paths keep during a run
+ * cosy_fast_leave() - make visible to the process the state that fast paths keep in a run
  * @env:  the run
  * @done: the compound has ended, so borrowed pages are not read any more
  */

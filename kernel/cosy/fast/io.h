@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * io.h - an open file during a call that reads from it, writes to it, or moves in
- * it.
+ * io.h - an open file during a call that reads, writes or seeks.
  */
 #ifndef COSY_FAST_IO_H
 #define COSY_FAST_IO_H
@@ -15,10 +14,10 @@
 #include "fast/calls.h"
 
 /**
- * struct cosy_io - a file that is being used
- * @file:   it, NULL if the descriptor is not open
- * @fd:     how it was got from the process's table, if it is not private
- * @locked: its position is ours
+ * struct cosy_io - a file during one call
+ * @file:   the file, NULL if the descriptor is not open
+ * @fd:     the file in the process's table, if it is not private
+ * @locked: true if the call holds the lock of its position
  */
 struct cosy_io {
 	struct file *file;
@@ -26,7 +25,7 @@ struct cosy_io {
 	bool locked;
 };
 
-/** cosy_io_get() - the file that the first argument means */
+/** cosy_io_get() - get the file of the descriptor that is the first argument */
 static __always_inline struct cosy_io cosy_io_get(struct cosy_state *st,
 						  const struct cosy_insn *ip)
 {
@@ -43,7 +42,7 @@ static __always_inline struct cosy_io cosy_io_get(struct cosy_state *st,
 	return io;
 }
 
-/** cosy_io_get_pos() - with its position, as fdget_pos() in fs/file.c */
+/** cosy_io_get_pos() - cosy_io_get(), and lock the position like fdget_pos() in fs/file.c */
 static __always_inline struct cosy_io cosy_io_get_pos(struct cosy_state *st,
 						      const struct cosy_insn *ip)
 {
@@ -57,7 +56,7 @@ static __always_inline struct cosy_io cosy_io_get_pos(struct cosy_state *st,
 	return io;
 }
 
-/** cosy_io_put() - the reverse of both */
+/** cosy_io_put() - the reverse of cosy_io_get() and cosy_io_get_pos() */
 static __always_inline void cosy_io_put(struct cosy_io *io)
 {
 	if (io->locked)
@@ -68,16 +67,16 @@ static __always_inline void cosy_io_put(struct cosy_io *io)
 /**
  * cosy_transfer_fn - move bytes between a file and the process
  * @st:   the run
- * @ip:   slot of the call that asks for it
+ * @ip:   the call's slot
  * @file: the file
- * @pos:  where in it; moved. NULL if it has no positions
+ * @pos:  position, which is advanced. NULL for streams
  *
  * Return: bytes moved, or -errno.
  */
 typedef long cosy_transfer_fn(struct cosy_state *st, const struct cosy_insn *ip,
 			      struct file *file, loff_t *pos);
 
-/** cosy_io_here() - at the position of the file, as read() and write() */
+/** cosy_io_here() - make a transfer at the position of the file, like read() and write() */
 static __always_inline struct cosy_made
 cosy_io_here(struct cosy_state *st, const struct cosy_insn *ip,
 	     cosy_transfer_fn *transfer)
@@ -99,7 +98,7 @@ cosy_io_here(struct cosy_state *st, const struct cosy_insn *ip,
 	return cosy_made(ip, ret);
 }
 
-/** cosy_io_at() - at the offset that is the last argument, if the file has @mode */
+/** cosy_io_at() - make a transfer at the offset in argument 3, if the file has @mode */
 static __always_inline struct cosy_made
 cosy_io_at(struct cosy_state *st, const struct cosy_insn *ip, fmode_t mode,
 	   cosy_transfer_fn *transfer)
@@ -119,7 +118,7 @@ cosy_io_at(struct cosy_state *st, const struct cosy_insn *ip, fmode_t mode,
 	return cosy_made(ip, ret);
 }
 
-/** cosy_kiocb_init() - init_sync_kiocb() would look up the priority, for direct I/O */
+/** cosy_kiocb_init() - init_sync_kiocb() without the priority, which only direct I/O uses */
 static __always_inline void cosy_kiocb_init(struct kiocb *kiocb,
 					    struct file *file, const loff_t *pos)
 {
@@ -137,8 +136,8 @@ ssize_t cosy_tmpfs_write(struct kiocb *iocb, struct iov_iter *from);
 /**
  * cosy_write_iter() - write, as write(2) does
  * @file: a file that is written by its write_iter()
- * @from: where the data is
- * @pos:  where to; moved. NULL for streams
+ * @from: the data
+ * @pos:  position, which is advanced. NULL for streams
  *
  * Return: bytes written, or -errno.
  */

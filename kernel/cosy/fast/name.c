@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * name.c - copies names of files to the stack, and walks to them.
+ * name.c - copies names of files to the stack, and looks them up with the kernel's path walk.
  *
- * The kernel copies each name into a page of its own, which it clears first.
+ * The kernel copies each name into a newly allocated page, which it clears first.
  */
 #include <linux/fs.h>
 #include <linux/namei.h>
@@ -32,7 +32,7 @@ bool cosy_name_copy_long(struct cosy_name *name, const char __user *from)
 }
 
 /**
- * cosy_name_get() - copy a name from the process, to walk to it
+ * cosy_name_get() - copy a name from the process, for a path walk
  * @name: destination
  * @from: source
  *
@@ -47,8 +47,8 @@ bool cosy_name_get(struct cosy_name *name, const char __user *from)
 }
 
 /**
- * cosy_name_lookup() - walk to a name
- * @dfd:   the directory to begin at, if the name is relative
+ * cosy_name_lookup() - look up a name with the kernel's path walk
+ * @dfd:   the directory where a relative name starts
  * @name:  the name
  * @flags: LOOKUP_...
  * @path:  out: the path, with a reference

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * name.h - copies names of files to the stack: the short paths.
+ * name.h - copies names of files to the stack: the inline part.
  */
 #ifndef COSY_FAST_NAME_H
 #define COSY_FAST_NAME_H
@@ -11,7 +11,7 @@
 
 #include "fast/calls.h"
 
-/* Names with fewer bytes, which most have, are copied here. */
+/* Names with fewer bytes are copied inline. Most names are. */
 #define COSY_NAME_SHORT	32
 
 bool cosy_name_copy_long(struct cosy_name *name, const char __user *from);
@@ -56,9 +56,9 @@ fault:
  * @name: destination; cosy_name_finish() sets what a walk needs
  * @from: source
  *
- * Fails if auditing may keep the name, because it does not outlive the call. Auditing may
- * decide that only while the name is used. Also fails for names that are empty, too long or
- * not readable.
+ * Fails if there is an audit context: auditing may keep the name beyond the call, and may
+ * decide so only while the name is used. Also fails for names that are empty, too long or not
+ * readable.
  *
  * Return: true if it was copied; otherwise the caller must make the plain call.
  */
@@ -82,7 +82,7 @@ static __always_inline void cosy_name_finish(struct cosy_name *name,
 	name->filename.name = name->text;
 	cosy_filename_uptr(&name->filename, from);
 	name->filename.aname = NULL;
-	/* One reference more than is ever dropped, so that it is never freed. */
+	/* One reference more than is ever dropped, so that the kernel never frees it. */
 	cosy_filename_refs(&name->filename, 2);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * nowait.c - calls that tell what a file is, made if that takes no waiting.
+ * nowait.c - makes calls that return the status of a file, if they need not wait.
  *
- * They are made for a thread that has other things to do: what they need has to be in the
- * dentry cache and in memory that is present, and no server may have to be asked. Otherwise
- * nothing has happened, and the call is for a thread that may wait.
+ * The calling thread must not wait. So the data must be in the dentry cache and in memory that
+ * is present, and no file system may have to ask a server. Otherwise the call has no effect, and
+ * a thread that may wait has to make it.
  */
 #include <linux/dcache.h>
 #include <linux/errno.h>
@@ -25,14 +25,14 @@
 #include "fast/nowait.h"
 #include "kernel/internals.h"
 
-/* Walks that fail without waiting, and copies of names that need no allocation. */
+/* For walks that fail instead of waiting, and copies of names without an allocation. */
 #define COSY_NOWAIT_WALK_NEEDS	(COSY_NEEDS(filename) | COSY_NEEDS(filename_lookup))
 
 /*
- * Return true if the file system has the file's status in memory. Those on disks and tmpfs do.
- * Others ask a server, and most revalidate entries there too, but not the root of a mount. What an
- * overlay asks is unknown here. The size of an encrypted link is the size of its target, which may
- * have to be read.
+ * Return true if the file system has the file's status in memory, as file systems on disks and
+ * tmpfs do. Others may ask a server. Most of them also revalidate entries there, but not the root
+ * of a mount. For an overlay this is unknown. The size of an encrypted link is the size of its
+ * target, which the file system may have to read.
  */
 static bool cosy_is_in_memory(const struct path *path)
 {
@@ -58,10 +58,11 @@ static bool cosy_ends_in_name(const struct cosy_name *name)
 }
 
 /*
- * Walk to a name, in the dentry cache. The kernel asks the file system whether the end of a walk is
- * valid if the last step was one into a mount, or a link to ".." or "/". That may ask a server.
- * With LOOKUP_MOUNTPOINT the kernel does not ask. Instead it enters a mount on the end of the walk,
- * which the plain call may not enter: so the call is given back at the root of any mount.
+ * Walk to a name in the dentry cache. If the last step of a walk was into a mount, or a link to
+ * ".." or "/", the kernel asks the file system whether the end of the walk is valid. The file
+ * system may then ask a server. With LOOKUP_MOUNTPOINT the kernel does not ask, but enters a mount
+ * on the end of the walk, which the plain call may not enter. So return -EAGAIN at the root of any
+ * mount.
  */
 static long cosy_nowait_walk(int dfd, struct cosy_name *name, unsigned int flags,
 			     struct path *path)
@@ -75,9 +76,8 @@ static long cosy_nowait_walk(int dfd, struct cosy_name *name, unsigned int flags
 }
 
 /*
- * Releasing the path may free the file, if another thread has removed it meanwhile.
- *
- * Find what a name leads to. Return: 0, for path_put(); why it leads nowhere; -EAGAIN.
+ * Look up a name. Return 0, an error, or -EAGAIN. After 0 the caller calls path_put(), which may
+ * free the file if another thread has removed it meanwhile.
  */
 static long cosy_nowait_lookup(int dfd, const char __user *from, unsigned int flags,
 			       struct path *path)
@@ -200,23 +200,23 @@ static long cosy_nowait_make(unsigned int nr, const u64 *args)
 }
 
 /**
- * cosy_nowait_call() - make a call that tells what a file is, if that takes no waiting
- * @nr:	  its number; seccomp filters and tracers let it pass
- * @args: its arguments, all six
+ * cosy_nowait_call() - make a call that returns the status of a file, if it need not wait
+ * @nr:	  its number; seccomp filters allow it, and it is not traced
+ * @args: its six arguments
  *
- * Return: what the system call returns; -EAGAIN if it would have to wait, or might: then nothing
- * has happened, but perhaps that a part of the result was written.
+ * Return: the result of the system call; -EAGAIN if it might wait. Then it has no effect, except
+ * that a part of the result may be written.
  */
 long cosy_nowait_call(unsigned int nr, const u64 *args)
 {
 	long ret;
 
 	cosy_history_clear();
-	/* A page that is not there is brought by something that may wait. */
+	/* Handling a page fault may wait. */
 	pagefault_disable();
 	ret = cosy_nowait_make(nr, args);
 	pagefault_enable();
-	/* Natively these are tried again. */
+	/* The native call may succeed after a page fault or another look-up, or restart. */
 	if (ret == -EFAULT || ret == -ESTALE || ret <= -ERESTARTSYS)
 		return -EAGAIN;
 	if (trace_fast_enabled() && ret != -EAGAIN)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * prefetch.c - loops of reads up to the end of a file, made by one read.
+ * prefetch.c - makes the reads of a loop up to the end of a file as one read.
  *
- * The first read fetches several pieces, up to the end of the file. The next reads find
- * their data in the buffer, and the end known. The file's position is that after the reads
- * that were made. So nothing has to be corrected if the compound leaves in between, except
- * bytes that were counted too early.
+ * The first read fetches the data of several reads, up to the end of the file. The next reads
+ * find their data in the buffer, and the end of the file is known. The file's position only
+ * counts the reads that were made. If the compound leaves in between, only the count of bytes
+ * read has to be corrected.
  */
 #include <linux/fs.h>
 #include <linux/fsnotify.h>
@@ -15,7 +15,7 @@
 
 #include "fast/io.h"
 
-/* Maximum of bytes that are fetched at once. */
+/* Maximum number of bytes that are fetched at once. */
 #define COSY_PREFETCH_MAX	65536
 
 /**
@@ -30,7 +30,7 @@ void cosy_prefetch_drop(struct cosy_env *env)
 	env->prefetch.ip = NULL;
 }
 
-/* Return the bytes to fetch for a read of @size, 0 if only that read is made. */
+/* Return the bytes to fetch for a read of @size bytes, 0 to make only that read. */
 static u64 cosy_prefetch_worth(const struct file *file, u64 size)
 {
 	const struct inode *inode = file_inode(file);
@@ -39,13 +39,13 @@ static u64 cosy_prefetch_worth(const struct file *file, u64 size)
 	if (!size || left <= 0 || size > COSY_PREFETCH_MAX ||
 	    !cosy_is_plain_file(file) || file->f_flags & O_DIRECT)
 		return 0;
-	/* Watchers are notified of each read, and may deny it. */
+	/* Watchers must be notified of each read, and may deny it. */
 	if (cosy_sb_is_watched(inode->i_sb))
 		return 0;
 	return min_t(u64, left, rounddown(COSY_PREFETCH_MAX, size));
 }
 
-/* Make the first of these reads. */
+/* Make the first read. */
 static noinline struct cosy_made cosy_prefetch_fetch(struct cosy_state *st,
 						 const struct cosy_insn *ip)
 {
