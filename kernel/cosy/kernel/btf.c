@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * btf.c - read type information in BTF.
+ * btf.c - reads type information in BTF.
  *
- * cosy_btf_open() looks at every type once: it is complete, and its name is in the
- * strings. Numbers of types that it refers to are looked at when they are used.
+ * cosy_btf_open() checks once that every type is complete. Offsets of names and numbers of
+ * types are checked when they are used.
  */
 #ifdef __KERNEL__
 #include <linux/errno.h>
@@ -18,14 +18,14 @@
 #include "kernel/btf.h"
 
 /*
- * As in the newest kernels: bits that older ones do not use are 0 there. Headers
- * of the format begin alike, and only get longer.
+ * The layout of the newest kernels. In older kernels the additional bits are 0. New versions of
+ * the header only add members at its end.
  */
 #define INFO_KIND(info)	((info) >> 24 & 0x7f)
 #define INFO_VLEN(info)	((info) & 0xffffff)
 #define HEADER_SIZE	24u
 
-/* Types that a type may be made of, one in the other; more is a circle. */
+/* The maximum number of nested types. A longer chain is a cycle. */
 #define MAX_DEPTH	16
 
 static const struct btf_type *type_of(const struct cosy_btf *btf, __u32 id)
@@ -45,7 +45,7 @@ static const char *name_of(const struct cosy_btf *btf, __u32 offset)
 	return offset < btf->strings_len ? btf->strings + offset : "";
 }
 
-/* Bytes that follow a type; -1 if its kind is not known. */
+/* Return the number of bytes that follow a type; -1 if its kind is unknown. */
 static __s64 bytes_behind(const struct btf_type *t)
 {
 	__u32 n = INFO_VLEN(t->info);
@@ -139,7 +139,7 @@ int cosy_btf_open(struct cosy_btf *btf, const void *data, __u32 size,
 	return 0;
 }
 
-/* Text that is being written; too much is cut off, and then never the same. */
+/* A text that is being written. A text that is too long is truncated, and then equals no other. */
 struct text {
 	char *at;
 	char *end;
@@ -207,7 +207,7 @@ pointers:
 		put(text, "*");
 }
 
-/* The prototype of a FUNC. */
+/* Write the prototype of a FUNC. */
 static void put_prototype(const struct cosy_btf *btf, struct text *text,
 			  const struct btf_type *function)
 {
@@ -225,7 +225,7 @@ static void put_prototype(const struct cosy_btf *btf, struct text *text,
 	for (i = 0; i < INFO_VLEN(t->info); i++) {
 		if (i)
 			put(text, ", ");
-		/* The last one without type stands for "...". */
+		/* A last parameter without a type is "...". */
 		if (!param[i].type && !param[i].name_off)
 			put(text, "...");
 		else
@@ -234,7 +234,7 @@ static void put_prototype(const struct cosy_btf *btf, struct text *text,
 	put(text, i ? ")" : "void)");
 }
 
-/* Skip what is ignored in a declared prototype. */
+/* Skip the words that are ignored in a declared prototype. */
 static const char *skip_ignored(const char *s)
 {
 	static const char * const ignored[] = { "const ", "__user " };
@@ -328,7 +328,10 @@ static int member_offset(const struct cosy_btf *btf, const struct btf_type *t,
 	return -ENOENT;
 }
 
-/* Size of a structure, or the offset of @member in it, of which all must be the same. */
+/*
+ * Return the size of a structure, or the offset of @member in it. All structures of the name
+ * must agree.
+ */
 static int look_up(const struct cosy_btf *btf, const char *type,
 		   const char *member)
 {

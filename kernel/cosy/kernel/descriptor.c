@@ -2,10 +2,10 @@
 /*
  * descriptor.c - makes a descriptor at a number that the process cannot use.
  *
- * open() returns the lowest free number, and fails when the numbers below the
- * limit are used. A library's descriptor changes neither if its number is at the
- * limit, which no call returns. A process can use that number only after it raised
- * the limit for all its threads.
+ * open() returns the lowest free number, and fails if all numbers below the limit are used.
+ * A library's descriptor changes neither if its number is at or above the limit, because no
+ * call returns such a number. A process can use the number only after it raised the limit for
+ * all its threads.
  */
 #include <linux/fcntl.h>
 #include <linux/file.h>
@@ -17,15 +17,14 @@
 #include "kernel/descriptor.h"
 #include "kernel/internals.h"
 
-/* Maximum of such descriptors in a process, one for each library that keeps one. */
+/* Maximum number of such descriptors in a process. Each library has at most one. */
 #define NUMBERS	64
 
 /**
  * cosy_descriptor_hide() - make another descriptor of a file, at the limit
  * @file: an open file of the device
  *
- * The numbers depend on the soft limit, which a process may raise up to the hard limit
- * anyway.
+ * The number depends on the soft limit, which a process may raise up to the hard limit.
  *
  * Return: the descriptor, or the error that the interface documents.
  */

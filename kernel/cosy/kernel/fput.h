@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * fput.h - drop a reference to a file at once, as close() does since 6.6, and not on return
- * to user mode.
+ * fput.h - drops a reference to a file immediately, like close() since 6.6, and not on the
+ * return to user mode.
  */
 #ifndef COSY_KERNEL_FPUT_H
 #define COSY_KERNEL_FPUT_H

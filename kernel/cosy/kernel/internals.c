@@ -36,8 +36,8 @@ u64 cosy_internals __ro_after_init;
 /*
  * The entries of internals.def.
  * @name:      name of the function or structure
- * @newer:     another name of the function, or ""
- * @prototype: prototype of the function, NULL if this is no function
+ * @newer:     newer name of the function, or ""
+ * @prototype: prototype of the function; NULL if the entry is not a function
  * @member:    member whose offset is needed, or NULL
  * @size:      size of the structure
  * @use:       its use, for messages
@@ -214,7 +214,7 @@ void cosy_internals_init(void)
 }
 
 /**
- * cosy_internal_address() - return the address of a function, for comparisons
+ * cosy_internal_address() - return the address of a function, to compare it
  * @internal: the function
  *
  * Return: the address; NULL if the function cannot be used.

@@ -66,7 +66,7 @@ enum cosy_internal {
 	COSY_NR_INTERNALS
 };
 
-/* Functions are called directly: see symbols.c. */
+/* Functions must be called directly: see symbols.c. */
 #define COSY_FUNCTION(name, newer, result, args, use)			\
 	typedef result cosy_internal_##name##_fn args;			\
 	DECLARE_STATIC_CALL(cosy_internal_##name, cosy_internal_##name##_fn);
@@ -85,12 +85,12 @@ enum cosy_internal {
 #define COSY_NEEDS(name)	BIT_ULL(COSY_INTERNAL_##name)
 
 /**
- * cosy_internal() - a function that the kernel does not export
- * @name: its name; only if cosy_has(COSY_NEEDS(name))
+ * cosy_internal() - call a function that the kernel does not export
+ * @name: its name; cosy_has(COSY_NEEDS(name)) must be true
  */
 #define cosy_internal(name)	static_call(cosy_internal_##name)
 
-/* The bits of the entries that can be used. */
+/* COSY_NEEDS() of all entries that can be used. */
 extern u64 cosy_internals;
 
 /**
