@@ -2,7 +2,7 @@
 /*
  * audit.c - decides if calls of the current thread are audited.
  *
- * After auditing was on once, every process keeps the audit bit, even if there is
+ * After auditing was enabled once, every process keeps the audit bit, even if there is
  * nothing to audit.
  */
 #include <linux/audit.h>

@@ -69,7 +69,7 @@ static __always_inline u64 cosy_seccomp_state(void)
 
 /*
  * Return true if a nested call may be made. It bypasses the kernel's work at the entry
- * of a system call. Calls that this work must see are made from user mode; that can
+ * of a system call. Calls that this work must see are made from user mode. The result can
  * change at any time.
  */
 static __always_inline bool cosy_may_make(cosy_self *self, struct cosy_state *st,

@@ -25,7 +25,7 @@ void cosy_history_clear_now(void);
 /**
  * cosy_history_clear() - clear the branch history if this CPU needs it
  *
- * On other CPUs it is one no-op. Any context.
+ * It is one no-op on other CPUs. Can be called in any context.
  */
 static __always_inline void cosy_history_clear(void)
 {

@@ -2,9 +2,9 @@
 /*
  * seccomp.c - evaluates the process's seccomp filters for a call.
  *
- * The evaluation has no side effects, while the kernel's own entry point also acts
- * on the verdict. Only calls with the verdict ALLOW are made here. All others are
- * made from user mode, where the kernel runs the filters.
+ * The evaluation has no side effects, but the kernel's own entry point also acts on the
+ * verdict. Only calls with the verdict ALLOW are made here. All others are made from user
+ * mode, where the kernel runs the filters.
  *
  * The chain of filters of the current thread needs no lock. Other threads can prepend
  * filters, which take effect when SYSCALL_WORK_SECCOMP or the chain is read next. No

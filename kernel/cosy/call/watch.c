@@ -8,7 +8,7 @@
 #include "call/call.h"
 
 /**
- * cosy_traced() - return true if the current thread, or its system calls, are traced
+ * cosy_traced() - return true if the current thread or its system calls are traced
  *
  * Ignores auditing and seccomp, which do not concern every call.
  *
@@ -29,8 +29,8 @@ bool cosy_traced(void)
  *
  * Auditing without rules, and seccomp filters that allow the call, do not need to see it.
  *
- * Return: true if the call, or with COSY_STEP_TRACED all calls from here on, must
- * be made from user mode; env->step says why.
+ * Return: true if the call must be made from user mode; env->step has the reason. With
+ * COSY_STEP_TRACED all later calls must be made from user mode, too.
  */
 bool cosy_env_watched(struct cosy_state *st, unsigned int nr)
 {

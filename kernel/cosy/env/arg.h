@@ -18,8 +18,8 @@
  * Bytes of @to beyond the caller's size are set to 0. The size is read twice, but
  * only the first value is used and stored in @to.
  *
- * Return: 0, -EFAULT, -EINVAL (shorter than @oldest), -E2BIG (longer than @size, and
- * not 0 there; or longer than a page).
+ * Return: 0; -EFAULT; -EINVAL if it is shorter than @oldest; -E2BIG if it is longer than a page,
+ * or has bytes beyond @size that are not 0.
  */
 static inline int cosy_arg_read(void *to, u32 size, u32 oldest,
 				const void __user *arg)

@@ -3,10 +3,10 @@
  * cosy_env.h - the executor's environment in the module: the state of a run, access to
  * the process's memory, and when to leave.
  *
- * <cosy/exec.h> includes it, and lists what an environment provides. call/call.h,
+ * <cosy/exec.h> includes this file, and lists what an environment provides. call/call.h,
  * fast/fast.h and function/function.h declare the parts of higher layers: calls, their
- * fast paths, user functions. run/ir-exec.c includes them for the executor. The short
- * paths are here, the others in memory.c and leave.c.
+ * fast paths, user functions. run/ir-exec.c includes them for the executor. The fast
+ * paths are inline here, the slow paths are in memory.c and leave.c.
  */
 #ifndef COSY_ENV_H
 #define COSY_ENV_H
@@ -33,7 +33,7 @@ struct cosy_insn;
 /**
  * struct cosy_private - an open file that is not in the process's table
  * @file: the file
- * @fd:   the descriptor that is reserved for it
+ * @fd:   the descriptor number that is reserved for it
  */
 struct cosy_private {
 	struct file *file;
@@ -49,8 +49,8 @@ struct cosy_private {
  * @fd:     its descriptor
  * @buffer: buffer of the next read
  * @size:   bytes of each read except the last
- * @left:   bytes that are left
- * @end:    the end of the file follows them
+ * @left:   bytes that were not read yet
+ * @end:    the end of the file follows these bytes
  */
 struct cosy_prefetch {
 	const struct cosy_insn *ip;
@@ -76,7 +76,7 @@ struct cosy_suspended_function {
  * struct cosy_env - the state of a run besides pc and registers
  * @regs:      arguments of the call being made; nothing else in it is used
  * @step:      why an operation is not executed here (enum cosy_step)
- * @functions: user functions called
+ * @functions: number of user functions called
  * @bound:     programs of the compound's user functions
  * @seccomp:   cosy_seccomp_state() at the entry
  * @borrowed:  data that was read but not copied, see fast/borrow.c; or NULL
@@ -103,8 +103,8 @@ struct cosy_env {
 };
 
 /*
- * The asm writes *@val itself. unsafe_get_user() would need three more instructions,
- * or asm goto with outputs, which the kernel uses with few compilers.
+ * The asm writes *@val itself. unsafe_get_user() needs three more instructions, except with
+ * asm goto with outputs, which the kernel uses with few compilers.
  */
 #define COSY_ENV_LOAD(insn, to)						\
 	asm goto("1:	" insn " %[from], %%" to "\n"			\
@@ -223,7 +223,7 @@ bool cosy_env_strchr(struct cosy_env *env, u64 p, u8 byte, u64 *at);
 bool cosy_env_strrchr(struct cosy_env *env, u64 p, u8 byte, u64 *at);
 bool cosy_env_stpcpy(struct cosy_env *env, u64 dst, u64 src, u64 *end);
 
-/* (READ_ONCE(*@word) & @bits) != 0; compilers emit three instructions for that. */
+/* Return (READ_ONCE(*@word) & @bits) != 0. Compilers emit three instructions for that. */
 static __always_inline bool cosy_any_bits(const unsigned long *word,
 					  const u32 bits)
 {
@@ -248,7 +248,7 @@ static __always_inline bool cosy_env_leave(cosy_self *self)
 {
 	if (likely(!cosy_any_bits(&self->flags, EXIT_TO_USER_MODE_WORK)))
 		return false;
-	/* rseq sets these at every context switch; they can wait. */
+	/* rseq sets COSY_TIF_SWITCHED at every context switch. It can wait. */
 	if (!(READ_ONCE(self->flags) & EXIT_TO_USER_MODE_WORK &
 	      ~COSY_TIF_SWITCHED) && !task_work_pending(current))
 		return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * leave.c - decides if a run leaves for work that is pending before user mode.
+ * leave.c - decides if a run leaves because of work that is pending for the return to user mode.
  */
 #include <linux/sched.h>
 #include <linux/task_work.h>
@@ -13,7 +13,7 @@
 /**
  * cosy_env_work() - the slow path of cosy_env_leave()
  *
- * Reschedules if needed. Does not leave for TIF_RSEQ, nor for TIF_NOTIFY_RESUME
+ * Reschedules if needed. Does not leave for TIF_RSEQ, or for TIF_NOTIFY_RESUME
  * without task work: rseq sets one of them at every context switch, and can
  * wait for the end of the time slice. Task work cannot wait: it drops the last
  * reference to a file that the compound closed, and the next operation may

@@ -14,12 +14,12 @@
 #define BULK_MAX	(1ul << 20)
 /* Bytes between two checks for pending work. */
 #define BULK_CHUNK	4096ul
-/* libc's memcmp() reads at most so many bytes at once. */
+/* libc's memcmp() reads at most this many bytes at once. */
 #define BLOCK_MAX	512
 
 #define ONES		(~0ul / 0xff)
 
-/* Called before each chunk of a bulk operation. */
+/* Return true if a bulk operation must leave before its next chunk. */
 static bool bulk_leave(struct cosy_env *env)
 {
 	if (likely(!cosy_env_leave(current_thread_info())))
@@ -71,7 +71,8 @@ bool cosy_writable_pages(u64 addr, u64 len)
  * Accesses to a device's memory can have side effects. Only the program's own
  * accesses may reach it, unchanged.
  *
- * Return: true also for memory from the first unmapped address on, which faults.
+ * Return: true if all memory up to the first unmapped address is ordinary. Accesses beyond it
+ * fault.
  */
 bool cosy_ordinary(u64 addr, u64 len)
 {
@@ -93,9 +94,9 @@ bool cosy_ordinary(u64 addr, u64 len)
 }
 
 /*
- * Return true if all of the memory can be accessed. Checked before the first write:
- * how much libc writes before it faults is unknown. A range within one page needs
- * no check, because it faults at its first byte.
+ * Return true if all of the memory can be accessed. Checked before the first write,
+ * because it is unknown how much libc writes before it faults. A range within one page
+ * needs no check, because it faults at its first byte.
  */
 static bool all_there(u64 p, u64 len, bool write)
 {
@@ -140,10 +141,10 @@ fault:
  * @src: source
  * @len: bytes
  *
- * User mode copies overlapping ranges: a copy that starts again after a part of it
- * is done would give a wrong result.
+ * Overlapping ranges are copied in user mode: after a part was copied, a copy that
+ * starts again would give a wrong result.
  *
- * Return: false if it is not done, env->step says why.
+ * Return: false if it was not done; env->step has the reason.
  */
 bool cosy_env_copy(struct cosy_env *env, u64 dst, u64 src, u64 len)
 {
@@ -199,7 +200,7 @@ fault:
  * @byte: the value of each byte
  * @len:  bytes
  *
- * Return: false if it is not done, env->step says why.
+ * Return: false if it was not done; env->step has the reason.
  */
 bool cosy_env_fill(struct cosy_env *env, u64 dst, u8 byte, u64 len)
 {
@@ -228,7 +229,7 @@ bool cosy_env_fill(struct cosy_env *env, u64 dst, u8 byte, u64 len)
 	return true;
 }
 
-/* Return a word whose lowest nonzero byte is the lowest byte where @x equals @pattern. */
+/* Return a word whose lowest nonzero byte is at the lowest byte where @x equals @pattern. */
 static __always_inline u64 matching(u64 x, u64 pattern)
 {
 	x ^= pattern;
@@ -237,8 +238,8 @@ static __always_inline u64 matching(u64 x, u64 pattern)
 
 /*
  * Compare up to @len bytes, or up to a 0 byte if @string. Sets @at to the index of
- * the bytes that ended the comparison, @len if none did, and @diff to their
- * difference.
+ * the bytes that ended the comparison, or to @len, and @diff to the difference of these
+ * bytes, or to 0.
  */
 static int compare_chunk(const char __user *a, const char __user *b,
 			 unsigned long len, bool string, int *diff,
@@ -296,12 +297,12 @@ static bool block_there(u64 p, u64 len)
 /**
  * cosy_env_compare() - memcmp() in the process
  * @env:  the run
- * @a:    one place
- * @b:    the other
+ * @a:    first address
+ * @b:    second address
  * @len:  bytes
  * @sign: out: -1, 0 or 1, in 32 bits
  *
- * Return: false if it is not done, env->step says why.
+ * Return: false if it was not done; env->step has the reason.
  */
 bool cosy_env_compare(struct cosy_env *env, u64 a, u64 b, u64 len, u64 *sign)
 {
@@ -331,7 +332,7 @@ fault:
 	return false;
 }
 
-/* Bytes from @p to the end of its page. */
+/* Return the number of bytes from @p to the end of its page. */
 static unsigned long to_page_end(u64 p)
 {
 	return PAGE_SIZE - offset_in_page(p);
@@ -340,14 +341,14 @@ static unsigned long to_page_end(u64 p)
 /**
  * cosy_env_strcmp() - strncmp() in the process
  * @env:  the run
- * @a:    a string
- * @b:    the other
- * @max:  bytes, at most
+ * @a:    first string
+ * @b:    second string
+ * @max:  maximum number of bytes
  * @diff: out: difference of the first bytes that differ, in 32 bits
  *
  * Reads no page after those where the strings differ or end.
  *
- * Return: false if it is not done, env->step says why.
+ * Return: false if it was not done; env->step has the reason.
  */
 bool cosy_env_strcmp(struct cosy_env *env, u64 a, u64 b, u64 max, u64 *diff)
 {
@@ -462,7 +463,7 @@ static bool search_string(struct cosy_env *env, u64 p, u8 byte, u64 *found,
  * @len:  bytes
  * @at:   out: the address, 0 if there is none
  *
- * Return: false if it is not done, env->step says why.
+ * Return: false if it was not done; env->step has the reason.
  */
 bool cosy_env_find(struct cosy_env *env, u64 p, u8 byte, u64 len, u64 *at)
 {
@@ -485,10 +486,10 @@ bool cosy_env_find(struct cosy_env *env, u64 p, u8 byte, u64 len, u64 *at)
  * cosy_env_strlen() - strnlen() in the process
  * @env: the run
  * @p:   the string
- * @max: bytes, at most
+ * @max: maximum number of bytes
  * @len: out: its length
  *
- * Return: false if it is not done, env->step says why.
+ * Return: false if it was not done; env->step has the reason.
  */
 bool cosy_env_strlen(struct cosy_env *env, u64 p, u64 max, u64 *len)
 {
@@ -504,10 +505,10 @@ bool cosy_env_strlen(struct cosy_env *env, u64 p, u64 max, u64 *len)
  * cosy_env_strchr() - strchr() in the process
  * @env:  the run
  * @p:    the string
- * @byte: what
+ * @byte: byte to find
  * @at:   out: the address, 0 if there is none
  *
- * Return: false if it is not done, env->step says why.
+ * Return: false if it was not done; env->step has the reason.
  */
 bool cosy_env_strchr(struct cosy_env *env, u64 p, u8 byte, u64 *at)
 {
@@ -524,10 +525,10 @@ bool cosy_env_strchr(struct cosy_env *env, u64 p, u8 byte, u64 *at)
  * cosy_env_strrchr() - strrchr() in the process
  * @env:  the run
  * @p:    the string
- * @byte: what
+ * @byte: byte to find
  * @at:   out: the address of the last one, 0 if there is none
  *
- * Return: false if it is not done, env->step says why.
+ * Return: false if it was not done; env->step has the reason.
  */
 bool cosy_env_strrchr(struct cosy_env *env, u64 p, u8 byte, u64 *at)
 {
@@ -535,7 +536,7 @@ bool cosy_env_strrchr(struct cosy_env *env, u64 p, u8 byte, u64 *at)
 	u8 val;
 
 	do {
-		/* Also limit the sum of the pieces. */
+		/* Also limit the total length. */
 		if (bulk_too_long(env, p - begin) ||
 		    !search_string(env, p, byte, &found, &val))
 			return false;
@@ -553,9 +554,9 @@ bool cosy_env_strrchr(struct cosy_env *env, u64 p, u8 byte, u64 *at)
  * @env: the run
  * @dst: destination
  * @src: the string
- * @end: out: where the copy ends
+ * @end: out: the address of the copy's 0 byte
  *
- * Return: false if it is not done, env->step says why.
+ * Return: false if it was not done; env->step has the reason.
  */
 bool cosy_env_stpcpy(struct cosy_env *env, u64 dst, u64 src, u64 *end)
 {

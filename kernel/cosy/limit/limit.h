@@ -14,7 +14,7 @@
 struct page;
 
 /*
- * Allocations fail rather than start the OOM killer: the region then runs natively.
+ * Allocations do not start the OOM killer, but fail; then the region runs natively.
  * They are charged to the cgroup of the current thread.
  */
 #define COSY_GFP	(GFP_KERNEL_ACCOUNT | __GFP_RETRY_MAYFAIL | __GFP_NOWARN)
@@ -32,9 +32,9 @@ void cosy_quota_uncharge(u64 owner, u64 bytes);
 extern unsigned int cosy_time_slice_ms;
 
 /**
- * cosy_time_slice() - CPU time after which a run leaves the kernel for a moment
+ * cosy_time_slice() - return the CPU time after which a run leaves the kernel for a moment
  *
- * Return: in ns.
+ * Return: the time in ns.
  */
 static inline u64 cosy_time_slice(void)
 {
@@ -42,9 +42,9 @@ static inline u64 cosy_time_slice(void)
 }
 
 /**
- * cosy_cpu_time() - CPU time of the current thread, as far as the scheduler has accounted it
+ * cosy_cpu_time() - return the CPU time of the current thread that the scheduler has accounted
  *
- * Return: in ns.
+ * Return: the time in ns.
  */
 static inline u64 cosy_cpu_time(void)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * pages.c - allocates pages that are charged to the cgroup; vmalloc() charges none.
+ * pages.c - allocates pages that are charged to the cgroup, unlike those of vmalloc().
  */
 #include <linux/gfp.h>
 #include <linux/mm.h>

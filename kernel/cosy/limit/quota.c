@@ -3,7 +3,7 @@
  * quota.c - limits the memory of one user's compounds and loops, over all files.
  *
  * The memory is also charged to the cgroup of the thread that loads. This limit
- * holds without cgroups too.
+ * also applies without cgroups.
  */
 #include <linux/cred.h>
 #include <linux/module.h>
@@ -23,15 +23,15 @@ MODULE_PARM_DESC(user_memory,
 static DEFINE_XARRAY_FLAGS(cosy_users, XA_FLAGS_ACCOUNT);
 static DEFINE_MUTEX(cosy_users_lock);
 
-/* Set in an owner that is a user namespace, not a user. */
+/* Set in an owner that is a user namespace and not a user. */
 #define COSY_QUOTA_NAMESPACE	(1ull << 32)
 
 /**
  * cosy_quota_owner() - return the owner of memory that the current thread loads
  *
- * A user can create a user namespace with many users. All of them, in nested
- * namespaces too, are charged to the owner of the outermost one. If root owns it,
- * it is a container: its users are charged together, as the namespace.
+ * A user can create a user namespace with many users. All of them, also those of nested
+ * namespaces, are charged to the owner of the outermost namespace. If root owns that
+ * namespace, it is a container, and all its users are charged together, as the namespace.
  *
  * Return: the owner, for cosy_quota_charge().
  */

@@ -18,16 +18,16 @@
 #include "function/function.h"
 #include "load/sealed.h"
 
-/* The number of registers that are read and written at once. */
+/* The number of registers that are read and written together. */
 #define COSY_FEW_REGS	4
 
 /**
- * cosy_regs_few() - return true if registers can be read or written at once
+ * cosy_regs_few() - return true if registers can be read or written together
  * @code: the compound
- * @live: the registers; those after them may be read and written as well
+ * @live: the registers; the registers after them may be read and written as well
  *
- * Return: true if they are at most COSY_FEW_REGS, and the compound has so many from the
- * first one on.
+ * Return: true if they are at most COSY_FEW_REGS, and the compound has COSY_FEW_REGS registers
+ * from the first one on.
  */
 static __always_inline bool cosy_regs_few(const struct cosy_code *code,
 					  struct cosy_range live)
@@ -38,12 +38,12 @@ static __always_inline bool cosy_regs_few(const struct cosy_code *code,
 
 /**
  * struct cosy_compound - a loaded compound
- * @functions: user functions it calls; first, so that its address is the compound's
+ * @functions: the user functions that it calls; the first member, so that its address is that
+ *	     of the compound
  * @code:    the decoded compound, read-only
- * @users:   one for being loaded, one for each run. Not a refcount_t, which costs
- *	     an entry 11 instructions: a thread has at most a few runs, one inside
- *	     the other, and what a loop keeps of a run takes 2^7 bytes, so that it
- *	     cannot overflow
+ * @users:   one while it is loaded, and one for each run. Not a refcount_t, which costs
+ *	     11 instructions per entry. It cannot overflow: a thread has at most a few
+ *	     nested runs, and the state of a run that a loop keeps takes 2^7 bytes
  * @first:   operations of the first chunk of a run without its own limit
  * @few_inputs: cosy_regs_few() of its inputs
  * @parks:   loaded with COSY_LOAD_PARKS
@@ -73,8 +73,8 @@ struct cosy_compound {
 
 /**
  * struct cosy_file - an open file of the device
- * @recent: the compound loaded last of those with the same low bits of the
- *	    handle: nearly every look-up ends here; first, for the shortest code
+ * @recent: for each value of the handle's low bits, the compound loaded last. Nearly every
+ *	    look-up ends here. The first member, for the shortest code
  * @lock:   serialises changes; runs look up under RCU
  * @loaded: handle -> struct cosy_compound
  * @count:  number of loaded compounds
@@ -86,10 +86,7 @@ struct cosy_file {
 	unsigned int count;
 };
 
-/*
- * Slots executed until the clock is read first: few, because their duration is
- * unknown.
- */
+/* Slots executed before the clock is first read: few, because their duration is unknown. */
 #define COSY_FIRST_CHUNK	(1 << 10)
 
 int cosy_compounds_init(void);
@@ -116,7 +113,7 @@ static inline struct cosy_compound *cosy_compound_get(struct cosy_file *cf,
 {
 	struct cosy_compound *compound;
 
-	/* While a look-up can find it, the reference for being loaded keeps it. */
+	/* While a look-up can find it, it has the reference of a loaded compound. */
 	rcu_read_lock_sched();
 	compound = rcu_dereference_sched(cf->recent[handle % COSY_RECENT]);
 	if (unlikely(!compound || compound->handle != handle))

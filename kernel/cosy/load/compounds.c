@@ -90,7 +90,7 @@ void cosy_compound_free(struct cosy_compound *compound)
 		module_put(THIS_MODULE);
 }
 
-/* Let the compound hold the module: its last reference may outlive every file. */
+/* Let the compound hold the module, because its last reference may outlive all files. */
 static void cosy_compound_pin(struct cosy_compound *compound)
 {
 	__module_get(THIS_MODULE);
@@ -108,8 +108,8 @@ void cosy_file_free(struct cosy_file *cf)
 
 	xa_for_each(&cf->loaded, handle, compound) {
 		/*
-		 * This may be a close() that a run of this very compound makes:
-		 * the run ends after the file has released the module.
+		 * A run of this compound may make the close(). Then the run ends after the
+		 * file has released the module.
 		 */
 		if (atomic_read(&compound->users) > 1)
 			cosy_compound_pin(compound);
@@ -162,7 +162,7 @@ struct cosy_compound *cosy_compound_find(struct cosy_file *cf, u64 handle)
 }
 
 /**
- * cosy_compound_get_parks() - look a compound up that a loop runs and parks
+ * cosy_compound_get_parks() - look up a compound that a loop runs and parks
  * @cf:	    the file
  * @handle: its handle
  *
@@ -293,7 +293,7 @@ static struct cosy_compound *cosy_compound_read(struct cosy_load *load)
 	void *image;
 	int err;
 
-	/* Charge the copy while it exists, or many concurrent loads escape the limit. */
+	/* Charge the copy while it exists. Otherwise many concurrent loads escape the limit. */
 	err = cosy_compound_charge(load->image_size);
 	if (err)
 		return ERR_PTR(err);
@@ -368,7 +368,7 @@ static int cosy_compound_add(struct cosy_file *cf, struct cosy_load *load,
 	load->offset = 0;
 	memset(load->reason, 0, sizeof(load->reason));
 
-	/* Write the answer first: a compound whose handle is lost could not be unloaded. */
+	/* Write the answer first: without its handle, a compound cannot be unloaded. */
 	err = cosy_arg_write(arg, load, sizeof(*load));
 	if (!err)
 		err = cosy_compound_publish(cf, compound);
@@ -432,8 +432,8 @@ long cosy_compound_unload(struct cosy_file *cf, const u64 __user *arg)
 	if (!compound)
 		return -ENOENT;
 	/*
-	 * Another thread may have found it, but not taken its reference yet. Its run may
-	 * close the file and outlive it.
+	 * Another thread may have found the compound, but not taken its reference yet. Its run
+	 * may close the file and outlive it.
 	 */
 	cosy_compound_pin(compound);
 	atomic_inc(&cosy_unloading);

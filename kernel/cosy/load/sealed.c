@@ -4,10 +4,10 @@
  * only be read afterwards.
  *
  * Decoded code contains addresses of the executor's handlers: a write to it could make
- * the kernel jump anywhere. So it is mapped read-only, at an address of its own. In the
- * kernel's direct map the pages stay writable, like all memory that modules can allocate:
- * a set_memory_ro() for modules would split the direct map's large pages at every load. A
- * stray write through a pointer to the code faults.
+ * the kernel jump anywhere. So it is mapped read-only, at an address of its own, and a stray
+ * write through a pointer to it faults. In the kernel's direct map the pages stay writable,
+ * like all memory that modules can allocate: a set_memory_ro() for modules would split the
+ * direct map's large pages at every load.
  */
 #include <linux/mm.h>
 #include <linux/vmalloc.h>
