@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * alone.c - which processes are left alone.
+ * alone.c - decides which processes make all calls natively.
  *
- * Those with COSY_EXECUTOR=native, those whose program is named by COSY_RUN_EXCEPT
- * (names between colons) or in COSY_EXCEPT_FILE (a name on each line), and those
- * that have gained privileges with exec.
+ * These are processes with COSY_EXECUTOR=native, processes whose program is named in
+ * COSY_RUN_EXCEPT (names separated by colons) or in COSY_EXCEPT_FILE (one name per line), and
+ * processes that have gained privileges by exec.
  */
 #include <asm/unistd.h>
 #include <linux/fcntl.h>
@@ -35,7 +35,7 @@ static bool is_executor(const char *name)
 	return *value == *name;
 }
 
-/* The program's name without its directories; as exec() was given it. */
+/* Return the program's name as it was passed to exec(), without its directories. */
 static const char *program(void)
 {
 	const char *path = (const char *)getauxval(AT_EXECFN);
@@ -66,7 +66,7 @@ static bool is_listed(const char *list, size_t size, const char *name)
 	return false;
 }
 
-/* Only the first 4 KiB are read. */
+/* Return true if the program @name is in COSY_EXCEPT_FILE. Reads only the first 4 KiB. */
 static bool is_in_file(const char *name)
 {
 	char text[4096];

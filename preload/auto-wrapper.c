@@ -3,16 +3,15 @@
  * auto-wrapper.c - the wrapper cosy_auto_NAME() of one function of preload.def,
  * the one for which COSY_ONLY_NAME is defined as "0,".
  *
- * Each wrapper is an object of its own in libcosy.a: it refers to the function
- * that it stands for, and a program must not be linked with functions that it
- * does not call.
+ * Each wrapper is an object of its own in libcosy.a. It refers to the function that it
+ * replaces, and a program must not be linked with functions that it does not call.
  */
 #define COSY_WRAPPER(function)	COSY_CALLED long cosy_auto_##function
 
 /*
- * As the program itself would, the wrapper calls the function through the
- * procedure linkage table, and takes the address that a call has. A pointer to the
- * function would be looked up whenever the program starts.
+ * The wrapper calls the function through the procedure linkage table, like the program, and
+ * uses the address of a call. The dynamic linker would look up a pointer to the function at
+ * each start of the program.
  */
 #define COSY_NEXT(function, type)	cosy_linked_##function
 #define COSY_IS_LINKED			true
@@ -26,7 +25,7 @@
 
 #include "wrapper.h"
 
-/* Its prototype only glibc's headers know. */
+/* Only glibc's headers know the prototype. */
 #define COSY_DECLARE(function, name, condition, params, ...) \
 	extern long cosy_linked_##function params __asm__(#function)
 #define COSY_AUTO(function, ...) \

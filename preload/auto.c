@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * auto.c - find out whether a function that a program calls is the C library's
+ * auto.c - decides whether a function that a program calls is the C library's.
  *
  * The program may define the function itself, and a library before libc may
- * interpose it: fakeroot, a sanitizer, libcosy-preload.so. The linkers have found
- * that function then, and it has to see the calls.
+ * interpose it: fakeroot, a sanitizer, libcosy-preload.so. Then the linkers have found
+ * that function, and it must see the calls.
  *
  * In a dynamically linked program a call goes to a stub, which jumps through a slot
- * of the procedure linkage table. The address there is compared with that of libc's
- * own function. Before the first call of the function most programs have none there
- * yet. What the dynamic linker will store is not predicted, because auditors
- * (LD_AUDIT) may choose it: the first call of each function is native.
+ * of the procedure linkage table. The address in the slot is compared with that of libc's
+ * own function. In most programs the dynamic linker stores it at the first call. The address
+ * is not predicted, because auditors (LD_AUDIT) may choose it: the first call of each
+ * function is native.
  *
- * The list of libraries is found without a symbol of the dynamic linker, which a
- * static program does not have, and without a lock.
+ * The list of libraries is found without a lock, and without a symbol of the dynamic linker,
+ * which static programs do not have.
  */
 #define _GNU_SOURCE
 #include <link.h>
@@ -27,13 +27,13 @@
 #include "static-libc.h"
 #include "symbols.h"
 
-/* A slot that still has no address of the function after so many calls gets none. */
+/* After this many calls, a slot without the address of libc's function is not read again. */
 #define MAX_ASKED	4
 
-/* Where the linker says that the program's code ends. */
+/* The end of the program's code, from the linker. */
 extern const char etext[];
 
-/* The program headers; they are mapped with the program. */
+/* The program headers, which are mapped with the program. */
 struct program {
 	const ElfW(Phdr) *headers;
 	size_t count;
@@ -53,7 +53,7 @@ static const ElfW(Phdr) *header(const struct program *program, uint32_t type)
 	return NULL;
 }
 
-/* Return: the dynamic linker's list of libraries, NULL if there is none. */
+/* Return the dynamic linker's list of libraries, or NULL. */
 static const struct link_map *libraries(const struct program *program)
 {
 	const ElfW(Phdr) *self = header(program, PT_PHDR);
@@ -84,9 +84,9 @@ static bool begins(const unsigned char *code, const char *expected, size_t size)
 }
 
 /*
- * Where the stub at @function has its address from; NULL if it is no stub. A
- * function of the program may begin with the same jump, through a pointer that the
- * program changes later.
+ * Return the slot from which the stub at @function reads its address; NULL if it is not a stub.
+ * A function of the program may begin with the same jump, through a pointer that the program
+ * changes later.
  */
 static void *const *slot_of(const void *function)
 {
@@ -105,10 +105,10 @@ static void *const *slot_of(const void *function)
 }
 
 /*
- * The program or shared library that this file is linked into, as far as
- * cosy_is_slot() needs it. The list of libraries is not searched for it: a library
- * there that was loaded later may be unloaded meanwhile. No relocation is needed:
- * the first word of the offset table is the address that the linker gave _DYNAMIC.
+ * Return the members of the link map that cosy_is_slot() needs, for the program or shared
+ * library that contains this file. It is not searched in the list of libraries, because a
+ * library there may be unloaded during the search. No relocation is needed: the first word of
+ * the offset table is the address that the linker gave _DYNAMIC.
  */
 static struct link_map own_map(void)
 {
@@ -166,7 +166,7 @@ void *cosy_next(enum cosy_function function, enum cosy_route *route)
 	return linked;
 }
 
-/* The run time's, if it is linked: a program may have no regions. */
+/* The descriptor of libcosy. Weak, because a program may have no regions. */
 extern int cosy_device_fd __attribute__((weak, visibility("hidden")));
 
 int cosy_shared_device(void)
@@ -177,9 +177,8 @@ int cosy_shared_device(void)
 }
 
 /*
- * The shared library that contains this file is unloaded, or the process ends: close
- * the device for good, as before a filter. The library's other destructors have made
- * their calls.
+ * Close the device for good, because the shared library that contains this file is unloaded, or
+ * the process ends. The library's other destructors have made their calls before.
  */
 __attribute__((destructor(101))) static void unload(void)
 {

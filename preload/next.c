@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * next.c - look a symbol up in the libraries loaded after this one.
+ * next.c - looks up a symbol in the libraries loaded after this one.
  *
- * Libraries that are loaded when the program starts stay, and the C library is
- * among them, so the search never meets one that is being loaded or unloaded.
+ * Libraries that are loaded at the start of the program are never unloaded. The C library is
+ * one of them, so the search ends before libraries that may be loaded or unloaded now.
  */
 #define _GNU_SOURCE
 #include <link.h>
@@ -12,10 +12,10 @@
 #include "next.h"
 #include "symbols.h"
 
-/* This library's, which link.h does not declare as such. */
+/* This library's dynamic section. link.h does not declare it as hidden. */
 extern const ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC")
 	__attribute__((visibility("hidden")));
-/* Weak: other C libraries have none, and are left alone. */
+/* Weak, because other C libraries do not have it. Then no function is found. */
 extern struct r_debug _r_debug __attribute__((weak));
 
 static void *find(const char *name, bool *is_libc)
@@ -57,7 +57,7 @@ void *cosy_preload_next(const char *name)
 	return is_libc ? next : NULL;
 }
 
-/* Regions of the program have a descriptor of their own. */
+/* The regions of the program have their own descriptor, which is not shared. */
 int cosy_shared_device(void)
 {
 	return COSY_DEVICE_CLOSED;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * next.h - which function a program would call if there were no wrapper.
+ * next.h - finds the function that a program calls without a wrapper.
  */
 #ifndef COSY_PRELOAD_NEXT_H
 #define COSY_PRELOAD_NEXT_H
@@ -10,15 +10,15 @@
 #include "state.h"
 
 /**
- * cosy_next() - find the function that a wrapper stands for
+ * cosy_next() - find the function that a wrapper replaces
  * @function: the wrapper's function
  * @route:    out: COSY_ROUTE_MODULE if it is glibc's own, so no other library
  *	      interposes it; COSY_ROUTE_UNKNOWN if that is known only after its
- *	      first call
+ *	      first call; otherwise COSY_ROUTE_NEXT
  *
- * In libcosy-preload.so (next.c) it is the one in the libraries loaded after this
- * one: what dlsym(RTLD_NEXT) finds, but without a lock. In programs built with
- * -fcosy-auto (auto.c) it is the one that the linker has found for the program.
+ * In libcosy-preload.so (next.c) it is the function in the libraries loaded after this
+ * one, like that of dlsym(RTLD_NEXT), but found without a lock. In programs built with
+ * -fcosy-auto (auto.c) it is the function that the linker has found for the program.
  * Wrappers may be called in signal handlers, and in the child of a process with
  * many threads. Async-signal-safe, thread-safe.
  *
@@ -27,12 +27,12 @@
 void *cosy_next(enum cosy_function function, enum cosy_route *route) COSY_HIDDEN;
 
 /**
- * cosy_preload_next() - the C library's function that a wrapper stands for
+ * cosy_preload_next() - find the C library's function that a wrapper replaces
  * @name: name of the function
  *
- * libcosy looks this up to tell whether a region may make the call itself,
- * although the program's own calls of the function reach the wrapper here.
- * Thread-safe, async-signal-safe.
+ * libcosy uses this to decide whether a region may make the system call, although
+ * the program's own calls of the function reach the wrapper here. Thread-safe,
+ * async-signal-safe.
  *
  * Return: glibc's function; NULL if another library interposes it after this
  * one, or if there is none.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * none.c - what 32-bit programs preload: nothing.
+ * none.c - an empty library, which 32-bit programs preload.
  *
- * Without it their dynamic linker would complain.
+ * Without it their dynamic linker would print an error.
  */

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * state.c - the slow paths: who is next, and the descriptor of /dev/cosy.
+ * state.c - the slow paths: the next functions, and the descriptor of /dev/cosy.
  *
- * The process must not see that there is a descriptor of ours. Its number is one
- * that no call gives the process (COSY_IOC_HIDE); where that cannot be had the
- * device is not used, unless the limit is so high that programs do not reach the
- * number. It is closed on exec. The process may close it: an entry through a
- * number that is free, or another file, fails without an effect, and is made
- * natively.
+ * The process must not notice the descriptor. No call returns its number to the process
+ * (COSY_IOC_HIDE). Without such a number the device is not used, unless the limit is so high
+ * that programs do not reach a number from COSY_HIDE_MAX on. The descriptor is closed on exec.
+ * The process may close it: an entry through a free number or another file fails without an
+ * effect, and the call is made natively.
  *
- * Opening costs some 20,000 instructions, a call through the module saves more
- * than 1,000. So a process makes its first calls natively: most make few.
+ * Opening the device costs about 20,000 instructions, and a call through the module saves more
+ * than 1,000. Most processes make few calls, so the first calls are native.
  */
 #include <asm/unistd.h>
 #include <linux/errno.h>
@@ -25,9 +24,9 @@
 #define SIG_BLOCK	0
 #define SIG_SETMASK	2
 
-/* With each fork the calls that are waited for double, up to that. */
+/* Each fork doubles the number of calls before the device is opened, up to this maximum. */
 #define MAX_CALLS	(1 << 12)
-/* A program that closes the device so often is not worth it. */
+/* After the program has closed the device this many times, it is not opened again. */
 #define MAX_LOST	4
 
 #define PR_SET_SECCOMP	22
@@ -38,11 +37,11 @@ int cosy_device = COSY_DEVICE_CLOSED;
 uint8_t cosy_routes[COSY_FUNCTIONS];
 void *cosy_nexts[COSY_FUNCTIONS];
 
-static unsigned int calls;		/* made natively since it was closed */
+static unsigned int calls;		/* native calls since the device was closed */
 static unsigned int calls_needed = COSY_PRELOAD_NATIVE_CALLS;
-static unsigned int lost;		/* how often the program has closed it */
+static unsigned int lost;		/* number of times the program closed the device */
 static int shared = -1;		/* the regions' descriptor, if it is used */
-static int lost_device = -1;	/* what the program has closed last */
+static int lost_device = -1;	/* the descriptor that the program closed last */
 
 static const char names[] =
 #define COSY_PRELOAD_IF(function, name, ...) #function "\0"
@@ -68,12 +67,12 @@ void *cosy_resolve(enum cosy_function function)
 	void *next = cosy_next(function, &route);
 
 	__atomic_store_n(&cosy_nexts[function], next, __ATOMIC_RELAXED);
-	/* If another library interposes it, too, that library has to see the calls. */
+	/* If another library also interposes the function, that library must see the calls. */
 	__atomic_store_n(&cosy_routes[function], route, __ATOMIC_RELEASE);
 	return next;
 }
 
-/* Return true if the descriptor is the device's now. */
+/* Return true if @fd is a descriptor of the device now. */
 static bool is_device(int fd)
 {
 	struct cosy_call none = { .nr = ~0u };
@@ -83,7 +82,7 @@ static bool is_device(int fd)
 	       (long)(COSY_CALL_LEFT | COSY_CALL_UNKNOWN);
 }
 
-/* Give a descriptor a number that the program does not miss. */
+/* Move a descriptor to a number that the program does not use. Closes @fd. */
 static long hide(long fd)
 {
 	long hidden = cosy_sys(__NR_ioctl, fd, COSY_IOC_HIDE, 0, 0);
@@ -95,13 +94,13 @@ static long hide(long fd)
 	return hidden;
 }
 
-/* Return: the descriptor, or what cosy_device is without one. */
+/* Return the descriptor, or the value of cosy_device without one. */
 static int open_device(void)
 {
 	uint64_t all = ~0ull, mask;
 	long fd;
 
-	/* No signal handler sees the lower number, or leaves by longjmp() before it is closed. */
+	/* Block signals: a handler could see the lower number, or leave before it is closed. */
 	cosy_sys(__NR_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&mask,
 		 sizeof(mask));
 	fd = cosy_sys(__NR_openat, AT_FDCWD, (long)COSY_DEVICE,
@@ -116,15 +115,15 @@ static int open_device(void)
 		 sizeof(mask));
 	if (fd >= 0)
 		return (int)fd;
-	/* That may pass; all else does not. */
+	/* Only these errors are temporary. */
 	return fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM ?
 		       COSY_DEVICE_CLOSED :
 		       COSY_DEVICE_OFF;
 }
 
 /*
- * Change cosy_device from @from to @to. Fails if another thread has changed it
- * meanwhile: what it has set then stays, COSY_DEVICE_OFF above all.
+ * Change cosy_device from @from to @to. Fails if another thread has changed it meanwhile. Then
+ * the value of that thread stays, above all COSY_DEVICE_OFF.
  */
 static bool change_device(int *from, int to)
 {
@@ -132,13 +131,13 @@ static bool change_device(int *from, int to)
 					   __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
 
-/* Return true if @fd is not to be closed here. */
+/* Return true if @fd is the regions' descriptor, which must not be closed here. */
 static bool is_shared(int fd)
 {
 	return __atomic_load_n(&shared, __ATOMIC_ACQUIRE) == fd;
 }
 
-/* Close the device, if the process has not put something else in its place. */
+/* Close the device, unless the process uses its number for another file now. */
 static void close_device(int state)
 {
 	int fd = __atomic_load_n(&cosy_device, __ATOMIC_RELAXED);
@@ -146,7 +145,7 @@ static void close_device(int state)
 	do {
 		if (fd == COSY_DEVICE_OFF)
 			return;
-		/* The thread that opens it finds out that it is not wanted. */
+		/* Nothing is open yet. A thread that is opening the device may continue. */
 		if (fd < 0 && state == COSY_DEVICE_CLOSED)
 			return;
 	} while (!change_device(&fd, state));
@@ -155,7 +154,7 @@ static void close_device(int state)
 		cosy_sys(__NR_close, fd, 0, 0, 0);
 }
 
-/* Return: the regions' descriptor; negative if there is none, or it has been closed. */
+/* Return the regions' descriptor; negative if there is none, or if it was closed. */
 static int device_to_share(void)
 {
 	int fd = cosy_shared_device();
@@ -166,8 +165,8 @@ static int device_to_share(void)
 }
 
 /*
- * Use @fd, which the regions have open. Whether the process is to be left alone is not asked:
- * the regions use it already.
+ * Use @fd, the regions' descriptor. Does not call cosy_left_alone(), because the regions already
+ * use the device.
  */
 static bool share_device(int fd)
 {
@@ -178,9 +177,9 @@ static bool share_device(int fd)
 }
 
 /*
- * Open the device; other threads' calls are native meanwhile. If one of them has
- * turned the device off by the end, this descriptor stays open and unused: the
- * filter that it is turned off for may kill for closing it.
+ * Open the device. Calls of other threads are native meanwhile. If another thread turns the
+ * device off before a filter, this descriptor stays open and unused, because the filter may
+ * kill the process for closing it.
  */
 static bool try_device(void)
 {
@@ -196,12 +195,12 @@ static bool try_device(void)
 	return change_device(&opening, fd) && fd >= 0;
 }
 
-/* Count a call. Return true if so many have been made that opening the device pays. */
+/* Count a call. Return true after enough calls for opening the device. */
 static bool enough_calls(void)
 {
 	unsigned int made = __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
 
-	/* The environment is searched once, as most processes make few calls. */
+	/* Search the environment only once, because most processes make few calls. */
 	return made >= __atomic_load_n(&calls_needed, __ATOMIC_RELAXED) ||
 	       (made == 1 && cosy_from_first_call());
 }
@@ -210,12 +209,12 @@ bool cosy_prepare(enum cosy_function function)
 {
 	int device = __atomic_load_n(&cosy_device, __ATOMIC_RELAXED), fd;
 
-	/* Without it the call cannot be made at all. */
+	/* The native call needs it. */
 	if (!__atomic_load_n(&cosy_nexts[function], __ATOMIC_RELAXED))
 		cosy_resolve(function);
 	if (device == COSY_DEVICE_OFF)
 		return false;
-	/* What is open already does not have to pay. */
+	/* A device that is already open can be used at the first call. */
 	fd = device < 0 ? device_to_share() : device;
 	if (fd < 0 && !enough_calls())
 		return false;
@@ -226,12 +225,12 @@ bool cosy_prepare(enum cosy_function function)
 	    COSY_ROUTE_MODULE)
 		return device >= 0 ||
 		       (fd >= 0 ? share_device(fd) : try_device());
-	/* What has been counted until now were perhaps calls of this function. */
+	/* The calls that were counted may be calls of this function. */
 	__atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
 	return false;
 }
 
-/* The program has closed the device, and what is there now is its own. */
+/* Forget the device, because the program has closed it. Its number now belongs to the program. */
 static void lose_device(void)
 {
 	int fd = __atomic_load_n(&cosy_device, __ATOMIC_RELAXED);
@@ -290,7 +289,7 @@ void cosy_before_filter(void)
 
 void cosy_after_filter(void)
 {
-	/* The descriptor stays open: closing it is a system call, too. */
+	/* The descriptor stays open, because the filter may also forbid closing it. */
 	__atomic_store_n(&cosy_device, COSY_DEVICE_OFF, __ATOMIC_RELAXED);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * state.h - what a process knows about the functions and about the device.
+ * state.h - the state of the functions and of the device in a process.
  */
 #ifndef COSY_PRELOAD_STATE_H
 #define COSY_PRELOAD_STATE_H
@@ -21,7 +21,7 @@ enum cosy_function {
 
 /**
  * enum cosy_route - how calls of a function are made
- * @COSY_ROUTE_UNKNOWN: to be decided
+ * @COSY_ROUTE_UNKNOWN: not decided yet
  * @COSY_ROUTE_MODULE:	by the module, if the device is open
  * @COSY_ROUTE_NEXT:	always by the next library
  */
@@ -31,42 +31,42 @@ enum cosy_route {
 	COSY_ROUTE_NEXT,
 };
 
-/* What cosy_device is besides a descriptor. */
-#define COSY_DEVICE_CLOSED	(-1)	/* to be opened after some more calls */
+/* Values of cosy_device that are not descriptors. */
+#define COSY_DEVICE_CLOSED	(-1)	/* will be opened after more calls */
 #define COSY_DEVICE_OFF		(-2)	/* not used any more; final */
-#define COSY_DEVICE_OPENING	(-3)	/* being opened by a thread */
+#define COSY_DEVICE_OPENING	(-3)	/* a thread is opening it */
 
 #define COSY_HIDDEN __attribute__((visibility("hidden")))
-/* What the compiler inserts calls of: libcosy.so exports it. */
+/* For functions whose calls the compiler inserts: libcosy.so exports them. */
 #ifdef COSY_SHARED
 #define COSY_CALLED __attribute__((visibility("default")))
 #else
 #define COSY_CALLED COSY_HIDDEN
 #endif
-/* Keeps the caller's registers, so that its fast path need not save any. */
+/* The function preserves the caller's registers, so that the caller's fast path saves none. */
 #define COSY_SLOW_PATH __attribute__((preserve_most, visibility("hidden")))
 
-/* Changed with atomic accesses, mostly relaxed: stale values are as good. */
+/* Accessed atomically, mostly relaxed: stale values do no harm. */
 extern int cosy_device COSY_HIDDEN;
 extern uint8_t cosy_routes[COSY_FUNCTIONS] COSY_HIDDEN;
 extern void *cosy_nexts[COSY_FUNCTIONS] COSY_HIDDEN;
 
 /**
  * cosy_prepare() - the slow path before a call
- * @function: which is called
+ * @function: the function that is called
  *
- * Finds the next library's function, and opens the device when the process has
- * made so many calls that it pays. Async-signal-safe, thread-safe, keeps errno.
+ * Finds the next library's function, and opens the device after the process has
+ * made enough calls. Async-signal-safe, thread-safe, keeps errno.
  *
  * Return: true if the call may be made by the module.
  */
 bool cosy_prepare(enum cosy_function function) COSY_SLOW_PATH;
 
 /**
- * cosy_not_made() - an entry has not returned COSY_CALL_DONE
- * @function: which is called
+ * cosy_not_made() - the slow path after an entry that did not return COSY_CALL_DONE
+ * @function: the function that is called
  * @call:     the call
- * @ret:      what the entry returned
+ * @ret:      the return value of the entry
  *
  * Return: true if @ret is the call's result; false if it was not made.
  */
@@ -83,7 +83,7 @@ long cosy_failed(long result) COSY_HIDDEN;
 
 /**
  * cosy_resolve() - decide how calls of a function are made
- * @function: which
+ * @function: the function
  *
  * Sets its route and its next function. Async-signal-safe, thread-safe.
  *
@@ -92,44 +92,44 @@ long cosy_failed(long result) COSY_HIDDEN;
 void *cosy_resolve(enum cosy_function function) COSY_HIDDEN;
 
 /**
- * cosy_shared_device() - the descriptor of the device that regions have opened
+ * cosy_shared_device() - return the descriptor of the device that regions have opened
  *
- * The regions of the same program or shared library. It is not to be closed, and its
- * number costs forks nothing. Async-signal-safe, thread-safe.
+ * These are regions of the same program or shared library. The descriptor must not be closed.
+ * Its number does not make forks slower. Async-signal-safe, thread-safe.
  *
  * Return: the descriptor; negative if there is none.
  */
 int cosy_shared_device(void) COSY_HIDDEN;
 
 /**
- * cosy_before_fork() - the process is about to fork
+ * cosy_before_fork() - close the device before a fork, unless regions use it, too
  *
- * Closes the device, unless regions use it, too. Async-signal-safe, thread-safe, keeps errno.
+ * Async-signal-safe, thread-safe, keeps errno.
  */
 void cosy_before_fork(void) COSY_CALLED;
 
 /**
- * cosy_before_filter() - the process is about to set a seccomp filter
+ * cosy_before_filter() - close the device for good before the process sets a seccomp filter
  *
- * Closes the device for good. Async-signal-safe, thread-safe, keeps errno.
+ * Async-signal-safe, thread-safe, keeps errno.
  */
 void cosy_before_filter(void) COSY_CALLED;
 
 /**
- * cosy_after_filter() - a filter has been set that may kill for an entry
+ * cosy_after_filter() - stop using the device, because a filter may kill the process for an entry
  *
- * Makes no system call, and uses the device no more. Async-signal-safe, thread-safe.
+ * Makes no system call. Async-signal-safe, thread-safe.
  */
 void cosy_after_filter(void) COSY_HIDDEN;
 
 /**
- * cosy_before_prctl() - cosy_before_filter() before prctl(), if that sets a filter
+ * cosy_before_prctl() - call cosy_before_filter() if prctl() will set a filter
  * @option: its first argument
  */
 void cosy_before_prctl(long option) COSY_CALLED;
 
 /**
- * cosy_before_syscall() - cosy_before_filter() before syscall(), if that sets a filter
+ * cosy_before_syscall() - call cosy_before_filter() if syscall() will set a filter
  * @nr:   number of the system call
  * @arg0: its first argument; ignored unless @nr is that of prctl()
  */
@@ -138,12 +138,12 @@ void cosy_before_syscall(long nr, long arg0) COSY_CALLED;
 /** cosy_function_name() - return the name of a function */
 const char *cosy_function_name(enum cosy_function function) COSY_HIDDEN;
 
-/** cosy_left_alone() - return true if no calls of this process may be changed. Keeps errno. */
+/** cosy_left_alone() - return true if all calls of this process must be native. Keeps errno. */
 bool cosy_left_alone(void) COSY_HIDDEN;
 
 /**
- * cosy_from_first_call() - return true if all calls, from the first on, must use the device
- * while it can be opened. Keeps errno.
+ * cosy_from_first_call() - return true if the device must be opened at the first call. Keeps
+ * errno.
  */
 bool cosy_from_first_call(void) COSY_HIDDEN;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * stubs.S - the functions of watched.def: tell cosy_before(), then jump to the
- * next library's function. Nothing of them is left on the stack then, which
- * vfork() needs, nor are their arguments touched, which syscall() needs.
+ * stubs.S - the functions of watched.def: call cosy_before(), then jump to the next
+ * library's function. Before the jump they restore the stack, for vfork(), and all
+ * arguments, for syscall().
  */
 #include <asm/unistd.h>
 
@@ -16,7 +16,7 @@
 	.set .Lfn_##function, .Lfunction; .set .Lfunction, .Lfunction + 1;
 #include "watched.def"
 
-/* Save the arguments, call cosy_before(number, arg0, arg1), jump where it says. */
+/* Save the arguments, call cosy_before(number, arg0, arg1), jump to the address it returns. */
 .macro	told number
 	.irp	register, rdi, rsi, rdx, rcx, r8, r9, rax
 	push	%\register

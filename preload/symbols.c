@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * symbols.c - look a symbol up in a library.
+ * symbols.c - looks up a symbol in a library.
  *
- * Its hash table is searched as the dynamic linker does it: libraries have one of
- * two forms, and a symbol need not have the type of a function.
+ * The search is that of the dynamic linker. A library has a hash table of one of two forms,
+ * and a symbol need not have the type of a function.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -17,7 +17,7 @@
 
 /**
  * struct symbols - the dynamic symbols of a library
- * @symtab:   they
+ * @symtab:   the symbols
  * @strtab:   their names, and that of the library
  * @versym:   their versions, NULL if there are none
  * @gnu_hash: the hash table, NULL if there is none
@@ -27,7 +27,7 @@
  * @pltrelsz: their size
  * @rela:     the other relocations, NULL if there are none
  * @relasz:   their size
- * @relacount: how many of them, the first, refer to no symbol
+ * @relacount: number of those at its beginning that refer to no symbol
  */
 struct symbols {
 	const ElfW(Sym) *symtab;
@@ -52,7 +52,7 @@ static bool equal(const char *a, const char *b)
 	return *a == *b;
 }
 
-/* The dynamic linker has made addresses of them, except in read-only tables. */
+/* Return the address of a dynamic section's value, which is an offset in read-only sections. */
 static const void *address(const struct link_map *map, ElfW(Addr) value)
 {
 	return (const void *)(value < map->l_addr ? map->l_addr + value : value);
@@ -121,7 +121,7 @@ static uint32_t old_hash(const char *name)
 	return hash;
 }
 
-/* Assemblers give a symbol no type unless they are told one. */
+/* Return true if symbol @i defines @name. Symbols from assembler sources may have no type. */
 static bool is_definition(const struct symbols *symbols, uint32_t i,
 			  const char *name)
 {
@@ -138,8 +138,8 @@ static bool is_hidden(const struct symbols *symbols, uint32_t i)
 }
 
 /*
- * The version of the symbol that a reference without a version means; or one that
- * is there for old programs only.
+ * Return the version of the symbol that a reference without a version means; otherwise a version
+ * that only old programs use; otherwise NULL.
  */
 static const ElfW(Sym) *look_up_gnu(const struct symbols *symbols,
 				    const char *name)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * symbols.h - the symbols of the libraries of this process.
+ * symbols.h - looks up symbols of the libraries of this process.
  *
  * All functions are async-signal-safe and thread-safe: they take no lock. The
  * library must not be unloaded meanwhile.
@@ -13,12 +13,12 @@
 struct link_map;
 
 /**
- * cosy_symbol() - look a function up in a library
+ * cosy_symbol() - look up a function in a library
  * @map:  the library
  * @name: name of the function
  *
- * Return: what a reference without a version means, which is not always a
- * function; NULL if the library does not define it.
+ * Return: the address that a reference without a version has, which is not always a
+ * function's; NULL if the library does not define it.
  */
 void *cosy_symbol(const struct link_map *map, const char *name)
 	__attribute__((visibility("hidden")));
@@ -31,13 +31,13 @@ bool cosy_is_libc(const struct link_map *map)
 	__attribute__((visibility("hidden")));
 
 /**
- * cosy_is_slot() - test whether a library has a function's address at a place in memory
+ * cosy_is_slot() - test whether an address is a library's slot for a function
  * @map:  the library, or the program
  * @name: name of the function
- * @slot: the place
+ * @slot: the address
  *
- * Return: true if the library's calls of the function go through the place, which
- * the dynamic linker fills in. False for variables of the library.
+ * Return: true if the library calls the function through the slot, in which the dynamic
+ * linker stores its address. False for variables of the library.
  */
 bool cosy_is_slot(const struct link_map *map, const char *name,
 		  void *const *slot) __attribute__((visibility("hidden")));

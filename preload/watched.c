@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * watched.c - what the stubs of the functions of watched.def call.
+ * watched.c - the function that the stubs of watched.def call.
  */
 #include "next.h"
 #include "state.h"

@@ -3,18 +3,17 @@
  * wrapper.h - COSY_WRAP() and COSY_WRAP_CANCEL() define the wrapper of a function
  * of preload.def.
  *
- * A wrapper is an entry into the module with the number and the arguments of its
- * call, or a call of the function that it stands for. errno is touched only on
- * failure. The prototypes are those of glibc as far as the calling convention
- * goes: a result of type int is the lower half of a long, and a mode that was
- * not given is whatever its register holds, which the kernel does not look at.
+ * A wrapper enters the module with the number and the arguments of its call, or calls the
+ * function that it replaces. errno changes only on failure. The prototypes have the calling
+ * convention of glibc's: a result of type int is the lower half of a long. A mode that the
+ * caller did not pass is the value of its register, which the kernel ignores.
  *
  * A file that includes this one defines
  *	COSY_WRAPPER(function)	the declaration of the wrapper, up to its name
- *	COSY_NEXT(function, type)	the function that it stands for
- *	COSY_IS_LINKED		1 if the linker has found that function. If not, it is
+ *	COSY_NEXT(function, type)	the function that it replaces
+ *	COSY_IS_LINKED		true if the linker has found that function; otherwise it is
  *				known after cosy_prepare()
- *	COSY_LINKED(function)	its address, if so
+ *	COSY_LINKED(function)	its address, if COSY_IS_LINKED
  */
 #ifndef COSY_PRELOAD_WRAPPER_H
 #define COSY_PRELOAD_WRAPPER_H
@@ -38,7 +37,7 @@ may_enter(enum cosy_function function, bool is_linked, void *linked)
 
 	if (likely(device >= 0) && likely(route == COSY_ROUTE_MODULE))
 		return true;
-	/* What stays native costs next to nothing. */
+	/* Calls that stay native return early. */
 	if (route == COSY_ROUTE_NEXT ||
 	    (device == COSY_DEVICE_OFF &&
 	     (is_linked || route == COSY_ROUTE_MODULE)))
@@ -50,8 +49,8 @@ may_enter(enum cosy_function function, bool is_linked, void *linked)
 }
 
 /*
- * Return: true if the call was made. The memory clobber comes of the call, which
- * reads and writes what its arguments point to.
+ * Make the call through the module. Return true if it was made. The memory clobber is needed
+ * because the call reads and writes memory at its arguments.
  */
 static inline __attribute__((always_inline)) bool
 make(enum cosy_function function, struct cosy_call *call, long *result)
@@ -72,7 +71,7 @@ make(enum cosy_function function, struct cosy_call *call, long *result)
 	return cosy_not_made(function, call, ret);
 }
 
-/* SET(call, x, ...): the arguments, each as a 64-bit number. */
+/* SET(call, x, ...): set the arguments, each as a 64-bit number. */
 #define SET_1(call, i, a)	(call).args[i] = (uint64_t)(a)
 #define SET_2(call, i, a, ...)	SET_1(call, i, a), SET_1(call, i + 1, __VA_ARGS__)
 #define SET_3(call, i, a, ...)	SET_1(call, i, a), SET_2(call, i + 1, __VA_ARGS__)
@@ -83,8 +82,8 @@ make(enum cosy_function function, struct cosy_call *call, long *result)
 	NTH(__VA_ARGS__, SET_5, SET_4, SET_3, SET_2, SET_1)(call, 0, __VA_ARGS__)
 
 /*
- * A cancellation point: as glibc does, the thread can be cancelled while it is in
- * the call, and is if that was asked before.
+ * make() as a cancellation point: like in glibc, the thread can be cancelled during the call, and
+ * a cancellation that was requested before takes effect.
  */
 static inline __attribute__((always_inline)) bool
 make_cancellable(enum cosy_function function, struct cosy_call *call, long *result)
@@ -98,7 +97,7 @@ make_cancellable(enum cosy_function function, struct cosy_call *call, long *resu
 	return made;
 }
 
-/* The module reads six arguments; those that are not set it does not use. */
+/* The module reads six arguments, but only uses those of the call. */
 #define COSY_WRAP_BY(make, function, name, condition, params, names, ...) \
 COSY_WRAPPER(function) params;						\
 COSY_WRAPPER(function) params						\

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * wrappers.c - the functions that libcosy-preload.so interposes, by their own
- * names.
+ * wrappers.c - the wrappers that libcosy-preload.so interposes, under the functions' names.
  */
 #include <stddef.h>
 
