@@ -1,4 +1,4 @@
-//===- Advice.cpp - what would help a program -----------------------------===//
+//===- Advice.cpp - predict what changes would save -----------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -47,14 +47,14 @@ const StringSet<> &fileCalls() {
   return Table;
 }
 
-/// Advice below this part of the CPU time is noise.
+/// Advice below this part of the CPU time is dropped as noise.
 constexpr double LeastPart = 0.005;
 
-/// What a batch function can do for the calls of a loop, or nothing.
+/// A batch function that can make calls of a loop.
 struct BatchMatch {
   const char *Function;
   std::set<std::string> Calls;
-  /// What it spends on each item besides.
+  /// Its additional cost for each item.
   double Item = COSY_COST_BATCH_ITEM;
 };
 
@@ -76,7 +76,7 @@ std::optional<BatchMatch> matchBatch(const std::set<std::string> &Calls) {
   return std::nullopt;
 }
 
-/// The places of \p Loop and of the loops inside of it.
+/// Return the sites of \p Loop and of its inner loops.
 std::vector<unsigned> allSites(const Executable &Executable, const Loop &Loop) {
   std::vector<unsigned> All = Loop.Sites;
   for (unsigned Inner : Loop.Inner)
@@ -111,8 +111,8 @@ double Adviser::savedByRun(const Executable &Executable,
     return 0;
   const Savings &Savings = Found->second;
   double Count = Site.Sum.count;
-  // Calls about a descriptor are not made by the module. Whether those that
-  // fail have paths of one component does not matter.
+  // The module does not make calls with an empty path. Failed calls save the
+  // same with one component as with several.
   double Failed =
       std::min<double>(Site.Sum.failed, Count - Site.Sum.empty_path);
   double Good = Count - Site.Sum.empty_path - Failed;
@@ -132,7 +132,8 @@ double Adviser::savedByRun(const Executable &Executable) const {
       Calls += Site.Sum.count - Site.Sum.empty_path;
     }
   }
-  // Opening the device costs as much as the first calls would have saved.
+  // The first calls are native, and opening the device costs as much as they
+  // would have saved.
   double Lost =
       2.0 * COSY_PRELOAD_NATIVE_CALLS * (Executable.Runs + Executable.Forks);
   Saved *= Calls > Lost ? (Calls - Lost) / Calls : 0;
@@ -233,7 +234,7 @@ void Adviser::adviseLoop(unsigned ExecutableIndex, unsigned LoopIndex) {
   std::string What =
       countText(Loop.Iterations) + " iterations of " + join(Order, ", ");
 
-  // Markers: what the calls save, less the code between them.
+  // Markers: the savings of the calls, minus the costs of the code between.
   double Saved = -double(Loop.Entries) * COSY_COST_ENTRY -
                  double(Loop.Iterations) * COSY_COST_LOOP;
   double UserTotal = 0, UserCount = 0;
@@ -248,7 +249,7 @@ void Adviser::adviseLoop(unsigned ExecutableIndex, unsigned LoopIndex) {
     UserTotal += User * Transition.Count;
     UserCount += Transition.Count;
     double AsOperations = User * COSY_COST_OPERATION;
-    // Calls in functions of other files are made in up-calls.
+    // Functions of other files run as up-calls.
     if (AsOperations < COSY_COST_UPCALL && Loop.InOneFile) {
       Saved -= AsOperations * Transition.Count;
     } else {
@@ -289,14 +290,14 @@ void Adviser::adviseLoop(unsigned ExecutableIndex, unsigned LoopIndex) {
   }
   All.push_back(Markers);
 
-  // A batch function makes the calls of many iterations in one entry.
+  // A batch function: makes the calls of many iterations in one entry.
   std::vector<unsigned> Batched = Loop.Sites;
   uint64_t Items = Loop.Iterations;
-  // An iteration reads a directory: its entries are those of loops inside.
+  // If an iteration reads a directory, inner loops process the entries.
   if (Calls.count("getdents64")) {
     Batched = allSites(Executable, Loop);
     for (unsigned Node : ArrayRef(Batched).drop_front(Loop.Sites.size())) {
-      // That loop has this advice.
+      // The advice is for the inner loop then.
       if (Executable.Sites[Node].Syscall == "getdents64")
         return;
       Calls.insert(Executable.Sites[Node].Syscall);

@@ -1,12 +1,12 @@
-//===- Advice.h - what would help a program ---------------------*- C++ -*-===//
+//===- Advice.h - predict what changes would save ---------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
 // Predicts what cosy run, markers and batch functions would save, by the costs
-// of <cosy/costs.h>. These are instructions. A call of known cost, measured on
-// this machine, tells how long such an instruction takes here.
+// of <cosy/costs.h>. These are instructions. A call of known cost is measured,
+// which gives the time of an instruction on this machine.
 //
 //===----------------------------------------------------------------------===//
 
@@ -20,17 +20,17 @@
 
 namespace cosy {
 
-/// One thing that could be done.
+/// A change to a program, or to how it is started, and its predicted effect.
 struct Advice {
   enum KindTy { Run, Batch, Markers } Kind;
-  /// Indices of Profile::Executables and Executable::Loops; Run is about all
-  /// executables, and has neither.
+  /// Indices of Profile::Executables and Executable::Loops; unused for Run,
+  /// which is for all executables.
   unsigned Executable = 0, Loop = 0;
-  /// Of CPU time; negative if it loses.
+  /// CPU time; negative for a loss.
   double SavedNs = 0;
-  /// What to do, in a few words.
+  /// The change, in a few words.
   std::string Title;
-  /// Why and where, a line each.
+  /// Lines with the place and the reason.
   std::vector<std::string> Details;
 };
 
@@ -38,25 +38,26 @@ class Adviser {
 public:
   explicit Adviser(const Profile &Profile);
 
-  /// What is predicted to gain, best first, then what would lose.
+  /// Gains first, the largest first, then losses.
   std::vector<Advice> All;
 
-  /// What a call at the site saves on average by cosy run, in nanoseconds; 0
-  /// for those that libcosy-preload.so does not make.
+  /// Return what a call at the site saves on average with cosy run, in
+  /// nanoseconds; 0 for calls that libcosy-preload.so does not make.
   double savedByRun(const Executable &Executable, const Site &Site) const;
 
   double nanoseconds(double Instructions) const { return Instructions * Scale; }
   double instructions(double Nanoseconds) const { return Nanoseconds / Scale; }
 
-  /// What cosy run saves for one executable, the starts of its processes
-  /// included.
+  /// Return what cosy run saves for one executable, minus the costs of the
+  /// starts of its processes.
   double savedByRun(const Executable &Executable) const;
 
 private:
   void adviseRun();
   void adviseLoop(unsigned Executable, unsigned Loop);
   double savedInCompound(const Site &Site) const;
-  /// User mode after the call before, without what every call takes.
+  /// Return the average instructions in user mode since the previous call,
+  /// without those of recording.
   double userInstructions(const Transition &Transition) const;
 
   const Profile &Profile;

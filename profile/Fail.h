@@ -14,7 +14,7 @@ namespace cosy {
 /// The exit status for a failure of the profiler itself.
 constexpr int OwnFailure = 125;
 
-/// Print what failed and why, and the remedy if there is one; exit.
+/// Print the failure, its reason, and a remedy if there is one, and exit.
 [[noreturn]] void fail(int Status, const llvm::Twine &What,
                        const llvm::Twine &Why, const llvm::Twine &Hint = "");
 

@@ -20,18 +20,17 @@ using namespace cosy;
 
 namespace {
 
-/// A function and what it calls, or a system call.
+/// A function and its callees, or a system call.
 struct Node {
-  /// The parts of the time by what cosy run does with the calls.
   double Ns = 0;
   uint64_t Calls = 0;
-  /// Of calls that cosy run makes by the module.
+  /// The part of Ns in calls that the module makes with cosy run.
   double GainingNs = 0;
   std::map<std::string, Node> Children;
 };
 
 constexpr unsigned RowHeight = 18;
-/// In units of the picture, which is as wide as the window.
+/// In units of the graph, which is scaled to the width of the window.
 constexpr double Width = 1200, NarrowestShown = 0.4, NarrowestLabelled = 40;
 
 constexpr char Head[] = R"html(<!DOCTYPE html>
@@ -116,7 +115,7 @@ place(0, width);
 </script>
 )html";
 
-/// Text in HTML. Names of functions and files may be any bytes.
+/// Return text as HTML. Names of functions and files may contain any bytes.
 std::string escaped(StringRef Bytes) {
   std::string Text;
   raw_string_ostream Stream(Text);

@@ -32,7 +32,8 @@ constexpr struct {
 
 StringRef baseName(StringRef Path) { return Path.rsplit('/').second; }
 
-/// The dynamic linker and the parts of the C library.
+/// Return true for the dynamic linker, the parts of the C library, and
+/// libraries of Cosy.
 bool isLibrary(StringRef Path) {
   StringRef Name = baseName(Path);
   return Name.starts_with("libc.so") || Name.starts_with("libc-2") ||
@@ -45,7 +46,8 @@ bool isGlibc(StringRef Path) {
   return Name == "libc.so.6" || Name.starts_with("libc-2");
 }
 
-/// A function without what glibc adds for its several names: __open64, open.
+/// Return a function's name without the parts that glibc adds for aliases:
+/// "open" for "__open64".
 StringRef plainName(StringRef Name) {
   while (Name.consume_front("_"))
     ;
@@ -99,7 +101,7 @@ public:
   std::vector<std::vector<unsigned>> Cyclic;
 
 private:
-  /// Without recursion: there may be as many nodes as places.
+  /// Not recursive, because the depth can be the number of sites.
   void visit(unsigned Root) {
     std::vector<std::pair<unsigned, unsigned>> Path = {{Root, 0}};
     enter(Root);
@@ -149,7 +151,7 @@ private:
   unsigned Last = 0;
 };
 
-/// A function of the source, as far as it can be told apart from others.
+/// Return a text that identifies a function of the source.
 std::string identity(const CodeAddress &Address, const Frame &Frame) {
   std::string Text;
   raw_string_ostream Stream(Text);
@@ -196,7 +198,7 @@ void Profile::addSites(const Recording &Recording) {
     Executable.Forks += Program.Counts.forks;
     Executable.Threads += Program.Counts.threads;
     Executable.Calls += Program.Counts.calls;
-    // What remains of recording is in the way into the tracepoints.
+    // The path into the tracepoints also takes time, outside of record_ns.
     double Recording =
         double(Program.Counts.record_ns) +
         Program.Counts.calls *
@@ -210,7 +212,7 @@ void Profile::addSites(const Recording &Recording) {
     }
   }
 
-  // The stacks of hashes, and the sites of stacks.
+  // Unwind the stack of each hash, and make a site of each different stack.
   std::map<std::pair<uint32_t, uint64_t>, std::vector<unsigned>> Unwound;
   for (const StackCopy &Copy : Recording.Stacks) {
     auto Found = Recording.Programs.find(Copy.Head.event.program);
@@ -268,8 +270,8 @@ void Profile::addSites(const Recording &Recording) {
   }
 }
 
-/// Find loops from the inside out: those of the most frequent transitions
-/// first, then what rarer ones add to them.
+/// Find loops, inner loops first: first the loops of the most frequent
+/// transitions, then those that rarer transitions add.
 void Profile::findLoops(Executable &Executable) {
   constexpr unsigned Step = 4;
   constexpr uint64_t FewestIterations = 4;
@@ -292,7 +294,7 @@ void Profile::findLoops(Executable &Executable) {
           New.Sites.push_back(Node);
           continue;
         }
-        // The outermost loop that contains it so far.
+        // The outermost loop so far that contains it.
         Inner.insert(*LoopOf[Node]);
       }
       if (New.Sites.empty() && Inner.size() < 2)
@@ -310,14 +312,14 @@ void Profile::findLoops(Executable &Executable) {
           New.Entries += Transition.Count;
           FromOutside[Transition.To] += Transition.Count;
         }
-      // A loop of loops repeats as often as it is not entered anew.
+      // No site counts the iterations of a loop that contains only loops.
       if (New.Sites.empty())
         New.Iterations = Least;
       if (New.Iterations < FewestIterations ||
           New.Iterations < 2 * New.Entries) {
         continue;
       }
-      // In the order of the calls, from where it is entered.
+      // Put the sites into the order of the calls, from the loop's entry on.
       std::vector<unsigned> Order;
       std::set<unsigned> Left(New.Sites.begin(), New.Sites.end());
       std::optional<unsigned> Next;
@@ -351,7 +353,7 @@ void Profile::findLoops(Executable &Executable) {
 void Profile::findSource(const Executable &Executable, Loop &Loop) const {
   if (Loop.Sites.empty())
     return;
-  // For each site: the functions outside of the C library, the innermost first.
+  // Visit a site's functions outside of the C library, the innermost first.
   auto ForEachFrame = [&](const Site &Site, auto Function) {
     for (unsigned I = Site.Caller; I < Site.Stack.size(); ++I) {
       const CodeAddress &Address = Stacks.address(Site.Stack[I]);

@@ -1,11 +1,11 @@
-//===- Profile.h - places, transitions and loops ----------------*- C++ -*-===//
+//===- Profile.h - sites, transitions and loops -----------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// What a recording says, by executable: the places that make system calls,
-// which call follows which, and the loops that these form.
+// Computes from a recording, for each executable: the sites that make system
+// calls, the transitions between them, and the loops that these form.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +23,7 @@
 
 namespace cosy {
 
-/// The name of a system call; "syscall N" if it is not known.
+/// Return the name of a system call; "syscall N" if it is unknown.
 std::string syscallName(unsigned Number);
 
 /// A position in the source.
@@ -32,15 +32,16 @@ struct SourceLine {
   unsigned Line = 0;
 };
 
-/// A place that makes a system call, by its whole stack.
+/// A place that makes a system call, identified by its whole stack.
 struct Site {
   unsigned Number;
   std::string Syscall;
   /// Indices of Unwinder::address(), the innermost first.
   std::vector<unsigned> Stack;
-  /// The first of Stack that is not in the C library, or its size.
+  /// Index in Stack of the first address outside of the C library, or the size
+  /// of Stack.
   unsigned Caller = 0;
-  /// The C library's function is one that libcosy-preload.so interposes.
+  /// libcosy-preload.so interposes the C library's function.
   bool Interposed = false;
   profile_edge Sum = {};
 };
@@ -53,19 +54,19 @@ struct Transition {
   uint64_t UserNs = 0;
 };
 
-/// Places whose calls follow each other again and again.
+/// Sites whose calls follow each other repeatedly.
 struct Loop {
-  /// Those that are in no inner loop, in the order of the calls.
+  /// The sites that are in no inner loop, in the order of the calls.
   std::vector<unsigned> Sites;
   std::vector<unsigned> Inner;
   uint64_t Iterations = 0;
-  /// How often it begins.
+  /// The number of times it begins.
   uint64_t Entries = 0;
-  /// The innermost function that all of Sites are called from. File is empty
-  /// and Line 0 without debug information.
+  /// The innermost function that calls all Sites. Without debug information,
+  /// File is empty and Line is 0.
   SourceLine Function;
   unsigned LastLine = 0;
-  /// All of Sites are called in this function's source file.
+  /// All functions between this function and the calls are in its source file.
   bool InOneFile = false;
 };
 
@@ -73,10 +74,11 @@ struct Executable {
   std::string Path;
   unsigned Runs = 0, Forks = 0, Threads = 0;
   uint64_t Calls = 0;
-  /// Without what recording cost.
+  /// Without the time of recording.
   double CpuNs = 0;
-  /// It uses a C library that libcosy-preload.so knows, and is not below it.
+  /// It uses a C library that libcosy-preload.so supports.
   bool Preloadable = false;
+  /// It runs with libcosy-preload.so already.
   bool Preloaded = false;
   std::vector<Site> Sites;
   std::vector<Transition> Transitions;
@@ -93,19 +95,19 @@ class Profile {
 public:
   explicit Profile(const Recording &Recording);
 
-  /// Those that took most CPU time are first.
+  /// By CPU time, the largest first.
   std::vector<Executable> Executables;
   Unwinder Stacks;
   Calibration Machine;
 
   double CpuNs = 0;
-  /// Processes includes the command's own.
+  /// Processes includes the process of the command.
   uint64_t Calls = 0, Processes = 1;
 
-  /// The source of what calls the C library, or of its innermost caller with
-  /// debug information.
+  /// Return the source of the function that calls the C library, or of its
+  /// innermost caller with debug information.
   SourceLine source(const Site &Site) const;
-  /// The same as text: "file.c:12 (function)", or what is known.
+  /// Return source() as text: "file.c:12 (function)", or the known part.
   std::string describe(const Site &Site) const;
 
 private:

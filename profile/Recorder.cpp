@@ -44,13 +44,13 @@ namespace {
 /// Programs with a fixed number.
 enum { ProgramOfChild = 0, ProgramOfTool = 1, ProgramOfProcess = 2 };
 
-/// Memory for records: together, for one CPU, and for one CPU without
-/// CAP_IPC_LOCK, as the kernel allows by default. They are read every
-/// PollMilliseconds.
+/// Pages of the buffers for records: of all CPUs together, of one CPU, and of
+/// one CPU without CAP_IPC_LOCK, as the kernel allows by default. The buffers
+/// are read every PollMilliseconds.
 constexpr size_t AllPages = 16384, MostPages = 2048, UnprivilegedPages = 128;
 constexpr int PollMilliseconds = 100;
 
-/// Calls that are measured; the fastest of several batches counts.
+/// The number of calls that are measured. The fastest batch counts.
 constexpr int Batches = 10, CallsPerBatch = 200;
 
 volatile sig_atomic_t StopRequested;
@@ -67,7 +67,7 @@ constexpr struct {
 #undef COSY_SYSCALL
 };
 
-/// Something that happened to a process, in the order of time.
+/// An event of a process.
 struct Happened {
   enum { Fork, NewSpace, Map, Exec, Stack } Kind;
   uint64_t Time;
@@ -82,7 +82,7 @@ uint64_t now(clockid_t Clock) {
   return 1000000000ull * Time.tv_sec + Time.tv_nsec;
 }
 
-/// The CPU time of a call of \p Function in nanoseconds.
+/// Return the CPU time of a call of \p Function in nanoseconds.
 template <typename Callable> double measure(Callable Function) {
   double Best = 0;
   for (int Batch = 0; Batch < Batches; ++Batch) {
@@ -104,7 +104,7 @@ bool hasCapability(unsigned Capability) {
          (Data[Capability / 32].effective >> Capability % 32 & 1);
 }
 
-/// Say what is missing, as far as that can be found out, and exit.
+/// Print the probable cause of a failure to record, and exit.
 [[noreturn]] void failToRecord(const Twine &What, int Error) {
   if (access("/sys/kernel/btf/vmlinux", R_OK))
     fail(OwnFailure, "/sys/kernel/btf/vmlinux", strerror(errno),
@@ -118,7 +118,7 @@ bool hasCapability(unsigned Capability) {
        "CONFIG_FTRACE_SYSCALLS");
 }
 
-/// libbpf's messages are for people who work on record.bpf.c.
+/// Print libbpf's messages only for developers of record.bpf.c.
 int libbpfMessage(libbpf_print_level, const char *Format, va_list List) {
   return getenv("COSY_PROFILE_DEBUG") ? vfprintf(stderr, Format, List) : 0;
 }
@@ -152,11 +152,11 @@ private:
   bpf_object *Object = nullptr;
   std::vector<bpf_link *> Links;
   perf_buffer *Buffer = nullptr;
-  /// The global variables of record.bpf.c.
+  /// calls_so_far of record.bpf.c.
   uint64_t *CallsSoFar = nullptr;
   Recording Result;
   std::vector<Happened> Events;
-  /// Those whose records are kept. A superset of what is recorded.
+  /// The processes whose records are kept: a superset of the recorded ones.
   std::set<uint32_t> Processes;
   bool Progress = isatty(STDERR_FILENO);
   uint64_t Shown = 0;
@@ -254,7 +254,7 @@ void Recorder::detach() {
 }
 
 void Recorder::measurePlain() {
-  // A name in a directory in memory, as for what costs.h says.
+  // A name in a directory in memory, as for the costs in costs.h.
   int Directory = open("/dev", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   struct stat Status;
   Result.Machine.Status = measure(
@@ -266,7 +266,7 @@ void Recorder::measurePlain() {
 void Recorder::measureRecorded() {
   uint32_t Tid = gettid();
   addThread(Tid, ProgramOfTool);
-  // The first call that is recorded begins nothing that can be measured.
+  // The first recorded call has no time in user mode before it.
   syscall(SYS_getppid);
   Result.Machine.RecordedCall = measure([] { syscall(SYS_getppid); });
   bpf_map_delete_elem(mapFd("threads"), &Tid);
@@ -294,7 +294,7 @@ void Recorder::addThread(uint32_t Tid, uint32_t Program) {
   uint32_t Size = sizeof(Info);
   if (bpf_obj_get_info_by_fd(Map, &Info, &Size))
     failToRecord("the recorder's threads", errno);
-  // A thread begins with its program; all else is 0.
+  // The first member of struct thread is its program; all others are 0.
   std::vector<unsigned char> Thread(Info.value_size);
   memcpy(Thread.data(), &Program, sizeof(Program));
   if (bpf_map_update_elem(Map, &Tid, Thread.data(), BPF_NOEXIST) &&
@@ -313,14 +313,14 @@ void Recorder::handleRecord(const perf_event_header *Record) {
   auto *Bytes = reinterpret_cast<const unsigned char *>(Record);
   const unsigned char *Body = Bytes + sizeof(*Record);
   const unsigned char *End = Bytes + Record->size;
-  // What sample_id_all appends: the thread and the time.
+  // sample_id_all appends the thread and the time.
   auto TimeAtEnd = [&] { return get<uint64_t>(End - 8); };
   Happened Event = {};
   Event.Process = get<uint32_t>(Body);
 
   switch (Record->type) {
   case PERF_RECORD_SAMPLE:
-    // The thread, the time, the size of the data.
+    // Skip the thread, the time and the size of the data.
     handleSample(Body + 20, get<uint32_t>(Body + 16));
     return;
   case PERF_RECORD_LOST:
@@ -420,7 +420,7 @@ Recording Recorder::runCommand(char **Command) {
   }
   close(Go[0]);
   close(Failed[1]);
-  // The terminal sends these to the command, too. It decides what they mean.
+  // The terminal sends these signals to the command, too, which handles them.
   signal(SIGINT, SIG_IGN);
   signal(SIGQUIT, SIG_IGN);
   Processes.insert(Child);
@@ -444,9 +444,8 @@ Recording Recorder::runCommand(char **Command) {
     showProgress(false);
   }
   showProgress(true);
-  // The process is off its CPU for good shortly after it can be waited for. Its
-  // thread is then forgotten; a kernel that takes long for that is not waited
-  // for.
+  // The process leaves its CPU shortly after waitpid() returned. Then
+  // record.bpf.c deletes its thread. Wait for that, at most 2 seconds.
   for (int Attempt = 0; Attempt < 200; ++Attempt) {
     std::vector<unsigned char> Thread(4096);
     if (bpf_map_lookup_elem(mapFd("threads"), &Child, Thread.data()))
@@ -467,8 +466,8 @@ Recording Recorder::watchProcess(pid_t Pid, int PidFd) {
   Counts.tgid = Pid;
   auto Stat = MemoryBuffer::getFileAsStream(Directory + "/stat");
   if (Stat) {
-    // Fields 26 and 27 are the code; the name before the last ')' may contain
-    // anything.
+    // Fields 26 and 27 are the addresses of the code. The name before the last
+    // ')' may contain any characters.
     SmallVector<StringRef, 64> Fields;
     (*Stat)->getBuffer().rsplit(')').second.split(Fields, ' ', -1, false);
     if (Fields.size() > 25) {
@@ -493,7 +492,8 @@ Recording Recorder::watchProcess(pid_t Pid, int PidFd) {
   uint32_t Number = ProgramOfProcess;
   if (bpf_map_update_elem(mapFd("programs"), &Number, &Counts, BPF_ANY))
     failToRecord("the recorder's programs", errno);
-  // Threads may start meanwhile: those of threads that are recorded are, too.
+  // Threads may start meanwhile. Recorded threads pass the recording on to the
+  // threads that they start.
   std::set<uint32_t> Threads;
   for (size_t Before = ~size_t(0); Before != Threads.size();) {
     Before = Threads.size();
@@ -578,8 +578,8 @@ void Recorder::collect() {
   orderEvents();
 }
 
-/// Find the address space of each program. Records come by CPU, so they are put
-/// into the order of time first.
+/// Find the address space of each program. The records are in the order of the
+/// CPUs, so sort them by time first.
 void Recorder::orderEvents() {
   for (size_t I = 0; I < Events.size(); ++I)
     Events[I].Order = I;
@@ -596,7 +596,7 @@ void Recorder::orderEvents() {
   for (Happened &Event : Events) {
     switch (Event.Kind) {
     case Happened::Fork:
-      // What the child maps is added to its program's space.
+      // Mappings of the child are added to its program's address space.
       Spaces[Event.Process] = SpaceOf(Event.Parent);
       break;
     case Happened::NewSpace:
@@ -630,7 +630,7 @@ void Recorder::orderEvents() {
 } // namespace
 
 Recording cosy::recordCommand(char **Command) {
-  // A misspelt name is said before it takes root to find out.
+  // Report a misspelt name also to users who may not record.
   if (auto Found = sys::findProgramByName(*Command); !Found)
     fail(127, *Command, Found.getError().message());
   return Recorder().runCommand(Command);

@@ -4,9 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Loads record.bpf.c, runs a command or watches a process, and returns what was
-// counted. The kernel counts; perf's records of mappings, forks and execs tell
-// which files the addresses belong to, also of processes that have ended.
+// Loads record.bpf.c, runs a command or watches a process, and returns the
+// counts. The kernel counts. perf's records of mappings, forks and execs give
+// the files of the addresses, also of processes that have ended.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,8 +24,8 @@
 
 namespace cosy {
 
-/// A file, or something with a name in brackets, that a process has mapped
-/// executable.
+/// An executable mapping of a process: of a file, or of something with a name
+/// in brackets.
 struct Mapping {
   uint64_t Start, End;
   uint64_t FileOffset;
@@ -45,15 +45,15 @@ struct StackCopy {
 struct Program {
   profile_program Counts;
   std::shared_ptr<AddressSpace> Space;
-  /// The executable's path; its name in brackets if that is not known.
+  /// The executable's path; "[process N]" if that is unknown.
   std::string Path;
 };
 
-/// What system calls take on this machine, in nanoseconds.
+/// The time of system calls on this machine, in nanoseconds.
 struct Calibration {
-  /// A getppid() and the loop around it, without and with recording.
+  /// A getppid() and an iteration of its loop, without and with recording.
   double PlainCall, RecordedCall;
-  /// The same as recorded: in user mode and in the call.
+  /// The recorded times of the same: in user mode and in the call.
   double RecordedUser, RecordedKernel;
   /// An fstatat() of a name in a directory in memory, without recording.
   double Status;
@@ -64,22 +64,22 @@ struct Recording {
   std::vector<std::pair<profile_edge_key, profile_edge>> Edges;
   std::vector<StackCopy> Stacks;
   uint64_t Lost[PROFILE_LOST_COUNTERS] = {};
-  /// Records of perf, such as mappings, that the kernel had no room for.
+  /// Records of perf, such as mappings, that did not fit in the buffers.
   uint64_t LostRecords = 0;
   Calibration Machine;
-  /// What waitpid() says of the command.
+  /// The command's status from waitpid().
   int Status = 0;
-  /// Ended by a signal to this program, not by the end of what is recorded.
+  /// Ended by a signal to this program, not by the end of the process.
   bool Interrupted = false;
 };
 
-/// Execute \p Command and record it and what it starts until it ends. Ends the
-/// process with status 125 if recording is not possible, 126 or 127 if the
-/// command cannot be executed.
+/// Execute \p Command, and record it and the processes that it starts until it
+/// ends. Ends this process with status 125 if recording is not possible, 126 or
+/// 127 if the command cannot be executed.
 Recording recordCommand(char **Command);
 
-/// Record the process \p Pid and what it starts until it ends, or until this
-/// process gets SIGINT or SIGTERM.
+/// Record the process \p Pid and the processes that it starts until it ends, or
+/// until this process gets SIGINT or SIGTERM.
 Recording recordProcess(pid_t Pid);
 
 } // namespace cosy

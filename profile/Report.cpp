@@ -19,7 +19,7 @@ using namespace cosy;
 
 namespace {
 
-/// What fits on a screen beside the headings.
+/// The numbers of entries that fit on a screen with the headings.
 constexpr unsigned ShownAdvice = 5, ShownSites = 6, ShownLosses = 1;
 
 struct SiteOf {
@@ -28,7 +28,7 @@ struct SiteOf {
   double Ns;
 };
 
-/// All sites, those first that take most time in the kernel.
+/// Return all sites, by time in the kernel, the largest first.
 std::vector<SiteOf> sortedSites(const Profile &Profile) {
   std::vector<SiteOf> Sites;
   for (const Executable &Executable : Profile.Executables)
@@ -127,7 +127,7 @@ void cosy::writeJson(raw_ostream &Stream, const Profile &Profile,
                      const Adviser &Adviser, const Recording &Recording,
                      ArrayRef<std::string> Command) {
   json::OStream Json(Stream, 1);
-  // Names of files may be any bytes, JSON is UTF-8.
+  // Names of files may contain any bytes, but JSON is UTF-8.
   auto Text = [](StringRef Bytes) { return json::fixUTF8(Bytes); };
   auto Attribute = [&](StringRef Name, double Value) {
     Json.attribute(Name, std::round(Value));

@@ -1,4 +1,4 @@
-//===- Report.h - what a profile says, for people and programs --*- C++ -*-===//
+//===- Report.h - write a profile as text, JSON or HTML ---------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -14,8 +14,8 @@
 
 namespace cosy {
 
-/// Write the advice and the most expensive places, at most a screen unless \p
-/// All.
+/// Write the advice and the most expensive sites. At most a screen, except if
+/// \p All.
 void writeText(llvm::raw_ostream &Stream, const Profile &Profile,
                const Adviser &Adviser, const Recording &Recording, bool All);
 
@@ -24,12 +24,12 @@ void writeJson(llvm::raw_ostream &Stream, const Profile &Profile,
                const Adviser &Adviser, const Recording &Recording,
                llvm::ArrayRef<std::string> Command);
 
-/// Write a page with the advice and a flame graph, which needs no other file.
+/// Write a page with the advice and a flame graph. It needs no other file.
 void writeHtml(llvm::raw_ostream &Stream, const Profile &Profile,
                const Adviser &Adviser, const Recording &Recording,
                llvm::ArrayRef<std::string> Command);
 
-/// What was not recorded, a sentence each; usually nothing.
+/// Return a sentence for each kind of data that was not recorded.
 std::vector<std::string> warnings(const Recording &Recording);
 
 } // namespace cosy

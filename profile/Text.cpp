@@ -1,4 +1,4 @@
-//===- Text.cpp - figures as people read them -----------------------------===//
+//===- Text.cpp - format figures ------------------------------------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //

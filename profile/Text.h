@@ -1,4 +1,4 @@
-//===- Text.h - figures as people read them ---------------------*- C++ -*-===//
+//===- Text.h - format figures ----------------------------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -12,13 +12,13 @@
 
 namespace cosy {
 
-/// A time with its unit: "12.6 ms".
+/// Return a time with its unit: "12.6 ms".
 std::string timeText(double Nanoseconds);
 
-/// A change in per cent of the whole: "-31 %".
+/// Return a change in per cent of the whole: "-31 %".
 std::string changeText(double SavedNs, double WholeNs);
 
-/// A number with commas: "3,201".
+/// Return a number with commas: "3,201".
 std::string countText(uint64_t Value);
 
 } // namespace cosy

@@ -1,4 +1,4 @@
-//===- Unwinder.cpp - from a copied stack to source lines -----------------===//
+//===- Unwinder.cpp - find the source lines of a copied stack -------------===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -19,7 +19,7 @@ using namespace cosy;
 
 namespace {
 
-/// DWARF's numbers of registers on x86-64.
+/// DWARF's register numbers on x86-64.
 enum { RBX = 3, RBP = 6, RSP = 7, R12 = 12, ReturnAddress = 16 };
 constexpr unsigned NumRegisters = 17;
 
@@ -37,7 +37,7 @@ struct Unwinder::Registers {
   }
 };
 
-/// A file. One that cannot be read, or that is no ELF file, has no functions.
+/// A file. If it cannot be read, or is not an ELF file, it has no functions.
 struct Unwinder::Module {
   struct Segment {
     uint64_t FileOffset, Size, Address;
@@ -70,7 +70,7 @@ struct Unwinder::Module {
         Segments.push_back({Header.p_offset, Header.p_filesz, Header.p_vaddr});
     Context = DWARFContext::create(*Elf);
     addFunctions(Context->getEHFrame());
-    // What compilers write without -fasynchronous-unwind-tables.
+    // Compilers write this section without -fasynchronous-unwind-tables.
     if (Functions.empty())
       addFunctions(Context->getDebugFrame());
     llvm::sort(Functions, [](const FDE *A, const FDE *B) {
@@ -102,7 +102,7 @@ struct Unwinder::Module {
                : nullptr;
   }
 
-  /// The address of what the file has at an offset.
+  /// Return the address of the byte at an offset in the file.
   uint64_t addressOfOffset(uint64_t Offset) const {
     for (const Segment &Segment : Segments)
       if (Offset - Segment.FileOffset < Segment.Size)
@@ -128,7 +128,7 @@ unsigned Unwinder::addressOf(Module &Module, uint64_t Address) {
   CodeAddress New;
   New.Module = Module.Path;
   New.Address = Address;
-  // The call is before the address, which may belong to the next line already.
+  // The call is before the address, which may already belong to the next line.
   uint64_t Inside = Address - 1;
   if (const FDE *Function = Module.functionAt(Inside))
     New.Function = Function->getInitialLocation();
@@ -157,8 +157,8 @@ unsigned Unwinder::addressOf(Module &Module, uint64_t Address) {
   return Found->second;
 }
 
-/// Set the registers to what they are in the caller. Return false if that is
-/// not known.
+/// Set the registers to the values in the caller. Return false if these are
+/// unknown.
 bool Unwinder::step(Module &Module, uint64_t Address, const StackCopy &Stack,
                     Registers &Registers) {
   const FDE *Function = Module.functionAt(Address);
@@ -222,7 +222,7 @@ std::vector<unsigned> Unwinder::unwind(const StackCopy &Stack,
   Registers.set(R12 + 3, Head.r15);
   uint64_t Address = Head.ip;
   while (Address && Result.size() < MaxDepth) {
-    // The newest mapping is the one that is there.
+    // Newer mappings replace older ones.
     auto Found =
         std::find_if(Space.rbegin(), Space.rend(), [&](const Mapping &M) {
           return Address >= M.Start && Address < M.End;

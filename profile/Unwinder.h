@@ -1,12 +1,12 @@
-//===- Unwinder.h - from a copied stack to source lines ---------*- C++ -*-===//
+//===- Unwinder.h - find the source lines of a copied stack -----*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 //===----------------------------------------------------------------------===//
 //
-// Unwinds by the call frame information of each file, which Debian's programs
-// have though they have neither frame pointers nor debug information. Functions
-// and lines are LLVM's symbolizer's.
+// Unwinds by the call frame information of each file. Debian's programs have
+// it, although they have no frame pointers and no debug information. Functions
+// and lines come from LLVM's symbolizer.
 //
 //===----------------------------------------------------------------------===//
 
@@ -24,21 +24,21 @@
 
 namespace cosy {
 
-/// A function in a stack. Without debug information File is empty and Line 0;
-/// without a symbol Function is empty, too.
+/// A function in a stack. Without debug information, File is empty and Line is
+/// 0; without a symbol, Function is empty, too.
 struct Frame {
   std::string Function, File;
   unsigned Line = 0;
 };
 
-/// An address in a file, and the functions there: the innermost is first, those
-/// that it was inlined into follow.
+/// An address in a file, and the functions there: the innermost function, then
+/// those into which it was inlined.
 struct CodeAddress {
   /// The path of the file.
   std::string Module;
-  /// As in the file's symbols.
+  /// The address in the numbering of the file's symbols.
   uint64_t Address = 0;
-  /// Where the function begins that is not inlined, or 0.
+  /// The begin of the function that is not inlined, or 0.
   uint64_t Function = 0;
   std::vector<Frame> Frames;
 };
@@ -48,8 +48,8 @@ public:
   Unwinder();
   ~Unwinder();
 
-  /// The addresses of a stack, as indices of address(), the innermost first. It
-  /// may end early.
+  /// Return the addresses of a stack, as indices of address(), the innermost
+  /// first. The result may lack outer functions.
   std::vector<unsigned> unwind(const StackCopy &Stack,
                                const AddressSpace &Space);
 

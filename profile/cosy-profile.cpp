@@ -4,8 +4,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Records the system calls of a command or a process, and says what Cosy would
-// gain. cosy(1) executes this for `cosy profile`; cosy-profile(1) describes it.
+// Records the system calls of a command or a process, and predicts what Cosy
+// would gain. cosy(1) executes this for `cosy profile`; cosy-profile(1)
+// describes it.
 //
 //===----------------------------------------------------------------------===//
 
@@ -107,14 +108,14 @@ Options parse(char **Arguments) {
   }
   Result.Command = Arguments;
   if (Result.Pid && *Arguments)
-    badUsage("a command and -p exclude each other");
+    badUsage("a command and -p cannot be combined");
   if (!Result.Pid && !*Arguments)
     badUsage("no command given");
   return Result;
 }
 
-/// A file that is opened before the command runs: a wrong name must not cost a
-/// run.
+/// A file that is opened before the command runs, so that a wrong name is
+/// reported before the run.
 class Output {
 public:
   explicit Output(const std::string &Path) : Path(Path) {

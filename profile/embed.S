@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* The compiled record.bpf.c, inside of the tool. */
+/* Includes the compiled record.bpf.c in the tool. */
 	.section .rodata
 	.balign 8
 	.globl cosy_record_bpf

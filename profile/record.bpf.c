@@ -2,13 +2,13 @@
 /*
  * record.bpf.c - counts the system calls of the recorded threads.
  *
- * The counts are exact, however long a program runs: they are kept in maps, by place
- * and by the place of the call before. Only what is rare goes to the tool as an event:
- * the start of a program, and one copy of the stack for each new place.
+ * The counts are exact, however long a program runs: maps contain them, by the place of a
+ * call and the place of the previous call. Only rare events go to the tool: the start of a
+ * program, and one copy of the stack for each new place.
  *
- * The time spent here is left out of what is recorded. The programs at the system call
- * tracepoints read the clock when they begin and when they end; the time between is
- * added to record_ns.
+ * The recorded times do not include the time spent here. The BPF programs at the system call
+ * tracepoints read the clock when they begin and when they end, and add the difference to
+ * record_ns.
  */
 #include <asm/unistd_64.h>
 #include <linux/bpf.h>
@@ -19,7 +19,7 @@
 
 #include "record.h"
 
-/* The kernel's structures, as far as they are used; libbpf finds the offsets. */
+/* The members of the kernel's structures that are used. libbpf finds their offsets. */
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 struct pt_regs {
 	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
@@ -43,12 +43,12 @@ struct linux_binprm;
 #define NR_MMAP			9
 #define PROT_EXEC		4
 
-/* Words of the stack that are looked at, and return addresses that a place takes. */
+/* The words of the stack that are searched, and the return addresses that a place uses. */
 #define SCAN_CHUNKS		4
 #define CHUNK_WORDS		(PROFILE_CHUNK / sizeof(__u64))
 #define PLACE_ADDRESSES		6
 #define PATH_BYTES		128
-/* A library that is mapped farther from the others is not one of them. */
+/* Executable mappings farther than this from the libraries are not libraries. */
 #define LIBRARY_GAP		(64ul << 20)
 
 struct thread {
@@ -59,12 +59,12 @@ struct thread {
 	__u32 one_component;
 	__u32 pad;
 	__u64 place;
-	__u64 from;		/* the place of the call before */
-	__u64 user_ns;		/* before this call */
-	__u64 begin;		/* of the window in user mode or in the call, or 0 */
-	__u64 off_ns;		/* not on a CPU, in this window */
-	__u64 switched_out;	/* when, or 0 */
-	__u64 switched_in;	/* when, or 0 if that is not known */
+	__u64 from;		/* place of the previous call */
+	__u64 user_ns;		/* time in user mode before this call */
+	__u64 begin;		/* begin of the window in user mode or in the call, or 0 */
+	__u64 off_ns;		/* time not on a CPU in this window */
+	__u64 switched_out;	/* time of the last switch, or 0 */
+	__u64 switched_in;	/* time of the last switch, or 0 if unknown */
 };
 
 struct {
@@ -99,7 +99,7 @@ struct {
 	__type(value, __u8);
 } places SEC(".maps");
 
-/* By number of system call: 1 + the argument that is its path, or 0. */
+/* By number of system call: 1 + the number of the argument that is its path, or 0. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, PROFILE_MAX_SYSCALLS);
@@ -121,17 +121,17 @@ struct {
 } events SEC(".maps");
 
 /*
- * What does not fit on the stack of 512 bytes, and the state of loops: of what is in a
- * map the verifier assumes nothing, so that it looks at each iteration once.
+ * Data that does not fit on the stack of 512 bytes, and the state of loops. The verifier assumes
+ * nothing about data in a map, so it verifies the body of a loop only once.
  */
 struct scratch {
 	__u64 words[CHUNK_WORDS];
 	__u64 sp;
 	__u64 code_start, code_size, libraries_start, libraries_size;
 	__u64 hash;
-	__u32 found;		/* return addresses */
-	__u32 chunks;		/* copied */
-	__u32 slash;		/* the path has one */
+	__u32 found;		/* number of return addresses */
+	__u32 chunks;		/* number of chunks copied */
+	__u32 slash;		/* the path has a slash */
 	char path[PATH_BYTES];
 	struct profile_stack stack;
 };
@@ -144,8 +144,8 @@ struct {
 } scratches SEC(".maps");
 
 /*
- * Program 0 is the tool's child before it executes the command, program 1 the tool
- * itself, which measures what recording costs.
+ * Program 0 is the tool's child before it executes the command. Program 1 is the tool itself,
+ * which measures the costs of recording.
  */
 __u32 last_program = 1;
 
@@ -200,7 +200,7 @@ static long scan_word(__u32 i, void *context)
 	return ++scratch->found >= PLACE_ADDRESSES;
 }
 
-/* The place of a call: a hash of its address and of what may be return addresses. */
+/* Return the place of a call: a hash of its address and of words that may be return addresses. */
 static __u64 find_place(const struct profile_program *program, struct scratch *scratch,
 			__u32 nr, __u64 ip, __u64 sp)
 {
@@ -227,7 +227,7 @@ static long copy_chunk(__u32 i, void *context)
 	return 0;
 }
 
-/* Send the stack of a new place. A place whose stack was lost stays new. */
+/* Send the stack of a new place. If the stack is lost, the place stays new. */
 static void send_stack(void *ctx, const struct pt_regs *regs, struct scratch *scratch,
 		       const struct thread *thread, __u32 tgid)
 {
@@ -274,7 +274,7 @@ static long look_at(__u32 i, void *context)
 	return scratch->slash;
 }
 
-/* What kind of path the call is given. */
+/* Classify the path that is an argument of the call. */
 static void look_at_path(const struct pt_regs *regs, struct scratch *scratch,
 			 struct thread *thread)
 {
@@ -322,7 +322,7 @@ static void count_call(struct thread *thread, long ret, __u64 kernel_ns, __u64 w
 	if (!edge) {
 		struct profile_edge new = {};
 
-		/* Another thread may be first: then its entry is found. */
+		/* If another thread was first, the look-up finds its entry. */
 		bpf_map_update_elem(&edges, &key, &new, BPF_NOEXIST);
 		edge = bpf_map_lookup_elem(&edges, &key);
 	}
@@ -343,7 +343,7 @@ static void count_call(struct thread *thread, long ret, __u64 kernel_ns, __u64 w
 		__sync_fetch_and_add(&edge->empty_path, 1);
 }
 
-/* What of the window that ends at @now was on a CPU. */
+/* Return the time on a CPU in the window that ends at @now. */
 static __u64 window_on_cpu(const struct thread *thread, __u64 now)
 {
 	__u64 length = now - thread->begin;
@@ -351,7 +351,7 @@ static __u64 window_on_cpu(const struct thread *thread, __u64 now)
 	return thread->begin && length > thread->off_ns ? length - thread->off_ns : 0;
 }
 
-/* Begin a window, at the end of the work that began at @began. */
+/* Begin a window now. The work here began at @began. */
 static void begin_window(struct thread *thread, struct profile_program *program, __u64 began)
 {
 	__u64 now = bpf_ktime_get_ns();
@@ -401,7 +401,7 @@ int BPF_PROG(enter, struct pt_regs *regs, long id)
 	return 0;
 }
 
-/* Remember where libraries are. */
+/* Extend the range of the libraries by an executable mapping. */
 static void note_mapping(struct profile_program *program, __u64 start, __u64 size)
 {
 	__u64 end = start + size;
@@ -506,7 +506,7 @@ int BPF_PROG(exec, struct task_struct *task, int old_tid, struct linux_binprm *b
 
 	if (!thread)
 		return 0;
-	/* Another thread than the first one: it gets the first one's number. */
+	/* A thread that is not the first one gets the number of the first one. */
 	if (old_tid != task->pid) {
 		moved = *thread;
 		bpf_map_update_elem(&threads, &tid, &moved, BPF_ANY);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception */
 /*
- * record.h - what record.bpf.c and the tool exchange.
+ * record.h - the data that record.bpf.c and the tool exchange.
  *
- * A *program* here is one execution of an executable: it begins at exec, and forked
+ * A *program* here is one execution of an executable. It begins at exec, and forked
  * children that do not exec belong to it. Programs are numbered.
  *
- * A *place* is where a program makes a call: the address of the system call and the
- * return addresses above it, as a hash. Several hashes may mean the same place, because
- * the hash takes words of the stack that only look like return addresses. The tool
- * unwinds the stack that was copied for each hash, and merges them.
+ * A *place* is where a program makes a call: a hash of the address of the system call and of
+ * the return addresses on the stack. Several hashes may mean the same place, because some of
+ * the words only look like return addresses. The tool unwinds the copy of the stack for each
+ * hash, and merges hashes with the same stack.
  */
 #ifndef COSY_PROFILE_RECORD_H
 #define COSY_PROFILE_RECORD_H
@@ -21,11 +21,11 @@
 #define PROFILE_MAX_PLACES	131072
 #define PROFILE_MAX_SYSCALLS	512
 
-/* A copy of the stack is in chunks: one that cannot be read ends it. */
+/* The stack is copied in chunks, up to the first one that cannot be read. */
 #define PROFILE_CHUNK		512
 #define PROFILE_STACK_CHUNKS	31
 
-/* A call that follows another one in a thread; @from is 0 for the first. */
+/* A call at @to that follows a call at @from in a thread; @from is 0 for the first call. */
 struct profile_edge_key {
 	__u32 program;
 	__u32 nr;
@@ -36,12 +36,12 @@ struct profile_edge_key {
 /* All times are in nanoseconds. */
 struct profile_edge {
 	__u64 count;
-	__u64 failed;		/* returned an error */
-	__u64 one_component;	/* the path has no '/' */
-	__u64 empty_path;	/* the call is about a descriptor */
+	__u64 failed;		/* calls that returned an error */
+	__u64 one_component;	/* calls whose path has no '/' */
+	__u64 empty_path;	/* calls without a path, for a descriptor */
 	__u64 kernel_ns;	/* in the call, on a CPU */
 	__u64 wait_ns;		/* in the call, not on a CPU */
-	__u64 user_ns;		/* since the call before, on a CPU */
+	__u64 user_ns;		/* since the previous call, on a CPU */
 };
 
 struct profile_place_key {
@@ -57,10 +57,10 @@ struct profile_program {
 	__u32 pad;
 	__u64 calls;
 	__u64 cpu_ns;		/* user and kernel mode, recording included */
-	__u64 record_ns;	/* spent in record.bpf.c */
-	__u64 code_start;	/* of the executable */
+	__u64 record_ns;	/* time in record.bpf.c */
+	__u64 code_start;	/* code of the executable */
 	__u64 code_end;
-	__u64 libraries_start;	/* of what is mapped executable besides */
+	__u64 libraries_start;	/* range of the other executable mappings */
 	__u64 libraries_end;
 };
 
@@ -73,7 +73,7 @@ struct profile_event {
 	__u32 type;
 	__u32 program;
 	__u32 tgid;
-	__u32 nr;		/* of the system call */
+	__u32 nr;		/* number of the system call */
 	__u64 time;
 };
 
@@ -81,15 +81,15 @@ struct profile_stack {
 	struct profile_event event;
 	__u64 place;
 	__u64 ip, sp, bp, bx, r12, r13, r14, r15;
-	__u64 bytes;		/* of @stack */
+	__u64 bytes;		/* bytes of @stack that are used */
 	unsigned char stack[PROFILE_STACK_CHUNKS * PROFILE_CHUNK];
 };
 
-/* Counters of what was not recorded, for the map "lost". */
+/* Indices of the map "lost", which counts data that was not recorded. */
 enum profile_lost {
-	PROFILE_LOST_EDGES,	/* calls for which there was no memory */
-	PROFILE_LOST_PROGRAMS,	/* programs above PROFILE_MAX_PROGRAMS */
-	PROFILE_LOST_THREADS,
+	PROFILE_LOST_EDGES,	/* calls beyond PROFILE_MAX_EDGES */
+	PROFILE_LOST_PROGRAMS,	/* programs beyond PROFILE_MAX_PROGRAMS */
+	PROFILE_LOST_THREADS,	/* threads beyond PROFILE_MAX_THREADS */
 	PROFILE_LOST_COMPAT,	/* 32-bit calls */
 	PROFILE_LOST_COUNTERS
 };
