@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`./cosy bench batch`: the batch functions of C and Python against what else does the same."""
+"""`./cosy bench batch`: the batch functions of C and Python, compared with their alternatives."""
 
 import os
 import shutil
@@ -16,7 +16,7 @@ def build_python(root, build):
     os.makedirs(work)
     commands = (
         ["cmake", "--install", build, "--prefix", os.path.join(work, "usr")],
-        # What it builds is beside the sources.
+        # setup.py writes its files into the directory of the sources, so build a copy.
         ["cp", "-r", os.path.join(root, "bindings", "python"), os.path.join(work, "source")],
         ["sh", "-c", "cd source && PKG_CONFIG='pkg-config --define-prefix' "
          "PKG_CONFIG_PATH=$(dirname $(find $PWD/../usr -name cosy-batch.pc)) "
@@ -28,13 +28,14 @@ def build_python(root, build):
 
 
 def run(root, build, series, runs, names=()):
-    """Print the table. Return: True, because no figure has to be reached."""
+    """Print the table. Return True, because there are no goals."""
     if not os.path.exists(os.path.join(build, "bench", "batch-files")):
         sys.exit("cosy bench: the benchmark program batch-files is not built\n"
                  "  HINT: run: ./cosy build")
     if not build_python(root, build):
-        print("cosy bench: without Python, whose package could not be built\n  HINT: see "
-              f"{build}/bench/python-build/log; it takes python3-dev and python3-setuptools",
+        print("cosy bench: Python is not measured, because its package could not be built\n"
+              f"  HINT: see {build}/bench/python-build/log; it needs python3-dev and "
+              "python3-setuptools",
               file=sys.stderr)
     processes.table(processes.measure(root, build, series, runs, "batch", names), {})
     return True

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What can be measured: the benchmarks, their ways, and the figures to reach."""
+"""The benchmarks, the ways to run them, and the goals."""
 
 from dataclasses import dataclass
 
@@ -11,11 +11,11 @@ OPERATIONS = ("add", "sub", "xor", "mov", "load", "store", "branch", "loop")
 class Bench:
     """A row of the table.
 
-    name:    as on the command line and in the JSON
-    program: in build/bench; None if it is measured by host.py itself
-    ways:    that exist for it
-    points:  names of the program's benchmarks, if there is more than the one
-    fs:      the file system it works on; disk: on a disk whose requests take 50 us
+    name:    the name on the command line and in the JSON
+    program: the program in build/bench; None if host.py measures it
+    ways:    the ways to run it
+    points:  names of the program's benchmarks, if there are several
+    fs:      its file system; disk: on a disk whose requests take 50 us
     """
 
     name: str
@@ -34,7 +34,7 @@ class Bench:
 
     @property
     def timed(self):
-        """True if there is a time to compare with."""
+        """True if the times of its ways can be compared."""
         return len(self.ways) > 1 and not self.asynchronous
 
     @property
@@ -45,28 +45,26 @@ class Bench:
 
     @property
     def in_table(self):
-        """Is it in the table of all ways? fit has its own."""
+        """True if it is in the table of all ways. fit has a table of its own."""
         return (self.program and "native" in self.ways and self.name != "fit"
                 and not self.asynchronous)
 
 
-# "compound" makes plain system calls, "fast" whatever gives the same in fewer
-# instructions.
+# "compound" makes plain system calls, "fast" also uses fast paths.
 ALL = ("native", "compound", "fast", "bound", "io_uring")
 NO_RING = ("native", "compound", "fast", "bound")
 WHOLE = ("native", "compound", "fast")
-# Operations of a loop: by the calls themselves or epoll, by the executor in user mode, by
-# batches in the module (the default), and by a loop of the module (COSY_EXECUTOR=kernel); and
-# io_uring.
+# Operations of a loop: by plain calls or epoll, by the user executor, by batches in the module
+# (the default), by a loop of the module (COSY_EXECUTOR=kernel), and by io_uring.
 ASYNC = ("native", "user", "entries", "loops", "io_uring")
 ASYNC_CALLS = ("page1", "page64", "cpu1", "cpu64", "statx1", "statx64", "wait-cancel",
                "handover", "handover64")
-# The same by COSY_ASYNC functions, in batches.
+# "functions": by COSY_ASYNC functions, in batches.
 SERVERS = (*ASYNC, "functions")
 ECHO = ("echo-unix-64", "echo-unix-1", "echo-unix-1024", "echo-tcp-64",
         "echo-process-1", "echo-process-64")
 BONNIE = ("read", "rewrite", "write")
-# User functions, and what they may take in percent of gcc -O2 of the same C.
+# User functions, and their goals in percent of the same C compiled by gcc -O2.
 FUNCTIONS = {"crc32": 130, "adler32": 130,
              **dict.fromkeys(("byte", "word", "utf8", "lines", "set", "fields", "hash"), 220)}
 
@@ -119,8 +117,8 @@ BENCHES = (
     Bench("compile"),
 )
 
-# The experiments of the Cosy paper, its figures 2 to 7, and single operations that are
-# worth more than a crossing.
+# The experiments of the Cosy paper, its figures 2 to 7, and single operations that save more
+# than a crossing.
 COSY = ("getpid", "pread64", "pread4096", "fit", "dbsim", "dbsim-function", "dbsim-sizes",
         *(f"bonnie-{phase}" for phase in BONNIE), "bonnie-sizes", "ls5000", "ls5000-ext4", "ls50000",
         "ls5000-l", "ls50000-l", "grep", "grep-kernel", "grep-sizes", "stat", "smallfile",
@@ -129,11 +127,11 @@ COSY = ("getpid", "pread64", "pread4096", "fit", "dbsim", "dbsim-function", "dbs
 
 @dataclass(frozen=True)
 class Experiment:
-    """One of the paper's, and what is left to save in it.
+    """An experiment of the paper, and what it could save at most.
 
-    paper:     the percentages it saved: compound, zero copy
-    crossings: of an iteration
-    copies:    of 4 KiB that nobody needs, in an iteration
+    paper:     percentages that the paper saved: compound, zero copy
+    crossings: number of crossings in an iteration
+    copies:    number of needless copies of 4 KiB in an iteration
     """
 
     name: str
@@ -153,7 +151,7 @@ PAPER = (
     Experiment("grep", "13, 20", 5),
 )
 
-# What a measurement takes on an idle machine, in seconds, where it is more than usual.
+# Seconds of the measurements that take longer than usual, on an idle machine.
 SECONDS = {"ls50000": 2, "ls50000-l": 3, "grep-200M": 12, "native-overhead": 10, "compile": 8,
            **{f"bonnie-{phase}-64M": 1 for phase in BONNIE},
            **{f"bonnie-{phase}-256M": 4 for phase in BONNIE},
@@ -168,27 +166,27 @@ def seconds(name):
 GROUPS = {"cosy": COSY, "async": (*ASYNC_CALLS, "read-cold", *ECHO),
           "functions": tuple(f"fn-{name}" for name in FUNCTIONS)}
 
-# The loops of bench/programs/interpreter.c, and the best ns per iteration that other
-# interpreters needed for the same loops, measured once: docs/benchmarks.md tells how.
+# The loops of bench/programs/interpreter.c, and the best ns per iteration of other interpreters
+# for the same loops. These were measured once; docs/benchmarks.md explains how.
 INTERPRETED = {
     "sieve": {"wasm3": 19.6, "ubpf": 67.9, "rbpf": 306},
     "collatz": {"wasm3": 351, "ubpf": 1110, "rbpf": 1347},
     "fnv": {"wasm3": 2.46, "ubpf": 17.1, "rbpf": 21.8},
 }
 
-# The benchmarks with a figure that the regression gate watches.
+# The benchmarks whose goals the regression gate checks.
 GATE = ("getpid", "pread64", "pread4096", "newfstatat", "openclose", "entry", "upcall", "ioctl",
         "op", "load", "stat", "smallfile", "lseekread", "ls5000", "ls5000-ext4", "ls5000-l",
         "copy4k", "copy64k", "dbsim", "dbsim-function",
         *(f"fn-{name}" for name in FUNCTIONS))
 
-# System calls in one iteration, where the bound says what the compound adds to each.
+# System calls in one iteration, for benchmarks whose bound gives the overhead of the compound.
 CALLS = {"getpid": 1, "pread64": 1, "pread4096": 1, "newfstatat": 1, "openclose": 2}
 
 
 @dataclass(frozen=True)
 class Goal:
-    """A figure to reach: value(results) is at most limit; None if not measured."""
+    """A goal: value(results) must be at most limit. It is None if it was not measured."""
 
     text: str
     limit: float
@@ -197,7 +195,8 @@ class Goal:
 
 
 def over_bound(results, name):
-    """What the compound adds to a call, its loop's operation apart; None if unknown."""
+    """Return the overhead of the compound per call, without the operation of its loop; None if
+    unknown."""
     if not (results.has(name, "compound") and results.has(name, "bound")
             and results.has("op-loop", "compound")):
         return None
@@ -213,18 +212,18 @@ def _over_bound(results):
 
 
 def _entry(results):
-    """What the compound adds to the loop, without what its three operations cost."""
+    """Return the overhead of the compound in the loop, without the cost of its three operations."""
     ways = ("compound", "native")
     if not all(results.has(name, way) for name in ("entry", "entry-6") for way in ways):
         return None
-    # The second three operations of entry-6 cost what the three of entry do.
+    # The additional three operations of entry-6 cost as much as the three of entry.
     compound, native = (2 * results.best("entry", way) - results.best("entry-6", way)
                         for way in ways)
     return compound - native
 
 
 def _upcall(results):
-    """In percent of an ioctl that does nothing."""
+    """Return the cost of an up-call in percent of an empty ioctl."""
     if not (results.has("upcall", "compound") and results.has("ioctl", "native")):
         return None
     return 100 * results.best("upcall", "compound") / results.best("ioctl", "native")
@@ -237,7 +236,7 @@ def _five_getpids(results):
 
 
 def _share(name, other="native", way="fast"):
-    """What one way takes, in percent of another one."""
+    """Return a function for the cost of one way in percent of another one."""
     def value(results):
         if not (results.has(name, way) and results.has(name, other)):
             return None
@@ -250,12 +249,12 @@ def _figure(name, way, where="icount"):
 
 
 def native_overhead(results, name):
-    """In percent."""
+    """Return the overhead of a native run in percent."""
     return 100 * (results.best(name, "compound", "host") / results.best(name, "native", "host") - 1)
 
 
 def compile_cost(results):
-    """In milliseconds."""
+    """Return the time that the plugin adds to a compilation, in milliseconds."""
     return 1e-6 * (results.best("compile", "compound", "host")
                    - results.best("compile", "native", "host"))
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """`./cosy bench compiling`: the CPU time that `cosy-cc -fcosy-auto` takes to compile the sources of
-others, against clang."""
+other projects, compared with clang."""
 
 import os
 import resource

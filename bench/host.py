@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""What is measured on the host: wall clock, natively."""
+"""Measures wall-clock time natively on the host."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import time
 
-# What the benchmarks without a program of their own measure last.
+# The last measurement of the benchmarks without a program of their own.
 LAST = {"interpreter": ("fnv", "user"), "native-overhead": ("native-overhead/ls5000", "native"),
         "compile": ("compile", "native")}
 
@@ -22,7 +22,7 @@ def _output(command, directory, executor="native"):
 
 
 def native(results, programs, bench, directory, runs):
-    """The native way of a benchmark program."""
+    """Measure a benchmark program natively."""
     figure = json.loads(_output(
         [os.path.join(programs, bench.program), bench.name, "native", "-r", str(runs)], directory))
     figure["where"] = "host"
@@ -30,11 +30,11 @@ def native(results, programs, bench, directory, runs):
 
 
 def interpreter(results, programs, loops, directory):
-    """The executor in libcosy: simple operations, and loops that only compute."""
+    """Measure the user executor: simple operations, and loops that only compute."""
     plan = [("op", "op", "user")]
     plan += [("interpreter", loop, way) for loop in loops for way in ("native", "user")]
     for program, name, way in plan:
-        # Short runs, many of them: the best one was not interrupted.
+        # Many short runs, so that the best one was not interrupted.
         figure = json.loads(_output([os.path.join(programs, program), name, "native", "-r", "100"],
                                     directory, way))
         figure["where"] = "host"
@@ -43,7 +43,7 @@ def interpreter(results, programs, loops, directory):
 
 
 def _pairs(results, name, per, measure):
-    """Measure with and without Cosy in turn, the order alternating."""
+    """Measure with and without Cosy in turn, in alternating order."""
     runs = {"compound": [], "native": []}
     for i in range(PAIRS):
         for way in ("compound", "native") if i % 2 else ("native", "compound"):
@@ -54,9 +54,9 @@ def _pairs(results, name, per, measure):
 
 
 def native_overhead(results, programs, directory):
-    """A program with regions against the same compiled without the plugin.
+    """Compare a program with regions and the same program compiled without the plugin.
 
-    The JSON calls the former "compound" although it runs natively.
+    In the JSON the former is "compound", although it runs natively.
     """
     for program, bench in (("fit", "fit5"), ("ls5000", "ls5000")):
         def measure(way, program=program, bench=bench):
@@ -69,7 +69,7 @@ def native_overhead(results, programs, directory):
 
 
 def compile_cost(results, root, build):
-    """Compiling a file without regions, with the plugin and without."""
+    """Measure compiling a file without regions, with and without the plugin."""
     source = os.path.join(root, "bench", "common", "bench.c")
     plugin = os.path.join(build, "lib", "cosy-plugin.so")
     clang = os.environ.get("COSY_CLANG", "clang-19")

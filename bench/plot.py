@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Plots of what was measured, by gnuplot, as SVG and PNG: the Cosy paper's experiments,
-and the single operations."""
+"""Plots the results by gnuplot, as SVG and PNG: the experiments of the Cosy paper, and the single
+operations."""
 
 import os
 import shutil
@@ -12,24 +12,24 @@ import catalogue
 WAYS = ("compound", "fast", "bound", "io_uring")
 TITLES = dict(zip(WAYS, ("compound", "compound with zero copy", "C loop in the kernel",
                          "io_uring")))
-# Of lines and bars, the same in all plots, and of the points of lines.
+# Colours of lines and bars, the same in all plots, and types of the points of lines.
 COLOURS = dict(zip(WAYS, ("#9400d3", "#009e73", "#e69f00", "#56b4e9")))
 POINTS = dict(zip(WAYS, (5, 7, 9, 11)))
-# How far down lines go and up bars: what is beyond is told in words.
+# The lowest value of lines and the highest value of bars. Values beyond are written as text.
 LOWEST, HIGHEST = -70, 160
 TERMINALS = {"svg": "svg size 800,500 dynamic background rgb 'white' font 'DejaVu Sans,13'",
              "png": "pngcairo size 1200,750 font 'DejaVu Sans,14'"}
 
 
 def _improvement(results, name, way):
-    """By how many percent of the native instructions a way is better."""
+    """Return how much better a way is, in percent of the native instructions."""
     if not (results.has(name, way) and results.has(name, "native")):
         return None
     return 100 * (1 - results.median(name, way) / results.median(name, "native"))
 
 
 def _draw(directory, name, title, lines):
-    """Run gnuplot once for each kind of file. Return: the files."""
+    """Run gnuplot once for each kind of file. Return the files."""
     made = []
     for suffix, terminal in TERMINALS.items():
         path = os.path.join(directory, f"{name}.{suffix}")
@@ -50,7 +50,7 @@ def _data(name, rows):
 
 
 def _curves(directory, name, title, points, results, xlabel):
-    """points: (label, bench). Lines of improvement over native, in percent."""
+    """Draw lines of the improvement over native in percent. points: (label, bench)."""
     points = [point for point in points if results.has(point[1], "native")]
     if len(points) < 2:
         return []
@@ -74,7 +74,7 @@ def _curves(directory, name, title, points, results, xlabel):
 
 
 def _bars(directory, name, title, groups, results):
-    """groups: (label, bench). Guest instructions of each way, native being 100."""
+    """Draw bars of the guest instructions of each way; native is 100. groups: (label, bench)."""
     groups = [group for group in groups if results.has(group[1], "native")]
     ways = [way for way in WAYS if any(results.has(bench, way) for _, bench in groups)]
     if not ways:
@@ -107,7 +107,7 @@ def _bars(directory, name, title, groups, results):
 
 
 def _can_draw(directory):
-    """Is gnuplot there? Then make the directory."""
+    """Return true if gnuplot is installed. Then make the directory."""
     if not shutil.which("gnuplot"):
         print("cosy bench: no plots: gnuplot is not installed\n  HINT: run: ./cosy setup --plots",
               file=sys.stderr)
@@ -125,7 +125,7 @@ def _tell(made):
 
 
 def programs(measured, directory, name, title):
-    """Draw whole processes: measured is {(program, file system): (native, with Cosy)}."""
+    """Draw bars for whole processes. measured: {(program, file system): (native, with Cosy)}."""
     if not measured or not _can_draw(directory):
         return
     systems = {"tmpfs": COLOURS["fast"], "ext4": COLOURS["io_uring"]}
@@ -150,7 +150,7 @@ def programs(measured, directory, name, title):
 
 
 def figures(results, directory):
-    """Draw what was measured into directory, and tell the files."""
+    """Draw all results into directory, and print the names of the files."""
     if not _can_draw(directory):
         return
     sizes = ("4M", "", "64M", "256M")

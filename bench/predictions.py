@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`./cosy bench predictions`: what -Rpass-analysis=cosy says of the loops of regions, against what
-they then save."""
+"""`./cosy bench predictions`: compares the savings that -Rpass-analysis=cosy predicts for loops of
+regions with the measured savings."""
 
 import json
 import os
@@ -9,11 +9,11 @@ import subprocess
 import sys
 import tempfile
 
-# What a prediction may be off by.
+# The error that a prediction may have.
 TOLERANCE = 0.15
-# Loops whose calls fail: a remark speaks of those that succeed.
+# Loops whose calls fail. The prediction is for calls that succeed.
 FAILING = {"stat_missing"}
-# Benchmarks whose iterations are those of a loop: its file, and its place among those of the file.
+# Benchmarks whose iterations are those of a loop: its file, and its index in the file.
 LOOPS = {
     "getpid": ("getpid", 0), "pread64": ("pread", 0), "pread4096": ("pread", 0),
     "newfstatat": ("stat", 0), "stat": ("stat", 1), "openclose": ("openclose", 0),
@@ -22,7 +22,7 @@ LOOPS = {
 
 
 def predictions(root, build, source):
-    """Instructions that an iteration of each loop of regions in a source usually saves."""
+    """Return the predicted savings of an iteration of each loop of a source, in instructions."""
     done = subprocess.run(
         [os.path.join(build, "bin", "cosy-cc"), "-std=gnu11", "-O2", "-w", "-Rpass-analysis=cosy",
          f"-I{root}/runtime/include", f"-I{root}/compound-ir/include", "-c",
@@ -35,7 +35,7 @@ def predictions(root, build, source):
 
 
 def calls(root, build):
-    """Measured savings of bench/unmodified/calls.c: name, instructions of an iteration."""
+    """Return the measured savings of bench/unmodified/calls.c: name, instructions per iteration."""
     done = subprocess.run(
         [os.path.join(root, "scripts", "vm", "run"), "--icount", "--",
          os.path.join(root, "bench", "common", "calls-guest"), build],
@@ -47,7 +47,7 @@ def calls(root, build):
 
 
 def benchmarks(root, names):
-    """Measured savings of benchmarks."""
+    """Return the measured savings of benchmarks."""
     with tempfile.TemporaryDirectory() as directory:
         path = os.path.join(directory, "figures.json")
         done = subprocess.run(

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Whole processes, each measured natively and with Cosy: guest instructions from fork to exit, on
-tmpfs and ext4."""
+"""Measures whole processes natively and with Cosy: guest instructions from fork to exit, on tmpfs
+and ext4."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ import sys
 
 
 def measure(root, build, series, runs, script, names=()):
-    """The lines of the guest as they come: name, file system, native, with Cosy."""
+    """Yield the guest's results as it prints them: name, file system, native, with Cosy."""
     command = [os.path.join(root, "scripts", "vm", "run"), "--icount", "--",
                os.path.join(root, "bench", "common", "processes-guest"),
                os.path.join(root, "bench", script, "programs"), build, series, str(runs), *names]
@@ -22,7 +22,7 @@ def measure(root, build, series, runs, script, names=()):
 
 
 def table(lines, goals):
-    """Print measured lines. Return: their figures by name and file system, what was missed."""
+    """Print the results. Return them by name and file system, and the goals that were missed."""
     figures, missed = {}, []
     print("Thousands of guest instructions of whole processes\n")
     print(f"{'program':14}{'on':8}{'native':>10}{'with Cosy':>10}{'ratio':>8}{'goal':>8}")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""How far it is, and how long the rest may take, on standard error."""
+"""Prints the progress and the estimated remaining time on standard error."""
 
 import sys
 import time
 
-# Seconds of work for which the expected pace counts as much as the measured one.
+# After this many seconds of work, the expected and the measured speed have the same weight.
 PRIOR = 20
 
 
@@ -15,7 +15,7 @@ def _duration(seconds):
 
 
 class Progress:
-    """Of work whose parts are expected to take some seconds each."""
+    """The progress of work in parts. seconds: the expected seconds of each part."""
 
     def __init__(self, seconds):
         self.expected = sum(seconds)
@@ -26,18 +26,18 @@ class Progress:
         self.start = time.monotonic()
 
     def begin(self, name):
-        """The next part begins; what has the name of the one before it is not told again."""
+        """Begin the next part. Print its name, unless the previous part has the same name."""
         if name != self.name:
             print(f"  [{self.done + 1}/{self.number}] {name}, about {_duration(self.left())} left",
                   file=sys.stderr, flush=True)
         self.name = name
 
     def end(self, seconds):
-        """A part has ended that was expected to take so many seconds."""
+        """End a part. seconds: its expected seconds."""
         self.done += 1
         self.spent += seconds
 
     def left(self):
-        """The seconds that the rest may take at the pace so far."""
+        """Return the remaining seconds, estimated from the speed so far."""
         pace = (time.monotonic() - self.start + PRIOR) / (self.spent + PRIOR)
         return pace * (self.expected - self.spent)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`./cosy bench programs`: programs of others, rebuilt from their sources, by clang and with Cosy."""
+"""`./cosy bench programs`: programs rebuilt from their sources, by clang and with Cosy."""
 
 import os
 import subprocess
@@ -8,7 +8,7 @@ import sys
 import plot
 import processes
 
-# The ratio to reach for each program.
+# The goal for each program: the maximum ratio.
 GOALS = {
     "du": 0.92, "find": 0.92, "ls": 1.0, "git": 1.0, "git-marked": 0.83, "git-markers": 0.90, "ninja": 0.92, "cp": 1.0,
     "rm": 1.0, "make": 1.01, "make-some": 1.01, "sqlite": 1.01, "configure": 1.01,
@@ -16,7 +16,7 @@ GOALS = {
 
 
 def run(root, build, series, runs, names=()):
-    """Build what is not built yet, and print the table. Return true if every goal was reached."""
+    """Build missing programs, and print the table. Return true if every goal was reached."""
     if subprocess.run([os.path.join(root, "bench", "rebuilt", "build")], check=False).returncode:
         sys.exit("cosy bench: the programs could not be built (see above)")
     figures, missed = processes.table(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The tables, for people."""
+"""Prints the tables."""
 
 import catalogue
 from results import line_fit
@@ -7,7 +7,7 @@ from results import line_fit
 # Nanoseconds of an instruction that is not part of a crossing, for the projection: one
 # instruction per cycle at 4 GHz, which favours neither side much.
 NS_PER_INSTRUCTION = 0.25
-# Instructions that the crossing itself has, on its way from user mode and back.
+# Instructions of a crossing, from user mode to the kernel and back.
 CROSSING_INSTRUCTIONS = 175
 DEFAULT_CROSSING_NS = 100
 
@@ -24,7 +24,7 @@ def _table(rows):
 
 
 def _points(benches):
-    """Every row of the tables of ways, and the benchmark it belongs to."""
+    """Yield each row of the tables of ways, with its benchmark."""
     for bench in benches:
         if bench.in_table:
             for name in bench.programs_benches():
@@ -32,7 +32,7 @@ def _points(benches):
 
 
 def _ways(results, name, where):
-    """The cells of a row: the ways, the ratios, the spread; None if nothing was measured."""
+    """Return the cells of a row: ways, ratios, spread; None if nothing was measured."""
     value = {
         way: results.median(name, way, where) if results.has(name, way, where) else None
         for way in catalogue.ALL
@@ -61,13 +61,13 @@ def main_table(results, benches):
         print()
 
 
-# What the VM may run on, and what its wall clock is worth.
-ACCELERATORS = {"tcg": "tcg: it is emulated, so that only the ratios mean anything, and they little",
+# The accelerators of the VM, and how reliable its wall clock is with them.
+ACCELERATORS = {"tcg": "tcg: the CPU is emulated: only the ratios have a meaning, and it is small",
                 "kvm": "kvm: on this machine's CPU"}
 
 
 def wall_clock(results, benches):
-    """What the same programs took, in the VM without counting instructions."""
+    """Print the wall-clock time of the same programs in the VM."""
     for accelerator, meaning in ACCELERATORS.items():
         rows = [("ns per iteration", *catalogue.ALL, "comp/native", "fast/native", "spread")]
         for bench in benches:
@@ -81,7 +81,7 @@ def wall_clock(results, benches):
 
 
 def operations(results, benches):
-    """Operations of a loop, beside system calls and epoll."""
+    """Print the costs of operations of a loop, with those of system calls and epoll."""
     rows = [("per operation or request", *catalogue.SERVERS,
              *(f"{way}/native" for way in catalogue.SERVERS[1:]), "spread")]
     for bench in benches:
@@ -110,7 +110,7 @@ def slopes(results):
 
 
 def _break_even(intercept, slope, native):
-    """Calls from which on intercept + slope n <= native n."""
+    """Return the smallest n with intercept + slope * n <= native * n; None if there is none."""
     return None if native <= slope else intercept / (native - slope)
 
 
@@ -141,7 +141,7 @@ def fit(results):
 
     crossing, measured = DEFAULT_CROSSING_NS, "assumed"
     if results.has("getpid", "native", "host"):
-        # What getpid does besides crossing is small.
+        # The rest of getpid is small compared with the crossing.
         crossing = results.best("getpid", "native", "host") - NS_PER_INSTRUCTION * (
             n1 - CROSSING_INSTRUCTIONS)
         measured = "from this CPU's getpid"
@@ -155,8 +155,8 @@ def fit(results):
 
 
 def paper(results):
-    """What the paper saved, what is saved here, and what is left when all crossings and needless
-    copies are gone."""
+    """Print the savings of the paper, the savings here, and the maximum: without all crossings and
+    needless copies."""
     if not all(results.has(name, way) for name, way in (
             ("getpid", "native"), ("getpid", "bound"), ("pread64", "native"), ("pread4096", "native"))):
         return
@@ -177,10 +177,10 @@ def paper(results):
                      *(f"{round(100 * (1 - value / native))}" for value in (compound, fast, bound)),
                      _cell(native), _cell(bound), f"{round(100 * (fast / bound - 1)):+d} %"))
     if len(rows) > 1:
-        print("The Cosy paper's experiments: it compares time, here it is guest instructions")
+        print("The Cosy paper's experiments: the paper compares times, this table instructions")
         _table(rows)
-        print(f"(*) by arithmetic: the loop in a module, or native without its crossings of "
-              f"{crossing:.0f}\n    instructions; without needless copies of 4 KiB, {copy:.0f} "
+        print(f"(*) computed: the loop in a module, or native without its crossings of "
+              f"{crossing:.0f}\n    instructions; minus needless copies of 4 KiB, {copy:.0f} "
               "instructions each")
         print()
 
@@ -196,7 +196,7 @@ def host(results):
                              for way in ("compound", "native")),
                      f"{catalogue.compile_cost(results):+.1f} ms"))
     if len(rows) > 1:
-        print("Natively, module absent, measured in turn")
+        print("Natively, without the module, measured in turn")
         _table(rows)
     others = ("wasm3", "ubpf", "rbpf")
     rows = [("best ns, on this machine", "native", "libcosy's executor",
@@ -221,7 +221,7 @@ def host(results):
 
 
 def goals(results, tolerance):
-    """Print each goal that was measured. Return: those missed by more than tolerance."""
+    """Print each goal that was measured. Return those that were missed by more than tolerance."""
     missed = []
     rows = []
     for goal in catalogue.GOALS:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The raw figures, and what is computed from them."""
+"""The raw results, and values computed from them."""
 
 import json
 import os
@@ -7,14 +7,14 @@ from statistics import median
 
 
 class Results:
-    """The JSON objects, found by bench, way and where; kept in a file as they come."""
+    """The JSON objects by bench, way and where. Each new one is written to a file immediately."""
 
     def __init__(self, path=None):
         self.path = path
         self.figures = {}
 
     def load(self, path):
-        """Take the figures that are in a file."""
+        """Read the results of a file."""
         with open(path, encoding="utf-8") as file:
             for figure in json.load(file):
                 self.figures[figure["bench"], figure["way"], figure["where"]] = figure
@@ -26,7 +26,7 @@ class Results:
             os.replace(self.path + ".new", self.path)
 
     def write(self, path):
-        """Write all figures to a file, one a line, for people and for diff."""
+        """Write all results to a file, one per line, for readers and for diff."""
         with open(path, "w", encoding="utf-8") as file:
             file.write("[\n" + ",\n".join(map(json.dumps, self.figures.values())) + "\n]\n")
 
@@ -37,30 +37,30 @@ class Results:
         return self._find(bench, way, where) is not None
 
     def runs(self, bench, way, where):
-        """How often it was measured."""
+        """Return the number of its runs."""
         return len(self._find(bench, way, where)["runs"]) if self.has(bench, way, where) else 0
 
     def median(self, bench, way, where="icount"):
         return median(self._find(bench, way, where)["runs"])
 
     def spread(self, bench, way, where="icount"):
-        """(max - min) / median, in percent."""
+        """Return (max - min) / median in percent."""
         runs = self._find(bench, way, where)["runs"]
         return 100 * (max(runs) - min(runs)) / median(runs)
 
     def best(self, bench, way, where="icount"):
-        """What disturbs a run - interrupts, the kernel's threads - only adds to it."""
+        """Return the minimum, because interrupts and the kernel's threads only add to a run."""
         return min(self._find(bench, way, where)["runs"])
 
     def names(self, prefix):
-        """The benches whose name is prefix, or begins with it and a slash."""
+        """Return the benches whose name is prefix, or begins with prefix and a slash."""
         return sorted(
             {bench for bench, _, _ in self.figures if bench.split("/")[0] == prefix}
         )
 
 
 def line_fit(points):
-    """Least squares: (intercept, slope) of points (x, y)."""
+    """Return (intercept, slope) of points (x, y) by least squares."""
     mean_x = sum(x for x, _ in points) / len(points)
     mean_y = sum(y for _, y in points) / len(points)
     slope = sum((x - mean_x) * (y - mean_y) for x, y in points) / sum(

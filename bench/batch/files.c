@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * files OPERATION OTHER [PASSES] - do something to many files, by a batch function
+ * files OPERATION OTHER [PASSES] - make an operation on many files, by a batch function
  *
  * The files are those of tree/ in the working directory (../common/processes.sh). With
- * COSY_EXECUTOR=native it is done by OTHER instead: by "calls", one for each file, or
- * what else the table below has. PASSES times; prints a sum, which is the same for all.
+ * COSY_EXECUTOR=native the operation is made by OTHER instead: by "calls", one for each
+ * file, or by another one of the table below. Makes the operation PASSES times and prints a
+ * sum, which is the same for all alternatives.
  */
 #define _GNU_SOURCE
 #include <cosy/batch.h>
@@ -95,7 +96,7 @@ static void submit_statx(int dir, const char *name, int flags, int *n)
 		finish_statx(n);
 }
 
-/* There is no getdents in a ring. The tree has two levels: folders, and files in them. */
+/* io_uring has no getdents. The tree has two levels: folders, and files in them. */
 static void list_by_ring(const char *path)
 {
 	static char names[URING_BATCH][NAME];
@@ -340,7 +341,7 @@ static const struct {
 	{ "copy", "range", copy_by_range },	{ "copy", "batch", copy_by_batch },
 };
 
-/* The names that make_tree() of ../common/processes.sh gives, below @top. */
+/* Make the names of the files of make_tree() of ../common/processes.sh, in @top. */
 static void make_names(const char *top, const char **names)
 {
 	for (int i = 0; i < FILES; i++) {

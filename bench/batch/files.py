@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""files.py OPERATION - do something to many files in Python, by the package cosy.
+"""files.py OPERATION - make an operation on many files in Python, by the package cosy.
 
-With COSY_EXECUTOR=native, which is no package's concern, by os instead. Prints a sum, which is the
-same for both. Each operation is done five times, so that the start of Python is less of it.
+With COSY_EXECUTOR=native it uses os instead; the package itself ignores this variable. Prints a
+sum, which is the same for both. Makes each operation five times, so that the start of Python is a
+smaller part of the time.
 """
 
 import os

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * walk DIRECTORY - count the files below a directory and their blocks, as du does
+ * walk DIRECTORY - count the files below a directory and their blocks, like du
  *
- * The loop over a directory's entries is one for COSY_BATCH; docs/porting.md has the
+ * The loop over a directory's entries is a loop for COSY_BATCH; docs/porting.md has the
  * figures.
  */
 #define _GNU_SOURCE
@@ -19,7 +19,7 @@
 
 static long files, blocks;
 
-/* Count what is in directory @name of directory @at. */
+/* Count the files in directory @name of directory @at. */
 static void walk(int at, const char *name)
 {
 	char *below[MAX_SUBDIRECTORIES];

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The benchmarks' loops as compiled C in the kernel: the bound that no compound
- * can pass without making the calls themselves cheaper.
+ * The benchmarks' loops as compiled C in the kernel. A compound cannot be faster,
+ * except by cheaper calls.
  *
- * The calls are made as the kernel's entry code makes them, by a direct call of
- * x64_sys_call(), and as correctly as the cosy module makes them: system-call
- * work (seccomp, tracing) is looked for before each call, and each loop is
- * preemptible and killable.
- * What is missing is all that makes compounds general.
+ * The calls are made like in the kernel's entry code, by a direct call of
+ * x64_sys_call(), and with the checks of the cosy module: for system-call work
+ * (seccomp, tracing) before each call. Each loop is preemptible and killable.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -36,7 +34,7 @@ static long no_sys_call(const struct pt_regs *regs, unsigned int nr)
 
 DEFINE_STATIC_CALL(bound_sys_call, no_sys_call);
 
-/* Something waits for the way to user mode: let others run, or give up. */
+/* Handle work that is pending before user mode: reschedule, or fail after a signal. */
 static noinline int work(void)
 {
 	cond_resched();
@@ -133,7 +131,7 @@ static long run_openclose(struct cosy_bound *b)
 	return 0;
 }
 
-/* What getdents64() writes: the name is after d_ino, d_off, d_reclen and d_type. */
+/* Offsets in an entry of getdents64(): the name is after d_ino, d_off, d_reclen and d_type. */
 #define D_RECLEN	16
 #define D_NAME		19
 
@@ -181,7 +179,7 @@ static long run_ls(struct cosy_bound *b)
 	return 0;
 }
 
-/* A call with up to three arguments. */
+/* Make a call with up to three arguments. */
 static __always_inline long call3(struct pt_regs *regs, unsigned int nr,
 				  unsigned long a, unsigned long b, unsigned long c)
 {
@@ -192,8 +190,8 @@ static __always_inline long call3(struct pt_regs *regs, unsigned int nr,
 }
 
 /*
- * Passes over the file: read, and write what was read to @to, unless that is
- * negative; after stepping @back, if that is the same file.
+ * Make passes over the file: read, and write the data to @to, unless @to is negative. With
+ * @back, seek back before the write, because @to is the same file.
  */
 static __always_inline long run_passes(struct cosy_bound *b, bool back, s64 to)
 {
@@ -401,7 +399,7 @@ static struct miscdevice bound_device = {
 	.mode = 0600,
 };
 
-/* Not exported; a kprobe finds it, and tells an address after the ENDBR. */
+/* The function is not exported. A kprobe finds it, but its address can be after the ENDBR. */
 static void *find_x64_sys_call(void)
 {
 	struct kprobe kp = { .symbol_name = "x64_sys_call" };

@@ -15,18 +15,18 @@
 /**
  * struct cosy_bound - argument of every ioctl
  * @count:  iterations
- * @fd:	    LS: the directory; else the file, COPY: the source
+ * @fd:	    LS: the directory; COPY: the source; else the file
  * @to:	    COPY: the target
  * @path:   STAT, OPENCLOSE, SMALLFILE: address of the path
- * @position: SEEKREAD: where it reads
+ * @position: SEEKREAD: position of the read
  * @buffer: address of the buffer
  * @size:   its size in bytes
  * @blocks: WRITE: blocks of a pass; DBSIM: records
  * @stat:   STAT, LS: address of a struct stat
- * @sum:    out: GETPID, PREAD: the last result; LS: the sizes added up; COPY to
+ * @sum:    out: GETPID, PREAD: the last result; LS: the sum of the sizes; COPY to
  *	    SEEKREAD: bytes moved; else 0
  *
- * Errors: EFAULT, or the first failing call's.
+ * Errors: EFAULT, or the error of the first call that fails.
  */
 struct cosy_bound {
 	__u64 count;
@@ -57,16 +57,16 @@ struct cosy_bound {
 #define COSY_BOUND_READ		_IOWR('Q', 0x66, struct cosy_bound)
 /** passes over fd from its beginning: read, seek back, write */
 #define COSY_BOUND_REWRITE	_IOWR('Q', 0x67, struct cosy_bound)
-/** passes over fd from its beginning: write so many blocks */
+/** passes over fd from its beginning: write @blocks blocks */
 #define COSY_BOUND_WRITE	_IOWR('Q', 0x68, struct cosy_bound)
-/** seek to a random record, read it, every other time write it */
+/** seek to a random record, read it, and write it in every second iteration */
 #define COSY_BOUND_DBSIM	_IOWR('Q', 0x69, struct cosy_bound)
 /** openat(AT_FDCWD, path, O_RDONLY), read up to the end, close */
 #define COSY_BOUND_SMALLFILE	_IOWR('Q', 0x6a, struct cosy_bound)
 /** lseek(fd, position, SEEK_SET), read(fd, buffer, size) */
 #define COSY_BOUND_SEEKREAD	_IOWR('Q', 0x6b, struct cosy_bound)
 
-/** Random numbers for DBSIM: the upper half of each is one. */
+/** The next state of the random numbers for DBSIM, which are the upper halves of the states. */
 #define COSY_BOUND_NEXT(state)	((state) * 6364136223846793005ull + 1442695040888963407ull)
 
 #endif /* COSY_BOUND_H */

@@ -42,8 +42,8 @@ const char *bench_way(void)
 }
 
 /*
- * Under icount the time-stamp counter counts instructions; CLOCK_MONOTONIC is
- * derived from it by a frequency that the guest calibrated, so not exact.
+ * Under icount the time-stamp counter counts instructions. CLOCK_MONOTONIC is derived from it
+ * by a frequency that the guest calibrated, so it is not exact.
  */
 uint64_t bench_now(void)
 {
@@ -97,7 +97,7 @@ static double measure(const struct bench *bench, bench_loop *loop, uint64_t coun
 	if (bench->expected) {
 		expected = bench->expected(count);
 		if (result != expected) {
-			fprintf(stderr, "%s: the loop gave %" PRIu64 ", right is %" PRIu64 "\n",
+			fprintf(stderr, "%s: the loop returned %" PRIu64 ", not %" PRIu64 "\n",
 				bench->name, result, expected);
 			exit(1);
 		}
@@ -181,7 +181,7 @@ int bench_main(int argc, char **argv, const struct bench *benches,
 	selected_way = argv[2];
 	if (prepare)
 		prepare();
-	/* The first run loads pages, caches and the compound, and is not counted. */
+	/* The first run fills the caches and loads pages and the compound. It is not counted. */
 	measure(bench, loop, count);
 	for (long i = 0; i < nruns; i++)
 		runs[i] = measure(bench, loop, count);

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * bench.h - what every benchmark program shares.
+ * bench.h - the common part of all benchmark programs.
  *
  *	PROGRAM BENCH WAY [-r RUNS] [-n COUNT] [-i] [-d DIR]
  *
- * measures BENCH one WAY and prints one JSON object. A run that is not counted comes
- * before; with 0 RUNS it is the only one. Native, compound and fast are
- * the same code; which of them it is say COSY_EXECUTOR and COSY_FAST, which libcosy
- * read before main() began.
+ * measures BENCH in one WAY and prints one JSON object. The first run is additional and not
+ * counted; with 0 RUNS it is the only one. The ways native, compound and fast are the same
+ * code. COSY_EXECUTOR and COSY_FAST select one; libcosy has read them before main().
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -19,25 +18,25 @@
  * bench_loop - a loop that is measured
  * @count: iterations
  *
- * Return: what the calls gave, to be compared between the ways.
+ * Return: the result of the calls, which is compared between the ways.
  */
 typedef uint64_t bench_loop(uint64_t count);
 
 /**
  * struct bench - one benchmark of a program
- * @name:	as on the command line
- * @per:	what one iteration is, for people
- * @count:	iterations of one run, if the command line does not say
- * @parameter:	for the loops, see bench_parameter()
+ * @name:	name on the command line
+ * @per:	name of an iteration, for readers
+ * @count:	iterations of one run, unless the command line has another number
+ * @parameter:	value for the loops, see bench_parameter()
  * @region:	ways "native", "compound" and "fast": the loop with the region
- * @native:	way "native", if it is something else than that, or NULL
+ * @native:	way "native", if it is not @region; or NULL
  * @bound:	way "bound": the loop in the kernel, or NULL
  * @io_uring:	way "io_uring", or NULL
  * @entries:	ways "user", "entries" and "loops": operations of a loop, made in user
- *		mode, in batches by the module, or by a loop of the module, or NULL
- * @measure:	instead of the loops: measures one run itself, bench_way() says which
- *		way, and returns the cost of one @per; may be NULL
- * @expected:	what the loops must return for @count, or NULL if anything goes
+ *		mode, in batches by the module, or by a loop of the module; or NULL
+ * @measure:	replaces the loops: measures one run of bench_way(), and returns the cost
+ *		of one @per; or NULL
+ * @expected:	returns the result that the loops must have for @count; or NULL
  */
 struct bench {
 	const char *name;
@@ -55,28 +54,30 @@ struct bench {
 
 /**
  * bench_main() - main() of a benchmark program
- * @benches: what it can measure, up to an entry without a name
- * @prepare: called before, in the directory for the benchmark's files; may be NULL
+ * @benches: the benchmarks, up to an entry without a name
+ * @prepare: called first, in the directory for the benchmark's files; may be NULL
  *
- * Return: exit status; wrong usage and wrong results are reported.
+ * Reports wrong usage and wrong results.
+ *
+ * Return: the exit status.
  */
 int bench_main(int argc, char **argv, const struct bench *benches,
 	       void (*prepare)(void));
 
 /**
- * bench_parameter() - that of the benchmark being measured
+ * bench_parameter() - return the parameter of the benchmark that is measured
  *
- * For what makes one loop several benchmarks: a size, a number of files.
+ * Benchmarks with the same loop differ in it: a size, a number of files.
  */
 uint64_t bench_parameter(void);
 
-/** bench_way() - the way that is being measured, as on the command line */
+/** bench_way() - return the way that is measured, as on the command line */
 const char *bench_way(void);
 
 /**
- * bench_now() - the clock
+ * bench_now() - read the clock
  *
- * Guest instructions under icount (-i), else nanoseconds.
+ * Return: guest instructions under icount (-i), else nanoseconds.
  */
 uint64_t bench_now(void);
 
@@ -85,7 +86,7 @@ uint64_t bench_now(void);
  * @request: COSY_BOUND_...
  * @arg:     struct cosy_bound
  *
- * Return: its sum. Leaves the program if it fails.
+ * Return: its sum. Exits if it fails.
  */
 struct cosy_bound;
 uint64_t bench_bound(unsigned long request, struct cosy_bound *arg);
@@ -98,7 +99,7 @@ uint64_t bench_bound(unsigned long request, struct cosy_bound *arg);
  */
 double bench_fit(const double *x, const double *y, size_t n);
 
-/** bench_die() - report errno and leave */
+/** bench_die() - report errno and exit */
 _Noreturn void bench_die(const char *what);
 
 #endif /* BENCH_H */

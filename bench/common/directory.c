@@ -12,7 +12,7 @@
 
 #include "bench.h"
 
-/* Sizes differ, but stay so small that truncating makes sparse files of all. */
+/* The sizes differ, but are so small that ftruncate() makes all files sparse. */
 #define SIZES	5000
 
 uint64_t directory_make(uint64_t files, int *fd, const char **path)

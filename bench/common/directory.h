@@ -8,13 +8,13 @@
 #include <stdint.h>
 
 /**
- * directory_make() - make a directory with files, unless they are there
- * @files: how many
+ * directory_make() - make a directory with files, unless it exists
+ * @files: number of files
  * @fd:    out: the directory, open
  * @path:  out: its path, static; may be NULL
  *
- * Return: the sum of the sizes of its entries, "." and ".." among them. Leaves
- * the program if it cannot be made.
+ * Return: the sum of the sizes of its entries, including "." and "..". Exits if the
+ * directory cannot be made.
  */
 uint64_t directory_make(uint64_t files, int *fd, const char **path);
 

@@ -11,7 +11,7 @@
 #include "bench.h"
 
 #define CHUNK	65536
-#define PERIOD	127		/* bytes after which what is written repeats itself */
+#define PERIOD	127		/* bytes after which the pattern repeats */
 
 static void must_pread(int fd, char *to, size_t size, uint64_t offset)
 {
@@ -37,12 +37,12 @@ int file_make(const char *name, uint64_t size, unsigned char seed)
 		uint64_t left = size - at;
 		size_t n = left < CHUNK ? (size_t)left : CHUNK;
 
-		/* Each piece begins one byte later than the one before it. */
+		/* Each piece begins one byte later than the previous one. */
 		if (write(fd, pattern + at / CHUNK % PERIOD, n) != (ssize_t)n)
 			bench_die(name);
 		at += n;
 	}
-	/* Nothing is to be written back while we measure. */
+	/* Nothing must be written back during a measurement. */
 	if (fsync(fd))
 		bench_die(name);
 	return fd;

@@ -11,9 +11,9 @@
  * file_make() - make a file, with every page in memory
  * @name: its name
  * @size: its size
- * @seed: files with different ones differ everywhere
+ * @seed: files with different seeds differ everywhere
  *
- * Return: it, open for reading and writing. Leaves the program if it cannot be made.
+ * Return: the file, open for reading and writing. Exits if it cannot be made.
  */
 int file_make(const char *name, uint64_t size, unsigned char seed);
 

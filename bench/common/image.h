@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * image.h - compounds made by hand, for the benchmarks that must know exactly
+ * image.h - compounds made from operations, for benchmarks that must know exactly
  * which operations are executed.
  */
 #ifndef IMAGE_H
@@ -12,14 +12,13 @@
 #include <cosy/format.h>
 
 /**
- * image_load() - a compound of these operations
+ * image_load() - load a compound of these operations
  * @ops:  the operations
  * @nops: their number
- * @nregs: @ninputs: registers and how many of them are inputs; register 0 is
- *	  the output
+ * @nregs: number of registers; register 0 is the output
+ * @ninputs: number of registers that are inputs
  *
- * Return: the compound, for cosy_run() and cosy_free(). Leaves the program if
- * libcosy rejects it.
+ * Return: the compound, for cosy_run() and cosy_free(). Exits if libcosy rejects it.
  */
 struct cosy *image_load(const struct cosy_op *ops, unsigned int nops,
 			unsigned int nregs, unsigned int ninputs);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * loops.h - functions that look at every byte: the C that is compiled to user
- * functions in the kernel, and by gcc, to compare them.
+ * loops.h - functions that read every byte. They are compiled to user functions in the
+ * kernel, and by gcc, to compare both.
  *
- * Whoever includes it says by LOOP(name, arguments) what they are and are called.
+ * A file that includes this one defines LOOP(name, arguments) to declare the functions.
  */
 #ifndef BENCH_LOOPS_H
 #define BENCH_LOOPS_H
@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** struct loops_table - the table of CRC-32, which a user function has as data */
+/** struct loops_table - the table of CRC-32, which is data of a user function */
 struct loops_table {
 	uint32_t of[256];
 };
@@ -30,7 +30,7 @@ LOOP(adler32, const unsigned char *p, size_t n)
 	uint32_t a = 1, b = 0;
 
 	while (n) {
-		/* As many as cannot overflow. */
+		/* The sums of this many bytes cannot overflow. */
 		size_t some = n < 5552 ? n : 5552;
 
 		n -= some;
@@ -44,7 +44,7 @@ LOOP(adler32, const unsigned char *p, size_t n)
 	return b << 16 | a;
 }
 
-/* The index of a byte. */
+/* Return the index of a byte. */
 LOOP(byte, const unsigned char *p, size_t n, int c)
 {
 	size_t i;
@@ -54,7 +54,7 @@ LOOP(byte, const unsigned char *p, size_t n, int c)
 	return i;
 }
 
-/* The index of a word. */
+/* Return the index of a word. */
 LOOP(word, const unsigned char *p, size_t n, const unsigned char *word, size_t length)
 {
 	for (size_t i = 0; i + length <= n; i++) {
@@ -68,7 +68,7 @@ LOOP(word, const unsigned char *p, size_t n, const unsigned char *word, size_t l
 	return n;
 }
 
-/* The length of the part that is UTF-8. */
+/* Return the length of the valid UTF-8 at the beginning. */
 LOOP(utf8, const unsigned char *p, size_t n)
 {
 	size_t i = 0, more;
@@ -98,7 +98,7 @@ LOOP(utf8, const unsigned char *p, size_t n)
 	return n;
 }
 
-/* The number of lines, and the length of the longest. */
+/* Return the number of lines, and the length of the longest in the upper half. */
 LOOP(lines, const unsigned char *p, size_t n)
 {
 	size_t begin = 0, longest = 0, lines = 0;
@@ -114,7 +114,7 @@ LOOP(lines, const unsigned char *p, size_t n)
 	return longest << 32 | lines;
 }
 
-/* The index of the first byte of a set. */
+/* Return the index of the first byte that is in a set. */
 LOOP(set, const unsigned char *p, size_t n, const unsigned char *set)
 {
 	for (size_t i = 0; i < n; i++)
@@ -124,7 +124,7 @@ LOOP(set, const unsigned char *p, size_t n, const unsigned char *set)
 	return n;
 }
 
-/* The number of fields between blanks that are not in quotes. */
+/* Return the number of fields that end at blanks outside of quotes. */
 LOOP(fields, const unsigned char *p, size_t n)
 {
 	size_t fields = 0;
@@ -139,7 +139,7 @@ LOOP(fields, const unsigned char *p, size_t n)
 	return fields;
 }
 
-/* The hashes of all words, added up. */
+/* Return the sum of the hashes of all words. */
 LOOP(hash, const unsigned char *p, size_t n)
 {
 	uint64_t sum = 0;

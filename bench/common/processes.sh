@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # shellcheck shell=bash
 #
-# What bench/unmodified/programs and bench/rebuilt/programs share: the files that programs work on,
-# in the current directory, and how a program is measured.  A program's output goes to the parent
-# directory, which is the same for every file system that is measured.
+# The common part of bench/{unmodified,rebuilt,batch}/programs: makes the files of the programs, in
+# the current directory, and measures a program.  A program's output goes to the parent directory,
+# which is the same for every file system that is measured.
 #
-# Sourced with the arguments BUILD RUNS LABEL [NAME...]; the names choose among the programs.  Each
-# that is measured prints a line "NAME LABEL NATIVE COSY", in nanoseconds of CPU time, which under
-# icount are instructions.  Fails if an output differs.
+# Sourced with the arguments BUILD RUNS LABEL [NAME...]; the names select programs.  Each measured
+# program prints a line "NAME LABEL NATIVE COSY", in nanoseconds of CPU time, which under icount are
+# instructions.  Fails if an output differs.
 
 build=$1 runs=$2 label=$3
 shift 3
@@ -36,7 +36,7 @@ wants() {
 	return 1
 }
 
-# measure NAME WITHOUT WITH ARGUMENT... - a setting of the environment for each of the two.
+# measure NAME WITHOUT WITH ARGUMENT... - with each of two settings of the environment.
 measure() {
 	local name=$1 without=$2 with=$3
 	shift 3
@@ -45,7 +45,7 @@ measure() {
 		-a "$without" -b "$with" "$@")" || fail "$name"
 }
 
-# A tree of small files in folders, and a file that is older.
+# Make a tree of small files in folders, and an older file.
 make_tree() {
 	local i j
 	for ((i = 0; i < folders; i++)); do
@@ -57,7 +57,7 @@ make_tree() {
 	touch -d '1 hour ago' reference
 }
 
-# The tree in a repository.
+# Make a repository of the tree.
 make_repository() {
 	cp -r tree repository
 	git -C repository init -q
@@ -65,8 +65,8 @@ make_repository() {
 	git -C repository commit -q -m all
 }
 
-# What ninja and make look at: as many inputs as outputs, all up to date.  A rule that is a
-# generator is not executed for want of a log.
+# Make inputs and outputs for ninja and make, all up to date.  ninja does not execute a rule that is
+# a generator because its log is missing.
 make_build() {
 	local i rules=
 	mkdir -p build/in build/out
@@ -83,7 +83,7 @@ make_build() {
 	touch -d '1 hour ago' build/in/*
 }
 
-# The journal is not written at the expense of what is measured.
+# Wait until the journal is written, so that it is not written during a measurement.
 settle() {
 	if [[ $(stat -f -c %T .) == ext* ]]; then
 		sync

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * uring.c - one ring, in batches. Single-threaded.
+ * uring.c - a ring of io_uring, used in batches by one thread.
  */
 
 #define _GNU_SOURCE
@@ -54,7 +54,7 @@ static void open_ring(unsigned int entries, unsigned int completions, unsigned i
 	cq_tail = (unsigned int *)(cq + p.cq_off.tail);
 	cq_mask = p.cq_entries - 1;
 	cqes = (struct io_uring_cqe *)(cq + p.cq_off.cqes);
-	/* Entries are always submitted in the order of their places. */
+	/* Entries are always submitted in the order of their indices. */
 	array = (unsigned int *)(sq + p.sq_off.array);
 	for (unsigned int i = 0; i < p.sq_entries; i++)
 		array[i] = i;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * async: what an operation of a loop costs: submitted, executed and collected, in batches of
- * one and more; one that gets the status of a file; one that waits for a socket and is
- * cancelled; some that another thread executes on a processor of the loop; some whose calls may
- * block, so that threads make them; reads that wait for a disk.
- * io_uring has no getpid: its operation there does nothing.
+ * async: the cost of operations of a loop, from submitting to collecting, in batches of one and
+ * more: operations that do nothing; that get the status of a file; that wait for a socket and are
+ * cancelled; that a thread executes on a processor of the loop; whose calls may block, so that
+ * threads make them; and reads that wait for a disk.
+ * io_uring has no getpid, so its operation does nothing.
  */
 
 #define _GNU_SOURCE
@@ -25,7 +25,7 @@
 
 #define MAX_BATCH 64
 #define STATUS_OF "async.file"
-/* Pages that are read: far from each other, without readahead. */
+/* The pages that are read are far from each other, so that there is no readahead. */
 #define PAGE 4096
 #define STEP (64 * PAGE)
 
@@ -65,7 +65,7 @@ static uint64_t getpid_entries(uint64_t count)
 	return (uint64_t)ops[0].result;
 }
 
-/* The same, executed by the thread of a processor: the one on which this thread runs. */
+/* getpid() operations, executed by the thread of a processor, which is the CPU of this thread. */
 static uint64_t getpid_on_cpu(uint64_t count)
 {
 	static bool has_cpu;
@@ -100,7 +100,7 @@ static uint64_t statx_entries(uint64_t count)
 	return status[0].stx_ino;
 }
 
-/* The call that would block, and nothing else. */
+/* Make only the call that would block. */
 static uint64_t native_attempt(uint64_t count)
 {
 	char byte;
@@ -123,7 +123,7 @@ static uint64_t wait_and_cancel(uint64_t count)
 	return 0;
 }
 
-/* Of a file in memory: nothing is to be written, and nothing is waited for. */
+/* fsync() a file in memory, which writes nothing and does not wait. */
 static uint64_t native_fsync(uint64_t count)
 {
 	while (count--)
@@ -146,7 +146,7 @@ static uint64_t fsync_entries(uint64_t count)
 	return 0;
 }
 
-/* Nothing of the file is in memory any more. */
+/* Drop all pages of the file from memory. */
 static void make_cold(void)
 {
 	check(-posix_fadvise(cold, 0, 0, POSIX_FADV_DONTNEED), "posix_fadvise");
@@ -240,7 +240,7 @@ static uint64_t ring_wait_and_cancel(uint64_t count)
 	while (count--) {
 		struct io_uring_sqe *sqe = uring_rw(IORING_OP_RECV, sockets[0], &byte, 1, 0);
 
-		/* Without an attempt before. */
+		/* Wait without an attempt first. */
 		sqe->ioprio = IORING_RECVSEND_POLL_FIRST;
 		sqe->user_data = 1;
 		uring_enter(0);

@@ -3,8 +3,8 @@
  * bonnie-read, bonnie-rewrite, bonnie-write: the three phases of Bonnie that the Cosy
  * paper compares (figure 5), in blocks of 4096 bytes, for files of 4 to 256 MiB.
  *
- * As in the paper nobody looks at the blocks that are read: fast read is what reading
- * alone costs, rewrite writes each block back where it came from.
+ * As in the paper, the blocks that are read are not used. Read measures only reading. Rewrite
+ * writes each block back to its position.
  */
 
 #define _GNU_SOURCE
@@ -21,10 +21,10 @@
 #define MIB	(1u << 20)
 
 static int file;
-static char block[BLOCK];	/* what is written */
+static char block[BLOCK];	/* the data that is written */
 static uint64_t blocks;
 
-/* For the ways that are not the region: it keeps its own buffer to itself. */
+/* Buffers for the ways without the region, which has a buffer of its own. */
 static char buffers[URING_BATCH][BLOCK];
 
 static uint64_t read_region(uint64_t count)
@@ -107,7 +107,7 @@ static uint64_t read_bound(uint64_t count) { return bound(COSY_BOUND_READ, count
 static uint64_t rewrite_bound(uint64_t count) { return bound(COSY_BOUND_REWRITE, count); }
 static uint64_t write_bound(uint64_t count) { return bound(COSY_BOUND_WRITE, count); }
 
-/* Batches of reads or writes; with both, chains of a read and a write. */
+/* Submit batches of reads or writes; if both, chains of a read and a write. */
 static uint64_t uring(uint64_t count, bool reads, bool writes)
 {
 	const uint64_t batch = reads && writes ? URING_BATCH / 2 : URING_BATCH;

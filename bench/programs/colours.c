@@ -2,9 +2,9 @@
 /*
  * colours THREADS WORK MESSAGES - callbacks with colours in several threads
  *
- * 64 connections, each with a colour. A callback computes for WORK steps, sends a byte to
- * its own connection and receives it again, until MESSAGES were received. Prints the time
- * and the CPU time that this has taken.
+ * There are 64 connections, each with a colour. A callback computes for WORK steps, sends a
+ * byte to its own connection and receives it again, until MESSAGES were received. Prints the
+ * time and the CPU time.
  */
 #define _GNU_SOURCE
 #include <err.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * copy4k, copy64k: copy a file of 1 MiB over another one, by read and write of so
- * many bytes at once. With -ext4 the files are on that file system.
+ * copy4k, copy64k: copy a file of 1 MiB over another one, by reads and writes of 4 or 64 KiB.
+ * With -ext4 the files are on that file system.
  */
 
 #define _GNU_SOURCE
@@ -19,7 +19,7 @@
 
 static int from, to;
 
-/* @count is in MiB, of which each time the same one is copied. */
+/* @count is in MiB. Each iteration copies the same MiB. */
 static uint64_t region(uint64_t count)
 {
 	static char buffer[MOST];
@@ -57,7 +57,7 @@ static uint64_t bound(uint64_t count)
 	return bench_bound(COSY_BOUND_COPY, &b);
 }
 
-/* Chains of a read and the write that depends on it. */
+/* Submit chains of a read and the write that depends on it. */
 static uint64_t uring(uint64_t count)
 {
 	static char buffers[URING_BATCH / 2][MOST];
@@ -77,7 +77,7 @@ static uint64_t uring(uint64_t count)
 	return sum;
 }
 
-/* The copy has to be one; then it is spoiled, for the next run to make it again. */
+/* Check the copy, then destroy it, so that the next run must make it again. */
 static uint64_t expected(uint64_t count)
 {
 	static char zeros[SIZE];

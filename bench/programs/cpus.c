@@ -2,9 +2,9 @@
 /*
  * cpus COUNT FILE BYTES WORK READS - one thread that waits, and processors that execute
  *
- * 16 reads of the first BYTES bytes of FILE, which is cached, are outstanding. A callback computes for WORK
- * steps and submits the next one, until there were READS. COUNT processors execute the reads
- * (cosy_loop_cpus()); 0: the thread itself. Prints the time and the CPU time that this has taken.
+ * 16 reads of the first BYTES bytes of FILE, which is cached, are outstanding. A callback computes
+ * for WORK steps and submits the next read, until READS were made. COUNT processors execute the
+ * reads (cosy_loop_cpus()); with 0 the thread executes them. Prints the time and the CPU time.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -54,7 +54,7 @@ static void done(struct cosy_async *op)
 	}
 }
 
-/* The last ones that may be used; the thread that waits stays on the first one. */
+/* Use the last CPUs that are allowed. The thread that waits stays on the first one. */
 static void use_cpus(unsigned int count)
 {
 	unsigned int cpus[MAX_CPUS], n = 0;

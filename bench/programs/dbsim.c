@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * dbsim: the Cosy paper's database simulation (figures 3 and 4) - seek to a random
- * record, read it, and every other time write it behind where it was read; for
- * growing files, and by several processes that share the work.
+ * dbsim: the Cosy paper's database simulation (figures 3 and 4) - seek to a random record,
+ * read it, and in every second iteration write it after its position; for files of several
+ * sizes, and by several processes that share the work.
  *
- * dbsim-function: the same where a user function says which record, as in the paper.
+ * dbsim-function: the same with a user function that selects the record, as in the paper.
  */
 
 #define _GNU_SOURCE
@@ -24,15 +24,15 @@
 #define MIB	(1u << 20)
 #define NAME	"dbsim.data"
 
-/* The benchmark's parameter. */
+/* The parts of the benchmark's parameter. */
 #define SIZE_OF(parameter)	((parameter) >> 8 << 20)
 #define PROCESSES_OF(parameter)	((parameter) & 0xff)
 #define PARAMETER(mib, processes) ((uint64_t)(mib) << 8 | (processes))
 
 static int file;
-static uint64_t records;	/* after which there is room for one more */
+static uint64_t records;	/* the file has room for one more */
 
-/* Returns the bytes that were moved, -1: error. */
+/* Return the bytes that were moved, or -1 after an error. */
 static inline ssize_t transaction(int fd, uint64_t record, bool writes, char *buffer)
 {
 	ssize_t n, written;
@@ -116,7 +116,7 @@ static uint64_t uring(uint64_t count)
 	uint64_t state = 1, sum = 0;
 
 	for (uint64_t i = 0; i < count;) {
-		/* A batch holds two operations at least. */
+		/* An iteration adds up to two operations to the batch. */
 		for (int used = 0; used < URING_BATCH - 1 && i < count; i++) {
 			struct io_uring_sqe *sqe;
 			uint64_t at;
@@ -135,7 +135,7 @@ static uint64_t uring(uint64_t count)
 	return sum;
 }
 
-/* All processes together do @count transactions, each by its own open file. */
+/* Make @count transactions in all processes together. Each opens the file itself. */
 static uint64_t share(bench_loop *loop, uint64_t count)
 {
 	const uint64_t processes = PROCESSES_OF(bench_parameter());
@@ -158,7 +158,7 @@ static uint64_t share(bench_loop *loop, uint64_t count)
 			if (loop == uring)
 				uring_open();
 			sum = loop(count / processes);
-			/* Not _exit(): libcosy is to say who ran the region. */
+			/* Not _exit(), so that libcosy prints which executor ran the region. */
 			exit(write(pipes[1], &sum, sizeof(sum)) != sizeof(sum));
 		}
 	}

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * echo: a server's cost of a request: 64 bytes in, 64 bytes out, over connections of
- * which some are active at a time. The clients' own cost is measured apart and taken off;
- * what a client's send() costs more because somebody waits for it is the server's. Where the
- * server is a process of its own, so are the switches between the two.
+ * echo: a server's cost of a request: it receives 64 bytes and sends 64 bytes, over connections of
+ * which some are active at a time. The clients' cost is measured separately and subtracted. A
+ * client's send() costs more if a thread waits for it; this difference is a cost of the server. If
+ * the server is a process of its own, the switches between the processes are also its cost.
  */
 
 #define _GNU_SOURCE
@@ -31,7 +31,7 @@
 #define EVENTS		64
 #define COUNT		20480
 
-/* Of a benchmark's parameter. */
+/* Flags in a benchmark's parameter. */
 #define TCP	1
 #define PROCESS 2 /* The server is a process of its own. */
 #define PARAMETER(connections, active, flags) \
@@ -45,10 +45,10 @@ struct connection {
 
 static struct connection connections[MAX_CONNECTIONS];
 static unsigned int nconnections, active;
-static unsigned int first; /* of those active next */
+static unsigned int first; /* of the connections that are active next */
 static unsigned int echoed;
 static bool apart;     /* the server is another process */
-static double clients; /* what they cost alone */
+static double clients; /* the cost of the clients alone */
 static struct cosy_loop *loop;
 static int epoll;
 
@@ -147,8 +147,8 @@ COSY_ASYNC static int serve_one(struct connection *c)
 }
 
 /*
- * By operations, or by functions. Functions that run in the module complete nothing: then all
- * that has come is served, and nobody waits for more.
+ * Serve by operations, or by functions. Functions that run in the module complete no operation:
+ * then all requests that have arrived are served, without waiting for more.
  */
 static void serve_by_loop(void)
 {
@@ -162,7 +162,7 @@ static void serve_by_loop(void)
 	}
 }
 
-/* An entry of a connection, which is a direct descriptor of the ring. */
+/* Fill an entry of a connection, which is a direct descriptor of the ring. */
 static struct io_uring_sqe *ring_entry(struct connection *c, unsigned char opcode)
 {
 	struct io_uring_sqe *sqe = uring_rw(opcode, (int)(c - connections), c->buffer, SIZE, 0);
@@ -172,8 +172,9 @@ static struct io_uring_sqe *ring_entry(struct connection *c, unsigned char opcod
 }
 
 /*
- * Where all clients are active and fit into one batch, a receive that is linked to the send
- * before is made when the next request is there. Elsewhere it would fail: poll first.
+ * Return true if receives can be linked to sends: if all clients are active and fit into one batch,
+ * a receive that is linked to the previous send is made after the next request has arrived.
+ * Otherwise it would fail, so poll first.
  */
 static bool links(void)
 {
@@ -224,7 +225,7 @@ static void rounds(uint64_t count, void (*serve)(void))
 	}
 }
 
-/* What the clients cost when nobody waits for them. */
+/* Measure the cost of the clients while no thread waits for them. */
 static double clients_alone(uint64_t count)
 {
 	uint64_t cost = 0, start;
@@ -341,7 +342,7 @@ static void prepare(void)
 	connect_all(parameter & TCP);
 }
 
-/* Get ready to serve. Return what serves those that are active. */
+/* Prepare to serve. Return the function that serves the active connections. */
 static void (*start(void))(void)
 {
 	if (!strcmp(bench_way(), "native")) {
@@ -356,7 +357,7 @@ static void (*start(void))(void)
 	return serve_by_loop;
 }
 
-/* A process that serves until this one ends. */
+/* Start a process that serves until this process ends. */
 static void start_server(void)
 {
 	pid_t child = fork();
@@ -382,7 +383,7 @@ static double measure(void)
 	static bool started;
 	uint64_t begin;
 
-	/* While nobody waits for the sockets yet, in the first run, which is not counted. */
+	/* In the first run, which is not counted: no thread waits for the sockets yet. */
 	if (!started) {
 		started = true;
 		clients_alone(COUNT);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
  * entry: entering and leaving a compound with four inputs and one output, which
- * does three simple operations. entry-6 does six: what three of them cost, both
- * together tell.
+ * executes three simple operations. entry-6 executes six; the difference of both is
+ * the cost of three operations.
  */
 
 #include <cosy.h>
@@ -14,7 +14,7 @@
 #pragma cosy diagnostic ignored "-Wcosy-few-calls"
 #endif
 
-/* The system call, without which the plugin warns, is never reached. */
+/* The system call is never reached. Without it, the plugin warns. */
 static __attribute__((noinline)) long three(long a, long b, long c, long d)
 {
 	long out;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * fit1 ... fit256: compounds of so many getpid() calls each, from which the cost
- * of the entry, of each call and the break-even follow (Cosy paper, figure 2).
+ * fit1 ... fit256: compounds of 1 to 256 getpid() calls. The cost of the entry, the cost of a
+ * call and the break-even are computed from them (Cosy paper, figure 2).
  */
 
 #include <cosy.h>
@@ -32,7 +32,7 @@ static uint64_t region(uint64_t count)
 	return pid;
 }
 
-/* An entry of its own for each of what is a compound otherwise. */
+/* Make one entry for the calls of each compound. */
 static uint64_t bound(uint64_t count)
 {
 	struct cosy_bound b = { .count = bench_parameter() };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * functions: user functions in the kernel against the same C compiled by gcc -O2.
+ * functions: user functions in the kernel, compared with the same C compiled by gcc -O2.
  * An iteration is a call on 8 KiB.
  */
 
@@ -20,7 +20,7 @@ static unsigned char *text;
 static unsigned char *needle, *marks;
 static struct loops_table *table;
 
-/* The loop with the region, and the loop with the function gcc has made. */
+/* Define the loop with the region, and the loop with the function compiled by gcc. */
 #define WAYS(name, ...)							\
 static uint64_t region_##name(uint64_t count)				\
 {									\
@@ -53,7 +53,7 @@ WAYS(set, marks)
 WAYS(fields)
 WAYS(hash)
 
-/* Words, of which every sixth is not of ASCII. */
+/* Make words. Every sixth is not ASCII. */
 static void prepare(void)
 {
 	static const char *const words[] = {

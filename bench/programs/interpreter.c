@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * interpreter: loops that only compute, for the executor in libcosy: sieve (loads
- * and stores), collatz (branches that nobody can foretell), fnv (a chain of
- * operations each of which waits for the one before).
+ * interpreter: loops that only compute, for the user executor: sieve (loads and stores),
+ * collatz (unpredictable branches), fnv (a chain of operations that depend on each other).
  */
 
 #include <cosy.h>
@@ -32,7 +31,7 @@ static uint64_t sieve(uint64_t n)
 		for (j = i + i; j < SIZE; j += i)
 			flags[j] = 0;
 	}
-	/* Never: but a region without a system call is one the plugin warns of. */
+	/* Never reached. Without a system call, the plugin warns. */
 	if (n == 0)
 		count = (uint64_t)getpid();
 	COSY_END;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * load: what loading costs per operation: verifying and decoding in the library
- * and in the module, and giving everything back. The slope over the length.
+ * load: the cost of loading per operation: verifying and decoding in the library and in the
+ * module, and freeing. It is the slope of the costs over the number of operations.
  */
 
 #include <stdlib.h>
@@ -27,13 +27,13 @@ static double slope(void)
 		for (unsigned int i = 0; i < n; i++)
 			ops[i] = (struct cosy_op){ .code = COSY_OP_ADD, .width = 8, .dst = 1,
 						   .a = 1, .b = COSY_NONE, .imm = i };
-		/* The first operation leaves, so that running costs the same for all. */
+		/* The first operation jumps to the end, so that all runs cost the same. */
 		ops[0] = (struct cosy_op){ .code = COSY_OP_JMP, .target = n - 1 };
 		ops[n - 1] = (struct cosy_op){ .code = COSY_OP_EXIT };
 
 		start = bench_now();
 		compound = image_load(ops, n, 2, 1);
-		/* The module may be given the compound only when it is first run. */
+		/* libcosy may load the compound into the module only at its first run. */
 		frame[0] = 0;
 		if (cosy_run(compound, frame) != 0)
 			bench_die("cosy_run");

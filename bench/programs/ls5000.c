@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * ls5000, ls50000: what `ls -l` does to a directory of so many files - getdents64,
- * and newfstatat of every entry - without printing anything. ls5000-ext4 is the same
- * as ls5000, in a directory of that file system.
+ * ls5000, ls50000: the calls of `ls -l` for a directory of 5,000 or 50,000 files:
+ * getdents64, and newfstatat of every entry. Nothing is printed. ls5000-ext4 is ls5000 on
+ * ext4.
  */
 
 #define _GNU_SOURCE
@@ -22,9 +22,9 @@ static int fd;
 static uint64_t files;
 static char buffer[32768];
 static struct stat st;
-static uint64_t total;		/* of all st_size */
+static uint64_t total;		/* the sum of all st_size */
 
-/* @count is the number of entries, "." and ".." not counted. */
+/* @count is the number of entries without "." and "..". */
 static uint64_t region(uint64_t count)
 {
 	const uint64_t passes = count / files;
@@ -60,7 +60,7 @@ static uint64_t bound(uint64_t count)
 	return bench_bound(COSY_BOUND_LS, &b);
 }
 
-/* There is no getdents in a ring: that stays a call of its own. */
+/* io_uring has no getdents, so that is a plain call. */
 static uint64_t uring(uint64_t count)
 {
 	static struct statx stx[URING_BATCH];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * lseekread: set the position of a file, the same each time, and read 4 KiB.
+ * lseekread: seek to the same position of a file each time, and read 4 KiB.
  */
 
 #define _GNU_SOURCE
@@ -61,7 +61,7 @@ static uint64_t uring(uint64_t count)
 	return sum;
 }
 
-/* Somebody looks at what was read, or it need not be copied. */
+/* Use the data that was read. Otherwise it need not be copied. */
 static uint64_t expected(uint64_t count)
 {
 	if (memcmp(buffer, wanted, PIECE))

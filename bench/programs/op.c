@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * op: what a simple operation costs the executor. A loop is made longer by more
- * and more operations; the slope is the cost of one. "op" is a mix of those on
- * registers, op-NAME one kind alone; op-loop is the loop without any.
+ * op: the cost of a simple operation. Loops with more and more operations are measured; the
+ * slope is the cost of an operation. "op" is a mix of operations on registers, op-NAME has
+ * operations of one kind, and op-loop is the loop without any.
  */
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ enum { R_I, R_END, R_MEMORY, R_X, R_Y, R_Z, NREGS };
 #define NINPUTS 3
 
 #define ITERATIONS 5000
-/* Timer interrupts only ever add, so the best of a few tries is the cost. */
+/* Timer interrupts only add time, so the best of a few tries is the cost. */
 #define TRIES 3
 #define POINTS 4
 
@@ -66,8 +66,8 @@ static struct cosy_op op_branch(unsigned int at)
 typedef struct cosy_op make_op(unsigned int at);
 
 /*
- * What an iteration of a loop with @n operations costs. What they do to the
- * registers does not matter, as nothing depends on it.
+ * Return the cost of an iteration of a loop with @n operations. Nothing depends on the values
+ * that the operations compute.
  */
 static double iteration(make_op *const *kinds, unsigned int nkinds, unsigned int n)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * openclose: open a file and close it; the second call needs the first's result.
+ * openclose: open a file and close it; the second call needs the result of the first.
  */
 
 #define _GNU_SOURCE
@@ -39,8 +39,8 @@ static uint64_t bound(uint64_t count)
 }
 
 /*
- * A ring cannot hand one operation's descriptor to the next, so the file goes to
- * a slot known before: a direct descriptor, which costs less than a real one.
+ * A ring cannot pass one operation's descriptor to the next, so the file is opened in a fixed
+ * slot: a direct descriptor, which costs less than an ordinary one.
  */
 static uint64_t uring(uint64_t count)
 {

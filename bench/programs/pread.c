@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * pread64, pread4096: the same bytes again and again, from the page cache.
+ * pread64, pread4096: read the same bytes repeatedly, from the page cache.
  */
 
 #include <cosy.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * Whole programs, from fork to exit; COSY_BENCH_EXAMPLES says where the examples are:
+ * Whole programs, from fork to exit. COSY_BENCH_EXAMPLES is the directory of the examples.
  *
- * ls5000-l, ls50000-l	`ls -l` of so many files
- * grep, grep-...	`grep -rc` over files of 8 KiB, so much in all
+ * ls5000-l, ls50000-l	`ls -l` of 5,000 or 50,000 files
+ * grep, grep-SIZE	`grep -rc` over files of 8 KiB; SIZE is the total
  * grep-kernel		the same with --search=kernel
  */
 
@@ -32,7 +32,7 @@
 
 static const char *directory;
 
-/* Of all children that have been waited for, in nanoseconds. */
+/* Return the CPU time of all children that have been waited for, in nanoseconds. */
 static double cpu_time(void)
 {
 	struct rusage usage;
@@ -44,9 +44,9 @@ static double cpu_time(void)
 }
 
 /*
- * What a program costs. CPU time, because starting a program waits for its file, and
- * an icount guest that waits leaps forward in time. Into a file, because grep does
- * not do all its work for /dev/null.
+ * Return the CPU time of a program. Not the time, because starting a program waits for its
+ * file, and the clock of an icount guest jumps forward while it waits. The output goes to a
+ * file, because grep does less for /dev/null.
  */
 static double run(const char *name, char *const arguments[])
 {
@@ -93,7 +93,7 @@ static double grep(char *search)
 static double run_grep(void) { return grep("--search=batch"); }
 static double run_grep_kernel(void) { return grep("--search=kernel"); }
 
-/* One line in each fourth file is found. */
+/* Make the text of a file. grep finds one line in each fourth file. */
 static void make_text(char *text, uint64_t file)
 {
 	for (size_t at = 0; at < GREP_FILE; at += LINE) {
@@ -105,7 +105,7 @@ static void make_text(char *text, uint64_t file)
 		memcpy(text + file % (GREP_FILE / LINE) * LINE, "needle", 6);
 }
 
-/* Makes them, unless they are there. */
+/* Make the files, unless they exist. */
 static void make_files(uint64_t files)
 {
 	static char path[96];

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * smallfile: open a file of 8 KiB, read it in pieces of 4 KiB up to its end, close
- * it.
+ * smallfile: open a file of 8 KiB, read it in pieces of 4 KiB up to its end, and close it.
  */
 
 #define _GNU_SOURCE
@@ -52,9 +51,8 @@ static uint64_t bound(uint64_t count)
 }
 
 /*
- * Chains of an open, reads and a close, by a direct descriptor. How many reads there
- * will be has to be known. The last of them finds the end, which breaks a chain
- * unless it is a hard one.
+ * Submit chains of an open, reads and a close, by a direct descriptor. The number of reads
+ * must be known. The last one reads the end, which breaks a chain unless it is a hard one.
  */
 static uint64_t uring(uint64_t count)
 {

@@ -45,7 +45,7 @@ static uint64_t region_long(uint64_t count)
 	return ret ? 0 : (uint64_t)st.st_size;
 }
 
-/* The benchmark's parameter: which path. */
+/* Return the path that the benchmark's parameter selects. */
 static const char *path(void)
 {
 	return bench_parameter() ? LONG_PATH : SHORT_PATH;

@@ -11,7 +11,7 @@
 
 static double times_from[2];
 
-/* Seconds: the time, and the CPU time of the process. */
+/* Get the time and the CPU time of the process, in seconds. */
 static inline void times_now(double now[2])
 {
 	struct timespec time;
@@ -30,7 +30,7 @@ static inline void times_begin(void)
 	times_now(times_from);
 }
 
-/* times_print() - print what was taken since then */
+/* times_print() - print the times since times_begin() */
 static inline void times_print(void)
 {
 	double to[2];

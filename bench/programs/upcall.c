@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * upcall: a call back into native code in the middle of a compound, which leaves
- * the kernel and enters it again; upcall-200: in one that elsewhere has 200 values
- * at once.
+ * upcall: a call of native code in the middle of a compound, which leaves the kernel and
+ * enters it again. upcall-200: in a compound that elsewhere has 200 live values at once.
  */
 
 #include <cosy.h>
@@ -21,7 +20,7 @@ static long add_one(long value)
 	return value + 1;
 }
 
-/* Unknown to the compiler, hence neither inlined nor made part of the compound. */
+/* Volatile, so that the compiler neither inlines it nor makes it part of the compound. */
 static long (*volatile callback)(long) = add_one;
 
 static uint64_t region(uint64_t count)
@@ -33,7 +32,7 @@ static uint64_t region(uint64_t count)
 	COSY_START;
 	for (i = 0; i < count; i++)
 		value = function(value);
-	/* Never: but a region without a system call is one the plugin warns of. */
+	/* Never reached. Without a system call, the plugin warns. */
 	if (value < 0)
 		value = getpid();
 	COSY_END;
@@ -59,7 +58,7 @@ static uint64_t region200(uint64_t count)
 	COSY_START;
 	for (i = 0; i < count; i++)
 		value = function(value);
-	/* Never. */
+	/* Never reached. */
 	if (value < 0) {
 		ALL(DECLARE)
 		for (i = 0; i < 5; i++) {
@@ -77,7 +76,7 @@ static uint64_t expected(uint64_t count)
 	return count;
 }
 
-/* What a compound's up-call is compared with: into a driver and out again. */
+/* Measure an ioctl that enters and leaves a driver. Up-calls are compared with it. */
 static uint64_t empty_ioctl(uint64_t count)
 {
 	int fd = open("/dev/cosy", O_RDWR | O_CLOEXEC);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * calls DIRECTORY: what one call of each function costs, in nanoseconds of CPU
- * time, which under icount are instructions. Run natively and below libcosy-preload
- * it says which functions are worth a place in preload.def. Compiled with the plugin, as
- * region-calls, the calls are in loops of regions: what the plugin predicts for these
- * is compared with what they take (bench/predictions.py).
+ * calls DIRECTORY: measure one call of each function, in nanoseconds of CPU time, which under
+ * icount are instructions. The costs natively and with libcosy-preload show which functions
+ * should be in preload.def. Compiled with the plugin, as region-calls, the calls are in loops of
+ * regions, and their costs are compared with the plugin's predictions (bench/predictions.py).
  *
- * Prints a line "NAME NANOSECONDS" for each. Functions that make something are
- * measured together with those that remove it, both then undone.
+ * Prints a line "NAME NANOSECONDS" for each function. Functions that make a file are measured
+ * together with the functions that remove it.
  */
 #define _GNU_SOURCE
 #include <err.h>
@@ -101,7 +100,7 @@ int main(int argc, char **argv)
 	      "file");
 	check(setxattr("file", ATTRIBUTE, "value", 5, 0), ATTRIBUTE);
 	check(link("file", "a/b/file") || symlink("file", "link"), "link");
-	/* Later reads of it change no time: a tick has passed since it was written. */
+	/* Later reads do not change its time, because a tick has passed since the write. */
 	cached = open("cached", O_CREAT | O_RDWR, 0644);
 	check(cached < 0 || write(cached, buffer, 1000) != 1000, "cached");
 	usleep(20000);

@@ -1,2 +1,2 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-/* An empty shared object: what preloading costs in itself. */
+/* An empty shared object, to measure the costs of preloading alone. */

@@ -3,11 +3,10 @@
  * measure [-n RUNS] [-o DIRECTORY] [-a SETTING] [-b SETTING] [-p PREPARE]
  *	   [-r RESULT] COMMAND...
  *
- * What a program costs from fork to exit in two environments, in nanoseconds of
- * CPU time, which under icount are instructions. SETTING is NAME=VALUE; without it
- * the environment is as it is. The shell executes PREPARE before each run and
- * RESULT after it, which prints what the program has left behind. Outputs go to
- * files in DIRECTORY.
+ * Measures a program from fork to exit in two environments, in nanoseconds of CPU time, which
+ * under icount are instructions. SETTING is NAME=VALUE; without it the environment is not
+ * changed. The shell executes PREPARE before each run and RESULT after it, which prints the
+ * effects of the program. Outputs go to files in DIRECTORY.
  *
  * Prints the two medians, and fails if an output or a result differs.
  */
@@ -25,7 +24,7 @@
 
 static const char *const files[2] = { "without.out", "with.out" };
 
-/* Of all children that have been waited for. */
+/* Return the CPU time of all children that have been waited for. */
 static long cpu_time(void)
 {
 	struct rusage usage;
@@ -48,7 +47,7 @@ static pid_t start(int fd)
 	return child;
 }
 
-/* Return: the exit status that waitpid() has of @child. */
+/* Wait for @child, and return its status from waitpid(). */
 static int finish(pid_t child)
 {
 	int status;
@@ -76,7 +75,7 @@ static long run(char **command, char *setting, int fd)
 	return cpu_time() - begin;
 }
 
-/* Execute @command, unless it is NULL, by the shell. */
+/* Execute @command by the shell, unless it is NULL. */
 static void shell(const char *command, int fd)
 {
 	pid_t child;
@@ -92,7 +91,7 @@ static void shell(const char *command, int fd)
 		errx(1, "%s failed", command);
 }
 
-/* Compare the files in @dir that @command has written to. */
+/* Compare the files in @dir with the outputs of @command. */
 static void compare_files(int dir, const char *command)
 {
 	pid_t child = start(STDOUT_FILENO);
@@ -149,10 +148,10 @@ int main(int argc, char **argv)
 	if (dir < 0)
 		err(1, "%s", outputs);
 
-	/* The first run is for the caches, and not counted. */
+	/* The first run fills the caches, and is not counted. */
 	for (int i = -1; i < runs; i++) {
 		for (int way = 0; way < 2; way++) {
-			/* A file, since some programs do less for /dev/null. */
+			/* A file, because some programs do less for /dev/null. */
 			int fd = openat(dir, files[way],
 					O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
 					0600);
