@@ -18,10 +18,9 @@ static const char usage[] =
 	"usage: cosy-as [-o OUT] IN.cir\n"
 	"       cosy-as --help | --version\n"
 	"Assembles a compound. The default of OUT is IN with .cosy in place of .cir.\n"
-	"'-' is standard input or output. The text is described in\n"
-	"compound-ir/README.md.\n";
+	"'-' is standard input or output. compound-ir/README.md describes the text.\n";
 
-/* The name of the output when none is given; free() it. */
+/* Return the default name of the output, for free(). */
 static char *default_output(const char *in)
 {
 	size_t len = strlen(in);
@@ -38,7 +37,7 @@ static char *default_output(const char *in)
 	return out;
 }
 
-/* Remove the file if writing fails, unless it is a device. */
+/* Write the image. If this fails, remove the file, unless it is a device. */
 static int write_file(const char *name, const void *image, size_t size)
 {
 	FILE *out = strcmp(name, "-") ? fopen(name, "we") : stdout;

@@ -2,9 +2,9 @@
 /*
  * cosy-objdump - show the compounds in executables, libraries and object files.
  *
- * A compound describes itself: whatever begins with the magic number on an
- * 8-byte boundary and verifies is one. So neither symbols nor a section of its
- * own are needed, and stripped files work. The files are not trusted.
+ * Bytes that begin with the magic number at an 8-byte boundary and pass the verifier are a
+ * compound. So neither symbols nor a section are needed, and stripped files work. The files
+ * are not trusted.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,13 +28,13 @@ static const char program[] = "cosy-objdump";
 
 enum { WRONG_USAGE = 2 };
 
-/** struct options - what to show; by default a line per compound */
+/** struct options - the form of the output; by default a line per compound */
 struct options {
 	bool disassemble;
 	bool summary;
 };
 
-/** struct totals - what a file contains */
+/** struct totals - the contents of a file or compound */
 struct totals {
 	unsigned long compounds;
 	unsigned long operations;
@@ -43,7 +43,7 @@ struct totals {
 	unsigned long bytes;
 };
 
-/** struct target - where a file's findings go */
+/** struct target - a file that is scanned */
 struct target {
 	const char *name;	/* as printed, with the member of an archive */
 	const struct options *options;
@@ -67,7 +67,7 @@ complain(const char *name, const char *format, ...)
 }
 
 /*
- * One compound. @image is a verified image.
+ * One compound. In these functions, @image is a verified image.
  */
 
 static const struct cosy_op *ops_of(const struct cosy_header *image)
@@ -113,7 +113,7 @@ static void count_operations(const struct cosy_header *image,
 	totals->bytes += image->size;
 }
 
-/* Names come from the file: a terminal must not take them for commands. */
+/* Print a name of the file without bytes that are commands to a terminal. */
 static void print_name(const char *name)
 {
 	for (; *name; name++)
@@ -121,8 +121,8 @@ static void print_name(const char *name)
 }
 
 /*
- * The line of COSY_START. The plugin and the linker keep regions and compounds
- * in the same order. Return: 0 if this file is an exception, or has no regions.
+ * Return the line of COSY_START. The plugin and the linker keep regions and compounds in the
+ * same order. Return 0 if they are not in this file, or if it has no regions.
  */
 static uint32_t line_of_region(const struct cosy_header *image,
 			       const struct target *target)
@@ -139,7 +139,7 @@ static uint32_t line_of_region(const struct cosy_header *image,
 	return region.line;
 }
 
-/* Where the region begins or, if only that is known, its first operation. */
+/* Print the source line of the region, or that of its first operation if only that is known. */
 static void print_place(const struct cosy_header *image, uint32_t region_line)
 {
 	const struct cosy_line *lines = lines_of(image);
@@ -213,12 +213,12 @@ static void show(const struct cosy_header *image, struct target *target)
 }
 
 /*
- * Finding them
+ * Search for compounds
  */
 
 /*
- * The image at @bytes, copied to aligned memory, if there is one. @rest bytes
- * follow there, at least as many as a header has.
+ * Return a copy of the image at @bytes in aligned memory, or NULL. @rest bytes are there, at
+ * least those of a header.
  */
 static struct cosy_header *copy_image(const char *bytes, size_t rest,
 				      const char *where, size_t offset,
@@ -355,7 +355,7 @@ static bool dump_object(Elf *elf, const char *name,
 		complain(name, "damaged ELF file: %s", elf_errmsg(-1));
 		return false;
 	}
-	/* Section headers may have been stripped; what is loaded is there. */
+	/* A file whose section headers are stripped still has segments. */
 	ok = sections ? scan_sections(elf, &target) :
 			scan_segments(elf, &target);
 	if (!ok) {
@@ -398,7 +398,7 @@ static bool dump_archive(int fd, Elf *archive, const char *name,
 	return ok;
 }
 
-/* @magic: the file's first four bytes */
+/* Report a file that is not an ELF file. @magic: its first four bytes. */
 static void explain_no_elf(const char *name, const unsigned char *magic)
 {
 	if (!memcmp(magic, "BC\xc0\xde", 4))
@@ -452,7 +452,7 @@ static void usage(FILE *out)
 		"Usage: %s [-d] [-s] FILE...\n"
 		"Show the compounds in executables, libraries, object files and archives.\n"
 		"\n"
-		"  -d, --disassemble  print their operations, with the source lines\n"
+		"  -d, --disassemble  print the operations with their source lines\n"
 		"  -s, --summary      print one line per file\n"
 		"  -h, --help         print this text\n"
 		"      --version      print the version\n",
@@ -496,7 +496,7 @@ int main(int argc, char **argv)
 		return WRONG_USAGE;
 	}
 	if (options.disassemble && options.summary) {
-		fprintf(stderr, "%s: -d and -s exclude each other\n", program);
+		fprintf(stderr, "%s: -d and -s cannot be combined\n", program);
 		return WRONG_USAGE;
 	}
 	elf_version(EV_CURRENT);

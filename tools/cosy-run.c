@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * cosy-run - run a compound with given inputs and print what comes out.
+ * cosy-run - run a compound with given inputs and print its outputs.
  *
- * libcosy runs it, in a child process of its own for each executor: so it can
- * crash, and the executors can be compared.
+ * libcosy runs it, in a child process for each executor. So the compound may crash, and the
+ * executors can be compared.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -29,8 +29,8 @@ static const char usage[] =
 	"  exit N r0=V ...     the exit and the outputs\n"
 	"  signal N (NAME)     the signal that killed the process\n"
 	"Options:\n"
-	"  --executor NAME     user (default), kernel, or both; with both, it fails\n"
-	"                      unless they print the same line\n"
+	"  --executor NAME     user (default), kernel, or both; both fails unless the\n"
+	"                      executors print the same line\n"
 	"  --reg rN=V          set the input rN (default 0); may be repeated\n"
 	"  --limit N           leave the compound after N operations, and resume it\n"
 	"  --expect LINE       fail unless it prints this line\n"
@@ -43,10 +43,10 @@ struct options {
 	bool user, kernel;
 	uint64_t limit;		/* 0: the compound's own */
 	uint64_t inputs[COSY_MAX_REGS];
-	unsigned int ninputs;	/* one more than the highest given */
+	unsigned int ninputs;	/* one more than the highest number of a given input */
 };
 
-/* In memory shared with the child: what became of it. */
+/* The outcome of a run, in memory shared with the child. */
 struct outcome {
 	bool ran;
 	int64_t exit;
@@ -88,7 +88,7 @@ static int bad_usage(const char *what, const char *arg)
 	return 2;
 }
 
-/* Return: 0, or the exit status of the program, negative for success. */
+/* Return 0 to continue; otherwise the exit status, which is negative for success. */
 static int parse_options(int argc, char **argv, struct options *o)
 {
 	static const struct option options[] = {
@@ -143,7 +143,7 @@ static int parse_options(int argc, char **argv, struct options *o)
 	return 0;
 }
 
-/* The compound as an image, assembled if it is text; NULL if it is not valid. */
+/* Return the compound as an image, assembled if it is text; NULL if it is not valid. */
 static void *load_program(const char *name, size_t *size)
 {
 	struct cosy_asm_error error;
@@ -178,7 +178,7 @@ static void *load_program(const char *name, size_t *size)
 	return image;
 }
 
-/* The child: run by @executor. */
+/* In the child: run the compound by @executor. */
 static void run_child(const struct options *o, const char *executor,
 		      const void *image, size_t size, struct outcome *outcome)
 {
@@ -203,7 +203,7 @@ static void run_child(const struct options *o, const char *executor,
 	_exit(0);
 }
 
-/* Return: the line to print, to be given back with free(); NULL on failure. */
+/* Run the compound in a child. Return the line to print, for free(); NULL on failure. */
 static char *run_by(const struct options *o, const char *executor,
 		    const void *image, size_t size, struct outcome *outcome)
 {
@@ -224,7 +224,7 @@ static char *run_by(const struct options *o, const char *executor,
 		return NULL;
 	}
 	if (WIFEXITED(status) && WEXITSTATUS(status))
-		return NULL;	/* it has said why */
+		return NULL;	/* the child has printed the reason */
 	out = open_memstream(&line, &len);
 	if (!out)
 		return NULL;
@@ -316,7 +316,7 @@ int main(int argc, char **argv)
 	if (!h)
 		return 1;
 	if (o.ninputs > h->ninputs) {
-		fprintf(stderr, "cosy-run: %s: r%u is no input, there are %u\n",
+		fprintf(stderr, "cosy-run: %s: r%u is not an input, there are %u\n",
 			o.program, o.ninputs - 1, h->ninputs);
 		free(h);
 		return 2;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * cosy-stat - what the loops of processes do in the module.
+ * cosy-stat - shows what the loops of processes do in the module.
  *
- * A loop's descriptor says it in /proc/PID/fdinfo, see cosy(4).
+ * The data is in /proc/PID/fdinfo of a loop's descriptor, see cosy(4).
  */
 #define _GNU_SOURCE
 #include <ctype.h>
@@ -30,7 +30,7 @@ static const struct {
 	const char *field; /* in fdinfo */
 	const char *name;
 	int width;
-	bool is_count;	/* of what has happened; else of what is there */
+	bool is_count;	/* it counts events; otherwise it is a state */
 	uint64_t mask;	/* it is counted modulo this + 1 */
 } columns[NR_COLUMNS] = {
 	[SIZE] = { "size", "SIZE", 6, false, UINT64_MAX },
@@ -45,12 +45,12 @@ static const struct {
 	[HANDOVERS] = { "handovers", "HANDOVERS", 9, true, UINT64_MAX },
 };
 
-/* What there is for each CPU, too: its field ends in -cpuN. */
+/* The columns that also exist for each CPU, in fields that end in -cpuN. */
 static const enum column on_cpus[] = { EXECUTED, CALLS };
 
 #define ON_CPUS (sizeof(on_cpus) / sizeof(*on_cpus))
 
-/** struct on_cpu - what was done for a loop on a CPU; as on_cpus says */
+/** struct on_cpu - the columns on_cpus[] of a loop on a CPU */
 struct on_cpu {
 	uint64_t now[ON_CPUS];
 	uint64_t before[ON_CPUS];
@@ -77,10 +77,10 @@ static bool denied, shows_cpus;
 static const char usage[] =
 	"usage: cosy stat [-b] [-c] [-d SECONDS] [-n COUNT] [-p PID] [-t]\n"
 	"\n"
-	"Show the loops of <cosy/async.h> that the module executes, and what they do.\n"
+	"Show the loops of <cosy/async.h> that the module executes, and their activity.\n"
 	"\n"
 	WATCH_USAGE
-	"  -c          show EXECUTED and CALLS of each CPU, too\n"
+	"  -c          also show EXECUTED and CALLS of each CPU\n"
 	"  -p PID      show only the loops of this process\n"
 	"  -t          show totals since the loop was made, not since the last update\n"
 	"      --help, --version\n"
@@ -89,9 +89,10 @@ static const char usage[] =
 	"are made by a thread, or run a function. SUBMITTED and COMPLETED count the entries\n"
 	"that the process has submitted and got back. EXECUTED counts how often an entry was\n"
 	"begun or resumed, ENTERS how often a thread entered the loop, and SLEEPS how often\n"
-	"a thread slept there. THREADS is the number of threads that wait for calls that\n"
-	"block or make them, CALLS counts these calls, and HANDOVERS how often another\n"
-	"thread was woken because a call slept. Ctrl-C ends it after a last update. See cosy-stat(1).\n";
+	"a thread slept there. THREADS is the number of threads that make calls that may\n"
+	"block, or wait for such calls. CALLS counts these calls, and HANDOVERS counts how\n"
+	"often another thread was woken because a call slept. Ctrl-C ends cosy stat after a\n"
+	"last update. See cosy-stat(1).\n";
 
 static struct row *row_of(uint64_t loop)
 {
@@ -125,7 +126,7 @@ static void read_name(struct row *row)
 		fclose(file);
 }
 
-/* Return: what is known of a CPU, or NULL: there is no such CPU. */
+/* Return the data of a CPU, or NULL if its number is too high. */
 static struct on_cpu *cpu_of(struct row *row, unsigned int cpu)
 {
 	if (cpu >= MAX_CPUS)
@@ -141,7 +142,7 @@ static struct on_cpu *cpu_of(struct row *row, unsigned int cpu)
 	return &row->cpus[cpu];
 }
 
-/* Read the fields of the CPUs. They come after those that say which loop it is. */
+/* Read the fields of the CPUs, after those that identify the loop were read. */
 static void read_cpus(struct row *row, FILE *file)
 {
 	char line[128], name[32];
@@ -160,7 +161,7 @@ static void read_cpus(struct row *row, FILE *file)
 	}
 }
 
-/* Read what a descriptor says, unless another process has made the loop. */
+/* Read the fields of a descriptor, unless another process has made the loop. */
 static void read_loop(int pid, int fd)
 {
 	uint64_t value, values[NR_COLUMNS] = { 0 }, loop = 0, process = 0;
@@ -181,7 +182,7 @@ static void read_loop(int pid, int fd)
 			if (!strcmp(field, columns[i].field))
 				values[i] = value;
 	}
-	/* The descriptor may be another file by now, or a copy that a child has. */
+	/* The descriptor may be of another file now, or may be a copy in a child. */
 	row = loop && process == (uint64_t)pid ? row_of(loop) : NULL;
 	if (row && !row->seen) {
 		row->seen = true;
@@ -228,7 +229,7 @@ static void read_processes(void)
 	closedir(directory);
 }
 
-/* Loops that have gone are forgotten. */
+/* Read all loops, and drop those that no longer exist. */
 static void read_all(int pid)
 {
 	size_t kept = 0;
@@ -258,7 +259,7 @@ static uint64_t new_of(const struct row *row, enum column column)
 	return (row->now[column] - row->before[column]) & columns[column].mask;
 }
 
-/* The busiest first. */
+/* Compare by activity, the most active first. */
 static int by_activity(const void *a, const void *b)
 {
 	const struct row *x = a, *y = b;
@@ -269,7 +270,7 @@ static int by_activity(const void *a, const void *b)
 	return x->loop < y->loop ? -1 : x->loop > y->loop;
 }
 
-/* Show what has been done on a CPU. Return: true if anything was. */
+/* Show the columns of a CPU. Return true unless all are 0; then nothing is shown. */
 static bool show_cpu(const struct on_cpu *on_cpu, unsigned int cpu, bool totals)
 {
 	uint64_t values[NR_COLUMNS] = { 0 }, any = 0;
@@ -329,7 +330,7 @@ static int process_id(const char *text)
 	return (int)pid;
 }
 
-/* Nothing is shown, and will not be: say why. */
+/* Report why loops cannot be shown. Exits if no loop can be shown. */
 static void check(int pid)
 {
 	char path[40];
@@ -362,7 +363,7 @@ int main(int argc, char **argv)
 	watch_begin(&watch);
 	read_all(pid);
 	check(pid);
-	/* The first time everything is new. */
+	/* In the first update, everything is new. */
 	for (show(true); watch_wait(&watch); show(watch.totals))
 		read_all(pid);
 	return 0;

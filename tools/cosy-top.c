@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * cosy-top - which processes run compounds, how often, and why they leave the kernel.
+ * cosy-top - shows which processes run compounds, how often, and why they leave the kernel.
  *
- * The kernel counts: histogram triggers on the module's tracepoints, in a tracing
- * instance of our own, so that no event is copied, nothing is lost and other users of
- * tracefs are not disturbed. See docs/tracing.md, and Documentation/trace/histogram.rst
- * of the kernel.
+ * The kernel counts, by histogram triggers on the module's tracepoints. So no event is copied
+ * or lost. The triggers are in a tracing instance of their own, which does not disturb other
+ * users of tracefs. See docs/tracing.md, and Documentation/trace/histogram.rst of the kernel.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -29,7 +28,7 @@
 #define INSTANCES TRACING "/instances"
 #define PREFIX "cosy-top-"
 
-/* What is counted of each thread. The statuses are columns of their own. */
+/* The counts of each process. Each status is a column of its own. */
 enum column {
 	ENTRIES,
 	CALLS,
@@ -38,7 +37,7 @@ enum column {
 	NR_COLUMNS = STATUS + COSY_NR_STATUS
 };
 
-/* The histogram of each event: its keys, and where it counts; leave adds its status. */
+/* The histogram of each event: its keys and its column. leave adds its status to the column. */
 static const struct {
 	const char *event;
 	const char *keys;
@@ -52,7 +51,7 @@ static const struct {
 
 #define NR_HISTOGRAMS (sizeof(histograms) / sizeof(*histograms))
 
-/** struct row - what one process has done since the counting began */
+/** struct row - the counts of one process since cosy top started */
 struct row {
 	int pid;
 	char name[64];
@@ -60,7 +59,7 @@ struct row {
 	uint64_t before[NR_COLUMNS];
 };
 
-/** struct thread - where a thread counts: the process of which it was first seen */
+/** struct thread - a thread, and the row of the process to which it belonged at first */
 struct thread {
 	int id;
 	struct row *row;
@@ -83,7 +82,7 @@ static const char usage[] =
 	"\n"
 	"ENTRIES counts entries of compounds into the kernel, CALLS system calls that were\n"
 	"made by fast paths. The columns DONE to STEP count the reasons for which compounds\n"
-	"left the kernel. Ctrl-C ends it after a last update. See cosy-top(1).\n";
+	"left the kernel. Ctrl-C ends cosy top after a last update. See cosy-top(1).\n";
 
 static void remove_instance(void)
 {
@@ -91,7 +90,7 @@ static void remove_instance(void)
 		rmdir(instance);
 }
 
-/* A file of an event of our instance. */
+/* Open a file of an event in this process's instance. */
 static FILE *event_file(const char *event, const char *file, const char *mode)
 {
 	char *path;
@@ -104,7 +103,7 @@ static FILE *event_file(const char *event, const char *file, const char *mode)
 	return opened;
 }
 
-/* Instances of those who were killed keep counting. */
+/* Remove instances of processes that were killed, because they keep counting. */
 static void remove_stale_instances(void)
 {
 	DIR *directory = opendir(INSTANCES);
@@ -159,7 +158,7 @@ static void count(void)
 		count_event(histograms[i].event, histograms[i].keys);
 }
 
-/* The process of a thread; the thread itself if it has ended. */
+/* Return the process of a thread, or the thread itself if it has ended. */
 static int process_of(int thread)
 {
 	char path[40], line[200];
@@ -223,7 +222,7 @@ static struct row *row_of(int id, const char *name, size_t length)
 /*
  * Read a histogram, whose lines are
  *	{ common_pid: NAME [ THREAD], status: S } hitcount: N
- * A name may have any characters.
+ * A name may contain any characters.
  */
 static void read_histogram(const char *event, enum column column)
 {
@@ -287,7 +286,7 @@ static int by_activity(const void *a, const void *b)
 
 static void show(void)
 {
-	/* What is counted in the columns, as a set of enum column. */
+	/* The columns that are shown. Each is the sum of a set of enum column. */
 	static const struct {
 		const char *name;
 		int width;

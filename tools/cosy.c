@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * cosy - the command that people type.
+ * cosy - the command for users.
  *
- * `cosy run` executes a program with libcosy-preload.so in LD_PRELOAD, `cosy profile`
- * executes cosy-profile, and so do the others.
+ * `cosy run` executes a program with libcosy-preload.so in LD_PRELOAD. Each other command, such
+ * as `cosy profile`, executes a program of its own, such as cosy-profile.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Relative to the directory of this program, where it is installed and where it is built. */
+/* Relative to the directory of this program: where it is installed, and where it is built. */
 static const char *const directories[] = {
 	COSY_LIB_FROM_BIN "/cosy-preload",
 	"../lib/cosy-preload",
@@ -25,16 +25,16 @@ static const char usage[] =
 	"       cosy stat [OPTION...]\n"
 	"       cosy --help | --version\n"
 	"\n"
-	"  run        execute COMMAND, and the programs that it starts; the Cosy module\n"
-	"             makes their system calls that take file names, which is faster;\n"
-	"             the programs and their results are not changed\n"
+	"  run        execute COMMAND; the Cosy module makes its system calls that take\n"
+	"             file names, and those of the programs that it starts, which is\n"
+	"             faster; the programs and their results are not changed\n"
 	"    --print  print the value of LD_PRELOAD, and do nothing else\n"
 	"  profile    record the system calls of COMMAND, and predict what `cosy run`,\n"
 	"             markers or batch functions would gain; cosy profile -h lists its\n"
 	"             options\n"
 	"  top        show which processes run compounds, and why these leave the\n"
 	"             kernel; cosy top --help lists its options\n"
-	"  stat       show the loops of asynchronous operations, and what they do; cosy\n"
+	"  stat       show the loops of asynchronous operations, and their activity; cosy\n"
 	"             stat --help lists its options\n"
 	"\n"
 	"COSY_EXECUTOR=native turns cosy run off. COSY_RUN_EXCEPT=NAME:... and the file\n"
@@ -48,7 +48,7 @@ static void die(int status, const char *what, const char *why, const char *hint)
 	exit(status);
 }
 
-/* The directory of this program. */
+/* Return the directory of this program. */
 static char *own_directory(void)
 {
 	static char path[4096];
@@ -64,7 +64,7 @@ static char *own_directory(void)
 	return path;
 }
 
-/* Where the libraries are; free() it. */
+/* Return the directory of the libraries, for free(). */
 static char *library_directory(void)
 {
 	const char *own = own_directory();
@@ -86,13 +86,13 @@ static char *library_directory(void)
 	return NULL;
 }
 
-/* What LD_PRELOAD is to be. Other libraries stay before ours, and see calls first. */
+/* Return the value for LD_PRELOAD. Libraries that are in it stay first, and see all calls. */
 static char *preload(void)
 {
 	const char *others = getenv("LD_PRELOAD");
 	char *directory = library_directory(), *value;
 
-	/* The dynamic linker splits the list at these, and replaces $NAME. */
+	/* The dynamic linker splits the list at spaces and colons, and replaces $NAME. */
 	if (strpbrk(directory, ": $"))
 		die(125, directory, "has a space, a colon or a '$' in its name",
 		    "install Cosy in another directory");
@@ -133,7 +133,7 @@ static int run(char **arguments)
 	return 0;
 }
 
-/* A command that is a program of its own, beside this one. */
+/* Execute the program of a command, which is in the same directory. */
 static int execute(const char *command, char **arguments)
 {
 	char *program;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * file.c - reading a tool's input.
+ * file.c - reads a tool's input.
  */
 #include "file.h"
 

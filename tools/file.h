@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * file.h - reading a tool's input.
+ * file.h - reads a tool's input.
  */
 #ifndef COSY_TOOLS_FILE_H
 #define COSY_TOOLS_FILE_H
@@ -8,12 +8,11 @@
 #include <stddef.h>
 
 /**
- * read_file() - the contents of a file
+ * read_file() - read the contents of a file
  * @name: its name, "-" for standard input
  * @size: out: bytes read
  *
- * Return: the contents, 16-byte aligned, to be given back with free(); NULL
- * with errno set.
+ * Return: the contents, 16-byte aligned, for free(); NULL with errno set.
  */
 void *read_file(const char *name, size_t *size);
 

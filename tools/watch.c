@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * watch.c - tools that show something again and again, until they are told to end.
+ * watch.c - the common part of tools that show data repeatedly, until a signal ends them.
  */
 #include "watch.h"
 

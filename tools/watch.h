@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * watch.h - tools that show something again and again, until they are told to end.
+ * watch.h - the common part of tools that show data repeatedly, until a signal ends them.
  */
 #ifndef COSY_TOOLS_WATCH_H
 #define COSY_TOOLS_WATCH_H
 
 #include <stdbool.h>
 
-/** What the options of all these tools do, for people; -t and --help have lines of their own. */
+/** Help for the options of all these tools, except -t and --help. */
 #define WATCH_USAGE                                                            \
 	"  -b          batch: do not clear the screen\n"                       \
 	"  -d SECONDS  the time between two updates (default 1)\n"             \
 	"  -n COUNT    end after COUNT updates\n"
 
 /**
- * struct watch - how often something is shown
+ * struct watch - the options and the state of a tool
  * @command: the command, for messages
- * @totals:  totals are shown, instead of what is new
- * @batch:   the screen is not cleared
- * @delay:   seconds in between
- * @left:    so often it is shown again; may be infinite
- * @signals: a descriptor that is readable when it is to end
- * @ended:   it is shown for the last time
+ * @totals:  show totals, instead of changes since the last update
+ * @batch:   do not clear the screen
+ * @delay:   seconds between two updates
+ * @left:    number of updates that are left; may be infinite
+ * @signals: a descriptor that is readable after a signal that ends the tool
+ * @ended:   the current update is the last one
  */
 struct watch {
 	const char *command;
@@ -33,25 +33,25 @@ struct watch {
 	bool ended;
 };
 
-/** watch_die() - say what does not work, why, and (or NULL) what helps; exit with 1 */
+/** watch_die() - print what failed, why, and a hint (or NULL); exit with status 1 */
 __attribute__((noreturn)) void watch_die(const struct watch *watch, const char *what,
 					 const char *why, const char *hint);
 
 /**
- * watch_init() - every second, until a signal comes
- * @watch:   set
- * @command: "cosy top", for messages
+ * watch_init() - set the defaults: an update every second, until a signal
+ * @watch:   out: the defaults
+ * @command: the command for messages, such as "cosy top"
  */
 void watch_init(struct watch *watch, const char *command);
 
 /**
- * watch_next_option() - read the options that all these tools have
- * @watch:   set
- * @argc: @argv: the tool's
+ * watch_next_option() - read the options of all these tools
+ * @watch:   the options are stored here
+ * @argc: @argv: the tool's arguments
  * @own:     the tool's own options, as for getopt(3)
  * @usage:   its help text
  *
- * Exits for --help, for --version and if something is wrong.
+ * Exits for --help, for --version and after wrong usage.
  *
  * Return: an option of @own, with its argument in optarg; -1 after the last one.
  */
@@ -59,25 +59,27 @@ int watch_next_option(struct watch *watch, int argc, char **argv, const char *ow
 		      const char *usage);
 
 /**
- * watch_begin() - from now on SIGINT, SIGTERM and SIGHUP end it
- * @watch: with all its options
+ * watch_begin() - let SIGINT, SIGTERM and SIGHUP end the tool from now on
+ * @watch: all options were read
  */
 void watch_begin(struct watch *watch);
 
 /**
- * watch_wait() - wait until it is time to show it again
+ * watch_wait() - wait for the next update
  *
- * Return: false if that is over. A signal does not end it at once: it is shown once more.
+ * A signal ends the wait early, and the next update is the last one.
+ *
+ * Return: false after the last update.
  */
 bool watch_wait(struct watch *watch);
 
-/** watch_clear() - clear the screen, unless there is none */
+/** watch_clear() - clear the screen, unless @batch */
 void watch_clear(const struct watch *watch);
 
-/** watch_flush() - write what is shown; exits if the output's reader is gone */
+/** watch_flush() - write the update; exits if the output cannot be written */
 void watch_flush(void);
 
-/** watch_lines() - lines below the line of names; unlimited with -b and without a terminal */
+/** watch_lines() - return the lines below the heading; unlimited with -b and without a terminal */
 unsigned int watch_lines(const struct watch *watch);
 
 #endif /* COSY_TOOLS_WATCH_H */
