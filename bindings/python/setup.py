@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Build the extension against the libcosy-batch that pkg-config finds.
+"""Build the extension with the libcosy-batch that pkg-config finds.
 
-PKG_CONFIG is the command to ask, pkg-config without it.
+PKG_CONFIG is the command, by default pkg-config.
 """
 
 import os

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//! Asks pkg-config where libcosy-batch is. PKG_CONFIG is the command to ask, pkg-config
-//! without it.
+//! Finds libcosy-batch by pkg-config. PKG_CONFIG is the command, by default pkg-config.
 
 use std::env;
 use std::process::{exit, Command};

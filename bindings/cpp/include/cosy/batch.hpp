@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- cosy/batch.hpp - The batch functions for C++20 ---------------------===//
 //
-// <cosy/batch.h> with spans, ranges and exceptions; header only, link with
+// <cosy/batch.h> with spans, ranges and exceptions. Header only; link with
 // -lcosy-batch -lcosy.
 //
 //   for (const cosy::directory_entry &entry : cosy::directory("/etc"))
 //     if (const struct stat *status = entry.status())
 //       total += status->st_size;
 //
-// An item that fails has a result of its own. What makes the whole function
-// fail throws: std::system_error for errors of the system,
-// std::invalid_argument for spans of different lengths. Thread safety is that
-// of the C functions.
+// Each item has a result of its own, also if it fails. If the whole function
+// fails, it throws: std::system_error for errors of the system,
+// std::invalid_argument for spans of different lengths. The functions are as
+// thread-safe as the C functions.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_BATCH_HPP
@@ -33,7 +33,8 @@
 
 namespace cosy {
 
-/// The error of a result of the C functions: a negative errno, or none.
+/// Return the error of a result of the C functions, which is a negative errno
+/// after a failure.
 inline std::error_code error_of(std::ptrdiff_t result) noexcept {
   return result < 0 ? std::error_code(static_cast<int>(-result),
                                       std::system_category())
@@ -60,7 +61,7 @@ struct at {
   int flags = 0;
 };
 
-/// Take the status of \p paths. \p status and \p results have an element for
+/// Get the status of \p paths. \p status and \p results have an element for
 /// each; a result is 0 or a negative errno.
 ///
 /// \returns the number of paths that succeeded.
@@ -90,9 +91,9 @@ inline std::size_t unlink_many(std::span<const char *const> paths,
 }
 
 /// Read the whole files \p paths through \p buffer. For each, in order, call
-/// \p use(index, contents, error): the contents are a std::span<std::byte> of
-/// the buffer, valid until \p use returns, and empty if there is an error. A
-/// file that is larger than the buffer has EFBIG.
+/// \p use(index, contents, error). The contents are a std::span<std::byte> of
+/// the buffer. They are valid until \p use returns, and empty after an error. A
+/// file that is larger than the buffer fails with EFBIG.
 template <typename Use>
 void read_many(std::span<const char *const> paths, std::span<std::byte> buffer,
                Use &&use, at where = {}) {
@@ -119,7 +120,7 @@ void read_many(std::span<const char *const> paths, std::span<std::byte> buffer,
 
 /// Copy the contents of a regular file; \p flags as for cosy_copy_file().
 ///
-/// \returns how many bytes were copied.
+/// \returns the number of bytes copied.
 /// \throws std::system_error.
 inline off_t copy_file(const char *from, const char *to, int flags = 0,
                        int from_dirfd = AT_FDCWD, int to_dirfd = AT_FDCWD) {
@@ -131,7 +132,7 @@ inline off_t copy_file(const char *from, const char *to, int flags = 0,
   return copied;
 }
 
-/// An entry of a directory; valid until the iterator that gave it moves.
+/// An entry of a directory. Valid until its iterator is incremented.
 class directory_entry : private cosy_dir_entry {
 public:
   /// The name, which is followed by a NUL.
@@ -140,19 +141,20 @@ public:
   ino_t inode() const noexcept { return cosy_dir_entry::inode; }
   /// DT_REG, DT_DIR, ...
   unsigned char type() const noexcept { return cosy_dir_entry::type; }
-  /// What lstat() says; nullptr if it failed, or was not asked for.
+  /// The status as of lstat(); nullptr if that failed or was not requested.
   const struct ::stat *status() const noexcept {
     return result == 0 ? &(cosy_dir_entry::status) : nullptr;
   }
-  /// Why there is no status; ENODATA: it was not asked for.
+  /// The reason why there is no status; ENODATA if it was not requested.
   std::error_code error() const noexcept { return error_of(result); }
 };
 static_assert(sizeof(directory_entry) == sizeof(cosy_dir_entry));
 
-/// A directory that is being listed: a range that can be gone through once.
+/// A directory that is being listed: a range with one pass.
 class directory {
 public:
-  /// Open \p path, with the status of each entry unless \p flags say otherwise.
+  /// Open \p path. Entries have their status if \p flags contains
+  /// COSY_DIR_STATUS.
   ///
   /// \throws std::system_error.
   explicit directory(const char *path, int flags = COSY_DIR_STATUS,
@@ -164,7 +166,7 @@ public:
     dir.reset(opened);
   }
 
-  /// Take the next entries, none at the end; valid until the next call.
+  /// Return the next entries, none at the end. Valid until the next call.
   ///
   /// \throws std::system_error.
   std::span<const directory_entry> read() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * _cosy.c - the batch functions of libcosy for Python; cosy/__init__.py documents
+ * _cosy.c - the batch functions of libcosy for Python. cosy/__init__.py documents
  * them.
  */
 #define PY_SSIZE_T_CLEAN
@@ -15,10 +15,10 @@
 /* os.stat_result */
 static PyTypeObject *stat_result;
 
-/* What os.stat_result has on Linux, in the order of its fields. */
+/* The number of fields of os.stat_result on Linux. */
 enum { STAT_FIELDS = 19 };
 
-/* The exception for a negative errno, as open() and the like raise it. */
+/* Make the exception for a negative errno, like that of open(). */
 static PyObject *make_error(int result, PyObject *path)
 {
 	return PyObject_CallFunction(PyExc_OSError, "isO", -result,
@@ -31,10 +31,10 @@ static PyObject *raise_error(int result, PyObject *path)
 	return PyErr_SetFromErrnoWithFilenameObject(PyExc_OSError, path);
 }
 
-/* Seconds and nanoseconds as one integer. */
+/* Return seconds and nanoseconds as one integer. */
 static PyObject *nanoseconds(const struct timespec *time)
 {
-	/* 2^63 ns end in the year 2262, and struct timespec does not. */
+	/* A time after the year 2262 has more than 2^63 ns. */
 	if (time->tv_sec < 9000000000 && time->tv_sec > -9000000000)
 		return PyLong_FromLongLong(time->tv_sec * 1000000000LL +
 					   time->tv_nsec);
@@ -68,7 +68,7 @@ static PyObject *make_stat(const struct stat *status)
 	SET(PyLong_FromUnsignedLongLong(status->st_ino));
 	SET(PyLong_FromUnsignedLongLong(status->st_dev));
 	SET(PyLong_FromUnsignedLong(status->st_nlink));
-	/* Those that are -1 stay so, as in os.stat(). */
+	/* As in os.stat(), -1 stays -1. */
 	SET(status->st_uid == (uid_t)-1 ? PyLong_FromLong(-1) :
 					  PyLong_FromUnsignedLong(status->st_uid));
 	SET(status->st_gid == (gid_t)-1 ? PyLong_FromLong(-1) :
@@ -90,7 +90,7 @@ static PyObject *make_stat(const struct stat *status)
 	return result;
 }
 
-/* For "O&": a directory's descriptor, None for the working directory. */
+/* Converter for "O&": the descriptor of a directory, or None for the working directory. */
 static int convert_dir_fd(PyObject *object, void *result)
 {
 	int fd = AT_FDCWD;
@@ -106,9 +106,9 @@ static int convert_dir_fd(PyObject *object, void *result)
 
 /*
  * The paths of a call.
- * @given: as the caller gave them, for exceptions
- * @names: the bytes objects that @paths point into
- * @bytes: a path for each
+ * @given: the objects that the caller passed, for exceptions
+ * @names: the bytes objects that contain the paths
+ * @bytes: the paths, in the memory of @names
  */
 struct paths {
 	PyObject *given;
@@ -125,17 +125,17 @@ static void free_paths(struct paths *paths)
 	paths->bytes = NULL;
 }
 
-/* Return 0; -1 and an exception. */
+/* Convert the paths. Return 0, or -1 with an exception. */
 static int take_paths(struct paths *paths, PyObject *iterable)
 {
 	*paths = (struct paths){ 0 };
-	/* A path by itself would be taken for a list of its characters. */
+	/* A single path is also an iterable, of its characters. */
 	if (PyUnicode_Check(iterable) || PyBytes_Check(iterable)) {
 		PyErr_SetString(PyExc_TypeError,
 				"paths must be an iterable of paths, not a path");
 		return -1;
 	}
-	/* A tuple of its own, which does not change while the GIL is released. */
+	/* Make a tuple, which does not change while the GIL is released. */
 	paths->given = PySequence_Tuple(iterable);
 	if (!paths->given)
 		return -1;
@@ -257,7 +257,7 @@ out:
 	return list;
 }
 
-/* Room for a file that did not fit, in *@buffer of *@size bytes. Return 0; -1 and an
+/* Enlarge *@buffer of *@size bytes for a file that did not fit. Return 0, or -1 with an
  * exception. */
 static int grow(char **buffer, size_t *size, int dir_fd, const char *path)
 {
@@ -317,7 +317,7 @@ static PyObject *read_many(PyObject *module, PyObject *args, PyObject *keywords)
 		for (ssize_t i = 0; i < n; i++) {
 			PyObject *item;
 
-			/* The rest is read again, into a larger buffer. */
+			/* Read this and the remaining files again, into a larger buffer. */
 			if (results[i].length == -EFBIG) {
 				if (grow(&buffer, &size, dir_fd,
 					 paths.bytes[done]) < 0)
@@ -387,12 +387,13 @@ out:
 }
 
 /*
- * An entry, as os.DirEntry.
- * @name:    str, or bytes if the directory was given as bytes
+ * An entry, like os.DirEntry.
+ * @name:    str, or bytes if the argument of scandir() was bytes
  * @path:    the directory and the name
- * @dir_fd:  what scandir() was given as a descriptor, or AT_FDCWD
- * @entry:   without its name
- * @target:  os.stat_result of what a symbolic link leads to, once asked for
+ * @dir_fd:  the descriptor that was the argument of scandir(), or AT_FDCWD
+ * @entry:   the entry without its name
+ * @own:     os.stat_result of the entry, or NULL until it is requested
+ * @target:  os.stat_result of the target of a symbolic link, or NULL until it is requested
  */
 struct entry {
 	PyObject_HEAD
@@ -415,8 +416,8 @@ static void entry_dealloc(struct entry *self)
 	Py_DECREF(type);
 }
 
-/* The status as os.stat() or os.lstat() give it now. Return 0 or a negative errno; -1 is
- * EPERM, so an exception that was raised is told by @raised. */
+/* Get the current status, like os.stat() or os.lstat(). Return 0 or a negative errno. Sets
+ * @raised after an exception, because -1 is EPERM. */
 static int fetch(struct entry *self, bool follow, struct stat *status, bool *raised)
 {
 	PyObject *path;
@@ -472,7 +473,7 @@ static PyObject *entry_target_stat(struct entry *self)
 	return Py_XNewRef(self->target);
 }
 
-/* For methods whose only argument is follow_symlinks=True, keyword only. */
+/* Parse the arguments of methods whose only argument is the keyword follow_symlinks=True. */
 static int take_follow(PyObject *args, PyObject *keywords, bool *follow)
 {
 	static char *names[] = { "follow_symlinks", NULL };
@@ -493,7 +494,7 @@ static PyObject *entry_stat(struct entry *self, PyObject *args, PyObject *keywor
 	return follow ? entry_target_stat(self) : entry_own_stat(self);
 }
 
-/* Test the type of the entry, or of the file that it links to. */
+/* Compare the type of the entry, or of the target of its link, with @type. */
 static PyObject *entry_is(struct entry *self, bool follow, unsigned char type)
 {
 	PyObject *status, *mode;
@@ -504,7 +505,7 @@ static PyObject *entry_is(struct entry *self, bool follow, unsigned char type)
 		return PyBool_FromLong(self->entry.type == type);
 	status = follow ? entry_target_stat(self) : entry_own_stat(self);
 	if (!status) {
-		/* A link that leads nowhere leads to no file of any type. */
+		/* A link without a target has no type. */
 		if (!PyErr_ExceptionMatches(PyExc_FileNotFoundError))
 			return NULL;
 		PyErr_Clear();
@@ -569,8 +570,8 @@ static PyObject *entry_repr(struct entry *self)
 static PyMethodDef entry_methods[] = {
 	{ "stat", (PyCFunction)(void (*)(void))entry_stat, WITH_KEYWORDS,
 	  "stat($self, /, *, follow_symlinks=True)\n--\n\n"
-	  "Return the os.stat_result that was taken with the directory; for a symbolic\n"
-	  "link that is followed, the one of its target, which is asked for once." },
+	  "Return the os.stat_result that was read with the directory. If a symbolic link\n"
+	  "is followed, return the one of its target, which is read once." },
 	{ "is_dir", (PyCFunction)(void (*)(void))entry_is_dir, WITH_KEYWORDS,
 	  "is_dir($self, /, *, follow_symlinks=True)\n--\n\n"
 	  "Return True if the entry is a directory." },
@@ -621,11 +622,13 @@ static PyTypeObject *entry_type, *iterator_type;
 
 /*
  * The iterator that scandir() returns.
- * @dir:     NULL after the end, and after close()
- * @prefix:  what comes before each name in a path; NULL: nothing
+ * @dir:     the directory; NULL after the end, and after close()
+ * @prefix:  the part of each path before the name, or NULL
  * @bytes:   names are bytes
  * @busy:    a thread is reading, without the GIL
- * @entries: @count of them, of which @next is the next one
+ * @entries: the current entries
+ * @next:    the index of the next entry
+ * @count:   the number of current entries
  */
 struct iterator {
 	PyObject_HEAD
@@ -790,7 +793,7 @@ static PyType_Spec iterator_spec = {
 	.slots = iterator_slots,
 };
 
-/* What comes before the names: the path, and a slash unless there is one. */
+/* Return the prefix of the names: the path, and a slash unless it ends in one. */
 static PyObject *make_prefix(PyObject *path, bool bytes)
 {
 	PyObject *prefix, *slash;
@@ -811,8 +814,8 @@ static PyObject *make_prefix(PyObject *path, bool bytes)
 	return PyUnicode_FromFormat("%U/", path);
 }
 
-/* Say in @iterator which directory it is, and put its path into *@name; not for a
- * descriptor. Return 0; -1 and an exception. */
+/* Set the directory of @iterator, and set *@name to its path, unless it is a descriptor.
+ * Return 0, or -1 with an exception. */
 static int take_directory(struct iterator *iterator, PyObject *path, PyObject **name)
 {
 	PyObject *fspath;
@@ -877,10 +880,10 @@ failed:
 static PyMethodDef methods[] = {
 	{ "scandir", (PyCFunction)(void (*)(void))list_directory, WITH_KEYWORDS,
 	  "scandir(path=None, *, stat=True)\n--\n\n"
-	  "Return an iterator of the entries of a directory, as os.scandir().\n\n"
-	  "The status of each entry is taken in the same crossings as the names, so that\n"
-	  "DirEntry.stat() asks for that of followed symbolic links only. With stat=False\n"
-	  "it is taken when it is asked for, as os.scandir() does." },
+	  "Return an iterator of the entries of a directory, like os.scandir().\n\n"
+	  "The same crossings get the names and the status of each entry, so DirEntry.stat()\n"
+	  "makes a system call only to follow a symbolic link. With stat=False, the status\n"
+	  "is read when it is requested, as with os.scandir()." },
 	{ "stat_many", (PyCFunction)(void (*)(void))stat_many, WITH_KEYWORDS,
 	  "stat_many(paths, *, dir_fd=None, follow_symlinks=True)\n--\n\n"
 	  "Return a list with an os.stat_result for each path, or the OSError that\n"
@@ -888,7 +891,7 @@ static PyMethodDef methods[] = {
 	{ "read_many", (PyCFunction)(void (*)(void))read_many, WITH_KEYWORDS,
 	  "read_many(paths, *, dir_fd=None, follow_symlinks=True)\n--\n\n"
 	  "Return a list with the contents of each regular file as bytes, or the OSError\n"
-	  "that reading it gave." },
+	  "of reading it." },
 	{ "unlink_many", (PyCFunction)(void (*)(void))unlink_many, WITH_KEYWORDS,
 	  "unlink_many(paths, *, dir_fd=None, directories=False)\n--\n\n"
 	  "Remove files, or empty directories, in order. Return a list with None for each\n"
@@ -897,7 +900,7 @@ static PyMethodDef methods[] = {
 	  "copy_file(src, dst, *, src_dir_fd=None, dst_dir_fd=None, exclusive=False,\n"
 	  "          follow_symlinks=True)\n--\n\n"
 	  "Copy the contents of a regular file, with holes where the source has them.\n"
-	  "Return how many bytes were copied." },
+	  "Return the number of bytes copied." },
 	{ 0 },
 };
 
@@ -910,8 +913,8 @@ static PyObject *make_type(PyObject *module, PyType_Spec *spec)
 	return type;
 }
 
-/* Find os.stat_result, and whether it has the fields that are set here. Return 0; -1 and
- * an exception. */
+/* Find os.stat_result, and check that it has the fields that are set here. Return 0, or -1
+ * with an exception. */
 static int find_stat_result(void)
 {
 	PyObject *os = PyImport_ImportModule("os"), *type = NULL, *fields = NULL;
@@ -927,8 +930,8 @@ static int find_stat_result(void)
 			result = 0;
 		} else if (!PyErr_Occurred()) {
 			PyErr_Format(PyExc_ImportError,
-				     "cosy knows os.stat_result with %d fields, "
-				     "and this Python's has %R",
+				     "cosy supports os.stat_result with %d fields, "
+				     "but this Python's has %R",
 				     STAT_FIELDS, fields);
 		}
 	}

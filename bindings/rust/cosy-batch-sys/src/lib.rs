@@ -7,7 +7,7 @@
 #![allow(non_camel_case_types)]
 
 #[cfg(not(all(target_os = "linux", target_arch = "x86_64", target_env = "gnu")))]
-compile_error!("libcosy-batch exists for x86_64-unknown-linux-gnu only");
+compile_error!("libcosy-batch supports only x86_64-unknown-linux-gnu");
 
 /// A C `int`.
 pub type c_int = i32;
@@ -16,7 +16,7 @@ pub type c_char = i8;
 
 /// Relative paths start from the working directory.
 pub const AT_FDCWD: c_int = -100;
-/// A symbolic link is not followed.
+/// Symbolic links are not followed.
 pub const AT_SYMLINK_NOFOLLOW: c_int = 0x100;
 /// Directories are removed, not files.
 pub const AT_REMOVEDIR: c_int = 0x200;

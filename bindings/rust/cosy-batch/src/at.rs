@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//! The functions, with the directory that relative paths start from.
+//! The functions, with the directory where relative paths start.
 
 use std::ffi::CString;
 use std::io;
@@ -15,7 +15,7 @@ use cosy_batch_sys as sys;
 use crate::{Metadata, ReadDir};
 
 const EFBIG: isize = 27;
-/// Of the buffer that `read_many()` begins with.
+/// The size of the first buffer of `read_many()`.
 const BUFFER: usize = 256 * 1024;
 
 /// Where relative paths start.
@@ -34,7 +34,7 @@ pub struct At<'fd> {
     dir: Option<BorrowedFd<'fd>>,
 }
 
-/// An `io::Error` of a negative errno.
+/// Returns the `io::Error` of a negative errno.
 pub(crate) fn error(result: isize) -> io::Error {
     io::Error::from_raw_os_error(result.wrapping_neg() as i32)
 }
@@ -43,10 +43,10 @@ fn c_string(path: &Path) -> io::Result<CString> {
     Ok(CString::new(path.as_os_str().as_bytes())?)
 }
 
-/// Paths as C takes them, without those that contain a NUL.
+/// Paths as C strings, without those that contain a NUL.
 struct Paths {
     owned: Vec<CString>,
-    /// Of each path: why it is not in `owned`, or nothing.
+    /// For each path: the error why it is not in `owned`, or `None`.
     refused: Vec<Option<io::Error>>,
 }
 
@@ -78,14 +78,14 @@ impl Paths {
 }
 
 impl At<'static> {
-    /// From the working directory.
+    /// Relative paths start from the working directory.
     pub const fn cwd() -> Self {
         At { dir: None }
     }
 }
 
 impl<'fd> At<'fd> {
-    /// From an open directory.
+    /// Relative paths start from an open directory.
     pub const fn dir(dir: BorrowedFd<'fd>) -> Self {
         At { dir: Some(dir) }
     }
@@ -117,11 +117,11 @@ impl<'fd> At<'fd> {
             )
         };
         assert!(n >= 0, "cosy_stat_many: {}", error(n));
-        // SAFETY: as many fit, and a MaybeUninit is always initialized.
+        // SAFETY: the capacity is at least `count`, and a MaybeUninit is always initialized.
         unsafe { status.set_len(count) };
         paths.merge(results.into_iter().zip(status).map(|(result, status)| {
             if result == 0 {
-                // SAFETY: the result says that it was set.
+                // SAFETY: the status is set if the result is 0.
                 Ok(Metadata::new(unsafe { status.assume_init() }))
             } else {
                 Err(error(result as isize))
@@ -154,7 +154,7 @@ impl<'fd> At<'fd> {
         let pointers = paths.pointers();
         let mut results = vec![0; pointers.len()];
 
-        // SAFETY: both arrays have as many elements as it is told.
+        // SAFETY: both arrays have `pointers.len()` elements.
         let n = unsafe {
             sys::cosy_unlink_many(
                 self.raw(),
@@ -187,8 +187,8 @@ impl<'fd> At<'fd> {
         self.remove(paths, sys::AT_REMOVEDIR)
     }
 
-    /// Reads files from the first on, as many as fit into `buffer`, at least one if there is one.
-    /// Calls `each` with the index of each and its result, a length as C has it or the contents.
+    /// Reads the first files: as many as fit into `buffer`, at least one unless there are none.
+    /// Calls `each` with the index of each and its result: the contents, or a negative errno.
     fn read_block(
         &self,
         pointers: &[*const c_char],
@@ -197,7 +197,7 @@ impl<'fd> At<'fd> {
         mut each: impl FnMut(usize, Result<&[u8], isize>),
     ) -> usize {
         assert!(pointers.len() <= results.len());
-        // SAFETY: the arrays have as many elements as it is told.
+        // SAFETY: the arrays have at least the number of elements that is passed.
         let n = unsafe {
             sys::cosy_read_many(
                 self.raw(),
@@ -235,7 +235,7 @@ impl<'fd> At<'fd> {
         let mut refused = refused.into_iter().enumerate();
         let mut done = 0;
 
-        // Paths with a NUL come in their turn.
+        // Report the errors of paths with a NUL in the order of the paths.
         let mut next = |each: &mut dyn FnMut(usize, io::Result<&[u8]>)| loop {
             match refused.next() {
                 Some((index, Some(error))) => each(index, Err(error)),
@@ -252,12 +252,12 @@ impl<'fd> At<'fd> {
         next(&mut each);
     }
 
-    /// The size of a file that did not fit into a buffer.
+    /// Returns the size of a file that did not fit into a buffer; 0 if it is unknown.
     fn size(&self, path: *const c_char) -> usize {
         let mut status = MaybeUninit::<sys::stat>::uninit();
         let mut result = 0;
 
-        // SAFETY: arrays of one element.
+        // SAFETY: the arrays have one element.
         unsafe {
             let n = sys::cosy_stat_many(self.raw(), &path, 1, 0, status.as_mut_ptr(), &mut result);
             match n {
@@ -282,7 +282,7 @@ impl<'fd> At<'fd> {
             let rest = &pointers[results.len()..];
             let mut large = false;
             self.read_block(rest, &mut buffer, &mut block, |_, contents| match contents {
-                // Those after it are read again, with more room.
+                // This file and those after it are read again, into a larger buffer.
                 Err(e) if e == -EFBIG => large = true,
                 _ if large => (),
                 _ => results.push(contents.map(<[u8]>::to_vec).map_err(error)),
@@ -305,7 +305,7 @@ impl<'fd> At<'fd> {
         let (from, to) = (c_string(from.as_ref())?, c_string(to.as_ref())?);
         let mut copied = 0;
 
-        // SAFETY: two strings that end with a NUL, and a number.
+        // SAFETY: the strings end with a NUL, and `copied` outlives the call.
         let result = unsafe {
             sys::cosy_copy_file(self.raw(), from.as_ptr(), self.raw(), to.as_ptr(), 0, &mut copied)
         };
@@ -321,7 +321,7 @@ impl<'fd> At<'fd> {
         let name = c_string(path)?;
         let mut dir = ptr::null_mut();
 
-        // SAFETY: a string that ends with a NUL, and a pointer that is set.
+        // SAFETY: the string ends with a NUL, and `dir` outlives the call.
         let result = unsafe {
             sys::cosy_dir_open(&mut dir, self.raw(), name.as_ptr(), sys::COSY_DIR_STATUS)
         };

@@ -16,21 +16,21 @@ use crate::{FileType, Metadata};
 
 /// An iterator over the entries of a directory, in the directory's order, without `.` and `..`.
 ///
-/// An error of reading on is returned once; what comes after it is the next attempt. The status
-/// of an entry has its own error: [`DirEntry::metadata`].
+/// If reading the next entries fails, the error is returned, and the next call tries again. The
+/// status of an entry has its own error: [`DirEntry::metadata`].
 #[derive(Debug)]
 pub struct ReadDir {
     dir: *mut sys::cosy_dir,
     path: Arc<PathBuf>,
-    /// The entries that are left of the last block; they are valid until the next is read.
+    /// The entries that are left of the last block. They are valid until the next block is read.
     entries: *const sys::cosy_dir_entry,
     left: usize,
     ended: bool,
 }
 
-// SAFETY: this owns the directory, which depends on no thread.
+// SAFETY: this owns the directory, which does not depend on a thread.
 unsafe impl Send for ReadDir {}
-// SAFETY: nothing can be done with a shared reference.
+// SAFETY: a shared reference gives no access to the directory.
 unsafe impl Sync for ReadDir {}
 
 /// An entry of a directory, like [`std::fs::DirEntry`].
@@ -45,7 +45,7 @@ pub struct DirEntry {
 }
 
 impl ReadDir {
-    /// Takes an open directory over.
+    /// Takes the ownership of an open directory.
     pub(crate) fn new(dir: *mut sys::cosy_dir, path: &Path) -> Self {
         ReadDir {
             dir,
@@ -76,8 +76,8 @@ impl Iterator for ReadDir {
                 return None;
             }
         }
-        // SAFETY: there are as many as `left` says, and the name and the status, where the
-        // result says so, were set.
+        // SAFETY: there are `left` entries. Their names are set; the status is set if the result
+        // is 0.
         let entry = unsafe {
             let entry = &*self.entries;
             self.entries = self.entries.add(1);
@@ -101,13 +101,13 @@ impl FusedIterator for ReadDir {}
 
 impl Drop for ReadDir {
     fn drop(&mut self) {
-        // SAFETY: it is not used any more.
+        // SAFETY: the directory is not used any more.
         unsafe { sys::cosy_dir_close(self.dir) }
     }
 }
 
 impl DirEntry {
-    /// The path of the directory, as it was given, and the name.
+    /// The path of the directory, as it was passed, and the name.
     pub fn path(&self) -> PathBuf {
         self.directory.join(&self.name)
     }
@@ -117,13 +117,13 @@ impl DirEntry {
         &self.name
     }
 
-    /// The status, which was taken when the entry was read; a symbolic link is not followed.
-    /// Fails where the file was removed meanwhile.
+    /// The status from the time when the entry was read. A symbolic link is not followed. Fails if
+    /// the file was removed meanwhile.
     pub fn metadata(&self) -> io::Result<Metadata> {
         self.status.map_err(|result| error(result as isize))
     }
 
-    /// The type. Fails only where neither the directory nor the status could tell it.
+    /// The type. Fails only if neither the directory nor the status contains it.
     pub fn file_type(&self) -> io::Result<FileType> {
         match FileType::of_entry(self.d_type) {
             Some(file_type) => Ok(file_type),
@@ -131,7 +131,7 @@ impl DirEntry {
         }
     }
 
-    /// The inode number in the directory; that of a mount point differs from its status's.
+    /// The inode number in the directory. For a mount point, the status has another number.
     pub fn ino(&self) -> u64 {
         self.inode
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //! Many file operations in one crossing into the kernel.
 //!
-//! The functions are those of [`std::fs`] for many paths. Each path has a result of its own;
-//! one that fails does not stop the others. They work in the order of the paths.
+//! The functions are those of [`std::fs`] for many paths. Each path has a result of its own. A
+//! path that fails does not stop the others. The paths are processed in their order.
 //!
 //! ```no_run
 //! # fn main() -> std::io::Result<()> {
@@ -23,11 +23,11 @@
 //!
 //! Relative paths start from the working directory; with [`At`], from another directory.
 //! A path that contains a NUL fails with [`io::ErrorKind::InvalidInput`], as in [`std::fs`].
-//! Unlike there, a system call that a signal handler without `SA_RESTART` interrupts fails its
-//! path with [`io::ErrorKind::Interrupted`].
+//! Unlike in [`std::fs`], if a signal handler without `SA_RESTART` interrupts a system call, its
+//! path fails with [`io::ErrorKind::Interrupted`].
 //!
 //! Without the kernel module of Cosy the functions make the same system calls one by one.
-//! `man cosy-batch` describes the C functions below them.
+//! `man cosy-batch` describes the C functions that they call.
 
 mod at;
 mod dir;
@@ -40,23 +40,23 @@ pub use at::At;
 pub use dir::{DirEntry, ReadDir};
 pub use metadata::{FileType, Metadata};
 
-/// Takes the status of many paths, following symbolic links, as [`std::fs::metadata`] does.
+/// Gets the status of many paths, following symbolic links, like [`std::fs::metadata`].
 pub fn metadata_many<P: AsRef<Path>>(
     paths: impl IntoIterator<Item = P>,
 ) -> Vec<io::Result<Metadata>> {
     At::cwd().metadata_many(paths)
 }
 
-/// Takes the status of many paths, without following symbolic links, as
-/// [`std::fs::symlink_metadata`] does.
+/// Gets the status of many paths, without following symbolic links, like
+/// [`std::fs::symlink_metadata`].
 pub fn symlink_metadata_many<P: AsRef<Path>>(
     paths: impl IntoIterator<Item = P>,
 ) -> Vec<io::Result<Metadata>> {
     At::cwd().symlink_metadata_many(paths)
 }
 
-/// Reads many regular files whole, as [`std::fs::read`] does. Other files fail: a directory
-/// with `EISDIR`, a FIFO or device with `EINVAL`.
+/// Reads many whole regular files, like [`std::fs::read`]. Other files fail: a directory with
+/// `EISDIR`, a FIFO or device with `EINVAL`.
 pub fn read_many<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Vec<io::Result<Vec<u8>>> {
     At::cwd().read_many(paths)
 }
@@ -72,12 +72,12 @@ pub fn read_each<P: AsRef<Path>>(
     At::cwd().read_each(paths, buffer, each);
 }
 
-/// Removes many files, as [`std::fs::remove_file`] does.
+/// Removes many files, like [`std::fs::remove_file`].
 pub fn remove_file_many<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Vec<io::Result<()>> {
     At::cwd().remove_file_many(paths)
 }
 
-/// Removes many empty directories, as [`std::fs::remove_dir`] does.
+/// Removes many empty directories, like [`std::fs::remove_dir`].
 pub fn remove_dir_many<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Vec<io::Result<()>> {
     At::cwd().remove_dir_many(paths)
 }
@@ -88,7 +88,7 @@ pub fn copy(from: impl AsRef<Path>, to: impl AsRef<Path>) -> io::Result<u64> {
     At::cwd().copy(from, to)
 }
 
-/// Lists a directory, with the status of each entry, as [`std::fs::read_dir`] does without.
+/// Lists a directory like [`std::fs::read_dir`], but with the status of each entry.
 pub fn read_dir(path: impl AsRef<Path>) -> io::Result<ReadDir> {
     At::cwd().read_dir(path)
 }

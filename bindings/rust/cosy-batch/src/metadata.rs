@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//! What is known about a file.
+//! The status and the type of a file.
 
 use std::fmt;
 use std::io;
@@ -10,8 +10,8 @@ use cosy_batch_sys as sys;
 
 const S_IFMT: u32 = 0o170000;
 
-/// The status of a file. [`std::fs::Metadata`] cannot be made from what the C functions give;
-/// this has the same methods, also those of [`std::os::unix::fs::MetadataExt`].
+/// The status of a file. A [`std::fs::Metadata`] cannot be made from the results of the C
+/// functions. This type has the same methods, also those of [`std::os::unix::fs::MetadataExt`].
 #[derive(Clone, Copy)]
 pub struct Metadata {
     status: sys::stat,
@@ -63,12 +63,12 @@ impl Metadata {
         self.status.st_size as u64
     }
 
-    /// When its contents were changed.
+    /// The time when its contents were last changed.
     pub fn modified(&self) -> io::Result<SystemTime> {
         time(self.status.st_mtime, self.status.st_mtime_nsec)
     }
 
-    /// When its contents were read.
+    /// The time when its contents were last read.
     pub fn accessed(&self) -> io::Result<SystemTime> {
         time(self.status.st_atime, self.status.st_atime_nsec)
     }
@@ -136,7 +136,7 @@ impl MetadataExt for Metadata {
 }
 
 impl FileType {
-    /// Of a `d_type`, which is these bits of a mode; `None` if that is unknown.
+    /// Returns the type for a `d_type`, which has these bits of a mode; `None` if it is unknown.
     pub(crate) fn of_entry(d_type: u8) -> Option<Self> {
         match d_type {
             0 => None,

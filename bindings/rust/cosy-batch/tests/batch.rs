@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//! The functions against those of `std::fs`: the same results and errors.
+//! Compares the functions with those of `std::fs`: the same results and errors.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -149,7 +149,7 @@ fn read() {
         }
     }
 
-    // Through a buffer that some do not fit into: each path once, in order.
+    // Through a buffer that is too small for some: each path once, in order.
     let mut buffer = [0; 500];
     let mut seen = 0;
     cosy_batch::read_each(&paths, &mut buffer, |i, contents| {
@@ -206,7 +206,7 @@ fn list() {
             &fs::read_dir(&path).unwrap_err(),
         );
     }
-    // One that is dropped early closes its directory.
+    // An iterator that is dropped early closes its directory.
     let open = || {
         fs::read_dir("/proc/self/fd")
             .unwrap()
@@ -219,7 +219,7 @@ fn list() {
     assert_eq!(open(), 1);
     drop(early);
     assert_eq!(open(), 0);
-    // The entries are independent of the iterator, which other threads may have.
+    // The entries are independent of the iterator, which may be in other threads.
     let entries: Vec<_> = std::thread::spawn({
         let entries = cosy_batch::read_dir(&scratch.0).unwrap();
         move || entries.collect::<io::Result<_>>().unwrap()
