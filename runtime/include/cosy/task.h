@@ -67,6 +67,7 @@ struct cosy_region;
  * @done:  called with the operation after the function has returned, or NULL
  * @data:  stored in the operation
  * @task:  for libcosy
+ * @colour: colour of the function and of @done; 0: they have none
  */
 struct cosy_spawn {
 	struct cosy_loop *loop;
@@ -74,6 +75,7 @@ struct cosy_spawn {
 	void (*done)(struct cosy_async *op);
 	void *data;
 	struct cosy_task *task;
+	uint64_t colour;
 };
 
 /**
@@ -81,13 +83,18 @@ struct cosy_spawn {
  * @loop_: the loop that executes its system calls
  * @call:  the call; its arguments are evaluated now
  *
- * Optional arguments follow: .op, .done and .data of struct cosy_spawn, in this
- * order. The function starts when a thread waits for the loop. The result of the
+ * Optional arguments follow: .op, .done, .data and .colour of struct cosy_spawn, in
+ * this order. The function starts when a thread waits for the loop. The result of the
  * operation is the function's result, as a 64-bit number; 0 for void.
  *
  * cosy_cancel() of the operation cancels the function: the call that it waits for
  * fails with ECANCELED, and so does each later call that may wait for something
  * other than a disk. The function runs until it returns.
+ *
+ * If several threads run the loop, functions run at the same time. Functions of one colour,
+ * and callbacks of that colour (cosy_colour()), do not: a function gives its colour back
+ * when it is suspended, and has it again when it is resumed. The module does not run
+ * compounds of functions that have a colour.
  *
  * Return: 0: the operation will complete, once; -EAGAIN: as many operations as the
  * loop was made for are outstanding; -EBUSY: @op is pending; -ENOMEM; -ESHUTDOWN:
@@ -98,6 +105,8 @@ struct cosy_spawn {
 		struct cosy_spawn cosy_spawn_ = { .loop = (loop_), \
 						  __VA_ARGS__ }; \
 		cosy_task_create(&cosy_spawn_); \
+		if (cosy_spawn_.colour) \
+			cosy_task_colour(&cosy_spawn_); \
 		(void)(call); \
 		cosy_task_start(&cosy_spawn_); \
 	})
@@ -113,6 +122,9 @@ struct cosy_spawn {
 
 /** cosy_task_create() - begin COSY_SPAWN(): allocate the task */
 void cosy_task_create(struct cosy_spawn *spawn);
+
+/** cosy_task_colour() - give the task that was created the colour of @spawn */
+void cosy_task_colour(struct cosy_spawn *spawn);
 
 /** cosy_task_start() - end COSY_SPAWN(): start the task; free it on failure */
 int cosy_task_start(struct cosy_spawn *spawn);

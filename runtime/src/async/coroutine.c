@@ -59,6 +59,9 @@ COSY_EXPORT bool cosy_task_region(struct cosy_task *task,
 
 	if (region->abi != COSY_REGION_ABI || !loop_runs_compounds(task->loop))
 		return false;
+	/* The module would resume it while a thread runs a callback of its colour. */
+	if (cosy_is_coloured(&task->call))
+		return false;
 	reserved = cosy_reserved_get(region, COSY_EXECUTOR_KERNEL, &diag);
 	if (!reserved || !is_loaded(region, reserved))
 		return false;

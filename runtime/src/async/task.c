@@ -209,9 +209,21 @@ static void call_done(struct cosy_async *call)
 	run_task(task);
 }
 
+static void coloured_call_done(struct cosy_coloured *coloured)
+{
+	call_done(&coloured->op);
+}
+
 COSY_EXPORT void cosy_task_create(struct cosy_spawn *spawn)
 {
 	spawn->task = calloc(1, sizeof(*spawn->task));
+}
+
+COSY_EXPORT void cosy_task_colour(struct cosy_spawn *spawn)
+{
+	if (spawn->task)
+		cosy_colour(&spawn->task->coloured, spawn->colour,
+			    coloured_call_done);
 }
 
 static int start_task(struct cosy_task *task, const struct cosy_spawn *spawn)
@@ -228,7 +240,8 @@ static int start_task(struct cosy_task *task, const struct cosy_spawn *spawn)
 		err = cosy_page_hold(loop, &task->call);
 	if (!err) {
 		task->loop = loop;
-		task->call.done = call_done;
+		if (!cosy_is_coloured(&task->call))
+			task->call.done = call_done;
 		task->op = op;
 		op->done = spawn->done;
 		op->data = spawn->data;

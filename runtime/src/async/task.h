@@ -34,6 +34,7 @@ struct task_frame {
  * struct cosy_task - a function that has been spawned
  * @value:   the value with which the function is resumed; code of the plugin reads it
  * @call:    the operation of its calls
+ * @coloured: the same, if the function has a colour
  * @op:	     the operation that represents the function
  * @own:     used as @op if the program has none
  * @loop:    the loop that executes its calls
@@ -51,7 +52,10 @@ struct task_frame {
  */
 struct cosy_task {
 	int64_t value;
-	struct cosy_async call;
+	union {
+		struct cosy_async call;
+		struct cosy_coloured coloured;
+	};
 	struct cosy_async *op;
 	struct cosy_async own;
 	struct cosy_loop *loop;
