@@ -25,6 +25,11 @@ TAP = re.compile(r"(ok|not ok) (\d+)\b(.*)")
 # Those of Python's, by their names.  What a part prints may stand before its result.
 UNITTEST = re.compile(r"(\w+) \(([\w.]+)\) \.\.\. (.*)")
 UNITTEST_RESULT = re.compile(r"(ok|skipped|FAIL|ERROR|expected failure|unexpected success)\b")
+# Those of SQLite's and toybox's, by their names. SQLite prints the result on a line of its own if the
+# part has failed.
+SQLITE = re.compile(r"(\S+)\.\.\.(?: (Ok|Omitted))?$")
+SQLITE_FAILURE = re.compile(r"! (\S+) (expected|got)")
+TOYBOX = re.compile(r"(PASS|FAIL|SKIP): (.*)")
 
 
 def outcomes(path):
@@ -39,6 +44,16 @@ def outcomes(path):
             result, name, title = match.groups()
             directive = re.search(r"# (skip|todo)\b", title, re.IGNORECASE)
             parts[name] = directive[1].lower() if directive else result
+            continue
+        if match := SQLITE.match(line):
+            parts[match[1]] = match[2] or "no result"
+            continue
+        if match := SQLITE_FAILURE.match(line):
+            parts[match[1]] = "failed"
+            continue
+        if match := TOYBOX.match(line):
+            # Several parts may have the same name.
+            parts[match[2]] = ", ".join(filter(None, (parts.get(match[2]), match[1])))
             continue
         if match := UNITTEST.match(line):
             function, where, line = match.groups()
@@ -101,7 +116,7 @@ def main():
 
     directories = [options.results, *options.again]
     reasons = known_differences(options.suite)
-    ways = [way for way in ("auto", "run") if tests_of(options.results, way)]
+    ways = [way for way in ("auto", "lto", "run") if tests_of(options.results, way)]
     differing = set()
     summary = []
     for way in ways:

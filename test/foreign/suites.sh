@@ -3,10 +3,10 @@
 #
 # The test suites.  For each SUITE of `suites`
 #
-#   ways_SUITE         says how its tests are run: native, auto (built with -fcosy-auto), run
-#                      (the native program below `cosy run`)
+#   ways_SUITE         says how its tests are run in the VM: native, auto (built with -fcosy-auto),
+#                      run (the native program below `cosy run`)
 #   source_SUITE       is the package of scripts/sources.list that contains it
-#   build_SUITE        builds the tree in the working directory with $CC
+#   build_SUITE        builds the tree in the working directory with $CC, $AR and $RANLIB
 #   tests_SUITE        prints the names of the tests
 #   test_SUITE TEST    runs a test; its status is 0 if it has passed, and 77 if it was skipped
 #
@@ -14,7 +14,9 @@
 # parts has "native" as its last way: the guest does without it where Cosy passes.
 # shellcheck disable=SC2034 # used by those that source this file
 
-suites=(coreutils coreutils-root findutils tar rsync bash git perl python)
+suites=(coreutils coreutils-root findutils tar rsync bash git sqlite toybox perl python)
+# Without a VM a program has no module, so only what the compiler has made of it is tested.
+ways_without_vm=(native auto lto)
 
 ways_coreutils=(auto run native)
 source_coreutils=coreutils
@@ -170,7 +172,7 @@ ways_git=(native auto run)
 source_git=git
 
 build_git() {
-	make -s -j"$(nproc)" CC="$CC" CFLAGS=-O2 NO_{OPENSSL,CURL,EXPAT,GETTEXT,TCLTK,PYTHON}=1 all
+	make -s -j"$(nproc)" CC="$CC" AR="$AR" CFLAGS=-O2 NO_{OPENSSL,CURL,EXPAT,GETTEXT,TCLTK,PYTHON}=1 all
 }
 
 tests_git() {
@@ -182,6 +184,62 @@ test_git() {
 	cd t || return
 	# The scripts' style is not what is tested.
 	GIT_TEST_CHAIN_LINT=0 "./$1" --root="$TMPDIR"
+}
+
+ways_sqlite=(native auto run)
+source_sqlite=sqlite3
+
+build_sqlite() {
+	[[ -e /usr/include/tcl/tcl.h ]] || HINT="apt-get install tcl-dev" die "SQLite's tests need Tcl's headers"
+	./configure -q CC="$CC" CFLAGS=-O2 --disable-shared
+	make -s testfixture
+}
+
+# Without those that run others, which permutations.test lists.
+# shellcheck disable=SC2016 # the $ is permutations.test's
+tests_sqlite() {
+	local -a files=(test/*.test)
+	printf '%s\n' "${files[@]#test/}" | grep -vxFf <(
+		sed -n '/^set alltests \[test_set \$alltests -exclude {/,/^}/s/^  //p' \
+			test/permutations.test | xargs -n 1
+	)
+}
+
+test_sqlite() {
+	local tree=$PWD
+	cd "$TMPDIR" || return
+	"$tree/testfixture" "$tree/test/$1"
+}
+
+ways_toybox=(native auto run)
+source_toybox=toybox
+
+# It takes no options in CC.
+build_toybox() {
+	local command=${CC%% *}
+	local -a options=(-s CC="$command" HOSTCC=clang-19 CFLAGS="-O2${CC#"$command"}")
+	make "${options[@]}" defconfig
+	# The test of a command finds it beside the others.
+	make "${options[@]}" -j"$(nproc)" PREFIX="$PWD/all" install_flat
+}
+
+# The tests that its authors run by default.
+tests_toybox() {
+	find tests -maxdepth 1 -name '*.test' -perm -100 -printf '%f\n' | sort | sed 's/\.test$//'
+}
+
+# As scripts/test.sh, which would have one directory for all tests.
+# shellcheck disable=SC2034,SC1091,SC1090 # the test uses and defines them
+test_toybox() {
+	local CMDNAME=$1 C=$PWD/all/$1 TOPDIR=$PWD
+	export FILES=$PWD/tests/files LC_COLLATE=C VERBOSE=all PATH=$PWD/all:$PATH
+	OPTIONFLAGS=:$(sed -nr 's/^#define CFG_(.*) 1$/\1/p' generated/config.h | tr '\n' :)
+	export OPTIONFLAGS
+	[[ -e $C ]] || return 77
+	. scripts/runtest.sh
+	cd "$TMPDIR" || return
+	. "$TOPDIR/tests/$CMDNAME.test"
+	return $((FAILCOUNT != 0))
 }
 
 # Debian's own perl, with the tests of its sources.
