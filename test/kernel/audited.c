@@ -11,6 +11,8 @@
 #include <linux/audit.h>
 #include <linux/netlink.h>
 #include <poll.h>
+#include <pthread.h>
+#include <sched.h>
 #include <sys/mount.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -58,6 +60,138 @@ static int entry_status(struct loop *loop)
 	return execute(loop) == 1 && collect(loop) == 0 ? loop->entries[0].status : -1;
 }
 
+/* acct(), which nobody calls */
+static int rule(unsigned int type)
+{
+	struct audit_rule_data data = { .flags = AUDIT_FILTER_EXIT, .action = AUDIT_ALWAYS };
+
+	data.mask[SYS_acct / 32] = 1u << SYS_acct % 32;
+	return audit(type, &data, sizeof(data));
+}
+
+/* A thread that adds a rule while another one sleeps inside the kernel, and then wakes it. */
+struct ruler {
+	pid_t sleeper;
+	void (*wake)(struct ruler *ruler);
+	struct loop *loop;
+	int fd;
+	int err;
+};
+
+static void *add_rule(void *arg)
+{
+	struct ruler *ruler = arg;
+
+	while (!is_asleep(ruler->sleeper))
+		sched_yield();
+	ruler->err = rule(AUDIT_ADD_RULE);
+	ruler->wake(ruler);
+	return NULL;
+}
+
+static void wake_by_write(struct ruler *ruler)
+{
+	if (write(ruler->fd, "x", 1) != 1)
+		die("write");
+}
+
+static void wake_by_work(struct ruler *ruler)
+{
+	struct loop *loop = ruler->loop;
+	uint8_t status;
+
+	submit(loop, 0, COSY_ENTRY_THREAD, SYS_getpid, 0, 0, 0, 0);
+	do {
+		/* Also publishes the result, should the thread make the call. */
+		if (execute(loop) < 0)
+			die("execute");
+		status = __atomic_load_n(&loop->entries[0].status, __ATOMIC_ACQUIRE);
+	} while (status == COSY_ENTRY_SUBMITTED || status == COSY_ENTRY_RUNNING);
+	/* Then the thread would wait for the next call. */
+	__atomic_store_n(&loop->page->recall, COSY_RECALL, __ATOMIC_RELEASE);
+	enter_loop(loop, COSY_ASYNC_WORK | COSY_ASYNC_CANCEL);
+}
+
+static pthread_t rule_meanwhile(struct ruler *ruler, void (*wake)(struct ruler *ruler))
+{
+	pthread_t thread;
+
+	ruler->sleeper = gettid();
+	ruler->wake = wake;
+	if (pthread_create(&thread, NULL, add_rule, ruler))
+		die("pthread_create");
+	return thread;
+}
+
+/* Delete the rule that the thread has added. Return false if either has failed. */
+static bool end_rule(struct ruler *ruler, pthread_t thread)
+{
+	pthread_join(thread, NULL);
+	return !ruler->err && !rule(AUDIT_DEL_RULE);
+}
+
+/* A run that has entered before there was a rule: reads from a pipe, and then calls getpid(). */
+static int test_asleep_in_run(int dev)
+{
+	__u64 handle = must_load(dev, 4, SYS(0, SYS_read, 3), ARG(1), ARG(2), ARGI(1),
+				 SYS(0, SYS_getpid, 0), EXIT(0));
+	struct ruler ruler = {};
+	pthread_t thread;
+	int pipes[2];
+	char byte;
+	bool left;
+
+	if (pipe(pipes))
+		die("pipe");
+	ruler.fd = pipes[1];
+	frame[1] = (__u64)pipes[0];
+	frame[2] = (uintptr_t)&byte;
+	thread = rule_meanwhile(&ruler, wake_by_write);
+	left = traced(run_frame(dev, handle, frame, &run)) && frame[0] == 1;
+	return !end_rule(&ruler, thread) ? 20 : left ? 0 : 21;
+}
+
+/* A thread that waits for calls of a loop. */
+static int test_asleep_at_work(struct loop *loop)
+{
+	struct ruler ruler = { .loop = loop };
+	pthread_t thread = rule_meanwhile(&ruler, wake_by_work);
+	long long taken;
+
+	do {
+		taken = enter_loop(loop, COSY_ASYNC_WORK | loop->page->id);
+	} while (taken == (long long)COSY_ASYNC_ENTERED &&
+		 !__atomic_load_n(&loop->page->recall, __ATOMIC_ACQUIRE));
+	if (!end_rule(&ruler, thread))
+		return 22;
+	while (collect(loop) >= 0)
+		;
+	return taken == (long long)(COSY_ASYNC_ENTERED | COSY_WORK_TAKEN) &&
+	       loop->entries[0].status == COSY_ENTRY_USER ? 0 : 23;
+}
+
+/* A thread that sleeps in a loop until an entry can be executed. */
+static int test_asleep_in_loop(struct loop *loop)
+{
+	struct ruler ruler = {};
+	pthread_t thread;
+	int sv[2], index;
+	char byte;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, sv))
+		die("socketpair");
+	ruler.fd = sv[1];
+	submit_recv(loop, 1, sv[0], &byte);
+	loop->page->sleep_fd = -1;
+	loop->page->sleep_ns = COSY_ASYNC_FOR_EVER;
+	thread = rule_meanwhile(&ruler, wake_by_write);
+	while ((index = collect(loop)) < 0)
+		enter_loop(loop, COSY_ASYNC_SLEEP | COSY_ASYNC_AWAIT | COSY_ASYNC_MAX_DONE);
+	if (!end_rule(&ruler, thread))
+		return 24;
+	return index == 1 && loop->entries[1].status == COSY_ENTRY_USER ? 0 : 25;
+}
+
 /*
  * Auditing stays with processes born while it is on. Without a rule nobody
  * looks at their calls, with a rule somebody does.
@@ -65,7 +199,6 @@ static int entry_status(struct loop *loop)
 static void test_audit(int dev, __u64 getpid_handle)
 {
 	struct audit_status on = { .mask = AUDIT_STATUS_ENABLED, .enabled = 1 };
-	struct audit_rule_data rule = { .flags = AUDIT_FILTER_EXIT, .action = AUDIT_ALWAYS };
 	int status, err = audit(AUDIT_SET, &on, sizeof(on));
 	pid_t pid;
 
@@ -82,13 +215,11 @@ static void test_audit(int dev, __u64 getpid_handle)
 		device = dev;
 		if (create(&loop, 64) || entry_status(&loop) != COSY_ENTRY_DONE)
 			_exit(6);
-		/* acct(), which nobody calls */
-		rule.mask[SYS_acct / 32] = 1u << SYS_acct % 32;
-		if (audit(AUDIT_ADD_RULE, &rule, sizeof(rule)))
+		if (rule(AUDIT_ADD_RULE))
 			_exit(2);
 		status = !traced(run_frame(dev, getpid_handle, frame, &run)) ? 3 :
 			 entry_status(&loop) != COSY_ENTRY_USER ? 7 : 0;
-		if (audit(AUDIT_DEL_RULE, &rule, sizeof(rule)))
+		if (rule(AUDIT_DEL_RULE))
 			_exit(4);
 		if (!status && entry_status(&loop) != COSY_ENTRY_DONE)
 			status = 8;
@@ -97,6 +228,23 @@ static void test_audit(int dev, __u64 getpid_handle)
 	}
 	waitpid(pid, &status, 0);
 	check(!status, "audited without rules calls run, with rules they do not (%#x)", status);
+	pid = fork();
+	if (!pid) {
+		struct loop loop;
+
+		device = dev;
+		if (create(&loop, 64))
+			_exit(1);
+		status = test_asleep_in_run(dev);
+		check(!status, "a run that was asleep is left after a rule was added (%d)", status);
+		status = test_asleep_at_work(&loop);
+		check(!status, "and a thread at work takes its call to user mode (%d)", status);
+		status = test_asleep_in_loop(&loop);
+		check(!status, "and a thread asleep in a loop gives its call back (%d)", status);
+		_exit(failures);
+	}
+	waitpid(pid, &status, 0);
+	check(!status, "calls after a sleep inside the kernel are audited (%#x)", status);
 	on.enabled = 0;
 	audit(AUDIT_SET, &on, sizeof(on));
 	pid = fork();
