@@ -103,6 +103,21 @@ cosy_entry_call(struct cosy_state *st, unsigned int nr, u64 *args, s64 *result)
 }
 
 /**
+ * cosy_loop_args() - set the arguments of a call for cosy_may_make()
+ * @st:   initialised by cosy_loop_state()
+ * @call: the call
+ *
+ * Seccomp filters read all six arguments, a plain call only its own.
+ */
+void cosy_loop_args(struct cosy_state *st, const struct cosy_async_call *call)
+{
+	unsigned int i;
+
+	for (i = 0; i < ARRAY_SIZE(call->args); i++)
+		cosy_env_arg(&st->env, i, call->args[i]);
+}
+
+/**
  * cosy_loop_call() - make a call with the same checks as a call of a compound
  * @st:     initialised by cosy_loop_state()
  * @call:   the call
@@ -113,11 +128,7 @@ cosy_entry_call(struct cosy_state *st, unsigned int nr, u64 *args, s64 *result)
 enum cosy_call_end cosy_loop_call(struct cosy_state *st,
 				  struct cosy_async_call *call, s64 *result)
 {
-	unsigned int i;
-
-	/* Seccomp filters read all six arguments, a plain call only its own. */
-	for (i = 0; i < ARRAY_SIZE(call->args); i++)
-		cosy_env_arg(&st->env, i, call->args[i]);
+	cosy_loop_args(st, call);
 	return cosy_entry_call(st, call->nr, call->args, result);
 }
 

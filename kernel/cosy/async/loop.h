@@ -248,6 +248,7 @@ unsigned int cosy_loop_execute(struct cosy_loop *loop, struct cosy_state *st,
 			       unsigned int max);
 bool cosy_loop_is_lost(const struct cosy_loop *loop);
 void cosy_loop_state(struct cosy_state *st);
+void cosy_loop_args(struct cosy_state *st, const struct cosy_async_call *call);
 enum cosy_call_end cosy_loop_call(struct cosy_state *st,
 				  struct cosy_async_call *call, s64 *result);
 loff_t cosy_loop_left(const struct cosy_state *st, u32 what);

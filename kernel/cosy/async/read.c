@@ -338,6 +338,7 @@ unsigned int cosy_reading_ready(struct cosy_loop *loop, struct cosy_state *st,
 	long result = -EAGAIN;
 
 	trace_start(loop->id, index);
+	cosy_loop_args(st, &parked->call);
 	if (cosy_reading_may(st, parked->call.nr))
 		result = cosy_reading_make(reading);
 	if (result == -EIOCBQUEUED)
