@@ -440,6 +440,9 @@ static void set_max(const char *value)
 
 static void limited(void)
 {
+	struct pollfd p = { .fd = loop.fd, .events = POLLIN };
+	struct loop other;
+
 	disk_hold();
 	set_max("1");
 	submit_read(&loop, 10, 11, 0);
@@ -448,6 +451,19 @@ static void limited(void)
 	      loop.entries[11].status == COSY_ENTRY_USER, "one too many");
 	disk_go_on();
 	check(await_one(&loop) == 10 && entry_result(&loop, 10) == PIECE, "the other one");
+
+	/* A process cannot keep others from waiting by not taking what has been read. */
+	disk_hold();
+	submit_read(&loop, 10, 50, 0);
+	check(execute(&loop) == 0, "one waits");
+	disk_await(1);
+	disk_go_on();
+	check(poll(&p, 1, 60000) == 1 && !create(&other, 64), "it could be taken");
+	submit_read(&other, 0, 51, 0);
+	check(await_one(&other) == 0 && other.entries[0].status == COSY_ENTRY_DONE &&
+	      entry_result(&other, 0) == PIECE, "another one need not wait for that");
+	check(await_one(&loop) == 10 && entry_result(&loop, 10) == PIECE, "then it is");
+	destroy(&other);
 	set_max("4096");
 }
 

@@ -44,7 +44,10 @@ module_param(max_reads, uint, 0644);
 MODULE_PARM_DESC(max_reads,
 		 "entries of loops wait for disks while fewer do in all (default 4096)");
 
-/* Their number. It is limited because a wake-up walks the queue of a folio with interrupts off. */
+/*
+ * The number of reads in queues of folios. It is limited because a wake-up walks such a queue with
+ * interrupts off. Reads that were woken do not count: their process may never take them.
+ */
 static atomic_t cosy_readings;
 
 /* Longer reads are made by a thread. */
@@ -76,12 +79,6 @@ static struct cosy_reading *cosy_reading_of(struct cosy_parked *parked)
 	return container_of(parked, struct cosy_reading, parked);
 }
 
-static void cosy_reading_release(struct cosy_reading *reading)
-{
-	kfree(reading);
-	atomic_dec(&cosy_readings);
-}
-
 /* Called with the lock of the folio's queue, interrupts off, in any context. */
 static int cosy_reading_wake(struct wait_queue_entry *wait, unsigned int mode,
 			     int flags, void *key)
@@ -97,6 +94,7 @@ static int cosy_reading_wake(struct wait_queue_entry *wait, unsigned int mode,
 	if (!wake_page_match(folio, key))
 		return 0;
 	list_del_init(&wait->entry);
+	atomic_dec(&cosy_readings);
 	spin_lock(&reading->lock);
 	reading->queued = false;
 	abandoned = reading->abandoned;
@@ -113,7 +111,7 @@ static int cosy_reading_wake(struct wait_queue_entry *wait, unsigned int mode,
 	}
 	spin_unlock(&reading->lock);
 	if (unlikely(abandoned)) {
-		cosy_reading_release(reading);
+		kfree(reading);
 		/* cosy_exit() waits until interrupts are on again. */
 		module_put(THIS_MODULE);
 	}
@@ -149,6 +147,10 @@ static long cosy_reading_from(struct cosy_reading *reading, loff_t *pos)
 	INIT_LIST_HEAD(&reading->folio.wait.entry);
 	iov_iter_ubuf(&iter, READ, u64_to_user_ptr(args[1] + done),
 		      args[2] - done);
+	if (atomic_inc_return(&cosy_readings) > READ_ONCE(max_reads)) {
+		ret = -EAGAIN;
+		goto uncount;
+	}
 	/* Set it before: the wake-up may come before read_iter() returns. */
 	reading->queued = true;
 	ret = file->f_op->read_iter(&kiocb, &iter);
@@ -156,6 +158,8 @@ static long cosy_reading_from(struct cosy_reading *reading, loff_t *pos)
 		return ret;
 	reading->queued = false;
 	*pos = kiocb.ki_pos;
+uncount:
+	atomic_dec(&cosy_readings);
 	return ret;
 }
 
@@ -244,18 +248,16 @@ static long cosy_reading_begin(struct cosy_loop *loop, u32 index, u8 flags,
 
 	BUILD_BUG_ON(sizeof(*reading) >
 		     sizeof(struct cosy_parked) + sizeof(struct socket_alloc));
-	if (atomic_inc_return(&cosy_readings) > READ_ONCE(max_reads))
-		goto uncount;
 	reading = kmalloc(sizeof(*reading), COSY_GFP);
 	if (!reading)
-		goto uncount;
+		return -EAGAIN;
 	fd = cosy_fd_get(call->args[0]);
 	err = fd.file ? cosy_reading_check(fd.file, call) : -EBADF;
 	if (!err)
 		reading->file = get_file(fd.file);
 	cosy_fd_put(fd);
 	if (err) {
-		cosy_reading_release(reading);
+		kfree(reading);
 		return err;
 	}
 	cosy_parked_init(&reading->parked, loop, index);
@@ -268,12 +270,9 @@ static long cosy_reading_begin(struct cosy_loop *loop, u32 index, u8 flags,
 	reading->abandoned = false;
 	*begun = reading;
 	return 0;
-
-uncount:
-	atomic_dec(&cosy_readings);
-	return -EAGAIN;
 }
 
+/* The call's arguments are in @st. */
 static bool cosy_reading_may(struct cosy_state *st, unsigned int nr)
 {
 	return !cosy_ptraced() && (nr == __NR_pread64 || nr == __NR_read) &&
@@ -368,5 +367,5 @@ void cosy_reading_free(struct cosy_parked *parked)
 	spin_unlock(&loop->ready_lock);
 	spin_unlock_irq(&reading->lock);
 	if (!queued)
-		cosy_reading_release(reading);
+		kfree(reading);
 }
