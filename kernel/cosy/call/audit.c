@@ -25,14 +25,14 @@ void cosy_audit_init(void)
 }
 
 /**
- * cosy_audit_looks() - return true if a call may have to be audited
+ * cosy_must_audit() - return true if a call may have to be audited
  *
  * The caller has seen the audit bit. No call is audited while auditing is off, or
  * if there are no rules, and were none when the thread entered the kernel (a dummy context).
  *
  * Return: true if the call must be visible to auditing.
  */
-bool cosy_audit_looks(void)
+bool cosy_must_audit(void)
 {
 	if (cosy_audit_switch && !READ_ONCE(*cosy_audit_switch))
 		return false;

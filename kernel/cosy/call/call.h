@@ -25,7 +25,7 @@ bool cosy_env_watched(struct cosy_state *st, unsigned int nr);
 
 /* audit.c */
 void cosy_audit_init(void);
-bool cosy_audit_looks(void);
+bool cosy_must_audit(void);
 
 /* seccomp.c */
 void cosy_seccomp_init(void);

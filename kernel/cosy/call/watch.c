@@ -40,7 +40,7 @@ bool cosy_env_watched(struct cosy_state *st, unsigned int nr)
 
 	if (work & ~(SYSCALL_WORK_SYSCALL_AUDIT | SYSCALL_WORK_SECCOMP))
 		goto watched;
-	if (work & SYSCALL_WORK_SYSCALL_AUDIT && cosy_audit_looks())
+	if (work & SYSCALL_WORK_SYSCALL_AUDIT && cosy_must_audit())
 		goto watched;
 	if (work & SYSCALL_WORK_SECCOMP &&
 	    !cosy_seccomp_allows(&env->regs, nr)) {

@@ -98,13 +98,13 @@ bool cosy_ordinary(u64 addr, u64 len)
  * because it is unknown how much libc writes before it faults. A range within one page
  * needs no check, because it faults at its first byte.
  */
-static bool all_there(u64 p, u64 len, bool write)
+static bool all_accessible(u64 p, u64 len, bool write)
 {
 	return (p ^ (p + len - 1)) < PAGE_SIZE || accessible(p, len, write);
 }
 
-/* Return true if all_there() may access the memory, or does not access it. */
-static bool may_touch(u64 p, u64 len)
+/* Return true if all_accessible() may access the memory, or does not access it. */
+static bool may_access(u64 p, u64 len)
 {
 	return (p ^ (p + len - 1)) < PAGE_SIZE || cosy_ordinary(p, len);
 }
@@ -151,11 +151,11 @@ bool cosy_env_copy(struct cosy_env *env, u64 dst, u64 src, u64 len)
 	if (bulk_too_long(env, len))
 		return false;
 	if (dst - src < len || src - dst < len ||
-	    !may_touch(src, len) || !may_touch(dst, len)) {
+	    !may_access(src, len) || !may_access(dst, len)) {
 		env->step = COSY_STEP_BULK;
 		return false;
 	}
-	if (len && !(all_there(src, len, false) && all_there(dst, len, true))) {
+	if (len && !(all_accessible(src, len, false) && all_accessible(dst, len, true))) {
 		env->step = COSY_STEP_FAULT;
 		return false;
 	}
@@ -206,11 +206,11 @@ bool cosy_env_fill(struct cosy_env *env, u64 dst, u8 byte, u64 len)
 {
 	if (bulk_too_long(env, len))
 		return false;
-	if (!may_touch(dst, len)) {
+	if (!may_access(dst, len)) {
 		env->step = COSY_STEP_BULK;
 		return false;
 	}
-	if (len && !all_there(dst, len, true)) {
+	if (len && !all_accessible(dst, len, true)) {
 		env->step = COSY_STEP_FAULT;
 		return false;
 	}
@@ -284,7 +284,7 @@ fault:
  * Return true if the last byte of the first block at @p is readable. memcmp() reads
  * blocks, and may fault at their end although an earlier byte differs.
  */
-static bool block_there(u64 p, u64 len)
+static bool block_readable(u64 p, u64 len)
 {
 	const char __user *last;
 	char byte __maybe_unused;
@@ -323,7 +323,7 @@ bool cosy_env_compare(struct cosy_env *env, u64 a, u64 b, u64 len, u64 *sign)
 		b += at;
 		len -= at;
 	}
-	if (found && !(block_there(a, len) && block_there(b, len)))
+	if (found && !(block_readable(a, len) && block_readable(b, len)))
 		goto fault;
 	*sign = (u32)((found > 0) - (found < 0));
 	return true;

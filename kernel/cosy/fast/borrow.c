@@ -135,8 +135,8 @@ cosy_borrow_alloc(struct cosy_env *env, struct file *file, size_t count,
  * Return true if writing to the buffer has no side effects. Checked once for a buffer: if the
  * process maps a device there later, only its own mapping is written.
  */
-static __always_inline bool cosy_borrow_touches(struct cosy_borrowed *b,
-						u64 addr, size_t len)
+static __always_inline bool cosy_borrow_is_ordinary(struct cosy_borrowed *b,
+						    u64 addr, size_t len)
 {
 	if (likely(addr == b->ordinary && len <= b->ordinary_len))
 		return true;
@@ -163,7 +163,7 @@ static __always_inline size_t cosy_borrow(struct cosy_env *env,
 	if (unlikely(!len))
 		return 0;
 	/* A buffer that is not writable must fail now, as natively. */
-	if (unlikely(!cosy_borrow_touches(b, addr, len) ||
+	if (unlikely(!cosy_borrow_is_ordinary(b, addr, len) ||
 		     !cosy_writable(addr, len))) {
 		cosy_cached_put(&b->cached);
 		return 0;
@@ -210,8 +210,8 @@ static __always_inline long cosy_read_borrowing(struct cosy_state *st,
  * Return true if a write may overwrite borrowed bytes of the same file before it copies them. A
  * write to exactly the position of the read does not.
  */
-static bool cosy_borrow_moves(const struct cosy_borrowed *b,
-			      const struct file *file, loff_t pos)
+static bool cosy_borrow_overlaps(const struct cosy_borrowed *b,
+				 const struct file *file, loff_t pos)
 {
 	if (likely(file->f_mapping != b->from))
 		return false;
@@ -225,7 +225,7 @@ static bool cosy_borrow_moves(const struct cosy_borrowed *b,
  * Return true if a socket takes @len bytes without waiting. While a call waits, other
  * threads may change the file, but the bytes that were read must be sent.
  */
-static bool cosy_takes_at_once(struct sock *sk, size_t len)
+static bool cosy_socket_has_room(struct sock *sk, size_t len)
 {
 	size_t queued;
 
@@ -249,16 +249,16 @@ static bool cosy_takes_at_once(struct sock *sk, size_t len)
 	return queued + 2 * len < READ_ONCE(sk->sk_sndbuf);
 }
 
-static bool cosy_borrow_to_socket(struct file *file, size_t len)
+static bool cosy_can_send_borrowed(struct file *file, size_t len)
 {
 	struct socket *sock = sock_from_file(file);
 
-	return sock && sock->sk && cosy_takes_at_once(sock->sk, len);
+	return sock && sock->sk && cosy_socket_has_room(sock->sk, len);
 }
 
 /* Return true if the file can be written from the borrowed pages. */
-static __always_inline bool cosy_borrow_to(const struct cosy_borrowed *b,
-					   struct file *file, const loff_t *pos)
+static __always_inline bool cosy_can_write_borrowed(const struct cosy_borrowed *b,
+						    struct file *file, const loff_t *pos)
 {
 	const struct inode *inode = file_inode(file);
 
@@ -267,10 +267,10 @@ static __always_inline bool cosy_borrow_to(const struct cosy_borrowed *b,
 	    file->f_flags & O_DIRECT || !file->f_op->write_iter)
 		return false;
 	if (!S_ISREG(inode->i_mode))
-		return !pos && cosy_borrow_to_socket(file, b->len);
+		return !pos && cosy_can_send_borrowed(file, b->len);
 	return pos && !IS_DAX(inode) &&
 	       cosy_reads_cache(file) &&
-	       !cosy_borrow_moves(b, file, *pos);
+	       !cosy_borrow_overlaps(b, file, *pos);
 }
 
 /* Return the borrowed data if the write at @ip writes exactly this data, otherwise NULL. */
@@ -294,7 +294,7 @@ static __always_inline long cosy_write_borrowed(struct cosy_state *st,
 	struct iov_iter iter __uninitialized;
 	long ret;
 
-	if (likely(b && cosy_borrow_to(b, file, pos))) {
+	if (likely(b && cosy_can_write_borrowed(b, file, pos))) {
 		iov_iter_bvec(&iter, WRITE, b->vec, b->cached.nr, b->len);
 		ret = cosy_write_iter(file, &iter, pos);
 		if (likely(ret == b->len))
@@ -356,7 +356,7 @@ static bool cosy_borrow_send(const struct cosy_borrowed *b, struct file *file,
 	struct msghdr msg = { .msg_flags = flags };
 
 	if (flags & ~(MSG_DONTWAIT | MSG_NOSIGNAL | MSG_MORE | MSG_EOR) ||
-	    !cosy_borrow_to_socket(file, b->len))
+	    !cosy_can_send_borrowed(file, b->len))
 		return false;
 	if (file->f_flags & O_NONBLOCK)
 		msg.msg_flags |= MSG_DONTWAIT;

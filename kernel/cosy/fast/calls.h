@@ -200,7 +200,7 @@ long cosy_child_open(int dfd, const struct cosy_name *name, unsigned int flags,
  * With these flags a file or directory is opened for reading, and nothing else happens. All of
  * them are valid together.
  */
-#define COSY_OPEN_PLAINLY \
+#define COSY_SIMPLE_OPEN_FLAGS \
 	(O_NOCTTY | O_NONBLOCK | O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 /* borrow.c */
@@ -212,14 +212,14 @@ cosy_fast_call_fn cosy_fast_borrow_sendto;
 
 /* stat.c */
 long cosy_stat_put(const struct kstat *stat, struct stat __user *to);
-bool cosy_statx_plainly(unsigned int flags, unsigned int mask);
+bool cosy_is_simple_statx(unsigned int flags, unsigned int mask);
 cosy_fast_call_fn cosy_fast_stat;
 cosy_fast_call_fn cosy_fast_lstat;
 cosy_fast_call_fn cosy_fast_newfstatat;
 cosy_fast_call_fn cosy_fast_statx;
 
 /* path.c */
-bool cosy_access_plainly(int mode, int flags);
+bool cosy_is_simple_access(int mode, int flags);
 long cosy_access_path(const struct path *path, int mode, int how);
 bool cosy_path_arg(struct cosy_state *st, const struct cosy_insn *ip, int dfd,
 		   unsigned int i, unsigned int flags, struct path *path,

@@ -26,7 +26,7 @@
 #define COSY_DEPTH	4
 
 /* A directory on the path to the entry, found in the dentry cache. */
-struct cosy_passed {
+struct cosy_path_dir {
 	struct dentry *dentry;
 	struct inode *inode;
 	unsigned int seq;
@@ -42,7 +42,7 @@ struct cosy_descent {
 	unsigned int type;
 	unsigned int n;
 	struct qstr last;
-	struct cosy_passed dirs[COSY_DEPTH];
+	struct cosy_path_dir dirs[COSY_DEPTH];
 };
 
 static __always_inline bool cosy_is_dots(const unsigned char *text, size_t len)
@@ -56,7 +56,7 @@ static __always_inline bool cosy_is_dots(const unsigned char *text, size_t len)
  * would tell a process without the permission which names are cached. A process that needs a
  * capability or an ACL takes the kernel's path walk.
  */
-static __always_inline bool cosy_plainly_searchable(const struct inode *inode,
+static __always_inline bool cosy_mode_allows_search(const struct inode *inode,
 						    const struct vfsmount *mnt)
 {
 	struct posix_acl *acl = READ_ONCE(inode->i_acl);
@@ -121,7 +121,7 @@ cosy_descend(const struct path *dir, const struct cosy_name *name,
 
 	descent->n = 0;
 	for (;;) {
-		struct cosy_passed *passed = &descent->dirs[descent->n];
+		struct cosy_path_dir *found = &descent->dirs[descent->n];
 
 		descent->last.name = text;
 		descent->last.len = cosy_component_len(text, left);
@@ -133,16 +133,16 @@ cosy_descend(const struct path *dir, const struct cosy_name *name,
 			return parent;
 		if (descent->n == COSY_DEPTH)
 			return NULL;
-		parent = cosy_cached_entry(parent, &descent->last, &passed->seq);
+		parent = cosy_cached_entry(parent, &descent->last, &found->seq);
 		if (!parent ||
 		    READ_ONCE(parent->d_flags) & (DCACHE_MANAGED_DENTRY |
 						  DCACHE_OP_REVALIDATE) ||
 		    !cosy_is_plain_directory(parent))
 			return NULL;
-		passed->dentry = parent;
-		passed->inode = READ_ONCE(parent->d_inode);
-		if (read_seqcount_retry(&parent->d_seq, passed->seq) ||
-		    !cosy_plainly_searchable(passed->inode, dir->mnt))
+		found->dentry = parent;
+		found->inode = READ_ONCE(parent->d_inode);
+		if (read_seqcount_retry(&parent->d_seq, found->seq) ||
+		    !cosy_mode_allows_search(found->inode, dir->mnt))
 			return NULL;
 		descent->n++;
 		text += descent->last.len + 1;
@@ -200,7 +200,7 @@ cosy_child_lookup(const struct path *dir, const struct cosy_name *name,
 	unsigned int flags;
 
 	if (!cosy_is_plain_directory(parent) ||
-	    unlikely(!cosy_plainly_searchable(d_inode(parent), dir->mnt)))
+	    unlikely(!cosy_mode_allows_search(d_inode(parent), dir->mnt)))
 		return NULL;
 	rcu_read_lock();
 	if (likely(name->entry)) {
@@ -260,7 +260,7 @@ cosy_child_permission(const struct path *dir, const struct dentry *entry,
  * Return true if cosy_open_entry() makes all checks for opening an entry of this type with flags of
  * cosy_child_open(), or if the entry does not exist.
  */
-static bool cosy_is_opened_plainly(unsigned int type, unsigned int flags)
+static bool cosy_is_simple_to_open(unsigned int type, unsigned int flags)
 {
 	return type == DCACHE_DIRECTORY_TYPE || type == DCACHE_MISS_TYPE ||
 	       (type == DCACHE_REGULAR_TYPE && !(flags & O_DIRECTORY));
@@ -268,7 +268,7 @@ static bool cosy_is_opened_plainly(unsigned int type, unsigned int flags)
 
 /*
  * Open @path as @file for reading, like do_open() and its callees in fs/namei.c. Only for entries
- * that are cosy_is_opened_plainly().
+ * that are cosy_is_simple_to_open().
  */
 static long cosy_open_entry(const struct path *path, struct file *file)
 {
@@ -288,12 +288,12 @@ static long cosy_open_entry(const struct path *path, struct file *file)
  * The result of a look-up: the status for fstatat() or statx(), in a struct kstat; the entry, in a
  * struct path; an open file, in a struct file *.
  */
-enum cosy_wanted {
-	COSY_WANT_STAT, COSY_WANT_STATX, COSY_WANT_PATH, COSY_WANT_FILE
+enum cosy_request_kind {
+	COSY_REQUEST_STAT, COSY_REQUEST_STATX, COSY_REQUEST_PATH, COSY_REQUEST_FILE
 };
 
-struct cosy_asked {
-	enum cosy_wanted wanted;
+struct cosy_request {
+	enum cosy_request_kind kind;
 	bool follow;
 	unsigned int flags;
 	u32 mask;
@@ -323,59 +323,59 @@ cosy_child_open_in(const struct path *dir, const struct path *path,
 }
 
 static __always_inline long
-cosy_child_ask_in(const struct path *dir, const struct cosy_name *name,
-		  struct cosy_asked asked, void *to)
+cosy_child_get_in(const struct path *dir, const struct cosy_name *name,
+		  struct cosy_request request, void *to)
 {
 	struct cosy_descent descent __uninitialized;
 	struct path path __uninitialized;
 	long err;
 
 	path.mnt = dir->mnt;
-	path.dentry = cosy_child_lookup(dir, name, asked.follow, &descent);
+	path.dentry = cosy_child_lookup(dir, name, request.follow, &descent);
 	if (!path.dentry)
 		return COSY_WALK;
-	if (asked.wanted == COSY_WANT_FILE) {
+	if (request.kind == COSY_REQUEST_FILE) {
 		rcu_read_unlock();
 		err = COSY_WALK;
-		if (cosy_is_opened_plainly(descent.type, asked.flags))
+		if (cosy_is_simple_to_open(descent.type, request.flags))
 			err = cosy_child_open_in(dir, &path, &descent,
-						 asked.flags, to);
+						 request.flags, to);
 		goto out;
 	}
 	err = cosy_child_permission(dir, path.dentry, &descent);
 	rcu_read_unlock();
 	if (unlikely(err))
 		goto out;
-	if (asked.wanted == COSY_WANT_PATH) {
+	if (request.kind == COSY_REQUEST_PATH) {
 		mntget(path.mnt);
 		*(struct path *)to = path;
 		return 0;
 	}
-	if (asked.wanted == COSY_WANT_STATX)
-		err = cosy_internal(vfs_statx_path)(&path, asked.flags, to,
-						   asked.mask);
+	if (request.kind == COSY_REQUEST_STATX)
+		err = cosy_internal(vfs_statx_path)(&path, request.flags, to,
+						   request.mask);
 	else
 		err = vfs_getattr(&path, to, STATX_BASIC_STATS,
-				  asked.flags | AT_NO_AUTOMOUNT);
+				  request.flags | AT_NO_AUTOMOUNT);
 out:
 	dput(path.dentry);
 	return err;
 }
 
-static noinline long cosy_child_ask_here(const struct cosy_name *name,
-					 struct cosy_asked asked, void *to)
+static noinline long cosy_child_get_in_cwd(const struct cosy_name *name,
+					   struct cosy_request request, void *to)
 {
 	struct path pwd __uninitialized;
 	long ret;
 
 	get_fs_pwd(current->fs, &pwd);
-	ret = cosy_child_ask_in(&pwd, name, asked, to);
+	ret = cosy_child_get_in(&pwd, name, request, to);
 	path_put(&pwd);
 	return ret;
 }
 
-static __always_inline long cosy_child_ask(int dfd, const struct cosy_name *name,
-					   struct cosy_asked asked, void *to)
+static __always_inline long cosy_child_get(int dfd, const struct cosy_name *name,
+					   struct cosy_request request, void *to)
 {
 	struct cosy_fd fd;
 	long ret;
@@ -384,11 +384,11 @@ static __always_inline long cosy_child_ask(int dfd, const struct cosy_name *name
 		     cosy_is_dots(name->text, name->len)))
 		return COSY_WALK;
 	if (dfd == AT_FDCWD)
-		return cosy_child_ask_here(name, asked, to);
+		return cosy_child_get_in_cwd(name, request, to);
 	fd = cosy_fd_get_raw(dfd);
 	if (unlikely(!fd.file))
 		return COSY_WALK;
-	ret = cosy_child_ask_in(&fd.file->f_path, name, asked, to);
+	ret = cosy_child_get_in(&fd.file->f_path, name, request, to);
 	cosy_fd_put(fd);
 	return ret;
 }
@@ -405,13 +405,13 @@ static __always_inline long cosy_child_ask(int dfd, const struct cosy_name *name
 long cosy_child_stat(int dfd, const struct cosy_name *name, int flags,
 		     struct kstat *stat)
 {
-	const struct cosy_asked asked = {
-		.wanted = COSY_WANT_STAT,
+	const struct cosy_request request = {
+		.kind = COSY_REQUEST_STAT,
 		.follow = !(flags & AT_SYMLINK_NOFOLLOW),
 		.flags = flags,
 	};
 
-	return cosy_child_ask(dfd, name, asked, stat);
+	return cosy_child_get(dfd, name, request, stat);
 }
 
 /**
@@ -427,14 +427,14 @@ long cosy_child_stat(int dfd, const struct cosy_name *name, int flags,
 long cosy_child_statx(int dfd, const struct cosy_name *name, unsigned int flags,
 		      u32 mask, struct kstat *stat)
 {
-	const struct cosy_asked asked = {
-		.wanted = COSY_WANT_STATX,
+	const struct cosy_request request = {
+		.kind = COSY_REQUEST_STATX,
 		.follow = !(flags & AT_SYMLINK_NOFOLLOW),
 		.flags = flags,
 		.mask = mask,
 	};
 
-	return cosy_child_ask(dfd, name, asked, stat);
+	return cosy_child_get(dfd, name, request, stat);
 }
 
 /**
@@ -449,19 +449,19 @@ long cosy_child_statx(int dfd, const struct cosy_name *name, unsigned int flags,
 long cosy_child_path(int dfd, const struct cosy_name *name, bool follow,
 		     struct path *path)
 {
-	const struct cosy_asked asked = {
-		.wanted = COSY_WANT_PATH,
+	const struct cosy_request request = {
+		.kind = COSY_REQUEST_PATH,
 		.follow = follow,
 	};
 
-	return cosy_child_ask(dfd, name, asked, path);
+	return cosy_child_get(dfd, name, request, path);
 }
 
 /**
  * cosy_child_open() - open an entry of a directory for reading
  * @dfd:   the directory
  * @name:  the name
- * @flags: flags of the file: those of COSY_OPEN_PLAINLY except O_CLOEXEC
+ * @flags: flags of the file: those of COSY_SIMPLE_OPEN_FLAGS except O_CLOEXEC
  * @file:  out: the file, which has no descriptor yet
  *
  * Return: as cosy_child_stat().
@@ -469,11 +469,11 @@ long cosy_child_path(int dfd, const struct cosy_name *name, bool follow,
 long cosy_child_open(int dfd, const struct cosy_name *name, unsigned int flags,
 		     struct file **file)
 {
-	const struct cosy_asked asked = {
-		.wanted = COSY_WANT_FILE,
+	const struct cosy_request request = {
+		.kind = COSY_REQUEST_FILE,
 		.follow = !(flags & O_NOFOLLOW),
 		.flags = flags,
 	};
 
-	return cosy_child_ask(dfd, name, asked, file);
+	return cosy_child_get(dfd, name, request, file);
 }

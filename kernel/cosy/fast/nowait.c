@@ -130,7 +130,7 @@ static long cosy_nowait_statx(int dfd, u64 name, unsigned int flags,
 	struct path path __uninitialized;
 	long err;
 
-	if (!cosy_has(COSY_STATX_NEEDS) || !cosy_statx_plainly(flags, mask))
+	if (!cosy_has(COSY_STATX_NEEDS) || !cosy_is_simple_statx(flags, mask))
 		return -EAGAIN;
 	err = cosy_nowait_lookup(dfd, u64_to_user_ptr(name), lookup, &path);
 	if (err)
@@ -159,7 +159,7 @@ static long cosy_nowait_access(int dfd, u64 name, int mode, int flags)
 	struct path path __uninitialized;
 	long err;
 
-	if (!cosy_access_plainly(mode, flags))
+	if (!cosy_is_simple_access(mode, flags))
 		return -EAGAIN;
 	err = cosy_nowait_lookup(dfd, u64_to_user_ptr(name),
 				 flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW,

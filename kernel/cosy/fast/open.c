@@ -49,8 +49,8 @@ static struct cosy_made cosy_open(struct cosy_state *st,
 {
 	const char __user *from = u64_to_user_ptr(cosy_fast_arg(st, ip, i));
 	struct open_how how = { .flags = flags & VALID_OPEN_FLAGS };
-	bool plainly = !(how.flags & ~COSY_OPEN_PLAINLY) &&
-		       cosy_has(COSY_CHILD_OPEN_NEEDS);
+	bool simple = !(how.flags & ~COSY_SIMPLE_OPEN_FLAGS) &&
+		      cosy_has(COSY_CHILD_OPEN_NEEDS);
 	struct cosy_name name __uninitialized;
 	struct cosy_env *env = &st->env;
 	struct open_flags op __uninitialized;
@@ -63,7 +63,7 @@ static struct cosy_made cosy_open(struct cosy_state *st,
 	how.flags |= O_LARGEFILE;
 	if (flags & (O_CREAT | __O_TMPFILE))
 		how.mode = mode & S_IALLUGO;
-	if (!plainly) {
+	if (!simple) {
 		fd = cosy_internal(build_open_flags)(&how, &op);
 		if (unlikely(fd))
 			return cosy_made(ip, fd);
@@ -74,11 +74,11 @@ static struct cosy_made cosy_open(struct cosy_state *st,
 	fd = get_unused_fd_flags(flags);
 	if (unlikely(fd < 0))
 		return cosy_made(ip, fd);
-	if (plainly)
+	if (simple)
 		err = cosy_child_open(dfd, &name, how.flags & ~O_CLOEXEC, &file);
 	if (err == COSY_WALK) {
 		/* build_open_flags() cannot fail with these flags. */
-		if (plainly)
+		if (simple)
 			cosy_internal(build_open_flags)(&how, &op);
 		cosy_name_finish(&name, from);
 		file = cosy_internal(do_filp_open)(dfd, &name.filename, &op);

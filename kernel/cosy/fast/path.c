@@ -268,13 +268,13 @@ static bool cosy_access_as_we_are(void)
 }
 
 /**
- * cosy_access_plainly() - test whether an access() is an ordinary one
+ * cosy_is_simple_access() - test whether an access() is an ordinary one
  * @mode:  the mode
  * @flags: the flags of faccessat2()
  *
  * Return: false if the kernel's own function has to handle it, because it is invalid or unusual.
  */
-bool cosy_access_plainly(int mode, int flags)
+bool cosy_is_simple_access(int mode, int flags)
 {
 	if (mode & ~S_IRWXO || flags & ~(AT_EACCESS | AT_SYMLINK_NOFOLLOW))
 		return false;
@@ -284,7 +284,7 @@ bool cosy_access_plainly(int mode, int flags)
 /**
  * cosy_access_path() - check whether the process may access a file
  * @path: the file
- * @mode: the mode; cosy_access_plainly() returned true for it
+ * @mode: the mode; cosy_is_simple_access() returned true for it
  * @how:  MAY_NOT_BLOCK inside an RCU read-side critical section, otherwise 0
  *
  * Does what do_faccessat() in fs/open.c does after the path walk.
@@ -317,7 +317,7 @@ static struct cosy_made cosy_access(struct cosy_state *st,
 	struct path path __uninitialized;
 	struct cosy_made made;
 
-	if (!cosy_access_plainly(mode, flags))
+	if (!cosy_is_simple_access(mode, flags))
 		return cosy_fast_plain(st, ip);
 	if (!cosy_path_arg(st, ip, dfd, i,
 			   flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW,

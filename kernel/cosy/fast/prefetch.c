@@ -31,7 +31,7 @@ void cosy_prefetch_drop(struct cosy_env *env)
 }
 
 /* Return the bytes to fetch for a read of @size bytes, 0 to make only that read. */
-static u64 cosy_prefetch_worth(const struct file *file, u64 size)
+static u64 cosy_prefetch_size(const struct file *file, u64 size)
 {
 	const struct inode *inode = file_inode(file);
 	loff_t left = i_size_read(inode) - file->f_pos;
@@ -62,7 +62,7 @@ static noinline struct cosy_made cosy_prefetch_fetch(struct cosy_state *st,
 		return cosy_fast_read(st, ip);
 	cosy_prefetch_drop(env);
 	file = private->file;
-	want = cosy_prefetch_worth(file, size);
+	want = cosy_prefetch_size(file, size);
 	pos = file->f_pos;
 	ret = cosy_read_file(file, buffer, want ?: size, &pos);
 	if (ret < 0)

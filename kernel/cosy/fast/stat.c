@@ -149,13 +149,13 @@ struct cosy_made cosy_fast_newfstatat(struct cosy_state *st,
 }
 
 /**
- * cosy_statx_plainly() - test whether a statx() is an ordinary one
+ * cosy_is_simple_statx() - test whether a statx() is an ordinary one
  * @flags: its flags
  * @mask:  its mask
  *
  * Return: false if the kernel's own function has to handle it, because it is invalid or unusual.
  */
-bool cosy_statx_plainly(unsigned int flags, unsigned int mask)
+bool cosy_is_simple_statx(unsigned int flags, unsigned int mask)
 {
 	if (flags & ~(AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT |
 		      AT_STATX_SYNC_TYPE))
@@ -180,7 +180,7 @@ struct cosy_made cosy_fast_statx(struct cosy_state *st,
 	if (flags & AT_EMPTY_PATH || !cosy_name_text(&name, from))
 		return cosy_fast_plain(st, ip);
 	if (cosy_has(COSY_CHILD_STATX_NEEDS) &&
-	    cosy_statx_plainly(flags, mask))
+	    cosy_is_simple_statx(flags, mask))
 		ret = cosy_child_statx(dfd, &name, flags, mask, &stat);
 	if (!ret)
 		return cosy_made(ip, cosy_internal(cp_statx)(&stat, to));

@@ -46,7 +46,7 @@ static const char *name_of(const struct cosy_btf *btf, __u32 offset)
 }
 
 /* Return the number of bytes that follow a type; -1 if its kind is unknown. */
-static __s64 bytes_behind(const struct btf_type *t)
+static __s64 bytes_after(const struct btf_type *t)
 {
 	__u32 n = INFO_VLEN(t->info);
 
@@ -130,7 +130,7 @@ int cosy_btf_open(struct cosy_btf *btf, const void *data, __u32 size,
 
 		if (left < sizeof(*t))
 			return -EINVAL;
-		more = bytes_behind(t);
+		more = bytes_after(t);
 		if (more < 0 || more > (__s64)(left - sizeof(*t)))
 			return -EINVAL;
 		index[btf->count++] = at;
