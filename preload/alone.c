@@ -81,7 +81,7 @@ static bool is_in_file(const char *name)
 	return size > 0 && is_listed(text, (size_t)size, name);
 }
 
-bool cosy_left_alone(void)
+bool cosy_always_native(void)
 {
 	const char *except, *name = program();
 	size_t size;
@@ -100,7 +100,7 @@ bool cosy_left_alone(void)
 	return is_in_file(name);
 }
 
-bool cosy_from_first_call(void)
+bool cosy_opens_at_first_call(void)
 {
 	return is_executor("kernel");
 }

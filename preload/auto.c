@@ -28,7 +28,7 @@
 #include "symbols.h"
 
 /* After this many calls, a slot without the address of libc's function is not read again. */
-#define MAX_ASKED	4
+#define MAX_CHECKS	4
 
 /* The end of the program's code, from the linker. */
 extern const char etext[];
@@ -141,7 +141,7 @@ static bool is_libc_function(const struct program *program, const char *name,
 
 void *cosy_next(enum cosy_function function, enum cosy_route *route)
 {
-	static uint8_t asked[COSY_FUNCTIONS];
+	static uint8_t checks[COSY_FUNCTIONS];
 	void *linked = __atomic_load_n(&cosy_nexts[function], __ATOMIC_RELAXED);
 	const struct program self = program();
 	void *const *slot = NULL;
@@ -158,8 +158,8 @@ void *cosy_next(enum cosy_function function, enum cosy_route *route)
 	}
 	if (is_libc)
 		*route = COSY_ROUTE_MODULE;
-	else if (slot && __atomic_fetch_add(&asked[function], 1,
-					    __ATOMIC_RELAXED) < MAX_ASKED)
+	else if (slot && __atomic_fetch_add(&checks[function], 1,
+					    __ATOMIC_RELAXED) < MAX_CHECKS)
 		*route = COSY_ROUTE_UNKNOWN;	/* it has not been called */
 	else
 		*route = COSY_ROUTE_NEXT;

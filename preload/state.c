@@ -165,7 +165,7 @@ static int device_to_share(void)
 }
 
 /*
- * Use @fd, the regions' descriptor. Does not call cosy_left_alone(), because the regions already
+ * Use @fd, the regions' descriptor. Does not call cosy_always_native(), because the regions already
  * use the device.
  */
 static bool share_device(int fd)
@@ -189,7 +189,7 @@ static bool try_device(void)
 		return closed >= 0;
 	__atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
 	fd = COSY_DEVICE_OFF;
-	if (!cosy_left_alone() &&
+	if (!cosy_always_native() &&
 	    __atomic_load_n(&cosy_device, __ATOMIC_RELAXED) == opening)
 		fd = open_device();
 	return change_device(&opening, fd) && fd >= 0;
@@ -202,7 +202,7 @@ static bool enough_calls(void)
 
 	/* Search the environment only once, because most processes make few calls. */
 	return made >= __atomic_load_n(&calls_needed, __ATOMIC_RELAXED) ||
-	       (made == 1 && cosy_from_first_call());
+	       (made == 1 && cosy_opens_at_first_call());
 }
 
 bool cosy_prepare(enum cosy_function function)
@@ -231,7 +231,7 @@ bool cosy_prepare(enum cosy_function function)
 }
 
 /* Forget the device, because the program has closed it. Its number now belongs to the program. */
-static void lose_device(void)
+static void forget_device(void)
 {
 	int fd = __atomic_load_n(&cosy_device, __ATOMIC_RELAXED);
 	unsigned int times = __atomic_add_fetch(&lost, 1, __ATOMIC_RELAXED);
@@ -258,7 +258,7 @@ bool cosy_not_made(enum cosy_function function, const struct cosy_call *call,
 				 __ATOMIC_RELAXED);
 		break;
 	default:
-		lose_device();
+		forget_device();
 		break;
 	}
 	return false;

@@ -138,13 +138,13 @@ void cosy_before_syscall(long nr, long arg0) COSY_CALLED;
 /** cosy_function_name() - return the name of a function */
 const char *cosy_function_name(enum cosy_function function) COSY_HIDDEN;
 
-/** cosy_left_alone() - return true if all calls of this process must be native. Keeps errno. */
-bool cosy_left_alone(void) COSY_HIDDEN;
+/** cosy_always_native() - return true if all calls of this process must be native. Keeps errno. */
+bool cosy_always_native(void) COSY_HIDDEN;
 
 /**
- * cosy_from_first_call() - return true if the device must be opened at the first call. Keeps
+ * cosy_opens_at_first_call() - return true if the device must be opened at the first call. Keeps
  * errno.
  */
-bool cosy_from_first_call(void) COSY_HIDDEN;
+bool cosy_opens_at_first_call(void) COSY_HIDDEN;
 
 #endif /* COSY_PRELOAD_STATE_H */

@@ -17,7 +17,7 @@
 #include "watched.def"
 
 /* Save the arguments, call cosy_before(number, arg0, arg1), jump to the address it returns. */
-.macro	told number
+.macro	notify number
 	.irp	register, rdi, rsi, rdx, rcx, r8, r9, rax
 	push	%\register
 	.cfi_adjust_cfa_offset 8
@@ -50,7 +50,7 @@
 
 .macro	stub name
 	begin	\name
-	told	.Lfn_\name
+	notify	.Lfn_\name
 	end	\name
 .endm
 
@@ -69,7 +69,7 @@
 	test	%r11, %r11
 	jz	1f
 	jmp	*%r11
-1:	told	.Lfn_prctl
+1:	notify	.Lfn_prctl
 	end	prctl
 
 	begin	syscall
@@ -81,7 +81,7 @@
 	test	%r11, %r11
 	jz	1f
 	jmp	*%r11
-1:	told	.Lfn_syscall
+1:	notify	.Lfn_syscall
 	end	syscall
 
 	.section .note.GNU-stack, "", @progbits
