@@ -48,7 +48,7 @@ const StringSet<> &fileCalls() {
 }
 
 /// Advice below this part of the CPU time is dropped as noise.
-constexpr double LeastPart = 0.005;
+constexpr double MinPart = 0.005;
 
 /// A batch function that can make calls of a loop.
 struct BatchMatch {
@@ -92,10 +92,10 @@ Adviser::Adviser(const cosy::Profile &Profile)
   for (unsigned E = 0; E < Profile.Executables.size(); ++E)
     for (unsigned L = 0; L < Profile.Executables[E].Loops.size(); ++L)
       adviseLoop(E, L);
-  double Least = LeastPart * Profile.CpuNs;
+  double MinNs = MinPart * Profile.CpuNs;
   llvm::erase_if(All, [&](const Advice &Advice) {
-    return Advice.Kind != Advice::Run && Advice.SavedNs < Least &&
-           Advice.SavedNs > -Least;
+    return Advice.Kind != Advice::Run && Advice.SavedNs < MinNs &&
+           Advice.SavedNs > -MinNs;
   });
   llvm::sort(All, [](const Advice &A, const Advice &B) {
     return std::make_tuple(-A.SavedNs, A.Kind, A.Executable, A.Loop) <

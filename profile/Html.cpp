@@ -31,7 +31,7 @@ struct Node {
 
 constexpr unsigned RowHeight = 18;
 /// In units of the graph, which is scaled to the width of the window.
-constexpr double Width = 1200, NarrowestShown = 0.4, NarrowestLabelled = 40;
+constexpr double Width = 1200, MinShownWidth = 0.4, MinLabelledWidth = 40;
 
 constexpr char Head[] = R"html(<!DOCTYPE html>
 <!-- SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception -->
@@ -176,7 +176,7 @@ private:
   unsigned depth(const Node &Node) const {
     unsigned Deepest = 0;
     for (const auto &[Name, Child] : Node.Children)
-      if (widthOf(Child) >= NarrowestShown)
+      if (widthOf(Child) >= MinShownWidth)
         Deepest = std::max(Deepest, depth(Child));
     return Deepest + 1;
   }
@@ -197,9 +197,9 @@ private:
                      Left, Top, Wide, RowHeight)
            << format("<text x=\"%.3f\" y=\"%u\">", Left + 3,
                      Top + RowHeight - 5)
-           << (Wide >= NarrowestLabelled ? Shown : "") << "</text></g>\n";
+           << (Wide >= MinLabelledWidth ? Shown : "") << "</text></g>\n";
     for (const auto &[ChildName, Child] : Node.Children) {
-      if (widthOf(Child) >= NarrowestShown)
+      if (widthOf(Child) >= MinShownWidth)
         writeNode(ChildName, Child, Left, Row + 1);
       Left += widthOf(Child);
     }

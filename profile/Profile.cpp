@@ -274,16 +274,17 @@ void Profile::addSites(const Recording &Recording) {
 /// transitions, then those that rarer transitions add.
 void Profile::findLoops(Executable &Executable) {
   constexpr unsigned Step = 4;
-  constexpr uint64_t FewestIterations = 4;
-  uint64_t Most = 0;
+  constexpr uint64_t MinIterations = 4;
+  uint64_t MaxCount = 0;
   for (const Transition &Transition : Executable.Transitions)
-    Most = std::max(Most, Transition.Count);
+    MaxCount = std::max(MaxCount, Transition.Count);
 
   std::vector<std::optional<unsigned>> LoopOf(Executable.Sites.size());
-  for (uint64_t Least = Most; Least >= FewestIterations / 2; Least /= Step) {
+  for (uint64_t MinCount = MaxCount; MinCount >= MinIterations / 2;
+       MinCount /= Step) {
     std::vector<std::pair<unsigned, unsigned>> Edges;
     for (const Transition &Transition : Executable.Transitions)
-      if (Transition.From && Transition.Count * 2 > Least)
+      if (Transition.From && Transition.Count * 2 > MinCount)
         Edges.push_back({*Transition.From, Transition.To});
     for (std::vector<unsigned> &Nodes :
          Components(Executable.Sites.size(), Edges).Cyclic) {
@@ -314,9 +315,8 @@ void Profile::findLoops(Executable &Executable) {
         }
       // No site counts the iterations of a loop that contains only loops.
       if (New.Sites.empty())
-        New.Iterations = Least;
-      if (New.Iterations < FewestIterations ||
-          New.Iterations < 2 * New.Entries) {
+        New.Iterations = MinCount;
+      if (New.Iterations < MinIterations || New.Iterations < 2 * New.Entries) {
         continue;
       }
       // Put the sites into the order of the calls, from the loop's entry on.

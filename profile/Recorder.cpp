@@ -47,7 +47,7 @@ enum { ProgramOfChild = 0, ProgramOfTool = 1, ProgramOfProcess = 2 };
 /// Pages of the buffers for records: of all CPUs together, of one CPU, and of
 /// one CPU without CAP_IPC_LOCK, as the kernel allows by default. The buffers
 /// are read every PollMilliseconds.
-constexpr size_t AllPages = 16384, MostPages = 2048, UnprivilegedPages = 128;
+constexpr size_t TotalPages = 16384, MaxPages = 2048, UnprivilegedPages = 128;
 constexpr int PollMilliseconds = 100;
 
 /// The number of calls that are measured. The fastest batch counts.
@@ -68,7 +68,7 @@ constexpr struct {
 };
 
 /// An event of a process.
-struct Happened {
+struct ProcessEvent {
   enum { Fork, NewSpace, Map, Exec, Stack } Kind;
   uint64_t Time;
   uint32_t Process, Parent, Program;
@@ -155,7 +155,7 @@ private:
   /// calls_so_far of record.bpf.c.
   uint64_t *CallsSoFar = nullptr;
   Recording Result;
-  std::vector<Happened> Events;
+  std::vector<ProcessEvent> Events;
   /// The processes whose records are kept: a superset of the recorded ones.
   std::set<uint32_t> Processes;
   bool Progress = isatty(STDERR_FILENO);
@@ -218,8 +218,9 @@ Recorder::Recorder() {
     static_cast<Recorder *>(Self)->handleRecord(Record);
     return LIBBPF_PERF_EVENT_CONT;
   };
-  size_t Pages = bit_floor(AllPages / std::max(1, libbpf_num_possible_cpus()));
-  Pages = std::clamp(Pages, UnprivilegedPages, MostPages);
+  size_t Pages =
+      bit_floor(TotalPages / std::max(1, libbpf_num_possible_cpus()));
+  Pages = std::clamp(Pages, UnprivilegedPages, MaxPages);
   if (!hasCapability(CAP_IPC_LOCK))
     Pages = UnprivilegedPages;
   Buffer = perf_buffer__new_raw(mapFd("events"), Pages, &Attributes, Handle,
@@ -272,18 +273,19 @@ void Recorder::measureRecorded() {
   bpf_map_delete_elem(mapFd("threads"), &Tid);
 
   profile_edge_key Key, *Previous = nullptr;
-  uint64_t Most = 0;
+  uint64_t MaxCount = 0;
   while (!bpf_map_get_next_key(mapFd("edges"), Previous, &Key)) {
     profile_edge Edge;
     Previous = &Key;
     if (Key.program != ProgramOfTool || Key.nr != SYS_getppid ||
-        bpf_map_lookup_elem(mapFd("edges"), &Key, &Edge) || Edge.count <= Most)
+        bpf_map_lookup_elem(mapFd("edges"), &Key, &Edge) ||
+        Edge.count <= MaxCount)
       continue;
-    Most = Edge.count;
+    MaxCount = Edge.count;
     Result.Machine.RecordedUser = double(Edge.user_ns) / Edge.count;
     Result.Machine.RecordedKernel = double(Edge.kernel_ns) / Edge.count;
   }
-  if (!Most)
+  if (!MaxCount)
     fail(OwnFailure, "the recorder", "records no system calls",
          "another program may have changed the kernel's tracepoints");
 }
@@ -315,7 +317,7 @@ void Recorder::handleRecord(const perf_event_header *Record) {
   const unsigned char *End = Bytes + Record->size;
   // sample_id_all appends the thread and the time.
   auto TimeAtEnd = [&] { return get<uint64_t>(End - 8); };
-  Happened Event = {};
+  ProcessEvent Event = {};
   Event.Process = get<uint32_t>(Body);
 
   switch (Record->type) {
@@ -331,18 +333,18 @@ void Recorder::handleRecord(const perf_event_header *Record) {
     if (!knowsProcess(Event.Parent) || Event.Process == Event.Parent)
       return;
     Processes.insert(Event.Process);
-    Event.Kind = Happened::Fork;
+    Event.Kind = ProcessEvent::Fork;
     break;
   case PERF_RECORD_COMM:
     if (!(Record->misc & PERF_RECORD_MISC_COMM_EXEC) ||
         !knowsProcess(Event.Process))
       return;
-    Event.Kind = Happened::NewSpace;
+    Event.Kind = ProcessEvent::NewSpace;
     break;
   case PERF_RECORD_MMAP2: {
     if (!knowsProcess(Event.Process))
       return;
-    Event.Kind = Happened::Map;
+    Event.Kind = ProcessEvent::Map;
     Event.New.Start = get<uint64_t>(Body + 8);
     Event.New.End = Event.New.Start + get<uint64_t>(Body + 16);
     Event.New.FileOffset = get<uint64_t>(Body + 24);
@@ -363,12 +365,12 @@ void Recorder::handleSample(const unsigned char *Data, size_t Size) {
   if (Size < sizeof(Head))
     return;
   memcpy(&Head, Data, sizeof(Head));
-  Happened Event = {};
+  ProcessEvent Event = {};
   Event.Process = Head.tgid;
   Event.Program = Head.program;
   Event.Time = Head.time;
   if (Head.type == PROFILE_EXEC) {
-    Event.Kind = Happened::Exec;
+    Event.Kind = ProcessEvent::Exec;
   } else {
     constexpr size_t HeadSize = offsetof(profile_stack, stack);
     StackCopy Copy;
@@ -378,7 +380,7 @@ void Recorder::handleSample(const unsigned char *Data, size_t Size) {
     if (Copy.Head.bytes > Size - HeadSize)
       return;
     Copy.Bytes.assign(Data + HeadSize, Data + HeadSize + Copy.Head.bytes);
-    Event.Kind = Happened::Stack;
+    Event.Kind = ProcessEvent::Stack;
     Result.Stacks.push_back(std::move(Copy));
   }
   Events.push_back(std::move(Event));
@@ -478,8 +480,8 @@ Recording Recorder::watchProcess(pid_t Pid, int PidFd) {
   uint64_t Time = now(CLOCK_MONOTONIC);
   Processes.insert(Pid);
   addMappings(Pid, Time);
-  for (const Happened &Event : Events) {
-    if (Event.Kind != Happened::Map ||
+  for (const ProcessEvent &Event : Events) {
+    if (Event.Kind != ProcessEvent::Map ||
         (Event.New.Start < Counts.code_end &&
          Event.New.End > Counts.code_start) ||
         Event.New.Path.find(".so") == std::string::npos)
@@ -532,8 +534,8 @@ void Recorder::addMappings(pid_t Pid, uint64_t Time) {
   for (StringRef Line : Lines) {
     SmallVector<StringRef, 6> Fields;
     Line.split(Fields, ' ', 5, false);
-    Happened Event = {};
-    Event.Kind = Happened::Map;
+    ProcessEvent Event = {};
+    Event.Kind = ProcessEvent::Map;
     Event.Process = Pid;
     Event.Time = Time;
     if (Fields.size() < 6 || !Fields[1].contains('x') ||
@@ -544,8 +546,8 @@ void Recorder::addMappings(pid_t Pid, uint64_t Time) {
     Event.New.Path = Fields[5].ltrim().str();
     Events.push_back(std::move(Event));
   }
-  Happened Exec = {};
-  Exec.Kind = Happened::Exec;
+  ProcessEvent Exec = {};
+  Exec.Kind = ProcessEvent::Exec;
   Exec.Process = Pid;
   Exec.Program = ProgramOfProcess;
   Exec.Time = Time;
@@ -564,7 +566,7 @@ void Recorder::collect() {
     Previous = &Key;
   }
   uint32_t Last = ProgramOfProcess;
-  for (const Happened &Event : Events)
+  for (const ProcessEvent &Event : Events)
     Last = std::max(Last, Event.Program);
   for (uint32_t Number = ProgramOfProcess;
        Number <= Last && Number < PROFILE_MAX_PROGRAMS; ++Number) {
@@ -583,7 +585,7 @@ void Recorder::collect() {
 void Recorder::orderEvents() {
   for (size_t I = 0; I < Events.size(); ++I)
     Events[I].Order = I;
-  llvm::sort(Events, [](const Happened &A, const Happened &B) {
+  llvm::sort(Events, [](const ProcessEvent &A, const ProcessEvent &B) {
     return std::make_pair(A.Time, A.Order) < std::make_pair(B.Time, B.Order);
   });
   std::map<uint32_t, std::shared_ptr<AddressSpace>> Spaces;
@@ -593,25 +595,25 @@ void Recorder::orderEvents() {
       Space = std::make_shared<AddressSpace>();
     return Space;
   };
-  for (Happened &Event : Events) {
+  for (ProcessEvent &Event : Events) {
     switch (Event.Kind) {
-    case Happened::Fork:
+    case ProcessEvent::Fork:
       // Mappings of the child are added to its program's address space.
       Spaces[Event.Process] = SpaceOf(Event.Parent);
       break;
-    case Happened::NewSpace:
+    case ProcessEvent::NewSpace:
       Spaces[Event.Process] = std::make_shared<AddressSpace>();
       break;
-    case Happened::Map:
+    case ProcessEvent::Map:
       SpaceOf(Event.Process)->push_back(std::move(Event.New));
       break;
-    case Happened::Exec: {
+    case ProcessEvent::Exec: {
       auto Found = Result.Programs.find(Event.Program);
       if (Found != Result.Programs.end())
         Found->second.Space = SpaceOf(Event.Process);
       break;
     }
-    case Happened::Stack:
+    case ProcessEvent::Stack:
       break;
     }
   }

@@ -264,7 +264,7 @@ static void send_stack(void *ctx, const struct pt_regs *regs, struct scratch *sc
 		bpf_map_update_elem(&places, &key, &sent, BPF_ANY);
 }
 
-static long look_at(__u32 i, void *context)
+static long find_slash(__u32 i, void *context)
 {
 	struct scratch *scratch = *(struct scratch **)context;
 
@@ -275,8 +275,8 @@ static long look_at(__u32 i, void *context)
 }
 
 /* Classify the path that is an argument of the call. */
-static void look_at_path(const struct pt_regs *regs, struct scratch *scratch,
-			 struct thread *thread)
+static void classify_path(const struct pt_regs *regs, struct scratch *scratch,
+			  struct thread *thread)
 {
 	__u32 nr = thread->nr;
 	__u8 *argument = bpf_map_lookup_elem(&path_arguments, &nr);
@@ -306,7 +306,7 @@ static void look_at_path(const struct pt_regs *regs, struct scratch *scratch,
 		return;
 	}
 	scratch->slash = 0;
-	bpf_loop(length, look_at, &scratch, 0);
+	bpf_loop(length, find_slash, &scratch, 0);
 	thread->one_component = !scratch->slash;
 }
 
@@ -392,7 +392,7 @@ int BPF_PROG(enter, struct pt_regs *regs, long id)
 	thread->in_call = 1;
 	thread->place = find_place(program, scratch, thread->nr, regs->ip, regs->sp);
 	send_stack(ctx, regs, scratch, thread, both >> 32);
-	look_at_path(regs, scratch, thread);
+	classify_path(regs, scratch, thread);
 	__sync_fetch_and_add(&program->calls, 1);
 	__sync_fetch_and_add(&calls_so_far, 1);
 	if (never_returns(thread->nr))
