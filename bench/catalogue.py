@@ -162,7 +162,7 @@ def seconds(name):
     return SECONDS.get(name, 0.5)
 
 
-# Names that stand for several benchmarks.
+# Names of groups of benchmarks.
 GROUPS = {"cosy": COSY, "async": (*ASYNC_CALLS, "read-cold", *ECHO),
           "functions": tuple(f"fn-{name}" for name in FUNCTIONS)}
 

@@ -9,12 +9,13 @@ import statistics
 import subprocess
 import sys
 
-# At most this times the CPU time of clang.
+# The maximum ratio to the CPU time of clang.
 GOAL = 1.10
 # Options of git's Makefile, as in bench/rebuilt/build.
 WITHOUT = [f"NO_{name}=1" for name in ("OPENSSL", "CURL", "EXPAT", "GETTEXT", "TCLTK", "PYTHON",
                                        "PERL")]
-# By package: what prepares its tree, and what is measured there; CC stands for the compiler.
+# For each package: the script that prepares its tree, and the command that is measured. $CC is the
+# compiler.
 PACKAGES = {
     "sqlite3": (["sh", "-c", "./configure -q --disable-tcl --disable-shared && make -s sqlite3.c"],
                 ["sh", "-c", "$CC -O2 -c sqlite3.c -o compiled.o"]),

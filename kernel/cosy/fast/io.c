@@ -207,7 +207,7 @@ struct cosy_made cosy_fast_lseek(struct cosy_state *st,
 	return cosy_made(ip, ret);
 }
 
-/* Make the read or write at @ip, with or without borrowed pages as its hints say. */
+/* Make the read or write at @ip, with borrowed pages if it has the hint. */
 static __always_inline long cosy_transfer(struct cosy_state *st,
 					  const struct cosy_insn *ip,
 					  struct file *file, loff_t *pos)
