@@ -397,7 +397,7 @@ static void end(struct cosy_cpu *cpu)
 	cosy_lock(&cpu->loop->lock);
 	want(cpu, COSY_CPU_ENDS);
 	cosy_loop_leave(cpu->loop);
-	pthread_join(cpu->thread, NULL);
+	cosy_thread_join(cpu->thread);
 	cosy_loop_free(cpu->loop);
 }
 

@@ -130,6 +130,8 @@ static void free_memory(struct cosy_loop *loop)
 	cosy_descriptors_destroy(loop);
 	cosy_page_destroy(loop);
 	free(loop->timers);
+	free(loop->disk.ids);
+	free(loop->waits.ids);
 	munmap((void *)loop->owner, sizeof(*loop->owner));
 	free(loop);
 }

@@ -259,6 +259,7 @@ struct cosy_queue {
  * @loop:    their loop
  * @queued:  entries that wait for a thread
  * @lent:    entries that were lent to the module; threads of this pool make their calls there
+ * @ids:     the @threads threads, with room for @max; NULL before the first one
  * @threads: number of threads
  * @idle:    number of threads that have nothing to do, or are in the module
  * @inside:  number of threads that are in the module
@@ -269,6 +270,7 @@ struct cosy_pool {
 	struct cosy_loop *loop;
 	struct cosy_queue queued;
 	struct cosy_queue lent;
+	pthread_t *ids;
 	uint32_t threads;
 	uint32_t idle;
 	uint32_t inside;
@@ -364,8 +366,7 @@ struct cosy_cpu {
  * @awaits_ops:	the @blocked thread waits for certain operations
  * @waiters:	number of threads that wait for @changed
  * @inside:	number of threads in functions that execute and deliver
- * @changed:	signalled when there are completions, @blocked was cleared, or a thread of the
- *		loop has ended
+ * @changed:	signalled when there are completions, or @blocked was cleared
  * @stop:	cosy_loop_stop() was called
  * @closing:	the loop is being destroyed
  * @spreads:	the loop has processors
@@ -1101,6 +1102,9 @@ void cosy_queue_remove(struct cosy_loop *loop, struct cosy_queue *queue, uint32_
  */
 int cosy_thread_start(pthread_t *thread, void *(*main)(void *), void *arg,
 		      const cpu_set_t *cpus);
+
+/** cosy_thread_join() - wait until a thread has ended. Not a cancellation point */
+void cosy_thread_join(pthread_t thread);
 
 /**
  * cosy_pass_signal_on() - send the process the signal that a call has sent to its own thread

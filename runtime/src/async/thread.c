@@ -11,6 +11,7 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 
@@ -154,8 +155,6 @@ static void *thread_main(void *arg)
 		cosy_queue_remove(loop, &pool->queued, slot);
 		make_call(loop, slot);
 	}
-	pool->threads--;
-	cosy_loop_changed(loop);
 	cosy_unlock(&loop->lock);
 	return NULL;
 }
@@ -193,15 +192,28 @@ int cosy_thread_start(pthread_t *thread, void *(*main)(void *), void *arg,
 	return err;
 }
 
+void cosy_thread_join(pthread_t thread)
+{
+	int state;
+
+	/* pthread_join() is a cancellation point, the functions that destroy loops are not. */
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+	pthread_join(thread, NULL);
+	pthread_setcancelstate(state, NULL);
+}
+
+/* Return 0 or -errno. */
 static int start_thread(struct cosy_pool *pool)
 {
-	pthread_t thread;
-	int err = cosy_thread_start(&thread, thread_main, pool, NULL);
+	int err;
 
-	if (!err) {
-		pthread_detach(thread);
+	if (!pool->ids)
+		pool->ids = calloc(pool->max, sizeof(*pool->ids));
+	if (!pool->ids)
+		return -ENOMEM;
+	err = -cosy_thread_start(&pool->ids[pool->threads], thread_main, pool, NULL);
+	if (!err)
 		pool->threads++;
-	}
 	return err;
 }
 
@@ -254,7 +266,7 @@ void cosy_thread_call(struct cosy_loop *loop, uint32_t slot, bool disk)
 	if (pool->idle <= pool->queued.count + pool->lent.count && pool->threads < pool->max)
 		err = start_thread(pool);
 	if (err && !pool->threads) {
-		cosy_finish(loop, slot, -err);
+		cosy_finish(loop, slot, err);
 		return;
 	}
 	loop->slots[slot].on_disk = disk;
@@ -333,8 +345,11 @@ void cosy_pool_end(struct cosy_loop *loop, struct cosy_pool *pool)
 	cosy_event_happened(&pool->work, INT_MAX);
 	if (pool->inside)
 		cosy_module_recall(loop, pool == &loop->waits, true);
-	loop->waiters++;
-	while (pool->threads)
-		cosy_event_wait(&loop->changed, &loop->lock, UINT64_MAX);
-	loop->waiters--;
+	/* Until they have ended, the program must not unload the library that contains this file. */
+	while (pool->threads) {
+		cosy_loop_leave(loop);
+		cosy_thread_join(pool->ids[pool->threads - 1]);
+		cosy_lock(&loop->lock);
+		pool->threads--;
+	}
 }
