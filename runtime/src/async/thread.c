@@ -255,6 +255,16 @@ static void lend(struct cosy_loop *loop, struct cosy_pool *pool, uint32_t slot)
 	cosy_module_lend(loop, slot, flags, args);
 }
 
+/* Make a call that ends by itself here, because there is no thread. */
+static void call_here(struct cosy_loop *loop, uint32_t slot)
+{
+	uint64_t args[6];
+
+	call_args(loop, slot, args);
+	loop->info.entries++;
+	cosy_finish(loop, slot, cosy_sys_args(loop->entries[slot].nr, args));
+}
+
 void cosy_thread_call(struct cosy_loop *loop, uint32_t slot, bool disk)
 {
 	struct cosy_pool *pool = disk ? &loop->disk : &loop->waits;
@@ -266,7 +276,10 @@ void cosy_thread_call(struct cosy_loop *loop, uint32_t slot, bool disk)
 	if (pool->idle <= pool->queued.count + pool->lent.count && pool->threads < pool->max)
 		err = start_thread(pool);
 	if (err && !pool->threads) {
-		cosy_finish(loop, slot, err);
+		if (disk)
+			call_here(loop, slot);
+		else
+			cosy_finish(loop, slot, err);
 		return;
 	}
 	loop->slots[slot].on_disk = disk;

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * In a process that can start no thread, calls that end by themselves are made all the same. Calls
+ * that may wait for ever fail.
+ */
+// RUN: %compile
+// RUN: %everywhere
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "loop.h"
+
+/* Both calls that start threads fail. */
+static void forbid_threads(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 1, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EAGAIN),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
+
+	EQUAL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	EQUAL(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
+}
+
+int main(void)
+{
+	struct cosy_async ops[20] = { 0 };
+	char name[] = "/tmp/no-threads.XXXXXX", text[8] = "";
+	int fd = mkstemp(name);
+	struct cosy_loop *loop;
+	struct stat st;
+
+	CHECK(fd >= 0);
+	forbid_threads();
+	loop = make_loop();
+	EQUAL(cosy_async_call(loop, &ops[0], SYS_pwrite64, fd, (uintptr_t)"1234567", 8, 0, 0, 0), 0);
+	EQUAL(result_of(loop, &ops[0]), 8);
+	EQUAL(cosy_async_call(loop, &ops[0], SYS_fsync, fd, 0, 0, 0, 0, 0), 0);
+	EQUAL(result_of(loop, &ops[0]), 0);
+	EQUAL(cosy_async_call(loop, &ops[0], SYS_newfstatat, AT_FDCWD, (uintptr_t)name,
+			      (uintptr_t)&st, 0, 0, 0), 0);
+	EQUAL(result_of(loop, &ops[0]), 0);
+	EQUAL(st.st_size, 8);
+	/* Many at once, which the module makes if it can. */
+	for (int i = 0; i < 20; i++)
+		EQUAL(cosy_async_call(loop, &ops[i], i % 2 ? SYS_fdatasync : SYS_fsync, fd, 0, 0,
+				      0, 0, 0), 0);
+	for (int i = 0; i < 20; i++)
+		EQUAL(result_of(loop, &ops[i]), 0);
+	EQUAL(cosy_async_call(loop, &ops[0], SYS_pread64, fd, (uintptr_t)text, 8, 0, 0, 0), 0);
+	EQUAL(result_of(loop, &ops[0]), 8);
+	EQUAL(strcmp(text, "1234567"), 0);
+	EQUAL(cosy_async_call(loop, &ops[0], SYS_flock, fd, LOCK_EX, 0, 0, 0, 0), 0);
+	EQUAL(result_of(loop, &ops[0]), -EAGAIN);
+	EQUAL(cosy_loop_destroy(loop), 0);
+	EQUAL(unlink(name), 0);
+	return 0;
+}
