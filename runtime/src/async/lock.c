@@ -2,6 +2,7 @@
 /*
  * lock.c - the slow paths of locks, and events, by futexes.
  */
+#include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <stddef.h>
@@ -11,13 +12,13 @@
 #include "../sys.h"
 #include "lock.h"
 
-static void futex_wait(uint32_t *word, uint32_t value,
+static long futex_wait(uint32_t *word, uint32_t value,
 		       const struct timespec *until)
 {
 	/* A time of CLOCK_MONOTONIC, not a timeout. */
-	cosy_sys6(SYS_futex, (long)word,
-		  FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, value, (long)until, 0,
-		  (long)FUTEX_BITSET_MATCH_ANY);
+	return cosy_sys6(SYS_futex, (long)word,
+			 FUTEX_WAIT_BITSET | FUTEX_PRIVATE_FLAG, value, (long)until,
+			 0, (long)FUTEX_BITSET_MATCH_ANY);
 }
 
 static void futex_wake(uint32_t *word, int threads)
@@ -37,9 +38,10 @@ void cosy_lock_wake(struct cosy_lock *lock)
 	futex_wake(&lock->state, 1);
 }
 
-void cosy_event_wait(struct cosy_event *event, struct cosy_lock *lock,
+bool cosy_event_wait(struct cosy_event *event, struct cosy_lock *lock,
 		     uint64_t until)
 {
+	long ret;
 	uint32_t before = __atomic_load_n(&event->happened, __ATOMIC_RELAXED);
 	struct timespec time = {
 		.tv_sec = (time_t)(until / 1000000000u),
@@ -47,9 +49,10 @@ void cosy_event_wait(struct cosy_event *event, struct cosy_lock *lock,
 	};
 
 	cosy_unlock(lock);
-	futex_wait(&event->happened, before,
-		   until == UINT64_MAX ? NULL : &time);
+	/* With a time, even one that never comes, a handler with SA_RESTART ends the call, too. */
+	ret = futex_wait(&event->happened, before, &time);
 	cosy_lock(lock);
+	return ret != -EINTR;
 }
 
 void cosy_event_happened(struct cosy_event *event, int threads)

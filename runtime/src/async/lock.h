@@ -61,8 +61,10 @@ struct cosy_event {
  * @until: CLOCK_MONOTONIC in nanoseconds; UINT64_MAX: for ever
  *
  * May return when nothing has happened. Not a cancellation point.
+ *
+ * Return: false if a signal handler has run.
  */
-void cosy_event_wait(struct cosy_event *event, struct cosy_lock *lock,
+bool cosy_event_wait(struct cosy_event *event, struct cosy_lock *lock,
 		     uint64_t until);
 
 /**

@@ -221,12 +221,15 @@ static bool reached(const struct goal *goal, unsigned int delivered)
 	return delivered >= goal->min || delivered == COSY_WAIT_MAX;
 }
 
-/* Wait for the thread that waits for the descriptors. */
-static void wait_for_other(struct cosy_loop *loop, uint64_t until)
+/* Wait for the thread that waits for the descriptors. Return 0 or -EINTR. */
+static int wait_for_other(struct cosy_loop *loop, uint64_t until)
 {
+	bool undisturbed;
+
 	loop->waiters++;
-	cosy_event_wait(&loop->changed, &loop->lock, until);
+	undisturbed = cosy_event_wait(&loop->changed, &loop->lock, until);
 	loop->waiters--;
+	return undisturbed ? 0 : -EINTR;
 }
 
 /* With completions to deliver, return true if epoll and the module have to be checked first. */
@@ -273,7 +276,7 @@ static int wait_locked(struct cosy_loop *loop, const struct goal *goal,
 		if (goal->until != FOR_EVER && goal->until <= cosy_clock())
 			return 0;
 		if (loop->blocked) {
-			wait_for_other(loop, goal->until);
+			err = wait_for_other(loop, goal->until);
 		} else {
 			loop->awaits_ops = goal->ops;
 			err = look_at_descriptors(loop, goal->until, &delivery);
