@@ -5,102 +5,170 @@
  * These are processes with COSY_EXECUTOR=native, processes whose program is named in
  * COSY_RUN_EXCEPT (names separated by colons) or in COSY_EXCEPT_FILE (one name per line), and
  * processes that have gained privileges by exec.
+ *
+ * The environment is read when the library is loaded. Later, another thread may change it, or
+ * it may contain pointers to memory that the program has unmapped. getenv() is not called,
+ * because the program may define it.
+ *
+ * A wrapper may be called on a small stack, such as an alternate signal stack. So no large
+ * variable is on the stack.
  */
+#define _GNU_SOURCE
 #include <asm/unistd.h>
 #include <linux/fcntl.h>
 #include <stddef.h>
+#include <sys/auxv.h>
+#include <unistd.h>
 
 #include "state.h"
 #include "sys.h"
 
 #define COSY_EXCEPT_FILE	"/etc/cosy/run-except"
 
-#define AT_SECURE	23
-#define AT_EXECFN	31
+/* The number of bytes of it that are read. */
+#define MAX_EXCEPT	4096
 
-char *getenv(const char *name);
-unsigned long getauxval(unsigned long type);
+/* Bits of @environment. */
+#define ENVIRONMENT_READ	1
+#define ENVIRONMENT_ALONE	2
+#define ENVIRONMENT_FIRST_CALL	4
 
-/* Return true if COSY_EXECUTOR is set to @name. */
-static bool is_executor(const char *name)
+static uint8_t environment;
+static const char *name;	/* of the program; set when the environment is read */
+
+static bool equal(const char *a, const char *b)
 {
-	const char *value = getenv("COSY_EXECUTOR");
-
-	if (!value)
-		return false;
-	while (*name && *value == *name) {
-		value++;
-		name++;
+	while (*a && *a == *b) {
+		a++;
+		b++;
 	}
-	return *value == *name;
+	return *a == *b;
+}
+
+/* Set @value if @variable is NAME=VALUE with this name. The first one counts. */
+static void take(const char **value, const char *variable, const char *prefix)
+{
+	while (*prefix && *variable == *prefix) {
+		variable++;
+		prefix++;
+	}
+	if (!*prefix && !*value)
+		*value = variable;
 }
 
 /* Return the program's name as it was passed to exec(), without its directories. */
 static const char *program(void)
 {
 	const char *path = (const char *)getauxval(AT_EXECFN);
-	const char *name = path;
+	const char *last = path;
 
 	for (; path && *path; path++) {
 		if (*path == '/')
-			name = path + 1;
+			last = path + 1;
 	}
-	return name;
+	return last;
 }
 
-/* Return true if @name is one of the names in the @size bytes at @list. */
-static bool is_listed(const char *list, size_t size, const char *name)
-{
-	size_t i = 0, at;
+/**
+ * struct search - the search for a name in a list that is read in parts
+ * @name:  the name
+ * @at:    number of bytes of the current element that are equal to those of @name
+ * @other: the current element is another name
+ * @found: an element was equal to @name
+ */
+struct search {
+	const char *name;
+	size_t at;
+	bool other;
+	bool found;
+};
 
-	while (i < size) {
-		for (at = 0; i < size && list[i] == name[at] && name[at]; at++)
-			i++;
-		if (at && !name[at] &&
-		    (i == size || list[i] == ':' || list[i] == '\n'))
-			return true;
-		while (i < size && list[i] != ':' && list[i] != '\n')
-			i++;
-		i++;
+/* Continue a search with the next @size bytes of the list. */
+static void search_part(struct search *search, const char *part, size_t size)
+{
+	for (size_t i = 0; i < size; i++) {
+		if (part[i] == ':' || part[i] == '\n') {
+			search->found |= !search->other && search->at &&
+					 !search->name[search->at];
+			search->at = 0;
+			search->other = false;
+		} else if (!search->other && part[i] &&
+			   search->name[search->at] == part[i]) {
+			search->at++;
+		} else {
+			search->other = true;
+		}
 	}
-	return false;
 }
 
-/* Return true if the program @name is in COSY_EXCEPT_FILE. Reads only the first 4 KiB. */
-static bool is_in_file(const char *name)
+static bool search_ends(struct search *search)
 {
-	char text[4096];
+	search_part(search, "\n", 1);
+	return search->found;
+}
+
+static bool is_listed(const char *list, const char *element)
+{
+	struct search search = { .name = element };
+	size_t size = 0;
+
+	while (list[size])
+		size++;
+	search_part(&search, list, size);
+	return search_ends(&search);
+}
+
+/* Return true if the program is in COSY_EXCEPT_FILE. Reads only the first MAX_EXCEPT bytes. */
+static bool is_in_file(void)
+{
+	struct search search = { .name = name };
+	char part[128];
 	long fd, size;
 
 	fd = cosy_sys(__NR_openat, AT_FDCWD, (long)COSY_EXCEPT_FILE,
 		      O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
 	if (fd < 0)
 		return false;
-	size = cosy_sys(__NR_read, fd, (long)text, sizeof(text), 0);
+	for (size_t i = 0; i < MAX_EXCEPT; i += sizeof(part)) {
+		size = cosy_sys(__NR_read, fd, (long)part, sizeof(part), 0);
+		if (size <= 0)
+			break;
+		search_part(&search, part, (size_t)size);
+	}
 	cosy_sys(__NR_close, fd, 0, 0, 0);
-	return size > 0 && is_listed(text, (size_t)size, name);
+	return search_ends(&search);
+}
+
+__attribute__((constructor(101))) static void read_environment(void)
+{
+	const char *executor = NULL, *except = NULL;
+	uint8_t found = ENVIRONMENT_READ;
+
+	for (char **at = __environ; at && *at; at++) {
+		take(&executor, *at, "COSY_EXECUTOR=");
+		take(&except, *at, "COSY_RUN_EXCEPT=");
+	}
+	name = program();
+	if (getauxval(AT_SECURE) || !name ||
+	    (executor && equal(executor, "native")) ||
+	    (except && is_listed(except, name)))
+		found |= ENVIRONMENT_ALONE;
+	else if (executor && equal(executor, "kernel"))
+		found |= ENVIRONMENT_FIRST_CALL;
+	environment = found;
 }
 
 bool cosy_always_native(void)
 {
-	const char *except, *name = program();
-	size_t size;
+	return environment & ENVIRONMENT_ALONE || is_in_file();
+}
 
-	if (getauxval(AT_SECURE) || !name)
-		return true;
-	if (is_executor("native"))
-		return true;
-	except = getenv("COSY_RUN_EXCEPT");
-	if (except) {
-		for (size = 0; except[size]; size++)
-			;
-		if (is_listed(except, size, name))
-			return true;
-	}
-	return is_in_file(name);
+bool cosy_is_loaded(void)
+{
+	return environment;
 }
 
 bool cosy_opens_at_first_call(void)
 {
-	return is_executor("kernel");
+	return environment & ENVIRONMENT_FIRST_CALL;
 }

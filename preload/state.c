@@ -103,8 +103,13 @@ static int open_device(void)
 	/* Block signals: a handler could see the lower number, or leave before it is closed. */
 	cosy_sys(__NR_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&mask,
 		 sizeof(mask));
-	fd = cosy_sys(__NR_openat, AT_FDCWD, (long)COSY_DEVICE,
-		      O_RDWR | O_CLOEXEC, 0);
+	/* It may have been turned off meanwhile. */
+	if (cosy_always_native() || __atomic_load_n(&cosy_device, __ATOMIC_RELAXED) !=
+					 COSY_DEVICE_OPENING)
+		fd = -EPERM;
+	else
+		fd = cosy_sys(__NR_openat, AT_FDCWD, (long)COSY_DEVICE,
+			      O_RDWR | O_CLOEXEC, 0);
 	if (fd >= 0 && is_device((int)fd)) {
 		fd = hide(fd);
 	} else if (fd >= 0) {
@@ -188,10 +193,7 @@ static bool try_device(void)
 	if (!change_device(&closed, COSY_DEVICE_OPENING))
 		return closed >= 0;
 	__atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
-	fd = COSY_DEVICE_OFF;
-	if (!cosy_always_native() &&
-	    __atomic_load_n(&cosy_device, __ATOMIC_RELAXED) == opening)
-		fd = open_device();
+	fd = open_device();
 	return change_device(&opening, fd) && fd >= 0;
 }
 
@@ -200,7 +202,6 @@ static bool enough_calls(void)
 {
 	unsigned int made = __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
 
-	/* Search the environment only once, because most processes make few calls. */
 	return made >= __atomic_load_n(&calls_needed, __ATOMIC_RELAXED) ||
 	       (made == 1 && cosy_opens_at_first_call());
 }
@@ -212,7 +213,7 @@ bool cosy_prepare(enum cosy_function function)
 	/* The native call needs it. */
 	if (!__atomic_load_n(&cosy_nexts[function], __ATOMIC_RELAXED))
 		cosy_resolve(function);
-	if (device == COSY_DEVICE_OFF)
+	if (device == COSY_DEVICE_OFF || !cosy_is_loaded())
 		return false;
 	/* A device that is already open can be used at the first call. */
 	fd = device < 0 ? device_to_share() : device;

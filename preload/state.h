@@ -138,12 +138,22 @@ void cosy_before_syscall(long nr, long arg0) COSY_CALLED;
 /** cosy_function_name() - return the name of a function */
 const char *cosy_function_name(enum cosy_function function) COSY_HIDDEN;
 
-/** cosy_always_native() - return true if all calls of this process must be native. Keeps errno. */
+/**
+ * cosy_is_loaded() - return true if the environment has been read
+ *
+ * It has not in constructors that run before this library's.
+ */
+bool cosy_is_loaded(void) COSY_HIDDEN;
+
+/**
+ * cosy_always_native() - return true if all calls of this process must be native
+ *
+ * Call it only after cosy_is_loaded() has returned true. Keeps errno.
+ */
 bool cosy_always_native(void) COSY_HIDDEN;
 
 /**
- * cosy_opens_at_first_call() - return true if the device must be opened at the first call. Keeps
- * errno.
+ * cosy_opens_at_first_call() - return true if the device must be opened at the first call
  */
 bool cosy_opens_at_first_call(void) COSY_HIDDEN;
 

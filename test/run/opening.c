@@ -4,45 +4,48 @@
  * device: the device is turned off all the same, for both.
  */
 
-// RUN: %cc -O1 -Wall -pthread -rdynamic %s -o %t
-// RUN: %vm %t native
-// RUN: %vm %build/bin/cosy run %t
+// RUN: %cc -O1 -Wall -pthread %s -o %t
+// RUN: printf '%%s\n' 'cp /etc/ld.so.cache /tmp/opening-cache && mount -t tmpfs none /etc && cp /tmp/opening-cache /etc/ld.so.cache && mkdir /etc/cosy && touch /etc/cosy/run-except && exec "$@"' >%t.prepare
+// RUN: %vm unshare -m sh -e %t.prepare %t native
+// RUN: %vm unshare -m sh -e %t.prepare %build/bin/cosy run %t
 
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <stddef.h>
+#include <sys/fanotify.h>
 #include <sys/prctl.h>
 
 #include "Inputs/device.h"
 
-static sem_t opening, filtered;
-static bool asked;
-
-/*
- * The library asks for COSY_RUN_EXCEPT before it opens the device, by this function
- * instead of the C library's: so the filter comes just then.
- */
-char *getenv(const char *name)
-{
-	if (!strcmp(name, "COSY_RUN_EXCEPT") && !asked) {
-		asked = true;
-		CHECK(!sem_post(&opening) && !sem_wait(&filtered));
-	}
-	return NULL;
-}
+/* The library reads this file before it opens the device. */
+#define EXCEPT	"/etc/cosy/run-except"
 
 static void *open_device(void *native)
 {
 	warm_up();
 	if (native)
-		CHECK(!sem_post(&opening) && !sem_wait(&filtered));
-	else
-		CHECK(asked);
+		CHECK(!close(syscall(SYS_openat, AT_FDCWD, EXCEPT, O_RDONLY, 0)));
 	return NULL;
+}
+
+/* Wait until a thread opens the file. Return: the descriptor that the event contains. */
+static int wait_for_open(int events)
+{
+	struct fanotify_event_metadata event;
+
+	CHECK(read(events, &event, sizeof(event)) == sizeof(event) &&
+	      event.mask == FAN_OPEN_PERM);
+	return event.fd;
+}
+
+static void allow_open(int events, int fd)
+{
+	struct fanotify_response response = { .fd = fd, .response = FAN_ALLOW };
+
+	CHECK(write(events, &response, sizeof(response)) == sizeof(response) && !close(fd));
 }
 
 int main(int argc, char **argv)
@@ -56,13 +59,15 @@ int main(int argc, char **argv)
 	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
 	pthread_t thread;
 
-	CHECK(!sem_init(&opening, 0, 0) && !sem_init(&filtered, 0, 0));
+	int events = fanotify_init(FAN_CLASS_CONTENT | FAN_CLOEXEC, O_RDONLY), fd;
+
+	CHECK(events >= 0 && !fanotify_mark(events, FAN_MARK_ADD, FAN_OPEN_PERM, AT_FDCWD, EXCEPT));
 	CHECK(!pthread_create(&thread, NULL, open_device, argc > 1 ? argv[1] : NULL));
-	CHECK(!sem_wait(&opening));
+	fd = wait_for_open(events);
 	CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
 	/* For this thread only; but the descriptor would be the process's. */
 	CHECK(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
-	CHECK(!sem_post(&filtered));
+	allow_open(events, fd);
 	CHECK(!pthread_join(thread, NULL));
 	warm_up();
 	CHECK(device() < 0);
