@@ -283,6 +283,14 @@ void cosy_before_fork(void)
 		__atomic_store_n(&calls_needed, 2 * needed, __ATOMIC_RELAXED);
 }
 
+void cosy_before_limit(void)
+{
+	int fd = __atomic_load_n(&cosy_device, __ATOMIC_RELAXED);
+
+	if (fd >= 0 && !is_shared(fd))
+		close_device(COSY_DEVICE_CLOSED);
+}
+
 void cosy_before_filter(void)
 {
 	close_device(COSY_DEVICE_OFF);

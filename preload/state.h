@@ -109,6 +109,14 @@ int cosy_shared_device(void) COSY_HIDDEN;
 void cosy_before_fork(void) COSY_CALLED;
 
 /**
+ * cosy_before_limit() - close the device before the process changes a limit
+ *
+ * Below a higher limit of descriptors, the device's number would be one that the program gets.
+ * The device stays open if regions use it. Async-signal-safe, thread-safe, keeps errno.
+ */
+void cosy_before_limit(void) COSY_CALLED;
+
+/**
  * cosy_before_filter() - close the device for good before the process sets a seccomp filter
  *
  * Async-signal-safe, thread-safe, keeps errno.

@@ -61,6 +61,10 @@
 	stub	posix_spawnp
 	stub	popen
 	stub	system
+	stub	setrlimit
+	stub	setrlimit64
+	stub	prlimit
+	stub	prlimit64
 
 	begin	prctl
 	cmp	$PR_SET_SECCOMP, %edi

@@ -17,6 +17,12 @@ void *cosy_before(enum cosy_function function, long arg0, long arg1)
 	case COSY_FN_prctl:
 		cosy_before_prctl(arg0);
 		break;
+	case COSY_FN_setrlimit:
+	case COSY_FN_setrlimit64:
+	case COSY_FN_prlimit:
+	case COSY_FN_prlimit64:
+		cosy_before_limit();
+		break;
 	default:
 		cosy_before_fork();
 		break;

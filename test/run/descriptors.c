@@ -5,9 +5,10 @@
  */
 
 // RUN: %cc -O1 -Wall %s -o %t
-// RUN: for part in lowest full closed replaced limit exec; do \
+// RUN: for part in lowest full closed replaced limit raised exec; do \
 // RUN:   %vm %build/bin/cosy run %t $part || exit 1; %vm %t $part native || exit 1; done
 
+#define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -86,7 +87,8 @@ static void replaced(void)
 
 	CHECK(fd == 3 && write(fd, "0123456789", 10) == 10 && lseek(fd, 4, SEEK_SET) == 4);
 	expect_device();
-	CHECK(!setrlimit(RLIMIT_NOFILE, &r) && dup2(fd, place) == place);
+	/* setrlimit() would tell the library, which would close the device. */
+	CHECK(!syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &r, NULL) && dup2(fd, place) == place);
 	for (int i = 0; i < 300; i++)
 		CHECK(!stat("/tmp", &st) && S_ISDIR(st.st_mode) &&
 		      lstat("/missing", &st) == -1 && errno == ENOENT);
@@ -120,6 +122,26 @@ static void limits(void)
 		CHECK(all[i] > 5 || (open("/", O_RDONLY) == -1 && errno == EMFILE));
 		exit(0);
 	}
+}
+
+/* A program that has raised the limit gets the numbers above the old one. */
+static void raised(void)
+{
+	struct rlimit r = { 200, 4096 };
+	struct stat st;
+
+	CHECK(!setrlimit(RLIMIT_NOFILE, &r));
+	expect_device();
+	r.rlim_cur = 300;
+	CHECK(!setrlimit(RLIMIT_NOFILE, &r));
+	for (int fd = 3; fd < 300; fd++)
+		CHECK(open("/dev/null", O_RDONLY) == fd && !stat("/", &st));
+	expect_device();
+	r.rlim_cur = 400;
+	CHECK(!prlimit(0, RLIMIT_NOFILE, &r, NULL));
+	for (int fd = 300; fd < 400; fd++)
+		CHECK(open("/dev/null", O_RDONLY) == fd && !stat("/", &st));
+	expect_device();
 }
 
 /* A program that is executed, and a child, begin without it. */
@@ -162,6 +184,8 @@ int main(int argc, char **argv)
 		replaced();
 	else if (!strcmp(part, "limit"))
 		limits();
+	else if (!strcmp(part, "raised"))
+		raised();
 	else if (!strcmp(part, "exec"))
 		execute(argv[0]);
 	else
