@@ -58,7 +58,7 @@ static struct variables find_variables(void)
 {
 	struct variables found = { .debug = NULL };
 
-	for (char **at = environ; at && *at; at++) {
+	for (char **at = __environ; at && *at; at++) {
 		const char *variable = *at;
 
 		if (variable[0] != 'C' || variable[1] != 'O')
