@@ -1040,7 +1040,8 @@ static inline void cosy_descriptor_remove_only(struct cosy_loop *loop,
 /**
  * cosy_descriptor_arm() - let epoll report the events for which a descriptor's entries wait
  *
- * Return: 0; -EPERM if it cannot be polled; another error.
+ * Return: 0; -EPERM if an entry reads or writes, and the descriptor cannot be polled; another
+ * error.
  */
 int cosy_descriptor_arm(struct cosy_loop *loop, int fd);
 
