@@ -481,10 +481,11 @@ static void attempted_signal(struct cosy_loop *loop, uint32_t slot,
 		long fd = cosy_sys6(SYS_signalfd4, -1, (long)entry->args[0],
 				    (long)entry->args[3], SFD_CLOEXEC, 0, 0);
 
+		/* The process has no free descriptor: a thread waits for the signal. */
 		if (fd < 0 || !cosy_descriptor(loop, (int)fd)) {
 			if (fd >= 0)
 				cosy_sys(SYS_close, fd, 0, 0);
-			cosy_finish(loop, slot, fd < 0 ? fd : -ENOMEM);
+			cosy_thread_call(loop, slot, false);
 			return;
 		}
 		cosy_descriptor_forget(loop, (int)fd);
