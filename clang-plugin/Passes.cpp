@@ -97,10 +97,10 @@ static bool addOneOf(StringRef Name, FunctionPassManager &FPM) {
 static bool addFunctionPass(StringRef Name, FunctionPassManager &FPM,
                             ArrayRef<PassBuilder::PipelineElement>) {
   if (addOneOf<DefineValuesPass, FortifyPass, StringsPass, ThreadSwitchesPass,
-               LoopsPass, LegalizePass, SinkIncrementsPass, MergeLocalsPass,
-               RecognisePass, OutlinePass, SplitEdgesPass, JoinCallsPass,
-               GroupUpCallsPass, FastPathsPass, SpillPass, PrintCompoundPass>(
-          Name, FPM))
+               LoopsPass, LegalizePass, NarrowSwitchesPass, SinkIncrementsPass,
+               MergeLocalsPass, RecognisePass, OutlinePass, SplitEdgesPass,
+               JoinCallsPass, GroupUpCallsPass, FastPathsPass, SpillPass,
+               PrintCompoundPass>(Name, FPM))
     return true;
   if (Name == "cosy-verify")
     FPM.addPass(VerifyBodyPass());

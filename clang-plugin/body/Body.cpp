@@ -5,6 +5,7 @@
 #include "body/FastPaths.h"
 #include "body/Fortify.h"
 #include "body/Legalize.h"
+#include "body/Operations.h"
 #include "body/Recognise.h"
 #include "body/Strings.h"
 #include "body/UpCalls.h"
@@ -326,6 +327,29 @@ PreservedAnalyses LoopsPass::runOnBody(Function &Body,
   return FPM.run(Body, FAM);
 }
 
+PreservedAnalyses NarrowSwitchesPass::runOnBody(Function &Body,
+                                                FunctionAnalysisManager &) {
+  for (BasicBlock &BB : Body) {
+    auto *S = dyn_cast<SwitchInst>(BB.getTerminator());
+    if (!S || isScalarInt(S->getCondition()->getType()))
+      continue;
+    // One up-call makes all comparisons.
+    IRBuilder<> B(S);
+    Value *Wide = S->getCondition(), *Number = B.getInt32(0);
+    unsigned N = 0;
+    for (auto &C : S->cases()) {
+      Value *Is = B.CreateICmpEQ(Wide, C.getCaseValue());
+      ConstantInt *This = B.getInt32(++N);
+      Number = B.CreateSelect(Is, This, Number);
+      C.setValue(This);
+    }
+    S->setCondition(Number);
+  }
+  PreservedAnalyses PA;
+  PA.preserveSet<CFGAnalyses>();
+  return PA;
+}
+
 PreservedAnalyses SinkIncrementsPass::runOnBody(Function &Body,
                                                 FunctionAnalysisManager &FAM) {
   sinkIncrements(FAM.getResult<LoopAnalysis>(Body));
@@ -410,6 +434,7 @@ void addSimplification(FunctionPassManager &FPM) {
   FPM.addPass(createFunctionToLoopPassAdaptor(LICMPass(LICMOptions()), true));
   FPM.addPass(ADCEPass());
   FPM.addPass(SimplifyCFGPass());
+  FPM.addPass(NarrowSwitchesPass()); // SimplifyCFG makes wide switches
   FPM.addPass(LoopSimplifyPass());
   FPM.addPass(SinkIncrementsPass());
   FPM.addPass(MergeLocalsPass());

@@ -62,6 +62,15 @@ public:
                                     llvm::FunctionAnalysisManager &FAM);
 };
 
+/// Lets switches on integers wider than a register test a number of the case.
+class NarrowSwitchesPass
+    : public BodyPass<NarrowSwitchesPass, BodyState::Legal> {
+public:
+  static constexpr llvm::StringLiteral Name = "cosy-narrow-switches";
+  llvm::PreservedAnalyses runOnBody(llvm::Function &Body,
+                                    llvm::FunctionAnalysisManager &FAM);
+};
+
 /// Moves the increment of a loop's counter after the last use of its old value,
 /// so that both can have one register.
 class SinkIncrementsPass

@@ -183,8 +183,9 @@ bool isOperation(const Instruction &I, const DataLayout &DL) {
            !isOddWidth(DL.getTypeSizeInBits(Ty)) &&
            SI.getOrdering() != AtomicOrdering::SequentiallyConsistent;
   }
-  case Instruction::Br:
   case Instruction::Switch:
+    return isScalarInt(I.getOperand(0)->getType());
+  case Instruction::Br:
   case Instruction::Ret:
   case Instruction::Unreachable:
     return true;

@@ -97,6 +97,39 @@ NOINLINE static long wide(int n)
 	return (long)(w >> 60 ^ w) + (long)ld + a[0] + a[3];
 }
 
+/* Switches on what fits no register: written, and made of comparisons by LLVM. */
+NOINLINE static long wide_switches(int n)
+{
+	__int128 w = 1;
+	long r = 0;
+
+	COSY_START;
+	for (int i = 0; i < n; i++) {
+		r = r * 3 + (getpid() > 0);
+		switch (w) {
+		case 1:
+			r += 1;
+			break;
+		case (__int128)1 << 64:
+			r += 2;
+			break;
+		case (__int128)1 << 100:
+			r += 3;
+			/* fall through */
+		case (__int128)1 << 104:
+			r += 4;
+			break;
+		default:
+			r += 5;
+		}
+		if (w == 16 || w == 256 || w == (__int128)1 << 96 || w == 4096)
+			r ^= 7;
+		w <<= 4;
+	}
+	COSY_END;
+	return r;
+}
+
 NOINLINE static long vectors(int n)
 {
 	v4si a = {1, 2, 3, 4}, b = {n, n, n, n};
@@ -291,6 +324,8 @@ int main(void)
 	printf("%ld %ld\n", numbers(9), numbers(3));
 	// CHECK-NEXT: 2121489382223565317 12
 	printf("%ld %ld\n", wide(9), wide(0));
+	// CHECK-NEXT: 254186578048848 11
+	printf("%ld %ld\n", wide_switches(30), wide_switches(2));
 	// CHECK-NEXT: 329548 3254
 	printf("%ld %ld\n", vectors(9), vectors(2));
 	// CHECK-NEXT: 4333827 8594130109
