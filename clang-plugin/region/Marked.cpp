@@ -7,6 +7,7 @@
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 
 using namespace llvm;
@@ -31,6 +32,13 @@ SmallVector<CallInst *, 4> markersOf(Function &F, StringRef Name) {
       if (CallInst *C = asMarker(I, Name))
         List.push_back(C);
   return List;
+}
+
+void markCallsThatReturnTwice(Module &M) {
+  for (StringRef Name : {"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp",
+                         "getcontext", "vfork", "__vfork"})
+    if (Function *F = M.getFunction(Name); F && F->isDeclaration())
+      F->addFnAttr(Attribute::ReturnsTwice);
 }
 
 /// Returns true if \p ID acts on the coroutine that calls it. Other intrinsics

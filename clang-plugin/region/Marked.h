@@ -66,6 +66,10 @@ void expandComputedGotos(llvm::Function &F);
 /// \returns false after reporting why there is nothing.
 bool findMarked(llvm::CallInst *Start, Marked &E);
 
+/// Gives setjmp() and the like the attribute by which whyNotMovable() knows
+/// them. With -fno-builtin, clang does not.
+void markCallsThatReturnTwice(llvm::Module &M);
+
 /// \returns why \p I can only be executed by the function it is in, or null.
 const char *whyNotMovable(const llvm::Instruction &I);
 

@@ -334,6 +334,8 @@ bool canHaveCompounds(const Module &M) {
 
 PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
   bool Supported = canHaveCompounds(M);
+  if (Supported)
+    markCallsThatReturnTwice(M);
   // A call may be redirected, or get into a region of another file.
   bool CallsCount = Supported && (Options.Auto || Options.Defer);
   if (CallsCount)

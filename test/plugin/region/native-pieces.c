@@ -6,6 +6,7 @@
 // RUN: %cosy-cc -O0 %s -o %t && %run-all %t | FileCheck --check-prefix=OUT %s
 // RUN: %cosy-cc -O1 %s -o %t && %run-all %t | FileCheck --check-prefix=OUT %s
 // RUN: %cosy-cc -O3 -flto -fuse-ld=lld %s -o %t && %run-all %t | FileCheck --check-prefix=OUT %s
+// RUN: %cosy-cc -O2 -fno-builtin %s -o %t && %run-all %t | FileCheck --check-prefix=OUT %s
 // RUN: %cosy-cc -O1 -fsanitize=address,undefined %s -o %t
 // RUN: %run-all --only native,user %t | FileCheck --check-prefix=OUT %s
 #include <cosy.h>
