@@ -143,6 +143,12 @@ static void demoteWideValues(Region &R) {
         if (Inside ? isUseOutside(R, U) : R.Blocks.count(At))
           Wide.insert(&I);
       }
+      // splitExits() would give it a phi inside, whose value leaves the region.
+      auto *P = dyn_cast<PHINode>(&I);
+      if (P && !Inside && any_of(P->blocks(), [&](BasicBlock *From) {
+            return R.Blocks.count(From);
+          }))
+        Wide.insert(P);
     }
   for (Instruction *I : findLiveIn(R))
     if (!isRegisterType(I->getType(), DL))

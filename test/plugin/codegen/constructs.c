@@ -97,6 +97,35 @@ NOINLINE static long wide(int n)
 	return (long)(w >> 60 ^ w) + (long)ld + a[0] + a[3];
 }
 
+/* What fits no register, and is another value at each exit to one label. */
+NOINLINE static long wide_exits(int n)
+{
+	__int128 w = 3;
+	long double ld = 1;
+	long r = 0;
+
+	if (n < 0)
+		goto out;
+	COSY_START;
+	for (int i = 0; i < 10; i++) {
+		r += getpid() > 0;
+		if (i == n) {
+			w = (__int128)7 << 70;
+			ld = 2.5L;
+			goto out;
+		}
+		if (i == n - 10) {
+			w = (__int128)9 << 80;
+			ld = i;
+			goto out;
+		}
+	}
+	COSY_END;
+	w = r;
+out:
+	return r + (long)(w >> 60) + (long)(ld * 4);
+}
+
 /* Switches on what fits no register: written, and made of comparisons by LLVM. */
 NOINLINE static long wide_switches(int n)
 {
@@ -324,6 +353,9 @@ int main(void)
 	printf("%ld %ld\n", numbers(9), numbers(3));
 	// CHECK-NEXT: 2121489382223565317 12
 	printf("%ld %ld\n", wide(9), wide(0));
+	// CHECK-NEXT: 4 7182 9437205 14
+	printf("%ld %ld %ld %ld\n", wide_exits(-1), wide_exits(3), wide_exits(14),
+	       wide_exits(30));
 	// CHECK-NEXT: 254186578048848 11
 	printf("%ld %ld\n", wide_switches(30), wide_switches(2));
 	// CHECK-NEXT: 329548 3254
