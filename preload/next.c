@@ -6,6 +6,7 @@
  * one of them, so the search ends before libraries that may be loaded or unloaded now.
  */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <link.h>
 #include <stddef.h>
 
@@ -15,8 +16,9 @@
 /* This library's dynamic section. link.h does not declare it as hidden. */
 extern const ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC")
 	__attribute__((visibility("hidden")));
-/* Weak, because other C libraries do not have it. Then no function is found. */
+/* Weak, because other C libraries do not have it. Their dlsym() finds the functions then. */
 extern struct r_debug _r_debug __attribute__((weak));
+extern __typeof__(dlsym) dlsym __attribute__((weak));
 
 static void *find(const char *name, bool *is_libc)
 {
@@ -25,7 +27,7 @@ static void *find(const char *name, bool *is_libc)
 
 	*is_libc = false;
 	if (!&_r_debug)
-		return NULL;
+		return dlsym ? dlsym(RTLD_NEXT, name) : NULL;
 	for (map = _r_debug.r_map; map && map->l_ld != own_dynamic;)
 		map = map->l_next;
 	if (!map)
