@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Annotations.h - What the source tells the IR about functions -------===//
+//===- Annotations.h - Annotations of functions, from the source to the IR ===//
 #ifndef COSY_PLUGIN_ANNOTATIONS_H
 #define COSY_PLUGIN_ANNOTATIONS_H
 
@@ -12,7 +12,7 @@ namespace cosy {
 /// name is.
 constexpr llvm::StringLiteral OwnAnnotation = "cosy_own";
 
-/// The text that an annotation has as its operand \p V, or "".
+/// Returns the text of the annotation whose operand is \p V, or "".
 llvm::StringRef annotationText(const llvm::Value *V);
 
 /// Calls \p Fn for each __attribute__((annotate("..."))) of a function that is

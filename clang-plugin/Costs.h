@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Costs.h - What things cost in a compound ---------------------------===//
+//===- Costs.h - Costs of operations in a compound ------------------------===//
 //
-// In guest instructions, more than natively. The figures and their origin are
-// in <cosy/costs.h>, by which libcosy decides, too. Whatever estimates or
-// quotes a cost takes it from here.
+// Costs, in instructions counted in a VM, beyond those of native code. The
+// figures and their origin are in <cosy/costs.h>; libcosy decides by the same
+// figures. All estimates and messages use the costs of this file.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_COSTS_H
@@ -21,11 +21,11 @@ constexpr unsigned OperationCost = COSY_COST_OPERATION;
 constexpr unsigned MemoryCost = COSY_COST_MEMORY; ///< a load, a store
 constexpr unsigned LoopCost = COSY_COST_LOOP;     ///< a jump back
 
-/// At most so much is saved by a call for which there may be a fast path: the
-/// 4 KiB of a name that are not cleared, the descriptor that is not looked up.
+/// The maximum that a call saves by a fast path: the 4 KiB of a name are not
+/// cleared, and the descriptor is not looked up.
 constexpr unsigned NameCallSaves = COSY_NAME_CALL_SAVES;
 constexpr unsigned FileCallSaves = COSY_FILE_CALL_SAVES;
-/// An lseek with COSY_HINT_JOIN saves so much.
+/// The saving of an lseek with COSY_HINT_JOIN.
 constexpr unsigned JoinedSeekSaves = COSY_JOINED_SEEK_SAVES;
 
 } // namespace cosy

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Diagnostics.cpp - What the stages on the IR tell the user ----------===//
+//===- Diagnostics.cpp - Messages of the stages on the IR -----------------===//
 #include "Diagnostics.h"
 #include "Annotations.h"
 
@@ -11,7 +11,7 @@ namespace cosy {
 
 namespace {
 
-/// A message that is nothing but its text.
+/// A message that consists only of its text.
 class PlainMessage : public DiagnosticInfo {
 public:
   PlainMessage(StringRef Text, DiagnosticSeverity Severity)

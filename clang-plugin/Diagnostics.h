@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Diagnostics.h - What the stages on the IR tell the user ------------===//
+//===- Diagnostics.h - Messages of the stages on the IR -------------------===//
 //
-// Errors, warnings and remarks at places of the source. Where clang compiles
-// the source itself they have ranges and fix-its; from bitcode (-save-temps, or
-// when a program is linked) there is only the line. Warnings obey the plugin's
-// -W flags and pragmas: for bitcode those at a function's first region are
-// written down in an annotation.
+// Errors, warnings and remarks at places of the source. If clang compiles the
+// source, they have ranges and fix-its. If the input is bitcode (-save-temps,
+// or in the link step), only the line is known. Warnings obey the plugin's -W
+// flags and pragmas. For bitcode, an annotation stores their state at a
+// function's first region.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_DIAGNOSTICS_H
@@ -28,24 +28,25 @@ constexpr unsigned NumWarnings = 0
 #include "Warnings.def"
     ;
 
-/// The group's name, which is also that of its flag.
+/// The name of the group, which is also the name of its flag.
 llvm::StringRef warningGroup(Warning W);
 
-/// \p Message with the flag that it obeys after it, as clang has it.
+/// Returns \p Message followed by the flag that controls it, as clang prints
+/// it.
 std::string withFlag(const llvm::Twine &Message, Warning W, bool IsError);
 
 /// How a warning is reported.
 enum class WarningLevel : char { Off = '-', On = 'w', Error = 'e' };
 
-/// An annotation of a function that may be compiled from bitcode begins so;
-/// after it is a WarningLevel for each warning.
+/// Prefix of the annotation of a function that may be compiled from bitcode. A
+/// WarningLevel for each warning follows.
 constexpr llvm::StringLiteral WarningAnnotation = "cosy_warnings:";
 
-/// The same as a function attribute, for regions whose compounds are made when
-/// the program is linked.
+/// The same as a function attribute, for regions whose compounds are made in
+/// the link step.
 constexpr llvm::StringLiteral WarningAttribute = "cosy-warnings";
 
-/// Reports at places of the source, while clang has it.
+/// Reports at places of the source. Exists only while clang has the source.
 class SourceMessages {
 public:
   virtual ~SourceMessages() = default;
@@ -54,7 +55,7 @@ public:
   /// the source has no such place.
   virtual bool reportError(const llvm::Function &F, const llvm::DILocation *Loc,
                            llvm::StringRef Text) = 0;
-  /// The same for a warning of the group \p W, as far as that is not off.
+  /// The same for a warning of the group \p W, unless it is off.
   virtual bool reportWarning(Warning W, const llvm::Function &F,
                              const llvm::DILocation *Loc,
                              llvm::StringRef Text) = 0;
@@ -63,31 +64,31 @@ public:
   virtual std::string warningLevels(const llvm::DILocation &Loc) = 0;
 };
 
-/// Makes \p Messages report, until it is null. Without it there is only the IR.
+/// Makes reports use \p Messages. With null, only the IR is used.
 void setSourceMessages(SourceMessages *Messages);
 
 /// Makes the text of later messages begin with their place, because a linker
 /// prints only the text.
 void putPlacesIntoText();
 
-/// \returns a WarningLevel for each warning at \p Loc; empty if that is not
-/// known.
+/// \returns a WarningLevel for each warning at \p Loc, or an empty string if
+/// they are not known.
 std::string warningLevels(const llvm::DILocation *Loc);
 
-/// Reports \p Message at \p Loc, or at \p F if there is none. Inside a region a
-/// note points at its COSY_START.
+/// Reports \p Message at \p Loc, or at \p F if \p Loc is null. Inside a region,
+/// a note points at its COSY_START.
 void reportError(const llvm::Function &F, const llvm::DILocation *Loc,
                  const llvm::Twine &Message);
 
-/// The same as a warning of the group \p W, as far as that is not off.
+/// The same as a warning of the group \p W, unless it is off.
 void reportWarning(Warning W, const llvm::Function &F,
                    const llvm::DILocation *Loc, const llvm::Twine &Message);
 
-/// Emits a remark of the class \p RemarkT - OptimizationRemark for what was
-/// done (-Rpass=cosy), OptimizationRemarkMissed for what could not be
-/// (-Rpass-missed=cosy), OptimizationRemarkAnalysis for figures - at \p Loc, or
-/// at COSY_START if that is null. \p Name identifies it in the YAML record,
-/// \p Fill adds its text. \returns whether it is printed.
+/// Emits a remark of the class \p RemarkT at \p Loc, or at COSY_START if that
+/// is null. OptimizationRemark is for what was done (-Rpass=cosy),
+/// OptimizationRemarkMissed for what was not possible (-Rpass-missed=cosy),
+/// OptimizationRemarkAnalysis for figures. \p Name identifies the remark in the
+/// YAML record. \p Fill adds its text. \returns whether it is printed.
 template <typename RemarkT, typename Fn>
 bool remark(const Region &R, const llvm::DILocation *Loc, llvm::StringRef Name,
             Fn Fill) {
@@ -97,8 +98,9 @@ bool remark(const Region &R, const llvm::DILocation *Loc, llvm::StringRef Name,
   return Rem.isEnabled();
 }
 
-/// Behind a remark about the up-call at \p Loc: if its statement is the first
-/// or the last of the region, a note that shows how to move the marker.
+/// Adds a note after a remark about the up-call at \p Loc, if its statement is
+/// the first or the last one of the region. The note shows how to move the
+/// marker.
 void suggestMovingMarker(const llvm::DILocation *Loc);
 
 /// "1 operation", "2 operations".

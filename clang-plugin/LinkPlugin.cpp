@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- LinkPlugin.cpp - What lld sees of the Cosy plugin ------------------===//
+//===- LinkPlugin.cpp - The entry points for lld --------------------------===//
 //
-// --load-pass-plugin=cosy-lto.so makes lld do the rest of what cosy-plugin.so
-// has left to the link step (Deferred.h). It is a file of its own because lld
-// does not have clang's classes.
+// --load-pass-plugin=cosy-lto.so makes lld do the work that cosy-plugin.so left
+// to the link step (Deferred.h). It is a separate file because lld does not
+// contain clang's classes.
 //
 //===----------------------------------------------------------------------===//
 #include "Diagnostics.h"
@@ -21,7 +21,7 @@ namespace cosy {
 
 static const bool RightVersion = checkVersion("cosy-lto.so", "lld", "lld");
 
-// Once: with ThinLTO several threads add passes.
+// Set once, because with ThinLTO several threads add passes.
 static const bool PlacesAreInText = (putPlacesIntoText(), true);
 
 static void addLinkPass(ModulePassManager &MPM, OptimizationLevel) {

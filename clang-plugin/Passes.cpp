@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Passes.cpp - The stages by name ------------------------------------===//
 //
-// What RegionPass runs in order, opt runs one by one: see README.md.
+// Registers the stages of RegionPass by name, so that opt can run each alone:
+// see README.md.
 //
 //===----------------------------------------------------------------------===//
 #include "Passes.h"
@@ -30,7 +31,7 @@ namespace cosy {
 
 namespace {
 
-/// A stage on functions that are no bodies.
+/// A stage on functions that are not bodies.
 class FunctionStage : public PassInfoMixin<FunctionStage> {
 public:
   using Stage = void (*)(Function &);
@@ -71,7 +72,7 @@ static void inlineIntoBodies(Module &M) {
                     [](const Function &) { return true; });
 }
 
-/// Makes ordinary bodies of those that were left to the link step.
+/// Makes ordinary bodies of the deferred ones.
 static void resumeBodies(Module &M) {
   for (Function &F : M)
     if (isDeferredBody(F)) {

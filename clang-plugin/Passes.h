@@ -9,7 +9,7 @@ class PassBuilder;
 
 namespace cosy {
 
-/// Makes the stages known to \p PB by name, for opt -passes=.
+/// Registers the stages by name with \p PB, for opt -passes=.
 void registerPasses(llvm::PassBuilder &PB);
 
 } // namespace cosy

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Plugin.cpp - What clang sees of the Cosy plugin --------------------===//
+//===- Plugin.cpp - The entry points for clang ----------------------------===//
 //
-// -fplugin=cosy-plugin.so checks regions and turns them into compounds.
-// -fpass-plugin= of the same file adds the second half where clang compiles
-// from bitcode (-save-temps); given both, the second one finds nothing to do.
+// -fplugin=cosy-plugin.so checks regions and compiles them to compounds.
+// -fpass-plugin= of the same file adds only the second part, for compiling from
+// bitcode (-save-temps). If both flags are given, the second run changes
+// nothing.
 //
 //===----------------------------------------------------------------------===//
 #include "Passes.h"
@@ -30,7 +31,7 @@ static const bool RightVersion =
 /// which runs first if both flags are given.
 static RegionOptions Options;
 
-/// The plugin has turned places on: nothing after the regions needs them.
+/// The plugin has enabled places. No pass after the regions needs them.
 static bool DropPlaces = false;
 
 namespace {
@@ -53,7 +54,7 @@ static void addPasses(PassBuilder &PB) {
   PB.registerPipelineStartEPCallback(
       [](ModulePassManager &MPM, OptimizationLevel) {
         MPM.addPass(RegionPass(Options));
-        // The link step still needs them.
+        // The link step still needs the places.
         if (DropPlaces && !Options.Defer)
           MPM.addPass(DropPlacesPass());
       });
@@ -86,10 +87,10 @@ protected:
       Profile.InstrProfileOutput = CG.InstrProfileOutput;
       Profile.Atomic = CG.AtomicProfileUpdate;
     }
-    // Objects with both bitcode and machine code can be linked by anybody.
+    // Any linker can link objects that contain both bitcode and machine code.
     Options.Defer = WantsLinkStep && CG.PrepareForLTO && !CG.FatLTO;
     if (Options.Defer) {
-      // Vectors have no operations. The linker vectorises what stays native.
+      // Vectors have no operations. The link step vectorises the native code.
       CG.VectorizeLoop = false;
       CG.VectorizeSLP = false;
     }

@@ -19,12 +19,13 @@ struct SystemCall {
   bool Nested;          ///< may run inside a compound
 };
 
-/// A libc function that is a thin wrapper of one.
+/// A libc function that is a thin wrapper of a system call.
 struct LibcFunction {
   const SystemCall *Call;
   llvm::StringRef Map; ///< the call's arguments, see syscalls.def
-  /// Thin only if argument number IfArg is in relation IfCond (enum cosy_cond)
-  /// to IfValue; else the function itself has to be called. -1: always thin.
+  /// The function is thin only if its argument IfArg has the relation IfCond
+  /// (enum cosy_cond) to IfValue. Otherwise the function itself must be called.
+  /// IfArg is -1 if it is always thin.
   int IfArg = -1;
   unsigned IfCond = 0;
   int64_t IfValue = 0;
@@ -33,15 +34,15 @@ struct LibcFunction {
 /// \returns the system call with \p Number, or null.
 const SystemCall *findSystemCall(uint64_t Number);
 
-/// \returns what the libc function \p Name makes; Call is null if it is not in
-/// the table.
+/// \returns the system call that the libc function \p Name makes. Call is null
+/// if the function is not in the table.
 LibcFunction findLibcFunction(llvm::StringRef Name);
 
 /// \returns true if the libc function \p Name fails with -1 and errno.
 bool failsAsSystemCall(llvm::StringRef Name);
 
-/// \returns whether \p Call of the function \p F is certain to do no more than
-/// the system call with these arguments.
+/// \returns true if \p Call of the function \p F certainly only makes the
+/// system call with these arguments.
 bool isThin(const LibcFunction &F, const llvm::CallBase &Call);
 
 } // namespace cosy

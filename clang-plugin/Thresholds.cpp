@@ -6,21 +6,23 @@ using namespace llvm;
 
 namespace cosy {
 
-/// A function of the same file, before it is simplified. Compile time grows
-/// with it, and so does the compound, which the kernel has to load.
+/// The limit for one function of the same file, before it is simplified.
+/// Compile time grows with it, and so does the compound, which the kernel has
+/// to load.
 cl::opt<unsigned> MaxCallee(
     "cosy-max-callee", cl::Hidden, cl::init(2000),
     cl::desc("Instructions of a function that is inlined into a body"));
 
-/// Functions of the same file, for the same reasons.
+/// The limit for all inlined functions of the same file together, for the same
+/// reasons.
 cl::opt<unsigned> MaxInlined(
     "cosy-max-inlined", cl::Hidden, cl::init(20000),
     cl::desc("Instructions of all functions that are inlined into a body"));
 
-/// A region can often reach all of a program, by paths that are seldom taken:
-/// around the lstat() of git status, 11,000 operations with the limits of a
-/// file. Loading one takes 500 instructions. So large functions remain
-/// up-calls, which cost little there.
+/// A region can often reach the whole program by rare paths: 11,000 operations
+/// around the lstat() of git status, with the limits for one file. Loading an
+/// operation takes 500 instructions. So large functions remain up-calls, which
+/// cost little on rare paths.
 cl::opt<unsigned> MaxLinkedCallee(
     "cosy-max-linked-callee", cl::Hidden, cl::init(300),
     cl::desc("The same as cosy-max-callee when the program is linked"));
@@ -29,12 +31,14 @@ cl::opt<unsigned> MaxLinkedInlined(
     "cosy-max-linked-inlined", cl::Hidden, cl::init(1500),
     cl::desc("The same as cosy-max-inlined when the program is linked"));
 
-/// Smaller ones are not shared, because SROA can make registers of them.
+/// Smaller variables are not shared, because SROA can promote them to
+/// registers.
 cl::opt<unsigned> SharedLocalSize(
     "cosy-shared-local-size", cl::Hidden, cl::init(256),
     cl::desc("Bytes from which on inlined calls share a local variable"));
 
-/// They are in the frame of the region's function, once for each recursion.
+/// They are in the frame of the region's function, once for each recursive
+/// call.
 cl::opt<unsigned>
     MaxLocals("cosy-max-locals", cl::Hidden, cl::init(256 << 10),
               cl::desc("Bytes of local variables of inlined functions"));
@@ -64,12 +68,12 @@ cl::opt<unsigned> MaxOutlineWork(
     "cosy-max-outline-work", cl::Hidden, cl::init(300000),
     cl::desc("Blocks that are visited to find pieces that are better native"));
 
-/// The time for one grows with the code before the loop.
+/// The time to compute a trip count grows with the code before the loop.
 cl::opt<unsigned>
     MaxTripCounts("cosy-max-trip-counts", cl::Hidden, cl::init(128),
                   cl::desc("Loops whose trip counts are looked up"));
 
-/// Each of them occupies a register.
+/// Each hoisted constant occupies a register.
 cl::opt<unsigned>
     MaxHoistedConstants("cosy-max-hoisted-constants", cl::Hidden, cl::init(24),
                         cl::desc("Constants that are set before a loop"));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Thresholds.h - Sizes and counts that limit the stages --------------===//
 //
-// Hidden options of LLVM, for opt, and for clang after -mllvm. They change how
-// good a compound is and how long it takes to compile, never what it does.
+// Hidden options of LLVM, for opt, and for clang after -mllvm. They change the
+// quality of compounds and the compile time, never the behaviour of a program.
 // Costs are in Costs.h.
 //
 //===----------------------------------------------------------------------===//

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Version.cpp - Is this the LLVM that a plugin was built for? --------===//
+//===- Version.cpp - Check the version of LLVM ----------------------------===//
 #include "Version.h"
 
 #include "llvm-c/Core.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Version.h - Is this the LLVM that a plugin was built for? ----------===//
+//===- Version.h - Check the version of LLVM ------------------------------===//
 #ifndef COSY_PLUGIN_VERSION_H
 #define COSY_PLUGIN_VERSION_H
 
@@ -7,8 +7,7 @@ namespace cosy {
 
 /// Ends the process with a message if \p Plugin was built for another version
 /// of LLVM, because it would crash. \p Loader is the program that has loaded
-/// it.
-/// \p Package is the package that exists for each version of LLVM.
+/// it. \p Package is the package that exists for each version of LLVM.
 bool checkVersion(const char *Plugin, const char *Loader, const char *Package);
 
 } // namespace cosy

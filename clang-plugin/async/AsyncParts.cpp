@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- AsyncParts.cpp - Which parts of a coroutine become compounds -------===//
+//===- AsyncParts.cpp - Parts of coroutines that become compounds ---------===//
 #include "async/AsyncParts.h"
 #include "SystemCalls.h"
 #include "batch/Batch.h"
@@ -23,13 +23,13 @@ namespace cosy {
 // Instructions
 //===----------------------------------------------------------------------===//
 
-/// \returns the system call that \p I is, or null.
+/// \returns the system call that \p I makes, or null.
 static const SystemCall *systemCallMadeBy(const Instruction &I) {
   auto *CB = dyn_cast<CallBase>(&I);
   return CB ? systemCallShape(*CB).Call : nullptr;
 }
 
-/// \returns how loops wait in the system call \p Name, as waits.def says.
+/// \returns how loops wait in the system call \p Name, from waits.def.
 static StringRef howLoopsWait(StringRef Name) {
   static const StringMap<StringRef> How = {
 #define COSY_WAITS(name, how) {#name, #how},
@@ -50,7 +50,7 @@ static bool isParked(const Instruction &I) {
   return Call && cosy_call_parks(Call->Number);
 }
 
-/// \returns true if \p I is such a call, and may wait forever.
+/// \returns true if \p I is such a call and may wait without a time limit.
 static bool waitsParked(const Instruction &I) {
   return isParked(I) && howLoopsWait(systemCallMadeBy(I)->Name) != "CLOSE";
 }
@@ -76,17 +76,17 @@ bool accessesErrnoDirectly(const Function &Body) {
   });
 }
 
-/// \returns what makes \p I depend on the thread that executes it, or null.
+/// \returns why \p I depends on the thread that executes it, or null.
 static const char *whyOfThread(const Instruction &I) {
   if (any_of(I.operands(), [](const Use &U) {
         auto *C = dyn_cast<Constant>(U);
         return C && C->isThreadDependent();
       }))
     return "a variable of the thread";
-  // The address is another one in a compound.
+  // In a compound errno has another address.
   if (isErrnoAddress(I))
     return isAccessedDirectly(I) ? nullptr : "the address of errno";
-  // The optimizations would move it over a parked call.
+  // The optimizations would move such a call over a parked call.
   auto *CB = dyn_cast<CallBase>(&I);
   if (CB && !isa<IntrinsicInst>(I) && CB->doesNotAccessMemory())
     return "a call of a const function, whose result may be of the thread";
@@ -121,7 +121,7 @@ bool canBeInAsyncPart(const Function &Callee) {
   return none_of(instructions(Callee), [](const Instruction &I) {
     auto *CB = dyn_cast<CallBase>(&I);
     const Function *F = CB ? CB->getCalledFunction() : nullptr;
-    // Batches have not been split yet.
+    // COSY_BATCH loops are split later.
     bool IsBatch = F && F->getName() == BatchMarker;
     return IsBatch || mayWait(I) || whyNative(I);
   });
@@ -146,8 +146,8 @@ static void gatherVariables(Function &Host) {
   SplitBlock(&Entry, At);
 }
 
-/// \returns the blocks of \p E that are reached from those after its parked
-/// calls, or that reach those before them if \p Backward.
+/// \returns the blocks of \p E that can be reached after a parked call, or, if
+/// \p Backward, those that can reach a parked call.
 static BlockSet reach(const Marked &E, bool Backward) {
   BlockSet Reached;
   auto AddNext = [&](BasicBlock *BB) {
@@ -168,7 +168,7 @@ static BlockSet reach(const Marked &E, bool Backward) {
   return Reached;
 }
 
-/// Leaves in \p E what is between two parked calls, and these.
+/// Keeps in \p E the parked calls and the code between two of them.
 static void keepBetweenParked(Marked &E) {
   BlockSet After = reach(E, false), Before = reach(E, true);
   SetVector<BasicBlock *> Kept;
@@ -234,9 +234,9 @@ static Part partAt(const Marked &E, const Marked::Beginning &B) {
   return P;
 }
 
-/// Leaves in E.Beginnings those that are worth a compound. Compounds overlap:
-/// each consists of all that can be reached. So there are a few at most, and
-/// those with a loop come first.
+/// Keeps in E.Beginnings the parts that are worth a compound, at most MaxParts.
+/// Parts overlap, because each contains all the code that it can reach. Parts
+/// with a loop come first.
 static void chooseParts(Marked &E) {
   constexpr unsigned MaxParts = 4;
   SmallVector<Part, 8> Parts;
@@ -260,8 +260,8 @@ static void chooseParts(Marked &E) {
            [&](const Marked::Beginning &B) { return !Chosen.count(B.Entry); });
 }
 
-/// Removes the lifetime markers of the variables that have one in \p E: a
-/// compound goes past it.
+/// Removes the lifetime markers of the variables that have a marker in \p E,
+/// because a compound does not execute it.
 static void extendLifetimes(Marked &E) {
   SmallPtrSet<const Value *, 8> Variables;
   auto ForEachMarker = [](BasicBlock &BB, auto Fn) {

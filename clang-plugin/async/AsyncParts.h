@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- AsyncParts.h - Which parts of a coroutine become compounds ---------===//
+//===- AsyncParts.h - Parts of coroutines that become compounds -----------===//
 //
-// A part of a COSY_ASYNC function begins at a recv() or send(), and ends where
-// no other can be reached. The module executes it as a compound, and parks it
-// on the socket where such a call has to wait. Everything else stays in the
-// coroutine: other calls that may wait, calls of COSY_ASYNC functions, what
-// depends on the thread. These are the native pieces of a part.
+// A part of a COSY_ASYNC function begins at a call that the module can park,
+// such as recv(), and ends where no other such call can be reached. The module
+// executes the part as a compound, and parks it on the socket where a call has
+// to wait. Everything else stays in the coroutine: other calls that may wait,
+// calls of COSY_ASYNC functions, and code that depends on the thread. These are
+// the native pieces of a part.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_ASYNCPARTS_H
@@ -23,7 +24,7 @@ constexpr llvm::StringLiteral AsyncAttribute = "cosy-async";
 bool mayWait(const llvm::Instruction &I);
 
 /// Finds in \p Host, a COSY_ASYNC function, the parts that are worth a
-/// compound, and gives its native pieces blocks of their own.
+/// compound, and moves its native pieces to blocks of their own.
 /// \returns whether there is any part.
 bool findAsyncParts(llvm::Function &Host, Marked &E);
 

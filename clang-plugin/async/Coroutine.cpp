@@ -38,7 +38,7 @@ static constexpr StringLiteral SeenAttribute = "cosy-async-seen";
 
 namespace {
 
-/// A COSY_ASYNC function, and what becomes of it.
+/// A COSY_ASYNC function and its coroutine.
 struct AsyncFunction {
   Function *Source = nullptr;
   Function *Coroutine = nullptr; ///< returns its handle, does not run yet
@@ -99,7 +99,7 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Before anything is changed
+// Checks and declarations
 //===----------------------------------------------------------------------===//
 
 void Lowering::find() {
@@ -116,7 +116,8 @@ void Lowering::find() {
     A.IsUnsigned = Unsigned.count(F);
 }
 
-/// Attributes of \p Args one place further, for there is a task before them.
+/// The attributes of \p Args are moved by one, because the task is the first
+/// argument.
 static AttributeList shiftedAttributes(LLVMContext &Ctx, AttributeList From,
                                        AttributeSet Fn, unsigned NumArgs) {
   SmallVector<AttributeSet, 8> Args{AttributeSet()};
@@ -152,7 +153,8 @@ void Lowering::declare(AsyncFunction &A) {
   }
 }
 
-/// Makes \p F what the lowering expects, without moving anything over a call.
+/// Brings \p F into the form that the lowering expects. Moves no instruction
+/// over a call.
 void Lowering::prepare(Function &F) {
   FunctionAnalysisManager &FAM = analyses();
   F.removeFnAttr(Attribute::AlwaysInline);
@@ -181,7 +183,7 @@ static const char *whyNotSuspendable(const Instruction &I) {
 }
 
 bool Lowering::check(const Function &F) {
-  // Several instructions make one array of variable length.
+  // A variable-length array consists of several instructions on one line.
   StringSet<> Reported;
   for (const Instruction &I : instructions(F))
     if (const char *Why = whyNotSuspendable(I);
@@ -225,7 +227,7 @@ void Lowering::lowerBody(AsyncFunction &A) {
   IRBuilder<> B(Entry);
   B.SetCurrentDebugLocation(Loc);
   Constant *Null = ConstantPointerNull::get(Ptr);
-  // LLVM wants a promise where it describes C++ frames to debuggers.
+  // LLVM needs a promise to describe C++ frames to debuggers.
   Value *Promise = B.CreateAlloca(StructType::get(Ctx));
   CallInst *Id = B.CreateIntrinsic(Intrinsic::coro_id, {},
                                    {B.getInt32(0), Promise, &C, Null});
@@ -242,7 +244,7 @@ void Lowering::lowerBody(AsyncFunction &A) {
   CallInst *Handle = B.CreateIntrinsic(Intrinsic::coro_begin, {}, {Id, Memory});
   Handle->addRetAttr(Attribute::NoAlias);
   Handle->addFnAttr(Attribute::NoDuplicate);
-  // LLVM does not align such arguments in a frame; variables it does.
+  // LLVM aligns variables in a frame, but not such arguments.
   for (Argument &Arg : C.args()) {
     Type *Ty = Arg.getParamByValType();
     if (!Ty)
@@ -285,8 +287,8 @@ void Lowering::lowerBody(AsyncFunction &A) {
   }
 }
 
-/// Suspends the coroutine \p C before \p At. \returns the value with which it
-/// is resumed, of the type \p Result; null if that is void.
+/// Suspends the coroutine \p C before \p At. \returns the value that it is
+/// resumed with, of the type \p Result, or null if that is void.
 Value *Lowering::suspend(Instruction *At, Function &C, Type *Result) {
   BasicBlock *BB = At->getParent();
   BasicBlock *Resumed = SplitBlock(BB, At);
@@ -311,7 +313,8 @@ Value *Lowering::suspend(Instruction *At, Function &C, Type *Result) {
 // Calls
 //===----------------------------------------------------------------------===//
 
-/// The flag of struct cosy_task_function: \p F is not the C library's.
+/// The flag of struct cosy_task_function: \p F is not a function of the C
+/// library.
 GlobalVariable *Lowering::foreignFlag(Function &F) {
   GlobalVariable *&Flag = Foreign[&F];
   if (!Flag)
@@ -320,7 +323,7 @@ GlobalVariable *Lowering::foreignFlag(Function &F) {
   return Flag;
 }
 
-/// Emits the table of functions, and the code that hands it to libcosy.
+/// Emits the table of functions, and the code that registers it with libcosy.
 void Lowering::finishTable() {
   if (Foreign.empty())
     return;
@@ -352,7 +355,7 @@ void Lowering::finishTable() {
                       65535);
 }
 
-/// Makes, before \p At, the system call \p Shape that stands for \p CI.
+/// Makes, before \p At, the system call \p Shape in place of \p CI.
 Value *Lowering::systemCall(Instruction *At, const CallShape &Shape,
                             CallInst &CI) {
   Function &C = *At->getFunction();
@@ -371,7 +374,7 @@ Value *Lowering::systemCall(Instruction *At, const CallShape &Shape,
   return suspend(At, C, CI.getType());
 }
 
-/// Makes operations of the loop of the system calls of \p C that may wait.
+/// Replaces the system calls of \p C that may wait by operations of the loop.
 void Lowering::lowerSystemCalls(Function &C) {
   SmallVector<CallInst *, 8> Calls;
   for (Instruction &I : instructions(C))
@@ -412,7 +415,7 @@ void Lowering::runPart(CallInst &Run) {
   Run.eraseFromParent();
 }
 
-/// Replaces what a part of \p C needs of its task.
+/// Replaces the markers in \p C that a part needs from its task.
 void Lowering::lowerParts(Function &C) {
   SmallVector<CallInst *, 8> Calls;
   for (Instruction &I : instructions(C))
@@ -502,7 +505,7 @@ void Lowering::lowerCalls(AsyncFunction &A) {
 // The module
 //===----------------------------------------------------------------------===//
 
-/// Splits the coroutines of this file, and leaves those of C++ to clang.
+/// Splits the coroutines of this file. clang splits those of C++.
 void Lowering::split() {
   SmallVector<Function *, 4> Others;
   bool Optimize = true;
@@ -522,7 +525,8 @@ void Lowering::split() {
   MAM.invalidate(M, MPM.run(M, MAM));
   for (Function *F : Others)
     F->setPresplitCoroutine();
-  // No frame is ever a part of the caller's, so this is all that is left.
+  // No frame is ever a part of the caller's frame, so only these intrinsics
+  // remain.
   for (auto &[C, E] : ExitsOf)
     for (Instruction &I : make_early_inc_range(instructions(*C))) {
       auto *II = dyn_cast<IntrinsicInst>(&I);

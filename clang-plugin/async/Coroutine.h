@@ -4,8 +4,8 @@
 // A COSY_ASYNC function `f` becomes `f.cosy`, an LLVM coroutine with switched
 // resume. Its first argument is the task (cosy/task.h). It is suspended at each
 // system call that may wait and at each call of a COSY_ASYNC function; libcosy
-// resumes it. There is no `f` any more, so that a caller which does not know
-// what it is does not link.
+// resumes it. The symbol `f` no longer exists, so a caller that is compiled
+// without its COSY_ASYNC declaration does not link.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_COROUTINE_H
@@ -21,13 +21,12 @@ namespace cosy {
 constexpr llvm::StringLiteral AsyncAnnotation = "cosy_async";
 /// The function's result is extended with zeros. The IR has no unsigned types.
 constexpr llvm::StringLiteral AsyncUnsignedAnnotation = "cosy_async_unsigned";
-/// int cosy_task_start(struct cosy_spawn *): the call in front of it is
-/// spawned.
+/// int cosy_task_start(struct cosy_spawn *): the call before it is spawned.
 constexpr llvm::StringLiteral SpawnFunction = "cosy_task_start";
 
 /// Makes coroutines of the COSY_ASYNC functions of \p M and splits them. Must
-/// run before all optimizations: they would take the address of errno, and of
-/// other variables of the thread, for constants. markOwnCalls() has been
+/// run before all optimizations, which would treat the addresses of errno and
+/// of other thread-local variables as constants. markOwnCalls() must have been
 /// called. \p CompileParts makes compounds of parts of a function, before it
 /// becomes a coroutine.
 /// \returns whether there were any.

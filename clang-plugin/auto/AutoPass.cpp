@@ -22,8 +22,8 @@ using namespace llvm;
 
 namespace cosy {
 
-/// \returns whether a call of the function \p Name pays for an entry of its
-/// own.
+/// \returns whether a call of the function \p Name gains even in an entry of
+/// its own.
 static bool paysAlone(StringRef Name) {
   static const StringSet<> Functions = {
 #define COSY_PRELOAD_IF(Function, ...) #Function,
@@ -32,13 +32,13 @@ static bool paysAlone(StringRef Name) {
   return Functions.contains(Name);
 }
 
-/// \returns the function of libcosy that has to know before \p Name is called,
-/// cosy_before_...(); empty if none does.
+/// \returns the function cosy_before_...() of libcosy that must be called
+/// before \p Name, or an empty string.
 static StringRef noticeBefore(StringRef Name) {
   return StringSwitch<StringRef>(Name)
 #define COSY_WATCHED(Function, Notice) .Case(#Function, "cosy_before_" #Notice)
 #include "watched.def"
-      // libseccomp's own calls of syscall() and prctl() are not seen.
+      // libcosy does not see libseccomp's own calls of syscall() and prctl().
       .Case("seccomp_load", "cosy_before_filter")
       .Default({});
 }
@@ -89,7 +89,8 @@ static Function *noticeFunction(Module &M, StringRef Notice, Library From) {
       M, Notice, FunctionType::get(Type::getVoidTy(Ctx), Types, false), From);
 }
 
-/// \returns the argument \p N of \p CB as a 64-bit number, 0 if it is none.
+/// \returns the argument \p N of \p CB as a 64-bit number, or 0 if it is not an
+/// integer.
 static Value *numberArgument(IRBuilder<> &B, CallBase &CB, unsigned N) {
   if (N >= CB.arg_size() || !CB.getArgOperand(N)->getType()->isIntegerTy())
     return B.getInt64(0);
@@ -97,7 +98,7 @@ static Value *numberArgument(IRBuilder<> &B, CallBase &CB, unsigned N) {
 }
 
 /// Inserts a call of \p Notice before \p CB, unless the arguments show that
-/// libcosy need not know.
+/// libcosy does not need it.
 static bool notify(CallBase &CB, StringRef Notice, Library From) {
   IRBuilder<> B(&CB);
   Function *F = noticeFunction(*CB.getModule(), Notice, From);
@@ -115,7 +116,7 @@ static bool notify(CallBase &CB, StringRef Notice, Library From) {
   return true;
 }
 
-/// The calls in \p F of functions that are known by their names.
+/// The calls in \p F of functions that the C library could define.
 static SmallVector<CallBase *, 8> namedCalls(Function &F) {
   SmallVector<CallBase *, 8> Calls;
   for (Instruction &I : instructions(F))
@@ -128,18 +129,19 @@ static SmallVector<CallBase *, 8> namedCalls(Function &F) {
 
 /// \returns the function of preload.def that \p CB calls, or an empty name.
 static StringRef singleCall(CallBase &CB) {
-  // A weak function may be missing, but the wrapper refers to it.
+  // A weak function may be missing, and then the reference of the wrapper would
+  // fail.
   if (CB.getCalledFunction()->hasExternalWeakLinkage())
     return {};
   LibraryFunction L = libraryFunction(CB);
   return L && paysAlone(L.Name) ? L.Name : StringRef();
 }
 
-/// The attribute of a call that is to go through the module although its
-/// function has no AutoAttribute.
+/// The attribute of a call that goes through the module although its function
+/// has no AutoAttribute.
 static constexpr StringLiteral SingleAttribute = "cosy-single";
 
-/// Redirects the calls in \p F: \p All, or those with SingleAttribute.
+/// Redirects all calls in \p F if \p All, otherwise those with SingleAttribute.
 static bool redirectCalls(Function &F, bool All) {
   bool Changed = false;
   for (CallBase *CB : namedCalls(F)) {
@@ -153,8 +155,8 @@ static bool redirectCalls(Function &F, bool All) {
   return Changed;
 }
 
-/// The attribute of a function with notices: posix_spawn() and the like keep
-/// their names.
+/// The attribute of a function with notices, because posix_spawn() and similar
+/// functions keep their names.
 static constexpr StringLiteral NotifiedAttribute = "cosy-notified";
 
 static bool notifyCalls(Function &F, Library From) {
@@ -215,8 +217,8 @@ PreservedAnalyses AutoPass::run(Module &M, ModuleAnalysisManager &) {
   return PreservedAnalyses::none();
 }
 
-/// Declares the functions of libcosy that stand for those that \p M calls, and
-/// keeps the declarations. \returns whether there are any.
+/// Declares the wrappers in libcosy of the functions that \p M calls, and keeps
+/// the declarations. \returns whether there are any.
 static bool declareForLinkStep(Module &M, Library From) {
   SmallVector<GlobalValue *, 8> Callees;
   for (Function &F : M) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- AutoPass.h - Single calls go through the module --------------------===//
 //
-// A call of a function of preload.def becomes a call of libcosy's wrapper of
-// it, cosy_auto_NAME(), which makes the call through the module if that is
-// loaded, and calls the function otherwise. Nothing else of the program
-// changes. With -fcosy-auto these are all calls of a program; without, those
-// of the native code of regions. So a region that runs natively has the fast
-// paths of the module, too. Regions keep their compounds.
+// A call of a function of preload.def becomes a call of libcosy's wrapper
+// cosy_auto_NAME(). The wrapper makes the call through the module if that is
+// loaded, and calls the function otherwise. Nothing else in the program
+// changes. With -fcosy-auto, this applies to all calls of a program; without
+// it, to those of the native code of regions. So a region that runs natively
+// has the fast paths of the module, too. Compounds do not change.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_AUTOPASS_H
@@ -18,9 +18,9 @@
 
 namespace cosy {
 
-/// Redirects the calls of a module. Runs after the optimizations, which know
-/// the functions by their names; a second run finds nothing to do. Which calls
-/// are the program's own has to be marked before (markOwnCalls()).
+/// Redirects the calls of a module. Runs after the optimizations, which
+/// recognise the functions by name. A second run changes nothing.
+/// markOwnCalls() must have marked the program's own calls before.
 class AutoPass : public llvm::PassInfoMixin<AutoPass> {
 public:
   explicit AutoPass(bool All) : All(All) {}
@@ -33,13 +33,13 @@ private:
 };
 
 /// Marks the calls of functions of preload.def in \p Blocks, and in functions
-/// of the module that are called from there. \returns whether there are any.
+/// of the module that are called there. \returns whether there are any.
 bool makeCallsSingly(llvm::ArrayRef<llvm::BasicBlock *> Blocks);
 
 /// Leaves the functions of \p M to the link step: gives them AutoAttribute, and
 /// refers to the functions of libcosy that they may call then. So the linker
-/// looks for these before link-time optimisation, when it can still define what
-/// they refer to.
+/// loads these before link-time optimisation, while it can still define the
+/// symbols that they refer to.
 void deferToLinkStep(llvm::Module &M);
 
 /// The same for the calls that makeCallsSingly() has marked.

@@ -92,7 +92,7 @@ bool LoopCheck::findRegion(const Loop &Found, const LoopInfo &LI) {
   return true;
 }
 
-/// Gives the step a block of its own.
+/// Splits blocks so that the step begins a block.
 bool LoopCheck::findStep(const Loop &Found, const LoopInfo &LI) {
   L.Header = Found.getHeader();
   CallInst *Step = nullptr;
@@ -163,8 +163,8 @@ bool LoopCheck::findLoop() {
   return true;
 }
 
-/// Adds to \p Set what is reached from it within the loop, except through edges
-/// to blocks of which \p Stop is true.
+/// Adds to \p Set the blocks of the loop that can be reached from it, except
+/// through edges to blocks for which \p Stop is true.
 static void reach(const BatchLoop &L, BlockSet &Set,
                   function_ref<bool(BasicBlock *)> Stop) {
   for (unsigned N = 0; N < Set.size(); ++N)
@@ -320,8 +320,8 @@ static ConstantInt *lastStore(BasicBlock *BB, Value *Slot) {
   return nullptr;
 }
 
-/// \returns where \p BB leads to, through blocks that do nothing: the ends of
-/// scopes whose lifetime markers are gone.
+/// \returns the block that \p BB leads to, past blocks that do nothing: the
+/// ends of scopes whose lifetime markers were removed.
 static BasicBlock *skipEmpty(BasicBlock *BB) {
   SmallPtrSet<BasicBlock *, 4> Seen;
   while (Seen.insert(BB).second) {
@@ -348,7 +348,7 @@ static bool isCopyable(const BasicBlock &BB) {
   });
 }
 
-/// Gives a dispatch of clang's that follows destructors a block of its own.
+/// Splits off a dispatch that clang emits after destructors.
 static void splitDispatch(BasicBlock &BB, const VariableNotes &Notes) {
   auto *S = dyn_cast<SwitchInst>(BB.getTerminator());
   auto *Load = S ? dyn_cast<LoadInst>(S->getCondition()) : nullptr;
@@ -359,8 +359,8 @@ static void splitDispatch(BasicBlock &BB, const VariableNotes &Notes) {
     SplitBlock(&BB, Load);
 }
 
-/// Gives the path from \p Br through its successor a copy of that, if the
-/// destructors there end a scope, and lead to a block that dispatches on a
+/// Duplicates the successor of \p Br for the edge from \p Br, if the
+/// destructors there end a scope and lead to a block that dispatches on a
 /// variable whose value is known at \p Br. \returns whether it did.
 static bool copyScopeEnd(BranchInst &Br, const VariableNotes &Notes) {
   BasicBlock *First = Br.getSuccessor(0);
@@ -375,7 +375,7 @@ static bool copyScopeEnd(BranchInst &Br, const VariableNotes &Notes) {
       return false;
     To = Next->getSuccessor(0);
   }
-  // A variable of the program has a note; this one has to be clang's.
+  // A variable of the program has a note. This one must be clang's.
   if (To == First || Notes.count(Slot) || !lastStore(Br.getParent(), Slot) ||
       any_of(Slot->users(), [&](User *U) {
         auto *St = dyn_cast<StoreInst>(U);
@@ -390,7 +390,7 @@ static bool copyScopeEnd(BranchInst &Br, const VariableNotes &Notes) {
   return true;
 }
 
-/// Undoes what clang does to jumps out of a scope with lifetime markers or
+/// Undoes how clang compiles jumps out of a scope with lifetime markers or
 /// destructors: all lead to one block, which dispatches on a variable. Without
 /// this, a path that leaves the loop would seem to continue the iteration to
 /// its end.
@@ -503,7 +503,7 @@ bool splitBatches(Module &M, bool Check) {
       recordReturns(*F);
     if (Good)
       continue;
-    // No code is generated; other messages about the regions would only
+    // No code is generated. Other messages about the regions would only
     // confuse.
     for (StringRef Name : {StringRef(StartMarker), StringRef(EndMarker)})
       for (CallInst *C : markersOf(*F, Name))

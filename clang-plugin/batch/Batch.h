@@ -19,19 +19,19 @@ namespace cosy {
 constexpr llvm::StringLiteral BatchMarker = "__cosy_batch";
 /// void __cosy_batch_step(uint64_t id): the step of the loop begins here.
 constexpr llvm::StringLiteral BatchStepMarker = "__cosy_batch_step";
-/// Annotation of a local variable. After it stand the id of the loop in whose
-/// body it is declared, or 0, a colon, and its name.
+/// Annotation of a local variable, followed by the id of the loop in whose body
+/// it is declared, or 0, a colon, and its name.
 constexpr llvm::StringLiteral BatchVariableAnnotation = "cosy_batch_variable:";
 
-/// The maximum of iterations in a batch.
+/// The maximum number of iterations in a batch.
 constexpr uint64_t MaxBatch = 4096;
 
-/// Splits the loops of \p M that have a COSY_BATCH, before anything else is
-/// done to the functions, and removes the markers. With \p Check, the loops
-/// tell libcosy which iteration runs. \returns whether there were any.
+/// Splits the loops of \p M that have a COSY_BATCH, before any other change to
+/// the functions, and removes the markers. With \p Check, the loops tell
+/// libcosy which iteration runs. \returns whether there were any.
 bool splitBatches(llvm::Module &M, bool Check);
 
-/// Removes the markers, and leaves the loops as they are.
+/// Removes the markers without changing the loops.
 bool removeBatchMarkers(llvm::Module &M);
 
 } // namespace cosy

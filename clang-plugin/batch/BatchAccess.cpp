@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- BatchAccess.cpp - What a program accesses, for the check -----------===//
+//===- BatchAccess.cpp - Record a program's accesses, for the check -------===//
 //
 // Inserts calls of libcosy before loads, stores and calls of the C library, in
-// all functions of the module: a loop with COSY_BATCH may call any of them.
-// Loads and stores of variables whose address is not taken are left out. So are
-// atomic accesses, and functions with the attribute
-// disable_sanitizer_instrumentation: that is how programs exempt counters and
+// all functions of the module, because a loop with COSY_BATCH may call any of
+// them. Loads and stores of variables whose address is not taken are omitted.
+// So are atomic accesses, and functions with the attribute
+// disable_sanitizer_instrumentation: programs use these to exempt counters and
 // caches that iterations share on purpose.
 //
 //===----------------------------------------------------------------------===//
@@ -55,8 +55,8 @@ private:
 
 } // namespace
 
-/// Returns true if only instructions of this function that name \p P access it.
-/// The split itself handles those.
+/// Returns true if only instructions of this function access \p P, by its name.
+/// The split itself handles such variables.
 bool Recorder::isPrivate(Value *P) {
   Value *Object = getUnderlyingObject(P, /*MaxLookup=*/0);
   if (auto *G = dyn_cast<GlobalVariable>(Object))
@@ -75,9 +75,9 @@ bool Recorder::isPrivate(Value *P) {
   return It->second;
 }
 
-/// \returns the load of `*p += n`, whose store is \p S, if nothing else is done
-/// with the old or the new value. Such additions commute, so counters are no
-/// dependences.
+/// \returns the load of `*p += n`, whose store is \p S, if the old and the new
+/// value are not used otherwise. Such additions commute, so a counter is not a
+/// dependence.
 static LoadInst *additionOf(const StoreInst &S) {
   auto *Sum = dyn_cast<BinaryOperator>(S.getValueOperand());
   if (!Sum || !Sum->hasOneUse() ||
@@ -96,7 +96,7 @@ static LoadInst *additionOf(const StoreInst &S) {
 // System calls
 //===----------------------------------------------------------------------===//
 
-/// \returns true if the system call \p Name changes what \p Arg names.
+/// \returns true if the system call \p Name changes the file that \p Arg names.
 static bool changesFile(StringRef Name, unsigned Arg) {
   static const StringSet<> Names = {
       "chmod",     "chown",       "creat",     "fchmodat", "fchownat",
@@ -213,7 +213,7 @@ static StringRef lettersOf(const CallInst &CI) {
   return Table.lookup(Callee->getName());
 }
 
-/// Notes that \p CI has allocated memory, to which no pointers exist yet.
+/// Records that \p CI has allocated memory, to which no pointers exist yet.
 void Recorder::newBlock(CallInst &CI, StringRef Letters) {
   IRBuilder<> A(CI.getNextNode());
   A.SetCurrentDebugLocation(CI.getDebugLoc());
@@ -289,7 +289,7 @@ void Recorder::libraryCall(CallInst &CI, StringRef Letters) {
 
 void Recorder::run() {
   const DataLayout &DL = F.getDataLayout();
-  // Found before the calls are inserted, which capture addresses.
+  // Found before the calls are inserted, because these capture addresses.
   struct Access {
     Instruction *I;
     Value *Address;

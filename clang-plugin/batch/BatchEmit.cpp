@@ -11,10 +11,10 @@
 //             if number < N go to the step of the loop
 //   flush:    COSY_START; for all collected: the calls; COSY_END
 //             for all collected: the code after the region
-//   done:     number = 0; go to the step, or where the loop was left
+//   done:     number = 0; go to the step, or to the exit of the loop
 //
-// Where the collecting code leaves the loop, it flushes first. Where the
-// calls or the code after them leave it, later iterations are given up.
+// If the collecting code leaves the loop, it flushes first. If the calls or the
+// code after them leave it, the later collected iterations are dropped.
 //
 //===----------------------------------------------------------------------===//
 #include "Diagnostics.h"
@@ -38,7 +38,7 @@ namespace cosy {
 
 /// The maximum size of the copies of variables on the stack.
 constexpr uint64_t MaxStack = 256 * 1024;
-/// The same, and the size, where the compiler chooses.
+/// The maximum, and the size of a batch, if the compiler chooses.
 constexpr uint64_t DefaultStack = 64 * 1024;
 constexpr uint64_t DefaultSize = 64;
 
@@ -157,7 +157,8 @@ bool Emitter::chooseSize() {
 void Emitter::copy(IRBuilderBase &B, Value *To, Value *From,
                    const BatchVariable &V) {
   if (V.Size <= 8 && isPowerOf2_64(V.Size)) {
-    // A pointer stays one; all else is an integer, which is an operation.
+    // A pointer stays a pointer. All other values are integers, which are
+    // operations.
     auto *AI = dyn_cast<AllocaInst>(V.Base);
     Type *Ty =
         AI && !AI->isArrayAllocation() ? AI->getAllocatedType() : nullptr;
@@ -231,8 +232,8 @@ unsigned Emitter::resumeAt(BasicBlock *To) {
   return It - Resumes.begin();
 }
 
-/// Notes whether variables have been written since the last iteration was
-/// collected, where that decides which of two values is the last.
+/// Records whether variables have been written since the last iteration was
+/// collected, if that decides which of two values is the last one.
 void Emitter::setNewer(IRBuilderBase &B, bool Is) {
   for (Copy &C : Copies)
     if (C.IsNewer)
@@ -258,7 +259,7 @@ void Emitter::enter() {
   B.CreateBr(L.Header);
 }
 
-/// Redirects the edges out of the collecting blocks.
+/// Redirects the edges that leave the collecting blocks.
 void Emitter::collect() {
   BasicBlock *Collect = block("collect");
   BasicBlock *Full = block("full");
@@ -312,7 +313,7 @@ void Emitter::collect() {
   for (Copy &C : Copies)
     if (C.V->RestoreCollect)
       copy(B, C.Collected, C.V->Base, *C.V);
-  // The code that was collected after the last iteration may have set errno.
+  // Code of the iteration that was not collected may have set errno.
   Value *Own = B.CreateLoad(I32, errnoAddress(B));
   Value *Last =
       B.CreateLoad(I32, element(B, Errno, B.CreateSub(N, B.getInt64(1)), 4));
@@ -328,7 +329,7 @@ void Emitter::setCurrent(IRBuilderBase &B, Value *I, cosy_batch_phase Phase) {
     callBatchRuntime(B, "cosy_batch_at", {B.getInt32(Phase), I});
 }
 
-/// Tells libcosy where the loop is left.
+/// Reports each exit of the loop to libcosy.
 void Emitter::checkExits() {
   DominatorTree DT(F);
   LoopInfo LI(DT);
@@ -348,7 +349,7 @@ void Emitter::checkExits() {
   }
 }
 
-/// The loop over the calls, which is the region.
+/// Emits the loop over the calls, which is the region.
 void Emitter::calls() {
   ValueToValueMapTy Map;
   SmallVector<BasicBlock *, 16> Blocks = clone(L.Call, Map);
@@ -501,7 +502,7 @@ void Emitter::done() {
   B.CreateBr(L.Step);
 }
 
-/// Makes every use of a variable that is an array one of its current element.
+/// Redirects every use of a variable that is an array to its current element.
 void Emitter::useArrays() {
   for (Copy &C : Copies) {
     if (!C.V->IsArray)
@@ -549,7 +550,7 @@ void Emitter::emit() {
         C.IsNewer = local(Type::getInt1Ty(Ctx), "newer");
     }
   }
-  // Variables of the body are also used on paths that do not come from it.
+  // Paths that do not come from the body also use variables of the body.
   IRBuilder<>(Current->getNextNonDebugInstruction())
       .CreateStore(ConstantInt::get(I64, 0), Current);
   Flush = block("flush");

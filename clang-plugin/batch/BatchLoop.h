@@ -45,8 +45,8 @@ struct BatchLoop {
   }
 };
 
-/// A local variable that the loop accesses, and how its values get from one
-/// phase of an iteration to the next.
+/// A local variable that the loop accesses, and how its values are passed from
+/// one phase of an iteration to the next.
 struct BatchVariable {
   llvm::Value *Base = nullptr; ///< an alloca, or a parameter in memory
   llvm::StringRef Name;        ///< "" if it has none in the source
@@ -63,9 +63,9 @@ struct BatchVariable {
   bool RestoreCalls = false;   ///< before its calls
   bool RestoreFinish = false;  ///< before it is finished
   bool RestoreCollect = false; ///< after a batch, for the next one
-  /// If what is read after the loop may have been written by collecting or
-  /// later: the writes when collecting. Then RestoreCollect takes place only if
-  /// there was one after the last iteration that was collected.
+  /// The writes of the collect phase, if a read after the loop may see a value
+  /// that this phase or a later one wrote. Then RestoreCollect applies only if
+  /// there was such a write after the last collected iteration.
   llvm::SmallVector<llvm::Instruction *, 2> CollectWrites;
 
   bool isSaved() const { return SaveCollected || SaveCalled; }
@@ -78,8 +78,8 @@ struct VariableNote {
 };
 using VariableNotes = llvm::DenseMap<llvm::Value *, VariableNote>;
 
-/// Finds the variables of \p L that need something. No value of the loop is in
-/// flight between blocks. \returns false after reporting an error.
+/// Finds the variables of \p L that the split must handle. No value of the loop
+/// is live across blocks. \returns false after reporting an error.
 bool findBatchVariables(const BatchLoop &L, const VariableNotes &Notes,
                         llvm::SmallVectorImpl<BatchVariable> &Variables);
 

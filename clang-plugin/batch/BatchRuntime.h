@@ -2,8 +2,8 @@
 //===- BatchRuntime.h - Calls of the check of COSY_BATCH ------------------===//
 //
 // With -fplugin-arg-cosy-batch-check the program itself finds loops that break
-// the promise of COSY_BATCH: cosy/batch-check.h. BatchEmit tells libcosy where
-// the iterations are, BatchAccess what they access.
+// the promise of COSY_BATCH: cosy/batch-check.h. BatchEmit reports the
+// iterations to libcosy, BatchAccess their accesses.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_BATCHRUNTIME_H
@@ -14,18 +14,18 @@
 
 namespace cosy {
 
-/// Emits a call of the function \p Name of cosy/batch-check.h. Integers are
-/// those of its prototype.
+/// Emits a call of the function \p Name of cosy/batch-check.h. Integer
+/// arguments have the types of its prototype.
 void callBatchRuntime(llvm::IRBuilderBase &B, llvm::StringRef Name,
                       llvm::ArrayRef<llvm::Value *> Args);
 
 /// \returns the text "file:line:column" of \p Loc, or of the function \p F if
-/// there is none.
+/// \p Loc is null.
 llvm::Constant *batchSite(const llvm::Function &F, const llvm::DebugLoc &Loc);
 
-/// Makes all functions of \p M tell libcosy what they access. Their regions
-/// without options stay native, because libcosy does not see what a compound
-/// accesses. Only once for each module.
+/// Makes all functions of \p M report their accesses to libcosy. Their regions
+/// without options stay native, because libcosy does not see the accesses of a
+/// compound. Runs only once for each module.
 void recordAccesses(llvm::Module &M);
 
 } // namespace cosy

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- BatchVariables.cpp - Local variables of a loop that is split -------===//
 //
-// In a batch all iterations are collected before the calls of the first are
-// made. So a variable that one phase writes and a later phase reads needs a
-// value for each iteration; and a value that an early phase reads must not come
-// from a late phase of the iteration before it. The first is arranged, the
-// second is an error.
+// In a batch, all iterations are collected before the calls of the first one
+// are made. So a variable that one phase writes and a later phase reads needs a
+// value for each iteration; the split provides that. A value that an early
+// phase reads must not come from a late phase of the iteration before; that is
+// an error.
 //
 //===----------------------------------------------------------------------===//
 #include "Diagnostics.h"
@@ -123,7 +123,7 @@ void VariableCheck::findAccesses() {
 /// Returns true if a path from \p From reads the variable before it is
 /// overwritten. The path goes through blocks of the loop in \p Phases, and if
 /// \p ReadIn is 0 also through blocks outside. Only reads in \p ReadIn count,
-/// or those outside.
+/// or, if that is 0, those outside.
 bool VariableCheck::isReadFirst(ArrayRef<BasicBlock *> From, unsigned Phases,
                                 unsigned ReadIn) const {
   SmallVector<BasicBlock *, 16> Work;
@@ -138,7 +138,7 @@ bool VariableCheck::isReadFirst(ArrayRef<BasicBlock *> From, unsigned Phases,
     Push(BB);
   while (!Work.empty()) {
     BasicBlock *BB = Work.pop_back_val();
-    // After the loop it may be entered again.
+    // The loop may be entered again after it was left.
     bool Counts = !ReadIn ? Phases == All || !L.Blocks.count(BB)
                           : (L.phasesOf(BB) & ReadIn) != 0;
     bool Killed = false;
@@ -173,7 +173,7 @@ Instruction *VariableCheck::find(unsigned Phases, bool Writes) const {
   return nullptr;
 }
 
-/// \p Phases contains more than one.
+/// Returns true if \p Phases contains more than one phase.
 static bool isSeveral(unsigned Phases) { return Phases & (Phases - 1); }
 
 bool VariableCheck::checkEscaping() {
@@ -201,8 +201,8 @@ bool VariableCheck::checkValues() {
   if (!Writers)
     return true;
   unsigned Late = Writers & (Calling | Finishing);
-  // Read by a phase although an earlier iteration wrote it last. A variable of
-  // the body has no value when an iteration begins.
+  // Returns true if a phase reads a value that an earlier iteration wrote last.
+  // A variable of the body has no value when an iteration begins.
   auto IsCarried = [&](unsigned Through, unsigned ReadIn) {
     return !V.InBody && isReadFirst(L.Step, Through, ReadIn);
   };
@@ -254,7 +254,7 @@ bool VariableCheck::run() {
   findAccesses();
   Escapes |= !V.Size;
   bool Several = isSeveral(Readers | Writers) || UsedOutside;
-  // Copying more than this costs more than to address an array.
+  // Copying more bytes than this costs more than addressing an array.
   constexpr uint64_t MaxCopied = 16;
   if (V.InBody && (Escapes || (Several && V.Size > MaxCopied))) {
     if (!isa<AllocaInst>(V.Base))
@@ -268,8 +268,8 @@ bool VariableCheck::run() {
   return Escapes ? checkEscaping() : checkValues();
 }
 
-/// The size of the object that \p A is the address of, if it is a variable of
-/// the function in the source; else 0.
+/// Returns the size of the object at the address \p A, if that is a variable of
+/// the function in the source, otherwise 0.
 static uint64_t variableSize(const Argument &A) {
   const DataLayout &DL = A.getParent()->getDataLayout();
   if (A.hasByValAttr())

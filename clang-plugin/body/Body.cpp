@@ -47,8 +47,8 @@ namespace cosy {
 // Inlining
 //===----------------------------------------------------------------------===//
 
-/// \returns true if \p I begins a region with other options than the one around
-/// it.
+/// \returns true if \p I begins a region whose options differ from those of the
+/// region around it.
 static bool hasOptions(const Instruction &I) {
   auto *CI = dyn_cast<CallInst>(&I);
   const Function *F = CI ? CI->getCalledFunction() : nullptr;
@@ -64,7 +64,7 @@ static bool canInline(const Function &Callee, const Function &Body,
       Callee.hasFnAttribute(Attribute::ReturnsTwice) ||
       Callee.getInstructionCount() > MaxInstructions)
     return false;
-  // Its native pieces would run with the features of the host.
+  // Native pieces of the callee would run with the target features of the host.
   if (Callee.hasFnAttribute("target-features") &&
       Callee.getFnAttribute("target-features") !=
           Body.getFnAttribute("target-features"))
@@ -91,7 +91,8 @@ static uint64_t sizeOf(const AllocaInst &AI) {
   return AI.getAllocationSize(AI.getDataLayout())->getFixedValue();
 }
 
-/// \returns how many bytes of local variables \p Callee adds to its caller.
+/// \returns the number of bytes of local variables that \p Callee adds to its
+/// caller.
 static uint64_t localsAdded(const Function &Callee, const LocalsMap &Shared) {
   uint64_t Size = 0;
   bool Shares = Shared.count(&Callee);
@@ -101,8 +102,9 @@ static uint64_t localsAdded(const Function &Callee, const LocalsMap &Shared) {
   return Size;
 }
 
-/// A function that is not recursive has its local variables once at a time. So
-/// the \p New ones of one call use the places of those \p Known from others.
+/// The local variables of a function that is not recursive exist once at a
+/// time. So the \p New variables of a call reuse the memory of \p Known ones,
+/// which belong to other calls.
 static void shareLocals(ArrayRef<AllocaInst *> New,
                         SmallVectorImpl<AllocaInst *> &Known) {
   SmallVector<AllocaInst *, 4> Free(Known.begin(), Known.end());
@@ -170,7 +172,7 @@ void inlineCallees(Function &Body, const Function &Host,
     for (CallBase *CB : IFI.InlinedCallSites)
       Work.push_back({CB, static_cast<int>(History.size()) - 1});
   }
-  // Calls that were not inlined have to call the original function.
+  // Calls that were not inlined must call the original function.
   DenseMap<Function *, Function *> Original;
   for (auto [F, P] : Pristine)
     Original[P] = F;
@@ -199,8 +201,8 @@ PreservedAnalyses DefineValuesPass::runOnBody(Function &Body,
       for (Use &U : I.operands())
         if (isa<UndefValue>(U))
           U.set(Constant::getNullValue(U->getType()));
-      // A shift by too much is by the amount's low bits, in the processor and
-      // in a compound.
+      // For a shift by too many bits, the processor and compounds use only the
+      // low bits of the amount.
       if (I.isShift() && I.getType()->isIntegerTy() &&
           isPowerOf2_32(I.getType()->getIntegerBitWidth())) {
         unsigned Bits = I.getType()->getIntegerBitWidth();
@@ -224,7 +226,8 @@ static void sinkIncrements(LoopInfo &LI) {
           !is_contained(I->operands(), &P) ||
           LI.getLoopFor(I->getParent()) != L)
         continue;
-      // Other operands may not change meanwhile: they are SSA values.
+      // Other operands cannot change before the latch, because they are SSA
+      // values.
       Instruction *At = Latch->getTerminator();
       bool Movable = true;
       for (User *U : I->users()) {
@@ -391,9 +394,10 @@ PreservedAnalyses SpillPass::runOnBody(Function &Body,
             return UI->getParent() != &BB || Place[UI] - Place[&I] > Near;
           }))
         Long.push_back(&I);
-  // Phis first: what they store at the end of their predecessors is then loaded
-  // directly before. A phi's place is written while its old value may still be
-  // wanted: that has a place of its own.
+  // Demote phis first. Their incoming values, which are stored at the end of
+  // the predecessors, are then loaded directly before those stores. A phi's
+  // slot is written while its old value may still be live, so the old value
+  // gets a slot of its own.
   SmallVector<Instruction *, 64> Values;
   for (Instruction *I : Long) {
     auto *P = dyn_cast<PHINode>(I);

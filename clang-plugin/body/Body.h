@@ -11,20 +11,20 @@
 
 namespace cosy {
 
-/// Functions with regions, as they were before: what a region that calls them
-/// takes in.
+/// Copies of functions with regions, made before the regions change them. A
+/// region that calls such a function inlines the copy.
 using PristineMap = llvm::DenseMap<llvm::Function *, llvm::Function *>;
 
-/// Limits of the instructions that inlineCallees() inlines, before they are
-/// simplified.
+/// Limits for inlineCallees(), in instructions before simplification.
 struct InlineLimits {
   unsigned Callee; ///< of a function
   unsigned Total;  ///< of all of them together
 };
 
-/// Takes the functions \p Body calls into it, where their bodies are known
-/// and within \p Limits, those that it calls itself first; only those that
-/// \p MayTake, and not \p Host itself, which contains the region.
+/// Inlines the functions that \p Body calls, if their definitions are known, \p
+/// MayTake allows it and \p Limits are kept. Functions that \p Body calls
+/// directly are inlined first. \p Host, which contains the region, is never
+/// inlined.
 void inlineCallees(llvm::Function &Body, const llvm::Function &Host,
                    const PristineMap &Pristine, InlineLimits Limits,
                    llvm::function_ref<bool(const llvm::Function &)> MayTake);
@@ -32,10 +32,10 @@ void inlineCallees(llvm::Function &Body, const llvm::Function &Host,
 /// \returns true if \p F has a loop.
 bool hasLoop(const llvm::Function &F);
 
-/// Gives what is undefined in C some value, as machine code that was not
-/// optimized has one: otherwise the body would be simplified by what cannot be
-/// meant, and not do what a program does that gets away with an uninitialised
-/// variable.
+/// Gives undefined values a fixed value, as machine code without optimisation
+/// has one. Otherwise simplification could exploit undefined behaviour, and a
+/// program that works in spite of an uninitialised variable would behave
+/// differently in the compound.
 class DefineValuesPass : public BodyPass<DefineValuesPass, BodyState::Body> {
 public:
   static constexpr llvm::StringLiteral Name = "cosy-define-values";
@@ -43,8 +43,8 @@ public:
                                     llvm::FunctionAnalysisManager &FAM);
 };
 
-/// Threads jumps where a switch depends on the block before it: clang makes one
-/// after a block with variables that is left by break and continue.
+/// Threads jumps where a switch depends on the predecessor. clang emits such a
+/// switch after a block with variables that is left by break and continue.
 class ThreadSwitchesPass
     : public BodyPass<ThreadSwitchesPass, BodyState::Body> {
 public:
@@ -53,8 +53,7 @@ public:
                                     llvm::FunctionAnalysisManager &FAM);
 };
 
-/// Rotates loops, and hoists what does not change in them, unless there are too
-/// many.
+/// Rotates loops and hoists invariant code, unless there are too many loops.
 class LoopsPass : public BodyPass<LoopsPass, BodyState::Body> {
 public:
   static constexpr llvm::StringLiteral Name = "cosy-loops";
@@ -81,7 +80,7 @@ public:
                                     llvm::FunctionAnalysisManager &FAM);
 };
 
-/// Makes one local variable of all, so that the host passes one address.
+/// Merges all local variables into one, so that the host passes one address.
 class MergeLocalsPass : public BodyPass<MergeLocalsPass, BodyState::Legal> {
 public:
   static constexpr llvm::StringLiteral Name = "cosy-merge-locals";
@@ -89,7 +88,7 @@ public:
                                     llvm::FunctionAnalysisManager &FAM);
 };
 
-/// Splits critical edges: what phis copy is done on edges.
+/// Splits critical edges, because the copies for phis are done on edges.
 class SplitEdgesPass : public BodyPass<SplitEdgesPass, BodyState::Recognised> {
 public:
   static constexpr llvm::StringLiteral Name = "cosy-split-edges";
@@ -97,7 +96,7 @@ public:
                                     llvm::FunctionAnalysisManager &FAM);
 };
 
-/// Puts values that live long into memory, for bodies that need too many
+/// Stores values with long live ranges in memory, for bodies that need too many
 /// registers.
 class SpillPass
     : public BodyPass<SpillPass, BodyState::Grouped, BodyState::Recognised> {
@@ -107,13 +106,14 @@ public:
                                     llvm::FunctionAnalysisManager &FAM);
 };
 
-/// Adds the passes that simplify a body, into which callees have been inlined,
-/// and bring it into the form that selection wants: from the state body to
+/// Adds the passes that simplify a body, after callees have been inlined, and
+/// bring it into the form that selection needs: from the state body to
 /// recognised.
 void addSimplification(llvm::FunctionPassManager &FPM);
 
 /// Adds the passes that decide what is an operation, a hint or an up-call: from
-/// the state recognised to grouped. Code that is better native is moved before.
+/// the state recognised to grouped. Code that is cheaper native is outlined
+/// before.
 void addGrouping(llvm::FunctionPassManager &FPM);
 
 } // namespace cosy

@@ -2,18 +2,18 @@
 //===- Borrow.cpp - Reads whose data need not reach the process -----------===//
 //
 // The module can leave the data of a read in the page cache, and let the write
-// copy it from there. Then the buffer is stale, which must not be noticed:
+// copy it from there. Then the buffer is stale. No code may observe that:
 //
-// - The buffer is a local or static variable of which nothing is known but its
-//   address, which goes to one read and to writes of the region, and nowhere
-//   else.
-// - Each write is of the bytes of that read, no more and no less: its length is
-//   the read's result, which is not negative there.
+// - The buffer is a local or static variable. Its address is passed only to one
+//   read and to writes of the region, and is used nowhere else.
+// - Each write has exactly the bytes of that read: its length is the read's
+//   result, which is not negative there.
 // - Nothing that could change the file's data happens between the read and a
-//   write: no other write, and no volatile or atomic access, by which another
-//   thread could be told to change it or be waited for.
+//   write: no other write, and no volatile or atomic access, because another
+//   thread could wait for it and then change the file.
 //
-// If the region is left in between, the module fills the buffer.
+// If the region is left between the read and the write, the module fills the
+// buffer.
 //
 //===----------------------------------------------------------------------===//
 #include "body/Borrow.h"
@@ -67,8 +67,7 @@ private:
 
 } // namespace
 
-/// The calls that are known here, by the functions whose arguments are those of
-/// the system call.
+/// Classifies calls of functions whose arguments are those of the system call.
 static Kind classify(const CallBase &CB) {
   StringRef Name = libraryFunction(CB).Name;
   if (Name == "sendto" && !isa<ConstantPointerNull>(CB.getArgOperand(4)))
@@ -80,8 +79,8 @@ static Kind classify(const CallBase &CB) {
       .Default(Kind::Other);
 }
 
-/// Calls \p F with the users of \p V, which may have the names of its first
-/// part.
+/// Calls \p F with the users of \p V, and with those of addresses that equal
+/// it: pointers to its first member.
 static void forEachUser(const Value &V,
                         function_ref<void(const User *, const Value &)> F) {
   for (const User *U : V.users()) {
@@ -93,8 +92,8 @@ static void forEachUser(const Value &V,
   }
 }
 
-/// Whose address \p V, in the body, is: the variable itself, not a part of
-/// it.
+/// \returns the variable whose address \p V is in the body, or null. A part of
+/// a variable does not count.
 static const Value *variableOf(const Value *V, const Region &R) {
   if (auto *A = dyn_cast<Argument>(V))
     return dyn_cast<AllocaInst>(R.Inputs[A->getArgNo()]);
@@ -156,7 +155,7 @@ bool Borrowing::isNotNegative(Value &Result, BasicBlock &At) const {
 /// \returns true if \p I may change the contents of a file.
 bool Borrowing::maybeChangesFiles(const Instruction &I) const {
   if (auto *SI = dyn_cast<StoreInst>(&I)) {
-    // A mapped file is no variable.
+    // A store to a variable cannot change a mapped file.
     const Value *To = getUnderlyingObject(SI->getPointerOperand());
     if (auto *A = dyn_cast<Argument>(To))
       To = R.Inputs[A->getArgNo()];
@@ -173,8 +172,8 @@ bool Borrowing::maybeChangesFiles(const Instruction &I) const {
 using Step = function_ref<void(const Instruction &,
                                function_ref<void(const Instruction *)>)>;
 
-/// Everything reached from \p From by \p Next, \p From itself only if it is
-/// reached again, and \p Stop never.
+/// \returns the instructions that \p Next reaches from \p From. \p From is one
+/// of them only if it is reached again, \p Stop never.
 static SmallPtrSet<const Instruction *, 32>
 reach(const Instruction &From, const Instruction &Stop, Step Next) {
   SmallPtrSet<const Instruction *, 32> Seen;
@@ -294,7 +293,7 @@ void hintBorrowed(Function &Body) {
       if (Whole)
         Calls.push_back(cast<CallBase>(I));
     }
-    // Two calls that have become one may have lost the mark.
+    // The mark is lost if two calls were merged.
     if (Whole && (isa<Argument>(Buffer) || isa<GlobalVariable>(Buffer)))
       for (CallBase *CB : Calls)
         addHints(*CB, COSY_HINT_BORROW);

@@ -17,14 +17,14 @@ struct ReadBuffer {
   const llvm::DILocation *Loc = nullptr; ///< of the read
   /// Why its reads have to be copied; empty if they need not be.
   std::string Why;
-  /// Somebody wants the data: it is written somewhere.
+  /// The data is written by a write of the region.
   bool Written = false;
 };
 
 /// Finds the reads of \p Body, the body of \p R, whose data is only used by
 /// writes of the same bytes, and marks these calls. Must run before the body is
-/// simplified, which may make two reads of one. Uses in the functions
-/// \p Ignored do not count.
+/// simplified, because simplification may merge two reads. Uses in the
+/// functions \p Ignored do not count.
 ///
 /// \returns the buffers that are read into.
 std::vector<ReadBuffer>
@@ -32,8 +32,8 @@ findBorrowed(llvm::Function &Body, const Region &R,
              const llvm::DominatorTree &DT,
              llvm::function_ref<bool(const llvm::Function *)> Ignored);
 
-/// Gives what findBorrowed() has marked in \p Body, and is still whole, the
-/// hint BORROW.
+/// Adds the hint BORROW to the calls of \p Body that findBorrowed() has marked,
+/// if all calls of their buffer still have the mark.
 void hintBorrowed(llvm::Function &Body);
 
 } // namespace cosy

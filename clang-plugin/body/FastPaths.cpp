@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- FastPaths.cpp - What the module may do with less work --------------===//
+//===- FastPaths.cpp - Hints for the module's fast paths ------------------===//
 #include "body/FastPaths.h"
 #include "SystemCalls.h"
 #include "body/Borrow.h"
@@ -48,7 +48,7 @@ void addHints(CallBase &Call, unsigned Hints) {
 /// Function metadata: a FastNote each.
 static constexpr StringLiteral NoteName = "cosy.note";
 
-/// Notes \p Text about \p Call: what was \p Chosen, or why it was not.
+/// Adds the note \p Text about \p Call: what was \p Chosen, or why it was not.
 static void addNote(CallBase &Call, bool Chosen, const Twine &Text) {
   LLVMContext &Ctx = Call.getContext();
   Constant *Flag = ConstantInt::getBool(Ctx, Chosen);
@@ -91,7 +91,7 @@ private:
 // Private files
 //===----------------------------------------------------------------------===//
 
-/// Calls that find private files by their first argument.
+/// Returns true if \p Call can find a private file by its first argument.
 static bool takesPrivate(StringRef Call) {
   return StringSwitch<bool>(Call)
       .Cases("read", "pread64", "write", "pwrite64", true)
@@ -163,8 +163,8 @@ void Finder::findPrivate(CallBase &Open) {
 // Joined calls
 //===----------------------------------------------------------------------===//
 
-/// The value in a variable that only the program itself names: no call writes
-/// to it that is a system call.
+/// Returns true if \p I loads a variable that the program accesses by name. No
+/// system call writes to such a variable.
 static bool isLoadOfVariable(const Instruction &I) {
   auto *Load = dyn_cast<LoadInst>(&I);
   return Load && Load->isSimple() &&
@@ -270,7 +270,7 @@ static void joinWithNext(CallBase &Seek) {
 
 PreservedAnalyses JoinCallsPass::runOnBody(Function &Body,
                                            FunctionAnalysisManager &) {
-  // The body may have changed since it was looked at before.
+  // The body may have changed since an earlier run.
   Body.eraseMetadata(Body.getContext().getMDKindID(NoteName));
   SmallVector<CallBase *, 8> Seeks;
   for (Instruction &I : instructions(Body)) {
@@ -280,20 +280,20 @@ PreservedAnalyses JoinCallsPass::runOnBody(Function &Body,
   }
   if (Body.hasFnAttribute(NoFastAttribute))
     return PreservedAnalyses::all();
-  // Joining moves and replaces loads; no call goes away.
+  // Joining moves and replaces loads, but erases no call.
   for (CallBase *Seek : Seeks)
     joinWithNext(*Seek);
   return Seeks.empty() ? PreservedAnalyses::all() : PreservedAnalyses::none();
 }
 
 //===----------------------------------------------------------------------===//
-// The rest of a file
+// Reads up to the end of a file
 //===----------------------------------------------------------------------===//
 
 /// \returns true if \p V grows by \p Read's result in each iteration of \p L.
 static bool growsBy(const Value *V, const CallBase &Read, const Loop &L) {
   const DataLayout &DL = Read.getDataLayout();
-  // The offset of V from what does not change: none, or one variable.
+  // The offset of V from an invariant address, if it is one variable.
   auto OffsetFrom = [&](const Value *P, const Value *Base) -> const Value * {
     auto *GEP = dyn_cast<GEPOperator>(P);
     MapVector<Value *, APInt> Variable;
@@ -338,7 +338,7 @@ static bool goesOn(const CallBase &Read, const ConstantInt &Size,
 }
 
 /// Finds a loop that only reads a private file to its end, piece by piece. No
-/// code can notice if the file is read at once.
+/// code can observe whether the file is read at once.
 void Finder::findRest(CallBase &Read) {
   const Loop *L = LI.getLoopFor(Read.getParent());
   Value *Fd = Read.getArgOperand(0);

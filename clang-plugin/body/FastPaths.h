@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- FastPaths.h - What the module may do with less work ----------------===//
+//===- FastPaths.h - Hints for the module's fast paths --------------------===//
 //
-// Some system calls can be made with less work where something is known about
-// the program around them. Here it is proved, and becomes hints (COSY_HINT_*)
-// on the calls, as metadata: what moves or clones a call keeps them, and no
-// list of calls has to survive a transformation.
+// Some system calls can be made with less work if the program around them meets
+// conditions. These passes prove the conditions and attach hints (COSY_HINT_*)
+// to the calls, as metadata. A transformation that moves or clones a call keeps
+// its hints.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_FASTPATHS_H
@@ -27,15 +27,15 @@ void addHints(llvm::CallBase &Call, unsigned Hints);
 /// A finding about a call, for a remark.
 struct FastNote {
   const llvm::DILocation *Loc; ///< of the call
-  bool Chosen;                 ///< else it is told why not
+  bool Chosen;                 ///< otherwise Text is the reason
   llvm::StringRef Text;
 };
 
 /// \returns what the passes below have noted about calls of \p Body.
 llvm::SmallVector<FastNote, 0> fastNotesOf(const llvm::Function &Body);
 
-/// Joins calls that the module can make as one: moves what is between them
-/// before the first.
+/// Joins calls that the module can make as one. Moves the code between them
+/// before the first call.
 class JoinCallsPass : public BodyPass<JoinCallsPass, BodyState::Recognised> {
 public:
   static constexpr llvm::StringLiteral Name = "cosy-join";
@@ -43,7 +43,7 @@ public:
                                     llvm::FunctionAnalysisManager &FAM);
 };
 
-/// Finds the other hints, which changes nothing but metadata.
+/// Finds the other hints. Changes only metadata.
 class FastPathsPass : public BodyPass<FastPathsPass, BodyState::Grouped> {
 public:
   static constexpr llvm::StringLiteral Name = "cosy-fast-paths";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Fortify.cpp - Calls as _FORTIFY_SOURCE makes them ------------------===//
+//===- Fortify.cpp - Calls that _FORTIFY_SOURCE checks --------------------===//
 #include "body/Fortify.h"
 #include "body/LibraryCalls.h"
 #include "region/Marked.h"
@@ -89,7 +89,8 @@ void evaluateObjectSizes(Function &Host, FunctionAnalysisManager &FAM) {
 namespace {
 
 /// A checking function of glibc. It aborts if argument Length, times Unit, is
-/// more than argument Size; else it does what Plain does without Size.
+/// more than argument Size. Otherwise it does the same as Plain, which has no
+/// argument Size.
 struct Checked {
   StringLiteral Name;
   StringLiteral Plain; ///< or an intrinsic that copies or fills
@@ -143,7 +144,8 @@ static Value *plainCall(Instruction *At, const Checked &C, CallInst &CI) {
         Args.push_back(Arg(N));
         Types.push_back(Arg(N)->getType());
       }
-    // With the prefix, because the name itself may be an inline function here.
+    // The prefix is needed because the program may define the name as an inline
+    // function.
     FunctionCallee F = CI.getModule()->getOrInsertFunction(
         ("\1" + C.Plain).str(), FunctionType::get(CI.getType(), Types, false));
     return B.CreateCall(F, Args);
@@ -180,8 +182,8 @@ void guard(CallInst &CI, Value *Fails,
   CI.moveBefore(Then);
 }
 
-/// __open_2() and the like abort if the flags say that a file may be created,
-/// for then there has to be a mode.
+/// __open_2() and similar functions abort if the flags can create a file,
+/// because then a mode is required.
 static StringRef plainOpen(const CallInst &CI) {
   return StringSwitch<StringRef>(libraryFunction(CI).Name)
       .Case("__open_2", "open")

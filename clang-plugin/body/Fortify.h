@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Fortify.h - Calls as _FORTIFY_SOURCE makes them --------------------===//
+//===- Fortify.h - Calls that _FORTIFY_SOURCE checks ----------------------===//
 //
-// With _FORTIFY_SOURCE, read() is an inline function that hands the size of the
-// buffer to __read_chk(). The size is known where the buffer is, in the host;
-// the check is an operation of the compound, and what it guards is the plain
+// With _FORTIFY_SOURCE, read() is an inline function that passes the size of
+// the buffer to __read_chk(). The host computes the size, because it knows the
+// buffer. In the compound, the check is an operation that guards the plain
 // call.
 //
 //===----------------------------------------------------------------------===//
@@ -19,20 +19,20 @@
 
 namespace cosy {
 
-/// Takes the functions that are always inlined into \p Host.
+/// Inlines into \p Host the functions that are always inlined.
 void inlineAlways(llvm::Function &Host);
 
-/// Evaluates the sizes of objects \p Host knows.
+/// Evaluates the sizes of objects that \p Host knows.
 void evaluateObjectSizes(llvm::Function &Host,
                          llvm::FunctionAnalysisManager &FAM);
 
-/// Replaces \p CI by what \p Plain makes, in front of an instruction, where
-/// \p Fails does not hold.
+/// Replaces \p CI by the code that \p Plain creates before the given
+/// instruction. If \p Fails holds, \p CI is executed.
 void guard(llvm::CallInst &CI, llvm::Value *Fails,
            llvm::function_ref<llvm::Value *(llvm::Instruction *)> Plain);
 
-/// Makes checked calls in \p F comparisons and plain calls; only if the check
-/// fails, the checking function is called. \returns whether there were any.
+/// Replaces checked calls in \p F by comparisons and plain calls. The checking
+/// function is called only if the check fails. \returns whether there were any.
 bool expandChecks(llvm::Function &F);
 
 /// The stage for bodies.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Legalize.cpp - Rewrite what has no operation of its own ------------===//
+//===- Legalize.cpp - Rewrite code without operations ---------------------===//
 #include "body/Legalize.h"
 #include "Thresholds.h"
 #include "body/LibraryCalls.h"
@@ -28,7 +28,7 @@ namespace cosy {
 // Intrinsics
 //===----------------------------------------------------------------------===//
 
-/// {result, overflowed} of \p I.
+/// Returns {result, overflowed} of \p I.
 static std::pair<Value *, Value *> expandOverflow(IRBuilder<> &B,
                                                   WithOverflowInst &I) {
   Value *L = I.getLHS(), *R = I.getRHS();
@@ -106,7 +106,8 @@ static Value *expandFunnelShift(IRBuilder<> &B, Value *Hi, Value *Lo,
       N = Bits - N;
     return B.CreateOr(B.CreateShl(Hi, N), B.CreateLShr(Lo, Bits - N));
   }
-  // The other shift in two steps, so that an amount of zero shifts all out.
+  // The other value is shifted in two steps, so that an amount of zero shifts
+  // out all bits.
   Value *N = B.CreateURem(Amount, Width);
   Value *Rest = B.CreateSub(ConstantInt::get(Ty, Bits - 1), N);
   if (Left)
@@ -183,7 +184,7 @@ static bool lowersInPlace(Intrinsic::ID ID) {
          ID == Intrinsic::bitreverse;
 }
 
-/// bitreverse, which LLVM's IntrinsicLowering does not know.
+/// Expands bitreverse, which LLVM's IntrinsicLowering does not support.
 static Value *expandBitReverse(IRBuilder<> &B, Value *V) {
   unsigned Bits = V->getType()->getIntegerBitWidth();
   if (!isPowerOf2_32(Bits) || Bits < 8)
@@ -240,7 +241,7 @@ static void lowerIntrinsics(Function &F) {
 // Memory
 //===----------------------------------------------------------------------===//
 
-/// Sizes of accesses that together are \p Size bytes, largest first.
+/// Returns sizes of accesses that together are \p Size bytes, largest first.
 static SmallVector<unsigned, 4> pieces(uint64_t Size) {
   SmallVector<unsigned, 4> P;
   for (unsigned W : {8u, 4u, 2u, 1u})
@@ -253,7 +254,7 @@ static Value *offset(IRBuilder<> &B, Value *P, uint64_t N) {
   return N ? B.CreateConstGEP1_64(B.getInt8Ty(), P, N) : P;
 }
 
-/// Copies and fills of a few bytes are loads and stores.
+/// Expands copies and fills of a few bytes to loads and stores.
 static bool expandMemIntrinsic(MemIntrinsic &MI) {
   auto *Len = dyn_cast<ConstantInt>(MI.getLength());
   if (!Len || Len->getZExtValue() > MaxExpandedCopy || MI.getDestAddressSpace())
@@ -292,7 +293,8 @@ static bool expandMemIntrinsic(MemIntrinsic &MI) {
   return true;
 }
 
-/// Integers whose size is no power of two: bools, bit-field units of 3 bytes.
+/// Returns true for integers whose size is not a power of two: bools, bit-field
+/// units of 3 bytes.
 static bool isOddInteger(Type *Ty) {
   if (!Ty->isIntegerTy())
     return false;
@@ -336,8 +338,8 @@ static void expandOddStore(StoreInst &SI) {
   SI.eraseFromParent();
 }
 
-/// Turns address arithmetic into sums: variable parts first, each scaled to
-/// bytes, the constant part last, where it folds into its users.
+/// Expands address arithmetic to sums. Variable parts come first, each scaled
+/// to bytes. The constant part is last, where it folds into its users.
 static void expandGEP(GetElementPtrInst &GEP) {
   if (GEP.hasAllConstantIndices() || GEP.getType()->isVectorTy())
     return;
@@ -367,7 +369,7 @@ static void expandGEP(GetElementPtrInst &GEP) {
       continue;
     }
     Idx = B.CreateSExtOrTrunc(Idx, I64);
-    // x + c, scaled: the constant joins the others.
+    // x + c, scaled: the constant is added to the other constants.
     if (auto *Add = dyn_cast<AddOperator>(Idx))
       if (auto *C = dyn_cast<ConstantInt>(Add->getOperand(1))) {
         Constant += C->getSExtValue() * Scale;
@@ -436,7 +438,7 @@ void hoistAddresses(Function &Body) {
   }
 }
 
-/// Removes hints, which mean nothing to a compound.
+/// Removes hints, which have no effect in a compound.
 static void dropHints(Function &F) {
   for (BasicBlock &BB : F)
     for (Instruction &I : make_early_inc_range(BB)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Legalize.h - Rewrite what has no operation of its own --------------===//
+//===- Legalize.h - Rewrite code without operations -----------------------===//
 #ifndef COSY_PLUGIN_LEGALIZE_H
 #define COSY_PLUGIN_LEGALIZE_H
 
@@ -20,7 +20,7 @@ public:
                                     llvm::FunctionAnalysisManager &FAM);
 };
 
-/// Computes what is an address of the thread once, where \p Body begins.
+/// Moves the computation of thread-dependent addresses to the entry of \p Body.
 void hoistAddresses(llvm::Function &Body);
 
 } // namespace cosy

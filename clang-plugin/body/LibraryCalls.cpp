@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- LibraryCalls.cpp - Which calls are of the C library? ---------------===//
+//===- LibraryCalls.cpp - Calls of the C library --------------------------===//
 #include "body/LibraryCalls.h"
 #include "Annotations.h"
 
@@ -41,7 +41,7 @@ static const Prototype *findPrototype(StringRef Name) {
   return It == Index.end() ? nullptr : &It->second;
 }
 
-/// The name of \p F as the linker sees it.
+/// Returns the name of \p F in the object file.
 static StringRef linkerName(const Function &F) {
   StringRef Name = F.getName();
   Name.consume_front("\1");

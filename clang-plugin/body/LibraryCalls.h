@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- LibraryCalls.h - Which calls are of the C library? -----------------===//
+//===- LibraryCalls.h - Calls of the C library ----------------------------===//
 //
-// A call is one of the C library's function, and may be replaced by operations,
+// A call calls the C library's function, and may be replaced by operations,
 // only if all of this holds:
 //
 // - It names the function, and the function is not defined in this file.
 // - Its arguments and its result have the types that glibc's headers say.
-// - The program has not said otherwise: by -fno-builtin, by the attribute
+// - The program does not exclude it: by -fno-builtin, by the attribute
 //   no_builtin of the calling function, by -fplugin-arg-cosy-no-builtin-NAME or
 //   by COSY_OWN at the declaration.
-// - The function that the linker has found is the C library's. That is known
-//   when the program starts: libcosy compares the addresses of what
-//   findLibraryFunctions() returns. Where one is another, the region runs
+// - The linker has resolved the name to the C library's function. That is known
+//   when the program starts: libcosy compares the addresses of the functions
+//   that findLibraryFunctions() returns. If one differs, the region runs
 //   natively.
 //
-// TargetLibraryInfo is no help: it knows a third of these functions.
+// TargetLibraryInfo cannot be used, because it knows only a third of these
+// functions.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_LIBRARYCALLS_H
@@ -33,7 +34,7 @@ namespace cosy {
 /// A function of the C library that the plugin knows by name.
 struct LibraryFunction {
   llvm::StringRef Name; ///< empty: none
-  /// Arguments that it has at least; exactly, if it is not variadic.
+  /// The number of fixed arguments.
   unsigned NumFixed = 0;
   bool IsVariadic = false;
 
@@ -41,14 +42,13 @@ struct LibraryFunction {
   bool operator==(llvm::StringRef Other) const { return Name == Other; }
 };
 
-/// \returns the function of the C library that \p CB calls; none if it calls
-/// anything else.
+/// \returns the function of the C library that \p CB calls, or an empty one.
 LibraryFunction libraryFunction(const llvm::CallBase &CB);
 
-/// Marks the calls of \p M that are not of the C library although they look
-/// like it: those of the functions \p Own, those of functions declared with
-/// COSY_OWN, those in functions compiled with -fno-builtin. Has to be called
-/// before functions are inlined, which loses the last.
+/// Marks the calls of \p M that look like calls of the C library but are not:
+/// calls of the functions \p Own, calls of functions declared with COSY_OWN,
+/// and calls in functions compiled with -fno-builtin. Must run before inlining,
+/// which loses the last property.
 void markOwnCalls(llvm::Module &M, llvm::ArrayRef<std::string> Own);
 
 /// \returns the functions that \p Body calls and that libraryFunction()

@@ -13,7 +13,8 @@ using namespace llvm;
 namespace cosy {
 
 /// Returns true if the host uses \p P outside the region only to access memory,
-/// and inside the region only \p P itself is used, no pointer derived from it.
+/// and the region uses only \p P itself, no pointer that the host derives from
+/// it.
 static bool isPrivateOutside(const Value &P, const Region &R, bool IsVariable) {
   for (const User *U : P.users()) {
     auto *I = cast<Instruction>(U);
@@ -49,7 +50,7 @@ static bool mayWrite(const Value &P) {
   });
 }
 
-/// Gives all exits of \p Body one output more, the value of \p P.
+/// Adds the value of \p P as another output to all exits of \p Body.
 static void addOutput(Function &Body, Type *Ty, Value *P) {
   for (BasicBlock &BB : Body)
     for (Instruction &I : make_early_inc_range(BB)) {

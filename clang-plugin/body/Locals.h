@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Locals.h - Local variables whose address stays private -------------===//
 //
-// A local variable that a region only passes to functions of the same file is
-// in memory here, but inlining will put it into a register - unless its address
-// is handed to the compound. So its value is handed over instead.
+// A local variable whose address a region only passes to functions of the same
+// file is in memory at this point. Inlining would promote it to a register,
+// unless the compound gets its address. So the host passes its value instead.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_LOCALS_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Operations.cpp - What a compound does by operations ----------------===//
+//===- Operations.cpp - Instructions that operations implement ------------===//
 #include "body/Operations.h"
 #include "body/LibraryCalls.h"
 #include "body/Recognise.h"

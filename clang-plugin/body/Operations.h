@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Operations.h - What a compound does by operations ------------------===//
+//===- Operations.h - Instructions that operations implement --------------===//
 //
 // Each instruction of a body is a system call, another operation, or a part of
-// an up-call. These are the questions that tell which.
+// an up-call. These functions tell which.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_OPERATIONS_H
@@ -34,10 +34,10 @@ inline unsigned widthFor(unsigned Bits) {
   return Bits <= 8 ? 1 : Bits <= 16 ? 2 : Bits <= 32 ? 4 : 8;
 }
 
-/// \returns true if no operand has exactly \p Bits.
+/// \returns true if no operand width has exactly \p Bits.
 inline bool isOddWidth(unsigned Bits) { return Bits != 8 * widthFor(Bits); }
 
-/// Functions of libc that are an operation or a few.
+/// Functions of libc that one or a few operations implement.
 enum class MemoryCall {
   None,
   Copy,
@@ -65,7 +65,7 @@ bool isOperation(const llvm::Instruction &I, const llvm::DataLayout &DL);
 /// \returns true if \p I has no effect in a compound.
 bool isIgnored(const llvm::Instruction &I);
 
-/// \returns true if \p I is the test whether the region has to end.
+/// \returns true if \p I tests whether the region must end.
 bool isStopTest(const llvm::Instruction &I);
 
 /// \returns true if \p I ends the compound.

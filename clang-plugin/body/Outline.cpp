@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Outline.cpp - Code that is better left to the machine --------------===//
+//===- Outline.cpp - Code that is cheaper native --------------------------===//
 //
 // A piece is a set of blocks with a single entry and a single exit: it begins
 // with a block that dominates all of them, and ends before a block that
@@ -46,7 +46,7 @@ namespace cosy {
 
 constexpr StringLiteral PieceAttribute = "cosy-outlined";
 
-/// The minimum that a piece has to save at each execution.
+/// The minimum gain of a piece at each execution.
 constexpr double MinGain = UpCallCost / 4;
 
 const Function *outlinedPieceOf(const Instruction &I) {
@@ -131,7 +131,7 @@ public:
   std::vector<Piece> find();
 
 private:
-  /// Returns how often \p BB is executed per execution of the region.
+  /// Returns the number of executions of \p BB per execution of the region.
   double frequency(const BasicBlock *BB) const {
     return BFI.getBlockFreq(BB).getFrequency() *
            Scale.lookup(LI.getLoopFor(BB)) / BFI.getEntryFreq().getFrequency();
@@ -179,9 +179,9 @@ static bool comparesWithConstant(const Loop &L) {
   });
 }
 
-/// Without a profile, LLVM estimates the same trip count for all loops. Known
-/// trip counts are looked up only for a limited number of loops, because the
-/// time for that grows with the code before a loop.
+/// Scales frequencies, because LLVM assumes the same trip count for all loops
+/// without a profile. Known trip counts are computed only for a limited number
+/// of loops, because the time for that grows with the code before a loop.
 void Finder::scaleLoops() {
   Scale[nullptr] = 1;
   unsigned LookUps = 0;
@@ -222,7 +222,8 @@ void Finder::costOf(BasicBlock &BB) {
   Cost[&BB] = C;
 }
 
-/// \returns the minimum of up-calls on all paths through \p Blocks to \p To.
+/// \returns the minimum number of up-calls over all paths through \p Blocks to
+/// \p To.
 double Finder::leastUpCalls(ArrayRef<BasicBlock *> Blocks,
                             const SmallPtrSetImpl<BasicBlock *> &Inside,
                             BasicBlock *To) {
@@ -254,7 +255,7 @@ double Finder::leastUpCalls(ArrayRef<BasicBlock *> Blocks,
   return Least;
 }
 
-/// Appends to \p List the piece from \p Entry on that saves most, if one does.
+/// Appends to \p List the piece that begins at \p Entry and saves most, if any.
 void Finder::findFrom(BasicBlock *Entry, std::vector<Piece> &List) {
   SmallPtrSet<BasicBlock *, 16> Inside;
   SmallVector<BasicBlock *, 8> Blocks;
@@ -283,7 +284,7 @@ void Finder::findFrom(BasicBlock *Entry, std::vector<Piece> &List) {
     BasicBlock *To = Up ? Up->getBlock() : nullptr;
     if (!To || To == Entry)
       break;
-    // The blocks between the two.
+    // The blocks between From and the new end.
     SmallVector<BasicBlock *, 8> Reach{From};
     while (!Reach.empty()) {
       BasicBlock *BB = Reach.pop_back_val();
@@ -351,11 +352,11 @@ std::vector<Piece> Finder::find() {
 }
 
 //===----------------------------------------------------------------------===//
-// Moving them
+// Moving the pieces
 //===----------------------------------------------------------------------===//
 
-/// Splits blocks so that what belongs to the compound has its own. \returns the
-/// later halves.
+/// Splits blocks so that instructions of the compound have blocks of their own.
+/// \returns the later halves.
 static SmallVector<BasicBlock *, 16> isolateOperations(Function &Body) {
   SmallVector<Instruction *, 32> At;
   for (BasicBlock &BB : Body) {
@@ -375,8 +376,8 @@ static SmallVector<BasicBlock *, 16> isolateOperations(Function &Body) {
   return Halves;
 }
 
-/// Makes a function of the blocks of \p P. Their only predecessor is \p Before,
-/// and only the last of them has a successor outside.
+/// Moves the blocks of \p P to a new function. Their only predecessor is \p
+/// Before, and only the last of them has a successor outside.
 static Function *moveOut(const Piece &P, BasicBlock *Before,
                          const Twine &Name) {
   Function &Body = *Before->getParent();
@@ -463,7 +464,7 @@ PreservedAnalyses OutlinePass::runOnBody(Function &Body,
                                          FunctionAnalysisManager &FAM) {
   if (Body.hasFnAttribute(NoOutlineAttribute))
     return PreservedAnalyses::all();
-  // A region without system calls gains nothing, whatever is done.
+  // A region without system calls cannot gain.
   if (none_of(instructions(Body), [](Instruction &I) {
         return isSystemCall(I) || isUserFunctionCall(I);
       }))
@@ -472,7 +473,7 @@ PreservedAnalyses OutlinePass::runOnBody(Function &Body,
   FAM.invalidate(Body, PreservedAnalyses::none());
   std::vector<Piece> Pieces = Finder(Body, FAM).find();
 
-  // Each gets a block of its own before it, and one after it that is its last.
+  // Each piece gets an empty block before it, and an empty last block.
   for (Piece &P : Pieces) {
     SmallVector<BasicBlock *, 4> Last;
     for (BasicBlock *Pred : predecessors(P.Exit))
@@ -492,7 +493,7 @@ PreservedAnalyses OutlinePass::runOnBody(Function &Body,
                       << " instructions\n");
     (void)F;
   }
-  // In this order merged blocks are not moved again.
+  // In this order no block is merged twice.
   for (BasicBlock *BB : reverse(Halves))
     if (BB->getParent() == &Body)
       MergeBlockIntoPredecessor(BB);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Outline.h - Code that is better left to the machine ----------------===//
+//===- Outline.h - Code that is cheaper native ----------------------------===//
 //
-// Operations take several instructions where the machine takes one. Where a
-// piece of a region makes no system call and would take longer as operations
-// than leaving the kernel and coming back, it becomes a function of its own:
-// one up-call. So does what would leave the kernel several times.
+// An operation takes several instructions where native code takes one. A piece
+// of a region without system calls becomes a function, and so one up-call, if
+// it would take longer as operations than leaving and entering the kernel. The
+// same applies to a piece that would make several up-calls.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_OUTLINE_H
@@ -19,9 +19,9 @@
 
 namespace cosy {
 
-/// Moves the pieces that are better native into functions, which the body then
-/// calls. It adds functions to the module, which function passes usually do
-/// not; no other function is changed at the same time.
+/// Moves the pieces that are cheaper native to functions, which the body then
+/// calls. It adds functions to the module, although function passes usually
+/// must not. No other pass runs on another function at the same time.
 class OutlinePass : public BodyPass<OutlinePass, BodyState::Recognised> {
 public:
   static constexpr llvm::StringLiteral Name = "cosy-outline";
@@ -29,15 +29,15 @@ public:
                                     llvm::FunctionAnalysisManager &FAM);
 };
 
-/// \returns these functions, to be erased after \p Body.
+/// \returns the outlined functions, which must be erased after \p Body.
 llvm::SmallVector<llvm::Function *, 0>
 outlinedPieces(const llvm::Function &Body);
 
-/// \returns the function that \p I calls if that is such a piece, else null.
+/// \returns the outlined function that \p I calls, or null.
 const llvm::Function *outlinedPieceOf(const llvm::Instruction &I);
 
-/// \returns why \p I is no operation: a call in the piece it calls, or else \p
-/// I.
+/// \returns the instruction because of which \p I is not an operation: a call
+/// in the outlined piece that \p I calls, otherwise \p I.
 const llvm::Instruction &culpritOf(const llvm::Instruction &I);
 
 } // namespace cosy

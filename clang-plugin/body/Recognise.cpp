@@ -22,7 +22,7 @@ STATISTIC(NumRecognised, "Calls of libc that became system calls");
 
 namespace cosy {
 
-/// On cosy.sys.*; its value is the number of the system call.
+/// An attribute of cosy.sys.*. Its value is the number of the system call.
 static constexpr StringLiteral SystemCallAttribute = "cosy-system-call";
 
 //===----------------------------------------------------------------------===//
@@ -34,7 +34,7 @@ CallShape systemCallShape(const CallBase &CB) {
   LibraryFunction F = libraryFunction(CB);
   if (!F || !isa<CallInst>(CB) || !CB.getCalledFunction()->isDeclaration())
     return S;
-  // Variable arguments may be anything.
+  // Variable arguments may have any type.
   for (const Use &U : CB.args())
     if (!isScalar(U->getType()))
       return S;
@@ -51,12 +51,12 @@ CallShape systemCallShape(const CallBase &CB) {
     const SystemCall *Call = findSystemCall(Nr->getZExtValue());
     if (!Call || !Call->Nested)
       return S;
-    // Arguments after the call's own are not looked at.
+    // Further arguments are ignored.
     for (unsigned I = 0; I < Call->Args.size(); ++I) {
       if (I + 1 < CB.arg_size())
         S.Args.push_back(CB.getArgOperand(I + 1));
       else
-        return CallShape(); // natively whatever the register held
+        return CallShape(); // natively this is an undefined register
     }
     S.Call = Call;
     return S;
@@ -110,8 +110,8 @@ const SystemCall *systemCallOf(const Instruction &I) {
   return findSystemCall(Number);
 }
 
-/// \returns cosy.sys.NAME of the type \p Ty. Wrappers of one system call may
-/// differ in types: the others get a number.
+/// \returns cosy.sys.NAME of the type \p Ty. Calls of one system call may
+/// differ in their types; the names of further functions get a number.
 static Function *systemCallFunction(Module &M, const SystemCall &Call,
                                     FunctionType *Ty) {
   for (unsigned N = 0;; ++N) {
@@ -128,7 +128,7 @@ static Function *systemCallFunction(Module &M, const SystemCall &Call,
   }
 }
 
-/// \returns what is known of the call \p CI, in place of the function it calls.
+/// \returns the attributes of the call \p CI and of the function that it calls.
 static AttributeSet attributesOf(const CallInst &CI) {
   LLVMContext &Ctx = CI.getContext();
   AttrBuilder B(Ctx, CI.getAttributes().getFnAttrs());
@@ -164,7 +164,7 @@ PreservedAnalyses RecognisePass::runOnBody(Function &Body,
       Calls.push_back(cast<CallInst>(&I));
   if (Calls.empty())
     return PreservedAnalyses::all();
-  // The last first, so that in lists of users the first call comes first.
+  // In reverse order, so that lists of users begin with the first call.
   for (CallInst *CI : reverse(Calls))
     recognise(*CI, systemCallShape(*CI));
   PreservedAnalyses PA;

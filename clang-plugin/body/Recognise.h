@@ -2,9 +2,9 @@
 //===- Recognise.h - System calls that libc's functions make --------------===//
 //
 // Calls of the C library that are thin wrappers of a system call become calls
-// of cosy.sys.NAME, with exactly the arguments of that system call. The stages
-// after that look at no other names. Hints for the module are metadata of these
-// calls (FastPaths.h).
+// of cosy.sys.NAME, with exactly the arguments of that system call. Later
+// stages use no other names. Hints for the module are metadata of these calls
+// (FastPaths.h).
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_RECOGNISE_H
@@ -18,7 +18,7 @@ namespace cosy {
 
 struct SystemCall;
 
-/// A system call and its arguments, as a call of libc makes it.
+/// A system call and its arguments, from a call of libc.
 struct CallShape {
   const SystemCall *Call = nullptr;
   llvm::SmallVector<llvm::Value *, 6> Args;
@@ -28,11 +28,11 @@ struct CallShape {
 /// it makes none.
 CallShape systemCallShape(const llvm::CallBase &CB);
 
-/// \returns true if \p I, which is not recognised yet, will be a system call
-/// that the compound makes itself.
+/// \returns true if \p I, which is not recognised yet, will become a system
+/// call of the compound.
 bool makesSystemCall(const llvm::Instruction &I);
 
-/// \returns the system call that \p I is, a call of cosy.sys.*; else null.
+/// \returns the system call of \p I if it calls cosy.sys.*, otherwise null.
 const SystemCall *systemCallOf(const llvm::Instruction &I);
 
 /// \returns true if \p I is a call of cosy.sys.*.
@@ -47,7 +47,7 @@ public:
                                     llvm::FunctionAnalysisManager &FAM);
 };
 
-/// Erases the declarations of cosy.sys.* in \p M, which nothing calls any more.
+/// Erases the unused declarations of cosy.sys.* in \p M.
 void eraseSystemCalls(llvm::Module &M);
 
 } // namespace cosy

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- State.cpp - What a body is at the moment ---------------------------===//
+//===- State.cpp - The state of a body ------------------------------------===//
 #include "body/State.h"
 #include "body/Operations.h"
 #include "body/Recognise.h"
@@ -20,7 +20,7 @@ using namespace llvm;
 
 namespace cosy {
 
-/// For tests, and to find the stage that makes an error. Costs compile time.
+/// For tests, and to find a stage with a fault. Increases compile time.
 static cl::opt<bool> VerifyEach("cosy-verify-each", cl::Hidden,
                                 cl::desc("Verify bodies after each stage"));
 
@@ -41,7 +41,7 @@ void setState(Function &Body, BodyState S) {
 }
 
 //===----------------------------------------------------------------------===//
-// What attributes say
+// Attributes
 //===----------------------------------------------------------------------===//
 
 static constexpr StringLiteral NameAttribute = "cosy-body";
@@ -87,7 +87,7 @@ BodyDescription BodyDescription::read(const Function &Body) {
 }
 
 //===----------------------------------------------------------------------===//
-// What the states promise
+// Promises of the states
 //===----------------------------------------------------------------------===//
 
 namespace {
@@ -126,7 +126,8 @@ const char *Verifier::wrongExit(const CallBase &Exit) {
   return nullptr;
 }
 
-/// Up-calls may contain all of this, but operations cannot implement it.
+/// Up-calls may contain these instructions, but operations cannot implement
+/// them.
 const char *Verifier::notLegal(const Instruction &I) const {
   if (I.hasDbgRecords())
     return "hints and debug records mean nothing to a compound";

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- State.h - What a body is at the moment -----------------------------===//
+//===- State.h - The state of a body --------------------------------------===//
 //
-// A body carries all that the stages after it need, as attributes and metadata,
-// so that each stage can run by itself. Its state says what the stages before
-// have done. A stage takes bodies in one state, and verifyBody() checks what a
-// state promises.
+// A body has everything that the later stages need as attributes and metadata,
+// so that each stage can run alone. Its state tells which stages have run. A
+// stage takes bodies in one state, and verifyBody() checks the promise of a
+// state.
 //
 // | state      | promise                                                      |
 // |------------|--------------------------------------------------------------|
@@ -26,17 +26,17 @@ namespace cosy {
 
 enum class BodyState { None, Body, Legal, Recognised, Grouped };
 
-/// \returns the state of \p F; None if it is no body.
+/// \returns the state of \p F, or None if it is not a body.
 BodyState stateOf(const llvm::Function &F);
 
-/// Says that \p Body is in the state \p S.
+/// Sets the state of \p Body to \p S.
 void setState(llvm::Function &Body, BodyState S);
 
-/// On a body; its value is the state.
+/// An attribute of a body. Its value is the state.
 constexpr llvm::StringLiteral StateAttribute = "cosy-state";
-/// On a body: make all calls as they are.
+/// An attribute of a body: no fast paths.
 constexpr llvm::StringLiteral NoFastAttribute = "cosy-no-fast";
-/// On a body: only code that has no operation runs natively.
+/// An attribute of a body: only code without an operation runs natively.
 constexpr llvm::StringLiteral NoOutlineAttribute = "cosy-no-outline";
 
 /// The other attributes of a body.
@@ -55,20 +55,20 @@ struct BodyDescription {
   static BodyDescription read(const llvm::Function &Body);
 };
 
-/// \returns the first thing in \p Body that its state promises not to be there,
-/// with the instruction; "" if there is none.
+/// \returns a description of the first violation of the promise of the state of
+/// \p Body, with the instruction, or "".
 std::string verifyBody(const llvm::Function &Body);
 
-/// Reports an error if \p F is a body in another state than \p Expected, which
-/// the stage \p Pass takes. \returns whether the stage can run.
+/// Reports an error if \p F is a body whose state is not \p Expected, which the
+/// stage \p Pass needs. \returns whether the stage can run.
 bool expectState(const llvm::Function &F, BodyState Expected,
                  llvm::StringRef Pass);
 
-/// Reports an error if verifyBody() finds one after the stage \p Pass.
+/// Reports an error if verifyBody() finds a violation after the stage \p Pass.
 void expectSound(const llvm::Function &Body, llvm::StringRef Pass);
 
-/// A stage: takes bodies in the state \p From, leaves them in the state \p To,
-/// and other functions alone. DerivedT has a Name and a runOnBody().
+/// A stage. Takes bodies in the state \p From, leaves them in the state \p To,
+/// and does not change other functions. DerivedT has a Name and a runOnBody().
 template <typename DerivedT, BodyState From, BodyState To = From>
 class BodyPass : public llvm::PassInfoMixin<DerivedT> {
 public:
@@ -83,11 +83,11 @@ public:
     expectSound(F, DerivedT::Name);
     return PA;
   }
-  /// A body in bitcode has optnone.
+  /// Bodies in bitcode have optnone.
   static bool isRequired() { return true; }
 };
 
-/// Reports what verifyBody() finds in each body.
+/// Reports the violations that verifyBody() finds in each body.
 class VerifyBodyPass : public llvm::PassInfoMixin<VerifyBodyPass> {
 public:
   llvm::PreservedAnalyses run(llvm::Function &F,

@@ -21,7 +21,8 @@ namespace cosy {
 namespace {
 
 /// The code that replaces a call, inserted before it. Each function reads and
-/// writes in the order of glibc's function, as far as that is defined.
+/// writes in the same order as glibc's function, as far as that order is
+/// defined.
 class Expansion {
 public:
   explicit Expansion(CallInst &CI) : B(&CI), CI(CI) {}
@@ -35,13 +36,13 @@ public:
   Value *strncpy();
   Value *stpncpy() { return plus(arg(0), copyPadded()); }
   Value *clear();
-  // The same after the check of a function with __..._chk.
+  // The same after the check of a __..._chk function.
   Value *checkedCopy();
   Value *checkedStpcpy() { return plus(checkedCopy(), Length); }
   Value *checkedAppend();
 
-  // Whether the call has to be made: for what it is not replaced for, or since
-  // its check fails. Nothing is written before that is known.
+  // These return whether the original call must be made: the expansion does not
+  // cover the case, or the check fails. Nothing is written before.
   Value *notNear();
   Value *copyFails();
   Value *strcatFails() { return appendFails(nullptr); }
@@ -50,7 +51,7 @@ public:
     return B.CreateICmpUGT(arg(CI.arg_size() - 2), arg(CI.arg_size() - 1));
   }
 
-  /// Makes what follows in front of \p I.
+  /// Continues the replacement before \p I.
   void continueAt(Instruction *I) { B.SetInsertPoint(I); }
 
 private:
@@ -87,7 +88,7 @@ Value *Expansion::call(StringRef Name, Type *Ty, ArrayRef<Value *> Args) {
   SmallVector<Type *, 3> Types;
   for (Value *V : Args)
     Types.push_back(V->getType());
-  // With the prefix, because the program may have a function of that name.
+  // The prefix is needed because the program may have a function of that name.
   return B.CreateCall(
       CI.getModule()->getOrInsertFunction(("\1" + Name).str(),
                                           FunctionType::get(Ty, Types, false)),
@@ -127,7 +128,7 @@ Value *Expansion::findOrEnd(Value *C) {
   return Phi;
 }
 
-/// Only for a set of one character, as in buf[strcspn(buf, "\n")] = 0.
+/// Supports only a set of one character, as in buf[strcspn(buf, "\n")] = 0.
 Value *Expansion::strcspn() {
   StringRef Set;
   if (!getConstantStringInfo(arg(1), Set) || Set.size() != 1)
@@ -136,7 +137,7 @@ Value *Expansion::strcspn() {
                   arg(0));
 }
 
-/// strncpy(). \returns the length of what was copied.
+/// Expands strncpy(). \returns the number of copied bytes.
 Value *Expansion::copyPadded() {
   Value *N = strnlen(arg(1), arg(2));
   copy(arg(0), arg(1), N);
@@ -150,7 +151,7 @@ Value *Expansion::strncpy() {
   return arg(0);
 }
 
-/// Puts \p Right bytes of the second string after \p Left of the first.
+/// Appends \p Right bytes of the second string at \p Left in the first one.
 void Expansion::append(Value *Left, Value *Right) {
   Value *To = plus(arg(0), Left);
   copy(To, arg(1), Right);
@@ -163,7 +164,7 @@ Value *Expansion::strncat() {
   return arg(0);
 }
 
-/// explicit_bzero()
+/// Expands explicit_bzero().
 Value *Expansion::clear() {
   B.CreateMemSet(arg(0), B.getInt8(0), arg(1), Align(1), /*isVolatile=*/true);
   return arg(0); // unused
@@ -179,7 +180,7 @@ Value *Expansion::checkedCopy() {
   return arg(0);
 }
 
-/// Reads nothing that the checking function does not read before it fails.
+/// Reads only memory that the checking function reads before it fails.
 Value *Expansion::appendFails(Value *Most) {
   Value *Size = arg(CI.arg_size() - 1);
   Before = strnlen(arg(0), Size);

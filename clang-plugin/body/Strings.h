@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Strings.h - String functions as several operations -----------------===//
 //
-// strncpy() is strnlen(), memcpy() and memset(), each of which is an operation.
-// Functions of libc that can be expanded to others like this need not leave the
-// compound. Operations.cpp handles functions that are a single operation.
+// Some functions of libc can be expanded to others that are operations:
+// strncpy() to strnlen(), memcpy() and memset(). So they need no up-call.
+// Operations.cpp handles functions that are a single operation.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_STRINGS_H

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- UpCalls.cpp - What a compound leaves to native code ----------------===//
+//===- UpCalls.cpp - Code that runs natively in a compound ----------------===//
 #include "body/UpCalls.h"
 #include "async/AsyncParts.h"
 #include "body/Operations.h"
@@ -58,7 +58,7 @@ static void numberUpCalls(Function &Body) {
   unsigned Number = 0;
   for (BasicBlock &BB : Body) {
     MDNode *Cur = nullptr;
-    SmallVector<Instruction *, 16> Gap; // operations since then, native as well
+    SmallVector<Instruction *, 16> Gap; // operations after it
     auto Begin = [&] {
       Cur = MDNode::get(
           Ctx, ConstantAsMetadata::get(ConstantInt::get(I32, Number++)));
@@ -174,8 +174,8 @@ PreservedAnalyses GroupUpCallsPass::runOnBody(Function &Body,
 namespace {
 
 /// Places of the region's instructions in its thunk. For a debugger the thunk
-/// is a function of its own, into which a piece of the region's function was
-/// inlined: so its frame shows that function and the user's lines.
+/// is a function into which code of the host was inlined. So its frame shows
+/// the host and the lines of the source.
 class ThunkLocations {
 public:
   ThunkLocations(const UpCall &Call, Function &Thunk, const Function &Host) {
@@ -217,7 +217,7 @@ private:
 
 } // namespace
 
-/// Takes the outlined pieces that \p Copies call into \p Thunk.
+/// Inlines into \p Thunk the outlined pieces that \p Copies call.
 static void takePiecesIn(Function &Thunk, ArrayRef<Instruction *> Copies,
                          ThunkLocations &Locations) {
   SmallPtrSet<const Instruction *, 32> Located;
@@ -227,7 +227,7 @@ static void takePiecesIn(Function &Thunk, ArrayRef<Instruction *> Copies,
   for (Instruction *I : Copies) {
     if (!outlinedPieceOf(*I))
       continue;
-    // Without a place of the call those of the piece stay what they are.
+    // If the call has no place, the places of the piece are kept.
     I->setDebugLoc(DebugLoc());
     InlineFunctionInfo IFI;
     [[maybe_unused]] InlineResult Result =
@@ -269,7 +269,7 @@ Function *createThunk(const UpCall &Call, ArrayRef<Reg> Uses,
         Attribute::StackProtectReq})
     if (Host.hasFnAttribute(Kind))
       Thunk->addFnAttr(Host.getFnAttribute(Kind));
-  // The region's function is in a backtrace from what it calls, as natively.
+  // The host must be in backtraces of the functions that it calls, as natively.
   Thunk->addFnAttr("disable-tail-calls", "true");
   Argument *Frame = Thunk->getArg(0);
   Frame->setName("frame");

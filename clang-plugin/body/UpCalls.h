@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- UpCalls.h - What a compound leaves to native code ------------------===//
+//===- UpCalls.h - Code that runs natively in a compound ------------------===//
 //
-// Instructions the executor has no operation for are grouped; each group is an
-// up-call: the compound leaves, a thunk runs the group natively on the frame,
-// the compound resumes.
+// Instructions without an operation are grouped. Each group is an up-call: the
+// compound leaves, a thunk runs the group natively on the frame, the compound
+// resumes.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_UPCALLS_H
@@ -21,17 +21,17 @@ namespace cosy {
 /// Neighbouring instructions of one block that run natively.
 struct UpCall {
   llvm::SmallVector<llvm::Instruction *, 4> Insts;
-  /// Values defined outside that they read; not constants.
+  /// The values defined outside that they read, except constants.
   llvm::SmallVector<llvm::Value *, 4> Uses;
-  /// Those of them that are read outside.
+  /// The values of these instructions that are read outside.
   llvm::SmallVector<llvm::Instruction *, 2> Defs;
-  /// The instruction because of which it exists; perhaps in an outlined piece.
+  /// The instruction that causes the up-call. It may be in an outlined piece.
   llvm::Instruction *Culprit = nullptr;
 };
 
 struct UpCallList {
   std::vector<UpCall> Calls;
-  /// The up-call an instruction belongs to.
+  /// The number of the up-call of each instruction.
   llvm::DenseMap<const llvm::Instruction *, unsigned> Of;
 };
 
@@ -41,8 +41,8 @@ std::optional<unsigned> upCallOf(const llvm::Instruction &I);
 /// \returns the up-calls of \p Body, which is grouped.
 UpCallList readUpCalls(llvm::Function &Body);
 
-/// Groups what no operation can do. Values too wide for a register that would
-/// cross the border of a group go through memory after this.
+/// Groups instructions without an operation. Values too wide for a register
+/// that cross the border of a group are then passed through memory.
 class GroupUpCallsPass
     : public BodyPass<GroupUpCallsPass, BodyState::Recognised,
                       BodyState::Grouped> {
@@ -52,9 +52,9 @@ public:
                                     llvm::FunctionAnalysisManager &FAM);
 };
 
-/// Creates the native function of \p Call. Its operands are in the slots
-/// \p Uses of the frame, its results belong in \p Defs. If \p OwnErrno, errno
-/// is the thread's in it, and another one in the compound.
+/// Creates the native function of \p Call. Its operands are in the slots \p
+/// Uses of the frame, its results are stored to \p Defs. If \p OwnErrno, the
+/// thunk uses the errno of the thread, which differs from that of the compound.
 llvm::Function *createThunk(const UpCall &Call, llvm::ArrayRef<Reg> Uses,
                             llvm::ArrayRef<Reg> Defs, const llvm::Twine &Name,
                             const llvm::Function &Host, bool OwnErrno);

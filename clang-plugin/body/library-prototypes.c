@@ -4,8 +4,8 @@
  * name, with the prototypes that glibc's own headers give them.
  *
  * It is compiled to LLVM IR; library-prototypes.cmake makes a table of the
- * declarations. So the plugin compares a program's declarations with glibc's, and
- * nobody has to write the prototypes down again.
+ * declarations. So the plugin compares a program's declarations with those of
+ * glibc.
  */
 #define _GNU_SOURCE
 #include <dirent.h>

@@ -14,8 +14,8 @@ namespace cosy {
 struct Access {
   llvm::Instruction *I;
   llvm::Use *Pointer;
-  bool Write;   ///< to what others can see
-  bool Unknown; ///< the upper half of the address
+  bool Write;   ///< to memory that other code can access
+  bool Unknown; ///< the upper half of the address is not known
 };
 
 class Confine {
@@ -78,7 +78,7 @@ private:
   llvm::LLVMContext &Ctx;
   const llvm::DataLayout &DL;
   FunctionProgram &Out;
-  llvm::Instruction *Entry; ///< where the program's own begins
+  llvm::Instruction *Entry; ///< the user function's code begins here
   llvm::Argument *Context;
   llvm::SetVector<llvm::GlobalVariable *> Constants;
   llvm::DenseMap<llvm::GlobalVariable *, uint64_t> Place;
@@ -91,7 +91,7 @@ private:
   llvm::Value *UpperHalf = nullptr;
   llvm::Value *Zero = nullptr;
   llvm::Value *DataBase = nullptr;
-  llvm::BasicBlock *Fail = nullptr; ///< where traps end
+  llvm::BasicBlock *Fail = nullptr; ///< traps lead here
 };
 
 } // namespace cosy

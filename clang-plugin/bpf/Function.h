@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Function.h - User functions as BPF programs ------------------------===//
 //
-// A function marked COSY_FUNCTION is compiled twice: to machine code as always,
-// and to a BPF program that the module can call in the middle of a compound. In
-// the program every access to memory stays in the segment. What the program,
-// the library and the module agree on is in cosy/function.h.
+// A function marked COSY_FUNCTION is compiled twice: to machine code, and to a
+// BPF program that the module can call in the middle of a compound. Every
+// access of the program stays in the segment. cosy/function.h is the interface
+// between the program, the library and the module.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_FUNCTION_H
@@ -28,10 +28,10 @@ class TargetMachine;
 
 namespace cosy {
 
-/// The annotation that COSY_FUNCTION is.
+/// The annotation of COSY_FUNCTION.
 constexpr llvm::StringLiteral FunctionAnnotation = "cosy_function";
 
-/// A marked function's program.
+/// The program of a marked function.
 struct FunctionProgram {
   std::string Object; ///< the ELF file
   std::vector<char>
@@ -44,28 +44,29 @@ struct FunctionProgram {
 /// \returns the functions of \p M that are marked.
 llvm::SmallVector<llvm::Function *, 4> findUserFunctions(llvm::Module &M);
 
-/// Checks \p F and all it calls for what a program cannot contain, and reports
-/// each at its line. \returns whether there was nothing.
+/// Checks that a program can contain \p F and all functions that it calls.
+/// Reports each violation at its line. \returns true if there was none.
 bool checkUserFunction(llvm::Function &F);
 
-/// Compiles \p F; \returns nothing after an error that has been reported.
+/// Compiles \p F. \returns nothing after an error, which has been reported.
 std::optional<FunctionProgram> compileUserFunction(llvm::Function &F);
 
 /// Returns true if a sanitizer or profiler calls \p F. Programs omit such
 /// calls.
 bool isInstrumentation(const llvm::Function &F);
 
-/// Returns true if \p I calls a function that has a program. A CALL implements
-/// it.
+/// Returns true if \p I calls a function that has a program. Such a call is the
+/// operation CALL.
 bool isUserFunctionCall(const llvm::Instruction &I);
 
 /// \returns true if \p F has been compiled to a program.
 bool hasProgram(const llvm::Function &F);
 
-/// Forgets the program of \p F: regions call it natively.
+/// Removes the program of \p F, so that regions call the native function.
 void makeNative(llvm::Function &F);
 
-/// The user functions of a translation unit, as cosy/region.h has them.
+/// The table of the user functions of a translation unit, as cosy/region.h
+/// defines it.
 class FunctionTable {
 public:
   explicit FunctionTable(llvm::Module &M)
@@ -86,14 +87,15 @@ private:
   llvm::DenseMap<const llvm::Function *, llvm::GlobalVariable *> Placeholders;
 };
 
-/// \returns whether the plugin has a function \p Name of the C library.
+/// \returns whether the plugin contains the function \p Name of the C library.
 bool isInFunctionLibrary(llvm::StringRef Name, llvm::LLVMContext &Ctx);
 
-/// \returns the functions of the C library the plugin has, as a module.
+/// \returns a module with the functions of the C library that the plugin
+/// contains.
 std::unique_ptr<llvm::Module> loadFunctionLibrary(llvm::LLVMContext &Ctx);
 
 //===----------------------------------------------------------------------===//
-// The steps of compileUserFunction(), on a module that has nothing but the
+// The steps of compileUserFunction(), on a module that contains only the
 // program.
 //===----------------------------------------------------------------------===//
 
@@ -105,32 +107,32 @@ constexpr llvm::StringLiteral TrapName = "cosy.trap";
 void trapIf(llvm::Value *Condition, llvm::Instruction *Before, unsigned Status,
             llvm::Value *Address);
 
-/// Makes the library's buffer overflows end the program.
+/// Makes buffer overflows that library functions detect end the program.
 void lowerOverflows(llvm::Module &M);
 
-/// Makes divisions that natively raise SIGFPE end the program.
+/// Makes divisions that raise SIGFPE natively end the program.
 void guardDivisions(llvm::Function &F);
 
 /// Optimises \p M, the module of the program of \p User, for \p TM. \p Unroll
-/// allows code to be repeated. \returns false after an error.
+/// allows code to be duplicated. \returns false after an error.
 bool optimizeProgram(llvm::Module &M, llvm::TargetMachine &TM, bool Unroll,
                      const llvm::Function &User);
 
-/// Expands what the BPF target cannot do.
+/// Expands instructions that the BPF target does not support.
 void expandForBpf(llvm::Function &F);
 
-/// Makes all memory of \p Program, whose argument is its context, the
-/// segment's: constants, locals, addresses, loops. Fills in \p Out's Data and
-/// Stack.
+/// Makes all memory that \p Program accesses part of the segment: constants,
+/// locals, addresses, loops. The argument of \p Program is its context. Sets
+/// Data and Stack of \p Out.
 void confine(llvm::Function &Program, FunctionProgram &Out);
 
-/// Makes the loops of \p Program end in time, and resume where they left. \p
-/// Entry ends the first part, which is executed each time. \p Zero is a 0 there
+/// Makes the loops of \p Program end in time, and resume at the same point. \p
+/// Entry ends the first part, which every call executes. \p Zero is a 0 there
 /// whose value neither LLVM nor the verifier knows.
 void boundLoops(llvm::Function &Program, llvm::Instruction *Entry,
                 llvm::Value *Zero);
 
-/// Adds the map, the license and types that the loader wants to see.
+/// Adds the map, the license and the types that the loader expects.
 void addLoaderData(llvm::Function &Program);
 
 } // namespace cosy

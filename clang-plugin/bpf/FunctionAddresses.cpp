@@ -2,10 +2,10 @@
 //===- FunctionAddresses.cpp - Addresses of constants in user functions ---===//
 //
 // The constants that a user function reads are copied into the segment. So the
-// address of a constant is another one in the kernel than natively. To read
-// through it is fine, so is to compare it with an address in the same constant,
-// or to ask whether it is that of another one; nothing else may be computed
-// from it. What returns or stores it is found by FunctionConfine.cpp.
+// address of a constant differs from the native one. A function may read
+// through it, compare it with an address in the same constant, or test whether
+// it equals that of another constant. It must not compute anything else from
+// it. FunctionConfine.cpp finds functions that return or store such an address.
 //
 //===----------------------------------------------------------------------===//
 #include "bpf/FunctionAddresses.h"
@@ -46,8 +46,8 @@ static bool containsAddresses(const Constant &C) {
   return false;
 }
 
-/// Returns true if \p P is certainly the address of a constant or, if
-/// \p Loaded, certainly loaded from a constant.
+/// Returns true if \p P certainly is the address of a constant or, if \p
+/// Loaded, certainly was loaded from a constant.
 static bool isOfConstant(const Value *P, bool Loaded) {
   SmallVector<const Value *, 4> Objects;
   getUnderlyingObjects(P, Objects, nullptr, 0);
@@ -59,8 +59,7 @@ static bool isOfConstant(const Value *P, bool Loaded) {
   });
 }
 
-/// \returns true if \p P, through arithmetic, is always an address in \p
-/// Object.
+/// \returns true if \p P, after arithmetic, always is an address in \p Object.
 static bool isWithin(const Value *P, const Value *Object) {
   SmallVector<const Value *, 4> Objects;
   getUnderlyingObjects(P, Objects, nullptr, 0);
@@ -69,7 +68,7 @@ static bool isWithin(const Value *P, const Value *Object) {
 
 namespace {
 
-/// Follows the addresses of one constant.
+/// Follows the addresses of one constant through a program.
 class AddressCheck {
 public:
   AddressCheck(GlobalVariable &Constant, const Function &Program,
@@ -101,15 +100,15 @@ private:
   const Function &Program;
   const Function &User;
   const bool HasAddresses;
-  /// Addresses in the constant, or loaded from it; and local variables that
-  /// contain them.
+  /// Addresses in the constant, or loaded from it, and local variables that
+  /// contain such addresses.
   SetVector<const Value *> Work;
 };
 
 } // namespace
 
 bool AddressCheck::error(const Instruction &I, const Twine &What) const {
-  // clang calls strings so; no variable of C has a dot in its name.
+  // clang names strings like this; no variable in C has a dot in its name.
   std::string Name = Object.getName().starts_with(".str")
                          ? std::string("a string")
                          : ("'" + Object.getName() + "'").str();
@@ -154,7 +153,7 @@ bool AddressCheck::visitInteger(const PtrToIntInst &I) {
 
 bool AddressCheck::visit(const Use &U) {
   if (isa<Constant>(U.getUser())) {
-    // Another constant that contains it is checked as such.
+    // A constant that contains the address is checked separately.
     if (!isa<GlobalValue>(U.getUser()))
       Work.insert(U.getUser());
     return true;
@@ -201,7 +200,7 @@ bool AddressCheck::visit(const Use &U) {
 }
 
 bool checkAddresses(Function &Program, const Function &User) {
-  // All of them, so that one run of the compiler tells all.
+  // Check all constants, so that one compilation reports all errors.
   bool Good = true;
   for (GlobalVariable &GV : Program.getParent()->globals())
     if (GV.isConstant() && GV.hasDefinitiveInitializer())

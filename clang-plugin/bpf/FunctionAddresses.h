@@ -7,13 +7,13 @@
 
 namespace cosy {
 
-/// Marks \p F, of the library of user functions, whose results do not depend on
-/// where things are.
+/// Marks \p F, a function of the library whose result does not depend on
+/// addresses.
 void ignoreAddresses(llvm::Function &F);
 
-/// Reports where \p Program, made of \p User and of what it calls, depends on
-/// the address of a constant. \returns false after an error. To be called when
-/// local variables are values and nothing else has been optimized.
+/// Reports where \p Program, made of \p User and of its callees, depends on the
+/// address of a constant. \returns false after an error. Must run after local
+/// variables were promoted and before any other optimisation.
 bool checkAddresses(llvm::Function &Program, const llvm::Function &User);
 
 } // namespace cosy

@@ -57,7 +57,7 @@ static SetVector<Function *> reachableFrom(Function &Root) {
   return List;
 }
 
-/// Attributes that would make the code another than BPF's.
+/// Removes attributes that would change the code for BPF.
 static void stripAttributes(Function &F) {
   AttributeList Old = F.getAttributes();
   F.setAttributes(AttributeList());
@@ -170,8 +170,8 @@ static std::unique_ptr<TargetMachine> createTarget() {
   const Target *T = TargetRegistry::lookupTarget(Name, Error);
   if (!T)
     return nullptr;
-  // Linux 6.12 does not sign-extend when it loads from an arena. The target
-  // looks at the option once.
+  // Linux 6.12 does not sign-extend loads from an arena. The target reads the
+  // option only once.
   ScopedOption NoSignedLoads("disable-ldsx", "true");
   // v4 for signed division.
   return std::unique_ptr<TargetMachine>(
@@ -181,8 +181,8 @@ static std::unique_ptr<TargetMachine> createTarget() {
 
 namespace {
 
-/// The target says of each access that there is no room on the stack, and with
-/// a remedy that is none here. Everything else is for who was there before.
+/// The target reports each access without room on the stack, with a remedy that
+/// does not apply here. All other messages go to the previous handler.
 class StackErrors : public DiagnosticHandler {
 public:
   StackErrors(DiagnosticHandler *Before, bool &StackUsedUp)
@@ -213,9 +213,10 @@ enum class Emitted { Yes, NoRoom, No };
 
 /// Writes the object file of \p M, if the stack has room for its values.
 static Emitted emitObject(Module &M, TargetMachine &TM, std::string &Out) {
-  // It has run, and would make counters that begin with a constant.
+  // The pass has already run. It would create counters that begin with a
+  // constant.
   ScopedOption NoStrengthReduction("disable-lsr", "true");
-  // It would compute and translate addresses anew in every block.
+  // The pass would compute and translate addresses again in every block.
   ScopedOption NoSinking("disable-cgp", "true");
   // Values that only an exit of a loop needs are computed on the exit edge.
   ScopedOption SplitEdges("phi-elim-split-all-critical-edges", "true");
@@ -233,7 +234,7 @@ static Emitted emitObject(Module &M, TargetMachine &TM, std::string &Out) {
   Context.setDiagnosticHandler(std::move(Before));
   if (StackUsedUp)
     return Emitted::NoRoom;
-  // Lines are in .BTF.ext; for debuggers there is nothing here.
+  // Lines are in .BTF.ext. No section for debuggers is needed.
   auto Object = object::createBinary(
       MemoryBufferRef(StringRef(Bytes.data(), Bytes.size()), "program"));
   if (!Object) {
@@ -252,9 +253,9 @@ static Emitted emitObject(Module &M, TargetMachine &TM, std::string &Out) {
   return Emitted::Yes;
 }
 
-/// Compiles \p User with or without unrolling loops, for which the stack may
-/// have no room. \returns nothing, and leaves \p NoRoom unset if there was an
-/// error.
+/// Compiles \p User with or without unrolling loops, because unrolled loops may
+/// need too much stack. \returns nothing after an error. \p NoRoom is set if
+/// the stack was too small, and unset if there was another error.
 static std::optional<FunctionProgram> compileFor(Function &User, bool Unroll,
                                                  bool &NoRoom) {
   Module &Host = *User.getParent();
@@ -278,7 +279,7 @@ static std::optional<FunctionProgram> compileFor(Function &User, bool Unroll,
       });
   auto *F = cast<Function>(Map[&User]);
 
-  // Only the code, without the machine and the flags of the host.
+  // Keep only the code, without the target and the module flags of the host.
   for (NamedMDNode &Node : make_early_inc_range(M->named_metadata()))
     if (Node.getName() != "llvm.dbg.cu")
       Node.eraseFromParent();
@@ -288,8 +289,8 @@ static std::optional<FunctionProgram> compileFor(Function &User, bool Unroll,
   for (GlobalVariable &GV : make_early_inc_range(M->globals()))
     if (GV.getName().starts_with("llvm.") && GV.use_empty())
       GV.eraseFromParent();
-  // Debug information that is only places, and is written: clang may have made
-  // it for messages alone.
+  // Keep only line tables, because clang may have made the debug information
+  // only for messages.
   stripNonLineTableDebugInfo(*M);
   M->setTargetTriple(TM->getTargetTriple().str());
   M->setDataLayout(TM->createDataLayout());

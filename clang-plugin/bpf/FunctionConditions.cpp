@@ -12,7 +12,8 @@ using namespace llvm;
 
 namespace cosy {
 
-/// 1 if \p C, else 0, computed without a branch; null if that is not simple.
+/// Returns 1 if \p C holds, otherwise 0, computed without a branch. Returns
+/// null if that is not simple.
 Value *Confine::bitOf(IRBuilderBase &B, Value *C) {
   Type *I64 = B.getInt64Ty();
   if (isa<Constant>(C))
@@ -39,7 +40,7 @@ Value *Confine::bitOf(IRBuilderBase &B, Value *C) {
     Value *Y = X ? bitOf(B, I->getOperand(2)) : nullptr;
     if (!Y)
       return nullptr;
-    // The one that is not taken may be anything.
+    // The value that is not chosen may be undefined.
     X = B.CreateFreeze(X);
     Y = B.CreateFreeze(Y);
     return B.CreateXor(Y, B.CreateAnd(If, B.CreateXor(X, Y)));
@@ -69,7 +70,7 @@ Value *Confine::bitOf(IRBuilderBase &B, Value *C) {
       Bit = B.CreateXor(B.CreateLShr(B.CreateOr(D, B.CreateNeg(D)), 63), 1);
     return Pred == CmpInst::ICMP_EQ ? Bit : B.CreateXor(Bit, 1);
   }
-  // X < Y, maybe with sides exchanged and the result, too.
+  // X < Y, possibly with exchanged operands and a negated result.
   bool Greater = Pred == CmpInst::ICMP_UGT || Pred == CmpInst::ICMP_SGT ||
                  Pred == CmpInst::ICMP_ULE || Pred == CmpInst::ICMP_SLE;
   if (Greater)
@@ -92,8 +93,8 @@ Value *Confine::bitOf(IRBuilderBase &B, Value *C) {
   return Negated ? B.CreateXor(Bit, 1) : Bit;
 }
 
-/// Conditions that come from several places, or are computed of others and used
-/// elsewhere, are kept as numbers.
+/// Keeps conditions as numbers, if they come from several predecessors, or if
+/// they are computed from others and used in another block.
 void Confine::keepBits() {
   SmallVector<PHINode *, 8> Phis;
   SmallVector<Instruction *, 8> Others;
@@ -140,8 +141,9 @@ void Confine::keepBits() {
   }
 }
 
-/// BPF makes a number of a condition by a branch. The verifier would go through
-/// all combinations of such numbers in a loop.
+/// Computes conditions as numbers without branches. The target would use a
+/// branch, and the verifier would follow all combinations of such numbers in a
+/// loop.
 void Confine::flattenConditions() {
   for (Instruction &I : make_early_inc_range(instructions(P)))
     if (auto *MM = dyn_cast<MinMaxIntrinsic>(&I)) {

@@ -3,14 +3,14 @@
 //
 // The last step before code generation. An access to the segment is an access
 // to the low 32 bits of its address, relative to the kernel's mapping of the
-// segment (an addrspacecast, of which the verifier makes the base register). So
-// that no access reaches another place than the native one would, the upper 32
-// bits are compared where they are not known:
+// segment. The verifier turns an addrspacecast into the base register. The
+// upper 32 bits are compared if they are not known, so that no access reaches
+// other memory than the native one:
 //
-//  - constants and locals are in the segment, and an address a little off a
-//    checked one is, too: the first and last 64 KiB of a segment are never
-//    mapped;
-//  - so one comparison serves neighbouring accesses, and an unrolled loop.
+//  - Constants and locals are in the segment. An address close to a checked one
+//    is in the segment, too, because the first and last 64 KiB of a segment are
+//    never mapped.
+//  - So one comparison serves neighbouring accesses, and an unrolled loop.
 //
 //===----------------------------------------------------------------------===//
 #include "bpf/Confine.h"
@@ -40,8 +40,8 @@ using namespace llvm;
 
 namespace cosy {
 
-/// An address so far from a checked one needs no check of its own: the largest
-/// distance an instruction can have in it, well within the unmapped ends.
+/// An address at most this far from a checked one needs no check of its own. It
+/// is the maximum offset of an instruction, and less than the unmapped ends.
 constexpr int64_t Near = 32767;
 
 static Use *pointerUse(Instruction &I) {
@@ -56,8 +56,9 @@ static Use *pointerUse(Instruction &I) {
   return nullptr;
 }
 
-/// Atomic loads and stores of x86-64 are plain ones, but for the strongest
-/// store. Everything else of the machine's size may have any alignment.
+/// Atomic loads and stores of x86-64 are plain ones, except sequentially
+/// consistent stores. Other atomic operations of register size may have any
+/// alignment.
 void Confine::lowerAtomics() {
   for (Instruction &I : make_early_inc_range(instructions(P))) {
     if (auto *L = dyn_cast<LoadInst>(&I)) {
@@ -82,7 +83,7 @@ void Confine::lowerAtomics() {
       }
       S->setAlignment(DL.getABITypeAlign(S->getValueOperand()->getType()));
     } else if (isa<FenceInst>(I)) {
-      // Between volatile accesses the order stays.
+      // Volatile accesses keep their order.
       I.eraseFromParent();
     }
   }
@@ -101,7 +102,7 @@ void Confine::findAccesses() {
   TargetLibraryInfo TLI(TLII);
   ScalarEvolution SE(P, TLI, AC, DT, LI);
 
-  // In dominance order, so that earlier checks are known.
+  // Visit blocks in dominance order, so that earlier checks are known.
   SmallVector<BasicBlock *, 32> Order;
   for (auto *Node : depth_first(DT.getRootNode()))
     Order.push_back(Node->getBlock());
@@ -154,7 +155,7 @@ void Confine::loadContext() {
   if (any_of(Accesses, [](const Access &A) { return A.Unknown; }))
     UpperHalf = B.CreateLShr(load(B, offsetof(cosy_function_ctx, base), "base"),
                              32, "upper");
-  // A zero that neither the compiler nor the verifier sees through.
+  // The value is 0, but neither the compiler nor the verifier knows it.
   LoadInst *L =
       B.CreateLoad(B.getInt64Ty(),
                    field(B, offsetof(cosy_function_ctx, result)), true, "zero");
@@ -208,8 +209,8 @@ void Confine::placeLocals() {
   }
 }
 
-/// \p Base, an address of the process, relative to the segment. Computed once,
-/// directly after it, so that all its users can have it.
+/// Returns \p Base, an address of the process, relative to the segment. It is
+/// computed once, directly after \p Base, so that it dominates all users.
 Value *Confine::translated(Value *Base) {
   Value *&Known = Translated[Base];
   if (Known)
@@ -261,7 +262,7 @@ void Confine::translate() {
   }
 }
 
-/// All traps end in one block.
+/// Makes all traps end in one block.
 void Confine::lowerTraps() {
   SmallVector<CallInst *, 16> Traps;
   SmallVector<Instruction *, 4> Ends;
@@ -302,7 +303,7 @@ void Confine::lowerTraps() {
     B.CreateBr(Fail);
     CI->eraseFromParent();
   }
-  // Loops that are undefined natively have to end, too.
+  // Loops whose code is undefined natively must also end.
   for (Instruction &I : make_early_inc_range(instructions(P)))
     if (isa<UnreachableInst>(I)) {
       IRBuilder<> B(&I);
@@ -311,7 +312,8 @@ void Confine::lowerTraps() {
     }
 }
 
-/// A sum with a constant, which is as well computed anew as kept.
+/// Returns true for a sum with a constant, which costs the same to recompute as
+/// to keep.
 static bool isOffset(const Value *V) {
   auto *I = dyn_cast<Instruction>(V);
   return I &&

@@ -18,7 +18,7 @@ using namespace llvm;
 
 namespace cosy {
 
-/// All constants that the program reads, and those they point to.
+/// Collects all constants that the program reads, and those that they point to.
 void Confine::collectConstants() {
   SmallVector<Constant *, 8> Globals;
   for (GlobalVariable &GV : M.globals())
@@ -105,7 +105,8 @@ void Confine::serialize(Constant *C, uint64_t At) {
   }
 }
 
-/// The program sees a copy of its constants. Nobody may see the copy's address.
+/// Reports code that exposes the address of a constant, because the program
+/// uses a copy.
 void Confine::checkEscapes() {
   SetVector<Value *> Work;
   for (GlobalVariable *GV : Constants)
@@ -115,7 +116,7 @@ void Confine::checkEscapes() {
     for (User *U : Work[N]->users()) {
       auto *I = dyn_cast<Instruction>(U);
       if (!I)
-        continue; // the initialiser of another one
+        continue; // the initialiser of another constant
       if (auto *S = dyn_cast<StoreInst>(I)) {
         if (S->getValueOperand() != Work[N])
           continue;

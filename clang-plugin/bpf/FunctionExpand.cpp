@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- FunctionExpand.cpp - What BPF has no instruction for ---------------===//
+//===- FunctionExpand.cpp - Expand code without BPF instructions ----------===//
 #include "bpf/Function.h"
 
 #include "llvm/IR/IRBuilder.h"
@@ -17,7 +17,7 @@ using namespace llvm;
 
 namespace cosy {
 
-/// Copies of at most so many bytes, known in advance, are done in line.
+/// The maximum size of a copy that is expanded in line.
 constexpr uint64_t MaxInline = 64;
 
 static FunctionCallee trap(Module &M) {
@@ -76,7 +76,7 @@ void guardDivisions(Function &F) {
       continue;
     IRBuilder<> B(BO);
     Value *Bad = B.CreateIsNull(Divisor);
-    // Narrower operands are promoted in C: the quotient then has room.
+    // C promotes narrower operands, so their quotient cannot overflow.
     if (Signed && Bits >= 32)
       Bad = B.CreateOr(
           Bad, B.CreateAnd(
@@ -88,7 +88,7 @@ void guardDivisions(Function &F) {
   }
 }
 
-/// The high half of a 64-bit product.
+/// Returns the high half of a 64-bit product.
 static Value *multiplyHigh(IRBuilderBase &B, Value *X, Value *Y) {
   Value *Mask = B.getInt64(0xffffffff);
   Value *XL = B.CreateAnd(X, Mask), *XH = B.CreateLShr(X, 32);
@@ -116,7 +116,7 @@ static Value *expandMultiply(IntrinsicInst &II) {
   return B.CreateInsertValue(Pair, Over, 1);
 }
 
-/// Copies or fills in line, or calls the function of the library.
+/// Expands a copy or a fill in line, or calls the function of the library.
 static void expandMemory(MemIntrinsic &MI) {
   IRBuilder<> B(&MI);
   Module &M = *MI.getModule();
@@ -200,7 +200,7 @@ void expandForBpf(Function &F) {
       New = expandMultiply(*II);
       break;
     case Intrinsic::cttz: {
-      // The target's own expansion reads a table outside the segment.
+      // The target's expansion reads a table outside the segment.
       Value *X = II->getArgOperand(0);
       New = B.CreateUnaryIntrinsic(
           Intrinsic::ctpop,

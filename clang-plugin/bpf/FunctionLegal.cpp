@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- FunctionLegal.cpp - What a user function may contain ---------------===//
+//===- FunctionLegal.cpp - Check the contents of user functions -----------===//
 #include "Annotations.h"
 #include "Diagnostics.h"
 #include "bpf/Function.h"
@@ -74,13 +74,13 @@ void Checker::error(const Instruction *At, const Twine &Text) {
   Good = false;
   const Function &F = At ? *At->getFunction() : Root;
   const DILocation *Loc = At ? At->getDebugLoc().get() : nullptr;
-  // One is enough for a line.
+  // Report only one error for each line.
   if (Loc && !Lines.insert({Loc->getFile(), Loc->getLine()}).second)
     return;
   reportError(F, Loc, "in a COSY_FUNCTION: " + Text);
 }
 
-/// The frontend has not checked functions that come from bitcode.
+/// The frontend does not check functions that are compiled from bitcode.
 void Checker::checkSignature() {
   auto IsPlain = [](Type *Ty) {
     return Ty->isPointerTy() ||
@@ -245,7 +245,7 @@ void Checker::checkIntrinsic(IntrinsicInst &II) {
     return;
   case Intrinsic::stacksave:
   case Intrinsic::stackrestore:
-    return; // of a variable-length array, reported there
+    return; // of a variable-length array, which is reported there
   default:
     if (!isa<DbgInfoIntrinsic>(II))
       error(&II, "compiler builtin " +

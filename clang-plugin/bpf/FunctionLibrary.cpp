@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- FunctionLibrary.cpp - What user functions may call of libc ---------===//
+//===- FunctionLibrary.cpp - The C library for user functions -------------===//
 #include "bpf/Function.h"
 
 #include "llvm/Bitcode/BitcodeReader.h"

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- FunctionLoops.cpp - Loops that the verifier lets run ---------------===//
+//===- FunctionLoops.cpp - Loops that the verifier accepts ----------------===//
 //
 // Every loop decrements the budget once per iteration. It also executes
-// may_goto, by which the verifier knows that the loop ends: it leaves the loop
-// after some millions of iterations (per call of one BPF function). So the
-// program is a function that calls another function in a loop. A loop that has
-// to be left saves the values it needs to the context, and resumes with them
-// when the function is called again. The module suspends and resumes it the
-// same way.
+// may_goto, so that the verifier knows that the loop ends. may_goto leaves the
+// loop after some millions of iterations per call of a BPF function. So the
+// program is a function that calls another function in a loop. A loop that must
+// be left saves the values that it needs to the context, and resumes with them
+// in the next call. The module suspends and resumes it in the same way.
 //
 //===----------------------------------------------------------------------===//
 #include "bpf/Function.h"
@@ -39,10 +38,10 @@ using Edge = std::pair<BasicBlock *, BasicBlock *>;
 
 /// The header of a loop.
 struct Header {
-  BasicBlock *Enter = nullptr;  ///< the preheader, not part of the loop
-  BasicBlock *Resume = nullptr; ///< where it is resumed; null if it cannot be
-  SmallVector<Instruction *, 16> Live; ///< its phis, then what else it needs
-  SmallVector<Value *, 16> Loaded;     ///< the same, as Resume has it
+  BasicBlock *Enter = nullptr;         ///< the preheader, not part of the loop
+  BasicBlock *Resume = nullptr;        ///< where it resumes; null if it cannot
+  SmallVector<Instruction *, 16> Live; ///< phis, then other values it needs
+  SmallVector<Value *, 16> Loaded;     ///< the same values, loaded in Resume
 };
 
 class BoundLoops {
@@ -78,7 +77,7 @@ private:
   Value *saved(size_t N) {
     return field(offsetof(cosy_function_ctx, saved) + N * sizeof(cosy_u64));
   }
-  /// may_goto: to \p To some millions of times, then to \p Else.
+  /// Emits may_goto: it jumps to \p To some millions of times, then to \p Else.
   void mayGo(BasicBlock *To, BasicBlock *Else) {
     InlineAsm *MayGoto = InlineAsm::get(FunctionType::get(B.getVoidTy(), false),
                                         "may_goto ${0:l}", "!i", true);
@@ -90,13 +89,13 @@ private:
   LLVMContext &Ctx;
   IRBuilder<> B;
   Argument *Context;
-  Instruction *Entry; ///< after it begins what can be begun again
-  Value *Zero;        ///< one that neither compiler nor verifier sees through
+  Instruction *Entry; ///< the code after it can be repeated
+  Value *Zero;        ///< a 0 that neither compiler nor verifier knows
   SetVector<Edge> Edges;
-  SmallPtrSet<const PHINode *, 16> Compared; ///< of the loops, several times
+  SmallPtrSet<const PHINode *, 16> Compared; ///< several times, in loops
   MapVector<BasicBlock *, Header> Headers;
   BasicBlock *Stop = nullptr;    ///< returns
-  BasicBlock *Expired = nullptr; ///< returns what cannot be begun again
+  BasicBlock *Expired = nullptr; ///< returns if the code cannot be repeated
 };
 
 } // namespace
@@ -130,7 +129,7 @@ void BoundLoops::hideConstants() {
         } else if (Phi.getType()->isIntegerTy() && Headers.contains(&BB) &&
                    !isa<UndefValue>(V) && !Edges.contains({From, &BB}) &&
                    Phi.getBasicBlockIndex(From) == static_cast<int>(N)) {
-          // Maybe for several edges.
+          // The phi may have several edges from this block.
           IRBuilder<> At(From->getTerminator());
           Phi.setIncomingValueForBlock(
               From, At.CreateAdd(At.CreateTrunc(Zero, V->getType()), V));
@@ -138,9 +137,10 @@ void BoundLoops::hideConstants() {
       }
 }
 
-/// The verifier learns from each comparison with a constant. It may finally
-/// know the exact loop-carried value, and then follows each value separately.
-/// If there are several comparisons, the value is hidden in each iteration.
+/// Finds loop-carried values that are compared several times. The verifier
+/// learns from each comparison with a constant. After several comparisons it
+/// may know the exact value, and would then follow each value separately. So
+/// the value is hidden in each iteration.
 void BoundLoops::findCompared() {
   EquivalenceClasses<const Value *> Related;
   auto IsComputed = [](const Value *V) {
@@ -181,8 +181,8 @@ void BoundLoops::separateEntries() {
 
 /// Finds the values computed before each loop that the loop needs.
 void BoundLoops::findLive() {
-  // Values that are computed at the beginning of the program are available
-  // again.
+  // Values that are computed at the beginning of the program are recomputed in
+  // each call.
   SmallPtrSet<const BasicBlock *, 4> Own;
   for (BasicBlock &BB : P) {
     Own.insert(&BB);
@@ -212,7 +212,7 @@ void BoundLoops::findLive() {
           if (IsLocal(Op))
             Now.insert(cast<Instruction>(Op));
       }
-      // Look it up here, because other look-ups may have moved it.
+      // Look up the entry here, because other insertions may have moved it.
       SetVector<Instruction *> &Live = In[&BB];
       Changed |= Now.size() != Live.size();
       Live = std::move(Now);
@@ -268,7 +268,7 @@ void BoundLoops::checkEdge(BasicBlock *From, BasicBlock *To) {
       FunctionType::get(B.getInt32Ty(), false),
       B.CreateIntToPtr(B.getInt64(COSY_FUNCTION_YIELD), B.getPtrTy()));
   DebugLoc Loc = From->getTerminator()->getDebugLoc();
-  // All edges from the one to the other become one.
+  // Merge all edges between the two blocks into one.
   BasicBlock *Check = BasicBlock::Create(Ctx, "check", &P, To);
   for (Use &U : From->getTerminator()->operands())
     if (U.get() == To)
@@ -308,7 +308,7 @@ void BoundLoops::checkEdge(BasicBlock *From, BasicBlock *To) {
   }
 }
 
-/// Saves what \p To needs, coming from \p From, and returns.
+/// Saves the values that \p To needs on the edge from \p From, and returns.
 void BoundLoops::leave(BasicBlock *From, BasicBlock *To) {
   const Header &H = Headers[To];
   for (auto [N, I] : enumerate(H.Live)) {
@@ -324,7 +324,7 @@ void BoundLoops::leave(BasicBlock *From, BasicBlock *To) {
   B.CreateRet(B.getInt32(1));
 }
 
-/// At the beginning, tests whether there is a state to resume.
+/// Tests at the beginning whether there is a state to resume.
 void BoundLoops::dispatch() {
   BasicBlock *First = Entry->getSuccessor(0);
   BasicBlock *Again = BasicBlock::Create(Ctx, "again", &P, First);
@@ -342,8 +342,8 @@ void BoundLoops::dispatch() {
       Switch->addCase(B.getInt32(N + 1), To);
 }
 
-/// A value has now several definitions: where it is computed, and where it is
-/// loaded.
+/// Creates phis for values that now have two definitions: where they are
+/// computed, and where they are loaded.
 void BoundLoops::repair() {
   MapVector<Instruction *, SmallVector<std::pair<BasicBlock *, Value *>, 4>>
       Again;
@@ -384,8 +384,8 @@ void BoundLoops::repair() {
   }
 }
 
-/// Gives undefined values of phis a value: the verifier rejects even copies of
-/// undefined registers that are not used.
+/// Gives undefined incoming values of phis a value, because the verifier
+/// rejects copies of undefined registers even if they are not used.
 void BoundLoops::defineAll() {
   B.SetInsertPoint(Entry);
   DenseMap<Type *, Value *> Nothing;
@@ -403,7 +403,7 @@ void BoundLoops::defineAll() {
       }
 }
 
-/// Makes the program a function of its own, called until it has ended.
+/// Moves the program to a function that is called until it has ended.
 void BoundLoops::callInLoop() {
   DISubprogram *Sub = P.getSubprogram();
   P.setName(COSY_FUNCTION_PROGRAM "_part");
@@ -443,7 +443,7 @@ void BoundLoops::callInLoop() {
   B.CreateBr(Call);
   B.SetInsertPoint(Call);
   B.CreateCondBr(B.CreateIsNull(B.CreateCall(&P, {Context})), Done, Again);
-  // Test whether the module has told it to leave, or only the kernel.
+  // Test whether the module or only may_goto has stopped the loop.
   B.SetInsertPoint(Again);
   Value *Budget =
       B.CreateLoad(B.getInt64Ty(), field(offsetof(cosy_function_ctx, budget)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- FunctionObject.cpp - What the loader wants to see in the ELF file --===//
+//===- FunctionObject.cpp - The map and the types for the loader ----------===//
 #include "bpf/Function.h"
 
 #include "llvm/IR/DIBuilder.h"
@@ -17,7 +17,7 @@ namespace cosy {
 
 namespace {
 
-/// The map's definition as libbpf reads it: a structure of pointers to arrays,
+/// The definition of the map for libbpf: a structure of pointers to arrays,
 /// whose lengths are the values.
 class MapType {
 public:
@@ -50,7 +50,7 @@ private:
 
 } // namespace
 
-// linux/bpf.h of Debian 12 does not have them.
+// linux/bpf.h of Debian 12 does not define them.
 constexpr uint64_t MapTypeArena = 33;
 constexpr uint64_t MapMmapable = 1 << 10;
 constexpr uint64_t SegmentPages = 1 << 20;
@@ -76,7 +76,7 @@ void addLoaderData(Function &Program) {
   Map->setDSOLocal(true);
   Map->addDebugInfo(DIB.createGlobalVariableExpression(
       SP->getUnit(), COSY_FUNCTION_SEGMENT, "", File, 0, Ty, false));
-  // The program belongs to the segment because it names it.
+  // The reference connects the program with the segment.
   IRBuilder<> B(&*Program.getEntryBlock().getFirstInsertionPt());
   B.CreateCall(
       InlineAsm::get(FunctionType::get(B.getVoidTy(), {B.getPtrTy()}, false),

@@ -52,7 +52,7 @@ namespace cosy {
 
 namespace {
 
-/// Loops are unrolled up to so many instructions.
+/// The maximum number of instructions of an unrolled loop.
 constexpr unsigned MaxCode = 400;
 
 /// Returns the unroll count of an innermost loop that may have \p Branches
@@ -62,7 +62,7 @@ static unsigned countFor(const Loop &L, ScalarEvolution &SE, unsigned Own,
                          unsigned Branches) {
   unsigned Size = sizeOf(L), Count = 1;
   unsigned MaxCount = SE.getSmallConstantMaxTripCount(&L);
-  // It may be anything up to 2^32 - 1.
+  // The maximum count can be any number up to 2^32 - 1.
   if (MaxCount && MaxCount <= MaxCode / Size && MaxCount * Own <= Branches)
     return MaxCount;
   bool Short = L.getParentLoop() && !L.getExitingBlock();
@@ -113,7 +113,7 @@ public:
   }
 
 private:
-  /// Larger code, or more branches, is too much for the verifier.
+  /// The verifier cannot follow larger code or more branches.
   static constexpr unsigned MaxSearch = 60, MaxSearchBranches = 4;
 
   /// \returns the outer loop if the function is a small search.
@@ -147,8 +147,8 @@ public:
   }
 };
 
-/// Bytes are compared as the words they are in, once for all: a register that
-/// is kept for another block would be cut to a byte there each time.
+/// Compares bytes as the 32-bit words that contain them. Otherwise a register
+/// that is live in another block would be truncated to a byte there each time.
 class WidenCompares : public PassInfoMixin<WidenCompares> {
 public:
   PreservedAnalyses run(Function &F, FunctionAnalysisManager &) {
@@ -206,11 +206,11 @@ public:
     auto &AC = FAM.getResult<AssumptionAnalysis>(F);
     auto &TTI = FAM.getResult<TargetIRAnalysis>(F);
     auto &ORE = FAM.getResult<OptimizationRemarkEmitterAnalysis>(F);
-    // A loop whose inner loop has become straight code is an inner one.
+    // A loop is innermost after its inner loop was unrolled completely.
     SmallPtrSet<BasicBlock *, 16> Done;
     unsigned Max = maxBranches(LI);
     while (Loop *L = nextLoop(LI, Done, true)) {
-      // Those that are left share what there may still be.
+      // The remaining loops share the remaining number of branches.
       unsigned Left =
           1 + count_if(LI.getLoopsInPreorder(), [&](const Loop *Other) {
             return Other->isInnermost() && !Done.contains(Other->getHeader());
@@ -225,7 +225,7 @@ public:
       unsigned Count = countFor(*L, SE, Own, Own + More);
       if (Count < 2 || !L->isLoopSimplifyForm() || !L->isLCSSAForm(DT))
         continue;
-      // In other loops only the usual path is repeated.
+      // In other loops RepeatPaths unrolls only the usual path.
       if (Count != SE.getSmallConstantMaxTripCount(L) && hasUsualPath(*L, LI))
         continue;
       UnrollLoopOptions ULO = {};

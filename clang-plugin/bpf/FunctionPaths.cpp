@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- FunctionPaths.cpp - The usual path of a loop -----------------------===//
 //
-// A loop that searches bytes mostly finds nothing: an iteration executes some
+// A loop that searches bytes finds nothing in most iterations: it executes some
 // comparisons and returns to the header. Unrolling the whole loop, with the
-// code for a hit, is too much for the verifier, which follows all paths through
-// all iterations. So only the usual path is unrolled. In each of its
+// code for a hit, would be too much for the verifier, which follows all paths
+// through all iterations. So only the usual path is unrolled. In each of its
 // iterations, the other edges lead to the original blocks.
 //
 //===----------------------------------------------------------------------===//
@@ -35,13 +35,14 @@ namespace {
 
 /// The maximum number of instructions of a path that is changed.
 constexpr unsigned MaxPath = 60;
-/// The maximum number of instructions of all repeated iterations, and of these.
+/// The maximum number of instructions of all repeated iterations, and the
+/// maximum number of these iterations.
 constexpr unsigned MaxRepeated = 120, MaxIterations = 8;
 
 /// A path from the header of a loop to its latch.
 using Path = SmallVector<BasicBlock *, 8>;
 
-/// Finds the usual path of a loop, if it avoids inner loops.
+/// Finds the usual path of a loop, if it does not go through inner loops.
 class PathFinder {
 public:
   PathFinder(const Loop &L, const LoopInfo &LI) : L(L), LI(LI) { measure(); }
@@ -108,14 +109,14 @@ BasicBlock *PathFinder::next(BasicBlock *BB) const {
     if (extractBranchWeights(*Br, Weight[0], Weight[1]) &&
         Weight[0] != Weight[1])
       return Br->getSuccessor(Weight[0] < Weight[1]);
-    // A state is mostly the one it was at first.
+    // A state variable usually has its initial value.
     Value *State = Br->getCondition();
     ICmpInst::Predicate Pred;
     Constant *C = nullptr;
     if (match(State, m_ICmp(Pred, m_Value(), m_Value())) &&
         ICmpInst::isEquality(Pred)) {
       match(State, m_ICmp(Pred, m_Value(State), m_Constant(C)));
-      // Other compared values are mostly different.
+      // Other compared values usually differ.
       bool Same = C && atFirst(State) == C;
       return Br->getSuccessor(Same != (Pred == ICmpInst::ICMP_EQ));
     }
@@ -301,7 +302,7 @@ unsigned sizeOf(const Loop &L) {
   return Size;
 }
 
-/// Limited, because the verifier follows all paths through them.
+/// Limits the branches, because the verifier follows all paths through them.
 unsigned maxBranches(const LoopInfo &LI) {
   return LI.getLoopsInPreorder().size() > 2 ? 12 : 32;
 }
@@ -341,7 +342,7 @@ PreservedAnalyses SeparatePaths::run(Function &F,
   }
   if (!Changed)
     return PreservedAnalyses::all();
-  // Conditions that are known on the usual path are not tested there.
+  // Remove tests of conditions that are known on the usual path.
   FunctionPassManager Simplify;
   Simplify.addPass(ConstraintEliminationPass());
   Simplify.addPass(InstCombinePass());

@@ -25,18 +25,18 @@ public:
 };
 
 /// \returns a loop, or an innermost one, whose header is not in \p Done, and
-/// puts it there.
+/// adds the header to \p Done.
 llvm::Loop *nextLoop(llvm::LoopInfo &LI,
                      llvm::SmallPtrSetImpl<llvm::BasicBlock *> &Done,
                      bool Innermost = false);
 
-/// \returns how many instructions \p L has.
+/// \returns the number of instructions of \p L.
 unsigned sizeOf(const llvm::Loop &L);
 
-/// \returns how many branches that lead from loops to loops there may be.
+/// \returns the maximum number of branches that lead from loops to loops.
 unsigned maxBranches(const llvm::LoopInfo &LI);
 
-/// \returns how many there are in \p F, or in \p L.
+/// \returns the number of such branches in \p F, or in \p L.
 unsigned branchesIn(const llvm::Function &F, const llvm::LoopInfo &LI,
                     const llvm::Loop *L = nullptr);
 

@@ -40,7 +40,7 @@ static StructType *descriptorType(LLVMContext &Ctx) {
                                I32, I32, Ptr, Ptr});
 }
 
-/// A constant of \p Bytes, null if there are none.
+/// Returns a constant with \p Bytes, or null if there are none.
 static Constant *bytes(Module &M, ArrayRef<uint8_t> Bytes, StringRef Section,
                        const Twine &Name) {
   LLVMContext &Ctx = M.getContext();

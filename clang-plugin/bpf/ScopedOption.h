@@ -7,7 +7,7 @@
 
 namespace cosy {
 
-/// Sets an option of LLVM that has no other interface, for a while.
+/// Sets an option of LLVM that has no other interface, and restores it.
 class ScopedOption {
 public:
   ScopedOption(llvm::StringRef Name, llvm::StringRef Value) {

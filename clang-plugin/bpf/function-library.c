@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * function-library.c - what user functions may call of the C library.
+ * function-library.c - the functions of the C library for user functions.
  *
- * Compiled to bitcode and carried by the plugin, which takes the functions that
- * a user function calls into it. Plain loops: the budget checks and the unrolling
- * are done there. Eight bytes at a time where that is simple.
+ * The plugin contains them as bitcode, and links those that a user function calls.
+ * The loops are plain, because the plugin adds budget checks and unrolls them.
+ * Where that is simple, they process eight bytes at a time.
  */
 #include <stddef.h>
 #include <stdint.h>
 
 typedef uint64_t __attribute__((may_alias, aligned(1))) word;
 
-/* The bytes of a word: all 1, and a word whose lowest set bit is in the first 0. */
+/* A word with all bytes 1; a word whose lowest set bit is in the first zero byte. */
 #define EACH		0x0101010101010101ull
 #define ZEROES(word)	(((word) - EACH) & ~(word) & 0x80 * EACH)
 #define FIRST(zeroes)	(__builtin_ctzll(zeroes) / 8)
 
-/* Where the native function would say "buffer overflow detected". */
+/* Called where the native function reports "buffer overflow detected". */
 _Noreturn void __chk_fail(const void *end);
 
 void *memcpy(void *restrict to, const void *restrict from, size_t n)
@@ -84,7 +84,7 @@ int bcmp(const void *a, const void *b, size_t n)
 	return memcmp(a, b, n);
 }
 
-/* Of bytes that are all there. */
+/* Searches n bytes that are all mapped. */
 static void *find(const unsigned char *p, unsigned char c, size_t n)
 {
 	uint64_t all = c * EACH;
@@ -106,7 +106,7 @@ void *memchr(const void *s, int c, size_t n)
 {
 	const unsigned char *p = s;
 
-	/* What is after the byte looked for may not be there, but for its word. */
+	/* Memory after the byte may be unmapped, except for the rest of its word. */
 	for (; n && (uintptr_t)p % 8; n--, p++)
 		if (*p == (unsigned char)c)
 			return (void *)p;
@@ -279,7 +279,7 @@ char *strcat(char *restrict to, const char *restrict from)
 	return to;
 }
 
-/* What _FORTIFY_SOURCE makes of them: size is that of the object at to. */
+/* The functions that _FORTIFY_SOURCE calls. size is that of the object at to. */
 
 void *__memcpy_chk(void *restrict to, const void *restrict from, size_t n, size_t size)
 {

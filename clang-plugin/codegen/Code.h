@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Code.h - A compound between selection and emission -----------------===//
 //
-// The operations of a compound in basic blocks, over any number of registers.
+// The operations of a compound in basic blocks, with any number of registers.
 // Selection produces it, register allocation renames its registers, emission
-// turns it into an image.
+// encodes it as an image.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_CODE_H
@@ -25,7 +25,7 @@ namespace cosy {
 using Reg = unsigned;
 constexpr Reg NoReg = ~0u;
 
-/// An operation that exists only before emission: Defs = Ops, all at once.
+/// An operation that exists only before emission: Defs = Ops, in parallel.
 constexpr unsigned OpCopies = COSY_NR_OPS;
 
 /// A register plus a constant, or only a constant.
@@ -34,8 +34,8 @@ struct Operand {
   int64_t Imm = 0;
 };
 
-/// One operation. The members are those of struct cosy_op where they have the
-/// same name; Target is a number of a block.
+/// One operation. Members have the names of those of struct cosy_op where they
+/// have the same meaning. Target is the number of a block.
 struct Inst {
   unsigned Op = 0;
   unsigned Width = 0;
@@ -54,14 +54,14 @@ struct Inst {
   /// Further registers that are written: results of an up-call, destinations
   /// of copies. For a switch, the blocks of its cases.
   llvm::SmallVector<Reg, 0> Defs;
-  unsigned UpCall = 0; ///< of a CALL: does the same natively
+  unsigned UpCall = 0; ///< of a CALL: the up-call that does the same natively
   /// For an up-call: the range of registers that it or later code reads.
   Reg LiveFirst = 0;
   unsigned LiveCount = 0;
 
   bool isSwitch() const { return Op == COSY_OP_SWITCH; }
 
-  /// Calls \p F with every register read.
+  /// Calls \p F with every register that the operation reads.
   template <typename Fn> void forEachUse(Fn F) {
     for (Reg *R : {&A, &B, &C})
       if (*R != NoReg)
@@ -72,7 +72,7 @@ struct Inst {
           F(O.R);
   }
 
-  /// Calls \p F with every register written.
+  /// Calls \p F with every register that the operation writes.
   template <typename Fn> void forEachDef(Fn F) {
     if (Dst != NoReg)
       F(Dst);
@@ -82,30 +82,30 @@ struct Inst {
   }
 };
 
-/// A basic block; it ends with JMP, SWITCH or EXIT, and BR only come directly
+/// A basic block. It ends with JMP, SWITCH or EXIT. BR occurs only directly
 /// before that.
 struct Block {
   std::vector<Inst> Insts;
   llvm::SmallVector<unsigned, 2> Preds;
-  unsigned Depth = 0;                       ///< loops around it
-  const llvm::BasicBlock *Source = nullptr; ///< what it was selected from
+  unsigned Depth = 0;                       ///< number of loops that contain it
+  const llvm::BasicBlock *Source = nullptr; ///< the block of the body
 };
 
-/// A compound. Blocks are in the order of their code, the first is the entry.
+/// A compound. Blocks are in the order of their code. The first is the entry.
 struct Code {
   std::string Name;
   std::vector<Block> Blocks;
   unsigned NumRegs = 0;
-  /// Registers set by the caller.
+  /// Registers that the caller sets.
   std::vector<Reg> Inputs;
-  /// Registers handed back: Outputs[I] is the host's output number I. Not all
-  /// exits set all of them.
+  /// Registers returned to the host: Outputs[I] is the host's output number I.
+  /// An exit may leave some of them unset.
   std::vector<Reg> Outputs;
-  /// Set to 1 by libcosy when the region has to end; or NoReg.
+  /// libcosy sets it to 1 when the region must end. May be NoReg.
   Reg Stop = NoReg;
   unsigned NumExits = 0;
   unsigned NumUpCalls = 0;
-  /// User functions, by the number that CALL has for them.
+  /// User functions, indexed by the number in CALL.
   llvm::SmallVector<const llvm::Function *, 0> Functions;
   uint64_t Limit = COSY_DEFAULT_LIMIT; ///< operations of one entry
   unsigned OutFirst = 0; ///< after allocation: first output register

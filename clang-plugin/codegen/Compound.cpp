@@ -23,14 +23,14 @@ using namespace llvm;
 
 namespace cosy {
 
-/// Grouping, selection and allocation; \returns false if there are too few
+/// Runs grouping, selection and allocation. \returns false if there are too few
 /// registers.
 static bool generate(Function &Body, Compound &C,
                      FunctionAnalysisManager &FAM) {
   FunctionPassManager FPM;
   addGrouping(FPM);
   FAM.invalidate(Body, FPM.run(Body, FAM));
-  // The body is not changed after this.
+  // Later steps do not change the body.
   C.UpCalls = readUpCalls(Body);
   BodyDescription D = BodyDescription::read(Body);
   C.Sel =
@@ -144,7 +144,7 @@ static void explain(const Region &R, const Compound &C, bool IsPart,
     remark<OptimizationRemarkMissed>(R, Loc, "UpCall", [&](auto &Rem) {
       Rem << "leaves the kernel for an up-call: "
           << ore::NV("Why", describe(*Call.Culprit));
-      // A part has no markers to be moved.
+      // A part has no markers that could be moved.
       if (!R.IsAsync)
         Rem << "; " << ore::NV("Advice", upCallAdvice(*Call.Culprit));
     });

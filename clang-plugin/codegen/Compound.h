@@ -12,7 +12,7 @@
 
 namespace cosy {
 
-/// A compound and what goes with it.
+/// A compound with its image, up-calls, buffers and thunks.
 struct Compound {
   Selection Sel;
   Image Img;
@@ -22,19 +22,20 @@ struct Compound {
 };
 
 /// Simplifies R.Body, into which callees have been inlined and which has been
-/// described, and makes \p C of it. Remarks say what it became.
-/// \returns false if there is no compound, after an error if R.Body has to
+/// described, and compiles it to \p C. Remarks report the result. \returns
+/// false if there is no compound. If R.Body must become one, an error is
+/// reported.
 /// become one.
 bool makeCompound(Region &R, Compound &C, llvm::FunctionAnalysisManager &FAM);
 
 /// Reports the buffers that R.Body reads into.
 void explainBuffers(const Region &R, llvm::ArrayRef<ReadBuffer> Buffers);
 
-/// \returns whether \p Body, which is not all of what was marked, is worth a
-/// compound.
+/// \returns whether \p Body, which is only a part of the marked code, is worth
+/// a compound.
 bool isWorthwhile(llvm::Function &Body, llvm::FunctionAnalysisManager &FAM);
 
-/// Makes compounds of bodies, reports what they gain and prints their text on
+/// Compiles bodies to compounds, reports their gain and prints their text on
 /// standard error. No host runs them.
 class PrintCompoundPass
     : public BodyPass<PrintCompoundPass, BodyState::Recognised,

@@ -43,7 +43,7 @@ static unsigned invert(unsigned Cond) {
   return Inverse[Cond];
 }
 
-/// Returns the block that a jump to block \p B reaches, past empty blocks.
+/// Returns the block that a jump to block \p B reaches through empty blocks.
 static unsigned finalTarget(const Code &C, unsigned B) {
   for (unsigned Steps = 0; Steps < C.Blocks.size(); ++Steps) {
     const Inst &I = C.Blocks[B].Insts.front();
@@ -54,7 +54,7 @@ static unsigned finalTarget(const Code &C, unsigned B) {
   return B;
 }
 
-/// Jumps past empty blocks, and drops blocks nothing leads to any more.
+/// Redirects jumps to empty blocks, and removes unreachable blocks.
 static std::vector<unsigned> threadJumps(Code &C) {
   std::vector<bool> Reached(C.Blocks.size());
   SmallVector<unsigned, 32> Work{finalTarget(C, 0)};
@@ -79,7 +79,8 @@ static std::vector<unsigned> threadJumps(Code &C) {
   return Order;
 }
 
-/// Makes the end of a block fit what follows it.
+/// Removes or inverts the jump at the end of a block that is followed by \p
+/// Next.
 static void finishBlock(std::vector<Inst> &Insts, unsigned Next) {
   if (Insts.back().Op != COSY_OP_JMP)
     return;
@@ -97,7 +98,7 @@ static void finishBlock(std::vector<Inst> &Insts, unsigned Next) {
   }
 }
 
-/// Turns "r += c; if (r COND s) goto back" into one operation.
+/// Fuses "r += c; if (r COND s) goto back" into one operation.
 static void formLoops(std::vector<Inst> &Insts,
                       function_ref<bool(unsigned)> IsBackward) {
   for (size_t I = 0; I + 1 < Insts.size(); ++I) {
@@ -135,7 +136,7 @@ static cosy_op encode(const Inst &I) {
     Op.c = I.Ops.size();
     break;
   case COSY_OP_EXIT:
-    Op.a = 0; // only keeps Code::Stop alive
+    Op.a = 0; // only keeps Code::Stop live
     break;
   case COSY_OP_LIBC:
     Op.c = I.Hints;

@@ -16,10 +16,10 @@ struct Image {
   unsigned NumOps = 0; ///< operations, without ARG and CASE slots
 };
 
-/// Lays out \p C, whose registers are allocated.
+/// Emits the image of \p C, whose registers are allocated.
 Image emitImage(Code &C);
 
-/// \returns why \p I is no valid compound, or "" if it is one.
+/// \returns why \p I is not a valid compound, or "".
 std::string verifyImage(const Image &I);
 
 } // namespace cosy

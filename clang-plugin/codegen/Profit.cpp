@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Profit.cpp - What a region gains from being a compound -------------===//
+//===- Profit.cpp - The gain of a region ----------------------------------===//
 #include "codegen/Profit.h"
 #include "Costs.h"
 #include "Diagnostics.h"
@@ -29,13 +29,13 @@ static unsigned operationCost(const Inst &I) {
   case COSY_OP_UPCALL:
   case COSY_OP_CALL:
   case COSY_OP_EXIT:
-    return 0; // counted as such
+    return 0; // counted separately
   default:
     return OperationCost;
   }
 }
 
-/// At most so much a system call saves.
+/// Returns the maximum that the system call \p I saves.
 static unsigned mostSaved(const Inst &I) {
   const SystemCall *Call = findSystemCall(I.Imm);
   if (!Call)
@@ -48,7 +48,7 @@ static unsigned mostSaved(const Inst &I) {
 #undef FILE_CALL
 }
 
-/// So much a system call usually saves.
+/// Returns what the system call \p I usually saves.
 static unsigned usuallySaved(const Inst &I) {
   const SystemCall *Call = findSystemCall(I.Imm);
   if (!Call || I.Hints & COSY_HINT_PLAIN)
@@ -61,8 +61,8 @@ static unsigned usuallySaved(const Inst &I) {
 #undef SAVING
 }
 
-/// So much native code saves, too, if it makes the call \p I by itself through
-/// the module.
+/// Returns what native code also saves for \p I, if it makes it as a single
+/// call through the module.
 static unsigned savedSingly(const Inst &I) {
   const SystemCall *Call = findSystemCall(I.Imm);
 #define SAVING(Name, Saved, Near) .Case(#Name, Saved)
@@ -78,18 +78,18 @@ static unsigned savedSingly(const Inst &I) {
 
 namespace {
 
-/// Bounds over all paths through a piece of code. Each figure is that of the
-/// path where it is largest, or smallest.
+/// Bounds over all paths through a piece of code. Each figure is the maximum or
+/// the minimum over all paths.
 struct PathBounds {
   unsigned MaxCalls = 0; ///< system calls
   unsigned MinCalls = 0;
-  unsigned MaxSaved = 0;  ///< by system calls, with all fast paths there are
-  unsigned MaxUsual = 0;  ///< by system calls, as they usually do
-  unsigned MaxSingly = 0; ///< of that, by native code as well: savedSingly()
+  unsigned MaxSaved = 0;  ///< by system calls, with all possible fast paths
+  unsigned MaxUsual = 0;  ///< by system calls, in the usual case
+  unsigned MaxSingly = 0; ///< also saved by native code: savedSingly()
   unsigned MinUpCalls = 0;
   unsigned MaxUpCalls = 0;
   unsigned MaxCost = 0;   ///< of operations
-  bool AnyNumber = false; ///< calls or up-calls are in a loop of it
+  bool AnyNumber = false; ///< it contains a loop with calls or up-calls
 
   /// The largest and the smallest gain; a loss is negative.
   int best() const { return int(MaxSaved) - int(MinUpCalls * UpCallCost); }
@@ -118,7 +118,7 @@ public:
           ++W.MinUpCalls;
           ++W.MaxUpCalls;
         } else if (I.Op == COSY_OP_CALL) {
-          W.AnyNumber = true; // a user function: what it saves is not known
+          W.AnyNumber = true; // a user function, whose saving is not known
         }
         W.MaxCost += operationCost(I);
       }
@@ -153,7 +153,7 @@ PathBounds Estimate::of(const Loop *L) const {
       return Order.lookup(A) < Order.lookup(B);
     });
   }
-  DenseMap<const BasicBlock *, PathBounds> Until; // to the end of a block
+  DenseMap<const BasicBlock *, PathBounds> Until; // at its end
   PathBounds Result;
   Result.MinUpCalls = Result.MinCalls = ~0u;
   for (const BasicBlock *BB : Blocks) {
@@ -164,7 +164,7 @@ PathBounds Estimate::of(const Loop *L) const {
       if (First || !Order.count(P) || (L && !L->contains(P)))
         continue;
       if (Order.lookup(P) >= Order.lookup(BB)) {
-        // A jump back inside; if it is not a loop's, what it repeats is
+        // A back-edge. If it is not that of a loop, the number of iterations is
         // unknown.
         W.AnyNumber |= !LI.isLoopHeader(BB);
         continue;
@@ -218,7 +218,7 @@ PathBounds Estimate::of(const Loop *L) const {
 }
 
 //===----------------------------------------------------------------------===//
-// Explaining it
+// Remarks and warnings
 //===----------------------------------------------------------------------===//
 
 static std::string callsText(const PathBounds &W) {
@@ -238,7 +238,7 @@ static std::string gainText(int Gain) {
 }
 
 /// Returns true if \p L and the loop around it are one loop in the source. LLVM
-/// makes two loops of one with `continue`.
+/// splits a loop with `continue` into two.
 static bool isPartOfLoop(const Loop &L) {
   const Loop *Outer = L.getParentLoop();
   return Outer && L.getStartLoc() && L.getStartLoc() == Outer->getStartLoc();
@@ -274,8 +274,8 @@ static void explainLoop(const Region &R, const Loop &L, const Estimate &E,
           << ore::NV("SavedSingly", W.MaxSingly)
           << " by single calls through the module";
   });
-  // It may lose to native code that makes single calls through the module: then
-  // libcosy chooses that, and nothing is lost.
+  // The loop may lose compared to native code with single calls through the
+  // module. Then libcosy runs the native code, and nothing is lost.
   if (W.AnyNumber || W.MaxSaved >= W.MinUpCalls * UpCallCost)
     return;
   for (const UpCall &U : UpCalls.Calls)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Profit.h - What a region gains from being a compound ---------------===//
+//===- Profit.h - The gain of a region ------------------------------------===//
 //
-// Estimates in instructions, from what docs/benchmarks.md measures, and advice.
+// Estimates in instructions, from the figures in docs/benchmarks.md, and
+// advice.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_PROFIT_H
@@ -14,9 +15,9 @@
 
 namespace cosy {
 
-/// Warns if \p R, whose compound is \p Sel with \p UpCalls, certainly takes
-/// longer than its machine code, as a whole or in each iteration of a loop.
-/// Remarks report the gain of the region and of its loops.
+/// Warns if the compound \p Sel of \p R with \p UpCalls certainly takes longer
+/// than its native code, as a whole or in each iteration of a loop. Remarks
+/// report the gain of the region and of its loops.
 void explainProfit(const Region &R, const Selection &Sel,
                    const UpCallList &UpCalls, llvm::LoopInfo &LI);
 

@@ -2,10 +2,11 @@
 //===- RegAlloc.cpp - Registers of a compound -----------------------------===//
 //
 // Live ranges are lists of segments over the linear order of the code. Copies
-// are coalesced where the two ranges do not overlap, innermost loops first;
-// then every class takes the lowest register that is free in all its segments.
-// Registers live across an up-call are allocated contiguously: a compound that
-// leaves for the up-call and is entered again copies this range of registers.
+// are coalesced if the two ranges do not overlap, innermost loops first. Then
+// every class takes the lowest register that is free in all its segments.
+// Registers live across an up-call are allocated contiguously, because a
+// compound that leaves for the up-call and resumes copies this range of
+// registers.
 //
 // Operation i reads at position 2i, and writes at position 2i + 1.
 //
@@ -54,7 +55,7 @@ private:
   std::vector<unsigned> UpCalls; ///< their positions, ascending
   std::vector<Reg> Class;        ///< union-find
   std::vector<Reg> Assigned;     ///< by class
-  std::vector<Range> Files; ///< what each register of the compound is used for
+  std::vector<Range> Files;      ///< live ranges by allocated register
 };
 
 } // namespace
@@ -91,7 +92,7 @@ static void merge(Range &To, Range &From) {
 }
 
 void Allocator::number() {
-  unsigned Pos = 1; // the inputs are written at 0
+  unsigned Pos = 1; // inputs are written at 0
   Begin.push_back(0);
   for (unsigned B = 0; B < C.Blocks.size(); ++B) {
     Pos += C.Blocks[B].Insts.size();
@@ -117,7 +118,8 @@ void Allocator::computeRanges() {
     }
 
   Ranges.resize(C.NumRegs);
-  std::vector<unsigned> LiveInOf(C.Blocks.size(), NoReg); // last register asked
+  // By block: the last register that was found live-in.
+  std::vector<unsigned> LiveInOf(C.Blocks.size(), NoReg);
   SmallVector<unsigned, 32> Work;
   std::vector<std::pair<unsigned, unsigned>> Segments;
   for (Reg R = 0; R < C.NumRegs; ++R) {
@@ -181,7 +183,7 @@ void Allocator::coalesce() {
         for (auto [D, S] : zip(I.Defs, I.Ops))
           if (S.R != NoReg)
             Copies.push_back({B.Depth, D, S.R});
-  // Innermost first, else in order of the code.
+  // Innermost first, otherwise in order of the code.
   llvm::sort(Copies, [](const Copy &A, const Copy &B) {
     return std::tie(B.Depth, A.Dst, A.Src) < std::tie(A.Depth, B.Dst, B.Src);
   });
@@ -200,7 +202,7 @@ void Allocator::coalesce() {
 /// it.
 bool Allocator::isAcross(Reg Cl) const {
   return any_of(Ranges[Cl], [&](const auto &Segment) {
-    // An up-call is at two positions.
+    // An up-call occupies two positions.
     auto It = llvm::lower_bound(UpCalls, Segment.first & ~1u);
     return It != UpCalls.end() && *It < Segment.second;
   });
@@ -221,8 +223,8 @@ bool Allocator::assign() {
     if (Across[Cl])
       FirstAcross = std::min(FirstAcross, R);
   };
-  // Inputs first, those that are also outputs last of them, then the other
-  // outputs: both are contiguous.
+  // Allocate inputs first, those that are also outputs last. Then allocate the
+  // other outputs. So inputs and outputs are contiguous ranges.
   SmallSet<Reg, 16> Outs;
   for (Reg R : C.Outputs)
     if (!Ranges[find(R)].empty())
@@ -255,7 +257,8 @@ bool Allocator::assign() {
   });
   for (Reg Cl : Rest) {
     auto IsFree = [&](unsigned R) { return !overlap(Files[R], Ranges[Cl]); };
-    // The nearest one to the others of its kind.
+    // Take the nearest free register to the others that are live across
+    // up-calls.
     unsigned Begin = Across[Cl] && FirstAcross != ~0u ? FirstAcross : 0;
     unsigned R = Begin;
     while (R < Files.size() && !IsFree(R))
@@ -288,7 +291,7 @@ void Allocator::findLive() {
             First = End ? First : R;
             End = R + 1;
           }
-        // A count of 0 would be all.
+        // A count of 0 would mean all registers.
         I.LiveFirst = First;
         I.LiveCount = std::max(End - First, std::min(C.NumRegs, 1u));
       }
@@ -296,8 +299,8 @@ void Allocator::findLive() {
     }
 }
 
-/// Orders the moves of \p Copies so that none overwrites what another still
-/// has to read. Cycles are exchanges.
+/// Orders the moves of \p Copies so that none overwrites a register that a
+/// later one reads. Cycles become exchanges.
 void Allocator::sequentialize(std::vector<Inst> &Out, const Inst &Copies) {
   std::map<Reg, Reg> Pending; // destination -> source
   std::map<Reg, unsigned> Readers;

@@ -7,10 +7,10 @@
 
 namespace cosy {
 
-/// Gives every register of \p C its final number and turns parallel copies
-/// into operations. Inputs become registers 0, 1, …, though not in the order
-/// they had; outputs a contiguous range. C.Inputs and C.Outputs say which.
-/// \returns false if COSY_MAX_REGS are too few; then \p C is of no use any
+/// Gives every register of \p C its final number and turns parallel copies into
+/// operations. Inputs become registers 0, 1, …, possibly in another order.
+/// Outputs become a contiguous range. C.Inputs and C.Outputs are updated.
+/// \returns false if COSY_MAX_REGS are too few. Then \p C cannot be used any
 /// more.
 bool allocateRegisters(Code &C);
 

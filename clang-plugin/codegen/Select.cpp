@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Select.cpp - From LLVM IR to operations ----------------------------===//
+//===- Select.cpp - Select the operations of a body -----------------------===//
 //
-// Lays out the blocks and selects the operations of each. Selector.h explains
-// what is in registers.
+// Orders the blocks and selects the operations of each. Selector.h explains
+// which values are in registers.
 //
 //===----------------------------------------------------------------------===//
 #include "codegen/Selector.h"
@@ -14,9 +14,9 @@ using namespace llvm;
 
 namespace cosy {
 
-/// Lays blocks out so that loops are contiguous and as few jumps as possible
-/// are needed: after a block comes a successor in the same loop, else the
-/// innermost block that has waited.
+/// Orders the blocks so that loops are contiguous and few jumps are needed. A
+/// block is followed by a successor in the same loop, otherwise by the waiting
+/// block with the deepest loop.
 void Selector::orderBlocks() {
   DenseSet<const BasicBlock *> Placed;
   std::vector<std::vector<BasicBlock *>> Waiting(1);
@@ -114,11 +114,11 @@ void Selector::lowerBlock(BasicBlock &BB) {
       TerminatorAt[Cur] = Sel.C.Blocks[Cur].Insts.size();
     lower(I);
     if (isExit(I))
-      break; // what follows is only for LLVM
+      break; // later instructions are only for LLVM
   }
 }
 
-/// Puts constants of loops before the end of the loops' preheaders.
+/// Inserts hoisted constants at the end of the loops' preheaders.
 void Selector::placeHoisted() {
   for (unsigned B = 0; B < Order.size(); ++B) {
     auto &Insts = Sel.C.Blocks[B].Insts;
@@ -153,8 +153,8 @@ Selection Selector::run(unsigned NumOutputs) {
         define(&P);
         PhiRegs[&P] = C.newReg();
       }
-  // Definitions come before uses in a walk of the dominator tree; reverse post
-  // order is one.
+  // Definitions must be visited before uses. Reverse post-order guarantees
+  // that.
   ReversePostOrderTraversal<Function *> RPO(&F);
   for (BasicBlock *BB : RPO)
     lowerBlock(*BB);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Select.h - From LLVM IR to operations ------------------------------===//
+//===- Select.h - Select the operations of a body -------------------------===//
 #ifndef COSY_PLUGIN_SELECT_H
 #define COSY_PLUGIN_SELECT_H
 
@@ -14,14 +14,14 @@ namespace cosy {
 /// The result of instruction selection.
 struct Selection {
   Code C;
-  /// The values of the inputs: arguments of the body, constants that are
-  /// addresses, instructions for which isHostComputed() holds.
+  /// The values of the inputs: arguments of the body, addresses that are
+  /// constants in the IR, and instructions for which isHostComputed() is true.
   std::vector<llvm::Value *> Inputs;
   unsigned NumSystemCalls = 0;
 };
 
-/// Selects the operations of \p Body, whose critical edges are split and
-/// whose unsupported instructions are all in \p UpCalls.
+/// Selects the operations of \p Body. Its critical edges must be split. \p
+/// UpCalls must contain all instructions without an operation.
 Selection select(llvm::Function &Body, llvm::LoopInfo &LI,
                  const UpCallList &UpCalls, unsigned NumOutputs);
 

@@ -40,7 +40,7 @@ static unsigned condOf(CmpInst::Predicate P) {
   }
 }
 
-/// An alias that is needed in a register.
+/// Computes an alias that is needed in a register.
 void Selector::lowerAlias(Instruction &I) {
   Address A = stripOnce(&I);
   Address Rest = strip(A.Base, true);
@@ -117,7 +117,7 @@ void Selector::lowerBinary(BinaryOperator &I) {
   Reg A = NoReg, B = NoReg;
   int64_t Imm = 0;
   if (Odd && Signed) {
-    // A shift's amount is a small number, whatever its sign bit would be.
+    // The amount of a shift is small, so it needs no sign extension.
     A = signExtended(L, Width);
     B = I.getOpcode() == Instruction::AShr ? reg(R) : signExtended(R, Width);
   } else if (I.getOpcode() == Instruction::Sub && match(L, m_Zero())) {
@@ -146,8 +146,8 @@ static bool isLoopCounter(const Value *V, const LoopInfo &LI) {
          LI.isLoopHeader(P->getParent()) && is_contained(P->operands(), V);
 }
 
-/// Returns true if the register of \p V is zero above its bits without an
-/// operation for that purpose.
+/// Returns true if the upper bits of the register of \p V are zero without a
+/// further operation.
 bool Selector::isCleanAnyway(const Value *V) const {
   if (isOddWidth(bitsOf(V->getType())))
     return true;
@@ -155,7 +155,7 @@ bool Selector::isCleanAnyway(const Value *V) const {
   return Load && !UpCalls.Of.count(Load) && !isHostComputed(*Load);
 }
 
-/// Lets \p I, a SET or BR, compare what \p Cmp does by \p P.
+/// Makes \p I, a SET or BR, the comparison \p Cmp with the predicate \p P.
 void Selector::setComparison(Inst &I, const ICmpInst &Cmp,
                              CmpInst::Predicate P) {
   Value *L = Cmp.getOperand(0), *R = Cmp.getOperand(1);
@@ -172,9 +172,9 @@ void Selector::setComparison(Inst &I, const ICmpInst &Cmp,
     return;
   }
   I.A = reg(L);
-  // LOOP has no room for a second constant, and has the width of the counter.
+  // LOOP cannot have a second constant, and has the width of the counter.
   bool EndsLoop = I.Op == COSY_OP_BR && isLoopCounter(L, LI);
-  // The whole register is compared with less work than 8 or 16 bits of it.
+  // Comparing the whole register takes less work than comparing 8 or 16 bits.
   bool Whole = I.Width < 4 && !CmpInst::isSigned(P) && !EndsLoop &&
                isCleanAnyway(L) && (isa<ConstantInt>(R) || isCleanAnyway(R));
   if (EndsLoop || !constantOf(R))
@@ -258,7 +258,7 @@ void Selector::lowerCast(CastInst &I) {
     return;
   }
   default:
-    // zext, inttoptr, ptrtoint to less, bitcast: the bits stay.
+    // zext, inttoptr, truncating ptrtoint, bitcast: the bits do not change.
     if (From > To && isOddWidth(To)) {
       emitALU(COSY_OP_AND, 8, define(&I), reg(V), NoReg,
               (int64_t)maskTrailingOnes<uint64_t>(To));
@@ -278,7 +278,7 @@ void Selector::lowerCast(CastInst &I) {
 void Selector::lowerSelect(SelectInst &I) {
   Value *C = I.getCondition(), *T = I.getTrueValue(), *E = I.getFalseValue();
   if (I.getType()->isIntegerTy(1)) {
-    // Registers hold no poison: the plain operations are as good.
+    // Registers contain no poison, so plain operations are correct.
     bool And = match(E, m_Zero());
     if (And || match(T, m_One())) {
       Reg A = reg(C), B = reg(And ? T : E);
@@ -334,7 +334,7 @@ void Selector::lowerMemoryCall(CallBase &CB, MemoryCall Kind) {
   S.B = R[1];
   S.C = R[2];
   S.Dst = Result;
-  // These return where they copied to.
+  // These functions return the destination.
   if (Kind == MemoryCall::StrCpy || Kind == MemoryCall::StrCat) {
     Inst &M = emit(COSY_OP_MOV);
     M.A = Dest;
@@ -373,7 +373,7 @@ void Selector::lowerExit(CallBase &CB) {
   Exit.Op = COSY_OP_EXIT;
   Exit.Loc = Loc;
   Exit.Imm = cast<ConstantInt>(CB.getArgOperand(0))->getZExtValue();
-  Exit.A = Sel.C.Stop; // keeps the register allocated everywhere
+  Exit.A = Sel.C.Stop; // keeps the register live everywhere
   for (unsigned I = 1; I < CB.arg_size(); ++I) {
     Value *V = CB.getArgOperand(I);
     Exit.Ops.push_back({isa<PoisonValue>(V) ? NoReg : Sel.C.Outputs[I - 1], 0});
@@ -394,7 +394,8 @@ void Selector::lowerExit(CallBase &CB) {
   Insts.push_back(std::move(Exit));
 }
 
-/// A user function: the kernel calls it, or it is the up-call that it also is.
+/// Selects a call of a user function: CALL, with the up-call \p UpCall as
+/// fallback.
 void Selector::lowerUserCall(CallBase &CB, unsigned UpCall) {
   const Function *F = CB.getCalledFunction();
   auto &Functions = Sel.C.Functions;
@@ -447,7 +448,7 @@ void Selector::lowerBranch(BranchInst &I) {
   bool And;
   SmallVector<Value *, 8> Leaves;
   flattenCondition(I.getCondition(), And, Leaves);
-  // All that they compare first, so that nothing stands between the branches.
+  // Compute all operands first, so that no operation is between the branches.
   SmallVector<Inst, 8> Branches;
   for (Value *V : ArrayRef(Leaves).drop_back())
     Branches.push_back(makeBranch(V, And, And ? False : True));
@@ -493,7 +494,7 @@ void Selector::lower(Instruction &I) {
   if (isAlias(&I))
     return lowerAlias(I);
   if (auto *GEP = dyn_cast<GetElementPtrInst>(&I)) {
-    // Legalisation left one index, in bytes.
+    // Legalisation has left one index, in bytes.
     Reg A = reg(GEP->getPointerOperand()), B = reg(GEP->getOperand(1));
     emitALU(COSY_OP_ADD, 8, define(GEP), A, B, 0);
     return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- SelectValues.cpp - Which values need registers, and which do not ---===//
+//===- SelectValues.cpp - Values that need registers ----------------------===//
 #include "SystemCalls.h"
 #include "Thresholds.h"
 #include "codegen/Selector.h"
@@ -16,7 +16,7 @@ namespace cosy {
 // Values
 //===----------------------------------------------------------------------===//
 
-/// The register contents of a constant that is not an address.
+/// Returns the register contents of a constant that is not an address.
 std::optional<int64_t> Selector::constantOf(const Value *V) const {
   if (auto *CI = dyn_cast<ConstantInt>(V))
     return CI->getBitWidth() <= 64 ? std::optional<int64_t>(CI->getZExtValue())
@@ -55,7 +55,7 @@ bool Selector::isAlias(const Value *V) const {
   return false;
 }
 
-/// Returns the value and offset for which \p V is another name.
+/// Returns the base and the offset of the alias \p V.
 Address Selector::stripOnce(Value *V) const {
   auto *Op = cast<Operator>(V);
   int64_t Offset = 0;
@@ -69,8 +69,8 @@ Address Selector::stripOnce(Value *V) const {
   return {Op->getOperand(0), Offset};
 }
 
-/// The address \p V is, looking through aliases; \p AtMaterialised stops at
-/// those that are in a register anyway.
+/// Returns the base and the offset of \p V, through all its aliases. \p
+/// AtMaterialised stops at aliases that are in a register.
 Address Selector::strip(Value *V, bool AtMaterialised) const {
   Address A{V, 0};
   while (isAlias(A.Base)) {
@@ -93,7 +93,8 @@ Reg Selector::define(Value *V) {
   return R;
 }
 
-/// A register holding \p Imm. In a loop it is set before the outermost one.
+/// Returns a register with \p Imm. In a loop it is set before the outermost
+/// one.
 Reg Selector::constant(int64_t Imm) {
   unsigned At = Cur;
   if (Loop *L = LI.getLoopFor(Order[Cur])) {
@@ -122,14 +123,15 @@ Reg Selector::constant(int64_t Imm) {
   return R;
 }
 
-/// The register of \p V, all of it.
+/// Returns the register that contains \p V.
 Reg Selector::reg(Value *V) {
   if (std::optional<int64_t> C = constantOf(V))
     return constant(*C);
   auto It = Regs.find(V);
   if (It != Regs.end())
     return It->second;
-  // Other constants are addresses: inputs the host computes.
+  // Other constants are addresses. The host computes them, and passes them as
+  // inputs.
   assert((isa<Constant>(V) || isa<Argument>(V) ||
           isHostComputed(*cast<Instruction>(V))) &&
          "a value is used before its definition");
@@ -153,13 +155,13 @@ void Selector::emitALU(unsigned Op, unsigned Width, Reg Dst, Reg A, Reg B,
   I.Imm = Imm;
 }
 
-/// Clears what is above the low \p Bits of \p R.
+/// Clears the bits of \p R above the low \p Bits.
 void Selector::mask(Reg R, unsigned Bits) {
   emitALU(COSY_OP_AND, 8, R, R, NoReg,
           (int64_t)maskTrailingOnes<uint64_t>(Bits));
 }
 
-/// \p V so that its sign bit is the one of \p Width, which is set to it.
+/// Returns \p V sign-extended to \p Width, which is set to its operand width.
 Reg Selector::signExtended(Value *V, unsigned &Width) {
   unsigned Bits = bitsOf(V->getType());
   Width = widthFor(Bits);
@@ -175,7 +177,7 @@ Reg Selector::signExtended(Value *V, unsigned &Width) {
 }
 
 //===----------------------------------------------------------------------===//
-// What is needed
+// Demanded values
 //===----------------------------------------------------------------------===//
 
 void Selector::demand(Value *V) {
@@ -189,14 +191,15 @@ void Selector::demandAddress(Value *V) {
     demand(A.Base);
 }
 
-/// \p V is needed zero-extended.
+/// Notes that a user needs \p V zero-extended.
 void Selector::demandClean(Value *V) {
   if (Clean.insert(V).second)
     CleanWork.push_back(V);
 }
 
-/// The comparisons and other values a condition consists of: all have to hold
-/// (\p And), or one. What an up-call computes it computes as a whole.
+/// Splits a condition into the comparisons and other values that it consists
+/// of. If \p And, all must hold, otherwise one. The condition of an up-call is
+/// not split.
 void Selector::flattenCondition(Value *Cond, bool &And,
                                 SmallVectorImpl<Value *> &Leaves) {
   Value *A, *B;
@@ -293,7 +296,8 @@ void Selector::findDemand() {
     demandOperands(*cast<Instruction>(Work.pop_back_val()));
 }
 
-/// A value that must be clean and only passes on another one passes that on.
+/// Propagates the demand for clean values to operands of phis, selects and
+/// casts.
 void Selector::findClean() {
   while (!CleanWork.empty()) {
     auto *I = dyn_cast<Instruction>(CleanWork.back());

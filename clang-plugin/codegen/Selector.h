@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Selector.h - The state of instruction selection --------------------===//
 //
-// Values narrower than 64 bits are kept "clean", that is zero-extended, only
-// where a user looks at the bits above: operations look at their low WIDTH
-// bytes, so a truncation or the int result of a system call usually costs
-// nothing. i1 and widths that are no power of two are always clean.
+// Values narrower than 64 bits are "clean", that is zero-extended, only if a
+// user depends on the upper bits. Operations use only their low WIDTH bytes, so
+// a truncation or the int result of a system call usually costs nothing. i1 and
+// widths that are not a power of two are always clean.
 //
 // Constant offsets are folded into loads, stores and arguments, comparisons
-// into branches. Whether an instruction is needed in a register at all is
-// decided first, from its users.
+// into branches. The users of an instruction decide first whether it is needed
+// in a register.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_SELECTOR_H
@@ -23,7 +23,7 @@
 
 namespace cosy {
 
-/// An address as a value and a constant; no value means an absolute address.
+/// An address as a base value and an offset. Without a base it is absolute.
 struct Address {
   llvm::Value *Base;
   int64_t Offset;
@@ -37,7 +37,7 @@ public:
   Selection run(unsigned NumOutputs);
 
 private:
-  // Which values are needed.
+  // Demanded values.
   void findDemand();
   void demand(llvm::Value *V);
   void demandAddress(llvm::Value *V);
@@ -115,7 +115,7 @@ private:
 
   llvm::DenseMap<const llvm::Value *, Reg> Regs;
   llvm::DenseMap<const llvm::PHINode *, Reg>
-      PhiRegs; ///< what the predecessors write
+      PhiRegs; ///< the registers that predecessors write
 
   llvm::DenseMap<std::pair<unsigned, int64_t>, Reg> Constants; ///< by block
   std::vector<std::vector<Inst>> Hoisted;                      ///< by block

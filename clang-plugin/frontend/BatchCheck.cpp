@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- BatchCheck.cpp - COSY_BATCH in the source --------------------------===//
 //
-// The split of a loop (Batch.cpp) works on the IR. Two facts exist only in the
-// source: which code is the loop's step (what `continue` leads to), and which
-// variables belong to one iteration. The step gets a marker of its own, and all
-// variables of the function get an annotation.
+// The split of a loop (Batch.cpp) works on the IR. Two facts are known only
+// from the source: which code is the step of the loop, to which `continue`
+// leads, and which variables belong to one iteration. The step gets its own
+// marker, and all variables of the function get an annotation.
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/BatchCheck.h"
@@ -105,7 +105,7 @@ private:
     Call.setArg(1, literal(Id, *Call.getArg(1)));
   }
 
-  /// The step marker's declaration in cosy.h, or null.
+  /// Returns the declaration of the step marker in cosy.h, or null.
   FunctionDecl *stepMarker() {
     auto Found = Ctx.getTranslationUnitDecl()->lookup(
         DeclarationName(&Ctx.Idents.get(BatchStepMarker)));
@@ -118,8 +118,8 @@ private:
         Like.getBeginLoc());
   }
 
-  /// Puts the step marker in front of the step of \p Loop: the third expression
-  /// of a for loop, the condition of the others.
+  /// Inserts the step marker before the step of \p Loop: the third expression
+  /// of a for loop, the condition of other loops.
   bool markStep(CallExpr &Marker, Stmt *Loop, unsigned Id) {
     if (auto *L = dyn_cast<ForStmt>(Loop)) {
       L->setInc(withMarker(L->getInc(), Marker, Id));
@@ -149,7 +149,7 @@ private:
     return true;
   }
 
-  /// \returns `step marker, E`; without \p E the marker alone.
+  /// \returns `step marker, E`, or only the marker if \p E is null.
   Expr *withMarker(Expr *E, CallExpr &Marker, unsigned Id) {
     SourceLocation Loc = E ? E->getExprLoc() : Marker.getBeginLoc();
     FunctionDecl *Step = stepMarker();
@@ -186,8 +186,8 @@ private:
       visitVariables(Child, S, Child == Body && Inner ? Inner : Id);
   }
 
-  /// Objects without a declaration cannot be told from variables outside the
-  /// loop in the IR.
+  /// Reports objects without a declaration, because in the IR they look like
+  /// variables outside the loop.
   void checkObject(const Stmt &S, const Stmt *Parent) {
     if (auto *L = dyn_cast<CompoundLiteralExpr>(&S)) {
       auto *Cast = dyn_cast_or_null<CastExpr>(Parent);

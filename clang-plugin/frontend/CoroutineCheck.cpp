@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- CoroutineCheck.cpp - COSY_ASYNC in the source ----------------------===//
 //
-// What a COSY_ASYNC function returns, who calls it, and objects whose lifetime
-// would end while it is suspended, are checked on the source. What the code may
-// contain is checked on the IR (Coroutine.cpp).
+// Checks on the source the result of COSY_ASYNC functions, their callers, and
+// objects whose lifetime would end while the function is suspended.
+// Coroutine.cpp checks their code on the IR.
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/CoroutineCheck.h"
@@ -34,7 +34,7 @@ static bool isAsync(const Decl *D) {
   return D && isa<FunctionDecl>(D) && hasAnnotation(*D, AsyncAnnotation);
 }
 
-/// The function that \p S calls by its name, or null.
+/// Returns the function that \p S calls directly, or null.
 static const FunctionDecl *calleeOf(const Stmt *S) {
   auto *Call = dyn_cast_or_null<CallExpr>(S);
   return Call ? Call->getDirectCallee() : nullptr;
@@ -44,7 +44,7 @@ static bool isNamed(const FunctionDecl *F, StringRef Name) {
   return F && F->getIdentifier() && F->getName() == Name;
 }
 
-/// \p S without parentheses and casts.
+/// Returns \p S without parentheses and casts.
 static const Stmt *withoutCasts(const Stmt *S) {
   auto *E = dyn_cast<Expr>(S);
   return E ? E->IgnoreParenCasts() : S;
@@ -101,8 +101,8 @@ public:
                                              nullptr, 0));
   }
 
-  /// Checks \p S. \p Allowed is the call of a COSY_ASYNC function that a
-  /// COSY_SPAWN around it starts.
+  /// Checks \p S. \p Allowed is the call of a COSY_ASYNC function that an
+  /// enclosing COSY_SPAWN starts.
   void visit(const Stmt *S, const Stmt *Allowed = nullptr) {
     if (!S || isa<RecoveryExpr>(S) || isa<UnaryExprOrTypeTraitExpr>(S) ||
         isa<CXXNoexceptExpr>(S) || isa<CXXTypeidExpr>(S))
@@ -165,7 +165,7 @@ private:
       visit(S);
   }
 
-  /// Visits \p S, which is the call \p Call in parentheses and casts.
+  /// Visits \p S, which contains \p Call within parentheses and casts.
   void visitSpawned(const Stmt &S, const Stmt &Call) {
     if (auto *T = dyn_cast<ExprWithCleanups>(&S); T && InAsync)
       checkLifetime(S);
@@ -181,7 +181,8 @@ private:
                  "functions can call it, and it has no address");
   }
 
-  /// Reports what cannot be in a COSY_ASYNC function because of its lifetime.
+  /// Reports objects that a COSY_ASYNC function cannot contain because of their
+  /// lifetime.
   void checkLifetime(const Stmt &S) {
     if (auto *D = dyn_cast<DeclStmt>(&S)) {
       for (const Decl *Child : D->decls())

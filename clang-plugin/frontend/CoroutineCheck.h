@@ -11,9 +11,9 @@ namespace cosy {
 
 class Frontend;
 
-/// Checks the type and the body of \p D if it is a COSY_ASYNC function, and in
-/// any function or variable, that such functions are only called where they
-/// may be.
+/// Checks the type and the body of \p D if it is a COSY_ASYNC function. Checks
+/// in any function or variable that COSY_ASYNC functions are called only where
+/// that is allowed.
 void checkCoroutines(clang::Decl &D, Frontend &FE);
 
 } // namespace cosy

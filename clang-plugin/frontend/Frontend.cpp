@@ -43,7 +43,7 @@ namespace {
 
 /// #pragma cosy diagnostic push | pop | ignored "-W…" | warning … | error …
 ///
-/// clang's own diagnostic pragma does not know the groups.
+/// clang's own pragma for diagnostics does not support these groups.
 class DiagnosticPragma : public PragmaHandler {
 public:
   explicit DiagnosticPragma(Frontend &FE)
@@ -101,7 +101,7 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// The frontend of this compilation
+// The frontend
 //===----------------------------------------------------------------------===//
 
 Frontend::Frontend(CompilerInstance &CI, const WarningState &Flags)
@@ -158,7 +158,8 @@ void Frontend::note(SourceLocation Loc, StringRef Text,
 
 WarningLevel Frontend::level(Warning W, SourceLocation Loc) const {
   const DiagnosticsEngine &D = CI.getDiagnostics();
-  // The last change before Loc counts; they are in the order of the source.
+  // The last change before Loc applies. The changes are in the order of the
+  // source.
   auto After = std::partition_point(
       Changes.begin() + 1, Changes.end(), [&](const auto &C) {
         return SM.isBeforeInTranslationUnit(C.first, Loc);
@@ -289,7 +290,7 @@ SourceLocation Frontend::behindStatement(SourceLocation Loc) const {
   Token Last;
   if (!Lexer::getRawToken(Loc, Last, SM, CI.getLangOpts()) &&
       Last.is(tok::semi))
-    return Last.getEndLoc(); // a declaration's
+    return Last.getEndLoc(); // the semicolon of a declaration
   std::optional<Token> Next = Lexer::findNextToken(Loc, SM, CI.getLangOpts());
   return Next && Next->is(tok::semi) ? Next->getEndLoc() : SourceLocation();
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Frontend.h - The source, for messages of later stages --------------===//
 //
-// What is known of the source while clang has it: where regions and their
-// expressions are, which warnings are on at which place. The stages on the IR
-// know only file, line and column.
+// Stores facts about the source while clang has it: the places of regions and
+// their expressions, and which warnings are on at which place. The stages on
+// the IR know only file, line and column.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_FRONTEND_H
@@ -19,9 +19,9 @@
 
 namespace cosy {
 
-/// A statement of a region that is one call and nothing else that matters.
+/// A statement of a region that contains exactly one call.
 struct LoneCall {
-  clang::SourceLocation Call; ///< where the IR has the call; invalid: no such
+  clang::SourceLocation Call; ///< its place in the IR; invalid if none
   clang::SourceRange Statement;
 };
 
@@ -34,8 +34,8 @@ struct MarkedRegion {
 /// The state of the flags of all warnings.
 class WarningState {
 public:
-  /// Obeys "cosy-x", "no-cosy-x", "error=cosy-x" or "no-error=cosy-x", where
-  /// cosy is all of them. \returns false if there is no such warning.
+  /// Applies "cosy-x", "no-cosy-x", "error=cosy-x" or "no-error=cosy-x". The
+  /// name cosy means all groups. \returns false if there is no such warning.
   bool set(llvm::StringRef Flag);
 
   bool isOn(Warning W) const { return Groups[unsigned(W)].On; }
@@ -56,11 +56,11 @@ private:
 
 class Frontend : private SourceMessages {
 public:
-  /// \p Flags are the state the command line asks for.
+  /// \p Flags is the state from the command line.
   Frontend(clang::CompilerInstance &CI, const WarningState &Flags);
   ~Frontend() override;
 
-  // While the source is read.
+  // Called while the source is parsed.
 
   clang::ASTContext &context() { return CI.getASTContext(); }
 
@@ -70,14 +70,14 @@ public:
   }
   const WarningState &warnings() const { return Changes.back().second; }
 
-  /// Remembers that the code at \p Loc is the expression \p Range.
+  /// Stores that the expression at \p Loc has the range \p Range.
   void addRange(clang::SourceLocation Loc, clang::SourceRange Range) {
     Ranges.try_emplace(SM.getExpansionLoc(Loc), Range);
   }
   void addRegion(const MarkedRegion &R) { Regions.push_back(R); }
 
-  /// Writes down which warnings are on in \p F, if it is going to be compiled
-  /// from bitcode.
+  /// Annotates \p F with its warning levels, if it may be compiled from
+  /// bitcode.
   void annotateWarnings(clang::FunctionDecl &F);
 
   // Messages.
@@ -90,7 +90,8 @@ public:
   bool warning(Warning W, clang::SourceLocation Loc, clang::SourceRange Range,
                llvm::StringRef Text);
 
-  /// The place after the ';' that follows \p Loc, the last token of something.
+  /// Returns the place after the ';' that follows \p Loc, the last token of a
+  /// statement or declaration.
   clang::SourceLocation behindStatement(clang::SourceLocation Loc) const;
 
 private:
@@ -112,17 +113,19 @@ private:
                               const llvm::DILocation *Loc) const;
   clang::SourceLocation find(const llvm::DILocation &Loc) const;
   clang::SourceRange rangeAt(clang::SourceLocation Loc) const;
-  /// The region around \p Loc, or null.
+  /// Returns the region around \p Loc, or null.
   const MarkedRegion *regionAround(clang::SourceLocation Loc) const;
-  /// Notes where the region around \p Loc begins.
+  /// Adds a note at the beginning of the region around \p Loc.
   void noteRegion(clang::SourceLocation Loc);
 
-  /// Replacements that move a marker over the statement \p Call.
+  /// Return replacements that move a marker of \p R over the statement next to
+  /// it.
   llvm::SmallVector<clang::FixItHint, 2> moveStart(const MarkedRegion &R) const;
   llvm::SmallVector<clang::FixItHint, 2> moveEnd(const MarkedRegion &R) const;
 
   WarningLevel level(Warning W, clang::SourceLocation Loc) const;
-  /// \returns the levels of all warnings at \p Loc, as an annotation has them.
+  /// \returns the levels of all warnings at \p Loc, as the text of an
+  /// annotation.
   std::string levels(clang::SourceLocation Loc) const;
   void report(clang::DiagnosticsEngine::Level Level, clang::SourceLocation Loc,
               clang::SourceRange Range, llvm::StringRef Text,

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- FunctionCheck.cpp - Can these functions be marked? -----------------===//
+//===- FunctionCheck.cpp - Check the types of user functions --------------===//
 //
-// What the type of a COSY_FUNCTION may be is checked on the source, where it
-// still is what was written; what the code may contain, on the IR
-// (FunctionLegal.cpp).
+// Checks the types of a COSY_FUNCTION on the source, where they are known
+// exactly. FunctionLegal.cpp checks the code on the IR.
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/FunctionCheck.h"

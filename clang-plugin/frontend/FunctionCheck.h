@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- FunctionCheck.h - Can these functions be marked? -------------------===//
+//===- FunctionCheck.h - Check the types of user functions ----------------===//
 #ifndef COSY_PLUGIN_FUNCTIONCHECK_H
 #define COSY_PLUGIN_FUNCTIONCHECK_H
 
@@ -9,7 +9,7 @@ class FunctionDecl;
 
 namespace cosy {
 
-/// If \p F is a COSY_FUNCTION, reports what its type cannot be.
+/// If \p F is a COSY_FUNCTION, reports types that it cannot have.
 void checkFunctionDecl(clang::FunctionDecl &F);
 
 } // namespace cosy

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- RegionCheck.cpp - Are markers used as they should be? --------------===//
+//===- RegionCheck.cpp - Check the markers of regions ---------------------===//
 //
-// A region's markers are statements of one block, so that the region has one
-// beginning and one end. This is checked on the source, where a message can
-// point at both; what the control flow then looks like is checked on the IR
-// (Region.cpp).
+// The markers of a region are statements of one block, so that the region has
+// one beginning and one end. This is checked on the source, where a message can
+// point at both. Region.cpp checks the control flow on the IR.
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/RegionCheck.h"
@@ -34,8 +33,8 @@ namespace cosy {
 
 namespace {
 
-/// Checks one function body. Statements are visited in the order of the source;
-/// a region is everything between its markers in that order.
+/// Checks one function body. Visits statements in the order of the source. A
+/// region is everything between its markers in that order.
 class BodyCheck {
 public:
   explicit BodyCheck(Frontend &FE) : FE(FE) {}
@@ -72,9 +71,9 @@ private:
                : StringRef();
   }
 
-  /// Visits \p S; \p Block is the block it is a statement of, if it is one.
+  /// Visits \p S. \p Block is the block that it is a statement of, or null.
   void visit(Stmt *S, CompoundStmt *Block) {
-    if (!S || isa<RecoveryExpr>(S)) // clang has said what is wrong
+    if (!S || isa<RecoveryExpr>(S)) // clang has reported an error
       return;
     if (auto *E = dyn_cast<Expr>(S); E && Open)
       FE.addRange(E->getExprLoc(), E->getSourceRange());
@@ -105,7 +104,7 @@ private:
     }
     if (auto *P = dyn_cast<ParenExpr>(S))
       return visit(P->getSubExpr(), Block);
-    // COSY_START(): MarkerCalls has reported the parentheses.
+    // COSY_START(): MarkerCalls has already reported the parentheses.
     if (auto *C = dyn_cast<CallExpr>(S);
         C && !markerName(C->getCallee()).empty())
       return visit(C->getCallee(), Block);
@@ -132,7 +131,7 @@ private:
               "COSY_START inside a region; regions do not nest, end the first "
               "one before this");
         note(Open->getBeginLoc(), "region starts here");
-        ++Nested; // its end is no error, too
+        ++Nested; // its end is not an error
         return;
       }
       Open = Call;
@@ -177,8 +176,8 @@ private:
     MayStop = Options.StopOnError || Options.stopsAtLimit();
   }
 
-  /// A region that stops in the middle leaves out what happens at the end of
-  /// scopes.
+  /// Reports variables with a destructor or a cleanup, because a region that
+  /// stops in the middle omits these.
   void checkCleanup(Stmt *S) {
     auto Report = [&](SourceLocation Loc, SourceRange Range, std::string What) {
       error(Loc, Range,
@@ -202,7 +201,7 @@ private:
     }
   }
 
-  /// Tells the front end of the region that \p End ends.
+  /// Adds the region that \p End ends to the Frontend.
   void addRegion(CallExpr *End) {
     MarkedRegion R;
     R.Start = Open->getSourceRange();
@@ -245,7 +244,7 @@ private:
   Frontend &FE;
   CallExpr *Open = nullptr;
   CompoundStmt *OpenBlock = nullptr;
-  unsigned Nested = 0;  ///< starts inside the region, reported, without an end
+  unsigned Nested = 0;  ///< reported starts in the region, without an end
   bool MayStop = false; ///< the open region stops at errors or limits
 };
 

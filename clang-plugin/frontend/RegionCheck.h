@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- RegionCheck.h - Are markers used as they should be? ----------------===//
+//===- RegionCheck.h - Check the markers of regions -----------------------===//
 #ifndef COSY_PLUGIN_REGIONCHECK_H
 #define COSY_PLUGIN_REGIONCHECK_H
 
@@ -13,8 +13,8 @@ namespace cosy {
 class WarningState;
 
 /// Checks the markers of every function before code is generated for it, and
-/// tells the Frontend, which it creates, about the regions. \p Flags are what
-/// the command line says about warnings.
+/// reports the regions to the Frontend, which it creates. \p Flags is the state
+/// of the warnings from the command line.
 std::unique_ptr<clang::ASTConsumer>
 createRegionCheck(clang::CompilerInstance &CI, const WarningState &Flags);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Deferred.cpp - Compounds that are made when the program is linked --===//
+//===- Deferred.cpp - Compounds that the link step makes ------------------===//
 #include "link/Deferred.h"
 #include "Diagnostics.h"
 #include "body/Operations.h"
@@ -12,10 +12,10 @@ using namespace llvm;
 
 namespace cosy {
 
-/// On a body that is left to the link step.
+/// An attribute of a deferred body.
 static constexpr StringLiteral DeferredAttribute = "cosy-deferred";
 
-/// Attributes for instrumentation, which must not change a body.
+/// Instrumentation, which must not change a body.
 static constexpr Attribute::AttrKind Untouched[] = {
     Attribute::OptimizeNone,
     Attribute::NoInline,
@@ -30,14 +30,14 @@ static constexpr StringLiteral Instrumentations[] = {
 
 bool canDefer(const Region &R) {
   const Function &Host = *R.Host;
-  // The sanitizers' passes do not run when the program is linked.
+  // The sanitizers' passes do not run in the link step.
   for (Attribute::AttrKind Kind :
        {Attribute::SanitizeAddress, Attribute::SanitizeHWAddress,
         Attribute::SanitizeThread, Attribute::SanitizeMemory,
         Attribute::SanitizeMemTag})
     if (Host.hasFnAttribute(Kind))
       return false;
-  // A user function's entry in the table is this file's.
+  // The table entry of a user function belongs to this file.
   return !R.IsAsync && !R.Options.StopOnError && !R.Options.limited() &&
          none_of(instructions(*R.Body), isUserFunctionCall);
 }
@@ -55,7 +55,7 @@ void deferBody(Region &R) {
     Body.addFnAttr(Kind);
   for (StringRef Kind : Instrumentations)
     Body.removeFnAttr(Kind);
-  // The variables are those of the host.
+  // The variables belong to the host.
   for (Instruction &I : instructions(Body))
     I.dropDbgRecords();
 }
@@ -64,7 +64,7 @@ bool isDeferredBody(const Function &F) {
   return F.hasFnAttribute(DeferredAttribute);
 }
 
-/// On the descriptor of a region that is left to the link step.
+/// An attribute of the descriptor of a deferred region.
 static constexpr StringLiteral DescriptorAttribute = "cosy-descriptor";
 
 void keepForLinkStep(Function &Body, GlobalVariable &Descriptor) {

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Deferred.h - Compounds that are made when the program is linked ----===//
+//===- Deferred.h - Compounds that the link step makes --------------------===//
 //
 // With cosy-cc -flto, functions of other files can become a part of a compound.
-// The compile step and the link step share the work:
+// Such regions are deferred: the compile step and the link step share the work.
 //
-// - The compile step does on unoptimised code what it always does, until the
+// - The compile step processes unoptimised code as without -flto, until the
 //   callees of the same file have been inlined into the region's body. The body
-//   stays in the object file, as a function that no optimisation may change,
-//   with all that the link step has to know as attributes. The host calls
+//   stays in the object file, as a function that no optimisation may change.
+//   Its attributes have all the data for the link step. The host calls
 //   DeferredRun with the body and its inputs. To the optimisations this is a
-//   call of an unknown function; they may copy, move or remove it.
+//   call of an unknown function. They may copy, move or remove it.
 // - The link step inlines the callees of other files, makes the compound and
-//   replaces the calls. With full LTO it sees all functions; with ThinLTO those
-//   that the linker has copied into the region's module.
+//   replaces the calls. With full LTO it sees all functions. With ThinLTO it
+//   sees those that the linker has copied into the region's module.
 //
-// So what the optimisations did to the markers' surroundings does not matter,
-// and the compound has the part of its own file in the same form as always.
-// Callees of other files have been optimised, but not vectorised: the plugin
-// leaves that to the link step, since vectors have no operations.
+// So optimisations around the markers have no effect on the compound, and its
+// code from its own file has the same form as without -flto. Callees of other
+// files have been optimised, but not vectorised. The plugin leaves
+// vectorisation to the link step, because vectors have no operations.
 //
-// All regions are deferred that can be, also those that call nothing of another
-// file: a region of another file may take in the function they are in, which
-// has to be without compounds then.
+// All regions that can be are deferred, also those that call no function of
+// another file. A region of another file may inline the function that contains
+// them, which must not contain compounds then.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_DEFERRED_H
@@ -33,24 +33,23 @@
 
 namespace cosy {
 
-/// A function that no region takes in when the program is linked.
+/// An attribute of functions that no region inlines in the link step.
 constexpr llvm::StringLiteral NotInlinedAttribute = "cosy-not-inlined";
 
-/// A function whose calls AutoPass redirects when the program is linked.
+/// An attribute of functions whose calls AutoPass redirects in the link step.
 constexpr llvm::StringLiteral AutoAttribute = "cosy-auto";
 
-/// \returns whether the compound of \p R may be made when the program is
-/// linked.
+/// \returns whether the link step can make the compound of \p R.
 bool canDefer(const Region &R);
 
-/// Leaves R.Body, which has been described, to the link step: writes R's place
-/// and warnings down in it, and makes sure that no optimisation changes it.
+/// Leaves R.Body, which has been described, to the link step. Stores the place
+/// and the warnings of \p R in it, and protects it from optimisations.
 void deferBody(Region &R);
 
 /// \returns whether \p F is the body of a deferred region.
 bool isDeferredBody(const llvm::Function &F);
 
-/// Keeps the names of \p Body and \p Descriptor, of a deferred region: so
+/// Keeps the names of \p Body and \p Descriptor, of a deferred region. So
 /// ThinLTO copies no function that refers to them into another module.
 void keepForLinkStep(llvm::Function &Body, llvm::GlobalVariable &Descriptor);
 
@@ -58,7 +57,7 @@ void keepForLinkStep(llvm::Function &Body, llvm::GlobalVariable &Descriptor);
 bool isKeptForLinkStep(const llvm::Constant &C);
 
 /// Makes R.Body an ordinary body again. Sets R.Name, R.Loc and the number of
-/// R.Exits. \returns what else its attributes say.
+/// R.Exits. \returns the rest of the description from its attributes.
 BodyDescription resumeBody(Region &R);
 
 } // namespace cosy

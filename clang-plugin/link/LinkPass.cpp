@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- LinkPass.cpp - Compounds from the whole program --------------------===//
+//===- LinkPass.cpp - Make the deferred compounds -------------------------===//
 #include "link/LinkPass.h"
 #include "Diagnostics.h"
 #include "Thresholds.h"
@@ -62,11 +62,11 @@ static bool hasCompound(const Function &F) {
   });
 }
 
-/// \returns whether \p Body may take in \p Callee, which may be of another
-/// file and compiled with other options.
+/// \returns whether \p Body may inline \p Callee, which may be of another file
+/// and compiled with other options.
 static bool mayTake(const Function &Callee, const Function &Body,
                     bool IsOptimized) {
-  // Error paths make a compound large, and are no faster in it.
+  // Error paths make a compound larger without a gain.
   return !Callee.hasFnAttribute(Attribute::Cold) && !Callee.doesNotReturn() &&
          !Callee.hasFnAttribute(NotInlinedAttribute) &&
          Callee.hasFnAttribute(Attribute::OptimizeNone) != IsOptimized &&
@@ -74,8 +74,8 @@ static bool mayTake(const Function &Callee, const Function &Body,
          !hasCompound(Callee);
 }
 
-/// Makes the mode of the region 0 at \p Address and after: no compound runs.
-/// Only in \p In, if that is not null.
+/// Makes loads of the region's mode through \p Address return 0, so that no
+/// compound runs. Changes only loads in \p In, unless that is null.
 static void foldMode(Value &Address, const Function *In) {
   for (User *U : make_early_inc_range(Address.users())) {
     if (isa<GEPOperator>(U)) {
@@ -90,7 +90,7 @@ static void foldMode(Value &Address, const Function *In) {
   }
 }
 
-/// Makes \p Run, a call of DeferredRun, return that no compound ran.
+/// Replaces \p Run, a call of DeferredRun, by the result for "no compound ran".
 static void dropRun(CallBase &Run) {
   CallBase *Call = &Run;
   if (auto *Invoke = dyn_cast<InvokeInst>(Call))
@@ -123,13 +123,13 @@ void Program::find() {
       D->Runs.push_back(cast<CallBase>(U));
     Regions.push_back(std::move(D));
   }
-  // Remove regions that nothing calls any more.
+  // Remove regions without calls.
   erase_if(Regions, [](const std::unique_ptr<Deferred> &D) {
     if (D->Runs.empty())
       D->R.Body->eraseFromParent();
     return D->Runs.empty();
   });
-  // Messages come in this order.
+  // The order of messages.
   sort(Regions, isBefore);
   for (const std::unique_ptr<Deferred> &D : Regions)
     D->Descriptor = cast<GlobalVariable>(D->Runs.front()->getArgOperand(0));
@@ -147,7 +147,7 @@ void Program::compile(Deferred &D) {
                 [&](const Function &Callee) {
                   return mayTake(Callee, Body, Written.IsOptimized);
                 });
-  // Regions of callees are native in a compound.
+  // Regions in callees run natively within the compound.
   for (Instruction &I : make_early_inc_range(instructions(Body)))
     if (auto *CB = dyn_cast<CallInst>(&I);
         CB && CB->getCalledFunction() &&
@@ -166,7 +166,7 @@ void Program::compile(Deferred &D) {
 
 void Program::complete(Deferred &D) {
   if (!D.HasCompound) {
-    // So that the module is sound, also after an error.
+    // The module must be valid also after an error.
     for (CallBase *Run : D.Runs)
       dropRun(*Run);
     foldMode(*D.Descriptor, nullptr);
@@ -186,17 +186,17 @@ bool Program::run() {
   find();
   if (Regions.empty())
     return false;
-  // Before functions are inlined.
+  // Must run before inlining.
   markOwnCalls(M, {});
-  // Regions call user functions of other files natively, as they do without
-  // link-time optimisation.
+  // Regions call user functions of other files natively, as without link-time
+  // optimisation.
   for (Function &F : M)
     if (hasProgram(F))
       makeNative(F);
   for (const std::unique_ptr<Deferred> &D : Regions)
     compile(*D);
-  // A region may take in the function that another one is in, so these change
-  // last.
+  // Change the hosts last, because a region may inline a function that contains
+  // another region.
   for (const std::unique_ptr<Deferred> &D : Regions)
     complete(*D);
   Table.finish();

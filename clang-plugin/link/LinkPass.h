@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- LinkPass.h - Compounds from the whole program ----------------------===//
+//===- LinkPass.h - Make the deferred compounds ---------------------------===//
 #ifndef COSY_PLUGIN_LINKPASS_H
 #define COSY_PLUGIN_LINKPASS_H
 
@@ -7,8 +7,8 @@
 
 namespace cosy {
 
-/// Makes the compounds that the compile step has left to the link step
-/// (Deferred.h). Leaves modules without such regions alone.
+/// Makes the compounds of deferred regions (Deferred.h). Does not change
+/// modules without such regions.
 class LinkPass : public llvm::PassInfoMixin<LinkPass> {
 public:
   llvm::PreservedAnalyses run(llvm::Module &M,

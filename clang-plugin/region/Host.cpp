@@ -111,8 +111,8 @@ CompoundPath::CompoundPath(Region &R) : R(R) {
   rewriteUses();
 }
 
-/// Makes uses of the region's values after it see those of the compound where
-/// it ran.
+/// Makes uses of the region's values after it use those of the compound, on the
+/// path through it.
 void CompoundPath::rewriteUses() {
   Type *I64 = Type::getInt64Ty(R.Host->getContext());
   CallInst *const None = nullptr;
@@ -153,7 +153,7 @@ void CompoundPath::rewriteUses() {
       Loads.push_back(X.L);
       continue;
     }
-    // This exit does not need it.
+    // This exit does not need the value.
     CallInst *Marker = Markers[X.L.Exit];
     Type *Ty = Marker->getArgOperand(X.L.Output + 1)->getType();
     Marker->setArgOperand(X.L.Output + 1, PoisonValue::get(Ty));
@@ -164,7 +164,7 @@ void CompoundPath::rewriteUses() {
   }
 }
 
-/// The place of the register \p R in \p Frame.
+/// Returns the address of the register \p R in \p Frame.
 static Value *slot(IRBuilderBase &B, Value *Frame, Reg R) {
   return B.CreateConstInBoundsGEP1_64(B.getInt64Ty(), Frame, R);
 }
@@ -181,7 +181,7 @@ static void storeInput(IRBuilderBase &B, Value *In, Value *Frame, Reg R) {
   B.CreateAlignedStore(In, slot(B, Frame, R), Align(8));
 }
 
-/// A variable like \p AI, but none of the source.
+/// Clones a variable without its debug information.
 static AllocaInst *cloneVariable(const AllocaInst &AI) {
   auto *Copy = cast<AllocaInst>(AI.clone());
   Copy->setMetadata(LLVMContext::MD_DIAssignID, nullptr);
@@ -189,7 +189,8 @@ static AllocaInst *cloneVariable(const AllocaInst &AI) {
   return Copy;
 }
 
-/// Makes a copy of a variable for the compound, and copies it back afterwards.
+/// Creates a copy of a variable for the compound, which is copied back
+/// afterwards.
 Value *CompoundPath::copyOf(IRBuilderBase &B, const PrivateLocal &L) {
   AllocaInst *Copy = cloneVariable(*L.Variable);
   Copy->insertAfter(L.Variable);
@@ -203,7 +204,8 @@ Value *CompoundPath::copyOf(IRBuilderBase &B, const PrivateLocal &L) {
   return Copy;
 }
 
-/// The host's value of the input \p V, which is no argument of the body.
+/// Returns the host's value of the input \p V, which is not an argument of the
+/// body.
 static Value *valueInHost(IRBuilderBase &B, Value *V) {
   if (auto *AI = dyn_cast<AllocaInst>(V)) {
     AllocaInst *Copy = cloneVariable(*AI);
@@ -221,7 +223,7 @@ static Value *valueInHost(IRBuilderBase &B, Value *V) {
   return V;
 }
 
-/// The host's value of the input \p V.
+/// Returns the host's value of the input \p V.
 Value *CompoundPath::inputValue(IRBuilderBase &B, Value *V,
                                 ArrayRef<PrivateLocal> Locals) {
   if (auto *A = dyn_cast<Argument>(V)) {
@@ -245,7 +247,7 @@ void CompoundPath::complete(Constant *Descriptor, const Code &C,
   Placeholder->replaceAllUsesWith(Descriptor);
   Placeholder->eraseFromParent();
   LLVMContext &Ctx = R.Host->getContext();
-  // The word after the registers is libcosy's.
+  // libcosy uses the word after the registers.
   Frame->setOperand(0, ConstantInt::get(Type::getInt32Ty(Ctx), C.NumRegs + 1));
   Type *I64 = Type::getInt64Ty(Ctx);
   // A value that is undefined at every exit has no register.
@@ -269,8 +271,8 @@ void CompoundPath::complete(Constant *Descriptor, const Code &C,
   copyValuesOut(Locals, C.Outputs);
 }
 
-/// Sets the variables whose values the compound has changed. \p Registers are
-/// those of its outputs.
+/// Stores the values of variables that the compound has changed. \p Registers
+/// are those of its outputs.
 void CompoundPath::copyValuesOut(ArrayRef<PrivateLocal> Locals,
                                  ArrayRef<Reg> Registers) {
   for (const PrivateLocal &L : Locals) {
@@ -300,7 +302,7 @@ void CompoundPath::defer(unsigned NumOutputs, ArrayRef<PrivateLocal> Locals) {
   Placeholder->eraseFromParent();
   keepForLinkStep(*R.Body, *Descriptor);
 
-  // The frame has only the outputs.
+  // The frame contains only the outputs.
   Frame->setOperand(0, ConstantInt::get(I32, std::max(NumOutputs, 1u)));
   for (OutputLoad &L : Loads)
     L.Slot->setOperand(
@@ -318,13 +320,13 @@ void CompoundPath::defer(unsigned NumOutputs, ArrayRef<PrivateLocal> Locals) {
       DeferredRun,
       FunctionType::get(RunCall->getType(), {Ptr, Ptr, Ptr}, true));
   CallInst *New = B.CreateCall(Run, Args, "cosy.exit");
-  // The body and the descriptor are to stay constants.
+  // The body and the descriptor must remain constant operands.
   New->addFnAttr(Attribute::NoMerge);
   RunCall->replaceAllUsesWith(New);
   RunCall->eraseFromParent();
   RunCall = New;
-  // The linker has to look for the library before link-time optimisation: later
-  // it no longer knows what the program defines.
+  // The linker must load the library before link-time optimisation. Later it
+  // cannot define further symbols.
   for (FunctionCallee F : {regionRun(M), tableFunction(M, AddRegions),
                            tableFunction(M, RemoveRegions)})
     appendToCompilerUsed(M, {cast<Function>(F.getCallee())});
@@ -335,7 +337,7 @@ void completeDeferred(CallBase &Run, const Code &C, ArrayRef<Value *> Inputs) {
   Function &Host = *Run.getFunction();
   IRBuilder<> B(&*Host.getEntryBlock().getFirstInsertionPt());
   B.SetCurrentDebugLocation(DebugLoc());
-  // The word after the registers is libcosy's.
+  // libcosy uses the word after the registers.
   Value *Frame =
       B.CreateAlloca(B.getInt64Ty(), B.getInt32(C.NumRegs + 1), "cosy.frame");
   B.SetInsertPoint(&Run);
@@ -350,8 +352,8 @@ void completeDeferred(CallBase &Run, const Code &C, ArrayRef<Value *> Inputs) {
   Value *Args[] = {Run.getArgOperand(0), Frame};
   Value *Outputs = Run.getArgOperand(2);
   Value *Exit;
-  // It is one if the function was inlined where an up-call's exception is
-  // caught.
+  // It is an invoke if the function was inlined into code that catches
+  // exceptions of up-calls.
   if (auto *Invoke = dyn_cast<InvokeInst>(&Run)) {
     BasicBlock *Next = SplitEdge(Invoke->getParent(), Invoke->getNormalDest());
     Exit = B.CreateInvoke(RunFn, Next, Invoke->getUnwindDest(), Args);
@@ -373,7 +375,7 @@ void CompoundPath::abandon() {
   Function &Host = *R.Host;
   RunCall->replaceAllUsesWith(Constant::getAllOnesValue(RunCall->getType()));
   RunCall->eraseFromParent();
-  // The branch to Run, and the one to the exits.
+  // Remove the branch to Run, and the branch to the exits.
   auto *Branch = cast<BranchInst>(R.Before->getTerminator());
   auto *IsLoaded = cast<Instruction>(Branch->getCondition());
   auto *Mode = cast<Instruction>(IsLoaded->getOperand(0));
@@ -406,7 +408,7 @@ static uint32_t flagsOf(const Region &R) {
   return R.IsAsync ? COSY_REGION_ASYNC : COSY_REGION_SINGLE_CALLS;
 }
 
-/// The struct cosy_limits of \p R, or null.
+/// Returns the struct cosy_limits of \p R, or null.
 Constant *RegionTable::limits(const Region &R, const Code &C) {
   LLVMContext &Ctx = M.getContext();
   auto Int = [&](uint64_t V, unsigned Bits) {
@@ -422,7 +424,7 @@ Constant *RegionTable::limits(const Region &R, const Code &C) {
                             GlobalValue::PrivateLinkage, Limits, "cosy.limits");
 }
 
-/// The struct cosy_library of the functions \p Library, or null.
+/// Returns the struct cosy_library of the functions \p Library, or null.
 Constant *RegionTable::libraryList(ArrayRef<Function *> Library) {
   LLVMContext &Ctx = M.getContext();
   Constant *Null = ConstantPointerNull::get(PointerType::get(Ctx, 0));
@@ -438,8 +440,8 @@ Constant *RegionTable::libraryList(ArrayRef<Function *> Library) {
   Constant *All = ConstantStruct::getAnon(
       {ConstantInt::get(Type::getInt64Ty(Ctx), Library.size()),
        ConstantArray::get(ArrayType::get(Null->getType(), List.size()), List)});
-  // Not constant: for a reference from read-only memory, the linker would give
-  // a function of another object an address in this one.
+  // The list is not constant. Otherwise, for a reference from read-only memory,
+  // the linker would give a function of another object an address in this one.
   return new GlobalVariable(M, All->getType(), false,
                             GlobalValue::PrivateLinkage, All, "cosy.library");
 }

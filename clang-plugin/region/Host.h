@@ -20,44 +20,44 @@
 
 namespace cosy {
 
-/// The name of int64_t cosy.async.run(region, frame), which stands for
-/// cosy_region_run() in a part of a COSY_ASYNC function. Coroutine.cpp replaces
-/// it by code that suspends the coroutine meanwhile.
+/// int64_t cosy.async.run(region, frame) replaces cosy_region_run() in a part
+/// of a COSY_ASYNC function. Coroutine.cpp replaces it by code that suspends
+/// the coroutine until the part has run.
 constexpr llvm::StringLiteral AsyncRunMarker = "cosy.async.run";
 /// int *cosy.async.errno() is the address of errno while the part runs.
 constexpr llvm::StringLiteral AsyncErrnoMarker = "cosy.async.errno";
 
-/// int64_t DeferredRun(region, body, outputs, inputs...) runs a region whose
-/// compound is made when the program is linked, as cosy_region_run() does. If
-/// it is not replaced then, the linker names it in an error; so does its name
-/// the remedy.
+/// int64_t DeferredRun(region, body, outputs, inputs...) runs a deferred
+/// region, as cosy_region_run() does. If the link step does not replace it, the
+/// linker's error contains this name, which is the remedy.
 constexpr llvm::StringLiteral DeferredRun =
     "__cosy_region_not_compiled__link_by_cosy_cc_with_flto";
 
-/// Makes \p Run, a call of DeferredRun, run the compound \p C, whose \p Inputs
-/// are values of its body.
+/// Replaces \p Run, a call of DeferredRun, by a run of the compound \p C. \p
+/// Inputs are values of its body.
 void completeDeferred(llvm::CallBase &Run, const Code &C,
                       llvm::ArrayRef<llvm::Value *> Inputs);
 
-/// The path of a region through its compound, before the compound is known.
+/// The path of a region through its compound. It is built before the compound
+/// is known.
 class CompoundPath {
 public:
-  /// Builds the blocks. Outputs an exit turns out not to need become poison in
-  /// R.Body.
+  /// Builds the blocks. Replaces outputs that an exit does not need by poison
+  /// in R.Body.
   explicit CompoundPath(Region &R);
 
-  /// Fills in what follows from the compound: \p Descriptor is the region's
-  /// struct cosy_region, \p C its allocated code, \p Inputs their values,
-  /// \p Locals the variables that are copied.
+  /// Adds the code that depends on the compound. \p Descriptor is the region's
+  /// struct cosy_region, \p C its allocated code, \p Inputs their values, \p
+  /// Locals the variables that are copied.
   void complete(llvm::Constant *Descriptor, const Code &C,
                 llvm::ArrayRef<llvm::Value *> Inputs,
                 llvm::ArrayRef<PrivateLocal> Locals);
 
-  /// There is no compound: only the native code remains.
+  /// Removes the path. Only the native code remains.
   void abandon();
 
-  /// The compound is made when the program is linked: calls DeferredRun in
-  /// place of cosy_region_run(). \p NumOutputs are those of the compound.
+  /// Defers the region: calls DeferredRun in place of cosy_region_run(). \p
+  /// NumOutputs is the number of outputs of the compound.
   void defer(unsigned NumOutputs, llvm::ArrayRef<PrivateLocal> Locals);
 
   /// The compound's registers; null after abandon().
@@ -86,15 +86,14 @@ private:
   llvm::SmallVector<OutputLoad, 16> Loads;
 };
 
-/// The regions of a translation unit.
+/// The table of the regions of a translation unit.
 class RegionTable {
 public:
   explicit RegionTable(llvm::Module &M)
       : M(M), Table(M, "cosy.regions", "cosy_regions") {}
 
-  /// Adds a region, which takes \p Library for functions of the C library.
-  /// \returns what stands for its struct cosy_region until
-  /// finish().
+  /// Adds a region, which assumes that \p Library are functions of the C
+  /// library. \returns a placeholder for its struct cosy_region until finish().
   llvm::Constant *add(const Region &R, const Image &I, const Code &C,
                       llvm::ArrayRef<llvm::Function *> Thunks,
                       llvm::Constant *Functions,

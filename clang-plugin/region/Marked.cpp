@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Marked.cpp - What lies between two markers -------------------------===//
+//===- Marked.cpp - The blocks between the markers ------------------------===//
 #include "region/Marked.h"
 #include "Diagnostics.h"
 #include "body/Recognise.h"
@@ -112,7 +112,7 @@ void expandComputedGotos(Function &F) {
   for (BasicBlock &BB : F) {
     if (!BB.hasAddressTaken())
       continue;
-    // No label may look like a null pointer.
+    // No label may equal a null pointer.
     auto *N = cast<ConstantInt>(ConstantInt::get(I64, Numbers.size() + 1));
     Numbers[&BB] = N;
     BlockAddress *BA = BlockAddress::get(&F, &BB);
@@ -153,17 +153,17 @@ static Instruction *firstMarker(BasicBlock &BB) {
 
 namespace {
 
-/// The blocks reached from COSY_START without passing a marker.
+/// The blocks that COSY_START reaches without passing a marker.
 struct Reach {
   SetVector<BasicBlock *> Blocks;
-  /// Those of them that end before a COSY_END.
+  /// The blocks that end before a COSY_END.
   SmallVector<BasicBlock *, 2> Last;
 };
 
 } // namespace
 
-/// It may be the COSY_END of another region, after a jump into that; whichever
-/// comes first, ends this one.
+/// Returns the blocks that \p Entry reaches. After a jump into another region,
+/// its COSY_END may be reached first, and ends this region.
 static Reach reachForward(BasicBlock *Entry) {
   Reach R;
   SmallVector<BasicBlock *, 32> Work{Entry};
@@ -189,7 +189,7 @@ static Reach reachForward(BasicBlock *Entry) {
   return R;
 }
 
-/// The blocks of \p R that reach COSY_END.
+/// Returns the blocks of \p R that can reach COSY_END.
 static SetVector<BasicBlock *> reachBackward(const Reach &R,
                                              BasicBlock *Entry) {
   SetVector<BasicBlock *> Blocks;
@@ -209,7 +209,8 @@ static SetVector<BasicBlock *> reachBackward(const Reach &R,
 }
 
 /// Returns the blocks of a region whose COSY_END is never reached: its endless
-/// loops and the paths to them; without such loops all blocks but the returns.
+/// loops and the paths to them. If there are no such loops, returns all blocks
+/// without their returns.
 static SetVector<BasicBlock *> endlessBlocks(const Reach &R) {
   DenseMap<BasicBlock *, unsigned> NumInside;
   SmallVector<BasicBlock *, 32> Dead;
@@ -247,7 +248,7 @@ static SetVector<BasicBlock *> endlessBlocks(const Reach &R) {
 // Native pieces
 //===----------------------------------------------------------------------===//
 
-/// \returns true if the child of a vfork() would run the code after \p I.
+/// \returns true if \p I is vfork(), whose child would run the code after it.
 static bool isVfork(const Instruction &I) {
   auto *CB = dyn_cast<CallBase>(&I);
   const Function *F = CB ? CB->getCalledFunction() : nullptr;
@@ -255,8 +256,9 @@ static bool isVfork(const Instruction &I) {
          F->getName().contains("fork");
 }
 
-/// The last instruction of the piece that begins with \p First: others that
-/// \p Why has a reason for may follow closely.
+/// Returns the last instruction of the native piece that begins with \p First.
+/// Other instructions for which \p Why has a reason belong to it if they follow
+/// closely.
 static Instruction *
 endOfPiece(Instruction *First,
            function_ref<const char *(const Instruction &)> Why) {
@@ -329,7 +331,7 @@ bool findMarked(CallInst *Start, Marked &E) {
   E.Loc = Start->getDebugLoc();
   E.Options = optionsOf(*Start);
   BasicBlock *Before = Start->getParent();
-  // The marker stays for now: other regions end at it.
+  // The marker is removed later, because other regions end at it.
   BasicBlock *Entry = SplitBlock(Before, Start->getNextNode());
   Reach R = reachForward(Entry);
   E.Blocks = reachBackward(R, Entry);
@@ -344,7 +346,7 @@ bool findMarked(CallInst *Start, Marked &E) {
   }
   E.Beginnings.push_back({Before, Entry, E.Loc});
   SmallPtrSet<BasicBlock *, 8> Native = separateNatives(E, whyNotMovable);
-  // The code after vfork() runs in the child, on the parent's stack.
+  // Not after vfork(): the code runs in the child, on the parent's stack.
   if (none_of(E.Natives, [](Instruction *I) { return isVfork(*I); }))
     // A compound can begin after each native piece.
     addBeginnings(E, [&](BasicBlock *BB) { return Native.count(BB); });

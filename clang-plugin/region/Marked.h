@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Marked.h - What lies between two markers ---------------------------===//
+//===- Marked.h - The blocks between the markers --------------------------===//
 //
-// Marked are the blocks that are reached from COSY_START and reach COSY_END; an
-// error path, a return, a jump elsewhere leave them. Some instructions only the
-// host itself can execute: setjmp, alloca, calls that unwind to a handler in
-// the function. They are native pieces; a compound ends before one, and the
-// next begins after it.
+// The marked blocks are those that are reached from COSY_START and reach
+// COSY_END. Error paths, returns and jumps to other code leave them. Only the
+// host itself can execute some instructions: setjmp, alloca, calls that unwind
+// to a handler in the function. These are native pieces. A compound ends before
+// a native piece, and the next one begins after it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_MARKED_H
@@ -29,11 +29,11 @@ constexpr llvm::StringLiteral EndMarker = "__cosy_region_end";
 constexpr const llvm::StringLiteral *AllMarkers[] = {
     &StartMarker, &StartWithMarker, &StartNativeMarker, &EndMarker};
 
-/// \p I if it calls the marker \p Name, or null. StartMarker stands for all
-/// that begin a region.
+/// Returns \p I if it calls the marker \p Name, otherwise null. StartMarker
+/// means any marker that begins a region.
 llvm::CallInst *asMarker(llvm::Instruction &I, llvm::StringRef Name);
 
-/// The calls of the marker \p Name in \p F, as asMarker() has it.
+/// Returns the calls of the marker \p Name in \p F, as defined by asMarker().
 llvm::SmallVector<llvm::CallInst *, 4> markersOf(llvm::Function &F,
                                                  llvm::StringRef Name);
 
@@ -50,36 +50,36 @@ struct Marked {
   const llvm::DILocation *Loc = nullptr; ///< of COSY_START
   StartOptions Options;
   bool IsAsync = false; ///< parts of a COSY_ASYNC function, without markers
-  /// Without the native pieces.
+  /// The marked blocks, without native pieces.
   llvm::SetVector<llvm::BasicBlock *> Blocks;
-  /// COSY_START itself, then after the native pieces.
+  /// The first is at COSY_START, the others are after native pieces.
   llvm::SmallVector<Beginning, 2> Beginnings;
-  /// An instruction of each native piece.
+  /// One instruction of each native piece.
   llvm::SmallVector<llvm::Instruction *, 2> Natives;
 };
 
-/// Makes switches of the computed gotos of \p F, and numbers of its labels'
-/// addresses.
+/// Replaces the computed gotos of \p F by switches, and the addresses of its
+/// labels by numbers.
 void expandComputedGotos(llvm::Function &F);
 
-/// Finds what \p Start begins, and gives native pieces blocks of their own.
-/// \returns false after reporting why there is nothing.
+/// Finds the blocks of the region that \p Start begins, and moves native pieces
+/// to blocks of their own. \returns false after a report if there are none.
 bool findMarked(llvm::CallInst *Start, Marked &E);
 
-/// Gives setjmp() and the like the attribute by which whyNotMovable() knows
-/// them. With -fno-builtin, clang does not.
+/// Adds to setjmp() and similar functions the attribute that whyNotMovable()
+/// needs. With -fno-builtin, clang does not add it.
 void markCallsThatReturnTwice(llvm::Module &M);
 
-/// \returns why \p I can only be executed by the function it is in, or null.
+/// \returns why only the function that contains \p I can execute it, or null.
 const char *whyNotMovable(const llvm::Instruction &I);
 
-/// Moves the native pieces from E.Blocks to blocks of their own: what \p Why
-/// has a reason for. \returns these blocks.
+/// Moves native pieces from E.Blocks to blocks of their own: the instructions
+/// for which \p Why returns a reason. \returns these blocks.
 llvm::SmallPtrSet<llvm::BasicBlock *, 8> separateNatives(
     Marked &E, llvm::function_ref<const char *(const llvm::Instruction &)> Why);
 
-/// Adds to E.Beginnings the blocks of \p E to which a block leads that
-/// \p IsBefore.
+/// Adds a beginning for each block of \p E that has a predecessor for which \p
+/// IsBefore is true.
 void addBeginnings(Marked &E,
                    llvm::function_ref<bool(llvm::BasicBlock *)> IsBefore);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Region.cpp - What becomes one compound -----------------------------===//
+//===- Region.cpp - The code of one compound ------------------------------===//
 #include "region/Region.h"
 #include "body/Fortify.h"
 #include "body/Operations.h"
@@ -29,7 +29,7 @@ void prepareHost(Function &Host, FunctionAnalysisManager &FAM) {
   insertStops(Host);
   inlineAlways(Host);
   FAM.invalidate(Host, PreservedAnalyses::none());
-  // The values of local variables after longjmp() must not change.
+  // longjmp() must not change the values of local variables.
   if (!Host.callsFunctionThatReturnsTwice()) {
     PreservedAnalyses PA = SROAPass(SROAOptions::PreserveCFG).run(Host, FAM);
     FAM.invalidate(Host, PA);
@@ -66,12 +66,13 @@ bool isUseOutside(const Region &R, const Use &U) {
   return cast<Instruction>(U.get())->getParent() != At && R.Reentered.count(At);
 }
 
-/// Takes in blocks after the region that do nothing but jump on, so that all
-/// the gotos to a label are one exit.
+/// Adds blocks after the region that only jump, so that all gotos to a label
+/// are one exit.
 static void absorbJumps(Region &R) {
   for (unsigned N = 0; N < R.Blocks.size(); ++N)
     for (BasicBlock *S : successors(R.Blocks[N])) {
-      // Before all its predecessors are looked at, for each of them again.
+      // A block is added only after all its predecessors. It is visited again
+      // for each of them.
       if (R.Blocks.count(S))
         continue;
       auto *Br = dyn_cast<BranchInst>(&*S->getFirstNonPHIOrDbg());
@@ -82,7 +83,7 @@ static void absorbJumps(Region &R) {
     }
 }
 
-/// Gives every exit edge of the region its own blocks.
+/// Creates blocks for every exit edge of the region.
 static void splitExits(Region &R) {
   SetVector<BasicBlock *> Targets;
   for (BasicBlock *BB : R.Blocks)
@@ -102,8 +103,8 @@ static void splitExits(Region &R) {
   }
 }
 
-/// Values defined inside that may be wanted, inside or where the region is
-/// left, before it has defined them anew.
+/// Returns values defined inside that may be used, inside or after an exit,
+/// before the region defines them again.
 static SmallVector<Instruction *, 0> findLiveIn(const Region &R) {
   SmallVector<Instruction *, 0> List;
   if (R.Reentered.empty())
@@ -124,7 +125,8 @@ static SmallVector<Instruction *, 0> findLiveIn(const Region &R) {
   return List;
 }
 
-/// Values that fit no register and cross the border go through memory.
+/// Demotes values to memory that cross the border of the region and do not fit
+/// into a register.
 static void demoteWideValues(Region &R) {
   const DataLayout &DL = R.Host->getDataLayout();
   SmallSetVector<Instruction *, 8> Wide;
@@ -164,7 +166,7 @@ static void demoteWideValues(Region &R) {
       DemoteRegToStack(*I);
       continue;
     }
-    // Loads in place of the phi cross the region's border as the phi did.
+    // The loads that replace the phi cross the border as the phi did.
     AllocaInst *Slot = DemotePHIToStack(P);
     for (User *U : SmallVector<User *, 8>(Slot->users()))
       if (auto *Load = dyn_cast<LoadInst>(U))
@@ -228,7 +230,7 @@ void findRegion(const Marked &E, const Marked::Beginning &B, Region &R) {
 // Cloning
 //===----------------------------------------------------------------------===//
 
-/// The attributes of the host that are about how code is generated.
+/// Returns the attributes of the host that affect code generation.
 static AttrBuilder bodyAttributes(const Function &Host) {
   AttrBuilder B(Host.getContext(), Host.getAttributes().getFnAttrs());
   for (Attribute::AttrKind Kind :
@@ -246,7 +248,7 @@ static AttrBuilder bodyAttributes(const Function &Host) {
   return B;
 }
 
-/// Makes the uses of \p I see \p First as long as I has not been executed.
+/// Makes uses of \p I see \p First until \p I has been executed.
 static void mergeDefinitions(Instruction *I, BasicBlock *Entry, Value *First) {
   SSAUpdater SSA;
   SSA.Initialize(I->getType(), I->getName());
@@ -264,7 +266,8 @@ void cloneBody(Region &R) {
   Module &M = *Host.getParent();
   LLVMContext &Ctx = M.getContext();
 
-  // Values that a phi gets by a jump into the region are not for the compound.
+  // Values of phis on edges from outside the region do not belong to the
+  // compound.
   auto IsElsewhere = [&](const Use &U) {
     auto *P = dyn_cast<PHINode>(U.getUser());
     return P && !R.Blocks.count(P->getIncomingBlock(U));
@@ -331,7 +334,7 @@ void cloneBody(Region &R) {
     CI->setDebugLoc(E.From->getTerminator()->getDebugLoc());
     B.CreateRetVoid();
   }
-  // Natively nothing is counted.
+  // Native code does not count, so it never reaches a limit.
   for (BasicBlock *BB : R.Blocks)
     for (Instruction &I : make_early_inc_range(*BB))
       if (asMarker(I, StoppedMarker)) {

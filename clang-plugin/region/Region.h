@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Region.h - What becomes one compound -------------------------------===//
+//===- Region.h - The code of one compound --------------------------------===//
 //
-// A region here is the code of one compound: the marked blocks that are reached
-// from one of its beginnings. The host continues where the region is left: at
-// COSY_END, by a return, or before a native piece.
+// A region is the code of one compound: the marked blocks that are reached from
+// one of its beginnings. The host continues after an exit: at COSY_END, at a
+// return, or before a native piece.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_REGION_H
@@ -20,8 +20,8 @@ namespace cosy {
 constexpr llvm::StringLiteral StoppedMarker = "cosy.stopped";
 
 struct Region {
-  /// An exit edge: From is the last block inside, To the first outside. Both
-  /// have only this edge, and From has only phis before it.
+  /// An exit edge. From is the last block inside, To is the first one outside.
+  /// Both have only this edge, and From begins only with phis.
   struct Exit {
     llvm::BasicBlock *From;
     llvm::BasicBlock *To;
@@ -40,16 +40,16 @@ struct Region {
   /// Blocks that the host can reach other than through Entry: after an exit, or
   /// by a jump into the region. A subset of Blocks.
   llvm::SmallPtrSet<llvm::BasicBlock *, 8> Reentered;
-  /// Values defined inside that are also there when it begins, since it begins
-  /// in the middle of a loop; and copies of them in Before.
+  /// Values that are defined inside and already exist when the region begins,
+  /// because it begins in the middle of a loop; and copies of them in Before.
   llvm::SmallVector<std::pair<llvm::Instruction *, llvm::Instruction *>, 0>
       LiveIn;
   /// Values defined inside and used outside, or in another block that is
   /// re-entered.
   llvm::SmallVector<llvm::Instruction *, 8> Outputs;
 
-  /// The region as a function of its inputs. Where it is left it calls
-  /// cosy.exit with the outputs.
+  /// The region as a function of its inputs. Each exit calls cosy.exit with the
+  /// outputs.
   llvm::Function *Body = nullptr;
   llvm::SmallVector<llvm::Value *, 8> Inputs; ///< by argument of Body
 };
@@ -58,15 +58,15 @@ struct Region {
 /// form, no lifetime markers.
 void prepareHost(llvm::Function &Host, llvm::FunctionAnalysisManager &FAM);
 
-/// Makes \p R of what begins at \p B, and splits its blocks off.
+/// Creates \p R for the beginning \p B, and splits off its blocks.
 void findRegion(const Marked &E, const Marked::Beginning &B, Region &R);
 
 /// Returns true if the use \p U of a value defined in \p R sees the value of
 /// the compound after a run: it is outside the region, or in a block that is
-/// executed natively after the compound has left.
+/// executed natively after an exit.
 bool isUseOutside(const Region &R, const llvm::Use &U);
 
-/// Makes R.Body and R.Inputs.
+/// Creates R.Body and R.Inputs.
 void cloneBody(Region &R);
 
 } // namespace cosy

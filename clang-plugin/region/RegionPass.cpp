@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- RegionPass.cpp - Regions become compounds --------------------------===//
+//===- RegionPass.cpp - Compile regions to compounds ----------------------===//
 #include "region/RegionPass.h"
 #include "Diagnostics.h"
 #include "Thresholds.h"
@@ -62,8 +62,8 @@ private:
 
 } // namespace
 
-/// Regions may call functions with regions: those that are called at all are
-/// copied before they change.
+/// Copies functions with regions before these change them, because other
+/// regions may call them. Functions without callers are not copied.
 void ModuleRegions::keepPristine(ArrayRef<Function *> Hosts) {
   for (Function *F : Hosts) {
     if (none_of(F->users(), [](User *U) { return isa<CallBase>(U); }))
@@ -125,7 +125,7 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
   R.Index = NumRegions++;
   findRegion(E, At, R);
   cloneBody(R);
-  // A region is stopped at the beginning of iterations of its own loops, so
+  // A region stops at the beginning of an iteration of its own loops, so
   // callees with loops are not inlined.
   inlineCallees(*R.Body, *R.Host, Pristine, {MaxCallee, MaxInlined},
                 [&](const Function &Callee) {
@@ -133,7 +133,8 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
                              ? canBeInAsyncPart(Callee)
                              : !R.Options.stopsAtLimit() || !hasLoop(Callee);
                 });
-  // Before the optimizations merge accesses to errno by different addresses.
+  // Must run before optimizations merge accesses to errno by different
+  // addresses.
   if (R.IsAsync)
     hoistAddresses(*R.Body);
   FAM.invalidate(*R.Body, PreservedAnalyses::none());
@@ -162,7 +163,7 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
   D.IsOptimized = Optimized;
   D.Dump = Options.Dump;
   D.NoFast = Options.NoFast;
-  // Operations that run natively would not be counted.
+  // Operations in native pieces would not be counted.
   D.NoOutline = Options.NoOutline || R.Options.countsRuns();
   D.write(*R.Body);
   if (!Optimized)
@@ -181,7 +182,7 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
     return true;
   }
   bool Good = makeCompound(R, C, FAM);
-  // After an error no code is generated, but the module has to be sound.
+  // After an error no code is generated, but the module must be valid.
   if (Good || !R.IsAsync)
     Path.complete(Table.add(R, C.Img, C.Sel.C, C.Thunks,
                             Functions.list(C.Sel.C.Functions), Library),
@@ -194,14 +195,14 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
   return true;
 }
 
-/// Marks a user function that was compiled, or refused with an error.
+/// Marks a user function that was compiled, or rejected with an error.
 static constexpr StringLiteral SeenAttribute = "cosy-function-seen";
 
-/// Before regions change the functions that user functions call.
+/// Runs before regions change the functions that user functions call.
 bool ModuleRegions::compileFunctions() {
   bool Any = false;
   for (Function *F : findUserFunctions(M)) {
-    // -fplugin= and -fpass-plugin= together come here twice.
+    // -fplugin= and -fpass-plugin= together run this twice.
     if (F->hasFnAttribute(SeenAttribute))
       continue;
     F->addFnAttr(SeenAttribute);
@@ -215,8 +216,8 @@ bool ModuleRegions::compileFunctions() {
   return Any;
 }
 
-/// Makes one frame of \p Frames, which are not used at a time: all of them
-/// would be in the coroutine's frame.
+/// Merges \p Frames into one, because only one of them is used at a time.
+/// Otherwise the coroutine's frame would contain all of them.
 static void mergeFrames(ArrayRef<AllocaInst *> Frames) {
   auto Size = [](AllocaInst *AI) {
     return cast<ConstantInt>(AI->getArraySize())->getZExtValue();
@@ -244,7 +245,7 @@ void ModuleRegions::compileParts(Function &Host) {
   FAM.invalidate(Host, PreservedAnalyses::none());
 }
 
-/// Makes the link step take \p F into no region.
+/// Prevents inlining of \p F into regions in the link step.
 static void keepOutOfRegions(Function &F) {
   F.addFnAttr(NotInlinedAttribute);
   if (!F.hasFnAttribute(Attribute::AlwaysInline))
@@ -272,8 +273,8 @@ bool ModuleRegions::run() {
       prepareHost(*F, FAM);
     NumRegions = 0;
     for (CallInst *Start : markersOf(*F, StartMarker)) {
-      // A region in another file must not take in a function with a region that
-      // is to stay native or has options.
+      // A region in another file must not inline a function with a region that
+      // stays native or has options.
       if (Options.Defer && Start->getCalledFunction()->getName() != StartMarker)
         keepOutOfRegions(*F);
       processMarked(Start, Optimized);
@@ -336,7 +337,8 @@ PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
   bool Supported = canHaveCompounds(M);
   if (Supported)
     markCallsThatReturnTwice(M);
-  // A call may be redirected, or get into a region of another file.
+  // The marks are needed if calls are redirected, or may become part of a
+  // region of another file.
   bool CallsCount = Supported && (Options.Auto || Options.Defer);
   if (CallsCount)
     markOwnCalls(M, Options.OwnFunctions);
@@ -357,7 +359,7 @@ PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
     return Regions.leaveNative() ? PreservedAnalyses::none()
                                  : PreservedAnalyses::all();
   bool Changed = Regions.compileFunctions();
-  // Counters become what they are, a load, an addition and a store.
+  // Lower counters to a load, an addition and a store.
   if (Options.Profile)
     InstrProfilingLoweringPass(*Options.Profile, false).run(M, MAM);
   Changed |= lowerCoroutines(

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- RegionPass.h - Regions become compounds ----------------------------===//
+//===- RegionPass.h - Compile regions to compounds ------------------------===//
 #ifndef COSY_PLUGIN_REGIONPASS_H
 #define COSY_PLUGIN_REGIONPASS_H
 
@@ -14,8 +14,8 @@ namespace cosy {
 
 struct RegionOptions {
   bool Dump = false;       ///< print compounds as text on standard error
-  bool NoFast = false;     ///< make each call as it is
-  bool NoOutline = false;  ///< do natively only what has no operation
+  bool NoFast = false;     ///< no fast paths
+  bool NoOutline = false;  ///< run natively only code without an operation
   bool BatchCheck = false; ///< the program checks the promise of COSY_BATCH
   bool Auto = false;       ///< single calls go through the module: AutoPass
   /// The link step makes compounds, and redirects calls: Deferred.h
@@ -29,8 +29,9 @@ struct RegionOptions {
 /// \returns whether \p M is compiled for the machine that compounds are for.
 bool canHaveCompounds(const llvm::Module &M);
 
-/// Turns every region of a module into a compound beside the native code.
-/// Leaves modules without markers alone, so running it twice does no harm.
+/// Compiles every region of a module to a compound, in addition to its native
+/// code. Does not change modules without markers, so a second run has no
+/// effect.
 class RegionPass : public llvm::PassInfoMixin<RegionPass> {
 public:
   explicit RegionPass(RegionOptions Options = {})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- StartOptions.cpp - What COSY_START_WITH asks for -------------------===//
+//===- StartOptions.cpp - The options of COSY_START_WITH ------------------===//
 #include "region/StartOptions.h"
 #include "Diagnostics.h"
 #include "SystemCalls.h"
@@ -100,7 +100,7 @@ StartOptions optionsOf(const CallInst &Start) {
 namespace {
 
 /// A region before its blocks are split off: the blocks on paths from the start
-/// to the end marker.
+/// marker to the end marker.
 struct Extent {
   SetVector<BasicBlock *> Blocks;
   BasicBlock *Behind = nullptr; ///< the block after the region
@@ -108,7 +108,7 @@ struct Extent {
 
 } // namespace
 
-/// The first marker of \p BB, of either kind.
+/// Returns the first marker of \p BB, of either kind.
 static CallInst *firstMarker(BasicBlock &BB) {
   for (Instruction &I : BB)
     if (asMarker(I, StartMarker) || asMarker(I, EndMarker))
@@ -116,8 +116,8 @@ static CallInst *firstMarker(BasicBlock &BB) {
   return nullptr;
 }
 
-/// Splits the blocks at both markers. Behind is null if the end is never
-/// reached or not in one place.
+/// Splits the blocks at both markers. After is null if the end is never
+/// reached, or if there are several.
 static Extent extentOf(CallInst *Start) {
   Extent E;
   BasicBlock *Entry = SplitBlock(Start->getParent(), Start->getNextNode());
@@ -153,8 +153,9 @@ static bool failsWithErrno(const CallBase &Call) {
   return failsAsSystemCall(libraryFunction(Call).Name);
 }
 
-/// The instruction before which \p Call is to be tested: after those that only
-/// put its result where it is assigned to, for that happens also if it failed.
+/// Returns the instruction before which the result of \p Call is tested.
+/// Instructions that only assign the result come before, because they are
+/// executed also if the call fails.
 static Instruction *behindAssignment(CallBase &Call) {
   Instruction *First = Call.getNextNode();
   if (auto *II = dyn_cast<InvokeInst>(&Call)) {
@@ -179,7 +180,7 @@ static Instruction *behindAssignment(CallBase &Call) {
   return Behind;
 }
 
-/// The struct cosy_place of \p Call.
+/// Returns the struct cosy_place of \p Call.
 static Constant *placeOf(const CallBase &Call) {
   Module &M = *const_cast<Module *>(Call.getModule());
   LLVMContext &Ctx = M.getContext();
@@ -199,8 +200,9 @@ static Constant *placeOf(const CallBase &Call) {
        ConstantInt::get(Type::getInt32Ty(Ctx), Loc ? Loc->getLine() : 0)});
 }
 
-/// Makes the region leave after a failing call. One block, after the region,
-/// tells libcosy which it was; so there is one more exit, and one more output.
+/// Adds an exit after each call that can fail. One block after the region tells
+/// libcosy which call failed, so there is only one further exit and one further
+/// output.
 static void stopOnErrors(const Extent &E) {
   SmallVector<CallBase *, 8> Calls;
   for (BasicBlock *BB : E.Blocks)
@@ -251,8 +253,8 @@ static void stopOnErrors(const Extent &E) {
   }
 }
 
-/// Makes the region end before the next iteration of a loop when it has reached
-/// its limit.
+/// Adds an exit before each iteration of a loop, for when the region has
+/// reached its limit.
 static void stopAtLimit(const Extent &E) {
   Function &Host = *E.Behind->getParent();
   Module &M = *Host.getParent();
@@ -281,7 +283,7 @@ static void stopAtLimit(const Extent &E) {
     IRBuilder<> At(Old);
     At.SetCurrentDebugLocation(Cont->getFirstNonPHIOrDbg()->getDebugLoc());
     CallInst *Test = At.CreateCall(Stopped);
-    // Every iteration has to execute one of these tests.
+    // Every iteration must execute one of these tests.
     Test->addFnAttr(Attribute::NoDuplicate);
     Test->addFnAttr(Attribute::NoMerge);
     Test->setDoesNotThrow();

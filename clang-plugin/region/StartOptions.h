@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- StartOptions.h - What COSY_START_WITH asks for ---------------------===//
+//===- StartOptions.h - The options of COSY_START_WITH --------------------===//
 #ifndef COSY_PLUGIN_STARTOPTIONS_H
 #define COSY_PLUGIN_STARTOPTIONS_H
 
@@ -26,19 +26,18 @@ struct StartOptions {
   bool stopsAtLimit() const { return limited() && AtLimit == COSY_STOP; }
 };
 
-/// Reads the arguments of a COSY_START_WITH into \p Options; those that are no
-/// constant are nullopt. \returns what is wrong, or "".
+/// Reads the arguments of a COSY_START_WITH into \p Options. Arguments that are
+/// not constant are nullopt. \returns an error message, or "".
 std::string readOptions(llvm::ArrayRef<std::optional<uint64_t>> Args,
                         StartOptions &Options);
 
-/// The options of the region that \p Start begins, as far as they are right;
-/// RegionCheck has reported the others.
+/// Returns the options of the region that \p Start begins, as far as they are
+/// valid. RegionCheck has reported the others.
 StartOptions optionsOf(const llvm::CallInst &Start);
 
-/// Makes the regions of \p Host that ask for it leave after a system call that
-/// fails, and where they have reached their limit. Before locals are in SSA
-/// form, so that whatever variables hold then is what they hold after the
-/// region.
+/// Adds exits to the regions of \p Host whose options need them: after a system
+/// call that fails, and where a limit is reached. Must run before locals are in
+/// SSA form, so that variables keep the values that they have at such an exit.
 void insertStops(llvm::Function &Host);
 
 } // namespace cosy
