@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception
 /*
- * check-alu.c - every operation on two values, at every width, with every
- * condition, in every form the decoder tells apart, on values where things
- * change: against the reference.
+ * check-alu.c - compare the executor with the reference for every operation: at every
+ * width, with every condition and in every form that the decoder distinguishes, on pairs of
+ * boundary values.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -49,7 +49,7 @@ static void fail(const struct image *image, const uint64_t *regs,
 	exit(1);
 }
 
-/* Run @image by both, with @x in r1 and @y in r2. */
+/* Run @image by the executor and by the reference, with @x in r1 and @y in r2. */
 static void check(const struct image *image, const struct cosy_code *code,
 		  uint64_t x, uint64_t y)
 {
@@ -110,7 +110,7 @@ static void check_values(const struct cosy_op *op)
 	struct cosy_code *code = code_of(&image);
 	size_t i, j, n;
 
-	/* Where b is not read, one value for r2 will do. */
+	/* If b is not read, one value of r2 is enough. */
 	n = op->b == COSY_NONE ? 1 : NVALUES;
 	for (i = 0; i < NVALUES; i++)
 		for (j = 0; j < n; j++)
@@ -118,7 +118,7 @@ static void check_values(const struct cosy_op *op)
 	free(code);
 }
 
-/* @op on two registers in each relation to dst, and on each constant. */
+/* Check @op on two registers in each relation to dst, and on each constant. */
 static void check_operands(struct cosy_op op, int has_dst, int has_imm)
 {
 	size_t i;
@@ -172,7 +172,7 @@ int main(void)
 					.imm = (int64_t)values[imm],
 				};
 				check_values(&op);
-				op.b = 1;	/* with itself */
+				op.b = 1;	/* b and a are the same register */
 				check_values(&op);
 			}
 		}

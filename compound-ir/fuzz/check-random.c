@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception
 /*
- * check-random.c - check as many random compounds as asked for.
+ * check-random.c - check random compounds.
  *
  *	check-random [COUNT [SEED]]
  */
@@ -41,6 +41,6 @@ int main(int argc, char **argv)
 	}
 	printf("%" PRIu64 " compounds ran to their end in %" PRIu64
 	       " operations, the same everywhere\n", compounds, steps);
-	/* Most end before long; else the generator is no good. */
+	/* If fewer than half run to their end, the generator is not useful. */
 	return compounds * 2 > count ? 0 : 1;
 }

@@ -67,15 +67,15 @@ static void init_run(struct run *run, const struct cosy_header *h, uint64_t seed
 	run->st.errno_addr = MOCK_ERRNO;
 }
 
-/* Now and then a fast path with a large number. */
+/* Return, for some operations, a fast path with a large number. */
 static cosy_s32 find_fast(const struct cosy_op *op)
 {
 	return op->imm & 1 ? 255 : -1;
 }
 
 /*
- * Whatever handler is executed on a slot, by a CPU that mispredicts: it stays
- * inside the registers and the slots.
+ * Any handler may be executed speculatively on any slot. Check that it stays inside the
+ * registers and the slots.
  */
 static void check_slot(const void *image, size_t size,
 		       const struct cosy_code *code, uint32_t pc)
@@ -92,11 +92,11 @@ static void check_slot(const void *image, size_t size,
 	CHECK(in->nargs <= COSY_MAX_ARGS && in->cond < COSY_NR_CONDS);
 	CHECK(in->kind <= COSY_INSN_LIBC);
 	CHECK(!in->ncases || pc + in->ncases < code->ninsns);
-	/* The guard slots themselves lead nowhere. */
+	/* The guard slots themselves have no targets. */
 	CHECK(pc >= code->ninsns || pc + 2 + 2 * COSY_MAX_ARGS < end);
 }
 
-/* What only some operations have is 0 in all others. */
+/* Check that fields of certain operations are 0 in all others. */
 static void check_fields(const void *image, size_t size,
 			 const struct cosy_code *code)
 {
@@ -129,7 +129,7 @@ static struct cosy_code *decode(const void *image, size_t size,
 	return code;
 }
 
-/* Return true if the operation before @pc is a CALL. */
+/* Return the operation before @pc if it is a CALL, otherwise NULL. */
 static const struct cosy_op *call_before(const struct cosy_header *h,
 					 uint32_t pc)
 {
@@ -142,7 +142,7 @@ static const struct cosy_op *call_before(const struct cosy_header *h,
 	return last && last->code == COSY_OP_CALL ? last : NULL;
 }
 
-/* The native code of an up-call, or of a function that was left as one. */
+/* Run the native code of an up-call, or of a function that was left as one. */
 static void call_up(const void *image, struct cosy_state *st)
 {
 	const struct cosy_op *op = call_before(image, st->pc);
@@ -156,8 +156,8 @@ static void call_up(const void *image, struct cosy_state *st)
 }
 
 /*
- * One entry, and what libcosy does after it. Return false when the compound is done or a
- * fault has ended it; then status says which.
+ * Make one entry, and do what libcosy does after it. Return false when the compound is done
+ * or a fault has ended it; then status says which.
  */
 static bool enter(const void *image, struct run *run, enum cosy_status *status)
 {
@@ -171,7 +171,7 @@ static bool enter(const void *image, struct run *run, enum cosy_status *status)
 	*status = cosy_exec(code, st);
 	run->entries++;
 	if (*status == COSY_STEP && run->interrupt) {
-		/* In user mode: nothing is refused, and back soon. */
+		/* In user mode, nothing is refused, and the run is left soon. */
 		st->env.refuse = false;
 		st->env.single = true;
 		*status = cosy_exec(run->whole, st);
@@ -207,7 +207,7 @@ static void compare(const void *image, size_t size, const struct reference *ref,
 	while (enter(image, run, &status)) {
 		CHECK(cosy_pc_valid(run->whole, st->pc));
 		CHECK(!st->regs[h->nregs]);
-		/* Each entry gets on, so there cannot be more than this. */
+		/* Each entry makes progress, which bounds their number. */
 		CHECK(run->entries < 3 * ref->steps + 8);
 	}
 	CHECK(end == REFERENCE_DONE ? status == COSY_DONE : status == COSY_STEP);
@@ -224,7 +224,7 @@ static void compare(const void *image, size_t size, const struct reference *ref,
 	CHECK(st->calls == ref->env.ncalls);
 }
 
-/* A limit is reached exactly where the charges say. */
+/* Check that a limit is reached exactly where the charges reach it. */
 static void check_limit(const void *image, size_t size, uint64_t seed,
 			uint64_t limit, const struct cosy_code *code,
 			struct reference *ref, struct run *run)

@@ -9,17 +9,18 @@
 #include <stdint.h>
 
 /**
- * check_compound() - run a compound in every way and compare
+ * check_compound() - run a compound in all modes and compare
  * @image: the image
  * @size:  its size in bytes
  * @seed:  for the inputs, the memory and the places where it is interrupted
  *
- * Runs it by the reference, in one go, and interrupted: left at calls, faults,
- * back-edges and limits, and resumed, as the module and libcosy do between
- * them. Registers, memory, calls and end have to be the same; aborts with the
- * compound's text on stderr otherwise. Nothing happens if it does not verify.
+ * Runs the compound by the reference, by the executor without interruption, and by the
+ * executor with interruptions: it is left at calls, faults, back-edges and limits, and
+ * resumed, as by the module and libcosy. Registers, memory, calls and end must be the same.
+ * Otherwise aborts with the compound's text on stderr. Does nothing if the image does not
+ * verify.
  *
- * Return: operations the reference executed.
+ * Return: the number of operations that the reference executed.
  */
 uint64_t check_compound(const void *image, size_t size, uint64_t seed);
 

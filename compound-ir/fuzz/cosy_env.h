@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception */
 /*
- * cosy_env.h - an environment for tests (see cosy/exec.h): a small memory of its own,
- * system calls that only pretend, and refusals as often as wanted.
+ * cosy_env.h - an environment for tests (see cosy/exec.h): a small memory, simulated system
+ * calls, and refusals at a chosen rate.
  */
 #ifndef COSY_ENV_H
 #define COSY_ENV_H
@@ -17,15 +17,15 @@
 #define MOCK_RESTART	512		/* the restart code, -ERESTARTSYS */
 
 /**
- * struct cosy_env - one run's world
+ * struct cosy_env - the environment of one run
  * @memory: the process's memory, MOCK_SIZE bytes
  * @log:    a hash of all calls made, with their arguments
  * @ncalls: their number
- * @args:   of the call being prepared
+ * @args:   arguments of the next call
  * @random: state of the generator that decides on refusals
- * @refuse: refuse and leave now and then
+ * @refuse: refuse calls and leave at random
  * @single: leave after each call and after each back-edge
- * @step:   why something was refused (enum cosy_step)
+ * @step:   why an operation was refused (enum cosy_step)
  */
 struct cosy_env {
 	uint8_t memory[MOCK_SIZE];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception
 /*
- * fuzz-asm.c - libFuzzer target: assemble any text; what assembles goes to text
- * and back unchanged. A valid image goes to text and back, too.
+ * fuzz-asm.c - libFuzzer target: assemble any text. An image that results must be the same
+ * after disassembling and assembling it. So must a valid image.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include <cosy/asm.h>
 
-/* From image to text and back: the same bytes. */
+/* Disassemble and assemble the image; it must not change. */
 static void round_trip(const void *image, size_t size, unsigned int flags)
 {
 	struct cosy_asm_error error;

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception
 /*
- * fuzz-exec.c - libFuzzer target: execute valid compounds, compare with the
- * reference.
+ * fuzz-exec.c - libFuzzer target: execute valid compounds, compare with the reference.
  *
- * An input that is a compound itself is executed as it is, any other becomes
- * one.
+ * An input that is a compound is executed unchanged. Any other input is converted to one.
  */
 #include <stdlib.h>
 #include <string.h>

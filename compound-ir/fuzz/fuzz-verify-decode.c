@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception
 /*
- * fuzz-verify-decode.c - libFuzzer target: verify any bytes, decode what passes.
+ * fuzz-verify-decode.c - libFuzzer target: verify any bytes, decode valid images.
  *
- * The copy is exactly as large as the input, so that the sanitizer sees every
- * access beside it.
+ * The copy is exactly as large as the input, so that the sanitizer reports every access
+ * outside it.
  */
 #include <stdint.h>
 #include <stdlib.h>

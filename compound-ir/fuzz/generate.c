@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception
 /*
- * generate.c - valid compounds out of any bytes.
+ * generate.c - generate valid compounds from any bytes.
  */
 #include "generate.h"
 
@@ -16,7 +16,7 @@ struct input {
 	size_t left;
 };
 
-/* 0 for ever when there are no more. */
+/* Return the next byte, or 0 after the end. */
 static unsigned int byte(struct input *in)
 {
 	if (!in->left)
@@ -30,7 +30,7 @@ static unsigned int choose(struct input *in, unsigned int n)
 	return (byte(in) | byte(in) << 8) % n;
 }
 
-/* Constants where things change: around powers of two, addresses, any. */
+/* Return a constant: a boundary value near a power of two, an address, or any value. */
 static int64_t constant(struct input *in)
 {
 	unsigned int kind = byte(in);
@@ -54,7 +54,7 @@ static const uint8_t forms[COSY_NR_OPS] = {
 #include <cosy/ops.def>
 };
 
-/* Rarely by register, which is rarely an address. */
+/* Seldom use a register, because it seldom contains an address. */
 static void set_address(struct cosy_op *op, uint16_t a, int64_t imm,
 			bool absolute)
 {
@@ -189,8 +189,8 @@ static bool is_bulk(const struct cosy_op *op)
 }
 
 /*
- * Mostly after three operations that make its operands addresses and a length. The rest of
- * its bytes are random.
+ * Usually insert three operations that make the operands addresses and a length. The rest
+ * of the bytes is random.
  */
 static unsigned int make_bulk(struct input *in, struct cosy_op *op)
 {
@@ -213,7 +213,7 @@ static unsigned int make_bulk(struct input *in, struct cosy_op *op)
 	return 4;
 }
 
-/* Make the operand of @op small before it; @op has moved. */
+/* Make the operand of @op small by an operation before it; @op moves. */
 static struct cosy_op *put_small(struct cosy_op *op, unsigned int *before)
 {
 	op[1] = op[0];
@@ -223,7 +223,7 @@ static struct cosy_op *put_small(struct cosy_op *op, unsigned int *before)
 	return op + 1;
 }
 
-/* An operation and the slots it needs after it; their number. */
+/* Make an operation and the slots it needs. Return their number. */
 static unsigned int make_slots(struct input *in, const struct cosy_header *h,
 			       struct cosy_op *op, unsigned int room)
 {
@@ -297,7 +297,7 @@ void *generate_compound(const uint8_t *bytes, size_t n, size_t *size)
 	}
 	starts[nstarts++] = h.nops;
 	ops[h.nops++].code = COSY_OP_EXIT;
-	/* Targets are found by the bytes once more, from the beginning. */
+	/* Read the bytes again from the beginning for the targets. */
 	in = (struct input){ bytes, n };
 	for (i = 0; i < h.nops; i++)
 		if (has_target(&ops[i]))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception */
 /*
- * generate.h - valid compounds out of any bytes.
+ * generate.h - generate valid compounds from any bytes.
  */
 #ifndef COSY_FUZZ_GENERATE_H
 #define COSY_FUZZ_GENERATE_H
@@ -11,15 +11,14 @@
 #define GENERATE_MAX_OPS	128
 
 /**
- * generate_compound() - make a compound of bytes
+ * generate_compound() - generate a compound from bytes
  * @bytes: any bytes; the same ones make the same compound
  * @n:     their number
  * @size:  out: size of the image in bytes
  *
- * Its calls, branches, loads and so on are arbitrary, and mostly within reach
- * of the mocked memory; it may loop for ever.
+ * Its operations are arbitrary. Most addresses are in the simulated memory. It may not end.
  *
- * Return: an image that verifies, 8-byte aligned, to be given back with free().
+ * Return: an image that verifies, 8-byte aligned. The caller frees it with free().
  */
 void *generate_compound(const uint8_t *bytes, size_t n, size_t *size);
 

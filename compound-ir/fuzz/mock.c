@@ -6,7 +6,7 @@
 
 #include <cosy/exec.h>
 
-/* Once in a while, where refusals are wanted. */
+/* Return true at random, if refusals are enabled. */
 static bool refuses(struct cosy_env *env, enum cosy_step step)
 {
 	env->random = env->random * 6364136223846793005u + 1442695040888963407u;
@@ -101,7 +101,7 @@ bool cosy_env_find(struct cosy_env *env, uint64_t p, uint8_t byte, uint64_t len,
 	return true;
 }
 
-/* The string at @p, of at most @max bytes; NULL is a fault. */
+/* Return the string at @p, of at most @max bytes, or NULL for a fault. */
 static const char *string_at(struct cosy_env *env, uint64_t p, uint64_t max,
 			     uint64_t *len)
 {
@@ -109,7 +109,7 @@ static const char *string_at(struct cosy_env *env, uint64_t p, uint64_t max,
 	uint64_t room;
 
 	if (!from) {
-		/* Of nothing, no place is asked for. */
+		/* If no byte is read, the address is not checked. */
 		*len = 0;
 		return max ? NULL : "";
 	}
@@ -215,7 +215,7 @@ uint16_t cosy_env_callee(unsigned int nr)
 	return (uint16_t)(nr ^ 0x5a5a);
 }
 
-/* What a call returns depends on all calls so far: a value, an error or a restart. */
+/* The result depends on all calls so far. It is a value, an error or a restart code. */
 long cosy_env_call(struct cosy_env *env, unsigned int nr, unsigned int callee)
 {
 	unsigned int i;

@@ -10,7 +10,7 @@
 
 typedef __int128 wide;
 
-/* The value of the low @width bytes of @v. */
+/* Return the unsigned value of the low @width bytes of @v. */
 static wide unsigned_of(uint64_t v, unsigned int width)
 {
 	wide value = 0, weight = 1;
@@ -39,7 +39,7 @@ static wide signed_of(uint64_t v, unsigned int width)
 	       value - power_of_two(8 * width) : value;
 }
 
-/* @value modulo 2^(8 width) */
+/* Return @value modulo 2^(8 width). */
 static uint64_t cut(wide value, unsigned int width)
 {
 	wide modulus = power_of_two(8 * width);
@@ -67,7 +67,7 @@ static bool holds(unsigned int cond, uint64_t a, uint64_t b, unsigned int width)
 	}
 }
 
-/* Bit by bit, for AND, OR and XOR. */
+/* Compute AND, OR or XOR bit by bit. */
 static uint64_t bitwise(unsigned int code, uint64_t a, uint64_t b,
 			unsigned int width)
 {
@@ -133,7 +133,7 @@ static bool arithmetic(const struct cosy_op *op, uint64_t a, uint64_t b,
 	return true;
 }
 
-/* Of two blocks that are there. */
+/* Compare two mapped blocks. */
 static int64_t sign_of_difference(struct cosy_env *env, const uint64_t *r,
 				  const struct cosy_op *op)
 {
@@ -160,7 +160,7 @@ static bool there(struct cosy_env *env, uint64_t addr, uint64_t len)
 	       cosy_env_load(env, addr + len - 1, 1, &byte);
 }
 
-/* The operations on one string, byte by byte; false is a fault. */
+/* Execute an operation on one string, byte by byte. Return false for a fault. */
 static bool string(const struct cosy_op *op, uint64_t *r, struct cosy_env *env)
 {
 	uint64_t bytes[MOCK_SIZE], last = 0, x = 0, i;
@@ -195,7 +195,7 @@ static bool string(const struct cosy_op *op, uint64_t *r, struct cosy_env *env)
 	}
 }
 
-/* The operations on many bytes; false is a fault. */
+/* Execute an operation on many bytes. Return false for a fault. */
 static bool bulk(const struct cosy_op *op, uint64_t *r, struct cosy_env *env)
 {
 	uint64_t bytes[MOCK_SIZE], a = r[op->a], b = r[op->b], c = r[op->c], i;

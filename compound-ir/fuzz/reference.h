@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception */
 /*
- * reference.h - a second implementation of the compound IR, as plain as can be.
+ * reference.h - a second implementation of the compound IR, as simple as possible.
  *
- * It follows compound-ir/README.md, one slot after the other, in wide integers,
- * and shares nothing with the executor but the environment for tests.
+ * It follows compound-ir/README.md, slot by slot, in wide integers. It shares only the
+ * environment for tests with the executor.
  */
 #ifndef COSY_FUZZ_REFERENCE_H
 #define COSY_FUZZ_REFERENCE_H
@@ -14,8 +14,8 @@
 enum reference_end {
 	REFERENCE_DONE,		/* by exit number value */
 	REFERENCE_FAULT,	/* at pc */
-	REFERENCE_LIMIT,	/* the limit was reached, the next one is at pc */
-	REFERENCE_ENDLESS,	/* given up */
+	REFERENCE_LIMIT,	/* the limit was reached; pc is the next operation */
+	REFERENCE_ENDLESS,	/* stopped after max_steps operations */
 };
 
 /**
@@ -23,10 +23,10 @@ enum reference_end {
  * @regs:  registers; set by the caller
  * @env:   set by the caller; nothing is refused
  * @pc:    in: where to begin; out: of a fault or limit
- * @limit: what may be charged for jumps back
+ * @limit: the maximum that back-edges may charge
  * @value: out: number of the exit
  * @steps: out: operations executed
- * @charged: out: for jumps back
+ * @charged: out: charged by back-edges
  */
 struct reference {
 	uint64_t regs[COSY_MAX_REGS];
@@ -45,7 +45,7 @@ struct reference {
  */
 void reference_function(const struct cosy_op *op, uint64_t *r);
 
-/* An up-call, as both implementations are given it. */
+/* An up-call, the same for both implementations. */
 static inline void mock_upcall(uint64_t *regs, uint64_t number)
 {
 	regs[0] = regs[0] * 3 + number;
@@ -55,7 +55,7 @@ static inline void mock_upcall(uint64_t *regs, uint64_t number)
  * reference_run() - run a compound to its end
  * @image:     an image that verifies
  * @r:         the run
- * @max_steps: operations until it is given up
+ * @max_steps: maximum number of operations
  */
 enum reference_end reference_run(const void *image, struct reference *r,
 				 uint64_t max_steps);

@@ -2,10 +2,10 @@
 /*
  * cosy_env.h - the executor's environment in user mode (see cosy/exec.h).
  *
- * Memory is reached by plain accesses, so that a bad address is the process's
- * own SIGSEGV, at this very access; system calls are raw instructions; a
- * division error is a real one. A handler may return or siglongjmp() out of
- * any of them: nothing is locked, and the operation has not happened yet.
+ * Memory is accessed directly, so a bad address raises SIGSEGV in the process at that
+ * access. System calls are plain instructions. A division error is a real one. A signal
+ * handler may return or siglongjmp() from any of them: no lock is held, and the operation
+ * has had no effect yet.
  */
 #ifndef COSY_ENV_H
 #define COSY_ENV_H
@@ -22,10 +22,10 @@
 
 /**
  * struct cosy_env - the environment's part of a run
- * @single: leave with COSY_AGAIN after the next call or after the next
- *	    back-edge: to do in user mode what the kernel could not, and go back
- * @step:   never set here, nothing is refused
- * @args:   of the call being prepared
+ * @single: leave with COSY_AGAIN after the next call or the next back-edge. So user
+ *	    mode executes what the kernel could not, and then returns to the kernel
+ * @step:   never set here, because nothing is refused
+ * @args:   arguments of the next call
  * @call:   makes the calls, given the environment and the call's number, and returns
  *	    what the kernel returns; NULL: they are plain system calls
  */
@@ -37,8 +37,8 @@ struct cosy_env {
 };
 
 /*
- * volatile: each operation makes exactly one access, at its place. The types
- * alias everything and need no alignment.
+ * volatile, so that each operation makes exactly one access, in program order. The types
+ * may alias any other and need no alignment.
  */
 #define COSY_ENV_TYPE(bits) \
 	typedef uint##bits##_t cosy_env_u##bits \
@@ -108,8 +108,8 @@ static inline bool cosy_env_fill(struct cosy_env *env, uint64_t dst,
 }
 
 /*
- * What follows is libc's own: the same values, and the same faults. The value of
- * memcmp(), but for its sign, is another on each kind of CPU.
+ * The functions below call those of libc, with the same values and the same faults. The
+ * value of memcmp(), except for its sign, depends on the CPU.
  */
 static inline bool cosy_env_compare(struct cosy_env *env, uint64_t a,
 				    uint64_t b, uint64_t len, uint64_t *sign)
@@ -191,14 +191,14 @@ static inline void cosy_env_arg(struct cosy_env *env, unsigned int i,
 	env->args[i] = (long)val;
 }
 
-/* The number is enough. */
+/* The number is sufficient. */
 static inline uint16_t cosy_env_callee(unsigned int nr)
 {
 	(void)nr;
 	return 0;
 }
 
-/* Arguments a call does not take hold leftovers, as in any raw system call. */
+/* Missing arguments are undefined, as in any raw system call. */
 static inline long cosy_env_plain_call(const struct cosy_env *env,
 				       unsigned int nr)
 {
@@ -237,7 +237,7 @@ cosy_env_function(struct cosy_env *env, unsigned int nr, const uint64_t *args,
 	return COSY_FUNCTION_NATIVE;
 }
 
-/* The kernel restarts calls on its own way to user mode. */
+/* The kernel restarts calls itself on the return to user mode. */
 static inline bool cosy_env_restart(struct cosy_env *env, long ret)
 {
 	(void)env;
@@ -250,7 +250,7 @@ static inline bool cosy_env_leave(cosy_self *self)
 	return self->single;
 }
 
-/* Divide by zero for real. A handler may skip the instruction: result 0. */
+/* Execute a real division by zero. If a handler skips the instruction, the result is 0. */
 #define cosy_env_divide_error cosy_env_divide_error
 static inline bool cosy_env_divide_error(struct cosy_env *env)
 {

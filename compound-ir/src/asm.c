@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception
 /*
- * asm.c - from text to an image.
+ * asm.c - assemble a text to an image.
  *
- * One pass over the text, statement by statement; labels are resolved at the
- * end. What the format forbids is left to cosy_verify(), whose verdict is
- * brought back to the line it is about.
+ * One pass over the text, statement by statement. Labels are resolved at the end.
+ * cosy_verify() checks the rules of the format; its error is reported at the line that
+ * caused it.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 #include "text.h"
 
-/* A growing array of anything. */
+/* A growing array of any type. */
 struct array {
 	char *items;
 	size_t count;	/* items */
@@ -37,7 +37,7 @@ struct label {
 	struct place place;
 };
 
-/* A target to be filled in: the slot that has it, and the label's name. */
+/* A target to be resolved: the slot that has it, and the label's name. */
 struct fixup {
 	const char *name;
 	size_t len;
@@ -63,12 +63,12 @@ struct assembler {
 	struct array fixups;	/* struct fixup */
 
 	bool have_regs, have_exits, have_upcalls, have_functions;
-	bool line_pending;	/* a .line waits for its operation */
+	bool line_pending;	/* a .line applies to the next operation */
 	bool in_data;
 	cosy_u32 open_switch;	/* slot of the SWITCH a .case belongs to + 1 */
 };
 
-/* Errors. The functions below return false once one has been set. */
+/* Errors. The functions below return false after one has been set. */
 
 static struct place place_of(const struct assembler *as, const char *at)
 {
@@ -157,7 +157,7 @@ static bool is_word(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '.';
 }
 
-/* The word here, which may be empty; its length. */
+/* Return the length of the word here, which may be 0. */
 static size_t word_length(struct assembler *as)
 {
 	const char *p;
@@ -174,7 +174,7 @@ static bool same(const char *word, size_t len, const char *text)
 	return strlen(text) == len && !memcmp(word, text, len);
 }
 
-/* For messages: as much of a word as is worth showing. */
+/* Return the length of a word that a message shows. */
 static int shown(size_t len)
 {
 	return len > 40 ? 40 : (int)len;
@@ -205,7 +205,7 @@ static int digit(char c)
 	return 99;
 }
 
-/* From -2^63 to 2^64-1, decimal or 0x…; what is above 2^63-1 wraps. */
+/* Parse a number from -2^63 to 2^64-1, decimal or 0x…; values above 2^63-1 wrap. */
 static bool parse_number(struct assembler *as, cosy_s64 *out)
 {
 	const char *start;
@@ -295,7 +295,7 @@ static bool parse_operand(struct assembler *as, cosy_u16 *reg, cosy_s64 *imm)
 	return parse_number(as, imm);
 }
 
-/* A register, a constant, or the sum of both. */
+/* Parse a register, a constant, or the sum of both. */
 static bool parse_sum(struct assembler *as, cosy_u16 *reg, cosy_s64 *imm)
 {
 	if (!parse_operand(as, reg, imm))
@@ -341,7 +341,7 @@ static bool parse_escape(struct assembler *as, char *out)
 		     "unknown escape; there are \\n \\t \\\\ \\\" and \\xHH");
 }
 
-/* Appends a string in quotes to @out. */
+/* Append a string in quotes to @out. */
 static bool parse_string(struct assembler *as, struct array *out, bool nul_ok)
 {
 	const char *start;
@@ -384,8 +384,8 @@ static bool append_byte(struct assembler *as, struct array *out, char c)
 }
 
 /*
- * A reference to a string: the first equal one in the table, a new one if there
- * is none; or @offset.
+ * Parse a reference to a string: the first equal one in the table, or a new one if there is
+ * none; or @offset.
  */
 static bool parse_reference(struct assembler *as, cosy_u32 *out)
 {
@@ -434,7 +434,7 @@ static bool parse_u32(struct assembler *as, cosy_u32 max, const char *what,
 	return true;
 }
 
-/* The first of no outputs may be the register after the last. */
+/* If there are no outputs, the first one may be the register after the last. */
 static bool parse_outputs(struct assembler *as)
 {
 	if (!expect(as, 'r', "to begin a register") ||
@@ -500,11 +500,14 @@ static bool parse_space(struct assembler *as)
 	return true;
 }
 
-/* @field of the header is set by @word: what is wrong with it is wrong there. */
+/*
+ * Record that @word sets @field of the header, so that errors of the field are reported at
+ * the word.
+ */
 #define SETS(as, name, word) \
 	((as)->field[offsetof(struct cosy_header, name)] = place_of(as, word))
 
-/* One of the directives other than .case, which is a slot. */
+/* Parse a directive other than .case, which is a slot. */
 static bool parse_directive(struct assembler *as, const char *word, size_t len)
 {
 	if (same(word, len, ".compound")) {
@@ -595,7 +598,7 @@ static bool add_slot(struct assembler *as, const struct cosy_op *op,
 	return true;
 }
 
-/* A label as operand, of the slot that is added next. */
+/* Parse a label as an operand of the slot that is added next. */
 static bool parse_target(struct assembler *as)
 {
 	struct fixup *fixup;
@@ -615,7 +618,10 @@ static bool parse_target(struct assembler *as)
 	return true;
 }
 
-/* The operation's name up to the first dot, or all of it when it begins so. */
+/*
+ * Find an operation by its name, up to the first dot, or by the whole word if that begins
+ * with a dot.
+ */
 static bool find_op(const char *word, size_t len, struct cosy_op *op,
 		    size_t *used)
 {
@@ -656,7 +662,7 @@ static unsigned int suffixes_of(enum cosy_form form)
 	}
 }
 
-/* The next suffix: what stands between a dot and the next one. */
+/* Return the next suffix: the text between a dot and the next one. */
 static size_t next_suffix(const char **at, const char *end)
 {
 	const char *start = *at, *dot;
@@ -676,7 +682,7 @@ static int width_of(const char *s, size_t len)
 	return 0;
 }
 
-/* The hint of a name, 0 if there is none. */
+/* Return the hint with a name, or 0. */
 static unsigned int hint_of(const char *s, size_t len)
 {
 	unsigned int i;
@@ -767,7 +773,7 @@ static bool parse_call_number(struct assembler *as, cosy_s64 *nr)
 	return true;
 }
 
-/* The functions of a CALL: its number, and that of the up-call. */
+/* Parse the functions of a CALL: its number, and that of the up-call. */
 static bool parse_function(struct assembler *as, struct cosy_op *op)
 {
 	cosy_u64 function, upcall;
@@ -785,7 +791,7 @@ static bool parse_function(struct assembler *as, struct cosy_op *op)
 	return true;
 }
 
-/* The operation itself and its ARG slots. */
+/* Parse the operation and its ARG slots. */
 static bool parse_call(struct assembler *as, struct cosy_op *op,
 		       struct place place)
 {
@@ -919,7 +925,7 @@ static bool parse_fields(struct assembler *as, struct cosy_op *op)
 		       parse_sum(as, &op->a, &op->imm) &&
 		       expect(as, ']', "after the address") &&
 		       expect_comma(as) && parse_register(as, &op->b);
-	default:	/* ARG, CASE and calls have functions of their own */
+	default:	/* ARG, CASE and calls have their own functions */
 		return false;
 	}
 }
@@ -968,7 +974,7 @@ static bool add_label(struct assembler *as, const char *word, size_t len)
 	return true;
 }
 
-/* One line of text: labels, then perhaps a directive or an operation. */
+/* Parse one line: labels, then an optional directive or operation. */
 static bool parse_statement(struct assembler *as)
 {
 	const char *word;
@@ -1104,7 +1110,7 @@ static void *build_image(struct assembler *as, size_t *size)
 	return image;
 }
 
-/* Verify, and say at which line of the text it is wrong. */
+/* Verify the image, and report an error at the line of the text that caused it. */
 static bool check_image(struct assembler *as, const void *image, size_t size)
 {
 	struct cosy_diag diag;

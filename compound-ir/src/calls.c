@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception
 /*
- * calls.c - what is known of a system call by its number.
+ * calls.c - properties of a system call by its number.
  */
 #include <cosy/calls.h>
 

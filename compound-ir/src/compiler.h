@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception */
 /*
- * compiler.h - what the kernel's headers give the core in the module, given to
- * it in user space. The core includes this, and no C library header.
+ * compiler.h - definitions of the kernel's headers that the core needs, in user space. The
+ * core includes this, and no C library header.
  */
 #ifndef COSY_COMPILER_H
 #define COSY_COMPILER_H
 
-/* Slots of a long compound that verifier and decoder go through at once. */
+/* The number of slots of a long compound that verifier and decoder process at once. */
 #define SLOTS_IN_A_GO	4096
 
 #ifdef __KERNEL__
@@ -14,7 +14,7 @@
 #include <linux/sched.h>
 #include <linux/stddef.h>
 #include <linux/types.h>
-/* In loops that are as long as a compound: let others run. */
+/* Called in loops as long as a compound, so that other tasks can run. */
 #define relax()		cond_resched()
 #else
 #include <stdbool.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception
 /*
- * decode.c - from a verified image to threaded code, once at load.
+ * decode.c - decode a verified image to threaded code, once at load.
  *
- * Each slot becomes one struct cosy_insn whose handler is specialised by what
- * is known now: the operation, its width and condition, whether the second
- * operand is a constant, whether the result replaces the first operand, and
- * whether a branch goes back. Slots keep their places.
+ * Each slot becomes one struct cosy_insn. Its handler is specialised by all that is known
+ * at load: the operation, its width and condition, whether the second operand is a
+ * constant, whether dst is the first operand, and whether a branch goes back. Slots keep
+ * their places.
  */
 #include <cosy/calls.h>
 #include <cosy/decode.h>
@@ -13,7 +13,7 @@
 #include "compiler.h"
 #include "handlers.h"
 
-/* The numbers below count on these lists running in parallel. */
+/* The numbers below depend on these lists having the same order. */
 _Static_assert(COSY_H_ASHR_RR4 - COSY_H_ADD_RR4 ==
 	       (COSY_OP_ASHR - COSY_OP_ADD) * COSY_H_PER_ALU, "ALU order");
 _Static_assert(COSY_H_SET_RI4_SGE - COSY_H_SET_RI4_EQ == COSY_COND_SGE &&
@@ -35,7 +35,7 @@ static void set_target(struct cosy_insn *in, cosy_u32 pc, cosy_u32 target)
 		   (cosy_s32)sizeof(struct cosy_insn);
 }
 
-/* Operations on 1 or 2 bytes know their width at run time. */
+/* Handlers of operations on 1 or 2 bytes read the width at run time. */
 static void set_narrow(struct cosy_insn *in, unsigned int width,
 		       unsigned int cond)
 {
@@ -54,7 +54,7 @@ static void decode_alu(const struct cosy_op *op, struct cosy_insn *in)
 		return;
 	}
 	if (op->code == COSY_OP_SUB && op->b == COSY_NONE) {
-		/* The same as adding the opposite, for which there are pairs. */
+		/* The same as adding the negated constant, for which there are pairs. */
 		handler = COSY_H_ADD_RR4;
 		in->imm = (cosy_s64)-(cosy_u64)op->imm;
 	}
@@ -82,8 +82,8 @@ static void decode_alu(const struct cosy_op *op, struct cosy_insn *in)
 }
 
 /*
- * SET and BR: @first is the operation's handler for RR4_EQ. Of two registers
- * only six conditions have a handler, the others exchange the operands.
+ * SET and BR: @first is the operation's handler for RR4_EQ. With two registers only six
+ * conditions have a handler. The others exchange the operands.
  */
 static void decode_compare(const struct cosy_op *op, struct cosy_insn *in,
 			   unsigned int first)
@@ -139,7 +139,7 @@ static unsigned int extend_handler(const struct cosy_op *op)
 	return op->imm == 4 ? COSY_H_SEXT_1_4 : COSY_H_SEXT_1_8;
 }
 
-/* Of four handlers for the widths 1, 2, 4 and 8, the one for @width. */
+/* Return the handler for @width from four handlers for the widths 1, 2, 4 and 8. */
 static unsigned int by_width(unsigned int first, unsigned int width)
 {
 	return first + (width > 1) + (width > 2) + (width > 4);
@@ -281,7 +281,7 @@ static void decode_op(const struct cosy_op *op, struct cosy_insn *in,
 	}
 }
 
-/* The place of a handler among those that go in pairs, -1 if it does not. */
+/* Return the index of a handler among those that can be in pairs, or -1. */
 static int pair_index(cosy_s32 handler)
 {
 	enum {
@@ -300,8 +300,8 @@ static int pair_index(cosy_s32 handler)
 }
 
 /*
- * A slot does the next one's work, too, where there is a handler for both. The
- * next one keeps its own handler, for who jumps there.
+ * If there is a handler for a slot and the next one, the slot executes both. The next one
+ * keeps its own handler, for jumps to it.
  */
 static void fuse(struct cosy_code *code)
 {

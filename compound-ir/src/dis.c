@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception
 /*
- * dis.c - from an image to text.
+ * dis.c - disassemble an image to text.
  *
- * The assembler lays the strings out by first use. Where an image has them
- * otherwise, they are listed with .string, and what points into the middle of
- * one is written as an offset, so that nothing is lost.
+ * The assembler orders the strings by their first use. If an image has another order, its
+ * strings are listed with .string. A reference into the middle of a string is written as an
+ * offset. So no data is lost.
  */
 #include <fcntl.h>
 #include <inttypes.h>
@@ -29,7 +29,7 @@ struct dis {
 	FILE *out;
 };
 
-/* Bytes of @s between quotes; one that is not plain ASCII as an escape. */
+/* Write @s in quotes. Bytes that are not plain ASCII are escaped. */
 static void put_bytes(FILE *out, const unsigned char *s, size_t len)
 {
 	size_t i;
@@ -55,7 +55,7 @@ static void put_string(FILE *out, const char *s)
 	put_bytes(out, (const unsigned char *)s, strlen(s));
 }
 
-/* Where the assembler finds @s when the strings are listed with .string. */
+/* Return where the assembler finds @s when the strings are listed with .string. */
 static cosy_u32 first_match(const struct dis *d, const char *s)
 {
 	cosy_u32 at = 0;
@@ -77,8 +77,8 @@ static void put_reference(const struct dis *d, cosy_u32 offset)
 }
 
 /*
- * Return true if the assembler, which adds strings in the order of the references, would put the
- * string at @offset there, too. @next is where it would put the next new string.
+ * Return true if the assembler, which adds strings in the order of the references, would
+ * place the string at @offset there, too. @next is the place of the next new string.
  */
 static bool follows(const struct dis *d, cosy_u32 offset, cosy_u32 *next)
 {
@@ -135,7 +135,7 @@ static void put_operand(const struct dis *d, cosy_u16 reg, cosy_s64 imm)
 		fprintf(d->out, "r%u", reg);
 }
 
-/* An argument or address: a register and a constant, or one of them. */
+/* Write an argument or address: a register and a constant, or one of them. */
 static void put_sum(const struct dis *d, cosy_u16 reg, cosy_s64 imm)
 {
 	if (reg == COSY_NONE)
@@ -170,7 +170,7 @@ static void put_call(const struct dis *d, const struct cosy_op *op)
 	}
 }
 
-/* Everything after the operation's name. */
+/* Write everything after the operation's name. */
 static void put_fields(const struct dis *d, const struct cosy_op *op)
 {
 	const char *cond = cosy_cond_texts[op->cond];
@@ -263,7 +263,9 @@ static void put_line(const struct dis *d, const struct cosy_line *line)
 	fprintf(d->out, ", %" PRIu32 "\n", line->line);
 }
 
-/* The compound says which file: it must not make us wait or read a device. */
+/*
+ * The compound names the file, so opening and reading it must not block or read a device.
+ */
 static FILE *open_source(const char *name)
 {
 	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -282,7 +284,7 @@ static FILE *open_source(const char *name)
 	return file;
 }
 
-/* The line itself out of the source file, if it can be read. */
+/* Write the source line, if the file can be read. */
 static void put_source(const struct dis *d, const struct cosy_line *line)
 {
 	FILE *file = open_source(d->strings + line->file);
@@ -340,7 +342,10 @@ static bool is_text(unsigned char c)
 	return (c >= 0x20 && c <= 0x7e) || c == '\n' || c == '\t';
 }
 
-/* How many bytes from @at on read well as a string, with its NUL if there. */
+/*
+ * Return how many bytes from @at on are printable as a string, with the NUL if there is
+ * one.
+ */
 static cosy_u32 count_text(const struct dis *d, cosy_u32 at, bool *nul)
 {
 	cosy_u32 n = 0;
@@ -402,7 +407,7 @@ int cosy_disassemble(const void *image, size_t size, unsigned int flags,
 		diag->offset = 0;
 		return -1;
 	}
-	/* The field is 0 where it is unused: ask the form. */
+	/* An unused field is 0, so its form tells whether it is used. */
 	for (pc = 0; pc < d.h->nops; pc++) {
 		switch (cosy_op_texts[d.ops[pc].code].form) {
 		case COSY_FORM_JUMP:

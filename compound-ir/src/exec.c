@@ -2,14 +2,13 @@
 /*
  * exec.c - the executor: threaded code over the register file in memory.
  *
- * The values between two operations are all in memory: the registers in
- * st->regs, the calls made in st->calls. ip, the registers' address and the
- * budget are in machine registers and are written back on leaving. So an
- * operation either has happened or has not, wherever a signal, a fault or a
- * limit strikes.
+ * Between two operations all values are in memory: the registers in st->regs, the number of
+ * calls in st->calls. ip, the registers' address and the budget are in machine registers
+ * and are written back on leaving. So an operation either has happened or has not, wherever
+ * a signal, a fault or a limit occurs.
  *
- * A slot holds the place of its handler, as far as 32 bits tell: in the module
- * the address itself, elsewhere the distance from the first handler.
+ * A slot contains the address of its handler in 32 bits: in the module the address itself,
+ * elsewhere the distance from the first handler.
  *
  * In the module this file needs -fno-gcse, like the kernel's BPF interpreter.
  */
@@ -35,7 +34,7 @@ static inline bool cosy_env_divide_error(struct cosy_env *env)
 }
 #endif
 
-/* Shifted to the top, values of any width compare like 64-bit ones. */
+/* Values shifted to the top bits compare like 64-bit ones at any width. */
 static bool narrow_compare(unsigned int cond, cosy_u64 a, cosy_u64 b,
 			   unsigned int shift)
 {
@@ -65,7 +64,7 @@ static bool narrow_compare(unsigned int cond, cosy_u64 a, cosy_u64 b,
 	}
 }
 
-/* The CASE slot after @ip whose constant is @val, or @ip for the default. */
+/* Return the CASE slot after @ip whose constant is @val, or @ip for the default. */
 static const struct cosy_insn *find_case(const struct cosy_insn *ip,
 					 cosy_u64 val)
 {
@@ -119,8 +118,8 @@ _Bool cosy_exec_result(const struct cosy_code *code, struct cosy_state *st,
 }
 
 /*
- * objtool understands an indirect jump by the table that is read for it. Here
- * the table was read when the compound was loaded, so it is mentioned.
+ * objtool needs to know the table of an indirect jump. Here the table was read when the
+ * compound was loaded, so each jump refers to it.
  */
 #ifdef __KERNEL__
 #define JUMP(place) do {					\
@@ -137,15 +136,16 @@ typedef const void *place_entry;
 #else
 #define JUMP(place)	goto *((const char *)&&do_SLOT + (place))
 #define NAME_TABLE(table)
-/* Differences: addresses would have to be relocated at each start of a program. */
+/* Distances need no relocation at the start of a program, unlike addresses. */
 typedef cosy_s32 place_entry;
 #define PLACE_ENTRY(name)						\
 	(cosy_s32)((const char *)&&do_##name - (const char *)&&do_SLOT),
 #endif
 
 /*
- * Some hooks give their result by address, which no variable of cosy_exec()
- * itself should have: these use st->value, which means nothing until the end.
+ * Some hooks return their result through a pointer. It must not point to a variable of
+ * cosy_exec(), because that would have to be in memory. So they use st->value, which has no
+ * other meaning before the end.
  */
 static noinline enum cosy_function_end
 call_function(struct cosy_state *st, const struct cosy_insn *ip)
@@ -160,7 +160,10 @@ call_function(struct cosy_state *st, const struct cosy_insn *ip)
 				 &st->value);
 }
 
-/* Of a call's failure; its result is not to be moved for it in any other case. */
+/*
+ * Store the result of a failing call. Without this, the compiler would move the result to
+ * memory in all other cases, too.
+ */
 static inline void keep(struct cosy_state *st, cosy_u64 result)
 {
 	cosy_u64 kept = result;
@@ -169,7 +172,9 @@ static inline void keep(struct cosy_state *st, cosy_u64 result)
 	st->value = kept;
 }
 
-/* Without @st, as cosy_exec_link() calls this: return the addresses of the handlers. */
+/*
+ * cosy_exec_link() calls this with @st NULL. Then it returns the addresses of the handlers.
+ */
 enum cosy_status cosy_exec(const struct cosy_code *code, struct cosy_state *st)
 {
 	static const place_entry table[] __annotate_jump_table = {
@@ -202,7 +207,7 @@ enum cosy_status cosy_exec(const struct cosy_code *code, struct cosy_state *st)
 	ip = &code->insns[st->pc];
 	regs = st->regs;
 	self = cosy_env_self(st);
-	/* Not to be worked out again each time. */
+	/* Keep the value, so that it is not computed again each time. */
 	OPTIMIZER_HIDE_VAR(self);
 	budget = st->budget;
 	if (budget > (cosy_s64)COSY_MAX_LIMIT)
@@ -217,7 +222,7 @@ enum cosy_status cosy_exec(const struct cosy_code *code, struct cosy_state *st)
 #define DISPATCH() JUMP(ip->handler)
 #define NEXT() do { ip++; DISPATCH(); } while (0)
 
-/* A jump back: pay for the slots jumped over, and look up from work. */
+/* A back-edge: charge its slots, and check for pending work. */
 #define BACK() do {						\
 	budget += ip->disp;					\
 	ip = target_of(ip);					\
@@ -231,7 +236,7 @@ enum cosy_status cosy_exec(const struct cosy_code *code, struct cosy_state *st)
 
 	DISPATCH();
 
-/* What goes in pairs. */
+/* Operations that can be in pairs. */
 #define DO_CONST	(DST = IMM)
 #define DO_MOV		(DST = A)
 #define DO_ADD_RR4	(DST = (cosy_u32)(A + B))
@@ -316,7 +321,7 @@ do_##name: {							\
 	}							\
 	NEXT()
 
-/* Narrow values are extended to 64 bits as EXT says, and cut off again. */
+/* Narrow values are extended to 64 bits by EXT, and truncated again. */
 #define ALU(OP, CHECK, EXT) \
 	ALU_ONE(OP##_RR4, OP, CHECK, cosy_u32, cosy_s32, A, B);	\
 	ALU_ONE(OP##_RI4, OP, CHECK, cosy_u32, cosy_s32, A, IMM); \
@@ -357,7 +362,7 @@ divide_error:
 	DST = 0;
 	NEXT();
 
-/* SET and BR for each condition; ACT(test) says what to do with the outcome. */
+/* SET and BR for each condition. ACT(test) uses the result. */
 #define COMPARE_ONE(name, ACT, T, op, second)			\
 do_##name:							\
 	ACT((T)A op (T)(second));				\
@@ -444,7 +449,7 @@ do_SWITCH: {
 	DISPATCH();
 
 do_EXIT:
-	/* Nothing to resume: pc and budget need not be worked out. */
+	/* The run cannot be resumed, so pc and budget are not computed. */
 	st->value = IMM;
 	return COSY_DONE;
 do_UPCALL:
@@ -611,7 +616,7 @@ limit:
 	status = COSY_LIMIT;
 	goto leave;
 again:
-	/* Nothing is to be told, least of all what was there before. */
+	/* Return 0, and not the previous contents. */
 	st->value = 0;
 	status = COSY_AGAIN;
 leave:

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception */
 /*
- * handlers.h - the executor's pieces of code, by name: what the decoder
- * chooses from and the executor defines.
+ * handlers.h - the names of the executor's handlers. The decoder chooses from them and the
+ * executor defines them.
  *
- * Suffixes: 4, 8 and N the width (N: 1 or 2, known at run time); RR register
- * and register, RI register and constant, DR and DI the same where dst is also
- * the first operand. An N handler's second operand is b + imm.
+ * Suffixes: 4, 8 and N are the width (N: 1 or 2, known at run time). RR means register and
+ * register, RI register and constant. DR and DI mean the same with dst as the first
+ * operand. An N handler's second operand is b + imm.
  */
 #ifndef COSY_HANDLERS_H
 #define COSY_HANDLERS_H
@@ -17,7 +17,7 @@
 	H(OP##_RR8) H(OP##_RI8) H(OP##_DR8) H(OP##_DI8) \
 	H(OP##_N)
 
-/* Two registers can be exchanged, so that GT and GE become LT and LE. */
+/* Two registers can be exchanged, so GT and GE become LT and LE. */
 #define COSY_RR_CONDS(H, OP) \
 	H(OP##_EQ) H(OP##_NE) H(OP##_ULT) H(OP##_ULE) H(OP##_SLT) H(OP##_SLE)
 
@@ -32,8 +32,8 @@
 	H(OP##_N)
 
 /*
- * Pairs of what compiled code is full of - copies, constants, addresses and
- * counters - are one handler: half the dispatches. None of them can leave.
+ * Pairs of operations that are frequent in compiled code - copies, constants, addresses and
+ * counters - have one handler, which halves the dispatches. None of them can leave.
  */
 #define COSY_PAIR_FIRSTS(X, H) \
 	X(CONST, H) X(MOV, H) \
@@ -51,7 +51,7 @@
 #define COSY_PAIR_HANDLERS(H)	COSY_PAIR_FIRSTS(COSY_PAIRS_WITH, H)
 
 #define COSY_HANDLERS(H) \
-	H(SLOT)		/* ARG or CASE, no operation */ \
+	H(SLOT)		/* ARG or CASE, not an operation */ \
 	H(CONST) H(MOV) \
 	H(SEXT_1_2) H(SEXT_1_4) H(SEXT_1_8) \
 	H(SEXT_2_4) H(SEXT_2_8) H(SEXT_4_8) \
@@ -90,7 +90,7 @@ enum cosy_handler {
 	COSY_NR_HANDLERS
 };
 
-/* Distances in the lists above. */
+/* Distances between the handlers of the lists above. */
 #define COSY_H_PER_ALU	(COSY_H_SUB_RR4 - COSY_H_ADD_RR4)
 #define COSY_H_ALU_8	(COSY_H_ADD_RR8 - COSY_H_ADD_RR4)
 #define COSY_H_ALU_RI	(COSY_H_ADD_RI4 - COSY_H_ADD_RR4)
@@ -102,8 +102,8 @@ enum cosy_handler {
 #define COSY_INSN_UPCALL_NR(in)	((in)->imm >> 16)
 
 /*
- * cosy_decode() has set the handlers to enum cosy_handler: make them places. And
- * find what is to be called.
+ * Replace the numbers of enum cosy_handler that cosy_decode() has set by the places of the
+ * handlers, and look up the calls.
  */
 void cosy_exec_link(struct cosy_code *code);
 

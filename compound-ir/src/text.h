@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception */
 /*
- * text.h - tables of names the assembler and the disassembler share.
+ * text.h - tables of names for the assembler and the disassembler.
  */
 #ifndef COSY_TEXT_H
 #define COSY_TEXT_H

@@ -2,10 +2,10 @@
 /*
  * verify.c - structural verification of a compound image.
  *
- * Everything is checked once and in order, so that the first wrong field is
- * the one reported: the header, then the slots, then lines and strings. Sums
- * of lengths are computed in 64 bits and cannot overflow; nothing after the
- * header is looked at before the lengths are known to be right.
+ * Every field is checked once and in order, so that the first wrong field is reported: the
+ * header, then the slots, then lines and strings. Sums of lengths are computed in 64 bits
+ * and cannot overflow. Nothing after the header is read before the lengths have been
+ * checked.
  */
 #include <cosy/verify.h>
 
@@ -74,13 +74,13 @@ static int verify_header(const struct cosy_header *h, cosy_u64 size,
 	return 0;
 }
 
-/* Which fields an operation uses, and how. */
+/* The fields that an operation uses, and their meaning. */
 enum {
 	DST	= 1 << 0,
 	A	= 1 << 1,
 	A_NONE	= 1 << 2,	/* a may be COSY_NONE */
 	B	= 1 << 3,
-	B_IMM	= 1 << 4,	/* b may be COSY_NONE, else imm is zero */
+	B_IMM	= 1 << 4,	/* b may be COSY_NONE, otherwise imm is zero */
 	C	= 1 << 5,
 	C_COUNT	= 1 << 6,	/* c is a number of slots, or of an up-call */
 	WIDTH	= 1 << 7,	/* 1, 2, 4 or 8 */
@@ -135,7 +135,7 @@ static bool valid_width(cosy_u8 width)
 #define REJECT_OP(field, reason) \
 	reject(diag, reason, offset + OP_OFFSET(field))
 
-/* What can be said of the fields without knowing the operation's meaning. */
+/* Check the properties of fields that do not depend on the operation's meaning. */
 static int verify_fields(const struct cosy_header *h, const struct cosy_op *op,
 			 unsigned int fields, cosy_u64 offset,
 			 struct cosy_diag *diag)
@@ -189,7 +189,7 @@ static int verify_fields(const struct cosy_header *h, const struct cosy_op *op,
 	return 0;
 }
 
-/* The constants whose range depends on the operation. */
+/* Check constants whose range depends on the operation. */
 static int verify_imm(const struct cosy_header *h, const struct cosy_op *op,
 		      cosy_u64 offset, struct cosy_diag *diag)
 {
@@ -229,7 +229,7 @@ static int verify_imm(const struct cosy_header *h, const struct cosy_op *op,
 	}
 }
 
-/* The ARG or CASE slots after the operation at @pc: how many there are. */
+/* Check the ARG or CASE slots after the operation at @pc. @slots becomes their number. */
 static int verify_slots(const struct cosy_header *h, const struct cosy_op *op,
 			cosy_u32 pc, cosy_u32 *slots, cosy_u64 offset,
 			struct cosy_diag *diag)
@@ -265,7 +265,7 @@ static int verify_ops(const struct cosy_header *h, const struct cosy_op *ops,
 		      struct cosy_diag *diag)
 {
 	cosy_u64 offset = sizeof(*h);
-	cosy_u32 slots = 0;	/* ARG or CASE slots still to come */
+	cosy_u32 slots = 0;	/* ARG or CASE slots that follow */
 	cosy_u32 pc, last = 0;
 
 	for (pc = 0; pc < h->nops; pc++, offset += sizeof(*ops)) {
@@ -297,7 +297,7 @@ static int verify_ops(const struct cosy_header *h, const struct cosy_op *ops,
 		}
 	}
 
-	/* Each operation before it may fall through to the next one; the last must not. */
+	/* Other operations may fall through to the next one. The last one must not. */
 	switch (ops[last].code) {
 	case COSY_OP_JMP:
 	case COSY_OP_SWITCH:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception */
 /*
- * calls.h - what is known of a system call by its number.
+ * calls.h - properties of a system call by its number.
  */
 #ifndef COSY_CALLS_H
 #define COSY_CALLS_H
@@ -19,7 +19,7 @@ extern "C" {
  * cosy_call_nests() - test whether a system call may be nested
  * @nr: its number
  *
- * Return: true if syscalls.def says so.
+ * Return: true if syscalls.def marks it NESTED.
  */
 bool cosy_call_nests(cosy_u32 nr);
 
@@ -27,7 +27,7 @@ bool cosy_call_nests(cosy_u32 nr);
  * cosy_call_parks() - test whether a loop makes this call itself for compounds that it parks
  * @nr: its number
  *
- * Return: true if parks.def says so.
+ * Return: true if parks.def contains it.
  */
 bool cosy_call_parks(cosy_u32 nr);
 

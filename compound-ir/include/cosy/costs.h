@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception */
 /*
- * costs.h - what a compound costs and saves, in guest instructions.
+ * costs.h - the costs and savings of a compound, in guest instructions.
  *
  * The plugin and cosy-profile predict with these figures, and libcosy decides with
  * them whether a region runs as a compound. Each figure is the difference to native code that
@@ -10,12 +10,12 @@
 #ifndef COSY_COSTS_H
 #define COSY_COSTS_H
 
-/* Entering and leaving: bench fit, 585 - 18. */
+/* Entering and leaving the kernel: bench fit, 585 - 18. */
 #define COSY_COST_ENTRY		567
-/* Leaving for an up-call and entering again: bench upcall, 755 - 6. */
+/* Leaving for an up-call and resuming: bench upcall, 755 - 6. */
 #define COSY_COST_UPCALL	749
 
-/* Bench op: an operation, a load or store, a jump back. */
+/* Bench op: an operation, a load or store, a back-edge. */
 #define COSY_COST_OPERATION	7
 #define COSY_COST_MEMORY	15
 #define COSY_COST_LOOP		16
@@ -24,17 +24,17 @@
 #define COSY_CALL_SAVES		197
 
 /*
- * The most that a call saves for which there may be a fast path: per name among its
- * arguments, bench newfstatat, 3389 - 1374; of COSY_FILE_CALLS, a third of bench
- * smallfile, 10586 - 6493, without openclose, 5548 - 3948.
+ * The maximum that a call with a fast path saves. For each name among its arguments: bench
+ * newfstatat, 3389 - 1374. For calls of COSY_FILE_CALLS: a third of the saving of bench
+ * smallfile (10586 - 6493) less that of openclose (5548 - 3948).
  */
 #define COSY_NAME_CALL_SAVES	2000
 #define COSY_FILE_CALL_SAVES	831
 
 /*
- * What a call with a fast path usually saves in a compound, its crossing included, where
- * all is cached: CALL(name, saved). Measured in the loops of ./cosy bench predictions, on
- * tmpfs; calls that are measured in pairs share what they save. Those that are not here
+ * The usual saving of a call with a fast path in a compound, including the crossing, if
+ * everything is cached: CALL(name, saved). Measured in the loops of ./cosy bench
+ * predictions, on tmpfs. Calls that are measured in pairs share their saving. Other calls
  * save COSY_CALL_SAVES.
  */
 #define COSY_USUAL_SAVINGS(CALL) \
@@ -53,37 +53,37 @@
 	CALL(listxattr, 1590) CALL(llistxattr, 1590) \
 	CALL(read, 500) CALL(pread64, 540) CALL(write, 550) CALL(pwrite64, 535) \
 	CALL(fstat, 400)
-/* An lseek() that is made as one with the read or write after it: bench lseekread. */
+/* An lseek() that is joined with the read or write after it: bench lseekread. */
 #define COSY_JOINED_SEEK_SAVES	450
 
 /*
- * What such a call saves on average where its loop opens and closes the file: 690 for
- * files of 8 KiB (bench smallfile), 350 for files of 12 bytes (those of bench batch).
+ * The average saving of such a call if its loop opens and closes the file: 690 for files of
+ * 8 KiB (bench smallfile), 350 for files of 12 bytes (bench batch).
  */
 #define COSY_FILE_CALL_USUALLY_SAVES	500
 
 /*
- * The operations of a batch function for an item, without its calls: its loop, and the
- * path and the result in arrays.
+ * The operations of a batch function for one item, without its calls: its loop, and the
+ * accesses to the path and the result in arrays.
  */
 #define COSY_COST_BATCH_ITEM \
 	(COSY_COST_LOOP + 4 * COSY_COST_MEMORY + 6 * COSY_COST_OPERATION)
 /*
- * What cosy_read_many() spends on a file besides: an fstat(), and reads that are not
+ * The further cost of cosy_read_many() for one file: an fstat(), and reads that are not
  * joined. Bench batch, read-calls, compared with the same calls between markers.
  */
 #define COSY_COST_READ_MANY		1000
 
-/* Calls with a fast path that have no name among their arguments. */
+/* Calls with a fast path and without a name among their arguments. */
 #define COSY_FILE_CALLS(CALL) \
 	CALL(close) CALL(fstat) CALL(getdents64) CALL(pread64) CALL(pwrite64) \
 	CALL(read) CALL(write)
 
 /*
- * What a call saves below libcosy-preload.so, the entry included: CALL(name, saved,
- * near). @near is for a path of one component: the module finds it in the directory at
- * hand. Measured by build/bench/unmodified-calls, native less cosy run, as
- * docs/unmodified.md has it; calls that it measures in pairs share what they save.
+ * The saving of a call with libcosy-preload.so, including the entry: CALL(name, saved,
+ * near). @near is the saving for a path of one component, which the module finds in the
+ * current directory. Measured by build/bench/unmodified-calls as native minus cosy run;
+ * docs/unmodified.md has the figures. Calls that are measured in pairs share their saving.
  */
 #define COSY_PRELOAD_SAVINGS(CALL) \
 	CALL(newfstatat, 1577, 1828) CALL(statx, 1577, 1616) \
@@ -99,13 +99,16 @@
 	CALL(truncate, 1200, 1200) CALL(utimensat, 1530, 1530) \
 	CALL(getxattr, 1217, 1217) CALL(lgetxattr, 1221, 1221) \
 	CALL(listxattr, 1174, 1174) CALL(llistxattr, 1174, 1174)
-/* The same of a call that fails: stat of a name that does not exist. */
+/* The saving of a call that fails: stat of a name that does not exist. */
 #define COSY_PRELOAD_FAILED_SAVES	690
-/* What the start of a process costs more: bench unmodified, 155 (true) to 170 thousand. */
+/* The further cost of starting a process: bench unmodified, 155 (true) to 170 thousand. */
 #define COSY_PRELOAD_START		160000
-/* Calls that a process makes natively first: so many pay for opening the device. */
+/*
+ * The number of calls that a process makes natively before it opens the device; this number
+ * pays for opening it.
+ */
 #define COSY_PRELOAD_NATIVE_CALLS	16
-/* An fstatat() of a name in a directory in memory, natively: the same benchmark. */
+/* The native cost of fstatat() for a name in a cached directory: the same benchmark. */
 #define COSY_STATUS_CALL		3387
 
 #endif /* COSY_COSTS_H */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception */
 /*
- * decode.h - from a verified image to threaded code, once at load.
+ * decode.h - decode a verified image to threaded code, once at load.
  */
 #ifndef COSY_DECODE_H
 #define COSY_DECODE_H
 
 #include "format.h"
 
-/** enum cosy_insn_kind - what else than an operation with a result a slot is */
+/** enum cosy_insn_kind - the kinds of slots */
 enum cosy_insn_kind {
 	COSY_INSN_OTHER,
 	COSY_INSN_SLOT,		/* ARG or CASE, no operation by itself */
@@ -34,16 +34,15 @@ enum cosy_insn_kind {
  * @imm:     constant; of a CALL the number of the function and, above 16 bits,
  *	     that of the up-call
  *
- * A CPU that predicts the jump from one handler to the next may execute, for a
- * moment, any handler on any slot. Hence a field has the same meaning in every
- * slot, and a value with which every handler that reads it stays inside its
- * tables: registers are at most nregs, disp leads to a slot, ncases and nargs
- * do not lead beyond the guard slots, callee and fast exist; they are 0 where
- * they mean nothing. imm and hints may be anything: no handler uses them as an
- * index without array_index_nospec().
+ * A CPU that mispredicts the jump to the next handler may speculatively execute any handler
+ * on any slot. So a field has the same meaning in every slot, and a value with which every
+ * handler that reads it stays inside its tables: registers are at most nregs, disp leads to
+ * a slot, ncases and nargs stay within the guard slots, callee and fast exist. Unused
+ * fields are 0. imm and hints may have any value, because no handler uses them as an index
+ * without array_index_nospec().
  *
- * Slots keep their places, so a pc means the same before and after decoding.
- * A slot that was fused into the one before it still holds its own code.
+ * Slots keep their places, so a pc means the same before and after decoding. A slot that
+ * was fused into the one before it keeps its own code.
  */
 struct cosy_insn {
 	cosy_s32 handler;
@@ -68,14 +67,13 @@ _Static_assert(COSY_NR_HINTS <= 5 && COSY_MAX_ARGS < 8 && COSY_NR_CONDS <= 16,
 	       "widths of bit-fields");
 
 /*
- * Slots after the last one, which are EXITs: as far as a handler, or a fast path
- * for two calls, can look ahead.
+ * Slots after the last one, which are EXITs: as many as a handler, or a fast path for two
+ * calls, can read ahead.
  */
 #define COSY_GUARD_SLOTS	16u
 
 /**
- * struct cosy_code - a decoded compound; immutable, any number of threads may
- * execute it at once
+ * struct cosy_code - a decoded compound; immutable, so any number of threads can execute it
  * @ninsns: slots
  * @nregs: @ninputs: @out_first: @nout: @nexits: @limit: as in the header
  * @insns: the slots, and COSY_GUARD_SLOTS more
@@ -92,10 +90,10 @@ struct cosy_code {
 };
 
 /**
- * cosy_code_size_of() - bytes that the decoded code of @nops slots takes
+ * cosy_code_size_of() - the size in bytes of the decoded code of @nops slots
  * @nops: slots, at most 2^32
  *
- * More than the slots themselves: execution may look beyond the last one.
+ * This includes slots after the last one, because execution may read them.
  */
 static inline cosy_u64 cosy_code_size_of(cosy_u64 nops)
 {
@@ -104,26 +102,26 @@ static inline cosy_u64 cosy_code_size_of(cosy_u64 nops)
 }
 
 /**
- * cosy_code_size() - bytes cosy_decode() needs for a verified image
+ * cosy_code_size() - the number of bytes that cosy_decode() needs for a verified image
  * @image: a verified image
  */
 cosy_u64 cosy_code_size(const void *image);
 
 /**
- * cosy_fast_find_fn - finds the module's fast path for a call
- * @op: a SYS or LIBC operation that may be made here; its ARG slots are after
- *	it, and after those is another operation
+ * cosy_fast_find_fn - find the module's fast path for a call
+ * @op: a SYS or LIBC operation that may be made here; its ARG slots and another operation
+ *	follow
  *
- * Return: its number, from 0 to 255; -1 if there is none.
+ * Return: its number, from 0 to 255, or -1 if there is none.
  */
 typedef cosy_s32 cosy_fast_find_fn(const struct cosy_op *op);
 
 /**
  * enum cosy_decode_flags - how the code makes its calls
- * @COSY_DECODE_NESTED: from inside a system call: those that may not be made there
- *			(syscalls.def) leave with COSY_STEP instead
- * @COSY_DECODE_PARKS:	a loop executes it: where it parks compounds for a call, that has no
- *			fast path with NESTED, and leaves with COSY_STEP without
+ * @COSY_DECODE_NESTED: inside a system call: calls that must not be nested (syscalls.def)
+ *			leave with COSY_STEP
+ * @COSY_DECODE_PARKS:	in a loop: a call for which the loop parks compounds has no fast path
+ *			if NESTED is set too, and leaves with COSY_STEP otherwise
  */
 enum cosy_decode_flags {
 	COSY_DECODE_NESTED = 1 << 0,
@@ -132,12 +130,12 @@ enum cosy_decode_flags {
 
 /**
  * cosy_decode() - decode a verified image
- * @image: an image cosy_verify() accepted; no longer needed afterwards
+ * @image: an image that cosy_verify() has accepted; not used after the return
  * @code:  cosy_code_size() bytes, owned by the caller
  * @flags: enum cosy_decode_flags
- * @fast:  which calls to make by a fast path, NULL if none
+ * @fast:  finds fast paths for calls, or NULL
  *
- * Cannot fail. Any thread or signal context; in the module, where it may sleep.
+ * Cannot fail. May run in any thread or signal context. In the module it may sleep.
  */
 void cosy_decode(const void *image, struct cosy_code *code, unsigned int flags,
 		 cosy_fast_find_fn *fast);

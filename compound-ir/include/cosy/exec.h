@@ -2,15 +2,14 @@
 /*
  * exec.h - the executor, for the module and for libcosy.
  *
- * Both compile src/exec.c. Each is an environment of the executor: it defines how to
- * access memory, make system calls and leave, in inline functions of its own <cosy_env.h>,
- * which is found on the include path:
+ * Both compile src/exec.c. Each is an environment of the executor: its <cosy_env.h>, on the
+ * include path, defines inline functions that access memory, make system calls and leave:
  *
  *   struct cosy_env
  *	the environment's part of struct cosy_state
  *   bool cosy_env_load(env, u64 addr, unsigned int width, u64 *val)
  *   bool cosy_env_store(env, u64 addr, unsigned int width, u64 val)
- *	width is a compile-time constant; false is a fault, nothing happened
+ *	width is a compile-time constant; false means a fault without an effect
  *   bool cosy_env_copy(env, u64 dst, u64 src, u64 len)		memmove
  *   bool cosy_env_fill(env, u64 dst, u8 byte, u64 len)		memset
  *   bool cosy_env_compare(env, u64 a, u64 b, u64 len, u64 *sign) memcmp
@@ -20,10 +19,10 @@
  *   bool cosy_env_strchr(env, u64 p, u8 byte, u64 *at)		strchr
  *   bool cosy_env_strrchr(env, u64 p, u8 byte, u64 *at)	strrchr
  *   bool cosy_env_stpcpy(env, u64 dst, u64 src, u64 *end)	stpcpy
- *	as the functions of libc do; sign is -1, 0 or 1, diff the difference of
- *	the first bytes that differ, both in 32 bits; max ~0 is no limit.
- *	false: not done here, env->step says why (enum cosy_step). Part may
- *	have happened only where doing all of it again gives the same result
+ *	as the functions of libc; sign is -1, 0 or 1, diff the difference of
+ *	the first bytes that differ, both in 32 bits; max ~0 means no limit.
+ *	false: not done here, env->step says why (enum cosy_step). It may be done
+ *	in part only if repeating all of it gives the same result
  *   void cosy_env_arg(env, unsigned int i, u64 val)
  *	set argument i (a constant) of the next call
  *   cosy_self *cosy_env_self(struct cosy_state *st)
@@ -31,8 +30,8 @@
  *	does not change while the compound runs
  *   bool cosy_env_may_call(cosy_self *self, struct cosy_state *st,
  *			    const struct cosy_insn *ip)
- *	before every call, its arguments are set: false leaves with COSY_STEP,
- *	env->step says why
+ *	called before every call, whose arguments are set: false leaves with
+ *	COSY_STEP, env->step says why
  *   cosy_u16 cosy_env_callee(unsigned int nr)
  *	at load: the environment's index for calls with that number; 0 is valid, too
  *   long cosy_env_call(env, unsigned int nr, unsigned int callee)
@@ -45,20 +44,21 @@
  *	happened: leaves with COSY_UPCALL; FAILED, *val is an enum
  *	cosy_function_status: leaves with COSY_FAILED; or SUSPENDED, *val is
  *	the status it leaves with: the function resumes at the same pc
- *   bool cosy_env_divide_error(env)			optional, a macro too
- *	a division by zero or signed overflow: true if the process has had its
- *	SIGFPE and the result may be 0; false, or not provided: leaves with
+ *   bool cosy_env_divide_error(env)			optional, also a macro
+ *	a division by zero or signed overflow: true if the process has received
+ *	SIGFPE and the result may be 0; false, or not defined: leaves with
  *	COSY_STEP
  *   struct cosy_made cosy_env_fast(struct cosy_state *st,
  *				    const struct cosy_insn *ip)
- *	optional, a macro too, where cosy_decode() is given fast paths: make the
- *	call at ip, and perhaps some that follow, whose results but for the last
- *	one's it stores itself
+ *	optional, also a macro, needed if cosy_decode() is given fast paths: make the
+ *	call at ip, and optionally calls that follow. It stores the results of all
+ *	but the last one itself
  *   bool cosy_env_may_fast(self, st, ip)
- *	with it, and before it: as cosy_env_may_call(), arguments are not set
+ *	needed with it, and called before it: like cosy_env_may_call(), but without
+ *	arguments
  *   bool cosy_env_leave(self)
- *	after every call and at back-edges: true if work is pending that is done only
- *	on return to user mode: leaves with COSY_AGAIN
+ *	called after every call and at back-edges: true if work is pending that is done
+ *	only on return to user mode: leaves with COSY_AGAIN
  *
  * In user mode a fault is the process's own SIGSEGV inside the access, so
  * load and store never fail there.
@@ -73,9 +73,9 @@
 struct cosy_state;
 
 /**
- * struct cosy_made - calls that were made by a fast path
- * @result: of the last one
- * @ip:	    its slot
+ * struct cosy_made - calls made by a fast path
+ * @result: result of the last one
+ * @ip:	    slot of the last one
  */
 struct cosy_made {
 	cosy_u64 result;
@@ -85,11 +85,11 @@ struct cosy_made {
 #include <cosy_env.h>
 
 /**
- * struct cosy_state - one run: pc + registers, and what the environment adds
+ * struct cosy_state - one run: pc, registers, and the environment's part
  * @regs:	nregs + 1 registers, the last of which is 0; owned by the caller
  * @pc:		in: slot to begin at, cosy_pc_valid(); out: as status.h says
- * @budget:	operations left; charged at back-edges with the slots jumped over
- * @value:	out: goes with the status
+ * @budget:	operations left; back-edges charge the slots of their loop
+ * @value:	out: depends on the status
  * @calls:	incremented at every system call made
  * @errno_addr: address of the thread's errno, for LIBC
  * @env:	the environment's part

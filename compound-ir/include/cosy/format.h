@@ -10,9 +10,9 @@
  *	char		 strings[strings_size]	NUL-terminated; offset 0 is ""
  *	unsigned char	 data[data_size]
  *
- * in this order without gaps, header.size bytes in all. This header is
- * freestanding and is shared by the module, the library, the plugin (C++) and
- * the tools. compound-ir/README.md is the specification.
+ * in this order without gaps, header.size bytes in total. This header is freestanding. The
+ * module, the library, the plugin (C++) and the tools use it. compound-ir/README.md is the
+ * specification.
  */
 #ifndef COSY_FORMAT_H
 #define COSY_FORMAT_H
@@ -58,7 +58,7 @@ enum cosy_opcode {
 	COSY_NR_OPS
 };
 
-/* Which fields of struct cosy_op an operation uses; the others are zero. */
+/* The fields of struct cosy_op that an operation uses; the others are zero. */
 enum cosy_form {
 	COSY_FORM_ARG,		/* a|NONE, imm		value is a + imm */
 	COSY_FORM_CASE,		/* imm, target		imm ascending, unsigned */
@@ -97,19 +97,19 @@ enum cosy_cond {
 };
 
 /*
- * Hints of SYS and LIBC: what the compiler knows about a call. The module may use them
- * to do the same with less work. They are never trusted: a wrong one leads to nothing that
+ * Hints of SYS and LIBC: facts that the compiler knows about a call. The module may use
+ * them to do the same with less work. It never trusts them: a wrong hint does nothing that
  * the process could not do itself.
  *
- * PLAIN:   make the call as it is
+ * PLAIN:   use no fast path
  * PRIVATE: the compound closes the descriptor that is opened here, and uses it only
  *	    in calls and comparisons
- * BORROW:  on a read: until the buffer is read into again, only a write with this
- *	    hint reads it, all that was read; on a write: it is that write
- * JOIN:    an lseek that only the read or write after it depends on
- * REST:    a read of a private file that is made again as long as it gives all
- *	    it asked for, each time after what it gave before, and nothing else
- *	    is done meanwhile
+ * BORROW:  of a read: until the buffer is read into again, only a write with this
+ *	    hint reads it, namely all that was read; of a write: it is that write
+ * JOIN:    of an lseek: only the read or write after it depends on it
+ * REST:    of a read of a private file that is repeated as long as it returns as
+ *	    much as requested; each repetition stores its data after the previous
+ *	    data, and no other operation has an effect in between
  */
 #define COSY_HINTS(X) \
 	X(PLAIN, plain) X(PRIVATE, private) X(BORROW, borrow) \
@@ -150,7 +150,7 @@ struct cosy_op {
 };
 
 /**
- * struct cosy_line - slots from @pc on (to the next entry) come from here
+ * struct cosy_line - the source of the slots from @pc on, up to the next entry
  * @pc:   first slot
  * @file: offset of the file name in the strings
  * @line: line number, 0 if unknown
@@ -170,8 +170,8 @@ struct cosy_line {
  * @nops:      slots, at least 1
  * @nlines: @strings_size: @data_size: lengths of the tables after the ops
  * @ninputs:   r0 … r(ninputs-1) are set by the caller, the others start as 0.
- *	       If there is data, the last input is the address it was placed at.
- * @out_first: @nout: the registers handed back when the compound is done
+ *	       If there is data, the last input is the address where it was placed.
+ * @out_first: @nout: the registers that are returned when the compound is done
  * @nexits:    exits are numbered 0 … nexits-1
  * @nupcalls:  up-calls are numbered 0 … nupcalls-1
  * @name:      offset of the compound's name (its function) in the strings

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception */
 /*
- * function.h - isolated user functions: the contract of the compiler, the library and
- * the module.
+ * function.h - isolated user functions: the interface of the compiler, the library and the
+ * module.
  *
  * A user function is a BPF program of type SYSCALL in an ELF file of its own. All memory
  * that it can access is one arena, the segment: 4 GiB of the process's addresses, which
@@ -36,8 +36,8 @@
  *	- relies on the first and the last 64 KiB of the segment being unmapped: it
  *	  does not compare the upper half of an address again within 32 KiB of one
  *	  that it has compared.
- * The module finds the faults that the program does not notice itself. It gets their
- * line from the program's BTF line information.
+ * The module finds the faults that the program does not detect itself. It gets their line
+ * from the program's BTF line information.
  */
 #ifndef COSY_FUNCTION_H
 #define COSY_FUNCTION_H
@@ -61,7 +61,9 @@
 #define COSY_FUNCTION_YIELD	0x436f7379
 #define COSY_FUNCTION_YIELD_NAME "cosy_function_yield"
 
-/* The budget that the module sets at the beginning, and when the program may continue. */
+/*
+ * The budget that the module sets at the beginning, and each time the program may continue.
+ */
 #define COSY_FUNCTION_BUDGET	4096
 
 /* Words of its state that a program can have in its context. */
@@ -78,8 +80,8 @@
  * @COSY_FUNCTION_TIME:	  it has run for too long (module parameter), and cannot be
  *			  suspended
  * @COSY_FUNCTION_KILLED: a fatal signal is pending
- * @COSY_FUNCTION_LEFT:	  it has not ended: it is to be called again
- * @COSY_FUNCTION_LOST:	  it was suspended, and its state does not exist any more
+ * @COSY_FUNCTION_LEFT:	  it has not ended; it must be called again
+ * @COSY_FUNCTION_LOST:	  it was suspended, and its state no longer exists
  */
 enum cosy_function_status {
 	COSY_FUNCTION_DONE,
@@ -95,11 +97,11 @@ enum cosy_function_status {
 };
 
 /**
- * enum cosy_function_end - what the executor's environment has done about a call
- * @COSY_FUNCTION_RETURNED: called the function
- * @COSY_FUNCTION_NATIVE:   nothing: it is to be run natively, as an up-call
- * @COSY_FUNCTION_FAILED:   called the function, which has failed
- * @COSY_FUNCTION_SUSPENDED: called the function, which was suspended; it resumes
+ * enum cosy_function_end - the result of cosy_env_function()
+ * @COSY_FUNCTION_RETURNED: the function was called and has returned
+ * @COSY_FUNCTION_NATIVE:   nothing was done: it must run natively, as an up-call
+ * @COSY_FUNCTION_FAILED:   the function was called and has failed
+ * @COSY_FUNCTION_SUSPENDED: the function was called and was suspended; it resumes
  *			    when its CALL is executed again
  */
 enum cosy_function_end {

@@ -6,7 +6,7 @@
 #define COSY_STATUS_H
 
 /**
- * enum cosy_status - why the executor left, and what happens next
+ * enum cosy_status - why the executor has left, and what the caller does next
  * @COSY_DONE:	 done by exit number value; pc is meaningless
  * @COSY_UPCALL: run native code number value on the frame, then resume at pc
  *		 (already the slot after the UPCALL)
@@ -15,15 +15,15 @@
  * @COSY_LIMIT:	 a limit was reached, value says which (enum cosy_limit);
  *		 resume at pc, or stop, as the policy says
  * @COSY_STEP:	 the operation at pc cannot be done here, value says why (enum
- *		 cosy_step); nothing of it has happened. Do it in user mode
+ *		 cosy_step). It has had no effect. Do it in user mode
  * @COSY_RESULT: the system call at pc has been made, value is its result
- *		 (-errno on failure) and not yet stored: continue with
+ *		 (-errno on failure), which is not stored yet: continue with
  *		 cosy_exec_result(). From the kernel, with a restart code: value
- *		 is what the entry returned to user mode (see linux/cosy.h)
+ *		 is the result of the entry (see linux/cosy.h)
  * @COSY_FAILED: the function called at pc has failed (cosy/function.h), value
- *		 says how (enum cosy_function_status). It has begun, hence cannot
- *		 be done again: the process gets the signal the native code would
- *		 have got. From the kernel only
+ *		 says how (enum cosy_function_status). It has begun, so it cannot
+ *		 be repeated: the process gets the signal that the native code
+ *		 would have got. Only from the kernel
  */
 enum cosy_status {
 	COSY_DONE,
@@ -46,10 +46,10 @@ enum cosy_limit {
 enum cosy_step {
 	COSY_STEP_FAULT,	/* memory fault or division error */
 	COSY_STEP_CALL,		/* this call may not run nested (syscalls.def), or
-				   a seccomp filter does not plainly allow it; or
-				   a loop parks the compound for it */
+				   a seccomp filter does not return ALLOW for it;
+				   or a loop parks the compound for it */
 	COSY_STEP_TRACED,	/* ptrace, audit or tracing watch calls */
-	COSY_STEP_BULK,		/* a bulk operation too long to do in one go */
+	COSY_STEP_BULK,		/* a bulk operation over the kernel's limit */
 };
 
 #endif /* COSY_STATUS_H */

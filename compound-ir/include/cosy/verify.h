@@ -2,9 +2,9 @@
 /*
  * verify.h - structural verification of a compound image.
  *
- * Verification is short because every operation is safe for any register
- * contents at any pc (design principle 2): only the structure is checked -
- * lengths, register and exit numbers, branch targets, argument slots.
+ * Verification is short because every operation is safe for any register contents at any
+ * pc. Only the structure is checked: lengths, register and exit numbers, branch targets,
+ * argument slots.
  */
 #ifndef COSY_VERIFY_H
 #define COSY_VERIFY_H
@@ -18,7 +18,7 @@ extern "C" {
 /**
  * struct cosy_diag - why an image was rejected
  * @reason: static text, a lower-case phrase without full stop
- * @offset: byte offset in the image of the field that is wrong
+ * @offset: offset in bytes of the wrong field in the image
  */
 struct cosy_diag {
 	const char *reason;
@@ -27,14 +27,14 @@ struct cosy_diag {
 
 /**
  * cosy_verify() - check that @size bytes at @image are a compound
- * @image: the image, at least 8-byte aligned, which must not change from here
- *	   on (the module verifies its own copy)
+ * @image: the image, at least 8-byte aligned, which must not change any more (the
+ *	   module verifies its own copy)
  * @size:  bytes at @image
- * @diag:  set when the image is rejected; may not be NULL
+ * @diag:  set if the image is rejected; must not be NULL
  *
- * Return: 0, or -1 with @diag set. Takes time linear in @size, does not
- * allocate, reads only [@image, @image + @size). Any thread or signal context;
- * in the module, where it may sleep.
+ * Return: 0, or -1 with @diag set. Takes time linear in @size, does not allocate, reads
+ * only [@image, @image + @size). May run in any thread or signal context. In the module it
+ * may sleep.
  */
 int cosy_verify(const void *image, cosy_u64 size, struct cosy_diag *diag);
 
