@@ -75,7 +75,7 @@ void __cosy_batch_step(uint64_t id) __attribute__((__nothrow__));
 /** COSY_END - the region ends here; in the same function */
 #define COSY_END ((void)0)
 /**
- * COSY_BATCH() - the iterations of the innermost loop around this are independent
+ * COSY_BATCH() - the iterations of the innermost loop around it are independent
  * @size: iterations in a batch, a constant of 1 to 4096; 0: the compiler chooses
  *
  *	do {
@@ -120,7 +120,7 @@ struct cosy_stop {
 };
 
 /**
- * cosy_last_error() - how the last region with options ended
+ * cosy_last_error() - why the last region with options ended early
  *
  * Return: NULL if the region with COSY_STOP_ON_ERROR or COSY_STOP that this
  * thread entered last ended by itself, or there was none; otherwise the reason, valid
@@ -147,7 +147,7 @@ const struct cosy_stop *cosy_last_error(void);
 #endif
 
 /**
- * COSY_OWN - a function that is the program's own, although libc has one of that name
+ * COSY_OWN - a function of the program, although libc has a function of that name
  *
  *	COSY_OWN int link(struct node *from, struct node *to);
  *
@@ -196,7 +196,7 @@ int64_t cosy_run(struct cosy *compound, uint64_t *frame);
 
 /**
  * cosy_free() - free a compound, or memory
- * @p: from cosy_init(), cosy_malloc() and its like, or NULL; no thread may be
+ * @p: from cosy_init(), cosy_malloc() or a similar function, or NULL; no thread may be
  *     running the compound
  *
  * Any other pointer, or one that was freed before, ends the process by abort()
@@ -256,7 +256,7 @@ void cosy_segment_destroy(struct cosy_segment *segment);
  * cosy_malloc() - memory from the segment this thread has chosen
  * @size: bytes
  *
- * As malloc(); any thread may free it by cosy_free().
+ * As malloc(). Any thread may free it by cosy_free().
  *
  * Return: the memory, aligned for everything; NULL with errno ENOMEM.
  */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * cosy/batch-check.h - the contract between code compiled with -fcosy-batch-check
+ * cosy/batch-check.h - the interface between code compiled with -fcosy-batch-check
  * and libcosy, which finds loops that break the promise of COSY_BATCH.
  *
  * Programs do not include this. A loop with COSY_BATCH runs in the split order,
  * natively, and tells libcosy which iteration runs in which phase. Code compiled
  * with the option tells libcosy what it reads and writes. The split exchanges two
- * accesses if and only if the one by a later iteration comes first. So if one of
- * them is a write, the iterations are not independent.
+ * accesses only if the access of the later iteration comes first. So if one of them
+ * is a write, the iterations are not independent.
  *
  * A site is a text "file:line:column" that lives as long as the program. All
- * functions keep errno and act on the calling thread alone. They do nothing while
- * the thread is in no such loop, and cost a comparison then.
+ * functions keep errno and affect only the calling thread. While the thread is not
+ * in such a loop, they do nothing and cost a comparison.
  */
 #ifndef COSY_BATCH_CHECK_H
 #define COSY_BATCH_CHECK_H
@@ -31,7 +31,7 @@ enum cosy_batch_phase {
 	COSY_BATCH_FINISH,	/* the code after the region */
 };
 
-/** enum cosy_batch_object - what is accessed besides memory */
+/** enum cosy_batch_object - objects other than memory that are accessed */
 enum cosy_batch_object {
 	COSY_BATCH_DESCRIPTOR,	/* value: the descriptor */
 	COSY_BATCH_STREAM,	/* value: address of the FILE, 0 for stdout */
@@ -41,7 +41,7 @@ enum cosy_batch_object {
 void cosy_batch_enter(const char *site);
 
 /**
- * cosy_batch_at() - an iteration goes on
+ * cosy_batch_at() - an iteration continues
  * @phase: enum cosy_batch_phase
  * @index: the iteration, counted from the first one of the batch
  */
@@ -53,8 +53,8 @@ void cosy_batch_next(void);
 /**
  * cosy_batch_leave() - the loop is left
  *
- * The iteration of the last cosy_batch_at() leaves it. What later ones have
- * written must not be read from now on.
+ * The iteration of the last cosy_batch_at() leaves it. Data that later iterations
+ * have written must not be read from now on.
  */
 void cosy_batch_leave(void);
 
@@ -70,16 +70,16 @@ void cosy_batch_write(const void *p, size_t size, const char *site);
 /**
  * cosy_batch_update() - @size bytes at @p are about to be read and written
  *
- * A number there is added to, and nothing else is done with the sum. So the order
- * of such accesses makes no difference.
+ * A number there is increased, and its sum is not used otherwise. So the order of
+ * such accesses makes no difference.
  */
 void cosy_batch_update(const void *p, size_t size, const char *site);
 
 /**
  * cosy_batch_result() - a system call has accessed memory
- * @p:      where
- * @size:   how much at most
- * @result: what it returned; if it is negative, nothing was accessed
+ * @p:      its address
+ * @size:   its maximum size
+ * @result: the result of the call; if it is negative, nothing was accessed
  * @written: it has written the memory; 0: read
  * @counts: @result is the number of bytes
  */
@@ -95,7 +95,7 @@ void cosy_batch_write_string(const char *s, size_t size, const char *site);
 /**
  * cosy_batch_entry() - readdir() has returned @entry of @dir
  *
- * What it returned before counts as overwritten, because it may be.
+ * Previous entries count as overwritten, because they may be.
  */
 void cosy_batch_entry(const void *dir, const struct dirent *entry, const char *site);
 
@@ -109,7 +109,7 @@ void cosy_batch_new(const void *p, size_t size);
  * cosy_batch_object() - a call is about to use or change an object
  * @object: enum cosy_batch_object
  * @value:  which one
- * @change: 0 if it makes no difference to others that use the object
+ * @change: 0 if the call has no effect on others that use the object
  */
 void cosy_batch_object(unsigned int object, uint64_t value, int change,
 		       const char *site);
@@ -123,7 +123,7 @@ void cosy_batch_close(int fd, const char *site);
 /**
  * cosy_batch_path() - a call is about to look up a file
  * @dirfd:  where @path begins if it is relative
- * @change: not 0 if the call changes what @path is the name of
+ * @change: not 0 if the call changes the file that @path names
  */
 void cosy_batch_path(int dirfd, const char *path, int change, const char *site);
 

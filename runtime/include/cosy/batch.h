@@ -3,8 +3,8 @@
  * cosy/batch.h - batch functions: many file operations in one crossing.
  *
  * For programs built by any compiler; link with -lcosy-batch -lcosy. With the
- * kernel module a function enters the kernel once and works through its items
- * there; without the module it makes the same system calls one by one. Results are
+ * kernel module a function enters the kernel once and processes its items there.
+ * Without the module it makes the same system calls one by one. The results are
  * the same.
  *
  * Common to all functions:
@@ -16,7 +16,7 @@
  *   after them. A system call that a handler without SA_RESTART interrupts fails
  *   its item with -EINTR.
  * - dirfd is a directory descriptor or AT_FDCWD; relative paths start there.
- * - They are thread-safe on distinct buffers. They are no cancellation points.
+ * - They are thread-safe on distinct buffers. They are not cancellation points.
  *   Unless noted, they are async-signal-safe.
  *
  * cosy-batch(7) is the overview; each function has a page in section 3.
@@ -44,17 +44,17 @@ extern "C" {
  * @status:  out: @count structures; an element whose path failed is unchanged
  * @results: out: @count results: 0, or the path's negative errno
  *
- * Return: the number of paths whose result is 0; or -EINVAL, and no path was
- * looked at: unknown @flags, or @count is too large.
+ * Return: the number of paths whose result is 0; or -EINVAL for unknown @flags, or
+ * if @count is too large. Then no path was looked up.
  */
 ssize_t cosy_stat_many(int dirfd, const char *const *paths, size_t count,
 		       int flags, struct stat *status, int *results);
 
 /**
- * struct cosy_read_result - what cosy_read_many() read of one file
- * @offset: of its first byte in the buffer
- * @length: its length in bytes; or a negative errno, then nothing of it is in the
- *          buffer
+ * struct cosy_read_result - the contents of one file, from cosy_read_many()
+ * @offset: offset of its first byte in the buffer
+ * @length: its length in bytes; or a negative errno, then the buffer contains nothing
+ *          of it
  */
 struct cosy_read_result {
 	size_t offset;
@@ -70,8 +70,8 @@ struct cosy_read_result {
  *           link fails with -ELOOP
  * @buffer:  out: the contents, one file directly after the other
  * @size:    of @buffer in bytes, at most SSIZE_MAX
- * @results: out: @count results, of which the first ones, as many as the return
- *           value says, are set
+ * @results: out: @count results; only the first ones are set, as many as the return
+ *           value says
  *
  * Ends before the first file that does not fit into the rest of the buffer; call
  * it again with the remaining paths and an empty buffer. A file that does not fit
@@ -80,8 +80,8 @@ struct cosy_read_result {
  * the other end of a FIFO.
  *
  * Return: the number of paths that were processed, at least 1 if @count is; or
- * -EINVAL, and no path was looked at: unknown @flags, or @count or @size is too
- * large.
+ * -EINVAL for unknown @flags, or if @count or @size is too large. Then no path was
+ * looked up.
  */
 ssize_t cosy_read_many(int dirfd, const char *const *paths, size_t count,
 		       int flags, void *buffer, size_t size,
@@ -96,8 +96,8 @@ ssize_t cosy_read_many(int dirfd, const char *const *paths, size_t count,
  * @flags:   0: remove files; AT_REMOVEDIR: remove empty directories
  * @results: out: @count results: 0, or the path's negative errno
  *
- * Return: the number of names that were removed; or -EINVAL, and nothing was
- * removed: unknown @flags, or @count is too large.
+ * Return: the number of names that were removed; or -EINVAL for unknown @flags, or if
+ * @count is too large. Then nothing was removed.
  */
 ssize_t cosy_unlink_many(int dirfd, const char *const *paths, size_t count,
 			 int flags, int *results);
@@ -135,11 +135,11 @@ int cosy_copy_file(int from_dirfd, const char *from, int to_dirfd,
 /**
  * struct cosy_dir_entry - an entry of a directory
  * @name:   its name
- * @inode:  the inode number that the directory has
+ * @inode:  the inode number in the directory
  * @type:   DT_REG, DT_DIR, … of <dirent.h>; DT_UNKNOWN only if neither the
- *          directory nor the status could tell
- * @result: 0: @status is valid; else a negative errno: why it is not; -ENODATA: it
- *          was not asked for
+ *          directory nor the status shows the type
+ * @result: 0: @status is valid; otherwise a negative errno that says why not;
+ *          -ENODATA: it was not requested
  * @status: as from lstat(2)
  */
 struct cosy_dir_entry {
@@ -155,15 +155,15 @@ struct cosy_dir;
 
 /**
  * cosy_dir_open() - open a directory and read its first entries
- * @dir:   out: to be given back with cosy_dir_close(); NULL after a failure
+ * @dir:   out: the directory, to be closed by cosy_dir_close(); NULL after a failure
  * @dirfd: directory that a relative @path starts from, or AT_FDCWD
  * @path:  the directory
  * @flags: 0, or an OR of COSY_DIR_STATUS and COSY_DIR_NOFOLLOW. Without
- *         COSY_DIR_STATUS, a status is taken only where the directory does not
- *         tell the type of an entry
+ *         COSY_DIR_STATUS, a status is taken only if the directory does not
+ *         contain the type of an entry
  *
- * A directory of which everything fits into the first block of entries is read
- * and closed in the same crossing. Not async-signal-safe.
+ * If all entries fit into the first block, the directory is read and closed in the
+ * same crossing. Not async-signal-safe.
  *
  * Return: 0; or a negative errno of opening it, -ENOMEM, -EINVAL for unknown
  * @flags.
@@ -175,12 +175,12 @@ int cosy_dir_open(struct cosy_dir **dir, int dirfd, const char *path, int flags)
  * @dir:     the directory
  * @entries: out: the entries, valid until the next call for @dir
  *
- * The entries come in the directory's order, without "." and "..". What is
+ * The entries are in the directory's order, without "." and "..". Names that are
  * created or removed meanwhile may be listed or not, as with readdir(3). Not
  * async-signal-safe.
  *
- * Return: their number; 0 at the end; or a negative errno of reading on, after
- * which another call tries again.
+ * Return: their number; 0 at the end; or a negative errno of reading further entries,
+ * after which another call tries again.
  */
 ssize_t cosy_dir_read(struct cosy_dir *dir,
 		      const struct cosy_dir_entry **entries);

@@ -9,7 +9,7 @@
 #ifndef COSY_REGION_OPTIONS_H
 #define COSY_REGION_OPTIONS_H
 
-/* What a program asks to be warned of is its own code. */
+/* The program's warning options apply to its own code, not to this header. */
 #pragma GCC system_header
 
 #include <stdint.h>

@@ -104,10 +104,10 @@ struct cosy_limits {
 /**
  * struct cosy_library - functions of the C library that a compound replaces
  * @count:    their number
- * @functions: address, as the linker has found it, and name
+ * @functions: their addresses, which the linker has resolved, and names
  *
- * The compound makes the system calls that they make. That is right only if they
- * are libc's: a program or a library may have functions of these names.
+ * The compound makes their system calls. That is correct only if they are libc's
+ * functions. A program or a library may have other functions of these names.
  */
 struct cosy_library {
 	uint64_t count;

@@ -62,7 +62,7 @@ struct cosy_region;
 /**
  * struct cosy_spawn - arguments of COSY_SPAWN()
  * @loop:  the loop
- * @op:	   an operation of the program that stands for the function, until the
+ * @op:	   an operation of the program that represents the function until the
  *	   function has returned; NULL: libcosy has one, for @done only
  * @done:  called with the operation after the function has returned, or NULL
  * @data:  stored in the operation
@@ -175,9 +175,9 @@ void cosy_task_return(struct cosy_task *task, int64_t result);
 
 /**
  * struct cosy_task_function - a function of the C library that a task replaces
- * @address: as the linker has found it
+ * @address: the address that the linker has resolved
  * @name:    its name
- * @foreign: out: it is not the C library's function, and has to be called
+ * @foreign: out: it is not the C library's function, and must be called
  */
 struct cosy_task_function {
 	uintptr_t address;
