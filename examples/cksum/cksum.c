@@ -2,8 +2,8 @@
 /*
  * cksum.c - print checksums of files and trees, as GNU cksum does.
  *
- * Files are read and summed up by the Cosy region in sum.c, trees are walked by
- * those in ../common/dirlist.c.
+ * The Cosy region in sum.c reads the files and computes their sums. Those in
+ * ../common/dirlist.c walk trees.
  */
 #include "../common/output.h"
 #include "../common/progress.h"
@@ -81,7 +81,7 @@ static void sum_operand(const char *path)
 		sum_add(&sum, path);
 }
 
-/* What comes from standard input by default has no name. */
+/* A file read from standard input by default has no name. */
 static void report_unnamed(void *context, const struct sum_file *file)
 {
 	if (file->error)

@@ -12,19 +12,21 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes read at once, files in the queue, and bytes until progress is due. */
+/* Bytes read at once, files in the queue, and bytes between two calls of progress. */
 enum { CHUNK = 64 * 1024, QUEUE = 512, PROGRESS = 64 * 1024 * 1024 };
 
 /* The CRC's polynomial, and the bytes that it processes at once. */
 #define POLYNOMIAL 0x04c11db7u
 enum { SLICES = 8 };
 
-/* Adler-32: the largest prime below 2^16, and how many bytes may be added to
- * two sums below it before they outgrow 32 bits. */
+/*
+ * Adler-32: the largest prime below 2^16, and how many bytes can be added to two sums below
+ * it before they overflow 32 bits.
+ */
 #define ADLER_MODULUS 65521u
 enum { ADLER_BLOCK = 5552 };
 
-/* table[256 * k + b] is what byte b does to a CRC k bytes later. */
+/* table[256 * k + b] is the effect of byte b on a CRC k bytes later. */
 static void make_table(uint32_t *table)
 {
 	for (uint32_t byte = 0; byte < 256; byte++) {
@@ -73,7 +75,9 @@ static uint32_t adler_update(uint32_t adler, const unsigned char *p, size_t n)
 	return b << 16 | a;
 }
 
-/* POSIX: the CRC also covers the length, in as few bytes as possible, lowest first. */
+/*
+ * As in POSIX, the CRC also covers the length, in as few bytes as possible, lowest first.
+ */
 static uint32_t crc_finish(uint32_t crc, uint64_t size, const uint32_t *table)
 {
 	for (; size > 0; size >>= 8) {
@@ -117,8 +121,7 @@ void sum_add(struct sum *sum, const char *path)
 	};
 }
 
-/* Sums up files until all are through, or it is time to show progress: then one
- * is open. */
+/* Computes sums until all files are done, or until progress is due: then a file is open. */
 static void sum_files(struct sum *sum)
 {
 	struct sum_file *file = sum->files + sum->done;

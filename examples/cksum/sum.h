@@ -2,9 +2,9 @@
 /*
  * sum.h - checksums of many files, many per crossing.
  *
- * A queue: paths go in, and a Cosy region opens, reads and sums up as many files
- * as it is given. Each is reported in the order they came. The sums themselves
- * are user functions, so that contents need not leave the kernel's caches:
+ * A queue: the program adds paths, and a Cosy region opens and reads the files and
+ * computes their sums. Each file is reported, in the order of the queue. The sums are
+ * user functions, so the contents need not leave the kernel's caches:
  *
  *	struct sum sum;
  *
@@ -13,8 +13,8 @@
  *	sum_flush(&sum);
  *	sum_free(&sum);
  *
- * Not thread-safe, not async-signal-safe. A function that finds no memory ends
- * the program with a message and status 1.
+ * Not thread-safe, not async-signal-safe. If there is no memory, a function ends the
+ * program with a message and status 1.
  */
 #ifndef SUM_H
 #define SUM_H
@@ -24,18 +24,18 @@
 #include <stdint.h>
 
 /**
- * enum sum_algorithm - which checksum
- * @SUM_CRC:   the 32-bit CRC of POSIX cksum, the length in it
+ * enum sum_algorithm - the kind of checksum
+ * @SUM_CRC:   the 32-bit CRC of POSIX cksum, including the length
  * @SUM_ADLER: Adler-32 of RFC 1950
  */
 enum sum_algorithm { SUM_CRC, SUM_ADLER };
 
 /**
- * struct sum_file - a file to sum up
+ * struct sum_file - a file whose sum is computed
  * @path:  "-" is standard input
  * @value: out: the checksum
  * @size:  out: bytes
- * @error: out: errno, 0 if all of it was read
+ * @error: out: errno, or 0 if all of it was read
  */
 struct sum_file {
 	char *path;
@@ -44,7 +44,7 @@ struct sum_file {
 	int error;
 };
 
-/** struct sum - files to sum up; @bytes and @finished say how far it is */
+/** struct sum - a queue of files; @bytes and @finished are the progress */
 struct sum {
 	enum sum_algorithm algorithm;
 	void (*report)(void *context, const struct sum_file *file);
@@ -53,29 +53,29 @@ struct sum {
 	struct sum_file *files;
 	size_t count, done;
 	int fd;			/* of files[done], -1: not open */
-	unsigned char *buffer;	/* these are in the segment */
+	unsigned char *buffer;	/* this and the table are in the segment */
 	uint32_t *table;
 	uint64_t bytes, finished;
 };
 
 /**
- * sum_init() - begin
- * @sum:       to be given back with sum_free()
- * @report:    called for each file when it is through
- * @progress:  called now and then meanwhile
+ * sum_init() - initialise a queue
+ * @sum:       freed by sum_free()
+ * @report:    called for each file that is done
+ * @progress:  called from time to time
  * @context:   for both
  */
 void sum_init(struct sum *sum, enum sum_algorithm algorithm,
 	      void (*report)(void *context, const struct sum_file *file),
 	      void (*progress)(void *context), void *context);
 
-/** sum_add() - sum up a file, now or later; may report what came before it */
+/** sum_add() - add a file; its sum is computed now or later; may report earlier files */
 void sum_add(struct sum *sum, const char *path);
 
-/** sum_flush() - sum up, and report, what was added */
+/** sum_flush() - compute and report all sums of the queue */
 void sum_flush(struct sum *sum);
 
-/** sum_free() - give the memory back; nothing may be waiting */
+/** sum_free() - free the memory; the queue must be empty */
 void sum_free(struct sum *sum);
 
 #endif /* SUM_H */

@@ -34,7 +34,7 @@ static void accept_next(struct cosy_async *op)
 
 static void accepted(struct cosy_async *op)
 {
-	/* It is read when the timer is started, which is later. */
+	/* The time is read when the timer is started, which is later. */
 	static const struct timespec pause = { .tv_nsec = ACCEPTOR_PAUSE * 1000000L };
 	struct acceptor *acceptor = op->data;
 
@@ -47,7 +47,7 @@ static void accepted(struct cosy_async *op)
 	}
 	if (op->result == -EBADF || op->result == -EINVAL)
 		error(1, (int)-op->result, "cannot accept");
-	/* Other errors are of a connection that is gone. */
+	/* Other errors belong to a connection that no longer exists. */
 	if (op->result >= 0)
 		acceptor->accepted((int)op->result);
 	accept_next(op);

@@ -2,8 +2,8 @@
 /*
  * acceptor.h - accept connections by operations of cosy-async(7), several at once.
  *
- * Where there is no descriptor for a connection, accept(2) is tried again after a pause.
- * Ends the program with a message and status 1 if the socket cannot accept.
+ * If there is no descriptor for a connection, accept(2) is tried again after a pause. Ends
+ * the program with a message and status 1 if the socket cannot accept.
  */
 #ifndef ACCEPTOR_H
 #define ACCEPTOR_H
@@ -22,7 +22,7 @@ bool acceptor_can_retry(int error);
  * @loop:     executes the operations
  * @listener: the socket
  * @accepted: called with each connection, a descriptor that is close-on-exec
- * @ops:      zeroed; they end when the loop is destroyed
+ * @ops:      initially zero; they complete when the loop is destroyed
  */
 struct acceptor {
 	struct cosy_loop *loop;
@@ -31,7 +31,7 @@ struct acceptor {
 	struct cosy_async ops[ACCEPTOR_OPERATIONS];
 };
 
-/** acceptor_start() - begin; the structure has to stay until the loop is destroyed */
+/** acceptor_start() - start accepting; the structure must exist until the loop is destroyed */
 void acceptor_start(struct acceptor *acceptor);
 
 #endif /* ACCEPTOR_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * address.c - addresses of stream sockets, as people write them.
+ * address.c - addresses of stream sockets, in textual form.
  */
 #include "address.h"
 
@@ -88,7 +88,7 @@ static void print_address(const struct address *address, int listener)
 		printf(bound.ss_family == AF_INET6 ? "[%s]:%s\n" : "%s:%s\n",
 		       host, port);
 	}
-	/* The program's parent may wait for the line. */
+	/* The program's parent may wait for this line. */
 	fflush(stdout);
 }
 
@@ -100,7 +100,7 @@ int address_listen(const struct address *address)
 
 	if (listener < 0)
 		error(1, errno, "cannot make a socket");
-	/* A server that is started again need not wait for old connections. */
+	/* A server that is restarted need not wait for old connections. */
 	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
 	if (bind(listener, (const struct sockaddr *)&address->socket,
 		 address->size) < 0 || listen(listener, BACKLOG) < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * address.h - addresses of stream sockets, as people write them.
+ * address.h - addresses of stream sockets, in textual form.
  *
  *	PORT		of 127.0.0.1
  *	HOST:PORT	HOST is a name or an address; an IPv6 address is in brackets
@@ -20,7 +20,7 @@
 
 /**
  * struct address - an address
- * @text: as it was written
+ * @text: its text
  * @size: of @socket
  * @socket: for bind(2) and connect(2)
  */
@@ -31,7 +31,7 @@ struct address {
 };
 
 /**
- * address_parse() - understand an address
+ * address_parse() - parse an address
  * @address: out: the address
  * @text:    PORT, HOST:PORT or PATH; kept, not copied
  */

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * dirlist.c - read directories, and what their entries are, many per crossing.
+ * dirlist.c - read directories and the status of their entries, many per crossing.
  *
- * Both regions write where their results are wanted: names stay where
- * getdents64 put them, a link's target follows the names it came with, and
- * fstatat fills the status in the entry itself. When a buffer is full the region
- * is left, the buffer grown, and the region entered again where it was.
+ * Both regions write to the final destination: names stay where getdents64 put them, a
+ * link's target follows the names that came with it, and fstatat writes the status to the
+ * entry itself. When a buffer is full, the region ends, the buffer is enlarged, and the
+ * region is entered again at the same place.
  *
- * A crossing saved is worth some twenty operations of a compound. So the regions
- * do nothing for an entry that can as well be done before or after: entries are
- * cleared before, and completed after, see clear() and complete().
+ * A saved crossing is worth about twenty operations of a compound. So the regions do
+ * nothing for an entry that can be done before or after: clear() clears entries before, and
+ * complete() completes them after.
  */
 #include "dirlist.h"
 
@@ -25,15 +25,19 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-/* Buffers to begin with. Where more than half of one is used, no further
- * directory is begun, so that they grow only for a directory that needs it. */
+/*
+ * Initial sizes of the buffers. If more than half of one is used, no further directory is
+ * begun. So buffers grow only for a directory that needs it.
+ */
 enum { NAMES = 256 * 1024, ENTRIES = 4096 };
 
-/* Names are read in steps of this, never into less room than that, and never
- * with room for fewer entries than there can be in a step. */
+/*
+ * Names are read in steps of this size, never into less room than the minimum, and only if
+ * there is room for the maximum number of entries of a step.
+ */
 enum { STEP = 32 * 1024, STEP_MIN = 4096, STEP_ENTRIES = STEP / 24 };
 
-/* A link's target is at most PATH_MAX long; a NUL and alignment follow it. */
+/* A link's target is at most PATH_MAX long. A NUL and alignment follow it. */
 enum { TARGET_ROOM = PATH_MAX + 8 };
 
 static void *resize(void *memory, size_t count, size_t size)
@@ -44,13 +48,13 @@ static void *resize(void *memory, size_t count, size_t size)
 	return memory;
 }
 
-/* The buffers of the list that was freed last: a walk of a tree reuses them. */
+/* The buffers of the list that was freed last. A walk of a tree reuses them. */
 static char *spare_names;
 static struct dirlist_entry *spare_entries;
 
 /*
- * Entries are mapped, not allocated, for what has not been used yet then is
- * clear, and takes no memory. @old of them, at @entries, become @count.
+ * Entries are mapped, not allocated, because unused mapped memory is clear and takes no
+ * memory. @old entries at @entries become @count.
  */
 static struct dirlist_entry *map_entries(struct dirlist_entry *entries,
 					 size_t old, size_t count)
@@ -106,7 +110,7 @@ static void put_buffers(struct dirlist *list)
 		       list->entries_size * sizeof(*list->entries));
 }
 
-/* Makes room for another step, or target, where there is none. */
+/* Enlarges buffers without room for another step or target. */
 static void grow(struct dirlist *list)
 {
 	size_t size = list->entries_size;
@@ -122,8 +126,10 @@ static void grow(struct dirlist *list)
 	}
 }
 
-/* Finds out what an entry is, now that its status has been taken, or was not
- * needed. @type is what the directory says. */
+/*
+ * Determines the type of an entry, after its status was taken or was not needed. @type is
+ * the type in the directory.
+ */
 static void complete(struct dirlist_entry *entry, bool status,
 		     unsigned char type)
 {
@@ -133,8 +139,8 @@ static void complete(struct dirlist_entry *entry, bool status,
 }
 
 /*
- * The target of a symbolic link, which goes to names + used. Returns how much
- * of names is used now.
+ * Stores the target of a symbolic link at names + used. Returns how much of names is used
+ * then.
  */
 static inline size_t take_target(int dirfd, const char *name,
 				 struct dirlist_entry *entry, char *names,
@@ -152,13 +158,15 @@ static inline size_t take_target(int dirfd, const char *name,
 }
 
 /*
- * Reads directories until all are read, enough are read, or a buffer is full:
- * returns false if it is.
+ * Reads directories until all are read, enough are read, or a buffer is full. Returns false
+ * if a buffer is full.
  */
 static bool read_dirs(struct dirlist *list)
 {
-	/* What the region uses is in locals: what is in memory costs it an
-	 * access to user memory each time. */
+	/*
+	 * The region uses locals, because each access to a variable in memory costs it an
+	 * access to user memory.
+	 */
 	struct dirlist_dir *dir = list->dirs + list->dirs_read;
 	struct dirlist_dir *last_dir = list->dirs + list->ndirs;
 	struct dirlist_entry *entries = list->entries;
@@ -207,7 +215,7 @@ static bool read_dirs(struct dirlist *list)
 				if (room > STEP)
 					room = STEP;
 				n = getdents64(fd, names + used, room);
-				/* ENOENT: removed while it was read. */
+				/* ENOENT: the directory was removed while it was read. */
 				if (n < 0 && errno != ENOENT)
 					dir->read_error = errno;
 				if (n <= 0)
@@ -262,7 +270,7 @@ leave:
 	return fits;
 }
 
-/* Takes the status of entries until all have it, or names are full. */
+/* Takes the status of entries until all have it, or until names are full. */
 static bool read_status(struct dirlist *list, size_t count, bool enter)
 {
 	struct dirlist_entry *entries = list->entries;
@@ -279,7 +287,7 @@ static bool read_status(struct dirlist *list, size_t count, bool enter)
 			if (S_ISDIR(entry->status.st_mode))
 				continue;
 		} else if (enter && errno != ENOENT) {
-			/* A link that leads nowhere stands for itself, one in a loop not. */
+			/* A dangling link is listed itself. A loop is an error. */
 			entry->status_error = errno;
 			continue;
 		}
@@ -362,7 +370,7 @@ char *dirlist_join(const char *directory, const char *name)
 	size_t length = strlen(directory), name_size = strlen(name) + 1;
 	char *path;
 
-	/* One slash between them, as long as that is not the root's. */
+	/* Insert one slash between them, unless the directory is the root. */
 	while (length > 1 && directory[length - 1] == '/')
 		length--;
 	if (length == 1 && directory[0] == '/')

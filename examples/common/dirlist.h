@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * dirlist.h - read directories, and what their entries are, many per crossing.
+ * dirlist.h - read directories and the status of their entries, many per crossing.
  *
  * A program that walks a tree knows several directories that it will need next: the
  * sub-directories of the current one. It adds all of them to a list and takes them from it
@@ -15,9 +15,8 @@
  *		use(dir, dir->entries);
  *	dirlist_free(&list);
  *
- * None of this is thread-safe for one struct dirlist, nor async-signal-safe.
- * A function that finds no memory ends the program with a message and
- * DIRLIST_EXIT.
+ * Not thread-safe for one struct dirlist, and not async-signal-safe. If there is no memory,
+ * a function ends the program with a message and DIRLIST_EXIT.
  */
 #ifndef DIRLIST_H
 #define DIRLIST_H
@@ -29,7 +28,7 @@
 /** DIRLIST_EXIT - the exit status of ls and grep after an error that ends them */
 #define DIRLIST_EXIT 2
 
-/** enum dirlist_names - which names to take */
+/** enum dirlist_names - the names that are read */
 enum dirlist_names {
 	DIRLIST_VISIBLE,	/* those that do not begin with a dot */
 	DIRLIST_CHILDREN,	/* all but "." and ".." */
@@ -42,11 +41,11 @@ enum dirlist_names {
 
 /**
  * struct dirlist_entry - a name in a directory
- * @status:       as from lstat(2), if it was asked for
- * @name:         the name, offset in struct dirlist's @names
- * @target:       what the symbolic link says, offset likewise; 0: unknown
+ * @status:       as from lstat(2), if it was requested
+ * @name:         the name, an offset in @names of struct dirlist
+ * @target:       the target of the symbolic link, also an offset; 0: unknown
  * @status_error: errno of the call for @status; 0: @status is valid, if it was
- *		  asked for
+ *		  requested
  * @target_error: errno of the call for @target
  * @type:         DT_REG, DT_DIR, …, from <dirent.h>; DT_UNKNOWN only together
  *		  with @status_error
@@ -63,12 +62,10 @@ struct dirlist_entry {
 /**
  * struct dirlist_dir - a directory that was read
  * @path:       as given by the caller
- * @open_error: errno of the call that should have opened it; then there are no
- *		entries
- * @read_error: errno of the call that should have read on; the entries before
- *		it are there
- * @first:      its first entry, index in struct dirlist's @entries
- * @count:      number of entries, in the file system's order
+ * @open_error: errno of opening it; then there are no entries
+ * @read_error: errno of reading further entries; the entries before are valid
+ * @first:      its first entry, an index in @entries of struct dirlist
+ * @count:      number of entries, in the order of the file system
  */
 struct dirlist_dir {
 	const char *path;
@@ -79,10 +76,10 @@ struct dirlist_dir {
 };
 
 /**
- * struct dirlist - directories to read, and the buffers they are read into
+ * struct dirlist - directories to read, and the buffers for them
  *
- * Callers use @names and @entries, to look up what dirlist_next() returned.
- * The rest says where the region stands, so that it can be left anywhere.
+ * Callers use @names and @entries for the results of dirlist_next(). The other members
+ * are the position of the region, so that it can end anywhere.
  */
 struct dirlist {
 	char *names;
@@ -94,17 +91,17 @@ struct dirlist {
 	enum dirlist_names which;
 	int flags;
 	int fd;			/* of dirs[dirs_read], -1: not open */
-	size_t at, end;		/* what is left of its last getdents64 */
+	size_t at, end;		/* the unread part of its last getdents64 */
 };
 
 /**
- * dirlist_init() - say which directories to read
- * @list:  to be given back with dirlist_free()
+ * dirlist_init() - initialise a list
+ * @list:  freed by dirlist_free()
  * @paths: the directories, relative to the working directory; kept, not copied
  * @count: number of @paths
- * @which: the names to take
+ * @which: the names to read
  * @flags: DIRLIST_STATUS, DIRLIST_NOFOLLOW. Without DIRLIST_STATUS, a status is
- *	   taken only where the directory does not say the type of an entry
+ *	   taken only if the directory does not contain the type of an entry
  */
 void dirlist_init(struct dirlist *list, char *const *paths, size_t count,
 		  enum dirlist_names which, int flags);
@@ -112,28 +109,27 @@ void dirlist_init(struct dirlist *list, char *const *paths, size_t count,
 /**
  * dirlist_next() - take the next directory, in the order of the paths
  *
- * May read more directories than one, which the following calls return.
+ * May read several directories, which the following calls return.
  *
- * Return: the directory; NULL: there is none left. It and what it refers to is
- * valid until the next call.
+ * Return: the directory, or NULL if none is left. It is valid until the next call.
  */
 const struct dirlist_dir *dirlist_next(struct dirlist *list);
 
 /**
- * dirlist_paths() - take the status of paths, as if they were a directory's
- * @list:  to be given back with dirlist_free()
+ * dirlist_paths() - take the status of paths, as of entries of a directory
+ * @list:  freed by dirlist_free()
  * @paths: the paths, relative to the working directory; copied
- * @count: number of @paths, which is the number of entries made, in that order
- * @enter: a symbolic link to a directory stands for the directory, and one that cannot be
- *	   followed is an error unless it leads nowhere
+ * @count: number of @paths, and of the entries, in the same order
+ * @enter: take the status of the directory for a symbolic link to one; a link that
+ *	   cannot be followed is an error, except a dangling link
  */
 void dirlist_paths(struct dirlist *list, char *const *paths, size_t count,
 		   bool enter);
 
-/** dirlist_free() - give the buffers back */
+/** dirlist_free() - free the buffers */
 void dirlist_free(struct dirlist *list);
 
-/** dirlist_join() - DIRECTORY/NAME; the caller frees it */
+/** dirlist_join() - return DIRECTORY/NAME, which the caller frees */
 char *dirlist_join(const char *directory, const char *name);
 
 #endif /* DIRLIST_H */

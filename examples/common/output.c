@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * output.c - end a program once all of its output is out.
+ * output.c - end a program after all of its output was written.
  */
 #include "output.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * progress.c - a line on standard error that says how far long work is.
+ * progress.c - a line on standard error that shows the progress of long work.
  */
 #include "progress.h"
 

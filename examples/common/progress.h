@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * progress.h - a line on standard error that says how far long work is.
+ * progress.h - a line on standard error that shows the progress of long work.
  *
- * The lines are shown at most once a second, and not at once. Not thread-safe.
+ * A line is shown at most once a second, and not in the first second. Not thread-safe.
  */
 #ifndef PROGRESS_H
 #define PROGRESS_H
@@ -10,21 +10,21 @@
 #include <stdint.h>
 
 /**
- * progress_show() - show progress where the total is not known
- * @files: done so far
- * @bytes: done so far
+ * progress_show() - show progress if the total is not known
+ * @files: number of files done
+ * @bytes: number of bytes done
  */
 void progress_show(uint64_t files, uint64_t bytes);
 
 /**
- * progress_show_part() - show how much of it is done
- * @what: that is done
- * @done: so far
- * @all:  when it is through; not 0
+ * progress_show_part() - show progress if the total is known
+ * @what: the work
+ * @done: the part that is done
+ * @all:  the total; not 0
  */
 void progress_show_part(const char *what, uint64_t done, uint64_t all);
 
-/** progress_clear() - take the line away, before anything else is printed */
+/** progress_clear() - erase the line; call it before anything else is printed */
 void progress_clear(void);
 
 #endif /* PROGRESS_H */

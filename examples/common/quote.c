@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * quote.c - file names in messages, so that a shell reads them as they are.
+ * quote.c - file names in messages, quoted for a shell.
  */
 #include "quote.h"
 
@@ -16,7 +16,7 @@ static bool is_printable(unsigned char c)
 	return c >= ' ' && c < 0x7f;
 }
 
-/* Return true if the name, which has a single quote, may stand in double quotes. */
+/* Return true if the name, which has a single quote, can be in double quotes. */
 static bool fits_double_quotes(const char *name)
 {
 	for (; *name; name++)

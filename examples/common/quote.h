@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * quote.h - file names in messages, so that a shell reads them as they are.
+ * quote.h - file names in messages, quoted for a shell.
  */
 #ifndef QUOTE_H
 #define QUOTE_H
@@ -9,18 +9,18 @@
  * quote() - quote a file name as GNU tools do in messages
  * @name: any bytes
  *
- * Single quotes, double quotes where that spares escaping a single quote, and
- * $'\n' for what cannot be printed in the C locale.
+ * Uses single quotes; double quotes if these avoid escaping a single quote; and $'\n' for
+ * bytes that cannot be printed in the C locale.
  *
  * Return: the quoted name, valid until the next call. Not thread-safe.
  */
 const char *quote(const char *name);
 
 /**
- * quote_if_needed() - quote a file name if a shell would not read it as it is
+ * quote_if_needed() - quote a file name if a shell would not read it unchanged
  * @name: any bytes
  *
- * Return: @name itself, or what quote() returns.
+ * Return: @name itself, or the result of quote().
  */
 const char *quote_if_needed(const char *name);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * usage.c - end a program that was called in a wrong way.
+ * usage.c - end a program that was called with wrong arguments.
  */
 #include "usage.h"
 

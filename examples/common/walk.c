@@ -2,8 +2,8 @@
 /*
  * walk.c - the regular files of a tree, in the order of its directories.
  *
- * The region that reads directories is in dirlist.c. It is given all
- * sub-directories of a directory together.
+ * The region that reads directories is in dirlist.c. It gets all sub-directories of a
+ * directory at once.
  */
 #include "walk.h"
 #include "dirlist.h"

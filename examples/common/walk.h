@@ -2,19 +2,18 @@
 /*
  * walk.h - the regular files of a tree, in the order of its directories.
  *
- * Symbolic links, devices, pipes and sockets are passed over. The order is
- * that in which the file system lists its directories, and a directory's files
- * come where the directory is listed. Not thread-safe; ends the program with a
- * message and status 2 if there is no memory.
+ * Symbolic links, devices, pipes and sockets are omitted. The order is that of the entries
+ * in the file system, and the files of a directory come where the directory is listed. Not
+ * thread-safe. Ends the program with a message and status 2 if there is no memory.
  */
 #ifndef WALK_H
 #define WALK_H
 
 /**
- * struct walk_actions - what to do
- * @file: with a regular file
- * @fail: when a directory could not be opened or read, or an entry's type could
- *	  not be found out; @error is an errno
+ * struct walk_actions - functions that walk_tree() calls
+ * @file: for a regular file
+ * @fail: if a directory cannot be opened or read, or the type of an entry cannot be
+ *	  determined; @error is an errno
  */
 struct walk_actions {
 	void (*file)(void *context, const char *path);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * copytree.c - copy a tree, with many files in flight.
+ * copytree.c - copy a tree, with many files at once.
  *
- * The tree is walked here, and what is no regular file is copied here. Regular files are
- * file.c's. Hard links are made after that, when the files are there. Directories get
- * their modes and times at the end, because copying into them needs and changes these.
+ * This file walks the tree, and copies files that are not regular. file.c copies regular
+ * files. Hard links are made after that, when their files exist. Directories get their
+ * modes and times at the end, because copying into them needs and changes these.
  */
 #include "../common/output.h"
 #include "../common/progress.h"
@@ -25,13 +25,13 @@
 
 enum { JOBS = 1000, MAX_JOBS = 100000 };
 
-/* A path of the copy, and its status: of a directory, or of a file with several links. */
+/* A path of the copy, and its status: a directory, or a file with several links. */
 struct copy {
 	char *path;
 	struct stat status;
 };
 
-/* The link @path to what was copied to @first. */
+/* The link @path to the copy @first. */
 struct later_link {
 	const char *first;
 	char *path;
@@ -45,7 +45,7 @@ static size_t nlinks;
 static void *inodes;		/* struct copy of files with several links, for tsearch() */
 static size_t source_length;
 static const char *destination;
-static struct stat made;	/* the directory destination, which may be in the source */
+static struct stat made;	/* the directory destination, which can be inside the source */
 
 static void *allocated(void *p)
 {
@@ -117,7 +117,7 @@ static void make_links(void)
 	tdestroy(inodes, free_copy);
 }
 
-/* Gives @path, which is no regular file, what @status says. */
+/* Gives @path, which is not a regular file, the attributes in @status. */
 static void preserve(const char *path, const struct stat *status)
 {
 	const struct timespec times[2] = { status->st_atim, status->st_mtim };
@@ -150,7 +150,7 @@ static bool make_directory(const FTSENT *entry, char *path)
 	return true;
 }
 
-/* From the last one on: a directory may be one that may not be written. */
+/* From the last one to the first, because a directory may become read-only. */
 static void finish_directories(void)
 {
 	while (ndirectories-- > 0) {
@@ -186,7 +186,10 @@ static void copy_special(const FTSENT *entry, const char *path)
 		preserve(path, status);
 }
 
-/* Links of links and of special files are made at the end, too, but these are there now. */
+/*
+ * Further links of links and special files are made at the end, too, but their files exist
+ * already.
+ */
 static void copy_entry(FTS *tree, FTSENT *entry)
 {
 	char *path = path_of_copy(entry);
@@ -274,7 +277,7 @@ static unsigned int parse_jobs(const char *text)
 	return (unsigned int)jobs;
 }
 
-/* The program's parent has to see that a signal ended it. */
+/* The program's parent must see that a signal ended it. */
 static _Noreturn void end_by_signal(int signal)
 {
 	error(0, 0, "interrupted after %llu files: remove %s, and copy again",
@@ -325,7 +328,9 @@ int main(int argc, char **argv)
 	}
 	source = argv[optind];
 	destination = argv[optind + 1];
-	/* What is in the tree is named by what follows, which begins with a slash. */
+	/*
+	 * Paths in the tree are the source followed by a suffix that begins with a slash.
+	 */
 	for (source_length = strlen(source); source_length > 1; source_length--) {
 		if (source[source_length - 1] != '/')
 			break;

@@ -2,8 +2,8 @@
 /*
  * file.c - copy many regular files at once.
  *
- * Each file is a job: a chain of operations, of which one is outstanding at a time. The
- * callback of each starts the next.
+ * Each file is a job: a chain of operations, one of which is outstanding at a time. The
+ * callback of each operation submits the next one.
  */
 #include "file.h"
 
@@ -84,7 +84,7 @@ static void end(struct job *job)
 		files->progress(files);
 }
 
-/* Ends a job that is not complete, and says why unless a signal is the reason. */
+/* Ends a job that is not complete. Prints the reason, unless it is a signal. */
 static void fail(struct job *job, const char *what, const char *path)
 {
 	if (!job->files->signal)
@@ -104,14 +104,14 @@ static bool is_over(struct job *job, const char *what, const char *path)
 }
 
 /*
- * The steps, the last one first: each submits its operation, and its callback is the one
- * above. There is an entry for each job and more, so that submitting does not fail.
+ * The steps, in reverse order: each submits its operation, and its callback is the
+ * function above it. There are enough entries for all jobs, so submitting does not fail.
  */
 static void done_close(struct cosy_async *op)
 {
 	struct job *job = op->data;
 
-	/* Closed it is, even if that failed. */
+	/* The descriptor is closed even if close(2) failed. */
 	job->out = -1;
 	if (op->result < 0) {
 		fail(job, "error writing %s", job->to);
@@ -147,7 +147,10 @@ static void done_owner(struct cosy_async *op)
 	mode_t mode = job->status.st_mode & 07777;
 
 	if (op->result == -EPERM) {
-		/* Only root may give files away. Then set-id bits would mean another user. */
+		/*
+		 * Only root may change the owner. Set-id bits would then apply to another
+		 * user.
+		 */
 		mode &= ~(S_ISUID | S_ISGID);
 		op->result = 0;
 	}
@@ -230,7 +233,7 @@ static void done_signal(struct cosy_async *op)
 		files->signal = (int)op->result;
 }
 
-/* A job has two descriptors. Some are the loop's, and the program's. */
+/* A job has two descriptors. The loop and the program have some more. */
 static unsigned int limit_jobs(unsigned int jobs)
 {
 	const unsigned int others = 32;
@@ -253,7 +256,7 @@ void files_init(struct files *files, unsigned int jobs)
 	int err;
 
 	jobs = limit_jobs(jobs);
-	/* An operation, and two descriptors that are closed after the job has ended. */
+	/* One operation, and two descriptors that are closed after the job has ended. */
 	options.entries = 3 * jobs + 1;
 	err = cosy_loop_create(&files->loop, &options);
 	if (err)
@@ -271,7 +274,7 @@ void files_init(struct files *files, unsigned int jobs)
 	}
 }
 
-/* What fails is nothing but a signal handler that ran. */
+/* Only a signal handler can make this fail. */
 static void wait_for_one(struct files *files)
 {
 	cosy_loop_run_once(files->loop);

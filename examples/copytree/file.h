@@ -6,7 +6,7 @@
  *	files_copy(&files, from, to, &status);	(for each; may wait for others)
  *	files_finish(&files);
  *
- * Not thread-safe. A function that finds no memory ends the program with a message and
+ * Not thread-safe. If there is no memory, a function ends the program with a message and
  * status 1.
  */
 #ifndef FILE_H
@@ -23,13 +23,13 @@ struct job;
 /**
  * struct files - files that are being copied
  * @loop:      executes the operations
- * @signals:   that stop the copying; the caller has blocked them
- * @progress:  called now and then, or NULL
- * @signal:    out: the one that came, or 0
- * @failed:    out: a file was not copied, which was printed
+ * @signals:   signals that stop the copying; the caller has blocked them
+ * @progress:  called from time to time, or NULL
+ * @signal:    out: the signal that was received, or 0
+ * @failed:    out: a file was not copied; a message was printed
  * @count:     files that are complete
- * @bytes:     that were written
- * The rest is file.c's.
+ * @bytes:     bytes that were written
+ * The other members belong to file.c.
  */
 struct files {
 	struct cosy_loop *loop;
@@ -45,19 +45,19 @@ struct files {
 };
 
 /**
- * files_init() - begin
- * @files: with @signals and @progress; files_finish() gives it back
- * @jobs:  files that are copied at once; fewer where there are too few descriptors
+ * files_init() - initialise the structure
+ * @files: @signals and @progress are set; freed by files_finish()
+ * @jobs:  files that are copied at once; fewer if there are too few descriptors
  */
 void files_init(struct files *files, unsigned int jobs);
 
 /**
- * files_copy() - copy a file, now or later; nothing after a signal
+ * files_copy() - copy a file, now or later; does nothing after a signal
  * @from:   the source; copied
  * @to:     the copy, which must not exist; copied
- * @status: of @from; its mode, owner and times are given to the copy
+ * @status: of @from; the copy gets its mode, owner and times
  *
- * A copy that is not complete is removed.
+ * An incomplete copy is removed.
  */
 void files_copy(struct files *files, const char *from, const char *to,
 		const struct stat *status);
@@ -65,13 +65,13 @@ void files_copy(struct files *files, const char *from, const char *to,
 /** files_wait() - wait until all files are complete */
 void files_wait(struct files *files);
 
-/** files_finish() - end; nothing may be outstanding */
+/** files_finish() - free the structure; no job may be outstanding */
 void files_finish(struct files *files);
 
 /**
- * files_complain() - print what failed, and what to do about it
+ * files_complain() - print an error and a remedy
  * @error: an errno
- * @what:  with %s for the path
+ * @what:  the error, with %s for the path
  */
 void files_complain(struct files *files, int error, const char *what,
 		    const char *path);

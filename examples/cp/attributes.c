@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * attributes.c - what a file has besides its contents.
+ * attributes.c - the attributes of a file, other than its contents.
  */
 #include "attributes.h"
 
@@ -19,7 +19,7 @@
 
 enum { SET_ID_BITS = S_ISUID | S_ISGID | S_ISVTX };
 
-/* The list that says no more than a mode. */
+/* An access control list that is equivalent to a mode. */
 struct plain_list {
 	struct posix_acl_xattr_header header;
 	struct posix_acl_xattr_entry owner, group, others;
@@ -47,7 +47,7 @@ static int set_list(const char *to, int fd, const char *name, const void *list,
 			fsetxattr(fd, name, list, size, 0);
 }
 
-/* The mode goes with the list; the bits that are not in one are set before. */
+/* Copies the mode and the list. Mode bits that are not in a list are set before. */
 static int copy_mode(const char *from, const char *to, int fd, mode_t mode)
 {
 	struct plain_list plain = plain_list_of(mode);
@@ -59,7 +59,7 @@ static int copy_mode(const char *from, const char *to, int fd, mode_t mode)
 	size = getxattr(from, ACCESS_LIST, list, sizeof(list));
 	if (size > 0)
 		return set_list(to, fd, ACCESS_LIST, list, size);
-	/* So that a list that @to has from its directory goes away. */
+	/* This removes a list that @to has inherited from its directory. */
 	if (set_list(to, fd, ACCESS_LIST, &plain, sizeof(plain)) == 0)
 		return 0;
 	if (errno != EOPNOTSUPP)
@@ -91,7 +91,10 @@ enum copy_result attributes_copy(const char *from, const char *to, int fd,
 		return COPY_TIMES_FAILED;
 	if ((fd < 0 ? lchown(to, status->st_uid, status->st_gid) :
 		      fchown(fd, status->st_uid, status->st_gid)) < 0) {
-		/* Usual for all users but root. Without set-id bits no other user gains rights. */
+		/*
+		 * Usual for all users except root. Without set-id bits no other user gains
+		 * rights.
+		 */
 		mode &= 0777;
 		if (errno != EPERM && errno != EINVAL)
 			return COPY_OWNER_FAILED;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * attributes.h - what a file has besides its contents.
+ * attributes.h - the attributes of a file, other than its contents.
  */
 #ifndef ATTRIBUTES_H
 #define ATTRIBUTES_H
@@ -10,15 +10,15 @@
 #include <sys/stat.h>
 
 /**
- * attributes_copy() - give a file the times, owner, mode and access control list of
- *		       another one, up to what fails
- * @from:   the other one
- * @to:     the file; a symbolic link stands for itself
+ * attributes_copy() - copy times, owner, mode and access control list of another file;
+ *		       stops at the first failure
+ * @from:   the other file
+ * @to:     the file; a symbolic link is not followed
  * @fd:     the same, open, or -1
  * @status: of @from
  *
- * An owner that may not be given away is no failure; set-id bits go with the owner only.
- * Of a directory the list for what will be made in it is copied, too.
+ * An owner that the process may not set is not a failure. Set-id bits are copied only with
+ * the owner. The default list of a directory is copied, too.
  *
  * Return: COPY_DONE, or the failure with its errno.
  */

@@ -2,8 +2,8 @@
 /*
  * copy.c - copy the contents of many files, many per crossing.
  *
- * Mostly the buffer only passes data from read to write: nothing else uses it, so that
- * nothing needs to be in it.
+ * Usually the buffer only passes data from read to write. Nothing else uses it, so it need
+ * not contain the data.
  */
 #include "copy.h"
 #include "attributes.h"
@@ -16,10 +16,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bytes copied at once, files in the queue, and bytes until progress is due. */
+/* Bytes copied at once, files in the queue, and bytes between two calls of progress. */
 enum { CHUNK = 128 * 1024, QUEUE = 512, PROGRESS = 64 * 1024 * 1024 };
 
-/* Zeros of which a hole is made. */
+/* The number of zeros that become a hole. */
 enum { BLOCK = 4096 };
 
 void copy_init(struct copy *copy, const struct copy_options *options,
@@ -59,7 +59,7 @@ void copy_add(struct copy *copy, const char *from, const char *to, bool follow)
 	};
 }
 
-/* Gives @out what the source has besides its contents. */
+/* Copies the attributes of the source to @out. */
 static inline void copy_attributes(struct copy_file *file, int out,
 				   const struct stat *status)
 {
@@ -71,8 +71,10 @@ static inline void copy_attributes(struct copy_file *file, int out,
 	}
 }
 
-/* Writes @n bytes that were just read from @in. What cannot be written at once is read again
- * later, so it is not kept. Returns the number of bytes written, or -1. */
+/*
+ * Writes @n bytes that were just read from @in. A rest that cannot be written at once is
+ * read again later. Returns the number of bytes written, or -1.
+ */
 static inline ssize_t write_read(int in, int out, const char *buffer, ssize_t n)
 {
 	ssize_t written = write(out, buffer, n);
@@ -89,8 +91,10 @@ static inline bool is_sparse(const struct stat *status)
 	       status->st_blocks < status->st_size / 512;
 }
 
-/* Copies files until all are copied, or one is open that may need another way than this,
- * or it is time to show progress, when one is open, too. Returns true in the second case. */
+/*
+ * Copies files until all are copied, or a file is open that this region cannot copy, or
+ * progress is due. Then a file is open, too. Returns true if progress is due.
+ */
 static bool copy_files(struct copy *copy)
 {
 	struct copy_file *file = copy->files + copy->done;
@@ -144,7 +148,7 @@ static bool copy_files(struct copy *copy)
 			} else if (errno == ENOENT) {
 				flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
 			} else if (errno == ELOOP && force) {
-				/* To be removed when it cannot be opened. */
+				/* It is removed if it cannot be opened. */
 				file->existed = true;
 			} else {
 				file->result = COPY_STAT_FAILED;
@@ -207,8 +211,10 @@ leave:
 	return special;
 }
 
-/* Finds the data after *@end: returns where it begins, where @in then stands, and
- * moves *@end to its end. */
+/*
+ * Finds the data after *@end. Returns its beginning, which is then the offset of @in, and
+ * sets *@end to its end.
+ */
 static inline off_t next_data(int in, off_t *end)
 {
 	off_t at = lseek(in, *end, SEEK_DATA);
@@ -219,7 +225,7 @@ static inline off_t next_data(int in, off_t *end)
 	return *end < 0 ? -1 : lseek(in, at, SEEK_SET);
 }
 
-/* @n bytes more of a file are through. */
+/* Counts @n further bytes of a file. */
 static inline void count(struct copy *copy, ssize_t n)
 {
 	const uint64_t before = copy->bytes / PROGRESS;
@@ -230,8 +236,8 @@ static inline void count(struct copy *copy, ssize_t n)
 }
 
 /*
- * Copies what is between the holes of the open file. The region holds a piece of data each
- * time, however many holes there are.
+ * Copies the data between the holes of the open file. The buffer contains one piece of data
+ * at a time, however many holes there are.
  */
 static void copy_sparse(struct copy *copy, struct copy_file *file)
 {
@@ -247,7 +253,7 @@ static void copy_sparse(struct copy *copy, struct copy_file *file)
 		if (at == end) {
 			at = next_data(in, &end);
 			if (at < 0) {
-				/* After the last data; a hole may end the file. */
+				/* ENXIO: no data follows, but a hole may end the file. */
 				n = errno == ENXIO ? 0 : -1;
 				break;
 			}
@@ -279,7 +285,7 @@ static void copy_sparse(struct copy *copy, struct copy_file *file)
 	COSY_END;
 }
 
-/* Writes all of it; returns how much that was, less than @n after an error. */
+/* Writes all of it. Returns the number of bytes written, less than @n after an error. */
 static inline ssize_t write_all(int out, const char *buffer, ssize_t n)
 {
 	ssize_t done = 0, written;
@@ -299,15 +305,17 @@ static inline bool is_zero(const char *block, size_t size)
 }
 
 /*
- * Copies the open file with holes for all blocks of zeros, or one that cannot be read
- * twice. That is in a region of its own: here the buffer is needed, which the others spare
- * themselves.
+ * Copies the open file with holes for all blocks of zeros, or a file that cannot be read
+ * twice. This has a region of its own, because it needs the contents of the buffer.
  */
 static void copy_buffered(struct copy *copy, struct copy_file *file, bool holes)
 {
 	const off_t size = copy->status.st_size;
 	const int in = copy->in, out = copy->out;
-	/* What has no holes, or is no file, is one piece of data of any size. */
+	/*
+	 * A file without holes, or a file that is not regular, is one piece of data of any
+	 * size.
+	 */
 	off_t at = 0, end = is_sparse(&copy->status) ? 0 : INT64_MAX;
 	char buffer[CHUNK];
 	ssize_t n = 0, done, part;
@@ -352,12 +360,12 @@ failed:
 	COSY_END;
 }
 
-/* Copies the open file if it is not one for copy_files(), and ends it. */
+/* Copies the open file if copy_files() cannot, and ends it. */
 static void copy_special(struct copy *copy)
 {
 	struct copy_file *file = copy->files + copy->done;
 	struct stat to;
-	/* A pipe or a device gets all the zeros. */
+	/* A pipe or a device receives all zeros. */
 	bool can = fstat(copy->out, &to) == 0 && S_ISREG(to.st_mode);
 
 	if (!S_ISREG(copy->status.st_mode))
@@ -380,7 +388,7 @@ static void copy_special(struct copy *copy)
 	copy->done++;
 }
 
-/* Return true for a dangling link: no file can be created through it. */
+/* Return true for a dangling link, through which no file can be created. */
 static bool is_dangling(const char *path)
 {
 	struct stat status;
@@ -407,7 +415,7 @@ static void run(struct copy *copy)
 }
 
 /* Find why the destination could not be created. Return true if a retry may succeed. */
-static bool is_out_of_the_way(struct copy_file *file, bool force)
+static bool can_retry(struct copy_file *file, bool force)
 {
 	if (file->result != COPY_CREATE_FAILED)
 		return false;
@@ -416,7 +424,7 @@ static bool is_out_of_the_way(struct copy_file *file, bool force)
 		file->error = 0;
 		return false;
 	}
-	/* What a name with a slash after it would have to be to be there. */
+	/* A name with a slash at its end could only be a directory. */
 	if (file->error == EISDIR && file->to[strlen(file->to) - 1] == '/')
 		file->error = ENOTDIR;
 	if (!file->existed || !force)
@@ -438,7 +446,7 @@ void copy_flush(struct copy *copy)
 	for (size_t i = 0; i < count; i++) {
 		struct copy_file *file = &copy->files[i];
 
-		if (is_out_of_the_way(file, copy->options.force)) {
+		if (can_retry(file, copy->options.force)) {
 			copy->done = i;
 			copy->count = i + 1;
 			run(copy);

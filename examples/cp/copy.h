@@ -2,8 +2,8 @@
 /*
  * copy.h - copy the contents of many files, many per crossing.
  *
- * A queue: pairs of paths go in, and a Cosy region copies as many as it is
- * given. What came of each is reported to the caller in the order they came:
+ * A queue: the program adds pairs of paths, and a Cosy region copies them. The result of
+ * each is reported, in the order of the queue:
  *
  *	struct copy copy;
  *
@@ -12,8 +12,8 @@
  *	copy_flush(&copy);
  *	copy_free(&copy);
  *
- * None of this is thread-safe for one struct copy, nor async-signal-safe. A
- * function that finds no memory ends the program with a message and status 1.
+ * Not thread-safe for one struct copy, and not async-signal-safe. If there is no memory, a
+ * function ends the program with a message and status 1.
  */
 #ifndef COPY_H
 #define COPY_H
@@ -23,15 +23,15 @@
 #include <stdint.h>
 #include <sys/stat.h>
 
-/** enum copy_result - what came of one file */
+/** enum copy_result - the result for one file */
 enum copy_result {
 	COPY_WAITING,
 	COPY_DONE,
-	COPY_SKIPPED,		/* it was there, and no_clobber is set */
+	COPY_SKIPPED,		/* the destination exists, and no_clobber is set */
 	COPY_SAME,		/* source and destination are one file */
 	COPY_ONTO_DIRECTORY,
 	COPY_DANGLING,		/* the destination is a dangling symbolic link */
-	COPY_REPLACED,		/* the source is no regular file any more */
+	COPY_REPLACED,		/* the source is not a regular file any more */
 	COPY_STAT_FAILED,	/* of the destination; these have an errno */
 	COPY_OPEN_FAILED,
 	COPY_CREATE_FAILED,
@@ -43,19 +43,19 @@ enum copy_result {
 	COPY_MODE_FAILED,
 };
 
-/** enum copy_holes - where the copy gets holes */
+/** enum copy_holes - the holes of a copy */
 enum copy_holes {
-	COPY_HOLES_AUTO,	/* where the source has them */
+	COPY_HOLES_AUTO,	/* where the source has holes */
 	COPY_HOLES_NEVER,
-	COPY_HOLES_ALWAYS,	/* also where a block of the source is zeros */
+	COPY_HOLES_ALWAYS,	/* also where a block of the source is zero */
 };
 
 /**
  * struct copy_options - how to copy
  * @preserve:   keep times, owner and mode
- * @no_clobber: leave a destination that exists alone
+ * @no_clobber: do not change a destination that exists
  * @force:      if a destination cannot be opened, remove it and try again
- * @holes:      where the copy gets holes
+ * @holes:      the holes of the copy
  */
 struct copy_options {
 	bool preserve;
@@ -68,10 +68,10 @@ struct copy_options {
  * struct copy_file - a file to copy
  * @from: the source
  * @to:   the destination
- * @follow: the source may be a symbolic link, or no regular file
- * @existed: out: the destination was there
+ * @follow: the source may be a symbolic link, or a file that is not regular
+ * @existed: out: the destination existed
  * @result: out
- * @error:  out: the errno that goes with the result, 0 for none
+ * @error:  out: the errno of the result, 0 if it has none
  */
 struct copy_file {
 	char *from, *to;
@@ -82,10 +82,10 @@ struct copy_file {
 };
 
 /**
- * struct copy - files to copy
+ * struct copy - a queue of files
  *
- * Callers may read @bytes, what has been written, and @finished, the number of
- * files that are through. The rest says where the region stands.
+ * Callers may read @bytes, the number of bytes written, and @finished, the number of
+ * files that are done. The other members are the position of the region.
  */
 struct copy {
 	struct copy_options options;
@@ -100,11 +100,11 @@ struct copy {
 };
 
 /**
- * copy_init() - begin
- * @copy:     to be given back with copy_free()
+ * copy_init() - initialise a queue
+ * @copy:     freed by copy_free()
  * @options:  how to copy; copied
- * @report:   called for each file when it is through
- * @progress: called now and then while files are copied
+ * @report:   called for each file that is done
+ * @progress: called from time to time while files are copied
  * @context:  for both
  */
 void copy_init(struct copy *copy, const struct copy_options *options,
@@ -112,21 +112,21 @@ void copy_init(struct copy *copy, const struct copy_options *options,
 	       void (*progress)(void *context), void *context);
 
 /**
- * copy_add() - copy a file, now or later
+ * copy_add() - add a file, which is copied now or later
  * @from:   the source; copied
  * @to:     the destination, not a directory; copied
- * @follow: the source was named by the user: follow a symbolic link, and read
- *	    from whatever it is. Otherwise it was found, and has to be a regular
- *	    file still
+ * @follow: the user has named the source: follow a symbolic link, and read from a
+ *	    file of any type. Otherwise it was found in a directory, and must still be
+ *	    a regular file
  *
- * May copy, and report, what was added before, never the file itself.
+ * May copy and report files that were added before, but not this one.
  */
 void copy_add(struct copy *copy, const char *from, const char *to, bool follow);
 
-/** copy_flush() - copy what was added, and report it */
+/** copy_flush() - copy and report all files of the queue */
 void copy_flush(struct copy *copy);
 
-/** copy_free() - give the memory back; nothing may be waiting */
+/** copy_free() - free the memory; the queue must be empty */
 void copy_free(struct copy *copy);
 
 #endif /* COPY_H */

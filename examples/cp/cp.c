@@ -2,8 +2,8 @@
 /*
  * cp.c - copy files and trees, as GNU cp does in the C locale.
  *
- * The contents of regular files are copied by the Cosy regions in copy.c, what
- * is in a directory is read by those in ../common/dirlist.c.
+ * The Cosy regions in copy.c copy the contents of regular files. Those in
+ * ../common/dirlist.c read directories.
  */
 #include "../common/dirlist.h"
 #include "../common/output.h"
@@ -26,11 +26,11 @@
 #include <unistd.h>
 
 /**
- * struct directory - a directory that gets its mode, and times, at the end
+ * struct directory - a directory that gets its mode and times at the end
  * @from:   the source
  * @path:   of the copy
  * @status: of the source
- * @made:   it was not there before
+ * @made:   it did not exist before
  */
 struct directory {
 	char *from, *path;
@@ -49,7 +49,7 @@ static struct directory *directories;
 static size_t ndirectories;
 
 /**
- * struct inode - what a directory is known by
+ * struct inode - identifies a directory
  * @device: the file system
  * @number: its inode there
  */
@@ -58,12 +58,16 @@ struct inode {
 	ino_t number;
 };
 
-/* The directories made in one that was there before, for tsearch(): a tree that one of
- * them is in is not to be copied into itself. */
+/*
+ * Directories that were created inside an existing one, for tsearch(). A tree that contains
+ * one of them must not be copied into itself.
+ */
 static void *roots;
 
-/* The operand that is being copied, and where to, as messages name them; and whether it
- * has been said that this would be into itself. */
+/*
+ * The operand that is copied, and its destination, as in messages; and whether a message
+ * has said that the copy would be inside the operand.
+ */
 static const char *operand_from, *operand_to;
 static bool said_itself;
 
@@ -74,7 +78,7 @@ static void show_progress(void *context)
 		progress_show(copy.finished, copy.bytes);
 }
 
-/* Files that wait have been found before: what is said of them comes first. */
+/* Files in the queue were found before, so their messages are printed first. */
 static void complain(int number, const char *format, const char *path)
 {
 	copy_flush(&copy);
@@ -83,7 +87,7 @@ static void complain(int number, const char *format, const char *path)
 	exit_status = 1;
 }
 
-/* quote() has room for one name. */
+/* Needed because quote() has room for only one name. */
 static char *quote_to_keep(const char *path)
 {
 	char *quoted = strdup(quote(path));
@@ -93,7 +97,7 @@ static char *quote_to_keep(const char *path)
 	return quoted;
 }
 
-/* @format names @first, then @second. */
+/* Prints a message in which @format names @first, then @second. */
 static void complain_of_two(const char *format, const char *first,
 			    const char *second)
 {
@@ -118,7 +122,7 @@ static void say_copied(const char *from, const char *to)
 	free(quoted);
 }
 
-/* What to say of a file, and of which one. */
+/* The message for each result, and the file that it names. */
 static const struct {
 	const char *format;
 	bool of_source;
@@ -169,7 +173,9 @@ static void report(void *context, const struct copy_file *file)
 	exit_status = 1;
 }
 
-/* Gives a copy that is no regular file what @from has, whose status it is. */
+/*
+ * Gives a copy that is not a regular file the attributes of @from, whose status is @status.
+ */
 static void preserve(const char *from, const char *to, const struct stat *status)
 {
 	enum copy_result result = attributes_copy(from, to, -1, status);
@@ -183,7 +189,7 @@ static bool same_inode(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Copies a link, a device, a pipe or a socket: by itself, not what it leads to. */
+/* Copies a link, a device, a pipe or a socket itself, without following it. */
 static void copy_special(const char *from, const char *to,
 			 const struct stat *status, const char *target)
 {
@@ -235,7 +241,7 @@ static int compare_inodes(const void *a, const void *b)
 	return (left->number > right->number) - (left->number < right->number);
 }
 
-/* Return true for a directory that this command has made for the tree that it copies. */
+/* Return true for a directory that this command has created for the tree that it copies. */
 static bool is_root(const struct stat *status)
 {
 	struct inode inode = { status->st_dev, status->st_ino };
@@ -259,8 +265,10 @@ static void add_root(const char *path)
 		error(1, errno, "cannot copy");
 }
 
-/* Makes the copy of a directory, or takes the one that is there. @in_ours: it is in a
- * directory that we have made. */
+/*
+ * Creates the copy of a directory, or uses the existing one. @in_ours: it is in a directory
+ * that this command has created.
+ */
 static bool make_directory(const char *from, const char *to,
 			   const struct stat *status, bool in_ours)
 {
@@ -296,7 +304,7 @@ static bool make_directory(const char *from, const char *to,
 	return true;
 }
 
-/* When nothing is made in them any more. */
+/* Called when no more files are created in the directories. */
 static void finish_directories(void)
 {
 	mode_t mask = umask(0);
@@ -319,8 +327,10 @@ static void finish_directories(void)
 	free(directories);
 }
 
-/* @dir has been read from; make what is in it in its copy, the directory number @copied,
- * sub-directories last. */
+/*
+ * @dir has been read. Copies its entries to its copy, the directory number @copied;
+ * sub-directories last.
+ */
 static void copy_directory(const struct dirlist *list,
 			   const struct dirlist_dir *dir, size_t copied)
 {
@@ -429,7 +439,7 @@ static void copy_operand(const char *from, const char *to)
 		copy_add(&copy, from, to, true);
 }
 
-/* The last component of a path, without slashes after it; to be freed. */
+/* Return the last component of a path, without trailing slashes. The caller frees it. */
 static char *last_component(const char *path)
 {
 	size_t end = strlen(path), start;
@@ -445,8 +455,10 @@ static char *last_component(const char *path)
 	return name;
 }
 
-/* A name in the directory that operands are copied into, and the first of them that was
- * copied there. */
+/*
+ * A name in the directory that operands are copied into, and the first operand that was
+ * copied there.
+ */
 struct taken {
 	char *name;
 	const char *from;
@@ -509,7 +521,7 @@ static void copy_into(char *const *from, size_t count, const char *directory)
 		first = tsearch(taken, &all_taken, compare_taken);
 		if (!first)
 			error(1, errno, "cannot copy");
-		/* What is in DIRECTORY/.. is not meant. */
+		/* A copy of .. goes to DIRECTORY, not to DIRECTORY/.. */
 		to = dirlist_join(directory,
 				  strcmp(name, "..") == 0 ? "." : name);
 		if (*first == taken ||

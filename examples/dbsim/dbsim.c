@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
  * dbsim.c - the Cosy paper's simulation of a database: transactions on random
- * records of a file, two reads to a write, by one process or several.
+ * records of a file, two reads for each write, by one process or several.
  */
 #include "../common/output.h"
 #include "../common/progress.h"
@@ -41,13 +41,13 @@ static struct {
 	.processes = 1,
 };
 
-/* Part @i of @n of @total, which adds up to it. */
+/* Return part @i of @n parts of @total. The sum of all parts is @total. */
 static uint64_t part(uint64_t total, unsigned int i, unsigned int n)
 {
 	return total / n + (i < total % n);
 }
 
-/* Where part @i begins. */
+/* Return the beginning of part @i. */
 static uint64_t part_start(uint64_t total, unsigned int i, unsigned int n)
 {
 	return total / n * i + (i < total % n ? i : total % n);
@@ -66,7 +66,7 @@ static void show_checked(uint64_t records)
 				   options.records);
 }
 
-/* What one of the processes does: its part, on records of its own. */
+/* The work of one process: its part of the transactions, on its own records. */
 static struct table_counts work(unsigned int i)
 {
 	unsigned int n = options.processes;
@@ -91,7 +91,7 @@ static struct table_counts work(unsigned int i)
 	return counts;
 }
 
-/* Starts process @i; returns where its counts come from. */
+/* Starts process @i. Returns the descriptor from which its counts are read. */
 static int start(unsigned int i)
 {
 	struct table_counts counts;
@@ -107,7 +107,7 @@ static int start(unsigned int i)
 		close(pipes[1]);
 		return pipes[0];
 	}
-	/* Its counts are useless once the first process has ended. */
+	/* Its counts are not needed after the first process has ended. */
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
 		_exit(1);
 	counts = work(i);

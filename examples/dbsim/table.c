@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 /**
- * struct table_record - the beginning of a record; what follows is 0
- * @number: its place in the file, from 0
- * @count:  how often it was written since it was made
- * @check:  follows from the others
+ * struct table_record - the beginning of a record; the rest is 0
+ * @number: its number in the file, from 0
+ * @count:  how often it was written since it was created
+ * @check:  computed from the others
  */
 struct table_record {
 	uint64_t number;
@@ -32,11 +32,13 @@ struct table_random {
 	uint64_t state;
 };
 
-/* Transactions in a region, so that a long run is left now and then; and records
- * between two calls for progress. */
+/*
+ * Transactions in one region, so that a long run leaves it from time to time; and records
+ * between two calls of progress.
+ */
 enum { BATCH = 65536, STEP = 256 };
 
-/* A number that is different for any two that differ. */
+/* Return a number that differs for any two different @n. */
 static inline uint64_t mix(uint64_t n)
 {
 	n = (n ^ n >> 30) * 0xbf58476d1ce4e5b9u;
@@ -44,7 +46,7 @@ static inline uint64_t mix(uint64_t n)
 	return n ^ n >> 31;
 }
 
-/* The next record number below @records. */
+/* Return the number of the next record, below @records. */
 COSY_FUNCTION
 static uint64_t pick(struct table_random *random, uint64_t records)
 {
@@ -57,7 +59,9 @@ static inline uint64_t check_of(const struct table_record *record)
 	return mix(record->number) ^ mix(record->count + 1);
 }
 
-/* Increment the count of a record. Return 0 if it is not record @number, or not sound. */
+/*
+ * Increment the count of a record. Return 0 if it is not record @number, or is not valid.
+ */
 COSY_FUNCTION
 static int count_up(struct table_record *record, uint64_t number)
 {
@@ -86,7 +90,7 @@ static void fail_damaged(const struct table *table, uint64_t record)
 	      (uintmax_t)record);
 }
 
-/* Writes the record where the file stands. */
+/* Writes the record at the offset of the file. */
 static void write_record(const struct table *table)
 {
 	const char *bytes = (const char *)table->record;
@@ -101,12 +105,12 @@ static void write_record(const struct table *table)
 	} while (done < table->size);
 }
 
-/* Opens the file of @table, which has to be one where records have places. */
+/* Opens the file of @table, which must be seekable. */
 static void open_file(struct table *table, int flags, const char *what)
 {
 	struct stat status;
 
-	/* Not waiting for who reads from a pipe. */
+	/* O_NONBLOCK: do not wait for the other end of a pipe. */
 	table->fd = open(table->path, flags | O_NONBLOCK | O_CLOEXEC, 0666);
 	if (table->fd < 0 || fstat(table->fd, &status) < 0)
 		fail(table, what);

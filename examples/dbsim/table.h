@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * table.h - a file of records, and transactions on records at random.
+ * table.h - a file of records, and transactions on random records.
  *
- * A transaction reads a record; every other one also counts it up and writes it
- * back. Each record tells its own number and has a check word, so that a record
- * at the wrong place, or half of one, is noticed.
+ * A transaction reads a record. Every other one also increments its count and writes it
+ * back. Each record contains its number and a check word, so that a record at the wrong
+ * place, or half of one, is detected.
  *
- * Not thread-safe for one struct table. Errors of the file end the program with
- * a message and status 1, once the line of progress is away.
+ * Not thread-safe for one struct table. Errors of the file end the program with a message
+ * and status 1, after the line of progress was erased.
  */
 #ifndef TABLE_H
 #define TABLE_H
@@ -21,7 +21,7 @@
  * @fd:      of the file
  * @size:    bytes of a record
  * @records: number of records
- * @record:  room for one, in the segment
+ * @record:  memory for one, in the segment
  * @random:  state of the generator, in the segment
  */
 struct table {
@@ -34,17 +34,17 @@ struct table {
 };
 
 /**
- * struct table_counts - what has been done
+ * struct table_counts - counts of a run
  * @reads:  records read
- * @writes: records counted up and written
- * @sum:    of the counts of all records read
+ * @writes: records incremented and written
+ * @sum:    sum of the counts of all records read
  */
 struct table_counts {
 	uint64_t reads, writes, sum;
 };
 
 /**
- * table_progress - is told how far something is that goes through all records
+ * table_progress - called with the progress of work on all records
  * @records: done so far
  */
 typedef void table_progress(uint64_t records);
@@ -53,12 +53,12 @@ typedef void table_progress(uint64_t records);
 #define TABLE_RECORD_MIN 32
 
 /**
- * table_create() - make a file of records, all counts 0; one that exists is
- *		    overwritten
+ * table_create() - create a file of records with counts of 0, or overwrite an
+ *		    existing one
  * @path:    of the file
  * @size:    bytes of a record, a multiple of 8, at least TABLE_RECORD_MIN
  * @records: their number
- * @progress: called now and then
+ * @progress: called from time to time
  *
  * A pipe or a terminal is refused.
  */
@@ -70,21 +70,21 @@ void table_open(struct table *table, const char *path, size_t size,
 		uint64_t records);
 
 /**
- * table_run() - do transactions on the records @first … @first + @number - 1
- * @seed:   says which, and in which order
+ * table_run() - make transactions on the records @first … @first + @number - 1
+ * @seed:   determines the records and their order
  * @count:  number of transactions
- * @counts: what was done is added to it
+ * @counts: the counts of this run are added
  */
 void table_run(struct table *table, uint64_t first, uint64_t number,
 	       uint64_t seed, uint64_t count, struct table_counts *counts);
 
 /**
- * table_total() - the sum of all records' counts; each record is checked
- * @progress: called now and then
+ * table_total() - return the sum of all records' counts; each record is checked
+ * @progress: called from time to time
  */
 uint64_t table_total(struct table *table, table_progress *progress);
 
-/** table_close() - close the file and free what table_open() took */
+/** table_close() - close the file and free the memory of table_open() */
 void table_close(struct table *table);
 
 #endif /* TABLE_H */

@@ -2,8 +2,8 @@
 /*
  * by-entries.c - the server by operations of a loop of Cosy.
  *
- * An operation is a system call and the function to call when it is complete. It waits
- * for as long as it has to, and send transfers all it is given: nothing is tried twice.
+ * An operation is a system call and the function that is called when it is complete. It
+ * waits as long as necessary, and a send transfers all its data. So no call is repeated.
  */
 #include "../common/acceptor.h"
 #include "server.h"
@@ -31,7 +31,7 @@ static void sent(struct cosy_async *op);
 
 static void close_connection(struct connection *c)
 {
-	/* The result is not needed. Only a loop that is being destroyed refuses. */
+	/* The result is not needed. Only a loop that is being destroyed rejects it. */
 	if (cosy_async_close(loop, NULL, c->fd))
 		close(c->fd);
 	free(c);
@@ -54,7 +54,7 @@ static void received(struct cosy_async *op)
 		close_connection(c);
 }
 
-/* An error after a part of it was sent is that of the next operation. */
+/* If a send fails after a part of the data, the next operation returns the error. */
 static void sent(struct cosy_async *op)
 {
 	struct connection *c = op->data;
@@ -87,7 +87,7 @@ static void stop(struct cosy_async *op)
 	cosy_loop_stop(loop);
 }
 
-/* Each descriptor has one operation; the others accept, and wait for a signal. */
+/* Each connection has one operation. The others accept, and wait for a signal. */
 static unsigned int count_operations(void)
 {
 	const rlim_t most = 1 << 20, others = ACCEPTOR_OPERATIONS + 1;
@@ -119,7 +119,10 @@ void serve_by_entries(struct server *given)
 	acceptor.loop = loop;
 	acceptor_start(&acceptor);
 	cosy_loop_run(loop);
-	/* What waits is complete now, with ECANCELED: the callbacks close all. */
+	/*
+	 * Waiting operations complete with ECANCELED now, and their callbacks close all
+	 * connections.
+	 */
 	while (cosy_loop_destroy(loop) == -EBUSY)
 		cosy_wait(loop, 1, NULL);
 }

@@ -2,8 +2,9 @@
 /*
  * by-epoll.c - the server by calls that do not block, and epoll.
  *
- * Each call is made when epoll says that it can do something. What it did not do is
- * kept in the connection, and epoll is told what the connection waits for now.
+ * A call is made when epoll reports that it can do something. Data that it has not
+ * transferred stays in the connection, and epoll gets the event that the connection waits
+ * for.
  */
 #include "../common/acceptor.h"
 #include "server.h"
@@ -32,7 +33,9 @@ static LIST_HEAD(, connection) connections;
 static struct server *server;
 static int epoll;
 
-/* What @data is in an event: a connection, or one of these. */
+/*
+ * The possible values of @data of an event: a connection, or the address of one of these.
+ */
 static char accepts, signals;
 
 static void wait_for(int operation, int fd, uint32_t events, void *data)
@@ -46,12 +49,12 @@ static void wait_for(int operation, int fd, uint32_t events, void *data)
 static void close_connection(struct connection *c)
 {
 	LIST_REMOVE(c, link);
-	/* epoll forgets it, too. */
+	/* This also removes it from epoll. */
 	close(c->fd);
 	free(c);
 }
 
-/* One recv(2), or the rest of what came by the last: the others get their turn. */
+/* Makes one recv(2), or sends the rest of its data. Then other connections are served. */
 static void serve(struct connection *c)
 {
 	uint32_t waits_for = EPOLLIN;
@@ -117,7 +120,7 @@ static bool accept_some(void)
 		err = accept_one();
 		if (acceptor_can_retry(-err))
 			return false;
-		/* Other errors are of the connection, which is gone. */
+		/* Other errors belong to a connection that no longer exists. */
 		if (err == -EBADF || err == -EINVAL)
 			error(1, -err, "cannot accept");
 	}
@@ -155,7 +158,7 @@ static void serve_until_signal(void)
 		for (int i = 0; i < n; i++)
 			if (!serve_event(&events[i], &can_accept))
 				return;
-		/* epoll would report the listener again at once. */
+		/* Otherwise epoll would report the listener again at once. */
 		if (!can_accept)
 			wait_for(EPOLL_CTL_MOD, server->listener, 0, &accepts);
 	}

@@ -2,8 +2,8 @@
 /*
  * by-uring.c - the server by operations of io_uring.
  *
- * Operations and callbacks as in by-entries.c. But send may transfer less than it is
- * given, and before the ring is closed, what is outstanding has to be cancelled.
+ * Operations and callbacks as in by-entries.c. But a send may transfer a part of its data,
+ * and before the ring is closed, outstanding operations must be cancelled.
  */
 #include "../common/acceptor.h"
 #include "ring.h"
@@ -135,7 +135,7 @@ static void accepted(struct operation *op, int result)
 	}
 }
 
-/* After a pause it does not matter whether that was the whole of it. */
+/* After a pause, accept again, whether or not the pause was complete. */
 static void accept_next(struct operation *op, int result)
 {
 	(void)result;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * echo.c - a server that sends back what it receives, written in three ways.
+ * echo.c - a server that sends back what it receives, in three versions.
  *
- * by-epoll.c, by-uring.c and by-entries.c are to be read side by side.
+ * Compare by-epoll.c, by-uring.c and by-entries.c.
  */
 #include "../common/address.h"
 #include "../common/output.h"
@@ -22,13 +22,13 @@
 static const struct {
 	const char *name;
 	void (*serve)(struct server *server);
-} ways[] = {
+} versions[] = {
 	{ "entries", serve_by_entries },
 	{ "epoll", serve_by_epoll },
 	{ "io_uring", serve_by_uring },
 };
 
-static const unsigned int nways = sizeof(ways) / sizeof(*ways);
+static const unsigned int nversions = sizeof(versions) / sizeof(*versions);
 
 static void print_help(void)
 {
@@ -50,17 +50,17 @@ static void print_help(void)
 	      stdout);
 }
 
-static unsigned int parse_way(const char *name)
+static unsigned int parse_version(const char *name)
 {
-	for (unsigned int way = 0; way < nways; way++)
-		if (strcmp(name, ways[way].name) == 0)
-			return way;
+	for (unsigned int version = 0; version < nversions; version++)
+		if (strcmp(name, versions[version].name) == 0)
+			return version;
 	error(0, 0, "invalid argument '%s' for '--by': use entries, epoll or io_uring",
 	      name);
 	fail_usage();
 }
 
-/* A connection is a descriptor: take some more than the usual 1024, where allowed. */
+/* A connection needs a descriptor, so raise the usual limit of 1024 if possible. */
 static void raise_limit(void)
 {
 	const rlim_t wanted = 30000;
@@ -84,13 +84,13 @@ int main(int argc, char **argv)
 	};
 	struct address address;
 	struct server server = { 0 };
-	unsigned int way = 0;
+	unsigned int version = 0;
 	int option;
 
 	while ((option = getopt_long(argc, argv, "", longs, NULL)) != -1) {
 		switch (option) {
 		case BY:
-			way = parse_way(optarg);
+			version = parse_version(optarg);
 			break;
 		case HELP:
 			print_help();
@@ -113,7 +113,7 @@ int main(int argc, char **argv)
 	raise_limit();
 	address_parse(&address, argv[optind]);
 	server.listener = address_listen(&address);
-	ways[way].serve(&server);
+	versions[version].serve(&server);
 	address_close(&address, server.listener);
 	printf("%" PRIu64 " connections, %" PRIu64 " bytes\n", server.connections,
 	       server.bytes);

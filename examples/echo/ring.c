@@ -26,7 +26,7 @@ static void *map(struct ring *ring, int which, size_t size, off_t offset)
 
 void ring_open(struct ring *ring, unsigned int entries)
 {
-	/* The kernel's part is done by the thread that waits, when it does. */
+	/* The waiting thread executes the kernel's work, while it waits. */
 	struct io_uring_params p = {
 		.flags = IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN,
 	};
@@ -49,7 +49,7 @@ void ring_open(struct ring *ring, unsigned int entries)
 	ring->sq_mask = p.sq_entries - 1;
 	ring->cq_mask = p.cq_entries - 1;
 	ring->filled = 0;
-	/* Entries are submitted in the order of their places. */
+	/* Entries are submitted in the order of their indices. */
 	array = (unsigned int *)(sq + p.sq_off.array);
 	for (unsigned int i = 0; i < p.sq_entries; i++)
 		array[i] = i;
@@ -80,7 +80,7 @@ void ring_enter(struct ring *ring, unsigned int min)
 	long n;
 
 	__atomic_store_n(ring->sq_tail, tail, __ATOMIC_RELEASE);
-	/* After a signal, or for want of memory, a part may be left. */
+	/* After a signal, or without memory, some entries may not have been submitted. */
 	do {
 		n = syscall(SYS_io_uring_enter, ring->fd, ring->filled, min,
 			    IORING_ENTER_GETEVENTS, NULL, 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * ring.h - io_uring by its system calls: what liburing does, as far as it is needed.
+ * ring.h - io_uring by its system calls, a small part of liburing.
  *
  * Not thread-safe. A function that fails ends the program with a message and status 1.
  */
@@ -33,21 +33,21 @@ struct ring {
 	size_t map_sizes[3];
 };
 
-/** ring_open() - make a ring with @entries, a power of two */
+/** ring_open() - create a ring with @entries, a power of two */
 void ring_open(struct ring *ring, unsigned int entries);
 
-/** ring_close() - give it back; nothing may be outstanding */
+/** ring_close() - free the ring; no operation may be outstanding */
 void ring_close(struct ring *ring);
 
 /**
  * ring_entry() - fill the next entry
- * @data: for its completion
+ * @data: stored in its completion
  *
- * Return: a zeroed entry; what was filled before is submitted if there is no room.
+ * Return: a zeroed entry. If there is no room, earlier entries are submitted.
  */
 struct io_uring_sqe *ring_entry(struct ring *ring, void *data);
 
-/** ring_enter() - submit what was filled, and wait for @min completions */
+/** ring_enter() - submit all entries, and wait for @min completions */
 void ring_enter(struct ring *ring, unsigned int min);
 
 /** ring_next() - take the next completion; return false if there is none */

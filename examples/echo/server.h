@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * server.h - the same server, written in three ways.
+ * server.h - the same server in three versions.
  *
- * Each sends back what it receives, until the client has sent all (it may shut down
+ * Each version sends back what it receives, until the client has sent all (it may shut down
  * its side) or the connection fails. Each accepts ACCEPTOR_OPERATIONS connections at once,
- * waits ACCEPTOR_PAUSE milliseconds where it has no descriptor for one, and returns after
+ * and waits ACCEPTOR_PAUSE milliseconds if it has no descriptor for one. It returns after
  * SIGINT or SIGTERM, which the caller has blocked. Then all connections are closed.
  */
 #ifndef SERVER_H
@@ -21,8 +21,8 @@ enum {
  * struct server - a server
  * @listener:    the socket that accepts
  * @signals:     SIGINT and SIGTERM
- * @connections: out: that were accepted
- * @bytes:       out: that were sent back
+ * @connections: out: number of accepted connections
+ * @bytes:       out: number of bytes sent back
  */
 struct server {
 	int listener;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * filter.c - filters made of patterns.
+ * filter.c - prepare patterns for filter_passes().
  */
 #include "filter.h"
 

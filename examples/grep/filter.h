@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * filter.h - is there a pattern anywhere in a file? A user function, which says
- * so without leaving the kernel, too.
+ * filter.h - a filter that tests whether a pattern is in a file. It is a user function, so
+ * it can run inside the kernel.
  *
- * A filter is made of the patterns once. What it lets through is to be searched
- * for lines then, by search.c; of what it does not, nothing more need be known.
+ * A filter is prepared once from the patterns. search.c then searches the files that pass.
+ * Nothing more need be known about the others.
  *
- * Each pattern is looked for by Horspool's algorithm: the byte under the
- * pattern's end says how far the pattern can be moved. So most bytes are not
- * looked at.
+ * Each pattern is searched by Horspool's algorithm: the byte under the end of the pattern
+ * determines how far the pattern can be moved. So most bytes are not read.
  */
 #ifndef FILTER_H
 #define FILTER_H
@@ -18,13 +17,13 @@
 #include <stddef.h>
 
 /**
- * struct filter - a pattern, prepared
- * @next:   another; NULL: none
+ * struct filter - a prepared pattern
+ * @next:   the next one, or NULL
  * @length: of @text, not 0
- * @again:  how far to move where the pattern's last byte is, but not the pattern
- * @move:   how far to move if this is the byte under the pattern's end; 0 if it
- *	    is the pattern's last
- * @same:   the byte that stands for this one in @text
+ * @again:  the distance to move if the pattern's last byte matches, but not the pattern
+ * @move:   the distance to move for each byte under the pattern's end; 0 for the last
+ *	    byte of the pattern
+ * @same:   for each byte, the byte that @text contains for it
  * @text:   the pattern
  */
 struct filter {
@@ -35,10 +34,10 @@ struct filter {
 };
 
 /**
- * filter_new() - make a filter, for as long as the program runs
+ * filter_new() - create a filter, which exists as long as the program
  * @patterns:    separated by newlines, none of them empty
- * @ignore_case: A is a, where the locale is C
- * @for_kernel:  put it into the segment, where the function finds it in the kernel
+ * @ignore_case: A equals a, as in the C locale
+ * @for_kernel:  allocate it in the segment, where the function in the kernel can read it
  *
  * Return: the filter. Ends the program with a message and status 2 if there is no memory.
  */

@@ -3,9 +3,9 @@
  * grep.c - print lines that contain fixed strings, as GNU grep -F does in the
  * C locale.
  *
- * What is slow about searching many files, opening, reading and closing them,
- * is done by the Cosy regions in reader.c and ../common/dirlist.c. With
- * --search=kernel, the former also looks which files have a match at all.
+ * Opening, reading and closing files takes most of the time. The Cosy regions in reader.c
+ * and ../common/dirlist.c do that. With --search=kernel, the region in reader.c also tests
+ * which files have a match.
  */
 #include "reader.h"
 #include "search.h"
@@ -23,7 +23,7 @@
 
 enum { MATCH = 0, NO_MATCH = 1, TROUBLE = 2 };
 
-/* Files to collect from a tree before reading them. */
+/* Files that are collected from a tree before they are read. */
 enum { BATCH = 1024 };
 
 static const char standard_input[] = "(standard input)";
@@ -32,7 +32,7 @@ static struct {
 	struct search_options search;
 	bool quiet, list, recursive, no_messages;
 	bool with_names, without_names;
-	bool in_kernel;		/* filter there */
+	bool in_kernel;		/* filter in the kernel */
 } options;
 
 static struct filter *filter;
@@ -40,7 +40,7 @@ static struct filter *filter;
 static bool prefix;		/* print file names before lines */
 static bool matched, troubled;
 
-/* Standard output, where it is a file that must not be read while it grows. */
+/* Standard output, if it is a file: it must not be searched while it grows. */
 static struct stat output;
 static bool output_is_file;
 
@@ -63,7 +63,7 @@ _Noreturn static void finish(int status)
 	output_finish(status, TROUBLE);
 }
 
-/* Says what has to be said of a file once it has been searched. */
+/* Prints the result of a file after its search. */
 static void conclude(const struct search *search)
 {
 	if (search->matches) {
@@ -80,7 +80,7 @@ static void conclude(const struct search *search)
 	}
 }
 
-/* Of a whole file: has it a match? What has none need not be looked at as lines. */
+/* Returns true if a whole file may have a match. Other files are not searched for lines. */
 static bool may_match(const struct reader_chunk *chunk)
 {
 	return !filter || options.in_kernel ||
@@ -88,7 +88,7 @@ static bool may_match(const struct reader_chunk *chunk)
 			     chunk->length);
 }
 
-/* Searches the files of a queue; what is not a regular file is passed on. */
+/* Searches the files of a queue. Files that are not regular go to a callback. */
 static void search_files(struct reader *reader,
 			 void (*special)(const char *path))
 {
@@ -141,7 +141,7 @@ static void search_files(struct reader *reader,
 	}
 }
 
-/* Reads on, without searching, so that who writes to us is not killed. */
+/* Reads the rest without searching, so that the writer is not killed by SIGPIPE. */
 static void drain(int fd, char *buffer)
 {
 	if (lseek(fd, 0, SEEK_END) < 0)
@@ -149,7 +149,9 @@ static void drain(int fd, char *buffer)
 			;
 }
 
-/* Return true if a regular file that is read from its middle has a hole ahead. */
+/*
+ * Return true if a regular file that is read from its middle has a hole after the offset.
+ */
 static bool has_hole_ahead(int fd, const struct stat *status)
 {
 	off_t here, hole;
@@ -165,8 +167,8 @@ static bool has_hole_ahead(int fd, const struct stat *status)
 }
 
 /*
- * Searches what is read as it comes: pipes, terminals, devices, standard input.
- * No region: each read may wait, and what it brought is to be searched at once.
+ * Searches pipes, terminals, devices and standard input while they are read. There is no
+ * region, because each read may wait, and its data must be searched at once.
  */
 static void search_stream(int fd, const char *path)
 {
@@ -234,7 +236,7 @@ static void tree_file(void *reader, const char *path)
 
 static void tree_trouble(void *reader, const char *path, int number)
 {
-	/* What comes before it is to be said before it. */
+	/* The output of earlier files comes first. */
 	search_files(reader, no_special);
 	trouble(path, number);
 }
@@ -295,7 +297,7 @@ static void look_at_output(void)
 
 	if (fstat(STDOUT_FILENO, &output) < 0)
 		return;
-	/* The lines are not read: the first one of each file decides the status. */
+	/* The lines are not read, so the first one of each file determines the status. */
 	if (S_ISCHR(output.st_mode) && stat("/dev/null", &null) == 0 &&
 	    output.st_dev == null.st_dev && output.st_ino == null.st_ino)
 		options.search.first_only = true;
@@ -354,7 +356,7 @@ static char *add_patterns(char *patterns, const char *more)
 	return all;
 }
 
-/* Returns the patterns; what is left from optind on are the operands. */
+/* Returns the patterns. The arguments from optind on are the operands. */
 static char *parse_options(int argc, char **argv)
 {
 	enum { HELP = 256, SEARCH };
@@ -452,7 +454,7 @@ int main(int argc, char **argv)
 	if (options.search.first_only)
 		options.search.count = false;
 	output_is_file &= !options.search.first_only && !options.search.count;
-	/* Every line has the empty string in it. */
+	/* Every line contains the empty string. */
 	if (options.search.invert && !*patterns)
 		finish(NO_MATCH);
 	search_init(patterns, &options.search);

@@ -13,8 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Large enough for some dozens of source files, small enough for the cache. It
- * grows only for a line that does not fit. */
+/*
+ * Large enough for some dozens of source files, small enough for the cache. It is enlarged
+ * only for a line that does not fit.
+ */
 enum { BUFFER = 1024 * 1024 };
 
 static void *resize(void *memory, size_t count, size_t size)
@@ -78,8 +80,8 @@ static inline bool has_hole(int fd, off_t size)
 }
 
 /*
- * Skips a hole of a sparse file, which may be far larger than what is in it.
- * Returns false if there is none here.
+ * Skips a hole of a sparse file, which may be much larger than its data. Returns false if
+ * there is no hole at the offset.
  */
 static inline bool skip_hole(int fd)
 {
@@ -91,8 +93,8 @@ static inline bool skip_hole(int fd)
 }
 
 /*
- * Reads files until all are read, the buffer is full (then the file is open,
- * and a part), or one comes that may wait.
+ * Reads files until all are read, or until the buffer is full, when the file is open and is
+ * a part, or until a file may wait.
  */
 static void read_files(struct reader *reader)
 {
@@ -106,7 +108,7 @@ static void read_files(struct reader *reader)
 	bool skip_holes = reader->skip_holes;
 	const struct filter *filter = reader->filter;
 	int fd = reader->fd;
-	bool whole = false;	/* nothing of the file has been returned */
+	bool whole = false;	/* no data of the file has been returned */
 	bool sparse = fd >= 0 && file->sparse;
 	struct stat status;
 	int flags;
@@ -149,7 +151,7 @@ static void read_files(struct reader *reader)
 		}
 		if (file->state == READER_PART) {
 			do {
-				/* One byte is for a hole, one stays free. */
+				/* One byte is for a hole, and one remains free. */
 				if (used + 2 >= size)
 					goto leave;
 				if (sparse && skip_holes && skip_hole(fd))
@@ -186,7 +188,9 @@ leave:
 	reader->fd = fd;
 }
 
-/* A buffer that has to grow leaves the segment, which has limits. */
+/*
+ * A buffer that must grow leaves the segment, because the size of the segment is limited.
+ */
 static void grow(struct reader *reader)
 {
 	char *old = reader->buffer;
@@ -202,7 +206,7 @@ static void grow(struct reader *reader)
 	reader->buffer_size *= 2;
 }
 
-/* Makes room in the buffer, which holds nothing but a part, if there is one. */
+/* Makes room in the buffer, which contains at most one part. */
 static void make_room(struct reader *reader)
 {
 	struct reader_file *part = &reader->files[reader->done];
@@ -230,7 +234,7 @@ static void clear(struct reader *reader)
 	reader->taken = 0;
 }
 
-/* Return true if what was a regular file in a directory is something else by now. */
+/* Return true if a file that was regular in its directory is now of another type. */
 static bool is_other_than_found(const struct reader_file *file)
 {
 	return !file->operand &&

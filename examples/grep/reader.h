@@ -2,7 +2,7 @@
 /*
  * reader.h - read many files into one buffer, many per crossing.
  *
- * A reader is a queue: paths go in, data comes out, in the same order.
+ * A reader is a queue: the program adds paths, and gets data in the same order.
  *
  *	reader_add(&reader, path, true);
  *	...
@@ -10,14 +10,14 @@
  *		use(&chunk);
  *
  * In reader_next(), a Cosy region opens, reads and closes files until the buffer is
- * full. A file that does not fit comes in several chunks. Files that are not regular are
- * left to the caller, because opening or reading them may wait.
+ * full. A file that does not fit is returned in several chunks. The caller handles files
+ * that are not regular, because opening or reading them may wait.
  *
- * With a filter, the region searches as well, and keeps only what matches. So the buffer
- * fills later.
+ * With a filter, the region also searches, and keeps only files that pass. So the buffer is
+ * filled later.
  *
- * Not thread-safe for one reader, nor async-signal-safe. A function that finds
- * no memory ends the program with a message and status 2.
+ * Not thread-safe for one reader, and not async-signal-safe. If there is no memory, a
+ * function ends the program with a message and status 2.
  */
 #ifndef READER_H
 #define READER_H
@@ -28,24 +28,24 @@
 #include <stddef.h>
 #include <sys/stat.h>
 
-/** enum reader_state - what a chunk is */
+/** enum reader_state - the kind of a chunk */
 enum reader_state {
-	READER_PART,		/* data, and there may be more to come */
-	READER_END,		/* data, the last; none if the file is empty */
+	READER_PART,		/* data, and more may follow */
+	READER_END,		/* the last data; none if the file is empty */
 	READER_FAILED,		/* could not be opened */
-	READER_BROKEN,		/* data, after which it could not be read on */
-	READER_SPECIAL,		/* not a regular file, and was not touched */
-	READER_OUTPUT,		/* is the file that was to be left out */
+	READER_BROKEN,		/* data, after which reading failed */
+	READER_SPECIAL,		/* not a regular file, and not read */
+	READER_OUTPUT,		/* the file that must be left out */
 };
 
 /**
- * struct reader_chunk - what reader_next() returned
- * @path:     the file's, as it was added
- * @state:    what has been read of it
+ * struct reader_chunk - a result of reader_next()
+ * @path:     path of the file, as it was added
+ * @state:    the kind of the chunk
  * @error:    errno, for READER_FAILED and READER_BROKEN
  * @sparse:   the file has holes after its first SEARCH_WINDOW bytes
- * @data:     valid, and may be changed, until the next call; there is room for
- *	      one byte more
+ * @data:     valid until the next call, and may be changed; there is room for one
+ *	      more byte
  * @length:   its length
  */
 struct reader_chunk {
@@ -66,7 +66,7 @@ struct reader_file {
 	size_t start, length;	/* of its data in the buffer */
 };
 
-/** struct reader - a queue of files; callers leave its members alone */
+/** struct reader - a queue of files; callers do not access its members */
 struct reader {
 	struct reader_file *files;
 	size_t count, size;
@@ -83,12 +83,12 @@ struct reader {
 };
 
 /**
- * reader_init() - an empty queue
- * @reader:     to be given back with reader_free()
- * @leave_out:  a file not to read, such as standard output; NULL: none
+ * reader_init() - initialise an empty queue
+ * @reader:     freed by reader_free()
+ * @leave_out:  a file that is not read, such as standard output, or NULL
  * @skip_holes: a hole of a sparse file may be read as a single NUL
- * @filter:     a file that fits into the buffer and does not pass is returned as
- *	        one without data; NULL: none. Kept, not copied
+ * @filter:     a file that fits into the buffer and does not pass is returned without
+ *	        data; or NULL. Kept, not copied
  */
 void reader_init(struct reader *reader, const struct stat *leave_out,
 		 bool skip_holes, const struct filter *filter);
@@ -96,13 +96,13 @@ void reader_init(struct reader *reader, const struct stat *leave_out,
 /**
  * reader_add() - append a file to the queue
  * @path:    copied
- * @operand: named by the user: it may be anything, symbolic links are followed.
- *	     Otherwise it was found in a directory, as a regular file; if it is
- *	     not one by now, it is passed over without a chunk
+ * @operand: the user has named it: it may have any type, and symbolic links are
+ *	     followed. Otherwise it was found in a directory as a regular file; if it
+ *	     is not regular any more, it is omitted
  */
 void reader_add(struct reader *reader, const char *path, bool operand);
 
-/** reader_waiting() - number of files added and not yet returned */
+/** reader_waiting() - return the number of files that were added and not yet returned */
 size_t reader_waiting(const struct reader *reader);
 
 /**
@@ -113,16 +113,16 @@ size_t reader_waiting(const struct reader *reader);
 bool reader_next(struct reader *reader, struct reader_chunk *chunk);
 
 /**
- * reader_consume() - say how much of a part is done with
- * @bytes: at the front of the data of the last chunk, a READER_PART. The others
- *	   come again, at the front of the next chunk
+ * reader_consume() - consume the beginning of a part
+ * @bytes: the number of bytes of the last chunk, a READER_PART. The next chunk begins
+ *	   with the others
  */
 void reader_consume(struct reader *reader, size_t bytes);
 
-/** reader_skip() - want no more of the file the last chunk, a part, is of */
+/** reader_skip() - skip the rest of the file of the last chunk, a part */
 void reader_skip(struct reader *reader);
 
-/** reader_free() - give the buffer, and what is left in the queue, back */
+/** reader_free() - free the buffer and the queue */
 void reader_free(struct reader *reader);
 
 #endif /* READER_H */

@@ -16,11 +16,11 @@ static struct search_options options;
 static struct pattern {
 	const char *text;
 	size_t length;
-	const char *next;	/* first place at or after the last one asked */
+	const char *next;	/* first match at or after the last position searched */
 } *patterns;
 static size_t npatterns;
 
-/* What is searched for lines: the data itself, or a copy in lower case. */
+/* The data that is searched: the original data, or a copy in lower case. */
 static char *folded;
 static size_t folded_size;
 
@@ -70,9 +70,8 @@ bool search_selects_empty_lines(void)
 }
 
 /*
- * The first place in from … end where a pattern is, or end. Calls for one end
- * come with rising from, so a pattern is not looked for again as long as its
- * last place is still ahead.
+ * Returns the first place in from … end where a pattern is, or end. For one end, calls have
+ * rising from. So a pattern is not searched again while its last match is ahead.
  */
 static const char *find(const char *from, const char *end)
 {
@@ -107,7 +106,7 @@ static size_t count_lines(const char *from, const char *end)
 	return count;
 }
 
-/* A line was found that is asked for; @line is the number of lines before. */
+/* Handles a selected line. @line is the number of lines before. */
 static void take_line(struct search *search, const char *from, const char *end,
 		      uintmax_t line)
 {
@@ -136,7 +135,7 @@ static void take_lines(struct search *search, const char *from,
 	}
 }
 
-/* Searches whole lines. */
+/* Searches complete lines. */
 static void search_lines(struct search *search, const char *data, size_t length)
 {
 	const char *text = data, *from = data, *end = data + length;
@@ -176,7 +175,7 @@ static void search_lines(struct search *search, const char *data, size_t length)
 	search->line = line;
 }
 
-/* One window; returns how much of it is whole lines, and therefore done. */
+/* Searches one window. Returns the length of its complete lines, which are done. */
 static size_t search_window(struct search *search, char *data, size_t length)
 {
 	const char *newline;
@@ -188,7 +187,7 @@ static size_t search_window(struct search *search, char *data, size_t length)
 		search->binary = true;
 		search->matches_as_text = search->matches;
 	}
-	/* In binary data, a NUL ends a line as well. */
+	/* In binary data, a NUL also ends a line. */
 	if (search->binary)
 		for (; fresh < end; fresh++)
 			*fresh = *fresh ? *fresh : '\n';

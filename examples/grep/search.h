@@ -2,9 +2,9 @@
 /*
  * search.h - find lines with fixed strings in a stream of data, and print them.
  *
- * Plain C, outside the regions: searching makes no system calls. A stream is
- * searched in windows of SEARCH_WINDOW bytes, because GNU grep does so and says
- * "binary file matches" from the window on in which it sees the first NUL.
+ * This is plain C outside the regions, because searching makes no system calls. A stream is
+ * searched in windows of SEARCH_WINDOW bytes, because GNU grep does so. It prints "binary
+ * file matches" from the window on that contains the first NUL.
  *
  * There is one set of patterns for the program. Not thread-safe.
  */
@@ -18,24 +18,24 @@
 /** SEARCH_WINDOW - bytes of new data in each window but the last */
 #define SEARCH_WINDOW 98304
 
-/** struct search_options - what a matching line is, and what is done with it */
+/** struct search_options - which lines are selected, and what is printed */
 struct search_options {
 	bool ignore_case, invert;
-	bool count;		/* count lines, print none */
-	bool first_only;	/* stop at the first line, print none */
+	bool count;		/* count lines, print no lines */
+	bool first_only;	/* stop at the first line, print no lines */
 	bool numbers;		/* print line numbers */
 };
 
 /**
- * struct search - where the search of one stream stands
+ * struct search - the state of the search of one stream
  * @path:    for messages, and printed before each line if @prefix
  * @prefix:  see @path
- * @matches: lines that matched so far
- * @binary:  there are NULs, so lines are not printed; the caller may set it
- *	     before the first window if it knows
- * @done:    nothing that follows can change the result
+ * @matches: number of lines that have matched
+ * @binary:  the data has NULs, so lines are not printed; the caller may set it
+ *	     before the first window
+ * @done:    further data cannot change the result
  *
- * The rest is the search's own; all 0 to begin with.
+ * The other members are private. Initially all members are 0.
  */
 struct search {
 	const char *path;
@@ -57,24 +57,22 @@ void search_init(const char *patterns, const struct search_options *options);
 bool search_selects_empty_lines(void);
 
 /**
- * search_data() - search the whole windows at the front of data
- * @data:   what was not consumed before, and what has been read since; may be
- *	    changed
+ * search_data() - search the complete windows at the beginning of data
+ * @data:   the data that was not consumed, and new data after it; may be changed
  * @length: its length
- * @last:   search the rest, too, although it is no whole window
+ * @last:   search the rest, too, although it is not a complete window
  *
- * Return: the bytes consumed; the rest is an incomplete line or window, and is
- * to come again, with more after it.
+ * Return: the number of bytes consumed. The rest is an incomplete line or window, which the
+ * next call must get again, with more data after it.
  */
 size_t search_data(struct search *search, char *data, size_t length, bool last);
 
 /**
  * search_end() - end the search of a stream
- * @data:   what search_data() did not consume, room for one byte after it
+ * @data:   the data that search_data() has not consumed, with room for one more byte
  * @length: its length
  *
- * Searches a last line without a newline and complains of a match in binary
- * data.
+ * Searches a last line without a newline, and reports a match in binary data.
  */
 void search_end(struct search *search, char *data, size_t length);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * lines.c - lines that are put together where they are written from.
+ * lines.c - lines that are composed in an output buffer.
  */
 #include "lines.h"
 
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Handed on in pieces of this, unless a line is longer. */
+/* The size of writes, unless a line is longer. */
 enum { PIECE = 64 * 1024 };
 
 static struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * lines.h - lines that are put together where they are written from.
+ * lines.h - lines that are composed in an output buffer.
  *
  *	char *p = lines_room(size);
  *
@@ -15,13 +15,13 @@
 
 #include <stddef.h>
 
-/** lines_room() - where the next @size bytes, or fewer, are to be put */
+/** lines_room() - return the address for the next at most @size bytes */
 char *lines_room(size_t size);
 
-/** lines_end() - what was put there ends at @end */
+/** lines_end() - end these bytes at @end */
 void lines_end(char *end);
 
-/** lines_flush() - hand everything on to stdout */
+/** lines_flush() - write all lines to stdout */
 void lines_flush(void);
 
 #endif /* LINES_H */

@@ -2,9 +2,8 @@
 /*
  * long-format.c - the columns of `ls -l`.
  *
- * A line is put together in a buffer, from its parts, without printf: there is
- * one for each file, and with the system calls gone into the region this is
- * where the rest of the time goes.
+ * A line is composed in a buffer without printf. There is a line for each file, and the
+ * region makes the system calls, so composing takes most of the remaining time.
  */
 #include "long-format.h"
 #include "when.h"
@@ -36,7 +35,7 @@ static int digits(uint64_t number)
 	return count;
 }
 
-/* The put_ functions write at @p, without a NUL, and return where they ended. */
+/* The put_ functions write at @p, without a NUL, and return the end. */
 
 static char *put_spaces(char *p, int count)
 {
@@ -45,7 +44,7 @@ static char *put_spaces(char *p, int count)
 	return p;
 }
 
-/* @width is what the number has room for, 0: what it needs. */
+/* @width is the width of the number; 0: as wide as necessary. */
 static char *put_number(char *p, uint64_t number, int width)
 {
 	char *end = p + (width ? width : digits(number)), *digit = end;
@@ -94,7 +93,7 @@ static char *put_human(char *p, uint64_t bytes)
 struct names {
 	struct name {
 		uint32_t id;
-		char *text;	/* NULL: has none */
+		char *text;	/* NULL: the number has no name */
 		int width;	/* of the text, or of the number */
 	} *names;
 	size_t count, last;
@@ -142,7 +141,7 @@ static const struct name *look_up_name(struct names *names, uint32_t id,
 	return &names->names[i];
 }
 
-/* Mostly that of the file before. */
+/* Usually it is the name of the previous file. */
 static inline const struct name *find_name(struct names *names, uint32_t id,
 					   char *(*lookup)(uint32_t))
 {
@@ -234,7 +233,7 @@ static void describe_mode(char *p, mode_t mode)
 	*p = execute_letter(mode & S_IXOTH, mode & S_ISVTX, 't');
 }
 
-/* Most files have the mode of the one before. */
+/* Most files have the mode of the previous one. */
 static char *put_mode(char *p, mode_t mode)
 {
 	static char text[sizeof("-rwxrwxrwx") - 1];

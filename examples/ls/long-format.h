@@ -14,9 +14,9 @@
 #include <sys/stat.h>
 
 /**
- * struct columns - widths, in characters; all 0 to begin with
- * @most_links: the columns have room for so many links
- * @most_bytes: and for this size, unless sizes are for humans
+ * struct columns - widths in characters; initially all 0
+ * @most_links: the maximum number of links
+ * @most_bytes: the maximum size, unless sizes are for humans
  */
 struct columns {
 	int links, owner, group, size, major, minor;
@@ -24,26 +24,26 @@ struct columns {
 	off_t most_bytes;
 };
 
-/** struct long_options - how to print */
+/** struct long_options - formats */
 struct long_options {
 	bool numeric;		/* user and group numbers instead of names */
 	bool human;		/* sizes as 1.5K, 23M … */
 };
 
-/** columns_fit() - make the columns wide enough for an entry */
+/** columns_fit() - enlarge the columns for an entry */
 void columns_fit(struct columns *columns, const struct long_options *options,
 		 const struct stat *status);
 
-/** columns_room() - what put_columns() needs, in bytes */
+/** columns_room() - return the number of bytes that put_columns() needs */
 size_t columns_room(const struct columns *columns);
 
 /**
- * put_columns() - write all of a line that comes before the name
- * @p:      where to; there is no NUL after it
+ * put_columns() - write the part of a line before the name
+ * @p:      the destination; no NUL is written
  * @status: of the entry; NULL: unknown, question marks are written
- * @type:   what it is if @status is NULL: DT_REG, DT_DIR, … from <dirent.h>
+ * @type:   its type if @status is NULL: DT_REG, DT_DIR, … from <dirent.h>
  *
- * Return: where it ended.
+ * Return: the end.
  */
 char *put_columns(char *p, const struct columns *columns,
 		  const struct long_options *options,

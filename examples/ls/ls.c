@@ -3,8 +3,8 @@
  * ls.c - list files and directories, as GNU ls does in the C locale when its
  * output is not a terminal.
  *
- * What is slow about `ls -l`, a status for every file of every directory, is
- * done by the Cosy regions in ../common/dirlist.c.
+ * The slow part of `ls -l` is to take the status of every file. The Cosy regions in
+ * ../common/dirlist.c do that.
  */
 #include "../common/dirlist.h"
 #include "lines.h"
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Exit statuses: something in a directory, or an operand, could not be read. */
+/* Exit statuses: a file in a directory, or an operand, could not be read. */
 enum { MINOR_TROUBLE = 1, SERIOUS_TROUBLE = 2 };
 
 enum order { BY_NAME, BY_SIZE, BY_TIME };
@@ -52,7 +52,7 @@ static void *allocate(size_t count, size_t size)
 	return memory;
 }
 
-/* The path by which messages name an entry of a directory. */
+/* Returns the path of an entry for messages. */
 static char *message_path(const char *directory, const char *name)
 {
 	if (!directory || strcmp(directory, ".") == 0) {
@@ -83,7 +83,7 @@ static int compare(const void *a, const void *b, void *names)
 	const struct dirlist_entry *right = *(const struct dirlist_entry *const *)b;
 	int order = 0;
 
-	/* The largest first, and the newest. */
+	/* The largest or the newest first. */
 	if (options.order == BY_SIZE)
 		order = (left->status.st_size < right->status.st_size) -
 			(left->status.st_size > right->status.st_size);
@@ -106,9 +106,9 @@ static void reverse(const struct dirlist_entry **entries, size_t count)
 }
 
 /*
- * The entries first … first + count, sorted; to be freed. Files are often made in
- * the order of their names, and some file systems list them in the order they were
- * made in, others the newest first.
+ * Returns the entries first … first + count, sorted; the caller frees the array. Files are
+ * often created in the order of their names. Some file systems list them in the order of
+ * creation, others the newest first.
  */
 static const struct dirlist_entry **sort(const struct dirlist *list,
 					 size_t first, size_t count)
@@ -135,8 +135,7 @@ static const struct dirlist_entry **sort(const struct dirlist *list,
 	return sorted;
 }
 
-/* Reports what could not be found out about entries. @directory is NULL for
- * the operands. */
+/* Reports errors of entries. @directory is NULL for the operands. */
 static void report(const struct dirlist *list, const char *directory,
 		   const struct dirlist_entry *entries, size_t count)
 {

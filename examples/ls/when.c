@@ -2,9 +2,8 @@
 /*
  * when.c - the time of a file, as `ls -l` writes it.
  *
- * Converting to local time is expensive, and the files of a directory are of a
- * few days. So days are kept once they were converted; what remains for a file
- * is hour and minute.
+ * Converting to local time is expensive, and the files of a directory are usually from a
+ * few days. So converted days are cached. Only hour and minute are computed for a file.
  */
 #include "when.h"
 
@@ -18,10 +17,10 @@ enum { DAY = 24 * 60 * 60 };
 /*
  * struct day - a day of the local time
  * @start:  its first second
- * @length: of a day without a change of the clocks DAY, else 0: it can only be
- *	    used for the time it was made for
- * @date:   as written
- * @year:   as written instead of the time of day
+ * @length: DAY for a day without a change of the clocks. Otherwise 0: then it is valid
+ *	    only for the time it was computed for
+ * @date:   its text
+ * @year:   the text that replaces the time of day
  */
 struct day {
 	time_t start;
@@ -31,7 +30,7 @@ struct day {
 	char year[WHEN_SIZE - sizeof("Jan 31 ")];
 };
 
-/* By their number, of which these are the last digits. */
+/* Cached by the last digits of their number. */
 enum { DAYS = 64 };
 
 static struct day days[DAYS];
@@ -42,8 +41,10 @@ static bool earlier(const struct timespec *a, const struct timespec *b)
 					a->tv_nsec < b->tv_nsec;
 }
 
-/* Within the last six months, half a year of 365.2425 days? Then the time of
- * day says more than the year. */
+/*
+ * Return true within the last six months, half a year of 365.2425 days. Then the time of
+ * day is printed in place of the year.
+ */
 static bool is_recent(const struct timespec *when)
 {
 	static struct timespec now = { .tv_sec = INT64_MIN };

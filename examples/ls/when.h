@@ -10,7 +10,7 @@
 /* Room for any time. */
 enum { WHEN_SIZE = 32 };
 
-/** put_when() - write a time at @p, without a NUL; returns where it ended */
+/** put_when() - write a time at @p, without a NUL; return the end */
 char *put_when(char *p, const struct timespec *when);
 
 #endif /* WHEN_H */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * proxy.c - pass connections on to a server, by operations of cosy-async(7).
+ * proxy.c - forward connections to a server, by operations of cosy-async(7).
  */
 #include "../common/acceptor.h"
 #include "../common/address.h"
@@ -64,7 +64,7 @@ static void stop(struct cosy_async *op)
 	cosy_loop_stop(sessions.loop);
 }
 
-/* A session has two descriptors, and three operations; others accept. */
+/* A session has two descriptors and three operations. Other operations accept. */
 static unsigned int count_operations(void)
 {
 	const rlim_t most = 1 << 20;
@@ -101,7 +101,10 @@ static void serve(const struct address *address)
 	acceptor.listener = address_listen(address);
 	acceptor_start(&acceptor);
 	cosy_loop_run(sessions.loop);
-	/* What waits is complete now, with ECANCELED: the callbacks close all. */
+	/*
+	 * Waiting operations complete with ECANCELED now, and their callbacks close all
+	 * connections.
+	 */
 	while (cosy_loop_destroy(sessions.loop) == -EBUSY)
 		cosy_wait(sessions.loop, 1, NULL);
 	address_close(address, acceptor.listener);

@@ -2,9 +2,9 @@
 /*
  * session.c - a client and its connection to the server.
  *
- * Three operations at most are outstanding: one for each direction, which receives or
- * sends, and the timer. The first to fail cancels the others; the last to complete closes
- * both descriptors.
+ * At most three operations are outstanding: one for each direction, which receives or
+ * sends, and the timer. The first one that fails cancels the others. The last one that
+ * completes closes both descriptors.
  */
 #include "session.h"
 
@@ -21,7 +21,7 @@ struct direction {
 	struct cosy_async op;
 	struct session *session;
 	int from, to;
-	bool ended;		/* all was sent, and that it was all */
+	bool ended;		/* all data was sent, and sending was shut down */
 	char buffer[SESSION_BUFFER];
 };
 
@@ -31,7 +31,7 @@ struct session {
 	bool ending;
 	struct direction forth, back;
 	struct cosy_async timer;
-	struct timespec until;	/* unless something passes before */
+	struct timespec until;	/* unless data is transferred before */
 };
 
 static bool receive(struct direction *d);
@@ -39,12 +39,15 @@ static void sent(struct cosy_async *op);
 
 static void close_fd(struct cosy_loop *loop, int fd)
 {
-	/* Only a loop that is being destroyed refuses: then nothing waits for it. */
+	/*
+	 * Only a loop that is being destroyed rejects it. Then nothing waits for the
+	 * descriptor.
+	 */
 	if (fd >= 0 && cosy_async_close(loop, NULL, fd))
 		close(fd);
 }
 
-/* Frees a session that is ending, once none of its operations is outstanding. */
+/* Frees a session that ends, after its last operation has completed. */
 static void release(struct session *s)
 {
 	if (cosy_async_pending(&s->forth.op) || cosy_async_pending(&s->back.op) ||
@@ -55,7 +58,7 @@ static void release(struct session *s)
 	free(s);
 }
 
-/* Only operations that are outstanding can be cancelled; the others are told apart. */
+/* Cancels outstanding operations. cosy_cancel() rejects the others. */
 static void end(struct session *s)
 {
 	s->ending = true;
@@ -65,7 +68,7 @@ static void end(struct session *s)
 	release(s);
 }
 
-/* Ends a session in the middle. A reset tells both sides that something is missing. */
+/* Ends a session with an error. A reset tells both sides that data is missing. */
 static void break_off(struct session *s)
 {
 	const struct linger now = { .l_onoff = 1 };
@@ -94,7 +97,7 @@ static void start_timer(struct session *s)
 		break_off(s);
 }
 
-/* Something may have passed since the timer was started: then it is started again. */
+/* If data was transferred since the timer was started, starts the timer again. */
 static void timer_ended(struct cosy_async *op)
 {
 	struct session *s = op->data;
@@ -133,7 +136,7 @@ static void received(struct cosy_async *op)
 	if (is_over(d))
 		return;
 	if (op->result == 0) {
-		/* This side has sent all: the other one may still be sending. */
+		/* This side has sent all its data. The other side may still send. */
 		shutdown(d->to, SHUT_WR);
 		d->ended = true;
 		if (s->forth.ended && s->back.ended)
@@ -158,7 +161,7 @@ static void sent(struct cosy_async *op)
 	receive(d);
 }
 
-/* Return: false if the session may be gone. */
+/* Return: false if the session may have been freed. */
 static bool receive(struct direction *d)
 {
 	d->op.done = received;

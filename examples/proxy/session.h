@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * session.h - a client and its connection to the server, and what passes between them.
+ * session.h - a client, its connection to the server, and the data between them.
  *
  * A session has a buffer for each direction. It receives into a buffer only after all of
- * it was sent: who does not take makes the other side wait, and memory is bounded.
+ * its data was sent. So a slow reader stops the other side, and memory is bounded.
  */
 #ifndef SESSION_H
 #define SESSION_H
@@ -17,12 +17,12 @@
 enum { SESSION_BUFFER = 64 * 1024 };
 
 /**
- * struct sessions - what all sessions share
+ * struct sessions - the common data of all sessions
  * @loop:     executes their operations
  * @upstream: the server
- * @idle:     a session ends if nothing passes for so long
- * @count:    sessions so far
- * @bytes:    that have passed, in both directions
+ * @idle:     a session ends if no data is transferred for this time
+ * @count:    number of sessions
+ * @bytes:    number of bytes forwarded, in both directions
  */
 struct sessions {
 	struct cosy_loop *loop;
@@ -34,10 +34,9 @@ struct sessions {
 /**
  * session_start() - connect a client with the server
  * @sessions: must stay until the loop is destroyed
- * @client:   the client's descriptor, which is the session's from now on
+ * @client:   the client's descriptor, which the session owns from now on
  *
- * A session that fails resets the client's connection; what went wrong with the server
- * is printed.
+ * A session that fails resets the client's connection. Errors of the server are printed.
  */
 void session_start(struct sessions *sessions, int client);
 
