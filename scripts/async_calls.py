@@ -36,29 +36,29 @@ BELOW = """
 
 TYPES = {"d": "int ", "i": "int64_t ", "n": "uint64_t ", "o": "int64_t ",
          "s": "const char *", "r": "const void *", "w": "void *", "x": "void *"}
-# The table has "address" and "offset" under one letter: these are addresses.
+# The table has one letter for "address" and "offset"; these are addresses.
 ADDRESSES = {("mmap", 0), ("munmap", 0), ("mprotect", 0), ("mremap", 0), ("mremap", 4),
              ("madvise", 0), ("msync", 0), ("mincore", 0), ("mlock", 0), ("munlock", 0),
              ("mlock2", 0), ("shmat", 1), ("shmdt", 0)}
-# Commands decide whether it is a number or an address.
+# The command determines whether it is a number or an address.
 NUMBERS = {("ioctl", 2), ("fcntl", 2)}
 RELATIONS = {"EQ": "==", "NE": "!=", "SGE": ">=", "ULE": "<="}
 
 
 def alias(name):
-    """The name that a function has for those whose offsets had 32 bits once."""
+    """Return the name of a function's variant for 64-bit offsets."""
     stem, version = (name[:-1], "v2") if name.endswith("v2") else (name, "")
     return f"{stem}64{version}"
 
 
 def condition(place, relation, value, kind):
-    """The C condition for the function to be no more than its call."""
+    """Return the C condition under which the function only makes its call."""
     cast = "uint64_t" if relation.startswith("U") else "intptr_t" if "*" in kind else "int64_t"
     return f"({cast})a{place} {RELATIONS[relation]} {value}"
 
 
 def parameter(call, number, letter):
-    """The C type of a system call's argument."""
+    """Return the C type of a system call's argument."""
     if (call.name, number) in ADDRESSES:
         return "const void *"
     if (call.name, number) in NUMBERS:
@@ -67,7 +67,7 @@ def parameter(call, number, letter):
 
 
 def function(entry, call):
-    """The text of the function that submits a call."""
+    """Return the text of the function that submits a call."""
     types = {}
     arguments = []
     for number, word in enumerate(entry.map):
@@ -98,7 +98,7 @@ def main():
     by_name = {call.name: call for call in calls}
     print(ABOVE, end="")
     for entry in functions:
-        # In C there is one name for both since all offsets have 64 bits.
+        # In C both have one name, because all offsets have 64 bits.
         if any(entry.name == alias(f.name) for f in functions):
             continue
         call = by_name[entry.call]

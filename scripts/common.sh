@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # shellcheck shell=bash
 #
-# What every script here shares: where things are, and how to speak to people.
-# Sourced, never run.
+# Variables and functions of all scripts. Sourced, never run.
 
 COSY_ROOT=$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 COSY_BUILD=${COSY_BUILD:-$COSY_ROOT/build}
-# The kernel series the VM boots unless told otherwise.
+# The kernel series that the VM boots by default.
 COSY_KERNEL=${COSY_KERNEL:-6.12}
 export COSY_ROOT COSY_BUILD COSY_KERNEL
 
-# die MESSAGE... - say why and leave; HINT=... in the environment of the call adds the remedy.
+# die MESSAGE... - print the message and exit; HINT=... in the environment adds a remedy.
 die() {
 	printf '%s: %s\n' "${PROG:-cosy}" "$*" >&2
 	if [[ -n ${HINT:-} ]]; then
@@ -23,8 +22,8 @@ warn() {
 	printf '%s: %s\n' "${PROG:-cosy}" "$*" >&2
 }
 
-# stage NAME COMMAND... - run a stage of work.  Its output goes to a log that is shown only
-# when it fails, so that what remains on the screen is one line per stage.
+# stage NAME COMMAND... - run a stage of work. Its output goes to a log, which is shown only if it
+# fails. So the screen has one line per stage.
 stage() {
 	local name=$1 log start rc=0
 	shift
@@ -35,7 +34,7 @@ stage() {
 		printf '%-46s ...' "$name" >&2
 	fi
 	(set -e; "$@") >"$log" 2>&1 </dev/null &
-	# In the background and waited for, so that `set -e` inside works whoever calls us.
+	# It runs in the background, so that `set -e` in it works for any caller.
 	wait $! || rc=$?
 	if [[ -t 2 ]]; then
 		printf '\r' >&2
@@ -49,8 +48,8 @@ stage() {
 	printf '%-46s %s s\n' "$name" "$(seconds_since "$start")" >&2
 }
 
-# take_lock FILE WHAT - take FILE's lock, and say so if that has to wait for WHAT.  Sets `lock`
-# to its descriptor: what holds the lock is whoever has that open.
+# take_lock FILE WHAT - take FILE's lock, and print a message if that has to wait for WHAT. Sets
+# `lock` to its descriptor. Processes that have the descriptor open hold the lock.
 take_lock() {
 	mkdir -p "$(dirname "$1")"
 	exec {lock}>"$1"
@@ -65,27 +64,28 @@ locked() {
 	local lock
 	take_lock "$1" "$2"
 	shift 2
-	# What it leaves running must not hold the lock.
+	# Processes that the command leaves running must not hold the lock.
 	"$@" {lock}>&-
 	exec {lock}>&-
 }
 
-# download PACKAGE... - fetch Debian packages into the working directory; apt's own unprivileged
-# user may not be able to write there.
+# download PACKAGE... - fetch Debian packages into the working directory, as root, because apt's
+# unprivileged user may not be able to write there.
 download() {
 	apt-get -q -o APT::Sandbox::User=root download "$@"
 }
 
-# depends NAME - print what its candidate version depends on, one name per line; nothing
-# when apt does not know it, as before the lists of a new source have been fetched.
+# depends NAME - print the dependencies of its candidate version, one name per line. Prints
+# nothing if apt does not know the package, for example before the lists of a new source were
+# fetched.
 depends() {
 	{ apt-cache show --no-all-versions "$1" 2>/dev/null || true; } |
 		sed -n 's/^Depends: //p' | tr ',' '\n' | tr '|' '\n' | awk '{ print $1 }'
 }
 
-# apt_lists DIRECTORY SOURCE... - fetch package lists into a directory of their own, as whoever we
-# are, from lines of a sources.list without the key.  Whoever uses them sets APT_CONFIG to
-# DIRECTORY/apt.conf.  The system's own lists are left as they are.
+# apt_lists DIRECTORY SOURCE... - fetch package lists into a directory, as any user, from lines of
+# a sources.list without the key. To use them, set APT_CONFIG to DIRECTORY/apt.conf. The lists of
+# the system are not changed.
 apt_lists() {
 	local dir=$1 source
 	shift
@@ -102,14 +102,14 @@ apt_lists() {
 	APT_CONFIG=$dir/apt.conf apt-get -q -o APT::Sandbox::User=root update
 }
 
-# seconds_since EPOCHREALTIME - with one decimal, without starting a process.
+# seconds_since EPOCHREALTIME - print the seconds with one decimal, without starting a process.
 seconds_since() {
 	local now=${EPOCHREALTIME/[.,]/} start=${1/[.,]/} tenths
 	tenths=$(((now - start + 50000) / 100000))
 	printf '%d.%d' $((tenths / 10)) $((tenths % 10))
 }
 
-# as_root COMMAND... - through sudo unless we are root.
+# as_root COMMAND... - run it as root, through sudo if necessary.
 as_root() {
 	if ((EUID == 0)); then
 		"$@"

@@ -1,6 +1,6 @@
 #!/usr/bin/python3 -ISB
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Show what `./cosy demo` measures while it comes, and write the page with the plots.
+"""Show the results of `./cosy demo` while it runs, and write the page with the plots.
 
 Reads the lines of bench/unmodified/programs from standard input.  A terminal gets bars, and
 colours unless NO_COLOR is set; anything else gets plain text.
@@ -14,7 +14,7 @@ import textwrap
 from collections import namedtuple
 
 RUN, COMPOUNDS = "cosy run", "compounds"
-# What is executed, and how Cosy takes part.
+# The programs that are executed, and how Cosy takes part.
 CASES = {
     "du": ("du -s", RUN),
     "find": ("find -newer FILE", RUN),
@@ -39,11 +39,11 @@ HAPPENED = (
     "regions, and a region enters the kernel once for all of its calls.")
 BAR = 18
 
-Figure = namedtuple("Figure", "command way native cosy")
+Figure = namedtuple("Figure", "command mode native cosy")
 
 
 def percent(figure):
-    """By how much Cosy changes the cost; less is better."""
+    """Return the change of the cost by Cosy; less is better."""
     return 100 * (figure.cosy / figure.native - 1)
 
 
@@ -66,7 +66,7 @@ class Terminal:
 
     def line(self, figure):
         change = percent(figure)
-        text = (f"{figure.command:25}{figure.way:9}{figure.native:9.1f}{figure.cosy:8.1f}"
+        text = (f"{figure.command:25}{figure.mode:9}{figure.native:9.1f}{figure.cosy:8.1f}"
                 f"{self.coloured(change)}")
         if self.bars:
             text += "  " + self.bar(figure)
@@ -79,7 +79,7 @@ class Terminal:
         return f"\033[{32 if change < 0 else 33}m{text}\033[0m"
 
     def bar(self, figure):
-        """What is left of the native cost, as a part of a bar."""
+        """Return the cost that remains, as a part of the native bar."""
         filled = min(round(BAR * figure.cosy / figure.native), BAR)
         return "\N{FULL BLOCK}" * filled + "\N{LIGHT SHADE}" * (BAR - filled)
 
@@ -143,12 +143,12 @@ code {{ font-family: ui-monospace, "DejaVu Sans Mono", monospace; }}
 
 
 def plot(figures):
-    """Two bars for each program: the native one is as long as all others."""
+    """Return two bars for each program. All native bars have the same length."""
     left, width, height, right = 215, 430, 46, 95
     bottom = height * len(figures)
     parts = [f'<svg viewBox="0 0 {left + width + right} {bottom + 54}" role="img" '
              'aria-label="Cost with Cosy in per cent of the native cost">']
-    # A bar that is longer than the native one has to fit.
+    # There must be room for a bar that is longer than the native one.
     scale = width / max(100, *(100 + percent(figure) for figure in figures))
     for at in range(0, 101, 25):
         x = left + at * scale
@@ -157,7 +157,7 @@ def plot(figures):
                      f'{at} %</text>')
     for i, figure in enumerate(figures):
         y, cosy = i * height, (100 + percent(figure)) * scale
-        kind = "run" if figure.way == RUN else "compounds"
+        kind = "run" if figure.mode == RUN else "compounds"
         parts.append(
             f'<text x="{left - 10}" y="{y + 26}" text-anchor="end">{html.escape(figure.command)}'
             f'</text><rect class="native" x="{left}" y="{y + 6}" width="{100 * scale:.1f}" '
@@ -174,7 +174,7 @@ def plot(figures):
 
 def page(figures, where, unit):
     rows = "\n".join(
-        f"<tr><td><code>{html.escape(figure.command)}</code><td>{figure.way}<td>{figure.native:.1f}"
+        f"<tr><td><code>{html.escape(figure.command)}</code><td>{figure.mode}<td>{figure.native:.1f}"
         f"<td>{figure.cosy:.1f}<td>{signed(percent(figure))}" for figure in figures)
     happened = html.escape(HAPPENED).replace("`cosy run`", "<code>cosy run</code>")
     return PAGE.format(where=html.escape(where), unit=UNITS[unit], workload=WORKLOAD,

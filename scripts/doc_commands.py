@@ -43,7 +43,7 @@ def blocks(path, language):
 
 
 def commands(path):
-    """The commands of a document, without the comments beside them."""
+    """Return the commands of a document, without comments."""
     return [re.sub(r"(^|\s)#.*", "", line).strip() for block in blocks(path, "sh")
             for line in block.splitlines() if re.sub(r"(^|\s)#.*", "", line).strip()]
 
@@ -58,27 +58,27 @@ def write_program(path, block):
 
 
 def parse(path):
-    """How each command is run: command -> (way, the rest of the line)."""
+    """Return how each command is run: command -> (mode, the rest of the line)."""
     entries = {}
     with open(path, encoding="utf-8") as file:
         for line in file.read().splitlines():
             if not line or line.startswith("#"):
                 continue
-            way, text = line.split(None, 1)
-            if way == "test":
+            mode, text = line.split(None, 1)
+            if mode == "test":
                 test, command = text.split(None, 1)
-                entries[command.strip()] = (way, test)
+                entries[command.strip()] = (mode, test)
             else:
                 command, _, rest = text.partition(" => ")
-                entries[command.strip()] = (way, rest.strip())
+                entries[command.strip()] = (mode, rest.strip())
     return entries
 
 
-def run(build, scratch, way, command):
+def run(build, scratch, mode, command):
     """Return: exit status, all that was printed."""
     path = f"{build}/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     line = ["env", f"PATH={path}", "bash", "-c", command]
-    if way == "vm":
+    if mode == "vm":
         line = [f"{build}/bin/cosy-vm-exec", "-T", "3000", "--", *line]
     done = subprocess.run(line, cwd=scratch, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False)
@@ -100,17 +100,17 @@ def main():
     programs = blocks(documents[0], "c")
     if programs:
         write_program(os.path.join(scratch, "prog.c"), programs[0])
-    for command, (way, rest) in entries.items():
-        if way == "skip":
+    for command, (mode, rest) in entries.items():
+        if mode == "skip":
             print(f"skipped: {command} ({rest})")
             if not rest:
                 wrong.append(f"{listed}: no reason to skip '{command}'")
-        elif way == "test":
+        elif mode == "test":
             if not os.path.exists(os.path.join(tests, rest)):
                 wrong.append(f"{listed}: there is no test {rest}")
         elif command in shown:
-            status, output = run(build, scratch, way, command)
-            print(f"{way}: {command}\n{output}", end="")
+            status, output = run(build, scratch, mode, command)
+            print(f"{mode}: {command}\n{output}", end="")
             if status:
                 wrong.append(f"{shown[command]}: '{command}' fails (status {status})")
             elif not re.search(rest, output):

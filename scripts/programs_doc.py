@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Print docs/programs.md: what the compiler says about the programs of test/programs.
+# Print docs/programs.md: the compiler's remarks about the programs of test/programs.
 #
 # usage: programs_doc.py COSY-CC >docs/programs.md
 
@@ -31,7 +31,7 @@ options. Each program prints, returns and writes the same with all of them.
 
 
 def functions(lines):
-    """The name of the function that each line is in."""
+    """Return the name of the function that contains each line."""
     name, names = "", []
     for line in lines:
         if match := re.match(r"[a-z].*?\b(\w+)\([^;]*$", line):

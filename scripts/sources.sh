@@ -18,7 +18,7 @@ download_source() {
 	cd "$sources/fetch" || return
 	APT_CONFIG=$sources/apt/apt.conf apt-get -q -o APT::Sandbox::User=root source \
 		--download-only --tar-only "$package"
-	# Some packages have a second archive, which sources.list does not name.
+	# Some packages have a second archive, which sources.list does not contain.
 	fetched=$(echo "${package}_$version".orig.tar.?z)
 	[[ -f $fetched ]] || die "Debian 12 has another version of $package than $version"
 	[[ $(sha256sum <"$fetched") == "$sum "* ]] || die "$fetched has another checksum than scripts/sources.list"

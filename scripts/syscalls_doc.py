@@ -80,7 +80,8 @@ reads, w memory that it writes, x memory that it reads and writes.
 |---|---|---|---|---|
 """
 
-# The text of each condition in the table: function -> thin if, what it does otherwise.
+# The text of each condition in the table: function -> (condition, what the function does
+# otherwise).
 CONDITIONS = {
     "fcntl": ("the command is not F_GETOWN", "calls F_GETOWN_EX, because an owner may be negative"),
     "fcntl64": ("the same", "the same"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Reads compound-ir/syscalls.def, for the scripts that check it or tell of it."""
+"""Reads compound-ir/syscalls.def, for the scripts that check or document it."""
 
 import collections
 import os
@@ -8,7 +8,7 @@ import re
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 TABLE = os.path.join(TOP, "compound-ir", "syscalls.def")
 
-# nested: bool; comment: why it leaves, "" if it does not; line: in the table.
+# nested: bool; comment: the reason for leaving, or ""; line: in the table.
 Call = collections.namedtuple("Call", "nr name args nested comment line")
 # map: list of "$n" and numbers; condition: (argument, relation, value) or None.
 Function = collections.namedtuple("Function", "name call map condition line")

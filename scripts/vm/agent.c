@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * The first process in the VM, and the only one of ours there: as init it mounts the
- * host's files and becomes the agent that runs what vm-exec asks for.
+ * The first process in the VM, and the only one of this project. As init it mounts the host's
+ * files. Then it is the agent, which runs commands for vm-exec.
  *
- * It is the whole initramfs apart from the kernel modules that reaching the host's files
- * takes (/modules, loaded in the order of their names) and a list of directories to mount
- * (/shares).  A distribution's init would need many seconds under TCG and bring nothing.
+ * It is the whole initramfs, except for the kernel modules for access to the host's files
+ * (/modules, loaded in the order of their names) and a list of directories to mount (/shares).
+ * The init of a distribution would need many seconds under TCG, without a benefit.
  */
 
 #define _GNU_SOURCE
@@ -36,12 +36,12 @@
 #include "protocol.h"
 
 #define MNT "/newroot"
-#define GONE_MS	2000	/* so long without a connection, and the host has gone */
+#define GONE_MS	2000	/* after this time without a connection, the host has gone */
 
 static void complain(const char *format, ...)
 	__attribute__((format(printf, 1, 2)));
 
-/* Standard error is the serial console, whose log the host shows when the VM fails. */
+/* Standard error is the serial console. The host shows its log when the VM fails. */
 static void complain(const char *format, ...)
 {
 	int saved = errno;
@@ -85,9 +85,8 @@ static void load_modules(void)
 }
 
 /*
- * The host's root is read-only and may be cached freely.  What is shared for writing
- * changes under us, built on the host while the VM runs, so nothing of it is cached
- * beyond what mmap needs.
+ * The host's root is read-only and may be cached. Directories shared for writing change, because
+ * the host builds there while the VM runs. So only data that mmap needs is cached.
  */
 #define OPTIONS_9P	"trans=virtio,version=9p2000.L,msize=524288,access=client,"
 #define OPTIONS_ROOT	OPTIONS_9P "cache=loose"
@@ -105,7 +104,7 @@ static void make_path(char *path)
 	mkdir(path, 0755);
 }
 
-/* /shares: lines "TAG PATH". */
+/* Mount the directories of /shares, lines "TAG PATH". */
 static void mount_shares(void)
 {
 	char line[PATH_MAX + 64];
@@ -159,9 +158,9 @@ static void mount_everything(void)
 }
 
 /*
- * Trace events may be switched on, but without noting the names of tasks: that would
- * patch the scheduler under the feet of the other CPU, and QEMU's then may execute the
- * breakpoint after the kernel has removed it, and the kernel die of that.
+ * Trace events may be enabled, but must not record the names of tasks. That would patch the
+ * scheduler while the other CPU runs it. QEMU may then execute the breakpoint after the kernel
+ * has removed it, and the kernel would crash.
  */
 static void keep_scheduler_unpatched(void)
 {
@@ -194,7 +193,7 @@ static bool buffer_empty(const struct buffer *b)
 	return b->start == b->end;
 }
 
-/* One port and what runs on it. */
+/* One port and the command that it runs. */
 struct port {
 	int fd;
 	int signals;		/* signalfd: SIGIO for the port, SIGCHLD */
@@ -204,7 +203,7 @@ struct port {
 	struct buffer out;	/* to the host: frames being sent */
 	struct buffer input;	/* for the command's standard input */
 	bool input_closed;	/* end of file once `input` is empty */
-	bool input_wanted;	/* say so once `input` is empty */
+	bool input_wanted;	/* report it when `input` is empty */
 
 	bool running;
 	bool exited;
@@ -242,7 +241,7 @@ static void append_frame(struct port *port, uint32_t type, const void *data, uin
 	out->end += sizeof(frame) + length;
 }
 
-/* Runs in the child: become the command. */
+/* In the child: execute the command. */
 static void __attribute__((noreturn))
 become(const struct vm_run *run, char *strings, int fds[3])
 {
@@ -279,7 +278,7 @@ become(const struct vm_run *run, char *strings, int fds[3])
 	_exit(errno == ENOENT ? 127 : 126);
 }
 
-/* fork() into a cgroup: cgroup.kill then finds whatever the child starts. */
+/* fork() into a cgroup, so that cgroup.kill finds all processes that the child starts. */
 static pid_t fork_into(int cgroup_fd)
 {
 	struct clone_args args = {
@@ -338,13 +337,16 @@ static void write_file(int dir, const char *name, const char *text)
 	close(fd);
 }
 
-/* Kill the command and everything it started, and forget it. */
+/* Kill the command and all processes that it started, and reset its state. */
 static void stop_command(struct port *port)
 {
 	if (!port->running)
 		return;
 	write_file(port->cgroup_fd, "cgroup.kill", "1");
-	/* What even SIGKILL does not end is the kernel's fault and must not hang us too. */
+	/*
+	 * If even SIGKILL does not end a process, the kernel has a fault. The agent must not
+	 * hang.
+	 */
 	for (int tries = 0; !port->exited && tries < 500; tries++) {
 		port->exited = waitpid(port->pid, NULL, WNOHANG) != 0;
 		if (!port->exited)
@@ -358,7 +360,7 @@ static void stop_command(struct port *port)
 	port->input.start = port->input.end = 0;
 }
 
-/* The strings that struct vm_run promises are all there and end within the frame. */
+/* Return true if all strings of struct vm_run exist and end within the frame. */
 static bool run_frame_valid(const struct vm_run *run, const char *strings, size_t length)
 {
 	size_t wanted = 1 + (size_t)run->argc + run->envc, found = 0;
@@ -375,7 +377,7 @@ static void start_command(struct port *port, uint64_t session, char *data, size_
 	bool ok;
 
 	if (port->running && port->session == session) {
-		/* Sent again by a client who grew impatient: our answer may be lost. */
+		/* A client has repeated the request, because the answer may be lost. */
 		append_frame(port, VM_STARTED, "", 0);
 		return;
 	}
@@ -438,9 +440,9 @@ static void handle_frame(struct port *port, const struct vm_frame *frame, char *
 }
 
 /*
- * Return true if this is the beginning of a frame whose client waits.  A client that ends in
- * the middle of a frame leaves the beginning here; waiting for the rest of it would consume
- * what the next client sends.
+ * Return true if this is the beginning of a frame whose client waits. A client that ends in the
+ * middle of a frame leaves its beginning here. Waiting for the rest of it would consume the data
+ * of the next client.
  */
 static bool frame_wanted(const struct port *port, const struct vm_frame *frame)
 {
@@ -472,7 +474,7 @@ static void handle_frames(struct port *port)
 	in->start = 0;
 }
 
-/* Returns whether there was anything. */
+/* Return true if any data was received. */
 static bool receive(struct port *port)
 {
 	struct buffer *in = &port->in;
@@ -517,7 +519,7 @@ static void forward_output(struct port *port, int *fd, uint32_t type)
 		close_fd(fd);
 }
 
-/* After the command's end, take what its pipes still hold, but wait for no descendant. */
+/* After the command's end, read the rest of its pipes, but do not wait for descendants. */
 static void finish_if_done(struct port *port)
 {
 	struct pollfd left[2] = {
@@ -556,17 +558,16 @@ static int64_t now_ms(void)
 }
 
 /*
- * While the host is not connected, poll() reports POLLHUP and POLLIN without end, so that the
- * port is left out and the SIGIO of the next connection awaited instead.  The host's
- * connection may be reported after its first request: POLLHUP means that it has gone only if
- * it was seen connected before.  And it means that only if it lasts: the end of the last
- * client may be reported after the next one's first request as well, and the connection of
- * this one immediately after that.
+ * While the host is not connected, poll() always reports POLLHUP and POLLIN. So the port is
+ * omitted, and the SIGIO of the next connection is awaited. The host's connection may be reported
+ * after its first request, so POLLHUP means that the host has gone only if the connection was
+ * reported before. POLLHUP must also persist, because the end of the last client may be reported
+ * after the first request of the next one, whose connection is reported immediately after that.
  */
 static void __attribute__((noreturn)) serve(struct port *port)
 {
 	bool hung_up = false, connected = false;
-	int64_t gone_at = 0;	/* when the host will have gone for good; 0: it has not */
+	int64_t gone_at = 0;	/* when the host will be considered gone; 0: it is connected */
 
 	for (;;) {
 		struct pollfd fds[5] = {
@@ -596,8 +597,8 @@ static void __attribute__((noreturn)) serve(struct port *port)
 			take_signals(port);
 			hung_up = false;
 			/*
-			 * What poll() saw of the port may be older than the signals, none
-			 * of which comes again: look again.
+			 * The state of the port from poll() may be older than the signals, which
+			 * are not repeated. So check again.
 			 */
 			fds[1].fd = -1;
 			fds[1].revents = 0;
@@ -645,7 +646,7 @@ static void __attribute__((noreturn)) worker(const char *device, int number)
 	struct port port = { .child_stdin = -1, .child_stdout = -1, .child_stderr = -1 };
 	sigset_t set;
 
-	/* Room for two output frames and the frame that ends them. */
+	/* Memory for two output frames and the frame that ends them. */
 	port.out.size = 4 * (VM_CHUNK + sizeof(struct vm_frame));
 	port.out.data = checked_malloc(port.out.size);
 	port.in.size = VM_RUN_MAX + VM_CHUNK;
@@ -681,7 +682,7 @@ static pid_t start_worker(const char *device, int number)
 	return pid;
 }
 
-/* Find our ports by the names that the host gave them: cosy.0 ... */
+/* Find the ports by the names that the host has given them: cosy.0 ... */
 static int find_ports(char devices[VM_PORTS][64])
 {
 	struct dirent *entry;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * cosy-vm-exec: run a command in the VM that `./cosy vm --start` has started.  Behaves as
- * if the command ran here: same directory, standard input, output and error, exit status
- * (128 + n when signal n ended it), and it dies with us.
+ * cosy-vm-exec: run a command in the VM that `./cosy vm --start` has started. It behaves as if
+ * the command ran on the host: same directory, standard input, output and error, and exit status
+ * (128 + n if signal n ended it). The command is killed if this process ends.
  *
- * A small C program because tests run it thousands of times.
+ * It is a small C program because tests run it thousands of times.
  */
 
 #define _GNU_SOURCE
@@ -115,7 +115,7 @@ static const char *vm_directory(void)
 
 	if (dir && *dir)
 		return dir;
-	/* We are build/bin/cosy-vm-exec. */
+	/* This program is build/bin/cosy-vm-exec. */
 	n = readlink("/proc/self/exe", path, sizeof(path) - 32);
 	if (n < 0)
 		return "build/vm/main";
@@ -130,8 +130,7 @@ static const char *vm_directory(void)
 }
 
 /*
- * Take a port that is not used, or wait until there is one.  The lock is released when this
- * process ends, however it ends.
+ * Take a free port, or wait for one. The lock is released when this process ends for any reason.
  */
 static int lock_port(void)
 {
@@ -147,7 +146,7 @@ static int lock_port(void)
 		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
 			return number;
 		close(fd);
-		/* One cannot sleep until any of several locks is free. */
+		/* No call waits for any of several locks. */
 		if (number == VM_PORTS - 1)
 			usleep(50 * 1000);
 	}
@@ -161,7 +160,7 @@ static int connect_port(int number)
 
 	if (fd < 0)
 		die(VM_STATUS_NO_VM, "socket: %s", strerror(errno));
-	/* By way of /proc, because a socket's path is limited to 107 bytes. */
+	/* Through /proc, because a socket's path is limited to 107 bytes. */
 	dir = open(options.vm_dir, O_PATH | O_CLOEXEC);
 	snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d/port.%d", dir, number);
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) != 0)
@@ -172,7 +171,7 @@ static int connect_port(int number)
 	return fd;
 }
 
-/* The VM is gone: show what its kernel said last. */
+/* The VM has ended: print the last messages of its kernel. */
 static void __attribute__((noreturn)) vm_died(void)
 {
 	char path[PATH_MAX], text[4096];
@@ -224,7 +223,7 @@ static void append_frame(struct buffer *b, uint64_t session, uint32_t type, cons
 	append(b, data, length);
 }
 
-/* What belongs to the user and not to this machine. */
+/* Return true for variables of the user, false for those of this machine. */
 static bool passes_to_vm(const char *assignment)
 {
 	static const char *const names[] = {
@@ -362,7 +361,7 @@ static void handle_frames(struct session *s)
 
 	while (in->end - in->start >= sizeof(frame)) {
 		memcpy(&frame, in->data + in->start, sizeof(frame));
-		/* What was meant for a client before us is passed over. */
+		/* Skip frames for an earlier client. */
 		if (frame.magic != VM_MAGIC || frame.session != s->number || frame.length > VM_CHUNK) {
 			in->start++;
 			continue;
@@ -425,7 +424,7 @@ static int milliseconds_until(double deadline)
 	return left <= 0 ? 0 : left > 3600 ? 3600 * 1000 : (int)(left * 1000) + 1;
 }
 
-/* Serve the session until it ends, or until `deadline`; returns whether it ended. */
+/* Serve the session until it ends, or until `deadline`. Return true if it ended. */
 static bool serve(struct session *s, double deadline, bool until_started)
 {
 	while (!s->ended && !(until_started && s->started)) {
@@ -460,9 +459,9 @@ static bool serve(struct session *s, double deadline, bool until_started)
 }
 
 /*
- * Have the command started.  A port may swallow a request that comes while the agent still
- * holds half a frame of a client that was killed, so ask again on a new connection; the
- * agent knows the session by its number and starts nothing twice.
+ * Start the command. A port may lose a request if the agent still has half a frame of a client
+ * that was killed. So repeat the request on a new connection. The agent knows the session by its
+ * number and starts nothing twice.
  */
 static void start(struct session *s, int port, char **argv)
 {
@@ -500,7 +499,7 @@ static int run(char **argv)
 	if (options.tty)
 		make_terminal_raw();
 	if (!serve(&s, options.timeout > 0 ? now() + options.timeout : 1e18, false)) {
-		/* The agent kills the command when we go. */
+		/* The agent kills the command when this process ends. */
 		fprintf(stderr, "vm-exec: %s: killed after %g seconds\n", argv[0], options.timeout);
 		return VM_STATUS_TIMEOUT;
 	}
@@ -571,7 +570,7 @@ int main(int argc, char **argv)
 		fputs(usage_text, stderr);
 		return 2;
 	}
-	/* Our own standard output going away is found out when we write to it. */
+	/* If standard output is closed, writing to it reports that. */
 	signal(SIGPIPE, SIG_IGN);
 	return run(argv + optind);
 }

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # shellcheck shell=bash
 #
-# Booting, asking and stopping the VM.  Sourced by scripts/vm/run, after common.sh.
+# Functions that boot, query and stop the VM. Sourced by scripts/vm/run, after common.sh.
 #
-# A VM lives in a run directory: config (what it was started with), pid, console.log, the
-# sockets and locks of its ports.
+# A VM has a run directory: config (its options), pid, console.log, and the sockets and locks of
+# its ports.
 
 vm_exec=$COSY_BUILD/bin/cosy-vm-exec
 vm_agent=$COSY_BUILD/bin/cosy-vm-agent
 
-# vm_kernel_dir SERIES - print where setup has put a kernel.
+# vm_kernel_dir SERIES - print the directory of a kernel that setup has fetched.
 vm_kernel_dir() {
 	local dir=$COSY_BUILD/kernel/$1
 	[[ -f $dir/release ]] ||
@@ -17,8 +17,8 @@ vm_kernel_dir() {
 	echo "$dir"
 }
 
-# vm_initramfs DIR SERIES SHARE... - build DIR/initramfs: the agent as init, the modules
-# that reaching the host's files takes, and what to mount.
+# vm_initramfs DIR SERIES SHARE... - build DIR/initramfs: the agent as init, the modules for
+# access to the host's files, and the directories to mount.
 vm_initramfs() {
 	local dir=$1 kernel n=0 path share
 	local -a depends
@@ -55,8 +55,8 @@ vm_initramfs() {
 	rm -r "$dir/initramfs.d"
 }
 
-# vm_accelerators - print what to try, best first.  What failed once on this kernel is not
-# tried again.
+# vm_accelerators - print the accelerators to try, best first. An accelerator that has failed on
+# this kernel is not tried again.
 vm_accelerators() {
 	if [[ -w /dev/kvm && ! -e $COSY_BUILD/vm/no-kvm-$(uname -r) ]]; then
 		echo kvm
@@ -64,13 +64,13 @@ vm_accelerators() {
 	echo tcg
 }
 
-# vm_boot - boot a VM and wait until it answers.  The caller says what it is to be like in
-# these variables:
+# vm_boot - boot a VM and wait until it answers. The caller sets its properties in these
+# variables:
 : "${vm_dir:=}"			# its run directory
 : "${vm_series:=$COSY_KERNEL}"	# its kernel
 : "${vm_smp:=2}" "${vm_memory:=2G}" "${vm_append:=}"
 : "${vm_icount:=}"		# yes: count instructions
-: "${vm_persistent:=}"		# yes: it outlives us
+: "${vm_persistent:=}"		# yes: it continues after this script
 if ! declare -p vm_shares >/dev/null 2>&1; then
 	vm_shares=("$COSY_ROOT")	# directories that it may write to
 fi
@@ -81,8 +81,8 @@ vm_boot() {
 	for accelerator in $(vm_accelerators); do
 		[[ $accelerator == kvm && -n $vm_icount ]] && continue
 		# QEMU's TCG sometimes crashes a kernel while it patches itself at boot, on
-		# several CPUs, or is so slow that the kernel gives a CPU up: that says
-		# nothing about us, so it is tried again.
+		# several CPUs, or is so slow that the kernel disables a CPU. That is not a fault
+		# of the module, so the boot is repeated.
 		for try in 1 2 3; do
 			vm_start_qemu "$accelerator"
 			if vm_wait "$accelerator" && vm_has_cpus; then
@@ -112,7 +112,8 @@ vm_start_qemu() {
 		security=passthrough
 	fi
 
-	# no_timer_check: a busy host's emulated timers are late, which a kernel takes for broken.
+	# no_timer_check: on a busy host emulated timers are late, and the kernel would consider
+	# them broken.
 	qemu=(qemu-system-x86_64 -name cosy-vm -nodefaults -no-user-config -no-reboot
 		-display none -serial file:console.log -pidfile pid
 		-m "$vm_memory" -kernel "$kernel/vmlinuz" -initrd initramfs
@@ -120,7 +121,8 @@ vm_start_qemu() {
 		-fsdev "local,id=root,path=/,readonly=on,security_model=$security,multidevs=remap"
 		-device virtio-9p-pci,fsdev=root,mount_tag=root
 		-device virtio-serial-pci,max_ports=16)
-	# Kernels built here have no ACPI: they read the BIOS's MP table, which lists one CPU per socket.
+	# Kernels built here have no ACPI. They read the BIOS's MP table, which lists one CPU per
+	# socket.
 	local smp=$vm_smp
 	if [[ $(<"$kernel/release") == *-cosy-* ]]; then
 		smp+=",sockets=$vm_smp"
@@ -131,12 +133,12 @@ vm_start_qemu() {
 		qemu+=(-accel "$([[ $1 == tcg ]] && echo tcg,thread=multi || echo "$1")" -smp "$smp")
 	fi
 	if [[ $1 == tcg ]]; then
-		# TCG emulates `rep movsb` byte by byte, which the kernel must not take for fast.
+		# TCG emulates `rep movsb` byte by byte, so the kernel must not consider it fast.
 		local cpu=max,erms=off,fsrm=off
-		# After cmpxchg16b the flags of QEMU 7.2 hold part of a pointer: an interrupt at
-		# that moment ends in a double fault.  Slab allocations do without it.  With
-		# --icount it stays, as it belongs to what is counted.  Kernels 7.* execute it
-		# rarely, and have no BPF arenas without it.
+		# After cmpxchg16b the flags of QEMU 7.2 contain a part of a pointer. An interrupt
+		# at that moment causes a double fault. Slab allocations work without it. With
+		# --icount it remains enabled, because it is part of the measured work. Kernels
+		# 7.* seldom execute it, and have no BPF arenas without it.
 		if [[ -z $vm_icount && $(<"$kernel/release") != 7.* ]]; then
 			cpu+=,cx16=off
 		fi
@@ -166,19 +168,19 @@ vm_start_qemu() {
 	vm_qemu=$!
 }
 
-# vm_wait ACCELERATOR - wait until the VM answers; fails when it died or needs too long.
+# vm_wait ACCELERATOR - wait until the VM answers; fail if it died or takes too long.
 vm_wait() {
 	while [[ ! -S $vm_dir/port.7 ]]; do
 		kill -0 "$vm_qemu" 2>/dev/null || return 1
 		sleep 0.05
 	done
-	# Emulation on a busy machine takes its time; where KVM works it is done in seconds.
+	# Emulation on a busy machine is slow. With KVM the boot takes seconds.
 	"$vm_exec" --vm "$vm_dir" --wait "$([[ $1 == kvm ]] && echo 30 || echo 600)" -C / true \
 		</dev/null >>"$vm_dir/qemu.log" 2>&1
 }
 
-# vm_has_cpus - has the VM's kernel brought up all its CPUs?  A test of two threads on one CPU
-# would pass without having tested anything.
+# vm_has_cpus - return 0 if the VM's kernel has started all its CPUs. On one CPU a test of two
+# threads would pass without testing anything.
 vm_has_cpus() {
 	local wanted=$vm_smp found
 	[[ -z $vm_icount ]] || wanted=1
@@ -189,7 +191,7 @@ vm_has_cpus() {
 	}
 }
 
-# vm_configure ACCELERATOR - what is easier said in the booted VM.
+# vm_configure ACCELERATOR - make settings in the booted VM.
 vm_configure() {
 	local kernel
 	kernel=$(vm_kernel_dir "$vm_series")
@@ -200,7 +202,7 @@ vm_configure() {
 		echo "accelerator=$1"
 		echo "icount=${vm_icount:-no}"
 	} >"$vm_dir/config"
-	# What the kernel says from here on is judged by vm_check_kernel and kept on the console.
+	# vm_check_kernel checks the kernel's messages from here on; they stay on the console.
 	# shellcheck disable=SC2016 # the expansions are the guest's
 	"$vm_exec" --vm "$vm_dir" -C / sh -c '
 		echo "$1" >/proc/sys/kernel/modprobe
@@ -211,7 +213,7 @@ vm_configure() {
 		fi
 		echo "cosy-vm: ready" >/dev/kmsg
 		if [ -n "$2" ]; then
-			# The first seconds are busy with what boot has left behind.
+			# In the first seconds the kernel is busy with work from the boot.
 			while read -r up rest </proc/uptime && [ "${up%%.*}" -lt 10 ]; do sleep 1; done
 		fi' sh "$vm_dir/modprobe" "$vm_icount" </dev/null
 }
@@ -228,7 +230,7 @@ vm_load_module() {
 	}
 }
 
-# vm_messages - print what the VM's kernel has said since boot.
+# vm_messages - print the messages of the VM's kernel since boot.
 vm_messages() {
 	"$vm_exec" --vm "$vm_dir" --wait 20 -T 60 -C / dmesg </dev/null 2>/dev/null | awk '
 		{ line[NR] = $0 }
@@ -236,7 +238,7 @@ vm_messages() {
 		END { for (i = start + 1; i <= NR; i++) print line[i] }'
 }
 
-# What a healthy kernel never says.
+# Messages that a healthy kernel never prints.
 vm_trouble='BUG:|WARNING:|Oops|general protection fault[,:]|stack segment:|double fault|Kernel panic'
 vm_trouble+='|[Uu]nable to handle|invalid opcode:|scheduling while atomic|sleeping function called'
 vm_trouble+='|possible recursive locking|circular locking|inconsistent lock state|held lock freed'
@@ -244,8 +246,8 @@ vm_trouble+='|suspicious RCU usage|KASAN|KCSAN|UBSAN|KFENCE|soft lockup|hard LOC
 vm_trouble+='|blocked for more than|refcount_t:|list_(add|del) corruption|Bad page|bad: scheduling'
 vm_trouble+='|Call Trace:|leaked|voluntary context switch within RCU|preempt_count|not syncing'
 
-# vm_without_oom - leave out what looks like trouble when a cgroup, not the machine, has run out of
-# memory: how it came to that.
+# vm_without_oom - omit messages that look like faults when a cgroup, not the machine, has run out
+# of memory.
 vm_without_oom() {
 	awk '
 		/invoked oom-killer:/ { oom = 1 }
@@ -260,13 +262,13 @@ vm_without_oom() {
 		END { if (trace) print trace }'
 }
 
-# vm_without_other_races - leave out the titles of those KCSAN reports that name no function of the
-# module: the kernel has data races of its own.
+# vm_without_other_races - omit the titles of KCSAN reports that name no function of the module,
+# because the kernel has data races of its own.
 vm_without_other_races() {
 	awk '!/BUG: KCSAN: / || /\[cosy\]/'
 }
 
-# vm_check_kernel - fail, with the text, if the VM's kernel has said something of the kind.
+# vm_check_kernel - fail if the VM's kernel has printed such a message, and print it.
 vm_check_kernel() {
 	local messages tainted
 	messages=$(vm_messages | vm_without_oom | vm_without_other_races)
@@ -289,9 +291,9 @@ vm_running() {
 		grep -qs cosy-vm "/proc/$pid/cmdline"
 }
 
-# vm_died_of_emulation - has the VM died of QEMU, not of what ran in it?  QEMU's TCG sometimes
-# executes a breakpoint that the kernel has put into its code, on another CPU, and has already
-# removed; or QEMU itself crashed, and the kernel had nothing to say.
+# vm_died_of_emulation - return 0 if QEMU is the reason for the end of the VM. QEMU's TCG
+# sometimes executes, on another CPU, a breakpoint that the kernel has inserted into its code and
+# has already removed. Or QEMU itself crashed, and the kernel printed nothing.
 vm_died_of_emulation() {
 	local said
 	! vm_running || return 1
@@ -312,7 +314,7 @@ vm_kill() {
 	vm_qemu=
 }
 
-# vm_stop - write back what is shared, and end the VM.
+# vm_stop - write shared files back, and end the VM.
 vm_stop() {
 	"$vm_exec" --vm "$vm_dir" --wait 10 -T 30 -C / sync </dev/null >/dev/null 2>&1 || true
 	vm_kill
