@@ -15,7 +15,7 @@
 
 #include "functions.h"
 
-/* What a function sends, or the end: threads may accept for it. */
+/* The data that a function sends, or the end: threads may accept for it. */
 static ssize_t receive(int fd, char *buffer, size_t size)
 {
 	ssize_t n;
@@ -35,7 +35,7 @@ static uint64_t attempts(void)
 	return info.kernel ? info.attempts : 0;
 }
 
-/* A socket that listens, of the family; @name is set to its name. */
+/* A listening socket of the family; @name is set to its name. */
 static int listener_of(int family, int flags, struct sockaddr_storage *name, socklen_t *size)
 {
 	const struct sockaddr_in any = { .sin_family = AF_INET,
@@ -63,7 +63,7 @@ static int connect_to(const struct sockaddr_storage *name, socklen_t size)
 	return fd;
 }
 
-/* Serves one connection after the other, until it cannot accept. Return: how many. */
+/* Serve one connection after the other, until accept() fails. Return: their number. */
 COSY_ASYNC static long serve(int listener, int *error)
 {
 	long served = 0;
@@ -126,7 +126,7 @@ static void serving(int family, int flags, bool by_cancel)
 	EQUAL(close(listener), 0);
 }
 
-/* How two calls end: descriptors as 1. */
+/* The results of two calls; a descriptor counts as 1. */
 COSY_ASYNC static long accept_twice(int listener, struct sockaddr *name, socklen_t *size)
 {
 	int fd = accept(listener, name, size);
@@ -211,7 +211,7 @@ int main(void)
 {
 	EQUAL(cosy_loop_create(&loop, NULL), 0);
 	for (int flags = 0; flags < 2; flags++) {
-		/* shutdown() does not wake who waits for one of this family. */
+		/* shutdown() does not wake a thread that waits for a socket of this family. */
 		serving(AF_UNIX, flags ? SOCK_NONBLOCK : 0, true);
 		serving(AF_INET, flags ? SOCK_NONBLOCK : 0, !flags);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A thread sleeps in a call that waits for a loop, and another thread completes what it
- * waits for: the last operation, or the one it has named. The sleeper returns.
+ * A thread sleeps in a call that waits for a loop. Another thread completes the operation that it
+ * waits for: the last one, or a named one. The sleeper must return.
  */
 // RUN: %compile
 // RUN: %everywhere
@@ -18,7 +18,7 @@ static struct cosy_loop *loop;
 static struct cosy_async named;
 static _Atomic pid_t sleeper;
 
-/* When it is woken, it does not run before the thread that has woken it sleeps. */
+/* After it is woken, it does not run before the thread that has woken it sleeps. */
 static void begin(void)
 {
 	const struct sched_param none = { 0 };
@@ -54,7 +54,7 @@ static void wait_until_asleep(uint64_t waiting)
 	} while (!sleeper || info.waiting != waiting || !sleeps(sleeper));
 }
 
-/* Let a thread wait by @body, beside @waiting operations; complete the one of @fds. */
+/* Let a thread wait in @body, with @waiting operations; complete the operation of @fds. */
 static void complete_for(void *(*body)(void *), uint64_t waiting, int fds[2])
 {
 	pthread_t thread;
@@ -94,7 +94,7 @@ int main(void)
 	cpu_set_t cpu;
 	int fds[2], others[2];
 
-	/* What hangs is to fail. */
+	/* A test that hangs must fail. */
 	alarm(300);
 	CPU_ZERO(&cpu);
 	CPU_SET(sched_getcpu(), &cpu);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Submitting, collecting and waiting; what is refused; the loop's counts.
+ * Submitting, collecting and waiting; rejected arguments; the loop's counts.
  */
 // RUN: %compile
 // RUN: %everywhere
@@ -51,11 +51,11 @@ static void results(void)
 	EQUAL(cosy_wait(loop, 2, NULL), 2);
 	EQUAL(op.result, getpid());
 	EQUAL(called, 1);
-	/* Nothing is outstanding: nothing to wait for. */
+	/* No operation is outstanding, so there is no wait. */
 	EQUAL(cosy_wait(loop, 1, NULL), 0);
 	EQUAL(cosy_loop_run(loop), 0);
 
-	/* Failures are results, errno is not theirs. */
+	/* Errors are results, and do not set errno. */
 	errno = 0;
 	EQUAL(cosy_async_close(loop, &op, 1000000), 0);
 	EQUAL(result_of(loop, &op), -EBADF);
@@ -63,7 +63,7 @@ static void results(void)
 	EQUAL(result_of(loop, &op), -EBADF);
 	EQUAL(errno, 0);
 
-	/* Nobody wants to know. */
+	/* The result is discarded. */
 	EQUAL(cosy_async_getpid(loop, NULL), 0);
 	EQUAL(cosy_loop_run(loop), 0);
 }
@@ -92,7 +92,7 @@ static void refused(void)
 	EQUAL(cosy_loop_create(&other, &options), -EINVAL);
 }
 
-/* Programs of other versions: options that one side does not know. */
+/* Programs of other versions, with options that one side does not know. */
 static void versions(void)
 {
 	struct {
@@ -145,7 +145,7 @@ static void callbacks(void)
 	EQUAL(cosy_loop_run(loop), 0);
 	EQUAL(called, 1000);
 
-	/* At most 64 at once. */
+	/* At most 64 at a time. */
 	for (int i = 0; i < 200; i++)
 		EQUAL(cosy_async_getpid(loop, &ops[i]), 0);
 	EQUAL(cosy_wait(loop, 1, NULL), COSY_WAIT_MAX);
@@ -154,7 +154,7 @@ static void callbacks(void)
 	for (int i = 0; i < 200; i++)
 		EQUAL(ops[i].result, getpid());
 
-	/* What was not delivered when the loop was stopped is later. */
+	/* Operations that were not delivered when the loop was stopped are delivered later. */
 	EQUAL(cosy_async_getpid(loop, &stopper), 0);
 	EQUAL(cosy_async_getpid(loop, &ops[0]), 0);
 	EQUAL(cosy_loop_run(loop), 1);

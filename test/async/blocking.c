@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Calls that block, perhaps for ever, do not delay those that are submitted after them, also if
- * the process has one CPU.
+ * Calls that block, possibly without end, do not delay operations that are submitted after them,
+ * also if the process has one CPU.
  */
 // RUN: %compile
 // RUN: %everywhere
@@ -15,7 +15,7 @@
 
 #define OPS 48
 
-/* A new one each time: locks of the same open file do not exclude each other. */
+/* Open a new file each time, because locks of one open file do not exclude each other. */
 static int open_lock(const char *name)
 {
 	int fd = open(name, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
@@ -47,7 +47,7 @@ int main(void)
 	for (int round = 0; round < 20; round++) {
 		EQUAL(cosy_async_flock(loop, &lock, waiter, LOCK_EX), 0);
 		EQUAL(cosy_async_open(loop, &fifo, "fifo", O_WRONLY | O_CLOEXEC, 0), 0);
-		/* By the threads that the other two have, and by those for disks. */
+		/* Executed by threads that the other two use, and by threads for disks. */
 		for (int i = 0; i < OPS; i += 2) {
 			EQUAL(cosy_async_open(loop, &ops[i], "file", O_RDONLY | O_CLOEXEC, 0), 0);
 			EQUAL(cosy_async_fsync(loop, &ops[i + 1], file), 0);

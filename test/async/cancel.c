@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Cancelling: one completion each, whatever the operation is doing; nothing holds a
- * file that was closed; what nobody waits for is nobody's.
+ * Cancelling: each operation completes once, in any state. No operation keeps a closed file open.
+ * Results without an operation are discarded.
  */
 // RUN: %compile
 // RUN: %everywhere
@@ -54,7 +54,7 @@ static void one(void)
 	EQUAL(result_of(loop, &signal), -ECANCELED);
 	EQUAL(result_of(loop, &submitted), -ECANCELED);
 	EQUAL(cosy_cancel(loop, &first), -ENOENT);
-	/* The one after it is the next. */
+	/* The operation after it is next. */
 	EQUAL(write(fds[1], "x", 1), 1);
 	EQUAL(result_of(loop, &second), 1);
 	EQUAL(a, 0);
@@ -63,7 +63,7 @@ static void one(void)
 	close(fds[1]);
 }
 
-/* What was transferred before is reported. */
+/* The result is the number of bytes transferred before. */
 static void partly(void)
 {
 	char *bytes = calloc(1, 4 << 20);
@@ -103,7 +103,7 @@ static void descriptor(void)
 	EQUAL(cosy_cancel_fd(loop, fds[0]), 0);
 	EQUAL(cosy_cancel_fd(loop, -1), 0);
 
-	/* close() cancels what was submitted before it, and the peer sees the end. */
+	/* close() cancels operations that were submitted before it, and the peer sees the end. */
 	EQUAL(cosy_async_recv(loop, &ops[4], fds[0], &bytes[4], 1, 0), 0);
 	EQUAL(cosy_async_close(loop, NULL, fds[0]), 0);
 	EQUAL(result_of(loop, &other), 0);
@@ -111,7 +111,7 @@ static void descriptor(void)
 	close(fds[1]);
 	EQUAL(cosy_cancel_fd(loop, fds[1]), 0);
 
-	/* The next file of that number is another one. */
+	/* The next file with that number is another one. */
 	EQUAL(pipe(again), 0);
 	CHECK(again[0] == fds[0] || again[0] == fds[1]);
 	EQUAL(cosy_async_read(loop, &fresh, again[0], bytes, 1), 0);
@@ -119,7 +119,7 @@ static void descriptor(void)
 	EQUAL(write(again[1], "y", 1), 1);
 	EQUAL(result_of(loop, &fresh), 1);
 
-	/* So do the calls that close others. */
+	/* Calls that close other descriptors do the same. */
 	EQUAL(cosy_async_read(loop, &fresh, again[0], bytes, 1), 0);
 	execute(loop);
 	EQUAL(cosy_async_dup2(loop, &other, 0, again[0]), 0);
@@ -131,8 +131,8 @@ static void descriptor(void)
 }
 
 /*
- * A thread makes the call: the loop is not freed under it. Only a thread in the module is
- * interrupted.
+ * A thread makes the call, and the loop must not be freed meanwhile. Only a thread in the module
+ * is interrupted.
  */
 static void blocked(void)
 {
@@ -159,7 +159,7 @@ static void blocked(void)
 	EQUAL(flock(holder, LOCK_UN), 0);
 	EQUAL(result_of(other, &lock), 0);
 	EQUAL(cosy_loop_destroy(other), 0);
-	/* Who unlocks does not wait for a thread. */
+	/* Unlocking does not wait for a thread. */
 	EQUAL(cosy_async_flock(loop, &lock, fd, LOCK_UN), 0);
 	EQUAL(result_of(loop, &lock), 0);
 	EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);

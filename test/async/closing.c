@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * close() in COSY_ASYNC functions that are compounds. What waits for the descriptor
- * completes with ECANCELED before it is closed, whoever waits, and the number can be used
- * again: as without the module.
+ * close() in COSY_ASYNC functions that are compounds. Operations that wait for the descriptor
+ * complete with ECANCELED before it is closed, and the number can be used again: as without the
+ * module.
  */
 // RUN: %async-compile -O0
 // RUN: %everywhere
@@ -28,7 +28,7 @@ static uint64_t attempts(void)
 	return info.kernel ? info.attempts : 0;
 }
 
-/* A connection, to its end. Return: how its last calls ended. */
+/* Serve a connection to its end. Return: the results of its last calls. */
 COSY_ASYNC static int serve(int fd)
 {
 	char buffer[16];
@@ -47,7 +47,7 @@ static void connections(void)
 	uint64_t before = 0;
 	char got[4];
 
-	/* The same numbers again and again. */
+	/* Use the same numbers repeatedly. */
 	for (int round = 0; round < 5; round++) {
 		struct cosy_async op = { 0 };
 		int fds[2];
@@ -55,7 +55,7 @@ static void connections(void)
 		open_pair(fds);
 		EQUAL(COSY_SPAWN(loop, serve(fds[0]), .op = &op), 0);
 		settle();
-		/* The second close() is left to the loop. */
+		/* The loop makes the second close(). */
 		if (round)
 			CHECK(attempts() <= before + 1);
 		before = attempts();
@@ -65,13 +65,13 @@ static void connections(void)
 		EQUAL(shutdown(fds[1], SHUT_WR), 0);
 		EQUAL(result_of(loop, &op), 1);
 		CHECK(!is_open(fds[0]));
-		/* Its end has come. */
+		/* Its end has been received. */
 		EQUAL(recv(fds[1], got, sizeof(got), MSG_DONTWAIT), 0);
 		EQUAL(close(fds[1]), 0);
 	}
 }
 
-/* Waits for a byte, then closes a descriptor. */
+/* Wait for a byte, then close a descriptor. */
 COSY_ASYNC static int close_later(int fd, int closed)
 {
 	char byte;
@@ -89,7 +89,7 @@ COSY_ASYNC static int receive_twice(int fd)
 	return first * 1000 + (recv(fd, &byte, 1, 0) < 0 ? errno : 0);
 }
 
-/* It is waited for by a function, an operation and poll(), which are canceled. */
+/* A function, an operation and poll() wait for it, and are cancelled. */
 static void waited_for(void)
 {
 	struct cosy_async closer = { 0 }, function = { 0 }, operation = { 0 }, polls = { 0 };
@@ -119,7 +119,7 @@ static void waited_for(void)
 		if (who & 4)
 			EQUAL(result_of(loop, &polls), -ECANCELED);
 		EQUAL(recv(fds[1], &byte, 1, MSG_DONTWAIT), 0);
-		/* The number is the next file's; nothing of the old one is left. */
+		/* The number belongs to the next file; no state of the old one remains. */
 		EQUAL(dup2(fds[1], fds[0]), fds[0]);
 		EQUAL(close(fds[0]), 0);
 		open_pair(fds);
@@ -135,7 +135,7 @@ static void waited_for(void)
 	}
 }
 
-/* Descriptors of other kinds, and none. */
+/* Descriptors of other kinds, and invalid ones. */
 static void others(void)
 {
 	const struct linger linger = { .l_onoff = 1, .l_linger = 1 };
@@ -157,7 +157,7 @@ static void others(void)
 		EQUAL(send(control[1], "x", 1, 0), 1);
 		EQUAL(result_of(loop, &op), 0);
 		CHECK(!is_open(closed[i]));
-		/* Its own. */
+		/* Its own descriptor. */
 		EQUAL(COSY_SPAWN(loop, close_later(control[0], control[0]), .op = &op), 0);
 		EQUAL(send(control[1], "x", 1, 0), 1);
 		EQUAL(result_of(loop, &op), 0);
@@ -170,7 +170,7 @@ static void others(void)
 	EQUAL(close(fds[1]), 0);
 }
 
-/* A function that is cancelled closes nevertheless. */
+/* A cancelled function still closes descriptors. */
 COSY_ASYNC static int close_cancelled(int fd)
 {
 	char byte;
@@ -199,7 +199,7 @@ static void cancelling(void)
 	}
 }
 
-/* All descriptors of libcosy, by a function in the module. */
+/* A function in the module closes all descriptors of libcosy. */
 static void own(void)
 {
 	struct cosy_async op = { 0 }, waits = { 0 };

@@ -21,7 +21,7 @@
 
 static struct cosy_loop *loop;
 
-/* A chain of reads; its callbacks have its colour, and submit the next one. */
+/* A chain of reads. Its callbacks have its colour, and submit the next read. */
 struct chain {
 	struct cosy_coloured op;
 	struct cosy_coloured tick;
@@ -101,7 +101,7 @@ static void serial(void)
 	}
 }
 
-/* Callbacks of two colours wait for each other: that ends only if both run. */
+/* Callbacks of two colours wait for each other, which ends only if both run. */
 static pthread_barrier_t both;
 
 static void meet(struct cosy_coloured *op)
@@ -122,7 +122,9 @@ static void parallel(void)
 	pthread_barrier_destroy(&both);
 }
 
-/* The first callback of the colour waits until the others are due: then their order is known. */
+/*
+ * The first callback of the colour waits until the others are due, so that their order is known.
+ */
 static unsigned int order;
 
 static void in_order(struct cosy_coloured *op)
@@ -168,7 +170,7 @@ static void count(struct cosy_coloured *op)
 	called++;
 }
 
-/* Within a callback, another one of its colour is delivered, and called later. */
+/* In a callback, another one of its colour is delivered, and called later. */
 static struct cosy_coloured inner;
 
 static void nest(struct cosy_coloured *op)
@@ -205,7 +207,7 @@ static void busy(struct cosy_coloured *op)
 	EQUAL(cosy_loop_run_threads(loop, 2), -EBUSY);
 }
 
-/* Stopping, wrong arguments, a child, and destroying with operations outstanding. */
+/* Stopping, wrong arguments, a child, and destroying with outstanding operations. */
 static void ends(void)
 {
 	struct cosy_coloured op = { 0 }, waits = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Parts of COSY_ASYNC functions that are compounds: the module executes them where it can. They
- * do what the functions' native code does, whatever the module leaves to user mode.
+ * Parts of COSY_ASYNC functions that are compounds. The module executes them if it can. Their
+ * effects are those of the functions' native code, whatever the module leaves to user mode.
  */
 // RUN: %async-compile -O0
 // RUN: %everywhere
@@ -40,7 +40,7 @@ struct connection {
 	int last_error;
 };
 
-/* Leaves an errno, which the function finds. */
+/* Set an errno that the function reads. */
 __attribute__((noinline)) static size_t reply(struct connection *c, ssize_t n)
 {
 	c->last_error = errno;
@@ -65,7 +65,7 @@ COSY_ASYNC static int serve(struct connection *c)
 	return n < 0 ? -errno : 0;
 }
 
-/* The first function opens nothing that the program would miss. */
+/* The first function opens no descriptor that the program would need. */
 static void numbers(void)
 {
 	static struct connection c;
@@ -109,8 +109,8 @@ static void serving(void)
 	}
 	EQUAL(cosy_loop_info(loop, &after, sizeof(after)), 0);
 	/*
-	 * The functions' own calls are no attempts of the loop, if the module makes them. With a
-	 * sanitizer's wrappers around them compounds stay native.
+	 * If the module makes the functions' own calls, they are not attempts of the loop. With a
+	 * sanitizer's wrappers around them, compounds stay native.
 	 */
 	if (after.kernel && !__has_feature(address_sanitizer))
 		EQUAL(after.attempts, before.attempts);
@@ -146,7 +146,7 @@ static void on_alarm(int nr)
 	(void)nr;
 }
 
-/* Signals end entries early: that is no reason for cosy_wait() to leave something undone. */
+/* Signals end entries early. cosy_wait() must still complete its work. */
 static void interrupted(void)
 {
 	enum { N = 32 };
@@ -237,12 +237,12 @@ static void value(void)
 }
 
 /*
- * What the module leaves to user mode.
+ * Operations that the module leaves to user mode.
  */
 
 #define MUCH (2 << 20)
 
-/* User mode fills more than 1 MiB. The module makes the call after that. */
+/* User mode fills more than 1 MiB. Then the module makes the call. */
 COSY_ASYNC static long fills(int fd, char *large)
 {
 	long rounds = 0;
@@ -365,7 +365,7 @@ static void left(void)
 	EQUAL(close(fds[1]), 0);
 }
 
-/* More than goes at once. */
+/* More data than one call transfers. */
 COSY_ASYNC static long send_twice(int fd, const char *bytes, size_t size)
 {
 	long n = send(fd, bytes, size, 0);
@@ -409,7 +409,7 @@ __attribute__((noinline)) static void cancel_it(void)
 		EQUAL(cosy_cancel(loop, to_cancel), -ENOENT);
 }
 
-/* Return: how its calls ended. */
+/* Return: the results of its calls. */
 COSY_ASYNC static int count_errors(int fd, int rounds)
 {
 	int ended = 0;
@@ -456,7 +456,7 @@ static void cancelling(void)
 	EQUAL(send(fds[1], "xy", 2, 0), 2);
 	EQUAL(result_of(loop, &op), 211);
 
-	/* Closed by another function. */
+	/* Another function has closed it. */
 	EQUAL(COSY_SPAWN(loop, count_errors(fds[0], 1), .op = &op), 0);
 	settle();
 	EQUAL(COSY_SPAWN(loop, close_it(fds[0]), .op = &other), 0);
@@ -473,9 +473,8 @@ COSY_ASYNC static int receive_and_close(int from, int fd)
 }
 
 /*
- * An operation for which a thread may be needed is outstanding when a function closes its
- * descriptor: as with any, that cancels it. If the thread has begun by then, it may come too
- * late, but not always.
+ * An operation that may need a thread is outstanding when a function closes its descriptor, which
+ * cancels it like any other. If the thread has begun, cancelling may be too late, but not always.
  */
 static void closing_beside_status(void)
 {
@@ -497,7 +496,7 @@ static void closing_beside_status(void)
 			too_late++;
 		else
 			CHECK(!status.result || status.result == -ECANCELED);
-		/* The number is not known from the round before. */
+		/* Use a number that the previous iteration has not used. */
 		cosy_cancel_fd(loop, others[0]);
 		close_fd(fds[0]);
 		EQUAL(close(fds[1]) | close(others[1]), 0);
@@ -505,7 +504,7 @@ static void closing_beside_status(void)
 	CHECK(too_late < ROUNDS);
 }
 
-/* By a callback, while nobody else would wake the thread. */
+/* Close in a callback, when no other event would wake the thread. */
 COSY_ASYNC static int sleep_a_while(void)
 {
 	const struct timespec time = { .tv_nsec = 2000000 };
@@ -539,7 +538,7 @@ static void cancelling_in_callbacks(void)
 	EQUAL(close(fds[1]), 0);
 }
 
-/* Two functions that receive from one socket take turns. */
+/* Two functions that receive from one socket alternate. */
 static void turns(void)
 {
 	struct cosy_async ops[2] = { 0 };
@@ -659,7 +658,7 @@ static void threads(void)
 	}
 }
 
-/* One connection by a loop of its own. */
+/* Serve one connection by a separate loop. */
 static void serve_one_request(void)
 {
 	static struct connection c;
@@ -677,7 +676,7 @@ static void serve_one_request(void)
 	close_fd(fds[0]);
 }
 
-/* A child has no loop, but can make one. */
+/* A child has no loop, but can create one. */
 static void children(void)
 {
 	static struct connection c;
@@ -707,7 +706,7 @@ static void children(void)
 	close_fd(fds[0]);
 }
 
-/* A filter that forbids to enter the module, in the middle of a compound. */
+/* Install a filter that forbids entering the module, in the middle of a compound. */
 static void forbidden(void)
 {
 	static struct connection c;
@@ -735,7 +734,10 @@ static void forbidden(void)
 	EQUAL(status, 0);
 }
 
-/* A thread that waits in the module for calls that block ends, though nobody can enter to wake it. */
+/*
+ * A thread that waits in the module for blocking calls ends, although no thread can enter to wake
+ * it.
+ */
 static void forbidden_threads(void)
 {
 	struct cosy_async op = { 0 };
@@ -791,7 +793,7 @@ static void losing_module(void)
 	serve_one_request();
 }
 
-/* What waits is cancelled. */
+/* Waiting calls are cancelled. */
 static void destroying(void)
 {
 	static struct connection c;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Processors execute operations while these are cancelled, their descriptors are closed, the loop
- * is polled or destroyed, and a processor goes away. Large transfers stay in order.
+ * is polled or destroyed, and a processor is removed. Large transfers stay in order.
  */
 // RUN: %compile
 // RUN: %everywhere
@@ -21,7 +21,7 @@
 static unsigned int cpus[64];
 static unsigned int ncpus;
 
-/* Return true if the loop has all processors that the test may use at the moment. */
+/* Return true if the loop has all processors that the test can use now. */
 static bool try_new_loop(struct cosy_loop **loop)
 {
 	cpu_set_t set;
@@ -45,7 +45,7 @@ static struct cosy_loop *new_loop(void)
 {
 	struct cosy_loop *loop;
 
-	/* It fails if one has gone since it was looked at. */
+	/* It fails if one was removed meanwhile. */
 	while (!try_new_loop(&loop))
 		;
 	return loop;
@@ -73,7 +73,7 @@ static int make_file(void)
 	return fd;
 }
 
-/* What waits for ever does not keep its processor from other operations. */
+/* Operations that never complete do not block other operations of their processor. */
 static void waiting_for_ever(void)
 {
 	struct cosy_async locks[6] = { 0 }, op = { 0 };
@@ -134,7 +134,7 @@ static void stream(void)
 	munmap(in, PIECES * LARGE);
 }
 
-/* Reads that use the file's position: one after the other. */
+/* Reads that use the file's position are executed one after the other. */
 static void position(void)
 {
 	struct cosy_async ops[PIECES] = { 0 };
@@ -155,8 +155,8 @@ static void position(void)
 }
 
 /*
- * Receives are executed while the descriptor is closed, or they are cancelled: each completes
- * once, and none with what was sent to the next socket with that number.
+ * Receives are executed while the descriptor is closed, or they are cancelled. Each completes
+ * once, and none receives data of the next socket with that number.
  */
 static void closing(void)
 {
@@ -233,10 +233,10 @@ static void cancelling(void)
 		CHECK(ret == 0 || ret == -EALREADY);
 		EQUAL(result_of(loop, &op), -ECANCELED);
 	}
-	/* It does not take what comes later. */
+	/* It does not receive later data. */
 	EQUAL(write(fds[1], "x", 1), 1);
 	EQUAL(recv(fds[0], &byte, 1, MSG_DONTWAIT), 1);
-	/* The loop is destroyed while they are executed. */
+	/* Destroy the loop while they are executed. */
 	for (int i = 0; i < 20; i++) {
 		op = (struct cosy_async){ 0 };
 		EQUAL(cosy_async_recv(loop, cosy_async_on(&op, cpu), fds[0], &byte, 1, 0), 0);
@@ -252,7 +252,7 @@ static void cancelling(void)
 	close(fds[1]);
 }
 
-/* Cancelling one operation takes others to the processor, too: these are executed. */
+/* Cancelling one operation sends others to the processor, too; these are executed. */
 static void cancelled_beside(void)
 {
 	const struct timespec minute = { .tv_sec = 60 };
@@ -264,7 +264,7 @@ static void cancelled_beside(void)
 
 	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	for (int round = 0; round < 2000; round++) {
-		/* The processor's thread has just executed something, and looks for more. */
+		/* The processor's thread has just executed an operation, and looks for more. */
 		EQUAL(cosy_async_call(loop, cosy_async_on(&op, cpu), SYS_gettid, 0, 0, 0, 0, 0, 0),
 		      0);
 		EQUAL(cosy_wait_for(loop, &op, &minute), 0);
@@ -281,7 +281,7 @@ static void cancelled_beside(void)
 	close(fds[1]);
 }
 
-/* Whoever polls the loop from outside is told of what processors have executed. */
+/* A poll of the loop reports operations that processors have executed. */
 static void polled(void)
 {
 	struct cosy_loop *loop = new_loop();

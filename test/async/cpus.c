@@ -45,7 +45,7 @@ static struct cosy_loop *new_loop(void)
 	return loop;
 }
 
-/* An operation runs on the processor that it names. */
+/* An operation runs on the processor that is named for it. */
 static void named(void)
 {
 	struct cosy_loop *loop = new_loop();
@@ -68,14 +68,14 @@ static void named(void)
 	EQUAL(cosy_async_pending(&wrong), false);
 	EQUAL(cosy_async_call(loop, cosy_async_on(&wrong, UINT32_MAX), SYS_getpid, 0, 0, 0,
 			      0, 0, 0), -EINVAL);
-	/* A name is for one submission. */
+	/* A name applies to one submission. */
 	wrong.state = 0;
 	EQUAL(cosy_async_call(loop, &wrong, SYS_getpid, 0, 0, 0, 0, 0, 0), 0);
 	EQUAL(cosy_loop_run(loop), 0);
 	EQUAL(wrong.result, getpid());
 	EQUAL(cosy_loop_destroy(loop), 0);
 
-	/* Without processors a name means nothing. */
+	/* Without processors a name has no effect. */
 	EQUAL(cosy_loop_create(&loop, NULL), 0);
 	EQUAL(cosy_async_call(loop, cosy_async_on(&wrong, 1023), SYS_getpid, 0, 0, 0, 0, 0,
 			      0), 0);
@@ -94,7 +94,7 @@ static void in_this_thread(struct cosy_async *op)
 	delivered++;
 }
 
-/* The loop chooses; many calls of all kinds, and their results. */
+/* The loop chooses processors for many calls of all kinds. Their results are correct. */
 static void chosen(void)
 {
 	enum { OPS = 600 };
@@ -150,7 +150,7 @@ static void chosen(void)
 	close(fd);
 }
 
-/* Operations on one descriptor stay in order, although others go everywhere. */
+/* Operations on one descriptor stay in order, although other operations run on all processors. */
 static void ordered(void)
 {
 	enum { BYTES = 1000 };
@@ -177,7 +177,7 @@ static void ordered(void)
 	close(fds[1]);
 }
 
-/* A server whose connections are opened and closed all the time: numbers are used again. */
+/* A server whose connections are opened and closed continually, so numbers are used again. */
 static unsigned int answered;
 
 struct connection {
@@ -197,7 +197,7 @@ static void answer(struct cosy_async *op)
 	EQUAL(op->result, 1);
 	EQUAL(c->byte, 'r');
 	answered++;
-	/* In order: it is sent before the descriptor is closed. */
+	/* The order is kept: it is sent before the descriptor is closed. */
 	EQUAL(cosy_async_send(c->loop, NULL, c->fds[1], "a", 1, 0), 0);
 	EQUAL(cosy_async_close(c->loop, NULL, c->fds[1]), 0);
 	EQUAL(recv(c->fds[0], &c->byte, 1, 0), 1);
@@ -233,7 +233,7 @@ static void reused(void)
 	EQUAL(cosy_loop_destroy(loop), 0);
 }
 
-/* Operations that wait on a processor are cancelled, one by one and by their descriptor. */
+/* Operations that wait on a processor are cancelled, singly and by descriptor. */
 static void cancelled(void)
 {
 	struct cosy_async ops[8] = { 0 }, timer = { 0 };
@@ -256,7 +256,7 @@ static void cancelled(void)
 	EQUAL(cosy_loop_run(loop), 0);
 	for (int i = 0; i < 8; i++)
 		EQUAL(ops[i].result, -ECANCELED);
-	/* Closing ends those on all processors, too. */
+	/* Closing ends the operations on all processors, too. */
 	for (int i = 0; i < 8; i++)
 		EQUAL(cosy_async_recv(loop, cosy_async_on(&ops[i], cpus[(unsigned int)i % ncpus]),
 				      fds[0], &byte, 1, 0), 0);
@@ -275,14 +275,14 @@ static void pending(struct cosy_loop *loop, struct cosy_async *ops, unsigned int
 	struct cosy_async timer = { 0 };
 	const struct timespec little = { .tv_nsec = 20000000 };
 
-	/* What is cancelled completes meanwhile. */
+	/* Cancelled operations complete meanwhile. */
 	EQUAL(cosy_async_timer(loop, &timer, &little, 0), 0);
 	EQUAL(cosy_wait_for(loop, &timer, NULL), 0);
 	for (unsigned int i = 0; i < 4; i++)
 		EQUAL(cosy_async_pending(&ops[i]), mask >> i & 1);
 }
 
-/* Calls that close some descriptors end what waits for these, and for no others. */
+/* Calls that close some descriptors end the waits for these, and for no others. */
 static void replaced(void)
 {
 	struct cosy_loop *loop = new_loop();
@@ -294,7 +294,7 @@ static void replaced(void)
 		EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, pairs[i]), 0);
 		EQUAL(cosy_async_recv(loop, &ops[i], pairs[i][0], &bytes[i], 1, 0), 0);
 	}
-	/* Between the two numbers there are others. */
+	/* Between the two numbers there are other descriptors. */
 	EQUAL(cosy_async_call(loop, &op, SYS_dup2, (uint64_t)pairs[0][0], (uint64_t)pairs[3][0], 0,
 			      0, 0, 0), 0);
 	EQUAL(cosy_wait_for(loop, &op, NULL), 0);
@@ -307,7 +307,7 @@ static void replaced(void)
 	EQUAL(cosy_wait_for(loop, &op, NULL), 0);
 	EQUAL(op.result, pairs[0][0]);
 	pending(loop, ops, 6);
-	/* These close nothing. */
+	/* These close no descriptor. */
 	EQUAL(cosy_async_call(loop, &op, SYS_dup2, (uint64_t)pairs[1][0], (uint64_t)pairs[1][0], 0,
 			      0, 0, 0), 0);
 	EQUAL(cosy_wait_for(loop, &op, NULL), 0);
@@ -338,7 +338,7 @@ static void on_pipe(int signal)
 	pipes++;
 }
 
-/* The signal of a call meets the process. */
+/* The signal of a call is delivered to the process. */
 static void signals(void)
 {
 	struct cosy_loop *loop = new_loop();
@@ -364,7 +364,7 @@ static void end(struct cosy_async *op)
 	ended++;
 }
 
-/* Wrong arguments, a child, and destroying: with operations outstanding, and too early. */
+/* Wrong arguments, a child, and destroying with outstanding operations and too early. */
 static void ends(void)
 {
 	unsigned int twice[2] = { cpus[0], cpus[0] }, none[1] = { 1023 }, many[65] = { 0 };
@@ -398,11 +398,11 @@ static void ends(void)
 	EQUAL(waitpid(pid, &status, 0), pid);
 	EQUAL(status, 0);
 
-	/* A thread waits for a lock: it cannot be cancelled once it does. */
+	/* A thread waits for a lock. Then the call cannot be cancelled. */
 	EQUAL(flock(fd, LOCK_EX), 0);
 	EQUAL(cosy_async_flock(loop, &lock, other, LOCK_EX), 0);
 	while (cosy_loop_destroy(loop) != -EBUSY) {
-		/* Only if its thread had not begun: then the loop is gone. */
+		/* This succeeds only if its thread had not begun. Then the loop is freed. */
 		EQUAL(cosy_async_pending(&lock), false);
 		EQUAL(cosy_loop_create(&loop, NULL), 0);
 		EQUAL(cosy_loop_cpus(loop, NULL, 0), 0);
@@ -410,7 +410,7 @@ static void ends(void)
 		EQUAL(cosy_async_flock(loop, &lock, other, LOCK_EX), 0);
 		usleep(100000);
 	}
-	/* It goes on. */
+	/* The thread continues. */
 	EQUAL(cosy_async_pending(&waiting), true);
 	EQUAL(flock(fd, LOCK_UN), 0);
 	EQUAL(cosy_wait_for(loop, &lock, NULL), 0);

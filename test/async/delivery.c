@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Results that are delivered as soon as their calls are made: how many a thread delivers, what
- * ends it, what callbacks may do with what is submitted, and results of calls that never wait
+ * Results that are delivered immediately after their calls: how many one thread delivers, what
+ * ends that, what callbacks may do with submitted operations, and results of calls that never wait
  * while other operations wait.
  */
 // RUN: %compile
@@ -49,7 +49,7 @@ static void request(unsigned int n, void (*done)(struct cosy_async *op))
 		receives[i] = (struct cosy_async){ .done = done };
 		EQUAL(cosy_async_recv(loop, &receives[i], fds[i][0], &bytes[i], 1, 0), 0);
 	}
-	/* Now they wait, and are ready together. */
+	/* Now they wait, and become ready together. */
 	EQUAL(cosy_wait(loop, 0, NULL), 0);
 	for (unsigned int i = 0; i < n; i++)
 		EQUAL(send(fds[i][1], "x", 1, 0), 1);
@@ -63,7 +63,7 @@ static void take_answers(unsigned int n)
 		EQUAL(recv(fds[i][1], &byte, 1, MSG_DONTWAIT), 1);
 }
 
-/* What a callback submits and is delivered at once counts, too. */
+/* Operations that a callback submits and that are delivered immediately also count. */
 static void limit(void)
 {
 	unsigned int delivered = 0;
@@ -122,7 +122,7 @@ static void expect_cancelled(struct cosy_async *op)
 	sent++;
 }
 
-/* Cancel what is only stored; send without an operation. */
+/* Cancel an operation that is only stored; send without an operation. */
 static void send_and_cancel(struct cosy_async *op)
 {
 	size_t i = index_of(op, receives);
@@ -147,7 +147,7 @@ static void cancelled(void)
 		EQUAL(recv(fds[i][1], &bytes[i], 1, MSG_DONTWAIT), -1);
 }
 
-/* A callback that waits itself. */
+/* A callback that waits. */
 static void wait_inside(struct cosy_async *op)
 {
 	size_t i = index_of(op, receives);
@@ -166,7 +166,7 @@ static void nested(void)
 	take_answers(10);
 }
 
-/* Calls that never wait complete while something waits, and while nothing does. */
+/* Calls that never wait complete while an operation waits, and while none does. */
 static void mixed(void)
 {
 	static struct cosy_async ops[BATCH];

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Operations that wait for descriptors of all kinds, with and without O_NONBLOCK: they
- * do what the call does that blocks, in the order they were submitted, and never make
- * the thread that waits block.
+ * Operations that wait for descriptors of all kinds, with and without O_NONBLOCK. They have the
+ * effect of a blocking call, in the order of submission, and never block the waiting thread.
  */
 // RUN: %compile
 // RUN: %everywhere
@@ -40,7 +39,7 @@ static void end(int fd)
 	EQUAL(result_of(loop, &op), 0);
 }
 
-/* Two readers that come before the data get it in their order. */
+/* Two readers that are submitted before the data receive it in their order. */
 static void order(int in, int out)
 {
 	struct cosy_async first = { 0 }, second = { 0 }, writer = { 0 };
@@ -59,7 +58,7 @@ static void order(int in, int out)
 	EQUAL(a, '1');
 	EQUAL(b, '2');
 
-	/* Data that is there already. */
+	/* Data that is already available. */
 	EQUAL(write(out, "3", 1), 1);
 	EQUAL(cosy_async_read(loop, &first, in, &a, 1), 0);
 	EQUAL(result_of(loop, &first), 1);
@@ -68,7 +67,7 @@ static void order(int in, int out)
 	EQUAL(result_of(loop, &first), 0);
 }
 
-/* More than fits: the writer waits until all of it has been written. */
+/* More data than fits: the writer waits until all of it has been written. */
 static void large(int in, int out)
 {
 	char *from = malloc(LARGE), *to = calloc(1, LARGE);
@@ -204,7 +203,7 @@ static void messages(void)
 	struct msghdr message = { .msg_iov = &iov, .msg_iovlen = 1 };
 	int fds[2];
 
-	/* A datagram is one, an empty one too; records are ended. */
+	/* A datagram is one message, also an empty one. Records end. */
 	EQUAL(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, fds), 0);
 	EQUAL(cosy_async_recvmsg(loop, &reader, fds[0], &message, 0), 0);
 	execute(loop);
@@ -224,7 +223,7 @@ static void messages(void)
 	EQUAL(result_of(loop, &writer), 0);
 	EQUAL(cosy_async_recv(loop, &reader, fds[0], buffer, 100, 0), 0);
 	EQUAL(result_of(loop, &reader), 0);
-	/* Who asks not to wait does not. */
+	/* A call with a non-blocking flag does not wait. */
 	EQUAL(cosy_async_recv(loop, &reader, fds[0], buffer, 100, MSG_DONTWAIT), 0);
 	EQUAL(result_of(loop, &reader), -EAGAIN);
 	end(fds[0]);
@@ -245,7 +244,7 @@ static void messages(void)
 	EQUAL(result_of(loop, &reader), 3);
 	end(fds[0]);
 
-	/* No socket. */
+	/* Not a socket. */
 	EQUAL(pipe(fds), 0);
 	EQUAL(cosy_async_recv(loop, &reader, fds[0], buffer, 6, 0), 0);
 	EQUAL(result_of(loop, &reader), -ENOTSOCK);
@@ -269,7 +268,7 @@ static void connections(bool nonblock)
 	EQUAL(bind(listener, (struct sockaddr *)&address, size), 0);
 	EQUAL(getsockname(listener, (struct sockaddr *)&address, &size), 0);
 	set_nonblock(listener, nonblock);
-	/* It does not listen yet. */
+	/* It is not listening yet. */
 	EQUAL(cosy_async_accept(loop, &op, listener, NULL, NULL), 0);
 	EQUAL(result_of(loop, &op), -EINVAL);
 	EQUAL(listen(listener, 128), 0);
@@ -292,7 +291,7 @@ static void connections(bool nonblock)
 		end((int)accepts[i].result);
 	}
 	end(listener);
-	/* Nobody listens there any more. */
+	/* No socket is listening any more. */
 	clients[0] = socket(AF_INET, SOCK_STREAM, 0);
 	set_nonblock(clients[0], nonblock);
 	EQUAL(cosy_async_connect(loop, &op, clients[0], &address, size), 0);
@@ -329,7 +328,7 @@ static void polls(void)
 	EQUAL(result_of(loop, &op), 0);
 }
 
-/* An event that nobody waits for any more must not keep the loop busy. */
+/* An event that no operation waits for must not keep the loop busy. */
 static void idle(void)
 {
 	struct cosy_async op = { 0 }, timer = { 0 };
@@ -351,7 +350,7 @@ static void idle(void)
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
 	CHECK((after.tv_sec - before.tv_sec) * 1000000000 + after.tv_nsec -
 	      before.tv_nsec < 100000000);
-	/* It is reported when somebody waits again. */
+	/* It is reported when an operation waits again. */
 	EQUAL(cosy_async_recv(loop, &op, fds[0], &byte, 1, 0), 0);
 	EQUAL(result_of(loop, &op), 1);
 	EQUAL(byte, 'y');

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Operations whose calls never wait: they are submitted to the module at once, if there is
- * one. Their results, their order among others, and what becomes of those that nothing has
- * executed yet are the same with and without it.
+ * Operations whose calls never wait. They are submitted to the module immediately, if it is
+ * loaded. Their results, their order, and the fate of operations that have not been executed are
+ * the same with and without it.
  */
 // RUN: %compile
 // RUN: %everywhere
@@ -26,7 +26,7 @@ static void count(struct cosy_async *op)
 	called++;
 }
 
-/* Submit another one, of which nobody wants to know. */
+/* Submit another one, whose result is discarded. */
 static void submit_more(struct cosy_async *op)
 {
 	EQUAL(op->result, getpid());
@@ -37,7 +37,7 @@ static void submit_more(struct cosy_async *op)
 	}
 }
 
-/* The module makes calls from the first batch on that is worth while. */
+/* The module makes calls from the first batch that is large enough. */
 static void batches(void)
 {
 	static const unsigned int sizes[] = { 3, 1, 2, 3, 64, BATCH, 1 };
@@ -64,7 +64,7 @@ static void batches(void)
 	memset(ops, 0, sizeof(ops));
 }
 
-/* More than the page has entries, if those of nobody were not given back. */
+/* More operations than the page has entries, if entries without an operation were not freed. */
 static void silent(void)
 {
 	for (unsigned int i = 0; i < 300; i++) {
@@ -75,7 +75,7 @@ static void silent(void)
 	EQUAL(cosy_loop_run(loop), 0);
 }
 
-/* All entries are submitted: no more. */
+/* All entries are submitted, so no more is possible. */
 static void full(void)
 {
 	unsigned int n = 0;
@@ -90,7 +90,7 @@ static void full(void)
 	EQUAL(result_of(loop, &ops[0]), getppid());
 }
 
-/* What is submitted before a close is executed before it, what comes after it after. */
+/* Operations before a close are executed before it, later ones after it. */
 static void order(void)
 {
 	char buffer[4] = "";
@@ -121,7 +121,7 @@ static void order(void)
 	}
 }
 
-/* What nothing has executed is cancelled, and does nothing. */
+/* An operation that has not been executed is cancelled, and has no effect. */
 static void cancelled(void)
 {
 	int file = open("/proc/self/exe", O_RDONLY);
@@ -132,7 +132,7 @@ static void cancelled(void)
 		for (unsigned int i = 0; i < n; i++)
 			EQUAL(cosy_async_lseek(loop, &ops[i], file, 1 + (long)i, SEEK_CUR), 0);
 		EQUAL(cosy_cancel(loop, &ops[n / 2]), 0);
-		/* Again, as any that is only marked. */
+		/* Again, because it is only marked. */
 		EQUAL(cosy_cancel(loop, &ops[n / 2]), 0);
 		EQUAL(cosy_loop_run(loop), 0);
 		for (unsigned int i = 0; i < n; i++) {
@@ -161,7 +161,7 @@ static bool readable(int fd)
 	return poll(&pfd, 1, 0) == 1;
 }
 
-/* Whoever polls the loop is told of what was submitted. */
+/* A poll of the loop reports submitted operations. */
 static void outside(void)
 {
 	struct cosy_loop *other = make_loop();
@@ -185,7 +185,7 @@ static void destroyed(bool beside_thread)
 	for (unsigned int i = 0; i < 3; i++)
 		EQUAL(cosy_async_getpid(other, &ops[i]), 0);
 	EQUAL(cosy_wait(other, 3, NULL), 3);
-	/* A thread makes its call, now or soon. */
+	/* A thread makes its call, now or later. */
 	if (beside_thread) {
 		EQUAL(cosy_async_fsync(other, NULL, file), 0);
 		EQUAL(cosy_wait(other, 0, NULL), 0);
@@ -223,10 +223,10 @@ static void forked(void)
 		EQUAL(ops[i].result, getpid());
 }
 
-/* A filter answers as it would without the module. */
+/* A filter has the same effect as without the module. */
 static void filtered(void)
 {
-	/* What was submitted before meets it, too. */
+	/* It applies to operations that were submitted before. */
 	for (unsigned int i = 0; i < 6; i++)
 		EQUAL(i % 2 ? cosy_async_getppid(loop, &ops[i]) : cosy_async_getpid(loop, &ops[i]),
 		      0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Files on disks: a read is as long as natively, whatever of it is cached; calls that use
- * the position keep their order; the signals of calls that threads make arrive, and so do their
+ * Files on disks. A read is as long as natively, whatever part is cached. Calls that use the
+ * position keep their order. Signals of calls that threads make are delivered, and so are their
  * results.
  */
 // RUN: %compile
@@ -25,7 +25,7 @@ static void pieces(int fd)
 	struct cosy_async ops[PIECES] = { 0 };
 	unsigned int piece = SIZE / PIECES;
 
-	/* By the position: in their order, though all are submitted at once. */
+	/* By the position: in their order, although all are submitted together. */
 	for (unsigned int i = 0; i < PIECES; i++)
 		EQUAL(cosy_async_write(loop, &ops[i], fd, bytes + i * piece,
 				       piece), 0);
@@ -40,7 +40,7 @@ static void pieces(int fd)
 	EQUAL(cosy_loop_run(loop), 0);
 	EQUAL(memcmp(bytes, copy, SIZE), 0);
 
-	/* By offsets: in any. */
+	/* By offsets: in any order. */
 	memset(copy, 0, SIZE);
 	for (unsigned int i = 0; i < PIECES; i++)
 		EQUAL(cosy_async_pread(loop, &ops[i], fd, copy + i * piece,
@@ -142,7 +142,7 @@ static void long_callback(struct cosy_async *op)
 }
 
 /*
- * The second write is begun by the thread that has made the first one, while this thread is in a
+ * The thread that has made the first write begins the second one, while this thread is in a
  * callback.
  */
 static void chained(int fd)
@@ -175,7 +175,7 @@ static void on_sync(struct cosy_async *op)
 	synced = true;
 }
 
-/* A thread that always has something to deliver learns what others have made. */
+/* A thread that always has operations to deliver also learns of those that others have made. */
 static void beside(int fd)
 {
 	struct cosy_async busy = { .done = again }, sync = { .done = on_sync };

@@ -62,7 +62,7 @@ static void sockets(void)
 
 	for (int i = 0; i < N; i++) {
 		open_pair_of(SOCK_STREAM, fds[i]);
-		/* That they wait nevertheless is what loops do. */
+		/* They wait nevertheless, because a loop executes them. */
 		if (i % 2)
 			EQUAL(fcntl(fds[i][0], F_SETFL, O_RDWR | O_NONBLOCK), 0);
 		EQUAL(COSY_SPAWN(loop, copy(fds[i][0], fds[i][0], 64), .op = &ops[i]), 0);
@@ -86,7 +86,7 @@ static void sockets(void)
 	}
 }
 
-/* The module does not fill so much memory; but it makes the calls after that. */
+/* The module does not fill this much memory, but makes the calls after that. */
 COSY_ASYNC static int fill(int fd, char *bytes, size_t size)
 {
 	char byte;
@@ -124,7 +124,7 @@ static void long_steps(void)
 	close_both(fds);
 }
 
-/* Pipes and sockets, in all combinations, and what one of them does not take at once. */
+/* Pipes and sockets in all combinations, and transfers that need several attempts. */
 static void pipes(void)
 {
 	enum { SIZE = 1 << 17 };
@@ -170,7 +170,7 @@ COSY_ASYNC static uint64_t add(int fd, int times)
 	return sum;
 }
 
-/* Files of other kinds: a counter, and one on a disk. */
+/* Files of other types: a counter, and a file on a disk. */
 static void other_files(void)
 {
 	struct cosy_async op = { 0 };
@@ -250,7 +250,7 @@ static void results(void)
 	EQUAL(reads(path, buffer, 1), -EBADF * 1001);
 	EQUAL(reads(directory, buffer, 1), -EISDIR * 1001);
 	EQUAL(writes(directory, buffer, 1), -EBADF * 1001);
-	/* Nothing is there, and nothing is asked for. */
+	/* There is no data, and none is requested. */
 	EQUAL(reads(fds[0], buffer, 0), 0);
 	EQUAL(writes(fds[0], buffer, 0), 0);
 	EQUAL(reads(fds[0], (void *)-4096, 1), -EFAULT * 1001);
@@ -274,7 +274,7 @@ static void results(void)
 	EQUAL(close(path), 0);
 }
 
-/* What is written is one message. */
+/* One write is one message. */
 static void messages(void)
 {
 	static const int types[] = { SOCK_SEQPACKET, SOCK_DGRAM };
@@ -306,7 +306,7 @@ static void count_signal(int number)
 	pipe_signals += number == SIGPIPE;
 }
 
-/* SIGPIPE comes where a write that blocks raises it: not if it has written something. */
+/* SIGPIPE is raised where a blocking write raises it, but not after a partial write. */
 static void broken(void)
 {
 	enum { LARGE = 1 << 20 };
@@ -327,11 +327,11 @@ static void broken(void)
 	settle();
 	CHECK(cosy_async_pending(&op));
 	EQUAL(shutdown(fds[1], SHUT_RD), 0);
-	/* poll() says nothing of it while there is no room. */
+	/* poll() does not report it while there is no room. */
 	while (recv(fds[1], in, sizeof(in), MSG_DONTWAIT) > 0)
 		;
 	result = result_of(loop, &op);
-	/* A part, and EPIPE. */
+	/* A partial write, and EPIPE. */
 	CHECK(result > -EPIPE + 1000 && result < LARGE * 1000l);
 	EQUAL((result + EPIPE) % 1000, 0);
 	EQUAL(pipe_signals, 1);
@@ -383,7 +383,7 @@ static void cancelling(void)
 		EQUAL(write(i ? pipes[1] : fds[1], "x", 1), 1);
 		EQUAL(result_of(loop, &op), -ECANCELED * 1000 + 1);
 	}
-	/* The number becomes another file's meanwhile. */
+	/* The number is reused for another file meanwhile. */
 	EQUAL(COSY_SPAWN(loop, read_twice(fds[0], buffer, 1), .op = &op), 0);
 	settle();
 	cosy_cancel_fd(loop, fds[0]);

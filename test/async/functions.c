@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * COSY_ASYNC functions: their variables, results and errno, their calls of each other,
- * how they are spawned, cancelled and destroyed.
+ * COSY_ASYNC functions: their variables, results and errno, calls between them, and how they are
+ * spawned, cancelled and destroyed.
  */
 // RUN: %async-compile -O0
 // RUN: COSY_EXECUTOR=user timeout 600 %t
@@ -29,7 +29,7 @@ static void open_pair(int fds[2])
 	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 }
 
-/* The loop has to forget what it knows of the descriptor. */
+/* Close a descriptor; the loop must remove its state of it. */
 static void close_fd(int fd)
 {
 	EQUAL(cosy_cancel_fd(loop, fd), 0);
@@ -107,7 +107,7 @@ COSY_ASYNC static int wait_for_byte(int fd)
 	return read(fd, &byte, 1) == 1 ? byte : -1;
 }
 
-/* Return: what is in a line that is passed by value, if it is aligned. */
+/* Return: the contents of a line that is passed by value, if it is aligned. */
 COSY_ASYNC static int last_of(struct line line, char other, int fd)
 {
 	int byte = wait_for_byte(fd);
@@ -172,7 +172,7 @@ static void variables(void)
 }
 
 /*
- * Control flow, and calls of each other.
+ * Control flow, and calls between functions.
  */
 
 COSY_ASYNC static int jumps(int fd)
@@ -296,7 +296,7 @@ static void error_numbers(void)
 }
 
 /*
- * Calls of all kinds: files, times, poll, what does not wait, plain functions.
+ * Calls of all kinds: files, times, poll, calls that never wait, plain functions.
  */
 
 static int plain(const char *format, ...)
@@ -416,14 +416,14 @@ static void spawning(void)
 	ended = 0;
 	EQUAL(COSY_SPAWN(loop, negative(), .op = &op, .done = again), 0);
 	EQUAL(COSY_SPAWN(loop, negative(), .op = &op), -EBUSY);
-	/* Nobody wants to know. */
+	/* The result is discarded. */
 	EQUAL(COSY_SPAWN(loop, nothing((int *)&options.threads)), 0);
 	EQUAL(cosy_loop_run(loop), 0);
 	EQUAL(ended, 100);
 	EQUAL(options.threads, 1);
 	options.threads = 0;
 
-	/* A function has one entry as long as it runs, so its calls never fail. */
+	/* A function has one entry while it runs, so its calls never fail. */
 	EQUAL(cosy_loop_create(&small, &options), 0);
 	open_pair(fds);
 	for (int i = 0; i < 64; i++)
@@ -461,7 +461,7 @@ COSY_ASYNC static int until_cancelled(int fd, const char *name)
 	EQUAL(read(fd, &byte, 1), -1);
 	EQUAL(errno, ECANCELED);
 	EQUAL(wait_for_byte(fd), -1);
-	/* What only takes time is done. */
+	/* Calls that take time but do not wait are made. */
 	EQUAL(access("/", F_OK), 0);
 	EQUAL(unlink(name), -1);
 	EQUAL(errno, ENOENT);
@@ -577,7 +577,7 @@ COSY_ASYNC static int forks(int fds[2])
 	pid_t child = fork();
 
 	if (!child) {
-		/* There is no loop here, but the calls are made. */
+		/* There is no loop, but the calls are made. */
 		if (write(fds[1], &byte, 1) != 1 || access("/", F_OK))
 			_exit(1);
 		if (COSY_SPAWN(loop, negative()) != -EPERM)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * recvmsg() and sendmsg() in COSY_ASYNC functions: the module waits in them, and descriptors
- * that come with a message are the process's.
+ * recvmsg() and sendmsg() in COSY_ASYNC functions. The module waits in them, and the process
+ * receives descriptors that are sent with a message.
  */
 // RUN: %async-compile -O0
 // RUN: %everywhere
@@ -27,7 +27,7 @@ static uint64_t attempts(void)
 	return info.kernel ? info.attempts : 0;
 }
 
-/* Answers each message with the same, and notes the descriptor that has come with it. */
+/* Answer each message with the same data, and store the descriptor that was sent with it. */
 COSY_ASYNC static int serve(struct server *s)
 {
 	char control[CMSG_SPACE(sizeof(int))];
@@ -115,7 +115,7 @@ static void serving(void)
 	}
 }
 
-/* How two calls end. */
+/* The results of two calls. */
 COSY_ASYNC static long receive_twice(int fd, struct msghdr *message, int flags)
 {
 	long n = recvmsg(fd, message, flags);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Operations that tell what a file is: the module makes them without a thread if it need not
- * wait. Whoever makes them, they return what the calls return, and write what these write.
+ * Operations that return the status of a file. The module makes them without a thread if they need
+ * not wait. In all cases they return the result of the call, and write its data.
  */
 // RUN: %compile
 // RUN: %everywhere
@@ -20,7 +20,7 @@ static struct cosy_loop *loop;
 static struct cosy_async ops[BATCH];
 static char long_name[PATH_MAX + 8];
 
-/* A call, and which argument is where it writes to; -1: it does not, or elsewhere. */
+/* A call, and the argument for its result; -1: none, or another memory. */
 struct call {
 	long nr;
 	uint64_t args[5];
@@ -38,7 +38,7 @@ static struct cosy_loop_info info_of(struct cosy_loop *of)
 	return info;
 }
 
-/* The same call natively and as an operation, @n times at once. */
+/* Make the call natively, and @n times as operations. */
 static void compare(struct call call, unsigned int n)
 {
 	static char expected[256], got[BATCH][256];
@@ -154,7 +154,7 @@ static void descriptors(void)
 		compare((struct call){ SYS_stat, { NAME("file"), 8 }, -1 }, n);
 		compare((struct call){ SYS_statx, { CWD, NAME("file"), 0, 0, ~0ull - 8 }, -1 }, n);
 	}
-	/* What is submitted before a close is executed before it, what comes after it after. */
+	/* Operations before a close are executed before it, later ones after it. */
 	for (unsigned int around = 0; around < 3; around++) {
 		int copy = dup(file);
 
@@ -164,7 +164,7 @@ static void descriptors(void)
 		EQUAL(cosy_async_close(loop, &ops[1], copy), 0);
 		EQUAL(cosy_async_fstat(loop, &ops[2], copy, &st), 0);
 		EQUAL(cosy_loop_run(loop), 0);
-		/* A thread for which it waits does not make it any more. */
+		/* A thread that has to wait for it does not make it any more. */
 		CHECK(ops[0].result == 0 || ops[0].result == -ECANCELED);
 		EQUAL(ops[1].result, 0);
 		EQUAL(ops[2].result, -EBADF);
@@ -174,7 +174,7 @@ static void descriptors(void)
 	close(file);
 }
 
-/* Memory that is not present is no error: the call is made by whoever may wait for it. */
+/* Missing memory is not an error. A thread that may wait makes the call. */
 static void memory(void)
 {
 	size_t size = 16 * 4096;
@@ -210,7 +210,7 @@ static void memory(void)
 	close(file);
 }
 
-/* Where there is the module, no thread makes what need not wait. */
+/* With the module, no thread makes calls that need not wait. */
 static void without_threads(void)
 {
 	struct cosy_loop_info before, after;
@@ -248,7 +248,7 @@ static void cancelled(void)
 			EQUAL(st[i].st_mode, i == n / 2 ? 0 : S_IFREG | 0640);
 		}
 	}
-	/* A loop that is destroyed does none of what nothing has executed. */
+	/* A loop that is destroyed does not execute remaining operations. */
 	struct cosy_loop *other = make_loop();
 
 	memset(st, 0, sizeof(st));
@@ -263,7 +263,7 @@ static void cancelled(void)
 	}
 }
 
-/* Among calls that wait, and calls that never do. */
+/* Together with calls that wait, and calls that never do. */
 static void mixed(void)
 {
 	struct stat st[8];
@@ -291,7 +291,7 @@ static void mixed(void)
 		EQUAL(S_ISLNK(st[i].st_mode), 1);
 	}
 	EQUAL(ops[11].result, 1);
-	/* Of nobody. */
+	/* Without an operation. */
 	for (unsigned int i = 0; i < 5000; i++)
 		if (cosy_async_stat(loop, NULL, "file", &st[0]))
 			EQUAL(cosy_wait(loop, 0, NULL), 0);
@@ -314,7 +314,7 @@ static void filtered(void)
 	}
 }
 
-/* On a file system that needs no server. */
+/* On a file system without a server. */
 static void enter_directory(char *name)
 {
 	CHECK(mkdtemp(name));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * read() and write() of pipes and eventfds in COSY_ASYNC functions: the module waits for them,
- * and they do what a thread that blocks would do.
+ * read() and write() of pipes and eventfds in COSY_ASYNC functions. The module waits for them, and
+ * they have the effect of a blocking thread's calls.
  */
 // RUN: %async-compile -O0
 // RUN: %everywhere
@@ -36,7 +36,7 @@ static void close_both(const int fds[2])
 	close_fd(fds[1]);
 }
 
-/* How many attempts the loop has made, if the module can make all calls of the functions. */
+/* The number of attempts of the loop, if the module can make all calls of the functions. */
 static uint64_t attempts(void)
 {
 	struct cosy_loop_info info;
@@ -91,7 +91,7 @@ static void pipeline(void)
 		EQUAL(read(fds[STAGES][0], got, sizeof(got)), 5);
 		CHECK(!memcmp(got, "HELLO", 5));
 	}
-	/* The first one ends, and then each one closes what the next one reads. */
+	/* The first one ends, and then each one closes the next one's input. */
 	EQUAL(close(fds[0][1]), 0);
 	for (int i = 0; i < STAGES; i++) {
 		EQUAL(result_of(loop, &ops[i]), 15);
@@ -121,7 +121,7 @@ COSY_ASYNC static long read_twice(int fd, void *buffer, size_t size)
 	return first * 1000 + (n < 0 ? -errno : n);
 }
 
-/* Writes more than there is room for, with and without O_NONBLOCK. */
+/* Write more than there is room for, with and without O_NONBLOCK. */
 static void large(void)
 {
 	for (size_t i = 0; i < LARGE; i++)
@@ -154,7 +154,7 @@ static void count_signal(int number)
 	signals += number == SIGPIPE;
 }
 
-/* A thread that has written a part gets SIGPIPE, too. */
+/* A thread gets SIGPIPE also after a partial write. */
 static void broken(void)
 {
 	struct cosy_async op = { 0 };
@@ -246,7 +246,7 @@ static void cancelling(void)
 	close_both(fds);
 }
 
-/* A thread that reads and writes beside functions. */
+/* A thread reads and writes in parallel to functions. */
 COSY_ASYNC static long count(int fd)
 {
 	char bytes[100];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Random reads, writes, polls, timers, cancels and closes on streams of several kinds.
- * Each operation completes once. What a stream's readers have got, in the order in which
- * they were submitted, is what its writers have written, in theirs: a cancelled one has
- * transferred what its result says.
+ * Random reads, writes, polls, timers, cancels and closes on streams of several kinds. Each
+ * operation completes once. The data of a stream's readers, in the order of submission, is the
+ * data of its writers, in their order. A cancelled operation has transferred the bytes in its
+ * result.
  */
 // RUN: %compile
 // RUN: %everywhere
@@ -16,7 +16,7 @@
 #define STREAMS 6
 #define OPS 400
 #define STEPS 6000
-/* Writers mostly find a pipe full, and readers find it empty at times. */
+/* Writers usually find a full pipe, and readers sometimes an empty one. */
 #define MAX_WRITE 60000
 #define MAX_READ 6000
 
@@ -35,7 +35,7 @@ struct op {
 struct stream {
 	int in, out;
 	struct op *first[2], **last[2];
-	unsigned char written, read; /* the next byte to come */
+	unsigned char written, read; /* the next expected byte */
 };
 
 static const struct timespec moment = { .tv_nsec = 100000 };
@@ -106,7 +106,7 @@ static void check_all(void)
 	}
 }
 
-/* The bytes of a writer go on from those of the writers before it that wrote theirs. */
+/* The bytes of a writer continue those of earlier writers. */
 static void submit(struct stream *s, struct op *op)
 {
 	op->kind = (enum kind)random_below(4);
@@ -116,7 +116,7 @@ static void submit(struct stream *s, struct op *op)
 	op->async.data = op;
 	switch (op->kind) {
 	case WRITER:
-		/* Only if none is outstanding is it known what it has to write. */
+		/* The value to write is known only if no write is outstanding. */
 		if (s->first[WRITER]) {
 			op->size = 0;
 			return;
@@ -153,7 +153,7 @@ static void close_stream(struct stream *s)
 			break;
 		CHECK(cosy_wait(loop, 1, NULL) >= 0);
 	}
-	/* Before the number is used again, the calls have to be made. */
+	/* The calls must be made before the number is used again. */
 	EQUAL(cosy_wait(loop, 0, NULL) >= 0, 1);
 	open_stream(s);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Files on a disk that answers when it is told to. The module reads them without a thread that
- * waits for the disk; elsewhere threads do. The results are the same.
+ * Files on a disk that answers on request. The module reads them without a thread that waits for
+ * the disk; without it, threads do. The results are the same.
  */
 // RUN: %async-compile -O2
 // RUN: %vm env COSY_EXECUTOR=user timeout 900 bash %root/test/kernel/Inputs/on-a-slow-disk.sh %t
@@ -12,7 +12,7 @@
 
 #define SIZE	(8u << 20)
 #define PIECE	4096u
-/* No readahead reaches from one place to the next. */
+/* No readahead reaches from one position to the next. */
 #define STEP	(128u << 10)
 #define PLACES	(SIZE / STEP)
 
@@ -21,7 +21,7 @@ static struct cosy_async ops[PLACES];
 static bool in_module;
 static int file;
 
-/* Each test has a file of its own, of which nothing is in memory. */
+/* Each test has a separate file, which is not cached. */
 static void open_file(const char *name)
 {
 	memset(got, 0, sizeof(got));
@@ -75,7 +75,7 @@ static void many(void)
 	EQUAL(close(file), 0);
 }
 
-/* Every other place is cached, and the end is not where one thinks. */
+/* Every second position is cached, and the file ends at an unexpected position. */
 static void whole(void)
 {
 	char byte;
@@ -93,7 +93,7 @@ static void whole(void)
 	EQUAL(close(file), 0);
 }
 
-/* At the file's position, in the order in which they were submitted. */
+/* At the file's position, in the order of submission. */
 static void in_order(void)
 {
 	enum { COUNT = 40, LENGTH = 5000 };
@@ -128,7 +128,7 @@ static void in_order(void)
 	EQUAL(close(file), 0);
 }
 
-/* The first of them is cancelled: the next one reads where it would have. */
+/* The first of them is cancelled. The next one reads at its position. */
 static void next_in_order(void)
 {
 	if (!in_module)
@@ -147,7 +147,7 @@ static void next_in_order(void)
 	EQUAL(ops[1].result, PIECE);
 	EQUAL(ops[2].result, PIECE);
 	EQUAL(memcmp(got + PIECE, wanted, 2 * PIECE), 0);
-	/* And all of them, by the descriptor. */
+	/* And all of them, by descriptor. */
 	disk_hold();
 	EQUAL(lseek(file, SIZE / 2, SEEK_SET), SIZE / 2);
 	for (unsigned int i = 0; i < 3; i++)
@@ -163,7 +163,7 @@ static void next_in_order(void)
 	EQUAL(close(file), 0);
 }
 
-/* Reads that wait in the module can be cancelled, those that threads make cannot. */
+/* Reads that wait in the module can be cancelled. Those that threads make cannot. */
 static void cancelling(void)
 {
 	int other;
@@ -264,7 +264,7 @@ static void plain_function(void)
 	EQUAL(close(file), 0);
 }
 
-/* The program closes the loop's descriptor in the module: threads go on. */
+/* The program closes the loop's descriptor in the module. Threads continue. */
 static void losing_module(void)
 {
 	struct cosy_loop_info info;
@@ -293,7 +293,7 @@ static void losing_module(void)
 	EQUAL(close(file), 0);
 }
 
-/* What waits in the module is cancelled. Threads that make calls have to be waited for. */
+/* Reads that wait in the module are cancelled. Threads that make calls must be awaited. */
 static void destroying(void)
 {
 	open_file("destroying");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A thread waits for a loop whose functions run in the module. They are served, and so is all
- * else for which it waits: operations, timers, signals, other threads.
+ * A thread waits for a loop whose functions run in the module. They are served, and so are all
+ * other events for which it waits: operations, timers, signals, other threads.
  */
 // RUN: %async-compile -O2
 // RUN: %everywhere
@@ -35,7 +35,7 @@ COSY_ASYNC static int serve(struct connection *c)
 	return n < 0 ? -errno : 0;
 }
 
-/* Let all that can be done be done. */
+/* Execute all work that is possible now. */
 static void deliver_all(void)
 {
 	while (cosy_wait(loop, 0, NULL) > 0)
@@ -74,7 +74,7 @@ static void ask(const struct connection *c)
 	CHECK(!memcmp(got, "request", 7));
 }
 
-/* A thread that asks all the time, so that there is always something to do. */
+/* A thread that always requests, so that there is always work. */
 static atomic_bool stop_asking;
 static atomic_uint asked;
 
@@ -128,7 +128,7 @@ static void busy(void)
 	deliver_all();
 	EQUAL(write(fds[1], "x", 1), 1);
 	EQUAL(result_of(loop, &got), 1);
-	/* Whoever asks is answered only while this thread waits. */
+	/* Requests are answered only while this thread waits. */
 	stop_asking = true;
 	EQUAL(cosy_async_timer(loop, &timer, &little, 0), 0);
 	while (cosy_async_pending(&timer) || pthread_tryjoin_np(thread, NULL))
@@ -206,7 +206,7 @@ static void other_threads(void)
 	EQUAL(pthread_kill(thread, SIGUSR1), 0);
 	EQUAL(end_of(thread), -EINTR);
 
-	/* A function that begins, while a thread waits already. */
+	/* A function begins while a thread already waits. */
 	begin_to_wait(&thread, run);
 	EQUAL(COSY_SPAWN(loop, serve(&c[1]), .op = &c[1].op), 0);
 	for (int i = 0; i < 100; i++)
@@ -228,7 +228,7 @@ static void other_threads(void)
 	hang_up_all();
 }
 
-/* What completes while it is cancelled does so once, and loses nothing. */
+/* An operation that completes while it is cancelled completes once, without losing data. */
 static void cancelled_or_not(void)
 {
 	struct cosy_async never = { 0 };
@@ -282,7 +282,7 @@ static void cancelled_or_not(void)
 }
 
 /*
- * The module is lost, while a thread sleeps in it.
+ * The module fails while a thread sleeps in it.
  */
 
 static void close_all_loops(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Several threads submit to a loop, cancel, and wait for it at once: each operation is
- * delivered once. Fork: the child has no loop, the parent's goes on.
+ * Several threads submit to a loop, cancel, and wait for it at the same time. Each operation is
+ * delivered once. After fork() the child has no loop, and the parent's loop continues.
  */
 // RUN: %compile
 // RUN: %everywhere
@@ -96,7 +96,7 @@ static void forked(void)
 		EQUAL(cosy_loop_info(loop, &info, sizeof(info)), -EPERM);
 		cosy_loop_stop(loop);
 		EQUAL(cosy_loop_destroy(loop), 0);
-		/* It may have one of its own. */
+		/* It may create its own loop. */
 		loop = make_loop();
 		EQUAL(cosy_async_write(loop, &op, fds[1], "x", 1), 0);
 		EQUAL(result_of(loop, &op), 1);
@@ -125,7 +125,7 @@ int main(void)
 				     (void *)(uintptr_t)(i + 1)), 0);
 	for (int i = 0; i < THREADS; i++)
 		EQUAL(pthread_join(threads[i], NULL), 0);
-	/* All that wait return. */
+	/* All waiting threads return. */
 	cosy_loop_stop(loop);
 	for (int i = 0; i < 2; i++)
 		EQUAL(pthread_join(runners[i], NULL), 0);

@@ -35,7 +35,9 @@ static void in_order(struct cosy_async *op)
 	expired++;
 }
 
-/* Of many timers, in a random order, those that are not cancelled expire in theirs. */
+/*
+ * Many timers in a random order. Those that are not cancelled expire in the order of their times.
+ */
 static void many(void)
 {
 	struct timer *timers = calloc(TIMERS, sizeof(*timers));
@@ -56,7 +58,7 @@ static void many(void)
 	}
 	for (int i = 0; i < TIMERS; i++)
 		timers[i].op.done = in_order;
-	/* All are among the timers before the first can have expired. */
+	/* All timers are started before the first one can expire. */
 	for (int i = 0; i < TIMERS; i += 3) {
 		timers[i].op.done = NULL;
 		cancelled += cosy_cancel(loop, &timers[i].op) == 0;
@@ -90,7 +92,7 @@ static void times(void)
 	EQUAL(cosy_wait(loop, 1, &soon), 0);
 	EQUAL(cosy_cancel(loop, &op), 0);
 	EQUAL(result_of(loop, &op), -ECANCELED);
-	/* Another clock: a thread sleeps. */
+	/* Another clock, for which a thread sleeps. */
 	EQUAL(cosy_async_call(loop, &op, SYS_clock_nanosleep, CLOCK_BOOTTIME, 0,
 			      (uintptr_t)&soon, 0, 0, 0), 0);
 	EQUAL(result_of(loop, &op), 0);
@@ -115,13 +117,13 @@ static void signals(void)
 	EQUAL(sigqueue(getpid(), SIGUSR2, value), 0);
 	while (cosy_async_pending(&first) && cosy_async_pending(&second))
 		EQUAL(cosy_wait(loop, 1, NULL), 1);
-	/* One of them has got it. */
+	/* One of them has received it. */
 	EQUAL(raise(SIGUSR1), 0);
 	EQUAL(result_of(loop, &first) + result_of(loop, &second),
 	      SIGUSR1 + SIGUSR2);
 	if (first.result == SIGUSR2)
 		EQUAL(info.si_value.sival_int, 42);
-	/* One that is pending already. */
+	/* A signal that is already pending. */
 	EQUAL(raise(SIGUSR1), 0);
 	EQUAL(cosy_async_signal(loop, &first, &set, &info), 0);
 	EQUAL(result_of(loop, &first), SIGUSR1);
@@ -162,7 +164,7 @@ static bool readable(int fd, int ms)
 	return poll(&poll_fd, 1, ms) == 1;
 }
 
-/* The descriptor is readable when there is something to do, and not otherwise. */
+/* The descriptor is readable when there is work, and not otherwise. */
 static void outside(void)
 {
 	const struct timespec soon = { .tv_nsec = 50000000 };
@@ -192,14 +194,14 @@ static void outside(void)
 	EQUAL(write(fds[1], "x", 1), 1);
 	CHECK(readable(fd, 0));
 	EQUAL(cosy_wait(loop, 0, NULL), 1);
-	/* More than are delivered at once. */
+	/* More operations than one call delivers. */
 	for (int i = 0; i < 200; i++)
 		EQUAL(cosy_async_getpid(loop, &many_ops[i]), 0);
 	while (delivered < 200) {
 		CHECK(readable(fd, 0));
 		delivered += (unsigned int)cosy_wait(loop, 0, NULL);
 	}
-	/* A thread's call. */
+	/* A call of a thread. */
 	EQUAL(cosy_async_fsync(loop, &op, fds[0]), 0);
 	while (cosy_async_pending(&op)) {
 		CHECK(readable(fd, 60000));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A thread that waits for an operation does not sleep on when another thread has delivered it: it
- * may sleep for epoll by then, and nothing else be outstanding that would wake it.
+ * A thread that waits for an operation wakes up when another thread has delivered it. It may sleep
+ * in epoll then, and there may be no other outstanding operation that would wake it.
  */
 // RUN: %async-compile -O2
 // RUN: COSY_EXECUTOR=user timeout 600 %t 3000
@@ -35,7 +35,7 @@ COSY_ASYNC static int serve(int fd)
 	return requests;
 }
 
-/* Another thread that waits; it does not sleep for long. */
+/* Another waiting thread, which does not sleep for long. */
 static void *run(void *unused)
 {
 	const struct timespec time = { .tv_nsec = 2000000 };
@@ -74,7 +74,7 @@ static void round_of_requests(void)
 		EQUAL(cosy_wait_for(loop, &ops[i], &minute), 0);
 		EQUAL(ops[i].result, REQUESTS);
 	}
-	/* It is told at the end of its time at the latest. */
+	/* It learns of that at the end of its timeout at the latest. */
 	CHECK(now() - from < 50000000000u);
 	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
 	for (int i = 0; i < THREADS; i++)

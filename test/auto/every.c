@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * Every function of preload.def that can be linked goes through the module: after some
- * calls of it alone the device is open.
+ * Every function of preload.def that can be linked makes its call through the module: after some
+ * calls of only this function, the device is open.
  */
 
 // RUN: %cosy-cc -fcosy-auto -O2 -Wall -I%root/compound-ir %s -o %t && %vm %t | FileCheck %s
 // CHECK: 45 of 45 functions
 
-// docs/porting.md names those that are not recognised.
+// docs/porting.md lists those that are not recognised.
 // RUN: %cosy-cc -fcosy-auto -O2 -Wall -static -I%root/compound-ir %s -o %t && %vm %t | FileCheck --check-prefix=STATIC %s
 // STATIC:      __open_2 does not
 // STATIC-NEXT: __open64_2 does not
@@ -18,7 +18,7 @@
 // STATIC-NEXT: fchmodat does not
 // STATIC-NEXT: 38 of 45 functions
 
-// Without the option nothing of that is linked.
+// Without the option, no wrapper is linked.
 // RUN: %cosy-cc -fcosy-auto -fno-cosy-auto -O2 -I%root/compound-ir %s -o %t && nm %t | FileCheck --check-prefix=LINKED --implicit-check-not=cosy_auto %s
 // LINKED: main
 
@@ -38,7 +38,7 @@ int __openat64_2(int, const char *, int);
 ssize_t __readlink_chk(const char *, char *, size_t, size_t);
 ssize_t __readlinkat_chk(int, const char *, char *, size_t, size_t);
 
-/* Only old programs call these; they cannot be linked any more. */
+/* Only old programs call these functions. They cannot be linked any more. */
 #define __xstat(...)		0
 #define __xstat64(...)		0
 #define __lxstat(...)		0
@@ -46,7 +46,7 @@ ssize_t __readlinkat_chk(int, const char *, char *, size_t, size_t);
 #define __fxstatat(...)		0
 #define __fxstatat64(...)	0
 
-/* Every call fails, since the names are in no directory. */
+/* Every call fails, because the names do not exist. */
 #define COSY_PRELOAD_IF(function, name, condition, params, names, ...)		\
 static long call_##function(void)						\
 {										\

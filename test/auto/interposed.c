@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * The calls reach the function that the linkers have found: the program's own in another
- * file, a preloaded library's, a sanitizer's. However the program is linked, it is found out
- * when it is libc's.
+ * The calls reach the function that the linker has resolved: the program's own one in another
+ * file, that of a preloaded library, or that of a sanitizer. For every kind of linking, the
+ * wrapper detects whether it is libc's.
  */
 
 // RUN: %cosy-cc -O2 -Wall -fcosy-auto -c %s -o %t.o
@@ -16,18 +16,18 @@
 // RUN: %vm %t | FileCheck --check-prefix=LIBC %s
 // LIBC: size 5, open
 
-// From the first call, when the dynamic linker has not looked for the function yet.
+// From the first call, before the dynamic linker has resolved the function.
 // RUN: for options in -no-pie -Wl,-z,ibtplt -fuse-ld=lld '-fuse-ld=lld -Wl,-z,now'; do \
 // RUN:   echo "$options" && %cosy-cc $options %t.o -o %t && %vm env COSY_EXECUTOR=kernel %t | FileCheck --check-prefix=LIBC %s && \
 // RUN:   %vm env COSY_EXECUTOR=kernel LD_PRELOAD=%t.so %t | FileCheck --check-prefix=SEEN %s || exit 1; done
 // SEEN: size 77,
 
-// A function of a static program that does something before its system call.
+// A function of a static program that does more than its system call.
 // RUN: %cc -O2 -Wall -DOWN -DSYSCALL -c %s -o %t.syscall.o
 // RUN: for executor in kernel auto; do %cosy-cc -static %t.o %t.syscall.o -o %t && %vm env COSY_EXECUTOR=$executor %t | FileCheck --check-prefix=SEEN %s && \
 // RUN:   %cosy-cc -static %t.o -o %t && %vm env COSY_EXECUTOR=$executor %t | FileCheck --check-prefix=LIBC %s || exit 1; done
 
-// A library with the older hash table, a function without a type, and an auditor's choice.
+// A library with the older hash table, a function without a type, and a choice by an auditor.
 // RUN: %cc -O2 -Wall -DOWN -shared -fPIC -Wl,--hash-style=sysv %s -o %t.sysv.so && %cc -O2 -Wall -DOWN -DUNTYPED -shared -fPIC %s -o %t.untyped.so
 // RUN: %cc -O2 -Wall -DAUDITOR -shared -fPIC %s -o %t.auditor.so
 // RUN: for options in '' -Wl,-z,now; do %cosy-cc $options %t.o -o %t || exit 1; for executor in kernel auto; do \
@@ -35,7 +35,7 @@
 // RUN:   echo "$options $executor $variable" && %vm env COSY_EXECUTOR=$executor $variable %t | FileCheck --check-prefix=SEEN %s || exit 1; done; done; done
 // RUN: for library in sysv untyped; do %cc -O2 -Wall %s %t.$library.so -o %t && %vm %build/bin/cosy run %t | FileCheck --check-prefix=SEEN %s || exit 1; done
 
-// The program's own function begins as a stub of the linker does. Where it jumps to changes later.
+// The program's own function begins like a stub of the linker. Its target changes later.
 // RUN: %cc -O2 -Wall -DOWN -DJUMP -c %s -o %t.jump.o && objdump -d %t.jump.o | FileCheck --check-prefix=JUMP %s
 // JUMP:      <stat>:
 // JUMP-NEXT: jmp *{{.*}}(%rip)
@@ -140,7 +140,7 @@ uintptr_t la_symbind64(Elf64_Sym *symbol, unsigned int index, uintptr_t *from,
 
 #include "../run/Inputs/device.h"
 
-/* Of the program whose own function begins as a stub. */
+/* In the program whose own function begins like a stub. */
 void change(void) __attribute__((weak));
 
 void look(const char *name, struct stat *st);
@@ -162,7 +162,7 @@ int main(void)
 
 	CHECK(fd >= 0 && write(fd, "12345", 5) == 5);
 #ifdef OVERFLOW
-	/* The interceptor checks the path: no end within the array. */
+	/* The interceptor checks the path, which has no end within the array. */
 	name[sizeof(name) - 1] = 'x';
 #endif
 	look(name, &st);

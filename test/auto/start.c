@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * What a program that makes few calls pays for -fcosy-auto, from exec to exit: on one CPU that
- * counts instructions, at most 15,000.
+ * The cost of -fcosy-auto for a program that makes few calls, from exec to exit: at most 15,000,
+ * on one CPU that counts instructions.
  */
 
 // RUN: rm -rf %t && mkdir -p %t/native %t/auto
 // RUN: %cc -O2 -Wall %s -o %t/native/few && %cosy-cc -O2 -Wall -fcosy-auto %s -o %t/auto/few
 
-// Nothing more is looked up when it starts, except the environment.
+// Starting looks up no further symbol, except the environment.
 // RUN: for way in native auto; do readelf -rW %t/$way/few | grep -Ecv 'JUMP_SLO|RELATIVE| __environ|^Relocation|^$' >%t/$way.count; done; cmp %t/native.count %t/auto.count
 
-// The programs are in a file system of the VM. Always at the same addresses, they always have as many pages.
+// The programs are in a file system of the VM. With fixed addresses they always use the same
+// number of pages.
 // RUN: %root/scripts/vm/run --icount -- sh -c 'cp -r %t /tmp/start && cd /tmp/start && setarch -R %build/bench/unmodified-measure -n 21 -a PATH=native -b PATH=auto few' >%t/figures
 // RUN: awk '{ print "clang:", $1, "-fcosy-auto:", $2; exit !($1 && $2 - $1 <= 15000) }' %t/figures
 

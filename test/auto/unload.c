@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * A shared library that is unloaded leaves no descriptor of the device, nor anything in the
- * descriptor's place closed that is the program's.
+ * A shared library that is unloaded leaves no descriptor of the device, and does not close another
+ * file of the program with that number.
  */
 
 // RUN: %cosy-cc -O2 -Wall -fcosy-auto -DLIBRARY -shared -fPIC %s -o %t.so
@@ -36,7 +36,7 @@ int use(void)
 
 #define MAX_DESCRIPTORS 8192
 
-/* Return: the descriptors of the device; *last is set to one of them. */
+/* Return: the number of descriptors of the device; *last is set to one of them. */
 static int count(int *last)
 {
 	char name[64], target[64];
@@ -84,7 +84,7 @@ int main(int argc, char **argv)
 
 	library = load(argv[1], &fd);
 	close(fd);
-	/* The number is one that the limit does not permit. */
+	/* The limit does not permit the number. */
 	if (getrlimit(RLIMIT_NOFILE, &files))
 		return 1;
 	files.rlim_cur = files.rlim_max;

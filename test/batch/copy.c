@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// cosy_copy_file(): contents, holes, permissions, what is overwritten, and every error.
+// cosy_copy_file(): contents, holes, permissions, overwritten files, and every error.
 // RUN: gcc-12 -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -I%include %s -o %t -L%lib -l:libcosy-batch.a -l:libcosy.a
 // RUN: %run-all --vm %t | FileCheck %s
 #include <cosy/batch.h>
@@ -21,7 +21,7 @@ static bool is_same(const char *a, const char *b)
 	return system(command) == 0;
 }
 
-/* Copy and print the result, how much was copied, and the destination's mode. */
+/* Copy and print the result, the number of bytes, and the destination's mode. */
 static void copy(const char *from, const char *to, int flags)
 {
 	const int before = open_descriptors();
@@ -181,7 +181,7 @@ static void holes(void)
 	copy_sparse("begin", "begin-2");
 	copy_sparse("middle", "middle-2");
 	copy_sparse("end", "end-2");
-	/* Over another one. */
+	/* Overwrite another file. */
 	copy_sparse("hole", "middle-2");
 }
 

@@ -15,7 +15,7 @@
 
 static char buffer[1 << 20];
 
-/* Print what was read; the buffer has @size bytes. */
+/* Print the contents; the buffer has @size bytes. */
 static void look(int dirfd, const char *const *paths, size_t count, int flags, size_t size)
 {
 	struct cosy_read_result *results = malloc(count * sizeof(*results));
@@ -67,7 +67,7 @@ static void errors(void)
 	const char *paths[] = { "one", "missing", "empty", ".", "fifo", "/dev/zero",
 				"/dev/nonexistent", "one/below", "secret", "link",
 				"/proc/sys/kernel/ostype", "two",
-				/* Its status tells a larger size. */
+				/* Its status has a larger size. */
 				"/sys/kernel/fscaps", "one" };
 
 	make_text("one", "first");
@@ -134,7 +134,7 @@ static void arguments(void)
 	      -EINVAL);
 	CHECK(cosy_read_many(AT_FDCWD, NULL, 0, 0, NULL, 0, NULL) == 0);
 	CHECK(result.offset == 77 && result.length == 77);
-	/* Memory that cannot be written. */
+	/* Memory that is not writable. */
 	CHECK(cosy_read_many(AT_FDCWD, paths, 1, 0, (void *)8, 9, &result) == 1);
 	CHECK(result.length == -EFAULT && result.offset == 0);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Batch functions that signals and cancellation come upon: they go on, with the same results, and
-// a handler may call them itself.
+// Batch functions with signals and cancellation. They continue, with the same results, and a
+// handler may call them.
 // RUN: gcc-12 -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -pthread -I%include %s -o %t -L%lib -l:libcosy-batch.a -l:libcosy.a
 // RUN: %run-all --vm %t | FileCheck %s
 // CHECK: handlers: ok
@@ -19,7 +19,7 @@
 static const char *paths[FILES];
 static volatile sig_atomic_t handled, wrong;
 
-/* Without SA_RESTART: what it interrupts fails, but calls on files are not interrupted. */
+/* Without SA_RESTART an interrupted call fails, but calls on files are not interrupted. */
 static void on_alarm(int signal)
 {
 	struct stat status;
@@ -70,7 +70,7 @@ static void handlers(void)
 	puts(wrong ? "handlers: WRONG" : "handlers: ok");
 }
 
-/* A call that does wait, for a lease to be given back, is interrupted; the items after it are not. */
+/* A call that waits, for the release of a lease, is interrupted; the items after it are not. */
 static void interrupted(void)
 {
 	struct itimerval once = { { 0, 0 }, { 0, 300000 } };
@@ -98,7 +98,7 @@ static void *cancel_me(void *unused)
 	pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, NULL);
 	while (!atomic_load(&cancelled))
 		;
-	/* The request is pending: a cancellation point would end the thread here. */
+	/* The request is pending. A cancellation point would end the thread here. */
 	run_all();
 	atomic_store(&finished, 1);
 	pthread_testcancel();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// cosy_stat_many(): each item has what fstatat() gives, and every error is the item's own.
+// cosy_stat_many(): each item has the result of fstatat(), and every error belongs to its item.
 // RUN: gcc-12 -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -I%include %s -o %t -L%lib -l:libcosy-batch.a -l:libcosy.a
 // RUN: %run-all --vm %t | FileCheck %s
 #include <cosy/batch.h>
@@ -8,7 +8,7 @@
 
 #define MANY 10000
 
-/* Print what came of each path, and check it against fstatat(). */
+/* Print the result of each path, and compare it with fstatat(). */
 static void look(int dirfd, const char *const *paths, size_t count, int flags)
 {
 	struct stat *status = malloc(count * sizeof(*status)), expected, unused;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// cosy_unlink_many(): what is removed, what is not, and why.
+// cosy_unlink_many(): which names are removed, which are not, and why.
 // RUN: gcc-12 -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -I%include %s -o %t -L%lib -l:libcosy-batch.a -l:libcosy.a
 // RUN: %run-all --vm %t | FileCheck %s
 #include <cosy/batch.h>

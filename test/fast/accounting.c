@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What is read, written and cached by fast paths is accounted to the process, the thread and the
-// cgroup as it is natively: /proc/PID/io, io.stat, memory.stat, memory.events, pids.
-// In a VM of its own, where nobody else writes back what has been written.
+ // The accounting of reads, writes and cached pages of fast paths is the same as natively, for the
+// process, the thread and the cgroup: /proc/PID/io, io.stat, memory.stat, memory.events, pids.
+// In a separate VM, where no other process writes pages back.
 // REQUIRES: root
 // RUN: %cosy-cc -O2 -Wall -Wextra -D_GNU_SOURCE -pthread %s -o %t
 // RUN: %root/scripts/vm/run -- %S/Inputs/ways %S/Inputs/make-files %t | FileCheck %s
@@ -20,7 +20,7 @@
 #define CGROUPS "/sys/fs/cgroup/"
 #define EXT4_MAGIC 0xef53
 
-/* --- what is done --------------------------------------------------------------- */
+/* --- the operations ------------------------------------------------------------- */
 
 static struct end do_slurp(void) { return slurp("from65536", O_RDONLY); }
 static struct end do_slurp_direct(void) { return slurp("from65536", O_RDONLY | O_DIRECT); }
@@ -32,7 +32,7 @@ static struct end do_create(void)
 {
 	struct end e = create("made", O_RDWR | O_EXCL, 5000);
 
-	/* What has been written may be written less in the end. */
+	/* The kernel may write back less than was written. */
 	if (truncate("made", 6000))
 		e.error = errno;
 	return e;
@@ -100,7 +100,7 @@ static const struct {
 
 static bool on_ext4;
 
-/* Nothing of the files is cached where that is possible, and none is made. */
+/* Nothing of the files is cached if possible, and no file is created. */
 static void make_ready(void)
 {
 	static const char *const files[] = { "from10001", "from65536", "from300000" };
@@ -123,7 +123,7 @@ struct io {
 	long long counts[COUNTS];
 };
 
-/* By as many calls each time; the length of these texts is not of interest. */
+/* With the same number of calls each time; the length of these texts does not matter. */
 static struct io read_io(const char *name)
 {
 	static long long texts;
@@ -184,7 +184,7 @@ static void put(const char *name, const char *text)
 		printf("%s: %s\n", name, strerror(errno));
 }
 
-/* The number behind a key, which may be in several lines. */
+/* The number of a key, which may be in several lines. */
 static long long value_of(const char *name, const char *key)
 {
 	FILE *file = cgroup_file(name, "r");
@@ -203,8 +203,8 @@ static long long value_of(const char *name, const char *key)
 }
 
 /*
- * Since 6.16 cpu.stat sums up no other counts, and memory.stat sums up its own only after
- * many changes: make these, in the cgroup.
+ * Since 6.16 cpu.stat does not update other counts, and memory.stat updates its own only after
+ * many changes. So make these, in the cgroup.
  */
 static void change_memory_counts(void)
 {
@@ -219,10 +219,10 @@ static void change_memory_counts(void)
 
 static void print_cgroup(void)
 {
-	/* Reading this makes older kernels sum up all that they count. */
+	/* Reading this makes older kernels update all counts. */
 	value_of("cpu.stat", "usage_usec ");
 	printf("  io.stat: %lld %lld\n", value_of("io.stat", "rbytes="), value_of("io.stat", "wbytes="));
-	/* On ext4 the latter is what is below its device. */
+	/* On ext4 the latter counts for the underlying device. */
 	if (on_ext4)
 		printf("  memory.stat: file %lld\n",
 		       value_of("memory.stat", "file ") - value_of("memory.stat", "shmem "));
@@ -232,7 +232,7 @@ static void print_cgroup(void)
 	printf("  pids: %lld %lld\n", value_of("pids.peak", ""), value_of("pids.events", "max "));
 }
 
-/* In a cgroup of its own, if we may make one. */
+/* In a separate cgroup, if this process may create one. */
 static void account(size_t i, bool in_cgroup)
 {
 	pthread_t thread;

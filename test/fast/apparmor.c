@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What AppArmor allows, refuses and logs of fast paths is what it does of plain calls, in the same
-// order: under profiles that only complain, that log all that is allowed, and that allow little.
+// AppArmor allows, denies and logs the same for fast paths as for plain calls, in the same order:
+// with profiles that only complain, that log all allowed operations, and that allow little.
 // REQUIRES: root
-// These kernels are built without AppArmor.
+// Kernels that are built here have no AppArmor.
 // UNSUPPORTED: kernel-debug, kernel-kcsan, kernel-rt
 // RUN: test -e %build/fetched/apparmor_parser || { echo "get it with: ./cosy setup"; exit 1; }
 // RUN: %cosy-cc -O2 -Wall -Wextra -D_GNU_SOURCE -DPARSER='"%build/fetched/apparmor_parser"' %s -o %t
@@ -19,7 +19,7 @@
 
 #define LAST "the-last-one"
 
-/* libcosy's own business; and a question whose answer is in the log behind all others. */
+/* Accesses of libcosy; and a last operation, whose log entry comes after all others. */
 #define ALWAYS "/dev/cosy rwm,\n/proc/*/task/ r,\naudit deny @{DIR}/" LAST "/ w,\n"
 
 static const struct profile {
@@ -73,7 +73,7 @@ static void unload_profile(const char *name)
 	close(fd);
 }
 
-/* What is logged from now on. */
+/* Read the log from now on. */
 static int open_log(void)
 {
 	struct sockaddr_nl address = {
@@ -92,14 +92,14 @@ static int open_log(void)
 	int log = socket(AF_NETLINK, SOCK_RAW, NETLINK_AUDIT), size = 4 << 20;
 
 	setsockopt(log, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size));
-	/* AppArmor would rather lose a message than wait. */
+	/* AppArmor loses a message instead of waiting. */
 	if (bind(log, (struct sockaddr *)&address, sizeof(address)) ||
 	    send(log, &no_limit, sizeof(no_limit), 0) < 0)
 		printf("no log: %s\n", strerror(errno));
 	return log;
 }
 
-/* Leave out what differs from run to run: "NAME..." up to the next blank. */
+/* Remove text that differs from run to run: "NAME..." up to the next blank. */
 static void cut(char *text, const char *name)
 {
 	char *at = strstr(text, name);
@@ -108,7 +108,7 @@ static void cut(char *text, const char *name)
 		memmove(at, at + strcspn(at, " "), strlen(at + strcspn(at, " ")) + 1);
 }
 
-/* All about a profile, up to what is asked last. */
+/* Read all messages about a profile, up to the last operation. */
 static void print_log(int log, const char *profile)
 {
 	struct {
@@ -129,7 +129,7 @@ static void print_log(int log, const char *profile)
 			return;
 		}
 		((char *)&message)[n] = '\0';
-		/* Where libcosy puts its descriptor is its own business, too. */
+		/* The number of libcosy's descriptor is also omitted. */
 		if (!strstr(message.text, profile) || strstr(message.text, "setrlimit"))
 			continue;
 		cut(message.text, "audit(");
@@ -144,7 +144,7 @@ static void ask_last(void)
 	mkdir(LAST, 0700);
 }
 
-/* A child under a profile. What it writes goes through a pipe, which is nobody's business. */
+/* Run a child with a profile. Its output goes through a pipe, to which no rule applies. */
 static void confined(const char *profile)
 {
 	int log = open_log(), out[2], status;

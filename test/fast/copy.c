@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Reading and writing a buffer that is dead otherwise: the same files, results,
-// errors, positions, events, times and counts as by plain calls.
+// Reading and writing a buffer that is not used otherwise: the same files, results, errors,
+// positions, events, times and counts as by plain calls.
 // REQUIRES: root
 // RUN: %cosy-cc -O2 -Wall -Wextra -D_GNU_SOURCE -Rpass=cosy -Rpass-missed=cosy %s -o %t 2>&1 \
 // RUN:   | FileCheck --check-prefix=REMARK %s
@@ -118,7 +118,7 @@ static struct end copy_to_socket(int in, int out, size_t size, int flags)
 	return (struct end){ total, n < 0 ? n : sent, error };
 }
 
-/* Nobody looks. */
+/* No code reads the buffer. */
 static long skim(int in, size_t size)
 {
 	static char buffer[8192];
@@ -132,7 +132,7 @@ static long skim(int in, size_t size)
 	return n < 0 ? -errno : total;
 }
 
-/* What is in a file, in a number. */
+/* A number for the contents of a file. */
 static void sum(const char *name)
 {
 	int fd = must_open(name, O_RDONLY);
@@ -210,7 +210,7 @@ static void targets(void)
 	sum("to");
 	close(out);
 
-	/* Over itself: moved by one, and in place. */
+	/* Over itself: shifted by one byte, and in place. */
 	out = must_open("to", O_RDWR);
 	say("over itself", copy_at(out, out, 4096, 1, 0));
 	sum("to");
@@ -234,7 +234,7 @@ static void targets(void)
 	close(out);
 	say("nothing", copy(in, in, 0));
 
-	/* As far as the limit. */
+	/* Up to the limit. */
 	signal(SIGXFSZ, SIG_IGN);
 	out = must_open("to", O_RDWR | O_CREAT | O_TRUNC);
 	setrlimit(RLIMIT_FSIZE, &limit);
@@ -265,7 +265,7 @@ static void targets(void)
 	close(out);
 }
 
-/* A file system that is full in the middle of a page's worth. */
+/* A file system that becomes full in the middle of a page. */
 static void full(void)
 {
 	static const char small[] = "small";
@@ -303,7 +303,7 @@ static uint64_t hash_bytes(uint64_t hash, const char *bytes, long n)
 	return hash;
 }
 
-/* A child that says what it gets from @from, first of all if it is to change @file. */
+/* A child that reports the data from @from; first, if @file should be changed. */
 static pid_t receiver(const char *what, int to, int from, const char *file)
 {
 	uint64_t hash = 14695981039346656037u;
@@ -387,7 +387,9 @@ static void sockets(void)
 	}
 	close(in);
 
-	/* What has been read is sent, whatever becomes of the file before all of it is. */
+	/*
+	 * The data that was read is sent, although the file is changed before all of it was sent.
+	 */
 	for (int i = 0; i < 2; i++) {
 		int small = 8192;
 		pid_t child;
@@ -406,7 +408,7 @@ static void sockets(void)
 	}
 }
 
-/* What others get to know of it. */
+/* The events for other processes. */
 static void traces(void)
 {
 	struct timespec old[2] = { { 1000000000, 0 }, { 1000000001, 0 } };
@@ -425,7 +427,7 @@ static void traces(void)
 	lseek(out, 0, SEEK_SET);
 	printf("watches %d %d\n", inotify_add_watch(watch, "from10001", IN_ALL_EVENTS) > 0,
 	       inotify_add_watch(watch, "to", IN_ALL_EVENTS) > 0);
-	/* What asking costs itself. */
+	/* The cost of the query itself. */
 	for (int i = 0; i < 4; i++)
 		before[i] = io_count(keys[i]);
 	for (int i = 0; i < 4; i++)
@@ -436,7 +438,7 @@ static void traces(void)
 	for (int i = 0; i < 4; i++) {
 		long count = io_count(keys[i]) - before[i] - self[i];
 
-		/* Their length is not always the same: digits. */
+		/* Their length varies: digits. */
 		printf("%s %ld\n", keys[i], i == 0 ? count / 2000 : count);
 	}
 	while ((n = read(watch, events, sizeof(events))) > 0)
@@ -463,7 +465,7 @@ static void tick(int sig)
 	ticks++;
 }
 
-/* Interrupted again and again, between the read and the write as well. */
+/* Repeated interruptions, also between the read and the write. */
 static void interrupted(int flags)
 {
 	struct itimerval often = { { 0, 700 }, { 0, 700 } }, never = { { 0, 0 }, { 0, 0 } };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Entries of a directory by names alone: the same answers as by walking to them.
+// Lookups of a directory's entries by name only: the same results as by path walks.
 // REQUIRES: root
 // RUN: %cosy-cc -O2 -Wall -Wextra -D_GNU_SOURCE %s -o %t
 // RUN: %vm %S/Inputs/ways %S/Inputs/make-entries %t | FileCheck %s
@@ -23,7 +23,7 @@ struct result {
 	struct stat st;
 };
 
-/* The name and what is found by it, by two operations that follow each other. */
+/* The name and its result, by two consecutive operations. */
 static void look(int dir, const char *name, int flags)
 {
 	struct result a = { .ret = 77 };
@@ -39,7 +39,7 @@ static void look(int dir, const char *name, int flags)
 	if (a.ret == 0) {
 		struct stat again;
 
-		/* What must not be printed is compared. */
+		/* Values that must not be printed are compared. */
 		if (fstatat(dir, name, &again, flags) || memcmp(&again, &a.st, sizeof(again)))
 			printf(" CHANGED");
 		printf(" mode %o nlink %lu size %ld uid %u gid %u rdev %lx", a.st.st_mode,
@@ -50,7 +50,7 @@ static void look(int dir, const char *name, int flags)
 	putchar('\n');
 }
 
-/* statx() says more: what, and the same as natively. */
+/* statx() returns more: print it, and compare it with the native result. */
 static void look_closer(int dir, const char *name, int flags, unsigned int mask)
 {
 	struct statx found, again;
@@ -95,7 +95,7 @@ static void look_everywhere(int dir, const char *name)
 		look_closer(dir, name, asked[i].flags, asked[i].mask);
 }
 
-/* What a directory says, and what its entries are; sorted, as orders differ. */
+/* The entries of a directory, and their statuses; sorted, because orders differ. */
 static int by_name(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
@@ -103,7 +103,7 @@ static int by_name(const void *a, const void *b)
 
 static void list(int dir)
 {
-	static char buffer[1024];	/* small: many calls */
+	static char buffer[1024];	/* small, for many calls */
 	static char *names[1000];
 	static struct stat st;
 	unsigned long long sizes = 0;
@@ -149,7 +149,7 @@ static void fail(int dir)
 		name[length] = '\0';
 		look(dir, name, 0);
 	}
-	/* Names that end where memory does. */
+	/* Names that end at the end of memory. */
 	mprotect(page + 4096, 4096, PROT_NONE);
 	for (int length = 1; length < 40; length++) {
 		char *end = page + 4096 - length;
@@ -218,7 +218,7 @@ int main(int argc, char **argv)
 	close(other);
 	other = open("directory", O_RDONLY | O_DIRECTORY);
 	look(other, "inside", 0);
-	/* A directory that may no longer be searched, and then is no more. */
+	/* A directory that becomes unsearchable, and is then removed. */
 	if (chmod("directory", 0600) == 0) {
 		look(other, "inside", 0);
 		chmod("directory", 0700);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A file system in user mode is asked the same by fast paths, in the same order, and what it answers
-// is what the program gets: with caches and without, reads that fail or end early, calls that are
-// interrupted by signals, or killed, a server that dies.
+ // Fast paths send the same requests to a file system in user mode, in the same order, and return
+// its answers: with and without caches, with reads that fail or end early, with calls that signals
+// interrupt or kill, and with a server that dies.
 // REQUIRES: root
 // RUN: %cosy-cc -O2 -Wall -Wextra -D_GNU_SOURCE %s -o %t
 // RUN: %vm %S/Inputs/ways --on tmpfs --as root %S/Inputs/make-files %t | FileCheck %s
@@ -32,7 +32,7 @@ static struct node {
 	[2] = { "data", S_IFREG | 0644, LARGEST },
 	[3] = { "small", S_IFREG | 0644, 10 },
 	[4] = { "empty", S_IFREG | 0644, 0 },
-	[5] = { "fails", S_IFREG | 0644, LARGEST },	/* behind its 40000th byte */
+	[5] = { "fails", S_IFREG | 0644, LARGEST },	/* after byte 40000 */
 	[6] = { "ends-early", S_IFREG | 0644, LARGEST },	/* there are 5000 */
 	[7] = { "written", S_IFREG | 0666, 0 },
 	[8] = { "dies", S_IFREG | 0644, LARGEST },	/* with its server */
@@ -47,7 +47,7 @@ static struct node {
 static const struct variant {
 	const char *name;
 	uint32_t open_flags;	/* FOPEN_... */
-	uint64_t valid;		/* seconds that names and attributes may be kept */
+	uint64_t valid;		/* validity of names and attributes in seconds */
 	uint32_t init_flags;	/* FUSE_... */
 } variants[] = {
 	{ "cached", 0, 1000, 0 },
@@ -64,8 +64,8 @@ static bool writes_back(void)
 }
 
 /*
- * What was asked, for the process that prints it; and of the file that waits, which request is not
- * to be answered until somebody goes on with it, or a signal interrupts it.
+ * The requests, for the process that prints them; and the waiting request of the file "waits",
+ * which is answered only when a process continues it or a signal interrupts it.
  */
 static struct log {
 	uint32_t opcode;
@@ -91,7 +91,7 @@ static void answer(int fuse, uint64_t unique, int error, const void *data, size_
 	};
 	struct iovec parts[2] = { { &header, sizeof(header) }, { (void *)data, size } };
 
-	/* Whoever asked may be gone. */
+	/* The process of the request may have ended. */
 	if (writev(fuse, parts, size ? 2 : 1) < 0 && errno != ENOENT)
 		note("  answer: %s\n", strerror(errno));
 }
@@ -198,7 +198,7 @@ static void go_on(int fuse)
 	asked->waits = 0;
 }
 
-/* One is too long even for the longest buffer, another one for its place. */
+/* One is too long for the longest buffer, another one for its own buffer. */
 static void do_xattr(int fuse, const struct fuse_in_header *in, const struct fuse_getxattr_in *arg)
 {
 	static const char value[] = "user.attribute";
@@ -214,7 +214,7 @@ static void do_xattr(int fuse, const struct fuse_in_header *in, const struct fus
 		answer(fuse, in->unique, 0, value, sizeof(value));
 }
 
-/* Return true if it is the request that is to wait. */
+/* Return true if this is the request that must wait. */
 static bool waits(const struct fuse_in_header *in)
 {
 	if (in->opcode != asked->opcode)
@@ -250,7 +250,7 @@ static void serve(int fuse)
 		}
 		case FUSE_FORGET:
 		case FUSE_BATCH_FORGET:
-			break; /* when these come is a matter of luck */
+			break; /* the time of these varies */
 		case FUSE_INTERRUPT:
 			go_on(fuse);
 			break;
@@ -276,7 +276,7 @@ static void serve(int fuse)
 		case FUSE_SETATTR: {
 			const struct fuse_setattr_in *set = arg;
 
-			/* What is written back when, and in how many pieces, is luck. */
+			/* The time and the sizes of write-back vary. */
 			if (!writes_back() || set->valid != (FATTR_FH | FATTR_MTIME | FATTR_CTIME))
 				note("  setattr %s %#x\n", nodes[in->nodeid].name, set->valid);
 			if (set->valid & FATTR_SIZE && in->nodeid == 7)
@@ -342,7 +342,7 @@ static void serve(int fuse)
 			answer(fuse, in->unique, 0, NULL, 0);
 			break;
 		case FUSE_FLUSH:
-			/* What close() says. */
+			/* The result of close(). */
 			note("  flush %s\n", nodes[in->nodeid].name);
 			answer(fuse, in->unique, in->nodeid == 5 ? -EIO : 0, NULL, 0);
 			break;
@@ -354,9 +354,9 @@ static void serve(int fuse)
 	_exit(0);
 }
 
-/* --- what is done with it ------------------------------------------------------- */
+/* --- the operations ------------------------------------------------------------- */
 
-/* Requests are answered in their order. */
+/* Requests are answered in order. */
 static void wait_for_server(void)
 {
 	struct statfs statfs_now;
@@ -365,7 +365,7 @@ static void wait_for_server(void)
 		printf("  statfs: %s\n", strerror(errno));
 }
 
-/* What was asked up to now. */
+/* The requests up to now. */
 static void print_asked(void)
 {
 	size_t length;
@@ -460,7 +460,7 @@ static void on_signal(int sig)
 	signals++;
 }
 
-/* Return true if the child ends in that time. */
+/* Return true if the child ends within that time. */
 static bool ends(pid_t child, int *status, int milliseconds)
 {
 	for (int i = 0; i < milliseconds * 4; i++) {
@@ -499,7 +499,9 @@ static void interrupt(size_t i, int sig, int flags)
 	while (!ended && !asked->waits);
 	if (!ended) {
 		kill(child, sig);
-		/* It is killed whatever its server does; other signals do not end each wait. */
+		/*
+		 * SIGKILL ends it in any state of its server; other signals do not end each wait.
+		 */
 		ended = ends(child, &status, sig == SIGKILL ? 20000 : 100);
 		if (!ended && sig == SIGKILL)
 			printf("it is not killed\n");
@@ -509,7 +511,7 @@ static void interrupt(size_t i, int sig, int flags)
 	if (!ended)
 		waitpid(child, &status, 0);
 	printf("ended with %#x\n", status);
-	/* Who is killed may ask for the page once more. */
+	/* A killed process may request the page once more. */
 	if (sig == SIGKILL && waiting[i].opcode == FUSE_READ) {
 		wait_for_server();
 		asked->length = 0;
@@ -521,7 +523,7 @@ static void interrupt(size_t i, int sig, int flags)
 static void test_interrupts(void)
 {
 	for (size_t i = 0; i < sizeof(waiting) / sizeof(waiting[0]); i++) {
-		/* What is written back nothing interrupts, nor kills. */
+		/* Signals do not interrupt write-back. */
 		if (waiting[i].opcode == FUSE_WRITE && writes_back())
 			continue;
 		interrupt(i, SIGKILL, 0);
@@ -530,9 +532,9 @@ static void test_interrupts(void)
 	}
 }
 
-/* --- all the rest ------------------------------------------------------------------ */
+/* --- other tests ------------------------------------------------------------------- */
 
-/* Its server dies when it is read. */
+/* A server that dies when it is read. */
 static struct end read_dies(void)
 {
 	int in, out;
@@ -603,11 +605,11 @@ static void everything(pid_t server)
 	close(in);
 	close(out);
 
-	/* With a descriptor of each kind, while the server dies, and after that. */
+	/* With a descriptor of each kind, while the server dies and afterwards. */
 	in = must_open("data", O_RDONLY);
 	out = must_open("written", O_RDWR);
 	dies = read_dies();
-	/* The connection is seen to be gone, or cut. */
+	/* The connection has failed, or was cut. */
 	printf("dies: %ld %d\n", dies.total, dies.error == ENOTCONN || dies.error == ECONNABORTED);
 	waitpid(server, NULL, 0);
 	print_asked();

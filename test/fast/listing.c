@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A directory that is listed: who watches it is told the same, its time of access moves as ever,
-// what is mounted on demand is or is not, and meanwhile entries may vanish, come to an upper layer,
-// or be mounted on in another mount namespace.
+ // Listing a directory: watchers get the same events, its access time changes as natively,
+// automounts happen as natively. Meanwhile entries may be removed, be copied to an upper layer, or
+// be mounted on in another mount namespace.
 // REQUIRES: root
 // RUN: %cosy-cc -O2 -Wall -Wextra -D_GNU_SOURCE %s -o %t
 // RUN: %vm %S/Inputs/ways %S/Inputs/make-directory %t | FileCheck %s
@@ -28,7 +28,7 @@
 
 #define MOST 400
 
-/* What a listing finds; statuses by fstatat() of even entries and statx() of odd ones. */
+/* The result of a listing: statuses by fstatat() of even entries and by statx() of odd ones. */
 static struct entry {
 	char name[256];
 	ino_t number, found;
@@ -37,7 +37,7 @@ static struct entry {
 
 static long list(const char *name, int flags)
 {
-	static char buffer[512];	/* small: many calls */
+	static char buffer[512];	/* small, for many calls */
 	static struct statx more;
 	static struct stat status;
 	struct dirent64 *entry;
@@ -69,7 +69,7 @@ static long list(const char *name, int flags)
 	return count;
 }
 
-/* Each event with its name, together as often as it came: queues join what is equal. */
+/* Each event with its name and its count, because queues merge equal events. */
 static void print_inotify(int queue)
 {
 	static char buffer[65536];
@@ -157,7 +157,7 @@ static int mounts_below(const char *name)
 	return count;
 }
 
-/* debugfs mounts another file system on "tracing" for who goes there. */
+/* debugfs mounts another file system on "tracing" at the first access. */
 static void mounted_on_demand(void)
 {
 	static const int flags[] = { AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT, AT_NO_AUTOMOUNT, 0 };
@@ -192,7 +192,7 @@ static void mounted_on_demand(void)
 	rmdir("on-demand");
 }
 
-/* Between a name and its status the entry goes, moves or becomes another one. */
+/* Between reading a name and its status, the entry is removed, moved or replaced. */
 static void changing(void)
 {
 	static char buffer[4096];
@@ -240,7 +240,7 @@ static void changing(void)
 		perror("..");
 }
 
-/* Another process makes and removes entries: those that stay are always found. */
+/* Another process creates and removes entries. Permanent entries are always found. */
 static void vanishing(void)
 {
 	long wrong = 0;
@@ -289,7 +289,7 @@ static void vanishing(void)
 		perror("..");
 }
 
-/* Overlayfs copies to its upper layer what is opened for writing, or changed. */
+/* Overlayfs copies files to its upper layer that are opened for writing, or changed. */
 static void copied_up(void)
 {
 	static char buffer[4096], byte[2];
@@ -326,7 +326,7 @@ static void copied_up(void)
 		}
 	}
 	close(dir);
-	/* Through a file that was open before, the lower layer's is read. */
+	/* Through a file that was opened before, the file of the lower layer is read. */
 	int fd = open("file1", O_WRONLY);
 	write(fd, "z", 1);
 	close(fd);
@@ -338,7 +338,7 @@ static void copied_up(void)
 
 #define ROUNDS 4
 
-/* What is found in each round, while another process mounts and unmounts between them. */
+/* The result of each iteration, while another process mounts and unmounts between them. */
 static void find_mounts(int go, int done)
 {
 	static const char *const places[] = { "directory", "file" };
@@ -380,7 +380,7 @@ static void must(const char *what, int error)
 		perror(what);
 }
 
-/* In a mount namespace of its own, which is told of mounts or is not. */
+/* In a separate mount namespace, which receives mounts or does not. */
 static void propagated(const char *what, unsigned long propagation)
 {
 	int go[2], done[2];

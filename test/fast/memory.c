@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Memory and time that regions take are their cgroup's as natively, and are given back; where there
-// is too little memory, regions fail or are killed as natively, and leave nothing behind.
+// The cgroup is charged for memory and time of regions as natively, and gets them back. If there
+// is too little memory, regions fail or are killed as natively, without leaving anything.
 // REQUIRES: root
 // RUN: %cosy-cc -O2 -Wall -Wextra -D_GNU_SOURCE %s -o %t
 // RUN: %vm %S/Inputs/ways --on tmpfs %S/Inputs/make-files %t | FileCheck %s
@@ -22,7 +22,7 @@
 
 /* --- address space ---------------------------------------------------------------- */
 
-/* Map so much again and again, until that fails. */
+/* Map this much repeatedly, until that fails. */
 static struct end map_all(size_t size)
 {
 	static char *maps[64];
@@ -43,7 +43,7 @@ static struct end map_all(size_t size)
 	return (struct end){ n, 0, error };
 }
 
-/* The heap's end, moved until it does not move; and one mapping, made longer until it does not grow. */
+/* Move the end of the heap until that fails; and enlarge one mapping until that fails. */
 static struct end grow_all(long size)
 {
 	long start = syscall(SYS_brk, 0), end = start, old;
@@ -74,7 +74,7 @@ static struct end grow_all(long size)
 	return (struct end){ n, 0, error };
 }
 
-/* As many pages as /proc/self/status says, in bytes. */
+/* The pages in /proc/self/status, in bytes. */
 static long status_of(const char *key)
 {
 	FILE *file = fopen("/proc/self/status", "r");
@@ -99,7 +99,7 @@ static void test_limits(void)
 		{ "RLIMIT_DATA", "VmData:", RLIMIT_DATA },
 	};
 
-	/* Once before: then all is there that this takes. */
+	/* Run once before, so that all caches are filled. */
 	map_all(4096);
 	grow_all(4096);
 	for (size_t i = 0; i < 2; i++) {
@@ -130,7 +130,7 @@ static void put(const char *dir, const char *name, const char *text)
 		printf("%s: %s\n", name, strerror(errno));
 }
 
-/* The number behind a key, or the only number. */
+/* The number of a key, or the only number. */
 static long value_of(const char *dir, const char *name, const char *key)
 {
 	char path[200], line[200];
@@ -171,19 +171,19 @@ static void cgroup_remove(void)
 		printf("  the cgroup stays: %s\n", strerror(errno));
 }
 
-/* Those that were removed go when nothing is left that was their own. */
+/* Removed cgroups disappear when none of their memory is left. */
 static void cgroups_gone(void)
 {
 	unsigned long node = 1;
 
-	/* Makes all CPUs let go of pages that they are about to put on lists. */
+	/* This makes all CPUs release pages that they have not put on lists yet. */
 	syscall(SYS_migrate_pages, 0, sizeof(node) * 8, &node, &node);
 	if (!becomes(outer, "cgroup.stat", "nr_dying_descendants ", 0) || rmdir(outer))
 		printf("something stays of %ld cgroups\n",
 		       value_of(outer, "cgroup.stat", "nr_dying_descendants "));
 }
 
-/* --- what is charged ---------------------------------------------------------------- */
+/* --- charges ------------------------------------------------------------------------ */
 
 #define FILES 2000
 static char new_names[FILES][12];
@@ -260,7 +260,7 @@ struct charged {
 };
 static const char *const counted[COUNTS] = { "current", "peak", "slab", "shmem", "anon" };
 
-/* What one part takes, in a program and a cgroup of its own. */
+/* The charge for one part, in a separate program and cgroup. */
 static struct charged charge(const char *program, const char *part, const char *executor)
 {
 	struct charged before, after;
@@ -289,7 +289,7 @@ static struct charged charge(const char *program, const char *part, const char *
 
 		if (read(ready[0], &c, 1) != 1)
 			printf("it has died\n");
-		/* Being asked for this makes the kernel sum up all that it counts. */
+		/* Reading this makes the kernel update all counts. */
 		value_of(cgroup, "cpu.stat", "usage_usec ");
 		now->counts[0] = value_of(cgroup, "memory.current", "");
 		now->counts[1] = value_of(cgroup, "memory.peak", "");
@@ -308,7 +308,7 @@ static struct charged charge(const char *program, const char *part, const char *
 	for (int i = 0; i < FILES; i++)
 		if (unlink(new_names[i]) && errno == EISDIR)
 			rmdir(new_names[i]);
-	/* What CPUs have in stock for it does not count. */
+	/* Cached charges of CPUs do not count. */
 	if (!becomes(cgroup, "memory.current", "", MIB))
 		printf("%s: %ld bytes stay\n", part, value_of(cgroup, "memory.current", ""));
 	cgroup_remove();
@@ -320,7 +320,7 @@ static struct charged charge(const char *program, const char *part, const char *
 	return after;
 }
 
-/* The other side of that. */
+/* The other end of it. */
 static int run_part(const char *name)
 {
 	char c;
@@ -336,7 +336,9 @@ static int run_part(const char *name)
 	return 1;
 }
 
-/* Natively, and as we are run. CPUs charge in batches, so there are small differences always. */
+/*
+ * Natively, and with the executor. CPUs charge in batches, so there are always small differences.
+ */
 static void test_charges(const char *program)
 {
 	for (size_t i = 0; i < CHARGES; i++) {
@@ -395,7 +397,7 @@ static void test_time(void)
 
 /* --- too little memory ------------------------------------------------------------------ */
 
-/* A lock on a file that is there, and a private file that is being written, as memory ends. */
+/* A lock on an existing file, and a private file that is being written when memory is used up. */
 static void lock_and_open(void)
 {
 	flock(must_open("from4096", O_RDWR), LOCK_EX);
@@ -485,7 +487,7 @@ static const struct part fills[] = {
 };
 #define FILLS (sizeof(fills) / sizeof(fills[0]))
 
-/* What happened to the private file, at last. */
+/* The final state of the private file. */
 static void say_events(int watch)
 {
 	char events[16384] __attribute__((aligned(8)));
@@ -527,7 +529,7 @@ static void fill(const struct part *part, bool group)
 	waitpid(child, &status, 0);
 	printf("too little for %s%s: ended with %#x\n", part->name, group ? ", a group" : "",
 	       status);
-	/* All of a group are killed: then nobody is in it. */
+	/* All processes of a group are killed, so it becomes empty. */
 	printf("  empty %d, killed %d, groups %ld\n",
 	       becomes(cgroup, "cgroup.events", "populated ", 0),
 	       value_of(cgroup, "memory.events", "oom_kill ") > 0,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * moved.c - names of several components while another process moves and removes the directories
- * that they lead through: each call finds a file that the name led to, or says that there is none.
+ * moved.c - names of several components while another process moves and removes the directories of
+ * their paths. Each call finds a file that the name has denoted, or returns that there is none.
  */
 // RUN: %cosy-cc -O2 -Wall -Wextra -Werror -D_GNU_SOURCE %s -o %t
 // RUN: %vm env COSY_EXECUTOR=kernel %t | FileCheck %s
@@ -35,7 +35,7 @@ static void make(const char *name, long size)
 	close(fd);
 }
 
-/* A file of size 1 is below a, one of size 2 below b; what they are in changes places. */
+/* A file of size 1 is below a, one of size 2 below b. Their parent directories are exchanged. */
 static void move(void)
 {
 	renameat2(AT_FDCWD, "a/x", AT_FDCWD, "b/x", RENAME_EXCHANGE);
@@ -51,7 +51,7 @@ static void remove_all(void)
 	make("a/x/y/file", 1);
 }
 
-/* Look for the file while a child changes what is above it. */
+/* Look up the file while a child changes its parents. */
 static void look(const char *what, void (*change)(void))
 {
 	unsigned int found = 0, wrong = 0;
@@ -79,7 +79,7 @@ static void look(const char *what, void (*change)(void))
 		COSY_END;
 		found += !ret;
 		found += fd >= 0;
-		/* The file that is made again is empty at first. */
+		/* The file that is created again is empty at first. */
 		if (ret ? error != ENOENT : st.st_size < 0 || st.st_size > 2)
 			wrong++;
 		if (fd < 0 ? fd_error != ENOENT : n < 0)

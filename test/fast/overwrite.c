@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Writes over what a file holds: the same counts, errors, positions, times, modes and contents
-// as natively, whether the pages are there, are holes, end in the middle of the write or are
-// given data that is not.
+ // Writes over existing data of a file: the same counts, errors, positions, times, modes and contents
+// as natively, whether the pages are cached, are holes, end in the middle of the write or get data
+// from unmapped memory.
 // REQUIRES: root
 // RUN: %cosy-cc -O2 -Wall -Wextra -D_GNU_SOURCE %s -o %t
 // RUN: %vm %S/Inputs/ways %S/Inputs/make-files %t | FileCheck %s
@@ -33,7 +33,7 @@ static void die(const char *what)
 	exit(2);
 }
 
-/* Six pages and a bit; the third and fourth are a hole. */
+/* Six and a half pages; the third and fourth are a hole. */
 static int make(int flags)
 {
 	char page[PAGE];
@@ -114,7 +114,7 @@ int main(void)
 			write_at("append", O_APPEND, buffer, places[i], sizes[k]);
 			/* The data ends before the write does. */
 			write_at("cut off", 0, buffer + 8 * PAGE - 60, places[i], sizes[k]);
-			/* It has not been touched yet. */
+			/* It has not been accessed yet. */
 			madvise(buffer, 8 * PAGE, MADV_DONTNEED);
 			write_at("untouched", 0, buffer, places[i], sizes[k]);
 			memset(buffer, 'x', 8 * PAGE);

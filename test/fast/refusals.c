@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What stops a call in the middle stops a fast path at the same byte, with the same error: limits,
-// quotas, full file systems, seals, attributes of files, swap files, devices, programs being run.
+// A condition that stops a call in the middle stops a fast path at the same byte, with the same
+// error: limits, quotas, full file systems, seals, file attributes, swap files, devices, running
+// programs.
 // REQUIRES: root
 // RUN: %cosy-cc -O2 -Wall -Wextra -D_GNU_SOURCE %s -o %t
 // RUN: %vm %S/Inputs/ways %S/Inputs/make-files %t | FileCheck %s
@@ -41,7 +42,7 @@ static void say_file(const char *name)
 		printf("  %s: %ld bytes\n", name, (long)st.st_size);
 }
 
-/* Everything that writes @to, which is there. */
+/* All calls that write to the existing file @to. */
 static void write_all_ways(const char *what, const char *to, int flags)
 {
 	for (size_t i = 0; i < BLOCKS; i++) {
@@ -112,7 +113,7 @@ static void test_full(void)
 
 /* --- quotas -------------------------------------------------------------------- */
 
-/* What is limited for 1234: a user, a group, or the project that a directory belongs to. */
+/* What is limited for 1234: a user, a group, or the project of a directory. */
 static const struct quota {
 	const char *name;
 	int type;
@@ -140,14 +141,14 @@ static void within_quota(const struct quota *quota)
 		say(name, create(name, O_RDWR, 10));
 		say_names(name);
 	}
-	/* Between a project and what is not of it there are neither links nor renames. */
+	/* Links and renames across the border of a project are not possible. */
 	say_names_to("limited/project/0", "limited/0");
 	say("outside", create("limited/1", O_RDWR, 10));
 	say_names_to("limited/1", "limited/project/9");
 	exit(0);
 }
 
-/* For who is not root; on a file system with quotas of its own. */
+/* For unprivileged users; on a separate file system with quotas. */
 static void test_quotas(void)
 {
 	struct fsxattr attributes = { .fsx_xflags = FS_XFLAG_PROJINHERIT, .fsx_projid = 1234 };
@@ -190,7 +191,7 @@ static void test_quotas(void)
 		printf("umount: %s\n", strerror(errno));
 }
 
-/* --- what files refuse --------------------------------------------------------- */
+/* --- conditions of files ------------------------------------------------------- */
 
 static void with_attribute(const char *what, int flag)
 {
@@ -203,7 +204,7 @@ static void with_attribute(const char *what, int flag)
 	}
 	new = old | flag;
 	printf("%s: %d\n", what, ioctl(fd, FS_IOC_SETFLAGS, &new));
-	/* Through a file that was opened before, and anew. */
+	/* Through a file that was opened before, and opened again. */
 	say("open before", write_at(fd, 3, 5));
 	write_all_ways(what, "to", 0);
 	write_all_ways(what, "to", O_APPEND);
@@ -219,7 +220,7 @@ static void test_swap(void)
 {
 	int fd = must_open("to", O_RDWR | O_CREAT);
 
-	/* Others may swap at this time; it is not for long. */
+	/* Other processes may swap now; it is not for long. */
 	if (posix_fallocate(fd, 0, 65536) || system("/sbin/mkswap -q to 2>/dev/null") ||
 	    swapon("to", 0)) {
 		printf("swapon: %s\n", strerror(errno));
@@ -259,7 +260,7 @@ static void test_seals(void)
 	unlink("to");
 }
 
-/* A program that is being run is not written; what is being written is not run. */
+/* A running program cannot be written. A file that is open for writing cannot be executed. */
 static void test_program(void)
 {
 	int status, fds[2];
@@ -276,7 +277,7 @@ static void test_program(void)
 		_exit(1);
 	}
 	close(fds[0]);
-	/* It runs as soon as it takes from the pipe. */
+	/* It runs when it reads from the pipe. */
 	if (write(fds[1], "x", 1) != 1)
 		return;
 	while (ioctl(fds[1], FIONREAD, &status) == 0 && status)
@@ -288,7 +289,7 @@ static void test_program(void)
 	unlink("program");
 }
 
-/* --- other files than regular ones --------------------------------------------- */
+/* --- files that are not regular -------------------------------------------------- */
 
 static void test_kinds(void)
 {
@@ -437,7 +438,7 @@ static void test_tables(void)
 
 /* --- LSMs ---------------------------------------------------------------------- */
 
-/* A child that may read files, and do nothing else with them. */
+/* A child that may only read files. */
 static void test_landlock(void)
 {
 	struct landlock_ruleset_attr all = { .handled_access_fs = (1ull << 13) - 1 };

@@ -29,7 +29,7 @@
 
 static long offset_after;
 
-/* Until nothing is left or something hinders it; from *@offset, or the position. */
+/* Until no data is left or an error occurs; from *@offset, or the position. */
 static struct end send_all(int out, int in, off_t *offset, size_t size)
 {
 	long total = 0, n;
@@ -60,7 +60,7 @@ static struct end copy_range(int in, off_t *from, int out, off_t *to, size_t siz
 	return (struct end){ total, n, error };
 }
 
-/* How it ended, and what is where then. */
+/* The result, and the offsets and contents afterwards. */
 static void report(const char *what, size_t size, struct end e, int in, int out)
 {
 	char text[100];
@@ -131,7 +131,7 @@ static void count_signal(int sig)
 	++*signals;
 }
 
-/* What stops it at the first byte, or in the middle. */
+/* Conditions that stop it at the first byte, or in the middle. */
 static void refused(void)
 {
 	static const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
@@ -158,7 +158,7 @@ static void refused(void)
 	report("offset behind it", 4096, send_all(out, in, &offset, 4096), in, out);
 	report("too much", (size_t)-1, send_all(out, in, NULL, (size_t)-1), in, out);
 	errno = 0;
-	/* Not by the function above, which looks at it afterwards. */
+	/* Not by the function above, which checks the file afterwards. */
 	COSY_START;
 	offset = sendfile(out, in, wild, 10);
 	COSY_END;
@@ -230,7 +230,7 @@ static void drain(int fd)
 	printf("  came %ld, %016" PRIx64 "\n", total, value);
 }
 
-/* A child that takes what comes until nothing does, slowly at first. */
+/* A child that reads all data, slowly at first. */
 static pid_t receiver(int ends[2])
 {
 	pid_t child;
@@ -267,7 +267,7 @@ static void to_streams(void)
 		printf("  signals %d, position %ld\n", *signals, (long)lseek(in, 0, SEEK_CUR));
 		close(ends[0]);
 
-		/* To somebody who is slow. */
+		/* To a slow reader. */
 		for (size_t size = 3000; size < 400000; size *= 10) {
 			if (ends_of(kind, 0, ends))
 				exit(1);
@@ -284,7 +284,7 @@ static void to_streams(void)
 
 /* --- signals -------------------------------------------------------------------- */
 
-/* Blocked in it when a signal comes: what was sent counts, or it is interrupted, or goes on. */
+/* A signal while it blocks: data that was sent counts, or it is interrupted, or it continues. */
 static void interrupted(int flags)
 {
 	static const struct itimerval often = { { 0, 50000 }, { 0, 50000 } }, never;
@@ -299,7 +299,7 @@ static void interrupted(int flags)
 	fflush(stdout);
 	child = fork();
 	if (!child) {
-		/* With SA_RESTART it would wait for ever: when it waits and signals have come. */
+		/* With SA_RESTART it would wait for ever after the signals. */
 		if (flags & SA_RESTART) {
 			int enough, full = 0;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * unsearchable.c - a process that may not search a directory cannot tell by the time that it
- * takes which names the kernel has cached there. On a CPU that counts instructions.
+ * unsearchable.c - a process that may not search a directory cannot learn from the time of calls
+ * which names the kernel has cached there. On a CPU that counts instructions.
  */
 // RUN: %clang -O2 -Wall -Werror %s -o %t -L%lib -l:libcosy.a
 // RUN: %root/scripts/vm/run --icount -- env COSY_EXECUTOR=kernel %t | %FileCheck %s
@@ -22,10 +22,10 @@
 #include <x86intrin.h>
 
 #define RUNS 100
-/* Instructions. A walk costs some 500 more than a look into the cache. */
+/* Instructions. A walk costs about 500 more than a lookup in the cache. */
 #define SAME 50
 
-/* The least that a stat() or access() costs, and its error. */
+/* The minimum cost of a stat() or access(), and its error. */
 static uint64_t cost(const char *name, bool by_access, int *error)
 {
 	uint64_t least = UINT64_MAX, time;

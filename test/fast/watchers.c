@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What watches files sees of fast paths what it sees of plain calls, in the same order, and may
-// forbid it: fanotify, inotify, access times of all kinds of mounts, leases, locks.
+// Observers of files get the same events from fast paths as from plain calls, in the same order,
+// and can deny them: fanotify, inotify, access times of all kinds of mounts, leases, locks.
 // REQUIRES: root
 // RUN: %cosy-cc -O2 -Wall -Wextra -D_GNU_SOURCE %s -o %t
 // RUN: %vm %S/Inputs/ways %S/Inputs/make-files %t | FileCheck %s
@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* Everything that a watcher could see; ends the process, and then says what came of it. */
+/* All operations that an observer could see. Ends the process, and then prints the results. */
 static void everything(void)
 {
 	static char text[10000];
@@ -58,7 +58,7 @@ static const char *name_of(int fd)
 	return strrchr(text, '/') ? strrchr(text, '/') + 1 : text;
 }
 
-/* Read what there is; answer questions, number @deny of them by no. */
+/* Read all events; answer permission requests, and deny number @deny of them. */
 static void listen_to(int fan, pid_t child, int *asked, int deny)
 {
 	struct fanotify_event_metadata events[64];
@@ -74,7 +74,7 @@ static void listen_to(int fan, pid_t child, int *asked, int deny)
 		printf("  %s %#llx by %s%s\n", e->fd >= 0 ? name_of(e->fd) : "?",
 		       (unsigned long long)e->mask, e->pid == child ? "it" : "another",
 		       answer.response == FAN_DENY ? ", denied" : "");
-		/* Said first: then it goes on. */
+		/* Printed first, before the process continues. */
 		if (question && write(fan, &answer, sizeof(answer)) < 0)
 			printf("answer: %s\n", strerror(errno));
 		if (e->fd >= 0)
@@ -82,7 +82,7 @@ static void listen_to(int fan, pid_t child, int *asked, int deny)
 	}
 }
 
-/* Returns how many questions were asked. */
+/* Returns the number of permission requests. */
 static int fanotify(unsigned int class, unsigned long long mask, int deny)
 {
 	static const char *const files[] = { "from10001", "from65536", "to", "from4096", "." };
@@ -112,7 +112,7 @@ static int fanotify(unsigned int class, unsigned long long mask, int deny)
 			printf("%s: %s\n", files[i], strerror(errno));
 	if (write(go[1], "", 1) != 1)
 		exit(1);
-	/* Questions are answered as they come; the rest is read when all is done. */
+	/* Permission requests are answered at once. Other events are read at the end. */
 	if (class == FAN_CLASS_NOTIF) {
 		waitpid(child, &status, 0);
 	} else {
@@ -204,7 +204,7 @@ static void touches(const char *mounted)
 	time_t today = time(NULL) - 3600, long_ago = time(NULL) - 3 * 24 * 3600;
 	const struct timespec cases[][2] = {
 		{ { 1000, 0 }, { 2000, 0 } },		/* changed since */
-		{ { 2000, 0 }, { 1000, 0 } },		/* not, but long ago */
+		{ { 2000, 0 }, { 1000, 0 } },		/* unchanged, but old */
 		{ { long_ago, 0 }, { 1000, 0 } },
 		{ { today, 0 }, { 1000, 0 } },
 		{ { today, 0 }, { today, 0 } },
@@ -294,8 +294,8 @@ static void test_times(const char *dir)
 /* --- leases and locks --------------------------------------------------------- */
 
 /*
- * A lease of a child of ours, who gives it up when it is told to: the open waits for that, or
- * does not wait.
+ * A lease of a child process, which releases it on request: the open waits for that, or does not
+ * wait.
  */
 static void lease(int kind, const char *what, struct end (*body)(int), int flags)
 {
@@ -353,7 +353,7 @@ static struct end names_leased(int flags)
 	return (struct end){ 0 };
 }
 
-/* Who reads hinders no other reader. */
+/* A reader does not block other readers. */
 static struct end copy_leased(int flags)
 {
 	int in = must_open("from4097", O_RDONLY | O_NONBLOCK), out;
@@ -380,7 +380,7 @@ static void test_leases(void)
 	lease(F_RDLCK, "copied, lease for reading", copy_leased, 0);
 }
 
-/* Print which lock on the whole file another process sees. */
+/* Print the lock on the whole file that another process sees. */
 static void say_locks(const char *what)
 {
 	int status;
@@ -402,7 +402,7 @@ static void say_locks(const char *what)
 	waitpid(child, &status, 0);
 }
 
-/* A lock on a private file, as seen through another one, and what is left when it is closed. */
+/* A lock on a private file, as another file sees it, and after it is closed. */
 static void lock_private(int kind)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_len = 100 }, seen[3] = { lock, lock, lock };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * endless.c - a function that never ends, in the kernel, dies of SIGKILL at once.
+ * endless.c - SIGKILL immediately ends a user function in the kernel that never returns.
  */
 // RUN: %clang -O2 -Wall -Werror -pthread %s -o %t -L%lib -l:libcosy.a
 // RUN: %vm env COSY_FUNCTIONS=kernel %t | %FileCheck %s
@@ -58,7 +58,7 @@ static double now(void)
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
-/* The CPU time that a process has taken. */
+/* Return the CPU time of a process. */
 static double time_of(pid_t pid)
 {
 	struct timespec ts;
@@ -76,7 +76,7 @@ static int in_kernel(pid_t pid)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	/* Until it has taken enough, in ticks, user's and system's. */
+	/* Wait until it has used enough user and system time, in ticks. */
 	do {
 		FILE *f = fopen(path, "r");
 
@@ -100,8 +100,8 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		return run();
 	/*
-	 * It is the time of the process that counts, others may have the CPUs. To end costs
-	 * some, too: it is tried for a minute.
+	 * The time of the process counts, because others may use the CPUs. Ending also takes time,
+	 * so it is tried for a minute.
 	 */
 	for (double begin = now(); took >= 0.1 && now() - begin < 60; first = false) {
 		struct rusage usage;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * fail.c - a function that goes wrong in the kernel ends its program as the
- * native one does, and says where and why.
+ * fail.c - a function that fails in the kernel ends its program like the native function, and
+ * reports the place and the reason.
  */
 // RUN: %clang -O1 -Wall -Werror -Wno-unused %s -o %t -L%lib -l:libcosy.a
 // RUN: for what in null wild late far divide late-divide; do \
@@ -96,7 +96,7 @@ int main(int argc, char **argv)
 		r = late(good, bad);
 		COSY_END;
 	} else if (!strcmp(what, "far")) {
-		/* No failure: natively that is as good as any memory. */
+		/* Not a failure: natively this is like any other memory. */
 		COSY_START;
 		getppid();
 		r = poke(own);

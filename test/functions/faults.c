@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A user function that fails gets the signal that it gets natively, with the
-// address; one that has written cannot be done again, and says where it failed.
+// A user function that fails gets the same signal as natively, with the same address. A function
+// that has written cannot be repeated, and reports the place of the failure.
 // RUN: %cosy-cc -O2 %s -o %t && %t > %t.native
 // RUN: %vm env COSY_FUNCTIONS=kernel %t > %t.kernel 2> %t.err
 // RUN: diff %t.native %t.kernel
@@ -29,7 +29,7 @@ COSY_FUNCTION long sum(const struct node *n)
 	return s;
 }
 
-/* Writes first. */
+/* Writes before it fails. */
 COSY_FUNCTION long mark(struct node *n)
 {
 	long count = 0;
@@ -65,7 +65,7 @@ static void handler(int signal, siginfo_t *si, void *context)
 static struct node *first, *second;
 static int *number;
 
-/* Once right, for the program to be loaded, then as asked. */
+/* Succeeds once, so that the program is loaded, then fails as requested. */
 static void try(const char *what, int which, struct node *next, int divisor)
 {
 	volatile long r = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * latency.c - a function that never ends holds others up hardly more than native code
- * that does the same: one who sleeps is soon awake, one who computes has its half. On
+ * latency.c - a function that never ends delays other tasks not much more than native code that
+ * does the same: a task that sleeps soon wakes up, a task that computes gets half of the CPU. On
  * one CPU that counts instructions, so that the figures do not depend on the host.
  */
 // RUN: %clang -O2 -Wall -Werror %s -o %t -L%lib -l:libcosy.a
@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 struct figures {
-	double gap;	/* longest between two looks at the clock */
-	double late;	/* longest that a sleep of 1 ms took */
+	double gap;	/* longest time between two reads of the clock */
+	double late;	/* longest duration of a sleep of 1 ms */
 	double share;	/* of the CPU */
 	bool in_kernel;	/* the other process spends its time in the kernel */
 };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * long.c - Linux lets one call of a BPF function make 8,388,608 rounds through its
- * loops. A user function makes as many as it likes, and all it has in hand - more
- * than there are registers - comes along.
+ * long.c - Linux limits one call of a BPF function to 8,388,608 loop iterations. A user function
+ * has no limit, and keeps all its live values, of which there are more than registers.
  */
 // RUN: %clang -O2 -Wall -Werror %s -o %t -L%lib -l:libcosy.a
 // RUN: %t > %t.native
@@ -22,7 +21,7 @@ struct state {
 	struct state *self;
 };
 
-/* Has written from the first round on: it cannot be begun again natively. */
+/* Writes from the first iteration on, so it cannot be restarted natively. */
 COSY_FUNCTION
 static uint64_t count(struct state *s, uint64_t n)
 {
@@ -36,7 +35,7 @@ static uint64_t count(struct state *s, uint64_t n)
 	return i;
 }
 
-/* Local variables of all kinds, in memory and not, in loops in loops. */
+/* Local variables of all kinds, in memory and in registers, in nested loops. */
 COSY_FUNCTION
 static uint64_t mix(struct state *s, const struct state *outer, uint32_t n)
 {

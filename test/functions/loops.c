@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * loops.c - the usual way around a loop follows itself several times in the program, and
- * is left for what is found: in each of its rounds, and with the same result.
+ * loops.c - the usual path of a loop is repeated several times in the program, and is left at each
+ * match. It has the same result in each of these iterations.
  */
 // RUN: %clang -O2 -Wall -Werror %s -o %t -L%lib -l:libcosy.a
 // RUN: %t > %t.native
@@ -20,7 +20,7 @@
 
 #ifdef CODE
 
-// Four bytes are looked at between two checks of the budget, one after the other.
+// Four bytes are compared between two checks of the budget.
 // CHECK: may_goto
 // CHECK: *(u8 *)(r[[R:[0-9]+]] + 0x1)
 // CHECK-NEXT: if w{{[0-9]+}} {{[!=]}}= 0x22 goto
@@ -51,7 +51,7 @@ static struct {
 	unsigned char text[SIZE], word[8], set[8];
 } *d;
 
-/* All functions on the text. */
+/* Run all functions on the text. */
 static void run(size_t n)
 {
 	const unsigned char *p = d->text;
@@ -76,7 +76,7 @@ static void run(size_t n)
 
 int main(void)
 {
-	/* What is found: blanks, quotes, the word and what begins like it, UTF-8 and not. */
+	/* The matches: blanks, quotes, the word and its prefixes, UTF-8 and other bytes. */
 	static const char *const found[] = {
 		" ", "\n", "\"", "\" \"", "<", "&", "nee", "ne", "n", "\xc3\xa4", "\xe2\x82\xac",
 		"\xf0\x9f\x98\x80", "\xe0\x80\x80", "\xff", "\xed\xa0\x80", "\xf4\x90\x80\x80",
@@ -93,7 +93,7 @@ int main(void)
 			memcpy(d->text + at, found[f], strlen(found[f]));
 			memcpy(d->text + 2 * at + 5, found[f], strlen(found[f]));
 			run(SIZE);
-			/* Its end comes in each round, too. */
+			/* The end is in each of the iterations, too. */
 			run(at + 3);
 		}
 	return 0;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * memory.c - cosy_malloc() and its family, on ordinary memory and on arenas, by
- * many threads and in child processes.
+ * memory.c - cosy_malloc() and the similar functions, on ordinary memory and on arenas, in many
+ * threads and in child processes.
  *
  *	memory [SEGMENTS]	on arenas, so many of them one after the other
  */
 // RUN: %compile %s -o %t -l:libcosy.a
 // RUN: %t
-// With KASAN each arena takes half a GiB of shadow memory, and some ten seconds.
+// With KASAN each arena needs half a GiB of shadow memory, and about ten seconds.
 // RUN: %vm %t $(test "$COSY_KERNEL" = debug && echo 3 || echo 100)
 #include <cosy.h>
 #include <cosy/region.h>
@@ -102,7 +102,7 @@ static void test_family(void)
 		cosy_free(p);
 	}
 
-	/* What is given back is given out again. */
+	/* Freed memory is allocated again. */
 	for (int round = 0; round < 20; round++) {
 		for (int i = 0; i < 100; i++) {
 			blocks[i] = cosy_malloc(100000);
@@ -129,7 +129,7 @@ static void test_segments(int segments)
 	r = cosy_malloc(10);
 	CHECK(p && q && r && base_of(p) != base_of(q) &&
 	      base_of(p) != base_of(r) && base_of(q) != base_of(r));
-	/* Memory stays where it is, and goes back there. */
+	/* Memory stays at its address, and is freed there. */
 	p = cosy_realloc(p, 100000);
 	CHECK(p && base_of(p) != base_of(r));
 	cosy_free(p);
@@ -147,7 +147,7 @@ static void test_segments(int segments)
 	CHECK(!cosy_segment_create(MAX + 1) && errno == EINVAL);
 	CHECK(!cosy_segment_create(SIZE_MAX) && errno == EINVAL);
 
-	/* As many as there may be at a time, and more one after the other. */
+	/* The maximum number at a time, and more one after the other. */
 	for (int i = 0; i < segments; i++) {
 		a = cosy_segment_create(0);
 		cosy_segment_use(a);
@@ -160,7 +160,7 @@ static void test_segments(int segments)
 	CHECK(cosy_segment_use(NULL) == NULL);
 }
 
-/* The largest block there can be. On arenas it would all be brought in. */
+/* The largest possible block. On arenas all of it would be populated. */
 static void test_large(bool arena)
 {
 	size_t size = arena ? 64 * MIB : MAX - MIB;
@@ -236,7 +236,7 @@ static void *keep_allocating(void *arg)
 	return arg;
 }
 
-/* A child has what there was, and both go on without seeing each other. */
+/* A child has the memory of its parent. Both continue without seeing changes of the other. */
 static void test_fork(void)
 {
 	enum { N = 1000 };
@@ -262,7 +262,7 @@ static void test_fork(void)
 				if (!numbers[i] || *numbers[i] != -1)
 					_exit(2);
 			}
-			/* And in turn. */
+			/* And alternately. */
 			pid = fork();
 			if (!pid)
 				_exit(*numbers[N - 1] != -1 || !cosy_malloc(3 * MIB));
@@ -280,7 +280,7 @@ static void test_fork(void)
 		cosy_free(numbers[i]);
 }
 
-/* NULL of the segment, its very beginning and its very end are not there. */
+/* NULL of the segment, its beginning and its end are not mapped. */
 static void test_guards(void)
 {
 	char *p = cosy_malloc(1), *base = (char *)((uintptr_t)p >> 32 << 32);
@@ -307,7 +307,7 @@ int main(int argc, char **argv)
 	static struct cosy_function none = { .abi = COSY_REGION_ABI };
 	bool arena = argc > 1;
 
-	/* A program that has functions has its segments on arenas. */
+	/* A program with functions has its segments on arenas. */
 	if (arena)
 		cosy_functions_add(&none, 1);
 	test_family();

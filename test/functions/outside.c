@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * outside.c - COSY_FUNCTIONS=kernel says why a function runs natively: its argument is
- * not from cosy_malloc(). Once, and only to a person who asked.
+ * outside.c - COSY_FUNCTIONS=kernel reports why a function runs natively: its argument is not from
+ * cosy_malloc(). The message is printed once, and only on request.
  */
 // RUN: %clang -O2 -Wall -Werror %s -o %t -L%lib -l:libcosy.a
 // RUN: %t > %t.native

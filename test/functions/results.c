@@ -14,7 +14,7 @@
 
 #define SIZE 20000
 
-/* One bit at a time, then by a table that is made of it. */
+/* One bit at a time, then by a table that is computed this way. */
 #define BIT(c)	((c) >> 1 ^ ((c) & 1 ? 0xedb88320u : 0))
 #define BITS(c)	BIT(BIT(BIT(BIT(c))))
 static const uint32_t nibbles[16] = {
@@ -64,7 +64,7 @@ COSY_FUNCTION long walk(const struct node *n)
 	return sum;
 }
 
-/* Writes pointers that user code then follows. */
+/* Writes pointers that user code follows. */
 COSY_FUNCTION int insert(struct node **root, struct node *n)
 {
 	int depth = 0;
@@ -123,7 +123,7 @@ COSY_FUNCTION bool utf8(const unsigned char *s, size_t n)
 	return true;
 }
 
-/* An array on the stack, and what memset() and memcpy() become. */
+/* An array on the stack, and the code for memset() and memcpy(). */
 COSY_FUNCTION unsigned int most(const unsigned char *p, size_t n)
 {
 	unsigned int count[256], best = 0;
@@ -183,7 +183,7 @@ COSY_FUNCTION long atomics(long *p, int *q)
 	return r * 100 + expected;
 }
 
-/* The first call of a function is an up-call, while its program is loaded. */
+/* The first call of a function is an up-call, because its program is loaded then. */
 static void run(bool last)
 {
 	unsigned char *data = cosy_malloc(SIZE + 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * run.c - user functions in regions give the same results wherever they run, and
- * COSY_STATS says where that was.
+ * run.c - user functions in regions give the same results on every executor, and COSY_STATS shows
+ * where they ran.
  */
 // RUN: %clang -O2 -Wall -Werror -pthread %s -o %t -L%lib -l:libcosy.a
 // RUN: %t > %t.native
@@ -9,17 +9,17 @@
 // RUN: diff %t.native %t.out && %FileCheck --check-prefix=KERNEL %s < %t.err
 // RUN: %vm env COSY_FUNCTIONS=auto COSY_STATS=1 %t > %t.out 2> %t.err
 // RUN: diff %t.native %t.out && %FileCheck --check-prefix=AUTO %s < %t.err
-// Where no compound runs in the kernel, nothing is loaded.
+// If no compound runs in the kernel, no function is loaded.
 // RUN: %vm env COSY_EXECUTOR=native strace -f -e trace=bpf,openat -o %t.trace %t > %t.out
 // RUN: diff %t.native %t.out && %FileCheck --check-prefix=NOTHING %s < %t.trace
 // RUN: %vm env COSY_FUNCTIONS=native COSY_STATS=1 %t > %t.out 2> %t.err
 // RUN: diff %t.native %t.out && %FileCheck --check-prefix=NATIVE %s < %t.err
-// A plain user may not load programs: the same, natively, and says so if asked. He might
-// not get at the checkout.
+// An unprivileged user may not load programs. The results are the same, natively, with a message
+// on request. The user may have no access to the checkout.
 // RUN: %vm sh -c 'cp %t /tmp/functions-run && chmod 755 /tmp/functions-run'
 // RUN: %vm setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all env COSY_FUNCTIONS=kernel COSY_STATS=1 /tmp/functions-run > %t.out 2> %t.err
 // RUN: diff %t.native %t.out && %FileCheck --check-prefix=NATIVE %s < %t.err
-// With the two capabilities alone he may.
+// The two capabilities are sufficient.
 // RUN: %vm setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps=-all,+bpf,+perfmon --ambient-caps=-all,+bpf,+perfmon env COSY_FUNCTIONS=kernel COSY_STATS=1 /tmp/functions-run > %t.out 2> %t.err
 // RUN: diff %t.native %t.out && %FileCheck --check-prefix=KERNEL %s < %t.err
 // RUN: %vm rm /tmp/functions-run
@@ -45,7 +45,7 @@ struct node {
 	long value;
 };
 
-/* A list that user code has built, walked and changed in place. */
+/* A list that user code has created, traversed and changed in place. */
 COSY_FUNCTION
 static long length(struct node *list)
 {
@@ -85,7 +85,7 @@ static long walk(struct node *list)
 	return total;
 }
 
-/* Each on a segment of its own, or all on the shared one. */
+/* Each on a separate segment, or all on the shared one. */
 static void *in_thread(void *arg)
 {
 	struct cosy_segment *own = NULL;
@@ -109,7 +109,7 @@ int main(void)
 
 	printf("%ld\n", walk(list));
 	printf("%ld\n", walk(NULL));
-	/* What is not in a segment is as good. */
+	/* Memory outside a segment works, too. */
 	printf("%ld\n", walk(&outside));
 	for (long i = 0; i < 6; i++)
 		pthread_create(&threads[i], NULL, in_thread, (void *)i);

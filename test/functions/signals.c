@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * signals.c - a user function in the kernel is left for signals, as the native code
- * is, and goes on where it was.
+ * signals.c - a user function in the kernel is left for signals, like native code, and resumes at
+ * the same place.
  */
 // RUN: %clang -O2 -Wall -Werror -pthread %s -o %t -L%lib -l:libcosy.a
 // RUN: %t > %t.native
@@ -10,7 +10,7 @@
 // RUN: %vm env COSY_FUNCTIONS=auto %t > %t.out 2> %t.err
 // RUN: diff %t.native %t.out
 //
-// One that has written cannot be done again by a child.
+// A function that has written cannot be restarted by a child.
 // RUN: %t fork > %t.native
 // RUN: %vm env COSY_FUNCTIONS=kernel %t fork > %t.out 2> %t.err
 // RUN: diff %t.native %t.out
@@ -18,7 +18,7 @@
 // RUN: %FileCheck --check-prefix=FORK %s < %t.err
 //
 // CHECK-DAG: function count: executor=kernel upcalls=2{{$}}
-// The handler may come while the function is being loaded, and is native then.
+// The handler may run while the function is being loaded; then it runs natively.
 // CHECK-DAG: function histogram: executor=kernel upcalls={{[12]$}}
 // CHECK-DAG: function forever: executor=kernel upcalls={{[1-9][0-9]*}}
 // FORK: function count: was suspended and cannot resume: its segment was destroyed, or this is a child process
@@ -40,7 +40,7 @@ static int fork_late;
 static pid_t child = -1;
 static sigjmp_buf out;
 
-/* Has written from the first round on. */
+/* Writes from the first iteration on. */
 COSY_FUNCTION
 static uint64_t count(uint64_t *rounds, uint64_t n)
 {
@@ -62,7 +62,7 @@ static uint64_t look(const uint64_t *p, uint64_t n)
 	return sum;
 }
 
-/* Has a stack, which stays its own while a handler runs the same function. */
+/* Has a stack, which remains separate when a handler runs the same function. */
 COSY_FUNCTION
 static uint64_t histogram(const unsigned char *p, size_t n, uint32_t rounds)
 {
@@ -181,7 +181,7 @@ int main(int argc, char **argv)
 		test_fork(words);
 		return 0;
 	}
-	/* Once, to have it in the kernel. */
+	/* Once, so that it is loaded in the kernel. */
 	COSY_START;
 	getppid();
 	r = count(words, 1);
@@ -195,7 +195,7 @@ int main(int argc, char **argv)
 	printf("%llx, %s\n", (unsigned long long)r,
 	       ticks > before ? "handlers have run" : "no handler has run");
 
-	/* The handler comes into the function that it has interrupted. */
+	/* The handler calls the function that it has interrupted. */
 	bytes = cosy_malloc(4096);
 	for (int i = 0; i < 4096; i++)
 		bytes[i] = (unsigned char)(i * 7 + i / 64);
@@ -205,12 +205,12 @@ int main(int argc, char **argv)
 		pthread_join(threads[i], NULL);
 		printf("%llx\n", (unsigned long long)results[i]);
 	}
-	/* Natively the threads may be done between two ticks. */
+	/* Natively the threads may end between two ticks. */
 	while (!in_handler)
 		sums(1);
 	printf("%llx\n", (unsigned long long)in_handler);
 
-	/* A handler leaves a function that never ends, again and again. */
+	/* A handler repeatedly leaves a function that never ends. */
 	for (int i = 0; i < 12; i++) {
 		every(SIGALRM, SIG_IGN, 0);
 		if (sigsetjmp(out, 1)) {

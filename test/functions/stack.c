@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * stack.c - a function that has too little stack is found out before it has done
- * anything, and runs natively. libcosy gives each what the compiler says that it
- * needs, so the compiler's word is changed.
+ * stack.c - a function with too little stack is detected before it has any effect, and runs
+ * natively. libcosy gives each function the stack size of the compiler's table, so the test
+ * changes that table.
  */
 // RUN: %clang -O2 -Wall -Werror %s -o %t -L%lib -l:libcosy.a
 // RUN: %t > %t.native
@@ -31,7 +31,7 @@ static int turn(int *p, int n)
 /* The compiler's table of functions. */
 extern struct cosy_function __start_cosy_functions[];
 
-/* Before the table is handed to libcosy. */
+/* Before the table is passed to libcosy. */
 __attribute__((constructor(1000))) static void lie(void)
 {
 	__start_cosy_functions[0].stack = 48;

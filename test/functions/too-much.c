@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * too-much.c - a function with so many ways through it that the kernel's verifier gives
- * up runs natively. That takes seconds to find out, and is found out once.
+ * too-much.c - a function with too many paths for the kernel's verifier runs natively. Detecting
+ * that takes seconds, and happens only once.
  */
 // RUN: %clang -O2 -Wall -Werror %s -o %t -L%lib -l:libcosy.a
 // RUN: %t > %t.native
@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* What is in bits afterwards is another number on each way, and the verifier knows it. */
+/* Afterwards bits has a different number on each path, which the verifier knows. */
 #define STEP(i)						\
 	if (p[i] > 100) {				\
 		bits ^= 0x9e3779b97f4a7c15 >> (i);	\

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * tree.cpp - in C++, and however the program is built: trees that user code has made
- * are walked by a function, those that a function has made by user code, with helpers
- * and constant data, in several segments of one thread.
+ * tree.cpp - user functions in C++, and in all kinds of builds. A function traverses trees that
+ * user code has created, and user code traverses trees of a function, with helpers and constant
+ * data, in several segments of one thread.
  */
 // RUN: mkdir -p %t.dir && cd %t.dir
 // RUN: %build/bin/cosy-c++ -O0 %s -o %t.O0 && %t.O0 > %t.native
@@ -30,7 +30,7 @@ struct tree {
 	long count;
 };
 
-/* Constant data, with pointers in it. */
+/* Constant data that contains pointers. */
 const long weights[] = { 3, 1, 4, 1, 5, 9, 2, 6 };
 const long *const table[] = { weights, weights + 4 };
 
@@ -44,7 +44,7 @@ bool before(const node &a, const node &b)
 	return a.key < b.key;
 }
 
-/* What user code has made: in order, and leaves its mark. */
+/* Created by user code: visit in order, and mark the nodes. */
 COSY_FUNCTION unsigned long sum(tree *t)
 {
 	unsigned long total = 0;
@@ -69,7 +69,7 @@ COSY_FUNCTION unsigned long sum(tree *t)
 	}
 }
 
-/* What user code walks: one more node, at its place. */
+/* Traversed by user code: insert one node at its place. */
 COSY_FUNCTION long insert(tree *t, node *n)
 {
 	node **at = &t->root;

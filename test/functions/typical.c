@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * typical.c - functions as people write them are taken by the kernel's verifier, and
- * give the same results there, as up-calls and natively.
+ * typical.c - the kernel's verifier accepts typical functions. They give the same results in the
+ * kernel, as up-calls and natively.
  */
 // RUN: %clang -O2 -Wall -Werror %s -o %t -L%lib -l:libcosy.a
 // RUN: %t > %t.native
@@ -35,7 +35,7 @@
 
 #define LENGTH(array)	(sizeof(array) / sizeof(*(array)))
 
-/* A hash table of strings, chained. */
+/* A hash table of strings, with chaining. */
 struct entry {
 	struct entry *next;
 	char key[24];
@@ -63,7 +63,7 @@ COSY_FUNCTION static long look_up(const struct table *t, const char *key)
 	return -1;
 }
 
-/* Quicksort with a stack of its own, and insertion for what is short. */
+/* Quicksort with its own stack, and insertion sort for short parts. */
 COSY_FUNCTION static long quicksort(int *a, int n)
 {
 	struct {
@@ -101,7 +101,7 @@ COSY_FUNCTION static long quicksort(int *a, int n)
 		}
 		if (depth + 2 > 32)
 			return -1;
-		/* The longer part first, so that the stack is enough. */
+		/* The longer part first, so that the stack is sufficient. */
 		if (j - low > high - i) {
 			stack[depth].low = low;
 			stack[depth++].high = j;
@@ -277,7 +277,7 @@ COSY_FUNCTION static long decode64(const char *in, unsigned char *out)
 	return n;
 }
 
-/* UTF-8 to code points; what is none becomes U+FFFD. */
+/* UTF-8 to code points. Invalid bytes become U+FFFD. */
 COSY_FUNCTION static size_t utf8(const unsigned char *s, size_t n, uint32_t *out)
 {
 	static const uint32_t least[] = { 0, 0x80, 0x800, 0x10000 };
@@ -380,7 +380,7 @@ COSY_FUNCTION static int json(const char *s)
 {
 	char open[32];
 	int depth = 0, values = 0;
-	bool want = true;	/* a value must come */
+	bool want = true;	/* a value must follow */
 
 	for (;;) {
 		while (*s == ' ' || *s == '\t' || *s == '\n' || *s == '\r')
@@ -453,7 +453,7 @@ close:
 	}
 }
 
-/* SHA-256 of a text that is padded already. */
+/* SHA-256 of a text that is already padded. */
 static const uint32_t k256[64] = {
 	0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4,
 	0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe,
@@ -550,7 +550,7 @@ COSY_FUNCTION static bool matches(const char *pattern, const char *name)
 	return !*pattern;
 }
 
-/* A heap of the smallest, as queues of events have it. */
+/* A heap with the smallest element first, as in event queues. */
 COSY_FUNCTION static long heap(int *a, int n)
 {
 	long sum = 0;
@@ -585,7 +585,7 @@ COSY_FUNCTION static long heap(int *a, int n)
 	return sum;
 }
 
-/* What the functions work on, all of it in the segment. */
+/* The data of the functions, all in the segment. */
 struct data {
 	struct table table;
 	struct entry entries[200];
@@ -606,7 +606,7 @@ static const char document[] =
 	"  \"more\": { \"x\": false, \"y\": [[[\"deep\"]]] } }";
 static const char mixed[] =
 	"a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\xff\xc0\x80\xed\xa0\x80z\xe2\x82";
-/* "abc" again and again, and what is behind it. */
+/* "abc" repeated, and the data after it. */
 static const unsigned char packed[] = {
 	0x3f, 'a', 'b', 'c', 3, 0, 255, 20, 0xa0,
 	't', 'h', 'e', ' ', 't', 'a', 'i', 'l', ' ', '.',
@@ -765,7 +765,7 @@ int main(void)
 {
 	struct data *d = cosy_malloc(sizeof(*d));
 
-	/* The first call of a function is an up-call, while its program is loaded. */
+	/* The first call of a function is an up-call, because its program is loaded then. */
 	run(d, false);
 	run(d, true);
 	return 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * loops.h - what module.c does with a loop that all threads of a child share: calls and
+ * loops.h - the operations of module.c on a loop that all threads of a child share: calls and
  * compounds that wait for sockets, threads that make calls or sleep, cancelling and closing.
  *
- * The choices come from any(), as in programs.h. No thread waits for another one: of what they
- * write to the page at the same time the kernel has to make something.
+ * The choices come from any(), as in programs.h. No thread waits for another one. The kernel must
+ * handle all concurrent writes to the page.
  */
 #ifndef LOOPS_H
 #define LOOPS_H
@@ -28,7 +28,7 @@ static void make_loop(void)
 		die("a loop");
 }
 
-/* Of make_files(), what entries wait for. */
+/* Descriptors of make_files() that entries wait for. */
 static int waiting_fd(void)
 {
 	static const int fds[] = {
@@ -39,7 +39,7 @@ static int waiting_fd(void)
 	return fds[any(sizeof(fds) / sizeof(*fds))];
 }
 
-/* A compound that waits for files, and does something else in between. */
+/* A compound that waits for files, with other operations between. */
 static void load_parking(void)
 {
 	static const int parks[] = {
@@ -61,7 +61,7 @@ static void load_parking(void)
 		call_op(&p, FD_REGS + any(4), call->nr, (unsigned int)strlen(call->args), 0);
 		arg_number(&p, fd);
 		for (const char *kinds = call->args + 1; *kinds; kinds++) {
-			/* An address, or its length, is the exception. */
+			/* An address, or its length, is seldom used. */
 			if (kinds - call->args > 3 || fd == FD_LISTENING)
 				arg_number(&p, rarely() ? value(kinds) : 0);
 			else if (*kinds == 'n')
@@ -87,7 +87,7 @@ static void load_parking(void)
 	free(im);
 }
 
-/* Mostly the compound that was loaded last. */
+/* Usually the compound that was loaded last. */
 static __u64 choose_handle(void)
 {
 	return handles[(any(4) ? nr_loaded - 1 : any(HANDLES)) % HANDLES];
@@ -111,7 +111,7 @@ static void enter_compound(unsigned int index)
 	entry->args[5] = any(4) ? 0 : any(4);
 }
 
-/* A compound that was left goes on. */
+/* Resume a compound that was left. */
 static void resume_compound(unsigned int index)
 {
 	struct cosy_async_entry *entry = &loop.entries[index];
@@ -185,7 +185,7 @@ static void collect_all(void)
 	}
 }
 
-/* Enter the loop, for anything for which it can be entered. */
+/* Enter the loop, for each possible purpose. */
 static void enter_some(void)
 {
 	__u64 what = 1 + any(COSY_ASYNC_MAX_DONE);
@@ -221,7 +221,7 @@ static void enter_some(void)
 	enter_loop(&loop, what);
 }
 
-/* Threads make calls that sleep until the lock is released, or are cancelled. */
+/* Threads make calls that sleep until the lock is released or they are cancelled. */
 static void sleep_in_calls(void)
 {
 	unsigned int n = 1 + any(4), index = 0;
@@ -243,7 +243,7 @@ static void sleep_in_calls(void)
 	close(fd);
 }
 
-/* As `cosy stat` reads it. */
+/* Read it like `cosy stat`. */
 static void read_fdinfo(void)
 {
 	char path[64], text[512];
@@ -270,7 +270,7 @@ static void connect_tcp(void)
 		close(fd);
 }
 
-/* The other end of a pipe or of a pair of sockets; any other descriptor has none. */
+/* The other end of a pipe or a pair of sockets; other descriptors have none. */
 static int peer_of(int fd)
 {
 	if (fd == FD_TCP || fd == FD_TCP + 1)
@@ -280,7 +280,7 @@ static int peer_of(int fd)
 	return fd;
 }
 
-/* Make a descriptor ready to be read from, or to be written to. */
+/* Make a descriptor readable or writable. */
 static void feed(int fd)
 {
 	static const char bytes[8] = { 1 };
@@ -293,7 +293,7 @@ static void feed(int fd)
 		errno = 0;
 }
 
-/* A compound waits, and goes on: once for each time that its descriptors are ready. */
+/* A compound waits, and resumes once for each time that its descriptors become ready. */
 static void wait_and_feed(void)
 {
 	unsigned int index = any(ENTRIES), times = 1 + any(4);
@@ -310,7 +310,7 @@ static void wait_and_feed(void)
 	}
 }
 
-/* What others do to the loop and to what its entries wait for. */
+/* Operations of others on the loop and on the files of its entries. */
 static void disturb_loop(void)
 {
 	struct pollfd poll_loop = { .fd = loop.fd, .events = POLLIN };
@@ -322,7 +322,7 @@ static void disturb_loop(void)
 		close(dup(loop.fd));
 		break;
 	case 1:
-		/* It may have threads again. */
+		/* Allow threads again. */
 		close(dup(loop.fd));
 		mmap(loop.page, loop.size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, loop.fd, 0);
 		break;
@@ -344,12 +344,12 @@ static void disturb_loop(void)
 			errno = 0;
 		break;
 	case 7:
-		/* Nobody is to receive any more, or to send. */
+		/* Nothing more can be received or sent. */
 		if (rarely())
 			shutdown(fd, (int)any(3));
 		break;
 	default:
-		/* The size is that of an eventfd's. */
+		/* The size for an eventfd. */
 		if (write(fd, arena, any(2) ? 8 : 1 + any(3000)) < 0)
 			errno = 0;
 	}

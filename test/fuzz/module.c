@@ -2,19 +2,18 @@
 /*
  * module.c - libFuzzer target: the module, in the VM, guided by its own coverage.
  *
- * An input is the choices that test/kernel/programs.h and loops.h make: which compounds are made,
- * how they are run, what the device is asked for, what a loop executes, which seccomp filters there
- * are.  The first byte chooses the module's parameters.  Each input is executed by a child, as a
- * plain user with files, memory and descriptors of its own, in up to three threads and under
- * signals.  The counters of kernel/cosy/coverage.c, which all processes share, are libFuzzer's
- * extra counters.
+ * An input is a series of choices for test/kernel/programs.h and loops.h: which compounds are
+ * made, how they run, the requests to the device, the work of a loop, and the seccomp filters. The
+ * first byte chooses the module's parameters. A child executes each input as an unprivileged user
+ * with its own files, memory and descriptors, in up to three threads and with signals. The
+ * counters of kernel/cosy/coverage.c, which all processes share, are libFuzzer's extra counters.
  *
- * Nothing is claimed about results: the kernel has to survive without a complaint, and
- * every child has to be killable.
+ * Results are not checked. The kernel must survive without reporting a fault, and every child must
+ * be killable.
  *
- * Started by test/fuzz/run, with three variables: COSY_FUZZ_FUNCTIONS names an object of
- * user functions, COSY_FUZZ_DISK a directory on a disk that all inputs share, COSY_FUZZ_SEEN the
- * file that tells which counters have ever been set.
+ * test/fuzz/run starts it with three variables: COSY_FUZZ_FUNCTIONS is an object of user
+ * functions, COSY_FUZZ_DISK a directory on a disk that all inputs share, COSY_FUZZ_SEEN the file
+ * with the counters that were ever set.
  */
 // REQUIRES: root, long, vm
 // RUN: %S/run --runs 0
@@ -36,7 +35,7 @@
 #define NR_COUNTERS	(128 * 1024)
 #define NOBODY		65534
 #define MAX_FUNCTIONS	16
-/* Where the programs of user functions are, out of reach of what compounds close. */
+/* The descriptors of user functions' programs, which compounds cannot close. */
 #define FUNCTION_FDS	200
 
 __attribute__((section("__libfuzzer_extra_counters"), aligned(4096)))
@@ -51,7 +50,7 @@ static unsigned int nr_functions;
 static _Thread_local const uint8_t *at;
 static _Thread_local size_t left;
 
-/* At the end of the input it is 0 for ever. */
+/* After the end of the input it is always 0. */
 static unsigned int any(unsigned int n)
 {
 	unsigned int value = 0;
@@ -63,7 +62,7 @@ static unsigned int any(unsigned int n)
 	return value % n;
 }
 
-/* --- what a child does ----------------------------------------------------------- */
+/* --- the work of a child --------------------------------------------------------- */
 
 static void nothing(int sig)
 {
@@ -76,7 +75,7 @@ static void lost(int sig)
 	_exit(1);
 }
 
-/* A user function, bound as it should be or nearly so, and called. */
+/* Bind a user function, correctly or almost, and call it. */
 static void call_function(__u64 *frame, struct cosy_run *run)
 {
 	struct cosy_bind bind = {
@@ -106,7 +105,7 @@ static void call_function(__u64 *frame, struct cosy_run *run)
 	frame[2] = (__u64)number();
 	frame[3] = any(3) ? any(2000) : (__u64)memory();
 	while (entries--) {
-		/* A function that was suspended goes on, or not. */
+		/* Resume a function that was suspended, or not. */
 		run->flags = any(8) ? run->flags & COSY_RUN_SUSPENDED : any(16);
 		run->flags |= any(2) ? COSY_RUN_COUNT : 0;
 		run->slice = any(3);
@@ -119,7 +118,10 @@ static void call_function(__u64 *frame, struct cosy_run *run)
 	ioctl(dev, COSY_IOC_UNLOAD, &bind.handle);
 }
 
-/* A filter that allows most calls; some of one kind may fail, or none may enter the module. */
+/*
+ * A filter that allows most calls. Some of one kind may fail, or entering the module may be
+ * forbidden.
+ */
 static void set_filter(unsigned int flags)
 {
 	const __u32 nr = any(6) ? (__u32)fast[any(NR_FAST)] : SYS_lseek;
@@ -139,7 +141,7 @@ static void set_filter(unsigned int flags)
 	syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
 }
 
-/* Any bytes as an image, most of which the verifier rejects. */
+/* Any bytes as an image. The verifier rejects most of them. */
 static void load_bytes(void)
 {
 	struct cosy_load load = { .size = sizeof(load) };
@@ -163,7 +165,7 @@ struct share {
 	unsigned int number;
 };
 
-/* What blocks is interrupted: in each thread, for the process's signals go to one of them. */
+/* Interrupt blocking calls in each thread, because a process's signal goes to only one thread. */
 static void interrupt_often(void)
 {
 	struct itimerspec often = { { 0, 5000000 }, { 0, 5000000 } };
@@ -228,7 +230,10 @@ static void make_device(const char *name, unsigned int major_number, unsigned in
 		_exit(2);
 }
 
-/* A root of its own with what programs.h names, which goes when the child does; a plain user. */
+/*
+ * A separate root with the names of programs.h, which disappears with the child; an unprivileged
+ * user.
+ */
 static void enter_root(void)
 {
 	const char *disk = getenv("COSY_FUZZ_DISK");
@@ -290,7 +295,7 @@ static void child(const uint8_t *bytes, size_t size)
 
 /* --- libFuzzer's side ------------------------------------------------------------ */
 
-/* The module's parameters for most inputs, and what some have instead. */
+/* The module's parameters for most inputs, and other values for some. */
 static const struct parameter {
 	const char *name, *usual, *odd;
 } parameters[] = {
@@ -313,7 +318,7 @@ static void set_parameter(const char *name, const char *value)
 	close(fd);
 }
 
-/* Every second input has the usual ones. */
+/* Every second input has the default parameters. */
 static const struct parameter *choose_parameter(uint8_t byte)
 {
 	return byte & 1 ? &parameters[(byte >> 1) % (sizeof(parameters) / sizeof(*parameters))] :
@@ -326,7 +331,7 @@ static void add_seen(void)
 		*(uint64_t *)(seen + i) |= *(uint64_t *)(counters + i);
 }
 
-/* It goes on from what an earlier run has reached. */
+/* Continue with the counters of an earlier run. */
 static void read_seen(void)
 {
 	const char *file = getenv("COSY_FUZZ_SEEN");
@@ -375,11 +380,11 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	}
 	if (!nr_functions)
 		die("no user function");
-	/* Functions find memory there, and stacks. */
+	/* Functions find memory and stacks there. */
 	segment.base[0] = segment.base[PAGE] = 0;
 	close(dev);
 	read_seen();
-	/* What loading the module and functions has reached. */
+	/* The coverage of loading the module and functions. */
 	add_seen();
 	atexit(write_seen);
 	return 0;

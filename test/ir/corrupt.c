@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Corrupt images: every field of the header, of every operation and of the
- * tables, out of range by as little as possible, is rejected with the reason
- * and the offset of that very field.
+ * Corrupt images: every field of the header, of every operation and of the tables is set to the
+ * nearest invalid value. It must be rejected with the reason and the offset of that field.
  */
 // RUN: %cc -g -fsanitize=address,undefined -I%root/compound-ir/include %s %root/compound-ir/src/verify.c -o %t
 // RUN: %t
@@ -15,8 +14,8 @@
 #include <cosy/verify.h>
 
 /*
- * The image that is corrupted, always anew: all forms of operations, two lines,
- * strings and data.
+ * The image that is corrupted, created for each case: all forms of operations, two lines, strings
+ * and data.
  */
 enum { NREGS = 4, NLINES = 2 };
 
@@ -74,7 +73,7 @@ static const struct image good = {
 
 static int failures, checks;
 
-/* On the heap, of exactly this size, for the sanitizer to watch. */
+/* On the heap, of exactly this size, so that the sanitizer detects accesses outside it. */
 static int verify(const struct image *image, size_t size, struct cosy_diag *diag)
 {
 	void *copy = malloc(size ? size : 1);
@@ -138,7 +137,7 @@ static void accepted(const struct image *image, const char *what)
 	accepted(&fine, #field " = " #value);				\
 } while (0)
 
-/* An error that shows in another field than the one that was changed. */
+/* An error that is reported at another field than the changed one. */
 #define BAD_AT(field, value, at, reason) do {				\
 	struct image bad = fresh();					\
 									\
@@ -185,7 +184,7 @@ static void check_header(void)
 	       "tables do not add up to the size");
 	BAD_AT(h.data_size, 0xfffffff0, h.size,
 	       "tables do not add up to the size");
-	/* Sums that would overflow 32 bits to the right size. */
+	/* Sums that would overflow 32 bits to the correct size. */
 	image.h.strings_size = 0x80000000u + 8;
 	image.h.data_size = 0x80000000u + 16;
 	rejected(&image, good.h.size, offsetof(struct image, h.size),
@@ -352,7 +351,7 @@ static void check_end(void)
 	image.ops[EXIT] = good_ops[MOV];
 	rejected(&image, good.h.size, offsetof(struct image, ops[EXIT]),
 		 "runs off the end", "last operation");
-	/* Slots at the very end belong to an operation that runs off. */
+	/* Slots at the end belong to an operation that exceeds the end. */
 	image = fresh();
 	image.ops[UPCALL] = good_ops[CALL];
 	image.ops[MOV] = image.ops[EXIT] = good_ops[ARG2];
@@ -360,7 +359,7 @@ static void check_end(void)
 	image.ops[CASE2].target = 0;
 	rejected(&image, good.h.size, offsetof(struct image, ops[UPCALL]),
 		 "runs off the end", "last call");
-	/* And one slot less than it needs. */
+	/* And with one slot too few. */
 	image.ops[UPCALL].width = 3;
 	rejected(&image, good.h.size, offsetof(struct image, ops[UPCALL].width),
 		 "argument slot missing", "last call's arguments");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Random arithmetic and branches by the module's executor, which is another
- * compiler's work than the library's: the same registers come out.
+ * Random arithmetic and branches on the module's executor, which another compiler has compiled
+ * than the library's. The resulting registers must be the same.
  */
 // RUN: %cc -O1 -I%root/compound-ir/include -I%include %s %lib/libcosy.a -o %t
 // RUN: env COSY_EXECUTOR=user %t > %t.user
@@ -21,7 +21,7 @@
 #include <cosy.h>
 #include <cosy/format.h>
 
-/* r0 to r7 are computed with; r8 counts the turns of the whole up to r9. */
+/* r0 to r7 are operands; r8 counts the iterations of the whole up to r9. */
 enum { NREGS = 10, NRANDOM = 8, NOPS = 300, COMPOUNDS = 200, TURNS = 7 };
 
 struct image {
@@ -81,7 +81,7 @@ static struct cosy_op random_op(uint32_t pc)
 	case COSY_OP_SDIV:
 	case COSY_OP_UREM:
 	case COSY_OP_SREM:
-		/* Odd, so not 0 at any width; and not -1. */
+		/* Odd, so not 0 at any width, and not -1. */
 		op.imm = (int64_t)(value() & 0x7f7f7f7f7f7f7f3f) | 1;
 		op.b = COSY_NONE;
 		op.width = width;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * abi-4.c - a program made for ABI 4 and compound format 1, as they were first.
+ * abi-4.c - a program for ABI 4 and compound format 1, the first versions.
  *
- * It includes none of Cosy's headers: its image, structures and numbers are those
- * of that time. Every later module must run it. So nothing in here is ever
- * changed; what is added to the interface gets a file beside this one.
+ * It includes none of Cosy's headers. Its image, structures and numbers are those of that time,
+ * and every later module must run it. So this file is never changed. Additions to the interface
+ * get a new file beside it.
  */
 // RUN: %compile %s -o %t
 // RUN: %vm %t | FileCheck %s
@@ -172,7 +172,7 @@ int main(void)
 	CHECK(enter(&run) == (RUN_DONE | 2));
 	CHECK(frame[1] == 5 * (uint64_t)getpid());
 
-	/* Bits that are new are refused, hence never set for an old client. */
+	/* New bits are rejected, so an old client never sets them. */
 	run.flags = 1u << 31;
 	run.pc = 0;
 	run.status = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * Attacks on loops of the module, by a process that can write to its page, use its
- * descriptors and end its threads at any moment. async.c says what loops do.
+ * Attacks on loops of the module by a process that can write to its page, use its descriptors and
+ * end its threads at any moment. async.c tests the normal behaviour.
  */
 
 // RUN: %compile %s -o %t
@@ -35,7 +35,7 @@ static unsigned int max_waiters(void)
 	return value;
 }
 
-/* Submit entries that receive a byte; return how many could not wait. */
+/* Submit entries that receive a byte; return the number that could not wait. */
 static unsigned int receive_many(struct loop *loop, int fd, unsigned int n)
 {
 	static char bytes[4096];
@@ -51,7 +51,7 @@ static unsigned int receive_many(struct loop *loop, int fd, unsigned int n)
 	return refused;
 }
 
-/* A wake-up walks all that wait for a socket: they are bounded, over all loops. */
+/* A wake-up visits all waiters of a socket, so their number is limited, over all loops. */
 static void too_many_wait(void)
 {
 	struct epoll_event event = { .events = EPOLLIN };
@@ -71,7 +71,7 @@ static void too_many_wait(void)
 	check(receive_many(&second, sv[0], 64) == 64 - 2 - 1, "two can wait again");
 	destroy(&second);
 	destroy(&first);
-	/* Who waits by other means counts, too: the walk is as long. */
+	/* Waiters by other means also count, because the list is as long. */
 	create(&first, 1024);
 	check(!epoll_ctl(epoll, EPOLL_CTL_ADD, sv[0], &event) &&
 	      receive_many(&first, sv[0], max) == 1, "epoll counts");
@@ -105,7 +105,7 @@ static uint64_t first_word(unsigned int flags, unsigned int nr)
 	return word;
 }
 
-/* The flags are those that came with the number. */
+/* The flags are those that were submitted with the number. */
 static void changing_entry(void)
 {
 	unsigned int made = 0, refused = 0, wrong = 0;
@@ -152,7 +152,7 @@ static void filter(struct sock_filter *code, unsigned short size)
 		_exit(100);
 }
 
-/* In a child: the arguments that the filter has seen are those of the call. */
+/* In a child: the call has the arguments that the filter has checked. */
 static int change_after_the_filter(void)
 {
 	struct sock_filter code[] = {
@@ -195,7 +195,7 @@ static int change_after_the_filter(void)
 	return made && user ? 0 : 3;
 }
 
-/* In a child: an entry brings a filter that forbids to enter again. */
+/* In a child: an entry installs a filter that forbids another entry. */
 static int barred(void)
 {
 	struct sock_filter code[] = {
@@ -218,7 +218,7 @@ static int barred(void)
 	submit(&loop, 1, 0, SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, (uintptr_t)&program, 0);
 	submit(&loop, 2, 0, SYS_getpid, 0, 0, 0, 0);
 	submit(&loop, 3, 0, SYS_getppid, 0, 0, 0, 0);
-	/* It may leave after any entry, for the kernel's own work. */
+	/* It may leave after any entry, for pending work of the kernel. */
 	do {
 		ret = enter_loop(&loop, COSY_ASYNC_MAX_DONE);
 		if (ret < 0)
@@ -250,7 +250,7 @@ static int change_user(void)
 	if (!geteuid() && setresuid(65534, 65534, 65534))
 		return 103;
 	fd = execute(&loop) == 1 && collect(&loop) == 0 ? (int)entry_result(&loop, 0) : -1;
-	/* Without root there is nobody else to become. */
+	/* Without root it cannot become another user. */
 	return fd == -EACCES || getuid() != 65534 ? 0 : 1;
 }
 
@@ -265,7 +265,7 @@ static void in_child(const char *what, int (*act)(void))
 	check(!status, "%s: %#x", what, status);
 }
 
-/* The page is taken away, and moved, while an entry waits. */
+/* The page is unmapped, and moved, while an entry waits. */
 static void unmapped(void)
 {
 	struct loop loop;
@@ -304,14 +304,14 @@ static struct {
 
 static void *enter_blocked(void *unused)
 {
-	/* The other thread is inside for a moment when it looks. */
+	/* When it reads its state, the other thread is inside for a moment. */
 	do
 		blocked.entered = enter_loop(&blocked.loop, COSY_ASYNC_MAX_DONE);
 	while (blocked.entered == -EBUSY);
 	return unused;
 }
 
-/* A call that blocks has the loop for itself. */
+/* A call that blocks has exclusive use of the loop. */
 static void two_threads(void)
 {
 	pthread_t thread;
@@ -347,7 +347,7 @@ static void on_alarm(int signal)
 		_exit(1);
 }
 
-/* A call that a signal interrupts is made again: it has not completed. */
+/* A call that a signal interrupts is repeated, because it has not completed. */
 static void signals(void)
 {
 	const struct itimerval often = { { 0, 20000 }, { 0, 20000 } }, never = { { 0, 0 }, { 0, 0 } };
@@ -434,8 +434,8 @@ static void killed(void)
 }
 
 /*
- * Files that keep their wait queues elsewhere, or have two of them, or free them while
- * somebody waits: nothing waits for them here.
+ * Files that keep their wait queues elsewhere, or have two of them, or free them while a task
+ * waits: entries do not wait for them.
  */
 static void other_files(void)
 {
@@ -475,7 +475,7 @@ static void other_files(void)
 	destroy(&loop);
 }
 
-/* io_uring closes the loop that has been entered; what comes after that goes on. */
+/* io_uring closes the loop that has been entered; later work continues. */
 static void closed_by_uring(void)
 {
 	int rounds = 0, closed = 0, sv[2];
@@ -499,7 +499,7 @@ static void closed_by_uring(void)
 		submit_index(&loop, 2);
 		for (uint32_t i = 3; i < 60; i++)
 			submit(&loop, i, 0, SYS_getpid, 0, 0, 0, 0);
-		/* It may leave before, for the kernel's own work. */
+		/* It may leave before, for pending work of the kernel. */
 		while (enter_loop(&loop, COSY_ASYNC_MAX_DONE) >= 0)
 			;
 		closed += !ring_result(&ring) && fcntl(loop.fd, F_GETFD) < 0;
@@ -511,7 +511,7 @@ static void closed_by_uring(void)
 	close(sv[1]);
 }
 
-/* Bytes that are sent to one of several sockets, one after the other received. */
+/* Bytes are sent to one of several sockets, and received one after the other. */
 #define SOCKETS	8
 #define BYTES	3000
 
@@ -536,8 +536,8 @@ static void *send_all(void *unused)
 }
 
 /*
- * A thread that sleeps in epoll_wait() is woken for each byte, while it takes one
- * completion at a time.
+ * A thread that sleeps in epoll_wait() is woken for each byte, while it collects one completion at
+ * a time.
  */
 static void wakes_pollers(void)
 {
@@ -556,7 +556,7 @@ static void wakes_pollers(void)
 	execute(&loop);
 	pthread_create(&thread, NULL, send_all, NULL);
 	while (traffic.received < BYTES) {
-		/* What is submitted wakes nobody. A lost wake-up ends here, on any machine. */
+		/* Submitting wakes no thread. A lost wake-up ends here, on any machine. */
 		if (loop.page->submit_head == loop.tail &&
 		    epoll_wait(epoll, &event, 1, 120000) != 1 && errno != EINTR) {
 			check(false, "a wake-up is lost after %u bytes: %s", traffic.received, strerror(errno));

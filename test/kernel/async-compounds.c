@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * Entries that run compounds: these are parked where their recvfrom or sendto would block,
- * go on with their registers, and are given back to the process where it has to do something.
- * Nothing that the process writes, closes or cancels meanwhile harms anybody.
+ * Entries that run compounds. They are parked when their recvfrom or sendto would block, resume
+ * with their registers, and are returned to the process for work in user mode. Writes, closes and
+ * cancels of the process meanwhile do no harm.
  */
 
 // RUN: %compile %s -o %t
@@ -23,7 +23,7 @@ static __u64 echo, receive, send_all;
 
 static void load_all(void)
 {
-	/* Until there is nothing more to receive: exit 0. A call that fails: exit 1. */
+	/* Until no more data can be received: exit 0. A call that fails: exit 1. */
 	echo = LOAD_FOR_LOOPS(RECV(GOT, FD, BUF, SIZE, 0), BR(GOT, SLT, 0, 19), BR(GOT, EQ, 0, 18),
 			      SEND(SENT, FD, BUF, GOT, MSG_NOSIGNAL), ADDI(ROUNDS, ROUNDS, 1),
 			      JMP(0), EXIT(0), EXIT(1));
@@ -130,7 +130,7 @@ static void refused(void)
 	destroy(&loop);
 }
 
-/* Up-calls, and whatever else the process does for the compound. */
+/* Up-calls, and other work of the process for the compound. */
 static void leaving(void)
 {
 	static __u64 frame[NREGS + 1];
@@ -165,7 +165,7 @@ static void leaving(void)
 	      loop.entries[5].status == COSY_ENTRY_DONE && entry_result(&loop, 5) == 1 &&
 	      frame[ROUNDS] == 2, "until it ends");
 
-	/* Left, and never resumed: the entry is free for something else. */
+	/* Left, and never resumed. The entry can be used for another operation. */
 	start(&loop, 5, up, frame, 0, 0);
 	send(sv[1], "x", 1, 0);
 	check(go(&loop, 1) == 1 && collect(&loop) == 5 && is_left(&loop, 5, COSY_UPCALL, 8), "left");
@@ -180,7 +180,7 @@ static void leaving(void)
 	check(go(&loop, 1) == 1 && collect(&loop) == 5 && entry_result(&loop, 5) == 2,
 	      "the entry runs another compound");
 
-	/* Calls that it cannot wait for. */
+	/* Calls that the loop cannot wait for. */
 	direct = LOAD_FOR_LOOPS(RECV(GOT, FD, BUF, SIZE, MSG_WAITALL), EXIT(0));
 	start(&loop, 5, direct, frame, 0, 0);
 	check(go(&loop, 1) == 1 && collect(&loop) == 5 && is_left(&loop, 5, COSY_STEP, 0) &&
@@ -202,11 +202,11 @@ static void leaving(void)
 	      "a buffer in the kernel");
 	frame[BUF] = (uintptr_t)buffer;
 
-	/* A store that faults is the process's. */
+	/* A store that faults must be done by the process. */
 	wrong = LOAD_FOR_LOOPS(RECV(GOT, FD, BUF, SIZE, 0), STORE(8, SIZE, GOT), EXIT(0));
 	check(run(&loop, wrong, frame, 0, 0) == COSY_STEP_FAULT && is_left(&loop, 7, COSY_STEP, 7) &&
 	      frame[GOT] == 1, "a fault");
-	/* So is an errno that is nowhere. */
+	/* So must a store of errno to an unmapped address. */
 	wrong = LOAD_FOR_LOOPS(LIBC(GOT, SYS_recvfrom, 6), ARGI(-1), ARGI(0), ARGI(0), ARGI(0),
 			       ARGI(0), ARGI(0), EXIT(0));
 	start(&loop, 7, wrong, frame, 0, 0);
@@ -218,7 +218,9 @@ static void leaving(void)
 	destroy(&loop);
 }
 
-/* The frame is gone when the compound ends: its outputs are lost, and the process with them. */
+/*
+ * The frame is unmapped when the compound ends. Its outputs are lost, and the process is killed.
+ */
 static void losing_frame(void)
 {
 	int status;
@@ -295,8 +297,8 @@ static __u64 receive_twice(void)
 }
 
 /*
- * All that wait for a socket receive before one of them receives again. That is the first one,
- * unless there was work for the kernel between its two calls: this costs it a turn.
+ * All compounds that wait for a socket receive before one of them receives again. That is the
+ * first one, unless the kernel had work between its two calls, which delays it.
  */
 static void taking_turns(void)
 {
@@ -319,7 +321,7 @@ static void taking_turns(void)
 	send(sv[1], "abcd", 4, 0);
 	check(go(&loop, 1) == 1, "one of them ends");
 	ended = collect(&loop);
-	/* Its second byte is where its first one was. */
+	/* Its second byte follows its first one. */
 	check(ended >= 0 && ended < 3 && bytes[ended] == 'd' && strspn(bytes, "abcd") == 3 &&
 	      bytes[0] != bytes[1] && bytes[1] != bytes[2] && bytes[0] != bytes[2],
 	      "they take turns: %s, %d has ended", bytes, ended);
@@ -374,7 +376,7 @@ static void cancelling(void)
 	check(go(&loop, 1) == 1 && collect(&loop) == 1 && (long long)frames[1][GOT] == -ECANCELED &&
 	      frames[1][SENT] == 1, "that of the other one fails once");
 
-	/* Another file is where the socket was. */
+	/* The socket's number belongs to another file. */
 	start(&loop, 0, twice, frames[0], 0, 0);
 	check(go(&loop, 0) == 0, "it waits");
 	send(sv[1], "!", 1, 0);
@@ -391,7 +393,7 @@ static void cancelling(void)
 	destroy(&loop);
 }
 
-/* Where poll() and recvfrom() do not agree, the call is made. */
+/* If poll() and recvfrom() disagree, the call is made. */
 static void not_asked(void)
 {
 	static __u64 frame[NREGS + 1];
@@ -421,7 +423,7 @@ static void not_asked(void)
 	close(sv[0]);
 	close(sv[1]);
 
-	/* Nobody is told when the receiver of a datagram has room again. */
+	/* The sender is not notified when the receiver of a datagram has room again. */
 	if (socketpair(AF_UNIX, SOCK_DGRAM, 0, sv))
 		die("socketpair");
 	answer = LOAD_FOR_LOOPS(RECV(GOT, FD, BUF, SIZE, 0), SEND(SENT, FD, BUF, SIZE, 0), EXIT(1));
@@ -438,7 +440,9 @@ static void not_asked(void)
 	destroy(&loop);
 }
 
-/* read() and write(): sockets are waited for, and for files of other kinds the compound is left. */
+/*
+ * read() and write(): the loop waits for sockets. For files of other types the compound is left.
+ */
 static void file_io(void)
 {
 	static __u64 frame[NREGS + 1];
@@ -496,7 +500,7 @@ static void file_io(void)
 	close(sv[0]);
 	close(sv[1]);
 
-	/* A write that waits several times is one. */
+	/* A write that waits several times is one write. */
 	pair(sv);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", sv[0]);
 	inotify_add_watch(watch, path, IN_ACCESS | IN_MODIFY);
@@ -521,7 +525,7 @@ static void file_io(void)
 	munmap((void *)(uintptr_t)frame[BUF], 1 << 20);
 	frame[BUF] = (uintptr_t)buffer;
 
-	/* Files for which nothing waits. */
+	/* Files that entries cannot wait for. */
 	copy = LOAD_FOR_LOOPS(READ(GOT, FD, BUF, SIZE), EXIT(3));
 	for (int i = 0; i < 3; i++) {
 		const int fds[] = { watch, device, loop.fd };
@@ -547,7 +551,7 @@ static void file_io(void)
 	destroy(&loop);
 }
 
-/* close(): of a socket that the process says it does not use. */
+/* close() of a socket that the process declares unused. */
 static void closing(void)
 {
 	const struct linger linger = { .l_onoff = 1, .l_linger = 1 };
@@ -570,7 +574,7 @@ static void closing(void)
 		frames[i][BUF] = (uintptr_t)buffer;
 		frames[i][SIZE] = sizeof(buffer);
 	}
-	/* The map: none, one in which it is, one that is nowhere. */
+	/* The map: none, one that contains it, one at an unmapped address. */
 	for (int i = 0; i < 3; i++) {
 		loop.page->nused = 256;
 		loop.page->used = i == 0 ? 0 : i == 1 ? (uintptr_t)used : 8;
@@ -585,7 +589,10 @@ static void closing(void)
 	start(&loop, 0, wait_and_end, frames[0], 0, 0);
 	check(go(&loop, 0) == 0, "one waits for the socket");
 	start(&loop, 1, end, frames[1], 0, 0);
-	/* Before 6.6 the socket goes on the way to user mode, and the other one ends first. */
+	/*
+	 * Before 6.6 the socket is closed on the return to user mode, and the other one ends
+	 * first.
+	 */
 	check(go(&loop, 2) == 2 && collect(&loop) + collect(&loop) == 1 &&
 	      entry_result(&loop, 1) == 2 && frames[1][GOT] == 0 &&
 	      fcntl(sv[0], F_GETFD) < 0, "another one closes it");
@@ -594,7 +601,7 @@ static void closing(void)
 	      "the one that waits is told, and closes nothing");
 	close(sv[1]);
 
-	/* Behind the map is nothing that is used. */
+	/* No data after the map is used. */
 	pair(sv);
 	loop.page->nused = 0;
 	frames[0][FD] = (__u64)sv[0];
@@ -604,7 +611,7 @@ static void closing(void)
 	      "one closes what it has waited for");
 	close(sv[1]);
 
-	/* Others may take long, and do more. */
+	/* Other sockets may take longer, and do more work. */
 	lingering = socket(AF_INET, SOCK_STREAM, 0);
 	check(!bind(lingering, (struct sockaddr *)&name, sizeof(name)) &&
 	      !setsockopt(lingering, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)) &&
@@ -622,7 +629,7 @@ static void closing(void)
 	destroy(&loop);
 }
 
-/* accept() waits for a socket that listens, which does not have O_NONBLOCK. */
+/* accept() waits for a listening socket without O_NONBLOCK. */
 static void accepting(void)
 {
 	static __u64 frames[2][NREGS + 1];
@@ -652,7 +659,7 @@ static void accepting(void)
 	close((int)frames[0][GOT]);
 	close(client);
 	check(go(&loop, 0) == 0, "the other one waits");
-	/* It is too late to tell the client. */
+	/* It is too late to notify the client. */
 	client = socket(AF_INET, SOCK_STREAM, 0);
 	frames[0][BUF] = 8;
 	frames[0][SIZE] = 8;
@@ -727,7 +734,7 @@ static void messages(void)
 	check(go(&loop, 1) == 1 && collect(&loop) == 0 && frames[0][GOT] == 5 &&
 	      !memcmp(bytes, "hello", 5), "for a message in two pieces");
 
-	/* A descriptor comes with it. */
+	/* A descriptor is received with it. */
 	in.msg_control = &control;
 	in.msg_controllen = sizeof(control);
 	memcpy(CMSG_DATA(&sent.header), &device, sizeof(int));
@@ -751,7 +758,7 @@ static void messages(void)
 	in.msg_control = NULL;
 	in.msg_controllen = 0;
 
-	/* Errors are told at once. */
+	/* Errors are returned immediately. */
 	frames[0][BUF] = 8;
 	check(run(&loop, get, frames[0], 0, 0) == 1 && (long long)frames[0][GOT] == -EFAULT,
 	      "no message");
@@ -774,7 +781,7 @@ static void messages(void)
 	check(go(&loop, 1) == 1 && collect(&loop) == 0 && is_left(&loop, 0, COSY_STEP, 0),
 	      "MSG_WAITALL is left to the process");
 
-	/* The message goes while it waits. */
+	/* The message is unmapped while it waits. */
 	frames[0][BUF] = (uintptr_t)must_map(4096);
 	memcpy((void *)(uintptr_t)frames[0][BUF], &in, sizeof(in));
 	start(&loop, 0, get, frames[0], 0, 0);
@@ -788,7 +795,7 @@ static void messages(void)
 	      (long long)COSY_ASYNC_ENTERED && go(&loop, 1) == 1 && collect(&loop) == 0 &&
 	      (long long)frames[0][GOT] == -ECANCELED, "one is cancelled");
 
-	/* Sends as much as there is room for, as an operation does, and waits where there is none. */
+	/* Sends as much as there is room for, like an operation, and waits if there is none. */
 	frames[0][BUF] = (uintptr_t)&out;
 	check(run(&loop, put, frames[0], 0, 0) == 1 && frames[0][GOT] > 0 &&
 	      frames[0][GOT] < sizeof(large), "a part is sent");
@@ -802,12 +809,12 @@ static void messages(void)
 	destroy(&loop);
 }
 
-/* Each connection wakes one that waits, and is never lost. */
+/* Each connection wakes one waiter, and is never lost. */
 #define ACCEPTS 40
 
 static struct sockaddr_in listener_name = { .sin_family = AF_INET };
 
-/* Entries that were begun, and that went on. */
+/* Entries that were begun, and that have resumed. */
 static __u64 executed(const struct loop *loop)
 {
 	unsigned long long n = 0;
@@ -871,7 +878,7 @@ static void accepting_in_turn(void)
 		close(clients[i]);
 	}
 
-	/* The one that is told is cancelled: the next one gets the connection. */
+	/* The notified one is cancelled. The next one gets the connection. */
 	clients[0] = connect_one();
 	for (uint32_t i = 3; i < 6; i++)
 		enter_loop(&loop, COSY_ASYNC_CANCEL | i);
@@ -884,7 +891,7 @@ static void accepting_in_turn(void)
 	check(ended == 4, "with the connection");
 	close(clients[0]);
 
-	/* Another loop waits, too: the first one is told, and goes. */
+	/* Another loop also waits. The first one is notified, and ends. */
 	frames[ACCEPTS][FD] = (__u64)listener;
 	start(&other, 0, one, frames[ACCEPTS], 0, 0);
 	check(go(&other, 0) == 0, "another loop waits behind them");
@@ -895,7 +902,7 @@ static void accepting_in_turn(void)
 	      !close((int)frames[ACCEPTS][GOT]), "it is when the first one is gone");
 	close(clients[0]);
 
-	/* One that is left does not keep the connection for itself. */
+	/* One that is left does not keep the connection. */
 	create(&loop, 64);
 	for (int i = 0; i < 2; i++) {
 		start(loops[i], 0, one, frames[i], 0, 0);
@@ -908,7 +915,7 @@ static void accepting_in_turn(void)
 	      "one that is given back passes it on");
 	close(clients[0]);
 
-	/* So does one that has no number for it. */
+	/* The same for one that has no free number for it. */
 	for (int i = 0; i < 2; i++) {
 		start(loops[i], 0, one, frames[i], 0, 0);
 		go(loops[i], 0);
@@ -925,7 +932,7 @@ static void accepting_in_turn(void)
 	      !close((int)frames[1][GOT]), "the other one gets it");
 	close(clients[0]);
 
-	/* A thread that blocks gets what the loop does not take. */
+	/* A thread that blocks gets a connection that the loop does not accept. */
 	start(&loop, 0, one, frames[0], 0, 0);
 	check(go(&loop, 0) == 0, "one waits");
 	pthread_create(&thread, NULL, accept_one, &listener);
@@ -948,7 +955,7 @@ static void *wait_for_epoll(void *unused)
 	return unused;
 }
 
-/* Who else polls the socket, or the loop. */
+/* Other pollers of the socket, or of the loop. */
 static void polling(void)
 {
 	static __u64 frame[NREGS + 1];
@@ -994,7 +1001,10 @@ static void polling(void)
 	destroy(&loop);
 }
 
-/* What is parked does not need the compound's handle, nor the device, nor the loop's descriptor. */
+/*
+ * A parked compound needs neither the compound's handle, nor the device, nor the loop's
+ * descriptor.
+ */
 static void giving_back(void)
 {
 	static __u64 frame[NREGS + 1];
@@ -1061,7 +1071,7 @@ static void *enter_in_thread(void *arg)
 	return NULL;
 }
 
-/* Return when the thread sleeps: there it does nothing else for which it would. */
+/* Return when the thread sleeps. It sleeps only for this reason. */
 static void begin_to_enter(struct entrant *entrant, struct loop *loop, uint64_t what)
 {
 	*entrant = (struct entrant){ .loop = loop, .what = what };
@@ -1071,8 +1081,8 @@ static void begin_to_enter(struct entrant *entrant, struct loop *loop, uint64_t 
 }
 
 /*
- * A thread has found the loop's file, and enters after the last descriptor was closed: nobody
- * can enter after it, so it must not leave a compound that waits.
+ * A thread has found the loop's file, and enters after the last descriptor was closed. No thread
+ * can enter after it, so it must not leave a waiting compound.
  */
 static void closed_before_entered(uint64_t what)
 {
@@ -1110,7 +1120,7 @@ static void closed_before_entered(uint64_t what)
 	}
 }
 
-/* It does not keep the others from running, nor a signal from coming. */
+/* It prevents neither other tasks from running nor a signal from being delivered. */
 static void endless(void)
 {
 	static __u64 frames[2][NREGS + 1];
@@ -1242,7 +1252,7 @@ static void racing(void)
 	destroy(&race.loop);
 }
 
-/* So many wait until their registers are more than the user may have. */
+/* So many compounds wait that their registers exceed the user's limit. */
 static unsigned int wait_until_refused(__u64 handle)
 {
 	static __u64 frame[COSY_MAX_REGS];

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * Threads that wait in a loop make calls one after the other: another thread is woken only if a
- * call sleeps. So nothing waits behind a call that blocks, and calls that do not sleep wake one
- * thread.
+ * Threads that wait in a loop make calls one after the other. Another thread is woken only if a
+ * call sleeps. So no call waits after a blocking one, and calls that do not sleep wake one thread.
  */
 
 // RUN: %compile %s -o %t
@@ -21,7 +20,7 @@
 #define FIFO "/tmp/async-handover.fifo"
 #define LOCKED "/tmp/async-handover.lock"
 
-/* Threads that are started afterwards have the same CPUs. */
+/* Threads that are started later have the same CPUs. */
 static void use_cpus(unsigned int n)
 {
 	cpu_set_t set;
@@ -33,7 +32,7 @@ static void use_cpus(unsigned int n)
 		die("sched_setaffinity");
 }
 
-/* A count of a thread: how often it has gone to sleep, or has been preempted. */
+/* A counter of a thread: how often it has slept, or was preempted. */
 static unsigned long switches(const struct worker *w, const char *which)
 {
 	unsigned long n = 0;
@@ -59,7 +58,7 @@ static unsigned long sleeps(const struct worker *w)
 	return switches(w, "voluntary_ctxt_switches:");
 }
 
-/* How often threads have gone to sleep. All of them are asleep. */
+/* The number of sleeps of the threads. All of them sleep now. */
 static unsigned long all_sleeps(struct worker *w)
 {
 	unsigned long n = 0;
@@ -78,8 +77,8 @@ static void start_all(struct worker *w, struct loop *loop)
 }
 
 /*
- * Many calls that do not sleep wake one thread, and with two CPUs two. Now and then more are woken,
- * because one of them leaves for the kernel's own work: the fewest count.
+ * Many calls that do not sleep wake one thread, and with two CPUs two. Sometimes more are woken,
+ * because one of them leaves for pending work of the kernel. So the smallest number counts.
  */
 static void few_are_woken(unsigned int cpus)
 {
@@ -108,8 +107,8 @@ static void few_are_woken(unsigned int cpus)
 }
 
 /*
- * Calls that block for ever, and calls behind them: those are made, by a thread that is woken
- * when the thread before it sleeps.
+ * Calls that never end, and calls after them. The latter are made by a thread that is woken when
+ * the thread before it sleeps.
  */
 static void blocked(void)
 {
@@ -126,7 +125,7 @@ static void blocked(void)
 	start_all(w, &loop);
 	for (uint32_t i = 0; i < 64; i++)
 		submit(&loop, i, COSY_ENTRY_THREAD, SYS_gettid, 0, 0, 0, 0);
-	/* These are somewhere among the others. */
+	/* These are at random places among the others. */
 	loop.entries[0].nr = loop.entries[30].nr = SYS_flock;
 	loop.entries[0].args[0] = loop.entries[30].args[0] = (uint64_t)file;
 	loop.entries[0].args[1] = loop.entries[30].args[1] = LOCK_EX;
@@ -139,10 +138,10 @@ static void blocked(void)
 	check(status_of(&loop, 0) == COSY_ENTRY_RUNNING &&
 	      status_of(&loop, 20) == COSY_ENTRY_RUNNING &&
 	      status_of(&loop, 30) == COSY_ENTRY_RUNNING, "these block");
-	/* All threads but one do. The last one goes on. */
+	/* All threads except one sleep. The last one continues. */
 	submit_work(&loop, 1, 0, SYS_gettid, 0, 0, 0, 0);
 	check(next_of(&loop) == 1, "another one");
-	/* When all do, the next entry waits for the first thread that returns. */
+	/* When all sleep, the next entry waits for the first thread that returns. */
 	submit_work(&loop, 2, 0, SYS_flock, (uint64_t)file, LOCK_EX, 0, 0);
 	while (status_of(&loop, 2) != COSY_ENTRY_RUNNING)
 		sched_yield();
@@ -166,7 +165,7 @@ static void blocked(void)
 	unlink(FIFO);
 }
 
-/* What /proc says of the loop; the sum of the lines whose names begin with @field. */
+/* The text in /proc about the loop; the sum of the lines whose names begin with @field. */
 static unsigned long long shown(const struct loop *loop, const char *field)
 {
 	unsigned long long n = 0;
@@ -187,7 +186,7 @@ static unsigned long long shown(const struct loop *loop, const char *field)
 	return n;
 }
 
-/* Threads, calls and hand-overs are counted, the calls for each CPU, too. */
+/* Threads, calls and hand-overs are counted, calls also for each CPU. */
 static void counted(void)
 {
 	struct worker w[THREADS];
@@ -204,7 +203,9 @@ static void counted(void)
 	start_all(w, &loop);
 	while (shown(&loop, "threads:") != THREADS)
 		sched_yield();
-	/* The first call is made before the second one is queued if the kernel has work to do. */
+	/*
+	 * The first call is made before the second one is queued if the kernel has pending work.
+	 */
 	while (!shown(&loop, "handovers:")) {
 		submit(&loop, 1, COSY_ENTRY_THREAD, SYS_read, (uint64_t)fds[0], (uintptr_t)&byte, 1,
 		       0);
@@ -234,7 +235,7 @@ static void *spin(void *arg)
 	return arg;
 }
 
-/* A call that takes long and is preempted keeps the calls behind it: it does not sleep. */
+/* A long call that is preempted keeps the calls after it, because it does not sleep. */
 static void preempted(void)
 {
 	static char random[4 << 20];
@@ -274,8 +275,8 @@ static void preempted(void)
 }
 
 /*
- * What lends an entry says something else of the next one when it is looked at again: threads
- * are woken nevertheless.
+ * The lender of an entry changes the state of the next one when it checks again. Threads are woken
+ * nevertheless.
  */
 static void lies(void)
 {
@@ -284,7 +285,7 @@ static void lies(void)
 
 	create(&loop, 64);
 	start_all(w, &loop);
-	/* An entry that looks as if it were for a thread, and is not. */
+	/* An entry that looks like one for a thread, but is not. */
 	submit(&loop, 1, COSY_ENTRY_THREAD, SYS_gettid, 0, 0, 0, 0);
 	submit(&loop, 2, COSY_ENTRY_THREAD | COSY_ENTRY_WAIT_IN, SYS_gettid, 0, 0, 0, 0);
 	check(next_of(&loop) == 2 && entry_result(&loop, 2) == -EINVAL && next_of(&loop) == 1,
@@ -294,7 +295,7 @@ static void lies(void)
 	submit_index(&loop, 64);
 	submit_index(&loop, UINT32_MAX);
 	check(next_of(&loop) == 1, "entries that are none");
-	/* At most so many completions, and then it leaves. */
+	/* At most this number of completions, and then it leaves. */
 	submit(&loop, 3, 0, SYS_getpid, 0, 0, 0, 0);
 	submit(&loop, 1, COSY_ENTRY_THREAD, SYS_gettid, 0, 0, 0, 0);
 	submit(&loop, 4, COSY_ENTRY_THREAD, SYS_gettid, 0, 0, 0, 0);
@@ -308,7 +309,7 @@ static void lies(void)
 	destroy(&loop);
 }
 
-/* The thread that was woken for an entry has to leave: another one makes the call. */
+/* The thread that was woken for an entry must leave. Another one makes the call. */
 static void woken_and_called_away(void)
 {
 	struct worker w[THREADS];
@@ -329,7 +330,7 @@ static void woken_and_called_away(void)
 	destroy(&loop);
 }
 
-/* The CPUs that threads may use change while they hand over; and the process is killed. */
+/* The CPUs of threads change while they hand over; and the process is killed. */
 static void changing(bool killed)
 {
 	struct worker w[THREADS];

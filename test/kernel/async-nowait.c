@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * Entries with COSY_ENTRY_NOWAIT: their calls are made if all that they need is at hand, with
- * the results of the calls, and otherwise given back as they were. A thread that enters
- * waits neither for a disk, nor for a page, nor for a server.
+ * Entries with COSY_ENTRY_NOWAIT. Their calls are made if all data is cached, with the results of
+ * the calls. Otherwise they are returned unchanged. A thread that enters waits neither for a disk,
+ * nor for a page, nor for a server.
  */
 
 // RUN: %compile %s -o %t
@@ -77,7 +77,7 @@ static void made(void)
 	       NAME(&st), 0, 0);
 	check(execute(&loop) == 1 && collect(&loop) == -1 &&
 	      loop.entries[2].status == COSY_ENTRY_FREE && st.st_size == 5, "silent");
-	/* Silent, but whoever gets it back has to know. */
+	/* Silent, but the process must learn that it was returned. */
 	submit(&loop, 2, COSY_ENTRY_NOWAIT | COSY_ENTRY_SILENT, SYS_stat, NAME("/proc/version"),
 	       NAME(&st), 0, 0);
 	check(execute(&loop) == 1 && collect(&loop) == 2 &&
@@ -143,7 +143,7 @@ static void flags(void)
 	check(loop.page->features & COSY_ASYNC_NOWAIT, "the loop says that it knows the flag");
 }
 
-/* Nobody answers a fault meanwhile: a thread that waited for the page would wait for ever. */
+/* Nothing resolves a fault meanwhile. A thread that waited for the page would wait for ever. */
 static void absent_pages(void)
 {
 	struct uffdio_api api = { .api = UFFD_API };
@@ -163,7 +163,7 @@ static void absent_pages(void)
 	      "a buffer that is not there");
 	check(nowait(SYS_statx, CWD, NAME(page), 0, 0) == GIVEN_BACK, "a name for statx");
 	close(uffd);
-	/* The first part of the structure is there, the rest is not. */
+	/* The first part of the structure is mapped, the rest is not. */
 	page[4095] = 1;
 	check(nowait(SYS_stat, NAME("dir/file"), NAME(page + 4096 - 72), 0, 0) == GIVEN_BACK,
 	      "half a buffer");
@@ -182,7 +182,7 @@ static void drop_caches(void)
 	close(fd);
 }
 
-/* Names that are not in the dentry cache have to be read from the disk. */
+/* Names that are not in the dentry cache must be read from the disk. */
 static void cold(void)
 {
 	check(access("dir/none", F_OK) && nowait_stat("dir/none") == -ENOENT,
@@ -195,7 +195,7 @@ static void cold(void)
 	check(nowait_stat("..") == GIVEN_BACK, "the root of a mount");
 }
 
-/* Not root: what it may not search, it is told nothing of. */
+/* Not root: it gets no information from directories that it may not search. */
 static void permission(void)
 {
 	long long ret;
@@ -208,7 +208,7 @@ static void permission(void)
 		if (setresgid(1000, 1000, 1000) || setresuid(1000, 1000, 1000) || create(&own, 64))
 			_exit(2);
 		loop = own;
-		/* A walk tells what may not be searched. */
+		/* A walk returns that it may not search. */
 		check(stat("secret/file", &st) && errno == EACCES &&
 		      nowait_stat("secret/file") == GIVEN_BACK, "what may not be searched");
 		check(nowait_stat("secret/none") == GIVEN_BACK, "nor tells of what does not exist");
@@ -234,7 +234,10 @@ static bool write_text(const char *path, const char *text)
 	return written;
 }
 
-/* The result of stat() of @name, by the loop or natively. @asked: the file system was asked. */
+/*
+ * The result of stat() of @name, by the loop or natively. @asked: whether the file system was
+ * called.
+ */
 static long long traced_stat(const char *name, bool by_loop, bool *asked)
 {
 	int enable = open(TRACE "events/cosy/nowait/enable", O_WRONLY);
@@ -242,7 +245,7 @@ static long long traced_stat(const char *name, bool by_loop, bool *asked)
 	char line[512];
 	FILE *trace;
 
-	/* Opening a file asks the file system, too. */
+	/* Opening a file also calls the file system. */
 	if (write(enable, "1", 1) != 1)
 		die("enable");
 	ret = by_loop ? nowait_stat(name) : stat(name, &st);
@@ -261,8 +264,8 @@ static long long traced_stat(const char *name, bool by_loop, bool *asked)
 }
 
 /*
- * The kernel asks a file system whether what a walk has jumped to is valid, and that may ask a
- * server. The VM's root is one of these.
+ * The kernel calls a file system to check the target of a jump, and that may call a server. The
+ * VM's root is such a file system.
  */
 static void served(void)
 {
@@ -271,7 +274,7 @@ static void served(void)
 	bool asked;
 
 	snprintf(pid, sizeof(pid), "%d", getpid());
-	/* Since 6.14 it has the first name. With LOOKUP_RCU it asks nobody. */
+	/* Since 6.14 the call has the first name. With LOOKUP_RCU it calls no server. */
 	if (symlink("/", link) ||
 	    (!write_text(TRACING "kprobe_events",
 			 "p:cosy/nowait __v9fs_lookup_revalidate flags=%si:u32\n") &&
@@ -301,7 +304,7 @@ static void *remove_and_make(void *arg)
 	return NULL;
 }
 
-/* What it tells of names that change was true at some moment. */
+/* Results for names that change were correct at some moment. */
 static void changing(void)
 {
 	volatile bool stop = false;
@@ -319,7 +322,7 @@ static void changing(void)
 	check(right == n, "%u of %u results are possible", right, n);
 }
 
-/* A filter that does not plainly allow the call sees it in user mode. */
+/* If a filter does not return ALLOW for the call, it is made in user mode. */
 static void filtered(void)
 {
 	struct sock_filter filter[] = {
@@ -348,7 +351,7 @@ static void make_files(void)
 	fd = open("dir/file", O_CREAT | O_WRONLY, 0644);
 	check(write(fd, "12345", 5) == 5, "a file");
 	close(fd);
-	/* Its time of access need not be written when it is followed. */
+	/* Its access time need not be written when it is followed. */
 	times[0].tv_sec = time(NULL) + 1000;
 	check(!symlink("dir/file", "link") &&
 	      !utimensat(AT_FDCWD, "link", times, AT_SYMLINK_NOFOLLOW), "a link");
@@ -365,7 +368,7 @@ int main(int argc, char **argv)
 		   !statfs(".", &fs) && !create(&loop, 64), "a loop"))
 		return 1;
 	make_files();
-	/* Below it may be anything. */
+	/* Any file system may be below it. */
 	if (fs.f_type == OVERLAYFS_SUPER_MAGIC) {
 		check(!stat("dir/file", &st) && nowait_stat("dir/file") == GIVEN_BACK, "an overlay");
 		return finish();

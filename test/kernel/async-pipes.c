@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * Compounds that wait for pipes and eventfds: their reads and writes do what those of a thread
- * that blocks do, and hold no file open. Whatever the process does meanwhile harms nobody.
+ * Compounds that wait for pipes and eventfds. Their reads and writes have the effect of a blocking
+ * thread's calls, and keep no file open. Operations of the process meanwhile do no harm.
  */
 
 // RUN: %compile %s -o %t
@@ -29,8 +29,8 @@
 #define BUFFER (1 << 16)
 
 /*
- * Collect @n entries, in any order: work for the kernel after its call costs a compound its turn.
- * Return a bit for each entry, or 0 if there are fewer.
+ * Collect @n entries, in any order, because pending work of the kernel after its call delays a
+ * compound. Return a bit for each entry, or 0 if there are fewer.
  */
 static unsigned int collect_set(struct loop *loop, int n)
 {
@@ -73,7 +73,7 @@ static void close_pipe(const int fds[2])
 	close(fds[1]);
 }
 
-/* Kernels before 6.5 wait for pipes in threads alone. */
+/* Kernels before 6.5 wait for pipes only in threads. */
 static bool have_pipes(void)
 {
 	char byte;
@@ -95,7 +95,7 @@ static void prepare(__u64 *frame, int fd, const void *buffer, size_t size)
 	frame[GOT] = 77;
 }
 
-/* What a call returns that completes at once. */
+/* Return the result of a call that completes immediately. */
 static long long at_once(struct loop *loop, __u64 handle, int fd, const void *buffer, size_t size)
 {
 	static __u64 frame[NREGS + 1];
@@ -104,7 +104,7 @@ static long long at_once(struct loop *loop, __u64 handle, int fd, const void *bu
 	return run(loop, handle, frame, 0, 0) < 0 ? -1000 : (long long)frame[GOT];
 }
 
-/* The call is left to the process. */
+/* The call is returned to the process. */
 static bool is_for_process(struct loop *loop, __u64 handle, int fd, const void *buffer, size_t size)
 {
 	static __u64 frame[NREGS + 1];
@@ -156,7 +156,7 @@ static void reads(void)
 	destroy(&loop);
 }
 
-/* Read all of it, and execute the loop meanwhile. Return: bytes. */
+/* Read all data, and execute the loop meanwhile. Return: the number of bytes. */
 static size_t drain(struct loop *loop, int fd, char *to, size_t size)
 {
 	size_t got = 0;
@@ -211,7 +211,7 @@ static void writes(void)
 	destroy(&loop);
 }
 
-/* Blocks of up to PIPE_BUF bytes are not mixed, whoever else writes. */
+/* Blocks of up to PIPE_BUF bytes are not mixed, although others write, too. */
 static int filled;
 
 static void *write_blocks(void *fill)
@@ -293,7 +293,7 @@ static void errors(void)
 	check(at_once(&loop, reading, fds[0], (void *)8, 1) == -EFAULT &&
 	      at_once(&loop, reading, fds[0], bytes, 1) == 1, "nor to read to");
 
-	/* A buffer of which a part is not there. The second time it waits for the pipe already. */
+	/* A part of the buffer is not mapped. The second time it already waits for the pipe. */
 	open_pipe(native, 0);
 	expected = write(native[1], half, 8192);
 	check(at_once(&loop, writing, fds[1], half, 8192) == (expected < 0 ? -errno : expected),
@@ -314,7 +314,7 @@ static void errors(void)
 	close_pipe(native);
 	close_pipe(fds);
 
-	/* Nobody reads. */
+	/* There is no reader. */
 	open_pipe(fds, 0);
 	close(fds[0]);
 	signals = 0;
@@ -385,7 +385,7 @@ static void counters(void)
 	destroy(&loop);
 }
 
-/* Nothing that waits holds a pipe open, nor what is in it. */
+/* A waiting entry keeps neither a pipe open nor its contents. */
 static void closing(void)
 {
 	static __u64 frames[4][NREGS + 1];
@@ -418,7 +418,7 @@ static void closing(void)
 	      "it has written a part");
 	close(fds[0]);
 
-	/* Another file gets the number: the other end of the same pipe, and an eventfd. */
+	/* The number is reused: for the other end of the same pipe, and for an eventfd. */
 	open_pipe(fds, 0);
 	prepare(frames[0], fds[0], bytes, 1);
 	start(&loop, 0, reading, frames[0], 0, 0);
@@ -464,7 +464,7 @@ static void closing(void)
 	check(is_for_process(&loop, ending, fds[0], NULL, 0), "not what the process uses");
 	close(fds[0]);
 
-	/* The loop is the last one that has the pipes. */
+	/* The loop is the last user of the pipes. */
 	for (uint32_t i = 0; i < 4; i++) {
 		open_pipe(pipes[i], 0);
 		write(pipes[i][1], much, BUFFER);
@@ -506,7 +506,7 @@ static void cancelling(void)
 	check(go(&loop, 0) == 0 && enter_loop(&loop, COSY_ASYNC_CANCEL_FD | (unsigned int)fds[1]) ==
 	      (long long)(COSY_ASYNC_ENTERED | 1) && go(&loop, 1) == 1 && collect(&loop) == 0 &&
 	      frames[0][GOT] == BUFFER, "one tells what it has written");
-	/* Given back, it tells, too. */
+	/* If it is returned, it is reported, too. */
 	open_pipe(fds, 0);
 	prepare(frames[0], fds[1], much, sizeof(much));
 	start(&loop, 0, writing, frames[0], 0, 0);
@@ -518,7 +518,7 @@ static void cancelling(void)
 	destroy(&loop);
 }
 
-/* Pipes and ends of pipes for which nothing waits here. */
+/* Pipes and ends of pipes that entries cannot wait for. */
 static void others(void)
 {
 	static __u64 frames[65][NREGS + 1];
@@ -574,7 +574,10 @@ static void others(void)
 	destroy(&loop);
 }
 
-/* The process goes while it waits; the pipe's other end sees that, and another process's loop. */
+/*
+ * The process ends while it waits. The pipe's other end sees that, and so does another process's
+ * loop.
+ */
 static void exits(void)
 {
 	int fds[2], status;
@@ -598,7 +601,7 @@ static void exits(void)
 				execl("/bin/true", "true", NULL);
 			if (how == 1)
 				kill(getpid(), SIGKILL);
-			/* The buffer goes, too. */
+			/* The buffer is unmapped, too. */
 			munmap((void *)(uintptr_t)frames[0][BUF], 2 * BUFFER);
 			write(fds[1], "", 0);
 			_exit(0);
@@ -613,8 +616,7 @@ static void exits(void)
 }
 
 /*
- * Threads that read, write, splice, cancel, and put other pipes where pipes were. Each compound
- * ends once.
+ * Threads that read, write, splice, cancel, and replace pipes by others. Each compound ends once.
  */
 #define PIPES 6
 #define MOVES 200000

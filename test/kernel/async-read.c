@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
  * Entries with COSY_ENTRY_BUFFERED: a file on a disk is read without a thread that waits for the
- * disk. The disk answers when it is told to, so that what happens before it does can be tested.
+ * disk. The disk answers on request, so that operations before its answer can be tested.
  *
- * In a VM of its own: the module's references are counted, and other tests have some, too.
+ * In a separate VM, because it counts the module's references, which other tests also have.
  */
 
 // RUN: %compile %s -o %t
@@ -20,7 +20,7 @@
 
 #define SIZE		(8u << 20)
 #define PIECE		4096u
-/* No readahead reaches from one place to the next. */
+/* No readahead reaches from one position to the next. */
 #define STEP		(128u << 10)
 #define PLACES		(SIZE / STEP)
 #define GIVEN_BACK	(-2000)
@@ -40,7 +40,7 @@ static unsigned int references(void)
 	return n;
 }
 
-/* Wait until there are so many again. */
+/* Wait until the number is reached again. */
 static bool returns_to(unsigned int n)
 {
 	for (int i = 0; i < 10000 && references() != n; i++)
@@ -60,7 +60,7 @@ static bool is_right(unsigned int place)
 	return !memcmp(got[place], wanted + place * STEP, PIECE);
 }
 
-/* Enter until something has completed, and collect it. */
+/* Enter until an entry has completed, and collect it. */
 static int await_one(struct loop *from)
 {
 	struct pollfd p = { .fd = from->fd, .events = POLLIN };
@@ -85,14 +85,14 @@ static void waits(void)
 	disk_await(1);
 	check(execute(&loop) == 0 && collect(&loop) == -1 && !readable(loop.fd) &&
 	      loop.entries[3].status == COSY_ENTRY_SUBMITTED, "it waits");
-	/* Others go on meanwhile, and it is not to be submitted twice. */
+	/* Others continue meanwhile, and it must not be submitted twice. */
 	check(call_by_entry(&loop, SYS_getpid, 0, 0, 0, 0) == getpid(), "another entry");
 	submit_index(&loop, 3);
 	check(execute(&loop) == 0 && collect(&loop) == -1, "it is skipped");
 	disk_go_on();
 	check(await_one(&loop) == 3 && entry_result(&loop, 3) == PIECE && is_right(0), "it has read");
 	check(loop.entries[3].status == COSY_ENTRY_DONE, "it is done");
-	/* From memory now. */
+	/* Now from the cache. */
 	submit_read(&loop, 3, 0, 0);
 	check(execute(&loop) == 1 && collect(&loop) == 3 && entry_result(&loop, 3) == PIECE &&
 	      is_right(0), "from memory");
@@ -107,7 +107,7 @@ static void many(void)
 	for (unsigned int i = 0; i < PLACES; i++)
 		submit_read(&loop, i, i, 0);
 	check(execute(&loop) == 0, "all wait");
-	/* Several for one folio, and for a part of one that another one reads. */
+	/* Several for one folio, and for a part of a folio that another one reads. */
 	submit_read(&loop, PLACES, 0, 0);
 	submit_read(&loop, PLACES + 1, 0, COSY_ENTRY_SILENT);
 	check(execute(&loop) == 0, "two of them wait for another one's");
@@ -141,7 +141,7 @@ static void cancelled(void)
 	      loop.entries[5].status == COSY_ENTRY_FREE, "one is cancelled");
 	check(enter_loop(&loop, COSY_ASYNC_CANCEL | 5) == -ENOENT, "not twice");
 	check(references() == before + 1, "what is left of it holds the module");
-	/* The entry can be used at once, for the same folio, too. */
+	/* The entry can be used again immediately, also for the same folio. */
 	submit_read(&loop, 5, 1, 0);
 	check(execute(&loop) == 0, "it waits again");
 	disk_go_on();
@@ -155,7 +155,7 @@ static void cancelled(void)
 	check(execute(&loop) == 0 && collect(&loop) == -1, "each completed once");
 }
 
-/* The descriptor is closed meanwhile, and its number another file's. */
+/* The descriptor is closed meanwhile, and its number belongs to another file. */
 static void closed(void)
 {
 	int other = open("other", O_RDONLY | O_CLOEXEC), kept = dup(file);
@@ -173,7 +173,10 @@ static void closed(void)
 	close(other);
 }
 
-/* The first part is cached. The call goes on with its file, although its number is another's. */
+/*
+ * The first part is cached. The call continues with its file, although its number belongs to
+ * another one.
+ */
 static void in_parts(void)
 {
 	int other = open("other", O_RDONLY | O_CLOEXEC), kept = dup(file);
@@ -193,7 +196,7 @@ static void in_parts(void)
 	dup2(kept, file);
 	close(kept);
 	close(other);
-	/* Past the end of the file it ends there. */
+	/* It ends at the end of the file. */
 	submit(&loop, 7, COSY_ENTRY_BUFFERED, SYS_pread64, (uint64_t)file, (uintptr_t)both,
 	       sizeof(both), SIZE - 5);
 	check(await_one(&loop) == 7 && entry_result(&loop, 7) == 5 &&
@@ -225,7 +228,7 @@ static void destroyed(void)
 		_exit(execute(&second) ? 2 : 0);
 	}
 	check(waitpid(child, &status, 0) == child && !status, "a process ends although its reads wait");
-	/* The device was its parent's before, so that only its reads count. */
+	/* Its parent had the device before, so that only its reads count. */
 	check(references() == before + 4, "what is left of its");
 	disk_go_on();
 	check(returns_to(before), "nothing is left");
@@ -239,7 +242,7 @@ static void *enter_and_leave(void *unused)
 	return unused;
 }
 
-/* A thread sleeps in the loop, or polls it: the disk wakes it. */
+/* A thread sleeps in the loop, or polls it. The disk wakes it. */
 static void wakes(void)
 {
 	pthread_t thread;
@@ -326,7 +329,7 @@ static void results(void)
 	close(sv[1]);
 }
 
-/* At the file's position, which the call moves. */
+/* At the file's position, which the call changes. */
 static void positions(void)
 {
 	const uint64_t fd = (uint64_t)file;
@@ -344,7 +347,7 @@ static void positions(void)
 	check(await_one(&loop) == 13 && entry_result(&loop, 13) == PIECE && is_right(20) &&
 	      lseek(file, 0, SEEK_CUR) == 20 * STEP + PIECE, "it has read, and moved");
 
-	/* Somebody else moves it meanwhile: the call is made there. */
+	/* Another thread changes the position meanwhile. The call is made at the new one. */
 	disk_hold();
 	check(lseek(file, 21 * STEP, SEEK_SET) == 21 * STEP, "a position");
 	submit(&loop, 13, COSY_ENTRY_BUFFERED, SYS_read, fd, (uintptr_t)got[22], PIECE, 0);
@@ -355,7 +358,7 @@ static void positions(void)
 	check(await_one(&loop) == 13 && entry_result(&loop, 13) == PIECE && is_right(22) &&
 	      lseek(file, 0, SEEK_CUR) == 22 * STEP + PIECE, "it has read there");
 
-	/* Cancelled, or its loop destroyed: the position is where it was. */
+	/* After cancelling it or destroying its loop, the position is unchanged. */
 	disk_hold();
 	check(!create(&second, 64), "a second loop");
 	check(lseek(file, 23 * STEP, SEEK_SET) == 23 * STEP, "a position");
@@ -369,7 +372,7 @@ static void positions(void)
 	disk_go_on();
 	check(lseek(file, 0, SEEK_CUR) == 23 * STEP, "nobody has moved it");
 
-	/* A process that shares the position waits for the disk with it: a thread has to wait. */
+	/* A process that shares the position waits for the disk with it, so a thread must wait. */
 	disk_hold();
 	check(lseek(file, 24 * STEP, SEEK_SET) == 24 * STEP, "a position");
 	child = fork();
@@ -407,7 +410,7 @@ static void *shorten(void *name)
 	return NULL;
 }
 
-/* It is made shorter while it is read. */
+/* The file is truncated while it is read. */
 static void shortened(void)
 {
 	int longer = file;
@@ -500,7 +503,7 @@ static void make_file(const char *name)
 	close(fd);
 }
 
-/* Each place is read once, so that it need not be made cold again. */
+/* Each position is read once, so that the cache need not be dropped again. */
 static void test(void)
 {
 	file = open("file", O_RDONLY | O_CLOEXEC);

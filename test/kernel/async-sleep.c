@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * A thread that sleeps in a loop: it executes what can be executed without a return to user
- * mode, and leaves for a completion, a descriptor, a signal or a time. Other threads enter,
- * cancel and close the loop meanwhile.
+ * A thread that sleeps in a loop. It executes work that is possible without a return to user mode,
+ * and leaves for a completion, a descriptor, a signal or a time. Other threads enter, cancel and
+ * close the loop meanwhile.
  */
 
 // RUN: %compile %s -o %t
@@ -60,7 +60,7 @@ static long long sleep_in(struct loop *loop, int fd, uint64_t until)
 	return enter_loop(loop, COSY_ASYNC_SLEEP | COSY_ASYNC_MAX_DONE);
 }
 
-/* A thread may leave for the kernel's own work: then it enters again. */
+/* A thread may leave for pending work of the kernel. Then it enters again. */
 static unsigned int sleep_on(struct loop *loop, int fd, uint64_t until)
 {
 	long long ret;
@@ -136,7 +136,7 @@ static void times(void)
 	destroy(&loop);
 }
 
-/* What other descriptors do. */
+/* Events of other descriptors. */
 static void descriptors(void)
 {
 	int event = eventfd(0, 0), epoll = epoll_create1(0), file = open("/proc/self/exe", O_RDONLY);
@@ -161,7 +161,7 @@ static void descriptors(void)
 	destroy(&loop);
 }
 
-/* A thread that sleeps until it is to end, and counts why it was woken. */
+/* A thread that sleeps until it must end, and counts the reasons for wake-ups. */
 struct sleeper {
 	struct loop *loop;
 	int fd;
@@ -182,7 +182,7 @@ static void *sleeping(void *arg)
 	return NULL;
 }
 
-/* The same until a signal, and nothing of the page is read: it may be gone. */
+/* The same until a signal. The page is not read, because it may be unmapped. */
 static void *sleeping_blindly(void *arg)
 {
 	struct sleeper *s = arg;
@@ -238,7 +238,7 @@ static void serving(void)
 	create(&loop, 64);
 	for (uint32_t i = 0; i < 8; i++)
 		serve(&loop, i, echo, &c[i]);
-	/* More rounds than a thread stays: then it enters again. */
+	/* More iterations than a thread stays for. Then it enters again. */
 	start_sleeper(&s, &loop, event);
 	for (int i = 0; i < 600; i++)
 		good += echoes(&c[i % 8], i & 1 ? "one" : "another");
@@ -295,14 +295,14 @@ static void *end_binder_thread(void *arg)
 	while (!is_asleep(user->sleeper))
 		sched_yield();
 	submit(user->loop, 1, 0, SYS_ioctl, (uint64_t)user->binder, BINDER_THREAD_EXIT, 0, 0);
-	/* The thread that sleeps executes it. */
+	/* The sleeping thread executes it. */
 	send(user->c->client, "x", 1, 0);
 	return NULL;
 }
 
 /*
- * The queue in which the thread waits goes before the file does: that of binder is the thread's,
- * until it says that it is no thread of binder any more.
+ * The queue in which the thread waits is freed before the file. The queue of binder belongs to the
+ * thread, until it declares that it is not a thread of binder any more.
  */
 static void queue_goes(void)
 {
@@ -316,7 +316,7 @@ static void queue_goes(void)
 		return;
 	create(&loop, 64);
 	serve(&loop, 0, echo, &c);
-	/* Once a thread has used binder, there is no event for it. */
+	/* After a thread has used binder, there is no event for it. */
 	check(!ioctl(user.binder, BINDER_VERSION, &version) &&
 	      sleep_on(&loop, user.binder, clock_now() + 1000000) == COSY_ASYNC_TIMEOUT, "no event");
 	user.loop = &loop;
@@ -331,7 +331,7 @@ static void queue_goes(void)
 	destroy(&loop);
 }
 
-/* Calls that the thread makes are not woken by what wakes it. */
+/* Calls that the thread makes are not woken by events for the thread. */
 static void not_woken(void)
 {
 	struct timespec time = { .tv_nsec = 200000000 };
@@ -349,7 +349,7 @@ static void not_woken(void)
 	submit(&loop, 1, 0, SYS_rt_sigtimedwait, (uintptr_t)&usr2, 0, (uintptr_t)&time,
 	       sizeof(usr2));
 	send(c.client, "x", 1, 0);
-	/* Not before it makes calls: it would leave without them. */
+	/* Not before it makes calls, because it would leave without them. */
 	while (!readable(begun))
 		sched_yield();
 	while (__atomic_load_n(&loop.page->done_tail, __ATOMIC_ACQUIRE) != loop.head + 2) {
@@ -375,7 +375,7 @@ static void *enter_blocked(void *loop)
 {
 	long long entered;
 
-	/* The other thread is inside for a moment when it looks. */
+	/* When it reads its state, the other thread is inside for a moment. */
 	do
 		entered = enter_loop(loop, 1);
 	while (entered == -EBUSY);
@@ -467,7 +467,7 @@ static void awaiting(void)
 	destroy(&loop);
 }
 
-/* The time comes, and the other descriptor is seen, although there is always something to execute. */
+/* The time expires, and the other descriptor is seen, although there is always work. */
 static void busy(void)
 {
 	struct connection c;
@@ -516,7 +516,7 @@ static void closing(void)
 	hang_up(&c);
 }
 
-/* Threads that sleep, enter, send, cancel and close at the same time: nothing is lost. */
+/* Threads that sleep, enter, send, cancel and close at the same time. No event is lost. */
 #define PAIRS 8
 
 static struct {
@@ -596,7 +596,10 @@ static void racing(void)
 		}
 	}
 	__atomic_store_n(&race.stop, true, __ATOMIC_RELAXED);
-	/* One may have found the time of this thread in the page: it sleeps until there is an event. */
+	/*
+	 * One may have found the time of this thread in the page. Then it sleeps until there is an
+	 * event.
+	 */
 	eventfd_write(race.event, 1);
 	for (int i = 0; i < 3; i++)
 		pthread_join(threads[i], NULL);

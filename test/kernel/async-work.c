@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * Threads that wait in a loop for entries whose calls block: they make the calls, one after the
+ * Threads that wait in a loop for entries whose calls block. They make the calls, one after the
  * other, while other threads enter, cancel, sleep, recall them, and close the loop.
  */
 
@@ -43,7 +43,7 @@ static void refused(void)
 	destroy(&loop);
 }
 
-/* Many entries, few threads: each is complete once, made by one of the threads. */
+/* Many entries, few threads: each completes once, made by one of the threads. */
 static void calls(void)
 {
 	struct worker w[THREADS];
@@ -77,7 +77,9 @@ static void calls(void)
 	destroy(&loop);
 }
 
-/* Nobody sleeps in the loop: whoever polls it is told. A silent entry tells of nothing. */
+/*
+ * No thread sleeps in the loop. Polling it reports the completion. A silent entry is not reported.
+ */
 static void polled(void)
 {
 	struct worker w;
@@ -99,7 +101,7 @@ static void polled(void)
 	destroy(&loop);
 }
 
-/* Calls that wait perhaps for ever do not delay those that end. */
+/* Calls that may wait for ever do not delay those that end. */
 static void classes(void)
 {
 	int file = open("/tmp/async-work", O_CREAT | O_RDWR, 0600);
@@ -150,7 +152,7 @@ static void cancelled(void)
 	wait_until_running(&loop, 1, &w);
 	check(enter_loop(&loop, COSY_ASYNC_CANCEL | 1) == -EALREADY, "one that has");
 	check(next_of(&loop) == 1 && entry_result(&loop, 1) == -ECANCELED, "it is interrupted");
-	/* A call that has done something tells of that. */
+	/* A call that has transferred a part returns that. */
 	if (pipe(fds))
 		die("pipe");
 	submit_work(&loop, 2, 0, SYS_read, (uint64_t)fds[0], (uintptr_t)&byte, 1, 0);
@@ -161,7 +163,7 @@ static void cancelled(void)
 		sched_yield();
 	check(enter_loop(&loop, COSY_ASYNC_CANCEL | 2) == -ENOENT, "too late");
 	check(next_of(&loop) == 2 && entry_result(&loop, 2) == 1 && byte == 'x', "it was made");
-	/* The thread goes on. */
+	/* The thread continues. */
 	submit_work(&loop, 3, 0, SYS_gettid, 0, 0, 0, 0);
 	check(next_of(&loop) == 3 && entry_result(&loop, 3) == w.tid, "the next one is not interrupted");
 	flock(holder, LOCK_UN);
@@ -178,7 +180,7 @@ static void on_signal(int sig)
 	(void)sig;
 }
 
-/* A signal: the call is made again, by this thread or another one. */
+/* After a signal, this thread or another one repeats the call. */
 static void signals(void)
 {
 	struct sigaction act = { .sa_handler = on_signal };
@@ -209,7 +211,7 @@ static void signals(void)
 	if (write(fds[1], "y", 1) != 1)
 		die("write");
 	check(next_of(&loop) == 1 && entry_result(&loop, 1) == 1 && byte == 'y', "it is made again");
-	/* What a call raises is the thread's, which leaves with the entry. */
+	/* Signals of a call are delivered to the thread, which leaves with the entry. */
 	close(fds[0]);
 	end_all(w, 2);
 	signal(SIGPIPE, SIG_IGN);
@@ -228,7 +230,7 @@ static void signals(void)
 	destroy(&loop);
 }
 
-/* What is to be made in user mode: the thread leaves with the entry. */
+/* Calls that must be made in user mode: the thread leaves with the entry. */
 static void taken(void)
 {
 	struct loop loop;
@@ -247,7 +249,7 @@ static void taken(void)
 	destroy(&loop);
 }
 
-/* In a child, so that the filter goes with it. */
+/* In a child, so that the filter ends with it. */
 static void filtered_child(void)
 {
 	struct sock_filter code[] = {
@@ -307,7 +309,7 @@ static void closed(void)
 	close(holder);
 }
 
-/* What was made and not published is when a descriptor is closed. */
+/* A result that was not published is published when a descriptor is closed. */
 static void closed_when_made(void)
 {
 	struct loop loop;
@@ -324,7 +326,7 @@ static void closed_when_made(void)
 	munmap(loop.page, loop.size);
 }
 
-/* The process is killed, executes another program, or just ends. */
+/* The process is killed, executes another program, or exits. */
 static void ends(int how)
 {
 	int file = open("/tmp/async-work", O_CREAT | O_RDWR, 0600);
@@ -380,7 +382,7 @@ static void forked(void)
 	destroy(&loop);
 }
 
-/* Calls of the loop itself, by its threads. */
+/* Calls on the loop itself, made by its threads. */
 static void nested(void)
 {
 	struct worker w[2];
@@ -400,11 +402,11 @@ static void nested(void)
 		    COSY_RUN_TAG | COSY_ASYNC_AWAIT | COSY_ASYNC_CANCEL | 2, COSY_RUN_WHENCE, 0);
 	check(next_of(&loop) == 2 && (entry_result(&loop, 2) == -EALREADY ||
 				      entry_result(&loop, 2) == -ECANCELED), "itself");
-	/* It waits for work in the midst of work, and makes what comes. */
+	/* It waits for work while it works, and makes the calls that are submitted. */
 	submit_work(&loop, 3, 0, SYS_lseek, (uint64_t)loop.fd,
 		    COSY_RUN_TAG | COSY_ASYNC_WORK | loop.page->id, COSY_RUN_WHENCE, 0);
 	submit_work(&loop, 4, 0, SYS_fsync, (uint64_t)device, 0, 0, 0);
-	/* It may have left for the kernel's own work. */
+	/* It may have left for pending work of the kernel. */
 	first = next_of(&loop);
 	recall(&loop, COSY_RECALL);
 	check(first + next_of(&loop) == 7 && entry_result(&loop, 4) == -EINVAL &&
@@ -413,7 +415,7 @@ static void nested(void)
 	destroy(&loop);
 }
 
-/* Submit, cancel and recall at any time: each entry completes once. */
+/* Submit, cancel and recall at any time. Each entry completes once. */
 static void races(void)
 {
 	struct worker w[THREADS];

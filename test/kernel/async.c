@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * Loops in the module: what is submitted completes once, with the call's own result; what
- * waits for a socket does not hold its file; what the process writes to the page, or does
- * with its descriptors, harms nobody; and nothing is left when the process goes.
+ * Loops in the module. A submitted entry completes once, with the call's own result. An entry that
+ * waits for a socket does not keep its file open. Writes of the process to the page, and
+ * operations on its descriptors, do no harm. Nothing remains when the process ends.
  */
 
 // RUN: %compile %s -o %t
@@ -48,7 +48,10 @@ static void creating(void)
 	check(ioctl(device, COSY_IOC_ASYNC, NULL) == -1 && errno == EFAULT, "no structure");
 	check(create(&loop, COSY_ASYNC_MAX_ENTRIES) == -EDQUOT, "more than a user may have");
 
-	/* The answer cannot be written: there is no descriptor that nobody knows. */
+	/*
+	 * The answer cannot be written. There must be no descriptor that the process does not
+	 * know.
+	 */
 	int next = dup(0);
 
 	close(next);
@@ -121,7 +124,7 @@ static void calls(void)
 	destroy(&loop);
 }
 
-/* What the process may write, but should not. */
+/* Writes that the process should not make. */
 static void hostile(void)
 {
 	char byte, *argv[] = { "/bin/true", NULL };
@@ -154,7 +157,7 @@ static void hostile(void)
 		      loop.entries[0].status == COSY_ENTRY_USER, "so is %u, which is no call", none[i]);
 	}
 
-	/* The page says something else than the module knows. */
+	/* The page contradicts the module's state. */
 	loop.page->nentries = ~0u;
 	loop.page->entries = loop.page->submitted = loop.page->done = 0xfffffff0;
 	loop.page->submit_head = loop.page->done_tail = loop.page->done_head = 12345;
@@ -163,7 +166,10 @@ static void hostile(void)
 	      entry_result(&loop, 0) == getpid(), "the header is not believed");
 	loop.page->done_head = loop.head = loop.page->done_tail;
 
-	/* More are said to be submitted than there are: what is in the ring is executed again. */
+	/*
+	 * The page claims more submitted entries than there are. Entries in the ring are executed
+	 * again.
+	 */
 	for (unsigned int i = 0; i < 64; i++)
 		loop.submitted[i] = i & 1 ? ~0u : 0;
 	loop.entries[0] = (struct cosy_async_entry){ .nr = SYS_getpid };
@@ -175,7 +181,7 @@ static void hostile(void)
 	loop.page->done_head = loop.head = loop.page->done_tail;
 	check(call_by_entry(&loop, SYS_getpid, 0, 0, 0, 0) == getpid(), "and still works");
 
-	/* An entry that waits is submitted once more, and changed. */
+	/* An entry that waits is submitted again, and changed. */
 	submit_recv(&loop, 5, sv[0], &byte);
 	check(execute(&loop) == 0, "it waits");
 	submit(&loop, 5, 0, SYS_getpid, 0, 0, 0, 0);
@@ -184,7 +190,7 @@ static void hostile(void)
 	check(send(sv[1], "y", 1, 0) == 1 && execute(&loop) == 1 && collect(&loop) == 5 &&
 	      entry_result(&loop, 5) == 1 && byte == 'y', "nor changed");
 
-	/* Wherever it lies: the pages of the loop are memory as any other. */
+	/* At any address, because the pages of the loop are ordinary memory. */
 	check(send(sv[1], "01234567", 8, 0) == 8 &&
 	      call_by_entry(&loop, SYS_recvfrom, sv[0], (uintptr_t)&loop.page->submit_head, 4, 0) == 4,
 	      "a call writes to the page");
@@ -195,7 +201,7 @@ static void hostile(void)
 	destroy(&loop);
 }
 
-/* A connected pair of the kind that the tests wait for. */
+/* A connected pair of the kind under test. */
 static int pair(int kind, int sv[2])
 {
 	struct sockaddr_in addr = { .sin_family = AF_INET,
@@ -296,7 +302,7 @@ static void accepting(void)
 	}
 	client = socket(AF_INET, SOCK_STREAM, 0);
 	check(!connect(client, (void *)&addr, size), "connect");
-	/* Who is cancelled has not taken the connection from the other one. */
+	/* The cancelled one has not taken the connection from the other one. */
 	enter_loop(&loops[0], COSY_ASYNC_CANCEL | 0);
 	done = execute(&loops[1]);
 	check(done == 1 && entry_result(&loops[1], 0) >= 0, "the other loop accepts");
@@ -315,7 +321,7 @@ static void not_waited_for(void)
 	char byte;
 
 	create(&loop, 64);
-	/* It has no flag to wait; its peer is not needed. */
+	/* It has no flag to wait. Its peer is not needed. */
 	datagrams = socket(AF_UNIX, SOCK_DGRAM, 0);
 	submit(&loop, 0, COSY_ENTRY_WAIT_IN, SYS_read, timer, (uintptr_t)&count, 8, 0);
 	submit(&loop, 1, 0, SYS_recvfrom, datagrams, (uintptr_t)&byte, 1, MSG_DONTWAIT);
@@ -328,7 +334,7 @@ static void not_waited_for(void)
 	destroy(&loop);
 }
 
-/* Pipes before Linux 6.5 are not waited for. */
+/* Entries wait for pipes only since Linux 6.5. */
 static void pipes_and_eventfds(void)
 {
 	struct loop loop;
@@ -373,7 +379,7 @@ static void cancelling(void)
 	      collect(&loop) == -1, "it does not complete");
 	submit_recv(&loop, 3, sv[0], &byte);
 	check(execute(&loop) == 1 && collect(&loop) == 3 && byte == 'a', "and lost nothing");
-	/* One whose socket is ready already. */
+	/* One whose socket is already ready. */
 	submit_recv(&loop, 3, sv[0], &byte);
 	execute(&loop);
 	check(send(sv[1], "b", 1, 0) == 1 && readable(loop.fd) &&
@@ -400,7 +406,7 @@ static void closing(void)
 		enter_loop(&loop, COSY_ASYNC_CANCEL | 0);
 		close(sv[1]);
 	}
-	/* The number is another file's when the first one has something. */
+	/* The number belongs to another file when the first one becomes ready. */
 	socketpair(AF_UNIX, SOCK_STREAM, 0, sv);
 	socketpair(AF_UNIX, SOCK_STREAM, 0, other);
 	copy = dup(sv[0]);
@@ -413,7 +419,7 @@ static void closing(void)
 	      "it is cancelled, and takes nothing");
 	check(recv(copy, &byte, 1, 0) == 1 && byte == 'f' && recv(sv[0], &byte, 1, 0) == 1 &&
 	      byte == 'o', "all is still there");
-	/* A loop goes while entries wait, ready or not. */
+	/* A loop is destroyed while entries wait, ready or not. */
 	submit_recv(&loop, 1, copy, &byte);
 	submit_recv(&loop, 2, other[0], &byte);
 	execute(&loop);
@@ -441,13 +447,15 @@ static void recursion(void)
 	check(call_by_entry(&outer, SYS_lseek, loop.fd, COSY_RUN_TAG | 64, COSY_RUN_WHENCE, 0) ==
 	      (long long)COSY_ASYNC_ENTERED + 1 && collect(&loop) == 2, "another one is");
 
-	/* The loop goes while it is entered: what was submitted is executed nevertheless. */
+	/*
+	 * The loop is destroyed while it is entered. Submitted entries are executed nevertheless.
+	 */
 	check(!pipe(fds), "a pipe");
 	submit(&loop, 0, 0, SYS_close, loop.fd, 0, 0, 0);
 	submit(&loop, 1, 0, SYS_munmap, (uintptr_t)loop.page, loop.size, 0, 0);
 	submit(&loop, 2, 0, SYS_write, fds[1], (uintptr_t)"x", 1, 0);
 	enter_loop(&loop, COSY_ASYNC_MAX_DONE);
-	/* It may leave between them, to give the file back; then nobody can enter any more. */
+	/* It may leave between them, to release the file. Then it cannot be entered any more. */
 	check(fcntl(loop.fd, F_GETFD) == -1, "it has closed itself");
 	munmap(loop.page, loop.size);
 	fcntl(fds[0], F_SETFL, O_NONBLOCK);
@@ -472,7 +480,7 @@ static void send_descriptor(int socket, int fd)
 	check(sendmsg(socket, &msg, 0) == 1, "a descriptor is sent");
 }
 
-/* Loops of this size: fewer than ten of them are all that a user may have. */
+/* Loops of this size: a user can have fewer than ten of them. */
 #define LARGE 32768
 
 static unsigned int how_many(void)
@@ -487,7 +495,7 @@ static unsigned int how_many(void)
 	return n;
 }
 
-/* What others had may be collected in the background. */
+/* Resources of others may be freed in the background. */
 static int create_large(struct loop *loop)
 {
 	int err = -EDQUOT;
@@ -500,7 +508,7 @@ static int create_large(struct loop *loop)
 	return err;
 }
 
-/* Be a user of whom nothing else is charged. */
+/* Become a user without other charges. */
 static void become_alone(void)
 {
 	const uid_t uid = 61000;
@@ -509,7 +517,7 @@ static void become_alone(void)
 		die("setresuid");
 }
 
-/* A user's limit is where it was when @leave has run in a child often enough to reach it. */
+/* A user's charge is unchanged after @leave has run in a child often enough to reach the limit. */
 static void leaves_nothing(const char *what, void (*leave)(void))
 {
 	unsigned int before = how_many(), after;
@@ -528,14 +536,14 @@ static void leaves_nothing(const char *what, void (*leave)(void))
 			return;
 		}
 	}
-	/* What is in flight is collected in the background. */
+	/* Messages in flight are freed in the background. */
 	for (int i = 0; i < 600 && (after = how_many()) != before; i++)
 		usleep(100000);
 	check(before > 1 && after == before, "%s leaves nothing: %u loops, then %u", what, before,
 	      after);
 }
 
-/* Each takes some 2 ms with the kernel's checkers, and seven processes have so many. */
+/* Each takes about 2 ms with the kernel's checkers, and seven processes have this number. */
 #define PARKED 2048
 
 static void park_thousands(struct loop *loop)
@@ -585,7 +593,7 @@ static void leave_in_flight(void)
 	if (create_large(&loop) || socketpair(AF_UNIX, SOCK_STREAM, 0, sv) ||
 	    socketpair(AF_UNIX, SOCK_STREAM, 0, cycle))
 		_exit(2);
-	/* On the socket whose message it is; and on one that is in flight itself. */
+	/* On the socket of the message; and on one that is in flight itself. */
 	submit_recv(&loop, 0, sv[0], &byte);
 	submit_recv(&loop, 1, cycle[0], &byte);
 	if (execute(&loop))
@@ -679,9 +687,9 @@ static void watched(void)
 	}
 }
 
-/* Threads send, close and enter at the same time; each entry completes or is cancelled. */
+/* Threads send, close and enter at the same time. Each entry completes or is cancelled. */
 #define PAIRS 16
-/* Each takes some 10 ms with the kernel's checkers. */
+/* Each takes about 10 ms with the kernel's checkers. */
 #define STEPS 2000
 
 static struct {
@@ -695,7 +703,7 @@ static void *sender(void *arg)
 	unsigned int seed = (unsigned int)(uintptr_t)arg;
 
 	while (!__atomic_load_n(&race.stop, __ATOMIC_RELAXED)) {
-		/* Nothing is sent to the last one, so that there is something to cancel. */
+		/* The last one gets no data, so that it can be cancelled. */
 		int i = rand_r(&seed) % (PAIRS - 1);
 
 		send(race.sv[i][1], "x", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -750,7 +758,7 @@ static void races(void)
 				inside[i] = false;
 			}
 		} else if (rand_r(&seed) % 256 == 0) {
-			/* Another connection takes the place of this one. */
+			/* Another connection replaces this one. */
 			close(race.sv[i][1]);
 			close(race.sv[i][0]);
 			pair(i % 2 ? 0 : 3, race.sv[i]);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * attacks.c - what somebody might try with the device who means no good: reach it
- * by other ways than it offers, hand it to another user, let runs wait for ever,
- * freeze them, dump core and run out of memory while they go on.
+ * attacks.c - attacks through the device: reach it by other calls than it supports, pass it to
+ * another user, make runs wait for ever, freeze them, dump core and use up memory while they run.
  */
 // REQUIRES: root
 // RUN: %compile %s -o %t
@@ -41,7 +40,7 @@ static bool ends(pid_t pid, int *status, double seconds)
 	return false;
 }
 
-/* SIGKILL ends it, wherever it is. */
+/* SIGKILL ends it in any state. */
 static bool killable(pid_t pid)
 {
 	int status;
@@ -51,7 +50,7 @@ static bool killable(pid_t pid)
 	       WTERMSIG(status) == SIGKILL;
 }
 
-/* --- other ways in ------------------------------------------------------------ */
+/* --- other calls -------------------------------------------------------------- */
 
 /* One request of io_uring; returns its result. */
 static int by_uring(int opcode, int fd, void *address, unsigned int len)
@@ -97,7 +96,7 @@ static void test_other_ways(int dev)
 						   SEEK_END) < 0 && !frame[0],
 	      "no other lseek runs anything");
 
-	/* The same device by another way is another file. */
+	/* The same device by another path is another file. */
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", dev);
 	again = open(name, O_RDWR);
 	check(again >= 0 && enter(again, &run) == -ENOENT, "opened anew it holds nothing");
@@ -108,8 +107,8 @@ static void test_other_ways(int dev)
 }
 
 /*
- * io_uring closes the descriptor and drops the last reference to the file while its
- * call waits, inside of a compound of that very file, which goes on.
+ * io_uring closes the descriptor and drops the last reference to the file while its call waits,
+ * inside a compound of that file, which continues.
  */
 static void test_closed_by_uring(void)
 {
@@ -131,8 +130,8 @@ static void test_closed_by_uring(void)
 		frame[1] = (__u64)ring.fd;
 		ret = run_frame(dev, handle, frame, &run);
 		/*
-		 * Once it has been left, perhaps directly after the call, there is no way
-		 * back in.
+		 * After it has been left, possibly directly after the call, it cannot be entered
+		 * again.
 		 */
 		closed += (ret == done(0) || ret == -EBADF) && frame[0] == 1 &&
 			  !ring_result(&ring) && fcntl(dev, F_GETFD) < 0;
@@ -210,7 +209,7 @@ static void test_another_user(int dev)
 
 /* --- waiting for ever ---------------------------------------------------------- */
 
-/* Memory whose faults nobody ever answers. */
+/* Memory whose faults are never resolved. */
 static char *endless_memory(size_t size)
 {
 	struct uffdio_api api = { .api = UFFD_API };
@@ -224,11 +223,11 @@ static char *endless_memory(size_t size)
 	return p;
 }
 
-/* Where it is that a run waits. */
+/* Places where a run waits. */
 enum wait { IN_RUN, IN_FRAME, IN_NAME, IN_LOAD, IN_COPY, IN_STRING, IN_READ, IN_REST, IN_BORROW,
 	    IN_STAT, IN_ERRNO, NR_WAITS };
 
-/* Return: where it has been left instead, as 16 * status + value. */
+/* Return: where it was left instead, as 16 * status + value. */
 static int wait_in(int dev, enum wait where)
 {
 	static char buffer[65536];
@@ -262,8 +261,8 @@ static int wait_in(int dev, enum wait where)
 	if (where == IN_ERRNO)
 		run.errno_addr = endless;
 	/*
-	 * A fault that does not wait leaves; user mode, which is next, would fault again.
-	 * So does a bulk operation when there is work for the thread.
+	 * A fault that does not wait leaves. User mode, which is next, would fault again. So does
+	 * a bulk operation when the thread has pending work.
 	 */
 	for (int tries = 0; tries < 10; tries++) {
 		run_on(dev, where == IN_RUN ? (void *)(uintptr_t)endless : &run);
@@ -344,7 +343,7 @@ static void join(const char *dir)
 
 static void test_freezer(int dev, const char *dir)
 {
-	/* Counts at r2 for ever. */
+	/* Counts at r2 without end. */
 	__u64 handle = must_load(dev, 4, ADDI(1, 1, 1), STORE(8, 2, 1), JMP(0));
 	volatile __u64 *count = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
 				     -1, 0);
@@ -392,7 +391,7 @@ static void *endless_run(void *arg)
 	return NULL;
 }
 
-/* One thread dies while another is in a compound with a private file. */
+/* One thread ends while another is in a compound with a private file. */
 static void test_core(int dev)
 {
 	int status;
@@ -416,7 +415,7 @@ static void test_core(int dev)
 		die("rm");
 }
 
-/* Loads until there is no more memory, which is little. */
+/* Loads until there is no more memory; there is little. */
 static void test_memory(const char *dir)
 {
 	int status;

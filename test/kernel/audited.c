@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * audited.c - what auditing is to see of a compound it sees, and names of files that it keeps
- * are there as long as it wants. In a VM of its own: auditing is never wholly off again.
+ * audited.c - auditing sees its events of a compound, and file names that it keeps remain valid as
+ * long as it needs them. In a separate VM, because auditing can never be disabled completely
+ * again.
  */
 // REQUIRES: root
 // RUN: %compile %s -o %t
@@ -27,7 +28,7 @@ static bool traced(long ret)
 	       run.value == COSY_STEP_TRACED;
 }
 
-/* Returns 0 or the error the kernel answers with. */
+/* Returns 0 or the error in the kernel's answer. */
 static int audit(unsigned int type, const void *data, unsigned int size)
 {
 	struct {
@@ -43,7 +44,7 @@ static int audit(unsigned int type, const void *data, unsigned int size)
 		return errno;
 	memcpy(message.data, data, size);
 	if (send(fd, &message, message.h.nlmsg_len, 0) > 0) {
-		/* Other messages may come before the answer. */
+		/* Other messages may precede the answer. */
 		while (recv(fd, &message, sizeof(message), 0) > 0 &&
 		       message.h.nlmsg_type != NLMSG_ERROR)
 			;
@@ -53,14 +54,14 @@ static int audit(unsigned int type, const void *data, unsigned int size)
 	return err;
 }
 
-/* How an entry of a loop has ended. */
+/* The result of an entry of a loop. */
 static int entry_status(struct loop *loop)
 {
 	submit(loop, 0, 0, SYS_getpid, 0, 0, 0, 0);
 	return execute(loop) == 1 && collect(loop) == 0 ? loop->entries[0].status : -1;
 }
 
-/* acct(), which nobody calls */
+/* A rule for acct(), which no process calls. */
 static int rule(unsigned int type)
 {
 	struct audit_rule_data data = { .flags = AUDIT_FILTER_EXIT, .action = AUDIT_ALWAYS };
@@ -102,7 +103,7 @@ static void wake_by_work(struct ruler *ruler)
 
 	submit(loop, 0, COSY_ENTRY_THREAD, SYS_getpid, 0, 0, 0, 0);
 	do {
-		/* Also publishes the result, should the thread make the call. */
+		/* Also publishes the result, if the thread makes the call. */
 		if (execute(loop) < 0)
 			die("execute");
 		status = __atomic_load_n(&loop->entries[0].status, __ATOMIC_ACQUIRE);
@@ -193,8 +194,8 @@ static int test_asleep_in_loop(struct loop *loop)
 }
 
 /*
- * Auditing stays with processes born while it is on. Without a rule nobody
- * looks at their calls, with a rule somebody does.
+ * Auditing applies to processes that are created while it is enabled. Their calls are checked only
+ * if there is a rule.
  */
 static void test_audit(int dev, __u64 getpid_handle)
 {
@@ -256,12 +257,12 @@ static void test_audit(int dev, __u64 getpid_handle)
 
 /* --- a record that is only made while a name is used ------------------------------- */
 
-/* A name as long as those that a compound has on the stack. */
+/* A name of the maximum length that a compound has on the stack. */
 #define DIRECTORY	"/tmp/audited-directory"
 #define NAME		DIRECTORY "/name-of-a-file"
 #define PROFILE		"cosy-audited"
 
-/* What the kernel reads of a profile of AppArmor: policy_unpack.c. */
+/* The format of an AppArmor profile for the kernel: policy_unpack.c. */
 enum { U32 = 2, NAMED = 4, STRING = 5, STRUCT = 7, STRUCTEND = 8 };
 
 static void add_text(FILE *to, int code, const char *text)
@@ -279,7 +280,7 @@ static void add_u32(FILE *to, unsigned int value)
 	fwrite(&value, sizeof(value), 1, to);
 }
 
-/* Loads a profile that allows nothing and complains of everything. */
+/* Loads a profile that allows nothing and logs everything. */
 static bool load_profile(void)
 {
 	FILE *to;
@@ -313,7 +314,7 @@ static bool enter_profile(void)
 	return fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) && !close(fd);
 }
 
-/* Wait for a record of @type that contains @what. Return false if none comes. */
+/* Wait for a record of @type that contains @what. Return false if there is none. */
 static bool recorded(int log, unsigned int type, const char *what)
 {
 	struct pollfd some = { log, POLLIN, 0 };
@@ -333,15 +334,15 @@ static bool recorded(int log, unsigned int type, const char *what)
 }
 
 /*
- * A directory is searched by a capability, of which AppArmor makes a record; so the name that
- * is looked up becomes one as well, when the kernel is left.
+ * A directory is searched by a capability, for which AppArmor makes a record. So the name that is
+ * looked up also becomes a record, when the kernel is left.
  */
 static void test_names(int dev)
 {
 	struct audit_status on = { .mask = AUDIT_STATUS_ENABLED, .enabled = 1 };
 	struct sockaddr_nl readers = { .nl_family = AF_NETLINK, .nl_groups = 1 };
 	__u64 handle = must_load(dev, 4, SYS(0, SYS_stat, 2), ARG(1), ARG(2), EXIT(0));
-	/* Not the child's own before it is written to, which takes the stack the name was on. */
+	/* Not the child's own stack before it is written to, because that had the name. */
 	__u64 *registers = must_map(4096);
 	int log = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_AUDIT), status;
 	static struct stat st;

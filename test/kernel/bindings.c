@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * bindings.c - somebody binds user functions and takes them away again as fast as he can: what
- * another user has unloaded is given back to him all the same.
+ * bindings.c - a user binds user functions and removes them as fast as possible. Programs that
+ * another user has unloaded are still given back.
  */
 // REQUIRES: root
 // RUN: %compile-bpf %S/Inputs/functions.bpf.c -o %t.bpf.o
@@ -18,8 +18,8 @@
 #define AGAIN	10
 
 /*
- * Each binding takes the place of the one before, as long as the parent lives: its signals
- * would not reach a process of root while it is another user.
+ * Each binding replaces the previous one while the parent lives, because its signals would not
+ * reach a process of root while it is another user.
  */
 static void bind_on(int dev, __u64 handle, int fd, const struct segment *seg)
 {
@@ -31,7 +31,7 @@ static void bind_on(int dev, __u64 handle, int fd, const struct segment *seg)
 	_exit(1);
 }
 
-/* Load all that is allowed, then unload and load again; return how often that is refused. */
+/* Load the maximum, then unload and load again; return how often that is rejected. */
 static int refusals(void)
 {
 	static struct cosy_op ops[OPS];
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 	for (int i = 0; i < BINDERS; i++)
 		check(!kill(binders[i], SIGKILL) && waitpid(binders[i], NULL, 0) == binders[i],
 		      "who binds has ended");
-	/* Once may be for another reason: a grace period takes its time, too. */
+	/* One can have another reason, because a grace period takes time. */
 	check(refused <= 1, "what is unloaded is given back while others bind (%d of %d refused)",
 	      refused, AGAIN);
 	return finish();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * calls.c - calls of many kinds from inside a compound do what they do from
- * outside, also those that change the thread they run in.
+ * calls.c - calls of many kinds inside a compound have the same effect as outside, also those that
+ * change their thread.
  */
 // RUN: %compile %s -o %t
 // RUN: %vm %t
@@ -103,7 +103,7 @@ static void test_files(int dev)
 	unlink(name);
 }
 
-/* Those that would need what only a real entry has. */
+/* Calls that need the state of a real entry. */
 static void test_left(int dev)
 {
 	static const long numbers[] = {

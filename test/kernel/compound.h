@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * compound.h - compounds by hand, for the module's tests: operations as C
- * initialisers, made into an image, loaded and run through /dev/cosy itself.
+ * compound.h - compounds for the module's tests without the plugin: operations as C initialisers,
+ * which are made into an image, loaded and run through /dev/cosy.
  *
- * A test calls check() for each thing it claims and ends with `return
- * finish();`: 0 if all held, 1 if not.
+ * A test calls check() for each claim and ends with `return finish();`: 0 if all were true,
+ * otherwise 1.
  */
 #ifndef COMPOUND_H
 #define COMPOUND_H
@@ -54,7 +54,7 @@
 #define ARG(r)		OP(ARG, .a = r)
 #define ARGI(v)		OP(ARG, .a = NONE, .imm = (cosy_s64)(v))
 
-/** struct image - an image being made; data behind the operations is ours */
+/** struct image - an image under construction; the data after the operations belongs to the test */
 struct image {
 	struct cosy_header h;
 	struct cosy_op ops[];
@@ -102,7 +102,7 @@ static void *must_map(size_t size)
 	return p;
 }
 
-/** make_image() - an image of @nops operations; free() it */
+/** make_image() - create an image of @nops operations; free() it */
 __attribute__((unused))
 static struct image *make_image(const struct cosy_op *ops, unsigned int nops,
 				unsigned int nregs, unsigned int ninputs,
@@ -129,7 +129,7 @@ static struct image *make_image(const struct cosy_op *ops, unsigned int nops,
 	return im;
 }
 
-/** load_image() - handle of a loaded image; 0 with errno if refused */
+/** load_image() - load an image, return its handle; 0 with errno if it is rejected */
 __attribute__((unused))
 static __u64 load_image(int dev, const struct image *im)
 {
@@ -163,7 +163,7 @@ static __u64 must_load_ops(int dev, const struct cosy_op *ops,
 	return handle;
 }
 
-/** enter() - one entry as it is; returns what the kernel returns */
+/** enter() - make one entry; returns the result of the kernel */
 __attribute__((unused))
 static long enter(int dev, struct cosy_run *run)
 {
@@ -178,7 +178,7 @@ static long enter(int dev, struct cosy_run *run)
 	return ret;
 }
 
-/** done() - what an entry returns when the compound is done by exit @number */
+/** done() - the result of an entry when the compound is done by exit @number */
 __attribute__((unused))
 static long done(long number)
 {
@@ -186,7 +186,7 @@ static long done(long number)
 }
 
 /**
- * run_frame() - run on until something other than AGAIN or a time limit
+ * run_frame() - run until a result other than AGAIN or a time limit
  *
  * Return: as enter().
  */

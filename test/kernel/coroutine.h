@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * coroutine.h - entries of a loop that run compounds, used by hand.
+ * coroutine.h - entries of a loop that run compounds, without libcosy.
  */
 #ifndef COROUTINE_H
 #define COROUTINE_H
@@ -40,8 +40,8 @@ static inline void start(struct loop *loop, uint32_t index, __u64 handle, __u64 
 }
 
 /*
- * Execute until @want have completed, or nothing is left to be done. A compound may be left at
- * any back-edge for the kernel's own work.
+ * Execute until @want entries have completed, or there is no work. A compound may be left at any
+ * back-edge for pending work of the kernel.
  */
 static inline int go(struct loop *loop, int want)
 {
@@ -58,7 +58,7 @@ static inline int go(struct loop *loop, int want)
 	return done;
 }
 
-/* One that completes at once: the result; its status is in the entry. */
+/* Return the result of an entry that completes immediately. Its status is in the entry. */
 static inline long long run(struct loop *loop, __u64 handle, __u64 *frame, __u64 pc, __u64 flags)
 {
 	start(loop, 7, handle, frame, pc, flags);
@@ -82,8 +82,8 @@ static inline void pair(int sv[2])
 }
 
 /*
- * What the kernel tells of reads and writes: to who watches the file, and in /proc. To read it
- * reads @own bytes, which are counted after that.
+ * The kernel's reports of reads and writes: events of the file, and /proc. Reading /proc reads
+ * @own bytes, which are counted afterwards.
  */
 struct told {
 	unsigned long long rchar, wchar, syscr, syscw, own;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * entry.c - every wrong argument of the ioctls and of the entry, and the
- * protocol of a run that goes well.
+ * entry.c - every wrong argument of the ioctls and of the entry, and the protocol of a successful
+ * run.
  */
 // RUN: %compile %s -o %t
 // RUN: %vm %t
@@ -9,7 +9,7 @@
 
 #include <sys/wait.h>
 
-static char *readable, *hole;	/* a page, and the page behind it: not there */
+static char *readable, *hole;	/* a page, and the unmapped page after it */
 static char *readonly;
 
 static void test_info(int dev)
@@ -230,7 +230,7 @@ static void test_entry(int dev)
 	check(run_on(dev, &run) == done(0) && run.calls == 1001 && frame[0] == (__u64)getpid(),
 	      "calls are added up");
 
-	/* On other files the entry moves nothing. */
+	/* On other files the entry does not change the offset. */
 	file = mkstemp(name);
 	if (file < 0 || write(file, "0123456789", 10) != 10 || lseek(file, 3, SEEK_SET) != 3)
 		die(name);
@@ -247,8 +247,8 @@ static void test_entry(int dev)
 }
 
 /*
- * An up-call that names some registers gets and gives back those. What a register
- * holds that should have been named is the process's own, or 0.
+ * An up-call that names some registers receives and returns only those. Registers that are not
+ * named contain data of the process, or 0.
  */
 static void test_range(int dev)
 {
@@ -335,7 +335,7 @@ static void test_outputs(int dev)
 	free(im);
 }
 
-/* The device is open to everybody. */
+/* All users may open the device. */
 static void test_user(void)
 {
 	pid_t pid = fork();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * files.c - a compound that closes, replaces and uses the device it runs from,
- * and files that are closed while it runs.
+ * files.c - a compound that closes, replaces and uses its own device, and files that are closed
+ * while it runs.
  */
 // RUN: %compile %s -o %t
 // RUN: %vm %t
@@ -21,16 +21,16 @@ static struct cosy_run fresh(__u64 handle, void *frame)
 }
 
 /*
- * Return true if the run left at @pc or later for work that is done before user mode.
- * Closing a file may queue such work. The scheduler queues some every 100 ms, so that a run
- * may leave after any call and at any back-edge.
+ * Return true if the run left at @pc or later for work before the return to user mode. Closing a
+ * file may queue such work. The scheduler queues some every 100 ms, so a run may leave after any
+ * call and at any back-edge.
  */
 static bool left_behind(long ret, const struct cosy_run *run, unsigned int pc)
 {
 	return ret == COSY_RUN_LEFT && run->status == COSY_AGAIN && run->pc >= pc;
 }
 
-/* Return true if the run used up its time slice, which can happen on a slow machine. */
+/* Return true if the run used up its time slice, which is possible on a slow machine. */
 static bool left_for_time(long ret, const struct cosy_run *run)
 {
 	return ret == COSY_RUN_LEFT && run->status == COSY_LIMIT &&
@@ -67,7 +67,7 @@ static void test_close_self(void)
 	close(dev);
 	close(fd);
 
-	/* It can even unload itself before. When it is left then, it cannot go on. */
+	/* It can unload itself before. When it is left then, it cannot resume. */
 	do {
 		dev = open_device();
 		handle = must_load(dev, 4, SYS(0, SYS_ioctl, 3), ARG(2),
@@ -82,7 +82,7 @@ static void test_close_self(void)
 	       (ret == done(1) && frame[0] == 100000)) && frame[1] == 0,
 	      "a compound unloads itself, closes its device, and goes on");
 
-	/* Left after the close: the device is not there to resume. */
+	/* Left after the close: the device does not exist any more, so it cannot resume. */
 	dev = open_device();
 	frame[2] = dev;
 	handle = must_load(dev, 4, SYS(0, SYS_close, 1), ARG(2), UPCALL(0), EXIT(1));
@@ -96,7 +96,7 @@ static void test_close_self(void)
 	      "resuming finds no device, and the place is kept");
 }
 
-/* The last reference is dropped at task work: the next read sees the end. */
+/* The last reference is dropped in task work. The next read sees the end. */
 static void test_closed_pipe(int dev)
 {
 	char buf[4];
@@ -144,7 +144,7 @@ static void test_recursion(int dev)
 	check(ret == done(0) && depth >= 1 && depth < 7 &&
 	      frames[depth][0] == (__u64)-ELOOP, "nested %u deep, then ELOOP", depth);
 
-	/* One run inside itself. */
+	/* One run inside another run. */
 	frames[0][0] = 0;
 	frames[0][2] = COSY_RUN_TAG | (__u64)(uintptr_t)&runs[0];
 	runs[0] = fresh(handle, frames[0]);
@@ -159,8 +159,8 @@ static void *wait_for_ever(void *unused)
 }
 
 /*
- * A private file is open while another compound replaces the whole table by a
- * smaller one, in which its number does not exist.
+ * A private file is open while another compound replaces the whole table by a smaller one that
+ * does not have its number.
  */
 static void test_private_nested(void)
 {
@@ -198,7 +198,7 @@ static void test_private_nested(void)
 			die("setrlimit");
 		while (fd < HIGH)
 			fd = dup(0);
-		/* The table is shared, so that it is replaced. */
+		/* The table is shared, so it is replaced. */
 		pthread_create(&other, NULL, wait_for_ever, NULL);
 		ret = run_on(dev, &runs[0]);
 		_exit(!check(ret == done(0) && outer[4] == HIGH + 1 && inner[0] == 0 &&
@@ -231,7 +231,7 @@ static void test_frame_gone(int dev)
 				frame[1] = (__u64)(uintptr_t)page;
 				run = which ? (void *)page : &local;
 				*run = fresh(handles[i], frame);
-				/* Have it write to the run, too. */
+				/* It also writes to the run. */
 				run->flags = COSY_RUN_COUNT;
 				enter(dev, run);
 				_exit(0);
@@ -287,7 +287,7 @@ static void test_fork(int dev)
 	      run.status == COSY_STEP && run.value == COSY_STEP_CALL && run.pc == 0,
 	      "fork itself is left to user mode");
 
-	/* The child borrows memory and descriptors, and closes one. */
+	/* The child shares memory and descriptors, and closes one. */
 	struct borrowed borrowed = { dev, handle, frame };
 	char *stack = must_map(65536);
 	pid_t pid = clone(borrow, stack + 65536,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * function.h - user functions by hand, for the module's tests: a segment, the
- * programs of Inputs/functions.bpf.c in it, and compounds that call them.
+ * function.h - user functions for the module's tests: a segment, the programs of
+ * Inputs/functions.bpf.c in it, and compounds that call them.
  */
 #ifndef FUNCTION_H
 #define FUNCTION_H
@@ -14,27 +14,27 @@
 
 #include <cosy/function.h>
 
-/* Not in the headers of the C library, or of libbpf 1.1. */
+/* The headers of the C library and of libbpf 1.1 do not have these. */
 #define MAP_TYPE_ARENA	33
 #define SEGMENT_PAGES	(1u << 20)
 #define SEGMENT_SIZE	((size_t)SEGMENT_PAGES * 4096)
 
 #define CALL(d, f, u, n) OP(CALL, .dst = d, .imm = f, .c = u, .width = n)
 
-/** struct segment - an arena and where it is */
+/** struct segment - an arena and its address */
 struct segment {
 	int map;
 	char *base;
 };
 
-/** segment_create() - a segment; skips the test where there are no arenas */
+/** segment_create() - create a segment; skips the test if there are no arenas */
 static struct segment segment_create(void)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_MMAPABLE);
 	struct segment seg;
 	char *any;
 
-	/* Address space to cut an aligned 4 GiB from. */
+	/* Reserve address space for an aligned range of 4 GiB. */
 	any = mmap(NULL, 2 * SEGMENT_SIZE, PROT_NONE,
 		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (any == MAP_FAILED)
@@ -54,10 +54,10 @@ static struct segment segment_create(void)
 	return seg;
 }
 
-/* What the module says a yield looks like. */
+/* The module's placeholder for a yield. */
 static struct cosy_yield yield_call = { .size = sizeof(yield_call) };
 
-/* Before a program is loaded: put the module's kfunc where it yields. */
+/* Before a program is loaded: insert the module's kfunc for the yields. */
 static int prepare(struct bpf_program *prog, struct bpf_prog_load_opts *options,
 		   long cookie)
 {
@@ -79,7 +79,7 @@ static int prepare(struct bpf_program *prog, struct bpf_prog_load_opts *options,
 	return 0;
 }
 
-/** functions_load() - load all programs of @file but "greedy" for @seg */
+/** functions_load() - load all programs of @file except "greedy" for @seg */
 static struct bpf_object *functions_load(int dev, const char *file,
 					 const struct segment *seg)
 {
@@ -106,7 +106,7 @@ static struct bpf_object *functions_load(int dev, const char *file,
 	return object;
 }
 
-/** function() - the descriptor of a program */
+/** function() - return the descriptor of a program */
 __attribute__((unused))
 static int function(const struct bpf_object *object, const char *name)
 {
@@ -120,7 +120,7 @@ static int function(const struct bpf_object *object, const char *name)
 
 /**
  * bind_function() - bind function 0 of a compound
- * @bind: what is to be said besides handle and descriptor
+ * @bind: the other members besides handle and descriptor
  *
  * Return: 0 or -errno.
  */
@@ -137,7 +137,7 @@ static int bind_function(int dev, __u64 handle, int fd, struct cosy_bind *bind)
 #define CALL_SIX	CALL(0, 0, 3, 6), ARG(1), ARG(2), ARG(3), ARG(4), \
 			ARG(5), ARG(6)
 
-/** load_caller() - a compound of these operations */
+/** load_caller() - load a compound of these operations */
 __attribute__((unused))
 static __u64 load_caller(int dev)
 {
@@ -153,7 +153,7 @@ static __u64 load_caller(int dev)
 	return handle;
 }
 
-/** must_bind() - a compound that calls @name, whose first argument is a pointer */
+/** must_bind() - load a compound that calls @name, whose first argument is a pointer */
 __attribute__((unused))
 static __u64 must_bind(int dev, const struct bpf_object *object,
 		       const struct segment *seg, const char *name)

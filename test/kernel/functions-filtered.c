@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * functions-filtered.c - a process whose seccomp filter does not allow it to run BPF
- * programs by bpf(2) cannot run one by binding it. What it bound before stays bound, as a
- * descriptor stays open.
+ * functions-filtered.c - a process whose seccomp filter forbids running BPF programs by bpf(2)
+ * cannot run one by binding it. Earlier bindings remain, like open descriptors.
  */
 // RUN: %compile-bpf %S/Inputs/functions.bpf.c -o %t.bpf.o
 // RUN: %compile %s -o %t -lbpf -lelf -lz
@@ -43,7 +42,7 @@ static void filter(int command, unsigned int action)
 		die("seccomp");
 }
 
-/* Bind before and after a filter is set; @error is what the second one fails with. */
+/* Bind before and after a filter is set; @error is the error of the second one. */
 static void bind_filtered(int command, unsigned int action, int error)
 {
 	struct cosy_bind bind = { .base = (uintptr_t)seg.base, .pointers = 1 };
@@ -69,7 +68,7 @@ static void bind_filtered(int command, unsigned int action, int error)
 	check(!bind_function(dev, before, -1, &bind), "can be removed");
 }
 
-/* In a child, since a filter stays. */
+/* In a child, because a filter is permanent. */
 static void test_filtered(int command, unsigned int action, int error)
 {
 	pid_t pid;
@@ -96,7 +95,7 @@ int main(int argc, char **argv)
 	seg = segment_create();
 	object = functions_load(dev, argv[1], &seg);
 	test_filtered(ANY_COMMAND, SECCOMP_RET_ERRNO | EACCES, EPERM);
-	/* The bind does not kill: the filter is only evaluated. */
+	/* Binding does not kill the process, because the filter is only evaluated. */
 	test_filtered(ANY_COMMAND, SECCOMP_RET_KILL_PROCESS, EPERM);
 	test_filtered(BPF_PROG_TEST_RUN, SECCOMP_RET_ERRNO | EACCES, EPERM);
 	test_filtered(BPF_PROG_LOAD, SECCOMP_RET_ERRNO | EACCES, 0);

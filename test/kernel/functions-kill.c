@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * functions-kill.c - functions that run for ever: they die at once, leave others
- * their share, end when their time is up, and do not mind what is taken away
- * meanwhile.
+ * functions-kill.c - functions that never end. They are killed immediately, do not block other
+ * tasks, end when their time is used up, and survive the removal of their resources.
  */
 // RUN: %compile-bpf %S/Inputs/functions.bpf.c -o %t.bpf.o
 // RUN: %compile %s -o %t -lbpf -lelf -lz
-// It shortens the time that functions have, for all in the VM.
+// It shortens the time limit of functions for the whole VM.
 // RUN: %vm flock /tmp/function-time %t %t.bpf.o
 #include "function.h"
 #include "share.h"
@@ -38,7 +37,7 @@ static bool kernel_has(const char *function)
 	return found;
 }
 
-/* In a process of its own, for an arena belongs to one. */
+/* In a separate process, because an arena belongs to one process. */
 static __u64 prepare_spin(void)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -67,7 +66,7 @@ static pid_t spin(int ready)
 
 		if (write(ready, "", 1) != 1)
 			_exit(1);
-		/* The kernel's own limit of iterations may end it: once more. */
+		/* The kernel's limit of iterations may end it. Then try again. */
 		for (;;)
 			call(dev, handle, frame, &run, seg.base + 0x10000, 0, 0);
 	}
@@ -126,7 +125,7 @@ static void test_fair(const int *ready)
 
 struct thread {
 	pthread_t thread;
-	unsigned int number;	/* which word it counts in */
+	unsigned int number;	/* the index of its counter */
 	__u64 handle;
 	long ret;
 	struct cosy_run run;
@@ -154,7 +153,7 @@ static void start_in_thread(struct thread *thread)
 		usleep(1000);
 }
 
-/* Everything is taken away while threads are in the function; all come back. */
+/* All resources are removed while threads are in the function. All threads return. */
 static int take_away(void)
 {
 	struct cosy_bind bind = { 0 };
@@ -184,7 +183,7 @@ static int take_away(void)
 	return bad;
 }
 
-/* The process ends, or becomes another one, while a thread is in the function. */
+/* The process ends, or executes another program, while a thread is in the function. */
 static int end_around(bool exec)
 {
 	struct thread thread = { .handle = prepare_spin() };
@@ -216,7 +215,7 @@ static int end_by_exit(void)
 	return end_around(false);
 }
 
-/* Children come and go while a thread is in the function. */
+/* Children are created and end while a thread is in the function. */
 static int fork_around(void)
 {
 	struct thread thread = { .handle = prepare_spin() };
@@ -248,7 +247,7 @@ static void on_alarm(int signal)
 	alarms++;
 }
 
-/* Handlers wait until the function has ended, and then run. */
+/* Handlers run after the function has ended. */
 static int signals_around(void)
 {
 	struct itimerval every = { { 0, 10000 }, { 0, 10000 } };
@@ -262,8 +261,8 @@ static int signals_around(void)
 }
 
 /*
- * Many processes at once, each with a segment of its own. With KASAN each segment takes half a GiB
- * of the kernel's memory, and the VM has 12 GiB.
+ * Many processes at the same time, each with its own segment. With KASAN each segment needs half a
+ * GiB of the kernel's memory, and the VM has 12 GiB.
  */
 static int many(void)
 {
@@ -294,7 +293,7 @@ static int many(void)
 	return bad;
 }
 
-/* A child that goes on with what its parent has bound is not let in. */
+/* A child cannot use its parent's bindings. */
 static int child(void)
 {
 	__u64 frame[7] = { 0 }, handle;

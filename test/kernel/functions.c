@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * functions.c - what a user function can do in the kernel, and what becomes of
- * one that goes wrong.
+ * functions.c - the possible actions of a user function in the kernel, and the handling of one
+ * that fails.
  */
 // RUN: %compile-bpf %S/Inputs/functions.bpf.c -o %t.bpf.o
 // RUN: %compile %s -o %t -lbpf -lelf -lz
-// Not while another test shortens the time that functions have.
+// Not while another test shortens the time limit of functions.
 // RUN: %vm flock /tmp/function-time %t %t.bpf.o %S/Inputs/functions.bpf.c
 #include "function.h"
 
@@ -17,7 +17,7 @@ static struct segment seg;
 static struct bpf_object *object;
 static const char *source;
 
-/* Where the source says "line: WHAT". */
+/* Return the line of the source that contains "line: WHAT". */
 static unsigned int line_of(const char *what)
 {
 	char text[256], mark[64];
@@ -107,7 +107,7 @@ static void test_failures(void)
 	failed("stack", seg.base + 0x10000, 1, 1, COSY_FUNCTION_STACK, NULL, 88,
 	       false);
 
-	/* Runs through all that is there, and not beyond. */
+	/* Runs through all mapped memory, and not beyond. */
 	for (char *p = begin; p < end; p += 4096)
 		*(volatile char *)p = 1;
 	failed("run_away", begin, 0x4242424242424242, 0,
@@ -134,7 +134,7 @@ static void test_outside(void)
 	      "without a program: up-call");
 }
 
-/* A program that does not keep to the rules only harms its own results. */
+/* A program that breaks the rules harms only its own results. */
 static void test_liar(void)
 {
 	__u64 frame[7] = { 0 }, handle = must_bind(dev, object, &seg, "liar");
@@ -146,12 +146,12 @@ static void test_liar(void)
 	      "a program that answers anything");
 }
 
-/* What faults outside the segment is no failure, and nobody learns where it was. */
+/* A fault outside the segment is not a failure, and its address is not revealed. */
 static void test_elsewhere(void)
 {
 	__u64 frame[7] = { 0 }, handle = must_bind(dev, object, &seg, "elsewhere");
 	struct cosy_run run = { 0 };
-	/* Never mapped: the hole in front of the kernel's half. */
+	/* Never mapped: the hole before the kernel's half. */
 	long ret = call(dev, handle, frame, &run, NULL, 0xffff800000123450, 0);
 
 	check(ret == done(0) && frame[0] == 1 && !run.failure.address,
@@ -191,7 +191,7 @@ static void test_bind(void)
 	check(ioctl(dev, COSY_IOC_BIND, 4096) && errno == EFAULT, "EFAULT");
 	check(ioctl(dev, COSY_IOC_YIELD, 4096) && errno == EFAULT, "EFAULT");
 
-	/* Trials count, then it is an up-call; and another segment's is another. */
+	/* The trials count, then it is an up-call; another segment has its own count. */
 	*(__u64 *)(seg.base + 0x10000) = 99;
 	bind.trial = 3;
 	check(!bind_function(dev, handle, fd, &bind) && !bind.calls, "a trial");
@@ -217,8 +217,8 @@ static void test_bind(void)
 }
 
 /*
- * Stacks are exclusive: more threads than stacks, of which each waits in the
- * function until all others are in it or have been refused.
+ * Stacks are exclusive. There are more threads than stacks. Each thread waits in the function
+ * until all others are in it or were rejected.
  */
 enum { STACKS = 3, THREADS = 5 };
 static __u64 stack_handle;
@@ -278,13 +278,13 @@ static void test_stacks(void)
 	}
 	check(upcalls == THREADS - STACKS, "%d of %d threads found no stack",
 	      upcalls, THREADS);
-	/* And give it back. */
+	/* And return it. */
 	check(call(dev, stack_handle, users[0].frame, &users[0].run,
 		   seg.base + 0x10000, 5, 64) == done(0) &&
 	      users[0].frame[0] == bind.stacks, "the first is free again");
 }
 
-/* What is bound in its place has the same stacks, and knows which are in use. */
+/* Later bindings have the same stacks, and know which are in use. */
 static void test_replaced(void)
 {
 	struct cosy_bind bind = {
@@ -317,7 +317,7 @@ static void test_replaced(void)
 	      "and again");
 	second.ret = 0;
 	pthread_create(&second.thread, NULL, use_stack, &second);
-	/* Without a stack it would be back. */
+	/* Without a stack it would have returned. */
 	while (!*other && !__atomic_load_n(&second.ret, __ATOMIC_RELAXED))
 		usleep(1000);
 	*flag = 1;
@@ -346,7 +346,7 @@ static long enter_with(__u64 handle, __u64 *frame, struct cosy_run *run,
 	return run_on(dev, run);
 }
 
-/* A function is left, and goes on; and who says so may lie. */
+/* A function is left, and resumes. The state that is passed may be wrong. */
 static void test_suspended(void)
 {
 	__u64 frame[7] = { 0 }, handle = must_bind(dev, object, &seg, "count_on");
@@ -422,7 +422,7 @@ static void test_suspended(void)
 	      "no function is called");
 }
 
-/* One of several that go on in the same state. */
+/* One of several threads that resume with the same state. */
 static void *go_on(void *arg)
 {
 	struct cosy_suspended state = { .resume = 1, .stack = 1 };
@@ -436,7 +436,7 @@ static void *go_on(void *arg)
 	return NULL;
 }
 
-/* Leaves a function, then takes its segment away and goes on. */
+/* Leave a function, then remove its segment and resume. */
 static int without_segment(const char *file)
 {
 	struct segment own = segment_create();
@@ -460,7 +460,7 @@ static int without_segment(const char *file)
 	return ret != done(0) && (ret != COSY_RUN_LEFT || run.status != COSY_FAILED) ? 3 : 0;
 }
 
-/* A function that was left goes on elsewhere: several times, in a child, without its segment. */
+/* A function that was left resumes elsewhere: several times, in a child, without its segment. */
 static void test_left(const char *file)
 {
 	struct cosy_bind bind = {
@@ -500,7 +500,7 @@ static void test_left(const char *file)
 	check(!status, "a function whose segment is unmapped, status %#x", status);
 }
 
-/* A child has its parent's file, but neither takes the other's programs away. */
+/* A child has its parent's file, but neither removes the other's programs. */
 static void test_shared_file(void)
 {
 	__u64 frame[7] = { 0 }, handle = must_bind(dev, object, &seg, "load");
@@ -509,7 +509,7 @@ static void test_shared_file(void)
 	int status;
 
 	*(__u64 *)(seg.base + 0x10000) = 815;
-	/* More than there is room for, if those who are gone took any. */
+	/* More than the maximum, if ended children used any. */
 	for (int i = 0; i < 1100; i++) {
 		pid_t pid = fork();
 
@@ -527,7 +527,7 @@ static void test_shared_file(void)
 	check(!bind_function(dev, handle, -1, &bind), "and is unbound");
 }
 
-/* The descriptor is all it takes to run a program. */
+/* The descriptor is sufficient to run a program. */
 static void test_passed_on(void)
 {
 	int fd = function(object, "load"), status;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * hints.c - a read whose data is not copied, because of a hint that lies: one that is
- * refused writes nothing.
+ * hints.c - a read whose data is not copied because of a wrong hint. A denied read writes nothing.
  */
 // REQUIRES: root
 // RUN: %compile %s -o %t
@@ -29,7 +28,7 @@ static void *deny(void *arg)
 	return NULL;
 }
 
-/* Nothing is written to the buffer of a read that is refused. */
+/* A denied read does not write to its buffer. */
 static void refused(int dev)
 {
 	char *buffer = must_map(4096), name[] = "/tmp/hints-refused";
@@ -48,7 +47,7 @@ static void refused(int dev)
 	watch = fanotify_init(FAN_CLASS_CONTENT | FAN_CLOEXEC, O_RDONLY);
 	if (watch < 0 || fanotify_mark(watch, FAN_MARK_ADD, FAN_ACCESS_PERM, AT_FDCWD, name))
 		die("fanotify");
-	/* Only files that are opened from now on are watched. */
+	/* Only files that are opened later are watched. */
 	fd = open(name, O_RDONLY);
 	if (pthread_create(&thread, NULL, deny, NULL))
 		die("pthread_create");

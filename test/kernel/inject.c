@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * inject.c - whatever the module asks the kernel for fails once, in each operation
- * of its interface: memory, user memory, descriptors, files. Each failure has to be
- * reported, the same operation has to succeed afterwards, and nothing may be left:
- * memory, quota, descriptors, files, programs, references to the module.
+ * inject.c - each request of the module to the kernel fails once, in each operation of its
+ * interface: memory, user memory, descriptors, files. Each failure must be reported, the same
+ * operation must succeed afterwards, and nothing may leak: memory, quota, descriptors, files,
+ * programs, references to the module.
  *
- * Inputs/inject/cosy_inject.c makes the failures. In a VM of its own with one CPU,
- * whose kernel is patched by the probes.
+ * Inputs/inject/cosy_inject.c makes the failures. In a separate VM with one CPU, whose kernel is
+ * patched by the probes.
  */
 // RUN: kernel=${COSY_KERNEL:-6.12}; %root/scripts/build-module --variant inject $kernel test/kernel/Inputs/inject >%t.build 2>&1 || { cat %t.build; exit 1; }
 // RUN: %compile-bpf %S/Inputs/functions.bpf.c -o %t.bpf.o
@@ -32,13 +32,13 @@
 #define ATTRIBUTE	"trusted.cosy"
 #define FILE_SIZE	(256 << 10)
 
-/* How often what is charged to the user fails: what stays adds up to a compound's size. */
+/* How often charges to the user fail. Leaked charges add up to a compound's size. */
 #define CHARGE_REPEATS	32
 /* Bytes of a bulk operation: words, and bytes after them. Each access is a point. */
 #define LENGTH		100
-/* No operation asks for so much: the counting itself is wrong. */
+/* No operation makes this number of requests, so the counting is wrong. */
 #define MAX_POINTS	400
-/* What an operation that was ended by SIGSEGV returns. */
+/* The result of an operation that SIGSEGV has ended. */
 #define CRASHED		(-10000)
 
 static int dev, injector;
@@ -48,7 +48,7 @@ static char *buffer;
 static __u64 handle, caller_handle;
 static sigjmp_buf crashed;
 
-/** struct events - what /dev/cosy-inject has to tell */
+/** struct events - the events of /dev/cosy-inject */
 struct events {
 	unsigned int seen, held, lost;
 	char failed[160];
@@ -64,7 +64,7 @@ static void inject(unsigned int n)
 		die("/dev/cosy-inject");
 }
 
-/* Memory that is held now is not listed by wait_held(). */
+/* wait_held() does not list memory that is allocated now. */
 static void mark(void)
 {
 	if (write(injector, "0 0", 3) != 3)
@@ -90,7 +90,7 @@ static bool has_failed(const struct events *e)
 	return strcmp(e->failed, "nothing");
 }
 
-/* What is freed is freed a grace period later. */
+/* Memory is freed a grace period later. */
 static bool wait_held(unsigned int held)
 {
 	for (double end = now() + 60; now() < end; usleep(5000))
@@ -118,7 +118,7 @@ static void write_number(const char *path, unsigned int value)
 		die(path);
 }
 
-/* The lowest number that no descriptor has. */
+/* The lowest free descriptor. */
 static int lowest_descriptor(void)
 {
 	int fd = dup(injector);
@@ -127,15 +127,15 @@ static int lowest_descriptor(void)
 	return fd;
 }
 
-/** struct operation - something that the module is asked for */
+/** struct operation - a request to the module */
 struct operation {
 	const char *name;
-	void (*begin)(void);	/* prepares it; may be NULL */
-	long (*act)(void);	/* does it */
-	void (*end)(long ret);	/* takes back what act() did; may be NULL */
-	long expected;		/* what act() returns if nothing fails */
+	void (*begin)(void);	/* prepare it; may be NULL */
+	long (*act)(void);	/* make it */
+	void (*end)(long ret);	/* undo act(); may be NULL */
+	long expected;		/* the result of act() without a failure */
 	bool exact;		/* it makes no call whose failure is its result */
-	unsigned int repeats;	/* how much more often than once each point fails */
+	unsigned int repeats;	/* further failures of each point */
 };
 
 #define OPERATION(n, b, a, e, ...) \
@@ -224,7 +224,7 @@ static long open_and_close(void)
 	return 0;
 }
 
-/* A file that is closed with compounds in it. */
+/* A file that is closed while it has compounds. */
 static long close_loaded(void)
 {
 	int kept = dev;
@@ -283,8 +283,8 @@ static void run_begins(void)
 }
 
 /*
- * What has begun is entered again until it is done: after up-calls, and after faults
- * and refusals, which do not happen again.
+ * A run is entered again until it is done: after up-calls, and after faults and denials, which are
+ * not repeated.
  */
 static long run_it(void)
 {
@@ -363,7 +363,7 @@ static void load_programs(void)
 
 /* Calls. */
 
-/** struct made_call - a call that has a fast path, with arguments of which it succeeds */
+/** struct made_call - a call with a fast path, with arguments for which it succeeds */
 struct made_call {
 	const char *name;
 	int nr;
@@ -455,7 +455,7 @@ static long call_alone(void)
 			   "S" (COSY_RUN_TAG | (__u64)(uintptr_t)&call),
 			   "d" ((long)COSY_CALL_WHENCE), "r" (r10)
 			 : "rcx", "r11", "memory");
-	/* Not one of preload.def. */
+	/* Not in preload.def. */
 	if (ret == (long)(COSY_CALL_LEFT | COSY_CALL_UNKNOWN))
 		return 0;
 	if ((__u64)ret >> 32 != COSY_CALL_DONE >> 32)
@@ -485,7 +485,7 @@ static void load_call(void)
 	handle = must_load_ops(dev, ops, made->nargs + 2, 1);
 }
 
-/* Several calls: what one of them holds is given up when another one fails. */
+/* Several calls: the resources of one are released when another one fails. */
 
 static void several_begin(void)
 {
@@ -556,7 +556,7 @@ static long bind_it(void)
 	return bind_function(dev, caller_handle, function(object, "count_on"), &bind_arg);
 }
 
-/* It may have been bound, and the answer have failed. */
+/* It may have been bound although the answer has failed. */
 static void unbind(long ret)
 {
 	(void)ret;
@@ -586,7 +586,7 @@ static void function_begins(void)
 	frame[2] = 9;
 }
 
-/* It goes on where it was left. */
+/* It resumes where it was left. */
 static void suspended_begins(void)
 {
 	function_begins();
@@ -596,7 +596,7 @@ static void suspended_begins(void)
 	run.status = COSY_AGAIN;
 }
 
-/* It takes longer than its slice, and is left. */
+/* It exceeds its time slice, and is left. */
 static void leaving_begins(void)
 {
 	function_begins();
@@ -637,7 +637,7 @@ static bool known_error(long ret)
 	return false;
 }
 
-/* What a run has computed: its registers, and the memory it may have changed. */
+/* The results of a run: its registers, and the memory that it may have changed. */
 static __u64 result(void)
 {
 	__u64 hash = 0;
@@ -651,7 +651,7 @@ static __u64 result(void)
 
 static __u64 right_result;
 
-/* Do it once. Return false, with a message, if it has not ended as it may. */
+/* Make the request once. Return false, with a message, if its result is not allowed. */
 static bool once(const struct operation *op, unsigned int n, bool *failed)
 {
 	int lowest = lowest_descriptor(), lowest_after;
@@ -668,7 +668,7 @@ static bool once(const struct operation *op, unsigned int n, bool *failed)
 	*failed = has_failed(e);
 	if (op->end)
 		op->end(ret);
-	/* A process that is killed has lost the answer, and what it says. */
+	/* A killed process has lost the answer and its output. */
 	if (ret == CRASHED)
 		close_range(lowest, ~0u, 0);
 	lowest_after = lowest_descriptor();
@@ -691,14 +691,14 @@ static bool once(const struct operation *op, unsigned int n, bool *failed)
 	return fine && lowest == lowest_after;
 }
 
-/* Let each thing that it asks for fail, one after the other. */
+/* Make each of its requests to the kernel fail, one after the other. */
 static void try(const struct operation *op)
 {
 	unsigned int held = events()->held, n, points = 0;
 	bool fine = true, failed = true, again;
 
 	mark();
-	/* What is compared is made by one that nothing happens to. */
+	/* The results are compared with those of a run without failures. */
 	if (op->exact)
 		fine = once(op, 0, &failed);
 	failed = true;
@@ -718,7 +718,7 @@ static void try(const struct operation *op)
 		check(points, "%s: %u points", op->name, points);
 }
 
-/* How many compounds a user with a quota of 1 MiB can load. */
+/* The number of compounds that a user with a quota of 1 MiB can load. */
 static unsigned int quota_left(void)
 {
 	unsigned int user_memory = read_number("/sys/module/cosy/parameters/user_memory");
@@ -839,7 +839,7 @@ static long entries(void)
 	return entry_result(&loop, 1);
 }
 
-/* One that cannot wait fails, as it does without a loop. */
+/* An entry that cannot wait fails, as without a loop. */
 static long entry_waits(void)
 {
 	submit_recv(&loop, 5, ends[0], &received);
@@ -850,7 +850,7 @@ static long entry_waits(void)
 	return entry_result(&loop, 5) == 1 ? 0 : entry_result(&loop, 5);
 }
 
-/* It waits still when the loop is closed. */
+/* It still waits when the loop is closed. */
 static long entry_stays(void)
 {
 	submit_recv(&loop, 6, ends[0], &received);
@@ -934,7 +934,7 @@ static void try_functions(const char *programs)
 	munmap(seg.base, SEGMENT_SIZE);
 }
 
-/* Programs are freed some time after nobody has them any more. */
+/* Programs are freed some time after their last reference. */
 static bool wait_programs(void)
 {
 	__u32 id;

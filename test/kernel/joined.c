@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * joined.c - an lseek and the write behind it, which a hint says can be joined: a seccomp filter
- * judges the write by the arguments that it is made with, be they what the lseek has returned.
+ * joined.c - an lseek and the write after it, which a hint marks as joined. A seccomp filter
+ * checks the write with its final arguments, also if they are results of the lseek.
  */
 // RUN: %compile %s -o %t
 // RUN: %vm %t

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * kill.c - endless compounds die at once, and leave others their share.
+ * kill.c - endless compounds can be killed immediately, and do not block other tasks.
  */
 // RUN: %compile %s -o %t
 // RUN: %vm %t
@@ -32,7 +32,7 @@ static void forever(int dev, __u64 handle, __u64 *frame)
 	}
 }
 
-/* A child that runs it for ever, and has done so for a while. */
+/* A child that runs it without end, and has run it for some time. */
 static pid_t start_forever(int dev, __u64 handle, __u64 *frame)
 {
 	pid_t pid;

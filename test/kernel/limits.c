@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * limits.c - how much may be loaded, and how much may be executed at once.
+ * limits.c - the limits of loaded code, and of operations executed at once.
  */
 // RUN: %compile %s -o %t
 // RUN: %vm %t
@@ -120,7 +120,7 @@ static void test_quota(void)
 	check(i == 4, "and in exchange for one that is unloaded");
 	close(devs[0]);
 
-	/* A verdict on the whole image, in the last byte. */
+	/* An error in the last byte of the whole image. */
 	devs[0] = open_device();
 	im->h.data_size--;
 	im->h.strings_size++;
@@ -130,7 +130,7 @@ static void test_quota(void)
 	munmap(im, size);
 }
 
-/* Left for something else than its operations, of which there are few. */
+/* Left for another reason than its few operations. */
 static bool left_too_early(long ret, const struct cosy_run *run)
 {
 	return ret == COSY_RUN_LEFT &&
@@ -155,7 +155,7 @@ static void test_limit(int dev)
 	for (i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
 		bool few = limits[i] < 100000;
 
-		/* Rare: something else made it leave. Start over. */
+		/* Seldom it leaves for another reason. Start again. */
 		do {
 			memset(frame, 0, sizeof(frame));
 			run.pc = 0;
@@ -167,7 +167,7 @@ static void test_limit(int dev)
 		if (ret != COSY_RUN_LEFT || run.status != COSY_LIMIT || run.pc != 0) {
 			wrong++;
 		} else if (run.value == COSY_LIMIT_OPS) {
-			/* It stops at the first back-edge that is too much. */
+			/* It stops at the first back-edge above the limit. */
 			wrong += frame[0] != limits[i] / 10 + 1;
 		} else {
 			wrong += frame[0] > limits[i] / 10 || few;
@@ -175,7 +175,7 @@ static void test_limit(int dev)
 	}
 	check(!wrong, "operation limits, large and small");
 
-	/* The limit in the header holds when the run has none. */
+	/* The limit in the header applies if the run has none. */
 	const struct cosy_op ops[] = { ADDI(0, 0, 1), JMP(0) };
 	struct image *im = make_image(ops, 2, 1, 1, 0, 1);
 
@@ -209,7 +209,10 @@ static void test_limit(int dev)
 	      run.value == COSY_LIMIT_TIME, "an endless compound leaves by its time slice");
 }
 
-/* The rest of a limit is told, and the next entry goes on with it: in all as much. */
+/*
+ * The rest of a limit is returned, and the next entry continues with it, so that the sum is the
+ * same.
+ */
 static void test_rest(int dev)
 {
 	__u64 frame[4] = { 0 };
@@ -242,7 +245,7 @@ static void test_rest(int dev)
 	}
 	check(!wrong, "what is left of a limit, over many entries");
 
-	/* Whatever they are, the fields only say when to leave. */
+	/* Any values of the fields only affect when it leaves. */
 	static const __u64 odd[] = { ~0ull, 1ull << 63, (1ull << 63) - 1, 1ull << 56 };
 
 	for (wrong = 0, i = 0; i < sizeof(odd) / sizeof(*odd); i++) {

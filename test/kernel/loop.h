@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * loop.h - loops of the module, used by hand: one is made and mapped, entries are
+ * loop.h - loops of the module without libcosy: a loop is created and mapped, entries are
  * submitted, it is entered, and completions are collected.
  */
 #ifndef LOOP_H
@@ -12,7 +12,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-/* A loop as the process has it. */
+/* A loop in the process. */
 struct loop {
 	int fd;
 	unsigned int n;
@@ -83,9 +83,9 @@ static inline long long enter_loop(const struct loop *loop, uint64_t what)
 }
 
 /*
- * Execute what can be executed, at most 64 completions; return how many have completed,
- * -errno, or -1000 for what should not be. A thread may leave a loop after any entry, for
- * the kernel's own work: it enters until nothing is left.
+ * Execute all possible work, at most 64 completions. Return the number of completions, -errno, or
+ * -1000 for an unexpected result. A thread may leave a loop after any entry for pending work of
+ * the kernel, so it enters until no work is left.
  */
 static inline int execute(const struct loop *loop)
 {
@@ -104,7 +104,7 @@ static inline int execute(const struct loop *loop)
 	return (int)done;
 }
 
-/* The next completion's index, -1 if there is none. */
+/* Return the next completion's index, or -1 if there is none. */
 static inline int collect(struct loop *loop)
 {
 	int index;
@@ -128,7 +128,7 @@ static inline bool readable(int fd)
 	return poll(&p, 1, 0) == 1 && p.revents & POLLIN;
 }
 
-/* Execute an entry that completes at once. */
+/* Execute an entry that completes immediately. */
 static inline long long call_by_entry(struct loop *loop, long nr, uint64_t a, uint64_t b,
 				      uint64_t c, uint64_t d)
 {
@@ -157,7 +157,7 @@ static inline bool is_asleep(pid_t tid)
 	return state && state[2] == 'S';
 }
 
-/* Load a compound that loops run; return its handle. */
+/* Load a compound for loops; return its handle. */
 static inline __u64 load_for_loops(const struct cosy_op *ops, unsigned int nops, unsigned int nregs)
 {
 	struct image *im = make_image(ops, nops, nregs, 3, 0, nregs);

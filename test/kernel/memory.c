@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * memory.c - loads, stores and bulk operations at good and bad addresses: what
- * cannot be done leaves for user mode with nothing, or the same again, done.
+ * memory.c - loads, stores and bulk operations at valid and invalid addresses. An operation that
+ * cannot be done leaves for user mode without an effect, or with an effect that can be repeated.
  */
 // RUN: %compile %s -o %t
 // RUN: %vm %t
@@ -11,7 +11,7 @@
 
 static char *page, *hole;
 
-/* Addresses nobody may touch through the kernel. */
+/* Addresses that must not be accessed through the kernel. */
 static const __u64 bad[] = {
 	0, 8, 4095, 1ull << 47, (1ull << 47) - 1, (1ull << 47) - 4096, 1ull << 55,
 	1ull << 63, 0x7fffffffffffffff, 0xffff800000000000, 0xffff888000000000,
@@ -21,8 +21,8 @@ static const __u64 bad[] = {
 #define NBAD	(sizeof(bad) / sizeof(*bad))
 
 /*
- * Work that waits - the kernel has some now and then - makes a bulk operation
- * leave, too. On the way out it has been done, and the operation can be.
+ * Pending work, which the kernel sometimes has, also makes a bulk operation leave. On the return
+ * it has been done, and the operation can be repeated.
  */
 static long run_bulk(int dev, __u64 handle, __u64 *frame, struct cosy_run *run)
 {
@@ -63,7 +63,7 @@ static void test_bad(int dev)
 			wrong += !faults(dev, load, frame) || frame[0] != 0x5555555555555555;
 			wrong += !faults(dev, store, frame);
 		}
-		/* Across the end of a page: nothing of it is stored. */
+		/* Across the end of a page: no part of it is stored. */
 		memset(page, 1, PAGE);
 		for (i = 1; i < width; i++) {
 			frame[0] = 0;
@@ -111,13 +111,13 @@ static void test_bad_bulk(int dev)
 		frame[1] = good, frame[2] = bad[i];
 		wrong += !faults(dev, copy, frame);
 		wrong += !faults(dev, cmp, frame);
-		/* No length, no access. */
+		/* A length of 0 makes no access. */
 		frame[1] = bad[i], frame[3] = 0;
 		wrong += run_frame(dev, copy, frame, &run) != done(0);
 		wrong += run_frame(dev, fill, frame, &run) != done(0);
 		wrong += run_frame(dev, cmp, frame, &run) != done(0) || frame[0];
 		wrong += run_frame(dev, find, frame, &run) != done(0) || frame[0];
-		/* Absurd lengths. */
+		/* Huge lengths. */
 		frame[1] = good, frame[2] = good + 64, frame[3] = ~0ull;
 		wrong += run_frame(dev, copy, frame, &run) != COSY_RUN_LEFT;
 		wrong += run_frame(dev, fill, frame, &run) != COSY_RUN_LEFT;
@@ -127,7 +127,7 @@ static void test_bad_bulk(int dev)
 	check(!wrong, "bulk operations at bad addresses");
 }
 
-/* Against libc, at all alignments and up to the edge of the page. */
+/* Compared with libc, at all alignments and up to the end of the page. */
 static void test_bulk(int dev)
 {
 	__u64 copy = must_load(dev, 5, COPY(1, 2, 3), EXIT(0));
@@ -181,7 +181,7 @@ static void test_bulk(int dev)
 		frame[1] = (__u64)(uintptr_t)q;
 		frame[2] = (__u64)(uintptr_t)p;
 		if (run_bulk(dev, copy, frame, &run) == COSY_RUN_LEFT) {
-			/* Only what overlaps. */
+			/* Only overlapping operands. */
 			left++;
 			wrong[4] += run.value != COSY_STEP_BULK ||
 				    (p + n <= q || q + n <= p);

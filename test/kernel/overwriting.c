@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * overwriting.c - writes over what a file of tmpfs holds, while others seal it, cut it off, punch
- * holes into it, and from the very page that is written to.
+ * overwriting.c - writes over data in a tmpfs file while others seal it, truncate it, punch holes
+ * into it, and write from the page that is written to.
  */
 // RUN: %compile %s -o %t
 // RUN: %vm %t
@@ -13,7 +13,7 @@
 
 #define PAGE	4096
 
-/* A file and who writes to it for ever: pwrite(fd, from, size, at). */
+/* A file and an endless writer: pwrite(fd, from, size, at). */
 struct writer {
 	int dev, fd;
 	const char *from;
@@ -67,7 +67,7 @@ static int make_file(size_t size)
 	return fd;
 }
 
-/* What is sealed does not change any more. */
+/* Sealed data does not change any more. */
 static void test_seals(struct writer *w)
 {
 	static const int seals[] = { F_SEAL_WRITE, F_SEAL_FUTURE_WRITE };
@@ -94,7 +94,7 @@ static void test_seals(struct writer *w)
 	      accepted, changed);
 }
 
-/* Nothing is written but where it is to be, and nothing is there that was cut off. */
+/* Data is written only at the requested place, and truncated data does not reappear. */
 static void test_cut(struct writer *w)
 {
 	static char now[4 * PAGE];
@@ -125,7 +125,7 @@ static void test_cut(struct writer *w)
 	close(fd);
 }
 
-/* The data is in the page that is written to, which has to come in for that. */
+/* The data is in the page that is written to, which must be populated for that. */
 static void test_itself(int dev)
 {
 	int fd = make_file(2 * PAGE), status;

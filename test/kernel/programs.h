@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * programs.h - compounds that no compiler would make: random operations and calls
- * with random hints on files and memory that threads share.
+ * programs.h - compounds that no compiler would emit: random operations and calls with random
+ * hints on files and memory that threads share.
  *
- * Whoever includes it says where the choices come from: any(n), a number below n.
+ * The includer defines the source of the choices: any(n), a number below n.
  */
 #ifndef PROGRAMS_H
 #define PROGRAMS_H
@@ -22,13 +22,13 @@
 #define PAGES		64
 #define PAGE		4096ul
 
-/* Registers: numbers of open files are in the first of them. */
+/* Registers: the first ones contain numbers of open files. */
 #define NREGS		24
 #define FD_REGS		4
 #define COUNT_REG	20
 #define STRING_REG	8
 
-/* What make_files() opens. A pair of pipes or sockets takes two numbers. */
+/* The descriptors of make_files(). A pair of pipes or sockets has two numbers. */
 enum {
 	FD_FIRST = 3,
 	FD_DIRECTORY = FD_FIRST + 3,
@@ -88,7 +88,7 @@ static struct cosy_op *add(struct program *p, struct cosy_op op)
 	return &p->ops[p->n++];
 }
 
-/* In the arena, as long as nobody overwrites it: a message of one piece. */
+/* In the arena, unless it was overwritten: a message of one piece. */
 #define MESSAGE_AT	2048
 struct message {
 	struct msghdr header;
@@ -104,7 +104,7 @@ static __s64 memory(void)
 	return any(2) ? at : at + any(PAGE);
 }
 
-/* At the beginning of the arena, as long as nobody overwrites them. */
+/* At the beginning of the arena, unless they were overwritten. */
 static const char names[][32] = {
 	"a", "b", "dir/c", "dir", "link", "loop", "hole", ".", "..", "", "dir/sub",
 	"/proc/self/fd/4", "/proc/self/maps", "/dev/zero", "/dev/full", "/dev/cosy",
@@ -142,7 +142,7 @@ static void arg_number(struct program *p, __s64 val)
 	add(p, (struct cosy_op)ARGI(val));
 }
 
-/* Flags and modes, of calls that are given names and of others. */
+/* Flags and modes, of calls with names and of others. */
 static __s64 integer(void)
 {
 	static const int at_flags[] = { AT_SYMLINK_NOFOLLOW, AT_REMOVEDIR, AT_SYMLINK_FOLLOW,
@@ -160,7 +160,7 @@ static __s64 integer(void)
 	}
 }
 
-/* An argument of the kind that syscalls.def says; @kinds: its own and those after it. */
+/* An argument of the kind in syscalls.def; @kinds: its kind and those after it. */
 static __s64 value(const char *kinds)
 {
 	switch (*kinds) {
@@ -208,7 +208,7 @@ static const struct call {
 #undef LEAVE
 };
 
-/* They would end or stop what is no part of this, take too long, or leave things. */
+/* They would end or stop unrelated processes, take too long, or leave files. */
 static bool harmful(int nr)
 {
 	return nr == SYS_kill || nr == SYS_tkill || nr == SYS_tgkill ||
@@ -236,7 +236,7 @@ static struct cosy_op *call_op(struct program *p, unsigned int dst, int nr,
 	return op;
 }
 
-/* Which calls have fast paths, by and large, and what is in their way. */
+/* Most calls with fast paths, and calls that conflict with them. */
 static const int fast[] = {
 	SYS_read, SYS_write, SYS_open, SYS_openat, SYS_close, SYS_stat, SYS_lstat,
 	SYS_fstat, SYS_newfstatat, SYS_lseek, SYS_pread64, SYS_pwrite64, SYS_access,
@@ -351,7 +351,7 @@ static void maybe_something(struct program *p)
 		something(p);
 }
 
-/* What a compiler would make, and wrong in places. */
+/* Like a compiler's output, with some errors. */
 static void open_read_close(struct program *p)
 {
 	unsigned int fd = any(FD_REGS), n = FD_REGS + any(4), again;
@@ -463,14 +463,14 @@ static void make(struct program *p)
 		}
 	}
 	add(p, (struct cosy_op)EXIT(any(4)));
-	/* Now and then something that has to be rejected, or is odd. */
+	/* Sometimes an operation that must be rejected, or is unusual. */
 	if (rarely())
 		((unsigned char *)p->ops)[any(p->n * sizeof(p->ops[0]))] ^= 1 << any(8);
 }
 
 /* --- running them -------------------------------------------------------------- */
 
-/* What the device is asked for, with anything in it. */
+/* Requests to the device, with any values. */
 static void ask(void)
 {
 	static const unsigned long commands[] = { COSY_IOC_INFO, COSY_IOC_LOAD, COSY_IOC_UNLOAD,
@@ -497,7 +497,7 @@ static void single_call(void)
 	const char *kinds = call_of(nr)->args;
 	struct cosy_call here, *made = &here;
 
-	/* Others may change it meanwhile. */
+	/* Other threads may change it meanwhile. */
 	if (rarely())
 		made = (struct cosy_call *)(arena + (1 + any(PAGES - 2)) * PAGE);
 	memset(made, 0, sizeof(*made));
@@ -507,7 +507,7 @@ static void single_call(void)
 	syscall(SYS_lseek, dev, COSY_RUN_TAG | (__u64)(uintptr_t)made, COSY_CALL_WHENCE);
 }
 
-/* Run it, and enter again where it was left, or anywhere. */
+/* Run it, and enter again where it was left, or at any place. */
 static void run_some(struct cosy_run *run, __u64 *frame, const struct program *p)
 {
 	struct image *im = make_image(p->ops, p->n, NREGS, NREGS, 0, NREGS);
@@ -552,7 +552,7 @@ static void write_file(const char *file, size_t size)
 	close(fd);
 }
 
-/* A socket that listens, and a pair that is connected. */
+/* A listening socket, and a connected pair. */
 static void make_tcp(void)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET,
@@ -582,7 +582,7 @@ static void make_udp(void)
 		die("UDP");
 }
 
-/* The files they use, in the current directory; open from FD_FIRST on. */
+/* The files that they use, in the current directory; open from FD_FIRST on. */
 static void make_files(void)
 {
 	struct message *message;

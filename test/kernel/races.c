@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * races.c - threads that load, run, unload, close and change the memory of the
- * same file at once. Each answer has to be one that some order explains.
+ * races.c - threads that load, run, unload, close and change the memory of the same file at the
+ * same time. Each result must be possible for some order of these operations.
  */
 // RUN: %compile %s -o %t
 // RUN: %vm %t
@@ -80,7 +80,7 @@ static void *closer(void *arg)
 	return NULL;
 }
 
-/* All unload the same handle: exactly one may succeed. */
+/* All unload the same handle. Exactly one must succeed. */
 static atomic_uint unloaded;
 static pthread_barrier_t barrier;
 static __u64 victim;
@@ -96,7 +96,7 @@ static void *unloader(void *arg)
 	return NULL;
 }
 
-/* One run and one frame, entered and overwritten by everybody. */
+/* All threads enter and overwrite one run and one frame. */
 static void *sharer(void *arg)
 {
 	(void)arg;
@@ -125,7 +125,7 @@ static void *scribbler(void *arg)
 	return NULL;
 }
 
-/* The image changes while it is loaded: what runs was verified. */
+/* The image changes while it is loaded. Only verified code runs. */
 static void *corruptor(void *arg)
 {
 	struct image *im = arg;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * random.c - compounds that no compiler would make: random operations and calls
- * with random hints, by a plain user, in threads that share files and memory,
- * under signals, while others change both. Nothing is claimed about what they
- * do, but that every process can be killed, that no open file is lost, and, by
- * what looks at the kernel's messages after the tests, that the kernel bears it.
+ * random.c - compounds that no compiler would emit: random operations and calls with random hints,
+ * by an unprivileged user, in threads that share files and memory, with signals, while others
+ * change both. Results are not checked. Every process must be killable, no open file must be lost,
+ * and the kernel must report no fault, which is checked after the tests.
  *
  *	random [SECONDS [SEED]]
  */
@@ -42,7 +41,7 @@ static void nothing(int sig)
 	(void)sig;
 }
 
-/* A run that has lost its frame; anything else would happen again and again. */
+/* A run that has lost its frame; any other error would be repeated without end. */
 static void lost(int sig, siginfo_t *info, void *context)
 {
 	(void)sig;
@@ -58,7 +57,7 @@ static void *runner(void *arg)
 
 	state = (__u64)getpid() * 1000003 + which * 7919 + (__u64)(now() * 1e6);
 	for (;;) {
-		/* Sometimes the frame is where others meddle. */
+		/* Sometimes the frame is where others write. */
 		__u64 here[NREGS], *frame = any(3) ? here :
 			(__u64 *)(arena + any(PAGES - 1) * PAGE);
 
@@ -72,7 +71,7 @@ static void *runner(void *arg)
 	return NULL;
 }
 
-/* What natively happens meanwhile. */
+/* Native operations meanwhile. */
 static void meddle(pthread_t *threads, char *const *self)
 {
 	struct rlimit limit;
@@ -148,7 +147,7 @@ static void worker(char *const *self)
 	struct sigaction action = { .sa_handler = nothing };
 	pthread_t threads[THREADS];
 
-	/* What is too large would fill the memory that everything is in. */
+	/* Large files would fill the memory of the file system. */
 	setrlimit(RLIMIT_FSIZE, &(struct rlimit){ 1 << 20, 1 << 20 });
 	setrlimit(RLIMIT_AS, &(struct rlimit){ 1ul << 30, 1ul << 30 });
 	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
@@ -188,7 +187,7 @@ static pid_t start(char *const *self, const char *dir)
 	pid_t pid = fork();
 
 	if (pid == 0) {
-		/* What it says and does ends with it. */
+		/* Its output and changes end with it. */
 		freopen("/dev/null", "r+", stdout);
 		dup2(1, 2);
 		setsid();
@@ -200,7 +199,7 @@ static pid_t start(char *const *self, const char *dir)
 	return pid;
 }
 
-/* SIGKILL ends it, soon. */
+/* SIGKILL soon ends it. */
 static bool ends(pid_t pid)
 {
 	double deadline = now() + 120;
@@ -256,7 +255,7 @@ int main(int argc, char **argv)
 			die(command);
 	}
 	check(!stuck, "what runs compounds can be killed");
-	/* Others open files, too, but not so many; and it takes a moment until all are closed. */
+	/* Other processes open files, too, but fewer; and closing all of them takes a moment. */
 	for (deadline = now() + 120; open_files() >= files + 300 && now() < deadline;)
 		usleep(100000);
 	check(open_files() < files + 300, "no open file is lost: %ld before, %ld after", files,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * security.c - lines of docs/security.md that no other test is about.
+ * security.c - claims of docs/security.md that no other test checks.
  */
 // RUN: %compile %s -o %t
 // RUN: %vm %t
@@ -9,13 +9,13 @@
 #include <sched.h>
 #include <sys/wait.h>
 
-#define USER	65531	/* who makes a namespace */
+#define USER	65531	/* the user who creates a namespace */
 #define INSIDE	200000	/* the first of two users inside it */
 
-/* Decoded, more than an eighth of what a user may have. */
+/* Decoded, more than an eighth of a user's limit. */
 #define OPS	((1u << 20) - 8)
 
-/* Read all of a file; NULL if it is not there. */
+/* Read all of a file; NULL if it does not exist. */
 static char *read_all(const char *name)
 {
 	FILE *file = fopen(name, "r");
@@ -30,7 +30,7 @@ static char *read_all(const char *name)
 	return text;
 }
 
-/* The code of a compound has a mapping of its own, which is the sealed one. */
+/* The code of a compound has a separate mapping, which is sealed. */
 static void test_sealed(void)
 {
 	int dev = open_device();
@@ -50,7 +50,7 @@ static void become(unsigned int id)
 		die("setresuid");
 }
 
-/* Open the device and go on as user @id of the namespace of @maker. */
+/* Open the device and continue as user @id of the namespace of @maker. */
 static int enter_namespace(pid_t maker, unsigned int id)
 {
 	char name[64];
@@ -75,7 +75,7 @@ static void write_map(pid_t pid, const char *file, const char *map)
 	close(fd);
 }
 
-/* What the users inside a namespace load is charged to the one who made it. */
+/* Loads of users inside a namespace are charged to the creator of the namespace. */
 static void test_namespace(void)
 {
 	struct cosy_op *ops = calloc(OPS, sizeof(*ops));
@@ -112,7 +112,7 @@ static void test_namespace(void)
 	if (!pid) {
 		int n, dev = enter_namespace(maker, 1);
 
-		/* One user inside takes all there is. */
+		/* One user inside uses all of it. */
 		for (n = 0; n < 100 && load_image(dev, im); n++)
 			;
 		if (n == 100 || errno != EDQUOT)
@@ -140,7 +140,7 @@ static void test_namespace(void)
 	free(im);
 }
 
-/* The descriptor with which programs are loaded is for who may load them. */
+/* The descriptor for loading programs is only for users who may load them. */
 static void test_yield(void)
 {
 	struct cosy_yield yield = { .size = sizeof(yield) };

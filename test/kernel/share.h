@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * share.h - how much of a CPU is left beside another task. Behind compound.h.
+ * share.h - the share of a CPU beside another task. Included after compound.h.
  */
 #ifndef COSY_TEST_SHARE_H
 #define COSY_TEST_SHARE_H
@@ -8,8 +8,8 @@
 #include <time.h>
 
 /*
- * A VM under emulation loses time to its host now and then: what is to be seen
- * within a time is tried again for so long. In seconds, of now().
+ * A VM under emulation sometimes loses time to its host. So a condition with a time limit is tried
+ * again for this time, in seconds of now().
  */
 #define PATIENCE 60
 
@@ -21,7 +21,7 @@ static double cpu_time(void)
 	return ts.tv_sec + ts.tv_nsec / 1e9;
 }
 
-/* Counts time for a second. Return: our share of the CPU, and in @gap the longest wait. */
+/* Count time for a second. Return: this task's share of the CPU, and in @gap the longest wait. */
 static double count_time(double *gap)
 {
 	double share = cpu_time(), start = now(), last = start;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * signals.c - calls in a compound that signals interrupt: with and without
- * SA_RESTART, with and without a handler, each as it would end natively.
+ * signals.c - signals that interrupt calls in a compound, with and without SA_RESTART, with and
+ * without a handler. Each call ends as natively.
  */
 // RUN: %compile %s -o %t
 // RUN: %vm %t
@@ -14,11 +14,11 @@
 #include <sys/time.h>
 #include <sys/wait.h>
 
-/* What we and the child share that does something to us. */
+/* State that this process shares with the child that sends signals to it. */
 static volatile struct shared {
 	int handled;
-	bool over;		/* we are no longer where it waits for us to be */
-	double continued;	/* when it let us go on */
+	bool over;		/* this process is no longer where the child expects it */
+	double continued;	/* when the child continued this process */
 } *shared;
 
 static void handler(int sig)
@@ -43,11 +43,11 @@ static void alarm_ms(unsigned int ms)
 	setitimer(ITIMER_REAL, &it, NULL);
 }
 
-/* --- what a child does to us ------------------------------------------------- */
+/* --- actions of a child -------------------------------------------------------- */
 
-#define HELD 0.05	/* seconds that a call has been blocked for, at least */
+#define HELD 0.05	/* minimum time in seconds that a call has been blocked */
 
-/* Wait until a file of ours in /proc has this text at the start, or behind @behind. */
+/* Wait until a file of this process in /proc has this text at the start, or after @behind. */
 static bool wait_for(pid_t pid, const char *file, const char *behind, const char *text)
 {
 	char name[40], found[200];
@@ -68,7 +68,7 @@ static bool wait_for(pid_t pid, const char *file, const char *behind, const char
 	return false;
 }
 
-/* The entry of a compound is an lseek, which waits for nothing itself. */
+/* The entry of a compound is an lseek, which does not wait itself. */
 static bool wait_blocked(pid_t pid)
 {
 	return wait_for(pid, "syscall", NULL, "8 ");
@@ -121,7 +121,7 @@ static void stop_and_write(pid_t pid, int fd)
 	write_byte(pid, fd);
 }
 
-/* run_frame(), while a child does something. */
+/* run_frame() while a child acts. */
 static long run_while(void (*act)(pid_t, int), int fd, int dev, __u64 handle, __u64 *frame,
 		      struct cosy_run *run)
 {
@@ -144,8 +144,8 @@ static long run_while(void (*act)(pid_t, int), int fd, int dev, __u64 handle, __
 }
 
 /*
- * Run for a second, stopped in the meantime: it ends before it would if the second had begun
- * anew. A machine may be slow, so that one try where it does is enough.
+ * Run for a second, with a stop: it must end before a second that began again would. A machine may
+ * be slow, so one successful attempt is sufficient.
  */
 static long run_stopped(int dev, __u64 handle, __u64 *frame, struct cosy_run *run, double *took,
 			bool *runs_on)
@@ -164,7 +164,7 @@ static long run_stopped(int dev, __u64 handle, __u64 *frame, struct cosy_run *ru
 	return ret;
 }
 
-/* Of 100 s as much remains as is right, after @took in all. */
+/* The remaining time of 100 s is correct, after @took in total. */
 static bool remains(const struct timespec *ts, double took)
 {
 	double left = ts->tv_sec + ts->tv_nsec / 1e9;
@@ -213,7 +213,7 @@ static void test_read(int dev)
 	check(ret == done(0) && frame[0] == 1 && frame[1] == 7,
 	      "read, stopped and continued: restarts");
 
-	/* A signal that is ignored in the end restarts by itself. */
+	/* A call interrupted by an ignored signal restarts by itself. */
 	signal(SIGALRM, SIG_IGN);
 	ret = run_while(interrupt_in_vain_and_write, pipes[1], dev, handle, frame, &run);
 	check(ret == done(0) && frame[0] == 1, "read, signal ignored");
@@ -248,7 +248,7 @@ static void test_nanosleep(int dev)
 	ret = run_stopped(dev, handle, frame, &run, &took, &runs_on);
 	check(ret == 0 && run.status == COSY_RESULT && run.pc == 0 && runs_on,
 	      "nanosleep, stopped: the time runs on, result 0 after %.2f s", took);
-	/* What libcosy does then. */
+	/* The following steps of libcosy. */
 	frame[0] = ret;
 	run.pc = 7;
 	run.status = COSY_AGAIN;
@@ -286,7 +286,7 @@ static void test_poll(int dev)
 	check(ret == 0 && run.status == COSY_RESULT && runs_on,
 	      "poll, stopped: the time runs on, 0 after %.2f s", took);
 
-	/* The signal is let in by the call's own mask only. */
+	/* Only the call's own mask admits the signal. */
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGALRM);
 	sigprocmask(SIG_BLOCK, &mask, &old);
@@ -345,7 +345,7 @@ static void test_between(int dev)
 	/* for (;;) if (*r1) exit */
 	handle = must_load(dev, 3, LOAD(4, 0, 1), BR(0, EQ, 0, 0), EXIT(2));
 	on(SIGALRM, 0);
-	/* Once in a while it comes between two entries, and nothing has to leave. */
+	/* Sometimes it arrives between two entries, and the run does not leave. */
 	for (tries = 0; tries < 20 && !again; tries++) {
 		frame[1] = (__u64)(uintptr_t)&shared->handled;
 		alarm_ms(50);

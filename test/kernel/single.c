@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * The entry for a single call: whatever it is given, it makes the call that was asked for
- * or none; and the descriptor at the limit is one more, for everybody who asks.
+ * The entry for a single call. With any arguments it makes the requested call or none. The
+ * descriptor at the limit costs one more, for every process that uses it.
  */
 
 // RUN: %cc -O1 -Wall -I%root/kernel/cosy/uapi %s -o %t && %vm %t
@@ -77,7 +77,7 @@ static void addresses(void)
 	CHECK(lseek(fd, 0, COSY_CALL_WHENCE) == -1 && errno == ESPIPE);
 	CHECK(lseek(fd, -1, COSY_CALL_WHENCE) == -1 && errno);
 	CHECK(lseek(fd, 0xffffffff81000000L, COSY_CALL_WHENCE) == -1 && errno);
-	/* Only read, so that it may be read-only. */
+	/* It is only read, so it may be read-only. */
 	CHECK(!mprotect(pages, size, PROT_READ) && result(enter_at(last)) == 0);
 	call.args[1] = (uintptr_t)(pages + size);
 	CHECK(result(enter_at(&call)) == -EFAULT);
@@ -88,7 +88,7 @@ static void addresses(void)
 	CHECK(result(enter_at(&call)) == -EFAULT);
 }
 
-/* Of all numbers only those of preload.def are made; close() and exit(), say, are not. */
+/* Only calls of preload.def are made, for example neither close() nor exit(). */
 static void numbers(void)
 {
 	static const uint32_t never[] = {
@@ -103,7 +103,7 @@ static void numbers(void)
 		call.nr = never[i];
 		CHECK(enter_at(&call) == (long)(COSY_CALL_LEFT | COSY_CALL_UNKNOWN));
 	}
-	/* With arguments of which nothing comes. */
+	/* With arguments that have no effect. */
 	for (call.nr = 0; call.nr < 1024; call.nr++) {
 		for (int i = 0; i < 6; i++)
 			call.args[i] = ~0ull;
@@ -129,7 +129,7 @@ static void random_calls(void)
 		for (int a = 0; a < 6; a++)
 			if (random() % 2)
 				call.args[a] = (uint64_t)random() << (random() % 64);
-		/* Nothing that opens, makes or changes a name. */
+		/* No call that opens, creates or changes a name. */
 		if (call.nr != SYS_newfstatat && call.nr != SYS_statx && call.nr != SYS_access)
 			call.args[0] = call.args[1] = call.args[2] = call.args[3] = ~0ull;
 		call.args[2] = random() % 2 ? ~0ull : (uintptr_t)&st;
@@ -138,7 +138,7 @@ static void random_calls(void)
 	}
 }
 
-/* Who traces a thread sees its calls. */
+/* A tracer of a thread sees its calls. */
 static void traced(void)
 {
 	struct cosy_call call = stat_of("/");
@@ -179,7 +179,7 @@ static void interrupted(void)
 	}
 	CHECK(enter_at(&call) == -EINTR && call.status == COSY_CALL_INTERRUPTED);
 	CHECK(waitpid(child, NULL, 0) == child);
-	/* A call that is made again says so by what it returns. */
+	/* A call that must be repeated returns that. */
 	call.args[2] = O_RDONLY | O_NONBLOCK;
 	CHECK(result(enter_at(&call)) >= 0);
 }
@@ -199,7 +199,7 @@ static void hidden(void)
 	CHECK(ioctl(fd, COSY_IOC_HIDE) == -1 && errno == EMFILE);
 	CHECK(!fstat(fd, &a) && !fstat(copy, &b) && a.st_rdev == b.st_rdev);
 	CHECK(!syscall(SYS_close_range, limit.rlim_cur, ~0u, 0));
-	/* Above a limit that would make tables long. */
+	/* Above a limit that would enlarge tables. */
 	if (limit.rlim_max > COSY_HIDE_MAX) {
 		limit.rlim_cur = COSY_HIDE_MAX + 1;
 		CHECK(!setrlimit(RLIMIT_NOFILE, &limit));

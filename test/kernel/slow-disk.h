@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * slow-disk.h - a disk that does not answer until it is told to: a network block device whose
- * server is a child of the program. Its reads are held back, or fail.
+ * slow-disk.h - a disk that answers on request: a network block device whose server is a child of
+ * the program. Its reads are delayed, or fail.
  */
 #ifndef SLOW_DISK_H
 #define SLOW_DISK_H
@@ -28,12 +28,12 @@
 #define DISK_DEVICE	"/dev/nbd0"
 #define DISK_MAX_HELD	4096
 
-/* What the server and the program share. */
+/* State that the server and the program share. */
 struct disk {
 	volatile bool hold;		/* do not answer reads */
 	volatile bool fail;		/* answer them with an error */
 	volatile unsigned int held;	/* reads that were not answered yet */
-	volatile unsigned int reads;	/* that there were */
+	volatile unsigned int reads;	/* number of reads */
 };
 
 static struct disk *disk;
@@ -49,7 +49,7 @@ static inline void disk_move(int socket, void *data, size_t n, bool out)
 	while (n) {
 		ssize_t moved = out ? send(socket, data, n, MSG_NOSIGNAL) : recv(socket, data, n, 0);
 
-		/* The device has been given back. */
+		/* The device has been released. */
 		if (moved <= 0)
 			_exit(0);
 		data = (char *)data + moved;
@@ -113,7 +113,7 @@ static inline void disk_serve(int socket, int image)
 
 static inline void disk_mount(const char *directory)
 {
-	/* It has its size as soon as the server runs. */
+	/* It has its size when the server runs. */
 	while (mount(DISK_DEVICE, directory, "ext4", MS_NOATIME, NULL)) {
 		if (errno != EINVAL && errno != EIO)
 			disk_die("mount");
@@ -121,7 +121,7 @@ static inline void disk_mount(const char *directory)
 	}
 }
 
-/* Nothing of any file is in memory any more. The program has no file open there. */
+/* Drop all cached files. The program has no file open there. */
 static inline void disk_make_cold(const char *directory)
 {
 	if (umount(directory))
@@ -152,7 +152,7 @@ static inline void disk_begin(const char *image_name, const char *directory)
 	close(sv[1]);
 	if (!fork()) {
 		ioctl(device, NBD_DO_IT);
-		/* If the program has failed, nobody answers what it has held back. */
+		/* If the program has failed, no process answers delayed reads. */
 		ioctl(device, NBD_CLEAR_SOCK);
 		_exit(0);
 	}
@@ -176,7 +176,7 @@ static inline void disk_end(const char *directory)
 		;
 }
 
-/* From now on reads are not answered. */
+/* Delay reads from now on. */
 static inline void disk_hold(void)
 {
 	disk->hold = true;
@@ -189,7 +189,7 @@ static inline void disk_await(unsigned int reads)
 		usleep(1000);
 }
 
-/* Answer what was held back, and what comes. */
+/* Answer delayed and later reads. */
 static inline void disk_go_on(void)
 {
 	disk->hold = false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * traced.c - whoever watches system calls sees those of a compound: ptrace and
- * tracing send all of them to user mode, seccomp those that it does not allow.
- * In a VM of its own, for tracepoints see the calls of all.
+ * traced.c - observers of system calls see those of a compound. ptrace and tracing send all calls
+ * to user mode, seccomp those that it does not allow. In a separate VM, because tracepoints see
+ * the calls of all processes.
  */
 // RUN: %compile %s -o %t
 // RUN: %root/scripts/vm/run -- %t
@@ -44,7 +44,7 @@ static void test_ptrace(int dev, __u64 getpid_handle)
 
 	if (running == MAP_FAILED || pipe(attached))
 		die("mmap, pipe");
-	/* The child runs calls for ever; the parent attaches in the middle. */
+	/* The child runs calls without end; the parent attaches in the middle. */
 	pid = fork();
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -58,7 +58,7 @@ static void test_ptrace(int dev, __u64 getpid_handle)
 	ptrace(PTRACE_INTERRUPT, pid, 0, 0);
 	waitpid(pid, &status, 0);
 	check(WIFSTOPPED(status), "a tracer stops a compound in the middle");
-	/* From now on it asks for system calls, as strace does. */
+	/* From now on it traces system calls, like strace. */
 	while (WIFSTOPPED(status)) {
 		ptrace(PTRACE_SYSCALL, pid, 0, 0);
 		waitpid(pid, &status, 0);
@@ -66,7 +66,7 @@ static void test_ptrace(int dev, __u64 getpid_handle)
 	check(WIFEXITED(status) && WEXITSTATUS(status) == 7,
 	      "under a tracer its calls are left to user mode");
 
-	/* A debugger does not ask for calls, but wants to see where the native code is. */
+	/* A debugger does not trace calls, but needs the place of the native code. */
 	pid = fork();
 	if (!pid) {
 		struct cosy_info info = { .size = sizeof(info) };
@@ -145,7 +145,7 @@ static int filter_argument(unsigned int denied, unsigned int action)
 	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &prog);
 }
 
-/* Children under filters of all kinds. */
+/* Children with filters of all kinds. */
 static void test_seccomp(int dev, __u64 getpid_handle)
 {
 	static const unsigned int actions[] = {
@@ -163,7 +163,7 @@ static void test_seccomp(int dev, __u64 getpid_handle)
 
 			if (filter(SYS_getppid, actions[i], 0))
 				_exit(2);
-			/* A second one on top that has nothing against it. */
+			/* A second filter that allows it. */
 			if (i % 2 && filter(SYS_sync, SECCOMP_RET_ERRNO, 0))
 				_exit(2);
 			if (!refused(run_frame(dev, getppid_handle, frame, &run)))
@@ -201,7 +201,7 @@ static void *sync_filter(void *arg)
 					*(unsigned int *)arg);
 }
 
-/* Another thread puts a filter on this one while it runs. */
+/* Another thread installs a filter on this one while it runs. */
 static void test_tsync(int dev)
 {
 	__u64 endless = must_load(dev, 4, SYS(0, SYS_getppid, 0), JMP(0));

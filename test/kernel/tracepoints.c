@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * tracepoints.c - what the module's tracepoints tell of loading, entering, leaving,
- * fast paths, the entries of loops and their threads, in the order in which it happens; and
- * nothing when they are off.
+ * tracepoints.c - the module's tracepoints report loading, entering, leaving, fast paths, the
+ * entries of loops and their threads, in the order of the events, and nothing when they are off.
  */
 // RUN: %compile %s -o %t
-// In a VM of one CPU: an emulated machine of several does not always survive that tracepoints are
-// patched.
+// In a VM of one CPU, because an emulated machine with several CPUs does not always survive
+// patching tracepoints.
 // RUN: %root/scripts/vm/run --smp 1 -- %t
 #include "workers.h"
 
@@ -14,7 +13,7 @@
 #include <sys/stat.h>
 
 #define TRACING "/sys/kernel/tracing"
-/* A buffer of our own, which others do not write to. */
+/* A separate buffer, which no other process writes to. */
 #define BUFFER TRACING "/instances/cosy-tracepoints"
 
 static void put(const char *file, const char *text)
@@ -30,8 +29,8 @@ static void put(const char *file, const char *text)
 }
 
 /*
- * The events so far, without what depends on the moment: those of leaving for a signal, and
- * of entries that go on after the kernel's own work.
+ * The events so far, without those that depend on timing: leaving for a signal, and entries that
+ * continue after pending work of the kernel.
  */
 static char *events(void)
 {
@@ -137,7 +136,7 @@ static void entries_of_loops(void)
 	close(sv[1]);
 }
 
-/* A thread that sleeps in a call says so before another one makes the next call. */
+/* A thread that sleeps in a call reports that before another one makes the next call. */
 static void handing_over(void)
 {
 	char expected[300], byte;
@@ -151,7 +150,9 @@ static void handing_over(void)
 	create(&loop, 64);
 	start(&w[0], &loop, 0);
 	start(&w[1], &loop, 0);
-	/* The first call is made before the second one is queued if the kernel has work to do. */
+	/*
+	 * The first call is made before the second one is queued if the kernel has pending work.
+	 */
 	do {
 		put("trace", "");
 		submit(&loop, 1, COSY_ENTRY_THREAD, SYS_read, (uint64_t)fds[0], (uintptr_t)&byte, 1,

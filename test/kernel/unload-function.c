@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * unload-function.c - the module stays while a user function runs, whatever else is
- * gone, and while there is a program that could call it. In a VM of its own, where
- * nobody else needs the module.
+ * unload-function.c - the module cannot be unloaded while a user function runs, whatever else was
+ * removed, and while there is a program that could call it. In a separate VM, where no other
+ * process uses the module.
  */
 // RUN: %compile-bpf %S/Inputs/functions.bpf.c -o %t.bpf.o
 // RUN: %compile %s -o %t -lbpf -lelf -lz
@@ -26,7 +26,7 @@ static void *spin(void *arg)
 	exit(1);
 }
 
-/* The kernel's limit of iterations ends the function in a while: be quick. */
+/* The kernel's limit of iterations ends the function soon. */
 static void wait_for_end(const char *ready)
 {
 	close(creat(ready, 0600));

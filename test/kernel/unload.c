@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * unload.c - the module can be unloaded whenever nothing uses it, and only then.
- * In a VM of its own, where nobody else needs the module.
+ * unload.c - the module can be unloaded exactly if nothing uses it. In a separate VM, where no
+ * other process uses the module.
  */
 // RUN: %compile %s -o %t
 // RUN: %root/scripts/vm/run --no-module -- sh %S/Inputs/unload.sh %build/kernel/${COSY_KERNEL:-6.12}/cosy.ko %t
@@ -9,8 +9,8 @@
 #include "uring.h"
 
 /*
- * The call that closes @fd. Before 6.6 close(2) puts the file on the way to user mode,
- * where every compound and loop has to leave; io_uring puts it within its own call.
+ * The call that closes @fd. Before 6.6 close(2) releases the file on the return to user mode, for
+ * which every compound and loop must leave; io_uring releases it in its own call.
  */
 static struct cosy_call closing_call(struct ring *ring, bool by_uring, int fd)
 {
@@ -25,8 +25,8 @@ static struct cosy_call closing_call(struct ring *ring, bool by_uring, int fd)
 }
 
 /*
- * Close the device in a compound that then sleeps until it is killed. A run that is left
- * between the two, for the kernel's own work, cannot be entered again.
+ * Close the device in a compound that then sleeps until it is killed. A run that is left between
+ * the two, for pending work of the kernel, cannot be entered again.
  */
 static void run_closed(bool by_uring)
 {
@@ -49,7 +49,7 @@ static void run_closed(bool by_uring)
 	}
 }
 
-/* The same in an entry of a loop, which is closed by another one. */
+/* The same in an entry of a loop, which another entry closes. */
 static void enter_closed(bool by_uring)
 {
 	struct timespec an_hour = { .tv_sec = 3600 };
@@ -71,7 +71,7 @@ static void enter_closed(bool by_uring)
 		loop.submitted[1] = 1;
 		loop.submitted[2] = 2;
 		__atomic_store_n(&loop.page->submit_tail, 3, __ATOMIC_RELEASE);
-		/* Once it is closed, there is no way back in. */
+		/* After it is closed, it cannot be entered any more. */
 		while (enter_loop(&loop, COSY_ASYNC_MAX_DONE) >= 0)
 			;
 		if (by_uring)
@@ -112,7 +112,7 @@ int main(int argc, char **argv)
 	} else if (!strcmp(what, "closed-loop-by-uring")) {
 		enter_closed(true);
 	} else {
-		/* For a second, as fast as possible; the device may be missing. */
+		/* For a second, as fast as possible; the device may not exist. */
 		for (double end = now() + 1; now() < end;) {
 			const struct cosy_op ops[] = { SYS(0, SYS_close, 1), ARG(1),
 						       SYS(0, SYS_getpid, 0), EXIT(0) };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * untold.c - of a run that is left a process is told what concerns it, and nothing that the
- * kernel's stack has held before.
+ * untold.c - a process gets only its own data from a run that is left, no earlier contents of the
+ * kernel's stack.
  */
 // RUN: %compile %s -o %t
 // RUN: %vm %t
@@ -15,7 +15,7 @@ static void ignore(int sig)
 	(void)sig;
 }
 
-/* A call that goes deep, and leaves addresses behind. */
+/* A call with a deep stack, which leaves addresses there. */
 static void fill_stack(void)
 {
 	size_t size = 1 << 20;

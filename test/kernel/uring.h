@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * uring.h - one request of io_uring, by hand.
+ * uring.h - one request of io_uring, by system calls.
  */
 #ifndef URING_H
 #define URING_H
@@ -40,7 +40,7 @@ static inline bool ring_make(struct ring *ring, int opcode, int fd, void *addres
 	return true;
 }
 
-/* The result of the request, which is done. */
+/* Return the result of the request, which is done. */
 static inline int ring_result(const struct ring *ring)
 {
 	return ((struct io_uring_cqe *)(ring->queues + ring->params.cq_off.cqes))->res;

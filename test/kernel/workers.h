@@ -77,12 +77,12 @@ static inline void submit_work(struct loop *loop, uint32_t index, unsigned int f
 			uint64_t b, uint64_t c, uint64_t d)
 {
 	submit(loop, index, COSY_ENTRY_THREAD | flags, nr, a, b, c, d);
-	/* A thread may have made it meanwhile. */
+	/* A thread may have made the call meanwhile. */
 	if (execute(loop) < 0)
 		die("execute");
 }
 
-/* Sleep until something is complete; return its index. */
+/* Sleep until an entry is complete; return its index. */
 static inline int next_of(struct loop *loop)
 {
 	int index;

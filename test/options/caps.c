@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// An administrator's limits: a run that has used more is finished in user mode,
-// ends if its region can, or is killed. In a VM of its own, for they are for all.
+// An administrator's limits: a run that exceeds them is finished in user mode, ends if its region
+// can stop, or is killed. In a separate VM, because they apply to all processes.
 // RUN: %cosy-cc -O2 %s -o %t
 // RUN: %root/scripts/vm/run -- sh %S/Inputs/caps.sh %t | FileCheck %s
 #include <cosy.h>

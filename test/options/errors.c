@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Options of COSY_START_WITH that are none, or cannot be obeyed.
+// Invalid options of COSY_START_WITH, and options that cannot be obeyed.
 // RUN: %clang -fsyntax-only -Xclang -verify %s
 // RUN: %clangxx -x c++ -fsyntax-only -Xclang -verify %s
 // RUN: %clang -DENDLESS -S -o %t.s -Xclang -verify=endless %s

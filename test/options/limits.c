@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Limits of a region: it ends, is killed or goes on at the same place on every
-// executor. Those that end or are killed never run natively.
+// Limits of a region: it ends, is killed or continues at the same place on every
+// executor. Regions that end or are killed never run natively.
 // RUN: %cosy-cc -O0 -Wno-cosy %s -o %t && %run-all %t | FileCheck %s
 // RUN: %cosy-cc -O2 -Wno-cosy %s -o %t && %run-all %t | FileCheck %s
 // RUN: %clang -O2 -c -fverify-intermediate-code %s -o %t.o -fplugin-arg-cosy-Wno-cosy
@@ -63,7 +63,7 @@ static void operations(int rounds)
 	       text[0] == 'a' + i % 26 || text[0] == 'a' + (i - 1) % 26 ? "sound" : "torn");
 }
 
-/* What it has come to is exact, and the same on every executor. */
+/* The result is exact, and the same on every executor. */
 static void exact(void)
 {
 	long i = 0, j = 0, k = 0;
@@ -85,7 +85,7 @@ static void exact(void)
 	printf("%ld %ld %ld\n", i, j, k);
 }
 
-/* A loop in a function is not the region's: it goes on there. */
+/* A loop in a function is not a loop of the region: it continues there. */
 static long elsewhere(void)
 {
 	long n = 0, s = 0;
@@ -129,7 +129,10 @@ static void cpu_time(void)
 {
 	double took = 3;
 
-	/* Others may have the CPUs of an emulated machine now and then, which counts as ours. */
+	/*
+	 * Other processes sometimes use the CPUs of an emulated machine, which counts as this
+	 * one's time.
+	 */
 	for (int i = 0; i < 30 && took > 2; i++) {
 		double begin = seconds();
 		long n = 0;
@@ -140,12 +143,12 @@ static void cpu_time(void)
 		COSY_END;
 		took = seconds() - begin;
 	}
-	/* Where that was is not the same twice. */
+	/* The place differs from run to run. */
 	printf("cpu time: %s, %s\n",
 	       cosy_last_error() ? strerror(cosy_last_error()->error) : "ended", took < 0.05 ? "too early" : took > 2 ? "too late" : "in time");
 }
 
-/* Asleep it uses none. */
+/* While it sleeps it uses none. */
 static void asleep(void)
 {
 	struct timespec long_time = {0, 150000000};

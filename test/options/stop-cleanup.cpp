@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Regions that stop in the middle, where objects live: those around the region are
-// destroyed as ever, those inside it are refused.
+// Regions that stop in the middle, in the lifetime of objects: those around the region
+// are destroyed as usual, those inside it are rejected.
 // RUN: %build/bin/cosy-c++ -O0 -Wno-cosy %s -o %t && %run-all %t | FileCheck %s
 // RUN: %build/bin/cosy-c++ -O2 -Wno-cosy %s -o %t && %run-all %t | FileCheck %s
 // RUN: %clangxx -fsyntax-only -DINSIDE -Xclang -verify %s

@@ -29,7 +29,7 @@ static void report(const char *what)
 		       strerror(error));
 }
 
-/* Variables are as they are at the call; what it is assigned to gets -1. */
+/* Variables keep their values at the call; the variable that is assigned gets -1. */
 static void copy(const char *from, const char *to)
 {
 	char buf[16];
@@ -81,7 +81,7 @@ static void kinds(int which)
 	printf("%d %ld %d\n", calls, s.result, s.p == MAP_FAILED);
 }
 
-/* Not its own: calls in functions, and on ways that do not come back. */
+/* Not its own: calls in functions, and on paths that do not return. */
 static int failing(void)
 {
 	return close(-1);
@@ -102,7 +102,7 @@ static int others(int n)
 	return sum + 100;
 }
 
-/* A region that another one calls stops by itself, not with it. */
+/* A region that another one calls stops alone. */
 static void inner(void)
 {
 	COSY_START_STOP_ON_ERROR;
@@ -124,7 +124,7 @@ static int outer(void)
 	return n;
 }
 
-/* Regions one after the other; and the one that stops in a loop around it. */
+/* Consecutive regions; and a region that stops in a loop around it. */
 static void series(void)
 {
 	int i;
@@ -139,7 +139,7 @@ static void series(void)
 	}
 }
 
-/* Functions of libc that do more than a system call. */
+/* Functions of libc that make more than a system call. */
 static void wrapper(void)
 {
 	char *const args[] = { "nobody", NULL };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * Each function of preload.def does the same through the module as natively: with all
- * combinations of arguments that are right, wrong and unusual it returns the same,
- * leaves the same in errno and in its buffer, and does the same to a directory.
+ * Each function of preload.def has the same effect through the module as natively. With all
+ * combinations of correct, wrong and unusual arguments it returns the same, leaves the same in
+ * errno and in its buffer, and changes a directory in the same way.
  */
 
 // RUN: %cc -O1 -Wall -I%root/compound-ir %s -o %t
@@ -10,7 +10,7 @@
 // RUN: %vm %build/bin/cosy run %t module >%t.module
 // RUN: cmp %t.native %t.module
 // RUN: FileCheck %s <%t.native
-// Where there is no module it is the same again.
+// Without a module the results are the same again.
 // RUN: %vm unshare -m bash -c 'mount --bind /dev/null /dev/cosy && %build/bin/cosy run %t native' >%t.none
 // RUN: cmp %t.native %t.none
 
@@ -38,7 +38,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* Not in glibc's headers, and of the first only old programs know. */
+/* Not in glibc's headers; only old programs use the first one. */
 #define OLD(function) __asm__(".symver " #function ", " #function "@GLIBC_" OLD_VERSION)
 #define OLD_VERSION "2.2.5"
 OLD(__xstat);
@@ -62,7 +62,7 @@ int __openat64_2(int, const char *, int);
 ssize_t __readlink_chk(const char *, char *, size_t, size_t);
 ssize_t __readlinkat_chk(int, const char *, char *, size_t, size_t);
 
-/* Begins when the values have been chosen, ends when they are all used up. */
+/* Begins when the values have been chosen, ends when all were used. */
 struct value {
 	long value;
 	const char *text;
@@ -79,7 +79,7 @@ static const struct timespec explicit[2] = { { 1, 2 }, { 3, 4 } };
 static const struct timespec omitted[2] = { { 0, UTIME_OMIT }, { 5, 6 } };
 static const struct timespec wrong[2] = { { 7, 8 }, { 9, 1000000000 } };
 
-/* Descriptors that are not in the way of those that calls return. */
+/* Descriptors that differ from those that calls return. */
 enum { dir = 10, file };
 
 static const struct value *copied(const struct value *from, size_t size)
@@ -133,7 +133,7 @@ static const struct value *values(const char *function, const char *name)
 {
 	bool open = strstr(function, "open");
 
-	/* Not all for functions that differ by their name, or have many parameters. */
+	/* Not all for functions that differ only by name, or have many parameters. */
 	if (!strcmp(name, "path"))
 		return paths(strstr(function, "utimensat") || strstr(function, "lgetxattr") ||
 			     strstr(function, "llistxattr") || strstr(function, "symlink") || strstr(function, "64") ||
@@ -202,14 +202,14 @@ static void check(int failed, const char *what)
 		err(1, "%s", what);
 }
 
-/* The directory as it is before each call; by system calls that nobody interposes. */
+/* Create the directory before each call, by system calls that are not interposed. */
 static void make_files(void)
 {
 	int fd = syscall(SYS_openat, AT_FDCWD, "file", O_CREAT | O_WRONLY | O_TRUNC, 0644);
 
 	check(fd < 0 || write(fd, "12345", 5) != 5 || close(fd), "file");
 	check(setxattr("file", "trusted.note", "value", 5, 0), "trusted.note");
-	/* Not every kernel's tmpfs has these. */
+	/* Not every kernel's tmpfs supports these. */
 	check(setxattr("file", "user.mime", "text", 4, 0) && errno != EOPNOTSUPP, "user.mime");
 	check(syscall(SYS_mkdir, "sub", 0755) || syscall(SYS_mkdir, "empty", 0755), "mkdir");
 	fd = syscall(SYS_openat, AT_FDCWD, "sub/inner", O_CREAT | O_WRONLY, 0600);
@@ -251,13 +251,13 @@ static void remove_all(const char *in, bool itself)
 		check(syscall(SYS_rmdir, in), in);
 }
 
-/* A time that a call has set, and not the present. */
+/* Return true for a time that a call has set, which is not the present. */
 static long set_time(struct timespec t)
 {
 	return t.tv_sec < 1000000 ? t.tv_sec * 1000000000 + t.tv_nsec : 0;
 }
 
-/* What is in the directory: names, and what matters of the status of each. */
+/* The contents of the directory: names, and the relevant members of their status. */
 static void describe(const char *in, char *to, size_t size)
 {
 	int fd = syscall(SYS_openat, AT_FDCWD, in, O_RDONLY | O_DIRECTORY), count = 0;
@@ -319,10 +319,10 @@ static void print_buffer(const char *name, long result)
 
 static char before[8192], after[8192];
 
-/* A call was made; say what came of it, and undo it. */
+/* Print the results of a call, and undo it. */
 static void report(const char *name, const char *arguments, long result, int error)
 {
-	/* /proc is not ours, and the numbers of what is there change. */
+	/* /proc belongs to the kernel, and its inode numbers change. */
 	printf("%s(%s) = %ld, errno %d", name, arguments, result, error);
 	if (!result && strstr(name, "stat"))
 		print_buffer(name, result);
@@ -364,8 +364,8 @@ static bool is_device_open(void)
 }
 
 /*
- * Each name that a function has takes each of its values: @at counts through them, and
- * a name that a function does not have has one.
+ * Each name of a parameter of a function gets each of its values. @at counts through them. A name
+ * that a function does not have gets one value.
  */
 enum { PATH, FROM, TO, TARGET, ATTRIBUTE, TIMES, DIR_, OLDDIR, NEWDIR, BUFFER, FLAGS, MODE,
        MASK, SIZE, ROOM, VERSION, LENGTH, USER, GROUP, NAMES };
@@ -443,7 +443,7 @@ int main(int argc, char **argv)
 	char arguments[2000];
 	struct stat st;
 
-	/* Its own directory, and its own above it: the functions change both. */
+	/* A separate directory, below another one, because the functions change both. */
 	char top[] = "/tmp/calls-XXXXXX";
 
 	check(!mkdtemp(top) || chdir(top) || syscall(SYS_mkdir, "in", 0755) || chdir("in"), top);
@@ -453,7 +453,7 @@ int main(int argc, char **argv)
 	open_files();
 	check(argc != 2, "usage: calls native|module");
 	describe(".", before, sizeof(before));
-	/* The first calls are native in any case. */
+	/* The first calls are always native. */
 	for (int i = 0; i < 100; i++)
 		check(stat(".", &st), "stat");
 	if (is_device_open() != !strcmp(argv[1], "module"))

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * A program with regions runs them in the kernel under cosy run, too: the wrappers
- * that its calls reach stand for the C library's functions. With another library
- * behind the wrappers that interposes the same function, they do not.
+ * A program with regions also runs them in the kernel under cosy run, because the wrappers that
+ * its calls reach represent the C library's functions. With another library after the wrappers
+ * that interposes the same function, the regions run natively.
  */
 
 // RUN: %cosy-cc -O2 %s -o %t
@@ -47,7 +47,7 @@ int main(void)
 	if (fd < 0 || write(fd, "12345", 5) != 5 || close(fd))
 		return 1;
 	COSY_START;
-	/* One call would gain less than the single call of the native code. */
+	/* One call would gain less than a single call of the native code. */
 	result = stat(name, &st) | stat(name, &st);
 	COSY_END;
 	if (result || unlink(name))

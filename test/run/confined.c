@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * Processes that confine themselves while they use the module: from then on its calls see
- * and may do what the system calls do.
+ * Processes that confine themselves while they use the module. From then on its calls see and may
+ * do the same as the system calls.
  */
 
 // RUN: %cc -O1 -Wall -Wextra %s -o %t
 // RUN: for part in chroot mounts users landlock rights umask size vfork directory; do \
 // RUN:   %vm %S/Inputs/compare %build/bin/cosy open open "%t $part" -- env || exit 1; done
-// What is compared is confined.
+// The results of the confined part are compared.
 // RUN: %vm %t chroot 2>&1 | FileCheck --check-prefix=CHROOT %s
 // CHROOT: stat /etc: ENOENT
 // RUN: %vm %t landlock 2>&1 | FileCheck --check-prefix=LANDLOCK %s
@@ -35,7 +35,7 @@ static void say(const char *what, const char *name, long result)
 	printf("%s %s: %s\n", what, name, result < 0 ? strerrorname_np(errno) : "done");
 }
 
-/* Everything that somebody who confines could mean. */
+/* All operations that confinement could restrict. */
 static void look(const char *name)
 {
 	struct statx x;
@@ -166,7 +166,10 @@ static void test_size(void)
 	CHECK(signals == 1);
 }
 
-/* A child that shares the memory, but not the descriptors, makes calls, and closes all. */
+/*
+ * A child that shares the memory, but not the descriptors, makes calls, and closes all
+ * descriptors.
+ */
 static void test_vfork(void)
 {
 	pid_t child;

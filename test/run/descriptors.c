@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * A program below cosy run gets the descriptors that it gets natively, may close and
- * replace every one, and inherits none to what it executes.
+ * A program under cosy run gets the same descriptors as natively, may close and replace all of
+ * them, and programs that it executes inherit none.
  */
 
 // RUN: %cc -O1 -Wall %s -o %t
@@ -44,7 +44,7 @@ static void lowest(void)
 	CHECK(fcntl(0, F_DUPFD, 1000) == 1000);
 }
 
-/* As many as natively, by every call; the last number is the limit's. */
+/* The same number as natively, by every call; the last number is at the limit. */
 static void full(void)
 {
 	int fd, pipes[2], end = limit();
@@ -66,7 +66,7 @@ static void closed(void)
 
 	for (int i = 0; i < 10; i++) {
 		warm_up();
-		/* Natively there is none, and after some times it is given up. */
+		/* Natively there is none, and after some attempts the wrappers stop. */
 		if (!native && i < 3)
 			CHECK(device() == limit());
 		CHECK(!syscall(SYS_close_range, 3, ~0u, 0));
@@ -77,7 +77,7 @@ static void closed(void)
 	CHECK(device() == -1);
 }
 
-/* Others take its number: they are neither used nor moved nor closed. */
+/* Other files get its number. They are neither used nor moved nor closed. */
 static void replaced(void)
 {
 	struct rlimit r = { 4096, 4096 };
@@ -100,7 +100,7 @@ static void replaced(void)
 	CHECK(native || device() == 4096);
 }
 
-/* Whatever the limit is. */
+/* With any limit. */
 static void limits(void)
 {
 	static const int all[] = { 5, 64, 100, 1023, 4096, 20000 };
@@ -116,7 +116,7 @@ static void limits(void)
 		}
 		CHECK(!setrlimit(RLIMIT_NOFILE, &r));
 		warm_up();
-		/* A number that is too high would cost each fork. */
+		/* A number that is too high would make each fork slower. */
 		CHECK(native || is_device(all[i] > 4096 ? 4096 : all[i]));
 		CHECK(open("/", O_RDONLY) == 3 && open("/", O_RDONLY) == 4);
 		CHECK(all[i] > 5 || (open("/", O_RDONLY) == -1 && errno == EMFILE));
@@ -124,7 +124,7 @@ static void limits(void)
 	}
 }
 
-/* A program that has raised the limit gets the numbers above the old one. */
+/* A program that has raised the limit gets the numbers above the old limit. */
 static void raised(void)
 {
 	struct rlimit r = { 200, 4096 };
@@ -144,7 +144,7 @@ static void raised(void)
 	expect_device();
 }
 
-/* A program that is executed, and a child, begin without it. */
+/* An executed program and a child begin without it. */
 static void execute(char *self)
 {
 	pid_t child;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * A process makes its first calls natively; with COSY_EXECUTOR=kernel, none, also after it has
- * forked. In a program that is built with -fcosy-auto one call of each function has to be native:
- * the dynamic linker finds the function during that call.
+ * A process makes its first calls natively; with COSY_EXECUTOR=kernel, it makes none natively,
+ * also after fork(). In a program that is built with -fcosy-auto one call of each function must be
+ * native, because the dynamic linker resolves the function during that call.
  */
 
 // RUN: %cc -O1 -Wall %s -o %t
@@ -54,7 +54,7 @@ int main(int argc, char **argv)
 	}
 	CHECK(waitpid(child, &status, 0) == child);
 	CHECK(!status);
-	/* Before it forked it has closed the device. */
+	/* Before fork() it has closed the device. */
 	check_calls(opened);
 	return 0;
 }

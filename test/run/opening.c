@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * A thread sets a seccomp filter that kills for an entry, while another thread opens the
- * device: the device is turned off all the same, for both.
+ * A thread sets a seccomp filter that kills the process for an entry, while another thread opens
+ * the device. The device must be disabled for both.
  */
 
 // RUN: %cc -O1 -Wall -pthread %s -o %t
@@ -65,7 +65,7 @@ int main(int argc, char **argv)
 	CHECK(!pthread_create(&thread, NULL, open_device, argc > 1 ? argv[1] : NULL));
 	fd = wait_for_open(events);
 	CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-	/* For this thread only; but the descriptor would be the process's. */
+	/* For this thread only; but the descriptor would belong to the process. */
 	CHECK(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
 	allow_open(events, fd);
 	CHECK(!pthread_join(thread, NULL));

@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * Processes that see, forbid or interpose system calls themselves: whatever they do
- * natively they do below cosy run.
+ * Processes that observe, forbid or interpose system calls. Their native behaviour is unchanged
+ * under cosy run.
  */
 
 // RUN: %cc -O1 -Wall %s -o %t -DPROGRAM
 // RUN: %cc -O1 -Wall -shared -fPIC %s -o %t.so
 // RUN: %vm sh -c 'for part in kill errno inherited strict traced; do %build/bin/cosy run %t $part || exit 1; %t $part native || exit 1; done'
 
-// Another library that interposes stat() sees each call, before ours and after it.
+// Another library that interposes stat() sees each call, before Cosy's library and after it.
 // RUN: %vm sh -c 'LD_PRELOAD=%t.so %build/bin/cosy run %t interposed' | FileCheck --check-prefix=OTHER %s
 // RUN: %vm sh -c 'LD_PRELOAD=$(%build/bin/cosy run --print):%t.so %t interposed' | FileCheck --check-prefix=OTHER %s
 // OTHER: 1000 calls
 
-// Programs that are to be left alone do not open the device, whichever way they are named.
+// Programs that must be left alone do not open the device, whatever path names them.
 // RUN: %vm sh -c 'cp %t /tmp/alone && cosy="%build/bin/cosy run" && $cosy /tmp/alone opened && ! COSY_EXECUTOR=native $cosy /tmp/alone opened 2>&1 && ! COSY_RUN_EXCEPT=ls:alone $cosy /tmp/alone opened 2>&1 && COSY_RUN_EXCEPT=alon:alonee:/tmp/alone $cosy /tmp/alone opened' | FileCheck --check-prefix=ALONE %s
 // ALONE-COUNT-2: not open
 
-// Without the module, or where it is something else, one attempt is made for all calls.
+// Without the module, or with another file in its place, one attempt is made for all calls.
 // RUN: %vm unshare -m bash -c 'mount --bind /dev/null /dev/cosy; %build/bin/cosy run %t attempts'
 // RUN: %vm unshare -m bash -c 'mount -t tmpfs none /dev; touch /dev/cosy; chmod 0 /dev/cosy; %build/bin/cosy run %t attempts'
 // RUN: %vm %build/bin/cosy run %t attempts
 
-// With the library in /etc/ld.so.preload it is in all programs; but those that have gained
-// privileges with exec do not use it.
+// With the library in /etc/ld.so.preload, all programs load it. Those that have gained privileges
+// by exec do not use it.
 // RUN: %vm unshare -m bash -c 'cp /etc/ld.so.cache /tmp/cache; mount -t tmpfs none /etc; cp /tmp/cache /etc/ld.so.cache; %build/bin/cosy run --print >/etc/ld.so.preload; mount -o remount,suid /tmp; cp %t /tmp/privileged && %t opened && chgrp 12345 /tmp/privileged && chmod 2755 /tmp/privileged && /tmp/privileged closed && chmod 755 /tmp/privileged && /tmp/privileged opened'
 
-// 32-bit and static programs are executed without a word.
+// 32-bit and static programs are executed without a message.
 // RUN: printf 'int main(void) { return 0; }' >%t.static.c && %cc -static %t.static.c -o %t.static
 // RUN: %vm %build/bin/cosy run %t.static 2>&1 | count 0
 
@@ -85,7 +85,7 @@ static void set_filter(struct sock_filter *code, unsigned short size, bool by_sy
 		CHECK(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
 }
 
-/* From now on a call of @nr does @action. */
+/* From now on a call of @nr has the result @action. */
 static void filter(int nr, unsigned int action, bool by_syscall)
 {
 	struct sock_filter code[] = {
@@ -142,7 +142,7 @@ static void kill_by_syscall(void)
 	CHECK(syscall(SYS_getpid) == getpid() && syscall(SYS_pread64, 0, NULL, 0, 0, 0) <= 0);
 }
 
-/* A call that a filter forbids fails as it says, whether it was made before or not. */
+/* A forbidden call fails with the filter's error, whether it was made before or not. */
 static void forbidden(void)
 {
 	struct stat st;
@@ -173,7 +173,7 @@ static void fail_rmdir(void)
 	filter(SYS_rmdir, SECCOMP_RET_ERRNO | 99, false);
 }
 
-/* After exec the filter is there before anything of ours. */
+/* After exec the filter exists before the library. */
 static void inherited(char *self, void (*set)(void), char *part)
 {
 	pid_t child = fork();
@@ -205,7 +205,7 @@ static void strict(void)
 	syscall(SYS_exit, 0);
 }
 
-/* Who traces sees the calls by their numbers, from the first to the last. */
+/* A tracer sees the calls by their numbers, from the first to the last. */
 static void traced(void)
 {
 	int status, seen = 0, in = 0, others = 0;
@@ -235,12 +235,12 @@ static void traced(void)
 		}
 		ptrace(PTRACE_SYSCALL, child, NULL, NULL);
 	}
-	/* The first entry, one to see what the descriptor is, and close() are ours. */
+	/* The first entry, one to check the descriptor, and close() belong to Cosy. */
 	if (seen < 98 || others > 8)
 		errx(1, "%d calls and %d others", seen, others);
 }
 
-/* How often /dev/cosy, or what is there, is opened while thousands of calls are made. */
+/* How often /dev/cosy, or the file in its place, is opened in thousands of calls. */
 static void attempts(void)
 {
 	int watch = inotify_init1(IN_NONBLOCK), opens = 0;
@@ -255,7 +255,7 @@ static void attempts(void)
 	for (char *p = events; n > 0 && p < events + n;
 	     p += sizeof(struct inotify_event) + ((struct inotify_event *)p)->len)
 		opens++;
-	/* The same events that follow each other are told once. */
+	/* Equal consecutive events are merged. */
 	CHECK(opens <= 1);
 }
 
@@ -271,7 +271,7 @@ int main(int argc, char **argv)
 		expect_success(forbidden);
 	} else if (!strcmp(part, "inherited")) {
 		inherited(argv[0], kill_lseek, "closed");
-		/* What entries are told by: a filter may look at that, too. */
+		/* The tag of entries. A filter may check it, too. */
 		inherited(argv[0], kill_seek_data, "closed");
 		inherited(argv[0], kill_seek_hole, "closed");
 		inherited(argv[0], fail_rmdir, "fails");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * Signals and cancellation reach a thread that is in a call of the module, as they do
- * natively; and calls may be made in handlers, in many threads, and in their children.
+ * Signals and cancellation reach a thread in a call of the module as natively. Calls are possible
+ * in handlers, in many threads, and in their children.
  */
 
 // RUN: %cc -O1 -Wall %s -o %t
@@ -53,7 +53,7 @@ static void on_signal(int signal)
 	struct stat st;
 	int error = errno;
 
-	/* Natively and by the module alike, a handler keeps errno if it wants to. */
+	/* Natively and with the module, a handler must save errno itself. */
 	CHECK(!stat("/tmp", &st) && stat("/missing", &st) == -1 && errno == ENOENT);
 	errno = error;
 	handled++;
@@ -72,7 +72,7 @@ static void expect(void (*handler)(int), int flags)
 	CHECK(!sigaction(SIGUSR1, &action, NULL));
 }
 
-/* With SA_RESTART the call goes on after the handler. */
+/* With SA_RESTART the call continues after the handler. */
 static void restart(void)
 {
 	pid_t child;
@@ -99,7 +99,7 @@ static void interrupt(void)
 	CHECK(waitpid(child, NULL, 0) == child);
 }
 
-/* A handler may leave the call for good. */
+/* A handler may leave the call and not return. */
 static void jump_out(void)
 {
 	pid_t child;
@@ -117,7 +117,7 @@ static void jump_out(void)
 /* Handlers that make calls, at any moment, and never see another descriptor. */
 static void handler(void)
 {
-	/* By CPU time, so that a slow machine does not spend all of it on signals. */
+	/* By CPU time, so that a slow machine does not use all of it for signals. */
 	struct itimerval timer = { { 0, 1000 }, { 0, 1000 } };
 	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 	struct stat st;
@@ -127,7 +127,7 @@ static void handler(void)
 		errno = 0;
 		CHECK(!stat("/tmp", &st) && S_ISDIR(st.st_mode) && !errno);
 		CHECK(access("/missing", F_OK) == -1 && errno == ENOENT);
-		/* Close ours, so that it is opened while the signals come. */
+		/* Close the device, so that it is opened while the signals are sent. */
 		if (i % 400 == 0)
 			syscall(SYS_close_range, 3, ~0u, 0);
 	}
@@ -146,7 +146,7 @@ static void *blocked_with_cancel_pending(void *argument)
 {
 	int state;
 
-	/* What is pending is acted on by the next cancellation point. */
+	/* The next cancellation point acts on a pending request. */
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	while (!__atomic_load_n((int *)argument, __ATOMIC_ACQUIRE))
 		;
@@ -169,7 +169,7 @@ static void *cancels_itself(void *argument)
 
 	(void)argument;
 	pthread_cancel(pthread_self());
-	/* No cancellation point. */
+	/* Not a cancellation point. */
 	CHECK(!stat("/", &st));
 	open("/", O_RDONLY);
 	return NULL;
@@ -202,7 +202,7 @@ static void *in_thread(void *(*start)(void *), bool cancel)
 	return result;
 }
 
-/* Threads make calls while others close everything and fork. */
+/* Threads make calls while others close all descriptors and fork. */
 static void many(void)
 {
 	pthread_t threads[4];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * cosy_init, cosy_run, cosy_free and cosy_error: good images, and many bad ones.
+ * cosy_init, cosy_run, cosy_free and cosy_error: valid images, and many invalid ones.
  */
 // RUN: %compile %s -o %t -l:libcosy.a
 // RUN: %run-all %t | FileCheck %s
@@ -10,10 +10,10 @@
 // CHECK: 67108865 bytes: offset 8: image too large
 // CHECK: done
 
-// What is freed is unloaded.
+// Freed compounds are unloaded.
 // RUN: %vm env COSY_EXECUTOR=kernel COSY_DEBUG=1 %t many 2>&1 | count 0
 
-// COSY_STATS knows these compounds by their names. There is no native code for them.
+// COSY_STATS prints these compounds by their names. They have no native code.
 // RUN: COSY_EXECUTOR=native COSY_STATS=1 %t 2>&1 | FileCheck --check-prefix=STATS %s
 // STATS: cosy: calls: executor=user runs=3 syscalls=21 entries=0
 // STATS: cosy: data: executor=user runs=1 syscalls=0 entries=0
@@ -105,7 +105,7 @@ static void say_invalid(const void *image, size_t size)
 	printf("%zu bytes: %s\n", size, cosy_error());
 }
 
-/* Every single byte changed, every length: refused with a reason, or runs. */
+/* Every byte changed, and every length: the image is rejected with a reason, or runs. */
 static void check_garbage(const char *name)
 {
 	struct cosy *compound;
@@ -137,7 +137,7 @@ static void check_garbage(const char *name)
 	free(image);
 }
 
-/* More than the module holds at once. */
+/* More compounds than the module accepts at a time. */
 static void check_many(const char *name)
 {
 	size_t size;

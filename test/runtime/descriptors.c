@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * The program sees the descriptor numbers it sees natively, its limit stays as it
- * is, and the table that a fork copies is as long as natively.
+ * The program has the same descriptor numbers as natively, its limit does not change, and the
+ * table that a fork copies has its native length.
  */
 // RUN: %compile %s -o %t -l:libcosy.a
 // RUN: for limits in '-S -n 1024' '-S -n 70' '-n 4096'; do \
@@ -11,7 +11,7 @@
 // RUN:   diff %t.native %t.kernel && grep -q '^opened 50, last 52, table 64$' %t.kernel || exit 1; \
 // RUN: done
 
-// A program that takes all it may have misses one: the highest below 64.
+// A program that uses all its descriptors lacks one: the highest below 64.
 // RUN: %vm sh -c 'ulimit -S -n 40; COSY_EXECUTOR=native %t 5000' </dev/null | FileCheck --check-prefix=NATIVE %s
 // RUN: %vm sh -c 'ulimit -S -n 40; COSY_EXECUTOR=kernel %t 5000' </dev/null | FileCheck --check-prefix=SMALL %s
 // RUN: %vm sh -c 'ulimit -S -n 200; COSY_EXECUTOR=kernel %t 5000' </dev/null | FileCheck --check-prefix=LARGE %s
@@ -34,7 +34,7 @@
 
 REGION(calls, CALLS, 12)
 
-/* How long the kernel says the table is. */
+/* Return the length of the table, from /proc. */
 static int table(void)
 {
 	FILE *status = fopen("/proc/self/status", "re");
@@ -66,7 +66,7 @@ int main(int argc, char **argv)
 			printf("after %d comes %d\n", last, fd);
 		last = fd;
 	}
-	/* Room for reading it; the table stays as long as it was. */
+	/* A descriptor to read it; the table keeps its length. */
 	close(last);
 	size = table();
 	printf("opened %d, last %d, table %d", opened, last, size);

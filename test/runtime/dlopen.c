@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A library with regions is loaded, used and unloaded many times: nothing is
- * left behind, neither memory nor descriptors nor compounds in the module.
- * Its counts are printed when it goes.
+ * A library with regions is loaded, used and unloaded many times. Neither memory nor
+ * descriptors nor compounds in the module may remain. Its counts are printed when it is
+ * unloaded.
  */
 // RUN: %compile %s -o %t
 // RUN: %compile -DLIBRARY -shared -fPIC %s -o %t.static.so -l:libcosy.a
@@ -15,7 +15,7 @@
 // CHECK: done
 // STATS-COUNT-2: cosy: prog.c:12: executor=kernel runs=1 syscalls=3 entries={{[1-9]}}
 
-// A library with a libcosy of its own shows nothing of it to others.
+// A library with its own libcosy exports no symbol of it.
 // RUN: nm -D --defined-only %t.static.so | not grep cosy
 #ifdef LIBRARY
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Each executor gives the same results; COSY_STATS says who ran what.
+ * Each executor gives the same results; COSY_STATS shows which one was used.
  */
 // RUN: %compile %s -o %t -l:libcosy.a
 // RUN: %run-all %t | FileCheck %s
@@ -16,18 +16,18 @@
 // NATIVE-DAG: {{^}}cosy: prog.c:12: executor=native runs=3{{$}}
 // NATIVE-DAG: {{^}}cosy: prog.c:20: executor=native runs=3{{$}}
 
-// Also without counting, where the way into the kernel is another one.
+// Also without counting, which uses another path into the kernel.
 // RUN: %vm env COSY_EXECUTOR=kernel %t | FileCheck %s
 // RUN: %vm env COSY_EXECUTOR=auto COSY_STATS=1 %t 2>&1 >/dev/null | FileCheck --check-prefix=KERNEL %s
-// An entry each, and one more for each up-call; a signal or a time slice may add some.
+// One entry for each run and each up-call; a signal or a time slice may add some.
 // KERNEL-DAG: {{^}}cosy: prog.c:12: executor=kernel runs=3 syscalls=1001 entries={{[3-9]$}}
 // KERNEL-DAG: {{^}}cosy: prog.c:20: executor=kernel runs=3 syscalls=9 entries={{([89]|1[0-9])}} upcalls=5{{$}}
 
-// The shared library does the same.
+// The shared library has the same results.
 // RUN: %compile %s -o %t.shared -lcosy -Wl,-rpath,%lib
 // RUN: %run-all %t.shared | FileCheck %s
 
-// A program without COSY_STATS prints nothing of its own.
+// A program without COSY_STATS prints only its own output.
 // RUN: COSY_EXECUTOR=user %t 2>&1 | not grep cosy
 // RUN: COSY_EXECUTOR=user COSY_STATS=0 %t 2>&1 | not grep cosy
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * fork in the loop around a region, in an up-call inside one, and of children
- * that are the first to use a region. A child counts from 0.
+ * fork in the loop around a region and in an up-call inside one, and children that are the first
+ * to use a region. The counts of a child begin at 0.
  */
 // RUN: %compile %s -o %t -l:libcosy.a
 // RUN: %run-all %t | FileCheck %s
@@ -50,7 +50,7 @@ int main(void)
 {
 	uint64_t frame[7] = { 4, 0, 0 };
 
-	/* The first to use the region are children, many of them. */
+	/* Many children are the first to use the region. */
 	for (int i = 0; i < 200; i++) {
 		pid_t pid = fork();
 

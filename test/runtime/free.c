@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * cosy_free() of what is not to be freed ends the program with a message, as free()
- * does. Until then memory and compounds can be used as before.
+ * cosy_free() of an invalid pointer ends the program with a message, like free(). Before that,
+ * memory and compounds can be used as usual.
  */
 // RUN: %compile %s -o %t -l:libcosy.a
 // RUN: for what in twice inside compound malloc stack realloc image; do \
@@ -28,7 +28,7 @@ static struct cosy *compound(void)
 	return compound;
 }
 
-/* Blocks of all sizes, freed in another order than they were allocated in. */
+/* Blocks of all sizes, freed in another order than that of their allocation. */
 static void many(void)
 {
 	static char *blocks[1000];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A process that may not open /dev/cosy any more, when it has to: its regions run natively, and
- * who asked what ran where is told why, once.
+ * A process that cannot open /dev/cosy any more when it must: its regions run natively, and the
+ * reason is printed once, if statistics were requested.
  */
 // RUN: %cosy-cc -O1 -Wall -Wextra -D_GNU_SOURCE %s -o %t
 // RUN: %vm sh -c 'COSY_STATS=1 %t 2>&1' | FileCheck %s
@@ -29,7 +29,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Nothing may be opened any more. */
+/* From now on no file can be opened. */
 static void confine(void)
 {
 	struct landlock_ruleset_attr all = { .handled_access_fs = LANDLOCK_ACCESS_FS_WRITE_FILE };
@@ -62,7 +62,7 @@ static int second(void)
 	return n;
 }
 
-/* @closed: a process that has a file of its own, but closes it. */
+/* @closed: the process has a statistics file, but closes it. */
 static void in_child(const char *what, int closed)
 {
 	pid_t child;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * The program closes libcosy's descriptor, before a run and in the middle of
- * one, and opens something else under its number.
+ * one, and opens another file with its number.
  */
 // RUN: %compile %s -o %t -l:libcosy.a
 // RUN: %t && COSY_EXECUTOR=user %t
 // RUN: %vm env COSY_EXECUTOR=kernel COSY_STATS=1 %t 2>&1 | FileCheck %s
 // RUN: %vm env COSY_EXECUTOR=kernel %t | FileCheck --check-prefix=PLAIN %s
-// Every run is one in the kernel, to its end.
+// Every run is completed in the kernel.
 // CHECK-DAG: prog.c:20: executor=kernel runs=28 syscalls=280 entries={{[0-9]+}} upcalls=140{{$}}
 // CHECK-DAG: prog.c:12: executor=kernel runs=28 syscalls=84 entries={{[0-9]+$}}
 // CHECK-DAG: replaced yes
@@ -23,11 +23,11 @@
 
 #include "region.h"
 
-/* What to put in the place of the device; NULL: nothing. */
+/* The path to open in place of the device, or NULL. */
 static const char *replacement;
 static int replaced;
 
-/* Return: the descriptor of /dev/cosy, -1 if there is none. */
+/* Return: the descriptor of /dev/cosy, or -1 if there is none. */
 static int find_device(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
@@ -47,7 +47,7 @@ static int find_device(void)
 	return found;
 }
 
-/* Give the program the highest number it may have, less @spare. */
+/* Open the highest possible descriptor of the program, less @spare. */
 static void limit_numbers(rlim_t spare)
 {
 	struct rlimit limit;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Regions that lose by their up-calls: a run that has begun goes on in user mode, and other
- * runs are native. Both make calls with names through the module. So marking the loop costs
- * nothing, and the calls gain, in one long run as in threads that run at the same time. On
- * one CPU that counts instructions: at most 0.9 of what they take natively.
+ * Regions that lose by their up-calls. A run that has begun continues in user mode, and other runs
+ * are native. Both make calls with names through the module. So marking the loop costs nothing,
+ * and the calls gain, in one long run and in parallel threads. On one CPU that counts
+ * instructions: at most 0.9 of the native number.
  */
 // RUN: %cosy-cc -O2 -Wall -Werror %s -o %t
 // RUN: %cosy-cc -O2 -Wall -Werror -c %s -o %t.o && %clang %t.o -o %t.so -L%lib -lcosy -Wl,-rpath,%lib
@@ -14,7 +14,7 @@
 // RUN: %root/scripts/vm/run --icount -- sh -c 'for p in %t %t.so %t.lto; do for n in "1 5000" "6 1000"; do %build/bench/unmodified-measure -n 3 -a COSY_EXECUTOR=native -b COSY_EXECUTOR=auto $p $n; done; done' >%t.figures
 // RUN: awk '{ print "native:", $1, "auto:", $2; bad += !($1 && $2 <= 0.9 * $1); n++ } END { exit bad || n != 6 }' %t.figures
 
-// A filter that forbids the call, and a signal in it, are as natively.
+// A filter that forbids the call, and a signal in it, have the native effect.
 // RUN: %vm sh -c 'for e in native auto; do COSY_EXECUTOR=$e %t filter; done' | FileCheck --check-prefix=FILTER %s
 // FILTER: 0 of 5000, 5000 times Permission denied
 // FILTER-NEXT: 0 of 5000, 5000 times Permission denied
@@ -54,7 +54,7 @@ static void *look(void *data)
 		} else {
 			part->found++;
 		}
-		/* One up-call, for the four of them. */
+		/* One up-call for the four of them. */
 		part->found += !getenv("PATH");
 		part->found += !!getenv("NO SUCH NAME");
 		part->found += !!getenv("NO SUCH");
@@ -64,7 +64,7 @@ static void *look(void *data)
 	return NULL;
 }
 
-/* newfstatat() fails. A compound meets the filter as the plain call does. */
+/* newfstatat() fails. A compound gets the filter's result like the plain call. */
 static void forbid(void)
 {
 	struct sock_filter code[] = {

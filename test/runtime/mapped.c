@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A program may unmap memory and take the same range again: libcosy maps nothing
- * while a program runs, on any executor and with every variable set. In a child
- * process, too.
+ * A program may unmap memory and map the same range again, so libcosy must map nothing while a
+ * program runs, on any executor and with every variable set. The same applies to a child process.
  */
 // RUN: %compile %s -o %t -l:libcosy.a
 // RUN: for by in native user; do \
@@ -32,7 +31,7 @@ static void touch(uint64_t *frame)
 REGION(calls, CALLS, 12)
 REGION(mixed, MIXED, 20, touch)
 
-/* What must run in between, and give the right results. */
+/* The code that runs between, and must give the right results. */
 int run_regions(void)
 {
 	uint64_t a[4] = { 3 };
@@ -100,7 +99,7 @@ static void read_maps(char *text, size_t size)
 	close(fd);
 }
 
-/* Memory of the program's that it gives back, for a moment. */
+/* Memory that the program unmaps for a moment. */
 static char *unmap_some(void)
 {
 	char *p = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
@@ -125,20 +124,20 @@ static void check(const char *who)
 	if (!strcmp(before, after))
 		same = "same";
 
-	/* Nothing is there, so nothing is lost. */
+	/* Nothing is mapped there, so nothing is lost. */
 	CHECK(mmap(p, SIZE, PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == p);
 	memset(p, 0xa5, SIZE);
 	CHECK(regions());
 	CHECK(!munmap(p, SIZE));
 
-	/* shmat() fails where something is. */
+	/* shmat() fails where memory is mapped. */
 	if (shmat(id, p, 0) == p)
 		shared = "";
 	CHECK(!*shared && !shmdt(p));
 	CHECK(!shmctl(id, IPC_RMID, NULL));
 
-	/* mseal() fails where nothing is. */
+	/* mseal() fails where nothing is mapped. */
 	if (syscall(SYS_MSEAL, p, SIZE, 0) == -1 &&
 	    (errno == ENOMEM || errno == ENOSYS || errno == EPERM))
 		sealed = "";
@@ -162,7 +161,7 @@ int main(void)
 #else
 	regions = run_regions;
 #endif
-	/* Whatever the library needs to read a file and print. */
+	/* Whatever the C library needs to read a file and print. */
 	read_maps(before, sizeof(before));
 	printf("\n");
 	fflush(stdout);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * A set-user-ID program opens nothing for its regions, whatever its caller's
- * environment says, and runs them natively.
+ * A set-user-ID program opens no file for its regions, whatever the caller's environment is, and
+ * runs them natively.
  */
 // RUN: %compile -static %s -o %t -l:libcosy.a
 // RUN: %vm env COSY_EXECUTOR=kernel %t | FileCheck --check-prefix=PLAIN %s

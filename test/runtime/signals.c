@@ -63,7 +63,7 @@ int main(void)
 
 	CHECK(!sigaction(SIGALRM, &action, NULL));
 	CHECK(!setitimer(ITIMER_REAL, &interval, NULL));
-	/* And until there have been enough of them, however fast the machine is. */
+	/* And until there were enough of them, on a machine of any speed. */
 	for (rounds = 0; rounds < 300 || (compounds && (handled <= 20 || jumped <= 5)); rounds++) {
 		if (!sigsetjmp(out, 1)) {
 			may_jump = 1;

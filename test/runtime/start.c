@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * What a program pays at start for a region that never runs, from exec to exit: on one CPU that
- * counts instructions.
+ * The cost of a region that never runs at the start of a program, from exec to exit: on one CPU
+ * that counts instructions.
  */
 
 // RUN: rm -rf %t && mkdir -p %t/plain %t/region
 // RUN: %cosy-cc -O2 -Wall %s -DCOSY_START= -DCOSY_END= -o %t/plain/few && %cosy-cc -O2 -Wall %s -include cosy.h -o %t/region/few
 
-// Before main() it makes no calls but those that open the device, and none when it ends.
+// Before main() it makes only the calls that open the device, and none when it ends.
 // RUN: for way in plain region; do COSY_EXECUTOR=native strace -o %t/$way.calls %t/$way/few && grep -c '' %t/$way.calls >%t/$way.count; done; cmp %t/plain.count %t/region.count
 
-// Its variables have their place on the page of the program's.
+// Its variables are on the page of the program's variables.
 // RUN: for way in plain region; do COSY_EXECUTOR=native %t/$way/few maps | grep -c few >%t/$way.maps; done; cmp %t/plain.maps %t/region.maps
 
 // RUN: %root/scripts/vm/run --icount -- sh -c 'cp -r %t /tmp/start && cd /tmp/start && for by in native auto; do COSY_EXECUTOR=$by setarch -R %build/bench/unmodified-measure -n 21 -a PATH=plain -b PATH=region few || exit; done' >%t/figures
-// Where the linker puts libcosy's code decides how many of its pages are mapped: up to 8,000.
+// The linker's placement of libcosy's code determines how many of its pages are mapped: up to
+// 8,000.
 // RUN: awk '{ limit = NR == 1 ? 26000 : 42000; print "clang:", $1, "region:", $2; if (!($1 && $2 - $1 <= limit)) exit 1 }' %t/figures
 
 #include <fcntl.h>

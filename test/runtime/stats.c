@@ -17,11 +17,12 @@
 // KERNEL: cosy: prog.c:12: executor=kernel runs=2 syscalls=8
 // KERNEL-NOT: cosy:
 
-// A program that closes both its own and ours has no lines, and no file of its own gets them.
+// A program that closes both its own descriptor and libcosy's has no lines, and none of its files
+// gets them.
 // RUN: COSY_STATS=1 COSY_EXECUTOR=user %t all %t.mine 2>&1 | count 0
 // RUN: diff %t.mine - <<< mine
 
-// The shared library does the same.
+// The shared library has the same results.
 // RUN: %compile %s -o %t.shared -lcosy -Wl,-rpath,%lib
 // RUN: COSY_STATS=1 COSY_EXECUTOR=user %t.shared underscore %t.mine 2>&1 | FileCheck %s
 
@@ -42,7 +43,7 @@ static void close_error(void)
 	close(STDERR_FILENO);
 }
 
-/* A file of the program's own as number 2. */
+/* A file of the program as descriptor 2. */
 static void replace_error(const char *name)
 {
 	int fd = open(name, O_WRONLY | O_APPEND);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * Many threads in the same regions at once, from their first use on. With an
- * argument the main thread does not wait for them: the process ends, and runs
- * destructors, while they are inside.
+ * Many threads in the same regions at the same time, from their first use on. With an argument the
+ * main thread does not wait for them: the process ends, and runs destructors, while they are
+ * inside.
  */
 // RUN: %compile %s -o %t -l:libcosy.a
 // RUN: %run-all %t | FileCheck %s

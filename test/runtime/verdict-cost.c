@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * What it costs to find out whether a region gains: after 1,000 entries, one that
- * loses takes at most 1 % more instructions than natively, and one that gains no
- * more than where the kernel is asked for. On one CPU that counts instructions, so
- * that the figures do not depend on the host.
+ * The cost of deciding whether a region gains. After 1,000 entries, a region that loses takes at
+ * most 1 % more instructions than natively, and one that gains takes no more than with the kernel
+ * executor. On one CPU that counts instructions, so that the figures do not depend on the host.
  */
 // RUN: %compile -O2 %s -o %t -l:libcosy.a
 // RUN: %root/scripts/vm/run --icount -- %t | FileCheck %s
@@ -92,8 +91,8 @@ static void run_both(void)
 static const struct test {
 	const char *name;
 	void (*function)(void);
-	const char *than;	/* the executor that it is compared with */
-	double most;		/* of its instructions */
+	const char *than;	/* the executor of the comparison */
+	double most;		/* maximum part of its instructions */
 	unsigned int count;
 } tests[] = {
 	{ "single", run_single, "native", 1.01, 5000 },
@@ -103,7 +102,7 @@ static const struct test {
 	{ "calls and an up-call", run_both, "kernel", 1.005, 5000 },
 };
 
-/* A program of its own for each executor: the environment is read once. */
+/* A separate program for each executor, because the environment is read once. */
 static double instructions(const char *program, const struct test *test,
 			   const char *executor)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * COSY_EXECUTOR=auto: a region that loses in the kernel runs natively, and is tried
- * again now and then; its results are the same wherever it runs. COSY_STATS tells
- * what was decided.
+ * again from time to time. Its results are the same on every executor. COSY_STATS
+ * prints the verdict.
  */
 // RUN: %compile %s -o %t -l:libcosy.a
 // RUN: %vm sh -c 'for part in few gains single back one; do COSY_EXECUTOR=auto COSY_STATS=1 %t $part 2>&1 || exit 1; done' | FileCheck %s
@@ -13,7 +13,7 @@
 // CHECK-NEXT: gains
 // CHECK-NEXT: cosy: prog.c:12: executor=kernel runs=100 syscalls=10000 entries={{[0-9]+}} verdict=gains gain={{[0-9]+$}}
 
-// Whatever way it goes, it cannot gain: it is not even loaded.
+// It cannot gain on any path, so it is not even loaded.
 // CHECK-NEXT: single
 // CHECK-NEXT: cosy: prog.c:40: executor=native runs=100 native=100 verdict=loses gain=-370{{$}}
 
@@ -21,15 +21,15 @@
 // CHECK-NEXT: back
 // CHECK-NEXT: cosy: prog.c:30: executor=kernel runs=2000 {{.*}} native={{[0-9][0-9][0-9]}} verdict=gains gain={{[0-9]+$}}
 
-// One run that loses goes on in user mode, and in the kernel now and then.
+// One run that loses continues in user mode, and in the kernel from time to time.
 // CHECK-NEXT: one
 // CHECK-NEXT: cosy: prog.c:30: executor=kernel runs=1 syscalls=10 entries={{[0-9]?[0-9]?[0-9]}} upcalls=100000{{$}}
 
-// Where the kernel is asked for, nothing is decided.
+// With the kernel executor there is no verdict.
 // RUN: %vm sh -c 'COSY_EXECUTOR=kernel COSY_STATS=1 %t few 2>&1' | FileCheck --check-prefix=KERNEL %s
 // KERNEL: cosy: prog.c:12: executor=kernel runs=2000 syscalls=2000 entries={{[0-9]+$}}
 
-// Without counting, in threads, and in the child of a process that has decided.
+// Without counting, in threads, and in the child of a process with a verdict.
 // RUN: %vm sh -c 'for part in few gains single back one threads fork; do COSY_EXECUTOR=auto %t $part || exit 1; done' | FileCheck --check-prefix=ALL %s
 // ALL: few
 // ALL-NEXT: gains
@@ -63,7 +63,7 @@ REGION(mixed, MIXED, 20, change_r2)
 REGION(parts, PARTS, 30, add_one)
 REGION(single, SINGLE, 40)
 
-/* Each is what the region around it would be: the native code if it must be. */
+/* Each does the same as its region: this is the native code if that must run. */
 static void make_calls(uint64_t n)
 {
 	uint64_t frame[4] = { n };

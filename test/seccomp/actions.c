@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * actions.c - every answer a seccomp filter can give to one of a region's
- * calls, alone and with others on top: the region is told what the native code
- * is told, and goes on in the kernel afterwards.
+ * actions.c - every result of a seccomp filter for one of a region's calls, alone and with further
+ * filters. The region gets the same result as the native code, and resumes in the kernel
+ * afterwards.
  */
 // RUN: %cosy-cc -O2 -pthread %s -o %t
-// The child that is traced says that it runs natively.
+// The traced child reports that it runs natively.
 // RUN: %run-all --vm --ignore-stderr %t | %FileCheck %s
 // RUN: %vm env COSY_EXECUTOR=kernel COSY_STATS=1 %t stats 2>&1 | %FileCheck --check-prefix=STATS %s
 
-// Each time round, the call that is not allowed is made in user mode; that takes
-// one entry more, and no run is finished in user mode. The kernel's own work may add some.
+// In each iteration, the call that is not allowed is made in user mode. That takes one further
+// entry, and no run is finished in user mode. Pending work of the kernel may add some.
 // STATS: executor=kernel runs=1 syscalls=12 entries={{([5-9]|[1-9][0-9])}} steps=4
 #define _GNU_SOURCE
 #include "Inputs/filter.h"
@@ -32,7 +32,7 @@ static int file;
 static long results[ROUNDS];
 static int errors[ROUNDS];
 
-/* Of three calls the filters dislike the second. */
+/* The filters act on the second of three calls. */
 static __attribute__((noinline)) void region(void)
 {
 	int i, wrong = 0;
@@ -66,7 +66,7 @@ static void on_sigsys(int sig, siginfo_t *info, void *context)
 
 	printf(" [signal %d code %d errno %d call %d arch %x]", sig, info->si_code,
 	       info->si_errno, info->si_syscall, info->si_arch);
-	/* An emulator's way: what it stores is what the call returns. */
+	/* Emulation: the handler stores the result of the call. */
 	if (times++)
 		uc->uc_mcontext.gregs[REG_RAX] = times == 2 ? 42 : -ELOOP;
 }
@@ -94,7 +94,7 @@ static void killed_thread(unsigned int verdict)
 	printf(" the others live on\n");
 }
 
-/* The supervisor: answers, refuses, lets the call happen, answers again. */
+/* The supervisor: answers, denies, lets the call continue, answers again. */
 static void *supervise(void *fd)
 {
 	struct seccomp_notif request;
@@ -128,7 +128,7 @@ static void notified(unsigned int verdict)
 	pthread_join(thread, NULL);
 }
 
-/* A tracer that hears of what the filter wants traced, and of nothing else. */
+/* A tracer that sees only the calls that the filter sends to it. */
 static void traced(unsigned int verdict)
 {
 	struct user_regs_struct regs;
@@ -140,7 +140,7 @@ static void traced(unsigned int verdict)
 		ptrace(PTRACE_TRACEME, 0, 0, 0);
 		raise(SIGSTOP);
 		plain(verdict);
-		/* Without counts, which _exit() prints: who is traced runs natively. */
+		/* Without counts, which _exit() prints, because a traced process runs natively. */
 		syscall(SYS_exit_group, 0);
 	}
 	waitpid(pid, &status, 0);
@@ -162,7 +162,7 @@ static void traced(unsigned int verdict)
 	printf(" ended %d\n", status);
 }
 
-/* The strictest action counts, and of several errors the newest filter's. */
+/* The strictest action applies, and of several errors the one of the newest filter. */
 static void stacked(unsigned int verdict)
 {
 	on_call(SYS_fchmod, SECCOMP_RET_LOG, 0);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * containers.c - under a filter like Docker's, which lists the calls it allows
- * and looks at the arguments of some, compounds stay whole.
+ * containers.c - compounds are not left because of a filter like Docker's, which lists the allowed
+ * calls and checks the arguments of some.
  */
 // RUN: %cosy-cc -O2 %s -o %t -I%root/compound-ir
 // RUN: %run-all --vm %t | %FileCheck %s
 // RUN: %vm env COSY_EXECUTOR=kernel COSY_STATS=1 %t 2>&1 | %FileCheck --check-prefix=STATS %s
 
-// The calls that are listed do not leave, though the time slice may be used up now and
-// then; one that is not leaves alone.
+// The listed calls do not leave, although the time slice may be used up sometimes. Only the call
+// that is not listed leaves.
 // STATS-DAG: containers.c:[[#ALLOWED:]]: executor=kernel runs=1 syscalls=4000 entries={{[1-9][0-9]?[0-9]?$}}
 // STATS-DAG: executor=kernel runs=1 syscalls=3 entries={{[2-9]}} steps=1{{$}}
 #include "Inputs/filter.h"
@@ -34,7 +34,7 @@ static const int unlisted[] = {
 static int listed(int nr)
 {
 	if (nr == SYS_socket || nr == SYS_fcntl)
-		return 0;	/* by their arguments */
+		return 0;	/* depends on their arguments */
 	for (size_t i = 0; i < sizeof(unlisted) / sizeof(*unlisted); i++)
 		if (unlisted[i] == nr)
 			return 0;

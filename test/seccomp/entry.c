@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * entry.c - another thread forbids, on pain of death, the very call that enters
- * compounds, which the native code does not make. Whoever is in a region by
- * then, or has been in one, never makes it again.
+ * entry.c - another thread installs a filter that kills the process for the call that enters
+ * compounds, which the native code does not make. A thread that is in a region then, or was in
+ * one, must never make it again.
  */
 // RUN: %cosy-cc -O2 -pthread %s -o %t
 // RUN: %run-all --vm --no-stats %t loop | %FileCheck %s
@@ -15,7 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The compiler does not see that this sets a filter, so libcosy is not told before. */
+/* The compiler does not see that this sets a filter, so libcosy is not notified before. */
 static long unseen_syscall(long nr, long a, long b, const void *c)
 {
 	long ret;
@@ -40,7 +40,7 @@ static long unseen_syscall(long nr, long a, long b, const void *c)
 #include <stdbool.h>
 #include <sys/stat.h>
 
-/* All that libcosy's way into the kernel is made of. */
+/* All calls that libcosy uses to enter the kernel. */
 static void forbid_entering(void)
 {
 	struct sock_filter code[] = {
@@ -66,7 +66,7 @@ static void *forbidder(void *arg)
 	return NULL;
 }
 
-/* In the region until the filter is there, then calls, or none at all. */
+/* In the region until the filter is set, then calls, or none at all. */
 static __attribute__((noinline)) long region_loop(bool calls)
 {
 	long sum = 0;
@@ -107,7 +107,7 @@ static __attribute__((noinline)) long region_upcall(void)
 	return sum;
 }
 
-/* A call that the filter answers: made in user mode, and no way back. */
+/* A call that the filter answers is made in user mode, without a later entry. */
 static __attribute__((noinline)) long region_call(void)
 {
 	long sum = 0;
@@ -170,7 +170,7 @@ int main(int argc, char **argv)
 		region_strict();
 		syscall(SYS_exit, 0);
 	}
-	/* Loaded before, in case the next region does so: it makes more calls. */
+	/* Loaded before, because loading in the next region would make further calls. */
 	region_next();
 	pthread_create(&thread, NULL, forbidder, NULL);
 	if (!strcmp(how, "upcall"))

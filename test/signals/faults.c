@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * faults.c - what a handler is told of a region's fault: signal, si_code and
- * si_addr, for all that can be wrong with an address and for all widths, and
- * for divisions; it may make the memory accessible and return, or jump.
+ * faults.c - the data of a region's fault in a handler: signal, si_code and si_addr, for all kinds
+ * of invalid addresses and for all widths, and for divisions. The handler may make the memory
+ * accessible and return, or jump.
  */
 // RUN: %cosy-cc -O1 %s -o %t -Wno-cosy-no-system-call
 // RUN: %run-all --vm %t | %FileCheck %s
@@ -23,7 +23,7 @@ static volatile int repair;
 static char *page;
 static volatile long sink;
 
-/* The address of a division is that of an instruction, which is another one. */
+/* The address of a division error is that of an instruction, which differs. */
 static void handler(int sig, siginfo_t *info, void *context)
 {
 	char *addr = info->si_addr;
@@ -103,7 +103,7 @@ static __attribute__((noinline)) long remainder64(long a, long b)
 	return rest;
 }
 
-/* The fault comes in the middle: what was before it has happened, once. */
+/* The fault occurs in the middle. Earlier operations have been executed once. */
 static __attribute__((noinline)) long middle(int fd, volatile char *p)
 {
 	long calls = 0;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * longjmp.c - a timer's handler leaves a region by siglongjmp(), again and again
- * and wherever it is: what the region has done is done, each call and store
- * once and in its order, and it can be entered anew.
+ * longjmp.c - a timer's handler repeatedly leaves a region by siglongjmp() at any place. Each call
+ * and store before has been executed once and in order, and the region can be entered again.
  */
 // RUN: %cosy-cc -O2 %s -o %t
 // RUN: %run-all --vm %t | %FileCheck %s
@@ -19,7 +18,7 @@
 static sigjmp_buf out;
 static volatile sig_atomic_t inside, jumps;
 
-/* In the order of the region: each is equal to the one behind it, or 1 more. */
+/* In the order of the region: each equals the next one, or is 1 more. */
 static volatile long before, after, rounds;
 
 static void handler(int sig)
@@ -71,7 +70,7 @@ int main(void)
 		    st.st_size < after || after - rounds > 1 || after < rounds ||
 		    before - rounds > 1)
 			wrong++;
-		/* What the jump cut off is made up for. */
+		/* Repeat the part that the jump skipped. */
 		if (st.st_size < before)
 			wrong += write(fd, "x", 1) != 1;
 		after = rounds = before;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * timers.c - regions under a bombardment of signals: a call that a handler
- * interrupts ends with EINTR, or goes on with SA_RESTART, or ends with EINTR all
- * the same where the kernel never restarts it; and nothing is lost or done twice.
+ * timers.c - regions with very frequent signals. A call that a handler interrupts ends with EINTR,
+ * or continues with SA_RESTART, or ends with EINTR if the kernel never restarts it. No operation
+ * is lost or repeated.
  */
 // RUN: %cosy-cc -O2 -pthread %s -o %t
 // RUN: %run-all --vm %t restart | %FileCheck --check-prefixes=CHECK,RESTART %s
@@ -31,7 +31,7 @@ static void handler(int sig)
 
 	(void)sig;
 	handled++;
-	/* A program's handler may well change it, and restores it. */
+	/* A program's handler may change it, and restores it. */
 	errno = E2BIG;
 	errno = saved;
 }
@@ -52,7 +52,7 @@ static void cease(void)
 	setitimer(ITIMER_REAL, &off, NULL);
 }
 
-/* A writer that is slow enough for the reader to block, and blocks itself. */
+/* A writer that is slow enough for the reader to block, and that blocks itself. */
 static __attribute__((noinline)) void produce(int fd)
 {
 	unsigned char chunk[CHUNK];
@@ -127,7 +127,7 @@ static void test_read(bool restart)
 	printf("handled %s\n", handled > 5 ? "many" : "few");
 }
 
-/* Calls that no flag restarts: what remains of the time is what is right. */
+/* Calls that are never restarted. The remaining time is correct. */
 static __attribute__((noinline)) long sleep_on(struct timespec *rest)
 {
 	long interrupted = 0;

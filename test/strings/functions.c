@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * functions.c - libc's memory and string functions are operations, with the
- * values of libc's own: for many lengths, places and overlaps, and with strings
- * and blocks that end at the end of a page, or just behind it. Where a native
- * call dies of SIGSEGV, it does so at the same address.
+ * functions.c - libc's memory and string functions are operations, with the results of libc: for
+ * many lengths, places and overlaps, and with strings and blocks that end at the end of a page, or
+ * just after it. If a native call dies of SIGSEGV, the operation does so at the same address.
  */
 // RUN: %cosy-cc -O2 -Wno-cosy-no-system-call %s -o %t
 // RUN: %cosy-objdump -d %t | %FileCheck --check-prefix=CODE %s
@@ -11,8 +10,8 @@
 // RUN: %cosy-cc -O0 -Wno-cosy-no-system-call %s -o %t.O0
 // RUN: %run-all --vm %t.O0 | %FileCheck %s
 
-// Of memcmp() only the sign is the same everywhere: its value is asked for natively. So is
-// rawmemchr() that finds nothing near, in two places.
+// For memcmp() only the sign is the same everywhere, so its value is computed natively. So is
+// rawmemchr() that finds no byte nearby, in two places.
 // CODE-COUNT-3: {{^[^.]*}} upcall {{[0-9]}}
 // CODE-NOT: {{^[^.]*}} upcall {{[0-9]}}
 #define _GNU_SOURCE
@@ -35,8 +34,8 @@ struct operands {
 };
 
 /*
- * Each does one function for all operands. The result is a number or the
- * distance from the first operand; 1 is what NULL becomes.
+ * Each applies one function to all operands. The result is a number or the distance from the first
+ * operand; NULL becomes 1.
  */
 typedef void function(const struct operands *o, long *results, size_t count);
 
@@ -83,7 +82,7 @@ FUNCTION(mempcpy, (char *)mempcpy(o[i].a, o[i].b, o[i].n) - o[i].a)
 PLACE(memccpy, (char *)memccpy(o[i].a, o[i].b, o[i].c, o[i].n))
 FUNCTION(explicit_bzero, (explicit_bzero(o[i].a, o[i].n), 0))
 
-/* What is SEVERAL operations may fault at another place, and have written less before. */
+/* Several operations may fault at another place, after writing fewer bytes. */
 static const struct {
 	const char *name;
 	function *function;
@@ -101,7 +100,7 @@ static const struct {
 	ENTRY(mempcpy, WRITES), ENTRY(memccpy, SEVERAL), ENTRY(explicit_bzero, WRITES),
 };
 
-/* Two places of two pages each, before pages that are not there. */
+/* Two ranges of two pages each, before unmapped pages. */
 static char *left, *right;
 
 static unsigned long hash;
@@ -132,7 +131,7 @@ static unsigned int random_number(unsigned int n)
 	return (unsigned int)(state >> 33) % n;
 }
 
-/* The same string twice, mostly; bytes above 127 are greater, not less. */
+/* Usually the same string twice; bytes above 127 are greater, not less. */
 static void fill_alike(char *a, char *b, size_t len)
 {
 	for (size_t i = 0; i < len; i++)
@@ -151,7 +150,7 @@ static size_t some_length(void)
 	return kind == 0 ? random_number(3000) : kind < 4 ? random_number(300) : random_number(70);
 }
 
-/* Nothing faults: many operands at once. */
+/* Without faults: many operands at once. */
 static void test_places(size_t which)
 {
 	enum { COUNT = 8, ROUNDS = 40 };
@@ -163,7 +162,7 @@ static void test_places(size_t which)
 	for (int round = 0; round < ROUNDS; round++) {
 		for (int i = 0; i < COUNT; i++) {
 			size_t len = some_length();
-			/* Behind one another, room for strcat; the last one ends with the page. */
+			/* Consecutive, with room for strcat; the last one ends with the page. */
 			char *a = left + (i < COUNT - 1 ? random_number(64) : 2 * PAGE - 2 * len - 1);
 			char *b = right + (i & 1 ? random_number(64) : 2 * PAGE - len - 1);
 
@@ -220,7 +219,7 @@ static void test_page_ends(size_t which)
 			o.b = right + 2 * PAGE - len;
 			o.n = variant & 4 ? tail : tail + random_number(600);
 			o.c = variant & 1 ? 'b' : 'a';
-			/* With an end, or a difference, that comes before the page's. */
+			/* With an end, or a difference, before the end of the page. */
 			if (variant & 8 && tail > 1) {
 				o.a[random_number((unsigned int)tail - 1)] = variant & 1 ? '\0' : 'b';
 				o.b[tail - 1] = '\0';
@@ -237,7 +236,7 @@ static void test_page_ends(size_t which)
 			    (char *)fault_address >= right && (char *)fault_address < right + 4 * PAGE ?
 				    0x10000ul + (unsigned long)((char *)fault_address - right) :
 				    0x20000ul + (unsigned long)((char *)fault_address - left));
-			/* And what a call wrote before it died. */
+			/* And the bytes that a call wrote before it died. */
 			if (!fault_address || functions[which].kind != SEVERAL)
 				mix_memory();
 		}

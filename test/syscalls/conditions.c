@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * conditions.c - functions that are thin with some arguments only (COSY_LIBC_IF)
- * are system calls where the compiler sees that they are, else up-calls; either
- * way they do what they do natively.
+ * conditions.c - functions that are thin only with some arguments (COSY_LIBC_IF) are system calls
+ * if the compiler knows that they are, otherwise up-calls. In both cases they have the native
+ * effect.
  */
 // RUN: %cosy-cc -O0 -Rpass-missed=cosy -c %s -o %t.o 2>&1 | FileCheck --implicit-check-not=remark: --check-prefix=ALL %s
 // RUN: %cosy-cc -O2 -Rpass-missed=cosy %s -o %t 2>&1 | FileCheck --implicit-check-not=remark: --check-prefix=ALL %s

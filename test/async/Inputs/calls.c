@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * calls.c - arguments of all kinds, as a program has them.
+ * calls.c - arguments of all kinds.
  */
 #include <sys/mman.h>
 #include <sys/socket.h>

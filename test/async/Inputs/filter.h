@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * filter.h - tests that have a seccomp filter.
+ * filter.h - a seccomp filter for tests.
  */
 #ifndef FILTER_H
 #define FILTER_H
@@ -14,7 +14,7 @@
 
 #include "loop.h"
 
-/* From now on a call fails. @flags: SECCOMP_FILTER_FLAG_TSYNC, or 0 */
+/* Make a call fail from now on. @flags: SECCOMP_FILTER_FLAG_TSYNC, or 0 */
 static inline void forbid(unsigned int nr, unsigned int error, unsigned int flags)
 {
 	struct sock_filter filter[] = {

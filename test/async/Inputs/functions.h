@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * functions.h - what tests of COSY_ASYNC functions share.
+ * functions.h - common code of the tests of COSY_ASYNC functions.
  */
 #ifndef FUNCTIONS_H
 #define FUNCTIONS_H
@@ -23,7 +23,7 @@ static inline void open_pair(int fds[2])
 	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 }
 
-/* The loop has to forget what it knows of the descriptor. */
+/* Close a descriptor; the loop must remove its state of it. */
 static inline void close_fd(int fd)
 {
 	cosy_cancel_fd(loop, fd);
@@ -45,7 +45,7 @@ static inline void settle(void)
 	}
 }
 
-/* The program closes the descriptors of its loops in the module. Return: how many there were. */
+/* Close the descriptors of the loops in the module. Return: their number. */
 static inline int close_loops(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
@@ -71,7 +71,7 @@ static inline int close_loops(void)
 	return closed;
 }
 
-/* A filter that forbids to enter the module. @flags: SECCOMP_FILTER_FLAG_TSYNC, or 0 */
+/* Install a filter that forbids entering the module. @flags: SECCOMP_FILTER_FLAG_TSYNC, or 0 */
 static inline void forbid_lseek(unsigned int flags)
 {
 	forbid(SYS_lseek, EPERM, flags);

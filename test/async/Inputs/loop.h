@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * loop.h - what tests of operations share.
+ * loop.h - common code of the tests of operations.
  */
 #ifndef LOOP_H
 #define LOOP_H
@@ -25,7 +25,7 @@
 		}                                                              \
 	} while (0)
 
-/* For values, which are worth seeing. */
+/* Compare values, and print them if they differ. */
 #define EQUAL(value, expected)                                                 \
 	do {                                                                   \
 		long long is = (long long)(value), want = (expected);          \
@@ -45,7 +45,7 @@ static inline struct cosy_loop *make_loop(void)
 	return loop;
 }
 
-/* Execute what was submitted, without waiting; nothing is to complete. */
+/* Execute submitted operations, without waiting; none must complete. */
 static inline void execute(struct cosy_loop *loop)
 {
 	EQUAL(cosy_wait(loop, 0, NULL), 0);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * scratch.h - an empty directory for a test of batch functions, and files in it.
+ * scratch.h - an empty directory for a test of batch functions, and its files.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #define DIE(what) die(__LINE__, what)
-/* A test ends at the first thing that is not as it has to be. */
+/* A test ends at the first error. */
 #define CHECK(condition) ((condition) ? (void)0 : die(__LINE__, #condition))
 
 static inline void die(int line, const char *what)
@@ -51,7 +51,7 @@ static inline void make_text(const char *name, const char *text)
 	make_file(name, text, strlen(text));
 }
 
-/* printf() to memory that stays. */
+/* printf() to memory that is not freed. */
 __attribute__((format(printf, 1, 2))) static inline char *format(const char *text, ...)
 {
 	char *result;
@@ -64,7 +64,7 @@ __attribute__((format(printf, 1, 2))) static inline char *format(const char *tex
 	return result;
 }
 
-/* The number of descriptors that are open, but for libcosy's own. */
+/* The number of open descriptors, except those of libcosy. */
 static inline int open_descriptors(void)
 {
 	char link[32], target[32];

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * batch.c - run the programs of a batch, each in a process and a directory of its own, and
- * print for each what it did:
+ * batch.c - run the programs of a batch, each in a separate process and directory, and print the
+ * results of each:
  *
- *	@SEED STATUS BYTES
+ * 	@SEED STATUS BYTES
  *
- * and so many bytes: its trace, the files it left, its output.  One executable of many
- * programs is built and brought to a VM much faster than many executables.
+ * followed by this number of bytes: its trace, its files, its output. One executable of many
+ * programs is built and copied to a VM much faster than many executables.
  *
  * usage: batch CPU_MS WALL_MS SEED...		limits of a program: CPU time, elapsed time
  */
@@ -43,7 +43,7 @@ static unsigned int hash_file(const char *name)
 	int fd = open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
 	ssize_t n;
 
-	/* Sparse files can be huge: their beginning and their size have to do. */
+	/* Sparse files can be huge, so only their beginning and their size are printed. */
 	for (int i = 0; fd >= 0 && i < 16 && (n = read(fd, data, sizeof(data))) > 0; i++)
 		for (ssize_t j = 0; j < n; j++)
 			hash = (hash ^ data[j]) * 16777619;
@@ -52,7 +52,7 @@ static unsigned int hash_file(const char *name)
 	return hash;
 }
 
-/* Print a directory's files with what does not change from run to run, and remove them. */
+/* Print the reproducible properties of a directory's files, and remove them. */
 static void list_and_remove(FILE *out, const char *dir)
 {
 	struct dirent **entries;
@@ -99,7 +99,7 @@ static void limit_cpu(long ms)
 	setitimer(ITIMER_PROF, &limit, NULL);
 }
 
-/* Wait for a child for so long. Return: its status, -1 if it had to be killed. */
+/* Wait for a child for a limited time. Return: its status, or -1 if it was killed. */
 static int wait_for(pid_t pid, long ms)
 {
 	struct timespec end, now, left;
@@ -124,7 +124,7 @@ static int wait_for(pid_t pid, long ms)
 	return status;
 }
 
-/* Append what was written to a file, and close it. */
+/* Append the contents of a file, and close it. */
 static void append(FILE *out, int fd)
 {
 	char text[4096];

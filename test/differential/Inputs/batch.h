@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * batch.h - between the programs of a batch and batch.c, which runs them.
+ * batch.h - the interface between the programs of a batch and batch.c, which runs them.
  */
 #ifndef COSY_TEST_BATCH_H
 #define COSY_TEST_BATCH_H
@@ -35,8 +35,8 @@ struct trace {
 extern struct trace *trace;
 
 /**
- * note_at() - remember a result, inside a region too
- * @line:  where
+ * note_at() - record a result, also inside a region
+ * @line:  the source line
  * @value: the result
  *
  * Return: the result.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * calls.h - what the programs of calls.py share: their state, and what they would
- * otherwise each have to spell out.
+ * calls.h - common code of the programs of calls.py: their state, and helper functions.
  */
 #ifndef COSY_TEST_CALLS_H
 #define COSY_TEST_CALLS_H
@@ -40,7 +39,7 @@
 
 static int fd[NR_FDS] = { -1, -1, -1, -1, -1, -1, -1, -1 };
 static int home = -1;		/* the scratch directory */
-static char buf[3][8192];	/* the last one stays 0: it ends strings of the others */
+static char buf[3][8192];	/* the last one stays 0, which ends strings of the others */
 static struct stat st;
 
 static const char *const name[] = {
@@ -49,7 +48,7 @@ static const char *const name[] = {
 };
 #define NAMES (sizeof(name) / sizeof(name[0]))
 
-/* A checksum of what n says has arrived. */
+/* A checksum of n bytes that were received. */
 static unsigned long sum_of(const void *data, long n)
 {
 	const unsigned char *p = data;
@@ -60,7 +59,7 @@ static unsigned long sum_of(const void *data, long n)
 	return sum & 0xffffffffffff;
 }
 
-/* All that does not depend on when and where. */
+/* All properties that do not depend on time and place. */
 static long sum_of_stat(long result)
 {
 	if (result)
@@ -69,7 +68,7 @@ static long sum_of_stat(long result)
 	       st.st_uid * 3 + (st.st_ino == 0);
 }
 
-/* The entries of a directory, in whatever order they come. */
+/* The entries of a directory, in any order. */
 static long read_entries(int dir, void *data, long size)
 {
 	long n, at, sum = 0;
@@ -86,8 +85,8 @@ static long read_entries(int dir, void *data, long size)
 }
 
 /*
- * Inotify's events; cookies count up from boot. What is read may be anything else, too: it is
- * taken for events as far as it goes, and no further.
+ * Inotify's events. Cookies count up from boot. The data may also be of another kind; it is parsed
+ * as events as far as possible.
  */
 static long read_events(int from, char *data, long size)
 {
@@ -118,8 +117,8 @@ static int child_of(int status)
 }
 
 /*
- * Ticks interrupt what blocks. They come again and again, so that one that comes too early
- * does no harm; only what surely blocks may run meanwhile.
+ * Ticks interrupt blocking calls. They are repeated, so that an early tick does no harm. Only code
+ * that certainly blocks may run meanwhile.
  */
 static volatile int ticks, wanted_ticks;
 static int tick_fd;
@@ -159,7 +158,7 @@ static void stop_ticks(void)
 	signal(SIGALRM, SIG_IGN);
 }
 
-/* Signals that are to come at once. */
+/* Signals that are sent together. */
 static volatile int signals;
 
 static void on_signal(int sig)
@@ -175,14 +174,14 @@ static void on_signals(int flags)
 	sigaction(SIGPIPE, &action, NULL);
 }
 
-/* Faults jump out of a region; where they were is noted relative to a base. */
+/* Faults jump out of a region. Their addresses are recorded relative to a base. */
 static sigjmp_buf fault_env;
 static char *fault_base;
 
 static void on_fault(int sig, siginfo_t *info, void *context)
 {
 	(void)context;
-	/* Which byte memset() touches first is its own affair. */
+	/* The first byte that memset() accesses is not specified. */
 	note_at(-sig, ((char *)info->si_addr - fault_base) >> 6);
 	note_at(-sig, info->si_code);
 	siglongjmp(fault_env, 1);

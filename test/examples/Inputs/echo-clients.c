@@ -5,9 +5,9 @@
  *	echo-clients ADDRESS COUNT	make COUNT connections of five kinds, and a last one
  *	echo-clients --idle ADDRESS COUNT	leave COUNT connections open until they are closed
  *
- * Connections are accepted in turn: when the last one has its answer, all have been.
- * ADDRESS is a path or a port. What is sent depends on the number of the connection only;
- * a line for each connection says what came back.
+ * Connections are accepted in order, so when the last one has its answer, all have been accepted.
+ * ADDRESS is a path or a port. The data depends only on the number of the connection. A line for
+ * each connection shows the answer.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -27,10 +27,10 @@
 #define RANDOM 65536	/* at least CHUNK */
 
 enum kind {
-	HALF_CLOSE,	/* sends, says that this was all, receives */
-	CLOSE,		/* sends, receives as much, closes */
-	RESET,		/* sends, and breaks the connection off */
-	SLOW,		/* receives only once it cannot send any more */
+	HALF_CLOSE,	/* sends, shuts down, receives */
+	CLOSE,		/* sends, receives the same amount, closes */
+	RESET,		/* sends, and resets the connection */
+	SLOW,		/* receives only when it cannot send any more */
 	SILENT,		/* sends nothing */
 	KINDS
 };
@@ -61,7 +61,7 @@ static uint32_t mix(uint32_t x)
 	return x ^ x >> 16;
 }
 
-/* What a connection sends: random bytes from a place of its own on. */
+/* The data of a connection: random bytes from a position of its own. */
 static unsigned char random_bytes[2 * RANDOM];
 
 static const unsigned char *bytes_at(const struct client *c, size_t at)
@@ -200,7 +200,7 @@ static void start(struct client *c, const char *address, unsigned int i)
 	c->size = 1 + mix(i + 1000) % (i % 3 ? 300 : 60000);
 	if (c->kind == SILENT)
 		c->size = 0;
-	/* More than fits into the buffers of a unix socket: a send transfers a part. */
+	/* More data than the buffers of a unix socket: a send transfers a part. */
 	if (c->kind == SLOW)
 		c->size = 600000;
 	c->reads = c->kind != SLOW;
@@ -210,7 +210,7 @@ static void start(struct client *c, const char *address, unsigned int i)
 		send_some(c);
 }
 
-/* What is sent is answered; then nothing happens until the server closes. */
+/* The data is answered; then there is no traffic until the server closes. */
 static int leave_open(const char *address, unsigned int count)
 {
 	int *fds = calloc(count, sizeof(*fds));

@@ -6,8 +6,8 @@
  *	proxy-ends idle PROXY SERVER SECONDS
  *	proxy-ends refused PROXY
  *
- * PROXY and SERVER are paths of unix sockets. "transfer", "slow" and "idle" are the server
- * SERVER, too.
+ * PROXY and SERVER are paths of unix sockets. With "transfer", "slow" and "idle" this program is
+ * also the server SERVER.
  */
 #include <errno.h>
 #include <poll.h>
@@ -74,7 +74,7 @@ static int accept_one(void)
 	return fd;
 }
 
-/* Bytes that depend on @seed and their place. */
+/* Bytes that depend on @seed and their position. */
 static void fill(unsigned char *buffer, size_t size, uint32_t seed)
 {
 	for (size_t i = 0; i < size; i++) {
@@ -106,7 +106,7 @@ static void send_all(int fd, uint32_t seed)
 		fail("shutdown");
 }
 
-/* Receives up to the end; it has to be what send_all() sent. */
+/* Receive up to the end; it must be the data of send_all(). */
 static void receive_all(int fd, uint32_t seed)
 {
 	size_t size = size_of(seed), done = 0;
@@ -126,7 +126,7 @@ static void receive_all(int fd, uint32_t seed)
 	free(buffer);
 }
 
-/* The first four bytes of a connection say which client it is. */
+/* The first four bytes of a connection identify the client. */
 static void *serve_one(void *data)
 {
 	int fd = (int)(intptr_t)data;
@@ -137,7 +137,7 @@ static void *serve_one(void *data)
 	if (number & 1)
 		send_all(fd, number + 1000);
 	receive_all(fd, number);
-	/* The client waits for the rest after it has said that it has sent all. */
+	/* The client waits for the rest after it has shut down sending. */
 	if (!(number & 1))
 		send_all(fd, number + 1000);
 	close(fd);
@@ -182,7 +182,7 @@ static void transfer(void)
 	printf("%d connections were carried over\n", CLIENTS);
 }
 
-/* The server can send only what buffers hold until the client receives. */
+/* The server can send only as much as the buffers hold until the client receives. */
 static void slow(void)
 {
 	static unsigned char buffer[65536];
@@ -219,7 +219,7 @@ static double now(void)
 	return (double)ts.tv_sec + 1e-9 * (double)ts.tv_nsec;
 }
 
-/* Whether it is too late depends on the machine; too early it must never be. */
+/* The delay depends on the machine, but the end must never be early. */
 static void idle(double seconds)
 {
 	int client = connect_to_proxy(), server = accept_one();

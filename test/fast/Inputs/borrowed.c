@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * borrowed.c - copies by a user who may have much memory for compounds, or little: what he is
- * charged for pages that are borrowed from the page cache, and that the copies are right.
+ * borrowed.c - copies by a user with much or little memory for compounds: the charge for pages
+ * that are borrowed from the page cache, and correct copies.
  *
- * To be run in a VM of its own: it traces the module, and changes what users may have.
+ * Must run in a separate VM, because it traces the module and changes the limits of users.
  */
 #include <cosy.h>
 #include <errno.h>
@@ -50,7 +50,7 @@ static int open_new(const char *name)
 	return fd;
 }
 
-/* How often memory was charged, and refused. */
+/* The number of charges, and of refusals. */
 static void read_trace(int *charged, int *refused)
 {
 	FILE *trace = fopen(TRACING "trace", "r");
@@ -71,7 +71,7 @@ static void try(const char *most, size_t size)
 
 	if (write(in, contents, SIZE) != SIZE)
 		exit(1);
-	/* The compound itself is charged once, the first time. */
+	/* The compound itself is charged once, in the first run. */
 	copy(in, out, size);
 	put("/sys/module/cosy/parameters/user_memory", most);
 	put(TRACING "trace", "");

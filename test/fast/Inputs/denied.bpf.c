@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * denied.bpf.c - a security module that allows one process nothing of what is done
- * with attributes of files, and counts how often it is asked.
+ * denied.bpf.c - a security module that denies one process all operations on attributes of files,
+ * and counts its calls.
  */
 #include <linux/bpf.h>
 #include <bpf/bpf_helpers.h>
@@ -15,7 +15,7 @@ struct {
 	__uint(max_entries, 5);
 	__type(key, unsigned int);
 	__type(value, unsigned long);
-} state SEC(".maps");	/* the process, then how often each hook was asked */
+} state SEC(".maps");	/* the process, then the calls of each hook */
 
 static __attribute__((always_inline)) int deny(unsigned int hook)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * denied.c - a security module that denies what is done with attributes of files
- * is asked as often by fast paths, and its answer is the call's.
+ * denied.c - fast paths call a security module that denies operations on attributes as often as
+ * plain calls, and return its result.
  *
  *	denied DIRECTORY
  *
- * To be run in a VM of its own: attaching a BPF program patches the kernel.
+ * Must run in a separate VM, because attaching a BPF program patches the kernel.
  */
 #include "more-regions.h"
 
@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* The hooks, by what denied.bpf.c counts them in. */
+/* The hooks, by their index in denied.bpf.c. */
 static const char *const hooks[] = { "process", "inode_getxattr", "inode_get_acl",
 				     "inode_listxattr", "inode_setattr" };
 #define HOOKS (sizeof(hooks) / sizeof(hooks[0]))
@@ -33,7 +33,7 @@ static struct bpf_object *load(void)
 	struct bpf_program *program;
 
 	must(object, OBJECT);
-	/* Before 6.2 an ACL is an attribute like any other: nothing to be told of. */
+	/* Before 6.2 an ACL is an ordinary attribute, without hooks of its own. */
 	libbpf_set_print(NULL);
 	program = bpf_object__find_program_by_name(object, "deny_get_acl");
 	if (libbpf_find_vmlinux_btf_id("inode_get_acl", BPF_LSM_MAC) < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * ends.h - how regions that move data have ended, for the tests of fast paths.
+ * ends.h - the ends of regions that move data, for the tests of fast paths.
  */
 #ifndef ENDS_H
 #define ENDS_H

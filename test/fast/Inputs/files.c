@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * files.c - files that are opened, read and closed in a region, and positions
- * that are set and used: natively and in a region, side by side.
+ * files.c - files that are opened, read and closed in a region, and positions that are set and
+ * used: natively and in a region, with a comparison.
  *
  *	files DIRECTORY
  */
@@ -26,7 +26,7 @@
 static unsigned int tried, failures;
 static char buffer[2][1 << 18];
 
-/* What a body found out. */
+/* The results of a body. */
 struct found {
 	long fd, total, last, error, closed, middle;
 };
@@ -53,7 +53,7 @@ static void expect(bool good, const char *what)
 	printf("%s\n", what);
 }
 
-/* The same once natively, once as a region. */
+/* Run the same body natively and as a region. */
 #define BOTH(body, parameters)						\
 static struct found native_##body parameters				\
 body((void)0, (void)0)							\
@@ -64,7 +64,7 @@ body(COSY_START, COSY_END)
 	long fd = 0, total = 0, last = 0, error = 0, closed = 0, middle = 0
 #define FOUND ((struct found){ fd, total, last, error, closed, middle })
 
-/* Open, read piece behind piece to the end, close. */
+/* Open, read piece by piece to the end, close. */
 #define slurp(BEGIN, END) {						\
 	LOCALS;								\
 									\
@@ -90,7 +90,7 @@ static __attribute__((noinline)) long look_at(long file)
 	       lseek((int)file, 0, SEEK_CUR);
 }
 
-/* Something native in the middle sees the file as it is. */
+/* Native code in the middle sees the unchanged state of the file. */
 static long (*volatile look)(long) = look_at;
 #define seen(BEGIN, END) {						\
 	long (*see)(long) = look;					\
@@ -109,7 +109,7 @@ static long (*volatile look)(long) = look_at;
 }
 BOTH(seen, (const char *name, char *to))
 
-/* Left without closing; another call than those that know private files. */
+/* Left without closing; a call that does not accept private files. */
 #define kept(BEGIN, END) {						\
 	LOCALS;								\
 									\
@@ -129,7 +129,7 @@ BOTH(seen, (const char *name, char *to))
 }
 BOTH(kept, (const char *name, char *to))
 
-/* All calls that know private files. */
+/* All calls that accept private files. */
 #define all(BEGIN, END) {						\
 	static struct stat st;						\
 	LOCALS;								\
@@ -351,7 +351,7 @@ static void test_numbers(void)
 	close(next);
 	make("file", 5000);
 	getrlimit(RLIMIT_NOFILE, &old);
-	/* The first run opens things of its own. */
+	/* The first run opens further descriptors. */
 	region_slurp("file", O_RDONLY, buffer[1]);
 	limit = old;
 	limit.rlim_cur = (rlim_t)next;
@@ -375,7 +375,7 @@ static void test_numbers(void)
 	close(next);
 }
 
-/* What others are told: the events of one run of @body. */
+/* The events of one run of @body for other processes. */
 static void events(struct found (*body)(const char *, int, char *), char *text,
 		   size_t size)
 {
@@ -437,7 +437,7 @@ static void test_counts(void)
 
 	make("file", 70000);
 	region_slurp("file", O_RDONLY, buffer[0]);
-	/* The text of /proc/self/io itself grows at times. */
+	/* The length of /proc/self/io sometimes changes. */
 	for (int i = 0; i < 5; i++) {
 		counts(native_slurp, native);
 		counts(region_slurp, region);
@@ -558,7 +558,7 @@ static void test_positions(void)
 	close(pipes[1]);
 }
 
-/* Others do to the file, the numbers and the limits what they like. */
+/* Other threads change the file, the numbers and the limits. */
 static volatile bool stop;
 
 static void *meddle(void *arg)
@@ -621,7 +621,7 @@ static void test_races(void)
 
 	getrlimit(RLIMIT_NOFILE, &old);
 	make("race", 9000);
-	/* The numbers that are meddled with are the next ones. */
+	/* The changed numbers are the next ones. */
 	while (dup(0) < 19)
 		;
 	for (long i = 0; i < 2; i++)

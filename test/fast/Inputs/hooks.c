@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * hooks.c - every question that security modules are asked about each kind of
- * fast path, in their order, and what it is about.
+ * hooks.c - every call of a security module for each kind of fast path, in order, with its object.
  *
  *	hooks DIRECTORY
  *
- * To be run in a VM of its own: it traces functions, by that patches the kernel, which an
- * emulated machine of several CPUs does not always survive.
+ * Must run in a separate VM. It traces functions, which patches the kernel. An emulated machine of
+ * several CPUs does not always survive that.
  */
 #include "more-regions.h"
 
@@ -14,7 +13,7 @@
 
 #define TRACING "/sys/kernel/tracing/"
 
-/* --- what is tried -------------------------------------------------------------- */
+/* --- the operations ------------------------------------------------------------- */
 
 static int in, out, pair[2];
 
@@ -47,7 +46,7 @@ static struct end do_names_missing(void) { return do_names("missing"); }
 static const struct {
 	const char *name;
 	struct end (*body)(void);
-	bool joined;	/* asked about once for several reads, as docs/limits.md says */
+	bool joined;	/* one call for several reads, see docs/limits.md */
 } parts[] = {
 	{ "slurp", do_slurp, true },
 	{ "slurp, missing", do_slurp_missing, false },
@@ -71,7 +70,7 @@ static const struct {
 
 /* --- tracing -------------------------------------------------------------------- */
 
-/* What a hook is about. Where the kernel does not know arguments by name, only hooks are seen. */
+/* The object of a hook. If the kernel does not know arguments by name, only hooks are printed. */
 #define FILE_NAME	"name=file->f_path.dentry->d_name.name:string"
 #define PATH_NAME	"name=path->dentry->d_name.name:string"
 #define NAME		"name=dentry->d_name.name:string"
@@ -83,7 +82,7 @@ static const char *const arguments[][2] = {
 	{ "file_permission", FILE_NAME " mask" },
 	{ "file_truncate", FILE_NAME },
 	{ "file_release", FILE_NAME },
-	/* Not whether it may sleep: how a path is walked is a matter of luck. */
+	/* Omit whether it may sleep, because the kind of path walk varies. */
 	{ "inode_permission", "mode=inode->i_mode size=inode->i_size mask=mask:b7@0/32" },
 	{ "inode_getattr", PATH_NAME },
 	{ "inode_setattr", NAME " valid=attr->ia_valid" },
@@ -168,8 +167,8 @@ static void trace_setup(void)
 }
 
 /*
- * An interrupt comes into whoever happens to run, and may free there what others have left:
- * "TASK [CPU] FLAGS TIME: ...", of which flags the third says so.
+ * An interrupt runs in any thread, and may free memory of others there: "TASK [CPU] FLAGS TIME:
+ * ...". The third flag shows it.
  */
 static bool in_interrupt(const char *line)
 {
@@ -198,7 +197,7 @@ static void print_trace(bool joined)
 		end = strstr(what, ": (");
 		if (end && strchr(end, ')'))
 			memmove(end, strchr(end, ')') + 1, strlen(strchr(end, ')') + 1) + 1);
-		/* An event and a function: equal pairs are one. */
+		/* An event and a function: equal pairs are merged. */
 		if (joined && (!strcmp(what, last[0]) || !strcmp(what, last[1])))
 			continue;
 		strcpy(last[number++ % 2], what);
@@ -241,7 +240,7 @@ int main(int argc, char **argv)
 		for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 			struct end e;
 
-			/* The first time things are loaded, and found. */
+			/* In the first run, code is loaded and names are cached. */
 			make_ready();
 			parts[i].body();
 			make_ready();

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * many-files.c - a user's private files, when there are as many files as the system has:
- * they count, and ENFILE comes when it always came.
+ * many-files.c - a user's private files when the number of files has reached the system's limit.
+ * They count, and ENFILE is returned as natively.
  *
  *	many-files DIRECTORY
  *
- * To be run in a VM of its own, of one CPU: it takes files away from everybody, and with several
- * the kernel counts files in a way that is not exact.
+ * Must run in a separate VM with one CPU. It uses the files of all processes, and with several
+ * CPUs the kernel counts files inexactly.
  */
 #include "more-regions.h"
 
@@ -26,7 +26,7 @@ static long read_number(const char *name)
 	return number;
 }
 
-/* The most files there may be; only root may say so, and is not held to it. */
+/* The maximum number of files. Only root may set it, and root is not limited. */
 static void set_most(long number)
 {
 	FILE *file;
@@ -40,7 +40,7 @@ static void set_most(long number)
 		exit(1);
 }
 
-/* Two at once, of which there may be only one. */
+/* Open two at once, when only one is allowed. */
 static void two(const char *what)
 {
 	int errors[2] = { 0, 0 }, a, b;
@@ -103,8 +103,8 @@ int main(int argc, char **argv)
 	everything("enough again");
 
 	/*
-	 * All are taken, then all but one, or two. Counting is not exact until the limit has
-	 * been reached: some more than there may be can be had at first.
+	 * All are used, then all except one or two. Counting is inexact until the limit was
+	 * reached: at first a few more can be opened.
 	 */
 	set_most(read_number(FILE_NR) + 500);
 	for (taken = 0; taken < 1000; taken++) {

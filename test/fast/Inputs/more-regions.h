@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * more-regions.h - regions for what regions.h leaves out, for tests of what
- * security modules see.
+ * more-regions.h - regions that regions.h does not have, for tests of security modules.
  */
 #ifndef MORE_REGIONS_H
 #define MORE_REGIONS_H
@@ -11,7 +10,7 @@
 #include <dirent.h>
 #include <sys/socket.h>
 
-/* Entries by the dentries at hand. */
+/* Entries from the dentry cache. */
 static inline struct end list(const char *name)
 {
 	static char buffer[4096];
@@ -65,7 +64,7 @@ static inline struct end copy_by_send(int in, int out, size_t size)
 	return (struct end){ total, n, 0 };
 }
 
-/* All that a private file knows. */
+/* All calls that accept a private file. */
 static inline struct end private(const char *name)
 {
 	long total = 0;
@@ -86,7 +85,7 @@ static inline struct end private(const char *name)
 	return (struct end){ total, 0, 0 };
 }
 
-/* Calls with a name in a directory that is open. */
+/* Calls with a name in an open directory. */
 static inline struct end names_at(const char *name)
 {
 	int dir = must_open(".", O_RDONLY | O_DIRECTORY), failed = 0, fd;

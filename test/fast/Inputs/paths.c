@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * paths.c - every call that is given names, with names of every kind: made
- * natively and in a region, side by side, and compared.
+ * paths.c - every call with names, with names of every kind, natively and in a region, with a
+ * comparison.
  *
  *	paths [--landlock] DIRECTORY
  *
- * with --landlock as a process that may do little with the files.
- * Calls that change something are made in two equal trees, a natively and b in
- * a region, which are compared afterwards. Prints what differs and a summary.
+ * With --landlock, the process has few rights. Calls that change files are made in two equal
+ * trees, a natively and b in a region, which are compared afterwards. Prints differences and a
+ * summary.
  */
 #define _GNU_SOURCE
 #include <cosy.h>
@@ -31,7 +31,7 @@
 
 static unsigned int tried, failures;
 
-/* Each call once natively, once as a region. */
+/* Make each call natively and as a region. */
 typedef long call_fn(long, long, long, long, long);
 struct both {
 	const char *name;
@@ -88,7 +88,7 @@ CALL(lgetxattr)
 CALL(listxattr)
 CALL(llistxattr)
 
-/* Ends where its memory ends. */
+/* A string that ends at the end of its memory. */
 static char *at_end(const char *text)
 {
 	static char *map;
@@ -110,7 +110,7 @@ static void differs(const struct both *call, const char *name, const char *what,
 	       name, what, native, region);
 }
 
-/* What an open file tells of how it was opened. */
+/* The flags of an open file, from /proc. */
 static void compare_opened(const struct both *call, const char *name, int native, int region)
 {
 	static const int commands[] = { F_GETFL, F_GETFD, F_GETOWN };
@@ -124,8 +124,8 @@ static void compare_opened(const struct both *call, const char *name, int native
 }
 
 /*
- * One call both ways. @native and @region are the trees' names in arguments
- * @i and @j, -1 if there is none.
+ * Make one call both ways. @native and @region are the trees' names in arguments @i and @j, -1 if
+ * there is none.
  */
 static void try(const struct both *call, const char *about, const long args[5],
 		const long region_args[5], void *out, void *region_out,
@@ -166,8 +166,8 @@ static char long_255[300], long_256[300], long_4095[4200], long_4096[4200],
 	deep_300[400];
 
 /*
- * Names that lead somewhere, or nowhere, in the tree that make_tree() makes; the
- * last ones lead a long way. Those are not tried with everything.
+ * Names that exist or do not exist in the tree of make_tree(). The last ones have long paths, and
+ * are not combined with everything.
  */
 enum { LONG_WAYS = 4 };
 static const char *const names[] = {
@@ -197,7 +197,7 @@ static void make_file(const char *name, mode_t mode)
 	close(fd);
 }
 
-/* Of all kinds that a file can have; what it cannot have, it has in neither tree. */
+/* Attributes of all kinds. If a file cannot have one, neither tree has it. */
 static void add_attributes(const char *name)
 {
 	static const struct {
@@ -254,7 +254,7 @@ static long str(const char *s)
 	try(&call_##call, name, args, mine, (size) ? o : NULL, p, size); \
 } while (0)
 
-/* Extended attributes; of one file each of them in every size. */
+/* Extended attributes; one file has each of them in every size. */
 static void look_at_attributes(const char *name)
 {
 	bool all = !strcmp(name, "file");
@@ -288,8 +288,8 @@ static void look_at_attributes(const char *name)
 }
 
 /*
- * Calls that only look: in the same tree. With @all flags and masks are tried
- * together, else each of them with one of the others.
+ * Calls that do not change files: in the same tree. With @all, flags and masks are combined,
+ * otherwise each of them is tried with one of the others.
  */
 static void look(const char *name, int dirfd, bool relative, bool all)
 {
@@ -347,7 +347,7 @@ static void look(const char *name, int dirfd, bool relative, bool all)
 		}
 }
 
-/* The arguments of a call with the tree's name in front of the relative ones. */
+/* The arguments of a call, with the tree's name before relative names. */
 static char *in_tree(char *buffer, const char *tree, const char *name)
 {
 	if (*name == '/' || !*name)
@@ -356,7 +356,7 @@ static char *in_tree(char *buffer, const char *tree, const char *name)
 	return buffer;
 }
 
-/* Calls that change something: in both trees. */
+/* Calls that change files: in both trees. */
 static void change(const struct both *call, const char *first, const char *second,
 		   const long args[5], int i, int j)
 {
@@ -380,7 +380,7 @@ static void change(const struct both *call, const char *first, const char *secon
 	change(&call_##call, first, second, args, i, j);		\
 } while (0)
 
-/* A time that was set, or that it is another one. */
+/* A time that was set, or a different one. */
 static long set_time(struct timespec t)
 {
 	return t.tv_sec < 1000000 ? t.tv_sec * 1000000000 + t.tv_nsec : -1;
@@ -418,7 +418,7 @@ static void change_times(const char *name)
 	};
 	static const long flags[] = { 0, AT_SYMLINK_NOFOLLOW, AT_EMPTY_PATH, 1 };
 
-	/* The last two flags are the plain call's. */
+	/* The plain call rejects the last two flags. */
 	for (size_t f = 0; f < NAMES(flags); f++) {
 		CHANGE(utimensat, name, NULL, 1, -1, AT_FDCWD, 0, 0, flags[f]);
 		compare_times(name);
@@ -486,7 +486,7 @@ static void change_all(const char *name, bool long_way)
 	CHANGE(unlink, name, NULL, 0, -1, 0);
 }
 
-/* With names that cannot be read, and some that can. */
+/* With names that are not readable, and some that are. */
 static void faults(void)
 {
 	static char out[2][4096];
@@ -525,7 +525,7 @@ static void faults(void)
 		LOOK(utimensat, 0, -1, n, 0, 0);
 		LOOK(utimensat, 0, AT_FDCWD, str("missing"), n, 0);
 	}
-	/* The last page is not there: short of it, at it, behind it. */
+	/* The last page is not mapped: before it, at it, after it. */
 	for (size_t len = 1; len < 300; len += 23) {
 		char text[301];
 		void *o = out[0], *p = out[1];
@@ -584,7 +584,7 @@ static void compare_trees(void)
 	}
 }
 
-/* May only read what is in the trees' dir, and make files in the trees. */
+/* The process may only read in dir of the trees, and create files in the trees. */
 static void confine(void)
 {
 	struct landlock_ruleset_attr attr = {
@@ -640,7 +640,7 @@ int main(int argc, char **argv)
 
 	make_tree("a");
 	make_tree("b");
-	/* A confined process could not open the device any more. */
+	/* A confined process could no longer open the device. */
 	must(!chdir("a"), "a");
 	look("file", AT_FDCWD, true, true);
 	must(!chdir(".."), "..");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * regions.h - one region for each kind of fast path, for tests of what others
- * see of them, and forbid. Each says how it ended.
+ * regions.h - one region for each kind of fast path, for tests of observers and rules. Each
+ * returns its result.
  */
 #ifndef REGIONS_H
 #define REGIONS_H
@@ -16,13 +16,13 @@
 
 #include "ends.h"
 
-/* More than any file that slurp() is given, whose loop knows no other end. */
+/* Larger than any file of slurp(), whose loop has no other end. */
 #ifndef REGION_BUFFER
 #define REGION_BUFFER (1 << 17)
 #endif
 static char region_buffer[REGION_BUFFER];
 
-/* A private file, read to its end at once. */
+/* A private file, read completely at once. */
 static inline struct end slurp(const char *name, int flags)
 {
 	long total = 0;
@@ -71,7 +71,7 @@ static inline struct end create(const char *name, int flags, size_t size)
 	return (struct end){ total, closed, error };
 }
 
-/* Pages that are passed on; what was written short ends it. */
+/* Pages that are passed on; a short write ends it. */
 static inline struct end copy(int in, int out, size_t size)
 {
 	static char buffer[65536];
@@ -96,7 +96,7 @@ static inline struct end copy(int in, int out, size_t size)
 	return (struct end){ total, n < 0 ? n : written, error };
 }
 
-/* lseek and read as one, then lseek and write. */
+/* lseek and read as one call, then lseek and write. */
 static inline struct end read_at(int fd, off_t offset, size_t size)
 {
 	long at, n;
@@ -125,7 +125,7 @@ static inline struct end write_at(int fd, off_t offset, size_t size)
 	return (struct end){ at, n, error };
 }
 
-/* Calls with a name; as many as there are results. */
+/* Calls with a name, one for each result. */
 #define NAME_CALLS	16
 static inline void names(const char *name, const char *other, struct stat *st, int results[NAME_CALLS])
 {

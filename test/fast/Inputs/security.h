@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * security.h - what the tests of security modules have a program do, and how
- * they print what was said about it.
+ * security.h - the operations that tests of security modules run, and how they print the log.
  */
 #ifndef SECURITY_H
 #define SECURITY_H
@@ -10,7 +9,7 @@
 
 static const char *directory;
 
-/* Each kind of fast path, on what make-files has made. */
+/* Each kind of fast path, on the files of make-files. */
 static inline void all_regions(void)
 {
 	int in = open("from10001", O_RDWR), out = open("to", O_RDWR | O_CREAT, 0600);
@@ -38,8 +37,8 @@ static inline void all_regions(void)
 }
 
 /*
- * A line with paths as seen from the directory; nothing of what libcosy itself looks at: its
- * device, and when the program ends whether there are threads.
+ * A line with paths relative to the directory. Accesses of libcosy are omitted: its device, and
+ * whether there are threads when the program ends.
  */
 static inline void print_line(const char *what, const char *line)
 {

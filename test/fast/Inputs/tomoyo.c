@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * tomoyo.c - what TOMOYO learns of a program that uses each kind of fast path, what it logs,
- * and what it does not allow.
+ * tomoyo.c - TOMOYO's view of a program that uses each kind of fast path: what it learns, what it
+ * logs, and what it denies.
  *
  *	tomoyo DIRECTORY
  *
@@ -31,7 +31,7 @@ __attribute__((format(printf, 2, 3))) static void put(const char *name, const ch
 	close(fd);
 }
 
-/* Turn it on, which is once: this program may change what it does later. */
+/* Enable it, which is possible only once. This program may change the policy later. */
 static void start(void)
 {
 	char self[200];
@@ -57,7 +57,7 @@ static void start(void)
 		printf("TOMOYO does not start\n");
 }
 
-/* What the policy says of a domain. */
+/* The policy of a domain. */
 static void print_policy(const char *domain)
 {
 	FILE *file = fopen(POLICY "domain_policy", "r+");
@@ -75,7 +75,7 @@ static void print_policy(const char *domain)
 	fclose(file);
 }
 
-/* What the log says was done, or was to be done. Whoever opens it gets one entry, of three lines. */
+/* The log of permitted and denied operations. Each open returns one entry, of three lines. */
 static void print_log(void)
 {
 	char entry[8000];
@@ -99,7 +99,7 @@ static void print_log(void)
 	} while (n > 0);
 }
 
-/* A child in a domain of its own, with these rules. */
+/* A child in a separate domain, with these rules. */
 static void in_domain(int profile, const char *rules)
 {
 	char domain[100];

@@ -5,7 +5,7 @@
  *
  *	with-token none|delegate DIRECTORY COMMAND [ARGUMENT...]
  *
- * "delegate": it gives tokens for what user functions need. The command has all
+ * "delegate": the file system gives tokens for the needs of user functions. The command has all
  * capabilities in its namespace, and none outside.
  */
 #define _GNU_SOURCE
@@ -69,15 +69,15 @@ static void put(const char *path, const char *text)
 		check(path, -1);
 }
 
-/* Only the initial namespace's root can say what is delegated. */
+/* Only root of the initial namespace can delegate. */
 static void delegate(int fd)
 {
-	/* By number, for names are known from Linux 6.15 on. */
+	/* By number, because names are known only since Linux 6.15. */
 	static const char *const options[][2] = {
 		{ "delegate_cmds", "0x40021" },		/* MAP_CREATE, PROG_LOAD, BTF_LOAD */
 		{ "delegate_maps", "0x200000000" },	/* ARENA */
 		{ "delegate_progs", "0x80000000" },	/* SYSCALL */
-		{ "delegate_attachs", "0x1" },		/* 0, where there is nothing to attach */
+		{ "delegate_attachs", "0x1" },		/* 0, nothing to attach to */
 	};
 
 	for (int i = 0; i < 4; i++)
@@ -91,7 +91,7 @@ static void in_namespace(int parent, char **argv)
 	char byte;
 
 	check("unshare", unshare(CLONE_NEWUSER | CLONE_NEWNS));
-	/* The parent gives the ids. */
+	/* The parent writes the id maps. */
 	check("write", write(parent, "", 1));
 	check("read", read(parent, &byte, 1));
 	check("setresgid", setresgid(0, 0, 0));
@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 	}
 	close(sockets[1]);
 	check("read", read(sockets[0], &byte, 1) - 1);
-	/* Root there is nobody here. */
+	/* Root of the initial namespace has no id here. */
 	snprintf(path, sizeof(path), "/proc/%d/uid_map", child);
 	put(path, "0 65534 1\n");
 	snprintf(path, sizeof(path), "/proc/%d/gid_map", child);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0 OR Apache-2.0 WITH LLVM-exception
 /*
- * functions.bpf.c - user functions by hand, for the module's tests: good ones,
- * ones that go wrong, and ones that are no user functions at all.
+ * functions.bpf.c - user functions for the module's tests: correct ones, failing ones, and
+ * programs that are not user functions.
  */
 #include <cosy/function.h>
 
@@ -10,7 +10,7 @@
 typedef volatile unsigned char SEGMENT byte;
 typedef volatile cosy_u64 SEGMENT word;
 
-/* A map's type, flags and entries are the lengths of arrays, in its BTF. */
+/* A map's type, flags and entries are lengths of arrays in its BTF. */
 struct {
 	int (*type)[33];	/* BPF_MAP_TYPE_ARENA */
 	int (*map_flags)[1024];	/* BPF_F_MMAPABLE */
@@ -19,10 +19,10 @@ struct {
 
 static int (*const yield)(void) = (int (*)(void))COSY_FUNCTION_YIELD;
 
-/* The verifier wants to see that loops end. */
+/* The verifier must see that loops end. */
 #define END_OF_PATIENCE(label)	__asm__ volatile goto("may_goto %l[" #label "]" :::: label)
 
-/* The program uses the segment, and this makes it so that the kernel knows. */
+/* The program uses the segment. This reference tells the kernel. */
 #define USE_SEGMENT()	__asm__ volatile("" :: "r"(&segment))
 
 #define FUNCTION(name)							\
@@ -41,7 +41,7 @@ FUNCTION(sum)
 	cosy_u64 n = ctx->args[1], total = 0;
 
 	USE_SEGMENT();
-	/* From 0 on, which the verifier must not know: it would count along. */
+	/* From a 0 that the verifier does not know, because it would follow each iteration. */
 	for (cosy_u64 i = ctx->resume; i < n; i++) {
 		if (!(i & 63) && !goes_on(ctx))
 			return 0;
@@ -55,7 +55,7 @@ end:
 	return 0;
 }
 
-/* All arguments, and what else the context holds. */
+/* All arguments, and other members of the context. */
 FUNCTION(arguments)
 {
 	USE_SEGMENT();
@@ -92,7 +92,7 @@ FUNCTION(deep)
 	return 0;
 }
 
-/* Writes from args[0] on, for ever: into memory that is not there, at last. */
+/* Writes without end from args[0] on, finally to unmapped memory. */
 FUNCTION(run_away)
 {
 	word *p = (word *)ctx->args[0];
@@ -110,7 +110,7 @@ end:
 	return 0;
 }
 
-/* Count as long as the verifier's patience lasts. Returns 0 if told to stop. */
+/* Count until the verifier's limit of iterations. Returns 0 if told to stop. */
 static __attribute__((noinline)) int spin_once(volatile struct cosy_function_ctx *ctx, word *p)
 {
 	for (;;) {
@@ -125,8 +125,7 @@ end:
 }
 
 /*
- * Endless, but of its kind: it can be told to stop. Patience is each call's own: kernels
- * since 6.15 lose it after 250 ms.
+ * Endless, but it can be told to stop. The limit is for each call. Since 6.15 it is 250 ms.
  */
 FUNCTION(spin)
 {
@@ -141,7 +140,7 @@ FUNCTION(spin)
 	return 0;
 }
 
-/* Counts to args[1], in the segment too, and can be left meanwhile. */
+/* Counts to args[1], also in the segment, and can be left meanwhile. */
 FUNCTION(count_on)
 {
 	cosy_u64 begin = ctx->args[2], kept = ctx->saved[0];
@@ -180,7 +179,7 @@ FUNCTION(divide)
 	return 0;
 }
 
-/* Uses its stack, and waits until args[0] says that it may go. */
+/* Uses its stack, and waits until args[0] allows it to continue. */
 FUNCTION(stack)
 {
 	word *flag = (word *)ctx->args[0];
@@ -206,7 +205,7 @@ end:
 	return 0;
 }
 
-/* What else comes back. */
+/* Other results. */
 FUNCTION(liar)
 {
 	USE_SEGMENT();
@@ -226,8 +225,8 @@ FUNCTION(liar)
 }
 
 /*
- * Reads outside the segment, which the kernel allows who may load programs: it
- * gives 0 where nothing is.
+ * Reads outside the segment. The kernel allows that for users who may load programs, and returns 0
+ * for unmapped memory.
  */
 extern void *bpf_rdonly_cast(void *obj, unsigned int type) SEC(".ksyms");
 
@@ -246,7 +245,7 @@ FUNCTION(elsewhere)
 	return 0;
 }
 
-/* A context larger than there is. */
+/* A context larger than the real one. */
 FUNCTION(greedy)
 {
 	USE_SEGMENT();

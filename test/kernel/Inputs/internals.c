@@ -3,10 +3,10 @@
  * internals.c - the code that checks the module's relied-on functions against a
  * kernel's type information, in user space.
  *
- * internals			on type information that is made here
- * internals FILE		what of kernel/internals.def FILE has; then, for each
+ * internals			with type information that is generated here
+ * internals FILE		the functions of kernel/internals.def in FILE; then, for each
  *				function: give it another prototype, and print the fast
- *				paths that this turns off
+ *				paths that this disables
  */
 #include <assert.h>
 #include <errno.h>
@@ -28,7 +28,7 @@ static void check(bool good, const char *what)
 	failures += !good;
 }
 
-/* Type information that is being made. */
+/* Type information that is generated. */
 static struct {
 	uint32_t types[512];
 	uint32_t ntypes, count;
@@ -60,7 +60,7 @@ static void word(uint32_t w)
 	made.types[made.ntypes++] = w;
 }
 
-/* A type; what follows it is added by word(). Returns its number. */
+/* Begin a type; word() adds its data. Returns its number. */
 static uint32_t type(const char *name, uint32_t kind, bool flag, uint32_t n,
 		     uint32_t of)
 {
@@ -107,7 +107,7 @@ static void member(const char *name, uint32_t of, uint32_t offset)
 	word(offset);
 }
 
-/* The header that all kernels have; newer ones have more behind it. */
+/* The header that all kernels have. Newer ones have more data after it. */
 struct header {
 	uint16_t magic;
 	uint8_t version, flags;
@@ -124,7 +124,7 @@ static unsigned char *blob(uint32_t *size)
 	unsigned char *data;
 
 	*size = sizeof(h) + h.type_len + h.str_len;
-	/* Exactly so many bytes, so that reading behind them is seen. */
+	/* Exactly this size, so that the sanitizer detects reads after it. */
 	data = malloc(*size);
 	memcpy(data, &h, sizeof(h));
 	memcpy(data + sizeof(h), made.types, h.type_len);
@@ -179,7 +179,7 @@ static void make_example(void)
 	member("m", i, 0);
 	type("differs", BTF_KIND_STRUCT, false, 1, 16);
 	member("m", i, 32);
-	/* Circles, and numbers of types that there are not. */
+	/* Cycles, and numbers of types that do not exist. */
 	td = made.count + 1;
 	type("", BTF_KIND_CONST, false, 0, td);
 	function("circle", i, td, 0);
@@ -257,7 +257,7 @@ static void test_answers(void)
 	free(data);
 }
 
-/* Ask for all there is; what matters is that nothing else is read. */
+/* Query all names. No other data may be read. */
 static void ask(const unsigned char *data, uint32_t size)
 {
 	static const char * const names[] = {
@@ -300,7 +300,7 @@ static void test_broken(void)
 	check(true, "whatever is broken, nothing else is read");
 }
 
-/* What the module lists. */
+/* The functions that the module lists. */
 #define COSY_MEMBER(type, member)
 enum {
 #define COSY_FUNCTION(name, newer, result, args, use) INTERNAL_##name,
@@ -334,7 +334,7 @@ static const struct { const char *name; uint64_t needs; } paths[] = {
 #undef COSY_FAST
 };
 
-/* The bits of the functions that are as they are listed. */
+/* The bits of the functions whose prototypes match the list. */
 static uint64_t functions_of(const struct cosy_btf *btf, bool print)
 {
 	char found[COSY_PROTOTYPE_SIZE];
@@ -361,7 +361,7 @@ static uint64_t functions_of(const struct cosy_btf *btf, bool print)
 	return has;
 }
 
-/* Make the function one with the prototype of another one. Returns what it had. */
+/* Give the function the prototype of another one. Returns the previous one. */
 static uint32_t exchange(const struct cosy_btf *btf, const char *name, uint32_t proto)
 {
 	uint32_t id, old = 0;
@@ -388,7 +388,7 @@ static void test_kernel(const char *path)
 	FILE *f = fopen(path, "rb");
 	size_t n;
 
-	/* The size of a file of sysfs is not always known. */
+	/* The size of a file in sysfs is not always known. */
 	do {
 		data = realloc(data, size + (1 << 20));
 		n = f ? fread(data + size, 1, 1 << 20, f) : 0;
@@ -399,7 +399,7 @@ static void test_kernel(const char *path)
 		return;
 	fclose(f);
 	all = functions_of(&btf, true);
-	/* No function of ours is like this one. */
+	/* No listed function has this prototype. */
 	odd = exchange(&btf, "schedule_timeout", 0);
 	exchange(&btf, "schedule_timeout", odd);
 	check(odd, "there is another prototype");

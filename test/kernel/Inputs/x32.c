@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * x32.c - calls by their x32 numbers: such a process may not run anything, for
- * nested calls would find an x32 call.
+ * x32.c - calls by their x32 numbers. Such a process must not run compounds, because nested calls
+ * would use x32 calls.
  */
 #include "../compound.h"
 
@@ -32,7 +32,7 @@ int main(void)
 	check(call(X32(SYS_lseek), dev, COSY_RUN_TAG | (__u64)(uintptr_t)&run,
 		   COSY_RUN_WHENCE) == -EOPNOTSUPP && !frame[0],
 	      "no run by an x32 lseek");
-	/* The number of the native ioctl, which x32 has another one for. */
+	/* The number of the native ioctl, which is different for x32. */
 	check(call(X32(SYS_ioctl), dev, COSY_IOC_INFO, (long)&info) < 0,
 	      "no ioctl by its native number");
 	check(call(X32(514), dev, COSY_IOC_INFO, (long)&info) < 0, "no x32 ioctl");

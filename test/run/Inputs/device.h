@@ -41,8 +41,8 @@ static inline int device(void)
 }
 
 /*
- * Return true if the device is open at the numbers that cosy(1) names. To check all numbers
- * takes long, above all in a traced process.
+ * Return true if the device is open at the numbers in cosy(1). Checking all numbers takes long,
+ * especially in a traced process.
  */
 static inline bool has_device(void)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-/* one NAME - load a compound, and make single calls: prints how many directories NAME is. */
+/* one NAME - load a compound, and make single calls: print how many directories NAME is. */
 #include <cosy.h>
 #include <fcntl.h>
 #include <stdio.h>

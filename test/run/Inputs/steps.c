@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * steps DIRECTORY [NAME...] - make calls that take names, and print what they give
+ * steps DIRECTORY [NAME...] - make calls that take names, and print their results
  *
- * Works in DIRECTORY, which it makes and removes, and then looks at each NAME. It does the
- * same again in a child of fork() and, by exec(), in one of vfork(). Standard error says
- * whether the device was open in the end.
+ * Works in DIRECTORY, which it creates and removes, and then checks each NAME. It does the same
+ * again in a child of fork(), and after exec() in a child of vfork(). Standard error shows whether
+ * the device was open at the end.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -13,7 +13,7 @@
 
 #include "device.h"
 
-#define OLD	1000	/* the time that a file is given */
+#define OLD	1000	/* a time for a file */
 
 static void say(const char *what, long result)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-/* wrong - let stat() write after the end of memory from malloc(): for sanitizers. */
+/* wrong - make stat() write after the end of memory from malloc(), for sanitizers. */
 #include <stdlib.h>
 #include <sys/stat.h>
 

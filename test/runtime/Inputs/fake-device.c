@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * fake-device - run a program with another /dev/cosy than there is.
+ * fake-device - run a program with a simulated /dev/cosy.
  *
- *	fake-device trace PROGRAM...	say when it opens /dev/cosy
+ *	fake-device trace PROGRAM...	print when it opens /dev/cosy
  *	fake-device errno N PROGRAM...	opening fails with error N
  *	fake-device info OLDEST-ABI ABI FORMAT PROGRAM...	COSY_IOC_INFO answers this
  *	fake-device load N PROGRAM...	COSY_IOC_LOAD fails with error N
  *	fake-device other PROGRAM...	it is some other device (/dev/null)
  *
- * By ptrace, since libcosy makes its calls itself. Exits as the program does.
+ * It uses ptrace, because libcosy makes its calls itself. Exits with the status of the program.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -51,7 +51,7 @@ static bool copy(bool out, unsigned long address, void *bytes, size_t size)
 	       (ssize_t)size;
 }
 
-/* The program's memory may be read-only: by word, as a debugger does. */
+/* The program's memory may be read-only, so it is written by words, as debuggers do. */
 static void poke(unsigned long address, const char text[8])
 {
 	long word;
@@ -70,7 +70,7 @@ static bool opens_device(const struct user_regs_struct *regs)
 	return !strcmp(path, "/dev/cosy");
 }
 
-/* Return: true if the call's end needs treatment too. */
+/* Return: true if the end of the call must be changed, too. */
 static bool begin_call(struct user_regs_struct *regs)
 {
 	bool wanted = opens_device(regs) ||

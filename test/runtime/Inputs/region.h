@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * region.h - regions by hand, exactly as the plugin makes them, around
- * compounds assembled by cosy-as. The tests of libcosy need no plugin.
+ * region.h - regions as the plugin emits them, but written by hand, around compounds assembled by
+ * cosy-as. The tests of libcosy need no plugin.
  *
  *	REGION(count, 12, THUNKS(hello));	the compound is in COUNT_FILE
  *	...
@@ -49,7 +49,7 @@
 		cosy_regions_remove(&name, 1);				\
 	}
 
-/* What the code around a region does. */
+/* The code around a region. */
 static inline int64_t run(struct cosy_region *region, uint64_t *frame)
 {
 	if (__atomic_load_n(&region->mode, __ATOMIC_RELAXED))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * filter.h - put seccomp filters on the process.
+ * filter.h - set seccomp filters.
  */
 #ifndef FILTER_H
 #define FILTER_H
@@ -22,7 +22,7 @@
 	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned int)(value), yes, no)
 #define RETURN(verdict)	BPF_STMT(BPF_RET | BPF_K, verdict)
 
-/* Returns what seccomp() does: a descriptor with NEW_LISTENER. */
+/* Returns the result of seccomp(): a descriptor with NEW_LISTENER. */
 static inline int install(struct sock_filter *code, size_t size, unsigned int flags)
 {
 	struct sock_fprog prog = { (unsigned short)(size / sizeof(*code)), code };
@@ -37,7 +37,7 @@ static inline int install(struct sock_filter *code, size_t size, unsigned int fl
 	return ret;
 }
 
-/* One call gets a verdict, all others are allowed. */
+/* One call gets an action, all others are allowed. */
 static inline int on_call(long nr, unsigned int verdict, unsigned int flags)
 {
 	struct sock_filter code[] = {

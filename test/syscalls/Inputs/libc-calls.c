@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * libc-calls.c - check that the functions that syscalls.def calls thin are thin
+ * libc-calls.c - check that the functions that syscalls.def lists as thin are thin
  *
- * Makes every call twice, once by glibc's function and once by syscall(2) with
- * the arguments as the map says, with the same arguments from several sets.
+ * Makes every call twice, by glibc's function and by syscall(2) with the arguments of the map,
+ * with the same arguments from several sets.
  *
  *	libc-calls compare DIR [FUNCTION]
- *		compares result, errno, how the child ended and the memory the
- *		calls wrote; DIR is an empty directory for what they do to files
+ *		compares result, errno, the end of the child and the memory that the
+ *		calls wrote; DIR is an empty directory for changes to files
  *	libc-calls trace DIR [FUNCTION]
- *		only makes them, between markers, for strace
+ *		only makes the calls, between markers, for strace
  *
- * Each call is made in a child of its own. Exit status 0, or 1 after a line for
- * every difference.
+ * Each call is made in a separate child. Exit status 0, or 1 after a line for every difference.
  */
 #include "sets.h"
 
@@ -49,20 +48,20 @@ static const struct function {
 #define MARK_BEGIN 0x434f5301l
 #define MARK_END 0x434f5302l
 
-/* Results that are 64 bits; of the others only 32 count. */
+/* Results that have 64 bits; only 32 bits of others count. */
 static const char *const wide[] = {
 	"lseek", "lseek64", "mmap", "mmap64", "mremap", "shmat", "time",
 	"sendfile", "sendfile64", "copy_file_range", "splice", "tee", NULL,
 };
 
-/* Results that are different each time: only the sign is compared. */
+/* Results that differ each time: only the sign is compared. */
 static const char *const result_varies[] = {
 	"getpid", "gettid", "getpgid", "getpgrp", "getsid", "setsid", "mmap",
 	"mmap64", "mremap", "shmat", "time", "pidfd_open", "msgget", "semget",
 	"shmget", NULL,
 };
 
-/* Memory that is different each time. */
+/* Memory that differs each time. */
 static const char *const memory_varies[] = {
 	"fstat", "fstat64", "stat", "stat64", "lstat", "lstat64", "fstatat",
 	"fstatat64", "statx", "statfs", "statfs64", "fstatfs", "fstatfs64",
@@ -72,20 +71,20 @@ static const char *const memory_varies[] = {
 	"mincore", "getdents64", NULL,
 };
 
-/* Of which the size and the kind of the file must be the same all the same. */
+/* Of which the size and the type of the file must still be the same. */
 static const char *const fills_stat[] = {
 	"fstat", "fstat64", "stat", "stat64", "lstat", "lstat64", "fstatat",
 	"fstatat64", NULL,
 };
 
-/* Natively in the vDSO: a bad address ends the program. */
+/* Natively in the vDSO, so an invalid address ends the program. */
 static const char *const vdso[] = {
 	"clock_gettime", "clock_getres", "gettimeofday", "time", "getcpu", NULL,
 };
 
 /*
- * Calls to make only once: a key of 0 would leave something in the system
- * behind each time, and writing all files back takes a while.
+ * Calls that are made only once: a key of 0 would leave an object in the system each time, and
+ * writing all files back takes long.
  */
 static bool once(const char *name)
 {
@@ -104,7 +103,7 @@ static const struct call *find_call(const char *name)
 	abort();
 }
 
-/* The kinds of the function's arguments, from those of the call's. */
+/* The kinds of the function's arguments, from those of the call's arguments. */
 static void kinds_of(const struct function *f, const struct call *call,
 		     char kinds[7])
 {
@@ -289,7 +288,7 @@ int main(int argc, char **argv)
 			}
 			make(f, set, true, argv[2], reports);
 			make(f, set, false, argv[2], reports);
-			/* What glibc passes does not depend on the set. */
+			/* The arguments that glibc passes do not depend on the set. */
 			break;
 		}
 	}

@@ -5,12 +5,11 @@
  *
  *	nested DIR [CALL]	DIR is an empty directory
  *
- * Makes each NESTED call with the arguments of several sets, and the calls of
- * working[] with arguments they succeed with, once from user mode and once by a
- * compound of one operation, each in a child of its own, and compares result,
- * how the child ended and the memory that the call wrote. A compound that
- * leaves to user mode instead of making the call is a difference too. Exit
- * status 0, or 1 after a line for every difference.
+ * Makes each NESTED call with the arguments of several sets, and the calls of working[] with
+ * arguments for which they succeed, once from user mode and once by a compound of one operation,
+ * each in a separate child. Compares the result, the end of the child and the memory that the call
+ * wrote. A compound that leaves to user mode for the call is a difference, too. Exit status 0, or
+ * 1 after a line for every difference.
  */
 #include "../../kernel/compound.h"
 #include "sets.h"
@@ -41,7 +40,7 @@ static const struct call {
 #define STR(s)	((long)(s))
 #define CWD	AT_FDCWD
 
-/* In the situation that set_up_all() makes. */
+/* With the descriptors and files of set_up_all(). */
 static const struct working {
 	const char *name;
 	long args[6];
@@ -177,14 +176,14 @@ static const struct working {
 	{ "lsm_list_modules", { OUT, ONE, 0 } },
 };
 
-/* Results that are different each time: only the sign is compared. */
+/* Results that differ each time: only the sign is compared. */
 static const char *const result_varies[] = {
 	"getpid", "gettid", "getpgid", "getpgrp", "getsid", "setsid", "mmap",
 	"mremap", "shmat", "time", "times", "msgget", "semget", "shmget", "brk",
 	NULL,
 };
 
-/* Memory that is different each time. */
+/* Memory that differs each time. */
 static const char *const memory_varies[] = {
 	"fstat", "stat", "lstat", "newfstatat", "statx", "statfs", "fstatfs",
 	"ustat", "getrusage", "clock_gettime", "gettimeofday", "time", "times",
@@ -196,8 +195,8 @@ static const char *const memory_varies[] = {
 };
 
 /*
- * A key of 0 would leave something behind each time, writing back is slow, and
- * a limit of no CPU time strikes when it likes.
+ * A key of 0 would leave an object each time, writing back is slow, and a limit of no CPU time
+ * takes effect at any moment.
  */
 static const char *const once[] = {
 	"msgget", "semget", "shmget", "sync", "syncfs", "setrlimit",
@@ -256,7 +255,7 @@ static long call_compound(__u64 handle, const long *args, struct report *r)
 	ret = run_frame(dev, handle, frame, &run);
 	if (ret == done(0))
 		return frame[6];
-	/* The entry was interrupted and the call's result is the entry's. */
+	/* The entry was interrupted and returned the call's result. */
 	if (run.status == COSY_RESULT)
 		return ret;
 	r->err = run.status << 8 | run.value;
@@ -329,7 +328,7 @@ static int compare(const struct call *call, enum set set,
 	struct report *native = r, *nested = r + 1;
 	bool same_memory;
 
-	/* Both at the same addresses, which some calls tell. */
+	/* Both at the same addresses, because some calls return them. */
 	make(call, set, working, handle, dir, native);
 	memcpy(nested, native, sizeof(*nested));
 	make(call, set, working, 0, dir, native);

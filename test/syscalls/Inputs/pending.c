@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * pending.c - what a call leaves to be done on the way to user mode is done
- * before the compound's next operation, as it is natively before the program's
- * next instruction: the last reference to a file is dropped, signals are
- * delivered, a temporary signal mask is undone.
+ * pending.c - work that a call leaves for the return to user mode is done before the compound's
+ * next operation, as natively before the program's next instruction: the last reference to a file
+ * is dropped, signals are delivered, a temporary signal mask is restored.
  *
- *	pending FILE		FILE is made
+ *	pending FILE		FILE is created
  */
 #include "../../kernel/compound.h"
 
@@ -40,7 +39,7 @@ static long run_ops(const struct cosy_op *ops, unsigned int nops, __u64 *regs,
 	run_ops(ops__, sizeof(ops__) / sizeof(*ops__), regs,		\
 		sizeof(regs) / sizeof(*(regs)), run); })
 
-/* The pipe's only writer goes away by call @nr: then a read sees the end. */
+/* Call @nr closes the pipe's only writer. Then a read sees the end. */
 static void test_pipe(const char *how, long nr, __u64 arg0, __u64 arg1, int p[2])
 {
 	struct cosy_run run;
@@ -73,7 +72,7 @@ static void test_pipes(void)
 	test_pipe("close_range()", SYS_close_range, p[1], p[1], p);
 }
 
-/* A lock belongs to the open file: it goes when that is closed. */
+/* A lock belongs to the open file, and is released when that is closed. */
 static void test_lock(const char *file)
 {
 	int null = open("/dev/null", O_RDWR);

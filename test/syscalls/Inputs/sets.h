@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * sets.h - arguments to try system calls with.
+ * sets.h - arguments for tests of system calls.
  *
- * Each set is a situation: descriptors of a kind, a name, memory that is there
- * or not. set_up() makes it in the current (child) process and directory,
- * choose() picks the arguments of one call by their kinds, the letters of
- * syscalls.def.
+ * Each set is a situation: descriptors of a kind, a name, memory that is mapped or not. set_up()
+ * creates it in the current (child) process and directory. choose() selects the arguments of one
+ * call by their kinds, the letters of syscalls.def.
  */
 #ifndef SETS_H
 #define SETS_H
@@ -31,17 +30,17 @@
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof(*(a)))
 
 enum set {
-	SET_GARBAGE,	/* numbers nobody expects, addresses that are valid */
+	SET_GARBAGE,	/* unusual numbers, addresses that are valid */
 	SET_UNMAPPED,	/* the same with addresses that are not mapped */
 	SET_KERNEL,	/* the same with addresses of the kernel */
 	SET_FILE,	/* a regular file and its name */
-	SET_NEW,	/* a directory and the name of a file that is not there */
+	SET_NEW,	/* a directory and the name of a file that does not exist */
 	SET_DIRECTORY,	/* a directory and its name */
 	SET_LINK,	/* a regular file and the name of a symbolic link to it */
-	SET_SOCKET,	/* a connected socket that has something to read */
-	SET_PIPE,	/* the ends of a pipe that has something to read */
+	SET_SOCKET,	/* a connected socket with data to read */
+	SET_PIPE,	/* the ends of a pipe with data to read */
 	SET_CLOSED,	/* no descriptor */
-	SET_ONES,	/* all bits of everything */
+	SET_ONES,	/* all bits of every argument set */
 	NR_SETS
 };
 
@@ -50,7 +49,7 @@ static const char *const set_names[] = {
 	"socket", "pipe", "closed", "ones",
 };
 
-/* What a child reports; shared between it and its parent. */
+/* The report of a child; shared between it and its parent. */
 struct report {
 	long ret;
 	int err;
@@ -59,7 +58,7 @@ struct report {
 	unsigned char memory[6][4096] __attribute__((aligned(4096)));
 };
 
-/* Where set_up() puts the descriptors of SET_FILE, and all of set_up_all(). */
+/* The descriptors of SET_FILE after set_up(), and of set_up_all(). */
 enum { FD_FILE = 100, FD_FILE2, FD_SOCKET, FD_SOCKET2, FD_PIPE, FD_PIPE2, FD_DIR };
 
 static bool in(const char *name, const char *const *names)
@@ -109,7 +108,7 @@ static bool set_applies(enum set set, const char *kinds)
 	}
 }
 
-/* The directory as every call finds it. */
+/* The state of the directory before every call. */
 static void set_up_directory(const char *dir)
 {
 	static const char *const made[] = {
@@ -130,7 +129,7 @@ static void set_up_directory(const char *dir)
 	close(fd);
 }
 
-/* Opens what the set is about. */
+/* Opens the descriptors of the set. */
 static void set_up(enum set set, const char *dir, int fds[2])
 {
 	int fd[2] = { -1, -1 };
@@ -196,8 +195,8 @@ static long set_address(enum set set, char kind, int n, struct report *r)
 }
 
 /**
- * choose() - the arguments of a call
- * @set:   where they come from
+ * choose() - choose the arguments of a call
+ * @set:   the set
  * @kinds: a letter for each
  * @fds:   from set_up()
  * @r:	   has the memory, all zero
@@ -229,7 +228,7 @@ static void choose(enum set set, const char *kinds, const int *fds,
 				  set == SET_FILE ? 8 : 16;
 			break;
 		case 'o':
-			/* At a page, else mmap() fails without a call. */
+			/* At a page, otherwise mmap() fails without a call. */
 			args[n] = garbage ? 0x7e000000 + 0x10000 * n : 0;
 			break;
 		default:

@@ -12,7 +12,7 @@
 
 enum { N = 20 };
 
-/* The last one that may be used. */
+/* The last processor that may be used. */
 static unsigned int find_cpu(void)
 {
 	unsigned int cpu = CPU_SETSIZE - 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Has a loop with seven functions; calls `COSY stat` while they wait, and when three have gone on. */
+/* Has a loop with seven functions; calls `COSY stat` while they wait, and when three have resumed. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -41,7 +41,7 @@ int main(int argc, char **argv)
 		if (socketpair(AF_UNIX, SOCK_STREAM, 0, fds[i]) ||
 		    COSY_SPAWN(loop, repeat(fds[i][0]), .op = &ops[i]))
 			return 1;
-	/* The functions begin, and their compounds. */
+	/* The functions and their compounds begin. */
 	cosy_wait(loop, 0, NULL);
 	cosy_wait(loop, 0, NULL);
 	show(argv[1]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * calls.c - a region that makes some calls, again and again until it is told to
- * stop, or N times.
+ * calls.c - a region that repeats some calls until it is told to stop, or N
+ * times.
  *
  *	calls [N]	without N until standard input ends
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* crash.c - a region that follows a bad pointer, which nobody handles. */
+/* crash.c - a region that uses a bad pointer, without a handler. */
 #include <cosy.h>
 #include <stdio.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * cosy_inject.c - make what the cosy module asks the kernel for fail, once.
+ * cosy_inject.c - make requests of the cosy module to the kernel fail, once each.
  *
  * Stock kernels have no CONFIG_FAULT_INJECTION. This module has a kprobe on each
  * function of points.def, and on each instruction of the cosy module that accesses
@@ -8,12 +8,12 @@
  * code. The n-th one fails: a function returns its failure without being executed,
  * an instruction continues where it would after a page fault that cannot be resolved.
  *
- * Memory that the cosy module allocates is tracked until somebody frees it, so that a
- * leak of a single object is seen.
+ * Memory that the cosy module allocates is tracked until it is freed, so that a leak of a single
+ * object is detected.
  *
- * /dev/cosy-inject: write "PID N" to choose the thread and the number that fails (0:
- * none) and to begin to count; read what has happened since. "0 0" chooses no thread;
- * only memory that is allocated later is listed.
+ * /dev/cosy-inject: write "PID N" to choose the thread and the number that fails (0: none) and to
+ * begin counting; read the events since then. "0 0" chooses no thread. Only memory that is
+ * allocated later is listed.
  *
  * For one CPU and tests only. Load it before the cosy module.
  */
@@ -41,7 +41,7 @@
  * @FAIL_COPY:	   it returns its third argument, the bytes that were not copied
  * @FAIL_GET_USER: -errno in rax, 0 in rdx; the kernel's own calling convention
  * @FAIL_PUT_USER: -errno in rcx; the kernel's own calling convention
- * @FAIL_XARRAY:   as xa_store(), which cannot fail where there is an entry already
+ * @FAIL_XARRAY:   as xa_store(), which cannot fail if an entry already exists
  */
 enum failure {
 	FAIL_NULL,
@@ -54,9 +54,9 @@ enum failure {
 
 /**
  * struct point - a function that can fail
- * @probe:   at its begin
+ * @probe:   at its beginning
  * @failure: how it fails
- * @err:     with which error
+ * @err:     the error
  */
 struct point {
 	struct kprobe probe;
@@ -68,7 +68,7 @@ static int inject_call(struct kprobe *probe, struct pt_regs *regs);
 static void inject_after(struct kprobe *probe, struct pt_regs *regs,
 			 unsigned long flags);
 
-/* A post_handler keeps a probe from being optimised, and so able to change ip. */
+/* A post_handler prevents the optimisation of a probe, which could not change ip. */
 #define POINT(function, how, error) {					\
 	.probe = {							\
 		.symbol_name = #function,				\
@@ -84,24 +84,24 @@ static struct point points[] = {
 
 #undef POINT
 
-/* Serialises writers and changes of what is probed. */
+/* Serialises writers and changes of the probes. */
 static DEFINE_MUTEX(lock);
 static struct module *cosy;
 static struct kprobe *accesses;
 static unsigned int naccesses;
 
-/* What was asked for, and what has happened. Changed by writers and the chosen thread. */
+/* The request and the events. Changed by writers and the chosen thread. */
 static pid_t chosen;
 static unsigned int fails;
 static unsigned int seen;
 static char failed[128];
 
 /**
- * struct allocation - memory that the cosy module has allocated and nobody has freed
+ * struct allocation - memory that the cosy module has allocated and that is not freed yet
  * @node:   in tracked, or in unused
  * @memory: address of the memory, or of its first page's struct page
- * @caller: who has allocated it
- * @number: how many have been tracked before
+ * @caller: the caller that has allocated it
+ * @number: number of allocations tracked before
  */
 struct allocation {
 	struct hlist_node node;
@@ -119,7 +119,7 @@ static unsigned long tracked_ever;
 static unsigned long marked;
 static unsigned int untracked;
 
-/* Where a function that fails returns from. */
+/* The return address of a function that fails. */
 asmlinkage void inject_return(void);
 asm(".pushsection .text\n"
 	".type inject_return, @function\n"
@@ -137,8 +137,8 @@ static bool of_cosy(unsigned long address)
 }
 
 /*
- * Return true if this is the event that is to fail. Breakpoints make this an NMI for
- * all that in_task() knows; the cosy module has no code for interrupts.
+ * Return true if this event must fail. To in_task() a breakpoint looks like an NMI; the cosy
+ * module has no code for interrupts.
  */
 static bool counts(void)
 {
@@ -227,8 +227,8 @@ static bool sets_register(const struct exception_table_entry *entry)
 }
 
 /*
- * Compilers whose asm goto has no outputs that the kernel trusts read user memory by
- * instructions that set a register to -EFAULT when they fail.
+ * If the kernel does not trust the outputs of asm goto of a compiler, user memory is read by
+ * instructions that set a register to -EFAULT on failure.
  */
 static bool access_of_user(const struct exception_table_entry *entry)
 {
@@ -237,7 +237,7 @@ static bool access_of_user(const struct exception_table_entry *entry)
 		entry->data >> EX_DATA_IMM_SHIFT == -EFAULT);
 }
 
-/* Do what the kernel does when such an access fails. */
+/* Do the same as the kernel when such an access fails. */
 static void access_fails(const struct exception_table_entry *entry,
 			 struct pt_regs *regs)
 {
@@ -277,7 +277,7 @@ static void accesses_unprobe(void)
 	accesses = NULL;
 }
 
-/* Probe the cosy module's own accesses to user memory, unless that is done. */
+/* Probe the cosy module's own accesses to user memory, once. */
 static int accesses_probe(void)
 {
 	unsigned int i;
@@ -373,9 +373,9 @@ static int free_begins(struct kprobe *probe, struct pt_regs *regs)
 
 /**
  * struct alloc - a function that allocates
- * @armed: probes it first. A post_handler decides how a probe is armed and disarmed, and
- *	   that of a later probe at the same address comes too late
- * @probe: tracks what it returns
+ * @armed: a probe that is registered before. A post_handler determines how a probe is armed
+ *	   and disarmed, and one of a later probe at the same address has no effect
+ * @probe: tracks the returned memory
  */
 struct alloc {
 	struct kprobe armed;
@@ -407,7 +407,7 @@ static struct kprobe frees[] = {
 	FREE(kfree), FREE(vfree), FREE(vunmap), FREE(__free_pages),
 };
 
-/* Allocations that are not tracked, because there was no room to do so. */
+/* Allocations that were not tracked for lack of memory. */
 static unsigned int lost(void)
 {
 	unsigned int i, n = READ_ONCE(untracked);
@@ -435,7 +435,7 @@ static int show(struct seq_file *seq, void *unused_argument)
 
 static int inject_open(struct inode *inode, struct file *file)
 {
-	/* The device's, where single_open() wants nothing. */
+	/* The device's private data, which single_open() expects to be empty. */
 	file->private_data = NULL;
 	return single_open(file, show, NULL);
 }
@@ -486,7 +486,7 @@ static struct miscdevice inject_device = {
 	.mode = 0600,
 };
 
-/* The cosy module comes, before its init function is called, or goes. */
+/* The cosy module is loaded, before its init function is called, or unloaded. */
 static int module_changes(struct notifier_block *block, unsigned long state,
 			  void *data)
 {
@@ -509,7 +509,7 @@ static struct notifier_block module_changes_block = {
 	.notifier_call = module_changes,
 };
 
-/* Which functions there are depends on the kernel. */
+/* The available functions depend on the kernel. */
 static int absent_is_fine(int err, const char *name, unsigned int *there)
 {
 	if (err == -ENOENT)
@@ -541,8 +541,8 @@ static void unprobe(void)
 }
 
 /*
- * The allocators' probes that track come first: of two probes at an address the one
- * that was registered last is asked first, and what fails is not tracked.
+ * The tracking probes of the allocators come first. Of two probes at an address, the one that was
+ * registered last runs first, so that failures are not tracked.
  */
 static int probe(void)
 {
