@@ -6,7 +6,7 @@ import re
 import lit.formats
 import lit.Test
 
-# What a test's text says when it runs something in the VM, or in one of its own.
+# The text of a test that runs a command in the VM, or in a separate VM.
 NEEDS_VM = re.compile(r"%vm\b|%run-all\b(?!.*--only native,user\b)|vm/run\b|vm-exec|"
                       r"--executor [a-z,]*kernel|REQUIRES: vm")
 

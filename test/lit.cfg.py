@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Configuration of lit, the test runner.  Each test is a file with RUN lines, which bash
-# runs; test/README.md tells what they may use.
+# Configuration of lit, the test runner. Each test is a file with RUN lines, which bash executes.
+# test/README.md explains what they may use.
 
 import os
 import sys
@@ -15,7 +15,7 @@ config.test_format = cosy_format.Test(execute_external=True)
 lit_config.maxIndividualTestTime = 3600  # seconds, of an emulated VM on a busy machine
 config.suffixes = [".c", ".cpp", ".cir", ".ll", ".test"]
 config.excludes = ["Inputs"]
-# A folder's lit.local.cfg may define substitutions by means of those below.
+# A folder's lit.local.cfg may define substitutions that use those below.
 config.recursiveExpansionLimit = 4
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.build_root, "test")
@@ -25,8 +25,8 @@ lib_dir = os.path.join(config.build_root, "lib")
 include_dir = os.path.join(config.source_root, "runtime", "include")
 scripts = os.path.join(config.source_root, "scripts")
 
-# A test's result must not depend on who runs it: only what it takes to find programs and
-# the VM is passed on.
+# A test's result must not depend on the user who runs it. Only the variables for finding programs
+# and the VM are passed on.
 config.environment = {
     "PATH": os.pathsep.join(
         [bin_dir, config.llvm_tools, "/usr/local/sbin", "/usr/local/bin",
@@ -68,10 +68,10 @@ config.substitutions += [(name + r"\b", value) for name, value in [
 
 if "COSY_VM_DIR" in os.environ:
     config.available_features.add("vm")
-# What takes longer than all other tests together: ./cosy check --long
+# Tests that take longer than all others together: ./cosy check --long
 if os.environ.get("COSY_CHECK_LONG"):
     config.available_features.add("long")
-# The kernels of ./cosy check --debug, for what only they offer.
+# The kernels of ./cosy check --debug, for tests that only they can run.
 config.available_features.add("kernel-" + os.environ.get("COSY_KERNEL", "6.12"))
 if os.geteuid() == 0:
     config.available_features.add("root")

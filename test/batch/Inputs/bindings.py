@@ -34,7 +34,7 @@ def error_of(error):
 
 def check_entries(path):
     """cosy.scandir() and os.scandir() agree on a directory."""
-    # Following a link may change its access time: not between the two.
+    # Following a link may change its access time, so this is not done between the two.
     for entry in os.scandir(path):
         outcome(entry.stat)
     with cosy.scandir(path) as mine, os.scandir(path) as theirs:
@@ -71,7 +71,7 @@ def scan():
                 assert type(mine) is type(theirs), (mine, theirs)
                 if isinstance(mine, OSError):
                     assert mine.errno == theirs.errno and mine.filename == theirs.filename
-    # Without the status, which is then asked for as os.scandir() does.
+    # Without the status, which is then requested as with os.scandir().
     for entry in cosy.scandir(".", stat=False):
         assert outcome(entry.stat, follow_symlinks=False) == os.lstat(entry.name)
     # A removed file still has the status that was taken with it.
@@ -80,7 +80,7 @@ def scan():
     entry = next(e for e in cosy.scandir(".") if e.name == "gone")
     os.unlink("gone")
     assert stat.S_ISREG(entry.stat().st_mode)
-    # Early ends.
+    # Iterations that end early.
     before = len(os.listdir("/proc/self/fd"))
     entries = cosy.scandir("many")
     next(entries)

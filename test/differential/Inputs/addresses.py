@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Random user functions that compute with addresses: of constants, of which they see a copy
-# in the kernel; of memory in the segment; of local variables.
+# Random user functions that compute with addresses: of constants, which are copied for the kernel;
+# of memory in the segment; of local variables.
 #
-# source(seed) is a program whose main is main_SEED.  What a function prints are distances,
-# comparisons and what is at an address, never an address.  Some programs let the address of a
-# constant matter; the compiler may refuse those, see refused().
+# source(seed) is a program whose main is main_SEED. A function prints distances, comparisons and
+# contents of addresses, never an address. In some programs the address of a constant matters. The
+# compiler may reject those, see refused().
 
 import random
 import re
@@ -110,7 +110,7 @@ static uint32_t sum_of(const struct data *d)
 FLAGS = ["-w", "-fwrapv"]
 NATIVE_CPU_MS = 2000
 
-# What the compiler may say of a program that lets the address of a constant matter.
+# The compiler's messages for a program in which the address of a constant matters.
 REFUSALS = re.compile(r"error: (the address of .* is (compared|computed with)"
                       r"|in a COSY_FUNCTION: the address of constant data is handed out)")
 
@@ -121,10 +121,10 @@ class Function(Writer):
 
     def __init__(self, rng, name, asks):
         super().__init__(rng)
-        self.asks = asks        # for what the compiler may refuse
+        self.asks = asks        # for code that the compiler may reject
         self.loops = 0
         self.index = ["x"]
-        # With addresses that were loaded, what is compared has to be known otherwise.
+        # With addresses that were loaded, the compared value must be known otherwise.
         self.one_name = rng.random() < .5
         self.one_numbers = rng.random() < .5
         self.one_entry = rng.random() < .4
@@ -260,7 +260,7 @@ class Function(Writer):
         if number:
             self.index.append(i)
         else:
-            # What it points to; of words it is the string's first byte.
+            # The target of the pointer; as a word, the string's first byte.
             deref = f"{i}->key" if "node" in self.lines[-1] else \
                 f"{i}->value" if "entry" in self.lines[-1] else \
                 f"**{i}" if "const *" in self.lines[-1] else f"*{i}"

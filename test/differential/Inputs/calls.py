@@ -2,9 +2,9 @@
 #
 # Random programs whose regions make system calls over a scratch directory.
 #
-# source(seed) is a program whose main is main_SEED.  Each result is noted (batch.h), and so
-# is what calls left in memory; calls.h has what all programs share.  Programs never wait,
-# but where ticks of a timer end the wait, and name files of the scratch directory only.
+# source(seed) is a program whose main is main_SEED. Each result is recorded (batch.h), and so is
+# the memory that calls have written. calls.h is the common code of all programs. Programs wait
+# only where ticks of a timer end the wait, and name only files of the scratch directory.
 
 import random
 import re
@@ -21,7 +21,7 @@ class Program:
         self.indent = 0
         self.loops = []       # counters of the loops around
         self.in_loop = 0      # of the region: break and continue stay inside it
-        self.exit = None      # how this region may be left early
+        self.exit = None      # how this region can be left early
         self.helpers = []
         self.labels = 0
         self.in_region = False
@@ -420,7 +420,7 @@ class Program:
                   "close(r);")
         self.close()
 
-    # Scenarios: regions of a form of their own
+    # Scenarios: regions of a special form
 
     def interrupted(self):
         """A wait that a timer's ticks end."""
@@ -437,7 +437,7 @@ class Program:
         if "epoll" in wait:
             self.emit("epoll = note(epoll_create1(0));",
                       "note(epoll_ctl(epoll, EPOLL_CTL_ADD, pair[0], &event));")
-        # With SA_RESTART something has to come, or it would wait for ever.
+        # With SA_RESTART a signal must arrive, otherwise it would wait for ever.
         ticks = self.rng.randint(1, 3)
         ends = restart and after
         self.emit(f"start_ticks({'SA_RESTART' if restart else '0'}, {ticks}, "
@@ -456,7 +456,7 @@ class Program:
         self.emit("/* A handler jumps out of a wait. */", "note(pipe(pair));",
                   "if (!sigsetjmp(tick_env, 1)) {")
         self.indent += 1
-        # Inside, so that the region has surely begun.
+        # Inside, so that the region has certainly begun.
         self.emit("COSY_START;",
                   f"start_ticks({self.pick('SA_RESTART', '0')}, {self.rng.randint(1, 3)}, -1, 1);")
         self.open("while (1)")
@@ -464,7 +464,7 @@ class Program:
         self.close()
         self.emit("COSY_END;")
         self.close()
-        # Whether a read() has failed by then depends on when the ticks came.
+        # Whether a read() has failed by then depends on the times of the ticks.
         self.emit("stop_ticks();", "errno = 0;", "close(pair[0]);", "close(pair[1]);")
 
     def wild(self):
@@ -492,12 +492,12 @@ class Program:
         self.close()
         self.emit(f"note({self.simple_call()});", "COSY_END;")
         self.close()
-        # Locals that changed between sigsetjmp() and siglongjmp() have no value.
+        # Locals that changed between sigsetjmp() and siglongjmp() have undefined values.
         self.emit("x = y = r = 9;", "signal(SIGSEGV, SIG_DFL);", "signal(SIGBUS, SIG_DFL);")
 
     def few_descriptors(self):
         # At its first region a program gets a descriptor with the number of the limit
-        # (docs/limits.md), which is not to be the lower one.
+        # (docs/limits.md), which must not be the lower one.
         self.emit("/* Descriptors run out. */",
                   "COSY_START;", "note(getpid() == getppid());", "COSY_END;",
                   f"setrlimit(RLIMIT_NOFILE, &(struct rlimit){{ {self.pick(12, 20)}, 1024 }});",
@@ -521,7 +521,7 @@ class Program:
             self.statement(3)
         self.emit("COSY_END;")
         if self.exit:
-            # The label needs a statement that no jump into the region could mean.
+            # The label needs a statement that no jump into the region could refer to.
             self.indent -= 1
             self.emit(f"out{self.labels}:")
             self.indent += 1

@@ -2,9 +2,9 @@
 #
 # Programs of csmith with regions: source(seed) is a program whose main is main_SEED.
 #
-# csmith prints a statement per line and each block's braces on lines of their own, so its
-# programs are marked line by line: in each function the body becomes a region, or one of
-# the blocks in it that no goto can enter.
+# csmith prints one statement per line and the braces of each block on separate lines. So its
+# programs are marked line by line: in each function the body becomes a region, or a block in it
+# that no goto can enter.
 
 import os
 import random
@@ -13,10 +13,10 @@ import subprocess
 import tempfile
 
 HEADER = "#include <cosy.h>\n#include <csmith.h>\n"
-# csmith does not keep numbers it converts to integers in their range, which without the
-# last flag is undefined.
+# csmith does not limit numbers that it converts to integers, which is undefined without the last
+# flag.
 FLAGS = ["-isystem", "/usr/include/csmith", "-w", "-fno-strict-float-cast-overflow"]
-# Programs that take longer than this natively are passed over: there are endless ones.
+# Programs that take longer natively are skipped, because some are endless.
 NATIVE_CPU_MS = 100
 
 
@@ -59,13 +59,14 @@ def mark(lines, rng):
         whole = found[-1]
         inner = [b for b in found[:-1] if b[1] > b[0] + 1 and
                  not any(re.match(r"\s*lbl_\w+:", text) for text in lines[b[0]:b[1]])]
-        # What main calls is a region of its own, so that every program runs one.
+        # The functions that main calls are separate regions, so that every program runs one.
         chosen = whole
         if inner and "func_1(" not in lines[n - 1] and rng.random() < .5:
             chosen = rng.choice(inner)
         starts.add(chosen[0])
         last = chosen[1]
-        # COSY_END stands before what leaves the block anyway, if it is no branch of an if.
+        # COSY_END is before a statement that leaves the block anyway, unless that is a branch of
+        # an if.
         if (re.match(r"\s*(return\b.*|break|continue|goto \w+);$", lines[last - 1]) and
                 not re.match(r"\s*(if|else|for)\b", lines[last - 2])):
             last -= 1
@@ -95,7 +96,7 @@ def source(seed):
     text = generate(["--seed", str(seed)] + options(rng))
     text = text.replace('#include "csmith.h"', "")
     lines = mark(text.splitlines(), rng)
-    # The programs of a batch are in one file: file-scope names get the seed.
+    # The programs of a batch are in one file, so file-scope names get the seed.
     text = re.sub(r"\b(g_\d+|func_\d+|[SU]\d+|__undefined|main)\b", rf"\1_{seed}",
                   "\n".join(lines))
     return f"/* csmith, seed {seed}: {' '.join(options(random.Random(seed)))} */\n{text}\n"

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Random declarations: functions with libc's names that are libc's or the program's own, here
-# or in another file, declared as libc does, as their definition does, without parameters, not
-# at all, or twice in C++; with global variables that change between their calls.
+# Random declarations: functions with libc's names, of libc or of the program, here or in another
+# file, declared as in libc, as in their definition, without parameters, not at all, or twice in
+# C++; with global variables that change between their calls.
 #
-# source(seed) is a program whose main is main_SEED.  WORLD programs in a row share their
-# declarations and the file other(seed), since they may be built into one executable.
+# source(seed) is a program whose main is main_SEED. WORLD consecutive programs have common
+# declarations and the common file other(seed), because they may be built into one executable.
 
 import random
 
@@ -19,7 +19,7 @@ struct node { int value; struct node *next; };
 struct pair { long a, b; };
 """
 
-# Functions of libc whose results are the same each time: their types and arguments.
+# Functions of libc whose results are the same each time, with their types and arguments.
 LIBC = {
     "access": ("int", ["const char *", "int"], ['"/nothing/a"', "0"]),
     "alarm": ("unsigned int", ["unsigned int"], ["0"]),
@@ -42,7 +42,7 @@ LIBC = {
     "vmsplice": ("long", ["int", "const void *", "unsigned long", "unsigned int"],
                  ["-1", "0", "0ul", "0u"]),
 }
-# Whose value depends on the process: only whether it is positive is the same.
+# The value depends on the process. Only whether it is positive is the same.
 VARIES = ("getpgrp", "getppid")
 
 # Signatures of the program's own functions: types, body, arguments.

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Random user functions: loops over bytes that look for something, count, keep a state, and
-# now and then write.
+# Random user functions: loops over bytes that search, count, keep a state, and sometimes write.
 #
-# source(seed) is a program whose main is main_SEED.  Each function is called in regions, on
-# several texts in the segment.
+# source(seed) is a program whose main is main_SEED. Each function is called in regions, on several
+# texts in the segment.
 
 import random
 import re
@@ -173,7 +172,7 @@ class Function(Writer):
             self.block(3)
             self.emit("}")
         else:
-            # It ends, at the latest behind the text.
+            # It ends at the latest after the text.
             self.emit("{", f"\tsize_t {i} = {begin};", "",
                       f"\twhile ({i} < 1150 && ({i} < {end} || {self.pick('0', f'p[{i}] == 97')})) {{")
             self.indent += 1
@@ -192,7 +191,7 @@ def source(seed):
     text = "\n".join("\n".join(Function(rng, f"function{n}").lines) for n in range(count))
     text += "\nint main(void)\n{\n\tstruct data *d = cosy_malloc(sizeof(*d));\n\tuint64_t r;\n"
     for n in range(count):
-        # The first call has the function loaded.
+        # The first call loads the function.
         text += f"""
 	for (int i = 0; i < 6; i++) {{
 		fill(d, i * {rng.randint(1, 1000)});

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# What the generators of user functions have in common: lines of C, and random choices.
+# Common code of the generators of user functions: lines of C, and random choices.
 
 
 class Writer:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # shellcheck shell=bash
 #
-# servers.sh - start and stop servers, and wait for what they do. For tests that source it:
-# in an emulated VM a process takes as long as all the rest, so there are few. The test sets
-# what, which failures name.
+# servers.sh - start and stop servers, and wait for events. Sourced by tests. In an emulated VM
+# starting a process takes as long as all the rest, so there are few. The test sets `what`, which
+# is part of messages about failures.
 
 tmp=$(mktemp -d)
 mkfifo "$tmp/never"
@@ -20,7 +20,7 @@ fail() {
 	exit 1
 }
 
-# until_true COMMAND... - wait for what happens some time
+# until_true COMMAND... - wait until the command succeeds
 until_true() {
 	for ((tries = 0; tries < 6000; tries++)); do
 		! "$@" || return 0
@@ -41,7 +41,7 @@ has_sockets() {
 	((sockets == $2))
 }
 
-# start NAME COMMAND... - a server that says "listening on ADDRESS": $pid, $address
+# start NAME COMMAND... - start a server that prints "listening on ADDRESS": sets $pid, $address
 start() {
 	local log=$tmp/$1.log
 	: >"$log"

@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# inject-points.sh MODULE POINTS - whatever the module imports that allocates, copies or
-# registers has to be in points.def.
+# inject-points.sh MODULE POINTS - check that points.def contains all imports of the module that
+# allocate, copy or register.
 set -u
 module=$1 points=$2
 asks='alloc|vmap|copy_(from|to|page|folio)|get_user_|put_user_|from_user|get_unused_fd|^register_|_register$'
-# Named like an allocation: caches are data, and perf's buffers are asked for by the kernel's macros
-# of tracepoints, for whoever records. A preempt notifier is registered without a result.
+# Names that look like allocations: caches are data, and the kernel's macros of tracepoints request
+# perf's buffers for recording. A preempt notifier is registered without a result.
 not='^(kmalloc_caches|perf_trace_buf_alloc|preempt_notifier_register)$'
 
 missing=$(nm -u "$module" | awk '{ print $2 }' | grep -E "$asks" | grep -Ev "$not" | while read -r name; do

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# inject.sh INJECTOR MODULE PROGRAM FUNCTIONS - let everything that the module asks for fail
-# once, when it is loaded and when it is used; it can be unloaded after each failure.
+# inject.sh INJECTOR MODULE PROGRAM FUNCTIONS - make every request of the module fail once, when it
+# is loaded and when it is used. It can be unloaded after each failure.
 set -u
 injector=$1 module=$2 program=$3 functions=$4
 
@@ -12,12 +12,12 @@ fail() {
 	exit 1
 }
 
-# told NAME - print what /dev/cosy-inject says of it.
+# told NAME - print the value of NAME in /dev/cosy-inject.
 told() {
 	sed -n "s/^$1 //p" /dev/cosy-inject
 }
 
-# nothing_held WHEN - wait until the module's memory is freed: some of it is a grace period later.
+# nothing_held WHEN - wait until the module's memory is freed, some of it a grace period later.
 nothing_held() {
 	tries=0
 	until [ "$(told held)" = 0 ]; do

@@ -6,7 +6,7 @@
 
 set -eu
 tmp=$(mktemp -d /tmp/cosy-disk-XXXXXX)
-# If the program fails, it leaves what is mounted.
+# If the program fails, it does not unmount.
 trap 'umount -l "$tmp/disk" 2>/dev/null || true; rm -rf "$tmp"' EXIT
 # There is one device.
 exec 9>/tmp/cosy-slow-disk.lock
@@ -19,5 +19,5 @@ done
 mkdir "$tmp/disk"
 truncate -s 96M "$tmp/image"
 /sbin/mkfs.ext4 -q -b 4096 -E lazy_itable_init=0 -O ^has_journal "$tmp/image"
-# Else a namespace that another test makes meanwhile would keep the file system mounted.
+# Otherwise a namespace that another test creates meanwhile would keep the file system mounted.
 unshare --mount --propagation private "$1" "$tmp/image" "$tmp/disk"

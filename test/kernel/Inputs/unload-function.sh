@@ -11,7 +11,7 @@ fail() {
 	exit 1
 }
 
-# It takes a moment until all that a process had is gone.
+# Freeing all resources of a process takes a moment.
 unload() {
 	tries=0
 	until rmmod cosy 2>/dev/null; do

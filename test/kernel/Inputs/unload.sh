@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# unload.sh MODULE HOLDER - load and unload the module while HOLDER has it open or uses it
-# without, after that, and again and again while HOLDER runs.
+# unload.sh MODULE HOLDER - load and unload the module while HOLDER has it open or uses it without
+# a descriptor, after that, and repeatedly while HOLDER runs.
 set -u
 module=$1 holder=$2
 
@@ -11,7 +11,7 @@ fail() {
 	exit 1
 }
 
-# until_holder PID TEST... - wait until `TEST PID` says that it is where it is to be.
+# until_holder PID TEST... - wait until `TEST PID` succeeds.
 until_holder() {
 	pid=$1
 	shift
@@ -47,8 +47,8 @@ runs_without_loop() {
 	runs_without_it "$1" && ! has_loop_open "$1"
 }
 
-# keeps KIND TEST WHAT - `HOLDER KIND` keeps the module, without having the device open, from when
-# `TEST PID` is true until it ends.
+# keeps KIND TEST WHAT - `HOLDER KIND` keeps the module without having the device open, from the
+# success of `TEST PID` until it ends.
 keeps() {
 	insmod "$module" || fail "insmod"
 	"$holder" "$1" &

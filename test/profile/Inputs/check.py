@@ -94,7 +94,7 @@ for word, count, failed in (("existing", 30, 0), ("missing", 20, 20)):
     same("calls status()", site["function"], "status")
     if not site["run_saves_ns"] > 0:
         sys.exit("cosy run is predicted not to gain by stat")
-# The C library's own calls, such as the dynamic linker's, are not interposed.
+# The C library's internal calls, such as the dynamic linker's, are not interposed.
 for site in program["sites"]:
     if site["stack"] and "ld-linux" in site["stack"][0]["module"]:
         same("the linker's calls gain", site["run_saves_ns"], 0)

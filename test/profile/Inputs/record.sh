@@ -7,7 +7,8 @@
 cosy=$1
 cd "$2" || exit 1
 
-# The second program has neither a dynamic linker nor debug information, and the first one's end.
+# The second program has neither a dynamic linker nor debug information, and ends like the first
+# one.
 $cosy profile --json known.json --html known.html -- \
 	sh -c './static /etc/hostname; exec ./known /etc/hostname' >known.out 2>known.err
 echo "command: $?"
@@ -16,7 +17,7 @@ echo "command: $?"
 $cosy profile du -s /etc >du.out 2>du.err
 echo "du: $?"
 
-# record_process NAME - run known below a recording by -p, whose process is $recorder.
+# record_process NAME - run known while `-p` records it; the recorder is $recorder.
 record_process() {
 	rm -f /tmp/go "$1".*
 	mkfifo /tmp/go
@@ -35,7 +36,7 @@ exec 3>&-
 wait $recorder
 echo "process: $?"
 
-# Or by Ctrl-C, and the process goes on.
+# Or by Ctrl-C, and the process continues.
 record_process interrupted
 until grep -q called interrupted.out; do sleep 0.1; done
 kill -INT $recorder

@@ -20,16 +20,16 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
                                 "..", "..", "..", "scripts"))
 import syscalls_table  # noqa: E402
 
-# The kernel's name of a function that is not sys_ and the name of the call.
+# The kernel's function names that do not begin with sys_, and the names of the calls.
 FUNCTION_OF = {"stat": "newstat", "fstat": "newfstat", "lstat": "newlstat",
                "uname": "newuname", "umount2": "umount", "sendfile": "sendfile64"}
-# Not declared there, or declared for every architecture but this one.
+# Not declared there, or declared for every architecture except this one.
 ARGUMENTS_OF = {"rt_sigreturn": [], "fork": [], "vfork": [], "arch_prctl": ["int option", "unsigned long arg2"],
                 "iopl": ["unsigned int level"],
                 "modify_ldt": ["int", "void *", "unsigned long"],
                 "mmap": ["unsigned long"] * 6,
                 "time": ["time_t *"]}
-# Declared several times there; the one of x86-64.
+# Declared several times there; this is the one of x86-64.
 CLONE = ["unsigned long", "unsigned long", "int *", "int *", "unsigned long"]
 
 problems = 0
@@ -72,7 +72,7 @@ def check_numbers(calls, header):
             problem(listed[name].line, f"{name} is {nr}, not {listed[name].nr}")
     newest = max(by_name.values())
     for call in calls:
-        # Numbers have been given to calls inside the range later.
+        # Numbers inside the range were assigned to calls later.
         if call.name not in by_name and call.nr <= newest and call.name != "uretprobe":
             problem(call.line, f"{header} has no call {call.name}")
     print(f"{len(by_name)} numbers compared")
@@ -95,8 +95,8 @@ def check_arguments(calls, header):
             continue
         for letter, param in zip(call.args, params):
             address = "*" in param or "cap_user_" in param
-            # A number may be an address in disguise (ioctl's argument), and
-            # an address may be of something that is not accessed (shmat's).
+            # A number can contain an address (ioctl's argument), and an address can be of memory
+            # that is not accessed (shmat's).
             if address and letter not in "srwxo" or \
                not address and letter in "srw":
                 problem(call.line, f"{call.name}: is '{param}' of kind '{letter}'?")

@@ -20,13 +20,13 @@ import syscalls_table  # noqa: E402
 
 MARK_BEGIN, MARK_END = 0x434F5301, 0x434F5302
 
-# Where the table gives another call than some glibc from 2.36 on makes, and why
-# the results are the same all the same.
+# Calls for which the table differs from some glibc since 2.36, and the reason why the results are
+# the same.
 SAME = {
     "fstat": "2.36 asks newfstatat with an empty name, 2.39 asks fstat again",
     "fstat64": "as fstat",
 }
-# Answered by the vDSO, so strace sees nothing of them.
+# The vDSO implements them, so strace does not see them.
 VDSO = {"clock_gettime", "clock_getres", "gettimeofday", "time", "getcpu"}
 
 LINE = re.compile(r"^(\d+)\s+(\w+)\((.*?)\)?\s+(?:=|<unfinished)")

@@ -12,7 +12,7 @@ for name in sys.argv[2:]:
         data = bytearray(good)
         if round % 3 == 0:
             data = data[:dice.randrange(len(data))]
-        # The headers and tables decide; they are at the ends.
+        # The headers and tables matter; they are at the ends.
         for _ in range(dice.randrange(1, 20)):
             span = min(len(data), dice.choice((64, 1024, len(data))))
             if not span:

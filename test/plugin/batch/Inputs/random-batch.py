@@ -3,10 +3,10 @@
 #
 # random-batch.py SEED COUNT [dependent] - a program with COUNT random loops with COSY_BATCH
 #
-# Iterations are independent, so the split loops do what the loops do: the program prints a
-# digest of what each iteration did before the region, in it and after it, by iteration, and
-# the values of all variables after the loop. With `dependent` they are not independent: the
-# code before the region, and in it, reads a global variable that the code after it writes.
+# Iterations are independent, so split loops have the same results. The program prints a digest of
+# the actions of each iteration before the region, in it and after it, by iteration, and the values
+# of all variables after the loop. With `dependent` they are not independent: the code before the
+# region, and in it, reads a global variable that the code after it writes.
 
 import random
 import sys
@@ -78,8 +78,8 @@ class Loop:
         self.dependent = dependent
         self.salt = number * 1000
         self.depth = 0
-        # Variables by what may write them: before, in and after the region, and those that
-        # have a value of their own in each iteration.
+        # Variables by the phase that may write them: before, in and after the region, and those
+        # that have a separate value in each iteration.
         self.a = [f"a{n}" for n in range(rng.randint(1, 3))]
         self.b = [f"b{n}" for n in range(rng.randint(0, 2))]
         self.c = [f"c{n}" for n in range(rng.randint(0, 2))]
@@ -88,7 +88,7 @@ class Loop:
         self.l = [f"l{n}" for n in range(rng.randint(1, 4))]
         self.s = [f"s{n}" for n in range(rng.randint(0, 2))]
         self.globals = [f"ga{number}", f"gc{number}"]
-        # Exits to the same place: the value returned.
+        # Exits to the same block: the returned value.
         self.kind = rng.choice(["for", "while", "do", "forever", "bare"])
         self.tail = rng.random() < 0.4
         self.exits = rng.random() < 0.7
@@ -253,7 +253,7 @@ class Loop:
         indent = "\t\t" if not nested else "\t\t\t"
         if nested:
             text += "\tfor (int outer = 0; outer < 3; outer++) {\n\tn++;\n\tforget(iter);\n"
-        # Iterations that have been collected only may have changed it.
+        # Only iterations that have been collected may have changed it.
         text += f"{indent[:-1]}{self.globals[0]} = 0;\n"
         step = f"{rng.choice(self.a)} += {rng.randint(1, 3)}"
         if self.kind == "for":

@@ -42,7 +42,7 @@ def seconds(report):
     plugin = [float(time) for time, what in lines if what != "Total"]
     if not plugin:
         sys.exit(f"{report}: no time of the plugin")
-    # The last of the totals, the front end's, is the largest: it has all others in it.
+    # The last of the totals, the front end's, is the largest, because it contains all others.
     # RegionPass runs the others; each time is without those of the passes inside.
     total = max(float(time) for time, what in lines if what == "Total")
     return sum(plugin), total - sum(plugin)
@@ -51,7 +51,7 @@ def seconds(report):
 if sys.argv[1] == "--check":
     (small, _), (large, rest) = map(seconds, sys.argv[2:])
     print(f"5,000 statements: {small} s, 20,000: {large} s, and clang itself {rest} s")
-    # Four times as much, with room for a busy machine and its caches.
+    # Four times as much, with a tolerance for a busy machine and its caches.
     if large > 2 * rest or large > 14 * max(small, 0.1):
         sys.exit("the plugin takes too long")
 else:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Prints a C program whose one region is SIZE random statements: arithmetic of
-# all widths, memory, branches, loops, switches, calls, system calls. It prints
-# the values of its variables. Wants -fwrapv.
+# Prints a C program whose region is SIZE random statements: arithmetic of all widths, memory,
+# branches, loops, switches, calls, system calls. It prints the values of its variables. Needs
+# -fwrapv.
 #
 # usage: random-program.py SEED SIZE
 
