@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* Preloaded, makes of the clang that runs another one, as far as it tells. */
+/* Preloaded; changes the version that clang reports. */
 void LLVMGetVersion(unsigned *major, unsigned *minor, unsigned *patch);
 
 void LLVMGetVersion(unsigned *major, unsigned *minor, unsigned *patch)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Parts of COSY_ASYNC functions become compounds, which the module parks on sockets: what
-// is between calls of recv(), send(), read(), write() and close(). The rest stays in the coroutine.
+// Parts of COSY_ASYNC functions become compounds, which the module parks on sockets: the code
+// between calls of recv(), send(), read(), write() and close(). The rest stays in the coroutine.
 // RUN: %clang -O0 -c -o %t.o -D_GNU_SOURCE -Werror -fplugin-arg-cosy-Wcosy -Rpass=cosy -fplugin-arg-cosy-dump %s 2>&1 | %FileCheck --implicit-check-not="became a compound" %s
 // RUN: %clang -O2 -g -c -o %t.o -D_GNU_SOURCE -Werror -fplugin-arg-cosy-Wcosy -Rpass=cosy -fplugin-arg-cosy-dump %s 2>&1 | %FileCheck --implicit-check-not="became a compound" %s
 // RUN: %clang -O0 -S -emit-llvm -o - -D_GNU_SOURCE %s | %FileCheck --check-prefix=NATIVE %s
@@ -23,7 +23,7 @@ enum { SIZE = 256 };
 char in[SIZE], out[SIZE];
 size_t reply(ssize_t n);
 
-// What is before the first call and behind the last one is native.
+// The code before the first call and after the last one is native.
 // CHECK: compounds.c:[[#@LINE+12]]:{{.*}}remark: part of the function became a compound: {{.*}}, 3 system calls, {{.*}}, 2 up-calls
 // CHECK: .compound "serve"
 // CHECK: libc {{.*}}, recvfrom,
@@ -66,7 +66,7 @@ COSY_ASYNC long sum(int fd)
 // IR-NOT: alloca
 // IR: call zeroext i1 @cosy_task_region(
 
-// It takes two calls, or one in a loop; and one that may wait for ever.
+// A part needs two calls, or one in a loop; and one that may wait without a limit.
 COSY_ASYNC ssize_t one(int fd)
 {
 	return recv(fd, in, SIZE, 0);
@@ -108,7 +108,7 @@ COSY_ASYNC int receive_and_sync(int fd)
 	return 0;
 }
 
-// The module waits for read() and write() of sockets. What the descriptors are is not known here.
+// The module waits for read() and write() of sockets. The types of the files are not known here.
 // CHECK: compounds.c:[[#@LINE+8]]:{{.*}}remark: part of the function became a compound: {{.*}}, {{[23]}} system calls
 // CHECK: .compound "copy"
 // CHECK: libc {{.*}}, read,
@@ -134,8 +134,8 @@ COSY_ASYNC ssize_t two(int fd)
 	return send(fd, &value, sizeof(value), 0);
 }
 
-// Calls that wait for something else are made by the coroutine, and a compound begins
-// behind them. A call by its number is the same call.
+// The coroutine makes calls that wait for something else, and a compound begins
+// after them. A call by its number is the same call.
 // CHECK: compounds.c:[[#@LINE+9]]:{{.*}}remark: part of the function became a compound: {{.*}}, 2 system calls
 // CHECK: .compound "pieces"
 // CHECK: compounds.c:[[#@LINE+12]]:{{.*}}remark: part of the function became a compound: {{.*}}, 1 system call,
@@ -155,7 +155,7 @@ COSY_ASYNC ssize_t pieces(int fd, int log)
 	return n;
 }
 
-// A COSY_ASYNC function is awaited, also if it is the function itself. COSY_SPAWN is an
+// A COSY_ASYNC function is awaited, also if it calls itself. COSY_SPAWN is an
 // up-call.
 // CHECK: compounds.c:[[#@LINE+6]]:{{.*}}remark: part of the function became a compound
 // CHECK: .compound "awaits"
@@ -192,7 +192,7 @@ COSY_ASYNC int spawns(struct cosy_loop *loop, int fd)
 // THUNK: call void @cosy_task_create(
 // THUNK: call i32 @cosy_task_start(
 
-// Plain functions are taken in, but not one that waits: that blocks the thread.
+// Plain functions are inlined, but not one that waits: that blocks the thread.
 static int next(int n)
 {
 	return n * 3 + (getpid() > 0);
@@ -216,7 +216,7 @@ COSY_ASYNC int inlined(int fd)
 	return n;
 }
 
-// errno is the function's in the compound, and the thread's in an up-call.
+// errno belongs to the function in the compound, and to the thread in an up-call.
 // CHECK: compounds.c:[[#@LINE+6]]:{{.*}}remark: part of the function became a compound: {{.*}}, 1 up-call
 // CHECK: .compound "error"
 COSY_ASYNC int error(int fd)
@@ -265,7 +265,7 @@ COSY_ASYNC int merged(int fd)
 // NATIVE-NOT: cosy_task_region
 // NATIVE: ret void
 
-// What is of the thread stays in the coroutine.
+// Code that depends on the thread stays in the coroutine.
 static _Thread_local int calls;
 
 COSY_ASYNC int thread_local_variable(int fd)

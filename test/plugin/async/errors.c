@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// COSY_ASYNC where it cannot be. The first part is found on the source, the second on the
-// IR, which is only made if the first has no errors.
+// Invalid uses of COSY_ASYNC. The errors of the first part are found on the source, those of the
+// second part on the IR, which exists only if the first part has no errors.
 // RUN: %clang -fsyntax-only -DSOURCE -Xclang -verify=source %s
 // RUN: %clang -O0 -c -o %t.o -DIR -Xclang -verify=ir %s
 // RUN: %clang -O2 -c -o %t.o -DIR -Xclang -verify=ir %s

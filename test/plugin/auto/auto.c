@@ -2,9 +2,9 @@
 // -fcosy-auto: which calls become calls of libcosy's wrappers.
 // RUN: %clang -O2 -Wall -Werror -fplugin-arg-cosy-auto -S -emit-llvm %s -o - | FileCheck %s
 // RUN: %clang -O0 -w -fplugin-arg-cosy-auto -S -emit-llvm %s -o - | FileCheck %s
-// Loaded in both ways, the plugin does nothing twice.
+// If the plugin is loaded in both ways, the second one changes nothing.
 // RUN: %clang -O2 -fplugin-arg-cosy-auto -fpass-plugin=%lib/cosy-plugin.so -S -emit-llvm %s -o - | FileCheck %s
-// Without the option nothing is changed in functions without a region, and with -fno-builtin no
+// Without the option functions without a region are not changed, and with -fno-builtin no
 // function is libc's.
 // RUN: %clang -O2 -DNO_REGION -S -emit-llvm %s -o - | FileCheck --check-prefix=OFF %s
 // RUN: %clang -O2 -fplugin-arg-cosy-auto -fno-builtin -S -emit-llvm %s -o - | FileCheck --check-prefix=OFF %s
@@ -40,7 +40,7 @@ int simple(const char *name, struct stat *st)
 	return stat(name, st);
 }
 
-// A mode need not be given, and the call may have another name.
+// A mode is optional, and the call can have another name.
 // CHECK-LABEL: @opens(
 // CHECK: call i32 (ptr, i32, ...) @cosy_auto_open(ptr {{.*}}, i32 {{.*}}0)
 // CHECK: call i32 (ptr, i32, ...) @cosy_auto_open(ptr {{.*}}, i32 {{.*}}, i32 {{.*}}384)
@@ -50,7 +50,7 @@ int opens(const char *name)
 }
 
 // Calls through pointers, of functions that may be missing, of the program's own, and of
-// functions that only look like libc's stay as they are.
+// functions that only resemble libc's do not change.
 // CHECK-LABEL: @others(
 // CHECK: call i32 %{{.*}}(ptr
 // CHECK: call i32 @statx(
@@ -83,7 +83,7 @@ int builtin(const char *name)
 	return access(name, R_OK);
 }
 
-// The wrappers know before the process forks,
+// The wrappers are notified before the process forks,
 // CHECK-LABEL: @forks(
 // CHECK: call void @cosy_before_fork()
 // CHECK-NOT: cosy_before_fork

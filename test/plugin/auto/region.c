@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Without -fcosy-auto, the calls in the native code of regions, and in what regions call, become
-// calls of libcosy's wrappers. Other calls stay as they are.
+// Without -fcosy-auto, the calls in the native code of regions, and in functions that regions call,
+// become calls of libcosy's wrappers. Other calls do not change.
 // RUN: %clang -O2 -Wall -Werror -S -emit-llvm %s -o - | FileCheck %s
 // RUN: %clang -O0 -w -S -emit-llvm %s -o - | FileCheck %s
 // RUN: %clang -O2 -fpass-plugin=%lib/cosy-plugin.so -S -emit-llvm %s -o - | FileCheck %s
-// In a file whose regions make no such calls, nothing is changed.
+// In a file whose regions make no such calls, nothing changes.
 // RUN: %clang -O2 -DNO_CALLS -S -emit-llvm %s -o - | FileCheck --check-prefix=NONE %s
 // NONE: @cosy_region_run
 // NONE-NOT: cosy_auto
 // NONE-NOT: cosy_before
 
-// The region is told that its native code makes single calls.
+// The region has a flag that its native code makes single calls.
 // RUN: %clang -O2 -S -emit-llvm %s -o - | FileCheck --check-prefix=FLAG %s
 // FLAG: @cosy.regions = internal global {{.*}}, i32 0, i32 2, ptr null, i64 0,
 #include <cosy.h>
@@ -22,7 +22,7 @@
 #define access(name, mode)	close(mode)
 #endif
 
-// What a region calls:
+// Functions that a region calls:
 // CHECK-LABEL: @look(
 // CHECK: call i32 @cosy_auto_access(
 int look(const char *name);

@@ -26,7 +26,7 @@ static void print(int i, const char *path, const struct stat *st)
 	printf("%d:%s:%o ", i, path, (unsigned int)st->st_mode & S_IFMT);
 }
 
-/* All ways through an iteration, and out of the loop. */
+/* All paths through an iteration, and out of the loop. */
 static int walk(int count, int stop, int how)
 {
 	int i, skipped = 0, found = 0, r = -2;
@@ -72,7 +72,7 @@ out:
 	return i;
 }
 
-/* One variable is declared outside of the loop, and has a value in each iteration. */
+/* One variable is declared outside the loop, and has a value in each iteration. */
 static int countdown(unsigned int n, unsigned long long *sum)
 {
 	unsigned int total = 0;
@@ -143,7 +143,7 @@ static double list(struct item *first)
 	return all;
 }
 
-/* A region that is not always entered; a loop in a loop; a switch that is left. */
+/* A region that is not always entered; a nested loop; a switch that is left. */
 static int sometimes(int n)
 {
 	int entered = 0, all = 0;
@@ -199,7 +199,7 @@ static int scopes(int n, int stop)
 	return n;
 }
 
-/* The region is native: the loop stays as it is, so it may depend on itself. */
+/* The region is native: the loop does not change, so its iterations may depend on each other. */
 static int native(int n)
 {
 	int r = 1;

@@ -175,7 +175,7 @@ int main()
 		printf("= %d", scopes(9, 6, how));
 		printf(" %d\n", Counted::alive);
 	}
-	/* Iterations that are given up do not destroy what they have constructed. */
+	/* Iterations that are dropped do not destroy the objects that they have constructed. */
 	// CHECK-NEXT: 0 1 2 4 5 = 6
 	// CHECK-NEXT: 0 1 2 4 5 = -6
 	// CHECK-NEXT: 0 1 2 4 5 end = 6

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // -fcosy-batch-check: the program finds loops that break the promise of COSY_BATCH.
-// Each function but those in fine() breaks it in another way.
+// Each function except those in fine() breaks it in a different way.
 // RUN: rm -rf %t.dir && mkdir %t.dir && ulimit -c 0
 // RUN: %cosy-cc -O1 -fcosy-batch-check -DOTHER -c %s -o %t.o
 // RUN: for level in 0 2; do \
@@ -8,12 +8,12 @@
 // RUN:     for n in 0 1 2 3 4 5 6 7 8 9 10 11 12 13; do %t $n 2>&1 && echo "exit 0"; done) | \
 // RUN:   FileCheck %s || exit 1; \
 // RUN: done
-// The program goes on after a report, and each pair of places is reported once.
+// The program continues after a report, and each pair of places is reported once.
 // RUN: %cosy-cc -O1 -fcosy-batch-check %s %t.o -o %t && env COSY_BATCH_CHECK=report %t 0 2>&1 | FileCheck --check-prefix=REPORT %s
 // REPORT-COUNT-1: are not independent
 // REPORT-NOT: are not independent
 // REPORT: end of 0
-// Without the option nothing is checked, and nothing of the check is linked.
+// Without the option nothing is checked, and no part of the check is linked.
 // RUN: %cosy-cc -O1 -DOTHER -c %s -o %t.o && %cosy-cc -O1 %s %t.o -o %t && (cd %t.dir && %t 0 2>&1) | FileCheck --check-prefix=OFF --allow-empty %s
 // RUN: nm %t | FileCheck --check-prefix=OFF %s
 // OFF-NOT: cosy_batch
@@ -40,7 +40,7 @@ int look(const int *numbers, int i)
 #else
 static int calls;
 
-/* The code after the region writes what the code before it reads. */
+/* The code after the region writes memory that the code before it reads. */
 static void memory(void)
 {
 	static int last;
@@ -77,7 +77,7 @@ static void path(void)
 	}
 }
 
-/* A result of the region is stored where all iterations look. */
+/* A result of the region is stored where all iterations read it. */
 static void result(struct stat *st)
 {
 	off_t sum = 0;
@@ -95,7 +95,7 @@ static void result(struct stat *st)
 	calls += sum > 0;
 }
 
-/* The code after the region frees what later iterations use. */
+/* The code after the region frees memory that later iterations use. */
 static int *table;
 static void block(void)
 {
@@ -115,7 +115,7 @@ static void block(void)
 	}
 }
 
-/* The code after the region closes what the region uses. */
+/* The code after the region closes a descriptor that the region uses. */
 static void descriptor(void)
 {
 	int fd = open("/", O_RDONLY);
@@ -180,7 +180,7 @@ static void output(void)
 	}
 }
 
-/* readdir() may overwrite what it returned before. */
+/* readdir() may overwrite its previous result. */
 static void entries(void)
 {
 	DIR *dir = opendir("/");

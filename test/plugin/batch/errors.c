@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Loops that COSY_BATCH cannot split. The first part is found on the source, the
-// second on the IR, which is only made if the first has no errors.
+// Loops that COSY_BATCH cannot split. The errors of the first part are found on the source, those
+// of the second part on the IR, which exists only if the first part has no errors.
 // RUN: %clang -fsyntax-only -DSOURCE -Xclang -verify=source %s
 // RUN: %clang -O0 -c -o %t.o -DIR -Xclang -verify=ir %s
 // RUN: %clang -O2 -c -o %t.o -DIR -Xclang -verify=ir %s
@@ -225,7 +225,7 @@ void too_much(int n)
 	}
 }
 
-/* The result of one iteration's region decides what the next one does first. */
+/* The result of one iteration's region determines the beginning of the next one. */
 int carried(int n)
 {
 	int last = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // A page is borrowed from a read to a write only if nothing between them can make
-// another thread change the file: a plain store cannot, a volatile or an atomic
-// one, or a volatile load, is what threads wait by.
+// another thread change the file. A plain store cannot. A thread can wait for a volatile
+// or atomic store, or a volatile load.
 // RUN: %clang -O2 -c -o %t.o -fplugin-arg-cosy-dump -Rpass-missed=cosy %s 2>&1 | FileCheck %s
 #include <cosy.h>
 #include <unistd.h>

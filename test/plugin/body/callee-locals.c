@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Large local variables of the functions that a region calls do not pile up in the
-// frame of the region's function: natively they follow each other on the stack.
+// Large local variables of the functions that a region calls do not accumulate in the
+// frame of the region's function: natively they use the same stack one after the other.
 // RUN: %clang -O2 -c -o %t.o -Rpass=cosy -Rpass-missed=cosy -fplugin-arg-cosy-no-outline %s 2>&1 | FileCheck %s
 // RUN: %cosy-cc -O0 %s -o %t && %run-all %t | FileCheck --check-prefix=OUT %s
 // RUN: %cosy-cc -O2 %s -o %t && %run-all %t | FileCheck --check-prefix=OUT %s
@@ -12,7 +12,7 @@
 #define STACK (1 << 20)
 #define SIXTEEN(CALL) CALL CALL CALL CALL CALL CALL CALL CALL CALL CALL CALL CALL CALL CALL CALL CALL
 
-/* Reads what it has written, so that the buffer stays. */
+/* Reads the data that it has written, so that the buffer is not removed. */
 static int use(volatile char *buf, int size, int n)
 {
 	buf[n] = n;
@@ -36,7 +36,7 @@ static int outer(int n)
 	return use(buf, sizeof(buf), n);
 }
 
-/* All calls are taken in, 16 times four, and there is one more. */
+/* All calls are inlined, 16 times four, and there is one more. */
 static int same(int n)
 {
 	int sum = getppid() < 0;
@@ -60,7 +60,7 @@ static int same(int n)
 
 FUNCTION(1) FUNCTION(2) FUNCTION(3) FUNCTION(4) FUNCTION(5) FUNCTION(6) FUNCTION(7)
 
-/* The first is taken in; for the others there is no room, and they stay calls. */
+/* The first is inlined. There is no room for the others, and they stay calls. */
 static int different(int n)
 {
 	int sum;

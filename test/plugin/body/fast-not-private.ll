@@ -1,5 +1,5 @@
 ; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-; The descriptor is stored, so others may use it: there is no hint, but a note that says why.
+; The descriptor is stored, so other code may use it. There is no hint, but a note with the reason.
 ; RUN: %opt -S -passes=cosy-fast-paths %s | FileCheck %s
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
 target triple = "x86_64-unknown-linux-gnu"

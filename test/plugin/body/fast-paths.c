@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the plugin proves about calls becomes hints, and remarks at their lines.
+// Facts that the plugin proves about calls become hints, and remarks at their lines.
 // RUN: %clang -O2 -c -o %t.o -fplugin-arg-cosy-dump -Rpass=cosy -Rpass-missed=cosy %s 2>&1 | FileCheck %s
 // RUN: %clang -O0 -c -o %t.o -fplugin-arg-cosy-dump %s 2>&1 | FileCheck --check-prefix=O0 %s
 // RUN: %clang -O2 -c -o %t.o -fplugin-arg-cosy-dump -fplugin-arg-cosy-no-fast %s 2>&1 | FileCheck --check-prefix=PLAIN %s

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// _FORTIFY_SOURCE: the check of a buffer's size is in the compound, and so is what
-// it guards; only where it fails, the checking function is called, and aborts.
+// _FORTIFY_SOURCE: the check of a buffer's size is in the compound, and so is the guarded
+// call. Only if the check fails, the checking function is called, and aborts.
 // RUN: %clang -O2 -D_FORTIFY_SOURCE=2 -c -o %t.o -fplugin-arg-cosy-dump %s 2>&1 | FileCheck %s
 // RUN: %clang -O1 -D_FORTIFY_SOURCE=3 -c -o %t.o -fplugin-arg-cosy-dump %s 2>&1 | FileCheck %s
 // RUN: %cosy-cc -O0 -D_FORTIFY_SOURCE=2 %s -o %t && %run-all %t 40 | FileCheck --check-prefix=OUT %s
@@ -18,7 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* What a libc makes of its calls that glibc 2.36 does not make with clang. */
+/* Calls that another libc emits, but glibc 2.36 does not emit with clang. */
 ssize_t __read_chk(int fd, void *buf, size_t n, size_t size);
 ssize_t __readlink_chk(const char *path, char *buf, size_t n, size_t size);
 int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t size);
@@ -57,7 +57,7 @@ __attribute__((noinline)) static long guarded(size_t n, int flags)
 	return r + (dst[0] == dst[1]) * 1000 + buf[43] * 10 + buf[44];
 }
 
-// What fails at last is called, where nothing has been written yet.
+// A function that fails last is called when nothing has been written yet.
 // CHECK-LABEL: .compound "strings"
 // CHECK: strlen
 // CHECK: br.8.{{ugt|uge|ult}}

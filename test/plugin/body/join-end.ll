@@ -1,5 +1,5 @@
 ; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-; A seek from the end (whence 2) has to be made to know where: it is not joined.
+; A seek from the end (whence 2) is needed to compute the offset, so it is not joined.
 ; RUN: %opt -S -passes=cosy-join %s | FileCheck %s
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
 target triple = "x86_64-unknown-linux-gnu"

@@ -1,6 +1,6 @@
 ; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-; A seek and the read after it are made at once (hint 8); what is computed between them is
-; moved before both.
+; A seek and the read after it are made at once (hint 8). The code between them is moved before
+; both.
 ; RUN: %opt -S -passes=cosy-join %s | FileCheck %s
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
 target triple = "x86_64-unknown-linux-gnu"

@@ -1,5 +1,5 @@
 ; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-; A sum of 128 bits fits no register: it is left as it is, and becomes a part of an up-call.
+; A sum of 128 bits fits no register. It is not changed, and becomes a part of an up-call.
 ; RUN: %opt -S -passes=cosy-legalize %s | FileCheck %s
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
 target triple = "x86_64-unknown-linux-gnu"

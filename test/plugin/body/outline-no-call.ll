@@ -1,5 +1,5 @@
 ; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-; Where there is no system call at all, nothing is moved: the region gains nothing anyway.
+; Without any system call, nothing is moved, because the region gains nothing.
 ; RUN: %opt -S -passes=cosy-outline %s | FileCheck %s
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
 target triple = "x86_64-unknown-linux-gnu"

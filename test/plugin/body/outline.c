@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What makes no system call and would take longer as operations, or would leave the
-// kernel several times, is one up-call; what is short or holds a call stays.
+// Code without a system call that would take longer as operations, or would leave the
+// kernel several times, is one up-call. Short code, and code with a call, stays.
 // RUN: %clang -O0 -w -c -o %t.o -fplugin-arg-cosy-dump -Rpass-missed=cosy %s 2>&1 | FileCheck %s
 // RUN: %clang -O2 -g -w -c -o %t.o -fplugin-arg-cosy-dump -Rpass-missed=cosy %s 2>&1 | FileCheck %s
 // RUN: %clang -O1 -w -c -o %t.o -fplugin-arg-cosy-dump -fplugin-arg-cosy-no-outline %s 2>&1 | FileCheck --check-prefix=NONE %s
@@ -16,7 +16,7 @@
 
 static char text[4096];
 
-// Both sides of a condition, and what is behind it.
+// Both sides of a condition, and the code after it.
 // CHECK: leaves the kernel for an up-call: call of {{puts|printf}};
 // CHECK-LABEL: .compound "sides"
 // CHECK: libc {{.*}} getuid
@@ -42,7 +42,7 @@ static int sides(int n)
 	return n;
 }
 
-// A loop of them: not one in each round, with what it counts.
+// A loop of them: not one in each iteration, with the code that counts.
 // CHECK: outline.c:[[#@LINE+9]]:{{.*}}: leaves the kernel for an up-call: call of printf
 // CHECK-LABEL: .compound "rounds"
 // CHECK-NOT: loop
@@ -58,7 +58,7 @@ static int rounds(int n)
 	return n;
 }
 
-// What computes much, with two results.
+// Code that computes much, with two results.
 // CHECK: outline.c:[[#@LINE+11]]:{{.*}}: leaves the kernel for an up-call: code that takes longer as operations
 // CHECK-LABEL: .compound "counts"
 // CHECK-NOT: loop
@@ -105,8 +105,8 @@ static unsigned hashes(long n)
 	return h;
 }
 
-// Few rounds, known to be few, are not worth it; nor are error paths a reason to
-// leave where there is no error.
+// A loop with a known small number of iterations does not gain; nor are error paths a reason
+// to leave where there is no error.
 // CHECK-LABEL: .compound "few"
 // CHECK: .upcalls 2
 // CHECK: loop
@@ -129,7 +129,7 @@ static int few(int *a)
 	return sum + a[0] + a[1] + a[2];
 }
 
-// Nobody counts what runs natively: a region with a limit does all it can itself.
+// Native code does not count operations, so a region with a limit runs all it can itself.
 // CHECK-LABEL: .compound "limited"
 // CHECK: .upcalls 0
 static long limited(long n)
@@ -144,7 +144,7 @@ static long limited(long n)
 	return lines;
 }
 
-// Values wider than registers, and a loop with two ways out.
+// Values wider than registers, and a loop with two exits.
 // CHECK: .compound "wide"
 // CHECK: upcall
 static unsigned __int128 wide(long n)

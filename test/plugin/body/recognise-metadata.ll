@@ -1,5 +1,5 @@
 ; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-; What is known of the call is kept: it does not unwind, its reads are borrowed.
+; The properties of the call are kept: it does not unwind, its reads are borrowed.
 ; RUN: %opt -S -passes=cosy-recognise %s | FileCheck %s
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
 target triple = "x86_64-unknown-linux-gnu"

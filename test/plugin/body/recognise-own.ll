@@ -1,6 +1,6 @@
 ; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-; A function with libc's name that is defined here, or a call that says that it is not libc's,
-; is an ordinary call.
+; A function with libc's name that is defined here, or a call that is marked as not libc's, is an
+; ordinary call.
 ; RUN: %opt -S -passes=cosy-recognise %s | FileCheck %s
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
 target triple = "x86_64-unknown-linux-gnu"

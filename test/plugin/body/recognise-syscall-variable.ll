@@ -1,5 +1,5 @@
 ; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-; Which system call this is, is not known: it remains a call of libc, an up-call.
+; The system call is not known, so it remains a call of libc, an up-call.
 ; RUN: %opt -S -passes=cosy-recognise %s | FileCheck %s
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
 target triple = "x86_64-unknown-linux-gnu"

@@ -1,6 +1,6 @@
 ; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-; A value that lives across blocks goes through memory. The up-calls have to be grouped again
-; after that: the body is only recognised.
+; A value that lives across blocks is stored in memory. The up-calls must be grouped again after
+; that: the body is only recognised.
 ; RUN: %opt -S -passes=cosy-spill %s | FileCheck %s
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
 target triple = "x86_64-unknown-linux-gnu"

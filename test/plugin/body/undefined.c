@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Undefined behaviour: at -O0 a region goes on like the machine code does, at -O2 it
+// Undefined behaviour: at -O0 a region behaves like the machine code, at -O2 it
 // compiles.
 // RUN: %cosy-cc -O0 -w %s -o %t && %run-all %t | FileCheck %s
 // RUN: %clang -O2 -w -c %s -o %t.o
@@ -34,7 +34,7 @@ static int branch(int n)
 	return n;
 }
 
-/* By the low bits of the amount, as the processor does it; natively an output. */
+/* By the low bits of the amount, as in the processor; natively an output. */
 static int shift(void)
 {
 	int amount = 40, x;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// In an up-call a debugger sees the region's function at the user's line.
+// In an up-call a debugger shows the region's function at the source line.
 // RUN: %cosy-cc -O0 -g -no-pie -fno-pie %s -o %t && %t | FileCheck --check-prefix=OUT %s
 // RUN: COSY_EXECUTOR=user %t > %t.address
 // RUN: addr2line -i -f -s -e %t $(cat %t.address) | FileCheck %s
@@ -7,7 +7,7 @@
 // RUN: COSY_EXECUTOR=user %t > %t.address
 // RUN: addr2line -i -f -s -e %t $(cat %t.address) | FileCheck %s
 //
-// The same where locations are there for messages only.
+// The same if locations exist only for messages.
 // RUN: %clang -O2 -c -fverify-intermediate-code %s -o %t.o
 // RUN: %clang -O2 -c -g -fverify-intermediate-code %s -o %t.o
 #include <cosy.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the executor cannot do runs natively in the middle of the compound.
+// Code that the executor cannot run is native in the middle of the compound.
 // RUN: %clang -O1 -c -o %t.o -fplugin-arg-cosy-dump -Rpass=cosy -Rpass-missed=cosy %s 2>&1 | FileCheck %s
 // RUN: %cosy-cc -O0 %s -o %t && %run-all %t | FileCheck --check-prefix=OUT %s
 // RUN: %cosy-cc -O2 %s -o %t && %run-all %t | FileCheck --check-prefix=OUT %s
@@ -24,7 +24,7 @@ static void messages(int n)
 	COSY_END;
 }
 
-// Neighbours are one up-call.
+// Adjacent ones are one up-call.
 // CHECK: remark: region became a compound: {{.*}}, 1 up-call
 // CHECK: remark: leaves the kernel for an up-call: floating point
 static double floats(int n, float f)

@@ -1,5 +1,5 @@
 ; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-; A stage says which state it takes, and does nothing to others.
+; A stage rejects bodies in another state, and does not change other functions.
 ; RUN: %not %opt -disable-output -passes=cosy-legalize %s 2>&1 | FileCheck %s
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
 target triple = "x86_64-unknown-linux-gnu"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The program of a user function: what guards it, and what that costs.
+// The program of a user function: its checks, and their cost.
 // RUN: %clang -O0 -c %s -o %t.o && llvm-objcopy --dump-section .cosy.functions=%t.elf %t.o /dev/null
 // RUN: llvm-objdump -dr --no-show-raw-insn %t.elf | FileCheck %s
 // RUN: llvm-readelf -S -s %t.elf | FileCheck --check-prefix=ELF %s
@@ -7,7 +7,7 @@
 // RUN: llvm-objdump -dr --no-show-raw-insn %t.2.elf | FileCheck %s
 #include <cosy.h>
 
-// The code, the segment and the lines are there, and no memory of its own.
+// It contains the code, the segment and the lines, and no memory of its own.
 // ELF: cosy PROGBITS
 // ELF-NOT: .rodata
 // ELF-NOT: .bss
@@ -19,7 +19,7 @@
 
 static const unsigned char weight[8] = { 1, 2, 3, 5, 7, 11, 13, 17 };
 
-// The program names its segment. It goes on where it has left a loop, if it has.
+// The program names its segment. It resumes a loop that it has left.
 // CHECK: <cosy_function_part>:
 // CHECK: R_BPF_64_64 segment
 // CHECK: r[[R:[0-9]+]] = *(u32 *)(r{{[0-9]+}} + 0x74)
@@ -29,9 +29,9 @@ COSY_FUNCTION unsigned int weigh(const unsigned char *p, size_t n, int *out)
 	unsigned int sum = 0;
 	size_t i;
 
-	// In the unrolled loop one look at the budget and one at the upper half of the
-	// address are enough for sixteen iterations. Constants need none: the index is
-	// below eight.
+	// In the unrolled loop one check of the budget and one of the upper half of the
+	// address are enough for sixteen iterations. Constants need none, because the
+	// index is below eight.
 	// CHECK: r[[B:[0-9]+]] = *(u64 *)(r[[C:[0-9]+]] + 0x38)
 	// CHECK-NEXT: r[[B]] += -0x1
 	// CHECK-NEXT: *(u64 *)(r[[C]] + 0x38) = r[[B]]
@@ -47,9 +47,9 @@ COSY_FUNCTION unsigned int weigh(const unsigned char *p, size_t n, int *out)
 	// CHECK: if r{{[0-9]+}} != r{{[0-9]+}} goto -
 	for (i = 0; i < n; i++)
 		sum += p[i] * weight[p[i] & 7];
-	// The budget is filled up by the module.
+	// The module increases the budget.
 	// CHECK: call 0x436f7379
-	// What it writes is remembered first.
+	// It records first that it writes.
 	// CHECK: *(u32 *)(r{{[0-9]+}} + 0x70) = 0x1
 	// CHECK-NEXT: *(u32 *)(r{{[0-9]+}} + 0x0) =
 	*out = sum;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The constants of a user function are copied: where it depends on their addresses,
-// and not only on what is there, it would do something else in the kernel.
+// The constants of a user function are copied. A function that depends on their addresses,
+// and not only on their contents, would have other results in the kernel.
 // RUN: %clang -O2 -c -o %t.o -Xclang -verify %s
 // RUN: %clang -O0 -c -o %t.o -Xclang -verify %s
 #include <cosy.h>
@@ -58,7 +58,7 @@ COSY_FUNCTION int in_a_helper(struct node *n)
 	return helper(n->name, none);
 }
 
-/* These are right. */
+/* These are valid. */
 COSY_FUNCTION int distance(struct node *n)
 {
 	const int *p = table, *end = table + 16;

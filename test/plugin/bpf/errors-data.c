@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Constant data is copied into the segment: nobody may see where the copy is.
+// Constant data is copied into the segment. No code may get the address of the copy.
 // RUN: %clang -O0 -S -o /dev/null -Xclang -verify %s
 // RUN: %clang -O2 -S -o /dev/null -Xclang -verify %s
 #include <cosy.h>
@@ -17,7 +17,7 @@ COSY_FUNCTION void stores(const char **p, int n)
 	*p = names[n]; // expected-error {{the address of constant data is handed out, and would be that of a copy; hand out a number that stands for it, or copy the data}}
 }
 
-/* Looking is no handing out. */
+/* Reading does not expose the address. */
 COSY_FUNCTION int finds(const char *s)
 {
 	const char *const *p;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the type of a user function cannot be.
+// Types that a user function cannot have.
 // RUN: %clang -O0 -S -o /dev/null -Xclang -verify %s
 // RUN: %clang -fsyntax-only -Xclang -verify %s
 #include <cosy.h>

@@ -20,7 +20,7 @@ COSY_FUNCTION uint64_t many(const uint64_t *p, uint64_t n) // expected-error {{t
 	return 0 NINETY(LAST);
 }
 
-/* That is the remedy. */
+/* This is the remedy. */
 COSY_FUNCTION uint64_t in_array(const uint64_t *p, uint64_t n)
 {
 	uint64_t v[100], sum = 0;

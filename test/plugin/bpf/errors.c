@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What cannot be in a user function, each at its line, with what to do instead.
+// Code that a user function cannot contain, each at its line, with a remedy.
 // RUN: %clang -O0 -S -o /dev/null -ferror-limit=0 -Xclang -verify %s
 // RUN: %clang -O2 -S -o /dev/null -ferror-limit=0 -Xclang -verify %s
 // RUN: %clang -O2 -D_FORTIFY_SOURCE=2 -S -o /dev/null -ferror-limit=0 -Xclang -verify %s

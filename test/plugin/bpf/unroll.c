@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A loop that goes round up to 2^32 - 1 times is not unrolled that often.
+// A loop with up to 2^32 - 1 iterations is not unrolled that often.
 // RUN: (ulimit -t 100; %clang -O2 -fwrapv -S -o /dev/null %s)
 #include <cosy.h>
 #include <stddef.h>

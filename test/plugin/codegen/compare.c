@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A part of a register is compared only where the rest may be something else.
+// A part of a register is compared only if the rest may have other contents.
 // RUN: %clang -O2 -c -o %t.o -fplugin-arg-cosy-dump %s 2>&1 | FileCheck %s
 // RUN: %cosy-cc -O0 %s -o %t && %run-all %t | FileCheck --check-prefix=OUT %s
 // RUN: %cosy-cc -O2 %s -o %t && %run-all %t | FileCheck --check-prefix=OUT %s
@@ -11,7 +11,7 @@
 static char high = (char)0x80;
 static unsigned short full = 0xffff;
 
-// What was loaded is zero above.
+// The upper bits of a loaded value are zero.
 // CHECK-LABEL: .compound "loaded"
 // CHECK-DAG: {{(br.8.(eq|ne)|set.8.eq r[0-9]+,)}} r{{[0-9]+}}, 128
 // CHECK-DAG: {{(br.8.(eq|ne)|set.8.eq r[0-9]+,)}} r{{[0-9]+}}, 65535
@@ -47,7 +47,7 @@ __attribute__((noinline)) int is_signed(const char *a)
 	return found;
 }
 
-// What was computed may be more than fits.
+// A computed value may be wider.
 __attribute__((noinline)) int computed(long sum)
 {
 	int found = 0;

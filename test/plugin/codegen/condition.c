@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A condition that is computed in the middle of an up-call is one value behind it.
+// A condition that is computed in the middle of an up-call is one value after it.
 // RUN: %cosy-cc -O0 -Wall -Wextra -Werror -Wno-cosy %s -o %t && %run-all %t | FileCheck %s
 // RUN: %cosy-cc -O2 -Wall -Wextra -Werror -Wno-cosy %s -o %t && %run-all %t | FileCheck %s
 // RUN: %cosy-cc -O1 -fsanitize=undefined -Wno-cosy %s -o %t && %run-all %t | FileCheck %s

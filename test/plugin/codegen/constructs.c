@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What C has besides integers and loops, each in a region: volatile and atomic
+// C constructs other than integers and loops, each in a region: volatile and atomic
 // objects, thread-local and static ones, vectors, complex and wide numbers, odd
 // bit-fields, flexible arrays, compound literals, statement expressions,
-// _Generic, function pointers, recursion, regions in regions' callees.
+// _Generic, function pointers, recursion, regions in callees of regions.
 // RUN: %cosy-cc -O0 %s -o %t -lm && %run-all %t | FileCheck %s
 // RUN: %cosy-cc -O1 %s -o %t -lm && %run-all %t | FileCheck %s
 // RUN: %cosy-cc -O2 -g %s -o %t -lm && %run-all %t | FileCheck %s
@@ -80,7 +80,7 @@ NOINLINE static long numbers(int n)
 	return r;
 }
 
-/* What fits no register, changes in a loop and is wanted behind the region. */
+/* A value that fits no register, changes in a loop and is used after the region. */
 NOINLINE static long wide(int n)
 {
 	unsigned __int128 w = 5;
@@ -259,7 +259,7 @@ NOINLINE static int sum(int n, ...)
 	return s;
 }
 
-// A region that is called from one, and that calls its own function.
+// A region that is called from another one, and that calls the same function.
 static int inner(int n)
 {
 	int r = 0;

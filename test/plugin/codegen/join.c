@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// lseek and read are joined although an up-call behind them wants a value that was
-// loaded between them: here the descriptor, printed.
+// lseek and read are joined although an up-call after them uses a value that was
+// loaded between them: here the descriptor is printed.
 // RUN: %clang -O2 -c -o %t.o -fplugin-arg-cosy-dump %s 2>&1 | FileCheck --check-prefix=CODE %s
 // RUN: %cosy-cc -w -O0 %s -o %t && %run-all %t | FileCheck %s
 // RUN: %cosy-cc -w -O2 %s -o %t && %run-all %t | FileCheck %s

@@ -31,7 +31,7 @@ static int sum_of(const struct point *p, int n)
 	return s;
 }
 
-// None of it leaves the kernel.
+// No part of it leaves the kernel.
 // CHECK-NOT: up-call
 static int64_t mix(int8_t c, uint8_t uc, int16_t s, uint16_t us, int32_t i, uint32_t u, int64_t l,
 		   uint64_t ul)

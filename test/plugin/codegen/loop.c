@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A counted loop is one operation around its body.
+// A counted loop needs one operation besides its body.
 // RUN: %clang -O0 -c -o %t.o -fplugin-arg-cosy-dump %s 2>&1 | FileCheck %s
 // RUN: %clang -O2 -c -o %t.o -fplugin-arg-cosy-dump %s 2>&1 | FileCheck %s
 // RUN: %cosy-cc -O0 %s -o %t && %run-all %t | FileCheck --check-prefix=OUT %s

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// 200 values that live at once, in a loop. Only those that live at an up-call are
+// 200 values that live at once, in a loop. Only those that are live at an up-call are
 // copied for it.
 // RUN: %clang -O2 -c -o %t.o -Rpass=cosy %s 2>&1 | FileCheck %s
 // CHECK: {{20[0-9]|21[0-9]}} registers

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What a region gains: warnings where it is certain to lose, remarks with figures
-// and advice, all of it in the YAML record, too.
+// The gain of a region: warnings if it certainly loses, remarks with figures
+// and advice, all of it also in the YAML record.
 // RUN: %clang -O0 -S -o %t.s -Xclang -verify %s
 // RUN: %clang -O2 -S -o %t.s -Xclang -verify %s
 // RUN: %clang -O2 -S -o %t.s -w -Rpass=cosy -Rpass-missed=cosy -Rpass-analysis=cosy %s 2>&1 | FileCheck %s
@@ -56,7 +56,7 @@ int name(const char *path, struct stat *st)
 	return n;
 }
 
-/* Nobody knows how often. */
+/* The number of iterations is not known. */
 int loop(int n)
 {
 	int sum = 0;
@@ -69,7 +69,7 @@ int loop(int n)
 	return sum;
 }
 
-/* What the native code saves, too, is told. */
+/* The saving of the native code is reported, too. */
 int names(const char *path, int n)
 {
 	int sum = 0;
@@ -112,7 +112,7 @@ int single_call_is_better(const char *path, int n, FILE *f)
 	return sum;
 }
 
-/* A round that is cut short makes no up-call; LLVM makes two loops of it. */
+/* An iteration that ends early makes no up-call; LLVM makes two loops of it. */
 int up_call_after_continue(int n, FILE *f)
 {
 	int sum = 0;
@@ -133,7 +133,7 @@ int up_call_after_continue(int n, FILE *f)
 	return sum;
 }
 
-/* Calls inside make up for it; and an error path is no round. */
+/* Calls inside compensate for it; and an error path is not an iteration. */
 int up_call_each_outer_round(int n, FILE *f)
 {
 	int sum = 0;
@@ -152,7 +152,7 @@ int up_call_each_outer_round(int n, FILE *f)
 	return sum;
 }
 
-/* What is around a jump back that is no loop is not known either. */
+/* Code around a back-edge that is not a loop has no known count either. */
 int irreducible(int n)
 {
 	COSY_START;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Whether bytes are the same is asked by an operation, also where the answer of
-// memcmp(), or of the bcmp() that LLVM makes of it, comes together with a constant
-// before it is compared with zero.
+// An operation tests whether bytes are the same, also if the result of memcmp(), or
+// of the bcmp() that LLVM makes of it, is merged with a constant before it is
+// compared with zero.
 // RUN: %clang -O0 -c -o %t.o -fplugin-arg-cosy-dump -fplugin-arg-cosy-no-outline %s 2>&1 | FileCheck %s
 // RUN: %clang -O2 -c -o %t.o -fplugin-arg-cosy-dump -fplugin-arg-cosy-no-outline %s 2>&1 | FileCheck %s
 // RUN: %cosy-cc -O2 -w %s -o %t && %run-all %t | FileCheck --check-prefix=OUT %s

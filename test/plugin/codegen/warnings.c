@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Regions that work but will disappoint.
+// Regions that work but do not gain.
 // RUN: %clang -O0 -S -o /dev/null -Xclang -verify %s
 // RUN: %clang -O2 -S -o /dev/null -Xclang -verify %s
 // RUN: %not %clang -Werror -S -o /dev/null %s

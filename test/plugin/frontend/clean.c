@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Markers and options add no warnings of the compiler's to code that has none, in any C or C++.
+// Markers and options cause no warnings of the compiler in code without any, in any C or C++.
 // RUN: %clang -std=c99 -Weverything -Werror -Wno-declaration-after-statement -c %s -o %t.o
 // RUN: %clang -std=c11 -Weverything -Werror -Wno-declaration-after-statement -c %s -o %t.o
 // RUN: %clang -std=gnu2x -Weverything -Werror -Wno-pre-c2x-compat -c %s -o %t.o

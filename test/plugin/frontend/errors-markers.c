@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Markers that are not used as they should be.
+// Markers that are used incorrectly.
 // RUN: %clang -fsyntax-only -Xclang -verify %s
 // RUN: %clangxx -x c++ -fsyntax-only -Xclang -verify %s
 #include <cosy.h>
@@ -26,7 +26,7 @@ void nested(void)
 	COSY_END;
 }
 
-/* One error each, not one more for each marker that follows. */
+/* One error each, without further errors for the markers that follow. */
 void nested_and_ended(void)
 {
 	COSY_START; // expected-note {{region starts here}}
@@ -91,7 +91,7 @@ int in_an_expression(int n)
 	return COSY_START, n; // expected-error {{COSY_START has to be a statement of a block}}
 }
 
-/* These are right. */
+/* These are valid. */
 void jump_out(int n)
 {
 again:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Messages of all stages have fix-its where the marker can be moved.
+// Messages of all stages have fix-its if the marker can be moved.
 // RUN: %clang -c -o %t.o -fdiagnostics-parseable-fixits -Rpass-missed=cosy %s 2>&1 | FileCheck %s
 // RUN: %not %clang -c -o %t.o -DERRORS -fdiagnostics-parseable-fixits -fdiagnostics-print-source-range-info %s 2>&1 | FileCheck --check-prefix=ERR %s
 #include <cosy.h>

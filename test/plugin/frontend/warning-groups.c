@@ -13,7 +13,7 @@
 // RUN: %not %clang -c -o %t.o -fplugin-arg-cosy-Wcosy-unheard-of %s 2>&1 | FileCheck --check-prefix=UNKNOWN %s
 // RUN: %not %clang -c -o %t.o -DBAD %s 2>&1 | FileCheck --check-prefix=BAD %s
 //
-// From bitcode, too.
+// Also from bitcode.
 // RUN: mkdir -p %t.dir
 // RUN: %cosy-cc -save-temps=obj -c -o %t.dir/a.o %s 2>&1 | FileCheck --check-prefixes=BITCODE,BITCODE-ON %s
 // RUN: %cosy-cc -save-temps=obj -c -o %t.dir/a.o -Wno-cosy-no-system-call %s 2>&1 | FileCheck --check-prefix=BITCODE %s --implicit-check-not=warning:

@@ -10,12 +10,12 @@ target triple = "x86_64-unknown-linux-gnu"
 @llvm.compiler.used = appending global [3 x ptr] [ptr @cosy.region.f, ptr @f.cosy.0, ptr @kept], section "llvm.metadata"
 @kept = global i32 0
 
-; Neither of the two is kept any more. The call in the callee is the compound's.
+; Neither of the two is kept any more. The call in the callee belongs to the compound.
 ; CHECK: @llvm.compiler.used = appending global [1 x ptr] [ptr @kept], section "llvm.metadata"
 ; CHECK: @cosy.library = {{.*}} [ptr @getpid, ptr @
 
-; The host writes the input into the frame, runs the compound, and reads the output. Nothing is left
-; of the call that stood for it.
+; The host writes the input into the frame, runs the compound, and reads the output. The call that
+; represented it is removed.
 ; CHECK-LABEL: define i32 @f(i32 %n)
 ; CHECK: [[FRAME:%.*]] = alloca i64, i32 3
 ; CHECK: load atomic i32, ptr getelementptr inbounds (i8, ptr @cosy.regions, i64 4) monotonic
@@ -45,7 +45,7 @@ end:
   ret i32 %r
 }
 
-; As a function it stays as it was.
+; As a function it is unchanged.
 ; CHECK-LABEL: define {{.*}}i32 @taken(i32 %n)
 ; CHECK-NEXT: call i32 @getpid()
 ; CHECK-NOT: @f.cosy.0

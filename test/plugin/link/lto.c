@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// With -flto, functions of other files become a part of the compound when the program is linked.
+// With -flto, functions of other files become a part of the compound in the link step.
 //
 // Without it they are up-calls.
 // RUN: %cosy-cc -O2 -w -Rpass=cosy -c %s -o %t.o 2>&1 | FileCheck --check-prefix=ALONE %s
@@ -15,7 +15,7 @@
 // RUN: done
 //
 // With ThinLTO, too: the linker copies the functions into the region's module, except those that
-// have a region of their own.
+// contain a region.
 // RUN: %cosy-cc -flto=thin -O2 -w -Rpass=cosy -c %s -o %t.thin.o 2>&1 | count 0
 // RUN: %cosy-cc -flto=thin -O2 -w -c %S/Inputs/lto-callees.c -o %t-callees.thin.o
 // RUN: %cosy-cc -flto=thin -O2 -Rpass=cosy -Rpass-missed=cosy %t.thin.o %t-callees.thin.o -o %t.thin 2>&1 | FileCheck --check-prefixes=LINK,THIN %s
@@ -26,7 +26,7 @@
 // RUN:   COSY_EXECUTOR=user COSY_STATS=%t.stats %t.1 | FileCheck --check-prefix=OUT %s && FileCheck --check-prefix=RAN %s <%t.stats || exit 1; \
 // RUN: done
 //
-// Functions of an archive are seen, too. Those that are machine code, from whatever compiler, are
+// Functions of an archive are included, too. Those that are machine code, from any compiler, are
 // up-calls.
 // RUN: rm -f %t.a && llvm-ar rcs %t.a %t-callees.o
 // RUN: %cosy-cc -flto -w %t.o %t.a -o %t.1
@@ -36,7 +36,7 @@
 // RUN: gcc -O2 -w -I%include -c %S/Inputs/lto-callees.c -o %t-gcc.o && %cosy-cc -flto -O2 -Wno-cosy -c %s -o %t.quiet.o
 // RUN: %cosy-cc -flto -Wl,--fatal-warnings %t.quiet.o %t-gcc.o -o %t.gcc && %run-all %t.gcc | FileCheck --check-prefix=OUT %s
 //
-// Objects that are not for full LTO only, and what sanitizers watch, are compiled as without -flto.
+// Objects that are also for other linkers, and sanitized code, are compiled as without -flto.
 // RUN: for options in '-flto -ffat-lto-objects' '-flto -save-temps=obj' '-flto -fsanitize=address' '-flto -fno-lto'; do \
 // RUN:   echo "$options" && %cosy-cc -O2 $options -fuse-ld=lld -w %s %S/Inputs/lto-callees.c -o %t.1 && \
 // RUN:   COSY_EXECUTOR=user COSY_STATS=%t.stats %t.1 | FileCheck --check-prefix=OUT %s && grep -q 'lto.c:.* upcalls=' %t.stats || exit 1; \
@@ -47,7 +47,7 @@
 // RUN: %cosy-cc -flto -O2 -Werror=cosy-no-system-call -c %s -o %t.error.o
 // RUN: not %cosy-cc -flto %t.error.o %t-gcc.o -o %t.1 2>&1 | FileCheck --check-prefix=ERROR %s
 //
-// Who links in another way is told what to do.
+// Other kinds of linking print the remedy.
 // RUN: not %cc -flto -fuse-ld=lld %t.o %t-callees.o -L%lib -l:libcosy.a -o %t.1 2>&1 | FileCheck --check-prefix=PLAIN %s
 // PLAIN: undefined symbol: __cosy_region_not_compiled__link_by_cosy_cc_with_flto
 // RUN: not %cc -flto=thin -fuse-ld=lld %t.thin.o %t-callees.o -L%lib -l:libcosy.a -o %t.1 2>&1 | FileCheck --check-prefix=PLAIN %s
@@ -91,7 +91,7 @@ static long sizes(const char *const *names)
 	return total;
 }
 
-// Local variables whose addresses functions of other files get.
+// Local variables whose addresses are passed to functions of other files.
 static int pointers(void)
 {
 	long size = 0;
@@ -123,7 +123,7 @@ static int nested(void)
 	return n;
 }
 
-// An up-call at most, and no vectors in it.
+// At most an up-call, and no vectors in it.
 static unsigned int sums(void)
 {
 	unsigned int numbers[64], s = 0;
@@ -139,7 +139,7 @@ static unsigned int sums(void)
 	return s;
 }
 
-// This one is called, not the weak one; and recursion is an up-call.
+// This function is called, not the weak one; and recursion is an up-call.
 int overridden(void)
 {
 	return 2;

@@ -12,7 +12,7 @@
 
 #include "Inputs/lto-inline.h"
 
-// Inlined where its exceptions are caught: the compound is run by an invoke.
+// Inlined into code that catches its exceptions: an invoke runs the compound.
 static inline long sum(int n, int *reached)
 {
 	long s = 0;
@@ -48,7 +48,7 @@ int main()
 	// OUT: -1
 	std::printf("%ld\n", caught(2));
 	std::printf("%ld\n", caught(5));
-	// What several files define is seen once, at least.
+	// A function that several files define is present at least once.
 	// CHECK-DAG: lto-inline.h:13:2: region became a compound:
 	// CHECK-DAG: lto-inline.h:24:2: region became a compound:
 	// OUT: 10 13 3

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Regions in C++ coroutines: where one is suspended the compound ends, and the next
-// begins when it is resumed. Others' coroutines are resumed by up-calls.
+// Regions in C++ coroutines: the compound ends where one is suspended, and the next one
+// begins when it is resumed. Up-calls resume other coroutines.
 // RUN: %clangxx -std=c++20 -O0 -c -o %t.o -Rpass=cosy -Rpass-missed=cosy %s 2>&1 | FileCheck %s
 // RUN: %clangxx -std=c++20 -O2 -c -o %t.o -Rpass=cosy -Rpass-missed=cosy %s 2>&1 | FileCheck %s
 // RUN: %cosy-cc --driver-mode=g++ -std=c++20 -O0 %s -o %t && %run-all %t | FileCheck --check-prefix=OUT %s

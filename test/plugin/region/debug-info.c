@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// With -g and optimization, clang follows what is assigned to a local variable. The native
-// pieces of a region have copies of such assignments, and are other functions.
+// With -g and optimization, clang tracks the values of a local variable. The native
+// pieces of a region have copies of such records, and are other functions.
 // RUN: %clang -O1 -g -fverify-intermediate-code -c %s -o %t.o
 // RUN: %cosy-cc -O2 -g %s -o %t && %run-all %t | FileCheck %s
 #include <cosy.h>

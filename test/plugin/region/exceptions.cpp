@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// C++: calls that unwind to a destructor or a handler of the function are made
-// by the function itself, with compounds between them; what nobody here catches
-// passes through a compound.
+// C++: the function itself makes calls that unwind to its destructors or handlers,
+// with compounds between them. An exception that is not caught here passes
+// through a compound.
 // RUN: %clangxx -O0 -c -o %t.o -Rpass=cosy -Rpass-missed=cosy %s 2>&1 | FileCheck %s
 // RUN: %clangxx -O2 -c -o %t.o -Rpass=cosy -Rpass-missed=cosy %s 2>&1 | FileCheck %s
 // RUN: %cosy-cc --driver-mode=g++ -O0 %s -o %t && %run-all %t | FileCheck --check-prefix=OUT %s

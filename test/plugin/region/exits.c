@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Ways out of a region: its end, return, goto, break and continue of an outer
-// loop; what does not come back to the end stays native.
+// Exits of a region: its end, return, goto, break and continue of an outer
+// loop. Code that does not reach the end stays native.
 // RUN: %clang -O0 -c -o %t.o -fplugin-arg-cosy-dump %s 2>&1 | FileCheck %s
 // RUN: %clang -O2 -c -o %t.o -fplugin-arg-cosy-dump %s 2>&1 | FileCheck %s
 // RUN: %cosy-cc -O0 %s -o %t && %run-all %t | FileCheck --check-prefix=OUT %s
@@ -50,7 +50,7 @@ static int outer(int n)
 	return sum;
 }
 
-// Two regions in a function; the second has values of the first.
+// Two regions in a function; the second one uses values of the first one.
 // CHECK-LABEL: .compound "both"
 // CHECK-LABEL: .compound "both"
 static int both(int n)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// The same program however it is built.
+// The same program with different options.
 // RUN: %cosy-cc -O2 -flto %s -o %t -fuse-ld=lld && %run-all %t | FileCheck %s
 // RUN: %cosy-cc -O2 -flto=thin %s -o %t -fuse-ld=lld && %run-all %t | FileCheck %s
 // RUN: %cosy-cc -O2 -g %s -o %t && %run-all %t | FileCheck %s
@@ -22,7 +22,7 @@
 // RUN: %run-all --only native,user %t | FileCheck %s
 // RUN: %cosy-cc -O2 -save-temps %s -o %t && %run-all %t | FileCheck %s
 //
-// The instructions are sound, at each level.
+// The instructions are valid, at each level.
 // RUN: %clang -O0 -g -fverify-intermediate-code -c %s -o %t.o
 // RUN: %clang -O3 -g -fverify-intermediate-code -c %s -o %t.o
 #include <cosy.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Functions of the program that are called as libc's: what the linker has found
-// counts, however the program is linked. The region whose functions are not libc's
+// Functions of the program that are called as libc's: the function that the linker has
+// resolved counts, for all kinds of linking. The region whose functions are not libc's
 // runs natively; the other one does not.
 // RUN: %cc -O2 -DOTHER -c %s -o %t.other.o
 // RUN: %cosy-cc -w -O0 -c %s -o %t.0.o && %cosy-cc -w -O2 -c %s -o %t.2.o

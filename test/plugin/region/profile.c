@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Counters of -fprofile-instr-generate are counted by the compound, to the same
+// The compound increments the counters of -fprofile-instr-generate to the same
 // numbers as natively.
 // RUN: %clang -O1 -fprofile-instr-generate -fcoverage-mapping -c -o %t.o -Rpass-missed=cosy -fplugin-arg-cosy-dump %s 2>&1 | FileCheck %s
 // CHECK-NOT: leaves

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Several regions in a function, and jumps out of one to before, between and behind others.
+// Several regions in a function, and jumps out of one to before, between and after others.
 // RUN: %cosy-cc -O0 %s -o %t && %run-all %t | FileCheck %s
 // RUN: %cosy-cc -O2 %s -o %t && %run-all %t | FileCheck %s
 #include <cosy.h>

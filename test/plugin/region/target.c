@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Compounds are for x86-64. Compiled for another machine, or with pointers of 32 bits,
-// regions are native code and nothing else, and the compiler says so.
+// regions are only native code, and the compiler reports that.
 // RUN: %clang --target=i686-linux-gnu -ffreestanding -O1 -S -emit-llvm %s -o %t.ll 2>&1 | FileCheck %s
 // RUN: FileCheck --check-prefix=IR %s <%t.ll
 // RUN: %clang --target=x86_64-linux-gnux32 -ffreestanding -O0 -S -emit-llvm %s -o %t.ll 2>&1 | FileCheck %s

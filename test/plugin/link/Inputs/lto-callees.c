@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What the regions of lto.c and lto.cpp call in another file. */
+/* Functions of another file that the regions of lto.c and lto.cpp call. */
 #include <cosy.h>
 #include <errno.h>
 #include <fcntl.h>

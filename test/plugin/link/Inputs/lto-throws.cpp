@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
-/* What the regions of lto.cpp call in another file; and the same inline function. */
+/* Functions of another file that the regions of lto.cpp call; and the same inline function. */
 #include <stdexcept>
 #include <unistd.h>
 

@@ -4,13 +4,13 @@
 extern "C" {
 #endif
 
-/** size_of() - the size of the file @name, or what errno became, negated */
+/** size_of() - the size of the file @name, or the negative errno */
 long size_of(const char *name);
 
-/** size_by_pointer() - the same; counts in @calls, and in @errors what fails */
+/** size_by_pointer() - the same; counts in @calls, and in @errors failures */
 void size_by_pointer(const char *name, long *size, unsigned char *calls, int errors[3]);
 
-/** parents() - 10 times @n, from a region of its own */
+/** parents() - 10 times @n, from a separate region */
 int parents(int n);
 
 /** parents_native() - the same; its region is for debugging */
