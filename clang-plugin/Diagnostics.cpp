@@ -32,7 +32,7 @@ static SourceMessages *Messages;
 
 static bool PlacesInText = false;
 
-void putPlacesIntoText() { PlacesInText = true; }
+void addPlacesToText() { PlacesInText = true; }
 
 void setSourceMessages(SourceMessages *M) { Messages = M; }
 

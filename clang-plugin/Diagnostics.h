@@ -69,7 +69,7 @@ void setSourceMessages(SourceMessages *Messages);
 
 /// Makes the text of later messages begin with their place, because a linker
 /// prints only the text.
-void putPlacesIntoText();
+void addPlacesToText();
 
 /// \returns a WarningLevel for each warning at \p Loc, or an empty string if
 /// they are not known.

@@ -30,7 +30,7 @@ static const SystemCall *systemCallMadeBy(const Instruction &I) {
 }
 
 /// \returns how loops wait in the system call \p Name, from waits.def.
-static StringRef howLoopsWait(StringRef Name) {
+static StringRef waitKind(StringRef Name) {
   static const StringMap<StringRef> How = {
 #define COSY_WAITS(name, how) {#name, #how},
 #include "waits.def"
@@ -41,7 +41,7 @@ static StringRef howLoopsWait(StringRef Name) {
 bool mayWait(const Instruction &I) {
   const SystemCall *Call = systemCallMadeBy(I);
   // The function itself makes calls that never wait.
-  return Call && howLoopsWait(Call->Name) != "DIRECT";
+  return Call && waitKind(Call->Name) != "DIRECT";
 }
 
 /// \returns true if the module makes \p I itself for a compound that it parks.
@@ -52,7 +52,7 @@ static bool isParked(const Instruction &I) {
 
 /// \returns true if \p I is such a call and may wait without a time limit.
 static bool waitsParked(const Instruction &I) {
-  return isParked(I) && howLoopsWait(systemCallMadeBy(I)->Name) != "CLOSE";
+  return isParked(I) && waitKind(systemCallMadeBy(I)->Name) != "CLOSE";
 }
 
 bool isErrnoAddress(const Instruction &I) {
@@ -77,7 +77,7 @@ bool accessesErrnoDirectly(const Function &Body) {
 }
 
 /// \returns why \p I depends on the thread that executes it, or null.
-static const char *whyOfThread(const Instruction &I) {
+static const char *whyThreadDependent(const Instruction &I) {
   if (any_of(I.operands(), [](const Use &U) {
         auto *C = dyn_cast<Constant>(U);
         return C && C->isThreadDependent();
@@ -97,7 +97,7 @@ static const char *whyOfThread(const Instruction &I) {
 static const char *whyNative(const Instruction &I) {
   if (const char *Why = whyNotMovable(I))
     return Why;
-  if (const char *Why = whyOfThread(I))
+  if (const char *Why = whyThreadDependent(I))
     return Why;
   if (mayWait(I) && !isParked(I))
     return "a call that the loop waits for";

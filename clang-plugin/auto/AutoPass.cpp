@@ -24,7 +24,7 @@ namespace cosy {
 
 /// \returns whether a call of the function \p Name gains even in an entry of
 /// its own.
-static bool paysAlone(StringRef Name) {
+static bool gainsAlone(StringRef Name) {
   static const StringSet<> Functions = {
 #define COSY_PRELOAD_IF(Function, ...) #Function,
 #include "preload.def"
@@ -134,7 +134,7 @@ static StringRef singleCall(CallBase &CB) {
   if (CB.getCalledFunction()->hasExternalWeakLinkage())
     return {};
   LibraryFunction L = libraryFunction(CB);
-  return L && paysAlone(L.Name) ? L.Name : StringRef();
+  return L && gainsAlone(L.Name) ? L.Name : StringRef();
 }
 
 /// The attribute of a call that goes through the module although its function
@@ -226,7 +226,7 @@ static bool declareForLinkStep(Module &M, Library From) {
       continue;
     if (StringRef Notice = noticeBefore(F.getName()); !Notice.empty())
       Callees.push_back(noticeFunction(M, Notice, From));
-    else if (paysAlone(F.getName()))
+    else if (gainsAlone(F.getName()))
       Callees.push_back(libcosyFunction(M, "cosy_auto_" + F.getName(),
                                         F.getFunctionType(), From));
   }
@@ -241,7 +241,7 @@ void deferToLinkStep(Module &M) {
     nameRemedy(M);
 }
 
-bool makeCallsSingly(ArrayRef<BasicBlock *> Blocks) {
+bool markSingleCalls(ArrayRef<BasicBlock *> Blocks) {
   SmallVector<BasicBlock *, 32> Work(Blocks);
   SmallPtrSet<Function *, 8> Seen;
   bool Any = false;

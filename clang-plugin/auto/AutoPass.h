@@ -34,7 +34,7 @@ private:
 
 /// Marks the calls of functions of preload.def in \p Blocks, and in functions
 /// of the module that are called there. \returns whether there are any.
-bool makeCallsSingly(llvm::ArrayRef<llvm::BasicBlock *> Blocks);
+bool markSingleCalls(llvm::ArrayRef<llvm::BasicBlock *> Blocks);
 
 /// Leaves the functions of \p M to the link step: gives them AutoAttribute, and
 /// refers to the functions of libcosy that they may call then. So the linker
@@ -42,7 +42,7 @@ bool makeCallsSingly(llvm::ArrayRef<llvm::BasicBlock *> Blocks);
 /// symbols that they refer to.
 void deferToLinkStep(llvm::Module &M);
 
-/// The same for the calls that makeCallsSingly() has marked.
+/// The same for the calls that markSingleCalls() has marked.
 void deferSingleCalls(llvm::Module &M);
 
 } // namespace cosy

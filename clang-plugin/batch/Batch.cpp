@@ -437,7 +437,7 @@ static SmallVector<CallInst *, 4> callsOf(Module &M, StringRef Name) {
 }
 
 /// Reads and removes the annotations of the variables of \p F.
-static VariableNotes takeNotes(Function &F) {
+static VariableNotes readNotes(Function &F) {
   VariableNotes Notes;
   for (Instruction &I : make_early_inc_range(instructions(F))) {
     auto *II = dyn_cast<IntrinsicInst>(&I);
@@ -459,7 +459,7 @@ bool removeBatchMarkers(Module &M) {
   bool Any = false;
   for (StringRef Name : {StringRef(BatchMarker), StringRef(BatchStepMarker)}) {
     for (CallInst *CI : callsOf(M, Name)) {
-      takeNotes(*CI->getFunction());
+      readNotes(*CI->getFunction());
       CI->eraseFromParent();
       Any = true;
     }
@@ -489,7 +489,7 @@ bool splitBatches(Module &M, bool Check) {
   for (CallInst *Marker : callsOf(M, BatchMarker))
     Hosts.insert(Marker->getFunction());
   for (Function *F : Hosts) {
-    VariableNotes Notes = takeNotes(*F);
+    VariableNotes Notes = readNotes(*F);
     for (Instruction &I : make_early_inc_range(instructions(*F)))
       if (I.isLifetimeStartOrEnd())
         I.eraseFromParent();

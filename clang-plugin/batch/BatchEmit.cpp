@@ -386,12 +386,12 @@ void Emitter::calls() {
     return B.CreateAdd(I, B.getInt64(1));
   };
   Resumes.push_back(L.RegionExit);
-  bool OneWay = all_of(L.Call, [&](BasicBlock *BB) {
+  bool HasOneResume = all_of(L.Call, [&](BasicBlock *BB) {
     return all_of(successors(BB), [&](BasicBlock *S) {
       return L.Call.count(S) || S == L.RegionExit;
     });
   });
-  Resume = OneWay ? nullptr : bytes(4 * L.Size, Align(4), "resume");
+  Resume = HasOneResume ? nullptr : bytes(4 * L.Size, Align(4), "resume");
   B.SetCurrentDebugLocation(EndLoc);
   MapVector<BasicBlock *, BasicBlock *> Stubs;
   for (BasicBlock *BB : Blocks) {

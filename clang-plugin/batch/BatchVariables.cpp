@@ -39,8 +39,8 @@ public:
 private:
   void findAccesses();
   void add(Instruction &I, Access A);
-  bool isReadFirst(ArrayRef<BasicBlock *> From, unsigned Phases,
-                   unsigned ReadIn) const;
+  bool isReadBeforeWritten(ArrayRef<BasicBlock *> From, unsigned Phases,
+                           unsigned ReadIn) const;
   bool checkEscaping();
   bool checkValues();
   Instruction *find(unsigned Phases, bool Writes) const;
@@ -124,8 +124,9 @@ void VariableCheck::findAccesses() {
 /// overwritten. The path goes through blocks of the loop in \p Phases, and if
 /// \p ReadIn is 0 also through blocks outside. Only reads in \p ReadIn count,
 /// or, if that is 0, those outside.
-bool VariableCheck::isReadFirst(ArrayRef<BasicBlock *> From, unsigned Phases,
-                                unsigned ReadIn) const {
+bool VariableCheck::isReadBeforeWritten(ArrayRef<BasicBlock *> From,
+                                        unsigned Phases,
+                                        unsigned ReadIn) const {
   SmallVector<BasicBlock *, 16> Work;
   SmallPtrSet<BasicBlock *, 16> Seen;
   auto Push = [&](BasicBlock *BB) {
@@ -174,10 +175,10 @@ Instruction *VariableCheck::find(unsigned Phases, bool Writes) const {
 }
 
 /// Returns true if \p Phases contains more than one phase.
-static bool isSeveral(unsigned Phases) { return Phases & (Phases - 1); }
+static bool hasSeveral(unsigned Phases) { return Phases & (Phases - 1); }
 
 bool VariableCheck::checkEscaping() {
-  if (!isSeveral(Readers | Writers) || !Writers)
+  if (!hasSeveral(Readers | Writers) || !Writers)
     return true;
   return error(
       find(Writers & ~Collecting ? Writers & ~Collecting : Writers, true),
@@ -204,7 +205,7 @@ bool VariableCheck::checkValues() {
   // Returns true if a phase reads a value that an earlier iteration wrote last.
   // A variable of the body has no value when an iteration begins.
   auto IsCarried = [&](unsigned Through, unsigned ReadIn) {
-    return !V.InBody && isReadFirst(L.Step, Through, ReadIn);
+    return !V.InBody && isReadBeforeWritten(L.Step, Through, ReadIn);
   };
   bool CarriedToCollect = IsCarried(Collecting, Collecting);
   bool CarriedToCalls = IsCarried(Collecting | Calling, Calling);
@@ -221,14 +222,14 @@ bool VariableCheck::checkValues() {
                  name() + " is read in the region, but an earlier iteration of "
                           "the batch writes it later, here. Write it in the "
                           "region, or before COSY_START");
-  if (isSeveral(Writers) &&
+  if (hasSeveral(Writers) &&
       (CarriedToCollect || CarriedToCalls || CarriedToFinish))
     return error(find(Late, true),
                  name() + " is written before and after the beginning or the "
                           "end of the region, and read by a later iteration. "
                           "Declare it in the loop's body, or use a variable "
                           "for each part");
-  bool LiveOut = isReadFirst(exitsOf(L), All, 0);
+  bool LiveOut = isReadBeforeWritten(exitsOf(L), All, 0);
   bool LateExits = any_of(L.Blocks, [&](BasicBlock *BB) {
     return (L.phasesOf(BB) & (Calling | Finishing)) &&
            any_of(successors(BB),
@@ -253,7 +254,7 @@ bool VariableCheck::checkValues() {
 bool VariableCheck::run() {
   findAccesses();
   Escapes |= !V.Size;
-  bool Several = isSeveral(Readers | Writers) || UsedOutside;
+  bool Several = hasSeveral(Readers | Writers) || UsedOutside;
   // Copying more bytes than this costs more than addressing an array.
   constexpr uint64_t MaxCopied = 16;
   if (V.InBody && (Escapes || (Several && V.Size > MaxCopied))) {

@@ -128,7 +128,7 @@ static void shareLocals(ArrayRef<AllocaInst *> New,
 
 void inlineCallees(Function &Body, const Function &Host,
                    const PristineMap &Pristine, InlineLimits Limits,
-                   function_ref<bool(const Function &)> MayTake) {
+                   function_ref<bool(const Function &)> MayInline) {
   struct Site {
     CallBase *Call;
     int Parent; ///< in History
@@ -152,7 +152,7 @@ void inlineCallees(Function &Body, const Function &Host,
       Callee = P;
     }
     if (hasProgram(*Callee) || !canInline(*Callee, Body, Limits.Callee) ||
-        !MayTake(*Callee))
+        !MayInline(*Callee))
       continue;
     bool Recursive = false;
     for (int H = Parent; H >= 0; H = History[H].second)
@@ -259,17 +259,17 @@ static void mergeAllocas(Function &F) {
   if (All.size() < 2)
     return;
   uint64_t Size = 0;
-  Align Most(1);
+  Align Max(1);
   SmallVector<uint64_t, 16> Offsets;
   for (AllocaInst *AI : All) {
     Size = alignTo(Size, AI->getAlign());
     Offsets.push_back(Size);
     Size += AI->getAllocationSize(DL)->getFixedValue();
-    Most = std::max(Most, AI->getAlign());
+    Max = std::max(Max, AI->getAlign());
   }
   IRBuilder<> B(&*F.getEntryBlock().getFirstInsertionPt());
   AllocaInst *One = B.CreateAlloca(ArrayType::get(B.getInt8Ty(), Size));
-  One->setAlignment(Most);
+  One->setAlignment(Max);
   for (auto [AI, Off] : zip(All, Offsets))
     AI->replaceAllUsesWith(Off ? B.CreateConstGEP1_64(B.getInt8Ty(), One, Off)
                                : One);
@@ -277,7 +277,7 @@ static void mergeAllocas(Function &F) {
     AI->eraseFromParent();
 }
 
-static bool affordsLoopPasses(Function &F, FunctionAnalysisManager &FAM) {
+static bool canRunLoopPasses(Function &F, FunctionAnalysisManager &FAM) {
   if (any_of(F, [](BasicBlock &BB) {
         return BB.hasNPredecessorsOrMore(MaxLoopPredecessors);
       }))
@@ -317,7 +317,7 @@ PreservedAnalyses ThreadSwitchesPass::runOnBody(Function &Body,
 
 PreservedAnalyses LoopsPass::runOnBody(Function &Body,
                                        FunctionAnalysisManager &FAM) {
-  if (!affordsLoopPasses(Body, FAM))
+  if (!canRunLoopPasses(Body, FAM))
     return PreservedAnalyses::all();
   FunctionPassManager FPM;
   LoopPassManager Rotate;

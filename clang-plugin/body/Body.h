@@ -22,12 +22,12 @@ struct InlineLimits {
 };
 
 /// Inlines the functions that \p Body calls, if their definitions are known, \p
-/// MayTake allows it and \p Limits are kept. Functions that \p Body calls
+/// MayInline allows it and \p Limits are kept. Functions that \p Body calls
 /// directly are inlined first. \p Host, which contains the region, is never
 /// inlined.
 void inlineCallees(llvm::Function &Body, const llvm::Function &Host,
                    const PristineMap &Pristine, InlineLimits Limits,
-                   llvm::function_ref<bool(const llvm::Function &)> MayTake);
+                   llvm::function_ref<bool(const llvm::Function &)> MayInline);
 
 /// \returns true if \p F has a loop.
 bool hasLoop(const llvm::Function &F);

@@ -54,10 +54,10 @@ public:
   std::string whyNot(const Value &Buffer, Uses &U) const;
 
 private:
-  bool isKnownOnlyHere(const Value &Buffer) const;
+  bool isUsedOnlyHere(const Value &Buffer) const;
   bool isNotNegative(Value &Result, BasicBlock &At) const;
-  std::string whatIsBetween(CallBase &Read, CallBase &Write) const;
-  bool maybeChangesFiles(const Instruction &I) const;
+  std::string conflictBetween(CallBase &Read, CallBase &Write) const;
+  bool mayChangeFiles(const Instruction &I) const;
 
   Function &Body;
   const Region &R;
@@ -106,7 +106,7 @@ static const Value *variableOf(const Value *V, const Region &R) {
 
 /// Returns true if only the region uses \p Buffer. Uses in the region itself
 /// are those in the body.
-bool Borrowing::isKnownOnlyHere(const Value &Buffer) const {
+bool Borrowing::isUsedOnlyHere(const Value &Buffer) const {
   const Value *Variable = variableOf(&Buffer, R);
   if (!Variable)
     return false;
@@ -153,7 +153,7 @@ bool Borrowing::isNotNegative(Value &Result, BasicBlock &At) const {
 }
 
 /// \returns true if \p I may change the contents of a file.
-bool Borrowing::maybeChangesFiles(const Instruction &I) const {
+bool Borrowing::mayChangeFiles(const Instruction &I) const {
   if (auto *SI = dyn_cast<StoreInst>(&I)) {
     // A store to a variable cannot change a mapped file.
     const Value *To = getUnderlyingObject(SI->getPointerOperand());
@@ -204,11 +204,11 @@ static void stepBack(const Instruction &I,
 
 /// \returns the reason if anything on a path from the read to the write
 /// prevents borrowing.
-std::string Borrowing::whatIsBetween(CallBase &Read, CallBase &Write) const {
-  auto Behind = reach(Read, Read, stepForward);
+std::string Borrowing::conflictBetween(CallBase &Read, CallBase &Write) const {
+  auto After = reach(Read, Read, stepForward);
   auto Before = reach(Write, Read, stepBack);
-  for (const Instruction *I : Behind)
-    if (Before.count(I) && maybeChangesFiles(*I))
+  for (const Instruction *I : After)
+    if (Before.count(I) && mayChangeFiles(*I))
       return I == &Write ? "it may be written twice"
                          : "something between the read and the write may "
                            "change the file";
@@ -233,7 +233,7 @@ std::string Borrowing::whyNot(const Value &Buffer, Uses &U) const {
     return "the buffer is used for something else";
   if (U.Reads.size() != 1)
     return "there are several reads into the buffer";
-  if (!isKnownOnlyHere(Buffer))
+  if (!isUsedOnlyHere(Buffer))
     return "the buffer is known outside the region";
   CallBase &Read = *U.Reads.front();
   for (CallBase *Write : U.Writes) {
@@ -241,7 +241,7 @@ std::string Borrowing::whyNot(const Value &Buffer, Uses &U) const {
       return "what is written is not what the read returned";
     if (!isNotNegative(Read, *Write->getParent()))
       return "the read may have failed when its result is written";
-    if (std::string Why = whatIsBetween(Read, *Write); !Why.empty())
+    if (std::string Why = conflictBetween(Read, *Write); !Why.empty())
       return Why;
   }
   return "";

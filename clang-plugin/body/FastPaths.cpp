@@ -92,7 +92,7 @@ private:
 //===----------------------------------------------------------------------===//
 
 /// Returns true if \p Call can find a private file by its first argument.
-static bool takesPrivate(StringRef Call) {
+static bool acceptsPrivate(StringRef Call) {
   return StringSwitch<bool>(Call)
       .Cases("read", "pread64", "write", "pwrite64", true)
       .Cases("lseek", "fstat", "close", true)
@@ -121,7 +121,7 @@ static std::string whyNotPrivate(const Instruction &I, const Value *Fd,
   if (!Call)
     return "is given to a function";
   for (auto [N, Arg] : enumerate(CB->args()))
-    if (Arg == Fd && (N || !takesPrivate(Call->Name)))
+    if (Arg == Fd && (N || !acceptsPrivate(Call->Name)))
       return ("is given to " + Call->Name).str();
   Closes |= Call->Name == "close";
   return "";
@@ -191,7 +191,7 @@ static bool isSameLoad(const Instruction &I, const Value *Fd,
 }
 
 /// \returns true if \p I may be moved before the system call \p Call.
-static bool mayGoBefore(const Instruction &I, const CallBase &Call) {
+static bool canMoveBefore(const Instruction &I, const CallBase &Call) {
   return (!I.mayReadOrWriteMemory() || isLoadOfVariable(I)) &&
          !isa<PHINode>(I) && !I.isTerminator() &&
          isSafeToSpeculativelyExecute(&I) && !is_contained(I.operands(), &Call);
@@ -255,7 +255,7 @@ static void joinWithNext(CallBase &Seek) {
     bool Tests = isa<ICmpInst>(I) && I->getOperand(0) == &Seek &&
                  I->hasOneUse() && isa<BranchInst>(I->user_back());
     if (!Tests && !isa<DbgInfoIntrinsic>(I)) {
-      if (!mayGoBefore(*I, Seek))
+      if (!canMoveBefore(*I, Seek))
         return addNote(
             Seek, false,
             "not joined with a call after it: something else is done "
@@ -319,8 +319,8 @@ static bool growsBy(const Value *V, const CallBase &Read, const Loop &L) {
 }
 
 /// \returns true if \p L continues whenever \p Read has returned \p Size.
-static bool goesOn(const CallBase &Read, const ConstantInt &Size,
-                   const Loop &L) {
+static bool continuesIfFull(const CallBase &Read, const ConstantInt &Size,
+                            const Loop &L) {
   SmallVector<BasicBlock *, 4> Exiting;
   L.getExitingBlocks(Exiting);
   return all_of(Exiting, [&](const BasicBlock *BB) {
@@ -348,7 +348,7 @@ void Finder::findRest(CallBase &Read) {
   auto *Size = dyn_cast<ConstantInt>(Read.getArgOperand(2));
   if (!Size || !Size->getValue().isStrictlyPositive())
     return addNote(Read, false, "not read at once: not always the same size");
-  if (!goesOn(Read, *Size, *L))
+  if (!continuesIfFull(Read, *Size, *L))
     return addNote(Read, false,
                    "not read at once: the loop may end before the "
                    "end of the file");

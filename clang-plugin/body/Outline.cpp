@@ -138,9 +138,9 @@ private:
   }
   void scaleLoops();
   void costOf(BasicBlock &BB);
-  double leastUpCalls(ArrayRef<BasicBlock *> Blocks,
-                      const SmallPtrSetImpl<BasicBlock *> &Inside,
-                      BasicBlock *To);
+  double minUpCalls(ArrayRef<BasicBlock *> Blocks,
+                    const SmallPtrSetImpl<BasicBlock *> &Inside,
+                    BasicBlock *To);
   void findFrom(BasicBlock *Entry, std::vector<Piece> &List);
 
   Function &Body;
@@ -195,8 +195,8 @@ void Finder::scaleLoops() {
       if (comparesWithConstant(*L) && LookUps++ < MaxTripCounts) {
         if (unsigned Trips = SE.getSmallConstantTripCount(L))
           Known = Trips;
-        else if (unsigned Most = SE.getSmallConstantMaxTripCount(L))
-          Known = std::min<double>(Most, Expected);
+        else if (unsigned Max = SE.getSmallConstantMaxTripCount(L))
+          Known = std::min<double>(Max, Expected);
       }
       S *= Known / Expected;
       Expected = Known;
@@ -224,20 +224,20 @@ void Finder::costOf(BasicBlock &BB) {
 
 /// \returns the minimum number of up-calls over all paths through \p Blocks to
 /// \p To.
-double Finder::leastUpCalls(ArrayRef<BasicBlock *> Blocks,
-                            const SmallPtrSetImpl<BasicBlock *> &Inside,
-                            BasicBlock *To) {
+double Finder::minUpCalls(ArrayRef<BasicBlock *> Blocks,
+                          const SmallPtrSetImpl<BasicBlock *> &Inside,
+                          BasicBlock *To) {
   Work += Blocks.size();
   std::vector<BasicBlock *> Sorted(Blocks.begin(), Blocks.end());
   llvm::sort(Sorted, [&](auto *A, auto *B) {
     return Order.lookup(A) < Order.lookup(B);
   });
-  DenseMap<BasicBlock *, double> Until; // to the end of a block
-  double Least = HUGE_VAL;
+  DenseMap<BasicBlock *, double> AtEnd;
+  double Min = HUGE_VAL;
   for (BasicBlock *BB : Sorted) {
     double Here = HUGE_VAL;
     for (BasicBlock *Pred : predecessors(BB))
-      if (auto It = Until.find(Pred); It != Until.end())
+      if (auto It = AtEnd.find(Pred); It != AtEnd.end())
         Here = std::min(Here, It->second);
     if (BB == Blocks.front())
       Here = 0;
@@ -248,11 +248,11 @@ double Finder::leastUpCalls(ArrayRef<BasicBlock *> Blocks,
           Times *= TripCounts.lookup(L);
       Here += Times;
     }
-    Until[BB] = Here;
+    AtEnd[BB] = Here;
     if (is_contained(successors(BB), To))
-      Least = std::min(Least, Here);
+      Min = std::min(Min, Here);
   }
-  return Least;
+  return Min;
 }
 
 /// Appends to \p List the piece that begins at \p Entry and saves most, if any.
@@ -308,12 +308,12 @@ void Finder::findFrom(BasicBlock *Entry, std::vector<Piece> &List) {
     auto GainWith = [&](double Fewer) {
       return Operations + (Fewer - Entries) * UpCallCost;
     };
-    double Least = std::max(Best.Gain, Entries * MinGain);
+    double MinNeeded = std::max(Best.Gain, Entries * MinGain);
     double Gain = GainWith(UpCalls);
-    if (Gain > Least && UpCalls && !Inside.count(To))
-      Gain = GainWith(
-          std::min(UpCalls, Entries * leastUpCalls(Blocks, Inside, To)));
-    if (Gain > Least && !Inside.count(To) && IsClosed()) {
+    if (Gain > MinNeeded && UpCalls && !Inside.count(To))
+      Gain =
+          GainWith(std::min(UpCalls, Entries * minUpCalls(Blocks, Inside, To)));
+    if (Gain > MinNeeded && !Inside.count(To) && IsClosed()) {
       Best.Exit = To;
       Best.Gain = Gain;
       NumBest = Blocks.size();
@@ -378,8 +378,8 @@ static SmallVector<BasicBlock *, 16> isolateOperations(Function &Body) {
 
 /// Moves the blocks of \p P to a new function. Their only predecessor is \p
 /// Before, and only the last of them has a successor outside.
-static Function *moveOut(const Piece &P, BasicBlock *Before,
-                         const Twine &Name) {
+static Function *outlinePiece(const Piece &P, BasicBlock *Before,
+                              const Twine &Name) {
   Function &Body = *Before->getParent();
   LLVMContext &Ctx = Body.getContext();
   SmallPtrSet<const BasicBlock *, 16> Inside(P.Blocks.begin(), P.Blocks.end());
@@ -487,7 +487,8 @@ PreservedAnalyses OutlinePass::runOnBody(Function &Body,
       if (!is_contained(P.Blocks, Pred) && !is_contained(Outside, Pred))
         Outside.push_back(Pred);
     BasicBlock *Before = SplitBlockPredecessors(P.Entry, Outside, ".before");
-    Function *F = moveOut(P, Before, Body.getName() + ".native." + Twine(N));
+    Function *F =
+        outlinePiece(P, Before, Body.getName() + ".native." + Twine(N));
     ++NumPieces;
     LLVM_DEBUG(dbgs() << F->getName() << " saves " << format("%.0f", P.Gain)
                       << " instructions\n");

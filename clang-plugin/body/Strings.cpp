@@ -72,7 +72,7 @@ private:
   Value *findOrEnd(Value *C);
   Value *copyPadded();
   void append(Value *Left, Value *Right);
-  Value *appendFails(Value *Most);
+  Value *appendFails(Value *Max);
 
   IRBuilder<> B;
   CallInst &CI;
@@ -181,13 +181,13 @@ Value *Expansion::checkedCopy() {
 }
 
 /// Reads only memory that the checking function reads before it fails.
-Value *Expansion::appendFails(Value *Most) {
+Value *Expansion::appendFails(Value *Max) {
   Value *Size = arg(CI.arg_size() - 1);
   Before = strnlen(arg(0), Size);
   Value *Room = B.CreateSub(Size, Before);
-  if (Most)
-    Most = B.CreateSelect(B.CreateICmpULT(Most, Room), Most, Room);
-  Length = strnlen(arg(1), Most ? Most : Room);
+  if (Max)
+    Max = B.CreateSelect(B.CreateICmpULT(Max, Room), Max, Room);
+  Length = strnlen(arg(1), Max ? Max : Room);
   return B.CreateICmpEQ(Length, Room);
 }
 

@@ -30,7 +30,7 @@ STATISTIC(NumUpCalls, "Up-calls, those of user functions included");
 namespace cosy {
 
 /// \returns true if \p A explains an up-call better than \p B.
-static bool saysMore(const Instruction &A, const Instruction &B) {
+static bool explainsBetter(const Instruction &A, const Instruction &B) {
   auto Rank = [](const Instruction &I) {
     return isa<CallBase>(I) ? outlinedPieceOf(I) ? 1 : 2 : 0;
   };
@@ -111,7 +111,7 @@ UpCallList readUpCalls(Function &Body) {
       Call.Culprit = &I;
     } else if (!isOperation(I, DL)) {
       const Instruction &Why = culpritOf(I);
-      if (!Call.Culprit || saysMore(Why, *Call.Culprit))
+      if (!Call.Culprit || explainsBetter(Why, *Call.Culprit))
         Call.Culprit = const_cast<Instruction *>(&Why);
     }
   }
@@ -218,7 +218,7 @@ private:
 } // namespace
 
 /// Inlines into \p Thunk the outlined pieces that \p Copies call.
-static void takePiecesIn(Function &Thunk, ArrayRef<Instruction *> Copies,
+static void inlinePieces(Function &Thunk, ArrayRef<Instruction *> Copies,
                          ThunkLocations &Locations) {
   SmallPtrSet<const Instruction *, 32> Located;
   for (const Instruction &I : instructions(Thunk))
@@ -324,7 +324,7 @@ Function *createThunk(const UpCall &Call, ArrayRef<Reg> Uses,
     B.CreateStore(V, Slot(R));
   }
   B.CreateRetVoid();
-  takePiecesIn(*Thunk, Copies, Locations);
+  inlinePieces(*Thunk, Copies, Locations);
   return Thunk;
 }
 

@@ -78,7 +78,7 @@ private:
     return field(offsetof(cosy_function_ctx, saved) + N * sizeof(cosy_u64));
   }
   /// Emits may_goto: it jumps to \p To some millions of times, then to \p Else.
-  void mayGo(BasicBlock *To, BasicBlock *Else) {
+  void mayGoto(BasicBlock *To, BasicBlock *Else) {
     InlineAsm *MayGoto = InlineAsm::get(FunctionType::get(B.getVoidTy(), false),
                                         "may_goto ${0:l}", "!i", true);
     B.CreateCallBr(MayGoto, To, {Else}, {});
@@ -296,7 +296,7 @@ void BoundLoops::checkEdge(BasicBlock *From, BasicBlock *To) {
   SmallVector<Value *, 8> Next;
   for (PHINode &Phi : To->phis())
     Next.push_back(hidden(Phi, Phi.getIncomingValueForBlock(From), None));
-  mayGo(To, Else);
+  mayGoto(To, Else);
   if (Headers[To].Resume) {
     B.SetInsertPoint(Leave);
     leave(From, To);
@@ -449,7 +449,7 @@ void BoundLoops::callInLoop() {
       B.CreateLoad(B.getInt64Ty(), field(offsetof(cosy_function_ctx, budget)));
   B.CreateCondBr(B.CreateICmpSLT(Budget, B.getInt64(0)), Left, Repeat);
   B.SetInsertPoint(Repeat);
-  mayGo(Call, Left);
+  mayGoto(Call, Left);
   B.SetInsertPoint(Left);
   B.CreateStore(B.getInt32(COSY_FUNCTION_LEFT),
                 field(offsetof(cosy_function_ctx, status)));

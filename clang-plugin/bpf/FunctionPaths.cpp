@@ -52,15 +52,15 @@ public:
 private:
   void measure();
   bool mayFollow(const BasicBlock *BB) const {
-    return BB == L.getHeader() || Left.contains(BB);
+    return BB == L.getHeader() || Remaining.contains(BB);
   }
-  Value *atFirst(Value *V) const;
+  Value *initialValue(Value *V) const;
   BasicBlock *next(BasicBlock *BB) const;
 
   const Loop &L;
   const LoopInfo &LI;
   DenseMap<const BasicBlock *, unsigned>
-      Left; ///< instructions to the end of the iteration
+      Remaining; ///< instructions to the end of the iteration
 };
 
 } // namespace
@@ -79,12 +79,12 @@ void PathFinder::measure() {
       for (BasicBlock *Next : successors(BB))
         if (Next == L.getHeader())
           Best = 0;
-        else if (auto It = Left.find(Next); It != Left.end())
+        else if (auto It = Remaining.find(Next); It != Remaining.end())
           Best = std::min(Best, It->second);
       if (Best == ~0u)
         continue;
       Best += sizeOf(*BB);
-      auto [It, New] = Left.try_emplace(BB, Best);
+      auto [It, New] = Remaining.try_emplace(BB, Best);
       Changed |= New || Best < It->second;
       It->second = std::min(It->second, Best);
     }
@@ -92,7 +92,7 @@ void PathFinder::measure() {
 }
 
 /// Returns the initial value of \p V if it is a loop-carried value.
-Value *PathFinder::atFirst(Value *V) const {
+Value *PathFinder::initialValue(Value *V) const {
   auto *Phi = dyn_cast<PHINode>(V);
   BasicBlock *Before = L.getLoopPredecessor();
   return Phi && Before && Phi->getParent() == L.getHeader()
@@ -117,15 +117,15 @@ BasicBlock *PathFinder::next(BasicBlock *BB) const {
         ICmpInst::isEquality(Pred)) {
       match(State, m_ICmp(Pred, m_Value(State), m_Constant(C)));
       // Other compared values usually differ.
-      bool Same = C && atFirst(State) == C;
+      bool Same = C && initialValue(State) == C;
       return Br->getSuccessor(Same != (Pred == ICmpInst::ICMP_EQ));
     }
-    if (auto *First = dyn_cast_or_null<ConstantInt>(atFirst(State)))
+    if (auto *First = dyn_cast_or_null<ConstantInt>(initialValue(State)))
       return Br->getSuccessor(First->isZero());
   }
   BasicBlock *Best = nullptr;
   auto Length = [&](BasicBlock *Next) {
-    return Next == L.getHeader() ? 0 : Left.lookup(Next);
+    return Next == L.getHeader() ? 0 : Remaining.lookup(Next);
   };
   for (BasicBlock *Next : successors(BB))
     if (mayFollow(Next) && (!Best || Length(Next) < Length(Best)))
@@ -136,7 +136,7 @@ BasicBlock *PathFinder::next(BasicBlock *BB) const {
 Path PathFinder::find() const {
   Path Usual;
   SmallPtrSet<BasicBlock *, 8> Seen;
-  if (!Left.contains(L.getHeader()))
+  if (!Remaining.contains(L.getHeader()))
     return Usual;
   BasicBlock *BB = L.getHeader();
   do {

@@ -36,7 +36,7 @@ static unsigned operationCost(const Inst &I) {
 }
 
 /// Returns the maximum that the system call \p I saves.
-static unsigned mostSaved(const Inst &I) {
+static unsigned maxSaved(const Inst &I) {
   const SystemCall *Call = findSystemCall(I.Imm);
   if (!Call)
     return CallSaves;
@@ -49,7 +49,7 @@ static unsigned mostSaved(const Inst &I) {
 }
 
 /// Returns what the system call \p I usually saves.
-static unsigned usuallySaved(const Inst &I) {
+static unsigned usualSaving(const Inst &I) {
   const SystemCall *Call = findSystemCall(I.Imm);
   if (!Call || I.Hints & COSY_HINT_PLAIN)
     return CallSaves;
@@ -63,7 +63,7 @@ static unsigned usuallySaved(const Inst &I) {
 
 /// Returns what native code also saves for \p I, if it makes it as a single
 /// call through the module.
-static unsigned savedSingly(const Inst &I) {
+static unsigned singleSaving(const Inst &I) {
   const SystemCall *Call = findSystemCall(I.Imm);
 #define SAVING(Name, Saved, Near) .Case(#Name, Saved)
   return StringSwitch<unsigned>(Call ? Call->Name : "")
@@ -85,7 +85,7 @@ struct PathBounds {
   unsigned MinCalls = 0;
   unsigned MaxSaved = 0;  ///< by system calls, with all possible fast paths
   unsigned MaxUsual = 0;  ///< by system calls, in the usual case
-  unsigned MaxSingly = 0; ///< also saved by native code: savedSingly()
+  unsigned MaxSingle = 0; ///< also saved by native code: singleSaving()
   unsigned MinUpCalls = 0;
   unsigned MaxUpCalls = 0;
   unsigned MaxCost = 0;   ///< of operations
@@ -111,9 +111,9 @@ public:
         if (I.Op == COSY_OP_SYS || I.Op == COSY_OP_LIBC) {
           ++W.MaxCalls;
           ++W.MinCalls;
-          W.MaxSaved += mostSaved(I);
-          W.MaxUsual += usuallySaved(I);
-          W.MaxSingly += savedSingly(I);
+          W.MaxSaved += maxSaved(I);
+          W.MaxUsual += usualSaving(I);
+          W.MaxSingle += singleSaving(I);
         } else if (I.Op == COSY_OP_UPCALL) {
           ++W.MinUpCalls;
           ++W.MaxUpCalls;
@@ -153,7 +153,7 @@ PathBounds Estimate::of(const Loop *L) const {
       return Order.lookup(A) < Order.lookup(B);
     });
   }
-  DenseMap<const BasicBlock *, PathBounds> Until; // at its end
+  DenseMap<const BasicBlock *, PathBounds> AtEnd;
   PathBounds Result;
   Result.MinUpCalls = Result.MinCalls = ~0u;
   for (const BasicBlock *BB : Blocks) {
@@ -169,11 +169,11 @@ PathBounds Estimate::of(const Loop *L) const {
         W.AnyNumber |= !LI.isLoopHeader(BB);
         continue;
       }
-      const PathBounds &Before = Until[P];
+      const PathBounds &Before = AtEnd[P];
       W.MaxCalls = std::max(W.MaxCalls, Before.MaxCalls);
       W.MaxSaved = std::max(W.MaxSaved, Before.MaxSaved);
       W.MaxUsual = std::max(W.MaxUsual, Before.MaxUsual);
-      W.MaxSingly = std::max(W.MaxSingly, Before.MaxSingly);
+      W.MaxSingle = std::max(W.MaxSingle, Before.MaxSingle);
       W.MaxCost = std::max(W.MaxCost, Before.MaxCost);
       W.MaxUpCalls = std::max(W.MaxUpCalls, Before.MaxUpCalls);
       W.MinUpCalls = std::min(W.MinUpCalls, Before.MinUpCalls);
@@ -185,7 +185,7 @@ PathBounds Estimate::of(const Loop *L) const {
     W.MaxCalls += Own.MaxCalls;
     W.MaxSaved += Own.MaxSaved;
     W.MaxUsual += Own.MaxUsual;
-    W.MaxSingly += Own.MaxSingly;
+    W.MaxSingle += Own.MaxSingle;
     W.MaxCost += Own.MaxCost;
     W.AnyNumber |= Own.AnyNumber;
     bool Inner = LI.getLoopFor(BB) != L;
@@ -200,7 +200,7 @@ PathBounds Estimate::of(const Loop *L) const {
     Result.MaxCalls = std::max(Result.MaxCalls, W.MaxCalls);
     Result.MaxSaved = std::max(Result.MaxSaved, W.MaxSaved);
     Result.MaxUsual = std::max(Result.MaxUsual, W.MaxUsual);
-    Result.MaxSingly = std::max(Result.MaxSingly, W.MaxSingly);
+    Result.MaxSingle = std::max(Result.MaxSingle, W.MaxSingle);
     Result.MaxCost = std::max(Result.MaxCost, W.MaxCost);
     Result.MaxUpCalls = std::max(Result.MaxUpCalls, W.MaxUpCalls);
     // A path ends at the back-edge, or at an exit.
@@ -210,7 +210,7 @@ PathBounds Estimate::of(const Loop *L) const {
       Result.MinUpCalls = std::min(Result.MinUpCalls, W.MinUpCalls);
       Result.MinCalls = std::min(Result.MinCalls, W.MinCalls);
     }
-    Until[BB] = W;
+    AtEnd[BB] = W;
   }
   if (Result.MinUpCalls == ~0u)
     Result.MinUpCalls = Result.MinCalls = 0;
@@ -269,9 +269,9 @@ static void explainLoop(const Region &R, const Loop &L, const Estimate &E,
           << ore::NV("Usually", gainText(W.usual())) << " ("
           << ore::NV("Best", gainText(W.best())) << " to "
           << ore::NV("Worst", gainText(W.worst())) << ")";
-    if (W.MaxSingly)
+    if (W.MaxSingle)
       Rem << "; its native code saves up to "
-          << ore::NV("SavedSingly", W.MaxSingly)
+          << ore::NV("SavedSingly", W.MaxSingle)
           << " by single calls through the module";
   });
   // The loop may lose compared to native code with single calls through the

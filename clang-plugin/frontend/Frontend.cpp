@@ -58,8 +58,8 @@ public:
       Stack.push_back(FE.warnings());
     } else if (Verb == "pop") {
       if (Stack.empty())
-        return complain(PP, Tok.getLocation(),
-                        "#pragma cosy diagnostic pop without a push before it");
+        return error(PP, Tok.getLocation(),
+                     "#pragma cosy diagnostic pop without a push before it");
       FE.changeWarnings(Loc, Stack.back());
       Stack.pop_back();
     } else if (Verb == "ignored" || Verb == "warning" || Verb == "error") {
@@ -72,16 +72,16 @@ public:
       WarningState S = FE.warnings();
       StringRef Group = Name;
       if (!Group.consume_front("-W") || !S.set(prefix(Verb) + Group.str()))
-        return complain(PP, NameLoc,
-                        "unknown warning '" + Name +
-                            "' of the cosy plugin; cosy-regions(7) lists them");
+        return error(PP, NameLoc,
+                     "unknown warning '" + Name +
+                         "' of the cosy plugin; cosy-regions(7) lists them");
       if (Verb == "warning")
         S.set("no-error=" + Group.str());
       FE.changeWarnings(Loc, S);
     } else {
-      complain(PP, Tok.getLocation(),
-               "expected push, pop, ignored, warning or error after "
-               "#pragma cosy diagnostic");
+      error(PP, Tok.getLocation(),
+            "expected push, pop, ignored, warning or error after "
+            "#pragma cosy diagnostic");
     }
   }
 
@@ -89,7 +89,7 @@ private:
   static std::string prefix(StringRef Verb) {
     return Verb == "ignored" ? "no-" : Verb == "error" ? "error=" : "";
   }
-  void complain(Preprocessor &PP, SourceLocation Loc, StringRef Text) {
+  void error(Preprocessor &PP, SourceLocation Loc, StringRef Text) {
     DiagnosticsEngine &D = PP.getDiagnostics();
     D.Report(Loc, D.getCustomDiagID(DiagnosticsEngine::Error, "%0")) << Text;
   }
@@ -285,7 +285,7 @@ const MarkedRegion *Frontend::regionAround(SourceLocation Loc) const {
   return nullptr;
 }
 
-SourceLocation Frontend::behindStatement(SourceLocation Loc) const {
+SourceLocation Frontend::afterStatement(SourceLocation Loc) const {
   Loc = SM.getExpansionRange(Loc).getEnd();
   Token Last;
   if (!Lexer::getRawToken(Loc, Last, SM, CI.getLangOpts()) &&
@@ -297,8 +297,8 @@ SourceLocation Frontend::behindStatement(SourceLocation Loc) const {
 
 llvm::SmallVector<FixItHint, 2>
 Frontend::moveStart(const MarkedRegion &R) const {
-  SourceLocation To = behindStatement(R.First.Statement.getEnd());
-  SourceLocation Semi = behindStatement(R.Start.getEnd());
+  SourceLocation To = afterStatement(R.First.Statement.getEnd());
+  SourceLocation Semi = afterStatement(R.Start.getEnd());
   if (To.isInvalid() || To.isMacroID() || Semi.isInvalid() || Semi.isMacroID())
     return {};
   SourceLocation From = SM.getExpansionLoc(R.Start.getBegin());
@@ -310,7 +310,7 @@ Frontend::moveStart(const MarkedRegion &R) const {
 
 llvm::SmallVector<FixItHint, 2> Frontend::moveEnd(const MarkedRegion &R) const {
   SourceLocation To = R.Last.Statement.getBegin();
-  SourceLocation Semi = behindStatement(R.End.getEnd());
+  SourceLocation Semi = afterStatement(R.End.getEnd());
   if (To.isMacroID() || Semi.isInvalid() || Semi.isMacroID())
     return {};
   SourceLocation From = SM.getExpansionLoc(R.End.getBegin());

@@ -92,7 +92,7 @@ public:
 
   /// Returns the place after the ';' that follows \p Loc, the last token of a
   /// statement or declaration.
-  clang::SourceLocation behindStatement(clang::SourceLocation Loc) const;
+  clang::SourceLocation afterStatement(clang::SourceLocation Loc) const;
 
 private:
   // Messages of the stages on the IR.

@@ -64,8 +64,8 @@ static bool hasCompound(const Function &F) {
 
 /// \returns whether \p Body may inline \p Callee, which may be of another file
 /// and compiled with other options.
-static bool mayTake(const Function &Callee, const Function &Body,
-                    bool IsOptimized) {
+static bool mayInline(const Function &Callee, const Function &Body,
+                      bool IsOptimized) {
   // Error paths make a compound larger without a gain.
   return !Callee.hasFnAttribute(Attribute::Cold) && !Callee.doesNotReturn() &&
          !Callee.hasFnAttribute(NotInlinedAttribute) &&
@@ -145,7 +145,7 @@ void Program::compile(Deferred &D) {
   inlineCallees(Body, *R.Host, PristineMap(),
                 {MaxLinkedCallee, MaxLinkedInlined},
                 [&](const Function &Callee) {
-                  return mayTake(Callee, Body, Written.IsOptimized);
+                  return mayInline(Callee, Body, Written.IsOptimized);
                 });
   // Regions in callees run natively within the compound.
   for (Instruction &I : make_early_inc_range(instructions(Body)))

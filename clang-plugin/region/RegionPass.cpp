@@ -55,7 +55,7 @@ private:
   FunctionTable Functions;
   RegionTable Table;
   PristineMap Pristine;
-  bool HasSingleCalls = false;         ///< marked by makeCallsSingly()
+  bool HasSingleCalls = false;         ///< marked by markSingleCalls()
   unsigned NumRegions = 0;             ///< of the function
   SmallVector<AllocaInst *, 4> Frames; ///< of its parts, if it is COSY_ASYNC
 };
@@ -105,7 +105,7 @@ void ModuleRegions::processMarked(CallInst *Start, bool Optimized) {
     return;
   }
   if (!Options.Auto)
-    HasSingleCalls |= makeCallsSingly(E.Blocks.getArrayRef());
+    HasSingleCalls |= markSingleCalls(E.Blocks.getArrayRef());
   bool Any = false;
   for (const Marked::Beginning &B : E.Beginnings)
     Any |= processRegion(E, B, Optimized);

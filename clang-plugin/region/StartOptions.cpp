@@ -33,14 +33,13 @@ std::string readOptions(ArrayRef<std::optional<uint64_t>> Args,
   for (size_t N = 0; N < Args.size(); ++N) {
     if (!Args[N])
       return "an option of COSY_START_WITH is none of cosy.h";
-    auto Value = [&](StringRef What, uint64_t Least, uint64_t Most,
+    auto Value = [&](StringRef What, uint64_t Min, uint64_t Max,
                      uint64_t &V) -> std::string {
       if (++N == Args.size() || !Args[N])
         return (What + " has to be a constant").str();
       V = *Args[N];
-      if (V < Least || V > Most)
-        return (What + " has to be " + Twine(Least) + " to " + Twine(Most))
-            .str();
+      if (V < Min || V > Max)
+        return (What + " has to be " + Twine(Min) + " to " + Twine(Max)).str();
       return "";
     };
     std::string Wrong;
@@ -103,7 +102,7 @@ namespace {
 /// marker to the end marker.
 struct Extent {
   SetVector<BasicBlock *> Blocks;
-  BasicBlock *Behind = nullptr; ///< the block after the region
+  BasicBlock *After = nullptr; ///< the block after the region
 };
 
 } // namespace
@@ -138,7 +137,7 @@ static Extent extentOf(CallInst *Start) {
   }
   if (!End)
     return E;
-  E.Behind = SplitBlock(End->getParent(), End->getNextNode());
+  E.After = SplitBlock(End->getParent(), End->getNextNode());
   E.Blocks.insert(End->getParent());
   for (unsigned N = 0; N < E.Blocks.size(); ++N)
     if (E.Blocks[N] != Entry)
@@ -156,7 +155,7 @@ static bool failsWithErrno(const CallBase &Call) {
 /// Returns the instruction before which the result of \p Call is tested.
 /// Instructions that only assign the result come before, because they are
 /// executed also if the call fails.
-static Instruction *behindAssignment(CallBase &Call) {
+static Instruction *afterAssignment(CallBase &Call) {
   Instruction *First = Call.getNextNode();
   if (auto *II = dyn_cast<InvokeInst>(&Call)) {
     BasicBlock *Normal = II->getNormalDest();
@@ -164,20 +163,20 @@ static Instruction *behindAssignment(CallBase &Call) {
       Normal = SplitEdge(II->getParent(), Normal);
     First = &*Normal->getFirstInsertionPt();
   }
-  Instruction *Behind = First;
+  Instruction *After = First;
   SmallPtrSet<Value *, 4> Result;
   Result.insert(&Call);
   for (Instruction *I = First; I; I = I->getNextNode()) {
     auto *St = dyn_cast<StoreInst>(I);
     if (St && Result.count(St->getValueOperand()))
-      Behind = St->getNextNode();
+      After = St->getNextNode();
     else if (isa<CastInst>(I) && Result.count(I->getOperand(0)))
       Result.insert(I);
     else if (!isa<CastInst>(I) && !isa<GetElementPtrInst>(I) &&
              !(isa<LoadInst>(I) && !cast<LoadInst>(I)->isVolatile()))
       break;
   }
-  return Behind;
+  return After;
 }
 
 /// Returns the struct cosy_place of \p Call.
@@ -211,7 +210,7 @@ static void stopOnErrors(const Extent &E) {
         Calls.push_back(CB);
   if (Calls.empty())
     return;
-  Function &Host = *E.Behind->getParent();
+  Function &Host = *E.After->getParent();
   Module &M = *Host.getParent();
   LLVMContext &Ctx = M.getContext();
   SmallVector<Constant *, 8> Places;
@@ -222,7 +221,7 @@ static void stopOnErrors(const Extent &E) {
       new GlobalVariable(M, Ty, true, GlobalValue::PrivateLinkage,
                          ConstantArray::get(Ty, Places), "cosy.places");
 
-  BasicBlock *Stop = BasicBlock::Create(Ctx, "cosy.stop", &Host, E.Behind);
+  BasicBlock *Stop = BasicBlock::Create(Ctx, "cosy.stop", &Host, E.After);
   IRBuilder<> B(Stop);
   B.SetCurrentDebugLocation(Calls[0]->getDebugLoc());
   PHINode *Which = B.CreatePHI(B.getInt32Ty(), Calls.size());
@@ -231,10 +230,10 @@ static void stopOnErrors(const Extent &E) {
       FunctionType::get(B.getVoidTy(), {B.getPtrTy()}, false));
   Value *Index = B.CreateZExt(Which, B.getInt64Ty());
   B.CreateCall(Fn, B.CreateInBoundsGEP(Ty, Table, {B.getInt64(0), Index}));
-  B.CreateBr(E.Behind);
+  B.CreateBr(E.After);
 
   for (auto [N, CI] : enumerate(Calls)) {
-    Instruction *Test = behindAssignment(*CI);
+    Instruction *Test = afterAssignment(*CI);
     BasicBlock *BB = Test->getParent();
     BasicBlock *Cont = SplitBlock(BB, Test);
     Instruction *Old = BB->getTerminator();
@@ -256,7 +255,7 @@ static void stopOnErrors(const Extent &E) {
 /// Adds an exit before each iteration of a loop, for when the region has
 /// reached its limit.
 static void stopAtLimit(const Extent &E) {
-  Function &Host = *E.Behind->getParent();
+  Function &Host = *E.After->getParent();
   Module &M = *Host.getParent();
   LLVMContext &Ctx = M.getContext();
   SmallVector<std::pair<const BasicBlock *, const BasicBlock *>, 8> BackEdges;
@@ -269,12 +268,12 @@ static void stopAtLimit(const Extent &E) {
   if (Headers.empty())
     return;
 
-  BasicBlock *Stop = BasicBlock::Create(Ctx, "cosy.stop", &Host, E.Behind);
+  BasicBlock *Stop = BasicBlock::Create(Ctx, "cosy.stop", &Host, E.After);
   IRBuilder<> B(Stop);
   B.SetCurrentDebugLocation(E.Blocks[0]->getTerminator()->getDebugLoc());
   B.CreateCall(M.getOrInsertFunction("cosy_stop_limited",
                                      FunctionType::get(B.getVoidTy(), false)));
-  B.CreateBr(E.Behind);
+  B.CreateBr(E.After);
   FunctionCallee Stopped = M.getOrInsertFunction(
       StoppedMarker, FunctionType::get(B.getInt1Ty(), false));
   for (BasicBlock *Header : Headers) {
@@ -306,7 +305,7 @@ void insertStops(Function &Host) {
     B.CreateCall(Host.getParent()->getOrInsertFunction(
         "cosy_stop_reset", FunctionType::get(B.getVoidTy(), false)));
     Extent E = extentOf(Start);
-    if (!E.Behind) {
+    if (!E.After) {
       reportError(
           Host, Start->getDebugLoc(),
           "the end of this region is never reached, or in two places, so "
