@@ -83,7 +83,7 @@ public:
 private:
   llvm::Module &M;
   DescriptorTable Table;
-  /// What stands for the descriptors until finish().
+  /// The placeholders of the descriptors until finish().
   llvm::DenseMap<const llvm::Function *, llvm::GlobalVariable *> Placeholders;
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- DescriptorTable.cpp - What libcosy is told of a translation unit ---===//
+//===- DescriptorTable.cpp - Descriptors of a translation unit ------------===//
 #include "region/DescriptorTable.h"
 
 #include "llvm/ADT/STLExtras.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- DescriptorTable.h - What libcosy is told of a translation unit -----===//
+//===- DescriptorTable.h - Descriptors of a translation unit --------------===//
 #ifndef COSY_PLUGIN_DESCRIPTORTABLE_H
 #define COSY_PLUGIN_DESCRIPTORTABLE_H
 
@@ -11,8 +11,8 @@
 
 namespace cosy {
 
-/// cosy_regions_add(), by its other name: without libcosy, the linker's message
-/// contains the remedy.
+/// Another name of cosy_regions_add(). If libcosy is not linked, the linker's
+/// error contains this name, which is the remedy.
 constexpr llvm::StringLiteral AddRegions =
     "cosy_is_not_linked__use_cosy_cc_or_lcosy";
 constexpr llvm::StringLiteral RemoveRegions = "cosy_regions_remove";
@@ -36,7 +36,7 @@ public:
                   llvm::StringRef Section)
       : M(M), Name(Name), Section(Section) {}
 
-  /// \returns what stands for the address of \p Descriptor until finish().
+  /// \returns the placeholder of the address of \p Descriptor until finish().
   llvm::GlobalVariable *add(llvm::Constant *Descriptor,
                             const llvm::Twine &Placeholder);
 
