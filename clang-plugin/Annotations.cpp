@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Annotations.cpp - Annotations of functions, from the source to the IR ===//
+//===- Annotations.cpp - Annotations, from the source to the IR -----------===//
 #include "Annotations.h"
 
 #include "llvm/IR/Constants.h"
