@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The format of the tests, in a module of its own: lit passes it to other processes by name."""
+"""The format of the tests. It is a separate module, because lit passes it to other processes by
+name."""
 
 import re
 
@@ -12,7 +13,7 @@ NEEDS_VM = re.compile(r"%vm\b|%run-all\b(?!.*--only native,user\b)|vm/run\b|vm-e
 
 
 class Test(lit.formats.ShTest):
-    """A test with RUN lines.  Without a VM, what needs one is not run, and says so."""
+    """A test with RUN lines.  Without a VM, a test that needs one is reported as not run."""
 
     def execute(self, test, lit_config):
         if "vm" not in test.config.available_features:

@@ -4,10 +4,10 @@
 
 usage: random-functions.py SEED
 
-With -DTHREADS each worker is a thread and the functions are ordinary ones; without it they are
-COSY_ASYNC functions of a loop. Both print the same. A function computes, and writes to and reads
-from a stream and a pipe of its worker, of which it has both ends; what a worker reads does not depend on
-when it runs. It calls only functions after it, so calls end.
+With -DTHREADS each worker is a thread, and the functions are ordinary functions. Without it, they
+are COSY_ASYNC functions of a loop. Both print the same. A function computes. It writes to and reads
+from a stream and a pipe of its worker, which has both ends. What a worker reads does not depend on
+when it runs. A function calls only functions after it, so all calls end.
 """
 import random
 import sys

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The Python package cosy against os: the same results, exceptions and objects."""
+"""Checks that the Python package cosy has the same results, exceptions and objects as os."""
 
 import gc
 import os
@@ -21,7 +21,7 @@ def same_stat(a, b):
 
 
 def outcome(function, *arguments, **keywords):
-    """What a call returns, or what its OSError says."""
+    """Returns the result of a call, or the contents of its OSError."""
     try:
         return function(*arguments, **keywords)
     except OSError as error:
@@ -33,8 +33,8 @@ def error_of(error):
 
 
 def check_entries(path):
-    """cosy.scandir() and os.scandir() agree on a directory."""
-    # Following a link may change its access time, so this is not done between the two.
+    """Checks that cosy.scandir() and os.scandir() give the same for a directory."""
+    # Following a link may change its access time, so no link is followed between the two.
     for entry in os.scandir(path):
         outcome(entry.stat)
     with cosy.scandir(path) as mine, os.scandir(path) as theirs:
@@ -74,7 +74,7 @@ def scan():
     # Without the status, which is then requested as with os.scandir().
     for entry in cosy.scandir(".", stat=False):
         assert outcome(entry.stat, follow_symlinks=False) == os.lstat(entry.name)
-    # A removed file still has the status that was taken with it.
+    # The entry of a removed file still has the status that was read with it.
     with open("gone", "w"):
         pass
     entry = next(e for e in cosy.scandir(".") if e.name == "gone")
@@ -154,7 +154,7 @@ def copy_and_unlink():
 
 
 def threads():
-    """Several threads that share an iterator get each entry once, or are told."""
+    """Several threads that share an iterator get each entry once, or an error."""
     entries, names, refused = cosy.scandir("many"), [], []
 
     def take():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Random user functions that compute with addresses: of constants, which are copied for the kernel;
-# of memory in the segment; of local variables.
+# Random user functions that compute with addresses of constants (which are copied for the kernel),
+# of memory in the segment, and of local variables.
 #
 # source(seed) is a program whose main is main_SEED. A function prints distances, comparisons and
 # contents of addresses, never an address. In some programs the address of a constant matters. The
@@ -124,7 +124,7 @@ class Function(Writer):
         self.asks = asks        # for code that the compiler may reject
         self.loops = 0
         self.index = ["x"]
-        # With addresses that were loaded, the compared value must be known otherwise.
+        # With loaded addresses, the compared value must be known in another way.
         self.one_name = rng.random() < .5
         self.one_numbers = rng.random() < .5
         self.one_entry = rng.random() < .4
@@ -145,12 +145,12 @@ class Function(Writer):
         self.emit_at(0, "}", "")
 
     def small(self):
-        """A number of which the remainder is taken."""
+        """A number whose remainder is computed."""
         return self.pick(*self.index, "v0", "v1", "v2", str(self.rng.randint(0, 50)), "e->value",
                          "n->key", "*h", "*q")
 
     def text(self):
-        """The begin of a string."""
+        """The start of a string."""
         own = [f"names[{self.small()} % 6]", "names[3]", "names[0] + 1"]
         if not self.one_name:
             own += [f"words[{self.small()} % 5]", "e->name", "words[1]", "table[2].name",
@@ -294,7 +294,7 @@ def asks(seed):
 
 
 def refused(seed, message):
-    """Return true if the compiler may refuse this program with this message."""
+    """Return true if the compiler may reject this program with this message."""
     errors = [line for line in message.splitlines() if "error: " in line]
     return asks(seed) and bool(errors) and all(REFUSALS.search(line) for line in errors)
 

@@ -2,9 +2,9 @@
 #
 # Random programs whose regions make system calls over a scratch directory.
 #
-# source(seed) is a program whose main is main_SEED. Each result is recorded (batch.h), and so is
-# the memory that calls have written. calls.h is the common code of all programs. Programs wait
-# only where ticks of a timer end the wait, and name only files of the scratch directory.
+# source(seed) is a program whose main is main_SEED. Each result is recorded (batch.h), and also the
+# memory that calls have written. calls.h is the common code of all programs. Programs wait only
+# where ticks of a timer end the wait, and use only names in the scratch directory.
 
 import random
 import re
@@ -19,9 +19,9 @@ class Program:
         self.rng = random.Random(seed)
         self.lines = []
         self.indent = 0
-        self.loops = []       # counters of the loops around
+        self.loops = []       # counters of the enclosing loops
         self.in_loop = 0      # of the region: break and continue stay inside it
-        self.exit = None      # how this region can be left early
+        self.exit = None      # how this region can end early
         self.helpers = []
         self.labels = 0
         self.in_region = False
@@ -47,7 +47,7 @@ class Program:
         return self.rng.choice(values)
 
     def flags(self, *values):
-        """Some of them."""
+        """A random subset of them."""
         chosen = [v for v in values if self.chance(.35)]
         return " | ".join(chosen) or "0"
 
@@ -84,7 +84,7 @@ class Program:
         return f"name[{self.rng.randrange(16)}]"
 
     def memory(self):
-        """Somewhere in the buffers, with 4096 bytes behind it."""
+        """An address in the buffers, with 4096 bytes after it."""
         if self.chance(.05):
             return self.pick("NULL", "(void *)16", "(void *)-4096")
         return f"buf[{self.pick(0, 1)}] + ({self.number()})"
@@ -107,7 +107,7 @@ class Program:
                                      "O_DIRECTORY", "O_NOFOLLOW", "O_PATH", "O_TRUNC",
                                      "O_CLOEXEC")])
 
-    # Calls: expressions with a result that may be noted
+    # Calls: expressions with a result that can be recorded
 
     def simple_call(self):
         p, f, m, n, o = self.path, self.fd, self.memory, self.size, self.offset
@@ -334,7 +334,7 @@ class Program:
         self.emit(f"if (r == {self.rng.randrange(20)})", f"\t{self.exit};")
 
     def switch(self, depth):
-        outer, self.in_loop = self.in_loop, 0     # a break would leave the switch only
+        outer, self.in_loop = self.in_loop, 0     # a break would leave only the switch
         self.open(f"switch ({self.pick('r', 'x', 'errno')} & {self.pick(3, 7)})")
         for case in self.rng.sample(range(8), self.rng.randint(1, 4)):
             self.emit(f"case {case}:")
@@ -370,7 +370,7 @@ class Program:
         self.close()
 
     def map_file(self):
-        """Memory that is a file, and becomes less of it."""
+        """A mapping of a file that is then truncated."""
         self.emit("{")
         self.indent += 1
         self.emit(f"char *map;",
@@ -437,7 +437,7 @@ class Program:
         if "epoll" in wait:
             self.emit("epoll = note(epoll_create1(0));",
                       "note(epoll_ctl(epoll, EPOLL_CTL_ADD, pair[0], &event));")
-        # With SA_RESTART a signal must arrive, otherwise it would wait for ever.
+        # With SA_RESTART a signal must arrive. Otherwise the wait would never end.
         ticks = self.rng.randint(1, 3)
         ends = restart and after
         self.emit(f"start_ticks({'SA_RESTART' if restart else '0'}, {ticks}, "
@@ -456,7 +456,7 @@ class Program:
         self.emit("/* A handler jumps out of a wait. */", "note(pipe(pair));",
                   "if (!sigsetjmp(tick_env, 1)) {")
         self.indent += 1
-        # Inside, so that the region has certainly begun.
+        # This is in the region, so that the region has begun.
         self.emit("COSY_START;",
                   f"start_ticks({self.pick('SA_RESTART', '0')}, {self.rng.randint(1, 3)}, -1, 1);")
         self.open("while (1)")
@@ -464,7 +464,7 @@ class Program:
         self.close()
         self.emit("COSY_END;")
         self.close()
-        # Whether a read() has failed by then depends on the times of the ticks.
+        # The times of the ticks determine whether a read() has failed before.
         self.emit("stop_ticks();", "errno = 0;", "close(pair[0]);", "close(pair[1]);")
 
     def wild(self):
@@ -496,8 +496,8 @@ class Program:
         self.emit("x = y = r = 9;", "signal(SIGSEGV, SIG_DFL);", "signal(SIGBUS, SIG_DFL);")
 
     def few_descriptors(self):
-        # At its first region a program gets a descriptor with the number of the limit
-        # (docs/limits.md), which must not be the lower one.
+        # At its first region, a program gets a descriptor whose number is the limit
+        # (docs/limits.md). This must not be the lower limit.
         self.emit("/* Descriptors run out. */",
                   "COSY_START;", "note(getpid() == getppid());", "COSY_END;",
                   f"setrlimit(RLIMIT_NOFILE, &(struct rlimit){{ {self.pick(12, 20)}, 1024 }});",
@@ -521,7 +521,7 @@ class Program:
             self.statement(3)
         self.emit("COSY_END;")
         if self.exit:
-            # The label needs a statement that no jump into the region could refer to.
+            # The label needs a statement that is not the target of a jump into the region.
             self.indent -= 1
             self.emit(f"out{self.labels}:")
             self.indent += 1

@@ -21,7 +21,7 @@ NATIVE_CPU_MS = 100
 
 
 def options(rng):
-    """Small programs, of many sorts."""
+    """Options for small programs of many kinds."""
     flags = ["--concise", "--max-funcs", rng.randint(3, 7), "--max-block-depth", rng.randint(2, 4),
              "--max-block-size", rng.randint(3, 6), "--max-expr-complexity", rng.randint(3, 10),
              "--max-array-dim", rng.randint(1, 3), "--max-array-len-per-dim", rng.randint(2, 6),
@@ -50,7 +50,7 @@ def blocks(lines, begin):
 
 
 def mark(lines, rng):
-    """Make a region in each function but main."""
+    """Make a region in each function except main."""
     starts, ends = set(), set()
     for n, line in enumerate(lines):
         if not line.startswith("{") or "main" in lines[n - 1]:
@@ -65,7 +65,7 @@ def mark(lines, rng):
             chosen = rng.choice(inner)
         starts.add(chosen[0])
         last = chosen[1]
-        # COSY_END is before a statement that leaves the block anyway, unless that is a branch of
+        # COSY_END is before a final statement that leaves the block, unless this is a branch of
         # an if.
         if (re.match(r"\s*(return\b.*|break|continue|goto \w+);$", lines[last - 1]) and
                 not re.match(r"\s*(if|else|for)\b", lines[last - 2])):
@@ -82,8 +82,8 @@ def mark(lines, rng):
 
 
 def generate(arguments):
-    """csmith wants a file platform.info in the working directory, and makes it if there is
-    none. Of several that begin at once, some find it half written, and end."""
+    """csmith needs a file platform.info in the working directory, and creates it if there is
+    none. If several start at the same time, some find an incomplete file, and fail."""
     with tempfile.TemporaryDirectory() as directory:
         with open(os.path.join(directory, "platform.info"), "w", encoding="ascii") as out:
             out.write("integer size = 4\npointer size = 8\n")

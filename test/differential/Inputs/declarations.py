@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Random declarations: functions with libc's names, of libc or of the program, here or in another
-# file, declared as in libc, as in their definition, without parameters, not at all, or twice in
-# C++; with global variables that change between their calls.
+# Random declarations of functions with libc's names. The functions are of libc or of the program,
+# in this or in another file. They are declared as in libc, as in their definition, without
+# parameters, not at all, or twice in C++. Global variables change between their calls.
 #
 # source(seed) is a program whose main is main_SEED. WORLD consecutive programs have common
 # declarations and the common file other(seed), because they may be built into one executable.
@@ -19,7 +19,7 @@ struct node { int value; struct node *next; };
 struct pair { long a, b; };
 """
 
-# Functions of libc whose results are the same each time, with their types and arguments.
+# Functions of libc that always have the same results, with their types and arguments.
 LIBC = {
     "access": ("int", ["const char *", "int"], ['"/nothing/a"', "0"]),
     "alarm": ("unsigned int", ["unsigned int"], ["0"]),
@@ -152,17 +152,17 @@ class World:
 
 
 def flags(seed):
-    """What programs of the world are compiled with."""
+    """The options for compiling the programs of a world."""
     return World(seed).flags
 
 
 def other(seed):
-    """The other file of the programs of the world."""
+    """The other file of the programs of a world."""
     return World(seed).other()
 
 
 def shared(seed):
-    """What stands before the first program of a world."""
+    """The text before the first program of a world."""
     return World(seed).declarations
 
 

@@ -60,7 +60,7 @@ class Function(Writer):
     def __init__(self, rng, name):
         super().__init__(rng)
         self.depth = 0
-        self.indices = []     # of the loops around
+        self.indices = []     # of the enclosing loops
         self.names = 0
         self.state = [f"v{i}" for i in range(rng.randint(2, 4))]
         self.writes = rng.random() < .4
@@ -172,7 +172,7 @@ class Function(Writer):
             self.block(3)
             self.emit("}")
         else:
-            # It ends at the latest after the text.
+            # It ends after the text at the latest.
             self.emit("{", f"\tsize_t {i} = {begin};", "",
                       f"\twhile ({i} < 1150 && ({i} < {end} || {self.pick('0', f'p[{i}] == 97')})) {{")
             self.indent += 1

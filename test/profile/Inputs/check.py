@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""check.py SOURCE DIRECTORY: what record.sh has recorded is what known.c does."""
+"""check.py SOURCE DIRECTORY: check that record.sh has recorded what known.c does."""
 
 import html.parser
 import json
@@ -65,7 +65,7 @@ def check_files(executable):
 known = load("known.json")
 same("status", known["status"], 128 + 15)
 same("command", known["command"][:2], ["sh", "-c"])
-# sh becomes known; static; each of the two starts two more.
+# sh executes known. It starts static. Each of the two starts two more.
 same("processes", known["processes"], 1 + 1 + 2 + 2)
 same("warnings", known["warnings"], [])
 program = of(known, "known")
@@ -116,7 +116,7 @@ for name in ("process.json", "interrupted.json"):
 
 
 class Page(html.parser.HTMLParser):
-    """Checks that what is opened is closed, and that nothing comes from elsewhere."""
+    """Checks that each element is closed, and that the page needs no other file."""
 
     def __init__(self):
         super().__init__()

@@ -8,8 +8,8 @@ UNISTD_64_H  <asm/unistd_64.h>: every number and name
 SYSCALLS_H   include/linux/syscalls.h: the number of arguments and which of them
              are addresses
 
-A table may know more calls than an older kernel has. Prints one line per
-mistake and what was compared; fails if there was a mistake.
+A table may contain more calls than an older kernel has. Prints one line per
+mistake and what was compared. Fails if there was a mistake.
 """
 
 import os

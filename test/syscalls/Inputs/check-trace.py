@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compares the system calls that glibc makes with those the table says.
+"""Compares the system calls that glibc makes with those of the table.
 
 usage: check-trace.py TRACE
 
-TRACE is what `strace -f -e raw=all -o TRACE libc-calls trace DIR` wrote: between
-two markers each function's call by glibc and then by the table. Prints one line
-per difference that is not listed below with its reason; fails if there was one.
+TRACE is the output of `strace -f -e raw=all -o TRACE libc-calls trace DIR`. Between
+two markers it contains the call of each function by glibc, and then by the table.
+Prints each difference that is not listed below, and fails if there is one.
 """
 
 import collections
@@ -20,8 +20,7 @@ import syscalls_table  # noqa: E402
 
 MARK_BEGIN, MARK_END = 0x434F5301, 0x434F5302
 
-# Calls for which the table differs from some glibc since 2.36, and the reason why the results are
-# the same.
+# Calls for which the table differs from a glibc since 2.36, and why the results are the same.
 SAME = {
     "fstat": "2.36 asks newfstatat with an empty name, 2.39 asks fstat again",
     "fstat64": "as fstat",
@@ -58,7 +57,7 @@ def text_of(made):
 
 
 def normal(made, letters):
-    """The part of the registers that the kernel looks at."""
+    """The part of the registers that the kernel reads."""
     return [(name, [arg & 0xFFFFFFFF if letter in "di" else arg
                     for arg, letter in zip(args, letters)])
             for name, args in made]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""damage.py IN OUT - give the first compound in IN too many registers."""
+"""damage.py IN OUT - change the first compound in IN so that it has too many registers."""
 import sys
 
 data = bytearray(open(sys.argv[1], "rb").read())

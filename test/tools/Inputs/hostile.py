@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""hostile.py COSY-OBJDUMP FILE... - show damaged versions of FILE; none may crash it."""
+"""hostile.py COSY-OBJDUMP FILE... - run COSY-OBJDUMP on damaged versions of FILE. It must not
+crash."""
 import random
 import subprocess
 import sys
@@ -12,7 +13,7 @@ for name in sys.argv[2:]:
         data = bytearray(good)
         if round % 3 == 0:
             data = data[:dice.randrange(len(data))]
-        # The headers and tables matter; they are at the ends.
+        # Only the headers and tables are damaged. They are at the ends of the file.
         for _ in range(dice.randrange(1, 20)):
             span = min(len(data), dice.choice((64, 1024, len(data))))
             if not span:
