@@ -115,7 +115,7 @@ int main(int argc, char *argv[])
 	listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (listener < 0 || bind(listener, (struct sockaddr *)&address, length) || listen(listener, 16))
 		die("listen");
-	/* One after the other, so that they print in this order. */
+	/* Sequentially, so that they print in this order. */
 	if (!fork()) {
 		for (int i = 0; i < clients; i++)
 			if (talk(&address, length, i))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A key-value store that appends to a log: each record is a header, the key, the value; the
-// last one of a key counts, and one without value deletes it.
+// A key-value store that appends to a log. Each record is a header, the key and the value. The
+// last record of a key is valid. A record without a value deletes the key.
 // RUN: %cosy-cc -O2 -D_GNU_SOURCE %s -o %t
 // RUN: (for i in $(seq 1 300); do echo "set key$((i %% 50)) value$i"; done; echo "del key7"; \
 // RUN:  echo "get key8"; echo "get key7"; echo "get none"; echo count; echo compact; \
@@ -37,7 +37,7 @@ struct header {
 
 static struct slot {
 	char key[KEY_MAX];
-	off_t at; /* of the value; 0: the slot is free, -1: deleted */
+	off_t at; /* offset of the value; 0: the slot is free, -1: deleted */
 	uint16_t length;
 } table[SLOTS];
 
@@ -73,7 +73,7 @@ static void index_record(const char *key, off_t at, uint16_t length)
 	records++;
 }
 
-/* Read the log from its beginning; what a crash has left at its end is cut off. */
+/* Read the log from its start. An incomplete record at its end is cut off. */
 static int load(const char *name)
 {
 	struct header h;
@@ -135,7 +135,7 @@ static int get(const char *key, char *value)
 	return slot->length;
 }
 
-/* Write what counts to a new log, which takes the old one's place. */
+/* Write the valid records to a new log, which replaces the old one. */
 static int compact(const char *name)
 {
 	char fresh[4096], value[4096];

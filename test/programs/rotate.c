@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A log that is rotated when it is full: standard input goes to log, log.1, log.2, …
+// A log that is rotated when it is full: copies standard input to log, log.1, log.2, …
 // RUN: %cosy-cc -O2 -D_GNU_SOURCE %s -o %t
 // RUN: seq 1 5000 >%t.in
 // RUN: %run-all --before 'rm -rf %t.dir; mkdir %t.dir' --file %t.dir/log --file %t.dir/log.1 \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// tail -f - the last lines of a file, and what is appended while another program runs
+// tail -f - print the last lines of a file, and the text appended while another program runs
 // RUN: %cosy-cc -O2 -D_GNU_SOURCE %s -o %t
 // RUN: %run-all --before 'seq 1 2000 >%t.log' %t 3 %t.log %t.log >%t.out
 // RUN: FileCheck %s <%t.out
@@ -20,7 +20,7 @@
 
 static char buf[4096];
 
-/* Go back to where the last so many lines begin. */
+/* Seek to the start of the last lines. */
 static int seek_lines(int fd, int lines)
 {
 	off_t at;
@@ -47,7 +47,7 @@ static int seek_lines(int fd, int lines)
 	return 0;
 }
 
-/* Print what comes until a process has ended. */
+/* Print appended text until a process has ended. */
 static int follow(int fd, pid_t writer)
 {
 	struct timespec pause = { .tv_nsec = 1000000 };

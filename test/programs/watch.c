@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Watch a directory with inotify and print what happens in it
-// (one that it makes itself, since network file systems do not tell of all changes)
+// Watch a directory with inotify and print its events
+// (in a directory that it creates itself, because network file systems do not report all changes)
 // RUN: %cosy-cc -O2 -D_GNU_SOURCE -Wno-cosy-end-not-reached %s -o %t && %run-all %t | FileCheck %s
 // CHECK: create one
 // CHECK-NEXT: modify one
@@ -35,7 +35,7 @@ static const char *kind(uint32_t mask)
 	return mask & IN_CLOSE_WRITE ? "close" : "modify";
 }
 
-/* What there is to see. */
+/* The changes in the directory. */
 static void play(const char *dir)
 {
 	int fd;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * known.c - a program whose system calls are known: their numbers, their order, their
- * lines. check.py finds the lines by the words that end them.
+ * known.c - a program whose system calls are known: their numbers, order and lines.
+ * check.py finds each line by the word at its end.
  *
- * usage: known FILE         all of it; then it dies by SIGTERM
- *        known FILE again   what it executes itself for
+ * usage: known FILE         run everything, and then end by SIGTERM
+ *        known FILE again   the run that it executes itself
  *        known FILE calls   wait for a line on standard input, make the calls of files(),
- *                           say so, and wait for the end of the input
+ *                           print a line, and wait for the end of the input
  */
 #include <err.h>
 #include <fcntl.h>
