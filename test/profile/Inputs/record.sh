@@ -36,7 +36,7 @@ exec 3>&-
 wait $recorder
 echo "process: $?"
 
-# Or by Ctrl-C, and the process continues.
+# It also ends by Ctrl-C, and the process continues.
 record_process interrupted
 until grep -q called interrupted.out; do sleep 0.1; done
 kill -INT $recorder
