@@ -155,11 +155,6 @@ static void demoteWideValues(Region &R) {
   for (Instruction *I : findLiveIn(R))
     if (!isRegisterType(I->getType(), DL))
       Wide.insert(I);
-  for (Argument &A : R.Host->args())
-    if (!isRegisterType(A.getType(), DL))
-      for (User *U : A.users())
-        if (R.Blocks.count(cast<Instruction>(U)->getParent()))
-          WideArgs.insert(&A);
   for (Instruction *I : Wide) {
     auto *P = dyn_cast<PHINode>(I);
     if (!P) {
@@ -172,6 +167,12 @@ static void demoteWideValues(Region &R) {
       if (auto *Load = dyn_cast<LoadInst>(U))
         DemoteRegToStack(*Load);
   }
+  // The stores in place of a phi use them, too.
+  for (Argument &A : R.Host->args())
+    if (!isRegisterType(A.getType(), DL))
+      for (User *U : A.users())
+        if (R.Blocks.count(cast<Instruction>(U)->getParent()))
+          WideArgs.insert(&A);
   for (Argument *A : WideArgs) {
     IRBuilder<> B(&*R.Host->getEntryBlock().getFirstInsertionPt());
     Value *Copy = B.CreateAlloca(A->getType());

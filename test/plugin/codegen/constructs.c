@@ -98,7 +98,7 @@ NOINLINE static long wide(int n)
 }
 
 /* What fits no register, and is another value at each exit to one label. */
-NOINLINE static long wide_exits(int n)
+NOINLINE static long wide_exits(int n, long double parameter)
 {
 	__int128 w = 3;
 	long double ld = 1;
@@ -111,7 +111,7 @@ NOINLINE static long wide_exits(int n)
 		r += getpid() > 0;
 		if (i == n) {
 			w = (__int128)7 << 70;
-			ld = 2.5L;
+			ld = parameter;
 			goto out;
 		}
 		if (i == n - 10) {
@@ -354,8 +354,8 @@ int main(void)
 	// CHECK-NEXT: 2121489382223565317 12
 	printf("%ld %ld\n", wide(9), wide(0));
 	// CHECK-NEXT: 4 7182 9437205 14
-	printf("%ld %ld %ld %ld\n", wide_exits(-1), wide_exits(3), wide_exits(14),
-	       wide_exits(30));
+	printf("%ld %ld %ld %ld\n", wide_exits(-1, 2.5L), wide_exits(3, 2.5L),
+	       wide_exits(14, 2.5L), wide_exits(30, 2.5L));
 	// CHECK-NEXT: 254186578048848 11
 	printf("%ld %ld\n", wide_switches(30), wide_switches(2));
 	// CHECK-NEXT: 329548 3254
