@@ -34,6 +34,14 @@ static inline bool cosy_env_divide_error(struct cosy_env *env)
 }
 #endif
 
+#ifndef cosy_env_called
+/* The environment may replace this. Called after each call. */
+static inline void cosy_env_called(cosy_self *self)
+{
+	(void)self;
+}
+#endif
+
 /* Values shifted to the top bits compare like 64-bit ones at any width. */
 static bool narrow_compare(unsigned int cond, cosy_u64 a, cosy_u64 b,
 			   unsigned int shift)
@@ -549,6 +557,7 @@ do_##name##_##nargs:						\
 	}							\
 	DST = result;						\
 	ip += 1 + (nargs);					\
+	cosy_env_called(self);					\
 	if (unlikely(cosy_env_leave(self)))			\
 		goto again;					\
 	DISPATCH()
@@ -582,6 +591,7 @@ do_FAST:
 	}
 	DST = result;
 	ip += 1 + ip->nargs;
+	cosy_env_called(self);
 	if (unlikely(cosy_env_leave(self)))
 		goto again;
 	DISPATCH();
@@ -599,6 +609,7 @@ failure:
 		goto leave;
 	}
 	ip += 1 + ip->nargs;
+	cosy_env_called(self);
 	if (cosy_env_leave(self))
 		goto again;
 	DISPATCH();

@@ -458,6 +458,7 @@ unsigned int cosy_loop_execute(struct cosy_loop *loop, struct cosy_state *st,
 		}
 		calls++;
 		done += ret;
+		cosy_env_called(cosy_env_self(st));
 		if (cosy_env_leave(cosy_env_self(st)))
 			break;
 	}

@@ -15,6 +15,7 @@
 #include <linux/errno.h>
 #include <linux/mm.h>
 #include <linux/ptrace.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 #include <linux/task_work.h>
 #include <linux/thread_info.h>
@@ -254,5 +255,29 @@ static __always_inline bool cosy_env_leave(cosy_self *self)
 		return false;
 	return cosy_env_work();
 }
+
+/**
+ * cosy_env_called() - report a quiescent state of RCU tasks, after each call
+ * @self: the current thread
+ *
+ * Natively that is the return to user mode. Being preempted is none, and the time slice is checked
+ * only at back-edges: grace periods would have to wait for all long calls of a compound.
+ */
+static __always_inline void cosy_env_called(cosy_self *self)
+{
+#ifdef CONFIG_TASKS_RCU
+	struct task_struct *task = container_of(self, struct task_struct, thread_info);
+	bool holds;
+
+	BUILD_BUG_ON(sizeof(task->rcu_tasks_holdout) != 1);
+	/* Compilers emit three instructions for READ_ONCE() and the test. */
+	asm volatile("cmpb $0, %[holdout]"
+		     : "=@ccnz" (holds)
+		     : [holdout] "m" (task->rcu_tasks_holdout));
+	if (unlikely(holds))
+		rcu_tasks_classic_qs(task, false);
+#endif
+}
+#define cosy_env_called	cosy_env_called
 
 #endif /* COSY_ENV_H */
