@@ -19,7 +19,8 @@ typedef uint64_t __attribute__((may_alias, aligned(1))) word;
 /* Called where the native function reports "buffer overflow detected". */
 _Noreturn void __chk_fail(const void *end);
 
-void *memcpy(void *restrict to, const void *restrict from, size_t n)
+/* Copies from the lowest address on. @to may overlap @from if it is below it. */
+static inline __attribute__((always_inline)) void *copy_up(void *to, const void *from, size_t n)
 {
 	unsigned char *t = to;
 	const unsigned char *f = from;
@@ -29,6 +30,11 @@ void *memcpy(void *restrict to, const void *restrict from, size_t n)
 	for (; n; n--)
 		*t++ = *f++;
 	return to;
+}
+
+void *memcpy(void *restrict to, const void *restrict from, size_t n)
+{
+	return copy_up(to, from, n);
 }
 
 void *mempcpy(void *restrict to, const void *restrict from, size_t n)
@@ -42,7 +48,7 @@ void *memmove(void *to, const void *from, size_t n)
 	const unsigned char *f = from;
 
 	if ((uintptr_t)t - (uintptr_t)f >= n)
-		return memcpy(to, from, n);
+		return copy_up(to, from, n);
 	for (t += n, f += n; n >= 8; n -= 8) {
 		t -= 8;
 		f -= 8;
