@@ -26,8 +26,8 @@ TAP = re.compile(r"(ok|not ok) (\d+)\b(.*)")
 UNITTEST = re.compile(r"(\w+) \(([\w.]+)\) \.\.\. (.*)")
 UNITTEST_RESULT = re.compile(r"(ok|skipped|FAIL|ERROR|expected failure|unexpected success)\b")
 # Those of SQLite's and toybox's, by their names. SQLite prints the result on a line of its own if the
-# part has failed.
-SQLITE = re.compile(r"(\S+)\.\.\.(?: (Ok|Omitted))?$")
+# part has failed. Those of avtrans and trans end with a number that is random.
+SQLITE = re.compile(r"(\S+?)(?:(?<=\.\d)-\d+)?\.\.\.(?: (Ok|Omitted))?$")
 SQLITE_FAILURE = re.compile(r"! (\S+) (expected|got)")
 TOYBOX = re.compile(r"(PASS|FAIL|SKIP): (.*)")
 
