@@ -5,9 +5,8 @@
  */
 
 // RUN: %cc -O1 -Wall -pthread %s -o %t
-// RUN: printf '%%s\n' 'cp /etc/ld.so.cache /tmp/opening-cache && mount -t tmpfs none /etc && cp /tmp/opening-cache /etc/ld.so.cache && mkdir /etc/cosy && touch /etc/cosy/run-except && exec "$@"' >%t.prepare
-// RUN: %vm unshare -m sh -e %t.prepare %t native
-// RUN: %vm unshare -m sh -e %t.prepare %build/bin/cosy run %t
+// RUN: %vm %S/Inputs/with-exceptions %t native
+// RUN: %vm %S/Inputs/with-exceptions %build/bin/cosy run %t
 
 #define _GNU_SOURCE
 #include <errno.h>
