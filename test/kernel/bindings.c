@@ -4,6 +4,8 @@
  * another user has unloaded are still given back.
  */
 // REQUIRES: root
+// Linux 6.1 has no BPF arenas.
+// UNSUPPORTED: kernel-6.1
 // RUN: %compile-bpf %S/Inputs/functions.bpf.c -o %t.bpf.o
 // RUN: %compile %s -o %t -lbpf -lelf -lz
 // RUN: %vm %t %t.bpf.o

@@ -3,6 +3,8 @@
  * functions-filtered.c - a process whose seccomp filter forbids running BPF programs by bpf(2)
  * cannot run one by binding it. Earlier bindings remain, like open descriptors.
  */
+// Linux 6.1 has no BPF arenas.
+// UNSUPPORTED: kernel-6.1
 // RUN: %compile-bpf %S/Inputs/functions.bpf.c -o %t.bpf.o
 // RUN: %compile %s -o %t -lbpf -lelf -lz
 // RUN: %vm flock /tmp/function-time %t %t.bpf.o

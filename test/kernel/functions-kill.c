@@ -3,6 +3,8 @@
  * functions-kill.c - functions that never end. They are killed immediately, do not block other
  * tasks, end when their time is used up, and survive the removal of their resources.
  */
+// Linux 6.1 has no BPF arenas.
+// UNSUPPORTED: kernel-6.1
 // RUN: %compile-bpf %S/Inputs/functions.bpf.c -o %t.bpf.o
 // RUN: %compile %s -o %t -lbpf -lelf -lz
 // It shortens the time limit of functions for the whole VM.

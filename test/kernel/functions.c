@@ -3,6 +3,8 @@
  * functions.c - the possible actions of a user function in the kernel, and the handling of one
  * that fails.
  */
+// Linux 6.1 has no BPF arenas.
+// UNSUPPORTED: kernel-6.1
 // RUN: %compile-bpf %S/Inputs/functions.bpf.c -o %t.bpf.o
 // RUN: %compile %s -o %t -lbpf -lelf -lz
 // Not while another test shortens the time limit of functions.

@@ -4,6 +4,8 @@
  * removed, and while there is a program that could call it. In a separate VM, where no other
  * process uses the module.
  */
+// Linux 6.1 has no BPF arenas.
+// UNSUPPORTED: kernel-6.1
 // RUN: %compile-bpf %S/Inputs/functions.bpf.c -o %t.bpf.o
 // RUN: %compile %s -o %t -lbpf -lelf -lz
 // RUN: %root/scripts/vm/run --no-module -- sh %S/Inputs/unload-function.sh %build/kernel/${COSY_KERNEL:-6.12}/cosy.ko %t %t.bpf.o
