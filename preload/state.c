@@ -271,24 +271,28 @@ long cosy_failed(long result)
 	return -1;
 }
 
-void cosy_before_fork(void)
+/* Close the device, unless the regions use it. Return true if it was open. */
+static bool close_own_device(void)
 {
-	unsigned int needed = __atomic_load_n(&calls_needed, __ATOMIC_RELAXED);
 	int fd = __atomic_load_n(&cosy_device, __ATOMIC_RELAXED);
 
 	if (fd < 0 || is_shared(fd))
-		return;
+		return false;
 	close_device(COSY_DEVICE_CLOSED);
-	if (needed < MAX_CALLS)
+	return true;
+}
+
+void cosy_before_fork(void)
+{
+	unsigned int needed = __atomic_load_n(&calls_needed, __ATOMIC_RELAXED);
+
+	if (close_own_device() && needed < MAX_CALLS)
 		__atomic_store_n(&calls_needed, 2 * needed, __ATOMIC_RELAXED);
 }
 
 void cosy_before_limit(void)
 {
-	int fd = __atomic_load_n(&cosy_device, __ATOMIC_RELAXED);
-
-	if (fd >= 0 && !is_shared(fd))
-		close_device(COSY_DEVICE_CLOSED);
+	close_own_device();
 }
 
 void cosy_before_filter(void)
