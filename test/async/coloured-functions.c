@@ -12,7 +12,7 @@
 
 #include <cosy/task.h>
 
-#include "loop.h"
+#include "exclusive.h"
 
 #define THREADS	4
 #define GROUPS	8
@@ -33,17 +33,10 @@ struct group {
 };
 
 /* Another thread gets its chance to be inside, too. */
-static void enter(struct group *group)
+static void enter_and_yield(struct group *group)
 {
-	EQUAL(group->inside, false);
-	group->inside = true;
+	enter(&group->inside);
 	sched_yield();
-}
-
-static void leave(struct group *group)
-{
-	EQUAL(group->inside, true);
-	group->inside = false;
 }
 
 /* The caller has the colour until this is suspended, and again when it is resumed. */
@@ -52,10 +45,10 @@ COSY_ASYNC static unsigned int receive(struct group *group, int fd)
 	unsigned char byte;
 	ssize_t n = recv(fd, &byte, 1, 0);
 
-	enter(group);
+	enter_and_yield(group);
 	EQUAL(n, 1);
 	group->nested++;
-	leave(group);
+	leave(&group->inside);
 	return byte;
 }
 
@@ -68,9 +61,9 @@ COSY_ASYNC static unsigned int play(struct group *group, unsigned int which)
 
 		EQUAL(send(group->fds[which][1], &byte, 1, 0), 1);
 		sum += receive(group, group->fds[which][0]);
-		enter(group);
+		enter_and_yield(group);
 		group->rounds++;
-		leave(group);
+		leave(&group->inside);
 	}
 	return sum;
 }
@@ -82,19 +75,19 @@ static void ended(struct cosy_async *op)
 
 	for (unsigned int i = 0; i < ROUNDS; i++)
 		sum += (unsigned char)i;
-	enter(group);
+	enter_and_yield(group);
 	EQUAL(op->result, sum);
 	group->ended++;
-	leave(group);
+	leave(&group->inside);
 }
 
 static void ticked(struct cosy_coloured *op)
 {
 	struct group *group = op->op.data;
 
-	enter(group);
+	enter_and_yield(group);
 	group->ticks++;
-	leave(group);
+	leave(&group->inside);
 	if (group->ticks < ROUNDS)
 		EQUAL(cosy_async_call(loop, cosy_colour(op, (uintptr_t)group, ticked),
 				      SYS_getpid, 0, 0, 0, 0, 0, 0), 0);

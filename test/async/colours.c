@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-#include "loop.h"
+#include "exclusive.h"
 
 #define THREADS	4
 #define CHAINS	16
@@ -32,26 +32,14 @@ struct chain {
 	bool inside;
 };
 
-static void enter(struct chain *chain)
-{
-	EQUAL(chain->inside, false);
-	chain->inside = true;
-}
-
-static void leave(struct chain *chain)
-{
-	EQUAL(chain->inside, true);
-	chain->inside = false;
-}
-
 static void ticked(struct cosy_coloured *op)
 {
 	struct chain *chain = op->op.data;
 
-	enter(chain);
+	enter(&chain->inside);
 	EQUAL(op->op.result, getpid());
 	chain->ticks++;
-	leave(chain);
+	leave(&chain->inside);
 	if (chain->ticks < ROUNDS)
 		EQUAL(cosy_async_call(loop, cosy_colour(op, (uintptr_t)chain, ticked),
 				      SYS_getpid, 0, 0, 0, 0, 0, 0), 0);
@@ -61,12 +49,12 @@ static void received(struct cosy_coloured *op)
 {
 	struct chain *chain = op->op.data;
 
-	enter(chain);
+	enter(&chain->inside);
 	EQUAL(op->op.result, 1);
 	EQUAL(chain->byte, (char)chain->rounds);
 	chain->rounds++;
 	chain->byte = (char)chain->rounds;
-	leave(chain);
+	leave(&chain->inside);
 	if (chain->rounds == ROUNDS)
 		return;
 	EQUAL(write(chain->fds[1], &chain->byte, 1), 1);
