@@ -7,6 +7,7 @@
 #include "region/Marked.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/SmallSet.h"
 #include "llvm/ADT/Twine.h"
 #include "llvm/Analysis/CFG.h"
 #include "llvm/IR/IRBuilder.h"
@@ -29,10 +30,12 @@ namespace cosy {
 
 std::string readOptions(ArrayRef<std::optional<uint64_t>> Args,
                         StartOptions &Options) {
-  bool HasPolicy = false;
+  SmallSet<uint64_t, 4> Given;
   for (size_t N = 0; N < Args.size(); ++N) {
     if (!Args[N])
       return "an option of COSY_START_WITH is none of cosy.h";
+    if (!Given.insert(*Args[N]).second)
+      return "an option of COSY_START_WITH is given twice";
     auto Value = [&](StringRef What, uint64_t Min, uint64_t Max,
                      uint64_t &V) -> std::string {
       if (++N == Args.size() || !Args[N])
@@ -46,7 +49,7 @@ std::string readOptions(ArrayRef<std::optional<uint64_t>> Args,
     uint64_t V;
     switch (*Args[N]) {
     case COSY_OPTION_END:
-      if (HasPolicy && !Options.limited())
+      if (Given.contains(COSY_OPTION_AT_LIMIT) && !Options.limited())
         return "COSY_AT_LIMIT without a limit; add COSY_MAX_OPERATIONS or "
                "COSY_MAX_MS";
       return "";
@@ -67,7 +70,6 @@ std::string readOptions(ArrayRef<std::optional<uint64_t>> Args,
       Wrong = Value("COSY_AT_LIMIT", COSY_RESUME, COSY_KILL, V);
       if (Wrong.empty())
         Options.AtLimit = static_cast<cosy_policy>(V);
-      HasPolicy = true;
       break;
     default:
       return "an option of COSY_START_WITH is none of cosy.h";

@@ -45,6 +45,10 @@ void f(int n)
 	COSY_END;
 	COSY_START_WITH(COSY_AT_LIMIT(COSY_STOP)); // expected-error {{COSY_AT_LIMIT without a limit; add COSY_MAX_OPERATIONS or COSY_MAX_MS}}
 	COSY_END;
+	COSY_START_WITH(COSY_MAX_MS(1), COSY_MAX_MS(1)); // expected-error {{an option of COSY_START_WITH is given twice}}
+	COSY_END;
+	COSY_START_WITH(COSY_STOP_ON_ERROR, COSY_MAX_OPERATIONS(8), COSY_STOP_ON_ERROR); // expected-error {{an option of COSY_START_WITH is given twice}}
+	COSY_END;
 	COSY_START_WITH((uint64_t)COSY_OPTION_MAX_MS); // expected-error {{COSY_MAX_MS has to be}}
 	COSY_END;
 	COSY_START_WITH(COSY_MAX_OPERATIONS(1 << 20), COSY_MAX_MS(20 * 5), COSY_STOP_ON_ERROR, COSY_AT_LIMIT(COSY_KILL));
