@@ -9,6 +9,8 @@
 #ifndef COSY_PLUGIN_COSTS_H
 #define COSY_PLUGIN_COSTS_H
 
+#include "llvm/ADT/StringSwitch.h"
+
 #include <cosy/costs.h>
 
 namespace cosy {
@@ -27,6 +29,19 @@ constexpr unsigned NameCallSaves = COSY_NAME_CALL_SAVES;
 constexpr unsigned FileCallSaves = COSY_FILE_CALL_SAVES;
 /// The saving of an lseek with COSY_HINT_JOIN.
 constexpr unsigned JoinedSeekSaves = COSY_JOINED_SEEK_SAVES;
+
+/// The saving of an openat that creates the file, as an entry of its own.
+constexpr unsigned CreateSaves = COSY_PRELOAD_CREATE_SAVES;
+
+/// \returns what native code usually saves if it makes a call of the system
+/// call \p Name through the module, as an entry of its own; 0 if it does not.
+/// \p Near: its path is a name in an open directory.
+inline unsigned singleCallSaves(llvm::StringRef Name, bool Near) {
+#define SAVING(Call, Saved, NearSaved) .Case(#Call, Near ? NearSaved : Saved)
+  return llvm::StringSwitch<unsigned>(Name) COSY_PRELOAD_SAVINGS(SAVING)
+      .Default(0);
+#undef SAVING
+}
 
 } // namespace cosy
 

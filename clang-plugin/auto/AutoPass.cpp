@@ -1,35 +1,58 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- AutoPass.cpp - Single calls go through the module ------------------===//
 #include "auto/AutoPass.h"
+#include "Costs.h"
 #include "body/LibraryCalls.h"
 #include "link/Deferred.h"
 #include "region/RegionPass.h"
 
 #include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/DiagnosticInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
+#include <fcntl.h>
 #include <linux/prctl.h>
 #include <sys/syscall.h>
+
+#include <set>
+#include <tuple>
 
 using namespace llvm;
 
 namespace cosy {
 
-/// \returns whether a call of the function \p Name gains even in an entry of
-/// its own.
-static bool gainsAlone(StringRef Name) {
-  static const StringSet<> Functions = {
-#define COSY_PRELOAD_IF(Function, ...) #Function,
+/// \returns the system call of the function \p Name, if a call gains even in an
+/// entry of its own; otherwise an empty name.
+static StringRef singleSystemCall(StringRef Name) {
+  return StringSwitch<StringRef>(Name)
+#define COSY_PRELOAD_IF(Function, Call, ...) .Case(#Function, #Call)
 #include "preload.def"
+      .Default({});
+}
+
+/// \returns what \p CB, a call that makes the system call \p Call, usually
+/// saves.
+static unsigned usualSaving(const CallBase &CB, StringRef Call) {
+  auto Constant = [&](unsigned N) {
+    return dyn_cast<ConstantInt>(CB.getArgOperand(N));
   };
-  return Functions.contains(Name);
+  bool HasDirectory = CB.getArgOperand(0)->getType()->isIntegerTy();
+  bool Near =
+      HasDirectory && !(Constant(0) && Constant(0)->getSExtValue() == AT_FDCWD);
+  unsigned Saving = singleCallSaves(Call, Near);
+  if (Call != "openat")
+    return Saving;
+  // Without constant flags it may open files or create them.
+  const ConstantInt *Flags = Constant(HasDirectory ? 2 : 1);
+  if (!Flags)
+    return (Saving + CreateSaves) / 2;
+  return Flags->getZExtValue() & O_CREAT ? CreateSaves : Saving;
 }
 
 /// \returns the function cosy_before_...() of libcosy that must be called
@@ -63,17 +86,42 @@ static Function *libcosyFunction(Module &M, const Twine &Name, FunctionType *Ty,
   return F;
 }
 
+namespace {
+
+/// The calls that have got a remark: function, file, line and column. Copies of
+/// a call, by inlining or unrolling, have one place.
+class RemarkedCalls {
+  std::set<std::tuple<StringRef, StringRef, unsigned, unsigned>> Calls;
+
+public:
+  /// \returns whether the call of \p Name at \p Loc is new. It is if its place
+  /// is not known.
+  bool insert(StringRef Name, const DebugLoc &Loc) {
+    return !Loc || Calls
+                       .insert({Name, Loc->getFilename(), Loc->getLine(),
+                                Loc->getColumn()})
+                       .second;
+  }
+};
+
+} // namespace
+
 /// Redirects \p CB, a call of the function \p Name of the C library.
-static void redirect(CallBase &CB, StringRef Name, Library From) {
+static void redirect(CallBase &CB, StringRef Name, Library From,
+                     RemarkedCalls &Remarked) {
   const Function &F = *CB.getCalledFunction();
   Function *Wrapper = libcosyFunction(*CB.getModule(), "cosy_auto_" + Name,
                                       CB.getFunctionType(), From);
   Wrapper->setAttributes(F.getAttributes());
   CB.setCalledOperand(Wrapper);
+  if (!Remarked.insert(Name, CB.getDebugLoc()))
+    return;
   OptimizationRemarkEmitter(CB.getFunction()).emit([&] {
     return OptimizationRemark("cosy", "SingleCall", &CB)
            << "the call of '" << ore::NV("Function", Name)
-           << "' goes through the module, if that is loaded";
+           << "' goes through the module, if that is loaded, and usually saves "
+           << ore::NV("Saved", usualSaving(CB, singleSystemCall(Name)))
+           << " instructions";
   });
 }
 
@@ -134,7 +182,7 @@ static StringRef singleCall(CallBase &CB) {
   if (CB.getCalledFunction()->hasExternalWeakLinkage())
     return {};
   LibraryFunction L = libraryFunction(CB);
-  return L && gainsAlone(L.Name) ? L.Name : StringRef();
+  return L && !singleSystemCall(L.Name).empty() ? L.Name : StringRef();
 }
 
 /// The attribute of a call that goes through the module although its function
@@ -142,13 +190,13 @@ static StringRef singleCall(CallBase &CB) {
 static constexpr StringLiteral SingleAttribute = "cosy-single";
 
 /// Redirects all calls in \p F if \p All, otherwise those with SingleAttribute.
-static bool redirectCalls(Function &F, bool All) {
+static bool redirectCalls(Function &F, bool All, RemarkedCalls &Remarked) {
   bool Changed = false;
   for (CallBase *CB : namedCalls(F)) {
     if (!All && !CB->hasFnAttr(SingleAttribute))
       continue;
     if (StringRef Name = singleCall(*CB); !Name.empty()) {
-      redirect(*CB, Name, All ? Library::Archive : Library::Any);
+      redirect(*CB, Name, All ? Library::Archive : Library::Any, Remarked);
       Changed = true;
     }
   }
@@ -203,8 +251,9 @@ PreservedAnalyses AutoPass::run(Module &M, ModuleAnalysisManager &) {
   auto TakesAll = [&](const Function &F) {
     return All || F.hasFnAttribute(AutoAttribute);
   };
+  RemarkedCalls Remarked;
   for (Function &F : M)
-    Redirected |= redirectCalls(F, TakesAll(F));
+    Redirected |= redirectCalls(F, TakesAll(F), Remarked);
   for (Function &F : M)
     if (TakesAll(F) || Redirected)
       Changed |= notifyCalls(F, TakesAll(F) ? Library::Archive : Library::Any);
@@ -226,7 +275,7 @@ static bool declareForLinkStep(Module &M, Library From) {
       continue;
     if (StringRef Notice = noticeBefore(F.getName()); !Notice.empty())
       Callees.push_back(noticeFunction(M, Notice, From));
-    else if (gainsAlone(F.getName()))
+    else if (!singleSystemCall(F.getName()).empty())
       Callees.push_back(libcosyFunction(M, "cosy_auto_" + F.getName(),
                                         F.getFunctionType(), From));
   }

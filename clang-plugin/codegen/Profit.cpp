@@ -65,11 +65,7 @@ static unsigned usualSaving(const Inst &I) {
 /// call through the module.
 static unsigned singleSaving(const Inst &I) {
   const SystemCall *Call = findSystemCall(I.Imm);
-#define SAVING(Name, Saved, Near) .Case(#Name, Saved)
-  return StringSwitch<unsigned>(Call ? Call->Name : "")
-      COSY_PRELOAD_SAVINGS(SAVING)
-          .Default(0);
-#undef SAVING
+  return Call ? singleCallSaves(Call->Name, /*Near=*/false) : 0;
 }
 
 //===----------------------------------------------------------------------===//

@@ -99,6 +99,8 @@
 	CALL(truncate, 1200, 1200) CALL(utimensat, 1530, 1530) \
 	CALL(getxattr, 1217, 1217) CALL(lgetxattr, 1221, 1221) \
 	CALL(listxattr, 1174, 1174) CALL(llistxattr, 1174, 1174)
+/* The saving of an openat that creates the file: creating and unlink, less unlink. */
+#define COSY_PRELOAD_CREATE_SAVES	853
 /* The saving of a call that fails: stat of a name that does not exist. */
 #define COSY_PRELOAD_FAILED_SAVES	690
 /* The further cost of starting a process: bench unmodified, 155 (true) to 170 thousand. */
