@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""`./cosy bench predictions`: compares the savings that -Rpass-analysis=cosy predicts for loops of
-regions with the measured savings."""
+"""`./cosy bench predictions`: compares the savings that the compiler's remarks predict with the
+measured savings: -Rpass-analysis=cosy for loops of regions, and -Rpass=cosy for the single calls of
+programs that are rebuilt with -fcosy-auto."""
 
 import json
 import os
@@ -8,6 +9,8 @@ import re
 import subprocess
 import sys
 import tempfile
+
+import processes
 
 # The error that a prediction may have.
 TOLERANCE = 0.15
@@ -19,6 +22,12 @@ LOOPS = {
     "newfstatat": ("stat", 0), "stat": ("stat", 1), "openclose": ("openclose", 0),
     "lseekread": ("lseekread", 0),
 }
+# Programs of bench/rebuilt/programs that are predicted, and the packages that they are part of.
+PROGRAMS = {"du": "coreutils", "cp": "coreutils", "git": "git", "ninja": "ninja-build"}
+# A remark about a single call, as -fsave-optimization-record writes it.
+SINGLE_CALL = re.compile(r"""^Name: +SingleCall
+DebugLoc: +{ File: '?([^',]*)'?, Line: (\d+), Column: (\d+) }
+(?:.*\n)*? +- Saved: +'(\d+)'$""", re.MULTILINE)
 
 
 def predictions(root, build, source):
@@ -60,10 +69,78 @@ def benchmarks(root, names):
     return {name: round(figures[name, "native"] - figures[name, "fast"]) for name in names}
 
 
-def run(root, build, _series, _runs, names=()):
-    """Print the table. Return true if every prediction is within the tolerance."""
+def single_calls(build, package):
+    """Yield the single calls of a package: file, line, predicted saving. A call in a header
+    that several files include comes once."""
+    path = os.path.join(build, "rebuilt", "bin", "auto", package + ".remarks")
+    with open(path, encoding="utf-8") as file:
+        places = set(place.groups() for place in SINGLE_CALL.finditer(file.read()))
+    for name, line, _column, saved in places:
+        yield os.path.normpath(name), int(line), int(saved)
+
+
+def line_counts(build, package, program, profile):
+    """Return how often each line of a counted program was executed: counts by file and line."""
+    merged = profile + ".profdata"
+    binary = os.path.join(build, "rebuilt", "bin", "counted", package, program)
+    subprocess.run(["llvm-profdata-19", "merge", profile, "-o", merged], check=True)
+    exported = subprocess.run(["llvm-cov-19", "export", "-format=lcov", binary,
+                               "-instr-profile", merged],
+                              text=True, stdout=subprocess.PIPE, check=True).stdout
+    tree = os.path.join(build, "rebuilt", package, "counted")
+    counts, name = {}, None
+    for line in exported.splitlines():
+        kind, _, value = line.partition(":")
+        if kind == "SF":
+            name = os.path.relpath(value, tree)
+        elif kind == "DA":
+            number, count = value.split(",")[:2]
+            counts[name, int(number)] = int(count)
+    return counts
+
+
+def predicted_programs(root, build):
+    """Return the predicted savings of the programs, in instructions."""
+    with tempfile.TemporaryDirectory() as directory:
+        work = os.path.join(directory, "work")
+        os.mkdir(work)
+        subprocess.run([os.path.join(root, "bench", "rebuilt", "programs"), build, "1", "counted",
+                        *PROGRAMS], cwd=work, stdout=subprocess.DEVNULL, check=True)
+        saved = {}
+        for program, package in PROGRAMS.items():
+            counts = line_counts(build, package, program,
+                                 os.path.join(directory, program + ".profraw"))
+            saved[program] = sum(counts.get((name, line), 0) * usual
+                                 for name, line, usual in single_calls(build, package))
+    return saved
+
+
+def compare(title, what, rows):
+    """Print the predicted and measured savings of @rows. Return what is outside the tolerance."""
+    print(f"{title}\n\n{what:18}{'predicted':>10}{'measured':>10}{'off by':>9}")
+    missed = []
+    for name, usual, saved in sorted(rows, key=lambda row: -abs(row[1] - row[2]) / abs(row[2])):
+        off = (usual - saved) / abs(saved)
+        print(f"{name:18}{usual:10}{saved:10}{100 * off:8.1f} %"
+              f"{'  (its calls fail)' if name in FAILING else ''}")
+        if abs(off) > TOLERANCE and name not in FAILING:
+            missed.append(name)
+    print()
+    return missed
+
+
+def run(root, build, series, runs, names=()):
+    """Print the tables. Return true if every prediction is within the tolerance."""
     if names:
         sys.exit("cosy bench: predictions are compared all at once")
+    processes.build_programs(root, sorted(set(PROGRAMS.values())))
+    measured = {name: native - cosy for name, system, native, cosy in
+                processes.measure(root, build, series, runs, "rebuilt", PROGRAMS)
+                if system == "tmpfs"}
+    programs = [(name, saved, measured[name])
+                for name, saved in predicted_programs(root, build).items()]
+    missed = compare("Guest instructions that a program saves with -fcosy-auto", "program",
+                     programs)
     rows = []
     predicted = predictions(root, build, "unmodified/calls.c")
     for (name, saved), usual in zip(calls(root, build), predicted, strict=True):
@@ -73,15 +150,8 @@ def run(root, build, _series, _runs, names=()):
         usual = predictions(root, build, f"programs/{program}.c")[place]
         rows.append((name, usual, saved))
 
-    print("Guest instructions that an iteration saves as a part of a compound\n")
-    print(f"{'loop':18}{'predicted':>10}{'measured':>10}{'off by':>9}")
-    missed = []
-    for name, usual, saved in sorted(rows, key=lambda row: -abs(row[1] - row[2]) / abs(row[2])):
-        off = (usual - saved) / abs(saved)
-        print(f"{name:18}{usual:10}{saved:10}{100 * off:8.1f} %"
-              f"{'  (its calls fail)' if name in FAILING else ''}")
-        if abs(off) > TOLERANCE and name not in FAILING:
-            missed.append(name)
+    missed += compare("Guest instructions that an iteration saves as a part of a compound", "loop",
+                      rows)
     for name in missed:
         print(f"missed: {name} by more than {TOLERANCE * 100:.0f} %")
     return not missed

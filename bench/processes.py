@@ -7,6 +7,14 @@ import subprocess
 import sys
 
 
+def build_programs(root, packages=()):
+    """Build those programs of bench/rebuilt that are missing or out of date, of @packages or of
+    all."""
+    build = os.path.join(root, "bench", "rebuilt", "build")
+    if subprocess.run([build, *packages], check=False).returncode:
+        sys.exit("cosy bench: the programs could not be built (see above)")
+
+
 def measure(root, build, series, runs, script, names=()):
     """Yield the guest's results as it prints them: name, file system, native, with Cosy."""
     command = [os.path.join(root, "scripts", "vm", "run"), "--icount", "--",

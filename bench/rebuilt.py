@@ -2,8 +2,6 @@
 """`./cosy bench programs`: programs rebuilt from their sources, by clang and with Cosy."""
 
 import os
-import subprocess
-import sys
 
 import plot
 import processes
@@ -17,8 +15,7 @@ GOALS = {
 
 def run(root, build, series, runs, names=()):
     """Build missing programs, and print the table. Return true if every goal was reached."""
-    if subprocess.run([os.path.join(root, "bench", "rebuilt", "build")], check=False).returncode:
-        sys.exit("cosy bench: the programs could not be built (see above)")
+    processes.build_programs(root)
     figures, missed = processes.table(
         processes.measure(root, build, series, runs, "rebuilt", names), GOALS)
     print()
