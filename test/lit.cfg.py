@@ -35,6 +35,7 @@ config.environment = {
     "LC_ALL": "C.UTF-8",
     "TZ": "UTC",
     "COSY_BUILD": config.build_root,
+    "COSY_VM_RETRY": "yes",
 }
 for name in ("COSY_VM_DIR", "COSY_KERNEL", "COSY_CHECK_LONG", "TMPDIR"):
     if name in os.environ:
