@@ -3,7 +3,9 @@
 #include "Diagnostics.h"
 #include "Annotations.h"
 
+#include "llvm/IR/DiagnosticHandler.h"
 #include "llvm/IR/DiagnosticPrinter.h"
+#include "llvm/IR/LLVMContext.h"
 
 using namespace llvm;
 
@@ -26,17 +28,58 @@ private:
   StringRef Text;
 };
 
+/// Keeps the SourceMessages of a context. A context has one handler, so this
+/// one passes everything on to the handler that was there before.
+class SourceHandler : public DiagnosticHandler {
+public:
+  SourceHandler(SourceMessages &Messages,
+                std::unique_ptr<DiagnosticHandler> Next)
+      : DiagnosticHandler(tag()), Messages(Messages), Next(std::move(Next)) {}
+
+  /// \returns the messages of \p Ctx, or null if it has none.
+  static SourceMessages *messages(const LLVMContext &Ctx) {
+    const DiagnosticHandler *H = Ctx.getDiagHandlerPtr();
+    return H && H->DiagnosticContext == tag()
+               ? &static_cast<const SourceHandler *>(H)->Messages
+               : nullptr;
+  }
+
+  bool handleDiagnostics(const DiagnosticInfo &DI) override {
+    return Next->handleDiagnostics(DI);
+  }
+  bool isAnalysisRemarkEnabled(StringRef Pass) const override {
+    return Next->isAnalysisRemarkEnabled(Pass);
+  }
+  bool isMissedOptRemarkEnabled(StringRef Pass) const override {
+    return Next->isMissedOptRemarkEnabled(Pass);
+  }
+  bool isPassedOptRemarkEnabled(StringRef Pass) const override {
+    return Next->isPassedOptRemarkEnabled(Pass);
+  }
+  bool isAnyRemarkEnabled() const override {
+    return Next->isAnyRemarkEnabled();
+  }
+
+private:
+  /// Identifies handlers of this class, which have no type information.
+  static void *tag() {
+    static char Tag;
+    return &Tag;
+  }
+
+  SourceMessages &Messages;
+  std::unique_ptr<DiagnosticHandler> Next;
+};
+
 } // namespace
 
-static SourceMessages *Messages;
+void setSourceMessages(LLVMContext &Ctx, SourceMessages &Messages) {
+  Ctx.setDiagnosticHandler(
+      std::make_unique<SourceHandler>(Messages, Ctx.getDiagnosticHandler()));
+}
 
-static bool PlacesInText = false;
-
-void addPlacesToText() { PlacesInText = true; }
-
-void setSourceMessages(SourceMessages *M) { Messages = M; }
-
-std::string warningLevels(const DILocation *Loc) {
+std::string warningLevels(const Function &F, const DILocation *Loc) {
+  SourceMessages *Messages = SourceHandler::messages(F.getContext());
   return Messages && Loc ? Messages->warningLevels(*Loc) : "";
 }
 
@@ -44,7 +87,7 @@ static void diagnose(const Function &F, const DILocation *Loc,
                      const Twine &Message, DiagnosticSeverity Severity) {
   DiagnosticLocation At = Loc ? DiagnosticLocation(DebugLoc(Loc))
                               : DiagnosticLocation(F.getSubprogram());
-  if (!PlacesInText) {
+  if (!PlacesAreInText) {
     F.getContext().diagnose(
         DiagnosticInfoUnsupported(F, Message, At, Severity));
     return;
@@ -60,6 +103,7 @@ static void diagnose(const Function &F, const DILocation *Loc,
 
 void reportError(const Function &F, const DILocation *Loc,
                  const Twine &Message) {
+  SourceMessages *Messages = SourceHandler::messages(F.getContext());
   if (!Messages || !Messages->reportError(F, Loc, Message.str()))
     diagnose(F, Loc, Message, DS_Error);
 }
@@ -96,6 +140,7 @@ static WarningLevel annotatedLevel(Warning W, const Function &F) {
 
 void reportWarning(Warning W, const Function &F, const DILocation *Loc,
                    const Twine &Message) {
+  SourceMessages *Messages = SourceHandler::messages(F.getContext());
   if (Messages && Messages->reportWarning(W, F, Loc, Message.str()))
     return;
   WarningLevel Level = annotatedLevel(W, F);
@@ -106,7 +151,8 @@ void reportWarning(Warning W, const Function &F, const DILocation *Loc,
            IsError ? DS_Error : DS_Warning);
 }
 
-void suggestMovingMarker(const DILocation *Loc) {
+void suggestMovingMarker(const Function &F, const DILocation *Loc) {
+  SourceMessages *Messages = SourceHandler::messages(F.getContext());
   if (Messages && Loc)
     Messages->suggestMovingMarker(*Loc);
 }

@@ -64,16 +64,18 @@ public:
   virtual std::string warningLevels(const llvm::DILocation &Loc) = 0;
 };
 
-/// Makes reports use \p Messages. With null, only the IR is used.
-void setSourceMessages(SourceMessages *Messages);
+/// Makes reports about the functions of \p Ctx use \p Messages, until the
+/// context gets another diagnostic handler. Until then, \p Messages must exist.
+/// Other diagnostics go to the present handler.
+void setSourceMessages(llvm::LLVMContext &Ctx, SourceMessages &Messages);
 
-/// Makes the text of later messages begin with their place, because a linker
-/// prints only the text.
-void addPlacesToText();
+/// The text of a message begins with its place, because a linker prints only
+/// the text. Each plugin defines it.
+extern const bool PlacesAreInText;
 
-/// \returns a WarningLevel for each warning at \p Loc, or an empty string if
-/// they are not known.
-std::string warningLevels(const llvm::DILocation *Loc);
+/// \returns a WarningLevel for each warning at \p Loc of \p F, or an empty
+/// string if they are not known.
+std::string warningLevels(const llvm::Function &F, const llvm::DILocation *Loc);
 
 /// Reports \p Message at \p Loc, or at \p F if \p Loc is null. Inside a region,
 /// a note points at its COSY_START.
@@ -98,10 +100,10 @@ bool remark(const Region &R, const llvm::DILocation *Loc, llvm::StringRef Name,
   return Rem.isEnabled();
 }
 
-/// Adds a note after a remark about the up-call at \p Loc, if its statement is
-/// the first or the last one of the region. The note shows how to move the
-/// marker.
-void suggestMovingMarker(const llvm::DILocation *Loc);
+/// Adds a note after a remark about the up-call at \p Loc of \p F, if its
+/// statement is the first or the last one of the region. The note shows how to
+/// move the marker.
+void suggestMovingMarker(const llvm::Function &F, const llvm::DILocation *Loc);
 
 /// "1 operation", "2 operations".
 std::string count(uint64_t N, llvm::StringRef One);

@@ -21,8 +21,7 @@ namespace cosy {
 
 static const bool RightVersion = checkVersion("cosy-lto.so", "lld", "lld");
 
-// Set once, because with ThinLTO several threads add passes.
-static const bool PlacesAreInText = (addPlacesToText(), true);
+const bool PlacesAreInText = true;
 
 static void addLinkPass(ModulePassManager &MPM, OptimizationLevel) {
   MPM.addPass(LinkPass());

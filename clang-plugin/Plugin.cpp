@@ -3,8 +3,8 @@
 //
 // -fplugin=cosy-plugin.so checks regions and compiles them to compounds.
 // -fpass-plugin= of the same file adds only the second part, for compiling from
-// bitcode (-save-temps). If both flags are given, the second run changes
-// nothing.
+// bitcode (-save-temps). If both flags are given, -fpass-plugin= has an effect
+// for bitcode only.
 //
 //===----------------------------------------------------------------------===//
 #include "Passes.h"
@@ -17,8 +17,10 @@
 #include "clang/Frontend/FrontendPluginRegistry.h"
 #include "clang/Lex/Preprocessor.h"
 #include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"
+#include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
 
@@ -27,14 +29,23 @@ namespace cosy {
 static const bool RightVersion =
     checkVersion("cosy-plugin.so", "clang", "clang");
 
-/// The options of -fplugin-arg-cosy-. Shared with the pass of -fpass-plugin=,
-/// which runs first if both flags are given.
-static RegionOptions Options;
-
-/// The plugin has enabled places. No pass after the regions needs them.
-static bool DropPlaces = false;
+const bool PlacesAreInText = false;
 
 namespace {
+
+/// Makes the stages report at places of the source.
+class SourceMessagesPass : public PassInfoMixin<SourceMessagesPass> {
+public:
+  explicit SourceMessagesPass(SourceMessages &Messages) : Messages(Messages) {}
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    setSourceMessages(M.getContext(), Messages);
+    return PreservedAnalyses::all();
+  }
+  static bool isRequired() { return true; }
+
+private:
+  SourceMessages &Messages;
+};
 
 /// Drops the places of instructions. Otherwise the following passes and the
 /// code generation take 8 % more time.
@@ -49,20 +60,17 @@ public:
 
 } // namespace
 
-static void addPasses(PassBuilder &PB) {
+static void addPasses(PassBuilder &PB, const RegionOptions &Options) {
   registerPasses(PB);
   PB.registerPipelineStartEPCallback(
-      [](ModulePassManager &MPM, OptimizationLevel) {
+      [Options](ModulePassManager &MPM, OptimizationLevel) {
         MPM.addPass(RegionPass(Options));
-        // The link step still needs the places.
-        if (DropPlaces && !Options.Defer)
-          MPM.addPass(DropPlacesPass());
       });
-  PB.registerOptimizerLastEPCallback(
-      [](ModulePassManager &MPM, OptimizationLevel) {
-        if (!Options.Defer)
-          MPM.addPass(AutoPass(/*All=*/Options.Auto));
-      });
+  if (!Options.Defer)
+    PB.registerOptimizerLastEPCallback(
+        [All = Options.Auto](ModulePassManager &MPM, OptimizationLevel) {
+          MPM.addPass(AutoPass(All));
+        });
 }
 
 namespace {
@@ -73,12 +81,18 @@ protected:
   CreateASTConsumer(clang::CompilerInstance &CI, StringRef) override {
     clang::Preprocessor &PP = CI.getPreprocessor();
     PP.setPredefines(PP.getPredefines() + "#define __COSY_PLUGIN__ 1\n");
-    // Instructions need places, for messages and for the compound's lines.
     clang::CodeGenOptions &CG = CI.getCodeGenOpts();
-    if (CG.getDebugInfo() == codegenoptions::NoDebugInfo) {
+    // The stages are added below. As a pass plugin, this file would add them
+    // again, without the options.
+    erase_if(CG.PassPlugins, [&](StringRef Path) {
+      return any_of(CI.getFrontendOpts().Plugins, [&](StringRef Loaded) {
+        return sys::fs::equivalent(Path, Loaded);
+      });
+    });
+    // Instructions need places, for messages and for the compound's lines.
+    bool AddsPlaces = CG.getDebugInfo() == codegenoptions::NoDebugInfo;
+    if (AddsPlaces)
       CG.setDebugInfo(codegenoptions::LocTrackingOnly);
-      DropPlaces = true;
-    }
     if (CG.hasProfileClangInstr()) {
       // The options that clang uses. RegionPass::run() applies them before the
       // regions.
@@ -94,8 +108,24 @@ protected:
       CG.VectorizeLoop = false;
       CG.VectorizeSLP = false;
     }
-    CG.PassBuilderCallbacks.push_back(addPasses);
-    return createRegionCheck(CI, Warnings);
+    auto Source = std::make_unique<Frontend>(CI, Warnings);
+    // The link step still needs the places, no other pass does.
+    bool DropPlaces = AddsPlaces && !Options.Defer;
+    CG.PassBuilderCallbacks.push_back(
+        [DropPlaces, Options = Options,
+         Messages = Source.get()](PassBuilder &PB) {
+          PB.registerPipelineStartEPCallback(
+              [Messages](ModulePassManager &MPM, OptimizationLevel) {
+                MPM.addPass(SourceMessagesPass(*Messages));
+              });
+          addPasses(PB, Options);
+          if (DropPlaces)
+            PB.registerPipelineStartEPCallback(
+                [](ModulePassManager &MPM, OptimizationLevel) {
+                  MPM.addPass(DropPlacesPass());
+                });
+        });
+    return createRegionCheck(CI, std::move(Source));
   }
 
   bool ParseArgs(const clang::CompilerInstance &CI,
@@ -162,6 +192,7 @@ private:
         "64-bit pointers only"));
   }
 
+  RegionOptions Options; ///< of -fplugin-arg-cosy-
   WarningState Warnings;
   bool WantsLinkStep = false; ///< with -flto
 };
@@ -176,5 +207,5 @@ static clang::FrontendPluginRegistry::Add<cosy::CosyAction>
 extern "C" LLVM_ATTRIBUTE_VISIBILITY_DEFAULT PassPluginLibraryInfo
 llvmGetPassPluginInfo() {
   return {LLVM_PLUGIN_API_VERSION, "cosy", LLVM_VERSION_STRING,
-          cosy::addPasses};
+          [](PassBuilder &PB) { cosy::addPasses(PB, {}); }};
 }

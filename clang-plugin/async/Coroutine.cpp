@@ -32,8 +32,8 @@ using namespace llvm;
 
 namespace cosy {
 
-/// Marks a function that has become a coroutine, because -fplugin= and
-/// -fpass-plugin= together run this stage twice.
+/// Marks a function that has become a coroutine: bitcode may have gone through
+/// the plugin before.
 static constexpr StringLiteral SeenAttribute = "cosy-async-seen";
 
 namespace {

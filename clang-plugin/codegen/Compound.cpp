@@ -149,7 +149,7 @@ static void explain(const Region &R, const Compound &C, bool IsPart,
         Rem << "; " << ore::NV("Advice", upCallAdvice(*Call.Culprit));
     });
     if (!R.IsAsync)
-      suggestMovingMarker(Loc);
+      suggestMovingMarker(*R.Host, Loc);
   }
   explainBuffers(R, C.Buffers);
   for (const FastNote &Note : fastNotesOf(*R.Body)) {

@@ -108,10 +108,7 @@ Frontend::Frontend(CompilerInstance &CI, const WarningState &Flags)
     : CI(CI), SM(CI.getSourceManager()) {
   Changes.push_back({SourceLocation(), Flags});
   CI.getPreprocessor().AddPragmaHandler("cosy", new DiagnosticPragma(*this));
-  setSourceMessages(this);
 }
-
-Frontend::~Frontend() { setSourceMessages(nullptr); }
 
 void Frontend::annotateWarnings(FunctionDecl &F) {
   if (!CI.getCodeGenOpts().DisableLLVMPasses)

@@ -54,11 +54,10 @@ private:
   }};
 };
 
-class Frontend : private SourceMessages {
+class Frontend : public SourceMessages {
 public:
   /// \p Flags is the state from the command line.
   Frontend(clang::CompilerInstance &CI, const WarningState &Flags);
-  ~Frontend() override;
 
   // Called while the source is parsed.
 
@@ -94,7 +93,6 @@ public:
   /// statement or declaration.
   clang::SourceLocation afterStatement(clang::SourceLocation Loc) const;
 
-private:
   // Messages of the stages on the IR.
 
   bool reportError(const llvm::Function &F, const llvm::DILocation *Loc,
@@ -105,6 +103,7 @@ private:
   void suggestMovingMarker(const llvm::DILocation &Loc) override;
   std::string warningLevels(const llvm::DILocation &Loc) override;
 
+private:
   // These map places of the IR to places of the source.
 
   /// Returns the place of \p Loc in \p F, or of \p F itself; invalid if it is

@@ -276,8 +276,8 @@ private:
 
 class RegionCheck : public ASTConsumer {
 public:
-  RegionCheck(CompilerInstance &CI, const WarningState &Flags)
-      : CI(CI), FE(CI, Flags) {
+  RegionCheck(CompilerInstance &CI, std::unique_ptr<Frontend> FE)
+      : CI(CI), FE(std::move(FE)) {
     CI.getPreprocessor().addPPCallbacks(std::make_unique<MarkerCalls>(CI));
   }
 
@@ -301,14 +301,14 @@ private:
     if (auto *F = dyn_cast<FriendDecl>(D); F && F->getFriendDecl())
       return visit(F->getFriendDecl());
     if (HasCoroutines)
-      checkCoroutines(*D, FE);
+      checkCoroutines(*D, *FE);
     if (auto *F = dyn_cast<FunctionDecl>(D)) {
       checkFunctionDecl(*F);
       if (F->doesThisDeclarationHaveABody() && F->getBody()) {
-        BodyCheck(FE).check(F->getBody());
+        BodyCheck(*FE).check(F->getBody());
         if (HasBatches)
-          checkBatches(*F, FE);
-        FE.annotateWarnings(*F);
+          checkBatches(*F, *FE);
+        FE->annotateWarnings(*F);
       }
       return;
     }
@@ -318,7 +318,7 @@ private:
   }
 
   CompilerInstance &CI;
-  Frontend FE;
+  std::unique_ptr<Frontend> FE;
   bool HasBatches = false;    ///< the source may contain a COSY_BATCH
   bool HasCoroutines = false; ///< and a COSY_ASYNC
 };
@@ -326,8 +326,8 @@ private:
 } // namespace
 
 std::unique_ptr<ASTConsumer> createRegionCheck(CompilerInstance &CI,
-                                               const WarningState &Flags) {
-  return std::make_unique<RegionCheck>(CI, Flags);
+                                               std::unique_ptr<Frontend> FE) {
+  return std::make_unique<RegionCheck>(CI, std::move(FE));
 }
 
 } // namespace cosy

@@ -10,13 +10,12 @@
 
 namespace cosy {
 
-class WarningState;
+class Frontend;
 
 /// Checks the markers of every function before code is generated for it, and
-/// reports the regions to the Frontend, which it creates. \p Flags is the state
-/// of the warnings from the command line.
+/// reports the regions to \p FE, which exists as long as the check.
 std::unique_ptr<clang::ASTConsumer>
-createRegionCheck(clang::CompilerInstance &CI, const WarningState &Flags);
+createRegionCheck(clang::CompilerInstance &CI, std::unique_ptr<Frontend> FE);
 
 } // namespace cosy
 

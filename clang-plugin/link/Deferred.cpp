@@ -45,7 +45,7 @@ bool canDefer(const Region &R) {
 void deferBody(Region &R) {
   Function &Body = *R.Body;
   Body.addFnAttr(DeferredAttribute);
-  Body.addFnAttr(WarningAttribute, warningLevels(R.Loc));
+  Body.addFnAttr(WarningAttribute, warningLevels(*R.Host, R.Loc));
   Body.getEntryBlock().getTerminator()->setDebugLoc(DebugLoc(R.Loc));
   for (Attribute::AttrKind Kind :
        {Attribute::OptimizeForSize, Attribute::MinSize,

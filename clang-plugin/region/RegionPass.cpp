@@ -195,14 +195,14 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
   return true;
 }
 
-/// Marks a user function that was compiled, or rejected with an error.
+/// Marks a user function that was compiled, or rejected with an error: bitcode
+/// may have gone through the plugin before.
 static constexpr StringLiteral SeenAttribute = "cosy-function-seen";
 
 /// Runs before regions change the functions that user functions call.
 bool ModuleRegions::compileFunctions() {
   bool Any = false;
   for (Function *F : findUserFunctions(M)) {
-    // -fplugin= and -fpass-plugin= together run this twice.
     if (F->hasFnAttribute(SeenAttribute))
       continue;
     F->addFnAttr(SeenAttribute);
