@@ -47,7 +47,10 @@ static struct cosy_compound *cosy_coroutine_compound(const struct cosy_loop *loo
 	return compound;
 }
 
-/* Read the registers that are live at the pc from the frame; clear the others. */
+/*
+ * Read the registers that are live at the pc from the frame. The others are 0, or what the compound
+ * has left there.
+ */
 static bool cosy_coroutine_read(struct cosy_coroutine *co, bool resumed)
 {
 	const struct cosy_code *code = co->compound->code;
@@ -55,13 +58,9 @@ static bool cosy_coroutine_read(struct cosy_coroutine *co, bool resumed)
 
 	if (resumed)
 		live = cosy_live_range(code, co->pc);
-	memset(co->regs, 0, live.first * sizeof(*co->regs));
-	memset(co->regs + live.first + live.count, 0,
-	       (code->nregs + 1 - live.first - live.count) * sizeof(*co->regs));
-	return !copy_from_user(co->regs + live.first,
-			       u64_to_user_ptr(co->frame) +
-				       live.first * sizeof(*co->regs),
-			       live.count * sizeof(*co->regs));
+	return cosy_regs_read_all(co->regs + live.first,
+				  (u64 __user *)u64_to_user_ptr(co->frame) + live.first,
+				  live.count);
 }
 
 /* Write the registers that are live at the compound's end, or where it is left, to the frame. */
@@ -76,10 +75,8 @@ static bool cosy_coroutine_write(const struct cosy_coroutine *co,
 		live = (struct cosy_range){ code->out_first, code->nout };
 	else if (status == COSY_UPCALL)
 		live = cosy_live_range(code, st->pc);
-	return !copy_to_user(u64_to_user_ptr(co->frame) +
-				     live.first * sizeof(*co->regs),
-			     co->regs + live.first,
-			     live.count * sizeof(*co->regs));
+	return cosy_regs_write_all((u64 __user *)u64_to_user_ptr(co->frame) + live.first,
+				   co->regs + live.first, live.count);
 }
 
 /**
@@ -116,7 +113,7 @@ cosy_coroutine_alloc(struct cosy_loop *loop, u32 index,
 		cosy_quota_uncharge(owner, size);
 		return ERR_PTR(-ENOMEM);
 	}
-	memset(co, 0, sizeof(*co));
+	memset(co, 0, size);
 	cosy_parked_init(&co->parked, loop, index);
 	co->parked.is_coroutine = true;
 	co->compound = compound;

@@ -157,8 +157,18 @@ fault:
 	return false;
 }
 
-static noinline bool cosy_regs_read_all(u64 *regs, const u64 __user *frame,
-					unsigned int n)
+/**
+ * cosy_regs_read_all() - read registers from a frame
+ * @regs:  kernel memory
+ * @frame: user memory
+ * @n:	   number of registers
+ *
+ * Without the checks of copy_from_user() for the bounds of @regs, which cost more than the copy.
+ *
+ * Return: false if the frame cannot be read.
+ */
+noinline bool cosy_regs_read_all(u64 *regs, const u64 __user *frame,
+				 unsigned int n)
 {
 	const void __user *p = frame;
 	unsigned int i;
@@ -201,8 +211,16 @@ fault:
 	return false;
 }
 
-static noinline bool cosy_regs_write_all(u64 __user *frame, const u64 *regs,
-					 unsigned int n)
+/**
+ * cosy_regs_write_all() - write registers to a frame
+ * @frame: user memory
+ * @regs:  kernel memory
+ * @n:	   number of registers
+ *
+ * Return: false if the frame cannot be written.
+ */
+noinline bool cosy_regs_write_all(u64 __user *frame, const u64 *regs,
+				  unsigned int n)
 {
 	const void __user *p = frame;
 	unsigned int i;

@@ -15,6 +15,8 @@ struct cosy_insn;
 loff_t cosy_run_llseek(struct file *file, loff_t offset, int whence);
 bool cosy_runs_counted(void);
 loff_t cosy_state_lost(void);
+bool cosy_regs_read_all(u64 *regs, const u64 __user *frame, unsigned int n);
+bool cosy_regs_write_all(u64 __user *frame, const u64 *regs, unsigned int n);
 
 /* single.c */
 void cosy_single_init(void);
