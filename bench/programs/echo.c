@@ -34,8 +34,9 @@
 /* Flags in a benchmark's parameter. */
 #define TCP	1
 #define PROCESS 2 /* The server is a process of its own. */
+#define CHANGED 4 /* A function of the program changes each request. */
 #define PARAMETER(connections, active, flags) \
-	((uint64_t)(connections) << 32 | (uint64_t)(active) << 2 | (flags))
+	((uint64_t)(connections) << 32 | (uint64_t)(active) << 3 | (flags))
 
 struct connection {
 	int client, server;
@@ -48,6 +49,7 @@ static unsigned int nconnections, active;
 static unsigned int first; /* of the connections that are active next */
 static unsigned int echoed;
 static bool apart;     /* the server is another process */
+static bool changed;   /* change() is called for each request */
 static double clients; /* the cost of the clients alone */
 static struct cosy_loop *loop;
 static int epoll;
@@ -83,9 +85,17 @@ static void clients_receive(void)
 	first = (first + active) % nconnections;
 }
 
+/* COSY_ASYNC functions make an up-call of it, because assembly has no operation. */
+static void change(struct connection *c)
+{
+	__asm__ volatile("incb %0" : "+m"(c->buffer[0]));
+}
+
 static void echo(struct connection *c)
 {
 	transfer(recv(c->server, c->buffer, SIZE, 0), "the server's recv");
+	if (changed)
+		change(c);
 	transfer(send(c->server, c->buffer, SIZE, 0), "the server's send");
 }
 
@@ -125,6 +135,8 @@ static void received(struct cosy_async *op)
 	int err;
 
 	transfer(op->result, "the entry that receives");
+	if (changed)
+		change(c);
 	err = cosy_async_send(loop, &c->sent, c->server, c->buffer, SIZE, 0);
 	if (err)
 		failed("cosy_async_send", -err);
@@ -141,6 +153,16 @@ COSY_ASYNC static int serve_one(struct connection *c)
 {
 	for (;;) {
 		transfer(recv(c->server, c->buffer, SIZE, 0), "the function's recv");
+		transfer(send(c->server, c->buffer, SIZE, 0), "the function's send");
+		echoed++;
+	}
+}
+
+COSY_ASYNC static int change_one(struct connection *c)
+{
+	for (;;) {
+		transfer(recv(c->server, c->buffer, SIZE, 0), "the function's recv");
+		change(c);
 		transfer(send(c->server, c->buffer, SIZE, 0), "the function's send");
 		echoed++;
 	}
@@ -208,6 +230,8 @@ static void serve_by_ring(void)
 		for (unsigned int n = 0; n < EVENTS && uring_next(&cqe); n++) {
 			if (cqe.res != SIZE)
 				failed("an operation in the ring", cqe.res < 0 ? -cqe.res : EIO);
+			if (changed)
+				change((struct connection *)cqe.user_data);
 			ring_echo((struct connection *)cqe.user_data);
 			served++;
 		}
@@ -306,7 +330,8 @@ static void start_loop(void)
 		struct connection *c = &connections[i];
 
 		if (!strcmp(bench_way(), "functions")) {
-			err = COSY_SPAWN(loop, serve_one(c));
+			err = changed ? COSY_SPAWN(loop, change_one(c)) :
+					COSY_SPAWN(loop, serve_one(c));
 			if (err)
 				failed("COSY_SPAWN", -err);
 			continue;
@@ -337,8 +362,9 @@ static void prepare(void)
 	uint64_t parameter = bench_parameter();
 
 	nconnections = (unsigned int)(parameter >> 32);
-	active = (unsigned int)(parameter & 0xffffffff) >> 2;
+	active = (unsigned int)(parameter & 0xffffffff) >> 3;
 	apart = parameter & PROCESS;
+	changed = parameter & CHANGED;
 	connect_all(parameter & TCP);
 }
 
@@ -405,6 +431,10 @@ int main(int argc, char **argv)
 		  .per = "request",
 		  .measure = measure,
 		  .parameter = PARAMETER(64, 64, 0) },
+		{ .name = "echo-changed-64",
+		  .per = "request",
+		  .measure = measure,
+		  .parameter = PARAMETER(64, 64, CHANGED) },
 		{ .name = "echo-unix-1",
 		  .per = "request",
 		  .measure = measure,
