@@ -16,6 +16,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <valgrind/valgrind.h>
+
 #include <cosy/format.h>
 
 #include "descriptor.h"
@@ -52,12 +54,17 @@ static bool is_among(uint32_t version, uint32_t oldest, uint32_t newest)
 	return oldest <= version && version <= newest;
 }
 
-/* Open the device, check it, and set @info as far as it was told. */
+/*
+ * Open the device, check it, and set @info as far as it was told. Valgrind does not know what the
+ * module writes, and would report it as uninitialised.
+ */
 static int open_device(struct cosy_info *info)
 {
 	long fd, ret;
 
 	*info = (struct cosy_info){ .size = sizeof(*info) };
+	if (RUNNING_ON_VALGRIND)
+		return -EOPNOTSUPP;
 	fd = cosy_sys6(SYS_openat, AT_FDCWD, (long)COSY_DEVICE,
 		       O_RDWR | O_CLOEXEC, 0, 0, 0);
 	if (fd < 0)
@@ -250,6 +257,10 @@ static void explain_failure(int error, const struct cosy_info *info)
 		break;
 	case EBUSY:
 		cosy_message("the program is being traced or debugged: its"
+			     " regions run natively", NULL);
+		break;
+	case EOPNOTSUPP:
+		cosy_message("valgrind does not know what the module writes:"
 			     " regions run natively", NULL);
 		break;
 	case ENODEV:
