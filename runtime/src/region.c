@@ -940,7 +940,8 @@ static void explain_foreign(const struct cosy_region *region, const char *name)
 			     ": runs natively: ", name,
 			     "() is not the C library's function, but that of the"
 			     " program or of a library loaded before (COSY_OWN at"
-			     " its declaration makes it an up-call)", NULL);
+			     " its declaration makes it an up-call), or code compiled"
+			     " with -fno-pie takes its address (use -fPIE)", NULL);
 }
 
 bool cosy_region_is_used(const struct cosy_region *region)
