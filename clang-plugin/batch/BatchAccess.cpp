@@ -55,6 +55,24 @@ private:
 
 } // namespace
 
+namespace {
+
+/// Finds uses of an address other than accesses. For LLVM, volatile accesses
+/// are such uses.
+class AddressUses : public CaptureTracker {
+public:
+  void tooManyUses() override { Found = true; }
+  bool captured(const Use *U) override {
+    const User *I = U->getUser();
+    Found = !isa<LoadInst>(I) && !isa<MemIntrinsic>(I) &&
+            !(isa<StoreInst>(I) && U->getOperandNo() == 1);
+    return Found;
+  }
+  bool Found = false;
+};
+
+} // namespace
+
 /// Returns true if only instructions of this function access \p P, by its name.
 /// The split itself handles such variables.
 bool Recorder::isPrivate(Value *P) {
@@ -69,9 +87,11 @@ bool Recorder::isPrivate(Value *P) {
       !(A && (A->hasByValAttr() || A->hasStructRetAttr())))
     return false;
   auto [It, Inserted] = Private.try_emplace(Object, false);
-  if (Inserted)
-    It->second = !PointerMayBeCaptured(Object, /*ReturnCaptures=*/true,
-                                       /*StoreCaptures=*/true);
+  if (Inserted) {
+    AddressUses Uses;
+    PointerMayBeCaptured(Object, &Uses);
+    It->second = !Uses.Found;
+  }
   return It->second;
 }
 

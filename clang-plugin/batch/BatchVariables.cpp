@@ -44,6 +44,7 @@ private:
   bool checkEscaping();
   bool checkValues();
   Instruction *find(unsigned Phases, bool Writes) const;
+  bool isLeftIn(unsigned Phases) const;
   bool error(const Instruction *At, const Twine &Text);
   std::string name() const;
 
@@ -53,6 +54,7 @@ private:
   bool Escapes = false;
   bool UsedOutside = false;          ///< after the loop, or before
   unsigned Readers = 0, Writers = 0; ///< phases
+  unsigned NamedWriters = 0;         ///< those that write without a pointer
 };
 
 } // namespace
@@ -94,17 +96,20 @@ void VariableCheck::findAccesses() {
         Work.push_back(I);
         continue;
       }
-      if (auto *Load = dyn_cast<LoadInst>(I); Load && Load->isSimple()) {
+      // A volatile variable has a value for each iteration, too.
+      if (auto *Load = dyn_cast<LoadInst>(I); Load && !Load->isAtomic()) {
         add(*I, {true, false, false});
         continue;
       }
       if (auto *St = dyn_cast<StoreInst>(I);
-          St && St->isSimple() && U.getOperandNo() == 1) {
+          St && !St->isAtomic() && U.getOperandNo() == 1) {
         TypeSize Stored = DL.getTypeStoreSize(St->getValueOperand()->getType());
         add(*I, {false, true, P == V.Base && Stored == V.Size});
+        if (L.Blocks.count(I->getParent()))
+          NamedWriters |= L.phasesOf(I->getParent());
         continue;
       }
-      if (auto *MI = dyn_cast<MemIntrinsic>(I); MI && !MI->isVolatile()) {
+      if (auto *MI = dyn_cast<MemIntrinsic>(I)) {
         auto *Length = dyn_cast<ConstantInt>(MI->getLength());
         bool All = P == V.Base && Length && Length->getZExtValue() >= V.Size;
         if (U.getOperandNo() == 0)
@@ -113,7 +118,7 @@ void VariableCheck::findAccesses() {
           add(*I, {true, false, false});
         continue;
       }
-      // Its address is used: a call, a volatile access, a pointer variable.
+      // Its address is used: a call, an atomic access, a pointer variable.
       Escapes = true;
       add(*I, {true, true, false});
     }
@@ -177,17 +182,6 @@ Instruction *VariableCheck::find(unsigned Phases, bool Writes) const {
 /// Returns true if \p Phases contains more than one phase.
 static bool hasSeveral(unsigned Phases) { return Phases & (Phases - 1); }
 
-bool VariableCheck::checkEscaping() {
-  if (!hasSeveral(Readers | Writers) || !Writers)
-    return true;
-  return error(
-      find(Writers & ~Collecting ? Writers & ~Collecting : Writers, true),
-      name() + " is declared outside the loop, and its address is "
-               "used: all iterations of a batch would share it. "
-               "Declare it in the loop's body, or use a pointer to "
-               "it, set before the loop, if they are to share it");
-}
-
 /// The blocks that edges out of the loop lead to.
 static SmallVector<BasicBlock *, 4> exitsOf(const BatchLoop &L) {
   SmallVector<BasicBlock *, 4> List;
@@ -196,6 +190,37 @@ static SmallVector<BasicBlock *, 4> exitsOf(const BatchLoop &L) {
       if (!L.Blocks.count(S))
         List.push_back(S);
   return List;
+}
+
+/// Returns true if the loop can be left in one of \p Phases.
+bool VariableCheck::isLeftIn(unsigned Phases) const {
+  return any_of(L.Blocks, [&](BasicBlock *BB) {
+    return (L.phasesOf(BB) & Phases) &&
+           any_of(successors(BB),
+                  [&](BasicBlock *S) { return !L.Blocks.count(S); });
+  });
+}
+
+bool VariableCheck::checkEscaping() {
+  if (!Writers)
+    return true;
+  if (hasSeveral(Readers | Writers))
+    return error(
+        find(Writers & ~Collecting ? Writers & ~Collecting : Writers, true),
+        name() + " is declared outside the loop, and its address is "
+                 "used: all iterations of a batch would share it. "
+                 "Declare it in the loop's body, or use a pointer to "
+                 "it, set before the loop, if they are to share it");
+  // The phases after the only one that accesses it.
+  unsigned Later = All & ~(Writers | (Writers - 1));
+  if (NamedWriters && isLeftIn(Later) &&
+      isReadBeforeWritten(exitsOf(L), All, 0))
+    return error(find(Writers, true),
+                 name() + " is declared outside the loop, and its address is "
+                          "used: when the loop is left, it would have the "
+                          "value of a later iteration of the batch. Use a "
+                          "variable whose address is not used");
+  return true;
 }
 
 bool VariableCheck::checkValues() {
@@ -230,11 +255,7 @@ bool VariableCheck::checkValues() {
                           "Declare it in the loop's body, or use a variable "
                           "for each part");
   bool LiveOut = isReadBeforeWritten(exitsOf(L), All, 0);
-  bool LateExits = any_of(L.Blocks, [&](BasicBlock *BB) {
-    return (L.phasesOf(BB) & (Calling | Finishing)) &&
-           any_of(successors(BB),
-                  [&](BasicBlock *S) { return !L.Blocks.count(S); });
-  });
+  bool LateExits = isLeftIn(Calling | Finishing);
   unsigned Uses = Readers | Writers;
   V.SaveCollected = (Writers & Collecting) &&
                     ((Uses & (Calling | Finishing)) || (LiveOut && LateExits));

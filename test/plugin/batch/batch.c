@@ -92,6 +92,25 @@ static int countdown(unsigned int n, unsigned long long *sum)
 	return total;
 }
 
+/* A volatile variable has the value of the iteration that leaves the loop, not of later ones. */
+static int begun_until(int last)
+{
+	volatile int begun = 0;
+
+	for (int i = 0;; i++) {
+		int pid;
+
+		COSY_BATCH(4);
+		begun++;
+		COSY_START;
+		pid = getpid();
+		COSY_END;
+		if (pid <= 0 || i == last)
+			break;
+	}
+	return begun;
+}
+
 /* Pointers to variables of the body, and two loops in a function. */
 struct item {
 	struct item *next;
@@ -241,6 +260,8 @@ int main(void)
 	// CHECK-NEXT: 28 7654321
 	printf("%d", countdown(7, &sum));
 	printf(" %llu\n", sum);
+	// CHECK-NEXT: 6
+	printf("%d\n", begun_until(5));
 	// CHECK-NEXT: /none-1 /-1 -134.5
 	printf("%g\n", list(&a));
 	// CHECK-NEXT: .........12918

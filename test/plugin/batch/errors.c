@@ -299,6 +299,27 @@ void shared(int n)
 	}
 }
 
+void keep(int *p);
+int counted(int n)
+{
+	int begun = 0;
+
+	keep(&begun);
+	while (n--) {
+		struct stat st;
+		int err;
+
+		COSY_BATCH(8);
+		begun++; // ir-error {{'begun' is declared outside the loop, and its address is used: when the loop is left, it would have the value of a later iteration}}
+		COSY_START;
+		err = lstat(names[n], &st);
+		COSY_END;
+		if (err)
+			break;
+	}
+	return begun;
+}
+
 struct pair {
 	long a[4];
 };
