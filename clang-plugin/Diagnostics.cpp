@@ -36,9 +36,9 @@ public:
                 std::unique_ptr<DiagnosticHandler> Next)
       : DiagnosticHandler(tag()), Messages(Messages), Next(std::move(Next)) {}
 
-  /// \returns the messages of \p Ctx, or null if it has none.
-  static SourceMessages *messages(const LLVMContext &Ctx) {
-    const DiagnosticHandler *H = Ctx.getDiagHandlerPtr();
+  /// \returns the messages for \p F, or null if there are none.
+  static SourceMessages *messages(const Function &F) {
+    const DiagnosticHandler *H = F.getContext().getDiagHandlerPtr();
     return H && H->DiagnosticContext == tag()
                ? &static_cast<const SourceHandler *>(H)->Messages
                : nullptr;
@@ -79,7 +79,7 @@ void setSourceMessages(LLVMContext &Ctx, SourceMessages &Messages) {
 }
 
 std::string warningLevels(const Function &F, const DILocation *Loc) {
-  SourceMessages *Messages = SourceHandler::messages(F.getContext());
+  SourceMessages *Messages = SourceHandler::messages(F);
   return Messages && Loc ? Messages->warningLevels(*Loc) : "";
 }
 
@@ -103,7 +103,7 @@ static void diagnose(const Function &F, const DILocation *Loc,
 
 void reportError(const Function &F, const DILocation *Loc,
                  const Twine &Message) {
-  SourceMessages *Messages = SourceHandler::messages(F.getContext());
+  SourceMessages *Messages = SourceHandler::messages(F);
   if (!Messages || !Messages->reportError(F, Loc, Message.str()))
     diagnose(F, Loc, Message, DS_Error);
 }
@@ -140,7 +140,7 @@ static WarningLevel annotatedLevel(Warning W, const Function &F) {
 
 void reportWarning(Warning W, const Function &F, const DILocation *Loc,
                    const Twine &Message) {
-  SourceMessages *Messages = SourceHandler::messages(F.getContext());
+  SourceMessages *Messages = SourceHandler::messages(F);
   if (Messages && Messages->reportWarning(W, F, Loc, Message.str()))
     return;
   WarningLevel Level = annotatedLevel(W, F);
@@ -152,7 +152,7 @@ void reportWarning(Warning W, const Function &F, const DILocation *Loc,
 }
 
 void suggestMovingMarker(const Function &F, const DILocation *Loc) {
-  SourceMessages *Messages = SourceHandler::messages(F.getContext());
+  SourceMessages *Messages = SourceHandler::messages(F);
   if (Messages && Loc)
     Messages->suggestMovingMarker(*Loc);
 }

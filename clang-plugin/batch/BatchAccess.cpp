@@ -31,6 +31,20 @@ namespace cosy {
 
 namespace {
 
+/// Finds uses of an address other than accesses. For LLVM, volatile accesses
+/// are such uses.
+class AddressUses : public CaptureTracker {
+public:
+  void tooManyUses() override { Found = true; }
+  bool captured(const Use *U) override {
+    const User *I = U->getUser();
+    Found = !isa<LoadInst>(I) && !isa<MemIntrinsic>(I) &&
+            !(isa<StoreInst>(I) && U->getOperandNo() == 1);
+    return Found;
+  }
+  bool Found = false;
+};
+
 class Recorder {
 public:
   explicit Recorder(Function &F) : F(F) {}
@@ -51,24 +65,6 @@ private:
 
   Function &F;
   DenseMap<Value *, bool> Private; ///< variables: no other code has the address
-};
-
-} // namespace
-
-namespace {
-
-/// Finds uses of an address other than accesses. For LLVM, volatile accesses
-/// are such uses.
-class AddressUses : public CaptureTracker {
-public:
-  void tooManyUses() override { Found = true; }
-  bool captured(const Use *U) override {
-    const User *I = U->getUser();
-    Found = !isa<LoadInst>(I) && !isa<MemIntrinsic>(I) &&
-            !(isa<StoreInst>(I) && U->getOperandNo() == 1);
-    return Found;
-  }
-  bool Found = false;
 };
 
 } // namespace

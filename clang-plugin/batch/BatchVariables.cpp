@@ -44,7 +44,6 @@ private:
   bool checkEscaping();
   bool checkValues();
   Instruction *find(unsigned Phases, bool Writes) const;
-  bool isLeftIn(unsigned Phases) const;
   bool error(const Instruction *At, const Twine &Text);
   std::string name() const;
 
@@ -54,7 +53,7 @@ private:
   bool Escapes = false;
   bool UsedOutside = false;          ///< after the loop, or before
   unsigned Readers = 0, Writers = 0; ///< phases
-  unsigned NamedWriters = 0;         ///< those that write without a pointer
+  bool IsStoredTo = false;           ///< in the loop, by its name
 };
 
 } // namespace
@@ -105,8 +104,7 @@ void VariableCheck::findAccesses() {
           St && !St->isAtomic() && U.getOperandNo() == 1) {
         TypeSize Stored = DL.getTypeStoreSize(St->getValueOperand()->getType());
         add(*I, {false, true, P == V.Base && Stored == V.Size});
-        if (L.Blocks.count(I->getParent()))
-          NamedWriters |= L.phasesOf(I->getParent());
+        IsStoredTo |= L.Blocks.count(I->getParent());
         continue;
       }
       if (auto *MI = dyn_cast<MemIntrinsic>(I)) {
@@ -182,23 +180,16 @@ Instruction *VariableCheck::find(unsigned Phases, bool Writes) const {
 /// Returns true if \p Phases contains more than one phase.
 static bool hasSeveral(unsigned Phases) { return Phases & (Phases - 1); }
 
-/// The blocks that edges out of the loop lead to.
-static SmallVector<BasicBlock *, 4> exitsOf(const BatchLoop &L) {
+/// The blocks that edges from \p Phases out of the loop lead to.
+static SmallVector<BasicBlock *, 4> exitsOf(const BatchLoop &L,
+                                            unsigned Phases) {
   SmallVector<BasicBlock *, 4> List;
   for (BasicBlock *BB : L.Blocks)
-    for (BasicBlock *S : successors(BB))
-      if (!L.Blocks.count(S))
-        List.push_back(S);
+    if (L.phasesOf(BB) & Phases)
+      for (BasicBlock *S : successors(BB))
+        if (!L.Blocks.count(S))
+          List.push_back(S);
   return List;
-}
-
-/// Returns true if the loop can be left in one of \p Phases.
-bool VariableCheck::isLeftIn(unsigned Phases) const {
-  return any_of(L.Blocks, [&](BasicBlock *BB) {
-    return (L.phasesOf(BB) & Phases) &&
-           any_of(successors(BB),
-                  [&](BasicBlock *S) { return !L.Blocks.count(S); });
-  });
 }
 
 bool VariableCheck::checkEscaping() {
@@ -213,8 +204,8 @@ bool VariableCheck::checkEscaping() {
                  "it, set before the loop, if they are to share it");
   // The phases after the only one that accesses it.
   unsigned Later = All & ~(Writers | (Writers - 1));
-  if (NamedWriters && isLeftIn(Later) &&
-      isReadBeforeWritten(exitsOf(L), All, 0))
+  if (IsStoredTo && !exitsOf(L, Later).empty() &&
+      isReadBeforeWritten(exitsOf(L, All), All, 0))
     return error(find(Writers, true),
                  name() + " is declared outside the loop, and its address is "
                           "used: when the loop is left, it would have the "
@@ -254,8 +245,8 @@ bool VariableCheck::checkValues() {
                           "end of the region, and read by a later iteration. "
                           "Declare it in the loop's body, or use a variable "
                           "for each part");
-  bool LiveOut = isReadBeforeWritten(exitsOf(L), All, 0);
-  bool LateExits = isLeftIn(Calling | Finishing);
+  bool LiveOut = isReadBeforeWritten(exitsOf(L, All), All, 0);
+  bool LateExits = !exitsOf(L, Calling | Finishing).empty();
   unsigned Uses = Readers | Writers;
   V.SaveCollected = (Writers & Collecting) &&
                     ((Uses & (Calling | Finishing)) || (LiveOut && LateExits));
