@@ -108,12 +108,11 @@ cosy_coroutine_alloc(struct cosy_loop *loop, u32 index,
 	BUILD_BUG_ON(sizeof(*co) < 128);
 	if (err)
 		return ERR_PTR(err);
-	co = kvmalloc(size, COSY_GFP);
+	co = kvzalloc(size, COSY_GFP);
 	if (!co) {
 		cosy_quota_uncharge(owner, size);
 		return ERR_PTR(-ENOMEM);
 	}
-	memset(co, 0, size);
 	cosy_parked_init(&co->parked, loop, index);
 	co->parked.is_coroutine = true;
 	co->compound = compound;
