@@ -158,6 +158,7 @@ COSY_ASYNC static int serve_one(struct connection *c)
 	}
 }
 
+/* A function of its own, so that serve_one() has no operation for a test of @changed. */
 COSY_ASYNC static int change_one(struct connection *c)
 {
 	for (;;) {

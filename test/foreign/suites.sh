@@ -155,8 +155,9 @@ tests_bash() {
 	printf '%s\n' "${scripts[@]#tests/run-}" | grep -vx -e all -e minimal -e gprof
 }
 
-# Some tests fail natively, because there is no terminal or locale, and no status tells it.  So all run
-# natively, too.  What they print has to be the same: it is compared as a part of the test, whose number is the sum of the output.
+# Some tests fail natively, because there is no terminal or locale, and no status tells it.  So all
+# run natively, too.  What they print has to be the same: it is compared as a part of the test, whose
+# number is the sum of the output.
 test_bash() {
 	local status=0
 	cd tests || return
