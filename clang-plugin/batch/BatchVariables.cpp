@@ -110,10 +110,13 @@ void VariableCheck::findAccesses() {
       if (auto *MI = dyn_cast<MemIntrinsic>(I)) {
         auto *Length = dyn_cast<ConstantInt>(MI->getLength());
         bool All = P == V.Base && Length && Length->getZExtValue() >= V.Size;
-        if (U.getOperandNo() == 0)
+        if (U.getOperandNo() == 0) {
           add(*I, {false, true, All});
-        else
+          // An assignment or initialisation of a structure.
+          IsStoredTo |= Length && L.Blocks.count(I->getParent());
+        } else {
           add(*I, {true, false, false});
+        }
         continue;
       }
       // Its address is used: a call, an atomic access, a pointer variable.

@@ -2,8 +2,8 @@
 // Loops that COSY_BATCH cannot split. The errors of the first part are found on the source, those
 // of the second part on the IR, which exists only if the first part has no errors.
 // RUN: %clang -fsyntax-only -DSOURCE -Xclang -verify=source %s
-// RUN: %clang -O0 -c -o %t.o -DIR -Xclang -verify=ir %s
-// RUN: %clang -O2 -c -o %t.o -DIR -Xclang -verify=ir %s
+// RUN: %clang -O0 -ferror-limit=0 -c -o %t.o -DIR -Xclang -verify=ir %s
+// RUN: %clang -O2 -ferror-limit=0 -c -o %t.o -DIR -Xclang -verify=ir %s
 #include <cosy.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -323,6 +323,27 @@ int counted(int n)
 struct pair {
 	long a[4];
 };
+void keep_pair(struct pair *p);
+long assigned(int n, const struct pair *pairs)
+{
+	struct pair last = { { 0 } };
+
+	keep_pair(&last);
+	while (n--) {
+		struct stat st;
+		int err;
+
+		COSY_BATCH(8);
+		last = pairs[n]; // ir-error {{'last' is declared outside the loop, and its address is used: when the loop is left, it would have the value of a later iteration}}
+		COSY_START;
+		err = lstat(names[n], &st);
+		COSY_END;
+		if (err)
+			break;
+	}
+	return last.a[0];
+}
+
 struct pair returned(int n)
 {
 	while (1) {
