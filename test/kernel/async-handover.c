@@ -97,11 +97,14 @@ static void few_are_woken(unsigned int cpus)
 			submit(&loop, i, COSY_ENTRY_THREAD, SYS_fsync, (uint64_t)device, 0, 0, 0);
 		for (int i = 0; i < 64; i++)
 			good += entry_result(&loop, next_of(&loop)) == -EINVAL;
-		n = all_sleeps(w) - before;
+		/* A thread that is about to sleep looks asleep, and is not counted yet. */
+		do {
+			n = all_sleeps(w) - before;
+		} while (!n);
 		fewest = n < fewest ? n : fewest;
 	}
 	check(good == 50 * 64, "each call is made: %u", good);
-	check(fewest && fewest <= cpus, "%lu threads for 64 calls", fewest);
+	check(fewest <= cpus, "%lu threads for 64 calls", fewest);
 	end_all(w, THREADS);
 	destroy(&loop);
 }
