@@ -4,20 +4,31 @@
  * which some are active at a time. The clients' cost is measured separately and subtracted. A
  * client's send() costs more if a thread waits for it; this difference is a cost of the server. If
  * the server is a process of its own, the switches between the processes are also its cost.
+ *
+ *	echo throughput WAY CONNECTIONS ACTIVE CPUS COUNT
+ *
+ * measures requests per second instead, and the CPU time of the server and of both processes, in
+ * five runs of COUNT requests. The server is a process of its own. With 1 CPU both processes run on
+ * CPU 0, with 2 the server runs on CPU 1. The way "user-functions" is that of functions with
+ * COSY_EXECUTOR=user.
  */
 
 #define _GNU_SOURCE
+#include <err.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <signal.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cosy/async.h>
@@ -44,6 +55,7 @@ struct connection {
 	struct cosy_async received, sent;
 };
 
+static const char *way;
 static struct connection connections[MAX_CONNECTIONS];
 static unsigned int nconnections, active;
 static unsigned int first; /* of the connections that are active next */
@@ -169,13 +181,18 @@ COSY_ASYNC static int change_one(struct connection *c)
 	}
 }
 
+static bool by_functions(void)
+{
+	return !strcmp(way, "functions") || !strcmp(way, "user-functions");
+}
+
 /*
  * Serve by operations, or by functions. Functions that run in the module complete no operation:
  * then all requests that have arrived are served, without waiting for more.
  */
 static void serve_by_loop(void)
 {
-	const unsigned int min = strcmp(bench_way(), "functions") ? 1 : 0;
+	const unsigned int min = !by_functions();
 
 	for (echoed = 0; echoed < active;) {
 		int n = cosy_wait(loop, min, NULL);
@@ -325,12 +342,12 @@ static void start_loop(void)
 	if (err)
 		failed("cosy_loop_create", -err);
 	cosy_loop_info(loop, &info, sizeof(info));
-	if (info.kernel == !strcmp(bench_way(), "user"))
+	if (info.kernel == !strncmp(way, "user", 4))
 		failed("the module", ENODEV);
 	for (unsigned int i = 0; i < nconnections; i++) {
 		struct connection *c = &connections[i];
 
-		if (!strcmp(bench_way(), "functions")) {
+		if (by_functions()) {
 			err = changed ? COSY_SPAWN(loop, change_one(c)) :
 					COSY_SPAWN(loop, serve_one(c));
 			if (err)
@@ -362,6 +379,7 @@ static void prepare(void)
 {
 	uint64_t parameter = bench_parameter();
 
+	way = bench_way();
 	nconnections = (unsigned int)(parameter >> 32);
 	active = (unsigned int)(parameter & 0xffffffff) >> 3;
 	apart = parameter & PROCESS;
@@ -372,11 +390,11 @@ static void prepare(void)
 /* Prepare to serve. Return the function that serves the active connections. */
 static void (*start(void))(void)
 {
-	if (!strcmp(bench_way(), "native")) {
+	if (!strcmp(way, "native")) {
 		start_epoll();
 		return serve_by_epoll;
 	}
-	if (!strcmp(bench_way(), "io_uring")) {
+	if (!strcmp(way, "io_uring")) {
 		start_ring();
 		return serve_by_ring;
 	}
@@ -384,8 +402,21 @@ static void (*start(void))(void)
 	return serve_by_loop;
 }
 
-/* Start a process that serves until this process ends. */
-static void start_server(void)
+static void run_on(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	if (sched_setaffinity(0, sizeof(set), &set))
+		bench_die("sched_setaffinity");
+}
+
+/*
+ * Start a process that serves until this process ends, on @cpu, or where this process may run if
+ * that is negative. Return the process.
+ */
+static pid_t start_server(int cpu)
 {
 	pid_t child = fork();
 	void (*serve)(void);
@@ -393,8 +424,10 @@ static void start_server(void)
 	if (child < 0)
 		bench_die("fork");
 	if (child)
-		return;
+		return child;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (cpu >= 0)
+		run_on(cpu);
 	serve = start();
 	for (;;) {
 		if (loop)
@@ -416,13 +449,67 @@ static double measure(void)
 		clients_alone(COUNT);
 		clients = clients_alone(COUNT);
 		if (apart)
-			start_server();
+			start_server(-1);
 		else
 			serve = start();
 	}
 	begin = bench_now();
 	rounds(COUNT, serve);
 	return ((double)(bench_now() - begin) - clients) / COUNT;
+}
+
+static double seconds(clockid_t clock)
+{
+	struct timespec now;
+
+	if (clock_gettime(clock, &now))
+		bench_die("clock_gettime");
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static int throughput(int argc, char **argv)
+{
+	static const char *const ways[] = { "native",  "io_uring",  "user", "user-functions",
+					    "entries", "functions", NULL };
+	const char *const *known;
+	double begin, server_begin, own_begin, took, server_time, own_time;
+	clockid_t server;
+	uint64_t count;
+	int cpus;
+
+	if (argc != 5)
+		errx(2, "usage: echo throughput WAY CONNECTIONS ACTIVE CPUS COUNT");
+	way = argv[0];
+	for (known = ways; *known && strcmp(*known, way); known++)
+		;
+	if (!*known)
+		errx(2, "no way '%s'", way);
+	nconnections = (unsigned int)atoi(argv[1]);
+	active = (unsigned int)atoi(argv[2]);
+	cpus = atoi(argv[3]);
+	count = strtoull(argv[4], NULL, 10);
+	if (!nconnections || nconnections > MAX_CONNECTIONS || !active || active > nconnections ||
+	    (cpus != 1 && cpus != 2))
+		errx(2, "up to %d CONNECTIONS, up to so many ACTIVE, 1 or 2 CPUS", MAX_CONNECTIONS);
+	apart = true;
+	connect_all(false);
+	run_on(0);
+	if (clock_getcpuclockid(start_server(cpus - 1), &server))
+		bench_die("clock_getcpuclockid");
+	rounds(count / 5, NULL);
+	for (int run = 0; run < 5; run++) {
+		begin = seconds(CLOCK_MONOTONIC);
+		server_begin = seconds(server);
+		own_begin = seconds(CLOCK_PROCESS_CPUTIME_ID);
+		rounds(count, NULL);
+		took = seconds(CLOCK_MONOTONIC) - begin;
+		server_time = seconds(server) - server_begin;
+		own_time = seconds(CLOCK_PROCESS_CPUTIME_ID) - own_begin;
+		printf("%7.0f requests/s, CPU time of a request: %5.2f us of the server, %5.2f us in all\n",
+		       (double)count / took, 1e6 * server_time / (double)count,
+		       1e6 * (server_time + own_time) / (double)count);
+	}
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -459,5 +546,7 @@ int main(int argc, char **argv)
 		{ 0 },
 	};
 
+	if (argc > 1 && !strcmp(argv[1], "throughput"))
+		return throughput(argc - 2, argv + 2);
 	return bench_main(argc, argv, benches, prepare);
 }
