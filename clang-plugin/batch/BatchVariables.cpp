@@ -12,6 +12,7 @@
 #include "batch/BatchLoop.h"
 
 #include "llvm/IR/DataLayout.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
@@ -84,6 +85,26 @@ void VariableCheck::add(Instruction &I, Access A) {
     Writers |= Phases;
 }
 
+/// Returns true if the instruction that uses the address \p U writes there, and
+/// is an atomic access or inline assembly.
+static bool isStore(const Use &U) {
+  if (isa<StoreInst>(U.getUser()))
+    return U.getOperandNo() == StoreInst::getPointerOperandIndex();
+  if (isa<AtomicRMWInst>(U.getUser()))
+    return U.getOperandNo() == AtomicRMWInst::getPointerOperandIndex();
+  if (isa<AtomicCmpXchgInst>(U.getUser()))
+    return U.getOperandNo() == AtomicCmpXchgInst::getPointerOperandIndex();
+  auto *CB = dyn_cast<CallBase>(U.getUser());
+  auto *Asm = CB ? dyn_cast<InlineAsm>(CB->getCalledOperand()) : nullptr;
+  if (!Asm)
+    return false;
+  unsigned N = 0;
+  for (const InlineAsm::ConstraintInfo &C : Asm->ParseConstraints())
+    if (C.hasArg() && N++ == U.getOperandNo())
+      return C.Type == InlineAsm::isOutput;
+  return false;
+}
+
 void VariableCheck::findAccesses() {
   const DataLayout &DL = L.F->getDataLayout();
   SmallVector<Value *, 8> Work{V.Base};
@@ -121,6 +142,7 @@ void VariableCheck::findAccesses() {
       }
       // Its address is used: a call, an atomic access, a pointer variable.
       Escapes = true;
+      IsStoredTo |= isStore(U) && L.Blocks.count(I->getParent());
       add(*I, {true, true, false});
     }
   }

@@ -344,6 +344,83 @@ long assigned(int n, const struct pair *pairs)
 	return last.a[0];
 }
 
+int atomic(int n)
+{
+	_Atomic int last = 0;
+
+	while (n--) {
+		struct stat st;
+		int err;
+
+		COSY_BATCH(8);
+		last = n; // ir-error {{'last' is declared outside the loop, and its address is used: when the loop is left, it would have the value of a later iteration}}
+		COSY_START;
+		err = lstat(names[n], &st);
+		COSY_END;
+		if (err)
+			break;
+	}
+	return last;
+}
+
+int exchanged(int n)
+{
+	int last = 0;
+
+	while (n--) {
+		struct stat st;
+		int err;
+
+		COSY_BATCH(8);
+		__atomic_exchange_n(&last, n, __ATOMIC_SEQ_CST); // ir-error {{'last' is declared outside the loop, and its address is used: when the loop is left, it would have the value of a later iteration}}
+		COSY_START;
+		err = lstat(names[n], &st);
+		COSY_END;
+		if (err)
+			break;
+	}
+	return last;
+}
+
+int assembled(int n)
+{
+	int last = 0;
+
+	while (n--) {
+		struct stat st;
+		int err;
+
+		COSY_BATCH(8);
+		asm("movl %1, %0" : "=m"(last) : "r"(n)); // ir-error {{'last' is declared outside the loop, and its address is used: when the loop is left, it would have the value of a later iteration}}
+		COSY_START;
+		err = lstat(names[n], &st);
+		COSY_END;
+		if (err)
+			break;
+	}
+	return last;
+}
+
+/* Here assembly only reads the variable. */
+int read_by_assembly(int n)
+{
+	int last = 7;
+
+	while (n--) {
+		struct stat st;
+		int err;
+
+		COSY_BATCH(8);
+		asm("" : : "m"(last));
+		COSY_START;
+		err = lstat(names[n], &st);
+		COSY_END;
+		if (err)
+			break;
+	}
+	return last;
+}
+
 struct pair returned(int n)
 {
 	while (1) {
