@@ -118,6 +118,8 @@ static void busy(void)
 
 	stop_asking = false;
 	EQUAL(pthread_create(&thread, NULL, ask_all, NULL), 0);
+	while (!asked)
+		CHECK(cosy_wait(loop, 1, &little) >= 0);
 	begin = now();
 	EQUAL(cosy_async_timer(loop, &timer, &little, 0), 0);
 	EQUAL(result_of(loop, &timer), 0);
@@ -133,7 +135,6 @@ static void busy(void)
 	EQUAL(cosy_async_timer(loop, &timer, &little, 0), 0);
 	while (cosy_async_pending(&timer) || pthread_tryjoin_np(thread, NULL))
 		CHECK(cosy_wait(loop, 1, &little) >= 0);
-	CHECK(asked);
 	cosy_cancel_fd(loop, fds[0]);
 	EQUAL(close(fds[0]), 0);
 	EQUAL(close(fds[1]), 0);
