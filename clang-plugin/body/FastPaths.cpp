@@ -48,12 +48,38 @@ void addHints(CallBase &Call, unsigned Hints) {
 /// Function metadata: a FastNote each.
 static constexpr StringLiteral NoteName = "cosy.note";
 
+/// \returns \p Loc as a node of its line, column, scope and place of inlining:
+/// LLVM allows no DILocation in other metadata.
+static MDNode *asNode(const DILocation *Loc) {
+  if (!Loc)
+    return nullptr;
+  LLVMContext &Ctx = Loc->getContext();
+  auto Number = [&](unsigned N) {
+    return ConstantAsMetadata::get(ConstantInt::get(Type::getInt32Ty(Ctx), N));
+  };
+  return MDNode::get(Ctx, {Number(Loc->getLine()), Number(Loc->getColumn()),
+                           Loc->getScope(), asNode(Loc->getInlinedAt())});
+}
+
+/// The reverse of asNode().
+static DILocation *asLocation(const Metadata *M) {
+  auto *Node = cast_or_null<MDNode>(M);
+  if (!Node)
+    return nullptr;
+  auto Number = [&](unsigned N) {
+    return mdconst::extract<ConstantInt>(Node->getOperand(N))->getZExtValue();
+  };
+  return DILocation::get(Node->getContext(), Number(0), Number(1),
+                         cast<DILocalScope>(Node->getOperand(2)),
+                         asLocation(Node->getOperand(3)));
+}
+
 /// Adds the note \p Text about \p Call: what was \p Chosen, or why it was not.
 static void addNote(CallBase &Call, bool Chosen, const Twine &Text) {
   LLVMContext &Ctx = Call.getContext();
   Constant *Flag = ConstantInt::getBool(Ctx, Chosen);
   Call.getFunction()->addMetadata(
-      NoteName, *MDNode::get(Ctx, {Call.getDebugLoc().get(),
+      NoteName, *MDNode::get(Ctx, {asNode(Call.getDebugLoc()),
                                    ConstantAsMetadata::get(Flag),
                                    MDString::get(Ctx, Text.str())}));
 }
@@ -63,7 +89,7 @@ SmallVector<FastNote, 0> fastNotesOf(const Function &Body) {
   SmallVector<MDNode *, 8> Nodes;
   Body.getMetadata(NoteName, Nodes);
   for (const MDNode *N : Nodes)
-    Notes.push_back({dyn_cast_or_null<DILocation>(N->getOperand(0)),
+    Notes.push_back({asLocation(N->getOperand(0)),
                      mdconst::extract<ConstantInt>(N->getOperand(1))->isOne(),
                      cast<MDString>(N->getOperand(2))->getString()});
   return Notes;
