@@ -240,6 +240,26 @@ bool expectState(const Function &F, BodyState Expected, StringRef Pass) {
   return false;
 }
 
+bool expectExits(const Function &Body, StringRef Pass) {
+  BodyDescription D = BodyDescription::read(Body);
+  for (const Instruction &I : instructions(Body)) {
+    if (!isExit(I))
+      continue;
+    auto &Exit = cast<CallBase>(I);
+    auto *Number = Exit.arg_empty()
+                       ? nullptr
+                       : dyn_cast<ConstantInt>(Exit.getArgOperand(0));
+    if (Number && Number->getZExtValue() < D.NumExits &&
+        Exit.arg_size() == D.NumOutputs + 1)
+      continue;
+    report(Body, Pass + " takes bodies with " + Twine(D.NumExits) +
+                     " exits and " + Twine(D.NumOutputs) +
+                     " outputs, as their attributes say");
+    return false;
+  }
+  return true;
+}
+
 void expectSound(const Function &Body, StringRef Pass) {
   if (!VerifyEach)
     return;

@@ -59,6 +59,10 @@ struct BodyDescription {
 /// \p Body, with the instruction, or "".
 std::string verifyBody(const llvm::Function &Body);
 
+/// Reports an error if the exits of \p Body, or their outputs, are not as many
+/// as its attributes say. \returns whether the stage \p Pass can run.
+bool expectExits(const llvm::Function &Body, llvm::StringRef Pass);
+
 /// Reports an error if \p F is a body whose state is not \p Expected, which the
 /// stage \p Pass needs. \returns whether the stage can run.
 bool expectState(const llvm::Function &F, BodyState Expected,

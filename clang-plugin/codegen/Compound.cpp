@@ -198,6 +198,8 @@ bool makeCompound(Region &R, Compound &C, FunctionAnalysisManager &FAM) {
 
 PreservedAnalyses PrintCompoundPass::runOnBody(Function &Body,
                                                FunctionAnalysisManager &FAM) {
+  if (!expectExits(Body, Name))
+    return PreservedAnalyses::all();
   BodyDescription D = BodyDescription::read(Body);
   Region R;
   R.Body = R.Host = &Body;
