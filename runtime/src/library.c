@@ -34,34 +34,42 @@ static bool find_object(uintptr_t address, struct dl_find_object *object)
 	return !_dl_find_object((void *)address, object);
 }
 
-/* Find libc, by a constant of it: the address of a function would be looked up at start. */
-static bool find_libc(struct dl_find_object *libc)
+/*
+ * Return libc, or the program that contains it, or NULL. It is found by a constant of libc: the
+ * address of a function would be looked up at start. Found once, because a program with regions asks
+ * for each function that they call.
+ */
+static const struct link_map *find_libc(void)
 {
-	return find_object((uintptr_t)gnu_get_libc_version(), libc);
+	static const struct link_map *known;
+	const struct link_map *libc = __atomic_load_n(&known, __ATOMIC_RELAXED);
+	struct dl_find_object object;
+
+	if (!libc && find_object((uintptr_t)gnu_get_libc_version(), &object)) {
+		libc = object.dlfo_link_map;
+		__atomic_store_n(&known, libc, __ATOMIC_RELAXED);
+	}
+	return libc;
 }
 
 /* The program itself has an empty name. */
-static bool is_program(const struct dl_find_object *object)
-{
-	return !*object->dlfo_link_map->l_name;
-}
-
 static bool is_static(void)
 {
-	struct dl_find_object libc;
+	const struct link_map *libc = find_libc();
 
-	return find_libc(&libc) && is_program(&libc);
+	return libc && !*libc->l_name;
 }
 
 static bool is_of_library(uintptr_t function)
 {
-	struct dl_find_object object, libc;
+	const struct link_map *libc = find_libc();
+	struct dl_find_object object;
 
-	if (!find_object(function, &object) || !find_libc(&libc))
+	if (!libc || !find_object(function, &object))
 		return false;
-	if (object.dlfo_link_map != libc.dlfo_link_map)
+	if (object.dlfo_link_map != libc)
 		return (uintptr_t)object.dlfo_map_start == getauxval(AT_SYSINFO_EHDR);
-	return !is_program(&libc) ||
+	return !is_static() ||
 	       cosy_static_libc_contains(function, (uintptr_t)object.dlfo_map_end);
 }
 
