@@ -85,8 +85,9 @@ void VariableCheck::add(Instruction &I, Access A) {
     Writers |= Phases;
 }
 
-/// Returns true if the instruction that uses the address \p U writes there, and
-/// is an atomic access or inline assembly.
+/// Returns true if the instruction that uses the address \p U writes there by
+/// itself. Of memcpy() and memset(), those of constant size count, which an
+/// assignment or initialisation of a structure becomes.
 static bool isStore(const Use &U) {
   if (isa<StoreInst>(U.getUser()))
     return U.getOperandNo() == StoreInst::getPointerOperandIndex();
@@ -94,6 +95,8 @@ static bool isStore(const Use &U) {
     return U.getOperandNo() == AtomicRMWInst::getPointerOperandIndex();
   if (isa<AtomicCmpXchgInst>(U.getUser()))
     return U.getOperandNo() == AtomicCmpXchgInst::getPointerOperandIndex();
+  if (auto *MI = dyn_cast<MemIntrinsic>(U.getUser()))
+    return U.getOperandNo() == 0 && isa<ConstantInt>(MI->getLength());
   auto *CB = dyn_cast<CallBase>(U.getUser());
   auto *Asm = CB ? dyn_cast<InlineAsm>(CB->getCalledOperand()) : nullptr;
   if (!Asm)
@@ -116,6 +119,7 @@ void VariableCheck::findAccesses() {
         Work.push_back(I);
         continue;
       }
+      IsStoredTo |= isStore(U) && L.Blocks.count(I->getParent());
       // A volatile variable has a value for each iteration, too.
       if (auto *Load = dyn_cast<LoadInst>(I); Load && !Load->isAtomic()) {
         add(*I, {true, false, false});
@@ -125,24 +129,19 @@ void VariableCheck::findAccesses() {
           St && !St->isAtomic() && U.getOperandNo() == 1) {
         TypeSize Stored = DL.getTypeStoreSize(St->getValueOperand()->getType());
         add(*I, {false, true, P == V.Base && Stored == V.Size});
-        IsStoredTo |= L.Blocks.count(I->getParent());
         continue;
       }
       if (auto *MI = dyn_cast<MemIntrinsic>(I)) {
         auto *Length = dyn_cast<ConstantInt>(MI->getLength());
         bool All = P == V.Base && Length && Length->getZExtValue() >= V.Size;
-        if (U.getOperandNo() == 0) {
+        if (U.getOperandNo() == 0)
           add(*I, {false, true, All});
-          // An assignment or initialisation of a structure.
-          IsStoredTo |= Length && L.Blocks.count(I->getParent());
-        } else {
+        else
           add(*I, {true, false, false});
-        }
         continue;
       }
       // Its address is used: a call, an atomic access, a pointer variable.
       Escapes = true;
-      IsStoredTo |= isStore(U) && L.Blocks.count(I->getParent());
       add(*I, {true, true, false});
     }
   }
