@@ -324,81 +324,30 @@ struct pair {
 	long a[4];
 };
 void keep_pair(struct pair *p);
-long assigned(int n, const struct pair *pairs)
+/* Other ways to store than by an ordinary assignment. */
+long stored(int n, const struct pair *pairs)
 {
-	struct pair last = { { 0 } };
+	struct pair assigned = { { 0 } };
+	_Atomic int atomic = 0;
+	int exchanged = 0, assembled = 0;
 
-	keep_pair(&last);
+	keep_pair(&assigned);
 	while (n--) {
 		struct stat st;
 		int err;
 
 		COSY_BATCH(8);
-		last = pairs[n]; // ir-error {{'last' is declared outside the loop, and its address is used: when the loop is left, it would have the value of a later iteration}}
+		assigned = pairs[n]; // ir-error {{'assigned' is declared outside the loop, and its address is used: when the loop is left, it would have the value of a later iteration}}
+		atomic = n; // ir-error {{'atomic' is declared outside the loop, and its address is used: when the loop is left, it would have the value of a later iteration}}
+		__atomic_exchange_n(&exchanged, n, __ATOMIC_SEQ_CST); // ir-error {{'exchanged' is declared outside the loop, and its address is used: when the loop is left, it would have the value of a later iteration}}
+		asm("movl %1, %0" : "=m"(assembled) : "r"(n)); // ir-error {{'assembled' is declared outside the loop, and its address is used: when the loop is left, it would have the value of a later iteration}}
 		COSY_START;
 		err = lstat(names[n], &st);
 		COSY_END;
 		if (err)
 			break;
 	}
-	return last.a[0];
-}
-
-int atomic(int n)
-{
-	_Atomic int last = 0;
-
-	while (n--) {
-		struct stat st;
-		int err;
-
-		COSY_BATCH(8);
-		last = n; // ir-error {{'last' is declared outside the loop, and its address is used: when the loop is left, it would have the value of a later iteration}}
-		COSY_START;
-		err = lstat(names[n], &st);
-		COSY_END;
-		if (err)
-			break;
-	}
-	return last;
-}
-
-int exchanged(int n)
-{
-	int last = 0;
-
-	while (n--) {
-		struct stat st;
-		int err;
-
-		COSY_BATCH(8);
-		__atomic_exchange_n(&last, n, __ATOMIC_SEQ_CST); // ir-error {{'last' is declared outside the loop, and its address is used: when the loop is left, it would have the value of a later iteration}}
-		COSY_START;
-		err = lstat(names[n], &st);
-		COSY_END;
-		if (err)
-			break;
-	}
-	return last;
-}
-
-int assembled(int n)
-{
-	int last = 0;
-
-	while (n--) {
-		struct stat st;
-		int err;
-
-		COSY_BATCH(8);
-		asm("movl %1, %0" : "=m"(last) : "r"(n)); // ir-error {{'last' is declared outside the loop, and its address is used: when the loop is left, it would have the value of a later iteration}}
-		COSY_START;
-		err = lstat(names[n], &st);
-		COSY_END;
-		if (err)
-			break;
-	}
-	return last;
+	return assigned.a[0] + atomic + exchanged + assembled;
 }
 
 /* Here assembly only reads the variable. */
