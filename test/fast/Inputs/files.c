@@ -626,7 +626,11 @@ static void test_races(void)
 		;
 	for (long i = 0; i < 2; i++)
 		pthread_create(&threads[i], NULL, meddle, (void *)(i + 1));
-	for (int i = 0; i < 3000; i++) {
+	/*
+	 * On a loaded machine the threads may run so seldom that the file is missing, or no
+	 * descriptor free, in all 3000 turns. Without a read that succeeds, this does not end.
+	 */
+	for (int i = 0; i < 3000 || !turns; i++) {
 		struct found found = region_slurp("race", O_RDONLY, mine);
 
 		turns += found.fd >= 0 && found.total >= 0;
@@ -635,7 +639,6 @@ static void test_races(void)
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
 	setrlimit(RLIMIT_NOFILE, &old);
-	expect(turns > 0, "some files were read");
 	for (int i = 4; i < 40; i++)
 		close(i);
 	both_slurp("afterwards", "file", O_RDONLY, 0);
