@@ -281,6 +281,7 @@ bool LoopCheck::split() {
   }
   if (!findPhases() || !checkInstructions())
     return false;
+  findStores(L);
   demoteValues();
   SmallVector<BatchVariable, 16> Variables;
   return findBatchVariables(L, Notes, Variables) && emitBatch(L, Variables);

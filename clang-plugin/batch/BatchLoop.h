@@ -34,6 +34,9 @@ struct BatchLoop {
   llvm::BasicBlock *RegionExit = nullptr;  ///< what follows End
   BlockSet Blocks;                         ///< of the loop, with inner loops
   BlockSet Collect, Call, Finish;          ///< by phase
+  /// The variables to which the loop stores by their names, and a store to
+  /// each.
+  llvm::DenseMap<const llvm::Value *, llvm::Instruction *> Stores;
 
   unsigned phasesOf(llvm::BasicBlock *BB) const {
     return (Collect.count(BB) ? Collecting : 0) |
@@ -77,6 +80,10 @@ struct VariableNote {
   llvm::StringRef Name; ///< of the annotation's constant
 };
 using VariableNotes = llvm::DenseMap<llvm::Value *, VariableNote>;
+
+/// Sets L.Stores. Call it before values of the loop are moved to memory: then
+/// the address of one of several variables is a value, too.
+void findStores(BatchLoop &L);
 
 /// Finds the variables of \p L that the split must handle. No value of the loop
 /// is live across blocks. \returns false after reporting an error.

@@ -11,6 +11,7 @@
 #include "Diagnostics.h"
 #include "batch/BatchLoop.h"
 
+#include "llvm/ADT/SetVector.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
@@ -54,7 +55,6 @@ private:
   bool Escapes = false;
   bool UsedOutside = false;          ///< after the loop, or before
   unsigned Readers = 0, Writers = 0; ///< phases
-  bool IsStoredTo = false;           ///< in the loop, by its name
 };
 
 } // namespace
@@ -85,6 +85,17 @@ void VariableCheck::add(Instruction &I, Access A) {
     Writers |= Phases;
 }
 
+/// Returns the size of the object at the address \p A, if that is a variable of
+/// the function in the source, otherwise 0.
+static uint64_t variableSize(const Argument &A) {
+  const DataLayout &DL = A.getParent()->getDataLayout();
+  if (A.hasByValAttr())
+    return DL.getTypeAllocSize(A.getParamByValType());
+  if (A.hasStructRetAttr())
+    return DL.getTypeAllocSize(A.getParamStructRetType());
+  return 0;
+}
+
 /// Returns true if the instruction that uses the address \p U writes there by
 /// itself. Of memcpy() and memset(), those of constant size count, which an
 /// assignment or initialisation of a structure becomes.
@@ -108,6 +119,30 @@ static bool isStore(const Use &U) {
   return false;
 }
 
+/// Notes a store of the loop \p L to the variable \p Base by its name. The name
+/// may be one of several, as in (c ? a : b).x = 1.
+static void findStore(Value &Base, BatchLoop &L) {
+  SmallSetVector<Value *, 8> Addresses;
+  Addresses.insert(&Base);
+  for (unsigned N = 0; N < Addresses.size(); ++N)
+    for (Use &U : Addresses[N]->uses()) {
+      auto *I = cast<Instruction>(U.getUser());
+      if (isStore(U) && L.Blocks.count(I->getParent()))
+        L.Stores.try_emplace(&Base, I);
+      if (isa<GetElementPtrInst, PHINode, SelectInst, FreezeInst>(I))
+        Addresses.insert(I);
+    }
+}
+
+void findStores(BatchLoop &L) {
+  for (Argument &A : L.F->args())
+    if (variableSize(A))
+      findStore(A, L);
+  for (Instruction &I : instructions(*L.F))
+    if (isa<AllocaInst>(I))
+      findStore(I, L);
+}
+
 void VariableCheck::findAccesses() {
   const DataLayout &DL = L.F->getDataLayout();
   SmallVector<Value *, 8> Work{V.Base};
@@ -119,7 +154,6 @@ void VariableCheck::findAccesses() {
         Work.push_back(I);
         continue;
       }
-      IsStoredTo |= isStore(U) && L.Blocks.count(I->getParent());
       // A volatile variable has a value for each iteration, too.
       if (auto *Load = dyn_cast<LoadInst>(I); Load && !Load->isAtomic()) {
         add(*I, {true, false, false});
@@ -228,13 +262,14 @@ bool VariableCheck::checkEscaping() {
                  "it, set before the loop, if they are to share it");
   // The phases after the only one that accesses it.
   unsigned Later = All & ~(Writers | (Writers - 1));
-  if (IsStoredTo && !exitsOf(L, Later).empty() &&
+  Instruction *Store = L.Stores.lookup(V.Base);
+  if (Store && !exitsOf(L, Later).empty() &&
       isReadBeforeWritten(exitsOf(L, All), All, 0))
-    return error(find(Writers, true),
-                 name() + " is declared outside the loop, and its address is "
-                          "used: when the loop is left, it would have the "
-                          "value of a later iteration of the batch. Use a "
-                          "variable whose address is not used");
+    return error(Store, name() +
+                            " is declared outside the loop, and its address is "
+                            "used: when the loop is left, it would have the "
+                            "value of a later iteration of the batch. Use a "
+                            "variable whose address is not used");
   return true;
 }
 
@@ -303,17 +338,6 @@ bool VariableCheck::run() {
     return true;
   }
   return Escapes ? checkEscaping() : checkValues();
-}
-
-/// Returns the size of the object at the address \p A, if that is a variable of
-/// the function in the source, otherwise 0.
-static uint64_t variableSize(const Argument &A) {
-  const DataLayout &DL = A.getParent()->getDataLayout();
-  if (A.hasByValAttr())
-    return DL.getTypeAllocSize(A.getParamByValType());
-  if (A.hasStructRetAttr())
-    return DL.getTypeAllocSize(A.getParamStructRetType());
-  return 0;
 }
 
 bool findBatchVariables(const BatchLoop &L, const VariableNotes &Notes,

@@ -350,6 +350,31 @@ long stored(int n, const struct pair *pairs)
 	return assigned.a[0] + atomic + exchanged + assembled;
 }
 
+/* To one of two variables. */
+long stored_to_one(int n, int c, const struct pair *pairs)
+{
+	struct pair first = { { 0 } }, second = { { 0 } }, only_read = { { 0 } };
+	long sum = 0;
+
+	keep_pair(&first);
+	keep_pair(&second);
+	keep_pair(&only_read);
+	while (n--) {
+		struct stat st;
+		int err;
+
+		COSY_BATCH(8);
+		(c ? &first : &second)->a[1] = n; // ir-error {{'first' is declared outside the loop, and its address is used: when the loop is left, it would have the value of a later iteration}} ir-error {{'second' is declared outside the loop, and its address is used: when the loop is left, it would have the value of a later iteration}}
+		COSY_START;
+		err = lstat(names[n], &st);
+		COSY_END;
+		sum += (c ? &only_read : pairs)->a[0];
+		if (err)
+			break;
+	}
+	return sum + first.a[1] + second.a[1] + only_read.a[0];
+}
+
 /* Here assembly only reads the variable. */
 int read_by_assembly(int n)
 {
