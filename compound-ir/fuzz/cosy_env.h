@@ -14,6 +14,7 @@
 #define MOCK_BASE	0x1000u		/* addresses begin here */
 #define MOCK_SIZE	256u
 #define MOCK_ERRNO	(MOCK_BASE + MOCK_SIZE - 4)
+#define MOCK_TID	4711u
 #define MOCK_RESTART	512		/* the restart code, -ERESTARTSYS */
 
 /**
@@ -42,6 +43,8 @@ bool cosy_env_load(struct cosy_env *env, uint64_t addr, unsigned int width,
 		   uint64_t *val);
 bool cosy_env_store(struct cosy_env *env, uint64_t addr, unsigned int width,
 		    uint64_t val);
+bool cosy_env_cmpxchg(struct cosy_env *env, uint64_t addr, unsigned int width,
+		      uint64_t old, uint64_t new, uint64_t *val);
 bool cosy_env_copy(struct cosy_env *env, uint64_t dst, uint64_t src,
 		   uint64_t len);
 bool cosy_env_fill(struct cosy_env *env, uint64_t dst, uint8_t byte,
@@ -60,6 +63,13 @@ bool cosy_env_strrchr(struct cosy_env *env, uint64_t p, uint8_t byte,
 		      uint64_t *at);
 bool cosy_env_stpcpy(struct cosy_env *env, uint64_t dst, uint64_t src,
 		     uint64_t *end);
+
+static inline uint32_t cosy_env_tid(struct cosy_env *env)
+{
+	(void)env;
+	return MOCK_TID;
+}
+
 struct cosy_state;
 struct cosy_insn;
 typedef struct cosy_env cosy_self;

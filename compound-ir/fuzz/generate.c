@@ -125,6 +125,16 @@ static void make_op(struct input *in, const struct cosy_header *h,
 		op->b = b;
 		op->c = c;
 		break;
+	case COSY_FORM_CMPXCHG:
+		op->dst = dst;
+		op->a = a;
+		op->b = b;
+		op->c = c;
+		op->width = width;
+		break;
+	case COSY_FORM_RESULT:
+		op->dst = dst;
+		break;
 	case COSY_FORM_STRING:
 		op->dst = dst;
 		op->a = a;
@@ -213,6 +223,21 @@ static unsigned int make_bulk(struct input *in, struct cosy_op *op)
 	return 4;
 }
 
+/* Make the operand of @op an address, and often the value it compares what is there. */
+static struct cosy_op *put_value(struct input *in, struct cosy_op *op, unsigned int *before)
+{
+	uint8_t random = byte(in);
+
+	op[2] = op[0];
+	op[0] = (struct cosy_op){ .code = COSY_OP_CONST, .dst = op[2].a,
+				  .imm = MOCK_BASE + (random & 0x78) };
+	op[1] = (struct cosy_op){ .code = COSY_OP_LOAD, .width = op[2].width,
+				  .dst = random & 1 ? op[2].b : op[2].dst,
+				  .a = COSY_NONE, .imm = op[0].imm };
+	*before = 2;
+	return op + 2;
+}
+
 /* Make the operand of @op small by an operation before it; @op moves. */
 static struct cosy_op *put_small(struct cosy_op *op, unsigned int *before)
 {
@@ -237,6 +262,8 @@ static unsigned int make_slots(struct input *in, const struct cosy_header *h,
 		return make_bulk(in, op);
 	if (op->code == COSY_OP_SWITCH && room > 8)
 		op = put_small(op, &before);
+	if (op->code == COSY_OP_CMPXCHG && room > 4)
+		op = put_value(in, op, &before);
 	if (forms[op->code] == COSY_FORM_CALL ||
 	    forms[op->code] == COSY_FORM_FUNCTION) {
 		n = byte(in) % (COSY_MAX_ARGS + 1);

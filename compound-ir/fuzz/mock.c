@@ -51,6 +51,19 @@ bool cosy_env_store(struct cosy_env *env, uint64_t addr, unsigned int width,
 	return true;
 }
 
+bool cosy_env_cmpxchg(struct cosy_env *env, uint64_t addr, unsigned int width,
+		      uint64_t old, uint64_t new, uint64_t *val)
+{
+	uint64_t was, unused = ~UINT64_C(0) << (width * 8 - 1) << 1;
+
+	if (!cosy_env_load(env, addr, width, &was))
+		return false;
+	if (!((was ^ old) & ~unused) && !cosy_env_store(env, addr, width, new))
+		return false;
+	*val = was;
+	return true;
+}
+
 bool cosy_env_copy(struct cosy_env *env, uint64_t dst, uint64_t src,
 		   uint64_t len)
 {

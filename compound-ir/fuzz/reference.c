@@ -348,6 +348,18 @@ enum reference_end reference_run(const void *image, struct reference *ref,
 			ok = cosy_env_store(&ref->env, addr, op->width,
 					    r[op->b]);
 			break;
+		case COSY_OP_CMPXCHG:
+			addr = r[op->a];
+			ok = cosy_env_load(&ref->env, addr, op->width, &second);
+			if (!ok)
+				break;
+			if (second == unsigned_of(r[op->b], op->width))
+				cosy_env_store(&ref->env, addr, op->width, r[op->c]);
+			r[op->dst] = second;
+			break;
+		case COSY_OP_TID:
+			r[op->dst] = MOCK_TID;
+			break;
 		case COSY_OP_COPY:
 		case COSY_OP_FILL:
 		case COSY_OP_COMPARE:

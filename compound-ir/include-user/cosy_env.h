@@ -14,6 +14,7 @@
 #error "cosy: the user-mode executor supports x86-64 only; build for that target"
 #endif
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -89,6 +90,57 @@ static inline bool cosy_env_store(struct cosy_env *env, uint64_t addr,
 		break;
 	}
 	return true;
+}
+
+#define COSY_ENV_CMPXCHG(bits, constraint) do {				\
+	uint##bits##_t was = (uint##bits##_t)old;			\
+									\
+	__asm__ volatile("lock cmpxchg %[new], %[mem]"			\
+			 : "+a"(was),					\
+			   [mem] "+m"(*(volatile cosy_env_u##bits *)addr) \
+			 : [new] constraint((uint##bits##_t)new)	\
+			 : "memory", "cc");				\
+	*val = was;							\
+} while (0)
+
+static inline bool cosy_env_cmpxchg(struct cosy_env *env, uint64_t addr,
+				    unsigned int width, uint64_t old,
+				    uint64_t new, uint64_t *val)
+{
+	(void)env;
+	switch (width) {
+	case 1:
+		COSY_ENV_CMPXCHG(8, "q");
+		break;
+	case 2:
+		COSY_ENV_CMPXCHG(16, "r");
+		break;
+	case 4:
+		COSY_ENV_CMPXCHG(32, "r");
+		break;
+	default:
+		COSY_ENV_CMPXCHG(64, "r");
+		break;
+	}
+	return true;
+}
+
+#undef COSY_ENV_CMPXCHG
+
+/*
+ * libc knows the number and stores it in a mutex of this type. gettid() would be a system call that
+ * the program does not make natively.
+ */
+static __attribute__((noinline, unused)) uint32_t cosy_env_tid(struct cosy_env *env)
+{
+	pthread_mutex_t mutex = { .__data = { .__kind = PTHREAD_MUTEX_ERRORCHECK } };
+	uint32_t tid;
+
+	(void)env;
+	pthread_mutex_lock(&mutex);
+	tid = (uint32_t)mutex.__data.__owner;
+	pthread_mutex_unlock(&mutex);
+	return tid;
 }
 
 static inline bool cosy_env_copy(struct cosy_env *env, uint64_t dst,

@@ -650,6 +650,7 @@ static unsigned int suffixes_of(enum cosy_form form)
 	case COSY_FORM_SWITCH:
 	case COSY_FORM_LOAD:
 	case COSY_FORM_STORE:
+	case COSY_FORM_CMPXCHG:
 		return SUFFIX_WIDTH;
 	case COSY_FORM_SET:
 	case COSY_FORM_BRANCH:
@@ -872,10 +873,13 @@ static bool parse_fields(struct assembler *as, struct cosy_op *op)
 		       parse_operand(as, &op->b, &op->imm);
 	case COSY_FORM_SELECT:
 	case COSY_FORM_BULKR:
+	case COSY_FORM_CMPXCHG:
 		return parse_register(as, &op->dst) && expect_comma(as) &&
 		       parse_three(as, &op->a, &op->b, &op->c);
 	case COSY_FORM_STRING:
 		return parse_three(as, &op->dst, &op->a, &op->b);
+	case COSY_FORM_RESULT:
+		return parse_register(as, &op->dst);
 	case COSY_FORM_BULK:
 		return parse_three(as, &op->a, &op->b, &op->c);
 	case COSY_FORM_JUMP:

@@ -259,6 +259,12 @@ static void decode_op(const struct cosy_op *op, struct cosy_insn *in,
 	case COSY_OP_STPCPY:
 		in->handler = COSY_H_STPCPY;
 		break;
+	case COSY_OP_CMPXCHG:
+		in->handler = by_width(COSY_H_CMPXCHG_1, op->width);
+		break;
+	case COSY_OP_TID:
+		in->handler = COSY_H_TID;
+		break;
 	case COSY_OP_SYS:
 	case COSY_OP_LIBC:
 		decode_call(op, in, flags, fast);

@@ -213,6 +213,13 @@ static void put_fields(const struct dis *d, const struct cosy_op *op)
 	case COSY_FORM_STRING:
 		fprintf(out, " r%u, r%u, r%u", op->dst, op->a, op->b);
 		break;
+	case COSY_FORM_CMPXCHG:
+		fprintf(out, ".%u r%u, r%u, r%u, r%u", op->width, op->dst, op->a,
+			op->b, op->c);
+		break;
+	case COSY_FORM_RESULT:
+		fprintf(out, " r%u", op->dst);
+		break;
 	case COSY_FORM_JUMP:
 		fprintf(out, " L%" PRIu32, op->target);
 		break;

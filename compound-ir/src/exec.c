@@ -533,6 +533,21 @@ do_##name:							\
 	BULK_RESULT(STRRCHR, cosy_env_strrchr, A, (cosy_u8)B);
 	BULK_RESULT(STPCPY, cosy_env_stpcpy, A, B);
 
+#define CMPXCHG(width)						\
+do_CMPXCHG_##width:						\
+	if (unlikely(!cosy_env_cmpxchg(&st->env, A, width, B, C, &DST))) \
+		goto fault;					\
+	NEXT()
+
+	CMPXCHG(1);
+	CMPXCHG(2);
+	CMPXCHG(4);
+	CMPXCHG(8);
+
+do_TID:
+	DST = cosy_env_tid(&st->env);
+	NEXT();
+
 #define ARG(i)	cosy_env_arg(&st->env, i, regs[ip[1 + (i)].a] + \
 					  (cosy_u64)ip[1 + (i)].imm)
 #define ARGS_0

@@ -21,7 +21,7 @@ enum { NREGS = 4, NLINES = 2 };
 
 enum slot {
 	ADD_REG, ADD_IMM, SEXT, CONST, SET, SELECT, CALL, ARG1, ARG2, BRANCH, LOOP,
-	SWITCH, CASE1, CASE2, LOAD, STORE, COPY, FIND, STRCHR, FUNCTION, UPCALL, MOV, EXIT, NOPS
+	SWITCH, CASE1, CASE2, LOAD, STORE, COPY, FIND, STRCHR, CMPXCHG, TID, FUNCTION, UPCALL, MOV, EXIT, NOPS
 };
 
 static const struct cosy_op good_ops[NOPS] = {
@@ -44,6 +44,8 @@ static const struct cosy_op good_ops[NOPS] = {
 	[COPY] = { .code = COSY_OP_COPY, .a = 1, .b = 2, .c = 3 },
 	[FIND] = { .code = COSY_OP_FIND, .dst = 1, .a = 1, .b = 2, .c = 3 },
 	[STRCHR] = { .code = COSY_OP_STRCHR, .dst = 1, .a = 1, .b = 2 },
+	[CMPXCHG] = { .code = COSY_OP_CMPXCHG, .width = 4, .dst = 1, .a = 1, .b = 2, .c = 3 },
+	[TID] = { .code = COSY_OP_TID, .dst = 2 },
 	[UPCALL] = { .code = COSY_OP_UPCALL, .imm = 1 },
 	[FUNCTION] = { .code = COSY_OP_CALL, .dst = 3, .imm = 4, .c = 1 },
 	[MOV] = { .code = COSY_OP_MOV, .dst = 3, .a = 3 },
@@ -315,6 +317,18 @@ static void check_ops(void)
 	BAD(ops[STRCHR].b, NREGS, "register number too large");
 	BAD(ops[STRCHR].c, 1, "unused field is not zero");
 	BAD(ops[STRCHR].width, 1, "unused field is not zero");
+
+	BAD(ops[CMPXCHG].width, 0, "width is not 1, 2, 4 or 8");
+	BAD(ops[CMPXCHG].width, 16, "width is not 1, 2, 4 or 8");
+	BAD(ops[CMPXCHG].dst, NREGS, "register number too large");
+	BAD(ops[CMPXCHG].a, COSY_NONE, "register number too large");
+	BAD(ops[CMPXCHG].b, COSY_NONE, "register number too large");
+	BAD(ops[CMPXCHG].c, NREGS, "register number too large");
+	BAD(ops[CMPXCHG].imm, 1, "unused field is not zero");
+	BAD(ops[TID].dst, NREGS, "register number too large");
+	BAD(ops[TID].a, 1, "unused field is not zero");
+	BAD(ops[TID].width, 4, "unused field is not zero");
+	BAD(ops[TID].imm, 1, "unused field is not zero");
 
 	BAD(ops[UPCALL].imm, -1, "up-call number too large");
 	BAD(ops[UPCALL].imm, 2, "up-call number too large");

@@ -10,6 +10,11 @@
  *   bool cosy_env_load(env, u64 addr, unsigned int width, u64 *val)
  *   bool cosy_env_store(env, u64 addr, unsigned int width, u64 val)
  *	width is a compile-time constant; false means a fault without an effect
+ *   bool cosy_env_cmpxchg(env, u64 addr, unsigned int width, u64 old, u64 new, u64 *val)
+ *	atomically, and as a full memory barrier: *val is what was there; if that is old,
+ *	store new. width and false: as for load
+ *   u32 cosy_env_tid(env)
+ *	return what gettid() returns
  *   bool cosy_env_copy(env, u64 dst, u64 src, u64 len)		memmove
  *   bool cosy_env_fill(env, u64 dst, u8 byte, u64 len)		memset
  *   bool cosy_env_compare(env, u64 a, u64 b, u64 len, u64 *sign) memcmp

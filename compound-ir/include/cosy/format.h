@@ -79,6 +79,8 @@ enum cosy_form {
 	COSY_FORM_BULK,		/* a, b, c */
 	COSY_FORM_BULKR,	/* dst, a, b, c */
 	COSY_FORM_STRING,	/* dst, a, b */
+	COSY_FORM_CMPXCHG,	/* dst, a, b, c, width */
+	COSY_FORM_RESULT,	/* dst */
 	COSY_FORM_CALL,		/* dst, imm, width = number of ARG slots, c = hints */
 	COSY_FORM_UPCALL,	/* imm < nupcalls, c registers from a on, or all */
 	COSY_FORM_FUNCTION,	/* dst, imm < nfunctions, c < nupcalls, width =

@@ -173,6 +173,60 @@ fault:
 	return false;
 }
 
+/*
+ * As for COSY_ENV_LOAD, the asm writes *@val itself. @extend clears the upper bits of rax, also
+ * those of the old value, which are not part of the comparison.
+ */
+#define COSY_ENV_CMPXCHG(insn, new_size, extend)			\
+	asm goto("	movq %[old], %%rax\n"				\
+		 "1:	lock " insn " %" new_size "[new], %[mem]\n"	\
+		 "	" extend "\n"					\
+		 "	movq %%rax, %[val]\n"				\
+		 _ASM_EXTABLE_UA(1b, %l[fault])				\
+		 : : [old] "r" (old), [new] "r" (new),			\
+		     [mem] "m" (*(__force u8 *)p), [val] "m" (*val)	\
+		 : "rax", "memory", "cc" : fault)
+
+static __always_inline bool cosy_env_cmpxchg(struct cosy_env *env, u64 addr,
+					     unsigned int width, u64 old,
+					     u64 new, u64 *val)
+{
+	const void __user *p = u64_to_user_ptr(addr);
+
+	/* In kernel mode a locked access across cache lines can be a fatal split lock. */
+	if (!IS_ALIGNED(addr, width) || !cosy_user_begin(&p, width))
+		return false;
+	switch (width) {
+	case 1:
+		COSY_ENV_CMPXCHG("cmpxchgb", "b", "movzbl %%al, %%eax");
+		break;
+	case 2:
+		COSY_ENV_CMPXCHG("cmpxchgw", "w", "movzwl %%ax, %%eax");
+		break;
+	case 4:
+		COSY_ENV_CMPXCHG("cmpxchgl", "k", "movl %%eax, %%eax");
+		break;
+	default:
+		COSY_ENV_CMPXCHG("cmpxchgq", "q", "");
+		break;
+	}
+	user_access_end();
+	return true;
+fault:
+	user_access_end();
+	return false;
+}
+
+#undef COSY_ENV_CMPXCHG
+
+/* The same as task_pid_vnr(current), which takes a call and 40 instructions. */
+static __always_inline u32 cosy_env_tid(struct cosy_env *env)
+{
+	const struct pid *pid = task_pid(current);
+
+	return pid->numbers[pid->level].nr;
+}
+
 /**
  * cosy_write_nothing() - write to the process's memory without changing it
  * @addr: address
