@@ -131,11 +131,16 @@ public:
   std::vector<Piece> find();
 
 private:
-  /// Returns the number of executions of \p BB per execution of the region.
-  double frequency(const BasicBlock *BB) const {
-    return BFI.getBlockFreq(BB).getFrequency() *
-           Scale.lookup(LI.getLoopFor(BB)) / BFI.getEntryFreq().getFrequency();
+  /// Returns the number of executions of \p BB per execution of the region, if
+  /// \p L is the innermost loop that contains it.
+  double frequency(const BasicBlock *BB, const Loop *L) const {
+    return BFI.getBlockFreq(BB).getFrequency() * Scale.lookup(L) /
+           BFI.getEntryFreq().getFrequency();
   }
+  double frequency(const BasicBlock *BB) const {
+    return frequency(BB, LI.getLoopFor(BB));
+  }
+  double edgeFrequency(const BasicBlock *From, const BasicBlock *To) const;
   void scaleLoops();
   void costOf(BasicBlock &BB);
   double minUpCalls(ArrayRef<BasicBlock *> Blocks,
@@ -204,6 +209,18 @@ void Finder::scaleLoops() {
     Scale[L] = S;
     TripCounts[L] = Expected;
   }
+}
+
+/// Returns the number of jumps from \p From to \p To per execution of the
+/// region. A loop is entered and left once, however often it iterates.
+double Finder::edgeFrequency(const BasicBlock *From,
+                             const BasicBlock *To) const {
+  const Loop *L = LI.getLoopFor(From);
+  while (L && !L->contains(To))
+    L = L->getParentLoop();
+  return frequency(From, L) *
+         (double(BPI.getEdgeProbability(From, To).getNumerator()) /
+          BranchProbability::getDenominator());
 }
 
 void Finder::costOf(BasicBlock &BB) {
@@ -302,9 +319,7 @@ void Finder::findFrom(BasicBlock *Entry, std::vector<Piece> &List) {
     double Entries = 0;
     for (BasicBlock *Pred : predecessors(Entry))
       if (!Inside.count(Pred))
-        Entries += frequency(Pred) *
-                   (double(BPI.getEdgeProbability(Pred, Entry).getNumerator()) /
-                    BranchProbability::getDenominator());
+        Entries += edgeFrequency(Pred, Entry);
     auto GainWith = [&](double Fewer) {
       return Operations + (Fewer - Entries) * UpCallCost;
     };
