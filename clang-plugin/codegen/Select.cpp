@@ -9,10 +9,24 @@
 
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/IR/CFG.h"
+#include "llvm/IR/ProfDataUtils.h"
 
 using namespace llvm;
 
 namespace cosy {
+
+/// \returns the successor of \p BB that a profile or __builtin_expect() says is
+/// seldom executed, or null.
+static const BasicBlock *unlikelySuccessor(const BasicBlock &BB) {
+  constexpr uint64_t Seldom = 8;
+  auto *Br = dyn_cast<BranchInst>(BB.getTerminator());
+  uint64_t True, False;
+  if (!Br || !Br->isConditional() || !extractBranchWeights(*Br, True, False))
+    return nullptr;
+  if (True < False / Seldom)
+    return Br->getSuccessor(0);
+  return False < True / Seldom ? Br->getSuccessor(1) : nullptr;
+}
 
 /// Orders the blocks so that loops are contiguous and few jumps are needed. A
 /// block is followed by a successor in the same loop, otherwise by the waiting
@@ -43,13 +57,15 @@ void Selector::orderBlocks() {
       Order.push_back(BB);
       Loop *L = LI.getLoopFor(BB);
       BasicBlock *Best = nullptr;
+      const BasicBlock *Unlikely = unlikelySuccessor(*BB);
       for (BasicBlock *S : successors(BB)) {
         if (Placed.count(S))
           continue;
         Defer(S);
         // The last successor is the false one, which is the fall-through.
         if ((!L || L->contains(S)) &&
-            (!Best || LI.getLoopDepth(S) >= LI.getLoopDepth(Best)))
+            (!Best || Best == Unlikely ||
+             (S != Unlikely && LI.getLoopDepth(S) >= LI.getLoopDepth(Best))))
           Best = S;
       }
       BB = Best;
