@@ -105,6 +105,7 @@ BENCHES = (
     Bench("entry", "entry", ("native", "compound"), ("entry", "entry-6")),
     Bench("upcall", "upcall", points=("upcall", "upcall-200")),
     Bench("ioctl", "upcall", ("native",)),
+    Bench("mutex", "mutex", ("native", "compound")),
     *(Bench(f"fn-{name}", "functions") for name in FUNCTIONS),
     Bench("op", "op", ("compound",), ("op",) + tuple("op-" + o for o in OPERATIONS)),
     Bench("load", "load", ("compound",)),

@@ -9,10 +9,12 @@
 #include "Thresholds.h"
 #include "auto/AutoPass.h"
 #include "batch/Batch.h"
+#include "body/Atomics.h"
 #include "body/Body.h"
 #include "body/FastPaths.h"
 #include "body/Fortify.h"
 #include "body/Legalize.h"
+#include "body/Mutexes.h"
 #include "body/Outline.h"
 #include "body/Recognise.h"
 #include "body/Strings.h"
@@ -97,11 +99,12 @@ static bool addOneOf(StringRef Name, FunctionPassManager &FPM) {
 
 static bool addFunctionPass(StringRef Name, FunctionPassManager &FPM,
                             ArrayRef<PassBuilder::PipelineElement>) {
-  if (addOneOf<DefineValuesPass, FortifyPass, StringsPass, ThreadSwitchesPass,
-               LoopsPass, LegalizePass, NarrowSwitchesPass, SinkIncrementsPass,
-               MergeLocalsPass, RecognisePass, OutlinePass, SplitEdgesPass,
-               JoinCallsPass, GroupUpCallsPass, FastPathsPass, SpillPass,
-               PrintCompoundPass>(Name, FPM))
+  if (addOneOf<DefineValuesPass, FortifyPass, StringsPass, MutexesPass,
+               AtomicsPass, ThreadSwitchesPass, LoopsPass, LegalizePass,
+               NarrowSwitchesPass, SinkIncrementsPass, MergeLocalsPass,
+               RecognisePass, OutlinePass, SplitEdgesPass, JoinCallsPass,
+               GroupUpCallsPass, FastPathsPass, SpillPass, PrintCompoundPass>(
+          Name, FPM))
     return true;
   if (Name == "cosy-verify")
     FPM.addPass(VerifyBodyPass());

@@ -2,9 +2,11 @@
 //===- Body.cpp - Inline and simplify a compound's body -------------------===//
 #include "body/Body.h"
 #include "Thresholds.h"
+#include "body/Atomics.h"
 #include "body/FastPaths.h"
 #include "body/Fortify.h"
 #include "body/Legalize.h"
+#include "body/Mutexes.h"
 #include "body/Operations.h"
 #include "body/Recognise.h"
 #include "body/Strings.h"
@@ -431,6 +433,8 @@ void addSimplification(FunctionPassManager &FPM) {
   FPM.addPass(SimplifyCFGPass());
   FPM.addPass(FortifyPass());
   FPM.addPass(StringsPass());
+  FPM.addPass(MutexesPass());
+  FPM.addPass(AtomicsPass());
   FPM.addPass(ThreadSwitchesPass());
   FPM.addPass(LoopsPass());
   FPM.addPass(LegalizePass());

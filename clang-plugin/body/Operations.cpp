@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Operations.cpp - Instructions that operations implement ------------===//
 #include "body/Operations.h"
+#include "body/Atomics.h"
 #include "body/LibraryCalls.h"
+#include "body/Mutexes.h"
 #include "body/Recognise.h"
 #include "region/Region.h"
 
@@ -192,7 +194,8 @@ bool isOperation(const Instruction &I, const DataLayout &DL) {
   case Instruction::Call: {
     auto &CB = cast<CallBase>(I);
     return isExit(I) || isStopTest(I) ||
-           classifyMemoryCall(CB) != MemoryCall::None || isSystemCall(I);
+           classifyMemoryCall(CB) != MemoryCall::None || isSystemCall(I) ||
+           isCompareExchange(I) || isThreadNumber(I);
   }
   default:
     return isa<BinaryOperator>(I) && isScalarInt(I.getType());

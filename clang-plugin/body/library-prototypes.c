@@ -95,13 +95,16 @@ int __openat64_2(int, const char *, int);
 #define COSY_LIBC_MORE(function) FUNCTION(function)
 #include "syscalls.def"
 
-/* Functions that are operations, or are made of them (Select.cpp, Strings.cpp). */
+/* Functions that are operations, or are made of them (Select.cpp, Strings.cpp, Mutexes.cpp). */
 FUNCTION(bcmp)
 FUNCTION(explicit_bzero)
 FUNCTION(index)
 FUNCTION(memccpy)
 FUNCTION(memchr)
 FUNCTION(memcmp)
+FUNCTION(pthread_mutex_lock)
+FUNCTION(pthread_mutex_trylock)
+FUNCTION(pthread_mutex_unlock)
 FUNCTION(rawmemchr)
 FUNCTION(rindex)
 FUNCTION(stpcpy)

@@ -21,6 +21,7 @@ static unsigned operationCost(const Inst &I) {
   switch (I.Op) {
   case COSY_OP_LOAD:
   case COSY_OP_STORE:
+  case COSY_OP_CMPXCHG:
     return MemoryCost;
   case COSY_OP_LOOP:
     return LoopCost;
@@ -326,7 +327,8 @@ std::string upCallAdvice(const Instruction &I) {
     return Cost + "do it before or after the region";
   auto *CB = dyn_cast<CallBase>(&I);
   if (!CB)
-    return Cost + (I.isAtomic() ? "plain and relaxed accesses are operations"
+    return Cost + (I.isAtomic() ? "atomic accesses to aligned integers and "
+                                  "pointers are operations, fences are not"
                                 : "do it before or after the region");
   const Function *F = CB->getCalledFunction();
   if (CB->isInlineAsm())

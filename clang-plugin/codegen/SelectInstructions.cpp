@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- SelectInstructions.cpp - The operations of each instruction --------===//
 #include "SystemCalls.h"
+#include "body/Atomics.h"
 #include "body/FastPaths.h"
+#include "body/Mutexes.h"
 #include "bpf/Function.h"
 #include "codegen/Selector.h"
 
@@ -365,6 +367,17 @@ void Selector::lowerSystemCall(CallBase &CB, const SystemCall &Call) {
   }
 }
 
+void Selector::lowerCompareExchange(CallBase &CB) {
+  Reg A = reg(CB.getArgOperand(0)), B = reg(CB.getArgOperand(1)),
+      C = reg(CB.getArgOperand(2));
+  Inst &X = emit(COSY_OP_CMPXCHG);
+  X.Width = bitsOf(CB.getType()) / 8;
+  X.A = A;
+  X.B = B;
+  X.C = C;
+  X.Dst = define(&CB);
+}
+
 void Selector::lowerExit(CallBase &CB) {
   Inst Copies;
   Copies.Op = OpCopies;
@@ -555,6 +568,12 @@ void Selector::lower(Instruction &I) {
     }
     if (const SystemCall *Call = systemCallOf(I))
       return lowerSystemCall(CB, *Call);
+    if (isCompareExchange(I))
+      return lowerCompareExchange(CB);
+    if (isThreadNumber(I)) {
+      emit(COSY_OP_TID).Dst = define(&I);
+      return;
+    }
     return lowerMemoryCall(CB, classifyMemoryCall(CB));
   }
   default:

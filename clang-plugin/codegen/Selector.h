@@ -65,6 +65,7 @@ private:
   void lowerSelect(llvm::SelectInst &I);
   void lowerMemoryCall(llvm::CallBase &CB, MemoryCall Kind);
   void lowerSystemCall(llvm::CallBase &CB, const SystemCall &Call);
+  void lowerCompareExchange(llvm::CallBase &CB);
   void lowerExit(llvm::CallBase &CB);
   void lowerUpCall(unsigned N);
   void lowerUserCall(llvm::CallBase &CB, unsigned UpCall);

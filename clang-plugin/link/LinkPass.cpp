@@ -3,6 +3,7 @@
 #include "link/LinkPass.h"
 #include "Diagnostics.h"
 #include "Thresholds.h"
+#include "body/Atomics.h"
 #include "body/Body.h"
 #include "body/LibraryCalls.h"
 #include "body/Operations.h"
@@ -201,6 +202,7 @@ bool Program::run() {
     complete(*D);
   Table.finish();
   eraseSystemCalls(M);
+  eraseCompareExchanges(M);
   for (StringRef Name : {StringRef(DeferredRun), StringRef(ExitMarker)})
     if (Function *F = M.getFunction(Name); F && F->use_empty())
       F->eraseFromParent();

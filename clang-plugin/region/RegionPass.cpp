@@ -8,6 +8,7 @@
 #include "auto/AutoPass.h"
 #include "batch/Batch.h"
 #include "batch/BatchRuntime.h"
+#include "body/Atomics.h"
 #include "body/Body.h"
 #include "body/Legalize.h"
 #include "body/LibraryCalls.h"
@@ -301,6 +302,7 @@ bool ModuleRegions::run() {
   EraseUnused(ExitMarker);
   EraseUnused(StoppedMarker);
   eraseSystemCalls(M);
+  eraseCompareExchanges(M);
   return Any || !Hosts.empty();
 }
 

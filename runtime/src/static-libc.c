@@ -77,8 +77,8 @@ static bool makes_system_call(uintptr_t function, uintptr_t end)
 }
 
 /*
- * Functions of a static libc that do more before the system call, or leave it to
- * another function, by their second names. Weak: a reference links none of them,
+ * Functions of a static libc that do more before the system call, leave it to another function,
+ * or make none, by their second names. Weak: a reference links none of them,
  * and other versions of libc may not have the name.
  */
 #define LIBC_ALIASES(X)							\
@@ -88,6 +88,8 @@ static bool makes_system_call(uintptr_t function, uintptr_t end)
 	X(__libc_openat64) X(__faccessat) X(__getdents64) X(__ioctl)	\
 	X(__mknod) X(__mknodat) X(__mmap64) X(__mremap) X(__ppoll)	\
 	X(__prctl) X(__pselect) X(__libc_recvmsg)			\
+	X(__pthread_mutex_lock) X(__pthread_mutex_trylock)		\
+	X(__pthread_mutex_unlock)					\
 	X(__sched_getaffinity_new) X(__libc_select) X(__libc_sigwaitinfo)
 
 #define DECLARE(name) \

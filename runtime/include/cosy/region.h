@@ -226,6 +226,15 @@ void cosy_functions_remove(struct cosy_function *functions, size_t count);
 int64_t cosy_region_run(struct cosy_region *region, uint64_t *frame);
 
 /**
+ * cosy_thread_id() - get the number of the calling thread
+ *
+ * For native code of a region that notes the owner of a mutex. Makes no system call.
+ *
+ * Return: what gettid() returns. Thread-safe, async-signal-safe.
+ */
+uint32_t cosy_thread_id(void);
+
+/**
  * struct cosy_place - a system call after which a region may stop
  * @file:     source file as given to the compiler
  * @function: the function the region is in
