@@ -43,6 +43,17 @@ cl::opt<unsigned>
     MaxLocals("cosy-max-locals", cl::Hidden, cl::init(256 << 10),
               cl::desc("Bytes of local variables of inlined functions"));
 
+/// A comparison takes 7 instructions, an up-call 749. But each function
+/// enlarges the compound, and loading an operation takes 500 instructions.
+cl::opt<unsigned>
+    MaxTargets("cosy-max-targets", cl::Hidden, cl::init(3),
+               cl::desc("Functions with which a called pointer is compared"));
+
+/// As for cosy-max-callee, but the function may never be called.
+cl::opt<unsigned> MaxGuessed(
+    "cosy-max-guessed", cl::Hidden, cl::init(300),
+    cl::desc("Instructions of a function with which a pointer is compared"));
+
 /// Copies of more bytes cost more than they gain.
 cl::opt<unsigned> MaxCopiedLocal(
     "cosy-max-copied-local", cl::Hidden, cl::init(128),

@@ -5,6 +5,7 @@
 #include "body/Atomics.h"
 #include "body/FastPaths.h"
 #include "body/Fortify.h"
+#include "body/IndirectCalls.h"
 #include "body/Legalize.h"
 #include "body/Mutexes.h"
 #include "body/Operations.h"
@@ -147,7 +148,17 @@ void inlineCallees(Function &Body, const Function &Host,
   for (size_t N = 0; N < Work.size(); ++N) {
     auto [Call, Parent] = Work[N];
     Function *Callee = Call->getCalledFunction();
-    if (!Callee || Callee->isDeclaration() || Callee == &Host)
+    if (!Callee) {
+      for (CallBase *Direct : guardTargets(*Call, [&](Function &F) {
+             return &F != &Host && !hasProgram(F) &&
+                    canInline(F, Body,
+                              std::min<unsigned>(Limits.Callee, MaxGuessed)) &&
+                    MayInline(F);
+           }))
+        Work.push_back({Direct, Parent});
+      continue;
+    }
+    if (Callee->isDeclaration() || Callee == &Host)
       continue;
     if (Function *P = Pristine.lookup(Callee); P && !hasProgram(*Callee)) {
       Call->setCalledFunction(P);

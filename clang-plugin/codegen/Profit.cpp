@@ -334,7 +334,8 @@ std::string upCallAdvice(const Instruction &I) {
   if (CB->isInlineAsm())
     return Cost + "do it before or after the region";
   if (!F)
-    return Cost + "a call by name can be taken into the region";
+    return Cost + "a call by name can be taken into the region, and so can "
+                  "calls of few small functions of this type";
   if (!F->isDeclaration())
     return Cost +
            "a function is taken into the region if it is small, neither "

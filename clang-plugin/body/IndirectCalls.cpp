@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- IndirectCalls.cpp - Calls through pointers -------------------------===//
+#include "body/IndirectCalls.h"
+#include "Thresholds.h"
+
+#include "llvm/ADT/Statistic.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/MDBuilder.h"
+#include "llvm/IR/Module.h"
+#include "llvm/ProfileData/InstrProf.h"
+#include "llvm/Support/Debug.h"
+#include "llvm/Transforms/Utils/CallPromotionUtils.h"
+
+#define DEBUG_TYPE "cosy-body"
+
+using namespace llvm;
+
+STATISTIC(NumGuarded, "Functions with which pointers are compared");
+
+namespace cosy {
+
+using FunctionList = SmallVector<Function *, 4>;
+
+/// \returns the functions that \p Call can call, if LLVM knows that.
+static FunctionList knownTargets(const CallBase &Call) {
+  FunctionList List;
+  if (const MDNode *Callees = Call.getMetadata(LLVMContext::MD_callees))
+    for (const MDOperand &Op : Callees->operands())
+      if (auto *F = mdconst::dyn_extract_or_null<Function>(Op))
+        List.push_back(F);
+  return List;
+}
+
+/// \returns the functions that \p Call has called most often, by a profile.
+static FunctionList profiledTargets(CallBase &Call) {
+  FunctionList List;
+  uint64_t Total = 0;
+  auto Counts = getValueProfDataFromInst(Call, IPVK_IndirectCallTarget,
+                                         MaxTargets, Total);
+  for (const InstrProfValueData &Count : Counts)
+    for (Function &F : *Call.getModule())
+      if (!F.isDeclaration() &&
+          (F.getGUID() == Count.Value ||
+           IndexedInstrProf::ComputeHash(getPGOFuncName(F)) == Count.Value))
+        List.push_back(&F);
+  return List;
+}
+
+/// \returns true if the plugin has made \p F: a body, a thunk, a constructor.
+static bool isOurs(const Function &F) {
+  return F.getName().contains(".cosy.") || F.getName().starts_with("cosy.");
+}
+
+/// \returns the functions of the type of \p Call whose addresses are used; none
+/// if they are more than MaxTargets.
+static FunctionList typedTargets(CallBase &Call) {
+  FunctionList List;
+  for (Function &F : *Call.getModule()) {
+    if (F.isDeclaration() || F.getFunctionType() != Call.getFunctionType() ||
+        isOurs(F) ||
+        !F.hasAddressTaken(nullptr, /*IgnoreCallbackUses=*/true,
+                           /*IgnoreAssumeLikeCalls=*/true,
+                           /*IngoreLLVMUsed=*/true))
+      continue;
+    if (List.size() == MaxTargets)
+      return {};
+    List.push_back(&F);
+  }
+  return List;
+}
+
+/// Notes that the pointer of \p Call was compared with \p F: in the link step,
+/// bodies come here again. \returns false if it was noted before.
+static bool noteComparison(CallBase &Call, Function *F) {
+  constexpr StringLiteral Name = "cosy.compared";
+  SmallVector<Metadata *, 4> List;
+  if (const MDNode *Before = Call.getMetadata(Name))
+    append_range(List, Before->operands());
+  Metadata *New = ValueAsMetadata::get(F);
+  if (is_contained(List, New))
+    return false;
+  List.push_back(New);
+  Call.setMetadata(Name, MDNode::get(Call.getContext(), List));
+  return true;
+}
+
+SmallVector<CallBase *, 4>
+guardTargets(CallBase &Call, function_ref<bool(Function &)> MayGuess) {
+  SmallVector<CallBase *, 4> Direct;
+  if (!isa<CallInst>(Call) || Call.isInlineAsm() || Call.isMustTailCall() ||
+      Call.hasOperandBundles() || Call.getCalledFunction())
+    return Direct;
+  FunctionList Targets = knownTargets(Call);
+  if (Targets.empty())
+    Targets = profiledTargets(Call);
+  if (Targets.empty())
+    Targets = typedTargets(Call);
+  if (Targets.size() > MaxTargets)
+    return Direct;
+  MDBuilder MD(Call.getContext());
+  for (Function *F : Targets) {
+    if (F->getFunctionType() != Call.getFunctionType() ||
+        F->getCallingConv() != Call.getCallingConv() || !MayGuess(*F) ||
+        !isLegalToPromote(Call, F) || !noteComparison(Call, F))
+      continue;
+    LLVM_DEBUG(dbgs() << "compared with " << F->getName() << ":" << Call
+                      << "\n");
+    ++NumGuarded;
+    Direct.push_back(
+        &promoteCallWithIfThenElse(Call, F, MD.createLikelyBranchWeights()));
+  }
+  return Direct;
+}
+
+} // namespace cosy

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- IndirectCalls.h - Calls through pointers ---------------------------===//
+//
+// The native code of a region calls through a pointer as before. In the body,
+// the pointer is first compared with the functions that it can be expected to
+// point to, which can then be inlined. If it is none of them, the call through
+// the pointer is an up-call. So a wrong guess costs only the comparisons.
+//
+// These functions are, in this order:
+// - those that LLVM says are the only ones (metadata !callees);
+// - those that a profile with value counts says are called;
+// - those of the same type whose addresses are used in the module, if they are
+//   few.
+//
+// LLVM's own promotion of such calls runs after the body was cloned.
+//
+//===----------------------------------------------------------------------===//
+#ifndef COSY_PLUGIN_INDIRECTCALLS_H
+#define COSY_PLUGIN_INDIRECTCALLS_H
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/IR/InstrTypes.h"
+
+namespace cosy {
+
+/// Inserts before \p Call, a call through a pointer, comparisons with the
+/// functions for which \p MayGuess holds. \returns the calls of these
+/// functions.
+llvm::SmallVector<llvm::CallBase *, 4>
+guardTargets(llvm::CallBase &Call,
+             llvm::function_ref<bool(llvm::Function &)> MayGuess);
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_INDIRECTCALLS_H
