@@ -11,7 +11,6 @@
 #include "batch/Batch.h"
 #include "body/Atomics.h"
 #include "body/Body.h"
-#include "body/Callees.h"
 #include "body/FastPaths.h"
 #include "body/Fortify.h"
 #include "body/Legalize.h"
@@ -137,8 +136,6 @@ static bool addModulePass(StringRef Name, ModulePassManager &MPM,
     MPM.addPass(ModuleStage(resumeBodies));
   } else if (Name == "cosy-batch") {
     MPM.addPass(ModuleStage([](Module &M) { splitBatches(M, false); }));
-  } else if (Name == CalleesPass::Name) {
-    MPM.addPass(CalleesPass());
   } else if (Name == "cosy-inline") {
     MPM.addPass(ModuleStage(inlineIntoBodies));
   } else if (Name == "cosy-auto") {

@@ -5,7 +5,6 @@
 #include "Thresholds.h"
 #include "body/Atomics.h"
 #include "body/Body.h"
-#include "body/Callees.h"
 #include "body/LibraryCalls.h"
 #include "body/Operations.h"
 #include "body/Recognise.h"
@@ -195,7 +194,6 @@ bool Program::run() {
   for (Function &F : M)
     if (hasProgram(F))
       makeNative(F);
-  findCallees(M);
   for (const std::unique_ptr<Deferred> &D : Regions)
     compile(*D);
   // Change the hosts last, because a region may inline a function that contains

@@ -10,7 +10,6 @@
 #include "batch/BatchRuntime.h"
 #include "body/Atomics.h"
 #include "body/Body.h"
-#include "body/Callees.h"
 #include "body/Legalize.h"
 #include "body/LibraryCalls.h"
 #include "body/Locals.h"
@@ -361,7 +360,6 @@ PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
   if (!Supported)
     return Regions.leaveNative() ? PreservedAnalyses::none()
                                  : PreservedAnalyses::all();
-  findCallees(M);
   bool Changed = Regions.compileFunctions();
   // Lower counters to a load, an addition and a store.
   if (Options.Profile)
