@@ -100,7 +100,9 @@ guardTargets(CallBase &Call, function_ref<bool(Function &)> MayGuess) {
     return Direct;
   MDBuilder MD(Call.getContext());
   for (Function *F : Targets) {
-    if (F->getFunctionType() != Call.getFunctionType() ||
+    // If another object may define the function, too, the pointer can equal the
+    // address of that definition.
+    if (!F->isDSOLocal() || F->getFunctionType() != Call.getFunctionType() ||
         F->getCallingConv() != Call.getCallingConv() || !MayGuess(*F) ||
         !isLegalToPromote(Call, F) || !noteComparison(Call, F))
       continue;

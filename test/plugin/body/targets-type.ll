@@ -20,16 +20,16 @@ define internal void @body(ptr %f, i32 %v) "cosy-state"="body" {
   ret void
 }
 
-define i32 @triple(i32 %v) {
+define dso_local i32 @triple(i32 %v) {
   %t = mul i32 %v, 3
   ret i32 %t
 }
 
-define i32 @unused(i32 %v) {
+define dso_local i32 @unused(i32 %v) {
   ret i32 %v
 }
 
-define i32 @other(i64 %v) {
+define dso_local i32 @other(i64 %v) {
   ret i32 7
 }
 
