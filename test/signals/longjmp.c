@@ -3,7 +3,8 @@
  * longjmp.c - a timer's handler repeatedly leaves a region by siglongjmp() at any place. Each call
  * and store before has been executed once and in order, and the region can be entered again.
  */
-// RUN: %cosy-cc -O2 %s -o %t
+// A call through a pointer that is not guessed is an up-call.
+// RUN: %cosy-cc -O2 -mllvm -cosy-max-targets=0 %s -o %t
 // RUN: %run-all --vm %t | %FileCheck %s
 // CHECK: 200 jumps, consistent
 #include <cosy.h>
