@@ -193,9 +193,14 @@ static __always_inline bool cosy_env_cmpxchg(struct cosy_env *env, u64 addr,
 {
 	const void __user *p = u64_to_user_ptr(addr);
 
-	/* In kernel mode a locked access across cache lines can be a fatal split lock. */
-	if (!IS_ALIGNED(addr, width) || !cosy_user_begin(&p, width))
+	if (!cosy_user_begin(&p, width))
 		return false;
+	/*
+	 * In kernel mode a locked access across cache lines can be a fatal split lock. Check @p: a
+	 * kernel address may have been changed to one that is not aligned.
+	 */
+	if (!IS_ALIGNED((unsigned long)p, width))
+		goto fault;
 	switch (width) {
 	case 1:
 		COSY_ENV_CMPXCHG("cmpxchgb", "b", "movzbl %%al, %%eax");
