@@ -116,6 +116,9 @@ static void make_op(struct input *in, const struct cosy_header *h,
 		op->imm = with_imm ? imm : 0;
 		op->width = width;
 		break;
+	case COSY_FORM_CMPXCHG:
+		op->width = width;
+		/* fall through */
 	case COSY_FORM_SELECT:
 	case COSY_FORM_BULKR:
 		op->dst = dst;
@@ -124,13 +127,6 @@ static void make_op(struct input *in, const struct cosy_header *h,
 		op->a = a;
 		op->b = b;
 		op->c = c;
-		break;
-	case COSY_FORM_CMPXCHG:
-		op->dst = dst;
-		op->a = a;
-		op->b = b;
-		op->c = c;
-		op->width = width;
 		break;
 	case COSY_FORM_RESULT:
 		op->dst = dst;

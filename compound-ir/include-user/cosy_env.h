@@ -92,13 +92,13 @@ static inline bool cosy_env_store(struct cosy_env *env, uint64_t addr,
 	return true;
 }
 
-#define COSY_ENV_CMPXCHG(bits, constraint) do {				\
+#define COSY_ENV_CMPXCHG(bits) do {					\
 	uint##bits##_t was = (uint##bits##_t)old;			\
 									\
 	__asm__ volatile("lock cmpxchg %[new], %[mem]"			\
 			 : "+a"(was),					\
 			   [mem] "+m"(*(volatile cosy_env_u##bits *)addr) \
-			 : [new] constraint((uint##bits##_t)new)	\
+			 : [new] "r"((uint##bits##_t)new)		\
 			 : "memory", "cc");				\
 	*val = was;							\
 } while (0)
@@ -110,16 +110,16 @@ static inline bool cosy_env_cmpxchg(struct cosy_env *env, uint64_t addr,
 	(void)env;
 	switch (width) {
 	case 1:
-		COSY_ENV_CMPXCHG(8, "q");
+		COSY_ENV_CMPXCHG(8);
 		break;
 	case 2:
-		COSY_ENV_CMPXCHG(16, "r");
+		COSY_ENV_CMPXCHG(16);
 		break;
 	case 4:
-		COSY_ENV_CMPXCHG(32, "r");
+		COSY_ENV_CMPXCHG(32);
 		break;
 	default:
-		COSY_ENV_CMPXCHG(64, "r");
+		COSY_ENV_CMPXCHG(64);
 		break;
 	}
 	return true;
