@@ -127,8 +127,10 @@ static void findStore(Value &Base, BatchLoop &L) {
   for (unsigned N = 0; N < Addresses.size(); ++N)
     for (Use &U : Addresses[N]->uses()) {
       auto *I = cast<Instruction>(U.getUser());
-      if (isStore(U) && L.Blocks.count(I->getParent()))
-        L.Stores.try_emplace(&Base, I);
+      if (isStore(U) && L.Blocks.count(I->getParent())) {
+        L.Stores[&Base] = I;
+        return;
+      }
       if (isa<GetElementPtrInst, PHINode, SelectInst, FreezeInst>(I))
         Addresses.insert(I);
     }

@@ -17,10 +17,6 @@ STATISTIC(NumAtomics, "Atomic operations that became compare and exchange");
 
 namespace cosy {
 
-/// An attribute of cosy.cmpxchg.iN.
-static constexpr StringLiteral CompareExchangeAttribute =
-    "cosy-compare-exchange";
-
 bool isCompareExchange(const Instruction &I) {
   auto *CB = dyn_cast<CallBase>(&I);
   const Function *F = CB ? CB->getCalledFunction() : nullptr;
@@ -66,16 +62,12 @@ static bool isSupported(const Value *Address, const Type *Ty, Align A) {
          !Address->getType()->getPointerAddressSpace();
 }
 
-/// Converts between pointers and integers of the same size.
-static Value *convert(IRBuilder<> &B, Value *V, Type *To) {
-  return B.CreateBitOrPointerCast(V, To);
-}
-
 static Value *exchange(IRBuilder<> &B, Value *Address, Value *Old, Value *New) {
   Type *Ty = Old->getType(), *Int = B.getIntNTy(bitsOf(Ty));
-  Value *Was = createCompareExchange(B, Address, convert(B, Old, Int),
-                                     convert(B, New, Int));
-  return convert(B, Was, Ty);
+  Value *Was =
+      createCompareExchange(B, Address, B.CreateBitOrPointerCast(Old, Int),
+                            B.CreateBitOrPointerCast(New, Int));
+  return B.CreateBitOrPointerCast(Was, Ty);
 }
 
 /// Notes that \p Equal, the success of a compare and exchange, is likely: LLVM
@@ -173,12 +165,6 @@ PreservedAnalyses AtomicsPass::runOnBody(Function &Body,
   for (Instruction *I : Atomics)
     Changed |= expandIfSupported(*I);
   return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
-}
-
-void eraseCompareExchanges(Module &M) {
-  for (Function &F : make_early_inc_range(M))
-    if (F.hasFnAttribute(CompareExchangeAttribute) && F.use_empty())
-      F.eraseFromParent();
 }
 
 } // namespace cosy

@@ -17,6 +17,10 @@
 
 namespace cosy {
 
+/// An attribute of cosy.cmpxchg.iN.
+constexpr llvm::StringLiteral CompareExchangeAttribute =
+    "cosy-compare-exchange";
+
 /// \returns true if \p I is a call of cosy.cmpxchg.iN.
 bool isCompareExchange(const llvm::Instruction &I);
 
@@ -35,9 +39,6 @@ public:
   llvm::PreservedAnalyses runOnBody(llvm::Function &Body,
                                     llvm::FunctionAnalysisManager &FAM);
 };
-
-/// Erases the unused functions cosy.cmpxchg.iN in \p M.
-void eraseCompareExchanges(llvm::Module &M);
 
 } // namespace cosy
 

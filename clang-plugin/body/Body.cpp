@@ -145,15 +145,17 @@ void inlineCallees(Function &Body, const Function &Host,
   unsigned Total = 0;
   uint64_t Locals = 0;
   LocalsMap Shared;
+  auto MayTake = [&](const Function &F, unsigned MaxInstructions) {
+    return !hasProgram(F) && canInline(F, Body, MaxInstructions) &&
+           MayInline(F);
+  };
   for (size_t N = 0; N < Work.size(); ++N) {
     auto [Call, Parent] = Work[N];
     Function *Callee = Call->getCalledFunction();
     if (!Callee) {
       for (CallBase *Direct : guardTargets(*Call, [&](Function &F) {
-             return &F != &Host && !hasProgram(F) &&
-                    canInline(F, Body,
-                              std::min<unsigned>(Limits.Callee, MaxGuessed)) &&
-                    MayInline(F);
+             return &F != &Host &&
+                    MayTake(F, std::min<unsigned>(Limits.Callee, MaxGuessed));
            }))
         Work.push_back({Direct, Parent});
       continue;
@@ -164,8 +166,7 @@ void inlineCallees(Function &Body, const Function &Host,
       Call->setCalledFunction(P);
       Callee = P;
     }
-    if (hasProgram(*Callee) || !canInline(*Callee, Body, Limits.Callee) ||
-        !MayInline(*Callee))
+    if (!MayTake(*Callee, Limits.Callee))
       continue;
     bool Recursive = false;
     for (int H = Parent; H >= 0; H = History[H].second)

@@ -38,12 +38,16 @@ static FunctionList profiledTargets(CallBase &Call) {
   uint64_t Total = 0;
   auto Counts = getValueProfDataFromInst(Call, IPVK_IndirectCallTarget,
                                          MaxTargets, Total);
+  if (Counts.empty())
+    return List;
+  InstrProfSymtab Functions;
+  if (Error E = Functions.create(*Call.getModule())) {
+    consumeError(std::move(E));
+    return List;
+  }
   for (const InstrProfValueData &Count : Counts)
-    for (Function &F : *Call.getModule())
-      if (!F.isDeclaration() &&
-          (F.getGUID() == Count.Value ||
-           IndexedInstrProf::ComputeHash(getPGOFuncName(F)) == Count.Value))
-        List.push_back(&F);
+    if (Function *F = Functions.getFunction(Count.Value))
+      List.push_back(F);
   return List;
 }
 

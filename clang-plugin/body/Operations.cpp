@@ -202,4 +202,12 @@ bool isOperation(const Instruction &I, const DataLayout &DL) {
   }
 }
 
+void eraseOperationFunctions(Module &M) {
+  for (Function &F : make_early_inc_range(M))
+    if ((F.hasFnAttribute(SystemCallAttribute) ||
+         F.hasFnAttribute(CompareExchangeAttribute)) &&
+        F.use_empty())
+      F.eraseFromParent();
+}
+
 } // namespace cosy

@@ -75,6 +75,9 @@ bool isExit(const llvm::Instruction &I);
 /// address of a local or thread-local variable, or of errno.
 bool isHostComputed(const llvm::Instruction &I);
 
+/// Erases the unused functions cosy.sys.* and cosy.cmpxchg.* in \p M.
+void eraseOperationFunctions(llvm::Module &M);
+
 } // namespace cosy
 
 #endif // COSY_PLUGIN_OPERATIONS_H

@@ -22,9 +22,6 @@ STATISTIC(NumRecognised, "Calls of libc that became system calls");
 
 namespace cosy {
 
-/// An attribute of cosy.sys.*. Its value is the number of the system call.
-static constexpr StringLiteral SystemCallAttribute = "cosy-system-call";
-
 //===----------------------------------------------------------------------===//
 // Calls of libc
 //===----------------------------------------------------------------------===//
@@ -170,12 +167,6 @@ PreservedAnalyses RecognisePass::runOnBody(Function &Body,
   PreservedAnalyses PA;
   PA.preserveSet<CFGAnalyses>();
   return PA;
-}
-
-void eraseSystemCalls(Module &M) {
-  for (Function &F : make_early_inc_range(M))
-    if (F.hasFnAttribute(SystemCallAttribute) && F.use_empty())
-      F.eraseFromParent();
 }
 
 } // namespace cosy

@@ -18,6 +18,9 @@ namespace cosy {
 
 struct SystemCall;
 
+/// An attribute of cosy.sys.*. Its value is the number of the system call.
+constexpr llvm::StringLiteral SystemCallAttribute = "cosy-system-call";
+
 /// A system call and its arguments, from a call of libc.
 struct CallShape {
   const SystemCall *Call = nullptr;
@@ -46,9 +49,6 @@ public:
   llvm::PreservedAnalyses runOnBody(llvm::Function &Body,
                                     llvm::FunctionAnalysisManager &FAM);
 };
-
-/// Erases the unused declarations of cosy.sys.* in \p M.
-void eraseSystemCalls(llvm::Module &M);
 
 } // namespace cosy
 

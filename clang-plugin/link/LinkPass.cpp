@@ -3,11 +3,9 @@
 #include "link/LinkPass.h"
 #include "Diagnostics.h"
 #include "Thresholds.h"
-#include "body/Atomics.h"
 #include "body/Body.h"
 #include "body/LibraryCalls.h"
 #include "body/Operations.h"
-#include "body/Recognise.h"
 #include "bpf/Function.h"
 #include "codegen/Compound.h"
 #include "link/Deferred.h"
@@ -201,8 +199,7 @@ bool Program::run() {
   for (const std::unique_ptr<Deferred> &D : Regions)
     complete(*D);
   Table.finish();
-  eraseSystemCalls(M);
-  eraseCompareExchanges(M);
+  eraseOperationFunctions(M);
   for (StringRef Name : {StringRef(DeferredRun), StringRef(ExitMarker)})
     if (Function *F = M.getFunction(Name); F && F->use_empty())
       F->eraseFromParent();

@@ -8,13 +8,11 @@
 #include "auto/AutoPass.h"
 #include "batch/Batch.h"
 #include "batch/BatchRuntime.h"
-#include "body/Atomics.h"
 #include "body/Body.h"
 #include "body/Legalize.h"
 #include "body/LibraryCalls.h"
 #include "body/Locals.h"
 #include "body/Operations.h"
-#include "body/Recognise.h"
 #include "bpf/Function.h"
 #include "codegen/Compound.h"
 #include "link/Deferred.h"
@@ -301,8 +299,7 @@ bool ModuleRegions::run() {
     EraseUnused(*Name);
   EraseUnused(ExitMarker);
   EraseUnused(StoppedMarker);
-  eraseSystemCalls(M);
-  eraseCompareExchanges(M);
+  eraseOperationFunctions(M);
   return Any || !Hosts.empty();
 }
 
