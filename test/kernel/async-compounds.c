@@ -10,9 +10,12 @@
 
 #include "coroutine.h"
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -1300,6 +1303,121 @@ static void charged(void)
 	check(wait_until_refused(handle) == first, "the loop gives all of it back");
 }
 
+/* Enter a loop in a thread for which a filter forbids sendto(), write() and recvfrom(). */
+static void *enter_filtered(void *loop)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_sendto, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, 2, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_recvfrom, 1, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		return NULL;
+	return go(loop, 1) == 1 ? loop : NULL;
+}
+
+static bool filtered(struct loop *loop)
+{
+	void *entered = NULL;
+	pthread_t thread;
+
+	return !pthread_create(&thread, NULL, enter_filtered, loop) &&
+	       !pthread_join(thread, &entered) && entered;
+}
+
+/* Receive what is there. Return the number of bytes. */
+static size_t drain(int fd)
+{
+	static char in[1 << 20];
+	size_t received = 0;
+
+	for (ssize_t n; (n = recv(fd, in, sizeof(in), MSG_DONTWAIT)) > 0;)
+		received += (size_t)n;
+	return received;
+}
+
+/* Calls that have begun, and then may not be made by the thread that continues them. */
+static void forbidden(void)
+{
+	static char out[1 << 20];
+	static __u64 frame[NREGS + 1];
+	struct loop loop;
+	size_t received;
+	__u64 write_all;
+	int sv[2];
+
+	write_all = LOAD_FOR_LOOPS(WRITE(SENT, FD, BUF, SIZE), EXIT(3));
+	create(&loop, 64);
+	pair(sv);
+	frame[FD] = (__u64)sv[0];
+	frame[BUF] = (uintptr_t)out;
+	for (int writes = 0; writes < 2; writes++) {
+		const char *call = writes ? "write" : "sendto";
+
+		frame[SIZE] = sizeof(out);
+		start(&loop, 0, writes ? write_all : send_all, frame, 0, 0);
+		check(go(&loop, 0) == 0, "%s: more than goes at once", call);
+		received = drain(sv[1]);
+		check(filtered(&loop) && collect(&loop) == 0 &&
+		      is_left(&loop, 0, COSY_AGAIN, writes ? 4 : 7),
+		      "%s: it is left after the call", call);
+		check(received && !drain(sv[1]) && frame[SENT] == received,
+		      "%s: with what it has sent: %llu of %zu", call,
+		      (unsigned long long)frame[SENT], received);
+	}
+	start(&loop, 0, send_all, frame, 0, 0);
+	check(filtered(&loop) && collect(&loop) == 0 && is_left(&loop, 0, COSY_STEP, 0) &&
+	      !drain(sv[1]), "a call that has not begun is left to the process");
+
+	frame[SIZE] = 1;
+	for (int all = 0; all < 2; all++) {
+		frame[GOT] = 0;
+		start(&loop, 0, receive, frame, 0, 0);
+		check(go(&loop, 0) == 0, "it waits");
+		check(enter_loop(&loop, all ? COSY_ASYNC_CANCEL :
+					      COSY_ASYNC_CANCEL_FD | (unsigned int)sv[0]) ==
+		      (long long)(COSY_ASYNC_ENTERED | !all) && filtered(&loop) &&
+		      collect(&loop) == 0 && is_left(&loop, 0, COSY_AGAIN, 7) &&
+		      (long long)frame[GOT] == -ECANCELED,
+		      "a call that was cancelled is not left to the process");
+	}
+	close(sv[0]);
+	close(sv[1]);
+	destroy(&loop);
+}
+
+/* Results that mean something else inside the kernel. */
+static void odd_results(void)
+{
+	const long long results[] = { -512, -513, -514, -516, -529, -530, -1, -4095, -4096 };
+	int fd = open("/proc/self/mem", O_RDONLY);
+	static __u64 frame[NREGS + 1];
+	struct loop loop;
+	__u64 seek;
+
+	seek = LOAD_FOR_LOOPS(SYS(GOT, SYS_lseek, 3), ARG(FD), ARG(SIZE), ARGI(SEEK_SET), EXIT(3));
+	create(&loop, 64);
+	frame[FD] = (__u64)fd;
+	for (size_t i = 0; i < sizeof(results) / sizeof(*results); i++) {
+		frame[SIZE] = (__u64)results[i];
+		frame[GOT] = 0;
+		check(run(&loop, seek, frame, 0, 0) == 3 && (long long)frame[GOT] == results[i] &&
+		      loop.entries[7].status == COSY_ENTRY_DONE, "a compound's call returns %lld",
+		      results[i]);
+		submit(&loop, 5, 0, SYS_lseek, (__u64)fd, (__u64)results[i], SEEK_SET, 0);
+		check(go(&loop, 1) == 1 && collect(&loop) == 5 && entry_result(&loop, 5) == results[i],
+		      "a call returns %lld", results[i]);
+	}
+	close(fd);
+	destroy(&loop);
+}
+
 int main(void)
 {
 	device = open_device();
@@ -1323,6 +1441,8 @@ int main(void)
 	closed_before_entered(COSY_ASYNC_SLEEP);
 	endless();
 	racing();
+	forbidden();
+	odd_results();
 	charged();
 	return finish();
 }

@@ -128,6 +128,25 @@ static void test_left(int dev)
 	check(!wrong, "calls that may not be nested are left to user mode");
 }
 
+/* Results that mean something else inside the kernel, without a signal. */
+static void test_odd_results(int dev)
+{
+	const long long results[] = { -512, -513, -514, -516, -529, -1, -4095, -4096 };
+	__u64 handle = must_load(dev, 3, SYS(0, SYS_lseek, 3), ARG(1), ARG(2), ARGI(SEEK_SET),
+				 EXIT(0));
+	int fd = open("/proc/self/mem", O_RDONLY);
+	__u64 frame[3] = { 0, (__u64)fd };
+	struct cosy_run run;
+
+	for (size_t i = 0; i < sizeof(results) / sizeof(*results); i++) {
+		frame[0] = 0;
+		frame[2] = (__u64)results[i];
+		check(run_frame(dev, handle, frame, &run) == done(0) &&
+		      (long long)frame[0] == results[i], "a call returns %lld", results[i]);
+	}
+	close(fd);
+}
+
 int main(void)
 {
 	int dev = open_device();
@@ -137,5 +156,6 @@ int main(void)
 	test_signal_mask(dev);
 	test_files(dev);
 	test_left(dev);
+	test_odd_results(dev);
 	return finish();
 }

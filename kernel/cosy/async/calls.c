@@ -258,7 +258,7 @@ static __always_inline long cosy_call_end(struct cosy_coroutine *co,
 {
 	co->waits = result == COSY_PARKED;
 	/* An interrupted call is made again, unless bytes were sent: then it ends below. */
-	if (unlikely(!co->waits && !co->sent && cosy_env_restart(env, result))) {
+	if (unlikely(!co->waits && !co->sent && cosy_call_restarts(result))) {
 		/* It is made again from its beginning, and may then wait for another socket. */
 		co->waits = true;
 		cosy_parked_unqueue(&co->parked);
@@ -270,6 +270,7 @@ static __always_inline long cosy_call_end(struct cosy_coroutine *co,
 	}
 	if (!co->waits)
 		co->interrupted = false;
+	env->parked = result == COSY_PARKED;
 	return result;
 }
 
@@ -481,7 +482,8 @@ static long cosy_call_close(const struct pt_regs *args)
 
 	cosy_fast_leave(env, false);
 	co->user = !cosy_may_close(loop, args->di);
-	if (co->user)
+	env->parked = co->user;
+	if (env->parked)
 		return COSY_PARKED;
 	/* Calls that wait for the descriptor fail first. */
 	cosy_park_interrupt(loop, args->di);

@@ -202,6 +202,25 @@ static int cosy_coroutine_end(struct cosy_loop *loop, struct cosy_coroutine *co,
 	return cosy_loop_complete(loop, index, COSY_ENTRY_DONE, false, exit);
 }
 
+/*
+ * End the call that the compound waits to make, if bytes were sent or it was cancelled: these bytes
+ * must not be sent again, and a cancelled call must not be made. Return the status with which the
+ * process gets the compound.
+ */
+static enum cosy_status cosy_coroutine_end_call(struct cosy_coroutine *co,
+						struct cosy_state *st,
+						enum cosy_status status)
+{
+	bool ends = co->waits && (co->sent || co->interrupted || co->cancelled);
+
+	co->waits = false;
+	if (!ends)
+		return status;
+	st->value = co->sent ?: -ECANCELED;
+	return cosy_exec_result(co->compound->code, st, st->value) ? COSY_AGAIN :
+								     COSY_RESULT;
+}
+
 /* Execute until the compound waits, is left, has ended, or has used up its budget. */
 static int cosy_coroutine_run(struct cosy_loop *loop, struct cosy_coroutine *co,
 			      struct cosy_state *st)
@@ -214,11 +233,12 @@ static int cosy_coroutine_run(struct cosy_loop *loop, struct cosy_coroutine *co,
 	st->budget = COSY_FIRST_CHUNK;
 	st->env.bound = &co->compound->functions;
 	st->env.coroutine = co;
+	st->env.parked = false;
 	trace_start(loop->id, co->parked.index);
 	status = cosy_exec(co->compound->code, st);
 	cosy_history_clear();
 	co->pc = st->pc;
-	if (likely(status == COSY_RESULT && st->value == (u64)COSY_PARKED)) {
+	if (likely(status == COSY_RESULT && st->env.parked)) {
 		if (unlikely(co->user)) {
 			co->waits = false;
 			st->value = COSY_STEP_CALL;
@@ -242,6 +262,10 @@ static int cosy_coroutine_run(struct cosy_loop *loop, struct cosy_coroutine *co,
 		cosy_fast_leave(&st->env, false);
 		cosy_parked_again(&co->parked);
 		return 0;
+	case COSY_STEP:
+		/* The call may have begun before it was watched. Then @waits is still set. */
+		return cosy_coroutine_leave(loop, co, st,
+					    cosy_coroutine_end_call(co, st, status));
 	default:
 		return cosy_coroutine_leave(loop, co, st, status);
 	}
@@ -310,8 +334,6 @@ void cosy_coroutine_give_back(struct cosy_loop *loop, struct cosy_state *st,
 			      struct cosy_parked *parked)
 {
 	struct cosy_coroutine *co = cosy_coroutine_of(parked);
-	const struct cosy_code *code = co->compound->code;
-	enum cosy_status status = COSY_AGAIN;
 
 	if (co->left)
 		return;
@@ -321,14 +343,8 @@ void cosy_coroutine_give_back(struct cosy_loop *loop, struct cosy_state *st,
 	st->errno_addr = co->errno_addr;
 	/* Ignore further events. */
 	cosy_parked_unqueue(parked);
-	/* Bytes that were sent must not be sent again, and a cancelled call must not be made. */
-	if (co->waits && (co->sent || co->interrupted)) {
-		st->value = co->sent ?: -ECANCELED;
-		if (!cosy_exec_result(code, st, st->value))
-			status = COSY_RESULT;
-	}
-	co->waits = false;
-	cosy_coroutine_leave(loop, co, st, status);
+	cosy_coroutine_leave(loop, co, st,
+			     cosy_coroutine_end_call(co, st, COSY_AGAIN));
 }
 
 /**

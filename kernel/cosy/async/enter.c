@@ -98,8 +98,8 @@ cosy_entry_call(struct cosy_state *st, unsigned int nr, u64 *args, s64 *result)
 			return COSY_CALL_USER;
 		*result = cosy_env_fast(st, ip).result;
 	}
-	return unlikely(cosy_env_restart(&st->env, *result)) ?
-		       COSY_CALL_RESTARTED : COSY_CALL_MADE;
+	return unlikely(cosy_call_restarts(*result)) ? COSY_CALL_RESTARTED :
+						      COSY_CALL_MADE;
 }
 
 /**

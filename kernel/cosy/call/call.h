@@ -10,6 +10,7 @@
 #include <linux/init.h>
 #include <linux/ptrace.h>
 #include <linux/sched.h>
+#include <linux/sched/signal.h>
 #include <linux/seccomp.h>
 #include <linux/thread_info.h>
 #include <linux/types.h>
@@ -132,8 +133,8 @@ void __init cosy_parks_init(unsigned int nr, cosy_callee_fn *callee);
 u16 cosy_parks_callee(unsigned int nr);
 
 /*
- * A callee of cosy_parks_init() returns this to leave the compound with COSY_RESULT. No
- * system call returns it.
+ * A callee of cosy_parks_init() returns this, and sets @parked of its environment, to leave the
+ * compound with COSY_RESULT.
  */
 #define COSY_PARKED	(-EIOCBQUEUED)
 
@@ -149,18 +150,32 @@ static __always_inline long cosy_env_call(struct cosy_env *env,
 	return ret;
 }
 
-static inline bool cosy_env_restart(struct cosy_env *env, long ret)
+/* Return true if a system call returns @ret when a signal has interrupted it. */
+static inline bool cosy_is_restart(long ret)
 {
 	switch (ret) {
 	case -ERESTARTSYS:
 	case -ERESTARTNOINTR:
 	case -ERESTARTNOHAND:
 	case -ERESTART_RESTARTBLOCK:
-	case COSY_PARKED:
 		return true;
 	default:
 		return false;
 	}
+}
+
+/*
+ * Return true if a call with the result @ret is made again after the signal. Without a signal it is
+ * an ordinary result: lseek() in /proc/self/mem returns any number.
+ */
+static inline bool cosy_call_restarts(long ret)
+{
+	return cosy_is_restart(ret) && signal_pending(current);
+}
+
+static inline bool cosy_env_restart(struct cosy_env *env, long ret)
+{
+	return cosy_call_restarts(ret) || (ret == COSY_PARKED && env->parked);
 }
 
 #endif /* COSY_CALL_H */

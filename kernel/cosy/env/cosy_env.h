@@ -85,6 +85,7 @@ struct cosy_suspended_function {
  * @suspended: a user function that was suspended, or NULL
  * @coroutine: the coroutine that runs it, if its calls park it
  * @nprivate:  number of private files, see fast/open.c; 0 while the compound does not run
+ * @parked:    a call has returned COSY_PARKED
  * @private:   the private files
  * @prefetch:  data read ahead; empty while no file is private
  */
@@ -93,6 +94,7 @@ struct cosy_env {
 	int step;
 	u32 functions;
 	unsigned int nprivate;
+	bool parked;
 	struct cosy_private private[COSY_PRIVATES];
 	struct cosy_prefetch prefetch;
 	u64 seccomp;

@@ -137,5 +137,5 @@ struct cosy_made cosy_fast_close(struct cosy_state *st,
 	locks_remove_posix(file, current->files);
 	cosy_fput_now(file);
 	/* The file is closed also after an error, so the call must not be restarted. */
-	return cosy_made(ip, cosy_env_restart(&st->env, err) ? -EINTR : err);
+	return cosy_made(ip, cosy_is_restart(err) ? -EINTR : err);
 }

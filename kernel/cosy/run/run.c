@@ -655,6 +655,7 @@ cosy_compound_run(const struct cosy_compound *compound,
 	cosy_env_clear_args(&st->env);
 	st->env.seccomp = cosy_seccomp_state();
 	st->env.nprivate = 0;
+	st->env.parked = false;
 	st->env.borrowed = NULL;
 
 	status = cosy_exec(code, st);

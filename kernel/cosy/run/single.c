@@ -178,7 +178,7 @@ loff_t cosy_single_llseek(struct file *file, loff_t offset, int whence)
 						 COSY_CALL_TRACED :
 						 COSY_CALL_FILTERED);
 	result = cosy_env_fast(&st, ip).result;
-	if (unlikely(cosy_env_restart(&st.env, result)))
+	if (unlikely(cosy_call_restarts(result)))
 		return cosy_single_interrupted(ucall, result);
 	return COSY_CALL_DONE | (u32)result;
 }
