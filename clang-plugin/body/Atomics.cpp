@@ -157,6 +157,8 @@ static bool expandIfSupported(Instruction &I) {
 
 PreservedAnalyses AtomicsPass::runOnBody(Function &Body,
                                          FunctionAnalysisManager &) {
+  if (Body.hasFnAttribute(ThreadSanitized))
+    return PreservedAnalyses::all();
   SmallVector<Instruction *, 8> Atomics;
   for (Instruction &I : instructions(Body))
     if (I.isAtomic())

@@ -3,6 +3,7 @@
 #include "body/Mutexes.h"
 #include "body/Atomics.h"
 #include "body/LibraryCalls.h"
+#include "body/Operations.h"
 
 #include "llvm/ADT/Statistic.h"
 #include "llvm/IR/MDBuilder.h"
@@ -170,7 +171,8 @@ static Expand findExpansion(const CallInst &CI) {
 
 PreservedAnalyses MutexesPass::runOnBody(Function &Body,
                                          FunctionAnalysisManager &) {
-  if (!Triple(Body.getParent()->getTargetTriple()).isGNUEnvironment())
+  if (!Triple(Body.getParent()->getTargetTriple()).isGNUEnvironment() ||
+      Body.hasFnAttribute(ThreadSanitized))
     return PreservedAnalyses::all();
   SmallVector<std::pair<CallInst *, Expand>, 8> Calls;
   for (BasicBlock &BB : Body)

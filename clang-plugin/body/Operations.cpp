@@ -152,6 +152,8 @@ bool isIgnored(const Instruction &I) {
 bool isOperation(const Instruction &I, const DataLayout &DL) {
   if (isIgnored(I) || isHostComputed(I))
     return true;
+  if (I.isAtomic() && I.getFunction()->hasFnAttribute(ThreadSanitized))
+    return false;
   switch (I.getOpcode()) {
   case Instruction::PHI:
   case Instruction::Freeze:

@@ -17,6 +17,11 @@ namespace cosy {
 /// void cosy.exit(i32 exit, outputs...).
 constexpr llvm::StringLiteral ExitMarker = "cosy.exit";
 
+/// The attribute of bodies whose host has sanitize_thread. Their atomic
+/// accesses are up-calls: if the sanitizer did not see them, it would report
+/// races.
+constexpr llvm::StringLiteral ThreadSanitized = "cosy-thread-sanitized";
+
 /// \returns true if a register can contain values of type \p Ty.
 bool isRegisterType(const llvm::Type *Ty, const llvm::DataLayout &DL);
 

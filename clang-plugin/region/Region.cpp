@@ -246,6 +246,8 @@ static AttrBuilder bodyAttributes(const Function &Host) {
         Attribute::AllocSize,       Attribute::AllocKind,
         Attribute::NoRecurse,       Attribute::Speculatable})
     B.removeAttribute(Kind);
+  if (Host.hasFnAttribute(Attribute::SanitizeThread))
+    B.addAttribute(ThreadSanitized);
   return B;
 }
 
