@@ -11,6 +11,7 @@
 #include "batch/Batch.h"
 #include "body/Atomics.h"
 #include "body/Body.h"
+#include "body/Callees.h"
 #include "body/FastPaths.h"
 #include "body/Fortify.h"
 #include "body/Legalize.h"
@@ -136,6 +137,8 @@ static bool addModulePass(StringRef Name, ModulePassManager &MPM,
     MPM.addPass(ModuleStage(resumeBodies));
   } else if (Name == "cosy-batch") {
     MPM.addPass(ModuleStage([](Module &M) { splitBatches(M, false); }));
+  } else if (Name == CalleesPass::Name) {
+    MPM.addPass(CalleesPass());
   } else if (Name == "cosy-inline") {
     MPM.addPass(ModuleStage(inlineIntoBodies));
   } else if (Name == "cosy-auto") {

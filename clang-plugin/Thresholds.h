@@ -21,6 +21,7 @@ extern llvm::cl::opt<unsigned> SharedLocalSize;
 extern llvm::cl::opt<unsigned> MaxLocals;
 extern llvm::cl::opt<unsigned> MaxTargets;
 extern llvm::cl::opt<unsigned> MaxGuessed;
+extern llvm::cl::opt<unsigned> MaxAnalysed;
 extern llvm::cl::opt<unsigned> MaxCopiedLocal;
 extern llvm::cl::opt<unsigned> MaxExpandedCopy;
 extern llvm::cl::opt<unsigned> MaxLoopWork;

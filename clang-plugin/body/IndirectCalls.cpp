@@ -4,6 +4,7 @@
 #include "Thresholds.h"
 
 #include "llvm/ADT/Statistic.h"
+#include "llvm/Analysis/ConstantFolding.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/MDBuilder.h"
@@ -51,6 +52,59 @@ static FunctionList profiledTargets(CallBase &Call) {
   return List;
 }
 
+/// \returns the only value that is stored in \p Slot, or null.
+static Value *onlyStored(AllocaInst &Slot) {
+  Value *Stored = nullptr;
+  for (User *U : Slot.users()) {
+    if (isa<LoadInst>(U) || cast<Instruction>(U)->isLifetimeStartOrEnd())
+      continue;
+    auto *S = dyn_cast<StoreInst>(U);
+    if (!S || S->getPointerOperand() != &Slot || Stored)
+      return nullptr;
+    Stored = S->getValueOperand();
+  }
+  return Stored;
+}
+
+/// \returns the constant that \p V has if variables of the program have their
+/// initial values, or null. Calls have been inlined into the body, but local
+/// variables are in memory.
+static Constant *initialValue(Value *V, const DataLayout &DL,
+                              unsigned Depth = 8) {
+  if (auto *C = dyn_cast<Constant>(V))
+    return C;
+  auto *Load = dyn_cast<LoadInst>(V);
+  if (!Load || !Depth)
+    return nullptr;
+  if (auto *Slot = dyn_cast<AllocaInst>(Load->getPointerOperand())) {
+    Value *Stored = onlyStored(*Slot);
+    return Stored && Stored->getType() == Load->getType()
+               ? initialValue(Stored, DL, Depth - 1)
+               : nullptr;
+  }
+  APInt Offset(DL.getIndexTypeSizeInBits(Load->getPointerOperandType()), 0);
+  Value *Base = Load->getPointerOperand()->stripAndAccumulateConstantOffsets(
+      DL, Offset, /*AllowNonInbounds=*/true);
+  Constant *Address = initialValue(Base, DL, Depth - 1);
+  if (!Address)
+    return nullptr;
+  Address = cast<Constant>(Address->stripAndAccumulateConstantOffsets(
+      DL, Offset, /*AllowNonInbounds=*/true));
+  auto *GV = dyn_cast<GlobalVariable>(Address);
+  if (!GV || !GV->hasInitializer() || GV->isInterposable())
+    return nullptr;
+  return ConstantFoldLoadFromConst(GV->getInitializer(), Load->getType(),
+                                   Offset, DL);
+}
+
+/// \returns the function that \p Call calls if the memory that its pointer is
+/// loaded from has its initial value.
+static FunctionList initialTarget(CallBase &Call) {
+  auto *F = dyn_cast_or_null<Function>(
+      initialValue(Call.getCalledOperand(), Call.getDataLayout()));
+  return F ? FunctionList({F}) : FunctionList();
+}
+
 /// \returns true if the plugin has made \p F: a body, a thunk, a constructor.
 static bool isOurs(const Function &F) {
   return F.getName().contains(".cosy.") || F.getName().starts_with("cosy.");
@@ -74,18 +128,29 @@ static FunctionList typedTargets(CallBase &Call) {
   return List;
 }
 
+/// Metadata of a call through a pointer: what the pointer was compared with.
+static constexpr StringLiteral ComparedName = "cosy.compared";
+
+SmallVector<const Function *, 4> comparedWith(const CallBase &Call) {
+  SmallVector<const Function *, 4> List;
+  if (const MDNode *Node = Call.getMetadata(ComparedName))
+    for (const MDOperand &Op : Node->operands())
+      if (auto *V = dyn_cast_or_null<ValueAsMetadata>(Op))
+        List.push_back(cast<Function>(V->getValue()));
+  return List;
+}
+
 /// Notes that the pointer of \p Call was compared with \p F: in the link step,
 /// bodies come here again. \returns false if it was noted before.
 static bool noteComparison(CallBase &Call, Function *F) {
-  constexpr StringLiteral Name = "cosy.compared";
   SmallVector<Metadata *, 4> List;
-  if (const MDNode *Before = Call.getMetadata(Name))
+  if (const MDNode *Before = Call.getMetadata(ComparedName))
     append_range(List, Before->operands());
   Metadata *New = ValueAsMetadata::get(F);
   if (is_contained(List, New))
     return false;
   List.push_back(New);
-  Call.setMetadata(Name, MDNode::get(Call.getContext(), List));
+  Call.setMetadata(ComparedName, MDNode::get(Call.getContext(), List));
   return true;
 }
 
@@ -96,12 +161,12 @@ guardTargets(CallBase &Call, function_ref<bool(Function &)> MayGuess) {
       Call.hasOperandBundles() || Call.getCalledFunction())
     return Direct;
   FunctionList Targets = knownTargets(Call);
-  if (Targets.empty())
+  if (Targets.empty() || Targets.size() > MaxTargets)
     Targets = profiledTargets(Call);
   if (Targets.empty())
+    Targets = initialTarget(Call);
+  if (Targets.empty())
     Targets = typedTargets(Call);
-  if (Targets.size() > MaxTargets)
-    return Direct;
   MDBuilder MD(Call.getContext());
   for (Function *F : Targets) {
     // If another object may define the function, too, the pointer can equal the

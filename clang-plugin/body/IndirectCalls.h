@@ -7,8 +7,10 @@
 // the pointer is an up-call. So a wrong guess costs only the comparisons.
 //
 // These functions are, in this order:
-// - those that LLVM says are the only ones (metadata !callees);
+// - those that LLVM says are the only ones (Callees.h), if they are few;
 // - those that a profile with value counts says are called;
+// - the one that the pointer has if it is loaded from a variable that has its
+//   initial value, for instance a structure of operations;
 // - those of the same type whose addresses are used in the module, if they are
 //   few.
 //
@@ -30,6 +32,10 @@ namespace cosy {
 llvm::SmallVector<llvm::CallBase *, 4>
 guardTargets(llvm::CallBase &Call,
              llvm::function_ref<bool(llvm::Function &)> MayGuess);
+
+/// \returns the functions with which the pointer of \p Call was compared.
+llvm::SmallVector<const llvm::Function *, 4>
+comparedWith(const llvm::CallBase &Call);
 
 } // namespace cosy
 

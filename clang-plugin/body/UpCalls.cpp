@@ -2,6 +2,7 @@
 //===- UpCalls.cpp - Code that runs natively in a compound ----------------===//
 #include "body/UpCalls.h"
 #include "async/AsyncParts.h"
+#include "body/IndirectCalls.h"
 #include "body/Operations.h"
 #include "body/Outline.h"
 #include "body/Recognise.h"
@@ -336,7 +337,10 @@ std::string describe(const Instruction &I) {
       return "inline assembly";
     if (const Function *F = CB->getCalledFunction())
       return ("call of " + F->getName()).str();
-    return "call through a pointer";
+    std::string Others;
+    for (const Function *F : comparedWith(*CB))
+      Others += (Others.empty() ? " other than " : ", ") + F->getName().str();
+    return "call through a pointer" + Others;
   }
   if (isa<AtomicRMWInst>(I) || isa<AtomicCmpXchgInst>(I) || isa<FenceInst>(I) ||
       I.isAtomic())

@@ -4,6 +4,7 @@
 #include "Costs.h"
 #include "Diagnostics.h"
 #include "SystemCalls.h"
+#include "body/IndirectCalls.h"
 #include "body/LibraryCalls.h"
 #include "body/Outline.h"
 #include "bpf/Function.h"
@@ -333,6 +334,8 @@ std::string upCallAdvice(const Instruction &I) {
   const Function *F = CB->getCalledFunction();
   if (CB->isInlineAsm())
     return Cost + "do it before or after the region";
+  if (!F && !comparedWith(*CB).empty())
+    return Cost + "a profile can name the functions that are called most";
   if (!F)
     return Cost + "a call by name can be taken into the region, and so can "
                   "calls of few small functions of this type";

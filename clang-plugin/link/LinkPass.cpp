@@ -4,6 +4,7 @@
 #include "Diagnostics.h"
 #include "Thresholds.h"
 #include "body/Body.h"
+#include "body/Callees.h"
 #include "body/LibraryCalls.h"
 #include "body/Operations.h"
 #include "bpf/Function.h"
@@ -192,6 +193,7 @@ bool Program::run() {
   for (Function &F : M)
     if (hasProgram(F))
       makeNative(F);
+  findCallees(M);
   for (const std::unique_ptr<Deferred> &D : Regions)
     compile(*D);
   // Change the hosts last, because a region may inline a function that contains

@@ -9,6 +9,7 @@
 #include "batch/Batch.h"
 #include "batch/BatchRuntime.h"
 #include "body/Body.h"
+#include "body/Callees.h"
 #include "body/Legalize.h"
 #include "body/LibraryCalls.h"
 #include "body/Locals.h"
@@ -357,6 +358,7 @@ PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
   if (!Supported)
     return Regions.leaveNative() ? PreservedAnalyses::none()
                                  : PreservedAnalyses::all();
+  findCallees(M);
   bool Changed = Regions.compileFunctions();
   // Lower counters to a load, an addition and a store.
   if (Options.Profile)
