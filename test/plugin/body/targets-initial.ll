@@ -32,19 +32,19 @@ define internal i32 @callee(ptr %o, i32 %v) {
   ret i32 %r
 }
 
-define i32 @f0(i32 %v) {
+define dso_local i32 @f0(i32 %v) {
   %t = mul i32 %v, 11
   ret i32 %t
 }
-define i32 @f1(i32 %v) {
+define dso_local i32 @f1(i32 %v) {
   %t = mul i32 %v, 12
   ret i32 %t
 }
-define i32 @f2(i32 %v) {
+define dso_local i32 @f2(i32 %v) {
   %t = mul i32 %v, 13
   ret i32 %t
 }
-define i32 @f3(i32 %v) {
+define dso_local i32 @f3(i32 %v) {
   %t = mul i32 %v, 14
   ret i32 %t
 }
