@@ -54,8 +54,8 @@ cl::opt<unsigned> MaxGuessed(
     "cosy-max-guessed", cl::Hidden, cl::init(300),
     cl::desc("Instructions of a function with which a pointer is compared"));
 
-/// The analyses work on a copy of the module. For 250,000 instructions they take
-/// 2 seconds, where clang -O2 takes 15, and 60 MB.
+/// The analyses work on a copy of the module. For 250,000 instructions they
+/// take 2 seconds, where clang -O2 takes 15, and 60 MB.
 cl::opt<unsigned> MaxAnalysed(
     "cosy-max-analysed", cl::Hidden, cl::init(300000),
     cl::desc("Instructions of a module in which called pointers are followed"));

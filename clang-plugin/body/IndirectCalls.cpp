@@ -167,6 +167,8 @@ guardTargets(CallBase &Call, function_ref<bool(Function &)> MayGuess) {
     Targets = initialTarget(Call);
   if (Targets.empty())
     Targets = typedTargets(Call);
+  if (Targets.size() > MaxTargets)
+    return Direct;
   MDBuilder MD(Call.getContext());
   for (Function *F : Targets) {
     // If another object may define the function, too, the pointer can equal the
