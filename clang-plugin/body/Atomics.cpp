@@ -139,6 +139,19 @@ static void expand(StoreInst &I) {
   I.eraseFromParent();
 }
 
+/// Makes \p Fences, which are in \p Body, exchanges of a byte: every exchange
+/// is a fence.
+static void expand(Function &Body, ArrayRef<FenceInst *> Fences) {
+  BasicBlock &Entry = Body.getEntryBlock();
+  IRBuilder<> B(&Entry, Entry.begin());
+  AllocaInst *Byte = B.CreateAlloca(B.getInt8Ty(), nullptr, "fence");
+  for (FenceInst *Fence : Fences) {
+    B.SetInsertPoint(Fence);
+    createCompareExchange(B, Byte, B.getInt8(0), B.getInt8(0));
+    Fence->eraseFromParent();
+  }
+}
+
 static bool expandIfSupported(Instruction &I) {
   auto Expand = [](auto &Atomic, Type *Ty) {
     if (!isSupported(Atomic.getPointerOperand(), Ty, Atomic.getAlign()))
@@ -160,10 +173,16 @@ PreservedAnalyses AtomicsPass::runOnBody(Function &Body,
   if (Body.hasFnAttribute(ThreadSanitized))
     return PreservedAnalyses::all();
   SmallVector<Instruction *, 8> Atomics;
-  for (Instruction &I : instructions(Body))
-    if (I.isAtomic())
+  SmallVector<FenceInst *, 8> Fences;
+  for (Instruction &I : instructions(Body)) {
+    if (auto *FI = dyn_cast<FenceInst>(&I); FI && !isIgnored(I))
+      Fences.push_back(FI);
+    else if (I.isAtomic())
       Atomics.push_back(&I);
-  bool Changed = false;
+  }
+  bool Changed = !Fences.empty();
+  if (Changed)
+    expand(Body, Fences);
   for (Instruction *I : Atomics)
     Changed |= expandIfSupported(*I);
   return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();

@@ -32,7 +32,7 @@ llvm::CallInst *createCompareExchange(llvm::IRBuilder<> &B,
 
 /// Replaces aligned atomic operations on integers and pointers by calls of
 /// cosy.cmpxchg.iN, in a loop where the new value depends on the old one. A
-/// store with sequential consistency is an exchange. Fences stay.
+/// store with sequential consistency is an exchange, and so is a fence.
 class AtomicsPass : public BodyPass<AtomicsPass, BodyState::Body> {
 public:
   static constexpr llvm::StringLiteral Name = "cosy-atomics";

@@ -329,7 +329,7 @@ std::string upCallAdvice(const Instruction &I) {
   auto *CB = dyn_cast<CallBase>(&I);
   if (!CB)
     return Cost + (I.isAtomic() ? "atomic accesses to aligned integers and "
-                                  "pointers are operations, fences are not"
+                                  "pointers are operations"
                                 : "do it before or after the region");
   const Function *F = CB->getCalledFunction();
   if (CB->isInlineAsm())

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
  * atomics.c - atomic operations of regions: the results of every operation on every size, with the
- * values at which they overflow; counts that several threads change at the same time are exact; an
- * access that faults is the process's own SIGSEGV. None of them is an up-call.
+ * values at which they overflow; counts that several threads change at the same time are exact;
+ * fences order them; an access that faults is the process's own SIGSEGV. None of them is an up-call.
  */
 // RUN: %cosy-cc -O2 -Werror -Wno-cosy-no-system-call -pthread %s -o %t
 // RUN: %cosy-objdump -d %t | %FileCheck --check-prefix=CODE %s
@@ -211,11 +211,48 @@ static void check_unaligned(void)
 	printf("unaligned: %d, bytes %d %d\n", old, line[62], line[63]);
 }
 
+enum { NFENCED = 100000 };
+static struct { _Alignas(128) _Atomic int last; } written[2];
+static int seen[2][NFENCED + 1];
+
+static void *write_and_read(void *thread)
+{
+	int self = (int)(intptr_t)thread;
+
+	COSY_START;
+	for (int i = 1; i <= NFENCED; i++) {
+		atomic_store_explicit(&written[self].last, i, memory_order_relaxed);
+		atomic_thread_fence(memory_order_seq_cst);
+		seen[self][i] = atomic_load_explicit(&written[!self].last, memory_order_relaxed);
+	}
+	COSY_END;
+	return NULL;
+}
+
+/*
+ * If thread 0 has written i and then not seen what thread 1 writes next, thread 1 has written that
+ * after it, and must see i. Without the fences, both may see old values.
+ */
+static void check_fences(void)
+{
+	pthread_t threads[2];
+	int wrong = 0;
+
+	for (int t = 0; t < 2; t++)
+		pthread_create(&threads[t], NULL, write_and_read, (void *)(intptr_t)t);
+	for (int t = 0; t < 2; t++)
+		pthread_join(threads[t], NULL);
+	for (int i = 1; i <= NFENCED; i++)
+		wrong += seen[0][i] < NFENCED && seen[1][seen[0][i] + 1] < i;
+	printf("fences: %d wrong\n", wrong);
+}
+
 int main(void)
 {
 	check_values();
 	check_pointer();
 	check_threads();
+	check_fences();
 	check_fault();
 	check_unaligned();
 	return 0;
@@ -223,5 +260,6 @@ int main(void)
 // CHECK: 2312 pairs of values, 0 wrong
 // CHECK-NEXT: pushed 4, in the list 4, flag 0 then 1, small
 // CHECK-NEXT: counted 24000, -40000, 64, last 1999
+// CHECK-NEXT: fences: 0 wrong
 // CHECK-NEXT: fault at 28
 // CHECK-NEXT: unaligned: 258, bytes 3 1

@@ -182,8 +182,8 @@ void advice(int n, int (*f)(int), long *p, double *d)
 			// CHECK: up-call: call of recursive; {{.*}}; a function is taken into the region if it is small, neither recursive nor variadic
 			n += recursive(n);
 		if (n == 3)
-			// CHECK: up-call: atomic operation; {{.*}}; atomic accesses to aligned integers and pointers are operations, fences are not
-			__atomic_thread_fence(__ATOMIC_SEQ_CST);
+			// CHECK: up-call: atomic operation; {{.*}}; atomic accesses to aligned integers and pointers are operations
+			__atomic_fetch_add(d, 1.5, __ATOMIC_SEQ_CST);
 		if (n == 4)
 			// CHECK: up-call: floating point; {{.*}}; do it before or after the region
 			*d *= 1.5;
