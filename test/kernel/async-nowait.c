@@ -195,6 +195,14 @@ static void cold(void)
 	check(nowait_stat("..") == GIVEN_BACK, "the root of a mount");
 }
 
+/* Return true if a name may not be searched: on 6.1 the entry says so, on 6.12 it is given back. */
+static bool is_denied(const char *name)
+{
+	long long ret = nowait_stat(name);
+
+	return ret == GIVEN_BACK || ret == -EACCES;
+}
+
 /* Not root: it gets no information from directories that it may not search. */
 static void permission(void)
 {
@@ -208,10 +216,9 @@ static void permission(void)
 		if (setresgid(1000, 1000, 1000) || setresuid(1000, 1000, 1000) || create(&own, 64))
 			_exit(2);
 		loop = own;
-		/* A walk returns that it may not search. */
-		check(stat("secret/file", &st) && errno == EACCES &&
-		      nowait_stat("secret/file") == GIVEN_BACK, "what may not be searched");
-		check(nowait_stat("secret/none") == GIVEN_BACK, "nor tells of what does not exist");
+		check(stat("secret/file", &st) && errno == EACCES && is_denied("secret/file"),
+		      "what may not be searched");
+		check(is_denied("secret/none"), "nor tells of what does not exist");
 		check(access("dir/file", W_OK) == -1 && !access("dir/file", R_OK), "natively");
 		ret = nowait(SYS_access, NAME("dir/file"), W_OK, 0, 0);
 		check(ret == -EACCES, "to write: %lld", ret);
