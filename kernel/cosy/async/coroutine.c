@@ -171,11 +171,32 @@ static int cosy_coroutine_enter(struct cosy_coroutine *co,
 	return cosy_coroutine_read(co, resumed) ? 0 : -EFAULT;
 }
 
+/*
+ * End the call that the compound waits to make, if bytes were sent or it was cancelled: these bytes
+ * must not be sent again, and a cancelled call must not be made. Return the status with which the
+ * process gets the compound.
+ */
+static enum cosy_status cosy_coroutine_end_call(struct cosy_coroutine *co,
+						struct cosy_state *st,
+						enum cosy_status status)
+{
+	bool ends = co->waits && (co->sent || co->interrupted || co->cancelled);
+
+	co->waits = false;
+	if (!ends)
+		return status;
+	st->value = co->sent ?: -ECANCELED;
+	return cosy_exec_result(co->compound->code, st, st->value) ? COSY_AGAIN :
+								     COSY_RESULT;
+}
+
 /* Give the entry back to the process, which has to make an up-call or a call of the compound. */
 static int cosy_coroutine_leave(struct cosy_loop *loop,
 				struct cosy_coroutine *co,
 				struct cosy_state *st, enum cosy_status status)
 {
+	/* The call may have begun before it was watched. Then @waits is still set. */
+	status = cosy_coroutine_end_call(co, st, status);
 	cosy_fast_leave(&st->env, false);
 	co->left = true;
 	cosy_park_pass(&co->parked, false);
@@ -200,25 +221,6 @@ static int cosy_coroutine_end(struct cosy_loop *loop, struct cosy_coroutine *co,
 		cosy_state_lost();
 	cosy_unpark(&co->parked);
 	return cosy_loop_complete(loop, index, COSY_ENTRY_DONE, false, exit);
-}
-
-/*
- * End the call that the compound waits to make, if bytes were sent or it was cancelled: these bytes
- * must not be sent again, and a cancelled call must not be made. Return the status with which the
- * process gets the compound.
- */
-static enum cosy_status cosy_coroutine_end_call(struct cosy_coroutine *co,
-						struct cosy_state *st,
-						enum cosy_status status)
-{
-	bool ends = co->waits && (co->sent || co->interrupted || co->cancelled);
-
-	co->waits = false;
-	if (!ends)
-		return status;
-	st->value = co->sent ?: -ECANCELED;
-	return cosy_exec_result(co->compound->code, st, st->value) ? COSY_AGAIN :
-								     COSY_RESULT;
 }
 
 /* Execute until the compound waits, is left, has ended, or has used up its budget. */
@@ -262,10 +264,6 @@ static int cosy_coroutine_run(struct cosy_loop *loop, struct cosy_coroutine *co,
 		cosy_fast_leave(&st->env, false);
 		cosy_parked_again(&co->parked);
 		return 0;
-	case COSY_STEP:
-		/* The call may have begun before it was watched. Then @waits is still set. */
-		return cosy_coroutine_leave(loop, co, st,
-					    cosy_coroutine_end_call(co, st, status));
 	default:
 		return cosy_coroutine_leave(loop, co, st, status);
 	}
@@ -343,8 +341,7 @@ void cosy_coroutine_give_back(struct cosy_loop *loop, struct cosy_state *st,
 	st->errno_addr = co->errno_addr;
 	/* Ignore further events. */
 	cosy_parked_unqueue(parked);
-	cosy_coroutine_leave(loop, co, st,
-			     cosy_coroutine_end_call(co, st, COSY_AGAIN));
+	cosy_coroutine_leave(loop, co, st, COSY_AGAIN);
 }
 
 /**
