@@ -252,6 +252,17 @@ static void losing_frame(void)
 	check(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "without its frame: SIGSEGV");
 }
 
+/* Receive what is there. Return the number of bytes. */
+static size_t drain(int fd)
+{
+	static char in[1 << 20];
+	size_t received = 0;
+
+	for (ssize_t n; (n = recv(fd, in, sizeof(in), MSG_DONTWAIT)) > 0;)
+		received += (size_t)n;
+	return received;
+}
+
 static void sending(void)
 {
 	static char out[1 << 20], in[1 << 20];
@@ -283,9 +294,7 @@ static void sending(void)
 	check(go(&loop, 0) == 0 && enter_loop(&loop, COSY_ASYNC_CANCEL | 0) ==
 	      (long long)COSY_ASYNC_ENTERED && go(&loop, 1) == 1 && collect(&loop) == 0,
 	      "cancelled");
-	received = 0;
-	for (ssize_t n; (n = recv(sv[1], in, sizeof(in), MSG_DONTWAIT)) > 0;)
-		received += (size_t)n;
+	received = drain(sv[1]);
 	check(received && frame[SENT] == received, "it tells what it has sent: %llu of %zu",
 	      (unsigned long long)frame[SENT], received);
 	close(sv[1]);
@@ -1329,17 +1338,6 @@ static bool filtered(struct loop *loop)
 
 	return !pthread_create(&thread, NULL, enter_filtered, loop) &&
 	       !pthread_join(thread, &entered) && entered;
-}
-
-/* Receive what is there. Return the number of bytes. */
-static size_t drain(int fd)
-{
-	static char in[1 << 20];
-	size_t received = 0;
-
-	for (ssize_t n; (n = recv(fd, in, sizeof(in), MSG_DONTWAIT)) > 0;)
-		received += (size_t)n;
-	return received;
 }
 
 /* Calls that have begun, and then may not be made by the thread that continues them. */

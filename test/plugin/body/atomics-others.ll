@@ -1,5 +1,6 @@
 ; SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-; These stay: fences that need no instruction, accesses that are not aligned, and types that a register cannot contain.
+; These stay: fences that need no instruction, accesses that are not aligned, and types that a
+; register cannot contain.
 ; RUN: %opt -S -passes=cosy-atomics %s | FileCheck %s
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
 target triple = "x86_64-unknown-linux-gnu"
