@@ -857,6 +857,82 @@ static void *accept_one(void *listener)
 	return NULL;
 }
 
+/* Connect two TCP sockets. */
+static void tcp_pair(int sv[2])
+{
+	socklen_t size = sizeof(listener_name);
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+	listener_name = (struct sockaddr_in){ .sin_family = AF_INET };
+	if (bind(listener, (struct sockaddr *)&listener_name, size) || listen(listener, 1) ||
+	    getsockname(listener, (struct sockaddr *)&listener_name, &size))
+		die("listen");
+	sv[1] = connect_one();
+	sv[0] = accept(listener, NULL, NULL);
+	if (sv[0] < 0)
+		die("accept");
+	close(listener);
+}
+
+/* What TCP sockets report without poll(): nothing, data, urgent data, the end, an error. */
+static void waiting_for_tcp(void)
+{
+	const struct linger reset = { .l_onoff = 1 };
+	static __u64 frame[NREGS + 1];
+	char buffer[8] = "";
+	struct loop loop;
+	int sv[2];
+
+	create(&loop, 64);
+	frame[BUF] = (uintptr_t)buffer;
+	frame[SIZE] = sizeof(buffer);
+	for (int waits = 0; waits < 2; waits++) {
+		tcp_pair(sv);
+		frame[FD] = (__u64)sv[0];
+		for (int i = 0; i < 4; i++) {
+			if (waits) {
+				start(&loop, 0, receive, frame, 0, 0);
+				check(go(&loop, 0) == 0, "nothing to receive");
+			}
+			if (i == 0)
+				send(sv[1], "abc", 3, 0);
+			else if (i == 1)
+				send(sv[1], "dx", 2, MSG_OOB);
+			else if (i == 2)
+				send(sv[1], "e", 1, 0);
+			else
+				shutdown(sv[1], SHUT_WR);
+			if (!waits)
+				start(&loop, 0, receive, frame, 0, 0);
+			check(go(&loop, 1) == 1 && collect(&loop) == 0 &&
+			      entry_result(&loop, 0) == 2, "it is received");
+			check(i == 0 ? frame[GOT] == 3 && !memcmp(buffer, "abc", 3) :
+			      i == 1 ? frame[GOT] == 1 && buffer[0] == 'd' :
+			      i == 2 ? frame[GOT] == 1 && buffer[0] == 'e' :
+				       frame[GOT] == 0,
+			      "message %d: %lld, '%c'", i, (long long)frame[GOT], buffer[0]);
+		}
+		close(sv[0]);
+		close(sv[1]);
+
+		tcp_pair(sv);
+		frame[FD] = (__u64)sv[0];
+		if (waits) {
+			start(&loop, 0, receive, frame, 0, 0);
+			check(go(&loop, 0) == 0, "nothing yet");
+		}
+		setsockopt(sv[1], SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+		close(sv[1]);
+		if (!waits)
+			start(&loop, 0, receive, frame, 0, 0);
+		check(go(&loop, 1) == 1 && collect(&loop) == 0 &&
+		      (long long)frame[GOT] == -ECONNRESET, "a reset: %lld",
+		      (long long)frame[GOT]);
+		close(sv[0]);
+	}
+	destroy(&loop);
+}
+
 static void accepting_in_turn(void)
 {
 	static __u64 frames[2 * ACCEPTS][NREGS + 1];
@@ -1428,6 +1504,7 @@ int main(void)
 	taking_turns();
 	cancelling();
 	not_asked();
+	waiting_for_tcp();
 	file_io();
 	closing();
 	accepting();

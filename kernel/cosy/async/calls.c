@@ -21,6 +21,7 @@
 
 #include "async/async.h"
 #include "async/coroutine.h"
+#include "async/socket.h"
 #include "call/call.h"
 #include "compat/compat.h"
 #include "fast/calls.h"
@@ -211,7 +212,7 @@ static __always_inline long cosy_call_try(struct cosy_coroutine *co,
 	if (file_io)
 		cosy_file_args(regs, socket, receives);
 	if (!co->waits && receives && !direct && socket &&
-	    cosy_transfer_may_ask(socket) &&
+	    cosy_socket_may_ask(socket) &&
 	    cosy_park_idle(parked, file))
 		return COSY_PARKED;
 	cosy_send_rest(co, regs);

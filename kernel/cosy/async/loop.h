@@ -12,6 +12,7 @@
  *	coroutine.c	entries that run compounds
  *	calls.c	the calls at which compounds can be parked
  *	transfer.c	recvfrom() and sendto() of these calls
+ *	socket.h	the state of a socket
  *	read.c	entries that read files on disks
  */
 #ifndef COSY_ASYNC_LOOP_H
@@ -307,8 +308,6 @@ void cosy_park_pass(struct cosy_parked *parked, bool used);
 bool cosy_park_has_input(struct file *file);
 unsigned int cosy_park_interrupt(struct cosy_loop *loop, int fd);
 void cosy_unpark(struct cosy_parked *parked);
-bool cosy_parked_is_current(const struct cosy_parked *parked,
-			    const struct file *file);
 struct cosy_parked *cosy_parked_next(struct cosy_loop *loop);
 void cosy_parked_again(struct cosy_parked *parked);
 bool cosy_parked_add(struct cosy_parked *parked, unsigned int mode, int flags);
@@ -344,12 +343,22 @@ static inline bool cosy_target_is(const struct cosy_target *target,
 	return target->object && file->private_data == target->object;
 }
 
+/**
+ * cosy_parked_is_current() - test whether a descriptor still refers to the file waited for
+ * @parked: what waits
+ * @file:   the file to which the descriptor now refers, or NULL
+ *
+ * Return: true if it is the same file.
+ */
+static inline bool cosy_parked_is_current(const struct cosy_parked *parked,
+					  const struct file *file)
+{
+	return file && cosy_target_is(&parked->target, file);
+}
+
 /* transfer.c */
 long cosy_transfer(struct socket *socket, const struct pt_regs *regs,
 		   bool receives);
-bool cosy_transfer_may_ask(const struct socket *socket);
-bool cosy_socket_listens(const struct socket *socket);
-bool cosy_transfer_idle(const struct socket *socket);
 
 /* read.c */
 unsigned int cosy_reading_submitted(struct cosy_loop *loop, struct cosy_state *st,

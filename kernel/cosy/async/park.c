@@ -17,6 +17,7 @@
 #include <cosy/exec.h>
 
 #include "async/loop.h"
+#include "async/socket.h"
 #include "fast/calls.h"
 #include "limit/limit.h"
 #include "trace/cosy_trace.h"
@@ -376,7 +377,7 @@ static bool cosy_parked_is_idle(const struct cosy_parked *parked,
 				struct file *file)
 {
 	return (parked->target.kind == COSY_TARGET_SOCKET &&
-		cosy_transfer_idle(parked->target.object)) ||
+		cosy_socket_is_idle(parked->target.object)) ||
 	       !cosy_target_poll(&parked->target, file, COSY_EVENTS_IN);
 }
 
@@ -520,19 +521,6 @@ void cosy_unpark(struct cosy_parked *parked)
 		cosy_handed_free(parked);
 	else
 		kfree(parked);
-}
-
-/**
- * cosy_parked_is_current() - test whether a descriptor still refers to the file waited for
- * @parked: what waits
- * @file:   the file to which the descriptor now refers, or NULL
- *
- * Return: true if it is the same file.
- */
-bool cosy_parked_is_current(const struct cosy_parked *parked,
-			    const struct file *file)
-{
-	return file && cosy_target_is(&parked->target, file);
 }
 
 /**

@@ -13,8 +13,6 @@
 #include <linux/uaccess.h>
 #include <linux/uio.h>
 
-#include <net/sock.h>
-
 #include "async/loop.h"
 #include "compat/compat.h"
 
@@ -41,58 +39,4 @@ long cosy_transfer(struct socket *socket, const struct pt_regs *regs,
 		return sock_recvmsg(socket, &msg, flags);
 	msg.msg_flags = flags & ~MSG_INTERNAL_SENDMSG_FLAGS;
 	return sock_sendmsg(socket, &msg);
-}
-
-/* The conditions of unix_poll() for connected sockets. */
-static bool cosy_unix_idle(const struct sock *sk)
-{
-	return !READ_ONCE(sk->sk_err) && !READ_ONCE(sk->sk_shutdown) &&
-	       READ_ONCE(sk->sk_state) == TCP_ESTABLISHED &&
-	       skb_queue_empty_lockless(&sk->sk_receive_queue) &&
-	       !sk_is_readable((struct sock *)sk);
-}
-
-/**
- * cosy_transfer_may_ask() - test whether a socket's poll() tells if recvfrom() would wait
- * @socket: the socket
- *
- * It does not for a listening socket, where recvfrom() fails, and with SO_RCVLOWAT, where poll()
- * waits for more bytes.
- *
- * Return: true if it does.
- */
-bool cosy_transfer_may_ask(const struct socket *socket)
-{
-	const struct sock *sk = READ_ONCE(socket->sk);
-
-	return sk && READ_ONCE(sk->sk_state) != TCP_LISTEN &&
-	       READ_ONCE(sk->sk_rcvlowat) <= 1;
-}
-
-/**
- * cosy_socket_listens() - test whether a socket listens, so that poll() tells if accept() waits
- * @socket: the socket
- *
- * Return: true if it listens.
- */
-bool cosy_socket_listens(const struct socket *socket)
-{
-	const struct sock *sk = READ_ONCE(socket->sk);
-
-	return sk && READ_ONCE(sk->sk_state) == TCP_LISTEN;
-}
-
-/**
- * cosy_transfer_idle() - test whether a socket certainly has nothing to receive
- * @socket: the socket
- *
- * Return: true if it has nothing; false if only poll() can tell.
- */
-bool cosy_transfer_idle(const struct socket *socket)
-{
-	const struct sock *sk = READ_ONCE(socket->sk);
-
-	/* IPV6_ADDRFORM may change the family meanwhile, but never from or to AF_UNIX. */
-	return sk && READ_ONCE(sk->sk_family) == AF_UNIX && sk->sk_type == SOCK_STREAM &&
-	       cosy_unix_idle(sk);
 }

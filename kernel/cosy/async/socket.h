@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * socket.h - the state of a socket: whether it listens, and whether it has anything to receive.
+ */
+#ifndef COSY_ASYNC_SOCKET_H
+#define COSY_ASYNC_SOCKET_H
+
+#include <linux/in.h>
+#include <linux/net.h>
+#include <linux/skbuff.h>
+#include <linux/socket.h>
+#include <linux/tcp.h>
+#include <linux/types.h>
+
+#include <net/sock.h>
+#include <net/tcp_states.h>
+
+/**
+ * cosy_socket_may_ask() - test whether a socket's poll() tells if recvfrom() would wait
+ * @socket: the socket
+ *
+ * It does not for a listening socket, where recvfrom() fails, and with SO_RCVLOWAT, where poll()
+ * waits for more bytes.
+ *
+ * Return: true if it does.
+ */
+static inline bool cosy_socket_may_ask(const struct socket *socket)
+{
+	const struct sock *sk = READ_ONCE(socket->sk);
+
+	return sk && READ_ONCE(sk->sk_state) != TCP_LISTEN &&
+	       READ_ONCE(sk->sk_rcvlowat) <= 1;
+}
+
+/**
+ * cosy_socket_listens() - test whether a socket listens, so that poll() tells if accept() waits
+ * @socket: the socket
+ *
+ * Return: true if it listens.
+ */
+static inline bool cosy_socket_listens(const struct socket *socket)
+{
+	const struct sock *sk = READ_ONCE(socket->sk);
+
+	return sk && READ_ONCE(sk->sk_state) == TCP_LISTEN;
+}
+
+static inline bool cosy_tcp_is_empty(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return READ_ONCE(tp->rcv_nxt) == READ_ONCE(tp->copied_seq);
+}
+
+/**
+ * cosy_socket_is_idle() - test whether a socket certainly has nothing to receive
+ * @socket: the socket
+ *
+ * For the most usual sockets, it checks under which conditions unix_poll() and tcp_poll() report no
+ * input. poll() takes six times as many instructions.
+ *
+ * Return: true if it has nothing; false if only poll() can tell.
+ */
+static inline bool cosy_socket_is_idle(const struct socket *socket)
+{
+	const struct sock *sk = READ_ONCE(socket->sk);
+	unsigned short family;
+
+	if (!sk || sk->sk_type != SOCK_STREAM ||
+	    READ_ONCE(sk->sk_state) != TCP_ESTABLISHED || READ_ONCE(sk->sk_err) ||
+	    READ_ONCE(sk->sk_shutdown))
+		return false;
+	/* IPV6_ADDRFORM may change the family meanwhile, but never from or to AF_UNIX. */
+	family = READ_ONCE(sk->sk_family);
+	if (family == AF_UNIX) {
+		if (!skb_queue_empty_lockless(&sk->sk_receive_queue))
+			return false;
+	} else if ((family != AF_INET && family != AF_INET6) ||
+		   sk->sk_protocol != IPPROTO_TCP || !cosy_tcp_is_empty(sk)) {
+		return false;
+	}
+	return !sk_is_readable((struct sock *)sk);
+}
+
+#endif /* COSY_ASYNC_SOCKET_H */
