@@ -177,16 +177,16 @@ static long cosy_file_try(struct cosy_coroutine *co, struct pt_regs *regs,
 }
 
 /*
- * Make the call, or wait. @file_io: the call is read() or write(). Return the result, or
- * COSY_PARKED.
+ * Make the call, or wait. @socket: that of @file, or NULL. @file_io: the call is read() or write().
+ * Return the result, or COSY_PARKED.
  */
 static __always_inline long cosy_call_try(struct cosy_coroutine *co,
 					  struct pt_regs *regs,
-					  struct file *file, bool receives,
+					  struct file *file,
+					  struct socket *socket, bool receives,
 					  bool file_io)
 {
 	struct cosy_parked *parked = &co->parked;
-	struct socket *socket = file ? sock_from_file(file) : NULL;
 	bool direct = !file_io && cosy_call_is_direct(regs->r10, receives);
 	long result;
 
@@ -275,6 +275,48 @@ static __always_inline long cosy_call_end(struct cosy_coroutine *co,
 	return result;
 }
 
+/*
+ * Return true for recvfrom() and sendto() without an address and rare flags, if the call has sent
+ * nothing yet, and does not fail.
+ */
+static __always_inline bool cosy_call_is_usual(const struct cosy_coroutine *co,
+					       const struct pt_regs *regs)
+{
+	const u64 unusual = MSG_DONTWAIT | MSG_OOB | MSG_ERRQUEUE | MSG_WAITALL;
+
+	return !(regs->r10 & unusual) && !regs->r8 && !co->sent &&
+	       !(co->cancelled | co->interrupted);
+}
+
+/*
+ * The same as cosy_call_try() and cosy_call_end() for usual calls, in half as many instructions:
+ * most of what a server does.
+ */
+static __always_inline long cosy_call_usual(struct cosy_coroutine *co,
+					    struct cosy_env *env,
+					    struct file *file,
+					    struct socket *socket, bool receives)
+{
+	struct pt_regs *regs = &env->regs;
+	long result;
+
+	if (receives && !co->waits && cosy_socket_may_ask(socket) &&
+	    cosy_park_idle(&co->parked, file)) {
+		co->waits = true;
+		env->parked = true;
+		return COSY_PARKED;
+	}
+	result = cosy_transfer(socket, regs, receives);
+	if (likely(result >= 0 && (receives || result == regs->dx))) {
+		co->waits = false;
+		return result;
+	}
+	/* @sent is 0: this only limits the size. */
+	cosy_send_rest(co, regs);
+	result = cosy_call_made(co, regs, file, receives, result);
+	return cosy_call_end(co, env, result);
+}
+
 static __always_inline long cosy_call_transfer(const struct pt_regs *args,
 					       bool receives, bool file_io)
 {
@@ -282,9 +324,15 @@ static __always_inline long cosy_call_transfer(const struct pt_regs *args,
 					    struct cosy_env, regs);
 	struct cosy_coroutine *co = env->coroutine;
 	struct cosy_fd fd = cosy_call_begin(co, env);
+	struct socket *socket = fd.file ? sock_from_file(fd.file) : NULL;
 	long result;
 
-	result = cosy_call_try(co, &env->regs, fd.file, receives, file_io);
+	if (!file_io && likely(socket && cosy_call_is_usual(co, &env->regs))) {
+		result = cosy_call_usual(co, env, fd.file, socket, receives);
+		cosy_fd_put(fd);
+		return result;
+	}
+	result = cosy_call_try(co, &env->regs, fd.file, socket, receives, file_io);
 	result = cosy_call_end(co, env, result);
 	if (file_io && co->counts && !co->waits)
 		cosy_file_end(fd.file, result, receives);

@@ -374,12 +374,12 @@ static __always_inline int cosy_loop_submitted(struct cosy_loop *loop,
 static int cosy_loop_ready(struct cosy_loop *loop, struct cosy_state *st,
 			   struct cosy_parked *parked)
 {
-	bool silent = parked->silent;
 	u8 status = COSY_ENTRY_DONE;
-	u32 index = parked->index;
 	s64 result = -ECANCELED;
 	struct cosy_fd fd;
 	bool is_current;
+	bool silent;
+	u32 index;
 
 	if (parked->is_coroutine)
 		return cosy_coroutine_ready(loop, st, parked);
@@ -387,6 +387,8 @@ static int cosy_loop_ready(struct cosy_loop *loop, struct cosy_state *st,
 		return cosy_handed_ready(loop, parked);
 	if (parked->is_reading)
 		return cosy_reading_ready(loop, st, parked);
+	silent = parked->silent;
+	index = parked->index;
 	fd = cosy_fd_get(parked->call.args[0]);
 	is_current = cosy_parked_is_current(parked, fd.file);
 	cosy_fd_put(fd);
