@@ -406,6 +406,37 @@ static inline bool cosy_file_tells_of_folios(const struct file *file)
 #endif
 }
 
+/**
+ * cosy_prog_join() - forbid that functions of a BPF program are replaced, as for the members of a
+ * program array
+ * @aux: the program's struct bpf_prog_aux
+ *
+ * Kernels that do not count the members replace them as well.
+ *
+ * Return: false if one is replaced already.
+ */
+#ifdef COSY_PROG_MEMBERS
+#define cosy_prog_join(aux)						\
+({									\
+	bool _joins;							\
+									\
+	mutex_lock(&(aux)->ext_mutex);					\
+	_joins = !(aux)->is_extended;					\
+	(aux)->prog_array_member_cnt += _joins;				\
+	mutex_unlock(&(aux)->ext_mutex);				\
+	_joins;								\
+})
+#define cosy_prog_part(aux)						\
+do {									\
+	mutex_lock(&(aux)->ext_mutex);					\
+	(aux)->prog_array_member_cnt--;					\
+	mutex_unlock(&(aux)->ext_mutex);				\
+} while (0)
+#else
+#define cosy_prog_join(aux)	((void)(aux), true)
+#define cosy_prog_part(aux)	((void)(aux))
+#endif
+
 /* Times of an inode, which have accessors since 6.7. */
 #if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 7, 0)
 #define cosy_inode_atime(inode)	inode_get_atime(inode)

@@ -22,6 +22,7 @@
 #include <cosy/format.h>
 
 #include "call/call.h"
+#include "compat/compat.h"
 #include "function/binding.h"
 #include "function/function.h"
 #include "function/invocation.h"
@@ -37,6 +38,7 @@
 void cosy_binding_free(struct cosy_binding *binding)
 {
 	cosy_stacks_put(binding->stacks);
+	cosy_prog_part(binding->prog->aux);
 	bpf_prog_put(binding->prog);
 	mmdrop(binding->mm);
 	cosy_quota_uncharge(binding->owner, sizeof(*binding));
@@ -109,6 +111,31 @@ void cosy_functions_free(struct cosy_functions *functions)
 	kvfree(functions->bindings);
 }
 
+/* Return true if a program has an array of programs, which it can call by a tail call. */
+static bool cosy_prog_tail_calls(struct bpf_prog_aux *aux)
+{
+	bool has = false;
+	u32 i;
+
+	mutex_lock(&aux->used_maps_mutex);
+	for (i = 0; i < aux->used_map_cnt; i++)
+		has |= aux->used_maps[i]->map_type == BPF_MAP_TYPE_PROG_ARRAY;
+	mutex_unlock(&aux->used_maps_mutex);
+	return has;
+}
+
+/*
+ * Return true if a program can be called: it has an arena, and accesses only what the context has.
+ * Another program gets the same context by a tail call, or if it replaces a function of this one.
+ * The kernel does not compare how much of the context that program accesses.
+ */
+static bool cosy_prog_fits(struct bpf_prog *prog)
+{
+	return prog->aux->arena && prog->jited &&
+	       prog->aux->max_ctx_offset <= sizeof(struct cosy_function_ctx) &&
+	       !cosy_prog_tail_calls(prog->aux);
+}
+
 /* Make a binding of the program that the caller's descriptor names. */
 static struct cosy_binding *cosy_binding_make(const struct cosy_bind *bind)
 {
@@ -121,12 +148,11 @@ static struct cosy_binding *cosy_binding_make(const struct cosy_bind *bind)
 	if (IS_ERR(prog))
 		return ERR_CAST(prog);
 	err = -EINVAL;
-	if (!prog->aux->arena || !prog->jited ||
-	    prog->aux->max_ctx_offset > sizeof(struct cosy_function_ctx))
+	if (!cosy_prog_fits(prog) || !cosy_prog_join(prog->aux))
 		goto put;
 	err = cosy_quota_charge(cosy_quota_owner(), sizeof(*binding));
 	if (err)
-		goto put;
+		goto part;
 	err = -ENOMEM;
 	binding = kzalloc(sizeof(*binding), GFP_KERNEL_ACCOUNT);
 	if (!binding)
@@ -151,6 +177,8 @@ free:
 	kfree(binding);
 uncharge:
 	cosy_quota_uncharge(cosy_quota_owner(), sizeof(*binding));
+part:
+	cosy_prog_part(prog->aux);
 put:
 	bpf_prog_put(prog);
 	return ERR_PTR(err);
