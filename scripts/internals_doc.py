@@ -13,6 +13,7 @@ RENAMED = {
     "cosy_idmap": ("mnt_idmap", "before 6.3 `struct user_namespace`"),
     "cosy_xattr_ctx": ("kernel_xattr_ctx", "before 6.13 `struct xattr_ctx`"),
     "cosy_accept_arg": ("struct proto_accept_arg *", "before 6.10 `unsigned int`"),
+    "cosy_bpf_size": ("unsigned int, bool", "before 6.15 without `bool`"),
 }
 
 

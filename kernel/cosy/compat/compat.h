@@ -406,6 +406,15 @@ static inline bool cosy_file_tells_of_folios(const struct file *file)
 #endif
 }
 
+/* The last arguments of security_bpf(): the size, and since 6.15 whether the kernel calls bpf(). */
+#if LINUX_VERSION_CODE >= KERNEL_VERSION(6, 15, 0)
+#define cosy_bpf_size		unsigned int, bool
+#define cosy_bpf_size_of(attr)	sizeof(attr), false
+#else
+#define cosy_bpf_size		unsigned int
+#define cosy_bpf_size_of(attr)	sizeof(attr)
+#endif
+
 /**
  * cosy_prog_join() - forbid that functions of a BPF program are replaced, as for the members of a
  * program array

@@ -3,9 +3,9 @@
  * binding.c - binds programs to the functions of a compound, and removes bindings.
  *
  * Binding requires the program's descriptor, as running a program does everywhere in
- * the kernel, and seccomp filters that allow bpf(2) to run one. It may be any program of
- * type SYSCALL with an arena. A filter that is set later does not remove a binding, as it
- * does not close a descriptor.
+ * the kernel, and seccomp filters and security modules that allow bpf(2) to run one. It may be
+ * any program of type SYSCALL with an arena. A filter that is set later does not remove a
+ * binding, as it does not close a descriptor.
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
@@ -26,6 +26,7 @@
 #include "function/binding.h"
 #include "function/function.h"
 #include "function/invocation.h"
+#include "kernel/internals.h"
 #include "limit/limit.h"
 
 /* Maximum of programs that a function of a compound has, one for each segment. */
@@ -184,6 +185,25 @@ put:
 	return ERR_PTR(err);
 }
 
+/*
+ * Ask seccomp filters and security modules whether the process may run a program, as if it called
+ * bpf(BPF_PROG_TEST_RUN). Return 0 or -errno.
+ */
+static int cosy_binding_allowed(const struct cosy_bind *bind)
+{
+	union bpf_attr attr;
+
+	if (!cosy_seccomp_allows_program())
+		return -EPERM;
+	if (!IS_ENABLED(CONFIG_SECURITY))
+		return 0;
+	memset(&attr, 0, sizeof(attr));
+	attr.test.prog_fd = bind->fd;
+	attr.test.ctx_size_in = sizeof(struct cosy_function_ctx);
+	return cosy_internal(security_bpf)(BPF_PROG_TEST_RUN, &attr,
+					   cosy_bpf_size_of(attr));
+}
+
 /**
  * cosy_binding_prepare() - make the binding for cosy_binding_install()
  * @bind: the caller's argument
@@ -206,8 +226,9 @@ struct cosy_binding *cosy_binding_prepare(const struct cosy_bind *bind)
 		return ERR_PTR(-EINVAL);
 	if (bind->fd < 0)
 		return NULL;
-	if (!cosy_seccomp_allows_program())
-		return ERR_PTR(-EPERM);
+	err = cosy_binding_allowed(bind);
+	if (err)
+		return ERR_PTR(err);
 	binding = cosy_binding_make(bind);
 	if (IS_ERR(binding))
 		return binding;

@@ -47,7 +47,8 @@ u64 cosy_arena_start(struct bpf_arena *arena)
 void cosy_functions_init(void)
 {
 	if (!cosy_faults_init() ||
-	    !cosy_has(COSY_NEEDS(bpf_arena_get_kern_vm_start))) {
+	    !cosy_has(COSY_NEEDS(bpf_arena_get_kern_vm_start)) ||
+	    (IS_ENABLED(CONFIG_SECURITY) && !cosy_has(COSY_NEEDS(security_bpf)))) {
 		pr_info("user functions run natively: this kernel does not support them\n");
 		return;
 	}

@@ -25,6 +25,7 @@ struct proto_accept_arg;
 struct pt_regs;
 struct sockaddr;
 struct statx;
+union bpf_attr;
 
 /* fs/internal.h */
 struct open_flags {

@@ -288,7 +288,8 @@ struct cosy_load {
  * Errors: EFAULT, E2BIG, EINVAL (invalid arguments, or not a program that can be called),
  * EBADF, ENOENT (no such compound; no binding to remove), ENOSPC, EDQUOT,
  * ENOMEM, EOPNOTSUPP (this kernel has no BPF arenas), EPERM (the process's seccomp filters
- * do not allow bpf(BPF_PROG_TEST_RUN); removing a binding is allowed).
+ * do not allow bpf(BPF_PROG_TEST_RUN); removing a binding is allowed), and what security modules
+ * return for that call.
  */
 struct cosy_bind {
 	__u32 size;
