@@ -55,7 +55,10 @@ static void cosy_file_args(struct pt_regs *regs, const struct socket *socket,
 	regs->r8 = 0;
 }
 
-/* The accounting at the end of vfs_read() and vfs_write(). @file: NULL if it was closed. */
+/*
+ * The accounting at the end of vfs_read() and vfs_write(). @file: NULL if it was closed and nothing
+ * was read.
+ */
 static void cosy_file_end(struct file *file, long result, bool receives)
 {
 	if (receives) {
@@ -85,7 +88,27 @@ static long cosy_file_begin_once(struct cosy_coroutine *co,
 		return 0;
 	err = cosy_file_begin(regs, file, receives);
 	co->counts = !err;
+	co->receives = receives;
 	return err;
+}
+
+/**
+ * cosy_call_ended() - account for a read() or write() that has begun and is not continued
+ * @co:     its compound, which may still wait for the file
+ * @result: the result that the call gets
+ *
+ * Nothing happens for other calls.
+ */
+void cosy_call_ended(struct cosy_coroutine *co, long result)
+{
+	struct cosy_fd fd;
+
+	if (!co->counts)
+		return;
+	fd = cosy_fd_get(co->parked.call.args[0]);
+	cosy_file_end(cosy_parked_is_current(&co->parked, fd.file) ? fd.file : NULL,
+		      result, co->receives);
+	cosy_fd_put(fd);
 }
 
 /*

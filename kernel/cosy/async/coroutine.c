@@ -186,6 +186,7 @@ static enum cosy_status cosy_coroutine_end_call(struct cosy_coroutine *co,
 	if (!ends)
 		return status;
 	st->value = co->sent ?: -ECANCELED;
+	cosy_call_ended(co, st->value);
 	return cosy_exec_result(co->compound->code, st, st->value) ? COSY_AGAIN :
 								     COSY_RESULT;
 }
@@ -339,9 +340,9 @@ void cosy_coroutine_give_back(struct cosy_loop *loop, struct cosy_state *st,
 	st->pc = co->pc;
 	st->value = 0;
 	st->errno_addr = co->errno_addr;
+	cosy_coroutine_leave(loop, co, st, COSY_AGAIN);
 	/* Ignore further events. */
 	cosy_parked_unqueue(parked);
-	cosy_coroutine_leave(loop, co, st, COSY_AGAIN);
 }
 
 /**

@@ -25,6 +25,7 @@ struct cosy_compound;
  * @left:	the process has it, to make an up-call or a call
  * @waits:	its call has begun, and either would block or was interrupted
  * @counts:	its call is a read() or write() that passed its checks; accounted when it ends
+ * @receives:	valid with @counts: the call is read()
  * @user:	its call has to be made from user mode
  * @cancelled:	all its calls that would wait fail
  * @interrupted: its present call fails if it would wait
@@ -42,6 +43,7 @@ struct cosy_coroutine {
 	bool left;
 	bool waits;
 	bool counts;
+	bool receives;
 	bool user;
 	bool cancelled;
 	bool interrupted;
@@ -53,5 +55,8 @@ cosy_coroutine_of(struct cosy_parked *parked)
 {
 	return container_of(parked, struct cosy_coroutine, parked);
 }
+
+/* calls.c */
+void cosy_call_ended(struct cosy_coroutine *co, long result);
 
 #endif /* COSY_ASYNC_COROUTINE_H */
