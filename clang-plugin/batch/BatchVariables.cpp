@@ -43,6 +43,7 @@ private:
   void add(Instruction &I, Access A);
   bool isReadBeforeWritten(ArrayRef<BasicBlock *> From, unsigned Phases,
                            unsigned ReadIn) const;
+  bool copyLosesValue() const;
   bool checkEscaping();
   bool checkValues();
   Instruction *find(unsigned Phases, bool Writes) const;
@@ -224,6 +225,32 @@ bool VariableCheck::isReadBeforeWritten(ArrayRef<BasicBlock *> From,
   return false;
 }
 
+/// Returns true if the value that the collect phase saves, or that it keeps for
+/// the next batch, may lack what a later phase of an earlier iteration writes,
+/// and is read after the loop.
+bool VariableCheck::copyLosesValue() const {
+  SmallVector<BasicBlock *, 16> Work{L.Step};
+  SmallPtrSet<BasicBlock *, 16> Seen{L.Step};
+  while (!Work.empty()) {
+    BasicBlock *BB = Work.pop_back_val();
+    bool Copied = BB == L.RegionEntry, Killed = Copied;
+    for (Instruction &I : *BB) {
+      auto It = Accesses.find(&I);
+      if (Killed || It == Accesses.end())
+        continue;
+      Killed = It->second.Kills;
+      Copied |= It->second.Writes && !Killed;
+    }
+    if (Copied && isReadBeforeWritten(BB, All, 0))
+      return true;
+    if (!Killed)
+      for (BasicBlock *S : successors(BB))
+        if ((S == L.RegionEntry || L.Collect.count(S)) && Seen.insert(S).second)
+          Work.push_back(S);
+  }
+  return false;
+}
+
 /// The first access of one of \p Phases, in the order of the function.
 Instruction *VariableCheck::find(unsigned Phases, bool Writes) const {
   for (BasicBlock *BB : L.Blocks)
@@ -306,6 +333,11 @@ bool VariableCheck::checkValues() {
                           "end of the region, and read by a later iteration. "
                           "Declare it in the loop's body, or use a variable "
                           "for each part");
+  if (hasSeveral(Writers) && !V.InBody && copyLosesValue())
+    return error(find(Late, true),
+                 name() + " is written before and after the beginning or the "
+                          "end of the region, but not in every iteration, and "
+                          "read after the loop. Use a variable for each part");
   bool LiveOut = isReadBeforeWritten(exitsOf(L, All), All, 0);
   bool LateExits = !exitsOf(L, Calling | Finishing).empty();
   unsigned Uses = Readers | Writers;

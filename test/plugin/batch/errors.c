@@ -395,6 +395,37 @@ int read_by_assembly(int n)
 	return last;
 }
 
+/* Parts of an iteration that do not always write a variable, or write only a member. */
+int kept(int n)
+{
+	int found = 0, last = 0, failed = 0, always = 0;
+	struct { int before, after; } members = { 0, 0 };
+
+	for (int i = 0; i < n; i++) {
+		struct stat st;
+
+		COSY_BATCH(8);
+		always = i;
+		members.before = i;
+		if (prepare(i)) {
+			found = 1;
+			continue;
+		}
+		COSY_START;
+		if (lstat(names[i], &st) && prepare(i))
+			failed = 1; // ir-error {{'failed' is written before and after the beginning or the end of the region, but not in every iteration, and read after the loop}} ir-note@-2 {{region starts here}}
+		COSY_END;
+		if (st.st_size) {
+			found = 1; // ir-error {{'found' is written before and after the beginning or the end of the region, but not in every iteration, and read after the loop}}
+			failed = 2;
+			always = 3;
+			members.after = 4; // ir-error {{'members' is written before and after}}
+		}
+		last = i;
+	}
+	return found + last + failed + always + members.before + members.after;
+}
+
 struct pair returned(int n)
 {
 	while (1) {
