@@ -110,6 +110,10 @@ static bool isStore(const Use &U) {
   if (auto *MI = dyn_cast<MemIntrinsic>(U.getUser()))
     return U.getOperandNo() == 0 && isa<ConstantInt>(MI->getLength());
   auto *CB = dyn_cast<CallBase>(U.getUser());
+  // Atomic variables that are larger than a register.
+  if (const Function *F = CB ? CB->getCalledFunction() : nullptr)
+    return F->getName().starts_with("__atomic_") &&
+           F->getName() != "__atomic_load" && U.getOperandNo() == 1;
   auto *Asm = CB ? dyn_cast<InlineAsm>(CB->getCalledOperand()) : nullptr;
   if (!Asm)
     return false;

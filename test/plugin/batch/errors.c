@@ -329,6 +329,7 @@ long stored(int n, const struct pair *pairs)
 {
 	struct pair assigned = { { 0 } };
 	_Atomic int atomic = 0;
+	_Atomic(struct pair) large = (struct pair){ { 0 } };
 	int exchanged = 0, assembled = 0;
 
 	keep_pair(&assigned);
@@ -339,6 +340,7 @@ long stored(int n, const struct pair *pairs)
 		COSY_BATCH(8);
 		assigned = pairs[n]; // ir-error {{'assigned' is declared outside the loop, and its address is used: when the loop is left, it would have the value of a later iteration}}
 		atomic = n; // ir-error {{'atomic' is declared outside the loop, and its address is used: when the loop is left, it would have the value of a later iteration}}
+		large = pairs[n]; // ir-error {{'large' is declared outside the loop, and its address is used: when the loop is left, it would have the value of a later iteration}}
 		__atomic_exchange_n(&exchanged, n, __ATOMIC_SEQ_CST); // ir-error {{'exchanged' is declared outside the loop, and its address is used: when the loop is left, it would have the value of a later iteration}}
 		asm("movl %1, %0" : "=m"(assembled) : "r"(n)); // ir-error {{'assembled' is declared outside the loop, and its address is used: when the loop is left, it would have the value of a later iteration}}
 		COSY_START;
@@ -347,7 +349,8 @@ long stored(int n, const struct pair *pairs)
 		if (err)
 			break;
 	}
-	return assigned.a[0] + atomic + exchanged + assembled;
+	struct pair last = large;
+	return assigned.a[0] + atomic + last.a[0] + exchanged + assembled;
 }
 
 /* To one of two variables. */
