@@ -240,6 +240,21 @@ bool LoopCheck::checkInstructions() {
   return true;
 }
 
+/// Computes the address of a member of a variable in each block that uses it:
+/// in memory, it would count as a use of the variable's address.
+static void sinkMemberAddress(GetElementPtrInst &Member) {
+  if (!isa<AllocaInst, Argument>(Member.stripInBoundsConstantOffsets()))
+    return;
+  for (Use &U : make_early_inc_range(Member.uses())) {
+    auto *At = cast<Instruction>(U.getUser());
+    if (At->getParent() == Member.getParent() || isa<PHINode>(At))
+      continue;
+    Instruction *Copy = Member.clone();
+    Copy->insertBefore(At);
+    U.set(Copy);
+  }
+}
+
 /// Afterwards no value of the loop is used in another block than its own.
 void LoopCheck::demoteValues() {
   SmallVector<PHINode *, 16> Phis;
@@ -258,6 +273,10 @@ void LoopCheck::demoteValues() {
     AddPhis(BB);
   for (PHINode *P : Phis)
     DemotePHIToStack(P);
+  for (BasicBlock *BB : L.Blocks)
+    for (Instruction &I : reverse(*BB))
+      if (auto *GEP = dyn_cast<GetElementPtrInst>(&I))
+        sinkMemberAddress(*GEP);
   SmallVector<Instruction *, 16> Values;
   for (BasicBlock *BB : L.Blocks)
     for (Instruction &I : *BB)

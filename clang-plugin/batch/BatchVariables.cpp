@@ -181,6 +181,10 @@ void VariableCheck::findAccesses() {
           add(*I, {true, false, false});
         continue;
       }
+      // A check of -fsanitize=undefined.
+      if (I->hasMetadata(LLVMContext::MD_nosanitize) &&
+          !I->mayReadOrWriteMemory() && !I->getType()->isPointerTy())
+        continue;
       // Its address is used: a call, an atomic access, a pointer variable.
       Escapes = true;
       add(*I, {true, true, false});
