@@ -190,6 +190,11 @@ void VariableCheck::findAccesses() {
       add(*I, {true, true, false});
     }
   }
+  // The caller reads the result.
+  if (auto *A = dyn_cast<Argument>(V.Base); A && A->hasStructRetAttr())
+    for (BasicBlock &BB : *L.F)
+      if (auto *Return = dyn_cast<ReturnInst>(BB.getTerminator()))
+        add(*Return, {true, false, false});
 }
 
 /// Returns true if a path from \p From reads the variable before it is
@@ -367,7 +372,10 @@ bool VariableCheck::checkValues() {
 bool VariableCheck::run() {
   findAccesses();
   Escapes |= !V.Size;
-  bool Several = hasSeveral(Readers | Writers) || UsedOutside;
+  // The function's result cannot become an array, but is copied where only the
+  // caller reads it.
+  bool Several =
+      hasSeveral(Readers | Writers) || (UsedOutside && isa<AllocaInst>(V.Base));
   // Copying more bytes than this costs more than addressing an array.
   constexpr uint64_t MaxCopied = 16;
   if (V.InBody && (Escapes || (Several && V.Size > MaxCopied))) {

@@ -218,6 +218,41 @@ static int scopes(int n, int stop)
 	return n;
 }
 
+struct list {
+	long first, more[3];
+};
+
+/* The function's result is in the memory of the caller, who reads it when a part leaves the loop. */
+static struct list result(int n, int stop)
+{
+	struct list l = { -1 };
+
+	for (int i = 0; i < n; i++) {
+		COSY_BATCH(4);
+		l.first = i;
+		COSY_START;
+		if (getpid() > 0 && i == stop)
+			return l;
+		COSY_END;
+	}
+	return l;
+}
+
+/* The same for a variable of the body. */
+static struct list result_of_body(int stop)
+{
+	for (int i = 0;; i++) {
+		struct list l = { i };
+
+		COSY_BATCH(4);
+		COSY_START;
+		int r = getpid() > 0;
+		COSY_END;
+		if (r && i == stop)
+			return l;
+	}
+}
+
 /* The region is native: the loop does not change, so its iterations may depend on each other. */
 static int native(int n)
 {
@@ -268,6 +303,9 @@ int main(void)
 	printf("%d\n", sometimes(20));
 	// CHECK-NEXT: 1 2 3 4 5 6 leave = 7
 	printf("= %d\n", scopes(1, 7));
+	// CHECK-NEXT: 2 5 3
+	struct list l = result(6, 2), m = result(6, 9), o = result_of_body(3);
+	printf("%ld %ld %ld\n", l.first, m.first, o.first);
 	// CHECK-NEXT: 2
 	printf("%d\n", native(9));
 	return 0;
