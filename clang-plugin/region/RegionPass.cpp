@@ -63,10 +63,11 @@ private:
 } // namespace
 
 /// Copies functions with regions before these change them, because other
-/// regions may call them. Functions without callers are not copied.
+/// regions may call them, by name or through a pointer. Functions that are not
+/// used in this file are not copied.
 void ModuleRegions::keepPristine(ArrayRef<Function *> Hosts) {
   for (Function *F : Hosts) {
-    if (none_of(F->users(), [](User *U) { return isa<CallBase>(U); }))
+    if (F->use_empty())
       continue;
     ValueToValueMapTy Map;
     Function *Copy = CloneFunction(F, Map);
