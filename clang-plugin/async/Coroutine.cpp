@@ -263,7 +263,10 @@ void Lowering::lowerBody(AsyncFunction &A) {
                     {Handle, B.getFalse(), ConstantTokenNone::get(Ctx)})
       ->addFnAttr(Attribute::NoDuplicate);
   B.CreateRet(Handle);
+  // An empty function would have the address of the next one, and lld would
+  // find its unwind information in place of the next one's.
   B.SetInsertPoint(Destroyed);
+  B.CreateIntrinsic(Intrinsic::trap, {}, {});
   B.CreateUnreachable();
   suspend(Jump, C, Type::getVoidTy(Ctx));
 
