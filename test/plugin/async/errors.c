@@ -131,6 +131,18 @@ COSY_ASYNC int twice(void)
 	return setjmp(env); // ir-error {{a COSY_ASYNC function cannot contain a call that returns twice, such as setjmp or vfork}}
 }
 
+COSY_ASYNC static int reads(int fd)
+{
+	return read(fd, &fd, 1);
+}
+
+// The other calls in a function with an error are not reported.
+COSY_ASYNC int first_error_only(int n)
+{
+	use(alloca(n)); // ir-error {{a COSY_ASYNC function cannot contain a variable-length array or alloca}}
+	return reads(n) + reads(n + 1);
+}
+
 COSY_ASYNC void jump(void)
 {
 	longjmp(env, 1); // ir-error {{a COSY_ASYNC function cannot contain a call of longjmp}}
