@@ -141,7 +141,8 @@ void Lowering::declare(AsyncFunction &A) {
   for (Attribute::AttrKind Kind :
        {Attribute::AlwaysInline, Attribute::NoReturn, Attribute::WillReturn,
         Attribute::MustProgress, Attribute::Memory, Attribute::NoRecurse,
-        Attribute::NoSync, Attribute::NoFree, Attribute::Speculatable})
+        Attribute::NoSync, Attribute::NoFree, Attribute::Speculatable,
+        Attribute::AllocSize})
     Fn = Fn.removeAttribute(Ctx, Kind);
   Fn = Fn.addAttribute(Ctx, SeenAttribute);
   A.Coroutine->setAttributes(
