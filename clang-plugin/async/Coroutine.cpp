@@ -43,7 +43,8 @@ struct AsyncFunction {
   Function *Source = nullptr;
   Function *Coroutine = nullptr; ///< returns its handle, does not run yet
   bool IsUnsigned = false;
-  bool IsLegal = false; ///< defined here, without errors
+  unsigned ResultBits = 0; ///< of the result, if that is a _BitInt, else 0
+  bool IsLegal = false;    ///< defined here, without errors
 };
 
 class Lowering {
@@ -104,6 +105,7 @@ private:
 
 void Lowering::find() {
   SmallPtrSet<Function *, 4> Unsigned;
+  SmallDenseMap<Function *, unsigned, 4> Bits;
   forEachAnnotation(M, [&](Function &F, StringRef Text) {
     if (F.hasFnAttribute(SeenAttribute))
       return;
@@ -111,9 +113,13 @@ void Lowering::find() {
       Functions[&F].Source = &F;
     else if (Text == AsyncUnsignedAnnotation)
       Unsigned.insert(&F);
+    else if (Text.consume_front(AsyncBitsAnnotation))
+      Text.getAsInteger(10, Bits[&F]);
   });
-  for (auto &[F, A] : Functions)
+  for (auto &[F, A] : Functions) {
     A.IsUnsigned = Unsigned.count(F);
+    A.ResultBits = Bits.lookup(F);
+  }
 }
 
 /// The attributes of \p Args are moved by one, because the task is the first
@@ -279,6 +285,9 @@ void Lowering::lowerBody(AsyncFunction &A) {
       continue;
     B.SetInsertPoint(RI);
     Value *V = RI->getReturnValue();
+    // The other bits of a _BitInt are unspecified.
+    if (A.ResultBits && A.ResultBits < V->getType()->getIntegerBitWidth())
+      V = B.CreateTrunc(V, B.getIntNTy(A.ResultBits));
     if (!V)
       V = B.getInt64(0);
     else if (V->getType()->isPointerTy())

@@ -21,6 +21,8 @@ namespace cosy {
 constexpr llvm::StringLiteral AsyncAnnotation = "cosy_async";
 /// The function's result is extended with zeros. The IR has no unsigned types.
 constexpr llvm::StringLiteral AsyncUnsignedAnnotation = "cosy_async_unsigned";
+/// The function's result is a _BitInt of the number of bits that follows.
+constexpr llvm::StringLiteral AsyncBitsAnnotation = "cosy_async_bits_";
 /// int cosy_task_start(struct cosy_spawn *): the call before it is spawned.
 constexpr llvm::StringLiteral SpawnFunction = "cosy_task_start";
 

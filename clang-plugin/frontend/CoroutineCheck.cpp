@@ -95,10 +95,10 @@ public:
                    "a COSY_ASYNC function returns an integer of at most 64 "
                    "bits, a pointer or nothing; write the result to memory "
                    "that the caller provides");
-    if (IsInteger && Result->isUnsignedIntegerOrEnumerationType() &&
-        !hasAnnotation(F, AsyncUnsignedAnnotation))
-      F.addAttr(AnnotateAttr::CreateImplicit(Ctx, AsyncUnsignedAnnotation,
-                                             nullptr, 0));
+    if (IsInteger && Result->isUnsignedIntegerOrEnumerationType())
+      annotate(F, AsyncUnsignedAnnotation);
+    if (auto *B = Result->getAs<BitIntType>())
+      annotate(F, (AsyncBitsAnnotation + llvm::Twine(B->getNumBits())).str());
   }
 
   /// Checks \p S. \p Allowed is the call of a COSY_ASYNC function that an
@@ -139,6 +139,11 @@ public:
   bool InAsync = false; ///< in the body of a COSY_ASYNC function
 
 private:
+  void annotate(FunctionDecl &F, StringRef Text) {
+    if (!hasAnnotation(F, Text))
+      F.addAttr(AnnotateAttr::CreateImplicit(Ctx, Text, nullptr, 0));
+  }
+
   void error(const Stmt &S, StringRef Text) {
     FE.error(S.getBeginLoc(), S.getSourceRange(), Text);
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Attributes of COSY_ASYNC functions that refer to an argument by its number, and results.
+// Results of COSY_ASYNC functions of odd widths, and attributes of functions that refer to an
+// argument by its number.
 // RUN: for level in -O0 -O2; do \
 // RUN:   %clang $level -std=gnu23 -S -emit-llvm %s -o %t.ll && %opt -passes=verify -disable-output %t.ll && \
 // RUN:   %clang $level -std=gnu23 -pthread %s -o %t -L%lib -l:libcosy.a && \
@@ -17,6 +18,29 @@
 			exit(2); \
 		op_.result; \
 	})
+
+COSY_ASYNC static _BitInt(37) negative(int n)
+{
+	read(-1, 0, 0);
+	return (_BitInt(37))-n;
+}
+
+COSY_ASYNC static unsigned _BitInt(37) large(int n)
+{
+	read(-1, 0, 0);
+	return (unsigned _BitInt(37))-n;
+}
+
+COSY_ASYNC static _BitInt(5) small(int n)
+{
+	read(-1, 0, 0);
+	return (_BitInt(5))-n;
+}
+
+COSY_ASYNC static bool both(int n)
+{
+	return negative(n) == -n && small(n) == -n && large(n) == (1ull << 37) - n;
+}
 
 COSY_ASYNC __attribute__((alloc_size(2), malloc)) static void *allocate(char c, size_t size)
 {
@@ -42,6 +66,14 @@ int main(void)
 
 	if (cosy_loop_create(&loop, NULL))
 		return 2;
+	if (RESULT(loop, negative(5)) != -5)
+		return 3;
+	if (RESULT(loop, large(5)) != (1ll << 37) - 5)
+		return 4;
+	if (RESULT(loop, small(5)) != -5)
+		return 5;
+	if (RESULT(loop, both(5)) != 1)
+		return 6;
 	if (RESULT(loop, allocates(10)) != 'c')
 		return 7;
 	return cosy_loop_destroy(loop) != 0;
