@@ -184,8 +184,44 @@ static const char *whyNotSuspendable(const Instruction &I) {
   const Function *F = CI ? CI->getCalledFunction() : nullptr;
   StringRef Name = F ? F->getName() : "";
   Name.consume_front("_");
-  if (Name == "longjmp" || Name == "siglongjmp" || Name == "_longjmp_chk")
+  if (Name == "llvm.eh.sjlj.longjmp" || Name == "longjmp" ||
+      Name == "siglongjmp" || Name == "_longjmp_chk")
     return "a call of longjmp";
+  return nullptr;
+}
+
+static bool calls(const Instruction &I, StringRef Name) {
+  auto *CI = dyn_cast<CallInst>(&I);
+  const Function *F = CI ? CI->getCalledFunction() : nullptr;
+  return F && F->getName() == Name;
+}
+
+/// \returns a call with which \p F waits while it initializes a static variable
+/// of C++, or null. The thread could begin the initialization again, for
+/// another task.
+static const Instruction *waitInInitialization(const Function &F) {
+  auto Waits = [](const Instruction &I) {
+    auto *CI = dyn_cast<CallInst>(&I);
+    const Function *Callee = CI ? CI->getCalledFunction() : nullptr;
+    return mayWait(I) || (Callee && Callee->hasFnAttribute(AsyncAttribute));
+  };
+  for (const Instruction &Release : instructions(F)) {
+    if (!calls(Release, "__cxa_guard_release"))
+      continue;
+    SmallSetVector<const Instruction *, 16> Ends;
+    Ends.insert(&Release);
+    for (unsigned N = 0; N < Ends.size(); ++N) {
+      const Instruction *I = Ends[N];
+      while (I && !calls(*I, "__cxa_guard_acquire")) {
+        if (Waits(*I))
+          return I;
+        I = I->getPrevNode();
+      }
+      if (!I)
+        for (const BasicBlock *Before : predecessors(Ends[N]->getParent()))
+          Ends.insert(Before->getTerminator());
+    }
+  }
   return nullptr;
 }
 

@@ -148,6 +148,11 @@ COSY_ASYNC void jump(void)
 	longjmp(env, 1); // ir-error {{a COSY_ASYNC function cannot contain a call of longjmp}}
 }
 
+COSY_ASYNC void builtin_jump(void **buf)
+{
+	__builtin_longjmp(buf, 1); // ir-error {{a COSY_ASYNC function cannot contain a call of longjmp}}
+}
+
 COSY_ASYNC int jumps(void)
 {
 	asm goto("" : : : : out); // ir-error {{a COSY_ASYNC function cannot contain an asm goto}}
