@@ -234,7 +234,12 @@ bool Lowering::check(const Function &F) {
       reportError(F, I.getDebugLoc(),
                   Twine("a COSY_ASYNC function cannot contain ") + Why +
                       "; move it to a function that this one calls");
-  return Reported.empty();
+  const Instruction *Wait = waitInInitialization(F);
+  if (Wait)
+    reportError(F, Wait->getDebugLoc(),
+                "a COSY_ASYNC function cannot wait while it initializes a "
+                "static variable; initialize it elsewhere");
+  return Reported.empty() && !Wait;
 }
 
 //===----------------------------------------------------------------------===//
@@ -597,11 +602,12 @@ bool Lowering::run() {
   for (auto &[F, A] : Functions) {
     declare(A);
     F->addFnAttr(AsyncAttribute);
+  }
+  for (auto &[F, A] : Functions)
     if (!F->isDeclaration()) {
       prepare(*F);
       A.IsLegal = check(*F);
     }
-  }
   for (auto &[F, A] : Functions)
     lowerSpawns(A);
   for (auto &[F, A] : Functions)

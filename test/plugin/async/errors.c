@@ -5,6 +5,7 @@
 // RUN: %clang -O0 -c -o %t.o -DIR -Xclang -verify=ir %s
 // RUN: %clang -O2 -c -o %t.o -DIR -Xclang -verify=ir %s
 // RUN: %clang -x c++ -fsyntax-only -DCXX -Xclang -verify=cxx %s
+// RUN: %clang -x c++ -O0 -fno-exceptions -c -o %t.o -DCXX_IR -Xclang -verify=cxx-ir %s
 // RUN: %not %cc -I%include -fsyntax-only -DPLAIN %s 2>&1 | %FileCheck --check-prefix=PLAIN %s
 // RUN: %not %cc -x c++ -I%include -fsyntax-only -DPLAIN %s 2>&1 | %FileCheck --check-prefix=PLAIN %s
 #include <alloca.h>
@@ -185,6 +186,29 @@ COSY_ASYNC int copied(plain p)
 COSY_ASYNC int passed(object o) // cxx-error {{the parameter of a COSY_ASYNC function has a destructor or is not copied as memory; pass a pointer}}
 {
 	return read(o.fd, &o.fd, 1);
+}
+#endif
+
+#ifdef CXX_IR
+COSY_ASYNC static int waits(int fd)
+{
+	static int result = read(fd, &fd, 1); // cxx-ir-error {{a COSY_ASYNC function cannot wait while it initializes a static variable}}
+
+	return result;
+}
+
+COSY_ASYNC int awaits(int fd)
+{
+	static int result = fd > 1 ? waits(fd) : 1; // cxx-ir-error {{a COSY_ASYNC function cannot wait while it initializes a static variable}}
+
+	return result;
+}
+
+COSY_ASYNC int computes(int fd)
+{
+	static int result = getpid();
+
+	return result + waits(fd);
 }
 #endif
 
