@@ -87,6 +87,9 @@ public:
                      "the parameter of a COSY_ASYNC function has a destructor "
                      "or is not copied as memory; pass a pointer");
     QualType Result = F.getReturnType();
+    // clang would check or assume the alignment between the call and the code
+    // that starts the function, which has no result yet.
+    F.dropAttrs<AssumeAlignedAttr, AllocAlignAttr>();
     bool IsInteger = Result->isIntegralOrEnumerationType();
     if (!Result->isVoidType() && !Result->isPointerType() &&
         !Result->isDependentType() &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Results of COSY_ASYNC functions of odd widths, and attributes of functions that refer to an
 // argument by its number.
-// RUN: for level in -O0 -O2; do \
+// RUN: for level in -O0 -O2 '-O1 -fsanitize=undefined'; do \
 // RUN:   %clang $level -std=gnu23 -S -emit-llvm %s -o %t.ll && %opt -passes=verify -disable-output %t.ll && \
 // RUN:   %clang $level -std=gnu23 -pthread %s -o %t -L%lib -l:libcosy.a && \
 // RUN:   COSY_EXECUTOR=user %t || exit; done
@@ -60,6 +60,17 @@ COSY_ASYNC static int allocates(size_t size)
 	return c;
 }
 
+COSY_ASYNC __attribute__((assume_aligned(16))) static void *aligned(void *p)
+{
+	read(-1, 0, 0);
+	return p;
+}
+
+COSY_ASYNC __attribute__((alloc_align(1))) static void *aligned_by(size_t n, void *p)
+{
+	return aligned(p) == p ? (char *)p + n : NULL;
+}
+
 int main(void)
 {
 	struct cosy_loop *loop;
@@ -76,5 +87,8 @@ int main(void)
 		return 6;
 	if (RESULT(loop, allocates(10)) != 'c')
 		return 7;
+	if (RESULT(loop, aligned((void *)64)) != 64 ||
+	    RESULT(loop, aligned_by(64, (void *)64)) != 128)
+		return 8;
 	return cosy_loop_destroy(loop) != 0;
 }
