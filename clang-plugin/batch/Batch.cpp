@@ -8,6 +8,7 @@
 #include "batch/Batch.h"
 #include "Annotations.h"
 #include "Diagnostics.h"
+#include "Recompute.h"
 #include "batch/BatchLoop.h"
 #include "batch/BatchRuntime.h"
 #include "region/Marked.h"
@@ -240,19 +241,10 @@ bool LoopCheck::checkInstructions() {
   return true;
 }
 
-/// Computes the address of a member of a variable in each block that uses it:
-/// in memory, it would count as a use of the variable's address.
-static void sinkMemberAddress(GetElementPtrInst &Member) {
-  if (!isa<AllocaInst, Argument>(Member.stripInBoundsConstantOffsets()))
-    return;
-  for (Use &U : make_early_inc_range(Member.uses())) {
-    auto *At = cast<Instruction>(U.getUser());
-    if (At->getParent() == Member.getParent() || isa<PHINode>(At))
-      continue;
-    Instruction *Copy = Member.clone();
-    Copy->insertBefore(At);
-    U.set(Copy);
-  }
+/// Returns true if \p I is the address of a member of a variable.
+static bool isMemberAddress(Instruction &I) {
+  return isa<GetElementPtrInst>(I) &&
+         isa<AllocaInst, Argument>(I.stripInBoundsConstantOffsets());
 }
 
 /// Afterwards no value of the loop is used in another block than its own.
@@ -273,10 +265,11 @@ void LoopCheck::demoteValues() {
     AddPhis(BB);
   for (PHINode *P : Phis)
     DemotePHIToStack(P);
+  // In memory, an address would count as a use of the variable's address.
   for (BasicBlock *BB : L.Blocks)
     for (Instruction &I : reverse(*BB))
-      if (auto *GEP = dyn_cast<GetElementPtrInst>(&I))
-        sinkMemberAddress(*GEP);
+      if (isMemberAddress(I))
+        recomputeWhereUsed(I);
   SmallVector<Instruction *, 16> Values;
   for (BasicBlock *BB : L.Blocks)
     for (Instruction &I : *BB)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- FunctionConditions.cpp - Conditions of a program as numbers --------===//
+#include "Recompute.h"
 #include "bpf/Confine.h"
 
 #include "llvm/Analysis/CFG.h"
@@ -155,18 +156,9 @@ void Confine::flattenConditions() {
     }
   keepBits();
   // A condition must not be live across other code either.
-  for (Instruction &I : instructions(P)) {
-    if (!isa<ICmpInst>(I))
-      continue;
-    for (Use &U : make_early_inc_range(I.uses())) {
-      auto *User = cast<Instruction>(U.getUser());
-      if (User->getParent() == I.getParent() || isa<PHINode>(User))
-        continue;
-      Instruction *Copy = I.clone();
-      Copy->insertBefore(User);
-      U.set(Copy);
-    }
-  }
+  for (Instruction &I : instructions(P))
+    if (isa<ICmpInst>(I))
+      recomputeWhereUsed(I);
   for (Instruction &I : make_early_inc_range(instructions(P))) {
     if (!I.getType()->isIntegerTy() || I.getType()->isIntegerTy(1))
       continue;
