@@ -176,12 +176,17 @@ void Lowering::prepare(Function &F) {
   FAM.invalidate(F, PreservedAnalyses::none());
 }
 
+/// \returns the function that \p I calls by its name, or null.
+static const Function *calleeOf(const Instruction &I) {
+  auto *CI = dyn_cast<CallInst>(&I);
+  return CI ? CI->getCalledFunction() : nullptr;
+}
+
 /// \returns why a coroutine cannot contain \p I, or null.
 static const char *whyNotSuspendable(const Instruction &I) {
   if (const char *Why = whyNotMovable(I))
     return Why;
-  auto *CI = dyn_cast<CallInst>(&I);
-  const Function *F = CI ? CI->getCalledFunction() : nullptr;
+  const Function *F = calleeOf(I);
   StringRef Name = F ? F->getName() : "";
   Name.consume_front("_");
   if (Name == "llvm.eh.sjlj.longjmp" || Name == "longjmp" ||
@@ -191,8 +196,7 @@ static const char *whyNotSuspendable(const Instruction &I) {
 }
 
 static bool calls(const Instruction &I, StringRef Name) {
-  auto *CI = dyn_cast<CallInst>(&I);
-  const Function *F = CI ? CI->getCalledFunction() : nullptr;
+  const Function *F = calleeOf(I);
   return F && F->getName() == Name;
 }
 
@@ -201,8 +205,7 @@ static bool calls(const Instruction &I, StringRef Name) {
 /// another task.
 static const Instruction *waitInInitialization(const Function &F) {
   auto Waits = [](const Instruction &I) {
-    auto *CI = dyn_cast<CallInst>(&I);
-    const Function *Callee = CI ? CI->getCalledFunction() : nullptr;
+    const Function *Callee = calleeOf(I);
     return mayWait(I) || (Callee && Callee->hasFnAttribute(AsyncAttribute));
   };
   for (const Instruction &Release : instructions(F)) {
