@@ -199,6 +199,15 @@ static long cosy_file_try(struct cosy_coroutine *co, struct pt_regs *regs,
 	return cosy_call_made(co, regs, file, receives, result);
 }
 
+/* Return true if a call that begins to receive waits, because the socket has nothing for it. */
+static __always_inline bool cosy_call_is_idle(struct cosy_coroutine *co,
+					      struct file *file,
+					      const struct socket *socket)
+{
+	return !co->waits && cosy_socket_may_ask(socket) &&
+	       cosy_park_idle(&co->parked, file);
+}
+
 /*
  * Make the call, or wait. @socket: that of @file, or NULL. @file_io: the call is read() or write().
  * Return the result, or COSY_PARKED.
@@ -209,7 +218,6 @@ static __always_inline long cosy_call_try(struct cosy_coroutine *co,
 					  struct socket *socket, bool receives,
 					  bool file_io)
 {
-	struct cosy_parked *parked = &co->parked;
 	bool direct = !file_io && cosy_call_is_direct(regs->r10, receives);
 	long result;
 
@@ -234,9 +242,7 @@ static __always_inline long cosy_call_try(struct cosy_coroutine *co,
 	}
 	if (file_io)
 		cosy_file_args(regs, socket, receives);
-	if (!co->waits && receives && !direct && socket &&
-	    cosy_socket_may_ask(socket) &&
-	    cosy_park_idle(parked, file))
+	if (receives && !direct && socket && cosy_call_is_idle(co, file, socket))
 		return COSY_PARKED;
 	cosy_send_rest(co, regs);
 	if (unlikely(co->sent)) {
@@ -323,8 +329,7 @@ static __always_inline long cosy_call_usual(struct cosy_coroutine *co,
 	struct pt_regs *regs = &env->regs;
 	long result;
 
-	if (receives && !co->waits && cosy_socket_may_ask(socket) &&
-	    cosy_park_idle(&co->parked, file)) {
+	if (receives && cosy_call_is_idle(co, file, socket)) {
 		co->waits = true;
 		env->parked = true;
 		return COSY_PARKED;
