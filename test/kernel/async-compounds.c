@@ -842,6 +842,20 @@ static __u64 executed(const struct loop *loop)
 	return n;
 }
 
+/* Listen at listener_name, on a free port. */
+static int listen_for(int connections)
+{
+	socklen_t size = sizeof(listener_name);
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+	listener_name.sin_port = 0;
+	if (bind(listener, (struct sockaddr *)&listener_name, size) ||
+	    listen(listener, connections) ||
+	    getsockname(listener, (struct sockaddr *)&listener_name, &size))
+		die("listen");
+	return listener;
+}
+
 static int connect_one(void)
 {
 	int fd = socket(AF_INET, SOCK_STREAM, 0);
@@ -860,13 +874,8 @@ static void *accept_one(void *listener)
 /* Connect two TCP sockets. */
 static void tcp_pair(int sv[2])
 {
-	socklen_t size = sizeof(listener_name);
-	int listener = socket(AF_INET, SOCK_STREAM, 0);
+	int listener = listen_for(1);
 
-	listener_name = (struct sockaddr_in){ .sin_family = AF_INET };
-	if (bind(listener, (struct sockaddr *)&listener_name, size) || listen(listener, 1) ||
-	    getsockname(listener, (struct sockaddr *)&listener_name, &size))
-		die("listen");
 	sv[1] = connect_one();
 	sv[0] = accept(listener, NULL, NULL);
 	if (sv[0] < 0)
@@ -937,18 +946,13 @@ static void accepting_in_turn(void)
 {
 	static __u64 frames[2 * ACCEPTS][NREGS + 1];
 	struct loop loop, other, *loops[] = { &loop, &other };
-	socklen_t size = sizeof(listener_name);
-	int listener = socket(AF_INET, SOCK_STREAM, 0), clients[ACCEPTS], fd, index;
+	int listener = listen_for(2 * ACCEPTS), clients[ACCEPTS], fd, index;
 	unsigned int ended = 0;
 	struct rlimit files;
 	__u64 one, before;
 	pthread_t thread;
 
 	one = LOAD_FOR_LOOPS(SYS(GOT, SYS_accept, 3), ARG(FD), ARGI(0), ARGI(0), EXIT(1));
-	if (bind(listener, (struct sockaddr *)&listener_name, sizeof(listener_name)) ||
-	    listen(listener, 2 * ACCEPTS) ||
-	    getsockname(listener, (struct sockaddr *)&listener_name, &size))
-		die("listen");
 	create(&loop, 64);
 	create(&other, 64);
 	for (uint32_t i = 0; i < ACCEPTS; i++) {
