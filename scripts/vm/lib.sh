@@ -70,6 +70,10 @@ vm_accelerators() {
 : "${vm_series:=$COSY_KERNEL}"	# its kernel
 : "${vm_smp:=2}" "${vm_memory:=2G}" "${vm_append:=}"
 : "${vm_icount:=}"		# yes: count instructions
+# yes: TCG emulates all CPUs in one thread. With several, QEMU 7.2 may keep its translation of an
+# instruction that another CPU has just changed. A kernel that patches its code for each module that
+# is loaded then executes a breakpoint that it has removed, for ever.
+: "${vm_one_thread:=}"
 : "${vm_persistent:=}"		# yes: it continues after this script
 if ! declare -p vm_shares >/dev/null 2>&1; then
 	vm_shares=("$COSY_ROOT")	# directories that it may write to
@@ -130,7 +134,11 @@ vm_start_qemu() {
 	if [[ -n $vm_icount ]]; then
 		qemu+=(-icount shift=0,sleep=off -accel tcg,thread=single -smp 1)
 	else
-		qemu+=(-accel "$([[ $1 == tcg ]] && echo tcg,thread=multi || echo "$1")" -smp "$smp")
+		local accel=$1
+		if [[ $1 == tcg ]]; then
+			accel+=,thread=$([[ $vm_one_thread ]] && echo single || echo multi)
+		fi
+		qemu+=(-accel "$accel" -smp "$smp")
 	fi
 	if [[ $1 == tcg ]]; then
 		# TCG emulates `rep movsb` byte by byte, so the kernel must not consider it fast.

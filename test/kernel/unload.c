@@ -4,7 +4,7 @@
  * other process uses the module.
  */
 // RUN: %compile %s -o %t
-// RUN: %root/scripts/vm/run --no-module -- sh %S/Inputs/unload.sh %build/kernel/${COSY_KERNEL:-6.12}/cosy.ko %t
+// RUN: %root/scripts/vm/run --one-thread --no-module -- sh %S/Inputs/unload.sh %build/kernel/${COSY_KERNEL:-6.12}/cosy.ko %t
 #include "loop.h"
 #include "uring.h"
 
