@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Results that are delivered immediately after their calls: how many one thread delivers, what
- * ends that, what callbacks may do with submitted operations, and results of calls that never wait
- * while other operations wait.
+ * ends that, what callbacks may do with submitted operations, results of calls that never wait while
+ * other operations wait, and that these get their turn.
  */
 // RUN: %compile
 // RUN: %everywhere
@@ -193,6 +193,27 @@ static void mixed(void)
 	}
 }
 
+/* Calls that complete immediately do not delay operations whose descriptors are ready. */
+static void fair(void)
+{
+	struct cosy_async call;
+	char byte;
+
+	receives[0] = (struct cosy_async){ 0 };
+	EQUAL(cosy_async_recv(loop, &receives[0], fds[0][0], bytes, 1, 0), 0);
+	EQUAL(cosy_wait(loop, 0, NULL), 0);
+	EQUAL(send(fds[0][1], "x", 1, 0), 1);
+	for (unsigned int n = 0; cosy_async_pending(&receives[0]); n++) {
+		CHECK(n < 1000);
+		call = (struct cosy_async){ 0 };
+		EQUAL(cosy_async_send(loop, &call, fds[1][0], "y", 1, 0), 0);
+		CHECK(cosy_wait(loop, 1, NULL) > 0);
+		CHECK(!cosy_async_pending(&call));
+		EQUAL(recv(fds[1][1], &byte, 1, MSG_DONTWAIT), 1);
+	}
+	EQUAL(receives[0].result, 1);
+}
+
 int main(void)
 {
 	struct cosy_loop_info info;
@@ -206,6 +227,7 @@ int main(void)
 	cancelled();
 	nested();
 	mixed();
+	fair();
 	EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
 	EQUAL(info.outstanding, 0);
 	EQUAL(info.submitted, info.completed);

@@ -50,21 +50,6 @@ void cosy_direct_made(struct cosy_loop *loop, uint32_t slot)
 	cosy_complete(loop, slot, (int64_t)entry->args[0]);
 }
 
-bool cosy_direct_start(struct cosy_loop *loop, uint32_t slot)
-{
-	const struct cosy_async_entry *entry = &loop->entries[slot];
-	const struct cosy_slot *s = &loop->slots[slot];
-
-	/* Attempts in the batch come first. */
-	if (s->how != COSY_HOW_DIRECT || s->cancelled || loop->nbatch ||
-	    cosy_module_submitted(loop))
-		return false;
-	loop->info.attempts++;
-	loop->info.entries++;
-	cosy_complete(loop, slot, cosy_sys_args(entry->nr, entry->args));
-	return true;
-}
-
 void cosy_direct_make(struct cosy_loop *loop)
 {
 	struct cosy_module *m = &loop->module;

@@ -906,13 +906,6 @@ void cosy_direct_made(struct cosy_loop *loop, uint32_t slot);
 /** cosy_direct_make_in_user_mode() - make the call of a direct entry here, or by a thread */
 void cosy_direct_make_in_user_mode(struct cosy_loop *loop, uint32_t slot);
 
-/**
- * cosy_direct_start() - begin with one of a few entries that were taken from the ring
- *
- * Return: false if cosy_start() has to begin with it.
- */
-bool cosy_direct_start(struct cosy_loop *loop, uint32_t slot);
-
 /** cosy_direct_retract() - put direct entries that the module has not seen into the ring */
 void cosy_direct_retract(struct cosy_loop *loop);
 
@@ -1264,6 +1257,30 @@ static COSY_ALWAYS_INLINE void cosy_deliver(struct cosy_loop *loop, struct cosy_
 	}
 	if (atomic_load_explicit(&loop->stop, memory_order_relaxed))
 		delivery->room = 0;
+}
+
+/**
+ * cosy_complete_now() - complete an entry, and deliver its result unless there are earlier ones
+ * @slot:     the entry; in no list
+ * @result:   result of its call
+ * @delivery: may have room
+ *
+ * So a server answers a request before it receives the next one, as a program without a loop does.
+ * The data is then still in the caches of the CPU and of the kernel.
+ */
+static COSY_ALWAYS_INLINE void cosy_complete_now(struct cosy_loop *loop, uint32_t slot,
+						 int64_t result,
+						 struct cosy_delivery *delivery)
+{
+	const struct cosy_async_page *page = loop->page;
+
+	if (!delivery->room || page->done_head != page->done_tail ||
+	    loop->entries[slot].flags & COSY_ENTRY_SILENT) {
+		cosy_complete(loop, slot, result);
+		return;
+	}
+	loop->info.completed++;
+	cosy_deliver(loop, cosy_page_take_result(loop, slot, result), delivery);
 }
 
 /**

@@ -67,26 +67,6 @@ static inline void cosy_transfer_attempted(struct cosy_loop *loop,
 	cosy_attempted(loop, &attempt);
 }
 
-/*
- * Complete the call, and deliver its result immediately unless there are earlier completions. So a
- * server answers a request before it receives the next one, as a program without a loop does. The
- * data is then still in the caches of the CPU and of the kernel.
- */
-static COSY_ALWAYS_INLINE void cosy_transfer_complete(struct cosy_loop *loop,
-						      uint32_t slot, int64_t result,
-						      struct cosy_delivery *delivery)
-{
-	const struct cosy_async_page *page = loop->page;
-
-	if (!delivery->room || page->done_head != page->done_tail ||
-	    loop->entries[slot].flags & COSY_ENTRY_SILENT) {
-		cosy_complete(loop, slot, result);
-		return;
-	}
-	loop->info.completed++;
-	cosy_deliver(loop, cosy_page_take_result(loop, slot, result), delivery);
-}
-
 /* cosy_transfer_start() for the call @nr, which waits in @list for @event. */
 static COSY_ALWAYS_INLINE bool
 cosy_transfer_call(struct cosy_loop *loop, uint32_t slot, long nr,
@@ -107,7 +87,7 @@ cosy_transfer_call(struct cosy_loop *loop, uint32_t slot, long nr,
 	if (!armed) {
 		result = cosy_transfer(loop, entry, nr);
 		if (cosy_transferred(entry, nr, result)) {
-			cosy_transfer_complete(loop, slot, result, delivery);
+			cosy_complete_now(loop, slot, result, delivery);
 			return true;
 		}
 	}
@@ -185,7 +165,7 @@ static COSY_ALWAYS_INLINE bool cosy_transfer_ready(struct cosy_loop *loop, int f
 		return true;
 	}
 	cosy_descriptor_remove_only(loop, d, slot, COSY_LIST_IN);
-	cosy_transfer_complete(loop, slot, result, delivery);
+	cosy_complete_now(loop, slot, result, delivery);
 	return true;
 }
 

@@ -35,6 +35,26 @@ struct goal {
 	uint64_t until;
 };
 
+/*
+ * Begin with one of a few entries that were taken from the ring, if its call never waits. Return
+ * false if cosy_start() has to begin with it.
+ */
+static COSY_ALWAYS_INLINE bool start_direct(struct cosy_loop *loop, uint32_t slot,
+					    struct cosy_delivery *delivery)
+{
+	const struct cosy_async_entry *entry = &loop->entries[slot];
+	const struct cosy_slot *s = &loop->slots[slot];
+
+	/* Attempts in the batch come first. */
+	if (s->how != COSY_HOW_DIRECT || s->cancelled || loop->nbatch ||
+	    cosy_module_submitted(loop))
+		return false;
+	loop->info.attempts++;
+	loop->info.entries++;
+	cosy_complete_now(loop, slot, cosy_sys_args(entry->nr, entry->args), delivery);
+	return true;
+}
+
 /* Begin with the entries in the ring. */
 static void execute_ring(struct cosy_loop *loop, struct cosy_delivery *delivery)
 {
@@ -46,7 +66,7 @@ static void execute_ring(struct cosy_loop *loop, struct cosy_delivery *delivery)
 		if (cosy_transfer_start(loop, slot, delivery))
 			continue;
 		cosy_page_taken(loop);
-		if (few && cosy_direct_start(loop, slot))
+		if (few && start_direct(loop, slot, delivery))
 			continue;
 		cosy_attempts_flush(loop);
 		cosy_start(loop, slot);
@@ -232,14 +252,66 @@ static int wait_for_other(struct cosy_loop *loop, uint64_t until)
 	return undisturbed ? 0 : -EINTR;
 }
 
-/* With completions to deliver, return true if epoll and the module have to be checked first. */
+/* Return true if entries, or another event loop, wait for what epoll or the module reports. */
+static bool others_wait(const struct cosy_loop *loop)
+{
+	return loop->info.waiting || loop->external || cosy_module_sleeps(loop);
+}
+
+/* After deliveries, or with some to make, return true if epoll and the module have to be checked. */
 static bool too_long_ago(struct cosy_loop *loop)
 {
-	if (!(loop->info.waiting || loop->external || cosy_module_sleeps(loop)) ||
-	    loop->streak++ < MAX_STREAK)
+	if (!others_wait(loop) || loop->streak++ < MAX_STREAK)
 		return false;
 	loop->module.looked = false;
 	return true;
+}
+
+/* Return how many operations a thread may deliver before it checks its goal again. */
+static unsigned int room(const struct cosy_loop *loop, const struct goal *goal,
+			 unsigned int delivered)
+{
+	if (atomic_load(&loop->stop))
+		return 0;
+	return goal->ops ? COSY_WAIT_MAX : COSY_WAIT_MAX - delivered;
+}
+
+/*
+ * Deliver, and wait, until a goal is reached. The submitted entries have just been executed.
+ * Return what wait_locked() returns.
+ */
+static COSY_NOINLINE int wait_for_goal(struct cosy_loop *loop, const struct goal *goal,
+				       struct cosy_delivery *delivery)
+{
+	unsigned int delivered = 0;
+	int err = 0;
+
+	for (;;) {
+		bool done = delivery->count != delivered || cosy_page_done(loop);
+
+		if (!loop->blocked && (done ? too_long_ago(loop) : !goal->min))
+			look_at_descriptors(loop, 0, delivery);
+		deliver(loop, delivery, delivered);
+		delivered = delivery->count;
+		if (reached(goal, delivered) || atomic_load(&loop->stop) ||
+		    !loop->outstanding)
+			return 0;
+		if (err)
+			return err;
+		if (!cosy_page_done(loop) && !cosy_attempts_pending(loop) &&
+		    loop->page->submit_head == loop->page->submit_tail) {
+			if (goal->until != FOR_EVER && goal->until <= cosy_clock())
+				return 0;
+			if (loop->blocked) {
+				err = wait_for_other(loop, goal->until);
+			} else {
+				loop->awaits_ops = goal->ops;
+				err = look_at_descriptors(loop, goal->until, delivery);
+			}
+		}
+		delivery->room = room(loop, goal, delivery->count);
+		cosy_execute(loop, delivery);
+	}
 }
 
 /*
@@ -247,41 +319,19 @@ static bool too_long_ago(struct cosy_loop *loop)
  *
  * Return: 0; -EINTR: a signal handler ran before the goal was reached.
  */
-static int wait_locked(struct cosy_loop *loop, const struct goal *goal,
-		       unsigned int *delivered)
+static COSY_ALWAYS_INLINE int wait_locked(struct cosy_loop *loop, const struct goal *goal,
+					  unsigned int *delivered)
 {
-	struct cosy_delivery delivery = { 0 };
+	struct cosy_delivery delivery = { .room = room(loop, goal, 0) };
 	int err = 0;
 
-	for (*delivered = 0;;) {
-		bool done;
-
-		delivery.room = atomic_load(&loop->stop) ? 0 :
-				goal->ops		 ? COSY_WAIT_MAX :
-							   COSY_WAIT_MAX - delivery.count;
-		cosy_execute(loop, &delivery);
-		done = cosy_page_done(loop);
-		if (!loop->blocked && (done ? too_long_ago(loop) : !goal->min))
-			look_at_descriptors(loop, 0, &delivery);
-		deliver(loop, &delivery, *delivered);
-		*delivered = delivery.count;
-		if (reached(goal, *delivered) || atomic_load(&loop->stop) ||
-		    !loop->outstanding)
-			return 0;
-		if (err)
-			return err;
-		if (cosy_page_done(loop) || cosy_attempts_pending(loop) ||
-		    loop->page->submit_head != loop->page->submit_tail)
-			continue;
-		if (goal->until != FOR_EVER && goal->until <= cosy_clock())
-			return 0;
-		if (loop->blocked) {
-			err = wait_for_other(loop, goal->until);
-		} else {
-			loop->awaits_ops = goal->ops;
-			err = look_at_descriptors(loop, goal->until, &delivery);
-		}
-	}
+	cosy_execute(loop, &delivery);
+	/* Often the goal is reached, nothing else waits, and no thread has to be told. */
+	if (goal->ops || !goal->min || delivery.count < goal->min || loop->waiters ||
+	    loop->attention || cosy_page_done(loop) || others_wait(loop))
+		err = wait_for_goal(loop, goal, &delivery);
+	*delivered = delivery.count;
+	return err;
 }
 
 /* Make the descriptor readable at the time of the first timer, and now if there is work. */
@@ -319,7 +369,7 @@ static void leave(struct cosy_loop *loop)
 	if (loop->external)
 		prepare_external(loop);
 	/* The last call that was running when the loop was stopped returns. */
-	if (--loop->inside == 0)
+	if (--loop->inside == 0 && atomic_load(&loop->stop))
 		atomic_store(&loop->stop, false);
 	cosy_loop_leave(loop);
 }
