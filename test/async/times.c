@@ -98,6 +98,35 @@ static void times(void)
 	EQUAL(result_of(loop, &op), 0);
 }
 
+/* Calls with no time to wait: they deliver what is ready. */
+static void no_time(void)
+{
+	const struct timespec none = { 0 };
+	struct cosy_async op = { 0 };
+	struct cosy_async *ops[] = { &op };
+	int fds[2];
+	char byte;
+
+	EQUAL(pipe(fds), 0);
+	for (int how = 0; how < 3; how++) {
+		EQUAL(cosy_async_read(loop, &op, fds[0], &byte, 1), 0);
+		EQUAL(cosy_wait(loop, 1, &none), 0);
+		EQUAL(cosy_wait_for(loop, &op, &none), -ETIME);
+		EQUAL(cosy_wait_some(loop, ops, 1, 1, &none), 0);
+		EQUAL(write(fds[1], "x", 1), 1);
+		if (how == 0)
+			EQUAL(cosy_wait(loop, 1, &none), 1);
+		else if (how == 1)
+			EQUAL(cosy_wait_for(loop, &op, &none), 0);
+		else
+			EQUAL(cosy_wait_some(loop, ops, 1, 1, &none), 1);
+		EQUAL(op.result, 1);
+	}
+	EQUAL(cosy_async_close(loop, NULL, fds[0]), 0);
+	EQUAL(cosy_async_close(loop, NULL, fds[1]), 0);
+	EQUAL(cosy_loop_run(loop), 0);
+}
+
 static void signals(void)
 {
 	const struct timespec soon = { .tv_nsec = 20000000 };
@@ -217,6 +246,7 @@ int main(void)
 
 	EQUAL(cosy_loop_create(&loop, &options), 0);
 	times();
+	no_time();
 	many();
 	signals();
 	interrupted();

@@ -277,6 +277,26 @@ static unsigned int room(const struct cosy_loop *loop, const struct goal *goal,
 }
 
 /*
+ * Wait, as there is nothing to execute or to deliver. @checked: the call has waited before.
+ *
+ * Return: 0; -EINTR; -ETIME: the time is over.
+ */
+static int wait_once(struct cosy_loop *loop, const struct goal *goal,
+		     struct cosy_delivery *delivery, bool checked)
+{
+	if (goal->until != FOR_EVER && goal->until <= cosy_clock()) {
+		if (checked || loop->blocked)
+			return -ETIME;
+		/* A call without any time to wait delivers what is ready. */
+		return look_at_descriptors(loop, 0, delivery);
+	}
+	if (loop->blocked)
+		return wait_for_other(loop, goal->until);
+	loop->awaits_ops = goal->ops;
+	return look_at_descriptors(loop, goal->until, delivery);
+}
+
+/*
  * Deliver, and wait, until a goal is reached. The submitted entries have just been executed.
  * Return what wait_locked() returns.
  */
@@ -284,6 +304,7 @@ static COSY_NOINLINE int wait_for_goal(struct cosy_loop *loop, const struct goal
 				       struct cosy_delivery *delivery)
 {
 	unsigned int delivered = 0;
+	bool checked = false;
 	int err = 0;
 
 	for (;;) {
@@ -300,14 +321,10 @@ static COSY_NOINLINE int wait_for_goal(struct cosy_loop *loop, const struct goal
 			return err;
 		if (!cosy_page_done(loop) && !cosy_attempts_pending(loop) &&
 		    loop->page->submit_head == loop->page->submit_tail) {
-			if (goal->until != FOR_EVER && goal->until <= cosy_clock())
+			err = wait_once(loop, goal, delivery, checked);
+			if (err == -ETIME)
 				return 0;
-			if (loop->blocked) {
-				err = wait_for_other(loop, goal->until);
-			} else {
-				loop->awaits_ops = goal->ops;
-				err = look_at_descriptors(loop, goal->until, delivery);
-			}
+			checked = true;
 		}
 		delivery->room = room(loop, goal, delivery->count);
 		cosy_execute(loop, delivery);
