@@ -6,6 +6,7 @@
 // RUN: %compile
 // RUN: %everywhere
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <pty.h>
@@ -299,6 +300,27 @@ static void connections(bool nonblock)
 	end(clients[0]);
 }
 
+/* Numbers that are no descriptors, up to the largest ones. */
+static void no_descriptors(void)
+{
+	static const int numbers[] = { INT_MIN, -1, 1 << 20, (1 << 24) - 1, 1 << 24, INT_MAX };
+	struct cosy_async op = { 0 };
+	char byte = 0;
+
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		EQUAL(cosy_async_read(loop, &op, numbers[i], &byte, 1), 0);
+		EQUAL(result_of(loop, &op), -EBADF);
+		EQUAL(cosy_async_recv(loop, &op, numbers[i], &byte, 1, 0), 0);
+		EQUAL(result_of(loop, &op), -EBADF);
+		EQUAL(cosy_async_send(loop, &op, numbers[i], &byte, 1, 0), 0);
+		EQUAL(result_of(loop, &op), -EBADF);
+		EQUAL(cosy_async_accept(loop, &op, numbers[i], NULL, NULL), 0);
+		EQUAL(result_of(loop, &op), -EBADF);
+		EQUAL(cosy_async_close(loop, &op, numbers[i]), 0);
+		EQUAL(result_of(loop, &op), -EBADF);
+	}
+}
+
 static void polls(void)
 {
 	struct cosy_async op = { 0 }, second = { 0 };
@@ -369,6 +391,7 @@ int main(void)
 		connections(nonblock);
 	}
 	messages();
+	no_descriptors();
 	polls();
 	idle();
 	EQUAL(cosy_loop_destroy(loop), 0);

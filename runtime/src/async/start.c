@@ -606,7 +606,10 @@ static void start_descriptor(struct cosy_loop *loop, uint32_t slot,
 	struct cosy_descriptor *d = cosy_descriptor(loop, fd);
 
 	if (!d) {
-		cosy_finish(loop, slot, fd < 0 ? -EBADF : -ENOMEM);
+		struct cosy_descriptor unknown;
+		int err = cosy_descriptor_look(&unknown, fd);
+
+		cosy_finish(loop, slot, err ? err : -ENOMEM);
 		return;
 	}
 	if (d->kind == COSY_KIND_UNKNOWN) {
