@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 #include "loop.h"
 
@@ -169,6 +170,44 @@ static void blocked(void)
 	unlink("/tmp/async-lock");
 }
 
+/* A thread goes on with a call on a closed descriptor. The next file of that number is another one. */
+static void closed(void)
+{
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	struct cosy_async connects = { 0 }, closes = { 0 }, sends = { 0 };
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0), fd, fds[2];
+	socklen_t size = sizeof(sa_family_t);
+	struct cosy_loop_info info;
+	char byte;
+
+	EQUAL(bind(listener, (struct sockaddr *)&name, size), 0);
+	EQUAL(listen(listener, 0), 0);
+	size = sizeof(name);
+	EQUAL(getsockname(listener, (struct sockaddr *)&name, &size), 0);
+	EQUAL(connect(socket(AF_UNIX, SOCK_STREAM, 0), (struct sockaddr *)&name, size), 0);
+	/* Nobody accepts connections, and there is no room for another one. */
+	fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	EQUAL(cosy_async_connect(loop, &connects, fd, &name, size), 0);
+	EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
+	for (uint64_t before = info.handed_over; info.handed_over == before;) {
+		execute(loop);
+		EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
+	}
+	EQUAL(cosy_async_close(loop, &closes, fd), 0);
+	EQUAL(result_of(loop, &closes), 0);
+	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	EQUAL(fds[0], fd);
+	EQUAL(cosy_async_send(loop, &sends, fd, "x", 1, 0), 0);
+	EQUAL(cosy_wait_for(loop, &sends, &(struct timespec){ .tv_sec = 10 }), 0);
+	EQUAL(recv(fds[1], &byte, 1, MSG_DONTWAIT), 1);
+	CHECK(cosy_async_pending(&connects));
+	close(listener);
+	EQUAL(result_of(loop, &connects), -ECONNREFUSED);
+	EQUAL(cosy_async_close(loop, &closes, fd), 0);
+	EQUAL(result_of(loop, &closes), 0);
+	close(fds[1]);
+}
+
 static void many(void)
 {
 	struct cosy_loop_options options = { .size = sizeof(options),
@@ -211,6 +250,7 @@ int main(void)
 	partly();
 	descriptor();
 	blocked();
+	closed();
 	many();
 	EQUAL(cosy_loop_destroy(loop), 0);
 	return 0;

@@ -153,8 +153,14 @@ static int cancel_waiting(struct cosy_loop *loop, struct cosy_descriptor *d)
 		uint32_t slot = d->head[list], next;
 
 		for (; slot != COSY_NO_SLOT; slot = next) {
-			next = loop->slots[slot].next;
-			cancelled += cancel_waiting_entry(loop, slot);
+			const struct cosy_slot *s = &loop->slots[slot];
+
+			next = s->next;
+			if (cancel_waiting_entry(loop, slot))
+				cancelled++;
+			/* Its call goes on. Entries of the next file must not wait for it. */
+			else if (s->state == COSY_SLOT_RUNNING || s->lent)
+				cosy_descriptor_remove(loop, slot);
 		}
 	}
 	return cancelled;
