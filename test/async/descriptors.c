@@ -300,6 +300,66 @@ static void connections(bool nonblock)
 	end(clients[0]);
 }
 
+/* The program clears O_NONBLOCK after the first operations: later ones do not block the loop either. */
+static void cleared_nonblock(void)
+{
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	struct cosy_async op = { 0 }, second = { 0 };
+	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	int clients[3], master, slave;
+	socklen_t size = sizeof(sa_family_t);
+	struct termios mode;
+
+	EQUAL(bind(listener, (struct sockaddr *)&name, size), 0);
+	EQUAL(listen(listener, 0), 0);
+	size = sizeof(name);
+	EQUAL(getsockname(listener, (struct sockaddr *)&name, &size), 0);
+	for (int i = 0; i < 3; i++)
+		clients[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	EQUAL(connect(clients[0], (struct sockaddr *)&name, size), 0);
+	EQUAL(cosy_async_accept(loop, &op, listener, NULL, NULL), 0);
+	CHECK(result_of(loop, &op) >= 0);
+	close((int)op.result);
+	set_nonblock(listener, false);
+	EQUAL(cosy_async_accept(loop, &op, listener, NULL, NULL), 0);
+	execute(loop);
+	EQUAL(connect(clients[1], (struct sockaddr *)&name, size), 0);
+	CHECK(result_of(loop, &op) >= 0);
+	close((int)op.result);
+
+	/* There is no room for a second connection. */
+	EQUAL(cosy_cancel_fd(loop, clients[0]), 0);
+	close(clients[0]);
+	clients[0] = socket(AF_UNIX, SOCK_STREAM, 0);
+	EQUAL(connect(clients[0], (struct sockaddr *)&name, size), 0);
+	EQUAL(cosy_async_connect(loop, &op, clients[2], &name, size), 0);
+	EQUAL(result_of(loop, &op), -EAGAIN);
+	set_nonblock(clients[2], false);
+	EQUAL(cosy_async_connect(loop, &op, clients[2], &name, size), 0);
+	EQUAL(cosy_async_connect(loop, &second, clients[2], &name, size), 0);
+	execute(loop);
+	close(accept(listener, NULL, NULL));
+	EQUAL(result_of(loop, &op), 0);
+	/* It looks for room, too, before it fails. */
+	execute(loop);
+	close(accept(listener, NULL, NULL));
+	EQUAL(result_of(loop, &second), -EISCONN);
+	for (int i = 0; i < 3; i++)
+		end(clients[i]);
+	end(listener);
+
+	EQUAL(openpty(&master, &slave, NULL, NULL, NULL), 0);
+	EQUAL(tcgetattr(slave, &mode), 0);
+	cfmakeraw(&mode);
+	EQUAL(tcsetattr(slave, TCSANOW, &mode), 0);
+	set_nonblock(slave, true);
+	order(slave, master);
+	set_nonblock(slave, false);
+	order(slave, master);
+	end(master);
+	end(slave);
+}
+
 /* Numbers that are no descriptors, up to the largest ones. */
 static void no_descriptors(void)
 {
@@ -391,6 +451,7 @@ int main(void)
 		connections(nonblock);
 	}
 	messages();
+	cleared_nonblock();
 	no_descriptors();
 	polls();
 	idle();

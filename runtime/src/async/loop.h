@@ -154,7 +154,7 @@ enum cosy_kind {
  * @armed:    events that epoll reports
  * @added:    it was added to epoll
  * @kind:     enum cosy_kind
- * @nonblock: it had O_NONBLOCK when @kind was determined
+ * @nonblock: it had O_NONBLOCK when that was last checked
  * @type:     SOCK_STREAM and so on
  */
 struct cosy_descriptor {

@@ -145,20 +145,31 @@ static void reads_no_longer(struct cosy_loop *loop, uint32_t slot)
 }
 
 /*
+ * Return true if a call that is made unchanged would block. The program may have changed O_NONBLOCK
+ * since the last call, and so may another process that has the open file.
+ */
+static bool blocks(struct cosy_descriptor *d, int fd)
+{
+	long flags = cosy_sys(SYS_fcntl, fd, F_GETFL, 0);
+
+	/* A call on a descriptor that is not open fails. */
+	d->nonblock = flags < 0 || flags & O_NONBLOCK;
+	return !d->nonblock;
+}
+
+/*
  * Return true if a thread has to make the call once the descriptor is ready. Another process may
  * have taken the data, and the call would block.
  */
-static bool needs_thread(const struct cosy_slot *s,
-			 const struct cosy_descriptor *d)
+static bool needs_thread(const struct cosy_slot *s, struct cosy_descriptor *d)
 {
-	if (d->nonblock)
-		return false;
 	switch (s->how) {
 	case COSY_HOW_ACCEPT:
-		return true;
+	case COSY_HOW_CONNECT:
+		return blocks(d, s->fd);
 	case COSY_HOW_READ:
 	case COSY_HOW_WRITE:
-		return d->kind == COSY_KIND_POLLED || s->polled;
+		return (d->kind == COSY_KIND_POLLED || s->polled) && blocks(d, s->fd);
 	default:
 		return false;
 	}
@@ -596,6 +607,16 @@ static bool fails_at_once(const struct cosy_async_entry *entry)
 		!listens);
 }
 
+/* Let a thread make the call of the first entry of a list. */
+static void start_for_thread(struct cosy_loop *loop, uint32_t slot)
+{
+	/* A descriptor that has no connection yet may never be ready. */
+	if (loop->slots[slot].how == COSY_HOW_CONNECT)
+		cosy_thread_call(loop, slot, false);
+	else
+		cosy_start_waiting(loop, slot);
+}
+
 /* Begin with an entry that uses a descriptor, after earlier ones in its list. */
 static void start_descriptor(struct cosy_loop *loop, uint32_t slot,
 			     enum cosy_list list, uint32_t event)
@@ -632,9 +653,7 @@ static void start_descriptor(struct cosy_loop *loop, uint32_t slot,
 	if (d->kind == COSY_KIND_DISK && !one_buffer(entry->nr))
 		cosy_thread_call(loop, slot, true);
 	else if (needs_thread(s, d) && !fails_at_once(entry))
-		cosy_start_waiting(loop, slot);
-	else if (s->how == COSY_HOW_CONNECT && !d->nonblock)
-		cosy_thread_call(loop, slot, false);
+		start_for_thread(loop, slot);
 	else if (!(d->armed & event))
 		cosy_start_attempt(loop, slot);
 	/* If it is armed, epoll reports the event: it is level-triggered. */
