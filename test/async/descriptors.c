@@ -300,6 +300,72 @@ static void connections(bool nonblock)
 	end(clients[0]);
 }
 
+static void tcp_pair(int fds[2])
+{
+	struct sockaddr_in name = { .sin_family = AF_INET,
+				    .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	socklen_t size = sizeof(name);
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+	EQUAL(bind(listener, (struct sockaddr *)&name, size), 0);
+	EQUAL(listen(listener, 1), 0);
+	EQUAL(getsockname(listener, (struct sockaddr *)&name, &size), 0);
+	fds[0] = socket(AF_INET, SOCK_STREAM, 0);
+	EQUAL(connect(fds[0], (struct sockaddr *)&name, size), 0);
+	fds[1] = accept(listener, NULL, NULL);
+	CHECK(fds[1] >= 0);
+	close(listener);
+}
+
+/* MSG_WAITALL where a partial transfer cannot be continued: a thread receives, in the same order. */
+static void wait_all(void)
+{
+	struct cosy_async first = { 0 }, second = { 0 }, third = { 0 };
+	char a[6], b[6], c[6];
+	struct iovec iov[2] = { { a, 6 }, { b, 6 } };
+	struct msghdr message[2] = { { .msg_iov = &iov[0], .msg_iovlen = 1 },
+				     { .msg_iov = &iov[1], .msg_iovlen = 1 } };
+	int fds[2];
+
+	tcp_pair(fds);
+	EQUAL(cosy_async_recvmsg(loop, &first, fds[0], &message[0], MSG_WAITALL), 0);
+	EQUAL(cosy_async_recvmsg(loop, &second, fds[0], &message[1], MSG_WAITALL), 0);
+	EQUAL(cosy_async_recv(loop, &third, fds[0], c, 6, MSG_WAITALL | MSG_PEEK), 0);
+	for (const char *byte = "abcdefghijklmnopqr"; *byte; byte++) {
+		EQUAL(send(fds[1], byte, 1, 0), 1);
+		for (int i = 0; i < 3; i++)
+			CHECK(cosy_wait(loop, 0, NULL) >= 0);
+	}
+	EQUAL(result_of(loop, &first), 6);
+	EQUAL(result_of(loop, &second), 6);
+	EQUAL(result_of(loop, &third), 6);
+	EQUAL(memcmp(a, "abcdef", 6) | memcmp(b, "ghijkl", 6) | memcmp(c, "mnopqr", 6), 0);
+	EQUAL(cosy_async_recv(loop, &third, fds[0], c, 6, 0), 0);
+	EQUAL(result_of(loop, &third), 6);
+
+	/* Cancelled before there is anything to receive. */
+	EQUAL(cosy_async_recvmsg(loop, &first, fds[0], &message[0], MSG_WAITALL), 0);
+	execute(loop);
+	EQUAL(cosy_cancel(loop, &first), 0);
+	EQUAL(result_of(loop, &first), -ECANCELED);
+
+	/* The call cannot wait, and the loop waits for the first bytes. */
+	set_nonblock(fds[0], true);
+	EQUAL(cosy_async_recvmsg(loop, &first, fds[0], &message[0], MSG_WAITALL), 0);
+	execute(loop);
+	EQUAL(send(fds[1], "abc", 3, 0), 3);
+	EQUAL(result_of(loop, &first), 3);
+	end(fds[0]);
+	end(fds[1]);
+
+	/* A socket that listens receives nothing. */
+	fds[0] = socket(AF_INET, SOCK_STREAM, 0);
+	EQUAL(listen(fds[0], 1), 0);
+	EQUAL(cosy_async_recvmsg(loop, &first, fds[0], &message[0], MSG_WAITALL), 0);
+	EQUAL(result_of(loop, &first), -ENOTCONN);
+	end(fds[0]);
+}
+
 /* The program clears O_NONBLOCK after the first operations: later ones do not block the loop either. */
 static void cleared_nonblock(void)
 {
@@ -451,6 +517,7 @@ int main(void)
 		connections(nonblock);
 	}
 	messages();
+	wait_all();
 	cleared_nonblock();
 	no_descriptors();
 	polls();

@@ -157,12 +157,25 @@ static bool blocks(struct cosy_descriptor *d, int fd)
 	return !d->nonblock;
 }
 
+/* Return true if the call receives until its buffers are full, and cannot be continued. */
+static bool fills_buffers(const struct cosy_async_entry *entry, const struct cosy_descriptor *d)
+{
+	if (d->kind != COSY_KIND_SOCKET || d->type != SOCK_STREAM)
+		return false;
+	if (entry->nr == SYS_recvmsg)
+		return entry->args[2] & MSG_WAITALL;
+	return entry->nr == SYS_recvfrom && entry->args[3] & MSG_WAITALL &&
+	       entry->args[3] & MSG_PEEK;
+}
+
 /*
  * Return true if a thread has to make the call once the descriptor is ready. Another process may
  * have taken the data, and the call would block.
  */
-static bool needs_thread(const struct cosy_slot *s, struct cosy_descriptor *d)
+static bool needs_thread(const struct cosy_loop *loop, uint32_t slot, struct cosy_descriptor *d)
 {
+	const struct cosy_slot *s = &loop->slots[slot];
+
 	switch (s->how) {
 	case COSY_HOW_ACCEPT:
 	case COSY_HOW_CONNECT:
@@ -170,6 +183,8 @@ static bool needs_thread(const struct cosy_slot *s, struct cosy_descriptor *d)
 	case COSY_HOW_READ:
 	case COSY_HOW_WRITE:
 		return (d->kind == COSY_KIND_POLLED || s->polled) && blocks(d, s->fd);
+	case COSY_HOW_RECEIVE:
+		return fills_buffers(&loop->entries[slot], d) && blocks(d, s->fd);
 	default:
 		return false;
 	}
@@ -204,7 +219,7 @@ void cosy_start_next(struct cosy_loop *loop, const struct cosy_slot *before)
 	    loop->slots[slot].state != COSY_SLOT_WAITING)
 		return;
 	if (before->list != COSY_LIST_POLL &&
-	    !needs_thread(&loop->slots[slot], d)) {
+	    !needs_thread(loop, slot, d)) {
 		cosy_start_attempt(loop, slot);
 		return;
 	}
@@ -438,7 +453,7 @@ void cosy_start_ready(struct cosy_loop *loop, uint32_t slot)
 	if (s->connecting)
 		connection_ready(loop, slot);
 	else if (s->how != COSY_HOW_SIGNAL &&
-		 needs_thread(s, cosy_descriptor_find(loop, s->fd)))
+		 needs_thread(loop, slot, cosy_descriptor_find(loop, s->fd)))
 		cosy_thread_call(loop, slot, false);
 	else
 		cosy_start_attempt(loop, slot);
@@ -457,7 +472,7 @@ static void cannot_nowait(struct cosy_loop *loop, uint32_t slot)
 	if (d->kind == COSY_KIND_NOWAIT || d->kind == COSY_KIND_PIPE)
 		d->kind = COSY_KIND_POLLED;
 	s->polled = true;
-	if (needs_thread(s, d))
+	if (needs_thread(loop, slot, d))
 		cosy_start_waiting(loop, slot);
 	else
 		cosy_start_attempt(loop, slot);
@@ -595,16 +610,20 @@ static bool unordered_on_disk(struct cosy_loop *loop, uint32_t slot)
 	return true;
 }
 
-/* Return true for accept() of a socket that does not listen. */
-static bool fails_at_once(const struct cosy_async_entry *entry)
+static bool listens(int fd)
 {
-	int listens = 0;
-	socklen_t size = sizeof(listens);
+	int does = 0;
+	socklen_t size = sizeof(does);
 
-	return (entry->nr == SYS_accept || entry->nr == SYS_accept4) &&
-	       (cosy_sys6(SYS_getsockopt, (int)entry->args[0], SOL_SOCKET,
-			  SO_ACCEPTCONN, (long)&listens, (long)&size, 0) < 0 ||
-		!listens);
+	return !cosy_sys6(SYS_getsockopt, fd, SOL_SOCKET, SO_ACCEPTCONN, (long)&does,
+			  (long)&size, 0) && does;
+}
+
+/* Return true for accept() of a socket that does not listen, and for receiving from one that does. */
+static bool fails_at_once(const struct cosy_slot *s)
+{
+	return (s->how == COSY_HOW_ACCEPT && !listens(s->fd)) ||
+	       (s->how == COSY_HOW_RECEIVE && listens(s->fd));
 }
 
 /* Let a thread make the call of the first entry of a list. */
@@ -652,7 +671,7 @@ static void start_descriptor(struct cosy_loop *loop, uint32_t slot,
 		return;
 	if (d->kind == COSY_KIND_DISK && !one_buffer(entry->nr))
 		cosy_thread_call(loop, slot, true);
-	else if (needs_thread(s, d) && !fails_at_once(entry))
+	else if (needs_thread(loop, slot, d) && !fails_at_once(s))
 		start_for_thread(loop, slot);
 	else if (!(d->armed & event))
 		cosy_start_attempt(loop, slot);
@@ -793,14 +812,7 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 	}
 	switch ((enum cosy_how)s->how) {
 	case COSY_HOW_READ:
-		start_descriptor(loop, slot, COSY_LIST_IN, POLLIN);
-		break;
 	case COSY_HOW_RECEIVE:
-		if (entry->nr == SYS_recvmsg && entry->args[2] & MSG_WAITALL)
-			cosy_thread_call(loop, slot, false);
-		else
-			start_descriptor(loop, slot, COSY_LIST_IN, POLLIN);
-		break;
 	case COSY_HOW_ACCEPT:
 		start_descriptor(loop, slot, COSY_LIST_IN, POLLIN);
 		break;

@@ -17,8 +17,8 @@
 #include "../sys.h"
 #include "loop.h"
 
-/* Flags with which a call does not wait, or waits for something else. */
-#define COSY_UNUSUAL	(MSG_DONTWAIT | MSG_OOB | MSG_ERRQUEUE)
+/* Flags with which a call does not wait, or waits for something else; with MSG_PEEK perhaps. */
+#define COSY_UNUSUAL	(MSG_DONTWAIT | MSG_OOB | MSG_ERRQUEUE | MSG_PEEK)
 
 /*
  * Return true if the call can be made now. It cannot before attempts of the batch. If the module
