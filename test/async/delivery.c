@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * Results that are delivered immediately after their calls: how many one thread delivers, what
- * ends that, what callbacks may do with submitted operations, results of calls that never wait while
- * other operations wait, and that these get their turn.
+ * ends that, what callbacks may do with submitted operations and with descriptors, results of calls
+ * that never wait while other operations wait, and that these get their turn.
  */
 // RUN: %compile
 // RUN: %everywhere
+#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -214,6 +215,64 @@ static void fair(void)
 	EQUAL(receives[0].result, 1);
 }
 
+static struct sockaddr_in full;
+static struct cosy_async connects;
+static int reused;
+
+/* Close a descriptor that has an event, too, and begin to connect the next socket of that number. */
+static void reconnect(struct cosy_async *op)
+{
+	struct cosy_async closes = { 0 };
+
+	EQUAL(op->result, 1);
+	EQUAL(cosy_async_close(loop, &closes, reused), 0);
+	EQUAL(cosy_wait_for(loop, &closes, NULL), 0);
+	EQUAL(closes.result, 0);
+	EQUAL(socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0), reused);
+	EQUAL(cosy_async_connect(loop, &connects, reused, &full, sizeof(full)), 0);
+	CHECK(cosy_wait(loop, 0, NULL) >= 0);
+}
+
+/* An event that was reported for a descriptor does not complete the connection of the next file. */
+static void outdated(void)
+{
+	int listener = socket(AF_INET, SOCK_STREAM, 0), clients[2], pair[2];
+	struct cosy_async ends = { 0 }, closes = { 0 };
+	socklen_t size = sizeof(full);
+	char byte;
+
+	full = (struct sockaddr_in){ .sin_family = AF_INET,
+				     .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	EQUAL(bind(listener, (struct sockaddr *)&full, size), 0);
+	EQUAL(listen(listener, 0), 0);
+	EQUAL(getsockname(listener, (struct sockaddr *)&full, &size), 0);
+	/* The first one takes the only place. The others are not answered. */
+	for (int i = 0; i < 2; i++) {
+		clients[i] = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+		EQUAL(connect(clients[i], (struct sockaddr *)&full, size), -1);
+		EQUAL(errno, EINPROGRESS);
+	}
+	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+	reused = pair[0];
+	receives[0] = (struct cosy_async){ .done = reconnect };
+	EQUAL(cosy_async_recv(loop, &receives[0], fds[0][0], bytes, 1, 0), 0);
+	EQUAL(cosy_async_recv(loop, &ends, reused, &byte, 1, 0), 0);
+	EQUAL(cosy_wait(loop, 0, NULL), 0);
+	EQUAL(send(fds[0][1], "x", 1, 0), 1);
+	close(pair[1]);
+	EQUAL(cosy_wait_for(loop, &receives[0], NULL), 0);
+	EQUAL(cosy_wait_for(loop, &ends, NULL), 0);
+	for (int i = 0; i < 10; i++)
+		EQUAL(cosy_wait(loop, 0, NULL), 0);
+	CHECK(cosy_async_pending(&connects));
+	EQUAL(cosy_async_close(loop, &closes, reused), 0);
+	EQUAL(cosy_loop_run(loop), 0);
+	EQUAL(connects.result, -ECANCELED);
+	close(clients[0]);
+	close(clients[1]);
+	close(listener);
+}
+
 int main(void)
 {
 	struct cosy_loop_info info;
@@ -228,6 +287,7 @@ int main(void)
 	nested();
 	mixed();
 	fair();
+	outdated();
 	EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
 	EQUAL(info.outstanding, 0);
 	EQUAL(info.submitted, info.completed);

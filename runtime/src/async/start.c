@@ -438,11 +438,18 @@ void cosy_start_attempt(struct cosy_loop *loop, uint32_t slot)
 /* Finish a connect(), whose socket is ready, with the result that the socket has. */
 static void connection_ready(struct cosy_loop *loop, uint32_t slot)
 {
+	struct pollfd poll = { .fd = loop->slots[slot].fd, .events = POLLOUT };
 	int error = 0;
 	socklen_t size = sizeof(error);
-	long err = cosy_sys6(SYS_getsockopt, loop->slots[slot].fd, SOL_SOCKET,
-			     SO_ERROR, (long)&error, (long)&size, 0);
+	long err;
 
+	/* An event that was reported before a callback may be one of the previous file. */
+	if (!cosy_sys(SYS_poll, (long)&poll, 1, 0)) {
+		cosy_start_waiting(loop, slot);
+		return;
+	}
+	err = cosy_sys6(SYS_getsockopt, poll.fd, SOL_SOCKET, SO_ERROR, (long)&error,
+			(long)&size, 0);
 	cosy_finish(loop, slot, err < 0 ? err : -error);
 }
 
