@@ -61,7 +61,8 @@ struct cosy_loop;
  *
  * The structure, and the memory that the arguments point to, belong to libcosy
  * from the submission until the operation is complete, that is until @done is
- * called or cosy_async_pending() is false. @done may submit @op again, or free it.
+ * called or cosy_async_pending() is false. @done may submit @op again, or free it. It
+ * has to return, and not to leave by longjmp(), an exception or the end of the thread.
  */
 struct cosy_async {
 	void (*done)(struct cosy_async *op);
@@ -266,7 +267,7 @@ struct cosy_coloured {
  * cosy_colour() - give the callback of an operation a colour
  * @coloured: the operation; not pending
  * @colour:   any number, such as the address of what the callbacks change
- * @done:     the callback; it has to return, and not to end the thread
+ * @done:     the callback
  *
  * Callbacks of one colour in one loop are called one after the other, in the order in
  * which the operations complete, by whatever threads wait. Callbacks of different
