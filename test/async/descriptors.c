@@ -366,6 +366,30 @@ static void wait_all(void)
 	end(fds[0]);
 }
 
+/* close() waits until the socket has sent its data. Other operations do not wait for that. */
+static void linger(void)
+{
+	const struct linger linger = { .l_onoff = 1, .l_linger = 60 };
+	const struct timespec soon = { .tv_nsec = 1000000 };
+	struct cosy_async closes = { 0 }, timer = { 0 };
+	static char bytes[1 << 16];
+	int fds[2];
+
+	tcp_pair(fds);
+	EQUAL(setsockopt(fds[0], SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)), 0);
+	while (send(fds[0], bytes, sizeof(bytes), MSG_DONTWAIT) > 0)
+		;
+	EQUAL(cosy_async_close(loop, &closes, fds[0]), 0);
+	EQUAL(cosy_async_timer(loop, &timer, &soon, 0), 0);
+	EQUAL(result_of(loop, &timer), 0);
+	CHECK(cosy_async_pending(&closes));
+	while (recv(fds[1], bytes, sizeof(bytes), 0) > 0)
+		;
+	close(fds[1]);
+	EQUAL(result_of(loop, &closes), 0);
+	EQUAL(fcntl(fds[0], F_GETFD), -1);
+}
+
 /* The program clears O_NONBLOCK after the first operations: later ones do not block the loop either. */
 static void cleared_nonblock(void)
 {
@@ -517,6 +541,7 @@ int main(void)
 		connections(nonblock);
 	}
 	messages();
+	linger();
 	wait_all();
 	cleared_nonblock();
 	no_descriptors();

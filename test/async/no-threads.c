@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
@@ -35,7 +36,8 @@ int main(void)
 {
 	struct cosy_async ops[20] = { 0 };
 	char name[] = "/tmp/no-threads.XXXXXX", text[8] = "";
-	int fd = mkstemp(name);
+	const struct linger linger = { .l_onoff = 1, .l_linger = 1 };
+	int fd = mkstemp(name), fds[2];
 	struct cosy_loop *loop;
 	struct stat st;
 
@@ -61,6 +63,12 @@ int main(void)
 	EQUAL(strcmp(text, "1234567"), 0);
 	EQUAL(cosy_async_call(loop, &ops[0], SYS_flock, fd, LOCK_EX, 0, 0, 0, 0), 0);
 	EQUAL(result_of(loop, &ops[0]), -EAGAIN);
+	/* Closing a socket that lingers. */
+	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	EQUAL(setsockopt(fds[0], SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)), 0);
+	EQUAL(cosy_async_close(loop, &ops[0], fds[0]), 0);
+	EQUAL(result_of(loop, &ops[0]), 0);
+	EQUAL(fcntl(fds[0], F_GETFD), -1);
 	EQUAL(cosy_loop_destroy(loop), 0);
 	EQUAL(unlink(name), 0);
 	return 0;

@@ -783,15 +783,35 @@ void cosy_closed_range(long nr, const uint64_t args[6], uint32_t *first, uint32_
 	}
 }
 
+/* Return true if close() may wait until a socket has sent its data. */
+static bool lingers(const struct cosy_loop *loop, int fd)
+{
+	const struct cosy_descriptor *d = cosy_descriptor_find(loop, fd);
+	struct linger linger;
+	socklen_t size = sizeof(linger);
+
+	if (d && d->kind != COSY_KIND_UNKNOWN && d->kind != COSY_KIND_SOCKET)
+		return false;
+	return !cosy_sys6(SYS_getsockopt, fd, SOL_SOCKET, SO_LINGER, (long)&linger,
+			  (long)&size, 0) &&
+	       linger.l_onoff && linger.l_linger;
+}
+
 static void start_close(struct cosy_loop *loop, uint32_t slot)
 {
 	const struct cosy_async_entry *entry = &loop->entries[slot];
 	uint32_t first, last;
+	bool waits;
 
 	/* A close is ordered with all other entries: make the earlier ones now. */
 	cosy_attempts_make(loop);
 	cosy_closed_range(entry->nr, (const uint64_t *)entry->args, &first, &last);
+	waits = entry->nr == SYS_close && lingers(loop, (int)entry->args[0]);
 	cosy_fds_cancel(loop, first, last);
+	if (waits) {
+		cosy_thread_call(loop, slot, false);
+		return;
+	}
 	cosy_start_attempt(loop, slot);
 	cosy_attempts_make(loop);
 }

@@ -276,7 +276,7 @@ void cosy_thread_call(struct cosy_loop *loop, uint32_t slot, bool disk)
 	if (pool->idle <= pool->queued.count + pool->lent.count && pool->threads < pool->max)
 		err = start_thread(pool);
 	if (err && !pool->threads) {
-		if (disk)
+		if (disk || loop->slots[slot].how == COSY_HOW_CLOSE)
 			call_here(loop, slot);
 		else
 			cosy_finish(loop, slot, err);
