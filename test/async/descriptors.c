@@ -10,12 +10,17 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <pty.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <termios.h>
 
 #include "loop.h"
@@ -450,6 +455,45 @@ static void cleared_nonblock(void)
 	end(slave);
 }
 
+/* Reads of /dev/zero are complete, also if another process needs the CPU. */
+static void zeros(void)
+{
+	enum { SIZE = 32 << 20 };
+	char *bytes = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct iovec iov = { bytes, SIZE };
+	struct cosy_async op = { 0 };
+	cpu_set_t all, one;
+	pid_t busy;
+	int fd;
+
+	CHECK(bytes != MAP_FAILED);
+	EQUAL(sched_getaffinity(0, sizeof(all), &all), 0);
+	one = all;
+	for (int i = CPU_SETSIZE - 1; CPU_COUNT(&one) > 1; i--)
+		CPU_CLR(i, &one);
+	EQUAL(sched_setaffinity(0, sizeof(one), &one), 0);
+	busy = fork();
+	if (!busy) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		for (;;)
+			;
+	}
+	fd = open("/dev/zero", O_RDWR);
+	for (int i = 0; i < 3; i++) {
+		EQUAL(cosy_async_read(loop, &op, fd, bytes, SIZE), 0);
+		EQUAL(result_of(loop, &op), SIZE);
+		EQUAL(cosy_async_readv(loop, &op, fd, &iov, 1), 0);
+		EQUAL(result_of(loop, &op), SIZE);
+	}
+	EQUAL(cosy_async_write(loop, &op, fd, bytes, SIZE), 0);
+	EQUAL(result_of(loop, &op), SIZE);
+	EQUAL(kill(busy, SIGKILL), 0);
+	EQUAL(waitpid(busy, NULL, 0), busy);
+	EQUAL(sched_setaffinity(0, sizeof(all), &all), 0);
+	end(fd);
+	munmap(bytes, SIZE);
+}
+
 /* Numbers that are no descriptors, up to the largest ones. */
 static void no_descriptors(void)
 {
@@ -544,6 +588,7 @@ int main(void)
 	linger();
 	wait_all();
 	cleared_nonblock();
+	zeros();
 	no_descriptors();
 	polls();
 	idle();

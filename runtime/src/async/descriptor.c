@@ -16,6 +16,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 
 #include "../sys.h"
 #include "loop.h"
@@ -89,6 +90,12 @@ void cosy_descriptor_use(struct cosy_loop *loop, int fd)
 	}
 }
 
+/* Return true for /dev/zero. With RWF_NOWAIT it returns less if the thread should reschedule. */
+static bool is_zero(const struct stat *st)
+{
+	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 5);
+}
+
 int cosy_descriptor_look(struct cosy_descriptor *d, int fd)
 {
 	struct stat st;
@@ -117,7 +124,7 @@ int cosy_descriptor_look(struct cosy_descriptor *d, int fd)
 		d->kind = COSY_KIND_PIPE;
 		break;
 	default:
-		d->kind = COSY_KIND_NOWAIT;
+		d->kind = is_zero(&st) ? COSY_KIND_DISK : COSY_KIND_NOWAIT;
 		break;
 	}
 	return 0;
