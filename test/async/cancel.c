@@ -208,6 +208,38 @@ static void closed(void)
 	close(fds[1]);
 }
 
+/* The operation after it waits for a thread, too: its file can neither be polled nor attempted. */
+static void next_for_thread(void)
+{
+	const struct cosy_loop_options options = { .size = sizeof(options), .waiters = 1 };
+	struct cosy_async lock = { 0 }, first = { 0 }, second = { 0 };
+	int fd = open("/tmp/async-lock", O_CREAT | O_RDWR, 0600);
+	int holder = open("/tmp/async-lock", O_RDWR);
+	int file = open("/dev/full", O_RDONLY);
+	struct cosy_loop *other;
+	char a, b = 1;
+
+	CHECK(fd >= 0 && holder >= 0 && file >= 0);
+	EQUAL(cosy_loop_create(&other, &options), 0);
+	EQUAL(flock(holder, LOCK_EX), 0);
+	EQUAL(cosy_async_flock(other, &lock, fd, LOCK_EX), 0);
+	execute(other);
+	EQUAL(cosy_async_read(other, &first, file, &a, 1), 0);
+	EQUAL(cosy_async_read(other, &second, file, &b, 1), 0);
+	execute(other);
+	EQUAL(cosy_cancel(other, &first), 0);
+	EQUAL(result_of(other, &first), -ECANCELED);
+	EQUAL(flock(holder, LOCK_UN), 0);
+	EQUAL(result_of(other, &lock), 0);
+	EQUAL(result_of(other, &second), 1);
+	EQUAL(b, 0);
+	EQUAL(cosy_loop_destroy(other), 0);
+	close(file);
+	close(fd);
+	close(holder);
+	unlink("/tmp/async-lock");
+}
+
 static void many(void)
 {
 	struct cosy_loop_options options = { .size = sizeof(options),
@@ -251,6 +283,7 @@ int main(void)
 	descriptor();
 	blocked();
 	closed();
+	next_for_thread();
 	many();
 	EQUAL(cosy_loop_destroy(loop), 0);
 	return 0;

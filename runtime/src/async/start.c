@@ -208,7 +208,6 @@ void cosy_start_next(struct cosy_loop *loop, const struct cosy_slot *before)
 {
 	struct cosy_descriptor *d;
 	uint32_t slot;
-	int err;
 
 	if (before->list == COSY_LIST_NONE || before->how == COSY_HOW_SIGNAL ||
 	    before->prev != COSY_NO_SLOT)
@@ -219,13 +218,10 @@ void cosy_start_next(struct cosy_loop *loop, const struct cosy_slot *before)
 	    loop->slots[slot].state != COSY_SLOT_WAITING)
 		return;
 	if (before->list != COSY_LIST_POLL &&
-	    !needs_thread(loop, slot, d)) {
+	    !needs_thread(loop, slot, d))
 		cosy_start_attempt(loop, slot);
-		return;
-	}
-	err = cosy_descriptor_arm(loop, before->fd);
-	if (err)
-		cosy_finish(loop, slot, err);
+	else
+		cosy_start_waiting(loop, slot);
 }
 
 void cosy_finish(struct cosy_loop *loop, uint32_t slot, int64_t result)
