@@ -82,7 +82,7 @@ static inline bool cosy_async_pending(const struct cosy_async *op)
  * struct cosy_loop_options - options of a loop
  * @size:    sizeof(struct cosy_loop_options)
  * @entries: operations that can be outstanding at once; rounded up to a power of
- *	     two. 0: 4096. At most 2^20. One takes about 110 bytes
+ *	     two, and to 64. 0: 4096. At most 2^20. One takes about 110 bytes
  * @threads: threads for calls that use a disk; 0: 4. At most 256
  * @waiters: threads for calls that wait for something other than a descriptor,
  *	     such as flock(2); 0: 64. At most 1024. Calls beyond that wait for a thread
@@ -176,7 +176,7 @@ int cosy_async_signal(struct cosy_loop *loop, struct cosy_async *op,
  * cosy_wait() - execute what was submitted, wait, and deliver completions
  * @loop:    the loop
  * @min:     wait until this number of operations is complete, at most COSY_WAIT_MAX;
- *	     0: do not wait
+ *	     0: do not wait, and ignore @timeout
  * @timeout: the maximum time to wait; NULL: no limit
  *
  * Does not wait once nothing is outstanding. Several threads may wait for one
