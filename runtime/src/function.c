@@ -205,15 +205,19 @@ static void explain_not_loaded(const struct cosy_function *function, int err)
 		     "" : cosy_number(&number, (uint64_t)-err), NULL);
 }
 
-/* Load a function for a segment, if it has an arena. */
+/* Load a function for a segment, if it has an arena; say why not if it should have one. */
 static void load(struct state *state, struct cosy_segment *segment)
 {
 	struct program *program;
 	int err;
 
-	if (segment->map < 0 ||
-	    __atomic_load_n(&state->place, __ATOMIC_RELAXED) == PLACE_NATIVE)
+	if (__atomic_load_n(&state->place, __ATOMIC_RELAXED) == PLACE_NATIVE)
 		return;
+	if (segment->map < 0) {
+		if (segment->error)
+			explain_not_loaded(state->function, segment->error);
+		return;
+	}
 	program = calloc(1, sizeof(*program));
 	if (!program)
 		return;

@@ -918,7 +918,8 @@ enum cosy_executor cosy_region_executor(const struct cosy_region *region)
 {
 	struct cosy_options options = cosy_options();
 	bool explain = options.debug ||
-		       options.executor == COSY_EXECUTOR_KERNEL;
+		       options.executor == COSY_EXECUTOR_KERNEL ||
+		       options.functions == COSY_FUNCTIONS_KERNEL;
 
 	if (options.executor == COSY_EXECUTOR_USER)
 		return COSY_EXECUTOR_USER;

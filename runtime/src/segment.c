@@ -95,7 +95,8 @@ static char *reserve(void)
 /*
  * The mapping of an arena cannot be split, so all of it is accessible. The guards are outside it.
  *
- * Return: the descriptor of an arena in the segment at @base, -1 if there is none.
+ * Return: the descriptor of an arena in the segment at @base, or -errno; -EOPNOTSUPP if the kernel
+ * has no arenas.
  */
 static int map_arena(char *base)
 {
@@ -115,7 +116,7 @@ static int map_arena(char *base)
 	if (token >= 0)
 		close(token);
 	if (fd < 0)
-		return -1;
+		return fd == -EINVAL ? -EOPNOTSUPP : fd;
 	fd = cosy_descriptor_hide(fd);
 	if (mmap(start, SPACE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED,
 		 fd, 0) != MAP_FAILED)
@@ -124,14 +125,16 @@ static int map_arena(char *base)
 	/* Should it have gone, it may not be somebody else's. */
 	mmap(start, SPACE, PROT_NONE,
 	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-	return -1;
+	return -ENOMEM;
 }
 
 static bool arena_wanted(void)
 {
+	enum cosy_functions functions = cosy_options().functions;
+
 	return __atomic_load_n(&want_arenas, __ATOMIC_RELAXED) &&
-	       cosy_options().functions != COSY_FUNCTIONS_NATIVE &&
-	       cosy_device_available(false);
+	       functions != COSY_FUNCTIONS_NATIVE &&
+	       cosy_device_available(functions == COSY_FUNCTIONS_KERNEL);
 }
 
 /* Make the bits in segment->blocks usable up to the address @end. */
@@ -451,8 +454,11 @@ static struct cosy_segment *make(size_t size)
 		free(segment);
 		return NULL;
 	}
-	if (arena_wanted())
+	if (arena_wanted()) {
 		segment->map = map_arena(segment->base);
+		if (segment->map < 0)
+			segment->error = segment->map;
+	}
 	if (segment->map >= 0) {
 		bits = mmap(NULL, PAGES / 8, PROT_READ | PROT_WRITE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -491,7 +497,7 @@ static struct cosy_segment *create(size_t size)
 		return NULL;
 	handlers = true;
 	segment = make(size);
-	if (segment && segment->map >= 0 && cosy_segment_made)
+	if (segment && cosy_segment_made)
 		cosy_segment_made(segment);
 	if (segment)
 		__atomic_store_n(&segments[(uintptr_t)segment->base /

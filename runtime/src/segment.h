@@ -29,8 +29,9 @@
  * @base:    its address, a multiple of COSY_SEGMENT_SPAN
  * @limit:   where memory ends that it may have
  * @end:     where memory ends that it has, from the first guard on
- * @map:     descriptor of its arena; -1: ordinary memory, which no function can
- *	     run on in the kernel
+ * @map:     descriptor of its arena; negative: ordinary memory, which no function
+ *	     can run on in the kernel
+ * @error:   -errno if it should have an arena and has none, otherwise 0
  * @heap:    what is allocated from it
  * @blocks:  bit n is set when a block begins at @base + n * COSY_BLOCK_ALIGNMENT
  * @present: bit n is set when page n is known to be there for the kernel
@@ -42,6 +43,7 @@ struct cosy_segment {
 	char *limit;
 	char *end;
 	int map;
+	int error;
 	struct cosy_heap *heap;
 	uint64_t *blocks;
 	uint64_t *present;
