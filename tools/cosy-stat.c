@@ -326,7 +326,7 @@ static int process_id(const char *text)
 	long pid = strtol(text, &end, 10);
 
 	if (end == text || *end || pid <= 0 || pid > INT_MAX)
-		watch_die(&watch, "-p", "is not the number of a process", "cosy stat --help");
+		watch_wrong(&watch, "-p", "is not the number of a process");
 	return (int)pid;
 }
 

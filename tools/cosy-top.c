@@ -129,14 +129,17 @@ static void remove_stale_instances(void)
 static void count_event(const char *event, const char *keys)
 {
 	FILE *trigger = event_file(event, "trigger", "w");
+	char tracepoint[32];
 
+	snprintf(tracepoint, sizeof(tracepoint), "tracepoint cosy:%s", event);
 	if (!trigger)
-		watch_die(&watch, event, strerror(errno),
+		watch_die(&watch, tracepoint, strerror(errno),
 		    errno == ENOENT ? "the module is not loaded, or older than this command "
 				      "(try: sudo modprobe cosy)" : NULL);
 	fprintf(trigger, "hist:keys=%s:size=16384\n", keys);
 	if (fclose(trigger))
-		watch_die(&watch, event, strerror(errno), "the kernel needs CONFIG_HIST_TRIGGERS");
+		watch_die(&watch, tracepoint, strerror(errno),
+			  "the kernel needs CONFIG_HIST_TRIGGERS");
 }
 
 static void count(void)

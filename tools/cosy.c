@@ -116,10 +116,8 @@ static int run(char **arguments)
 	}
 	if (*arguments && !strcmp(*arguments, "--"))
 		arguments++;
-	else if (*arguments && **arguments == '-') {
-		fputs(usage, stderr);
-		return 125;
-	}
+	else if (*arguments && **arguments == '-')
+		die(125, *arguments, "unknown option of cosy run", "cosy --help");
 	if (!*arguments) {
 		fputs(usage, stderr);
 		return 125;
@@ -166,6 +164,8 @@ int main(int argc, char **argv)
 	if (!strcmp(command, "profile") || !strcmp(command, "top") ||
 	    !strcmp(command, "stat"))
 		return execute(command, argv + 1);
+	if (*command)
+		die(2, command, "unknown command", "cosy --help");
 	fputs(usage, stderr);
 	return 2;
 }

@@ -25,6 +25,13 @@ void watch_die(const struct watch *watch, const char *what, const char *why, con
 	exit(1);
 }
 
+void watch_wrong(const struct watch *watch, const char *option, const char *why)
+{
+	fprintf(stderr, "%s: %s: %s\n  HINT: %s --help\n", watch->command, option, why,
+		watch->command);
+	exit(2);
+}
+
 void watch_init(struct watch *watch, const char *command)
 {
 	*watch = (struct watch){
@@ -37,14 +44,12 @@ void watch_init(struct watch *watch, const char *command)
 
 static double number(const struct watch *watch, const char *option, const char *text, double max)
 {
-	char hint[64];
 	char *end;
 	double value = strtod(text, &end);
 
 	if (end != text && !*end && value > 0 && value <= max)
 		return value;
-	snprintf(hint, sizeof(hint), "%s --help", watch->command);
-	watch_die(watch, option, "is not a number in the range of this option", hint);
+	watch_wrong(watch, option, "is not a number in the range of this option");
 }
 
 static __attribute__((noreturn)) void wrong_usage(const char *usage)

@@ -37,6 +37,10 @@ struct watch {
 __attribute__((noreturn)) void watch_die(const struct watch *watch, const char *what,
 					 const char *why, const char *hint);
 
+/** watch_wrong() - print what is wrong with an option's argument; exit with status 2 */
+__attribute__((noreturn)) void watch_wrong(const struct watch *watch, const char *option,
+					   const char *why);
+
 /**
  * watch_init() - set the defaults: an update every second, until a signal
  * @watch:   out: the defaults
