@@ -30,15 +30,19 @@ namespace cosy {
 
 std::string readOptions(ArrayRef<std::optional<uint64_t>> Args,
                         StartOptions &Options) {
+  const char *NoOption =
+      "COSY_START_WITH has an argument that is not an option "
+      "of cosy.h; cosy-regions(7) lists the options";
   SmallSet<uint64_t, 4> Given;
   for (size_t N = 0; N < Args.size(); ++N) {
     if (!Args[N])
-      return "an option of COSY_START_WITH is none of cosy.h";
+      return NoOption;
     if (!Given.insert(*Args[N]).second)
       return "an option of COSY_START_WITH is given twice";
     auto Value = [&](StringRef What, uint64_t Min, uint64_t Max,
                      uint64_t &V) -> std::string {
-      if (++N == Args.size() || !Args[N])
+      // The last argument is COSY_OPTION_END.
+      if (++N + 1 >= Args.size() || !Args[N])
         return (What + " has to be a constant").str();
       V = *Args[N];
       if (V < Min || V > Max)
@@ -70,9 +74,16 @@ std::string readOptions(ArrayRef<std::optional<uint64_t>> Args,
       Wrong = Value("COSY_AT_LIMIT", COSY_RESUME, COSY_KILL, V);
       if (Wrong.empty())
         Options.AtLimit = static_cast<cosy_policy>(V);
+      else
+        Wrong = "COSY_AT_LIMIT takes COSY_RESUME, COSY_STOP or COSY_KILL";
       break;
+    case COSY_RESUME:
+    case COSY_STOP:
+    case COSY_KILL:
+      return "COSY_RESUME, COSY_STOP and COSY_KILL are not options of "
+             "COSY_START_WITH; write COSY_AT_LIMIT(COSY_STOP), for example";
     default:
-      return "an option of COSY_START_WITH is none of cosy.h";
+      return NoOption;
     }
     if (!Wrong.empty())
       return Wrong;

@@ -14,9 +14,14 @@
 
 #include <stdint.h>
 
-/** enum cosy_option - the options; values are part of the plugin's interface */
+/**
+ * enum cosy_option - the options; values are part of the plugin's interface
+ *
+ * They differ from those of enum cosy_policy, so that the plugin rejects a policy that is
+ * written without COSY_AT_LIMIT().
+ */
 enum cosy_option {
-	COSY_OPTION_END,	/* after the last one */
+	COSY_OPTION_END = 16,	/* after the last one */
 	COSY_OPTION_STOP_ON_ERROR,
 	COSY_OPTION_MAX_OPERATIONS,	/* value: their number */
 	COSY_OPTION_MAX_MS,		/* value: milliseconds */
