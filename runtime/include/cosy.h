@@ -153,7 +153,7 @@ const struct cosy_stop *cosy_last_error(void);
  *
  * Written at a declaration. Then a region calls the function, which is an up-call,
  * and makes no system call in its place. Without it, libcosy recognises such a function
- * when the program starts, and runs the region natively. See cosy-regions(7).
+ * when the program starts, and runs the region natively. See cosy-cc(1).
  */
 #ifdef __COSY_PLUGIN__
 #define COSY_OWN __attribute__((annotate("cosy_own")))
