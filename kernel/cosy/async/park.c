@@ -25,7 +25,7 @@
 static unsigned int max_waiters = 64;
 module_param(max_waiters, uint, 0644);
 MODULE_PARM_DESC(max_waiters,
-		 "entries of loops wait for a file while fewer wait for it in all (default 64)");
+		 "waiters of a file up to which an entry of a loop may wait for it (default 64)");
 
 #define COSY_EVENTS_IN	(EPOLLIN | EPOLLRDNORM | EPOLLRDHUP | EPOLLERR | EPOLLHUP)
 #define COSY_EVENTS_OUT	(EPOLLOUT | EPOLLWRNORM | EPOLLERR | EPOLLHUP)

@@ -42,7 +42,7 @@
 static unsigned int max_reads = 4096;
 module_param(max_reads, uint, 0644);
 MODULE_PARM_DESC(max_reads,
-		 "entries of loops wait for disks while fewer do in all (default 4096)");
+		 "entries of all loops that may wait for disks at the same time (default 4096)");
 
 /*
  * The number of reads in queues of folios. It is limited because a wake-up walks such a queue with

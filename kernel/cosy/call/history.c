@@ -15,7 +15,7 @@
 static bool clear_branch_history;
 module_param(clear_branch_history, bool, 0444);
 MODULE_PARM_DESC(clear_branch_history,
-		 "clear the branch history also on CPUs that do not need it (default N)");
+		 "clear the branch history, also on CPUs that do not need it (default N)");
 
 DEFINE_STATIC_KEY_FALSE(cosy_history_clears);
 

@@ -24,7 +24,7 @@
 static unsigned int function_time = 10000;
 module_param(function_time, uint, 0644);
 MODULE_PARM_DESC(function_time,
-		 "ms of CPU time after which a user function is ended that cannot be left (default 10000)");
+		 "ms of CPU time after which a user function that cannot be suspended ends (default 10000)");
 
 /*
  * Return true if a program that can be resumed has to be suspended. This is possible only if the

@@ -29,4 +29,4 @@ static const struct kernel_param_ops cosy_time_slice_ops = {
 
 module_param_cb(time_slice, &cosy_time_slice_ops, &cosy_time_slice_ms, 0644);
 MODULE_PARM_DESC(time_slice,
-		 "ms of CPU time after which a compound leaves for a moment, at least 1 (default 10)");
+		 "ms of CPU time after which a compound leaves the kernel for a moment, at least 1 (default 10)");

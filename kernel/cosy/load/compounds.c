@@ -26,7 +26,7 @@
 unsigned int cosy_max_loads = 4096;
 module_param_named(max_loads, cosy_max_loads, uint, 0644);
 MODULE_PARM_DESC(max_loads,
-		 "compounds one open file may hold (default 4096)");
+		 "compounds that one open file may hold (default 4096)");
 
 static atomic64_t cosy_last_handle;
 

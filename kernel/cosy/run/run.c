@@ -30,17 +30,17 @@
 static ulong max_run_operations;
 module_param(max_run_operations, ulong, 0644);
 MODULE_PARM_DESC(max_run_operations,
-		 "operations one run of a compound may execute (default 0: any)");
+		 "operations that one run of a compound may execute (default 0: no limit)");
 
 static unsigned int max_run_ms;
 module_param(max_run_ms, uint, 0644);
 MODULE_PARM_DESC(max_run_ms,
-		 "ms of CPU time one run of a compound may take (default 0: any)");
+		 "ms of CPU time that one run of a compound may take (default 0: no limit)");
 
 static bool kill_over_limit;
 module_param(kill_over_limit, bool, 0644);
 MODULE_PARM_DESC(kill_over_limit,
-		 "kill for more than that, else runs are finished in user mode (default N)");
+		 "kill a process that exceeds these limits; N: finish its run in user mode (default N)");
 
 /* Compounds with more registers have them on the heap. */
 #define STACK_REGS	63
