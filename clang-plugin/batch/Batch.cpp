@@ -103,7 +103,7 @@ bool LoopCheck::findStep(const Loop &Found, const LoopInfo &LI) {
   if (!Step || LI.getLoopFor(Step->getParent()) != &Found)
     return error(nullptr, "COSY_BATCH is not in the innermost loop of the "
                           "control flow: a jump makes another, or the loop "
-                          "never repeats. Write the loop without goto");
+                          "never repeats; write the loop without goto");
   BasicBlock *BB = Step->getParent();
   if (BB == L.Header)
     L.Step = BB;

@@ -299,8 +299,8 @@ bool VariableCheck::checkEscaping() {
     return error(
         find(Writers & ~Collecting ? Writers & ~Collecting : Writers, true),
         name() + " is declared outside the loop, and its address is "
-                 "used: all iterations of a batch would share it. "
-                 "Declare it in the loop's body, or use a pointer to "
+                 "used: all iterations of a batch would share it; "
+                 "declare it in the loop's body, or use a pointer to "
                  "it, set before the loop, if they are to share it");
   // The phases after the only one that accesses it.
   unsigned Later = All & ~(Writers | (Writers - 1));
@@ -310,7 +310,7 @@ bool VariableCheck::checkEscaping() {
     return error(Store, name() +
                             " is declared outside the loop, and its address is "
                             "used: when the loop is left, it would have the "
-                            "value of a later iteration of the batch. Use a "
+                            "value of a later iteration of the batch; use a "
                             "variable whose address is not used");
   return true;
 }
@@ -331,26 +331,26 @@ bool VariableCheck::checkValues() {
     return error(find(Late, true),
                  name() +
                      " is read before the region, but an earlier iteration "
-                     "of the batch writes it later, here. Write it before "
+                     "of the batch writes it later, here; write it before "
                      "COSY_START, or use one variable before the region "
                      "and another after it");
   if ((Writers & Finishing) && CarriedToCalls)
     return error(find(Finishing, true),
                  name() + " is read in the region, but an earlier iteration of "
-                          "the batch writes it later, here. Write it in the "
+                          "the batch writes it later, here; write it in the "
                           "region, or before COSY_START");
   if (hasSeveral(Writers) &&
       (CarriedToCollect || CarriedToCalls || CarriedToFinish))
     return error(find(Late, true),
                  name() + " is written before and after the beginning or the "
-                          "end of the region, and read by a later iteration. "
-                          "Declare it in the loop's body, or use a variable "
+                          "end of the region, and read by a later iteration; "
+                          "declare it in the loop's body, or use a variable "
                           "for each part");
   if (hasSeveral(Writers) && !V.InBody && copyLosesValue())
     return error(find(Late, true),
                  name() + " is written before and after the beginning or the "
                           "end of the region, but not in every iteration, and "
-                          "read after the loop. Use a variable for each part");
+                          "read after the loop; use a variable for each part");
   bool LiveOut = isReadBeforeWritten(exitsOf(L, All), All, 0);
   bool LateExits = !exitsOf(L, Calling | Finishing).empty();
   unsigned Uses = Readers | Writers;

@@ -161,8 +161,8 @@ static void explain(const Region &R, const Compound &C, bool IsPart,
   }
   if (!C.Sel.NumSystemCalls && !NumUserCalls && !IsPart)
     reportWarning(Warning::NoSystemCall, *R.Host, R.Loc,
-                  "region makes no system call; as a compound it can only lose "
-                  "time");
+                  "region makes no system call; as a compound it always "
+                  "takes longer than natively: remove its markers");
   if (!IsPart)
     explainProfit(R, C.Sel, C.UpCalls, FAM.getResult<LoopAnalysis>(*R.Body));
 }

@@ -146,7 +146,8 @@ private:
     }
     if (!Open) {
       error(Loc, Range,
-            "COSY_END without COSY_START before it in this function");
+            "COSY_END without COSY_START before it in this function; put "
+            "COSY_START before the first statement of the region");
       return;
     }
     if (Block != OpenBlock) {

@@ -338,8 +338,8 @@ bool findMarked(CallInst *Start, Marked &E) {
   if (E.Blocks.empty()) {
     reportWarning(Warning::EndNotReached, *E.Host, E.Loc,
                   "the end of this region is never reached; only a return, a "
-                  "jump or a signal leaves it. Put COSY_END where every way "
-                  "through the region comes by");
+                  "jump or a signal leaves it; put COSY_END where every "
+                  "path through the region passes");
     E.Blocks = endlessBlocks(R);
     if (!E.Blocks.count(Entry))
       return false;

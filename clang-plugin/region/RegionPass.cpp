@@ -100,9 +100,9 @@ void ModuleRegions::processMarked(CallInst *Start, bool Optimized) {
     reportError(*E.Host, E.Natives.front()->getDebugLoc(),
                 Twine("region with a limit contains ") +
                     whyNotMovable(*E.Natives.front()) +
-                    ", which only the function itself can execute and which "
-                    "nobody counts; move it out of the region or into a "
-                    "function the region calls");
+                    ", which only the function itself can execute, without a "
+                    "count of operations; move it out of the region, or into "
+                    "a function that the region calls");
     return;
   }
   if (!Options.Auto)
@@ -115,9 +115,9 @@ void ModuleRegions::processMarked(CallInst *Start, bool Optimized) {
     reportWarning(Warning::StaysNative, *E.Host, E.Loc,
                   Twine("region stays native: around ") +
                       whyNotMovable(*E.Natives.front()) +
-                      ", which only the function itself can execute, not "
-                      "enough is left for a compound. Move that out of the "
-                      "region or into a function the region calls");
+                      ", which only the function itself can execute, the "
+                      "code is too small for a compound; move that out of "
+                      "the region, or into a function that the region calls");
 }
 
 bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,

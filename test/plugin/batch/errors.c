@@ -235,7 +235,7 @@ int carried(int n)
 		if (last)
 			prepare(n);
 		COSY_START;
-		last = rmdir("a"); // ir-error {{'last' is read before the region, but an earlier iteration of the batch writes it later, here}} ir-note@-1 {{region starts here}}
+		last = rmdir("a"); // ir-error {{'last' is read before the region, but an earlier iteration of the batch writes it later, here; write it before COSY_START, or use one variable before the region and another after it}} ir-note@-1 {{region starts here}}
 		COSY_END;
 	}
 	return last;

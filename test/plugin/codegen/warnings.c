@@ -18,7 +18,7 @@ int no_calls(int n)
 
 void endless(void)
 {
-	COSY_START; // expected-warning {{the end of this region is never reached; only a return, a jump or a signal leaves it}}
+	COSY_START; // expected-warning {{the end of this region is never reached; only a return, a jump or a signal leaves it; put COSY_END where every path through the region passes}}
 	for (;;)
 		getpid();
 	COSY_END;
@@ -26,7 +26,7 @@ void endless(void)
 
 void native(void *p)
 {
-	COSY_START; // expected-warning {{region stays native: around a variable-length array or alloca}}
+	COSY_START; // expected-warning {{region stays native: around a variable-length array or alloca, which only the function itself can execute, the code is too small for a compound; move that out of the region}}
 	p = __builtin_alloca(getpid());
 	COSY_END;
 	*(char *)p = 0;

@@ -14,7 +14,7 @@ void unclosed(void)
 void unopened(void)
 {
 	getpid();
-	COSY_END; // expected-error {{COSY_END without COSY_START before it in this function}}
+	COSY_END; // expected-error {{COSY_END without COSY_START before it in this function; put COSY_START before the first statement of the region}}
 }
 
 void nested(void)

@@ -77,8 +77,8 @@ static long sizes(const char *const *names)
 
 	// ALONE: lto.c:[[#@LINE+5]]:2: remark: region became a compound: {{.*}}, 0 system calls, {{.*}}, 1 up-call, 2 exits
 	// LINK: lto.c:[[#@LINE+4]]:2: region became a compound: {{[0-9]+}} operations, 1 system call, {{[0-9]+}} inputs, {{[0-9]+}} output{{s?}}, {{[0-9]+}} registers, 2 exits{{$}}
-	// WARN: warning: {{.*}}lto.c:[[#@LINE+3]]:2: region makes no system call; as a compound it can only lose time [-Wcosy-no-system-call]
-	// ERROR: error: {{.*}}lto.c:[[#@LINE+2]]:2: region makes no system call; as a compound it can only lose time [-Werror,-Wcosy-no-system-call]
+	// WARN: warning: {{.*}}lto.c:[[#@LINE+3]]:2: region makes no system call; as a compound it always takes longer than natively: remove its markers [-Wcosy-no-system-call]
+	// ERROR: error: {{.*}}lto.c:[[#@LINE+2]]:2: region makes no system call; as a compound it always takes longer than natively: remove its markers [-Werror,-Wcosy-no-system-call]
 	// RAN: lto.c:[[#@LINE+1]]: executor=user runs=3 syscalls=7 entries=0{{$}}
 	COSY_START;
 	for (; *names; names++) {
