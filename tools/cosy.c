@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,8 @@ static const char *const directories[] = {
 	COSY_LIB_FROM_BIN "/cosy-preload",
 	"../lib/cosy-preload",
 };
+
+static const char device[] = "/dev/cosy";
 
 static const char usage[] =
 	"usage: cosy run [--print] [--] COMMAND [ARGUMENT...]\n"
@@ -38,7 +41,8 @@ static const char usage[] =
 	"             stat --help lists its options\n"
 	"\n"
 	"COSY_EXECUTOR=native turns cosy run off. COSY_RUN_EXCEPT=NAME:... and the file\n"
-	"/etc/cosy/run-except name programs for which it is off. See cosy(1).\n";
+	"/etc/cosy/run-except name programs for which it is off. With COSY_DEBUG=1 it says\n"
+	"if the module is missing. See cosy(1).\n";
 
 static void die(int status, const char *what, const char *why, const char *hint)
 {
@@ -104,6 +108,25 @@ static char *preload(void)
 	return value;
 }
 
+/* The library prints nothing, because it must not change the output of programs. */
+static void explain_device(void)
+{
+	const char *debug = getenv("COSY_DEBUG");
+	int fd, error;
+
+	if (!debug || !strcmp(debug, "0"))
+		return;
+	fd = open(device, O_RDWR | O_CLOEXEC);
+	if (fd >= 0) {
+		close(fd);
+		return;
+	}
+	error = errno;
+	fprintf(stderr, "cosy: %s: %s: all calls are native\n", device, strerror(error));
+	if (error == ENOENT)
+		fputs("  HINT: the module is not loaded (try: sudo modprobe cosy)\n", stderr);
+}
+
 static int run(char **arguments)
 {
 	char *value = preload();
@@ -125,6 +148,7 @@ static int run(char **arguments)
 	if (setenv("LD_PRELOAD", value, 1))
 		die(125, "LD_PRELOAD", strerror(errno), NULL);
 	free(value);
+	explain_device();
 	execvp(*arguments, arguments);
 	error = errno;
 	die(error == ENOENT ? 127 : 126, *arguments, strerror(error), NULL);
