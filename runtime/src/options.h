@@ -18,7 +18,7 @@ enum cosy_executor {
 /** enum cosy_functions - where user functions run (COSY_FUNCTIONS) */
 enum cosy_functions {
 	COSY_FUNCTIONS_AUTO,	/* where it takes less time */
-	COSY_FUNCTIONS_KERNEL,	/* in the kernel where it can, else natively */
+	COSY_FUNCTIONS_KERNEL,	/* the same as COSY_EXECUTOR_KERNEL, for functions */
 	COSY_FUNCTIONS_NATIVE,	/* natively */
 };
 

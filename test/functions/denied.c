@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * denied.c - COSY_FUNCTIONS=kernel reports why a function runs natively: the process may not load it.
- * The message is printed only on request.
+ * denied.c - COSY_FUNCTIONS=kernel reports why a function runs natively: the process may not load
+ * it. The message is printed only on request.
  */
 // RUN: %clang -O2 -Wall -Werror %s -o %t -L%lib -l:libcosy.a
 // RUN: %t > %t.native
