@@ -106,12 +106,27 @@ static void hung_up(int in, int out)
 	end(in);
 }
 
+/* Read where only writing is possible, and the reverse; sockets allow both. */
+static void wrong_end(int in, int out)
+{
+	struct cosy_async op = { 0 };
+	char byte = 0;
+
+	if ((fcntl(in, F_GETFL) & O_ACCMODE) == O_RDWR)
+		return;
+	EQUAL(cosy_async_read(loop, &op, out, &byte, 1), 0);
+	EQUAL(result_of(loop, &op), -EBADF);
+	EQUAL(cosy_async_write(loop, &op, in, &byte, 1), 0);
+	EQUAL(result_of(loop, &op), -EBADF);
+}
+
 static void stream(int in, int out, bool nonblock)
 {
 	set_nonblock(in, nonblock);
 	set_nonblock(out, nonblock);
 	order(in, out);
 	large(in, out);
+	wrong_end(in, out);
 	hung_up(in, out);
 }
 
@@ -197,6 +212,9 @@ static void events(bool nonblock)
 	CHECK(file >= 0);
 	CHECK(result_of(loop, &reader) > 0);
 	EQUAL(unlink("/tmp/async-inotify"), 0);
+	/* It is only open for reading, and no event will say so. */
+	EQUAL(cosy_async_write(loop, &writer, fd, &one, 8), 0);
+	EQUAL(result_of(loop, &writer), -EBADF);
 	close(file);
 	end(fd);
 }

@@ -148,13 +148,15 @@ static void reads_no_longer(struct cosy_loop *loop, uint32_t slot)
  * Return true if a call that is made unchanged would block. The program may have changed O_NONBLOCK
  * since the last call, and so may another process that has the open file.
  */
-static bool blocks(struct cosy_descriptor *d, int fd)
+static bool blocks(const struct cosy_slot *s, struct cosy_descriptor *d)
 {
-	long flags = cosy_sys(SYS_fcntl, fd, F_GETFL, 0);
+	long flags = cosy_sys(SYS_fcntl, s->fd, F_GETFL, 0);
+	long mode = flags & O_ACCMODE;
 
-	/* A call on a descriptor that is not open fails. */
-	d->nonblock = flags < 0 || flags & O_NONBLOCK;
-	return !d->nonblock;
+	d->nonblock = flags >= 0 && flags & O_NONBLOCK;
+	/* Otherwise the call fails, and there may never be an event. */
+	return flags >= 0 && !d->nonblock && !(s->how == COSY_HOW_READ && mode == O_WRONLY) &&
+	       !(s->how == COSY_HOW_WRITE && mode == O_RDONLY);
 }
 
 /* Return true if the call receives until its buffers are full, and cannot be continued. */
@@ -179,12 +181,12 @@ static bool needs_thread(const struct cosy_loop *loop, uint32_t slot, struct cos
 	switch (s->how) {
 	case COSY_HOW_ACCEPT:
 	case COSY_HOW_CONNECT:
-		return blocks(d, s->fd);
+		return blocks(s, d);
 	case COSY_HOW_READ:
 	case COSY_HOW_WRITE:
-		return (d->kind == COSY_KIND_POLLED || s->polled) && blocks(d, s->fd);
+		return (d->kind == COSY_KIND_POLLED || s->polled) && blocks(s, d);
 	case COSY_HOW_RECEIVE:
-		return fills_buffers(&loop->entries[slot], d) && blocks(d, s->fd);
+		return fills_buffers(&loop->entries[slot], d) && blocks(s, d);
 	default:
 		return false;
 	}
