@@ -146,6 +146,9 @@ COSY_EXPORT int cosy_copy_file(int from_dirfd, const char *from, int to_dirfd,
 		if (n <= 0) {
 			if (n < 0)
 				error = -errno;
+			else
+				/* The end; files of sysfs have larger sizes. */
+				status.st_size = at;
 			break;
 		}
 		written = write(out, buffer, n);

@@ -17,7 +17,8 @@ static bool is_same(const char *a, const char *b)
 {
 	char command[100];
 
-	snprintf(command, sizeof(command), "cmp -s %s %s", a, b);
+	/* cmp compares the sizes of two files first. */
+	snprintf(command, sizeof(command), "cat %s | cmp -s - %s", a, b);
 	return system(command) == 0;
 }
 
@@ -55,6 +56,9 @@ static void copy(const char *from, const char *to, int flags)
  *
  * Of /proc, whose sizes are not known:
  * CHECK-NEXT: /proc/sys/kernel/ostype to ostype: ok, 6 bytes, mode 444
+ *
+ * Of /sys, whose sizes are those of a page:
+ * CHECK-NEXT: /sys/kernel/fscaps to fscaps: ok, 2 bytes, mode 444
  */
 static void copies(void)
 {
@@ -78,6 +82,7 @@ static void copies(void)
 	copy("small", "dangling", 0);
 	copy("link", "new-link", 0);
 	copy("/proc/sys/kernel/ostype", "ostype", 0);
+	copy("/sys/kernel/fscaps", "fscaps", 0);
 }
 
 /* CHECK-NEXT: missing to x: ENOENT, 0 bytes
