@@ -64,7 +64,7 @@ static void complete(struct cosy_dir_entry *entry, bool wanted)
 }
 
 /*
- * Fill the block, and open the directory before if @path is not NULL. Close it at
+ * Fill the block, and open the directory before unless it is open. Close it at
  * its end. Return 0, or a negative errno with the entries before the failure in
  * the block.
  */
@@ -82,7 +82,7 @@ static int fill(struct cosy_dir *dir, int dirfd, const char *path, int flags)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 
 	COSY_START;
-	if (path) {
+	if (fd < 0) {
 		fd = openat(dirfd, path, flags);
 		if (fd < 0) {
 			error = -errno;

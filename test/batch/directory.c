@@ -113,6 +113,7 @@ static void open_one(const char *text, int dirfd, const char *path, int flags)
  * CHECK-NEXT: no descriptor: EBADF
  * CHECK-NEXT: relative: ok
  * CHECK-NEXT: bad address: EFAULT
+ * CHECK-NEXT: no address: EFAULT
  * CHECK-NEXT: full table: EMFILE
  * CHECK-NEXT: not readable: EACCES
  */
@@ -132,6 +133,7 @@ static void errors(void)
 	open_one("no descriptor", -1, "kinds", 0);
 	open_one("relative", dirfd, "kinds", 0);
 	open_one("bad address", AT_FDCWD, (char *)8, 0);
+	open_one("no address", AT_FDCWD, NULL, 0);
 	CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
 	none = limit;
 	none.rlim_cur = 3;
