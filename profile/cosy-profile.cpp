@@ -69,6 +69,16 @@ struct Options {
   exit(OwnFailure);
 }
 
+[[noreturn]] void printAndExit(StringRef Text) {
+  outs() << Text;
+  outs().flush();
+  if (std::error_code Error = outs().error()) {
+    outs().clear_error();
+    fail(OwnFailure, "standard output", Error.message());
+  }
+  exit(0);
+}
+
 Options parse(char **Arguments) {
   Options Result;
   for (; *Arguments; ++Arguments) {
@@ -79,14 +89,10 @@ Options parse(char **Arguments) {
     }
     if (!Option.starts_with("-"))
       break;
-    if (Option == "-h" || Option == "--help") {
-      outs() << Usage;
-      exit(0);
-    }
-    if (Option == "--version") {
-      outs() << "cosy-profile " COSY_RELEASE "\n";
-      exit(0);
-    }
+    if (Option == "-h" || Option == "--help")
+      printAndExit(Usage);
+    if (Option == "--version")
+      printAndExit("cosy-profile " COSY_RELEASE "\n");
     if (Option == "-a" || Option == "--all") {
       Result.All = true;
       continue;

@@ -245,6 +245,14 @@ static char *run_by(const struct options *o, const char *executor,
 	return line;
 }
 
+static bool print_line(const char *line)
+{
+	if (puts(line) >= 0 && !fflush(stdout))
+		return true;
+	fprintf(stderr, "cosy-run: standard output: %s\n", strerror(errno));
+	return false;
+}
+
 static bool check_line(const struct options *o, const char *executor,
 		       const char *line)
 {
@@ -281,9 +289,8 @@ static int run_program(const struct options *o, const void *image, size_t size)
 			break;
 		}
 		if (!first || strcmp(first, line)) {
-			puts(line);
-			fflush(stdout);
-			ok = check_line(o, executors[i], line);
+			ok = print_line(line) &&
+			     check_line(o, executors[i], line);
 		}
 		if (first && strcmp(first, line)) {
 			fprintf(stderr, "cosy-run: %s: the executors differ\n",

@@ -317,7 +317,7 @@ static void show(bool totals)
 		for (unsigned int cpu = 0; cpu < row->ncpus && shown + extra + 1 < lines; cpu++)
 			extra += show_cpu(&row->cpus[cpu], cpu, totals);
 	}
-	watch_flush();
+	watch_flush(&watch);
 }
 
 static int process_id(const char *text)

@@ -333,7 +333,7 @@ static void show(void)
 		}
 		putchar('\n');
 	}
-	watch_flush();
+	watch_flush(&watch);
 	free(sorted);
 }
 

@@ -133,7 +133,8 @@ static int run(char **arguments)
 	int error;
 
 	if (*arguments && !strcmp(*arguments, "--print")) {
-		puts(value);
+		if (puts(value) < 0 || fflush(stdout))
+			die(125, "standard output", strerror(errno), NULL);
 		free(value);
 		return 0;
 	}

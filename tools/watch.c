@@ -132,10 +132,14 @@ void watch_clear(const struct watch *watch)
 		fputs("\033[H\033[2J", stdout);
 }
 
-void watch_flush(void)
+void watch_flush(const struct watch *watch)
 {
-	if (fflush(stdout))
+	if (!fflush(stdout))
+		return;
+	/* As for other programs, it is no error that nobody reads on. */
+	if (errno == EPIPE)
 		exit(1);
+	watch_die(watch, "standard output", strerror(errno), NULL);
 }
 
 unsigned int watch_lines(const struct watch *watch)

@@ -80,8 +80,8 @@ bool watch_wait(struct watch *watch);
 /** watch_clear() - clear the screen, unless @batch */
 void watch_clear(const struct watch *watch);
 
-/** watch_flush() - write the update; exits if the output cannot be written */
-void watch_flush(void);
+/** watch_flush() - write the update; exits with a message if the output cannot be written */
+void watch_flush(const struct watch *watch);
 
 /** watch_lines() - return the lines below the heading; unlimited with -b and without a terminal */
 unsigned int watch_lines(const struct watch *watch);
