@@ -21,8 +21,12 @@ enum { STAT_FIELDS = 19 };
 /* Make the exception for a negative errno, like that of open(). */
 static PyObject *make_error(int result, PyObject *path)
 {
-	return PyObject_CallFunction(PyExc_OSError, "isO", -result,
-				     strerror(-result), path);
+	PyObject *text = PyUnicode_DecodeLocale(strerror(-result),
+						"surrogateescape");
+
+	if (!text)
+		return NULL;
+	return PyObject_CallFunction(PyExc_OSError, "iNO", -result, text, path);
 }
 
 static PyObject *raise_error(int result, PyObject *path)
