@@ -116,6 +116,11 @@ def stat_and_read():
     directory = os.open("directory", os.O_RDONLY)
     assert cosy.stat_many(["below"], dir_fd=directory)[0] == os.stat("directory/below")
     os.close(directory)
+    for bad in (-1, directory):
+        try:
+            os.stat("below", dir_fd=bad)
+        except OSError as theirs:
+            assert error_of(cosy.stat_many(["below"], dir_fd=bad)[0]) == error_of(theirs)
     for bad in ("file", b"file", [1], None, ["nul\0"]):
         try:
             cosy.stat_many(bad)

@@ -94,17 +94,36 @@ static PyObject *make_stat(const struct stat *status)
 	return result;
 }
 
-/* Converter for "O&": the descriptor of a directory, or None for the working directory. */
+/*
+ * Converter for "O&": the descriptor of a directory, or None for the working directory. As in os, a
+ * negative number is a descriptor that is not open.
+ */
 static int convert_dir_fd(PyObject *object, void *result)
 {
-	int fd = AT_FDCWD;
+	PyObject *number;
+	long fd;
 
-	if (object != Py_None) {
-		fd = PyObject_AsFileDescriptor(object);
-		if (fd < 0)
-			return 0;
+	if (object == Py_None) {
+		*(int *)result = AT_FDCWD;
+		return 1;
 	}
-	*(int *)result = fd;
+	if (!PyIndex_Check(object)) {
+		*(int *)result = PyObject_AsFileDescriptor(object);
+		return *(int *)result >= 0;
+	}
+	number = PyNumber_Index(object);
+	if (!number)
+		return 0;
+	fd = PyLong_AsLong(number);
+	Py_DECREF(number);
+	if (fd == -1 && PyErr_Occurred())
+		return 0;
+	if (fd != (int)fd) {
+		PyErr_SetString(PyExc_OverflowError,
+				"fd does not fit into a C int");
+		return 0;
+	}
+	*(int *)result = (int)fd;
 	return 1;
 }
 
@@ -825,11 +844,9 @@ static int take_directory(struct iterator *iterator, PyObject *path, PyObject **
 	PyObject *fspath;
 
 	iterator->dir_fd = AT_FDCWD;
-	if (PyLong_Check(path)) {
-		/* As with os.scandir(), exceptions do not name a descriptor. */
-		iterator->dir_fd = PyObject_AsFileDescriptor(path);
-		return iterator->dir_fd < 0 ? -1 : 0;
-	}
+	/* As with os.scandir(), exceptions do not name a descriptor. */
+	if (PyIndex_Check(path))
+		return convert_dir_fd(path, &iterator->dir_fd) ? 0 : -1;
 	if (path == Py_None)
 		fspath = PyUnicode_FromString(".");
 	else
