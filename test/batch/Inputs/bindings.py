@@ -3,6 +3,7 @@
 
 import gc
 import os
+import pathlib
 import shutil
 import stat
 import sys
@@ -61,7 +62,7 @@ def scan():
     print("descriptor:", check_entries(directory))
     os.close(directory)
     print("many:", check_entries("many"))
-    for path in ("missing", "file", "", b"missing", 99, "nul\0"):
+    for path in ("missing", "file", "", b"missing", pathlib.Path("missing"), 99, "nul\0"):
         try:
             cosy.scandir(path)
         except Exception as mine:
@@ -105,7 +106,8 @@ def scan():
 
 
 def stat_and_read():
-    paths = ["file", "missing", b"large", "link", "dangling", "directory", "file/x"]
+    paths = ["file", "missing", b"large", "link", "dangling", "directory", "file/x",
+             pathlib.Path("missing")]
     for follow in (True, False):
         for path, mine in zip(paths, cosy.stat_many(paths, follow_symlinks=follow), strict=True):
             try:

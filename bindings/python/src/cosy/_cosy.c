@@ -129,7 +129,7 @@ static int convert_dir_fd(PyObject *object, void *result)
 
 /*
  * The paths of a call.
- * @given: the objects that the caller passed, for exceptions
+ * @given: the paths as str or bytes, for exceptions
  * @names: the bytes objects that contain the paths
  * @bytes: the paths, in the memory of @names
  */
@@ -151,6 +151,8 @@ static void free_paths(struct paths *paths)
 /* Convert the paths. Return 0, or -1 with an exception. */
 static int take_paths(struct paths *paths, PyObject *iterable)
 {
+	PyObject *items;
+
 	*paths = (struct paths){ 0 };
 	/* A single path is also an iterable, of its characters. */
 	if (PyUnicode_Check(iterable) || PyBytes_Check(iterable)) {
@@ -158,30 +160,36 @@ static int take_paths(struct paths *paths, PyObject *iterable)
 				"paths must be an iterable of paths, not a path");
 		return -1;
 	}
-	/* Make a tuple, which does not change while the GIL is released. */
-	paths->given = PySequence_Tuple(iterable);
-	if (!paths->given)
+	/* Make a tuple, which does not change while a path is converted. */
+	items = PySequence_Tuple(iterable);
+	if (!items)
 		return -1;
-	paths->count = PyTuple_GET_SIZE(paths->given);
+	paths->count = PyTuple_GET_SIZE(items);
+	paths->given = PyTuple_New(paths->count);
 	paths->names = PyTuple_New(paths->count);
 	paths->bytes = PyMem_New(const char *, paths->count);
-	if (!paths->names || !paths->bytes) {
-		free_paths(paths);
+	if (!paths->given || !paths->names || !paths->bytes) {
 		PyErr_NoMemory();
-		return -1;
+		goto failed;
 	}
 	for (Py_ssize_t i = 0; i < paths->count; i++) {
+		PyObject *path = PyOS_FSPath(PyTuple_GET_ITEM(items, i));
 		PyObject *name;
 
-		if (!PyUnicode_FSConverter(PyTuple_GET_ITEM(paths->given, i),
-					   &name)) {
-			free_paths(paths);
-			return -1;
-		}
+		if (!path)
+			goto failed;
+		PyTuple_SET_ITEM(paths->given, i, path);
+		if (!PyUnicode_FSConverter(path, &name))
+			goto failed;
 		PyTuple_SET_ITEM(paths->names, i, name);
 		paths->bytes[i] = PyBytes_AS_STRING(name);
 	}
+	Py_DECREF(items);
 	return 0;
+failed:
+	Py_DECREF(items);
+	free_paths(paths);
+	return -1;
 }
 
 static PyObject *stat_many(PyObject *module, PyObject *args, PyObject *keywords)
@@ -375,18 +383,21 @@ static PyObject *copy_file(PyObject *module, PyObject *args, PyObject *keywords)
 				 "exclusive", "follow_symlinks", NULL };
 	int from_dirfd = AT_FDCWD, to_dirfd = AT_FDCWD, exclusive = 0, follow = 1;
 	PyObject *source, *destination, *from = NULL, *to = NULL;
-	PyObject *result = NULL;
+	PyObject *given_from, *given_to, *result = NULL;
 	off_t copied;
 	int error;
 
 	(void)module;
 	if (!PyArg_ParseTupleAndKeywords(args, keywords, "OO|$O&O&pp:copy_file",
-					 names, &source, &destination,
+					 names, &given_from, &given_to,
 					 convert_dir_fd, &from_dirfd,
 					 convert_dir_fd, &to_dirfd, &exclusive,
 					 &follow))
 		return NULL;
-	if (!PyUnicode_FSConverter(source, &from) ||
+	/* Exceptions contain the paths as str or bytes. */
+	source = PyOS_FSPath(given_from);
+	destination = source ? PyOS_FSPath(given_to) : NULL;
+	if (!destination || !PyUnicode_FSConverter(source, &from) ||
 	    !PyUnicode_FSConverter(destination, &to))
 		goto out;
 	Py_BEGIN_ALLOW_THREADS
@@ -404,6 +415,8 @@ static PyObject *copy_file(PyObject *module, PyObject *args, PyObject *keywords)
 						      destination);
 	}
 out:
+	Py_XDECREF(source);
+	Py_XDECREF(destination);
 	Py_XDECREF(from);
 	Py_XDECREF(to);
 	return result;
@@ -853,13 +866,11 @@ static int take_directory(struct iterator *iterator, PyObject *path, PyObject **
 		fspath = PyOS_FSPath(path);
 	if (!fspath)
 		return -1;
-	iterator->path = path == Py_None ? fspath : Py_NewRef(path);
+	iterator->path = fspath;
 	iterator->bytes = PyBytes_Check(fspath);
 	iterator->prefix = make_prefix(fspath, iterator->bytes);
 	if (!iterator->prefix || !PyUnicode_FSConverter(fspath, name))
 		*name = NULL;
-	if (path != Py_None)
-		Py_DECREF(fspath);
 	return *name ? 0 : -1;
 }
 
