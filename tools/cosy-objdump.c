@@ -53,15 +53,34 @@ struct target {
 	size_t nregions;
 };
 
+/* Print a name, also of an untrusted file, without bytes that are commands to a terminal. */
+static void print_name_to(FILE *out, const char *name)
+{
+	for (; *name; name++)
+		putc((unsigned char)*name < ' ' || *name == 127 ? '?' : *name,
+		     out);
+}
+
+static void print_name(const char *name)
+{
+	print_name_to(stdout, name);
+}
+
 static void __attribute__((format(printf, 2, 3)))
 complain(const char *name, const char *format, ...)
 {
 	va_list arguments;
+	char *text;
 
 	fflush(stdout);
-	fprintf(stderr, "%s: %s: ", program, name);
+	fprintf(stderr, "%s: ", program);
+	print_name_to(stderr, name);
+	fputs(": ", stderr);
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	if (vasprintf(&text, format, arguments) >= 0) {
+		print_name_to(stderr, text);
+		free(text);
+	}
 	va_end(arguments);
 	fputc('\n', stderr);
 }
@@ -111,13 +130,6 @@ static void count_operations(const struct cosy_header *image,
 	}
 	totals->compounds++;
 	totals->bytes += image->size;
-}
-
-/* Print a name of the file without bytes that are commands to a terminal. */
-static void print_name(const char *name)
-{
-	for (; *name; name++)
-		putchar((unsigned char)*name < ' ' || *name == 127 ? '?' : *name);
 }
 
 /*
@@ -198,8 +210,10 @@ static void show(const struct cosy_header *image, struct target *target)
 	uint32_t region_line = line_of_region(image, target);
 	struct cosy_diag diag;
 
-	if (!target->totals.compounds && !target->options->summary)
-		printf("%s:\n", target->name);
+	if (!target->totals.compounds && !target->options->summary) {
+		print_name(target->name);
+		puts(":");
+	}
 	count_operations(image, &target->totals);
 	if (target->options->summary)
 		return;
@@ -363,9 +377,11 @@ static bool dump_object(Elf *elf, const char *name,
 		return false;
 	}
 	if (!target.totals.compounds) {
-		printf("%s: no compounds\n", name);
+		print_name(name);
+		puts(": no compounds");
 	} else if (options->summary) {
-		printf("%s: ", name);
+		print_name(name);
+		printf(": ");
 		print_plural(target.totals.compounds, "compound");
 		printf(", ");
 		print_totals(&target.totals);
