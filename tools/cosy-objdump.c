@@ -283,10 +283,17 @@ static void scan(const char *bytes, size_t size, const char *where,
 	}
 }
 
-static void scan_data(Elf_Data *data, const char *where, struct target *target)
+/* Scan a section or segment of @size bytes. @data: NULL if it is not in the file. */
+static void scan_data(Elf_Data *data, uint64_t size, const char *where,
+		      struct target *target)
 {
-	if (data && data->d_buf)
+	if (data && data->d_buf) {
 		scan(data->d_buf, data->d_size, where, target);
+	} else if (size) {
+		complain(target->name,
+			 "damaged ELF file: %s is beyond its end", where);
+		target->damaged = true;
+	}
 }
 
 static void find_regions(Elf *elf, size_t names, struct target *target)
@@ -330,8 +337,8 @@ static bool scan_sections(Elf *elf, struct target *target)
 		    !(header.sh_flags & SHF_ALLOC))
 			continue;
 		name = elf_strptr(elf, names, header.sh_name);
-		scan_data(elf_rawdata(section, NULL), name ? name : "section",
-			  target);
+		scan_data(elf_rawdata(section, NULL), header.sh_size,
+			  name ? name : "section", target);
 	}
 	return true;
 }
@@ -345,15 +352,21 @@ static bool scan_segments(Elf *elf, struct target *target)
 	elf_rawfile(elf, &size);
 	for (size_t i = 0; i < count && i < INT32_MAX; i++) {
 		GElf_Phdr header;
+		bool is_in_file;
 
 		if (!gelf_getphdr(elf, (int)i, &header))
 			return false;
-		if (header.p_type != PT_LOAD || header.p_offset > size ||
-		    header.p_filesz > size - header.p_offset)
+		if (header.p_type != PT_LOAD)
 			continue;
-		scan_data(elf_getdata_rawchunk(elf, (int64_t)header.p_offset,
-					       header.p_filesz, ELF_T_BYTE),
-			  "segment", target);
+		is_in_file = header.p_offset <= size &&
+			     header.p_filesz <= size - header.p_offset;
+		scan_data(is_in_file ?
+				  elf_getdata_rawchunk(elf,
+						       (int64_t)header.p_offset,
+						       header.p_filesz,
+						       ELF_T_BYTE) :
+				  NULL,
+			  header.p_filesz, "segment", target);
 	}
 	return true;
 }
@@ -362,12 +375,19 @@ static bool dump_object(Elf *elf, const char *name,
 			const struct options *options)
 {
 	struct target target = { .name = name, .options = options };
+	GElf_Ehdr header;
 	size_t sections;
 	bool ok;
 
-	if (elf_getshdrnum(elf, &sections)) {
+	if (!gelf_getehdr(elf, &header) || elf_getshdrnum(elf, &sections)) {
 		complain(name, "damaged ELF file: %s", elf_errmsg(-1));
 		return false;
+	}
+	/* libelf reports no sections, too, if they are not in the file. */
+	if (!sections && header.e_shoff) {
+		complain(name,
+			 "damaged ELF file: the section headers are beyond its end");
+		target.damaged = true;
 	}
 	/* A file whose section headers are stripped still has segments. */
 	ok = sections ? scan_sections(elf, &target) :
@@ -376,6 +396,8 @@ static bool dump_object(Elf *elf, const char *name,
 		complain(name, "damaged ELF file: %s", elf_errmsg(-1));
 		return false;
 	}
+	if (!target.totals.compounds && target.damaged)
+		return false;
 	if (!target.totals.compounds) {
 		print_name(name);
 		puts(": no compounds");
