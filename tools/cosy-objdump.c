@@ -414,6 +414,37 @@ static bool dump_object(Elf *elf, const char *name,
 	return !target.damaged;
 }
 
+static bool is_bitcode(const char *bytes, size_t size)
+{
+	return size >= 4 && !memcmp(bytes, "BC\xc0\xde", 4);
+}
+
+/* Report a file that is not an ELF file, or a member of an archive. @bytes: its first ones. */
+static void explain_no_elf(const char *name, const char *bytes, size_t size)
+{
+	if (is_bitcode(bytes, size))
+		complain(name,
+			 "LLVM bitcode (-flto): the linker adds the compounds; use the linked program");
+	else
+		complain(name, "not an ELF file or archive");
+}
+
+static bool dump_member(Elf *member, const char *name,
+			const struct options *options)
+{
+	size_t size = 0;
+	const char *bytes;
+
+	if (elf_kind(member) == ELF_K_ELF)
+		return dump_object(member, name, options);
+	/* An archive may contain files of any other kind. */
+	bytes = elf_rawfile(member, &size);
+	if (!bytes || !is_bitcode(bytes, size))
+		return true;
+	explain_no_elf(name, bytes, size);
+	return false;
+}
+
 static bool dump_archive(int fd, Elf *archive, const char *name,
 			 const struct options *options)
 {
@@ -425,9 +456,9 @@ static bool dump_archive(int fd, Elf *archive, const char *name,
 		Elf_Arhdr *header = elf_getarhdr(member);
 		char *full = NULL;
 
-		if (elf_kind(member) == ELF_K_ELF && header &&
+		if (header &&
 		    asprintf(&full, "%s(%s)", name, header->ar_name) >= 0) {
-			ok &= dump_object(member, full, options);
+			ok &= dump_member(member, full, options);
 			free(full);
 		}
 		command = elf_next(member);
@@ -436,19 +467,9 @@ static bool dump_archive(int fd, Elf *archive, const char *name,
 	return ok;
 }
 
-/* Report a file that is not an ELF file. @magic: its first four bytes. */
-static void explain_no_elf(const char *name, const unsigned char *magic)
-{
-	if (!memcmp(magic, "BC\xc0\xde", 4))
-		complain(name,
-			 "LLVM bitcode (-flto): the linker adds the compounds; use the linked program");
-	else
-		complain(name, "not an ELF file or archive");
-}
-
 static bool dump_file(const char *name, const struct options *options)
 {
-	unsigned char magic[4] = { 0 };
+	char magic[4] = { 0 };
 	bool ok = false;
 	struct stat st;
 	Elf *elf;
@@ -475,7 +496,7 @@ static bool dump_file(const char *name, const struct options *options)
 		if (pread(fd, magic, sizeof(magic), 0) < 0)
 			complain(name, "%s", strerror(errno));
 		else
-			explain_no_elf(name, magic);
+			explain_no_elf(name, magic, sizeof(magic));
 	}
 	elf_end(elf);
 out:
