@@ -2,6 +2,7 @@
 //===- AutoPass.cpp - Single calls go through the module ------------------===//
 #include "auto/AutoPass.h"
 #include "Costs.h"
+#include "body/IndirectCalls.h"
 #include "body/LibraryCalls.h"
 #include "link/Deferred.h"
 #include "region/RegionPass.h"
@@ -176,7 +177,7 @@ static SmallVector<CallBase *, 8> namedCalls(Function &F) {
 }
 
 /// \returns the function of preload.def that \p CB calls, or an empty name.
-static StringRef singleCall(CallBase &CB) {
+static StringRef singleCall(const CallBase &CB) {
   // A weak function may be missing, and then the reference of the wrapper would
   // fail.
   if (CB.getCalledFunction()->hasExternalWeakLinkage())
@@ -189,9 +190,28 @@ static StringRef singleCall(CallBase &CB) {
 /// has no AutoAttribute.
 static constexpr StringLiteral SingleAttribute = "cosy-single";
 
+/// Compares the called pointers in \p F with functions of preload.def, those of
+/// all calls if \p All, otherwise of those with SingleAttribute.
+static bool guardCalls(Function &F, bool All) {
+  SmallVector<CallBase *, 8> Calls;
+  for (Instruction &I : instructions(F))
+    if (auto *CB = dyn_cast<CallBase>(&I);
+        CB && CB->isIndirectCall() && (All || CB->hasFnAttr(SingleAttribute)))
+      Calls.push_back(CB);
+  bool Changed = false;
+  for (CallBase *CB : Calls)
+    Changed |= !guardTargets(*CB, [&](Function &Target) {
+                  return Target.isDeclaration() &&
+                         asCallOf(Target, *CB, [](const CallBase &Call) {
+                           return !singleCall(Call).empty();
+                         });
+                }).empty();
+  return Changed;
+}
+
 /// Redirects all calls in \p F if \p All, otherwise those with SingleAttribute.
 static bool redirectCalls(Function &F, bool All, RemarkedCalls &Remarked) {
-  bool Changed = false;
+  bool Changed = guardCalls(F, All);
   for (CallBase *CB : namedCalls(F)) {
     if (!All && !CB->hasFnAttr(SingleAttribute))
       continue;
@@ -298,6 +318,11 @@ bool markSingleCalls(ArrayRef<BasicBlock *> Blocks) {
     for (Instruction &I : *Work.pop_back_val()) {
       auto *CB = dyn_cast<CallBase>(&I);
       Function *Callee = CB ? CB->getCalledFunction() : nullptr;
+      if (CB && CB->isIndirectCall() && !CB->isNoBuiltin()) {
+        CB->addFnAttr(Attribute::get(CB->getContext(), SingleAttribute));
+        Any = true;
+        continue;
+      }
       if (!Callee || Callee->isIntrinsic())
         continue;
       if (!Callee->isDeclaration()) {

@@ -2,8 +2,9 @@
 //===- AutoPass.h - Single calls go through the module --------------------===//
 //
 // A call of a function of preload.def becomes a call of libcosy's wrapper
-// cosy_auto_NAME(). The wrapper makes the call through the module if that is
-// loaded, and calls the function otherwise. Nothing else in the program
+// cosy_auto_NAME(). A pointer that is called is first compared with such
+// functions (IndirectCalls.h). The wrapper makes the call through the module if
+// that is loaded, and calls the function otherwise. Nothing else in the program
 // changes. With -fcosy-auto, this applies to all calls of a program; without
 // it, to those of the native code of regions. So a region that runs natively
 // has the fast paths of the module, too. Compounds do not change.

@@ -7,6 +7,7 @@
 #include "body/Fortify.h"
 #include "body/IndirectCalls.h"
 #include "body/Legalize.h"
+#include "body/LibraryCalls.h"
 #include "body/Mutexes.h"
 #include "body/Operations.h"
 #include "body/Recognise.h"
@@ -150,10 +151,17 @@ void inlineCallees(Function &Body, const Function &Host,
            MayInline(F);
   };
   for (size_t N = 0; N < Work.size(); ++N) {
-    auto [Call, Parent] = Work[N];
+    CallBase *Call = Work[N].Call;
+    int Parent = Work[N].Parent;
     Function *Callee = Call->getCalledFunction();
     if (!Callee) {
       for (CallBase *Direct : guardTargets(*Call, [&](Function &F) {
+             // Code that is not position-independent gives the function an
+             // address in the program. Then libcosy does not take it for the C
+             // library's, and the region runs natively.
+             if (F.isDeclaration())
+               return F.getParent()->getPICLevel() != PICLevel::NotPIC &&
+                      MayInline(F) && asCallOf(F, *Call, makesSystemCall);
              return &F != &Host &&
                     MayTake(F, std::min<unsigned>(Limits.Callee, MaxGuessed));
            }))

@@ -24,7 +24,8 @@ struct InlineLimits {
 /// Inlines the functions that \p Body calls, if their definitions are known, \p
 /// MayInline allows it and \p Limits are kept. Functions that \p Body calls
 /// directly are inlined first. \p Host, which contains the region, is never
-/// inlined.
+/// inlined. \p MayInline is also asked whether a called pointer may be compared
+/// with a function that is only declared.
 void inlineCallees(llvm::Function &Body, const llvm::Function &Host,
                    const PristineMap &Pristine, InlineLimits Limits,
                    llvm::function_ref<bool(const llvm::Function &)> MayInline);

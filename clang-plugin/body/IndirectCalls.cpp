@@ -110,22 +110,59 @@ static bool isOurs(const Function &F) {
   return F.getName().contains(".cosy.") || F.getName().starts_with("cosy.");
 }
 
-/// \returns the functions of the type of \p Call whose addresses are used; none
-/// if they are more than MaxTargets.
-static FunctionList typedTargets(CallBase &Call) {
-  FunctionList List;
-  for (Function &F : *Call.getModule()) {
-    if (F.isDeclaration() || F.getFunctionType() != Call.getFunctionType() ||
-        isOurs(F) ||
-        !F.hasAddressTaken(nullptr, /*IgnoreCallbackUses=*/true,
+/// \returns true if \p U belongs to a table of the plugin, such as that of the
+/// library functions of a region.
+static bool isInOurTable(const User &U) {
+  if (auto *GV = dyn_cast<GlobalVariable>(&U))
+    return GV->getName().starts_with("cosy.");
+  return isa<Constant>(&U) &&
+         all_of(U.users(), [](const User *V) { return isInOurTable(*V); });
+}
+
+/// \returns true if the program uses the address of \p F.
+static bool hasAddressUsed(const Function &F) {
+  return F.hasAddressTaken(nullptr, /*IgnoreCallbackUses=*/true,
                            /*IgnoreAssumeLikeCalls=*/true,
-                           /*IngoreLLVMUsed=*/true))
+                           /*IngoreLLVMUsed=*/true) &&
+         !all_of(F.uses(), [](const Use &U) {
+           auto *CB = dyn_cast<CallBase>(U.getUser());
+           return (CB && CB->isCallee(&U)) || isInOurTable(*U.getUser());
+         });
+}
+
+/// \returns the functions of the type of \p Call whose addresses are used: of
+/// those that the module defines and of those that it declares, each only if
+/// they are at most MaxTargets.
+static FunctionList typedTargets(CallBase &Call,
+                                 function_ref<bool(Function &)> MayGuess) {
+  FunctionList Defined, Declared;
+  for (Function &F : *Call.getModule()) {
+    if (F.getFunctionType() != Call.getFunctionType() || isOurs(F) ||
+        !hasAddressUsed(F))
       continue;
-    if (List.size() == MaxTargets)
-      return {};
-    List.push_back(&F);
+    if (!F.isDeclaration())
+      Defined.push_back(&F);
+    else if (MayGuess(F))
+      Declared.push_back(&F);
   }
+  FunctionList List;
+  for (const FunctionList &L : {Defined, Declared})
+    if (L.size() <= MaxTargets)
+      List.append(L);
   return List;
+}
+
+/// \returns true if a pointer that is equal to the address of \p F points to
+/// the function that a call of \p F calls, with the code that the module has of
+/// it.
+static bool canCompare(const Function &F) {
+  // The address of a weak function that is missing is null, as the pointer may
+  // be.
+  if (F.isDeclaration())
+    return !F.hasExternalWeakLinkage();
+  // If another object may define the function, too, the pointer can equal the
+  // address of that definition.
+  return F.isDSOLocal();
 }
 
 /// Metadata of a call through a pointer: what the pointer was compared with.
@@ -166,14 +203,10 @@ guardTargets(CallBase &Call, function_ref<bool(Function &)> MayGuess) {
   if (Targets.empty())
     Targets = initialTarget(Call);
   if (Targets.empty())
-    Targets = typedTargets(Call);
-  if (Targets.size() > MaxTargets)
-    return Direct;
+    Targets = typedTargets(Call, MayGuess);
   MDBuilder MD(Call.getContext());
   for (Function *F : Targets) {
-    // If another object may define the function, too, the pointer can equal the
-    // address of that definition.
-    if (!F->isDSOLocal() || F->getFunctionType() != Call.getFunctionType() ||
+    if (!canCompare(*F) || F->getFunctionType() != Call.getFunctionType() ||
         F->getCallingConv() != Call.getCallingConv() || !MayGuess(*F) ||
         !isLegalToPromote(Call, F) || !noteComparison(Call, F))
       continue;

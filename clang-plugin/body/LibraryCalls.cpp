@@ -84,6 +84,28 @@ LibraryFunction libraryFunction(const CallBase &CB) {
   return P && matches(CB, *P) ? P->F : LibraryFunction();
 }
 
+bool asCallOf(Function &F, CallBase &Call,
+              function_ref<bool(const CallBase &)> Holds) {
+  assert(F.getFunctionType() == Call.getFunctionType() && "of another type");
+  Value *Pointer = Call.getCalledOperand();
+  Call.setCalledOperand(&F);
+  bool Does = Holds(Call);
+  Call.setCalledOperand(Pointer);
+  return Does;
+}
+
+/// \returns true if \p Caller was compiled with -fno-builtin, or with
+/// -fno-builtin-NAME for a function that the plugin knows.
+static bool hasOwnFunctions(const Function &Caller) {
+  return any_of(Caller.getAttributes().getFnAttrs(), [](Attribute A) {
+    if (!A.isStringAttribute())
+      return false;
+    StringRef Name = A.getKindAsString();
+    return Name == "no-builtins" ||
+           (Name.consume_front("no-builtin-") && findPrototype(Name));
+  });
+}
+
 void markOwnCalls(Module &M, ArrayRef<std::string> Own) {
   StringSet<> OwnNames;
   for (const std::string &Name : Own)
@@ -109,6 +131,15 @@ void markOwnCalls(Module &M, ArrayRef<std::string> Own) {
         CB->addFnAttr(Attribute::NoBuiltin);
     }
   }
+  bool Any =
+      any_of(OwnNames.keys(), [](StringRef N) { return findPrototype(N); }) ||
+      any_of(Declared,
+             [](const Function *F) { return findPrototype(linkerName(*F)); });
+  for (Function &Caller : M)
+    if (Any || hasOwnFunctions(Caller))
+      for (Instruction &I : instructions(Caller))
+        if (auto *CB = dyn_cast<CallBase>(&I); CB && CB->isIndirectCall())
+          CB->addFnAttr(Attribute::NoBuiltin);
 }
 
 /// Returns true if the C standard reserves \p Name, so that no program may

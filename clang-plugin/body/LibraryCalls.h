@@ -22,6 +22,7 @@
 #define COSY_PLUGIN_LIBRARYCALLS_H
 
 #include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/IR/InstrTypes.h"
@@ -45,10 +46,16 @@ struct LibraryFunction {
 /// \returns the function of the C library that \p CB calls, or an empty one.
 LibraryFunction libraryFunction(const llvm::CallBase &CB);
 
+/// \returns \p Holds of \p Call, a call through a pointer, as if it called
+/// \p F, which has its type.
+bool asCallOf(llvm::Function &F, llvm::CallBase &Call,
+              llvm::function_ref<bool(const llvm::CallBase &)> Holds);
+
 /// Marks the calls of \p M that look like calls of the C library but are not:
 /// calls of the functions \p Own, calls of functions declared with COSY_OWN,
-/// and calls in functions compiled with -fno-builtin. Must run before inlining,
-/// which loses the last property.
+/// and calls in functions compiled with -fno-builtin. Calls through pointers
+/// are marked if there may be such a function to call. Must run before
+/// inlining, which loses the last property.
 void markOwnCalls(llvm::Module &M, llvm::ArrayRef<std::string> Own);
 
 /// \returns the functions that \p Body calls and that libraryFunction()

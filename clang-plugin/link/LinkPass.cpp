@@ -145,7 +145,8 @@ void Program::compile(Deferred &D) {
   inlineCallees(Body, *R.Host, PristineMap(),
                 {MaxLinkedCallee, MaxLinkedInlined},
                 [&](const Function &Callee) {
-                  return mayInline(Callee, Body, Written.IsOptimized);
+                  return Callee.isDeclaration() ||
+                         mayInline(Callee, Body, Written.IsOptimized);
                 });
   // Regions in callees run natively within the compound.
   for (Instruction &I : make_early_inc_range(instructions(Body)))

@@ -130,6 +130,10 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
   // callees with loops are not inlined.
   inlineCallees(*R.Body, *R.Host, Pristine, {MaxCallee, MaxInlined},
                 [&](const Function &Callee) {
+                  // A call through a pointer blocks the thread, also in an
+                  // asynchronous function.
+                  if (Callee.isDeclaration())
+                    return !R.IsAsync;
                   return R.IsAsync
                              ? canBeInAsyncPart(Callee)
                              : !R.Options.stopsAtLimit() || !hasLoop(Callee);
