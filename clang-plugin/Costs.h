@@ -33,6 +33,15 @@ constexpr unsigned JoinedSeekSaves = COSY_JOINED_SEEK_SAVES;
 /// The saving of an openat that creates the file, as an entry of its own.
 constexpr unsigned CreateSaves = COSY_PRELOAD_CREATE_SAVES;
 
+/// \returns what a call of the system call \p Name usually saves in a compound,
+/// if its fast path can be used.
+inline unsigned usualCallSaves(llvm::StringRef Name) {
+#define SAVING(Call, Saved) .Case(#Call, Saved)
+  return llvm::StringSwitch<unsigned>(Name) COSY_USUAL_SAVINGS(SAVING).Default(
+      CallSaves);
+#undef SAVING
+}
+
 /// \returns what native code usually saves if it makes a call of the system
 /// call \p Name through the module, as an entry of its own; 0 if it does not.
 /// \p Near: its path is a name in an open directory.

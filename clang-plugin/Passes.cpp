@@ -64,6 +64,18 @@ private:
   Stage Run;
 };
 
+/// Splits loops.
+class BatchPass : public PassInfoMixin<BatchPass> {
+public:
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &MAM) {
+    splitBatches(
+        M, MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager(),
+        /*Check=*/false);
+    return PreservedAnalyses::none();
+  }
+  static bool isRequired() { return true; }
+};
+
 } // namespace
 
 /// Inlines callees into bodies as RegionPass does, except functions with
@@ -136,7 +148,7 @@ static bool addModulePass(StringRef Name, ModulePassManager &MPM,
     MPM.addPass(RegionPass(Options));
     MPM.addPass(ModuleStage(resumeBodies));
   } else if (Name == "cosy-batch") {
-    MPM.addPass(ModuleStage([](Module &M) { splitBatches(M, false); }));
+    MPM.addPass(BatchPass());
   } else if (Name == CalleesPass::Name) {
     MPM.addPass(CalleesPass());
   } else if (Name == "cosy-inline") {

@@ -8,6 +8,7 @@
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/Analysis/WithCache.h"
 #include "llvm/IR/ConstantRange.h"
+#include "llvm/IR/Constants.h"
 #include "llvm/IR/InstrTypes.h"
 
 #include <cosy/format.h>
@@ -48,6 +49,25 @@ LibcFunction findLibcFunction(StringRef Name) {
     return M;
   }();
   return Index.lookup(Name);
+}
+
+bool isQuery(const SystemCall &Call, ArrayRef<Value *> Args) {
+  struct Condition {
+    int Flags;
+    uint64_t Bits;
+  };
+  static const StringMap<Condition> Queries = {
+#define COSY_QUERY(name, flags, bits) {#name, {flags, bits}},
+#include "syscalls.def"
+  };
+  auto It = Queries.find(Call.Name);
+  if (It == Queries.end())
+    return false;
+  auto [Number, Bits] = It->second;
+  if (Number < 0)
+    return true;
+  auto *Flags = dyn_cast<ConstantInt>(Args[Number]);
+  return Flags && !(Flags->getZExtValue() & Bits);
 }
 
 bool failsAsSystemCall(StringRef Name) {

@@ -3,11 +3,13 @@
 #ifndef COSY_PLUGIN_SYSTEMCALLS_H
 #define COSY_PLUGIN_SYSTEMCALLS_H
 
+#include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
 namespace llvm {
 class CallBase;
-}
+class Value;
+} // namespace llvm
 
 namespace cosy {
 
@@ -37,6 +39,10 @@ const SystemCall *findSystemCall(uint64_t Number);
 /// \returns the system call that the libc function \p Name makes. Call is null
 /// if the function is not in the table.
 LibcFunction findLibcFunction(llvm::StringRef Name);
+
+/// \returns true if \p Call with the arguments \p Args only reports, as
+/// COSY_QUERY in syscalls.def defines it.
+bool isQuery(const SystemCall &Call, llvm::ArrayRef<llvm::Value *> Args);
 
 /// \returns true if the libc function \p Name fails with -1 and errno.
 bool failsAsSystemCall(llvm::StringRef Name);

@@ -27,7 +27,8 @@ def read(path=TABLE):
     with open(path, encoding="ascii") as table:
         for number, line in enumerate(table, 1):
             line = line.rstrip("\n")
-            if not line.startswith("COSY_") or line.startswith("COSY_LIBC_MORE("):
+            if not line.startswith("COSY_") or line.startswith(
+                    ("COSY_LIBC_MORE(", "COSY_QUERY(")):
                 continue
             match = CALL.match(line)
             if match:

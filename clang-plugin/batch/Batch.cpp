@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Batch.cpp - Loops that are split by COSY_BATCH ---------------------===//
+//===- Batch.cpp - Loops that are split -----------------------------------===//
 //
 // Finds the loop, its region and its phases, and rejects what cannot be split.
 // This runs before any optimisation, so local variables are in memory.
@@ -9,8 +9,10 @@
 #include "Annotations.h"
 #include "Diagnostics.h"
 #include "Recompute.h"
+#include "SystemCalls.h"
 #include "batch/BatchLoop.h"
 #include "batch/BatchRuntime.h"
+#include "body/Recognise.h"
 #include "region/Marked.h"
 
 #include "llvm/Analysis/LoopInfo.h"
@@ -30,6 +32,7 @@ namespace {
 
 class LoopCheck {
 public:
+  /// The loop of \p Marker, a COSY_BATCH.
   LoopCheck(CallInst *Marker, const VariableNotes &Notes, bool Check)
       : Notes(Notes) {
     L.Check = Check;
@@ -40,30 +43,68 @@ public:
     if (auto *Id = dyn_cast<ConstantInt>(Marker->getArgOperand(1)))
       L.Id = Id->getZExtValue();
   }
-  /// \returns false after an error.
+  /// The loop number \p Id of \p F, which has no COSY_BATCH. \p ReadsErrno is
+  /// known from the proof.
+  LoopCheck(Function &F, uint64_t Id, const VariableNotes &Notes,
+            bool ReadsErrno = true)
+      : Notes(Notes) {
+    L.F = &F;
+    L.Id = Id;
+    L.Promised = false;
+    L.ReadsErrno = ReadsErrno;
+  }
+  /// \returns false after an error, or if the loop has no COSY_BATCH and cannot
+  /// be split.
   bool split();
+  /// Tries to prove that a loop without COSY_BATCH can be split. The function
+  /// is a copy for this purpose.
+  bool prove(FunctionAnalysisManager &FAM);
+  bool readsErrno() const { return L.ReadsErrno; }
+  /// Emits a remark about a loop of the function \p F that is not split, if the
+  /// split would gain.
+  void explainMissed(Function &F) const;
 
 private:
+  bool check();
   bool findLoop();
   bool findRegion(const Loop &Found, const LoopInfo &LI);
   bool findStep(const Loop &Found, const LoopInfo &LI);
   bool findPhases();
   bool checkInstructions();
   void demoteValues();
+  /// Reports that the loop has a form that cannot be split. Without COSY_BATCH
+  /// that is nothing to report.
   bool error(const Instruction *At, const Twine &Text) {
-    reportError(*L.F,
-                At && At->getDebugLoc() ? At->getDebugLoc()
-                                        : L.Marker->getDebugLoc(),
-                Text);
-    return false;
+    return L.Promised && L.fail(At ? At->getDebugLoc() : DebugLoc(), Text);
   }
 
   BatchLoop L;
   const VariableNotes &Notes;
+  SmallVector<BatchVariable, 16> Variables;
   bool StaysNative = false; ///< the region begins with COSY_START_NATIVE
+  bool MayGain = false;     ///< the region makes calls that only report
 };
 
 } // namespace
+
+bool BatchLoop::fail(const DebugLoc &At, const Twine &Text) const {
+  DebugLoc Loc = At ? At : Marker->getDebugLoc();
+  if (Promised) {
+    reportError(*F, Loc, Text);
+  } else if (Why.empty()) {
+    Why = Text.str();
+    WhyAt = Loc;
+  }
+  return false;
+}
+
+/// \returns the step marker number \p Id of \p F, or null.
+static CallInst *findStepMarker(Function &F, uint64_t Id) {
+  for (CallInst *C : markersOf(F, BatchStepMarker))
+    if (match(C->getArgOperand(0), PatternMatch::m_SpecificInt(Id)))
+      return C;
+  return nullptr;
+}
 
 bool LoopCheck::findRegion(const Loop &Found, const LoopInfo &LI) {
   for (BasicBlock *BB : Found.blocks())
@@ -90,16 +131,15 @@ bool LoopCheck::findRegion(const Loop &Found, const LoopInfo &LI) {
                           "options are about one iteration, its compound runs "
                           "many; use COSY_START");
   StaysNative = Name == StartNativeMarker;
+  if (!L.Marker)
+    L.Marker = L.Start;
   return true;
 }
 
 /// Splits blocks so that the step begins a block.
 bool LoopCheck::findStep(const Loop &Found, const LoopInfo &LI) {
   L.Header = Found.getHeader();
-  CallInst *Step = nullptr;
-  for (CallInst *C : markersOf(*L.F, BatchStepMarker))
-    if (match(C->getArgOperand(0), PatternMatch::m_SpecificInt(L.Id)))
-      Step = C;
+  CallInst *Step = findStepMarker(*L.F, L.Id);
   if (!Step || LI.getLoopFor(Step->getParent()) != &Found)
     return error(nullptr, "COSY_BATCH is not in the innermost loop of the "
                           "control flow: a jump makes another, or the loop "
@@ -119,7 +159,8 @@ bool LoopCheck::findLoop() {
   {
     DominatorTree DT(*L.F);
     LoopInfo LI(DT);
-    const Loop *Found = LI.getLoopFor(L.Marker->getParent());
+    const CallInst *Inside = L.Promised ? L.Marker : findStepMarker(*L.F, L.Id);
+    const Loop *Found = Inside ? LI.getLoopFor(Inside->getParent()) : nullptr;
     if (!Found)
       return error(nullptr, "COSY_BATCH is in no loop that repeats: every "
                             "path leaves it, or a jump leads into it");
@@ -281,6 +322,21 @@ void LoopCheck::demoteValues() {
     DemoteRegToStack(*I);
 }
 
+/// Finds out whether the loop has a form that can be split.
+bool LoopCheck::check() {
+  if (!findPhases() || !checkInstructions())
+    return false;
+  for (BasicBlock *BB : L.Call)
+    MayGain |= any_of(*BB, [](Instruction &I) {
+      auto *CB = dyn_cast<CallBase>(&I);
+      CallShape Shape = CB ? systemCallShape(*CB) : CallShape();
+      return Shape.Call && isQuery(*Shape.Call, Shape.Args);
+    });
+  findStores(L);
+  demoteValues();
+  return findBatchVariables(L, Notes, Variables);
+}
+
 bool LoopCheck::split() {
   if (!findLoop())
     return false;
@@ -291,12 +347,19 @@ bool LoopCheck::split() {
     OptimizationRemarkEmitter(L.F).emit(R);
     return true;
   }
-  if (!findPhases() || !checkInstructions())
-    return false;
-  findStores(L);
-  demoteValues();
-  SmallVector<BatchVariable, 16> Variables;
-  return findBatchVariables(L, Notes, Variables) && emitBatch(L, Variables);
+  return check() && emitBatch(L, Variables);
+}
+
+bool LoopCheck::prove(FunctionAnalysisManager &FAM) {
+  return findLoop() && check() && proveIndependence(L, Variables, FAM);
+}
+
+void LoopCheck::explainMissed(Function &F) const {
+  if (L.Why.empty() || !MayGain)
+    return;
+  OptimizationRemarkMissed R("cosy", "Batch", L.WhyAt, &F.getEntryBlock());
+  R << "loop is not split: " << ore::NV("Why", L.Why);
+  OptimizationRemarkEmitter(&F).emit(R);
 }
 
 //===----------------------------------------------------------------------===//
@@ -497,21 +560,132 @@ static void recordReturns(Function &F) {
   }
 }
 
-bool splitBatches(Module &M, bool Check) {
-  SetVector<Function *> Hosts;
-  for (CallInst *Marker : callsOf(M, BatchMarker))
-    Hosts.insert(Marker->getFunction());
+/// Prepares \p F for the split of loops. \returns the notes about its
+/// variables.
+static VariableNotes prepare(Function &F) {
+  VariableNotes Notes = readNotes(F);
+  for (Instruction &I : make_early_inc_range(instructions(F)))
+    if (I.isLifetimeStartOrEnd())
+      I.eraseFromParent();
+  threadScopeEnds(F, Notes);
+  removeUnreachableBlocks(F);
+  expandComputedGotos(F);
+  return Notes;
+}
+
+/// The numbers of the loops of \p F that have no COSY_BATCH.
+static SmallVector<uint64_t, 4> unpromisedLoops(Function &F) {
+  SmallSetVector<uint64_t, 4> Ids;
+  auto Number = [](CallInst *Marker, unsigned N) {
+    auto *Id = dyn_cast<ConstantInt>(Marker->getArgOperand(N));
+    return Id ? Id->getZExtValue() : 0;
+  };
+  for (CallInst *C : markersOf(F, BatchStepMarker))
+    Ids.insert(Number(C, 0));
+  for (CallInst *C : markersOf(F, BatchMarker))
+    Ids.remove(Number(C, 1));
+  return Ids.takeVector();
+}
+
+namespace {
+
+/// A loop without COSY_BATCH whose iterations are independent.
+struct ProvenLoop {
+  uint64_t Id;
+  bool ReadsErrno;
+};
+
+} // namespace
+
+/// \returns true if \p F is recursive by direct calls. Then each call would
+/// need the stack of a batch.
+static bool callsItself(const Function &F) {
+  SmallSetVector<const Function *, 16> Reached;
+  Reached.insert(&F);
+  for (unsigned N = 0; N < Reached.size(); ++N)
+    for (const Instruction &I : instructions(*Reached[N])) {
+      auto *CB = dyn_cast<CallBase>(&I);
+      const Function *Callee = CB ? CB->getCalledFunction() : nullptr;
+      if (Callee == &F)
+        return true;
+      if (Callee)
+        Reached.insert(Callee);
+    }
+  return false;
+}
+
+/// Finds the loops of \p F that can be split without COSY_BATCH. Works on
+/// copies, so that other loops are not changed.
+static std::vector<ProvenLoop> findProvenLoops(Function &F,
+                                               FunctionAnalysisManager &FAM) {
+  std::vector<ProvenLoop> Proven;
+  // The labels in a table are those of F, not of a copy.
+  bool HasLabels = any_of(F, [](const BasicBlock &BB) {
+    return BB.hasAddressTaken() || isa<IndirectBrInst>(BB.getTerminator());
+  });
+  if (HasLabels || F.hasOptNone() || F.isPresplitCoroutine() || callsItself(F))
+    return Proven;
+  for (uint64_t Id : unpromisedLoops(F)) {
+    ValueToValueMapTy Map;
+    Function *Copy = CloneFunction(&F, Map);
+    Copy->setLinkage(GlobalValue::InternalLinkage);
+    Copy->setComdat(nullptr);
+    VariableNotes Notes = prepare(*Copy);
+    LoopCheck Check(*Copy, Id, Notes);
+    if (Check.prove(FAM))
+      Proven.push_back({Id, Check.readsErrno()});
+    else
+      Check.explainMissed(F);
+    FAM.clear(*Copy, Copy->getName());
+    Copy->eraseFromParent();
+  }
+  if (Function *Variable = F.getParent()->getFunction(SharedVariable))
+    Variable->eraseFromParent();
+  return Proven;
+}
+
+CallInst *splitGateOf(CallInst &Start) {
+  const MDNode *Node = Start.getMetadata(SplitGateKind);
+  if (Node)
+    for (CallInst *Gate : markersOf(*Start.getFunction(), SplitGate))
+      if (Gate->getMetadata(SplitGateKind) == Node)
+        return Gate;
+  return nullptr;
+}
+
+void closeSplitGates(Function &F) {
+  for (CallInst *Gate : markersOf(F, SplitGate)) {
+    Gate->replaceAllUsesWith(ConstantInt::getFalse(F.getContext()));
+    Gate->eraseFromParent();
+  }
+}
+
+bool splitBatches(Module &M, FunctionAnalysisManager &FAM, bool Check) {
+  SmallPtrSet<Function *, 8> Marked;
+  for (StringRef Name : {StringRef(BatchMarker), StringRef(BatchStepMarker)})
+    for (CallInst *Marker : callsOf(M, Name))
+      Marked.insert(Marker->getFunction());
+  // In the order of the source, for messages.
+  SmallVector<Function *, 8> Hosts;
+  for (Function &F : M)
+    if (Marked.count(&F))
+      Hosts.push_back(&F);
   for (Function *F : Hosts) {
-    VariableNotes Notes = readNotes(*F);
-    for (Instruction &I : make_early_inc_range(instructions(*F)))
-      if (I.isLifetimeStartOrEnd())
-        I.eraseFromParent();
-    threadScopeEnds(*F, Notes);
-    removeUnreachableBlocks(*F);
-    expandComputedGotos(*F);
+    std::vector<ProvenLoop> Proven;
+    if (!Check)
+      Proven = findProvenLoops(*F, FAM);
+    SmallVector<CallInst *, 4> Markers = markersOf(*F, BatchMarker);
+    if (Markers.empty() && Proven.empty())
+      continue;
+    VariableNotes Notes = prepare(*F);
     bool Good = true;
-    for (CallInst *Marker : markersOf(*F, BatchMarker))
+    for (CallInst *Marker : Markers)
       Good &= LoopCheck(Marker, Notes, Check).split();
+    for (const ProvenLoop &P : Proven) {
+      LoopCheck Loop(*F, P.Id, Notes, P.ReadsErrno);
+      if (!Loop.split())
+        Loop.explainMissed(*F);
+    }
     if (Good && Check)
       recordReturns(*F);
     if (Good)

@@ -217,8 +217,7 @@ void Recorder::systemCall(CallInst &CI, const CallShape &Shape) {
 // Other functions
 //===----------------------------------------------------------------------===//
 
-/// The letters of BatchLibrary.def, or "".
-static StringRef lettersOf(const CallInst &CI) {
+StringRef libraryLetters(const CallInst &CI) {
   static const StringMap<StringRef> Table = {
 #define COSY_BATCH_LIBRARY(name, args) {#name, args},
 #include "batch/BatchLibrary.def"
@@ -345,7 +344,7 @@ void Recorder::run() {
     } else if (auto *CI = dyn_cast<CallInst>(&I); CI && !CI->isMustTailCall()) {
       if (CallShape Shape = systemCallShape(*CI); Shape.Call)
         SystemCalls.push_back({CI, Shape});
-      else if (StringRef Letters = lettersOf(*CI); !Letters.empty())
+      else if (StringRef Letters = libraryLetters(*CI); !Letters.empty())
         LibraryCalls.push_back({CI, Letters});
     }
   }

@@ -16,8 +16,13 @@
 // If the collecting code leaves the loop, it flushes first. If the calls or the
 // code after them leave it, the later collected iterations are dropped.
 //
+// A loop without COSY_BATCH also remains as it was. It runs so unless its
+// region runs as a compound (SplitGate).
+//
 //===----------------------------------------------------------------------===//
 #include "Diagnostics.h"
+#include "auto/AutoPass.h"
+#include "batch/Batch.h"
 #include "batch/BatchLoop.h"
 #include "batch/BatchRuntime.h"
 
@@ -25,6 +30,7 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -41,6 +47,10 @@ constexpr uint64_t MaxStack = 256 * 1024;
 /// The maximum, and the size of a batch, if the compiler chooses.
 constexpr uint64_t DefaultStack = 64 * 1024;
 constexpr uint64_t DefaultSize = 64;
+/// The same for a loop without COSY_BATCH, whose function may run on a small
+/// stack. Smaller batches would gain little.
+constexpr uint64_t ProvenStack = 4096;
+constexpr uint64_t MinProvenSize = 8;
 
 namespace {
 
@@ -94,6 +104,7 @@ private:
   unsigned resumeAt(BasicBlock *To);
   void redirect(BasicBlock *From, BasicBlock *To, BasicBlock *NewTo);
   void setNewer(IRBuilderBase &B, bool Is);
+  void keepOriginal();
   void enter();
   void collect();
   void calls();
@@ -115,8 +126,8 @@ private:
   AllocaInst *Index;   ///< of the loops over collected iterations
   AllocaInst *Called;  ///< iterations whose calls have been made
   AllocaInst *Leave;   ///< 0, or the exit where the flush leaves the loop
-  AllocaInst *Errno;   ///< by iteration
-  AllocaInst *CollectedErrno, *ErrnoChanged;
+  AllocaInst *Errno;   ///< by iteration, if L.savesErrno()
+  AllocaInst *CollectedErrno, *ErrnoChanged; ///< with COSY_BATCH
   AllocaInst *Resume; ///< by iteration, where it is finished
   BasicBlock *Flush, *Calls, *FinishLoop, *Done;
   /// Where iterations continue after their calls, by number; 0 is the region's
@@ -130,24 +141,31 @@ private:
 } // namespace
 
 bool Emitter::chooseSize() {
-  uint64_t One = sizeof(int) + sizeof(int);
+  uint64_t One = sizeof(int) + (L.savesErrno() ? sizeof(int) : 0);
   for (const Copy &C : Copies)
     if (C.V->IsArray || C.V->isSaved())
       One += C.Stride;
   if (!L.Size) {
     L.Size = DefaultSize;
-    while (L.Size > 1 && One * L.Size > DefaultStack)
+    while (L.Size > 1 &&
+           One * L.Size > (L.Promised ? DefaultStack : ProvenStack))
       L.Size /= 2;
   }
   Stack = One * L.Size;
+  if (!L.Promised)
+    return L.Size >= MinProvenSize ||
+           L.fail(DebugLoc(), "the variables of an iteration take " +
+                                  Twine(One) +
+                                  " bytes of stack, too many for a batch "
+                                  "without COSY_BATCH");
   if (Stack <= MaxStack)
     return true;
-  reportError(F, L.Marker->getDebugLoc(),
-              "the variables of " + count(L.Size, "iteration") + " take " +
-                  Twine(Stack) + " bytes of stack, at most " + Twine(MaxStack) +
-                  " are allowed; use a smaller size, or allocate large "
-                  "variables with malloc");
-  return false;
+  return L.fail(DebugLoc(),
+                "the variables of " + count(L.Size, "iteration") + " take " +
+                    Twine(Stack) + " bytes of stack, at most " +
+                    Twine(MaxStack) +
+                    " are allowed; use a smaller size, or allocate large "
+                    "variables with malloc");
 }
 
 //===----------------------------------------------------------------------===//
@@ -240,6 +258,37 @@ void Emitter::setNewer(IRBuilderBase &B, bool Is) {
       B.CreateStore(B.getInt1(Is), C.IsNewer);
 }
 
+/// Copies the loop as it is, and enters the copy unless the region runs as a
+/// compound.
+void Emitter::keepOriginal() {
+  ValueToValueMapTy Map;
+  clone(L.Blocks, Map);
+  // Its system calls are those of a region.
+  SmallVector<BasicBlock *, 16> CallBlocks;
+  for (BasicBlock *BB : L.Call)
+    CallBlocks.push_back(cast<BasicBlock>(Map[BB]));
+  markSingleCalls(CallBlocks);
+  for (CallInst *Marker : {L.Start, L.End})
+    cast<CallInst>(Map[Marker])->eraseFromParent();
+
+  BasicBlock *Gate = block("gate");
+  SmallSetVector<BasicBlock *, 4> Outside;
+  for (BasicBlock *P : predecessors(L.Header))
+    if (!L.Blocks.count(P))
+      Outside.insert(P);
+  for (BasicBlock *P : Outside)
+    redirect(P, L.Header, Gate);
+  IRBuilder<> B(Gate);
+  B.SetCurrentDebugLocation(L.Start->getDebugLoc());
+  CallInst *Runs = B.CreateCall(F.getParent()->getOrInsertFunction(
+      SplitGate, FunctionType::get(B.getInt1Ty(), false)));
+  MDNode *Node = MDNode::getDistinct(Ctx, {});
+  Runs->setMetadata(SplitGateKind, Node);
+  L.Start->setMetadata(SplitGateKind, Node);
+  B.CreateCondBr(Runs, L.Header, cast<BasicBlock>(Map[L.Header]),
+                 MDBuilder(Ctx).createUnlikelyBranchWeights());
+}
+
 void Emitter::enter() {
   BasicBlock *Enter = block("enter");
   SmallSetVector<BasicBlock *, 4> Outside;
@@ -267,7 +316,8 @@ void Emitter::collect() {
   B.SetCurrentDebugLocation(L.Start->getDebugLoc());
   Value *N = B.CreateLoad(I64, Number);
   save(B, N, &BatchVariable::SaveCollected);
-  saveErrno(B, N);
+  if (L.Promised)
+    saveErrno(B, N);
   Value *Next = B.CreateAdd(N, B.getInt64(1));
   B.CreateStore(Next, Number);
   setCurrent(B, Next, COSY_BATCH_COLLECT);
@@ -313,12 +363,14 @@ void Emitter::collect() {
   for (Copy &C : Copies)
     if (C.V->RestoreCollect)
       copy(B, C.Collected, C.V->Base, *C.V);
-  // Code of the iteration that was not collected may have set errno.
-  Value *Own = B.CreateLoad(I32, errnoAddress(B));
-  Value *Last =
-      B.CreateLoad(I32, element(B, Errno, B.CreateSub(N, B.getInt64(1)), 4));
-  B.CreateStore(Own, CollectedErrno);
-  B.CreateStore(B.CreateZExt(B.CreateICmpNE(Own, Last), I32), ErrnoChanged);
+  if (L.Promised) {
+    // Code of the iteration that was not collected may have set errno.
+    Value *Own = B.CreateLoad(I32, errnoAddress(B));
+    Value *Last =
+        B.CreateLoad(I32, element(B, Errno, B.CreateSub(N, B.getInt64(1)), 4));
+    B.CreateStore(Own, CollectedErrno);
+    B.CreateStore(B.CreateZExt(B.CreateICmpNE(Own, Last), I32), ErrnoChanged);
+  }
   B.CreateBr(Calls);
 }
 
@@ -372,7 +424,8 @@ void Emitter::calls() {
   Value *I = B.CreateLoad(I64, Index);
   setCurrent(B, I, COSY_BATCH_CALL);
   restore(B, I, &BatchVariable::RestoreCalls);
-  restoreErrno(B, I);
+  if (L.Promised)
+    restoreErrno(B, I);
   B.CreateBr(cast<BasicBlock>(Map[L.RegionEntry]));
 
   // After the calls of an iteration.
@@ -380,7 +433,8 @@ void Emitter::calls() {
     B.SetInsertPoint(BB);
     Value *I = B.CreateLoad(I64, Index);
     save(B, I, &BatchVariable::SaveCalled);
-    saveErrno(B, I);
+    if (L.savesErrno())
+      saveErrno(B, I);
     if (Resume)
       B.CreateStore(B.getInt32(resumeAt(Exit)), element(B, Resume, I, 4));
     return B.CreateAdd(I, B.getInt64(1));
@@ -427,7 +481,7 @@ void Emitter::finish() {
   ValueToValueMapTy Map;
   SmallVector<BasicBlock *, 16> Blocks = clone(L.Finish, Map);
   BasicBlock *Body = block("finish"), *Next = block("finished");
-  BasicBlock *End = block("end"), *Other = block("errno");
+  BasicBlock *End = block("end");
   IRBuilder<> B(FinishLoop);
   B.SetCurrentDebugLocation(L.End->getDebugLoc());
   Value *I = B.CreateLoad(I64, Index);
@@ -436,7 +490,8 @@ void Emitter::finish() {
   B.SetInsertPoint(Body);
   setCurrent(B, I, COSY_BATCH_FINISH);
   restore(B, I, &BatchVariable::RestoreFinish);
-  restoreErrno(B, I);
+  if (L.savesErrno())
+    restoreErrno(B, I);
   auto *First = cast<BasicBlock>(Map[L.RegionExit]);
   if (Resume) {
     Value *Where = B.CreateLoad(I32, element(B, Resume, I, 4));
@@ -478,7 +533,12 @@ void Emitter::finish() {
     B.SetInsertPoint(Join);
   }
   setCurrent(B, B.CreateLoad(I64, Number), COSY_BATCH_COLLECT);
+  if (!L.Promised) {
+    B.CreateBr(Done);
+    return;
+  }
   Value *Changed = B.CreateLoad(I32, ErrnoChanged);
+  BasicBlock *Other = block("errno");
   B.CreateCondBr(B.CreateICmpEQ(Changed, B.getInt32(0)), Done, Other);
   B.SetInsertPoint(Other);
   B.CreateStore(B.CreateLoad(I32, CollectedErrno), errnoAddress(B));
@@ -525,6 +585,8 @@ void Emitter::explain() {
     << ore::NV("Size", count(L.Size, "iteration")) << ", whose regions run in "
     << "one compound; " << ore::NV("Stack", Stack)
     << " bytes of stack for values by iteration";
+  if (!L.Promised)
+    R << "; its iterations are independent";
   OptimizationRemarkEmitter(&F).emit(R);
 }
 
@@ -534,9 +596,11 @@ void Emitter::emit() {
   Index = local(I64, "index");
   Called = local(I64, "called");
   Leave = local(I32, "leave");
-  CollectedErrno = local(I32, "collected.errno");
-  ErrnoChanged = local(I32, "errno.changed");
-  Errno = bytes(4 * L.Size, Align(4), "errno");
+  if (L.Promised) {
+    CollectedErrno = local(I32, "collected.errno");
+    ErrnoChanged = local(I32, "errno.changed");
+  }
+  Errno = L.savesErrno() ? bytes(4 * L.Size, Align(4), "errno") : nullptr;
   for (Copy &C : Copies) {
     if (C.V->IsArray || C.V->isSaved())
       C.Array = bytes(C.Stride * L.Size, C.V->Alignment, "values");
@@ -558,6 +622,8 @@ void Emitter::emit() {
   FinishLoop = block("finishing");
   Done = block("done");
   explain();
+  if (!L.Promised)
+    keepOriginal();
   enter();
   calls();
   finish();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- BatchLoop.h - The phases of a loop with COSY_BATCH -----------------===//
+//===- BatchLoop.h - The phases of a loop that is split -------------------===//
 //
 // An iteration has three phases: it is *collected* (the code before the region,
 // and the loop's step and condition), its *calls* are made (the region), and it
@@ -10,9 +10,11 @@
 #define COSY_PLUGIN_BATCHLOOP_H
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/ADT/Twine.h"
 #include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/Function.h"
 #include "llvm/IR/Instructions.h"
+#include "llvm/IR/PassManager.h"
 
 namespace cosy {
 
@@ -23,10 +25,14 @@ using BlockSet = llvm::SetVector<llvm::BasicBlock *>;
 
 struct BatchLoop {
   llvm::Function *F = nullptr;
-  llvm::CallInst *Marker = nullptr;
+  llvm::CallInst *Marker = nullptr; ///< COSY_BATCH, or Start if there is none
   uint64_t Id = 0;
-  uint64_t Size = 0;  ///< iterations in a batch; 0: to be chosen
-  bool Check = false; ///< the program checks that iterations are independent
+  uint64_t Size = 0;    ///< iterations in a batch; 0: to be chosen
+  bool Check = false;   ///< the program checks that iterations are independent
+  bool Promised = true; ///< by COSY_BATCH; otherwise proven or to be proven
+  /// If it is proven, only the region sets errno. The code after the region may
+  /// read it.
+  bool ReadsErrno = true;
   llvm::CallInst *Start = nullptr, *End = nullptr; ///< of the region
   llvm::BasicBlock *Header = nullptr;
   llvm::BasicBlock *Step = nullptr; ///< where the step begins; may be Header
@@ -37,6 +43,17 @@ struct BatchLoop {
   /// The variables to which the loop stores by their names, and a store to
   /// each.
   llvm::DenseMap<const llvm::Value *, llvm::Instruction *> Stores;
+
+  /// Why a loop without COSY_BATCH is not split: the first reason.
+  mutable std::string Why;
+  mutable llvm::DebugLoc WhyAt;
+
+  /// Reports at \p At, or at the marker, why the loop cannot be split: an error
+  /// if it has a COSY_BATCH. \returns false.
+  bool fail(const llvm::DebugLoc &At, const llvm::Twine &Text) const;
+
+  /// \returns true if errno has a value for each iteration.
+  bool savesErrno() const { return Promised || ReadsErrno; }
 
   unsigned phasesOf(llvm::BasicBlock *BB) const {
     return (Collect.count(BB) ? Collecting : 0) |
@@ -56,6 +73,8 @@ struct BatchVariable {
   uint64_t Size = 0;           ///< in bytes
   llvm::Align Alignment;
   bool InBody = false; ///< declared in the loop's body
+  /// Its address is used, and all iterations share it.
+  bool IsShared = false;
 
   /// Each iteration has its own copy, at an address of its own.
   bool IsArray = false;
@@ -85,10 +104,21 @@ using VariableNotes = llvm::DenseMap<llvm::Value *, VariableNote>;
 /// the address of one of several variables is a value, too.
 void findStores(BatchLoop &L);
 
-/// Finds the variables of \p L that the split must handle. No value of the loop
+/// Finds the variables of \p L that the split must handle, and those that are
+/// shared. No value of the loop
 /// is live across blocks. \returns false after reporting an error.
 bool findBatchVariables(const BatchLoop &L, const VariableNotes &Notes,
                         llvm::SmallVectorImpl<BatchVariable> &Variables);
+
+/// ptr SharedVariable(): during a proof, the address of a variable.
+constexpr llvm::StringLiteral SharedVariable = "cosy.batch.variable";
+
+/// Proves that the iterations of \p L are independent and that the split gains,
+/// and sets L.ReadsErrno. L.F is a copy of a function for this purpose; it is
+/// changed and must not be used afterwards. \returns false and sets L.Why if
+/// there is no proof.
+bool proveIndependence(BatchLoop &L, llvm::ArrayRef<BatchVariable> Variables,
+                       llvm::FunctionAnalysisManager &FAM);
 
 /// Splits \p L, which has been checked, into its phases. \returns false after
 /// reporting an error.

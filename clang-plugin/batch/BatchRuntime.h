@@ -23,6 +23,10 @@ void callBatchRuntime(llvm::IRBuilderBase &B, llvm::StringRef Name,
 /// \p Loc is null.
 llvm::Constant *batchSite(const llvm::Function &F, const llvm::DebugLoc &Loc);
 
+/// \returns the letters of BatchLibrary.def for the function that \p CI calls,
+/// or "".
+llvm::StringRef libraryLetters(const llvm::CallInst &CI);
+
 /// Makes all functions of \p M report their accesses to libcosy. Their regions
 /// without options stay native, because libcosy does not see the accesses of a
 /// compound. Runs only once for each module.

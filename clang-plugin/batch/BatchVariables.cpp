@@ -65,9 +65,7 @@ std::string VariableCheck::name() const {
 }
 
 bool VariableCheck::error(const Instruction *At, const Twine &Text) {
-  const DILocation *Loc = At ? At->getDebugLoc().get() : nullptr;
-  reportError(*L.F, Loc ? Loc : L.Marker->getDebugLoc().get(), Text);
-  return false;
+  return L.fail(At ? At->getDebugLoc() : DebugLoc(), Text);
 }
 
 void VariableCheck::add(Instruction &I, Access A) {
@@ -387,6 +385,7 @@ bool VariableCheck::run() {
     V.IsArray = true;
     return true;
   }
+  V.IsShared = Escapes && (Readers | Writers);
   return Escapes ? checkEscaping() : checkValues();
 }
 
@@ -420,7 +419,7 @@ bool findBatchVariables(const BatchLoop &L, const VariableNotes &Notes,
     }
     if (!VariableCheck(L, V).run())
       Good = false;
-    else if (V.IsArray || V.isSaved() || V.RestoreCollect)
+    else if (V.IsArray || V.isSaved() || V.RestoreCollect || V.IsShared)
       Variables.push_back(V);
   }
   return Good;

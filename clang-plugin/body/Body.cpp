@@ -2,6 +2,7 @@
 //===- Body.cpp - Inline and simplify a compound's body -------------------===//
 #include "body/Body.h"
 #include "Thresholds.h"
+#include "batch/Batch.h"
 #include "body/Atomics.h"
 #include "body/FastPaths.h"
 #include "body/Fortify.h"
@@ -194,6 +195,8 @@ void inlineCallees(Function &Body, const Function &Host,
     for (CallBase *CB : IFI.InlinedCallSites)
       Work.push_back({CB, static_cast<int>(History.size()) - 1});
   }
+  // The native code of a loop that is split is the loop as it was.
+  closeSplitGates(Body);
   // Calls that were not inlined must call the original function.
   DenseMap<Function *, Function *> Original;
   for (auto [F, P] : Pristine)

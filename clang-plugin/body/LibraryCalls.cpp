@@ -142,9 +142,7 @@ void markOwnCalls(Module &M, ArrayRef<std::string> Own) {
           CB->addFnAttr(Attribute::NoBuiltin);
 }
 
-/// Returns true if the C standard reserves \p Name, so that no program may
-/// define a function of that name (C11, 7.1.3 and 7.31.13).
-static bool isReserved(StringRef Name) {
+bool isReserved(StringRef Name) {
   return Name.starts_with("_") ||
          ((Name.consume_front("str") || Name.consume_front("mem")) &&
           !Name.empty() && isLower(Name.front()));

@@ -51,6 +51,10 @@ LibraryFunction libraryFunction(const llvm::CallBase &CB);
 bool asCallOf(llvm::Function &F, llvm::CallBase &Call,
               llvm::function_ref<bool(const llvm::CallBase &)> Holds);
 
+/// \returns true if the C standard reserves \p Name, so that no program may
+/// define a function of that name (C11, 7.1.3 and 7.31.13).
+bool isReserved(llvm::StringRef Name);
+
 /// Marks the calls of \p M that look like calls of the C library but are not:
 /// calls of the functions \p Own, calls of functions declared with COSY_OWN,
 /// and calls in functions compiled with -fno-builtin. Calls through pointers

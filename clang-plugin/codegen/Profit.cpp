@@ -57,10 +57,7 @@ static unsigned usualSaving(const Inst &I) {
     return CallSaves;
   if (I.Hints & COSY_HINT_JOIN)
     return JoinedSeekSaves;
-#define SAVING(Name, Saved) .Case(#Name, Saved)
-  return StringSwitch<unsigned>(Call->Name) COSY_USUAL_SAVINGS(SAVING).Default(
-      CallSaves);
-#undef SAVING
+  return usualCallSaves(Call->Name);
 }
 
 /// Returns what native code also saves for \p I, if it makes it as a single

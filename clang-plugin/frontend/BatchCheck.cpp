@@ -4,12 +4,15 @@
 // The split of a loop (Batch.cpp) works on the IR. Two facts are known only
 // from the source: which code is the step of the loop, to which `continue`
 // leads, and which variables belong to one iteration. The step gets its own
-// marker, and all variables of the function get an annotation.
+// marker, and all variables of the function get an annotation. Loops without
+// COSY_BATCH that contain one region get them, too, because Batch.cpp splits
+// such loops if it can prove that their iterations are independent.
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/BatchCheck.h"
 #include "batch/Batch.h"
 #include "frontend/Frontend.h"
+#include "region/Marked.h"
 
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Attr.h"
@@ -32,6 +35,9 @@ public:
 
   void check() {
     findMarkers(F.getBody(), nullptr);
+    for (auto [Start, Loop] : Starts)
+      if (isCandidate(Loop))
+        markStep(Loop, Start->getBeginLoc(), Loops[Loop] = ++LastId);
     if (Loops.empty())
       return;
     for (ParmVarDecl *P : F.parameters())
@@ -65,12 +71,36 @@ private:
       return findMarkers(L->getBody(), nullptr);
     if (auto *Call = dyn_cast<CallExpr>(S))
       if (FunctionDecl *Callee = Call->getDirectCallee();
-          Callee && Callee->getIdentifier() &&
-          Callee->getName() == BatchMarker && Call->getNumArgs() == 2)
-        return marker(*Call, Loop);
+          Callee && Callee->getIdentifier()) {
+        if (Callee->getName() == BatchMarker && Call->getNumArgs() == 2)
+          return marker(*Call, Loop);
+        if (Callee->getName() == StartMarker && Loop)
+          Starts.push_back({Call, Loop});
+      }
     Stmt *Body = bodyOf(S);
     for (Stmt *Child : S->children())
       findMarkers(Child, Child == Body ? S : Loop);
+  }
+
+  /// \returns true if \p Loop, which contains a region but no COSY_BATCH, may
+  /// be split. Batch.cpp finds out whether it contains further regions.
+  bool isCandidate(Stmt *Loop) {
+    if (!FE.optimizes() || !stepMarker() || F.isDependentContext() ||
+        Loops.count(Loop) || isa<CXXForRangeStmt>(Loop) ||
+        containsObject(Loop, nullptr))
+      return false;
+    if (auto *L = dyn_cast<WhileStmt>(Loop))
+      return !L->getConditionVariable();
+    auto *L = dyn_cast<DoStmt>(Loop);
+    return !L || !runsOnce(*L);
+  }
+
+  /// \returns true if \p S contains an object without a declaration.
+  bool containsObject(const Stmt *S, const Stmt *Parent) {
+    return S && (!whyNoObject(*S, Parent).empty() ||
+                 llvm::any_of(S->children(), [&](const Stmt *Child) {
+                   return containsObject(Child, S);
+                 }));
   }
 
   void marker(CallExpr &Call, Stmt *Loop) {
@@ -98,11 +128,23 @@ private:
                     llvm::Twine(MaxBatch) + ", or 0 for the compiler's choice")
                        .str());
     unsigned Id = ++LastId;
-    if (!markStep(Call, Loop, Id))
-      return;
+    if (auto *L = dyn_cast<WhileStmt>(Loop); L && L->getConditionVariable())
+      return error(Call,
+                   "COSY_BATCH in a while loop that declares a variable in "
+                   "its condition; declare it before the loop");
+    if (auto *L = dyn_cast<DoStmt>(Loop); L && runsOnce(*L))
+      return error(Call, "the innermost loop around COSY_BATCH runs only once; "
+                         "write COSY_BATCH outside of it");
+    markStep(Loop, Call.getBeginLoc(), Id);
     Loops[Loop] = Id;
-    Call.setArg(0, literal(Size, *Call.getArg(0)));
-    Call.setArg(1, literal(Id, *Call.getArg(1)));
+    for (auto [N, Value] : llvm::enumerate(std::array<uint64_t, 2>{Size, Id}))
+      Call.setArg(N, literal(Value, Call.getArg(N)->getType(),
+                             Call.getArg(N)->getBeginLoc()));
+  }
+
+  bool runsOnce(const DoStmt &L) {
+    bool Again;
+    return L.getCond()->EvaluateAsBooleanCondition(Again, Ctx) && !Again;
   }
 
   /// Returns the declaration of the step marker in cosy.h, or null.
@@ -112,46 +154,29 @@ private:
     return Found.empty() ? nullptr : dyn_cast<FunctionDecl>(Found.front());
   }
 
-  Expr *literal(uint64_t V, const Expr &Like) {
-    return IntegerLiteral::Create(
-        Ctx, llvm::APInt(Ctx.getIntWidth(Like.getType()), V), Like.getType(),
-        Like.getBeginLoc());
+  Expr *literal(uint64_t V, QualType Ty, SourceLocation Loc) {
+    return IntegerLiteral::Create(Ctx, llvm::APInt(Ctx.getIntWidth(Ty), V), Ty,
+                                  Loc);
   }
 
   /// Inserts the step marker before the step of \p Loop: the third expression
-  /// of a for loop, the condition of other loops.
-  bool markStep(CallExpr &Marker, Stmt *Loop, unsigned Id) {
-    if (auto *L = dyn_cast<ForStmt>(Loop)) {
-      L->setInc(withMarker(L->getInc(), Marker, Id));
-      return true;
-    }
-    if (auto *L = dyn_cast<CXXForRangeStmt>(Loop)) {
-      L->setInc(withMarker(L->getInc(), Marker, Id));
-      return true;
-    }
-    if (auto *L = dyn_cast<WhileStmt>(Loop)) {
-      if (L->getConditionVariable()) {
-        error(Marker, "COSY_BATCH in a while loop that declares a variable in "
-                      "its condition; declare it before the loop");
-        return false;
-      }
-      L->setCond(withMarker(L->getCond(), Marker, Id));
-      return true;
-    }
-    auto *L = cast<DoStmt>(Loop);
-    bool Again;
-    if (L->getCond()->EvaluateAsBooleanCondition(Again, Ctx) && !Again) {
-      error(Marker, "the innermost loop around COSY_BATCH runs only once; "
-                    "write COSY_BATCH outside of it");
-      return false;
-    }
-    L->setCond(withMarker(L->getCond(), Marker, Id));
-    return true;
+  /// of a for loop, the condition of other loops. \p Loc is the place of a
+  /// marker that the loop contains.
+  void markStep(Stmt *Loop, SourceLocation Loc, unsigned Id) {
+    if (auto *L = dyn_cast<ForStmt>(Loop))
+      L->setInc(withMarker(L->getInc(), Loc, Id));
+    else if (auto *L = dyn_cast<CXXForRangeStmt>(Loop))
+      L->setInc(withMarker(L->getInc(), Loc, Id));
+    else if (auto *L = dyn_cast<WhileStmt>(Loop))
+      L->setCond(withMarker(L->getCond(), Loc, Id));
+    else if (auto *L = dyn_cast<DoStmt>(Loop))
+      L->setCond(withMarker(L->getCond(), Loc, Id));
   }
 
   /// \returns `step marker, E`, or only the marker if \p E is null.
-  Expr *withMarker(Expr *E, CallExpr &Marker, unsigned Id) {
-    SourceLocation Loc = E ? E->getExprLoc() : Marker.getBeginLoc();
+  Expr *withMarker(Expr *E, SourceLocation Loc, unsigned Id) {
+    if (E)
+      Loc = E->getExprLoc();
     FunctionDecl *Step = stepMarker();
     Expr *Ref =
         DeclRefExpr::Create(Ctx, NestedNameSpecifierLoc(), SourceLocation(),
@@ -159,9 +184,9 @@ private:
     Ref = ImplicitCastExpr::Create(Ctx, Ctx.getPointerType(Step->getType()),
                                    CK_FunctionToPointerDecay, Ref, nullptr,
                                    VK_PRValue, FPOptionsOverride());
-    Expr *Call =
-        CallExpr::Create(Ctx, Ref, {literal(Id, *Marker.getArg(1))}, Ctx.VoidTy,
-                         VK_PRValue, Loc, FPOptionsOverride());
+    Expr *Call = CallExpr::Create(
+        Ctx, Ref, {literal(Id, Step->getParamDecl(0)->getType(), Loc)},
+        Ctx.VoidTy, VK_PRValue, Loc, FPOptionsOverride());
     if (!E)
       return Call;
     return BinaryOperator::Create(Ctx, Call, E, BO_Comma, E->getType(),
@@ -170,7 +195,7 @@ private:
   }
 
   /// Annotates the variables declared in \p S. \p Id is the number of the loop
-  /// with a COSY_BATCH around it, or 0.
+  /// around it that may be split, or 0.
   void visitVariables(Stmt *S, Stmt *Parent, unsigned Id) {
     if (!S || isa<LambdaExpr>(S))
       return;
@@ -178,27 +203,29 @@ private:
       for (Decl *Child : D->decls())
         if (auto *V = dyn_cast<VarDecl>(Child); V && V->hasLocalStorage())
           annotate(*V, Id);
-    if (Id)
-      checkObject(*S, Parent);
+    if (StringRef Why = Id ? whyNoObject(*S, Parent) : StringRef();
+        !Why.empty())
+      error(*S, Why);
     Stmt *Body = bodyOf(S);
     unsigned Inner = Loops.lookup(S);
     for (Stmt *Child : S->children())
       visitVariables(Child, S, Child == Body && Inner ? Inner : Id);
   }
 
-  /// Reports objects without a declaration, because in the IR they look like
-  /// variables outside the loop.
-  void checkObject(const Stmt &S, const Stmt *Parent) {
+  /// \returns why \p S is an object without a declaration, or an empty string.
+  /// In the IR such objects look like variables outside the loop.
+  static StringRef whyNoObject(const Stmt &S, const Stmt *Parent) {
     if (auto *L = dyn_cast<CompoundLiteralExpr>(&S)) {
       auto *Cast = dyn_cast_or_null<CastExpr>(Parent);
       if (L->isGLValue() && !(Cast && Cast->getCastKind() == CK_LValueToRValue))
-        error(S, "a compound literal whose address is used, in a loop with "
-                 "COSY_BATCH; declare a variable in the loop's body instead");
+        return "a compound literal whose address is used, in a loop with "
+               "COSY_BATCH; declare a variable in the loop's body instead";
     } else if (auto *T = dyn_cast<MaterializeTemporaryExpr>(&S)) {
       if (T->getExtendingDecl())
-        error(S, "a reference to a temporary object, in a loop with "
-                 "COSY_BATCH; declare a variable in the loop's body instead");
+        return "a reference to a temporary object, in a loop with "
+               "COSY_BATCH; declare a variable in the loop's body instead";
     }
+    return {};
   }
 
   void annotate(VarDecl &V, unsigned Id) {
@@ -211,8 +238,11 @@ private:
   FunctionDecl &F;
   Frontend &FE;
   ASTContext &Ctx;
-  llvm::DenseMap<Stmt *, unsigned> Loops; ///< those with a COSY_BATCH
-  static unsigned LastId;                 ///< unique in the module
+  /// The numbers of loops with a COSY_BATCH, or that may be split without it.
+  llvm::DenseMap<Stmt *, unsigned> Loops;
+  /// The regions in loops, with the innermost loop around each.
+  llvm::SmallVector<std::pair<CallExpr *, Stmt *>, 4> Starts;
+  static unsigned LastId; ///< unique in the module
 };
 
 unsigned BatchCheck::LastId;

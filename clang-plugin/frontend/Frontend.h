@@ -62,6 +62,8 @@ public:
   // Called while the source is parsed.
 
   clang::ASTContext &context() { return CI.getASTContext(); }
+  /// \returns true unless the source is compiled with -O0.
+  bool optimizes() const { return CI.getCodeGenOpts().OptimizationLevel > 0; }
 
   /// Sets the state of the warnings from \p Loc on.
   void changeWarnings(clang::SourceLocation Loc, const WarningState &S) {

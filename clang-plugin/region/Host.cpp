@@ -49,6 +49,23 @@ static std::pair<Value *, LoadInst *> loadOutput(IRBuilder<> &B, Type *Ty,
   return {L, L};
 }
 
+/// \returns whether the mode of the region \p Descriptor is not 0.
+static Value *hasMode(IRBuilderBase &B, Value *Descriptor) {
+  LoadInst *Mode = B.CreateAlignedLoad(
+      B.getInt32Ty(),
+      B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Descriptor,
+                                   offsetof(cosy_region, mode)),
+      Align(4), "cosy.mode");
+  Mode->setAtomic(AtomicOrdering::Monotonic);
+  return B.CreateIsNotNull(Mode);
+}
+
+void CompoundPath::setGate(CallInst &Gate) {
+  IRBuilder<> B(&Gate);
+  Gate.replaceAllUsesWith(hasMode(B, Placeholder));
+  Gate.eraseFromParent();
+}
+
 CompoundPath::CompoundPath(Region &R) : R(R) {
   Function &Host = *R.Host;
   Module &M = *Host.getParent();
@@ -68,14 +85,9 @@ CompoundPath::CompoundPath(Region &R) : R(R) {
   Instruction *Old = R.Before->getTerminator();
   IRBuilder<> B(Old);
   B.SetCurrentDebugLocation(Loc);
-  LoadInst *Mode = B.CreateAlignedLoad(
-      I32,
-      B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Placeholder,
-                                   offsetof(cosy_region, mode)),
-      Align(4), "cosy.mode");
-  Mode->setAtomic(AtomicOrdering::Monotonic);
+  Value *Runs = hasMode(B, Placeholder);
   Run = BasicBlock::Create(Ctx, "cosy.run", &Host, R.Entry);
-  BranchInst *Br = B.CreateCondBr(B.CreateIsNotNull(Mode), Run, R.Entry);
+  BranchInst *Br = B.CreateCondBr(Runs, Run, R.Entry);
   Br->setMetadata(LLVMContext::MD_prof,
                   MDBuilder(Ctx).createUnlikelyBranchWeights());
   Old->eraseFromParent();

@@ -46,6 +46,9 @@ public:
   /// in R.Body.
   explicit CompoundPath(Region &R);
 
+  /// Makes \p Gate, a call of SplitGate, true if the compound runs.
+  void setGate(llvm::CallInst &Gate);
+
   /// Adds the code that depends on the compound. \p Descriptor is the region's
   /// struct cosy_region, \p C its allocated code, \p Inputs their values, \p
   /// Locals the variables that are copied.

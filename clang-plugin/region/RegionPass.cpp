@@ -46,7 +46,7 @@ private:
   void keepPristine(ArrayRef<Function *> Hosts);
   void processMarked(CallInst *Start, bool Optimized);
   bool processRegion(const Marked &E, const Marked::Beginning &At,
-                     bool Optimized);
+                     bool Optimized, CallInst *Gate = nullptr);
   void explainNatives(const Marked &E);
 
   Module &M;
@@ -93,6 +93,7 @@ void ModuleRegions::explainNatives(const Marked &E) {
 void ModuleRegions::processMarked(CallInst *Start, bool Optimized) {
   if (Start->getCalledFunction()->getName() == StartNativeMarker)
     return;
+  CallInst *Gate = splitGateOf(*Start);
   Marked E;
   if (!findMarked(Start, E))
     return;
@@ -109,7 +110,7 @@ void ModuleRegions::processMarked(CallInst *Start, bool Optimized) {
     HasSingleCalls |= markSingleCalls(E.Blocks.getArrayRef());
   bool Any = false;
   for (const Marked::Beginning &B : E.Beginnings)
-    Any |= processRegion(E, B, Optimized);
+    Any |= processRegion(E, B, Optimized, E.Natives.empty() ? Gate : nullptr);
   explainNatives(E);
   if (!Any)
     reportWarning(Warning::StaysNative, *E.Host, E.Loc,
@@ -120,8 +121,10 @@ void ModuleRegions::processMarked(CallInst *Start, bool Optimized) {
                       "the region, or into a function that the region calls");
 }
 
+/// Makes a compound of the region that begins at \p At. \p Gate is its call of
+/// SplitGate, or null.
 bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
-                                  bool Optimized) {
+                                  bool Optimized, CallInst *Gate) {
   Region R;
   R.Index = NumRegions++;
   findRegion(E, At, R);
@@ -152,6 +155,8 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
     return false;
   }
   CompoundPath Path(R);
+  if (Gate)
+    Path.setGate(*Gate);
   FAM.invalidate(*R.Body, SROAPass(SROAOptions::PreserveCFG).run(*R.Body, FAM));
   SmallVector<PrivateLocal, 4> Locals;
   if (!R.Host->callsFunctionThatReturnsTwice())
@@ -258,7 +263,7 @@ static void keepOutOfRegions(Function &F) {
 }
 
 bool ModuleRegions::run() {
-  bool Any = splitBatches(M, Options.BatchCheck);
+  bool Any = splitBatches(M, FAM, Options.BatchCheck);
   if (Options.BatchCheck) {
     recordAccesses(M);
     Any = true;
@@ -287,6 +292,7 @@ bool ModuleRegions::run() {
     for (StringRef Name : {StartMarker, EndMarker})
       for (CallInst *Marker : markersOf(*F, Name))
         Marker->eraseFromParent();
+    closeSplitGates(*F);
     FAM.invalidate(*F, PreservedAnalyses::none());
   }
   if (HasSingleCalls && Options.Defer)
@@ -303,6 +309,7 @@ bool ModuleRegions::run() {
   };
   for (const StringLiteral *Name : AllMarkers)
     EraseUnused(*Name);
+  EraseUnused(SplitGate);
   EraseUnused(ExitMarker);
   EraseUnused(StoppedMarker);
   eraseOperationFunctions(M);

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# random-batch.py SEED COUNT [dependent] - a program with COUNT random loops with COSY_BATCH
+# random-batch.py SEED COUNT [dependent] [proof] - a program with COUNT random loops with COSY_BATCH
 #
 # Iterations are independent, so split loops have the same results. The program prints a digest of
 # the actions of each iteration before the region, in it and after it, by iteration, and the values
 # of all variables after the loop. With `dependent` they are not independent: the code before the
-# region, and in it, reads a global variable that the code after it writes.
+# region, and in it, reads a global variable that the code after it writes. With `proof` the loops
+# have no COSY_BATCH; for most of them, though not for all, the compiler can prove what it promises.
 
 import random
 import sys
@@ -20,15 +21,17 @@ HEADER = r"""
 #include <unistd.h>
 
 enum { MAX = 400 };
-static unsigned int trace[4][MAX];
+static unsigned int trace0[MAX], trace1[MAX], trace2[MAX], trace3[MAX];
 struct pair { int x, y; long long z; int more[5]; };
 
 /* Note @value for iteration @it in @phase. */
-__attribute__((noinline)) static int note(int phase, int it, int value)
-{
-	trace[phase][it] = trace[phase][it] * 31 + value + 7;
-	return value;
-}
+#define NOTE(phase)                                                             \
+	__attribute__((noinline)) static int note##phase(int it, int value)     \
+	{                                                                       \
+		trace##phase[it] = trace##phase[it] * 31 + value + 7;           \
+		return value;                                                   \
+	}
+NOTE(0) NOTE(1) NOTE(2) NOTE(3)
 __attribute__((noinline)) static int hash(int it, int salt)
 {
 	unsigned int h = it * 2654435761u + salt * 40503u;
@@ -51,8 +54,10 @@ __attribute__((noinline)) static void fill(struct pair *p, int v)
 /* Collecting may have begun iterations that a loop left early never came to. */
 __attribute__((noinline)) static void forget(int from)
 {
-	for (int phase = 0; phase < 4; phase++)
-		memset(trace[phase] + from, 0, (MAX - from) * sizeof(trace[0][0]));
+	memset(trace0 + from, 0, (MAX - from) * sizeof(*trace0));
+	memset(trace1 + from, 0, (MAX - from) * sizeof(*trace1));
+	memset(trace2 + from, 0, (MAX - from) * sizeof(*trace2));
+	memset(trace3 + from, 0, (MAX - from) * sizeof(*trace3));
 }
 static const char *const names[] = { "/", "/nowhere", "/dev/null", "/dev/null/x", "/proc" };
 """
@@ -62,9 +67,9 @@ static void show(const char *name, int result, int iterations)
 {
 	printf("%s: %d after %d\n", name, result, iterations);
 	for (int it = 0; it < iterations; it++)
-		printf(" %x.%x.%x.%x", trace[0][it], trace[1][it], trace[2][it], trace[3][it]);
+		printf(" %x.%x.%x.%x", trace0[it], trace1[it], trace2[it], trace3[it]);
 	printf("\n");
-	memset(trace, 0, sizeof(trace));
+	forget(0);
 }
 """
 
@@ -72,10 +77,11 @@ static void show(const char *name, int result, int iterations)
 class Loop:
     """One function with a loop."""
 
-    def __init__(self, rng, number, dependent):
+    def __init__(self, rng, number, dependent, proof):
         self.rng = rng
         self.number = number
         self.dependent = dependent
+        self.proof = proof
         self.salt = number * 1000
         self.depth = 0
         # Variables by the phase that may write them: before, in and after the region, and those
@@ -90,7 +96,7 @@ class Loop:
         self.globals = [f"ga{number}", f"gc{number}"]
         # Exits to the same block: the returned value.
         self.kind = rng.choice(["for", "while", "do", "forever", "bare"])
-        self.tail = rng.random() < 0.4
+        self.tail = rng.random() < (0.1 if proof else 0.4)
         self.exits = rng.random() < 0.7
 
     def number_in(self, most):
@@ -143,7 +149,7 @@ class Loop:
     def leave(self, phase, indent):
         """A statement that ends the iteration or the loop."""
         pick = self.rng.randint(0, 9)
-        if pick < 4 or not self.exits:
+        if pick < 4 or not self.exits or (self.proof and phase and self.rng.random() < 0.9):
             if self.tail and self.rng.random() < 0.5:
                 return f"{indent}goto tail;\n"
             return f"{indent}continue;\n"
@@ -152,7 +158,7 @@ class Loop:
         if pick < 7:
             return f"{indent}{{ result = {self.value(phase)}; goto out; }}\n"
         if pick < 8:
-            return (f"{indent}{{ note({phase}, it, {self.value(phase)}); "
+            return (f"{indent}{{ note{phase}(it, {self.value(phase)}); "
                     f"show(__func__, {self.value(phase)}, iter); return; }}\n")
         return f"{indent}goto out;\n"
 
@@ -164,14 +170,14 @@ class Loop:
             return (f"{indent}{rng.choice(self.writable(phase))} "
                     f"{rng.choice(['=', '+=', '^='])} {self.value(phase)};\n")
         if pick < 6:
-            return f"{indent}note({phase}, it, {self.value(phase)});\n"
+            return f"{indent}note{phase}(it, {self.value(phase)});\n"
         if pick == 6:
             return f"{indent}bump(&{rng.choice(self.l)}, {self.value(phase)});\n"
         if pick == 7 and self.s:
             return f"{indent}fill(&{rng.choice(self.s)}, {self.value(phase)});\n"
         if pick == 8 and may_leave:
             return (f"{indent}if ({self.condition(phase, rng.randint(5, 40))}) {{\n"
-                    f"{inner}note({phase}, it, {self.value(phase)});\n"
+                    f"{inner}note{phase}(it, {self.value(phase)});\n"
                     f"{self.leave(phase, inner)}{indent}}}\n")
         if self.depth < 2:
             self.depth += 1
@@ -190,14 +196,15 @@ class Loop:
                         f"{indent}default:\n{self.statement(phase, inner, False)}{indent}}}\n")
             self.depth -= 1
             return text
-        return f"{indent}note({phase}, it, {self.value(phase)});\n"
+        return f"{indent}note{phase}(it, {self.value(phase)});\n"
 
     def call(self, indent):
         rng = self.rng
         target = rng.choice(self.l + self.q + self.b)
         call = rng.choice([
-            "lstat(path, &st)", "access(path, F_OK)", "lseek(-1 - (it & 1), 0, SEEK_SET)",
-            "getpid() > 0", "lstat(names[it % 5], &st)"])
+            "lstat(path, &st)", "access(path, F_OK)", "lstat(names[it % 5], &st)"] +
+            (["stat(path, &st)"] if self.proof and rng.random() < 0.95 else
+             ["lseek(-1 - (it & 1), 0, SEEK_SET)", "getpid() > 0"]))
         text = f"{indent}{target} = {call};\n"
         if rng.random() < 0.3:
             text += f"{indent}{rng.choice(self.l)} += errno;\n"
@@ -212,20 +219,26 @@ class Loop:
         if self.kind == "forever":
             text += f"{indent}if (iter > n)\n{indent}\tbreak;\n"
         marker = f"{indent}COSY_BATCH({rng.choice([0, 1, 2, 3, 4, 7, 64, 400])});\n"
+        if self.proof:
+            marker = ""
         first = rng.random() < 0.5
         text += marker if first else ""
         text += f"{indent}struct stat st = {{ 0 }};\n{indent}char path[32];\n"
         for name in self.l:
-            volatile = "volatile " if rng.random() < 0.1 and name != "l0" else ""
+            volatile = "volatile " if rng.random() < (0.01 if self.proof else 0.1) and name != "l0" else ""
             text += f"{indent}{'' if volatile else ''}int {name} = {rng.randint(0, 9)} + it;\n"
         for name in self.s:
             text += f"{indent}struct pair {name} = {{ .x = it, .z = {rng.randint(1, 99)} }};\n"
         for name in self.p:
             text += f"{indent}{name} = it + {rng.randint(1, 99)};\n"
         text += marker if not first else ""
-        text += f"{indent}errno = 0;\n"
+        if not self.proof or rng.random() < 0.1:
+            text += f"{indent}errno = 0;\n"
         text += self.block(0, indent, 5)
-        text += f"{indent}snprintf(path, sizeof(path), \"%s\", names[it % 5]);\n"
+        if self.proof and rng.random() < 0.9:
+            text += f"{indent}strcpy(path, names[it % 5]);\n"
+        else:
+            text += f"{indent}snprintf(path, sizeof(path), \"%s\", names[it % 5]);\n"
         text += self.block(0, indent, 2)
         text += f"{indent}COSY_START;\n"
         for name in self.q:
@@ -234,12 +247,12 @@ class Loop:
             text += self.call(indent)
             text += self.block(1, indent, 2)
         text += f"{indent}COSY_END;\n"
-        text += f"{indent}note(2, it, errno);\n"
+        text += f"{indent}note2(it, errno);\n"
         text += self.block(2, indent, 5)
-        text += f"{indent}note(2, it, (int)(st.st_mode + strlen(path)));\n"
+        text += f"{indent}note2(it, (int)(st.st_mode + strlen(path)));\n"
         if self.tail:
-            text += f"tail:\n{indent}note(3, it, 5);\n"
-            text += f"{indent}note(3, it, {self.rng.choice(self.l)});\n"
+            text += f"tail:\n{indent}note3(it, 5);\n"
+            text += f"{indent}note3(it, {self.rng.choice(self.l)});\n"
         return text
 
     def source(self):
@@ -281,7 +294,8 @@ def main():
     count = int(sys.argv[2])
     text = HEADER + MAIN
     for number in range(count):
-        text += Loop(rng, number, "dependent" in sys.argv[3:]).source()
+        text += Loop(rng, number, "dependent" in sys.argv[3:],
+                     "proof" in sys.argv[3:]).source()
     text += "int main(void)\n{\n\tstatic const int counts[] = { 0, 1, 2, 3, 5, 9, 40, 130 };\n\n"
     text += "\tfor (int k = 0; k < 8; k++) {\n"
     for number in range(count):
