@@ -19,6 +19,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -512,6 +513,47 @@ static void zeros(void)
 	munmap(bytes, SIZE);
 }
 
+/* Compare the results of calls, which do not wait, with those of operations. */
+static void same(long nr, int fd, uint64_t length, uint64_t at)
+{
+	static char bytes[8];
+	struct cosy_async op = { 0 };
+	long native = syscall(nr, fd, bytes, length, at, 0);
+
+	if (native < 0)
+		native = -errno;
+	EQUAL(cosy_async_call(loop, &op, nr, (uint64_t)fd, (uintptr_t)bytes, length, at, 0, 0), 0);
+	EQUAL(result_of(loop, &op), native);
+}
+
+/* Calls with no bytes, or with more than there can be, return what a plain call returns. */
+static void lengths(void)
+{
+	static const uint64_t lengths[] = { 0, (uint64_t)1 << 63, UINT64_MAX };
+	int fds[8], master;
+
+	EQUAL(pipe(fds), 0);
+	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds + 2), 0);
+	EQUAL(openpty(&master, &fds[4], NULL, NULL, NULL), 0);
+	fds[5] = eventfd(0, 0);
+	fds[6] = open("/dev/null", O_RDWR);
+	fds[7] = memfd_create("file", 0);
+	for (int i = 0; i < 8; i++) {
+		for (int j = 0; j < 3; j++) {
+			same(SYS_write, fds[i], lengths[j], 0);
+			same(SYS_pwrite64, fds[i], lengths[j], 0);
+			/* A plain call may wait for the other lengths. */
+			if (!lengths[j])
+				continue;
+			same(SYS_read, fds[i], lengths[j], 0);
+			same(SYS_pread64, fds[i], lengths[j], 0);
+		}
+	}
+	for (int i = 0; i < 8; i++)
+		end(fds[i]);
+	end(master);
+}
+
 /* Numbers that are no descriptors, up to the largest ones. */
 static void no_descriptors(void)
 {
@@ -607,6 +649,7 @@ int main(void)
 	wait_all();
 	cleared_nonblock();
 	zeros();
+	lengths();
 	no_descriptors();
 	polls();
 	idle();

@@ -64,7 +64,10 @@ static bool asks_not_to_wait(const struct cosy_async_entry *entry)
 {
 	switch (entry->nr) {
 	case SYS_read:
-		return entry->args[2] == 0;
+		return (int64_t)entry->args[2] <= 0;
+	case SYS_write:
+		/* It fails with EFAULT. */
+		return (int64_t)entry->args[2] < 0;
 	case SYS_recvfrom:
 		return entry->args[3] & (MSG_DONTWAIT | MSG_OOB | MSG_ERRQUEUE);
 	case SYS_recvmsg:
@@ -78,6 +81,7 @@ static bool asks_not_to_wait(const struct cosy_async_entry *entry)
 		return entry->args[5] & RWF_NOWAIT;
 	case SYS_pread64:
 	case SYS_pwrite64:
+		return (int64_t)entry->args[2] < 0 || (int64_t)entry->args[3] < 0;
 	case SYS_preadv:
 	case SYS_pwritev:
 		/* It fails with EINVAL. In preadv2() the same number means the file's position. */
@@ -325,6 +329,9 @@ static void attempt_write(struct cosy_attempt *a,
 			a->args[4] = a->args[5] = 0;
 			return;
 		}
+		/* Of no byte: it does not wait, and pwritev2() does not ask the file. */
+		if (!a->args[2])
+			return;
 		a->args[3] = (uint64_t)-1;
 		/* fall through */
 	case SYS_pwrite64:
