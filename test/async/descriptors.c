@@ -575,6 +575,27 @@ static void no_descriptors(void)
 	}
 }
 
+/* Calls that fail to replace a descriptor do not end the wait for it. */
+static void not_replaced(void)
+{
+	struct cosy_async waits = { 0 }, op = { 0 };
+	char byte = 0;
+	int fds[2];
+
+	EQUAL(pipe(fds), 0);
+	EQUAL(cosy_async_read(loop, &waits, fds[0], &byte, 1), 0);
+	EQUAL(cosy_async_call(loop, &op, SYS_dup2, 1 << 20, (uint64_t)fds[0], 0, 0, 0, 0), 0);
+	EQUAL(result_of(loop, &op), -EBADF);
+	EQUAL(cosy_async_call(loop, &op, SYS_dup3, (uint64_t)fds[1], (uint64_t)fds[0], O_RDWR, 0,
+			      0, 0), 0);
+	EQUAL(result_of(loop, &op), -EINVAL);
+	CHECK(cosy_async_pending(&waits));
+	EQUAL(write(fds[1], "x", 1), 1);
+	EQUAL(result_of(loop, &waits), 1);
+	end(fds[0]);
+	end(fds[1]);
+}
+
 static void polls(void)
 {
 	struct cosy_async op = { 0 }, second = { 0 };
@@ -651,6 +672,7 @@ int main(void)
 	zeros();
 	lengths();
 	no_descriptors();
+	not_replaced();
 	polls();
 	idle();
 	EQUAL(cosy_loop_destroy(loop), 0);

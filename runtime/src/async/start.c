@@ -762,14 +762,21 @@ static void start_sleep(struct cosy_loop *loop, uint32_t slot)
 		cosy_finish(loop, slot, err);
 }
 
+/* Return true if dup2() or dup3() fails, or has nothing to do. */
+static bool closes_nothing(long nr, const uint64_t args[6])
+{
+	return (uint32_t)args[0] == (uint32_t)args[1] ||
+	       (nr == SYS_dup3 && (int)args[2] & ~O_CLOEXEC) ||
+	       cosy_sys(SYS_fcntl, (int)args[0], F_GETFD, 0) < 0;
+}
+
 void cosy_closed_range(long nr, const uint64_t args[6], uint32_t *first, uint32_t *last)
 {
 	switch (nr) {
 	case SYS_dup2:
 	case SYS_dup3:
 		*first = *last = (uint32_t)args[1];
-		/* dup2() of a descriptor to itself closes nothing. */
-		if (*last == (uint32_t)args[0]) {
+		if (closes_nothing(nr, args)) {
 			*first = 1;
 			*last = 0;
 		}
