@@ -596,6 +596,20 @@ static void not_replaced(void)
 	end(fds[1]);
 }
 
+/* accept4() with flags that it does not know fails without a connection. */
+static void wrong_flags(void)
+{
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+	struct cosy_async op = { 0 };
+
+	EQUAL(bind(listener, (struct sockaddr *)&name, sizeof(sa_family_t)), 0);
+	EQUAL(listen(listener, 1), 0);
+	EQUAL(cosy_async_accept4(loop, &op, listener, NULL, NULL, 1), 0);
+	EQUAL(result_of(loop, &op), -EINVAL);
+	end(listener);
+}
+
 static void polls(void)
 {
 	struct cosy_async op = { 0 }, second = { 0 };
@@ -673,6 +687,7 @@ int main(void)
 	lengths();
 	no_descriptors();
 	not_replaced();
+	wrong_flags();
 	polls();
 	idle();
 	EQUAL(cosy_loop_destroy(loop), 0);

@@ -86,6 +86,9 @@ static bool asks_not_to_wait(const struct cosy_async_entry *entry)
 	case SYS_pwritev:
 		/* It fails with EINVAL. In preadv2() the same number means the file's position. */
 		return (int64_t)entry->args[3] < 0;
+	case SYS_accept4:
+		/* It fails with EINVAL. */
+		return (int)entry->args[3] & ~(SOCK_CLOEXEC | SOCK_NONBLOCK);
 	case SYS_fcntl:
 		return (int)entry->args[1] != F_SETLKW &&
 		       (int)entry->args[1] != F_OFD_SETLKW;
