@@ -596,11 +596,13 @@ static void not_replaced(void)
 	end(fds[1]);
 }
 
-/* accept4() with flags that it does not know fails without a connection. */
+/* Calls with flags that they do not know fail without a connection or data. */
 static void wrong_flags(void)
 {
+	char byte = 0;
+	struct iovec iov = { &byte, 1 };
 	struct sockaddr_un name = { .sun_family = AF_UNIX };
-	int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0), fds[2];
 	struct cosy_async op = { 0 };
 
 	EQUAL(bind(listener, (struct sockaddr *)&name, sizeof(sa_family_t)), 0);
@@ -608,6 +610,19 @@ static void wrong_flags(void)
 	EQUAL(cosy_async_accept4(loop, &op, listener, NULL, NULL, 1), 0);
 	EQUAL(result_of(loop, &op), -EINVAL);
 	end(listener);
+
+	EQUAL(pipe(fds), 0);
+	for (int flags = 1 << 30; flags <= (1 << 30) + 1; flags++) {
+		EQUAL(cosy_async_call(loop, &op, SYS_preadv2, (uint64_t)fds[0], (uintptr_t)&iov, 1,
+				      UINT64_MAX, 0, (uint64_t)flags), 0);
+		EQUAL(result_of(loop, &op), -EOPNOTSUPP);
+	}
+	EQUAL(write(fds[1], "xy", 2), 2);
+	EQUAL(cosy_async_call(loop, &op, SYS_preadv2, (uint64_t)fds[0], (uintptr_t)&iov, 1,
+			      UINT64_MAX, 0, 1 /* RWF_HIPRI */), 0);
+	EQUAL(result_of(loop, &op), 1);
+	end(fds[0]);
+	end(fds[1]);
 }
 
 static void polls(void)

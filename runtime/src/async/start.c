@@ -474,6 +474,21 @@ void cosy_start_ready(struct cosy_loop *loop, uint32_t slot)
 		cosy_start_attempt(loop, slot);
 }
 
+/*
+ * Return true if the call has flags that the kernel does not know. The kernel checks them before the
+ * eventfd refuses a buffer of one byte.
+ */
+static bool has_unknown_flags(const struct cosy_loop *loop,
+			      const struct cosy_async_entry *entry)
+{
+	char byte;
+	struct iovec iov = { &byte, sizeof(byte) };
+
+	return (entry->nr == SYS_preadv2 || entry->nr == SYS_pwritev2) && entry->args[5] &&
+	       cosy_sys6(SYS_preadv2, loop->wake_fd, (long)&iov, 1, -1, 0,
+			 (long)entry->args[5]) == -EOPNOTSUPP;
+}
+
 /* The file does not support RWF_NOWAIT: poll it instead. */
 static void cannot_nowait(struct cosy_loop *loop, uint32_t slot)
 {
@@ -482,6 +497,10 @@ static void cannot_nowait(struct cosy_loop *loop, uint32_t slot)
 
 	if (d->kind == COSY_KIND_DISK) {
 		cosy_thread_call(loop, slot, true);
+		return;
+	}
+	if (has_unknown_flags(loop, &loop->entries[slot])) {
+		cosy_finish(loop, slot, -EOPNOTSUPP);
 		return;
 	}
 	if (d->kind == COSY_KIND_NOWAIT || d->kind == COSY_KIND_PIPE)
