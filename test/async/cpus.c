@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -334,6 +335,27 @@ static void replaced(void)
 	}
 }
 
+/* The largest number that could be a descriptor takes no memory if it is none. */
+static void no_descriptor(void)
+{
+	struct cosy_loop *loop = new_loop();
+	struct cosy_async op = { 0 };
+	struct rusage before, after;
+	char byte;
+
+	EQUAL(getrusage(RUSAGE_SELF, &before), 0);
+	EQUAL(cosy_async_recv(loop, &op, (1 << 24) - 1, &byte, 1, 0), 0);
+	EQUAL(cosy_wait_for(loop, &op, NULL), 0);
+	EQUAL(op.result, -EBADF);
+	EQUAL(cosy_async_close(loop, &op, (1 << 24) - 1), 0);
+	EQUAL(cosy_wait_for(loop, &op, NULL), 0);
+	EQUAL(op.result, -EBADF);
+	EQUAL(getrusage(RUSAGE_SELF, &after), 0);
+	/* In KiB. */
+	CHECK(after.ru_maxrss - before.ru_maxrss < 32 << 10);
+	EQUAL(cosy_loop_destroy(loop), 0);
+}
+
 static volatile sig_atomic_t pipes;
 
 static void on_pipe(int signal)
@@ -439,6 +461,7 @@ int main(void)
 	reused();
 	cancelled();
 	replaced();
+	no_descriptor();
 	signals();
 	ends();
 	return 0;

@@ -20,6 +20,7 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <sched.h>
@@ -72,14 +73,15 @@ static struct cosy_used_fd *find_fd(const struct cosy_loop *loop, int fd)
 	return fd >= 0 && (uint32_t)fd < loop->nused_fds ? &loop->used_fds[fd] : NULL;
 }
 
-/* Look up or add a descriptor. Return NULL if there is no memory. */
+/* Look up or add a descriptor. Return NULL if it is not open, or there is no memory. */
 static struct cosy_used_fd *make_fd(struct cosy_loop *loop, int fd)
 {
 	struct cosy_used_fd *fds;
 	uint32_t count;
 
 	if ((uint32_t)fd >= loop->nused_fds) {
-		if (fd >= (int)COSY_MAX_FD)
+		/* Otherwise the table would grow for a number that is no descriptor. */
+		if (fd >= (int)COSY_MAX_FD || cosy_sys(SYS_fcntl, fd, F_GETFD, 0) < 0)
 			return NULL;
 		count = ((uint32_t)fd | 63) + 1;
 		if (count < 2 * loop->nused_fds)
