@@ -184,8 +184,8 @@ int cosy_async_signal(struct cosy_loop *loop, struct cosy_async *op,
  *
  * Return: the number of operations delivered, at most COSY_WAIT_MAX. It is less
  * than @min after the timeout, after cosy_loop_stop(), and when nothing else is
- * outstanding. -EINTR: a signal handler ran and nothing was delivered; -EINVAL,
- * -EPERM.
+ * outstanding. -EINTR: a signal handler ran and nothing was delivered; -EBADF: the
+ * program has closed the loop's descriptors; -EINVAL, -EPERM.
  */
 int cosy_wait(struct cosy_loop *loop, unsigned int min,
 	      const struct timespec *timeout);
@@ -199,7 +199,7 @@ int cosy_wait(struct cosy_loop *loop, unsigned int min,
  *
  * Other operations that complete meanwhile are delivered.
  *
- * Return: 0: @op is complete; -ETIME: it is not, after the timeout; -EINTR,
+ * Return: 0: @op is complete; -ETIME: it is not, after the timeout; -EBADF, -EINTR,
  * -EPERM; -ECANCELED: cosy_loop_stop() was called.
  */
 int cosy_wait_for(struct cosy_loop *loop, const struct cosy_async *op,
@@ -214,7 +214,7 @@ int cosy_wait_for(struct cosy_loop *loop, const struct cosy_async *op,
  * @timeout: the maximum time to wait; NULL: no limit
  *
  * Return: how many are complete, less than @min after the timeout and after
- * cosy_loop_stop(); -EINTR, -EINVAL, -EPERM.
+ * cosy_loop_stop(); -EBADF, -EINTR, -EINVAL, -EPERM.
  */
 int cosy_wait_some(struct cosy_loop *loop, struct cosy_async *const *ops,
 		   unsigned int count, unsigned int min,
@@ -226,7 +226,8 @@ int cosy_wait_some(struct cosy_loop *loop, struct cosy_async *const *ops,
  *
  * Continues after signal handlers.
  *
- * Return: 0: nothing is outstanding; 1: cosy_loop_stop() was called; -EPERM.
+ * Return: 0: nothing is outstanding; 1: cosy_loop_stop() was called; -EPERM; -EBADF: the
+ * program has closed the loop's descriptors.
  */
 int cosy_loop_run(struct cosy_loop *loop);
 
@@ -242,7 +243,7 @@ int cosy_loop_run(struct cosy_loop *loop);
  *
  * Return: 0: nothing is outstanding, and all callbacks have returned; 1:
  * cosy_loop_stop() was called; -EBUSY: another thread is in this function for @loop;
- * -EINVAL, -ENOMEM, -EPERM.
+ * -EBADF, -EINVAL, -ENOMEM, -EPERM.
  */
 int cosy_loop_run_threads(struct cosy_loop *loop, unsigned int threads);
 

@@ -134,5 +134,5 @@ COSY_EXPORT int cosy_loop_run_threads(struct cosy_loop *loop, unsigned int threa
 	cosy_lock(&loop->lock);
 	loop->team.members = 0;
 	cosy_loop_leave(loop);
-	return loop->team.stopped;
+	return loop->team.error ? loop->team.error : loop->team.stopped;
 }

@@ -347,13 +347,14 @@ int cosy_cpu_cancel(struct cosy_loop *loop, uint32_t slot)
 static void *execute(void *arg)
 {
 	struct cosy_cpu *cpu = arg;
-	bool ends;
+	bool ends, failed;
 
 	do {
-		/* Returns when it is stopped. */
-		cosy_loop_run(cpu->loop);
+		/* Returns when it is stopped; fails if the program has closed its descriptors. */
+		failed = cosy_loop_run(cpu->loop) < 0;
 		cosy_lock(&cpu->loop->lock);
-		while (cpu->wanted == COSY_CPU_RESTS) {
+		while (cpu->wanted == COSY_CPU_RESTS ||
+		       (failed && cpu->wanted != COSY_CPU_ENDS)) {
 			cpu->rests = true;
 			cosy_event_happened(&cpu->changed, INT_MAX);
 			cosy_event_wait(&cpu->changed, &cpu->loop->lock, UINT64_MAX);

@@ -297,14 +297,16 @@ struct cosy_colour {
  * struct cosy_team - threads in cosy_loop_run_threads()
  * @members: number of threads; 0 if there is no team
  * @idle:    number of members that have found no outstanding operation
- * @over:    all members are idle, or the loop was stopped
+ * @over:    all members are idle, the loop was stopped, or waiting failed
  * @stopped: the loop was stopped
+ * @error:   the error with which waiting failed, or 0
  */
 struct cosy_team {
 	uint32_t members;
 	uint32_t idle;
 	bool over;
 	bool stopped;
+	int error;
 };
 
 /** enum cosy_cpu_state - what the thread of a processor has to do */
@@ -1218,7 +1220,8 @@ void cosy_colour_deliver(struct cosy_loop *loop, struct cosy_async *op);
  * cosy_loop_run_member() - cosy_loop_run() for a thread of loop->team
  *
  * While no operation is outstanding, it waits for operations that callbacks of other members
- * submit. It returns when no callback of the team runs any more, or after cosy_loop_stop().
+ * submit. It returns when no callback of the team runs any more, after cosy_loop_stop(), or when
+ * waiting fails.
  */
 void cosy_loop_run_member(struct cosy_loop *loop);
 

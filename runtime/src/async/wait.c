@@ -110,9 +110,9 @@ static long wait_for_events(struct cosy_loop *loop, struct epoll_event *events,
 	loop->streak = 0;
 	n = cosy_sys6(SYS_epoll_pwait2, loop->epoll, (long)events, EVENTS,
 		      until == FOR_EVER ? 0 : (long)&timeout, 0, 0);
-	if (n != -ENOSYS)
+	if (n >= 0 || n == -EINTR)
 		return n;
-	/* Before Linux 5.11, with a timeout in milliseconds. */
+	/* Before Linux 5.11, or with a filter that refuses it: with a timeout in milliseconds. */
 	if (until == FOR_EVER)
 		return cosy_sys6(SYS_epoll_wait, loop->epoll, (long)events,
 				 EVENTS, -1, 0, 0);
@@ -161,7 +161,7 @@ static void drain(int fd)
  * Check the descriptors, and wait for them until @until. Releases the lock while it waits, and
  * during callbacks.
  *
- * Return: 0 or -EINTR.
+ * Return: 0; -EINTR; another error: epoll cannot be used any more.
  */
 static int look_at_descriptors(struct cosy_loop *loop, uint64_t until,
 			       struct cosy_delivery *delivery)
@@ -206,7 +206,7 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until,
 		cosy_attempts_make(loop);
 	if (loop->ntimers)
 		cosy_timers_expire(loop);
-	return n == -EINTR ? -EINTR : 0;
+	return n < 0 ? (int)n : 0;
 }
 
 /* Deliver completions. Wake other threads if there are more deliveries than @delivered. */
@@ -279,7 +279,7 @@ static unsigned int room(const struct cosy_loop *loop, const struct goal *goal,
 /*
  * Wait, as there is nothing to execute or to deliver. @checked: the call has waited before.
  *
- * Return: 0; -EINTR; -ETIME: the time is over.
+ * Return: 0; -EINTR; -ETIME: the time is over; an error of epoll.
  */
 static int wait_once(struct cosy_loop *loop, const struct goal *goal,
 		     struct cosy_delivery *delivery, bool checked)
@@ -334,7 +334,7 @@ static COSY_NOINLINE int wait_for_goal(struct cosy_loop *loop, const struct goal
 /*
  * Execute and deliver until a goal is reached. @delivered is set to the number of deliveries.
  *
- * Return: 0; -EINTR: a signal handler ran before the goal was reached.
+ * Return: 0; -EINTR: a signal handler ran before the goal was reached; an error of epoll.
  */
 static COSY_ALWAYS_INLINE int wait_locked(struct cosy_loop *loop, const struct goal *goal,
 					  unsigned int *delivered)
@@ -472,11 +472,15 @@ COSY_EXPORT int cosy_loop_run(struct cosy_loop *loop)
 
 	if (err)
 		return err;
-	while (loop->outstanding && !atomic_load(&loop->stop))
-		wait_locked(loop, &goal, &delivered);
+	while (loop->outstanding && !atomic_load(&loop->stop)) {
+		err = wait_locked(loop, &goal, &delivered);
+		if (err && err != -EINTR)
+			break;
+		err = 0;
+	}
 	stopped = atomic_load(&loop->stop);
 	leave(loop);
-	return stopped;
+	return err ? err : stopped;
 }
 
 void cosy_loop_run_member(struct cosy_loop *loop)
@@ -484,6 +488,7 @@ void cosy_loop_run_member(struct cosy_loop *loop)
 	const struct goal goal = { .min = 1, .until = FOR_EVER };
 	struct cosy_team *team = &loop->team;
 	unsigned int delivered;
+	int err;
 
 	if (enter(loop))
 		return;
@@ -492,7 +497,11 @@ void cosy_loop_run_member(struct cosy_loop *loop)
 			/* Members that have not begun see this, too. */
 			team->stopped = team->over = true;
 		} else if (loop->outstanding) {
-			wait_locked(loop, &goal, &delivered);
+			err = wait_locked(loop, &goal, &delivered);
+			if (err && err != -EINTR) {
+				team->error = err;
+				team->over = true;
+			}
 		} else {
 			if (++team->idle == team->members)
 				team->over = true;
