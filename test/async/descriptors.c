@@ -441,6 +441,25 @@ static void cleared_nonblock(void)
 	CHECK(result_of(loop, &op) >= 0);
 	close((int)op.result);
 
+	/* While it waits, and another process takes the connection. */
+	set_nonblock(listener, true);
+	EQUAL(cosy_async_accept(loop, &op, listener, NULL, NULL), 0);
+	execute(loop);
+	set_nonblock(listener, false);
+	for (int i = 1; i < 3; i++) {
+		EQUAL(cosy_cancel_fd(loop, clients[i]), 0);
+		close(clients[i]);
+		clients[i] = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	}
+	EQUAL(connect(clients[1], (struct sockaddr *)&name, size), 0);
+	close(accept(listener, NULL, NULL));
+	execute(loop);
+	EQUAL(connect(clients[2], (struct sockaddr *)&name, size), 0);
+	CHECK(result_of(loop, &op) >= 0);
+	close((int)op.result);
+	close(clients[2]);
+	clients[2] = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+
 	/* There is no room for a second connection. */
 	EQUAL(cosy_cancel_fd(loop, clients[0]), 0);
 	close(clients[0]);

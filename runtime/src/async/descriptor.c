@@ -8,7 +8,6 @@
  * is disabled only when it is reported. So it is still enabled for a server's next recv().
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -101,13 +100,11 @@ int cosy_descriptor_look(struct cosy_descriptor *d, int fd)
 	struct stat st;
 	int type = 0;
 	socklen_t size = sizeof(type);
-	long flags, err;
+	long err;
 
 	err = cosy_sys(SYS_fstat, fd, (long)&st, 0);
 	if (err < 0)
 		return (int)err;
-	flags = cosy_sys(SYS_fcntl, fd, F_GETFL, 0);
-	d->nonblock = flags >= 0 && flags & O_NONBLOCK;
 	switch (st.st_mode & S_IFMT) {
 	case S_IFSOCK:
 		cosy_sys6(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, (long)&type,

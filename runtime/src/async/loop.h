@@ -154,7 +154,6 @@ enum cosy_kind {
  * @armed:    events that epoll reports
  * @added:    it was added to epoll
  * @kind:     enum cosy_kind
- * @nonblock: it had O_NONBLOCK when that was last checked
  * @type:     SOCK_STREAM and so on
  */
 struct cosy_descriptor {
@@ -163,7 +162,6 @@ struct cosy_descriptor {
 	uint32_t armed;
 	bool added;
 	uint8_t kind;
-	bool nonblock;
 	uint8_t type;
 };
 

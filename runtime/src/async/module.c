@@ -232,12 +232,13 @@ static uint8_t attempt_flags(const struct cosy_loop *loop, uint32_t slot)
 		return loop->module.has_buffered ? COSY_ENTRY_BUFFERED : 0;
 	if (!loop->module.waits)
 		return 0;
+	/* accept() has no MSG_DONTWAIT: O_NONBLOCK is checked again before each attempt. */
 	if ((s->list != COSY_LIST_IN && s->list != COSY_LIST_OUT) || s->polled ||
-	    s->how == COSY_HOW_CONNECT || s->how == COSY_HOW_SIGNAL)
+	    s->how == COSY_HOW_ACCEPT || s->how == COSY_HOW_CONNECT ||
+	    s->how == COSY_HOW_SIGNAL)
 		return 0;
 	d = cosy_descriptor_find(loop, s->fd);
-	if (d->kind != COSY_KIND_SOCKET ||
-	    (s->how == COSY_HOW_ACCEPT && !d->nonblock))
+	if (d->kind != COSY_KIND_SOCKET)
 		return 0;
 	return s->list == COSY_LIST_IN ? COSY_ENTRY_WAIT_IN : COSY_ENTRY_WAIT_OUT;
 }

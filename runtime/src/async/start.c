@@ -155,14 +155,13 @@ static void reads_no_longer(struct cosy_loop *loop, uint32_t slot)
  * Return true if a call that is made unchanged would block. The program may have changed O_NONBLOCK
  * since the last call, and so may another process that has the open file.
  */
-static bool blocks(const struct cosy_slot *s, struct cosy_descriptor *d)
+static bool blocks(const struct cosy_slot *s)
 {
 	long flags = cosy_sys(SYS_fcntl, s->fd, F_GETFL, 0);
 	long mode = flags & O_ACCMODE;
 
-	d->nonblock = flags >= 0 && flags & O_NONBLOCK;
 	/* Otherwise the call fails, and there may never be an event. */
-	return flags >= 0 && !d->nonblock && !(s->how == COSY_HOW_READ && mode == O_WRONLY) &&
+	return flags >= 0 && !(flags & O_NONBLOCK) && !(s->how == COSY_HOW_READ && mode == O_WRONLY) &&
 	       !(s->how == COSY_HOW_WRITE && mode == O_RDONLY);
 }
 
@@ -181,19 +180,20 @@ static bool fills_buffers(const struct cosy_async_entry *entry, const struct cos
  * Return true if a thread has to make the call once the descriptor is ready. Another process may
  * have taken the data, and the call would block.
  */
-static bool needs_thread(const struct cosy_loop *loop, uint32_t slot, struct cosy_descriptor *d)
+static bool needs_thread(const struct cosy_loop *loop, uint32_t slot,
+			 const struct cosy_descriptor *d)
 {
 	const struct cosy_slot *s = &loop->slots[slot];
 
 	switch (s->how) {
 	case COSY_HOW_ACCEPT:
 	case COSY_HOW_CONNECT:
-		return blocks(s, d);
+		return blocks(s);
 	case COSY_HOW_READ:
 	case COSY_HOW_WRITE:
-		return (d->kind == COSY_KIND_POLLED || s->polled) && blocks(s, d);
+		return (d->kind == COSY_KIND_POLLED || s->polled) && blocks(s);
 	case COSY_HOW_RECEIVE:
-		return fills_buffers(&loop->entries[slot], d) && blocks(s, d);
+		return fills_buffers(&loop->entries[slot], d) && blocks(s);
 	default:
 		return false;
 	}
