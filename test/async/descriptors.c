@@ -704,6 +704,75 @@ static void idle(void)
 	EQUAL(info.waiting, 0);
 }
 
+static void short_time(void)
+{
+	const struct timespec time = { .tv_nsec = 100000000 };
+	struct cosy_async timer = { 0 };
+	struct cosy_loop_info before, after;
+
+	EQUAL(cosy_loop_info(loop, &before, sizeof(before)), 0);
+	EQUAL(cosy_async_timer(loop, &timer, &time, 0), 0);
+	EQUAL(result_of(loop, &timer), 0);
+	EQUAL(cosy_loop_info(loop, &after, sizeof(after)), 0);
+	CHECK(after.attempts - before.attempts < 10);
+}
+
+/* Events that last although the calls would block must not keep the loop busy, either. */
+static void lasting_events(void)
+{
+	const uint64_t large = UINT64_MAX - 3, little = 7;
+	struct sockaddr_in closed = { .sin_family = AF_INET }, own = closed;
+	int udp = socket(AF_INET, SOCK_DGRAM, 0), other = socket(AF_INET, SOCK_DGRAM, 0);
+	int on = 1, event = eventfd(0, EFD_NONBLOCK);
+	struct cosy_async op = { 0 }, second = { 0 };
+	socklen_t size = sizeof(closed);
+	uint64_t count;
+	char bytes[4];
+
+	closed.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	EQUAL(bind(other, (struct sockaddr *)&closed, size), 0);
+	EQUAL(getsockname(other, (struct sockaddr *)&closed, &size), 0);
+	EQUAL(close(other), 0);
+	EQUAL(setsockopt(udp, IPPROTO_IP, IP_RECVERR, &on, sizeof(on)), 0);
+	EQUAL(connect(udp, (struct sockaddr *)&closed, size), 0);
+	EQUAL(cosy_async_recv(loop, &op, udp, bytes, sizeof(bytes), 0), 0);
+	execute(loop);
+	EQUAL(send(udp, "x", 1, 0), 1);
+	EQUAL(result_of(loop, &op), -ECONNREFUSED);
+	/* The message in the error queue remains. */
+	EQUAL(cosy_async_recv(loop, &op, udp, bytes, sizeof(bytes), 0), 0);
+	EQUAL(cosy_async_recv(loop, &second, udp, bytes, sizeof(bytes), 0), 0);
+	short_time();
+	other = socket(AF_INET, SOCK_DGRAM, 0);
+	EQUAL(bind(other, (struct sockaddr *)&closed, size), 0);
+	EQUAL(getsockname(udp, (struct sockaddr *)&own, &size), 0);
+	for (int i = 0; i < 3; i++) {
+		EQUAL(sendto(other, "abc", 3, 0, (struct sockaddr *)&own, size), 3);
+		EQUAL(result_of(loop, &op), 3);
+		EQUAL(cosy_async_recv(loop, &op, udp, bytes, sizeof(bytes), 0), 0);
+		EQUAL(sendto(other, "ab", 2, 0, (struct sockaddr *)&own, size), 2);
+		EQUAL(result_of(loop, &second), 2);
+		EQUAL(cosy_async_recv(loop, &second, udp, bytes, sizeof(bytes), 0), 0);
+		short_time();
+	}
+	end(udp);
+	EQUAL(result_of(loop, &op), -ECANCELED);
+	EQUAL(result_of(loop, &second), -ECANCELED);
+	end(other);
+
+	/* The counter has room, but not enough. */
+	for (int i = 0; i < 3; i++) {
+		EQUAL(write(event, &large, sizeof(large)), sizeof(large));
+		EQUAL(cosy_async_write(loop, &op, event, &little, sizeof(little)), 0);
+		short_time();
+		EQUAL(read(event, &count, sizeof(count)), sizeof(count));
+		EQUAL(result_of(loop, &op), sizeof(little));
+		EQUAL(read(event, &count, sizeof(count)), sizeof(count));
+		EQUAL(count, little);
+	}
+	end(event);
+}
+
 int main(void)
 {
 	loop = make_loop();
@@ -724,6 +793,7 @@ int main(void)
 	wrong_flags();
 	polls();
 	idle();
+	lasting_events();
 	EQUAL(cosy_loop_destroy(loop), 0);
 	return 0;
 }

@@ -6,6 +6,10 @@
  * that poll. Only the first entry of the first two lists is executed. epoll reports,
  * level-triggered, the events for which the first entries wait. An event for which no entry waits
  * is disabled only when it is reported. So it is still enabled for a server's next recv().
+ *
+ * Some events last although the calls would block: the error queue of a socket has messages, or an
+ * eventfd has room, but not enough. Then epoll reports only changes, edge-triggered, until nothing
+ * waits for the descriptor.
  */
 #include <errno.h>
 #include <poll.h>
@@ -190,32 +194,58 @@ static long control(const struct cosy_loop *loop, int op, int fd,
 			 0);
 }
 
+/* @changes: let epoll report only changes. */
 static int set_events(struct cosy_loop *loop, struct cosy_descriptor *d, int fd,
-		      uint32_t events)
+		      uint32_t events, bool changes)
 {
-	long err = control(loop, d->added ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd,
-			   events);
+	uint32_t set = changes ? events | EPOLLET : events;
+	long err = control(loop, d->added ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, set);
 
 	/* The program has closed the descriptor, and may have opened it again. */
 	if (err == -ENOENT)
-		err = control(loop, EPOLL_CTL_ADD, fd, events);
+		err = control(loop, EPOLL_CTL_ADD, fd, set);
 	else if (err == -EEXIST)
-		err = control(loop, EPOLL_CTL_MOD, fd, events);
+		err = control(loop, EPOLL_CTL_MOD, fd, set);
 	d->added = err == 0;
-	d->armed = err ? 0 : events;
+	d->armed = err || changes ? 0 : (uint16_t)events;
+	d->changes = err || !changes ? 0 : (uint16_t)events;
 	return (int)err;
+}
+
+/*
+ * Return true if an entry waits although its event was reported, and forget that. A
+ * socket may not report any change of its room: the queue of another socket may be full.
+ */
+static bool would_block(const struct cosy_loop *loop, const struct cosy_descriptor *d)
+{
+	bool would = false;
+
+	for (int list = COSY_LIST_IN; list <= COSY_LIST_OUT; list++) {
+		uint32_t slot = d->head[list];
+
+		if (!waits(loop, slot) || !loop->slots[slot].reported ||
+		    (list == COSY_LIST_OUT && d->kind == COSY_KIND_SOCKET))
+			continue;
+		loop->slots[slot].reported = false;
+		would = true;
+	}
+	return would;
 }
 
 int cosy_descriptor_arm(struct cosy_loop *loop, int fd)
 {
 	struct cosy_descriptor *d = cosy_descriptor_find(loop, fd);
-	uint32_t events = wanted(loop, d);
-
+	uint32_t events = wanted(loop, d), set = (uint32_t)d->armed | d->changes;
+	bool changes = d->changes, blocks = would_block(loop, d);
 	int err;
 
-	if (d->added && !(events & ~d->armed))
-		return 0;
-	err = set_events(loop, d, fd, events | d->armed);
+	if (d->added && !(events & ~set)) {
+		/* Setting the events again reports those that are present. */
+		if (blocks == changes)
+			return 0;
+		changes = true;
+	}
+	err = set_events(loop, d, fd, events | set, changes);
 	/* The events of a file without poll() never change: entries that poll wait for ever. */
 	if (err == -EPERM && !waits(loop, d->head[COSY_LIST_IN]) &&
 	    !waits(loop, d->head[COSY_LIST_OUT]))
@@ -229,12 +259,12 @@ static void disarm(struct cosy_loop *loop, struct cosy_descriptor *d, int fd)
 
 	/* epoll always reports errors, so with no events the descriptor is removed. */
 	if (events) {
-		set_events(loop, d, fd, events);
+		set_events(loop, d, fd, events, d->changes);
 		return;
 	}
 	control(loop, EPOLL_CTL_DEL, fd, 0);
 	d->added = false;
-	d->armed = 0;
+	d->armed = d->changes = 0;
 }
 
 /* Make the calls of entries that poll again, without waiting. */
@@ -293,7 +323,7 @@ void cosy_descriptor_forget(struct cosy_loop *loop, int fd)
 	if (d->added)
 		control(loop, EPOLL_CTL_DEL, fd, 0);
 	d->added = false;
-	d->armed = 0;
+	d->armed = d->changes = 0;
 	d->kind = COSY_KIND_UNKNOWN;
 	loop->used[fd / 8] &= (uint8_t)~(1u << fd % 8);
 }

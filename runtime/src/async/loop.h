@@ -106,6 +106,7 @@ enum cosy_list {
  * @lent:      PARKED: a thread in the module makes its call
  * @connecting: the call has been made, the connection is being established
  * @buffered:  it reads a file with COSY_ENTRY_BUFFERED, and is in loop->reading
+ * @reported:  its descriptor was reported ready, and no attempt has transferred anything since
  * @task:      it belongs to a function, until that returns
  * @fd:	       the descriptor it waits for; SENT: the descriptor to forget; SIGNAL: its signalfd
  * @timer:     index in the heap of timers
@@ -126,6 +127,7 @@ struct cosy_slot {
 	bool lent : 1;
 	bool connecting : 1;
 	bool buffered : 1;
+	bool reported : 1;
 	bool task : 1;
 	int32_t fd;
 	union {
@@ -151,7 +153,9 @@ enum cosy_kind {
  * struct cosy_descriptor - what a loop knows about a descriptor
  * @head:     first entry of each enum cosy_list. Only the first is executed, the others wait
  * @tail:     last entry of each enum cosy_list
- * @armed:    events that epoll reports
+ * @armed:    events that epoll reports while they last
+ * @changes:  events that epoll reports when they have changed; 0 unless some have lasted although the
+ *	      calls would block
  * @added:    it was added to epoll
  * @kind:     enum cosy_kind
  * @type:     SOCK_STREAM and so on
@@ -159,11 +163,14 @@ enum cosy_kind {
 struct cosy_descriptor {
 	uint32_t head[COSY_LISTS];
 	uint32_t tail[COSY_LISTS];
-	uint32_t armed;
+	uint16_t armed;
+	uint16_t changes;
 	bool added;
 	uint8_t kind;
 	uint8_t type;
 };
+
+_Static_assert(sizeof(struct cosy_descriptor) == 32, "looking one up takes few instructions");
 
 /* Descriptors of one chunk of the table. */
 #define COSY_CHUNK	256u

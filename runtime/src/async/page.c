@@ -82,7 +82,7 @@ static COSY_ALWAYS_INLINE void set_submitted(struct cosy_slot *s, enum cosy_how 
 	s->how = (uint8_t)how;
 	s->list = COSY_LIST_NONE;
 	s->cancelled = s->polled = s->on_disk = s->lent = s->connecting =
-		s->buffered = false;
+		s->buffered = s->reported = false;
 	s->task = task;
 }
 

@@ -465,13 +465,15 @@ void cosy_start_ready(struct cosy_loop *loop, uint32_t slot)
 {
 	struct cosy_slot *s = &loop->slots[slot];
 
-	if (s->connecting)
+	if (s->connecting) {
 		connection_ready(loop, slot);
-	else if (s->how != COSY_HOW_SIGNAL &&
-		 needs_thread(loop, slot, cosy_descriptor_find(loop, s->fd)))
+	} else if (s->how != COSY_HOW_SIGNAL &&
+		   needs_thread(loop, slot, cosy_descriptor_find(loop, s->fd))) {
 		cosy_thread_call(loop, slot, false);
-	else
+	} else {
+		s->reported = true;
 		cosy_start_attempt(loop, slot);
+	}
 }
 
 /*
@@ -506,6 +508,7 @@ static void cannot_nowait(struct cosy_loop *loop, uint32_t slot)
 	if (d->kind == COSY_KIND_NOWAIT || d->kind == COSY_KIND_PIPE)
 		d->kind = COSY_KIND_POLLED;
 	s->polled = true;
+	s->reported = false;
 	if (needs_thread(loop, slot, d))
 		cosy_start_waiting(loop, slot);
 	else
@@ -598,6 +601,7 @@ void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 		/* The module reads a pread64() completely, so this is only for read(). */
 		if (!has_offset(entry->nr))
 			s->done += (uint64_t)result;
+		s->reported = false;
 		result = -EAGAIN;
 	}
 	switch (result) {
