@@ -717,6 +717,32 @@ static void short_time(void)
 	CHECK(after.attempts - before.attempts < 10);
 }
 
+/* A socket without a connection cannot tell when a receiver of its datagrams has room. */
+static void full_receiver(void)
+{
+	struct sockaddr_un name = { .sun_family = AF_UNIX };
+	int receiver = socket(AF_UNIX, SOCK_DGRAM, 0), sender = socket(AF_UNIX, SOCK_DGRAM, 0);
+	struct cosy_async op = { 0 }, second = { 0 };
+	socklen_t size = sizeof(name);
+	int sent = 0;
+	char byte;
+
+	EQUAL(bind(receiver, (struct sockaddr *)&name, sizeof(sa_family_t)), 0);
+	EQUAL(getsockname(receiver, (struct sockaddr *)&name, &size), 0);
+	while (sendto(sender, "x", 1, MSG_DONTWAIT, (struct sockaddr *)&name, size) == 1)
+		sent++;
+	EQUAL(cosy_async_sendto(loop, &op, sender, "x", 1, 0, &name, size), 0);
+	EQUAL(cosy_async_sendto(loop, &second, sender, "x", 1, 0, &name, size), 0);
+	short_time();
+	CHECK(cosy_async_pending(&op));
+	for (int i = 0; i < sent; i++)
+		EQUAL(recv(receiver, &byte, 1, MSG_DONTWAIT), 1);
+	EQUAL(result_of(loop, &op), 1);
+	EQUAL(result_of(loop, &second), 1);
+	end(sender);
+	end(receiver);
+}
+
 /* Events that last although the calls would block must not keep the loop busy, either. */
 static void lasting_events(void)
 {
@@ -794,6 +820,7 @@ int main(void)
 	polls();
 	idle();
 	lasting_events();
+	full_receiver();
 	EQUAL(cosy_loop_destroy(loop), 0);
 	return 0;
 }

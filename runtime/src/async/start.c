@@ -177,6 +177,15 @@ static bool fills_buffers(const struct cosy_async_entry *entry, const struct cos
 }
 
 /*
+ * Return true for a datagram for which the socket had room, but not the one that receives it. A
+ * socket of AF_UNIX without a connection does not tell when that has room.
+ */
+static bool waits_for_receiver(const struct cosy_slot *s, const struct cosy_descriptor *d)
+{
+	return s->reported && d->kind == COSY_KIND_SOCKET && d->type == SOCK_DGRAM;
+}
+
+/*
  * Return true if a thread has to make the call once the descriptor is ready. Another process may
  * have taken the data, and the call would block.
  */
@@ -192,6 +201,8 @@ static bool needs_thread(const struct cosy_loop *loop, uint32_t slot,
 	case COSY_HOW_READ:
 	case COSY_HOW_WRITE:
 		return (d->kind == COSY_KIND_POLLED || s->polled) && blocks(s);
+	case COSY_HOW_SEND:
+		return waits_for_receiver(s, d) && blocks(s);
 	case COSY_HOW_RECEIVE:
 		return fills_buffers(&loop->entries[slot], d) && blocks(s);
 	default:
