@@ -199,6 +199,41 @@ static void cancelling(void)
 	}
 }
 
+COSY_ASYNC static int close_only(int fd)
+{
+	return close(fd) ? errno : 0;
+}
+
+/* It is cancelled, or the loop destroyed, when the close() is submitted but not made. */
+static void submitted(void)
+{
+	const struct linger linger = { .l_onoff = 1, .l_linger = 1 };
+	struct cosy_loop *other;
+
+	for (int when = 0; when < 4; when++) {
+		struct cosy_async op = { 0 };
+		int fds[2];
+
+		other = make_loop();
+		open_pair(fds);
+		if (when & 2)
+			EQUAL(setsockopt(fds[0], SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)),
+			      0);
+		EQUAL(COSY_SPAWN(other, close_only(fds[0]), .op = &op), 0);
+		CHECK(cosy_wait(other, 0, NULL) >= 0);
+		CHECK(is_open(fds[0]));
+		if (!(when & 1)) {
+			EQUAL(cosy_cancel(other, &op), 0);
+			EQUAL(result_of(other, &op), 0);
+		}
+		EQUAL(cosy_loop_destroy(other), 0);
+		CHECK(!cosy_async_pending(&op));
+		EQUAL(op.result, 0);
+		CHECK(!is_open(fds[0]));
+		EQUAL(close(fds[1]), 0);
+	}
+}
+
 /* A function in the module closes all descriptors of libcosy. */
 static void own(void)
 {
@@ -240,6 +275,7 @@ int main(void)
 	waited_for();
 	others();
 	cancelling();
+	submitted();
 	own();
 	EQUAL(cosy_loop_destroy(loop), 0);
 	return 0;

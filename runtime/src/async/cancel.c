@@ -17,6 +17,9 @@ int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot)
 
 	switch ((enum cosy_slot_state)s->state) {
 	case COSY_SLOT_SUBMITTED:
+		/* A function does not close the descriptor again. */
+		if (s->task && s->how == COSY_HOW_CLOSE)
+			return -EALREADY;
 		s->cancelled = true;
 		return 0;
 	case COSY_SLOT_QUEUED:

@@ -855,7 +855,8 @@ static void start_close(struct cosy_loop *loop, uint32_t slot)
 	/* A close is ordered with all other entries: make the earlier ones now. */
 	cosy_attempts_make(loop);
 	cosy_closed_range(entry->nr, (const uint64_t *)entry->args, &first, &last);
-	waits = entry->nr == SYS_close && lingers(loop, (int)entry->args[0]);
+	/* While the loop is destroyed, its threads make no more calls. */
+	waits = entry->nr == SYS_close && !loop->closing && lingers(loop, (int)entry->args[0]);
 	cosy_fds_cancel(loop, first, last);
 	if (waits) {
 		cosy_thread_call(loop, slot, false);
