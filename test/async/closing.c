@@ -12,6 +12,8 @@
 #include <poll.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
+#include <sys/mman.h>
 
 #include "functions.h"
 
@@ -234,6 +236,39 @@ static void submitted(void)
 	}
 }
 
+/* It is cancelled while the close() waits for a thread. */
+static void queued(void)
+{
+	const struct cosy_loop_options options = { .size = sizeof(options), .waiters = 1 };
+	const struct linger linger = { .l_onoff = 1, .l_linger = 1 };
+	struct cosy_async op = { 0 }, lock = { 0 };
+	struct cosy_loop *other;
+	int fds[2], files[2];
+	char name[32];
+
+	EQUAL(cosy_loop_create(&other, &options), 0);
+	files[0] = memfd_create("lock", 0);
+	snprintf(name, sizeof(name), "/proc/self/fd/%d", files[0]);
+	files[1] = open(name, O_RDWR);
+	EQUAL(flock(files[0], LOCK_EX), 0);
+	EQUAL(cosy_async_flock(other, &lock, files[1], LOCK_EX), 0);
+	open_pair(fds);
+	EQUAL(setsockopt(fds[0], SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)), 0);
+	EQUAL(COSY_SPAWN(other, close_only(fds[0]), .op = &op), 0);
+	for (int i = 0; i < 3; i++)
+		CHECK(cosy_wait(other, 0, NULL) >= 0);
+	CHECK(is_open(fds[0]));
+	EQUAL(cosy_cancel(other, &op), 0);
+	EQUAL(flock(files[0], LOCK_UN), 0);
+	EQUAL(result_of(other, &op), 0);
+	EQUAL(result_of(other, &lock), 0);
+	CHECK(!is_open(fds[0]));
+	EQUAL(cosy_loop_destroy(other), 0);
+	EQUAL(close(fds[1]), 0);
+	EQUAL(close(files[0]), 0);
+	EQUAL(close(files[1]), 0);
+}
+
 /* A function in the module closes all descriptors of libcosy. */
 static void own(void)
 {
@@ -276,6 +311,7 @@ int main(void)
 	others();
 	cancelling();
 	submitted();
+	queued();
 	own();
 	EQUAL(cosy_loop_destroy(loop), 0);
 	return 0;

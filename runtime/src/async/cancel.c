@@ -9,7 +9,23 @@
 #include <poll.h>
 
 #include "../export.h"
+#include "../sys.h"
 #include "loop.h"
+
+/* Return true for a close() of a function, which must be made: the function would not repeat it. */
+static bool must_be_made(const struct cosy_slot *s)
+{
+	return s->task && s->how == COSY_HOW_CLOSE;
+}
+
+/* Complete an entry for which a thread has not begun the call. */
+static void cancel_call(struct cosy_loop *loop, uint32_t slot)
+{
+	const struct cosy_async_entry *entry = &loop->entries[slot];
+
+	cosy_end(loop, slot, must_be_made(&loop->slots[slot]) ?
+				     cosy_sys_args(entry->nr, entry->args) : -ECANCELED);
+}
 
 int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot)
 {
@@ -17,14 +33,16 @@ int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot)
 
 	switch ((enum cosy_slot_state)s->state) {
 	case COSY_SLOT_SUBMITTED:
-		/* A function does not close the descriptor again. */
-		if (s->task && s->how == COSY_HOW_CLOSE)
+		if (must_be_made(s))
 			return -EALREADY;
 		s->cancelled = true;
 		return 0;
 	case COSY_SLOT_QUEUED:
+		/* While the loop is destroyed, its threads make no more calls. */
+		if (must_be_made(s) && !loop->closing)
+			return -EALREADY;
 		cosy_thread_cancel(loop, slot);
-		cosy_end(loop, slot, -ECANCELED);
+		cancel_call(loop, slot);
 		return 0;
 	case COSY_SLOT_SLEEPING:
 		cosy_timer_remove(loop, slot);
@@ -32,10 +50,13 @@ int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot)
 		return 0;
 	case COSY_SLOT_PARKED:
 		if (s->lent) {
-			int err = cosy_thread_cancel_lent(loop, slot);
+			int err;
 
+			if (must_be_made(s) && !loop->closing)
+				return -EALREADY;
+			err = cosy_thread_cancel_lent(loop, slot);
 			if (!err)
-				cosy_end(loop, slot, -ECANCELED);
+				cancel_call(loop, slot);
 			/* The module was lost: the call has not begun. */
 			else if (s->state == COSY_SLOT_QUEUED)
 				return cosy_slot_cancel(loop, slot);
