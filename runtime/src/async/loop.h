@@ -154,8 +154,8 @@ enum cosy_kind {
  * @head:     first entry of each enum cosy_list. Only the first is executed, the others wait
  * @tail:     last entry of each enum cosy_list
  * @armed:    events that epoll reports while they last
- * @changes:  events that epoll reports when they have changed; 0 unless some have lasted although the
- *	      calls would block
+ * @changes:  events that epoll reports when they have changed; 0 unless some have lasted although
+ *	      the calls would block
  * @added:    it was added to epoll
  * @kind:     enum cosy_kind
  * @type:     SOCK_STREAM and so on

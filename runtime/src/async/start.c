@@ -161,7 +161,8 @@ static bool blocks(const struct cosy_slot *s)
 	long mode = flags & O_ACCMODE;
 
 	/* Otherwise the call fails, and there may never be an event. */
-	return flags >= 0 && !(flags & O_NONBLOCK) && !(s->how == COSY_HOW_READ && mode == O_WRONLY) &&
+	return flags >= 0 && !(flags & O_NONBLOCK) &&
+	       !(s->how == COSY_HOW_READ && mode == O_WRONLY) &&
 	       !(s->how == COSY_HOW_WRITE && mode == O_RDONLY);
 }
 
@@ -488,8 +489,8 @@ void cosy_start_ready(struct cosy_loop *loop, uint32_t slot)
 }
 
 /*
- * Return true if the call has flags that the kernel does not know. The kernel checks them before the
- * eventfd refuses a buffer of one byte.
+ * Return true if the call has flags that the kernel does not know. The kernel checks them before
+ * the eventfd refuses a buffer of one byte.
  */
 static bool has_unknown_flags(const struct cosy_loop *loop,
 			      const struct cosy_async_entry *entry)
