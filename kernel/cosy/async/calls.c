@@ -28,10 +28,10 @@
 #include "fast/fast.h"
 #include "kernel/internals.h"
 
-/* Return true if the flags of a call say that it must not wait. */
+/* Return true if the flags of a call say that it must not wait. Sending urgent data may wait. */
 static bool cosy_call_is_direct(u64 flags, bool receives)
 {
-	return flags & (MSG_DONTWAIT | MSG_OOB | (receives ? MSG_ERRQUEUE : 0));
+	return flags & (MSG_DONTWAIT | (receives ? MSG_OOB | MSG_ERRQUEUE : 0));
 }
 
 /*
