@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
  * Flags with which sendto() and sendmsg() wait natively: MSG_OOB, which never waits only when it
- * receives. Compounds of a loop wait, too.
+ * receives, and MSG_FASTOPEN, which waits for the connection. Compounds of a loop wait, too.
  */
 
 // RUN: %compile %s -o %t
 // RUN: %vm timeout 300 %t
 
 #include "coroutine.h"
+
+#include <netinet/in.h>
 
 /* Send until there is no room. */
 static void fill(int fd)
@@ -59,9 +61,79 @@ static void urgent(void)
 	destroy(&loop);
 }
 
+/* The data is more than fits into the buffers, so it is sent in pieces. */
+#define OPENING (1 << 20)
+
+static void opening(void)
+{
+	struct sockaddr_in name = { .sin_family = AF_INET };
+	static char out[OPENING], in[OPENING];
+	struct iovec piece = { out, 5 };
+	struct msghdr message = {
+		.msg_name = &name,
+		.msg_namelen = sizeof(name),
+		.msg_iov = &piece,
+		.msg_iovlen = 1,
+	};
+	socklen_t size = sizeof(name);
+	int listener = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+	static __u64 frame[NREGS + 1];
+	__u64 sends[2];
+	struct loop loop;
+
+	for (size_t i = 0; i < sizeof(out); i++)
+		out[i] = (char)(i * 7 + (i >> 8));
+	if (bind(listener, (struct sockaddr *)&name, size) || listen(listener, 4) ||
+	    getsockname(listener, (struct sockaddr *)&name, &size))
+		die("listen");
+	sends[0] = LOAD_FOR_LOOPS(SYS(GOT, SYS_sendto, 6), ARG(FD), ARG(BUF), ARG(SIZE),
+				  ARGI(MSG_FASTOPEN), ARGI((uintptr_t)&name), ARGI(sizeof(name)),
+				  EXIT(1));
+	sends[1] = LOAD_FOR_LOOPS(SENDMSG(GOT, FD, BUF, MSG_FASTOPEN), EXIT(1));
+	create(&loop, 64);
+	for (int i = 0; i < 2; i++) {
+		const char *call = i ? "sendmsg" : "sendto";
+		size_t all = i ? piece.iov_len : sizeof(out), received = 0;
+		int fd = socket(AF_INET, SOCK_STREAM, 0), peer, ended = 0;
+
+		frame[FD] = (__u64)fd;
+		frame[BUF] = i ? (uintptr_t)&message : (uintptr_t)out;
+		frame[SIZE] = all;
+		start(&loop, 0, sends[i], frame, 0, 0);
+		ended = execute(&loop);
+		peer = accept(listener, NULL, NULL);
+		for (int tries = 0; (received < all || !ended) && tries < 1000; tries++) {
+			ssize_t n = recv(peer, in + received, all - received, MSG_DONTWAIT);
+
+			if (n > 0)
+				received += (size_t)n;
+			ended += execute(&loop);
+		}
+		check(ended == 1 && collect(&loop) == 0 && entry_result(&loop, 0) == 1 &&
+			      frame[GOT] == all,
+		      "%s opens a connection and sends: %lld of %zu", call, (long long)frame[GOT],
+		      all);
+		check(received == all && !memcmp(in, out, all), "%s: all of it comes", call);
+		close(fd);
+		close(peer);
+	}
+
+	/* Nobody listens. */
+	close(listener);
+	frame[FD] = (__u64)socket(AF_INET, SOCK_STREAM, 0);
+	frame[BUF] = (uintptr_t)out;
+	frame[SIZE] = 5;
+	start(&loop, 0, sends[0], frame, 0, 0);
+	check(go(&loop, 1) == 1 && collect(&loop) == 0 && (long long)frame[GOT] == -ECONNREFUSED,
+	      "the connection is refused: %lld", (long long)frame[GOT]);
+	close((int)frame[FD]);
+	destroy(&loop);
+}
+
 int main(void)
 {
 	device = open_device();
 	urgent();
+	opening();
 	return finish();
 }

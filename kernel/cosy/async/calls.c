@@ -155,6 +155,18 @@ static __always_inline long cosy_call_wait(struct cosy_coroutine *co,
 }
 
 /*
+ * Wait if a call with MSG_FASTOPEN has begun to open a connection. Natively the call waits, and
+ * then sends. Return true if the call waits; it has to be made again with the same arguments.
+ */
+static bool cosy_call_connects(struct cosy_coroutine *co, struct file *file,
+			       u64 flags, long result)
+{
+	return flags & MSG_FASTOPEN &&
+	       (result == -EINPROGRESS || result == -EALREADY) &&
+	       cosy_park_on(&co->parked, file, COSY_ENTRY_WAIT_OUT);
+}
+
+/*
  * Finish an attempt without blocking: wait if the call would have blocked, or if bytes remain to be
  * sent. Return the result, or COSY_PARKED.
  */
@@ -169,6 +181,8 @@ static __always_inline long cosy_call_made(struct cosy_coroutine *co,
 		WRITE_ONCE(co->parked.events, 0);
 		result = -EAGAIN;
 	}
+	if (!receives && unlikely(cosy_call_connects(co, file, regs->r10, result)))
+		return COSY_PARKED;
 	return result == -EAGAIN ? cosy_call_wait(co, file, receives) : result;
 }
 
@@ -249,6 +263,9 @@ static __always_inline long cosy_call_try(struct cosy_coroutine *co,
 		if (!socket || cosy_send_has_ended(socket))
 			return 0;
 		regs->r10 |= MSG_NOSIGNAL;
+		/* The first part of the data has opened the connection. */
+		regs->r10 &= ~(u64)MSG_FASTOPEN;
+		regs->r8 = 0;
 	}
 	result = cosy_call_make(regs, socket, receives);
 	return direct ? result : cosy_call_made(co, regs, file, receives, result);
@@ -411,6 +428,8 @@ static long cosy_message_try(struct cosy_coroutine *co, struct pt_regs *regs,
 	regs->dx |= MSG_DONTWAIT;
 	regs->orig_ax = cosy_env_callee(receives ? __NR_recvmsg : __NR_sendmsg);
 	result = cosy_callees[regs->orig_ax](regs);
+	if (!direct && !receives && unlikely(cosy_call_connects(co, file, regs->dx, result)))
+		return COSY_PARKED;
 	return direct || result != -EAGAIN ? result :
 					     cosy_call_wait(co, file, receives);
 }
