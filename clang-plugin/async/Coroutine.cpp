@@ -189,8 +189,7 @@ static const char *whyNotSuspendable(const Instruction &I) {
   const Function *F = calleeOf(I);
   StringRef Name = F ? F->getName() : "";
   Name.consume_front("_");
-  if (Name == "llvm.eh.sjlj.longjmp" || Name == "longjmp" ||
-      Name == "siglongjmp" || Name == "_longjmp_chk")
+  if (Name == "longjmp" || Name == "siglongjmp" || Name == "_longjmp_chk")
     return "a call of longjmp";
   return nullptr;
 }

@@ -35,8 +35,9 @@ SmallVector<CallInst *, 4> markersOf(Function &F, StringRef Name) {
 }
 
 void markCallsThatReturnTwice(Module &M) {
-  for (StringRef Name : {"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp",
-                         "getcontext", "vfork", "__vfork"})
+  for (StringRef Name :
+       {"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "getcontext", "vfork",
+        "__vfork", "llvm.eh.sjlj.setjmp"})
     if (Function *F = M.getFunction(Name); F && F->isDeclaration())
       F->addFnAttr(Attribute::ReturnsTwice);
 }
@@ -79,6 +80,8 @@ const char *whyNotMovable(const Instruction &I) {
   switch (CB->getIntrinsicID()) {
   case Intrinsic::vastart:
     return "va_start";
+  case Intrinsic::eh_sjlj_longjmp:
+    return "a call of longjmp";
   case Intrinsic::stacksave:
   case Intrinsic::stackrestore:
     return "a variable-length array or alloca";

@@ -45,6 +45,32 @@ __attribute__((noinline)) static int with_setjmp(void)
 	return sum;
 }
 
+static void *builtin_env[5];
+
+__attribute__((noinline)) static void builtin_jump(void)
+{
+	__builtin_longjmp(builtin_env, 1);
+}
+
+__attribute__((noinline)) static int with_builtin_setjmp(void)
+{
+	volatile int n = 0;
+	volatile int jumped = 0;
+
+	COSY_START;
+	for (int i = 0; i < 3; i++)
+		n += getpid() > 0;
+	// CHECK: native-pieces.c:[[#@LINE+1]]:{{.*}}remark: leaves the compound for native code: the address of the function's own stack frame
+	if (!__builtin_setjmp(builtin_env)) {
+		jumped += 100;
+		builtin_jump();
+	}
+	for (int i = 0; i < 4; i++)
+		n += getpid() > 0;
+	COSY_END;
+	return n + jumped;
+}
+
 __attribute__((noinline)) static int with_vfork(void)
 {
 	int status = 0, pid = 0;
@@ -211,6 +237,8 @@ int main(void)
 		return 1;
 	// OUT: 1607
 	printf("%d\n", with_setjmp());
+	// OUT-NEXT: 107
+	printf("%d\n", with_builtin_setjmp());
 	// OUT-NEXT: 7
 	printf("%d\n", with_vfork());
 	// OUT-NEXT: 15196
