@@ -264,10 +264,10 @@ Function *createThunk(const UpCall &Call, ArrayRef<Reg> Uses,
     if (Host.hasFnAttribute(Kind))
       Thunk->addFnAttr(Host.getFnAttribute(Kind));
   for (Attribute::AttrKind Kind :
-       {Attribute::UWTable, Attribute::StrictFP, Attribute::SanitizeAddress,
-        Attribute::SanitizeThread, Attribute::SanitizeMemory,
-        Attribute::StackProtect, Attribute::StackProtectStrong,
-        Attribute::StackProtectReq})
+       {Attribute::UWTable, Attribute::StrictFP, Attribute::NullPointerIsValid,
+        Attribute::SanitizeAddress, Attribute::SanitizeThread,
+        Attribute::SanitizeMemory, Attribute::StackProtect,
+        Attribute::StackProtectStrong, Attribute::StackProtectReq})
     if (Host.hasFnAttribute(Kind))
       Thunk->addFnAttr(Host.getFnAttribute(Kind));
   // The host must be in backtraces of the functions that it calls, as natively.
