@@ -6,6 +6,7 @@
 #include "link/Deferred.h"
 
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -281,6 +282,21 @@ void CompoundPath::complete(Constant *Descriptor, const Code &C,
   for (auto [V, Slot] : zip(Inputs, C.Inputs))
     storeInput(B, inputValue(B, V, Locals), Frame, Slot);
   copyValuesOut(Locals, C.Outputs);
+  removeUnusedExits();
+}
+
+/// Removes the branches to exits that the simplified body does not have. The
+/// native code does not reach them either, and what they call may have the
+/// attribute error: clang rejects such a call unless it is removed.
+void CompoundPath::removeUnusedExits() {
+  SmallVector<bool, 8> Used(Leaves.size(), false);
+  for (const Instruction &I : instructions(*R.Body))
+    if (isExit(I))
+      Used[cast<ConstantInt>(cast<CallInst>(I).getArgOperand(0))
+               ->getZExtValue()] = true;
+  for (auto [Leave, IsUsed] : zip(Leaves, Used))
+    if (!IsUsed)
+      changeToUnreachable(Leave->getTerminator());
 }
 
 /// Stores the values of variables that the compound has changed. \p Registers

@@ -73,6 +73,7 @@ private:
   llvm::Value *copyOf(llvm::IRBuilderBase &B, const PrivateLocal &L);
   void copyValuesOut(llvm::ArrayRef<PrivateLocal> Locals,
                      llvm::ArrayRef<Reg> Registers);
+  void removeUnusedExits();
 
   Region &R;
   llvm::GlobalVariable *Placeholder; ///< for the descriptor
