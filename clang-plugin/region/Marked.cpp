@@ -6,6 +6,7 @@
 
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -57,6 +58,27 @@ static bool isPartOfCoroutine(Intrinsic::ID ID) {
   }
 }
 
+/// Returns true if \p CB is inline assembly with a variable operand where the
+/// constraint requires a constant, such as "i". It is a constant after
+/// inlining.
+static bool lacksConstant(const CallBase &CB) {
+  constexpr StringLiteral Constants = "insEFIJKLMNOGCeZ";
+  auto *Asm = dyn_cast<InlineAsm>(CB.getCalledOperand());
+  if (!Asm)
+    return false;
+  unsigned Arg = 0;
+  for (const InlineAsm::ConstraintInfo &Info : Asm->ParseConstraints()) {
+    if (!Info.hasArg())
+      continue;
+    if (!isa<Constant>(CB.getArgOperand(Arg++)) &&
+        all_of(Info.Codes, [&](const std::string &Code) {
+          return Code.size() == 1 && Constants.contains(Code[0]);
+        }))
+      return true;
+  }
+  return false;
+}
+
 const char *whyNotMovable(const Instruction &I) {
   if (auto *AI = dyn_cast<AllocaInst>(&I))
     return AI->isStaticAlloca() ? nullptr : "a variable-length array or alloca";
@@ -77,6 +99,8 @@ const char *whyNotMovable(const Instruction &I) {
     return "a call that returns twice, such as setjmp or vfork";
   if (CB->isMustTailCall())
     return "a call marked musttail";
+  if (lacksConstant(*CB))
+    return "inline assembly whose operand is a constant only after inlining";
   switch (CB->getIntrinsicID()) {
   case Intrinsic::vastart:
     return "va_start";
