@@ -414,6 +414,17 @@ void cosy_read_by_thread(struct cosy_loop *loop, uint32_t slot)
 	cosy_thread_call(loop, slot, true);
 }
 
+/* After a partial send the call returns its size, and must not raise SIGPIPE. */
+static void attempt_rest(struct cosy_attempt *a)
+{
+	a->args[3] |= MSG_NOSIGNAL;
+	/* The first part has opened the connection. */
+	if (a->args[3] & MSG_FASTOPEN) {
+		a->args[3] &= ~(uint64_t)MSG_FASTOPEN;
+		a->args[4] = a->args[5] = 0;
+	}
+}
+
 void cosy_start_attempt(struct cosy_loop *loop, uint32_t slot)
 {
 	static const struct timespec no_time;
@@ -450,9 +461,8 @@ void cosy_start_attempt(struct cosy_loop *loop, uint32_t slot)
 	default:
 		break;
 	}
-	/* After a partial send the call returns its size, and must not raise SIGPIPE. */
 	if (s->done && a->nr == SYS_sendto)
-		a->args[3] |= MSG_NOSIGNAL;
+		attempt_rest(a);
 }
 
 /* Finish a connect(), whose socket is ready, with the result that the socket has. */
@@ -587,6 +597,19 @@ static void attempted_read(struct cosy_loop *loop, uint32_t slot, int64_t result
 	}
 }
 
+/*
+ * Return true if a call with MSG_FASTOPEN has begun to open a connection. The blocking call waits
+ * for it, and then sends. This one has to be made again with the same arguments.
+ */
+static bool opens_connection(const struct cosy_async_entry *entry, int64_t result)
+{
+	uint64_t flags = entry->nr == SYS_sendto  ? entry->args[3] :
+			 entry->nr == SYS_sendmsg ? entry->args[2] :
+						    0;
+
+	return flags & MSG_FASTOPEN && (result == -EINPROGRESS || result == -EALREADY);
+}
+
 void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 {
 	uint32_t slot = a->slot;
@@ -616,6 +639,8 @@ void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 		s->reported = false;
 		result = -EAGAIN;
 	}
+	if (opens_connection(entry, result))
+		result = -EAGAIN;
 	switch (result) {
 	case -EAGAIN:
 		/* poll() cannot wait for room in the backlog of a listening socket. */
