@@ -194,8 +194,9 @@ static bool noteComparison(CallBase &Call, Function *F) {
 SmallVector<CallBase *, 4>
 guardTargets(CallBase &Call, function_ref<bool(Function &)> MayGuess) {
   SmallVector<CallBase *, 4> Direct;
-  if (!isa<CallInst>(Call) || Call.isInlineAsm() || Call.isMustTailCall() ||
-      Call.hasOperandBundles() || Call.getCalledFunction())
+  if (!MaxTargets || !isa<CallInst>(Call) || Call.isInlineAsm() ||
+      Call.isMustTailCall() || Call.hasOperandBundles() ||
+      Call.getCalledFunction())
     return Direct;
   FunctionList Targets = knownTargets(Call);
   if (Targets.empty() || Targets.size() > MaxTargets)
