@@ -104,6 +104,7 @@ private:
   unsigned resumeAt(BasicBlock *To);
   void redirect(BasicBlock *From, BasicBlock *To, BasicBlock *NewTo);
   void setNewer(IRBuilderBase &B, bool Is);
+  BasicBlock *enterAt(const Twine &Name);
   void keepOriginal();
   void enter();
   void collect();
@@ -258,6 +259,18 @@ void Emitter::setNewer(IRBuilderBase &B, bool Is) {
       B.CreateStore(B.getInt1(Is), C.IsNewer);
 }
 
+/// \returns a new block to which all paths into the loop lead.
+BasicBlock *Emitter::enterAt(const Twine &Name) {
+  BasicBlock *To = block(Name);
+  SmallSetVector<BasicBlock *, 4> Outside;
+  for (BasicBlock *P : predecessors(L.Header))
+    if (!L.Blocks.count(P))
+      Outside.insert(P);
+  for (BasicBlock *P : Outside)
+    redirect(P, L.Header, To);
+  return To;
+}
+
 /// Copies the loop as it is, and enters the copy unless the region runs as a
 /// compound.
 void Emitter::keepOriginal() {
@@ -271,13 +284,7 @@ void Emitter::keepOriginal() {
   for (CallInst *Marker : {L.Start, L.End})
     cast<CallInst>(Map[Marker])->eraseFromParent();
 
-  BasicBlock *Gate = block("gate");
-  SmallSetVector<BasicBlock *, 4> Outside;
-  for (BasicBlock *P : predecessors(L.Header))
-    if (!L.Blocks.count(P))
-      Outside.insert(P);
-  for (BasicBlock *P : Outside)
-    redirect(P, L.Header, Gate);
+  BasicBlock *Gate = enterAt("gate");
   IRBuilder<> B(Gate);
   B.SetCurrentDebugLocation(L.Start->getDebugLoc());
   CallInst *Runs = B.CreateCall(F.getParent()->getOrInsertFunction(
@@ -290,13 +297,7 @@ void Emitter::keepOriginal() {
 }
 
 void Emitter::enter() {
-  BasicBlock *Enter = block("enter");
-  SmallSetVector<BasicBlock *, 4> Outside;
-  for (BasicBlock *P : predecessors(L.Header))
-    if (!L.Blocks.count(P))
-      Outside.insert(P);
-  for (BasicBlock *P : Outside)
-    redirect(P, L.Header, Enter);
+  BasicBlock *Enter = enterAt("enter");
   IRBuilder<> B(Enter);
   B.SetCurrentDebugLocation(L.Marker->getDebugLoc());
   B.CreateStore(B.getInt64(0), Number);

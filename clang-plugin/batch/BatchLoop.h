@@ -105,8 +105,8 @@ using VariableNotes = llvm::DenseMap<llvm::Value *, VariableNote>;
 void findStores(BatchLoop &L);
 
 /// Finds the variables of \p L that the split must handle, and those that are
-/// shared. No value of the loop
-/// is live across blocks. \returns false after reporting an error.
+/// shared. No value of the loop is live across blocks. \returns false after
+/// reporting an error.
 bool findBatchVariables(const BatchLoop &L, const VariableNotes &Notes,
                         llvm::SmallVectorImpl<BatchVariable> &Variables);
 
