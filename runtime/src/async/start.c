@@ -603,11 +603,10 @@ static void attempted_read(struct cosy_loop *loop, uint32_t slot, int64_t result
  */
 static bool opens_connection(const struct cosy_async_entry *entry, int64_t result)
 {
-	uint64_t flags = entry->nr == SYS_sendto  ? entry->args[3] :
-			 entry->nr == SYS_sendmsg ? entry->args[2] :
-						    0;
-
-	return flags & MSG_FASTOPEN && (result == -EINPROGRESS || result == -EALREADY);
+	if (result != -EINPROGRESS && result != -EALREADY)
+		return false;
+	return (entry->nr == SYS_sendto && entry->args[3] & MSG_FASTOPEN) ||
+	       (entry->nr == SYS_sendmsg && entry->args[2] & MSG_FASTOPEN);
 }
 
 void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)

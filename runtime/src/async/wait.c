@@ -463,21 +463,25 @@ COSY_EXPORT int cosy_wait_for(struct cosy_loop *loop,
 	return until != FOR_EVER && until <= cosy_clock() ? -ETIME : -ECANCELED;
 }
 
-COSY_EXPORT int cosy_loop_run(struct cosy_loop *loop)
+/* Wait for completions, and deliver them. Return 0, also after a signal; or an error of epoll. */
+static int run_locked(struct cosy_loop *loop)
 {
 	const struct goal goal = { .min = 1, .until = FOR_EVER };
 	unsigned int delivered;
+	int err = wait_locked(loop, &goal, &delivered);
+
+	return err == -EINTR ? 0 : err;
+}
+
+COSY_EXPORT int cosy_loop_run(struct cosy_loop *loop)
+{
 	bool stopped;
 	int err = enter(loop);
 
 	if (err)
 		return err;
-	while (loop->outstanding && !atomic_load(&loop->stop)) {
-		err = wait_locked(loop, &goal, &delivered);
-		if (err && err != -EINTR)
-			break;
-		err = 0;
-	}
+	while (!err && loop->outstanding && !atomic_load(&loop->stop))
+		err = run_locked(loop);
 	stopped = atomic_load(&loop->stop);
 	leave(loop);
 	return err ? err : stopped;
@@ -485,9 +489,7 @@ COSY_EXPORT int cosy_loop_run(struct cosy_loop *loop)
 
 void cosy_loop_run_member(struct cosy_loop *loop)
 {
-	const struct goal goal = { .min = 1, .until = FOR_EVER };
 	struct cosy_team *team = &loop->team;
-	unsigned int delivered;
 	int err;
 
 	if (enter(loop))
@@ -497,8 +499,8 @@ void cosy_loop_run_member(struct cosy_loop *loop)
 			/* Members that have not begun see this, too. */
 			team->stopped = team->over = true;
 		} else if (loop->outstanding) {
-			err = wait_locked(loop, &goal, &delivered);
-			if (err && err != -EINTR) {
+			err = run_locked(loop);
+			if (err) {
 				team->error = err;
 				team->over = true;
 			}
