@@ -156,17 +156,24 @@ static void streams(bool nonblock)
 	rmdir(name);
 }
 
-static void terminals(bool nonblock)
+/* A terminal that passes on what is written to it at once, and does not change it. */
+static void open_terminal(int *master, int *slave)
 {
 	struct termios mode;
+
+	EQUAL(openpty(master, slave, NULL, NULL, NULL), 0);
+	EQUAL(tcgetattr(*slave, &mode), 0);
+	cfmakeraw(&mode);
+	EQUAL(tcsetattr(*slave, TCSANOW, &mode), 0);
+}
+
+static void terminals(bool nonblock)
+{
 	struct cosy_async reader = { 0 };
 	char line[10];
 	int master, slave;
 
-	EQUAL(openpty(&master, &slave, NULL, NULL, NULL), 0);
-	EQUAL(tcgetattr(slave, &mode), 0);
-	cfmakeraw(&mode);
-	EQUAL(tcsetattr(slave, TCSANOW, &mode), 0);
+	open_terminal(&master, &slave);
 	set_nonblock(master, nonblock);
 	set_nonblock(slave, nonblock);
 	order(slave, master);
@@ -422,7 +429,6 @@ static void cleared_nonblock(void)
 	int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
 	int clients[3], master, slave;
 	socklen_t size = sizeof(sa_family_t);
-	struct termios mode;
 
 	EQUAL(bind(listener, (struct sockaddr *)&name, size), 0);
 	EQUAL(listen(listener, 0), 0);
@@ -481,10 +487,7 @@ static void cleared_nonblock(void)
 		end(clients[i]);
 	end(listener);
 
-	EQUAL(openpty(&master, &slave, NULL, NULL, NULL), 0);
-	EQUAL(tcgetattr(slave, &mode), 0);
-	cfmakeraw(&mode);
-	EQUAL(tcsetattr(slave, TCSANOW, &mode), 0);
+	open_terminal(&master, &slave);
 	set_nonblock(slave, true);
 	order(slave, master);
 	set_nonblock(slave, false);
