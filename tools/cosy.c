@@ -13,13 +13,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <linux/cosy.h>
+
 /* Relative to the directory of this program: where it is installed, and where it is built. */
 static const char *const directories[] = {
 	COSY_LIB_FROM_BIN "/cosy-preload",
 	"../lib/cosy-preload",
 };
-
-static const char device[] = "/dev/cosy";
 
 static const char usage[] =
 	"usage: cosy run [--print] [--] COMMAND [ARGUMENT...]\n"
@@ -116,13 +116,13 @@ static void explain_device(void)
 
 	if (!debug || !strcmp(debug, "0"))
 		return;
-	fd = open(device, O_RDWR | O_CLOEXEC);
+	fd = open(COSY_DEVICE, O_RDWR | O_CLOEXEC);
 	if (fd >= 0) {
 		close(fd);
 		return;
 	}
 	error = errno;
-	fprintf(stderr, "cosy: %s: %s: all calls are native\n", device, strerror(error));
+	fprintf(stderr, "cosy: %s: %s: all calls are native\n", COSY_DEVICE, strerror(error));
 	if (error == ENOENT)
 		fputs("  HINT: the module is not loaded (try: sudo modprobe cosy)\n", stderr);
 }
