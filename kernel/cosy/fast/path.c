@@ -490,7 +490,8 @@ struct cosy_made cosy_fast_utimensat(struct cosy_state *st,
 
 	/* It is copied from struct __kernel_timespec, which has the same layout. */
 	BUILD_BUG_ON(sizeof(times) != 2 * sizeof(struct __kernel_timespec));
-	if (flags & ~AT_SYMLINK_NOFOLLOW)
+	/* A NULL name means the file of the descriptor, even if a name is mapped at NULL. */
+	if (flags & ~AT_SYMLINK_NOFOLLOW || !cosy_fast_arg(st, ip, 1))
 		return cosy_fast_plain(st, ip);
 	if (from) {
 		if (copy_from_user(times, from, sizeof(times)))
@@ -499,7 +500,6 @@ struct cosy_made cosy_fast_utimensat(struct cosy_state *st,
 		    times[1].tv_nsec == UTIME_OMIT)
 			return cosy_made(ip, 0);
 	}
-	/* A NULL name means the file of the descriptor. The look-up fails, for the plain call. */
 	if (!cosy_path_arg(st, ip, cosy_fast_arg(st, ip, 0), 1,
 			   flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW,
 			   &path, &made))
