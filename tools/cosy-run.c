@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <linux/cosy.h>
+
 #include <cosy.h>
 #include <cosy/asm.h>
 
@@ -314,8 +316,8 @@ int main(int argc, char **argv)
 
 	if (status)
 		return status < 0 ? 0 : status;
-	if (o.kernel && access("/dev/cosy", R_OK | W_OK)) {
-		fprintf(stderr, "cosy-run: /dev/cosy: %s; load the module, or "
+	if (o.kernel && access(COSY_DEVICE, R_OK | W_OK)) {
+		fprintf(stderr, "cosy-run: " COSY_DEVICE ": %s; load the module, or "
 			"use --executor user\n", strerror(errno));
 		return 1;
 	}

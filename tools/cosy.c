@@ -133,6 +133,8 @@ static int run(char **arguments)
 	int error;
 
 	if (*arguments && !strcmp(*arguments, "--print")) {
+		if (arguments[1])
+			die(125, arguments[1], "argument after --print", "cosy --help");
 		if (puts(value) < 0 || fflush(stdout))
 			die(125, "standard output", strerror(errno), NULL);
 		free(value);
