@@ -20,10 +20,22 @@ static uint64_t next(uint64_t *state)
 	return z ^ z >> 31;
 }
 
+/* Read a number. Exit with the usage if it is none. */
+static uint64_t number(const char *text)
+{
+	char *end;
+	uint64_t value = strtoull(text, &end, 0);
+
+	if (end != text && !*end)
+		return value;
+	fputs("usage: check-random [COUNT [SEED]]     (default: 10000 1)\n", stderr);
+	exit(2);
+}
+
 int main(int argc, char **argv)
 {
-	uint64_t count = argc > 1 ? strtoull(argv[1], NULL, 0) : 10000;
-	uint64_t state = argc > 2 ? strtoull(argv[2], NULL, 0) : 1;
+	uint64_t count = argc > 1 ? number(argv[1]) : 10000;
+	uint64_t state = argc > 2 ? number(argv[2]) : 1;
 	uint64_t compounds = 0, steps = 0, done, i, n, j;
 	uint8_t bytes[2048];
 	size_t size;
