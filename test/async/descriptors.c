@@ -802,6 +802,67 @@ static void lasting_events(void)
 	end(event);
 }
 
+/* An operation completes without an event of its descriptor. */
+static void completes(struct cosy_async *op, int64_t result)
+{
+	static const struct timespec long_time = { .tv_sec = 20 };
+
+	EQUAL(cosy_wait_for(loop, op, &long_time), 0);
+	EQUAL(op->result, result);
+}
+
+/* Let an operation wait for input, and cancel it. epoll may go on to report the event. */
+static void wait_for_input(int fd)
+{
+	struct cosy_async op = { 0 };
+	uint64_t value;
+
+	EQUAL(cosy_async_read(loop, &op, fd, &value, sizeof(value)), 0);
+	execute(loop);
+	EQUAL(cosy_cancel(loop, &op), 0);
+	EQUAL(result_of(loop, &op), -ECANCELED);
+}
+
+/* Calls fail at once because of their arguments, also after others have waited. */
+static void wrong_arguments(void)
+{
+	struct cosy_async op = { 0 };
+	uint64_t value = 1;
+	int fds[2], fd;
+
+	fd = eventfd(0, 0);
+	wait_for_input(fd);
+	EQUAL(cosy_async_read(loop, &op, fd, &value, 2), 0);
+	completes(&op, -EINVAL);
+	/* Writing it has to be polled for, reading it does not. */
+	value = 1;
+	EQUAL(cosy_async_write(loop, &op, fd, &value, sizeof(value)), 0);
+	completes(&op, sizeof(value));
+	EQUAL(cosy_async_read(loop, &op, fd, &value, sizeof(value)), 0);
+	completes(&op, sizeof(value));
+	EQUAL(cosy_async_read(loop, &op, fd, &value, 2), 0);
+	completes(&op, -EINVAL);
+	end(fd);
+
+	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	wait_for_input(fds[0]);
+	EQUAL(cosy_async_recvmsg(loop, &op, fds[0], NULL, 0), 0);
+	completes(&op, -EFAULT);
+	EQUAL(cosy_async_readv(loop, &op, fds[0], NULL, 1), 0);
+	completes(&op, -EFAULT);
+	end(fds[0]);
+	end(fds[1]);
+
+	EQUAL(pipe(fds), 0);
+	wait_for_input(fds[0]);
+	EQUAL(cosy_async_pread(loop, &op, fds[0], &value, 1, 0), 0);
+	completes(&op, -ESPIPE);
+	EQUAL(cosy_async_recv(loop, &op, fds[0], &value, 1, 0), 0);
+	completes(&op, -ENOTSOCK);
+	end(fds[0]);
+	end(fds[1]);
+}
+
 int main(void)
 {
 	loop = make_loop();
@@ -811,6 +872,7 @@ int main(void)
 		events(nonblock);
 		connections(nonblock);
 	}
+	wrong_arguments();
 	messages();
 	linger();
 	wait_all();

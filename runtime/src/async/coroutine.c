@@ -156,7 +156,7 @@ static bool is_for_loop(const struct cosy_task *task)
 	d = cosy_descriptor_find(loop, (int)(task->registers[call[1].a] +
 					     (uint64_t)call[1].imm));
 	is = d && d->kind != COSY_KIND_UNKNOWN && d->kind != COSY_KIND_SOCKET &&
-	     d->kind != COSY_KIND_PIPE;
+	     (d->kind != COSY_KIND_PIPE || d->polled);
 	cosy_loop_leave(loop);
 	return is;
 }

@@ -109,6 +109,7 @@ int cosy_descriptor_look(struct cosy_descriptor *d, int fd)
 	err = cosy_sys(SYS_fstat, fd, (long)&st, 0);
 	if (err < 0)
 		return (int)err;
+	d->polled = 0;
 	switch (st.st_mode & S_IFMT) {
 	case S_IFSOCK:
 		cosy_sys6(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, (long)&type,

@@ -145,7 +145,6 @@ enum cosy_kind {
 	COSY_KIND_SOCKET,	/* MSG_DONTWAIT */
 	COSY_KIND_NOWAIT,	/* RWF_NOWAIT */
 	COSY_KIND_PIPE,		/* RWF_NOWAIT; compounds can wait for it in the module */
-	COSY_KIND_POLLED,	/* impossible: poll, then a thread makes the call */
 	COSY_KIND_DISK,		/* RWF_NOWAIT, or a thread; cannot be polled */
 };
 
@@ -159,6 +158,8 @@ enum cosy_kind {
  * @added:    it was added to epoll
  * @kind:     enum cosy_kind
  * @type:     SOCK_STREAM and so on
+ * @polled:   a bit for each enum cosy_list whose calls do not support RWF_NOWAIT. Entries wait for
+ *	      the event, then a thread makes the call
  */
 struct cosy_descriptor {
 	uint32_t head[COSY_LISTS];
@@ -168,6 +169,7 @@ struct cosy_descriptor {
 	bool added;
 	uint8_t kind;
 	uint8_t type;
+	uint8_t polled;
 };
 
 _Static_assert(sizeof(struct cosy_descriptor) == 32, "looking one up takes few instructions");

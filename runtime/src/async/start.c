@@ -151,6 +151,12 @@ static void reads_no_longer(struct cosy_loop *loop, uint32_t slot)
 	cosy_queue_remove(loop, &loop->reading, slot);
 }
 
+/* Return true if a read or write cannot be made with RWF_NOWAIT. */
+static bool is_polled(const struct cosy_slot *s, const struct cosy_descriptor *d)
+{
+	return s->polled || (s->list < COSY_LISTS && d->polled & 1u << s->list);
+}
+
 /*
  * Return true if a call that is made unchanged would block. The program may have changed O_NONBLOCK
  * since the last call, and so may another process that has the open file.
@@ -201,7 +207,7 @@ static bool needs_thread(const struct cosy_loop *loop, uint32_t slot,
 		return blocks(s);
 	case COSY_HOW_READ:
 	case COSY_HOW_WRITE:
-		return (d->kind == COSY_KIND_POLLED || s->polled) && blocks(s);
+		return is_polled(s, d) && blocks(s);
 	case COSY_HOW_SEND:
 		return waits_for_receiver(s, d) && blocks(s);
 	case COSY_HOW_RECEIVE:
@@ -446,11 +452,11 @@ void cosy_start_attempt(struct cosy_loop *loop, uint32_t slot)
 	case COSY_HOW_READ:
 		if (!s->buffered && reads_at_once(loop, slot, d))
 			read_in_module(loop, slot);
-		if (!s->buffered && d->kind != COSY_KIND_POLLED && !s->polled)
+		if (!s->buffered && !is_polled(s, d))
 			attempt_read(a, d);
 		break;
 	case COSY_HOW_WRITE:
-		if (d->kind != COSY_KIND_POLLED && !s->polled)
+		if (!is_polled(s, d))
 			attempt_write(a, d);
 		break;
 	case COSY_HOW_RECEIVE:
@@ -528,7 +534,7 @@ static void cannot_nowait(struct cosy_loop *loop, uint32_t slot)
 		return;
 	}
 	if (d->kind == COSY_KIND_NOWAIT || d->kind == COSY_KIND_PIPE)
-		d->kind = COSY_KIND_POLLED;
+		d->polled |= (uint8_t)(1u << s->list);
 	s->polled = true;
 	s->reported = false;
 	if (needs_thread(loop, slot, d))
@@ -710,9 +716,22 @@ static void start_for_thread(struct cosy_loop *loop, uint32_t slot)
 		cosy_start_waiting(loop, slot);
 }
 
+/*
+ * Return true if epoll reports when the call can end. Other calls may fail at once because of their
+ * arguments: a buffer that is too small for an eventfd, a vector or message that cannot be read, an
+ * offset in a pipe, a datagram that is too long.
+ */
+static bool is_reported(const struct cosy_async_entry *entry, const struct cosy_descriptor *d)
+{
+	if (!(d->armed & POLLIN))
+		return false;
+	return (entry->nr == SYS_recvfrom && d->kind == COSY_KIND_SOCKET) ||
+	       (entry->nr == SYS_read &&
+		(d->kind == COSY_KIND_SOCKET || d->kind == COSY_KIND_PIPE));
+}
+
 /* Begin with an entry that uses a descriptor, after earlier ones in its list. */
-static void start_descriptor(struct cosy_loop *loop, uint32_t slot,
-			     enum cosy_list list, uint32_t event)
+static void start_descriptor(struct cosy_loop *loop, uint32_t slot, enum cosy_list list)
 {
 	struct cosy_slot *s = &loop->slots[slot];
 	const struct cosy_async_entry *entry = &loop->entries[slot];
@@ -747,9 +766,8 @@ static void start_descriptor(struct cosy_loop *loop, uint32_t slot,
 		cosy_thread_call(loop, slot, true);
 	else if (needs_thread(loop, slot, d) && !fails_at_once(s))
 		start_for_thread(loop, slot);
-	else if (!(d->armed & event))
+	else if (!is_reported(entry, d))
 		cosy_start_attempt(loop, slot);
-	/* If it is armed, epoll reports the event: it is level-triggered. */
 }
 
 static void start_poll(struct cosy_loop *loop, uint32_t slot)
@@ -916,12 +934,12 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 	case COSY_HOW_READ:
 	case COSY_HOW_RECEIVE:
 	case COSY_HOW_ACCEPT:
-		start_descriptor(loop, slot, COSY_LIST_IN, POLLIN);
+		start_descriptor(loop, slot, COSY_LIST_IN);
 		break;
 	case COSY_HOW_WRITE:
 	case COSY_HOW_SEND:
 	case COSY_HOW_CONNECT:
-		start_descriptor(loop, slot, COSY_LIST_OUT, POLLOUT);
+		start_descriptor(loop, slot, COSY_LIST_OUT);
 		break;
 	case COSY_HOW_POLL:
 		start_poll(loop, slot);

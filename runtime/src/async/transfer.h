@@ -67,10 +67,10 @@ static inline void cosy_transfer_attempted(struct cosy_loop *loop,
 	cosy_attempted(loop, &attempt);
 }
 
-/* cosy_transfer_start() for the call @nr, which waits in @list for @event. */
+/* cosy_transfer_start() for the call @nr, which waits in @list. */
 static COSY_ALWAYS_INLINE bool
 cosy_transfer_call(struct cosy_loop *loop, uint32_t slot, long nr,
-		   enum cosy_list list, uint32_t event, struct cosy_delivery *delivery)
+		   enum cosy_list list, struct cosy_delivery *delivery)
 {
 	struct cosy_slot *s = &loop->slots[slot];
 	const struct cosy_async_entry *entry = &loop->entries[slot];
@@ -83,7 +83,8 @@ cosy_transfer_call(struct cosy_loop *loop, uint32_t slot, long nr,
 	    !cosy_can_transfer(loop, entry, d))
 		return false;
 	cosy_page_taken(loop);
-	armed = d->armed & event;
+	/* epoll reports what can be received. A send may fail at once because of its arguments. */
+	armed = nr == SYS_recvfrom && d->armed & EPOLLIN;
 	if (!armed) {
 		result = cosy_transfer(loop, entry, nr);
 		if (cosy_transferred(entry, nr, result)) {
@@ -95,7 +96,6 @@ cosy_transfer_call(struct cosy_loop *loop, uint32_t slot, long nr,
 	s->done = 0;
 	s->state = COSY_SLOT_WAITING;
 	cosy_descriptor_append_only(loop, d, slot, list);
-	/* If the event is armed, epoll will report it. */
 	if (!armed)
 		cosy_transfer_attempted(loop, slot, result);
 	return true;
@@ -112,10 +112,10 @@ static COSY_ALWAYS_INLINE bool cosy_transfer_start(struct cosy_loop *loop, uint3
 	switch (loop->entries[slot].nr) {
 	case SYS_recvfrom:
 		return cosy_transfer_call(loop, slot, SYS_recvfrom,
-					  COSY_LIST_IN, EPOLLIN, delivery);
+					  COSY_LIST_IN, delivery);
 	case SYS_sendto:
 		return cosy_transfer_call(loop, slot, SYS_sendto,
-					  COSY_LIST_OUT, EPOLLOUT, delivery);
+					  COSY_LIST_OUT, delivery);
 	default:
 		return false;
 	}
