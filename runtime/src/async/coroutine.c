@@ -210,12 +210,16 @@ static bool submit_compound(struct cosy_task *task)
 {
 	struct cosy_counts *counts = cosy_reserved_of(task->region)->counts;
 	struct cosy_loop *loop = task->loop;
-	uint64_t flags = (task->begun ? COSY_COMPOUND_RESUMED : 0) |
-			 (task->cancelled ? COSY_COMPOUND_CANCELLED : 0);
 	uint64_t handle = __atomic_load_n(&task->region->handle,
 					  __ATOMIC_RELAXED) - 1;
+	uint64_t flags = task->begun ? COSY_COMPOUND_RESUMED : 0;
 	bool runs;
 
+	if (cosy_loop_enter(loop))
+		return false;
+	/* With the lock: after the submission, cosy_cancel() cancels the entry instead. */
+	if (task->cancelled)
+		flags |= COSY_COMPOUND_CANCELLED;
 	cosy_task_set_call(task, COSY_ENTRY_COMPOUND, (uint64_t[]){
 		(uint64_t)__atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED),
 		handle,
@@ -224,8 +228,6 @@ static bool submit_compound(struct cosy_task *task)
 		task->pc,
 		flags,
 	});
-	if (cosy_loop_enter(loop))
-		return false;
 	runs = !loop->closing && cosy_module_runs_compounds(loop);
 	if (runs)
 		cosy_page_submit_held(loop, &task->call, COSY_HOW_COMPOUND);
