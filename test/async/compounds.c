@@ -16,6 +16,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 #include "functions.h"
@@ -465,6 +466,61 @@ static void cancelling(void)
 	EQUAL(close(fds[1]), 0);
 }
 
+/* Receive datagrams, by one of two calls, until the socket is shut down. */
+COSY_ASYNC static int count_datagrams(int fd, bool by_recv)
+{
+	int n = 0;
+	char c;
+
+	while ((by_recv ? recv(fd, &c, 1, 0) : read(fd, &c, 1)) > 0)
+		n++;
+	return n;
+}
+
+COSY_ASYNC static int count_connections(int fd)
+{
+	int n = 0, accepted;
+
+	while ((accepted = accept(fd, NULL, NULL)) >= 0) {
+		close(accepted);
+		n++;
+	}
+	return n * 1000 + errno;
+}
+
+static void shutting_down(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+	struct cosy_async accepting = { 0 }, other = { 0 };
+
+	EQUAL(bind(listener, (struct sockaddr *)&address, sizeof(sa_family_t)), 0);
+	EQUAL(listen(listener, 1), 0);
+	EQUAL(COSY_SPAWN(loop, count_connections(listener), .op = &accepting), 0);
+	EQUAL(COSY_SPAWN(loop, count_connections(listener), .op = &other), 0);
+	settle();
+	EQUAL(shutdown(listener, SHUT_RD), 0);
+	EQUAL(result_of(loop, &accepting), EINVAL);
+	EQUAL(result_of(loop, &other), EINVAL);
+	close_fd(listener);
+	for (int by_recv = 0; by_recv < 2; by_recv++) {
+		struct cosy_async op = { 0 };
+		int fds[2];
+
+		EQUAL(socketpair(AF_UNIX, SOCK_DGRAM, 0, fds), 0);
+		EQUAL(COSY_SPAWN(loop, count_datagrams(fds[0], by_recv), .op = &op), 0);
+		settle();
+		EQUAL(send(fds[1], "x", 1, 0), 1);
+		settle();
+		EQUAL(shutdown(fds[0], SHUT_RD), 0);
+		EQUAL(result_of(loop, &op), 1);
+		EQUAL(COSY_SPAWN(loop, count_datagrams(fds[0], by_recv), .op = &op), 0);
+		EQUAL(result_of(loop, &op), 0);
+		close_fd(fds[0]);
+		close_fd(fds[1]);
+	}
+}
+
 COSY_ASYNC static int receive_and_close(int from, int fd)
 {
 	char c;
@@ -825,6 +881,7 @@ int main(void)
 	left();
 	sending();
 	cancelling();
+	shutting_down();
 	closing_beside_status();
 	cancelling_in_callbacks();
 	turns();

@@ -863,6 +863,64 @@ static void wrong_arguments(void)
 	end(fds[1]);
 }
 
+/*
+ * A datagram socket that is shut down has no more input. Blocking calls return 0, although those
+ * that do not block return -EAGAIN.
+ */
+static void shut_down_datagrams(int fd, bool nonblock)
+{
+	struct cosy_async op = { 0 };
+	char byte;
+	struct iovec iov = { &byte, 1 };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+
+	set_nonblock(fd, nonblock);
+	EQUAL(cosy_async_recv(loop, &op, fd, &byte, 1, 0), 0);
+	execute(loop);
+	/* It fails if there is no peer, and has an effect nevertheless. */
+	shutdown(fd, SHUT_RD);
+	completes(&op, 0);
+	EQUAL(cosy_async_recv(loop, &op, fd, &byte, 1, 0), 0);
+	completes(&op, 0);
+	EQUAL(cosy_async_recvmsg(loop, &op, fd, &msg, 0), 0);
+	completes(&op, 0);
+	EQUAL(cosy_async_read(loop, &op, fd, &byte, 1), 0);
+	completes(&op, 0);
+	EQUAL(cosy_async_recv(loop, &op, fd, &byte, 1, MSG_DONTWAIT), 0);
+	completes(&op, -EAGAIN);
+	end(fd);
+}
+
+static void shut_down_listener(bool nonblock)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	struct cosy_async op = { 0 };
+
+	set_nonblock(fd, nonblock);
+	EQUAL(bind(fd, (struct sockaddr *)&address, sizeof(sa_family_t)), 0);
+	EQUAL(listen(fd, 1), 0);
+	EQUAL(cosy_async_accept(loop, &op, fd, NULL, NULL), 0);
+	execute(loop);
+	EQUAL(shutdown(fd, SHUT_RD), 0);
+	completes(&op, -EINVAL);
+	EQUAL(cosy_async_accept(loop, &op, fd, NULL, NULL), 0);
+	completes(&op, -EINVAL);
+	end(fd);
+}
+
+static void shut_down(bool nonblock)
+{
+	int fds[2];
+
+	shut_down_listener(nonblock);
+
+	EQUAL(socketpair(AF_UNIX, SOCK_DGRAM, 0, fds), 0);
+	shut_down_datagrams(fds[0], nonblock);
+	shut_down_datagrams(socket(AF_INET, SOCK_DGRAM, 0), nonblock);
+	end(fds[1]);
+}
+
 int main(void)
 {
 	loop = make_loop();
@@ -871,6 +929,7 @@ int main(void)
 		terminals(nonblock);
 		events(nonblock);
 		connections(nonblock);
+		shut_down(nonblock);
 	}
 	wrong_arguments();
 	messages();

@@ -378,6 +378,7 @@ static int cosy_loop_ready(struct cosy_loop *loop, struct cosy_state *st,
 	s64 result = -ECANCELED;
 	struct cosy_fd fd;
 	bool is_current;
+	bool is_futile;
 	bool silent;
 	u32 index;
 
@@ -391,6 +392,7 @@ static int cosy_loop_ready(struct cosy_loop *loop, struct cosy_state *st,
 	index = parked->index;
 	fd = cosy_fd_get(parked->call.args[0]);
 	is_current = cosy_parked_is_current(parked, fd.file);
+	is_futile = cosy_park_is_futile(fd.file, parked->events);
 	cosy_fd_put(fd);
 	if (is_current) {
 		trace_start(loop->id, index);
@@ -406,7 +408,7 @@ static int cosy_loop_ready(struct cosy_loop *loop, struct cosy_state *st,
 			return -EINTR;
 		}
 		/* Another reader took the data: keep waiting. */
-		if (result == -EAGAIN && status == COSY_ENTRY_DONE)
+		if (result == -EAGAIN && status == COSY_ENTRY_DONE && !is_futile)
 			return 0;
 	}
 	cosy_unpark(parked);

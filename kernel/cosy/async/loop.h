@@ -301,6 +301,7 @@ bool cosy_park(struct cosy_loop *loop, u32 index, u8 flags,
 void cosy_parked_init(struct cosy_parked *parked, struct cosy_loop *loop,
 		      u32 index);
 void cosy_parked_unqueue(struct cosy_parked *parked);
+bool cosy_park_is_futile(struct file *file, __poll_t events);
 bool cosy_park_on(struct cosy_parked *parked, struct file *file, u8 flags);
 bool cosy_park_idle(struct cosy_parked *parked, struct file *file);
 bool cosy_park_exclusively(struct cosy_parked *parked, struct file *file);

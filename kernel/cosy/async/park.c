@@ -291,18 +291,35 @@ static bool cosy_parked_wait(struct cosy_parked *parked, struct file *file,
 }
 
 /**
+ * cosy_park_is_futile() - test whether a file never again has an event for which a call waits
+ * @file:   the file, or NULL
+ * @events: the events
+ *
+ * Return: true for input of a datagram socket that is shut down. A call in user mode returns 0.
+ */
+bool cosy_park_is_futile(struct file *file, __poll_t events)
+{
+	struct socket *socket = file ? sock_from_file(file) : NULL;
+
+	return socket && events & EPOLLIN && socket->type != SOCK_STREAM &&
+	       cosy_socket_is_shut(socket);
+}
+
+/**
  * cosy_park_on() - wait for the file of a call that has failed with -EAGAIN
  * @parked: what waits. It may wait for the same file already
  * @file:   the file, or NULL
  * @flags:  COSY_ENTRY_WAIT_IN, COSY_ENTRY_WAIT_OUT
  *
- * Return: false if it cannot wait: entries cannot wait for such a file, or max_waiters wait for
- * it already.
+ * Return: false if it cannot wait: entries cannot wait for such a file, max_waiters wait for it
+ * already, or there will be no event.
  */
 bool cosy_park_on(struct cosy_parked *parked, struct file *file, u8 flags)
 {
 	__poll_t events = cosy_parked_events(flags);
 
+	if (unlikely(cosy_park_is_futile(file, events)))
+		return false;
 	if (file && cosy_target_same(&parked->target, file, flags)) {
 		if (unlikely(!cosy_parked_is_alone(parked)))
 			cosy_parked_requeue(parked);
@@ -327,6 +344,10 @@ bool cosy_park_on(struct cosy_parked *parked, struct file *file, u8 flags)
  */
 bool cosy_park_exclusively(struct cosy_parked *parked, struct file *file)
 {
+	struct socket *socket = file ? sock_from_file(file) : NULL;
+
+	if (unlikely(socket && cosy_socket_is_shut(socket)))
+		return false;
 	/* It keeps its place in the queue. */
 	if (parked->wait.flags & WQ_FLAG_EXCLUSIVE &&
 	    cosy_target_same(&parked->target, file, COSY_ENTRY_WAIT_IN))

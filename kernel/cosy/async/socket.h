@@ -45,6 +45,22 @@ static inline bool cosy_socket_listens(const struct socket *socket)
 	return sk && READ_ONCE(sk->sk_state) == TCP_LISTEN;
 }
 
+/**
+ * cosy_socket_is_shut() - test whether a socket is shut down for receiving
+ * @socket: the socket
+ *
+ * If it has no data, calls that may wait end: datagram sockets return 0, and listening ones of
+ * AF_UNIX -EINVAL. Calls that do not wait fail with -EAGAIN, also after the event.
+ *
+ * Return: true if it is shut down.
+ */
+static inline bool cosy_socket_is_shut(const struct socket *socket)
+{
+	const struct sock *sk = READ_ONCE(socket->sk);
+
+	return sk && READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN;
+}
+
 static inline bool cosy_tcp_is_empty(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);

@@ -19,6 +19,9 @@
 #ifndef F_OFD_SETLKW
 #define F_OFD_SETLKW 38
 #endif
+#ifndef POLLRDHUP
+#define POLLRDHUP 0x2000
+#endif
 #ifndef RWF_NOWAIT
 #define RWF_NOWAIT 0x00000008
 #endif
@@ -615,6 +618,32 @@ static bool opens_connection(const struct cosy_async_entry *entry, int64_t resul
 	       (entry->nr == SYS_sendmsg && entry->args[2] & MSG_FASTOPEN);
 }
 
+/*
+ * Return true if a socket is shut down for receiving. Blocking calls then end without data, but those
+ * that do not block return -EAGAIN on datagram sockets, and on listening ones of AF_UNIX.
+ */
+static bool is_shut_down(const struct cosy_slot *s, const struct cosy_descriptor *d)
+{
+	struct pollfd poll = { .fd = s->fd, .events = POLLRDHUP };
+
+	/* Shutting it down is an event. */
+	return s->reported && s->list == COSY_LIST_IN && d->kind == COSY_KIND_SOCKET &&
+	       (d->type != SOCK_STREAM || s->how == COSY_HOW_ACCEPT) &&
+	       cosy_sys(SYS_poll, (long)&poll, 1, 0) > 0 &&
+	       poll.revents & POLLRDHUP;
+}
+
+/* Finish a call that receives nothing. A thread's call also sets the lengths in the arguments. */
+static void finish_shut_down(struct cosy_loop *loop, uint32_t slot)
+{
+	const struct cosy_slot *s = &loop->slots[slot];
+
+	if (blocks(s))
+		cosy_thread_call(loop, slot, false);
+	else
+		cosy_finish(loop, slot, s->how == COSY_HOW_ACCEPT ? -EINVAL : 0);
+}
+
 void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 {
 	uint32_t slot = a->slot;
@@ -653,6 +682,8 @@ void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 			break;
 		if (d->kind == COSY_KIND_DISK)
 			wait_for_disk(loop, slot);
+		else if (is_shut_down(s, d))
+			finish_shut_down(loop, slot);
 		else
 			cosy_start_waiting(loop, slot);
 		return;

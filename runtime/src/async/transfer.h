@@ -143,7 +143,7 @@ static COSY_ALWAYS_INLINE bool cosy_transfer_ready(struct cosy_loop *loop, int f
 {
 	struct cosy_descriptor *d = cosy_descriptor_find(loop, fd);
 	const struct cosy_async_entry *entry;
-	const struct cosy_slot *s;
+	struct cosy_slot *s;
 	int64_t result;
 	uint32_t slot;
 
@@ -161,6 +161,7 @@ static COSY_ALWAYS_INLINE bool cosy_transfer_ready(struct cosy_loop *loop, int f
 		return false;
 	result = cosy_transfer(loop, entry, SYS_recvfrom);
 	if (!cosy_transferred(entry, SYS_recvfrom, result)) {
+		s->reported = true;
 		cosy_transfer_attempted(loop, slot, result);
 		return true;
 	}
