@@ -14,7 +14,7 @@
 # does without it where a test passes with Cosy and skips nothing.
 # shellcheck disable=SC2034 # used by those that source this file
 
-suites=(coreutils coreutils-root findutils tar rsync bash git sqlite toybox perl python)
+suites=(coreutils coreutils-root findutils tar patch rsync bash git sqlite toybox perl python)
 # Without a VM a program has no module, so only what the compiler has made of it is tested.
 ways_without_vm=(native auto lto)
 
@@ -118,6 +118,25 @@ test_tar() {
 	# It reads them in the directory of -C.
 	cp atconfig atlocal "$TMPDIR"
 	sh ./testsuite -v -C "$TMPDIR" "${1%%-*}"
+}
+
+ways_patch=(auto run native)
+source_patch="patch"
+
+build_patch() {
+	./configure -q CC="$CC" CFLAGS=-O2
+	make -s -j"$(nproc)"
+}
+
+tests_patch() {
+	sed -n '/^TESTS = /,/[^\\]$/s/^\t\([a-z-]*\).*/\1/p' tests/Makefile.am
+}
+
+# Its tests make their directories in that of the build.
+test_patch() {
+	export srcdir=$PWD/tests PATCH=$PWD/src/patch abs_top_builddir=$TMPDIR
+	mkdir "$TMPDIR/tests"
+	bash "tests/$1"
 }
 
 ways_rsync=(auto run native)
