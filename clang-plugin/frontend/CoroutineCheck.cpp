@@ -67,6 +67,7 @@ public:
     if (auto *Method = dyn_cast<CXXMethodDecl>(&F);
         F.isMain() || F.hasAttr<ConstructorAttr>() ||
         F.hasAttr<DestructorAttr>() || F.hasAttr<NakedAttr>() ||
+        F.hasAttr<AnyX86InterruptAttr>() ||
         (Method && (Method->isVirtual() || isa<CXXConstructorDecl>(Method) ||
                     isa<CXXDestructorDecl>(Method))))
       return Error(

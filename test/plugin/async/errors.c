@@ -52,6 +52,13 @@ COSY_ASYNC __attribute__((constructor)) static void early(void) // source-error 
 {
 }
 
+struct interrupted;
+
+COSY_ASYNC __attribute__((interrupt)) static void interrupt(struct interrupted *frame) // source-error {{this function cannot be COSY_ASYNC}}
+{
+	(void)frame;
+}
+
 COSY_ASYNC static _Noreturn void endless(void) // source-error {{a COSY_ASYNC function returns to its loop when it waits; remove noreturn}}
 {
 	for (;;)
