@@ -184,7 +184,8 @@ static const Function *calleeOf(const Instruction &I) {
 
 /// \returns why a coroutine cannot contain \p I, or null.
 static const char *whyNotSuspendable(const Instruction &I) {
-  if (const char *Why = whyNotMovable(I))
+  // split() leaves one copy of the code.
+  if (const char *Why = whyNotMovable(I); Why && !definesSymbol(I))
     return Why;
   const Function *F = calleeOf(I);
   StringRef Name = F ? F->getName() : "";
@@ -563,6 +564,16 @@ void Lowering::lowerCalls(AsyncFunction &A) {
 // The module
 //===----------------------------------------------------------------------===//
 
+/// Replaces the code of \p F by a trap.
+static void trapIn(Function &F) {
+  GlobalValue::LinkageTypes Linkage = F.getLinkage();
+  F.deleteBody();
+  F.setLinkage(Linkage);
+  IRBuilder<> B(BasicBlock::Create(F.getContext(), "", &F));
+  B.CreateIntrinsic(Intrinsic::trap, {}, {});
+  B.CreateUnreachable();
+}
+
 /// Splits the coroutines of this file. clang splits those of C++.
 void Lowering::split() {
   SmallVector<Function *, 4> Others;
@@ -583,6 +594,19 @@ void Lowering::split() {
   MAM.invalidate(M, MPM.run(M, MAM));
   for (Function *F : Others)
     F->setPresplitCoroutine();
+  // Without optimisation the function that allocates the frame, and those that
+  // destroy it, contain copies of the whole code. libcosy destroys no
+  // coroutine.
+  for (auto &[C, E] : ExitsOf) {
+    for (BasicBlock &BB : *C) {
+      FoldSingleEntryPHINodes(&BB);
+      ConstantFoldTerminator(&BB);
+    }
+    removeUnreachableBlocks(*C);
+    for (StringRef Suffix : {".destroy", ".cleanup"})
+      if (Function *F = M.getFunction((C->getName() + Suffix).str()))
+        trapIn(*F);
+  }
   // No frame is ever a part of the caller's frame, so only these intrinsics
   // remain.
   for (auto &[C, E] : ExitsOf)

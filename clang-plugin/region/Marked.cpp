@@ -4,6 +4,7 @@
 #include "Diagnostics.h"
 #include "body/Recognise.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InlineAsm.h"
@@ -79,6 +80,29 @@ static bool lacksConstant(const CallBase &CB) {
   return false;
 }
 
+bool definesSymbol(const Instruction &I) {
+  auto *CB = dyn_cast<CallBase>(&I);
+  auto *Asm = CB ? dyn_cast<InlineAsm>(CB->getCalledOperand()) : nullptr;
+  if (!Asm)
+    return false;
+  SmallVector<StringRef, 8> Statements;
+  SplitString(Asm->getAsmString(), Statements, "\n;");
+  return any_of(Statements, [](StringRef S) {
+    // Local labels are numbers, and may exist several times. %= makes a name
+    // unique.
+    while (true) {
+      StringRef Name = S.ltrim().take_while([](char C) {
+        return isAlnum(C) || C == '_' || C == '.' || C == '$';
+      });
+      S = S.ltrim().drop_front(Name.size());
+      if (Name.empty() || !S.consume_front(":"))
+        return false;
+      if (!all_of(Name, isDigit))
+        return true;
+    }
+  });
+}
+
 const char *whyNotMovable(const Instruction &I) {
   if (auto *AI = dyn_cast<AllocaInst>(&I))
     return AI->isStaticAlloca() ? nullptr : "a variable-length array or alloca";
@@ -101,6 +125,8 @@ const char *whyNotMovable(const Instruction &I) {
     return "a call marked musttail";
   if (lacksConstant(*CB))
     return "inline assembly whose operand is a constant only after inlining";
+  if (definesSymbol(*CB))
+    return "inline assembly that defines a symbol";
   switch (CB->getIntrinsicID()) {
   case Intrinsic::vastart:
     return "va_start";

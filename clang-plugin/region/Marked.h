@@ -70,6 +70,10 @@ bool findMarked(llvm::CallInst *Start, Marked &E);
 /// needs. With -fno-builtin, clang does not add it.
 void markCallsThatReturnTwice(llvm::Module &M);
 
+/// \returns true if \p I is inline assembly that defines a symbol. A copy would
+/// define it again.
+bool definesSymbol(const llvm::Instruction &I);
+
 /// \returns why only the function that contains \p I can execute it, or null.
 const char *whyNotMovable(const llvm::Instruction &I);
 
