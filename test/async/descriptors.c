@@ -258,6 +258,11 @@ static void messages(void)
 	/* A call with a non-blocking flag does not wait. */
 	EQUAL(cosy_async_recv(loop, &reader, fds[0], buffer, 100, MSG_DONTWAIT), 0);
 	EQUAL(result_of(loop, &reader), -EAGAIN);
+	/* This socket has no queue of errors. So the call waits for data. */
+	EQUAL(cosy_async_recv(loop, &reader, fds[0], buffer, 100, MSG_ERRQUEUE), 0);
+	execute(loop);
+	EQUAL(write(fds[1], "four", 4), 4);
+	EQUAL(result_of(loop, &reader), 4);
 	end(fds[0]);
 	end(fds[1]);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * Flags with which sendto() and sendmsg() wait natively: MSG_OOB, which never waits only when it
- * receives, and MSG_FASTOPEN, which waits for the connection. Compounds of a loop wait, too.
+ * Flags with which calls wait natively: MSG_OOB, which never waits only when it receives;
+ * MSG_FASTOPEN, which waits for the connection; and MSG_ERRQUEUE, where the socket has no queue of
+ * errors. Compounds of a loop wait, too.
  */
 
 // RUN: %compile %s -o %t
@@ -130,10 +131,46 @@ static void opening(void)
 	destroy(&loop);
 }
 
+static void errors(void)
+{
+	char byte = 0;
+	struct iovec piece = { &byte, 1 };
+	struct msghdr message = { .msg_iov = &piece, .msg_iovlen = 1 };
+	static __u64 frame[NREGS + 1];
+	__u64 receives[2];
+	struct loop loop;
+	int sv[2], udp = socket(AF_INET, SOCK_DGRAM, 0);
+
+	receives[0] = LOAD_FOR_LOOPS(RECV(GOT, FD, BUF, SIZE, MSG_ERRQUEUE), EXIT(1));
+	receives[1] = LOAD_FOR_LOOPS(RECVMSG(GOT, FD, BUF, MSG_ERRQUEUE), EXIT(1));
+	create(&loop, 64);
+	pair(sv);
+	frame[SIZE] = 1;
+	for (int i = 0; i < 2; i++) {
+		const char *call = i ? "recvmsg" : "recvfrom";
+
+		frame[BUF] = i ? (uintptr_t)&message : (uintptr_t)&byte;
+		frame[FD] = (__u64)udp;
+		check(run(&loop, receives[i], frame, 0, 0) == 1 && (long long)frame[GOT] == -EAGAIN,
+		      "%s: the queue is empty: %lld", call, (long long)frame[GOT]);
+		frame[FD] = (__u64)sv[0];
+		start(&loop, 0, receives[i], frame, 0, 0);
+		check(go(&loop, 0) == 0, "%s waits without a queue", call);
+		check(send(sv[1], "!", 1, 0) == 1, "send");
+		check(go(&loop, 1) == 1 && collect(&loop) == 0 && frame[GOT] == 1 && byte == '!',
+		      "%s receives data: %lld", call, (long long)frame[GOT]);
+	}
+	close(sv[0]);
+	close(sv[1]);
+	close(udp);
+	destroy(&loop);
+}
+
 int main(void)
 {
 	device = open_device();
 	urgent();
+	errors();
 	opening();
 	return finish();
 }

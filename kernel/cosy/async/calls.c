@@ -28,10 +28,17 @@
 #include "fast/fast.h"
 #include "kernel/internals.h"
 
-/* Return true if the flags of a call say that it must not wait. Sending urgent data may wait. */
-static bool cosy_call_is_direct(u64 flags, bool receives)
+/*
+ * Return true if the flags of a call say that it must not wait. Sending urgent data may wait. Sockets
+ * that have no queue of errors ignore MSG_ERRQUEUE, and wait for data.
+ */
+static bool cosy_call_is_direct(const struct socket *socket, u64 flags, bool receives)
 {
-	return flags & (MSG_DONTWAIT | (receives ? MSG_OOB | MSG_ERRQUEUE : 0));
+	if (flags & MSG_DONTWAIT || (receives && flags & MSG_OOB))
+		return true;
+	if (!receives || !(flags & MSG_ERRQUEUE))
+		return false;
+	return !socket || (socket->ops->family != AF_UNIX && socket->ops->family != AF_NETLINK);
 }
 
 /*
@@ -232,7 +239,7 @@ static __always_inline long cosy_call_try(struct cosy_coroutine *co,
 					  struct socket *socket, bool receives,
 					  bool file_io)
 {
-	bool direct = !file_io && cosy_call_is_direct(regs->r10, receives);
+	bool direct = !file_io && cosy_call_is_direct(socket, regs->r10, receives);
 	long result;
 
 	if (unlikely(co->interrupted || (co->cancelled && !direct)))
@@ -416,7 +423,8 @@ static long cosy_call_write(const struct pt_regs *regs)
 static long cosy_message_try(struct cosy_coroutine *co, struct pt_regs *regs,
 			     struct file *file, bool receives)
 {
-	bool direct = cosy_call_is_direct(regs->dx, receives);
+	struct socket *socket = file ? sock_from_file(file) : NULL;
+	bool direct = cosy_call_is_direct(socket, regs->dx, receives);
 	long result;
 
 	if (co->interrupted || (co->cancelled && !direct))

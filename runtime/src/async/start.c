@@ -62,6 +62,23 @@ bool cosy_takes_fd(long nr)
 	return nr >= 0 && (unsigned long)nr < sizeof(fd_table) && fd_table[nr];
 }
 
+/*
+ * Return true if receiving with these flags does not wait. Sockets that have no queue of errors
+ * ignore MSG_ERRQUEUE, and wait for data.
+ */
+static bool receives_at_once(int fd, uint64_t flags)
+{
+	int domain = 0;
+	socklen_t size = sizeof(domain);
+
+	if (flags & (MSG_DONTWAIT | MSG_OOB))
+		return true;
+	if (!(flags & MSG_ERRQUEUE))
+		return false;
+	cosy_sys6(SYS_getsockopt, fd, SOL_SOCKET, SO_DOMAIN, (long)&domain, (long)&size, 0);
+	return domain != AF_UNIX && domain != AF_NETLINK;
+}
+
 /* Return true if the arguments of the call say that it must not wait. */
 static bool asks_not_to_wait(const struct cosy_async_entry *entry)
 {
@@ -72,9 +89,9 @@ static bool asks_not_to_wait(const struct cosy_async_entry *entry)
 		/* It fails with EFAULT. */
 		return (int64_t)entry->args[2] < 0;
 	case SYS_recvfrom:
-		return entry->args[3] & (MSG_DONTWAIT | MSG_OOB | MSG_ERRQUEUE);
+		return receives_at_once((int)entry->args[0], entry->args[3]);
 	case SYS_recvmsg:
-		return entry->args[2] & (MSG_DONTWAIT | MSG_OOB | MSG_ERRQUEUE);
+		return receives_at_once((int)entry->args[0], entry->args[2]);
 	case SYS_sendto:
 		return entry->args[3] & MSG_DONTWAIT;
 	case SYS_sendmsg:
