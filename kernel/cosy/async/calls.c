@@ -29,8 +29,8 @@
 #include "kernel/internals.h"
 
 /*
- * Return true if the flags of a call say that it must not wait. Sending urgent data may wait. Sockets
- * that have no queue of errors ignore MSG_ERRQUEUE, and wait for data.
+ * Return true if the flags of a call say that it must not wait. Sending urgent data may wait.
+ * Sockets that have no queue of errors ignore MSG_ERRQUEUE, and wait for data.
  */
 static bool cosy_call_is_direct(const struct socket *socket, u64 flags, bool receives)
 {
