@@ -30,8 +30,8 @@
 /* After this many calls, a slot without the address of libc's function is not read again. */
 #define MAX_CHECKS	4
 
-/* The end of the program's code, from the linker. */
-extern const char etext[];
+/* The end of the code, from the linker. Hidden, so that no shared library exports it. */
+extern const char etext[] __attribute__((visibility("hidden")));
 
 /* The program headers, which are mapped with the program. */
 struct program {
