@@ -95,7 +95,7 @@ static const char *whyThreadDependent(const Instruction &I) {
 
 /// \returns why the coroutine itself has to execute \p I, or null.
 static const char *whyNative(const Instruction &I) {
-  if (const char *Why = whyNotMovable(I))
+  if (const char *Why = whyNotCopyable(I))
     return Why;
   if (const char *Why = whyThreadDependent(I))
     return Why;

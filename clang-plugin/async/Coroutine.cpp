@@ -184,8 +184,8 @@ static const Function *calleeOf(const Instruction &I) {
 
 /// \returns why a coroutine cannot contain \p I, or null.
 static const char *whyNotSuspendable(const Instruction &I) {
-  // split() leaves one copy of the code.
-  if (const char *Why = whyNotMovable(I); Why && !definesSymbol(I))
+  // It need not be copyable, because split() leaves one copy of the code.
+  if (const char *Why = whyNotMovable(I))
     return Why;
   const Function *F = calleeOf(I);
   StringRef Name = F ? F->getName() : "";

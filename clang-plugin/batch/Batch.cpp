@@ -271,7 +271,7 @@ bool LoopCheck::checkInstructions() {
                           "function of its own");
   for (BasicBlock *BB : L.Blocks)
     for (Instruction &I : *BB) {
-      const char *Why = whyNotMovable(I);
+      const char *Why = whyNotCopyable(I);
       if (!Why && I.getType()->isTokenTy())
         Why = "a construct that the plugin does not know";
       if (Why)

@@ -78,7 +78,7 @@ static bool canInline(const Function &Callee, const Function &Body,
     if (BB.hasAddressTaken())
       return false;
     for (const Instruction &I : BB)
-      if (whyNotMovable(I) || hasOptions(I))
+      if (whyNotCopyable(I) || hasOptions(I))
         return false;
   }
   return true;

@@ -39,7 +39,7 @@ static bool inlinesAlways(const CallBase &CB) {
     return false;
   return none_of(*F, [](const BasicBlock &BB) {
     return BB.hasAddressTaken() ||
-           any_of(BB, [](const Instruction &I) { return whyNotMovable(I); });
+           any_of(BB, [](const Instruction &I) { return whyNotCopyable(I); });
   });
 }
 

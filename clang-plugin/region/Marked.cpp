@@ -80,29 +80,6 @@ static bool lacksConstant(const CallBase &CB) {
   return false;
 }
 
-bool definesSymbol(const Instruction &I) {
-  auto *CB = dyn_cast<CallBase>(&I);
-  auto *Asm = CB ? dyn_cast<InlineAsm>(CB->getCalledOperand()) : nullptr;
-  if (!Asm)
-    return false;
-  SmallVector<StringRef, 8> Statements;
-  SplitString(Asm->getAsmString(), Statements, "\n;");
-  return any_of(Statements, [](StringRef S) {
-    // Local labels are numbers, and may exist several times. %= makes a name
-    // unique.
-    while (true) {
-      StringRef Name = S.ltrim().take_while([](char C) {
-        return isAlnum(C) || C == '_' || C == '.' || C == '$';
-      });
-      S = S.ltrim().drop_front(Name.size());
-      if (Name.empty() || !S.consume_front(":"))
-        return false;
-      if (!all_of(Name, isDigit))
-        return true;
-    }
-  });
-}
-
 const char *whyNotMovable(const Instruction &I) {
   if (auto *AI = dyn_cast<AllocaInst>(&I))
     return AI->isStaticAlloca() ? nullptr : "a variable-length array or alloca";
@@ -125,8 +102,6 @@ const char *whyNotMovable(const Instruction &I) {
     return "a call marked musttail";
   if (lacksConstant(*CB))
     return "inline assembly whose operand is a constant only after inlining";
-  if (definesSymbol(*CB))
-    return "inline assembly that defines a symbol";
   switch (CB->getIntrinsicID()) {
   case Intrinsic::vastart:
     return "va_start";
@@ -147,6 +122,37 @@ const char *whyNotMovable(const Instruction &I) {
   default:
     return nullptr;
   }
+}
+
+/// \returns true if \p I is inline assembly that defines a symbol. A copy would
+/// define it again.
+static bool definesSymbol(const Instruction &I) {
+  auto *CB = dyn_cast<CallBase>(&I);
+  auto *Asm = CB ? dyn_cast<InlineAsm>(CB->getCalledOperand()) : nullptr;
+  if (!Asm)
+    return false;
+  SmallVector<StringRef, 8> Statements;
+  SplitString(Asm->getAsmString(), Statements, "\n;");
+  return any_of(Statements, [](StringRef S) {
+    // Local labels are numbers, and may exist several times. %= makes a name
+    // unique.
+    while (true) {
+      StringRef Name = S.ltrim().take_while([](char C) {
+        return isAlnum(C) || C == '_' || C == '.' || C == '$';
+      });
+      S = S.ltrim().drop_front(Name.size());
+      if (Name.empty() || !S.consume_front(":"))
+        return false;
+      if (!all_of(Name, isDigit))
+        return true;
+    }
+  });
+}
+
+const char *whyNotCopyable(const Instruction &I) {
+  if (const char *Why = whyNotMovable(I))
+    return Why;
+  return definesSymbol(I) ? "inline assembly that defines a symbol" : nullptr;
 }
 
 //===----------------------------------------------------------------------===//
@@ -398,7 +404,7 @@ bool findMarked(CallInst *Start, Marked &E) {
       return false;
   }
   E.Beginnings.push_back({Before, Entry, E.Loc});
-  SmallPtrSet<BasicBlock *, 8> Native = separateNatives(E, whyNotMovable);
+  SmallPtrSet<BasicBlock *, 8> Native = separateNatives(E, whyNotCopyable);
   // Not after vfork(): the code runs in the child, on the parent's stack.
   if (none_of(E.Natives, [](Instruction *I) { return isVfork(*I); }))
     // A compound can begin after each native piece.

@@ -70,12 +70,11 @@ bool findMarked(llvm::CallInst *Start, Marked &E);
 /// needs. With -fno-builtin, clang does not add it.
 void markCallsThatReturnTwice(llvm::Module &M);
 
-/// \returns true if \p I is inline assembly that defines a symbol. A copy would
-/// define it again.
-bool definesSymbol(const llvm::Instruction &I);
-
 /// \returns why only the function that contains \p I can execute it, or null.
 const char *whyNotMovable(const llvm::Instruction &I);
+
+/// \returns why no other function can contain a copy of \p I, or null.
+const char *whyNotCopyable(const llvm::Instruction &I);
 
 /// Moves native pieces from E.Blocks to blocks of their own: the instructions
 /// for which \p Why returns a reason. \returns these blocks.

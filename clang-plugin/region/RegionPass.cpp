@@ -86,7 +86,7 @@ void ModuleRegions::explainNatives(const Marked &E) {
     remark<OptimizationRemarkMissed>(
         R, I->getDebugLoc(), "Native", [&](auto &Rem) {
           Rem << "leaves the compound for native code: "
-              << ore::NV("Why", whyNotMovable(*I));
+              << ore::NV("Why", whyNotCopyable(*I));
         });
 }
 
@@ -100,7 +100,7 @@ void ModuleRegions::processMarked(CallInst *Start, bool Optimized) {
   if (!E.Natives.empty() && E.Options.countsRuns()) {
     reportError(*E.Host, E.Natives.front()->getDebugLoc(),
                 Twine("region with a limit contains ") +
-                    whyNotMovable(*E.Natives.front()) +
+                    whyNotCopyable(*E.Natives.front()) +
                     ", which only the function itself can execute, without a "
                     "count of operations; move it out of the region, or into "
                     "a function that the region calls");
@@ -115,7 +115,7 @@ void ModuleRegions::processMarked(CallInst *Start, bool Optimized) {
   if (!Any)
     reportWarning(Warning::StaysNative, *E.Host, E.Loc,
                   Twine("region stays native: around ") +
-                      whyNotMovable(*E.Natives.front()) +
+                      whyNotCopyable(*E.Natives.front()) +
                       ", which only the function itself can execute, the "
                       "code is too small for a compound; move that out of "
                       "the region, or into a function that the region calls");

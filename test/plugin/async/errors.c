@@ -169,6 +169,14 @@ out:
 	return 2;
 }
 
+COSY_ASYNC int jumps_over_symbol(void)
+{
+	asm goto("in_jump:" : : : : out); // ir-error {{a COSY_ASYNC function cannot contain an asm goto}}
+	return 1;
+out:
+	return 2;
+}
+
 COSY_ASYNC void *frame(void)
 {
 	return __builtin_frame_address(0); // ir-error {{a COSY_ASYNC function cannot contain the address of the function's own stack frame}}
