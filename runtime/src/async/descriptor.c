@@ -99,11 +99,18 @@ static bool is_zero(const struct stat *st)
 	return S_ISCHR(st->st_mode) && st->st_rdev == makedev(1, 5);
 }
 
+int cosy_socket_option(int fd, int option)
+{
+	int value = 0;
+	socklen_t size = sizeof(value);
+
+	cosy_sys6(SYS_getsockopt, fd, SOL_SOCKET, option, (long)&value, (long)&size, 0);
+	return value;
+}
+
 int cosy_descriptor_look(struct cosy_descriptor *d, int fd)
 {
 	struct stat st;
-	int type = 0;
-	socklen_t size = sizeof(type);
 	long err;
 
 	err = cosy_sys(SYS_fstat, fd, (long)&st, 0);
@@ -112,9 +119,7 @@ int cosy_descriptor_look(struct cosy_descriptor *d, int fd)
 	d->polled = 0;
 	switch (st.st_mode & S_IFMT) {
 	case S_IFSOCK:
-		cosy_sys6(SYS_getsockopt, fd, SOL_SOCKET, SO_TYPE, (long)&type,
-			  (long)&size, 0);
-		d->type = (uint8_t)type;
+		d->type = (uint8_t)cosy_socket_option(fd, SO_TYPE);
 		d->kind = COSY_KIND_SOCKET;
 		break;
 	case S_IFREG:

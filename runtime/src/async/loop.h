@@ -1005,6 +1005,9 @@ cosy_descriptor_find(const struct cosy_loop *loop, int fd)
 	return &loop->chunks[chunk][(uint32_t)fd % COSY_CHUNK];
 }
 
+/** cosy_socket_option() - an option of a socket that is an int; 0 if it cannot be read */
+int cosy_socket_option(int fd, int option);
+
 /** cosy_descriptor_look() - determine the kind of a descriptor; -EBADF if it is not open */
 int cosy_descriptor_look(struct cosy_descriptor *d, int fd);
 

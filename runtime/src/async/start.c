@@ -14,6 +14,7 @@
 
 #include "../sys.h"
 #include "loop.h"
+#include "transfer.h"
 
 /* The C library's headers have these for GNU sources only. */
 #ifndef F_OFD_SETLKW
@@ -68,14 +69,13 @@ bool cosy_takes_fd(long nr)
  */
 static bool receives_at_once(int fd, uint64_t flags)
 {
-	int domain = 0;
-	socklen_t size = sizeof(domain);
+	int domain;
 
 	if (flags & (MSG_DONTWAIT | MSG_OOB))
 		return true;
 	if (!(flags & MSG_ERRQUEUE))
 		return false;
-	cosy_sys6(SYS_getsockopt, fd, SOL_SOCKET, SO_DOMAIN, (long)&domain, (long)&size, 0);
+	domain = cosy_socket_option(fd, SO_DOMAIN);
 	return domain != AF_UNIX && domain != AF_NETLINK;
 }
 
@@ -738,20 +738,11 @@ static bool unordered_on_disk(struct cosy_loop *loop, uint32_t slot)
 	return true;
 }
 
-static bool listens(int fd)
-{
-	int does = 0;
-	socklen_t size = sizeof(does);
-
-	return !cosy_sys6(SYS_getsockopt, fd, SOL_SOCKET, SO_ACCEPTCONN, (long)&does,
-			  (long)&size, 0) && does;
-}
-
 /* Return true for accept() of a socket that does not listen, and for receiving from one that does. */
 static bool fails_at_once(const struct cosy_slot *s)
 {
-	return (s->how == COSY_HOW_ACCEPT && !listens(s->fd)) ||
-	       (s->how == COSY_HOW_RECEIVE && listens(s->fd));
+	return (s->how == COSY_HOW_ACCEPT && !cosy_socket_option(s->fd, SO_ACCEPTCONN)) ||
+	       (s->how == COSY_HOW_RECEIVE && cosy_socket_option(s->fd, SO_ACCEPTCONN));
 }
 
 /* Let a thread make the call of the first entry of a list. */
@@ -762,20 +753,6 @@ static void start_for_thread(struct cosy_loop *loop, uint32_t slot)
 		cosy_thread_call(loop, slot, false);
 	else
 		cosy_start_waiting(loop, slot);
-}
-
-/*
- * Return true if epoll reports when the call can end. Other calls may fail at once because of their
- * arguments: a buffer that is too small for an eventfd, a vector or message that cannot be read, an
- * offset in a pipe, a datagram that is too long.
- */
-static bool is_reported(const struct cosy_async_entry *entry, const struct cosy_descriptor *d)
-{
-	if (!(d->armed & POLLIN))
-		return false;
-	return (entry->nr == SYS_recvfrom && d->kind == COSY_KIND_SOCKET) ||
-	       (entry->nr == SYS_read &&
-		(d->kind == COSY_KIND_SOCKET || d->kind == COSY_KIND_PIPE));
 }
 
 /* Begin with an entry that uses a descriptor, after earlier ones in its list. */
@@ -814,7 +791,7 @@ static void start_descriptor(struct cosy_loop *loop, uint32_t slot, enum cosy_li
 		cosy_thread_call(loop, slot, true);
 	else if (needs_thread(loop, slot, d) && !fails_at_once(s))
 		start_for_thread(loop, slot);
-	else if (!is_reported(entry, d))
+	else if (!cosy_is_reported(entry->nr, d))
 		cosy_start_attempt(loop, slot);
 }
 

@@ -21,6 +21,20 @@
 #define COSY_UNUSUAL	(MSG_DONTWAIT | MSG_OOB | MSG_ERRQUEUE | MSG_PEEK)
 
 /*
+ * Return true if epoll reports when the call @nr can end. Other calls may fail at once because of
+ * their arguments: a buffer that is too small for an eventfd, a vector or message that cannot be
+ * read, an offset in a pipe, a datagram that is too long.
+ */
+static COSY_ALWAYS_INLINE bool cosy_is_reported(long nr, const struct cosy_descriptor *d)
+{
+	if (!(d->armed & EPOLLIN))
+		return false;
+	return (nr == SYS_recvfrom && d->kind == COSY_KIND_SOCKET) ||
+	       (nr == SYS_read &&
+		(d->kind == COSY_KIND_SOCKET || d->kind == COSY_KIND_PIPE));
+}
+
+/*
  * Return true if the call can be made now. It cannot before attempts of the batch. If the module
  * waits for sockets, it makes the attempts.
  */
@@ -77,15 +91,14 @@ cosy_transfer_call(struct cosy_loop *loop, uint32_t slot, long nr,
 	int fd = (int)entry->args[0];
 	struct cosy_descriptor *d = cosy_descriptor_find(loop, fd);
 	int64_t result = -EAGAIN;
-	bool armed;
+	bool reported;
 
 	if (!d || s->cancelled || d->head[list] != COSY_NO_SLOT ||
 	    !cosy_can_transfer(loop, entry, d))
 		return false;
 	cosy_page_taken(loop);
-	/* epoll reports what can be received. A send may fail at once because of its arguments. */
-	armed = nr == SYS_recvfrom && d->armed & EPOLLIN;
-	if (!armed) {
+	reported = cosy_is_reported(nr, d);
+	if (!reported) {
 		result = cosy_transfer(loop, entry, nr);
 		if (cosy_transferred(entry, nr, result)) {
 			cosy_complete_now(loop, slot, result, delivery);
@@ -96,7 +109,7 @@ cosy_transfer_call(struct cosy_loop *loop, uint32_t slot, long nr,
 	s->done = 0;
 	s->state = COSY_SLOT_WAITING;
 	cosy_descriptor_append_only(loop, d, slot, list);
-	if (!armed)
+	if (!reported)
 		cosy_transfer_attempted(loop, slot, result);
 	return true;
 }
