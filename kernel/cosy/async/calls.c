@@ -376,7 +376,7 @@ static __always_inline long cosy_call_transfer(const struct pt_regs *args,
 					    struct cosy_env, regs);
 	struct cosy_coroutine *co = env->coroutine;
 	struct cosy_fd fd = cosy_call_begin(co, env);
-	struct socket *socket = fd.file ? sock_from_file(fd.file) : NULL;
+	struct socket *socket = cosy_socket_of(fd.file);
 	long result;
 
 	if (!file_io && likely(socket && cosy_call_is_usual(co, &env->regs))) {
@@ -423,7 +423,7 @@ static long cosy_call_write(const struct pt_regs *regs)
 static long cosy_message_try(struct cosy_coroutine *co, struct pt_regs *regs,
 			     struct file *file, bool receives)
 {
-	struct socket *socket = file ? sock_from_file(file) : NULL;
+	struct socket *socket = cosy_socket_of(file);
 	bool direct = cosy_call_is_direct(socket, regs->dx, receives);
 	long result;
 
@@ -496,7 +496,7 @@ static long cosy_accept_try(struct cosy_coroutine *co,
 			    const struct pt_regs *regs, struct file *file,
 			    int flags)
 {
-	struct socket *socket = file ? sock_from_file(file) : NULL;
+	struct socket *socket = cosy_socket_of(file);
 	long result;
 
 	if (co->interrupted || co->cancelled)

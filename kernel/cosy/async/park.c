@@ -299,7 +299,7 @@ static bool cosy_parked_wait(struct cosy_parked *parked, struct file *file,
  */
 bool cosy_park_is_futile(struct file *file, __poll_t events)
 {
-	struct socket *socket = file ? sock_from_file(file) : NULL;
+	struct socket *socket = cosy_socket_of(file);
 
 	return socket && events & EPOLLIN && socket->type != SOCK_STREAM &&
 	       cosy_socket_is_shut(socket);
@@ -344,7 +344,7 @@ bool cosy_park_on(struct cosy_parked *parked, struct file *file, u8 flags)
  */
 bool cosy_park_exclusively(struct cosy_parked *parked, struct file *file)
 {
-	struct socket *socket = file ? sock_from_file(file) : NULL;
+	struct socket *socket = cosy_socket_of(file);
 
 	if (unlikely(socket && cosy_socket_is_shut(socket)))
 		return false;

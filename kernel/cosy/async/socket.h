@@ -5,6 +5,7 @@
 #ifndef COSY_ASYNC_SOCKET_H
 #define COSY_ASYNC_SOCKET_H
 
+#include <linux/fs.h>
 #include <linux/in.h>
 #include <linux/net.h>
 #include <linux/skbuff.h>
@@ -14,6 +15,17 @@
 
 #include <net/sock.h>
 #include <net/tcp_states.h>
+
+/**
+ * cosy_socket_of() - the socket of a file
+ * @file: the file, or NULL
+ *
+ * Return: the socket, or NULL if it is none.
+ */
+static inline struct socket *cosy_socket_of(struct file *file)
+{
+	return file ? sock_from_file(file) : NULL;
+}
 
 /**
  * cosy_socket_may_ask() - test whether a socket's poll() tells if recvfrom() would wait
