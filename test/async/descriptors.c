@@ -868,6 +868,54 @@ static void wrong_arguments(void)
 	end(fds[1]);
 }
 
+/* Let an operation poll for input, and cancel it. epoll may go on to report the event. */
+static void poll_for_input(int fd)
+{
+	struct pollfd poll = { .fd = fd, .events = POLLIN };
+	struct cosy_async op = { 0 };
+
+	EQUAL(cosy_async_poll(loop, &op, &poll, 1, -1), 0);
+	execute(loop);
+	EQUAL(cosy_cancel(loop, &op), 0);
+	EQUAL(result_of(loop, &op), -ECANCELED);
+}
+
+/* Receiving fails at once from sockets that listen, and from the wrong end of a pipe. */
+static void wrong_files(void)
+{
+	struct cosy_async op = { 0 };
+	int fds[2], listener;
+	char byte;
+
+	for (int i = 0; i < 4; i++) {
+		bool unix_socket = i & 1, accepts = i & 2;
+
+		listener = socket(unix_socket ? AF_UNIX : AF_INET, SOCK_STREAM, 0);
+		EQUAL(bind(listener, &(struct sockaddr){ .sa_family = AF_UNIX },
+			   sizeof(sa_family_t)), unix_socket ? 0 : -1);
+		EQUAL(listen(listener, 1), 0);
+		if (accepts) {
+			EQUAL(cosy_async_accept(loop, &op, listener, NULL, NULL), 0);
+			execute(loop);
+			EQUAL(cosy_cancel(loop, &op), 0);
+			EQUAL(result_of(loop, &op), -ECANCELED);
+		} else {
+			poll_for_input(listener);
+		}
+		EQUAL(cosy_async_recv(loop, &op, listener, &byte, 1, 0), 0);
+		completes(&op, unix_socket ? -EINVAL : -ENOTCONN);
+		EQUAL(cosy_async_read(loop, &op, listener, &byte, 1), 0);
+		completes(&op, unix_socket ? -EINVAL : -ENOTCONN);
+		end(listener);
+	}
+	EQUAL(pipe(fds), 0);
+	poll_for_input(fds[1]);
+	EQUAL(cosy_async_read(loop, &op, fds[1], &byte, 1), 0);
+	completes(&op, -EBADF);
+	end(fds[0]);
+	end(fds[1]);
+}
+
 /*
  * A datagram socket that is shut down has no more input. Blocking calls return 0, although those
  * that do not block return -EAGAIN.
@@ -937,6 +985,7 @@ int main(void)
 		shut_down(nonblock);
 	}
 	wrong_arguments();
+	wrong_files();
 	messages();
 	linger();
 	wait_all();

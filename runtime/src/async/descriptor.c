@@ -117,6 +117,7 @@ int cosy_descriptor_look(struct cosy_descriptor *d, int fd)
 	if (err < 0)
 		return (int)err;
 	d->polled = 0;
+	d->receives = false;
 	switch (st.st_mode & S_IFMT) {
 	case S_IFSOCK:
 		d->type = (uint8_t)cosy_socket_option(fd, SO_TYPE);

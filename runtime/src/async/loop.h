@@ -156,6 +156,8 @@ enum cosy_kind {
  * @changes:  events that epoll reports when they have changed; 0 unless some have lasted although
  *	      the calls would block
  * @added:    it was added to epoll
+ * @receives: a call that receives from it has had to wait, so it does not fail at once, as it does
+ *	      on a socket that listens
  * @kind:     enum cosy_kind
  * @type:     SOCK_STREAM and so on
  * @polled:   a bit for each enum cosy_list whose calls do not support RWF_NOWAIT. Entries wait for
@@ -166,7 +168,8 @@ struct cosy_descriptor {
 	uint32_t tail[COSY_LISTS];
 	uint16_t armed;
 	uint16_t changes;
-	bool added;
+	bool added : 1;
+	bool receives : 1;
 	uint8_t kind;
 	uint8_t type;
 	uint8_t polled;

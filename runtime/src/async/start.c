@@ -666,7 +666,7 @@ void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 	uint32_t slot = a->slot;
 	struct cosy_slot *s = &loop->slots[slot];
 	const struct cosy_async_entry *entry = &loop->entries[slot];
-	const struct cosy_descriptor *d;
+	struct cosy_descriptor *d;
 	int64_t result = a->result;
 
 	if (s->how == COSY_HOW_SIGNAL) {
@@ -697,6 +697,7 @@ void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 		/* poll() cannot wait for room in the backlog of a listening socket. */
 		if (s->how == COSY_HOW_CONNECT)
 			break;
+		d->receives |= s->how == COSY_HOW_READ || s->how == COSY_HOW_RECEIVE;
 		if (d->kind == COSY_KIND_DISK)
 			wait_for_disk(loop, slot);
 		else if (is_shut_down(s, d))

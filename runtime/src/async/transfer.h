@@ -27,7 +27,7 @@
  */
 static COSY_ALWAYS_INLINE bool cosy_is_reported(long nr, const struct cosy_descriptor *d)
 {
-	if (!(d->armed & EPOLLIN))
+	if (!d->receives || !(d->armed & EPOLLIN))
 		return false;
 	return (nr == SYS_recvfrom && d->kind == COSY_KIND_SOCKET) ||
 	       (nr == SYS_read &&
