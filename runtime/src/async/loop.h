@@ -1081,7 +1081,7 @@ int cosy_timer_add(struct cosy_loop *loop, uint32_t slot, uint64_t time);
 /** cosy_timer_remove() - end that wait */
 void cosy_timer_remove(struct cosy_loop *loop, uint32_t slot);
 
-/** cosy_timers_expire() - complete all entries whose time has come */
+/** cosy_timers_expire() - complete all entries whose time has come, or attempt their calls */
 void cosy_timers_expire(struct cosy_loop *loop);
 
 /** cosy_timers_next() - return the earliest time, or UINT64_MAX */

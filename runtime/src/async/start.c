@@ -27,6 +27,9 @@
 #define RWF_NOWAIT 0x00000008
 #endif
 
+/* In nanoseconds: see try_later(). */
+#define TRIES_AFTER	1000000u
+
 enum { NESTED = 0, LEAVE = COSY_HOW_REFUSED };
 
 /* The C library may be older than the table. */
@@ -661,6 +664,15 @@ static void finish_shut_down(struct cosy_loop *loop, uint32_t slot)
 		cosy_finish(loop, slot, s->how == COSY_HOW_ACCEPT ? -EINVAL : 0);
 }
 
+/* Attempt a call again after a short time, because no event says when that is useful. */
+static void try_later(struct cosy_loop *loop, uint32_t slot)
+{
+	int err = cosy_timer_add(loop, slot, cosy_clock() + TRIES_AFTER);
+
+	if (err)
+		cosy_finish(loop, slot, err);
+}
+
 void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 {
 	uint32_t slot = a->slot;
@@ -702,6 +714,8 @@ void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 			wait_for_disk(loop, slot);
 		else if (is_shut_down(s, d))
 			finish_shut_down(loop, slot);
+		else if (s->how == COSY_HOW_SEND && waits_for_receiver(s, d) && !blocks(s))
+			try_later(loop, slot);
 		else
 			cosy_start_waiting(loop, slot);
 		return;

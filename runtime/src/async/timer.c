@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * timer.c - entries that wait for a time, in a binary heap.
+ * timer.c - entries that wait for a time, in a binary heap: timers, and calls that are attempted
+ * again after a time.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -87,8 +88,15 @@ void cosy_timers_expire(struct cosy_loop *loop)
 		uint32_t slot = loop->timers[0].slot;
 
 		cosy_timer_remove(loop, slot);
-		cosy_complete(loop, slot, 0);
+		if (loop->slots[slot].how == COSY_HOW_SEND) {
+			cosy_attempts_flush(loop);
+			cosy_start_attempt(loop, slot);
+		} else {
+			cosy_complete(loop, slot, 0);
+		}
 	}
+	if (cosy_attempts_pending(loop))
+		cosy_attempts_make(loop);
 }
 
 uint64_t cosy_timers_next(const struct cosy_loop *loop)
