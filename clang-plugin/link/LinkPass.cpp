@@ -195,6 +195,7 @@ bool Program::run() {
     if (hasProgram(F))
       makeNative(F);
   findCallees(M);
+  markFunctionsThatSeeCallers(M);
   for (const std::unique_ptr<Deferred> &D : Regions)
     compile(*D);
   // Change the hosts last, because a region may inline a function that contains

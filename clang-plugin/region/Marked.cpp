@@ -44,6 +44,59 @@ void markCallsThatReturnTwice(Module &M) {
       F->addFnAttr(Attribute::ReturnsTwice);
 }
 
+/// An attribute of functions whose result may depend on the code that calls
+/// them.
+static constexpr StringLiteral SeesCallerAttribute = "cosy-sees-caller";
+
+/// \returns how many levels above its function the frame is whose code or
+/// address \p I asks for, or nothing.
+static std::optional<uint64_t> levelOfFrame(const Instruction &I) {
+  auto *II = dyn_cast<IntrinsicInst>(&I);
+  switch (II ? II->getIntrinsicID() : Intrinsic::not_intrinsic) {
+  case Intrinsic::returnaddress:
+    return cast<ConstantInt>(II->getArgOperand(0))->getZExtValue() + 1;
+  case Intrinsic::frameaddress:
+    return cast<ConstantInt>(II->getArgOperand(0))->getZExtValue();
+  case Intrinsic::addressofreturnaddress:
+  case Intrinsic::sponentry:
+    return 0;
+  default:
+    return std::nullopt;
+  }
+}
+
+void markFunctionsThatSeeCallers(Module &M) {
+  // The highest level that each function sees. Level 0 is its own frame, which
+  // is that of its caller if it is inlined there.
+  DenseMap<Function *, uint64_t> Levels;
+  SmallVector<std::pair<Function *, uint64_t>, 8> Work;
+  auto Sees = [&](Function &F, uint64_t Level) {
+    auto [It, New] = Levels.try_emplace(&F, Level);
+    if (!New && It->second >= Level)
+      return;
+    It->second = Level;
+    Work.push_back({&F, Level});
+  };
+  for (Function &Intrinsic : M)
+    if (Intrinsic.isIntrinsic())
+      for (User *U : Intrinsic.users())
+        if (auto *I = dyn_cast<Instruction>(U))
+          if (std::optional<uint64_t> Level = levelOfFrame(*I))
+            Sees(*I->getFunction(), *Level);
+  while (!Work.empty()) {
+    auto [F, Level] = Work.pop_back_val();
+    // LLVM does not inline __builtin_setjmp(), which uses the frame's address.
+    bool IsInlined = !F->hasFnAttribute(Attribute::NoInline) &&
+                     !F->callsFunctionThatReturnsTwice();
+    if (!IsInlined && Level-- == 0)
+      continue;
+    F->addFnAttr(SeesCallerAttribute);
+    for (User *U : F->users())
+      if (auto *CB = dyn_cast<CallBase>(U); CB && CB->getCalledOperand() == F)
+        Sees(*CB->getFunction(), Level);
+  }
+}
+
 /// Returns true if \p ID acts on the coroutine that calls it. Other intrinsics
 /// act on a handle, which can be that of any coroutine.
 static bool isPartOfCoroutine(Intrinsic::ID ID) {
@@ -152,6 +205,9 @@ static bool definesSymbol(const Instruction &I) {
 const char *whyNotCopyable(const Instruction &I) {
   if (const char *Why = whyNotMovable(I))
     return Why;
+  if (auto *CB = dyn_cast<CallBase>(&I);
+      CB && CB->hasFnAttr(SeesCallerAttribute))
+    return "a call of a function that sees the address of its caller";
   return definesSymbol(I) ? "inline assembly that defines a symbol" : nullptr;
 }
 

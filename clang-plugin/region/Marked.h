@@ -70,6 +70,11 @@ bool findMarked(llvm::CallInst *Start, Marked &E);
 /// needs. With -fno-builtin, clang does not add it.
 void markCallsThatReturnTwice(llvm::Module &M);
 
+/// Adds to functions that ask for a return address or a frame address which is
+/// not their own an attribute that whyNotCopyable() needs: another function
+/// that calls them would get another address.
+void markFunctionsThatSeeCallers(llvm::Module &M);
+
 /// \returns why only the function that contains \p I can execute it, or null.
 const char *whyNotMovable(const llvm::Instruction &I);
 

@@ -371,6 +371,7 @@ PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
     return Regions.leaveNative() ? PreservedAnalyses::none()
                                  : PreservedAnalyses::all();
   findCallees(M);
+  markFunctionsThatSeeCallers(M);
   bool Changed = Regions.compileFunctions();
   // Lower counters to a load, an addition and a store.
   if (Options.Profile)

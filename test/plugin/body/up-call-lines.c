@@ -15,9 +15,16 @@
 #include <unistd.h>
 
 // OUT: {{^}}0x
-__attribute__((noinline)) void where(void)
+__attribute__((used)) static void print(char *after_call)
 {
-	printf("%p\n", (char *)__builtin_return_address(0) - 1);
+	printf("%p\n", after_call - 1);
+}
+
+// The compiler does not know that this function uses its return address. Otherwise the region
+// would call it without an up-call.
+__attribute__((naked, noinline)) void where(void)
+{
+	__asm__("movq (%rsp), %rdi\n\tjmp print");
 }
 
 static int helper(int n)
