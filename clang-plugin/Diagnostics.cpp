@@ -108,6 +108,13 @@ void reportError(const Function &F, const DILocation *Loc,
     diagnose(F, Loc, Message, DS_Error);
 }
 
+void reportNote(const Function &F, const DILocation *Loc,
+                const Twine &Message) {
+  SourceMessages *Messages = SourceHandler::messages(F);
+  if (!Messages || !Messages->reportNote(F, Loc, Message.str()))
+    diagnose(F, Loc, Message, DS_Note);
+}
+
 StringRef warningGroup(Warning W) {
   static const StringLiteral Names[] = {
 #define COSY_WARNING(Name, Group, Enabled) Group,

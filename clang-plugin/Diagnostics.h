@@ -55,6 +55,9 @@ public:
   /// the source has no such place.
   virtual bool reportError(const llvm::Function &F, const llvm::DILocation *Loc,
                            llvm::StringRef Text) = 0;
+  /// The same for a note, which belongs to the message before it.
+  virtual bool reportNote(const llvm::Function &F, const llvm::DILocation *Loc,
+                          llvm::StringRef Text) = 0;
   /// The same for a warning of the group \p W, unless it is off.
   virtual bool reportWarning(Warning W, const llvm::Function &F,
                              const llvm::DILocation *Loc,
@@ -82,7 +85,11 @@ std::string warningLevels(const llvm::Function &F, const llvm::DILocation *Loc);
 void reportError(const llvm::Function &F, const llvm::DILocation *Loc,
                  const llvm::Twine &Message);
 
-/// The same as a warning of the group \p W, unless it is off.
+/// Adds a note at \p Loc to the error before it.
+void reportNote(const llvm::Function &F, const llvm::DILocation *Loc,
+                const llvm::Twine &Message);
+
+/// The same as reportError() as a warning of the group \p W, unless it is off.
 void reportWarning(Warning W, const llvm::Function &F,
                    const llvm::DILocation *Loc, const llvm::Twine &Message);
 

@@ -48,6 +48,10 @@ llvm::SmallVector<llvm::Function *, 4> findUserFunctions(llvm::Module &M);
 /// Reports each violation at its line. \returns true if there was none.
 bool checkUserFunction(llvm::Function &F);
 
+/// Adds notes to an error at \p I of a program: the calls that lead to it from
+/// the marked function, the last one first.
+void noteInlinedCalls(const llvm::Instruction &I);
+
 /// Compiles \p F. \returns nothing after an error, which has been reported.
 std::optional<FunctionProgram> compileUserFunction(llvm::Function &F);
 

@@ -10,6 +10,7 @@
 //===----------------------------------------------------------------------===//
 #include "bpf/FunctionAddresses.h"
 #include "Diagnostics.h"
+#include "bpf/Function.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -117,6 +118,7 @@ bool AddressCheck::error(const Instruction &I, const Twine &What) const {
                   ": in the kernel the function works on a copy of its "
                   "constants, at another address; compare what is there, or "
                   "pass the address as an argument");
+  noteInlinedCalls(I);
   return false;
 }
 

@@ -130,6 +130,7 @@ void Confine::checkEscapes() {
             "in a COSY_FUNCTION: the address of constant data is handed "
             "out, and would be that of a copy; hand out a number that "
             "stands for it, or copy the data");
+        noteInlinedCalls(*S);
         return;
       }
       if (auto *L = dyn_cast<LoadInst>(I)) {

@@ -6,6 +6,7 @@
 #include "region/Region.h"
 
 #include "llvm/ADT/SetVector.h"
+#include "llvm/Demangle/Demangle.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
@@ -37,6 +38,29 @@ bool isInstrumentation(const Function &F) {
          F.getName().starts_with("llvm.instrprof.");
 }
 
+/// \returns the name of \p F in the source, of C++ with its types.
+static std::string nameOf(const Function &F) { return demangle(F.getName()); }
+
+/// Adds a note at \p Loc, a call that leads to an error. \p IsFirst if the
+/// marked function makes it.
+static void noteCall(const Function &F, const DILocation *Loc, bool IsFirst) {
+  if (!Loc)
+    return;
+  // A line table has only the name without types.
+  reportNote(F, Loc,
+             Twine("called by ") + (IsFirst ? "the COSY_FUNCTION '" : "'") +
+                 Loc->getScope()->getSubprogram()->getName() + "'");
+}
+
+void noteInlinedCalls(const Instruction &I) {
+  const DILocation *Loc = I.getDebugLoc();
+  if (!Loc)
+    return;
+  // The outermost call is that of the marked function by the program.
+  while ((Loc = Loc->getInlinedAt()) && Loc->getInlinedAt())
+    noteCall(*I.getFunction(), Loc, !Loc->getInlinedAt()->getInlinedAt());
+}
+
 namespace {
 
 class Checker {
@@ -63,6 +87,7 @@ private:
   Function &Root;
   bool Good = true;
   SetVector<Function *> Active;
+  SmallVector<const DILocation *, 8> Calls; ///< of the functions in Active
   SmallPtrSet<Function *, 16> Done;
   SmallPtrSet<Constant *, 32> Seen;
   std::set<std::pair<const DIFile *, unsigned>> Lines; ///< with errors
@@ -78,6 +103,8 @@ void Checker::error(const Instruction *At, const Twine &Text) {
   if (Loc && !Lines.insert({Loc->getFile(), Loc->getLine()}).second)
     return;
   reportError(F, Loc, "in a COSY_FUNCTION: " + Text);
+  for (const DILocation *Call : reverse(Calls))
+    noteCall(Root, Call, Call == Calls.front());
 }
 
 /// The frontend does not check functions that are compiled from bitcode.
@@ -105,7 +132,7 @@ void Checker::checkSignature() {
 void Checker::visit(Function &F, const CallBase *From) {
   if (Active.contains(&F)) {
     error(From,
-          "'" + F.getName() +
+          "'" + nameOf(F) +
               "' calls itself; make it a loop, with a stack of its own in "
               "an array if need be");
     return;
@@ -113,8 +140,12 @@ void Checker::visit(Function &F, const CallBase *From) {
   if (!Done.insert(&F).second)
     return;
   Active.insert(&F);
+  if (From)
+    Calls.push_back(From->getDebugLoc());
   for (Instruction &I : instructions(F))
     check(I);
+  if (From)
+    Calls.pop_back();
   Active.remove(&F);
 }
 
@@ -142,7 +173,7 @@ void Checker::checkConstant(Instruction &I, Constant *C) {
     return;
   }
   if (auto *F = dyn_cast<Function>(C)) {
-    error(&I, "address of the function '" + F->getName() +
+    error(&I, "address of the function '" + nameOf(*F) +
                   "'; choose by a switch and call it by its name");
     return;
   }
@@ -264,28 +295,28 @@ void Checker::checkCall(CallBase &CB) {
     return error(&CB, "call through a pointer; choose by a switch and call by "
                       "name");
   if (CB.hasFnAttr(Attribute::ReturnsTwice))
-    return error(&CB, "call of '" + F->getName() +
+    return error(&CB, "call of '" + nameOf(*F) +
                           "', which returns twice; return a value instead");
   if (any_of(AllMarkers,
              [&](const StringLiteral *Name) { return asMarker(CB, *Name); }))
     return error(&CB, "a region; put it into the caller");
   if (F->isDeclaration()) {
     if (!isInFunctionLibrary(F->getName(), F->getContext()))
-      error(&CB, "call of '" + F->getName() +
+      error(&CB, "call of '" + nameOf(*F) +
                      "', which is not defined in this file; define it here, or "
                      "call it outside the function");
     return;
   }
   if (F->isInterposable())
-    return error(&CB, "call of '" + F->getName() +
+    return error(&CB, "call of '" + nameOf(*F) +
                           "', which another definition may replace; make it "
                           "static");
   if (F->isVarArg())
-    return error(&CB, "call of '" + F->getName() +
+    return error(&CB, "call of '" + nameOf(*F) +
                           "' with variable arguments; pass an array and its "
                           "length");
   if (F->getFunctionType() != CB.getFunctionType())
-    return error(&CB, "call of '" + F->getName() +
+    return error(&CB, "call of '" + nameOf(*F) +
                           "' as another type than its own; declare it before");
   visit(*F, &CB);
 }

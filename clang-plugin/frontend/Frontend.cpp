@@ -217,6 +217,15 @@ bool Frontend::reportError(const llvm::Function &F, const llvm::DILocation *Loc,
   return true;
 }
 
+bool Frontend::reportNote(const llvm::Function &F, const llvm::DILocation *Loc,
+                          StringRef Text) {
+  SourceLocation At = place(F, Loc);
+  if (At.isInvalid())
+    return false;
+  note(At, Text);
+  return true;
+}
+
 bool Frontend::reportWarning(Warning W, const llvm::Function &F,
                              const llvm::DILocation *Loc, StringRef Text) {
   SourceLocation At = place(F, Loc);

@@ -99,6 +99,8 @@ public:
 
   bool reportError(const llvm::Function &F, const llvm::DILocation *Loc,
                    llvm::StringRef Text) override;
+  bool reportNote(const llvm::Function &F, const llvm::DILocation *Loc,
+                  llvm::StringRef Text) override;
   bool reportWarning(Warning W, const llvm::Function &F,
                      const llvm::DILocation *Loc,
                      llvm::StringRef Text) override;

@@ -55,7 +55,7 @@ static int helper(const char *a, const char *b)
 
 COSY_FUNCTION int in_a_helper(struct node *n)
 {
-	return helper(n->name, none);
+	return helper(n->name, none); // expected-note {{called by the COSY_FUNCTION 'in_a_helper'}}
 }
 
 /* These are valid. */

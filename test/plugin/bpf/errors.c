@@ -42,9 +42,13 @@ static int through_helper(int n)
 {
 	return foreign(n) + 1; // expected-error {{call of 'foreign'}}
 }
+static int through_two(int n)
+{
+	return through_helper(n); // expected-note {{called by 'through_two'}}
+}
 COSY_FUNCTION int calls_helper(int n)
 {
-	return through_helper(n);
+	return through_two(n); // expected-note {{called by the COSY_FUNCTION 'calls_helper'}}
 }
 
 COSY_FUNCTION int factorial(int n)
@@ -59,7 +63,7 @@ static int other(int n)
 }
 COSY_FUNCTION int recurses(int n)
 {
-	return n ? other(n) : 0;
+	return n ? other(n) : 0; // expected-note {{called by the COSY_FUNCTION 'recurses'}}
 }
 
 static int counter;
