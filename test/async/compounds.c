@@ -12,6 +12,7 @@
 // CHECK-DAG: compounds.c:{{[0-9]+}}: executor=kernel runs=
 // RUN: %async-compile -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 // RUN: %vm env COSY_EXECUTOR=kernel timeout 900 %t
+#include <netinet/in.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -396,6 +397,111 @@ static void sending(void)
 	CHECK(!memcmp(in, out, LARGE) && !memcmp(in + LARGE, out, LARGE));
 	close_fd(fds[0]);
 	EQUAL(close(fds[1]), 0);
+}
+
+/*
+ * Connections that end while a call waits.
+ */
+
+enum call { SEND, WRITE, SENDMSG, RECEIVE };
+
+/* Make one call, and another one, because a single call is no compound. Return its result. */
+COSY_ASYNC static long make(enum call call, int fd, char *bytes, size_t size)
+{
+	struct iovec piece = { bytes, size };
+	struct msghdr message = { .msg_iov = &piece, .msg_iovlen = 1 };
+	long n;
+
+	if (call == SEND)
+		n = send(fd, bytes, size, 0);
+	else if (call == WRITE)
+		n = write(fd, bytes, size);
+	else if (call == SENDMSG)
+		n = sendmsg(fd, &message, 0);
+	else
+		n = recv(fd, bytes, size, 0);
+	if (n < 0)
+		n = -errno;
+	close(-1);
+	return n;
+}
+
+static int broken_pipes;
+
+static void count_broken_pipe(int nr)
+{
+	(void)nr;
+	broken_pipes++;
+}
+
+/* Close a peer without receiving, or reset it, while a call waits. Return the call's result. */
+static long make_and_end(enum call call, int fds[2], size_t size)
+{
+	static char bytes[16 << 20];
+	const struct linger linger = { .l_onoff = 1 };
+	struct cosy_async op = { 0 };
+
+	if (call != RECEIVE && size == 1)
+		while (send(fds[0], bytes, 1, MSG_DONTWAIT) == 1)
+			;
+	EQUAL(COSY_SPAWN(loop, make(call, fds[0], bytes, size), .op = &op), 0);
+	settle();
+	CHECK(cosy_async_pending(&op));
+	EQUAL(setsockopt(fds[1], SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)), 0);
+	EQUAL(close(fds[1]), 0);
+	return result_of(loop, &op);
+}
+
+static void error_is(int fd, int error)
+{
+	int found = 0;
+	socklen_t size = sizeof(found);
+
+	EQUAL(getsockopt(fd, SOL_SOCKET, SO_ERROR, &found, &size), 0);
+	EQUAL(found, error);
+	close_fd(fd);
+}
+
+static void open_tcp_pair(int fds[2])
+{
+	struct sockaddr_in name = { .sin_family = AF_INET };
+	socklen_t size = sizeof(name);
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+
+	EQUAL(listen(listener, 1), 0);
+	EQUAL(getsockname(listener, (struct sockaddr *)&name, &size), 0);
+	fds[0] = socket(AF_INET, SOCK_STREAM, 0);
+	EQUAL(connect(fds[0], (struct sockaddr *)&name, size), 0);
+	fds[1] = accept(listener, NULL, NULL);
+	EQUAL(close(listener), 0);
+}
+
+static void ending(void)
+{
+	int fds[2];
+
+	signal(SIGPIPE, count_broken_pipe);
+	for (enum call call = SEND; call <= SENDMSG; call++) {
+		open_pair(fds);
+		EQUAL(make_and_end(call, fds, 1), -ECONNRESET);
+		error_is(fds[0], 0);
+	}
+	for (enum call call = SEND; call <= WRITE; call++) {
+		open_pair(fds);
+		CHECK(make_and_end(call, fds, 16 << 20) > 0);
+		error_is(fds[0], 0);
+		open_tcp_pair(fds);
+		CHECK(make_and_end(call, fds, 16 << 20) > 0);
+		error_is(fds[0], ECONNRESET);
+	}
+	open_tcp_pair(fds);
+	EQUAL(make_and_end(RECEIVE, fds, 0), 0);
+	error_is(fds[0], ECONNRESET);
+	open_tcp_pair(fds);
+	EQUAL(make_and_end(RECEIVE, fds, 1), -ECONNRESET);
+	error_is(fds[0], 0);
+	EQUAL(broken_pipes, 0);
+	signal(SIGPIPE, SIG_IGN);
 }
 
 /*
@@ -880,6 +986,7 @@ int main(void)
 	large();
 	left();
 	sending();
+	ending();
 	cancelling();
 	shutting_down();
 	closing_beside_status();

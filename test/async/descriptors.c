@@ -402,6 +402,107 @@ static void wait_all(void)
 	end(fds[0]);
 }
 
+/* Read the error of a socket, which the next call would get. */
+static int error_of(int fd)
+{
+	int error = 0;
+	socklen_t size = sizeof(error);
+
+	EQUAL(getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &size), 0);
+	return error;
+}
+
+/* Close a socket of TCP so that the other end is reset. */
+static void reset(int fd)
+{
+	const struct linger now = { .l_onoff = 1 };
+
+	EQUAL(setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now)), 0);
+	EQUAL(close(fd), 0);
+}
+
+/*
+ * Connections of TCP that are reset while a call waits. If a part was transferred, the call returns
+ * its size, and the error remains; so it does if the call receives no bytes.
+ */
+static void reset_tcp(bool nonblock)
+{
+	static char large[16 * LARGE];
+	struct cosy_async op = { 0 };
+	int fds[2];
+
+	for (int i = 0; i < 4; i++) {
+		tcp_pair(fds);
+		set_nonblock(fds[0], nonblock);
+		if (i == 0)
+			EQUAL(cosy_async_send(loop, &op, fds[0], large, sizeof(large), 0), 0);
+		else if (i == 1)
+			EQUAL(cosy_async_write(loop, &op, fds[0], large, sizeof(large)), 0);
+		else if (i == 2)
+			EQUAL(cosy_async_recv(loop, &op, fds[0], large, 9, MSG_WAITALL), 0);
+		else
+			EQUAL(cosy_async_recv(loop, &op, fds[0], large, 0, 0), 0);
+		execute(loop);
+		if (i == 2)
+			EQUAL(send(fds[1], "abc", 3, 0), 3);
+		execute(loop);
+		reset(fds[1]);
+		if (i < 2)
+			CHECK(result_of(loop, &op) > 0);
+		else
+			EQUAL(result_of(loop, &op), i == 2 ? 3 : 0);
+		EQUAL(error_of(fds[0]), ECONNRESET);
+		end(fds[0]);
+	}
+	/* Nothing was transferred. */
+	tcp_pair(fds);
+	set_nonblock(fds[0], nonblock);
+	EQUAL(cosy_async_recv(loop, &op, fds[0], large, 9, MSG_WAITALL), 0);
+	execute(loop);
+	reset(fds[1]);
+	EQUAL(result_of(loop, &op), -ECONNRESET);
+	EQUAL(error_of(fds[0]), 0);
+	end(fds[0]);
+}
+
+/* In AF_UNIX a call that waits to send takes the error, and raises no SIGPIPE. */
+static void reset_unix(bool nonblock)
+{
+	static char large[LARGE];
+	struct cosy_async op = { 0 }, second = { 0 };
+	struct iovec piece = { large, 1 };
+	struct msghdr message = { .msg_iov = &piece, .msg_iovlen = 1 };
+	int fds[2];
+
+	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	set_nonblock(fds[0], nonblock);
+	EQUAL(cosy_async_send(loop, &op, fds[0], large, sizeof(large), 0), 0);
+	execute(loop);
+	EQUAL(close(fds[1]), 0);
+	CHECK(result_of(loop, &op) > 0);
+	EQUAL(error_of(fds[0]), 0);
+	end(fds[0]);
+
+	for (int i = 0; i < 3; i++) {
+		EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+		while (send(fds[0], large, 1, MSG_DONTWAIT) == 1)
+			;
+		set_nonblock(fds[0], nonblock);
+		if (i == 0)
+			EQUAL(cosy_async_send(loop, &op, fds[0], large, 1, 0), 0);
+		else if (i == 1)
+			EQUAL(cosy_async_write(loop, &op, fds[0], large, 1), 0);
+		else
+			EQUAL(cosy_async_sendmsg(loop, &op, fds[0], &message, 0), 0);
+		EQUAL(cosy_async_send(loop, &second, fds[0], large, 1, 0), 0);
+		execute(loop);
+		EQUAL(close(fds[1]), 0);
+		EQUAL(result_of(loop, &op), -ECONNRESET);
+		EQUAL(result_of(loop, &second), -EPIPE);
+		end(fds[0]);
+	}
+}
+
 /* close() waits until the socket has sent its data. Other operations do not wait for that. */
 static void linger(void)
 {
@@ -997,6 +1098,8 @@ int main(void)
 		connections(nonblock);
 		shut_down(nonblock);
 		full_receiver(nonblock);
+		reset_tcp(nonblock);
+		reset_unix(nonblock);
 	}
 	wrong_arguments();
 	wrong_files();

@@ -230,6 +230,15 @@ static __always_inline bool cosy_call_is_idle(struct cosy_coroutine *co,
 }
 
 /*
+ * Return true if the call receives no bytes. If its connection ends while it waits, it must not get
+ * the error of the socket.
+ */
+static bool cosy_call_only_waits(const struct pt_regs *regs, const struct socket *socket)
+{
+	return !regs->dx && socket && cosy_socket_is_tcp(socket);
+}
+
+/*
  * Make the call, or wait. @socket: that of @file, or NULL. @file_io: the call is read() or write().
  * Return the result, or COSY_PARKED.
  */
@@ -249,7 +258,8 @@ static __always_inline long cosy_call_try(struct cosy_coroutine *co,
 	if (file_io && unlikely(!socket))
 		return cosy_file_try(co, regs, file, receives);
 	/* With MSG_WAITALL no event says when all bytes are there. */
-	if (!file_io && unlikely(receives && regs->r10 & MSG_WAITALL)) {
+	if (!file_io && receives &&
+	    unlikely(regs->r10 & MSG_WAITALL || cosy_call_only_waits(regs, socket))) {
 		co->user = true;
 		return COSY_PARKED;
 	}
@@ -265,6 +275,11 @@ static __always_inline long cosy_call_try(struct cosy_coroutine *co,
 		cosy_file_args(regs, socket, receives);
 	if (receives && !direct && socket && cosy_call_is_idle(co, file, socket))
 		return COSY_PARKED;
+	if (!receives && unlikely(co->waits && socket)) {
+		result = cosy_socket_send_ends(socket);
+		if (result)
+			return result;
+	}
 	cosy_send_rest(co, regs);
 	if (unlikely(co->sent)) {
 		if (!socket || cosy_send_has_ended(socket))
@@ -330,15 +345,15 @@ static __always_inline long cosy_call_end(struct cosy_coroutine *co,
 
 /*
  * Return true for recvfrom() and sendto() without an address and rare flags, if the call has sent
- * nothing yet, and does not fail.
+ * nothing yet, does not fail, and is not a send that has waited.
  */
 static __always_inline bool cosy_call_is_usual(const struct cosy_coroutine *co,
-					       const struct pt_regs *regs)
+					       const struct pt_regs *regs, bool receives)
 {
 	const u64 unusual = MSG_DONTWAIT | MSG_OOB | MSG_ERRQUEUE | MSG_WAITALL;
 
 	return !(regs->r10 & unusual) && !regs->r8 && !co->sent &&
-	       !(co->cancelled | co->interrupted);
+	       !(co->cancelled | co->interrupted) && (receives ? regs->dx : !co->waits);
 }
 
 /*
@@ -379,7 +394,7 @@ static __always_inline long cosy_call_transfer(const struct pt_regs *args,
 	struct socket *socket = cosy_socket_of(fd.file);
 	long result;
 
-	if (!file_io && likely(socket && cosy_call_is_usual(co, &env->regs))) {
+	if (!file_io && likely(socket && cosy_call_is_usual(co, &env->regs, receives))) {
 		result = cosy_call_usual(co, env, fd.file, socket, receives);
 		cosy_fd_put(fd);
 		return result;
@@ -432,6 +447,11 @@ static long cosy_message_try(struct cosy_coroutine *co, struct pt_regs *regs,
 	if (receives && regs->dx & MSG_WAITALL) {
 		co->user = true;
 		return COSY_PARKED;
+	}
+	if (!receives && co->waits && socket) {
+		result = cosy_socket_send_ends(socket);
+		if (result)
+			return result;
 	}
 	regs->dx |= MSG_DONTWAIT;
 	regs->orig_ax = cosy_env_callee(receives ? __NR_recvmsg : __NR_sendmsg);

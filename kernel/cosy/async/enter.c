@@ -20,6 +20,7 @@
 
 #include "async/async.h"
 #include "async/loop.h"
+#include "async/socket.h"
 #include "call/call.h"
 #include "call/history.h"
 #include "fast/calls.h"
@@ -370,16 +371,28 @@ static __always_inline int cosy_loop_submitted(struct cosy_loop *loop,
 				   flags & COSY_ENTRY_SILENT, result);
 }
 
+/*
+ * Return true for a call that sends and that user mode has to end, because the peer is closed. The
+ * calls after it must not be attempted either, and the module does not know these.
+ */
+static bool cosy_parked_is_over(const struct cosy_parked *parked, struct file *file)
+{
+	const struct socket *socket = cosy_socket_of(file);
+
+	return socket && parked->events & EPOLLOUT && cosy_socket_hangs_up(socket);
+}
+
 /* The same for an entry whose wait has ended. */
 static int cosy_loop_ready(struct cosy_loop *loop, struct cosy_state *st,
 			   struct cosy_parked *parked)
 {
 	u8 status = COSY_ENTRY_DONE;
-	s64 result = -ECANCELED;
 	struct cosy_fd fd;
 	bool is_current;
 	bool is_futile;
+	bool is_over;
 	bool silent;
+	s64 result = -ECANCELED;
 	u32 index;
 
 	if (parked->is_coroutine)
@@ -393,8 +406,11 @@ static int cosy_loop_ready(struct cosy_loop *loop, struct cosy_state *st,
 	fd = cosy_fd_get(parked->call.args[0]);
 	is_current = cosy_parked_is_current(parked, fd.file);
 	is_futile = cosy_park_is_futile(fd.file, parked->events);
+	is_over = cosy_parked_is_over(parked, fd.file);
 	cosy_fd_put(fd);
-	if (is_current) {
+	if (is_current && is_over) {
+		result = -EAGAIN;
+	} else if (is_current) {
 		trace_start(loop->id, index);
 		switch (cosy_loop_call(st, &parked->call, &result)) {
 		case COSY_CALL_MADE:

@@ -73,6 +73,56 @@ static inline bool cosy_socket_is_shut(const struct socket *socket)
 	return sk && READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN;
 }
 
+/**
+ * cosy_socket_is_tcp() - test whether a socket uses TCP
+ * @socket: the socket
+ *
+ * Return: true if it does.
+ */
+static inline bool cosy_socket_is_tcp(const struct socket *socket)
+{
+	const struct sock *sk = READ_ONCE(socket->sk);
+
+	return sk && READ_ONCE(sk->sk_family) != AF_UNIX && sk->sk_type == SOCK_STREAM &&
+	       sk->sk_protocol == IPPROTO_TCP;
+}
+
+static inline bool cosy_unix_is_stream(const struct sock *sk)
+{
+	return READ_ONCE(sk->sk_family) == AF_UNIX && sk->sk_type == SOCK_STREAM;
+}
+
+/**
+ * cosy_socket_send_ends() - test whether a send that has waited ends with the connection
+ * @socket: the socket
+ *
+ * On streams of AF_UNIX, a call that has waited takes the socket's error, and raises no SIGPIPE. A
+ * call that begins does the opposite, and must not be made instead.
+ *
+ * Return: 0 if the call has to be made, otherwise its error.
+ */
+static inline int cosy_socket_send_ends(const struct socket *socket)
+{
+	struct sock *sk = READ_ONCE(socket->sk);
+
+	if (!sk || !cosy_unix_is_stream(sk) || !(READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN))
+		return 0;
+	return sock_error(sk) ?: -EPIPE;
+}
+
+/**
+ * cosy_socket_hangs_up() - test whether a socket is a stream of AF_UNIX whose peer is closed
+ * @socket: the socket
+ *
+ * Return: true if it is. Then poll() reports EPOLLHUP.
+ */
+static inline bool cosy_socket_hangs_up(const struct socket *socket)
+{
+	const struct sock *sk = READ_ONCE(socket->sk);
+
+	return sk && cosy_unix_is_stream(sk) && READ_ONCE(sk->sk_shutdown) == SHUTDOWN_MASK;
+}
+
 static inline bool cosy_tcp_is_empty(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);

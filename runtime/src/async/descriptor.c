@@ -291,13 +291,13 @@ static void poll_again(struct cosy_loop *loop, struct cosy_descriptor *d)
 
 /* Begin with the first entry of a list; return true if a thread has it now. */
 static bool start_first(struct cosy_loop *loop, struct cosy_descriptor *d,
-			enum cosy_list list)
+			enum cosy_list list, uint32_t events)
 {
 	uint32_t slot = d->head[list];
 
 	if (!waits(loop, slot))
 		return false;
-	cosy_start_ready(loop, slot);
+	cosy_start_ready(loop, slot, events);
 	return loop->slots[slot].state == COSY_SLOT_QUEUED || loop->slots[slot].lent;
 }
 
@@ -313,9 +313,9 @@ void cosy_descriptor_event(struct cosy_loop *loop, int fd, uint32_t events)
 	stale = !want || events & ~(want | FAILED);
 	poll_again(loop, d);
 	if (events & (EPOLLIN | FAILED))
-		stale |= start_first(loop, d, COSY_LIST_IN);
+		stale |= start_first(loop, d, COSY_LIST_IN, events);
 	if (events & (EPOLLOUT | FAILED))
-		stale |= start_first(loop, d, COSY_LIST_OUT);
+		stale |= start_first(loop, d, COSY_LIST_OUT, events);
 	/* Disable it. Otherwise epoll would report it again and again. */
 	if (stale && d->added)
 		disarm(loop, d, fd);

@@ -31,6 +31,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 
 #include <cosy/async.h>
@@ -710,6 +711,12 @@ void cosy_closed_range(long nr, const uint64_t args[6], uint32_t *first, uint32_
 /** cosy_takes_fd() - return true if the first argument of a call is a descriptor */
 bool cosy_takes_fd(long nr);
 
+/** cosy_receives_nothing() - return true if the call of an entry receives 0 bytes */
+static inline bool cosy_receives_nothing(const struct cosy_async_entry *entry)
+{
+	return entry->nr == SYS_recvfrom && !entry->args[2];
+}
+
 /** cosy_start() - begin with an entry that was taken from the ring */
 void cosy_start(struct cosy_loop *loop, uint32_t slot);
 
@@ -730,8 +737,8 @@ void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *attempt);
 /** cosy_start_waiting() - let an entry at the head of a list wait for its descriptor */
 void cosy_start_waiting(struct cosy_loop *loop, uint32_t slot);
 
-/** cosy_start_ready() - continue the entry at the head of a list: its descriptor is ready */
-void cosy_start_ready(struct cosy_loop *loop, uint32_t slot);
+/** cosy_start_ready() - continue the entry at the head of a list after epoll has reported events */
+void cosy_start_ready(struct cosy_loop *loop, uint32_t slot, uint32_t events);
 
 /**
  * cosy_finish() - finish an entry with the result of its call

@@ -238,7 +238,8 @@ static uint8_t attempt_flags(const struct cosy_loop *loop, uint32_t slot)
 	    s->how == COSY_HOW_SIGNAL)
 		return 0;
 	d = cosy_descriptor_find(loop, s->fd);
-	if (d->kind != COSY_KIND_SOCKET)
+	/* If the connection ends, such a call must not be made again: see cosy_start_ready(). */
+	if (d->kind != COSY_KIND_SOCKET || s->done || cosy_receives_nothing(&loop->entries[slot]))
 		return 0;
 	return s->list == COSY_LIST_IN ? COSY_ENTRY_WAIT_IN : COSY_ENTRY_WAIT_OUT;
 }

@@ -6,8 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <netinet/in.h>
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -512,15 +515,72 @@ static void connection_ready(struct cosy_loop *loop, uint32_t slot)
 	cosy_finish(loop, slot, err < 0 ? err : -error);
 }
 
-void cosy_start_ready(struct cosy_loop *loop, uint32_t slot)
+/* Return true if a TCP socket has no data that was not received. */
+static bool tcp_is_empty(int fd)
+{
+	int bytes = 0;
+
+	return !cosy_sys(SYS_ioctl, fd, FIONREAD, (long)&bytes) && !bytes;
+}
+
+/*
+ * Return true if a call on a stream ends because its connection has ended while it waited, and if an
+ * attempt would have another effect than the blocking call. @error: set to its error, or 0.
+ *
+ * In TCP, the error stays for the next call after a partial transfer, and also if the call receives
+ * no bytes: it ends with any event. A send of AF_UNIX gets the error, and raises no SIGPIPE.
+ */
+static bool ends_with_connection(const struct cosy_loop *loop, uint32_t slot, int *error)
+{
+	const struct cosy_slot *s = &loop->slots[slot];
+	const struct cosy_async_entry *entry = &loop->entries[slot];
+	const struct cosy_descriptor *d = cosy_descriptor_find(loop, s->fd);
+	struct pollfd poll = { .fd = s->fd };
+
+	/* An event that was reported before a callback may be one of the previous file. */
+	if (d->kind != COSY_KIND_SOCKET || d->type != SOCK_STREAM ||
+	    cosy_sys(SYS_poll, (long)&poll, 1, 0) <= 0 || !(poll.revents & POLLHUP))
+		return false;
+	*error = 0;
+	if (s->list == COSY_LIST_OUT && cosy_socket_option(s->fd, SO_DOMAIN) == AF_UNIX) {
+		*error = cosy_socket_option(s->fd, SO_ERROR);
+		if (!*error)
+			*error = EPIPE;
+		return true;
+	}
+	return (s->done || cosy_receives_nothing(entry)) &&
+	       cosy_socket_option(s->fd, SO_PROTOCOL) == IPPROTO_TCP &&
+	       (s->list == COSY_LIST_OUT || tcp_is_empty(s->fd));
+}
+
+/* Finish a call whose connection has ended. The next one has waited, too: it is not attempted. */
+static void finish_with_connection(struct cosy_loop *loop, uint32_t slot, int error)
+{
+	uint32_t next = loop->slots[slot].next;
+
+	cosy_end(loop, slot, -error);
+	if (next != COSY_NO_SLOT)
+		cosy_start_waiting(loop, next);
+}
+
+static bool transfers(enum cosy_how how)
+{
+	return how == COSY_HOW_WRITE || how == COSY_HOW_SEND || how == COSY_HOW_RECEIVE;
+}
+
+void cosy_start_ready(struct cosy_loop *loop, uint32_t slot, uint32_t events)
 {
 	struct cosy_slot *s = &loop->slots[slot];
+	int error;
 
 	if (s->connecting) {
 		connection_ready(loop, slot);
 	} else if (s->how != COSY_HOW_SIGNAL &&
 		   needs_thread(loop, slot, cosy_descriptor_find(loop, s->fd))) {
 		cosy_thread_call(loop, slot, false);
+	} else if (events & EPOLLHUP && transfers((enum cosy_how)s->how) &&
+		   ends_with_connection(loop, slot, &error)) {
+		finish_with_connection(loop, slot, error);
 	} else {
 		s->reported = true;
 		cosy_start_attempt(loop, slot);
