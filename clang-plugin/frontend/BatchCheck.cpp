@@ -68,7 +68,7 @@ private:
     if (!S)
       return;
     if (auto *L = dyn_cast<LambdaExpr>(S))
-      return findMarkers(L->getBody(), nullptr);
+      return BatchCheck(*L->getCallOperator(), FE).check();
     if (auto *Call = dyn_cast<CallExpr>(S))
       if (FunctionDecl *Callee = Call->getDirectCallee();
           Callee && Callee->getIdentifier()) {

@@ -31,6 +31,19 @@ template <class T> void in_template(T n)
 	}
 }
 
+void in_lambda(int n)
+{
+	auto loop = [](auto n) {
+		while (n--) {
+			COSY_BATCH(8); // source-error {{COSY_BATCH in a template}}
+			COSY_START;
+			getpid();
+			COSY_END;
+		}
+	};
+	loop(n);
+}
+
 void condition(int n)
 {
 	while (int left = n--) {
@@ -167,6 +180,25 @@ int main()
 		return count;
 	};
 	printf("%d %d\n", total, loop(5));
+
+	// CHECK-NEXT: 1 3 5
+	const char *const names[] = { "/none", "/", "/dev/null/x", "/proc" };
+	auto find = [&](int n, Counted from) {
+		for (int i = 0; i < n; i++) {
+			char name[16];
+			int r;
+
+			COSY_BATCH(4);
+			snprintf(name, sizeof(name), "%s", names[i]);
+			COSY_START;
+			r = access(name, F_OK);
+			COSY_END;
+			if (!r)
+				printf("%d ", i + from.value);
+		}
+		return n + from.value;
+	};
+	printf("%d\n", find(4, Counted(0)) + 1);
 
 	// CHECK-NEXT: 0 1 2 4 5 ~6 = -6 0
 	// CHECK-NEXT: 0 1 2 4 5 ~6 end = 6 0
