@@ -38,8 +38,9 @@ public:
   void tooManyUses() override { Found = true; }
   bool captured(const Use *U) override {
     const User *I = U->getUser();
-    Found = !isa<LoadInst>(I) && !isa<MemIntrinsic>(I) &&
-            !(isa<StoreInst>(I) && U->getOperandNo() == 1);
+    Found =
+        !isa<LoadInst, MemIntrinsic, VAStartInst, VACopyInst, VAEndInst>(I) &&
+        !(isa<StoreInst>(I) && U->getOperandNo() == 1);
     return Found;
   }
   bool Found = false;

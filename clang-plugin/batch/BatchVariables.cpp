@@ -183,6 +183,16 @@ void VariableCheck::findAccesses() {
       if (I->hasMetadata(LLVMContext::MD_nosanitize) &&
           !I->mayReadOrWriteMemory() && !I->getType()->isPointerTy())
         continue;
+      if (isa<VAEndInst>(I)) // does nothing on x86-64
+        continue;
+      if (isa<VACopyInst>(I) && U.getOperandNo() == 1) {
+        add(*I, {true, false, false});
+        continue;
+      }
+      if (isa<VAStartInst, VACopyInst>(I)) {
+        add(*I, {false, true, P->stripPointerCasts() == V.Base});
+        continue;
+      }
       // Its address is used: a call, an atomic access, a pointer variable.
       Escapes = true;
       add(*I, {true, true, false});

@@ -13,6 +13,7 @@
 // RUN: %cosy-cc -O2 -flto -fuse-ld=lld %s -o %t && %run-all %t | FileCheck %s
 #include <cosy.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -271,6 +272,49 @@ static int native(int n)
 	return n;
 }
 
+/* A list of arguments is a variable, and va_copy() writes it. */
+static long arguments(int n, ...)
+{
+	va_list all, copy;
+	long sum = 0;
+
+	va_start(all, n);
+	for (int k = 0; k < 2; k++) {
+		va_list some;
+
+		va_copy(some, all);
+		for (int i = 0; i < n; i++) {
+			int v = va_arg(some, int), r;
+
+			COSY_BATCH(4);
+			COSY_START;
+			r = getppid() > 0;
+			COSY_END;
+			if (v == 3)
+				break;
+			sum = sum * 10 + r * v;
+		}
+		sum = sum * 10 + va_arg(some, int);
+		va_end(some);
+	}
+	for (int i = 0; i < n; i++) {
+		int r;
+
+		COSY_BATCH(4);
+		va_copy(copy, all);
+		COSY_START;
+		r = getppid() > 0;
+		COSY_END;
+		sum += r * va_arg(copy, int) * va_arg(copy, int);
+		va_end(copy);
+	}
+	va_copy(copy, all);
+	sum = sum * 10 + va_arg(copy, int);
+	va_end(copy);
+	va_end(all);
+	return sum;
+}
+
 int main(void)
 {
 	struct item c = { 0, "/none", 4 }, b = { &c, "/", 2.5 }, a = { &b, "/proc", 0.5 };
@@ -308,5 +352,7 @@ int main(void)
 	printf("%ld %ld %ld\n", l.first, m.first, o.first);
 	// CHECK-NEXT: 2
 	printf("%d\n", native(9));
+	// CHECK-NEXT: 1241321
+	printf("%ld\n", arguments(4, 1, 2, 3, 4));
 	return 0;
 }
