@@ -130,6 +130,15 @@ protected:
 
   bool ParseArgs(const clang::CompilerInstance &CI,
                  const std::vector<std::string> &Args) override {
+    if (CI.getLangOpts().Sanitize.has(clang::SanitizerKind::DataFlow)) {
+      clang::DiagnosticsEngine &D = CI.getDiagnostics();
+      D.Report(D.getCustomDiagID(
+          clang::DiagnosticsEngine::Error,
+          "compounds cannot be used with -fsanitize=dataflow, which follows "
+          "values only in native code; use clang without the cosy plugin, then "
+          "regions are native"));
+      return false;
+    }
     for (const std::string &Arg : Args) {
       if (Arg == "dump") {
         Options.Dump = true;

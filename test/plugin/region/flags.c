@@ -13,6 +13,10 @@
 // RUN: %cosy-cc -O1 -fsanitize=undefined %s -o %t
 // RUN: %run-all --only native,user %t | FileCheck %s
 //
+// DataFlowSanitizer would lose what it follows.
+// RUN: not %cosy-cc -O1 -fsanitize=dataflow -c %s -o %t.o 2>&1 | FileCheck --check-prefix=DATAFLOW %s
+// DATAFLOW: error: compounds cannot be used with -fsanitize=dataflow
+// DATAFLOW-NOT: error:
 // AddressSanitizer's own read() replaces libc's, so regions run natively.
 // RUN: %cosy-cc -O1 -fsanitize=address %s -o %t
 // RUN: COSY_DEBUG=1 COSY_EXECUTOR=user %t 2>&1 | FileCheck --check-prefixes=CHECK,ASAN %s
