@@ -25,11 +25,15 @@
 #include "batch/Batch.h"
 #include "batch/BatchLoop.h"
 #include "batch/BatchRuntime.h"
+#include "body/LibraryCalls.h"
+#include "body/Recognise.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -113,6 +117,11 @@ private:
   void done();
   void useArrays();
   void setCurrent(IRBuilderBase &B, Value *Index, cosy_batch_phase Phase);
+  void findErrno();
+  void beginErrno(IRBuilderBase &B);
+  void beforeCalls(IRBuilderBase &B, Value *Index);
+  void afterCalls(IRBuilderBase &B, Value *Index);
+  void beforeFinish(IRBuilderBase &B, Value *Index);
   void checkExits();
   void explain();
 
@@ -129,7 +138,14 @@ private:
   AllocaInst *Leave;   ///< 0, or the exit where the flush leaves the loop
   AllocaInst *Errno;   ///< by iteration, if L.savesErrno()
   AllocaInst *CollectedErrno, *ErrnoChanged; ///< with COSY_BATCH
-  AllocaInst *Resume; ///< by iteration, where it is finished
+  /// errno passes from one iteration to the next. Then Errno has the value that
+  /// an iteration sets before it is finished, or 0.
+  bool FlowsErrno = false;
+  bool CollectSetsErrno = false;
+  AllocaInst *StartErrno; ///< before the batch
+  AllocaInst *LastErrno;  ///< after an earlier iteration was collected
+  AllocaInst *OwnErrno;   ///< set when the iteration was collected, or 0
+  AllocaInst *Resume;     ///< by iteration, where it is finished
   BasicBlock *Flush, *Calls, *FinishLoop, *Done;
   /// Where iterations continue after their calls, by number; 0 is the region's
   /// end.
@@ -223,6 +239,100 @@ void Emitter::restoreErrno(IRBuilderBase &B, Value *At) {
 }
 
 //===----------------------------------------------------------------------===//
+// errno
+//===----------------------------------------------------------------------===//
+
+/// \returns whether \p I, and all code of this module that it calls, leaves
+/// errno to functions of other modules. \p OnlyLibrary: these are functions of
+/// the C library, which never set errno to 0.
+static bool leavesErrno(const Instruction &I, bool OnlyLibrary,
+                        SmallPtrSetImpl<const Function *> &Seen) {
+  auto *CB = dyn_cast<CallBase>(&I);
+  if (!CB || isa<IntrinsicInst>(CB))
+    return true;
+  const Function *Callee = CB->getCalledFunction();
+  if (!Callee)
+    return !OnlyLibrary;
+  if (Callee->getName() == "__errno_location")
+    return false;
+  if (Callee->isDeclaration())
+    return !OnlyLibrary || Callee->getName().starts_with("__cosy_") ||
+           makesSystemCall(*CB) || libraryFunction(*CB);
+  return !Seen.insert(Callee).second ||
+         all_of(instructions(*Callee), [&](const Instruction &Other) {
+           return leavesErrno(Other, OnlyLibrary, Seen);
+         });
+}
+
+/// Sets FlowsErrno. A call that fails sets errno to another value than 0. So
+/// the region begins with 0, to find out whether it sets errno, unless code
+/// may access errno by itself.
+void Emitter::findErrno() {
+  auto Leaves = [](const BlockSet &Blocks, bool OnlyLibrary) {
+    SmallPtrSet<const Function *, 8> Seen;
+    return all_of(Blocks, [&](const BasicBlock *BB) {
+      return all_of(*BB, [&](const Instruction &I) {
+        return leavesErrno(I, OnlyLibrary, Seen);
+      });
+    });
+  };
+  FlowsErrno = L.Promised && Leaves(L.Call, true) && Leaves(L.Collect, false);
+  CollectSetsErrno = any_of(L.Collect, [](const BasicBlock *BB) {
+    return any_of(*BB, [](const Instruction &I) {
+      auto *CB = dyn_cast<CallBase>(&I);
+      return CB && !isa<IntrinsicInst>(CB) && !CB->onlyReadsMemory() &&
+             !(CB->getCalledFunction() &&
+               CB->getCalledFunction()->getName().starts_with("__cosy_"));
+    });
+  });
+}
+
+/// Called before iterations of a batch are collected.
+void Emitter::beginErrno(IRBuilderBase &B) {
+  if (FlowsErrno)
+    B.CreateStore(B.CreateLoad(I32, errnoAddress(B)), StartErrno);
+}
+
+void Emitter::beforeCalls(IRBuilderBase &B, Value *At) {
+  if (!FlowsErrno) {
+    if (L.Promised)
+      restoreErrno(B, At);
+    return;
+  }
+  if (CollectSetsErrno) {
+    Value *Own = B.CreateLoad(I32, element(B, Errno, At, 4));
+    Value *Same = B.CreateICmpEQ(Own, B.CreateLoad(I32, LastErrno));
+    B.CreateStore(B.CreateSelect(Same, B.getInt32(0), Own), OwnErrno);
+    B.CreateStore(Own, LastErrno);
+  }
+  B.CreateStore(B.getInt32(0), errnoAddress(B));
+}
+
+void Emitter::afterCalls(IRBuilderBase &B, Value *At) {
+  if (FlowsErrno && CollectSetsErrno) {
+    Value *Set = B.CreateLoad(I32, errnoAddress(B));
+    Value *IsSet = B.CreateICmpNE(Set, B.getInt32(0));
+    B.CreateStore(B.CreateSelect(IsSet, Set, B.CreateLoad(I32, OwnErrno)),
+                  element(B, Errno, At, 4));
+  } else if (L.savesErrno()) {
+    saveErrno(B, At);
+  }
+}
+
+void Emitter::beforeFinish(IRBuilderBase &B, Value *At) {
+  if (!FlowsErrno) {
+    if (L.savesErrno())
+      restoreErrno(B, At);
+    return;
+  }
+  Value *Address = errnoAddress(B);
+  Value *Set = B.CreateLoad(I32, element(B, Errno, At, 4));
+  B.CreateStore(B.CreateSelect(B.CreateICmpNE(Set, B.getInt32(0)), Set,
+                               B.CreateLoad(I32, Address)),
+                Address);
+}
+
+//===----------------------------------------------------------------------===//
 // Control flow
 //===----------------------------------------------------------------------===//
 
@@ -306,6 +416,7 @@ void Emitter::enter() {
                      {batchSite(F, L.Marker->getDebugLoc())});
   setCurrent(B, B.getInt64(0), COSY_BATCH_COLLECT);
   setNewer(B, false);
+  beginErrno(B);
   B.CreateBr(L.Header);
 }
 
@@ -317,7 +428,7 @@ void Emitter::collect() {
   B.SetCurrentDebugLocation(L.Start->getDebugLoc());
   Value *N = B.CreateLoad(I64, Number);
   save(B, N, &BatchVariable::SaveCollected);
-  if (L.Promised)
+  if (L.Promised && !(FlowsErrno && !CollectSetsErrno))
     saveErrno(B, N);
   Value *Next = B.CreateAdd(N, B.getInt64(1));
   B.CreateStore(Next, Number);
@@ -364,7 +475,9 @@ void Emitter::collect() {
   for (Copy &C : Copies)
     if (C.V->RestoreCollect)
       copy(B, C.Collected, C.V->Base, *C.V);
-  if (L.Promised) {
+  if (L.Promised && FlowsErrno && !CollectSetsErrno) {
+    B.CreateStore(B.getInt32(0), ErrnoChanged);
+  } else if (L.Promised) {
     // Code of the iteration that was not collected may have set errno.
     Value *Own = B.CreateLoad(I32, errnoAddress(B));
     Value *Last =
@@ -416,6 +529,8 @@ void Emitter::calls() {
   B.SetCurrentDebugLocation(StartLoc);
   Value *N = B.CreateLoad(I64, Number);
   B.CreateStore(N, Called);
+  if (FlowsErrno)
+    B.CreateStore(B.CreateLoad(I32, StartErrno), LastErrno);
   Start->moveBefore(*Calls, Calls->end());
   B.SetInsertPoint(Calls);
   B.CreateStore(B.getInt64(0), Index);
@@ -425,8 +540,7 @@ void Emitter::calls() {
   Value *I = B.CreateLoad(I64, Index);
   setCurrent(B, I, COSY_BATCH_CALL);
   restore(B, I, &BatchVariable::RestoreCalls);
-  if (L.Promised)
-    restoreErrno(B, I);
+  beforeCalls(B, I);
   B.CreateBr(cast<BasicBlock>(Map[L.RegionEntry]));
 
   // After the calls of an iteration.
@@ -434,8 +548,7 @@ void Emitter::calls() {
     B.SetInsertPoint(BB);
     Value *I = B.CreateLoad(I64, Index);
     save(B, I, &BatchVariable::SaveCalled);
-    if (L.savesErrno())
-      saveErrno(B, I);
+    afterCalls(B, I);
     if (Resume)
       B.CreateStore(B.getInt32(resumeAt(Exit)), element(B, Resume, I, 4));
     return B.CreateAdd(I, B.getInt64(1));
@@ -474,6 +587,8 @@ void Emitter::calls() {
   B.CreateCondBr(B.CreateICmpULT(B.CreateLoad(I64, Index), N), Body, After);
   End->moveBefore(*After, After->end());
   B.SetInsertPoint(After);
+  if (FlowsErrno)
+    B.CreateStore(B.CreateLoad(I32, StartErrno), errnoAddress(B));
   B.CreateStore(B.getInt64(0), Index);
   B.CreateBr(FinishLoop);
 }
@@ -491,8 +606,7 @@ void Emitter::finish() {
   B.SetInsertPoint(Body);
   setCurrent(B, I, COSY_BATCH_FINISH);
   restore(B, I, &BatchVariable::RestoreFinish);
-  if (L.savesErrno())
-    restoreErrno(B, I);
+  beforeFinish(B, I);
   auto *First = cast<BasicBlock>(Map[L.RegionExit]);
   if (Resume) {
     Value *Where = B.CreateLoad(I32, element(B, Resume, I, 4));
@@ -560,6 +674,7 @@ void Emitter::done() {
   if (L.Check)
     callBatchRuntime(B, "cosy_batch_next", {});
   setCurrent(B, B.getInt64(0), COSY_BATCH_COLLECT);
+  beginErrno(B);
   B.CreateBr(L.Step);
 }
 
@@ -600,6 +715,12 @@ void Emitter::emit() {
   if (L.Promised) {
     CollectedErrno = local(I32, "collected.errno");
     ErrnoChanged = local(I32, "errno.changed");
+  }
+  findErrno();
+  if (FlowsErrno) {
+    StartErrno = local(I32, "start.errno");
+    LastErrno = local(I32, "last.errno");
+    OwnErrno = local(I32, "own.errno");
   }
   Errno = L.savesErrno() ? bytes(4 * L.Size, Align(4), "errno") : nullptr;
   for (Copy &C : Copies) {

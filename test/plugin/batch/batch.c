@@ -16,6 +16,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -272,6 +273,51 @@ static int native(int n)
 	return n;
 }
 
+/* errno is that of the last function that failed, in the loop and after it. */
+static int errors(int n, int how)
+{
+	int sum = 0;
+
+	errno = 0;
+	for (int i = 0; i < n; i++) {
+		struct stat st;
+		int r;
+
+		COSY_BATCH(4);
+		if (how == 1 && i == 2)
+			access("", F_OK);
+		if (how == 2 && i == 2)
+			getpriority(-1, 0);
+		COSY_START;
+		r = stat(names[i], &st);
+		COSY_END;
+		if (how == 3 && i == 3)
+			close(-1);
+		if (how == 4 && r)
+			break;
+		sum = sum * 3 + errno;
+	}
+	return sum * 100 + errno;
+}
+
+/* The code before the region sets errno to 0. */
+static int cleared(int n)
+{
+	int sum = 0;
+
+	for (int i = 0; i < n; i++) {
+		struct stat st;
+
+		COSY_BATCH(4);
+		errno = 0;
+		COSY_START;
+		stat(names[i], &st);
+		COSY_END;
+		sum = sum * 3 + errno;
+	}
+	return sum;
+}
+
 /* A list of arguments is a variable, and va_copy() writes it. */
 static long arguments(int n, ...)
 {
@@ -352,6 +398,15 @@ int main(void)
 	printf("%ld %ld %ld\n", l.first, m.first, o.first);
 	// CHECK-NEXT: 2
 	printf("%d\n", native(9));
+	// CHECK-NEXT: 0 202 4420 40402
+	// CHECK-NEXT: 0 202 4420 40402
+	// CHECK-NEXT: 0 202 10420 94402
+	// CHECK-NEXT: 0 202 3309 30502
+	// CHECK-NEXT: 0 2 2 2
+	for (int how = 0; how < 5; how++)
+		printf("%d %d %d %d\n", errors(1, how), errors(2, how), errors(4, how), errors(6, how));
+	// CHECK-NEXT: 38 348
+	printf("%d %d\n", cleared(4), cleared(6));
 	// CHECK-NEXT: 1241321
 	printf("%ld\n", arguments(4, 1, 2, 3, 4));
 	return 0;
