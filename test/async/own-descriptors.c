@@ -7,6 +7,25 @@
 // RUN: %everywhere
 #include "loop.h"
 
+/* The loops of processors have descriptors of their own. */
+static void processors(void)
+{
+	struct cosy_async op = { 0 };
+	struct cosy_loop *loop = make_loop();
+	char byte;
+	int fds[2];
+
+	EQUAL(pipe(fds), 0);
+	EQUAL(cosy_loop_cpus(loop, NULL, 0), 0);
+	EQUAL(cosy_async_read(loop, &op, fds[0], &byte, 1), 0);
+	execute(loop);
+	/* The processors' threads wait now. */
+	usleep(100000);
+	EQUAL(close_range(3, ~0u, 0), 0);
+	EQUAL(cosy_loop_destroy(loop), 0);
+	EQUAL(op.result, -ECANCELED);
+}
+
 int main(void)
 {
 	const struct timespec hour = { .tv_sec = 3600 };
@@ -27,5 +46,6 @@ int main(void)
 	EQUAL(cosy_loop_run(loop), 0);
 	EQUAL(timer.result, -ECANCELED);
 	EQUAL(cosy_loop_destroy(loop), 0);
+	processors();
 	return 0;
 }

@@ -41,6 +41,11 @@
 #define SLACK		8u
 /* In nanoseconds. Sleeping, and being woken on another CPU, takes longer. */
 #define LOOKS_FOR	10000u
+/*
+ * In nanoseconds. If the program closes all descriptors, nothing wakes a thread that waits for them.
+ * When it waits again, it notices that.
+ */
+#define CHECKS_AFTER	1000000000u
 
 /**
  * struct cosy_used_fd - which processors have used a descriptor
@@ -315,6 +320,13 @@ bool cosy_cpu_look(struct cosy_cpu *cpu)
 	/* A thread that cancels may have taken them, and does not wake this one. */
 	return loop->page->submit_head != loop->page->submit_tail ||
 	       cosy_attempts_pending(loop) || cosy_page_done(loop);
+}
+
+uint64_t cosy_cpu_until(uint64_t until)
+{
+	uint64_t check = cosy_clock() + CHECKS_AFTER;
+
+	return until < check ? until : check;
 }
 
 void cosy_cpu_send(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t slot)

@@ -1191,6 +1191,12 @@ void cosy_cpu_send(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t slot);
  */
 bool cosy_cpu_look(struct cosy_cpu *cpu);
 
+/**
+ * cosy_cpu_until() - return the time until which the thread of a processor may wait without a check
+ * @until: the time until which it has to wait, or UINT64_MAX
+ */
+uint64_t cosy_cpu_until(uint64_t until);
+
 /** cosy_cpu_take() - submit the entries sent to a processor to its loop, whose lock is taken */
 void cosy_cpu_take(struct cosy_cpu *cpu);
 

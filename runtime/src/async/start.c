@@ -524,8 +524,8 @@ static bool tcp_is_empty(int fd)
 }
 
 /*
- * Return true if a call on a stream ends because its connection has ended while it waited, and if an
- * attempt would have another effect than the blocking call. @error: set to its error, or 0.
+ * Return true if a call on a stream ends because its connection has ended while it waited, and if
+ * an attempt would have another effect than the blocking call. @error: set to its error, or 0.
  *
  * In TCP, the error stays for the next call after a partial transfer, and also if the call receives
  * no bytes: it ends with any event. A send of AF_UNIX gets the error, and raises no SIGPIPE.

@@ -131,8 +131,11 @@ static long wait_for_others(struct cosy_loop *loop, struct epoll_event *events,
 	uint32_t why;
 	long n = 0;
 
-	if (loop->cpu && cosy_cpu_look(loop->cpu))
-		return 0;
+	if (loop->cpu) {
+		if (cosy_cpu_look(loop->cpu))
+			return 0;
+		until = cosy_cpu_until(until);
+	}
 	loop->blocked = true;
 	if (cosy_module_sleeps(loop)) {
 		why = cosy_module_sleep(loop, until);
