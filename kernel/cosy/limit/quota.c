@@ -7,7 +7,6 @@
  */
 #include <linux/cred.h>
 #include <linux/module.h>
-#include <linux/mutex.h>
 #include <linux/uidgid.h>
 #include <linux/user_namespace.h>
 #include <linux/xarray.h>
@@ -21,7 +20,6 @@ MODULE_PARM_DESC(user_memory,
 
 /* owner -> bytes, as a value entry; an owner without memory has no entry */
 static DEFINE_XARRAY_FLAGS(cosy_users, XA_FLAGS_ACCOUNT);
-static DEFINE_MUTEX(cosy_users_lock);
 
 /* Set in an owner that is a user namespace and not a user. */
 #define COSY_QUOTA_NAMESPACE	(1ull << 32)
@@ -49,10 +47,8 @@ u64 cosy_quota_owner(void)
 	return owner;
 }
 
-static u64 cosy_quota_used(u64 owner)
+static u64 cosy_quota_used(void *entry)
 {
-	void *entry = xa_load(&cosy_users, owner);
-
 	return entry ? xa_to_value(entry) : 0;
 }
 
@@ -66,18 +62,21 @@ static u64 cosy_quota_used(u64 owner)
 int cosy_quota_charge(u64 owner, u64 bytes)
 {
 	u64 limit = (u64)READ_ONCE(user_memory) << 20;
+	void *entry = xa_load(&cosy_users, owner), *before;
 	u64 used;
-	int err;
 
-	mutex_lock(&cosy_users_lock);
-	used = cosy_quota_used(owner);
-	if (bytes > limit || used > limit - bytes)
-		err = -EDQUOT;
-	else
-		err = xa_err(xa_store(&cosy_users, owner,
-				      xa_mk_value(used + bytes), GFP_KERNEL));
-	mutex_unlock(&cosy_users_lock);
-	return err;
+	do {
+		before = entry;
+		used = cosy_quota_used(before);
+		if (bytes > limit || used > limit - bytes)
+			return -EDQUOT;
+		/* Allocates the first entry of an owner, without a lock that others would wait for. */
+		entry = xa_cmpxchg(&cosy_users, owner, before, xa_mk_value(used + bytes),
+				   GFP_KERNEL);
+		if (xa_is_err(entry))
+			return xa_err(entry);
+	} while (entry != before);
+	return 0;
 }
 
 /**
@@ -87,15 +86,14 @@ int cosy_quota_charge(u64 owner, u64 bytes)
  */
 void cosy_quota_uncharge(u64 owner, u64 bytes)
 {
+	void *entry = xa_load(&cosy_users, owner), *before;
 	u64 used;
 
-	mutex_lock(&cosy_users_lock);
-	used = cosy_quota_used(owner) - bytes;
-	/* Neither can fail: the entry exists. */
-	if (used)
-		xa_store(&cosy_users, owner, xa_mk_value(used),
-			 GFP_KERNEL);
-	else
-		xa_erase(&cosy_users, owner);
-	mutex_unlock(&cosy_users_lock);
+	do {
+		before = entry;
+		used = cosy_quota_used(before) - bytes;
+		/* Cannot fail: the entry exists. */
+		entry = xa_cmpxchg(&cosy_users, owner, before, used ? xa_mk_value(used) : NULL,
+				   GFP_KERNEL);
+	} while (entry != before);
 }
