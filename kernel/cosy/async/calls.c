@@ -162,15 +162,12 @@ static __always_inline long cosy_call_wait(struct cosy_coroutine *co,
 }
 
 /*
- * Wait if a call with MSG_FASTOPEN has begun to open a connection. Natively the call waits, and
- * then sends. Return true if the call waits; it has to be made again with the same arguments.
+ * Return true if a call with MSG_FASTOPEN has begun to open a connection. Natively the call waits,
+ * and then sends. It has to be made again with the same arguments.
  */
-static bool cosy_call_connects(struct cosy_coroutine *co, struct file *file,
-			       u64 flags, long result)
+static bool cosy_call_connects(u64 flags, long result)
 {
-	return flags & MSG_FASTOPEN &&
-	       (result == -EINPROGRESS || result == -EALREADY) &&
-	       cosy_park_on(&co->parked, file, COSY_ENTRY_WAIT_OUT);
+	return flags & MSG_FASTOPEN && (result == -EINPROGRESS || result == -EALREADY);
 }
 
 /*
@@ -188,8 +185,8 @@ static __always_inline long cosy_call_made(struct cosy_coroutine *co,
 		WRITE_ONCE(co->parked.events, 0);
 		result = -EAGAIN;
 	}
-	if (!receives && unlikely(cosy_call_connects(co, file, regs->r10, result)))
-		return COSY_PARKED;
+	if (!receives && unlikely(cosy_call_connects(regs->r10, result)))
+		result = -EAGAIN;
 	return result == -EAGAIN ? cosy_call_wait(co, file, receives) : result;
 }
 
@@ -456,8 +453,8 @@ static long cosy_message_try(struct cosy_coroutine *co, struct pt_regs *regs,
 	regs->dx |= MSG_DONTWAIT;
 	regs->orig_ax = cosy_env_callee(receives ? __NR_recvmsg : __NR_sendmsg);
 	result = cosy_callees[regs->orig_ax](regs);
-	if (!direct && !receives && unlikely(cosy_call_connects(co, file, regs->dx, result)))
-		return COSY_PARKED;
+	if (!direct && !receives && unlikely(cosy_call_connects(regs->dx, result)))
+		result = -EAGAIN;
 	return direct || result != -EAGAIN ? result :
 					     cosy_call_wait(co, file, receives);
 }
