@@ -42,8 +42,8 @@
 /* In nanoseconds. Sleeping, and being woken on another CPU, takes longer. */
 #define LOOKS_FOR	10000u
 /*
- * In nanoseconds. If the program closes all descriptors, nothing wakes a thread that waits for them.
- * When it waits again, it notices that.
+ * In nanoseconds. If the program closes all descriptors, nothing wakes a thread that waits for
+ * them. When it waits again, it notices that.
  */
 #define CHECKS_AFTER	1000000000u
 
