@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 #include "codegen/RegAlloc.h"
 
+#include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SmallSet.h"
 
@@ -122,8 +123,12 @@ void Allocator::computeRanges() {
   std::vector<unsigned> LiveInOf(C.Blocks.size(), NoReg);
   SmallVector<unsigned, 32> Work;
   std::vector<std::pair<unsigned, unsigned>> Segments;
+  // The blocks through which the register is live. Most segments of a long live
+  // range are whole blocks, which need not be sorted.
+  BitVector Through(C.Blocks.size());
   for (Reg R = 0; R < C.NumRegs; ++R) {
     Segments.clear();
+    bool IsThrough = false;
     const auto &D = Defs[R];
     // The last definition in block B before position P.
     auto DefBefore = [&](unsigned B, unsigned P) -> const Place * {
@@ -152,13 +157,22 @@ void Allocator::computeRanges() {
         if (const Place *P = DefBefore(B, Begin[B + 1])) {
           Segments.push_back({2 * P->Pos + 1, End});
         } else {
-          Segments.push_back({2 * Begin[B], End});
+          Through.set(B);
+          IsThrough = true;
           LiveIn(B);
         }
       }
     }
     for (const Place &P : D)
       Segments.push_back({2 * P.Pos + 1, 2 * P.Pos + 2});
+    for (int B = IsThrough ? Through.find_first() : -1; B >= 0;) {
+      int Next = Through.find_next_unset(B);
+      unsigned End = Next < 0 ? C.Blocks.size() : Next;
+      Segments.push_back({2 * Begin[B], 2 * Begin[End]});
+      B = Next < 0 ? -1 : Through.find_next(Next);
+    }
+    if (IsThrough)
+      Through.reset();
     llvm::sort(Segments);
     Range &Out = Ranges[R];
     for (auto [S, E] : Segments) {
