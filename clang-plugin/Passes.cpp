@@ -113,11 +113,11 @@ static bool addOneOf(StringRef Name, FunctionPassManager &FPM) {
 static bool addFunctionPass(StringRef Name, FunctionPassManager &FPM,
                             ArrayRef<PassBuilder::PipelineElement>) {
   if (addOneOf<DefineValuesPass, FortifyPass, StringsPass, MutexesPass,
-               AtomicsPass, ThreadSwitchesPass, LoopsPass, LegalizePass,
-               NarrowSwitchesPass, SinkIncrementsPass, MergeLocalsPass,
-               RecognisePass, OutlinePass, SplitEdgesPass, JoinCallsPass,
-               GroupUpCallsPass, FastPathsPass, SpillPass, PrintCompoundPass>(
-          Name, FPM))
+               AtomicsPass, ThreadSwitchesPass, ErrorCallsPass, LoopsPass,
+               LegalizePass, NarrowSwitchesPass, SinkIncrementsPass,
+               MergeLocalsPass, RecognisePass, OutlinePass, SplitEdgesPass,
+               JoinCallsPass, GroupUpCallsPass, FastPathsPass, SpillPass,
+               PrintCompoundPass>(Name, FPM))
     return true;
   if (Name == "cosy-verify")
     FPM.addPass(VerifyBodyPass());

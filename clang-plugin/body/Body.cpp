@@ -21,6 +21,7 @@
 #include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
@@ -340,6 +341,25 @@ PreservedAnalyses ThreadSwitchesPass::runOnBody(Function &Body,
   return FPM.run(Body, FAM);
 }
 
+PreservedAnalyses ErrorCallsPass::runOnBody(Function &Body,
+                                            FunctionAnalysisManager &FAM) {
+  SmallVector<CallInst *, 4> Calls;
+  for (Instruction &I : instructions(Body))
+    if (auto *CI = dyn_cast<CallInst>(&I);
+        CI && CI->getCalledFunction() &&
+        CI->getCalledFunction()->hasFnAttribute("dontcall-error"))
+      Calls.push_back(CI);
+  if (Calls.empty())
+    return PreservedAnalyses::all();
+  // Of several calls in a block, the first one remains.
+  for (CallInst *CI : reverse(Calls))
+    changeToUnreachable(CI);
+  FunctionPassManager FPM;
+  FPM.addPass(SimplifyCFGPass());
+  FPM.run(Body, FAM);
+  return PreservedAnalyses::none();
+}
+
 PreservedAnalyses LoopsPass::runOnBody(Function &Body,
                                        FunctionAnalysisManager &FAM) {
   if (!canRunLoopPasses(Body, FAM))
@@ -459,6 +479,7 @@ void addSimplification(FunctionPassManager &FPM) {
   FPM.addPass(MutexesPass());
   FPM.addPass(AtomicsPass());
   FPM.addPass(ThreadSwitchesPass());
+  FPM.addPass(ErrorCallsPass());
   FPM.addPass(LoopsPass());
   FPM.addPass(LegalizePass());
   FPM.addPass(EarlyCSEPass(true));

@@ -54,6 +54,16 @@ public:
                                     llvm::FunctionAnalysisManager &FAM);
 };
 
+/// Removes code that leads to a call of a function with the attribute error. A
+/// program compiles only if the native code has no such call, for which clang
+/// may know more about the region's inputs.
+class ErrorCallsPass : public BodyPass<ErrorCallsPass, BodyState::Body> {
+public:
+  static constexpr llvm::StringLiteral Name = "cosy-error-calls";
+  llvm::PreservedAnalyses runOnBody(llvm::Function &Body,
+                                    llvm::FunctionAnalysisManager &FAM);
+};
+
 /// Rotates loops and hoists invariant code, unless there are too many loops.
 class LoopsPass : public BodyPass<LoopsPass, BodyState::Body> {
 public:

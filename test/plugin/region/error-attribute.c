@@ -4,6 +4,13 @@
 // behind the condition does not return to the region.
 // RUN: %clang -O1 -w -c -o %t.o %s
 // RUN: %clang -O2 -w -c -o %t.o %s
+// RUN: %cosy-cc -O2 -w -DMAIN %s -o %t && COSY_EXECUTOR=user %t
+// RUN: %cosy-cc -O2 -w -DMAIN -flto %s -o %t && COSY_EXECUTOR=user %t
+// RUN: %cosy-cc -O2 -w -DMAIN -flto=thin %s -o %t && COSY_EXECUTOR=user %t
+// If the native code has the call, clang reports it there, and only there.
+// RUN: not %clang -O2 -w -DUSED -c -o %t.o %s 2>&1 | FileCheck %s
+// CHECK: error: call to 'too_large' declared with 'error' attribute
+// CHECK-NOT: error: call
 #include <cosy.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -29,3 +36,36 @@ char *checked(struct key *key)
 	COSY_END;
 	return key->bytes;
 }
+
+// The size is known where the function is inlined. The compound is made before.
+void too_large(void) __attribute__((__error__("too large")));
+
+static inline int limited(int size)
+{
+	int n = 0;
+
+	COSY_START;
+	n += getpid() > 0;
+	if (size > 64)
+		too_large();
+	for (int i = 0; i < 2; i++)
+		n += getpid() > 0;
+	COSY_END;
+	return n;
+}
+
+#ifdef MAIN
+void use(char *bytes)
+{
+}
+
+int main(void)
+{
+	return limited(8) != 3;
+}
+#elif defined(USED)
+int too_much(int n)
+{
+	return limited(n);
+}
+#endif
