@@ -17,9 +17,11 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -934,9 +936,9 @@ static void completes(struct cosy_async *op, int64_t result)
 static void wait_for_input(int fd)
 {
 	struct cosy_async op = { 0 };
-	uint64_t value;
+	uint64_t values[16];
 
-	EQUAL(cosy_async_read(loop, &op, fd, &value, sizeof(value)), 0);
+	EQUAL(cosy_async_read(loop, &op, fd, values, sizeof(values)), 0);
 	execute(loop);
 	EQUAL(cosy_cancel(loop, &op), 0);
 	EQUAL(result_of(loop, &op), -ECANCELED);
@@ -947,6 +949,7 @@ static void wrong_arguments(void)
 {
 	struct cosy_async op = { 0 };
 	uint64_t value = 1;
+	sigset_t set;
 	int fds[2], fd;
 
 	fd = eventfd(0, 0);
@@ -963,6 +966,17 @@ static void wrong_arguments(void)
 	completes(&op, -EINVAL);
 	end(fd);
 
+	sigemptyset(&set);
+	for (int i = 0; i < 2; i++) {
+		fd = i ? signalfd(-1, &set, 0) : timerfd_create(CLOCK_MONOTONIC, 0);
+		for (int round = 0; round < 2; round++) {
+			EQUAL(cosy_async_read(loop, &op, fd, &value, 7), 0);
+			completes(&op, -EINVAL);
+			wait_for_input(fd);
+		}
+		end(fd);
+	}
+
 	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	wait_for_input(fds[0]);
 	EQUAL(cosy_async_recvmsg(loop, &op, fds[0], NULL, 0), 0);
@@ -978,6 +992,13 @@ static void wrong_arguments(void)
 	completes(&op, -ESPIPE);
 	EQUAL(cosy_async_recv(loop, &op, fds[0], &value, 1, 0), 0);
 	completes(&op, -ENOTSOCK);
+	end(fds[0]);
+	end(fds[1]);
+
+	open_terminal(&fds[0], &fds[1]);
+	wait_for_input(fds[1]);
+	EQUAL(cosy_async_pread(loop, &op, fds[1], &value, 1, 0), 0);
+	completes(&op, -ESPIPE);
 	end(fds[0]);
 	end(fds[1]);
 }

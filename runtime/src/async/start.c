@@ -8,12 +8,16 @@
 #include <limits.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <stdio.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/file.h>
 #include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+
+#include <linux/userfaultfd.h>
 
 #include "../sys.h"
 #include "loop.h"
@@ -219,6 +223,48 @@ static bool waits_for_receiver(const struct cosy_slot *s, const struct cosy_desc
 }
 
 /*
+ * Return true for a read() that fails at once although the descriptor is not ready. These files
+ * check the size first, and support RWF_NOWAIT only since Linux 6.10.
+ */
+static bool is_too_short(const struct cosy_async_entry *entry, const struct cosy_descriptor *d)
+{
+	static const struct {
+		char link[32];
+		size_t bytes;
+	} files[] = {
+		{ "anon_inode:[timerfd]", sizeof(uint64_t) },
+		{ "anon_inode:[signalfd]", sizeof(struct signalfd_siginfo) },
+		{ "anon_inode:[userfaultfd]", sizeof(struct uffd_msg) },
+	};
+	char path[32], link[32];
+	long length;
+
+	if (entry->nr != SYS_read || d->kind != COSY_KIND_NOWAIT ||
+	    entry->args[2] >= sizeof(struct signalfd_siginfo))
+		return false;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", (int)entry->args[0]);
+	length = cosy_sys(SYS_readlink, (long)path, (long)link, sizeof(link));
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		if (length == (long)strlen(files[i].link) &&
+		    !memcmp(link, files[i].link, (size_t)length))
+			return entry->args[2] < files[i].bytes;
+	}
+	return false;
+}
+
+/* Return true if the call fails at once because it names a position, and the file has none. */
+static bool has_no_position(const struct cosy_slot *s, const struct cosy_async_entry *entry)
+{
+	bool names = has_offset(entry->nr);
+
+	if (entry->nr == SYS_preadv2 || entry->nr == SYS_pwritev2)
+		names = (int64_t)entry->args[3] != -1;
+	/* With such an address a call fails in any case, and does not wait. */
+	return names && cosy_sys6(s->how == COSY_HOW_READ ? SYS_pread64 : SYS_pwrite64, s->fd, -1,
+				  1, 0, 0, 0) == -ESPIPE;
+}
+
+/*
  * Return true if a thread has to make the call once the descriptor is ready. Another process may
  * have taken the data, and the call would block.
  */
@@ -233,7 +279,9 @@ static bool needs_thread(const struct cosy_loop *loop, uint32_t slot,
 		return blocks(s);
 	case COSY_HOW_READ:
 	case COSY_HOW_WRITE:
-		return is_polled(s, d) && blocks(s);
+		return is_polled(s, d) && blocks(s) &&
+		       !is_too_short(&loop->entries[slot], d) &&
+		       !has_no_position(s, &loop->entries[slot]);
 	case COSY_HOW_SEND:
 		return waits_for_receiver(s, d) && blocks(s);
 	case COSY_HOW_RECEIVE:
