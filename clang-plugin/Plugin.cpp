@@ -80,7 +80,8 @@ protected:
   std::unique_ptr<clang::ASTConsumer>
   CreateASTConsumer(clang::CompilerInstance &CI, StringRef) override {
     clang::Preprocessor &PP = CI.getPreprocessor();
-    PP.setPredefines(PP.getPredefines() + "#define __COSY_PLUGIN__ 1\n");
+    // Before the files of -include.
+    PP.setPredefines("#define __COSY_PLUGIN__ 1\n" + PP.getPredefines());
     clang::CodeGenOptions &CG = CI.getCodeGenOpts();
     // The stages are added below. As a pass plugin, this file would add them
     // again, without the options.

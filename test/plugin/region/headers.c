@@ -3,7 +3,8 @@
 // other regions call, and in C++.
 // RUN: %clang -O2 -c -o %t.o -Rpass=cosy -I%S/Inputs %s 2>&1 | FileCheck %s
 // CHECK-DAG: region.h:[[#]]:{{.*}}remark: region became a compound
-// CHECK-DAG: headers.c:[[#@LINE+19]]:{{.*}}remark: region became a compound: {{.*}} 3 system calls
+// CHECK-DAG: headers.c:[[#@LINE+20]]:{{.*}}remark: region became a compound: {{.*}} 3 system calls
+// RUN: %clang -O2 -c -o %t.o -Rpass=cosy -I%S/Inputs -include cosy.h %s 2>&1 | FileCheck %s
 // RUN: %cosy-cc -O0 -I%S/Inputs %s -o %t && %run-all %t | FileCheck --check-prefix=OUT %s
 // RUN: %cosy-cc -O2 -I%S/Inputs %s -o %t && %run-all %t | FileCheck --check-prefix=OUT %s
 // RUN: %build/bin/cosy-c++ -O2 -x c++ -I%S/Inputs %s -o %t && %run-all %t | FileCheck --check-prefix=OUT %s
