@@ -27,6 +27,7 @@
 #include "batch/BatchRuntime.h"
 #include "body/LibraryCalls.h"
 #include "body/Recognise.h"
+#include "bpf/Function.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Analysis/LoopInfo.h"
@@ -257,7 +258,8 @@ static bool leavesErrno(const Instruction &I, bool OnlyLibrary,
     return false;
   if (Callee->isDeclaration())
     return !OnlyLibrary || Callee->getName().starts_with("__cosy_") ||
-           makesSystemCall(*CB) || libraryFunction(*CB);
+           isInstrumentation(*Callee) || makesSystemCall(*CB) ||
+           libraryFunction(*CB);
   return !Seen.insert(Callee).second ||
          all_of(instructions(*Callee), [&](const Instruction &Other) {
            return leavesErrno(Other, OnlyLibrary, Seen);
