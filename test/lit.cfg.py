@@ -69,7 +69,7 @@ config.substitutions += [(name + r"\b", value) for name, value in [
 
 if "COSY_VM_DIR" in os.environ:
     config.available_features.add("vm")
-# Tests that take longer than all others together: ./cosy check --long
+# Tests that only ./cosy check --long runs (README.md)
 if os.environ.get("COSY_CHECK_LONG"):
     config.available_features.add("long")
 # The kernels of ./cosy check --debug, for tests that only they can run.

@@ -4,6 +4,7 @@
  * does the same: a task that sleeps soon wakes up, a task that computes gets half of the CPU. On
  * one CPU that counts instructions, so that the figures do not depend on the host.
  */
+// REQUIRES: long
 // RUN: %clang -O2 -Wall -Werror %s -o %t -L%lib -l:libcosy.a
 // RUN: %root/scripts/vm/run --icount -- %t | %FileCheck %s
 // CHECK: in the kernel

@@ -4,6 +4,7 @@
  * most 1 % more instructions than natively, and one that gains takes no more than with the kernel
  * executor. On one CPU that counts instructions, so that the figures do not depend on the host.
  */
+// REQUIRES: long
 // RUN: %compile -O2 %s -o %t -l:libcosy.a
 // RUN: %root/scripts/vm/run --icount -- %t | FileCheck %s
 // CHECK: single: right, {{.*}} instructions natively
