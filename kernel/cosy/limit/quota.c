@@ -70,7 +70,7 @@ int cosy_quota_charge(u64 owner, u64 bytes)
 		used = cosy_quota_used(before);
 		if (bytes > limit || used > limit - bytes)
 			return -EDQUOT;
-		/* Allocates the first entry of an owner, without a lock that others would wait for. */
+		/* Allocates the first entry of an owner, with no lock that others wait for. */
 		entry = xa_cmpxchg(&cosy_users, owner, before, xa_mk_value(used + bytes),
 				   GFP_KERNEL);
 		if (xa_is_err(entry))
