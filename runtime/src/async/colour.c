@@ -102,6 +102,7 @@ static unsigned int processors(void)
 COSY_EXPORT int cosy_loop_run_threads(struct cosy_loop *loop, unsigned int threads)
 {
 	unsigned int started = 0;
+	struct cosy_team team;
 	pthread_t *ids;
 	int err;
 
@@ -132,7 +133,8 @@ COSY_EXPORT int cosy_loop_run_threads(struct cosy_loop *loop, unsigned int threa
 		pthread_join(ids[started], NULL);
 	free(ids);
 	cosy_lock(&loop->lock);
+	team = loop->team;
 	loop->team.members = 0;
 	cosy_loop_leave(loop);
-	return loop->team.error ? loop->team.error : loop->team.stopped;
+	return team.error ? team.error : team.stopped;
 }
