@@ -23,6 +23,8 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/smp.h>
+#include <linux/task_work.h>
+#include <linux/unistd.h>
 #include <linux/wait.h>
 
 #include <net/sock.h>
@@ -578,6 +580,9 @@ static bool cosy_handed_made(struct cosy_loop *loop, struct cosy_handed *handed,
 
 	/* The pending signal is for this thread, so it has to return to user mode. */
 	if (result == -EPIPE || result == -EFBIG)
+		takes = true;
+	/* Before Linux 6.6 the return to user mode releases the file: it is a part of close(). */
+	if (handed->parked.call.nr == __NR_close && task_work_pending(current))
 		takes = true;
 	spin_lock_irq(&loop->ready_lock);
 	if (end == COSY_CALL_MADE) {
