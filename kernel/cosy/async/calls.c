@@ -235,6 +235,15 @@ static bool cosy_call_only_waits(const struct pt_regs *regs, const struct socket
 	return !regs->dx && socket && cosy_socket_is_tcp(socket);
 }
 
+/* Return the error of a send that has waited, if it ends with its connection; otherwise 0. */
+static __always_inline long cosy_call_ends(const struct cosy_coroutine *co,
+					   const struct socket *socket, bool receives)
+{
+	if (receives || likely(!co->waits) || !socket)
+		return 0;
+	return cosy_socket_send_ends(socket);
+}
+
 /*
  * Make the call, or wait. @socket: that of @file, or NULL. @file_io: the call is read() or write().
  * Return the result, or COSY_PARKED.
@@ -272,11 +281,9 @@ static __always_inline long cosy_call_try(struct cosy_coroutine *co,
 		cosy_file_args(regs, socket, receives);
 	if (receives && !direct && socket && cosy_call_is_idle(co, file, socket))
 		return COSY_PARKED;
-	if (!receives && unlikely(co->waits && socket)) {
-		result = cosy_socket_send_ends(socket);
-		if (result)
-			return result;
-	}
+	result = cosy_call_ends(co, socket, receives);
+	if (result)
+		return result;
 	cosy_send_rest(co, regs);
 	if (unlikely(co->sent)) {
 		if (!socket || cosy_send_has_ended(socket))
@@ -445,11 +452,9 @@ static long cosy_message_try(struct cosy_coroutine *co, struct pt_regs *regs,
 		co->user = true;
 		return COSY_PARKED;
 	}
-	if (!receives && co->waits && socket) {
-		result = cosy_socket_send_ends(socket);
-		if (result)
-			return result;
-	}
+	result = cosy_call_ends(co, socket, receives);
+	if (result)
+		return result;
 	regs->dx |= MSG_DONTWAIT;
 	regs->orig_ax = cosy_env_callee(receives ? __NR_recvmsg : __NR_sendmsg);
 	result = cosy_callees[regs->orig_ax](regs);

@@ -387,12 +387,12 @@ static int cosy_loop_ready(struct cosy_loop *loop, struct cosy_state *st,
 			   struct cosy_parked *parked)
 {
 	u8 status = COSY_ENTRY_DONE;
+	s64 result = -ECANCELED;
 	struct cosy_fd fd;
 	bool is_current;
 	bool is_futile;
 	bool is_over;
 	bool silent;
-	s64 result = -ECANCELED;
 	u32 index;
 
 	if (parked->is_coroutine)

@@ -73,6 +73,14 @@ static inline bool cosy_socket_is_shut(const struct socket *socket)
 	return sk && READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN;
 }
 
+/* Return true if a stream uses TCP. IPV6_ADDRFORM may change AF_INET6 to AF_INET meanwhile. */
+static inline bool cosy_stream_is_tcp(const struct sock *sk)
+{
+	unsigned short family = READ_ONCE(sk->sk_family);
+
+	return (family == AF_INET || family == AF_INET6) && sk->sk_protocol == IPPROTO_TCP;
+}
+
 /**
  * cosy_socket_is_tcp() - test whether a socket uses TCP
  * @socket: the socket
@@ -83,8 +91,7 @@ static inline bool cosy_socket_is_tcp(const struct socket *socket)
 {
 	const struct sock *sk = READ_ONCE(socket->sk);
 
-	return sk && READ_ONCE(sk->sk_family) != AF_UNIX && sk->sk_type == SOCK_STREAM &&
-	       sk->sk_protocol == IPPROTO_TCP;
+	return sk && sk->sk_type == SOCK_STREAM && cosy_stream_is_tcp(sk);
 }
 
 static inline bool cosy_unix_is_stream(const struct sock *sk)
@@ -142,19 +149,15 @@ static inline bool cosy_tcp_is_empty(const struct sock *sk)
 static inline bool cosy_socket_is_idle(const struct socket *socket)
 {
 	const struct sock *sk = READ_ONCE(socket->sk);
-	unsigned short family;
 
 	if (!sk || sk->sk_type != SOCK_STREAM ||
 	    READ_ONCE(sk->sk_state) != TCP_ESTABLISHED || READ_ONCE(sk->sk_err) ||
 	    READ_ONCE(sk->sk_shutdown))
 		return false;
-	/* IPV6_ADDRFORM may change the family meanwhile, but never from or to AF_UNIX. */
-	family = READ_ONCE(sk->sk_family);
-	if (family == AF_UNIX) {
+	if (READ_ONCE(sk->sk_family) == AF_UNIX) {
 		if (!skb_queue_empty_lockless(&sk->sk_receive_queue))
 			return false;
-	} else if ((family != AF_INET && family != AF_INET6) ||
-		   sk->sk_protocol != IPPROTO_TCP || !cosy_tcp_is_empty(sk)) {
+	} else if (!cosy_stream_is_tcp(sk) || !cosy_tcp_is_empty(sk)) {
 		return false;
 	}
 	return !sk_is_readable((struct sock *)sk);

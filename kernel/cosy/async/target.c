@@ -28,7 +28,7 @@
 #include "kernel/internals.h"
 
 /* Return the socket of a file; NULL if the file has none, or has the socket of another inode. */
-static struct socket *cosy_socket_of(struct file *file)
+static struct socket *cosy_target_socket(struct file *file)
 {
 	struct socket *socket = sock_from_file(file);
 
@@ -194,7 +194,7 @@ long cosy_target_transfer(struct file *file, const struct pt_regs *regs,
  */
 bool cosy_target_find(struct cosy_target *target, struct file *file, u8 flags)
 {
-	struct socket *socket = cosy_socket_of(file);
+	struct socket *socket = cosy_target_socket(file);
 	struct pipe_inode_info *pipe;
 
 	target->object = file->private_data;
@@ -354,7 +354,7 @@ __poll_t cosy_target_poll(const struct cosy_target *target, struct file *file,
  */
 bool cosy_target_may_close(struct file *file)
 {
-	struct socket *socket = cosy_socket_of(file);
+	struct socket *socket = cosy_target_socket(file);
 
 	if (socket)
 		return cosy_socket_parks(socket, COSY_ENTRY_WAIT_IN) &&
