@@ -10,6 +10,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "SystemCalls.h"
+#include "batch/BatchLoop.h"
 #include "batch/BatchRuntime.h"
 #include "body/Recognise.h"
 #include "region/Marked.h"
@@ -76,9 +77,8 @@ bool Recorder::isPrivate(Value *P) {
   Value *Object = getUnderlyingObject(P, /*MaxLookup=*/0);
   if (auto *G = dyn_cast<GlobalVariable>(Object))
     return G->isConstant();
-  if (auto *CB = dyn_cast<CallBase>(Object))
-    return CB->getCalledFunction() &&
-           CB->getCalledFunction()->getName() == "__errno_location";
+  if (isa<CallBase>(Object))
+    return isErrnoAddress(Object);
   auto *A = dyn_cast<Argument>(Object);
   if (!isa<AllocaInst>(Object) &&
       !(A && (A->hasByValAttr() || A->hasStructRetAttr())))

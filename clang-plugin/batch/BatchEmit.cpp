@@ -23,18 +23,14 @@
 #include "Diagnostics.h"
 #include "auto/AutoPass.h"
 #include "batch/Batch.h"
+#include "batch/BatchErrno.h"
 #include "batch/BatchLoop.h"
 #include "batch/BatchRuntime.h"
-#include "body/LibraryCalls.h"
-#include "body/Recognise.h"
-#include "bpf/Function.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
-#include "llvm/IR/InstIterator.h"
-#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
@@ -62,8 +58,9 @@ namespace {
 class Emitter {
 public:
   Emitter(BatchLoop &L, ArrayRef<BatchVariable> Variables)
-      : L(L), F(*L.F), Ctx(F.getContext()), I64(Type::getInt64Ty(Ctx)),
-        I32(Type::getInt32Ty(Ctx)), DL(F.getDataLayout()) {
+      : L(L), Errno(L), F(*L.F), Ctx(F.getContext()),
+        I64(Type::getInt64Ty(Ctx)), I32(Type::getInt32Ty(Ctx)),
+        DL(F.getDataLayout()) {
     for (const BatchVariable &V : Variables)
       Copies.push_back({&V, nullptr, nullptr, nullptr,
                         alignTo(V.Size, V.Alignment.value())});
@@ -101,9 +98,6 @@ private:
   void copy(IRBuilderBase &B, Value *To, Value *From, const BatchVariable &V);
   void save(IRBuilderBase &B, Value *Index, bool BatchVariable::*Which);
   void restore(IRBuilderBase &B, Value *Index, bool BatchVariable::*Which);
-  Value *errnoAddress(IRBuilderBase &B);
-  void saveErrno(IRBuilderBase &B, Value *Index);
-  void restoreErrno(IRBuilderBase &B, Value *Index);
   SmallVector<BasicBlock *, 16> clone(const BlockSet &Blocks,
                                       ValueToValueMapTy &Map);
   unsigned resumeAt(BasicBlock *To);
@@ -118,15 +112,11 @@ private:
   void done();
   void useArrays();
   void setCurrent(IRBuilderBase &B, Value *Index, cosy_batch_phase Phase);
-  void findErrno();
-  void beginErrno(IRBuilderBase &B);
-  void beforeCalls(IRBuilderBase &B, Value *Index);
-  void afterCalls(IRBuilderBase &B, Value *Index);
-  void beforeFinish(IRBuilderBase &B, Value *Index);
   void checkExits();
   void explain();
 
   BatchLoop &L;
+  BatchErrno Errno;
   Function &F;
   LLVMContext &Ctx;
   Type *I64, *I32;
@@ -137,16 +127,7 @@ private:
   AllocaInst *Index;   ///< of the loops over collected iterations
   AllocaInst *Called;  ///< iterations whose calls have been made
   AllocaInst *Leave;   ///< 0, or the exit where the flush leaves the loop
-  AllocaInst *Errno;   ///< by iteration, if L.savesErrno()
-  AllocaInst *CollectedErrno, *ErrnoChanged; ///< with COSY_BATCH
-  /// errno passes from one iteration to the next. Then Errno has the value that
-  /// an iteration sets before it is finished, or 0.
-  bool FlowsErrno = false;
-  bool CollectSetsErrno = false;
-  AllocaInst *StartErrno; ///< before the batch
-  AllocaInst *LastErrno;  ///< after an earlier iteration was collected
-  AllocaInst *OwnErrno;   ///< set when the iteration was collected, or 0
-  AllocaInst *Resume;     ///< by iteration, where it is finished
+  AllocaInst *Resume;  ///< by iteration, where it is finished
   BasicBlock *Flush, *Calls, *FinishLoop, *Done;
   /// Where iterations continue after their calls, by number; 0 is the region's
   /// end.
@@ -159,7 +140,7 @@ private:
 } // namespace
 
 bool Emitter::chooseSize() {
-  uint64_t One = sizeof(int) + (L.savesErrno() ? sizeof(int) : 0);
+  uint64_t One = sizeof(int) + BatchErrno::sizeFor(L);
   for (const Copy &C : Copies)
     if (C.V->IsArray || C.V->isSaved())
       One += C.Stride;
@@ -217,121 +198,6 @@ void Emitter::restore(IRBuilderBase &B, Value *At, bool BatchVariable::*Which) {
   for (Copy &C : Copies)
     if (C.V->*Which)
       copy(B, C.V->Base, element(B, C.Array, At, C.Stride), *C.V);
-}
-
-Value *Emitter::errnoAddress(IRBuilderBase &B) {
-  Module &M = *F.getParent();
-  bool Known = M.getFunction("__errno_location");
-  FunctionCallee Callee = M.getOrInsertFunction(
-      "__errno_location", FunctionType::get(B.getPtrTy(), false));
-  if (auto *Fn = dyn_cast<Function>(Callee.getCallee()); Fn && !Known) {
-    Fn->setDoesNotThrow();
-    Fn->setDoesNotAccessMemory();
-  }
-  return B.CreateCall(Callee);
-}
-
-void Emitter::saveErrno(IRBuilderBase &B, Value *At) {
-  B.CreateStore(B.CreateLoad(I32, errnoAddress(B)), element(B, Errno, At, 4));
-}
-
-void Emitter::restoreErrno(IRBuilderBase &B, Value *At) {
-  B.CreateStore(B.CreateLoad(I32, element(B, Errno, At, 4)), errnoAddress(B));
-}
-
-//===----------------------------------------------------------------------===//
-// errno
-//===----------------------------------------------------------------------===//
-
-/// \returns whether \p I, and all code of this module that it calls, leaves
-/// errno to functions of other modules. \p OnlyLibrary: these are functions of
-/// the C library, which never set errno to 0.
-static bool leavesErrno(const Instruction &I, bool OnlyLibrary,
-                        SmallPtrSetImpl<const Function *> &Seen) {
-  auto *CB = dyn_cast<CallBase>(&I);
-  if (!CB || isa<IntrinsicInst>(CB))
-    return true;
-  const Function *Callee = CB->getCalledFunction();
-  if (!Callee)
-    return !OnlyLibrary;
-  if (Callee->getName() == "__errno_location")
-    return false;
-  if (Callee->isDeclaration())
-    return !OnlyLibrary || Callee->getName().starts_with("__cosy_") ||
-           isInstrumentation(*Callee) || makesSystemCall(*CB) ||
-           libraryFunction(*CB);
-  return !Seen.insert(Callee).second ||
-         all_of(instructions(*Callee), [&](const Instruction &Other) {
-           return leavesErrno(Other, OnlyLibrary, Seen);
-         });
-}
-
-/// Sets FlowsErrno. A call that fails sets errno to another value than 0. So
-/// the region begins with 0, to find out whether it sets errno, unless code
-/// may access errno by itself.
-void Emitter::findErrno() {
-  auto Leaves = [](const BlockSet &Blocks, bool OnlyLibrary) {
-    SmallPtrSet<const Function *, 8> Seen;
-    return all_of(Blocks, [&](const BasicBlock *BB) {
-      return all_of(*BB, [&](const Instruction &I) {
-        return leavesErrno(I, OnlyLibrary, Seen);
-      });
-    });
-  };
-  FlowsErrno = L.Promised && Leaves(L.Call, true) && Leaves(L.Collect, false);
-  CollectSetsErrno = any_of(L.Collect, [](const BasicBlock *BB) {
-    return any_of(*BB, [](const Instruction &I) {
-      auto *CB = dyn_cast<CallBase>(&I);
-      return CB && !isa<IntrinsicInst>(CB) && !CB->onlyReadsMemory() &&
-             !(CB->getCalledFunction() &&
-               CB->getCalledFunction()->getName().starts_with("__cosy_"));
-    });
-  });
-}
-
-/// Called before iterations of a batch are collected.
-void Emitter::beginErrno(IRBuilderBase &B) {
-  if (FlowsErrno)
-    B.CreateStore(B.CreateLoad(I32, errnoAddress(B)), StartErrno);
-}
-
-void Emitter::beforeCalls(IRBuilderBase &B, Value *At) {
-  if (!FlowsErrno) {
-    if (L.Promised)
-      restoreErrno(B, At);
-    return;
-  }
-  if (CollectSetsErrno) {
-    Value *Own = B.CreateLoad(I32, element(B, Errno, At, 4));
-    Value *Same = B.CreateICmpEQ(Own, B.CreateLoad(I32, LastErrno));
-    B.CreateStore(B.CreateSelect(Same, B.getInt32(0), Own), OwnErrno);
-    B.CreateStore(Own, LastErrno);
-  }
-  B.CreateStore(B.getInt32(0), errnoAddress(B));
-}
-
-void Emitter::afterCalls(IRBuilderBase &B, Value *At) {
-  if (FlowsErrno && CollectSetsErrno) {
-    Value *Set = B.CreateLoad(I32, errnoAddress(B));
-    Value *IsSet = B.CreateICmpNE(Set, B.getInt32(0));
-    B.CreateStore(B.CreateSelect(IsSet, Set, B.CreateLoad(I32, OwnErrno)),
-                  element(B, Errno, At, 4));
-  } else if (L.savesErrno()) {
-    saveErrno(B, At);
-  }
-}
-
-void Emitter::beforeFinish(IRBuilderBase &B, Value *At) {
-  if (!FlowsErrno) {
-    if (L.savesErrno())
-      restoreErrno(B, At);
-    return;
-  }
-  Value *Address = errnoAddress(B);
-  Value *Set = B.CreateLoad(I32, element(B, Errno, At, 4));
-  B.CreateStore(B.CreateSelect(B.CreateICmpNE(Set, B.getInt32(0)), Set,
-                               B.CreateLoad(I32, Address)),
-                Address);
 }
 
 //===----------------------------------------------------------------------===//
@@ -418,20 +284,20 @@ void Emitter::enter() {
                      {batchSite(F, L.Marker->getDebugLoc())});
   setCurrent(B, B.getInt64(0), COSY_BATCH_COLLECT);
   setNewer(B, false);
-  beginErrno(B);
+  Errno.begin(B);
   B.CreateBr(L.Header);
 }
 
 /// Redirects the edges that leave the collecting blocks.
 void Emitter::collect() {
+  Errno.prepareCollect();
   BasicBlock *Collect = block("collect");
   BasicBlock *Full = block("full");
   IRBuilder<> B(Collect);
   B.SetCurrentDebugLocation(L.Start->getDebugLoc());
   Value *N = B.CreateLoad(I64, Number);
   save(B, N, &BatchVariable::SaveCollected);
-  if (L.Promised && !(FlowsErrno && !CollectSetsErrno))
-    saveErrno(B, N);
+  Errno.afterCollect(B, N);
   Value *Next = B.CreateAdd(N, B.getInt64(1));
   B.CreateStore(Next, Number);
   setCurrent(B, Next, COSY_BATCH_COLLECT);
@@ -471,22 +337,13 @@ void Emitter::collect() {
   BasicBlock *Keep = block("flush");
   B.SetInsertPoint(Flush);
   B.SetCurrentDebugLocation(L.Start->getDebugLoc());
+  Errno.endCollect(B);
   N = B.CreateLoad(I64, Number);
   B.CreateCondBr(B.CreateICmpEQ(N, B.getInt64(0)), Done, Keep);
   B.SetInsertPoint(Keep);
   for (Copy &C : Copies)
     if (C.V->RestoreCollect)
       copy(B, C.Collected, C.V->Base, *C.V);
-  if (L.Promised && FlowsErrno && !CollectSetsErrno) {
-    B.CreateStore(B.getInt32(0), ErrnoChanged);
-  } else if (L.Promised) {
-    // Code of the iteration that was not collected may have set errno.
-    Value *Own = B.CreateLoad(I32, errnoAddress(B));
-    Value *Last =
-        B.CreateLoad(I32, element(B, Errno, B.CreateSub(N, B.getInt64(1)), 4));
-    B.CreateStore(Own, CollectedErrno);
-    B.CreateStore(B.CreateZExt(B.CreateICmpNE(Own, Last), I32), ErrnoChanged);
-  }
   B.CreateBr(Calls);
 }
 
@@ -531,8 +388,6 @@ void Emitter::calls() {
   B.SetCurrentDebugLocation(StartLoc);
   Value *N = B.CreateLoad(I64, Number);
   B.CreateStore(N, Called);
-  if (FlowsErrno)
-    B.CreateStore(B.CreateLoad(I32, StartErrno), LastErrno);
   Start->moveBefore(*Calls, Calls->end());
   B.SetInsertPoint(Calls);
   B.CreateStore(B.getInt64(0), Index);
@@ -542,7 +397,7 @@ void Emitter::calls() {
   Value *I = B.CreateLoad(I64, Index);
   setCurrent(B, I, COSY_BATCH_CALL);
   restore(B, I, &BatchVariable::RestoreCalls);
-  beforeCalls(B, I);
+  Errno.beforeCalls(B, I);
   B.CreateBr(cast<BasicBlock>(Map[L.RegionEntry]));
 
   // After the calls of an iteration.
@@ -550,7 +405,7 @@ void Emitter::calls() {
     B.SetInsertPoint(BB);
     Value *I = B.CreateLoad(I64, Index);
     save(B, I, &BatchVariable::SaveCalled);
-    afterCalls(B, I);
+    Errno.afterCalls(B, I);
     if (Resume)
       B.CreateStore(B.getInt32(resumeAt(Exit)), element(B, Resume, I, 4));
     return B.CreateAdd(I, B.getInt64(1));
@@ -589,8 +444,7 @@ void Emitter::calls() {
   B.CreateCondBr(B.CreateICmpULT(B.CreateLoad(I64, Index), N), Body, After);
   End->moveBefore(*After, After->end());
   B.SetInsertPoint(After);
-  if (FlowsErrno)
-    B.CreateStore(B.CreateLoad(I32, StartErrno), errnoAddress(B));
+  Errno.endCalls(B);
   B.CreateStore(B.getInt64(0), Index);
   B.CreateBr(FinishLoop);
 }
@@ -608,7 +462,7 @@ void Emitter::finish() {
   B.SetInsertPoint(Body);
   setCurrent(B, I, COSY_BATCH_FINISH);
   restore(B, I, &BatchVariable::RestoreFinish);
-  beforeFinish(B, I);
+  Errno.beforeFinish(B, I);
   auto *First = cast<BasicBlock>(Map[L.RegionExit]);
   if (Resume) {
     Value *Where = B.CreateLoad(I32, element(B, Resume, I, 4));
@@ -650,15 +504,6 @@ void Emitter::finish() {
     B.SetInsertPoint(Join);
   }
   setCurrent(B, B.CreateLoad(I64, Number), COSY_BATCH_COLLECT);
-  if (!L.Promised) {
-    B.CreateBr(Done);
-    return;
-  }
-  Value *Changed = B.CreateLoad(I32, ErrnoChanged);
-  BasicBlock *Other = block("errno");
-  B.CreateCondBr(B.CreateICmpEQ(Changed, B.getInt32(0)), Done, Other);
-  B.SetInsertPoint(Other);
-  B.CreateStore(B.CreateLoad(I32, CollectedErrno), errnoAddress(B));
   B.CreateBr(Done);
 }
 
@@ -667,6 +512,7 @@ void Emitter::done() {
   BasicBlock *Restart = block("restart");
   IRBuilder<> B(Done);
   B.SetCurrentDebugLocation(L.End->getDebugLoc());
+  Errno.end(B);
   B.CreateStore(B.getInt64(0), Number);
   SwitchInst *S =
       B.CreateSwitch(B.CreateLoad(I32, Leave), Restart, Leaves.size());
@@ -676,7 +522,7 @@ void Emitter::done() {
   if (L.Check)
     callBatchRuntime(B, "cosy_batch_next", {});
   setCurrent(B, B.getInt64(0), COSY_BATCH_COLLECT);
-  beginErrno(B);
+  Errno.begin(B);
   B.CreateBr(L.Step);
 }
 
@@ -714,17 +560,7 @@ void Emitter::emit() {
   Index = local(I64, "index");
   Called = local(I64, "called");
   Leave = local(I32, "leave");
-  if (L.Promised) {
-    CollectedErrno = local(I32, "collected.errno");
-    ErrnoChanged = local(I32, "errno.changed");
-  }
-  findErrno();
-  if (FlowsErrno) {
-    StartErrno = local(I32, "start.errno");
-    LastErrno = local(I32, "last.errno");
-    OwnErrno = local(I32, "own.errno");
-  }
-  Errno = L.savesErrno() ? bytes(4 * L.Size, Align(4), "errno") : nullptr;
+  Errno.create();
   for (Copy &C : Copies) {
     if (C.V->IsArray || C.V->isSaved())
       C.Array = bytes(C.Stride * L.Size, C.V->Alignment, "values");

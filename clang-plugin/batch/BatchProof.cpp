@@ -150,19 +150,6 @@ bool Proof::loopsEnd() {
 // Calls
 //===----------------------------------------------------------------------===//
 
-static bool isErrnoAddress(const Value *V) {
-  auto *CB = dyn_cast<CallBase>(V);
-  const Function *Callee = CB ? CB->getCalledFunction() : nullptr;
-  return Callee && Callee->getName() == "__errno_location";
-}
-
-/// \returns true if \p U is the address of a load or a store.
-static bool isAccess(const Use &U) {
-  return isa<LoadInst>(U.getUser()) ||
-         (isa<StoreInst>(U.getUser()) &&
-          U.getOperandNo() == StoreInst::getPointerOperandIndex());
-}
-
 /// The module must access errno only by its name.
 bool Proof::keepsErrnoPrivate() {
   Function *Location = M.getFunction("__errno_location");

@@ -318,6 +318,83 @@ static int cleared(int n)
 	return sum;
 }
 
+/* Regions, and code before them, that name errno. */
+static int named(int n, int how)
+{
+	int sum = 0;
+
+	errno = ERANGE;
+	for (int i = 0; i < n; i++) {
+		struct stat st;
+		int seen;
+
+		COSY_BATCH(4);
+		if (how == 1 && i == 2)
+			errno = ENOENT;
+		if (how == 4)
+			close(-1);
+		COSY_START;
+		if (how < 2)
+			stat(names[i], &st);
+		else if (i == 3)
+			errno = 0;
+		seen = errno;
+		if (how == 3 && seen == ENOENT)
+			errno = ENXIO;
+		if (how == 3 && i == 1)
+			access(names[1], F_OK);
+		COSY_END;
+		if (i == 2)
+			close(-1);
+		sum += seen * (i + 1);
+		sum = sum * 3 + errno;
+		if (how == 4)
+			access("", F_OK);
+	}
+	return sum * 100 + errno;
+}
+
+static __attribute__((noinline)) int status(const char *name)
+{
+	struct stat st;
+
+	errno = 0;
+	return stat(name, &st);
+}
+
+/* A region that calls a function which names errno. */
+static int hidden(int n, int always)
+{
+	int sum = 0;
+
+	errno = ERANGE;
+	for (int i = 0; i < n; i++) {
+		COSY_BATCH(4);
+		COSY_START;
+		if (always || i == 1)
+			status(names[i]);
+		COSY_END;
+		sum = sum * 3 + errno;
+	}
+	return sum * 100 + errno;
+}
+
+/* The address of errno is not its name. */
+static int pointed(int n)
+{
+	int *e = &errno, sum = 0;
+
+	for (int i = 0; i < n; i++) {
+		COSY_BATCH(4);
+		*e = i % 2;
+		COSY_START;
+		access(names[i], F_OK);
+		COSY_END;
+		sum = sum * 3 + errno;
+	}
+	return sum;
+}
+
 /* A list of arguments is a variable, and va_copy() writes it. */
 static long arguments(int n, ...)
 {
@@ -407,6 +484,19 @@ int main(void)
 		printf("%d %d %d %d\n", errors(1, how), errors(2, how), errors(4, how), errors(6, how));
 	// CHECK-NEXT: 38 348
 	printf("%d %d\n", cleared(4), cleared(6));
+	// CHECK-NEXT: 13634 42202 413920 3738502
+	// CHECK-NEXT: 13634 42202 413920 3738502
+	// CHECK-NEXT: 13634 64634 675900 6083100
+	// CHECK-NEXT: 13634 61402 560700 5046300
+	// CHECK-NEXT: 3602 17102 180902 1688402
+	for (int how = 0; how < 5; how++)
+		printf("%d %d %d %d\n", named(1, how), named(2, how), named(4, how), named(6, how));
+	// CHECK-NEXT: 3434 10402 94402 850402
+	// CHECK-NEXT: 0 202 3820 34800
+	for (int always = 0; always < 2; always++)
+		printf("%d %d %d %d\n", hidden(1, always), hidden(2, always), hidden(4, always), hidden(6, always));
+	// CHECK-NEXT: 38 349
+	printf("%d %d\n", pointed(4), pointed(6));
 	// CHECK-NEXT: 1241321
 	printf("%ld\n", arguments(4, 1, 2, 3, 4));
 	return 0;
