@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Checks that the Python package cosy has the same results, exceptions and objects as os."""
 
+import errno
 import gc
 import os
 import pathlib
@@ -75,6 +76,15 @@ def scan():
     # Without the status, which is then requested as with os.scandir().
     for entry in cosy.scandir(".", stat=False):
         assert outcome(entry.stat, follow_symlinks=False) == os.lstat(entry.name)
+    # A failure is not stored.
+    with open("back", "w"):
+        pass
+    entry = next(e for e in cosy.scandir(".", stat=False) if e.name == "back")
+    os.rename("back", "away")
+    assert outcome(entry.stat)[1] == errno.ENOENT
+    os.rename("away", "back")
+    assert entry.stat() == os.stat("back")
+    os.unlink("back")
     # The entry of a removed file still has the status that was read with it.
     with open("gone", "w"):
         pass
@@ -179,6 +189,23 @@ def threads():
     for thread in many:
         thread.join()
     assert sorted(names, key=int) == [str(i) for i in range(10000)]
+
+    # Threads that request the status of an entry at the same time get the same object.
+    entries = list(cosy.scandir("many", stat=False))
+    results = [[], []]
+    turn = threading.Barrier(2)
+
+    def request(mine):
+        for start in range(0, len(entries), 100):
+            turn.wait()
+            mine.extend(entry.stat() for entry in entries[start:start + 100])
+
+    both = [threading.Thread(target=request, args=(mine,)) for mine in results]
+    for thread in both:
+        thread.start()
+    for thread in both:
+        thread.join()
+    assert all(a is b for a, b in zip(*results, strict=True))
     print("threads: ok")
 
 

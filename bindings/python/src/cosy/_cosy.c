@@ -471,23 +471,40 @@ static int fetch(struct entry *self, bool follow, struct stat *status, bool *rai
 	return result;
 }
 
+/*
+ * Return os.stat_result for @status, or the one in *@cached if another thread has stored it
+ * meanwhile. Otherwise it is stored there.
+ */
+static PyObject *cache_stat(PyObject **cached, const struct stat *status)
+{
+	PyObject *result = make_stat(status);
+
+	if (result && !*cached)
+		*cached = Py_NewRef(result);
+	else if (result)
+		Py_SETREF(result, Py_NewRef(*cached));
+	return result;
+}
+
 static PyObject *entry_own_stat(struct entry *self)
 {
+	struct stat status;
 	bool raised;
 	int result;
 
-	if (!self->own) {
-		if (self->entry.result == -ENODATA) {
-			result = fetch(self, false, &self->entry.status, &raised);
-			if (raised)
-				return NULL;
-			self->entry.result = result;
-		}
-		if (self->entry.result < 0)
-			return raise_error(self->entry.result, self->path);
-		self->own = make_stat(&self->entry.status);
-	}
-	return Py_XNewRef(self->own);
+	if (self->own)
+		return Py_NewRef(self->own);
+	if (self->entry.result == 0)
+		return cache_stat(&self->own, &self->entry.status);
+	if (self->entry.result != -ENODATA)
+		return raise_error(self->entry.result, self->path);
+	/* Not stored in the entry: another thread may read it, and the next attempt may succeed. */
+	result = fetch(self, false, &status, &raised);
+	if (raised)
+		return NULL;
+	if (result < 0)
+		return raise_error(result, self->path);
+	return cache_stat(&self->own, &status);
 }
 
 static PyObject *entry_target_stat(struct entry *self)
@@ -498,15 +515,14 @@ static PyObject *entry_target_stat(struct entry *self)
 
 	if (self->entry.type != DT_LNK && self->entry.type != DT_UNKNOWN)
 		return entry_own_stat(self);
-	if (!self->target) {
-		result = fetch(self, true, &status, &raised);
-		if (raised)
-			return NULL;
-		if (result < 0)
-			return raise_error(result, self->path);
-		self->target = make_stat(&status);
-	}
-	return Py_XNewRef(self->target);
+	if (self->target)
+		return Py_NewRef(self->target);
+	result = fetch(self, true, &status, &raised);
+	if (raised)
+		return NULL;
+	if (result < 0)
+		return raise_error(result, self->path);
+	return cache_stat(&self->target, &status);
 }
 
 /* Parse the arguments of methods whose only argument is the keyword follow_symlinks=True. */
