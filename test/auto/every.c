@@ -53,7 +53,9 @@ static long call_##function(void)						\
 	const char *path = "/missing/name", *from = path, *to = path;		\
 	const char *target = path, *attribute = "user.x";			\
 	const void *times = NULL;						\
-	int dir = -1, olddir = -1, newdir = -1, flags = 0, version = 1;		\
+	int dir = -1, olddir = -1, newdir = -1, version = 1;			\
+	/* Without flags, renameat2() is another system call. */		\
+	int flags = !strcmp(#function, "renameat2");				\
 	unsigned int mode = 0, mask = 0, user = 0, group = 0;			\
 	unsigned long size = 1, room = 1;					\
 	char space[4096];							\

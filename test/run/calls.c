@@ -13,6 +13,8 @@
 // Without a module the results are the same again.
 // RUN: %vm unshare -m bash -c 'mount --bind /dev/null /dev/cosy && %build/bin/cosy run %t native' >%t.none
 // RUN: cmp %t.native %t.none
+// glibc makes the system call that preload.def names: a filter may forbid only that one.
+// RUN: %vm %t forbidden
 
 // CHECK: stat("file", buffer) = 0, errno 77 file 81a0 1 5
 // CHECK: stat("missing", buffer) = -1, errno 2
@@ -26,15 +28,19 @@
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
 
@@ -384,6 +390,9 @@ static bool has_name(const char *list, const char *name)
 	return false;
 }
 
+/* The module makes the last call. */
+static bool applies;
+
 #define V(name) (at[name] ? at[name]->value : 0)
 
 #define COSY_PRELOAD_IF(function, name, condition, params, names, ...)		\
@@ -406,6 +415,7 @@ static long call_##function(const struct value **at)				\
 	(void)olddir, (void)newdir, (void)flags, (void)version;			\
 	(void)mode, (void)mask, (void)user, (void)group, (void)size;		\
 	(void)room, (void)length, (void)buffer;					\
+	applies = condition;							\
 	errno = 77;								\
 	return function names;							\
 }
@@ -413,10 +423,11 @@ static long call_##function(const struct value **at)				\
 
 static const struct {
 	const char *name, *names;
+	int nr;
 	long (*call)(const struct value **at);
 } functions[] = {
 #define COSY_PRELOAD_IF(function, name, condition, params, names, ...) \
-	{ #function, #names, call_##function },
+	{ #function, #names, SYS_##name, call_##function },
 #include <preload.def>
 };
 
@@ -437,10 +448,80 @@ static void prepare_names(void)
 	beyond = read_only + 4096;
 }
 
-int main(int argc, char **argv)
+/* Call a function with all combinations of values, and @use for each. */
+static void call_all(size_t f, void (*use)(size_t f, const char *arguments, long result, int error))
 {
 	const struct value *at[NAMES], *first[NAMES];
 	char arguments[2000];
+	int i;
+
+	for (i = 0; i < NAMES; i++)
+		first[i] = at[i] = has_name(functions[f].names, names_of[i]) ?
+			values(functions[f].name, names_of[i]) : NULL;
+	do {
+		long result;
+		size_t n = 0;
+
+		memset(buffer, 0, sizeof(buffer));
+		for (i = 0; i < NAMES; i++)
+			if (at[i])
+				n += snprintf(arguments + n, sizeof(arguments) - n,
+					      "%s%s", n ? ", " : "", at[i]->text);
+		/* Opening a FIFO waits for the other end. */
+		if (strstr(functions[f].name, "open") && at[PATH]->value &&
+		    strstr(at[PATH]->text, "fifo"))
+			result = -1, errno = 0, applies = false;
+		else
+			result = functions[f].call(at);
+		use(f, arguments, result, errno);
+		for (i = 0; i < NAMES; i++) {
+			if (!at[i])
+				continue;
+			if ((++at[i])->text)
+				break;
+			at[i] = first[i];
+		}
+	} while (i < NAMES);
+}
+
+static void expect_forbidden(size_t f, const char *arguments, long result, int error)
+{
+	if (applies && (result != -1 || error != 99))
+		errx(1, "%s(%s) = %ld, errno %d: not system call %d", functions[f].name, arguments,
+		     result, error, functions[f].nr);
+}
+
+/* In a child, which a filter forbids the system call of the function. */
+static void check_number(size_t f)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, functions[f].nr, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 99),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		check(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+		      prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), "filter");
+		call_all(f, expect_forbidden);
+		_exit(0);
+	}
+	check(waitpid(child, &status, 0) != child, "waitpid");
+	if (status)
+		errx(1, "%s: status %x", functions[f].name, status);
+}
+
+static void print(size_t f, const char *arguments, long result, int error)
+{
+	report(functions[f].name, arguments, result, error);
+}
+
+int main(int argc, char **argv)
+{
 	struct stat st;
 
 	/* A separate directory, below another one, because the functions change both. */
@@ -451,7 +532,12 @@ int main(int argc, char **argv)
 	prepare_names();
 	make_files();
 	open_files();
-	check(argc != 2, "usage: calls native|module");
+	check(argc != 2, "usage: calls native|module|forbidden");
+	if (!strcmp(argv[1], "forbidden")) {
+		for (size_t f = 0; f < sizeof(functions) / sizeof(*functions); f++)
+			check_number(f);
+		return 0;
+	}
 	describe(".", before, sizeof(before));
 	/* The first calls are always native. */
 	for (int i = 0; i < 100; i++)
@@ -459,37 +545,8 @@ int main(int argc, char **argv)
 	if (is_device_open() != !strcmp(argv[1], "module"))
 		errx(1, "the device is %sopen", is_device_open() ? "" : "not ");
 
-	for (size_t f = 0; f < sizeof(functions) / sizeof(*functions); f++) {
-		int i;
-
-		for (i = 0; i < NAMES; i++)
-			first[i] = at[i] = has_name(functions[f].names, names_of[i]) ?
-				values(functions[f].name, names_of[i]) : NULL;
-		do {
-			long result;
-			size_t n = 0;
-
-			memset(buffer, 0, sizeof(buffer));
-			for (i = 0; i < NAMES; i++)
-				if (at[i])
-					n += snprintf(arguments + n, sizeof(arguments) - n,
-						      "%s%s", n ? ", " : "", at[i]->text);
-			/* Opening a FIFO waits for the other end. */
-			if (strstr(functions[f].name, "open") && at[PATH]->value &&
-			    strstr(at[PATH]->text, "fifo"))
-				result = -1, errno = 0;
-			else
-				result = functions[f].call(at);
-			report(functions[f].name, arguments, result, errno);
-			for (i = 0; i < NAMES; i++) {
-				if (!at[i])
-					continue;
-				if ((++at[i])->text)
-					break;
-				at[i] = first[i];
-			}
-		} while (i < NAMES);
-	}
+	for (size_t f = 0; f < sizeof(functions) / sizeof(*functions); f++)
+		call_all(f, print);
 	if (is_device_open() != !strcmp(argv[1], "module"))
 		errx(1, "the device is %sopen in the end", is_device_open() ? "" : "not ");
 	return 0;

@@ -87,6 +87,7 @@
  */
 #define COSY_PRELOAD_SAVINGS(CALL) \
 	CALL(newfstatat, 1577, 1828) CALL(statx, 1577, 1616) \
+	CALL(stat, 1577, 1577) CALL(lstat, 1577, 1577) \
 	CALL(openat, 1329, 1554) CALL(access, 1183, 1427) CALL(faccessat2, 1183, 1427) \
 	CALL(readlink, 1160, 1160) CALL(readlinkat, 1160, 1160) \
 	CALL(unlink, 900, 900) CALL(unlinkat, 900, 900) \
