@@ -318,4 +318,6 @@ void cosy_before_syscall(long nr, long arg0)
 		cosy_before_filter();
 	else if (nr == __NR_prctl)
 		cosy_before_prctl(arg0);
+	else if (nr == __NR_prlimit64 || nr == __NR_setrlimit)
+		cosy_before_limit();
 }

@@ -137,7 +137,7 @@ void cosy_after_filter(void) COSY_HIDDEN;
 void cosy_before_prctl(long option) COSY_CALLED;
 
 /**
- * cosy_before_syscall() - call cosy_before_filter() if syscall() will set a filter
+ * cosy_before_syscall() - prepare for a filter or a limit that syscall() will set
  * @nr:   number of the system call
  * @arg0: its first argument; ignored unless @nr is that of prctl()
  */

@@ -81,6 +81,10 @@
 	je	1f
 	cmp	$__NR_prctl, %rdi
 	je	1f
+	cmp	$__NR_prlimit64, %rdi
+	je	1f
+	cmp	$__NR_setrlimit, %rdi
+	je	1f
 	mov	cosy_nexts + .Lfn_syscall * 8(%rip), %r11
 	test	%r11, %r11
 	jz	1f

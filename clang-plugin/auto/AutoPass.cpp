@@ -159,7 +159,8 @@ static bool notify(CallBase &CB, StringRef Notice, Library From) {
       Code->getSExtValue() != PR_SET_SECCOMP)
     return false;
   if (Code && Notice == "cosy_before_syscall" &&
-      Code->getSExtValue() != SYS_seccomp && Code->getSExtValue() != SYS_prctl)
+      !is_contained({SYS_seccomp, SYS_prctl, SYS_prlimit64, SYS_setrlimit},
+                    Code->getSExtValue()))
     return false;
   B.CreateCall(F, Args);
   return true;

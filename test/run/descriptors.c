@@ -142,6 +142,16 @@ static void raised(void)
 	for (int fd = 300; fd < 400; fd++)
 		CHECK(open("/dev/null", O_RDONLY) == fd && !stat("/", &st));
 	expect_device();
+	r.rlim_cur = 500;
+	CHECK(!syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &r, NULL));
+	for (int fd = 400; fd < 500; fd++)
+		CHECK(open("/dev/null", O_RDONLY) == fd && !stat("/", &st));
+	expect_device();
+	r.rlim_cur = 600;
+	CHECK(!syscall(SYS_setrlimit, RLIMIT_NOFILE, &r));
+	for (int fd = 500; fd < 600; fd++)
+		CHECK(open("/dev/null", O_RDONLY) == fd && !stat("/", &st));
+	expect_device();
 }
 
 /* An executed program and a child begin without it. */
