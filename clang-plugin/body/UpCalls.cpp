@@ -249,6 +249,23 @@ static void inlinePieces(Function &Thunk, ArrayRef<Instruction *> Copies,
   }
 }
 
+/// Makes \p Thunk call functions with the attribute warning through pointers,
+/// so that clang reports such calls only in native code. There it knows more
+/// about the region's inputs, and may have removed the call.
+static void hideWarnedCalls(Function &Thunk) {
+  for (Instruction &I : instructions(Thunk)) {
+    auto *CB = dyn_cast<CallBase>(&I);
+    if (!CB || !CB->getCalledFunction() ||
+        !CB->getCalledFunction()->hasFnAttribute("dontcall-warn"))
+      continue;
+    IRBuilder<> B(CB);
+    Type *Ptr = CB->getCalledOperand()->getType();
+    InlineAsm *Hide =
+        InlineAsm::get(FunctionType::get(Ptr, {Ptr}, false), "", "=r,0", false);
+    CB->setCalledOperand(B.CreateCall(Hide, {CB->getCalledOperand()}));
+  }
+}
+
 Function *createThunk(const UpCall &Call, ArrayRef<Reg> Uses,
                       ArrayRef<Reg> Defs, const Twine &Name,
                       const Function &Host, bool OwnErrno) {
@@ -326,6 +343,7 @@ Function *createThunk(const UpCall &Call, ArrayRef<Reg> Uses,
   }
   B.CreateRetVoid();
   inlinePieces(*Thunk, Copies, Locations);
+  hideWarnedCalls(*Thunk);
   return Thunk;
 }
 

@@ -7,10 +7,15 @@
 // RUN: %cosy-cc -O2 -w -DMAIN %s -o %t && COSY_EXECUTOR=user %t
 // RUN: %cosy-cc -O2 -w -DMAIN -flto %s -o %t && COSY_EXECUTOR=user %t
 // RUN: %cosy-cc -O2 -w -DMAIN -flto=thin %s -o %t && COSY_EXECUTOR=user %t
+// The same for the attribute warning.
+// RUN: %clang -O2 -Werror -fplugin-arg-cosy-Wno-cosy -DMAIN -c -o %t.o %s
 // If the native code has the call, clang reports it there, and only there.
 // RUN: not %clang -O2 -w -DUSED -c -o %t.o %s 2>&1 | FileCheck %s
 // CHECK: error: call to 'too_large' declared with 'error' attribute
 // CHECK-NOT: error: call
+// RUN: %clang -O2 -DDOUBTFUL -c -o %t.o %s 2>&1 | FileCheck --check-prefix=WARN %s
+// WARN: call to 'rather_large' declared with 'warning' attribute
+// WARN-NOT: warning: call
 #include <cosy.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -39,6 +44,7 @@ char *checked(struct key *key)
 
 // The size is known where the function is inlined. The compound is made before.
 void too_large(void) __attribute__((__error__("too large")));
+void rather_large(void) __attribute__((__warning__("rather large")));
 
 static inline int limited(int size)
 {
@@ -48,6 +54,8 @@ static inline int limited(int size)
 	n += getpid() > 0;
 	if (size > 64)
 		too_large();
+	if (size > 32)
+		rather_large();
 	for (int i = 0; i < 2; i++)
 		n += getpid() > 0;
 	COSY_END;
@@ -59,6 +67,10 @@ void use(char *bytes)
 {
 }
 
+void rather_large(void)
+{
+}
+
 int main(void)
 {
 	return limited(8) != 3;
@@ -67,5 +79,10 @@ int main(void)
 int too_much(int n)
 {
 	return limited(n);
+}
+#elif defined(DOUBTFUL)
+int rather_much(int n)
+{
+	return limited(n & 63);
 }
 #endif
