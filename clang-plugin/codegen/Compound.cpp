@@ -48,20 +48,31 @@ static void dump(const Compound &C) {
   cosy_disassemble(C.Img.Bytes.data(), C.Img.Bytes.size(), 0, stderr, &Diag);
 }
 
+/// Reports that \p R stays native because it has \p TooMany. \returns false.
+static bool stayNative(const Region &R, const Twine &TooMany) {
+  if (R.IsAsync)
+    return false;
+  if (R.Options.countsRuns())
+    reportError(*R.Host, R.Loc,
+                "region with a limit has " + TooMany +
+                    ", too many for a compound; divide it into several");
+  else
+    reportWarning(Warning::StaysNative, *R.Host, R.Loc,
+                  "region stays native: it has " + TooMany +
+                      ", too many for a compound; divide it into several");
+  return false;
+}
+
 static bool compile(Region &R, Compound &C, FunctionAnalysisManager &FAM) {
   if (!generate(*R.Body, C, FAM)) {
     FAM.invalidate(*R.Body, SpillPass().run(*R.Body, FAM));
-    if (!generate(*R.Body, C, FAM)) {
-      if (R.IsAsync)
-        return false;
-      reportError(*R.Host, R.Loc,
-                  "region is too large for a compound: more than " +
-                      Twine(COSY_MAX_REGS) +
-                      " values live at once; divide it into several");
-      return false;
-    }
+    if (!generate(*R.Body, C, FAM))
+      return stayNative(R, "more than " + Twine(COSY_MAX_REGS) +
+                               " values that are live at once");
   }
   C.Img = emitImage(C.Sel.C);
+  if (std::string TooMany = exceededLimit(C.Img); !TooMany.empty())
+    return stayNative(R, TooMany);
   if (std::string Why = verifyImage(C.Img); !Why.empty()) {
     reportError(*R.Host, R.Loc,
                 "internal error: region became an invalid compound (" + Why +

@@ -23,9 +23,8 @@ struct Compound {
 
 /// Simplifies R.Body, into which callees have been inlined and which has been
 /// described, and compiles it to \p C. Remarks report the result. \returns
-/// false if there is no compound. If R.Body must become one, an error is
-/// reported.
-/// become one.
+/// false if there is no compound. If R.Body is not only a part of a coroutine,
+/// that is reported.
 bool makeCompound(Region &R, Compound &C, llvm::FunctionAnalysisManager &FAM);
 
 /// Reports the buffers that R.Body reads into.

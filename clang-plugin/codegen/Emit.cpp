@@ -240,6 +240,23 @@ Image emitImage(Code &C) {
   return Out;
 }
 
+std::string exceededLimit(const Image &I) {
+  cosy_header H;
+  memcpy(&H, I.Bytes.data(), sizeof(H));
+  auto MoreThan = [](uint64_t Maximum, const Twine &What) {
+    return ("more than " + Twine(Maximum) + " " + What).str();
+  };
+  if (H.nops > COSY_MAX_OPS)
+    return MoreThan(COSY_MAX_OPS, "operations");
+  if (H.nexits > COSY_MAX_EXITS)
+    return MoreThan(COSY_MAX_EXITS, "exits");
+  if (H.nupcalls > COSY_MAX_UPCALLS)
+    return MoreThan(COSY_MAX_UPCALLS, "up-calls");
+  if (I.Bytes.size() > COSY_MAX_SIZE)
+    return MoreThan(COSY_MAX_SIZE, "bytes");
+  return "";
+}
+
 std::string verifyImage(const Image &I) {
   std::vector<uint64_t> Aligned((I.Bytes.size() + 7) / 8);
   memcpy(Aligned.data(), I.Bytes.data(), I.Bytes.size());

@@ -19,6 +19,9 @@ struct Image {
 /// Emits the image of \p C, whose registers are allocated.
 Image emitImage(Code &C);
 
+/// \returns what \p I has too many of for a compound, with the maximum, or "".
+std::string exceededLimit(const Image &I);
+
 /// \returns why \p I is not a valid compound, or "".
 std::string verifyImage(const Image &I);
 

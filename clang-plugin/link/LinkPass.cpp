@@ -167,7 +167,7 @@ void Program::compile(Deferred &D) {
 
 void Program::complete(Deferred &D) {
   if (!D.HasCompound) {
-    // The module must be valid also after an error.
+    // The native code remains. Also after an error, the module must be valid.
     for (CallBase *Run : D.Runs)
       dropRun(*Run);
     foldMode(*D.Descriptor, nullptr);

@@ -155,8 +155,6 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
     return false;
   }
   CompoundPath Path(R);
-  if (Gate)
-    Path.setGate(*Gate);
   FAM.invalidate(*R.Body, SROAPass(SROAOptions::PreserveCFG).run(*R.Body, FAM));
   SmallVector<PrivateLocal, 4> Locals;
   if (!R.Host->callsFunctionThatReturnsTwice())
@@ -188,17 +186,21 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
   if (Defer) {
     explainBuffers(R, C.Buffers);
     deferBody(R);
+    if (Gate)
+      Path.setGate(*Gate);
     Path.defer(D.NumOutputs, Locals);
     return true;
   }
-  bool Good = makeCompound(R, C, FAM);
-  // After an error no code is generated, but the module must be valid.
-  if (Good || !R.IsAsync)
+  // Also after an error, the module must be valid.
+  if (makeCompound(R, C, FAM)) {
+    if (Gate)
+      Path.setGate(*Gate);
     Path.complete(Table.add(R, C.Img, C.Sel.C, C.Thunks,
                             Functions.list(C.Sel.C.Functions), Library),
                   C.Sel.C, C.Sel.Inputs, Locals);
-  else
+  } else {
     Path.abandon();
+  }
   if (R.IsAsync && Path.frame())
     Frames.push_back(Path.frame());
   eraseBody(R, FAM);
