@@ -282,10 +282,11 @@ bool LoopCheck::checkInstructions() {
   return true;
 }
 
-/// Returns true if \p I is the address of a member of a variable.
-static bool isMemberAddress(Instruction &I) {
-  return isa<GetElementPtrInst>(I) &&
-         isa<AllocaInst, Argument>(I.stripInBoundsConstantOffsets());
+/// Returns true if \p I is the address of a member of a variable, or of errno.
+static bool isAddressByName(Instruction &I) {
+  return isErrnoAddress(&I) ||
+         (isa<GetElementPtrInst>(I) &&
+          isa<AllocaInst, Argument>(I.stripInBoundsConstantOffsets()));
 }
 
 /// Afterwards no value of the loop is used in another block than its own.
@@ -309,7 +310,7 @@ void LoopCheck::demoteValues() {
   // In memory, an address would count as a use of the variable's address.
   for (BasicBlock *BB : L.Blocks)
     for (Instruction &I : reverse(*BB))
-      if (isMemberAddress(I))
+      if (isAddressByName(I))
         recomputeWhereUsed(I);
   SmallVector<Instruction *, 16> Values;
   for (BasicBlock *BB : L.Blocks)
