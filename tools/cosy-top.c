@@ -7,6 +7,7 @@
  * users of tracefs. See docs/tracing.md, and Documentation/trace/histogram.rst of the kernel.
  */
 #define _GNU_SOURCE
+#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
@@ -222,10 +223,32 @@ static struct row *row_of(int id, const char *name, size_t length)
 	return thread->row;
 }
 
+/* Read an entry of a histogram. Return false at the end. A name may contain newlines. */
+static bool read_entry(FILE *file, char **entry, size_t *size)
+{
+	ssize_t length = getline(entry, size, file), more = 0;
+	char *line = NULL;
+	size_t space = 0;
+
+	while (length > 0 && strstr(*entry, "common_pid: ") && !strstr(*entry, "hitcount: ") &&
+	       (more = getline(&line, &space, file)) > 0) {
+		if (*size < (size_t)(length + more + 1)) {
+			*size = length + more + 1;
+			*entry = realloc(*entry, *size);
+			if (!*entry)
+				watch_die(&watch, "names", strerror(ENOMEM), NULL);
+		}
+		memcpy(*entry + length, line, more + 1);
+		length += more;
+	}
+	free(line);
+	return length > 0;
+}
+
 /*
- * Read a histogram, whose lines are
+ * Read a histogram, whose entries are
  *	{ common_pid: NAME [ THREAD], status: S } hitcount: N
- * A name may contain any characters.
+ * A name may contain any characters. The terminal must not see those that control it.
  */
 static void read_histogram(const char *event, enum column column)
 {
@@ -235,7 +258,7 @@ static void read_histogram(const char *event, enum column column)
 
 	if (!file)
 		watch_die(&watch, event, strerror(errno), NULL);
-	while (getline(&line, &length, file) > 0) {
+	while (read_entry(file, &line, &length)) {
 		unsigned long long hits;
 		unsigned int status = 0;
 		int thread;
@@ -259,6 +282,9 @@ static void read_histogram(const char *event, enum column column)
 			continue;
 		while (end > name && end[-1] == ' ')
 			end--;
+		for (char *c = name; c < end; c++)
+			if (!isprint((unsigned char)*c))
+				*c = '?';
 		row_of(thread, name, (size_t)(end - name))->now[column + status] += hits;
 	}
 	free(line);
