@@ -100,9 +100,9 @@ void cosy::writeText(raw_ostream &Stream, const Profile &Profile,
     ++(Loses ? Losses : Number);
     Stream << format("%3s ", Loses ? "-" : std::to_string(Number).c_str())
            << format("%6s  ", changeText(Advice.SavedNs, Profile.CpuNs).c_str())
-           << Advice.Title << '\n';
+           << printable(Advice.Title) << '\n';
     for (const std::string &Line : Advice.Details)
-      Stream << "            " << Line << '\n';
+      Stream << "            " << printable(Line) << '\n';
   }
 
   Stream << "\nThe calls that take most time:\n"
@@ -118,8 +118,9 @@ void cosy::writeText(raw_ostream &Stream, const Profile &Profile,
                   "%11s %9s %17s", countText(Site.Sum.count).c_str(),
                   timeText(Entry.Ns / Site.Sum.count).c_str(),
                   timeText(double(Site.Sum.user_ns) / Site.Sum.count).c_str())
-           << "  " << Site.Syscall << ", " << Entry.Executable->name() << ": "
-           << Profile.describe(Site) << '\n';
+           << "  " << Site.Syscall << ", "
+           << printable(Entry.Executable->name()) << ": "
+           << printable(Profile.describe(Site)) << '\n';
   }
 }
 

@@ -40,3 +40,17 @@ std::string cosy::countText(uint64_t Value) {
     Digits.insert(I - 3, ",");
   return Digits;
 }
+
+std::string cosy::printable(StringRef Bytes) {
+  std::string Text;
+  for (size_t I = 0; I < Bytes.size(); ++I) {
+    unsigned char Byte = Bytes[I];
+    // In UTF-8, the control characters U+0080 to U+009F have two bytes.
+    bool IsC1 = Byte == 0xc2 && I + 1 < Bytes.size() &&
+                static_cast<unsigned char>(Bytes[I + 1]) < 0xa0;
+    if (IsC1)
+      ++I;
+    Text += IsC1 || Byte < 0x20 || Byte == 0x7f ? '?' : Bytes[I];
+  }
+  return Text;
+}

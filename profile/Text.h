@@ -7,6 +7,8 @@
 #ifndef COSY_PROFILE_TEXT_H
 #define COSY_PROFILE_TEXT_H
 
+#include "llvm/ADT/StringRef.h"
+
 #include <cstdint>
 #include <string>
 
@@ -20,6 +22,10 @@ std::string changeText(double SavedNs, double WholeNs);
 
 /// Return a number with commas: "3,201".
 std::string countText(uint64_t Value);
+
+/// Return \p Bytes with '?' in place of control characters. Names of files and
+/// functions may contain any, but the report may be read on a terminal.
+std::string printable(llvm::StringRef Bytes);
 
 } // namespace cosy
 

@@ -17,6 +17,11 @@ echo "command: $?"
 $cosy profile du -s /etc >du.out 2>du.err
 echo "du: $?"
 
+# The report may be read on a terminal, which names must not control.
+name=$(printf '/tmp/x\033[31my')
+cp ./static "$name"
+$cosy profile "$name" /etc/hostname >name.out 2>name.err
+
 # record_process NAME - run known while `-p` records it; the recorder is $recorder.
 record_process() {
 	rm -f /tmp/go "$1".*
