@@ -22,6 +22,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
+#include <sys/uio.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <termios.h>
@@ -944,6 +945,73 @@ static void wait_for_input(int fd)
 	EQUAL(result_of(loop, &op), -ECANCELED);
 }
 
+/* The first piece of a vector may be too short for the file, or not, as the kernel decides. */
+static void short_pieces(int fd)
+{
+	struct cosy_async op = { 0 };
+	uint64_t values[32];
+	struct iovec pieces[] = { { values, 7 }, { values, sizeof(values) } };
+	struct iovec nothing[] = { { values, 0 }, { NULL, 0 } };
+	int error;
+
+	set_nonblock(fd, true);
+	EQUAL(readv(fd, pieces, 2), -1);
+	error = errno;
+	set_nonblock(fd, false);
+	EQUAL(cosy_async_readv(loop, &op, fd, pieces, 2), 0);
+	if (error == EAGAIN) {
+		execute(loop);
+		EQUAL(cosy_cancel(loop, &op), 0);
+		completes(&op, -ECANCELED);
+	} else {
+		completes(&op, -error);
+	}
+	EQUAL(cosy_async_readv(loop, &op, fd, pieces, 1), 0);
+	completes(&op, -EINVAL);
+	EQUAL(cosy_async_readv(loop, &op, fd, nothing, 2), 0);
+	completes(&op, 0);
+	EQUAL(cosy_async_readv(loop, &op, fd, NULL, 1), 0);
+	completes(&op, -EFAULT);
+}
+
+/* A full eventfd refuses what it never takes. The rest waits. */
+static void full_eventfd(void)
+{
+	const uint64_t largest = UINT64_MAX - 1, invalid = UINT64_MAX, one = 1;
+	struct iovec pieces[] = { { (void *)&one, 4 }, { (void *)&one, 8 } };
+	struct iovec nothing[] = { { NULL, 0 } };
+	struct cosy_async op = { 0 };
+	int fd = eventfd(0, 0);
+	uint64_t value;
+
+	EQUAL(write(fd, &largest, sizeof(largest)), sizeof(largest));
+	for (int nonblock = 0; nonblock < 2; nonblock++) {
+		set_nonblock(fd, nonblock);
+		EQUAL(cosy_async_write(loop, &op, fd, &one, 7), 0);
+		completes(&op, -EINVAL);
+		EQUAL(cosy_async_write(loop, &op, fd, &one, 0), 0);
+		completes(&op, -EINVAL);
+		EQUAL(cosy_async_write(loop, &op, fd, &invalid, sizeof(invalid)), 0);
+		completes(&op, -EINVAL);
+		EQUAL(cosy_async_write(loop, &op, fd, (void *)1, sizeof(invalid)), 0);
+		completes(&op, -EFAULT);
+		EQUAL(cosy_async_writev(loop, &op, fd, pieces, 2), 0);
+		completes(&op, -EINVAL);
+		EQUAL(cosy_async_writev(loop, &op, fd, nothing, 1), 0);
+		completes(&op, 0);
+		EQUAL(cosy_async_writev(loop, &op, fd, NULL, 1), 0);
+		completes(&op, -EFAULT);
+		EQUAL(cosy_async_write(loop, &op, fd, &one, sizeof(one)), 0);
+		execute(loop);
+		CHECK(cosy_async_pending(&op));
+		EQUAL(read(fd, &value, sizeof(value)), sizeof(value));
+		EQUAL(result_of(loop, &op), sizeof(one));
+		value = largest - 1;
+		EQUAL(write(fd, &value, sizeof(value)), sizeof(value));
+	}
+	end(fd);
+}
+
 /* Calls fail at once because of their arguments, also after others have waited. */
 static void wrong_arguments(void)
 {
@@ -972,6 +1040,7 @@ static void wrong_arguments(void)
 		for (int round = 0; round < 2; round++) {
 			EQUAL(cosy_async_read(loop, &op, fd, &value, 7), 0);
 			completes(&op, -EINVAL);
+			short_pieces(fd);
 			wait_for_input(fd);
 		}
 		end(fd);
@@ -1123,6 +1192,7 @@ int main(void)
 		reset_unix(nonblock);
 	}
 	wrong_arguments();
+	full_eventfd();
 	wrong_files();
 	messages();
 	linger();

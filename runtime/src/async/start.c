@@ -34,6 +34,8 @@
 #define RWF_NOWAIT 0x00000008
 #endif
 
+/* No kernel knows these flags of preadv2(). */
+#define UNKNOWN_FLAGS	0x40000000
 /* In nanoseconds: see try_later(). */
 #define TRIES_AFTER	1000000u
 
@@ -222,34 +224,91 @@ static bool waits_for_receiver(const struct cosy_slot *s, const struct cosy_desc
 	return s->reported && d->kind == COSY_KIND_SOCKET && d->type == SOCK_DGRAM;
 }
 
+/* Read the name of a descriptor's file. It is cut off, or empty if there is no /proc. */
+static void read_name(int fd, char name[32])
+{
+	char path[32];
+	long length;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	length = cosy_sys(SYS_readlink, (long)path, (long)name, 31);
+	name[length < 0 ? 0 : length] = 0;
+}
+
+/* Return true if a vector is invalid or has no bytes: then no call waits. */
+static bool has_no_bytes(const struct cosy_loop *loop, const struct cosy_async_entry *entry)
+{
+	/* The kernel reads the vector before it refuses the flags. */
+	return cosy_sys6(SYS_preadv2, loop->wake_fd, (long)entry->args[1], (long)entry->args[2],
+			 -1, 0, UNKNOWN_FLAGS) != -EOPNOTSUPP;
+}
+
 /*
- * Return true for a read() that fails at once although the descriptor is not ready. These files
- * check the size first, and support RWF_NOWAIT only since Linux 6.10.
+ * Return true for a call that reads too few bytes. These files check the size first, that of the
+ * first piece of a vector. They support RWF_NOWAIT only since Linux 6.10.
  */
-static bool is_too_short(const struct cosy_async_entry *entry, const struct cosy_descriptor *d)
+static bool reads_too_little(const struct cosy_async_entry *entry, uint64_t bytes)
 {
 	static const struct {
-		char link[32];
+		const char *name;
 		size_t bytes;
 	} files[] = {
 		{ "anon_inode:[timerfd]", sizeof(uint64_t) },
 		{ "anon_inode:[signalfd]", sizeof(struct signalfd_siginfo) },
 		{ "anon_inode:[userfaultfd]", sizeof(struct uffd_msg) },
 	};
-	char path[32], link[32];
-	long length;
 
-	if (entry->nr != SYS_read || d->kind != COSY_KIND_NOWAIT ||
-	    entry->args[2] >= sizeof(struct signalfd_siginfo))
+	char name[32];
+
+	if (bytes >= sizeof(struct signalfd_siginfo))
 		return false;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", (int)entry->args[0]);
-	length = cosy_sys(SYS_readlink, (long)path, (long)link, sizeof(link));
+	read_name((int)entry->args[0], name);
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		if (length == (long)strlen(files[i].link) &&
-		    !memcmp(link, files[i].link, (size_t)length))
-			return entry->args[2] < files[i].bytes;
+		if (!strcmp(name, files[i].name))
+			return bytes < files[i].bytes;
 	}
 	return false;
+}
+
+/* Return true for a call that a full eventfd refuses: with too few bytes, or an invalid value. */
+static bool is_refused(const struct cosy_loop *loop, const struct cosy_async_entry *entry)
+{
+	struct pollfd poll = { .fd = (int)entry->args[0], .events = POLLOUT };
+	char name[32];
+	long result;
+
+	if (cosy_sys(SYS_poll, (long)&poll, 1, 0))
+		return false;
+	read_name(poll.fd, name);
+	if (strcmp(name, "anon_inode:[eventfd]"))
+		return false;
+	/* Any eventfd refuses it. If this one does not, that only wakes the loop. */
+	result = cosy_sys6(entry->nr, loop->wake_fd, (long)entry->args[1], (long)entry->args[2],
+			   (long)entry->args[3], (long)entry->args[4], (long)entry->args[5]);
+	return result < 0 && result != -EAGAIN;
+}
+
+/*
+ * Return true for a read or write that does not wait, although the descriptor is not ready, because
+ * of its buffers.
+ */
+static bool ends_at_once(const struct cosy_loop *loop, const struct cosy_slot *s,
+			 const struct cosy_async_entry *entry, const struct cosy_descriptor *d)
+{
+	uint64_t bytes = entry->args[2];
+
+	if (entry->nr == SYS_readv || entry->nr == SYS_writev || entry->nr == SYS_preadv2 ||
+	    entry->nr == SYS_pwritev2) {
+		if (has_no_bytes(loop, entry))
+			return true;
+		bytes = ((const struct iovec *)entry->args[1])->iov_len;
+	}
+	if (d->kind != COSY_KIND_NOWAIT)
+		return false;
+	if (s->how == COSY_HOW_READ)
+		return reads_too_little(entry, bytes);
+	/* write() of no byte does not wait. */
+	return (entry->nr == SYS_write && !bytes) || is_refused(loop, entry);
 }
 
 /* Return true if the call fails at once because it names a position, and the file has none. */
@@ -280,7 +339,7 @@ static bool needs_thread(const struct cosy_loop *loop, uint32_t slot,
 	case COSY_HOW_READ:
 	case COSY_HOW_WRITE:
 		return is_polled(s, d) && blocks(s) &&
-		       !is_too_short(&loop->entries[slot], d) &&
+		       !ends_at_once(loop, s, &loop->entries[slot], d) &&
 		       !has_no_position(s, &loop->entries[slot]);
 	case COSY_HOW_SEND:
 		return waits_for_receiver(s, d) && blocks(s);
