@@ -36,6 +36,7 @@ enum cosy_mode {
  * @counts:   NULL unless COSY_STATS is on
  * @verdict:  whether it gains in the kernel
  * @code:     decoded code
+ * @moves:    enum cosy_moves, for compounds of loops; relaxed
  */
 struct cosy_reserved {
 	struct cosy_reserved *next;
@@ -45,6 +46,14 @@ struct cosy_reserved {
 	struct cosy_counts *counts;
 	struct cosy_verdict verdict;
 	struct cosy_code *code;
+	uint8_t moves;
+};
+
+/** enum cosy_moves - whether a compound does the same in each thread of the process */
+enum cosy_moves {
+	COSY_MOVES_UNKNOWN,
+	COSY_MOVES_NOT,
+	COSY_MOVES_FREELY,
 };
 
 /**

@@ -12,28 +12,18 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-#include "loop.h"
+#include "cpus.h"
 
 #define LARGE	(64u << 10)
 #define PIECES	40u
 #define NAME	"/tmp/cosy-cpus-races"
 
-static unsigned int cpus[64];
-static unsigned int ncpus;
-
 /* Return true if the loop has all processors that the test can use now. */
 static bool try_new_loop(struct cosy_loop **loop)
 {
-	cpu_set_t set;
 	int err;
 
-	CPU_ZERO(&set);
-	EQUAL(sched_getaffinity(0, sizeof(set), &set), 0);
-	ncpus = 0;
-	for (unsigned int i = 0; i < CPU_SETSIZE && ncpus < 64; i++) {
-		if (CPU_ISSET(i, &set))
-			cpus[ncpus++] = i;
-	}
+	find_cpus();
 	EQUAL(cosy_loop_create(loop, NULL), 0);
 	err = cosy_loop_cpus(*loop, cpus, ncpus);
 	if (err)

@@ -19,23 +19,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "loop.h"
-
-#define MAX_CPUS	64
-
-/* The processors that this process may use. */
-static unsigned int cpus[MAX_CPUS];
-static unsigned int ncpus;
-
-static void find_cpus(void)
-{
-	cpu_set_t set;
-
-	EQUAL(sched_getaffinity(0, sizeof(set), &set), 0);
-	for (unsigned int i = 0; i < CPU_SETSIZE && ncpus < MAX_CPUS; i++)
-		if (CPU_ISSET(i, &set))
-			cpus[ncpus++] = i;
-}
+#include "cpus.h"
 
 static struct cosy_loop *new_loop(void)
 {

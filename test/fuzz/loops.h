@@ -119,7 +119,7 @@ static void resume_compound(unsigned int index)
 	entry->args[4] = (__u32)entry->args[1] + any(2);
 	entry->args[0] = (__u64)dev;
 	entry->args[1] = entry->user_data;
-	entry->args[5] = COSY_COMPOUND_RESUMED;
+	entry->args[5] = COSY_COMPOUND_RESUMED | (any(2) ? COSY_COMPOUND_MOVES : 0);
 	submit_index(&loop, index);
 }
 

@@ -106,7 +106,7 @@ static void refused(void)
 	check(run(&loop, plain, frame, 0, 0) == -ENOENT, "a compound that was not loaded for loops");
 	check(run(&loop, echo + 1000, frame, 0, 0) == -ENOENT, "none");
 	check(run_frame(device, echo, frame, &sync) == -ENOENT, "one for loops is not run otherwise");
-	check(run(&loop, echo, frame, 0, 4) == -EINVAL, "unknown flags");
+	check(run(&loop, echo, frame, 0, 8) == -EINVAL, "unknown flags");
 	check(run(&loop, echo, frame, 0, 1ull << 63) == -EINVAL, "more of them");
 	check(run(&loop, echo, frame, 1, 0) == -EINVAL, "it does not begin in the middle");
 	check(run(&loop, echo, frame, 1, COSY_COMPOUND_RESUMED) == -EINVAL, "nor at an argument");
@@ -219,6 +219,92 @@ static void leaving(void)
 	close(sv[0]);
 	close(sv[1]);
 	destroy(&loop);
+}
+
+/* A compound that moves is resumed with another entry, and by another loop. */
+static void moving(void)
+{
+	static __u64 frame[NREGS + 1];
+	const __u64 flags = COSY_COMPOUND_RESUMED | COSY_COMPOUND_MOVES;
+	struct loop loop, other;
+	char buffer[8] = "";
+	int sv[2], fd;
+	__u64 up, pipe;
+
+	signal(SIGPIPE, SIG_IGN);
+	create(&loop, 64);
+	create(&other, 64);
+	pair(sv);
+	up = LOAD_FOR_LOOPS(RECV(GOT, FD, BUF, SIZE, 0), UPCALL(2),
+			    ADDI(ROUNDS, ROUNDS, 1), BR(ROUNDS, ULT, 3, 0), EXIT(1));
+	frame[FD] = (__u64)sv[0];
+	frame[BUF] = (uintptr_t)buffer;
+	frame[SIZE] = 1;
+	frame[ROUNDS] = 99;
+	start(&loop, 5, up, frame, 0, COSY_COMPOUND_MOVES);
+	check(go(&loop, 0) == 0, "it waits");
+	send(sv[1], "xyz", 3, 0);
+	check(go(&loop, 1) == 1 && collect(&loop) == 5 && is_left(&loop, 5, COSY_UPCALL, 8) &&
+	      frame[GOT] == 1, "it leaves for its up-call");
+	start(&loop, 9, up, frame, 8, flags);
+	check(go(&loop, 1) == 1 && collect(&loop) == 9 && is_left(&loop, 9, COSY_UPCALL, 8) &&
+	      buffer[0] == 'y', "another entry continues it");
+	start(&other, 5, up, frame, 8, flags);
+	check(go(&other, 1) == 1 && collect(&other) == 5 && is_left(&other, 5, COSY_UPCALL, 8) &&
+	      buffer[0] == 'z', "and another loop");
+	/* Nothing was kept that the entry could continue instead. */
+	frame[ROUNDS] = 99;
+	start(&loop, 5, receive, frame, 0, 0);
+	send(sv[1], "a", 1, 0);
+	check(go(&loop, 1) == 1 && collect(&loop) == 5 && entry_result(&loop, 5) == 2,
+	      "its entry runs another compound");
+	start(&loop, 5, up, frame, 8, COSY_COMPOUND_RESUMED);
+	frame[ROUNDS] = 2;
+	check(go(&loop, 1) == 1 && collect(&loop) == 5 &&
+	      loop.entries[5].status == COSY_ENTRY_DONE && entry_result(&loop, 5) == 1,
+	      "and ends it");
+
+	/* Closing a descriptor of the loop gives it back, and forgets it. */
+	frame[ROUNDS] = 99;
+	start(&loop, 5, up, frame, 0, COSY_COMPOUND_MOVES);
+	check(go(&loop, 0) == 0, "it waits");
+	close(dup(loop.fd));
+	check(collect(&loop) == 5 && is_left(&loop, 5, COSY_AGAIN, 0), "it is given back");
+	start(&other, 5, up, frame, 0, flags);
+	send(sv[1], "b", 1, 0);
+	check(go(&other, 1) == 1 && collect(&other) == 5 && is_left(&other, 5, COSY_UPCALL, 8),
+	      "another loop continues it");
+
+	/* A descriptor is closed while a compound waits. Only such waits are stale. */
+	start(&loop, 5, receive, frame, 0, COSY_COMPOUND_MOVES);
+	check(go(&loop, 0) == 0 &&
+	      enter_loop(&loop, COSY_ASYNC_CANCEL | COSY_ASYNC_CANCEL_FD | (unsigned int)sv[0]) ==
+	      (long long)COSY_ASYNC_ENTERED, "its file is open");
+	fd = dup(sv[0]);
+	close(sv[0]);
+	check(enter_loop(&other, COSY_ASYNC_CANCEL | COSY_ASYNC_CANCEL_FD | (unsigned int)sv[0]) ==
+	      (long long)COSY_ASYNC_ENTERED, "none of another loop");
+	check(enter_loop(&loop, COSY_ASYNC_CANCEL | COSY_ASYNC_CANCEL_FD | 0xffffffffu) ==
+	      (long long)COSY_ASYNC_ENTERED, "nor for another number");
+	check(dup2(device, sv[0]) == sv[0] &&
+	      enter_loop(&loop, COSY_ASYNC_CANCEL | COSY_ASYNC_CANCEL_FD | (unsigned int)sv[0]) ==
+	      (long long)(COSY_ASYNC_ENTERED | 1), "its number is another file's");
+	check(go(&loop, 1) == 1 && collect(&loop) == 5 && entry_result(&loop, 5) == 2 &&
+	      (long long)frame[GOT] == -ECANCELED, "the call fails");
+	close(sv[0]);
+
+	/* After a call that raises a signal, the thread returns. */
+	frame[FD] = (__u64)fd;
+	close(sv[1]);
+	pipe = LOAD_FOR_LOOPS(SEND(SENT, FD, BUF, SIZE, 0), ADDI(ROUNDS, ROUNDS, 1), EXIT(0));
+	start(&loop, 5, pipe, frame, 0, COSY_COMPOUND_MOVES);
+	check(go(&loop, 1) == 1 && collect(&loop) == 5 && is_left(&loop, 5, COSY_RESULT, 0) &&
+	      entry_result(&loop, 5) == -EPIPE, "it is left");
+	check(run(&loop, pipe, frame, 0, 0) == 0 && (long long)frame[SENT] == -EPIPE,
+	      "one that does not move goes on");
+	close(fd);
+	destroy(&loop);
+	destroy(&other);
 }
 
 /*
@@ -1526,6 +1612,7 @@ int main(void)
 	serving();
 	refused();
 	leaving();
+	moving();
 	losing_frame();
 	sending();
 	taking_turns();

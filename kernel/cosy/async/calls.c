@@ -314,6 +314,7 @@ static __always_inline struct cosy_fd cosy_call_begin(struct cosy_coroutine *co,
 		co->counts = false;
 	}
 	co->user = false;
+	co->raised = false;
 	parked->call.args[0] = env->regs.di;
 	fd = cosy_fd_get(env->regs.di);
 	/* The descriptor was closed during the wait. */
@@ -343,6 +344,12 @@ static __always_inline long cosy_call_end(struct cosy_coroutine *co,
 	}
 	if (!co->waits)
 		co->interrupted = false;
+	/* The thread may have got SIGPIPE for the program: let it return to user mode. */
+	if (unlikely(result == -EPIPE) && co->moves) {
+		co->raised = true;
+		co->user = true;
+		result = COSY_PARKED;
+	}
 	env->parked = result == COSY_PARKED;
 	return result;
 }
@@ -608,6 +615,7 @@ static long cosy_call_close(const struct pt_regs *args)
 
 	cosy_fast_leave(env, false);
 	co->user = !cosy_may_close(loop, args->di);
+	co->raised = false;
 	env->parked = co->user;
 	if (env->parked)
 		return COSY_PARKED;

@@ -168,6 +168,7 @@ static int cosy_coroutine_enter(struct cosy_coroutine *co,
 	co->waits = false;
 	co->interrupted = false;
 	co->cancelled |= !!(flags & COSY_COMPOUND_CANCELLED);
+	co->moves = flags & COSY_COMPOUND_MOVES;
 	return cosy_coroutine_read(co, resumed) ? 0 : -EFAULT;
 }
 
@@ -191,24 +192,31 @@ static enum cosy_status cosy_coroutine_end_call(struct cosy_coroutine *co,
 								     COSY_RESULT;
 }
 
-/* Give the entry back to the process, which has to make an up-call or a call of the compound. */
+/*
+ * Give the entry back to the process, which has to make an up-call or a call of the compound. Frees
+ * a compound that moves.
+ */
 static int cosy_coroutine_leave(struct cosy_loop *loop,
 				struct cosy_coroutine *co,
 				struct cosy_state *st, enum cosy_status status)
 {
+	u32 index = co->parked.index;
+	bool written;
+
 	/* The call may have begun before it was watched. Then @waits is still set. */
 	status = cosy_coroutine_end_call(co, st, status);
 	cosy_fast_leave(&st->env, false);
 	co->left = true;
 	cosy_park_pass(&co->parked, false);
-	if (!cosy_coroutine_write(co, st, status)) {
+	written = cosy_coroutine_write(co, st, status);
+	if (co->moves)
+		cosy_unpark(&co->parked);
+	if (!written) {
 		cosy_state_lost();
 		return 0;
 	}
-	WRITE_ONCE(loop->entries[co->parked.index].args[1],
-		   st->pc | (u64)status << 32);
-	return cosy_loop_complete(loop, co->parked.index, COSY_ENTRY_LEFT,
-				  false, st->value);
+	WRITE_ONCE(loop->entries[index].args[1], st->pc | (u64)status << 32);
+	return cosy_loop_complete(loop, index, COSY_ENTRY_LEFT, false, st->value);
 }
 
 static int cosy_coroutine_end(struct cosy_loop *loop, struct cosy_coroutine *co,
@@ -244,8 +252,9 @@ static int cosy_coroutine_run(struct cosy_loop *loop, struct cosy_coroutine *co,
 	if (likely(status == COSY_RESULT && st->env.parked)) {
 		if (unlikely(co->user)) {
 			co->waits = false;
-			st->value = COSY_STEP_CALL;
-			return cosy_coroutine_leave(loop, co, st, COSY_STEP);
+			st->value = co->raised ? -EPIPE : COSY_STEP_CALL;
+			return cosy_coroutine_leave(loop, co, st,
+						    co->raised ? COSY_RESULT : COSY_STEP);
 		}
 		trace_park(loop->id, co->parked.index, co->parked.call.args[0]);
 		WRITE_ONCE(loop->entries[co->parked.index].args[2],
@@ -333,6 +342,7 @@ void cosy_coroutine_give_back(struct cosy_loop *loop, struct cosy_state *st,
 			      struct cosy_parked *parked)
 {
 	struct cosy_coroutine *co = cosy_coroutine_of(parked);
+	bool moves = co->moves;
 
 	if (co->left)
 		return;
@@ -342,7 +352,8 @@ void cosy_coroutine_give_back(struct cosy_loop *loop, struct cosy_state *st,
 	st->errno_addr = co->errno_addr;
 	cosy_coroutine_leave(loop, co, st, COSY_AGAIN);
 	/* Ignore further events. */
-	cosy_parked_unqueue(parked);
+	if (!moves)
+		cosy_parked_unqueue(parked);
 }
 
 /**

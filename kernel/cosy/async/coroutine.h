@@ -27,8 +27,10 @@ struct cosy_compound;
  * @counts:	its call is a read() or write() that passed its checks; accounted when it ends
  * @receives:	valid with @counts: the call is read()
  * @user:	its call has to be made from user mode
+ * @raised:	valid with @user: instead, the call has failed with EPIPE
  * @cancelled:	all its calls that would wait fail
  * @interrupted: its present call fails if it would wait
+ * @moves:	nothing is kept of it when it is left
  * @regs:	its registers, and one that is always 0
  */
 struct cosy_coroutine {
@@ -45,8 +47,10 @@ struct cosy_coroutine {
 	bool counts;
 	bool receives;
 	bool user;
+	bool raised;
 	bool cancelled;
 	bool interrupted;
+	bool moves;
 	u64 regs[];
 };
 

@@ -735,7 +735,9 @@ loff_t cosy_loop_llseek(struct file *file, loff_t offset, int whence)
 	what &= ~COSY_ASYNC_AWAIT;
 	refcount_inc(&loop->users);
 	WRITE_ONCE(loop->enters, loop->enters + 1);
-	if (what & COSY_ASYNC_CANCEL_FD)
+	if (what & COSY_ASYNC_CANCEL_FD && what & COSY_ASYNC_CANCEL)
+		ret = COSY_ASYNC_ENTERED | cosy_park_interrupt_stale(loop, what);
+	else if (what & COSY_ASYNC_CANCEL_FD)
 		ret = COSY_ASYNC_ENTERED | cosy_park_interrupt(loop, what);
 	else if (what & COSY_ASYNC_CANCEL)
 		ret = cosy_loop_cancel(loop, what & ~COSY_ASYNC_CANCEL);

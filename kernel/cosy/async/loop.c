@@ -43,7 +43,8 @@ static void cosy_page_init(struct cosy_loop *loop)
 			 COSY_ASYNC_FILE_IO | COSY_ASYNC_CLOSES |
 			 COSY_ASYNC_ACCEPTS | COSY_ASYNC_SLEEPS |
 			 COSY_ASYNC_THREADS | COSY_ASYNC_MESSAGES |
-			 COSY_ASYNC_NOWAIT | COSY_ASYNC_BUFFERED;
+			 COSY_ASYNC_NOWAIT | COSY_ASYNC_BUFFERED |
+			 COSY_ASYNC_MOVES;
 	page->id = loop->id & COSY_WORK_ID;
 	page->nentries = loop->nentries;
 	page->entries = sizeof(*page);

@@ -308,6 +308,7 @@ bool cosy_park_exclusively(struct cosy_parked *parked, struct file *file);
 void cosy_park_pass(struct cosy_parked *parked, bool used);
 bool cosy_park_has_input(struct file *file);
 unsigned int cosy_park_interrupt(struct cosy_loop *loop, int fd);
+unsigned int cosy_park_interrupt_stale(struct cosy_loop *loop, int fd);
 void cosy_unpark(struct cosy_parked *parked);
 struct cosy_parked *cosy_parked_next(struct cosy_loop *loop);
 void cosy_parked_again(struct cosy_parked *parked);

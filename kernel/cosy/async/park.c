@@ -523,6 +523,37 @@ unsigned int cosy_park_interrupt(struct cosy_loop *loop, int fd)
 }
 
 /**
+ * cosy_park_interrupt_stale() - the same for calls whose file the descriptor does not refer to
+ * @loop: the loop, entered
+ * @fd:   the descriptor, which was closed, and may have been opened again
+ *
+ * Looks at all entries.
+ *
+ * Return: the number of calls.
+ */
+unsigned int cosy_park_interrupt_stale(struct cosy_loop *loop, int fd)
+{
+	struct cosy_fd found = cosy_fd_get(fd);
+	struct cosy_parked *parked;
+	unsigned int n = 0;
+	u32 i;
+
+	for (i = 0; i < loop->nentries; i++) {
+		if (!(i & 0xff))
+			cond_resched();
+		parked = loop->parked[i];
+		if (!parked || !parked->is_coroutine || !parked->target.queue ||
+		    !cosy_coroutine_waits(parked, fd) ||
+		    cosy_parked_is_current(parked, found.file))
+			continue;
+		cosy_coroutine_interrupt(parked);
+		n++;
+	}
+	cosy_fd_put(found);
+	return n;
+}
+
+/**
  * cosy_unpark() - end the wait of an entry, and free what the loop keeps for it
  * @parked: what the loop keeps; freed
  *

@@ -308,8 +308,10 @@ struct cosy_async *cosy_colour(struct cosy_coloured *coloured, uint64_t colour,
  * executed in the order of submission. If the program names different processors for
  * operations on one descriptor, these are not ordered.
  *
- * The loop's own threads wait for timers and signals, make poll(2), and execute functions
- * (cosy/task.h).
+ * Compounds of functions (cosy/task.h) that the module runs go to a processor, too. A function stays
+ * with its processor, unless another one has many fewer operations when a compound begins. Compounds
+ * whose calls depend on the thread that makes them are not sent. The loop's own threads wait for
+ * timers and signals, make poll(2), make up-calls, and execute the rest of functions.
  *
  * Each processor takes two descriptors, and a third one with the module. Its threads stay
  * bound to it if the affinity of the process changes; if it is taken offline, the kernel
@@ -332,6 +334,8 @@ int cosy_loop_cpus(struct cosy_loop *loop, const unsigned int *cpus, unsigned in
  * this one, that fails with -EINVAL. If it has none, the loop executes the operation.
  *
  *	cosy_async_pread(loop, cosy_async_on(&b->op, 3), fd, b->block, sizeof(b->block), at);
+ *
+ * With COSY_SPAWN(), it is for all compounds of the function.
  *
  * Return: @op, to be submitted.
  */

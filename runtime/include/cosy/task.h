@@ -97,8 +97,8 @@ struct cosy_spawn {
  * compounds of functions that have a colour.
  *
  * Return: 0: the operation will complete, once; -EAGAIN: as many operations as the
- * loop was made for are outstanding; -EBUSY: @op is pending; -ENOMEM; -ESHUTDOWN:
- * the loop is being destroyed; -EPERM: after fork().
+ * loop was made for are outstanding; -EBUSY: @op is pending; -EINVAL: see cosy_async_on();
+ * -ENOMEM; -ESHUTDOWN: the loop is being destroyed; -EPERM: after fork().
  */
 #define COSY_SPAWN(loop_, call, ...) \
 	__extension__({ \

@@ -8,6 +8,8 @@
  * of the loop. After such an operation the user-mode executor continues up to the next call,
  * which is often on the same file. If the module cannot be used any more, the user-mode executor
  * continues to the end, and each call that may wait becomes an operation.
+ *
+ * If the loop has processors, they run the compounds, as they execute operations (cpu.c).
  */
 #include <errno.h>
 #include <stddef.h>
@@ -205,6 +207,45 @@ static enum step_end execute(struct cosy_task *task, bool single)
 	}
 }
 
+/* Return true if a compound uses nothing that a thread has of its own. */
+static bool image_moves(const void *image)
+{
+	const struct cosy_header *header = image;
+	const struct cosy_op *ops = (const void *)(header + 1);
+
+	for (uint32_t pc = 0; pc < header->nops; pc++) {
+		if (ops[pc].code == COSY_OP_TID)
+			return false;
+		if ((ops[pc].code == COSY_OP_SYS || ops[pc].code == COSY_OP_LIBC) &&
+		    !cosy_call_moves((long)ops[pc].imm))
+			return false;
+	}
+	return true;
+}
+
+/* The same for the task's compound; looks at it the first time. */
+static bool compound_moves(const struct cosy_task *task)
+{
+	struct cosy_reserved *reserved = cosy_reserved_of(task->region);
+	uint8_t moves = __atomic_load_n(&reserved->moves, __ATOMIC_RELAXED);
+
+	if (moves == COSY_MOVES_UNKNOWN) {
+		moves = image_moves(task->region->image) ? COSY_MOVES_FREELY : COSY_MOVES_NOT;
+		__atomic_store_n(&reserved->moves, moves, __ATOMIC_RELAXED);
+	}
+	return moves == COSY_MOVES_FREELY;
+}
+
+/* Choose where a compound begins. */
+static struct cosy_cpu *choose_cpu(const struct cosy_task *task)
+{
+	struct cosy_loop *loop = task->loop;
+
+	if (!loop->spreads || !compound_moves(task) || !cosy_module_moves_compounds(loop))
+		return NULL;
+	return cosy_cpu_for_compound(loop, task->on, task->cpu);
+}
+
 /* Submit the compound. Return: false if the module cannot run it any more. */
 static bool submit_compound(struct cosy_task *task)
 {
@@ -220,6 +261,10 @@ static bool submit_compound(struct cosy_task *task)
 	/* With the lock: after the submission, cosy_cancel() cancels the entry instead. */
 	if (task->cancelled)
 		flags |= COSY_COMPOUND_CANCELLED;
+	if (!task->begun)
+		task->cpu = choose_cpu(task);
+	if (task->cpu)
+		flags |= COSY_COMPOUND_MOVES;
 	cosy_task_set_call(task, COSY_ENTRY_COMPOUND, (uint64_t[]){
 		(uint64_t)__atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED),
 		handle,
@@ -229,7 +274,9 @@ static bool submit_compound(struct cosy_task *task)
 		flags,
 	});
 	runs = !loop->closing && cosy_module_runs_compounds(loop);
-	if (runs)
+	if (runs && task->cpu)
+		cosy_page_send_held(loop, &task->call, task->cpu);
+	else if (runs)
 		cosy_page_submit_held(loop, &task->call, COSY_HOW_COMPOUND);
 	cosy_loop_leave(loop);
 	if (runs)

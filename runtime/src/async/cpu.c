@@ -8,6 +8,9 @@
  * the processor's loop. Its callback completes the first one, which is then delivered like any
  * other. So only these two steps know about processors.
  *
+ * A compound of a function is sent in the same way. Up-calls are made by the threads of the first
+ * loop, which gets the compound back for each of them.
+ *
  * The lock of the processor's loop is held while its thread attempts calls. So an entry is put
  * into a queue with its own lock, and that thread takes all entries of the queue at once.
  *
@@ -35,8 +38,9 @@
 /* A word has one bit for each. */
 #define MAX_CPUS	64u
 /*
- * A descriptor's operations stay on their processor unless another one has this many operations
- * fewer. Moving costs, because the descriptor has to be added to another epoll set.
+ * A descriptor's operations, and a function's compounds, stay on their processor unless another one
+ * has this many operations fewer. Moving costs, because the descriptor has to be added to another
+ * epoll set, or to the wait queue again.
  */
 #define SLACK		8u
 /* In nanoseconds. Sleeping, and being woken on another CPU, takes longer. */
@@ -114,18 +118,34 @@ static struct cosy_cpu *least_loaded(struct cosy_loop *loop)
 	return least;
 }
 
+/* Return @last, unless another processor has many fewer operations: then that. */
+static struct cosy_cpu *stay_or_move(struct cosy_loop *loop, struct cosy_cpu *last)
+{
+	struct cosy_cpu *least = least_loaded(loop);
+
+	return last->outstanding <= least->outstanding + SLACK ? last : least;
+}
+
 /* Return the processor for a call that is ordered by a descriptor. */
 static struct cosy_cpu *of_fd(struct cosy_loop *loop, int fd)
 {
 	const struct cosy_used_fd *used = find_fd(loop, fd);
-	struct cosy_cpu *least = least_loaded(loop), *last;
 
-	if (!used)
-		return least;
-	last = &loop->cpus[used->last];
-	if (used->outstanding)
-		return last;
-	return used->cpus && last->outstanding <= least->outstanding + SLACK ? last : least;
+	if (used && used->outstanding)
+		return &loop->cpus[used->last];
+	if (!used || !used->cpus)
+		return least_loaded(loop);
+	return stay_or_move(loop, &loop->cpus[used->last]);
+}
+
+/* Return the processors that run compounds, which may use any descriptor; a bit for each. */
+static uint64_t with_compounds(const struct cosy_loop *loop)
+{
+	uint64_t cpus = 0;
+
+	for (uint32_t i = 0; i < loop->ncpus; i++)
+		cpus |= (uint64_t)!!loop->cpus[i].compounds << i;
+	return cpus;
 }
 
 /* Cancel operations on descriptors on the processors of @cpus. Return their number. */
@@ -148,13 +168,27 @@ static int cancel_on(struct cosy_loop *loop, uint64_t cpus, uint32_t first, uint
 
 int cosy_cpus_cancel_fds(struct cosy_loop *loop, uint32_t first, uint32_t last)
 {
-	uint64_t cpus = 0;
+	uint64_t cpus = with_compounds(loop);
 
 	for (uint32_t fd = first; fd <= last && fd < loop->nused_fds; fd++) {
 		cpus |= loop->used_fds[fd].cpus;
 		loop->used_fds[fd].cpus = 0;
 	}
 	return cancel_on(loop, cpus, first, last);
+}
+
+void cosy_cpus_cancel_stale(struct cosy_loop *loop, uint32_t first, uint32_t last)
+{
+	for (uint32_t i = 0; i < loop->ncpus; i++) {
+		struct cosy_cpu *cpu = &loop->cpus[i];
+
+		if (!cpu->compounds)
+			continue;
+		cosy_lock(&cpu->loop->lock);
+		cosy_module_interrupt_stale(cpu->loop, first, last);
+		cosy_loop_tell(cpu->loop);
+		cosy_loop_leave(cpu->loop);
+	}
 }
 
 /*
@@ -164,15 +198,18 @@ int cosy_cpus_cancel_fds(struct cosy_loop *loop, uint32_t first, uint32_t last)
 static struct cosy_cpu *of_close(struct cosy_loop *loop, int fd)
 {
 	struct cosy_used_fd *used = find_fd(loop, fd);
-	uint64_t others;
+	uint64_t others = with_compounds(loop);
+	struct cosy_cpu *last = NULL;
 
-	if (!used || !used->cpus)
-		return NULL;
-	others = used->cpus & ~((uint64_t)1 << used->last);
-	used->cpus = 0;
-	cancel_on(loop, others, (uint32_t)fd, (uint32_t)fd);
-	cosy_fds_cancel_all(loop, (uint32_t)fd, (uint32_t)fd);
-	return &loop->cpus[used->last];
+	if (used && used->cpus) {
+		last = &loop->cpus[used->last];
+		others = (others | used->cpus) & ~((uint64_t)1 << used->last);
+		used->cpus = 0;
+		cosy_fds_cancel_all(loop, (uint32_t)fd, (uint32_t)fd);
+	}
+	if (others)
+		cancel_on(loop, others, (uint32_t)fd, (uint32_t)fd);
+	return last;
 }
 
 static struct cosy_cpu *named(struct cosy_loop *loop, uint32_t number)
@@ -182,6 +219,21 @@ static struct cosy_cpu *named(struct cosy_loop *loop, uint32_t number)
 			return &loop->cpus[i];
 	}
 	return NULL;
+}
+
+bool cosy_cpu_is_valid(struct cosy_loop *loop, uint32_t on)
+{
+	return on < COSY_OP_ON || !loop->spreads || named(loop, on - COSY_OP_ON);
+}
+
+struct cosy_cpu *cosy_cpu_for_compound(struct cosy_loop *loop, uint32_t on,
+				       struct cosy_cpu *last)
+{
+	if (!loop->spreads)
+		return NULL;
+	if (on >= COSY_OP_ON)
+		return named(loop, on - COSY_OP_ON);
+	return last ? stay_or_move(loop, last) : least_loaded(loop);
 }
 
 int cosy_cpu_choose(struct cosy_loop *loop, const struct cosy_async *op, long nr,
@@ -212,6 +264,21 @@ int cosy_cpu_choose(struct cosy_loop *loop, const struct cosy_async *op, long nr
 	return 0;
 }
 
+struct cosy_async_entry *cosy_cpu_entry(const struct cosy_cpu *cpu, uint32_t slot)
+{
+	const struct cosy_async *sent = (void *)(uintptr_t)cpu->loop->entries[slot].user_data;
+
+	return &cpu->owner->module.entries[sent - cpu->owner->sent];
+}
+
+/* A processor has closed a descriptor. Functions may have waited for it again before. */
+static void closed(struct cosy_loop *loop, uint32_t slot)
+{
+	uint32_t fd = (uint32_t)loop->entries[slot].args[0];
+
+	cosy_cpus_cancel_stale(loop, fd, fd);
+}
+
 /* The callback of @sent, called by the thread of the processor. */
 static void returned(struct cosy_async *sent)
 {
@@ -224,8 +291,11 @@ static void returned(struct cosy_async *sent)
 	if (locks)
 		cosy_lock(&loop->lock);
 	loop->cpus[s->cpu].outstanding--;
+	loop->cpus[s->cpu].compounds -= s->how == COSY_HOW_COMPOUND;
 	if (is_ordered((enum cosy_how)s->how) && s->fd >= 0)
 		loop->used_fds[s->fd].outstanding--;
+	if (s->how == COSY_HOW_CLOSE && locks)
+		closed(loop, slot);
 	cosy_complete(loop, slot, sent->result);
 	/* With the lock, so that a thread that waits gets this result, and not -EINTR. */
 	cosy_pass_signal_on(sent->result);
@@ -282,7 +352,8 @@ void cosy_cpu_take(struct cosy_cpu *cpu)
 		uint32_t next = owner->slots[slot].queue_next;
 
 		/* It has a free slot: both loops have the same number of entries. */
-		cosy_page_submit(cpu->loop, &owner->sent[slot], entry->nr,
+		cosy_page_submit(cpu->loop, &owner->sent[slot],
+				 (enum cosy_how)owner->slots[slot].how, entry->nr,
 				 (const uint64_t *)entry->args);
 		slot = next;
 	}
@@ -340,6 +411,7 @@ void cosy_cpu_send(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t slot)
 	if (s->fd >= 0)
 		use_fd(loop, s);
 	cpu->outstanding++;
+	cpu->compounds += s->how == COSY_HOW_COMPOUND;
 	sent->done = returned;
 	sent->data = loop;
 	put(cpu, slot);
@@ -433,6 +505,8 @@ static int make_cpu(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t numbe
 	cpu->number = number;
 	cosy_queue_init(&cpu->put);
 	cpu->loop->cpu = cpu;
+	/* Operations of other loops use them, too. */
+	cosy_descriptors_use_all(cpu->loop);
 	/* One for the thread itself, so that it waits although nothing was sent. */
 	cpu->loop->outstanding = 1;
 	err = start(cpu);
@@ -478,6 +552,7 @@ static int have_cpus(struct cosy_loop *loop, const unsigned int *numbers, uint32
 
 	if (!err) {
 		loop->spreads = true;
+		cosy_descriptors_use_all(loop);
 		return 0;
 	}
 	/* Nothing was sent to them yet, so this does not fail. */

@@ -87,10 +87,18 @@ void cosy_descriptor_use(struct cosy_loop *loop, int fd)
 			return;
 		loop->used[fd / 8] |= bit;
 		cosy_module_sync(loop);
-	} else if (!loop->all_used) {
-		loop->all_used = true;
-		cosy_module_tell_used(loop);
+	} else {
+		cosy_descriptors_use_all(loop);
 	}
+}
+
+void cosy_descriptors_use_all(struct cosy_loop *loop)
+{
+	if (loop->all_used)
+		return;
+	loop->all_used = true;
+	cosy_module_tell_used(loop);
+	cosy_module_sync(loop);
 }
 
 /* Return true for /dev/zero. With RWF_NOWAIT it returns less if the thread should reschedule. */

@@ -334,6 +334,7 @@ enum cosy_cpu_state {
  * @thread:	 the thread on that processor, which runs @loop
  * @number:	 number of the processor
  * @outstanding: number of operations sent and not complete; protected by the lock of @owner
+ * @compounds:	 number of compounds among these
  * @put_lock:	 protects the next four; @told is also read without it
  * @put:	 entries of @owner that @loop has not taken
  * @told:	 @put is not empty, and @loop's wake_fd was made readable unless @looking
@@ -349,6 +350,7 @@ struct cosy_cpu {
 	pthread_t thread;
 	uint32_t number;
 	uint32_t outstanding;
+	uint32_t compounds;
 	struct cosy_lock put_lock;
 	struct cosy_queue put;
 	atomic_bool told;
@@ -388,7 +390,8 @@ struct cosy_cpu {
  * @chunks:	the table of descriptors
  * @nchunks:	its length
  * @used:	a bit for each descriptor of the table: cosy_descriptor_use()
- * @all_used:	@used is incomplete, because there was no memory
+ * @all_used:	@used is incomplete: there was no memory, or there are other loops for the same
+ *		operations
  * @batch:	the @nbatch attempts to be made. It is one of @batches; the other one takes
  *		attempts that result from making them
  * @kernel:	the module makes the attempts
@@ -552,12 +555,17 @@ int cosy_page_hold(struct cosy_loop *loop, struct cosy_async *op);
 void cosy_page_submit_held(struct cosy_loop *loop, struct cosy_async *op,
 			   enum cosy_how how);
 
+/** cosy_page_send_held() - send the compound of a function to a processor; the entry is set */
+void cosy_page_send_held(struct cosy_loop *loop, struct cosy_async *op,
+			 struct cosy_cpu *cpu);
+
 /**
  * cosy_page_submit() - submit a call to this loop, which must have a free slot
- * @op: an operation that is not pending, or NULL
+ * @op:  an operation that is not pending, or NULL
+ * @how: how the call waits; or COMPOUND
  */
-void cosy_page_submit(struct cosy_loop *loop, struct cosy_async *op, long nr,
-		      const uint64_t args[6]);
+void cosy_page_submit(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how,
+		      long nr, const uint64_t args[6]);
 
 /** cosy_page_withdraw() - prepare a DIRECT entry, which is set, to be executed in user mode */
 void cosy_page_withdraw(struct cosy_loop *loop, uint32_t slot);
@@ -701,6 +709,9 @@ static inline bool cosy_page_done(const struct cosy_loop *loop)
 /** cosy_how() - return how a call waits */
 enum cosy_how cosy_how(long nr);
 
+/** cosy_call_moves() - test whether a call of a compound does the same in each thread */
+bool cosy_call_moves(long nr);
+
 /**
  * cosy_closed_range() - get the descriptors that a call of kind CLOSE closes
  * @first: set to the first one
@@ -796,6 +807,9 @@ bool cosy_module_makes_calls(struct cosy_loop *loop);
 /** cosy_module_runs_compounds() - return true if it can run compounds; creates the page */
 bool cosy_module_runs_compounds(struct cosy_loop *loop);
 
+/** cosy_module_moves_compounds() - the same, also those that other loops have begun */
+bool cosy_module_moves_compounds(struct cosy_loop *loop);
+
 /**
  * cosy_module_sync() - wait until the thread that sleeps in the module executes no compound
  *
@@ -869,6 +883,9 @@ void cosy_module_compound(struct cosy_loop *loop, uint32_t slot);
  * Return: the number of calls.
  */
 int cosy_module_interrupt(struct cosy_loop *loop, uint32_t first, uint32_t last);
+
+/** cosy_module_interrupt_stale() - the same for waits for files that were closed there */
+void cosy_module_interrupt_stale(struct cosy_loop *loop, uint32_t first, uint32_t last);
 
 /** cosy_module_close() - close and unmap the page. @mapped: false in a child, which has no map */
 void cosy_module_close(struct cosy_loop *loop, bool mapped);
@@ -1071,6 +1088,9 @@ void cosy_descriptor_event(struct cosy_loop *loop, int fd, uint32_t events);
  */
 void cosy_descriptor_use(struct cosy_loop *loop, int fd);
 
+/** cosy_descriptors_use_all() - the same for all descriptors, for ever */
+void cosy_descriptors_use_all(struct cosy_loop *loop);
+
 /** cosy_descriptor_forget() - remove a descriptor, for which nothing waits, also from epoll */
 void cosy_descriptor_forget(struct cosy_loop *loop, int fd);
 
@@ -1179,6 +1199,26 @@ void cosy_pool_end(struct cosy_loop *loop, struct cosy_pool *pool);
 int cosy_cpu_choose(struct cosy_loop *loop, const struct cosy_async *op, long nr,
 		    const uint64_t args[6], struct cosy_cpu **cpu);
 
+/** cosy_cpu_is_valid() - return false if an operation's state names an unknown processor */
+bool cosy_cpu_is_valid(struct cosy_loop *loop, uint32_t on);
+
+/**
+ * cosy_cpu_for_compound() - choose the processor for a compound
+ * @on:	  state of the operation with which the function was spawned: see cosy_async_on()
+ * @last: the processor of the function's last compound, or NULL
+ *
+ * Return: the processor; NULL if the loop itself has to run the compound.
+ */
+struct cosy_cpu *cosy_cpu_for_compound(struct cosy_loop *loop, uint32_t on,
+				       struct cosy_cpu *last);
+
+/**
+ * cosy_cpu_entry() - return the entry of the owner's page in the module for an entry of @cpu's loop
+ *
+ * The owner finds there how a compound has ended.
+ */
+struct cosy_async_entry *cosy_cpu_entry(const struct cosy_cpu *cpu, uint32_t slot);
+
 /** cosy_cpu_send() - let a processor execute an entry, which is set */
 void cosy_cpu_send(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t slot);
 
@@ -1205,6 +1245,13 @@ int cosy_cpu_cancel(struct cosy_loop *loop, uint32_t slot);
 
 /** cosy_cpus_cancel_fds() - cosy_fds_cancel_all() on all processors */
 int cosy_cpus_cancel_fds(struct cosy_loop *loop, uint32_t first, uint32_t last);
+
+/**
+ * cosy_cpus_cancel_stale() - after descriptors were closed, cancel what compounds wait for there
+ *
+ * They may have begun to wait between cosy_cpus_cancel_fds() and the close.
+ */
+void cosy_cpus_cancel_stale(struct cosy_loop *loop, uint32_t first, uint32_t last);
 
 /** cosy_cpus_add_info() - add what the processors have done */
 void cosy_cpus_add_info(const struct cosy_loop *loop, struct cosy_loop_info *info);

@@ -161,6 +161,12 @@ bool cosy_module_runs_compounds(struct cosy_loop *loop)
 	return m->fd >= 0 && (m->page->features & NEEDED) == NEEDED;
 }
 
+bool cosy_module_moves_compounds(struct cosy_loop *loop)
+{
+	return cosy_module_runs_compounds(loop) &&
+	       loop->module.page->features & COSY_ASYNC_MOVES;
+}
+
 bool cosy_module_has_nowait(struct cosy_loop *loop)
 {
 	const struct cosy_module *m = &loop->module;
@@ -278,19 +284,32 @@ static void put_entry(struct cosy_loop *loop, uint32_t slot, uint32_t nr,
 		cosy_loop_wake(loop);
 }
 
-/* The module has completed an entry of kind COMPOUND: continue its task. */
-static void compound_done(struct cosy_loop *loop, uint32_t slot, int64_t result)
+/*
+ * The module has completed an entry of kind COMPOUND: continue its task, which reads the entry in
+ * the page of its own loop.
+ */
+static void compound_done(struct cosy_loop *loop, uint32_t slot,
+			  const struct cosy_async_entry *entry)
 {
+	struct cosy_async_entry *own = loop->cpu ? cosy_cpu_entry(loop->cpu, slot) :
+						   &loop->module.entries[slot];
+
+	own->status = entry->status;
+	own->args[1] = entry->args[1];
 	loop->module.compounds--;
 	loop->module.inside--;
-	cosy_complete(loop, slot, result);
+	cosy_complete(loop, slot, (int64_t)entry->args[0]);
 }
 
 /* Complete an entry of kind COMPOUND that the module will not take. */
 static void compound_refused(struct cosy_loop *loop, uint32_t slot)
 {
-	loop->module.entries[slot].status = COSY_ENTRY_FREE;
-	compound_done(loop, slot, -ENODEV);
+	const struct cosy_async_entry refused = {
+		.status = COSY_ENTRY_FREE,
+		.args = { (uint64_t)-ENODEV },
+	};
+
+	compound_done(loop, slot, &refused);
 }
 
 /* Continue an entry that was lent to the module and has come back. */
@@ -514,7 +533,7 @@ void cosy_module_collect(struct cosy_loop *loop, uint32_t max_attempts)
 		a.result = (int64_t)entry->args[0];
 		a.slot = slot;
 		if (loop->slots[slot].how == COSY_HOW_COMPOUND) {
-			compound_done(loop, slot, (int64_t)entry->args[0]);
+			compound_done(loop, slot, entry);
 			continue;
 		}
 		if (loop->slots[slot].lent) {
@@ -563,8 +582,8 @@ void cosy_module_compound(struct cosy_loop *loop, uint32_t slot)
 	uint64_t args[6];
 
 	loop->module.compounds++;
-	if (loop->module.fd < 0) {
-		/* The module was lost after the compound was submitted. */
+	if (!cosy_module_runs_compounds(loop)) {
+		/* The module was lost after it was submitted, or refuses a processor's loop. */
 		loop->module.inside++;
 		compound_refused(loop, slot);
 		return;
@@ -576,10 +595,10 @@ void cosy_module_compound(struct cosy_loop *loop, uint32_t slot)
 	put_entry(loop, slot, entry->nr, 0, args);
 }
 
-/* Make calls of compounds on a descriptor fail. Return their number. */
-static int interrupt_fd(struct cosy_loop *loop, uint32_t fd)
+/* Make calls of compounds on a descriptor fail. @which: a command. Return their number. */
+static int interrupt_fd(struct cosy_loop *loop, uint64_t which, uint32_t fd)
 {
-	uint64_t ret = enter_module(&loop->module, COSY_ASYNC_CANCEL_FD | fd);
+	uint64_t ret = enter_module(&loop->module, which | fd);
 
 	loop->module.looked = false;
 	if (ret >> 32 == COSY_ASYNC_ENTERED >> 32)
@@ -588,7 +607,8 @@ static int interrupt_fd(struct cosy_loop *loop, uint32_t fd)
 	return 0;
 }
 
-int cosy_module_interrupt(struct cosy_loop *loop, uint32_t first, uint32_t last)
+/* The same for all descriptors of a range. */
+static int interrupt_fds(struct cosy_loop *loop, uint64_t which, uint32_t first, uint32_t last)
 {
 	const struct cosy_module *m = &loop->module;
 	int interrupted = 0;
@@ -596,16 +616,26 @@ int cosy_module_interrupt(struct cosy_loop *loop, uint32_t first, uint32_t last)
 	if (first > last || !m->compounds || m->fd < 0)
 		return 0;
 	if (first == last)
-		return interrupt_fd(loop, first);
+		return interrupt_fd(loop, which, first);
 	for (uint32_t slot = 0; m->fd >= 0 && slot < loop->fresh; slot++) {
 		uint64_t fd = m->entries[slot].args[2];
 
 		if (loop->slots[slot].how == COSY_HOW_COMPOUND &&
 		    loop->slots[slot].state == COSY_SLOT_PARKED && fd >= first &&
 		    fd <= last)
-			interrupted += interrupt_fd(loop, (uint32_t)fd);
+			interrupted += interrupt_fd(loop, which, (uint32_t)fd);
 	}
 	return interrupted;
+}
+
+int cosy_module_interrupt(struct cosy_loop *loop, uint32_t first, uint32_t last)
+{
+	return interrupt_fds(loop, COSY_ASYNC_CANCEL_FD, first, last);
+}
+
+void cosy_module_interrupt_stale(struct cosy_loop *loop, uint32_t first, uint32_t last)
+{
+	interrupt_fds(loop, COSY_ASYNC_CANCEL_FD | COSY_ASYNC_CANCEL, first, last);
 }
 
 void cosy_module_lend(struct cosy_loop *loop, uint32_t slot, uint8_t flags,

@@ -179,6 +179,22 @@ void cosy_page_submit_held(struct cosy_loop *loop, struct cosy_async *op,
 	cosy_loop_wake(loop);
 }
 
+/* Send an entry to a processor. The caller has set its call and its operation. */
+static void send_entry(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t slot,
+		       enum cosy_how how, bool task)
+{
+	set_submitted(&loop->slots[slot], how, task);
+	loop->info.submitted++;
+	cosy_cpu_send(loop, cpu, slot);
+}
+
+void cosy_page_send_held(struct cosy_loop *loop, struct cosy_async *op,
+			 struct cosy_cpu *cpu)
+{
+	loop->entries[op->slot].status = COSY_ENTRY_SUBMITTED;
+	send_entry(loop, cpu, op->slot, COSY_HOW_COMPOUND, true);
+}
+
 /* Submit a call with a slot that was taken for it. */
 static COSY_ALWAYS_INLINE void submit(struct cosy_loop *loop, struct cosy_async *op,
 				      uint32_t slot, enum cosy_how how, long nr,
@@ -211,10 +227,9 @@ static uint32_t begin(struct cosy_loop *loop, struct cosy_async *op)
 	return slot;
 }
 
-void cosy_page_submit(struct cosy_loop *loop, struct cosy_async *op, long nr,
-		      const uint64_t args[6])
+void cosy_page_submit(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how,
+		      long nr, const uint64_t args[6])
 {
-	enum cosy_how how = cosy_how(nr);
 	uint32_t slot = begin(loop, op);
 
 	if (how == COSY_HOW_NOWAIT && cosy_direct_can_submit(loop, how)) {
@@ -238,9 +253,7 @@ static void submit_to_cpu(struct cosy_loop *loop, struct cosy_cpu *cpu,
 	set_call(entry, op ? 0 : COSY_ENTRY_SILENT, nr, args[0], args[1], args[2], args[3],
 		 args[4], args[5]);
 	entry->user_data = (uintptr_t)op;
-	set_submitted(&loop->slots[slot], cosy_how(nr), false);
-	loop->info.submitted++;
-	cosy_cpu_send(loop, cpu, slot);
+	send_entry(loop, cpu, slot, cosy_how(nr), false);
 }
 
 /* Return 0 if a call can be submitted: @op is not pending, and a slot is free; or -errno. */
@@ -268,7 +281,7 @@ static COSY_NOINLINE int submit_locked(struct cosy_loop *loop, struct cosy_async
 	if (cpu) {
 		submit_to_cpu(loop, cpu, op, nr, args);
 	} else {
-		cosy_page_submit(loop, op, nr, args);
+		cosy_page_submit(loop, op, cosy_how(nr), nr, args);
 		cosy_loop_wake(loop);
 	}
 leave:

@@ -19,6 +19,8 @@
 
 #include <linux/userfaultfd.h>
 
+#include <cosy/calls.h>
+
 #include "../sys.h"
 #include "loop.h"
 #include "transfer.h"
@@ -58,6 +60,11 @@ static const uint8_t how_table[] = {
 };
 #pragma GCC diagnostic pop
 
+static const bool moves_table[sizeof(how_table)] = {
+#define COSY_MOVES(name) [NR_##name] = true,
+#include "waits.def"
+};
+
 static const bool fd_table[] = {
 #define COSY_SYSCALL(nr, name, args, nested) [nr] = args[0] == 'd',
 #include <syscalls.def>
@@ -68,6 +75,12 @@ enum cosy_how cosy_how(long nr)
 	if ((unsigned long)nr >= sizeof(how_table))
 		return COSY_HOW_REFUSED;
 	return how_table[nr];
+}
+
+bool cosy_call_moves(long nr)
+{
+	return (unsigned long)nr < sizeof(moves_table) &&
+	       (moves_table[nr] || cosy_call_parks((uint32_t)nr));
 }
 
 bool cosy_takes_fd(long nr)
@@ -1100,7 +1113,7 @@ static void start_close(struct cosy_loop *loop, uint32_t slot)
 {
 	const struct cosy_async_entry *entry = &loop->entries[slot];
 	uint32_t first, last;
-	bool waits;
+	bool waits, interrupts;
 
 	/* A close is ordered with all other entries: make the earlier ones now. */
 	cosy_attempts_make(loop);
@@ -1108,12 +1121,16 @@ static void start_close(struct cosy_loop *loop, uint32_t slot)
 	/* While the loop is destroyed, its threads make no more calls. */
 	waits = entry->nr == SYS_close && !loop->closing && lingers(loop, (int)entry->args[0]);
 	cosy_fds_cancel(loop, first, last);
+	interrupts = cosy_cpus_cancel_fds(loop, first, last) > 0;
 	if (waits) {
 		cosy_thread_call(loop, slot, false);
 		return;
 	}
 	cosy_start_attempt(loop, slot);
 	cosy_attempts_make(loop);
+	/* A function may have waited again before the descriptor was closed. */
+	if (interrupts)
+		cosy_cpus_cancel_stale(loop, first, last);
 }
 
 void cosy_start(struct cosy_loop *loop, uint32_t slot)

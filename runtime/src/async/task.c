@@ -236,6 +236,8 @@ static int start_task(struct cosy_task *task, const struct cosy_spawn *spawn)
 		return err;
 	if (cosy_async_pending(op))
 		err = -EBUSY;
+	else if (!cosy_cpu_is_valid(loop, op->state))
+		err = -EINVAL;
 	else
 		err = cosy_page_hold(loop, &task->call);
 	if (!err) {
@@ -243,6 +245,7 @@ static int start_task(struct cosy_task *task, const struct cosy_spawn *spawn)
 		if (!cosy_is_coloured(&task->call))
 			task->call.done = call_done;
 		task->op = op;
+		task->on = op->state;
 		op->done = spawn->done;
 		op->data = spawn->data;
 		cosy_op_begin(op, task->call.slot);

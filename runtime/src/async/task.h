@@ -42,6 +42,8 @@ struct task_frame {
  * @error:   errno of the function while it is suspended
  * @calling: the function is suspended for a call, not for another function
  * @cancelled: calls that may wait for ever fail
+ * @on:      state of @op before: the processor that the program has named, or none
+ * @cpu:     the processor that runs its compounds; NULL: the loop itself
  * @region:  the compound for which it is suspended, or NULL
  * @registers: registers of the compound
  * @pc:	     where the compound continues
@@ -63,6 +65,8 @@ struct cosy_task {
 	int error;
 	bool calling;
 	bool cancelled;
+	uint32_t on;
+	struct cosy_cpu *cpu;
 	struct cosy_region *region;
 	uint64_t *registers;
 	uint32_t pc;

@@ -141,6 +141,10 @@ struct cosy_async_entry {
  * submit it again with COSY_COMPOUND_RESUMED. The executor keeps its memory for the compound
  * until the entry is used for anything else.
  *
+ * With COSY_COMPOUND_MOVES the executor keeps nothing. So the compound can be resumed with any
+ * entry, also of another loop of the process. It is also left after a call that has failed with
+ * EPIPE, with RESULT: the entering thread has the signal, and may not be the program's.
+ *
  * A recvfrom or recvmsg with MSG_WAITALL, a read or write of a file that is neither a socket nor
  * a pipe, unless it reads an eventfd, and a call that would wait for a file for which entries
  * cannot wait, leave with STEP: the submitter makes the call. So does close, unless it is of a
@@ -152,7 +156,9 @@ struct cosy_async_entry {
 
 #define COSY_COMPOUND_RESUMED	(1u << 0)	/* it was left, with the same entry */
 #define COSY_COMPOUND_CANCELLED	(1u << 1)	/* calls that it would wait for fail */
-#define COSY_COMPOUND_FLAGS	(COSY_COMPOUND_RESUMED | COSY_COMPOUND_CANCELLED)
+#define COSY_COMPOUND_MOVES	(1u << 2)	/* with COSY_ASYNC_MOVES: resumed with any entry */
+#define COSY_COMPOUND_FLAGS	(COSY_COMPOUND_RESUMED | COSY_COMPOUND_CANCELLED | \
+				 COSY_COMPOUND_MOVES)
 
 /**
  * struct cosy_async_page - the beginning of a syscall page
@@ -214,6 +220,7 @@ struct cosy_async_page {
 #define COSY_ASYNC_MESSAGES	(1ull << 7)	/* compounds wait in recvmsg() and sendmsg(), too */
 #define COSY_ASYNC_NOWAIT	(1ull << 8)	/* COSY_ENTRY_NOWAIT */
 #define COSY_ASYNC_BUFFERED	(1ull << 9)	/* COSY_ENTRY_BUFFERED */
+#define COSY_ASYNC_MOVES	(1ull << 10)	/* COSY_COMPOUND_MOVES */
 
 /**
  * struct cosy_async_create - argument of COSY_IOC_ASYNC: make a loop
@@ -259,7 +266,9 @@ struct cosy_async_page {
  * would be -EINTR, or if the call would be made again.
  *
  * With COSY_ASYNC_CANCEL_FD and a descriptor, the calls of compounds that wait for it fail with
- * ECANCELED. That returns COSY_ASYNC_ENTERED | n, n being their number.
+ * ECANCELED. That returns COSY_ASYNC_ENTERED | n, n being their number. With COSY_ASYNC_CANCEL,
+ * too, only those that wait for a file to which the descriptor does not refer any more
+ * (COSY_ASYNC_MOVES).
  *
  * With COSY_ASYNC_SLEEP and @max, the thread does the same, and then sleeps until there is
  * more to execute, which it executes, too. It returns as soon as an entry has completed.
