@@ -486,12 +486,22 @@ static PyObject *cache_stat(PyObject **cached, const struct stat *status)
 	return result;
 }
 
-static PyObject *entry_own_stat(struct entry *self)
+/* Fetch the status, and return it as cache_stat() does. Nothing is stored after a failure. */
+static PyObject *fetch_stat(struct entry *self, bool follow, PyObject **cached)
 {
 	struct stat status;
 	bool raised;
-	int result;
+	int result = fetch(self, follow, &status, &raised);
 
+	if (raised)
+		return NULL;
+	if (result < 0)
+		return raise_error(result, self->path);
+	return cache_stat(cached, &status);
+}
+
+static PyObject *entry_own_stat(struct entry *self)
+{
 	if (self->own)
 		return Py_NewRef(self->own);
 	if (self->entry.result == 0)
@@ -499,30 +509,16 @@ static PyObject *entry_own_stat(struct entry *self)
 	if (self->entry.result != -ENODATA)
 		return raise_error(self->entry.result, self->path);
 	/* Not stored in the entry: another thread may read it, and the next attempt may succeed. */
-	result = fetch(self, false, &status, &raised);
-	if (raised)
-		return NULL;
-	if (result < 0)
-		return raise_error(result, self->path);
-	return cache_stat(&self->own, &status);
+	return fetch_stat(self, false, &self->own);
 }
 
 static PyObject *entry_target_stat(struct entry *self)
 {
-	struct stat status;
-	bool raised;
-	int result;
-
 	if (self->entry.type != DT_LNK && self->entry.type != DT_UNKNOWN)
 		return entry_own_stat(self);
 	if (self->target)
 		return Py_NewRef(self->target);
-	result = fetch(self, true, &status, &raised);
-	if (raised)
-		return NULL;
-	if (result < 0)
-		return raise_error(result, self->path);
-	return cache_stat(&self->target, &status);
+	return fetch_stat(self, true, &self->target);
 }
 
 /* Parse the arguments of methods whose only argument is the keyword follow_symlinks=True. */
