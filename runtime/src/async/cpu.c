@@ -229,8 +229,6 @@ bool cosy_cpu_is_valid(struct cosy_loop *loop, uint32_t on)
 struct cosy_cpu *cosy_cpu_for_compound(struct cosy_loop *loop, uint32_t on,
 				       struct cosy_cpu *last)
 {
-	if (!loop->spreads)
-		return NULL;
 	if (on >= COSY_OP_ON)
 		return named(loop, on - COSY_OP_ON);
 	return last ? stay_or_move(loop, last) : least_loaded(loop);

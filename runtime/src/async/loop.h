@@ -1203,7 +1203,7 @@ int cosy_cpu_choose(struct cosy_loop *loop, const struct cosy_async *op, long nr
 bool cosy_cpu_is_valid(struct cosy_loop *loop, uint32_t on);
 
 /**
- * cosy_cpu_for_compound() - choose the processor for a compound
+ * cosy_cpu_for_compound() - choose the processor for a compound; the loop has some
  * @on:	  state of the operation with which the function was spawned: see cosy_async_on()
  * @last: the processor of the function's last compound, or NULL
  *
