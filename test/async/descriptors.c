@@ -974,13 +974,14 @@ static void short_pieces(int fd)
 	completes(&op, -EFAULT);
 }
 
-/* A full eventfd refuses what it never takes. The rest waits. */
+/* A full eventfd refuses what it never takes, and takes 0. The rest waits. */
 static void full_eventfd(void)
 {
-	const uint64_t largest = UINT64_MAX - 1, invalid = UINT64_MAX, one = 1;
+	const uint64_t largest = UINT64_MAX - 1, invalid = UINT64_MAX, one = 1, zero = 0;
 	struct iovec pieces[] = { { (void *)&one, 4 }, { (void *)&one, 8 } };
+	struct iovec zeros[] = { { (void *)&zero, 8 }, { (void *)&zero, 8 } };
 	struct iovec nothing[] = { { NULL, 0 } };
-	struct cosy_async op = { 0 };
+	struct cosy_async op = { 0 }, second = { 0 };
 	int fd = eventfd(0, 0);
 	uint64_t value;
 
@@ -1001,6 +1002,17 @@ static void full_eventfd(void)
 		completes(&op, 0);
 		EQUAL(cosy_async_writev(loop, &op, fd, NULL, 1), 0);
 		completes(&op, -EFAULT);
+		EQUAL(cosy_async_write(loop, &op, fd, &zero, sizeof(zero)), 0);
+		completes(&op, sizeof(zero));
+		EQUAL(cosy_async_writev(loop, &op, fd, zeros, 2), 0);
+		completes(&op, sizeof(zero) * 2);
+		/* The second one begins when the first one has filled it again. */
+		EQUAL(cosy_async_write(loop, &op, fd, &largest, sizeof(largest)), 0);
+		EQUAL(cosy_async_write(loop, &second, fd, &zero, sizeof(zero)), 0);
+		execute(loop);
+		EQUAL(read(fd, &value, sizeof(value)), sizeof(value));
+		EQUAL(result_of(loop, &op), sizeof(largest));
+		completes(&second, sizeof(zero));
 		EQUAL(cosy_async_write(loop, &op, fd, &one, sizeof(one)), 0);
 		execute(loop);
 		CHECK(cosy_async_pending(&op));

@@ -283,22 +283,49 @@ static bool reads_too_little(const struct cosy_async_entry *entry, uint64_t byte
 	return false;
 }
 
+/* Return true for an eventfd that is full, but has room for 0. */
+static bool is_full_eventfd(int fd)
+{
+	struct pollfd poll = { .fd = fd, .events = POLLOUT };
+	char name[32];
+
+	/* If the kernel has added too much, there is no room for 0, and this is an event. */
+	if (cosy_sys(SYS_poll, (long)&poll, 1, 0))
+		return false;
+	read_name(fd, name);
+	return !strcmp(name, "anon_inode:[eventfd]");
+}
+
+/* Write to the loop's eventfd in place of another one. At most, that wakes the loop. */
+static long write_to_own_eventfd(const struct cosy_loop *loop,
+				 const struct cosy_async_entry *entry)
+{
+	return cosy_sys6(entry->nr, loop->wake_fd, (long)entry->args[1], (long)entry->args[2],
+			 (long)entry->args[3], (long)entry->args[4], (long)entry->args[5]);
+}
+
 /* Return true for a call that a full eventfd refuses: with too few bytes, or an invalid value. */
 static bool is_refused(const struct cosy_loop *loop, const struct cosy_async_entry *entry)
 {
-	struct pollfd poll = { .fd = (int)entry->args[0], .events = POLLOUT };
-	char name[32];
 	long result;
 
-	if (cosy_sys(SYS_poll, (long)&poll, 1, 0))
+	if (!is_full_eventfd((int)entry->args[0]))
 		return false;
-	read_name(poll.fd, name);
-	if (strcmp(name, "anon_inode:[eventfd]"))
-		return false;
-	/* Any eventfd refuses it. If this one does not, that only wakes the loop. */
-	result = cosy_sys6(entry->nr, loop->wake_fd, (long)entry->args[1], (long)entry->args[2],
-			   (long)entry->args[3], (long)entry->args[4], (long)entry->args[5]);
+	result = write_to_own_eventfd(loop, entry);
 	return result < 0 && result != -EAGAIN;
+}
+
+/* Return true if a call adds 0 to a full eventfd, at first. That does not wait; the rest may. */
+static bool adds_zero(const struct cosy_loop *loop, const struct cosy_async_entry *entry)
+{
+	const uint64_t *value = (const void *)entry->args[1];
+
+	/* Without an error, the call has a valid value. */
+	if (!is_full_eventfd((int)entry->args[0]) || write_to_own_eventfd(loop, entry) <= 0)
+		return false;
+	if (entry->nr != SYS_write)
+		value = ((const struct iovec *)entry->args[1])->iov_base;
+	return !*value;
 }
 
 /*
@@ -363,6 +390,28 @@ static bool needs_thread(const struct cosy_loop *loop, uint32_t slot,
 	}
 }
 
+/* Return true for a call that a thread makes immediately, because there may never be an event. */
+static bool has_no_event(const struct cosy_loop *loop, uint32_t slot)
+{
+	const struct cosy_slot *s = &loop->slots[slot];
+
+	/* A descriptor that has no connection yet may never be ready. */
+	if (s->how == COSY_HOW_CONNECT)
+		return true;
+	return s->how == COSY_HOW_WRITE &&
+	       cosy_descriptor_find(loop, s->fd)->kind == COSY_KIND_NOWAIT &&
+	       adds_zero(loop, &loop->entries[slot]);
+}
+
+/* Let a thread make the call of the first entry of a list, once the descriptor is ready. */
+static void start_for_thread(struct cosy_loop *loop, uint32_t slot)
+{
+	if (has_no_event(loop, slot))
+		cosy_thread_call(loop, slot, false);
+	else
+		cosy_start_waiting(loop, slot);
+}
+
 void cosy_end(struct cosy_loop *loop, uint32_t slot, int64_t result)
 {
 	const struct cosy_slot *s = &loop->slots[slot];
@@ -394,7 +443,7 @@ void cosy_start_next(struct cosy_loop *loop, const struct cosy_slot *before)
 	    !needs_thread(loop, slot, d))
 		cosy_start_attempt(loop, slot);
 	else
-		cosy_start_waiting(loop, slot);
+		start_for_thread(loop, slot);
 }
 
 void cosy_finish(struct cosy_loop *loop, uint32_t slot, int64_t result)
@@ -427,6 +476,10 @@ void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
 	while ((next = d->head[s.list]) != COSY_NO_SLOT) {
 		if (d->kind == COSY_KIND_DISK) {
 			cosy_thread_call(loop, next, true);
+			return;
+		}
+		if (has_no_event(loop, next) && needs_thread(loop, next, d)) {
+			cosy_thread_call(loop, next, false);
 			return;
 		}
 		loop->slots[next].state = COSY_SLOT_WAITING;
@@ -741,7 +794,7 @@ static void cannot_nowait(struct cosy_loop *loop, uint32_t slot)
 	s->polled = true;
 	s->reported = false;
 	if (needs_thread(loop, slot, d))
-		cosy_start_waiting(loop, slot);
+		start_for_thread(loop, slot);
 	else
 		cosy_start_attempt(loop, slot);
 }
@@ -938,16 +991,6 @@ static bool fails_at_once(const struct cosy_slot *s)
 {
 	return (s->how == COSY_HOW_ACCEPT && !cosy_socket_option(s->fd, SO_ACCEPTCONN)) ||
 	       (s->how == COSY_HOW_RECEIVE && cosy_socket_option(s->fd, SO_ACCEPTCONN));
-}
-
-/* Let a thread make the call of the first entry of a list. */
-static void start_for_thread(struct cosy_loop *loop, uint32_t slot)
-{
-	/* A descriptor that has no connection yet may never be ready. */
-	if (loop->slots[slot].how == COSY_HOW_CONNECT)
-		cosy_thread_call(loop, slot, false);
-	else
-		cosy_start_waiting(loop, slot);
 }
 
 /* Begin with an entry that uses a descriptor, after earlier ones in its list. */
