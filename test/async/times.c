@@ -6,12 +6,14 @@
 // RUN: %everywhere
 #include <poll.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 
 #include "loop.h"
 
 #define TIMERS 5000
+#define PAGE 4096
 
 static struct cosy_loop *loop;
 static uint64_t last;
@@ -76,9 +78,16 @@ static void times(void)
 	const struct timespec bad = { .tv_nsec = 1000000000 };
 	const struct timespec never = { .tv_sec = INT64_MAX };
 	const struct timespec soon = { .tv_nsec = 20000000 }, past = { 0 };
+	char *pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	const struct timespec *bad_times[] = {
+		NULL,
+		(void *)(pages + PAGE),
+		(void *)(pages + PAGE - sizeof(time_t)),
+	};
 	struct cosy_async op = { 0 };
 	uint64_t begin = now();
 
+	EQUAL(mprotect(pages + PAGE, PAGE, PROT_NONE), 0);
 	EQUAL(cosy_async_timer(loop, &op, &soon, 0), 0);
 	EQUAL(result_of(loop, &op), 0);
 	CHECK(now() - begin >= 20000000);
@@ -92,6 +101,17 @@ static void times(void)
 	EQUAL(cosy_wait(loop, 1, &soon), 0);
 	EQUAL(cosy_cancel(loop, &op), 0);
 	EQUAL(result_of(loop, &op), -ECANCELED);
+	/* Addresses at which there is no time, or only a part of it. */
+	for (int i = 0; i < 3; i++) {
+		EQUAL(cosy_async_timer(loop, &op, bad_times[i], 0), 0);
+		EQUAL(result_of(loop, &op), -EFAULT);
+		EQUAL(cosy_async_nanosleep(loop, &op, bad_times[i], NULL), 0);
+		EQUAL(result_of(loop, &op), -EFAULT);
+		EQUAL(cosy_async_call(loop, &op, SYS_nanosleep, (uintptr_t)bad_times[i], 0, 0, 0,
+				      0, 0), 0);
+		EQUAL(result_of(loop, &op), -EFAULT);
+	}
+	EQUAL(munmap(pages, 2 * PAGE), 0);
 	/* Another clock, for which a thread sleeps. */
 	EQUAL(cosy_async_call(loop, &op, SYS_clock_nanosleep, CLOCK_BOOTTIME, 0,
 			      (uintptr_t)&soon, 0, 0, 0), 0);

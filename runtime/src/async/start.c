@@ -38,6 +38,8 @@
 
 /* No kernel knows these flags of preadv2(). */
 #define UNKNOWN_FLAGS	0x40000000
+/* CPU time of the calling thread. No thread can sleep until a time of this clock. */
+#define OWN_CPU_TIME	(-2)
 /* In nanoseconds: see try_later(). */
 #define TRIES_AFTER	1000000u
 
@@ -1071,6 +1073,13 @@ static void start_poll(struct cosy_loop *loop, uint32_t slot)
 		cosy_finish(loop, slot, err);
 }
 
+/* Return true if the kernel can read a time. */
+static bool is_readable(const struct timespec *time)
+{
+	/* The clock is refused after the time was read. */
+	return cosy_sys6(SYS_clock_nanosleep, OWN_CPU_TIME, 0, (long)time, 0, 0, 0) != -EFAULT;
+}
+
 static void start_sleep(struct cosy_loop *loop, uint32_t slot)
 {
 	const struct cosy_async_entry *entry = &loop->entries[slot];
@@ -1089,6 +1098,10 @@ static void start_sleep(struct cosy_loop *loop, uint32_t slot)
 			return;
 		}
 		time = (const void *)entry->args[2];
+	}
+	if (!is_readable(time)) {
+		cosy_finish(loop, slot, -EFAULT);
+		return;
 	}
 	if (time->tv_sec < 0 || time->tv_nsec < 0 ||
 	    time->tv_nsec >= 1000000000) {
