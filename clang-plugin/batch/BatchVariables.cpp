@@ -11,12 +11,15 @@
 #include "Diagnostics.h"
 #include "batch/BatchLoop.h"
 
+#include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/IR/DataLayout.h"
 #include "llvm/IR/InlineAsm.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Operator.h"
+
+#include <limits>
 
 using namespace llvm;
 
@@ -33,26 +36,80 @@ struct Access {
   bool Kills = false; ///< writes all of it
 };
 
+using AccessMap = DenseMap<Instruction *, Access>;
+
+/// A set of variables.
+using VariableBits = uint64_t;
+constexpr unsigned MaxBits = std::numeric_limits<VariableBits>::digits;
+
+/// Finds how values of variables reach reads, for up to MaxBits variables at a
+/// time: functions can have thousands of variables and of blocks.
+class VariableFlow {
+public:
+  explicit VariableFlow(const BatchLoop &L);
+  /// Forgets the variables.
+  void clear();
+  void add(unsigned Bit, const AccessMap &Accesses);
+  void solve();
+  /// \returns whether edges from \p Phases leave the loop.
+  bool hasExits(unsigned Phases) const { return ExitPhases & Phases; }
+
+  // The results of solve().
+
+  /// What an iteration writes last is read by a later one when that is
+  /// collected, in its calls, or when it is finished.
+  VariableBits CarriedToCollect = 0, CarriedToCalls = 0, CarriedToFinish = 0;
+  /// It is read after the loop.
+  VariableBits LiveOut = 0;
+  /// The value that the collect phase saves, or that it keeps for the next
+  /// batch, may lack what a later phase of an earlier iteration writes, and is
+  /// read after the loop.
+  VariableBits LostByCopy = 0;
+
+private:
+  struct Block {
+    BasicBlock *BB;
+    unsigned Phases; ///< 0: outside the loop
+    SmallVector<unsigned, 2> Successors;
+    VariableBits Read = 0;    ///< before they are overwritten
+    VariableBits Killed = 0;  ///< overwritten
+    VariableBits Written = 0; ///< in part, before they are overwritten
+  };
+  unsigned number(const BasicBlock *BB) const { return Numbers.lookup(BB); }
+  std::vector<VariableBits> findLive(unsigned Phases, unsigned ReadIn) const;
+  VariableBits lostByCopy(ArrayRef<VariableBits> Live) const;
+
+  const BatchLoop &L;
+  /// In post-order, after an empty one for blocks that are never reached.
+  std::vector<Block> Blocks;
+  DenseMap<const BasicBlock *, unsigned> Numbers;
+  SmallVector<unsigned, 4> Exits; ///< the blocks after the loop
+  unsigned ExitPhases = 0;        ///< in which edges leave the loop
+};
+
 class VariableCheck {
 public:
-  VariableCheck(const BatchLoop &L, BatchVariable &V) : L(L), V(V) {}
-  bool run();
+  VariableCheck(const BatchLoop &L, BatchVariable &V) : L(L), V(V) {
+    findAccesses();
+  }
+  const AccessMap &accesses() const { return Accesses; }
+  /// \returns whether the loop writes the variable.
+  bool isWritten() const { return Writers; }
+  /// \p Flow has been solved, with the variable as \p Bit if it is written.
+  bool run(const VariableFlow &Flow, VariableBits Bit);
 
 private:
   void findAccesses();
   void add(Instruction &I, Access A);
-  bool isReadBeforeWritten(ArrayRef<BasicBlock *> From, unsigned Phases,
-                           unsigned ReadIn) const;
-  bool copyLosesValue() const;
-  bool checkEscaping();
-  bool checkValues();
+  bool checkEscaping(const VariableFlow &Flow, VariableBits Bit);
+  bool checkValues(const VariableFlow &Flow, VariableBits Bit);
   Instruction *find(unsigned Phases, bool Writes) const;
   bool error(const Instruction *At, const Twine &Text);
   std::string name() const;
 
   const BatchLoop &L;
   BatchVariable &V;
-  DenseMap<Instruction *, Access> Accesses;
+  AccessMap Accesses;
   bool Escapes = false;
   bool UsedOutside = false;          ///< after the loop, or before
   unsigned Readers = 0, Writers = 0; ///< phases
@@ -150,6 +207,7 @@ void findStores(BatchLoop &L) {
 
 void VariableCheck::findAccesses() {
   const DataLayout &DL = L.F->getDataLayout();
+  Escapes = !V.Size;
   SmallVector<Value *, 8> Work{V.Base};
   while (!Work.empty()) {
     Value *P = Work.pop_back_val();
@@ -205,72 +263,121 @@ void VariableCheck::findAccesses() {
         add(*Return, {true, false, false});
 }
 
-/// Returns true if a path from \p From reads the variable before it is
-/// overwritten. The path goes through blocks of the loop in \p Phases, and if
-/// \p ReadIn is 0 also through blocks outside. Only reads in \p ReadIn count,
-/// or, if that is 0, those outside.
-bool VariableCheck::isReadBeforeWritten(ArrayRef<BasicBlock *> From,
-                                        unsigned Phases,
-                                        unsigned ReadIn) const {
-  SmallVector<BasicBlock *, 16> Work;
-  SmallPtrSet<BasicBlock *, 16> Seen;
-  auto Push = [&](BasicBlock *BB) {
-    bool Inside = L.Blocks.count(BB);
-    if ((Inside ? (L.phasesOf(BB) & Phases) != 0 : !ReadIn) &&
-        Seen.insert(BB).second)
-      Work.push_back(BB);
-  };
-  for (BasicBlock *BB : From)
-    Push(BB);
-  while (!Work.empty()) {
-    BasicBlock *BB = Work.pop_back_val();
-    // The loop may be entered again after it was left.
-    bool Counts = !ReadIn ? Phases == All || !L.Blocks.count(BB)
-                          : (L.phasesOf(BB) & ReadIn) != 0;
-    bool Killed = false;
-    for (Instruction &I : *BB) {
-      auto It = Accesses.find(&I);
-      if (It == Accesses.end())
-        continue;
-      if (Counts && It->second.Reads)
-        return true;
-      if (It->second.Kills) {
-        Killed = true;
-        break;
+//===----------------------------------------------------------------------===//
+// Flow
+//===----------------------------------------------------------------------===//
+
+VariableFlow::VariableFlow(const BatchLoop &L) : L(L), Blocks(1) {
+  for (BasicBlock *BB : post_order(L.F)) {
+    Numbers[BB] = Blocks.size();
+    Blocks.push_back({BB, L.phasesOf(BB), {}});
+  }
+  for (Block &B : drop_begin(Blocks))
+    for (BasicBlock *S : successors(B.BB)) {
+      B.Successors.push_back(number(S));
+      if (L.Blocks.count(B.BB) && !L.Blocks.count(S)) {
+        Exits.push_back(number(S));
+        ExitPhases |= B.Phases;
       }
     }
-    if (!Killed)
-      for (BasicBlock *S : successors(BB))
-        Push(S);
-  }
-  return false;
 }
 
-/// Returns true if the value that the collect phase saves, or that it keeps for
-/// the next batch, may lack what a later phase of an earlier iteration writes,
-/// and is read after the loop.
-bool VariableCheck::copyLosesValue() const {
-  SmallVector<BasicBlock *, 16> Work{L.Step};
-  SmallPtrSet<BasicBlock *, 16> Seen{L.Step};
-  while (!Work.empty()) {
-    BasicBlock *BB = Work.pop_back_val();
-    bool Copied = BB == L.RegionEntry, Killed = Copied;
-    for (Instruction &I : *BB) {
-      auto It = Accesses.find(&I);
-      if (Killed || It == Accesses.end())
-        continue;
-      Killed = It->second.Kills;
-      Copied |= It->second.Writes && !Killed;
-    }
-    if (Copied && isReadBeforeWritten(BB, All, 0))
-      return true;
-    if (!Killed)
-      for (BasicBlock *S : successors(BB))
-        if ((S == L.RegionEntry || L.Collect.count(S)) && Seen.insert(S).second)
-          Work.push_back(S);
-  }
-  return false;
+void VariableFlow::clear() {
+  for (Block &B : Blocks)
+    B.Read = B.Killed = B.Written = 0;
 }
+
+void VariableFlow::add(unsigned Bit, const AccessMap &Accesses) {
+  VariableBits Variable = VariableBits(1) << Bit;
+  DenseMap<const BasicBlock *, const Instruction *> Killers;
+  for (auto &[I, A] : Accesses)
+    if (A.Kills) {
+      const Instruction *&First = Killers[I->getParent()];
+      if (!First || I->comesBefore(First))
+        First = I;
+    }
+  for (auto &[I, A] : Accesses) {
+    Block &B = Blocks[number(I->getParent())];
+    const Instruction *Killer = Killers.lookup(I->getParent());
+    if (A.Kills)
+      B.Killed |= Variable;
+    if (A.Reads && (I == Killer || !Killer || I->comesBefore(Killer)))
+      B.Read |= Variable;
+    if (A.Writes && I != Killer && (!Killer || I->comesBefore(Killer)))
+      B.Written |= Variable;
+  }
+}
+
+/// \returns for each block which variables a path that begins there reads
+/// before they are overwritten. The path goes through blocks of the loop in
+/// \p Phases, and only reads in \p ReadIn count. If that is 0, the path may
+/// also leave the loop and enter it again, and all reads count.
+std::vector<VariableBits> VariableFlow::findLive(unsigned Phases,
+                                                 unsigned ReadIn) const {
+  std::vector<VariableBits> Live(Blocks.size());
+  for (bool Changed = true; Changed;) {
+    Changed = false;
+    for (unsigned N = 1; N < Blocks.size(); ++N) {
+      const Block &B = Blocks[N];
+      bool Inside = L.Blocks.count(B.BB);
+      if (Inside ? !(B.Phases & Phases) : ReadIn)
+        continue;
+      VariableBits Now = 0;
+      for (unsigned S : B.Successors)
+        Now |= Live[S];
+      Now &= ~B.Killed;
+      if (!ReadIn || (B.Phases & ReadIn))
+        Now |= B.Read;
+      Changed |= Now != Live[N];
+      Live[N] = Now;
+    }
+  }
+  return Live;
+}
+
+VariableBits VariableFlow::lostByCopy(ArrayRef<VariableBits> Live) const {
+  // What paths from the step to a block, in the collect phase, do not
+  // overwrite.
+  std::vector<VariableBits> Kept(Blocks.size());
+  Kept[number(L.Step)] = ~VariableBits(0);
+  VariableBits Lost = 0;
+  for (bool Changed = true; Changed;) {
+    Changed = false;
+    for (unsigned N = Blocks.size() - 1; N > 0; --N) {
+      const Block &B = Blocks[N];
+      if (B.BB == L.RegionEntry) {
+        Lost |= Kept[N] & Live[N];
+        continue;
+      }
+      Lost |= Kept[N] & B.Written & Live[N];
+      for (unsigned S : B.Successors) {
+        BasicBlock *Next = Blocks[S].BB;
+        VariableBits Now = Kept[S] | (Kept[N] & ~B.Killed);
+        if (Now == Kept[S] || (Next != L.RegionEntry && !L.Collect.count(Next)))
+          continue;
+        Kept[S] = Now;
+        Changed = true;
+      }
+    }
+  }
+  return Lost;
+}
+
+void VariableFlow::solve() {
+  unsigned Step = number(L.Step);
+  CarriedToCollect = findLive(Collecting, Collecting)[Step];
+  CarriedToCalls = findLive(Collecting | Calling, Calling)[Step];
+  CarriedToFinish = findLive(All, Finishing)[Step];
+  std::vector<VariableBits> Live = findLive(All, 0);
+  LiveOut = 0;
+  for (unsigned Exit : Exits)
+    LiveOut |= Live[Exit];
+  LostByCopy = lostByCopy(Live);
+}
+
+//===----------------------------------------------------------------------===//
+// Checks
+//===----------------------------------------------------------------------===//
 
 /// The first access of one of \p Phases, in the order of the function.
 Instruction *VariableCheck::find(unsigned Phases, bool Writes) const {
@@ -288,19 +395,7 @@ Instruction *VariableCheck::find(unsigned Phases, bool Writes) const {
 /// Returns true if \p Phases contains more than one phase.
 static bool hasSeveral(unsigned Phases) { return Phases & (Phases - 1); }
 
-/// The blocks that edges from \p Phases out of the loop lead to.
-static SmallVector<BasicBlock *, 4> exitsOf(const BatchLoop &L,
-                                            unsigned Phases) {
-  SmallVector<BasicBlock *, 4> List;
-  for (BasicBlock *BB : L.Blocks)
-    if (L.phasesOf(BB) & Phases)
-      for (BasicBlock *S : successors(BB))
-        if (!L.Blocks.count(S))
-          List.push_back(S);
-  return List;
-}
-
-bool VariableCheck::checkEscaping() {
+bool VariableCheck::checkEscaping(const VariableFlow &Flow, VariableBits Bit) {
   if (!Writers)
     return true;
   if (hasSeveral(Readers | Writers))
@@ -313,8 +408,7 @@ bool VariableCheck::checkEscaping() {
   // The phases after the only one that accesses it.
   unsigned Later = All & ~(Writers | (Writers - 1));
   Instruction *Store = L.Stores.lookup(V.Base);
-  if (Store && !exitsOf(L, Later).empty() &&
-      isReadBeforeWritten(exitsOf(L, All), All, 0))
+  if (Store && Flow.hasExits(Later) && (Flow.LiveOut & Bit))
     return error(Store, name() +
                             " is declared outside the loop, and its address is "
                             "used: when the loop is left, it would have the "
@@ -323,18 +417,14 @@ bool VariableCheck::checkEscaping() {
   return true;
 }
 
-bool VariableCheck::checkValues() {
+bool VariableCheck::checkValues(const VariableFlow &Flow, VariableBits Bit) {
   if (!Writers)
     return true;
   unsigned Late = Writers & (Calling | Finishing);
-  // Returns true if a phase reads a value that an earlier iteration wrote last.
   // A variable of the body has no value when an iteration begins.
-  auto IsCarried = [&](unsigned Through, unsigned ReadIn) {
-    return !V.InBody && isReadBeforeWritten(L.Step, Through, ReadIn);
-  };
-  bool CarriedToCollect = IsCarried(Collecting, Collecting);
-  bool CarriedToCalls = IsCarried(Collecting | Calling, Calling);
-  bool CarriedToFinish = IsCarried(All, Finishing);
+  bool CarriedToCollect = !V.InBody && (Flow.CarriedToCollect & Bit);
+  bool CarriedToCalls = !V.InBody && (Flow.CarriedToCalls & Bit);
+  bool CarriedToFinish = !V.InBody && (Flow.CarriedToFinish & Bit);
   if (Late && CarriedToCollect)
     return error(find(Late, true),
                  name() +
@@ -354,13 +444,13 @@ bool VariableCheck::checkValues() {
                           "end of the region, and read by a later iteration; "
                           "declare it in the loop's body, or use a variable "
                           "for each part");
-  if (hasSeveral(Writers) && !V.InBody && copyLosesValue())
+  if (hasSeveral(Writers) && !V.InBody && (Flow.LostByCopy & Bit))
     return error(find(Late, true),
                  name() + " is written before and after the beginning or the "
                           "end of the region, but not in every iteration, and "
                           "read after the loop; use a variable for each part");
-  bool LiveOut = isReadBeforeWritten(exitsOf(L, All), All, 0);
-  bool LateExits = !exitsOf(L, Calling | Finishing).empty();
+  bool LiveOut = Flow.LiveOut & Bit;
+  bool LateExits = Flow.hasExits(Calling | Finishing);
   unsigned Uses = Readers | Writers;
   V.SaveCollected = (Writers & Collecting) &&
                     ((Uses & (Calling | Finishing)) || (LiveOut && LateExits));
@@ -377,9 +467,7 @@ bool VariableCheck::checkValues() {
   return true;
 }
 
-bool VariableCheck::run() {
-  findAccesses();
-  Escapes |= !V.Size;
+bool VariableCheck::run(const VariableFlow &Flow, VariableBits Bit) {
   // The function's result cannot become an array, but is copied where only the
   // caller reads it.
   bool Several =
@@ -396,7 +484,7 @@ bool VariableCheck::run() {
     return true;
   }
   V.IsShared = Escapes && (Readers | Writers);
-  return Escapes ? checkEscaping() : checkValues();
+  return Escapes ? checkEscaping(Flow, Bit) : checkValues(Flow, Bit);
 }
 
 bool findBatchVariables(const BatchLoop &L, const VariableNotes &Notes,
@@ -422,15 +510,27 @@ bool findBatchVariables(const BatchLoop &L, const VariableNotes &Notes,
       All.push_back(V);
     }
   bool Good = true;
-  for (BatchVariable &V : All) {
-    if (auto It = Notes.find(V.Base); It != Notes.end()) {
-      V.Name = It->second.Name;
-      V.InBody = It->second.Id == L.Id;
+  VariableFlow Flow(L);
+  for (size_t Begin = 0; Begin < All.size(); Begin += MaxBits) {
+    auto Some = MutableArrayRef(All).slice(Begin).take_front(MaxBits);
+    std::vector<VariableCheck> Checks;
+    Flow.clear();
+    for (auto [Bit, V] : enumerate(Some)) {
+      if (auto It = Notes.find(V.Base); It != Notes.end()) {
+        V.Name = It->second.Name;
+        V.InBody = It->second.Id == L.Id;
+      }
+      VariableCheck &Check = Checks.emplace_back(L, V);
+      if (Check.isWritten())
+        Flow.add(Bit, Check.accesses());
     }
-    if (!VariableCheck(L, V).run())
-      Good = false;
-    else if (V.IsArray || V.isSaved() || V.RestoreCollect || V.IsShared)
-      Variables.push_back(V);
+    Flow.solve();
+    for (auto [Bit, V] : enumerate(Some)) {
+      if (!Checks[Bit].run(Flow, VariableBits(1) << Bit))
+        Good = false;
+      else if (V.IsArray || V.isSaved() || V.RestoreCollect || V.IsShared)
+        Variables.push_back(V);
+    }
   }
   return Good;
 }
