@@ -96,3 +96,16 @@ int cosy_descriptor_hide(int fd)
 	cosy_sys(SYS_close, fd, 0, 0);
 	return copy;
 }
+
+/* The mark is the signal that the file would send with O_ASYNC. Nearly all files have number 0. */
+int cosy_descriptor_mark(int fd, int mark)
+{
+	return (int)cosy_sys(SYS_fcntl, fd, F_SETSIG, mark);
+}
+
+bool cosy_descriptor_is_marked(int fd, int mark)
+{
+	long found = cosy_sys(SYS_fcntl, fd, F_GETSIG, 0);
+
+	return found == mark || (found < 0 && found != -EBADF);
+}

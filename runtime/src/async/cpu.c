@@ -321,7 +321,6 @@ static void use_fd(struct cosy_loop *loop, struct cosy_slot *s)
 /* Add an entry to the queue of a processor. */
 static void put(struct cosy_cpu *cpu, uint32_t slot)
 {
-	const uint64_t one = 1;
 	int from = sched_getcpu();
 	bool told;
 
@@ -332,7 +331,7 @@ static void put(struct cosy_cpu *cpu, uint32_t slot)
 	cpu->told = true;
 	cosy_unlock(&cpu->put_lock);
 	if (!told)
-		cosy_sys(SYS_write, cpu->loop->wake_fd, (long)&one, sizeof(one));
+		cosy_loop_alert(cpu->loop);
 }
 
 void cosy_cpu_take(struct cosy_cpu *cpu)

@@ -12,6 +12,7 @@
 #include <sys/timerfd.h>
 #include <time.h>
 
+#include "../descriptor.h"
 #include "../export.h"
 #include "../sys.h"
 #include "loop.h"
@@ -38,18 +39,29 @@ int cosy_loop_enter(struct cosy_loop *loop)
 	return 0;
 }
 
-/* Async-signal-safe. A counter that is full is readable, too. */
-static void write_wake_fd(const struct cosy_loop *loop)
+bool cosy_loop_owns(const struct cosy_loop *loop, int fd)
+{
+	return fd >= 0 && (!loop->mark || cosy_descriptor_is_marked(fd, loop->mark));
+}
+
+int cosy_loop_own(const struct cosy_loop *loop, int fd)
+{
+	return loop->mark ? cosy_descriptor_mark(fd, loop->mark) : 0;
+}
+
+/* A counter that is full is readable, too. */
+void cosy_loop_alert(const struct cosy_loop *loop)
 {
 	const uint64_t one = 1;
 
-	cosy_sys(SYS_write, loop->wake_fd, (long)&one, sizeof(one));
+	if (cosy_loop_owns(loop, loop->wake_fd))
+		cosy_sys(SYS_write, loop->wake_fd, (long)&one, sizeof(one));
 }
 
 void cosy_loop_write_wake_fd(struct cosy_loop *loop)
 {
 	loop->woken = true;
-	write_wake_fd(loop);
+	cosy_loop_alert(loop);
 }
 
 COSY_EXPORT void cosy_loop_stop(struct cosy_loop *loop)
@@ -57,7 +69,7 @@ COSY_EXPORT void cosy_loop_stop(struct cosy_loop *loop)
 	if (!*loop->owner)
 		return;
 	atomic_store(&loop->stop, true);
-	write_wake_fd(loop);
+	cosy_loop_alert(loop);
 }
 
 static uint32_t power_of_two(uint32_t n)
@@ -85,10 +97,23 @@ static int add_to_epoll(const struct cosy_loop *loop, int fd)
 			      (long)&event, 0, 0);
 }
 
-static void close_fd(int fd)
+void cosy_loop_close_fd(const struct cosy_loop *loop, int fd)
 {
-	if (fd >= 0)
+	if (cosy_loop_owns(loop, fd))
 		cosy_sys(SYS_close, fd, 0, 0);
+}
+
+/*
+ * Mark the descriptors. Other loops of this process have other marks, unless there are very many.
+ * If a seccomp filter forbids it, nothing tells whether a number is still the loop's.
+ */
+static void mark_fds(struct cosy_loop *loop)
+{
+	static atomic_uint loops;
+	int mark = 1 + (int)(atomic_fetch_add(&loops, 1) % COSY_MARKS);
+
+	if (!cosy_descriptor_mark(loop->epoll, mark) && !cosy_descriptor_mark(loop->wake_fd, mark))
+		loop->mark = mark;
 }
 
 static int open_fds(struct cosy_loop *loop)
@@ -100,14 +125,15 @@ static int open_fds(struct cosy_loop *loop)
 				      EFD_CLOEXEC | EFD_NONBLOCK, 0);
 	if (loop->wake_fd < 0)
 		return loop->wake_fd;
+	mark_fds(loop);
 	return add_to_epoll(loop, loop->wake_fd);
 }
 
 static void close_fds(struct cosy_loop *loop)
 {
-	close_fd(loop->timer_fd);
-	close_fd(loop->wake_fd);
-	close_fd(loop->epoll);
+	cosy_loop_close_fd(loop, loop->timer_fd);
+	cosy_loop_close_fd(loop, loop->wake_fd);
+	cosy_loop_close_fd(loop, loop->epoll);
 }
 
 /* A page of its own, which a child finds cleared. */
@@ -289,12 +315,14 @@ static int make_external(struct cosy_loop *loop)
 	if (loop->timer_fd < 0)
 		return loop->timer_fd;
 	loop->external = true;
-	err = add_to_epoll(loop, loop->timer_fd);
+	err = cosy_loop_own(loop, loop->timer_fd);
+	if (!err)
+		err = add_to_epoll(loop, loop->timer_fd);
 	if (!err)
 		err = cosy_module_poll(loop);
 	if (err) {
 		loop->external = false;
-		close_fd(loop->timer_fd);
+		cosy_sys(SYS_close, loop->timer_fd, 0, 0);
 		loop->timer_fd = -1;
 	}
 	return err;

@@ -372,6 +372,7 @@ struct cosy_cpu {
  * @free:	first free slot of those that were used before
  * @fresh:	first slot that was never used
  * @outstanding: number of operations submitted and not delivered
+ * @mark:	mark of the loop's descriptors, also of those of its entries, or 0: they have none
  * @epoll:	descriptor of the epoll instance
  * @wake_fd:	an eventfd in it
  * @timer_fd:	a timerfd in it for @external, or -1
@@ -423,6 +424,7 @@ struct cosy_loop {
 	uint32_t free;
 	uint32_t fresh;
 	uint32_t outstanding;
+	int mark;
 	int epoll;
 	int wake_fd;
 	int timer_fd;
@@ -486,7 +488,24 @@ static inline void cosy_loop_changed(struct cosy_loop *loop)
 		cosy_event_happened(&loop->changed, INT_MAX);
 }
 
-/** cosy_loop_write_wake_fd() - make @wake_fd readable */
+/**
+ * cosy_loop_owns() - test whether a number still refers to a descriptor of the loop
+ * @fd: the number, or -1
+ *
+ * The program may have closed it, and opened another file with the same number. Async-signal-safe.
+ */
+bool cosy_loop_owns(const struct cosy_loop *loop, int fd);
+
+/** cosy_loop_own() - mark a descriptor that the loop has opened. Return: 0 or -errno */
+int cosy_loop_own(const struct cosy_loop *loop, int fd);
+
+/** cosy_loop_close_fd() - close a descriptor if it is still the loop's; may be -1 */
+void cosy_loop_close_fd(const struct cosy_loop *loop, int fd);
+
+/** cosy_loop_alert() - make @wake_fd readable. Async-signal-safe */
+void cosy_loop_alert(const struct cosy_loop *loop);
+
+/** cosy_loop_write_wake_fd() - the same, and note it */
 void cosy_loop_write_wake_fd(struct cosy_loop *loop);
 
 /**

@@ -62,11 +62,12 @@ static void unmap_page(struct cosy_module *m)
 	m->page = NULL;
 }
 
-static bool create_page(struct cosy_module *m, uint32_t entries)
+static bool create_page(struct cosy_loop *loop)
 {
+	struct cosy_module *m = &loop->module;
 	struct cosy_async_create create = {
 		.size = sizeof(create),
-		.nentries = entries,
+		.nentries = loop->mask + 1,
 	};
 	int device = cosy_device_get();
 
@@ -75,6 +76,11 @@ static bool create_page(struct cosy_module *m, uint32_t entries)
 		return false;
 	/* Use a high number, so that the program's calls get the same numbers as without it. */
 	m->fd = cosy_descriptor_hide(create.fd);
+	if (cosy_loop_own(loop, m->fd)) {
+		cosy_sys(SYS_close, m->fd, 0, 0);
+		m->fd = -1;
+		return false;
+	}
 	m->page_size = create.page_size;
 	m->page = mmap(NULL, m->page_size, PROT_READ | PROT_WRITE, MAP_SHARED,
 		       m->fd, 0);
@@ -118,7 +124,7 @@ static void open_module(struct cosy_loop *loop)
 	struct cosy_module *m = &loop->module;
 
 	m->tried = true;
-	if (!loop->kernel || !create_page(m, loop->mask + 1) ||
+	if (!loop->kernel || !create_page(loop) ||
 	    cosy_module_poll(loop)) {
 		cosy_module_close(loop, true);
 		loop->kernel = false;
@@ -217,8 +223,7 @@ void cosy_module_close(struct cosy_loop *loop, bool mapped)
 
 	if (mapped && m->page)
 		unmap_page(m);
-	if (m->fd >= 0)
-		cosy_sys(SYS_close, m->fd, 0, 0);
+	cosy_loop_close_fd(loop, m->fd);
 	m->fd = -1;
 	m->waits = m->has_nowait = m->has_buffered = false;
 }
@@ -320,16 +325,18 @@ static void lent_back(struct cosy_loop *loop, uint32_t slot, bool made, int64_t 
 }
 
 /*
- * Close the descriptor, so that no thread stays in the module. The module gives compounds back if
- * the number is still the loop's descriptor; epoll can tell, because only then it has the file.
+ * Close the descriptor, so that no thread stays in the module. If the number is still the loop's
+ * descriptor, the module gives compounds back then.
  */
 static void leave_module(struct cosy_loop *loop)
 {
 	const struct timespec little = { .tv_nsec = 100000 };
 	struct cosy_module *m = &loop->module;
 
-	if (!cosy_sys6(SYS_epoll_ctl, loop->epoll, EPOLL_CTL_DEL, m->fd, 0, 0, 0))
+	if (cosy_loop_owns(loop, m->fd)) {
+		cosy_sys6(SYS_epoll_ctl, loop->epoll, EPOLL_CTL_DEL, m->fd, 0, 0, 0);
 		cosy_sys(SYS_close, m->fd, 0, 0);
+	}
 	m->fd = -1;
 	m->waits = m->has_threads = m->has_nowait = m->has_buffered = false;
 	loop->kernel = false;

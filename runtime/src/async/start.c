@@ -186,10 +186,13 @@ static void waits_no_longer(struct cosy_loop *loop, uint32_t slot)
 	int fd = s->fd;
 
 	cosy_descriptor_remove(loop, slot);
-	if (s->how == COSY_HOW_SIGNAL) {
-		cosy_descriptor_forget(loop, fd);
-		cosy_sys(SYS_close, fd, 0, 0);
-	}
+	if (s->how != COSY_HOW_SIGNAL)
+		return;
+	/* If the program has closed it, its number may refer to another file in another epoll. */
+	if (!cosy_loop_owns(loop, fd))
+		cosy_descriptor_find(loop, fd)->added = false;
+	cosy_descriptor_forget(loop, fd);
+	cosy_loop_close_fd(loop, fd);
 }
 
 static void reads_no_longer(struct cosy_loop *loop, uint32_t slot)
@@ -831,7 +834,7 @@ static void attempted_signal(struct cosy_loop *loop, uint32_t slot,
 				    (long)entry->args[3], SFD_CLOEXEC, 0, 0);
 
 		/* The process has no free descriptor: a thread waits for the signal. */
-		if (fd < 0 || !cosy_descriptor(loop, (int)fd)) {
+		if (fd < 0 || cosy_loop_own(loop, (int)fd) || !cosy_descriptor(loop, (int)fd)) {
 			if (fd >= 0)
 				cosy_sys(SYS_close, fd, 0, 0);
 			cosy_thread_call(loop, slot, false);
