@@ -22,6 +22,7 @@
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Transforms/InstCombine/InstCombine.h"
 #include "llvm/Transforms/Scalar/ADCE.h"
@@ -91,6 +92,30 @@ bool hasLoop(const Function &F) {
   return !BackEdges.empty();
 }
 
+/// \returns \p I as a use of __builtin_constant_p() for a value that the
+/// compiler does not know yet, or null.
+static IntrinsicInst *asConstantTest(Instruction &I) {
+  auto *II = dyn_cast<IntrinsicInst>(&I);
+  return II && II->getIntrinsicID() == Intrinsic::is_constant &&
+                 !isa<Constant>(II->getArgOperand(0))
+             ? II
+             : nullptr;
+}
+
+static bool hasConstantTest(Function &F) {
+  return any_of(instructions(F),
+                [](Instruction &I) { return asConstantTest(I); });
+}
+
+void answerConstantTests(Function &F) {
+  for (BasicBlock &BB : F)
+    for (Instruction &I : make_early_inc_range(BB))
+      if (IntrinsicInst *Test = asConstantTest(I)) {
+        Test->replaceAllUsesWith(ConstantInt::getFalse(Test->getType()));
+        Test->eraseFromParent();
+      }
+}
+
 using LocalsMap = DenseMap<const Function *, SmallVector<AllocaInst *, 4>>;
 
 static uint64_t sizeOf(const AllocaInst &AI) {
@@ -148,9 +173,15 @@ void inlineCallees(Function &Body, const Function &Host,
   unsigned Total = 0;
   uint64_t Locals = 0;
   LocalsMap Shared;
+  bool IsOptimized = !Host.hasFnAttribute(Attribute::OptimizeNone);
   auto MayTake = [&](const Function &F, unsigned MaxInstructions) {
     return !hasProgram(F) && canInline(F, Body, MaxInstructions) &&
            MayInline(F);
+  };
+  // If the native code does not inline a function, the compiler does not know
+  // its arguments there.
+  auto TestsArguments = [&](Function &F, bool IsInlinedNatively) {
+    return IsOptimized && !IsInlinedNatively && hasConstantTest(F);
   };
   for (size_t N = 0; N < Work.size(); ++N) {
     CallBase *Call = Work[N].Call;
@@ -165,7 +196,8 @@ void inlineCallees(Function &Body, const Function &Host,
                return F.getParent()->getPICLevel() != PICLevel::NotPIC &&
                       MayInline(F) && asCallOf(F, *Call, makesSystemCall);
              return &F != &Host &&
-                    MayTake(F, std::min<unsigned>(Limits.Callee, MaxGuessed));
+                    MayTake(F, std::min<unsigned>(Limits.Callee, MaxGuessed)) &&
+                    !TestsArguments(F, false);
            }))
         Work.push_back({Direct, Parent});
       continue;
@@ -176,7 +208,8 @@ void inlineCallees(Function &Body, const Function &Host,
       Call->setCalledFunction(P);
       Callee = P;
     }
-    if (!MayTake(*Callee, Limits.Callee))
+    if (!MayTake(*Callee, Limits.Callee) ||
+        TestsArguments(*Callee, !Callee->hasFnAttribute(Attribute::NoInline)))
       continue;
     bool Recursive = false;
     for (int H = Parent; H >= 0; H = History[H].second)
@@ -196,6 +229,8 @@ void inlineCallees(Function &Body, const Function &Host,
     for (CallBase *CB : IFI.InlinedCallSites)
       Work.push_back({CB, static_cast<int>(History.size()) - 1});
   }
+  if (!IsOptimized)
+    answerConstantTests(Body);
   // The native code of a loop that is split is the loop as it was.
   closeSplitGates(Body);
   // Calls that were not inlined must call the original function.

@@ -15,6 +15,11 @@ namespace cosy {
 /// region that calls such a function inlines the copy.
 using PristineMap = llvm::DenseMap<llvm::Function *, llvm::Function *>;
 
+/// Makes __builtin_constant_p() false in \p F, except for constants in the
+/// source. Without optimisation the compiler knows no other values; must run
+/// before the plugin's optimisations find more.
+void answerConstantTests(llvm::Function &F);
+
 /// Limits for inlineCallees(), in instructions before simplification.
 struct InlineLimits {
   unsigned Callee; ///< of a function

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Region.cpp - The code of one compound ------------------------------===//
 #include "region/Region.h"
+#include "body/Body.h"
 #include "body/Fortify.h"
 #include "body/Operations.h"
 #include "body/State.h"
@@ -28,6 +29,8 @@ void prepareHost(Function &Host, FunctionAnalysisManager &FAM) {
   removeUnreachableBlocks(Host);
   insertStops(Host);
   inlineAlways(Host);
+  if (Host.hasFnAttribute(Attribute::OptimizeNone))
+    answerConstantTests(Host);
   FAM.invalidate(Host, PreservedAnalyses::none());
   // longjmp() must not change the values of local variables.
   if (!Host.callsFunctionThatReturnsTwice()) {
