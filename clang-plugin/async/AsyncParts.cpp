@@ -55,24 +55,14 @@ static bool waitsParked(const Instruction &I) {
   return isParked(I) && waitKind(systemCallMadeBy(I)->Name) != "CLOSE";
 }
 
-bool isErrnoAddress(const Instruction &I) {
-  auto *CB = dyn_cast<CallBase>(&I);
-  return CB && libraryFunction(*CB) == "__errno_location";
-}
-
 /// \returns true if the address \p Errno is used only for loads and stores.
 static bool isAccessedDirectly(const Instruction &Errno) {
-  return all_of(Errno.uses(), [](const Use &U) {
-    const User *I = U.getUser();
-    return isa<LoadInst>(I) ||
-           (isa<StoreInst>(I) &&
-            U.getOperandNo() == StoreInst::getPointerOperandIndex());
-  });
+  return all_of(Errno.uses(), isAccess);
 }
 
 bool accessesErrnoDirectly(const Function &Body) {
   return all_of(instructions(Body), [](const Instruction &I) {
-    return !isErrnoAddress(I) || isAccessedDirectly(I);
+    return !isErrnoAddress(&I) || isAccessedDirectly(I);
   });
 }
 
@@ -84,7 +74,7 @@ static const char *whyThreadDependent(const Instruction &I) {
       }))
     return "a variable of the thread";
   // In a compound errno has another address.
-  if (isErrnoAddress(I))
+  if (isErrnoAddress(&I))
     return isAccessedDirectly(I) ? nullptr : "the address of errno";
   // The optimizations would move such a call over a parked call.
   auto *CB = dyn_cast<CallBase>(&I);

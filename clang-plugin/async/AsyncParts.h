@@ -32,9 +32,6 @@ bool findAsyncParts(llvm::Function &Host, Marked &E);
 /// Calls in it that wait block the thread, as in the source.
 bool canBeInAsyncPart(const llvm::Function &Callee);
 
-/// \returns true if \p I computes the address of errno.
-bool isErrnoAddress(const llvm::Instruction &I);
-
 /// \returns true if \p Body, a part, accesses errno only by loads and stores.
 bool accessesErrnoDirectly(const llvm::Function &Body);
 

@@ -12,6 +12,7 @@
 #include "SystemCalls.h"
 #include "batch/BatchLoop.h"
 #include "batch/BatchRuntime.h"
+#include "body/LibraryCalls.h"
 #include "body/Recognise.h"
 #include "region/Marked.h"
 

@@ -19,18 +19,6 @@ constexpr int64_t NotSet = -1;
 // What the code does
 //===----------------------------------------------------------------------===//
 
-bool isErrnoAddress(const Value *V) {
-  auto *CB = dyn_cast<CallBase>(V);
-  const Function *Callee = CB ? CB->getCalledFunction() : nullptr;
-  return Callee && Callee->getName() == "__errno_location";
-}
-
-bool isAccess(const Use &U) {
-  return isa<LoadInst>(U.getUser()) ||
-         (isa<StoreInst>(U.getUser()) &&
-          U.getOperandNo() == StoreInst::getPointerOperandIndex());
-}
-
 /// \returns whether \p U, a use of the address of errno, is an access by name.
 /// Sanitizers add checks of the address.
 static bool isByName(const Use &U) {

@@ -110,12 +110,6 @@ void findStores(BatchLoop &L);
 bool findBatchVariables(const BatchLoop &L, const VariableNotes &Notes,
                         llvm::SmallVectorImpl<BatchVariable> &Variables);
 
-/// \returns true if \p V is the address of errno.
-bool isErrnoAddress(const llvm::Value *V);
-
-/// \returns true if \p U is the address of a load or a store.
-bool isAccess(const llvm::Use &U);
-
 /// ptr SharedVariable(): during a proof, the address of a variable.
 constexpr llvm::StringLiteral SharedVariable = "cosy.batch.variable";
 

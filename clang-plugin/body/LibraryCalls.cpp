@@ -148,6 +148,18 @@ bool isReserved(StringRef Name) {
           !Name.empty() && isLower(Name.front()));
 }
 
+bool isErrnoAddress(const Value *V) {
+  auto *CB = dyn_cast<CallBase>(V);
+  const Function *F = CB ? CB->getCalledFunction() : nullptr;
+  return F && F->isDeclaration() && linkerName(*F) == "__errno_location";
+}
+
+bool isAccess(const Use &U) {
+  return isa<LoadInst>(U.getUser()) ||
+         (isa<StoreInst>(U.getUser()) &&
+          U.getOperandNo() == StoreInst::getPointerOperandIndex());
+}
+
 SmallVector<Function *, 8> findLibraryFunctions(const Function &Body) {
   SmallSetVector<Function *, 8> Found;
   for (const Instruction &I : instructions(Body))

@@ -62,6 +62,14 @@ bool isReserved(llvm::StringRef Name);
 /// inlining, which loses the last property.
 void markOwnCalls(llvm::Module &M, llvm::ArrayRef<std::string> Own);
 
+/// \returns true if \p V is the address of errno. A program that defines the
+/// function itself has another errno. -fno-builtin does not change what errno
+/// means.
+bool isErrnoAddress(const llvm::Value *V);
+
+/// \returns true if \p U is the address of a load or a store.
+bool isAccess(const llvm::Use &U);
+
 /// \returns the functions that \p Body calls and that libraryFunction()
 /// recognises, except those whose names the C standard reserves.
 llvm::SmallVector<llvm::Function *, 8>

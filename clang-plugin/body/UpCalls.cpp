@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- UpCalls.cpp - Code that runs natively in a compound ----------------===//
 #include "body/UpCalls.h"
-#include "async/AsyncParts.h"
 #include "body/IndirectCalls.h"
+#include "body/LibraryCalls.h"
 #include "body/Operations.h"
 #include "body/Outline.h"
 #include "body/Recognise.h"
@@ -307,7 +307,7 @@ Function *createThunk(const UpCall &Call, ArrayRef<Reg> Uses,
   ValueToValueMapTy Map;
   for (auto [V, R] : zip(Call.Uses, Uses)) {
     if (auto *CI = dyn_cast<CallInst>(V);
-        CI && OwnErrno && isErrnoAddress(*CI)) {
+        CI && OwnErrno && isErrnoAddress(CI)) {
       Map[V] = B.CreateCall(CI->getFunctionType(), CI->getCalledOperand());
       continue;
     }

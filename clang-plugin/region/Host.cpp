@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Host.cpp - The code that runs a compound ---------------------------===//
 #include "region/Host.h"
-#include "async/AsyncParts.h"
+#include "body/LibraryCalls.h"
 #include "body/Operations.h"
 #include "link/Deferred.h"
 
@@ -247,7 +247,7 @@ Value *CompoundPath::inputValue(IRBuilderBase &B, Value *V,
     return R.Inputs[A->getArgNo()];
   }
   if (auto *CI = dyn_cast<CallInst>(V); CI && R.IsAsync) {
-    assert(isErrnoAddress(*CI) && "a native piece");
+    assert(isErrnoAddress(CI) && "a native piece");
     return B.CreateCall(R.Host->getParent()->getOrInsertFunction(
         AsyncErrnoMarker, CI->getType()));
   }

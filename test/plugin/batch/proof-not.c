@@ -8,6 +8,7 @@
 // RUN: %clang -O2 -w -fPIC -DSHARED -Rpass-missed=cosy -c %s -o %t.o 2>&1 | FileCheck --check-prefix=SHARED %s
 // RUN: %clang -O2 -w -DERRNO_ADDRESS -Rpass=cosy -Rpass-missed=cosy -c %s -o %t.o 2>&1 \
 // RUN:   | FileCheck --check-prefix=ADDRESS --implicit-check-not="loop is split" %s
+// RUN: %clang -O2 -w -DOWN_ERRNO -Rpass-missed=cosy -c %s -o %t.o 2>&1 | FileCheck --check-prefix=OWN %s
 #define _GNU_SOURCE
 #include <cosy.h>
 #include <errno.h>
@@ -440,6 +441,24 @@ long errno_pointer(CONSTANT, const int *skip)
 int *errno_address(void)
 {
 	return &errno;
+}
+#endif
+
+#ifdef OWN_ERRNO
+/* Another object may define it, too. */
+__attribute__((weak)) int *__errno_location(void)
+{
+	static int own;
+
+	return &own;
+}
+
+// OWN: proof-not.c:[[@LINE+4]]:{{.*}} loop is not split: an access through a pointer that may be the address of errno
+long own_errno(CONSTANT)
+{
+	long sum = 0;
+	LOOP(, sum += errno)
+	return sum;
 }
 #endif
 // RUN: %clang -O2 -w -finstrument-functions -Rpass=cosy -Rpass-missed=cosy -c %s -o %t.o 2>&1 \
