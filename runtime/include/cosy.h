@@ -241,7 +241,7 @@ struct cosy_segment *cosy_segment_create(size_t size);
  *
  * A thread begins with the shared one, which is created when it is first needed.
  *
- * Return: the segment that was chosen before.
+ * Return: the segment that was chosen before; NULL for the shared one.
  */
 struct cosy_segment *cosy_segment_use(struct cosy_segment *segment);
 
@@ -270,6 +270,8 @@ void *cosy_calloc(size_t count, size_t size);
  * @p:	  memory from a segment, in which it stays; or NULL, then as cosy_malloc()
  * @size: bytes; 0 does not free it
  *
+ * An address in a segment at which no block begins ends the process, as for cosy_free().
+ *
  * Return: the memory; NULL with errno ENOMEM, or EINVAL (not of a segment).
  */
 void *cosy_realloc(void *p, size_t size);
@@ -288,7 +290,7 @@ void *cosy_aligned_alloc(size_t alignment, size_t size);
  * cosy_usable_size() - the size of a block of memory
  * @p: memory from a segment, or NULL
  *
- * Return: its bytes, at least as many as were requested.
+ * Return: its bytes, at least as many as were requested; 0 if @p is not from a segment.
  */
 size_t cosy_usable_size(const void *p);
 

@@ -185,7 +185,7 @@ int cosy_async_signal(struct cosy_loop *loop, struct cosy_async *op,
  * Return: the number of operations delivered, at most COSY_WAIT_MAX. It is less
  * than @min after the timeout, after cosy_loop_stop(), and when nothing else is
  * outstanding. -EINTR: a signal handler ran and nothing was delivered; -EBADF: the
- * program has closed the loop's descriptors; -EINVAL, -EPERM.
+ * program has closed the loop's descriptors; -EINVAL: @min or @timeout; -EPERM.
  */
 int cosy_wait(struct cosy_loop *loop, unsigned int min,
 	      const struct timespec *timeout);
@@ -200,7 +200,7 @@ int cosy_wait(struct cosy_loop *loop, unsigned int min,
  * Other operations that complete meanwhile are delivered.
  *
  * Return: 0: @op is complete; -ETIME: it is not, after the timeout; -EBADF, -EINTR,
- * -EPERM; -ECANCELED: cosy_loop_stop() was called.
+ * -EINVAL (@timeout), -EPERM; -ECANCELED: cosy_loop_stop() was called.
  */
 int cosy_wait_for(struct cosy_loop *loop, const struct cosy_async *op,
 		  const struct timespec *timeout);
@@ -214,7 +214,7 @@ int cosy_wait_for(struct cosy_loop *loop, const struct cosy_async *op,
  * @timeout: the maximum time to wait; NULL: no limit
  *
  * Return: how many are complete, less than @min after the timeout and after
- * cosy_loop_stop(); -EBADF, -EINTR, -EINVAL, -EPERM.
+ * cosy_loop_stop(); -EBADF, -EINTR, -EINVAL (@min or @timeout), -EPERM.
  */
 int cosy_wait_some(struct cosy_loop *loop, struct cosy_async *const *ops,
 		   unsigned int count, unsigned int min,

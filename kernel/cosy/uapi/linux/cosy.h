@@ -133,8 +133,8 @@ struct cosy_suspended {
  *		up-call, and after it, "all" is the range that it names
  * @errno_addr: address of the calling thread's errno
  * @pc:		slot to begin at; out: where to resume
- * @status:	enum cosy_status; COSY_DONE, COSY_AGAIN or COSY_RESULT on entry,
- *		written when left early, and with COSY_RUN_BARRED; when done it may or
+ * @status:	enum cosy_status of cosy/status.h; COSY_DONE, COSY_AGAIN or COSY_RESULT on
+ *		entry, written when left early, and with COSY_RUN_BARRED; when done it may or
  *		may not be written
  * @value:	out, with status
  * @limit:	with COSY_RUN_LIMIT: operations that this entry may execute, in place
