@@ -308,10 +308,11 @@ struct cosy_async *cosy_colour(struct cosy_coloured *coloured, uint64_t colour,
  * executed in the order of submission. If the program names different processors for
  * operations on one descriptor, these are not ordered.
  *
- * Compounds of functions (cosy/task.h) that the module runs go to a processor, too. A function stays
- * with its processor, unless another one has many fewer operations when a compound begins. Compounds
- * whose calls depend on the thread that makes them are not sent. The loop's own threads wait for
- * timers and signals, make poll(2), make up-calls, and execute the rest of functions.
+ * Compounds of functions (cosy/task.h) that the module runs go to a processor, too. A
+ * function stays with its processor, unless another one has many fewer operations when a
+ * compound begins. Compounds whose calls depend on the thread that makes them are not sent.
+ * Timers, waiting for signals, poll(2), and all of a function that is not a compound in the
+ * module, such as up-calls, stay with the loop itself: no processor executes them.
  *
  * Each processor takes two descriptors, and a third one with the module. Its threads stay
  * bound to it if the affinity of the process changes; if it is taken offline, the kernel
