@@ -508,7 +508,7 @@ out:
 static void usage(FILE *out)
 {
 	fprintf(out,
-		"Usage: %s [-d] [-s] FILE...\n"
+		"usage: %s [-d | -s] FILE...\n"
 		"Show the compounds in executables, libraries, object files and archives.\n"
 		"\n"
 		"  -d, --disassemble  print the operations with their source lines\n"
