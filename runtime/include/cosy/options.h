@@ -38,11 +38,11 @@ enum cosy_policy {
 /** COSY_STOP_ON_ERROR - leave the region when one of its system calls fails */
 #define COSY_STOP_ON_ERROR (uint64_t)COSY_OPTION_STOP_ON_ERROR
 
-/** COSY_MAX_OPERATIONS() - limit the operations of one run of the region */
+/** COSY_MAX_OPERATIONS() - limit the operations of one run of the region, 1 to 2^56 */
 #define COSY_MAX_OPERATIONS(n) \
 	(uint64_t)COSY_OPTION_MAX_OPERATIONS, (uint64_t)(n)
 
-/** COSY_MAX_MS() - limit the CPU time of one run, in milliseconds */
+/** COSY_MAX_MS() - limit the CPU time of one run, in milliseconds, 1 to 2^32-1 */
 #define COSY_MAX_MS(n) (uint64_t)COSY_OPTION_MAX_MS, (uint64_t)(n)
 
 /** COSY_AT_LIMIT() - what to do then: COSY_RESUME (default), COSY_STOP, COSY_KILL */
