@@ -25,6 +25,7 @@
 #include "link/Deferred.h"
 #include "link/LinkPass.h"
 #include "region/RegionPass.h"
+#include "region/Unreached.h"
 
 #include "llvm/Passes/PassBuilder.h"
 
@@ -155,6 +156,8 @@ static bool addModulePass(StringRef Name, ModulePassManager &MPM,
     MPM.addPass(ModuleStage(inlineIntoBodies));
   } else if (Name == "cosy-auto") {
     MPM.addPass(AutoPass(/*All=*/true));
+  } else if (Name == "cosy-unreached") {
+    MPM.addPass(UnreachedPass());
   } else if (Name == "cosy-link") {
     MPM.addPass(LinkPass());
   } else {

@@ -13,6 +13,7 @@
 #include "frontend/Frontend.h"
 #include "frontend/RegionCheck.h"
 #include "region/RegionPass.h"
+#include "region/Unreached.h"
 
 #include "clang/Frontend/FrontendPluginRegistry.h"
 #include "clang/Lex/Preprocessor.h"
@@ -70,6 +71,7 @@ static void addPasses(PassBuilder &PB, const RegionOptions &Options) {
     PB.registerOptimizerLastEPCallback(
         [All = Options.Auto](ModulePassManager &MPM, OptimizationLevel) {
           MPM.addPass(AutoPass(All));
+          MPM.addPass(UnreachedPass());
         });
 }
 

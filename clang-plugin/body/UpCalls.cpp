@@ -8,6 +8,7 @@
 #include "body/Recognise.h"
 #include "bpf/Function.h"
 #include "link/Deferred.h"
+#include "region/Unreached.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/Statistic.h"
@@ -275,6 +276,7 @@ Function *createThunk(const UpCall &Call, ArrayRef<Reg> Uses,
                                false);
   Function *Thunk = Function::Create(FT, GlobalValue::InternalLinkage, Name, M);
   Thunk->addFnAttr(Attribute::NoInline);
+  Thunk->addFnAttr(ThunkAttribute);
   for (StringRef Kind :
        {"target-cpu", "target-features", "tune-cpu", "frame-pointer",
         "no-trapping-math", AutoAttribute.data()})

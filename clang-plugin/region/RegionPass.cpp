@@ -18,6 +18,7 @@
 #include "codegen/Compound.h"
 #include "link/Deferred.h"
 #include "region/Host.h"
+#include "region/Unreached.h"
 
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Module.h"
@@ -374,6 +375,7 @@ PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
                                  : PreservedAnalyses::all();
   findCallees(M);
   markFunctionsThatSeeCallers(M);
+  prepareUnreached(M);
   bool Changed = Regions.compileFunctions();
   // Lower counters to a load, an addition and a store.
   if (Options.Profile)

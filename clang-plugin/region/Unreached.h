@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Unreached.h - Functions that only compounds refer to ---------------===//
+//
+// Programs may call a function that exists nowhere, if the optimisations prove
+// that the call is never reached: checks of a condition at link time do so. The
+// program can be linked with regions, too:
+//
+// - A variable that the module never writes becomes a constant before regions
+//   use its address. Afterwards the optimisations could not prove that any
+//   more.
+// - In an up-call the call may remain, because less is known about the values
+//   there. If the native code has no reference to the function any more, the
+//   reference of the up-call becomes weak.
+//
+//===----------------------------------------------------------------------===//
+#ifndef COSY_PLUGIN_UNREACHED_H
+#define COSY_PLUGIN_UNREACHED_H
+
+#include "llvm/IR/PassManager.h"
+
+namespace cosy {
+
+/// An attribute of the native functions of up-calls.
+constexpr llvm::StringLiteral ThunkAttribute = "cosy-thunk";
+
+/// Makes variables that optimised code only reads constants, and marks the
+/// functions that \p M declares. Must run before optimisations, which make
+/// declarations of inline definitions.
+void prepareUnreached(llvm::Module &M);
+
+/// Makes references weak. Runs after the optimizations.
+class UnreachedPass : public llvm::PassInfoMixin<UnreachedPass> {
+public:
+  llvm::PreservedAnalyses run(llvm::Module &M,
+                              llvm::ModuleAnalysisManager &MAM);
+  static bool isRequired() { return true; }
+};
+
+} // namespace cosy
+
+#endif // COSY_PLUGIN_UNREACHED_H
