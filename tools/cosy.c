@@ -114,7 +114,7 @@ static void explain_device(void)
 	const char *debug = getenv("COSY_DEBUG");
 	int fd, error;
 
-	if (!debug || !strcmp(debug, "0"))
+	if (!debug || !*debug || !strcmp(debug, "0"))
 		return;
 	fd = open(COSY_DEVICE, O_RDWR | O_CLOEXEC);
 	if (fd >= 0) {

@@ -98,7 +98,8 @@ struct cosy_spawn {
  *
  * Return: 0: the operation will complete, once; -EAGAIN: as many operations as the
  * loop was made for are outstanding; -EBUSY: @op is pending; -EINVAL: see cosy_async_on();
- * -ENOMEM; -ESHUTDOWN: the loop is being destroyed; -EPERM: after fork().
+ * -ENOMEM; -ESHUTDOWN: the loop is being destroyed; -EPERM: after fork(). Thread-safe; not
+ * async-signal-safe.
  */
 #define COSY_SPAWN(loop_, call, ...) \
 	__extension__({ \
