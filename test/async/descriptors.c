@@ -1099,6 +1099,7 @@ static void poll_for_input(int fd)
 /* Receiving fails at once from sockets that listen, and from the wrong end of a pipe. */
 static void wrong_files(void)
 {
+	const struct sockaddr nowhere = { .sa_family = AF_UNSPEC };
 	struct cosy_async op = { 0 };
 	int fds[2], listener;
 	char byte;
@@ -1124,6 +1125,18 @@ static void wrong_files(void)
 		completes(&op, unix_socket ? -EINVAL : -ENOTCONN);
 		end(listener);
 	}
+	/* A connection ends, and its socket listens. */
+	tcp_pair(fds);
+	wait_for_input(fds[0]);
+	set_nonblock(fds[0], true);
+	EQUAL(cosy_async_connect(loop, &op, fds[0], &nowhere, sizeof(nowhere)), 0);
+	completes(&op, 0);
+	EQUAL(listen(fds[0], 1), 0);
+	EQUAL(cosy_async_recv(loop, &op, fds[0], &byte, 1, 0), 0);
+	completes(&op, -ENOTCONN);
+	end(fds[0]);
+	end(fds[1]);
+
 	EQUAL(pipe(fds), 0);
 	poll_for_input(fds[1]);
 	EQUAL(cosy_async_read(loop, &op, fds[1], &byte, 1), 0);

@@ -1025,6 +1025,9 @@ static void start_descriptor(struct cosy_loop *loop, uint32_t slot, enum cosy_li
 	s->fd = fd;
 	if (d->kind == COSY_KIND_DISK && unordered_on_disk(loop, slot))
 		return;
+	/* It may end a connection, and then the program may let the socket listen. */
+	if (s->how == COSY_HOW_CONNECT)
+		d->receives = false;
 	s->list = (uint8_t)list;
 	s->state = COSY_SLOT_WAITING;
 	cosy_descriptor_append(loop, slot);
