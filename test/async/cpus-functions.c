@@ -8,6 +8,7 @@
 // RUN: %async-compile -O2
 // RUN: %everywhere
 #include <dirent.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -348,6 +349,61 @@ static void cancelled(void)
 	EQUAL(cosy_loop_destroy(loop), 0);
 }
 
+/* Return the error with which the descriptor cannot be received from any more. */
+COSY_ASYNC static int receive_again(int fd, int *cancelled)
+{
+	char byte;
+
+	while (recv(fd, &byte, 1, 0) < 0 && errno == ECANCELED)
+		(*cancelled)++;
+	return errno;
+}
+
+/*
+ * A thread closes a descriptor. It is late, so a function that was cancelled for that waits again, and
+ * is cancelled again.
+ */
+static void closed_late(bool has_cpus)
+{
+	const struct cosy_loop_options options = { .size = sizeof(options), .waiters = 1 };
+	const struct linger linger = { .l_onoff = 1, .l_linger = 1 };
+	const struct timespec long_time = { .tv_sec = 20 };
+	struct cosy_async op = { 0 }, polls = { 0 }, closing = { 0 };
+	struct pollfd ready = { .events = POLLIN };
+	int cancelled = 0;
+	int fds[2], wakes[2];
+
+	EQUAL(cosy_loop_create(&loop, &options), 0);
+	if (has_cpus)
+		EQUAL(cosy_loop_cpus(loop, cpus, ncpus), 0);
+	open_pair(fds);
+	open_pair(wakes);
+	EQUAL(setsockopt(fds[0], SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)), 0);
+	/* Let the only thread wait. */
+	ready.fd = wakes[0];
+	EQUAL(cosy_async_poll(loop, &polls, &ready, 1, 1000000), 0);
+	EQUAL(COSY_SPAWN(loop, receive_again(fds[0], &cancelled), .op = &op), 0);
+	while (!cosy_cancel_fd(loop, fds[0]))
+		settle();
+	while (cancelled < 1)
+		settle();
+	settle();
+	EQUAL(cosy_async_close(loop, &closing, fds[0]), 0);
+	while (cancelled < 2)
+		settle();
+	settle();
+	CHECK(cosy_async_pending(&closing) && cosy_async_pending(&op));
+	EQUAL(send(wakes[1], "x", 1, 0), 1);
+	EQUAL(result_of(loop, &polls), 1);
+	EQUAL(result_of(loop, &closing), 0);
+	EQUAL(cosy_wait_for(loop, &op, &long_time), 0);
+	EQUAL(op.result, EBADF);
+	close_fd(fds[1]);
+	close_fd(wakes[0]);
+	close_fd(wakes[1]);
+	EQUAL(cosy_loop_destroy(loop), 0);
+}
+
 static unsigned int broken_pipes;
 static pthread_t handled_by;
 
@@ -523,6 +579,8 @@ int main(void)
 	distributed();
 	in_this_thread();
 	cancelled();
+	closed_late(false);
+	closed_late(true);
 	signals();
 	without_module();
 	destroyed();

@@ -237,6 +237,19 @@ int cosy_fds_cancel(struct cosy_loop *loop, uint32_t first, uint32_t last)
 	return cancelled;
 }
 
+void cosy_fd_cancel_stale(struct cosy_loop *loop, int fd)
+{
+	struct cosy_descriptor *d = cosy_descriptor_find(loop, fd);
+
+	cosy_module_interrupt_stale(loop, (uint32_t)fd, (uint32_t)fd);
+	if (loop->ncpus)
+		cosy_cpus_cancel_stale(loop, (uint32_t)fd, (uint32_t)fd);
+	if (!d || !cosy_descriptor_is_stale(loop, fd))
+		return;
+	cancel_waiting(loop, d);
+	cosy_descriptor_forget(loop, fd);
+}
+
 int cosy_fds_cancel_all(struct cosy_loop *loop, uint32_t first, uint32_t last)
 {
 	int cancelled;

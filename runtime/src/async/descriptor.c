@@ -268,6 +268,15 @@ int cosy_descriptor_arm(struct cosy_loop *loop, int fd)
 	return err;
 }
 
+bool cosy_descriptor_is_stale(struct cosy_loop *loop, int fd)
+{
+	const struct cosy_descriptor *d = cosy_descriptor_find(loop, fd);
+	uint32_t events = d->changes ? (uint32_t)d->changes | EPOLLET : d->armed;
+	long err = d->added ? control(loop, EPOLL_CTL_MOD, fd, events) : 0;
+
+	return err == -EBADF || err == -ENOENT;
+}
+
 static void disarm(struct cosy_loop *loop, struct cosy_descriptor *d, int fd)
 {
 	uint32_t events = wanted(loop, d);

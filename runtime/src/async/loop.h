@@ -1096,6 +1096,14 @@ static inline void cosy_descriptor_remove_only(struct cosy_loop *loop,
  */
 int cosy_descriptor_arm(struct cosy_loop *loop, int fd);
 
+/**
+ * cosy_descriptor_is_stale() - test whether what waits for a descriptor waits for an earlier file
+ * @fd: a descriptor that is in the table
+ *
+ * Return: true if epoll has a file with that number, and the number does not refer to it any more.
+ */
+bool cosy_descriptor_is_stale(struct cosy_loop *loop, int fd);
+
 /** cosy_descriptor_event() - continue entries after epoll has reported events */
 void cosy_descriptor_event(struct cosy_loop *loop, int fd, uint32_t events);
 
@@ -1408,6 +1416,14 @@ int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot);
  * Return: the number of cancelled entries.
  */
 int cosy_fds_cancel(struct cosy_loop *loop, uint32_t first, uint32_t last);
+
+/**
+ * cosy_fd_cancel_stale() - after a thread has closed a descriptor, cancel what waits for the file
+ * @fd: the descriptor, which may have been opened again
+ *
+ * Functions that were cancelled for the close may have waited again before it was made.
+ */
+void cosy_fd_cancel_stale(struct cosy_loop *loop, int fd);
 
 /* task.c */
 

@@ -469,11 +469,14 @@ void cosy_finish(struct cosy_loop *loop, uint32_t slot, int64_t result)
 void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
 {
 	const struct cosy_slot s = loop->slots[slot];
+	int closed = s.how == COSY_HOW_CLOSE ? (int)loop->entries[slot].args[0] : -1;
 	struct cosy_descriptor *d;
 	uint32_t next;
 	int err;
 
 	cosy_end(loop, slot, result);
+	if (closed >= 0)
+		cosy_fd_cancel_stale(loop, closed);
 	if (s.list == COSY_LIST_NONE)
 		return;
 	/* The next call is not attempted here, because this thread has signals blocked. */
