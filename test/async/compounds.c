@@ -13,6 +13,7 @@
 // RUN: %async-compile -O1 -fsanitize=address,undefined -fno-sanitize-recover=all
 // RUN: %vm env COSY_EXECUTOR=kernel timeout 900 %t
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -504,6 +505,25 @@ static void ending(void)
 	signal(SIGPIPE, SIG_IGN);
 }
 
+/* Receiving from a socket of TCP in repair mode fails at once. */
+static void repairing(void)
+{
+	const int on = 1, off = 0;
+	struct cosy_async op = { 0 };
+	char byte;
+	int fds[2];
+
+	open_tcp_pair(fds);
+	/* It takes CAP_NET_ADMIN. */
+	if (!setsockopt(fds[0], IPPROTO_TCP, TCP_REPAIR, &on, sizeof(on))) {
+		EQUAL(COSY_SPAWN(loop, make(RECEIVE, fds[0], &byte, 1), .op = &op), 0);
+		EQUAL(result_of(loop, &op), -EPERM);
+		EQUAL(setsockopt(fds[0], IPPROTO_TCP, TCP_REPAIR, &off, sizeof(off)), 0);
+	}
+	close_fd(fds[0]);
+	EQUAL(close(fds[1]), 0);
+}
+
 /*
  * Cancelling.
  */
@@ -987,6 +1007,7 @@ int main(void)
 	left();
 	sending();
 	ending();
+	repairing();
 	cancelling();
 	shutting_down();
 	closing_beside_status();

@@ -28,23 +28,6 @@ static inline struct socket *cosy_socket_of(struct file *file)
 }
 
 /**
- * cosy_socket_may_ask() - test whether a socket's poll() tells if recvfrom() would wait
- * @socket: the socket
- *
- * It does not for a listening socket, where recvfrom() fails, and with SO_RCVLOWAT, where poll()
- * waits for more bytes.
- *
- * Return: true if it does.
- */
-static inline bool cosy_socket_may_ask(const struct socket *socket)
-{
-	const struct sock *sk = READ_ONCE(socket->sk);
-
-	return sk && READ_ONCE(sk->sk_state) != TCP_LISTEN &&
-	       READ_ONCE(sk->sk_rcvlowat) <= 1;
-}
-
-/**
  * cosy_socket_listens() - test whether a socket listens, so that poll() tells if accept() waits
  * @socket: the socket
  *
@@ -81,6 +64,11 @@ static inline bool cosy_stream_is_tcp(const struct sock *sk)
 	return (family == AF_INET || family == AF_INET6) && sk->sk_protocol == IPPROTO_TCP;
 }
 
+static inline bool cosy_sk_is_tcp(const struct sock *sk)
+{
+	return sk->sk_type == SOCK_STREAM && cosy_stream_is_tcp(sk);
+}
+
 /**
  * cosy_socket_is_tcp() - test whether a socket uses TCP
  * @socket: the socket
@@ -91,7 +79,32 @@ static inline bool cosy_socket_is_tcp(const struct socket *socket)
 {
 	const struct sock *sk = READ_ONCE(socket->sk);
 
-	return sk && sk->sk_type == SOCK_STREAM && cosy_stream_is_tcp(sk);
+	return sk && cosy_sk_is_tcp(sk);
+}
+
+static inline bool cosy_tcp_is_repaired(const struct sock *sk)
+{
+	if (!cosy_sk_is_tcp(sk))
+		return false;
+	/* The program may change it at any time. */
+	return data_race(!!tcp_sk(sk)->repair);
+}
+
+/**
+ * cosy_socket_may_ask() - test whether a socket's poll() tells if recvfrom() would wait
+ * @socket: the socket
+ *
+ * It does not for a listening socket and for one of TCP in repair mode, where recvfrom() fails, and
+ * with SO_RCVLOWAT, where poll() waits for more bytes.
+ *
+ * Return: true if it does.
+ */
+static inline bool cosy_socket_may_ask(const struct socket *socket)
+{
+	const struct sock *sk = READ_ONCE(socket->sk);
+
+	return sk && READ_ONCE(sk->sk_state) != TCP_LISTEN &&
+	       READ_ONCE(sk->sk_rcvlowat) <= 1 && likely(!cosy_tcp_is_repaired(sk));
 }
 
 static inline bool cosy_unix_is_stream(const struct sock *sk)
