@@ -404,7 +404,7 @@ static void sending(void)
  * Connections that end while a call waits.
  */
 
-enum call { SEND, WRITE, SENDMSG, RECEIVE };
+enum call { SEND, WRITE, SENDMSG, RECEIVE, RECVMSG };
 
 /* Make one call, and another one, because a single call is no compound. Return its result. */
 COSY_ASYNC static long make(enum call call, int fd, char *bytes, size_t size)
@@ -419,8 +419,10 @@ COSY_ASYNC static long make(enum call call, int fd, char *bytes, size_t size)
 		n = write(fd, bytes, size);
 	else if (call == SENDMSG)
 		n = sendmsg(fd, &message, 0);
-	else
+	else if (call == RECEIVE)
 		n = recv(fd, bytes, size, 0);
+	else
+		n = recvmsg(fd, &message, 0);
 	if (n < 0)
 		n = -errno;
 	close(-1);
@@ -495,12 +497,14 @@ static void ending(void)
 		CHECK(make_and_end(call, fds, 16 << 20) > 0);
 		error_is(fds[0], ECONNRESET);
 	}
-	open_tcp_pair(fds);
-	EQUAL(make_and_end(RECEIVE, fds, 0), 0);
-	error_is(fds[0], ECONNRESET);
-	open_tcp_pair(fds);
-	EQUAL(make_and_end(RECEIVE, fds, 1), -ECONNRESET);
-	error_is(fds[0], 0);
+	for (enum call call = RECEIVE; call <= RECVMSG; call++) {
+		open_tcp_pair(fds);
+		EQUAL(make_and_end(call, fds, 0), 0);
+		error_is(fds[0], ECONNRESET);
+		open_tcp_pair(fds);
+		EQUAL(make_and_end(call, fds, 1), -ECONNRESET);
+		error_is(fds[0], 0);
+	}
 	EQUAL(broken_pipes, 0);
 	signal(SIGPIPE, SIG_IGN);
 }

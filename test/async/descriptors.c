@@ -431,10 +431,15 @@ static void reset(int fd)
 static void reset_tcp(bool nonblock)
 {
 	static char large[16 * LARGE];
+	struct iovec pieces[] = { { large, 0 }, { NULL, 0 } };
+	struct msghdr messages[] = {
+		{ .msg_flags = ~0 },
+		{ .msg_flags = ~0, .msg_iov = pieces, .msg_iovlen = 2 },
+	};
 	struct cosy_async op = { 0 };
 	int fds[2];
 
-	for (int i = 0; i < 4; i++) {
+	for (int i = 0; i < 6; i++) {
 		tcp_pair(fds);
 		set_nonblock(fds[0], nonblock);
 		if (i == 0)
@@ -443,8 +448,11 @@ static void reset_tcp(bool nonblock)
 			EQUAL(cosy_async_write(loop, &op, fds[0], large, sizeof(large)), 0);
 		else if (i == 2)
 			EQUAL(cosy_async_recv(loop, &op, fds[0], large, 9, MSG_WAITALL), 0);
-		else
+		else if (i == 3)
 			EQUAL(cosy_async_recv(loop, &op, fds[0], large, 0, 0), 0);
+		else
+			EQUAL(cosy_async_recvmsg(loop, &op, fds[0], &messages[i - 4],
+						 MSG_CMSG_CLOEXEC), 0);
 		execute(loop);
 		if (i == 2)
 			EQUAL(send(fds[1], "abc", 3, 0), 3);
@@ -454,6 +462,8 @@ static void reset_tcp(bool nonblock)
 			CHECK(result_of(loop, &op) > 0);
 		else
 			EQUAL(result_of(loop, &op), i == 2 ? 3 : 0);
+		if (i > 3)
+			EQUAL(messages[i - 4].msg_flags, MSG_CMSG_CLOEXEC);
 		EQUAL(error_of(fds[0]), ECONNRESET);
 		end(fds[0]);
 	}

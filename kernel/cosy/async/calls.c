@@ -442,6 +442,40 @@ static long cosy_call_write(const struct pt_regs *regs)
  * recvmsg() and sendmsg()
  */
 
+/* Return true if a message, whose vector the system call has read before, has no bytes. */
+static bool cosy_message_is_empty(const struct user_msghdr *message)
+{
+	size_t i, pieces = min_t(size_t, message->msg_iovlen, UIO_MAXIOV);
+	struct iovec piece;
+
+	for (i = 0; i < pieces; i++) {
+		if (copy_from_user(&piece, message->msg_iov + i, sizeof(piece)) || piece.iov_len)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * End a recvmsg() of no bytes that has waited, because its connection has an error: natively the
+ * next call gets the error. Write what the system call writes. Return 0, -EFAULT, or COSY_PARKED:
+ * the call has to be made.
+ */
+static long cosy_message_ends(const struct cosy_coroutine *co, const struct pt_regs *regs,
+			      const struct socket *socket)
+{
+	struct user_msghdr __user *to = (void __user *)regs->si;
+	struct user_msghdr message;
+
+	if (likely(!co->waits) || !socket || !cosy_socket_receive_fails(socket) ||
+	    copy_from_user(&message, to, sizeof(message)) || !cosy_message_is_empty(&message))
+		return COSY_PARKED;
+	if ((message.msg_name && put_user(0, &to->msg_namelen)) ||
+	    put_user(regs->dx & MSG_CMSG_CLOEXEC, &to->msg_flags) ||
+	    put_user(0, &to->msg_controllen))
+		return -EFAULT;
+	return 0;
+}
+
 /*
  * Make the call, or wait. The system call itself reads the message header. So it is always tried
  * first, and a wrong header fails at once, as natively.
@@ -459,8 +493,9 @@ static long cosy_message_try(struct cosy_coroutine *co, struct pt_regs *regs,
 		co->user = true;
 		return COSY_PARKED;
 	}
-	result = cosy_call_ends(co, socket, receives);
-	if (result)
+	result = receives ? cosy_message_ends(co, regs, socket) :
+			    cosy_call_ends(co, socket, receives) ?: COSY_PARKED;
+	if (result != COSY_PARKED)
 		return result;
 	regs->dx |= MSG_DONTWAIT;
 	regs->orig_ax = cosy_env_callee(receives ? __NR_recvmsg : __NR_sendmsg);

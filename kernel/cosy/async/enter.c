@@ -372,14 +372,18 @@ static __always_inline int cosy_loop_submitted(struct cosy_loop *loop,
 }
 
 /*
- * Return true for a call that sends and that user mode has to end, because the peer is closed. The
- * calls after it must not be attempted either, and the module does not know these.
+ * Return true for a call that user mode has to end, because its connection has ended. After a call
+ * that sends, the next ones must not be attempted either, and the module does not know these.
  */
 static bool cosy_parked_is_over(const struct cosy_parked *parked, struct file *file)
 {
 	const struct socket *socket = cosy_socket_of(file);
 
-	return socket && parked->events & EPOLLOUT && cosy_socket_hangs_up(socket);
+	if (!socket)
+		return false;
+	if (parked->events & EPOLLOUT)
+		return cosy_socket_hangs_up(socket);
+	return parked->call.nr == __NR_recvmsg && cosy_socket_receive_fails(socket);
 }
 
 /* The same for an entry whose wait has ended. */

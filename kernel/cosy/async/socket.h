@@ -107,6 +107,21 @@ static inline bool cosy_socket_may_ask(const struct socket *socket)
 	       READ_ONCE(sk->sk_rcvlowat) <= 1 && likely(!cosy_tcp_is_repaired(sk));
 }
 
+/**
+ * cosy_socket_receive_fails() - test whether a socket of TCP has an error
+ * @socket: the socket
+ *
+ * A call that has waited to receive no bytes must not be made then: it would take the error.
+ *
+ * Return: true if it has.
+ */
+static inline bool cosy_socket_receive_fails(const struct socket *socket)
+{
+	const struct sock *sk = READ_ONCE(socket->sk);
+
+	return sk && cosy_sk_is_tcp(sk) && READ_ONCE(sk->sk_err);
+}
+
 static inline bool cosy_unix_is_stream(const struct sock *sk)
 {
 	return READ_ONCE(sk->sk_family) == AF_UNIX && sk->sk_type == SOCK_STREAM;

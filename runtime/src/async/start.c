@@ -696,6 +696,21 @@ static void connection_ready(struct cosy_loop *loop, uint32_t slot)
 	cosy_finish(loop, slot, err < 0 ? err : -error);
 }
 
+/* Return true if a call, which has been attempted, receives 0 bytes. */
+static bool receives_nothing(const struct cosy_async_entry *entry)
+{
+	const struct msghdr *message = (const void *)entry->args[1];
+
+	if (entry->nr != SYS_recvmsg)
+		return cosy_receives_nothing(entry);
+	/* The attempt has read the vector. */
+	for (size_t i = 0; i < message->msg_iovlen; i++) {
+		if (message->msg_iov[i].iov_len)
+			return false;
+	}
+	return true;
+}
+
 /* Return true if a TCP socket has no data that was not received. */
 static bool tcp_is_empty(int fd)
 {
@@ -729,17 +744,39 @@ static bool ends_with_connection(const struct cosy_loop *loop, uint32_t slot, in
 			*error = EPIPE;
 		return true;
 	}
-	return (s->done || cosy_receives_nothing(entry)) &&
+	return (s->done || receives_nothing(entry)) &&
 	       cosy_socket_option(s->fd, SO_PROTOCOL) == IPPROTO_TCP &&
 	       (s->list == COSY_LIST_OUT || tcp_is_empty(s->fd));
+}
+
+/*
+ * Make a recvmsg() of 0 bytes on a connection that has ended without an error. Return the result of
+ * the call, which sets the lengths and the flags in the message.
+ */
+static long receive_nothing(const struct cosy_async_entry *entry)
+{
+	int fds[2];
+	long result = cosy_sys6(SYS_socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, (long)fds,
+				0, 0);
+
+	if (result < 0)
+		return result;
+	cosy_sys(SYS_close, fds[1], 0, 0);
+	result = cosy_sys(SYS_recvmsg, fds[0], (long)entry->args[1], (long)entry->args[2]);
+	cosy_sys(SYS_close, fds[0], 0, 0);
+	return result;
 }
 
 /* Finish a call whose connection has ended. The next one has waited, too: it is not attempted. */
 static void finish_with_connection(struct cosy_loop *loop, uint32_t slot, int error)
 {
+	const struct cosy_async_entry *entry = &loop->entries[slot];
 	uint32_t next = loop->slots[slot].next;
+	long result = -error;
 
-	cosy_end(loop, slot, -error);
+	if (entry->nr == SYS_recvmsg)
+		result = receive_nothing(entry);
+	cosy_end(loop, slot, result);
 	if (next != COSY_NO_SLOT)
 		cosy_start_waiting(loop, next);
 }
