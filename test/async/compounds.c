@@ -437,19 +437,26 @@ static void count_broken_pipe(int nr)
 	broken_pipes++;
 }
 
+/* Let a call wait; one that sends a byte finds no room for it. */
+static void make_and_wait(struct cosy_async *op, enum call call, int fd, size_t size)
+{
+	static char bytes[16 << 20];
+
+	if (call < RECEIVE && size == 1)
+		while (send(fd, bytes, 1, MSG_DONTWAIT) == 1)
+			;
+	EQUAL(COSY_SPAWN(loop, make(call, fd, bytes, size), .op = op), 0);
+	settle();
+	CHECK(cosy_async_pending(op));
+}
+
 /* Close a peer without receiving, or reset it, while a call waits. Return the call's result. */
 static long make_and_end(enum call call, int fds[2], size_t size)
 {
-	static char bytes[16 << 20];
 	const struct linger linger = { .l_onoff = 1 };
 	struct cosy_async op = { 0 };
 
-	if (call != RECEIVE && size == 1)
-		while (send(fds[0], bytes, 1, MSG_DONTWAIT) == 1)
-			;
-	EQUAL(COSY_SPAWN(loop, make(call, fds[0], bytes, size), .op = &op), 0);
-	settle();
-	CHECK(cosy_async_pending(&op));
+	make_and_wait(&op, call, fds[0], size);
 	EQUAL(setsockopt(fds[1], SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)), 0);
 	EQUAL(close(fds[1]), 0);
 	return result_of(loop, &op);
@@ -504,6 +511,30 @@ static void ending(void)
 		open_tcp_pair(fds);
 		EQUAL(make_and_end(call, fds, 1), -ECONNRESET);
 		error_is(fds[0], 0);
+	}
+	EQUAL(broken_pipes, 0);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+/* One side is shut down, in one direction, while a call waits to send. epoll does not notice. */
+static void ending_by_shutdown(void)
+{
+	struct cosy_loop_info info;
+	int fds[2];
+
+	EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
+	if (!info.kernel)
+		return;
+	signal(SIGPIPE, count_broken_pipe);
+	for (int i = 0; i < 6; i++) {
+		struct cosy_async op = { 0 };
+
+		open_pair(fds);
+		make_and_wait(&op, (enum call)(i % 3), fds[0], 1);
+		EQUAL(shutdown(fds[i < 3], i < 3 ? SHUT_RD : SHUT_WR), 0);
+		EQUAL(result_of(loop, &op), -EPIPE);
+		close_fd(fds[0]);
+		EQUAL(close(fds[1]), 0);
 	}
 	EQUAL(broken_pipes, 0);
 	signal(SIGPIPE, SIG_IGN);
@@ -1011,6 +1042,7 @@ int main(void)
 	left();
 	sending();
 	ending();
+	ending_by_shutdown();
 	repairing();
 	cancelling();
 	shutting_down();

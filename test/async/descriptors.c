@@ -478,13 +478,29 @@ static void reset_tcp(bool nonblock)
 	end(fds[0]);
 }
 
+/* Fill a socket, and begin to send one more byte by one of three calls. */
+static void begin_to_send(struct cosy_async *op, int fd, bool nonblock, int call)
+{
+	static char byte;
+	static struct iovec piece = { &byte, 1 };
+	static struct msghdr message = { .msg_iov = &piece, .msg_iovlen = 1 };
+
+	while (send(fd, &byte, 1, MSG_DONTWAIT) == 1)
+		;
+	set_nonblock(fd, nonblock);
+	if (call == 0)
+		EQUAL(cosy_async_send(loop, op, fd, &byte, 1, 0), 0);
+	else if (call == 1)
+		EQUAL(cosy_async_write(loop, op, fd, &byte, 1), 0);
+	else
+		EQUAL(cosy_async_sendmsg(loop, op, fd, &message, 0), 0);
+}
+
 /* In AF_UNIX a call that waits to send takes the error, and raises no SIGPIPE. */
 static void reset_unix(bool nonblock)
 {
 	static char large[LARGE];
 	struct cosy_async op = { 0 }, second = { 0 };
-	struct iovec piece = { large, 1 };
-	struct msghdr message = { .msg_iov = &piece, .msg_iovlen = 1 };
 	int fds[2];
 
 	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
@@ -498,21 +514,50 @@ static void reset_unix(bool nonblock)
 
 	for (int i = 0; i < 3; i++) {
 		EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
-		while (send(fds[0], large, 1, MSG_DONTWAIT) == 1)
-			;
-		set_nonblock(fds[0], nonblock);
-		if (i == 0)
-			EQUAL(cosy_async_send(loop, &op, fds[0], large, 1, 0), 0);
-		else if (i == 1)
-			EQUAL(cosy_async_write(loop, &op, fds[0], large, 1), 0);
-		else
-			EQUAL(cosy_async_sendmsg(loop, &op, fds[0], &message, 0), 0);
+		begin_to_send(&op, fds[0], nonblock, i);
 		EQUAL(cosy_async_send(loop, &second, fds[0], large, 1, 0), 0);
 		execute(loop);
 		EQUAL(close(fds[1]), 0);
 		EQUAL(result_of(loop, &op), -ECONNRESET);
 		EQUAL(result_of(loop, &second), -EPIPE);
 		end(fds[0]);
+	}
+}
+
+/* Return true if the module waits for operations on sockets. */
+static bool module_waits(void)
+{
+	const char *executor = getenv("COSY_EXECUTOR");
+	struct cosy_loop_info info;
+
+	EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
+	return info.kernel && executor && !strcmp(executor, "kernel");
+}
+
+/*
+ * In the module, a call that waits to send also ends when one side is shut down only, in either
+ * direction. epoll does not notice that.
+ */
+static void shut_down_senders(bool nonblock)
+{
+	struct cosy_async op = { 0 }, second = { 0 }, third = { 0 };
+	int fds[2];
+
+	for (int i = 0; i < 6 && module_waits(); i++) {
+		EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+		begin_to_send(&op, fds[0], nonblock, i % 3);
+		EQUAL(cosy_async_send(loop, &second, fds[0], fds, sizeof(fds), 0), 0);
+		EQUAL(cosy_async_write(loop, &third, fds[0], fds, sizeof(fds)), 0);
+		execute(loop);
+		if (i < 3)
+			EQUAL(shutdown(fds[1], SHUT_RD), 0);
+		else
+			EQUAL(shutdown(fds[0], SHUT_WR), 0);
+		EQUAL(result_of(loop, &op), -EPIPE);
+		EQUAL(result_of(loop, &second), -EPIPE);
+		EQUAL(result_of(loop, &third), -EPIPE);
+		end(fds[0]);
+		end(fds[1]);
 	}
 }
 
@@ -1225,6 +1270,7 @@ int main(void)
 		full_receiver(nonblock);
 		reset_tcp(nonblock);
 		reset_unix(nonblock);
+		shut_down_senders(nonblock);
 	}
 	wrong_arguments();
 	full_eventfd();

@@ -382,7 +382,7 @@ static bool cosy_parked_is_over(const struct cosy_parked *parked, struct file *f
 	if (!socket)
 		return false;
 	if (parked->events & EPOLLOUT)
-		return cosy_socket_hangs_up(socket);
+		return cosy_socket_send_is_shut(socket);
 	return parked->call.nr == __NR_recvmsg && cosy_socket_receive_fails(socket);
 }
 

@@ -178,12 +178,20 @@ static bool cosy_parked_queue(struct cosy_parked *parked)
 	return waiters < max;
 }
 
+/* Return true if a call that waits to send has ended, although poll() does not tell. */
+static bool cosy_parked_is_shut(const struct cosy_parked *parked)
+{
+	return parked->target.kind == COSY_TARGET_SOCKET && parked->events & EPOLLOUT &&
+	       cosy_socket_send_is_shut(parked->target.object);
+}
+
 /* Check for events since the call failed: they have not woken the entry. */
 static void cosy_parked_look(struct cosy_parked *parked, struct file *file)
 {
 	/* As in sock_poll_wait(): add to the queue before reading the file's state. */
 	smp_mb();
-	if (cosy_target_poll(&parked->target, file, parked->events))
+	if (cosy_target_poll(&parked->target, file, parked->events) ||
+	    cosy_parked_is_shut(parked))
 		cosy_parked_again(parked);
 }
 

@@ -127,6 +127,25 @@ static inline bool cosy_unix_is_stream(const struct sock *sk)
 	return READ_ONCE(sk->sk_family) == AF_UNIX && sk->sk_type == SOCK_STREAM;
 }
 
+static inline bool cosy_unix_send_is_shut(const struct sock *sk)
+{
+	return sk && cosy_unix_is_stream(sk) && READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN;
+}
+
+/**
+ * cosy_socket_send_is_shut() - test whether a stream of AF_UNIX is shut down for sending
+ * @socket: the socket
+ *
+ * Closing the peer does that, and so does shutting it down for receiving. Both wake all waiters,
+ * but poll() reports nothing after the latter.
+ *
+ * Return: true if it is.
+ */
+static inline bool cosy_socket_send_is_shut(const struct socket *socket)
+{
+	return cosy_unix_send_is_shut(READ_ONCE(socket->sk));
+}
+
 /**
  * cosy_socket_send_ends() - test whether a send that has waited ends with the connection
  * @socket: the socket
@@ -140,22 +159,7 @@ static inline int cosy_socket_send_ends(const struct socket *socket)
 {
 	struct sock *sk = READ_ONCE(socket->sk);
 
-	if (!sk || !cosy_unix_is_stream(sk) || !(READ_ONCE(sk->sk_shutdown) & SEND_SHUTDOWN))
-		return 0;
-	return sock_error(sk) ?: -EPIPE;
-}
-
-/**
- * cosy_socket_hangs_up() - test whether a socket is a stream of AF_UNIX whose peer is closed
- * @socket: the socket
- *
- * Return: true if it is. Then poll() reports EPOLLHUP.
- */
-static inline bool cosy_socket_hangs_up(const struct socket *socket)
-{
-	const struct sock *sk = READ_ONCE(socket->sk);
-
-	return sk && cosy_unix_is_stream(sk) && READ_ONCE(sk->sk_shutdown) == SHUTDOWN_MASK;
+	return cosy_unix_send_is_shut(sk) ? sock_error(sk) ?: -EPIPE : 0;
 }
 
 static inline bool cosy_tcp_is_empty(const struct sock *sk)

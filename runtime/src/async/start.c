@@ -719,6 +719,28 @@ static bool tcp_is_empty(int fd)
 	return !cosy_sys(SYS_ioctl, fd, FIONREAD, (long)&bytes) && !bytes;
 }
 
+static bool is_unix(int fd)
+{
+	return cosy_socket_option(fd, SO_DOMAIN) == AF_UNIX;
+}
+
+/* Return true if a call that waits to send on a stream of AF_UNIX ends, because that is shut down. */
+static bool unix_send_ends(const struct cosy_slot *s, const struct cosy_descriptor *d)
+{
+	/* Without bytes the call does nothing else, and never waits. */
+	return s->list == COSY_LIST_OUT && d->kind == COSY_KIND_SOCKET &&
+	       d->type == SOCK_STREAM && is_unix(s->fd) &&
+	       cosy_sys6(SYS_sendto, s->fd, 0, 0, MSG_NOSIGNAL, 0, 0) == -EPIPE;
+}
+
+/* Take the error of a call that waits to send on a stream of AF_UNIX, and ends. */
+static int unix_send_error(int fd)
+{
+	int error = cosy_socket_option(fd, SO_ERROR);
+
+	return error ? error : EPIPE;
+}
+
 /*
  * Return true if a call on a stream ends because its connection has ended while it waited, and if
  * an attempt would have another effect than the blocking call. @error: set to its error, or 0.
@@ -738,10 +760,8 @@ static bool ends_with_connection(const struct cosy_loop *loop, uint32_t slot, in
 	    cosy_sys(SYS_poll, (long)&poll, 1, 0) <= 0 || !(poll.revents & POLLHUP))
 		return false;
 	*error = 0;
-	if (s->list == COSY_LIST_OUT && cosy_socket_option(s->fd, SO_DOMAIN) == AF_UNIX) {
-		*error = cosy_socket_option(s->fd, SO_ERROR);
-		if (!*error)
-			*error = EPIPE;
+	if (s->list == COSY_LIST_OUT && is_unix(s->fd)) {
+		*error = unix_send_error(s->fd);
 		return true;
 	}
 	return (s->done || receives_nothing(entry)) &&
@@ -770,15 +790,24 @@ static long receive_nothing(const struct cosy_async_entry *entry)
 /* Finish a call whose connection has ended. The next one has waited, too: it is not attempted. */
 static void finish_with_connection(struct cosy_loop *loop, uint32_t slot, int error)
 {
-	const struct cosy_async_entry *entry = &loop->entries[slot];
-	uint32_t next = loop->slots[slot].next;
-	long result = -error;
+	const struct cosy_descriptor *d = cosy_descriptor_find(loop, loop->slots[slot].fd);
+	const struct cosy_async_entry *entry;
+	const struct cosy_slot *s;
+	uint32_t next;
 
-	if (entry->nr == SYS_recvmsg)
-		result = receive_nothing(entry);
-	cosy_end(loop, slot, result);
-	if (next != COSY_NO_SLOT)
-		cosy_start_waiting(loop, next);
+	for (;;) {
+		entry = &loop->entries[slot];
+		next = loop->slots[slot].next;
+		cosy_end(loop, slot, entry->nr == SYS_recvmsg ? receive_nothing(entry) : -error);
+		if (next == COSY_NO_SLOT)
+			return;
+		s = &loop->slots[next];
+		if (s->how == COSY_HOW_CONNECT || !unix_send_ends(s, d))
+			break;
+		error = unix_send_error(s->fd);
+		slot = next;
+	}
+	cosy_start_waiting(loop, next);
 }
 
 static bool transfers(enum cosy_how how)
@@ -994,6 +1023,9 @@ void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 			finish_shut_down(loop, slot);
 		else if (s->how == COSY_HOW_SEND && waits_for_receiver(s, d) && !blocks(s))
 			try_later(loop, slot);
+		/* The module has waited. Shutting down the peer is no event for epoll. */
+		else if (loop->module.waits && unix_send_ends(s, d))
+			finish_with_connection(loop, slot, unix_send_error(s->fd));
 		else
 			cosy_start_waiting(loop, slot);
 		return;
