@@ -980,10 +980,15 @@ static void forbidden_threads(void)
 static void losing_module(void)
 {
 	static struct connection connections[3];
-	struct cosy_async ops[3] = { 0 };
+	struct cosy_async ops[3] = { 0 }, sends[3] = { 0 };
 	struct cosy_loop_info info;
-	int fds[3][2];
+	int fds[3][2], full[3][2];
 
+	signal(SIGPIPE, count_broken_pipe);
+	for (int i = 0; i < 3; i++) {
+		open_pair(full[i]);
+		make_and_wait(&sends[i], (enum call)i, full[i][0], 1);
+	}
 	for (int i = 0; i < 3; i++) {
 		open_pair(fds[i]);
 		connections[i].fd = fds[i][0];
@@ -994,12 +999,21 @@ static void losing_module(void)
 	settle();
 	EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
 	EQUAL(close_loops(), info.kernel);
+	/* The peers close before user mode continues the calls. */
+	for (int i = 0; i < 3; i++)
+		EQUAL(close(full[i][1]), 0);
 	for (int i = 0; i < 3; i++)
 		EQUAL(send(fds[i][1], "after", 5, 0), 5);
 	settle();
 	for (int i = 0; i < 2; i++)
 		CHECK(receives(fds[i][1], "<before><after>"));
 	CHECK(receives(fds[2][1], "<after>"));
+	for (int i = 0; i < 3; i++) {
+		EQUAL(result_of(loop, &sends[i]), -ECONNRESET);
+		close_fd(full[i][0]);
+	}
+	EQUAL(broken_pipes, 0);
+	signal(SIGPIPE, SIG_IGN);
 	EQUAL(cosy_cancel(loop, &ops[2]), 0);
 	EQUAL(result_of(loop, &ops[2]), -ECANCELED);
 	for (int i = 0; i < 3; i++) {

@@ -188,8 +188,10 @@ static enum cosy_status cosy_coroutine_end_call(struct cosy_coroutine *co,
 		return status;
 	st->value = co->sent ?: -ECANCELED;
 	cosy_call_ended(co, st->value);
-	return cosy_exec_result(co->compound->code, st, st->value) ? COSY_AGAIN :
-								     COSY_RESULT;
+	if (!cosy_exec_result(co->compound->code, st, st->value))
+		return COSY_RESULT;
+	st->value = 0;
+	return COSY_AGAIN;
 }
 
 /*
@@ -348,7 +350,8 @@ void cosy_coroutine_give_back(struct cosy_loop *loop, struct cosy_state *st,
 		return;
 	st->regs = co->regs;
 	st->pc = co->pc;
-	st->value = 0;
+	/* The process has to continue a call that waits, and not to make a new one. */
+	st->value = co->waits;
 	st->errno_addr = co->errno_addr;
 	cosy_coroutine_leave(loop, co, st, COSY_AGAIN);
 	/* Ignore further events. */

@@ -74,6 +74,7 @@ COSY_EXPORT bool cosy_task_region(struct cosy_task *task,
 	task->begun = false;
 	task->reloaded = false;
 	task->stays = false;
+	task->waited = false;
 	return true;
 }
 
@@ -367,6 +368,7 @@ bool cosy_coroutine_done(struct cosy_task *task, int64_t result)
 	}
 	if (entry->status != COSY_ENTRY_LEFT) {
 		if (result >= 0) {
+			task->waited = false;
 			task->value = result;
 			return false;
 		}
@@ -375,6 +377,8 @@ bool cosy_coroutine_done(struct cosy_task *task, int64_t result)
 		return cosy_coroutine_run(task);
 	}
 	task->begun = true;
+	task->waited = entry->args[1] >> 32 == COSY_AGAIN && result &&
+		       task->loop->module.page->features & COSY_ASYNC_GIVES_BACK;
 	task->pc = (uint32_t)entry->args[1];
 	switch (do_what_is_asked(task, (uint32_t)(entry->args[1] >> 32),
 				 (uint64_t)result)) {

@@ -574,6 +574,9 @@ int cosy_page_hold(struct cosy_loop *loop, struct cosy_async *op);
 void cosy_page_submit_held(struct cosy_loop *loop, struct cosy_async *op,
 			   enum cosy_how how);
 
+/** cosy_page_wait_held() - the same for a call that the module has waited to make: wait further */
+void cosy_page_wait_held(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how);
+
 /** cosy_page_send_held() - send the compound of a function to a processor; the entry is set */
 void cosy_page_send_held(struct cosy_loop *loop, struct cosy_async *op,
 			 struct cosy_cpu *cpu);
@@ -749,6 +752,9 @@ static inline bool cosy_receives_nothing(const struct cosy_async_entry *entry)
 
 /** cosy_start() - begin with an entry that was taken from the ring */
 void cosy_start(struct cosy_loop *loop, uint32_t slot);
+
+/** cosy_start_waited() - let an entry, which is in no ring, wait for its descriptor as before */
+void cosy_start_waited(struct cosy_loop *loop, uint32_t slot);
 
 /**
  * cosy_start_attempt() - attempt the call of an entry without blocking

@@ -179,6 +179,15 @@ void cosy_page_submit_held(struct cosy_loop *loop, struct cosy_async *op,
 	cosy_loop_wake(loop);
 }
 
+void cosy_page_wait_held(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how)
+{
+	loop->entries[op->slot].status = COSY_ENTRY_SUBMITTED;
+	set_submitted(&loop->slots[op->slot], how, true);
+	loop->info.submitted++;
+	cosy_start_waited(loop, op->slot);
+	cosy_loop_wake(loop);
+}
+
 /* Send an entry to a processor. The caller has set its call and its operation. */
 static void send_entry(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t slot,
 		       enum cosy_how how, bool task)

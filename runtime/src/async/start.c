@@ -1070,8 +1070,11 @@ static bool fails_at_once(const struct cosy_slot *s)
 	       (s->how == COSY_HOW_RECEIVE && cosy_socket_option(s->fd, SO_ACCEPTCONN));
 }
 
-/* Begin with an entry that uses a descriptor, after earlier ones in its list. */
-static void start_descriptor(struct cosy_loop *loop, uint32_t slot, enum cosy_list list)
+/*
+ * Begin with an entry that uses a descriptor, after earlier ones in its list. @waited: its call has
+ * waited before, so it is not attempted until the descriptor is ready.
+ */
+static void start_descriptor(struct cosy_loop *loop, uint32_t slot, enum cosy_list list, bool waited)
 {
 	struct cosy_slot *s = &loop->slots[slot];
 	const struct cosy_async_entry *entry = &loop->entries[slot];
@@ -1105,7 +1108,9 @@ static void start_descriptor(struct cosy_loop *loop, uint32_t slot, enum cosy_li
 	cosy_descriptor_append(loop, slot);
 	if (d->head[list] != slot)
 		return;
-	if (d->kind == COSY_KIND_DISK && !one_buffer(entry->nr))
+	if (waited)
+		cosy_start_waiting(loop, slot);
+	else if (d->kind == COSY_KIND_DISK && !one_buffer(entry->nr))
 		cosy_thread_call(loop, slot, true);
 	else if (needs_thread(loop, slot, d) && !fails_at_once(s))
 		start_for_thread(loop, slot);
@@ -1292,12 +1297,12 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 	case COSY_HOW_READ:
 	case COSY_HOW_RECEIVE:
 	case COSY_HOW_ACCEPT:
-		start_descriptor(loop, slot, COSY_LIST_IN);
+		start_descriptor(loop, slot, COSY_LIST_IN, false);
 		break;
 	case COSY_HOW_WRITE:
 	case COSY_HOW_SEND:
 	case COSY_HOW_CONNECT:
-		start_descriptor(loop, slot, COSY_LIST_OUT);
+		start_descriptor(loop, slot, COSY_LIST_OUT, false);
 		break;
 	case COSY_HOW_POLL:
 		start_poll(loop, slot);
@@ -1336,4 +1341,13 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 		cosy_thread_call(loop, slot, true);
 		break;
 	}
+}
+
+void cosy_start_waited(struct cosy_loop *loop, uint32_t slot)
+{
+	bool sends = loop->slots[slot].how == COSY_HOW_SEND ||
+		     loop->slots[slot].how == COSY_HOW_WRITE;
+
+	cosy_page_prepare(loop, slot);
+	start_descriptor(loop, slot, sends ? COSY_LIST_OUT : COSY_LIST_IN, true);
 }

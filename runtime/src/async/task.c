@@ -103,8 +103,10 @@ bool cosy_task_submit_call(struct cosy_task *task, int64_t *result)
 {
 	struct cosy_loop *loop = task->loop;
 	enum cosy_how how = cosy_how(loop->entries[task->call.slot].nr);
+	bool waited = task->waited;
 	bool closing;
 
+	task->waited = false;
 	if (cosy_loop_enter(loop)) {
 		/* In a child the function continues without the loop. */
 		*result = call_at_once(task);
@@ -117,7 +119,9 @@ bool cosy_task_submit_call(struct cosy_task *task, int64_t *result)
 		*result = -ECANCELED;
 		return false;
 	}
-	if (!closing)
+	if (!closing && waited)
+		cosy_page_wait_held(loop, &task->call, how);
+	else if (!closing)
 		cosy_page_submit_held(loop, &task->call, how);
 	cosy_loop_leave(loop);
 	if (closing)

@@ -51,6 +51,7 @@ struct task_frame {
  * @reloaded: the compound has been loaded again
  * @stays:   the rest of the compound is executed in user mode
  * @in_call: it is suspended for a call of the compound
+ * @waited:  the module has waited to make the call at which the compound continues
  */
 struct cosy_task {
 	int64_t value;
@@ -74,6 +75,7 @@ struct cosy_task {
 	bool reloaded;
 	bool stays;
 	bool in_call;
+	bool waited;
 };
 
 /**

@@ -137,9 +137,10 @@ struct cosy_async_entry {
  *
  * It completes with COSY_ENTRY_LEFT when the compound was left: args[0] is the value, and
  * args[1] is pc | status << 32 (cosy/status.h: UPCALL, STEP or RESULT; AGAIN if a thread of the
- * process has closed a descriptor of the loop). The registers are written back. To resume it,
- * submit it again with COSY_COMPOUND_RESUMED. The executor keeps its memory for the compound
- * until the entry is used for anything else.
+ * process has closed a descriptor of the loop). With AGAIN and COSY_ASYNC_GIVES_BACK, args[0] is 1
+ * if the compound has waited to make the call at the pc, otherwise 0. The registers are written
+ * back. To resume it, submit it again with COSY_COMPOUND_RESUMED. The executor keeps its memory
+ * for the compound until the entry is used for anything else.
  *
  * With COSY_COMPOUND_MOVES the executor keeps nothing. So the compound can be resumed with any
  * entry, also of another loop of the process. It is also left after a call that has failed with
@@ -221,6 +222,7 @@ struct cosy_async_page {
 #define COSY_ASYNC_NOWAIT	(1ull << 8)	/* COSY_ENTRY_NOWAIT */
 #define COSY_ASYNC_BUFFERED	(1ull << 9)	/* COSY_ENTRY_BUFFERED */
 #define COSY_ASYNC_MOVES	(1ull << 10)	/* COSY_COMPOUND_MOVES */
+#define COSY_ASYNC_GIVES_BACK	(1ull << 11)	/* args[0] with AGAIN, see COSY_ENTRY_COMPOUND */
 
 /**
  * struct cosy_async_create - argument of COSY_IOC_ASYNC: make a loop
