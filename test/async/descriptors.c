@@ -835,6 +835,12 @@ static void polls(void)
 	EQUAL(result_of(loop, &op), 1);
 	EQUAL(poll.revents, POLLHUP);
 	end(fds[0]);
+	/* An address that cannot be read; the descriptors of other operations are cancelled. */
+	EQUAL(cosy_async_poll(loop, &op, (void *)1, 1, -1), 0);
+	EQUAL(cosy_async_poll(loop, &second, NULL, 1, -1), 0);
+	EQUAL(cosy_cancel_fd(loop, fds[0]), 0);
+	EQUAL(result_of(loop, &op), -EFAULT);
+	EQUAL(result_of(loop, &second), -EFAULT);
 	/* With a timeout, a thread waits. */
 	EQUAL(cosy_async_poll(loop, &op, NULL, 0, 20), 0);
 	EQUAL(result_of(loop, &op), 0);

@@ -121,6 +121,19 @@ COSY_EXPORT int cosy_cancel(struct cosy_loop *loop, struct cosy_async *op)
 	return err;
 }
 
+/* Return the descriptor of a poll() of one, or -1. The kernel has not read the argument yet. */
+static int polled_fd(const struct cosy_async_entry *entry)
+{
+	const struct pollfd *poll = (const struct pollfd *)entry->args[0];
+	long result;
+
+	if (entry->args[1] != 1 || !poll)
+		return -1;
+	/* It reads as many bytes, and then refuses the first argument. */
+	result = cosy_sys6(SYS_rt_sigprocmask, -1, (long)poll, 0, sizeof(*poll), 0, 0);
+	return result == -EFAULT ? -1 : poll->fd;
+}
+
 int cosy_slot_fd(const struct cosy_loop *loop, uint32_t slot)
 {
 	const struct cosy_async_entry *entry = &loop->entries[slot];
@@ -131,9 +144,7 @@ int cosy_slot_fd(const struct cosy_loop *loop, uint32_t slot)
 	case COSY_HOW_COMPOUND:
 		return -1;
 	case COSY_HOW_POLL:
-		if (entry->args[1] != 1)
-			return -1;
-		return ((const struct pollfd *)entry->args[0])->fd;
+		return polled_fd(entry);
 	default:
 		return cosy_takes_fd(entry->nr) ? (int)entry->args[0] : -1;
 	}
