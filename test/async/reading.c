@@ -174,7 +174,7 @@ static void cancelling(void)
 	submit(1);
 	EQUAL(cosy_async_pread(loop, &ops[2], other, got + 2 * STEP, PIECE, 2 * STEP), 0);
 	EQUAL(cosy_wait(loop, 0, NULL), 0);
-	disk_await(1);
+	disk_await(2);
 	settle();
 	EQUAL(cosy_cancel(loop, &ops[1]), in_module ? 0 : -EALREADY);
 	EQUAL(cosy_cancel_fd(loop, other), in_module ? 1 : 0);
