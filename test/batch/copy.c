@@ -17,8 +17,8 @@ static bool is_same(const char *a, const char *b)
 {
 	char command[100];
 
-	/* cmp compares the sizes of two files first. */
-	snprintf(command, sizeof(command), "cat %s | cmp -s - %s", a, b);
+	/* cmp compares the sizes of two files first. Those of /proc and /sys are not known. */
+	snprintf(command, sizeof(command), "cmp -s %s %s || cat %s | cmp -s - %s", a, b, a, b);
 	return system(command) == 0;
 }
 
@@ -170,15 +170,15 @@ static void copy_sparse(const char *from, const char *to)
 	       copy.st_blocks <= status.st_blocks ? "with its holes" : "WITHOUT its holes");
 }
 
-/* CHECK-NEXT: hole: same, 100000000 bytes, with its holes
+/* CHECK-NEXT: hole: same, 12000000 bytes, with its holes
  * CHECK-NEXT: begin: same, 10000000 bytes, with its holes
  * CHECK-NEXT: middle: same, 10000000 bytes, with its holes
  * CHECK-NEXT: end: same, 9010000 bytes, with its holes
- * CHECK-NEXT: hole: same, 100000000 bytes, with its holes
+ * CHECK-NEXT: hole: same, 12000000 bytes, with its holes
  */
 static void holes(void)
 {
-	make_sparse("hole", 100000000, NULL, 0);
+	make_sparse("hole", 12000000, NULL, 0);
 	make_sparse("begin", 10000000, (off_t[]){ 0 }, 1);
 	make_sparse("middle", 10000000, (off_t[]){ 1000000, 3000000, 8000000 }, 3);
 	make_sparse("end", 9010000, (off_t[]){ 9000000 }, 1);
