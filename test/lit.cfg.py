@@ -26,13 +26,14 @@ include_dir = os.path.join(config.source_root, "runtime", "include")
 scripts = os.path.join(config.source_root, "scripts")
 
 # A test's result must not depend on the user who runs it. Only the variables for finding programs
-# and the VM are passed on.
+# and the VM are passed on. In the VM, programs start in half the time without a locale, whose files
+# they read from the host.
 config.environment = {
     "PATH": os.pathsep.join(
         [bin_dir, config.llvm_tools, "/usr/local/sbin", "/usr/local/bin",
          "/usr/sbin", "/usr/bin", "/sbin", "/bin"]),
     "HOME": os.environ.get("HOME", "/"),
-    "LC_ALL": "C.UTF-8",
+    "LC_ALL": "C",
     "TZ": "UTC",
     "COSY_BUILD": config.build_root,
     "COSY_VM_RETRY": "yes",
