@@ -493,8 +493,10 @@ static long cosy_message_try(struct cosy_coroutine *co, struct pt_regs *regs,
 		co->user = true;
 		return COSY_PARKED;
 	}
-	result = receives ? cosy_message_ends(co, regs, socket) :
-			    cosy_call_ends(co, socket, receives) ?: COSY_PARKED;
+	if (receives)
+		result = cosy_message_ends(co, regs, socket);
+	else
+		result = cosy_call_ends(co, socket, false) ?: COSY_PARKED;
 	if (result != COSY_PARKED)
 		return result;
 	regs->dx |= MSG_DONTWAIT;
