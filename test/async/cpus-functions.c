@@ -8,6 +8,7 @@
 // RUN: %async-compile -O2
 // RUN: %everywhere
 #include <dirent.h>
+#include <dlfcn.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -359,6 +360,17 @@ COSY_ASYNC static int receive_again(int fd, int *cancelled)
 	return errno;
 }
 
+/* Begin a function that waits for the descriptor again whenever its call is cancelled. */
+static void let_wait_again(struct cosy_async *op, int fd, int *cancelled)
+{
+	EQUAL(COSY_SPAWN(loop, receive_again(fd, cancelled), .op = op), 0);
+	while (!cosy_cancel_fd(loop, fd))
+		settle();
+	while (*cancelled < 1)
+		settle();
+	settle();
+}
+
 /*
  * A thread closes a descriptor. It is late, so a function that was cancelled for that waits again, and
  * is cancelled again.
@@ -382,12 +394,7 @@ static void closed_late(bool has_cpus)
 	/* Let the only thread wait. */
 	ready.fd = wakes[0];
 	EQUAL(cosy_async_poll(loop, &polls, &ready, 1, 1000000), 0);
-	EQUAL(COSY_SPAWN(loop, receive_again(fds[0], &cancelled), .op = &op), 0);
-	while (!cosy_cancel_fd(loop, fds[0]))
-		settle();
-	while (cancelled < 1)
-		settle();
-	settle();
+	let_wait_again(&op, fds[0], &cancelled);
 	EQUAL(cosy_async_close(loop, &closing, fds[0]), 0);
 	while (cancelled < 2)
 		settle();
@@ -401,6 +408,46 @@ static void closed_late(bool has_cpus)
 	close_fd(fds[1]);
 	close_fd(wakes[0]);
 	close_fd(wakes[1]);
+	EQUAL(cosy_loop_destroy(loop), 0);
+}
+
+/* If this is set, no thread can be started, and that takes until the second call was cancelled. */
+static const volatile int *calls_cancelled;
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *), void *arg)
+{
+	const struct timespec little = { .tv_nsec = 10000000 };
+	__typeof__(pthread_create) *create = dlsym(RTLD_NEXT, "pthread_create");
+
+	if (!calls_cancelled)
+		return create(thread, attr, start, arg);
+	/* Then the call is made again. Without the module it is not. */
+	for (int i = 0; i < 100 && *calls_cancelled < 2; i++)
+		nanosleep(&little, NULL);
+	nanosleep(&little, NULL);
+	return EAGAIN;
+}
+
+/* The same, if the thread that waits closes the descriptor, because there is no thread for that. */
+static void closed_without_thread(void)
+{
+	const struct linger linger = { .l_onoff = 1, .l_linger = 1 };
+	const struct timespec long_time = { .tv_sec = 20 };
+	struct cosy_async op = { 0 }, closing = { 0 };
+	int cancelled = 0;
+	int fds[2];
+
+	new_loop();
+	open_pair(fds);
+	EQUAL(setsockopt(fds[0], SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)), 0);
+	let_wait_again(&op, fds[0], &cancelled);
+	calls_cancelled = &cancelled;
+	EQUAL(cosy_async_close(loop, &closing, fds[0]), 0);
+	EQUAL(result_of(loop, &closing), 0);
+	EQUAL(cosy_wait_for(loop, &op, &long_time), 0);
+	EQUAL(op.result, EBADF);
+	calls_cancelled = NULL;
+	close_fd(fds[1]);
 	EQUAL(cosy_loop_destroy(loop), 0);
 }
 
@@ -581,6 +628,7 @@ int main(void)
 	cancelled();
 	closed_late(false);
 	closed_late(true);
+	closed_without_thread();
 	signals();
 	without_module();
 	destroyed();

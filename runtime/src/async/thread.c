@@ -259,10 +259,16 @@ static void lend(struct cosy_loop *loop, struct cosy_pool *pool, uint32_t slot)
 static void call_here(struct cosy_loop *loop, uint32_t slot)
 {
 	uint64_t args[6];
+	long result;
 
 	call_args(loop, slot, args);
 	loop->info.entries++;
-	cosy_finish(loop, slot, cosy_sys_args(loop->entries[slot].nr, args));
+	result = cosy_sys_args(loop->entries[slot].nr, args);
+	/* As after a thread's close(), what has waited again has to be cancelled. */
+	if (loop->slots[slot].how == COSY_HOW_CLOSE)
+		cosy_thread_made(loop, slot, result);
+	else
+		cosy_finish(loop, slot, result);
 }
 
 void cosy_thread_call(struct cosy_loop *loop, uint32_t slot, bool disk)
