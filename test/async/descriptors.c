@@ -1074,6 +1074,15 @@ static void full_eventfd(void)
 		EQUAL(read(fd, &value, sizeof(value)), sizeof(value));
 		EQUAL(result_of(loop, &op), sizeof(largest));
 		completes(&second, sizeof(zero));
+		EQUAL(read(fd, &value, sizeof(value)), sizeof(value));
+		EQUAL(cosy_async_write(loop, &op, fd, &largest, sizeof(largest)), 0);
+		completes(&op, sizeof(largest));
+		EQUAL(cosy_async_write(loop, &op, fd, &largest, sizeof(largest)), 0);
+		EQUAL(cosy_async_write(loop, &second, fd, &one, 7), 0);
+		execute(loop);
+		EQUAL(read(fd, &value, sizeof(value)), sizeof(value));
+		EQUAL(result_of(loop, &op), sizeof(largest));
+		completes(&second, -EINVAL);
 		EQUAL(cosy_async_write(loop, &op, fd, &one, sizeof(one)), 0);
 		execute(loop);
 		CHECK(cosy_async_pending(&op));

@@ -309,51 +309,33 @@ static long write_to_own_eventfd(const struct cosy_loop *loop,
 			 (long)entry->args[3], (long)entry->args[4], (long)entry->args[5]);
 }
 
-/* Return true for a call that a full eventfd refuses: with too few bytes, or an invalid value. */
-static bool is_refused(const struct cosy_loop *loop, const struct cosy_async_entry *entry)
+/** enum beginning - how to begin with the first entry of a list */
+enum beginning {
+	BEGIN_ATTEMPT,
+	BEGIN_WAITING,	/* until the descriptor is ready; then a thread makes the call */
+	BEGIN_THREAD,	/* a thread makes the call at once, because there may never be an event */
+};
+
+/* Return how a write begins, for which an eventfd may not have room. */
+static enum beginning eventfd_beginning(const struct cosy_loop *loop,
+					const struct cosy_async_entry *entry)
 {
+	const uint64_t *value = (const void *)entry->args[1];
 	long result;
 
 	if (!is_full_eventfd((int)entry->args[0]))
-		return false;
+		return BEGIN_WAITING;
 	result = write_to_own_eventfd(loop, entry);
-	return result < 0 && result != -EAGAIN;
-}
-
-/* Return true if a call adds 0 to a full eventfd, at first. That does not wait; the rest may. */
-static bool adds_zero(const struct cosy_loop *loop, const struct cosy_async_entry *entry)
-{
-	const uint64_t *value = (const void *)entry->args[1];
-
+	/* It has too few bytes, or an invalid value. */
+	if (result < 0 && result != -EAGAIN)
+		return BEGIN_ATTEMPT;
+	if (result < 0)
+		return BEGIN_WAITING;
 	/* Without an error, the call has a valid value. */
-	if (!is_full_eventfd((int)entry->args[0]) || write_to_own_eventfd(loop, entry) <= 0)
-		return false;
 	if (entry->nr != SYS_write)
 		value = ((const struct iovec *)entry->args[1])->iov_base;
-	return !*value;
-}
-
-/*
- * Return true for a read or write that does not wait, although the descriptor is not ready, because
- * of its buffers.
- */
-static bool ends_at_once(const struct cosy_loop *loop, const struct cosy_slot *s,
-			 const struct cosy_async_entry *entry, const struct cosy_descriptor *d)
-{
-	uint64_t bytes = entry->args[2];
-
-	if (entry->nr == SYS_readv || entry->nr == SYS_writev || entry->nr == SYS_preadv2 ||
-	    entry->nr == SYS_pwritev2) {
-		if (has_no_bytes(loop, entry))
-			return true;
-		bytes = ((const struct iovec *)entry->args[1])->iov_len;
-	}
-	if (d->kind != COSY_KIND_NOWAIT)
-		return false;
-	if (s->how == COSY_HOW_READ)
-		return reads_too_little(entry, bytes);
-	/* write() of no byte does not wait. */
-	return (entry->nr == SYS_write && !bytes) || is_refused(loop, entry);
+	/* To add 0 does not wait. The rest of a vector may. */
+	return *value ? BEGIN_WAITING : BEGIN_THREAD;
 }
 
 /* Return true if the call fails at once because it names a position, and the file has none. */
@@ -366,6 +348,34 @@ static bool has_no_position(const struct cosy_slot *s, const struct cosy_async_e
 	/* With such an address a call fails in any case, and does not wait. */
 	return names && cosy_sys6(s->how == COSY_HOW_READ ? SYS_pread64 : SYS_pwrite64, s->fd, -1,
 				  1, 0, 0, 0) == -ESPIPE;
+}
+
+/*
+ * Return how a read or write begins that cannot be made with RWF_NOWAIT. Because of its arguments,
+ * it may end at once, although the descriptor is not ready.
+ */
+static enum beginning polled_beginning(const struct cosy_loop *loop, const struct cosy_slot *s,
+				       const struct cosy_async_entry *entry,
+				       const struct cosy_descriptor *d)
+{
+	uint64_t bytes = entry->args[2];
+
+	if (has_no_position(s, entry))
+		return BEGIN_ATTEMPT;
+	if (entry->nr == SYS_readv || entry->nr == SYS_writev || entry->nr == SYS_preadv2 ||
+	    entry->nr == SYS_pwritev2) {
+		if (has_no_bytes(loop, entry))
+			return BEGIN_ATTEMPT;
+		bytes = ((const struct iovec *)entry->args[1])->iov_len;
+	}
+	if (d->kind != COSY_KIND_NOWAIT)
+		return BEGIN_WAITING;
+	if (s->how == COSY_HOW_READ)
+		return reads_too_little(entry, bytes) ? BEGIN_ATTEMPT : BEGIN_WAITING;
+	/* write() of no byte does not wait. */
+	if (entry->nr == SYS_write && !bytes)
+		return BEGIN_ATTEMPT;
+	return eventfd_beginning(loop, entry);
 }
 
 /*
@@ -383,9 +393,7 @@ static bool needs_thread(const struct cosy_loop *loop, uint32_t slot,
 		return blocks(s);
 	case COSY_HOW_READ:
 	case COSY_HOW_WRITE:
-		return is_polled(s, d) && blocks(s) &&
-		       !ends_at_once(loop, s, &loop->entries[slot], d) &&
-		       !has_no_position(s, &loop->entries[slot]);
+		return is_polled(s, d) && blocks(s);
 	case COSY_HOW_SEND:
 		return waits_for_receiver(s, d) && blocks(s);
 	case COSY_HOW_RECEIVE:
@@ -395,26 +403,43 @@ static bool needs_thread(const struct cosy_loop *loop, uint32_t slot,
 	}
 }
 
-/* Return true for a call that a thread makes immediately, because there may never be an event. */
-static bool has_no_event(const struct cosy_loop *loop, uint32_t slot)
+/* Return how an entry begins for which needs_thread(). What fails at once need not be ready. */
+static enum beginning beginning_for_thread(const struct cosy_loop *loop, uint32_t slot,
+					   const struct cosy_descriptor *d)
 {
 	const struct cosy_slot *s = &loop->slots[slot];
+	const struct cosy_async_entry *entry = &loop->entries[slot];
 
-	/* A descriptor that has no connection yet may never be ready. */
-	if (s->how == COSY_HOW_CONNECT)
-		return true;
-	return s->how == COSY_HOW_WRITE &&
-	       cosy_descriptor_find(loop, s->fd)->kind == COSY_KIND_NOWAIT &&
-	       adds_zero(loop, &loop->entries[slot]);
+	switch (s->how) {
+	case COSY_HOW_READ:
+	case COSY_HOW_WRITE:
+		return polled_beginning(loop, s, entry, d);
+	case COSY_HOW_ACCEPT:
+		return cosy_socket_option(s->fd, SO_ACCEPTCONN) ? BEGIN_WAITING : BEGIN_ATTEMPT;
+	case COSY_HOW_RECEIVE:
+		return cosy_socket_option(s->fd, SO_ACCEPTCONN) ? BEGIN_ATTEMPT : BEGIN_WAITING;
+	case COSY_HOW_CONNECT:
+		/* A descriptor that has no connection yet may never be ready. */
+		return BEGIN_THREAD;
+	default:
+		return BEGIN_WAITING;
+	}
 }
 
-/* Let a thread make the call of the first entry of a list, once the descriptor is ready. */
-static void start_for_thread(struct cosy_loop *loop, uint32_t slot)
+/* Begin with the first entry of a list. */
+static void begin_first(struct cosy_loop *loop, uint32_t slot, const struct cosy_descriptor *d)
 {
-	if (has_no_event(loop, slot))
-		cosy_thread_call(loop, slot, false);
-	else
+	switch (needs_thread(loop, slot, d) ? beginning_for_thread(loop, slot, d) : BEGIN_ATTEMPT) {
+	case BEGIN_ATTEMPT:
+		cosy_start_attempt(loop, slot);
+		break;
+	case BEGIN_WAITING:
 		cosy_start_waiting(loop, slot);
+		break;
+	case BEGIN_THREAD:
+		cosy_thread_call(loop, slot, false);
+		break;
+	}
 }
 
 void cosy_end(struct cosy_loop *loop, uint32_t slot, int64_t result)
@@ -444,11 +469,10 @@ void cosy_start_next(struct cosy_loop *loop, const struct cosy_slot *before)
 	if (slot == COSY_NO_SLOT ||
 	    loop->slots[slot].state != COSY_SLOT_WAITING)
 		return;
-	if (before->list != COSY_LIST_POLL &&
-	    !needs_thread(loop, slot, d))
-		cosy_start_attempt(loop, slot);
+	if (before->list == COSY_LIST_POLL)
+		cosy_start_waiting(loop, slot);
 	else
-		start_for_thread(loop, slot);
+		begin_first(loop, slot, d);
 }
 
 void cosy_finish(struct cosy_loop *loop, uint32_t slot, int64_t result)
@@ -486,7 +510,8 @@ void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result)
 			cosy_thread_call(loop, next, true);
 			return;
 		}
-		if (has_no_event(loop, next) && needs_thread(loop, next, d)) {
+		if (needs_thread(loop, next, d) &&
+		    beginning_for_thread(loop, next, d) != BEGIN_WAITING) {
 			cosy_thread_call(loop, next, false);
 			return;
 		}
@@ -867,10 +892,7 @@ static void cannot_nowait(struct cosy_loop *loop, uint32_t slot)
 		d->polled |= (uint8_t)(1u << s->list);
 	s->polled = true;
 	s->reported = false;
-	if (needs_thread(loop, slot, d))
-		start_for_thread(loop, slot);
-	else
-		cosy_start_attempt(loop, slot);
+	begin_first(loop, slot, d);
 }
 
 /* The number refers to another file now, and the program has not called cosy_cancel_fd(). */
@@ -1063,13 +1085,6 @@ static bool unordered_on_disk(struct cosy_loop *loop, uint32_t slot)
 	return true;
 }
 
-/* Return true for accept() of a socket that does not listen, and for receiving from one that does. */
-static bool fails_at_once(const struct cosy_slot *s)
-{
-	return (s->how == COSY_HOW_ACCEPT && !cosy_socket_option(s->fd, SO_ACCEPTCONN)) ||
-	       (s->how == COSY_HOW_RECEIVE && cosy_socket_option(s->fd, SO_ACCEPTCONN));
-}
-
 /*
  * Begin with an entry that uses a descriptor, after earlier ones in its list. @waited: its call has
  * waited before, so it is not attempted until the descriptor is ready.
@@ -1112,10 +1127,8 @@ static void start_descriptor(struct cosy_loop *loop, uint32_t slot, enum cosy_li
 		cosy_start_waiting(loop, slot);
 	else if (d->kind == COSY_KIND_DISK && !one_buffer(entry->nr))
 		cosy_thread_call(loop, slot, true);
-	else if (needs_thread(loop, slot, d) && !fails_at_once(s))
-		start_for_thread(loop, slot);
 	else if (!cosy_is_reported(entry->nr, d))
-		cosy_start_attempt(loop, slot);
+		begin_first(loop, slot, d);
 }
 
 static void start_poll(struct cosy_loop *loop, uint32_t slot)
