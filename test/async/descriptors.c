@@ -1097,6 +1097,7 @@ static void full_eventfd(void)
 /* Calls fail at once because of their arguments, also after others have waited. */
 static void wrong_arguments(void)
 {
+	struct msghdr too_long = { .msg_iovlen = IOV_MAX + 1 };
 	struct cosy_async op = { 0 };
 	uint64_t value = 1;
 	sigset_t set;
@@ -1130,8 +1131,14 @@ static void wrong_arguments(void)
 
 	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	wait_for_input(fds[0]);
-	EQUAL(cosy_async_recvmsg(loop, &op, fds[0], NULL, 0), 0);
-	completes(&op, -EFAULT);
+	for (int i = 0; i < 2; i++) {
+		int flags = i ? MSG_WAITALL : 0;
+
+		EQUAL(cosy_async_recvmsg(loop, &op, fds[0], NULL, flags), 0);
+		completes(&op, -EFAULT);
+		EQUAL(cosy_async_recvmsg(loop, &op, fds[0], &too_long, flags), 0);
+		completes(&op, -EMSGSIZE);
+	}
 	EQUAL(cosy_async_readv(loop, &op, fds[0], NULL, 1), 0);
 	completes(&op, -EFAULT);
 	end(fds[0]);

@@ -242,6 +242,41 @@ static bool waits_for_receiver(const struct cosy_slot *s, const struct cosy_desc
 	return s->reported && d->kind == COSY_KIND_SOCKET && d->type == SOCK_DGRAM;
 }
 
+/*
+ * Make a recvmsg() on another socket, which has no data. @ended: its connection has ended without
+ * an error, and the call sets the lengths and the flags in the message. Otherwise it does not wait.
+ *
+ * Return: the result of the call, or the error of creating the socket.
+ */
+static long receive_nothing(const struct cosy_async_entry *entry, bool ended)
+{
+	int fds[2];
+	long flags = ended ? (long)entry->args[2] : MSG_DONTWAIT;
+	long result = cosy_sys6(SYS_socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, (long)fds,
+				0, 0);
+
+	if (result < 0)
+		return result;
+	if (ended)
+		cosy_sys(SYS_close, fds[1], 0, 0);
+	result = cosy_sys(SYS_recvmsg, fds[0], (long)entry->args[1], flags);
+	if (!ended)
+		cosy_sys(SYS_close, fds[1], 0, 0);
+	cosy_sys(SYS_close, fds[0], 0, 0);
+	return result;
+}
+
+/* Return true if a call fails at once because the kernel refuses its message. */
+static bool has_wrong_message(const struct cosy_async_entry *entry)
+{
+	long result;
+
+	if (entry->nr != SYS_recvmsg)
+		return false;
+	result = receive_nothing(entry, false);
+	return result == -EFAULT || result == -EINVAL || result == -EMSGSIZE;
+}
+
 /* Read the name of a descriptor's file. It is cut off, or empty if there is no /proc. */
 static void read_name(int fd, char name[32])
 {
@@ -417,7 +452,8 @@ static enum beginning beginning_for_thread(const struct cosy_loop *loop, uint32_
 	case COSY_HOW_ACCEPT:
 		return cosy_socket_option(s->fd, SO_ACCEPTCONN) ? BEGIN_WAITING : BEGIN_ATTEMPT;
 	case COSY_HOW_RECEIVE:
-		return cosy_socket_option(s->fd, SO_ACCEPTCONN) ? BEGIN_ATTEMPT : BEGIN_WAITING;
+		return cosy_socket_option(s->fd, SO_ACCEPTCONN) || has_wrong_message(entry) ?
+			       BEGIN_ATTEMPT : BEGIN_WAITING;
 	case COSY_HOW_CONNECT:
 		/* A descriptor that has no connection yet may never be ready. */
 		return BEGIN_THREAD;
@@ -794,24 +830,6 @@ static bool ends_with_connection(const struct cosy_loop *loop, uint32_t slot, in
 	       (s->list == COSY_LIST_OUT || tcp_is_empty(s->fd));
 }
 
-/*
- * Make a recvmsg() of 0 bytes on a connection that has ended without an error. Return the result of
- * the call, which sets the lengths and the flags in the message.
- */
-static long receive_nothing(const struct cosy_async_entry *entry)
-{
-	int fds[2];
-	long result = cosy_sys6(SYS_socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, (long)fds,
-				0, 0);
-
-	if (result < 0)
-		return result;
-	cosy_sys(SYS_close, fds[1], 0, 0);
-	result = cosy_sys(SYS_recvmsg, fds[0], (long)entry->args[1], (long)entry->args[2]);
-	cosy_sys(SYS_close, fds[0], 0, 0);
-	return result;
-}
-
 /* Finish a call whose connection has ended. The next one has waited, too: it is not attempted. */
 static void finish_with_connection(struct cosy_loop *loop, uint32_t slot, int error)
 {
@@ -823,7 +841,8 @@ static void finish_with_connection(struct cosy_loop *loop, uint32_t slot, int er
 	for (;;) {
 		entry = &loop->entries[slot];
 		next = loop->slots[slot].next;
-		cosy_end(loop, slot, entry->nr == SYS_recvmsg ? receive_nothing(entry) : -error);
+		cosy_end(loop, slot, entry->nr == SYS_recvmsg ? receive_nothing(entry, true) :
+								-error);
 		if (next == COSY_NO_SLOT)
 			return;
 		s = &loop->slots[next];
