@@ -51,6 +51,13 @@ void *cosy_next(enum cosy_function function, enum cosy_route *route)
 	return next;
 }
 
+void *cosy_next_named(const char *name)
+{
+	bool is_libc;
+
+	return find(name, &is_libc);
+}
+
 void *cosy_preload_next(const char *name)
 {
 	bool is_libc;

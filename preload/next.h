@@ -27,6 +27,16 @@
 void *cosy_next(enum cosy_function function, enum cosy_route *route) COSY_HIDDEN;
 
 /**
+ * cosy_next_named() - find a function in the libraries loaded after libcosy-preload.so
+ * @name: name of the function
+ *
+ * Async-signal-safe, thread-safe.
+ *
+ * Return: the function, or NULL if there is none.
+ */
+void *cosy_next_named(const char *name) COSY_HIDDEN;
+
+/**
  * cosy_preload_next() - find the C library's function that a wrapper replaces
  * @name: name of the function
  *

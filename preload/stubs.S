@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * stubs.S - the functions of watched.def: call cosy_before(), then jump to the next
- * library's function. Before the jump they restore the stack, for vfork(), and all
+ * stubs.S - the functions of watched.def, except those of exec.c: call cosy_before(), then jump
+ * to the next library's function. Before the jump they restore the stack, for vfork(), and all
  * arguments, for syscall().
  */
 #include <asm/unistd.h>
@@ -57,8 +57,6 @@
 	.text
 	stub	fork
 	stub	vfork
-	stub	posix_spawn
-	stub	posix_spawnp
 	stub	popen
 	stub	system
 	stub	setrlimit
