@@ -29,7 +29,8 @@
 /* After the program has closed the device this many times, it is not opened again. */
 #define MAX_LOST	4
 
-#define PR_SET_SECCOMP	22
+#define PR_SET_SECCOMP			22
+#define PR_SET_SYSCALL_USER_DISPATCH	59
 
 int *__errno_location(void);
 
@@ -308,7 +309,7 @@ void cosy_after_filter(void)
 
 void cosy_before_prctl(long option)
 {
-	if ((int)option == PR_SET_SECCOMP)
+	if ((int)option == PR_SET_SECCOMP || (int)option == PR_SET_SYSCALL_USER_DISPATCH)
 		cosy_before_filter();
 }
 

@@ -117,7 +117,8 @@ void cosy_before_fork(void) COSY_CALLED;
 void cosy_before_limit(void) COSY_CALLED;
 
 /**
- * cosy_before_filter() - close the device for good before the process sets a seccomp filter
+ * cosy_before_filter() - close the device for good before the process sets a seccomp filter, or
+ * a handler of its system calls
  *
  * Async-signal-safe, thread-safe, keeps errno.
  */
@@ -131,7 +132,7 @@ void cosy_before_filter(void) COSY_CALLED;
 void cosy_after_filter(void) COSY_HIDDEN;
 
 /**
- * cosy_before_prctl() - call cosy_before_filter() if prctl() will set a filter
+ * cosy_before_prctl() - call cosy_before_filter() if prctl() will set a filter or a handler
  * @option: its first argument
  */
 void cosy_before_prctl(long option) COSY_CALLED;

@@ -6,7 +6,8 @@
  */
 #include <asm/unistd.h>
 
-#define PR_SET_SECCOMP	22
+#define PR_SET_SECCOMP			22
+#define PR_SET_SYSCALL_USER_DISPATCH	59
 
 /* The numbers of the functions, as in enum cosy_function. */
 	.set	.Lfunction, 0
@@ -66,6 +67,8 @@
 
 	begin	prctl
 	cmp	$PR_SET_SECCOMP, %edi
+	je	1f
+	cmp	$PR_SET_SYSCALL_USER_DISPATCH, %edi
 	je	1f
 	mov	cosy_nexts + .Lfn_prctl * 8(%rip), %r11
 	test	%r11, %r11

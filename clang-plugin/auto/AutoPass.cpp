@@ -156,7 +156,8 @@ static bool notify(CallBase &CB, StringRef Notice, Library From) {
     Args.push_back(numberArgument(B, CB, N));
   auto *Code = Args.empty() ? nullptr : dyn_cast<ConstantInt>(Args[0]);
   if (Code && Notice == "cosy_before_prctl" &&
-      Code->getSExtValue() != PR_SET_SECCOMP)
+      !is_contained({PR_SET_SECCOMP, PR_SET_SYSCALL_USER_DISPATCH},
+                    Code->getSExtValue()))
     return false;
   if (Code && Notice == "cosy_before_syscall" &&
       !is_contained({SYS_seccomp, SYS_prctl, SYS_prlimit64, SYS_setrlimit},

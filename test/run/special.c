@@ -6,7 +6,7 @@
 
 // RUN: %cc -O1 -Wall %s -o %t -DPROGRAM
 // RUN: %cc -O1 -Wall -shared -fPIC %s -o %t.so
-// RUN: %vm sh -c 'for part in kill errno inherited strict traced; do %build/bin/cosy run %t $part || exit 1; %t $part native || exit 1; done'
+// RUN: %vm sh -c 'for part in kill errno inherited strict dispatched traced; do %build/bin/cosy run %t $part || exit 1; %t $part native || exit 1; done'
 
 // Another library that interposes stat() sees each call, before Cosy's library and after it.
 // RUN: %vm sh -c 'LD_PRELOAD=%t.so %build/bin/cosy run %t interposed' | FileCheck --check-prefix=OTHER %s
@@ -61,6 +61,7 @@ __attribute__((destructor)) static void print(void)
 #include <errno.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
+#include <link.h>
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -205,6 +206,49 @@ static void strict(void)
 	syscall(SYS_exit, 0);
 }
 
+static volatile sig_atomic_t dispatched_calls;
+static char selector = SYSCALL_DISPATCH_FILTER_ALLOW;
+
+static void on_dispatch(int signal)
+{
+	(void)signal;
+	selector = SYSCALL_DISPATCH_FILTER_ALLOW;
+	dispatched_calls++;
+}
+
+/* Dispatch all system calls but those of libc's code. */
+static int dispatch_others(struct dl_phdr_info *info, size_t size, void *unused)
+{
+	(void)size;
+	(void)unused;
+	if (!strstr(info->dlpi_name, "libc.so.6"))
+		return 0;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+
+		if (segment->p_type == PT_LOAD && segment->p_flags & PF_X)
+			CHECK(!prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON,
+				     info->dlpi_addr + segment->p_vaddr, segment->p_memsz, &selector));
+	}
+	return 1;
+}
+
+/* The handler sees none of libc's calls. */
+static void dispatched(void)
+{
+	struct stat st;
+
+	warm_up();
+	CHECK(signal(SIGSYS, on_dispatch) != SIG_ERR);
+	CHECK(dl_iterate_phdr(dispatch_others, NULL));
+	for (int i = 0; i < 100; i++) {
+		selector = SYSCALL_DISPATCH_FILTER_BLOCK;
+		CHECK(!stat("/", &st));
+		selector = SYSCALL_DISPATCH_FILTER_ALLOW;
+	}
+	CHECK(!dispatched_calls);
+}
+
 /* A tracer sees the calls by their numbers, from the first to the last. */
 static void traced(void)
 {
@@ -277,6 +321,8 @@ int main(int argc, char **argv)
 		inherited(argv[0], fail_rmdir, "fails");
 	} else if (!strcmp(part, "strict")) {
 		expect_success(strict);
+	} else if (!strcmp(part, "dispatched")) {
+		expect_success(dispatched);
 	} else if (!strcmp(part, "traced")) {
 		traced();
 	} else if (!strcmp(part, "attempts")) {

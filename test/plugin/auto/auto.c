@@ -131,7 +131,7 @@ int forks(void)
 	return n ? n : vfork();
 }
 
-// and before it may set a seccomp filter.
+// and before it may set a seccomp filter, or a handler of system calls.
 // CHECK-LABEL: @filters(
 // CHECK-NOT: cosy_before
 // CHECK: call i32 (i32, ...) @prctl(i32 {{.*}}38,
@@ -139,6 +139,8 @@ int forks(void)
 // CHECK: call {{.*}}@syscall(i64 {{.*}}39)
 // CHECK: call void @cosy_before_prctl(i64 22)
 // CHECK-NEXT: call i32 (i32, ...) @prctl(i32 {{.*}}22,
+// CHECK: call void @cosy_before_prctl(i64 59)
+// CHECK-NEXT: call i32 (i32, ...) @prctl(i32 {{.*}}59,
 // CHECK: call void @cosy_before_syscall(i64 317,
 // CHECK-NEXT: call {{.*}}@syscall(i64 {{.*}}317
 // CHECK: call void @cosy_before_syscall(i64 %{{.*}}, i64 0)
@@ -150,6 +152,7 @@ void filters(long nr, void *filter)
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	syscall(SYS_getpid);
 	prctl(PR_SET_SECCOMP, 2, filter);
+	prctl(PR_SET_SYSCALL_USER_DISPATCH, 1, 0, 0, filter);
 	syscall(SYS_seccomp, 1, 0, filter);
 	syscall(nr, filter);
 	seccomp_load(filter);
