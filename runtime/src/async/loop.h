@@ -5,6 +5,8 @@
  *	page.c		the syscall page: entries and rings
  *	loop.c		create, destroy, wake, stop
  *	start.c		decide how the call of an entry is made
+ *	arguments.c	calls that do not wait because of their arguments
+ *	connection.c	calls on sockets whose connection is made, ends, or is shut down
  *	attempt.c	calls that do not block, made in batches
  *	transfer.h	recvfrom() and sendto() of sockets, made at once
  *	module.c	attempts, waits and compounds in the module
@@ -750,6 +752,17 @@ static inline bool cosy_receives_nothing(const struct cosy_async_entry *entry)
 	return entry->nr == SYS_recvfrom && !entry->args[2];
 }
 
+/** cosy_has_offset() - return true if the call has an offset in the file as its last argument */
+bool cosy_has_offset(uint32_t nr);
+
+/**
+ * cosy_blocks() - return true if a call that is made unchanged would block
+ *
+ * The program may have changed O_NONBLOCK since the last call, and so may another process that has
+ * the open file.
+ */
+bool cosy_blocks(const struct cosy_slot *s);
+
 /** cosy_start() - begin with an entry that was taken from the ring */
 void cosy_start(struct cosy_loop *loop, uint32_t slot);
 
@@ -794,6 +807,76 @@ void cosy_thread_made(struct cosy_loop *loop, uint32_t slot, int64_t result);
 
 /** cosy_end() - the same as cosy_finish(), without beginning the next entry of the list */
 void cosy_end(struct cosy_loop *loop, uint32_t slot, int64_t result);
+
+/* arguments.c */
+
+/** cosy_asks_not_to_wait() - return true if the arguments of the call say that it must not wait */
+bool cosy_asks_not_to_wait(const struct cosy_async_entry *entry);
+
+/** cosy_has_wrong_message() - return true if a call fails at once because of its message */
+bool cosy_has_wrong_message(const struct cosy_async_entry *entry);
+
+/** cosy_has_unknown_flags() - return true if the call has flags that the kernel does not know */
+bool cosy_has_unknown_flags(const struct cosy_loop *loop, const struct cosy_async_entry *entry);
+
+/** cosy_time_is_readable() - return true if the kernel can read a time */
+bool cosy_time_is_readable(const struct timespec *time);
+
+/** enum cosy_beginning - how to begin with the first entry of a list */
+enum cosy_beginning {
+	COSY_BEGIN_ATTEMPT,
+	COSY_BEGIN_WAITING,	/* until the descriptor is ready; then a thread makes the call */
+	COSY_BEGIN_THREAD,	/* a thread makes the call at once, because there may never be an event */
+};
+
+/**
+ * cosy_polled_beginning() - decide how a read or write begins that cannot be made with RWF_NOWAIT
+ *
+ * Because of its arguments, it may end at once, although the descriptor is not ready.
+ */
+enum cosy_beginning cosy_polled_beginning(const struct cosy_loop *loop,
+					  const struct cosy_slot *s,
+					  const struct cosy_async_entry *entry,
+					  const struct cosy_descriptor *d);
+
+/* connection.c */
+
+/** cosy_connection_ready() - finish a connect(), whose socket is ready, with its result */
+void cosy_connection_ready(struct cosy_loop *loop, uint32_t slot);
+
+/**
+ * cosy_connection_opens() - test whether a call with MSG_FASTOPEN has begun to open a connection
+ *
+ * The blocking call waits for it, and then sends. This one has to be made again with the same
+ * arguments.
+ */
+bool cosy_connection_opens(const struct cosy_async_entry *entry, int64_t result);
+
+/**
+ * cosy_connection_ended() - finish a call on a stream whose connection has ended while it waited
+ *
+ * Return: false if an attempt has the effect of the blocking call; nothing was done.
+ */
+bool cosy_connection_ended(struct cosy_loop *loop, uint32_t slot);
+
+/**
+ * cosy_connection_shut_down() - finish a call that would block, and ends because of a shutdown()
+ *
+ * Return: false if it waits.
+ */
+bool cosy_connection_shut_down(struct cosy_loop *loop, uint32_t slot);
+
+/** cosy_connection_lingers() - return true if close() may wait until a socket has sent its data */
+bool cosy_connection_lingers(const struct cosy_loop *loop, int fd);
+
+/**
+ * cosy_receive_nothing() - make a recvmsg() on another socket, which has no data
+ * @ended: its connection has ended without an error, and the call sets the lengths and the flags in
+ *	   the message; otherwise it does not wait
+ *
+ * Return: the result of the call, or the error of creating the socket.
+ */
+long cosy_receive_nothing(const struct cosy_async_entry *entry, bool ended);
 
 /* attempt.c */
 

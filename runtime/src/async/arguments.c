@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * arguments.c - calls that do not wait because of their arguments, or fail at once.
+ *
+ * Where the kernel can be asked, it is: it checks the same arguments in a call that has no effect.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include <linux/userfaultfd.h>
+
+#include "../sys.h"
+#include "loop.h"
+
+/* The C library's headers have these for GNU sources only. */
+#ifndef F_OFD_SETLKW
+#define F_OFD_SETLKW 38
+#endif
+#ifndef RWF_NOWAIT
+#define RWF_NOWAIT 0x00000008
+#endif
+
+/* No kernel knows these flags of preadv2(). */
+#define UNKNOWN_FLAGS	0x40000000
+/* CPU time of the calling thread. No thread can sleep until a time of this clock. */
+#define OWN_CPU_TIME	(-2)
+
+/*
+ * Return true if receiving with these flags does not wait. Sockets that have no queue of errors
+ * ignore MSG_ERRQUEUE, and wait for data.
+ */
+static bool receives_at_once(int fd, uint64_t flags)
+{
+	int domain;
+
+	if (flags & (MSG_DONTWAIT | MSG_OOB))
+		return true;
+	if (!(flags & MSG_ERRQUEUE))
+		return false;
+	domain = cosy_socket_option(fd, SO_DOMAIN);
+	return domain != AF_UNIX && domain != AF_NETLINK;
+}
+
+bool cosy_asks_not_to_wait(const struct cosy_async_entry *entry)
+{
+	switch (entry->nr) {
+	case SYS_read:
+		return (int64_t)entry->args[2] <= 0;
+	case SYS_write:
+		/* It fails with EFAULT. */
+		return (int64_t)entry->args[2] < 0;
+	case SYS_recvfrom:
+		return receives_at_once((int)entry->args[0], entry->args[3]);
+	case SYS_recvmsg:
+		return receives_at_once((int)entry->args[0], entry->args[2]);
+	case SYS_sendto:
+		return entry->args[3] & MSG_DONTWAIT;
+	case SYS_sendmsg:
+		return entry->args[2] & MSG_DONTWAIT;
+	case SYS_preadv2:
+	case SYS_pwritev2:
+		return entry->args[5] & RWF_NOWAIT;
+	case SYS_pread64:
+	case SYS_pwrite64:
+		return (int64_t)entry->args[2] < 0 || (int64_t)entry->args[3] < 0;
+	case SYS_preadv:
+	case SYS_pwritev:
+		/* It fails with EINVAL. In preadv2() the same number means the file's position. */
+		return (int64_t)entry->args[3] < 0;
+	case SYS_accept4:
+		/* It fails with EINVAL. */
+		return (int)entry->args[3] & ~(SOCK_CLOEXEC | SOCK_NONBLOCK);
+	case SYS_fcntl:
+		return (int)entry->args[1] != F_SETLKW &&
+		       (int)entry->args[1] != F_OFD_SETLKW;
+	case SYS_flock:
+		return entry->args[1] & (LOCK_NB | LOCK_UN);
+	default:
+		return false;
+	}
+}
+
+bool cosy_has_wrong_message(const struct cosy_async_entry *entry)
+{
+	long result;
+
+	if (entry->nr != SYS_recvmsg)
+		return false;
+	result = cosy_receive_nothing(entry, false);
+	return result == -EFAULT || result == -EINVAL || result == -EMSGSIZE;
+}
+
+/* Read the name of a descriptor's file. It is cut off, or empty if there is no /proc. */
+static void read_name(int fd, char name[32])
+{
+	char path[32];
+	long length;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	length = cosy_sys(SYS_readlink, (long)path, (long)name, 31);
+	name[length < 0 ? 0 : length] = 0;
+}
+
+/* Return true if a vector is invalid or has no bytes: then no call waits. */
+static bool has_no_bytes(const struct cosy_loop *loop, const struct cosy_async_entry *entry)
+{
+	/* The kernel reads the vector before it refuses the flags. */
+	return cosy_sys6(SYS_preadv2, loop->wake_fd, (long)entry->args[1], (long)entry->args[2],
+			 -1, 0, UNKNOWN_FLAGS) != -EOPNOTSUPP;
+}
+
+/*
+ * Return true for a call that reads too few bytes. These files check the size first, that of the
+ * first piece of a vector. They support RWF_NOWAIT only since Linux 6.10.
+ */
+static bool reads_too_little(const struct cosy_async_entry *entry, uint64_t bytes)
+{
+	static const struct {
+		const char *name;
+		size_t bytes;
+	} files[] = {
+		{ "anon_inode:[timerfd]", sizeof(uint64_t) },
+		{ "anon_inode:[signalfd]", sizeof(struct signalfd_siginfo) },
+		{ "anon_inode:[userfaultfd]", sizeof(struct uffd_msg) },
+	};
+
+	char name[32];
+
+	if (bytes >= sizeof(struct signalfd_siginfo))
+		return false;
+	read_name((int)entry->args[0], name);
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		if (!strcmp(name, files[i].name))
+			return bytes < files[i].bytes;
+	}
+	return false;
+}
+
+/* Return true for an eventfd that is full, but has room for 0. */
+static bool is_full_eventfd(int fd)
+{
+	struct pollfd poll = { .fd = fd, .events = POLLOUT };
+	char name[32];
+
+	/* If the kernel has added too much, there is no room for 0, and this is an event. */
+	if (cosy_sys(SYS_poll, (long)&poll, 1, 0))
+		return false;
+	read_name(fd, name);
+	return !strcmp(name, "anon_inode:[eventfd]");
+}
+
+/* Write to the loop's eventfd in place of another one. At most, that wakes the loop. */
+static long write_to_own_eventfd(const struct cosy_loop *loop,
+				 const struct cosy_async_entry *entry)
+{
+	return cosy_sys6(entry->nr, loop->wake_fd, (long)entry->args[1], (long)entry->args[2],
+			 (long)entry->args[3], (long)entry->args[4], (long)entry->args[5]);
+}
+
+/* Return how a write begins, for which an eventfd may not have room. */
+static enum cosy_beginning eventfd_beginning(const struct cosy_loop *loop,
+					     const struct cosy_async_entry *entry)
+{
+	const uint64_t *value = (const void *)entry->args[1];
+	long result;
+
+	if (!is_full_eventfd((int)entry->args[0]))
+		return COSY_BEGIN_WAITING;
+	result = write_to_own_eventfd(loop, entry);
+	/* It has too few bytes, or an invalid value. */
+	if (result < 0 && result != -EAGAIN)
+		return COSY_BEGIN_ATTEMPT;
+	if (result < 0)
+		return COSY_BEGIN_WAITING;
+	/* Without an error, the call has a valid value. */
+	if (entry->nr != SYS_write)
+		value = ((const struct iovec *)entry->args[1])->iov_base;
+	/* To add 0 does not wait. The rest of a vector may. */
+	return *value ? COSY_BEGIN_WAITING : COSY_BEGIN_THREAD;
+}
+
+/* Return true if the call fails at once because it names a position, and the file has none. */
+static bool has_no_position(const struct cosy_slot *s, const struct cosy_async_entry *entry)
+{
+	bool names = cosy_has_offset(entry->nr);
+
+	if (entry->nr == SYS_preadv2 || entry->nr == SYS_pwritev2)
+		names = (int64_t)entry->args[3] != -1;
+	/* With such an address a call fails in any case, and does not wait. */
+	return names && cosy_sys6(s->how == COSY_HOW_READ ? SYS_pread64 : SYS_pwrite64, s->fd, -1,
+				  1, 0, 0, 0) == -ESPIPE;
+}
+
+enum cosy_beginning cosy_polled_beginning(const struct cosy_loop *loop,
+					  const struct cosy_slot *s,
+					  const struct cosy_async_entry *entry,
+					  const struct cosy_descriptor *d)
+{
+	uint64_t bytes = entry->args[2];
+
+	if (has_no_position(s, entry))
+		return COSY_BEGIN_ATTEMPT;
+	if (entry->nr == SYS_readv || entry->nr == SYS_writev || entry->nr == SYS_preadv2 ||
+	    entry->nr == SYS_pwritev2) {
+		if (has_no_bytes(loop, entry))
+			return COSY_BEGIN_ATTEMPT;
+		bytes = ((const struct iovec *)entry->args[1])->iov_len;
+	}
+	if (d->kind != COSY_KIND_NOWAIT)
+		return COSY_BEGIN_WAITING;
+	if (s->how == COSY_HOW_READ)
+		return reads_too_little(entry, bytes) ? COSY_BEGIN_ATTEMPT : COSY_BEGIN_WAITING;
+	/* write() of no byte does not wait. */
+	if (entry->nr == SYS_write && !bytes)
+		return COSY_BEGIN_ATTEMPT;
+	return eventfd_beginning(loop, entry);
+}
+
+bool cosy_has_unknown_flags(const struct cosy_loop *loop, const struct cosy_async_entry *entry)
+{
+	char byte;
+	struct iovec iov = { &byte, sizeof(byte) };
+
+	return (entry->nr == SYS_preadv2 || entry->nr == SYS_pwritev2) && entry->args[5] &&
+	       cosy_sys6(SYS_preadv2, loop->wake_fd, (long)&iov, 1, -1, 0,
+			 (long)entry->args[5]) == -EOPNOTSUPP;
+}
+
+bool cosy_time_is_readable(const struct timespec *time)
+{
+	/* The clock is refused after the time was read. */
+	return cosy_sys6(SYS_clock_nanosleep, OWN_CPU_TIME, 0, (long)time, 0, 0, 0) != -EFAULT;
+}

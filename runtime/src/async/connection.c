@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * connection.c - how calls on sockets end when a connection is made, ends, or is shut down.
+ *
+ * An attempt may then have another result than a call that has waited.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include "../sys.h"
+#include "loop.h"
+
+/* The C library's headers have this for GNU sources only. */
+#ifndef POLLRDHUP
+#define POLLRDHUP 0x2000
+#endif
+
+void cosy_connection_ready(struct cosy_loop *loop, uint32_t slot)
+{
+	struct pollfd poll = { .fd = loop->slots[slot].fd, .events = POLLOUT };
+	int error = 0;
+	socklen_t size = sizeof(error);
+	long err;
+
+	/* An event that was reported before a callback may be one of the previous file. */
+	if (!cosy_sys(SYS_poll, (long)&poll, 1, 0)) {
+		cosy_start_waiting(loop, slot);
+		return;
+	}
+	err = cosy_sys6(SYS_getsockopt, poll.fd, SOL_SOCKET, SO_ERROR, (long)&error,
+			(long)&size, 0);
+	cosy_finish(loop, slot, err < 0 ? err : -error);
+}
+
+bool cosy_connection_opens(const struct cosy_async_entry *entry, int64_t result)
+{
+	if (result != -EINPROGRESS && result != -EALREADY)
+		return false;
+	return (entry->nr == SYS_sendto && entry->args[3] & MSG_FASTOPEN) ||
+	       (entry->nr == SYS_sendmsg && entry->args[2] & MSG_FASTOPEN);
+}
+
+long cosy_receive_nothing(const struct cosy_async_entry *entry, bool ended)
+{
+	int fds[2];
+	long flags = ended ? (long)entry->args[2] : MSG_DONTWAIT;
+	long result = cosy_sys6(SYS_socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, (long)fds,
+				0, 0);
+
+	if (result < 0)
+		return result;
+	if (ended)
+		cosy_sys(SYS_close, fds[1], 0, 0);
+	result = cosy_sys(SYS_recvmsg, fds[0], (long)entry->args[1], flags);
+	if (!ended)
+		cosy_sys(SYS_close, fds[1], 0, 0);
+	cosy_sys(SYS_close, fds[0], 0, 0);
+	return result;
+}
+
+/* Return true if a call, which has been attempted, receives 0 bytes. */
+static bool receives_nothing(const struct cosy_async_entry *entry)
+{
+	const struct msghdr *message = (const void *)entry->args[1];
+
+	if (entry->nr != SYS_recvmsg)
+		return cosy_receives_nothing(entry);
+	/* The attempt has read the vector. */
+	for (size_t i = 0; i < message->msg_iovlen; i++) {
+		if (message->msg_iov[i].iov_len)
+			return false;
+	}
+	return true;
+}
+
+/* Return true if a TCP socket has no data that was not received. */
+static bool tcp_is_empty(int fd)
+{
+	int bytes = 0;
+
+	return !cosy_sys(SYS_ioctl, fd, FIONREAD, (long)&bytes) && !bytes;
+}
+
+static bool is_unix(int fd)
+{
+	return cosy_socket_option(fd, SO_DOMAIN) == AF_UNIX;
+}
+
+/* Return true if a call that waits to send on a stream of AF_UNIX ends, because that is shut down. */
+static bool unix_send_ends(const struct cosy_slot *s, const struct cosy_descriptor *d)
+{
+	/* Without bytes the call does nothing else, and never waits. */
+	return s->list == COSY_LIST_OUT && d->kind == COSY_KIND_SOCKET &&
+	       d->type == SOCK_STREAM && is_unix(s->fd) &&
+	       cosy_sys6(SYS_sendto, s->fd, 0, 0, MSG_NOSIGNAL, 0, 0) == -EPIPE;
+}
+
+/* Take the error of a call that waits to send on a stream of AF_UNIX, and ends. */
+static int unix_send_error(int fd)
+{
+	int error = cosy_socket_option(fd, SO_ERROR);
+
+	return error ? error : EPIPE;
+}
+
+/*
+ * Return true if a call on a stream ends because its connection has ended while it waited, and if
+ * an attempt would have another effect than the blocking call. @error: set to its error, or 0.
+ *
+ * In TCP, the error stays for the next call after a partial transfer, and also if the call receives
+ * no bytes: it ends with any event. A send of AF_UNIX gets the error, and raises no SIGPIPE.
+ */
+static bool ends_with_connection(const struct cosy_loop *loop, uint32_t slot, int *error)
+{
+	const struct cosy_slot *s = &loop->slots[slot];
+	const struct cosy_async_entry *entry = &loop->entries[slot];
+	const struct cosy_descriptor *d = cosy_descriptor_find(loop, s->fd);
+	struct pollfd poll = { .fd = s->fd };
+
+	/* An event that was reported before a callback may be one of the previous file. */
+	if (d->kind != COSY_KIND_SOCKET || d->type != SOCK_STREAM ||
+	    cosy_sys(SYS_poll, (long)&poll, 1, 0) <= 0 || !(poll.revents & POLLHUP))
+		return false;
+	*error = 0;
+	if (s->list == COSY_LIST_OUT && is_unix(s->fd)) {
+		*error = unix_send_error(s->fd);
+		return true;
+	}
+	return (s->done || receives_nothing(entry)) &&
+	       cosy_socket_option(s->fd, SO_PROTOCOL) == IPPROTO_TCP &&
+	       (s->list == COSY_LIST_OUT || tcp_is_empty(s->fd));
+}
+
+/* Finish a call whose connection has ended. The next one has waited, too: it is not attempted. */
+static void finish_with_connection(struct cosy_loop *loop, uint32_t slot, int error)
+{
+	const struct cosy_descriptor *d = cosy_descriptor_find(loop, loop->slots[slot].fd);
+	const struct cosy_async_entry *entry;
+	const struct cosy_slot *s;
+	uint32_t next;
+
+	for (;;) {
+		entry = &loop->entries[slot];
+		next = loop->slots[slot].next;
+		cosy_end(loop, slot, entry->nr == SYS_recvmsg ? cosy_receive_nothing(entry, true) :
+								-error);
+		if (next == COSY_NO_SLOT)
+			return;
+		s = &loop->slots[next];
+		if (s->how == COSY_HOW_CONNECT || !unix_send_ends(s, d))
+			break;
+		error = unix_send_error(s->fd);
+		slot = next;
+	}
+	cosy_start_waiting(loop, next);
+}
+
+/*
+ * Return true if a socket is shut down for receiving. Blocking calls then end without data, but those
+ * that do not block return -EAGAIN on datagram sockets, and on listening ones of AF_UNIX.
+ */
+static bool is_shut_down(const struct cosy_slot *s, const struct cosy_descriptor *d)
+{
+	struct pollfd poll = { .fd = s->fd, .events = POLLRDHUP };
+
+	/* Shutting it down is an event. */
+	return s->reported && s->list == COSY_LIST_IN && d->kind == COSY_KIND_SOCKET &&
+	       (d->type != SOCK_STREAM || s->how == COSY_HOW_ACCEPT) &&
+	       cosy_sys(SYS_poll, (long)&poll, 1, 0) > 0 &&
+	       poll.revents & POLLRDHUP;
+}
+
+/* Finish a call that receives nothing. A thread's call also sets the lengths in the arguments. */
+static void finish_shut_down(struct cosy_loop *loop, uint32_t slot)
+{
+	const struct cosy_slot *s = &loop->slots[slot];
+
+	if (cosy_blocks(s))
+		cosy_thread_call(loop, slot, false);
+	else
+		cosy_finish(loop, slot, s->how == COSY_HOW_ACCEPT ? -EINVAL : 0);
+}
+
+bool cosy_connection_ended(struct cosy_loop *loop, uint32_t slot)
+{
+	int error;
+
+	if (!ends_with_connection(loop, slot, &error))
+		return false;
+	finish_with_connection(loop, slot, error);
+	return true;
+}
+
+bool cosy_connection_shut_down(struct cosy_loop *loop, uint32_t slot)
+{
+	const struct cosy_slot *s = &loop->slots[slot];
+	const struct cosy_descriptor *d = cosy_descriptor_find(loop, s->fd);
+
+	if (is_shut_down(s, d)) {
+		finish_shut_down(loop, slot);
+		return true;
+	}
+	/* The module has waited. Shutting down the peer is no event for epoll. */
+	if (loop->module.waits && unix_send_ends(s, d)) {
+		finish_with_connection(loop, slot, unix_send_error(s->fd));
+		return true;
+	}
+	return false;
+}
+
+bool cosy_connection_lingers(const struct cosy_loop *loop, int fd)
+{
+	const struct cosy_descriptor *d = cosy_descriptor_find(loop, fd);
+	struct linger linger;
+	socklen_t size = sizeof(linger);
+
+	if (d && d->kind != COSY_KIND_UNKNOWN && d->kind != COSY_KIND_SOCKET)
+		return false;
+	return !cosy_sys6(SYS_getsockopt, fd, SOL_SOCKET, SO_LINGER, (long)&linger,
+			  (long)&size, 0) &&
+	       linger.l_onoff && linger.l_linger;
+}
