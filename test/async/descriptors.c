@@ -1202,17 +1202,24 @@ static void wrong_files(void)
 		completes(&op, unix_socket ? -EINVAL : -ENOTCONN);
 		end(listener);
 	}
-	/* A connection ends, and its socket listens. */
-	tcp_pair(fds);
-	wait_for_input(fds[0]);
-	set_nonblock(fds[0], true);
-	EQUAL(cosy_async_connect(loop, &op, fds[0], &nowhere, sizeof(nowhere)), 0);
-	completes(&op, 0);
-	EQUAL(listen(fds[0], 1), 0);
-	EQUAL(cosy_async_recv(loop, &op, fds[0], &byte, 1, 0), 0);
-	completes(&op, -ENOTCONN);
-	end(fds[0]);
-	end(fds[1]);
+	/* A connection ends, and its socket listens. The loop does not notice a plain connect(). */
+	for (int plain = 0; plain < 2; plain++) {
+		tcp_pair(fds);
+		wait_for_input(fds[0]);
+		set_nonblock(fds[0], true);
+		if (plain) {
+			EQUAL(cosy_cancel_fd(loop, fds[0]), 0);
+			EQUAL(connect(fds[0], &nowhere, sizeof(nowhere)), 0);
+		} else {
+			EQUAL(cosy_async_connect(loop, &op, fds[0], &nowhere, sizeof(nowhere)), 0);
+			completes(&op, 0);
+		}
+		EQUAL(listen(fds[0], 1), 0);
+		EQUAL(cosy_async_recv(loop, &op, fds[0], &byte, 1, 0), 0);
+		completes(&op, -ENOTCONN);
+		end(fds[0]);
+		end(fds[1]);
+	}
 
 	EQUAL(pipe(fds), 0);
 	poll_for_input(fds[1]);
