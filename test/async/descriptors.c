@@ -13,6 +13,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/fanotify.h>
 #include <sys/inotify.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -26,6 +27,8 @@
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <termios.h>
+
+#include <linux/perf_event.h>
 
 #include "loop.h"
 
@@ -1161,6 +1164,70 @@ static void wrong_arguments(void)
 	end(fds[1]);
 }
 
+/* Files whose poll() does not tell whether a call waits. The calls of this test end at once natively. */
+static void not_reported(void)
+{
+	struct perf_event_attr counter = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(counter),
+					   .config = PERF_COUNT_SW_TASK_CLOCK };
+	int fanotify = fanotify_init(FAN_CLASS_CONTENT, O_RDONLY);
+	int perf = (int)syscall(SYS_perf_event_open, &counter, 0, -1, -1, 0);
+	struct fanotify_response response = { .fd = -1, .response = FAN_ALLOW };
+	struct cosy_async op = { 0 }, second = { 0 };
+	uint64_t values[16];
+	struct termios mode;
+	int master, slave;
+
+	/* Both may need rights that the process does not have. */
+	if (fanotify >= 0) {
+		EQUAL(write(fanotify, &response, sizeof(response)), -1);
+		int error = errno;
+
+		EQUAL(cosy_async_write(loop, &op, fanotify, &response, sizeof(response)), 0);
+		completes(&op, -error);
+		end(fanotify);
+	}
+	if (perf >= 0) {
+		void *samples = mmap(NULL, 2 * (size_t)getpagesize(), PROT_READ | PROT_WRITE,
+				     MAP_SHARED, perf, 0);
+
+		EQUAL(cosy_async_read(loop, &op, perf, values, sizeof(values)), 0);
+		completes(&op, sizeof(*values));
+		if (samples != MAP_FAILED)
+			munmap(samples, 2 * (size_t)getpagesize());
+		end(perf);
+	}
+
+	open_terminal(&master, &slave);
+	EQUAL(tcgetattr(slave, &mode), 0);
+	mode.c_cc[VMIN] = 0;
+	for (mode.c_cc[VTIME] = 0; mode.c_cc[VTIME] < 2; mode.c_cc[VTIME]++) {
+		EQUAL(tcsetattr(slave, TCSANOW, &mode), 0);
+		EQUAL(cosy_async_read(loop, &op, slave, values, sizeof(values)), 0);
+		completes(&op, 0);
+	}
+	/* This does not apply to the other end. */
+	wait_for_input(master);
+	end(master);
+	end(slave);
+
+	/* A read of no bytes waits for an event, too, and then fails. It does not block the loop. */
+	char name[] = "/tmp/async-inotify-XXXXXX";
+	int file = mkstemp(name), inotify = inotify_init1(0);
+
+	CHECK(file >= 0);
+	EQUAL(cosy_async_read(loop, &op, inotify, values, 0), 0);
+	execute(loop);
+	EQUAL(cosy_async_timer(loop, &second, &(struct timespec){ .tv_nsec = 1000000 }, 0), 0);
+	completes(&second, 0);
+	CHECK(cosy_async_pending(&op));
+	CHECK(inotify_add_watch(inotify, name, IN_ATTRIB) >= 0);
+	EQUAL(fchmod(file, 0600), 0);
+	completes(&op, -EINVAL);
+	end(inotify);
+	EQUAL(close(file), 0);
+	EQUAL(unlink(name), 0);
+}
+
 /* Let an operation poll for input, and cancel it. epoll may go on to report the event. */
 static void poll_for_input(int fd)
 {
@@ -1304,6 +1371,7 @@ int main(void)
 	wrong_arguments();
 	full_eventfd();
 	wrong_files();
+	not_reported();
 	messages();
 	linger();
 	wait_all();

@@ -10,9 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <termios.h>
 
 #include <linux/userfaultfd.h>
 
@@ -48,11 +50,20 @@ static bool receives_at_once(int fd, uint64_t flags)
 	return domain != AF_UNIX && domain != AF_NETLINK;
 }
 
+/* Return true if read() of no bytes does not wait. An inotify descriptor waits for an event. */
+static bool receives_no_bytes_at_once(int fd)
+{
+	struct cosy_descriptor d;
+
+	return cosy_descriptor_look(&d, fd) || d.kind != COSY_KIND_NOWAIT;
+}
+
 bool cosy_asks_not_to_wait(const struct cosy_async_entry *entry)
 {
 	switch (entry->nr) {
 	case SYS_read:
-		return (int64_t)entry->args[2] <= 0;
+		return (int64_t)entry->args[2] < 0 ||
+		       (!entry->args[2] && receives_no_bytes_at_once((int)entry->args[0]));
 	case SYS_write:
 		/* It fails with EFAULT. */
 		return (int64_t)entry->args[2] < 0;
@@ -120,7 +131,7 @@ static bool has_no_bytes(const struct cosy_loop *loop, const struct cosy_async_e
  * Return true for a call that reads too few bytes. These files check the size first, that of the
  * first piece of a vector. They support RWF_NOWAIT only since Linux 6.10.
  */
-static bool reads_too_little(const struct cosy_async_entry *entry, uint64_t bytes)
+static bool reads_too_little(const char name[32], uint64_t bytes)
 {
 	static const struct {
 		const char *name;
@@ -131,11 +142,6 @@ static bool reads_too_little(const struct cosy_async_entry *entry, uint64_t byte
 		{ "anon_inode:[userfaultfd]", sizeof(struct uffd_msg) },
 	};
 
-	char name[32];
-
-	if (bytes >= sizeof(struct signalfd_siginfo))
-		return false;
-	read_name((int)entry->args[0], name);
 	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
 		if (!strcmp(name, files[i].name))
 			return bytes < files[i].bytes;
@@ -143,17 +149,37 @@ static bool reads_too_little(const struct cosy_async_entry *entry, uint64_t byte
 	return false;
 }
 
-/* Return true for an eventfd that is full, but has room for 0. */
-static bool is_full_eventfd(int fd)
+/* Get the mode of a terminal. Return false for another file. */
+static bool terminal_mode(int fd, struct termios *mode)
 {
-	struct pollfd poll = { .fd = fd, .events = POLLOUT };
+	return !cosy_sys(SYS_ioctl, fd, TCGETS, (long)mode);
+}
+
+/* Return true if a read of a terminal ends without input: after a time, or at once. */
+static bool ends_without_input(int fd)
+{
+	struct termios mode;
+	int number;
+
+	/* A master has the mode of its slave, which does not apply to it. */
+	return terminal_mode(fd, &mode) && !(mode.c_lflag & ICANON) && !mode.c_cc[VMIN] &&
+	       cosy_sys(SYS_ioctl, fd, TIOCGPTN, (long)&number) < 0;
+}
+
+/* Return how a read of @bytes begins. For a vector, they are those of the first piece. */
+static enum cosy_beginning read_beginning(const struct cosy_async_entry *entry, uint64_t bytes)
+{
+	int fd = (int)entry->args[0];
 	char name[32];
 
-	/* If the kernel has added too much, there is no room for 0, and this is an event. */
-	if (cosy_sys(SYS_poll, (long)&poll, 1, 0))
-		return false;
 	read_name(fd, name);
-	return !strcmp(name, "anon_inode:[eventfd]");
+	/* Counters never wait. poll() tells of samples. */
+	if (reads_too_little(name, bytes) || !strcmp(name, "anon_inode:[perf_event]"))
+		return COSY_BEGIN_ATTEMPT;
+	/* Some files wait until they are readable to read no bytes, others do not. */
+	if ((entry->nr == SYS_read && !bytes) || ends_without_input(fd))
+		return COSY_BEGIN_THREAD;
+	return COSY_BEGIN_WAITING;
 }
 
 /* Write to the loop's eventfd in place of another one. At most, that wakes the loop. */
@@ -164,16 +190,13 @@ static long write_to_own_eventfd(const struct cosy_loop *loop,
 			 (long)entry->args[3], (long)entry->args[4], (long)entry->args[5]);
 }
 
-/* Return how a write begins, for which an eventfd may not have room. */
+/* Return how a write to a full eventfd begins. It has room for 0. */
 static enum cosy_beginning eventfd_beginning(const struct cosy_loop *loop,
 					     const struct cosy_async_entry *entry)
 {
 	const uint64_t *value = (const void *)entry->args[1];
-	long result;
+	long result = write_to_own_eventfd(loop, entry);
 
-	if (!is_full_eventfd((int)entry->args[0]))
-		return COSY_BEGIN_WAITING;
-	result = write_to_own_eventfd(loop, entry);
 	/* It has too few bytes, or an invalid value. */
 	if (result < 0 && result != -EAGAIN)
 		return COSY_BEGIN_ATTEMPT;
@@ -184,6 +207,27 @@ static enum cosy_beginning eventfd_beginning(const struct cosy_loop *loop,
 		value = ((const struct iovec *)entry->args[1])->iov_base;
 	/* To add 0 does not wait. The rest of a vector may. */
 	return *value ? COSY_BEGIN_WAITING : COSY_BEGIN_THREAD;
+}
+
+/* Return how a write begins. */
+static enum cosy_beginning write_beginning(const struct cosy_loop *loop,
+					   const struct cosy_async_entry *entry)
+{
+	struct pollfd poll = { .fd = (int)entry->args[0], .events = POLLOUT };
+	struct termios mode;
+	char name[32];
+
+	/* write() of no byte does not wait. */
+	if (entry->nr == SYS_write && !entry->args[2])
+		return COSY_BEGIN_ATTEMPT;
+	/* If the kernel has added too much to an eventfd, it has no room for 0: this is an event. */
+	if (cosy_sys(SYS_poll, (long)&poll, 1, 0))
+		return COSY_BEGIN_WAITING;
+	read_name(poll.fd, name);
+	if (!strcmp(name, "anon_inode:[eventfd]"))
+		return eventfd_beginning(loop, entry);
+	/* Other files, such as those of fanotify, may never tell that they have room. */
+	return terminal_mode(poll.fd, &mode) ? COSY_BEGIN_WAITING : COSY_BEGIN_THREAD;
 }
 
 /* Return true if the call fails at once because it names a position, and the file has none. */
@@ -215,12 +259,8 @@ enum cosy_beginning cosy_polled_beginning(const struct cosy_loop *loop,
 	}
 	if (d->kind != COSY_KIND_NOWAIT)
 		return COSY_BEGIN_WAITING;
-	if (s->how == COSY_HOW_READ)
-		return reads_too_little(entry, bytes) ? COSY_BEGIN_ATTEMPT : COSY_BEGIN_WAITING;
-	/* write() of no byte does not wait. */
-	if (entry->nr == SYS_write && !bytes)
-		return COSY_BEGIN_ATTEMPT;
-	return eventfd_beginning(loop, entry);
+	return s->how == COSY_HOW_READ ? read_beginning(entry, bytes) :
+					 write_beginning(loop, entry);
 }
 
 bool cosy_has_unknown_flags(const struct cosy_loop *loop, const struct cosy_async_entry *entry)

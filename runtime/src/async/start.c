@@ -710,6 +710,9 @@ static void start_descriptor(struct cosy_loop *loop, uint32_t slot, enum cosy_li
 		cosy_descriptor_use(loop, fd);
 	}
 	s->fd = fd;
+	/* With RWF_NOWAIT, the kernel does not ask the file. */
+	if (d->kind == COSY_KIND_NOWAIT && entry->nr == SYS_read && !entry->args[2])
+		s->polled = true;
 	if (d->kind == COSY_KIND_DISK && unordered_on_disk(loop, slot))
 		return;
 	/* It may end a connection, and then the program may let the socket listen. */
