@@ -29,6 +29,11 @@
 #define INSTANCES TRACING "/instances"
 #define PREFIX "cosy-top-"
 
+/* In an entry of a histogram, the name follows this label. It may contain any characters. */
+#define LABEL "common_pid: "
+/* The kernel pads names to this width. */
+#define NAME_WIDTH 16
+
 /* The counts of each process. Each status is a column of its own. */
 enum column {
 	ENTRIES,
@@ -223,15 +228,31 @@ static struct row *row_of(int id, const char *name, size_t length)
 	return thread->row;
 }
 
-/* Read an entry of a histogram. Return false at the end. A name may contain newlines. */
+/* Return what follows the name in an entry; NULL if the entry has none, or ends before it. */
+static char *after_name(char *entry)
+{
+	const size_t width = strlen(LABEL) + NAME_WIDTH;
+	char *label = strstr(entry, LABEL);
+
+	return label && strlen(label) > width ? label + width : NULL;
+}
+
+/* Return true if the name in an entry contains a newline, so that other lines follow. */
+static bool continues(char *entry)
+{
+	char *after = after_name(entry);
+
+	return strstr(entry, LABEL) && !(after && strstr(after, "hitcount: "));
+}
+
+/* Read an entry of a histogram. Return false at the end. */
 static bool read_entry(FILE *file, char **entry, size_t *size)
 {
 	ssize_t length = getline(entry, size, file), more = 0;
 	char *line = NULL;
 	size_t space = 0;
 
-	while (length > 0 && strstr(*entry, "common_pid: ") && !strstr(*entry, "hitcount: ") &&
-	       (more = getline(&line, &space, file)) > 0) {
+	while (length > 0 && continues(*entry) && (more = getline(&line, &space, file)) > 0) {
 		if (*size < (size_t)(length + more + 1)) {
 			*size = length + more + 1;
 			*entry = realloc(*entry, *size);
@@ -248,7 +269,7 @@ static bool read_entry(FILE *file, char **entry, size_t *size)
 /*
  * Read a histogram, whose entries are
  *	{ common_pid: NAME [ THREAD], status: S } hitcount: N
- * A name may contain any characters. The terminal must not see those that control it.
+ * The terminal must not see the characters of a name that control it.
  */
 static void read_histogram(const char *event, enum column column)
 {
@@ -267,12 +288,8 @@ static void read_histogram(const char *event, enum column column)
 			fprintf(stderr, "cosy top: too many threads: %llu events of %s are not shown\n",
 				hits, event);
 
-		name = strstr(line, "common_pid: ");
-		end = strrchr(line, '[');
-		if (!name || !end)
-			continue;
-		name += strlen("common_pid: ");
-		if (end <= name || sscanf(end, "[ %d]", &thread) != 1)
+		end = after_name(line);
+		if (!end || sscanf(end, "[ %d]", &thread) != 1)
 			continue;
 		if (column == STATUS && (!strstr(end, "status: ") ||
 		    sscanf(strstr(end, "status: "), "status: %u", &status) != 1))
@@ -280,6 +297,7 @@ static void read_histogram(const char *event, enum column column)
 		if (status >= COSY_NR_STATUS || !strstr(end, "hitcount: ") ||
 		    sscanf(strstr(end, "hitcount: "), "hitcount: %llu", &hits) != 1)
 			continue;
+		name = end - NAME_WIDTH;
 		while (end > name && end[-1] == ' ')
 			end--;
 		for (char *c = name; c < end; c++)
