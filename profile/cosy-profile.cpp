@@ -20,17 +20,26 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <fcntl.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 using namespace llvm;
 using namespace cosy;
+
+/// Exit. If standard error cannot be written, its destructor would exit with
+/// another status.
+[[noreturn]] static void exitWith(int Status) {
+  errs().clear_error();
+  exit(Status);
+}
 
 void cosy::fail(int Status, const Twine &What, const Twine &Why,
                 const Twine &Hint) {
   errs() << "cosy profile: " << What << ": " << Why << '\n';
   if (!Hint.isTriviallyEmpty())
     errs() << "  HINT: " << Hint << '\n';
-  exit(Status);
+  exitWith(Status);
 }
 
 namespace {
@@ -66,7 +75,7 @@ struct Options {
 
 [[noreturn]] void badUsage(const Twine &Message) {
   errs() << "cosy profile: " << Message << '\n' << Usage;
-  exit(OwnFailure);
+  exitWith(OwnFailure);
 }
 
 [[noreturn]] void printAndExit(StringRef Text) {
@@ -120,6 +129,17 @@ Options parse(char **Arguments) {
   return Result;
 }
 
+/// Occupy the standard descriptors that are closed. Otherwise a file would get
+/// such a number, and messages would be written into it. The command starts
+/// without them, as natively.
+void occupyStandardDescriptors() {
+  int Fd;
+  do
+    Fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  while (Fd >= 0 && Fd <= STDERR_FILENO);
+  close(Fd);
+}
+
 /// A file that is opened before the command runs, so that a wrong name is
 /// reported before the run.
 class Output {
@@ -152,6 +172,7 @@ private:
 } // namespace
 
 int main(int, char **Arguments) {
+  occupyStandardDescriptors();
   Options Options = parse(Arguments + 1);
   Output Text(Options.Output), Json(Options.Json), Html(Options.Html);
   Recording Recording =
@@ -168,14 +189,17 @@ int main(int, char **Arguments) {
   Html.write([&](raw_ostream &Stream) {
     writeHtml(Stream, Profile, Adviser, Recording, Command);
   });
-  if (Options.Output.empty())
+  if (Options.Output.empty()) {
     writeText(errs(), Profile, Adviser, Recording, Options.All);
+    if (std::error_code Error = errs().error())
+      fail(OwnFailure, "standard error", Error.message());
+  }
   Text.write([&](raw_ostream &Stream) {
     writeText(Stream, Profile, Adviser, Recording, Options.All);
   });
 
   if (Options.Pid)
-    return 0;
-  return WIFEXITED(Recording.Status) ? WEXITSTATUS(Recording.Status)
-                                     : 128 + WTERMSIG(Recording.Status);
+    exitWith(0);
+  exitWith(WIFEXITED(Recording.Status) ? WEXITSTATUS(Recording.Status)
+                                       : 128 + WTERMSIG(Recording.Status));
 }

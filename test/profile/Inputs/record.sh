@@ -22,6 +22,10 @@ name=$(printf '/tmp/x\033[31my')
 cp ./static "$name"
 $cosy profile "$name" /etc/hostname >name.out 2>name.err
 
+# The report cannot be written, and does not get into the other file.
+$cosy profile --json closed.json true 2>&-
+echo "closed: $?"
+
 # record_process NAME - run known while `-p` records it; the recorder is $recorder.
 record_process() {
 	rm -f /tmp/go "$1".*
