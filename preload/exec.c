@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * exec.c - executes short programs without this library.
+ * exec.c - executes programs without this library that are short, or would not find it.
  *
  * A process that maps the library takes about 150,000 instructions more, and gets them back
  * with some 100 calls through the module. The programs that are listed here make fewer calls, if
@@ -8,6 +8,9 @@
  * LD_PRELOAD is left out of their environment, unless it names other libraries, too. The programs
  * that they execute are native then, so shells and other programs that mostly execute others are
  * not in the list.
+ *
+ * In a container, or after chroot(), the dynamic linker may not find the library. Then it would
+ * print a message.
  *
  * Natively, exec fails with EFAULT if a string cannot be read. So each page is probed before it
  * is read here.
@@ -166,6 +169,17 @@ static bool is_short_program(struct reader *reader, const char *path, char *cons
 	return false;
 }
 
+/*
+ * Return true if the program would not find the library. A seccomp filter below which programs are
+ * executed allows access(): the dynamic linker calls it.
+ */
+static bool is_missing(void)
+{
+	const char *path = cosy_own_path();
+
+	return path && cosy_sys(__NR_access, (long)path, R_OK, 0, 0) < 0;
+}
+
 /* Return true if @value of LD_PRELOAD names this library, and no other one. */
 static bool is_only_this(struct reader *reader, const char *value)
 {
@@ -208,14 +222,15 @@ static bool copy_environment(struct reader *reader, char *const *envp, char **co
 
 /*
  * Return the environment with which to execute a program: @envp, or @copy, which has space for
- * MAX_ENVIRONMENT + 1 pointers. With COSY_EXECUTOR=kernel all programs use the module.
+ * MAX_ENVIRONMENT + 1 pointers. With COSY_EXECUTOR=kernel, short programs use the module, too.
  */
 static char *const *environment(const char *path, char *const *argv, char *const *envp,
 				char **copy)
 {
 	struct reader reader = { .strings = 1, .pointers = 1 };
 
-	if (!cosy_opens_at_first_call() && is_short_program(&reader, path, argv) &&
+	if (((!cosy_opens_at_first_call() && is_short_program(&reader, path, argv)) ||
+	     is_missing()) &&
 	    copy_environment(&reader, envp, copy) && !reader.failed)
 		return copy;
 	return envp;

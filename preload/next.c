@@ -20,16 +20,24 @@ extern const ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC")
 extern struct r_debug _r_debug __attribute__((weak));
 extern __typeof__(dlsym) dlsym __attribute__((weak));
 
+/* Return this library in the dynamic linker's list; NULL if there is no such list. */
+static const struct link_map *own_map(void)
+{
+	const struct link_map *map = &_r_debug ? _r_debug.r_map : NULL;
+
+	while (map && map->l_ld != own_dynamic)
+		map = map->l_next;
+	return map;
+}
+
 static void *find(const char *name, bool *is_libc)
 {
-	const struct link_map *map;
+	const struct link_map *map = own_map();
 	void *next;
 
 	*is_libc = false;
 	if (!&_r_debug)
 		return dlsym ? dlsym(RTLD_NEXT, name) : NULL;
-	for (map = _r_debug.r_map; map && map->l_ld != own_dynamic;)
-		map = map->l_next;
 	if (!map)
 		return NULL;
 	while ((map = map->l_next)) {
@@ -64,6 +72,13 @@ void *cosy_preload_next(const char *name)
 	void *next = find(name, &is_libc);
 
 	return is_libc ? next : NULL;
+}
+
+const char *cosy_own_path(void)
+{
+	const struct link_map *map = own_map();
+
+	return map ? map->l_name : NULL;
 }
 
 /* The regions of the program have their own descriptor, which is not shared. */

@@ -37,6 +37,15 @@ void *cosy_next(enum cosy_function function, enum cosy_route *route) COSY_HIDDEN
 void *cosy_next_named(const char *name) COSY_HIDDEN;
 
 /**
+ * cosy_own_path() - return the path by which the dynamic linker has found this library
+ *
+ * Async-signal-safe, thread-safe.
+ *
+ * Return: the path; NULL if it is unknown.
+ */
+const char *cosy_own_path(void) COSY_HIDDEN;
+
+/**
  * cosy_preload_next() - find the C library's function that a wrapper replaces
  * @name: name of the function
  *

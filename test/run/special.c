@@ -22,6 +22,12 @@
 // RUN: %vm unshare -m bash -c 'mount -t tmpfs none /dev; touch /dev/cosy; chmod 0 /dev/cosy; %build/bin/cosy run %t attempts'
 // RUN: %vm %build/bin/cosy run %t attempts
 
+// A program that would not find the library, such as in a container, is executed without it. So the
+// dynamic linker prints no message.
+// RUN: %vm %build/bin/cosy run unshare -m sh -c 'mount -t tmpfs none %build/lib/cosy-preload && stat -c %%n /etc/passwd' 2>&1 | FileCheck --check-prefix=MISSING %s
+// MISSING-NOT: {{.}}
+// MISSING: {{^}}/etc/passwd
+
 // With the library in /etc/ld.so.preload, all programs load it. Those that have gained privileges
 // by exec do not use it.
 // RUN: %vm unshare -m bash -c 'cp /etc/ld.so.cache /tmp/cache; mount -t tmpfs none /etc; cp /tmp/cache /etc/ld.so.cache; %build/bin/cosy run --print >/etc/ld.so.preload; mount -o remount,suid /tmp; cp %t /tmp/privileged && %t opened && chgrp 12345 /tmp/privileged && chmod 2755 /tmp/privileged && /tmp/privileged closed && chmod 755 /tmp/privileged && /tmp/privileged opened'
