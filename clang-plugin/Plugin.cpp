@@ -64,8 +64,10 @@ public:
 static void addPasses(PassBuilder &PB, const RegionOptions &Options) {
   registerPasses(PB);
   PB.registerPipelineStartEPCallback(
-      [Options](ModulePassManager &MPM, OptimizationLevel) {
-        MPM.addPass(RegionPass(Options));
+      [Options](ModulePassManager &MPM, OptimizationLevel Level) {
+        RegionOptions WithLevel = Options;
+        WithLevel.Level = Level;
+        MPM.addPass(RegionPass(WithLevel));
       });
   if (!Options.Defer)
     PB.registerOptimizerLastEPCallback(

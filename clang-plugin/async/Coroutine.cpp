@@ -10,6 +10,7 @@
 #include "body/Recognise.h"
 #include "region/Host.h"
 #include "region/Marked.h"
+#include "region/Unreached.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
@@ -49,10 +50,11 @@ struct AsyncFunction {
 
 class Lowering {
 public:
-  Lowering(Module &M, ModuleAnalysisManager &MAM,
+  Lowering(Module &M, ModuleAnalysisManager &MAM, OptimizationLevel Level,
            function_ref<void(Function &)> CompileParts)
-      : M(M), MAM(MAM), CompileParts(CompileParts), Ctx(M.getContext()),
-        Ptr(PointerType::get(Ctx, 0)), I64(Type::getInt64Ty(Ctx)) {}
+      : M(M), MAM(MAM), Level(Level), CompileParts(CompileParts),
+        Ctx(M.getContext()), Ptr(PointerType::get(Ctx, 0)),
+        I64(Type::getInt64Ty(Ctx)) {}
 
   bool run();
 
@@ -83,6 +85,7 @@ private:
 
   Module &M;
   ModuleAnalysisManager &MAM;
+  OptimizationLevel Level;
   function_ref<void(Function &)> CompileParts;
   LLVMContext &Ctx;
   PointerType *Ptr;
@@ -513,19 +516,18 @@ static CallInst *spawnAfter(CallInst &CI) {
   return nullptr;
 }
 
-/// The calls of A.Source.
-static SmallVector<CallInst *, 8> callsOf(const AsyncFunction &A) {
+/// The calls of \p F.
+static SmallVector<CallInst *, 8> callsOf(Function &F) {
   SmallVector<CallInst *, 8> Calls;
-  for (User *U : A.Source->users())
-    if (auto *CI = dyn_cast<CallInst>(U);
-        CI && CI->getCalledOperand() == A.Source)
+  for (User *U : F.users())
+    if (auto *CI = dyn_cast<CallInst>(U); CI && CI->getCalledOperand() == &F)
       Calls.push_back(CI);
   return Calls;
 }
 
 /// Lowers the calls of A.Source that are spawned.
 void Lowering::lowerSpawns(AsyncFunction &A) {
-  for (CallInst *CI : callsOf(A)) {
+  for (CallInst *CI : callsOf(*A.Source)) {
     CallInst *Spawn = spawnAfter(*CI);
     if (!Spawn)
       continue;
@@ -542,7 +544,7 @@ void Lowering::lowerSpawns(AsyncFunction &A) {
 void Lowering::lowerCalls(AsyncFunction &A) {
   if (any_of(A.Source->users(), IsaPred<GlobalAlias, GlobalIFunc>))
     reportError(*A.Source, nullptr, "a COSY_ASYNC function has no other names");
-  for (CallInst *CI : callsOf(A)) {
+  for (CallInst *CI : callsOf(*A.Source)) {
     Function &Caller = *CI->getFunction();
     if (ExitsOf.count(&Caller)) {
       callCoroutine(*CI, A, Caller.getArg(0));
@@ -563,6 +565,25 @@ void Lowering::lowerCalls(AsyncFunction &A) {
 //===----------------------------------------------------------------------===//
 // The module
 //===----------------------------------------------------------------------===//
+
+/// Makes ordinary functions of the COSY_ASYNC functions of \p M. Those that are
+/// spawned may run at any time after that.
+static void makeOrdinary(Module &M) {
+  forEachAnnotation(M, [&](Function &F, StringRef Text) {
+    if (Text != AsyncAnnotation)
+      return;
+    for (CallInst *CI : callsOf(F)) {
+      if (!spawnAfter(*CI))
+        continue;
+      CI->setCalledOperand(Function::Create(
+          F.getFunctionType(), GlobalValue::ExternalLinkage, "", &M));
+      if (F.hasLocalLinkage())
+        F.setLinkage(GlobalValue::ExternalLinkage);
+    }
+  });
+  // Otherwise the address of these functions is taken.
+  M.getNamedGlobal("llvm.global.annotations")->eraseFromParent();
+}
 
 /// Replaces the code of \p F by a trap.
 static void trapIn(Function &F) {
@@ -625,6 +646,7 @@ bool Lowering::run() {
   find();
   if (Functions.empty())
     return false;
+  weakenUnreached(M, analyses(), Level, makeOrdinary);
   for (auto &[F, A] : Functions) {
     declare(A);
     F->addFnAttr(AsyncAttribute);
@@ -663,8 +685,9 @@ bool Lowering::run() {
 }
 
 bool lowerCoroutines(Module &M, ModuleAnalysisManager &MAM,
+                     OptimizationLevel Level,
                      function_ref<void(Function &)> CompileParts) {
-  return Lowering(M, MAM, CompileParts).run();
+  return Lowering(M, MAM, Level, CompileParts).run();
 }
 
 void rejectCoroutines(Module &M) {

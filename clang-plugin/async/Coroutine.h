@@ -14,6 +14,7 @@
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/IR/PassManager.h"
+#include "llvm/Passes/OptimizationLevel.h"
 
 namespace cosy {
 
@@ -29,10 +30,11 @@ constexpr llvm::StringLiteral SpawnFunction = "cosy_task_start";
 /// Makes coroutines of the COSY_ASYNC functions of \p M and splits them. Must
 /// run before all optimizations, which would treat the addresses of errno and
 /// of other thread-local variables as constants. markOwnCalls() must have been
-/// called. \p CompileParts makes compounds of parts of a function, before it
-/// becomes a coroutine.
+/// called. Optimizations of \p Level follow. \p CompileParts makes compounds of
+/// parts of a function, before it becomes a coroutine.
 /// \returns whether there were any.
 bool lowerCoroutines(llvm::Module &M, llvm::ModuleAnalysisManager &MAM,
+                     llvm::OptimizationLevel Level,
                      llvm::function_ref<void(llvm::Function &)> CompileParts);
 
 /// Reports the COSY_ASYNC functions of a module for another machine.

@@ -380,8 +380,9 @@ PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
   // Lower counters to a load, an addition and a store.
   if (Options.Profile)
     InstrProfilingLoweringPass(*Options.Profile, false).run(M, MAM);
-  Changed |= lowerCoroutines(
-      M, MAM, [&](Function &Host) { Regions.compileParts(Host); });
+  Changed |= lowerCoroutines(M, MAM, Options.Level, [&](Function &Host) {
+    Regions.compileParts(Host);
+  });
   Changed |= Regions.run();
   return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }

@@ -4,6 +4,7 @@
 #define COSY_PLUGIN_REGIONPASS_H
 
 #include "llvm/IR/PassManager.h"
+#include "llvm/Passes/OptimizationLevel.h"
 #include "llvm/Transforms/Instrumentation.h"
 
 #include <optional>
@@ -22,6 +23,8 @@ struct RegionOptions {
   bool Defer = false;
   /// Functions that are the program's own, whatever their names.
   std::vector<std::string> OwnFunctions;
+  /// The level of the optimizations that follow.
+  llvm::OptimizationLevel Level = llvm::OptimizationLevel::O2;
   /// Options of -fprofile-instr-generate, if they are known here.
   std::optional<llvm::InstrProfOptions> Profile;
 };

@@ -3,8 +3,13 @@
 #include "region/Unreached.h"
 
 #include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/Bitcode/BitcodeReader.h"
+#include "llvm/Bitcode/BitcodeWriter.h"
+#include "llvm/IR/DebugInfo.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Passes/PassBuilder.h"
 
 using namespace llvm;
 
@@ -33,6 +38,113 @@ void prepareUnreached(Module &M) {
       F.addFnAttr(DeclaredAttribute);
 }
 
+/// \returns whether optimisations remove calls of \p F only if these are never
+/// reached.
+static bool isCallKept(const Function &F, const TargetLibraryInfo &TLI) {
+  LibFunc Known;
+  return !TLI.getLibFunc(F, Known) && !F.onlyReadsMemory() &&
+         !F.returnDoesNotAlias();
+}
+
+/// \returns whether the program can do without \p F, if its calls are never
+/// reached.
+static bool canBeWeak(Function &F, FunctionAnalysisManager &FAM) {
+  return F.hasFnAttribute(DeclaredAttribute) && F.isDeclaration() &&
+         F.hasExternalLinkage() && !F.use_empty() &&
+         all_of(F.uses(),
+                [](const Use &U) {
+                  auto *CB = dyn_cast<CallBase>(U.getUser());
+                  return CB && CB->isCallee(&U);
+                }) &&
+         isCallKept(F, FAM.getResult<TargetLibraryAnalysis>(F));
+}
+
+static void makeWeak(Function &F) {
+  F.setLinkage(GlobalValue::ExternalWeakLinkage);
+  if (F.hasDefaultVisibility())
+    F.setDSOLocal(false);
+}
+
+//===----------------------------------------------------------------------===//
+// Coroutines
+//===----------------------------------------------------------------------===//
+
+/// Copies \p M. A context of its own keeps the remarks of optimizations away
+/// from the user.
+static std::unique_ptr<Module> copyTo(LLVMContext &Ctx, const Module &M) {
+  SmallVector<char, 0> Bitcode;
+  raw_svector_ostream OS(Bitcode);
+  WriteBitcodeToFile(M, OS);
+  std::unique_ptr<Module> Copy =
+      cantFail(parseBitcodeFile({OS.str(), M.getName()}, Ctx));
+  StripDebugInfo(*Copy);
+  return Copy;
+}
+
+/// Makes the answers of __builtin_constant_p() in \p M unknown: they may differ
+/// in a coroutine.
+static void hideConstantTests(Module &M) {
+  Type *I1 = Type::getInt1Ty(M.getContext());
+  for (Function &F : M) {
+    if (F.getIntrinsicID() != Intrinsic::is_constant)
+      continue;
+    auto *Unknown = new GlobalVariable(
+        M, I1, /*isConstant=*/false, GlobalValue::ExternalLinkage, nullptr, "");
+    for (User *U : make_early_inc_range(F.users())) {
+      auto *Test = cast<CallInst>(U);
+      Test->replaceAllUsesWith(
+          IRBuilder<>(Test).CreateLoad(I1, Unknown, /*isVolatile=*/true));
+      Test->eraseFromParent();
+    }
+  }
+}
+
+static void optimize(Module &M, OptimizationLevel Level) {
+  PipelineTuningOptions Tuning;
+  Tuning.LoopVectorization = false;
+  Tuning.SLPVectorization = false;
+  PassBuilder PB(nullptr, Tuning);
+  LoopAnalysisManager LAM;
+  FunctionAnalysisManager FAM;
+  CGSCCAnalysisManager CGAM;
+  ModuleAnalysisManager MAM;
+  PB.registerModuleAnalyses(MAM);
+  PB.registerCGSCCAnalyses(CGAM);
+  PB.registerFunctionAnalyses(FAM);
+  PB.registerLoopAnalyses(LAM);
+  PB.crossRegisterProxies(LAM, FAM, CGAM, MAM);
+
+  PB.buildPerModuleDefaultPipeline(Level).run(M, MAM);
+}
+
+void weakenUnreached(Module &M, FunctionAnalysisManager &FAM,
+                     OptimizationLevel Level,
+                     function_ref<void(Module &)> Prepare) {
+  SmallVector<Function *, 8> Candidates;
+  for (Function &F : M)
+    if (canBeWeak(F, FAM))
+      Candidates.push_back(&F);
+  if (Candidates.empty() || Level == OptimizationLevel::O0)
+    return;
+  LLVMContext Ctx;
+  std::unique_ptr<Module> Copy = copyTo(Ctx, M);
+  Prepare(*Copy);
+  hideConstantTests(*Copy);
+  optimize(*Copy, Level);
+  for (Function *F : Candidates) {
+    const Function *Left = Copy->getFunction(F->getName());
+    if (Left && !Left->use_empty())
+      continue;
+    makeWeak(*F);
+    F->removeFnAttr("dontcall-error");
+    F->removeFnAttr("dontcall-warn");
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Up-calls
+//===----------------------------------------------------------------------===//
+
 /// \returns the constants that the native code and the data of \p M can reach.
 static SmallPtrSet<const Constant *, 32> findReached(const Module &M) {
   SmallPtrSet<const Constant *, 32> Reached;
@@ -59,39 +171,21 @@ static SmallPtrSet<const Constant *, 32> findReached(const Module &M) {
   return Reached;
 }
 
-/// \returns whether optimisations remove calls of \p F only if these are never
-/// reached.
-static bool isCallKept(const Function &F, const TargetLibraryInfo &TLI) {
-  LibFunc Known;
-  return !TLI.getLibFunc(F, Known) && !F.onlyReadsMemory() &&
-         !F.returnDoesNotAlias();
-}
-
 PreservedAnalyses UnreachedPass::run(Module &M, ModuleAnalysisManager &MAM) {
-  SmallVector<Function *, 8> Declared;
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  SmallVector<Function *, 8> Candidates;
   bool HasThunks = false;
   for (Function &F : M) {
     HasThunks |= F.hasFnAttribute(ThunkAttribute);
-    if (F.hasFnAttribute(DeclaredAttribute) && F.isDeclaration() &&
-        F.hasExternalLinkage() && !F.use_empty())
-      Declared.push_back(&F);
+    if (canBeWeak(F, FAM))
+      Candidates.push_back(&F);
   }
-  if (!HasThunks || Declared.empty())
+  if (!HasThunks || Candidates.empty())
     return PreservedAnalyses::all();
-  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   SmallPtrSet<const Constant *, 32> Reached = findReached(M);
-  for (Function *F : Declared) {
-    bool IsOnlyCalled = all_of(F->uses(), [](const Use &U) {
-      auto *CB = dyn_cast<CallBase>(U.getUser());
-      return CB && CB->isCallee(&U);
-    });
-    if (Reached.count(F) || !IsOnlyCalled ||
-        !isCallKept(*F, FAM.getResult<TargetLibraryAnalysis>(*F)))
-      continue;
-    F->setLinkage(GlobalValue::ExternalWeakLinkage);
-    if (F->hasDefaultVisibility())
-      F->setDSOLocal(false);
-  }
+  for (Function *F : Candidates)
+    if (!Reached.count(F))
+      makeWeak(*F);
   return PreservedAnalyses::none();
 }
 

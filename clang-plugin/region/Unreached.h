@@ -11,12 +11,18 @@
 // - In an up-call the call may remain, because less is known about the values
 //   there. If the native code has no reference to the function any more, the
 //   reference of the up-call becomes weak.
+// - In a coroutine the call may remain, because optimisations know less about
+//   it than about an ordinary function: it is not inlined into the function
+//   that awaits it, and its variables are in a frame. If the same code as
+//   ordinary functions would have no reference, the reference becomes weak.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_UNREACHED_H
 #define COSY_PLUGIN_UNREACHED_H
 
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/IR/PassManager.h"
+#include "llvm/Passes/OptimizationLevel.h"
 
 namespace cosy {
 
@@ -28,7 +34,14 @@ constexpr llvm::StringLiteral ThunkAttribute = "cosy-thunk";
 /// declarations of inline definitions.
 void prepareUnreached(llvm::Module &M);
 
-/// Makes references weak. Runs after the optimizations.
+/// Makes references weak that \p M would not have after optimizations of \p
+/// Level. Must run before its COSY_ASYNC functions become coroutines. \p
+/// Prepare makes a copy of \p M what the optimizations may take it for.
+void weakenUnreached(llvm::Module &M, llvm::FunctionAnalysisManager &FAM,
+                     llvm::OptimizationLevel Level,
+                     llvm::function_ref<void(llvm::Module &)> Prepare);
+
+/// Makes references of up-calls weak. Runs after the optimizations.
 class UnreachedPass : public llvm::PassInfoMixin<UnreachedPass> {
 public:
   llvm::PreservedAnalyses run(llvm::Module &M,
