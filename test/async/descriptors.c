@@ -408,6 +408,35 @@ static void wait_all(void)
 	end(fds[0]);
 }
 
+/* MSG_WAITALL ends before urgent data, if something was received. */
+static void before_urgent_data(void)
+{
+	struct cosy_async op = { 0 };
+	char bytes[9];
+	int fds[2];
+
+	for (int i = 0; i < 4; i++) {
+		if (i & 1)
+			EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+		else
+			tcp_pair(fds);
+		EQUAL(cosy_async_recv(loop, &op, fds[0], bytes, sizeof(bytes), MSG_WAITALL), 0);
+		execute(loop);
+		EQUAL(send(fds[1], "abc", 3, 0), 3);
+		if (i & 2)
+			execute(loop);
+		EQUAL(send(fds[1], "!", 1, MSG_OOB), 1);
+		EQUAL(result_of(loop, &op), 3);
+		EQUAL(recv(fds[0], bytes, 1, MSG_OOB), 1);
+		EQUAL(bytes[0], '!');
+		EQUAL(send(fds[1], "def", 3, 0), 3);
+		EQUAL(cosy_async_recv(loop, &op, fds[0], bytes, sizeof(bytes), 0), 0);
+		EQUAL(result_of(loop, &op), 3);
+		end(fds[0]);
+		end(fds[1]);
+	}
+}
+
 /* Read the error of a socket, which the next call would get. */
 static int error_of(int fd)
 {
@@ -1375,6 +1404,7 @@ int main(void)
 	messages();
 	linger();
 	wait_all();
+	before_urgent_data();
 	cleared_nonblock();
 	zeros();
 	lengths();

@@ -212,6 +212,13 @@ bool cosy_connection_shut_down(struct cosy_loop *loop, uint32_t slot)
 	return false;
 }
 
+bool cosy_connection_is_at_mark(int fd)
+{
+	int is = 0;
+
+	return !cosy_sys(SYS_ioctl, fd, SIOCATMARK, (long)&is) && is;
+}
+
 bool cosy_connection_lingers(const struct cosy_loop *loop, int fd)
 {
 	const struct cosy_descriptor *d = cosy_descriptor_find(loop, fd);

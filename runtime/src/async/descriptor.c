@@ -184,6 +184,12 @@ static bool waits(const struct cosy_loop *loop, uint32_t slot)
 	       loop->slots[slot].state == COSY_SLOT_WAITING;
 }
 
+/* Return the events for the first entry that reads. Urgent data ends a call that has received some. */
+static uint32_t input(const struct cosy_loop *loop, const struct cosy_descriptor *d)
+{
+	return loop->slots[d->head[COSY_LIST_IN]].done ? EPOLLIN | EPOLLPRI : EPOLLIN;
+}
+
 /* Return the events for which entries wait. */
 static uint32_t wanted(const struct cosy_loop *loop,
 		       const struct cosy_descriptor *d)
@@ -191,7 +197,7 @@ static uint32_t wanted(const struct cosy_loop *loop,
 	uint32_t events = 0;
 
 	if (waits(loop, d->head[COSY_LIST_IN]))
-		events |= EPOLLIN;
+		events |= input(loop, d);
 	if (waits(loop, d->head[COSY_LIST_OUT]))
 		events |= EPOLLOUT;
 	for (uint32_t slot = d->head[COSY_LIST_POLL]; slot != COSY_NO_SLOT;
@@ -329,7 +335,7 @@ void cosy_descriptor_event(struct cosy_loop *loop, int fd, uint32_t events)
 	want = wanted(loop, d);
 	stale = !want || events & ~(want | FAILED);
 	poll_again(loop, d);
-	if (events & (EPOLLIN | FAILED))
+	if (events & (EPOLLIN | EPOLLPRI | FAILED))
 		stale |= start_first(loop, d, COSY_LIST_IN, events);
 	if (events & (EPOLLOUT | FAILED))
 		stale |= start_first(loop, d, COSY_LIST_OUT, events);

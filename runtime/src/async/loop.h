@@ -866,6 +866,13 @@ bool cosy_connection_ended(struct cosy_loop *loop, uint32_t slot);
  */
 bool cosy_connection_shut_down(struct cosy_loop *loop, uint32_t slot);
 
+/**
+ * cosy_connection_is_at_mark() - test whether the next byte of a stream is urgent
+ *
+ * A call with MSG_WAITALL that has received something ends there.
+ */
+bool cosy_connection_is_at_mark(int fd);
+
 /** cosy_connection_lingers() - return true if close() may wait until a socket has sent its data */
 bool cosy_connection_lingers(const struct cosy_loop *loop, int fd);
 

@@ -507,6 +507,8 @@ void cosy_start_ready(struct cosy_loop *loop, uint32_t slot, uint32_t events)
 	} else if (s->how != COSY_HOW_SIGNAL &&
 		   needs_thread(loop, slot, cosy_descriptor_find(loop, s->fd))) {
 		cosy_thread_call(loop, slot, false);
+	} else if (s->how == COSY_HOW_RECEIVE && s->done && cosy_connection_is_at_mark(s->fd)) {
+		cosy_finish(loop, slot, 0);
 	} else if (!(events & EPOLLHUP && transfers((enum cosy_how)s->how) &&
 		     cosy_connection_ended(loop, slot))) {
 		s->reported = true;
@@ -625,8 +627,8 @@ void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 		return;
 	}
 	d = cosy_descriptor_find(loop, s->fd);
-	if (result > 0 && continues(entry, d) &&
-	    s->done + (uint64_t)result < entry->args[2]) {
+	if (result > 0 && continues(entry, d) && s->done + (uint64_t)result < entry->args[2] &&
+	    !(s->how == COSY_HOW_RECEIVE && cosy_connection_is_at_mark(s->fd))) {
 		/* The module reads a pread64() completely, so this is only for read(). */
 		if (!cosy_has_offset(entry->nr))
 			s->done += (uint64_t)result;
