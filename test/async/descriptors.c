@@ -1334,7 +1334,13 @@ static void shut_down_datagrams(int fd, bool nonblock)
 	struct cosy_async op = { 0 };
 	char byte;
 	struct iovec iov = { &byte, 1 };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct sockaddr_storage name;
+	socklen_t size = sizeof(name);
+	struct msghdr msg = {
+		.msg_name = &name, .msg_namelen = sizeof(name),
+		.msg_iov = &iov, .msg_iovlen = 1,
+		.msg_control = &name, .msg_controllen = sizeof(name), .msg_flags = ~0,
+	};
 
 	set_nonblock(fd, nonblock);
 	EQUAL(cosy_async_recv(loop, &op, fd, &byte, 1, 0), 0);
@@ -1344,8 +1350,15 @@ static void shut_down_datagrams(int fd, bool nonblock)
 	completes(&op, 0);
 	EQUAL(cosy_async_recv(loop, &op, fd, &byte, 1, 0), 0);
 	completes(&op, 0);
+	/* It sets the lengths. */
+	EQUAL(cosy_async_recvfrom(loop, &op, fd, &byte, 1, 0, &name, &size), 0);
+	completes(&op, 0);
+	EQUAL(size, 0);
 	EQUAL(cosy_async_recvmsg(loop, &op, fd, &msg, 0), 0);
 	completes(&op, 0);
+	EQUAL(msg.msg_namelen, 0);
+	EQUAL(msg.msg_controllen, 0);
+	EQUAL(msg.msg_flags, 0);
 	EQUAL(cosy_async_read(loop, &op, fd, &byte, 1), 0);
 	completes(&op, 0);
 	EQUAL(cosy_async_recv(loop, &op, fd, &byte, 1, MSG_DONTWAIT), 0);

@@ -47,7 +47,7 @@ bool cosy_connection_opens(const struct cosy_async_entry *entry, int64_t result)
 long cosy_receive_nothing(const struct cosy_async_entry *entry, bool ended)
 {
 	int fds[2];
-	long flags = ended ? (long)entry->args[2] : MSG_DONTWAIT;
+	long third = ended ? (long)entry->args[2] : MSG_DONTWAIT;
 	long result = cosy_sys6(SYS_socketpair, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, (long)fds,
 				0, 0);
 
@@ -55,7 +55,8 @@ long cosy_receive_nothing(const struct cosy_async_entry *entry, bool ended)
 		return result;
 	if (ended)
 		cosy_sys(SYS_close, fds[1], 0, 0);
-	result = cosy_sys(SYS_recvmsg, fds[0], (long)entry->args[1], flags);
+	result = cosy_sys6((long)entry->nr, fds[0], (long)entry->args[1], third,
+			   (long)entry->args[3], (long)entry->args[4], (long)entry->args[5]);
 	if (!ended)
 		cosy_sys(SYS_close, fds[1], 0, 0);
 	cosy_sys(SYS_close, fds[0], 0, 0);
@@ -174,13 +175,15 @@ static bool is_shut_down(const struct cosy_slot *s, const struct cosy_descriptor
 	       poll.revents & POLLRDHUP;
 }
 
-/* Finish a call that receives nothing. A thread's call also sets the lengths in the arguments. */
+/* Finish a call that receives nothing. It sets lengths in its arguments. */
 static void finish_shut_down(struct cosy_loop *loop, uint32_t slot)
 {
 	const struct cosy_slot *s = &loop->slots[slot];
 
 	if (cosy_blocks(s))
 		cosy_thread_call(loop, slot, false);
+	else if (s->how == COSY_HOW_RECEIVE)
+		cosy_finish(loop, slot, cosy_receive_nothing(&loop->entries[slot], true));
 	else
 		cosy_finish(loop, slot, s->how == COSY_HOW_ACCEPT ? -EINVAL : 0);
 }

@@ -877,9 +877,9 @@ bool cosy_connection_is_at_mark(int fd);
 bool cosy_connection_lingers(const struct cosy_loop *loop, int fd);
 
 /**
- * cosy_receive_nothing() - make a recvmsg() on another socket, which has no data
+ * cosy_receive_nothing() - make a recvmsg(), or a recvfrom(), on another socket, which has no data
  * @ended: its connection has ended without an error, and the call sets the lengths and the flags in
- *	   the message; otherwise it does not wait
+ *	   its arguments; otherwise the call is a recvmsg(), and does not wait
  *
  * Return: the result of the call, or the error of creating the socket.
  */
