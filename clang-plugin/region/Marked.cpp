@@ -420,12 +420,36 @@ static const DILocation *firstLocation(const BasicBlock &BB) {
   return nullptr;
 }
 
+SetVector<BasicBlock *> inLayoutOrder(const SetVector<BasicBlock *> &Blocks) {
+  SetVector<BasicBlock *> Ordered;
+  if (Blocks.empty())
+    return Ordered;
+  // Walks away from the first one in both directions, because the blocks of a
+  // region are close together in a function that may be large.
+  BasicBlock *First = Blocks.front();
+  SmallVector<BasicBlock *, 32> After{First}, Before;
+  Function::iterator Next = std::next(First->getIterator());
+  Function::iterator Prev = First->getIterator();
+  Function &F = *First->getParent();
+  while (After.size() + Before.size() < Blocks.size()) {
+    if (Next != F.end()) {
+      if (Blocks.count(&*Next))
+        After.push_back(&*Next);
+      ++Next;
+    }
+    if (Prev != F.begin()) {
+      --Prev;
+      if (Blocks.count(&*Prev))
+        Before.push_back(&*Prev);
+    }
+  }
+  Ordered.insert(Before.rbegin(), Before.rend());
+  Ordered.insert(After.begin(), After.end());
+  return Ordered;
+}
+
 void addBeginnings(Marked &E, function_ref<bool(BasicBlock *)> IsBefore) {
-  SmallVector<BasicBlock *, 32> InOrder;
-  for (BasicBlock &BB : *E.Host)
-    if (E.Blocks.count(&BB))
-      InOrder.push_back(&BB);
-  for (BasicBlock *BB : InOrder) {
+  for (BasicBlock *BB : inLayoutOrder(E.Blocks)) {
     SmallSetVector<BasicBlock *, 4> Preds;
     for (BasicBlock *P : predecessors(BB))
       if (IsBefore(P))
@@ -441,13 +465,21 @@ void addBeginnings(Marked &E, function_ref<bool(BasicBlock *)> IsBefore) {
   }
 }
 
+void splitAfterStarts(Function &F) {
+  SmallVector<CallInst *, 4> Starts = markersOf(F, StartMarker);
+  // The last one first, so that no instruction is moved several times.
+  for (CallInst *Start : reverse(Starts))
+    if (Start->getCalledFunction()->getName() != StartNativeMarker)
+      SplitBlock(Start->getParent(), Start->getNextNode());
+}
+
 bool findMarked(CallInst *Start, Marked &E) {
   E.Host = Start->getFunction();
   E.Loc = Start->getDebugLoc();
   E.Options = optionsOf(*Start);
-  BasicBlock *Before = Start->getParent();
   // The marker is removed later, because other regions end at it.
-  BasicBlock *Entry = SplitBlock(Before, Start->getNextNode());
+  BasicBlock *Before = Start->getParent();
+  BasicBlock *Entry = Before->getSingleSuccessor();
   Reach R = reachForward(Entry);
   E.Blocks = reachBackward(R, Entry);
   if (E.Blocks.empty()) {

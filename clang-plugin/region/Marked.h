@@ -62,8 +62,13 @@ struct Marked {
 /// labels by numbers.
 void expandComputedGotos(llvm::Function &F);
 
+/// Ends a block after each marker in \p F that begins a region, unless that is
+/// to stay native.
+void splitAfterStarts(llvm::Function &F);
+
 /// Finds the blocks of the region that \p Start begins, and moves native pieces
-/// to blocks of their own. \returns false after a report if there are none.
+/// to blocks of their own. \p Start must end its block. \returns false after a
+/// report if there are none.
 bool findMarked(llvm::CallInst *Start, Marked &E);
 
 /// Adds to setjmp() and similar functions the attribute that whyNotMovable()
@@ -85,6 +90,11 @@ const char *whyNotCopyable(const llvm::Instruction &I);
 /// for which \p Why returns a reason. \returns these blocks.
 llvm::SmallPtrSet<llvm::BasicBlock *, 8> separateNatives(
     Marked &E, llvm::function_ref<const char *(const llvm::Instruction &)> Why);
+
+/// \returns \p Blocks, of one function, in the function's order, which is that
+/// of the source.
+llvm::SetVector<llvm::BasicBlock *>
+inLayoutOrder(const llvm::SetVector<llvm::BasicBlock *> &Blocks);
 
 /// Adds a beginning for each block of \p E that has a predecessor for which \p
 /// IsBefore is true.

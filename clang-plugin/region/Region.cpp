@@ -134,27 +134,38 @@ static void demoteWideValues(Region &R) {
   const DataLayout &DL = R.Host->getDataLayout();
   SmallSetVector<Instruction *, 8> Wide;
   SmallSetVector<Argument *, 8> WideArgs;
-  for (BasicBlock &BB : *R.Host)
-    for (Instruction &I : BB) {
-      bool Inside = R.Blocks.count(&BB);
-      if (I.getType()->isVoidTy() || isRegisterType(I.getType(), DL) ||
-          I.getType()->isTokenTy())
-        continue;
-      for (Use &U : I.uses()) {
-        auto *User = cast<Instruction>(U.getUser());
-        BasicBlock *At = isa<PHINode>(User)
-                             ? cast<PHINode>(User)->getIncomingBlock(U)
-                             : User->getParent();
-        if (Inside ? isUseOutside(R, U) : R.Blocks.count(At))
-          Wide.insert(&I);
-      }
-      // splitExits() would give it a phi inside, whose value leaves the region.
-      auto *P = dyn_cast<PHINode>(&I);
-      if (P && !Inside && any_of(P->blocks(), [&](BasicBlock *From) {
-            return R.Blocks.count(From);
-          }))
-        Wide.insert(P);
+  auto IsWide = [&](const Value *V) {
+    Type *Ty = V->getType();
+    return !Ty->isVoidTy() && !Ty->isTokenTy() && !isRegisterType(Ty, DL);
+  };
+  // Values from outside that are used at the end of a block inside, or in it.
+  auto AddOperands = [&](const Instruction &I) {
+    auto *P = dyn_cast<PHINode>(&I);
+    for (const Use &U : I.operands()) {
+      auto *Op = dyn_cast<Instruction>(U);
+      if (Op && !R.Blocks.count(Op->getParent()) && IsWide(Op) &&
+          (!P || R.Blocks.count(P->getIncomingBlock(U))))
+        Wide.insert(Op);
     }
+  };
+  for (BasicBlock *BB : R.Blocks) {
+    for (Instruction &I : *BB) {
+      AddOperands(I);
+      if (IsWide(&I) &&
+          any_of(I.uses(), [&](const Use &U) { return isUseOutside(R, U); }))
+        Wide.insert(&I);
+    }
+    for (BasicBlock *S : successors(BB)) {
+      if (R.Blocks.count(S))
+        continue;
+      // splitExits() would give it a phi inside, whose value leaves the region.
+      for (PHINode &P : S->phis())
+        if (IsWide(&P)) {
+          AddOperands(P);
+          Wide.insert(&P);
+        }
+    }
+  }
   for (Instruction *I : findLiveIn(R))
     if (!isRegisterType(I->getType(), DL))
       Wide.insert(I);
@@ -214,12 +225,7 @@ void findRegion(const Marked &E, const Marked::Beginning &B, Region &R) {
       if (E.Blocks.count(S))
         R.Blocks.insert(S);
   absorbJumps(R);
-  // In the order of the function, which is the order of the source.
-  SetVector<BasicBlock *> Ordered;
-  for (BasicBlock &BB : *R.Host)
-    if (R.Blocks.count(&BB))
-      Ordered.insert(&BB);
-  R.Blocks = std::move(Ordered);
+  R.Blocks = inLayoutOrder(R.Blocks);
   findReentered(R);
   demoteWideValues(R);
   splitExits(R);
@@ -327,14 +333,23 @@ void cloneBody(Region &R) {
   FunctionCallee Exit = M.getOrInsertFunction(
       ExitMarker,
       FunctionType::get(Type::getVoidTy(Ctx), {Type::getInt32Ty(Ctx)}, true));
-  DominatorTree DT(Host);
+  // Code that is reached only through Entry has the same dominators in both.
+  // The host may have many regions, so that its tree takes much longer.
+  bool InBody = R.Reentered.empty();
+  DominatorTree DT(InBody ? *R.Body : Host);
+  auto Dominates = [&](Instruction *I, BasicBlock *BB) {
+    if (InBody) {
+      I = cast<Instruction>(Map[I]);
+      BB = cast<BasicBlock>(Map[BB]);
+    }
+    return DT.dominates(I, BB->getTerminator());
+  };
   for (auto [N, E] : enumerate(R.Exits)) {
     IRBuilder<> B(cast<BasicBlock>(Map[E.To]));
     SmallVector<Value *, 8> Args{B.getInt32(N)};
     for (Instruction *O : R.Outputs)
-      Args.push_back(DT.dominates(O, E.From->getTerminator())
-                         ? static_cast<Value *>(Map[O])
-                         : PoisonValue::get(O->getType()));
+      Args.push_back(Dominates(O, E.From) ? static_cast<Value *>(Map[O])
+                                          : PoisonValue::get(O->getType()));
     CallInst *CI = B.CreateCall(Exit, Args);
     CI->addFnAttr(Attribute::NoMerge);
     CI->setDebugLoc(E.From->getTerminator()->getDebugLoc());

@@ -58,6 +58,7 @@ private:
   PristineMap Pristine;
   bool HasSingleCalls = false;         ///< marked by markSingleCalls()
   unsigned NumRegions = 0;             ///< of the function
+  bool ReturnsTwice = false;           ///< the function calls setjmp() or so
   SmallVector<AllocaInst *, 4> Frames; ///< of its parts, if it is COSY_ASYNC
 };
 
@@ -158,7 +159,7 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
   CompoundPath Path(R);
   FAM.invalidate(*R.Body, SROAPass(SROAOptions::PreserveCFG).run(*R.Body, FAM));
   SmallVector<PrivateLocal, 4> Locals;
-  if (!R.Host->callsFunctionThatReturnsTwice())
+  if (!ReturnsTwice)
     Locals = privatizeLocals(R);
   BodyDescription D;
   D.Name = R.Name;
@@ -251,6 +252,7 @@ void ModuleRegions::compileParts(Function &Host) {
   if (!findAsyncParts(Host, E))
     return;
   NumRegions = 0;
+  ReturnsTwice = Host.callsFunctionThatReturnsTwice();
   Frames.clear();
   for (const Marked::Beginning &B : E.Beginnings)
     processRegion(E, B, !Host.hasFnAttribute(Attribute::OptimizeNone));
@@ -284,7 +286,9 @@ bool ModuleRegions::run() {
           return C->getCalledFunction()->getName() != StartNativeMarker;
         }))
       prepareHost(*F, FAM);
+    splitAfterStarts(*F);
     NumRegions = 0;
+    ReturnsTwice = F->callsFunctionThatReturnsTwice();
     for (CallInst *Start : markersOf(*F, StartMarker)) {
       // A region in another file must not inline a function with a region that
       // stays native or has options.

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""A region of N statements, with --switch each a case of its own; or, with --check,
-whether the plugin's time in two reports of clang's -ftime-report (5,000 and 20,000
-statements) is as it should be."""
+"""A region of N statements, with --switch each a case of its own, with --regions every ten a
+region of their own; or, with --check, whether the plugin's time in two reports of clang's
+-ftime-report (5,000 and 20,000 statements) is as it should be."""
 
 import random
 import re
@@ -21,7 +21,7 @@ def statement():
     ])
 
 
-def generate(count, cases):
+def generate(count, cases, regions):
     random.seed(1)
     print("#include <cosy.h>\n#include <unistd.h>")
     print("long region(long a, long b)\n{")
@@ -29,6 +29,8 @@ def generate(count, cases):
     if cases:
         print("while (a--) switch (b++) {")
     for number in range(count):
+        if regions and number and number % 10 == 0:
+            print("COSY_END;\nCOSY_START;")
         print(f"case {number}: {statement()} break;" if cases else statement())
     if cases:
         print("}")
@@ -55,4 +57,4 @@ if sys.argv[1] == "--check":
     if large > 2 * rest or large > 14 * max(small, 0.1):
         sys.exit("the plugin takes too long")
 else:
-    generate(int(sys.argv[-1]), "--switch" in sys.argv)
+    generate(int(sys.argv[-1]), "--switch" in sys.argv, "--regions" in sys.argv)
