@@ -101,7 +101,9 @@ struct cosy_spawn {
  * -ENOMEM; -ESHUTDOWN: the loop is being destroyed; -EPERM: after fork(). Thread-safe; not
  * async-signal-safe.
  */
-#define COSY_SPAWN(loop_, call, ...) \
+#define COSY_SPAWN(...) __cosy_spawn(__VA_ARGS__, )
+/* With a comma after the last argument, because before C23 `...` needs an argument. */
+#define __cosy_spawn(loop_, call, ...) \
 	__extension__({ \
 		struct cosy_spawn cosy_spawn_ = { .loop = (loop_), \
 						  __VA_ARGS__ }; \
