@@ -150,10 +150,6 @@ vm_start_qemu() {
 		if [[ -z $vm_icount && $(<"$kernel/release") != 7.* ]]; then
 			cpu+=,cx16=off
 		fi
-		# Page tables of four levels take less time to walk.
-		if [[ -z $vm_icount ]]; then
-			cpu+=,la57=off
-		fi
 		qemu+=(-cpu "$cpu")
 	else
 		qemu+=(-cpu host)
