@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Callees.cpp - The functions that calls through pointers call -------===//
 #include "body/Callees.h"
+#include "Analyses.h"
 #include "Thresholds.h"
 #include "region/Host.h"
 
@@ -12,7 +13,6 @@
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/Debug.h"
 #include "llvm/Transforms/IPO/CalledValuePropagation.h"
 #include "llvm/Transforms/IPO/GlobalOpt.h"
@@ -75,15 +75,8 @@ static void callBodies(Module &M) {
 
 static void analyse(Module &M) {
   PassBuilder PB;
-  LoopAnalysisManager LAM;
-  FunctionAnalysisManager FAM;
-  CGSCCAnalysisManager CGAM;
-  ModuleAnalysisManager MAM;
-  PB.registerModuleAnalyses(MAM);
-  PB.registerCGSCCAnalyses(CGAM);
-  PB.registerFunctionAnalyses(FAM);
-  PB.registerLoopAnalyses(LAM);
-  PB.crossRegisterProxies(LAM, FAM, CGAM, MAM);
+  Analyses A;
+  A.registerWith(PB);
 
   ModulePassManager MPM;
   FunctionPassManager Variables, Constants;
@@ -96,7 +89,7 @@ static void analyse(Module &M) {
   Constants.addPass(EarlyCSEPass());
   MPM.addPass(createModuleToFunctionPassAdaptor(std::move(Constants)));
   MPM.addPass(CalledValuePropagationPass());
-  MPM.run(M, MAM);
+  MPM.run(M, A.Modules);
 }
 
 namespace {

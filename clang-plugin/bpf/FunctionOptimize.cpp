@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- FunctionOptimize.cpp - Optimise a program for BPF ------------------===//
+#include "Analyses.h"
 #include "bpf/Function.h"
 #include "bpf/FunctionAddresses.h"
 #include "bpf/FunctionPaths.h"
@@ -11,7 +12,6 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PatternMatch.h"
-#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/IPO/GlobalDCE.h"
@@ -270,18 +270,11 @@ bool optimizeProgram(Module &M, TargetMachine &TM, bool Unroll,
   ScopedOption NoClosedForm("replexitval", "never");
   PipelineTuningOptions Tuning;
   PassBuilder PB(&TM, Tuning);
-  LoopAnalysisManager LAM;
-  FunctionAnalysisManager FAM;
-  CGSCCAnalysisManager CGAM;
-  ModuleAnalysisManager MAM;
+  Analyses A;
   TargetLibraryInfoImpl TLII{Triple(M.getTargetTriple())};
   TLII.disableAllFunctions();
-  FAM.registerPass([&] { return TargetLibraryAnalysis(TLII); });
-  PB.registerModuleAnalyses(MAM);
-  PB.registerCGSCCAnalyses(CGAM);
-  PB.registerFunctionAnalyses(FAM);
-  PB.registerLoopAnalyses(LAM);
-  PB.crossRegisterProxies(LAM, FAM, CGAM, MAM);
+  A.Functions.registerPass([&] { return TargetLibraryAnalysis(TLII); });
+  A.registerWith(PB);
 
   auto Cfg = SimplifyCFGOptions().convertSwitchToLookupTable(false);
   ModulePassManager MPM;
@@ -334,7 +327,7 @@ bool optimizeProgram(Module &M, TargetMachine &TM, bool Unroll,
   FPM.addPass(SimplifyCFGPass(Cfg));
   MPM.addPass(createModuleToFunctionPassAdaptor(std::move(FPM)));
   MPM.addPass(GlobalDCEPass());
-  MPM.run(M, MAM);
+  MPM.run(M, A.Modules);
   return Good;
 }
 

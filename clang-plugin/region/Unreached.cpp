@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Unreached.cpp - Functions that only compounds refer to -------------===//
 #include "region/Unreached.h"
+#include "Analyses.h"
 
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -9,7 +10,6 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Passes/PassBuilder.h"
 
 using namespace llvm;
 
@@ -104,17 +104,10 @@ static void optimize(Module &M, OptimizationLevel Level) {
   Tuning.LoopVectorization = false;
   Tuning.SLPVectorization = false;
   PassBuilder PB(nullptr, Tuning);
-  LoopAnalysisManager LAM;
-  FunctionAnalysisManager FAM;
-  CGSCCAnalysisManager CGAM;
-  ModuleAnalysisManager MAM;
-  PB.registerModuleAnalyses(MAM);
-  PB.registerCGSCCAnalyses(CGAM);
-  PB.registerFunctionAnalyses(FAM);
-  PB.registerLoopAnalyses(LAM);
-  PB.crossRegisterProxies(LAM, FAM, CGAM, MAM);
+  Analyses A;
+  A.registerWith(PB);
 
-  PB.buildPerModuleDefaultPipeline(Level).run(M, MAM);
+  PB.buildPerModuleDefaultPipeline(Level).run(M, A.Modules);
 }
 
 void weakenUnreached(Module &M, FunctionAnalysisManager &FAM,
