@@ -260,14 +260,16 @@ EXPORTED int execvpe(const char *file, char *const argv[], char *const envp[])
 static int execute(const char *function, const char *with, const char *path, char *const *argv)
 {
 	char *copy[MAX_ENVIRONMENT + 1];
-	execv_function *next = cosy_next_named(function);
-	execve_function *libc = cosy_preload_next(with);
+	execv_function *libc = cosy_preload_next(function), *next;
+	execve_function *libc_with = cosy_preload_next(with);
 	char *const *envp;
 
-	if (!libc || !cosy_preload_next(function))
+	if (!libc || !libc_with) {
+		next = cosy_next_named(function);
 		return next(path, argv);
+	}
 	envp = environment(path, argv, __environ, copy);
-	return envp == __environ ? next(path, argv) : libc(path, argv, envp);
+	return envp == __environ ? libc(path, argv) : libc_with(path, argv, envp);
 }
 
 EXPORTED int execv(const char *path, char *const argv[])
