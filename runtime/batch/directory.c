@@ -138,6 +138,16 @@ leave:
 	return error;
 }
 
+/* Close a descriptor; this is not a cancellation point. */
+static void close_uncancelled(int fd)
+{
+	int cancel_state;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+	close(fd);
+	pthread_setcancelstate(cancel_state, NULL);
+}
+
 COSY_EXPORT int cosy_dir_open(struct cosy_dir **opened, int dirfd,
 			      const char *path, int flags)
 {
@@ -197,7 +207,7 @@ COSY_EXPORT void cosy_dir_close(struct cosy_dir *dir)
 	const int saved_errno = errno;
 
 	if (dir && dir->fd >= 0)
-		close(dir->fd);
+		close_uncancelled(dir->fd);
 	free(dir);
 	errno = saved_errno;
 }

@@ -53,6 +53,9 @@ static void run_all(void)
 		listed += n;
 	CHECK(n == 0 && listed >= FILES);
 	cosy_dir_close(dir);
+	/* Closed before the end. */
+	CHECK(cosy_dir_open(&dir, AT_FDCWD, ".", 0) == 0);
+	cosy_dir_close(dir);
 	CHECK(cosy_copy_file(AT_FDCWD, paths[0], AT_FDCWD, "copy", 0, NULL) == 0);
 	CHECK(cosy_unlink_many(AT_FDCWD, (const char *[]){ "copy" }, 1, 0, results) == 1);
 }
