@@ -10,9 +10,9 @@
 // RUN: %vm %build/bin/cosy run %t module >%t.module
 // RUN: cmp %t.native %t.module
 // RUN: FileCheck %s <%t.native
-// Without a module the results are the same again.
-// RUN: %vm unshare -m bash -c 'mount --bind /dev/null /dev/cosy && %build/bin/cosy run %t native' >%t.none
-// RUN: cmp %t.native %t.none
+// Without a module the results are the same again. This makes one call of sixteen.
+// RUN: %vm unshare -m bash -c 'mount --bind /dev/null /dev/cosy && %build/bin/cosy run %t some' >%t.none
+// RUN: %vm %t some | cmp - %t.none
 // glibc makes the system call that preload.def names: a filter may forbid only that one.
 // RUN: %vm %t forbidden
 
@@ -448,7 +448,10 @@ static void prepare_names(void)
 	beyond = read_only + 4096;
 }
 
-/* Call a function with all combinations of values, and @use for each. */
+/* Of all combinations of values, for all functions, one of @step is used. */
+static unsigned int step = 1, combinations;
+
+/* Call a function with the combinations of values, and @use for each. */
 static void call_all(size_t f, void (*use)(size_t f, const char *arguments, long result, int error))
 {
 	const struct value *at[NAMES], *first[NAMES];
@@ -462,6 +465,8 @@ static void call_all(size_t f, void (*use)(size_t f, const char *arguments, long
 		long result;
 		size_t n = 0;
 
+		if (combinations++ % step)
+			goto next;
 		memset(buffer, 0, sizeof(buffer));
 		for (i = 0; i < NAMES; i++)
 			if (at[i])
@@ -474,6 +479,7 @@ static void call_all(size_t f, void (*use)(size_t f, const char *arguments, long
 		else
 			result = functions[f].call(at);
 		use(f, arguments, result, errno);
+next:
 		for (i = 0; i < NAMES; i++) {
 			if (!at[i])
 				continue;
@@ -532,7 +538,7 @@ int main(int argc, char **argv)
 	prepare_names();
 	make_files();
 	open_files();
-	check(argc != 2, "usage: calls native|module|forbidden");
+	check(argc != 2, "usage: calls native|module|some|forbidden");
 	if (!strcmp(argv[1], "forbidden")) {
 		for (size_t f = 0; f < sizeof(functions) / sizeof(*functions); f++)
 			check_number(f);
@@ -545,6 +551,8 @@ int main(int argc, char **argv)
 	if (is_device_open() != !strcmp(argv[1], "module"))
 		errx(1, "the device is %sopen", is_device_open() ? "" : "not ");
 
+	if (!strcmp(argv[1], "some"))
+		step = 16;
 	for (size_t f = 0; f < sizeof(functions) / sizeof(*functions); f++)
 		call_all(f, print);
 	if (is_device_open() != !strcmp(argv[1], "module"))
