@@ -34,6 +34,7 @@ enum { ROOM_MIN = 2048 };
 
 /*
  * @fd:      the directory, -1 after the end was reached
+ * @rewind:  its position is the caller's, too, and is set to the beginning at the end
  * @status:  of each entry is wanted
  * @error:   of the last attempt to read on, not yet returned; 0: none
  * @count:   entries in the block
@@ -41,6 +42,7 @@ enum { ROOM_MIN = 2048 };
  */
 struct cosy_dir {
 	int fd;
+	bool rewind;
 	bool status;
 	int error;
 	size_t count;
@@ -71,7 +73,7 @@ static void complete(struct cosy_dir_entry *entry, bool wanted)
 static int fill(struct cosy_dir *dir, int dirfd, const char *path, int flags)
 {
 	const int saved_errno = errno;
-	const bool wanted = dir->status;
+	const bool wanted = dir->status, rewind = dir->rewind;
 	struct cosy_dir_entry *entry = dir->entries;
 	char *const records = dir->records;
 	const struct dirent64 *record;
@@ -103,6 +105,8 @@ static int fill(struct cosy_dir *dir, int dirfd, const char *path, int flags)
 			if (n < 0 && errno != ENOENT) {
 				error = -errno;
 			} else {
+				if (rewind)
+					lseek(fd, 0, SEEK_SET);
 				close(fd);
 				fd = -1;
 			}
@@ -148,6 +152,31 @@ static void close_uncancelled(int fd)
 	pthread_setcancelstate(cancel_state, NULL);
 }
 
+/*
+ * Return a duplicate of the descriptor of a directory that can be read, or a negative errno, as
+ * fdopendir(). Opening "." below it would need the permission to search it, and has a position of
+ * its own.
+ */
+static int duplicate(int dirfd)
+{
+	int fd = fcntl(dirfd, F_DUPFD_CLOEXEC, 0), error = 0, flags;
+	struct stat status;
+
+	if (fd < 0)
+		return -errno;
+	flags = fcntl(fd, F_GETFL);
+	if (flags < 0 || fstat(fd, &status) < 0)
+		error = -errno;
+	else if (!S_ISDIR(status.st_mode))
+		error = -ENOTDIR;
+	else if (flags & O_PATH)
+		error = -EBADF;
+	if (error == 0)
+		return fd;
+	close_uncancelled(fd);
+	return error;
+}
+
 COSY_EXPORT int cosy_dir_open(struct cosy_dir **opened, int dirfd,
 			      const char *path, int flags)
 {
@@ -157,7 +186,7 @@ COSY_EXPORT int cosy_dir_open(struct cosy_dir **opened, int dirfd,
 	int error;
 
 	*opened = NULL;
-	if (flags & ~(COSY_DIR_STATUS | COSY_DIR_NOFOLLOW))
+	if (flags & ~(COSY_DIR_STATUS | COSY_DIR_NOFOLLOW | COSY_DIR_EMPTY_PATH))
 		return -EINVAL;
 	if (flags & COSY_DIR_NOFOLLOW)
 		open_flags |= O_NOFOLLOW;
@@ -166,9 +195,14 @@ COSY_EXPORT int cosy_dir_open(struct cosy_dir **opened, int dirfd,
 		errno = saved_errno;
 		return -ENOMEM;
 	}
-	dir->fd = -1;
+	dir->rewind = flags & COSY_DIR_EMPTY_PATH && !*path;
+	dir->fd = dir->rewind ? duplicate(dirfd) : -1;
 	dir->status = flags & COSY_DIR_STATUS;
-	error = fill(dir, dirfd, path, open_flags);
+	errno = saved_errno;
+	if (dir->rewind && dir->fd < 0)
+		error = dir->fd;
+	else
+		error = fill(dir, dirfd, path, open_flags);
 	if (dir->fd < 0 && error < 0) {
 		cosy_dir_close(dir);
 		return error;
@@ -206,8 +240,11 @@ COSY_EXPORT void cosy_dir_close(struct cosy_dir *dir)
 {
 	const int saved_errno = errno;
 
-	if (dir && dir->fd >= 0)
+	if (dir && dir->fd >= 0) {
+		if (dir->rewind)
+			lseek(dir->fd, 0, SEEK_SET);
 		close_uncancelled(dir->fd);
+	}
 	free(dir);
 	errno = saved_errno;
 }

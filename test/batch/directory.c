@@ -91,6 +91,56 @@ static void contents(void)
 	printf("proc: %s\n", compare("/proc/sys/kernel", COSY_DIR_STATUS) > 50 ? "ok" : "?");
 }
 
+/* The entries that are left of an open directory. It is at its beginning afterwards. */
+static size_t list_open(int fd, bool to_the_end)
+{
+	const struct cosy_dir_entry *entries;
+	struct cosy_dir *dir;
+	size_t count = 0;
+	ssize_t n;
+
+	CHECK(cosy_dir_open(&dir, fd, "", COSY_DIR_EMPTY_PATH) == 0);
+	n = cosy_dir_read(dir, &entries);
+	while (n > 0) {
+		count += n;
+		if (!to_the_end)
+			break;
+		n = cosy_dir_read(dir, &entries);
+	}
+	cosy_dir_close(dir);
+	CHECK(lseek(fd, 0, SEEK_CUR) == 0);
+	return count;
+}
+
+/* CHECK-NEXT: open: 10000, again: 10000
+ * CHECK-NEXT: open, a part: ok
+ * CHECK-NEXT: open, read before: ok
+ * CHECK-NEXT: closed meanwhile: 10000
+ */
+static void open_directory(void)
+{
+	const struct cosy_dir_entry *entries;
+	static char records[1 << 14];
+	int fd = open("many", O_RDONLY);
+	struct cosy_dir *dir;
+	size_t count = 0;
+	ssize_t n;
+
+	printf("open: %zu, ", list_open(fd, true));
+	printf("again: %zu\n", list_open(fd, true));
+	count = list_open(fd, false);
+	printf("open, a part: %s\n", count > 0 && count < MANY ? "ok" : "?");
+	CHECK(getdents64(fd, records, sizeof(records)) > 0);
+	count = list_open(fd, true);
+	printf("open, read before: %s\n", count > 0 && count < MANY ? "ok" : "?");
+	CHECK(cosy_dir_open(&dir, fd, "", COSY_DIR_EMPTY_PATH | COSY_DIR_STATUS) == 0);
+	CHECK(close(fd) == 0);
+	for (count = 0; (n = cosy_dir_read(dir, &entries)) > 0; count += n)
+		CHECK(entries[0].result == 0);
+	printf("closed meanwhile: %zu\n", count);
+	cosy_dir_close(dir);
+}
+
 static void open_one(const char *text, int dirfd, const char *path, int flags)
 {
 	const int before = open_descriptors();
@@ -114,13 +164,21 @@ static void open_one(const char *text, int dirfd, const char *path, int flags)
  * CHECK-NEXT: relative: ok
  * CHECK-NEXT: bad address: EFAULT
  * CHECK-NEXT: no address: EFAULT
+ * CHECK-NEXT: empty path: ENOENT
+ * CHECK-NEXT: empty path, not an open directory: EBADF
+ * CHECK-NEXT: empty path, the working directory: EBADF
+ * CHECK-NEXT: empty path, a file: ENOTDIR
+ * CHECK-NEXT: empty path, O_PATH: EBADF
+ * CHECK-NEXT: a path with COSY_DIR_EMPTY_PATH: ok
  * CHECK-NEXT: full table: EMFILE
+ * CHECK-NEXT: full table, empty path: EMFILE
  * CHECK-NEXT: not readable: EACCES
  */
 static void errors(void)
 {
+	int dirfd = open(".", O_RDONLY), file = open("kinds/a", O_RDONLY);
+	int path_only = open(".", O_PATH);
 	struct rlimit limit, none;
-	int dirfd = open(".", O_RDONLY);
 
 	open_one("missing", AT_FDCWD, "missing", 0);
 	open_one("file", AT_FDCWD, "kinds/a", 0);
@@ -129,24 +187,34 @@ static void errors(void)
 	open_one("link, not followed", AT_FDCWD, "link", COSY_DIR_NOFOLLOW);
 	open_one("many, closed early", AT_FDCWD, "many", COSY_DIR_STATUS);
 	open_one("fifo", AT_FDCWD, "kinds/fifo", 0);
-	open_one("flags", AT_FDCWD, "kinds", 4);
+	open_one("flags", AT_FDCWD, "kinds", 8);
 	open_one("no descriptor", -1, "kinds", 0);
 	open_one("relative", dirfd, "kinds", 0);
 	open_one("bad address", AT_FDCWD, (char *)8, 0);
 	open_one("no address", AT_FDCWD, NULL, 0);
+	open_one("empty path", dirfd, "", 0);
+	open_one("empty path, not an open directory", -1, "", COSY_DIR_EMPTY_PATH);
+	open_one("empty path, the working directory", AT_FDCWD, "", COSY_DIR_EMPTY_PATH);
+	open_one("empty path, a file", file, "", COSY_DIR_EMPTY_PATH);
+	open_one("empty path, O_PATH", path_only, "", COSY_DIR_EMPTY_PATH);
+	open_one("a path with COSY_DIR_EMPTY_PATH", dirfd, "kinds", COSY_DIR_EMPTY_PATH);
 	CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
 	none = limit;
 	none.rlim_cur = 3;
 	CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
 	open_one("full table", AT_FDCWD, "kinds", 0);
+	open_one("full table, empty path", dirfd, "", COSY_DIR_EMPTY_PATH);
 	CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
 	CHECK(chmod("kinds", 0111) == 0 && seteuid(65534) == 0);
 	open_one("not readable", AT_FDCWD, "kinds", 0);
 	CHECK(seteuid(0) == 0);
+	close(path_only);
+	close(file);
 	close(dirfd);
 }
 
 /* Readable, but not searchable: names and types, but no status.
+ * CHECK-NEXT: not searchable, open: 12
  * CHECK-NEXT: not searchable: 12 of 12 EACCES with a type
  */
 static void not_searchable(void)
@@ -154,9 +222,12 @@ static void not_searchable(void)
 	const struct cosy_dir_entry *entries;
 	struct cosy_dir *dir;
 	ssize_t n;
-	int right = 0;
+	int right = 0, fd;
 
 	CHECK(chmod("kinds", 0444) == 0 && seteuid(65534) == 0);
+	fd = open("kinds", O_RDONLY);
+	printf("not searchable, open: %zu\n", list_open(fd, true));
+	close(fd);
 	CHECK(cosy_dir_open(&dir, AT_FDCWD, "kinds", COSY_DIR_STATUS) == 0);
 	n = cosy_dir_read(dir, &entries);
 	for (ssize_t i = 0; i < n; i++)
@@ -246,6 +317,7 @@ int main(void)
 
 	enter_scratch(scratch);
 	contents();
+	open_directory();
 	errors();
 	not_searchable();
 	removed();

@@ -131,6 +131,7 @@ int cosy_copy_file(int from_dirfd, const char *from, int to_dirfd,
 /* Flags of cosy_dir_open(). */
 #define COSY_DIR_STATUS 1	/* take the status of each entry */
 #define COSY_DIR_NOFOLLOW 2	/* fail with -ENOTDIR if path is a symbolic link */
+#define COSY_DIR_EMPTY_PATH 4	/* if path is "", list the open directory dirfd */
 
 /**
  * struct cosy_dir_entry - an entry of a directory
@@ -158,9 +159,14 @@ struct cosy_dir;
  * @dir:   out: the directory, to be closed by cosy_dir_close(); NULL after a failure
  * @dirfd: directory that a relative @path starts from, or AT_FDCWD
  * @path:  the directory
- * @flags: 0, or an OR of COSY_DIR_STATUS and COSY_DIR_NOFOLLOW. Without
- *         COSY_DIR_STATUS, a status is taken only if the directory does not
- *         contain the type of an entry
+ * @flags: 0, or an OR of COSY_DIR_STATUS, COSY_DIR_NOFOLLOW and
+ *         COSY_DIR_EMPTY_PATH. Without COSY_DIR_STATUS, a status is taken only if
+ *         the directory does not contain the type of an entry
+ *
+ * With COSY_DIR_EMPTY_PATH and the @path "", the directory @dirfd is listed from its
+ * position. Its descriptor may be closed meanwhile; the directory need not be
+ * searchable. At the end, and in cosy_dir_close(), the position is set to the
+ * beginning.
  *
  * If all entries fit into the first block, the directory is read and closed in the
  * same crossing. Not async-signal-safe.

@@ -61,7 +61,28 @@ def scan():
     print("bytes:", check_entries(b"."))
     directory = os.open(".", os.O_RDONLY)
     print("descriptor:", check_entries(directory))
+    # A directory that is open is listed from its position, and is at its beginning afterwards.
+    listings = []
+    for function in (os.scandir, cosy.scandir):
+        os.lseek(directory, 1 << 30, os.SEEK_SET)
+        with function(directory) as entries:
+            listings.append([entry.name for entry in entries])
+        assert os.lseek(directory, 0, os.SEEK_CUR) == 0
+    assert listings[0] == listings[1]
     os.close(directory)
+    # It need not be searchable.
+    os.chmod("directory", 0o444)
+    root = os.geteuid() == 0
+    if root:
+        os.chmod(".", 0o755)
+        os.seteuid(65534)
+    directory = os.open("directory", os.O_RDONLY)
+    with cosy.scandir(directory) as entries:
+        assert [entry.name for entry in entries] == ["below"]
+    os.close(directory)
+    if root:
+        os.seteuid(0)
+    os.chmod("directory", 0o755)
     print("many:", check_entries("many"))
     for path in ("missing", "file", "", b"missing", pathlib.Path("missing"), 99, "nul\0"):
         try:

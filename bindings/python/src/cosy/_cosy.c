@@ -905,8 +905,9 @@ static PyObject *list_directory(PyObject *module, PyObject *args, PyObject *keyw
 		goto failed;
 	Py_BEGIN_ALLOW_THREADS
 	result = cosy_dir_open(&dir, iterator->dir_fd,
-			       name ? PyBytes_AS_STRING(name) : ".",
-			       status ? COSY_DIR_STATUS : 0);
+			       name ? PyBytes_AS_STRING(name) : "",
+			       (name ? 0 : COSY_DIR_EMPTY_PATH) |
+				       (status ? COSY_DIR_STATUS : 0));
 	Py_END_ALLOW_THREADS
 	if (result < 0) {
 		raise_error(result, iterator->path);

@@ -25,6 +25,7 @@ pub const COSY_COPY_EXCLUSIVE: c_int = 1;
 pub const COSY_COPY_NOFOLLOW: c_int = 2;
 pub const COSY_DIR_STATUS: c_int = 1;
 pub const COSY_DIR_NOFOLLOW: c_int = 2;
+pub const COSY_DIR_EMPTY_PATH: c_int = 4;
 
 /// `struct stat` of `<sys/stat.h>`.
 #[repr(C)]
