@@ -18,6 +18,7 @@
 #include <cosy/costs.h>
 
 #include "next.h"
+#include "prctl.h"
 #include "state.h"
 #include "sys.h"
 
@@ -28,9 +29,6 @@
 #define MAX_CALLS	(1 << 12)
 /* After the program has closed the device this many times, it is not opened again. */
 #define MAX_LOST	4
-
-#define PR_SET_SECCOMP			22
-#define PR_SET_SYSCALL_USER_DISPATCH	59
 
 int *__errno_location(void);
 

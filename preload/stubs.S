@@ -6,8 +6,7 @@
  */
 #include <asm/unistd.h>
 
-#define PR_SET_SECCOMP			22
-#define PR_SET_SYSCALL_USER_DISPATCH	59
+#include "prctl.h"
 
 /* The numbers of the functions, as in enum cosy_function. */
 	.set	.Lfunction, 0
