@@ -106,6 +106,16 @@ protected:
       Profile.InstrProfileOutput = CG.InstrProfileOutput;
       Profile.Atomic = CG.AtomicProfileUpdate;
     }
+    if (!CG.CoverageNotesFile.empty() || !CG.CoverageDataFile.empty()) {
+      GCOVOptions &Coverage = Options.Coverage.emplace();
+      Coverage.EmitNotes = !CG.CoverageNotesFile.empty();
+      Coverage.EmitData = !CG.CoverageDataFile.empty();
+      copy(CG.CoverageVersion, std::begin(Coverage.Version));
+      Coverage.NoRedZone = CG.DisableRedZone;
+      Coverage.Filter = CG.ProfileFilterFiles;
+      Coverage.Exclude = CG.ProfileExcludeFiles;
+      Coverage.Atomic = CG.AtomicProfileUpdate;
+    }
     // Any linker can link objects that contain both bitcode and machine code.
     Options.Defer = WantsLinkStep && CG.PrepareForLTO && !CG.FatLTO;
     if (Options.Defer) {
@@ -116,20 +126,24 @@ protected:
     auto Source = std::make_unique<Frontend>(CI, Warnings);
     // The link step still needs the places, no other pass does.
     bool DropPlaces = AddsPlaces && !Options.Defer;
-    CG.PassBuilderCallbacks.push_back(
-        [DropPlaces, Options = Options,
-         Messages = Source.get()](PassBuilder &PB) {
-          PB.registerPipelineStartEPCallback(
-              [Messages](ModulePassManager &MPM, OptimizationLevel) {
-                MPM.addPass(SourceMessagesPass(*Messages));
-              });
-          addPasses(PB, Options);
-          if (DropPlaces)
-            PB.registerPipelineStartEPCallback(
-                [](ModulePassManager &MPM, OptimizationLevel) {
-                  MPM.addPass(DropPlacesPass());
-                });
-        });
+    CG.PassBuilderCallbacks.push_back([DropPlaces, Options = Options,
+                                       Messages = Source.get(),
+                                       &CG](PassBuilder &PB) {
+      // RegionPass adds the counters of --coverage; clang's own pass would
+      // add them again.
+      CG.CoverageNotesFile.clear();
+      CG.CoverageDataFile.clear();
+      PB.registerPipelineStartEPCallback(
+          [Messages](ModulePassManager &MPM, OptimizationLevel) {
+            MPM.addPass(SourceMessagesPass(*Messages));
+          });
+      addPasses(PB, Options);
+      if (DropPlaces)
+        PB.registerPipelineStartEPCallback(
+            [](ModulePassManager &MPM, OptimizationLevel) {
+              MPM.addPass(DropPlacesPass());
+            });
+    });
     return createRegionCheck(CI, std::move(Source));
   }
 

@@ -23,6 +23,7 @@
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/Module.h"
 #include "llvm/TargetParser/Triple.h"
+#include "llvm/Transforms/Instrumentation/GCOVProfiler.h"
 #include "llvm/Transforms/Instrumentation/InstrProfiling.h"
 #include "llvm/Transforms/Scalar/SROA.h"
 #include "llvm/Transforms/Utils/Cloning.h"
@@ -352,6 +353,16 @@ bool canHaveCompounds(const Module &M) {
          M.getDataLayout().getPointerSizeInBits() == 64;
 }
 
+/// Adds the counters of --coverage to the native code, which becomes compounds
+/// afterwards. \returns whether it did.
+bool RegionPass::addCoverage(Module &M, ModuleAnalysisManager &MAM) {
+  if (!Options.Coverage)
+    return false;
+  PreservedAnalyses PA = GCOVProfilerPass(*Options.Coverage).run(M, MAM);
+  MAM.invalidate(M, PA);
+  return !PA.areAllPreserved();
+}
+
 PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
   bool Supported = canHaveCompounds(M);
   if (Supported)
@@ -367,20 +378,24 @@ PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
       !M.getFunction(BatchMarker) && !M.getFunction(BatchStepMarker) &&
       none_of(AllMarkers,
               [&](const StringLiteral *Name) { return M.getFunction(*Name); }))
-    return PreservedAnalyses::all();
+    return addCoverage(M, MAM) ? PreservedAnalyses::none()
+                               : PreservedAnalyses::all();
   if (!Supported)
     rejectCoroutines(M);
   else if (!CallsCount)
     markOwnCalls(M, Options.OwnFunctions);
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   ModuleRegions Regions(M, FAM, Options);
-  if (!Supported)
-    return Regions.leaveNative() ? PreservedAnalyses::none()
-                                 : PreservedAnalyses::all();
+  if (!Supported) {
+    bool Changed = Regions.leaveNative();
+    Changed |= addCoverage(M, MAM);
+    return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+  }
   findCallees(M);
   markFunctionsThatSeeCallers(M);
   prepareUnreached(M);
   bool Changed = Regions.compileFunctions();
+  Changed |= addCoverage(M, MAM);
   // Lower counters to a load, an addition and a store.
   if (Options.Profile)
     InstrProfilingLoweringPass(*Options.Profile, false).run(M, MAM);

@@ -27,6 +27,8 @@ struct RegionOptions {
   llvm::OptimizationLevel Level = llvm::OptimizationLevel::O2;
   /// Options of -fprofile-instr-generate, if they are known here.
   std::optional<llvm::InstrProfOptions> Profile;
+  /// Options of --coverage.
+  std::optional<llvm::GCOVOptions> Coverage;
 };
 
 /// \returns whether \p M is compiled for the machine that compounds are for.
@@ -34,7 +36,7 @@ bool canHaveCompounds(const llvm::Module &M);
 
 /// Compiles every region of a module to a compound, in addition to its native
 /// code. Does not change modules without markers, so a second run has no
-/// effect.
+/// effect; only Coverage applies to every module.
 class RegionPass : public llvm::PassInfoMixin<RegionPass> {
 public:
   explicit RegionPass(RegionOptions Options = {})
@@ -44,6 +46,8 @@ public:
   static bool isRequired() { return true; }
 
 private:
+  bool addCoverage(llvm::Module &M, llvm::ModuleAnalysisManager &MAM);
+
   RegionOptions Options;
 };
 
