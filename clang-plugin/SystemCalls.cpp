@@ -2,7 +2,6 @@
 //===- SystemCalls.cpp - System calls by their libc names -----------------===//
 #include "SystemCalls.h"
 
-#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -12,6 +11,8 @@
 #include "llvm/IR/InstrTypes.h"
 
 #include <cosy/format.h>
+
+#include <map>
 
 using namespace llvm;
 
@@ -26,13 +27,16 @@ static const SystemCall Table[] = {
 };
 
 const SystemCall *findSystemCall(uint64_t Number) {
-  static const DenseMap<uint64_t, const SystemCall *> Index = [] {
-    DenseMap<uint64_t, const SystemCall *> M;
+  // No DenseMap: the number may be any constant of the program, also those that
+  // a DenseMap reserves.
+  static const std::map<uint64_t, const SystemCall *> Index = [] {
+    std::map<uint64_t, const SystemCall *> M;
     for (const SystemCall &C : Table)
       M[C.Number] = &C;
     return M;
   }();
-  return Index.lookup(Number);
+  auto It = Index.find(Number);
+  return It == Index.end() ? nullptr : It->second;
 }
 
 LibcFunction findLibcFunction(StringRef Name) {
