@@ -230,6 +230,28 @@ def threads():
     print("threads: ok")
 
 
+def interpreters():
+    """Each interpreter of a process has a module of its own, with the types of its own os."""
+    try:
+        import _interpreters
+    except ImportError:
+        import _xxsubinterpreters as _interpreters  # before Python 3.13
+    for _ in range(3):
+        other = _interpreters.create()
+        failed = _interpreters.run_string(other, f"""if True:
+            import sys
+            sys.path[:] = {sys.path}
+            import cosy, os
+            assert type(cosy.stat_many(["."])[0]) is os.stat_result
+            with cosy.scandir("many") as entries:
+                assert type(next(entries).stat()) is os.stat_result
+            """)
+        assert failed is None, failed
+        _interpreters.destroy(other)
+    assert type(cosy.stat_many(["."])[0]) is os.stat_result
+    print("interpreters: ok")
+
+
 def main():
     scratch = tempfile.mkdtemp()
     os.chdir(scratch)
@@ -255,6 +277,7 @@ def main():
         scan()
         stat_and_read()
         threads()
+        interpreters()
         copy_and_unlink()
     finally:
         os.chdir("/")

@@ -12,8 +12,17 @@
 #include <stdbool.h>
 #include <structmember.h>
 
-/* os.stat_result */
-static PyTypeObject *stat_result;
+/*
+ * What the module refers to. Each interpreter has a module, and types, of its own.
+ * @stat_result: os.stat_result
+ * @entry:       cosy.DirEntry
+ * @iterator:    cosy.ScandirIterator
+ */
+struct state {
+	PyTypeObject *stat_result;
+	PyTypeObject *entry;
+	PyTypeObject *iterator;
+};
 
 /* The number of fields of os.stat_result on Linux. */
 enum { STAT_FIELDS = 19 };
@@ -58,11 +67,11 @@ static PyObject *nanoseconds(const struct timespec *time)
 	return sum;
 }
 
-static PyObject *make_stat(const struct stat *status)
+static PyObject *make_stat(const struct state *state, const struct stat *status)
 {
 	const struct timespec *times[] = { &status->st_atim, &status->st_mtim,
 					   &status->st_ctim };
-	PyObject *result = PyStructSequence_New(stat_result);
+	PyObject *result = PyStructSequence_New(state->stat_result);
 	int field = 0;
 
 	if (!result)
@@ -195,13 +204,13 @@ failed:
 static PyObject *stat_many(PyObject *module, PyObject *args, PyObject *keywords)
 {
 	static char *names[] = { "paths", "dir_fd", "follow_symlinks", NULL };
+	const struct state *state = PyModule_GetState(module);
 	struct stat *status = NULL;
 	PyObject *iterable, *list = NULL;
 	int dir_fd = AT_FDCWD, follow = 1, *results = NULL;
 	struct paths paths;
 	ssize_t n;
 
-	(void)module;
 	if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$O&p:stat_many",
 					 names, &iterable, convert_dir_fd,
 					 &dir_fd, &follow) ||
@@ -227,7 +236,7 @@ static PyObject *stat_many(PyObject *module, PyObject *args, PyObject *keywords)
 			results[i] < 0 ?
 				make_error(results[i],
 					   PyTuple_GET_ITEM(paths.given, i)) :
-				make_stat(&status[i]);
+				make_stat(state, &status[i]);
 
 		if (item)
 			PyList_SET_ITEM(list, i, item);
@@ -475,9 +484,9 @@ static int fetch(struct entry *self, bool follow, struct stat *status, bool *rai
  * Return os.stat_result for @status, or the one in *@cached if another thread has stored it
  * meanwhile. Otherwise it is stored there.
  */
-static PyObject *cache_stat(PyObject **cached, const struct stat *status)
+static PyObject *cache_stat(struct entry *self, PyObject **cached, const struct stat *status)
 {
-	PyObject *result = make_stat(status);
+	PyObject *result = make_stat(PyType_GetModuleState(Py_TYPE(self)), status);
 
 	if (result && !*cached)
 		*cached = Py_NewRef(result);
@@ -497,7 +506,7 @@ static PyObject *fetch_stat(struct entry *self, bool follow, PyObject **cached)
 		return NULL;
 	if (result < 0)
 		return raise_error(result, self->path);
-	return cache_stat(cached, &status);
+	return cache_stat(self, cached, &status);
 }
 
 static PyObject *entry_own_stat(struct entry *self)
@@ -505,7 +514,7 @@ static PyObject *entry_own_stat(struct entry *self)
 	if (self->own)
 		return Py_NewRef(self->own);
 	if (self->entry.result == 0)
-		return cache_stat(&self->own, &self->entry.status);
+		return cache_stat(self, &self->own, &self->entry.status);
 	if (self->entry.result != -ENODATA)
 		return raise_error(self->entry.result, self->path);
 	/* Not stored in the entry: another thread may read it, and the next attempt may succeed. */
@@ -666,8 +675,6 @@ static PyType_Spec entry_spec = {
 	.slots = entry_slots,
 };
 
-static PyTypeObject *entry_type, *iterator_type;
-
 /*
  * The iterator that scandir() returns.
  * @dir:     the directory; NULL after the end, and after close()
@@ -740,8 +747,8 @@ static int check_busy(const struct iterator *self)
 static PyObject *make_entry(const struct iterator *from,
 			    const struct cosy_dir_entry *entry)
 {
-	struct entry *self =
-		(struct entry *)entry_type->tp_alloc(entry_type, 0);
+	const struct state *state = PyType_GetModuleState(Py_TYPE(from));
+	struct entry *self = (struct entry *)state->entry->tp_alloc(state->entry, 0);
 
 	if (!self)
 		return NULL;
@@ -889,16 +896,16 @@ static int take_directory(struct iterator *iterator, PyObject *path, PyObject **
 static PyObject *list_directory(PyObject *module, PyObject *args, PyObject *keywords)
 {
 	static char *names[] = { "path", "stat", NULL };
+	const struct state *state = PyModule_GetState(module);
 	PyObject *path = Py_None, *name = NULL;
 	struct iterator *iterator;
 	struct cosy_dir *dir = NULL;
 	int result, status = 1;
 
-	(void)module;
 	if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O$p:scandir", names,
 					 &path, &status))
 		return NULL;
-	iterator = (struct iterator *)iterator_type->tp_alloc(iterator_type, 0);
+	iterator = (struct iterator *)state->iterator->tp_alloc(state->iterator, 0);
 	if (!iterator)
 		return NULL;
 	if (take_directory(iterator, path, &name) < 0)
@@ -949,21 +956,21 @@ static PyMethodDef methods[] = {
 	{ 0 },
 };
 
-static PyObject *make_type(PyObject *module, PyType_Spec *spec)
+static PyTypeObject *make_type(PyObject *module, PyType_Spec *spec)
 {
-	PyObject *type = PyType_FromSpec(spec);
+	PyTypeObject *type = (PyTypeObject *)PyType_FromModuleAndSpec(module, spec, NULL);
 
-	if (type && PyModule_AddType(module, (PyTypeObject *)type) < 0)
+	if (type && PyModule_AddType(module, type) < 0)
 		Py_CLEAR(type);
 	return type;
 }
 
-/* Find os.stat_result, and check that it has the fields that are set here. Return 0, or -1
+/* Find os.stat_result, and check that it has the fields that are set here. Return it, or NULL
  * with an exception. */
-static int find_stat_result(void)
+static PyTypeObject *find_stat_result(void)
 {
 	PyObject *os = PyImport_ImportModule("os"), *type = NULL, *fields = NULL;
-	int result = -1;
+	PyTypeObject *result = NULL;
 
 	if (os)
 		type = PyObject_GetAttrString(os, "stat_result");
@@ -971,8 +978,7 @@ static int find_stat_result(void)
 		fields = PyObject_GetAttrString(type, "n_fields");
 	if (fields) {
 		if (PyType_Check(type) && PyLong_AsLong(fields) == STAT_FIELDS) {
-			stat_result = (PyTypeObject *)Py_NewRef(type);
-			result = 0;
+			result = (PyTypeObject *)Py_NewRef(type);
 		} else if (!PyErr_Occurred()) {
 			PyErr_Format(PyExc_ImportError,
 				     "cosy supports os.stat_result with %d fields, "
@@ -986,24 +992,63 @@ static int find_stat_result(void)
 	return result;
 }
 
+static int module_exec(PyObject *module)
+{
+	struct state *state = PyModule_GetState(module);
+
+	state->stat_result = find_stat_result();
+	if (state->stat_result)
+		state->entry = make_type(module, &entry_spec);
+	if (state->entry)
+		state->iterator = make_type(module, &iterator_spec);
+	return state->iterator ? 0 : -1;
+}
+
+static int module_traverse(PyObject *module, visitproc visit, void *arg)
+{
+	struct state *state = PyModule_GetState(module);
+
+	Py_VISIT(state->stat_result);
+	Py_VISIT(state->entry);
+	Py_VISIT(state->iterator);
+	return 0;
+}
+
+static int module_clear(PyObject *module)
+{
+	struct state *state = PyModule_GetState(module);
+
+	Py_CLEAR(state->stat_result);
+	Py_CLEAR(state->entry);
+	Py_CLEAR(state->iterator);
+	return 0;
+}
+
+static void module_free(void *module)
+{
+	module_clear(module);
+}
+
+static PyModuleDef_Slot module_slots[] = {
+	{ Py_mod_exec, module_exec },
+#ifdef Py_mod_multiple_interpreters
+	{ Py_mod_multiple_interpreters, Py_MOD_PER_INTERPRETER_GIL_SUPPORTED },
+#endif
+	{ 0 },
+};
+
 static struct PyModuleDef definition = {
 	PyModuleDef_HEAD_INIT,
 	.m_name = "cosy._cosy",
-	.m_size = -1,
+	.m_size = sizeof(struct state),
 	.m_methods = methods,
+	.m_slots = module_slots,
+	.m_traverse = module_traverse,
+	.m_clear = module_clear,
+	.m_free = module_free,
 };
 
 PyMODINIT_FUNC PyInit__cosy(void)
 {
-	PyObject *module = PyModule_Create(&definition);
-
-	if (!module)
-		return NULL;
-	if (find_stat_result() == 0)
-		entry_type = (PyTypeObject *)make_type(module, &entry_spec);
-	if (entry_type)
-		iterator_type = (PyTypeObject *)make_type(module, &iterator_spec);
-	if (!iterator_type)
-		Py_CLEAR(module);
-	return module;
+	return PyModuleDef_Init(&definition);
 }
