@@ -164,8 +164,8 @@ void cosy_task_call(struct cosy_task *task, long nr, uint64_t a0, uint64_t a1,
  *
  * Return: false if the function must not be suspended, but run the native code.
  */
-_Bool cosy_task_region(struct cosy_task *task, struct cosy_region *region,
-		       uint64_t *frame);
+bool cosy_task_region(struct cosy_task *task, struct cosy_region *region,
+		      uint64_t *frame);
 
 /** cosy_task_errno() - the address of errno for compounds of a function */
 int *cosy_task_errno(struct cosy_task *task);
