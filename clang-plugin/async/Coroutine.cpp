@@ -234,12 +234,20 @@ static const Instruction *waitInInitialization(const Function &F) {
 bool Lowering::check(const Function &F) {
   // A variable-length array consists of several instructions on one line.
   StringSet<> Reported;
-  for (const Instruction &I : instructions(F))
-    if (const char *Why = whyNotSuspendable(I);
-        Why && Reported.insert(Why).second)
+  for (const Instruction &I : instructions(F)) {
+    const char *Why = whyNotSuspendable(I);
+    if (!Why || !Reported.insert(Why).second)
+      continue;
+    // The handler that ends the program is not in the source.
+    if (F.doesNotThrow() && isa<InvokeInst>(I))
+      reportError(F, I.getDebugLoc(),
+                  "a COSY_ASYNC function that is noexcept cannot call a "
+                  "function that may throw; remove noexcept");
+    else
       reportError(F, I.getDebugLoc(),
                   Twine("a COSY_ASYNC function cannot contain ") + Why +
                       "; move it to a function that this one calls");
+  }
   const Instruction *Wait = waitInInitialization(F);
   if (Wait)
     reportError(F, Wait->getDebugLoc(),
