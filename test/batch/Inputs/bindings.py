@@ -84,16 +84,25 @@ def scan():
         os.seteuid(0)
     os.chmod("directory", 0o755)
     print("many:", check_entries("many"))
-    for path in ("missing", "file", "", b"missing", pathlib.Path("missing"), 99, "nul\0"):
+    # If a directory was opened with O_PATH, glibc may find that out at the first entry.
+    opened = [os.open("file", os.O_RDONLY), os.open(".", os.O_PATH)]
+    for path in ("missing", "file", "", b"missing", pathlib.Path("missing"), 99, -100, "nul\0",
+                 *opened):
         try:
-            cosy.scandir(path)
+            list(cosy.scandir(path))
         except Exception as mine:
             try:
-                os.scandir(path)
+                list(os.scandir(path))
             except Exception as theirs:
                 assert type(mine) is type(theirs), (mine, theirs)
                 if isinstance(mine, OSError):
                     assert mine.errno == theirs.errno and mine.filename == theirs.filename
+            else:
+                raise AssertionError(path) from mine
+        else:
+            raise AssertionError(path)
+    for descriptor in opened:
+        os.close(descriptor)
     # Without the status, which is then requested as with os.scandir().
     for entry in cosy.scandir(".", stat=False):
         assert outcome(entry.stat, follow_symlinks=False) == os.lstat(entry.name)

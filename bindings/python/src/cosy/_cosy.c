@@ -876,9 +876,10 @@ static int take_directory(struct iterator *iterator, PyObject *path, PyObject **
 	PyObject *fspath;
 
 	iterator->dir_fd = AT_FDCWD;
-	/* As with os.scandir(), exceptions do not name a descriptor. */
-	if (PyIndex_Check(path))
+	if (PyIndex_Check(path)) {
+		iterator->path = Py_NewRef(path);
 		return convert_dir_fd(path, &iterator->dir_fd) ? 0 : -1;
+	}
 	if (path == Py_None)
 		fspath = PyUnicode_FromString(".");
 	else
@@ -901,6 +902,7 @@ static PyObject *list_directory(PyObject *module, PyObject *args, PyObject *keyw
 	struct iterator *iterator;
 	struct cosy_dir *dir = NULL;
 	int result, status = 1;
+	bool named;
 
 	if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O$p:scandir", names,
 					 &path, &status))
@@ -917,7 +919,10 @@ static PyObject *list_directory(PyObject *module, PyObject *args, PyObject *keyw
 				       (status ? COSY_DIR_STATUS : 0));
 	Py_END_ALLOW_THREADS
 	if (result < 0) {
-		raise_error(result, iterator->path);
+		/* As with os.scandir(), a failure to duplicate a descriptor does not name it. */
+		named = name || result == -ENOTDIR ||
+			(result == -EBADF && fcntl(iterator->dir_fd, F_GETFD) >= 0);
+		raise_error(result, named ? iterator->path : NULL);
 		goto failed;
 	}
 	iterator->dir = dir;
