@@ -96,6 +96,7 @@ static void processors(void)
 {
 	struct cosy_async op = { 0 };
 	struct cosy_loop *loop = make_loop();
+	struct cosy_loop_info info;
 	char byte;
 	int fds[2];
 
@@ -103,7 +104,11 @@ static void processors(void)
 	EQUAL(cosy_loop_cpus(loop, NULL, 0), 0);
 	EQUAL(cosy_async_read(loop, &op, fds[0], &byte, 1), 0);
 	execute(loop);
-	/* The processors' threads wait now. */
+	do {
+		usleep(1000);
+		EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
+	} while (!info.waiting);
+	/* The processors' threads wait now, or very soon. */
 	usleep(100000);
 	EQUAL(close_range(3, ~0u, 0), 0);
 	EQUAL(cosy_loop_destroy(loop), 0);
