@@ -171,7 +171,8 @@ static bool cosy_sleep_once(struct cosy_loop *loop, struct cosy_watch *watch,
 
 /*
  * Return true if the thread has to return to user mode although no entry has completed. @why is
- * set to COSY_ASYNC_TIMEOUT if that is the reason.
+ * set to COSY_ASYNC_TIMEOUT if that is the reason. Submitted entries may be left because there were
+ * too many, or because of a signal; nothing would wake the thread for these.
  */
 static bool cosy_sleep_leaves(struct cosy_loop *loop, struct cosy_state *st,
 			      const ktime_t *until, u32 *why)
@@ -182,6 +183,7 @@ static bool cosy_sleep_leaves(struct cosy_loop *loop, struct cosy_state *st,
 	}
 	/* Also after another thread has added a seccomp filter, which has to see the next calls. */
 	return cosy_env_leave(cosy_env_self(st)) ||
+	       loop->submit_head != READ_ONCE(loop->page->submit_tail) ||
 	       cosy_seccomp_state() != st->env.seccomp ||
 	       atomic_read(&loop->waiters) || cosy_loop_is_lost(loop);
 }
@@ -212,7 +214,7 @@ static void cosy_sleeper_clear(struct cosy_loop *loop)
 
 /**
  * cosy_loop_sleep() - sleep until entries can be executed, and execute them
- * @loop:    the loop, entered; no entry can be executed now
+ * @loop:    the loop, entered; entries have just been executed
  * @st:	     initialised by cosy_loop_state()
  * @max:     stop after this number of completions, at least 1
  * @entered: set to false if the loop is not entered on return
