@@ -22,6 +22,7 @@
 #include "async/async.h"
 #include "async/coroutine.h"
 #include "async/socket.h"
+#include "async/transfer.h"
 #include "call/call.h"
 #include "compat/compat.h"
 #include "fast/calls.h"

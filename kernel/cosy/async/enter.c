@@ -21,6 +21,7 @@
 #include "async/async.h"
 #include "async/loop.h"
 #include "async/socket.h"
+#include "async/transfer.h"
 #include "call/call.h"
 #include "call/history.h"
 #include "fast/calls.h"
@@ -112,10 +113,12 @@ cosy_entry_call(struct cosy_state *st, unsigned int nr, u64 *args, s64 *result)
  */
 void cosy_loop_args(struct cosy_state *st, const struct cosy_async_call *call)
 {
-	unsigned int i;
-
-	for (i = 0; i < ARRAY_SIZE(call->args); i++)
-		cosy_env_arg(&st->env, i, call->args[i]);
+	cosy_env_arg(&st->env, 0, call->args[0]);
+	cosy_env_arg(&st->env, 1, call->args[1]);
+	cosy_env_arg(&st->env, 2, call->args[2]);
+	cosy_env_arg(&st->env, 3, call->args[3]);
+	cosy_env_arg(&st->env, 4, call->args[4]);
+	cosy_env_arg(&st->env, 5, call->args[5]);
 }
 
 /**
@@ -231,6 +234,8 @@ static bool cosy_entry_is_valid(u64 word)
 /* Return true if the process has the entry, although the loop still keeps something for it. */
 static bool cosy_parked_is_left(struct cosy_parked *parked)
 {
+	if (parked->is_idle)
+		return true;
 	if (parked->is_handed)
 		return cosy_handed_is_taken(parked);
 	return parked->is_coroutine && cosy_coroutine_is_left(parked);
@@ -284,7 +289,7 @@ static bool cosy_entry_special(struct cosy_loop *loop, struct cosy_state *st,
 
 	cosy_entry_args(&st->env, call.args);
 	/* A thread took the entry to user mode; the process has submitted it again. */
-	if (parked && parked->is_handed) {
+	if (parked && (parked->is_handed || parked->is_idle)) {
 		cosy_unpark(parked);
 		parked = NULL;
 	}
@@ -319,14 +324,111 @@ static bool cosy_entry_special(struct cosy_loop *loop, struct cosy_state *st,
 	return true;
 }
 
-/* Park an entry whose call has failed with -EAGAIN. Return what cosy_park() returns. */
-static noinline bool cosy_entry_park(struct cosy_loop *loop,
-				     const struct cosy_state *st, u32 index, u64 word)
+/*
+ * Return true for a recvfrom() or sendto() that cosy_transfer() can make: without an address. A
+ * receive with one of these flags does not wait for data, or may wait although there is some.
+ */
+static __always_inline bool cosy_entry_transfers(const struct pt_regs *regs, bool receives)
+{
+	const u64 unusual = MSG_OOB | MSG_ERRQUEUE | MSG_WAITALL;
+
+	return !regs->r8 && (!receives || (regs->dx && !(regs->r10 & unusual)));
+}
+
+/*
+ * Return true if an idle entry waits for the socket of its new call, and the socket has nothing to
+ * receive.
+ */
+static bool cosy_parked_waits(struct cosy_parked *parked, u64 word, const struct pt_regs *regs,
+			      struct file *file, const struct socket *socket)
+{
+	return !(COSY_ENTRY_FLAGS_OF(word) & COSY_ENTRY_WAIT_OUT) &&
+	       likely(cosy_transfer_may_wait(regs)) && cosy_target_is(&parked->target, file) &&
+	       cosy_socket_may_ask(socket) && cosy_park_idle(parked, file);
+}
+
+/*
+ * Continue with an entry that may wait, after its call has ended with @end and @result; it may have
+ * failed with -EAGAIN. @parked: idle, or NULL. Return as cosy_loop_submitted().
+ */
+static noinline int cosy_entry_attempted(struct cosy_loop *loop, struct cosy_state *st, u32 index,
+					 u64 word, struct cosy_parked *parked,
+					 enum cosy_call_end end, s64 result)
 {
 	struct cosy_async_call call = { .nr = COSY_ENTRY_NR_OF(word) };
+	u8 flags = COSY_ENTRY_FLAGS_OF(word);
 
 	cosy_entry_args(&st->env, call.args);
-	return cosy_park(loop, index, COSY_ENTRY_FLAGS_OF(word), &call);
+	switch (end) {
+	case COSY_CALL_MADE:
+		break;
+	case COSY_CALL_WAITS:
+		cosy_park_again(parked, flags, &call);
+		return 0;
+	case COSY_CALL_USER:
+		return cosy_loop_complete(loop, index, COSY_ENTRY_USER, false, 0);
+	case COSY_CALL_RESTARTED:
+		return -EINTR;
+	}
+	if (cosy_call_restarts(result))
+		return -EINTR;
+	if (result == -EAGAIN) {
+		if (cosy_park(loop, index, flags, &call))
+			return 0;
+	} else if (parked) {
+		parked->unused++;
+		cosy_park_rest(parked);
+	}
+	return cosy_loop_complete(loop, index, COSY_ENTRY_DONE, flags & COSY_ENTRY_SILENT,
+				  result);
+}
+
+/* The same as cosy_entry_transfer() for any call. */
+static noinline int cosy_entry_waiting(struct cosy_loop *loop, struct cosy_state *st, u32 index,
+				       u64 word, struct cosy_parked *parked)
+{
+	enum cosy_call_end end;
+	s64 result = 0;
+
+	end = cosy_entry_call(st, COSY_ENTRY_NR_OF(word), NULL, &result);
+	return cosy_entry_attempted(loop, st, index, word, parked, end, result);
+}
+
+/*
+ * Execute a submitted entry that may wait. If @parked, which is idle or NULL, already waits for the
+ * socket, a receive is made only if the socket has something to receive. Return as
+ * cosy_loop_submitted().
+ */
+static __always_inline int cosy_entry_transfer(struct cosy_loop *loop, struct cosy_state *st,
+					       u32 index, u64 word, struct cosy_parked *parked,
+					       bool receives)
+{
+	struct pt_regs *regs = &st->env.regs;
+	enum cosy_call_end end = COSY_CALL_MADE;
+	struct socket *socket;
+	struct cosy_fd fd;
+	s64 result = 0;
+
+	if (unlikely(cosy_ptraced()) || unlikely(!cosy_entry_transfers(regs, receives)) ||
+	    unlikely(!cosy_may_make(cosy_env_self(st), st, COSY_ENTRY_NR_OF(word))))
+		return cosy_entry_waiting(loop, st, index, word, parked);
+	cosy_history_clear();
+	fd = cosy_fd_get(regs->di);
+	socket = cosy_socket_of(fd.file);
+	if (unlikely(!socket)) {
+		cosy_fd_put(fd);
+		return cosy_entry_waiting(loop, st, index, word, parked);
+	}
+	if (receives && parked && cosy_parked_waits(parked, word, regs, fd.file, socket))
+		end = COSY_CALL_WAITS;
+	else
+		result = cosy_transfer(socket, regs, receives);
+	cosy_fd_put(fd);
+	/* A send does not tell whether the next receive waits. */
+	if (unlikely(result < 0) || (receives && unlikely(parked)))
+		return cosy_entry_attempted(loop, st, index, word, parked, end, result);
+	return cosy_entry_complete(loop, index, COSY_ENTRY_DONE,
+				   COSY_ENTRY_FLAGS_OF(word) & COSY_ENTRY_SILENT, result);
 }
 
 /*
@@ -351,22 +453,30 @@ static __always_inline int cosy_loop_submitted(struct cosy_loop *loop,
 	word = cosy_entry_read(&loop->entries[index], &st->env);
 	flags = COSY_ENTRY_FLAGS_OF(word);
 	trace_submit(loop->id, index, COSY_ENTRY_NR_OF(word));
-	if (unlikely(parked || !cosy_entry_is_call(word)) &&
-	    cosy_entry_special(loop, st, index, word, &ret))
-		return ret;
+	if (unlikely((parked && !parked->is_idle) || !cosy_entry_is_call(word))) {
+		if (cosy_entry_special(loop, st, index, word, &ret))
+			return ret;
+		parked = NULL;
+	}
 	trace_start(loop->id, index);
+	if (flags & (COSY_ENTRY_WAIT_IN | COSY_ENTRY_WAIT_OUT)) {
+		switch (COSY_ENTRY_NR_OF(word)) {
+		case __NR_recvfrom:
+			return cosy_entry_transfer(loop, st, index, word, parked, true);
+		case __NR_sendto:
+			return cosy_entry_transfer(loop, st, index, word, parked, false);
+		default:
+			return cosy_entry_waiting(loop, st, index, word, parked);
+		}
+	}
 	switch (cosy_entry_call(st, COSY_ENTRY_NR_OF(word), NULL, &result)) {
-	case COSY_CALL_MADE:
-		break;
 	case COSY_CALL_USER:
 		return cosy_loop_complete(loop, index, COSY_ENTRY_USER, false, 0);
 	case COSY_CALL_RESTARTED:
 		return -EINTR;
+	default:
+		break;
 	}
-	if (unlikely(result == -EAGAIN) &&
-	    flags & (COSY_ENTRY_WAIT_IN | COSY_ENTRY_WAIT_OUT) &&
-	    cosy_entry_park(loop, st, index, word))
-		return 0;
 	return cosy_entry_complete(loop, index, COSY_ENTRY_DONE,
 				   flags & COSY_ENTRY_SILENT, result);
 }
@@ -386,19 +496,72 @@ static bool cosy_parked_is_over(const struct cosy_parked *parked, struct file *f
 	return parked->call.nr == __NR_recvmsg && cosy_socket_receive_fails(socket);
 }
 
+/* Make a recvfrom() or sendto() of an entry whose wait has ended. Its arguments are in st->env. */
+static enum cosy_call_end cosy_parked_transfer(struct cosy_state *st, struct socket *socket,
+					       u32 nr, s64 *result)
+{
+	const struct pt_regs *regs = &st->env.regs;
+
+	if (unlikely(cosy_ptraced()) || unlikely(!cosy_may_make(cosy_env_self(st), st, nr)))
+		return COSY_CALL_USER;
+	cosy_history_clear();
+	*result = nr == __NR_recvfrom ? cosy_transfer(socket, regs, true) :
+					cosy_transfer(socket, regs, false);
+	return unlikely(cosy_call_restarts(*result)) ? COSY_CALL_RESTARTED : COSY_CALL_MADE;
+}
+
+/*
+ * Make the call of an entry whose wait has ended. Return how that has ended; COSY_CALL_WAITS if it
+ * has to wait further.
+ */
+static enum cosy_call_end cosy_parked_call(struct cosy_state *st, struct cosy_parked *parked,
+					   s64 *result)
+{
+	struct cosy_fd fd = cosy_fd_get(parked->call.args[0]);
+	struct socket *socket = cosy_socket_of(fd.file);
+	enum cosy_call_end end = COSY_CALL_MADE;
+	const u32 nr = parked->call.nr;
+	bool is_futile;
+
+	*result = -ECANCELED;
+	if (!cosy_parked_is_current(parked, fd.file))
+		goto put;
+	*result = -EAGAIN;
+	if (cosy_parked_is_over(parked, fd.file))
+		goto put;
+	is_futile = cosy_park_is_futile(fd.file, parked->events);
+	trace_start(parked->loop->id, parked->index);
+	cosy_loop_args(st, &parked->call);
+	if (socket && (nr == __NR_recvfrom || nr == __NR_sendto) &&
+	    cosy_entry_transfers(&st->env.regs, nr == __NR_recvfrom)) {
+		end = cosy_parked_transfer(st, socket, nr, result);
+		cosy_fd_put(fd);
+	} else {
+		/* The call may close the descriptor. */
+		cosy_fd_put(fd);
+		end = cosy_entry_call(st, nr, parked->call.args, result);
+	}
+	/* Another reader took the data. */
+	if (end == COSY_CALL_MADE && *result == -EAGAIN && !is_futile)
+		end = COSY_CALL_WAITS;
+	return end;
+put:
+	cosy_fd_put(fd);
+	return end;
+}
+
 /* The same for an entry whose wait has ended. */
 static int cosy_loop_ready(struct cosy_loop *loop, struct cosy_state *st,
 			   struct cosy_parked *parked)
 {
 	u8 status = COSY_ENTRY_DONE;
-	s64 result = -ECANCELED;
-	struct cosy_fd fd;
-	bool is_current;
-	bool is_futile;
-	bool is_over;
+	s64 result = 0;
 	bool silent;
 	u32 index;
 
+	/* An event from before it became idle. */
+	if (parked->is_idle)
+		return 0;
 	if (parked->is_coroutine)
 		return cosy_coroutine_ready(loop, st, parked);
 	if (parked->is_handed)
@@ -407,32 +570,24 @@ static int cosy_loop_ready(struct cosy_loop *loop, struct cosy_state *st,
 		return cosy_reading_ready(loop, st, parked);
 	silent = parked->silent;
 	index = parked->index;
-	fd = cosy_fd_get(parked->call.args[0]);
-	is_current = cosy_parked_is_current(parked, fd.file);
-	is_futile = cosy_park_is_futile(fd.file, parked->events);
-	is_over = cosy_parked_is_over(parked, fd.file);
-	cosy_fd_put(fd);
-	if (is_current && is_over) {
-		result = -EAGAIN;
-	} else if (is_current) {
-		trace_start(loop->id, index);
-		switch (cosy_loop_call(st, &parked->call, &result)) {
-		case COSY_CALL_MADE:
-			break;
-		case COSY_CALL_USER:
-			status = COSY_ENTRY_USER;
-			silent = false;
-			break;
-		case COSY_CALL_RESTARTED:
-			cosy_parked_again(parked);
-			return -EINTR;
-		}
-		/* Another reader took the data: keep waiting. */
-		if (result == -EAGAIN && status == COSY_ENTRY_DONE && !is_futile)
-			return 0;
+	switch (cosy_parked_call(st, parked, &result)) {
+	case COSY_CALL_MADE:
+		break;
+	case COSY_CALL_WAITS:
+		return 0;
+	case COSY_CALL_USER:
+		status = COSY_ENTRY_USER;
+		silent = false;
+		break;
+	case COSY_CALL_RESTARTED:
+		cosy_parked_again(parked);
+		return -EINTR;
 	}
-	cosy_unpark(parked);
-	return cosy_loop_complete(loop, index, status, silent, result);
+	if (result > 0)
+		cosy_park_rest(parked);
+	else
+		cosy_unpark(parked);
+	return cosy_entry_complete(loop, index, status, silent, result);
 }
 
 /* Return true if an entry can be executed. */
@@ -504,7 +659,7 @@ static loff_t cosy_loop_cancel(struct cosy_loop *loop, u64 index)
 		return -ENOENT;
 	index = array_index_nospec(index, loop->nentries);
 	parked = loop->parked[index];
-	if (!parked)
+	if (!parked || parked->is_idle)
 		return -ENOENT;
 	if (parked->is_coroutine) {
 		cosy_coroutine_cancel(parked);
@@ -516,7 +671,10 @@ static loff_t cosy_loop_cancel(struct cosy_loop *loop, u64 index)
 		if (ret < 0)
 			return ret;
 	}
-	cosy_unpark(parked);
+	if (parked->is_handed || parked->is_reading)
+		cosy_unpark(parked);
+	else
+		cosy_park_rest(parked);
 	WRITE_ONCE(loop->entries[index].status, COSY_ENTRY_FREE);
 	return COSY_ASYNC_ENTERED;
 }

@@ -11,7 +11,7 @@
  *	target.c	the files for which entries can wait
  *	coroutine.c	entries that run compounds
  *	calls.c	the calls at which compounds can be parked
- *	transfer.c	recvfrom() and sendto() of these calls
+ *	transfer.h	recvfrom() and sendto() of sockets
  *	socket.h	the state of a socket
  *	read.c	entries that read files on disks
  */
@@ -102,6 +102,7 @@ struct cosy_loop_cpu {
  * @handovers:	 number of times a thread was woken because another one slept in a call
  * @cpus:	 CPU -> counts
  * @parked:	 entry -> what the loop keeps for it, or NULL
+ * @idle:	 number of these that are idle
  * @ready_lock:	 protects @ready, the links in it, @sleeper, @works, @handovers and
  *		 @unreachable; nests inside the lock of a file's wait queue
  * @ready:	 struct cosy_parked whose file has had an event, or whose call was made
@@ -142,6 +143,7 @@ struct cosy_loop {
 	u64 handovers;
 	struct cosy_loop_cpu *cpus;
 	struct cosy_parked **parked;
+	u32 idle;
 	spinlock_t ready_lock;
 	struct list_head ready;
 	struct cosy_work works[COSY_WORKS];
@@ -201,6 +203,9 @@ struct cosy_target {
  * @is_coroutine: this is part of a struct cosy_coroutine
  * @is_handed: this is part of a struct cosy_handed
  * @is_reading: this is part of a struct cosy_reading
+ * @is_idle: its entry is complete. It stays in the wait queue, for no events, because the next
+ *	     entry with the same index often waits for the same file
+ * @unused: number of consecutive entries that were complete without waiting
  * @call:   the call, to be made again
  */
 struct cosy_parked {
@@ -214,17 +219,21 @@ struct cosy_parked {
 	bool is_coroutine;
 	bool is_handed;
 	bool is_reading;
+	bool is_idle;
+	u8 unused;
 	struct cosy_async_call call;
 };
 
 /**
  * enum cosy_call_end - how an attempt to make a call has ended
  * @COSY_CALL_MADE:	   the call has a result
+ * @COSY_CALL_WAITS:	   the entry already waits for the file, so the call was not made
  * @COSY_CALL_USER:	   the call has to be made from user mode
  * @COSY_CALL_RESTARTED: a signal interrupted the call; make it again after the signal
  */
 enum cosy_call_end {
 	COSY_CALL_MADE,
+	COSY_CALL_WAITS,
 	COSY_CALL_USER,
 	COSY_CALL_RESTARTED,
 };
@@ -298,6 +307,9 @@ static inline bool cosy_loop_is_entered(const struct cosy_loop *loop)
 u64 cosy_park_cost(void);
 bool cosy_park(struct cosy_loop *loop, u32 index, u8 flags,
 	       const struct cosy_async_call *call);
+void cosy_park_again(struct cosy_parked *parked, u8 flags,
+		     const struct cosy_async_call *call);
+void cosy_park_rest(struct cosy_parked *parked);
 void cosy_parked_init(struct cosy_parked *parked, struct cosy_loop *loop,
 		      u32 index);
 void cosy_parked_unqueue(struct cosy_parked *parked);
@@ -357,10 +369,6 @@ static inline bool cosy_parked_is_current(const struct cosy_parked *parked,
 {
 	return file && cosy_target_is(&parked->target, file);
 }
-
-/* transfer.c */
-long cosy_transfer(struct socket *socket, const struct pt_regs *regs,
-		   bool receives);
 
 /* read.c */
 unsigned int cosy_reading_submitted(struct cosy_loop *loop, struct cosy_state *st,

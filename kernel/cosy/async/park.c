@@ -27,6 +27,9 @@ module_param(max_waiters, uint, 0644);
 MODULE_PARM_DESC(max_waiters,
 		 "waiters of a file up to which an entry of a loop may wait for it (default 64)");
 
+/* Entries that are complete without waiting, until one leaves the queue of its file. */
+#define COSY_MAX_UNUSED	4
+
 #define COSY_EVENTS_IN	(EPOLLIN | EPOLLRDNORM | EPOLLRDHUP | EPOLLERR | EPOLLHUP)
 #define COSY_EVENTS_OUT	(EPOLLOUT | EPOLLWRNORM | EPOLLERR | EPOLLHUP)
 
@@ -110,12 +113,12 @@ static int cosy_parked_wake(struct wait_queue_entry *wait, unsigned int mode,
 {
 	struct cosy_parked *parked = container_of(wait, struct cosy_parked,
 						  wait);
+	__poll_t events = key_to_poll(key), awaited = READ_ONCE(parked->events);
 	struct cosy_loop *loop = parked->loop;
-	__poll_t events = key_to_poll(key);
 	bool tells, takes;
 
-	/* A wake-up without a key can be for any event. */
-	if (events && !(events & READ_ONCE(parked->events)))
+	/* A wake-up without a key can be for any event, but not for an idle entry. */
+	if (!awaited || (events && !(events & awaited)))
 		return 0;
 	spin_lock(&loop->ready_lock);
 	/* An exclusive waiter consumes the event, unless it has consumed one before. */
@@ -214,6 +217,8 @@ void cosy_parked_init(struct cosy_parked *parked, struct cosy_loop *loop,
 	parked->is_coroutine = false;
 	parked->is_handed = false;
 	parked->is_reading = false;
+	parked->is_idle = false;
+	parked->unused = 0;
 }
 
 static __poll_t cosy_parked_events(u8 flags)
@@ -458,25 +463,76 @@ bool cosy_park_idle(struct cosy_parked *parked, struct file *file)
 bool cosy_park(struct cosy_loop *loop, u32 index, u8 flags,
 	       const struct cosy_async_call *call)
 {
-	struct cosy_parked *parked = kmalloc(sizeof(*parked), COSY_GFP);
+	struct cosy_parked *parked = loop->parked[index];
 	struct cosy_fd fd;
 	bool waits;
 
-	if (!parked)
-		return false;
-	cosy_parked_init(parked, loop, index);
-	parked->silent = flags & COSY_ENTRY_SILENT;
-	parked->call = *call;
+	if (!parked) {
+		parked = kmalloc(sizeof(*parked), COSY_GFP);
+		if (!parked)
+			return false;
+		cosy_parked_init(parked, loop, index);
+	}
 	fd = cosy_fd_get(call->args[0]);
 	waits = cosy_park_on(parked, fd.file, flags);
 	cosy_fd_put(fd);
-	if (waits) {
-		trace_park(loop->id, index, call->args[0]);
-		WRITE_ONCE(loop->parked[index], parked);
-	} else {
-		kfree(parked);
+	if (!waits) {
+		cosy_unpark(parked);
+		return false;
 	}
-	return waits;
+	WRITE_ONCE(loop->parked[index], parked);
+	cosy_park_again(parked, flags, call);
+	return true;
+}
+
+/**
+ * cosy_park_again() - let an entry wait whose struct cosy_parked is in the queue of its file
+ * @parked: may be idle
+ * @flags:  flags of the entry
+ * @call:   its call
+ */
+void cosy_park_again(struct cosy_parked *parked, u8 flags,
+		     const struct cosy_async_call *call)
+{
+	struct cosy_loop *loop = parked->loop;
+
+	parked->silent = flags & COSY_ENTRY_SILENT;
+	parked->call = *call;
+	parked->unused = 0;
+	if (parked->is_idle) {
+		parked->is_idle = false;
+		WRITE_ONCE(loop->idle, loop->idle - 1);
+	}
+	trace_park(loop->id, parked->index, call->args[0]);
+}
+
+/**
+ * cosy_park_rest() - end the wait of an entry that is complete, but stay in the queue of its socket
+ * @parked: freed if nothing is gained by that
+ *
+ * Events walk the queue, and the queue of a file is limited. So only one waits there idly, and not
+ * if the last entries were complete without waiting.
+ */
+void cosy_park_rest(struct cosy_parked *parked)
+{
+	struct cosy_loop *loop = parked->loop;
+
+	if (parked->target.kind != COSY_TARGET_SOCKET || !cosy_parked_is_alone(parked) ||
+	    parked->unused >= COSY_MAX_UNUSED) {
+		cosy_unpark(parked);
+		return;
+	}
+	WRITE_ONCE(parked->events, 0);
+	/* An event that another CPU is just adding only makes the loop look once more. */
+	if (unlikely(!data_race(list_empty(&parked->ready)))) {
+		spin_lock_irq(&loop->ready_lock);
+		list_del_init(&parked->ready);
+		spin_unlock_irq(&loop->ready_lock);
+	}
+	if (!parked->is_idle) {
+		parked->is_idle = true;
+		WRITE_ONCE(loop->idle, loop->idle + 1);
+	}
 }
 
 /**
@@ -569,7 +625,11 @@ unsigned int cosy_park_interrupt_stale(struct cosy_loop *loop, int fd)
  */
 void cosy_unpark(struct cosy_parked *parked)
 {
-	WRITE_ONCE(parked->loop->parked[parked->index], NULL);
+	struct cosy_loop *loop = parked->loop;
+
+	WRITE_ONCE(loop->parked[parked->index], NULL);
+	if (parked->is_idle)
+		WRITE_ONCE(loop->idle, loop->idle - 1);
 	if (parked->is_reading) {
 		cosy_reading_free(parked);
 		return;

@@ -16,14 +16,16 @@
 /* Count the entries that are parked or handed to a thread, or whose compound has not ended. */
 static u32 cosy_loop_held(const struct cosy_loop *loop)
 {
-	u32 i, held = 0;
+	u32 i, idle, held = 0;
 
 	for (i = 0; i < loop->nentries; i++) {
 		held += READ_ONCE(loop->parked[i]) != NULL;
 		if (!(i & 0xfff))
 			cond_resched();
 	}
-	return held;
+	/* Idle ones belong to no entry. They may have changed meanwhile. */
+	idle = READ_ONCE(loop->idle);
+	return held > idle ? held - idle : 0;
 }
 
 static u64 cosy_loop_executed(const struct cosy_loop_cpu *cpu)

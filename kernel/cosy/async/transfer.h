@@ -1,10 +1,13 @@
-// SPDX-License-Identifier: GPL-2.0
+/* SPDX-License-Identifier: GPL-2.0 */
 /*
- * transfer.c - recvfrom() and sendto() of a socket that was looked up before.
+ * transfer.h - recvfrom() and sendto() of a socket that was looked up before.
  *
  * Does what __sys_recvfrom() and __sys_sendto() of net/socket.c do after their look-up, with the
  * same hooks of security modules, but without addresses.
  */
+#ifndef COSY_ASYNC_TRANSFER_H
+#define COSY_ASYNC_TRANSFER_H
+
 #include <linux/fs.h>
 #include <linux/minmax.h>
 #include <linux/net.h>
@@ -13,8 +16,23 @@
 #include <linux/uaccess.h>
 #include <linux/uio.h>
 
-#include "async/loop.h"
 #include "compat/compat.h"
+
+static __always_inline size_t cosy_transfer_size(const struct pt_regs *regs)
+{
+	return min_t(u64, regs->dx, MAX_RW_COUNT);
+}
+
+/**
+ * cosy_transfer_may_wait() - test whether recvfrom() may wait for data
+ * @regs: its arguments
+ *
+ * Return: false if it fails with -EFAULT before it looks at the socket.
+ */
+static __always_inline bool cosy_transfer_may_wait(const struct pt_regs *regs)
+{
+	return cosy_access_ok((void __user *)regs->si, cosy_transfer_size(regs));
+}
 
 /**
  * cosy_transfer() - call recvfrom() or sendto() without blocking
@@ -24,11 +42,11 @@
  *
  * Return: what the system call returns with MSG_DONTWAIT.
  */
-long cosy_transfer(struct socket *socket, const struct pt_regs *regs,
-		   bool receives)
+static __always_inline long cosy_transfer(struct socket *socket, const struct pt_regs *regs,
+					  bool receives)
 {
 	void __user *buffer = (void __user *)regs->si;
-	size_t size = min_t(u64, regs->dx, MAX_RW_COUNT);
+	size_t size = cosy_transfer_size(regs);
 	unsigned int flags = regs->r10 | MSG_DONTWAIT;
 	struct msghdr msg = {};
 
@@ -40,3 +58,5 @@ long cosy_transfer(struct socket *socket, const struct pt_regs *regs,
 	msg.msg_flags = flags & ~MSG_INTERNAL_SENDMSG_FLAGS;
 	return sock_sendmsg(socket, &msg);
 }
+
+#endif /* COSY_ASYNC_TRANSFER_H */
