@@ -197,6 +197,9 @@ static void leaving(void)
 	frame[FD] = 1000;
 	check(run(&loop, receive, frame, 0, 0) == 2 && (long long)frame[GOT] == -EBADF, "no file");
 	frame[FD] = (__u64)sv[0];
+	frame[BUF] = -4096ull;
+	check(run(&loop, receive, frame, 0, 0) == 2 && (long long)frame[GOT] == -EFAULT,
+	      "a buffer in the kernel, and nothing to receive");
 	frame[BUF] = 8;
 	send(sv[1], "x", 1, 0);
 	check(run(&loop, receive, frame, 0, 0) == 2 && (long long)frame[GOT] == -EFAULT, "no buffer");

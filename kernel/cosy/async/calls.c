@@ -220,11 +220,12 @@ static long cosy_file_try(struct cosy_coroutine *co, struct pt_regs *regs,
 
 /* Return true if a call that begins to receive waits, because the socket has nothing for it. */
 static __always_inline bool cosy_call_is_idle(struct cosy_coroutine *co,
+					      const struct pt_regs *regs,
 					      struct file *file,
 					      const struct socket *socket)
 {
-	return !co->waits && cosy_socket_may_ask(socket) &&
-	       cosy_park_idle(&co->parked, file);
+	return !co->waits && likely(cosy_transfer_may_wait(regs)) &&
+	       cosy_socket_may_ask(socket) && cosy_park_idle(&co->parked, file);
 }
 
 /*
@@ -280,7 +281,7 @@ static __always_inline long cosy_call_try(struct cosy_coroutine *co,
 	}
 	if (file_io)
 		cosy_file_args(regs, socket, receives);
-	if (receives && !direct && socket && cosy_call_is_idle(co, file, socket))
+	if (receives && !direct && socket && cosy_call_is_idle(co, regs, file, socket))
 		return COSY_PARKED;
 	result = cosy_call_ends(co, socket, receives);
 	if (result)
@@ -380,7 +381,7 @@ static __always_inline long cosy_call_usual(struct cosy_coroutine *co,
 	struct pt_regs *regs = &env->regs;
 	long result;
 
-	if (receives && cosy_call_is_idle(co, file, socket)) {
+	if (receives && cosy_call_is_idle(co, regs, file, socket)) {
 		co->waits = true;
 		env->parked = true;
 		return COSY_PARKED;
