@@ -30,7 +30,7 @@ class Bench:
     @property
     def asynchronous(self):
         """True if it measures operations of a loop."""
-        return "loops" in self.ways
+        return "entries" in self.ways
 
     @property
     def timed(self):
@@ -54,9 +54,9 @@ class Bench:
 ALL = ("native", "compound", "fast", "bound", "io_uring")
 NO_RING = ("native", "compound", "fast", "bound")
 WHOLE = ("native", "compound", "fast")
-# Operations of a loop: by plain calls or epoll, by the user executor, by batches in the module
-# (the default), by a loop of the module (COSY_EXECUTOR=kernel), and by io_uring.
-ASYNC = ("native", "user", "entries", "loops", "io_uring")
+# Operations of a loop: by plain calls or epoll, by the user executor, by the module (the default),
+# and by io_uring.
+ASYNC = ("native", "user", "entries", "io_uring")
 ASYNC_CALLS = ("page1", "page64", "cpu1", "cpu64", "statx1", "statx64", "wait-cancel",
                "handover", "handover64")
 # "functions": by COSY_ASYNC functions, in batches.

@@ -115,14 +115,14 @@ static bench_loop *loop_of(const struct bench *bench, const char *way)
 		return bench->bound;
 	if (!strcmp(way, "io_uring"))
 		return bench->io_uring;
-	if (!strcmp(way, "user") || !strcmp(way, "entries") || !strcmp(way, "loops"))
+	if (!strcmp(way, "user") || !strcmp(way, "entries"))
 		return bench->entries;
 	return NULL;
 }
 
 static _Noreturn void usage(const char *program, const struct bench *benches)
 {
-	fprintf(stderr, "usage: %s BENCH native|compound|fast|bound|io_uring|user|entries|loops|functions"
+	fprintf(stderr, "usage: %s BENCH native|compound|fast|bound|io_uring|user|entries|functions"
 		" [-r RUNS] [-n COUNT] [-i] [-d DIR]\nBENCH:", program);
 	for (; benches->name; benches++)
 		fprintf(stderr, " %s", benches->name);

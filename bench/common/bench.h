@@ -32,8 +32,8 @@ typedef uint64_t bench_loop(uint64_t count);
  * @native:	way "native", if it is not @region; or NULL
  * @bound:	way "bound": the loop in the kernel, or NULL
  * @io_uring:	way "io_uring", or NULL
- * @entries:	ways "user", "entries" and "loops": operations of a loop, made in user
- *		mode, in batches by the module, or by a loop of the module; or NULL
+ * @entries:	ways "user" and "entries": operations of a loop, made in user mode or by the
+ *		module; or NULL
  * @measure:	replaces the loops: measures one run of bench_way(), and returns the cost
  *		of one @per; or NULL
  * @expected:	returns the result that the loops must have for @count; or NULL
