@@ -91,9 +91,10 @@ static void answer_in_turn(struct cosy_async *op)
 /* A server sends its answer before it receives the next request, unless the module waits. */
 static void at_once(void)
 {
-	const char *executor = getenv("COSY_EXECUTOR");
+	struct cosy_loop_info info;
 
-	if (executor && !strcmp(executor, "kernel"))
+	EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
+	if (info.kernel)
 		return;
 	request(20, answer_in_turn);
 	EQUAL(cosy_loop_run(loop), 0);

@@ -81,6 +81,14 @@ void cosy_attempts_make(struct cosy_loop *loop)
 	}
 }
 
+void cosy_attempts_settle(struct cosy_loop *loop)
+{
+	do {
+		cosy_attempts_make(loop);
+		cosy_direct_collect(loop);
+	} while (cosy_attempts_pending(loop));
+}
+
 void cosy_attempts_init(struct cosy_loop *loop)
 {
 	enum cosy_executor executor = cosy_options().executor;

@@ -48,6 +48,9 @@ int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot)
 		cosy_timer_remove(loop, slot);
 		cosy_end(loop, slot, -ECANCELED);
 		return 0;
+	case COSY_SLOT_TRANSFER:
+		cosy_direct_fetch(loop, slot);
+		/* fall through */
 	case COSY_SLOT_PARKED:
 		if (s->lent) {
 			int err;
@@ -173,10 +176,15 @@ static int cancel_submitted(struct cosy_loop *loop, uint32_t first, uint32_t las
 	return cancelled;
 }
 
-/* Cancel an entry of a descriptor's list. A call that a thread has begun is not interrupted. */
+/*
+ * Cancel an entry of a descriptor's list, unless that was done when it was in the ring. A call that
+ * a thread has begun is not interrupted.
+ */
 static bool cancel_waiting_entry(struct cosy_loop *loop, uint32_t slot)
 {
-	return !(loop->slots[slot].lent && cosy_module_is_running(loop, slot)) &&
+	const struct cosy_slot *s = &loop->slots[slot];
+
+	return !s->cancelled && !(s->lent && cosy_module_is_running(loop, slot)) &&
 	       !cosy_slot_cancel(loop, slot);
 }
 

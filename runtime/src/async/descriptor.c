@@ -227,7 +227,7 @@ static int set_events(struct cosy_loop *loop, struct cosy_descriptor *d, int fd,
 		err = control(loop, EPOLL_CTL_ADD, fd, set);
 	else if (err == -EEXIST)
 		err = control(loop, EPOLL_CTL_MOD, fd, set);
-	d->added = err == 0;
+	cosy_descriptor_set_added(loop, d, err == 0);
 	d->armed = err || changes ? 0 : (uint16_t)events;
 	d->changes = err || !changes ? 0 : (uint16_t)events;
 	return (int)err;
@@ -293,7 +293,7 @@ static void disarm(struct cosy_loop *loop, struct cosy_descriptor *d, int fd)
 		return;
 	}
 	control(loop, EPOLL_CTL_DEL, fd, 0);
-	d->added = false;
+	cosy_descriptor_set_added(loop, d, false);
 	d->armed = d->changes = 0;
 }
 
@@ -352,7 +352,7 @@ void cosy_descriptor_forget(struct cosy_loop *loop, int fd)
 		return;
 	if (d->added)
 		control(loop, EPOLL_CTL_DEL, fd, 0);
-	d->added = false;
+	cosy_descriptor_set_added(loop, d, false);
 	d->armed = d->changes = 0;
 	d->kind = COSY_KIND_UNKNOWN;
 	loop->used[fd / 8] &= (uint8_t)~(1u << fd % 8);

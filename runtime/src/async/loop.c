@@ -252,7 +252,7 @@ static void cancel_all(struct cosy_loop *loop)
 				op->done(op);
 			cosy_lock(&loop->lock);
 		}
-	} while (loop->module.compounds);
+	} while (loop->module.compounds || cosy_attempts_pending(loop) || cosy_page_done(loop));
 }
 
 bool cosy_loop_quiesce(struct cosy_loop *loop)

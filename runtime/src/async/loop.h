@@ -10,7 +10,7 @@
  *	attempt.c	calls that do not block, made in batches
  *	transfer.h	recvfrom() and sendto() of sockets, made at once
  *	module.c	attempts, waits and compounds in the module
- *	direct.c	calls that never wait, submitted directly to the module
+ *	direct.c	calls that are submitted directly to the module
  *	descriptor.c	entries that wait for descriptors, by epoll
  *	timer.c		entries that wait for a time
  *	thread.c	calls that block, made by threads
@@ -33,6 +33,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 
@@ -78,6 +79,7 @@ enum cosy_slot_state {
 	COSY_SLOT_ATTEMPT,	/* in the batch of attempts */
 	COSY_SLOT_DIRECT,	/* in the module's page, DIRECT or NOWAIT, submitted there */
 	COSY_SLOT_SENT,		/* a processor's loop has it */
+	COSY_SLOT_TRANSFER,	/* in the module's page, submitted there, and in a list */
 	COSY_SLOT_PARKED,	/* in the module's page, for anything else */
 	COSY_SLOT_WAITING,	/* in the list of a descriptor */
 	COSY_SLOT_SLEEPING,	/* among the timers */
@@ -209,9 +211,12 @@ struct cosy_attempt {
  * @page:      the page; @entries, @submitted and @done are parts of it
  * @page_size: size of @page in bytes
  * @tail:      number of entries submitted so far
- * @direct:    number of DIRECT and NOWAIT entries, the last ones submitted, that are not yet
+ * @direct:    number of entries that were submitted directly, the last ones, and are not yet
  *	       published to the module
  * @direct_nowait: one of these is a NOWAIT call
+ * @receives: number of these that receive
+ * @idle:     number of times that entries which receive are published when a thread begins to sleep,
+ *	      because the last ones had nothing to receive
  * @head:      number of entries collected so far
  * @inside:    number of entries submitted and not collected, without those in state DIRECT
  * @compounds: number of entries inside that run compounds
@@ -232,6 +237,8 @@ struct cosy_module {
 	size_t page_size;
 	uint32_t tail;
 	uint32_t direct;
+	uint32_t receives;
+	uint32_t idle;
 	bool direct_nowait;
 	uint32_t head;
 	uint32_t inside;
@@ -389,6 +396,7 @@ struct cosy_cpu {
  * @closing:	the loop is being destroyed
  * @spreads:	the loop has processors
  * @attention:	not 0 if a submission has to check @external, @blocked, @closing and @spreads
+ * @nadded:	number of descriptors that were added to @epoll
  * @streak:	number of consecutive times that @epoll was not checked, because there was work
  * @chunks:	the table of descriptors
  * @nchunks:	its length
@@ -445,6 +453,7 @@ struct cosy_loop {
 	uint32_t waiters;
 	uint32_t inside;
 	struct cosy_event changed;
+	uint32_t nadded;
 	uint32_t streak;
 	struct cosy_descriptor **chunks;
 	uint32_t nchunks;
@@ -711,19 +720,51 @@ static inline void cosy_op_complete(struct cosy_async *op)
 }
 
 /**
- * cosy_direct_done() - test for completions in the module that are all in state DIRECT
+ * cosy_transfer_is_complete() - test whether the result of a recvfrom() or sendto() completes it
+ * @entry: the entry; args[0] need not be valid
+ * @nr:    the call, one of these two
  *
- * These are taken from the module's page without a copy to the loop's page.
+ * Return: false if cosy_attempted() has to decide.
  */
-static inline bool cosy_direct_done(const struct cosy_loop *loop)
+static inline bool cosy_transfer_is_complete(const struct cosy_async_entry *entry, long nr,
+					     int64_t result)
+{
+	return result >= 0 &&
+	       ((uint64_t)result == entry->args[2] ||
+		(nr == SYS_recvfrom && !(entry->args[3] & MSG_WAITALL)));
+}
+
+/* Return true if the next completion in the module's page is one for cosy_page_collect(). */
+static inline bool cosy_direct_is_next(const struct cosy_loop *loop)
+{
+	const struct cosy_module *m = &loop->module;
+	uint32_t slot = m->done[m->head & loop->mask];
+	const struct cosy_async_entry *entry = &m->entries[slot];
+	const struct cosy_slot *s = &loop->slots[slot];
+
+	if (s->state != COSY_SLOT_TRANSFER)
+		return s->state == COSY_SLOT_DIRECT;
+	/* It is the first of its list. */
+	return entry->status == COSY_ENTRY_DONE && s->next == COSY_NO_SLOT &&
+	       cosy_transfer_is_complete(entry, entry->nr, (int64_t)entry->args[0]);
+}
+
+/**
+ * cosy_direct_done() - test whether the next completion in the module is in state DIRECT or TRANSFER
+ *
+ * These are taken from the module's page without a copy to the loop's page. A TRANSFER is not if it
+ * has not ended, or another entry has to begin then.
+ */
+static COSY_ALWAYS_INLINE bool cosy_direct_done(const struct cosy_loop *loop)
 {
 	const struct cosy_module *m = &loop->module;
 
-	return m->page && !m->inside && m->head != cosy_index_load(&m->page->done_tail);
+	return m->page && m->head != cosy_index_load(&m->page->done_tail) &&
+	       cosy_direct_is_next(loop);
 }
 
 /** cosy_page_done() - return true if there are completed entries */
-static inline bool cosy_page_done(const struct cosy_loop *loop)
+static COSY_ALWAYS_INLINE bool cosy_page_done(const struct cosy_loop *loop)
 {
 	return loop->page->done_tail != loop->page->done_head || cosy_direct_done(loop);
 }
@@ -897,7 +938,14 @@ struct cosy_attempt *cosy_attempt_add(struct cosy_loop *loop, uint32_t slot);
 /** cosy_attempts_make() - make all attempts, and those that result from them */
 void cosy_attempts_make(struct cosy_loop *loop);
 
-/** cosy_attempts_flush() - the same if the batch has COSY_ATTEMPTS attempts */
+/**
+ * cosy_attempts_settle() - cosy_attempts_make(), and let no result stay in the module's page
+ *
+ * So all that is not complete can be cancelled.
+ */
+void cosy_attempts_settle(struct cosy_loop *loop);
+
+/** cosy_attempts_flush() - cosy_attempts_make() if the batch has COSY_ATTEMPTS attempts */
 static inline void cosy_attempts_flush(struct cosy_loop *loop)
 {
 	if (loop->nbatch >= COSY_ATTEMPTS)
@@ -1024,7 +1072,7 @@ void cosy_module_flush(struct cosy_loop *loop);
  * cosy_module_settle() - the same, before something is cancelled
  *
  * DIRECT entries that the module has not seen are put into the loop's ring instead. So are entries
- * that a lost module has given back.
+ * that a lost module has given back. What has ended is collected: it may be incomplete.
  */
 void cosy_module_settle(struct cosy_loop *loop);
 
@@ -1057,8 +1105,33 @@ void cosy_direct_made(struct cosy_loop *loop, uint32_t slot);
 /** cosy_direct_make_in_user_mode() - make the call of a direct entry here, or by a thread */
 void cosy_direct_make_in_user_mode(struct cosy_loop *loop, uint32_t slot);
 
+/**
+ * cosy_direct_answer() - send what callbacks have submitted, if that is little
+ *
+ * So a server with little to do answers before the program waits again. Otherwise one entry into
+ * the module makes all these calls.
+ *
+ * Return: true if entries are complete, or wait.
+ */
+static inline bool cosy_direct_answer(struct cosy_loop *loop)
+{
+	const struct cosy_module *m = &loop->module;
+
+	if (!m->direct || m->direct >= COSY_MIN_BATCH || m->receives || m->direct_nowait ||
+	    loop->page->submit_head != loop->page->submit_tail)
+		return false;
+	cosy_direct_make(loop);
+	return true;
+}
+
 /** cosy_direct_retract() - put direct entries that the module has not seen into the ring */
 void cosy_direct_retract(struct cosy_loop *loop);
+
+/** cosy_direct_collect() - take all completions in state DIRECT or TRANSFER to the loop's page */
+void cosy_direct_collect(struct cosy_loop *loop);
+
+/** cosy_direct_fetch() - make a TRANSFER entry a PARKED one, with its call in the loop's page */
+void cosy_direct_fetch(struct cosy_loop *loop, uint32_t slot);
 
 /* module.c */
 
@@ -1068,7 +1141,7 @@ static inline void cosy_module_publish(struct cosy_loop *loop)
 	struct cosy_module *m = &loop->module;
 
 	loop->info.attempts += m->direct;
-	m->direct = 0;
+	m->direct = m->receives = 0;
 	m->direct_nowait = false;
 	__atomic_store_n(&m->page->submit_tail, m->tail, __ATOMIC_RELEASE);
 }
@@ -1081,7 +1154,8 @@ static inline bool cosy_module_done(const struct cosy_loop *loop)
 {
 	const struct cosy_module *m = &loop->module;
 
-	return m->inside && m->head != cosy_index_load(&m->page->done_tail);
+	return m->inside && m->head != cosy_index_load(&m->page->done_tail) &&
+	       !cosy_direct_is_next(loop);
 }
 
 /**
@@ -1147,6 +1221,15 @@ cosy_descriptor_find(const struct cosy_loop *loop, int fd)
 	return &loop->chunks[chunk][(uint32_t)fd % COSY_CHUNK];
 }
 
+/** cosy_descriptor_set_added() - note whether epoll has a descriptor */
+static inline void cosy_descriptor_set_added(struct cosy_loop *loop, struct cosy_descriptor *d,
+					     bool added)
+{
+	loop->nadded += added;
+	loop->nadded -= d->added;
+	d->added = added;
+}
+
 /** cosy_socket_option() - an option of a socket that is an int; 0 if it cannot be read */
 int cosy_socket_option(int fd, int option);
 
@@ -1182,6 +1265,16 @@ static inline void cosy_descriptor_remove_only(struct cosy_loop *loop,
 	d->head[list] = d->tail[list] = COSY_NO_SLOT;
 	s->list = COSY_LIST_NONE;
 	loop->info.waiting--;
+}
+
+/** cosy_direct_end_transfer() - remove a complete TRANSFER entry, the only one of its list, from that */
+static inline void cosy_direct_end_transfer(struct cosy_loop *loop, uint32_t slot)
+{
+	const struct cosy_slot *s = &loop->slots[slot];
+
+	loop->module.inside--;
+	cosy_descriptor_remove_only(loop, cosy_descriptor_find(loop, s->fd), slot,
+				    (enum cosy_list)s->list);
 }
 
 /**

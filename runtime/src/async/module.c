@@ -131,6 +131,7 @@ static void open_module(struct cosy_loop *loop)
 	} else {
 		cosy_module_tell_used(loop);
 	}
+	m->waits = m->fd >= 0;
 	m->has_threads = m->fd >= 0 &&
 			 (m->page->features & NEEDED_FOR_THREADS) == NEEDED_FOR_THREADS;
 	m->has_nowait = m->fd >= 0 && m->page->features & COSY_ASYNC_NOWAIT;
@@ -142,11 +143,8 @@ void cosy_module_init(struct cosy_loop *loop)
 	struct cosy_module *m = &loop->module;
 
 	m->fd = -1;
-	/* Waiting in the module costs more than epoll (docs/async.md), so only if requested. */
-	if (cosy_options().executor != COSY_EXECUTOR_KERNEL)
-		return;
-	open_module(loop);
-	m->waits = m->fd >= 0;
+	if (cosy_options().executor == COSY_EXECUTOR_KERNEL)
+		open_module(loop);
 }
 
 bool cosy_module_makes_calls(struct cosy_loop *loop)
@@ -396,6 +394,8 @@ static void wait_without_module(struct cosy_loop *loop)
 			lent_back(loop, slot, false, 0);
 	}
 	for (uint32_t slot = 0; slot < loop->fresh; slot++) {
+		if (loop->slots[slot].state == COSY_SLOT_TRANSFER && is_submitted(loop, slot))
+			cosy_direct_fetch(loop, slot);
 		if (loop->slots[slot].state != COSY_SLOT_PARKED ||
 		    !is_submitted(loop, slot))
 			continue;
@@ -469,6 +469,7 @@ uint32_t cosy_module_sleep(struct cosy_loop *loop, uint64_t until)
 		m->page->sleep_ns = until > now ? until - now : 0;
 	}
 	m->page->sleep_fd = loop->epoll;
+	cosy_module_publish(loop);
 	atomic_store(&m->asleep, true);
 	cosy_loop_leave(loop);
 	entered = enter_by(fd, COSY_ASYNC_SLEEP | COSY_ASYNC_AWAIT | COSY_ASYNC_MAX_DONE);
@@ -536,6 +537,8 @@ void cosy_module_collect(struct cosy_loop *loop, uint32_t max_attempts)
 			cosy_direct_made(loop, slot);
 			continue;
 		}
+		if (loop->slots[slot].state == COSY_SLOT_TRANSFER)
+			cosy_direct_fetch(loop, slot);
 		a.nr = entry->nr;
 		a.result = (int64_t)entry->args[0];
 		a.slot = slot;
@@ -561,6 +564,7 @@ void cosy_module_collect(struct cosy_loop *loop, uint32_t max_attempts)
 
 void cosy_module_look(struct cosy_loop *loop)
 {
+	cosy_module_publish(loop);
 	if (!execute_page(loop))
 		module_lost(loop);
 	cosy_attempts_make(loop);
@@ -734,6 +738,8 @@ void cosy_module_settle(struct cosy_loop *loop)
 {
 	cosy_direct_retract(loop);
 	cosy_module_flush(loop);
-	if (loop->module.page && loop->module.fd < 0)
-		cosy_attempts_make(loop);
+	if (!loop->module.page || (!cosy_attempts_pending(loop) && !cosy_direct_done(loop)))
+		return;
+	cosy_attempts_settle(loop);
+	cosy_loop_tell(loop);
 }

@@ -9,6 +9,7 @@
 
 #include "../export.h"
 #include "loop.h"
+#include "transfer.h"
 
 _Static_assert(sizeof(struct cosy_async_entry) == 64, "an entry is a cache line");
 _Static_assert(sizeof(struct cosy_async_page) % 64 == 0, "entries are aligned");
@@ -104,7 +105,10 @@ void cosy_page_unsubmit(struct cosy_loop *loop, uint32_t slot)
 	struct cosy_async_page *page = loop->page;
 	struct cosy_slot *s = &loop->slots[slot];
 
-	set_submitted(s, (enum cosy_how)s->how, false);
+	/* One that was a TRANSFER stays in its list, as later entries may be behind it. */
+	if (s->state == COSY_SLOT_DIRECT)
+		set_submitted(s, (enum cosy_how)s->how, false);
+	s->state = COSY_SLOT_SUBMITTED;
 	loop->entries[slot].status = COSY_ENTRY_SUBMITTED;
 	/* Allowed, because the submitter and the executor of this page are the same. */
 	loop->submitted[--page->submit_head & loop->mask] = slot;
@@ -204,6 +208,42 @@ void cosy_page_send_held(struct cosy_loop *loop, struct cosy_async *op,
 	send_entry(loop, cpu, op->slot, COSY_HOW_COMPOUND, true);
 }
 
+/*
+ * Submit a recvfrom() or sendto() of a socket directly to the module, if nothing waits for the
+ * socket, the call waits for nothing unusual, and earlier entries are in the module's page.
+ */
+static COSY_ALWAYS_INLINE bool
+submit_transfer(struct cosy_loop *loop, uint32_t slot, bool receives,
+		uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
+		uint64_t a5)
+{
+	const enum cosy_list list = receives ? COSY_LIST_IN : COSY_LIST_OUT;
+	struct cosy_module *m = &loop->module;
+	struct cosy_descriptor *d;
+	struct cosy_slot *s;
+
+	if (loop->nbatch || loop->page->submit_head != loop->page->submit_tail)
+		return false;
+	d = cosy_descriptor_find(loop, (int)a0);
+	if (!d || d->kind != COSY_KIND_SOCKET || d->head[list] != COSY_NO_SLOT ||
+	    a3 & (COSY_UNUSUAL | MSG_WAITALL | MSG_FASTOPEN) || (receives && !a2))
+		return false;
+	set_call(&m->entries[slot], receives ? COSY_ENTRY_WAIT_IN : COSY_ENTRY_WAIT_OUT,
+		 receives ? SYS_recvfrom : SYS_sendto, a0, a1, a2, a3 | MSG_DONTWAIT, a4, a5);
+	s = &loop->slots[slot];
+	set_submitted(s, receives ? COSY_HOW_RECEIVE : COSY_HOW_SEND, false);
+	s->state = COSY_SLOT_TRANSFER;
+	s->fd = (int)a0;
+	s->done = 0;
+	cosy_descriptor_append_only(loop, d, slot, list);
+	m->submitted[m->tail++ & loop->mask] = slot;
+	m->direct++;
+	m->receives += receives;
+	m->inside++;
+	loop->info.submitted++;
+	return true;
+}
+
 /* Submit a call with a slot that was taken for it. */
 static COSY_ALWAYS_INLINE void submit(struct cosy_loop *loop, struct cosy_async *op,
 				      uint32_t slot, enum cosy_how how, long nr,
@@ -211,16 +251,18 @@ static COSY_ALWAYS_INLINE void submit(struct cosy_loop *loop, struct cosy_async 
 				      uint64_t a4, uint64_t a5)
 {
 	const uint8_t silent = op ? 0 : COSY_ENTRY_SILENT;
+	const bool receives = how == COSY_HOW_RECEIVE;
 	struct cosy_async_entry *entry = &loop->entries[slot];
 
 	entry->user_data = (uintptr_t)op;
+	entry->flags = silent;
 	if (cosy_direct_can_submit(loop, how)) {
 		set_call(&loop->module.entries[slot],
 			 how == COSY_HOW_NOWAIT ? COSY_ENTRY_NOWAIT : 0, nr, a0, a1, a2, a3,
 			 a4, a5);
-		entry->flags = silent;
 		publish_direct(loop, slot, how);
-	} else {
+	} else if (!loop->module.waits || (nr != SYS_recvfrom && nr != SYS_sendto) ||
+		   !submit_transfer(loop, slot, receives, a0, a1, a2, a3, a4, a5)) {
 		set_call(entry, silent, nr, a0, a1, a2, a3, a4, a5);
 		publish(loop, slot, how, false);
 	}
@@ -342,14 +384,18 @@ COSY_EXPORT int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op,
 	cosy_op_begin(op, slot);
 	if (how == COSY_HOW_DIRECT)
 		submit(loop, op, slot, COSY_HOW_DIRECT, nr, a0, a1, a2, a3, a4, a5);
+	else if (nr == SYS_recvfrom)
+		submit(loop, op, slot, COSY_HOW_RECEIVE, SYS_recvfrom, a0, a1, a2, a3, a4, a5);
+	else if (nr == SYS_sendto)
+		submit(loop, op, slot, COSY_HOW_SEND, SYS_sendto, a0, a1, a2, a3, a4, a5);
 	else
 		submit(loop, op, slot, how, nr, a0, a1, a2, a3, a4, a5);
 	return COSY_UNLIKELY(cosy_unlock_needs_wake(&loop->lock)) ? pass_lock_on(loop) : 0;
 }
 
 /*
- * Take the next completion of the module's page; all its completions are in state DIRECT. Entries
- * that the module has left to user mode may be added to the ring of completed entries.
+ * Take the next completion of the module's page if cosy_direct_done(). Entries that the module has
+ * left to user mode may be added to the ring of completed entries.
  */
 static COSY_ALWAYS_INLINE struct cosy_async *collect_direct(struct cosy_loop *loop)
 {
@@ -361,6 +407,8 @@ static COSY_ALWAYS_INLINE struct cosy_async *collect_direct(struct cosy_loop *lo
 		slot = m->done[m->head & loop->mask];
 		entry = &m->entries[slot];
 		cosy_index_store(&m->page->done_head, ++m->head);
+		if (loop->slots[slot].state == COSY_SLOT_TRANSFER)
+			cosy_direct_end_transfer(loop, slot);
 		if (entry->status == COSY_ENTRY_DONE &&
 		    !(loop->entries[slot].flags & COSY_ENTRY_SILENT)) {
 			loop->info.completed++;

@@ -117,7 +117,7 @@ static void waits_no_longer(struct cosy_loop *loop, uint32_t slot)
 		return;
 	/* If the program has closed it, its number may refer to another file in another epoll. */
 	if (!cosy_loop_owns(loop, fd))
-		cosy_descriptor_find(loop, fd)->added = false;
+		cosy_descriptor_set_added(loop, cosy_descriptor_find(loop, fd), false);
 	cosy_descriptor_forget(loop, fd);
 	cosy_loop_close_fd(loop, fd);
 }
@@ -710,6 +710,9 @@ static void start_descriptor(struct cosy_loop *loop, uint32_t slot, enum cosy_li
 			return;
 		}
 		cosy_descriptor_use(loop, fd);
+		/* The module waits for sockets. */
+		if (d->kind == COSY_KIND_SOCKET)
+			cosy_module_makes_calls(loop);
 	}
 	s->fd = fd;
 	/* With RWF_NOWAIT, the kernel does not ask the file. */
@@ -849,7 +852,7 @@ static void start_close(struct cosy_loop *loop, uint32_t slot)
 	bool waits, interrupts;
 
 	/* A close is ordered with all other entries: make the earlier ones now. */
-	cosy_attempts_make(loop);
+	cosy_attempts_settle(loop);
 	cosy_closed_range(entry->nr, (const uint64_t *)entry->args, &first, &last);
 	/* While the loop is destroyed, its threads make no more calls. */
 	waits = entry->nr == SYS_close && !loop->closing &&
@@ -867,11 +870,27 @@ static void start_close(struct cosy_loop *loop, uint32_t slot)
 		cosy_cpus_cancel_stale(loop, first, last);
 }
 
+/* Begin with an entry that was submitted to the module, but taken back. It is first in its list. */
+static void start_listed(struct cosy_loop *loop, uint32_t slot)
+{
+	struct cosy_slot *s = &loop->slots[slot];
+
+	s->state = COSY_SLOT_WAITING;
+	if (s->cancelled)
+		cosy_finish(loop, slot, -ECANCELED);
+	else
+		begin_first(loop, slot, cosy_descriptor_find(loop, s->fd));
+}
+
 void cosy_start(struct cosy_loop *loop, uint32_t slot)
 {
 	struct cosy_slot *s = &loop->slots[slot];
 	const struct cosy_async_entry *entry = &loop->entries[slot];
 
+	if (s->list != COSY_LIST_NONE) {
+		start_listed(loop, slot);
+		return;
+	}
 	cosy_page_prepare(loop, slot);
 	if (s->how == COSY_HOW_COMPOUND) {
 		/* The call may close descriptors that attempts use: make these now. */

@@ -59,15 +59,6 @@ cosy_transfer(struct cosy_loop *loop, const struct cosy_async_entry *entry,
 			 (long)entry->args[4], (long)entry->args[5]);
 }
 
-/* Return true if @result completes the call @nr. Otherwise cosy_attempted() has to decide. */
-static inline bool cosy_transferred(const struct cosy_async_entry *entry,
-				    long nr, int64_t result)
-{
-	return result >= 0 &&
-	       ((uint64_t)result == entry->args[2] ||
-		(nr == SYS_recvfrom && !(entry->args[3] & MSG_WAITALL)));
-}
-
 /* Continue an entry, which is in its list, after a partial transfer or a failure. */
 static inline void cosy_transfer_attempted(struct cosy_loop *loop,
 					   uint32_t slot, int64_t result)
@@ -100,7 +91,7 @@ cosy_transfer_call(struct cosy_loop *loop, uint32_t slot, long nr,
 	reported = cosy_is_reported(nr, d);
 	if (!reported) {
 		result = cosy_transfer(loop, entry, nr);
-		if (cosy_transferred(entry, nr, result)) {
+		if (cosy_transfer_is_complete(entry, nr, result)) {
 			cosy_complete_now(loop, slot, result, delivery);
 			return true;
 		}
@@ -173,7 +164,7 @@ static COSY_ALWAYS_INLINE bool cosy_transfer_ready(struct cosy_loop *loop, int f
 	    !cosy_can_transfer(loop, entry, d))
 		return false;
 	result = cosy_transfer(loop, entry, SYS_recvfrom);
-	if (!cosy_transferred(entry, SYS_recvfrom, result)) {
+	if (!cosy_transfer_is_complete(entry, SYS_recvfrom, result)) {
 		s->reported = true;
 		cosy_transfer_attempted(loop, slot, result);
 		return true;

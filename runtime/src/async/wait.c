@@ -19,6 +19,8 @@
 #define EVENTS		(COSY_WAIT_MAX / 2)
 /* After this number of deliveries without a check of epoll, epoll is checked. */
 #define MAX_STREAK	8
+/* After this number of sleeps without a look at what has arrived before, see execute_now(). */
+#define MAX_IDLE	64
 #define FOR_EVER	UINT64_MAX
 
 /**
@@ -62,7 +64,11 @@ static void execute_ring(struct cosy_loop *loop, struct cosy_delivery *delivery)
 	bool few = page->submit_tail - page->submit_head < COSY_MIN_BATCH;
 	uint32_t slot;
 
-	while ((slot = cosy_page_first(loop)) != COSY_NO_SLOT) {
+	while (page->submit_head != page->submit_tail) {
+		/* A callback has submitted these when the ring was empty, before the entries in it. */
+		if (COSY_UNLIKELY(loop->module.direct))
+			cosy_direct_make(loop);
+		slot = cosy_page_first(loop);
 		if (cosy_transfer_start(loop, slot, delivery))
 			continue;
 		cosy_page_taken(loop);
@@ -161,6 +167,15 @@ static void drain(int fd)
 }
 
 /*
+ * Return true if epoll may have events without which entries would wait for ever. A processor's
+ * thread takes new entries also when it has nothing else to do.
+ */
+static bool epoll_matters(const struct cosy_loop *loop)
+{
+	return loop->nadded || loop->external || (loop->cpu && loop->info.waiting);
+}
+
+/*
  * Check the descriptors, and wait for them until @until. Releases the lock while it waits, and
  * during callbacks.
  *
@@ -172,14 +187,16 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until,
 	struct epoll_event events[EVENTS];
 	uint64_t timer = cosy_timers_next(loop);
 	bool looked = loop->module.looked;
-	long n;
+	long n = 0;
 
-	/* No entry waits for epoll, and the module was just entered. */
-	if (!until && !loop->info.waiting && !loop->external && looked)
+	/* The module was just entered, and has all entries. */
+	if (!until && !epoll_matters(loop) && looked && !loop->module.direct)
 		return 0;
 	loop->module.looked = false;
-	n = until ? wait_for_others(loop, events, until < timer ? until : timer) :
-		    wait_for_events(loop, events, 0);
+	if (until)
+		n = wait_for_others(loop, events, until < timer ? until : timer);
+	else if (epoll_matters(loop))
+		n = wait_for_events(loop, events, 0);
 	for (long i = 0; i < n; i++) {
 		int fd = events[i].data.fd;
 
@@ -203,7 +220,8 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until,
 		}
 	}
 	/* epoll does not report events for which a thread could sleep in the module. */
-	if (!until && !looked && !loop->module.looked && cosy_module_sleeps(loop))
+	if (!until && (!looked || loop->module.direct) && !loop->module.looked &&
+	    cosy_module_sleeps(loop))
 		cosy_module_look(loop);
 	if (cosy_attempts_pending(loop))
 		cosy_attempts_make(loop);
@@ -218,8 +236,13 @@ static void deliver(struct cosy_loop *loop, struct cosy_delivery *delivery,
 {
 	struct cosy_async *op;
 
-	while (delivery->room && (op = cosy_page_collect(loop)))
-		cosy_deliver(loop, op, delivery);
+	do {
+		while (delivery->room && (op = cosy_page_collect(loop)))
+			cosy_deliver(loop, op, delivery);
+	} while (delivery->room && cosy_direct_answer(loop));
+	/* Otherwise completions in the module's page could wait for ever, behind new ones. */
+	if (!delivery->room && loop->page->done_head != loop->page->done_tail)
+		cosy_direct_collect(loop);
 	if (delivery->count == delivered)
 		return;
 	cosy_loop_changed(loop);
@@ -258,16 +281,20 @@ static int wait_for_other(struct cosy_loop *loop, uint64_t until)
 /* Return true if entries, or another event loop, wait for what epoll or the module reports. */
 static bool others_wait(const struct cosy_loop *loop)
 {
-	return loop->info.waiting || loop->external || cosy_module_sleeps(loop);
+	return epoll_matters(loop) || cosy_module_sleeps(loop);
 }
 
 /* After deliveries, or with some to make, return true if epoll and the module have to be checked. */
 static bool too_long_ago(struct cosy_loop *loop)
 {
+	bool looked = loop->module.looked;
+
 	if (!others_wait(loop) || loop->streak++ < MAX_STREAK)
 		return false;
+	loop->streak = 0;
 	loop->module.looked = false;
-	return true;
+	/* Entering the module is enough, and it may have been entered for what is delivered. */
+	return epoll_matters(loop) || !looked;
 }
 
 /* Return how many operations a thread may deliver before it checks its goal again. */
@@ -277,6 +304,36 @@ static unsigned int room(const struct cosy_loop *loop, const struct goal *goal,
 	if (atomic_load(&loop->stop))
 		return 0;
 	return goal->ops ? COSY_WAIT_MAX : COSY_WAIT_MAX - delivered;
+}
+
+/* Return true if there is nothing to do but to receive, and to wait until something arrives. */
+static bool only_receives(const struct cosy_loop *loop, const struct goal *goal)
+{
+	const struct cosy_module *m = &loop->module;
+
+	return m->receives == m->tail - m->page->submit_head && !loop->nbatch && !loop->cpu &&
+	       loop->page->submit_head == loop->page->submit_tail && !cosy_page_done(loop) &&
+	       !cosy_module_done(loop) && goal->min && goal->until && !loop->blocked &&
+	       cosy_module_sleeps(loop);
+}
+
+/*
+ * Execute submitted entries. If there is probably nothing to receive, leave that to the entry into
+ * the module in which the thread sleeps. Return true if so.
+ */
+static COSY_ALWAYS_INLINE bool execute_now(struct cosy_loop *loop, const struct goal *goal,
+					   struct cosy_delivery *delivery)
+{
+	bool receives = COSY_UNLIKELY(loop->module.receives) && only_receives(loop, goal);
+
+	if (receives && loop->module.idle) {
+		loop->module.idle--;
+		return true;
+	}
+	cosy_execute(loop, delivery);
+	if (receives)
+		loop->module.idle = cosy_page_done(loop) ? 0 : MAX_IDLE;
+	return false;
 }
 
 /*
@@ -300,11 +357,11 @@ static int wait_once(struct cosy_loop *loop, const struct goal *goal,
 }
 
 /*
- * Deliver, and wait, until a goal is reached. The submitted entries have just been executed.
- * Return what wait_locked() returns.
+ * Deliver, and wait, until a goal is reached. The submitted entries have just been executed, unless
+ * @sleeps: then they will be when the thread sleeps. Return what wait_locked() returns.
  */
 static COSY_NOINLINE int wait_for_goal(struct cosy_loop *loop, const struct goal *goal,
-				       struct cosy_delivery *delivery)
+				       struct cosy_delivery *delivery, bool sleeps)
 {
 	unsigned int delivered = 0;
 	bool checked = false;
@@ -322,15 +379,15 @@ static COSY_NOINLINE int wait_for_goal(struct cosy_loop *loop, const struct goal
 			return 0;
 		if (err)
 			return err;
-		if (!cosy_page_done(loop) && !cosy_attempts_pending(loop) &&
-		    loop->page->submit_head == loop->page->submit_tail) {
+		if (sleeps || (!cosy_page_done(loop) && !cosy_attempts_pending(loop) &&
+			       loop->page->submit_head == loop->page->submit_tail)) {
 			err = wait_once(loop, goal, delivery, checked);
 			if (err == -ETIME)
 				return 0;
 			checked = true;
 		}
 		delivery->room = room(loop, goal, delivery->count);
-		cosy_execute(loop, delivery);
+		sleeps = execute_now(loop, goal, delivery);
 	}
 }
 
@@ -343,13 +400,13 @@ static COSY_ALWAYS_INLINE int wait_locked(struct cosy_loop *loop, const struct g
 					  unsigned int *delivered)
 {
 	struct cosy_delivery delivery = { .room = room(loop, goal, 0) };
+	bool sleeps = execute_now(loop, goal, &delivery);
 	int err = 0;
 
-	cosy_execute(loop, &delivery);
 	/* Often the goal is reached, nothing else waits, and no thread has to be told. */
 	if (goal->ops || !goal->min || delivery.count < goal->min || loop->waiters ||
 	    loop->attention || cosy_page_done(loop) || others_wait(loop))
-		err = wait_for_goal(loop, goal, &delivery);
+		err = wait_for_goal(loop, goal, &delivery, sleeps);
 	*delivered = delivery.count;
 	return err;
 }
