@@ -242,19 +242,27 @@ static bool cosy_parked_is_left(struct cosy_parked *parked)
 }
 
 /* Execute an entry with COSY_ENTRY_NOWAIT. Return the number of completed entries: 1. */
-static int cosy_entry_nowait(struct cosy_loop *loop, struct cosy_state *st, u32 index,
-			     u8 flags, const struct cosy_async_call *call)
+static noinline int cosy_entry_nowait(struct cosy_loop *loop, struct cosy_state *st, u32 index,
+				      u64 word)
 {
+	u32 nr = COSY_ENTRY_NR_OF(word);
 	s64 result = -EAGAIN;
+	u64 args[6];
 
 	trace_start(loop->id, index);
-	if (likely(!cosy_ptraced()) &&
-	    cosy_may_make(cosy_env_self(st), st, call->nr))
-		result = cosy_nowait_call(call->nr, call->args);
+	cosy_entry_args(&st->env, args);
+	if (likely(!cosy_ptraced()) && cosy_may_make(cosy_env_self(st), st, nr))
+		result = cosy_nowait_call(nr, args);
 	if (result == -EAGAIN)
 		return cosy_loop_complete(loop, index, COSY_ENTRY_USER, false, 0);
-	return cosy_loop_complete(loop, index, COSY_ENTRY_DONE,
-				  flags & COSY_ENTRY_SILENT, result);
+	return cosy_entry_complete(loop, index, COSY_ENTRY_DONE,
+				   COSY_ENTRY_FLAGS_OF(word) & COSY_ENTRY_SILENT, result);
+}
+
+/* Return true for an entry of a call that has COSY_ENTRY_NOWAIT and no other flag. */
+static bool cosy_entry_is_nowait(u64 word)
+{
+	return (u32)word >> 8 == COSY_ENTRY_NOWAIT && COSY_ENTRY_NR_OF(word) < COSY_ENTRY_SPECIAL;
 }
 
 /*
@@ -285,8 +293,13 @@ static bool cosy_entry_special(struct cosy_loop *loop, struct cosy_state *st,
 	struct cosy_async_call call = { .nr = COSY_ENTRY_NR_OF(word) };
 	struct cosy_parked *parked = loop->parked[index];
 	u8 flags = COSY_ENTRY_FLAGS_OF(word);
-	bool valid = cosy_entry_is_valid(word);
+	bool valid;
 
+	if (likely(!parked) && cosy_entry_is_nowait(word)) {
+		*ret = cosy_entry_nowait(loop, st, index, word);
+		return true;
+	}
+	valid = cosy_entry_is_valid(word);
 	cosy_entry_args(&st->env, call.args);
 	/* A thread took the entry to user mode; the process has submitted it again. */
 	if (parked && (parked->is_handed || parked->is_idle)) {
@@ -306,7 +319,7 @@ static bool cosy_entry_special(struct cosy_loop *loop, struct cosy_state *st,
 		return true;
 	}
 	if (flags & COSY_ENTRY_NOWAIT) {
-		*ret = cosy_entry_nowait(loop, st, index, flags, &call);
+		*ret = cosy_entry_nowait(loop, st, index, word);
 		return true;
 	}
 	if (flags & COSY_ENTRY_BUFFERED) {

@@ -257,6 +257,12 @@ static COSY_ALWAYS_INLINE void submit(struct cosy_loop *loop, struct cosy_async 
 	entry->user_data = (uintptr_t)op;
 	entry->flags = silent;
 	if (cosy_direct_can_submit(loop, how)) {
+		if (how == COSY_HOW_NOWAIT) {
+			/* A thread may have to make the call: compounds must not close it. */
+			if ((int)a0 >= 0 && cosy_takes_fd(nr))
+				cosy_descriptor_use(loop, (int)a0);
+			loop->module.direct_nowait = true;
+		}
 		set_call(&loop->module.entries[slot],
 			 how == COSY_HOW_NOWAIT ? COSY_ENTRY_NOWAIT : 0, nr, a0, a1, a2, a3,
 			 a4, a5);
@@ -283,14 +289,6 @@ void cosy_page_submit(struct cosy_loop *loop, struct cosy_async *op, enum cosy_h
 {
 	uint32_t slot = begin(loop, op);
 
-	if (how == COSY_HOW_NOWAIT && cosy_direct_can_submit(loop, how)) {
-		/*
-		 * A thread may have to make the call, so compounds must not close the descriptor.
-		 */
-		if (cosy_takes_fd(nr))
-			cosy_descriptor_use(loop, (int)args[0]);
-		loop->module.direct_nowait = true;
-	}
 	submit(loop, op, slot, how, nr, args[0], args[1], args[2], args[3], args[4], args[5]);
 }
 
@@ -372,7 +370,7 @@ COSY_EXPORT int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op,
 	enum cosy_how how = cosy_how(nr);
 	uint32_t slot;
 
-	if (COSY_UNLIKELY(!op) || COSY_UNLIKELY(how < COSY_HOW_DIRECT) ||
+	if (COSY_UNLIKELY(!op) || COSY_UNLIKELY(how < COSY_HOW_NOWAIT) ||
 	    COSY_UNLIKELY(!*loop->owner) || COSY_UNLIKELY(!cosy_try_lock(&loop->lock)))
 		return submit_slowly(loop, op, nr,
 				     (const uint64_t[]){ a0, a1, a2, a3, a4, a5 });
@@ -384,6 +382,8 @@ COSY_EXPORT int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op,
 	cosy_op_begin(op, slot);
 	if (how == COSY_HOW_DIRECT)
 		submit(loop, op, slot, COSY_HOW_DIRECT, nr, a0, a1, a2, a3, a4, a5);
+	else if (how == COSY_HOW_NOWAIT)
+		submit(loop, op, slot, COSY_HOW_NOWAIT, nr, a0, a1, a2, a3, a4, a5);
 	else if (nr == SYS_recvfrom)
 		submit(loop, op, slot, COSY_HOW_RECEIVE, SYS_recvfrom, a0, a1, a2, a3, a4, a5);
 	else if (nr == SYS_sendto)
