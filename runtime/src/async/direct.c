@@ -91,16 +91,8 @@ void cosy_direct_made(struct cosy_loop *loop, uint32_t slot)
 
 void cosy_direct_collect(struct cosy_loop *loop)
 {
-	struct cosy_module *m = &loop->module;
-
-	while (cosy_direct_done(loop)) {
-		uint32_t slot = m->done[m->head & loop->mask];
-
-		cosy_index_store(&m->page->done_head, ++m->head);
-		if (loop->slots[slot].state == COSY_SLOT_TRANSFER)
-			cosy_direct_end_transfer(loop, slot);
-		cosy_direct_made(loop, slot);
-	}
+	while (cosy_direct_done(loop))
+		cosy_direct_made(loop, cosy_direct_take(loop));
 }
 
 void cosy_direct_make(struct cosy_loop *loop)

@@ -1267,14 +1267,21 @@ static inline void cosy_descriptor_remove_only(struct cosy_loop *loop,
 	loop->info.waiting--;
 }
 
-/** cosy_direct_end_transfer() - remove a complete TRANSFER entry, the only one of its list, from that */
-static inline void cosy_direct_end_transfer(struct cosy_loop *loop, uint32_t slot)
+/** cosy_direct_take() - take the next completion in the module's page if cosy_direct_done() */
+static COSY_ALWAYS_INLINE uint32_t cosy_direct_take(struct cosy_loop *loop)
 {
+	struct cosy_module *m = &loop->module;
+	uint32_t slot = m->done[m->head & loop->mask];
 	const struct cosy_slot *s = &loop->slots[slot];
 
-	loop->module.inside--;
-	cosy_descriptor_remove_only(loop, cosy_descriptor_find(loop, s->fd), slot,
-				    (enum cosy_list)s->list);
+	cosy_index_store(&m->page->done_head, ++m->head);
+	/* It is the only one of its list. */
+	if (s->state == COSY_SLOT_TRANSFER) {
+		m->inside--;
+		cosy_descriptor_remove_only(loop, cosy_descriptor_find(loop, s->fd), slot,
+					    (enum cosy_list)s->list);
+	}
+	return slot;
 }
 
 /**

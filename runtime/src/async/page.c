@@ -399,16 +399,12 @@ COSY_EXPORT int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op,
  */
 static COSY_ALWAYS_INLINE struct cosy_async *collect_direct(struct cosy_loop *loop)
 {
-	struct cosy_module *m = &loop->module;
 	const struct cosy_async_entry *entry;
 	uint32_t slot;
 
 	while (cosy_direct_done(loop)) {
-		slot = m->done[m->head & loop->mask];
-		entry = &m->entries[slot];
-		cosy_index_store(&m->page->done_head, ++m->head);
-		if (loop->slots[slot].state == COSY_SLOT_TRANSFER)
-			cosy_direct_end_transfer(loop, slot);
+		slot = cosy_direct_take(loop);
+		entry = &loop->module.entries[slot];
 		if (entry->status == COSY_ENTRY_DONE &&
 		    !(loop->entries[slot].flags & COSY_ENTRY_SILENT)) {
 			loop->info.completed++;
