@@ -224,8 +224,7 @@ static __always_inline bool cosy_call_is_idle(struct cosy_coroutine *co,
 					      struct file *file,
 					      const struct socket *socket)
 {
-	return !co->waits && likely(cosy_transfer_may_wait(regs)) &&
-	       cosy_socket_may_ask(socket) && cosy_park_idle(&co->parked, file);
+	return !co->waits && cosy_transfer_waits(&co->parked, regs, file, socket);
 }
 
 /*

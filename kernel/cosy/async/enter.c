@@ -356,8 +356,8 @@ static bool cosy_parked_waits(struct cosy_parked *parked, u64 word, const struct
 			      struct file *file, const struct socket *socket)
 {
 	return !(COSY_ENTRY_FLAGS_OF(word) & COSY_ENTRY_WAIT_OUT) &&
-	       likely(cosy_transfer_may_wait(regs)) && cosy_target_is(&parked->target, file) &&
-	       cosy_socket_may_ask(socket) && cosy_park_idle(parked, file);
+	       cosy_target_is(&parked->target, file) &&
+	       cosy_transfer_waits(parked, regs, file, socket);
 }
 
 /*

@@ -16,6 +16,8 @@
 #include <linux/uaccess.h>
 #include <linux/uio.h>
 
+#include "async/loop.h"
+#include "async/socket.h"
 #include "compat/compat.h"
 
 static __always_inline size_t cosy_transfer_size(const struct pt_regs *regs)
@@ -24,14 +26,23 @@ static __always_inline size_t cosy_transfer_size(const struct pt_regs *regs)
 }
 
 /**
- * cosy_transfer_may_wait() - test whether recvfrom() may wait for data
- * @regs: its arguments
+ * cosy_transfer_waits() - let a receive that begins wait without making it, if that is possible
+ * @parked: what waits; see cosy_park_idle()
+ * @regs:   the arguments of recvfrom()
+ * @file:   the file of @socket
+ * @socket: the socket
  *
- * Return: false if it fails with -EFAULT before it looks at the socket.
+ * A call whose buffer is no address of a process fails before it looks at the socket.
+ *
+ * Return: true if it waits, because the socket has nothing to receive; false if the caller has to
+ * make the call.
  */
-static __always_inline bool cosy_transfer_may_wait(const struct pt_regs *regs)
+static __always_inline bool cosy_transfer_waits(struct cosy_parked *parked,
+						const struct pt_regs *regs, struct file *file,
+						const struct socket *socket)
 {
-	return cosy_access_ok((void __user *)regs->si, cosy_transfer_size(regs));
+	return likely(cosy_access_ok((void __user *)regs->si, cosy_transfer_size(regs))) &&
+	       cosy_socket_may_ask(socket) && cosy_park_idle(parked, file);
 }
 
 /**
