@@ -259,12 +259,6 @@ static noinline int cosy_entry_nowait(struct cosy_loop *loop, struct cosy_state 
 				   COSY_ENTRY_FLAGS_OF(word) & COSY_ENTRY_SILENT, result);
 }
 
-/* Return true for an entry of a call that has COSY_ENTRY_NOWAIT and no other flag. */
-static bool cosy_entry_is_nowait(u64 word)
-{
-	return (u32)word >> 8 == COSY_ENTRY_NOWAIT && COSY_ENTRY_NR_OF(word) < COSY_ENTRY_SPECIAL;
-}
-
 /*
  * Return true if the next entry is also for a thread. This only saves wake-ups: the process may
  * change the entry, but cosy_loop_execute() wakes threads in any case.
@@ -293,25 +287,11 @@ static bool cosy_entry_special(struct cosy_loop *loop, struct cosy_state *st,
 	struct cosy_async_call call = { .nr = COSY_ENTRY_NR_OF(word) };
 	struct cosy_parked *parked = loop->parked[index];
 	u8 flags = COSY_ENTRY_FLAGS_OF(word);
-	bool valid;
+	bool valid = cosy_entry_is_valid(word);
+	bool is_compound = valid && call.nr == COSY_ENTRY_COMPOUND;
 
-	if (likely(!parked) && cosy_entry_is_nowait(word)) {
-		*ret = cosy_entry_nowait(loop, st, index, word);
-		return true;
-	}
-	valid = cosy_entry_is_valid(word);
-	cosy_entry_args(&st->env, call.args);
-	/* A thread took the entry to user mode; the process has submitted it again. */
-	if (parked && (parked->is_handed || parked->is_idle)) {
-		cosy_unpark(parked);
-		parked = NULL;
-	}
-	if (valid && call.nr == COSY_ENTRY_COMPOUND) {
-		*ret = cosy_coroutine_submitted(loop, st, index, &call);
-		return true;
-	}
-	/* The process has submitted something else instead of continuing the compound. */
-	if (parked)
+	/* Only a compound that was left can be continued. */
+	if (parked && !(is_compound && parked->is_coroutine))
 		cosy_unpark(parked);
 	if (!valid) {
 		*ret = cosy_loop_complete(loop, index, COSY_ENTRY_DONE,
@@ -320,6 +300,11 @@ static bool cosy_entry_special(struct cosy_loop *loop, struct cosy_state *st,
 	}
 	if (flags & COSY_ENTRY_NOWAIT) {
 		*ret = cosy_entry_nowait(loop, st, index, word);
+		return true;
+	}
+	cosy_entry_args(&st->env, call.args);
+	if (is_compound) {
+		*ret = cosy_coroutine_submitted(loop, st, index, &call);
 		return true;
 	}
 	if (flags & COSY_ENTRY_BUFFERED) {
