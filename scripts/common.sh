@@ -93,7 +93,10 @@ apt_lists() {
 	for source; do
 		echo "${source/ / [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] }"
 	done >"$dir/sources.list"
+	# Which packages are installed here must not affect which versions are chosen.
+	: >"$dir/status"
 	cat >"$dir/apt.conf" <<-EOF
+		Dir::State::Status "$dir/status";
 		Dir::Etc::SourceList "$dir/sources.list";
 		Dir::Etc::SourceParts "-";
 		Dir::State::Lists "$dir/lists";
