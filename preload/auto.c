@@ -21,10 +21,10 @@
 #include <stdint.h>
 #include <sys/auxv.h>
 
+#include "device/own.h"
+#include "device/static-libc.h"
 #include "next.h"
-#include "own.h"
 #include "state.h"
-#include "static-libc.h"
 #include "symbols.h"
 
 /* After this many calls, a slot without the address of libc's function is not read again. */

@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#include "export.h"
+#include "device/export.h"
 #include "open.h"
 
 enum { CHUNK = 16 * 1024 };

@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "export.h"
+#include "device/export.h"
 
 /*
  * A block of entries together with their records stays below 128 KiB: from there on

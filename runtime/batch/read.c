@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#include "export.h"
+#include "device/export.h"
 #include "open.h"
 
 COSY_EXPORT ssize_t cosy_read_many(int dirfd, const char *const *paths,

@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 
-#include "export.h"
+#include "device/export.h"
 
 COSY_EXPORT ssize_t cosy_stat_many(int dirfd, const char *const *paths,
 				   size_t count, int flags, struct stat *status,

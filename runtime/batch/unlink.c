@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <unistd.h>
 
-#include "export.h"
+#include "device/export.h"
 
 COSY_EXPORT ssize_t cosy_unlink_many(int dirfd, const char *const *paths,
 				     size_t count, int flags, int *results)

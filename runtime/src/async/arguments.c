@@ -18,7 +18,7 @@
 
 #include <linux/userfaultfd.h>
 
-#include "../sys.h"
+#include "device/sys.h"
 #include "loop.h"
 
 /* The C library's headers have these for GNU sources only. */

@@ -7,9 +7,9 @@
  */
 #include <string.h>
 
-#include "../device.h"
-#include "../options.h"
-#include "../sys.h"
+#include "device/device.h"
+#include "device/options.h"
+#include "device/sys.h"
 #include "loop.h"
 
 struct cosy_attempt *cosy_attempt_add(struct cosy_loop *loop, uint32_t slot)

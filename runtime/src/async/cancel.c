@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <poll.h>
 
-#include "../export.h"
-#include "../sys.h"
+#include "device/export.h"
+#include "device/sys.h"
 #include "loop.h"
 
 /* Return true for a close() of a function, which must be made: the function would not repeat it. */

@@ -16,8 +16,8 @@
 #include <stdlib.h>
 #include <sys/syscall.h>
 
-#include "../export.h"
-#include "../sys.h"
+#include "device/export.h"
+#include "device/sys.h"
 #include "loop.h"
 
 #define MAX_MEMBERS	1024u

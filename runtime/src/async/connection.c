@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-#include "../sys.h"
+#include "device/sys.h"
 #include "loop.h"
 
 /* The C library's headers have this for GNU sources only. */

@@ -19,11 +19,11 @@
 
 #include <cosy/exec.h>
 
-#include "../device.h"
-#include "../export.h"
-#include "../region.h"
-#include "../reserved.h"
-#include "../stats.h"
+#include "device/device.h"
+#include "device/export.h"
+#include "region/region.h"
+#include "region/reserved.h"
+#include "function/counters.h"
 #include "loop.h"
 #include "task.h"
 

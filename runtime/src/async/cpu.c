@@ -31,8 +31,8 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "../export.h"
-#include "../sys.h"
+#include "device/export.h"
+#include "device/sys.h"
 #include "loop.h"
 
 /* A word has one bit for each. */

@@ -21,7 +21,7 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 
-#include "../sys.h"
+#include "device/sys.h"
 #include "loop.h"
 
 #define FAILED	((uint32_t)(EPOLLERR | EPOLLHUP))

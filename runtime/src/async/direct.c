@@ -17,7 +17,7 @@
  */
 #include <sys/socket.h>
 
-#include "../sys.h"
+#include "device/sys.h"
 #include "loop.h"
 #include "transfer.h"
 

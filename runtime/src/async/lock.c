@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "../sys.h"
+#include "device/sys.h"
 #include "lock.h"
 
 static long futex_wait(uint32_t *word, uint32_t value,

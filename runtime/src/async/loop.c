@@ -12,9 +12,9 @@
 #include <sys/timerfd.h>
 #include <time.h>
 
-#include "../descriptor.h"
-#include "../export.h"
-#include "../sys.h"
+#include "device/descriptor.h"
+#include "device/export.h"
+#include "device/sys.h"
 #include "loop.h"
 
 #define DEFAULT_ENTRIES	4096u

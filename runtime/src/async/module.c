@@ -20,11 +20,11 @@
 
 #include <linux/cosy.h>
 
-#include "../descriptor.h"
-#include "../device.h"
-#include "../message.h"
-#include "../options.h"
-#include "../sys.h"
+#include "device/descriptor.h"
+#include "device/device.h"
+#include "device/message.h"
+#include "device/options.h"
+#include "device/sys.h"
 #include "loop.h"
 
 /* The features of a module that can run compounds of COSY_ASYNC functions. */

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../export.h"
+#include "device/export.h"
 #include "loop.h"
 #include "transfer.h"
 

@@ -14,7 +14,7 @@
 
 #include <cosy/calls.h>
 
-#include "../sys.h"
+#include "device/sys.h"
 #include "loop.h"
 #include "transfer.h"
 

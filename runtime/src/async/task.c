@@ -12,10 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../export.h"
-#include "../library.h"
-#include "../message.h"
-#include "../sys.h"
+#include "device/export.h"
+#include "device/library.h"
+#include "device/message.h"
+#include "device/sys.h"
 #include "loop.h"
 #include "task.h"
 

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-#include "../sys.h"
+#include "device/sys.h"
 #include "loop.h"
 
 #define STACK_SIZE	(128u << 10)

@@ -14,7 +14,7 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-#include "../sys.h"
+#include "device/sys.h"
 #include "loop.h"
 
 /* Flags with which a call does not wait, or waits for something else; with MSG_PEEK perhaps. */

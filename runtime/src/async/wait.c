@@ -10,8 +10,8 @@
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 
-#include "../export.h"
-#include "../sys.h"
+#include "device/export.h"
+#include "device/sys.h"
 #include "loop.h"
 #include "transfer.h"
 

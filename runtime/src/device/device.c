@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * device.c - the descriptor of /dev/cosy.
+ *
+ * One per process and copy of libcosy; descriptor.c chooses its number. The
+ * program may close it, or open something else under its number: an entry
+ * through another file does nothing, and the device is opened again.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/cosy.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <valgrind/valgrind.h>
+
+#include <cosy/format.h>
+
+#include "device/descriptor.h"
+#include "device/device.h"
+#include "device/message.h"
+#include "device/sys.h"
+
+/* Besides descriptors: none; of a parked one, what park() makes of it. */
+#define NONE		(-1)
+#define PARKED(fd)	(-2 - (fd))	/* and the other way round */
+/* Ticks of the time-stamp counter, some seconds. */
+#define PARKED_TICKS	(1ull << 33)
+
+int cosy_device_fd = NONE;
+
+static bool barred;		/* no system call on it any more */
+static uint64_t parked_until;	/* by the time-stamp counter */
+static uint64_t device_rdev;	/* what the descriptor must refer to */
+static int device_pid;		/* the process that opened it */
+
+static long sys_close(int fd)
+{
+	return cosy_sys(SYS_close, fd, 0, 0);
+}
+
+/* Return: 0 and the module's answer; -errno if this is not the module's file. */
+static long ask(int fd, struct cosy_info *info)
+{
+	return cosy_sys(SYS_ioctl, fd, COSY_IOC_INFO, (long)info);
+}
+
+static bool is_among(uint32_t version, uint32_t oldest, uint32_t newest)
+{
+	return oldest <= version && version <= newest;
+}
+
+/*
+ * Open the device, check it, and set @info as far as it was told. Valgrind does not know what the
+ * module writes, and would report it as uninitialised.
+ */
+static int open_device(struct cosy_info *info)
+{
+	long fd, ret;
+
+	*info = (struct cosy_info){ .size = sizeof(*info) };
+	if (RUNNING_ON_VALGRIND)
+		return -EOPNOTSUPP;
+	fd = cosy_sys6(SYS_openat, AT_FDCWD, (long)COSY_DEVICE,
+		       O_RDWR | O_CLOEXEC, 0, 0, 0);
+	if (fd < 0)
+		return (int)fd;
+
+	ret = ask((int)fd, info);
+	if (ret < 0)
+		ret = -ENODEV;
+	else if (!is_among(COSY_ABI, info->oldest_abi, info->abi) ||
+		 !is_among(COSY_VERSION, info->oldest_format, info->format))
+		ret = -EPROTO;
+	else if (info->flags & COSY_INFO_TRACED)
+		ret = -EBUSY;
+	if (ret < 0) {
+		sys_close((int)fd);
+		return (int)ret;
+	}
+	return cosy_descriptor_hide((int)fd);
+}
+
+/* Return: the device number @fd refers to, 0 if it is no character device. */
+static uint64_t character_device(int fd)
+{
+	struct stat st;
+
+	if (cosy_sys(SYS_fstat, fd, (long)&st, 0) < 0 || !S_ISCHR(st.st_mode))
+		return 0;
+	return st.st_rdev;
+}
+
+static bool is_ours(int fd)
+{
+	uint64_t rdev = __atomic_load_n(&device_rdev, __ATOMIC_RELAXED);
+
+	return fd >= 0 && rdev && character_device(fd) == rdev;
+}
+
+/* Open the device anew and put it in the place of @old, which is given up. */
+static int replace(int old, struct cosy_info *info)
+{
+	int fd;
+
+	if (cosy_device_barred())
+		return -EPERM;
+	fd = open_device(info);
+	if (fd < 0)
+		return fd;
+	__atomic_store_n(&device_rdev, character_device(fd), __ATOMIC_RELAXED);
+	if (!__atomic_compare_exchange_n(&cosy_device_fd, &old, fd, false,
+					 __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) {
+		sys_close(fd);
+		return old >= 0 ? old : -EBUSY;
+	}
+	__atomic_store_n(&device_pid, (int)cosy_sys(SYS_getpid, 0, 0, 0),
+			 __ATOMIC_RELAXED);
+	/* What the program has put in the place of ours stays open. */
+	if (old != fd && is_ours(old))
+		sys_close(old);
+	return fd;
+}
+
+void cosy_device_park(void)
+{
+	int fd = __atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED);
+
+	__atomic_store_n(&parked_until, __builtin_ia32_rdtsc() + PARKED_TICKS,
+			 __ATOMIC_RELAXED);
+	while (fd >= 0 &&
+	       !__atomic_compare_exchange_n(&cosy_device_fd, &fd, PARKED(fd),
+					    true, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED))
+		;
+}
+
+bool cosy_device_parked(void)
+{
+	return __atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED) < NONE &&
+	       __builtin_ia32_rdtsc() <
+		       __atomic_load_n(&parked_until, __ATOMIC_RELAXED);
+}
+
+/* The descriptor, which is not parked any more. */
+static int taken_back(void)
+{
+	int fd = __atomic_load_n(&cosy_device_fd, __ATOMIC_ACQUIRE);
+
+	while (fd < NONE) {
+		if (__atomic_compare_exchange_n(&cosy_device_fd, &fd,
+						PARKED(fd), true,
+						__ATOMIC_RELAXED,
+						__ATOMIC_RELAXED))
+			return PARKED(fd);
+	}
+	return fd;
+}
+
+int cosy_device_get(void)
+{
+	struct cosy_info info;
+	int fd;
+
+	if (cosy_device_parked())
+		return -EBUSY;
+	fd = taken_back();
+	return is_ours(fd) ? fd : replace(fd, &info);
+}
+
+int cosy_device_get_own(void)
+{
+	struct cosy_info info;
+	int fd;
+
+	if (cosy_device_parked())
+		return -EBUSY;
+	fd = taken_back();
+	if (is_ours(fd) && __atomic_load_n(&device_pid, __ATOMIC_RELAXED) ==
+				   cosy_sys(SYS_getpid, 0, 0, 0))
+		return fd;
+	return replace(fd, &info);
+}
+
+void cosy_device_close(void)
+{
+	int fd = __atomic_exchange_n(&cosy_device_fd, NONE, __ATOMIC_ACQ_REL);
+
+	if (fd < NONE)
+		fd = PARKED(fd);
+	if (is_ours(fd))
+		sys_close(fd);
+}
+
+/* Of the single calls (preload/state.h), if the program makes any. */
+extern void cosy_after_filter(void)
+	__attribute__((weak, visibility("hidden")));
+
+void cosy_device_bar(void)
+{
+	if (&cosy_after_filter)
+		cosy_after_filter();
+	__atomic_store_n(&barred, true, __ATOMIC_RELAXED);
+	/* It stays open: closing it is a system call, too. */
+	__atomic_store_n(&cosy_device_fd, NONE, __ATOMIC_RELAXED);
+}
+
+bool cosy_device_barred(void)
+{
+	return __atomic_load_n(&barred, __ATOMIC_RELAXED);
+}
+
+bool cosy_device_gone(int error)
+{
+	return error != -EMFILE && error != -ENFILE && error != -ENOMEM &&
+	       error != -EINTR && error != -EBUSY;
+}
+
+/* The module knows versions @oldest to @newest of @what, and not @version. */
+static void explain_versions(const char *what, uint32_t oldest, uint32_t newest,
+			     uint32_t version)
+{
+	struct cosy_number from, to, needs;
+
+	cosy_message("module has ", what, " ", cosy_number(&from, oldest),
+		     oldest == newest ? "" : " to ",
+		     oldest == newest ? "" : cosy_number(&to, newest),
+		     ", this program needs ", cosy_number(&needs, version),
+		     NULL);
+}
+
+static void explain_failure(int error, const struct cosy_info *info)
+{
+
+	switch (-error) {
+	case ENOENT:
+	case ENXIO:
+		cosy_message("cannot open " COSY_DEVICE ": module not loaded"
+			     " (try: sudo modprobe cosy)", NULL);
+		break;
+	case EACCES:
+	case EPERM:
+		cosy_message("cannot open " COSY_DEVICE ": permission denied"
+			     " (it is meant to have mode 0666)", NULL);
+		break;
+	case EPROTO:
+		if (!is_among(COSY_ABI, info->oldest_abi, info->abi))
+			explain_versions("ABI", info->oldest_abi, info->abi,
+					 COSY_ABI);
+		else
+			explain_versions("compound format", info->oldest_format,
+					 info->format, COSY_VERSION);
+		break;
+	case EBUSY:
+		cosy_message("the program is being traced or debugged: its"
+			     " regions run natively", NULL);
+		break;
+	case EOPNOTSUPP:
+		cosy_message("valgrind does not know what the module writes:"
+			     " regions run natively", NULL);
+		break;
+	case ENODEV:
+		cosy_message(COSY_DEVICE " is not the Cosy module's device, or"
+			     " the module is older than this program", NULL);
+		break;
+	default:
+		cosy_message("cannot open " COSY_DEVICE ": ", strerror(-error),
+			     NULL);
+	}
+}
+
+bool cosy_device_available(bool explain)
+{
+	enum { UNKNOWN, YES, NO };
+	static int available;
+	int known = __atomic_load_n(&available, __ATOMIC_ACQUIRE);
+	struct cosy_info info;
+	int fd;
+
+	if (known != UNKNOWN)
+		return known == YES;
+
+	fd = replace(NONE, &info);
+	if (!__atomic_compare_exchange_n(&available, &known,
+					 fd < 0 ? NO : YES, false,
+					 __ATOMIC_RELEASE, __ATOMIC_ACQUIRE))
+		return known == YES;
+	if (fd < 0 && explain)
+		explain_failure(fd, &info);
+	return fd >= 0;
+}

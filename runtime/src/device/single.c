@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * single.c - make a call of the user executor by an entry of its own.
+ *
+ * A run that loses by its up-calls goes on in user mode. Its calls that take names
+ * still gain there: an entry for one call takes fewer instructions than the plain call.
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/cosy.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+
+#include <cosy/exec.h>
+
+#include "device/device.h"
+#include "device/single.h"
+#include "device/sys.h"
+
+/* The numbers of calls. */
+#define NR_CALLS	512
+
+/* Indexed by number: the module has refused to make this call, and always will. */
+static bool refused[NR_CALLS];
+
+/* Return true if it pays to make this call by an entry of its own. */
+static bool pays_alone(unsigned int nr)
+{
+#define COSY_PRELOAD_IF(function, name, ...) \
+	if (nr == SYS_##name)                \
+		return true;
+#include <preload.def>
+	return false;
+}
+
+/*
+ * An entry returned @ret, which is neither a result nor an interrupted call: the call
+ * was not made.
+ */
+static void not_made(unsigned int nr, long ret)
+{
+	switch ((uint64_t)ret) {
+	case COSY_CALL_LEFT | COSY_CALL_TRACED:
+		cosy_device_park();
+		break;
+	case COSY_CALL_LEFT | COSY_CALL_UNKNOWN:
+	case COSY_CALL_LEFT | COSY_CALL_FILTERED:
+		__atomic_store_n(&refused[nr % NR_CALLS], true, __ATOMIC_RELAXED);
+		break;
+	default:
+		/* Not the device any more: the run's next entry opens it again. */
+		break;
+	}
+}
+
+long cosy_single_call(const struct cosy_env *env, unsigned int nr)
+{
+	int fd = __atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED);
+	struct cosy_call call;
+	long ret;
+
+	/* Filters may forbid the entry, even if it would fail. */
+	if (fd < 0 || !pays_alone(nr) ||
+	    __atomic_load_n(&refused[nr % NR_CALLS], __ATOMIC_RELAXED))
+		return cosy_env_plain_call(env, nr);
+	call.nr = nr;
+	call.status = 0;
+	for (unsigned int i = 0; i < COSY_MAX_ARGS; i++)
+		call.args[i] = (uint64_t)env->args[i];
+	ret = cosy_sys(SYS_lseek, fd, (long)(COSY_RUN_TAG | (uintptr_t)&call),
+		       COSY_CALL_WHENCE);
+	if ((uint64_t)ret >> 32 == COSY_CALL_DONE >> 32)
+		return (int32_t)ret;
+	if (call.status == COSY_CALL_INTERRUPTED && ret == -EINTR)
+		return ret;
+	not_made(nr, ret);
+	return cosy_env_plain_call(env, nr);
+}

@@ -1,0 +1,55 @@
+//===-- heap.cpp - An allocator that keeps to its memory ------------------===//
+//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The only C++ in libcosy: headers, no library. Compiled without exceptions;
+// what would throw is asked not to.
+//
+//===----------------------------------------------------------------------===//
+
+#include "function/heap.h"
+
+#include <boost/interprocess/mem_algo/rbtree_best_fit.hpp>
+#include <boost/interprocess/offset_ptr.hpp>
+#include <boost/interprocess/sync/mutex_family.hpp>
+
+using namespace boost::interprocess;
+
+namespace {
+/// Whoever calls has locked.
+using Heap = rbtree_best_fit<null_mutex_family, offset_ptr<void>>;
+
+Heap *heapOf(cosy_heap *H) { return reinterpret_cast<Heap *>(H); }
+} // namespace
+
+cosy_heap *cosy_heap_init(void *Memory, size_t Size) {
+  return reinterpret_cast<cosy_heap *>(
+      ::new (Memory, boost_container_new_t()) Heap(Size, 0));
+}
+
+void cosy_heap_grow(cosy_heap *H, size_t Size) { heapOf(H)->grow(Size); }
+
+void *cosy_heap_alloc(cosy_heap *H, size_t Size, size_t Alignment) {
+  if (Alignment <= Heap::Alignment)
+    return heapOf(H)->allocate(Size);
+  return heapOf(H)->allocate_aligned(Size, Alignment);
+}
+
+bool cosy_heap_expand(cosy_heap *H, void *Block, size_t Size) {
+  Heap::size_type Got = Size;
+  char *Reuse = static_cast<char *>(Block);
+  return heapOf(H)->allocation_command<char>(expand_fwd | nothrow_allocation,
+                                             Size, Got, Reuse);
+}
+
+size_t cosy_heap_size(const cosy_heap *H, const void *Block) {
+  return reinterpret_cast<const Heap *>(H)->size(Block);
+}
+
+size_t cosy_heap_unused(const cosy_heap *H) {
+  return reinterpret_cast<const Heap *>(H)->get_free_memory();
+}
+
+void cosy_heap_free(cosy_heap *H, void *Block) { heapOf(H)->deallocate(Block); }

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * region.h - what the parts of libcosy ask about a region.
+ */
+#ifndef COSY_RUNTIME_REGION_H
+#define COSY_RUNTIME_REGION_H
+
+#include <stdbool.h>
+
+#include <cosy.h>
+#include <cosy/region.h>
+
+#include "device/options.h"
+
+/**
+ * cosy_region_has_native() - test whether there is native code to run instead
+ * @region: a region of a program, or the one inside a struct cosy
+ */
+static inline bool cosy_region_has_native(const struct cosy_region *region)
+{
+	const struct cosy_limits *limits = region->limits;
+
+	/* cosy_init() knows of no place in a program. */
+	return region->function && (!limits || limits->policy == COSY_RESUME);
+}
+
+/**
+ * cosy_region_executor() - who is to run a region
+ * @region: the region
+ *
+ * Opens the device if the kernel is wanted. Thread-safe; async-signal-safe
+ * after the first call of the process.
+ *
+ * Return: KERNEL, USER or NATIVE.
+ */
+enum cosy_executor cosy_region_executor(const struct cosy_region *region);
+
+/**
+ * cosy_region_is_used() - test whether a region may run as a compound, or is counted
+ * @region: the region
+ *
+ * The same at each call. Return: false if only its native code ever runs.
+ */
+bool cosy_region_is_used(const struct cosy_region *region);
+
+/**
+ * cosy_region_is_watched() - test whether a region runs natively when it loses
+ * @region: a region that may run in the kernel
+ *
+ * Not where somebody has told where it runs, or has set limits that only a
+ * compound keeps to. User functions learn by themselves where they run. Parts of
+ * COSY_ASYNC functions are not entered for each call.
+ *
+ * Return: false if it is not for libcosy to choose.
+ */
+static inline bool cosy_region_is_watched(const struct cosy_region *region)
+{
+	return cosy_options().executor == COSY_EXECUTOR_AUTO &&
+	       region->function && !region->limits && !region->nfunctions &&
+	       !(region->flags & COSY_REGION_ASYNC);
+}
+
+#endif /* COSY_RUNTIME_REGION_H */
