@@ -9,7 +9,6 @@
 #include "llvm/ADT/StringSet.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Instructions.h"
-#include "llvm/IR/Instructions.h"
 
 using namespace llvm;
 
