@@ -4,10 +4,10 @@
  * the disk; without it, threads do. The results are the same.
  */
 // RUN: %async-compile -O2
-// RUN: %vm env COSY_EXECUTOR=user timeout 900 bash %root/test/kernel/Inputs/on-a-slow-disk.sh %t
-// RUN: %vm env COSY_EXECUTOR=auto timeout 900 bash %root/test/kernel/Inputs/on-a-slow-disk.sh %t
-// RUN: %vm env COSY_EXECUTOR=kernel timeout 900 bash %root/test/kernel/Inputs/on-a-slow-disk.sh %t
-#include "../kernel/slow-disk.h"
+// RUN: %vm env COSY_EXECUTOR=user timeout 900 bash %S/Inputs/on-a-slow-disk.sh %t
+// RUN: %vm env COSY_EXECUTOR=auto timeout 900 bash %S/Inputs/on-a-slow-disk.sh %t
+// RUN: %vm env COSY_EXECUTOR=kernel timeout 900 bash %S/Inputs/on-a-slow-disk.sh %t
+#include "slow-disk.h"
 #include "functions.h"
 
 #define SIZE	(8u << 20)

@@ -7,7 +7,7 @@
 // In a VM of one CPU, because an emulated machine with several CPUs does not always survive
 // patching tracepoints.
 // RUN: %root/scripts/vm/run --smp 1 -- %t
-#include "workers.h"
+#include "../async/kernel/Inputs/workers.h"
 
 #include <sys/mount.h>
 #include <sys/stat.h>

@@ -7,7 +7,7 @@
 // RUN: %compile %s -o %t
 // RUN: %vm timeout 900 %t
 
-#include "workers.h"
+#include "Inputs/workers.h"
 
 #include <limits.h>
 #include <signal.h>

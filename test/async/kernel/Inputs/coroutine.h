@@ -5,7 +5,7 @@
 #ifndef COROUTINE_H
 #define COROUTINE_H
 
-#include "loop.h"
+#include "../../../kernel/loop.h"
 
 #include <sys/inotify.h>
 

@@ -7,16 +7,16 @@
  */
 
 // RUN: %compile %s -o %t
-// RUN: %root/scripts/vm/run -- timeout 900 bash %S/Inputs/on-a-slow-disk.sh %t
+// RUN: %root/scripts/vm/run -- timeout 900 bash %S/../Inputs/on-a-slow-disk.sh %t
 
-#include "loop.h"
+#include "../../kernel/loop.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <stddef.h>
 
-#include "slow-disk.h"
+#include "../Inputs/slow-disk.h"
 
 #define SIZE		(8u << 20)
 #define PIECE		4096u

@@ -7,7 +7,7 @@
 // RUN: %compile %s -o %t
 // RUN: %vm timeout 900 %t
 
-#include "coroutine.h"
+#include "Inputs/coroutine.h"
 
 #include <fcntl.h>
 #include <limits.h>

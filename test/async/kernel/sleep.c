@@ -10,7 +10,7 @@
 // RUN: %vm sh -c '$(cat /proc/sys/kernel/modprobe) binder_linux || uname -r | grep -q -e -cosy-'
 // RUN: %vm timeout 900 %t
 
-#include "loop.h"
+#include "../../kernel/loop.h"
 
 #include <linux/android/binder.h>
 #include <pthread.h>

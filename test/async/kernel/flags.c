@@ -8,7 +8,7 @@
 // RUN: %compile %s -o %t
 // RUN: %vm timeout 300 %t
 
-#include "coroutine.h"
+#include "Inputs/coroutine.h"
 
 #include <netinet/in.h>
 

@@ -7,8 +7,8 @@
 // RUN: %compile %s -o %t
 // RUN: %vm timeout 900 %t
 
-#include "loop.h"
-#include "uring.h"
+#include "../../kernel/loop.h"
+#include "../../kernel/uring.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>

@@ -8,7 +8,7 @@
 // RUN: %compile %s -o %t
 // RUN: %vm timeout 900 %t
 
-#include "coroutine.h"
+#include "Inputs/coroutine.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>

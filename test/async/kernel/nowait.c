@@ -8,7 +8,7 @@
 // RUN: %compile %s -o %t
 // RUN: %vm timeout 900 bash %S/Inputs/on-each-file-system.sh %t
 
-#include "loop.h"
+#include "../../kernel/loop.h"
 
 #include <linux/filter.h>
 #include <linux/magic.h>

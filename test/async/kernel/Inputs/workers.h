@@ -5,7 +5,7 @@
 #ifndef WORKERS_H
 #define WORKERS_H
 
-#include "loop.h"
+#include "../../../kernel/loop.h"
 
 #include <pthread.h>
 #include <sched.h>

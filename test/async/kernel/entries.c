@@ -8,7 +8,7 @@
 // RUN: %compile %s -o %t
 // RUN: %vm timeout 900 %t
 
-#include "loop.h"
+#include "../../kernel/loop.h"
 
 #include <netinet/in.h>
 #include <pthread.h>

@@ -6,7 +6,7 @@
 
 set -eu
 # shellcheck source=test/fast/Inputs/file-systems
-. "$(dirname "$0")/../../fast/Inputs/file-systems"
+. "$(dirname "$0")/../../../fast/Inputs/file-systems"
 
 overlay
 for system in tmpfs ext4 overlayfs; do
