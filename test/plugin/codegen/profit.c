@@ -118,7 +118,7 @@ int up_call_after_continue(int n, FILE *f)
 	int sum = 0;
 
 	COSY_START;
-	// CHECK-NOT: profit.c:[[#@LINE+2]]:{{.*}} round of this loop
+	// CHECK-NOT: profit.c:[[#@LINE+2]]:{{.*}} iteration of this loop
 	// CHECK: profit.c:[[#@LINE+1]]:{{.*}}: remark: an iteration of this loop makes at most 1 system call, {{.*}} its 0 to 2 up-calls about 1498; as a compound it usually takes {{[0-9]+}} less (197 less to {{[0-9]+}} more)
 	for (int i = 0; i < n; i++) {
 		if (getpid() < i)
@@ -128,7 +128,7 @@ int up_call_after_continue(int n, FILE *f)
 		if (sum & 1)
 			clearerr(f);
 	}
-	// CHECK-NOT: profit.c:[[#@LINE-8]]:{{.*}} round of this loop
+	// CHECK-NOT: profit.c:[[#@LINE-8]]:{{.*}} iteration of this loop
 	COSY_END;
 	return sum;
 }
