@@ -2,15 +2,15 @@
 //===- LinkPlugin.cpp - The entry points for lld --------------------------===//
 //
 // --load-pass-plugin=cosy-lto.so makes lld do the work that cosy-plugin.so left
-// to the link step (Deferred.h). It is a separate file because lld does not
-// contain clang's classes.
+// to the link step (link/Deferred.h). It is a separate file because lld does
+// not contain clang's classes.
 //
 //===----------------------------------------------------------------------===//
-#include "Diagnostics.h"
 #include "Passes.h"
-#include "Version.h"
-#include "auto/AutoPass.h"
-#include "link/LinkPass.h"
+#include "auto/Pass.h"
+#include "link/Pass.h"
+#include "support/Diagnostics.h"
+#include "support/Version.h"
 
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Passes/PassPlugin.h"

@@ -6,8 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Passes.h"
-#include "Thresholds.h"
-#include "auto/AutoPass.h"
+#include "RegionPass.h"
+#include "auto/Pass.h"
 #include "batch/Batch.h"
 #include "body/Atomics.h"
 #include "body/Body.h"
@@ -22,10 +22,12 @@
 #include "body/UpCalls.h"
 #include "bpf/Function.h"
 #include "codegen/Compound.h"
+#include "host/LinkStep.h"
+#include "host/Unreached.h"
 #include "link/Deferred.h"
-#include "link/LinkPass.h"
-#include "region/RegionPass.h"
-#include "region/Unreached.h"
+#include "link/Pass.h"
+#include "region/Stops.h"
+#include "support/Thresholds.h"
 
 #include "llvm/Passes/PassBuilder.h"
 

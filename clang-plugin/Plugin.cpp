@@ -8,12 +8,12 @@
 //
 //===----------------------------------------------------------------------===//
 #include "Passes.h"
-#include "Version.h"
-#include "auto/AutoPass.h"
+#include "RegionPass.h"
+#include "auto/Pass.h"
 #include "frontend/Frontend.h"
 #include "frontend/RegionCheck.h"
-#include "region/RegionPass.h"
-#include "region/Unreached.h"
+#include "host/Unreached.h"
+#include "support/Version.h"
 
 #include "clang/Frontend/FrontendPluginRegistry.h"
 #include "clang/Lex/Preprocessor.h"

@@ -8,8 +8,8 @@
 // without its COSY_ASYNC declaration does not link.
 //
 //===----------------------------------------------------------------------===//
-#ifndef COSY_PLUGIN_COROUTINE_H
-#define COSY_PLUGIN_COROUTINE_H
+#ifndef COSY_PLUGIN_ASYNC_COROUTINE_H
+#define COSY_PLUGIN_ASYNC_COROUTINE_H
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/StringRef.h"
@@ -17,15 +17,6 @@
 #include "llvm/Passes/OptimizationLevel.h"
 
 namespace cosy {
-
-/// The annotation of COSY_ASYNC.
-constexpr llvm::StringLiteral AsyncAnnotation = "cosy_async";
-/// The function's result is extended with zeros. The IR has no unsigned types.
-constexpr llvm::StringLiteral AsyncUnsignedAnnotation = "cosy_async_unsigned";
-/// The function's result is a _BitInt of the number of bits that follows.
-constexpr llvm::StringLiteral AsyncBitsAnnotation = "cosy_async_bits_";
-/// int cosy_task_start(struct cosy_spawn *): the call before it is spawned.
-constexpr llvm::StringLiteral SpawnFunction = "cosy_task_start";
 
 /// Makes coroutines of the COSY_ASYNC functions of \p M and splits them. Must
 /// run before all optimizations, which would treat the addresses of errno and
@@ -42,4 +33,4 @@ void rejectCoroutines(llvm::Module &M);
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_COROUTINE_H
+#endif // COSY_PLUGIN_ASYNC_COROUTINE_H

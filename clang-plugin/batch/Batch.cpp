@@ -6,17 +6,21 @@
 //
 //===----------------------------------------------------------------------===//
 #include "batch/Batch.h"
-#include "Annotations.h"
-#include "Diagnostics.h"
-#include "Recompute.h"
-#include "SystemCalls.h"
-#include "batch/BatchLoop.h"
-#include "batch/BatchRuntime.h"
+#include "batch/Loop.h"
+#include "batch/Runtime.h"
 #include "body/LibraryCalls.h"
 #include "body/Recognise.h"
 #include "region/Marked.h"
+#include "support/Annotations.h"
+#include "support/Copyable.h"
+#include "support/Diagnostics.h"
+#include "support/Markers.h"
+#include "support/Names.h"
+#include "support/Recompute.h"
+#include "support/SystemCalls.h"
 
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -644,22 +648,6 @@ static std::vector<ProvenLoop> findProvenLoops(Function &F,
   if (Function *Variable = F.getParent()->getFunction(SharedVariable))
     Variable->eraseFromParent();
   return Proven;
-}
-
-CallInst *splitGateOf(CallInst &Start) {
-  const MDNode *Node = Start.getMetadata(SplitGateKind);
-  if (Node)
-    for (CallInst *Gate : markersOf(*Start.getFunction(), SplitGate))
-      if (Gate->getMetadata(SplitGateKind) == Node)
-        return Gate;
-  return nullptr;
-}
-
-void closeSplitGates(Function &F) {
-  for (CallInst *Gate : markersOf(F, SplitGate)) {
-    Gate->replaceAllUsesWith(ConstantInt::getFalse(F.getContext()));
-    Gate->eraseFromParent();
-  }
 }
 
 bool splitBatches(Module &M, FunctionAnalysisManager &FAM, bool Check) {

@@ -7,8 +7,8 @@
 // calls, too.
 //
 //===----------------------------------------------------------------------===//
-#ifndef COSY_PLUGIN_ATOMICS_H
-#define COSY_PLUGIN_ATOMICS_H
+#ifndef COSY_PLUGIN_BODY_ATOMICS_H
+#define COSY_PLUGIN_BODY_ATOMICS_H
 
 #include "body/State.h"
 
@@ -42,4 +42,4 @@ public:
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_ATOMICS_H
+#endif // COSY_PLUGIN_BODY_ATOMICS_H

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Body.cpp - Inline and simplify a compound's body -------------------===//
 #include "body/Body.h"
-#include "Thresholds.h"
-#include "batch/Batch.h"
 #include "body/Atomics.h"
 #include "body/FastPaths.h"
 #include "body/Fortify.h"
@@ -14,8 +12,11 @@
 #include "body/Recognise.h"
 #include "body/Strings.h"
 #include "body/UpCalls.h"
-#include "bpf/Function.h"
-#include "region/Region.h"
+#include "support/Copyable.h"
+#include "support/Markers.h"
+#include "support/Names.h"
+#include "support/Thresholds.h"
+#include "support/UserFunctions.h"
 
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/CFG.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Body.h - Inline and simplify a compound's body ---------------------===//
-#ifndef COSY_PLUGIN_BODY_H
-#define COSY_PLUGIN_BODY_H
+#ifndef COSY_PLUGIN_BODY_BODY_H
+#define COSY_PLUGIN_BODY_BODY_H
 
 #include "body/State.h"
 
@@ -134,4 +134,4 @@ void addGrouping(llvm::FunctionPassManager &FPM);
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_BODY_H
+#endif // COSY_PLUGIN_BODY_BODY_H

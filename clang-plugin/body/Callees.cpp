@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Callees.cpp - The functions that calls through pointers call -------===//
 #include "body/Callees.h"
-#include "Analyses.h"
-#include "Thresholds.h"
-#include "region/Host.h"
+#include "support/Analyses.h"
+#include "support/Names.h"
+#include "support/Thresholds.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/Statistic.h"

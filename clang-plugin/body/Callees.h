@@ -17,8 +17,8 @@
 //   stored to a static variable.
 //
 //===----------------------------------------------------------------------===//
-#ifndef COSY_PLUGIN_CALLEES_H
-#define COSY_PLUGIN_CALLEES_H
+#ifndef COSY_PLUGIN_BODY_CALLEES_H
+#define COSY_PLUGIN_BODY_CALLEES_H
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/IR/PassManager.h"
@@ -41,4 +41,4 @@ public:
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_CALLEES_H
+#endif // COSY_PLUGIN_BODY_CALLEES_H

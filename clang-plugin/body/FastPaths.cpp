@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- FastPaths.cpp - Hints for the module's fast paths ------------------===//
 #include "body/FastPaths.h"
-#include "SystemCalls.h"
-#include "body/Borrow.h"
 #include "body/Operations.h"
 #include "body/Recognise.h"
 #include "body/UpCalls.h"
+#include "support/Names.h"
+#include "support/SystemCalls.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/Statistic.h"
@@ -406,6 +406,35 @@ void Finder::run() {
   for (CallBase *CB : Calls)
     if (systemCallOf(*CB)->Name == "read")
       findRest(*CB);
+}
+
+/// Adds the hint BORROW to the calls of \p Body that findBorrowed() has marked,
+/// if all calls of their buffer still have the mark.
+static void hintBorrowed(Function &Body) {
+  SmallPtrSet<const Value *, 4> Buffers;
+  auto IsMarked = [&](const User *U) {
+    auto *CB = dyn_cast<CallBase>(U);
+    return CB && CB->getMetadata(BorrowMark);
+  };
+  for (Instruction &I : instructions(Body))
+    if (IsMarked(&I))
+      Buffers.insert(cast<CallBase>(I).getArgOperand(1));
+  for (const Value *Buffer : Buffers) {
+    SmallVector<CallBase *, 4> Calls;
+    bool Whole = true;
+    for (const User *U : Buffer->users()) {
+      auto *I = const_cast<Instruction *>(dyn_cast<Instruction>(U));
+      if (I && I->getFunction() != &Body)
+        continue;
+      Whole &= I && IsMarked(I);
+      if (Whole)
+        Calls.push_back(cast<CallBase>(I));
+    }
+    // The mark is lost if two calls were merged.
+    if (Whole && (isa<Argument>(Buffer) || isa<GlobalVariable>(Buffer)))
+      for (CallBase *CB : Calls)
+        addHints(*CB, COSY_HINT_BORROW);
+  }
 }
 
 PreservedAnalyses FastPathsPass::runOnBody(Function &Body,

@@ -7,8 +7,8 @@
 // its hints.
 //
 //===----------------------------------------------------------------------===//
-#ifndef COSY_PLUGIN_FASTPATHS_H
-#define COSY_PLUGIN_FASTPATHS_H
+#ifndef COSY_PLUGIN_BODY_FASTPATHS_H
+#define COSY_PLUGIN_BODY_FASTPATHS_H
 
 #include "body/State.h"
 
@@ -23,6 +23,10 @@ unsigned hintsOf(const llvm::CallBase &Call);
 
 /// Adds \p Hints to those of \p Call.
 void addHints(llvm::CallBase &Call, unsigned Hints);
+
+/// Metadata of reads and writes that region/Borrow.h marks: the data of the
+/// read need not reach the process.
+constexpr llvm::StringLiteral BorrowMark = "cosy.borrow";
 
 /// A finding about a call, for a remark.
 struct FastNote {
@@ -53,4 +57,4 @@ public:
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_FASTPATHS_H
+#endif // COSY_PLUGIN_BODY_FASTPATHS_H

@@ -2,7 +2,7 @@
 //===- Fortify.cpp - Calls that _FORTIFY_SOURCE checks --------------------===//
 #include "body/Fortify.h"
 #include "body/LibraryCalls.h"
-#include "region/Marked.h"
+#include "support/Copyable.h"
 
 #include "llvm/ADT/Statistic.h"
 #include "llvm/ADT/StringSwitch.h"

@@ -7,8 +7,8 @@
 // call.
 //
 //===----------------------------------------------------------------------===//
-#ifndef COSY_PLUGIN_FORTIFY_H
-#define COSY_PLUGIN_FORTIFY_H
+#ifndef COSY_PLUGIN_BODY_FORTIFY_H
+#define COSY_PLUGIN_BODY_FORTIFY_H
 
 #include "body/State.h"
 
@@ -45,4 +45,4 @@ public:
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_FORTIFY_H
+#endif // COSY_PLUGIN_BODY_FORTIFY_H

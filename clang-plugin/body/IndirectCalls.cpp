@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- IndirectCalls.cpp - Calls through pointers -------------------------===//
 #include "body/IndirectCalls.h"
-#include "Thresholds.h"
+#include "support/Thresholds.h"
 
 #include "llvm/ADT/Statistic.h"
 #include "llvm/Analysis/ConstantFolding.h"

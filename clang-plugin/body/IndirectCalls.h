@@ -25,8 +25,8 @@
 // LLVM's own promotion of such calls runs after the body was cloned.
 //
 //===----------------------------------------------------------------------===//
-#ifndef COSY_PLUGIN_INDIRECTCALLS_H
-#define COSY_PLUGIN_INDIRECTCALLS_H
+#ifndef COSY_PLUGIN_BODY_INDIRECTCALLS_H
+#define COSY_PLUGIN_BODY_INDIRECTCALLS_H
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SmallVector.h"
@@ -47,4 +47,4 @@ comparedWith(const llvm::CallBase &Call);
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_INDIRECTCALLS_H
+#endif // COSY_PLUGIN_BODY_INDIRECTCALLS_H

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Legalize.cpp - Rewrite code without operations ---------------------===//
 #include "body/Legalize.h"
-#include "Thresholds.h"
 #include "body/LibraryCalls.h"
+#include "support/Thresholds.h"
 
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/PostOrderIterator.h"

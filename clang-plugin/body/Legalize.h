@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Legalize.h - Rewrite code without operations -----------------------===//
-#ifndef COSY_PLUGIN_LEGALIZE_H
-#define COSY_PLUGIN_LEGALIZE_H
+#ifndef COSY_PLUGIN_BODY_LEGALIZE_H
+#define COSY_PLUGIN_BODY_LEGALIZE_H
 
 #include "body/State.h"
 
@@ -25,4 +25,4 @@ void hoistAddresses(llvm::Function &Body);
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_LEGALIZE_H
+#endif // COSY_PLUGIN_BODY_LEGALIZE_H

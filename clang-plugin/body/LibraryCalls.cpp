@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- LibraryCalls.cpp - Calls of the C library --------------------------===//
 #include "body/LibraryCalls.h"
-#include "Annotations.h"
+#include "support/Annotations.h"
+#include "support/Names.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringExtras.h"
@@ -159,6 +160,16 @@ bool isAccess(const Use &U) {
   return isa<LoadInst>(U.getUser()) ||
          (isa<StoreInst>(U.getUser()) &&
           U.getOperandNo() == StoreInst::getPointerOperandIndex());
+}
+
+bool isAccessedDirectly(const Instruction &Errno) {
+  return all_of(Errno.uses(), isAccess);
+}
+
+bool accessesErrnoDirectly(const Function &Body) {
+  return all_of(instructions(Body), [](const Instruction &I) {
+    return !isErrnoAddress(&I) || isAccessedDirectly(I);
+  });
 }
 
 SmallVector<Function *, 8> findLibraryFunctions(const Function &Body) {

@@ -18,8 +18,8 @@
 // functions.
 //
 //===----------------------------------------------------------------------===//
-#ifndef COSY_PLUGIN_LIBRARYCALLS_H
-#define COSY_PLUGIN_LIBRARYCALLS_H
+#ifndef COSY_PLUGIN_BODY_LIBRARYCALLS_H
+#define COSY_PLUGIN_BODY_LIBRARYCALLS_H
 
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
@@ -70,6 +70,12 @@ bool isErrnoAddress(const llvm::Value *V);
 /// \returns true if \p U is the address of a load or a store.
 bool isAccess(const llvm::Use &U);
 
+/// \returns true if the address \p Errno is used only for loads and stores.
+bool isAccessedDirectly(const llvm::Instruction &Errno);
+
+/// \returns true if \p Body accesses errno only by loads and stores.
+bool accessesErrnoDirectly(const llvm::Function &Body);
+
 /// \returns the functions that \p Body calls and that libraryFunction()
 /// recognises, except those whose names the C standard reserves.
 llvm::SmallVector<llvm::Function *, 8>
@@ -77,4 +83,4 @@ findLibraryFunctions(const llvm::Function &Body);
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_LIBRARYCALLS_H
+#endif // COSY_PLUGIN_BODY_LIBRARYCALLS_H

@@ -10,8 +10,8 @@
 // initialised mutexes (<bits/struct_mutex.h>).
 //
 //===----------------------------------------------------------------------===//
-#ifndef COSY_PLUGIN_MUTEXES_H
-#define COSY_PLUGIN_MUTEXES_H
+#ifndef COSY_PLUGIN_BODY_MUTEXES_H
+#define COSY_PLUGIN_BODY_MUTEXES_H
 
 #include "body/State.h"
 
@@ -30,4 +30,4 @@ bool isThreadNumber(const llvm::Instruction &I);
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_MUTEXES_H
+#endif // COSY_PLUGIN_BODY_MUTEXES_H

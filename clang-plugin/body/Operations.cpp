@@ -5,7 +5,7 @@
 #include "body/LibraryCalls.h"
 #include "body/Mutexes.h"
 #include "body/Recognise.h"
-#include "region/Region.h"
+#include "support/Names.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/ADT/StringSwitch.h"

@@ -5,17 +5,13 @@
 // an up-call. These functions tell which.
 //
 //===----------------------------------------------------------------------===//
-#ifndef COSY_PLUGIN_OPERATIONS_H
-#define COSY_PLUGIN_OPERATIONS_H
+#ifndef COSY_PLUGIN_BODY_OPERATIONS_H
+#define COSY_PLUGIN_BODY_OPERATIONS_H
 
 #include "llvm/IR/Function.h"
 #include "llvm/IR/InstrTypes.h"
 
 namespace cosy {
-
-/// The function that a body calls where the region is left:
-/// void cosy.exit(i32 exit, outputs...).
-constexpr llvm::StringLiteral ExitMarker = "cosy.exit";
 
 /// The attribute of bodies whose host has sanitize_thread. Their atomic
 /// accesses are up-calls: if the sanitizer did not see them, it would report
@@ -85,4 +81,4 @@ void eraseOperationFunctions(llvm::Module &M);
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_OPERATIONS_H
+#endif // COSY_PLUGIN_BODY_OPERATIONS_H

@@ -11,11 +11,11 @@
 //
 //===----------------------------------------------------------------------===//
 #include "body/Outline.h"
-#include "Costs.h"
-#include "Thresholds.h"
 #include "body/Operations.h"
 #include "body/Recognise.h"
-#include "bpf/Function.h"
+#include "support/Costs.h"
+#include "support/Thresholds.h"
+#include "support/UserFunctions.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/ADT/SetVector.h"

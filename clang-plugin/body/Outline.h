@@ -7,8 +7,8 @@
 // same applies to a piece that would make several up-calls.
 //
 //===----------------------------------------------------------------------===//
-#ifndef COSY_PLUGIN_OUTLINE_H
-#define COSY_PLUGIN_OUTLINE_H
+#ifndef COSY_PLUGIN_BODY_OUTLINE_H
+#define COSY_PLUGIN_BODY_OUTLINE_H
 
 #include "body/State.h"
 
@@ -42,4 +42,4 @@ const llvm::Instruction &culpritOf(const llvm::Instruction &I);
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_OUTLINE_H
+#endif // COSY_PLUGIN_BODY_OUTLINE_H

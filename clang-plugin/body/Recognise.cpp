@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Recognise.cpp - System calls that libc's functions make ------------===//
 #include "body/Recognise.h"
-#include "SystemCalls.h"
 #include "body/LibraryCalls.h"
 #include "body/Operations.h"
+#include "support/SystemCalls.h"
 
 #include "llvm/ADT/Statistic.h"
 #include "llvm/IR/Constants.h"

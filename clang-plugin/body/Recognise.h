@@ -7,8 +7,8 @@
 // (FastPaths.h).
 //
 //===----------------------------------------------------------------------===//
-#ifndef COSY_PLUGIN_RECOGNISE_H
-#define COSY_PLUGIN_RECOGNISE_H
+#ifndef COSY_PLUGIN_BODY_RECOGNISE_H
+#define COSY_PLUGIN_BODY_RECOGNISE_H
 
 #include "body/State.h"
 
@@ -52,4 +52,4 @@ public:
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_RECOGNISE_H
+#endif // COSY_PLUGIN_BODY_RECOGNISE_H

@@ -4,8 +4,9 @@
 #include "body/Operations.h"
 #include "body/Recognise.h"
 #include "body/UpCalls.h"
-#include "bpf/Function.h"
-#include "region/Marked.h"
+#include "support/Markers.h"
+#include "support/Names.h"
+#include "support/UserFunctions.h"
 
 #include "llvm/Analysis/CFG.h"
 #include "llvm/IR/Constants.h"

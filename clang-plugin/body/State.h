@@ -14,8 +14,8 @@
 // | grouped    | what has no operation belongs to an up-call                  |
 //
 //===----------------------------------------------------------------------===//
-#ifndef COSY_PLUGIN_STATE_H
-#define COSY_PLUGIN_STATE_H
+#ifndef COSY_PLUGIN_BODY_STATE_H
+#define COSY_PLUGIN_BODY_STATE_H
 
 #include "llvm/IR/Function.h"
 #include "llvm/IR/PassManager.h"
@@ -101,4 +101,4 @@ public:
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_STATE_H
+#endif // COSY_PLUGIN_BODY_STATE_H

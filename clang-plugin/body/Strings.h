@@ -6,8 +6,8 @@
 // Operations.cpp handles functions that are a single operation.
 //
 //===----------------------------------------------------------------------===//
-#ifndef COSY_PLUGIN_STRINGS_H
-#define COSY_PLUGIN_STRINGS_H
+#ifndef COSY_PLUGIN_BODY_STRINGS_H
+#define COSY_PLUGIN_BODY_STRINGS_H
 
 #include "body/State.h"
 
@@ -23,4 +23,4 @@ public:
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_STRINGS_H
+#endif // COSY_PLUGIN_BODY_STRINGS_H

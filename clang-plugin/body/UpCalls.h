@@ -6,11 +6,10 @@
 // resumes.
 //
 //===----------------------------------------------------------------------===//
-#ifndef COSY_PLUGIN_UPCALLS_H
-#define COSY_PLUGIN_UPCALLS_H
+#ifndef COSY_PLUGIN_BODY_UPCALLS_H
+#define COSY_PLUGIN_BODY_UPCALLS_H
 
 #include "body/State.h"
-#include "codegen/Code.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/Function.h"
@@ -35,6 +34,9 @@ struct UpCallList {
   llvm::DenseMap<const llvm::Instruction *, unsigned> Of;
 };
 
+/// Metadata of an instruction: the number of its up-call.
+constexpr llvm::StringLiteral UpCallName = "cosy.upcall";
+
 /// \returns the number of the up-call that \p I belongs to, if there is one.
 std::optional<unsigned> upCallOf(const llvm::Instruction &I);
 
@@ -52,17 +54,10 @@ public:
                                     llvm::FunctionAnalysisManager &FAM);
 };
 
-/// Creates the native function of \p Call. Its operands are in the slots \p
-/// Uses of the frame, its results are stored to \p Defs. If \p OwnErrno, the
-/// thunk uses the errno of the thread, which differs from that of the compound.
-llvm::Function *createThunk(const UpCall &Call, llvm::ArrayRef<Reg> Uses,
-                            llvm::ArrayRef<Reg> Defs, const llvm::Twine &Name,
-                            const llvm::Function &Host, bool OwnErrno);
-
 /// Returns the reason of the up-call for messages, such as "call of printf" or
 /// "floating point".
 std::string describe(const llvm::Instruction &Culprit);
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_UPCALLS_H
+#endif // COSY_PLUGIN_BODY_UPCALLS_H

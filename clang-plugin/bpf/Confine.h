@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Confine.h - The state of confining a program -----------------------===//
-#ifndef COSY_PLUGIN_CONFINE_H
-#define COSY_PLUGIN_CONFINE_H
+#ifndef COSY_PLUGIN_BPF_CONFINE_H
+#define COSY_PLUGIN_BPF_CONFINE_H
 
 #include "bpf/Function.h"
 
@@ -96,4 +96,4 @@ private:
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_CONFINE_H
+#endif // COSY_PLUGIN_BPF_CONFINE_H

@@ -7,10 +7,10 @@
 // between the program, the library and the module.
 //
 //===----------------------------------------------------------------------===//
-#ifndef COSY_PLUGIN_FUNCTION_H
-#define COSY_PLUGIN_FUNCTION_H
+#ifndef COSY_PLUGIN_BPF_FUNCTION_H
+#define COSY_PLUGIN_BPF_FUNCTION_H
 
-#include "region/DescriptorTable.h"
+#include "support/DescriptorTable.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallVector.h"
@@ -27,9 +27,6 @@ class TargetMachine;
 }
 
 namespace cosy {
-
-/// The annotation of COSY_FUNCTION.
-constexpr llvm::StringLiteral FunctionAnnotation = "cosy_function";
 
 /// The program of a marked function.
 struct FunctionProgram {
@@ -58,16 +55,6 @@ std::optional<FunctionProgram> compileUserFunction(llvm::Function &F);
 /// Returns true if a sanitizer or profiler calls \p F. Programs omit such
 /// calls.
 bool isInstrumentation(const llvm::Function &F);
-
-/// Returns true if \p I calls a function that has a program. Such a call is the
-/// operation CALL.
-bool isUserFunctionCall(const llvm::Instruction &I);
-
-/// \returns true if \p F has been compiled to a program.
-bool hasProgram(const llvm::Function &F);
-
-/// Removes the program of \p F, so that regions call the native function.
-void makeNative(llvm::Function &F);
 
 /// The table of the user functions of a translation unit, as cosy/region.h
 /// defines it.
@@ -141,4 +128,4 @@ void addLoaderData(llvm::Function &Program);
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_FUNCTION_H
+#endif // COSY_PLUGIN_BPF_FUNCTION_H

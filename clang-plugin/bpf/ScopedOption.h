@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- ScopedOption.h - Options of LLVM without an interface --------------===//
-#ifndef COSY_PLUGIN_SCOPEDOPTION_H
-#define COSY_PLUGIN_SCOPEDOPTION_H
+#ifndef COSY_PLUGIN_BPF_SCOPEDOPTION_H
+#define COSY_PLUGIN_BPF_SCOPEDOPTION_H
 
 #include "llvm/Support/CommandLine.h"
 
@@ -25,4 +25,4 @@ private:
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_SCOPEDOPTION_H
+#endif // COSY_PLUGIN_BPF_SCOPEDOPTION_H

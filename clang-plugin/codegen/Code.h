@@ -6,8 +6,8 @@
 // encodes it as an image.
 //
 //===----------------------------------------------------------------------===//
-#ifndef COSY_PLUGIN_CODE_H
-#define COSY_PLUGIN_CODE_H
+#ifndef COSY_PLUGIN_CODEGEN_CODE_H
+#define COSY_PLUGIN_CODEGEN_CODE_H
 
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/IR/BasicBlock.h"
@@ -117,4 +117,4 @@ struct Code {
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_CODE_H
+#endif // COSY_PLUGIN_CODEGEN_CODE_H

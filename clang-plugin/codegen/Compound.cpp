@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Compound.cpp - The steps from a body to its image ------------------===//
 #include "codegen/Compound.h"
-#include "Diagnostics.h"
-#include "async/AsyncParts.h"
 #include "body/Body.h"
+#include "body/LibraryCalls.h"
 #include "body/Outline.h"
 #include "body/Recognise.h"
-#include "bpf/Function.h"
 #include "codegen/Profit.h"
 #include "codegen/RegAlloc.h"
+#include "codegen/Thunk.h"
+#include "region/Remark.h"
+#include "support/Diagnostics.h"
+#include "support/UserFunctions.h"
 
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Module.h"

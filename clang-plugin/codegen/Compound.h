@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Compound.h - The steps from a body to its image --------------------===//
-#ifndef COSY_PLUGIN_COMPOUND_H
-#define COSY_PLUGIN_COMPOUND_H
+#ifndef COSY_PLUGIN_CODEGEN_COMPOUND_H
+#define COSY_PLUGIN_CODEGEN_COMPOUND_H
 
-#include "body/Borrow.h"
 #include "body/FastPaths.h"
 #include "body/UpCalls.h"
 #include "codegen/Emit.h"
 #include "codegen/Select.h"
+#include "region/Borrow.h"
 #include "region/Region.h"
 
 namespace cosy {
@@ -50,4 +50,4 @@ void eraseBody(Region &R, llvm::FunctionAnalysisManager &FAM);
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_COMPOUND_H
+#endif // COSY_PLUGIN_CODEGEN_COMPOUND_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Emit.h - The image of a compound -----------------------------------===//
-#ifndef COSY_PLUGIN_EMIT_H
-#define COSY_PLUGIN_EMIT_H
+#ifndef COSY_PLUGIN_CODEGEN_EMIT_H
+#define COSY_PLUGIN_CODEGEN_EMIT_H
 
 #include "codegen/Code.h"
 
@@ -27,4 +27,4 @@ std::string verifyImage(const Image &I);
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_EMIT_H
+#endif // COSY_PLUGIN_CODEGEN_EMIT_H

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Profit.cpp - The gain of a region ----------------------------------===//
 #include "codegen/Profit.h"
-#include "Costs.h"
-#include "Diagnostics.h"
-#include "SystemCalls.h"
 #include "body/IndirectCalls.h"
 #include "body/LibraryCalls.h"
 #include "body/Outline.h"
-#include "bpf/Function.h"
+#include "region/Remark.h"
+#include "support/Costs.h"
+#include "support/Diagnostics.h"
+#include "support/SystemCalls.h"
+#include "support/UserFunctions.h"
 
 #include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/ADT/StringSwitch.h"

@@ -5,8 +5,8 @@
 // advice.
 //
 //===----------------------------------------------------------------------===//
-#ifndef COSY_PLUGIN_PROFIT_H
-#define COSY_PLUGIN_PROFIT_H
+#ifndef COSY_PLUGIN_CODEGEN_PROFIT_H
+#define COSY_PLUGIN_CODEGEN_PROFIT_H
 
 #include "codegen/Select.h"
 #include "region/Region.h"
@@ -26,4 +26,4 @@ std::string upCallAdvice(const llvm::Instruction &Culprit);
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_PROFIT_H
+#endif // COSY_PLUGIN_CODEGEN_PROFIT_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- RegAlloc.h - Registers of a compound -------------------------------===//
-#ifndef COSY_PLUGIN_REGALLOC_H
-#define COSY_PLUGIN_REGALLOC_H
+#ifndef COSY_PLUGIN_CODEGEN_REGALLOC_H
+#define COSY_PLUGIN_CODEGEN_REGALLOC_H
 
 #include "codegen/Code.h"
 
@@ -16,4 +16,4 @@ bool allocateRegisters(Code &C);
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_REGALLOC_H
+#endif // COSY_PLUGIN_CODEGEN_REGALLOC_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Select.h - Select the operations of a body -------------------------===//
-#ifndef COSY_PLUGIN_SELECT_H
-#define COSY_PLUGIN_SELECT_H
+#ifndef COSY_PLUGIN_CODEGEN_SELECT_H
+#define COSY_PLUGIN_CODEGEN_SELECT_H
 
 #include "body/UpCalls.h"
 #include "codegen/Code.h"
@@ -27,4 +27,4 @@ Selection select(llvm::Function &Body, llvm::LoopInfo &LI,
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_SELECT_H
+#endif // COSY_PLUGIN_CODEGEN_SELECT_H

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- SelectInstructions.cpp - The operations of each instruction --------===//
-#include "SystemCalls.h"
 #include "body/Atomics.h"
 #include "body/FastPaths.h"
 #include "body/Mutexes.h"
-#include "bpf/Function.h"
 #include "codegen/Selector.h"
+#include "support/SystemCalls.h"
+#include "support/UserFunctions.h"
 
 #include "llvm/IR/Operator.h"
 #include "llvm/IR/PatternMatch.h"

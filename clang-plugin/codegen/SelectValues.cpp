@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- SelectValues.cpp - Values that need registers ----------------------===//
-#include "SystemCalls.h"
-#include "Thresholds.h"
 #include "codegen/Selector.h"
+#include "support/SystemCalls.h"
+#include "support/Thresholds.h"
 
 #include "llvm/IR/Operator.h"
 #include "llvm/IR/PatternMatch.h"

@@ -11,8 +11,8 @@
 // in a register.
 //
 //===----------------------------------------------------------------------===//
-#ifndef COSY_PLUGIN_SELECTOR_H
-#define COSY_PLUGIN_SELECTOR_H
+#ifndef COSY_PLUGIN_CODEGEN_SELECTOR_H
+#define COSY_PLUGIN_CODEGEN_SELECTOR_H
 
 #include "body/Operations.h"
 #include "body/Recognise.h"
@@ -125,4 +125,4 @@ private:
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_SELECTOR_H
+#endif // COSY_PLUGIN_CODEGEN_SELECTOR_H

@@ -10,9 +10,9 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/BatchCheck.h"
-#include "batch/Batch.h"
 #include "frontend/Frontend.h"
-#include "region/Marked.h"
+#include "support/Markers.h"
+#include "support/Names.h"
 
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Attr.h"

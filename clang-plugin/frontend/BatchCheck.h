@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- BatchCheck.h - COSY_BATCH in the source ----------------------------===//
-#ifndef COSY_PLUGIN_BATCHCHECK_H
-#define COSY_PLUGIN_BATCHCHECK_H
+#ifndef COSY_PLUGIN_FRONTEND_BATCHCHECK_H
+#define COSY_PLUGIN_FRONTEND_BATCHCHECK_H
 
 namespace clang {
 class FunctionDecl;
@@ -18,4 +18,4 @@ void checkBatches(clang::FunctionDecl &F, Frontend &FE);
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_BATCHCHECK_H
+#endif // COSY_PLUGIN_FRONTEND_BATCHCHECK_H

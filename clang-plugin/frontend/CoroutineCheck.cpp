@@ -7,9 +7,8 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/CoroutineCheck.h"
-#include "async/Coroutine.h"
 #include "frontend/Frontend.h"
-#include "region/Marked.h"
+#include "support/Names.h"
 
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Attr.h"

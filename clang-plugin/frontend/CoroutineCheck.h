@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- CoroutineCheck.h - COSY_ASYNC in the source ------------------------===//
-#ifndef COSY_PLUGIN_COROUTINECHECK_H
-#define COSY_PLUGIN_COROUTINECHECK_H
+#ifndef COSY_PLUGIN_FRONTEND_COROUTINECHECK_H
+#define COSY_PLUGIN_FRONTEND_COROUTINECHECK_H
 
 namespace clang {
 class Decl;
@@ -18,4 +18,4 @@ void checkCoroutines(clang::Decl &D, Frontend &FE);
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_COROUTINECHECK_H
+#endif // COSY_PLUGIN_FRONTEND_COROUTINECHECK_H

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Frontend.cpp - The source, for messages of later stages ------------===//
 #include "frontend/Frontend.h"
+#include "support/Names.h"
 
 #include "clang/AST/Attr.h"
 #include "clang/AST/Decl.h"

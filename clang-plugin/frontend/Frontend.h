@@ -6,10 +6,10 @@
 // the IR know only file, line and column.
 //
 //===----------------------------------------------------------------------===//
-#ifndef COSY_PLUGIN_FRONTEND_H
-#define COSY_PLUGIN_FRONTEND_H
+#ifndef COSY_PLUGIN_FRONTEND_FRONTEND_H
+#define COSY_PLUGIN_FRONTEND_FRONTEND_H
 
-#include "Diagnostics.h"
+#include "support/Diagnostics.h"
 
 #include "clang/Basic/Diagnostic.h"
 #include "clang/Frontend/CompilerInstance.h"
@@ -50,7 +50,7 @@ private:
   };
   std::array<Group, NumWarnings> Groups{{
 #define COSY_WARNING(Name, Group, Enabled) {Enabled},
-#include "Warnings.def"
+#include "support/Warnings.def"
   }};
 };
 
@@ -143,4 +143,4 @@ private:
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_FRONTEND_H
+#endif // COSY_PLUGIN_FRONTEND_FRONTEND_H

@@ -2,11 +2,11 @@
 //===- FunctionCheck.cpp - Check the types of user functions --------------===//
 //
 // Checks the types of a COSY_FUNCTION on the source, where they are known
-// exactly. FunctionLegal.cpp checks the code on the IR.
+// exactly. bpf/Legal.cpp checks the code on the IR.
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/FunctionCheck.h"
-#include "bpf/Function.h"
+#include "support/Names.h"
 
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Attr.h"

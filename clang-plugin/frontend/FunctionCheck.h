@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- FunctionCheck.h - Check the types of user functions ----------------===//
-#ifndef COSY_PLUGIN_FUNCTIONCHECK_H
-#define COSY_PLUGIN_FUNCTIONCHECK_H
+#ifndef COSY_PLUGIN_FRONTEND_FUNCTIONCHECK_H
+#define COSY_PLUGIN_FRONTEND_FUNCTIONCHECK_H
 
 namespace clang {
 class FunctionDecl;
@@ -14,4 +14,4 @@ void checkFunctionDecl(clang::FunctionDecl &F);
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_FUNCTIONCHECK_H
+#endif // COSY_PLUGIN_FRONTEND_FUNCTIONCHECK_H

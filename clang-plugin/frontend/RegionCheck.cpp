@@ -7,13 +7,12 @@
 //
 //===----------------------------------------------------------------------===//
 #include "frontend/RegionCheck.h"
-#include "async/Coroutine.h"
-#include "batch/Batch.h"
 #include "frontend/BatchCheck.h"
 #include "frontend/CoroutineCheck.h"
 #include "frontend/Frontend.h"
 #include "frontend/FunctionCheck.h"
-#include "region/Region.h"
+#include "support/Names.h"
+#include "support/StartOptions.h"
 
 #include "clang/AST/ASTContext.h"
 #include "clang/AST/Decl.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- RegionCheck.h - Check the markers of regions -----------------------===//
-#ifndef COSY_PLUGIN_REGIONCHECK_H
-#define COSY_PLUGIN_REGIONCHECK_H
+#ifndef COSY_PLUGIN_FRONTEND_REGIONCHECK_H
+#define COSY_PLUGIN_FRONTEND_REGIONCHECK_H
 
 #include "clang/AST/ASTConsumer.h"
 #include "clang/Frontend/CompilerInstance.h"
@@ -19,4 +19,4 @@ createRegionCheck(clang::CompilerInstance &CI, std::unique_ptr<Frontend> FE);
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_REGIONCHECK_H
+#endif // COSY_PLUGIN_FRONTEND_REGIONCHECK_H

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Deferred.cpp - Compounds that the link step makes ------------------===//
 #include "link/Deferred.h"
-#include "Diagnostics.h"
-#include "body/Operations.h"
-#include "bpf/Function.h"
+#include "support/Diagnostics.h"
+#include "support/Names.h"
+#include "support/UserFunctions.h"
 
 #include "llvm/IR/InstIterator.h"
 #include "llvm/Transforms/Utils/ModuleUtils.h"
@@ -11,9 +11,6 @@
 using namespace llvm;
 
 namespace cosy {
-
-/// An attribute of a deferred body.
-static constexpr StringLiteral DeferredAttribute = "cosy-deferred";
 
 /// Instrumentation, which must not change a body.
 static constexpr Attribute::AttrKind Untouched[] = {
@@ -58,26 +55,6 @@ void deferBody(Region &R) {
   // The variables belong to the host.
   for (Instruction &I : instructions(Body))
     I.dropDbgRecords();
-}
-
-bool isDeferredBody(const Function &F) {
-  return F.hasFnAttribute(DeferredAttribute);
-}
-
-/// An attribute of the descriptor of a deferred region.
-static constexpr StringLiteral DescriptorAttribute = "cosy-descriptor";
-
-void keepForLinkStep(Function &Body, GlobalVariable &Descriptor) {
-  Descriptor.addAttribute(DescriptorAttribute);
-  appendToCompilerUsed(*Body.getParent(), {&Body, &Descriptor});
-}
-
-bool isKeptForLinkStep(const Constant &C) {
-  const Value *V = C.stripPointerCasts();
-  if (auto *F = dyn_cast<Function>(V))
-    return isDeferredBody(*F);
-  auto *GV = dyn_cast<GlobalVariable>(V);
-  return GV && GV->hasAttribute(DescriptorAttribute);
 }
 
 BodyDescription resumeBody(Region &R) {

@@ -24,20 +24,13 @@
 // them, which must not contain compounds then.
 //
 //===----------------------------------------------------------------------===//
-#ifndef COSY_PLUGIN_DEFERRED_H
-#define COSY_PLUGIN_DEFERRED_H
+#ifndef COSY_PLUGIN_LINK_DEFERRED_H
+#define COSY_PLUGIN_LINK_DEFERRED_H
 
 #include "body/State.h"
 #include "region/Region.h"
-#include "region/RegionPass.h"
 
 namespace cosy {
-
-/// An attribute of functions that no region inlines in the link step.
-constexpr llvm::StringLiteral NotInlinedAttribute = "cosy-not-inlined";
-
-/// An attribute of functions whose calls AutoPass redirects in the link step.
-constexpr llvm::StringLiteral AutoAttribute = "cosy-auto";
 
 /// \returns whether the link step can make the compound of \p R.
 bool canDefer(const Region &R);
@@ -46,20 +39,10 @@ bool canDefer(const Region &R);
 /// and the warnings of \p R in it, and protects it from optimisations.
 void deferBody(Region &R);
 
-/// \returns whether \p F is the body of a deferred region.
-bool isDeferredBody(const llvm::Function &F);
-
-/// Keeps the names of \p Body and \p Descriptor, of a deferred region. So
-/// ThinLTO copies no function that refers to them into another module.
-void keepForLinkStep(llvm::Function &Body, llvm::GlobalVariable &Descriptor);
-
-/// \returns whether keepForLinkStep() was called for \p C.
-bool isKeptForLinkStep(const llvm::Constant &C);
-
 /// Makes R.Body an ordinary body again. Sets R.Name, R.Loc and the number of
 /// R.Exits. \returns the rest of the description from its attributes.
 BodyDescription resumeBody(Region &R);
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_DEFERRED_H
+#endif // COSY_PLUGIN_LINK_DEFERRED_H

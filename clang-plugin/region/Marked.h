@@ -8,10 +8,10 @@
 // a native piece, and the next one begins after it.
 //
 //===----------------------------------------------------------------------===//
-#ifndef COSY_PLUGIN_MARKED_H
-#define COSY_PLUGIN_MARKED_H
+#ifndef COSY_PLUGIN_REGION_MARKED_H
+#define COSY_PLUGIN_REGION_MARKED_H
 
-#include "region/StartOptions.h"
+#include "support/StartOptions.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "llvm/ADT/SetVector.h"
@@ -21,21 +21,6 @@
 #include "llvm/IR/Instructions.h"
 
 namespace cosy {
-
-constexpr llvm::StringLiteral StartMarker = "__cosy_region_start";
-constexpr llvm::StringLiteral StartWithMarker = "__cosy_region_start_with";
-constexpr llvm::StringLiteral StartNativeMarker = "__cosy_region_start_native";
-constexpr llvm::StringLiteral EndMarker = "__cosy_region_end";
-constexpr const llvm::StringLiteral *AllMarkers[] = {
-    &StartMarker, &StartWithMarker, &StartNativeMarker, &EndMarker};
-
-/// Returns \p I if it calls the marker \p Name, otherwise null. StartMarker
-/// means any marker that begins a region.
-llvm::CallInst *asMarker(llvm::Instruction &I, llvm::StringRef Name);
-
-/// Returns the calls of the marker \p Name in \p F, as defined by asMarker().
-llvm::SmallVector<llvm::CallInst *, 4> markersOf(llvm::Function &F,
-                                                 llvm::StringRef Name);
 
 struct Marked {
   /// A place where a compound can begin. The only successor of Before is Entry,
@@ -71,21 +56,6 @@ void splitAfterStarts(llvm::Function &F);
 /// report if there are none.
 bool findMarked(llvm::CallInst *Start, Marked &E);
 
-/// Adds to setjmp() and similar functions the attribute that whyNotMovable()
-/// needs. With -fno-builtin, clang does not add it.
-void markCallsThatReturnTwice(llvm::Module &M);
-
-/// Adds to functions that ask for a return address or a frame address which is
-/// not their own an attribute that whyNotCopyable() needs: another function
-/// that calls them would get another address.
-void markFunctionsThatSeeCallers(llvm::Module &M);
-
-/// \returns why only the function that contains \p I can execute it, or null.
-const char *whyNotMovable(const llvm::Instruction &I);
-
-/// \returns why no other function can contain a copy of \p I, or null.
-const char *whyNotCopyable(const llvm::Instruction &I);
-
 /// Moves native pieces from E.Blocks to blocks of their own: the instructions
 /// for which \p Why returns a reason. \returns these blocks.
 llvm::SmallPtrSet<llvm::BasicBlock *, 8> separateNatives(
@@ -103,4 +73,4 @@ void addBeginnings(Marked &E,
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_MARKED_H
+#endif // COSY_PLUGIN_REGION_MARKED_H

@@ -5,6 +5,9 @@
 #include "body/Fortify.h"
 #include "body/Operations.h"
 #include "body/State.h"
+#include "region/Stops.h"
+#include "support/Markers.h"
+#include "support/Names.h"
 
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"

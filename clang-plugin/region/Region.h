@@ -6,18 +6,15 @@
 // return, or before a native piece.
 //
 //===----------------------------------------------------------------------===//
-#ifndef COSY_PLUGIN_REGION_H
-#define COSY_PLUGIN_REGION_H
+#ifndef COSY_PLUGIN_REGION_REGION_H
+#define COSY_PLUGIN_REGION_REGION_H
 
 #include "region/Marked.h"
+#include "support/StartOptions.h"
 
 #include "llvm/IR/PassManager.h"
 
 namespace cosy {
-
-/// bool cosy.stopped() returns true if the region has reached a limit at which
-/// it ends. It is called at the beginning of each iteration of its loops.
-constexpr llvm::StringLiteral StoppedMarker = "cosy.stopped";
 
 struct Region {
   /// An exit edge. From is the last block inside, To is the first one outside.
@@ -71,4 +68,4 @@ void cloneBody(Region &R);
 
 } // namespace cosy
 
-#endif // COSY_PLUGIN_REGION_H
+#endif // COSY_PLUGIN_REGION_REGION_H

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
  * proof-not.c - loops without COSY_BATCH that are not split, because a split could be seen, or because it is not
- * known that it could not. Each function violates one condition of batch/BatchProof.cpp; the remark names it at
+ * known that it could not. Each function violates one condition of batch/Proof.cpp; the remark names it at
  * its line. All behave as without the plugin.
  */
 // RUN: %clang -O2 -w -Rpass=cosy -Rpass-missed=cosy -c %s -o %t.o 2>&1 | FileCheck --implicit-check-not="loop is" %s

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RegionPass.cpp - Compile regions to compounds ----------------------===//
+#include "RegionPass.h"
+#include "async/Coroutine.h"
+#include "async/Parts.h"
+#include "auto/Pass.h"
+#include "batch/Batch.h"
+#include "batch/Runtime.h"
+#include "body/Body.h"
+#include "body/Callees.h"
+#include "body/Legalize.h"
+#include "body/LibraryCalls.h"
+#include "body/Operations.h"
+#include "bpf/Function.h"
+#include "codegen/Compound.h"
+#include "host/Host.h"
+#include "host/Unreached.h"
+#include "link/Deferred.h"
+#include "region/Locals.h"
+#include "region/Remark.h"
+#include "support/Copyable.h"
+#include "support/Diagnostics.h"
+#include "support/Markers.h"
+#include "support/Names.h"
+#include "support/Target.h"
+#include "support/Thresholds.h"
+
+#include "llvm/IR/Dominators.h"
+#include "llvm/IR/Module.h"
+#include "llvm/TargetParser/Triple.h"
+#include "llvm/Transforms/Instrumentation/GCOVProfiler.h"
+#include "llvm/Transforms/Instrumentation/InstrProfiling.h"
+#include "llvm/Transforms/Scalar/SROA.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+using namespace llvm;
+
+namespace cosy {
+
+namespace {
+
+class ModuleRegions {
+public:
+  ModuleRegions(Module &M, FunctionAnalysisManager &FAM, RegionOptions Options)
+      : M(M), FAM(FAM), Options(Options), Functions(M), Table(M) {}
+  bool compileFunctions();
+  /// Makes compounds of parts of \p Host, a COSY_ASYNC function.
+  void compileParts(Function &Host);
+  bool run();
+  bool leaveNative();
+
+private:
+  void keepPristine(ArrayRef<Function *> Hosts);
+  void processMarked(CallInst *Start, bool Optimized);
+  bool processRegion(const Marked &E, const Marked::Beginning &At,
+                     bool Optimized, CallInst *Gate = nullptr);
+  void explainNatives(const Marked &E);
+
+  Module &M;
+  FunctionAnalysisManager &FAM;
+  RegionOptions Options;
+  FunctionTable Functions;
+  RegionTable Table;
+  PristineMap Pristine;
+  bool HasSingleCalls = false;         ///< marked by markSingleCalls()
+  unsigned NumRegions = 0;             ///< of the function
+  bool ReturnsTwice = false;           ///< the function calls setjmp() or so
+  SmallVector<AllocaInst *, 4> Frames; ///< of its parts, if it is COSY_ASYNC
+};
+
+} // namespace
+
+/// Copies functions with regions before these change them, because other
+/// regions may call them, by name or through a pointer. Functions that are not
+/// used in this file are not copied.
+void ModuleRegions::keepPristine(ArrayRef<Function *> Hosts) {
+  for (Function *F : Hosts) {
+    if (F->use_empty())
+      continue;
+    ValueToValueMapTy Map;
+    Function *Copy = CloneFunction(F, Map);
+    Copy->setLinkage(GlobalValue::InternalLinkage);
+    Copy->setComdat(nullptr);
+    Pristine[F] = Copy;
+  }
+}
+
+void ModuleRegions::explainNatives(const Marked &E) {
+  Region R;
+  R.Host = E.Host;
+  R.Loc = E.Loc;
+  R.Before = E.Beginnings.front().Before;
+  for (const Instruction *I : E.Natives)
+    remark<OptimizationRemarkMissed>(
+        R, I->getDebugLoc(), "Native", [&](auto &Rem) {
+          Rem << "leaves the compound for native code: "
+              << ore::NV("Why", whyNotCopyable(*I));
+        });
+}
+
+void ModuleRegions::processMarked(CallInst *Start, bool Optimized) {
+  if (Start->getCalledFunction()->getName() == StartNativeMarker)
+    return;
+  CallInst *Gate = splitGateOf(*Start);
+  Marked E;
+  if (!findMarked(Start, E))
+    return;
+  if (!E.Natives.empty() && E.Options.countsRuns()) {
+    reportError(*E.Host, E.Natives.front()->getDebugLoc(),
+                Twine("region with a limit contains ") +
+                    whyNotCopyable(*E.Natives.front()) +
+                    ", which only the function itself can execute, without a "
+                    "count of operations; move it out of the region, or into "
+                    "a function that the region calls");
+    return;
+  }
+  if (!Options.Auto)
+    HasSingleCalls |= markSingleCalls(E.Blocks.getArrayRef());
+  bool Any = false;
+  for (const Marked::Beginning &B : E.Beginnings)
+    Any |= processRegion(E, B, Optimized, E.Natives.empty() ? Gate : nullptr);
+  explainNatives(E);
+  if (!Any)
+    reportWarning(Warning::StaysNative, *E.Host, E.Loc,
+                  Twine("region stays native: around ") +
+                      whyNotCopyable(*E.Natives.front()) +
+                      ", which only the function itself can execute, the "
+                      "code is too small for a compound; move that out of "
+                      "the region, or into a function that the region calls");
+}
+
+/// Makes a compound of the region that begins at \p At. \p Gate is its call of
+/// SplitGate, or null.
+bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
+                                  bool Optimized, CallInst *Gate) {
+  Region R;
+  R.Index = NumRegions++;
+  findRegion(E, At, R);
+  cloneBody(R);
+  // A region stops at the beginning of an iteration of its own loops, so
+  // callees with loops are not inlined.
+  inlineCallees(*R.Body, *R.Host, Pristine, {MaxCallee, MaxInlined},
+                [&](const Function &Callee) {
+                  // A call through a pointer blocks the thread, also in an
+                  // asynchronous function.
+                  if (Callee.isDeclaration())
+                    return !R.IsAsync;
+                  return R.IsAsync
+                             ? canBeInAsyncPart(Callee)
+                             : !R.Options.stopsAtLimit() || !hasLoop(Callee);
+                });
+  // Must run before optimizations merge accesses to errno by different
+  // addresses.
+  if (R.IsAsync)
+    hoistAddresses(*R.Body);
+  FAM.invalidate(*R.Body, PreservedAnalyses::none());
+  SmallVector<Function *, 8> Library = findLibraryFunctions(*R.Body);
+  bool IsPart = R.IsAsync || !E.Natives.empty();
+  bool Defer = Options.Defer && canDefer(R);
+  if (!R.IsAsync && IsPart && !Defer && !isWorthwhile(*R.Body, FAM)) {
+    FAM.clear(*R.Body, R.Body->getName());
+    R.Body->eraseFromParent();
+    return false;
+  }
+  CompoundPath Path(R);
+  FAM.invalidate(*R.Body, SROAPass(SROAOptions::PreserveCFG).run(*R.Body, FAM));
+  SmallVector<PrivateLocal, 4> Locals;
+  if (!ReturnsTwice)
+    Locals = privatizeLocals(R);
+  BodyDescription D;
+  D.Name = R.Name;
+  D.NumExits = R.Exits.size();
+  D.NumOutputs = R.Outputs.size();
+  for (const PrivateLocal &L : Locals)
+    D.NumOutputs += L.ByValue && L.Changes;
+  if (R.Options.MaxOperations && R.Options.AtLimit == COSY_RESUME)
+    D.Limit = R.Options.MaxOperations;
+  D.IsPart = IsPart;
+  D.IsOptimized = Optimized;
+  D.Dump = Options.Dump;
+  D.NoFast = Options.NoFast;
+  // Operations in native pieces would not be counted.
+  D.NoOutline = Options.NoOutline || R.Options.countsRuns();
+  D.write(*R.Body);
+  if (!Optimized)
+    FAM.invalidate(*R.Body, DefineValuesPass().run(*R.Body, FAM));
+  Compound C;
+  if (!Options.NoFast)
+    C.Buffers = findBorrowed(
+        *R.Body, R, FAM.getResult<DominatorTreeAnalysis>(*R.Body),
+        [&](const Function *F) {
+          return any_of(Pristine, [F](auto &P) { return P.second == F; });
+        });
+  if (Defer) {
+    explainBuffers(R, C.Buffers);
+    deferBody(R);
+    if (Gate)
+      Path.setGate(*Gate);
+    Path.defer(D.NumOutputs, Locals);
+    return true;
+  }
+  // Also after an error, the module must be valid.
+  if (makeCompound(R, C, FAM)) {
+    if (Gate)
+      Path.setGate(*Gate);
+    Path.complete(Table.add(R, C.Img, C.Sel.C, C.Thunks,
+                            Functions.list(C.Sel.C.Functions), Library),
+                  C.Sel.C, C.Sel.Inputs, Locals);
+  } else {
+    Path.abandon();
+  }
+  if (R.IsAsync && Path.frame())
+    Frames.push_back(Path.frame());
+  eraseBody(R, FAM);
+  return true;
+}
+
+/// Marks a user function that was compiled, or rejected with an error: bitcode
+/// may have gone through the plugin before.
+static constexpr StringLiteral SeenAttribute = "cosy-function-seen";
+
+/// Runs before regions change the functions that user functions call.
+bool ModuleRegions::compileFunctions() {
+  bool Any = false;
+  for (Function *F : findUserFunctions(M)) {
+    if (F->hasFnAttribute(SeenAttribute))
+      continue;
+    F->addFnAttr(SeenAttribute);
+    if (!checkUserFunction(*F))
+      continue;
+    if (std::optional<FunctionProgram> P = compileUserFunction(*F)) {
+      Functions.add(*F, *P);
+      Any = true;
+    }
+  }
+  return Any;
+}
+
+/// Merges \p Frames into one, because only one of them is used at a time.
+/// Otherwise the coroutine's frame would contain all of them.
+static void mergeFrames(ArrayRef<AllocaInst *> Frames) {
+  auto Size = [](AllocaInst *AI) {
+    return cast<ConstantInt>(AI->getArraySize())->getZExtValue();
+  };
+  AllocaInst *Largest = nullptr;
+  for (AllocaInst *AI : Frames)
+    if (!Largest || Size(AI) > Size(Largest))
+      Largest = AI;
+  for (AllocaInst *AI : Frames)
+    if (AI != Largest) {
+      AI->replaceAllUsesWith(Largest);
+      AI->eraseFromParent();
+    }
+}
+
+void ModuleRegions::compileParts(Function &Host) {
+  Marked E;
+  if (!findAsyncParts(Host, E))
+    return;
+  NumRegions = 0;
+  ReturnsTwice = Host.callsFunctionThatReturnsTwice();
+  Frames.clear();
+  for (const Marked::Beginning &B : E.Beginnings)
+    processRegion(E, B, !Host.hasFnAttribute(Attribute::OptimizeNone));
+  mergeFrames(Frames);
+  FAM.invalidate(Host, PreservedAnalyses::none());
+}
+
+/// Prevents inlining of \p F into regions in the link step.
+static void keepOutOfRegions(Function &F) {
+  F.addFnAttr(NotInlinedAttribute);
+  if (!F.hasFnAttribute(Attribute::AlwaysInline))
+    F.addFnAttr(Attribute::NoInline);
+}
+
+bool ModuleRegions::run() {
+  bool Any = splitBatches(M, FAM, Options.BatchCheck);
+  if (Options.BatchCheck) {
+    recordAccesses(M);
+    Any = true;
+  }
+  SmallVector<Function *, 8> Hosts;
+  for (Function &F : M)
+    if (!markersOf(F, StartMarker).empty() || !markersOf(F, EndMarker).empty())
+      Hosts.push_back(&F);
+  for (Function *F : Hosts)
+    expandComputedGotos(*F);
+  keepPristine(Hosts);
+  for (Function *F : Hosts) {
+    bool Optimized = !F->hasFnAttribute(Attribute::OptimizeNone);
+    if (any_of(markersOf(*F, StartMarker), [](CallInst *C) {
+          return C->getCalledFunction()->getName() != StartNativeMarker;
+        }))
+      prepareHost(*F, FAM);
+    splitAfterStarts(*F);
+    NumRegions = 0;
+    ReturnsTwice = F->callsFunctionThatReturnsTwice();
+    for (CallInst *Start : markersOf(*F, StartMarker)) {
+      // A region in another file must not inline a function with a region that
+      // stays native or has options.
+      if (Options.Defer && Start->getCalledFunction()->getName() != StartMarker)
+        keepOutOfRegions(*F);
+      processMarked(Start, Optimized);
+    }
+    for (StringRef Name : {StartMarker, EndMarker})
+      for (CallInst *Marker : markersOf(*F, Name))
+        Marker->eraseFromParent();
+    closeSplitGates(*F);
+    FAM.invalidate(*F, PreservedAnalyses::none());
+  }
+  if (HasSingleCalls && Options.Defer)
+    deferSingleCalls(M);
+  Functions.finish();
+  Table.finish();
+  for (auto [F, Copy] : Pristine) {
+    FAM.clear(*Copy, Copy->getName());
+    Copy->eraseFromParent();
+  }
+  auto EraseUnused = [&](StringRef Name) {
+    if (Function *F = M.getFunction(Name); F && F->use_empty())
+      F->eraseFromParent();
+  };
+  for (const StringLiteral *Name : AllMarkers)
+    EraseUnused(*Name);
+  EraseUnused(SplitGate);
+  EraseUnused(ExitMarker);
+  EraseUnused(StoppedMarker);
+  eraseOperationFunctions(M);
+  return Any || !Hosts.empty();
+}
+
+/// Removes the markers from code for another machine.
+bool ModuleRegions::leaveNative() {
+  bool Any = removeBatchMarkers(M);
+  for (Function &F : M) {
+    for (CallInst *Start : markersOf(F, StartMarker)) {
+      const DILocation *Loc = Start->getDebugLoc();
+      StringRef Name = Start->getCalledFunction()->getName();
+      if (Name == StartWithMarker)
+        reportError(F, Loc,
+                    "COSY_START_WITH is for x86-64 with 64-bit pointers only");
+      else if (Name != StartNativeMarker)
+        reportWarning(Warning::StaysNative, F, Loc,
+                      "region stays native: compounds are for x86-64 with "
+                      "64-bit pointers");
+    }
+    for (StringRef Name : {StartMarker, EndMarker})
+      for (CallInst *Marker : markersOf(F, Name)) {
+        Marker->eraseFromParent();
+        Any = true;
+      }
+  }
+  return Any;
+}
+
+/// Adds the counters of --coverage to the native code, which becomes compounds
+/// afterwards. \returns whether it did.
+bool RegionPass::addCoverage(Module &M, ModuleAnalysisManager &MAM) {
+  if (!Options.Coverage)
+    return false;
+  PreservedAnalyses PA = GCOVProfilerPass(*Options.Coverage).run(M, MAM);
+  MAM.invalidate(M, PA);
+  return !PA.areAllPreserved();
+}
+
+PreservedAnalyses RegionPass::run(Module &M, ModuleAnalysisManager &MAM) {
+  bool Supported = canHaveCompounds(M);
+  if (Supported)
+    markCallsThatReturnTwice(M);
+  // The marks are needed if calls are redirected, or may become part of a
+  // region of another file.
+  bool CallsCount = Supported && (Options.Auto || Options.Defer);
+  if (CallsCount)
+    markOwnCalls(M, Options.OwnFunctions);
+  if (Supported && Options.Auto && Options.Defer)
+    deferToLinkStep(M);
+  if (!Options.BatchCheck && !M.getNamedGlobal("llvm.global.annotations") &&
+      !M.getFunction(BatchMarker) && !M.getFunction(BatchStepMarker) &&
+      none_of(AllMarkers,
+              [&](const StringLiteral *Name) { return M.getFunction(*Name); }))
+    return addCoverage(M, MAM) ? PreservedAnalyses::none()
+                               : PreservedAnalyses::all();
+  if (!Supported)
+    rejectCoroutines(M);
+  else if (!CallsCount)
+    markOwnCalls(M, Options.OwnFunctions);
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  ModuleRegions Regions(M, FAM, Options);
+  if (!Supported) {
+    bool Changed = Regions.leaveNative();
+    Changed |= addCoverage(M, MAM);
+    return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+  }
+  findCallees(M);
+  markFunctionsThatSeeCallers(M);
+  prepareUnreached(M);
+  bool Changed = Regions.compileFunctions();
+  Changed |= addCoverage(M, MAM);
+  // Lower counters to a load, an addition and a store.
+  if (Options.Profile)
+    InstrProfilingLoweringPass(*Options.Profile, false).run(M, MAM);
+  Changed |= lowerCoroutines(M, MAM, Options.Level, [&](Function &Host) {
+    Regions.compileParts(Host);
+  });
+  Changed |= Regions.run();
+  return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
+}
+
+} // namespace cosy

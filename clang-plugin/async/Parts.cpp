@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Parts.cpp - Parts of coroutines that become compounds --------------===//
+#include "async/Parts.h"
+#include "body/LibraryCalls.h"
+#include "body/Recognise.h"
+#include "support/Copyable.h"
+#include "support/Markers.h"
+#include "support/Names.h"
+#include "support/SystemCalls.h"
+#include "support/UserFunctions.h"
+
+#include "llvm/ADT/StringMap.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+
+#include <cosy/calls.h>
+
+using namespace llvm;
+
+namespace cosy {
+
+//===----------------------------------------------------------------------===//
+// Instructions
+//===----------------------------------------------------------------------===//
+
+/// \returns the system call that \p I makes, or null.
+static const SystemCall *systemCallMadeBy(const Instruction &I) {
+  auto *CB = dyn_cast<CallBase>(&I);
+  return CB ? systemCallShape(*CB).Call : nullptr;
+}
+
+/// \returns how loops wait in the system call \p Name, from waits.def.
+static StringRef waitKind(StringRef Name) {
+  static const StringMap<StringRef> How = {
+#define COSY_WAITS(name, how) {#name, #how},
+#include "waits.def"
+  };
+  return How.lookup(Name);
+}
+
+bool mayWait(const Instruction &I) {
+  const SystemCall *Call = systemCallMadeBy(I);
+  // The function itself makes calls that never wait.
+  return Call && waitKind(Call->Name) != "DIRECT";
+}
+
+/// \returns true if the module makes \p I itself for a compound that it parks.
+static bool isParked(const Instruction &I) {
+  const SystemCall *Call = systemCallMadeBy(I);
+  return Call && cosy_call_parks(Call->Number);
+}
+
+/// \returns true if \p I is such a call and may wait without a time limit.
+static bool waitsParked(const Instruction &I) {
+  return isParked(I) && waitKind(systemCallMadeBy(I)->Name) != "CLOSE";
+}
+
+/// \returns why \p I depends on the thread that executes it, or null.
+static const char *whyThreadDependent(const Instruction &I) {
+  if (any_of(I.operands(), [](const Use &U) {
+        auto *C = dyn_cast<Constant>(U);
+        return C && C->isThreadDependent();
+      }))
+    return "a variable of the thread";
+  // In a compound errno has another address.
+  if (isErrnoAddress(&I))
+    return isAccessedDirectly(I) ? nullptr : "the address of errno";
+  // The optimizations would move such a call over a parked call.
+  auto *CB = dyn_cast<CallBase>(&I);
+  if (CB && !isa<IntrinsicInst>(I) && CB->doesNotAccessMemory())
+    return "a call of a const function, whose result may be of the thread";
+  return nullptr;
+}
+
+/// \returns why the coroutine itself has to execute \p I, or null.
+static const char *whyNative(const Instruction &I) {
+  if (const char *Why = whyNotCopyable(I))
+    return Why;
+  if (const char *Why = whyThreadDependent(I))
+    return Why;
+  if (mayWait(I) && !isParked(I))
+    return "a call that the loop waits for";
+  if (isUserFunctionCall(I))
+    return "a call of a COSY_FUNCTION";
+  auto *CB = dyn_cast<CallBase>(&I);
+  const Function *F = CB ? CB->getCalledFunction() : nullptr;
+  if (!F)
+    return nullptr;
+  if (F->hasFnAttribute(AsyncAttribute))
+    return "a call of a COSY_ASYNC function";
+  // The child has no loop.
+  if (F->getName() == "fork" || F->getName() == "_Fork")
+    return "a call of fork";
+  return nullptr;
+}
+
+bool canBeInAsyncPart(const Function &Callee) {
+  if (Callee.hasFnAttribute(AsyncAttribute))
+    return false;
+  return none_of(instructions(Callee), [](const Instruction &I) {
+    auto *CB = dyn_cast<CallBase>(&I);
+    const Function *F = CB ? CB->getCalledFunction() : nullptr;
+    // COSY_BATCH loops are split later.
+    bool IsBatch = F && F->getName() == BatchMarker;
+    return IsBatch || mayWait(I) || whyNative(I);
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Parts
+//===----------------------------------------------------------------------===//
+
+using BlockSet = SmallSetVector<BasicBlock *, 32>;
+
+static bool hasParked(const BasicBlock &BB) { return any_of(BB, isParked); }
+
+/// Moves the variables of \p Host to its beginning, so that its first block can
+/// be split after them.
+static void gatherVariables(Function &Host) {
+  BasicBlock &Entry = Host.getEntryBlock();
+  BasicBlock::iterator At = Entry.getFirstNonPHIOrDbgOrAlloca();
+  for (Instruction &I : make_early_inc_range(make_range(At, Entry.end())))
+    if (auto *AI = dyn_cast<AllocaInst>(&I); AI && AI->isStaticAlloca())
+      AI->moveBefore(Entry, At);
+  SplitBlock(&Entry, At);
+}
+
+/// \returns the blocks of \p E that can be reached after a parked call, or, if
+/// \p Backward, those that can reach a parked call.
+static BlockSet reach(const Marked &E, bool Backward) {
+  BlockSet Reached;
+  auto AddNext = [&](BasicBlock *BB) {
+    auto Add = [&](BasicBlock *Next) {
+      if (E.Blocks.count(Next))
+        Reached.insert(Next);
+    };
+    if (Backward)
+      for_each(predecessors(BB), Add);
+    else
+      for_each(successors(BB), Add);
+  };
+  for (BasicBlock *BB : E.Blocks)
+    if (hasParked(*BB))
+      AddNext(BB);
+  for (unsigned N = 0; N < Reached.size(); ++N)
+    AddNext(Reached[N]);
+  return Reached;
+}
+
+/// Keeps in \p E the parked calls and the code between two of them.
+static void keepBetweenParked(Marked &E) {
+  BlockSet After = reach(E, false), Before = reach(E, true);
+  SetVector<BasicBlock *> Kept;
+  for (BasicBlock *BB : E.Blocks) {
+    if (!hasParked(*BB)) {
+      if (After.count(BB) && Before.count(BB))
+        Kept.insert(BB);
+      continue;
+    }
+    if (!Before.count(BB)) {
+      auto Last = find_if(reverse(*BB), isParked);
+      SplitBlock(BB, Last->getNextNode());
+    }
+    if (!After.count(BB))
+      BB = SplitBlock(BB, &*find_if(*BB, isParked));
+    Kept.insert(BB);
+  }
+  E.Blocks = std::move(Kept);
+}
+
+namespace {
+
+/// The code that a compound would execute from one beginning of the function.
+struct Part {
+  BlockSet Blocks;
+  SmallVector<const Instruction *, 4> Parked;
+  bool Repeats = false; ///< a parked call is in a loop
+
+  bool isWorthwhile() const {
+    return (Repeats || Parked.size() > 1) &&
+           any_of(Parked, [](const Instruction *I) { return waitsParked(*I); });
+  }
+};
+
+} // namespace
+
+static Part partAt(const Marked &E, const Marked::Beginning &B) {
+  auto Follow = [](BlockSet &Reached, auto IsInside) {
+    for (unsigned N = 0; N < Reached.size(); ++N)
+      for (BasicBlock *S : successors(Reached[N]))
+        if (IsInside(S))
+          Reached.insert(S);
+  };
+  Part P;
+  P.Blocks.insert(B.Entry);
+  Follow(P.Blocks, [&](BasicBlock *BB) { return E.Blocks.count(BB); });
+  for (BasicBlock &BB : *E.Host) {
+    if (!P.Blocks.count(&BB) || !hasParked(BB))
+      continue;
+    for (const Instruction &I : BB)
+      if (isParked(I))
+        P.Parked.push_back(&I);
+    if (P.Repeats)
+      continue;
+    auto IsInside = [&](BasicBlock *BB) { return P.Blocks.count(BB); };
+    BlockSet Next;
+    for (BasicBlock *S : successors(&BB))
+      if (IsInside(S))
+        Next.insert(S);
+    Follow(Next, IsInside);
+    P.Repeats = Next.count(&BB);
+  }
+  return P;
+}
+
+/// Keeps in E.Beginnings the parts that are worth a compound, at most MaxParts.
+/// Parts overlap, because each contains all the code that it can reach. Parts
+/// with a loop come first.
+static void chooseParts(Marked &E) {
+  constexpr unsigned MaxParts = 4;
+  SmallVector<Part, 8> Parts;
+  for (const Marked::Beginning &B : E.Beginnings)
+    Parts.push_back(partAt(E, B));
+  SmallPtrSet<const Instruction *, 8> Covered;
+  SmallPtrSet<const BasicBlock *, 4> Chosen;
+  for (bool Repeats : {true, false})
+    for (auto [B, P] : zip(E.Beginnings, Parts)) {
+      if (Chosen.size() == MaxParts || P.Repeats != Repeats ||
+          !P.isWorthwhile() ||
+          (!Repeats && all_of(P.Parked, [&](const Instruction *I) {
+            return Covered.count(I);
+          })))
+        continue;
+      Covered.insert(P.Parked.begin(), P.Parked.end());
+      B.Loc = P.Parked.front()->getDebugLoc();
+      Chosen.insert(B.Entry);
+    }
+  erase_if(E.Beginnings,
+           [&](const Marked::Beginning &B) { return !Chosen.count(B.Entry); });
+}
+
+/// Removes the lifetime markers of the variables that have a marker in \p E,
+/// because a compound does not execute it.
+static void extendLifetimes(Marked &E) {
+  SmallPtrSet<const Value *, 8> Variables;
+  auto ForEachMarker = [](BasicBlock &BB, auto Fn) {
+    for (Instruction &I : make_early_inc_range(BB))
+      if (I.isLifetimeStartOrEnd())
+        Fn(*cast<CallInst>(&I));
+  };
+  for (BasicBlock *BB : E.Blocks)
+    ForEachMarker(*BB, [&](CallInst &CI) {
+      Variables.insert(CI.getArgOperand(1)->stripPointerCasts());
+    });
+  for (BasicBlock &BB : *E.Host)
+    ForEachMarker(BB, [&](CallInst &CI) {
+      if (Variables.count(CI.getArgOperand(1)->stripPointerCasts()))
+        CI.eraseFromParent();
+    });
+}
+
+bool findAsyncParts(Function &Host, Marked &E) {
+  if (none_of(instructions(Host), isParked) ||
+      !markersOf(Host, StartMarker).empty())
+    return false;
+  E.Host = &Host;
+  E.IsAsync = true;
+  gatherVariables(Host);
+  for (BasicBlock &BB : drop_begin(Host))
+    E.Blocks.insert(&BB);
+  separateNatives(E, whyNative);
+  keepBetweenParked(E);
+  addBeginnings(E, [&](BasicBlock *BB) { return !E.Blocks.count(BB); });
+  chooseParts(E);
+  if (E.Beginnings.empty())
+    return false;
+  extendLifetimes(E);
+  return true;
+}
+
+} // namespace cosy

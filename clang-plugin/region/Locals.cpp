@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Locals.cpp - Local variables whose address stays private -----------===//
+#include "region/Locals.h"
+#include "support/Names.h"
+#include "support/Thresholds.h"
+
+#include "llvm/Analysis/CaptureTracking.h"
+#include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+using namespace llvm;
+
+namespace cosy {
+
+/// Returns true if the host uses \p P outside the region only to access memory,
+/// and the region uses only \p P itself, no pointer that the host derives from
+/// it.
+static bool isPrivateOutside(const Value &P, const Region &R, bool IsVariable) {
+  for (const User *U : P.users()) {
+    auto *I = cast<Instruction>(U);
+    if (R.Blocks.count(const_cast<BasicBlock *>(I->getParent()))) {
+      if (!IsVariable)
+        return false;
+      continue;
+    }
+    if (isa<LoadInst>(I))
+      continue;
+    if (auto *SI = dyn_cast<StoreInst>(I)) {
+      if (SI->getValueOperand() == &P)
+        return false;
+      continue;
+    }
+    if (auto *MI = dyn_cast<MemIntrinsic>(I)) {
+      if (MI->isVolatile())
+        return false;
+      continue;
+    }
+    if (!isa<GetElementPtrInst>(I) || !isPrivateOutside(*I, R, false))
+      return false;
+  }
+  return true;
+}
+
+/// \returns true if the code of the body may write to \p P.
+static bool mayWrite(const Value &P) {
+  return any_of(P.users(), [](const User *U) {
+    if (isa<LoadInst>(U) || isa<ICmpInst>(U))
+      return false;
+    return !isa<GetElementPtrInst>(U) || mayWrite(*U);
+  });
+}
+
+/// Adds the value of \p P as another output to all exits of \p Body.
+static void addOutput(Function &Body, Type *Ty, Value *P) {
+  for (BasicBlock &BB : Body)
+    for (Instruction &I : make_early_inc_range(BB)) {
+      auto *CI = dyn_cast<CallInst>(&I);
+      if (!CI || !CI->getCalledFunction() ||
+          CI->getCalledFunction()->getName() != ExitMarker)
+        continue;
+      IRBuilder<> B(CI);
+      SmallVector<Value *, 8> Args(CI->args());
+      Args.push_back(B.CreateLoad(Ty, P));
+      CallInst *New =
+          B.CreateCall(CI->getFunctionType(), CI->getCalledOperand(), Args);
+      New->setAttributes(CI->getAttributes());
+      New->setDebugLoc(CI->getDebugLoc());
+      CI->eraseFromParent();
+    }
+}
+
+SmallVector<PrivateLocal, 4> privatizeLocals(Region &R) {
+  const DataLayout &DL = R.Host->getDataLayout();
+  SmallVector<PrivateLocal, 4> List;
+  unsigned NumOutputs = R.Outputs.size();
+  for (auto [N, V] : enumerate(R.Inputs)) {
+    auto *Variable = dyn_cast<AllocaInst>(V);
+    if (!Variable || !Variable->isStaticAlloca())
+      continue;
+    uint64_t Size = Variable->getAllocationSize(DL)->getFixedValue();
+    Argument *A = R.Body->getArg(N);
+    if (Size == 0 || Size > MaxCopiedLocal || A->use_empty() ||
+        PointerMayBeCaptured(A, true, true) ||
+        !isPrivateOutside(*Variable, R, true))
+      continue;
+    PrivateLocal L = {Variable,     (unsigned)N,
+                      Size,         isPowerOf2_64(Size) && Size <= 8,
+                      mayWrite(*A), ~0u};
+    if (L.ByValue) {
+      IRBuilder<> B(&*R.Body->getEntryBlock().getFirstInsertionPt());
+      Type *Ty = B.getIntNTy(Size * 8);
+      AllocaInst *Copy = B.CreateAlloca(Variable->getAllocatedType());
+      Copy->setAlignment(Variable->getAlign());
+      A->replaceAllUsesWith(Copy);
+      B.CreateStore(B.CreatePtrToInt(A, Ty), Copy);
+      if (L.Changes) {
+        addOutput(*R.Body, Ty, Copy);
+        L.Output = NumOutputs++;
+      }
+    }
+    List.push_back(L);
+  }
+  return List;
+}
+
+} // namespace cosy

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Copyable.cpp - Instructions that only their function can execute ---===//
+#include "support/Copyable.h"
+
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/InlineAsm.h"
+#include "llvm/IR/IntrinsicInst.h"
+
+#include <optional>
+
+using namespace llvm;
+
+namespace cosy {
+
+void markCallsThatReturnTwice(Module &M) {
+  for (StringRef Name :
+       {"setjmp", "_setjmp", "sigsetjmp", "__sigsetjmp", "getcontext", "vfork",
+        "__vfork", "llvm.eh.sjlj.setjmp"})
+    if (Function *F = M.getFunction(Name); F && F->isDeclaration())
+      F->addFnAttr(Attribute::ReturnsTwice);
+}
+
+/// An attribute of functions whose result may depend on the code that calls
+/// them.
+static constexpr StringLiteral SeesCallerAttribute = "cosy-sees-caller";
+
+/// \returns how many levels above its function the frame is whose code or
+/// address \p I asks for, or nothing.
+static std::optional<uint64_t> levelOfFrame(const Instruction &I) {
+  auto *II = dyn_cast<IntrinsicInst>(&I);
+  switch (II ? II->getIntrinsicID() : Intrinsic::not_intrinsic) {
+  case Intrinsic::returnaddress:
+    return cast<ConstantInt>(II->getArgOperand(0))->getZExtValue() + 1;
+  case Intrinsic::frameaddress:
+    return cast<ConstantInt>(II->getArgOperand(0))->getZExtValue();
+  case Intrinsic::addressofreturnaddress:
+  case Intrinsic::sponentry:
+    return 0;
+  default:
+    return std::nullopt;
+  }
+}
+
+void markFunctionsThatSeeCallers(Module &M) {
+  // The highest level that each function sees. Level 0 is its own frame, which
+  // is that of its caller if it is inlined there.
+  DenseMap<Function *, uint64_t> Levels;
+  SmallVector<std::pair<Function *, uint64_t>, 8> Work;
+  auto Sees = [&](Function &F, uint64_t Level) {
+    auto [It, New] = Levels.try_emplace(&F, Level);
+    if (!New && It->second >= Level)
+      return;
+    It->second = Level;
+    Work.push_back({&F, Level});
+  };
+  for (Function &Intrinsic : M)
+    if (Intrinsic.isIntrinsic())
+      for (User *U : Intrinsic.users())
+        if (auto *I = dyn_cast<Instruction>(U))
+          if (std::optional<uint64_t> Level = levelOfFrame(*I))
+            Sees(*I->getFunction(), *Level);
+  while (!Work.empty()) {
+    auto [F, Level] = Work.pop_back_val();
+    // LLVM does not inline __builtin_setjmp(), which uses the frame's address.
+    bool IsInlined = !F->hasFnAttribute(Attribute::NoInline) &&
+                     !F->callsFunctionThatReturnsTwice();
+    if (!IsInlined && Level-- == 0)
+      continue;
+    F->addFnAttr(SeesCallerAttribute);
+    for (User *U : F->users())
+      if (auto *CB = dyn_cast<CallBase>(U); CB && CB->getCalledOperand() == F)
+        Sees(*CB->getFunction(), Level);
+  }
+}
+
+/// Returns true if \p ID acts on the coroutine that calls it. Other intrinsics
+/// act on a handle, which can be that of any coroutine.
+static bool isPartOfCoroutine(Intrinsic::ID ID) {
+  switch (ID) {
+  case Intrinsic::coro_resume:
+  case Intrinsic::coro_destroy:
+  case Intrinsic::coro_done:
+  case Intrinsic::coro_promise:
+  case Intrinsic::coro_noop:
+    return false;
+  default:
+    return Intrinsic::getBaseName(ID).starts_with("llvm.coro.");
+  }
+}
+
+/// Returns true if \p CB is inline assembly with a variable operand where the
+/// constraint requires a constant, such as "i". It is a constant after
+/// inlining.
+static bool lacksConstant(const CallBase &CB) {
+  constexpr StringLiteral Constants = "insEFIJKLMNOGCeZ";
+  auto *Asm = dyn_cast<InlineAsm>(CB.getCalledOperand());
+  if (!Asm)
+    return false;
+  unsigned Arg = 0;
+  for (const InlineAsm::ConstraintInfo &Info : Asm->ParseConstraints()) {
+    if (!Info.hasArg())
+      continue;
+    if (!isa<Constant>(CB.getArgOperand(Arg++)) &&
+        all_of(Info.Codes, [&](const std::string &Code) {
+          return Code.size() == 1 && Constants.contains(Code[0]);
+        }))
+      return true;
+  }
+  return false;
+}
+
+const char *whyNotMovable(const Instruction &I) {
+  if (auto *AI = dyn_cast<AllocaInst>(&I))
+    return AI->isStaticAlloca() ? nullptr : "a variable-length array or alloca";
+  if (isa<IndirectBrInst>(I))
+    return "a computed goto";
+  if (isa<CallBrInst>(I))
+    return "an asm goto";
+  if (I.isEHPad() || isa<InvokeInst>(I) || isa<ResumeInst>(I))
+    return "a cleanup or an exception handler";
+  if (isa<VAArgInst>(I))
+    return "va_arg";
+  auto *CB = dyn_cast<CallBase>(&I);
+  if (!CB)
+    return nullptr;
+  if (isPartOfCoroutine(CB->getIntrinsicID()))
+    return "a point where the coroutine is suspended";
+  if (CB->hasFnAttr(Attribute::ReturnsTwice))
+    return "a call that returns twice, such as setjmp or vfork";
+  if (CB->isMustTailCall())
+    return "a call marked musttail";
+  if (lacksConstant(*CB))
+    return "inline assembly whose operand is a constant only after inlining";
+  switch (CB->getIntrinsicID()) {
+  case Intrinsic::vastart:
+    return "va_start";
+  case Intrinsic::eh_sjlj_longjmp:
+    return "a call of longjmp";
+  case Intrinsic::stacksave:
+  case Intrinsic::stackrestore:
+    return "a variable-length array or alloca";
+  case Intrinsic::frameaddress:
+  case Intrinsic::returnaddress:
+  case Intrinsic::addressofreturnaddress:
+  case Intrinsic::sponentry:
+  case Intrinsic::get_dynamic_area_offset:
+    return "the address of the function's own stack frame";
+  case Intrinsic::localescape:
+  case Intrinsic::eh_typeid_for:
+    return "an exception handler";
+  default:
+    return nullptr;
+  }
+}
+
+/// \returns true if \p I is inline assembly that defines a symbol. A copy would
+/// define it again.
+static bool definesSymbol(const Instruction &I) {
+  auto *CB = dyn_cast<CallBase>(&I);
+  auto *Asm = CB ? dyn_cast<InlineAsm>(CB->getCalledOperand()) : nullptr;
+  if (!Asm)
+    return false;
+  SmallVector<StringRef, 8> Statements;
+  SplitString(Asm->getAsmString(), Statements, "\n;");
+  return any_of(Statements, [](StringRef S) {
+    // Local labels are numbers, and may exist several times. %= makes a name
+    // unique.
+    while (true) {
+      StringRef Name = S.ltrim().take_while([](char C) {
+        return isAlnum(C) || C == '_' || C == '.' || C == '$';
+      });
+      S = S.ltrim().drop_front(Name.size());
+      if (Name.empty() || !S.consume_front(":"))
+        return false;
+      if (!all_of(Name, isDigit))
+        return true;
+    }
+  });
+}
+
+const char *whyNotCopyable(const Instruction &I) {
+  if (const char *Why = whyNotMovable(I))
+    return Why;
+  if (auto *CB = dyn_cast<CallBase>(&I);
+      CB && CB->hasFnAttr(SeesCallerAttribute))
+    return "a call of a function that sees the address of its caller";
+  return definesSymbol(I) ? "inline assembly that defines a symbol" : nullptr;
+}
+
+} // namespace cosy
