@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * functions.c - libc's memory and string functions are operations, with the results of libc: for
+ * Libc's memory and string functions are operations, with the results of libc: for
  * many lengths, places and overlaps, and with strings and blocks that end at the end of a page, or
  * just after it. If a native call dies of SIGSEGV, the operation does so at the same address.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * actions.c - every result of a seccomp filter for one of a region's calls, alone and with further
+ * Every result of a seccomp filter for one of a region's calls, alone and with further
  * filters. The region gets the same result as the native code, and resumes in the kernel
  * afterwards.
  */

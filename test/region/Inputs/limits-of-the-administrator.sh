@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# caps.sh PROGRAM - run it with limits that an administrator can set.
+# limits-of-the-administrator.sh PROGRAM - run it with limits that an administrator can set.
 parameters=/sys/module/cosy/parameters
 export COSY_EXECUTOR=kernel COSY_STATS=1
 

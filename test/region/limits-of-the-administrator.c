@@ -2,7 +2,7 @@
 // An administrator's limits: a run that exceeds them is finished in user mode, ends if its region
 // can stop, or is killed. In a separate VM, because they apply to all processes.
 // RUN: %cosy-cc -O2 %s -o %t
-// RUN: %root/scripts/vm/run -- sh %S/Inputs/caps.sh %t | FileCheck %s
+// RUN: %root/scripts/vm/run -- sh %S/Inputs/limits-of-the-administrator.sh %t | FileCheck %s
 #include <cosy.h>
 #include <errno.h>
 #include <stdio.h>
@@ -10,19 +10,19 @@
 #include <unistd.h>
 
 // CHECK: max_run_operations=10000
-// CHECK-NEXT: caps.c:37: executor=kernel runs=1 syscalls=1000000 entries={{[1-9]$}}
+// CHECK-NEXT: limits-of-the-administrator.c:37: executor=kernel runs=1 syscalls=1000000 entries={{[1-9]$}}
 // CHECK-NEXT: 1000000 calls
-// CHECK-NEXT: caps.c:48: executor=kernel runs=1
+// CHECK-NEXT: limits-of-the-administrator.c:48: executor=kernel runs=1
 // CHECK-NEXT: stopped: Timer expired, errno Timer expired, before 1000000
 // CHECK-NEXT: status 137
 // CHECK-NEXT: max_run_ms=30
-// CHECK-NEXT: caps.c:37: executor=kernel runs=1 syscalls=1000000
+// CHECK-NEXT: limits-of-the-administrator.c:37: executor=kernel runs=1 syscalls=1000000
 // CHECK-NEXT: 1000000 calls
-// CHECK-NEXT: caps.c:48: executor=kernel
+// CHECK-NEXT: limits-of-the-administrator.c:48: executor=kernel
 // CHECK-NEXT: stopped: Timer expired, errno Timer expired, before 1000000
 // CHECK-NEXT: status 137
 // CHECK-NEXT: none
-// CHECK-NEXT: caps.c:37: executor=kernel runs=1 syscalls=1000000
+// CHECK-NEXT: limits-of-the-administrator.c:37: executor=kernel runs=1 syscalls=1000000
 // CHECK-NEXT: 1000000 calls
 int main(int argc, char **argv)
 {

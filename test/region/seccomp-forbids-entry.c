@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * entry.c - another thread installs a filter that kills the process for the call that enters
+ * Another thread installs a filter that kills the process for the call that enters
  * compounds, which the native code does not make. A thread that is in a region then, or was in
  * one, must never make it again.
  */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * sanitized.c - with -fsanitize=thread, the atomic operations of a region are up-calls, so that the
+ * With -fsanitize=thread, the atomic operations of a region are up-calls, so that the
  * sanitizer sees them. It would report a race at `shared` if it did not.
  */
 // RUN: %cosy-cc -O2 -Werror -Wno-cosy-few-calls -pthread -fsanitize=thread -c %s -o %t.o

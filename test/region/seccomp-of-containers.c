@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * containers.c - compounds are not left because of a filter like Docker's, which lists the allowed
+ * Compounds are not left because of a filter like Docker's, which lists the allowed
  * calls and checks the arguments of some.
  */
 // RUN: %cosy-cc -O2 %s -o %t -I%root/compound-ir
@@ -9,7 +9,7 @@
 
 // The listed calls do not leave, although the time slice may be used up sometimes. Only the call
 // that is not listed leaves.
-// STATS-DAG: containers.c:[[#ALLOWED:]]: executor=kernel runs=1 syscalls=4000 entries={{[1-9][0-9]?[0-9]?$}}
+// STATS-DAG: seccomp-of-containers.c:[[#ALLOWED:]]: executor=kernel runs=1 syscalls=4000 entries={{[1-9][0-9]?[0-9]?$}}
 // STATS-DAG: executor=kernel runs=1 syscalls=3 entries={{[2-9]}} steps=1{{$}}
 #include "Inputs/filter.h"
 
