@@ -158,6 +158,7 @@ static int __init cosy_init(void)
 	cosy_fast_init();
 	cosy_single_init();
 	cosy_entries_init();
+	cosy_ring_init();
 	cosy_functions_init();
 	err = cosy_compounds_init();
 	if (err)

@@ -17,6 +17,9 @@ void cosy_coroutine_init(void);
 /* enter.c */
 void cosy_entries_init(void);
 
+/* ring.c */
+void cosy_ring_init(void);
+
 /* loop.c */
 long cosy_loop_create(struct file *file, struct cosy_async_create __user *arg);
 

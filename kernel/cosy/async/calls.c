@@ -21,6 +21,8 @@
 
 #include "async/async.h"
 #include "async/coroutine.h"
+#include "async/receive.h"
+#include "async/ring.h"
 #include "async/socket.h"
 #include "async/transfer.h"
 #include "call/call.h"
@@ -625,8 +627,12 @@ static long cosy_call_accept4(const struct pt_regs *regs)
 static bool cosy_fd_is_used(const struct cosy_loop *loop, unsigned int fd)
 {
 	u8 __user *used = u64_to_user_ptr(READ_ONCE(loop->page->used));
+	const struct cosy_ring *ring = loop->ring;
 	u8 byte;
 
+	/* Entries that the ring has not taken may use any descriptor. */
+	if (ring && (cosy_receiver_of(ring, fd) || cosy_ring_has_more(ring)))
+		return true;
 	if (!used)
 		return true;
 	if (fd >= READ_ONCE(loop->page->nused))

@@ -20,6 +20,7 @@
 
 #include "async/async.h"
 #include "async/loop.h"
+#include "async/ring.h"
 #include "async/socket.h"
 #include "async/transfer.h"
 #include "call/call.h"
@@ -743,6 +744,8 @@ static void cosy_loop_give_back(struct cosy_loop *loop)
 	u32 i;
 
 	WRITE_ONCE(loop->closed, false);
+	if (loop->ring)
+		cosy_ring_return(loop->ring);
 	cosy_loop_state(&st);
 	for (i = 0; i < loop->nentries; i++) {
 		if (loop->parked[i] && loop->parked[i]->is_coroutine)
@@ -771,11 +774,14 @@ bool cosy_loop_lock(struct cosy_loop *loop)
 	return true;
 }
 
-/*
- * Enter; wait while another thread has entered. Return 0; -EBUSY if this thread has entered itself
- * and this is a nested call; -ERESTARTNOINTR after a signal.
+/**
+ * cosy_loop_await() - enter; wait while another thread has entered
+ * @loop: the loop
+ *
+ * Return: 0; -EBUSY if this thread has entered itself and this is a nested call; -ERESTARTNOINTR
+ * after a signal.
  */
-static int cosy_loop_await(struct cosy_loop *loop)
+int cosy_loop_await(struct cosy_loop *loop)
 {
 	int err;
 
@@ -844,6 +850,8 @@ int cosy_loop_flush(struct file *file, fl_owner_t id)
 	if (cosy_loop_lock(loop))
 		cosy_loop_unlock(loop);
 	cosy_loop_tell(loop);
+	if (loop->ring)
+		cosy_ring_kick(loop->ring);
 	return 0;
 }
 
@@ -865,7 +873,7 @@ loff_t cosy_loop_llseek(struct file *file, loff_t offset, int whence)
 	bool entered = true;
 	loff_t ret;
 
-	if (whence != COSY_RUN_WHENCE || what >> 37)
+	if (whence != COSY_RUN_WHENCE || what >> 38)
 		return -ESPIPE;
 	/* Nested calls are 64-bit calls. They would detect a 32-bit or x32 entry. */
 	if (unlikely(current_pt_regs()->orig_ax != __NR_lseek))
@@ -874,6 +882,8 @@ loff_t cosy_loop_llseek(struct file *file, loff_t offset, int whence)
 		return -EPERM;
 	if (!cosy_stack_suffices())
 		return -ELOOP;
+	if (what & COSY_ASYNC_RING_ENTER)
+		return cosy_ring_llseek(loop, what & ~COSY_ASYNC_RING_ENTER);
 	if (what & COSY_ASYNC_WORK) {
 		refcount_inc(&loop->users);
 		what &= ~COSY_ASYNC_WORK;

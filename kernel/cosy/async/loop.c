@@ -18,6 +18,7 @@
 
 #include "async/async.h"
 #include "async/loop.h"
+#include "async/ring.h"
 #include "compat/compat.h"
 #include "env/arg.h"
 #include "limit/limit.h"
@@ -44,7 +45,8 @@ static void cosy_page_init(struct cosy_loop *loop)
 			 COSY_ASYNC_ACCEPTS | COSY_ASYNC_SLEEPS |
 			 COSY_ASYNC_THREADS | COSY_ASYNC_MESSAGES |
 			 COSY_ASYNC_NOWAIT | COSY_ASYNC_BUFFERED |
-			 COSY_ASYNC_MOVES | COSY_ASYNC_GIVES_BACK;
+			 COSY_ASYNC_MOVES | COSY_ASYNC_GIVES_BACK |
+			 COSY_ASYNC_RING;
 	page->id = loop->id & COSY_WORK_ID;
 	page->nentries = loop->nentries;
 	page->entries = sizeof(*page);
@@ -133,6 +135,9 @@ void cosy_loop_put(struct cosy_loop *loop)
 		if (!(i & 0xff))
 			cond_resched();
 	}
+	if (loop->ring)
+		loop->charged += loop->ring->charged;
+	cosy_ring_free(loop->ring);
 	/* No parked entry is left that could queue it again. */
 	irq_work_sync(&loop->telling);
 	cosy_works_exit(loop);
@@ -174,7 +179,7 @@ static __poll_t cosy_loop_poll(struct file *file, poll_table *pt)
 	/* libcosy adds the file to its epoll without events, and must not be woken for it. */
 	if (poll_requested_events(pt) & (EPOLLIN | EPOLLRDNORM))
 		poll_wait(file, &loop->wait, pt);
-	if (cosy_loop_is_ready(loop) ||
+	if (cosy_loop_is_ready(loop) || cosy_ring_has_fired(READ_ONCE(loop->ring)) ||
 	    READ_ONCE(loop->page->done_head) != READ_ONCE(loop->done_tail))
 		return EPOLLIN | EPOLLRDNORM;
 	return 0;
@@ -186,6 +191,8 @@ static int cosy_loop_mmap(struct file *file, struct vm_area_struct *vma)
 
 	if (vma->vm_mm != loop->mm)
 		return -EPERM;
+	if (vma->vm_pgoff == COSY_RING_OFFSET >> PAGE_SHIFT)
+		return cosy_ring_mmap(loop, vma);
 	if (vma->vm_pgoff || vma->vm_end - vma->vm_start != loop->size ||
 	    !(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC)
 		return -EINVAL;

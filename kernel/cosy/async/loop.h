@@ -7,6 +7,8 @@
  *	sleep.c	puts the thread that has entered to sleep until an entry can be executed
  *	show.c	prints a loop in /proc/PID/fdinfo
  *	work.c	threads that make blocking calls
+ *	ring.c	the ring: entries that are written once, in order
+ *	receive.c	receives of the ring, which wait for their socket
  *	park.c	parks entries until their file is ready
  *	target.c	the files for which entries can wait
  *	coroutine.c	entries that run compounds
@@ -30,6 +32,7 @@
 
 #include <linux/cosy_async.h>
 
+struct cosy_ring;
 struct cosy_state;
 struct pt_regs;
 struct seq_file;
@@ -112,6 +115,7 @@ struct cosy_loop_cpu {
  * @sleeper:	 the thread that sleeps until @ready is not empty, or NULL
  * @wait:	 wait queue of the loop's descriptor, for poll()
  * @telling:	 wakes @wait where the context of the event must not do so
+ * @ring:	 its ring, or NULL
  * @size:	 size of the page in bytes
  * @owner:	 the user who is charged
  * @charged:	 bytes charged
@@ -151,6 +155,7 @@ struct cosy_loop {
 	struct cosy_sleeper *sleeper;
 	wait_queue_head_t wait;
 	struct irq_work telling;
+	struct cosy_ring *ring;
 	u64 size;
 	u64 owner;
 	u64 charged;
@@ -253,6 +258,7 @@ struct cosy_sleeper {
 
 /* enter.c */
 bool cosy_loop_lock(struct cosy_loop *loop);
+int cosy_loop_await(struct cosy_loop *loop);
 void cosy_loop_unlock(struct cosy_loop *loop);
 unsigned int cosy_loop_execute(struct cosy_loop *loop, struct cosy_state *st,
 			       unsigned int max);
@@ -329,6 +335,8 @@ void cosy_loop_wake_pollers(struct cosy_loop *loop);
 void cosy_loop_wake_pollers_later(struct irq_work *telling);
 bool cosy_loop_is_ready(struct cosy_loop *loop);
 void cosy_loop_tell(struct cosy_loop *loop);
+void cosy_loop_tell_from_wake(struct cosy_loop *loop, int flags);
+bool cosy_wait_queue_add(wait_queue_head_t *queue, struct wait_queue_entry *wait);
 
 /* target.c */
 bool cosy_target_transfers(const struct cosy_target *target, struct file *file,

@@ -143,30 +143,33 @@ static int cosy_parked_wake(struct wait_queue_entry *wait, unsigned int mode,
  * An exclusive waiter that consumes an event ends the walk over the queue. The caller holds the
  * queue's lock.
  */
-static void cosy_parked_enqueue(struct cosy_parked *parked,
-				wait_queue_head_t *queue)
+static void cosy_wait_enqueue(struct wait_queue_entry *wait, wait_queue_head_t *queue)
 {
 	struct wait_queue_entry *waiter;
 
-	if (parked->wait.flags & WQ_FLAG_EXCLUSIVE) {
-		__add_wait_queue_entry_tail(queue, &parked->wait);
+	if (wait->flags & WQ_FLAG_EXCLUSIVE) {
+		__add_wait_queue_entry_tail(queue, wait);
 		return;
 	}
 	list_for_each_entry(waiter, &queue->head, entry) {
 		if (waiter->flags & WQ_FLAG_EXCLUSIVE)
 			break;
 	}
-	list_add_tail(&parked->wait.entry, &waiter->entry);
+	list_add_tail(&wait->entry, &waiter->entry);
 }
 
-/*
- * Add to the file's queue, unless it has max_waiters entries. Each event walks the whole queue
- * with interrupts off, in the context that causes it. Waiters of other kinds count, too, so that
- * the walk below is bounded.
+/**
+ * cosy_wait_queue_add() - add to a file's queue, unless it has max_waiters entries
+ * @queue: the queue
+ * @wait:  the waiter
+ *
+ * Each event walks the whole queue with interrupts off, in the context that causes it. Waiters of
+ * other kinds count, too, so that the walk below is bounded.
+ *
+ * Return: false if it has.
  */
-static bool cosy_parked_queue(struct cosy_parked *parked)
+bool cosy_wait_queue_add(wait_queue_head_t *queue, struct wait_queue_entry *wait)
 {
-	wait_queue_head_t *queue = parked->target.queue;
 	unsigned int waiters = 0, max = READ_ONCE(max_waiters);
 	const struct list_head *waiter;
 
@@ -176,7 +179,7 @@ static bool cosy_parked_queue(struct cosy_parked *parked)
 			break;
 	}
 	if (waiters < max)
-		cosy_parked_enqueue(parked, queue);
+		cosy_wait_enqueue(wait, queue);
 	spin_unlock_irq(&queue->lock);
 	return waiters < max;
 }
@@ -267,7 +270,7 @@ static void cosy_parked_requeue(struct cosy_parked *parked)
 
 	spin_lock_irq(&queue->lock);
 	list_del(&parked->wait.entry);
-	cosy_parked_enqueue(parked, queue);
+	cosy_wait_enqueue(&parked->wait, queue);
 	spin_unlock_irq(&queue->lock);
 }
 
@@ -293,7 +296,7 @@ static bool cosy_parked_wait(struct cosy_parked *parked, struct file *file,
 	parked->target = target;
 	parked->events = cosy_parked_events(flags);
 	parked->wait.flags = exclusive ? WQ_FLAG_EXCLUSIVE : 0;
-	if (!cosy_parked_queue(parked)) {
+	if (!cosy_wait_queue_add(target.queue, &parked->wait)) {
 		parked->target = (struct cosy_target){};
 		return false;
 	}
@@ -714,6 +717,27 @@ void cosy_loop_tell(struct cosy_loop *loop)
 	if (sleeps)
 		cosy_sleeper_wake(loop->sleeper, TASK_NORMAL, 0);
 	spin_unlock_irq(&loop->ready_lock);
+	if (!sleeps)
+		cosy_loop_wake_pollers(loop);
+}
+
+/**
+ * cosy_loop_tell_from_wake() - the same, in a function that a wait queue calls
+ * @loop:  the loop
+ * @flags: passed to default_wake_function()
+ *
+ * Can be called in any context, but not for the queue of an eventfd: see cosy_parked_wake().
+ */
+void cosy_loop_tell_from_wake(struct cosy_loop *loop, int flags)
+{
+	unsigned long irq;
+	bool sleeps;
+
+	spin_lock_irqsave(&loop->ready_lock, irq);
+	sleeps = loop->sleeper;
+	if (sleeps)
+		cosy_sleeper_wake(loop->sleeper, TASK_INTERRUPTIBLE, flags);
+	spin_unlock_irqrestore(&loop->ready_lock, irq);
 	if (!sleeps)
 		cosy_loop_wake_pollers(loop);
 }

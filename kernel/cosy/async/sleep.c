@@ -18,6 +18,7 @@
 #include <cosy/exec.h>
 
 #include "async/loop.h"
+#include "async/ring.h"
 #include "call/call.h"
 
 /* After this number of wake-ups a thread returns, so that one call does not last for ever. */
@@ -149,7 +150,7 @@ static bool cosy_sleep_once(struct cosy_loop *loop, struct cosy_watch *watch,
 			*why = COSY_ASYNC_READABLE;
 		else if (signal_pending(current))
 			*why = COSY_ASYNC_SIGNAL;
-		if (*why || cosy_was_kicked(loop) ||
+		if (*why || cosy_was_kicked(loop) || cosy_ring_has_fired(READ_ONCE(loop->ring)) ||
 		    READ_ONCE(loop->page->done_head) !=
 			    READ_ONCE(loop->done_tail))
 			break;
@@ -255,5 +256,112 @@ int cosy_loop_sleep(struct cosy_loop *loop, struct cosy_state *st,
 	}
 	cosy_watch_end(&watch);
 	cosy_sleeper_clear(loop);
+	return done ?: why;
+}
+
+static bool cosy_ring_was_kicked(struct cosy_ring *ring)
+{
+	bool kicked = READ_ONCE(ring->kicked);
+
+	if (kicked)
+		WRITE_ONCE(ring->kicked, false);
+	return kicked;
+}
+
+/* The same as cosy_sleep_once() for a ring. @watch: NULL if there is no file. */
+static bool cosy_ring_sleep_once(struct cosy_ring *ring, struct cosy_watch *watch,
+				 ktime_t *until, u32 *why)
+{
+	bool entered = false;
+
+	WRITE_ONCE(ring->asleep, true);
+	if (watch)
+		WRITE_ONCE(watch->asleep, true);
+	for (;;) {
+		/* Wakers change what is checked below before they read @asleep. */
+		set_current_state(TASK_INTERRUPTIBLE);
+		if (watch && READ_ONCE(watch->triggered))
+			*why = COSY_ASYNC_READABLE;
+		else if (signal_pending(current))
+			*why = COSY_ASYNC_SIGNAL;
+		if (*why || cosy_ring_was_kicked(ring))
+			break;
+		if (cosy_ring_has_fired(ring)) {
+			/* If another thread has entered, this one has to enter again. */
+			entered = cosy_loop_lock(ring->loop);
+			break;
+		}
+		if (!schedule_hrtimeout_range(until, current->timer_slack_ns,
+					      HRTIMER_MODE_ABS)) {
+			*why = COSY_ASYNC_TIMEOUT;
+			break;
+		}
+	}
+	__set_current_state(TASK_RUNNING);
+	if (watch)
+		WRITE_ONCE(watch->asleep, false);
+	WRITE_ONCE(ring->asleep, false);
+	return entered;
+}
+
+/* The same as cosy_sleep_leaves() for a ring. @seccomp: its state when the thread entered. */
+static bool cosy_ring_sleep_leaves(const struct cosy_ring *ring, u64 seccomp,
+				   const ktime_t *until, u32 *why)
+{
+	if (until && ktime_get() >= *until) {
+		*why = COSY_ASYNC_TIMEOUT;
+		return true;
+	}
+	return cosy_env_leave(current_thread_info()) || cosy_ring_has_more(ring) ||
+	       cosy_seccomp_state() != seccomp || atomic_read(&ring->loop->waiters) ||
+	       cosy_loop_is_lost(ring->loop);
+}
+
+/**
+ * cosy_ring_sleep() - sleep until entries of a ring can be executed, and execute them
+ * @ring:    the ring, entered; entries have just been executed
+ * @max:     as for cosy_ring_execute()
+ * @seccomp: cosy_seccomp_state() when the thread entered
+ * @entered: set to false if the loop is not entered on return
+ *
+ * Return: the number of completed entries; COSY_ASYNC_READABLE, COSY_ASYNC_SIGNAL or
+ * COSY_ASYNC_TIMEOUT; 0; or -EBUSY if another thread sleeps in the ring.
+ */
+int cosy_ring_sleep(struct cosy_ring *ring, unsigned int max, u64 seccomp, bool *entered)
+{
+	u64 ns = READ_ONCE(ring->page->sleep_ns);
+	int fd = READ_ONCE(ring->page->sleep_fd);
+	struct cosy_watch watch __uninitialized;
+	struct cosy_loop *loop = ring->loop;
+	unsigned int done = 0, rounds;
+	ktime_t at, *until = NULL;
+	u32 why = 0;
+
+	if (READ_ONCE(ring->sleeping))
+		return -EBUSY;
+	WRITE_ONCE(ring->sleeping, true);
+	/* Before @asleep is set for the first time. */
+	WRITE_ONCE(ring->sleeper.private, current);
+	if (ns < COSY_ASYNC_FOR_EVER) {
+		at = ktime_add_safe(ktime_get(), ns_to_ktime(ns));
+		until = &at;
+	}
+	if (fd != -1)
+		cosy_watch_begin(&watch, fd);
+	for (rounds = 0; rounds < COSY_SLEEP_ROUNDS; rounds++) {
+		if (cosy_ring_sleep_leaves(ring, seccomp, until, &why))
+			break;
+		WRITE_ONCE(loop->sleeps, loop->sleeps + 1);
+		cosy_loop_unlock(loop);
+		*entered = cosy_ring_sleep_once(ring, fd != -1 ? &watch : NULL, until, &why);
+		if (!*entered)
+			break;
+		done = cosy_ring_execute(ring, max);
+		if (done || READ_ONCE(ring->page->ngiven))
+			break;
+	}
+	if (fd != -1)
+		cosy_watch_end(&watch);
+	WRITE_ONCE(ring->sleeping, false);
 	return done ?: why;
 }

@@ -111,7 +111,7 @@ static void refused(void)
 	check(loop.page->features & COSY_ASYNC_SLEEPS, "the loop says that threads can sleep in it");
 	check(enter_loop(&loop, COSY_ASYNC_SLEEP) == -EINVAL, "for no completion");
 	check(enter_loop(&loop, COSY_ASYNC_SLEEP | 65) == -EINVAL, "for too many");
-	check(enter_loop(&loop, COSY_ASYNC_WORK << 1 | 1) == -ESPIPE, "unknown bits");
+	check(enter_loop(&loop, COSY_ASYNC_WORK << 2 | 1) == -ESPIPE, "unknown bits");
 	check(sleep_in(&loop, -1, 0) == (long long)(COSY_ASYNC_ENTERED | COSY_ASYNC_TIMEOUT),
 	      "the time has come");
 	submit(&loop, 1, 0, SYS_getpid, 0, 0, 0, 0);

@@ -223,6 +223,7 @@ struct cosy_async_page {
 #define COSY_ASYNC_BUFFERED	(1ull << 9)	/* COSY_ENTRY_BUFFERED */
 #define COSY_ASYNC_MOVES	(1ull << 10)	/* COSY_COMPOUND_MOVES */
 #define COSY_ASYNC_GIVES_BACK	(1ull << 11)	/* args[0] with AGAIN, see COSY_ENTRY_COMPOUND */
+#define COSY_ASYNC_RING		(1ull << 12)	/* see linux/cosy_ring.h */
 
 /**
  * struct cosy_async_create - argument of COSY_IOC_ASYNC: make a loop

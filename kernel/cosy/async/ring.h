@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * ring.h - the ring of a loop: its state, and what enters, sleeps in and ends it (ring.c).
+ */
+#ifndef COSY_ASYNC_RING_H
+#define COSY_ASYNC_RING_H
+
+#include <linux/llist.h>
+#include <linux/types.h>
+#include <linux/wait.h>
+
+#include <linux/cosy_ring.h>
+
+#include "async/loop.h"
+
+struct cosy_receiver;
+struct vm_area_struct;
+
+/**
+ * struct cosy_ring - the ring of a loop. The thread that has entered owns it
+ * @loop:	   the loop
+ * @page:	   the page; the process can write to it at any time
+ * @calls:	   the ring of calls, in the page
+ * @receives:	   the ring of receives, in the page
+ * @done:	   the ring of completions, in the page
+ * @mask:	   number of places - 1
+ * @calls_head:	   the kernel's copies of the indices in the page
+ * @receives_head: the same
+ * @done_tail:	   the same
+ * @waiting:	   number of receives that wait
+ * @delayed:	   number of consecutive entries into the loop that have made calls only, although
+ *		   there were receives to make
+ * @asleep:	   a thread sleeps in cosy_ring_sleep(): events wake @sleeper
+ * @kicked:	   that thread has to leave
+ * @fired:	   receivers whose socket has had an event; anybody adds to it
+ * @left:	   those taken from @fired that are still to be looked at, in the order of events
+ * @sleeper:	   wakes the sleeping thread; in no queue
+ * @sleeping:	   a thread is in cosy_ring_sleep(), asleep or not
+ * @executed:	   number of calls made
+ * @charged:	   bytes charged to the user who is charged for the loop
+ * @receivers:	   descriptor -> what is kept for it, or NULL
+ * @nreceivers:	   length of @receivers
+ * @pages:	   the memory of the page
+ * @npages:	   number of @pages
+ */
+struct cosy_ring {
+	struct cosy_loop *loop;
+	struct cosy_ring_page *page;
+	struct cosy_ring_entry *calls;
+	struct cosy_ring_entry *receives;
+	struct cosy_ring_done *done;
+	u32 mask;
+	u32 calls_head;
+	u32 receives_head;
+	u32 done_tail;
+	u32 waiting;
+	u32 delayed;
+	bool asleep;
+	bool kicked;
+	bool sleeping;
+	struct llist_head fired;
+	struct llist_node *left;
+	struct wait_queue_entry sleeper;
+	struct cosy_receiver **receivers;
+	u32 nreceivers;
+	u64 executed;
+	u64 charged;
+	struct page **pages;
+	unsigned int npages;
+};
+
+/* ring.c */
+loff_t cosy_ring_llseek(struct cosy_loop *loop, u64 what);
+unsigned int cosy_ring_execute(struct cosy_ring *ring, unsigned int max);
+bool cosy_ring_has_more(const struct cosy_ring *ring);
+void cosy_ring_kick(struct cosy_ring *ring);
+void cosy_ring_return(struct cosy_ring *ring);
+int cosy_ring_mmap(struct cosy_loop *loop, struct vm_area_struct *vma);
+void cosy_ring_free(struct cosy_ring *ring);
+
+/* sleep.c */
+int cosy_ring_sleep(struct cosy_ring *ring, unsigned int max, u64 seccomp, bool *entered);
+
+/**
+ * cosy_ring_has_fired() - test whether a receive that waits may be made
+ * @ring: the ring, or NULL
+ *
+ * Return: true if the socket of one has had an event.
+ */
+static inline bool cosy_ring_has_fired(const struct cosy_ring *ring)
+{
+	return ring && (READ_ONCE(ring->left) || !llist_empty(&ring->fired));
+}
+
+#endif /* COSY_ASYNC_RING_H */
