@@ -3,6 +3,7 @@
 name."""
 
 import re
+import resource
 
 import lit.formats
 import lit.Test
@@ -12,12 +13,26 @@ NEEDS_VM = re.compile(r"%vm\b|%run-all\b(?!.*--only native,user\b)|vm/run\b|vm-e
                       r"--executor [a-z,]*kernel|REQUIRES: vm")
 
 
+
+def cpu_seconds():
+    """Return the CPU time of all children that have ended. A process of lit runs one test at a time."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 class Test(lit.formats.ShTest):
-    """A test with RUN lines.  Without a VM, a test that needs one is reported as not run."""
+    """
+    A test with RUN lines.  Without a VM, a test that needs one is reported as not run.  The report
+    has the CPU time of its commands and of VMs of its own, which depends less on the machine's load
+    than the elapsed time does.
+    """
 
     def execute(self, test, lit_config):
         if "vm" not in test.config.available_features:
             with open(test.getSourcePath(), errors="replace") as text:
                 if NEEDS_VM.search(text.read()):
                     return lit.Test.Result(lit.Test.UNSUPPORTED, "needs a VM")
-        return super().execute(test, lit_config)
+        before = cpu_seconds()
+        result = super().execute(test, lit_config)
+        result.addMetric("cpu", lit.Test.RealMetricValue(round(cpu_seconds() - before, 2)))
+        return result
