@@ -14,6 +14,7 @@
  * Each call is made in a separate child. Exit status 0, or 1 after a line for every difference.
  */
 #include "sets.h"
+#include "child.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -184,7 +185,6 @@ static void child(const struct function *f, enum set set, bool libc,
 	if (!satisfied(f, args))
 		args[f->if_arg] = f->if_cond == COND_NE ? (long)f->if_value + 1 :
 							 (long)f->if_value;
-	alarm(2);
 	syscall(SYS_prctl, MARK_BEGIN, f - functions, libc, set, 0);
 	errno = 0;
 	if (libc)
@@ -204,11 +204,11 @@ static void make(const struct function *f, enum set set, bool libc,
 	pid_t pid;
 
 	memset(r, 0, sizeof(*r));
-	pid = fork();
+	pid = fork_child();
 	must(pid >= 0, "fork");
 	if (!pid)
 		child(f, set, libc, dir, r);
-	must(waitpid(pid, &r->status, 0) == pid, "waitpid");
+	r->status = end_of_child(pid);
 	if (WIFEXITED(r->status) && WEXITSTATUS(r->status))
 		exit(2);
 }

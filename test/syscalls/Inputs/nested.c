@@ -13,6 +13,7 @@
  */
 #include "../../kernel/compound.h"
 #include "sets.h"
+#include "child.h"
 
 #include <signal.h>
 
@@ -290,7 +291,7 @@ static void make(const struct call *call, enum set set,
 	pid_t pid;
 
 	memset(r, 0, sizeof(*r));
-	pid = fork();
+	pid = fork_child();
 	must(pid >= 0, "fork");
 	if (!pid) {
 		if (working) {
@@ -303,13 +304,12 @@ static void make(const struct call *call, enum set set,
 			set_up(set, dir, fds);
 			choose(set, call->args, fds, r, args);
 		}
-		alarm(10);
 		r->ret = handle ? call_compound(handle, args, r) :
 				  call_native(call->nr, args);
 		r->returned = true;
 		_exit(0);
 	}
-	must(waitpid(pid, &r->status, 0) == pid, "waitpid");
+	r->status = end_of_child(pid);
 	if (WIFEXITED(r->status) && WEXITSTATUS(r->status))
 		exit(2);
 }
