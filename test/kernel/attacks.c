@@ -199,9 +199,9 @@ static void test_another_user(int dev)
 	}
 	send_fd(pair[0], dev);
 	waitpid(pid, &status, 0);
-	check(!status, "whoever gets it runs with what he may himself");
+	check(!status, "a process that receives the file has only its own rights");
 	check(run_on(dev, &run) == done(0) && frame[0] == 0 && (long)frame[1] >= 0,
-	      "as does who has given it");
+	      "the process that has sent it keeps its rights");
 	close((int)frame[1]);
 	close(pair[0]);
 	close(pair[1]);
@@ -443,7 +443,7 @@ static void test_memory(const char *dir)
 		_exit(2);
 	}
 	check(ends(pid, &status, 120) && !status,
-	      "too little memory is an error, and nobody is killed for it (%#x)", status);
+	      "too little memory is an error, and no process is killed for it (%#x)", status);
 	put(dir, "memory.max", "max");
 }
 

@@ -194,7 +194,7 @@ int main(void)
 
 	handle = must_load(dev, 4, SYS(2, SYS_getpid, 0), EXIT(1));
 	check(run_frame(dev, handle, frame, &run) == done(1), "a compound runs");
-	expect("nothing is told when nobody asks", "");
+	expect("nothing is reported while the tracepoints are off", "");
 
 	put("events/cosy/enable", "1");
 	handle = must_load(dev, 4, SYS(2, SYS_getpid, 0), SYS(3, SYS_stat, 2), ARG(0), ARG(1),
@@ -222,7 +222,7 @@ int main(void)
 	put("events/cosy/enable", "0");
 	put("options/event-fork", "0");
 	run_frame(dev, handle, frame, &run);
-	expect("nothing is told when nobody asks any more", "");
+	expect("nothing is reported after they are off again", "");
 	if (rmdir(BUFFER))
 		die("rmdir");
 	free(bad);

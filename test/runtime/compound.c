@@ -25,16 +25,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <cosy/format.h>
-
-#define CHECK(condition)						\
-	do {								\
-		if (!(condition)) {					\
-			fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, \
-				__LINE__, #condition);			\
-			exit(1);					\
-		}							\
-	} while (0)
+#include "region.h"
 
 static void *read_image(const char *name, size_t *size)
 {

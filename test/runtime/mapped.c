@@ -18,11 +18,11 @@
 // RUN: %compile -DPROGRAM='"%t.so"' %s -o %t.lazy
 // RUN: for by in native user; do COSY_EXECUTOR=$by %t.lazy | FileCheck %s || exit 1; done
 // RUN: COSY_EXECUTOR=user COSY_STATS=1 %t.lazy 2>&1 | FileCheck %s
-#ifndef PROGRAM
 #include <unistd.h>
 
 #include "region.h"
 
+#ifndef PROGRAM
 static void touch(uint64_t *frame)
 {
 	frame[2] += 2;
@@ -55,17 +55,6 @@ int run_regions(void)
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#ifndef CHECK
-#define CHECK(condition)						\
-	do {								\
-		if (!(condition)) {					\
-			fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, \
-				__LINE__, #condition);			\
-			exit(1);					\
-		}							\
-	} while (0)
-#endif
 
 #define SYS_MSEAL 462
 #define SIZE	8192
