@@ -22,8 +22,8 @@
 
 #include <valgrind/valgrind.h>
 
+#include "device/sys.h"
 #include "state.h"
-#include "sys.h"
 
 #define COSY_EXCEPT_FILE	"/etc/cosy/run-except"
 
@@ -128,16 +128,16 @@ static bool is_in_file(void)
 	long fd, size;
 
 	fd = cosy_sys(__NR_openat, AT_FDCWD, (long)COSY_EXCEPT_FILE,
-		      O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+		      O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0)
 		return false;
 	for (size_t i = 0; i < MAX_EXCEPT; i += sizeof(part)) {
-		size = cosy_sys(__NR_read, fd, (long)part, sizeof(part), 0);
+		size = cosy_sys(__NR_read, fd, (long)part, sizeof(part));
 		if (size <= 0)
 			break;
 		search_part(&search, part, (size_t)size);
 	}
-	cosy_sys(__NR_close, fd, 0, 0, 0);
+	cosy_sys(__NR_close, fd, 0, 0);
 	return search_ends(&search);
 }
 

@@ -20,8 +20,8 @@
 #include <stddef.h>
 #include <unistd.h>
 
+#include "device/sys.h"
 #include "next.h"
-#include "sys.h"
 #include "watched.h"
 
 #define EXPORTED __attribute__((visibility("default")))
@@ -74,7 +74,7 @@ static bool can_read(struct reader *reader, unsigned long *last, const void *add
 		 * the resource. A seccomp filter below which programs are executed allows this
 		 * call: the dynamic linker makes it.
 		 */
-		if (!page || cosy_sys(__NR_prlimit64, 0, ~0u, (long)page, 0) != -EINVAL)
+		if (!page || cosy_sys6(__NR_prlimit64, 0, ~0u, (long)page, 0, 0, 0) != -EINVAL)
 			reader->failed = true;
 		*last = page;
 	}
@@ -177,7 +177,7 @@ static bool is_missing(void)
 {
 	const char *path = cosy_own_path();
 
-	return path && cosy_sys(__NR_access, (long)path, R_OK, 0, 0) < 0;
+	return path && cosy_sys(__NR_access, (long)path, R_OK, 0) < 0;
 }
 
 /* Return true if @value of LD_PRELOAD names this library, and no other one. */

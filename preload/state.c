@@ -17,10 +17,11 @@
 
 #include <cosy/costs.h>
 
+#include "device/call.h"
+#include "device/file.h"
 #include "next.h"
 #include "prctl.h"
 #include "state.h"
-#include "sys.h"
 
 #define SIG_BLOCK	0
 #define SIG_SETMASK	2
@@ -71,54 +72,31 @@ void *cosy_resolve(enum cosy_function function)
 	return next;
 }
 
-/* Return true if @fd is a descriptor of the device now. */
-static bool is_device(int fd)
-{
-	struct cosy_call none = { .nr = ~0u };
-
-	return cosy_sys(__NR_lseek, fd, (long)(COSY_RUN_TAG | (uintptr_t)&none),
-			COSY_CALL_WHENCE, 0) ==
-	       (long)(COSY_CALL_LEFT | COSY_CALL_UNKNOWN);
-}
-
-/* Move a descriptor to a number that the program does not use. Closes @fd. */
-static long hide(long fd)
-{
-	long hidden = cosy_sys(__NR_ioctl, fd, COSY_IOC_HIDE, 0, 0);
-
-	if (hidden == -ERANGE)
-		hidden = cosy_sys(__NR_fcntl, fd, F_DUPFD_CLOEXEC,
-				  COSY_HIDE_MAX, 0);
-	cosy_sys(__NR_close, fd, 0, 0, 0);
-	return hidden;
-}
-
 /* Return the descriptor, or the value of cosy_device without one. */
 static int open_device(void)
 {
 	uint64_t all = ~0ull, mask;
-	long fd;
+	int fd;
 
 	/* Block signals: a handler could see the lower number, or leave before it is closed. */
-	cosy_sys(__NR_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&mask,
-		 sizeof(mask));
+	cosy_sys6(__NR_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&mask,
+		  sizeof(mask), 0, 0);
 	/* It may have been turned off meanwhile. */
 	if (cosy_always_native() || __atomic_load_n(&cosy_device, __ATOMIC_RELAXED) !=
 					 COSY_DEVICE_OPENING)
 		fd = -EPERM;
 	else
-		fd = cosy_sys(__NR_openat, AT_FDCWD, (long)COSY_DEVICE,
-			      O_RDWR | O_CLOEXEC, 0);
-	if (fd >= 0 && is_device((int)fd)) {
-		fd = hide(fd);
+		fd = cosy_file_open();
+	if (fd >= 0 && cosy_file_is_device(fd)) {
+		fd = cosy_file_hide(fd);
 	} else if (fd >= 0) {
-		cosy_sys(__NR_close, fd, 0, 0, 0);
+		cosy_file_close(fd);
 		fd = -ENODEV;
 	}
-	cosy_sys(__NR_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0,
-		 sizeof(mask));
+	cosy_sys6(__NR_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0,
+		  sizeof(mask), 0, 0);
 	if (fd >= 0)
-		return (int)fd;
+		return fd;
 	/* Only these errors are temporary. */
 	return fd == -EMFILE || fd == -ENFILE || fd == -ENOMEM ?
 		       COSY_DEVICE_CLOSED :
@@ -154,8 +132,8 @@ static void close_device(int state)
 			return;
 	} while (!change_device(&fd, state));
 	__atomic_store_n(&calls, 0, __ATOMIC_RELAXED);
-	if (fd >= 0 && !is_shared(fd) && is_device(fd))
-		cosy_sys(__NR_close, fd, 0, 0, 0);
+	if (fd >= 0 && !is_shared(fd) && cosy_file_is_device(fd))
+		cosy_file_close(fd);
 }
 
 /* Return the regions' descriptor; negative if there is none, or if it was closed. */
@@ -246,18 +224,17 @@ static void forget_device(void)
 bool cosy_not_made(enum cosy_function function, const struct cosy_call *call,
 		   long ret)
 {
-	if (call->status == COSY_CALL_INTERRUPTED && ret == -EINTR)
+	switch (cosy_call_answer(call, ret)) {
+	case COSY_ANSWER_RESULT:
 		return true;
-	switch ((uint64_t)ret) {
-	case COSY_CALL_LEFT | COSY_CALL_TRACED:
+	case COSY_ANSWER_TRACED:
 		close_device(COSY_DEVICE_OFF);
 		break;
-	case COSY_CALL_LEFT | COSY_CALL_UNKNOWN:
-	case COSY_CALL_LEFT | COSY_CALL_FILTERED:
+	case COSY_ANSWER_NEVER:
 		__atomic_store_n(&cosy_routes[function], COSY_ROUTE_NEXT,
 				 __ATOMIC_RELAXED);
 		break;
-	default:
+	case COSY_ANSWER_LOST:
 		forget_device();
 		break;
 	}

@@ -20,6 +20,7 @@
 
 #include <asm/unistd.h>
 
+#include "device/call.h"
 #include "state.h"
 
 #define likely(x)	__builtin_expect(!!(x), 1)
@@ -66,7 +67,7 @@ make(enum cosy_function function, struct cosy_call *call, long *result)
 			   "d"((long)COSY_CALL_WHENCE)
 			 : "rcx", "r11", "memory");
 	*result = (int)ret;
-	if (likely((uint64_t)ret >> 32 == COSY_CALL_DONE >> 32))
+	if (likely(cosy_call_is_made(ret)))
 		return true;
 	return cosy_not_made(function, call, ret);
 }

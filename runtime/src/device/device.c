@@ -8,7 +8,6 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <fcntl.h>
 #include <linux/cosy.h>
 #include <stddef.h>
 #include <string.h>
@@ -22,6 +21,7 @@
 
 #include "device/descriptor.h"
 #include "device/device.h"
+#include "device/file.h"
 #include "device/message.h"
 #include "device/sys.h"
 
@@ -37,11 +37,6 @@ static bool barred;		/* no system call on it any more */
 static uint64_t parked_until;	/* by the time-stamp counter */
 static uint64_t device_rdev;	/* what the descriptor must refer to */
 static int device_pid;		/* the process that opened it */
-
-static long sys_close(int fd)
-{
-	return cosy_sys(SYS_close, fd, 0, 0);
-}
 
 /* Return: 0 and the module's answer; -errno if this is not the module's file. */
 static long ask(int fd, struct cosy_info *info)
@@ -60,17 +55,17 @@ static bool is_among(uint32_t version, uint32_t oldest, uint32_t newest)
  */
 static int open_device(struct cosy_info *info)
 {
-	long fd, ret;
+	long ret;
+	int fd;
 
 	*info = (struct cosy_info){ .size = sizeof(*info) };
 	if (RUNNING_ON_VALGRIND)
 		return -EOPNOTSUPP;
-	fd = cosy_sys6(SYS_openat, AT_FDCWD, (long)COSY_DEVICE,
-		       O_RDWR | O_CLOEXEC, 0, 0, 0);
+	fd = cosy_file_open();
 	if (fd < 0)
-		return (int)fd;
+		return fd;
 
-	ret = ask((int)fd, info);
+	ret = ask(fd, info);
 	if (ret < 0)
 		ret = -ENODEV;
 	else if (!is_among(COSY_ABI, info->oldest_abi, info->abi) ||
@@ -79,10 +74,10 @@ static int open_device(struct cosy_info *info)
 	else if (info->flags & COSY_INFO_TRACED)
 		ret = -EBUSY;
 	if (ret < 0) {
-		sys_close((int)fd);
+		cosy_file_close(fd);
 		return (int)ret;
 	}
-	return cosy_descriptor_hide((int)fd);
+	return cosy_descriptor_hide(fd);
 }
 
 /* Return: the device number @fd refers to, 0 if it is no character device. */
@@ -115,14 +110,14 @@ static int replace(int old, struct cosy_info *info)
 	__atomic_store_n(&device_rdev, character_device(fd), __ATOMIC_RELAXED);
 	if (!__atomic_compare_exchange_n(&cosy_device_fd, &old, fd, false,
 					 __ATOMIC_RELEASE, __ATOMIC_ACQUIRE)) {
-		sys_close(fd);
+		cosy_file_close(fd);
 		return old >= 0 ? old : -EBUSY;
 	}
 	__atomic_store_n(&device_pid, (int)cosy_sys(SYS_getpid, 0, 0, 0),
 			 __ATOMIC_RELAXED);
 	/* What the program has put in the place of ours stays open. */
 	if (old != fd && is_ours(old))
-		sys_close(old);
+		cosy_file_close(old);
 	return fd;
 }
 
@@ -193,7 +188,7 @@ void cosy_device_close(void)
 	if (fd < NONE)
 		fd = PARKED(fd);
 	if (is_ours(fd))
-		sys_close(fd);
+		cosy_file_close(fd);
 }
 
 /* Of the single calls (preload/state.h), if the program makes any. */

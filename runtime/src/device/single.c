@@ -6,7 +6,6 @@
  * still gain there: an entry for one call takes fewer instructions than the plain call.
  */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <linux/cosy.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -15,6 +14,7 @@
 
 #include <cosy/exec.h>
 
+#include "device/call.h"
 #include "device/device.h"
 #include "device/single.h"
 #include "device/sys.h"
@@ -35,26 +35,6 @@ static bool pays_alone(unsigned int nr)
 	return false;
 }
 
-/*
- * An entry returned @ret, which is neither a result nor an interrupted call: the call
- * was not made.
- */
-static void not_made(unsigned int nr, long ret)
-{
-	switch ((uint64_t)ret) {
-	case COSY_CALL_LEFT | COSY_CALL_TRACED:
-		cosy_device_park();
-		break;
-	case COSY_CALL_LEFT | COSY_CALL_UNKNOWN:
-	case COSY_CALL_LEFT | COSY_CALL_FILTERED:
-		__atomic_store_n(&refused[nr % NR_CALLS], true, __ATOMIC_RELAXED);
-		break;
-	default:
-		/* Not the device any more: the run's next entry opens it again. */
-		break;
-	}
-}
-
 long cosy_single_call(const struct cosy_env *env, unsigned int nr)
 {
 	int fd = __atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED);
@@ -71,10 +51,20 @@ long cosy_single_call(const struct cosy_env *env, unsigned int nr)
 		call.args[i] = (uint64_t)env->args[i];
 	ret = cosy_sys(SYS_lseek, fd, (long)(COSY_RUN_TAG | (uintptr_t)&call),
 		       COSY_CALL_WHENCE);
-	if ((uint64_t)ret >> 32 == COSY_CALL_DONE >> 32)
+	if (cosy_call_is_made(ret))
 		return (int32_t)ret;
-	if (call.status == COSY_CALL_INTERRUPTED && ret == -EINTR)
+	switch (cosy_call_answer(&call, ret)) {
+	case COSY_ANSWER_RESULT:
 		return ret;
-	not_made(nr, ret);
+	case COSY_ANSWER_TRACED:
+		cosy_device_park();
+		break;
+	case COSY_ANSWER_NEVER:
+		__atomic_store_n(&refused[nr % NR_CALLS], true, __ATOMIC_RELAXED);
+		break;
+	case COSY_ANSWER_LOST:
+		/* The run's next entry opens the device again. */
+		break;
+	}
 	return cosy_env_plain_call(env, nr);
 }
