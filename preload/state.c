@@ -20,7 +20,6 @@
 #include "device/call.h"
 #include "device/file.h"
 #include "next.h"
-#include "prctl.h"
 #include "state.h"
 
 #define SIG_BLOCK	0
@@ -284,16 +283,30 @@ void cosy_after_filter(void)
 
 void cosy_before_prctl(long option)
 {
-	if ((int)option == PR_SET_SECCOMP || (int)option == PR_SET_SYSCALL_USER_DISPATCH)
+	switch ((int)option) {
+#define COSY_WATCHED_OPTION(name, number) case number:
+#include "watched.def"
 		cosy_before_filter();
+		break;
+	default:
+		break;
+	}
 }
+
+/* The calls of cosy_before_NOTICE(). */
+#define BEFORE_filter	cosy_before_filter()
+#define BEFORE_limit	cosy_before_limit()
+#define BEFORE_prctl	cosy_before_prctl(arg0)
 
 void cosy_before_syscall(long nr, long arg0)
 {
-	if (nr == __NR_seccomp)
-		cosy_before_filter();
-	else if (nr == __NR_prctl)
-		cosy_before_prctl(arg0);
-	else if (nr == __NR_prlimit64 || nr == __NR_setrlimit)
-		cosy_before_limit();
+	switch (nr) {
+#define COSY_WATCHED_CALL(name, notice)	\
+	case __NR_##name:		\
+		BEFORE_##notice;	\
+		break;
+#include "watched.def"
+	default:
+		break;
+	}
 }

@@ -6,8 +6,6 @@
  */
 #include <asm/unistd.h>
 
-#include "prctl.h"
-
 /* The numbers of the functions, as in enum cosy_function. */
 	.set	.Lfunction, 0
 #define COSY_PRELOAD_IF(function, name, ...)	.set .Lfunction, .Lfunction + 1;
@@ -65,10 +63,8 @@
 	stub	prlimit64
 
 	begin	prctl
-	cmp	$PR_SET_SECCOMP, %edi
-	je	1f
-	cmp	$PR_SET_SYSCALL_USER_DISPATCH, %edi
-	je	1f
+#define COSY_WATCHED_OPTION(name, number)	cmp $number, %edi; je 1f;
+#include "watched.def"
 	mov	cosy_nexts + .Lfn_prctl * 8(%rip), %r11
 	test	%r11, %r11
 	jz	1f
@@ -77,14 +73,8 @@
 	end	prctl
 
 	begin	syscall
-	cmp	$__NR_seccomp, %rdi
-	je	1f
-	cmp	$__NR_prctl, %rdi
-	je	1f
-	cmp	$__NR_prlimit64, %rdi
-	je	1f
-	cmp	$__NR_setrlimit, %rdi
-	je	1f
+#define COSY_WATCHED_CALL(name, notice)		cmp $__NR_##name, %rdi; je 1f;
+#include "watched.def"
 	mov	cosy_nexts + .Lfn_syscall * 8(%rip), %r11
 	test	%r11, %r11
 	jz	1f

@@ -6,25 +6,23 @@
 #include "state.h"
 #include "watched.h"
 
+/* The calls of cosy_before_NOTICE(). */
+#define BEFORE_fork	cosy_before_fork()
+#define BEFORE_limit	cosy_before_limit()
+#define BEFORE_prctl	cosy_before_prctl(arg0)
+#define BEFORE_syscall	cosy_before_syscall(arg0, arg1)
+
 void *cosy_before(enum cosy_function function, long arg0, long arg1)
 {
 	void *next = __atomic_load_n(&cosy_nexts[function], __ATOMIC_RELAXED);
 
 	switch (function) {
-	case COSY_FN_syscall:
-		cosy_before_syscall(arg0, arg1);
+#define COSY_WATCHED(function, notice)	\
+	case COSY_FN_##function:	\
+		BEFORE_##notice;	\
 		break;
-	case COSY_FN_prctl:
-		cosy_before_prctl(arg0);
-		break;
-	case COSY_FN_setrlimit:
-	case COSY_FN_setrlimit64:
-	case COSY_FN_prlimit:
-	case COSY_FN_prlimit64:
-		cosy_before_limit();
-		break;
+#include "watched.def"
 	default:
-		cosy_before_fork();
 		break;
 	}
 	return next ? next : cosy_resolve(function);

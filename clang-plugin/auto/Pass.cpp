@@ -18,7 +18,6 @@
 #include "llvm/Transforms/Utils/ModuleUtils.h"
 
 #include <fcntl.h>
-#include <linux/prctl.h>
 #include <sys/syscall.h>
 
 #include <set>
@@ -155,13 +154,19 @@ static bool notify(CallBase &CB, StringRef Notice, Library From) {
   for (unsigned N = 0; N < F->arg_size(); ++N)
     Args.push_back(numberArgument(B, CB, N));
   auto *Code = Args.empty() ? nullptr : dyn_cast<ConstantInt>(Args[0]);
+  static constexpr int64_t Options[] = {
+#define COSY_WATCHED_OPTION(Name, Number) Number,
+#include "watched.def"
+  };
+  static constexpr int64_t Calls[] = {
+#define COSY_WATCHED_CALL(Name, Notice) SYS_##Name,
+#include "watched.def"
+  };
   if (Code && Notice == "cosy_before_prctl" &&
-      !is_contained({PR_SET_SECCOMP, PR_SET_SYSCALL_USER_DISPATCH},
-                    Code->getSExtValue()))
+      !is_contained(Options, Code->getSExtValue()))
     return false;
   if (Code && Notice == "cosy_before_syscall" &&
-      !is_contained({SYS_seccomp, SYS_prctl, SYS_prlimit64, SYS_setrlimit},
-                    Code->getSExtValue()))
+      !is_contained(Calls, Code->getSExtValue()))
     return false;
   B.CreateCall(F, Args);
   return true;
