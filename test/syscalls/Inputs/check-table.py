@@ -17,7 +17,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                                "..", "..", "..", "scripts"))
+                                "..", "..", "..", "scripts", "docs"))
 import syscalls_table  # noqa: E402
 
 # The kernel's function names that do not begin with sys_, and the names of the calls.

@@ -15,7 +15,7 @@ import re
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)),
-                                "..", "..", "..", "scripts"))
+                                "..", "..", "..", "scripts", "docs"))
 import syscalls_table  # noqa: E402
 
 MARK_BEGIN, MARK_END = 0x434F5301, 0x434F5302

@@ -5,7 +5,7 @@ import collections
 import os
 import re
 
-TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TABLE = os.path.join(TOP, "compound-ir", "syscalls.def")
 
 # nested: bool; comment: the reason for leaving, or ""; line: in the table.
@@ -28,7 +28,7 @@ def read(path=TABLE):
         for number, line in enumerate(table, 1):
             line = line.rstrip("\n")
             if not line.startswith("COSY_") or line.startswith(
-                    ("COSY_LIBC_MORE(", "COSY_QUERY(")):
+                    ("COSY_LIBC_MORE(", "COSY_QUERY(", "COSY_PARKS(", "COSY_NOWAIT(")):
                 continue
             match = CALL.match(line)
             if match:
