@@ -28,7 +28,7 @@ bool cosy_call_parks(cosy_u32 nr)
 
 	switch (nr) {
 #define COSY_PARKS(name) case NR_##name:
-#include "../parks.def"
+#include "../syscalls.def"
 		return true;
 	default:
 		return false;

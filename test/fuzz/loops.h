@@ -44,7 +44,7 @@ static void load_parking(void)
 {
 	static const int parks[] = {
 #define COSY_PARKS(name) SYS_##name,
-#include <parks.def>
+#include <syscalls.def>
 	};
 	unsigned int pieces = 1 + any(4);
 	struct cosy_load load = { .size = sizeof(load), .flags = COSY_LOAD_PARKS };

@@ -27,7 +27,7 @@ bool cosy_call_nests(cosy_u32 nr);
  * cosy_call_parks() - test whether a loop makes this call itself for compounds that it parks
  * @nr: its number
  *
- * Return: true if parks.def contains it.
+ * Return: true if syscalls.def has it as COSY_PARKS().
  */
 bool cosy_call_parks(cosy_u32 nr);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * calls.c - the calls of parks.def for compounds that a loop runs.
+ * calls.c - the calls that park, by syscalls.def, for compounds that a loop runs.
  *
  * These calls do not block. If a call would block, its compound is parked. If the loop cannot wait
  * for it, the call has no effect, and the process has to make it in user mode.
@@ -673,5 +673,5 @@ static long cosy_call_close(const struct pt_regs *args)
 void __init cosy_coroutine_init(void)
 {
 #define COSY_PARKS(name) cosy_parks_init(__NR_##name, cosy_call_##name);
-#include <parks.def>
+#include <syscalls.def>
 }

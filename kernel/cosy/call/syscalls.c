@@ -25,7 +25,7 @@ enum {
 	COSY_CALLEE_NOTHING = NR_syscalls,
 	/* The calls of compounds that a loop parks. */
 #define COSY_PARKS(name) COSY_CALLEE_##name,
-#include <parks.def>
+#include <syscalls.def>
 	NR_COSY_CALLEES
 };
 
@@ -77,7 +77,7 @@ u16 cosy_parks_callee(unsigned int nr)
 {
 	switch (nr) {
 #define COSY_PARKS(name) case __NR_##name: return COSY_CALLEE_##name;
-#include <parks.def>
+#include <syscalls.def>
 	default:
 		return COSY_CALLEE_NOTHING;
 	}

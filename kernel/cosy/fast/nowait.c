@@ -103,7 +103,7 @@ static long cosy_nowait_lookup(int dfd, const char __user *from, unsigned int fl
 	return -EAGAIN;
 }
 
-static long cosy_nowait_stat(int dfd, u64 name, u64 to, unsigned int flags)
+static long cosy_nowait_stat_at(int dfd, u64 name, u64 to, unsigned int flags)
 {
 	unsigned int lookup = flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW;
 	struct kstat stat __uninitialized;
@@ -121,9 +121,24 @@ static long cosy_nowait_stat(int dfd, u64 name, u64 to, unsigned int flags)
 	return err ?: cosy_stat_put(&stat, u64_to_user_ptr(to));
 }
 
-static long cosy_nowait_statx(int dfd, u64 name, unsigned int flags,
-			      unsigned int mask, u64 to)
+static long cosy_nowait_stat(const u64 *args)
 {
+	return cosy_nowait_stat_at(AT_FDCWD, args[0], args[1], 0);
+}
+
+static long cosy_nowait_lstat(const u64 *args)
+{
+	return cosy_nowait_stat_at(AT_FDCWD, args[0], args[1], AT_SYMLINK_NOFOLLOW);
+}
+
+static long cosy_nowait_newfstatat(const u64 *args)
+{
+	return cosy_nowait_stat_at(args[0], args[1], args[2], args[3]);
+}
+
+static long cosy_nowait_statx(const u64 *args)
+{
+	unsigned int flags = args[2], mask = args[3];
 	unsigned int lookup = (flags & AT_SYMLINK_NOFOLLOW ? 0 : LOOKUP_FOLLOW) |
 			      (flags & AT_NO_AUTOMOUNT ? 0 : LOOKUP_AUTOMOUNT);
 	struct kstat stat __uninitialized;
@@ -132,17 +147,17 @@ static long cosy_nowait_statx(int dfd, u64 name, unsigned int flags,
 
 	if (!cosy_has(COSY_STATX_NEEDS) || !cosy_is_simple_statx(flags, mask))
 		return -EAGAIN;
-	err = cosy_nowait_lookup(dfd, u64_to_user_ptr(name), lookup, &path);
+	err = cosy_nowait_lookup(args[0], u64_to_user_ptr(args[1]), lookup, &path);
 	if (err)
 		return err;
 	err = cosy_internal(vfs_statx_path)(&path, flags, &stat, mask);
 	path_put(&path);
-	return err ?: cosy_internal(cp_statx)(&stat, u64_to_user_ptr(to));
+	return err ?: cosy_internal(cp_statx)(&stat, u64_to_user_ptr(args[4]));
 }
 
-static long cosy_nowait_fstat(unsigned int nr, u64 to)
+static long cosy_nowait_fstat(const u64 *args)
 {
-	struct cosy_fd fd = cosy_fd_get_raw(nr);
+	struct cosy_fd fd = cosy_fd_get_raw(args[0]);
 	struct kstat stat __uninitialized;
 	long err = -EAGAIN;
 
@@ -151,10 +166,10 @@ static long cosy_nowait_fstat(unsigned int nr, u64 to)
 	if (cosy_is_in_memory(&fd.file->f_path))
 		err = vfs_getattr(&fd.file->f_path, &stat, STATX_BASIC_STATS, 0);
 	cosy_fd_put(fd);
-	return err ?: cosy_stat_put(&stat, u64_to_user_ptr(to));
+	return err ?: cosy_stat_put(&stat, u64_to_user_ptr(args[1]));
 }
 
-static long cosy_nowait_access(int dfd, u64 name, int mode, int flags)
+static long cosy_nowait_access_at(int dfd, u64 name, int mode, int flags)
 {
 	struct path path __uninitialized;
 	long err;
@@ -173,27 +188,26 @@ static long cosy_nowait_access(int dfd, u64 name, int mode, int flags)
 	return err == -ECHILD ? -EAGAIN : err;
 }
 
+static long cosy_nowait_access(const u64 *args)
+{
+	return cosy_nowait_access_at(AT_FDCWD, args[0], args[1], 0);
+}
+
+static long cosy_nowait_faccessat(const u64 *args)
+{
+	return cosy_nowait_access_at(args[0], args[1], args[2], 0);
+}
+
+static long cosy_nowait_faccessat2(const u64 *args)
+{
+	return cosy_nowait_access_at(args[0], args[1], args[2], args[3]);
+}
+
 static long cosy_nowait_make(unsigned int nr, const u64 *args)
 {
 	switch (nr) {
-	case __NR_stat:
-		return cosy_nowait_stat(AT_FDCWD, args[0], args[1], 0);
-	case __NR_lstat:
-		return cosy_nowait_stat(AT_FDCWD, args[0], args[1],
-					AT_SYMLINK_NOFOLLOW);
-	case __NR_newfstatat:
-		return cosy_nowait_stat(args[0], args[1], args[2], args[3]);
-	case __NR_statx:
-		return cosy_nowait_statx(args[0], args[1], args[2], args[3],
-					 args[4]);
-	case __NR_fstat:
-		return cosy_nowait_fstat(args[0], args[1]);
-	case __NR_access:
-		return cosy_nowait_access(AT_FDCWD, args[0], args[1], 0);
-	case __NR_faccessat:
-		return cosy_nowait_access(args[0], args[1], args[2], 0);
-	case __NR_faccessat2:
-		return cosy_nowait_access(args[0], args[1], args[2], args[3]);
+#define COSY_NOWAIT(name) case __NR_##name: return cosy_nowait_##name(args);
+#include <syscalls.def>
 	default:
 		return -EAGAIN;
 	}
