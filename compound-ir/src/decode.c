@@ -173,23 +173,59 @@ static void decode_call(const struct cosy_op *op, struct cosy_insn *in,
 	}
 }
 
+/* Return the handler of an operation that has only one, or -1. */
+static cosy_s32 single_handler(unsigned int code)
+{
+	switch (code) {
+	case COSY_OP_CONST:
+		return COSY_H_CONST;
+	case COSY_OP_MOV:
+		return COSY_H_MOV;
+	case COSY_OP_SELECT:
+		return COSY_H_SELECT;
+	case COSY_OP_EXIT:
+		return COSY_H_EXIT;
+	case COSY_OP_COPY:
+		return COSY_H_COPY;
+	case COSY_OP_FILL:
+		return COSY_H_FILL;
+	case COSY_OP_COMPARE:
+		return COSY_H_COMPARE;
+	case COSY_OP_FIND:
+		return COSY_H_FIND;
+	case COSY_OP_STRLEN:
+		return COSY_H_STRLEN;
+	case COSY_OP_STRCMP:
+		return COSY_H_STRCMP;
+	case COSY_OP_STRNLEN:
+		return COSY_H_STRNLEN;
+	case COSY_OP_STRCHR:
+		return COSY_H_STRCHR;
+	case COSY_OP_STRRCHR:
+		return COSY_H_STRRCHR;
+	case COSY_OP_STPCPY:
+		return COSY_H_STPCPY;
+	case COSY_OP_TID:
+		return COSY_H_TID;
+	default:
+		return -1;
+	}
+}
+
 static void decode_op(const struct cosy_op *op, struct cosy_insn *in,
 		      cosy_u16 nregs, unsigned int flags,
 		      cosy_fast_find_fn *fast)
 {
 	bool back = in->disp < 0;
 
+	in->handler = single_handler(op->code);
+	if (in->handler >= 0)
+		return;
 	switch (op->code) {
 	case COSY_OP_ARG:
 	case COSY_OP_CASE:
 		in->handler = COSY_H_SLOT;
 		in->kind = COSY_INSN_SLOT;
-		break;
-	case COSY_OP_CONST:
-		in->handler = COSY_H_CONST;
-		break;
-	case COSY_OP_MOV:
-		in->handler = COSY_H_MOV;
 		break;
 	case COSY_OP_SEXT:
 		in->handler = extend_handler(op);
@@ -200,9 +236,6 @@ static void decode_op(const struct cosy_op *op, struct cosy_insn *in,
 		break;
 	case COSY_OP_SET:
 		decode_compare(op, in, COSY_H_SET_RR4_EQ);
-		break;
-	case COSY_OP_SELECT:
-		in->handler = COSY_H_SELECT;
 		break;
 	case COSY_OP_JMP:
 		in->handler = back ? COSY_H_JMP_B : COSY_H_JMP_F;
@@ -220,50 +253,14 @@ static void decode_op(const struct cosy_op *op, struct cosy_insn *in,
 		in->c = 0;
 		set_narrow(in, op->width, 0);
 		break;
-	case COSY_OP_EXIT:
-		in->handler = COSY_H_EXIT;
-		break;
 	case COSY_OP_LOAD:
 		in->handler = by_width(COSY_H_LOAD_1, op->width);
 		break;
 	case COSY_OP_STORE:
 		in->handler = by_width(COSY_H_STORE_1, op->width);
 		break;
-	case COSY_OP_COPY:
-		in->handler = COSY_H_COPY;
-		break;
-	case COSY_OP_FILL:
-		in->handler = COSY_H_FILL;
-		break;
-	case COSY_OP_COMPARE:
-		in->handler = COSY_H_COMPARE;
-		break;
-	case COSY_OP_FIND:
-		in->handler = COSY_H_FIND;
-		break;
-	case COSY_OP_STRLEN:
-		in->handler = COSY_H_STRLEN;
-		break;
-	case COSY_OP_STRCMP:
-		in->handler = COSY_H_STRCMP;
-		break;
-	case COSY_OP_STRNLEN:
-		in->handler = COSY_H_STRNLEN;
-		break;
-	case COSY_OP_STRCHR:
-		in->handler = COSY_H_STRCHR;
-		break;
-	case COSY_OP_STRRCHR:
-		in->handler = COSY_H_STRRCHR;
-		break;
-	case COSY_OP_STPCPY:
-		in->handler = COSY_H_STPCPY;
-		break;
 	case COSY_OP_CMPXCHG:
 		in->handler = by_width(COSY_H_CMPXCHG_1, op->width);
-		break;
-	case COSY_OP_TID:
-		in->handler = COSY_H_TID;
 		break;
 	case COSY_OP_SYS:
 	case COSY_OP_LIBC:
