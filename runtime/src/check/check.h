@@ -2,8 +2,8 @@
 /*
  * check.h - the parts of the check of COSY_BATCH.
  *
- * access.c is told what the program accesses, loop.c which iteration
- * runs, and finds conflicts; report.c says so.
+ * Code of the plugin calls access.c before accesses and loop.c at each phase of an iteration.
+ * loop.c finds conflicts, and report.c prints them.
  */
 #ifndef COSY_CHECK_CHECK_H
 #define COSY_CHECK_CHECK_H
@@ -18,14 +18,14 @@
 
 /**
  * struct cosy_batch_conflict - an access that follows one of a later iteration
- * @index:  its iteration
- * @phase:  the phase of that
- * @kind:   what it does
- * @site:   where
- * @what:   in words: "writes 4 bytes at 0x7f00"
- * @is_object: not to memory
- * @stamp:  of the later iteration
- * @earlier: what that has done
+ * @index:  the iteration of the access
+ * @phase:  its phase
+ * @kind:   the kind of the access
+ * @site:   its place in the source
+ * @what:   the access in words: "writes 4 bytes at 0x7f00"
+ * @is_object: it is an access to an object, not to memory
+ * @stamp:  stamp of the later iteration
+ * @earlier: the kind of the access of that iteration
  */
 struct cosy_batch_conflict {
 	uint64_t index;
@@ -38,20 +38,20 @@ struct cosy_batch_conflict {
 	enum cosy_stamp_kind earlier;
 };
 
-/* How many are remembered until their iterations are finished. */
+/* The maximum number of conflicts that wait until their iterations are finished. */
 #define COSY_BATCH_CONFLICTS	16
 
 /**
  * struct cosy_batch_loop - a loop that runs, or has been left early
  * @outer: the loop around it, in a calling function
- * @site:  its COSY_BATCH
- * @stack: the lowest address of the frame of its function; what is below belongs
- *	   to functions that the loop calls
- * @first: iterations that were finished in earlier batches
- * @index: the iteration that runs
+ * @site:  the place of its COSY_BATCH
+ * @stack: the lowest address of the frame of its function; functions that the loop calls have
+ *	   lower frames
+ * @first: number of iterations that were finished in earlier batches
+ * @index: the current iteration in this batch
  * @phase: its phase
- * @stamps: of the batch
- * @conflicts: not reported yet
+ * @stamps: stamps of this batch
+ * @conflicts: conflicts that are not reported yet
  * @num_conflicts: their number
  */
 struct cosy_batch_loop {
@@ -65,26 +65,24 @@ struct cosy_batch_loop {
 	unsigned int num_conflicts;
 };
 
-/** struct cosy_batch_access - what is done to memory or an object, in words, too */
+/** struct cosy_batch_access - an access to memory or an object */
 struct cosy_batch_access {
 	uint64_t address;
 	size_t size;
 	enum cosy_stamp_kind kind;
 	const char *site;
-	const char *verb;	/* "uses"; NULL: as the kind is */
-	const char *object;	/* "the working directory"; NULL: memory */
+	const char *verb;	/* such as "uses"; NULL for the verb of the kind */
+	const char *object;	/* such as "the working directory"; NULL for memory */
 };
 
-/** cosy_batch_is_idle() - test that the thread is in no loop, and has left none early */
+/** cosy_batch_is_idle() - return true if the thread is in no loop, and has left none early */
 bool cosy_batch_is_idle(void);
 
-/** cosy_batch_record() - @a takes place in the current iteration */
+/** cosy_batch_record() - check and record an access of the current iteration */
 void cosy_batch_record(const struct cosy_batch_access *a);
 
 /**
- * cosy_batch_forget() - @size bytes at @address are new
- *
- * Who accessed what was there before does not matter.
+ * cosy_batch_forget() - forget the accesses of @size bytes at @address, which are new memory
  */
 void cosy_batch_forget(uint64_t address, size_t size);
 
@@ -95,25 +93,27 @@ void cosy_batch_forget(uint64_t address, size_t size);
 /** cosy_batch_report_init() - read the environment; once, before the others */
 void cosy_batch_report_init(void);
 
-/** cosy_batch_describe() - @a in words: "writes 4 bytes at 0x7f00" */
+/** cosy_batch_describe() - describe an access in words: "writes 4 bytes at 0x7f00" */
 void cosy_batch_describe(char *text, size_t size, const struct cosy_batch_access *a);
 
-/** cosy_batch_report_order() - the iteration of @c is finished, others follow it */
+/** cosy_batch_report_order() - report a conflict of an iteration that is finished */
 void cosy_batch_report_order(const struct cosy_batch_loop *loop,
 			     const struct cosy_batch_conflict *c);
 
 /**
- * cosy_batch_report_left() - the iteration @loop->index has left the loop
+ * cosy_batch_report_left() - report a conflict with an iteration that should not have run
  *
- * After that, or before, @c reads what an iteration has changed that the loop as
- * written does not run.
+ * The iteration @loop->index has left the loop. The access @c reads what a later iteration has
+ * changed.
  */
 void cosy_batch_report_left(const struct cosy_batch_loop *loop,
 			    const struct cosy_batch_conflict *c);
 
 /**
- * cosy_batch_report_end() - @loop was left by @how, a call that does not return
- * @pending: iterations that should have been finished before
+ * cosy_batch_report_end() - report that a loop was left by a call that does not return
+ * @loop:    the loop
+ * @how:     the call
+ * @pending: number of iterations that should have been finished before
  */
 void cosy_batch_report_end(const struct cosy_batch_loop *loop, const char *how,
 			   uint64_t pending);

@@ -157,7 +157,7 @@ static void check_line(struct cosy_batch_loop *loop, struct cosy_stamp_line *lin
 			if (order_matters(a->kind, kind) && cosy_stamp_is_later(*stamp, now)) {
 				found = *stamp;
 				earlier = kind;
-				/* If the loop is left now, nobody sees what was there. */
+				/* If the loop is left now, the old value is lost anyway. */
 				if (a->kind == COSY_STAMP_WRITE && kind != COSY_STAMP_READ)
 					*stamp = 0;
 			}

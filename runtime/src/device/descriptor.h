@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * descriptor.h - descriptors of libcosy's, at numbers where a program does not
- * meet them.
+ * descriptor.h - gives libcosy's descriptors numbers that programs do not notice.
  */
 #ifndef COSY_DESCRIPTOR_H
 #define COSY_DESCRIPTOR_H
@@ -17,27 +16,27 @@
  *
  * Async-signal-safe, thread-safe.
  *
- * Return: a descriptor out of the program's sight, or -errno.
+ * Return: the descriptor, at a number that programs do not notice, or -errno. The caller closes it.
  */
 int cosy_descriptor_copy(int fd);
 
 /**
- * cosy_descriptor_hide() - give a descriptor a number the program does not see
- * @fd: a descriptor of ours, close-on-exec, given up; or an error, which is
- *	returned
+ * cosy_descriptor_hide() - move a descriptor to a number that programs do not notice
+ * @fd: a descriptor of libcosy, close-on-exec, which is closed; or an error, which is returned
  *
  * Async-signal-safe, thread-safe.
  *
- * Return: the descriptor's number now; @fd if there is no better one.
+ * Return: the new descriptor; @fd, still open, if there is no better number.
  */
 int cosy_descriptor_hide(int fd);
 
 /**
- * cosy_descriptor_mark() - mark an open file of ours
+ * cosy_descriptor_mark() - mark an open file of libcosy
  * @fd:	  a descriptor of the file, which sends no signals
- * @mark: the mark
+ * @mark: the mark, 1 to COSY_MARKS
  *
- * The program may close all descriptors, and open others with the same numbers.
+ * A mark tells the file from another one that the program opens at the same number after it has
+ * closed all descriptors.
  *
  * Return: 0 or -errno.
  */
@@ -50,7 +49,7 @@ int cosy_descriptor_mark(int fd, int mark);
  *
  * Async-signal-safe.
  *
- * Return: true if it does, or if a seccomp filter does not let us know.
+ * Return: true if it does, or if a seccomp filter forbids the test.
  */
 bool cosy_descriptor_is_marked(int fd, int mark);
 

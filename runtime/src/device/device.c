@@ -25,17 +25,17 @@
 #include "device/message.h"
 #include "device/sys.h"
 
-/* Besides descriptors: none; of a parked one, what park() makes of it. */
+/* Values of cosy_device_fd that are not descriptors. PAUSED(PAUSED(fd)) is fd again. */
 #define NONE		(-1)
-#define PARKED(fd)	(-2 - (fd))	/* and the other way round */
+#define PAUSED(fd)	(-2 - (fd))
 /* Ticks of the time-stamp counter, some seconds. */
-#define PARKED_TICKS	(1ull << 33)
+#define PAUSED_TICKS	(1ull << 33)
 
 int cosy_device_fd = NONE;
 
-static bool barred;		/* no system call on it any more */
-static uint64_t parked_until;	/* by the time-stamp counter */
-static uint64_t device_rdev;	/* what the descriptor must refer to */
+static bool blocked;		/* by a filter: cosy_device_bar() has been called */
+static uint64_t paused_until;	/* by the time-stamp counter */
+static uint64_t device_rdev;	/* the device number of the descriptor */
 static int device_pid;		/* the process that opened it */
 
 /* Return: 0 and the module's answer; -errno if this is not the module's file. */
@@ -50,7 +50,7 @@ static bool is_among(uint32_t version, uint32_t oldest, uint32_t newest)
 }
 
 /*
- * Open the device, check it, and set @info as far as it was told. Valgrind does not know what the
+ * Open the device, check it, and set @info as far as the module answers. Valgrind does not know what the
  * module writes, and would report it as uninitialised.
  */
 static int open_device(struct cosy_info *info)
@@ -97,7 +97,7 @@ static bool is_ours(int fd)
 	return fd >= 0 && rdev && character_device(fd) == rdev;
 }
 
-/* Open the device anew and put it in the place of @old, which is given up. */
+/* Open the device again, and replace @old by the new descriptor. Return it, or -errno. */
 static int replace(int old, struct cosy_info *info)
 {
 	int fd;
@@ -115,43 +115,43 @@ static int replace(int old, struct cosy_info *info)
 	}
 	__atomic_store_n(&device_pid, (int)cosy_sys(SYS_getpid, 0, 0, 0),
 			 __ATOMIC_RELAXED);
-	/* What the program has put in the place of ours stays open. */
+	/* If the program uses the number for a file of its own, that file stays open. */
 	if (old != fd && is_ours(old))
 		cosy_file_close(old);
 	return fd;
 }
 
-void cosy_device_park(void)
+void cosy_device_pause(void)
 {
 	int fd = __atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED);
 
-	__atomic_store_n(&parked_until, __builtin_ia32_rdtsc() + PARKED_TICKS,
+	__atomic_store_n(&paused_until, __builtin_ia32_rdtsc() + PAUSED_TICKS,
 			 __ATOMIC_RELAXED);
 	while (fd >= 0 &&
-	       !__atomic_compare_exchange_n(&cosy_device_fd, &fd, PARKED(fd),
+	       !__atomic_compare_exchange_n(&cosy_device_fd, &fd, PAUSED(fd),
 					    true, __ATOMIC_RELAXED,
 					    __ATOMIC_RELAXED))
 		;
 }
 
-bool cosy_device_parked(void)
+bool cosy_device_is_paused(void)
 {
 	return __atomic_load_n(&cosy_device_fd, __ATOMIC_RELAXED) < NONE &&
 	       __builtin_ia32_rdtsc() <
-		       __atomic_load_n(&parked_until, __ATOMIC_RELAXED);
+		       __atomic_load_n(&paused_until, __ATOMIC_RELAXED);
 }
 
-/* The descriptor, which is not parked any more. */
-static int taken_back(void)
+/* End a pause. Return the descriptor, or NONE. */
+static int end_pause(void)
 {
 	int fd = __atomic_load_n(&cosy_device_fd, __ATOMIC_ACQUIRE);
 
 	while (fd < NONE) {
 		if (__atomic_compare_exchange_n(&cosy_device_fd, &fd,
-						PARKED(fd), true,
+						PAUSED(fd), true,
 						__ATOMIC_RELAXED,
 						__ATOMIC_RELAXED))
-			return PARKED(fd);
+			return PAUSED(fd);
 	}
 	return fd;
 }
@@ -161,9 +161,9 @@ int cosy_device_get(void)
 	struct cosy_info info;
 	int fd;
 
-	if (cosy_device_parked())
+	if (cosy_device_is_paused())
 		return -EBUSY;
-	fd = taken_back();
+	fd = end_pause();
 	return is_ours(fd) ? fd : replace(fd, &info);
 }
 
@@ -172,9 +172,9 @@ int cosy_device_get_own(void)
 	struct cosy_info info;
 	int fd;
 
-	if (cosy_device_parked())
+	if (cosy_device_is_paused())
 		return -EBUSY;
-	fd = taken_back();
+	fd = end_pause();
 	if (is_ours(fd) && __atomic_load_n(&device_pid, __ATOMIC_RELAXED) ==
 				   cosy_sys(SYS_getpid, 0, 0, 0))
 		return fd;
@@ -186,12 +186,12 @@ void cosy_device_close(void)
 	int fd = __atomic_exchange_n(&cosy_device_fd, NONE, __ATOMIC_ACQ_REL);
 
 	if (fd < NONE)
-		fd = PARKED(fd);
+		fd = PAUSED(fd);
 	if (is_ours(fd))
 		cosy_file_close(fd);
 }
 
-/* Of the single calls (preload/state.h), if the program makes any. */
+/* The only reference to preload/ (state.h). It is NULL if the program makes no single calls. */
 extern void cosy_after_filter(void)
 	__attribute__((weak, visibility("hidden")));
 
@@ -199,14 +199,14 @@ void cosy_device_bar(void)
 {
 	if (&cosy_after_filter)
 		cosy_after_filter();
-	__atomic_store_n(&barred, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&blocked, true, __ATOMIC_RELAXED);
 	/* It stays open: closing it is a system call, too. */
 	__atomic_store_n(&cosy_device_fd, NONE, __ATOMIC_RELAXED);
 }
 
 bool cosy_device_barred(void)
 {
-	return __atomic_load_n(&barred, __ATOMIC_RELAXED);
+	return __atomic_load_n(&blocked, __ATOMIC_RELAXED);
 }
 
 bool cosy_device_gone(int error)

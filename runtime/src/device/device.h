@@ -2,9 +2,9 @@
 /*
  * device.h - the descriptor of /dev/cosy.
  *
- * One per process and copy of libcosy. It is kept out of the program's sight
- * (descriptor.c), but the program may close it at any time, or fork:
- * whoever finds it gone calls cosy_device_get() again.
+ * Each copy of libcosy in a process has one descriptor, at a number that programs do not notice
+ * (descriptor.c). The program may close it at any time, and a child process shares its parent's
+ * file. After an entry that fails for that reason, the caller calls cosy_device_get() again.
  */
 #ifndef COSY_DEVICE_H
 #define COSY_DEVICE_H
@@ -13,73 +13,73 @@
 #include <stdint.h>
 
 /**
- * cosy_device_fd - the descriptor; negative if there is none, or none to be used
+ * cosy_device_fd - the descriptor; negative if there is none, or if it must not be used
  *
- * Read relaxed by the run path, which does not check what it refers to: an
- * entry through another file fails without doing anything (linux/cosy.h).
+ * The run path reads it relaxed, and does not check to which file it refers: an entry through
+ * another file fails without an effect (linux/cosy.h).
  */
 extern int cosy_device_fd __attribute__((visibility("hidden")));
 
 /**
- * cosy_device_get() - a descriptor that refers to /dev/cosy now
+ * cosy_device_get() - return a descriptor that refers to /dev/cosy now
  *
- * Opens the device if it is not open (any more) and checks that the module
- * speaks our language. Async-signal-safe, thread-safe.
+ * Opens the device if it is not open, and checks the versions of the module's interface.
+ * Async-signal-safe, thread-safe.
  *
- * Return: the descriptor, or -errno; -EPROTO if the module is of another
- * version, -ENODEV if /dev/cosy is not the module's, -EPERM after
- * cosy_device_bar(), -EBUSY while the process is traced.
+ * Return: the descriptor, which stays libcosy's, or -errno: -EPROTO if the module has another
+ * version, -ENODEV if /dev/cosy is not the module's, -EPERM after cosy_device_bar(), -EBUSY while
+ * the process is traced.
  */
 int cosy_device_get(void);
 
 /**
- * cosy_device_get_own() - the same, but a file not shared with another process
+ * cosy_device_get_own() - return a descriptor of a file that no other process shares
  *
- * After fork() the child shares its parent's file. What a child loads would
- * stay in it when the child dies, so whoever loads gets a file of its own.
+ * After fork() the child shares its parent's file, and what the child loads would stay in that
+ * file when the child ends. So a process that loads compounds has a file of its own.
  *
- * Return: as cosy_device_get().
+ * Return: like cosy_device_get().
  */
 int cosy_device_get_own(void);
 
 /**
  * cosy_device_available() - test whether the kernel can run regions in this process
- * @explain: if not, say why on stderr, once per process
+ * @explain: if it cannot, print the reason on standard error, once per process
  *
- * The first call decides, for as long as the process lives. Thread-safe.
+ * The first call decides for the lifetime of the process. Thread-safe.
  */
 bool cosy_device_available(bool explain);
 
 /**
- * cosy_device_bar() - from now on, make no system call on the device
+ * cosy_device_bar() - make no system call on the device from now on
  *
- * A seccomp filter does not allow the next entry, and may kill for it. It stays
- * in force for ever, in child processes too. Async-signal-safe, thread-safe.
+ * Called when a seccomp filter does not allow the next entry, and may kill the process for it. The
+ * filter stays in force for ever, also in child processes. Async-signal-safe, thread-safe.
  */
 void cosy_device_bar(void);
 
 /**
- * cosy_device_park() - for a few seconds, make no system call on the device
+ * cosy_device_pause() - make no system call on the device for a few seconds
  *
- * Called when the process is traced: regions run natively, and the tracer sees only
- * an occasional attempt to enter. Async-signal-safe, thread-safe.
+ * Called when the process is traced: regions run natively, and the tracer sees only an
+ * occasional attempt to enter. Async-signal-safe, thread-safe.
  */
-void cosy_device_park(void);
+void cosy_device_pause(void);
 
-/** cosy_device_parked() - test whether that time has not passed yet */
-bool cosy_device_parked(void);
+/** cosy_device_is_paused() - return true until that time has passed */
+bool cosy_device_is_paused(void);
 
 /** cosy_device_barred() - test whether cosy_device_bar() has been called */
 bool cosy_device_barred(void);
 
-/** cosy_device_close() - close the device; who needs it again opens it again */
+/** cosy_device_close() - close the device; the next cosy_device_get() opens it again */
 void cosy_device_close(void);
 
 /**
- * cosy_device_gone() - test whether the device cannot be opened again
- * @error: what cosy_device_get() returned
+ * cosy_device_gone() - test whether a failure to open the device is permanent
+ * @error: the error of cosy_device_get()
  *
- * Return: false if the failure may pass, such as -EMFILE.
+ * Return: false if the failure may be temporary, such as -EMFILE.
  */
 bool cosy_device_gone(int error);
 

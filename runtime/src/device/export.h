@@ -2,8 +2,8 @@
 /*
  * export.h - what libcosy.so exports, and where its thread-local variables are.
  *
- * In libcosy.a nothing is: a shared library that is linked with the archive has
- * a copy of its own, which no other module's copy replaces at run time.
+ * libcosy.a exports nothing: a shared library that is linked with it has a copy of its own. No
+ * copy in another library replaces it at run time.
  */
 #ifndef COSY_EXPORT_H
 #define COSY_EXPORT_H
@@ -15,9 +15,8 @@
 #endif
 
 /*
- * Of thread-local variables: their place is known when libcosy is loaded. Other
- * models allocate memory when a thread first uses a variable of a library, which
- * a signal handler may not do.
+ * For thread-local variables: their offset is known when libcosy is loaded. Other models allocate
+ * memory when a thread first uses a variable of a library. A signal handler must not do that.
  */
 #define COSY_TLS __attribute__((tls_model("initial-exec")))
 

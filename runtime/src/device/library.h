@@ -11,10 +11,10 @@
 
 /**
  * cosy_library_foreign() - find a function that is not the C library's
- * @library: functions that a compound stands for, or NULL
+ * @library: the functions that a compound replaces, or NULL
  *
- * A program may define link() itself, and a library may be loaded before libc
- * that defines open(): then the linker has found those.
+ * A program may define link() itself, and a library that is loaded before libc may define open().
+ * Then the linker has resolved the names to those functions.
  *
  * Return: the name of the first such function; NULL if all are libc's.
  * Thread-safe; not async-signal-safe.
@@ -24,7 +24,7 @@ const char *cosy_library_foreign(const struct cosy_library *library);
 /**
  * cosy_library_contains() - test whether a function is the C library's
  * @name:    the function
- * @address: as the linker has found it
+ * @address: its address, as the linker has resolved it
  *
  * Thread-safe; not async-signal-safe.
  */
@@ -33,7 +33,7 @@ bool cosy_library_contains(const char *name, uintptr_t address);
 /**
  * cosy_library_intercepted() - test whether a function is the wrapper of a sanitizer
  * @name:    the function of the C library that it wraps
- * @address: as the linker has found it
+ * @address: its address, as the linker has resolved it
  *
  * Thread-safe; not async-signal-safe.
  */

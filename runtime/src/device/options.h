@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * options.h - what the environment asks of libcosy.
+ * options.h - the options of libcosy in the environment.
  */
 #ifndef COSY_OPTIONS_H
 #define COSY_OPTIONS_H
 
 #include <stdbool.h>
 
-/** enum cosy_executor - who runs the regions (COSY_EXECUTOR) */
+/** enum cosy_executor - which executor runs the regions (COSY_EXECUTOR) */
 enum cosy_executor {
-	COSY_EXECUTOR_AUTO,	/* the kernel where it can, else the native code */
-	COSY_EXECUTOR_KERNEL,	/* the same, and says so where it cannot */
-	COSY_EXECUTOR_USER,	/* libcosy's executor, in user mode */
+	COSY_EXECUTOR_AUTO,	/* the kernel where regions gain, otherwise the native code */
+	COSY_EXECUTOR_KERNEL,	/* the kernel; prints why, if it cannot */
+	COSY_EXECUTOR_USER,	/* the executor in libcosy, in user mode */
 	COSY_EXECUTOR_NATIVE,	/* the native code */
 };
 
@@ -27,8 +27,8 @@ enum cosy_functions {
  * @executor: COSY_EXECUTOR
  * @functions: COSY_FUNCTIONS
  * @stats:    COSY_STATS: count, and print the counts at exit
- * @debug:    COSY_DEBUG: say why something is not done in the kernel
- * @plain:    COSY_FAST=0: the module makes each call as it is
+ * @debug:    COSY_DEBUG: print why something is not done in the kernel
+ * @plain:    COSY_FAST=0: the module makes each call without a fast path
  */
 struct cosy_options {
 	enum cosy_executor executor;
@@ -39,16 +39,16 @@ struct cosy_options {
 };
 
 /**
- * cosy_options() - the options of this process
+ * cosy_options() - return the options of this process
  *
- * The first call reads the environment, later ones repeat what it found. A
- * program that runs with more privilege than its caller (AT_SECURE) gets the
- * defaults, and its regions run natively. Thread-safe; async-signal-safe after the first call.
+ * The first call reads the environment; later calls return the same. A program that runs with more
+ * privileges than its caller (AT_SECURE) gets the defaults, and its regions run natively.
+ * Thread-safe; async-signal-safe after the first call.
  */
 struct cosy_options cosy_options(void);
 
 /**
- * cosy_options_stats_file() - COSY_STATS as the name of a file
+ * cosy_options_stats_file() - return the name of the file for COSY_STATS
  *
  * Return: the name, in the environment; NULL if it is 1, for standard error.
  */

@@ -10,15 +10,15 @@
 #include <stdint.h>
 #include <sys/auxv.h>
 
-/* Linkers define it where the header is mapped. */
+/* The linker defines it at the address of the ELF header. */
 extern const Elf64_Ehdr __ehdr_start
 	__attribute__((weak, visibility("hidden")));
 
 /**
  * cosy_in_program() - test whether this copy is in the program itself
  *
- * Return: true if only the end of the process unloads it; then the kernel frees
- * what it has. Async-signal-safe, thread-safe.
+ * Return: true if the copy is unloaded only when the process ends. Then the kernel frees its
+ * resources. Async-signal-safe, thread-safe.
  */
 static inline bool cosy_in_program(void)
 {

@@ -57,7 +57,7 @@ long cosy_single_call(const struct cosy_env *env, unsigned int nr)
 	case COSY_ANSWER_RESULT:
 		return ret;
 	case COSY_ANSWER_TRACED:
-		cosy_device_park();
+		cosy_device_pause();
 		break;
 	case COSY_ANSWER_NEVER:
 		__atomic_store_n(&refused[nr % NR_CALLS], true, __ATOMIC_RELAXED);

@@ -11,9 +11,9 @@
 /**
  * cosy_static_libc_contains() - test whether a function belongs to a static libc
  * @function: its address, in the program's code
- * @end:      where that code ends
+ * @end:      the end of that code
  *
- * Return: false also where it cannot be told. Thread-safe, async-signal-safe.
+ * Return: false if it does not, or if that is unknown. Thread-safe, async-signal-safe.
  */
 bool cosy_static_libc_contains(uintptr_t function, uintptr_t end)
 	__attribute__((visibility("hidden")));

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * sys.h - system calls as the kernel has them.
+ * sys.h - system calls without the C library.
  *
- * The run path may not touch the program's errno, may not be a cancellation
- * point where the native code has none, and runs inside signal handlers. So
- * libcosy makes its own system calls itself: they return -errno.
+ * The run path must not change the program's errno, must not be a cancellation point where the
+ * native code has none, and runs in signal handlers. So libcosy makes its system calls itself.
+ * They return -errno. preload/ has no C library of its own, and uses them, too.
  */
 #ifndef COSY_SYS_H
 #define COSY_SYS_H
@@ -13,6 +13,7 @@
 #error "libcosy knows the system-call convention of x86-64 only"
 #endif
 
+/** cosy_sys() - make a system call of at most three arguments; returns the kernel's result */
 static inline long cosy_sys(long nr, long a, long b, long c)
 {
 	long ret;
@@ -24,6 +25,7 @@ static inline long cosy_sys(long nr, long a, long b, long c)
 	return ret;
 }
 
+/** cosy_sys6() - make a system call of at most six arguments; returns the kernel's result */
 static inline long cosy_sys6(long nr, long a, long b, long c, long d, long e,
 			     long f)
 {
@@ -40,7 +42,7 @@ static inline long cosy_sys6(long nr, long a, long b, long c, long d, long e,
 	return ret;
 }
 
-/* @args: an array of six, of uint64_t or of the kernel's __u64 */
+/* cosy_sys6() with an array of six arguments, of uint64_t or of the kernel's __u64. */
 #define cosy_sys_args(nr, args)                                                \
 	cosy_sys6(nr, (long)(args)[0], (long)(args)[1], (long)(args)[2],       \
 		  (long)(args)[3], (long)(args)[4], (long)(args)[5])

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * bpf.h - bpf(2) with what the headers of Debian 12 do not have.
+ * bpf.h - bpf(2), with definitions that the headers of Debian 12 do not have.
  */
 #ifndef COSY_BPF_H
 #define COSY_BPF_H
@@ -11,7 +11,7 @@
 #define COSY_BPF_F_TOKEN_FD	(1u << 16)
 #define COSY_BPF_MAP_TYPE_ARENA	33		/* since Linux 6.9 */
 
-/* Of union bpf_attr, as the kernel has it: BPF_MAP_CREATE */
+/* Parts of the kernel's union bpf_attr. The first is for BPF_MAP_CREATE. */
 struct cosy_bpf_map {
 	__u32 map_type;
 	__u32 key_size;
@@ -31,7 +31,7 @@ struct cosy_bpf_map {
 	__s32 token_fd;
 };
 
-/* BPF_BTF_LOAD */
+/* For BPF_BTF_LOAD. */
 struct cosy_bpf_btf {
 	__u64 btf;
 	__u64 log_buf;
@@ -43,7 +43,7 @@ struct cosy_bpf_btf {
 	__s32 token_fd;
 };
 
-/* BPF_PROG_LOAD */
+/* For BPF_PROG_LOAD. */
 struct cosy_bpf_program {
 	__u32 prog_type;
 	__u32 insn_cnt;
@@ -76,26 +76,25 @@ struct cosy_bpf_program {
 };
 
 /**
- * cosy_bpf_token() - what lets this process use bpf(2) in its user namespace
+ * cosy_bpf_token() - make a token, which allows bpf(2) to a process in its user namespace
  *
- * Made by the file system of BPF at LIBBPF_BPF_TOKEN_PATH, else at /sys/fs/bpf,
- * as libbpf does it.
+ * The BPF file system at LIBBPF_BPF_TOKEN_PATH makes it, or that at /sys/fs/bpf, as for libbpf.
  *
- * Return: a descriptor, which is the caller's; -1 if there is none, or the
- * process needs none.
+ * Return: a descriptor, which the caller closes; -1 if there is no token, or the process needs
+ * none.
  */
 int cosy_bpf_token(void);
 
 /**
- * cosy_bpf() - bpf(2), with a token
- * @command:	 what
+ * cosy_bpf() - call bpf(2) with a token
+ * @command:	 its command
  * @attr:	 its argument
- * @size:	 bytes of it
- * @flags:	 its flags, and
- * @token_place: its token, where they are in @attr
+ * @size:	 size of @attr in bytes
+ * @flags:	 address of the flags in @attr
+ * @token_place: address of the token in @attr
  * @token:	 the token, -1 without
  *
- * Return: as bpf(2); -errno.
+ * Return: the result of bpf(2), or -errno.
  */
 int cosy_bpf(int command, void *attr, unsigned int size, __u32 *flags,
 	     __s32 *token_place, int token);

@@ -11,10 +11,10 @@
 #include <cosy/region.h>
 
 /**
- * struct cosy_counted - something with counts, in a list of all that have them
- * @next:  in the list; never taken out
+ * struct cosy_counted - an entry of the list of what has counts
+ * @next:  next in the list; entries are never removed
  * @print: prints the counts
- * @data:  for @print; NULL once they have been printed for the last time
+ * @data:  for @print; NULL after they have been printed for the last time
  */
 struct cosy_counted {
 	struct cosy_counted *next;
@@ -23,16 +23,16 @@ struct cosy_counted {
 };
 
 /**
- * struct cosy_counts - changed by cosy_count()
- * @counted:  prints them
- * @process:  of whom they are, see cosy_count()
- * @runs:     runs begun
- * @syscalls: system calls made by the compound
+ * struct cosy_counts - counts of a region; cosy_count() changes them
+ * @counted:  their entry of the list
+ * @process:  number of the process to which they belong: 1, and one more after each fork
+ * @runs:     runs that began
+ * @syscalls: system calls that the compound made
  * @entries:  entries into the kernel
  * @upcalls:  up-calls
- * @steps:    operations the kernel could not do, done in user mode
+ * @steps:    operations that were executed in user mode, because the kernel could not
  * @user:     runs in user mode, from the beginning or to the end
- * @native:   runs in native code, as the region loses in the kernel
+ * @native:   runs of the native code, because the region loses in the kernel
  */
 struct cosy_counts {
 	struct cosy_counted counted;
@@ -47,21 +47,21 @@ struct cosy_counts {
 };
 
 /**
- * cosy_stats_init() - prepare for counting, if COSY_STATS asks for it
+ * cosy_stats_init() - prepare for counting, if COSY_STATS is set
  *
- * Opens the file that the lines go to. Called before the program's own code
- * runs; further calls have no effect.
+ * Opens the file for the lines. Called before the program's own code runs. Further calls have no
+ * effect.
  */
 void cosy_stats_init(void);
 
-/** cosy_stats_exit() - close that file */
+/** cosy_stats_exit() - print no more lines */
 void cosy_stats_exit(void);
 
 /**
  * cosy_count() - add to a counter
- * @counts:  the counts, NULL if nobody counts
+ * @counts:  the counts; NULL for no effect
  * @counter: one of them
- * @n:	     how much
+ * @n:	     the number to add
  *
  * A child process counts from 0. Thread-safe, async-signal-safe.
  */
@@ -71,24 +71,24 @@ void cosy_count(struct cosy_counts *counts, uint64_t *counter, uint64_t n);
 bool cosy_counts_are_current(const struct cosy_counts *counts);
 
 /**
- * cosy_stats_line() - write a line of text to where COSY_STATS wants it
+ * cosy_stats_line() - write a line of text to the file of COSY_STATS
  * @text: as for cosy_message()
  */
 void cosy_stats_line(const char *text, ...) __attribute__((sentinel));
 
 /**
- * cosy_stats_add() - have something printed when the process ends
- * @counted: @print and @data are set; its memory is never used for anything else
+ * cosy_stats_add() - add an entry to the list of what is printed when the process ends
+ * @counted: its @print and @data are set; its memory stays part of the list
  *
  * Thread-safe, async-signal-safe.
  */
 void cosy_stats_add(struct cosy_counted *counted);
 
-/** cosy_stats_print_last() - print it now, and not again */
+/** cosy_stats_print_last() - print the counts of an entry for the last time */
 void cosy_stats_print_last(struct cosy_counted *counted);
 
 /**
- * cosy_stats_print_all() - print all counts, for the process ends
+ * cosy_stats_print_all() - print all counts, because the process ends
  *
  * Nothing is printed in a vfork() child. Async-signal-safe.
  */

@@ -18,7 +18,7 @@
 using namespace boost::interprocess;
 
 namespace {
-/// Whoever calls has locked.
+/// The caller locks.
 using Heap = rbtree_best_fit<null_mutex_family, offset_ptr<void>>;
 
 Heap *heapOf(cosy_heap *H) { return reinterpret_cast<Heap *>(H); }

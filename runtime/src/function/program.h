@@ -10,12 +10,12 @@
 /**
  * cosy_program_load() - load a function's program for a segment
  * @function: the function
- * @map:      descriptor of the segment's arena
+ * @map:      descriptor of the segment's arena, which stays the caller's
  *
- * Not async-signal-safe; one thread at a time.
+ * Not async-signal-safe. The caller holds a lock.
  *
- * Return: a descriptor out of the program's sight; -errno, -ENOSYS without
- * libbpf.
+ * Return: a descriptor at a number that programs do not notice, which the caller closes; -errno,
+ * -ENOSYS without libbpf.
  */
 int cosy_program_load(const struct cosy_function *function, int map);
 

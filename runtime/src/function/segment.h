@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * segment.h - what the parts of libcosy know of segments.
+ * segment.h - the memory of user functions.
+ *
+ * Functions that change a segment take its lock. They are thread-safe, and not async-signal-safe.
  */
 #ifndef COSY_SEGMENT_H
 #define COSY_SEGMENT_H
@@ -14,10 +16,10 @@
 
 #include "function/heap.h"
 
-/* The low 32 bits of addresses are places in a segment. */
+/* The low 32 bits of an address are its offset in a segment. */
 #define COSY_SEGMENT_SPAN	((uint64_t)1 << 32)
 
-/* Not to be had at both ends: NULL and near it, and what is just outside. */
+/* Inaccessible at both ends: NULL and addresses near it, and those just after the end. */
 #define COSY_SEGMENT_GUARD	((uint64_t)65536)
 
 /* All blocks are aligned to this. */
@@ -25,17 +27,17 @@
 
 /**
  * struct cosy_segment - a segment
- * @lock:    of what follows
+ * @lock:    protects the other members
  * @base:    its address, a multiple of COSY_SEGMENT_SPAN
- * @limit:   where memory ends that it may have
- * @end:     where memory ends that it has, from the first guard on
- * @map:     descriptor of its arena; negative: ordinary memory, which no function
- *	     can run on in the kernel
- * @error:   -errno if it should have an arena and has none, otherwise 0
- * @heap:    what is allocated from it
- * @blocks:  bit n is set when a block begins at @base + n * COSY_BLOCK_ALIGNMENT
- * @present: bit n is set when page n is known to be there for the kernel
- * @copy:    while the process forks: a file with a copy of its memory
+ * @limit:   end of the memory that it may ever have
+ * @end:     end of the memory that it has now, which begins after the first guard
+ * @map:     descriptor of its arena; negative if it is ordinary memory, which functions in the
+ *	     kernel cannot use
+ * @error:   -errno if an arena was wanted and could not be made, otherwise 0
+ * @heap:    its allocator
+ * @blocks:  bit n is set if a block begins at @base + n * COSY_BLOCK_ALIGNMENT
+ * @present: bit n is set if page n is known to be present for the kernel
+ * @copy:    during a fork: descriptor of a file with a copy of its memory
  */
 struct cosy_segment {
 	pthread_mutex_t lock;
@@ -51,82 +53,87 @@ struct cosy_segment {
 };
 
 /**
- * cosy_segment_of() - the segment an address is in
+ * cosy_segment_of() - find the segment of an address
  * @p: any address
  *
- * Return: it, or NULL. Thread-safe, async-signal-safe.
+ * Return: the segment, or NULL. Thread-safe, async-signal-safe.
  */
 struct cosy_segment *cosy_segment_of(const void *p);
 
 /**
- * cosy_segment_alloc() - a block of a segment
+ * cosy_segment_alloc() - allocate a block
  * @segment:   the segment
- * @size:      bytes
+ * @size:      its size in bytes
  * @alignment: a power of two
  *
- * All of it is there for the kernel, too.
+ * All pages of the block are present for the kernel, too.
  *
- * Return: it, or NULL. Thread-safe.
+ * Return: the block, for cosy_segment_free(); or NULL.
  */
 void *cosy_segment_alloc(struct cosy_segment *segment, size_t size,
 			 size_t alignment);
 
-/** cosy_segment_current() - what this thread allocates from; NULL: no memory */
+/** cosy_segment_current() - return the segment of this thread's allocations; NULL without memory */
 struct cosy_segment *cosy_segment_current(void);
 
-/** cosy_segment_resize() - make a block at least so long where it is */
+/** cosy_segment_resize() - make a block at least @size bytes long without moving it; or false */
 bool cosy_segment_resize(struct cosy_segment *segment, void *block,
 			 size_t size);
 
-/** cosy_segment_size() - bytes of a block that can be used */
+/** cosy_segment_size() - return the number of bytes of a block that can be used */
 size_t cosy_segment_size(struct cosy_segment *segment, const void *block);
 
 /**
- * cosy_segment_has() - test whether a block begins here
+ * cosy_segment_has() - test whether a block begins at an address
  * @block: any address in the segment
  */
 bool cosy_segment_has(struct cosy_segment *segment, const void *block);
 
 /**
- * cosy_segment_free() - give a block back
+ * cosy_segment_free() - free a block
  * @block: any address in the segment
  *
- * Return: false if no block begins there. Thread-safe.
+ * Return: false if no block begins there.
  */
 bool cosy_segment_free(struct cosy_segment *segment, void *block);
 
 /**
- * cosy_segment_want_arenas() - segments made from now on are for functions, too
+ * cosy_segment_want_arenas() - make segments that functions in the kernel can use from now on
  *
- * Where there is the privilege for it. Thread-safe.
+ * Only if the process has the privileges.
  */
 void cosy_segment_want_arenas(void);
 
 /**
- * cosy_segment_each() - call a function for each segment there is
- * @visit: called with the segment and @data; may not make or destroy segments
- * @data:  whatever it needs
+ * cosy_segment_each() - call a function for each segment
+ * @visit: called with the segment and @data; must not make or destroy segments
+ * @data:  for @visit
  */
 void cosy_segment_each(void (*visit)(struct cosy_segment *segment, void *data),
 		       void *data);
 
 /**
- * cosy_segment_made - called with a new segment, before others know of it; NULL
- * if nobody wants to know. Set once, before there are arenas
+ * cosy_segment_made - called with a new segment, before other threads can find it
+ *
+ * NULL if there are no functions. Set once, before there are arenas.
  */
 extern void (*cosy_segment_made)(struct cosy_segment *segment)
 	__attribute__((visibility("hidden")));
 
 /**
- * cosy_segment_forget - called with a segment that is about to go; NULL if
- * nobody wants to know. Set once, before there are arenas
+ * cosy_segment_forget - called with a segment before it is destroyed
+ *
+ * NULL if there are no functions. Set once, before there are arenas.
  */
 extern void (*cosy_segment_forget)(struct cosy_segment *segment)
 	__attribute__((visibility("hidden")));
 
 /**
- * cosy_segment_lock_functions - called with true before a fork, when the table is
- * locked, and with false after it in both processes; NULL if there are no functions
+ * cosy_segment_lock_functions - called before and after a fork
+ * @lock: true before the fork, with the table of segments locked; false after it, in both
+ *	  processes
+ *
+ * NULL if there are no functions.
  */
 extern void (*cosy_segment_lock_functions)(bool lock)
 	__attribute__((visibility("hidden")));

@@ -88,7 +88,7 @@ static __attribute__((noinline)) int64_t decide(struct cosy_region *region,
 	if (region->abi != COSY_REGION_ABI)
 		return -1;
 	/* A tracer must not see the system calls of the preparation either. */
-	if (cosy_device_parked() && cosy_region_has_native(region))
+	if (cosy_device_is_paused() && cosy_region_has_native(region))
 		return -1;
 	reserved = cosy_reserved_get(region, cosy_region_executor(region),
 				     &diag);

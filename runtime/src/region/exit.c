@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * exit.c - _exit() for programs that are counted.
+ * exit.c - _exit() for programs with counts.
  *
- * _exit() runs no destructors, so nobody else would print their counts. Linked
- * only into programs that call it; a definition of the program's own, or of a
- * sanitizer, comes before this one. Programs without regions call it, too: it
- * refers to nothing that would be linked with it.
+ * The C library's _exit() runs no destructors, so the counts would not be printed. This file is
+ * linked only into programs that call it. A definition in the program or in a sanitizer takes
+ * precedence. Programs without regions call it, too, so it refers to nothing else of libcosy.
  */
 #include <stdlib.h>
 #include <sys/syscall.h>

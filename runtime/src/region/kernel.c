@@ -86,7 +86,7 @@ static bool recover(struct cosy_region *region, struct cosy_reserved *reserved,
 	int now, error;
 
 	if (ret == -EBUSY) {
-		cosy_device_park();
+		cosy_device_pause();
 		return false;
 	}
 	now = cosy_device_get();
@@ -242,7 +242,7 @@ static bool run_step(struct entered *entered)
 	struct cosy_run *run = entered->run;
 
 	if (run->value == COSY_STEP_TRACED) {
-		cosy_device_park();
+		cosy_device_pause();
 		entered->exit = cosy_user_finish(entered->region,
 						    entered->reserved,
 						    entered->frame, run->pc,
@@ -294,7 +294,7 @@ static bool continue_after_leave(struct entered *entered, bool blocked)
 	if (run_what_is_asked(entered))
 		return true;
 	if (entered->limiter->limits)
-		cosy_limiter_look(entered->limiter, entered->region,
+		cosy_limiter_check(entered->limiter, entered->region,
 				  entered->frame, run->pc);
 	capped = run->flags & COSY_RUN_CAPPED && !must_go_on(run);
 	if (capped)

@@ -83,7 +83,7 @@ bool cosy_limiter_stop(const struct cosy_region *region, uint64_t *frame,
 	return true;
 }
 
-void cosy_limiter_look(struct cosy_limiter *limiter,
+void cosy_limiter_check(struct cosy_limiter *limiter,
 		       const struct cosy_region *region, uint64_t *frame,
 		       uint32_t pc)
 {

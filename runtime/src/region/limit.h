@@ -11,10 +11,10 @@
 #include <cosy/region.h>
 
 /**
- * struct cosy_limiter - what a run may still do; on its stack
- * @limits: those of the region; NULL if there are none, or none any more
- * @left:   operations; below 0 the limit was reached
- * @begin:  CPU time of the thread when it began, in nanoseconds
+ * struct cosy_limiter - the limits of a run; on its stack
+ * @limits: limits of the region; NULL if it has none, or after one was applied
+ * @left:   number of operations that may still be executed; below 0 the limit was reached
+ * @begin:  CPU time of the thread when the run began, in nanoseconds
  */
 struct cosy_limiter {
 	const struct cosy_limits *limits;
@@ -23,24 +23,24 @@ struct cosy_limiter {
 };
 
 /**
- * cosy_limiter_begin() - a run begins
- * @limiter: to be set
+ * cosy_limiter_begin() - set the limits at the beginning of a run
+ * @limiter: set
  * @region:  the region
  */
 void cosy_limiter_begin(struct cosy_limiter *limiter,
 			const struct cosy_region *region);
 
 /**
- * cosy_limiter_look() - test whether the run, which was left, has reached a limit
- * @limiter: of the run; from then on there are none
+ * cosy_limiter_check() - apply the policy if a run has reached a limit
+ * @limiter: limits of the run, which has left its compound
  * @region:  the region
  * @frame:   its registers
- * @pc:      where it will be resumed
+ * @pc:      pc at which it will resume
  *
- * Does what the policy says: kills the process, or sees to it that the region
- * ends as soon as it is resumed. Async-signal-safe.
+ * By the policy, kills the process, or makes the region end as soon as it resumes. Then the run
+ * has no limits any more. Async-signal-safe.
  */
-void cosy_limiter_look(struct cosy_limiter *limiter,
+void cosy_limiter_check(struct cosy_limiter *limiter,
 		       const struct cosy_region *region, uint64_t *frame,
 		       uint32_t pc);
 
@@ -48,9 +48,9 @@ void cosy_limiter_look(struct cosy_limiter *limiter,
  * cosy_limiter_stop() - end the region as if it had reached a limit
  * @region: the region
  * @frame:  its registers
- * @pc:     where it will be resumed
+ * @pc:     pc at which it will resume
  *
- * Return: false if it is not one that can be ended. Async-signal-safe.
+ * Return: false if its policy does not allow that. Async-signal-safe.
  */
 bool cosy_limiter_stop(const struct cosy_region *region, uint64_t *frame,
 		       uint32_t pc);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * region.h - what the parts of libcosy ask about a region.
+ * region.h - which executor may run a region.
  */
 #ifndef COSY_RUNTIME_REGION_H
 #define COSY_RUNTIME_REGION_H
@@ -25,10 +25,10 @@ static inline bool cosy_region_has_native(const struct cosy_region *region)
 }
 
 /**
- * cosy_region_executor() - who is to run a region
+ * cosy_region_executor() - return the executor that runs a region
  * @region: the region
  *
- * Opens the device if the kernel is wanted. Thread-safe; async-signal-safe
+ * Opens the device, unless the options exclude the kernel. Thread-safe; async-signal-safe
  * after the first call of the process.
  *
  * Return: KERNEL, USER or NATIVE.
@@ -39,7 +39,7 @@ enum cosy_executor cosy_region_executor(const struct cosy_region *region);
  * cosy_region_is_used() - test whether a region may run as a compound, or is counted
  * @region: the region
  *
- * The same at each call. Return: false if only its native code ever runs.
+ * Return: false if only its native code ever runs. All calls return the same.
  */
 bool cosy_region_is_used(const struct cosy_region *region);
 
@@ -47,11 +47,9 @@ bool cosy_region_is_used(const struct cosy_region *region);
  * cosy_region_is_watched() - test whether a region runs natively when it loses
  * @region: a region that may run in the kernel
  *
- * Not where somebody has told where it runs, or has set limits that only a
- * compound keeps to. User functions learn by themselves where they run. Parts of
- * COSY_ASYNC functions are not entered for each call.
- *
- * Return: false if it is not for libcosy to choose.
+ * Return: false if libcosy does not choose the executor: COSY_EXECUTOR is set; the region has
+ * limits, which only a compound observes; it calls user functions, which choose by themselves; or
+ * it is a part of a COSY_ASYNC function, which is not entered for each call.
  */
 static inline bool cosy_region_is_watched(const struct cosy_region *region)
 {

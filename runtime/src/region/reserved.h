@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * reserved.h - memory that is reserved for each region when it is registered,
- * and what is put there when the region first runs: its decoded code, its place
- * in the module, its counts.
+ * reserved.h - memory that is reserved for each region when it is registered.
+ *
+ * When the region first runs, its decoded code, its handle in the module and its counts are stored
+ * there.
  */
 #ifndef COSY_RESERVED_H
 #define COSY_RESERVED_H
@@ -20,23 +21,22 @@
 
 /** enum cosy_mode - values of struct cosy_region's mode */
 enum cosy_mode {
-	COSY_MODE_NATIVE,	/* the native code */
-	COSY_MODE_LOADED,	/* the kernel executor, at once: loaded, not counted */
+	COSY_MODE_NATIVE,	/* runs natively */
+	COSY_MODE_LOADED,	/* the fast path: it is loaded, and its runs are not counted */
 	COSY_MODE_DECIDE = COSY_REGION_DECIDE,	/* cosy_region_run() chooses the executor */
-	COSY_MODE_REST,	/* from here on: native, for mode - DECIDE entries */
+	COSY_MODE_REST,	/* this and greater values: runs natively for mode - DECIDE entries */
 };
 
 /**
- * struct cosy_reserved - what libcosy has for a region
- * @next:     next in the list of regions that wait to be unloaded
- * @executor: the executor of the region: KERNEL, USER or NATIVE; relaxed
+ * struct cosy_reserved - data of libcosy about a region
+ * @next:     next in the list of retired regions
+ * @executor: its executor: KERNEL, USER or NATIVE; accessed relaxed
  * @pid:      the process that loaded it into the module
- * @handle:   the module's handle + 1, 0 if not loaded: where the region has
- *	      been when it was retired
- * @counts:   NULL unless COSY_STATS is on
+ * @handle:   the module's handle + 1, and 0 if it is not loaded; for a retired region
+ * @counts:   NULL unless COSY_STATS is set
  * @verdict:  whether it gains in the kernel
- * @code:     decoded code
- * @moves:    enum cosy_moves, for compounds of loops; relaxed
+ * @code:     its decoded code
+ * @moves:    enum cosy_moves, for compounds of loops; accessed relaxed
  */
 struct cosy_reserved {
 	struct cosy_reserved *next;
@@ -59,20 +59,20 @@ enum cosy_moves {
 /**
  * enum cosy_reserved_tag - low bits of struct cosy_region's state
  *
- * The other bits are the address of its struct cosy_reserved, 0 if it has none.
- * It can be used when none of these bits is set.
+ * The other bits are the address of its struct cosy_reserved; 0 if it has none. The structure may be
+ * used if none of these bits is set.
  */
 enum cosy_reserved_tag {
-	COSY_RESERVED_EMPTY = 1,	/* nothing is there yet */
-	COSY_RESERVED_CLAIMED = 2,	/* a thread is making it */
+	COSY_RESERVED_EMPTY = 1,	/* the memory contains nothing yet */
+	COSY_RESERVED_CLAIMED = 2,	/* a thread is decoding the region */
 	COSY_RESERVED_TAGS = 3
 };
 
 /**
- * cosy_reserved_of() - what a region has, if it is made
+ * cosy_reserved_of() - return the data of a region that is decoded
  * @region: the region
  *
- * Return: it, or NULL. Thread-safe, async-signal-safe.
+ * Return: the data, or NULL. Thread-safe, async-signal-safe.
  */
 static inline struct cosy_reserved *
 cosy_reserved_of(const struct cosy_region *region)
@@ -86,91 +86,90 @@ cosy_reserved_of(const struct cosy_region *region)
  * cosy_reserved_add() - reserve memory for regions that may run as compounds
  * @regions: array of @count
  *
- * Sets their state. This is the only place where libcosy maps memory for
- * regions: before main(), or while a library is loaded. Nothing of the memory is
- * touched. Without memory a region runs natively, if it can. Thread-safe.
+ * Sets their state. Only here libcosy maps memory for regions: before main(), or while a library is
+ * loaded. The memory is not accessed. Without memory a region runs natively, if it can.
+ * Thread-safe.
  */
 void cosy_reserved_add(struct cosy_region *regions, size_t count);
 
 /**
  * cosy_reserved_get() - verify and decode a region's image, the first time
  * @region:   the region
- * @executor: who is to run it
- * @diag:     set on failure; reason is NULL if memory is what is missing, or
- *	      another thread is doing the same at this moment
+ * @executor: its executor
+ * @diag:     set on failure; its reason is NULL if memory is missing, or if another thread is
+ *	      decoding the region now
  *
- * Never waits: in a signal handler, the thread that it interrupted may be the
- * one that is doing it.
+ * Never waits: if it is called by a signal handler, the interrupted thread may be the one that is
+ * decoding.
  *
- * Return: what is reserved for it, or NULL. Thread-safe, async-signal-safe.
+ * Return: the data of the region, or NULL. Thread-safe, async-signal-safe.
  */
 struct cosy_reserved *cosy_reserved_get(struct cosy_region *region,
 					uint32_t executor,
 					struct cosy_diag *diag);
 
 /**
- * cosy_reserved_size() - bytes that a region needs
+ * cosy_reserved_size() - return the number of bytes that a region needs
  * @region: the region; its image need not be verified
  */
 size_t cosy_reserved_size(const struct cosy_region *region);
 
 /**
- * cosy_reserved_use() - give a region memory of its caller's
- * @region: the region, not known to any other thread
- * @memory: cosy_reserved_size() bytes, 8-byte aligned, all 0; the caller's
+ * cosy_reserved_use() - use memory of the caller for a region
+ * @region: the region, which no other thread knows
+ * @memory: cosy_reserved_size() bytes, 8-byte aligned, all 0; the caller frees it after
+ *	    cosy_reserved_unload()
  */
 void cosy_reserved_use(struct cosy_region *region, void *memory);
 
 /**
  * cosy_reserved_load() - load a region into the module
  * @region:   the region
- * @reserved: what is reserved for it
- * @stale:    handle + 1 that did not work, 0 for the first time
+ * @reserved: its data
+ * @stale:    handle + 1 that did not work; 0 for the first time
  *
- * Another thread may be doing the same: the handle of the first one counts.
+ * If several threads do this concurrently, the handle of the first one is used.
  *
- * Return: 0, region->handle is set; or -errno. Thread-safe, async-signal-safe.
+ * Return: 0, and region->handle is set; or -errno. Thread-safe, async-signal-safe.
  */
 int cosy_reserved_load(struct cosy_region *region,
 		       struct cosy_reserved *reserved, uint64_t stale);
 
 /**
- * cosy_reserved_limit() - which limit of the module a region has met
- * @error: what cosy_reserved_load() returned
+ * cosy_reserved_limit() - return the limit of the module that made loading fail, as text
+ * @error: the result of cosy_reserved_load()
  *
  * Return: a text; NULL for errors of another kind.
  */
 const char *cosy_reserved_limit(int error);
 
 /**
- * cosy_reserved_unload() - take a region out of the module
- * @region: the region, which is made and which nobody runs
+ * cosy_reserved_unload() - unload a region from the module
+ * @region: the region, which is decoded, and which no thread runs
  */
 void cosy_reserved_unload(struct cosy_region *region);
 
 /**
- * cosy_reserved_retire() - regions are no longer needed: free their memory, later
- * @regions: array of @count, as it was given to cosy_reserved_add(); its memory
- *	     may vanish afterwards
+ * cosy_reserved_retire() - put regions that are no longer needed on a list, to be freed later
+ * @regions: array of @count, as for cosy_reserved_add(); it may be unmapped afterwards
  *
- * When a process ends, other threads may still be inside regions while the
- * destructors run, as they may be inside native code. So the memory is used
- * again only after the next cosy_reserved_free_retired(), which does not come in
- * that case. Thread-safe.
+ * When a process ends, other threads may still run regions while the destructors run. So the
+ * memory is freed by the next cosy_reserved_free_retired(), which is not called in that case.
+ * Thread-safe.
  */
 void cosy_reserved_retire(struct cosy_region *regions, size_t count);
 
-/** cosy_reserved_free_retired() - unload and free what was retired; thread-safe */
+/** cosy_reserved_free_retired() - unload and free the retired regions; thread-safe */
 void cosy_reserved_free_retired(void);
 
-/** cosy_reserved_any_mapped() - test whether memory was mapped for regions */
+/** cosy_reserved_any_mapped() - return true if memory was mapped for regions */
 bool cosy_reserved_any_mapped(void);
 
 /**
- * cosy_reserved_unmap() - unmap what was mapped for regions
+ * cosy_reserved_unmap() - unmap the memory of all regions
  *
- * The program or library that contains this copy of libcosy is unloaded; nobody
- * is in a region any more.
+ * Called when the library that contains this copy of libcosy is unloaded. No thread runs a region
+ * any more.
  */
 void cosy_reserved_unmap(void);
 

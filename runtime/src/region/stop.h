@@ -8,11 +8,11 @@
 #include <stdint.h>
 
 /**
- * cosy_stop_at() - a region ends since it has reached a limit
- * @file: @line: where it was; lives as long as the program
- * @function: the function it is in
+ * cosy_stop_at() - set the result of cosy_last_error(): the region has reached a limit
+ * @file: @line: the place that the region had reached
+ * @function: the function that contains the region
  *
- * What cosy_last_error() tells from now on. Async-signal-safe.
+ * The strings are not copied; they must stay valid until the program ends. Async-signal-safe.
  */
 void cosy_stop_at(const char *file, uint32_t line, const char *function);
 

@@ -72,7 +72,7 @@ int64_t cosy_user_finish(const struct cosy_region *region,
 		default:	/* COSY_LIMIT */
 			break;
 		}
-		cosy_limiter_look(limiter, region, frame, st.pc);
+		cosy_limiter_check(limiter, region, frame, st.pc);
 	}
 }
 

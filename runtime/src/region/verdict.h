@@ -2,13 +2,13 @@
 /*
  * verdict.h - COSY_EXECUTOR=auto: decides whether a region gains in the kernel.
  *
- * The first runs of a region are watched: the module and libcosy count what they do,
- * and the figures of <cosy/costs.h> say what that saves or costs. A region that
- * loses runs natively for a number of entries, then one run is watched again. A
- * region that gains is not counted any more, except where it leaves the kernel.
+ * The first runs of a region are watched: the module and libcosy count what they do, and the
+ * figures of <cosy/costs.h> give the instructions saved. A region that loses runs natively for a
+ * number of entries, then one run is watched again. A region that gains is not watched any more,
+ * except in runs that leave the kernel.
  *
- * A region runs natively only if it loses by the highest figures: a call in a loop
- * is taken to save as much as any call in a loop of that region can.
+ * A region runs natively only if it loses even by an upper bound: each call in a loop counts like
+ * the call in a loop of that region that saves most.
  */
 #ifndef COSY_VERDICT_H
 #define COSY_VERDICT_H
@@ -16,38 +16,39 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** enum cosy_choice - where the next run of a region goes */
+/** enum cosy_choice - how the next run of a region is executed */
 enum cosy_choice {
-	COSY_CHOICE_KERNEL,	/* into the kernel */
-	COSY_CHOICE_WATCH,	/* into the kernel, and is watched */
-	COSY_CHOICE_REST,	/* natively; so many entries after it, too */
-	COSY_CHOICE_NATIVE,	/* natively, as all later ones unless it rests */
+	COSY_CHOICE_KERNEL,	/* in the kernel */
+	COSY_CHOICE_WATCH,	/* in the kernel, and it is watched */
+	COSY_CHOICE_REST,	/* natively, like the given number of entries after it */
+	COSY_CHOICE_NATIVE,	/* natively, like all later ones if the verdict is final */
 };
 
-/** enum cosy_opinion - what is known of a region */
+/** enum cosy_opinion - the last verdict about a region */
 enum cosy_opinion {
-	COSY_OPINION_NONE,	/* too few runs were watched */
+	COSY_OPINION_NONE,	/* none yet, because too few runs were watched */
 	COSY_OPINION_GAINS,
 	COSY_OPINION_LOSES,
 };
 
 /**
- * struct cosy_verdict - what is known of a region; relaxed, 0 where it begins
- * @watched:  false: it runs where it is told to
- * @final:    it loses, and is not tried again
- * @put_off:  the first runs of a region without a loop have been put off
- * @call_saves: instructions that a call in a loop saves, at most
- * @run_saves: that the calls outside of loops save in a run, at most
- * @opinion:  enum cosy_opinion
- * @begun:    runs that were watched since the last verdict
- * @ended:    those of them that have ended
- * @calls:    system calls that these have made
- * @gain:     instructions that these have saved, at most; a loss is negative
- * @rest:     entries that it runs natively after a loss; 0 before the first
- * @left:     of these, where cosy_verdict_rest() counts them
- * @average:  of a run, the gain that the last verdict was given for
+ * struct cosy_verdict - whether a region gains in the kernel
+ * @watched:  libcosy chooses the executor; false if it is given
+ * @final:    the region loses, and is not tried again
+ * @put_off:  the first runs of a region without a loop have been postponed
+ * @call_saves: maximum of the instructions that one call in a loop saves
+ * @run_saves: maximum of the instructions that all calls outside of loops save in a run
+ * @opinion:  the last verdict, enum cosy_opinion
+ * @begun:    number of runs that were watched since the last verdict
+ * @ended:    number of these runs that have ended
+ * @calls:    number of system calls in the runs that have ended
+ * @gain:     maximum of the instructions that these runs have saved; negative if they lost
+ * @rest:     number of entries that run natively after a loss; 0 before the first loss
+ * @left:     number of these entries still to come, if cosy_verdict_rest() counts them
+ * @average:  the gain of an average run at the last verdict, in instructions
  *
- * Threads that change it at the same time lose a run or two, which does no harm.
+ * All members are 0 at first, and are accessed relaxed. Threads that change them at the same time
+ * lose the counts of a run or two, which does no harm.
  */
 struct cosy_verdict {
 	bool watched;
@@ -66,11 +67,11 @@ struct cosy_verdict {
 };
 
 /**
- * struct cosy_sample - what a run, or a part of it, has done in the kernel
+ * struct cosy_sample - counts of a run, or of a part of it, in the kernel
  * @calls:    system calls
- * @upcalls:  up-calls, and calls that it left the kernel for
+ * @upcalls:  up-calls, and calls for which it left the kernel
  * @slots:    slots of its image that were executed in loops
- * @entries:  1 if the beginning is included
+ * @entries:  1 if the part includes the beginning of the run
  */
 struct cosy_sample {
 	uint64_t calls;
@@ -80,10 +81,10 @@ struct cosy_sample {
 };
 
 /**
- * cosy_verdict_init() - a region may be watched
+ * cosy_verdict_init() - allow libcosy to choose the executor of a region
  * @verdict: all 0
  * @image:   its image, verified
- * @plain:   calls have no fast paths
+ * @plain:   the module makes calls without fast paths
  * @singly:  the native code makes calls through the module, one at a time: the compound
  *	     saves only what it saves beyond that
  */
@@ -91,28 +92,28 @@ void cosy_verdict_init(struct cosy_verdict *verdict, const void *image,
 		       bool plain, bool singly);
 
 /**
- * cosy_verdict_choose() - a region that is watched is entered
- * @verdict: the region's
- * @rest:    set with COSY_CHOICE_REST: that number of entries
+ * cosy_verdict_choose() - choose the executor for the next run
+ * @verdict: verdict of the region
+ * @rest:    set with COSY_CHOICE_REST: the number of entries
  *
  * Thread-safe, async-signal-safe.
  *
- * Return: where it goes.
+ * Return: the choice.
  */
 enum cosy_choice cosy_verdict_choose(struct cosy_verdict *verdict,
 				     uint32_t *rest);
 
 /**
- * cosy_verdict_rest() - have cosy_verdict_choose() count the entries of a rest
- * @verdict: the region's
+ * cosy_verdict_rest() - let cosy_verdict_choose() count the entries that run natively
+ * @verdict: verdict of the region
  * @entries: their number
  */
 void cosy_verdict_rest(struct cosy_verdict *verdict, uint32_t entries);
 
 /**
- * cosy_verdict_add() - a watched run has ended
- * @verdict: the region's
- * @sample:  what it has done
+ * cosy_verdict_add() - add a watched run that has ended
+ * @verdict: verdict of the region
+ * @sample:  counts of the run
  *
  * Thread-safe, async-signal-safe. A run that an up-call or a handler leaves by
  * longjmp() never ends.
@@ -121,18 +122,18 @@ void cosy_verdict_add(struct cosy_verdict *verdict,
 		      const struct cosy_sample *sample);
 
 /**
- * cosy_verdict_gain() - instructions that a sample has saved, at most
- * @verdict: the region's
+ * cosy_verdict_gain() - return the maximum of the instructions that a sample has saved
+ * @verdict: verdict of the region
  * @sample:  the sample
  *
- * Return: it; a loss is negative.
+ * Return: the instructions; negative for a loss.
  */
 int64_t cosy_verdict_gain(const struct cosy_verdict *verdict,
 			  const struct cosy_sample *sample);
 
 /**
- * cosy_verdict_doubt() - a region that gained has begun to lose: watch it again
- * @verdict: the region's
+ * cosy_verdict_doubt() - watch a region again that gained and has begun to lose
+ * @verdict: verdict of the region
  *
  * Thread-safe, async-signal-safe.
  */
