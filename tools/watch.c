@@ -136,7 +136,7 @@ void watch_flush(const struct watch *watch)
 {
 	if (!fflush(stdout))
 		return;
-	/* As for other programs, it is no error that nobody reads on. */
+	/* As for other programs, a closed pipe is no error. */
 	if (errno == EPIPE)
 		exit(1);
 	watch_die(watch, "standard output", strerror(errno), NULL);

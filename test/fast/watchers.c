@@ -443,7 +443,7 @@ static void test_locks(void)
 
 		printf("lock %d: %d\n", i, err);
 		say_locks("before");
-		say("locks hinder nobody", slurp("from4097", O_RDONLY));
+		say("locks do not hinder a read", slurp("from4097", O_RDONLY));
 		say_locks("after a file was opened and closed");
 		say("written", create("from4097", O_RDWR, 1));
 		say("through the other one", write_at(fd, 0, 10));

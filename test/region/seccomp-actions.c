@@ -224,8 +224,8 @@ int main(int argc, char **argv)
 	in_a_child("unknown action", plain, 0x00200000);
 	// CHECK-NEXT: notify: [asked for 91(.., 600)] {{.*}} 7(0) -1(ELOOP) 0(0) 10(0)
 	in_a_child("notify", notified, SECCOMP_RET_USER_NOTIF);
-	// CHECK-NEXT: notify, nobody listens: -1(ENOSYS) -1(ENOSYS) -1(ENOSYS) -1(ENOSYS)
-	in_a_child("notify, nobody listens", plain, SECCOMP_RET_USER_NOTIF);
+	// CHECK-NEXT: notify, without a listener: -1(ENOSYS) -1(ENOSYS) -1(ENOSYS) -1(ENOSYS)
+	in_a_child("notify, without a listener", plain, SECCOMP_RET_USER_NOTIF);
 	// CHECK-NEXT: stacked errors: -1(ENOTTY) -1(ENOTTY) -1(ENOTTY) -1(ENOTTY)
 	in_a_child("stacked errors", stacked, SECCOMP_RET_ERRNO | EXDEV);
 	// CHECK-NEXT: stacked, kill: signal 31

@@ -369,7 +369,7 @@ static void test_numbers(void)
 	expect(lseek((int)region.fd, 0, SEEK_CUR) == 10, "what is kept is open");
 	close((int)region.fd);
 	make("file", 5);
-	same("given up", 0, native_kept("file", buffer[0]),
+	same("not kept", 0, native_kept("file", buffer[0]),
 	     region_kept("file", buffer[1]));
 	expect(dup(0) == next, "no descriptor is lost");
 	close(next);
