@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Reads lit's results for scripts/check.
+
+usage: check_results.py failed RESULTS
+           print a filter for the tests that failed
+       check_results.py report RESULTS RESULTS-AGAIN PASSED FAILED WITHOUT-VM
+           print what failed, the slowest tests, what was skipped and why, and the counts.
+           RESULTS-AGAIN has tests that were repeated, if it exists; PASSED and FAILED are
+           numbers of results that are not of lit; WITHOUT-VM is why there is no VM, or empty.
+           Exit status 1 if a test failed.
+"""
+
+import json
+import os
+import re
+import sys
+
+PASSED = ("PASS", "XFAIL", "FLAKYPASS")
+NOT_RUN = ("UNSUPPORTED", "SKIPPED", "EXCLUDED")
+
+
+def read(path):
+    with open(path, encoding="utf-8") as results:
+        return json.load(results)["tests"]
+
+
+def failed_filter(path):
+    failed = [re.escape(test["name"]) for test in read(path)
+              if test["code"] not in PASSED + NOT_RUN]
+    return "^(" + "|".join(failed) + ")$"
+
+
+def report(path, path_again, passed, failed, without_vm):
+    tests = {test["name"]: test for test in read(path)}
+    if os.path.exists(path_again):
+        tests.update((test["name"], test) for test in read(path_again)
+                     if test["code"] not in ("EXCLUDED", "SKIPPED"))
+    ran, skipped = [], {}
+    for _, test in sorted(tests.items()):
+        if test["code"] in PASSED:
+            ran.append(test)
+            passed += 1
+        elif test["code"] in ("UNSUPPORTED", "SKIPPED"):
+            reason = test["output"].strip() or test["code"]
+            skipped.setdefault(reason.splitlines()[-1], []).append(test["name"])
+        elif test["code"] != "EXCLUDED":
+            print(f"failed: {test['name']} ({test['code']})")
+            ran.append(test)
+            failed += 1
+    if len(ran) > 10:
+        print("slowest:")
+        for test in sorted(ran, key=lambda t: -t["elapsed"])[:10]:
+            cpu = test.get("metrics", {}).get("cpu", 0)
+            print(f"  {test['elapsed']:7.1f} s, {cpu:6.1f} s of the CPU  {test['name']}")
+    why_skipped = {
+        "needs a VM": f"no VM: {without_vm}",
+        "long": "run by ./cosy check --long",
+        "kernel-debug": "run by ./cosy check --debug",
+    }
+    for reason, names in skipped.items():
+        why = next((why_skipped[key] for key in why_skipped if key in reason), reason)
+        print(f"skipped: {', '.join(names) if len(names) <= 20 else f'{len(names)} tests'} ({why})")
+    if not ran:
+        print("failed: no test was run")
+        failed += 1
+    print(f"{passed} passed, {failed} failed")
+    return failed == 0
+
+
+def main():
+    command, *arguments = sys.argv[1:]
+    if command == "failed":
+        print(failed_filter(*arguments))
+        return 0
+    path, path_again, passed, failed, without_vm = arguments
+    return 0 if report(path, path_again, int(passed), int(failed), without_vm) else 1
+
+
+sys.exit(main())
