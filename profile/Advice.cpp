@@ -84,6 +84,34 @@ std::vector<unsigned> allSites(const Executable &Executable, const Loop &Loop) {
   return All;
 }
 
+/// Return the place of \p Loop in the source, as far as it is known.
+std::string placeOf(const Executable &Executable, const Loop &Loop) {
+  const SourceLine &Function = Loop.Function;
+  if (Function.Line) {
+    std::string Where = Function.File + ":" + std::to_string(Function.Line);
+    if (Loop.LastLine != Function.Line)
+      Where += "-" + std::to_string(Loop.LastLine);
+    return Where + ", function " + Function.Function;
+  }
+  if (!Function.Function.empty())
+    return Executable.name().str() + ", function " + Function.Function +
+           " (compile with -g to see lines)";
+  return Executable.name().str() + ", place unknown";
+}
+
+/// Return the number of iterations of \p Loop, and the calls of each.
+std::string contentsOf(const Executable &Executable, const Loop &Loop) {
+  std::vector<std::string> Calls;
+  for (unsigned Node : Loop.Sites) {
+    const Site &Site = Executable.Sites[Node];
+    uint64_t Times = (Site.Sum.count + Loop.Iterations / 2) /
+                     std::max<uint64_t>(1, Loop.Iterations);
+    Calls.push_back(Site.Syscall +
+                    (Times > 1 ? " x" + std::to_string(Times) : ""));
+  }
+  return countText(Loop.Iterations) + " iterations of " + join(Calls, ", ");
+}
+
 } // namespace
 
 Adviser::Adviser(const cosy::Profile &Profile)
@@ -207,43 +235,27 @@ void Adviser::adviseLoop(unsigned ExecutableIndex, unsigned LoopIndex) {
   const Loop &Loop = Executable.Loops[LoopIndex];
   if (Loop.Sites.empty())
     return;
-  std::set<unsigned> Sites(Loop.Sites.begin(), Loop.Sites.end());
-  std::set<std::string> Calls;
-  std::vector<std::string> Order;
-  for (unsigned Node : Loop.Sites) {
-    const Site &Site = Executable.Sites[Node];
-    Calls.insert(Site.Syscall);
-    uint64_t Times = (Site.Sum.count + Loop.Iterations / 2) /
-                     std::max<uint64_t>(1, Loop.Iterations);
-    Order.push_back(Site.Syscall +
-                    (Times > 1 ? " x" + std::to_string(Times) : ""));
-  }
-  std::string Where;
-  raw_string_ostream Stream(Where);
-  if (Loop.Function.Line) {
-    Stream << Loop.Function.File << ':' << Loop.Function.Line;
-    if (Loop.LastLine != Loop.Function.Line)
-      Stream << '-' << Loop.LastLine;
-    Stream << ", function " << Loop.Function.Function;
-  } else if (!Loop.Function.Function.empty()) {
-    Stream << Executable.name() << ", function " << Loop.Function.Function
-           << " (compile with -g to see lines)";
-  } else {
-    Stream << Executable.name() << ", place unknown";
-  }
-  std::string What =
-      countText(Loop.Iterations) + " iterations of " + join(Order, ", ");
+  Advice About;
+  About.Executable = ExecutableIndex;
+  About.Loop = LoopIndex;
+  About.Details = {placeOf(Executable, Loop), contentsOf(Executable, Loop)};
+  adviseMarkers(Executable, Loop, About);
+  adviseBatch(Executable, Loop, About);
+}
 
-  // Markers: the savings of the calls, minus the costs of the code between.
+/// Markers save at the calls, and cost at the code between them.
+void Adviser::adviseMarkers(const Executable &Executable, const Loop &Loop,
+                            Advice Markers) {
   double Saved = -double(Loop.Entries) * COSY_COST_ENTRY -
                  double(Loop.Iterations) * COSY_COST_LOOP;
-  double UserTotal = 0, UserCount = 0;
-  uint64_t UpCalls = 0;
   for (unsigned Node : Loop.Sites)
     Saved += Executable.Sites[Node].Sum.count *
              savedInCompound(Executable.Sites[Node]);
+  double UserTotal = 0, UserCount = 0;
+  uint64_t UpCalls = 0;
   for (const Transition &Transition : Executable.Transitions) {
-    if (!Transition.From || !Sites.count(Transition.To) || !Transition.Count)
+    if (!Transition.From || !is_contained(Loop.Sites, Transition.To) ||
+        !Transition.Count)
       continue;
     double User = userInstructions(Transition);
     UserTotal += User * Transition.Count;
@@ -257,46 +269,42 @@ void Adviser::adviseLoop(unsigned ExecutableIndex, unsigned LoopIndex) {
       UpCalls += Transition.Count;
     }
   }
-  std::string Between;
-  raw_string_ostream(Between)
-      << "user code between calls: "
-      << countText(uint64_t(UserCount ? UserTotal / UserCount : 0))
-      << " instructions on average";
 
-  Advice Markers;
   Markers.Kind = Advice::Markers;
-  Markers.Executable = ExecutableIndex;
-  Markers.Loop = LoopIndex;
   Markers.SavedNs = nanoseconds(Saved);
   Markers.Title = "markers around the loop";
-  Markers.Details.push_back(Where);
-  Markers.Details.push_back(What + "; " + Between);
+  Markers.Details.back() +=
+      "; user code between calls: " +
+      countText(uint64_t(UserCount ? UserTotal / UserCount : 0)) +
+      " instructions on average";
   if (Saved < 0) {
     Markers.Title = "no markers around this loop: they would lose";
     Markers.Details.push_back(
         "the code between the calls would leave the kernel " +
         countText(UpCalls) +
         " times; collect the names first, then make the calls");
-  } else if (Loop.Function.Line) {
-    std::string Lines;
-    raw_string_ostream(Lines)
-        << "COSY_START; before the loop that contains line "
-        << Loop.Function.Line << ", COSY_END; after it"
-        << (Loop.LastLine != Loop.Function.Line
-                ? ", which contains line " + std::to_string(Loop.LastLine)
-                : "")
-        << "; see cosy-cc(1)";
-    Markers.Details.push_back(Lines);
+  } else if (unsigned First = Loop.Function.Line) {
+    std::string Lines = "COSY_START; before the loop that contains line " +
+                        std::to_string(First) + ", COSY_END; after it";
+    if (Loop.LastLine != First)
+      Lines += ", which contains line " + std::to_string(Loop.LastLine);
+    Markers.Details.push_back(Lines + "; see cosy-cc(1)");
   }
-  All.push_back(Markers);
+  All.push_back(std::move(Markers));
+}
 
-  // A batch function: makes the calls of many iterations in one entry.
-  std::vector<unsigned> Batched = Loop.Sites;
+/// A batch function makes the calls of many iterations in one entry.
+void Adviser::adviseBatch(const Executable &Executable, const Loop &Loop,
+                          Advice Batch) {
+  std::vector<unsigned> Sites = Loop.Sites;
   uint64_t Items = Loop.Iterations;
+  std::set<std::string> Calls;
+  for (unsigned Node : Sites)
+    Calls.insert(Executable.Sites[Node].Syscall);
   // If an iteration reads a directory, inner loops process the entries.
   if (Calls.count("getdents64")) {
-    Batched = allSites(Executable, Loop);
-    for (unsigned Node : ArrayRef(Batched).drop_front(Loop.Sites.size())) {
+    Sites = allSites(Executable, Loop);
+    for (unsigned Node : ArrayRef(Sites).drop_front(Loop.Sites.size())) {
       // The advice is for the inner loop then.
       if (Executable.Sites[Node].Syscall == "getdents64")
         return;
@@ -305,24 +313,20 @@ void Adviser::adviseLoop(unsigned ExecutableIndex, unsigned LoopIndex) {
     for (unsigned Inner : Loop.Inner)
       Items += Executable.Loops[Inner].Iterations;
   }
-  if (std::optional<BatchMatch> Match = matchBatch(Calls)) {
-    double ByBatch = -double(Loop.Entries) * COSY_COST_ENTRY;
-    for (unsigned Node : Batched) {
-      const Site &Site = Executable.Sites[Node];
-      if (!Match->Calls.count(Site.Syscall))
-        continue;
-      ByBatch += Site.Sum.count * savedInCompound(Site);
-    }
-    ByBatch -= double(Items) * Match->Item;
-    Advice Batch;
-    Batch.Kind = Advice::Batch;
-    Batch.Executable = ExecutableIndex;
-    Batch.Loop = LoopIndex;
-    Batch.SavedNs = nanoseconds(ByBatch);
-    Batch.Title = std::string(Match->Function) + "(3) in place of the loop";
-    Batch.Details.push_back(Where);
-    Batch.Details.push_back(What);
-    if (ByBatch > 0)
-      All.push_back(std::move(Batch));
+  std::optional<BatchMatch> Match = matchBatch(Calls);
+  if (!Match)
+    return;
+  double Saved = -double(Loop.Entries) * COSY_COST_ENTRY;
+  for (unsigned Node : Sites) {
+    const Site &Site = Executable.Sites[Node];
+    if (Match->Calls.count(Site.Syscall))
+      Saved += Site.Sum.count * savedInCompound(Site);
   }
+  Saved -= double(Items) * Match->Item;
+  if (Saved <= 0)
+    return;
+  Batch.Kind = Advice::Batch;
+  Batch.SavedNs = nanoseconds(Saved);
+  Batch.Title = std::string(Match->Function) + "(3) in place of the loop";
+  All.push_back(std::move(Batch));
 }

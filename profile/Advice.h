@@ -55,6 +55,11 @@ public:
 private:
   void adviseRun();
   void adviseLoop(unsigned Executable, unsigned Loop);
+  /// Add advice for the loop to All. The last argument has its place.
+  void adviseMarkers(const Executable &Executable, const Loop &Loop,
+                     Advice Markers);
+  void adviseBatch(const Executable &Executable, const Loop &Loop,
+                   Advice Batch);
   double savedInCompound(const Site &Site) const;
   /// Return the average instructions in user mode since the previous call,
   /// without those of recording.

@@ -171,7 +171,8 @@ std::string cosy::syscallName(unsigned Number) {
 }
 
 Profile::Profile(const Recording &Recording) : Machine(Recording.Machine) {
-  addSites(Recording);
+  ProgramMap ByProgram = addExecutables(Recording);
+  addTransitions(Recording, ByProgram, addSites(Recording, ByProgram));
   for (Executable &Executable : Executables) {
     findLoops(Executable);
     Processes += Executable.Forks;
@@ -183,9 +184,9 @@ Profile::Profile(const Recording &Recording) : Machine(Recording.Machine) {
   });
 }
 
-void Profile::addSites(const Recording &Recording) {
+Profile::ProgramMap Profile::addExecutables(const Recording &Recording) {
+  ProgramMap ByProgram;
   std::map<std::string, unsigned> ByPath;
-  std::map<uint32_t, unsigned> ByProgram;
   for (const auto &[Number, Program] : Recording.Programs) {
     auto [Found, IsNew] = ByPath.try_emplace(Program.Path, Executables.size());
     if (IsNew) {
@@ -211,43 +212,57 @@ void Profile::addSites(const Recording &Recording) {
           baseName(Mapping.Path).starts_with("libcosy-preload");
     }
   }
+  return ByProgram;
+}
 
+Site Profile::siteOf(unsigned Number,
+                     const std::vector<unsigned> &Stack) const {
+  Site New;
+  New.Number = Number;
+  New.Syscall = syscallName(Number);
+  New.Stack = Stack;
+  while (New.Caller < Stack.size() &&
+         isLibrary(Stacks.address(Stack[New.Caller]).Module))
+    ++New.Caller;
+  New.Interposed = New.Caller == 1 && Stack.size() > 1 &&
+                   isGlibc(Stacks.address(Stack[0]).Module) &&
+                   interposedFunctions().contains(plainName(
+                       Stacks.address(Stack[0]).Frames.back().Function));
+  return New;
+}
+
+Profile::PlaceMap Profile::addSites(const Recording &Recording,
+                                    const ProgramMap &ByProgram) {
   // Unwind the stack of each hash, and make a site of each different stack.
-  std::map<std::pair<uint32_t, uint64_t>, std::vector<unsigned>> Unwound;
+  std::map<Place, std::vector<unsigned>> Unwound;
   for (const StackCopy &Copy : Recording.Stacks) {
     auto Found = Recording.Programs.find(Copy.Head.event.program);
     if (Found != Recording.Programs.end())
       Unwound[{Found->first, Copy.Head.place}] =
           Stacks.unwind(Copy, *Found->second.Space);
   }
+  PlaceMap ByPlace;
   std::map<std::tuple<unsigned, unsigned, std::vector<unsigned>>, unsigned>
       BySite;
-  std::map<std::pair<uint32_t, uint64_t>, unsigned> ByPlace;
   for (const auto &[Key, Edge] : Recording.Edges) {
     auto Of = ByProgram.find(Key.program);
     if (Of == ByProgram.end())
       continue;
-    Executable &Executable = Executables[Of->second];
+    std::vector<Site> &Sites = Executables[Of->second].Sites;
     const std::vector<unsigned> &Stack = Unwound[{Key.program, Key.to}];
-    auto [Found, IsNew] = BySite.try_emplace({Of->second, Key.nr, Stack},
-                                             Executable.Sites.size());
-    if (IsNew) {
-      Site New;
-      New.Number = Key.nr;
-      New.Syscall = syscallName(Key.nr);
-      New.Stack = Stack;
-      while (New.Caller < Stack.size() &&
-             isLibrary(Stacks.address(Stack[New.Caller]).Module))
-        ++New.Caller;
-      New.Interposed = New.Caller == 1 && Stack.size() > 1 &&
-                       isGlibc(Stacks.address(Stack[0]).Module) &&
-                       interposedFunctions().contains(plainName(
-                           Stacks.address(Stack[0]).Frames.back().Function));
-      Executable.Sites.push_back(std::move(New));
-    }
-    add(Executable.Sites[Found->second].Sum, Edge);
+    auto [Found, IsNew] =
+        BySite.try_emplace({Of->second, Key.nr, Stack}, Sites.size());
+    if (IsNew)
+      Sites.push_back(siteOf(Key.nr, Stack));
+    add(Sites[Found->second].Sum, Edge);
     ByPlace[{Key.program, Key.to}] = Found->second;
   }
+  return ByPlace;
+}
+
+void Profile::addTransitions(const Recording &Recording,
+                             const ProgramMap &ByProgram,
+                             const PlaceMap &ByPlace) {
   std::map<std::tuple<unsigned, int64_t, unsigned>, unsigned> ByEnds;
   for (const auto &[Key, Edge] : Recording.Edges) {
     auto Of = ByProgram.find(Key.program);
@@ -255,7 +270,7 @@ void Profile::addSites(const Recording &Recording) {
       continue;
     std::vector<Transition> &All = Executables[Of->second].Transitions;
     auto From = ByPlace.find({Key.program, Key.from});
-    unsigned To = ByPlace[{Key.program, Key.to}];
+    unsigned To = ByPlace.at({Key.program, Key.to});
     bool IsKnown = Key.from && From != ByPlace.end();
     auto [Found, IsNew] = ByEnds.try_emplace(
         {Of->second, IsKnown ? int64_t(From->second) : -1, To}, All.size());

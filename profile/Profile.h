@@ -17,6 +17,7 @@
 
 #include "llvm/ADT/StringRef.h"
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -111,7 +112,19 @@ public:
   std::string describe(const Site &Site) const;
 
 private:
-  void addSites(const Recording &Recording);
+  /// A place in a program: where a call is made.
+  using Place = std::pair<uint32_t, uint64_t>;
+  /// Indices of Executables, by program.
+  using ProgramMap = std::map<uint32_t, unsigned>;
+  /// Indices of Executable::Sites.
+  using PlaceMap = std::map<Place, unsigned>;
+
+  ProgramMap addExecutables(const Recording &Recording);
+  PlaceMap addSites(const Recording &Recording, const ProgramMap &ByProgram);
+  void addTransitions(const Recording &Recording, const ProgramMap &ByProgram,
+                      const PlaceMap &ByPlace);
+  /// Return a site without calls: the system call \p Number from \p Stack.
+  Site siteOf(unsigned Number, const std::vector<unsigned> &Stack) const;
   void findLoops(Executable &Executable);
   void findSource(const Executable &Executable, Loop &Loop) const;
 };

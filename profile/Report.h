@@ -1,4 +1,4 @@
-//===- Report.h - write a profile as text, JSON or HTML ---------*- C++ -*-===//
+//===- Report.h - write a profile as text or JSON ---------------*- C++ -*-===//
 //
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
@@ -21,11 +21,6 @@ void writeText(llvm::raw_ostream &Stream, const Profile &Profile,
 
 /// Write everything as one JSON object; cosy-profile(1) describes it.
 void writeJson(llvm::raw_ostream &Stream, const Profile &Profile,
-               const Adviser &Adviser, const Recording &Recording,
-               llvm::ArrayRef<std::string> Command);
-
-/// Write a page with the advice and a flame graph. It needs no other file.
-void writeHtml(llvm::raw_ostream &Stream, const Profile &Profile,
                const Adviser &Adviser, const Recording &Recording,
                llvm::ArrayRef<std::string> Command);
 

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Fail.h"
+#include "Html.h"
 #include "Report.h"
 
 #include "llvm/ADT/ScopeExit.h"

@@ -276,11 +276,8 @@ static void mergeDefinitions(Instruction *I, BasicBlock *Entry, Value *First) {
   }
 }
 
-void cloneBody(Region &R) {
-  Function &Host = *R.Host;
-  Module &M = *Host.getParent();
-  LLVMContext &Ctx = M.getContext();
-
+/// Sets R.Inputs: the values from outside that the code of \p R uses.
+static void findInputs(Region &R) {
   // Values of phis on edges from outside the region do not belong to the
   // compound.
   auto IsElsewhere = [&](const Use &U) {
@@ -302,22 +299,11 @@ void cloneBody(Region &R) {
   for (auto [I, Copy] : R.LiveIn)
     Inputs.insert(Copy);
   R.Inputs.assign(Inputs.begin(), Inputs.end());
-  SmallVector<Type *, 8> Types;
-  for (Value *V : R.Inputs)
-    Types.push_back(V->getType());
-  R.Body =
-      Function::Create(FunctionType::get(Type::getVoidTy(Ctx), Types, false),
-                       GlobalValue::InternalLinkage,
-                       Host.getName() + ".cosy." + Twine(R.Index), M);
-  R.Body->addFnAttrs(bodyAttributes(Host));
-  setState(*R.Body, BodyState::Body);
+}
 
-  BasicBlock *Entry = BasicBlock::Create(Ctx, "entry", R.Body);
-  ValueToValueMapTy Map;
-  for (auto [V, A] : zip(R.Inputs, R.Body->args())) {
-    A.setName(V->getName());
-    Map[V] = &A;
-  }
+/// Copies the blocks of \p R to R.Body, and creates a block for each exit. \p
+/// Map gets the copies.
+static void copyBlocks(const Region &R, ValueToValueMapTy &Map) {
   SmallVector<BasicBlock *, 32> Copies;
   for (BasicBlock *BB : R.Blocks) {
     BasicBlock *Copy = CloneBasicBlock(BB, Map, "", R.Body);
@@ -328,18 +314,22 @@ void cloneBody(Region &R) {
           [&](unsigned I) { return !R.Blocks.count(P.getIncomingBlock(I)); },
           /*DeletePHIIfEmpty=*/false);
   }
-  for (auto [N, E] : enumerate(R.Exits))
-    Map[E.To] = BasicBlock::Create(Ctx, "exit", R.Body);
+  for (const Region::Exit &E : R.Exits)
+    Map[E.To] = BasicBlock::Create(R.Body->getContext(), "exit", R.Body);
   remapInstructionsInBlocks(Copies, Map);
-  BranchInst::Create(cast<BasicBlock>(Map[R.Entry]), Entry);
+}
 
-  FunctionCallee Exit = M.getOrInsertFunction(
+/// Calls cosy.exit in each exit block of R.Body, with the outputs that are
+/// known there.
+static void emitExits(const Region &R, ValueToValueMapTy &Map) {
+  LLVMContext &Ctx = R.Body->getContext();
+  FunctionCallee Exit = R.Body->getParent()->getOrInsertFunction(
       ExitMarker,
       FunctionType::get(Type::getVoidTy(Ctx), {Type::getInt32Ty(Ctx)}, true));
   // Code that is reached only through Entry has the same dominators in both.
   // The host may have many regions, so that its tree takes much longer.
   bool InBody = R.Reentered.empty();
-  DominatorTree DT(InBody ? *R.Body : Host);
+  DominatorTree DT(InBody ? *R.Body : *R.Host);
   auto Dominates = [&](Instruction *I, BasicBlock *BB) {
     if (InBody) {
       I = cast<Instruction>(Map[I]);
@@ -358,13 +348,43 @@ void cloneBody(Region &R) {
     CI->setDebugLoc(E.From->getTerminator()->getDebugLoc());
     B.CreateRetVoid();
   }
-  // Native code does not count, so it never reaches a limit.
+}
+
+/// Makes the tests of limits in \p R false: native code does not count, so it
+/// never reaches one.
+static void removeStopTests(const Region &R) {
   for (BasicBlock *BB : R.Blocks)
     for (Instruction &I : make_early_inc_range(*BB))
       if (asMarker(I, StoppedMarker)) {
-        I.replaceAllUsesWith(ConstantInt::getFalse(Ctx));
+        I.replaceAllUsesWith(ConstantInt::getFalse(I.getContext()));
         I.eraseFromParent();
       }
+}
+
+void cloneBody(Region &R) {
+  Function &Host = *R.Host;
+  LLVMContext &Ctx = Host.getContext();
+  findInputs(R);
+  SmallVector<Type *, 8> Types;
+  for (Value *V : R.Inputs)
+    Types.push_back(V->getType());
+  R.Body = Function::Create(
+      FunctionType::get(Type::getVoidTy(Ctx), Types, false),
+      GlobalValue::InternalLinkage, Host.getName() + ".cosy." + Twine(R.Index),
+      Host.getParent());
+  R.Body->addFnAttrs(bodyAttributes(Host));
+  setState(*R.Body, BodyState::Body);
+
+  BasicBlock *Entry = BasicBlock::Create(Ctx, "entry", R.Body);
+  ValueToValueMapTy Map;
+  for (auto [V, A] : zip(R.Inputs, R.Body->args())) {
+    A.setName(V->getName());
+    Map[V] = &A;
+  }
+  copyBlocks(R, Map);
+  BranchInst::Create(cast<BasicBlock>(Map[R.Entry]), Entry);
+  emitExits(R, Map);
+  removeStopTests(R);
   for (auto [I, Copy] : R.LiveIn)
     mergeDefinitions(cast<Instruction>(Map[I]), Entry, Map[Copy]);
 }
