@@ -10,10 +10,10 @@
 #include "auto/Pass.h"
 #include "link/Pass.h"
 #include "support/Diagnostics.h"
+#include "support/LlvmCompat.h"
 #include "support/Version.h"
 
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Passes/PassPlugin.h"
 
 using namespace llvm;
 
@@ -23,24 +23,24 @@ static const bool RightVersion = checkVersion("cosy-lto.so", "lld", "lld");
 
 const bool PlacesAreInText = true;
 
-static void addLinkPass(ModulePassManager &MPM, OptimizationLevel) {
-  MPM.addPass(LinkPass());
-}
+static void addLinkPass(ModulePassManager &MPM) { MPM.addPass(LinkPass()); }
 
-static void addAutoPass(ModulePassManager &MPM, OptimizationLevel) {
+static void addAutoPass(ModulePassManager &MPM) {
   MPM.addPass(AutoPass(/*All=*/false));
 }
 
 static void addPasses(PassBuilder &PB) {
   registerPasses(PB);
   // With full LTO all functions are in one module.
-  PB.registerFullLinkTimeOptimizationEarlyEPCallback(addLinkPass);
-  PB.registerFullLinkTimeOptimizationLastEPCallback(addAutoPass);
+  PB.registerFullLinkTimeOptimizationEarlyEPCallback(
+      [](ModulePassManager &MPM, OptimizationLevel) { addLinkPass(MPM); });
+  PB.registerFullLinkTimeOptimizationLastEPCallback(
+      [](ModulePassManager &MPM, OptimizationLevel) { addAutoPass(MPM); });
   // With ThinLTO each file has a module, with copies of the functions of other
   // files that it calls. Without optimization LLVM has no such extension
   // points.
-  PB.registerPipelineEarlySimplificationEPCallback(addLinkPass);
-  PB.registerOptimizerLastEPCallback(addAutoPass);
+  atPipelineEarlySimplification(PB, addLinkPass);
+  atOptimizerLast(PB, addAutoPass);
 }
 
 } // namespace cosy

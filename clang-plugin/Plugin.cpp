@@ -13,6 +13,7 @@
 #include "frontend/Frontend.h"
 #include "frontend/RegionCheck.h"
 #include "host/Unreached.h"
+#include "support/LlvmCompat.h"
 #include "support/Version.h"
 
 #include "clang/Frontend/FrontendPluginRegistry.h"
@@ -20,7 +21,6 @@
 #include "llvm/IR/DebugInfo.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Passes/PassBuilder.h"
-#include "llvm/Passes/PassPlugin.h"
 #include "llvm/Support/FileSystem.h"
 
 using namespace llvm;
@@ -70,11 +70,10 @@ static void addPasses(PassBuilder &PB, const RegionOptions &Options) {
         MPM.addPass(RegionPass(WithLevel));
       });
   if (!Options.Defer)
-    PB.registerOptimizerLastEPCallback(
-        [All = Options.Auto](ModulePassManager &MPM, OptimizationLevel) {
-          MPM.addPass(AutoPass(All));
-          MPM.addPass(UnreachedPass());
-        });
+    atOptimizerLast(PB, [All = Options.Auto](ModulePassManager &MPM) {
+      MPM.addPass(AutoPass(All));
+      MPM.addPass(UnreachedPass());
+    });
 }
 
 namespace {

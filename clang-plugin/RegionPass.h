@@ -3,9 +3,10 @@
 #ifndef COSY_PLUGIN_REGIONPASS_H
 #define COSY_PLUGIN_REGIONPASS_H
 
+#include "support/LlvmCompat.h"
+
 #include "llvm/IR/PassManager.h"
 #include "llvm/Passes/OptimizationLevel.h"
-#include "llvm/Transforms/Instrumentation.h"
 
 #include <optional>
 #include <string>

@@ -330,7 +330,7 @@ void Lowering::lowerBody(AsyncFunction &A) {
   // An empty function would have the address of the next one, and lld would
   // find its unwind information in place of the next one's.
   B.SetInsertPoint(Destroyed);
-  B.CreateIntrinsic(Intrinsic::trap, {}, {});
+  B.CreateIntrinsic(Intrinsic::trap, ArrayRef<Type *>(), {});
   B.CreateUnreachable();
   suspend(Jump, C, Type::getVoidTy(Ctx));
 
@@ -601,7 +601,7 @@ static void trapIn(Function &F) {
   F.deleteBody();
   F.setLinkage(Linkage);
   IRBuilder<> B(BasicBlock::Create(F.getContext(), "", &F));
-  B.CreateIntrinsic(Intrinsic::trap, {}, {});
+  B.CreateIntrinsic(Intrinsic::trap, ArrayRef<Type *>(), {});
   B.CreateUnreachable();
 }
 

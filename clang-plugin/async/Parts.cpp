@@ -4,6 +4,7 @@
 #include "body/LibraryCalls.h"
 #include "body/Recognise.h"
 #include "support/Copyable.h"
+#include "support/LlvmCompat.h"
 #include "support/Markers.h"
 #include "support/Names.h"
 #include "support/SystemCalls.h"
@@ -251,12 +252,11 @@ static void extendLifetimes(Marked &E) {
         Fn(*cast<CallInst>(&I));
   };
   for (BasicBlock *BB : E.Blocks)
-    ForEachMarker(*BB, [&](CallInst &CI) {
-      Variables.insert(CI.getArgOperand(1)->stripPointerCasts());
-    });
+    ForEachMarker(
+        *BB, [&](CallInst &CI) { Variables.insert(lifetimeVariable(CI)); });
   for (BasicBlock &BB : *E.Host)
     ForEachMarker(BB, [&](CallInst &CI) {
-      if (Variables.count(CI.getArgOperand(1)->stripPointerCasts()))
+      if (Variables.count(lifetimeVariable(CI)))
         CI.eraseFromParent();
     });
 }

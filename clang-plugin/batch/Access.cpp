@@ -13,13 +13,13 @@
 #include "batch/Runtime.h"
 #include "body/LibraryCalls.h"
 #include "body/Recognise.h"
+#include "support/LlvmCompat.h"
 #include "support/Markers.h"
 #include "support/Names.h"
 #include "support/SystemCalls.h"
 
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
-#include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
@@ -36,17 +36,14 @@ namespace {
 
 /// Finds uses of an address other than accesses. For LLVM, volatile accesses
 /// are such uses.
-class AddressUses : public CaptureTracker {
+class AddressUses : public AddressVisitor {
 public:
-  void tooManyUses() override { Found = true; }
-  bool captured(const Use *U) override {
-    const User *I = U->getUser();
-    Found =
-        !isa<LoadInst, MemIntrinsic, VAStartInst, VACopyInst, VAEndInst>(I) &&
-        !(isa<StoreInst>(I) && U->getOperandNo() == 1);
-    return Found;
+  bool isEscape(const Use &U) override {
+    const User *I = U.getUser();
+    return !isa<LoadInst, MemIntrinsic, VAStartInst, VACopyInst, VAEndInst>(
+               I) &&
+           !(isa<StoreInst>(I) && U.getOperandNo() == 1);
   }
-  bool Found = false;
 };
 
 class Recorder {
@@ -154,7 +151,10 @@ static bool returnsDescriptor(StringRef Name) {
 /// Returns the bytes that a system call writes, if the table has no size.
 static uint64_t resultSize(StringRef Name) {
   return StringSwitch<uint64_t>(Name)
-      .Cases("stat", "lstat", "fstat", "newfstatat", sizeof(struct stat))
+      .Case("stat", sizeof(struct stat))
+      .Case("lstat", sizeof(struct stat))
+      .Case("fstat", sizeof(struct stat))
+      .Case("newfstatat", sizeof(struct stat))
       .Case("statx", sizeof(struct statx))
       .Default(1);
 }

@@ -14,6 +14,7 @@
 #include "support/Annotations.h"
 #include "support/Copyable.h"
 #include "support/Diagnostics.h"
+#include "support/LlvmCompat.h"
 #include "support/Markers.h"
 #include "support/Names.h"
 #include "support/Recompute.h"
@@ -247,7 +248,7 @@ bool LoopCheck::findPhases() {
 
   for (BasicBlock *BB : L.Call)
     if (L.phasesOf(BB) != Calling)
-      return error(BB->getFirstNonPHIOrDbg(),
+      return error(firstNonPhi(*BB),
                    "a jump leads into the region from the same iteration of "
                    "the loop with COSY_BATCH; enter it at COSY_START only");
   if (L.Step == L.Header)
@@ -258,7 +259,7 @@ bool LoopCheck::findPhases() {
   reach(L, Steps, [&](BasicBlock *BB) { return BB == L.Header; });
   for (BasicBlock *BB : Steps)
     if (L.Call.count(BB) || L.Finish.count(BB) || BB == L.RegionEntry)
-      return error(BB->getFirstNonPHIOrDbg(),
+      return error(firstNonPhi(*BB),
                    "a jump leads into the step of the loop with COSY_BATCH, or "
                    "out of it");
   for (BasicBlock *BB : L.Blocks)
@@ -375,10 +376,10 @@ void LoopCheck::explainMissed(Function &F) const {
 /// \returns the variable that the switch of \p BB loads, if \p BB does nothing
 /// else and the variable's address is not taken.
 static Value *dispatchesOn(BasicBlock &BB) {
-  auto *Load = dyn_cast<LoadInst>(&*BB.getFirstNonPHIOrDbg());
+  auto *Load = dyn_cast<LoadInst>(firstNonPhi(BB));
   auto *S = dyn_cast<SwitchInst>(BB.getTerminator());
   if (!Load || !S || S->getCondition() != Load || !Load->hasOneUse() ||
-      !Load->isSimple() || Load->getNextNonDebugInstruction() != S ||
+      !Load->isSimple() || Load->getNextNode() != S ||
       isa<PHINode>(BB.front()) || !isa<AllocaInst>(Load->getPointerOperand()))
     return nullptr;
   Value *Slot = Load->getPointerOperand();
@@ -407,7 +408,7 @@ static ConstantInt *lastStore(BasicBlock *BB, Value *Slot) {
 static BasicBlock *skipEmpty(BasicBlock *BB) {
   SmallPtrSet<BasicBlock *, 4> Seen;
   while (Seen.insert(BB).second) {
-    auto *Br = dyn_cast<BranchInst>(&*BB->getFirstNonPHIOrDbg());
+    auto *Br = dyn_cast<BranchInst>(firstNonPhi(*BB));
     if (!Br || Br->isConditional() || isa<PHINode>(BB->front()))
       break;
     BB = Br->getSuccessor(0);
@@ -434,10 +435,9 @@ static bool isCopyable(const BasicBlock &BB) {
 static void splitDispatch(BasicBlock &BB, const VariableNotes &Notes) {
   auto *S = dyn_cast<SwitchInst>(BB.getTerminator());
   auto *Load = S ? dyn_cast<LoadInst>(S->getCondition()) : nullptr;
-  if (Load && Load->getNextNonDebugInstruction() == S &&
+  if (Load && Load->getNextNode() == S &&
       isa<AllocaInst>(Load->getPointerOperand()) &&
-      !Notes.count(Load->getPointerOperand()) &&
-      &*BB.getFirstNonPHIOrDbg() != Load)
+      !Notes.count(Load->getPointerOperand()) && firstNonPhi(BB) != Load)
     SplitBlock(&BB, Load);
 }
 

@@ -576,7 +576,7 @@ void Emitter::emit() {
     }
   }
   // Paths that do not come from the body also use variables of the body.
-  IRBuilder<>(Current->getNextNonDebugInstruction())
+  IRBuilder<>(Current->getNextNode())
       .CreateStore(ConstantInt::get(I64, 0), Current);
   Flush = block("flush");
   Calls = block("start");

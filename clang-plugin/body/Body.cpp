@@ -299,7 +299,7 @@ static void sinkIncrements(LoopInfo &LI) {
         auto *Cmp = dyn_cast<ICmpInst>(UI);
         if (Cmp && Cmp->getParent() == Latch && Cmp->hasOneUse() &&
             Cmp->user_back() == Latch->getTerminator()) {
-          Cmp->moveBefore(Latch->getTerminator());
+          Cmp->moveBefore(*Latch, Latch->getTerminator()->getIterator());
           if (At == Latch->getTerminator())
             At = Cmp;
           continue;
@@ -307,7 +307,7 @@ static void sinkIncrements(LoopInfo &LI) {
         Movable = false;
       }
       if (Movable)
-        I->moveBefore(At);
+        I->moveBefore(*At->getParent(), At->getIterator());
     }
   }
 }

@@ -4,6 +4,7 @@
 #include "body/Operations.h"
 #include "body/Recognise.h"
 #include "body/UpCalls.h"
+#include "support/LlvmCompat.h"
 #include "support/Names.h"
 #include "support/SystemCalls.h"
 
@@ -120,8 +121,13 @@ private:
 /// Returns true if \p Call can find a private file by its first argument.
 static bool acceptsPrivate(StringRef Call) {
   return StringSwitch<bool>(Call)
-      .Cases("read", "pread64", "write", "pwrite64", true)
-      .Cases("lseek", "fstat", "close", true)
+      .Case("read", true)
+      .Case("pread64", true)
+      .Case("write", true)
+      .Case("pwrite64", true)
+      .Case("lseek", true)
+      .Case("fstat", true)
+      .Case("close", true)
       .Default(false);
 }
 
@@ -260,7 +266,7 @@ static void joinWithNext(CallBase &Seek) {
           !SameFd.count(CB->getArgOperand(0)))
         return;
       for (Instruction *B : Before) {
-        B->moveBefore(&Seek);
+        B->moveBefore(*Seek.getParent(), Seek.getIterator());
         if (SameFd.count(B))
           B->replaceAllUsesWith(SeekFd);
       }
@@ -322,7 +328,7 @@ static bool growsBy(const Value *V, const CallBase &Read, const Loop &L) {
   // The offset of V from an invariant address, if it is one variable.
   auto OffsetFrom = [&](const Value *P, const Value *Base) -> const Value * {
     auto *GEP = dyn_cast<GEPOperator>(P);
-    MapVector<Value *, APInt> Variable;
+    VariableOffsets Variable;
     APInt Constant(64, 0);
     if (!GEP ||
         (Base ? GEP->getPointerOperand() != Base

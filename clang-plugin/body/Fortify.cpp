@@ -179,7 +179,7 @@ void guard(CallInst &CI, Value *Fails,
     Phi->addIncoming(&CI, Then->getParent());
     Phi->addIncoming(V, Else->getParent());
   }
-  CI.moveBefore(Then);
+  CI.moveBefore(*Then->getParent(), Then->getIterator());
 }
 
 /// __open_2() and similar functions abort if the flags can create a file,

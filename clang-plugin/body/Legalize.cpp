@@ -430,7 +430,7 @@ void hoistAddresses(Function &Body) {
     }
   for (auto &[Key, List] : Calls) {
     Instruction *First = List.front();
-    First->moveBefore(&*Entry.getFirstInsertionPt());
+    First->moveBefore(Entry, Entry.getFirstInsertionPt()->getIterator());
     for (Instruction *I : ArrayRef(List).drop_front()) {
       I->replaceAllUsesWith(First);
       I->eraseFromParent();

@@ -5,6 +5,7 @@
 #include "body/LibraryCalls.h"
 #include "body/Mutexes.h"
 #include "body/Recognise.h"
+#include "support/LlvmCompat.h"
 #include "support/Names.h"
 
 #include "llvm/ADT/SetVector.h"
@@ -57,7 +58,7 @@ static bool onlySignMatters(const Value &Result) {
       Values; // the result, or 0, or something else
   Values.insert(&Result);
   auto IsTest = [](const User *U, const Value *V) {
-    ICmpInst::Predicate P;
+    MatchedPredicate P;
     if (match(U, m_ICmp(P, m_Specific(V), m_Zero())) ||
         match(U, m_Shr(m_Specific(V), m_SpecificInt(bitsOf(V->getType()) - 1))))
       return true;
@@ -85,14 +86,17 @@ MemoryCall classifyMemoryCall(const CallBase &CB) {
     return MemoryCall::Fill;
   }
   MemoryCall Kind = StringSwitch<MemoryCall>(libraryFunction(CB).Name)
-                        .Cases("memcmp", "bcmp", MemoryCall::Compare)
+                        .Case("memcmp", MemoryCall::Compare)
+                        .Case("bcmp", MemoryCall::Compare)
                         .Case("memchr", MemoryCall::Find)
                         .Case("strlen", MemoryCall::Length)
                         .Case("strcmp", MemoryCall::StrCmp)
                         .Case("strncmp", MemoryCall::StrNCmp)
                         .Case("strnlen", MemoryCall::StrNLen)
-                        .Cases("strchr", "index", MemoryCall::StrChr)
-                        .Cases("strrchr", "rindex", MemoryCall::StrRChr)
+                        .Case("strchr", MemoryCall::StrChr)
+                        .Case("index", MemoryCall::StrChr)
+                        .Case("strrchr", MemoryCall::StrRChr)
+                        .Case("rindex", MemoryCall::StrRChr)
                         .Case("stpcpy", MemoryCall::StpCpy)
                         .Case("strcpy", MemoryCall::StrCpy)
                         .Case("strcat", MemoryCall::StrCat)

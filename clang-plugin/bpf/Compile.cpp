@@ -4,6 +4,7 @@
 #include "bpf/Function.h"
 #include "bpf/ScopedOption.h"
 #include "support/Diagnostics.h"
+#include "support/LlvmCompat.h"
 
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
@@ -18,7 +19,6 @@
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Linker/Linker.h"
-#include "llvm/MC/TargetRegistry.h"
 #include "llvm/ObjCopy/ConfigManager.h"
 #include "llvm/ObjCopy/ObjCopy.h"
 #include "llvm/Object/Binary.h"
@@ -93,8 +93,7 @@ static void linkLibrary(Module &M) {
   if (!Missing)
     return;
   std::unique_ptr<Module> Lib = loadFunctionLibrary(M.getContext());
-  Lib->setTargetTriple(M.getTargetTriple());
-  Lib->setDataLayout(M.getDataLayout());
+  copyTarget(*Lib, M);
   if (NamedMDNode *Flags = Lib->getModuleFlagsMetadata())
     Flags->eraseFromParent();
   for (Function &F : *Lib)
@@ -165,18 +164,11 @@ static std::unique_ptr<TargetMachine> createTarget() {
     return true;
   }();
   (void)Initialized;
-  const char *Name = "bpfel-unknown-none";
-  std::string Error;
-  const Target *T = TargetRegistry::lookupTarget(Name, Error);
-  if (!T)
-    return nullptr;
   // Linux 6.12 does not sign-extend loads from an arena. The target reads the
   // option only once.
   ScopedOption NoSignedLoads("disable-ldsx", "true");
   // v4 for signed division.
-  return std::unique_ptr<TargetMachine>(
-      T->createTargetMachine(Name, "v4", "", TargetOptions(), std::nullopt,
-                             std::nullopt, CodeGenOptLevel::Default));
+  return createMachine("bpfel-unknown-none", "v4");
 }
 
 namespace {
@@ -292,8 +284,7 @@ static std::optional<FunctionProgram> compileFor(Function &User, bool Unroll,
   // Keep only line tables, because clang may have made the debug information
   // only for messages.
   stripNonLineTableDebugInfo(*M);
-  M->setTargetTriple(TM->getTargetTriple().str());
-  M->setDataLayout(TM->createDataLayout());
+  setTarget(*M, *TM);
 
   for (Function &Fn : *M)
     if (!Fn.isDeclaration())

@@ -351,7 +351,7 @@ void Confine::splitEdges() {
       if (!isOffset(V))
         continue;
       Instruction *New = cast<Instruction>(V)->clone();
-      New->insertBefore(Edge->getTerminator());
+      New->insertBefore(Edge->getTerminator()->getIterator());
       Phi.setIncomingValueForBlock(Edge, New);
     }
   }

@@ -5,8 +5,10 @@
 #include "bpf/Paths.h"
 #include "bpf/ScopedOption.h"
 #include "support/Analyses.h"
+#include "support/LlvmCompat.h"
 
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
+#include "llvm/Analysis/ScalarEvolution.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -80,11 +82,10 @@ public:
     Loop *L = findSearch(F, FAM);
     if (!L)
       return PreservedAnalyses::all();
-    ValueToValueMapTy Map;
-    peelLoop(L->getSubLoops().front(), 1, &FAM.getResult<LoopAnalysis>(F),
-             &FAM.getResult<ScalarEvolutionAnalysis>(F),
-             FAM.getResult<DominatorTreeAnalysis>(F),
-             &FAM.getResult<AssumptionAnalysis>(F), true, Map);
+    peelFirst(*L->getSubLoops().front(), FAM.getResult<LoopAnalysis>(F),
+              FAM.getResult<ScalarEvolutionAnalysis>(F),
+              FAM.getResult<DominatorTreeAnalysis>(F),
+              FAM.getResult<AssumptionAnalysis>(F));
     FAM.invalidate(F, PreservedAnalyses::none());
     // Conditions that the first iteration has tested, and invariant ones, are
     // not tested again.

@@ -9,6 +9,7 @@
 //
 //===----------------------------------------------------------------------===//
 #include "bpf/Paths.h"
+#include "support/LlvmCompat.h"
 
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -111,7 +112,7 @@ BasicBlock *PathFinder::next(BasicBlock *BB) const {
       return Br->getSuccessor(Weight[0] < Weight[1]);
     // A state variable usually has its initial value.
     Value *State = Br->getCondition();
-    ICmpInst::Predicate Pred;
+    MatchedPredicate Pred;
     Constant *C = nullptr;
     if (match(State, m_ICmp(Pred, m_Value(), m_Value())) &&
         ICmpInst::isEquality(Pred)) {

@@ -225,7 +225,8 @@ static Value *valueInHost(IRBuilderBase &B, Value *V) {
   if (auto *AI = dyn_cast<AllocaInst>(V)) {
     AllocaInst *Copy = cloneVariable(*AI);
     Function &Host = *B.GetInsertBlock()->getParent();
-    Copy->insertBefore(&*Host.getEntryBlock().getFirstInsertionPt());
+    Copy->insertBefore(
+        Host.getEntryBlock().getFirstInsertionPt()->getIterator());
     return Copy;
   }
   if (auto *CI = dyn_cast<CallInst>(V)) {

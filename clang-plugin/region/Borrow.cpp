@@ -71,9 +71,16 @@ static Kind classify(const CallBase &CB) {
   if (Name == "sendto" && !isa<ConstantPointerNull>(CB.getArgOperand(4)))
     return Kind::Other;
   return StringSwitch<Kind>(Name)
-      .Cases("read", "pread", "pread64", Kind::Read)
-      .Cases("write", "pwrite", "pwrite64", "send", "sendto", Kind::Write)
-      .Cases("lseek", "lseek64", Kind::Seek)
+      .Case("read", Kind::Read)
+      .Case("pread", Kind::Read)
+      .Case("pread64", Kind::Read)
+      .Case("write", Kind::Write)
+      .Case("pwrite", Kind::Write)
+      .Case("pwrite64", Kind::Write)
+      .Case("send", Kind::Write)
+      .Case("sendto", Kind::Write)
+      .Case("lseek", Kind::Seek)
+      .Case("lseek64", Kind::Seek)
       .Default(Kind::Other);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Locals.cpp - Local variables whose address stays private -----------===//
 #include "region/Locals.h"
+#include "support/LlvmCompat.h"
 #include "support/Names.h"
 #include "support/Thresholds.h"
 
-#include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
 
@@ -80,8 +80,7 @@ SmallVector<PrivateLocal, 4> privatizeLocals(Region &R) {
     uint64_t Size = Variable->getAllocationSize(DL)->getFixedValue();
     Argument *A = R.Body->getArg(N);
     if (Size == 0 || Size > MaxCopiedLocal || A->use_empty() ||
-        PointerMayBeCaptured(A, true, true) ||
-        !isPrivateOutside(*Variable, R, true))
+        mayBeCaptured(A) || !isPrivateOutside(*Variable, R, true))
       continue;
     PrivateLocal L = {Variable,     (unsigned)N,
                       Size,         isPowerOf2_64(Size) && Size <= 8,

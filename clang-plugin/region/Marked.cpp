@@ -4,6 +4,7 @@
 #include "body/Recognise.h"
 #include "support/Copyable.h"
 #include "support/Diagnostics.h"
+#include "support/LlvmCompat.h"
 #include "support/Markers.h"
 #include "support/Names.h"
 #include "support/StartOptions.h"
@@ -99,7 +100,7 @@ static Reach reachForward(BasicBlock *Entry) {
       continue;
     if (Marker) {
       // If the marker begins its block, no instruction before it is inside.
-      if (Marker == BB->getFirstNonPHIOrDbg() && BB != Entry)
+      if (Marker == firstNonPhi(*BB) && BB != Entry)
         continue;
       SplitBlock(BB, Marker);
       R.Last.push_back(BB);
@@ -119,8 +120,8 @@ static SetVector<BasicBlock *> reachBackward(const Reach &R,
   SetVector<BasicBlock *> Blocks;
   for (BasicBlock *BB : R.Blocks)
     for (BasicBlock *S : successors(BB))
-      if (!R.Blocks.count(S) && S->getFirstNonPHIOrDbg() &&
-          asMarker(*S->getFirstNonPHIOrDbg(), EndMarker))
+      if (Instruction *First = firstNonPhi(*S);
+          !R.Blocks.count(S) && First && asMarker(*First, EndMarker))
         Blocks.insert(BB);
   for (unsigned N = 0; N < Blocks.size(); ++N) {
     if (Blocks[N] == Entry)

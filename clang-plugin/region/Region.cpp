@@ -6,6 +6,7 @@
 #include "body/Operations.h"
 #include "body/State.h"
 #include "region/Stops.h"
+#include "support/LlvmCompat.h"
 #include "support/Markers.h"
 #include "support/Names.h"
 
@@ -81,7 +82,7 @@ static void absorbJumps(Region &R) {
       // for each of them.
       if (R.Blocks.count(S))
         continue;
-      auto *Br = dyn_cast<BranchInst>(&*S->getFirstNonPHIOrDbg());
+      auto *Br = dyn_cast<BranchInst>(firstNonPhi(*S));
       if (Br && Br->isUnconditional() &&
           all_of(predecessors(S),
                  [&](BasicBlock *P) { return R.Blocks.count(P); }))

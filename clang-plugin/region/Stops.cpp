@@ -3,6 +3,7 @@
 #include "region/Stops.h"
 #include "body/LibraryCalls.h"
 #include "support/Diagnostics.h"
+#include "support/LlvmCompat.h"
 #include "support/Markers.h"
 #include "support/Names.h"
 #include "support/StartOptions.h"
@@ -208,7 +209,7 @@ static void stopAtLimit(const Extent &E) {
     BasicBlock *Cont = SplitBlock(Header, Header->getFirstInsertionPt());
     Instruction *Old = Header->getTerminator();
     IRBuilder<> At(Old);
-    At.SetCurrentDebugLocation(Cont->getFirstNonPHIOrDbg()->getDebugLoc());
+    At.SetCurrentDebugLocation(firstNonPhi(*Cont)->getDebugLoc());
     CallInst *Test = At.CreateCall(Stopped);
     // Every iteration must execute one of these tests.
     Test->addFnAttr(Attribute::NoDuplicate);

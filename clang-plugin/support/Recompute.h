@@ -21,7 +21,7 @@ inline void recomputeWhereUsed(llvm::Instruction &I) {
     if (User->getParent() == I.getParent() || llvm::isa<llvm::PHINode>(User))
       continue;
     llvm::Instruction *Copy = I.clone();
-    Copy->insertBefore(User);
+    Copy->insertBefore(User->getIterator());
     U.set(Copy);
   }
 }
