@@ -56,7 +56,7 @@ def run(root, build, _series, runs, names=()):
     """Print the table. Return true if the goal was reached."""
     if unknown := set(names) - set(PACKAGES):
         sys.exit(f"cosy bench: {unknown.pop()} is not compiled (only: {' '.join(PACKAGES)})")
-    clang = os.environ.get("COSY_CLANG", "clang-19")
+    clang = os.environ.get("COSY_CLANG", "clang-" + os.environ.get("COSY_LLVM", "19"))
     cosy = os.path.join(build, "bin", "cosy-cc") + " -fcosy-auto"
     reached = True
     print("Seconds of CPU time to compile, median of the runs, and the spread of the ratios\n")

@@ -72,7 +72,7 @@ def compile_cost(results, root, build):
     """Measure compiling a file without regions, with and without the plugin."""
     source = os.path.join(root, "bench", "common", "bench.c")
     plugin = os.path.join(build, "lib", "cosy-plugin.so")
-    clang = os.environ.get("COSY_CLANG", "clang-19")
+    clang = os.environ.get("COSY_CLANG", "clang-" + os.environ.get("COSY_LLVM", "19"))
 
     with tempfile.TemporaryDirectory() as directory:
         def measure(way):

@@ -7,7 +7,15 @@ COSY_ROOT=$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 COSY_BUILD=${COSY_BUILD:-$COSY_ROOT/build}
 # The kernel series that the VM boots by default.
 COSY_KERNEL=${COSY_KERNEL:-6.12}
-export COSY_ROOT COSY_BUILD COSY_KERNEL
+# The version of LLVM: that of the build; else 19, or if that is not installed, the newest.
+COSY_LLVM=${COSY_LLVM:-$(sed -n 's/^COSY_LLVM:STRING=//p' "$COSY_BUILD/CMakeCache.txt" 2>/dev/null || true)}
+for found in 19 22 21 20; do
+	if [[ -z $COSY_LLVM && -f /usr/lib/llvm-$found/lib/cmake/clang/ClangConfig.cmake ]]; then
+		COSY_LLVM=$found
+	fi
+done
+COSY_LLVM=${COSY_LLVM:-19}
+export COSY_ROOT COSY_BUILD COSY_KERNEL COSY_LLVM
 
 # die MESSAGE... - print the message and exit; HINT=... in the environment adds a remedy.
 die() {

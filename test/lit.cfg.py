@@ -36,6 +36,7 @@ config.environment = {
     "LC_ALL": "C",
     "TZ": "UTC",
     "COSY_BUILD": config.build_root,
+    "COSY_LLVM": config.llvm,
     "COSY_VM_RETRY": "yes",
 }
 for name in ("COSY_VM_DIR", "COSY_KERNEL", "COSY_CHECK_LONG", "TMPDIR"):
@@ -51,6 +52,7 @@ config.substitutions += [(name + r"\b", value) for name, value in [
     ("%cosy-run", os.path.join(bin_dir, "cosy-run")),
     ("%cosy-objdump", os.path.join(bin_dir, "cosy-objdump")),
     ("%cosy", os.path.join(config.source_root, "cosy")),
+    ("%llvm", config.llvm),
     ("%clangxx", f"{config.clangxx} {plugin} -I{include_dir}"),
     ("%clang", f"{config.clang} {plugin} -I{include_dir}"),
     ("%cc", config.clang),

@@ -237,7 +237,7 @@ source_toybox=toybox
 # It takes no options in CC.
 build_toybox() {
 	local command=${CC%% *}
-	local -a options=(-s CC="$command" HOSTCC=clang-19 CFLAGS="-O2${CC#"$command"}")
+	local -a options=(-s CC="$command" HOSTCC="clang-$COSY_LLVM" CFLAGS="-O2${CC#"$command"}")
 	make "${options[@]}" defconfig
 	# The test of a command finds it beside the others.
 	make "${options[@]}" -j"$(nproc)" PREFIX="$PWD/all" install_flat
