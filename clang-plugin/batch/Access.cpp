@@ -228,7 +228,10 @@ StringRef libraryLetters(const CallInst &CI) {
   const Function *Callee = CI.getCalledFunction();
   if (!Callee || !Callee->isDeclaration() || Callee->isIntrinsic())
     return "";
-  return Table.lookup(Callee->getName());
+  // glibc since 2.38 calls functions by other names if they follow C23.
+  StringRef Name = Callee->getName();
+  Name.consume_front("__isoc23_");
+  return Table.lookup(Name);
 }
 
 /// Records that \p CI has allocated memory, to which no pointers exist yet.

@@ -234,8 +234,8 @@ COSY_ASYNC int error(int fd)
 
 // THUNK-LABEL: define {{.*}}@error.cosy.0.upcall.0(
 // THUNK: call ptr @__errno_location(
-// THUNK: call i64 @strtol(
-// THUNK: call i64 @strtol(
+// THUNK: call i64 @{{(__isoc23_)?}}strtol(
+// THUNK: call i64 @{{(__isoc23_)?}}strtol(
 // IR-LABEL: define {{.*}}@error.cosy.resume(
 // IR: call ptr @cosy_task_errno(
 // IR: call zeroext i1 @cosy_task_region(
