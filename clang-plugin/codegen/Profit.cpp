@@ -87,6 +87,21 @@ struct PathBounds {
   unsigned MaxCost = 0;   ///< of operations
   bool AnyNumber = false; ///< it contains a loop with calls or up-calls
 
+  /// Extends the maxima by those of another path.
+  void extendMaxima(const PathBounds &Other) {
+    MaxCalls = std::max(MaxCalls, Other.MaxCalls);
+    MaxSaved = std::max(MaxSaved, Other.MaxSaved);
+    MaxUsual = std::max(MaxUsual, Other.MaxUsual);
+    MaxSingle = std::max(MaxSingle, Other.MaxSingle);
+    MaxCost = std::max(MaxCost, Other.MaxCost);
+    MaxUpCalls = std::max(MaxUpCalls, Other.MaxUpCalls);
+  }
+  /// Extends the minima by those of another path.
+  void extendMinima(const PathBounds &Other) {
+    MinCalls = std::min(MinCalls, Other.MinCalls);
+    MinUpCalls = std::min(MinUpCalls, Other.MinUpCalls);
+  }
+
   /// The largest and the smallest gain; a loss is negative.
   int best() const { return int(MaxSaved) - int(MinUpCalls * UpCallCost); }
   int usual() const {
@@ -166,14 +181,8 @@ PathBounds Estimate::of(const Loop *L) const {
         continue;
       }
       const PathBounds &Before = AtEnd[P];
-      W.MaxCalls = std::max(W.MaxCalls, Before.MaxCalls);
-      W.MaxSaved = std::max(W.MaxSaved, Before.MaxSaved);
-      W.MaxUsual = std::max(W.MaxUsual, Before.MaxUsual);
-      W.MaxSingle = std::max(W.MaxSingle, Before.MaxSingle);
-      W.MaxCost = std::max(W.MaxCost, Before.MaxCost);
-      W.MaxUpCalls = std::max(W.MaxUpCalls, Before.MaxUpCalls);
-      W.MinUpCalls = std::min(W.MinUpCalls, Before.MinUpCalls);
-      W.MinCalls = std::min(W.MinCalls, Before.MinCalls);
+      W.extendMaxima(Before);
+      W.extendMinima(Before);
     }
     if (W.MinUpCalls == ~0u)
       W.MinUpCalls = W.MinCalls = 0;
@@ -193,19 +202,12 @@ PathBounds Estimate::of(const Loop *L) const {
       W.AnyNumber = true;
     }
     Result.AnyNumber |= W.AnyNumber;
-    Result.MaxCalls = std::max(Result.MaxCalls, W.MaxCalls);
-    Result.MaxSaved = std::max(Result.MaxSaved, W.MaxSaved);
-    Result.MaxUsual = std::max(Result.MaxUsual, W.MaxUsual);
-    Result.MaxSingle = std::max(Result.MaxSingle, W.MaxSingle);
-    Result.MaxCost = std::max(Result.MaxCost, W.MaxCost);
-    Result.MaxUpCalls = std::max(Result.MaxUpCalls, W.MaxUpCalls);
+    Result.extendMaxima(W);
     // A path ends at the back-edge, or at an exit.
     bool Ends =
         L ? is_contained(successors(BB), L->getHeader()) : succ_empty(BB);
-    if (Ends) {
-      Result.MinUpCalls = std::min(Result.MinUpCalls, W.MinUpCalls);
-      Result.MinCalls = std::min(Result.MinCalls, W.MinCalls);
-    }
+    if (Ends)
+      Result.extendMinima(W);
     AtEnd[BB] = W;
   }
   if (Result.MinUpCalls == ~0u)
