@@ -61,8 +61,11 @@ ASYNC_CALLS = ("page1", "page64", "cpu1", "cpu64", "statx1", "statx64", "wait-ca
                "handover", "handover64")
 # "functions": by COSY_ASYNC functions, in batches.
 SERVERS = (*ASYNC, "functions")
-ECHO = ("echo-unix-64", "echo-changed-64", "echo-unix-1", "echo-unix-1024", "echo-tcp-64",
-        "echo-process-1", "echo-process-64")
+# First those that users have: the client is another process, or other connections are active each
+# time.
+CACHE = ("cache-unix-64", "cache-unix-1", "cache-tcp-64", "cache-tcp-1")
+ECHO = (*CACHE, "echo-process-64", "echo-process-1", "echo-random-16", "echo-changed-64",
+        "echo-unix-64", "echo-unix-1", "echo-unix-1024", "echo-tcp-64")
 BONNIE = ("read", "rewrite", "write")
 # User functions, and their goals in percent of the same C compiled by gcc -O2.
 FUNCTIONS = {"crc32": 130, "adler32": 130,

@@ -5,6 +5,8 @@
  * client's send() costs more if a thread waits for it; this difference is a cost of the server. If
  * the server is a process of its own, the switches between the processes are also its cost.
  *
+ * The server of the cache-... benchmarks parses a line, and sets or looks up a value (cache.h).
+ *
  *	echo throughput WAY CONNECTIONS ACTIVE CPUS COUNT
  *
  * measures requests per second instead, and the CPU time of the server and of both processes, in
@@ -36,6 +38,7 @@
 
 #include "../common/bench.h"
 #include "../common/uring.h"
+#include "cache.h"
 
 #define SIZE		64
 #define MAX_CONNECTIONS 1024
@@ -46,12 +49,28 @@
 #define TCP	1
 #define PROCESS 2 /* The server is a process of its own. */
 #define CHANGED 4 /* A function of the program changes each request. */
+#define RANDOM	8 /* The active connections begin at a random one. */
+#define CACHE	16 /* The server is a cache, not an echo. */
 #define PARAMETER(connections, active, flags) \
-	((uint64_t)(connections) << 32 | (uint64_t)(active) << 3 | (flags))
+	((uint64_t)(connections) << 32 | (uint64_t)(active) << 5 | (flags))
 
+/*
+ * struct connection - a connection, and what the server keeps of it
+ * @requests: what the client sends by turns
+ * @sizes:    of them
+ * @turn:     the next one
+ * @buffer:   what the server receives
+ * @have:     bytes of a request in @buffer that is not complete
+ * @out:      answer of the cache
+ */
 struct connection {
 	int client, server;
+	char requests[2][SIZE];
+	size_t sizes[2];
+	bool turn;
 	char buffer[SIZE];
+	size_t have;
+	char out[2 * CACHE_LINE];
 	struct cosy_async received, sent;
 };
 
@@ -62,6 +81,8 @@ static unsigned int first; /* of the connections that are active next */
 static unsigned int echoed;
 static bool apart;     /* the server is another process */
 static bool changed;   /* change() is called for each request */
+static bool at_random; /* the active connections begin at a random one */
+static bool cache;     /* the server is a cache */
 static double clients; /* the cost of the clients alone */
 static struct cosy_loop *loop;
 static int epoll;
@@ -80,21 +101,29 @@ static void transfer(ssize_t n, const char *what)
 
 static void clients_send(void)
 {
-	char request[SIZE] = "request";
+	for (unsigned int i = 0; i < active; i++) {
+		struct connection *c = &connections[(first + i) % nconnections];
+		const ssize_t size = (ssize_t)c->sizes[c->turn];
 
-	for (unsigned int i = 0; i < active; i++)
-		transfer(send(connections[(first + i) % nconnections].client, request, SIZE, 0),
-			 "send");
+		if (send(c->client, c->requests[c->turn], (size_t)size, 0) != size)
+			failed("send", errno);
+		c->turn = !c->turn;
+	}
 }
 
+/* Receive the answers: those of an echo have the size of the request, those of a cache are a line. */
 static void clients_receive(void)
 {
-	char answer[SIZE];
+	char answer[2 * CACHE_LINE];
 
-	for (unsigned int i = 0; i < active; i++)
-		transfer(recv(connections[(first + i) % nconnections].client, answer, SIZE, 0),
-			 "recv");
-	first = (first + active) % nconnections;
+	for (unsigned int i = 0; i < active; i++) {
+		struct connection *c = &connections[(first + i) % nconnections];
+		ssize_t n = recv(c->client, answer, sizeof(answer), 0);
+
+		if (n <= 0 || (cache ? answer[n - 1] != '\n' : n != SIZE))
+			failed("recv", n < 0 ? errno : EIO);
+	}
+	first = (at_random ? (unsigned int)random() : first + active) % nconnections;
 }
 
 /* COSY_ASYNC functions make an up-call of it, because assembly has no operation. */
@@ -103,18 +132,52 @@ static void change(struct connection *c)
 	__asm__ volatile("incb %0" : "+m"(c->buffer[0]));
 }
 
-static void echo(struct connection *c)
+/*
+ * Answer a request of which @n bytes were received.
+ *
+ * Return: the bytes of the answer, see answer_of(); 0 if the request is incomplete.
+ */
+static size_t answer(struct connection *c, size_t n)
 {
-	transfer(recv(c->server, c->buffer, SIZE, 0), "the server's recv");
-	if (changed)
-		change(c);
-	transfer(send(c->server, c->buffer, SIZE, 0), "the server's send");
+	size_t size;
+
+	if (!cache) {
+		if (n != SIZE)
+			failed("the server's request", EIO);
+		if (changed)
+			change(c);
+		return n;
+	}
+	c->have += n;
+	size = cache_answer(c->buffer, c->have, c->out);
+	if (size)
+		c->have = 0;
+	else if (c->have == SIZE)
+		failed("a line of the client", EMSGSIZE);
+	return size;
+}
+
+static char *answer_of(struct connection *c)
+{
+	return cache ? c->out : c->buffer;
+}
+
+static void serve_request(struct connection *c)
+{
+	ssize_t n = recv(c->server, c->buffer + c->have, SIZE - c->have, 0);
+	size_t size;
+
+	if (n <= 0)
+		failed("the server's recv", n ? errno : EIO);
+	size = answer(c, (size_t)n);
+	if (size && send(c->server, answer_of(c), size, 0) != (ssize_t)size)
+		failed("the server's send", errno);
 }
 
 static void serve_directly(void)
 {
 	for (unsigned int i = 0; i < active; i++)
-		echo(&connections[(first + i) % nconnections]);
+		serve_request(&connections[(first + i) % nconnections]);
 }
 
 static void serve_by_epoll(void)
@@ -128,14 +191,15 @@ static void serve_by_epoll(void)
 		if (n < 0)
 			bench_die("epoll_wait");
 		for (int i = 0; i < n; i++)
-			echo(events[i].data.ptr);
+			serve_request(events[i].data.ptr);
 		served += (unsigned int)n;
 	}
 }
 
 static void receive(struct connection *c)
 {
-	int err = cosy_async_recv(loop, &c->received, c->server, c->buffer, SIZE, 0);
+	int err = cosy_async_recv(loop, &c->received, c->server, c->buffer + c->have,
+				  SIZE - c->have, 0);
 
 	if (err)
 		failed("cosy_async_recv", -err);
@@ -144,19 +208,25 @@ static void receive(struct connection *c)
 static void received(struct cosy_async *op)
 {
 	struct connection *c = op->data;
+	size_t size;
 	int err;
 
-	transfer(op->result, "the entry that receives");
-	if (changed)
-		change(c);
-	err = cosy_async_send(loop, &c->sent, c->server, c->buffer, SIZE, 0);
+	if (op->result <= 0)
+		failed("the entry that receives", op->result ? -op->result : EIO);
+	size = answer(c, (size_t)op->result);
+	if (!size) {
+		receive(c);
+		return;
+	}
+	err = cosy_async_send(loop, &c->sent, c->server, answer_of(c), size, 0);
 	if (err)
 		failed("cosy_async_send", -err);
 }
 
 static void sent(struct cosy_async *op)
 {
-	transfer(op->result, "the entry that sends");
+	if (op->result <= 0)
+		failed("the entry that sends", -op->result);
 	echoed++;
 	receive(op->data);
 }
@@ -181,6 +251,32 @@ COSY_ASYNC static int change_one(struct connection *c)
 	}
 }
 
+/* As a server with a cache is written: all but the calls is plain C. */
+COSY_ASYNC static ssize_t serve_cache(struct connection *c)
+{
+	ssize_t n;
+	size_t have = 0, size;
+
+	while ((n = recv(c->server, c->buffer + have, SIZE - have, 0)) > 0) {
+		have += (size_t)n;
+		size = cache_answer(c->buffer, have, c->out);
+		if (!size)
+			continue;
+		have = 0;
+		if (send(c->server, c->out, size, 0) < 0)
+			break;
+	}
+	return n;
+}
+
+/* Start the function of a connection. Return 0, or -errno. */
+static int spawn(struct connection *c)
+{
+	if (cache)
+		return COSY_SPAWN(loop, serve_cache(c));
+	return changed ? COSY_SPAWN(loop, change_one(c)) : COSY_SPAWN(loop, serve_one(c));
+}
+
 static bool by_functions(void)
 {
 	return !strcmp(way, "functions") || !strcmp(way, "user-functions");
@@ -203,9 +299,11 @@ static void serve_by_loop(void)
 }
 
 /* Fill an entry of a connection, which is a direct descriptor of the ring. */
-static struct io_uring_sqe *ring_entry(struct connection *c, unsigned char opcode)
+static struct io_uring_sqe *ring_entry(struct connection *c, unsigned char opcode, char *buffer,
+				       size_t size)
 {
-	struct io_uring_sqe *sqe = uring_rw(opcode, (int)(c - connections), c->buffer, SIZE, 0);
+	struct io_uring_sqe *sqe =
+		uring_rw(opcode, (int)(c - connections), buffer, (unsigned int)size, 0);
 
 	sqe->flags = IOSQE_FIXED_FILE;
 	return sqe;
@@ -223,17 +321,24 @@ static bool links(void)
 
 static void ring_receive(struct connection *c)
 {
-	struct io_uring_sqe *sqe = ring_entry(c, IORING_OP_RECV);
+	struct io_uring_sqe *sqe =
+		ring_entry(c, IORING_OP_RECV, c->buffer + c->have, SIZE - c->have);
 
 	if (!links())
 		sqe->ioprio = IORING_RECVSEND_POLL_FIRST;
 	sqe->user_data = (uintptr_t)c;
 }
 
-static void ring_echo(struct connection *c)
+static void ring_answer(struct connection *c, size_t n)
 {
-	struct io_uring_sqe *sqe = ring_entry(c, IORING_OP_SEND);
+	size_t size = answer(c, n);
+	struct io_uring_sqe *sqe;
 
+	if (!size) {
+		ring_receive(c);
+		return;
+	}
+	sqe = ring_entry(c, IORING_OP_SEND, answer_of(c), size);
 	sqe->flags |= IOSQE_CQE_SKIP_SUCCESS | (links() ? IOSQE_IO_LINK : 0);
 	ring_receive(c);
 }
@@ -246,11 +351,9 @@ static void serve_by_ring(void)
 	while (served < active) {
 		uring_enter(1);
 		for (unsigned int n = 0; n < EVENTS && uring_next(&cqe); n++) {
-			if (cqe.res != SIZE)
-				failed("an operation in the ring", cqe.res < 0 ? -cqe.res : EIO);
-			if (changed)
-				change((struct connection *)cqe.user_data);
-			ring_echo((struct connection *)cqe.user_data);
+			if (cqe.res <= 0)
+				failed("an operation in the ring", cqe.res ? -cqe.res : EIO);
+			ring_answer((struct connection *)cqe.user_data, (size_t)cqe.res);
 			served++;
 		}
 	}
@@ -305,6 +408,16 @@ static void tcp_pair(int pair[2])
 	close(listener);
 }
 
+/* The client of a cache sets a value and looks it up by turns. */
+static void prepare_requests(struct connection *c, unsigned int n)
+{
+	c->sizes[0] = c->sizes[1] = SIZE;
+	if (!cache)
+		return;
+	c->sizes[0] = (size_t)snprintf(c->requests[0], SIZE, "SET key-%u the-value-of-%u\n", n, n);
+	c->sizes[1] = (size_t)snprintf(c->requests[1], SIZE, "GET key-%u\n", n);
+}
+
 static void connect_all(bool tcp)
 {
 	struct rlimit limit;
@@ -314,6 +427,7 @@ static void connect_all(bool tcp)
 	limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);
 	for (unsigned int i = 0; i < nconnections; i++) {
+		prepare_requests(&connections[i], i);
 		if (tcp)
 			tcp_pair(pair);
 		else if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair))
@@ -348,8 +462,7 @@ static void start_loop(void)
 		struct connection *c = &connections[i];
 
 		if (by_functions()) {
-			err = changed ? COSY_SPAWN(loop, change_one(c)) :
-					COSY_SPAWN(loop, serve_one(c));
+			err = spawn(c);
 			if (err)
 				failed("COSY_SPAWN", -err);
 			continue;
@@ -381,9 +494,11 @@ static void prepare(void)
 
 	way = bench_way();
 	nconnections = (unsigned int)(parameter >> 32);
-	active = (unsigned int)(parameter & 0xffffffff) >> 3;
+	active = (unsigned int)(parameter & 0xffffffff) >> 5;
 	apart = parameter & PROCESS;
 	changed = parameter & CHANGED;
+	at_random = parameter & RANDOM;
+	cache = parameter & CACHE;
 	connect_all(parameter & TCP);
 }
 
@@ -547,6 +662,26 @@ int main(int argc, char **argv)
 		  .per = "request",
 		  .measure = measure,
 		  .parameter = PARAMETER(64, 64, PROCESS) },
+		{ .name = "echo-random-16",
+		  .per = "request",
+		  .measure = measure,
+		  .parameter = PARAMETER(1024, 16, RANDOM) },
+		{ .name = "cache-unix-64",
+		  .per = "request",
+		  .measure = measure,
+		  .parameter = PARAMETER(64, 64, PROCESS | CACHE) },
+		{ .name = "cache-unix-1",
+		  .per = "request",
+		  .measure = measure,
+		  .parameter = PARAMETER(64, 1, PROCESS | CACHE) },
+		{ .name = "cache-tcp-64",
+		  .per = "request",
+		  .measure = measure,
+		  .parameter = PARAMETER(64, 64, PROCESS | CACHE | TCP) },
+		{ .name = "cache-tcp-1",
+		  .per = "request",
+		  .measure = measure,
+		  .parameter = PARAMETER(64, 1, PROCESS | CACHE | TCP) },
 		{ 0 },
 	};
 
