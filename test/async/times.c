@@ -18,15 +18,17 @@
 
 static struct cosy_loop *loop;
 static uint64_t last;
-static unsigned int expired;
+static unsigned int expired, equal;
 
 struct timer {
 	struct cosy_async op;
 	struct timespec time;
 };
 
+/* Timers of one deadline expire in the order of submission, which is that of their array. */
 static void in_order(struct cosy_async *op)
 {
+	static const struct timer *last_timer;
 	struct timer *timer = op->data;
 	uint64_t time = (uint64_t)timer->time.tv_sec * 1000000000u +
 			(uint64_t)timer->time.tv_nsec;
@@ -34,12 +36,18 @@ static void in_order(struct cosy_async *op)
 	EQUAL(op->result, 0);
 	CHECK(time >= last);
 	CHECK(now() >= time);
+	if (last_timer && time == last) {
+		CHECK(timer > last_timer);
+		equal++;
+	}
 	last = time;
+	last_timer = timer;
 	expired++;
 }
 
 /*
- * Many timers in a random order. Those that are not cancelled expire in the order of their times.
+ * Many timers in a random order, of which many have equal deadlines. Those that are not cancelled
+ * expire in the order of their times.
  */
 static void many(void)
 {
@@ -52,7 +60,7 @@ static void many(void)
 		uint64_t time;
 
 		random = random * 1664525 + 1013904223;
-		time = begin + random % 300000000;
+		time = begin + (random >> 8) % 300 * 1000000;
 		timers[i].time.tv_sec = (time_t)(time / 1000000000u);
 		timers[i].time.tv_nsec = (long)(time % 1000000000u);
 		timers[i].op.data = &timers[i];
@@ -71,6 +79,7 @@ static void many(void)
 		cancelled -= timers[i].op.result == -ECANCELED;
 	EQUAL(cancelled, 0);
 	EQUAL(expired, TIMERS - (TIMERS + 2) / 3);
+	CHECK(equal > TIMERS / 2);
 	free(timers);
 }
 

@@ -147,7 +147,8 @@ int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op, long nr,
  * @time:  time of CLOCK_MONOTONIC; read when the operation is executed
  * @flags: 0: @time begins when the operation is executed; TIMER_ABSTIME: complete at @time
  *
- * The operation is clock_nanosleep(2): its result is 0. It needs no thread.
+ * The operation is clock_nanosleep(2): its result is 0. It needs no thread. Timers with the
+ * same @time and TIMER_ABSTIME complete in the order of their submission.
  *
  * Return: as cosy_async_call().
  */

@@ -18,9 +18,35 @@
 #ifndef POLLRDHUP
 #define POLLRDHUP 0x2000
 #endif
+/* Nor do older ones have this. */
+#ifndef IPPROTO_MPTCP
+#define IPPROTO_MPTCP 262
+#endif
+
+static bool is_unix(int fd)
+{
+	return cosy_socket_option(fd, SO_DOMAIN) == AF_UNIX;
+}
+
+bool cosy_connection_has_backlog(int fd)
+{
+	return is_unix(fd);
+}
+
+/*
+ * Return true if connect() tells how an attempt to connect has ended. For TCP it does, and only then
+ * can a socket whose connection was refused connect again. SO_ERROR would take the error away.
+ */
+static bool connect_tells(int fd)
+{
+	const int protocol = cosy_socket_option(fd, SO_PROTOCOL);
+
+	return protocol == IPPROTO_TCP || protocol == IPPROTO_MPTCP;
+}
 
 void cosy_connection_ready(struct cosy_loop *loop, uint32_t slot)
 {
+	const struct cosy_async_entry *entry = &loop->entries[slot];
 	struct pollfd poll = { .fd = loop->slots[slot].fd, .events = POLLOUT };
 	int error = 0;
 	socklen_t size = sizeof(error);
@@ -29,6 +55,14 @@ void cosy_connection_ready(struct cosy_loop *loop, uint32_t slot)
 	/* An event that was reported before a callback may be one of the previous file. */
 	if (!cosy_sys(SYS_poll, (long)&poll, 1, 0)) {
 		cosy_start_waiting(loop, slot);
+		return;
+	}
+	if (connect_tells(poll.fd)) {
+		err = cosy_sys(SYS_connect, poll.fd, (long)entry->args[1], (long)entry->args[2]);
+		if (err == -EALREADY)
+			cosy_start_waiting(loop, slot);
+		else
+			cosy_finish(loop, slot, err);
 		return;
 	}
 	err = cosy_sys6(SYS_getsockopt, poll.fd, SOL_SOCKET, SO_ERROR, (long)&error,
@@ -84,11 +118,6 @@ static bool tcp_is_empty(int fd)
 	int bytes = 0;
 
 	return !cosy_sys(SYS_ioctl, fd, FIONREAD, (long)&bytes) && !bytes;
-}
-
-static bool is_unix(int fd)
-{
-	return cosy_socket_option(fd, SO_DOMAIN) == AF_UNIX;
 }
 
 /* Return true if a call that waits to send on a stream of AF_UNIX ends, because that is shut down. */

@@ -254,11 +254,13 @@ struct cosy_module {
 
 /**
  * struct cosy_timer - an entry that waits for a time
- * @time: CLOCK_MONOTONIC in nanoseconds
- * @slot: the entry
+ * @time:  CLOCK_MONOTONIC in nanoseconds
+ * @order: smaller than that of each timer which was added later
+ * @slot:  the entry
  */
 struct cosy_timer {
 	uint64_t time;
+	uint64_t order;
 	uint32_t slot;
 };
 
@@ -465,6 +467,7 @@ struct cosy_loop {
 	bool kernel;
 	struct cosy_module module;
 	struct cosy_timer *timers;
+	uint64_t timers_added;
 	uint32_t ntimers;
 	uint32_t max_timers;
 	uint64_t alarm;
@@ -884,6 +887,9 @@ enum cosy_beginning cosy_polled_beginning(const struct cosy_loop *loop,
 
 /** cosy_connection_ready() - finish a connect(), whose socket is ready, with its result */
 void cosy_connection_ready(struct cosy_loop *loop, uint32_t slot);
+
+/** cosy_connection_has_backlog() - test whether connect() fails with EAGAIN if a backlog is full */
+bool cosy_connection_has_backlog(int fd);
 
 /**
  * cosy_connection_opens() - test whether a call with MSG_FASTOPEN has begun to open a connection

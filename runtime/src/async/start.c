@@ -639,9 +639,13 @@ void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 		result = -EAGAIN;
 	switch (result) {
 	case -EAGAIN:
-		/* poll() cannot wait for room in the backlog of a listening socket. */
-		if (s->how == COSY_HOW_CONNECT)
-			break;
+		if (s->how == COSY_HOW_CONNECT) {
+			if (!cosy_connection_has_backlog(s->fd))
+				break;
+			/* poll() cannot wait for room in the backlog of a listening socket. */
+			try_later(loop, slot);
+			return;
+		}
 		d->receives |= s->how == COSY_HOW_READ || s->how == COSY_HOW_RECEIVE;
 		if (d->kind == COSY_KIND_DISK)
 			wait_for_disk(loop, slot);
@@ -660,6 +664,7 @@ void cosy_attempted(struct cosy_loop *loop, const struct cosy_attempt *a)
 			break;
 		look_again(loop, slot);
 		return;
+	case -EALREADY: /* The program has begun to connect. */
 	case -EINPROGRESS:
 		if (s->how != COSY_HOW_CONNECT)
 			break;

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
  * timer.c - entries that wait for a time, in a binary heap: timers, and calls that are attempted
- * again after a time.
+ * again after a time. Of several with the same time, the one that was added first comes first.
  */
 #include <errno.h>
 #include <stdlib.h>
 
 #include "loop.h"
+
+static bool is_before(const struct cosy_timer *a, const struct cosy_timer *b)
+{
+	return a->time != b->time ? a->time < b->time : a->order < b->order;
+}
 
 static void put(struct cosy_loop *loop, uint32_t at, struct cosy_timer timer)
 {
@@ -17,7 +22,7 @@ static void put(struct cosy_loop *loop, uint32_t at, struct cosy_timer timer)
 /* Put @timer at the free place @at of the heap, or move it up. */
 static void sift_up(struct cosy_loop *loop, uint32_t at, struct cosy_timer timer)
 {
-	while (at && loop->timers[(at - 1) / 2].time > timer.time) {
+	while (at && is_before(&timer, &loop->timers[(at - 1) / 2])) {
 		put(loop, at, loop->timers[(at - 1) / 2]);
 		at = (at - 1) / 2;
 	}
@@ -34,9 +39,9 @@ static void sift_down(struct cosy_loop *loop, uint32_t at,
 		if (child >= loop->ntimers)
 			break;
 		if (child + 1 < loop->ntimers &&
-		    loop->timers[child + 1].time < loop->timers[child].time)
+		    is_before(&loop->timers[child + 1], &loop->timers[child]))
 			child++;
-		if (loop->timers[child].time >= timer.time)
+		if (!is_before(&loop->timers[child], &timer))
 			break;
 		put(loop, at, loop->timers[child]);
 		at = child;
@@ -59,7 +64,11 @@ int cosy_timer_add(struct cosy_loop *loop, uint32_t slot, uint64_t time)
 	loop->slots[slot].state = COSY_SLOT_SLEEPING;
 	loop->info.waiting++;
 	sift_up(loop, loop->ntimers++,
-		(struct cosy_timer){ .time = time, .slot = slot });
+		(struct cosy_timer){
+			.time = time,
+			.order = loop->timers_added++,
+			.slot = slot,
+		});
 	return 0;
 }
 
@@ -71,7 +80,7 @@ void cosy_timer_remove(struct cosy_loop *loop, uint32_t slot)
 	loop->info.waiting--;
 	if (last.slot == slot)
 		return;
-	if (at && loop->timers[(at - 1) / 2].time > last.time)
+	if (at && is_before(&last, &loop->timers[(at - 1) / 2]))
 		sift_up(loop, at, last);
 	else
 		sift_down(loop, at, last);
@@ -88,7 +97,8 @@ void cosy_timers_expire(struct cosy_loop *loop)
 		uint32_t slot = loop->timers[0].slot;
 
 		cosy_timer_remove(loop, slot);
-		if (loop->slots[slot].how == COSY_HOW_SEND) {
+		if (loop->slots[slot].how == COSY_HOW_SEND ||
+		    loop->slots[slot].how == COSY_HOW_CONNECT) {
 			cosy_attempts_flush(loop);
 			cosy_start_attempt(loop, slot);
 		} else {
