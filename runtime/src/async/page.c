@@ -107,7 +107,7 @@ void cosy_page_unsubmit(struct cosy_loop *loop, uint32_t slot)
 
 	/* One that was a TRANSFER stays in its list, as later entries may be behind it. */
 	if (s->state == COSY_SLOT_DIRECT)
-		set_submitted(s, (enum cosy_how)s->how, false);
+		set_submitted(s, (enum cosy_how)s->how, s->task);
 	s->state = COSY_SLOT_SUBMITTED;
 	loop->entries[slot].status = COSY_ENTRY_SUBMITTED;
 	/* Allowed, because the submitter and the executor of this page are the same. */
@@ -118,7 +118,7 @@ void cosy_page_withdraw(struct cosy_loop *loop, uint32_t slot)
 {
 	struct cosy_slot *s = &loop->slots[slot];
 
-	set_submitted(s, (enum cosy_how)s->how, false);
+	set_submitted(s, (enum cosy_how)s->how, s->task);
 	cosy_page_prepare(loop, slot);
 }
 
@@ -175,14 +175,6 @@ int cosy_page_hold(struct cosy_loop *loop, struct cosy_async *op)
 	return 0;
 }
 
-void cosy_page_submit_held(struct cosy_loop *loop, struct cosy_async *op,
-			   enum cosy_how how)
-{
-	loop->entries[op->slot].status = COSY_ENTRY_SUBMITTED;
-	publish(loop, op->slot, how, true);
-	cosy_loop_wake(loop);
-}
-
 void cosy_page_wait_held(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how)
 {
 	loop->entries[op->slot].status = COSY_ENTRY_SUBMITTED;
@@ -213,7 +205,7 @@ void cosy_page_send_held(struct cosy_loop *loop, struct cosy_async *op,
  * socket, the call waits for nothing unusual, and earlier entries are in the module's page.
  */
 static COSY_ALWAYS_INLINE bool
-submit_transfer(struct cosy_loop *loop, uint32_t slot, bool receives,
+submit_transfer(struct cosy_loop *loop, uint32_t slot, bool task, bool receives,
 		uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
 		uint64_t a5)
 {
@@ -231,7 +223,7 @@ submit_transfer(struct cosy_loop *loop, uint32_t slot, bool receives,
 	set_call(&m->entries[slot], receives ? COSY_ENTRY_WAIT_IN : COSY_ENTRY_WAIT_OUT,
 		 receives ? SYS_recvfrom : SYS_sendto, a0, a1, a2, a3 | MSG_DONTWAIT, a4, a5);
 	s = &loop->slots[slot];
-	set_submitted(s, receives ? COSY_HOW_RECEIVE : COSY_HOW_SEND, false);
+	set_submitted(s, receives ? COSY_HOW_RECEIVE : COSY_HOW_SEND, task);
 	s->state = COSY_SLOT_TRANSFER;
 	s->fd = (int)a0;
 	s->done = 0;
@@ -244,9 +236,9 @@ submit_transfer(struct cosy_loop *loop, uint32_t slot, bool receives,
 	return true;
 }
 
-/* Submit a call with a slot that was taken for it. */
+/* Submit a call with a slot that was taken for it, or that belongs to a task. */
 static COSY_ALWAYS_INLINE void submit(struct cosy_loop *loop, struct cosy_async *op,
-				      uint32_t slot, enum cosy_how how, long nr,
+				      uint32_t slot, bool task, enum cosy_how how, long nr,
 				      uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3,
 				      uint64_t a4, uint64_t a5)
 {
@@ -268,10 +260,20 @@ static COSY_ALWAYS_INLINE void submit(struct cosy_loop *loop, struct cosy_async 
 			 a4, a5);
 		publish_direct(loop, slot, how);
 	} else if (!loop->module.waits || (nr != SYS_recvfrom && nr != SYS_sendto) ||
-		   !submit_transfer(loop, slot, receives, a0, a1, a2, a3, a4, a5)) {
+		   !submit_transfer(loop, slot, task, receives, a0, a1, a2, a3, a4, a5)) {
 		set_call(entry, silent, nr, a0, a1, a2, a3, a4, a5);
-		publish(loop, slot, how, false);
+		publish(loop, slot, how, task);
 	}
+}
+
+void cosy_page_submit_held(struct cosy_loop *loop, struct cosy_async *op,
+			   enum cosy_how how)
+{
+	const struct cosy_async_entry *entry = &loop->entries[op->slot];
+
+	submit(loop, op, op->slot, true, how, entry->nr, entry->args[0], entry->args[1],
+	       entry->args[2], entry->args[3], entry->args[4], entry->args[5]);
+	cosy_loop_wake(loop);
 }
 
 /* Take a slot, for an operation if @op is not NULL. A slot must be free. */
@@ -289,7 +291,8 @@ void cosy_page_submit(struct cosy_loop *loop, struct cosy_async *op, enum cosy_h
 {
 	uint32_t slot = begin(loop, op);
 
-	submit(loop, op, slot, how, nr, args[0], args[1], args[2], args[3], args[4], args[5]);
+	submit(loop, op, slot, false, how, nr, args[0], args[1], args[2], args[3], args[4],
+	       args[5]);
 }
 
 /* Submit a call to a processor. */
@@ -381,15 +384,16 @@ COSY_EXPORT int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op,
 	slot = slot_reuse(loop);
 	cosy_op_begin(op, slot);
 	if (how == COSY_HOW_DIRECT)
-		submit(loop, op, slot, COSY_HOW_DIRECT, nr, a0, a1, a2, a3, a4, a5);
+		submit(loop, op, slot, false, COSY_HOW_DIRECT, nr, a0, a1, a2, a3, a4, a5);
 	else if (how == COSY_HOW_NOWAIT)
-		submit(loop, op, slot, COSY_HOW_NOWAIT, nr, a0, a1, a2, a3, a4, a5);
+		submit(loop, op, slot, false, COSY_HOW_NOWAIT, nr, a0, a1, a2, a3, a4, a5);
 	else if (nr == SYS_recvfrom)
-		submit(loop, op, slot, COSY_HOW_RECEIVE, SYS_recvfrom, a0, a1, a2, a3, a4, a5);
+		submit(loop, op, slot, false, COSY_HOW_RECEIVE, SYS_recvfrom, a0, a1, a2, a3, a4,
+		       a5);
 	else if (nr == SYS_sendto)
-		submit(loop, op, slot, COSY_HOW_SEND, SYS_sendto, a0, a1, a2, a3, a4, a5);
+		submit(loop, op, slot, false, COSY_HOW_SEND, SYS_sendto, a0, a1, a2, a3, a4, a5);
 	else
-		submit(loop, op, slot, how, nr, a0, a1, a2, a3, a4, a5);
+		submit(loop, op, slot, false, how, nr, a0, a1, a2, a3, a4, a5);
 	return COSY_UNLIKELY(cosy_unlock_needs_wake(&loop->lock)) ? pass_lock_on(loop) : 0;
 }
 
