@@ -204,6 +204,8 @@ bool makeCompound(Region &R, Compound &C, FunctionAnalysisManager &FAM) {
   if (!compile(R, C, FAM))
     return false;
   explain(R, C, D.IsPart, FAM);
+  if (R.IsAsync)
+    judgePart(R, C.Sel, FAM.getResult<BlockFrequencyAnalysis>(Body));
   if (D.Dump)
     dump(C);
   return true;

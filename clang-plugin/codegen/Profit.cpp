@@ -14,6 +14,8 @@
 #include "llvm/ADT/StringSwitch.h"
 #include "llvm/IR/CFG.h"
 
+#include <cosy/calls.h>
+
 using namespace llvm;
 
 namespace cosy {
@@ -365,6 +367,49 @@ std::string upCallAdvice(const Instruction &I) {
   return Cost +
          "call it before or after the region; a function defined in this "
          "file, or with cosy-cc -flto in another, can be taken in";
+}
+
+//===----------------------------------------------------------------------===//
+// Parts of COSY_ASYNC functions
+//===----------------------------------------------------------------------===//
+
+/// \returns true if \p I is a call for which a request is waited for, or
+/// answered.
+static bool isOfRequest(const Inst &I) {
+  if (I.Op != COSY_OP_SYS && I.Op != COSY_OP_LIBC)
+    return false;
+  const SystemCall *Call = findSystemCall(I.Imm);
+  return Call && cosy_call_parks(I.Imm) && Call->Name != "close";
+}
+
+void judgePart(Region &R, const Selection &Sel, BlockFrequencyInfo &BFI) {
+  uint64_t Requests = 0; // the frequency of the most frequent call
+  for (const Block &B : Sel.C.Blocks)
+    if (any_of(B.Insts, isOfRequest))
+      Requests = std::max(Requests, BFI.getBlockFreq(B.Source).getFrequency());
+  if (!Requests)
+    return;
+  double Operations = 0, UpCalls = 0;
+  for (const Block &B : Sel.C.Blocks) {
+    double Times =
+        double(BFI.getBlockFreq(B.Source).getFrequency()) / double(Requests);
+    for (const Inst &I : B.Insts) {
+      Operations += Times * operationCost(I);
+      UpCalls += I.Op == COSY_OP_UPCALL ? Times : 0;
+    }
+  }
+  unsigned Cost = Operations + UpCalls * AsyncUpCallCost;
+  if (Cost <= MaxAsyncCost)
+    return;
+  R.Loses = true;
+  remark<OptimizationRemarkMissed>(R, R.Loc, "PartLoses", [&](auto &Rem) {
+    Rem << "this part runs natively, with an operation of the loop for each "
+           "call: its compound would cost about "
+        << ore::NV("Cost", Cost) << " instructions for each request";
+    if (UpCalls * AsyncUpCallCost >= MaxAsyncCost / 2)
+      Rem << ", most of them for up-calls";
+    Rem << "; only COSY_EXECUTOR=kernel runs it";
+  });
 }
 
 } // namespace cosy

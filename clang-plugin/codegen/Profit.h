@@ -11,6 +11,7 @@
 #include "codegen/Select.h"
 #include "region/Region.h"
 
+#include "llvm/Analysis/BlockFrequencyInfo.h"
 #include "llvm/Analysis/LoopInfo.h"
 
 namespace cosy {
@@ -20,6 +21,11 @@ namespace cosy {
 /// report the gain of the region and of its loops.
 void explainProfit(const Region &R, const Selection &Sel,
                    const UpCallList &UpCalls, llvm::LoopInfo &LI);
+
+/// Estimates what the compound \p Sel of \p R, a part of a COSY_ASYNC function,
+/// costs for each request beyond native code. If that is more than it saves,
+/// sets R.Loses, and a remark reports it.
+void judgePart(Region &R, const Selection &Sel, llvm::BlockFrequencyInfo &BFI);
 
 /// Returns what an up-call costs, and how to avoid the one for \p Culprit.
 std::string upCallAdvice(const llvm::Instruction &Culprit);

@@ -436,7 +436,9 @@ StructType *RegionTable::descriptorType() {
 
 /// struct cosy_region::flags
 static uint32_t flagsOf(const Region &R) {
-  return R.IsAsync ? COSY_REGION_ASYNC : COSY_REGION_SINGLE_CALLS;
+  if (!R.IsAsync)
+    return COSY_REGION_SINGLE_CALLS;
+  return COSY_REGION_ASYNC | (R.Loses ? COSY_REGION_LOSES : 0);
 }
 
 /// Returns the struct cosy_limits of \p R, or null.

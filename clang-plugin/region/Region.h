@@ -29,7 +29,8 @@ struct Region {
   const llvm::DILocation *Loc = nullptr; ///< where it begins
   unsigned Index = 0;                    ///< in its function
   StartOptions Options;
-  bool IsAsync = false;               ///< a part of a COSY_ASYNC function
+  bool IsAsync = false; ///< a part of a COSY_ASYNC function
+  bool Loses = false;   ///< a part whose compound costs more than it saves
   llvm::BasicBlock *Before = nullptr; ///< its only successor is Entry
   llvm::BasicBlock *Entry = nullptr;
   llvm::SetVector<llvm::BasicBlock *> Blocks;

@@ -14,6 +14,13 @@
 #define COSY_COST_ENTRY		567
 /* Leaving for an up-call and resuming: bench upcall, 755 - 6. */
 #define COSY_COST_UPCALL	749
+/* The same for a compound of a COSY_ASYNC function: docs/async.md. */
+#define COSY_COST_ASYNC_UPCALL	1160
+/*
+ * The most that such a compound may cost for a request, beyond native code, to run at all: where
+ * one request at a time is served, it saves more than this over an operation for each call.
+ */
+#define COSY_MAX_ASYNC_COST	1000
 
 /* Bench op: an operation, a load or store, a back-edge. */
 #define COSY_COST_OPERATION	7

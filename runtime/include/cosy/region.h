@@ -124,6 +124,8 @@ struct cosy_library {
 #define COSY_REGION_ASYNC	(1u << 0)
 /* SINGLE_CALLS: the native code makes the calls of preload.def through the module. */
 #define COSY_REGION_SINGLE_CALLS	(1u << 1)
+/* LOSES: a part whose compound costs more for each request than it saves. */
+#define COSY_REGION_LOSES	(1u << 2)
 
 /**
  * struct cosy_region - one region of a translation unit

@@ -65,7 +65,15 @@ COSY_EXPORT bool cosy_task_region(struct cosy_task *task,
 	if (cosy_is_coloured(&task->call))
 		return false;
 	reserved = cosy_reserved_get(region, COSY_EXECUTOR_KERNEL, &diag);
-	if (!reserved || !is_loaded(region, reserved))
+	if (!reserved)
+		return false;
+	if (cosy_region_loses(region)) {
+		/* Called only to count. */
+		cosy_count(reserved->counts, &reserved->counts->runs, 1);
+		cosy_count(reserved->counts, &reserved->counts->native, 1);
+		return false;
+	}
+	if (!is_loaded(region, reserved))
 		return false;
 	cosy_count(reserved->counts, &reserved->counts->runs, 1);
 	task->region = region;

@@ -23,6 +23,6 @@ enum cosy_executor cosy_region_executor(const struct cosy_region *region)
 
 bool cosy_region_is_used(const struct cosy_region *region)
 {
-	return cosy_region_executor(region) != COSY_EXECUTOR_NATIVE ||
-	       cosy_options().stats;
+	return (cosy_region_executor(region) != COSY_EXECUTOR_NATIVE &&
+		!cosy_region_loses(region)) || cosy_options().stats;
 }

@@ -58,4 +58,17 @@ static inline bool cosy_region_is_watched(const struct cosy_region *region)
 	       !(region->flags & COSY_REGION_ASYNC);
 }
 
+/**
+ * cosy_region_loses() - test whether a part of a COSY_ASYNC function is to run natively
+ * @region: the part
+ *
+ * The same at each call. Return: true if its compound costs more than it saves, and nobody asks
+ * for the compound.
+ */
+static inline bool cosy_region_loses(const struct cosy_region *region)
+{
+	return region->flags & COSY_REGION_LOSES &&
+	       cosy_options().executor == COSY_EXECUTOR_AUTO;
+}
+
 #endif /* COSY_RUNTIME_REGION_H */

@@ -6,6 +6,7 @@
 
 #include "device/message.h"
 #include "region/reserved.h"
+#include "region/region.h"
 #include "region/stats.h"
 
 static uint64_t get(const uint64_t *counter)
@@ -62,6 +63,7 @@ void cosy_stats_print(const void *data)
 		stepped ? cosy_number(&steps, stepped) : "",
 		native ? " native=" : "",
 		native ? cosy_number(&rests, native) : "",
+		cosy_region_loses(region) ? " verdict=loses" :
 		opinion == COSY_OPINION_LOSES ? " verdict=loses gain=" :
 		opinion == COSY_OPINION_GAINS ? " verdict=gains gain=" : "",
 		opinion && gain < 0 ? "-" : "",
