@@ -8,7 +8,7 @@
  *
  * There are two rings of entries. The calls are made in their order. The receives are made when no
  * calls are left, until one of them would wait and another entry has completed: a server that
- * answers many requests mostly finds the next ones there, and nobody has to be woken for them. A
+ * answers many requests mostly finds the next ones there, and no thread has to be woken for them. A
  * receive that would wait is made again when its socket has an event. A ring has no indices: the
  * place of an entry can be used again as soon as the module has taken it. A completion is the
  * operation of the entry and the result of its call.
