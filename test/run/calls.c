@@ -357,6 +357,7 @@ static void report(const char *name, const char *arguments, long result, int err
 	putchar('\n');
 }
 
+/* At the number COSY_HIDE_FIRST above the limit. */
 static bool is_device_open(void)
 {
 	struct rlimit limit;
@@ -364,7 +365,7 @@ static bool is_device_open(void)
 	ssize_t n;
 
 	check(getrlimit(RLIMIT_NOFILE, &limit), "getrlimit");
-	snprintf(name, sizeof(name), "/proc/self/fd/%lu", limit.rlim_cur);
+	snprintf(name, sizeof(name), "/proc/self/fd/%lu", limit.rlim_cur + 32);
 	n = syscall(SYS_readlink, name, path, sizeof(path));
 	return n == 9 && !memcmp(path, "/dev/cosy", 9);
 }

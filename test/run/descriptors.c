@@ -5,7 +5,7 @@
  */
 
 // RUN: %cc -O1 -Wall %s -o %t
-// RUN: for part in lowest full closed replaced limit raised exec; do \
+// RUN: for part in lowest full closed replaced limit raised invalid exec; do \
 // RUN:   %vm %build/bin/cosy run %t $part || exit 1; %vm %t $part native || exit 1; done
 
 #define _GNU_SOURCE
@@ -26,11 +26,11 @@ static int limit(void)
 	return r.rlim_cur;
 }
 
-/* Check that the device has the number of the limit. */
+/* Check that the device has the first number that is meant for it. */
 static void expect_device(void)
 {
 	warm_up();
-	CHECK(device() == (native ? -1 : limit()));
+	CHECK(device() == (native ? -1 : limit() + HIDDEN));
 }
 
 /* The lowest free number is next, before and after. */
@@ -68,7 +68,7 @@ static void closed(void)
 		warm_up();
 		/* Natively there is none, and after some attempts the wrappers stop. */
 		if (!native && i < 3)
-			CHECK(device() == limit());
+			CHECK(device() == limit() + HIDDEN);
 		CHECK(!syscall(SYS_close_range, 3, ~0u, 0));
 		CHECK(device() == -1);
 		CHECK(!stat("/", &st) && S_ISDIR(st.st_mode));
@@ -82,7 +82,7 @@ static void replaced(void)
 {
 	struct rlimit r = { 4096, 4096 };
 	char name[] = "/tmp/replaced-XXXXXX";
-	int fd = mkstemp(name), place = limit();
+	int fd = mkstemp(name), place = limit() + HIDDEN;
 	struct stat st;
 
 	CHECK(fd == 3 && write(fd, "0123456789", 10) == 10 && lseek(fd, 4, SEEK_SET) == 4);
@@ -97,7 +97,7 @@ static void replaced(void)
 	CHECK(fork() || (warm_up(), _exit(lseek(place, 0, SEEK_CUR) != 4), 0));
 	CHECK(lseek(place, 0, SEEK_CUR) == 4 && !unlink(name));
 	warm_up();
-	CHECK(native || device() == 4096);
+	CHECK(native || device() == 4096 + HIDDEN);
 }
 
 /* With any limit. */
@@ -117,7 +117,7 @@ static void limits(void)
 		CHECK(!setrlimit(RLIMIT_NOFILE, &r));
 		warm_up();
 		/* A number that is too high would make each fork slower. */
-		CHECK(native || is_device(all[i] > 4096 ? 4096 : all[i]));
+		CHECK(native || is_device(all[i] > 4096 ? 4096 : all[i] + HIDDEN));
 		CHECK(open("/", O_RDONLY) == 3 && open("/", O_RDONLY) == 4);
 		CHECK(all[i] > 5 || (open("/", O_RDONLY) == -1 && errno == EMFILE));
 		exit(0);
@@ -151,6 +151,22 @@ static void raised(void)
 	CHECK(!syscall(SYS_setrlimit, RLIMIT_NOFILE, &r));
 	for (int fd = 500; fd < 600; fd++)
 		CHECK(open("/dev/null", O_RDONLY) == fd && !stat("/", &st));
+	expect_device();
+}
+
+/* Programs use the limit, and numbers next to it, as descriptors that are certainly not open. */
+static void invalid(void)
+{
+	struct stat st;
+
+	expect_device();
+	for (int fd = limit(); fd < limit() + HIDDEN; fd++) {
+		CHECK(fcntl(fd, F_GETFD) == -1 && errno == EBADF);
+		CHECK(fstat(fd, &st) == -1 && errno == EBADF);
+		CHECK(dup(fd) == -1 && errno == EBADF);
+		CHECK(dup2(fd, 5) == -1 && errno == EBADF);
+		CHECK(close(fd) == -1 && errno == EBADF);
+	}
 	expect_device();
 }
 
@@ -196,6 +212,8 @@ int main(int argc, char **argv)
 		limits();
 	else if (!strcmp(part, "raised"))
 		raised();
+	else if (!strcmp(part, "invalid"))
+		invalid();
 	else if (!strcmp(part, "exec"))
 		execute(argv[0]);
 	else

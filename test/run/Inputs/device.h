@@ -20,6 +20,9 @@
 		err(1, "%s:%d: %s", __FILE__, __LINE__, #condition);	\
 } while (0)
 
+/* The module gives the device this number or a later one, relative to the limit (COSY_HIDE_FIRST). */
+#define HIDDEN	32
+
 /* Return true if descriptor @fd is /dev/cosy. Uses calls that are not interposed. */
 static inline bool is_device(int fd)
 {
@@ -49,7 +52,7 @@ static inline bool has_device(void)
 	struct rlimit limit;
 
 	CHECK(!getrlimit(RLIMIT_NOFILE, &limit));
-	for (int fd = limit.rlim_cur; fd < (int)limit.rlim_cur + 64; fd++)
+	for (int fd = limit.rlim_cur + HIDDEN; fd < (int)limit.rlim_cur + 64; fd++)
 		if (is_device(fd))
 			return true;
 	return false;

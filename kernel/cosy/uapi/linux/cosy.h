@@ -380,7 +380,8 @@ struct cosy_info {
 #define COSY_IOC_YIELD	_IO('Q', 0x44)
 /*
  * Returns another descriptor of the same file, close-on-exec, with a number that
- * no call returns to the process: the soft RLIMIT_NOFILE, or the next free one.
+ * no call returns to the process: the soft RLIMIT_NOFILE plus COSY_HIDE_FIRST, or the
+ * next free one. Programs use the limit itself as a number that is never open.
  * Errors: EMFILE (all of these are used), ERANGE (the limit is above COSY_HIDE_MAX:
  * each fork would copy a table of descriptors of this length), ENOMEM, EOPNOTSUPP
  * (the module cannot choose the number on this kernel).
@@ -392,3 +393,4 @@ struct cosy_info {
 #define COSY_IOC_ASYNC	_IO('Q', 0x46)	/* argument: linux/cosy_async.h */
 
 #endif /* _UAPI_LINUX_COSY_H */
+#define COSY_HIDE_FIRST	32
