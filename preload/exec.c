@@ -9,14 +9,16 @@
  * that they execute are native then, so shells and other programs that mostly execute others are
  * not in the list.
  *
- * In a container, or after chroot(), the dynamic linker may not find the library. Then it would
- * print a message.
+ * In a container, or after chroot(), the dynamic linker may not be able to load the library. Then it
+ * would print a message.
  *
  * Natively, exec fails with EFAULT if a string cannot be read. So each page is probed before it
  * is read here.
  */
 #include <asm/unistd.h>
 #include <linux/errno.h>
+#include <linux/fcntl.h>
+#include <linux/mman.h>
 #include <stddef.h>
 #include <unistd.h>
 
@@ -31,8 +33,8 @@
 /* With more arguments that are not options, the library may pay. */
 #define MAX_FILES	32
 #define MAX_ARGUMENTS	256
-/* The copy of a larger environment would need too much of the stack. */
-#define MAX_ENVIRONMENT	96
+/* The copy of a larger environment would need more than 64 KiB of the stack. */
+#define MAX_ENVIRONMENT	8192
 
 /* In a list, each name is followed by a null byte, the last one by two. */
 static const char short_programs[] =
@@ -47,6 +49,9 @@ static const char short_unless_descending[] =
 	"chgrp\0chmod\0chown\0cp\0egrep\0fgrep\0grep\0rm\0";
 
 typedef int execve_function(const char *path, char *const argv[], char *const envp[]);
+typedef int execveat_function(int dir, const char *path, char *const argv[], char *const envp[],
+			      int flags);
+typedef int fexecve_function(int fd, char *const argv[], char *const envp[]);
 typedef int execv_function(const char *path, char *const argv[]);
 typedef int spawn_function(int *pid, const char *path, const void *actions, const void *attributes,
 			   char *const argv[], char *const envp[]);
@@ -71,10 +76,12 @@ static bool can_read(struct reader *reader, unsigned long *last, const void *add
 	if (page != *last) {
 		/*
 		 * The kernel reads the new limit, unless its address is NULL, before it rejects
-		 * the resource. A seccomp filter below which programs are executed allows this
-		 * call: the dynamic linker makes it.
+		 * the resource. The dynamic linker makes this call, so a seccomp filter below
+		 * which programs are executed does not kill for it. If it returns another
+		 * error, nothing is known, and the page is read.
 		 */
-		if (!page || cosy_sys6(__NR_prlimit64, 0, ~0u, (long)page, 0, 0, 0) != -EINVAL)
+		if (!page || cosy_sys6(__NR_prlimit64, 0, ~0u, (long)page, 0, 0, 0) ==
+				     -EFAULT)
 			reader->failed = true;
 		*last = page;
 	}
@@ -170,14 +177,29 @@ static bool is_short_program(struct reader *reader, const char *path, char *cons
 }
 
 /*
- * Return true if the program would not find the library. A seccomp filter below which programs are
- * executed allows access(): the dynamic linker calls it.
+ * Return true if the dynamic linker of the program would not be able to load the library: its path
+ * names no file after chroot() or in another mount namespace, the rights of the process do not
+ * suffice, Landlock or another security module denies it, or its file system is mounted noexec. The
+ * dynamic linker makes the same calls, so a seccomp filter below which programs are executed allows
+ * them. access() uses the real IDs, as the program may after it has lost privileges.
  */
 static bool is_missing(void)
 {
 	const char *path = cosy_own_path();
+	long fd, map;
 
-	return path && cosy_sys(__NR_access, (long)path, R_OK, 0) < 0;
+	if (!path)
+		return false;
+	if (cosy_sys(__NR_access, (long)path, R_OK, 0) < 0)
+		return true;
+	fd = cosy_sys(__NR_openat, AT_FDCWD, (long)path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return fd != -EMFILE && fd != -ENFILE && fd != -ENOMEM;
+	map = cosy_sys6(__NR_mmap, 0, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	if (map > 0)
+		cosy_sys(__NR_munmap, map, PAGE, 0);
+	cosy_sys(__NR_close, fd, 0, 0);
+	return map < 0 && map != -ENOMEM;
 }
 
 /* Return true if @value of LD_PRELOAD names this library, and no other one. */
@@ -193,63 +215,106 @@ static bool is_only_this(struct reader *reader, const char *value)
 }
 
 /*
- * Copy the pointers of an environment to @copy, without LD_PRELOAD. Return false if there is
- * nothing to leave out, or if that is not possible.
+ * Return the number of pointers of a copy of @envp without LD_PRELOAD, with that at its end; 0 if there
+ * is nothing to leave out, or if that is not possible.
  */
-static bool copy_environment(struct reader *reader, char *const *envp, char **copy)
+static size_t size_without(struct reader *reader, char *const *envp)
 {
 	const char *value;
 	bool found = false;
 	char *variable;
 
-	for (int i = 0; i <= MAX_ENVIRONMENT; i++) {
+	for (size_t i = 0; i <= MAX_ENVIRONMENT; i++) {
 		variable = read_pointer(reader, &envp[i]);
-		if (variable) {
-			value = after(reader, variable, "LD_PRELOAD=");
-			if (value && (found || !is_only_this(reader, value)))
-				return false;
-			if (value)
-				found = true;
-			else
-				*copy++ = variable;
-		} else {
-			*copy = NULL;
-			return found;
-		}
+		if (!variable)
+			return found && !reader->failed ? i : 0;
+		value = after(reader, variable, "LD_PRELOAD=");
+		if (value && (found || !is_only_this(reader, value)))
+			return 0;
+		if (value)
+			found = true;
 	}
-	return false;
+	return 0;
+}
+
+static bool is_preload(const char *variable)
+{
+	const char *name = "LD_PRELOAD=";
+
+	while (*name && *variable == *name) {
+		variable++;
+		name++;
+	}
+	return !*name;
 }
 
 /*
- * Return the environment with which to execute a program: @envp, or @copy, which has space for
- * MAX_ENVIRONMENT + 1 pointers. With COSY_EXECUTOR=kernel, short programs use the module, too.
+ * Copy the pointers of @envp to @copy, which has @size of them, without LD_PRELOAD. They have been
+ * read before.
  */
-static char *const *environment(const char *path, char *const *argv, char *const *envp,
-				char **copy)
+static char *const *copy_without(char *const *envp, char **copy, size_t size)
+{
+	size_t n = 0;
+
+	for (; *envp && n < size - 1; envp++) {
+		if (!is_preload(*envp))
+			copy[n++] = *envp;
+	}
+	copy[n] = NULL;
+	return copy;
+}
+
+/*
+ * Return the size of the copy of the environment with which to execute a program, as size_without();
+ * 0 to execute it with @envp itself. With COSY_EXECUTOR=kernel, short programs use the module, too.
+ */
+static size_t copy_size(const char *path, char *const *argv, char *const *envp)
 {
 	struct reader reader = { .strings = 1, .pointers = 1 };
 
-	if (((!cosy_opens_at_first_call() && is_short_program(&reader, path, argv)) ||
-	     is_missing()) &&
-	    copy_environment(&reader, envp, copy) && !reader.failed)
-		return copy;
-	return envp;
+	if ((cosy_opens_at_first_call() || !is_short_program(&reader, path, argv)) && !is_missing())
+		return 0;
+	return reader.failed ? 0 : size_without(&reader, envp);
 }
+
+/*
+ * The environment with which to execute a program: @envp, or a copy on the stack of the caller. The
+ * child of vfork() shares all other memory with its parent.
+ */
+#define ENVIRONMENT(path, argv, envp)						\
+	({									\
+		size_t size_ = copy_size(path, argv, envp);			\
+										\
+		size_ ? copy_without(envp, __builtin_alloca(size_ * sizeof(char *)), size_) :	\
+			(envp);							\
+	})
 
 EXPORTED int execve(const char *path, char *const argv[], char *const envp[])
 {
-	char *copy[MAX_ENVIRONMENT + 1];
 	execve_function *next = cosy_next_named("execve");
 
-	return next(path, argv, environment(path, argv, envp, copy));
+	return next(path, argv, ENVIRONMENT(path, argv, envp));
 }
 
 EXPORTED int execvpe(const char *file, char *const argv[], char *const envp[])
 {
-	char *copy[MAX_ENVIRONMENT + 1];
 	execve_function *next = cosy_next_named("execvpe");
 
-	return next(file, argv, environment(file, argv, envp, copy));
+	return next(file, argv, ENVIRONMENT(file, argv, envp));
+}
+
+EXPORTED int execveat(int dir, const char *path, char *const argv[], char *const envp[], int flags)
+{
+	execveat_function *next = cosy_next_named("execveat");
+
+	return next(dir, path, argv, ENVIRONMENT(path, argv, envp), flags);
+}
+
+EXPORTED int fexecve(int fd, char *const argv[], char *const envp[])
+{
+	fexecve_function *next = cosy_next_named("fexecve");
+
+	return next(fd, argv, ENVIRONMENT("", argv, envp));
 }
 
 /*
@@ -259,7 +324,6 @@ EXPORTED int execvpe(const char *file, char *const argv[], char *const envp[])
  */
 static int execute(const char *function, const char *with, const char *path, char *const *argv)
 {
-	char *copy[MAX_ENVIRONMENT + 1];
 	execv_function *libc = cosy_preload_next(function), *next;
 	execve_function *libc_with = cosy_preload_next(with);
 	char *const *envp;
@@ -268,7 +332,7 @@ static int execute(const char *function, const char *with, const char *path, cha
 		next = cosy_next_named(function);
 		return next(path, argv);
 	}
-	envp = environment(path, argv, __environ, copy);
+	envp = ENVIRONMENT(path, argv, __environ);
 	return envp == __environ ? libc(path, argv) : libc_with(path, argv, envp);
 }
 
@@ -282,20 +346,106 @@ EXPORTED int execvp(const char *file, char *const argv[])
 	return execute("execvp", "execvpe", file, argv);
 }
 
+/* What execl() and its like have saved: see stubs.S. */
+static char *list_argument(char *const *saved, size_t i)
+{
+	return i < 6 ? saved[6 - i] : saved[8 + i - 6];
+}
+
+/* execl() and its like return this after an attempt to execute the program. */
+static int fail(void)
+{
+	return -1;
+}
+
+void *cosy_before_list(enum cosy_list function, char *const *saved)
+{
+	static const char names[][8] = { "execl", "execle", "execlp" };
+	static const char withs[][8] = { "execve", "execve", "execvpe" };
+	void *libc = cosy_preload_next(names[function]);
+	execve_function *libc_with = cosy_preload_next(withs[function]);
+	const char *path = list_argument(saved, 0);
+	char *const *envp = __environ, *const *new;
+	size_t count = 0;
+	char **argv;
+
+	if (!libc || !libc_with)
+		return cosy_next_named(names[function]);
+	while (list_argument(saved, 1 + count))
+		count++;
+	argv = __builtin_alloca((count + 1) * sizeof(*argv));
+	for (size_t i = 0; i <= count; i++)
+		argv[i] = list_argument(saved, 1 + i);
+	if (function == COSY_LIST_execle)
+		envp = (char *const *)list_argument(saved, count + 2);
+	new = ENVIRONMENT(path, argv, envp);
+	if (new == envp)
+		return libc;
+	libc_with(path, argv, new);
+	return fail;
+}
+
+/*
+ * The C library executes the shell with the environment of the process, so that is replaced by a
+ * copy. It stays, because another thread may read it at any time.
+ */
+void cosy_before_shell(void)
+{
+	struct reader reader = { .strings = 1, .pointers = 1 };
+	char **envp = __environ;
+	size_t size;
+	long copy;
+
+	if (!is_missing())
+		return;
+	size = size_without(&reader, envp);
+	if (!size)
+		return;
+	copy = cosy_sys6(__NR_mmap, 0, (long)(size * sizeof(char *)), PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (copy > 0)
+		__atomic_store_n(&__environ,
+				 (char **)copy_without(envp, (char **)copy, size),
+				 __ATOMIC_RELEASE);
+}
+
 EXPORTED int posix_spawn(int *pid, const char *path, const void *actions, const void *attributes,
 			 char *const argv[], char *const envp[])
 {
-	char *copy[MAX_ENVIRONMENT + 1];
 	spawn_function *next = cosy_before(COSY_FN_posix_spawn, 0, 0);
 
-	return next(pid, path, actions, attributes, argv, environment(path, argv, envp, copy));
+	return next(pid, path, actions, attributes, argv, ENVIRONMENT(path, argv, envp));
 }
 
 EXPORTED int posix_spawnp(int *pid, const char *file, const void *actions, const void *attributes,
 			  char *const argv[], char *const envp[])
 {
-	char *copy[MAX_ENVIRONMENT + 1];
 	spawn_function *next = cosy_before(COSY_FN_posix_spawnp, 0, 0);
 
-	return next(pid, file, actions, attributes, argv, environment(file, argv, envp, copy));
+	return next(pid, file, actions, attributes, argv, ENVIRONMENT(file, argv, envp));
 }
+
+/* Programs look for these functions, so they exist only where the C library has them. */
+#ifdef COSY_HAVE_PIDFD_SPAWN
+static spawn_function *before_pidfd_spawn(const char *name)
+{
+	cosy_before_fork();
+	return cosy_next_named(name);
+}
+
+EXPORTED int pidfd_spawn(int *pidfd, const char *path, const void *actions, const void *attributes,
+			 char *const argv[], char *const envp[])
+{
+	spawn_function *next = before_pidfd_spawn("pidfd_spawn");
+
+	return next(pidfd, path, actions, attributes, argv, ENVIRONMENT(path, argv, envp));
+}
+
+EXPORTED int pidfd_spawnp(int *pidfd, const char *file, const void *actions,
+			  const void *attributes, char *const argv[], char *const envp[])
+{
+	spawn_function *next = before_pidfd_spawn("pidfd_spawnp");
+
+	return next(pidfd, file, actions, attributes, argv, ENVIRONMENT(file, argv, envp));
+}
+#endif

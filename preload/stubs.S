@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * stubs.S - the functions of watched.def, except those of exec.c: call cosy_before(), then jump
- * to the next library's function. Before the jump they restore the stack, for vfork(), and all
+ * stubs.S - the functions of watched.def, except those of exec.c, and execl() and its like: call
+ * cosy_before() or cosy_before_list(), then jump to the next library's function. Before the jump they restore the stack, for vfork(), and all
  * arguments, for syscall().
  */
 #include <asm/unistd.h>
@@ -14,22 +14,34 @@
 	.set .Lfn_##function, .Lfunction; .set .Lfunction, .Lfunction + 1;
 #include "watched.def"
 
-/* Save the arguments, call cosy_before(number, arg0, arg1), jump to the address it returns. */
-.macro	notify number
+/*
+ * Save the arguments, call a function, and jump to the address that it returns. Its first argument is
+ * a number.
+ */
+.macro	save
 	.irp	register, rdi, rsi, rdx, rcx, r8, r9, rax
 	push	%\register
 	.cfi_adjust_cfa_offset 8
 	.endr
-	mov	%rsi, %rdx
-	mov	%rdi, %rsi
+.endm
+
+.macro	call_and_jump number, function
 	mov	$\number, %edi
-	call	cosy_before
+	call	\function
 	mov	%rax, %r11
 	.irp	register, rax, r9, r8, rcx, rdx, rsi, rdi
 	pop	%\register
 	.cfi_adjust_cfa_offset -8
 	.endr
 	jmp	*%r11
+.endm
+
+/* The call is cosy_before(number, arg0, arg1). */
+.macro	notify number
+	save
+	mov	%rsi, %rdx
+	mov	%rdi, %rsi
+	call_and_jump \number, cosy_before
 .endm
 
 .macro	begin name
@@ -52,7 +64,19 @@
 	end	\name
 .endm
 
+/* A function whose arguments are a list. The call is cosy_before_list(number, saved). */
+.macro	list name, number
+	begin	\name
+	save
+	mov	%rsp, %rsi
+	call_and_jump \number, cosy_before_list
+	end	\name
+.endm
+
 	.text
+	list	execl, 0
+	list	execle, 1
+	list	execlp, 2
 	stub	fork
 	stub	vfork
 	stub	popen

@@ -25,5 +25,7 @@ void *cosy_before(enum cosy_function function, long arg0, long arg1)
 	default:
 		break;
 	}
+	if (function == COSY_FN_popen || function == COSY_FN_system)
+		cosy_before_shell();
 	return next ? next : cosy_resolve(function);
 }

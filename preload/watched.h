@@ -18,4 +18,29 @@
 void *cosy_before(enum cosy_function function, long arg0, long arg1)
 	COSY_HIDDEN;
 
+/* enum cosy_list - functions whose arguments are a list; stubs.S contains the same numbers */
+enum cosy_list {
+	COSY_LIST_execl,
+	COSY_LIST_execle,
+	COSY_LIST_execlp,
+};
+
+/**
+ * cosy_before_list() - execute a program without this library, if the program cannot load it
+ * @function: the function that was called
+ * @saved:    the registers that the stub has saved, the return address, and the arguments on the stack
+ *
+ * If this is to be executed without the library, the function returns only after that has failed.
+ *
+ * Return: the next library's function, or one that returns -1, to which the stub jumps.
+ */
+void *cosy_before_list(enum cosy_list function, char *const *saved) COSY_HIDDEN;
+
+/**
+ * cosy_before_shell() - leave LD_PRELOAD out of the environment if programs cannot load this library
+ *
+ * Called before the C library executes the shell with the environment of the process. Thread-safe.
+ */
+void cosy_before_shell(void) COSY_HIDDEN;
+
 #endif /* COSY_PRELOAD_WATCHED_H */

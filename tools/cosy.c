@@ -8,9 +8,11 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <linux/cosy.h>
@@ -52,16 +54,18 @@ static void die(int status, const char *what, const char *why, const char *hint)
 	exit(status);
 }
 
-/* Return the directory of this program. */
+/* Return the directory of this program. In a chroot, /proc may be missing. */
 static char *own_directory(void)
 {
-	static char path[4096];
+	static char path[PATH_MAX];
 	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
+	const char *executed = (const char *)getauxval(AT_EXECFN);
 	char *slash;
 
-	if (len < 0)
+	if (len >= 0)
+		path[len] = '\0';
+	else if (!executed || !realpath(executed, path))
 		die(125, "/proc/self/exe", strerror(errno), NULL);
-	path[len] = '\0';
 	slash = strrchr(path, '/');
 	if (slash)
 		*slash = '\0';

@@ -34,6 +34,22 @@
 // CHECK-NEXT: execvpe rm -rf: with
 // CHECK-NEXT: execvpe rmx -f: with
 // CHECK-NEXT: execvpe sh -f: with
+// CHECK-NEXT: execl rm -f: without
+// CHECK-NEXT: execl rm -rf: with
+// CHECK-NEXT: execl rmx -f: with
+// CHECK-NEXT: execl sh -f: with
+// CHECK-NEXT: execlp rm -f: without
+// CHECK-NEXT: execlp rm -rf: with
+// CHECK-NEXT: execlp rmx -f: with
+// CHECK-NEXT: execlp sh -f: with
+// CHECK-NEXT: execle rm -f: without
+// CHECK-NEXT: execle rm -rf: with
+// CHECK-NEXT: execle rmx -f: with
+// CHECK-NEXT: execle sh -f: with
+// CHECK-NEXT: execveat rm -f: without
+// CHECK-NEXT: execveat rm -rf: with
+// CHECK-NEXT: execveat rmx -f: with
+// CHECK-NEXT: execveat sh -f: with
 // CHECK-NEXT: posix_spawn rm -f: without
 // CHECK-NEXT: posix_spawn rm -rf: with
 // CHECK-NEXT: posix_spawn rmx -f: with
@@ -49,13 +65,14 @@
 // CHECK-NEXT: 32 files: with
 // CHECK-NEXT: 256 arguments: without
 // CHECK-NEXT: 257 arguments: with
-// CHECK-NEXT: 96 variables: without
-// CHECK-NEXT: 97 variables: with
+// CHECK-NEXT: 8192 variables: without
+// CHECK-NEXT: 8193 variables: with
 // CHECK-NOT:  {{.}}
 
 #define _GNU_SOURCE
 #include <err.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <libgen.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -71,7 +88,8 @@
 extern char **environ;
 
 static const char *const functions[] = {
-	"execve", "execv", "execvp", "execvpe", "posix_spawn", "posix_spawnp",
+	"execve", "execv", "execvp", "execvpe", "execl", "execlp", "execle", "execveat",
+	"posix_spawn", "posix_spawnp",
 };
 static char directory[PAGE];
 
@@ -115,6 +133,14 @@ static int run(const char *function, char **argv)
 			execv(path, argv);
 		else if (!strcmp(function, "execvp"))
 			execvp(argv[0], argv);
+		else if (!strcmp(function, "execl"))
+			execl(path, argv[0], argv[1], NULL);
+		else if (!strcmp(function, "execlp"))
+			execlp(argv[0], argv[0], argv[1], NULL);
+		else if (!strcmp(function, "execle"))
+			execle(path, argv[0], argv[1], NULL, environ);
+		else if (!strcmp(function, "execveat"))
+			execveat(AT_FDCWD, path, argv, environ, 0);
 		else
 			execvpe(argv[0], argv, environ);
 		_exit(errno);
@@ -132,7 +158,7 @@ static void report(const char *what, int status)
 /* Run with this number of the same argument, and of variables if it is not 0. */
 static int run_many(char *argument, int count, int variables)
 {
-	char *argv[300] = { "rm" }, **old = environ, *many[128] = { "LAST=last", "ARGUMENTS=" };
+	char *argv[300] = { "rm" }, **old = environ, *many[8200] = { "LAST=last", "ARGUMENTS=" };
 	int status, n = 2;
 
 	for (int i = 1; i <= count; i++)
@@ -171,8 +197,8 @@ static void test_programs(void)
 	report("32 files", run_many("f", 32, 0));
 	report("256 arguments", run_many("-f", 255, 0));
 	report("257 arguments", run_many("-f", 256, 0));
-	report("96 variables", run_many("f", 1, 96));
-	report("97 variables", run_many("f", 1, 97));
+	report("8192 variables", run_many("f", 1, 8192));
+	report("8193 variables", run_many("f", 1, 8193));
 }
 
 /* The result of execve() in a child. */
