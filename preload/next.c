@@ -30,12 +30,13 @@ static const struct link_map *own_map(void)
 	return map;
 }
 
-static void *find(const char *name, bool *is_libc)
+/* Find the function. @libc is set to the library that has it if that is the C library, else to NULL. */
+static void *find(const char *name, const struct link_map **libc)
 {
 	const struct link_map *map = own_map();
 	void *next;
 
-	*is_libc = false;
+	*libc = NULL;
 	if (!&_r_debug)
 		return dlsym ? dlsym(RTLD_NEXT, name) : NULL;
 	if (!map)
@@ -43,7 +44,8 @@ static void *find(const char *name, bool *is_libc)
 	while ((map = map->l_next)) {
 		next = cosy_symbol(map, name);
 		if (next) {
-			*is_libc = cosy_is_libc(map);
+			if (cosy_is_libc(map))
+				*libc = map;
 			return next;
 		}
 	}
@@ -52,26 +54,30 @@ static void *find(const char *name, bool *is_libc)
 
 void *cosy_next(enum cosy_function function, enum cosy_route *route)
 {
-	bool is_libc;
-	void *next = find(cosy_function_name(function), &is_libc);
+	const struct link_map *libc;
+	void *next = find(cosy_function_name(function), &libc);
 
-	*route = is_libc ? COSY_ROUTE_MODULE : COSY_ROUTE_NEXT;
+	if (libc)
+		__atomic_store_n(&cosy_single_threaded,
+				 cosy_exact_cancellation(libc),
+				 __ATOMIC_RELAXED);
+	*route = libc ? COSY_ROUTE_MODULE : COSY_ROUTE_NEXT;
 	return next;
 }
 
 void *cosy_next_named(const char *name)
 {
-	bool is_libc;
+	const struct link_map *libc;
 
-	return find(name, &is_libc);
+	return find(name, &libc);
 }
 
 void *cosy_preload_next(const char *name)
 {
-	bool is_libc;
-	void *next = find(name, &is_libc);
+	const struct link_map *libc;
+	void *next = find(name, &libc);
 
-	return is_libc ? next : NULL;
+	return libc ? next : NULL;
 }
 
 const char *cosy_own_path(void)

@@ -35,6 +35,7 @@ int *__errno_location(void);
 int cosy_device = COSY_DEVICE_CLOSED;
 uint8_t cosy_routes[COSY_FUNCTIONS];
 void *cosy_nexts[COSY_FUNCTIONS];
+const char *cosy_single_threaded;
 
 static unsigned int calls;		/* native calls since the device was closed */
 static unsigned int calls_needed = COSY_PRELOAD_NATIVE_CALLS;

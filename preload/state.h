@@ -50,6 +50,8 @@ enum cosy_route {
 extern int cosy_device COSY_HIDDEN;
 extern uint8_t cosy_routes[COSY_FUNCTIONS] COSY_HIDDEN;
 extern void *cosy_nexts[COSY_FUNCTIONS] COSY_HIDDEN;
+/* What cosy_exact_cancellation() returns; set before the first route to the module. */
+extern const char *cosy_single_threaded COSY_HIDDEN;
 
 /**
  * cosy_prepare() - the slow path before a call

@@ -230,6 +230,14 @@ bool cosy_is_libc(const struct link_map *map)
 	       equal(symbols.strtab + symbols.soname, "libc.so.6");
 }
 
+const char *cosy_exact_cancellation(const struct link_map *libc)
+{
+	/* Both this function and the exact cancellation are new in 2.41. */
+	return cosy_symbol(libc, "sched_getattr") ?
+		       cosy_symbol(libc, "__libc_single_threaded") :
+		       NULL;
+}
+
 /* Return true if one of the relocations stores the address of the function at @offset. */
 static bool has_slot(const struct symbols *symbols, const ElfW(Rela) *rela,
 		     const ElfW(Rela) *end, ElfW(Addr) offset, const char *name)

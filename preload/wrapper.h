@@ -84,15 +84,26 @@ make(enum cosy_function function, struct cosy_call *call, long *result)
 
 /*
  * make() as a cancellation point: like in glibc, the thread can be cancelled during the call, and
- * a cancellation that was requested before takes effect.
+ * a cancellation that was requested before takes effect. Before 2.41, glibc makes the cancellation
+ * asynchronous during the call. A file that was just opened can stay open then. Since 2.41 it
+ * recognises by the address of the instruction whether the call has been made, which works only
+ * for its own instruction. There, processes with threads make these calls natively.
  */
 static inline __attribute__((always_inline)) bool
 make_cancellable(enum cosy_function function, struct cosy_call *call, long *result)
 {
+	const char *single = __atomic_load_n(&cosy_single_threaded, __ATOMIC_RELAXED);
 	bool made;
 	int type;
 
+	if (single && !*(const volatile char *)single)
+		return false;
 	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, &type);
+	if (single) {
+		/* Only the thread itself could have cancelled it. */
+		pthread_setcanceltype(type, &type);
+		return make(function, call, result);
+	}
 	made = make(function, call, result);
 	pthread_setcanceltype(type, &type);
 	return made;
