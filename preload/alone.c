@@ -120,8 +120,8 @@ static bool is_listed(const char *list, const char *element)
 	return search_ends(&search);
 }
 
-/* Return true if the program is in COSY_EXCEPT_FILE. Reads only the first MAX_EXCEPT bytes. */
-static bool is_in_file(void)
+/* Reads only the first MAX_EXCEPT bytes. */
+bool cosy_is_in_except_file(void)
 {
 	struct search search = { .name = name };
 	char part[128];
@@ -163,7 +163,7 @@ __attribute__((constructor(101))) static void read_environment(void)
 bool cosy_always_native(void)
 {
 	/* Valgrind does not know what the module writes, and would report it as uninitialised. */
-	return environment & ENVIRONMENT_ALONE || RUNNING_ON_VALGRIND || is_in_file();
+	return environment & ENVIRONMENT_ALONE || RUNNING_ON_VALGRIND;
 }
 
 bool cosy_is_loaded(void)

@@ -72,8 +72,25 @@ void *cosy_resolve(enum cosy_function function)
 	return next;
 }
 
-/* Return the descriptor, or the value of cosy_device without one. */
-static int open_device(void)
+/*
+ * Ask the module whether the process may use the device. A process below a seccomp filter may be
+ * killed for any call that it does not make natively. So this is a call that the dynamic linker
+ * makes for each program. It returns no descriptor, except for other files and older modules.
+ */
+static int ask_module(void)
+{
+	long ret = cosy_sys(__NR_openat, AT_FDCWD, (long)COSY_DEVICE,
+			    O_RDONLY | O_CLOEXEC);
+
+	if (ret >= 0) {
+		cosy_file_close((int)ret);
+		return -ENODEV;
+	}
+	return ret == -EINVAL ? 0 : (int)ret;
+}
+
+/* Open the device. Return the descriptor, or -errno. */
+static int open_hidden(void)
 {
 	uint64_t all = ~0ull, mask;
 	int fd;
@@ -82,8 +99,9 @@ static int open_device(void)
 	cosy_sys6(__NR_rt_sigprocmask, SIG_BLOCK, (long)&all, (long)&mask,
 		  sizeof(mask), 0, 0);
 	/* It may have been turned off meanwhile. */
-	if (cosy_always_native() || __atomic_load_n(&cosy_device, __ATOMIC_RELAXED) !=
-					 COSY_DEVICE_OPENING)
+	if (cosy_is_in_except_file() ||
+	    __atomic_load_n(&cosy_device, __ATOMIC_RELAXED) !=
+		    COSY_DEVICE_OPENING)
 		fd = -EPERM;
 	else
 		fd = cosy_file_open();
@@ -95,6 +113,16 @@ static int open_device(void)
 	}
 	cosy_sys6(__NR_rt_sigprocmask, SIG_SETMASK, (long)&mask, 0,
 		  sizeof(mask), 0, 0);
+	return fd;
+}
+
+/* Return the descriptor, or the value of cosy_device without one. */
+static int open_device(void)
+{
+	int fd = cosy_always_native() ? -EPERM : ask_module();
+
+	if (!fd)
+		fd = open_hidden();
 	if (fd >= 0)
 		return fd;
 	/* Only these errors are temporary. */

@@ -157,11 +157,18 @@ const char *cosy_function_name(enum cosy_function function) COSY_HIDDEN;
 bool cosy_is_loaded(void) COSY_HIDDEN;
 
 /**
- * cosy_always_native() - return true if all calls of this process must be native
+ * cosy_always_native() - return true if the environment says that all calls must be native
  *
- * Call it only after cosy_is_loaded() has returned true. Keeps errno.
+ * Call it only after cosy_is_loaded() has returned true. Makes no system call.
  */
 bool cosy_always_native(void) COSY_HIDDEN;
+
+/**
+ * cosy_is_in_except_file() - return true if the program is named in /etc/cosy/run-except
+ *
+ * Then all its calls must be native. Keeps errno.
+ */
+bool cosy_is_in_except_file(void) COSY_HIDDEN;
 
 /**
  * cosy_opens_at_first_call() - return true if the device must be opened at the first call

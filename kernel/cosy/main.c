@@ -101,6 +101,9 @@ static int cosy_open(struct inode *inode, struct file *file)
 		return -EOPNOTSUPP;
 	if (!cosy_seccomp_allows_device())
 		return -EPERM;
+	/* A question, see linux/cosy.h. */
+	if (!(file->f_mode & FMODE_WRITE))
+		return -EINVAL;
 	cf = cosy_file_alloc();
 	if (!cf)
 		return -ENOMEM;

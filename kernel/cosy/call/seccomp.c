@@ -12,12 +12,15 @@
  */
 #include <linux/audit.h>
 #include <linux/bpf.h>
+#include <linux/fcntl.h>
 #include <linux/filter.h>
 #include <linux/nospec.h>
 #include <linux/ptrace.h>
+#include <linux/resource.h>
 #include <linux/sched.h>
 #include <linux/sched/task_stack.h>
 #include <linux/seccomp.h>
+#include <linux/signal.h>
 #include <linux/unistd.h>
 
 #include "call/call.h"
@@ -123,31 +126,57 @@ bool cosy_seccomp_blocks_entry(void)
 	       !cosy_seccomp_allows(entry, entry->orig_ax);
 }
 
-/* Return true if the verdict on entering by lseek(2) with @whence is ALLOW. */
-static bool cosy_seccomp_allows_entry(unsigned int whence)
-{
-	const struct pt_regs entry = {
-		.si = COSY_RUN_TAG,
-		.dx = whence,
-	};
-
-	return cosy_seccomp_allows(&entry, __NR_lseek);
-}
+/*
+ * The calls that the libraries make when they use the device, and that the program may not make. An
+ * argument that a filter cannot know before, such as an address, is 0 here.
+ */
+static const struct {
+	unsigned int nr;
+	u64 args[4];
+} cosy_library_calls[] = {
+	{ __NR_lseek, { 0, COSY_RUN_TAG, COSY_RUN_WHENCE } },
+	{ __NR_lseek, { 0, COSY_RUN_TAG, COSY_CALL_WHENCE } },
+	{ __NR_openat, { AT_FDCWD, 0, O_RDWR | O_CLOEXEC } },
+	{ __NR_ioctl, { 0, COSY_IOC_INFO } },
+	{ __NR_ioctl, { 0, COSY_IOC_LOAD } },
+	{ __NR_ioctl, { 0, COSY_IOC_UNLOAD } },
+	{ __NR_ioctl, { 0, COSY_IOC_HIDE } },
+	{ __NR_rt_sigprocmask, { SIG_BLOCK, 0, 0, sizeof(sigset_t) } },
+	{ __NR_rt_sigprocmask, { SIG_SETMASK, 0, 0, sizeof(sigset_t) } },
+	{ __NR_fcntl, { 0, F_GETFD } },
+	{ __NR_fcntl, { 0, F_DUPFD_CLOEXEC } },
+	{ __NR_prlimit64, { 0, RLIMIT_NOFILE } },
+	{ __NR_fstat },
+	{ __NR_getpid },
+	{ __NR_close },
+};
 
 /**
  * cosy_seccomp_allows_device() - return true if the process may use the device
  *
- * Called when it is opened, because a filter may kill at the first entry.
+ * Called when it is opened, because a filter may kill at the first call after that.
  *
- * Return: true if the verdict of its filters is ALLOW for lseek(2) as runs and single calls
- * make it.
+ * Return: true if the verdict of its filters is ALLOW for each call that the libraries make.
  */
 bool cosy_seccomp_allows_device(void)
 {
-	return !(READ_ONCE(current_thread_info()->syscall_work) &
-		 SYSCALL_WORK_SECCOMP) ||
-	       (cosy_seccomp_allows_entry(COSY_RUN_WHENCE) &&
-		cosy_seccomp_allows_entry(COSY_CALL_WHENCE));
+	size_t i;
+
+	if (!(READ_ONCE(current_thread_info()->syscall_work) & SYSCALL_WORK_SECCOMP))
+		return true;
+	for (i = 0; i < ARRAY_SIZE(cosy_library_calls); i++) {
+		const u64 *args = cosy_library_calls[i].args;
+		const struct pt_regs call = {
+			.di = args[0],
+			.si = args[1],
+			.dx = args[2],
+			.r10 = args[3],
+		};
+
+		if (!cosy_seccomp_allows(&call, cosy_library_calls[i].nr))
+			return false;
+	}
+	return true;
 }
 
 /**

@@ -81,6 +81,13 @@
 #include <linux/ioctl.h>
 #include <linux/types.h>
 
+/*
+ * It is opened for reading and writing. An open for reading only has no effect, and
+ * answers a question: EINVAL if the process may use the device, EPERM if a seccomp
+ * filter returns anything but ALLOW for one of the calls that this takes. So a library
+ * can ask by a call that the dynamic linker makes, too, and without getting a
+ * descriptor.
+ */
 #define COSY_DEVICE	"/dev/cosy"
 
 #define COSY_RUN_WHENCE	4		/* SEEK_HOLE */
@@ -388,9 +395,9 @@ struct cosy_info {
  */
 #define COSY_IOC_HIDE	_IO('Q', 0x45)	/* no argument */
 
+#define COSY_HIDE_FIRST	32
 #define COSY_HIDE_MAX	4096
 
 #define COSY_IOC_ASYNC	_IO('Q', 0x46)	/* argument: linux/cosy_async.h */
 
 #endif /* _UAPI_LINUX_COSY_H */
-#define COSY_HIDE_FIRST	32
