@@ -43,8 +43,15 @@ enum cosy_route {
 #else
 #define COSY_CALLED COSY_HIDDEN
 #endif
-/* The function preserves the caller's registers, so that the caller's fast path saves none. */
+/*
+ * The function preserves the caller's registers, so that the caller's fast path saves none. gcc does
+ * not have this calling convention.
+ */
+#if __has_attribute(preserve_most)
 #define COSY_SLOW_PATH __attribute__((preserve_most, visibility("hidden")))
+#else
+#define COSY_SLOW_PATH COSY_HIDDEN
+#endif
 
 /* Accessed atomically, mostly relaxed: stale values do no harm. */
 extern int cosy_device COSY_HIDDEN;
