@@ -17,13 +17,14 @@ done
 COSY_LLVM=${COSY_LLVM:-19}
 export COSY_ROOT COSY_BUILD COSY_KERNEL COSY_LLVM
 
-# die MESSAGE... - print the message and exit; HINT=... in the environment adds a remedy.
+# die MESSAGE... - print the message and exit; HINT=... in the environment adds a remedy, STATUS=...
+# sets the exit status.
 die() {
 	printf '%s: %s\n' "${PROG:-cosy}" "$*" >&2
 	if [[ -n ${HINT:-} ]]; then
 		printf '  HINT: %s\n' "$HINT" >&2
 	fi
-	exit 1
+	exit "${STATUS:-1}"
 }
 
 warn() {

@@ -28,6 +28,7 @@ static const char usage[] =
 	"       cosy profile [OPTION...] [--] COMMAND [ARGUMENT...]\n"
 	"       cosy top [OPTION...]\n"
 	"       cosy stat [OPTION...]\n"
+	"       cosy uninstall\n"
 	"       cosy --help | --version\n"
 	"\n"
 	"  run        execute COMMAND; the Cosy module makes its system calls that take\n"
@@ -41,6 +42,7 @@ static const char usage[] =
 	"             kernel; cosy top --help lists its options\n"
 	"  stat       show the loops of asynchronous operations, and their activity; cosy\n"
 	"             stat --help lists its options\n"
+	"  uninstall  remove what ./cosy install has installed with this command\n"
 	"\n"
 	"COSY_EXECUTOR=native turns cosy run off. COSY_RUN_EXCEPT=NAME:... and the file\n"
 	"/etc/cosy/run-except name programs for which it is off. With COSY_DEBUG=1 it says\n"
@@ -126,9 +128,9 @@ static void explain_device(void)
 		return;
 	}
 	error = errno;
-	fprintf(stderr, "cosy: %s: %s: all calls are native\n", COSY_DEVICE, strerror(error));
-	if (error == ENOENT)
-		fputs("  HINT: the module is not loaded (try: sudo modprobe cosy)\n", stderr);
+	fprintf(stderr, "cosy: cannot open %s: %s: all calls are native\n", COSY_DEVICE,
+		error == ENOENT || error == ENXIO ?
+			"module not loaded (try: sudo modprobe cosy)" : strerror(error));
 }
 
 static int run(char **arguments)
@@ -174,6 +176,19 @@ static int execute(const char *command, char **arguments)
 	return 0;
 }
 
+/* Execute the script that ./cosy install has installed with this program. */
+static int uninstall(void)
+{
+	char *script;
+
+	if (asprintf(&script, "%s/../share/cosy/uninstall", own_directory()) < 0)
+		die(125, "uninstall", strerror(ENOMEM), NULL);
+	execl(script, script, NULL);
+	die(125, script, strerror(errno),
+	    "./cosy install has not installed this command: use the package manager that has");
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *command = argc > 1 ? argv[1] : "";
@@ -195,6 +210,10 @@ int main(int argc, char **argv)
 	if (!strcmp(command, "profile") || !strcmp(command, "top") ||
 	    !strcmp(command, "stat"))
 		return execute(command, argv + 1);
+	if (!strcmp(command, "uninstall") && argc == 2)
+		return uninstall();
+	if (!strcmp(command, "uninstall"))
+		die(2, argv[2], "cosy uninstall takes no arguments", NULL);
 	if (*command)
 		die(2, command, "unknown command", "cosy --help");
 	fputs(usage, stderr);
