@@ -338,9 +338,6 @@ static void check(int pid)
 	snprintf(path, sizeof(path), "/proc/%d", pid);
 	if (pid && access(path, F_OK))
 		watch_die(&watch, path, strerror(errno), NULL);
-	if (access("/sys/module/cosy", F_OK))
-		watch_die(&watch, "/sys/module/cosy", strerror(errno),
-			  "the module is not loaded (try: sudo modprobe cosy)");
 	if (pid && denied)
 		watch_die(&watch, path, strerror(EACCES),
 			  "it belongs to another user (try: sudo cosy stat)");
@@ -360,6 +357,7 @@ int main(int argc, char **argv)
 		else
 			pid = process_id(optarg);
 	}
+	watch_require_module(&watch);
 	watch_begin(&watch);
 	read_all(pid);
 	check(pid);

@@ -140,8 +140,7 @@ static void count_event(const char *event, const char *keys)
 	snprintf(tracepoint, sizeof(tracepoint), "tracepoint cosy:%s", event);
 	if (!trigger)
 		watch_die(&watch, tracepoint, strerror(errno),
-		    errno == ENOENT ? "the module is not loaded, or older than this command "
-				      "(try: sudo modprobe cosy)" : NULL);
+		    errno == ENOENT ? "the module is older than this command" : NULL);
 	fprintf(trigger, "hist:keys=%s:size=16384\n", keys);
 	if (fclose(trigger))
 		watch_die(&watch, tracepoint, strerror(errno),
@@ -395,6 +394,7 @@ int main(int argc, char **argv)
 {
 	watch_init(&watch, "cosy top");
 	watch_next_option(&watch, argc, argv, "", usage);
+	watch_require_module(&watch);
 	watch_begin(&watch);
 	count();
 	do {

@@ -32,6 +32,15 @@ void watch_wrong(const struct watch *watch, const char *option, const char *why)
 	exit(2);
 }
 
+void watch_require_module(const struct watch *watch)
+{
+	if (access("/sys/module/cosy", F_OK)) {
+		fprintf(stderr, "%s: cannot open /dev/cosy: module not loaded (try: sudo modprobe cosy)\n",
+			watch->command);
+		exit(1);
+	}
+}
+
 void watch_init(struct watch *watch, const char *command)
 {
 	*watch = (struct watch){
@@ -69,6 +78,8 @@ int watch_next_option(struct watch *watch, int argc, char **argv, const char *ow
 	char all[32];
 	int option;
 
+	/* getopt() begins its messages with it. */
+	argv[0] = (char *)watch->command;
 	snprintf(all, sizeof(all), "bd:hn:t%s", own);
 	while ((option = getopt_long(argc, argv, all, options, NULL)) != -1) {
 		switch (option) {

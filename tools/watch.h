@@ -62,6 +62,9 @@ void watch_init(struct watch *watch, const char *command);
 int watch_next_option(struct watch *watch, int argc, char **argv, const char *own,
 		      const char *usage);
 
+/** watch_require_module() - exit with status 1 and a message if the module is not loaded */
+void watch_require_module(const struct watch *watch);
+
 /**
  * watch_begin() - let SIGINT, SIGTERM and SIGHUP end the tool from now on
  * @watch: all options were read

@@ -7,6 +7,8 @@ PKG_CONFIG is the command, by default pkg-config.
 import os
 import shlex
 import subprocess
+import sys
+import tempfile
 
 from setuptools import Extension, setup
 
@@ -23,8 +25,13 @@ def pkg_config(*arguments):
         ) from None
 
 
-setup(ext_modules=[Extension(
-    "cosy._cosy", ["src/cosy/_cosy.c"],
-    extra_compile_args=["-std=gnu11", *pkg_config("--cflags")],
-    extra_link_args=pkg_config("--libs"),
-    runtime_library_dirs=pkg_config("--variable=libdir"))])
+# pip builds in the source tree. Nothing is left there; a source distribution contains the metadata.
+with tempfile.TemporaryDirectory() as work:
+    setup(
+        ext_modules=[Extension(
+            "cosy._cosy", ["src/cosy/_cosy.c"],
+            extra_compile_args=["-std=gnu11", *pkg_config("--cflags")],
+            extra_link_args=pkg_config("--libs"),
+            runtime_library_dirs=pkg_config("--variable=libdir"))],
+        options={} if "sdist" in sys.argv else {
+            "build": {"build_base": work}, "egg_info": {"egg_base": work}})

@@ -143,6 +143,9 @@ static uint32_t read_environment(void)
 		cosy_message("COSY_EXECUTOR=", variables.executor,
 			     " is unknown (known: auto, kernel, user, native);"
 			     " using auto", NULL);
+	if (is_on(variables.fast) && strcmp(variables.fast, "1"))
+		cosy_message("COSY_FAST=", variables.fast,
+			     " is unknown (known: 0, 1); using 1", NULL);
 	if (!known_where)
 		cosy_message("COSY_FUNCTIONS=", variables.functions,
 			     " is unknown (known: auto, kernel, native);"

@@ -17,6 +17,10 @@
 #ifndef COSY_BATCH_HPP
 #define COSY_BATCH_HPP
 
+#if __cplusplus < 202002L
+#error "<cosy/batch.hpp> needs C++20 (-std=c++20); <cosy/batch.h> does not"
+#endif
+
 #include <cosy/batch.h>
 
 #include <cstddef>
@@ -45,6 +49,20 @@ namespace detail {
 template <typename T> T check(T result, const char *function) {
   if (result < 0)
     throw std::system_error(error_of(result), function);
+  return result;
+}
+
+/// The message names the files, as far as there are any.
+template <typename T>
+T check(T result, const char *function, const char *path,
+        const char *second = nullptr) {
+  if (result < 0) {
+    std::string what = std::string(function) + ": " + (path ? path : "NULL");
+
+    if (second)
+      what += std::string(" -> ") + second;
+    throw std::system_error(error_of(result), what);
+  }
   return result;
 }
 
@@ -128,7 +146,7 @@ inline off_t copy_file(const char *from, const char *to, int flags = 0,
 
   detail::check(
       ::cosy_copy_file(from_dirfd, from, to_dirfd, to, flags, &copied),
-      "cosy_copy_file");
+      "cosy_copy_file", from, to);
   return copied;
 }
 
@@ -162,7 +180,7 @@ public:
     ::cosy_dir *opened;
 
     detail::check(::cosy_dir_open(&opened, dirfd, path, flags),
-                  "cosy_dir_open");
+                  "cosy_dir_open", path);
     dir.reset(opened);
   }
 
