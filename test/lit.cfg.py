@@ -4,6 +4,7 @@
 # test/README.md explains what they may use.
 
 import os
+import shutil
 import sys
 
 sys.path.insert(0, os.path.dirname(__file__))
@@ -77,5 +78,8 @@ if os.environ.get("COSY_CHECK_LONG"):
     config.available_features.add("long")
 # The kernels of ./cosy check --debug, for tests that only they can run.
 config.available_features.add("kernel-" + os.environ.get("COSY_KERNEL", "6.12"))
+# Debian 13 has no gold in binutils.
+if shutil.which("ld.gold"):
+    config.available_features.add("gold")
 if os.geteuid() == 0:
     config.available_features.add("root")
