@@ -320,6 +320,8 @@ static __always_inline bool cosy_ring_execute_calls(struct cosy_ring *ring,
 	cosy_self *self = current_thread_info();
 	struct pt_regs regs __uninitialized;
 	const struct cosy_ring_entry *entry;
+	/* Entries that do not complete take no room, and the process chooses their number. */
+	unsigned int entries = COSY_LOOP_CALLS;
 	u32 head = ring->calls_head, nr;
 	enum cosy_ring_end end;
 	bool goes_on = true;
@@ -365,7 +367,7 @@ static __always_inline bool cosy_ring_execute_calls(struct cosy_ring *ring,
 		cosy_env_called(self);
 		if (cosy_env_leave(self))
 			goes_on = false;
-	} while (++head != tail && goes_on && cosy_run_has_room(run, 1));
+	} while (++head != tail && --entries && goes_on && cosy_run_has_room(run, 1));
 	ring->calls_head = head;
 	WRITE_ONCE(ring->page->calls_head, head);
 	return goes_on;

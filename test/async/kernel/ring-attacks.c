@@ -37,6 +37,14 @@ static void indices(void)
 		ring_receive(&ring, 1 + (uint64_t)i, sv[0], &byte, 1);
 	ring.page->calls_tail = ~0u;
 	check(ring_command(&ring, 64) >= 0, "2^32 calls");
+	/* Entries that do not complete: an end by the number of completions is not enough. */
+	for (int i = 0; i < 64; i++)
+		ring.calls[i] = (struct cosy_ring_entry){ .nr = COSY_RING_NOP };
+	tail = ring.page->calls_head;
+	ring.page->calls_tail = tail - 1;
+	check(ring_command(&ring, 64) >= 0 && ring.page->calls_head - tail < 1024,
+	      "2^32 entries that do not complete: %u are executed at once",
+	      ring.page->calls_head - tail);
 	ring.page->calls_tail = ring.page->calls_head;
 	ring.page->receives_tail = ring.page->receives_head - 1;
 	check(ring_command(&ring, 64) >= 0, "2^32 receives");
