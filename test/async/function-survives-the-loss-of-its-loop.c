@@ -110,7 +110,7 @@ static void forbidden_threads(void)
 		EQUAL(result_of(loop, &op), -EINVAL);
 		forbid_lseek(0);
 		signal(SIGALRM, SIG_DFL);
-		alarm(60);
+		alarm(300);
 		EQUAL(cosy_loop_destroy(loop), 0);
 		_exit(0);
 	}

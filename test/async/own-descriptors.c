@@ -122,7 +122,7 @@ int main(void)
 	struct cosy_loop *loop = make_loop();
 	sigset_t set;
 
-	alarm(100);
+	alarm(300);
 	EQUAL(cosy_async_timer(loop, &timer, &hour, 0), 0);
 	execute(loop);
 	EQUAL(cosy_async_close_range(loop, &closes, 3, -1, 0), 0);

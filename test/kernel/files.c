@@ -113,7 +113,7 @@ static void test_closed_pipe(int dev)
 	frame[2] = pipes[0];
 	frame[3] = pipes[1];
 	frame[4] = (__u64)(uintptr_t)buf;
-	alarm(10);
+	alarm(300);
 	ret = run_frame(dev, handle, frame, &run);
 	alarm(0);
 	check(ret == done(0) && frame[0] == 0 && frame[1] == 0,

@@ -138,7 +138,7 @@ static void test_itself(int dev)
 		__u64 frame[4] = { 0, (__u64)fd, 0, 0 };
 		struct cosy_run run;
 
-		alarm(10);
+		alarm(300);
 		for (int i = 0; i < 100; i++) {
 			frame[2] = (uintptr_t)page + (i % 2 ? 16 : 0);
 			page[PAGE + 15] = (char)i;

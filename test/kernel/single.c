@@ -12,6 +12,7 @@
 #include <linux/cosy.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -157,6 +158,21 @@ static void on_signal(int signal)
 	(void)signal;
 }
 
+/* Return when a process sleeps. The parent does so only in the call. */
+static void wait_until_asleep(pid_t pid)
+{
+	char name[64], state = 0;
+	FILE *file;
+
+	snprintf(name, sizeof(name), "/proc/%d/stat", pid);
+	while (state != 'S') {
+		usleep(1000);
+		file = fopen(name, "r");
+		CHECK(file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1);
+		fclose(file);
+	}
+}
+
 static void interrupted(void)
 {
 	struct sigaction action = { .sa_handler = on_signal };
@@ -173,7 +189,7 @@ static void interrupted(void)
 	call.args[2] = O_RDONLY;
 	child = fork();
 	if (!child) {
-		usleep(300000);
+		wait_until_asleep(self);
 		kill(self, SIGUSR1);
 		_exit(0);
 	}

@@ -213,7 +213,7 @@ static void test_tsync(int dev)
 		pthread_t thread;
 		void *err;
 
-		alarm(100);
+		alarm(300);
 		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 		pthread_create(&thread, NULL, sync_filter, &flags);
 		if (!refused(run_frame(dev, endless, frame, &run)))

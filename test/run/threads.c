@@ -33,7 +33,33 @@ static void make_fifo(void)
 	CHECK((device() < 0) == native);
 }
 
-/* The other end of the FIFO, later. */
+/*
+ * Wait until a thread sleeps, and has handled its signals. It sleeps only when it waits for the
+ * other end of the FIFO.
+ */
+static void wait_until_blocked(pid_t pid, pid_t tid)
+{
+	unsigned long pending, shared;
+	char name[64], line[256], state;
+	FILE *file;
+
+	snprintf(name, sizeof(name), "/proc/%d/task/%d/status", pid, tid);
+	do {
+		usleep(1000);
+		pending = shared = 1;
+		state = 0;
+		file = fopen(name, "r");
+		CHECK(file);
+		while (fgets(line, sizeof(line), file)) {
+			sscanf(line, "State: %c", &state);
+			sscanf(line, "SigPnd: %lx", &pending);
+			sscanf(line, "ShdPnd: %lx", &shared);
+		}
+		fclose(file);
+	} while (state != 'S' || pending || shared);
+}
+
+/* The other end of the FIFO, when the parent waits for it again after each signal. */
 static pid_t open_later(int signals)
 {
 	pid_t parent = getpid(), child = fork();
@@ -41,10 +67,10 @@ static pid_t open_later(int signals)
 	if (child)
 		return child;
 	for (int i = 0; i < signals; i++) {
-		usleep(200000);
+		wait_until_blocked(parent, parent);
 		kill(parent, SIGUSR1);
 	}
-	usleep(200000);
+	wait_until_blocked(parent, parent);
 	_exit(open(fifo, O_WRONLY) < 0);
 }
 
@@ -135,9 +161,12 @@ static void handler(void)
 	CHECK(!setitimer(ITIMER_PROF, &timer, NULL) && open("/", O_RDONLY) == 3);
 }
 
+static pid_t blocked_thread;
+
 static void *blocked(void *argument)
 {
 	(void)argument;
+	__atomic_store_n(&blocked_thread, gettid(), __ATOMIC_RELEASE);
 	open(fifo, O_RDONLY);
 	return NULL;
 }
@@ -194,7 +223,11 @@ static void *in_thread(void *(*start)(void *), bool cancel)
 	void *result;
 
 	CHECK(!pthread_create(&thread, NULL, start, &cancelled));
-	usleep(300000);
+	if (start == blocked) {
+		while (!__atomic_load_n(&blocked_thread, __ATOMIC_ACQUIRE))
+			usleep(1000);
+		wait_until_blocked(getpid(), blocked_thread);
+	}
 	if (cancel)
 		CHECK(!pthread_cancel(thread));
 	__atomic_store_n(&cancelled, 1, __ATOMIC_RELEASE);
@@ -229,7 +262,7 @@ int main(int argc, char **argv)
 	const char *part = argv[1];
 
 	native = argc > 2;
-	alarm(200);
+	alarm(900);
 	make_fifo();
 	if (!strcmp(part, "restart"))
 		restart();

@@ -46,7 +46,7 @@ static void test_pipe(const char *how, long nr, __u64 arg0, __u64 arg1, int p[2]
 	__u64 regs[6] = { arg0, arg1, p[0], (uintptr_t)&run, 0, 1 };
 	long ret;
 
-	alarm(20);
+	alarm(300);
 	ret = RUN(regs, &run,
 		  SYS(4, nr, 3), ARG(0), ARG(1), ARGI(0),
 		  SYS(5, SYS_read, 3), ARG(2), ARG(3), ARGI(1),
