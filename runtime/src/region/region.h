@@ -62,8 +62,8 @@ static inline bool cosy_region_is_watched(const struct cosy_region *region)
  * cosy_region_loses() - test whether a part of a COSY_ASYNC function is to run natively
  * @region: the part
  *
- * The same at each call. Return: true if its compound costs more than it saves, and nobody asks
- * for the compound.
+ * The same at each call. Return: true if its compound costs more than it saves, and the user has
+ * not asked for an executor.
  */
 static inline bool cosy_region_loses(const struct cosy_region *region)
 {
