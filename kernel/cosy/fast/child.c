@@ -20,29 +20,50 @@
 #include "kernel/internals.h"
 
 /*
- * Maximum number of directories between the start and the entry. Their data is on the stack.
- * Longer names need the kernel's path walk.
+ * Maximum numbers of directories between the start and the entry, and of mounts that are entered.
+ * Their data is on the stack. Other names need the kernel's path walk.
  */
-#define COSY_DEPTH	4
+#define COSY_DEPTH	8
+#define COSY_MOUNTS	2
 
-/* A directory on the path to the entry, found in the dentry cache. */
+/*
+ * A directory on the path to the entry, found in the dentry cache. If a file system is mounted on
+ * it, @mnt and @inode are the mount and its root, otherwise the mount that contains @dentry and the
+ * inode of @dentry.
+ */
 struct cosy_path_dir {
 	struct dentry *dentry;
 	struct inode *inode;
+	const struct vfsmount *mnt;
 	unsigned int seq;
 };
 
 /*
- * How an entry was found: its @seq and @type (DCACHE_..._TYPE), the @n directories on the path
- * after the directory where the name starts, and the last component of the name. The last
- * directory contains the entry. The type can only change if the entry does not exist.
+ * A mount that was entered on the path to the entry, and what it covers. References to both are
+ * held: the root of a mount does not pin the directories from which it was entered.
+ */
+struct cosy_path_mount {
+	struct vfsmount *mnt;
+	struct dentry *covered;
+};
+
+/*
+ * How an entry was found: its @seq and @type (DCACHE_..._TYPE), the mount that contains it, and the
+ * last component of the name. The @n directories are those on the path after the directory where
+ * the name starts. The process must be allowed to search the first @searched of them, all unless
+ * the entry is the root of what is mounted on the last one. The type can only change if the entry
+ * does not exist.
  */
 struct cosy_descent {
 	unsigned int seq;
 	unsigned int type;
 	unsigned int n;
+	unsigned int searched;
+	unsigned int nmounts;
+	struct vfsmount *mnt;
 	struct qstr last;
 	struct cosy_path_dir dirs[COSY_DEPTH];
+	struct cosy_path_mount mounts[COSY_MOUNTS];
 };
 
 static __always_inline bool cosy_is_dots(const unsigned char *text, size_t len)
@@ -106,26 +127,77 @@ static __always_inline size_t cosy_component_len(const unsigned char *text,
 }
 
 /*
- * Find the directories of @name, from @dir on. @dir is a plain directory that the process may
+ * Enter the file system that is mounted on @found, like handle_mounts() in fs/namei.c. The caller
+ * is an RCU reader and has found it in descent->mnt, with the flags @flags.
+ *
+ * Return: the root of the mount, which is descent->mnt now; the dentry of @found if nothing is
+ * mounted on it in this mount namespace; NULL if the name needs the kernel's path walk: for
+ * automounts, and for mounts on the root of a mount.
+ */
+static noinline struct dentry *cosy_enter_mount(struct cosy_descent *descent,
+						const struct cosy_path_dir *found,
+						unsigned int flags)
+{
+	struct path covered = { .mnt = descent->mnt, .dentry = found->dentry };
+	struct cosy_path_mount *entered = &descent->mounts[descent->nmounts];
+	struct vfsmount *mnt;
+
+	if ((flags & DCACHE_MANAGED_DENTRY) != DCACHE_MOUNTED ||
+	    descent->nmounts == COSY_MOUNTS ||
+	    !cosy_has(COSY_NEEDS(lookup_mnt)))
+		return NULL;
+	mnt = cosy_internal(lookup_mnt)(&covered);
+	if (!mnt)
+		return covered.dentry;
+	descent->nmounts++;
+	descent->mnt = mnt;
+	entered->mnt = mnt;
+	entered->covered = NULL;
+	if (!lockref_get_not_dead(&covered.dentry->d_lockref))
+		return NULL;
+	entered->covered = covered.dentry;
+	if (read_seqcount_retry(&covered.dentry->d_seq, found->seq) ||
+	    READ_ONCE(mnt->mnt_root->d_flags) & DCACHE_MANAGED_DENTRY)
+		return NULL;
+	return mnt->mnt_root;
+}
+
+/* Drop the references to mounts. The caller is not an RCU reader. */
+static __always_inline void cosy_leave_mounts(const struct cosy_descent *descent)
+{
+	unsigned int i;
+
+	for (i = 0; unlikely(i < descent->nmounts); i++) {
+		dput(descent->mounts[i].covered);
+		mntput(descent->mounts[i].mnt);
+	}
+}
+
+/*
+ * Find the directories of @name, from @parent on, which is a plain directory that the process may
  * search. The caller is an RCU reader.
  *
  * Return: the directory that contains the entry, NULL if the name needs the kernel's path walk.
  */
 static noinline struct dentry *
-cosy_descend(const struct path *dir, const struct cosy_name *name,
+cosy_descend(struct dentry *parent, const struct cosy_name *name,
 	     struct cosy_descent *descent)
 {
 	const unsigned char *text = name->text;
-	struct dentry *parent = dir->dentry;
 	size_t left = name->len;
+	struct dentry *dentry;
+	unsigned int flags;
 
-	descent->n = 0;
+	while (*text == '/') {
+		text++;
+		left--;
+	}
 	for (;;) {
 		struct cosy_path_dir *found = &descent->dirs[descent->n];
 
 		descent->last.name = text;
 		descent->last.len = cosy_component_len(text, left);
-		/* Absolute names, repeated slashes and trailing slashes are rare. */
+		/* Repeated slashes and trailing slashes are rare. */
 		if (!descent->last.len ||
 		    cosy_is_dots(text, descent->last.len))
 			return NULL;
@@ -133,16 +205,26 @@ cosy_descend(const struct path *dir, const struct cosy_name *name,
 			return parent;
 		if (descent->n == COSY_DEPTH)
 			return NULL;
-		parent = cosy_cached_entry(parent, &descent->last, &found->seq);
-		if (!parent ||
-		    READ_ONCE(parent->d_flags) & (DCACHE_MANAGED_DENTRY |
-						  DCACHE_OP_REVALIDATE) ||
-		    !cosy_is_plain_directory(parent))
+		dentry = cosy_cached_entry(parent, &descent->last, &found->seq);
+		if (!dentry)
 			return NULL;
-		found->dentry = parent;
+		found->dentry = dentry;
+		parent = dentry;
+		flags = READ_ONCE(dentry->d_flags);
+		if (unlikely(flags & (DCACHE_MANAGED_DENTRY |
+				      DCACHE_OP_REVALIDATE))) {
+			if (flags & DCACHE_OP_REVALIDATE)
+				return NULL;
+			parent = cosy_enter_mount(descent, found, flags);
+			if (!parent)
+				return NULL;
+		}
+		if (!cosy_is_plain_directory(parent))
+			return NULL;
 		found->inode = READ_ONCE(parent->d_inode);
-		if (read_seqcount_retry(&parent->d_seq, found->seq) ||
-		    !cosy_mode_allows_search(found->inode, dir->mnt))
+		found->mnt = descent->mnt;
+		if (read_seqcount_retry(&dentry->d_seq, found->seq) ||
+		    !cosy_mode_allows_search(found->inode, found->mnt))
 			return NULL;
 		descent->n++;
 		text += descent->last.len + 1;
@@ -151,15 +233,43 @@ cosy_descend(const struct path *dir, const struct cosy_name *name,
 }
 
 /*
+ * Replace @entry, which was found with the flags @flags, by the root of what is mounted on it. The
+ * caller is an RCU reader.
+ *
+ * Return: the root; @entry if nothing is mounted on it in this mount namespace; NULL if the name
+ * needs the kernel's path walk.
+ */
+static noinline struct dentry *cosy_mounted_entry(struct dentry *entry,
+						  struct cosy_descent *descent,
+						  unsigned int flags)
+{
+	struct cosy_path_dir *found = &descent->dirs[descent->n];
+	struct dentry *root;
+
+	if (descent->n == COSY_DEPTH)
+		return NULL;
+	found->dentry = entry;
+	found->seq = descent->seq;
+	root = cosy_enter_mount(descent, found, flags);
+	if (!root || root == entry)
+		return root;
+	/* The file system wants to be asked before a walk ends in its root. */
+	if (READ_ONCE(root->d_flags) & DCACHE_OP_WEAK_REVALIDATE)
+		return NULL;
+	descent->n++;
+	descent->seq = read_seqcount_begin(&root->d_seq);
+	return root;
+}
+
+/*
  * Check that the process may search the directories of @descent. The caller holds @entry and is
  * an RCU reader. An entry that was not moved pins its directory, which pins its own directory in
- * the same way. Only pinned directories are accessed.
+ * the same way. What a mount covers is held. Only pinned directories are accessed.
  *
  * Return: 0 or an error; -ECHILD if this cannot be decided here, or if the directories have
  * changed since the look-up.
  */
-static noinline int cosy_descent_permission(const struct vfsmount *mnt,
-					    const struct dentry *entry,
+static noinline int cosy_descent_permission(const struct dentry *entry,
 					    const struct cosy_descent *descent)
 {
 	unsigned int i, seq = descent->seq;
@@ -173,8 +283,8 @@ static noinline int cosy_descent_permission(const struct vfsmount *mnt,
 		entry = descent->dirs[i - 1].dentry;
 		seq = descent->dirs[i - 1].seq;
 	}
-	for (i = 0; i < descent->n; i++) {
-		err = inode_permission(cosy_mnt_idmap(mnt),
+	for (i = 0; i < descent->searched; i++) {
+		err = inode_permission(cosy_mnt_idmap(descent->dirs[i].mnt),
 				       descent->dirs[i].inode,
 				       MAY_EXEC | MAY_NOT_BLOCK);
 		if (unlikely(err))
@@ -184,13 +294,13 @@ static noinline int cosy_descent_permission(const struct vfsmount *mnt,
 }
 
 /*
- * Find the entry that a walk from @dir would find in the dentry cache alone. Gives up at mounts,
- * at links to follow, and at entries that the file system must revalidate. The entry may be a
- * negative one, which does not exist. The caller holds @dir, and then calls
- * cosy_child_permission().
+ * Find the entry that a walk from @dir would find in the dentry cache alone. Gives up at links to
+ * follow, and at entries that the file system must revalidate. The entry may be a negative one,
+ * which does not exist. The caller holds @dir, and then calls cosy_child_permission() and
+ * cosy_leave_mounts().
  *
- * Return: the entry with a reference, and with the RCU read lock; NULL, without the lock, if the
- * name needs the kernel's path walk.
+ * Return: the entry with a reference, and with the RCU read lock; NULL, without the lock and
+ * without references, if the name needs the kernel's path walk.
  */
 static __always_inline struct dentry *
 cosy_child_lookup(const struct path *dir, const struct cosy_name *name,
@@ -202,23 +312,33 @@ cosy_child_lookup(const struct path *dir, const struct cosy_name *name,
 	if (!cosy_is_plain_directory(parent) ||
 	    unlikely(!cosy_mode_allows_search(d_inode(parent), dir->mnt)))
 		return NULL;
+	descent->n = 0;
+	descent->nmounts = 0;
+	descent->mnt = dir->mnt;
 	rcu_read_lock();
 	if (likely(name->entry)) {
-		descent->n = 0;
 		descent->last.name = name->text;
 		descent->last.len = name->len;
 	} else {
-		parent = cosy_descend(dir, name, descent);
+		parent = cosy_descend(parent, name, descent);
 		if (unlikely(!parent))
 			goto unusual;
 	}
+	descent->searched = descent->n;
 	entry = cosy_cached_entry(parent, &descent->last, &descent->seq);
 	if (unlikely(!entry))
 		goto unusual;
 	flags = READ_ONCE(entry->d_flags);
+	if (unlikely(flags & DCACHE_OP_REVALIDATE))
+		goto unusual;
+	if (unlikely(flags & DCACHE_MANAGED_DENTRY)) {
+		entry = cosy_mounted_entry(entry, descent, flags);
+		if (!entry)
+			goto unusual;
+		flags = READ_ONCE(entry->d_flags);
+	}
 	descent->type = flags & DCACHE_ENTRY_TYPE;
-	if (unlikely(flags & (DCACHE_MANAGED_DENTRY | DCACHE_OP_REVALIDATE) ||
-		     (follow && descent->type == DCACHE_SYMLINK_TYPE)))
+	if (unlikely(follow && descent->type == DCACHE_SYMLINK_TYPE))
 		goto unusual;
 	if (unlikely(!lockref_get_not_dead(&entry->d_lockref)))
 		goto unusual;
@@ -227,10 +347,12 @@ cosy_child_lookup(const struct path *dir, const struct cosy_name *name,
 		return entry;
 	rcu_read_unlock();
 	dput(entry);
+	cosy_leave_mounts(descent);
 	return NULL;
 
 unusual:
 	rcu_read_unlock();
+	cosy_leave_mounts(descent);
 	return NULL;
 }
 
@@ -250,7 +372,7 @@ cosy_child_permission(const struct path *dir, const struct dentry *entry,
 
 	err = path_permission(dir, MAY_EXEC | MAY_NOT_BLOCK);
 	if (descent->n && likely(!err))
-		err = cosy_descent_permission(dir->mnt, entry, descent);
+		err = cosy_descent_permission(entry, descent);
 	if (unlikely(err))
 		return err == -ECHILD ? COSY_WALK : err;
 	return unlikely(descent->type == DCACHE_MISS_TYPE) ? -ENOENT : 0;
@@ -330,10 +452,10 @@ cosy_child_get_in(const struct path *dir, const struct cosy_name *name,
 	struct path path __uninitialized;
 	long err;
 
-	path.mnt = dir->mnt;
 	path.dentry = cosy_child_lookup(dir, name, request.follow, &descent);
 	if (!path.dentry)
 		return COSY_WALK;
+	path.mnt = descent.mnt;
 	if (request.kind == COSY_REQUEST_FILE) {
 		rcu_read_unlock();
 		err = COSY_WALK;
@@ -349,7 +471,7 @@ cosy_child_get_in(const struct path *dir, const struct cosy_name *name,
 	if (request.kind == COSY_REQUEST_PATH) {
 		mntget(path.mnt);
 		*(struct path *)to = path;
-		return 0;
+		goto leave;
 	}
 	if (request.kind == COSY_REQUEST_STATX)
 		err = cosy_internal(vfs_statx_path)(&path, request.flags, to,
@@ -359,37 +481,37 @@ cosy_child_get_in(const struct path *dir, const struct cosy_name *name,
 				  request.flags | AT_NO_AUTOMOUNT);
 out:
 	dput(path.dentry);
+leave:
+	cosy_leave_mounts(&descent);
 	return err;
 }
 
-static noinline long cosy_child_get_in_cwd(const struct cosy_name *name,
-					   struct cosy_request request, void *to)
-{
-	struct path pwd __uninitialized;
-	long ret;
-
-	get_fs_pwd(current->fs, &pwd);
-	ret = cosy_child_get_in(&pwd, name, request, to);
-	path_put(&pwd);
-	return ret;
-}
-
+/* Inlined once for each kind of request, with all its branches on the kind. */
 static __always_inline long cosy_child_get(int dfd, const struct cosy_name *name,
 					   struct cosy_request request, void *to)
 {
-	struct cosy_fd fd;
+	struct path start __uninitialized;
+	const struct path *dir = &start;
+	struct cosy_fd fd = {};
 	long ret;
 
-	if (unlikely(name->text[0] == '/' ||
-		     cosy_is_dots(name->text, name->len)))
+	if (unlikely(cosy_is_dots(name->text, name->len)))
 		return COSY_WALK;
-	if (dfd == AT_FDCWD)
-		return cosy_child_get_in_cwd(name, request, to);
-	fd = cosy_fd_get_raw(dfd);
-	if (unlikely(!fd.file))
-		return COSY_WALK;
-	ret = cosy_child_get_in(&fd.file->f_path, name, request, to);
-	cosy_fd_put(fd);
+	if (name->text[0] == '/') {
+		get_fs_root(current->fs, &start);
+	} else if (dfd == AT_FDCWD) {
+		get_fs_pwd(current->fs, &start);
+	} else {
+		fd = cosy_fd_get_raw(dfd);
+		if (unlikely(!fd.file))
+			return COSY_WALK;
+		dir = &fd.file->f_path;
+	}
+	ret = cosy_child_get_in(dir, name, request, to);
+	if (fd.file)
+		cosy_fd_put(fd);
+	else
+		path_put(&start);
 	return ret;
 }
 
