@@ -19,6 +19,7 @@
 #define COSY_PRELOAD_WRAPPER_H
 
 #include <asm/unistd.h>
+#include <stddef.h>
 
 #include "device/call.h"
 #include "state.h"
@@ -71,6 +72,30 @@ make(enum cosy_function function, struct cosy_call *call, long *result)
 		return true;
 	return cosy_not_made(function, call, ret);
 }
+
+/*
+ * The two struct timespec of utimensat(), made from what older functions take, as glibc makes them.
+ * They exist as long as the block that contains the call.
+ */
+struct cosy_times {
+	long words[4];
+};
+
+static inline struct cosy_times cosy_from_utimbuf(const long *seconds)
+{
+	return (struct cosy_times){ { seconds[0], 0, seconds[1], 0 } };
+}
+
+static inline struct cosy_times cosy_from_timevals(const unsigned long *t)
+{
+	return (struct cosy_times){ { (long)t[0], (long)(t[1] * 1000),
+				      (long)t[2], (long)(t[3] * 1000) } };
+}
+
+#define COSY_FROM_UTIMBUF(times) \
+	((times) ? (struct cosy_times[1]) { cosy_from_utimbuf(times) } : NULL)
+#define COSY_FROM_TIMEVALS(times) \
+	((times) ? (struct cosy_times[1]) { cosy_from_timevals(times) } : NULL)
 
 /* SET(call, x, ...): set the arguments, each as a 64-bit number. */
 #define SET_1(call, i, a)	(call).args[i] = (uint64_t)(a)

@@ -20,6 +20,8 @@
 // CHECK: stat("missing", buffer) = -1, errno 2
 // CHECK: open("file", O_RDONLY, 0) = 3, errno 77
 // CHECK: utimensat("file", explicit, AT_FDCWD, 0) = 0, errno 77 changes
+// CHECK: utime("file", seconds) = 0, errno 77 changes
+// CHECK: lutimes("link", micros) = 0, errno 77 changes
 // CHECK: getxattr("file", "trusted.note", buffer, 4096) = 5, errno 77 "value"
 // CHECK: getxattr("file", "trusted.note", buffer, 3) = -1, errno 34
 
@@ -40,9 +42,13 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
 #include <unistd.h>
+#include <utime.h>
+
+#include "Inputs/raw-syscall.h"
 
 /* Not in glibc's headers; only old programs use the first one. */
 #define OLD(function) __asm__(".symver " #function ", " #function "@GLIBC_" OLD_VERSION)
@@ -84,6 +90,10 @@ static char long_name[300], long_path[5000], entry_255[256], path_250[251], buff
 static const struct timespec explicit[2] = { { 1, 2 }, { 3, 4 } };
 static const struct timespec omitted[2] = { { 0, UTIME_OMIT }, { 5, 6 } };
 static const struct timespec wrong[2] = { { 7, 8 }, { 9, 1000000000 } };
+static const struct utimbuf seconds = { 11, -12 };
+static const struct timeval micros[2] = { { 13, 999999 }, { 14, 15 } };
+static const struct timeval too_large[2] = { { 16, 17 }, { 18, 1000000 } };
+static const struct timeval overflow[2] = { { 19, -1 }, { 20, 1l << 62 } };
 
 /* Descriptors that differ from those that calls return. */
 enum { dir = 10, file };
@@ -141,7 +151,7 @@ static const struct value *values(const char *function, const char *name)
 
 	/* Not all for functions that differ only by name, or have many parameters. */
 	if (!strcmp(name, "path"))
-		return paths(strstr(function, "utimensat") || strstr(function, "lgetxattr") ||
+		return paths(strstr(function, "utim") || strstr(function, "lgetxattr") ||
 			     strstr(function, "llistxattr") || strstr(function, "symlink") || strstr(function, "64") ||
 			     !strncmp(function, "__", 2) || !strcmp(function, "statx") ||
 			     !strcmp(function, "fchownat") || !strcmp(function, "fchmodat") ||
@@ -159,6 +169,11 @@ static const struct value *values(const char *function, const char *name)
 	if (!strcmp(name, "times"))
 		return VALUES({ (long)explicit, "explicit" }, { (long)omitted, "omitted" },
 			      { (long)wrong, "wrong" }, { (long)beyond, "beyond" }, { 0, "NULL" });
+	if (!strcmp(name, "utimbuf"))
+		return VALUES({ (long)&seconds, "seconds" }, { 0, "NULL" });
+	if (!strcmp(name, "timevals"))
+		return VALUES({ (long)micros, "micros" }, { (long)too_large, "too_large" },
+			      { (long)overflow, "overflow" }, { 0, "NULL" });
 	if (!strcmp(name, "from") || !strcmp(name, "to"))
 		return paths(true);
 	if (!strcmp(name, "dir"))
@@ -211,33 +226,33 @@ static void check(int failed, const char *what)
 /* Create the directory before each call, by system calls that are not interposed. */
 static void make_files(void)
 {
-	int fd = syscall(SYS_openat, AT_FDCWD, "file", O_CREAT | O_WRONLY | O_TRUNC, 0644);
+	int fd = raw_syscall(SYS_openat, AT_FDCWD, "file", O_CREAT | O_WRONLY | O_TRUNC, 0644);
 
 	check(fd < 0 || write(fd, "12345", 5) != 5 || close(fd), "file");
 	check(setxattr("file", "trusted.note", "value", 5, 0), "trusted.note");
 	/* Not every kernel's tmpfs supports these. */
 	check(setxattr("file", "user.mime", "text", 4, 0) && errno != EOPNOTSUPP, "user.mime");
-	check(syscall(SYS_mkdir, "sub", 0755) || syscall(SYS_mkdir, "empty", 0755), "mkdir");
-	fd = syscall(SYS_openat, AT_FDCWD, "sub/inner", O_CREAT | O_WRONLY, 0600);
+	check(raw_syscall(SYS_mkdir, "sub", 0755) || raw_syscall(SYS_mkdir, "empty", 0755), "mkdir");
+	fd = raw_syscall(SYS_openat, AT_FDCWD, "sub/inner", O_CREAT | O_WRONLY, 0600);
 	check(fd < 0 || close(fd), "inner");
-	check(syscall(SYS_symlink, "file", "link") || syscall(SYS_symlink, "sub", "linkdir") ||
-	      syscall(SYS_symlink, "nowhere", "dangling") ||
-	      syscall(SYS_symlink, "loop", "loop"), "symlink");
-	check(syscall(SYS_mknod, "fifo", S_IFIFO | 0600, 0), "fifo");
+	check(raw_syscall(SYS_symlink, "file", "link") || raw_syscall(SYS_symlink, "sub", "linkdir") ||
+	      raw_syscall(SYS_symlink, "nowhere", "dangling") ||
+	      raw_syscall(SYS_symlink, "loop", "loop"), "symlink");
+	check(raw_syscall(SYS_mknod, "fifo", S_IFIFO | 0600, 0), "fifo");
 }
 
 static void open_files(void)
 {
-	int fd = syscall(SYS_openat, AT_FDCWD, "sub", O_RDONLY | O_DIRECTORY);
+	int fd = raw_syscall(SYS_openat, AT_FDCWD, "sub", O_RDONLY | O_DIRECTORY);
 
 	check(fd < 0 || dup2(fd, dir) != dir || close(fd), "sub");
-	fd = syscall(SYS_openat, AT_FDCWD, "file", O_RDONLY);
+	fd = raw_syscall(SYS_openat, AT_FDCWD, "file", O_RDONLY);
 	check(fd < 0 || dup2(fd, file) != file || close(fd), "file");
 }
 
 static void remove_all(const char *in, bool itself)
 {
-	int fd = syscall(SYS_openat, AT_FDCWD, in, O_RDONLY | O_DIRECTORY);
+	int fd = raw_syscall(SYS_openat, AT_FDCWD, in, O_RDONLY | O_DIRECTORY);
 	struct dirent64 *entry;
 	char entries[8192], name[700];
 	long n, at;
@@ -249,12 +264,12 @@ static void remove_all(const char *in, bool itself)
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;
 		snprintf(name, sizeof(name), "%s/%s", in, entry->d_name);
-		if (syscall(SYS_unlink, name) && errno == EISDIR)
+		if (raw_syscall(SYS_unlink, name) && errno == EISDIR)
 			remove_all(name, true);
 	}
 	close(fd);
 	if (itself)
-		check(syscall(SYS_rmdir, in), in);
+		check(raw_syscall(SYS_rmdir, in), in);
 }
 
 /* Return true for a time that a call has set, which is not the present. */
@@ -266,7 +281,7 @@ static long set_time(struct timespec t)
 /* The contents of the directory: names, and the relevant members of their status. */
 static void describe(const char *in, char *to, size_t size)
 {
-	int fd = syscall(SYS_openat, AT_FDCWD, in, O_RDONLY | O_DIRECTORY), count = 0;
+	int fd = raw_syscall(SYS_openat, AT_FDCWD, in, O_RDONLY | O_DIRECTORY), count = 0;
 	struct dirent64 *entry, *found[64];
 	char entries[8192], name[700];
 	struct stat st;
@@ -289,7 +304,7 @@ static void describe(const char *in, char *to, size_t size)
 			}
 	for (int i = 0; i < count; i++) {
 		snprintf(name, sizeof(name), "%s/%s", in, found[i]->d_name);
-		check(syscall(SYS_lstat, name, &st), name);
+		check(raw_syscall(SYS_lstat, name, &st), name);
 		n = snprintf(to, size, " %.20s:%o:%lu:%ld:%u:%u:%ld:%ld", found[i]->d_name, st.st_mode,
 			     S_ISDIR(st.st_mode) ? 0 : st.st_nlink,
 			     S_ISDIR(st.st_mode) ? 0 : st.st_size, st.st_uid, st.st_gid,
@@ -366,7 +381,7 @@ static bool is_device_open(void)
 
 	check(getrlimit(RLIMIT_NOFILE, &limit), "getrlimit");
 	snprintf(name, sizeof(name), "/proc/self/fd/%lu", limit.rlim_cur + 32);
-	n = syscall(SYS_readlink, name, path, sizeof(path));
+	n = raw_syscall(SYS_readlink, name, path, sizeof(path));
 	return n == 9 && !memcmp(path, "/dev/cosy", 9);
 }
 
@@ -374,10 +389,10 @@ static bool is_device_open(void)
  * Each name of a parameter of a function gets each of its values. @at counts through them. A name
  * that a function does not have gets one value.
  */
-enum { PATH, FROM, TO, TARGET, ATTRIBUTE, TIMES, DIR_, OLDDIR, NEWDIR, BUFFER, FLAGS, MODE,
+enum { PATH, FROM, TO, TARGET, ATTRIBUTE, TIMES, UTIMBUF, TIMEVALS, DIR_, OLDDIR, NEWDIR, BUFFER, FLAGS, MODE,
        MASK, SIZE, ROOM, VERSION, LENGTH, USER, GROUP, NAMES };
 static const char *const names_of[NAMES] = {
-	"path", "from", "to", "target", "attribute", "times", "dir", "olddir", "newdir", "buffer",
+	"path", "from", "to", "target", "attribute", "times", "utimbuf", "timevals", "dir", "olddir", "newdir", "buffer",
 	"flags", "mode", "mask", "size", "room", "version", "length", "user", "group",
 };
 
@@ -403,6 +418,8 @@ static long call_##function(const struct value **at)				\
 	const char *to = (void *)V(TO), *target = (void *)V(TARGET);		\
 	const char *attribute = (void *)V(ATTRIBUTE);				\
 	const void *times = (void *)V(TIMES);					\
+	const void *utimbuf = (void *)V(UTIMBUF);				\
+	const void *timevals = (void *)V(TIMEVALS);				\
 	int dir = V(DIR_), olddir = V(OLDDIR), newdir = V(NEWDIR);		\
 	int flags = V(FLAGS), version = V(VERSION);				\
 	unsigned int mode = V(MODE), mask = V(MASK), user = V(USER);		\
@@ -412,7 +429,7 @@ static long call_##function(const struct value **at)				\
 	void *buffer = (void *)V(BUFFER);					\
 										\
 	(void)path, (void)from, (void)to, (void)target, (void)dir;		\
-	(void)attribute, (void)times;						\
+	(void)attribute, (void)times, (void)utimbuf, (void)timevals;		\
 	(void)olddir, (void)newdir, (void)flags, (void)version;			\
 	(void)mode, (void)mask, (void)user, (void)group, (void)size;		\
 	(void)room, (void)length, (void)buffer;					\
@@ -537,7 +554,7 @@ int main(int argc, char **argv)
 	/* A separate directory, below another one, because the functions change both. */
 	char top[] = "/tmp/calls-XXXXXX";
 
-	check(!mkdtemp(top) || chdir(top) || syscall(SYS_mkdir, "in", 0755) || chdir("in"), top);
+	check(!mkdtemp(top) || chdir(top) || raw_syscall(SYS_mkdir, "in", 0755) || chdir("in"), top);
 	umask(027);
 	prepare_names();
 	make_files();

@@ -15,6 +15,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "raw-syscall.h"
+
 #define CHECK(condition) do {						\
 	if (!(condition))						\
 		err(1, "%s:%d: %s", __FILE__, __LINE__, #condition);	\
@@ -30,7 +32,7 @@ static inline bool is_device(int fd)
 	ssize_t n;
 
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	n = syscall(SYS_readlink, name, path, sizeof(path));
+	n = raw_syscall(SYS_readlink, name, path, sizeof(path));
 	return n == 9 && !memcmp(path, "/dev/cosy", 9);
 }
 
