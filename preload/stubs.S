@@ -14,6 +14,23 @@
 	.set .Lfn_##function, .Lfunction; .set .Lfunction, .Lfunction + 1;
 #include "watched.def"
 
+/* .Lsingles0 and so on: the bits of the system calls of preload.def. */
+	.irp	word, 0, 1, 2, 3, 4, 5, 6
+	.set	.Lsingles\word, 0
+	.endr
+.macro	single number
+	.irp	word, 0, 1, 2, 3, 4, 5, 6
+	.if	(\number) / 64 == \word
+	.set	.Lsingles\word, .Lsingles\word | (1 << ((\number) % 64))
+	.endif
+	.endr
+	.if	(\number) / 64 > 6
+	.error	"the bits have no word for this number"
+	.endif
+.endm
+#define COSY_PRELOAD_IF(function, name, ...)	single __NR_##name;
+#include <preload.def>
+
 /*
  * Save the arguments, call a function, and jump to the address that it returns. Its first argument is
  * a number.
@@ -99,11 +116,22 @@
 	begin	syscall
 #define COSY_WATCHED_CALL(name, notice)		cmp $__NR_##name, %rdi; je 1f;
 #include "watched.def"
-	mov	cosy_nexts + .Lfn_syscall * 8(%rip), %r11
+	cmp	$7 * 64, %rdi
+	jae	2f
+	bt	%rdi, .Lsingles(%rip)
+	jc	cosy_syscall
+2:	mov	cosy_nexts + .Lfn_syscall * 8(%rip), %r11
 	test	%r11, %r11
 	jz	1f
 	jmp	*%r11
 1:	notify	.Lfn_syscall
 	end	syscall
+
+	.section .rodata
+	.p2align 3
+.Lsingles:
+	.irp	word, 0, 1, 2, 3, 4, 5, 6
+	.quad	.Lsingles\word
+	.endr
 
 	.section .note.GNU-stack, "", @progbits

@@ -43,4 +43,15 @@ void *cosy_before_list(enum cosy_list function, char *const *saved) COSY_HIDDEN;
  */
 void cosy_before_shell(void) COSY_HIDDEN;
 
+/**
+ * cosy_syscall() - make a system call of preload.def for syscall()
+ * @nr: its number
+ * @a, @b, @c, @d, @e: its arguments; those that it does not have are not used
+ *
+ * The stub of syscall() jumps here. Like syscall(), it is no cancellation point.
+ *
+ * Return: as syscall().
+ */
+long cosy_syscall(long nr, long a, long b, long c, long d, long e) COSY_HIDDEN;
+
 #endif /* COSY_PRELOAD_WATCHED_H */

@@ -10,8 +10,24 @@
 #define COSY_IS_LINKED			false
 #define COSY_LINKED(function)		NULL
 
+#include "watched.h"
 #include "wrapper.h"
 
 #define COSY_PRELOAD_IF(function, ...)		COSY_WRAP(function, __VA_ARGS__)
 #define COSY_PRELOAD_CANCEL(function, ...)	COSY_WRAP_CANCEL(function, __VA_ARGS__)
 #include <preload.def>
+
+long cosy_syscall(long nr, long a, long b, long c, long d, long e)
+{
+	struct cosy_call call;
+	long result;
+
+	if (may_enter(COSY_FN_syscall, COSY_IS_LINKED, COSY_LINKED(syscall))) {
+		call.nr = (uint32_t)nr;
+		call.status = 0;
+		SET(call, a, b, c, d, e);
+		if (likely(make(COSY_FN_syscall, &call, &result)))
+			return likely(result >= 0) ? result : cosy_failed(result);
+	}
+	return COSY_NEXT(syscall, long (*)(long, ...))(nr, a, b, c, d, e);
+}
