@@ -48,6 +48,8 @@ static const char names[] =
 #include <preload.def>
 #define COSY_WATCHED(function, notice) #function "\0"
 #include "watched.def"
+#define COSY_REALPATH(function) #function "\0"
+#include "realpath.def"
 	;
 
 const char *cosy_function_name(enum cosy_function function)

@@ -16,6 +16,8 @@ enum cosy_function {
 #include <preload.def>
 #define COSY_WATCHED(function, notice) COSY_FN_##function,
 #include "watched.def"
+#define COSY_REALPATH(function) COSY_FN_##function,
+#include "realpath.def"
 	COSY_FUNCTIONS
 };
 

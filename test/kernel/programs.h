@@ -501,7 +501,7 @@ static void single_call(void)
 	if (rarely())
 		made = (struct cosy_call *)(arena + (1 + any(PAGES - 2)) * PAGE);
 	memset(made, 0, sizeof(*made));
-	made->nr = rarely() ? (__u32)number() : (__u32)nr;
+	made->nr = rarely() ? (__u32)number() : rarely() ? COSY_CALL_REALPATH : (__u32)nr;
 	for (unsigned int i = 0; kinds[i]; i++)
 		made->args[i] = (__u64)(rarely() ? number() : value(kinds + i));
 	syscall(SYS_lseek, dev, COSY_RUN_TAG | (__u64)(uintptr_t)made, COSY_CALL_WHENCE);

@@ -6,17 +6,25 @@
 
 // RUN: %cc -O1 -Wall -I%root/kernel/cosy/uapi %s -o %t && %vm %t
 
+#define _GNU_SOURCE
 #include <err.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/cosy.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -117,6 +125,51 @@ static void numbers(void)
 	}
 	CHECK(made > 10 && made < 40);
 	CHECK(!call.status);
+}
+
+static int find_links(const char *name)
+{
+	return result(enter_at(&(struct cosy_call){ .nr = COSY_CALL_REALPATH,
+						     .args = { (uintptr_t)name } }));
+}
+
+/* COSY_CALL_REALPATH, below a root that the module looks names up on. */
+static void links(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_readlink, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 99),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = { sizeof(code) / sizeof(*code), code };
+	char top[] = "/tmp/single-XXXXXX", name[300] = "/dir";
+	pid_t child = fork();
+	int status;
+
+	if (!child) {
+		CHECK(!unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
+		CHECK(mkdtemp(top) && !mount("single", top, "tmpfs", 0, NULL) && !chdir(top));
+		CHECK(!mkdir("dir", 0755) && !mkdir("dir/closed", 0700) && !mkdir("dir/closed/in", 0755));
+		CHECK(!symlink("dir", "link") && !symlink("closed", "dir/link") && !chroot("."));
+		CHECK(!find_links("/dir") && !find_links("/dir/closed/in"));
+		CHECK(find_links("/link") == -EAGAIN && find_links("/dir/link") == -EAGAIN);
+		CHECK(find_links("/link/closed") == -EAGAIN && find_links("/") == -EAGAIN);
+		CHECK(find_links("dir") == -EAGAIN && find_links("") == -EAGAIN);
+		CHECK(find_links("/missing") == -EAGAIN && find_links("/dir/../dir") == -EAGAIN);
+		CHECK(find_links(NULL) == -EAGAIN && find_links((void *)~0ul) == -EAGAIN);
+		CHECK(find_links((void *)0xffffffff81000000) == -EAGAIN);
+		memset(name + 4, '/', 290);
+		CHECK(find_links(name) == -EAGAIN);
+		setfsuid(65534);
+		CHECK(!find_links("/dir/closed") && find_links("/dir/closed/in") == -EAGAIN);
+		setfsuid(0);
+		CHECK(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter));
+		CHECK(enter_at(&(struct cosy_call){ .nr = COSY_CALL_REALPATH }) ==
+		      (long)(COSY_CALL_LEFT | COSY_CALL_FILTERED));
+		_exit(0);
+	}
+	CHECK(waitpid(child, &status, 0) == child && status == 0);
 }
 
 static void random_calls(void)
@@ -232,6 +285,7 @@ int main(void)
 	CHECK(fd >= 0);
 	addresses();
 	numbers();
+	links();
 	random_calls();
 	traced();
 	interrupted();

@@ -243,6 +243,7 @@ cosy_fast_call_fn cosy_fast_access;
 cosy_fast_call_fn cosy_fast_faccessat;
 cosy_fast_call_fn cosy_fast_faccessat2;
 cosy_fast_call_fn cosy_fast_readlink;
+cosy_fast_call_fn cosy_fast_realpath;
 cosy_fast_call_fn cosy_fast_readlinkat;
 cosy_fast_call_fn cosy_fast_chmod;
 cosy_fast_call_fn cosy_fast_fchmodat;

@@ -131,6 +131,18 @@ s32 cosy_fast_path(unsigned int nr, unsigned int *nargs)
 	return cosy_fast_find(&op);
 }
 
+/**
+ * cosy_fast_path_of_realpath() - find the fast path of COSY_CALL_REALPATH
+ *
+ * Return: as cosy_fast_path().
+ */
+s32 cosy_fast_path_of_realpath(void)
+{
+	const u32 path = COSY_NR_cosy_fast_realpath;
+
+	return cosy_has(cosy_fast_paths[path].needs) ? path : -1;
+}
+
 /* With private files, every call has a fast path: cosy_fast_plain() installs the files first. */
 static s32 cosy_fast_find_all(const struct cosy_op *op)
 {

@@ -52,6 +52,7 @@ void cosy_fast_init(void);
 void cosy_fast_exit(void);
 cosy_fast_find_fn *cosy_fast_finder(const void *image, bool plain);
 s32 cosy_fast_path(unsigned int nr, unsigned int *nargs);
+s32 cosy_fast_path_of_realpath(void);
 
 /* open.c */
 void cosy_private_install(struct cosy_env *env);

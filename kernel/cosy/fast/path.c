@@ -390,6 +390,24 @@ struct cosy_made cosy_fast_readlinkat(struct cosy_state *st,
 	return cosy_readlink(st, ip, cosy_fast_arg(st, ip, 0), 1);
 }
 
+/** cosy_fast_realpath() - COSY_CALL_REALPATH. cosy_child_path() enters no link. */
+struct cosy_made cosy_fast_realpath(struct cosy_state *st,
+				    const struct cosy_insn *ip)
+{
+	const char __user *from = u64_to_user_ptr(cosy_fast_arg(st, ip, 0));
+	struct cosy_name name __uninitialized;
+	struct path path __uninitialized;
+	long ret;
+
+	if (unlikely(!cosy_name_text(&name, from)) || name.text[0] != '/' ||
+	    cosy_child_path(AT_FDCWD, &name, false, &path))
+		return cosy_made(ip, -EAGAIN);
+	ret = d_is_symlink(path.dentry) ||
+	      d_backing_inode(path.dentry)->i_op->readlink ? -EAGAIN : 0;
+	path_put(&path);
+	return cosy_made(ip, ret);
+}
+
 static struct cosy_made cosy_chmod_path(struct cosy_state *st,
 					const struct cosy_insn *ip, int dfd,
 					unsigned int i)

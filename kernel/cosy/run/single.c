@@ -40,16 +40,34 @@ static const u16 cosy_single_calls[NR_SINGLE] = {
 
 /* The index of a system call's slots by its number, 0 if it has none. */
 static u16 cosy_single_slots[__NR_faccessat2 + 1] __ro_after_init;
+/* The slots of COSY_CALL_REALPATH, a readlink() to filters; zeros if it cannot be made. */
+static struct cosy_insn cosy_single_realpath[CALL_SLOTS] __ro_after_init;
 /* The first is unused. */
 static struct cosy_insn cosy_single_code[1 + NR_SINGLE * CALL_SLOTS]
 	__ro_after_init;
 
+/* Fill the slots of a call. Its arguments are the first registers. */
+static void cosy_single_set(struct cosy_insn *ip, unsigned int nr, s32 path,
+				   unsigned int nargs)
+{
+	unsigned int arg;
+
+	*ip = (struct cosy_insn){
+		.nargs = nargs,
+		.fast = path,
+		.callee = cosy_env_callee(nr),
+		.imm = nr,
+	};
+	for (arg = 0; arg < nargs; arg++)
+		ip[1 + arg].a = arg;
+}
+
 /**
- * cosy_single_init() - prepare the calls of preload.def that have a fast path in this kernel
+ * cosy_single_init() - prepare the calls that have a fast path in this kernel
  */
 void cosy_single_init(void)
 {
-	unsigned int i, arg, nargs, nr, slot = 1;
+	unsigned int i, nargs, nr, slot = 1;
 	s32 path;
 
 	for (i = 0; i < NR_SINGLE; i++) {
@@ -59,16 +77,14 @@ void cosy_single_init(void)
 		path = cosy_fast_path(nr, &nargs);
 		if (path < 0 || cosy_single_slots[nr])
 			continue;
-		cosy_single_code[slot] = (struct cosy_insn){
-			.nargs = nargs,
-			.fast = path,
-			.callee = cosy_env_callee(nr),
-			.imm = nr,
-		};
-		for (arg = 0; arg < nargs; arg++)
-			cosy_single_code[slot + 1 + arg].a = arg;
+		cosy_single_set(&cosy_single_code[slot], nr, path, nargs);
 		cosy_single_slots[nr] = slot;
 		slot += CALL_SLOTS;
+	}
+	path = cosy_fast_path_of_realpath();
+	if (path >= 0) {
+		cosy_fast_path(__NR_readlink, &nargs);
+		cosy_single_set(cosy_single_realpath, __NR_readlink, path, nargs);
 	}
 }
 
@@ -85,7 +101,9 @@ const struct cosy_insn *cosy_single_insn(unsigned int nr)
 	unsigned int slot;
 
 	if (nr >= ARRAY_SIZE(cosy_single_slots))
-		return NULL;
+		return nr == COSY_CALL_REALPATH && cosy_single_realpath->imm ?
+			       cosy_single_realpath :
+			       NULL;
 	slot = cosy_single_slots[array_index_nospec(nr,
 						    ARRAY_SIZE(cosy_single_slots))];
 	return slot ? &cosy_single_code[slot] : NULL;

@@ -215,13 +215,23 @@ struct cosy_run {
  *				  any more, or EFAULT, ELOOP, EOPNOTSUPP as above
  *
  * The calls are those of compound-ir/preload.def that have a fast path in the
- * running kernel.
+ * running kernel, and COSY_CALL_REALPATH.
  */
 struct cosy_call {
 	__u32 nr;
 	__u32 status;
 	__u64 args[6];
 };
+
+/*
+ * In place of the readlink() calls that realpath() makes, one for each component: the
+ * result is 0 if the file of the absolute name args[0] exists, and neither it nor a
+ * directory on its path is a symbolic link. Then the name is the result of realpath(),
+ * unless it contains ".", ".." or repeated slashes. Otherwise the result is EAGAIN,
+ * above all for names that are not cached. args[1] and args[2] must be 0. A seccomp
+ * filter evaluates readlink() with these arguments.
+ */
+#define COSY_CALL_REALPATH	4096u
 
 #define COSY_CALL_WHENCE	3		/* SEEK_DATA */
 #define COSY_CALL_DONE		(4ull << 32)	/* | result */
