@@ -32,6 +32,7 @@
 #define ENVIRONMENT_READ	1
 #define ENVIRONMENT_ALONE	2
 #define ENVIRONMENT_FIRST_CALL	4
+#define ENVIRONMENT_DEBUG	8
 
 static uint8_t environment;
 static const char *name;	/* of the program; set when the environment is read */
@@ -141,12 +142,13 @@ bool cosy_is_in_except_file(void)
 
 __attribute__((constructor(101))) static void read_environment(void)
 {
-	const char *executor = NULL, *except = NULL;
+	const char *executor = NULL, *except = NULL, *debug = NULL;
 	uint8_t found = ENVIRONMENT_READ;
 
 	for (char **at = __environ; at && *at; at++) {
 		take(&executor, *at, "COSY_EXECUTOR=");
 		take(&except, *at, "COSY_RUN_EXCEPT=");
+		take(&debug, *at, "COSY_DEBUG=");
 	}
 	name = program();
 	if (getauxval(AT_SECURE) || !name ||
@@ -155,6 +157,8 @@ __attribute__((constructor(101))) static void read_environment(void)
 		found |= ENVIRONMENT_ALONE;
 	else if (executor && equal(executor, "kernel"))
 		found |= ENVIRONMENT_FIRST_CALL;
+	if (debug && *debug && !equal(debug, "0"))
+		found |= ENVIRONMENT_DEBUG;
 	environment = found;
 }
 
@@ -187,6 +191,11 @@ bool cosy_always_native(void)
 bool cosy_is_loaded(void)
 {
 	return environment;
+}
+
+bool cosy_prints_messages(void)
+{
+	return environment & ENVIRONMENT_DEBUG;
 }
 
 bool cosy_opens_at_first_call(void)

@@ -214,6 +214,42 @@ static bool is_only_this(struct reader *reader, const char *value)
 	return is_string(reader, name, "libcosy-preload.so");
 }
 
+/* Return true if a variable LD_PRELOAD in @envp contains the name of this library. */
+static bool names_this(struct reader *reader, char *const *envp)
+{
+	const char *value, *variable;
+
+	for (; (variable = read_pointer(reader, envp)); envp++) {
+		value = after(reader, variable, "LD_PRELOAD=");
+		for (; value && read_char(reader, value); value++)
+			if (after(reader, value, "libcosy-preload.so"))
+				return true;
+	}
+	return false;
+}
+
+static void say(struct reader *reader, const char *text)
+{
+	const char *end = text;
+
+	while (read_char(reader, end))
+		end++;
+	cosy_sys(__NR_write, 2, (long)text, end - text);
+}
+
+/*
+ * Print that this program executes another one without the library, although the library has not
+ * left itself out: some programs replace LD_PRELOAD (mold -run), others clear the environment.
+ */
+static void report_loss(struct reader *reader, const char *path, char *const *envp)
+{
+	if (names_this(reader, envp) || reader->failed)
+		return;
+	say(reader, "cosy: ");
+	say(reader, path);
+	say(reader, ": executed with an LD_PRELOAD without Cosy's library: its calls are native\n");
+}
+
 /*
  * Return the number of pointers of a copy of @envp without LD_PRELOAD, with that at its end; 0 if there
  * is nothing to leave out, or if that is not possible.
@@ -272,6 +308,8 @@ static size_t copy_size(const char *path, char *const *argv, char *const *envp)
 {
 	struct reader reader = { .strings = 1, .pointers = 1 };
 
+	if (cosy_prints_messages())
+		report_loss(&reader, path, envp);
 	if ((cosy_opens_at_first_call() || !is_short_program(&reader, path, argv)) && !is_missing())
 		return 0;
 	return reader.failed ? 0 : size_without(&reader, envp);

@@ -180,6 +180,11 @@ bool cosy_always_native(void) COSY_HIDDEN;
 bool cosy_is_in_except_file(void) COSY_HIDDEN;
 
 /**
+ * cosy_prints_messages() - return true if COSY_DEBUG asks for messages
+ */
+bool cosy_prints_messages(void) COSY_HIDDEN;
+
+/**
  * cosy_opens_at_first_call() - return true if the device must be opened at the first call
  */
 bool cosy_opens_at_first_call(void) COSY_HIDDEN;

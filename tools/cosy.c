@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,8 @@
 #include <unistd.h>
 
 #include <linux/cosy.h>
+
+#include "program.h"
 
 /* Relative to the directory of this program: where it is installed, and where it is built. */
 static const char *const directories[] = {
@@ -114,13 +117,19 @@ static char *preload(void)
 	return value;
 }
 
-/* The library prints nothing, because it must not change the output of programs. */
-static void explain_device(void)
+/* Without this, nothing is printed, because the output of programs must not change. */
+static bool prints_messages(void)
 {
 	const char *debug = getenv("COSY_DEBUG");
+
+	return debug && *debug && strcmp(debug, "0");
+}
+
+static void explain_device(void)
+{
 	int fd, error;
 
-	if (!debug || !*debug || !strcmp(debug, "0"))
+	if (!prints_messages())
 		return;
 	fd = open(COSY_DEVICE, O_RDWR | O_CLOEXEC);
 	if (fd >= 0) {
@@ -131,6 +140,18 @@ static void explain_device(void)
 	fprintf(stderr, "cosy: cannot open %s: %s: all calls are native\n", COSY_DEVICE,
 		error == ENOENT || error == ENXIO ?
 			"module not loaded (try: sudo modprobe cosy)" : strerror(error));
+}
+
+/* Return true if the library has calls to interpose in a program, or in those that it executes. */
+static bool is_reached(const char *command)
+{
+	enum program_kind kind = program_kind(command);
+
+	if (kind != PROGRAM_USUAL && prints_messages())
+		fprintf(stderr, "cosy: %s: %s: all its calls are native\n", command,
+			kind == PROGRAM_GO ? "a Go program makes its system calls itself" :
+					     "a static program loads no library");
+	return kind != PROGRAM_GO;
 }
 
 static int run(char **arguments)
@@ -154,7 +175,7 @@ static int run(char **arguments)
 		fputs(usage, stderr);
 		return 125;
 	}
-	if (setenv("LD_PRELOAD", value, 1))
+	if (is_reached(*arguments) && setenv("LD_PRELOAD", value, 1))
 		die(125, "LD_PRELOAD", strerror(errno), NULL);
 	free(value);
 	explain_device();
