@@ -106,6 +106,37 @@ static noinline bool cosy_function_keep(const struct cosy_binding *binding,
 	return true;
 }
 
+/* Set an invocation but for its stack and its arguments. @suspended is what it resumes, or NULL. */
+static __always_inline void
+cosy_invocation_init(struct cosy_invocation *invocation, const struct cosy_binding *binding,
+		     struct cosy_env *env, const struct cosy_suspended_function *suspended)
+{
+	invocation->ctx.result = 0;
+	invocation->ctx.budget = COSY_FUNCTION_BUDGET;
+	invocation->ctx.status = COSY_FUNCTION_DONE;
+	invocation->ctx.line = 0;
+	invocation->ctx.address = 0;
+	invocation->ctx.base = binding->bind.base;
+	invocation->ctx.data = binding->bind.data;
+	invocation->ctx.wrote = 0;
+	invocation->ctx.resume = 0;
+	if (unlikely(suspended)) {
+		invocation->ctx.wrote = !!suspended->state.wrote;
+		invocation->ctx.resume = suspended->state.resume;
+		memcpy(invocation->ctx.saved, suspended->state.saved, binding->saved);
+	} else if (binding->saved) {
+		memset(invocation->ctx.saved, 0, binding->saved);
+	}
+	invocation->prog = binding->prog;
+	invocation->arena = binding->arena;
+	invocation->fault = 0;
+	invocation->target = 0;
+	invocation->env = env;
+	invocation->begin = 0;
+	invocation->ended = COSY_FUNCTION_DONE;
+	invocation->status = COSY_AGAIN;
+}
+
 static noinline enum cosy_function_end
 cosy_binding_call(struct cosy_binding *binding, struct cosy_env *env,
 		  const u64 *args, unsigned int nargs, u64 *val)
@@ -134,32 +165,9 @@ cosy_binding_call(struct cosy_binding *binding, struct cosy_env *env,
 			return COSY_FUNCTION_NATIVE;
 	}
 	cosy_stack_use(binding, &invocation.ctx, stack);
+	cosy_invocation_init(&invocation, binding, env, goes_on ? suspended : NULL);
 	for (i = 0; i < COSY_MAX_ARGS; i++)
 		invocation.ctx.args[i] = i < nargs ? args[i] : 0;
-	invocation.ctx.result = 0;
-	invocation.ctx.budget = COSY_FUNCTION_BUDGET;
-	invocation.ctx.status = COSY_FUNCTION_DONE;
-	invocation.ctx.line = 0;
-	invocation.ctx.address = 0;
-	invocation.ctx.base = binding->bind.base;
-	invocation.ctx.data = binding->bind.data;
-	invocation.ctx.wrote = 0;
-	invocation.ctx.resume = 0;
-	if (unlikely(goes_on)) {
-		invocation.ctx.wrote = !!suspended->state.wrote;
-		invocation.ctx.resume = suspended->state.resume;
-		memcpy(invocation.ctx.saved, suspended->state.saved, binding->saved);
-	} else if (binding->saved) {
-		memset(invocation.ctx.saved, 0, binding->saved);
-	}
-	invocation.prog = binding->prog;
-	invocation.arena = binding->arena;
-	invocation.fault = 0;
-	invocation.target = 0;
-	invocation.env = env;
-	invocation.begin = 0;
-	invocation.ended = COSY_FUNCTION_DONE;
-	invocation.status = COSY_AGAIN;
 
 	/* A helper of a BPF program can cause another call of a function here. */
 	slot = cosy_slot_claim(&invocation);
