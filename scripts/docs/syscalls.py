@@ -51,7 +51,7 @@ These functions are not thin, because glibc does more than the system call of th
 | `mq_open`, `mq_unlink`, `mq_setattr`, `mq_getattr` | check the name, or use other types |
 | `timer_create` and the other functions of timers | number the timers themselves |
 | `semctl`, `shmctl`, `msgctl` | treat the argument according to the command |
-| `utime`, `utimes`, `futimes`, `lutimes` | convert the times |
+| `utime`, `utimes`, `futimes`, `lutimes`, `futimesat` | convert the times |
 | `sched_getcpu` | reads it from the rseq area |
 | `prctl`, `ptrace`, `mount`, `unshare`, `pause`, `sigsuspend` and others | the compound leaves for the call anyway |
 | checks of _FORTIFY_SOURCE other than `__read_chk`, `__pread_chk`, `__recv_chk`, `__recvfrom_chk`, `__readlink_chk`, `__readlinkat_chk`, `__poll_chk`, `__ppoll_chk`, `__open_2`, `__openat_2` | abort the program if the check fails |
