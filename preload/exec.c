@@ -24,29 +24,22 @@
 
 #include "device/sys.h"
 #include "next.h"
+#include "short.h"
 #include "watched.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 
 #define PAGE		4096ul
 
-/* With more arguments that are not options, the library may pay. */
-#define MAX_FILES	32
 #define MAX_ARGUMENTS	256
 /* The copy of a larger environment would need more than 64 KiB of the stack. */
 #define MAX_ENVIRONMENT	8192
 
 /* In a list, each name is followed by a null byte, the last one by two. */
-static const char short_programs[] =
-	"[\0as\0awk\0basename\0c++\0cat\0cc\0cc1\0cc1plus\0cksum\0cmp\0collect2\0comm\0cpp\0"
-	"cut\0date\0dirname\0echo\0expand\0expr\0false\0fold\0g++\0gawk\0gcc\0getopt\0head\0"
-	"hostname\0id\0install\0join\0ld\0ld.bfd\0ln\0lto1\0mawk\0md5sum\0mkdir\0mktemp\0mv\0"
-	"nl\0nproc\0od\0paste\0printf\0pwd\0readlink\0realpath\0rev\0rmdir\0sed\0seq\0sha1sum\0"
-	"sha256sum\0sleep\0sort\0stty\0tac\0tail\0tee\0test\0touch\0tput\0tr\0true\0tty\0"
-	"uname\0uniq\0wc\0which\0whoami\0yes\0";
-/* Programs that descend into directories with -r, -R, -a or a long option. */
-static const char short_unless_descending[] =
-	"chgrp\0chmod\0chown\0cp\0egrep\0fgrep\0grep\0rm\0";
+#define ENTRY(name) name "\0"
+static const char short_programs[] = COSY_SHORT_PROGRAMS(ENTRY);
+static const char short_unless_descending[] = COSY_SHORT_UNLESS_DESCENDING(ENTRY);
+#undef ENTRY
 
 typedef int execve_function(const char *path, char *const argv[], char *const envp[]);
 typedef int execveat_function(int dir, const char *path, char *const argv[], char *const envp[],
@@ -170,7 +163,7 @@ static bool is_short_program(struct reader *reader, const char *path, char *cons
 			files++;
 		else if (may_descend && descends(reader, argument + 1))
 			return false;
-		if (files > MAX_FILES)
+		if (files > COSY_SHORT_MAX_FILES)
 			return false;
 	}
 	return false;

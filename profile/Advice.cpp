@@ -17,6 +17,7 @@
 #include <cosy/costs.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -47,9 +48,6 @@ const StringSet<> &fileCalls() {
   return Table;
 }
 
-/// Advice below this part of the CPU time is dropped as noise.
-constexpr double MinPart = 0.005;
-
 /// A batch function that can make calls of a loop.
 struct BatchMatch {
   const char *Function;
@@ -58,8 +56,16 @@ struct BatchMatch {
   double Item = COSY_COST_BATCH_ITEM;
 };
 
-std::optional<BatchMatch> matchBatch(const std::set<std::string> &Calls) {
-  auto Has = [&](StringRef Name) { return Calls.count(Name.str()) != 0; };
+/// What the calls of a loop are.
+struct LoopCalls {
+  std::set<std::string> Names;
+  /// Most of the writes go to the descriptor of the last read: it updates
+  /// records, or answers requests.
+  bool WritesBack = false;
+};
+
+std::optional<BatchMatch> matchBatch(const LoopCalls &Calls) {
+  auto Has = [&](StringRef Name) { return Calls.Names.count(Name.str()) != 0; };
   bool Status = Has("newfstatat") || Has("statx");
   if (Has("openat") && Has("read") && Has("close") && !Has("write"))
     return BatchMatch{"cosy_read_many",
@@ -71,9 +77,19 @@ std::optional<BatchMatch> matchBatch(const std::set<std::string> &Calls) {
     return BatchMatch{"cosy_stat_many", {"newfstatat", "statx"}};
   if (Has("unlink") || Has("unlinkat"))
     return BatchMatch{"cosy_unlink_many", {"unlink", "unlinkat"}};
-  if (Has("read") && Has("write"))
+  if (Has("read") && Has("write") && !Has("lseek") && !Calls.WritesBack)
     return BatchMatch{"cosy_copy_file", {"read", "write"}};
   return std::nullopt;
+}
+
+/// Return true if a program that calls \p Function of the C library could call
+/// a batch function instead.
+bool isReplaceable(StringRef Function) {
+  static const StringSet<> Names = {
+      "fclose", "fgetc",   "fgets",    "fopen",  "fread",    "fts_children",
+      "getc",   "ftw",     "fts_read", "fwrite", "getdelim", "getline",
+      "nftw",   "readdir", "remove",   "scandir"};
+  return Function.empty() || Names.contains(Function);
 }
 
 /// Return the sites of \p Loop and of its inner loops.
@@ -84,51 +100,67 @@ std::vector<unsigned> allSites(const Executable &Executable, const Loop &Loop) {
   return All;
 }
 
-/// Return the place of \p Loop in the source, as far as it is known.
-std::string placeOf(const Executable &Executable, const Loop &Loop) {
-  const SourceLine &Function = Loop.Function;
-  if (Function.Line) {
-    std::string Where = Function.File + ":" + std::to_string(Function.Line);
-    if (Loop.LastLine != Function.Line)
-      Where += "-" + std::to_string(Loop.LastLine);
-    return Where + ", function " + Function.Function;
-  }
-  if (!Function.Function.empty())
-    return Executable.name().str() + ", function " + Function.Function +
-           " (compile with -g to see lines)";
-  return Executable.name().str() + ", place unknown";
-}
-
-/// Return the number of iterations of \p Loop, and the calls of each.
-std::string contentsOf(const Executable &Executable, const Loop &Loop) {
-  std::vector<std::string> Calls;
-  for (unsigned Node : Loop.Sites) {
-    const Site &Site = Executable.Sites[Node];
-    uint64_t Times = (Site.Sum.count + Loop.Iterations / 2) /
-                     std::max<uint64_t>(1, Loop.Iterations);
-    Calls.push_back(Site.Syscall +
-                    (Times > 1 ? " x" + std::to_string(Times) : ""));
-  }
-  return countText(Loop.Iterations) + " iterations of " + join(Calls, ", ");
-}
-
 } // namespace
 
 Adviser::Adviser(const cosy::Profile &Profile)
     : Profile(Profile), Scale(Profile.Machine.Status / COSY_STATUS_CALL) {
   adviseRun();
+  adviseTimeZone();
   for (unsigned E = 0; E < Profile.Executables.size(); ++E)
     for (unsigned L = 0; L < Profile.Executables[E].Loops.size(); ++L)
       adviseLoop(E, L);
-  double MinNs = MinPart * Profile.CpuNs;
-  llvm::erase_if(All, [&](const Advice &Advice) {
-    return Advice.Kind != Advice::Run && Advice.SavedNs < MinNs &&
-           Advice.SavedNs > -MinNs;
-  });
   llvm::sort(All, [](const Advice &A, const Advice &B) {
     return std::make_tuple(-A.SavedNs, A.Kind, A.Executable, A.Loop) <
            std::make_tuple(-B.SavedNs, B.Kind, B.Executable, B.Loop);
   });
+  findAlternatives();
+}
+
+/// Each call is changed by one advice, the best one. Other advice for it is an
+/// alternative to that.
+void Adviser::findAlternatives() {
+  std::vector<std::vector<Advice>> Groups;
+  std::map<std::pair<unsigned, unsigned>, unsigned> GroupOf;
+  for (Advice &Advice : All) {
+    std::map<unsigned, unsigned> Shared;
+    if (Advice.SavedNs > 0)
+      for (const auto &Site : Advice.Sites)
+        if (auto Found = GroupOf.find(Site); Found != GroupOf.end())
+          ++Shared[Found->second];
+    if (!Shared.empty()) {
+      auto Most = std::max_element(
+          Shared.begin(), Shared.end(),
+          [](const auto &A, const auto &B) { return A.second < B.second; });
+      Groups[Most->first].push_back(std::move(Advice));
+      continue;
+    }
+    if (Advice.SavedNs > 0)
+      for (const auto &Site : Advice.Sites)
+        GroupOf[Site] = Groups.size();
+    Groups.emplace_back();
+    Groups.back().push_back(std::move(Advice));
+  }
+  All.clear();
+  for (std::vector<Advice> &Group : Groups) {
+    unsigned First = All.size();
+    for (Advice &Advice : Group) {
+      if (All.size() != First)
+        Advice.AlternativeTo = First;
+      All.push_back(std::move(Advice));
+    }
+  }
+}
+
+bool Adviser::isSmall(const Advice &Advice) const {
+  constexpr double MinPart = 0.005;
+  return Advice.Kind != Advice::Run &&
+         std::abs(Advice.SavedNs) < MinPart * Profile.CpuNs;
+}
+
+double Adviser::atMost(const Site &Site, double Instructions) const {
+  return std::min(Instructions,
+                  instructions(double(Site.Sum.kernel_ns) / Site.Sum.count) +
+                      COSY_CALL_SAVES);
 }
 
 double Adviser::savedByRun(const Executable &Executable,
@@ -147,7 +179,7 @@ double Adviser::savedByRun(const Executable &Executable,
   double Near = std::min<double>(Site.Sum.one_component, Good);
   double Saved = Failed * COSY_PRELOAD_FAILED_SAVES + Near * Savings.Near +
                  (Good - Near) * Savings.Usual;
-  return nanoseconds(Saved / Count);
+  return nanoseconds(atMost(Site, Saved / Count)) * Site.WithLibrary / Count;
 }
 
 double Adviser::savedByRun(const Executable &Executable) const {
@@ -157,15 +189,17 @@ double Adviser::savedByRun(const Executable &Executable) const {
   for (const Site &Site : Executable.Sites) {
     if (double Each = savedByRun(Executable, Site)) {
       Saved += Each * Site.Sum.count;
-      Calls += Site.Sum.count - Site.Sum.empty_path;
+      Calls += double(Site.Sum.count - Site.Sum.empty_path) * Site.WithLibrary /
+               Site.Sum.count;
     }
   }
   // The first calls are native, and opening the device costs as much as they
   // would have saved.
-  double Lost =
-      2.0 * COSY_PRELOAD_NATIVE_CALLS * (Executable.Runs + Executable.Forks);
+  double Runs = Executable.Runs - Executable.ShortRuns;
+  double Processes = Runs + Executable.Forks * Runs / Executable.Runs;
+  double Lost = 2.0 * COSY_PRELOAD_NATIVE_CALLS * Processes;
   Saved *= Calls > Lost ? (Calls - Lost) / Calls : 0;
-  return Saved - nanoseconds(COSY_PRELOAD_START) * Executable.Runs;
+  return Saved - nanoseconds(COSY_PRELOAD_START) * Runs;
 }
 
 double Adviser::savedInCompound(const Site &Site) const {
@@ -175,13 +209,17 @@ double Adviser::savedInCompound(const Site &Site) const {
   double Each = COSY_CALL_SAVES;
   auto Found = preloadSavings().find(Site.Syscall);
   if (Found != preloadSavings().end()) {
-    double Named = (Count - Site.Sum.empty_path) / Count;
-    double Near = std::min(Site.Sum.one_component / Count, Named);
-    Each += Near * Found->second.Near + (Named - Near) * Found->second.Usual;
+    double Failed =
+        std::min<double>(Site.Sum.failed, Count - Site.Sum.empty_path);
+    double Good = Count - Site.Sum.empty_path - Failed;
+    double Near = std::min<double>(Site.Sum.one_component, Good);
+    Each += (Failed * COSY_PRELOAD_FAILED_SAVES + Near * Found->second.Near +
+             (Good - Near) * Found->second.Usual) /
+            Count;
   } else if (fileCalls().contains(Site.Syscall)) {
     Each = COSY_FILE_CALL_USUALLY_SAVES;
   }
-  return Each;
+  return atMost(Site, Each);
 }
 
 double Adviser::userInstructions(const Transition &Transition) const {
@@ -196,18 +234,25 @@ void Adviser::adviseRun() {
   New.Title = "cosy run";
   std::vector<std::pair<double, std::string>> ByCall;
   bool Already = false;
-  uint64_t LeftAlone = 0;
-  for (const Executable &Executable : Profile.Executables) {
+  uint64_t LeftAlone = 0, Short = 0;
+  for (unsigned E = 0; E < Profile.Executables.size(); ++E) {
+    const Executable &Executable = Profile.Executables[E];
     New.SavedNs += savedByRun(Executable);
     Already |= Executable.Preloaded;
     if (!Executable.Preloadable)
       LeftAlone += Executable.Runs;
+    else
+      Short += Executable.ShortRuns;
     std::map<std::string, std::pair<uint64_t, double>> Sums;
-    for (const Site &Site : Executable.Sites)
-      if (double Each = savedByRun(Executable, Site)) {
-        Sums[Site.Syscall].first += Site.Sum.count - Site.Sum.empty_path;
-        Sums[Site.Syscall].second += Each * Site.Sum.count;
-      }
+    for (unsigned S = 0; S < Executable.Sites.size(); ++S) {
+      const Site &Site = Executable.Sites[S];
+      double Each = savedByRun(Executable, Site);
+      if (!Each)
+        continue;
+      New.Sites.insert({E, S});
+      Sums[Site.Syscall].first += Site.Sum.count - Site.Sum.empty_path;
+      Sums[Site.Syscall].second += Each * Site.Sum.count;
+    }
     for (const auto &[Name, Sum] : Sums)
       ByCall.push_back({Sum.second, countText(Sum.first) + " " + Name + " of " +
                                         Executable.name().str()});
@@ -227,106 +272,211 @@ void Adviser::adviseRun() {
     New.Details.push_back(
         "no change for " + countText(LeftAlone) +
         " programs into which cosy run cannot preload a library");
+  if (Short && !Already)
+    New.Details.push_back("no change for " + countText(Short) +
+                          " short programs that cosy run executes without it");
+  All.push_back(std::move(New));
+}
+
+/// The C library looks at /etc/localtime at each call of some functions, if TZ
+/// is not set.
+void Adviser::adviseTimeZone() {
+  Advice New;
+  New.Kind = Advice::Environment;
+  New.Title = "TZ=:/etc/localtime in the environment";
+  uint64_t Calls = 0;
+  std::set<std::string> Names, Functions;
+  for (unsigned E = 0; E < Profile.Executables.size(); ++E) {
+    const Executable &Executable = Profile.Executables[E];
+    for (unsigned S = 0; S < Executable.Sites.size(); ++S) {
+      const Site &Site = Executable.Sites[S];
+      // With TZ, too, a process looks at it once.
+      uint64_t Looks = Site.Sum.time_zone;
+      uint64_t Processes = Executable.Runs + Executable.Forks;
+      if (Site.Within.empty() || Looks <= Processes)
+        continue;
+      Calls += Looks - Processes;
+      New.SavedNs += double(Looks - Processes) / Site.Sum.count *
+                     (double(Site.Sum.kernel_ns) +
+                      nanoseconds(COSY_CALL_SAVES) * Site.Sum.count);
+      New.Sites.insert({E, S});
+      Names.insert(Executable.name().str());
+      Functions.insert(Site.Within == "?" ? "localtime" : Site.Within);
+    }
+  }
+  if (!Calls)
+    return;
+  New.Details.push_back("without rebuilding; " + join(Names, ", ") + ": " +
+                        join(Functions, "(), ") + "() looks at the file " +
+                        countText(Calls) + " times, because TZ is not set");
   All.push_back(std::move(New));
 }
 
 void Adviser::adviseLoop(unsigned ExecutableIndex, unsigned LoopIndex) {
   const Executable &Executable = Profile.Executables[ExecutableIndex];
   const Loop &Loop = Executable.Loops[LoopIndex];
-  if (Loop.Sites.empty())
+  if (Loop.Sites.empty() || Executable.IsGo)
     return;
-  Advice About;
-  About.Executable = ExecutableIndex;
-  About.Loop = LoopIndex;
-  About.Details = {placeOf(Executable, Loop), contentsOf(Executable, Loop)};
-  adviseMarkers(Executable, Loop, About);
-  adviseBatch(Executable, Loop, About);
+  std::vector<std::string> Order;
+  for (unsigned Node : Loop.Sites) {
+    const Site &Site = Executable.Sites[Node];
+    uint64_t Times = (Site.Sum.count + Loop.Iterations / 2) /
+                     std::max<uint64_t>(1, Loop.Iterations);
+    Order.push_back(Site.Syscall +
+                    (Times > 1 ? " x" + std::to_string(Times) : "") +
+                    (Site.Within.empty() || Site.Within == "?"
+                         ? ""
+                         : " in " + Site.Within + "()"));
+  }
+  std::string Where;
+  raw_string_ostream Stream(Where);
+  if (Loop.Function.Line) {
+    Stream << Loop.Function.File << ':' << Loop.Function.Line;
+    if (Loop.LastLine != Loop.Function.Line)
+      Stream << '-' << Loop.LastLine;
+    Stream << ", function " << Loop.Function.Function;
+  } else if (!Loop.Function.Function.empty()) {
+    Stream << Executable.name() << ", function " << Loop.Function.Function
+           << " (compile with -g to see lines)";
+  } else {
+    Stream << Executable.name() << ", place unknown";
+  }
+  std::string What =
+      countText(Loop.Iterations) + " iterations of " + join(Order, ", ");
+  // Markers are put into a source file.
+  if (Loop.Function.Line)
+    adviseMarkers(ExecutableIndex, LoopIndex, Where, What);
+  adviseBatch(ExecutableIndex, LoopIndex, Where, What);
 }
 
-/// Markers save at the calls, and cost at the code between them.
-void Adviser::adviseMarkers(const Executable &Executable, const Loop &Loop,
-                            Advice Markers) {
+/// Markers: the savings of the calls, minus the costs of the code between.
+void Adviser::adviseMarkers(unsigned ExecutableIndex, unsigned LoopIndex,
+                            StringRef Where, StringRef What) {
+  const Executable &Executable = Profile.Executables[ExecutableIndex];
+  const Loop &Loop = Executable.Loops[LoopIndex];
+  std::set<unsigned> Sites(Loop.Sites.begin(), Loop.Sites.end());
+  Advice New;
+  New.Kind = Advice::Markers;
+  New.Executable = ExecutableIndex;
+  New.Loop = LoopIndex;
   double Saved = -double(Loop.Entries) * COSY_COST_ENTRY -
                  double(Loop.Iterations) * COSY_COST_LOOP;
-  for (unsigned Node : Loop.Sites)
-    Saved += Executable.Sites[Node].Sum.count *
-             savedInCompound(Executable.Sites[Node]);
   double UserTotal = 0, UserCount = 0;
   uint64_t UpCalls = 0;
+  std::set<std::string> Within;
+  for (unsigned Node : Loop.Sites) {
+    const Site &Site = Executable.Sites[Node];
+    // A function of the C library that is not only a call is native code.
+    if (!Site.Within.empty()) {
+      Within.insert(Site.Within);
+      continue;
+    }
+    New.Sites.insert({ExecutableIndex, Node});
+    Saved += Site.Sum.count * savedInCompound(Site);
+  }
+  // None of the calls can become part of a compound.
+  if (New.Sites.empty())
+    return;
   for (const Transition &Transition : Executable.Transitions) {
-    if (!Transition.From || !is_contained(Loop.Sites, Transition.To) ||
-        !Transition.Count)
+    if (!Transition.From || !Sites.count(Transition.To) || !Transition.Count)
       continue;
     double User = userInstructions(Transition);
     UserTotal += User * Transition.Count;
     UserCount += Transition.Count;
     double AsOperations = User * COSY_COST_OPERATION;
+    bool IsNative = !Executable.Sites[Transition.To].Within.empty();
     // Functions of other files run as up-calls.
-    if (AsOperations < COSY_COST_UPCALL && Loop.InOneFile) {
+    if (AsOperations < COSY_COST_UPCALL && Loop.InOneFile && !IsNative) {
       Saved -= AsOperations * Transition.Count;
     } else {
       Saved -= COSY_COST_UPCALL * Transition.Count;
       UpCalls += Transition.Count;
     }
   }
+  std::string Between;
+  raw_string_ostream(Between)
+      << "; user code between calls: "
+      << countText(uint64_t(UserCount ? UserTotal / UserCount : 0))
+      << " instructions on average";
 
-  Markers.Kind = Advice::Markers;
-  Markers.SavedNs = nanoseconds(Saved);
-  Markers.Title = "markers around the loop";
-  Markers.Details.back() +=
-      "; user code between calls: " +
-      countText(uint64_t(UserCount ? UserTotal / UserCount : 0)) +
-      " instructions on average";
+  New.SavedNs = nanoseconds(Saved);
+  New.Title = "markers around the loop";
+  New.Details.push_back(Where.str());
+  New.Details.push_back(What.str() + Between);
   if (Saved < 0) {
-    Markers.Title = "no markers around this loop: they would lose";
-    Markers.Details.push_back(
+    New.Title = "no markers around this loop: they would lose";
+    New.Details.push_back(
         "the code between the calls would leave the kernel " +
-        countText(UpCalls) +
-        " times; collect the names first, then make the calls");
-  } else if (unsigned First = Loop.Function.Line) {
-    std::string Lines = "COSY_START; before the loop that contains line " +
-                        std::to_string(First) + ", COSY_END; after it";
-    if (Loop.LastLine != First)
-      Lines += ", which contains line " + std::to_string(Loop.LastLine);
-    Markers.Details.push_back(Lines + "; see cosy-cc(1)");
+        countText(UpCalls) + " times" +
+        (Within.count("readdir")
+             ? ": read the directory by getdents64() or cosy_dir_read(3)"
+             : "; collect the names first, then make the calls"));
+  } else {
+    std::string Lines;
+    raw_string_ostream(Lines)
+        << "COSY_START; before the loop that contains line "
+        << Loop.Function.Line << ", COSY_END; after it"
+        << (Loop.LastLine != Loop.Function.Line
+                ? ", which contains line " + std::to_string(Loop.LastLine)
+                : "")
+        << "; see cosy-cc(1)";
+    New.Details.push_back(Lines);
   }
-  All.push_back(std::move(Markers));
+  All.push_back(std::move(New));
 }
 
-/// A batch function makes the calls of many iterations in one entry.
-void Adviser::adviseBatch(const Executable &Executable, const Loop &Loop,
-                          Advice Batch) {
-  std::vector<unsigned> Sites = Loop.Sites;
+/// A batch function: makes the calls of many iterations in one entry.
+void Adviser::adviseBatch(unsigned ExecutableIndex, unsigned LoopIndex,
+                          StringRef Where, StringRef What) {
+  const Executable &Executable = Profile.Executables[ExecutableIndex];
+  const Loop &Loop = Executable.Loops[LoopIndex];
+  auto Is = [&](unsigned Node, StringRef Name) {
+    return Executable.Sites[Node].Syscall == Name;
+  };
+  std::vector<unsigned> Batched = Loop.Sites;
   uint64_t Items = Loop.Iterations;
-  std::set<std::string> Calls;
-  for (unsigned Node : Sites)
-    Calls.insert(Executable.Sites[Node].Syscall);
   // If an iteration reads a directory, inner loops process the entries.
-  if (Calls.count("getdents64")) {
-    Sites = allSites(Executable, Loop);
-    for (unsigned Node : ArrayRef(Sites).drop_front(Loop.Sites.size())) {
+  if (any_of(Loop.Sites, [&](unsigned N) { return Is(N, "getdents64"); })) {
+    Batched = allSites(Executable, Loop);
+    for (unsigned Node : ArrayRef(Batched).drop_front(Loop.Sites.size()))
       // The advice is for the inner loop then.
-      if (Executable.Sites[Node].Syscall == "getdents64")
+      if (Is(Node, "getdents64"))
         return;
-      Calls.insert(Executable.Sites[Node].Syscall);
-    }
     for (unsigned Inner : Loop.Inner)
       Items += Executable.Loops[Inner].Iterations;
   }
+  LoopCalls Calls;
+  uint64_t Writes = 0, Back = 0;
+  for (unsigned Node : Batched) {
+    const Site &Site = Executable.Sites[Node];
+    if (!isReplaceable(Site.Within))
+      continue;
+    Calls.Names.insert(Site.Syscall);
+    Writes += Is(Node, "write") ? Site.Sum.count : 0;
+    Back += Site.Sum.same_descriptor;
+  }
+  Calls.WritesBack = Back * 2 > Writes;
   std::optional<BatchMatch> Match = matchBatch(Calls);
   if (!Match)
     return;
+  Advice New;
+  New.Kind = Advice::Batch;
+  New.Executable = ExecutableIndex;
+  New.Loop = LoopIndex;
   double Saved = -double(Loop.Entries) * COSY_COST_ENTRY;
-  for (unsigned Node : Sites) {
+  for (unsigned Node : Batched) {
     const Site &Site = Executable.Sites[Node];
-    if (Match->Calls.count(Site.Syscall))
-      Saved += Site.Sum.count * savedInCompound(Site);
+    if (!Match->Calls.count(Site.Syscall) || !isReplaceable(Site.Within))
+      continue;
+    New.Sites.insert({ExecutableIndex, Node});
+    Saved += Site.Sum.count * savedInCompound(Site);
   }
   Saved -= double(Items) * Match->Item;
   if (Saved <= 0)
     return;
-  Batch.Kind = Advice::Batch;
-  Batch.SavedNs = nanoseconds(Saved);
-  Batch.Title = std::string(Match->Function) + "(3) in place of the loop";
-  All.push_back(std::move(Batch));
+  New.SavedNs = nanoseconds(Saved);
+  New.Title = std::string(Match->Function) + "(3) in place of the loop";
+  New.Details.push_back(Where.str());
+  New.Details.push_back(What.str());
+  All.push_back(std::move(New));
 }

@@ -15,31 +15,43 @@
 
 #include "Profile.h"
 
+#include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace cosy {
 
 /// A change to a program, or to how it is started, and its predicted effect.
 struct Advice {
-  enum KindTy { Run, Batch, Markers } Kind;
-  /// Indices of Profile::Executables and Executable::Loops; unused for Run,
-  /// which is for all executables.
+  enum KindTy { Run, Environment, Batch, Markers } Kind;
+  /// Indices of Profile::Executables and Executable::Loops; unused for Run and
+  /// Environment, which are for all executables.
   unsigned Executable = 0, Loop = 0;
+  /// The index in Adviser::All of a better advice that changes some of the same
+  /// calls. The gains of advice without it can be added up.
+  std::optional<unsigned> AlternativeTo;
   /// CPU time; negative for a loss.
   double SavedNs = 0;
   /// The change, in a few words.
   std::string Title;
   /// Lines with the place and the reason.
   std::vector<std::string> Details;
+  /// The changed calls: indices of Profile::Executables and Executable::Sites.
+  std::set<std::pair<unsigned, unsigned>> Sites;
 };
 
 class Adviser {
 public:
   explicit Adviser(const Profile &Profile);
 
-  /// Gains first, the largest first, then losses.
+  /// Gains first, the largest first, each followed by its alternatives; then
+  /// losses.
   std::vector<Advice> All;
+
+  /// Return true if the effect is too small to be worth a change.
+  bool isSmall(const Advice &Advice) const;
 
   /// Return what a call at the site saves on average with cosy run, in
   /// nanoseconds; 0 for calls that libcosy-preload.so does not make.
@@ -54,13 +66,16 @@ public:
 
 private:
   void adviseRun();
+  void adviseTimeZone();
   void adviseLoop(unsigned Executable, unsigned Loop);
-  /// Add advice for the loop to All. The last argument has its place.
-  void adviseMarkers(const Executable &Executable, const Loop &Loop,
-                     Advice Markers);
-  void adviseBatch(const Executable &Executable, const Loop &Loop,
-                   Advice Batch);
+  void adviseMarkers(unsigned Executable, unsigned Loop, llvm::StringRef Where,
+                     llvm::StringRef What);
+  void adviseBatch(unsigned Executable, unsigned Loop, llvm::StringRef Where,
+                   llvm::StringRef What);
+  void findAlternatives();
   double savedInCompound(const Site &Site) const;
+  /// Return \p Instructions, or what a call at the site takes if that is less.
+  double atMost(const Site &Site, double Instructions) const;
   /// Return the average instructions in user mode since the previous call,
   /// without those of recording.
   double userInstructions(const Transition &Transition) const;

@@ -237,9 +237,12 @@ void cosy::writeHtml(raw_ostream &Stream, const Profile &Profile,
       << "<table>\n<tr><th class=\"number\">change</th><th>change to make</th>"
       << "<th>place and reason</th></tr>\n";
   for (const Advice &Advice : Adviser.All) {
+    if (Adviser.isSmall(Advice))
+      continue;
     Stream << "<tr><td class=\"number\">"
            << changeText(Advice.SavedNs, Profile.CpuNs) << "</td><td>"
-           << escaped(Advice.Title) << "</td><td>";
+           << (Advice.AlternativeTo ? "or: " : "") << escaped(Advice.Title)
+           << "</td><td>";
     ListSeparator Break("<br>");
     for (const std::string &Line : Advice.Details)
       Stream << Break << escaped(Line);

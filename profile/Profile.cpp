@@ -6,6 +6,8 @@
 
 #include "Profile.h"
 
+#include "../preload/short.h"
+
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
@@ -70,11 +72,50 @@ const StringSet<> &interposedFunctions() {
   return Names;
 }
 
+/// Return true if cosy run executes the program without its library; see
+/// preload/exec.c.
+bool isShort(const Program &Program) {
+  static const StringSet<> Always = {
+#define NAME(name) name,
+      COSY_SHORT_PROGRAMS(NAME)};
+  static const StringSet<> UnlessDescending = {
+      COSY_SHORT_UNLESS_DESCENDING(NAME)
+#undef NAME
+  };
+  if (Program.Arguments.empty())
+    return false;
+  StringRef Name = baseName("/" + Program.Arguments.front());
+  bool MayDescend = UnlessDescending.contains(Name);
+  if (!MayDescend && !Always.contains(Name))
+    return false;
+  unsigned Files = 0;
+  for (StringRef Argument : Program.Arguments) {
+    if (!Argument.starts_with("-"))
+      ++Files;
+    else if (MayDescend && Argument.find_first_of("rRa-", 1) != StringRef::npos)
+      return false;
+  }
+  return Files <= COSY_SHORT_MAX_FILES;
+}
+
+/// Return the programs that run without the library under cosy run: the short
+/// ones that others execute, and all that these execute.
+std::set<uint32_t> shortPrograms(const Recording &Recording) {
+  std::set<uint32_t> Short;
+  // A program has a higher number than the one that executed it.
+  for (const auto &[Number, Program] : Recording.Programs)
+    if (Program.Parent && (Short.count(Program.Parent) || isShort(Program)))
+      Short.insert(Number);
+  return Short;
+}
+
 void add(profile_edge &Sum, const profile_edge &Edge) {
   Sum.count += Edge.count;
   Sum.failed += Edge.failed;
   Sum.one_component += Edge.one_component;
   Sum.empty_path += Edge.empty_path;
+  Sum.time_zone += Edge.time_zone;
+  Sum.same_descriptor += Edge.same_descriptor;
   Sum.kernel_ns += Edge.kernel_ns;
   Sum.wait_ns += Edge.wait_ns;
   Sum.user_ns += Edge.user_ns;
@@ -187,15 +228,18 @@ Profile::Profile(const Recording &Recording) : Machine(Recording.Machine) {
 Profile::ProgramMap Profile::addExecutables(const Recording &Recording) {
   ProgramMap ByProgram;
   std::map<std::string, unsigned> ByPath;
+  std::set<uint32_t> Short = shortPrograms(Recording);
   for (const auto &[Number, Program] : Recording.Programs) {
     auto [Found, IsNew] = ByPath.try_emplace(Program.Path, Executables.size());
     if (IsNew) {
       Executables.emplace_back();
       Executables.back().Path = Program.Path;
+      Executables.back().IsGo = Stacks.isGo(Program.Path);
     }
     Executable &Executable = Executables[Found->second];
     ByProgram[Number] = Found->second;
     ++Executable.Runs;
+    Executable.ShortRuns += Short.count(Number);
     Executable.Forks += Program.Counts.forks;
     Executable.Threads += Program.Counts.threads;
     Executable.Calls += Program.Counts.calls;
@@ -228,11 +272,13 @@ Site Profile::siteOf(unsigned Number,
                    isGlibc(Stacks.address(Stack[0]).Module) &&
                    interposedFunctions().contains(plainName(
                        Stacks.address(Stack[0]).Frames.back().Function));
+  New.Within = libraryFunction(New);
   return New;
 }
 
 Profile::PlaceMap Profile::addSites(const Recording &Recording,
                                     const ProgramMap &ByProgram) {
+  const std::set<uint32_t> Short = shortPrograms(Recording);
   // Unwind the stack of each hash, and make a site of each different stack.
   std::map<Place, std::vector<unsigned>> Unwound;
   for (const StackCopy &Copy : Recording.Stacks) {
@@ -255,6 +301,8 @@ Profile::PlaceMap Profile::addSites(const Recording &Recording,
     if (IsNew)
       Sites.push_back(siteOf(Key.nr, Stack));
     add(Sites[Found->second].Sum, Edge);
+    if (!Short.count(Key.program))
+      Sites[Found->second].WithLibrary += Edge.count;
     ByPlace[{Key.program, Key.to}] = Found->second;
   }
   return ByPlace;
@@ -283,6 +331,24 @@ void Profile::addTransitions(const Recording &Recording,
     All[Found->second].Count += Edge.count;
     All[Found->second].UserNs += Edge.user_ns;
   }
+}
+
+/// Return the function of the C library that the program calls, if that makes
+/// the call of \p Site somewhere inside.
+std::string Profile::libraryFunction(const Site &Site) const {
+  if (Site.Caller < 2 || Site.Caller == Site.Stack.size() ||
+      !isGlibc(Stacks.address(Site.Stack[0]).Module))
+    return {};
+  // The outermost one. It has no name if the program calls a function whose
+  // last action is to call this one.
+  for (unsigned I = Site.Caller; I-- > 0;) {
+    const CodeAddress &Address = Stacks.address(Site.Stack[I]);
+    if (!isGlibc(Address.Module))
+      continue;
+    StringRef Name = plainName(Address.Frames.back().Function);
+    return Name.empty() ? "?" : Name.str();
+  }
+  return {};
 }
 
 /// Find loops, inner loops first: first the loops of the most frequent

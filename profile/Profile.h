@@ -44,7 +44,12 @@ struct Site {
   unsigned Caller = 0;
   /// libcosy-preload.so interposes the C library's function.
   bool Interposed = false;
+  /// The C library makes the call itself, in this function, which is not a
+  /// wrapper of the call: "readdir", "localtime". The name may be unknown: "?".
+  std::string Within;
   profile_edge Sum = {};
+  /// The calls of processes that have the library under cosy run.
+  uint64_t WithLibrary = 0;
 };
 
 struct Transition {
@@ -74,6 +79,8 @@ struct Loop {
 struct Executable {
   std::string Path;
   unsigned Runs = 0, Forks = 0, Threads = 0;
+  /// Runs that cosy run executes without its library, because they are short.
+  unsigned ShortRuns = 0;
   uint64_t Calls = 0;
   /// Without the time of recording.
   double CpuNs = 0;
@@ -81,6 +88,8 @@ struct Executable {
   bool Preloadable = false;
   /// It runs with libcosy-preload.so already.
   bool Preloaded = false;
+  /// A program in Go, which C's remedies do not help.
+  bool IsGo = false;
   std::vector<Site> Sites;
   std::vector<Transition> Transitions;
   std::vector<Loop> Loops;
@@ -125,6 +134,7 @@ private:
                       const PlaceMap &ByPlace);
   /// Return a site without calls: the system call \p Number from \p Stack.
   Site siteOf(unsigned Number, const std::vector<unsigned> &Stack) const;
+  std::string libraryFunction(const Site &Site) const;
   void findLoops(Executable &Executable);
   void findSource(const Executable &Executable, Loop &Loop) const;
 };

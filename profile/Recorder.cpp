@@ -52,6 +52,8 @@ constexpr int PollMilliseconds = 100;
 
 /// The number of calls that are measured. The fastest batch counts.
 constexpr int Batches = 10, CallsPerBatch = 200;
+/// The CPU time of a measurement if the clock is coarse.
+constexpr uint64_t CoarseNanoseconds = 100000000;
 
 volatile sig_atomic_t StopRequested;
 
@@ -71,8 +73,10 @@ constexpr struct {
 struct ProcessEvent {
   enum { Fork, NewSpace, Map, Exec, Stack } Kind;
   uint64_t Time;
+  /// Parent is a process for Fork, a program for Exec.
   uint32_t Process, Parent, Program;
   Mapping New;
+  std::vector<std::string> Arguments;
   size_t Order;
 };
 
@@ -93,7 +97,18 @@ template <typename Callable> double measure(Callable Function) {
     if (!Batch || Took < Best)
       Best = Took;
   }
-  return Best;
+  if (Best > 0)
+    return Best;
+  // The clock advances only with the timer's ticks, as in some virtual
+  // machines.
+  uint64_t Begin = now(CLOCK_THREAD_CPUTIME_ID), Calls = 0, Took;
+  do {
+    for (int I = 0; I < CallsPerBatch; ++I)
+      Function();
+    Calls += CallsPerBatch;
+    Took = now(CLOCK_THREAD_CPUTIME_ID) - Begin;
+  } while (Took < CoarseNanoseconds);
+  return double(Took) / Calls;
 }
 
 /// Return true if this process has the capability.
@@ -370,7 +385,19 @@ void Recorder::handleSample(const unsigned char *Data, size_t Size) {
   Event.Program = Head.program;
   Event.Time = Head.time;
   if (Head.type == PROFILE_EXEC) {
+    profile_exec Exec;
+    if (Size < sizeof(Exec))
+      return;
+    memcpy(&Exec, Data, sizeof(Exec));
     Event.Kind = ProcessEvent::Exec;
+    Event.Parent = Exec.parent;
+    StringRef Left(Exec.arguments,
+                   std::min<size_t>(Exec.bytes, sizeof(Exec.arguments)));
+    while (!Left.empty()) {
+      auto [Argument, Others] = Left.split('\0');
+      Event.Arguments.push_back(Argument.str());
+      Left = Others;
+    }
   } else {
     constexpr size_t HeadSize = offsetof(profile_stack, stack);
     StackCopy Copy;
@@ -573,7 +600,7 @@ void Recorder::collect() {
     profile_program Counts;
     if (!bpf_map_lookup_elem(mapFd("programs"), &Number, &Counts) &&
         Counts.tgid)
-      Result.Programs[Number] = {Counts, nullptr, ""};
+      Result.Programs[Number].Counts = Counts;
   }
   for (uint32_t What = 0; What < PROFILE_LOST_COUNTERS; ++What)
     bpf_map_lookup_elem(mapFd("lost"), &What, &Result.Lost[What]);
@@ -609,8 +636,11 @@ void Recorder::orderEvents() {
       break;
     case ProcessEvent::Exec: {
       auto Found = Result.Programs.find(Event.Program);
-      if (Found != Result.Programs.end())
+      if (Found != Result.Programs.end()) {
         Found->second.Space = SpaceOf(Event.Process);
+        Found->second.Parent = Event.Parent;
+        Found->second.Arguments = std::move(Event.Arguments);
+      }
       break;
     }
     case ProcessEvent::Stack:

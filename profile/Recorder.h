@@ -47,6 +47,10 @@ struct Program {
   std::shared_ptr<AddressSpace> Space;
   /// The executable's path; "[process N]" if that is unknown.
   std::string Path;
+  /// The number of the program that executed it; 0 if that is not recorded.
+  uint32_t Parent = 0;
+  /// Its arguments, the name first; without the last ones if they are long.
+  std::vector<std::string> Arguments;
 };
 
 /// The time of system calls on this machine, in nanoseconds.

@@ -44,6 +44,8 @@ const char *kindName(Advice::KindTy Kind) {
   switch (Kind) {
   case Advice::Run:
     return "run";
+  case Advice::Environment:
+    return "environment";
   case Advice::Batch:
     return "batch";
   case Advice::Markers:
@@ -92,22 +94,34 @@ void cosy::writeText(raw_ostream &Stream, const Profile &Profile,
     Stream << "warning: " << Warning << '\n';
 
   Stream << "\nPredicted gains, largest first:\n";
-  unsigned Number = 0, Losses = 0;
+  unsigned Number = 0, Losses = 0, Shown = 0;
   for (const Advice &Advice : Adviser.All) {
     bool Loses = Advice.SavedNs <= 0;
-    if (!All && (Loses ? Losses >= ShownLosses : Number >= ShownAdvice))
+    bool Alternative = Advice.AlternativeTo.has_value();
+    if (!All && (Adviser.isSmall(Advice) ||
+                 (Loses ? Losses >= ShownLosses : Shown >= ShownAdvice)))
       continue;
-    ++(Loses ? Losses : Number);
-    Stream << format("%3s ", Loses ? "-" : std::to_string(Number).c_str())
+    ++(Loses ? Losses : Shown);
+    Number += !Loses && !Alternative;
+    Stream << format("%3s ", Loses         ? "-"
+                             : Alternative ? "or"
+                                           : std::to_string(Number).c_str())
            << format("%6s  ", changeText(Advice.SavedNs, Profile.CpuNs).c_str())
            << printable(Advice.Title) << '\n';
     for (const std::string &Line : Advice.Details)
       Stream << "            " << printable(Line) << '\n';
   }
 
+  if (llvm::any_of(Adviser.All, [](const Advice &Advice) {
+        return Advice.AlternativeTo.has_value();
+      }))
+    Stream
+        << "  \"or\": an alternative, which changes calls of the advice above; "
+           "its gain is not added.\n";
+
   Stream << "\nThe calls that take most time:\n"
          << "      count   in each  user code before  call, place\n";
-  unsigned Shown = 0;
+  Shown = 0;
   for (const SiteOf &Entry : sortedSites(Profile)) {
     const Site &Site = *Entry.Site;
     if (!All && Shown++ == ShownSites)
@@ -156,10 +170,12 @@ void cosy::writeJson(raw_ostream &Stream, const Profile &Profile,
         Json.object([&] {
           Json.attribute("kind", kindName(Advice.Kind));
           Attribute("saved_ns", Advice.SavedNs);
-          if (Advice.Kind != Advice::Run) {
+          if (Advice.Kind == Advice::Batch || Advice.Kind == Advice::Markers) {
             Json.attribute("executable", Advice.Executable);
             Json.attribute("loop", Advice.Loop);
           }
+          if (Advice.AlternativeTo)
+            Json.attribute("alternative_to", *Advice.AlternativeTo);
           Json.attribute("title", Text(Advice.Title));
           Json.attributeArray("details", [&] {
             for (const std::string &Line : Advice.Details)
@@ -172,6 +188,7 @@ void cosy::writeJson(raw_ostream &Stream, const Profile &Profile,
         Json.object([&] {
           Json.attribute("path", Text(Executable.Path));
           Json.attribute("runs", Executable.Runs);
+          Json.attribute("short_runs", Executable.ShortRuns);
           Json.attribute("forks", Executable.Forks);
           Json.attribute("threads", Executable.Threads);
           Json.attribute("calls", Executable.Calls);
@@ -188,6 +205,8 @@ void cosy::writeJson(raw_ostream &Stream, const Profile &Profile,
                 Json.attribute("user_ns", Site.Sum.user_ns);
                 Attribute("run_saves_ns", Adviser.savedByRun(Executable, Site) *
                                               Site.Sum.count);
+                if (!Site.Within.empty())
+                  Json.attribute("within", Text(Site.Within));
                 SourceLine Source = Profile.source(Site);
                 Json.attribute("function", Text(Source.Function));
                 Json.attribute("file", Text(Source.File));

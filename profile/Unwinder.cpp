@@ -49,6 +49,7 @@ struct Unwinder::Module {
   std::vector<Segment> Segments;
   std::vector<const FDE *> Functions;
   std::map<uint64_t, unsigned> Known;
+  bool IsGo = false;
 
   explicit Module(const std::string &Path) : Path(Path) {
     auto Opened = object::ObjectFile::createObjectFile(Path);
@@ -68,6 +69,13 @@ struct Unwinder::Module {
     for (const auto &Header : *Headers)
       if (Header.p_type == ELF::PT_LOAD)
         Segments.push_back({Header.p_offset, Header.p_filesz, Header.p_vaddr});
+    for (const object::SectionRef &Section : Elf->sections()) {
+      Expected<StringRef> Name = Section.getName();
+      if (Name)
+        IsGo |= *Name == ".go.buildinfo" || *Name == ".note.go.buildid";
+      else
+        consumeError(Name.takeError());
+    }
     Context = DWARFContext::create(*Elf);
     addFunctions(Context->getEHFrame());
     // Compilers write this section without -fasynchronous-unwind-tables.
@@ -120,6 +128,8 @@ Unwinder::Module &Unwinder::moduleOf(const std::string &Path) {
     Found = std::make_unique<Module>(Path);
   return *Found;
 }
+
+bool Unwinder::isGo(const std::string &Path) { return moduleOf(Path).IsGo; }
 
 unsigned Unwinder::addressOf(Module &Module, uint64_t Address) {
   auto [Found, IsNew] = Module.Known.try_emplace(Address, Addresses.size());

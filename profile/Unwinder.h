@@ -55,6 +55,10 @@ public:
 
   const CodeAddress &address(unsigned Index) const { return Addresses[Index]; }
 
+  /// Return true if the file is a program in Go, which makes its system calls
+  /// without the C library.
+  bool isGo(const std::string &Path);
+
 private:
   struct Module;
   struct Registers;

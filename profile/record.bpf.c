@@ -27,7 +27,7 @@ struct pt_regs {
 };
 
 struct mm_struct {
-	unsigned long start_code, end_code;
+	unsigned long start_code, end_code, arg_start, arg_end;
 };
 
 struct task_struct {
@@ -57,7 +57,9 @@ struct thread {
 	__u32 nr;
 	__u32 empty_path;
 	__u32 one_component;
-	__u32 pad;
+	__u32 time_zone;
+	__u32 same_descriptor;
+	__u32 last_read;	/* 1 + the descriptor of the last read, or 0 */
 	__u64 place;
 	__u64 from;		/* place of the previous call */
 	__u64 user_ns;		/* time in user mode before this call */
@@ -133,6 +135,7 @@ struct scratch {
 	__u32 chunks;		/* number of chunks copied */
 	__u32 slash;		/* the path has a slash */
 	char path[PATH_BYTES];
+	struct profile_exec exec;
 	struct profile_stack stack;
 };
 
@@ -274,6 +277,9 @@ static long find_slash(__u32 i, void *context)
 	return scratch->slash;
 }
 
+/* The file that the C library looks at for the local time, unless TZ is set. */
+static const char time_zone[] = "/etc/localtime";
+
 /* Classify the path that is an argument of the call. */
 static void classify_path(const struct pt_regs *regs, struct scratch *scratch,
 			  struct thread *thread)
@@ -285,6 +291,7 @@ static void classify_path(const struct pt_regs *regs, struct scratch *scratch,
 
 	thread->empty_path = 0;
 	thread->one_component = 0;
+	thread->time_zone = 0;
 	if (!argument || !*argument)
 		return;
 	switch (*argument) {
@@ -308,6 +315,18 @@ static void classify_path(const struct pt_regs *regs, struct scratch *scratch,
 	scratch->slash = 0;
 	bpf_loop(length, find_slash, &scratch, 0);
 	thread->one_component = !scratch->slash;
+	thread->time_zone = length == sizeof(time_zone) &&
+			    !bpf_strncmp(scratch->path, sizeof(time_zone), time_zone);
+}
+
+/* Note the descriptor of a read, and compare that of a write with it. */
+static void classify_descriptor(const struct pt_regs *regs, struct thread *thread)
+{
+	thread->same_descriptor = 0;
+	if (thread->nr == __NR_read)
+		thread->last_read = 1 + (__u32)regs->di;
+	else if (thread->nr == __NR_write)
+		thread->same_descriptor = thread->last_read == 1 + (__u32)regs->di;
 }
 
 /* Count a call that has returned @ret, or will not return. */
@@ -341,6 +360,10 @@ static void count_call(struct thread *thread, long ret, __u64 kernel_ns, __u64 w
 		__sync_fetch_and_add(&edge->one_component, 1);
 	if (thread->empty_path)
 		__sync_fetch_and_add(&edge->empty_path, 1);
+	if (thread->time_zone)
+		__sync_fetch_and_add(&edge->time_zone, 1);
+	if (thread->same_descriptor)
+		__sync_fetch_and_add(&edge->same_descriptor, 1);
 }
 
 /* Return the time on a CPU in the window that ends at @now. */
@@ -393,6 +416,7 @@ int BPF_PROG(enter, struct pt_regs *regs, long id)
 	thread->place = find_place(program, scratch, thread->nr, regs->ip, regs->sp);
 	send_stack(ctx, regs, scratch, thread, both >> 32);
 	classify_path(regs, scratch, thread);
+	classify_descriptor(regs, thread);
 	__sync_fetch_and_add(&program->calls, 1);
 	__sync_fetch_and_add(&calls_so_far, 1);
 	if (never_returns(thread->nr))
@@ -495,14 +519,39 @@ int BPF_PROG(free_task, struct task_struct *task)
 	return 0;
 }
 
+/* Tell the tool that program @number begins. */
+static void send_exec(void *ctx, struct task_struct *task, __u32 number, __u32 parent, __u64 now)
+{
+	struct scratch *scratch = find_scratch();
+	struct profile_exec *exec;
+	__u64 start, bytes;
+
+	if (!scratch)
+		return;
+	exec = &scratch->exec;
+	exec->event.type = PROFILE_EXEC;
+	exec->event.program = number;
+	exec->event.tgid = task->tgid;
+	exec->event.nr = 0;
+	exec->event.time = now;
+	exec->parent = parent;
+	start = task->mm->arg_start;
+	bytes = task->mm->arg_end - start;
+	if (bytes > PROFILE_ARGUMENTS)
+		bytes = PROFILE_ARGUMENTS;
+	if (bpf_probe_read_user(exec->arguments, bytes, (void *)start))
+		bytes = 0;
+	exec->bytes = bytes;
+	bpf_perf_event_output(ctx, &events, BPF_F_CURRENT_CPU, exec, sizeof(*exec));
+}
+
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(exec, struct task_struct *task, int old_tid, struct linux_binprm *binprm)
 {
 	struct thread *thread = find_thread(old_tid), moved;
 	struct profile_program *program;
-	struct profile_event event = { .type = PROFILE_EXEC };
 	__u64 now = bpf_ktime_get_ns();
-	__u32 tid = task->pid, number;
+	__u32 tid = task->pid, number, parent;
 
 	if (!thread)
 		return 0;
@@ -522,6 +571,7 @@ int BPF_PROG(exec, struct task_struct *task, int old_tid, struct linux_binprm *b
 		count_lost(PROFILE_LOST_PROGRAMS);
 		return 0;
 	}
+	parent = thread->program;
 	thread->program = number;
 	thread->in_call = 0;
 	thread->place = 0;
@@ -529,10 +579,7 @@ int BPF_PROG(exec, struct task_struct *task, int old_tid, struct linux_binprm *b
 	program->tgid = task->tgid;
 	program->code_start = task->mm->start_code;
 	program->code_end = task->mm->end_code;
-	event.program = number;
-	event.tgid = task->tgid;
-	event.time = now;
-	bpf_perf_event_output(ctx, &events, BPF_F_CURRENT_CPU, &event, sizeof(event));
+	send_exec(ctx, task, number, parent, now);
 	return 0;
 }
 

@@ -25,6 +25,9 @@
 #define PROFILE_CHUNK		512
 #define PROFILE_STACK_CHUNKS	31
 
+/* The bytes of a program's arguments that are copied; a power of two. */
+#define PROFILE_ARGUMENTS	1024
+
 /* A call at @to that follows a call at @from in a thread; @from is 0 for the first call. */
 struct profile_edge_key {
 	__u32 program;
@@ -39,6 +42,8 @@ struct profile_edge {
 	__u64 failed;		/* calls that returned an error */
 	__u64 one_component;	/* calls whose path has no '/' */
 	__u64 empty_path;	/* calls without a path, for a descriptor */
+	__u64 time_zone;	/* calls whose path is /etc/localtime */
+	__u64 same_descriptor;	/* writes to the descriptor of the last read */
 	__u64 kernel_ns;	/* in the call, on a CPU */
 	__u64 wait_ns;		/* in the call, not on a CPU */
 	__u64 user_ns;		/* since the previous call, on a CPU */
@@ -65,7 +70,7 @@ struct profile_program {
 };
 
 enum profile_event_type {
-	PROFILE_EXEC = 1,	/* a struct profile_event */
+	PROFILE_EXEC = 1,	/* a struct profile_exec */
 	PROFILE_STACK,		/* a struct profile_stack */
 };
 
@@ -75,6 +80,14 @@ struct profile_event {
 	__u32 tgid;
 	__u32 nr;		/* number of the system call */
 	__u64 time;
+};
+
+/* @parent is the program that executed this one. The arguments are strings, maybe cut. */
+struct profile_exec {
+	struct profile_event event;
+	__u32 parent;
+	__u32 bytes;		/* bytes of @arguments that are used */
+	char arguments[PROFILE_ARGUMENTS];
 };
 
 struct profile_stack {

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""check-advice.py DIRECTORY: check the advice for the programs that advice.sh has recorded."""
+
+import json
+import os
+import sys
+
+
+def load(name):
+    """Return the advice about a program, and the whole profile."""
+    with open(os.path.join(sys.argv[1], name + ".json"), encoding="utf-8") as text:
+        profile = json.load(text)
+    advice = profile["advice"]
+    # Gains of advice without an alternative concern different calls: their sum is possible.
+    sums = 0
+    for index, one in enumerate(advice):
+        other = one.get("alternative_to")
+        if other is not None:
+            assert other < index and "alternative_to" not in advice[other], (name, index)
+            assert one["saved_ns"] <= advice[other]["saved_ns"], (name, index)
+        elif one["saved_ns"] > 0:
+            sums += one["saved_ns"]
+    assert sums <= profile["cpu_ns"], (name, sums)
+    return advice, profile
+
+
+def titles(advice, kind=None):
+    return [one["title"] for one in advice if kind in (None, one["kind"])]
+
+
+for name in ("records", "answers"):
+    assert "cosy_copy_file" not in str(load(name)[0]), name
+assert any(title.startswith("cosy_copy_file(3)") for title in titles(load("copy")[0]))
+
+advice, _ = load("times")
+zone, = [one for one in advice if one["kind"] == "environment"]
+assert zone["title"] == "TZ=:/etc/localtime in the environment", zone
+assert "localtime() looks at the file 39" in zone["details"][0], zone
+assert zone["saved_ns"] > 0 and "alternative_to" not in zone, zone
+# No program can replace the calls inside localtime().
+assert not titles(advice, "batch") and not titles(advice, "markers"), titles(advice)
+
+# The batch, cosy run and markers change the same calls.
+advice, _ = load("sizes")
+assert titles(advice, "batch") == ["cosy_stat_many(3) in place of the loop"], titles(advice)
+assert [one["kind"] for one in advice if one["saved_ns"] > 0
+        and "alternative_to" not in one] == ["batch"], advice
+assert {one["kind"] for one in advice if "alternative_to" in one} == {"run", "markers"}, advice
+
+# A program in Go cannot use markers or batches; a program without lines has no place for markers.
+advice, _ = load("go")
+assert titles(advice) == ["cosy run"], titles(advice)
+advice, _ = load("stripped")
+assert not titles(advice, "markers"), titles(advice)
+
+# cosy run executes true without its library; sh and ls load it.
+advice, profile = load("short")
+runs = {os.path.basename(e["path"]): (e["runs"], e["short_runs"]) for e in profile["executables"]}
+assert runs["true"] == (20, 20) and runs["ls"] == (1, 0), runs
+assert "no change for 20 short programs that cosy run executes without it" in str(advice)
+start = 160000 * profile["ns_per_instruction"]
+run, = [one for one in advice if one["kind"] == "run"]
+assert -2.5 * start < run["saved_ns"], (run, start)
