@@ -29,6 +29,7 @@ static const char *const directories[] = {
 static const char usage[] =
 	"usage: cosy run [--print] [--] COMMAND [ARGUMENT...]\n"
 	"       cosy profile [OPTION...] [--] COMMAND [ARGUMENT...]\n"
+	"       cosy compare [OPTION...] [--] COMMAND [ARGUMENT...]\n"
 	"       cosy top [OPTION...]\n"
 	"       cosy stat [OPTION...]\n"
 	"       cosy uninstall\n"
@@ -41,6 +42,8 @@ static const char usage[] =
 	"  profile    record the system calls of COMMAND, and predict what `cosy run`,\n"
 	"             markers or batch functions would gain; cosy profile -h lists its\n"
 	"             options\n"
+	"  compare    run COMMAND natively and with Cosy in turn, compare what it does,\n"
+	"             and measure it; cosy compare --help lists its options\n"
 	"  top        show which processes run compounds, and why these leave the\n"
 	"             kernel; cosy top --help lists its options\n"
 	"  stat       show the loops of asynchronous operations, and their activity; cosy\n"
@@ -228,8 +231,8 @@ int main(int argc, char **argv)
 	}
 	if (!strcmp(command, "run"))
 		return run(argv + 2);
-	if (!strcmp(command, "profile") || !strcmp(command, "top") ||
-	    !strcmp(command, "stat"))
+	if (!strcmp(command, "profile") || !strcmp(command, "compare") ||
+	    !strcmp(command, "top") || !strcmp(command, "stat"))
 		return execute(command, argv + 1);
 	if (!strcmp(command, "uninstall") && argc == 2)
 		return uninstall();

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""compare-verdicts.py COSY-COMPARE: check its verdicts on known series of figures."""
+
+import importlib.machinery
+import importlib.util
+import sys
+
+loader = importlib.machinery.SourceFileLoader("compare", sys.argv[1])
+sys.dont_write_bytecode = True
+compare = importlib.util.module_from_spec(importlib.util.spec_from_loader("compare", loader))
+loader.exec_module(compare)
+
+
+class Way:
+    def __init__(self, values):
+        self.runs = [{"cpu": value} for value in values]
+
+
+def verdict(native, cosy):
+    return compare.change(Way(cosy), Way(native), "cpu")[2]
+
+
+NOISE = [100, 131, 96, 150, 104, 99, 122, 108, 97, 115, 143]
+assert verdict([100] * 5, [80] * 5) == "too few runs for a verdict"
+assert verdict([100] * 6, [80] * 6) == "gains"
+assert verdict([100] * 6, [120] * 6) == "loses"
+assert verdict(NOISE, [value * 0.9 for value in NOISE]) == "gains"
+assert verdict(NOISE, list(reversed(NOISE))) == "the difference is noise"
+# One run that was interrupted does not change the verdict; a change of 0.05 % is none.
+assert verdict([1000] * 15, [900] * 14 + [9000]) == "gains"
+assert verdict([100000] * 15, [100050] * 15) == "the difference is noise"
+# The interval of 15 values: 97 % of the distributions' medians are between the 4th and the 12th.
+assert compare.interval(list(range(15))) == (3, 11)
+assert compare.interval(list(range(5))) is None
