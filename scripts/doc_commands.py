@@ -12,7 +12,7 @@ LIST says how each is run, one on a line:
     skip COMMAND => REASON      not at all
 
 The commands run in the order of LIST, in SCRATCH.  The first ```c block of the first document is
-there as prog.c, with what it needs around it.  Each must succeed, and print what REGEX matches.
+there as prog.c.  Each must succeed, and print what REGEX matches.
 A command that LIST does not have is an error, as is one that no document has.
 """
 
@@ -20,22 +20,6 @@ import os
 import re
 import subprocess
 import sys
-
-PROGRAM = """#include <stdio.h>
-%s
-int main(void)
-{
-	static char buf[65536];
-	const char *name = "/etc/passwd";
-	long n, total = 0;
-	int fd;
-
-%s
-	printf("%%ld bytes\\n", total);
-	return 0;
-}
-"""
-
 
 def blocks(path, language):
     with open(path, encoding="utf-8") as file:
@@ -46,15 +30,6 @@ def commands(path):
     """Return the commands of a document, without comments."""
     return [re.sub(r"(^|\s)#.*", "", line).strip() for block in blocks(path, "sh")
             for line in block.splitlines() if re.sub(r"(^|\s)#.*", "", line).strip()]
-
-
-def write_program(path, block):
-    lines = block.splitlines()
-    includes = [line for line in lines if line.startswith("#include")]
-    rest = [line for line in lines if line not in includes]
-    includes += ["#include <fcntl.h>", "#include <unistd.h>"]
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(PROGRAM % ("\n".join(includes), "\n".join(rest)))
 
 
 def parse(path):
@@ -99,7 +74,8 @@ def main():
               if command not in shown]
     programs = blocks(documents[0], "c")
     if programs:
-        write_program(os.path.join(scratch, "prog.c"), programs[0])
+        with open(os.path.join(scratch, "prog.c"), "w", encoding="utf-8") as file:
+            file.write(programs[0])
     for command, (mode, rest) in entries.items():
         if mode == "skip":
             print(f"skipped: {command} ({rest})")
