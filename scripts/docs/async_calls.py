@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Writes runtime/include/cosy/async-calls.h from compound-ir/syscalls.def to standard output."""
 
+import pathlib
+import re
+
 import syscalls_table
 
 ABOVE = """\
@@ -21,6 +24,7 @@ ABOVE = """\
 #include <errno.h>
 
 #include <cosy/async.h>
+#include <cosy/submit.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,6 +46,9 @@ ADDRESSES = {("mmap", 0), ("munmap", 0), ("mprotect", 0), ("mremap", 0), ("mrema
              ("mlock2", 0), ("shmat", 1), ("shmdt", 0)}
 # The command determines whether it is a number or an address.
 NUMBERS = {("ioctl", 2), ("fcntl", 2)}
+# Calls whose functions write to the ring of a loop.
+SUBMIT = {"sendto": "send", "recvfrom": "receive"}
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 RELATIONS = {"EQ": "==", "NE": "!=", "SGE": ">=", "ULE": "<="}
 
 
@@ -66,7 +73,25 @@ def parameter(call, number, letter):
     return TYPES[letter]
 
 
-def function(entry, call):
+def calls_that_do_not_wait():
+    """Return the names of the calls that the module makes when a loop is entered."""
+    waits = (ROOT / "runtime/src/async/waits.def").read_text()
+    calls = (ROOT / "compound-ir/syscalls.def").read_text()
+    return set(re.findall(r"^COSY_WAITS\((\w+), DIRECT\)", waits, re.M) +
+               re.findall(r"^COSY_NOWAIT\((\w+)\)", calls, re.M))
+
+
+def submitter(call, does_not_wait):
+    """Return the beginning of the statement that submits a call."""
+    number = f"{call.nr} /* {call.name} */"
+    if call.name in SUBMIT:
+        return f"cosy_submit_{SUBMIT[call.name]}(loop, op"
+    if call.name in does_not_wait:
+        return f"cosy_submit_call(loop, op, {number}, {len(call.args)}"
+    return f"cosy_async_call(loop, op, {number}"
+
+
+def function(entry, call, does_not_wait):
     """Return the text of the function that submits a call."""
     types = {}
     arguments = []
@@ -89,13 +114,13 @@ def function(entry, call):
         check = f"\tif (!({condition(*entry.condition, kind)}))\n\t\treturn -EINVAL;\n"
     return (f"\nstatic inline int\ncosy_async_{entry.name}(struct cosy_loop *loop, "
             f"struct cosy_async *op{parameters})\n{{\n{check}"
-            f"\treturn cosy_async_call(loop, op, {call.nr} /* {call.name} */, "
-            + ", ".join(arguments) + ");\n}")
+            f"\treturn {submitter(call, does_not_wait)}, " + ", ".join(arguments) + ");\n}")
 
 
 def main():
     calls, functions = syscalls_table.read()
     by_name = {call.name: call for call in calls}
+    does_not_wait = calls_that_do_not_wait()
     print(ABOVE, end="")
     for entry in functions:
         # In C both have one name, because all offsets have 64 bits.
@@ -103,7 +128,7 @@ def main():
             continue
         call = by_name[entry.call]
         if call.nested:
-            print(function(entry, call))
+            print(function(entry, call, does_not_wait))
     print(BELOW)
 
 

@@ -12,6 +12,7 @@
 #include <linux/seq_file.h>
 
 #include "async/loop.h"
+#include "async/ring.h"
 
 /* Count the entries that are parked or handed to a thread, or whose compound has not ended. */
 static u32 cosy_loop_held(const struct cosy_loop *loop)
@@ -66,13 +67,23 @@ void cosy_loop_show(struct seq_file *to, struct file *file)
 {
 	struct pid_namespace *ns = proc_pid_ns(file_inode(to->file)->i_sb);
 	struct cosy_loop *loop = file->private_data;
+	u32 submitted = READ_ONCE(loop->submit_head), completed = READ_ONCE(loop->done_tail);
+	/* Acquire: the ring was initialised before. */
+	const struct cosy_ring *ring = smp_load_acquire(&loop->ring);
+	u32 held = cosy_loop_held(loop);
+
+	if (ring) {
+		submitted += READ_ONCE(ring->calls_head) + READ_ONCE(ring->receives_head);
+		completed += READ_ONCE(ring->done_tail);
+		held += READ_ONCE(ring->waiting);
+	}
 
 	seq_printf(to, "cosy-loop:\t%llu\n", loop->id);
 	seq_printf(to, "process:\t%d\n", pid_nr_ns(loop->pid, ns));
 	seq_printf(to, "size:\t%u\n", loop->nentries);
-	seq_printf(to, "submitted:\t%u\n", READ_ONCE(loop->submit_head));
-	seq_printf(to, "completed:\t%u\n", READ_ONCE(loop->done_tail));
-	seq_printf(to, "held:\t%u\n", cosy_loop_held(loop));
+	seq_printf(to, "submitted:\t%u\n", submitted);
+	seq_printf(to, "completed:\t%u\n", completed);
+	seq_printf(to, "held:\t%u\n", held);
 	cosy_loop_show_cpus(to, loop, "executed", cosy_loop_executed);
 	seq_printf(to, "enters:\t%llu\n", READ_ONCE(loop->enters));
 	seq_printf(to, "sleeps:\t%llu\n", READ_ONCE(loop->sleeps));

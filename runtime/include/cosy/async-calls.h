@@ -14,6 +14,7 @@
 #include <errno.h>
 
 #include <cosy/async.h>
+#include <cosy/submit.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -82,7 +83,7 @@ cosy_async_pwritev2(struct cosy_loop *loop, struct cosy_async *op, int a0, const
 static inline int
 cosy_async_lseek(struct cosy_loop *loop, struct cosy_async *op, int a0, int64_t a1, int64_t a2)
 {
-	return cosy_async_call(loop, op, 8 /* lseek */, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_submit_call(loop, op, 8 /* lseek */, 3, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
 }
 
 static inline int
@@ -100,7 +101,7 @@ cosy_async_close_range(struct cosy_loop *loop, struct cosy_async *op, int a0, in
 static inline int
 cosy_async_dup(struct cosy_loop *loop, struct cosy_async *op, int a0)
 {
-	return cosy_async_call(loop, op, 32 /* dup */, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 32 /* dup */, 1, (uint64_t)a0, 0, 0, 0, 0, 0);
 }
 
 static inline int
@@ -118,7 +119,7 @@ cosy_async_dup3(struct cosy_loop *loop, struct cosy_async *op, int a0, int a1, i
 static inline int
 cosy_async_fstat(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1)
 {
-	return cosy_async_call(loop, op, 5 /* fstat */, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 5 /* fstat */, 2, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
 }
 
 static inline int
@@ -274,25 +275,25 @@ cosy_async_creat(struct cosy_loop *loop, struct cosy_async *op, const char *a0, 
 static inline int
 cosy_async_stat(struct cosy_loop *loop, struct cosy_async *op, const char *a0, void *a1)
 {
-	return cosy_async_call(loop, op, 262 /* newfstatat */, (uint64_t)-100, (uintptr_t)a0, (uintptr_t)a1, 0, 0, 0);
+	return cosy_submit_call(loop, op, 262 /* newfstatat */, 4, (uint64_t)-100, (uintptr_t)a0, (uintptr_t)a1, 0, 0, 0);
 }
 
 static inline int
 cosy_async_lstat(struct cosy_loop *loop, struct cosy_async *op, const char *a0, void *a1)
 {
-	return cosy_async_call(loop, op, 262 /* newfstatat */, (uint64_t)-100, (uintptr_t)a0, (uintptr_t)a1, 256, 0, 0);
+	return cosy_submit_call(loop, op, 262 /* newfstatat */, 4, (uint64_t)-100, (uintptr_t)a0, (uintptr_t)a1, 256, 0, 0);
 }
 
 static inline int
 cosy_async_fstatat(struct cosy_loop *loop, struct cosy_async *op, int a0, const char *a1, void *a2, int64_t a3)
 {
-	return cosy_async_call(loop, op, 262 /* newfstatat */, (uint64_t)a0, (uintptr_t)a1, (uintptr_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_submit_call(loop, op, 262 /* newfstatat */, 4, (uint64_t)a0, (uintptr_t)a1, (uintptr_t)a2, (uint64_t)a3, 0, 0);
 }
 
 static inline int
 cosy_async_statx(struct cosy_loop *loop, struct cosy_async *op, int a0, const char *a1, int64_t a2, int64_t a3, void *a4)
 {
-	return cosy_async_call(loop, op, 332 /* statx */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, (uintptr_t)a4, 0);
+	return cosy_submit_call(loop, op, 332 /* statx */, 5, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, (uintptr_t)a4, 0);
 }
 
 static inline int
@@ -304,13 +305,13 @@ cosy_async_statfs(struct cosy_loop *loop, struct cosy_async *op, const char *a0,
 static inline int
 cosy_async_access(struct cosy_loop *loop, struct cosy_async *op, const char *a0, int64_t a1)
 {
-	return cosy_async_call(loop, op, 21 /* access */, (uintptr_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 21 /* access */, 2, (uintptr_t)a0, (uint64_t)a1, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_faccessat(struct cosy_loop *loop, struct cosy_async *op, int a0, const char *a1, int64_t a2, int64_t a3)
 {
-	return cosy_async_call(loop, op, 439 /* faccessat2 */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_submit_call(loop, op, 439 /* faccessat2 */, 4, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, 0, 0);
 }
 
 static inline int
@@ -452,7 +453,7 @@ cosy_async_chdir(struct cosy_loop *loop, struct cosy_async *op, const char *a0)
 static inline int
 cosy_async_umask(struct cosy_loop *loop, struct cosy_async *op, int64_t a0)
 {
-	return cosy_async_call(loop, op, 95 /* umask */, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 95 /* umask */, 1, (uint64_t)a0, 0, 0, 0, 0, 0);
 }
 
 static inline int
@@ -542,13 +543,13 @@ cosy_async_fremovexattr(struct cosy_loop *loop, struct cosy_async *op, int a0, c
 static inline int
 cosy_async_pipe(struct cosy_loop *loop, struct cosy_async *op, void *a0)
 {
-	return cosy_async_call(loop, op, 293 /* pipe2 */, (uintptr_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 293 /* pipe2 */, 2, (uintptr_t)a0, 0, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_pipe2(struct cosy_loop *loop, struct cosy_async *op, void *a0, int64_t a1)
 {
-	return cosy_async_call(loop, op, 293 /* pipe2 */, (uintptr_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 293 /* pipe2 */, 2, (uintptr_t)a0, (uint64_t)a1, 0, 0, 0, 0);
 }
 
 static inline int
@@ -560,19 +561,19 @@ cosy_async_poll(struct cosy_loop *loop, struct cosy_async *op, void *a0, uint64_
 static inline int
 cosy_async_epoll_create(struct cosy_loop *loop, struct cosy_async *op, int64_t a0)
 {
-	return cosy_async_call(loop, op, 213 /* epoll_create */, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 213 /* epoll_create */, 1, (uint64_t)a0, 0, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_epoll_create1(struct cosy_loop *loop, struct cosy_async *op, int64_t a0)
 {
-	return cosy_async_call(loop, op, 291 /* epoll_create1 */, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 291 /* epoll_create1 */, 1, (uint64_t)a0, 0, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_epoll_ctl(struct cosy_loop *loop, struct cosy_async *op, int a0, int64_t a1, int a2, const void *a3)
 {
-	return cosy_async_call(loop, op, 233 /* epoll_ctl */, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, (uintptr_t)a3, 0, 0);
+	return cosy_submit_call(loop, op, 233 /* epoll_ctl */, 4, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, (uintptr_t)a3, 0, 0);
 }
 
 static inline int
@@ -596,43 +597,43 @@ cosy_async_epoll_pwait2(struct cosy_loop *loop, struct cosy_async *op, int a0, v
 static inline int
 cosy_async_eventfd(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, int64_t a1)
 {
-	return cosy_async_call(loop, op, 290 /* eventfd2 */, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 290 /* eventfd2 */, 2, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_signalfd(struct cosy_loop *loop, struct cosy_async *op, int a0, const void *a1, int64_t a2)
 {
-	return cosy_async_call(loop, op, 289 /* signalfd4 */, (uint64_t)a0, (uintptr_t)a1, 8, (uint64_t)a2, 0, 0);
+	return cosy_submit_call(loop, op, 289 /* signalfd4 */, 4, (uint64_t)a0, (uintptr_t)a1, 8, (uint64_t)a2, 0, 0);
 }
 
 static inline int
 cosy_async_timerfd_create(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, int64_t a1)
 {
-	return cosy_async_call(loop, op, 283 /* timerfd_create */, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 283 /* timerfd_create */, 2, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_timerfd_settime(struct cosy_loop *loop, struct cosy_async *op, int a0, int64_t a1, const void *a2, void *a3)
 {
-	return cosy_async_call(loop, op, 286 /* timerfd_settime */, (uint64_t)a0, (uint64_t)a1, (uintptr_t)a2, (uintptr_t)a3, 0, 0);
+	return cosy_submit_call(loop, op, 286 /* timerfd_settime */, 4, (uint64_t)a0, (uint64_t)a1, (uintptr_t)a2, (uintptr_t)a3, 0, 0);
 }
 
 static inline int
 cosy_async_timerfd_gettime(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1)
 {
-	return cosy_async_call(loop, op, 287 /* timerfd_gettime */, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 287 /* timerfd_gettime */, 2, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_inotify_init(struct cosy_loop *loop, struct cosy_async *op)
 {
-	return cosy_async_call(loop, op, 253 /* inotify_init */, 0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 253 /* inotify_init */, 0, 0, 0, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_inotify_init1(struct cosy_loop *loop, struct cosy_async *op, int64_t a0)
 {
-	return cosy_async_call(loop, op, 294 /* inotify_init1 */, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 294 /* inotify_init1 */, 1, (uint64_t)a0, 0, 0, 0, 0, 0);
 }
 
 static inline int
@@ -644,7 +645,7 @@ cosy_async_inotify_add_watch(struct cosy_loop *loop, struct cosy_async *op, int 
 static inline int
 cosy_async_inotify_rm_watch(struct cosy_loop *loop, struct cosy_async *op, int a0, int64_t a1)
 {
-	return cosy_async_call(loop, op, 255 /* inotify_rm_watch */, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 255 /* inotify_rm_watch */, 2, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
 }
 
 static inline int
@@ -662,31 +663,31 @@ cosy_async_fanotify_mark(struct cosy_loop *loop, struct cosy_async *op, int a0, 
 static inline int
 cosy_async_memfd_create(struct cosy_loop *loop, struct cosy_async *op, const char *a0, int64_t a1)
 {
-	return cosy_async_call(loop, op, 319 /* memfd_create */, (uintptr_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 319 /* memfd_create */, 2, (uintptr_t)a0, (uint64_t)a1, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_socket(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, int64_t a1, int64_t a2)
 {
-	return cosy_async_call(loop, op, 41 /* socket */, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_submit_call(loop, op, 41 /* socket */, 3, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
 }
 
 static inline int
 cosy_async_socketpair(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, int64_t a1, int64_t a2, void *a3)
 {
-	return cosy_async_call(loop, op, 53 /* socketpair */, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, (uintptr_t)a3, 0, 0);
+	return cosy_submit_call(loop, op, 53 /* socketpair */, 4, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, (uintptr_t)a3, 0, 0);
 }
 
 static inline int
 cosy_async_bind(struct cosy_loop *loop, struct cosy_async *op, int a0, const void *a1, uint64_t a2)
 {
-	return cosy_async_call(loop, op, 49 /* bind */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_submit_call(loop, op, 49 /* bind */, 3, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, 0, 0, 0);
 }
 
 static inline int
 cosy_async_listen(struct cosy_loop *loop, struct cosy_async *op, int a0, int64_t a1)
 {
-	return cosy_async_call(loop, op, 50 /* listen */, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 50 /* listen */, 2, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
 }
 
 static inline int
@@ -710,13 +711,13 @@ cosy_async_accept4(struct cosy_loop *loop, struct cosy_async *op, int a0, void *
 static inline int
 cosy_async_send(struct cosy_loop *loop, struct cosy_async *op, int a0, const void *a1, uint64_t a2, int64_t a3)
 {
-	return cosy_async_call(loop, op, 44 /* sendto */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_submit_send(loop, op, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, 0, 0);
 }
 
 static inline int
 cosy_async_sendto(struct cosy_loop *loop, struct cosy_async *op, int a0, const void *a1, uint64_t a2, int64_t a3, const void *a4, uint64_t a5)
 {
-	return cosy_async_call(loop, op, 44 /* sendto */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, (uintptr_t)a4, (uint64_t)a5);
+	return cosy_submit_send(loop, op, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, (uintptr_t)a4, (uint64_t)a5);
 }
 
 static inline int
@@ -734,13 +735,13 @@ cosy_async_sendmmsg(struct cosy_loop *loop, struct cosy_async *op, int a0, void 
 static inline int
 cosy_async_recv(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1, uint64_t a2, int64_t a3)
 {
-	return cosy_async_call(loop, op, 45 /* recvfrom */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_submit_receive(loop, op, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, 0, 0);
 }
 
 static inline int
 cosy_async_recvfrom(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1, uint64_t a2, int64_t a3, void *a4, void *a5)
 {
-	return cosy_async_call(loop, op, 45 /* recvfrom */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, (uintptr_t)a4, (uintptr_t)a5);
+	return cosy_submit_receive(loop, op, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, (uintptr_t)a4, (uintptr_t)a5);
 }
 
 static inline int
@@ -758,49 +759,49 @@ cosy_async_recvmmsg(struct cosy_loop *loop, struct cosy_async *op, int a0, void 
 static inline int
 cosy_async_shutdown(struct cosy_loop *loop, struct cosy_async *op, int a0, int64_t a1)
 {
-	return cosy_async_call(loop, op, 48 /* shutdown */, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 48 /* shutdown */, 2, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_getsockname(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1, void *a2)
 {
-	return cosy_async_call(loop, op, 51 /* getsockname */, (uint64_t)a0, (uintptr_t)a1, (uintptr_t)a2, 0, 0, 0);
+	return cosy_submit_call(loop, op, 51 /* getsockname */, 3, (uint64_t)a0, (uintptr_t)a1, (uintptr_t)a2, 0, 0, 0);
 }
 
 static inline int
 cosy_async_getpeername(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1, void *a2)
 {
-	return cosy_async_call(loop, op, 52 /* getpeername */, (uint64_t)a0, (uintptr_t)a1, (uintptr_t)a2, 0, 0, 0);
+	return cosy_submit_call(loop, op, 52 /* getpeername */, 3, (uint64_t)a0, (uintptr_t)a1, (uintptr_t)a2, 0, 0, 0);
 }
 
 static inline int
 cosy_async_getsockopt(struct cosy_loop *loop, struct cosy_async *op, int a0, int64_t a1, int64_t a2, void *a3, void *a4)
 {
-	return cosy_async_call(loop, op, 55 /* getsockopt */, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, (uintptr_t)a3, (uintptr_t)a4, 0);
+	return cosy_submit_call(loop, op, 55 /* getsockopt */, 5, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, (uintptr_t)a3, (uintptr_t)a4, 0);
 }
 
 static inline int
 cosy_async_setsockopt(struct cosy_loop *loop, struct cosy_async *op, int a0, int64_t a1, int64_t a2, const void *a3, uint64_t a4)
 {
-	return cosy_async_call(loop, op, 54 /* setsockopt */, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, (uintptr_t)a3, (uint64_t)a4, 0);
+	return cosy_submit_call(loop, op, 54 /* setsockopt */, 5, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, (uintptr_t)a3, (uint64_t)a4, 0);
 }
 
 static inline int
 cosy_async_mmap(struct cosy_loop *loop, struct cosy_async *op, const void *a0, uint64_t a1, int64_t a2, int64_t a3, int a4, int64_t a5)
 {
-	return cosy_async_call(loop, op, 9 /* mmap */, (uintptr_t)a0, (uint64_t)a1, (uint64_t)a2, (uint64_t)a3, (uint64_t)a4, (uint64_t)a5);
+	return cosy_submit_call(loop, op, 9 /* mmap */, 6, (uintptr_t)a0, (uint64_t)a1, (uint64_t)a2, (uint64_t)a3, (uint64_t)a4, (uint64_t)a5);
 }
 
 static inline int
 cosy_async_munmap(struct cosy_loop *loop, struct cosy_async *op, const void *a0, uint64_t a1)
 {
-	return cosy_async_call(loop, op, 11 /* munmap */, (uintptr_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 11 /* munmap */, 2, (uintptr_t)a0, (uint64_t)a1, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_mprotect(struct cosy_loop *loop, struct cosy_async *op, const void *a0, uint64_t a1, int64_t a2)
 {
-	return cosy_async_call(loop, op, 10 /* mprotect */, (uintptr_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_submit_call(loop, op, 10 /* mprotect */, 3, (uintptr_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
 }
 
 static inline int
@@ -956,139 +957,139 @@ cosy_async_mq_timedreceive(struct cosy_loop *loop, struct cosy_async *op, int a0
 static inline int
 cosy_async_getpid(struct cosy_loop *loop, struct cosy_async *op)
 {
-	return cosy_async_call(loop, op, 39 /* getpid */, 0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 39 /* getpid */, 0, 0, 0, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_getppid(struct cosy_loop *loop, struct cosy_async *op)
 {
-	return cosy_async_call(loop, op, 110 /* getppid */, 0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 110 /* getppid */, 0, 0, 0, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_gettid(struct cosy_loop *loop, struct cosy_async *op)
 {
-	return cosy_async_call(loop, op, 186 /* gettid */, 0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 186 /* gettid */, 0, 0, 0, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_getpgid(struct cosy_loop *loop, struct cosy_async *op, int64_t a0)
 {
-	return cosy_async_call(loop, op, 121 /* getpgid */, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 121 /* getpgid */, 1, (uint64_t)a0, 0, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_getpgrp(struct cosy_loop *loop, struct cosy_async *op)
 {
-	return cosy_async_call(loop, op, 111 /* getpgrp */, 0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 111 /* getpgrp */, 0, 0, 0, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_getsid(struct cosy_loop *loop, struct cosy_async *op, int64_t a0)
 {
-	return cosy_async_call(loop, op, 124 /* getsid */, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 124 /* getsid */, 1, (uint64_t)a0, 0, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_setpgid(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, int64_t a1)
 {
-	return cosy_async_call(loop, op, 109 /* setpgid */, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 109 /* setpgid */, 2, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_setpgrp(struct cosy_loop *loop, struct cosy_async *op)
 {
-	return cosy_async_call(loop, op, 109 /* setpgid */, 0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 109 /* setpgid */, 2, 0, 0, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_setsid(struct cosy_loop *loop, struct cosy_async *op)
 {
-	return cosy_async_call(loop, op, 112 /* setsid */, 0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 112 /* setsid */, 0, 0, 0, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_getuid(struct cosy_loop *loop, struct cosy_async *op)
 {
-	return cosy_async_call(loop, op, 102 /* getuid */, 0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 102 /* getuid */, 0, 0, 0, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_geteuid(struct cosy_loop *loop, struct cosy_async *op)
 {
-	return cosy_async_call(loop, op, 107 /* geteuid */, 0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 107 /* geteuid */, 0, 0, 0, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_getgid(struct cosy_loop *loop, struct cosy_async *op)
 {
-	return cosy_async_call(loop, op, 104 /* getgid */, 0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 104 /* getgid */, 0, 0, 0, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_getegid(struct cosy_loop *loop, struct cosy_async *op)
 {
-	return cosy_async_call(loop, op, 108 /* getegid */, 0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 108 /* getegid */, 0, 0, 0, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_getresuid(struct cosy_loop *loop, struct cosy_async *op, void *a0, void *a1, void *a2)
 {
-	return cosy_async_call(loop, op, 118 /* getresuid */, (uintptr_t)a0, (uintptr_t)a1, (uintptr_t)a2, 0, 0, 0);
+	return cosy_submit_call(loop, op, 118 /* getresuid */, 3, (uintptr_t)a0, (uintptr_t)a1, (uintptr_t)a2, 0, 0, 0);
 }
 
 static inline int
 cosy_async_getresgid(struct cosy_loop *loop, struct cosy_async *op, void *a0, void *a1, void *a2)
 {
-	return cosy_async_call(loop, op, 120 /* getresgid */, (uintptr_t)a0, (uintptr_t)a1, (uintptr_t)a2, 0, 0, 0);
+	return cosy_submit_call(loop, op, 120 /* getresgid */, 3, (uintptr_t)a0, (uintptr_t)a1, (uintptr_t)a2, 0, 0, 0);
 }
 
 static inline int
 cosy_async_getgroups(struct cosy_loop *loop, struct cosy_async *op, uint64_t a0, void *a1)
 {
-	return cosy_async_call(loop, op, 115 /* getgroups */, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 115 /* getgroups */, 2, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_setfsuid(struct cosy_loop *loop, struct cosy_async *op, int64_t a0)
 {
-	return cosy_async_call(loop, op, 122 /* setfsuid */, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 122 /* setfsuid */, 1, (uint64_t)a0, 0, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_setfsgid(struct cosy_loop *loop, struct cosy_async *op, int64_t a0)
 {
-	return cosy_async_call(loop, op, 123 /* setfsgid */, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 123 /* setfsgid */, 1, (uint64_t)a0, 0, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_kill(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, int64_t a1)
 {
-	return cosy_async_call(loop, op, 62 /* kill */, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 62 /* kill */, 2, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_tgkill(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, int64_t a1, int64_t a2)
 {
-	return cosy_async_call(loop, op, 234 /* tgkill */, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_submit_call(loop, op, 234 /* tgkill */, 3, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
 }
 
 static inline int
 cosy_async_pidfd_open(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, int64_t a1)
 {
-	return cosy_async_call(loop, op, 434 /* pidfd_open */, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 434 /* pidfd_open */, 2, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_pidfd_getfd(struct cosy_loop *loop, struct cosy_async *op, int a0, int a1, int64_t a2)
 {
-	return cosy_async_call(loop, op, 438 /* pidfd_getfd */, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_submit_call(loop, op, 438 /* pidfd_getfd */, 3, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
 }
 
 static inline int
 cosy_async_pidfd_send_signal(struct cosy_loop *loop, struct cosy_async *op, int a0, int64_t a1, const void *a2, int64_t a3)
 {
-	return cosy_async_call(loop, op, 424 /* pidfd_send_signal */, (uint64_t)a0, (uint64_t)a1, (uintptr_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_submit_call(loop, op, 424 /* pidfd_send_signal */, 4, (uint64_t)a0, (uint64_t)a1, (uintptr_t)a2, (uint64_t)a3, 0, 0);
 }
 
 static inline int
@@ -1124,91 +1125,91 @@ cosy_async_waitid(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, int
 static inline int
 cosy_async_sigpending(struct cosy_loop *loop, struct cosy_async *op, void *a0)
 {
-	return cosy_async_call(loop, op, 127 /* rt_sigpending */, (uintptr_t)a0, 8, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 127 /* rt_sigpending */, 2, (uintptr_t)a0, 8, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_getrlimit(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, void *a1)
 {
-	return cosy_async_call(loop, op, 302 /* prlimit64 */, 0, (uint64_t)a0, 0, (uintptr_t)a1, 0, 0);
+	return cosy_submit_call(loop, op, 302 /* prlimit64 */, 4, 0, (uint64_t)a0, 0, (uintptr_t)a1, 0, 0);
 }
 
 static inline int
 cosy_async_setrlimit(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, const void *a1)
 {
-	return cosy_async_call(loop, op, 302 /* prlimit64 */, 0, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0);
+	return cosy_submit_call(loop, op, 302 /* prlimit64 */, 4, 0, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0);
 }
 
 static inline int
 cosy_async_prlimit(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, int64_t a1, const void *a2, void *a3)
 {
-	return cosy_async_call(loop, op, 302 /* prlimit64 */, (uint64_t)a0, (uint64_t)a1, (uintptr_t)a2, (uintptr_t)a3, 0, 0);
+	return cosy_submit_call(loop, op, 302 /* prlimit64 */, 4, (uint64_t)a0, (uint64_t)a1, (uintptr_t)a2, (uintptr_t)a3, 0, 0);
 }
 
 static inline int
 cosy_async_getrusage(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, void *a1)
 {
-	return cosy_async_call(loop, op, 98 /* getrusage */, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 98 /* getrusage */, 2, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_setpriority(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, int64_t a1, int64_t a2)
 {
-	return cosy_async_call(loop, op, 141 /* setpriority */, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_submit_call(loop, op, 141 /* setpriority */, 3, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
 }
 
 static inline int
 cosy_async_sched_yield(struct cosy_loop *loop, struct cosy_async *op)
 {
-	return cosy_async_call(loop, op, 24 /* sched_yield */, 0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 24 /* sched_yield */, 0, 0, 0, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_sched_setparam(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, const void *a1)
 {
-	return cosy_async_call(loop, op, 142 /* sched_setparam */, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 142 /* sched_setparam */, 2, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_sched_getparam(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, void *a1)
 {
-	return cosy_async_call(loop, op, 143 /* sched_getparam */, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 143 /* sched_getparam */, 2, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_sched_setscheduler(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, int64_t a1, const void *a2)
 {
-	return cosy_async_call(loop, op, 144 /* sched_setscheduler */, (uint64_t)a0, (uint64_t)a1, (uintptr_t)a2, 0, 0, 0);
+	return cosy_submit_call(loop, op, 144 /* sched_setscheduler */, 3, (uint64_t)a0, (uint64_t)a1, (uintptr_t)a2, 0, 0, 0);
 }
 
 static inline int
 cosy_async_sched_getscheduler(struct cosy_loop *loop, struct cosy_async *op, int64_t a0)
 {
-	return cosy_async_call(loop, op, 145 /* sched_getscheduler */, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 145 /* sched_getscheduler */, 1, (uint64_t)a0, 0, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_sched_get_priority_max(struct cosy_loop *loop, struct cosy_async *op, int64_t a0)
 {
-	return cosy_async_call(loop, op, 146 /* sched_get_priority_max */, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 146 /* sched_get_priority_max */, 1, (uint64_t)a0, 0, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_sched_get_priority_min(struct cosy_loop *loop, struct cosy_async *op, int64_t a0)
 {
-	return cosy_async_call(loop, op, 147 /* sched_get_priority_min */, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 147 /* sched_get_priority_min */, 1, (uint64_t)a0, 0, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_sched_rr_get_interval(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, void *a1)
 {
-	return cosy_async_call(loop, op, 148 /* sched_rr_get_interval */, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 148 /* sched_rr_get_interval */, 2, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_sched_setaffinity(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, uint64_t a1, const void *a2)
 {
-	return cosy_async_call(loop, op, 203 /* sched_setaffinity */, (uint64_t)a0, (uint64_t)a1, (uintptr_t)a2, 0, 0, 0);
+	return cosy_submit_call(loop, op, 203 /* sched_setaffinity */, 3, (uint64_t)a0, (uint64_t)a1, (uintptr_t)a2, 0, 0, 0);
 }
 
 static inline int
@@ -1220,61 +1221,61 @@ cosy_async_nanosleep(struct cosy_loop *loop, struct cosy_async *op, const void *
 static inline int
 cosy_async_getitimer(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, void *a1)
 {
-	return cosy_async_call(loop, op, 36 /* getitimer */, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 36 /* getitimer */, 2, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_setitimer(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, const void *a1, void *a2)
 {
-	return cosy_async_call(loop, op, 38 /* setitimer */, (uint64_t)a0, (uintptr_t)a1, (uintptr_t)a2, 0, 0, 0);
+	return cosy_submit_call(loop, op, 38 /* setitimer */, 3, (uint64_t)a0, (uintptr_t)a1, (uintptr_t)a2, 0, 0, 0);
 }
 
 static inline int
 cosy_async_alarm(struct cosy_loop *loop, struct cosy_async *op, int64_t a0)
 {
-	return cosy_async_call(loop, op, 37 /* alarm */, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 37 /* alarm */, 1, (uint64_t)a0, 0, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_clock_gettime(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, void *a1)
 {
-	return cosy_async_call(loop, op, 228 /* clock_gettime */, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 228 /* clock_gettime */, 2, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_clock_getres(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, void *a1)
 {
-	return cosy_async_call(loop, op, 229 /* clock_getres */, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 229 /* clock_getres */, 2, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_gettimeofday(struct cosy_loop *loop, struct cosy_async *op, void *a0, void *a1)
 {
-	return cosy_async_call(loop, op, 96 /* gettimeofday */, (uintptr_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 96 /* gettimeofday */, 2, (uintptr_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_time(struct cosy_loop *loop, struct cosy_async *op, void *a0)
 {
-	return cosy_async_call(loop, op, 201 /* time */, (uintptr_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 201 /* time */, 1, (uintptr_t)a0, 0, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_getcpu(struct cosy_loop *loop, struct cosy_async *op, void *a0, void *a1)
 {
-	return cosy_async_call(loop, op, 309 /* getcpu */, (uintptr_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 309 /* getcpu */, 3, (uintptr_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_uname(struct cosy_loop *loop, struct cosy_async *op, void *a0)
 {
-	return cosy_async_call(loop, op, 63 /* uname */, (uintptr_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 63 /* uname */, 1, (uintptr_t)a0, 0, 0, 0, 0, 0);
 }
 
 static inline int
 cosy_async_sysinfo(struct cosy_loop *loop, struct cosy_async *op, void *a0)
 {
-	return cosy_async_call(loop, op, 99 /* sysinfo */, (uintptr_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 99 /* sysinfo */, 1, (uintptr_t)a0, 0, 0, 0, 0, 0);
 }
 
 static inline int

@@ -11,6 +11,7 @@
 #include "device/export.h"
 #include "device/sys.h"
 #include "loop.h"
+#include "ring.h"
 
 /* Return true for a close() of a function, which must be made: the function would not repeat it. */
 static bool must_be_made(const struct cosy_slot *s)
@@ -107,12 +108,21 @@ static int cancel_entry(struct cosy_loop *loop, uint32_t slot)
 
 COSY_EXPORT int cosy_cancel(struct cosy_loop *loop, struct cosy_async *op)
 {
-	int err = cosy_loop_enter(loop);
+	int err;
 
+	if (cosy_ring_has(op) && cosy_submit_begin(loop->submit)) {
+		err = cosy_ring_cancel(loop, op);
+		cosy_submit_end(loop->submit);
+		return err;
+	}
+	err = cosy_loop_enter(loop);
 	if (err)
 		return err;
 	err = -ENOENT;
-	if (cosy_async_pending(op) && op->slot < loop->fresh) {
+	if (loop->has_ring && cosy_ring_has(op)) {
+		err = cosy_ring_cancel(loop, op);
+		cosy_loop_tell(loop);
+	} else if (cosy_async_pending(op) && op->slot < loop->fresh) {
 		if (loop->entries[op->slot].user_data == (uintptr_t)op) {
 			err = cancel_entry(loop, op->slot);
 		} else if (cosy_task_cancel(loop, op)) {
@@ -239,7 +249,8 @@ int cosy_fds_cancel(struct cosy_loop *loop, uint32_t first, uint32_t last)
 	/* These first: if the module is lost meanwhile, they move to a pool. */
 	int cancelled = cancel_queue(loop, &loop->reading, first, last);
 
-	cancelled += cancel_queued(loop, &loop->disk, first, last) +
+	cancelled += cosy_ring_cancel_fds(loop, first, last) +
+		     cancel_queued(loop, &loop->disk, first, last) +
 		     cancel_queued(loop, &loop->waits, first, last) +
 		     cosy_module_interrupt(loop, first, last);
 	for (uint32_t fd = first; fd <= last && fd < end; fd++) {

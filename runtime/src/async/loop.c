@@ -14,8 +14,10 @@
 
 #include "device/descriptor.h"
 #include "device/export.h"
+#include "device/options.h"
 #include "device/sys.h"
 #include "loop.h"
+#include "ring.h"
 
 #define DEFAULT_ENTRIES	4096u
 #define DEFAULT_THREADS	4u
@@ -36,6 +38,8 @@ int cosy_loop_enter(struct cosy_loop *loop)
 	if (!*loop->owner)
 		return -EPERM;
 	cosy_lock(&loop->lock);
+	if (COSY_UNLIKELY(loop->biased))
+		cosy_ring_take(loop);
 	return 0;
 }
 
@@ -70,6 +74,8 @@ COSY_EXPORT void cosy_loop_stop(struct cosy_loop *loop)
 		return;
 	atomic_store(&loop->stop, true);
 	cosy_loop_alert(loop);
+	if (loop->has_ring)
+		cosy_ring_wake(loop);
 }
 
 static uint32_t power_of_two(uint32_t n)
@@ -136,19 +142,31 @@ static void close_fds(struct cosy_loop *loop)
 	cosy_loop_close_fd(loop, loop->epoll);
 }
 
-/* A page of its own, which a child finds cleared. */
+/** struct owned - what a child finds cleared: a page of its own */
+struct owned {
+	struct cosy_submit submit;
+	int owner;
+};
+
 static int make_owner(struct cosy_loop *loop)
 {
-	int *owner = mmap(NULL, sizeof(*owner), PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct owned *owned = mmap(NULL, sizeof(*owned), PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	if (owner == MAP_FAILED)
+	if (owned == MAP_FAILED)
 		return -ENOMEM;
-	loop->owner = owner;
-	if (madvise(owner, sizeof(*owner), MADV_WIPEONFORK) < 0)
+	loop->submit = &owned->submit;
+	loop->owner = &owned->owner;
+	if (madvise(owned, sizeof(*owned), MADV_WIPEONFORK) < 0)
 		return -errno;
-	*owner = 1;
+	owned->owner = 1;
 	return 0;
+}
+
+static void free_owner(struct cosy_loop *loop)
+{
+	if (loop->submit)
+		munmap(loop->submit, sizeof(struct owned));
 }
 
 static void free_memory(struct cosy_loop *loop)
@@ -158,7 +176,7 @@ static void free_memory(struct cosy_loop *loop)
 	free(loop->timers);
 	free(loop->disk.ids);
 	free(loop->waits.ids);
-	munmap((void *)loop->owner, sizeof(*loop->owner));
+	free_owner(loop);
 	free(loop);
 }
 
@@ -217,6 +235,7 @@ COSY_EXPORT int cosy_loop_create(struct cosy_loop **result,
 		       or_default(known.waiters, DEFAULT_WAITERS));
 	cosy_queue_init(&loop->reading);
 	cosy_attempts_init(loop);
+	loop->ring.tried = !loop->kernel || !cosy_options().ring;
 	cosy_module_init(loop);
 	*result = loop;
 	return 0;
@@ -224,8 +243,7 @@ COSY_EXPORT int cosy_loop_create(struct cosy_loop **result,
 no_fds:
 	close_fds(loop);
 no_owner:
-	if (loop->owner)
-		munmap((void *)loop->owner, sizeof(*loop->owner));
+	free_owner(loop);
 	cosy_descriptors_destroy(loop);
 	cosy_page_destroy(loop);
 no_page:
@@ -239,10 +257,11 @@ static void cancel_all(struct cosy_loop *loop)
 	struct cosy_async *op;
 
 	cosy_module_settle(loop);
+	cosy_ring_cancel_all(loop);
 	for (uint32_t slot = 0; slot < loop->fresh; slot++)
 		cosy_slot_cancel(loop, slot);
 	do {
-		loop->module.looked = false;
+		loop->module.looked = loop->ring.looked = false;
 		/* What is in the ring was only marked, and compounds go on. */
 		cosy_execute(loop, &none);
 		while ((op = cosy_page_collect(loop))) {
@@ -252,12 +271,15 @@ static void cancel_all(struct cosy_loop *loop)
 				op->done(op);
 			cosy_lock(&loop->lock);
 		}
-	} while (loop->module.compounds || cosy_attempts_pending(loop) || cosy_page_done(loop));
+	} while (loop->module.compounds || cosy_attempts_pending(loop) || cosy_page_done(loop) ||
+		 cosy_ring_outstanding(loop));
 }
 
 bool cosy_loop_quiesce(struct cosy_loop *loop)
 {
 	cosy_lock(&loop->lock);
+	if (loop->biased)
+		cosy_ring_take(loop);
 	/* What nothing has executed is not to be executed any more. */
 	cosy_direct_retract(loop);
 	if (cosy_threads_stop(loop))
@@ -281,6 +303,7 @@ void cosy_loop_close(struct cosy_loop *loop)
 
 void cosy_loop_free(struct cosy_loop *loop)
 {
+	cosy_ring_close(loop, *loop->owner);
 	cosy_module_close(loop, *loop->owner);
 	close_fds(loop);
 	free_memory(loop);
@@ -356,6 +379,7 @@ COSY_EXPORT int cosy_loop_info(struct cosy_loop *loop,
 	loop->info.kernel = loop->kernel;
 	counts = loop->info;
 	counts.handed_over += cosy_threads_running(loop);
+	cosy_ring_add_info(loop, &counts);
 	cosy_cpus_add_info(loop, &counts);
 	memset(info, 0, size);
 	memcpy(info, &counts, size < sizeof(counts) ? size : sizeof(counts));

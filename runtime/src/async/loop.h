@@ -10,6 +10,7 @@
  *	attempt.c	calls that do not block, made in batches
  *	transfer.h	recvfrom() and sendto() of sockets, made at once
  *	module.c	attempts, waits and compounds in the module
+ *	ring.c		the ring in the module: the most usual calls, without a copy
  *	direct.c	calls that are submitted directly to the module
  *	descriptor.c	entries that wait for descriptors, by epoll
  *	timer.c		entries that wait for a time
@@ -39,6 +40,7 @@
 
 #include <cosy/async.h>
 #include <linux/cosy_async.h>
+#include <linux/cosy_ring.h>
 
 #include "lock.h"
 
@@ -253,6 +255,46 @@ struct cosy_module {
 };
 
 /**
+ * struct cosy_ring - a loop's ring in the module, see ring.h
+ * @page:      the ring, or NULL
+ * @done:      the ring of completions, in the page
+ * @done_head: number of completions collected
+ * @held:      number of places without an operation that the module has not taken
+ * @cancelled: receives that were cancelled and not collected; each one's result is the next one
+ * @tried:     making the ring was tried
+ * @lost:      the module cannot be entered any more
+ * @shared:    no thread may use the ring without the lock
+ * @looked:    it was entered since a thread last began to wait, or checked epoll
+ * @taken:     number of times that a thread has taken the ring from another one
+ * @streak:    number of consecutive calls that were made by a waiting thread itself
+ * @entered:   number of entries into the module
+ * @submitted: number of entries written, up to @counted_calls and @counted_receives
+ * @counted_calls: number of calls counted, modulo 2^32
+ * @counted_receives: number of receives counted, modulo 2^32
+ * @moved:     number of entries that were no operations, or are in the loop's page now
+ * @here:      number of calls that waiting threads have made themselves
+ */
+struct cosy_ring {
+	struct cosy_ring_page *page;
+	const struct cosy_ring_done *done;
+	uint32_t done_head;
+	uint32_t held;
+	struct cosy_async *cancelled;
+	bool tried;
+	bool lost;
+	bool shared;
+	bool looked;
+	uint32_t taken;
+	uint32_t streak;
+	uint64_t entered;
+	uint64_t submitted;
+	uint32_t counted_calls;
+	uint32_t counted_receives;
+	uint64_t moved;
+	uint64_t here;
+};
+
+/**
  * struct cosy_timer - an entry that waits for a time
  * @time:  CLOCK_MONOTONIC in nanoseconds
  * @order: smaller than that of each timer which was added later
@@ -374,6 +416,7 @@ struct cosy_cpu {
 
 /**
  * struct cosy_loop - a loop
+ * @submit:	where operations are submitted to the ring; inline functions read this
  * @lock:	protects all of it
  * @owner:	points to 1 in the process that created the loop, and to 0 in a child
  * @page:	the syscall page; @entries, @submitted and @done are parts of it
@@ -397,7 +440,9 @@ struct cosy_cpu {
  * @stop:	cosy_loop_stop() was called
  * @closing:	the loop is being destroyed
  * @spreads:	the loop has processors
- * @attention:	not 0 if a submission has to check @external, @blocked, @closing and @spreads
+ * @biased:	a thread uses the ring without the lock
+ * @has_ring:	the loop has a ring
+ * @attention:	not 0 if a submission has to check the members from @external on
  * @nadded:	number of descriptors that were added to @epoll
  * @streak:	number of consecutive times that @epoll was not checked, because there was work
  * @chunks:	the table of descriptors
@@ -409,6 +454,7 @@ struct cosy_cpu {
  *		attempts that result from making them
  * @kernel:	the module makes the attempts
  * @module:	the page in the module
+ * @ring:	the ring in the module
  * @timers:	a heap of @ntimers, with room for @max_timers
  * @alarm:	the time for which @timer_fd is set, or 0
  * @disk:	threads for calls that use a disk
@@ -424,6 +470,7 @@ struct cosy_cpu {
  * @info:	counts
  */
 struct cosy_loop {
+	struct cosy_submit *submit;
 	struct cosy_lock lock;
 	volatile int *owner;
 	struct cosy_async_page *page;
@@ -447,8 +494,10 @@ struct cosy_loop {
 			bool blocked;
 			bool closing;
 			bool spreads;
+			bool biased;
+			bool has_ring;
 		};
-		uint32_t attention;
+		uint64_t attention;
 	};
 	atomic_bool stop;
 	bool awaits_ops;
@@ -466,6 +515,7 @@ struct cosy_loop {
 	struct cosy_attempt batches[2][COSY_ATTEMPTS_WAITING];
 	bool kernel;
 	struct cosy_module module;
+	struct cosy_ring ring;
 	struct cosy_timer *timers;
 	uint64_t timers_added;
 	uint32_t ntimers;
@@ -602,6 +652,13 @@ void cosy_page_send_held(struct cosy_loop *loop, struct cosy_async *op,
  */
 void cosy_page_submit(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how,
 		      long nr, const uint64_t args[6]);
+
+/**
+ * cosy_page_submit_again() - submit a call that the ring does not make
+ * @sent: number of bytes that it has sent
+ */
+void cosy_page_submit_again(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how,
+			    long nr, const uint64_t args[6], uint32_t sent);
 
 /** cosy_page_withdraw() - prepare a DIRECT entry, which is set, to be executed in user mode */
 void cosy_page_withdraw(struct cosy_loop *loop, uint32_t slot);
@@ -766,10 +823,20 @@ static COSY_ALWAYS_INLINE bool cosy_direct_done(const struct cosy_loop *loop)
 	       cosy_direct_is_next(loop);
 }
 
+/** cosy_ring_has_done() - return true if the ring has completions to collect */
+static inline bool cosy_ring_has_done(const struct cosy_loop *loop)
+{
+	const struct cosy_ring *ring = &loop->ring;
+
+	return ring->page && (ring->cancelled ||
+			      ring->done_head != cosy_index_load(&ring->page->done_tail));
+}
+
 /** cosy_page_done() - return true if there are completed entries */
 static COSY_ALWAYS_INLINE bool cosy_page_done(const struct cosy_loop *loop)
 {
-	return loop->page->done_tail != loop->page->done_head || cosy_direct_done(loop);
+	return loop->page->done_tail != loop->page->done_head || cosy_direct_done(loop) ||
+	       cosy_ring_has_done(loop);
 }
 
 /* start.c */
@@ -820,6 +887,9 @@ void cosy_start_waited(struct cosy_loop *loop, uint32_t slot);
  * result.
  */
 void cosy_start_attempt(struct cosy_loop *loop, uint32_t slot);
+
+/** cosy_start_sent() - begin with a send of which @sent bytes were sent */
+void cosy_start_sent(struct cosy_loop *loop, uint32_t slot, uint32_t sent);
 
 /** cosy_read_by_thread() - let a thread make the call of a buffered entry */
 void cosy_read_by_thread(struct cosy_loop *loop, uint32_t slot);
@@ -1055,6 +1125,9 @@ int cosy_module_interrupt(struct cosy_loop *loop, uint32_t first, uint32_t last)
 
 /** cosy_module_interrupt_stale() - the same for waits for files that were closed there */
 void cosy_module_interrupt_stale(struct cosy_loop *loop, uint32_t first, uint32_t last);
+
+/** cosy_module_lose() - continue without the module. @ret: what entering it has returned */
+void cosy_module_lose(struct cosy_loop *loop, uint64_t ret);
 
 /** cosy_module_close() - close and unmap the page. @mapped: false in a child, which has no map */
 void cosy_module_close(struct cosy_loop *loop, bool mapped);

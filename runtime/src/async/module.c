@@ -26,6 +26,7 @@
 #include "device/options.h"
 #include "device/sys.h"
 #include "loop.h"
+#include "ring.h"
 
 /* The features of a module that can run compounds of COSY_ASYNC functions. */
 #define NEEDED	(COSY_ASYNC_COMPOUNDS | COSY_ASYNC_FILE_IO | COSY_ASYNC_CLOSES | \
@@ -420,6 +421,7 @@ static void module_lost(struct cosy_loop *loop)
 	cosy_direct_retract(loop);
 	leave_module(loop);
 	wait_without_module(loop);
+	cosy_ring_lost(loop);
 }
 
 /*
@@ -433,6 +435,13 @@ static bool executed_page(struct cosy_loop *loop, uint64_t entered)
 	if (entered >> 32 == COSY_ASYNC_BARRED >> 32)
 		cosy_device_bar();
 	return entered >> 32 == COSY_ASYNC_ENTERED >> 32;
+}
+
+void cosy_module_lose(struct cosy_loop *loop, uint64_t ret)
+{
+	if (ret >> 32 == COSY_ASYNC_BARRED >> 32)
+		cosy_device_bar();
+	module_lost(loop);
 }
 
 static bool execute_page(struct cosy_loop *loop)
@@ -454,7 +463,8 @@ static bool execute_page(struct cosy_loop *loop)
 
 bool cosy_module_sleeps(const struct cosy_loop *loop)
 {
-	return loop->module.fd >= 0 && loop->module.inside && can_sleep(loop);
+	return loop->module.fd >= 0 &&
+	       (loop->module.inside || cosy_ring_outstanding(loop)) && can_sleep(loop);
 }
 
 uint32_t cosy_module_sleep(struct cosy_loop *loop, uint64_t until)
@@ -475,6 +485,7 @@ uint32_t cosy_module_sleep(struct cosy_loop *loop, uint64_t until)
 	entered = enter_by(fd, COSY_ASYNC_SLEEP | COSY_ASYNC_AWAIT | COSY_ASYNC_MAX_DONE);
 	atomic_store(&m->asleep, false);
 	cosy_lock(&loop->lock);
+	loop->ring.looked = false;
 	if (executed_page(loop, entered))
 		return (uint32_t)entered;
 	module_lost(loop);
@@ -511,6 +522,7 @@ void cosy_module_make(struct cosy_loop *loop, struct cosy_attempt *a, uint32_t n
 			for (uint32_t i = n - left; i < n; i++)
 				loop->slots[a[i].slot].state = COSY_SLOT_ATTEMPT;
 			wait_without_module(loop);
+			cosy_ring_lost(loop);
 			cosy_attempts_in_user_mode(loop, a + n - left, left);
 			return;
 		}

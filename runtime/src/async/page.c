@@ -9,6 +9,7 @@
 
 #include "device/export.h"
 #include "loop.h"
+#include "ring.h"
 #include "transfer.h"
 
 _Static_assert(sizeof(struct cosy_async_entry) == 64, "an entry is a cache line");
@@ -177,7 +178,10 @@ int cosy_page_hold(struct cosy_loop *loop, struct cosy_async *op)
 
 void cosy_page_wait_held(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how)
 {
-	loop->entries[op->slot].status = COSY_ENTRY_SUBMITTED;
+	struct cosy_async_entry *entry = &loop->entries[op->slot];
+
+	cosy_ring_yield(loop, how, entry->nr, entry->args[0]);
+	entry->status = COSY_ENTRY_SUBMITTED;
 	set_submitted(&loop->slots[op->slot], how, true);
 	loop->info.submitted++;
 	cosy_start_waited(loop, op->slot);
@@ -271,6 +275,7 @@ void cosy_page_submit_held(struct cosy_loop *loop, struct cosy_async *op,
 {
 	const struct cosy_async_entry *entry = &loop->entries[op->slot];
 
+	cosy_ring_yield(loop, how, entry->nr, entry->args[0]);
 	submit(loop, op, op->slot, true, how, entry->nr, entry->args[0], entry->args[1],
 	       entry->args[2], entry->args[3], entry->args[4], entry->args[5]);
 	cosy_loop_wake(loop);
@@ -295,6 +300,24 @@ void cosy_page_submit(struct cosy_loop *loop, struct cosy_async *op, enum cosy_h
 	       args[5]);
 }
 
+void cosy_page_submit_again(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how,
+			    long nr, const uint64_t args[6], uint32_t sent)
+{
+	uint32_t slot = begin(loop, op);
+	struct cosy_async_entry *entry = &loop->entries[slot];
+
+	entry->user_data = (uintptr_t)op;
+	set_call(entry, op ? 0 : COSY_ENTRY_SILENT, nr, args[0], args[1], args[2], args[3],
+		 args[4], args[5]);
+	if (!sent) {
+		publish(loop, slot, how, false);
+		return;
+	}
+	set_submitted(&loop->slots[slot], how, false);
+	loop->info.submitted++;
+	cosy_start_sent(loop, slot, sent);
+}
+
 /* Submit a call to a processor. */
 static void submit_to_cpu(struct cosy_loop *loop, struct cosy_cpu *cpu,
 			  struct cosy_async *op, long nr, const uint64_t args[6])
@@ -315,7 +338,39 @@ static int can_submit(const struct cosy_loop *loop, const struct cosy_async *op)
 		return -ESHUTDOWN;
 	if (op && op->state == COSY_OP_PENDING)
 		return -EBUSY;
+	if (loop->outstanding + cosy_ring_outstanding(loop) > loop->mask)
+		return -EAGAIN;
 	return loop->free == COSY_NO_SLOT && loop->fresh > loop->mask ? -EAGAIN : 0;
+}
+
+/* Return true if an entry of the loop's page has to come before a call. */
+static bool follows_page(const struct cosy_loop *loop, enum cosy_how how, uint64_t fd)
+{
+	const struct cosy_descriptor *d;
+
+	if (loop->nbatch || loop->module.direct ||
+	    loop->page->submit_head != loop->page->submit_tail)
+		return true;
+	if (how != COSY_HOW_RECEIVE && how != COSY_HOW_SEND)
+		return false;
+	d = cosy_descriptor_find(loop, (int)fd);
+	return d && d->head[how == COSY_HOW_RECEIVE ? COSY_LIST_IN : COSY_LIST_OUT] !=
+			    COSY_NO_SLOT;
+}
+
+/* Submit a call to the ring. Return false if it has to be submitted to the loop's page. */
+static bool submit_to_ring(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how,
+			   long nr, const uint64_t args[6])
+{
+	if (!loop->kernel || loop->cpu || !cosy_ring_submits(how, nr, args))
+		return false;
+	/* A page for calls that never wait is made when there are several. */
+	if (!loop->ring.tried && (how != COSY_HOW_DIRECT || loop->module.fd >= 0))
+		cosy_ring_open(loop);
+	if (!cosy_ring_is_open(loop) || !loop->submit->room || follows_page(loop, how, args[0]))
+		return false;
+	cosy_ring_submit(loop, op, nr, args);
+	return true;
 }
 
 /* cosy_async_call() with the lock taken; releases it. */
@@ -323,8 +378,11 @@ static COSY_NOINLINE int submit_locked(struct cosy_loop *loop, struct cosy_async
 				       long nr, const uint64_t args[6])
 {
 	struct cosy_cpu *cpu = NULL;
+	enum cosy_how how = cosy_how(nr);
 	int err;
 
+	if (loop->biased)
+		cosy_ring_take(loop);
 	err = can_submit(loop, op);
 	if (!err && loop->spreads)
 		err = cosy_cpu_choose(loop, op, nr, args, &cpu);
@@ -332,10 +390,13 @@ static COSY_NOINLINE int submit_locked(struct cosy_loop *loop, struct cosy_async
 		goto leave;
 	if (cpu) {
 		submit_to_cpu(loop, cpu, op, nr, args);
-	} else {
-		cosy_page_submit(loop, op, cosy_how(nr), nr, args);
-		cosy_loop_wake(loop);
+		goto leave;
 	}
+	if (loop->spreads || !submit_to_ring(loop, op, how, nr, args)) {
+		cosy_ring_yield(loop, how, nr, args[0]);
+		cosy_page_submit(loop, op, how, nr, args);
+	}
+	cosy_loop_wake(loop);
 leave:
 	cosy_loop_leave(loop);
 	return err;
@@ -373,7 +434,19 @@ COSY_EXPORT int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op,
 	enum cosy_how how = cosy_how(nr);
 	uint32_t slot;
 
-	if (COSY_UNLIKELY(!op) || COSY_UNLIKELY(how < COSY_HOW_NOWAIT) ||
+	if (cosy_submit_begin_op(loop->submit, op)) {
+		const uint64_t args[6] = { a0, a1, a2, a3, a4, a5 };
+		bool submits = cosy_ring_submits(how, nr, args);
+
+		if (submits)
+			cosy_ring_submit(loop, op, nr, args);
+		cosy_submit_end(loop->submit);
+		if (submits)
+			return 0;
+	}
+	/* The ring is opened by the slow path. */
+	if (COSY_UNLIKELY(!op) || COSY_UNLIKELY(!loop->ring.tried) ||
+	    COSY_UNLIKELY(how < COSY_HOW_NOWAIT) ||
 	    COSY_UNLIKELY(!*loop->owner) || COSY_UNLIKELY(!cosy_try_lock(&loop->lock)))
 		return submit_slowly(loop, op, nr,
 				     (const uint64_t[]){ a0, a1, a2, a3, a4, a5 });
@@ -425,6 +498,11 @@ struct cosy_async *cosy_page_collect(struct cosy_loop *loop)
 	uint32_t head = page->done_head, slot;
 	struct cosy_async *op;
 
+	if (loop->has_ring) {
+		op = cosy_ring_collect(loop);
+		if (op)
+			return op;
+	}
 	if (head == cosy_index_load(&page->done_tail)) {
 		op = collect_direct(loop);
 		if (op || head == page->done_tail)

@@ -16,6 +16,7 @@
 
 #include "device/sys.h"
 #include "loop.h"
+#include "ring.h"
 #include "transfer.h"
 
 /* The C library's headers have this for GNU sources only. */
@@ -857,6 +858,8 @@ static void start_close(struct cosy_loop *loop, uint32_t slot)
 	bool waits, interrupts;
 
 	/* A close is ordered with all other entries: make the earlier ones now. */
+	if (cosy_ring_is_due(loop))
+		cosy_ring_make(loop);
 	cosy_attempts_settle(loop);
 	cosy_closed_range(entry->nr, (const uint64_t *)entry->args, &first, &last);
 	/* While the loop is destroyed, its threads make no more calls. */
@@ -960,6 +963,13 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 		cosy_thread_call(loop, slot, true);
 		break;
 	}
+}
+
+void cosy_start_sent(struct cosy_loop *loop, uint32_t slot, uint32_t sent)
+{
+	cosy_page_prepare(loop, slot);
+	loop->slots[slot].done = sent;
+	start_descriptor(loop, slot, COSY_LIST_OUT, false);
 }
 
 void cosy_start_waited(struct cosy_loop *loop, uint32_t slot)

@@ -13,6 +13,7 @@
 #include "device/export.h"
 #include "device/sys.h"
 #include "loop.h"
+#include "ring.h"
 #include "transfer.h"
 
 /* A request and its answer are two deliveries, so these make up to COSY_WAIT_MAX. */
@@ -83,6 +84,10 @@ void cosy_execute(struct cosy_loop *loop, struct cosy_delivery *delivery)
 {
 	const struct cosy_async_page *page = loop->page;
 
+	if (loop->has_ring && (cosy_ring_is_due(loop) ||
+			       (!loop->ring.looked && cosy_ring_outstanding(loop) &&
+				!cosy_ring_has_done(loop))))
+		cosy_ring_make(loop);
 	/* Direct entries were submitted before those in the ring. */
 	if (loop->module.direct)
 		cosy_direct_make(loop);
@@ -193,6 +198,9 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until,
 	if (!until && !epoll_matters(loop) && looked && !loop->module.direct)
 		return 0;
 	loop->module.looked = false;
+	if (!until && cosy_ring_outstanding(loop) && !loop->ring.looked)
+		cosy_ring_make(loop);
+	loop->ring.looked = false;
 	if (until)
 		n = wait_for_others(loop, events, until < timer ? until : timer);
 	else if (epoll_matters(loop))
@@ -230,6 +238,12 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until,
 	return n < 0 ? (int)n : 0;
 }
 
+/* Return how many operations were submitted and not delivered. */
+static uint32_t outstanding(const struct cosy_loop *loop)
+{
+	return loop->outstanding + cosy_ring_outstanding(loop);
+}
+
 /* Deliver completions. Wake other threads if there are more deliveries than @delivered. */
 static void deliver(struct cosy_loop *loop, struct cosy_delivery *delivery,
 		    unsigned int delivered)
@@ -239,7 +253,7 @@ static void deliver(struct cosy_loop *loop, struct cosy_delivery *delivery,
 	do {
 		while (delivery->room && (op = cosy_page_collect(loop)))
 			cosy_deliver(loop, op, delivery);
-	} while (delivery->room && cosy_direct_answer(loop));
+	} while (delivery->room && (cosy_direct_answer(loop) || cosy_ring_answer(loop)));
 	/* Otherwise completions in the module's page could wait for ever, behind new ones. */
 	if (!delivery->room && loop->page->done_head != loop->page->done_tail)
 		cosy_direct_collect(loop);
@@ -247,7 +261,7 @@ static void deliver(struct cosy_loop *loop, struct cosy_delivery *delivery,
 		return;
 	cosy_loop_changed(loop);
 	/* The thread in epoll may wait for one of these operations, or for the last one. */
-	if (loop->blocked && !loop->woken && (loop->awaits_ops || !loop->outstanding))
+	if (loop->blocked && !loop->woken && (loop->awaits_ops || !outstanding(loop)))
 		cosy_loop_write_wake_fd(loop);
 }
 
@@ -292,7 +306,7 @@ static bool too_long_ago(struct cosy_loop *loop)
 	if (!others_wait(loop) || loop->streak++ < MAX_STREAK)
 		return false;
 	loop->streak = 0;
-	loop->module.looked = false;
+	loop->module.looked = loop->ring.looked = false;
 	/* Entering the module is enough, and it may have been entered for what is delivered. */
 	return epoll_matters(loop) || !looked;
 }
@@ -357,13 +371,15 @@ static int wait_once(struct cosy_loop *loop, const struct goal *goal,
 }
 
 /*
- * Deliver, and wait, until a goal is reached. The submitted entries have just been executed, unless
- * @sleeps: then they will be when the thread sleeps. Return what wait_locked() returns.
+ * Deliver, and wait, until a goal is reached. @before: number of deliveries before. The submitted
+ * entries have just been executed, unless @sleeps: then they will be when the thread sleeps. Return
+ * what wait_locked() returns.
  */
 static COSY_NOINLINE int wait_for_goal(struct cosy_loop *loop, const struct goal *goal,
-				       struct cosy_delivery *delivery, bool sleeps)
+				       struct cosy_delivery *delivery, unsigned int before,
+				       bool sleeps)
 {
-	unsigned int delivered = 0;
+	unsigned int delivered = before;
 	bool checked = false;
 	int err = 0;
 
@@ -375,11 +391,12 @@ static COSY_NOINLINE int wait_for_goal(struct cosy_loop *loop, const struct goal
 		deliver(loop, delivery, delivered);
 		delivered = delivery->count;
 		if (reached(goal, delivered) || atomic_load(&loop->stop) ||
-		    !loop->outstanding)
+		    !outstanding(loop))
 			return 0;
 		if (err)
 			return err;
 		if (sleeps || (!cosy_page_done(loop) && !cosy_attempts_pending(loop) &&
+			       !cosy_ring_is_due(loop) &&
 			       loop->page->submit_head == loop->page->submit_tail)) {
 			err = wait_once(loop, goal, delivery, checked);
 			if (err == -ETIME)
@@ -392,21 +409,25 @@ static COSY_NOINLINE int wait_for_goal(struct cosy_loop *loop, const struct goal
 }
 
 /*
- * Execute and deliver until a goal is reached. @delivered is set to the number of deliveries.
+ * Execute and deliver until a goal is reached. @delivered is the number of deliveries, before and
+ * after.
  *
  * Return: 0; -EINTR: a signal handler ran before the goal was reached; an error of epoll.
  */
 static COSY_ALWAYS_INLINE int wait_locked(struct cosy_loop *loop, const struct goal *goal,
 					  unsigned int *delivered)
 {
-	struct cosy_delivery delivery = { .room = room(loop, goal, 0) };
+	struct cosy_delivery delivery = {
+		.room = room(loop, goal, *delivered),
+		.count = *delivered,
+	};
 	bool sleeps = execute_now(loop, goal, &delivery);
 	int err = 0;
 
 	/* Often the goal is reached, nothing else waits, and no thread has to be told. */
 	if (goal->ops || !goal->min || delivery.count < goal->min || loop->waiters ||
 	    loop->attention || cosy_page_done(loop) || others_wait(loop))
-		err = wait_for_goal(loop, goal, &delivery, sleeps);
+		err = wait_for_goal(loop, goal, &delivery, *delivered, sleeps);
 	*delivered = delivery.count;
 	return err;
 }
@@ -417,7 +438,7 @@ static void prepare_external(struct cosy_loop *loop)
 	uint64_t next = cosy_timers_next(loop);
 	struct itimerspec time = { 0 };
 
-	if (cosy_page_done(loop) || loop->module.direct ||
+	if (cosy_page_done(loop) || loop->module.direct || cosy_ring_is_due(loop) ||
 	    loop->page->submit_head != loop->page->submit_tail)
 		cosy_loop_wake(loop);
 	if (next == UINT64_MAX)
@@ -436,9 +457,35 @@ static int enter(struct cosy_loop *loop)
 
 	if (!err) {
 		loop->inside++;
-		loop->module.looked = false;
+		loop->module.looked = loop->ring.looked = false;
 	}
 	return err;
+}
+
+/*
+ * Wait in the ring without the lock, if that is possible.
+ *
+ * Return: 0; 1: cosy_loop_stop() was called; -EINTR; -EPERM; -EAGAIN: the caller has to wait, as
+ * after enter().
+ */
+static int wait_or_enter(struct cosy_loop *loop, unsigned int min, uint64_t until,
+			 unsigned int *delivered)
+{
+	for (;;) {
+		int err;
+
+		if (cosy_submit_begin(loop->submit))
+			return cosy_ring_wait(loop, min, until, delivered);
+		err = cosy_loop_enter(loop);
+		if (err)
+			return err;
+		if (!cosy_ring_give(loop)) {
+			loop->inside++;
+			loop->module.looked = loop->ring.looked = false;
+			return -EAGAIN;
+		}
+		cosy_loop_leave(loop);
+	}
 }
 
 static void leave(struct cosy_loop *loop)
@@ -469,18 +516,18 @@ COSY_EXPORT int cosy_wait(struct cosy_loop *loop, unsigned int min,
 			  const struct timespec *timeout)
 {
 	struct goal goal = { .min = min };
-	unsigned int delivered;
+	unsigned int delivered = 0;
 	int err;
 
 	goal.until = min ? end_of(timeout) : 0;
 	if (min > COSY_WAIT_MAX || (min && !goal.until))
 		return -EINVAL;
-	err = enter(loop);
-	if (err)
-		return err;
-	err = wait_locked(loop, &goal, &delivered);
-	leave(loop);
-	return delivered ? (int)delivered : err;
+	err = wait_or_enter(loop, min, goal.until, &delivered);
+	if (err == -EAGAIN) {
+		err = min && reached(&goal, delivered) ? 0 : wait_locked(loop, &goal, &delivered);
+		leave(loop);
+	}
+	return delivered ? (int)delivered : err < 0 ? err : 0;
 }
 
 COSY_EXPORT int cosy_wait_some(struct cosy_loop *loop,
@@ -494,7 +541,7 @@ COSY_EXPORT int cosy_wait_some(struct cosy_loop *loop,
 		.count = count,
 		.until = end_of(timeout),
 	};
-	unsigned int delivered;
+	unsigned int delivered = 0;
 	int err;
 
 	if (min > count || count > INT_MAX || !goal.until)
@@ -527,7 +574,7 @@ COSY_EXPORT int cosy_wait_for(struct cosy_loop *loop,
 static int run_locked(struct cosy_loop *loop)
 {
 	const struct goal goal = { .min = 1, .until = FOR_EVER };
-	unsigned int delivered;
+	unsigned int delivered = 0;
 	int err = wait_locked(loop, &goal, &delivered);
 
 	return err == -EINTR ? 0 : err;
@@ -535,16 +582,24 @@ static int run_locked(struct cosy_loop *loop)
 
 COSY_EXPORT int cosy_loop_run(struct cosy_loop *loop)
 {
-	bool stopped;
-	int err = enter(loop);
+	for (;;) {
+		unsigned int delivered = 0;
+		bool stopped, over;
+		int err = wait_or_enter(loop, 1, FOR_EVER, &delivered);
 
-	if (err)
-		return err;
-	while (!err && loop->outstanding && !atomic_load(&loop->stop))
-		err = run_locked(loop);
-	stopped = atomic_load(&loop->stop);
-	leave(loop);
-	return err ? err : stopped;
+		if (err == -EINTR || (!err && delivered))
+			continue;
+		if (err != -EAGAIN)
+			return err;
+		err = 0;
+		if (outstanding(loop) && !atomic_load(&loop->stop))
+			err = run_locked(loop);
+		stopped = atomic_load(&loop->stop);
+		over = err || stopped || !outstanding(loop);
+		leave(loop);
+		if (over)
+			return err ? err : stopped;
+	}
 }
 
 void cosy_loop_run_member(struct cosy_loop *loop)
@@ -558,7 +613,7 @@ void cosy_loop_run_member(struct cosy_loop *loop)
 		if (atomic_load(&loop->stop)) {
 			/* Members that have not begun see this, too. */
 			team->stopped = team->over = true;
-		} else if (loop->outstanding) {
+		} else if (outstanding(loop)) {
 			err = run_locked(loop);
 			if (err) {
 				team->error = err;

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * cosy/submit.h - submits the most usual operations without a call of libcosy.
+ *
+ * Part of <cosy/async.h>; do not include it alone, and do not use its names. A loop often belongs to
+ * one thread: it submits, waits, and runs the callbacks. This thread writes entries to the loop's
+ * ring (linux/cosy_ring.h) without a lock. In all other cases cosy_async_call() submits the
+ * operation. The layout of the structures belongs to the binary interface of libcosy.
+ */
+#ifndef COSY_SUBMIT_H
+#define COSY_SUBMIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** struct cosy_submit_entry - an entry, as in linux/cosy_ring.h */
+struct cosy_submit_entry {
+	uint32_t nr;
+	uint32_t flags;
+	uint64_t op;
+	uint64_t args[6];
+};
+
+/**
+ * struct cosy_submit - where a thread writes entries
+ * @thread:	   the thread that may write without the lock of the loop, or NULL
+ * @calls:	   the ring of calls
+ * @receives:	   the ring of receives
+ * @mask:	   number of places in each - 1
+ * @room:	   number of operations that can still be submitted
+ * @calls_tail:	   number of calls written
+ * @receives_tail: number of receives written
+ * @busy:	   @thread uses this structure now. Another thread that takes the loop from it sets
+ *		   @thread to NULL, lets all threads see that (membarrier), and waits for @busy
+ *
+ * A child finds it cleared.
+ */
+struct cosy_submit {
+	const void *thread;
+	struct cosy_submit_entry *calls;
+	struct cosy_submit_entry *receives;
+	uint32_t mask;
+	uint32_t room;
+	uint32_t calls_tail;
+	uint32_t receives_tail;
+	uint32_t busy;
+};
+
+/* In the slot of an operation: it is in the ring; it is a receive from the descriptor in the rest. */
+#define COSY_SUBMIT_RING	(1u << 31)
+#define COSY_SUBMIT_RECEIVE	(1u << 30)
+#define COSY_SUBMIT_MAX_FD	(1u << 24)
+
+/* Flags with which calls do not wait, or wait for something else, see linux/cosy_ring.h. */
+#define COSY_SUBMIT_RECEIVE_UNUSUAL	(0x01u | 0x02u | 0x40u | 0x100u | 0x2000u)
+#define COSY_SUBMIT_SEND_UNUSUAL	(0x01u | 0x40u | 0x20000000u)
+
+/** cosy_submit_self() - an address that identifies the calling thread */
+static inline const void *cosy_submit_self(void)
+{
+	const void *self;
+
+	/* The first word of a thread's structure is its address. */
+	__asm__("movq %%fs:0, %0" : "=r"(self));
+	return self;
+}
+
+/** cosy_submit_end() - end what cosy_submit_begin() has begun */
+static inline void cosy_submit_end(struct cosy_submit *s)
+{
+	__atomic_store_n(&s->busy, 0, __ATOMIC_RELEASE);
+}
+
+/** cosy_submit_begin() - begin to use a ring; false if the calling thread must not */
+static inline bool cosy_submit_begin(struct cosy_submit *s)
+{
+	__atomic_store_n(&s->busy, 1, __ATOMIC_RELAXED);
+	/* The processor need not keep this order: see @busy. */
+	__atomic_signal_fence(__ATOMIC_SEQ_CST);
+	if (__builtin_expect(__atomic_load_n(&s->thread, __ATOMIC_RELAXED) == cosy_submit_self(), 1))
+		return true;
+	cosy_submit_end(s);
+	return false;
+}
+
+/** cosy_submit_begin_op() - the same, to submit an operation; also false if it cannot be */
+static inline bool cosy_submit_begin_op(struct cosy_submit *s, const struct cosy_async *op)
+{
+	if (!cosy_submit_begin(s))
+		return false;
+	if (__builtin_expect(s->room != 0, 1) && __builtin_expect(op != NULL, 1) &&
+	    __builtin_expect(op->state != 1, 1))
+		return true;
+	cosy_submit_end(s);
+	return false;
+}
+
+/** cosy_submit_write() - write an entry with @n arguments; a call does not read the others */
+static inline void cosy_submit_write(struct cosy_submit *s, struct cosy_submit_entry *entry,
+				     struct cosy_async *op, uint32_t slot, uint32_t nr,
+				     unsigned int n, uint64_t a0, uint64_t a1, uint64_t a2,
+				     uint64_t a3, uint64_t a4, uint64_t a5)
+{
+	entry->nr = nr;
+	entry->flags = 0;
+	entry->op = (uint64_t)(uintptr_t)op;
+	if (n > 0)
+		entry->args[0] = a0;
+	if (n > 1)
+		entry->args[1] = a1;
+	if (n > 2)
+		entry->args[2] = a2;
+	if (n > 3)
+		entry->args[3] = a3;
+	if (n > 4)
+		entry->args[4] = a4;
+	if (n > 5)
+		entry->args[5] = a5;
+	if (op) {
+		op->slot = slot;
+		__atomic_store_n(&op->state, 1, __ATOMIC_RELAXED);
+	}
+	s->room--;
+}
+
+/** cosy_submit_add_call() - add a call with @n arguments to the ring, whose use has begun */
+static inline void cosy_submit_add_call(struct cosy_submit *s, struct cosy_async *op, uint32_t nr,
+					unsigned int n, uint64_t a0, uint64_t a1, uint64_t a2,
+					uint64_t a3, uint64_t a4, uint64_t a5)
+{
+	cosy_submit_write(s, &s->calls[s->calls_tail++ & s->mask], op, COSY_SUBMIT_RING, nr, n, a0,
+			  a1, a2, a3, a4, a5);
+}
+
+/** cosy_submit_add_receive() - add a recvfrom() without an address to the ring */
+static inline void cosy_submit_add_receive(struct cosy_submit *s, struct cosy_async *op, uint32_t fd,
+					   uint64_t buffer, uint64_t size, uint64_t flags)
+{
+	cosy_submit_write(s, &s->receives[s->receives_tail++ & s->mask], op,
+			  COSY_SUBMIT_RING | COSY_SUBMIT_RECEIVE | fd, 45 /* recvfrom */, 5, fd,
+			  buffer, size, flags, 0, 0);
+}
+
+/** cosy_submit_call() - cosy_async_call() for a call with @n arguments that does not wait */
+static inline int cosy_submit_call(struct cosy_loop *loop, struct cosy_async *op, uint32_t nr,
+				   unsigned int n, uint64_t a0, uint64_t a1, uint64_t a2,
+				   uint64_t a3, uint64_t a4, uint64_t a5)
+{
+	/* The first member of every loop. */
+	struct cosy_submit *s = *(struct cosy_submit **)(void *)loop;
+
+	if (__builtin_expect(!cosy_submit_begin_op(s, op), 0))
+		return cosy_async_call(loop, op, nr, a0, a1, a2, a3, a4, a5);
+	cosy_submit_add_call(s, op, nr, n, a0, a1, a2, a3, a4, a5);
+	cosy_submit_end(s);
+	return 0;
+}
+
+/** cosy_submit_send() - cosy_async_call() for sendto() */
+static inline int cosy_submit_send(struct cosy_loop *loop, struct cosy_async *op, uint64_t fd,
+				   uint64_t buffer, uint64_t size, uint64_t flags, uint64_t address,
+				   uint64_t length)
+{
+	struct cosy_submit *s = *(struct cosy_submit **)(void *)loop;
+
+	if (__builtin_expect((flags & COSY_SUBMIT_SEND_UNUSUAL) || address ||
+			     !cosy_submit_begin_op(s, op), 0))
+		return cosy_async_call(loop, op, 44 /* sendto */, fd, buffer, size, flags, address,
+				       length);
+	cosy_submit_add_call(s, op, 44, 5, fd, buffer, size, flags, 0, 0);
+	cosy_submit_end(s);
+	return 0;
+}
+
+/** cosy_submit_receive() - cosy_async_call() for recvfrom() */
+static inline int cosy_submit_receive(struct cosy_loop *loop, struct cosy_async *op, uint64_t fd,
+				      uint64_t buffer, uint64_t size, uint64_t flags,
+				      uint64_t address, uint64_t length)
+{
+	struct cosy_submit *s = *(struct cosy_submit **)(void *)loop;
+
+	if (__builtin_expect((uint32_t)fd >= COSY_SUBMIT_MAX_FD || !size || address ||
+			     (flags & COSY_SUBMIT_RECEIVE_UNUSUAL) ||
+			     !cosy_submit_begin_op(s, op), 0))
+		return cosy_async_call(loop, op, 45 /* recvfrom */, fd, buffer, size, flags, address,
+				       length);
+	cosy_submit_add_receive(s, op, (uint32_t)fd, buffer, size, flags);
+	cosy_submit_end(s);
+	return 0;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* COSY_SUBMIT_H */
