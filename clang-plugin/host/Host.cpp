@@ -52,15 +52,20 @@ static std::pair<Value *, LoadInst *> loadOutput(IRBuilder<> &B, Type *Ty,
   return {L, L};
 }
 
-/// \returns whether the mode of the region \p Descriptor is not 0.
-static Value *hasMode(IRBuilderBase &B, Value *Descriptor) {
+/// Loads the mode of the region \p Descriptor.
+static LoadInst *loadMode(IRBuilderBase &B, Value *Descriptor) {
   LoadInst *Mode = B.CreateAlignedLoad(
       B.getInt32Ty(),
       B.CreateConstInBoundsGEP1_64(B.getInt8Ty(), Descriptor,
                                    offsetof(cosy_region, mode)),
       Align(4), "cosy.mode");
   Mode->setAtomic(AtomicOrdering::Monotonic);
-  return B.CreateIsNotNull(Mode);
+  return Mode;
+}
+
+/// \returns whether the mode of the region \p Descriptor is not 0.
+static Value *hasMode(IRBuilderBase &B, Value *Descriptor) {
+  return B.CreateIsNotNull(loadMode(B, Descriptor));
 }
 
 void CompoundPath::setGate(CallInst &Gate) {
@@ -257,6 +262,31 @@ Value *CompoundPath::inputValue(IRBuilderBase &B, Value *V,
   return valueInHost(B, V);
 }
 
+/// Calls cosy_region_left() at each exit of the native code, if libcosy
+/// measures that.
+void CompoundPath::addNativeEnds(Constant *Descriptor) {
+  if (R.IsAsync)
+    return; // it does not choose
+  Module &M = *R.Host->getParent();
+  LLVMContext &Ctx = M.getContext();
+  FunctionCallee Left = M.getOrInsertFunction(
+      RegionLeft, FunctionType::get(Type::getVoidTy(Ctx),
+                                    {PointerType::get(Ctx, 0)}, false));
+  cast<Function>(Left.getCallee())->setDoesNotThrow();
+  for (const Region::Exit &E : R.Exits) {
+    IRBuilder<> B(E.From->getTerminator());
+    B.SetCurrentDebugLocation(DebugLoc(R.Loc));
+    Value *IsMeasured = B.CreateICmpEQ(loadMode(B, Descriptor),
+                                       B.getInt32(COSY_REGION_MEASURED));
+    Instruction *Then = SplitBlockAndInsertIfThen(
+        IsMeasured, E.From->getTerminator(), /*Unreachable=*/false,
+        MDBuilder(Ctx).createUnlikelyBranchWeights());
+    B.SetInsertPoint(Then);
+    B.SetCurrentDebugLocation(DebugLoc(R.Loc));
+    B.CreateCall(Left, {Descriptor});
+  }
+}
+
 void CompoundPath::complete(Constant *Descriptor, const Code &C,
                             ArrayRef<Value *> Inputs,
                             ArrayRef<PrivateLocal> Locals) {
@@ -286,6 +316,7 @@ void CompoundPath::complete(Constant *Descriptor, const Code &C,
     storeInput(B, inputValue(B, V, Locals), Frame, Slot);
   copyValuesOut(Locals, C.Outputs);
   removeUnusedExits();
+  addNativeEnds(Descriptor);
 }
 
 /// Removes the branches to exits that the simplified body does not have. The
@@ -356,6 +387,7 @@ void CompoundPath::defer(unsigned NumOutputs, ArrayRef<PrivateLocal> Locals) {
   RunCall->replaceAllUsesWith(New);
   RunCall->eraseFromParent();
   RunCall = New;
+  addNativeEnds(Descriptor);
   // The linker must load the library before link-time optimisation. Later it
   // cannot define further symbols.
   for (FunctionCallee F : {regionRun(M), tableFunction(M, AddRegions),
@@ -434,11 +466,13 @@ StructType *RegionTable::descriptorType() {
                                Ptr, I32, I32, Ptr, I64, Ptr});
 }
 
-/// struct cosy_region::flags
-static uint32_t flagsOf(const Region &R) {
+/// struct cosy_region::flags of the region with this \p Number in its line
+static uint32_t flagsOf(const Region &R, unsigned Number) {
+  uint32_t Flags = std::min<unsigned>(Number, COSY_REGION_MAX_NUMBER)
+                   << COSY_REGION_NUMBER_SHIFT;
   if (!R.IsAsync)
-    return COSY_REGION_SINGLE_CALLS;
-  return COSY_REGION_ASYNC | (R.Loses ? COSY_REGION_LOSES : 0);
+    return Flags | COSY_REGION_SINGLE_CALLS;
+  return Flags | COSY_REGION_ASYNC | (R.Loses ? COSY_REGION_LOSES : 0);
 }
 
 /// Returns the struct cosy_limits of \p R, or null.
@@ -506,16 +540,18 @@ Constant *RegionTable::add(const Region &R, const Image &I, const Code &C,
                                   "cosy.thunks." + R.Name);
   }
   StringRef File = R.Loc ? R.Loc->getFilename() : M.getSourceFileName();
+  unsigned Line = R.Loc ? R.Loc->getLine() : 0;
+  unsigned Number = Numbers[{File.str(), Line}]++;
   return Table.add(
       ConstantStruct::get(
           descriptorType(),
           {Int(COSY_REGION_ABI, 32),
            Int(R.Options.countsRuns() ? COSY_REGION_DECIDE : 0, 32), ImageVar,
            Int(I.Bytes.size(), 32), Int(C.NumRegs, 32), ThunkVar,
-           Int(Thunks.size(), 32), Int(R.Loc ? R.Loc->getLine() : 0, 32),
-           stringConstant(M, File), stringConstant(M, R.Name), Functions,
-           Int(C.Functions.size(), 32), Int(flagsOf(R), 32), limits(R, C),
-           Int(0, 64), libraryList(Library)}),
+           Int(Thunks.size(), 32), Int(Line, 32), stringConstant(M, File),
+           stringConstant(M, R.Name), Functions, Int(C.Functions.size(), 32),
+           Int(flagsOf(R, Number), 32), limits(R, C), Int(0, 64),
+           libraryList(Library)}),
       "cosy.descriptor");
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Host.h - The code that runs a compound -----------------------------===//
 //
-// The code that the host executes before a region, see cosy/region.h. The
-// native code of the region is not changed. Every exit of the region gets a
-// second predecessor, for the compound.
+// The code that the host executes before a region, see cosy/region.h. Every
+// exit of the region gets a second predecessor, for the compound. Before it
+// leaves, the native code asks whether libcosy measures it.
 //
 //===----------------------------------------------------------------------===//
 #ifndef COSY_PLUGIN_HOST_HOST_H
@@ -17,7 +17,13 @@
 #include "llvm/IR/GlobalVariable.h"
 #include "llvm/IR/IRBuilder.h"
 
+#include <map>
+
 namespace cosy {
+
+/// void cosy_region_left(region) of libcosy is called at the end of native code
+/// that libcosy measures.
+constexpr llvm::StringLiteral RegionLeft = "cosy_region_left";
 
 /// Replaces \p Run, a call of DeferredRun, by a run of the compound \p C. \p
 /// Inputs are values of its body.
@@ -57,6 +63,7 @@ private:
   llvm::Value *inputValue(llvm::IRBuilderBase &B, llvm::Value *V,
                           llvm::ArrayRef<PrivateLocal> Locals);
   llvm::Value *copyOf(llvm::IRBuilderBase &B, const PrivateLocal &L);
+  void addNativeEnds(llvm::Constant *Descriptor);
   void copyValuesOut(llvm::ArrayRef<PrivateLocal> Locals,
                      llvm::ArrayRef<Reg> Registers);
   void removeUnusedExits();
@@ -99,6 +106,8 @@ private:
 
   llvm::Module &M;
   DescriptorTable Table;
+  /// The number of regions of each file and line.
+  std::map<std::pair<std::string, unsigned>, unsigned> Numbers;
 };
 
 } // namespace cosy

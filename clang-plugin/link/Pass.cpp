@@ -79,18 +79,24 @@ static bool mayInline(const Function &Callee, const Function &Body,
 }
 
 /// Makes loads of the region's mode through \p Address return 0, so that no
-/// compound runs. Changes only loads in \p In, unless that is null.
+/// compound runs, and removes calls for its measurement. Changes only \p In,
+/// unless that is null.
 static void foldMode(Value &Address, const Function *In) {
   for (User *U : make_early_inc_range(Address.users())) {
     if (isa<GEPOperator>(U)) {
       foldMode(*U, In);
       continue;
     }
-    auto *L = dyn_cast<LoadInst>(U);
-    if (!L || (In && L->getFunction() != In))
+    auto *I = dyn_cast<Instruction>(U);
+    if (!I || (In && I->getFunction() != In))
       continue;
-    L->replaceAllUsesWith(Constant::getNullValue(L->getType()));
-    L->eraseFromParent();
+    auto *Call = dyn_cast<CallBase>(I);
+    if (isa<LoadInst>(I))
+      I->replaceAllUsesWith(Constant::getNullValue(I->getType()));
+    else if (!Call || !Call->getCalledFunction() ||
+             Call->getCalledFunction()->getName() != RegionLeft)
+      continue;
+    I->eraseFromParent();
   }
 }
 

@@ -1,21 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * COSY_EXECUTOR=auto: a region that loses in the kernel runs natively, and is tried
+ * COSY_EXECUTOR=auto: a region that loses in the kernel runs natively, and is measured
  * again from time to time. Its results are the same on every executor. COSY_STATS
- * prints the verdict.
+ * prints the verdict. On a CPU that counts instructions, so that the times are exact.
  */
 // RUN: %compile %s -o %t -l:libcosy.a
-// RUN: %vm sh -c 'for part in few gains single back one; do COSY_EXECUTOR=auto COSY_STATS=1 %t $part 2>&1 || exit 1; done' | FileCheck %s
+// RUN: %cosy-cc -O2 -w %S/Inputs/verdict-regions.c -o %t.regions
+// RUN: %cosy-cc -O2 -w -DPLAIN -fcosy-auto %S/Inputs/verdict-regions.c -o %t.plain
+// RUN: %root/scripts/vm/run --icount -- sh -c 'for part in few gains single back one; do COSY_EXECUTOR=auto COSY_STATS=1 %t $part 2>&1 || exit 1; done; %t.regions %t.plain hashed_file record_locks record_update locked_record_update small_file readdir_and_status one_getpid sixteen_stats' >%t.out || { cat %t.out; exit 1; }
+// RUN: FileCheck %s <%t.out
 
-// Eight runs are watched, and one after 256 more entries, and one after 512 more.
+// Three runs are watched and three measured, and two after 256 more entries, and after 512 more.
 // CHECK: few
-// CHECK-NEXT: cosy: prog.c:12: executor=native runs=2000 syscalls=10 entries={{1[0-9]}} native=1990 verdict=loses gain=-370{{$}}
+// CHECK-NEXT: cosy: prog.c:12: executor=native runs=2000 syscalls=3 entries=3 measured=7 native=1990 verdict=loses gain=-3{{[0-9][0-9]$}}
 // CHECK-NEXT: gains
-// CHECK-NEXT: cosy: prog.c:12: executor=kernel runs=100 syscalls=10000 entries={{[0-9]+}} verdict=gains gain={{[0-9]+$}}
+// CHECK-NEXT: cosy: prog.c:12: executor=kernel runs=100 syscalls=9300 entries={{[0-9]+}} measured=3 native=4 verdict=gains gain=18{{[0-9][0-9][0-9]$}}
 
 // It cannot gain on any path, so it is not even loaded.
 // CHECK-NEXT: single
-// CHECK-NEXT: cosy: prog.c:40: executor=native runs=100 native=100 verdict=loses gain=-370{{$}}
+// CHECK-NEXT: cosy: prog.c:40: executor=native runs=100 native=100 verdict=loses{{$}}
 
 // It loses for 500 entries, and is back within 1000 after that.
 // CHECK-NEXT: back
@@ -24,6 +27,9 @@
 // One run that loses continues in user mode, and in the kernel from time to time.
 // CHECK-NEXT: one
 // CHECK-NEXT: cosy: prog.c:30: executor=kernel runs=1 syscalls=10 entries={{[0-9]?[0-9]?[0-9]}} upcalls=100000{{$}}
+
+// Regions of programs: the verdict is that of the measurement, and the gain is within a quarter of it.
+// CHECK-COUNT-8: {{[a-z_]+ +native .* kernel .* saved .*: right$}}
 
 // With the kernel executor there is no verdict.
 // RUN: %vm sh -c 'COSY_EXECUTOR=kernel COSY_STATS=1 %t few 2>&1' | FileCheck --check-prefix=KERNEL %s
@@ -69,11 +75,13 @@ static void make_calls(uint64_t n)
 	uint64_t frame[4] = { n };
 	uint64_t sum = 0;
 
-	if (run(&calls, frame) == 0)
+	if (run(&calls, frame) == 0) {
 		sum = frame[1];
-	else
+	} else {
 		for (uint64_t i = 0; i < n; i++)
 			sum += (uint64_t)getpid();
+		left(&calls);
+	}
 	CHECK(sum == n * (uint64_t)getpid());
 }
 
@@ -86,6 +94,7 @@ static void make_parts(uint64_t n, uint64_t ups)
 			frame[2] += (uint64_t)getpid();
 		for (uint64_t i = 0; i < ups; i++)
 			add_one(frame);
+		left(&parts);
 	}
 	CHECK(frame[2] == n * (uint64_t)getpid() + ups);
 }
@@ -102,6 +111,7 @@ static void make_mixed(uint64_t n)
 			frame[3] += frame[2];
 			getpid();
 		}
+		left(&mixed);
 	}
 	CHECK(frame[0] == 0 && frame[1] == n && frame[2] == 2 * n &&
 	      frame[3] == n * (n + 1));
@@ -111,8 +121,10 @@ static void make_single(void)
 {
 	uint64_t frame[2];
 
-	if (run(&single, frame) != 0)
+	if (run(&single, frame) != 0) {
 		frame[0] = (uint64_t)getpid();
+		left(&single);
+	}
 	CHECK(frame[0] == (uint64_t)getpid());
 }
 

@@ -15,6 +15,8 @@
  *		}
  *	}
  *	the native code
+ *	if (region.mode == COSY_REGION_MEASURED)	// at each of its exits
+ *		cosy_region_left(&region);
  *
  * The frame has one word more than the compound has registers. The user-mode executor
  * runs on the frame itself, and keeps its constant 0 in that word. Up-calls do not
@@ -37,7 +39,7 @@
 extern "C" {
 #endif
 
-#define COSY_REGION_ABI 3
+#define COSY_REGION_ABI 4
 
 /**
  * cosy_thunk - native code of an up-call
@@ -118,7 +120,9 @@ struct cosy_library {
 };
 
 /* The mode of a region that must not run natively, until libcosy sets it. */
-#define COSY_REGION_DECIDE 2
+#define COSY_REGION_DECIDE 3
+/* The mode of a region whose native code is measured now. */
+#define COSY_REGION_MEASURED 2
 
 /* Flags of a region. ASYNC: a part of a COSY_ASYNC function; only cosy_task_region() runs it. */
 #define COSY_REGION_ASYNC	(1u << 0)
@@ -126,12 +130,19 @@ struct cosy_library {
 #define COSY_REGION_SINGLE_CALLS	(1u << 1)
 /* LOSES: a part whose compound costs more for each request than it saves. */
 #define COSY_REGION_LOSES	(1u << 2)
+/*
+ * The other bits are the number of earlier regions of the same line in the translation unit: a
+ * region becomes several compounds if it contains native code, or is in a function that was copied.
+ */
+#define COSY_REGION_NUMBER_SHIFT	16
+#define COSY_REGION_MAX_NUMBER		0xffffu
 
 /**
  * struct cosy_region - one region of a translation unit
  * @abi:      COSY_REGION_ABI
  * @mode:     0: run the native code. Anything else: call cosy_region_run().
- *	      0 or COSY_REGION_DECIDE at first; then written by libcosy, relaxed
+ *	      0 or COSY_REGION_DECIDE at first; then written by libcosy, relaxed.
+ *	      COSY_REGION_MEASURED: call cosy_region_left() after the native code
  * @image:    the compound, 8-byte aligned
  * @size:     its size in bytes
  * @nregs:    registers; the frame has nregs + 1 words
@@ -226,6 +237,15 @@ void cosy_functions_remove(struct cosy_function *functions, size_t count);
  * the native code. Thread-safe, async-signal-safe; up-calls may longjmp out.
  */
 int64_t cosy_region_run(struct cosy_region *region, uint64_t *frame);
+
+/**
+ * cosy_region_left() - the native code of a region ends, and is measured
+ * @region: the region
+ *
+ * Called by generated code if the region's mode is COSY_REGION_MEASURED. Thread-safe,
+ * async-signal-safe.
+ */
+void cosy_region_left(struct cosy_region *region);
 
 /**
  * cosy_thread_id() - get the number of the calling thread

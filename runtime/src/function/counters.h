@@ -33,6 +33,7 @@ struct cosy_counted {
  * @steps:    operations that were executed in user mode, because the kernel could not
  * @user:     runs in user mode, from the beginning or to the end
  * @native:   runs of the native code, because the region loses in the kernel
+ * @measured: runs in the kernel that were measured; the other counters omit what they did
  */
 struct cosy_counts {
 	struct cosy_counted counted;
@@ -44,6 +45,7 @@ struct cosy_counts {
 	uint64_t steps;
 	uint64_t user;
 	uint64_t native;
+	uint64_t measured;
 };
 
 /**

@@ -37,6 +37,70 @@ static void rest(struct cosy_region *region, struct cosy_reserved *reserved,
 				 __ATOMIC_RELAXED);
 }
 
+/*
+ * Continue after the first entry of a run without limits and counts: the common part of
+ * cosy_kernel_resume().
+ */
+static __attribute__((noinline)) int64_t
+resume_plain(struct cosy_region *region, uint64_t *frame, struct cosy_run *run,
+	     long ret)
+{
+	bool watched = cosy_reserved_of(region)->verdict.watched;
+
+	ret = make_upcalls(region, frame, run, ret,
+			   watched ? COSY_FIRST_UNWATCHED_UPCALLS : UINT32_MAX);
+	if (likely(entry_done(ret)))
+		return (uint32_t)ret;
+	return cosy_kernel_resume(region, frame, run,
+				  &(struct cosy_limiter){ 0 }, watched, false,
+				  ret);
+}
+
+/*
+ * Run a loaded region in the kernel, on the path that it takes later, and measure that. The run is
+ * not counted, because counting an entry takes the module 260 instructions.
+ */
+static int64_t measure_kernel(struct cosy_region *region, struct cosy_reserved *reserved,
+			      uint64_t *frame)
+{
+	uint64_t handle = __atomic_load_n(&region->handle, __ATOMIC_ACQUIRE);
+	struct cosy_suspended suspended;
+	struct cosy_run run;
+	uint64_t begin;
+	int64_t exit;
+	long ret;
+
+	if (!handle)
+		return cosy_kernel_run(region, reserved, frame, false);
+	cosy_count(reserved->counts, &reserved->counts->measured, 1);
+	begin = cosy_verdict_ticks();
+	prepare_run(&run, &suspended, handle - 1, frame, 0);
+	ret = enter(&run);
+	exit = likely(entry_done(ret)) ? (uint32_t)ret :
+					 resume_plain(region, frame, &run, ret);
+	if (exit >= 0)
+		cosy_verdict_kernel(&reserved->verdict, cosy_verdict_ticks() - begin);
+	return exit;
+}
+
+/* Measure the native code of a region until cosy_region_left(). */
+static int64_t measure_native(struct cosy_region *region, struct cosy_reserved *reserved)
+{
+	cosy_count(reserved->counts, &reserved->counts->native, 1);
+	__atomic_store_n(&region->mode, COSY_MODE_MEASURED, __ATOMIC_RELAXED);
+	cosy_verdict_native_begins(&reserved->verdict);
+	return -1;
+}
+
+COSY_EXPORT void cosy_region_left(struct cosy_region *region)
+{
+	uint32_t measured = COSY_MODE_MEASURED;
+
+	cosy_verdict_native_ends(&cosy_reserved_of(region)->verdict);
+	__atomic_compare_exchange_n(&region->mode, &measured, COSY_MODE_DECIDE, false,
+				    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+}
+
 /* Enter a region for which libcosy may choose the executor. */
 static int64_t choose(struct cosy_region *region, struct cosy_reserved *reserved,
 		      uint64_t *frame)
@@ -48,6 +112,10 @@ static int64_t choose(struct cosy_region *region, struct cosy_reserved *reserved
 		return cosy_kernel_run(region, reserved, frame, false);
 	case COSY_CHOICE_WATCH:
 		return cosy_kernel_run(region, reserved, frame, true);
+	case COSY_CHOICE_MEASURE_KERNEL:
+		return measure_kernel(region, reserved, frame);
+	case COSY_CHOICE_MEASURE_NATIVE:
+		return measure_native(region, reserved);
 	case COSY_CHOICE_REST:
 		rest(region, reserved, entries);
 		break;
@@ -122,25 +190,6 @@ static __attribute__((noinline)) int64_t run_unloaded(struct cosy_region *region
 						      uint64_t *frame)
 {
 	return rests(region) ? -1 : decide(region, frame);
-}
-
-/*
- * Continue after the first entry of a run without limits and counts: the common part of
- * cosy_kernel_resume().
- */
-static __attribute__((noinline)) int64_t
-resume_plain(struct cosy_region *region, uint64_t *frame, struct cosy_run *run,
-	     long ret)
-{
-	bool watched = cosy_reserved_of(region)->verdict.watched;
-
-	ret = make_upcalls(region, frame, run, ret,
-			   watched ? COSY_FIRST_UNWATCHED_UPCALLS : UINT32_MAX);
-	if (likely(entry_done(ret)))
-		return (uint32_t)ret;
-	return cosy_kernel_resume(region, frame, run,
-				  &(struct cosy_limiter){ 0 }, watched, false,
-				  ret);
 }
 
 COSY_EXPORT int64_t cosy_region_run(struct cosy_region *region, uint64_t *frame)

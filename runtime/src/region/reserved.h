@@ -23,6 +23,7 @@
 enum cosy_mode {
 	COSY_MODE_NATIVE,	/* runs natively */
 	COSY_MODE_LOADED,	/* the fast path: it is loaded, and its runs are not counted */
+	COSY_MODE_MEASURED = COSY_REGION_MEASURED, /* like DECIDE; a native run is measured */
 	COSY_MODE_DECIDE = COSY_REGION_DECIDE,	/* cosy_region_run() chooses the executor */
 	COSY_MODE_REST,	/* this and greater values: runs natively for mode - DECIDE entries */
 };

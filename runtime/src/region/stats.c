@@ -24,11 +24,13 @@ void cosy_stats_print(const void *data)
 	const struct cosy_region *region = data;
 	const struct cosy_reserved *reserved = cosy_reserved_of(region);
 	const struct cosy_counts *counts = reserved ? reserved->counts : NULL;
-	struct cosy_number line, runs, syscalls, entries, upcalls, steps, rests,
-		gained;
-	uint64_t ups, stepped, user, entered, native;
+	uint32_t number = region->flags >> COSY_REGION_NUMBER_SHIFT;
+	struct cosy_number line, place, runs, syscalls, entries, upcalls, steps, rests,
+		apart, gained;
+	uint64_t ups, stepped, user, entered, native, measured;
 	const char *executor = "native";
 	uint32_t opinion;
+	bool is_known;
 	int64_t gain;
 
 	if (!counts || !cosy_counts_are_current(counts) ||
@@ -39,8 +41,11 @@ void cosy_stats_print(const void *data)
 	user = get(&counts->user);
 	entered = get(&counts->entries);
 	native = get(&counts->native);
+	measured = get(&counts->measured);
 	opinion = __atomic_load_n(&reserved->verdict.opinion, __ATOMIC_RELAXED);
-	gain = __atomic_load_n(&reserved->verdict.average, __ATOMIC_RELAXED);
+	gain = __atomic_load_n(&reserved->verdict.gain, __ATOMIC_RELAXED);
+	is_known = opinion && __atomic_load_n(&reserved->verdict.is_known,
+					      __ATOMIC_RELAXED);
 	if (opinion == COSY_OPINION_LOSES)
 		executor = "native";
 	else if (entered)
@@ -50,6 +55,7 @@ void cosy_stats_print(const void *data)
 	/* A compound of cosy_init() has a name, but no line. */
 	cosy_stats_line(region->file, region->line ? ":" : "",
 		region->line ? cosy_number(&line, region->line) : "",
+		number ? "#" : "", number ? cosy_number(&place, number + 1) : "",
 		": executor=", executor,
 		" runs=", cosy_number(&runs, get(&counts->runs)),
 		/* The native code counts nothing: 0 would say it did nothing. */
@@ -61,11 +67,13 @@ void cosy_stats_print(const void *data)
 		ups ? " upcalls=" : "", ups ? cosy_number(&upcalls, ups) : "",
 		stepped ? " steps=" : "",
 		stepped ? cosy_number(&steps, stepped) : "",
+		measured ? " measured=" : "",
+		measured ? cosy_number(&apart, measured) : "",
 		native ? " native=" : "",
 		native ? cosy_number(&rests, native) : "",
-		cosy_region_loses(region) ? " verdict=loses" :
-		opinion == COSY_OPINION_LOSES ? " verdict=loses gain=" :
-		opinion == COSY_OPINION_GAINS ? " verdict=gains gain=" : "",
-		opinion && gain < 0 ? "-" : "",
-		opinion ? cosy_number(&gained, magnitude(gain)) : "", NULL);
+		cosy_region_loses(region) ||
+		opinion == COSY_OPINION_LOSES ? " verdict=loses" :
+		opinion == COSY_OPINION_GAINS ? " verdict=gains" : "",
+		is_known ? " gain=" : "", is_known && gain < 0 ? "-" : "",
+		is_known ? cosy_number(&gained, magnitude(gain)) : "", NULL);
 }

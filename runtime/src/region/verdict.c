@@ -19,12 +19,28 @@
  * what this number of runs with several path calls saves.
  */
 #define FIRST_RUNS	8
-/* The number of runs for a first verdict: the loops of a single run may be short. */
-#define RUNS		8
-/* The number of runs without an end, because they were left by longjmp(). */
-#define LOST_RUNS	64
-/* A loss that is large enough for a verdict without further runs: 16 up-calls. */
+/* A loss by the costs that is large enough without measuring: 16 up-calls. */
 #define LARGE_LOSS	(16 * COSY_COST_UPCALL)
+/*
+ * The first steps are watched, in the kernel, because many regions are entered only a few times.
+ * One native run is not measured, as it may resolve symbols. The other steps are measured.
+ */
+#define STEP_NATIVE	3
+#define STEP_MEASURED	4
+/* Without a verdict after this number of steps, runs do not end: they are left by longjmp(). */
+#define LOST_STEPS	96
+/* The number of runs of each kind for a first verdict, and after a loss. */
+#define FEW_RUNS	3
+#define RUNS_AFTER_LOSS	2
+/* With more runs of each kind, smaller differences are seen; with the last number, all are. */
+#define SEVERAL_RUNS	8
+/*
+ * Ticks that a native run is measured too long: the way from the beginning of the measuring to the
+ * native code is longer than that which a run in the kernel takes outside of its measuring.
+ */
+#define NATIVE_EXCESS	50
+/* The error of a difference of two times, e.g. by the unknown part of NATIVE_EXCESS. */
+#define TICKS_ERROR	30
 /*
  * The number of entries that a region runs natively after a loss. Doubled after each loss, so
  * that the loss of the runs between them is soon below 1 %.
@@ -32,12 +48,12 @@
 #define FIRST_REST	256
 #define LAST_REST	(1u << 20)
 /*
- * Counting an entry takes 20 instructions, which is more than 1 % of a run that makes fewer
- * calls than this. Such a region is not tried again after its third loss, within the first
- * thousand entries.
+ * Counting an entry takes 20 instructions, which is more than 1 % of a run that is shorter than
+ * this. Such a region is not tried again after its third loss, within the first thousand
+ * entries.
  */
-#define FEW_CALLS	8
-#define LAST_SMALL_REST	(FIRST_REST * 2)
+#define SHORT_RUN	2000
+#define LAST_SHORT_REST	(FIRST_REST * 2)
 
 #define NARGS_SIZE	(COSY_MAX_ARGS + 1)
 
@@ -134,7 +150,6 @@ void cosy_verdict_init(struct cosy_verdict *verdict, const void *image,
 	if (verdict->call_saves || verdict->run_saves >= COSY_COST_ENTRY)
 		return;
 	verdict->final = true;
-	verdict->average = (int64_t)verdict->run_saves - COSY_COST_ENTRY;
 	verdict->opinion = COSY_OPINION_LOSES;
 }
 
@@ -161,15 +176,20 @@ static void set(uint32_t *word, uint32_t value)
 void cosy_verdict_add(struct cosy_verdict *verdict,
 		      const struct cosy_sample *sample)
 {
-	__atomic_fetch_add(&verdict->gain, cosy_verdict_gain(verdict, sample),
-			   __ATOMIC_RELAXED);
-	__atomic_fetch_add(&verdict->calls, sample->calls, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&verdict->ended, 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&verdict->estimate, cosy_verdict_gain(verdict, sample),
+			 __ATOMIC_RELAXED);
+}
+
+static void forget_times(struct cosy_verdict *verdict)
+{
+	set(&verdict->kernel.count, 0);
+	set(&verdict->native.count, 0);
 }
 
 void cosy_verdict_doubt(struct cosy_verdict *verdict)
 {
-	set(&verdict->begun, 0);
+	forget_times(verdict);
+	set(&verdict->step, 0);
 	set(&verdict->opinion, COSY_OPINION_NONE);
 }
 
@@ -178,33 +198,176 @@ void cosy_verdict_rest(struct cosy_verdict *verdict, uint32_t entries)
 	set(&verdict->left, entries);
 }
 
-/* Return true if the counts suffice for a verdict. */
-static bool is_enough(const struct cosy_verdict *verdict, uint32_t begun)
+static void add_time(struct cosy_times *times, uint64_t ticks)
 {
-	if (begun >= LOST_RUNS)
-		return true;
-	if (!get(&verdict->ended))
-		return false;
-	return begun >= (get(&verdict->rest) ? 1 : RUNS) ||
-	       __atomic_load_n(&verdict->gain, __ATOMIC_RELAXED) < -LARGE_LOSS;
+	uint32_t i = __atomic_fetch_add(&times->count, 1, __ATOMIC_RELAXED);
+
+	/* The counters of two processors may differ. */
+	if ((int64_t)ticks < 0)
+		ticks = 0;
+	if (i < COSY_VERDICT_SAMPLES)
+		__atomic_store_n(&times->ticks[i], ticks, __ATOMIC_RELAXED);
 }
 
-/* Return true if runs make few calls. A call that can save more takes longer natively. */
-static bool is_small(const struct cosy_verdict *verdict, uint64_t calls,
-		     uint32_t runs)
+void cosy_verdict_kernel(struct cosy_verdict *verdict, uint64_t ticks)
 {
-	return calls * verdict->call_saves +
-		       (uint64_t)runs * verdict->run_saves <
-	       (uint64_t)runs * FEW_CALLS * COSY_CALL_SAVES;
+	add_time(&verdict->kernel, ticks);
 }
 
-static enum cosy_choice choose_loss(struct cosy_verdict *verdict, bool small,
-				    uint32_t *rest)
+static uintptr_t this_thread(void)
+{
+	return (uintptr_t)__builtin_thread_pointer();
+}
+
+/* Return true if the native run of this thread is being measured. */
+static bool is_measured(const struct cosy_verdict *verdict)
+{
+	return __atomic_load_n(&verdict->measured, __ATOMIC_RELAXED) == this_thread();
+}
+
+void cosy_verdict_native_begins(struct cosy_verdict *verdict)
+{
+	uintptr_t none = 0;
+
+	if (__atomic_compare_exchange_n(&verdict->measured, &none, this_thread(), false,
+					__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		verdict->begin = cosy_verdict_ticks();
+}
+
+static void stop_measuring(struct cosy_verdict *verdict)
+{
+	__atomic_store_n(&verdict->measured, 0, __ATOMIC_RELAXED);
+}
+
+void cosy_verdict_native_ends(struct cosy_verdict *verdict)
+{
+	uint64_t now = cosy_verdict_ticks();
+
+	if (!is_measured(verdict))
+		return;
+	add_time(&verdict->native, now - verdict->begin);
+	stop_measuring(verdict);
+}
+
+/* Copy the times to @sorted in ascending order. Return their number. */
+static uint32_t sort_times(const struct cosy_times *times, uint64_t *sorted)
+{
+	uint32_t count = get(&times->count);
+
+	if (count > COSY_VERDICT_SAMPLES)
+		count = COSY_VERDICT_SAMPLES;
+	for (uint32_t i = 0; i < count; i++) {
+		uint64_t ticks = __atomic_load_n(&times->ticks[i], __ATOMIC_RELAXED);
+		uint32_t at = i;
+
+		for (; at && sorted[at - 1] > ticks; at--)
+			sorted[at] = sorted[at - 1];
+		sorted[at] = ticks;
+	}
+	return count;
+}
+
+static int64_t median(const uint64_t *sorted, uint32_t count)
+{
+	return (int64_t)((sorted[(count - 1) / 2] + sorted[count / 2]) / 2);
+}
+
+/* The difference of the least and the greatest time; of many, without the greatest one. */
+static int64_t spread(const uint64_t *sorted, uint32_t count)
+{
+	return (int64_t)(sorted[count - (count > FEW_RUNS ? 2 : 1)] - sorted[0]);
+}
+
+/**
+ * struct comparison - of the times in the kernel and the native ones
+ * @count:  number of runs of the kind that has fewer
+ * @native: median of the native times
+ * @gain:   by how much that of the times in the kernel is less
+ * @faster: of 100 pairs of a run in the kernel and a native one, the number of those in
+ *	    which the former took less time
+ * @spread: sum of the spreads of both kinds
+ */
+struct comparison {
+	uint32_t count;
+	int64_t native;
+	int64_t gain;
+	uint32_t faster;
+	int64_t spread;
+};
+
+static struct comparison compare(const struct cosy_verdict *verdict)
+{
+	uint64_t kernel[COSY_VERDICT_SAMPLES], native[COSY_VERDICT_SAMPLES];
+	uint32_t nkernel = sort_times(&verdict->kernel, kernel);
+	uint32_t nnative = sort_times(&verdict->native, native);
+	struct comparison found = { .count = nkernel < nnative ? nkernel : nnative };
+	uint32_t faster = 0;
+
+	if (!found.count)
+		return found;
+	for (uint32_t i = 0; i < nkernel; i++) {
+		for (uint32_t j = 0; j < nnative; j++)
+			faster += kernel[i] + NATIVE_EXCESS < native[j];
+	}
+	found.faster = faster * 100 / (nkernel * nnative);
+	found.native = median(native, nnative) - NATIVE_EXCESS;
+	found.gain = found.native - median(kernel, nkernel);
+	found.spread = spread(kernel, nkernel) + spread(native, nnative);
+	return found;
+}
+
+/*
+ * Return what the comparison shows: GAINS, LOSES, or NONE if more runs are needed. Of few runs, each
+ * in the kernel has to differ from each native one in the same direction, by much.
+ */
+static enum cosy_opinion judge(const struct comparison *found)
+{
+	uint32_t least = found->count >= COSY_VERDICT_SAMPLES ? 0 :
+			 found->count >= SEVERAL_RUNS	      ? 75 : 100;
+	int64_t much = least == 100 ? found->native / 16 : 0;
+
+	if (found->count < FEW_RUNS)
+		return COSY_OPINION_NONE;
+	if (found->gain > much && found->faster >= least)
+		return COSY_OPINION_GAINS;
+	if (found->gain <= -much && found->faster <= 100 - least)
+		return COSY_OPINION_LOSES;
+	return COSY_OPINION_NONE;
+}
+
+/* Note the measured gain. If times vary much, or it is a small part of them, it is not precise. */
+static void note_gain(struct cosy_verdict *verdict, const struct comparison *found)
+{
+	int64_t size = found->gain < 0 ? -found->gain : found->gain;
+
+	__atomic_store_n(&verdict->gain, found->gain, __ATOMIC_RELAXED);
+	__atomic_store_n(&verdict->is_known,
+			 found->count && size >= 4 * TICKS_ERROR &&
+				 size * 50 >= found->native && 2 * found->spread <= size,
+			 __ATOMIC_RELAXED);
+}
+
+static enum cosy_choice choose_gain(struct cosy_verdict *verdict,
+				    const struct comparison *found)
+{
+	note_gain(verdict, found);
+	set(&verdict->rest, 0);
+	set(&verdict->opinion, COSY_OPINION_GAINS);
+	return COSY_CHOICE_KERNEL;
+}
+
+static enum cosy_choice choose_loss(struct cosy_verdict *verdict,
+				    const struct comparison *found, uint32_t *rest)
 {
 	uint32_t last = get(&verdict->rest);
 
+	/* The first measurement has more runs than those after it. */
+	if (!last || !verdict->is_known)
+		note_gain(verdict, found);
 	set(&verdict->opinion, COSY_OPINION_LOSES);
-	if (small && last >= LAST_SMALL_REST) {
+	forget_times(verdict);
+	set(&verdict->step, STEP_MEASURED);
+	if (found->count && found->native < SHORT_RUN && last >= LAST_SHORT_REST) {
 		__atomic_store_n(&verdict->final, true, __ATOMIC_RELAXED);
 		return COSY_CHOICE_NATIVE;
 	}
@@ -213,13 +376,58 @@ static enum cosy_choice choose_loss(struct cosy_verdict *verdict, bool small,
 	return COSY_CHOICE_REST;
 }
 
+/*
+ * Return the kind of run that is measured at @step. The order is that of Thue and Morse, so that a
+ * program whose entries differ in turn does not always do the same in runs of one kind.
+ */
+static enum cosy_choice kind_of_step(uint32_t step)
+{
+	return __builtin_parity(step) ? COSY_CHOICE_MEASURE_NATIVE :
+					COSY_CHOICE_MEASURE_KERNEL;
+}
+
+/* Choose at a step, by the runs until now. */
+static enum cosy_choice choose_step(struct cosy_verdict *verdict, uint32_t step,
+				    uint32_t *rest)
+{
+	int64_t estimate = __atomic_load_n(&verdict->estimate, __ATOMIC_RELAXED);
+	const struct comparison unknown = { 0 };
+	struct comparison found;
+
+	if (step && step <= STEP_NATIVE && estimate < -LARGE_LOSS)
+		return choose_loss(verdict, &unknown, rest);
+	if (step < STEP_NATIVE)
+		return COSY_CHOICE_WATCH;
+	if (step == STEP_NATIVE) {
+		*rest = 0;
+		return COSY_CHOICE_REST;
+	}
+	found = compare(verdict);
+	/* After a loss, the same result needs fewer runs. */
+	if (get(&verdict->rest) && found.count == RUNS_AFTER_LOSS && found.gain <= 0)
+		return choose_loss(verdict, &found, rest);
+	switch (judge(&found)) {
+	case COSY_OPINION_GAINS:
+		return choose_gain(verdict, &found);
+	case COSY_OPINION_LOSES:
+		return choose_loss(verdict, &found, rest);
+	default:
+		break;
+	}
+	if (step < LOST_STEPS)
+		return kind_of_step(step);
+	return estimate < 0 ? choose_loss(verdict, &unknown, rest) :
+			      choose_gain(verdict, &unknown);
+}
+
 enum cosy_choice cosy_verdict_choose(struct cosy_verdict *verdict,
 				     uint32_t *rest)
 {
-	uint32_t begun, ended, left = get(&verdict->left);
-	uint64_t calls;
-	int64_t gain;
+	uint32_t left = get(&verdict->left), step;
 
+	/* Its run was left by longjmp(), or it enters the region again. */
+	if (is_measured(verdict))
+		stop_measuring(verdict);
 	if (get(&verdict->opinion) == COSY_OPINION_GAINS)
 		return COSY_CHOICE_KERNEL;
 	if (left) {
@@ -233,23 +441,6 @@ enum cosy_choice cosy_verdict_choose(struct cosy_verdict *verdict,
 		*rest = FIRST_RUNS - 1;
 		return COSY_CHOICE_REST;
 	}
-	begun = __atomic_fetch_add(&verdict->begun, 1, __ATOMIC_RELAXED);
-	if (!is_enough(verdict, begun))
-		return COSY_CHOICE_WATCH;
-	ended = __atomic_exchange_n(&verdict->ended, 0, __ATOMIC_RELAXED);
-	gain = __atomic_exchange_n(&verdict->gain, 0, __ATOMIC_RELAXED);
-	calls = __atomic_exchange_n(&verdict->calls, 0, __ATOMIC_RELAXED);
-	set(&verdict->begun, 0);
-	if (ended)
-		__atomic_store_n(&verdict->average, gain / (int64_t)ended,
-				 __ATOMIC_RELAXED);
-	if (gain < 0)
-		return choose_loss(verdict, is_small(verdict, calls, ended), rest);
-	/* After a loss, one run is not enough for a gain. */
-	if (get(&verdict->rest) && begun < RUNS) {
-		set(&verdict->rest, 0);
-		return COSY_CHOICE_WATCH;
-	}
-	set(&verdict->opinion, COSY_OPINION_GAINS);
-	return COSY_CHOICE_KERNEL;
+	step = __atomic_fetch_add(&verdict->step, 1, __ATOMIC_RELAXED);
+	return choose_step(verdict, step, rest);
 }

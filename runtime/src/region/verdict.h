@@ -2,13 +2,11 @@
 /*
  * verdict.h - COSY_EXECUTOR=auto: decides whether a region gains in the kernel.
  *
- * The first runs of a region are watched: the module and libcosy count what they do, and the
- * figures of <cosy/costs.h> give the instructions saved. A region that loses runs natively for a
- * number of entries, then one run is watched again. A region that gains is not watched any more,
- * except in runs that leave the kernel.
- *
- * A region runs natively only if it loses even by an upper bound: each call in a loop counts like
- * the call in a loop of that region that saves most.
+ * The figures of <cosy/costs.h> decide only what is tried first. Then entries run in the kernel and
+ * natively in turn, and their times are compared, in ticks of the time-stamp counter. The native
+ * code makes its calls through the module one at a time, so the compound is compared with what
+ * runs in its place. A region that loses runs natively for a number of entries, then it is measured
+ * again. A region that gains is not measured any more, except in runs that leave the kernel.
  */
 #ifndef COSY_VERDICT_H
 #define COSY_VERDICT_H
@@ -20,15 +18,30 @@
 enum cosy_choice {
 	COSY_CHOICE_KERNEL,	/* in the kernel */
 	COSY_CHOICE_WATCH,	/* in the kernel, and it is watched */
+	COSY_CHOICE_MEASURE_KERNEL, /* in the kernel, and it is measured */
+	COSY_CHOICE_MEASURE_NATIVE, /* natively, and it is measured */
 	COSY_CHOICE_REST,	/* natively, like the given number of entries after it */
 	COSY_CHOICE_NATIVE,	/* natively, like all later ones if the verdict is final */
 };
 
 /** enum cosy_opinion - the last verdict about a region */
 enum cosy_opinion {
-	COSY_OPINION_NONE,	/* none yet, because too few runs were watched */
+	COSY_OPINION_NONE,	/* none yet, because too few runs were measured */
 	COSY_OPINION_GAINS,
 	COSY_OPINION_LOSES,
+};
+
+/* The maximum number of measured runs of a kind. */
+#define COSY_VERDICT_SAMPLES	16
+
+/**
+ * struct cosy_times - how long runs of one kind took
+ * @count: number of runs that were measured; may exceed COSY_VERDICT_SAMPLES
+ * @ticks: the times of the first ones
+ */
+struct cosy_times {
+	uint32_t count;
+	uint64_t ticks[COSY_VERDICT_SAMPLES];
 };
 
 /**
@@ -36,16 +49,19 @@ enum cosy_opinion {
  * @watched:  libcosy chooses the executor; false if it is given
  * @final:    the region loses, and is not tried again
  * @put_off:  the first runs of a region without a loop have been postponed
+ * @is_known: @gain was measured, and is precise enough to be printed
  * @call_saves: maximum of the instructions that one call in a loop saves
  * @run_saves: maximum of the instructions that all calls outside of loops save in a run
  * @opinion:  the last verdict, enum cosy_opinion
- * @begun:    number of runs that were watched since the last verdict
- * @ended:    number of these runs that have ended
- * @calls:    number of system calls in the runs that have ended
- * @gain:     maximum of the instructions that these runs have saved; negative if they lost
+ * @step:     number of entries since the measurement began
  * @rest:     number of entries that run natively after a loss; 0 before the first loss
  * @left:     number of these entries still to come, if cosy_verdict_rest() counts them
- * @average:  the gain of an average run at the last verdict, in instructions
+ * @estimate: maximum of the instructions that the last watched run has saved
+ * @kernel:   times of the runs in the kernel
+ * @native:   times of the native runs
+ * @measured: the thread whose native run is being measured, or 0
+ * @begin:    when this run began
+ * @gain:     ticks that a run saves; negative if it loses
  *
  * All members are 0 at first, and are accessed relaxed. Threads that change them at the same time
  * lose the counts of a run or two, which does no harm.
@@ -54,16 +70,19 @@ struct cosy_verdict {
 	bool watched;
 	bool final;
 	bool put_off;
+	bool is_known;
 	uint32_t call_saves;
 	uint32_t run_saves;
 	uint32_t opinion;
-	uint32_t begun;
-	uint32_t ended;
-	uint64_t calls;
-	int64_t gain;
+	uint32_t step;
 	uint32_t rest;
 	uint32_t left;
-	int64_t average;
+	int64_t estimate;
+	struct cosy_times kernel;
+	struct cosy_times native;
+	uintptr_t measured;
+	uint64_t begin;
+	int64_t gain;
 };
 
 /**
@@ -120,6 +139,38 @@ void cosy_verdict_rest(struct cosy_verdict *verdict, uint32_t entries);
  */
 void cosy_verdict_add(struct cosy_verdict *verdict,
 		      const struct cosy_sample *sample);
+
+/** cosy_verdict_ticks() - read the time-stamp counter */
+static inline uint64_t cosy_verdict_ticks(void)
+{
+	return __builtin_ia32_rdtsc();
+}
+
+/**
+ * cosy_verdict_kernel() - a run in the kernel was measured
+ * @verdict: the region's
+ * @ticks:   its time
+ *
+ * Thread-safe, async-signal-safe.
+ */
+void cosy_verdict_kernel(struct cosy_verdict *verdict, uint64_t ticks);
+
+/**
+ * cosy_verdict_native_begins() - a native run of this thread is measured from now on
+ * @verdict: the region's
+ *
+ * Nothing happens if the run of another thread is being measured. Thread-safe,
+ * async-signal-safe.
+ */
+void cosy_verdict_native_begins(struct cosy_verdict *verdict);
+
+/**
+ * cosy_verdict_native_ends() - a native run of this thread has ended
+ * @verdict: the region's
+ *
+ * Nothing happens if it is not being measured. Thread-safe, async-signal-safe.
+ */
+void cosy_verdict_native_ends(struct cosy_verdict *verdict);
 
 /**
  * cosy_verdict_gain() - return the maximum of the instructions that a sample has saved

@@ -57,6 +57,13 @@ static inline int64_t run(struct cosy_region *region, uint64_t *frame)
 	return -1;
 }
 
+/* After the native code. */
+static inline void left(struct cosy_region *region)
+{
+	if (__atomic_load_n(&region->mode, __ATOMIC_RELAXED) == COSY_REGION_MEASURED)
+		cosy_region_left(region);
+}
+
 #define CHECK(condition)						\
 	do {								\
 		if (!(condition)) {					\

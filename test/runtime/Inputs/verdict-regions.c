@@ -1,0 +1,716 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * Regions as the documents advise to write them, and as they warn of: some gain, some lose. On a CPU
+ * that counts instructions, the verdict on each is compared with what it saves.
+ *
+ * usage: verdict-regions PLAIN [NAME...]	compare: PLAIN is this program, compiled with -DPLAIN and
+ *						-fcosy-auto, which runs instead of the regions
+ *	  verdict-regions --run NAME		run a region; print the ticks of an entry
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <x86intrin.h>
+#ifdef PLAIN
+#define COSY_START do {} while (0)
+#define COSY_END do {} while (0)
+#else
+#include <cosy.h>
+#endif
+
+#define TREE		"/tmp/verdict-regions"
+#define ENTRIES		120
+#define WARM_UP		120
+
+static int record_fd, big_fd, pipes[2], sockets[2];
+static char names[100][64], buf[65536];
+static unsigned long sum;
+
+/* User code of another file, which runs as an up-call. */
+extern __attribute__((noinline, weak)) unsigned long hash(const char *bytes, long n)
+{
+	unsigned long h = 5381;
+
+	for (long i = 0; i < n; i++)
+		h = h * 33 + (unsigned char)bytes[i];
+	return h;
+}
+
+static const char *name_of(int i)
+{
+	return names[i % 100];
+}
+
+static void one_stat(int i)
+{
+	const char *name = name_of(i);
+	struct stat st;
+
+	COSY_START;
+	sum += stat(name, &st) == 0;
+	COSY_END;
+}
+
+static void sixteen_stats(int i)
+{
+	struct stat st;
+
+	COSY_START;
+	for (int k = 0; k < 16; k++)
+		sum += stat(names[k], &st) == 0 ? st.st_size : 0;
+	COSY_END;
+	(void)i;
+}
+
+static void stats_and_random(int i)
+{
+	struct stat st;
+
+	COSY_START;
+	for (int k = 0; k < 16; k++) {
+		sum += lstat(names[k], &st) == 0;
+		sum += random();
+	}
+	COSY_END;
+	(void)i;
+}
+
+static void stats_of_missing(int i)
+{
+	struct stat st;
+
+	COSY_START;
+	for (int k = 0; k < 8; k++)
+		sum += stat(TREE "/missing", &st) == 0;
+	COSY_END;
+	(void)i;
+}
+
+static void small_file(int i)
+{
+	const char *name = name_of(i);
+	int fd;
+
+	COSY_START;
+	fd = open(name, O_RDONLY);
+	if (fd >= 0) {
+		sum += read(fd, buf, 4096);
+		close(fd);
+	}
+	COSY_END;
+}
+
+static void small_file_with_status(int i)
+{
+	const char *name = name_of(i);
+	struct stat st;
+	int fd;
+
+	COSY_START;
+	fd = open(name, O_RDONLY);
+	if (fd >= 0) {
+		if (fstat(fd, &st) == 0)
+			sum += read(fd, buf, st.st_size);
+		close(fd);
+	}
+	COSY_END;
+}
+
+/* The natural first region of a deduplicator. */
+static void hashed_file(int i)
+{
+	const char *name = name_of(i);
+	long n;
+	int fd;
+
+	COSY_START;
+	fd = open(name, O_RDONLY);
+	if (fd >= 0) {
+		while ((n = read(fd, buf, sizeof(buf))) > 0)
+			sum += hash(buf, n);
+		close(fd);
+	}
+	COSY_END;
+}
+
+/* The same with the hash after the region. */
+static void file_hashed_later(int i)
+{
+	const char *name = name_of(i);
+	long n = 0;
+	int fd;
+
+	COSY_START;
+	fd = open(name, O_RDONLY);
+	if (fd >= 0) {
+		n = read(fd, buf, sizeof(buf));
+		close(fd);
+	}
+	COSY_END;
+	if (n > 0)
+		sum += hash(buf, n);
+}
+
+static void ten_files(int i)
+{
+	COSY_START;
+	for (int k = 0; k < 10; k++) {
+		int fd = open(names[k], O_RDONLY);
+
+		if (fd < 0)
+			break;
+		sum += read(fd, buf, 4096);
+		close(fd);
+	}
+	COSY_END;
+	(void)i;
+}
+
+static void large_file(int i)
+{
+	long n;
+	int fd;
+
+	COSY_START;
+	fd = open(TREE "/big", O_RDONLY);
+	if (fd >= 0) {
+		while ((n = read(fd, buf, 4096)) > 0)
+			sum += n;
+		close(fd);
+	}
+	COSY_END;
+	(void)i;
+}
+
+static void one_getpid(int i)
+{
+	COSY_START;
+	sum += getpid();
+	COSY_END;
+	(void)i;
+}
+
+static void two_getpids(int i)
+{
+	COSY_START;
+	sum += getpid();
+	sum += getpid();
+	COSY_END;
+	(void)i;
+}
+
+static void twenty_getppids(int i)
+{
+	COSY_START;
+	for (int k = 0; k < 20; k++)
+		sum += getppid();
+	COSY_END;
+	(void)i;
+}
+
+static int lock(short type, off_t at)
+{
+	struct flock fl = { .l_type = type, .l_whence = SEEK_SET, .l_start = at, .l_len = 64 };
+
+	return fcntl(record_fd, F_SETLKW, &fl);
+}
+
+static void record_locks(int i)
+{
+	off_t at = i % 64 * 64;
+
+	COSY_START;
+	if (lock(F_WRLCK, at) == 0)
+		lock(F_UNLCK, at);
+	COSY_END;
+}
+
+static void record_update(int i)
+{
+	off_t at = i % 64 * 64;
+	char s[64];
+
+	COSY_START;
+	if (lseek(record_fd, at, SEEK_SET) >= 0 && read(record_fd, s, sizeof(s)) >= 0) {
+		s[0]++;
+		if (lseek(record_fd, at, SEEK_SET) >= 0)
+			sum += write(record_fd, s, sizeof(s));
+	}
+	COSY_END;
+}
+
+static void locked_record_update(int i)
+{
+	off_t at = i % 64 * 64;
+	char s[64];
+
+	COSY_START;
+	if (lock(F_WRLCK, at) == 0) {
+		if (lseek(record_fd, at, SEEK_SET) >= 0 && read(record_fd, s, sizeof(s)) >= 0) {
+			s[0]++;
+			if (lseek(record_fd, at, SEEK_SET) >= 0)
+				sum += write(record_fd, s, sizeof(s));
+		}
+		lock(F_UNLCK, at);
+	}
+	COSY_END;
+}
+
+static void one_pread(int i)
+{
+	off_t at = i % 64 * 64;
+
+	COSY_START;
+	sum += pread(record_fd, buf, 64, at);
+	COSY_END;
+}
+
+static void sixteen_preads(int i)
+{
+	COSY_START;
+	for (int k = 0; k < 16; k++)
+		sum += pread(record_fd, buf, 64, k * 64);
+	COSY_END;
+	(void)i;
+}
+
+static void eight_pwrites(int i)
+{
+	COSY_START;
+	for (int k = 0; k < 8; k++)
+		sum += pwrite(record_fd, buf, 64, k * 64);
+	COSY_END;
+	(void)i;
+}
+
+static void readdir_and_status(int i)
+{
+	struct dirent *entry;
+	struct stat st;
+	DIR *dir = opendir(TREE "/dir");
+
+	if (!dir)
+		return;
+	COSY_START;
+	while ((entry = readdir(dir)))
+		sum += fstatat(dirfd(dir), entry->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+	COSY_END;
+	closedir(dir);
+	(void)i;
+}
+
+struct dirent64_of_kernel {
+	uint64_t ino, off;
+	unsigned short reclen;
+	unsigned char type;
+	char name[];
+};
+
+static void getdents_and_status(int i)
+{
+	long n;
+	int fd;
+
+	COSY_START;
+	fd = open(TREE "/dir", O_RDONLY | O_DIRECTORY);
+	while ((n = syscall(SYS_getdents64, fd, buf, 4096)) > 0) {
+		for (long at = 0; at < n;) {
+			struct dirent64_of_kernel *entry = (void *)(buf + at);
+			struct stat st;
+
+			sum += fstatat(fd, entry->name, &st, AT_SYMLINK_NOFOLLOW) == 0;
+			at += entry->reclen;
+		}
+	}
+	close(fd);
+	COSY_END;
+	(void)i;
+}
+
+static void create_and_remove(int i)
+{
+	COSY_START;
+	for (int k = 0; k < 4; k++) {
+		int fd = open(TREE "/new", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+		sum += write(fd, buf, 100);
+		close(fd);
+		unlink(TREE "/new");
+	}
+	COSY_END;
+	(void)i;
+}
+
+static void rename_twice(int i)
+{
+	COSY_START;
+	sum += rename(TREE "/renamed", TREE "/other");
+	sum += rename(TREE "/other", TREE "/renamed");
+	COSY_END;
+	(void)i;
+}
+
+static void make_directory(int i)
+{
+	COSY_START;
+	sum += mkdir(TREE "/made", 0700);
+	sum += rmdir(TREE "/made");
+	COSY_END;
+	(void)i;
+}
+
+static void links(int i)
+{
+	COSY_START;
+	for (int k = 0; k < 4; k++) {
+		sum += symlink("somewhere", TREE "/link");
+		sum += readlink(TREE "/link", buf, 100);
+		sum += unlink(TREE "/link");
+	}
+	COSY_END;
+	(void)i;
+}
+
+static void eight_readlinks(int i)
+{
+	COSY_START;
+	for (int k = 0; k < 8; k++)
+		sum += readlink(TREE "/a-link", buf, 100);
+	COSY_END;
+	(void)i;
+}
+
+static void eight_accesses(int i)
+{
+	COSY_START;
+	for (int k = 0; k < 8; k++)
+		sum += access(names[k], R_OK);
+	COSY_END;
+	(void)i;
+}
+
+static void failing_opens(int i)
+{
+	COSY_START;
+	for (int k = 0; k < 4; k++)
+		sum += open(TREE "/missing", O_RDONLY);
+	COSY_END;
+	(void)i;
+}
+
+static void pipe_round_trips(int i)
+{
+	COSY_START;
+	for (int k = 0; k < 4; k++) {
+		sum += write(pipes[1], buf, 64);
+		sum += read(pipes[0], buf, 64);
+	}
+	COSY_END;
+	(void)i;
+}
+
+static void socket_round_trip(int i)
+{
+	COSY_START;
+	sum += send(sockets[0], buf, 64, 0);
+	sum += recv(sockets[1], buf, 64, 0);
+	COSY_END;
+	(void)i;
+}
+
+static void poll_and_read(int i)
+{
+	struct pollfd fd = { .fd = pipes[0], .events = POLLIN };
+
+	COSY_START;
+	sum += write(pipes[1], buf, 64);
+	if (poll(&fd, 1, 0) == 1)
+		sum += read(pipes[0], buf, 64);
+	COSY_END;
+	(void)i;
+}
+
+/* Operations take eight times as long as native instructions. */
+static void checksum(int i)
+{
+	COSY_START;
+	long n = pread(big_fd, buf, 4096, 0);
+
+	for (long k = 0; k < n; k++)
+		sum = sum * 31 + (unsigned char)buf[k];
+	COSY_END;
+	(void)i;
+}
+
+static void short_checksums(int i)
+{
+	COSY_START;
+	for (int r = 0; r < 16; r++) {
+		long n = pread(big_fd, buf, 16, r * 64);
+
+		for (long k = 0; k < n; k++)
+			sum += (unsigned char)buf[k];
+	}
+	COSY_END;
+	(void)i;
+}
+
+static void descriptor_flags(int i)
+{
+	COSY_START;
+	for (int k = 0; k < 8; k++)
+		sum += fcntl(record_fd, F_GETFL);
+	COSY_END;
+	(void)i;
+}
+
+static void duplicates(int i)
+{
+	COSY_START;
+	for (int k = 0; k < 4; k++)
+		close(dup(record_fd));
+	COSY_END;
+	(void)i;
+}
+
+static void formatted_lines(int i)
+{
+	COSY_START;
+	for (int k = 0; k < 4; k++) {
+		int n = snprintf(buf, 100, "%d %d\n", i, k);
+
+		sum += pwrite(record_fd, buf, n, 0);
+	}
+	COSY_END;
+}
+
+static void allocated_status(int i)
+{
+	COSY_START;
+	for (int k = 0; k < 8; k++) {
+		struct stat *st = malloc(sizeof(*st));
+
+		sum += stat(names[k], st) == 0 ? st->st_size : 0;
+		free(st);
+	}
+	COSY_END;
+	(void)i;
+}
+
+static void directory_or_file(int i)
+{
+	const char *name = i % 2 ? TREE "/dir" : name_of(i);
+	struct stat st;
+
+	COSY_START;
+	if (stat(name, &st) == 0 && S_ISREG(st.st_mode)) {
+		int fd = open(name, O_RDONLY);
+
+		sum += read(fd, buf, 4096);
+		close(fd);
+	}
+	COSY_END;
+}
+
+static void touched_files(int i)
+{
+	COSY_START;
+	for (int k = 0; k < 4; k++)
+		sum += utimensat(AT_FDCWD, names[k], NULL, 0);
+	COSY_END;
+	(void)i;
+}
+
+static void copied_file(int i)
+{
+	int from, to;
+	long n;
+
+	COSY_START;
+	from = open(TREE "/big", O_RDONLY);
+	to = open(TREE "/copy", O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	while ((n = read(from, buf, 16384)) > 0)
+		sum += write(to, buf, n);
+	close(to);
+	close(from);
+	COSY_END;
+	(void)i;
+}
+
+static void gathered_write(int i)
+{
+	struct iovec parts[2] = { { buf, 32 }, { buf + 64, 32 } };
+
+	COSY_START;
+	for (int k = 0; k < 4; k++)
+		sum += pwritev(record_fd, parts, 2, 0);
+	COSY_END;
+	(void)i;
+}
+
+#define REGION(name) { #name, name }
+static const struct {
+	const char *name;
+	void (*run)(int i);
+} regions[] = {
+	REGION(hashed_file), REGION(record_locks), REGION(record_update),
+	REGION(locked_record_update), REGION(small_file), REGION(readdir_and_status),
+	REGION(one_getpid), REGION(sixteen_stats), REGION(one_stat),
+	REGION(stats_and_random), REGION(stats_of_missing), REGION(small_file_with_status),
+	REGION(file_hashed_later), REGION(ten_files), REGION(large_file), REGION(two_getpids),
+	REGION(twenty_getppids), REGION(one_pread), REGION(sixteen_preads),
+	REGION(eight_pwrites), REGION(getdents_and_status), REGION(create_and_remove),
+	REGION(rename_twice), REGION(make_directory), REGION(links), REGION(eight_readlinks),
+	REGION(eight_accesses), REGION(failing_opens), REGION(pipe_round_trips),
+	REGION(socket_round_trip), REGION(poll_and_read), REGION(checksum),
+	REGION(short_checksums), REGION(descriptor_flags), REGION(duplicates),
+	REGION(formatted_lines), REGION(allocated_status), REGION(directory_or_file),
+	REGION(touched_files), REGION(copied_file), REGION(gathered_write),
+};
+
+#define COUNT (sizeof(regions) / sizeof(*regions))
+
+static void fail(const char *what)
+{
+	perror(what);
+	exit(1);
+}
+
+static void write_file(const char *name, size_t size)
+{
+	int fd = open(name, O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+	if (fd < 0 || write(fd, buf, size) != (ssize_t)size || close(fd))
+		fail(name);
+}
+
+static void prepare(void)
+{
+	char name[100];
+
+	mkdir(TREE, 0700);
+	mkdir(TREE "/dir", 0700);
+	for (int i = 0; i < 100; i++) {
+		snprintf(names[i], sizeof(names[i]), TREE "/f%d", i);
+		if (access(names[i], F_OK))
+			write_file(names[i], 1000);
+		snprintf(name, sizeof(name), TREE "/dir/f%d", i);
+		if (access(name, F_OK))
+			write_file(name, 10);
+	}
+	write_file(TREE "/big", sizeof(buf));
+	write_file(TREE "/records", 4096);
+	write_file(TREE "/renamed", 1);
+	unlink(TREE "/a-link");
+	big_fd = open(TREE "/big", O_RDONLY);
+	record_fd = open(TREE "/records", O_RDWR);
+	if (big_fd < 0 || record_fd < 0 || symlink("somewhere", TREE "/a-link") ||
+	    pipe(pipes) || socketpair(AF_UNIX, SOCK_STREAM, 0, sockets))
+		fail(TREE);
+	/* Reads of a file that was just written update its access time. */
+	usleep(50000);
+}
+
+static int run(const char *name)
+{
+	unsigned long long begin;
+
+	for (size_t r = 0; r < COUNT; r++) {
+		if (strcmp(regions[r].name, name))
+			continue;
+		prepare();
+		for (int i = 0; i < WARM_UP; i++)
+			regions[r].run(i);
+		begin = __rdtsc();
+		for (int i = 0; i < ENTRIES; i++)
+			regions[r].run(i);
+		printf("%llu\n", (__rdtsc() - begin) / ENTRIES);
+		return 0;
+	}
+	return 2;
+}
+
+/* Return the ticks of an entry. The verdict's line goes to @line, if it is not NULL. */
+static long measured(const char *program, const char *executor, const char *name, char *line)
+{
+	const char *stats = TREE ".stats";
+	char command[512];
+	FILE *file;
+	long ticks;
+
+	unlink(stats);
+	snprintf(command, sizeof(command), "%s%s COSY_EXECUTOR=%s %s --run %s",
+		 line ? "COSY_STATS=" : "", line ? stats : "", executor, program, name);
+	file = popen(command, "r");
+	if (!file || fscanf(file, "%ld", &ticks) != 1 || pclose(file))
+		fail(command);
+	if (!line)
+		return ticks;
+	file = fopen(stats, "r");
+	if (!file || !fgets(line, 512, file))
+		fail(stats);
+	fclose(file);
+	line[strcspn(line, "\n")] = '\0';
+	return ticks;
+}
+
+/*
+ * Return true if the verdict on a region is right: that of the smaller number of ticks, unless they
+ * differ by less than 2 % or 60 ticks; the gain is within 25 % of what is measured, or not printed.
+ */
+static int is_right(const char *self, const char *plain, const char *name)
+{
+	char line[512];
+	long native = measured(plain, "auto", name, NULL);
+	long kernel = measured(self, "kernel", name, NULL), saved = native - kernel;
+	const char *gain, *wrong = NULL;
+	int gains, loses, differs;
+
+	measured(self, "auto", name, line);
+	gains = strstr(line, "verdict=gains") != NULL;
+	loses = strstr(line, "verdict=loses") != NULL;
+	gain = strstr(line, "gain=");
+	differs = labs(saved) > 60 && labs(saved) * 50 > native;
+	if (!gains && !loses)
+		wrong = "no verdict";
+	else if (differs && gains != (saved > 0))
+		wrong = "the verdict";
+	else if (gain && labs(atol(gain + 5) - saved) * 4 > labs(saved))
+		wrong = "the gain";
+	printf("%-24s native %6ld, kernel %6ld, saved %6ld, verdict %s, gain %s: %s%s\n", name,
+	       native, kernel, saved, gains ? "gains" : loses ? "loses" : "none",
+	       gain ? gain + 5 : "unknown", wrong ? "WRONG: " : "right", wrong ? wrong : "");
+	fflush(stdout);
+	return !wrong;
+}
+
+int main(int argc, char **argv)
+{
+	int wrong = 0;
+
+	if (argc == 3 && !strcmp(argv[1], "--run"))
+		return run(argv[2]);
+	if (argc < 2)
+		return 2;
+	for (size_t r = 0; r < COUNT; r++) {
+		int wanted = argc == 2;
+
+		for (int i = 2; i < argc; i++)
+			wanted |= !strcmp(argv[i], regions[r].name);
+		if (wanted)
+			wrong += !is_right(argv[0], argv[1], regions[r].name);
+	}
+	return wrong != 0;
+}
