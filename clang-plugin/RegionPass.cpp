@@ -64,6 +64,7 @@ private:
   PristineMap Pristine;
   bool HasSingleCalls = false;         ///< marked by markSingleCalls()
   unsigned NumRegions = 0;             ///< of the function
+  StringSet<> Explained;               ///< up-calls of the function
   bool ReturnsTwice = false;           ///< the function calls setjmp() or so
   SmallVector<AllocaInst *, 4> Frames; ///< of its parts, if it is COSY_ASYNC
 };
@@ -135,6 +136,7 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
                                   bool Optimized, CallInst *Gate) {
   Region R;
   R.Index = NumRegions++;
+  R.Explained = &Explained;
   findRegion(E, At, R);
   cloneBody(R);
   // A region stops at the beginning of an iteration of its own loops, so
@@ -258,6 +260,7 @@ void ModuleRegions::compileParts(Function &Host) {
   if (!findAsyncParts(Host, E))
     return;
   NumRegions = 0;
+  Explained.clear();
   ReturnsTwice = Host.callsFunctionThatReturnsTwice();
   Frames.clear();
   for (const Marked::Beginning &B : E.Beginnings)
@@ -294,6 +297,7 @@ bool ModuleRegions::run() {
       prepareHost(*F, FAM);
     splitAfterStarts(*F);
     NumRegions = 0;
+    Explained.clear();
     ReturnsTwice = F->callsFunctionThatReturnsTwice();
     for (CallInst *Start : markersOf(*F, StartMarker)) {
       // A region in another file must not inline a function with a region that

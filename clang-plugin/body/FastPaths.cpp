@@ -4,6 +4,7 @@
 #include "body/Operations.h"
 #include "body/Recognise.h"
 #include "body/UpCalls.h"
+#include "support/Costs.h"
 #include "support/LlvmCompat.h"
 #include "support/Names.h"
 #include "support/SystemCalls.h"
@@ -44,6 +45,14 @@ void addHints(CallBase &Call, unsigned Hints) {
   Constant *All =
       ConstantInt::get(Type::getInt32Ty(Ctx), hintsOf(Call) | Hints);
   Call.setMetadata(HintsName, MDNode::get(Ctx, ConstantAsMetadata::get(All)));
+}
+
+/// Metadata of the first instruction of an up-call that makes a private file an
+/// ordinary one.
+static constexpr StringLiteral PublishesName = "cosy.publishes";
+
+bool publishesFile(const Instruction &I) {
+  return I.getMetadata(PublishesName);
 }
 
 /// Function metadata: a FastNote each.
@@ -159,6 +168,30 @@ static std::string whyNotPrivate(const Instruction &I, const Value *Fd,
   return "";
 }
 
+/// \returns the up-calls that can be the first one after \p Open and before a
+/// call that closes one of \p Fds.
+static SmallVector<Instruction *, 2>
+upCallsWhileOpen(CallBase &Open, const SmallSetVector<const Value *, 8> &Fds) {
+  SmallVector<Instruction *, 2> Found;
+  SmallSetVector<BasicBlock *, 16> Reached;
+  auto Scan = [&](BasicBlock &BB, Instruction *I) {
+    for (; I; I = I->getNextNode()) {
+      if (upCallOf(*I)) {
+        Found.push_back(I);
+        return;
+      }
+      const SystemCall *Call = isSystemCall(*I) ? systemCallOf(*I) : nullptr;
+      if (Call && Call->Name == "close" && Fds.count(I->getOperand(0)))
+        return;
+    }
+    Reached.insert(succ_begin(&BB), succ_end(&BB));
+  };
+  Scan(*Open.getParent(), Open.getNextNode());
+  for (unsigned N = 0; N < Reached.size(); ++N)
+    Scan(*Reached[N], &Reached[N]->front());
+  return Found;
+}
+
 /// Marks a descriptor as private if it is opened and closed here, and only used
 /// by calls of the compound and by comparisons. When the region is left, for an
 /// up-call or at an exit, it becomes an ordinary descriptor.
@@ -186,9 +219,21 @@ void Finder::findPrivate(CallBase &Open) {
   ++NumPrivate;
   addHints(Open, COSY_HINT_PRIVATE);
   PrivateFds.insert(Fds.begin(), Fds.end());
+  std::string Published;
+  for (Instruction *I : upCallsWhileOpen(Open, Fds)) {
+    if (Published.empty()) {
+      Published = "; an up-call before the close";
+      if (const DebugLoc &Loc = I->getDebugLoc())
+        Published += ", in line " + std::to_string(Loc.getLine()) + ",";
+      Published += " makes it an ordinary one each time, which costs about " +
+                   std::to_string(PublishCost) + " instructions";
+    }
+    I->setMetadata(PublishesName, MDNode::get(I->getContext(), {}));
+  }
   addNote(Open, true,
           "the descriptor is private: it is closed here and passed to no other "
-          "code");
+          "code" +
+              Published);
 }
 
 //===----------------------------------------------------------------------===//

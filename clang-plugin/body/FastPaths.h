@@ -18,6 +18,10 @@
 
 namespace cosy {
 
+/// Returns true if \p I belongs to an up-call that is executed while a private
+/// file is open. Then the file becomes an ordinary one.
+bool publishesFile(const llvm::Instruction &I);
+
 /// \returns the hints of the system call \p Call; 0 if it has none.
 unsigned hintsOf(const llvm::CallBase &Call);
 

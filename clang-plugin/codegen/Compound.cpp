@@ -150,17 +150,24 @@ static void explain(const Region &R, const Compound &C, bool IsPart,
     if (R.Exits.size() > 1)
       Rem << ", " << ore::NV("Exits", count(R.Exits.size(), "exit"));
   });
+  StringSet<> Own, &Explained = R.Explained ? *R.Explained : Own;
   for (const UpCall &Call : C.UpCalls.Calls) {
     if (isUserFunctionCall(*Call.Culprit))
       continue;
     const DILocation *Loc = Call.Culprit->getDebugLoc();
+    // Unrolling and inlining copy calls, and so do the parts of a function.
+    if (Loc && !Explained
+                    .insert((Loc->getFilename() + ":" + Twine(Loc->getLine()) +
+                             ":" + describe(*Call.Culprit))
+                                .str())
+                    .second)
+      continue;
     remark<OptimizationRemarkMissed>(R, Loc, "UpCall", [&](auto &Rem) {
       Rem << "leaves the kernel for an up-call: "
-          << ore::NV("Why", describe(*Call.Culprit));
-      // A part has no markers that could be moved.
-      if (!R.IsAsync)
-        Rem << "; " << ore::NV("Advice", upCallAdvice(*Call.Culprit));
+          << ore::NV("Why", describe(*Call.Culprit)) << "; "
+          << ore::NV("Advice", upCallAdvice(*Call.Culprit, R.IsAsync));
     });
+    // A part has no markers that could be moved.
     if (!R.IsAsync)
       suggestMovingMarker(*R.Host, Loc);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Profit.cpp - The gain of a region ----------------------------------===//
 #include "codegen/Profit.h"
+#include "body/FastPaths.h"
 #include "body/IndirectCalls.h"
 #include "body/LibraryCalls.h"
 #include "body/Outline.h"
@@ -109,6 +110,9 @@ struct PathBounds {
   int usual() const {
     return int(MaxUsual) - int(MaxCost) - int(MinUpCalls * UpCallCost);
   }
+  /// The usual gain compared with native code that makes single calls through
+  /// the module.
+  int usualBeyondSingle() const { return usual() - int(MaxSingle); }
   int worst() const {
     return int(MinCalls * CallSaves) - int(MaxCost) -
            int(MaxUpCalls * UpCallCost);
@@ -135,6 +139,10 @@ public:
         }
         W.MaxCost += operationCost(I);
       }
+    for (const BasicBlock &BB : Body)
+      for (const Instruction &I : BB)
+        if (publishesFile(I))
+          Of[&BB].MaxCost += PublishCost;
     unsigned N = 0;
     for (const BasicBlock *BB :
          ReversePostOrderTraversal<const Function *>(&Body)) {
@@ -274,9 +282,9 @@ static void explainLoop(const Region &R, const Loop &L, const Estimate &E,
           << ore::NV("SavedSingly", W.MaxSingle)
           << " by single calls through the module";
   });
-  // The loop may lose compared to native code with single calls through the
-  // module. Then libcosy runs the native code, and nothing is lost.
-  if (W.AnyNumber || W.MaxSaved >= W.MinUpCalls * UpCallCost)
+  // Without up-calls, libcosy decides, because calls differ much.
+  bool Loses = W.MaxSaved < W.MinUpCalls * UpCallCost;
+  if (W.AnyNumber || !W.MinUpCalls || (!Loses && W.usualBeyondSingle() >= 0))
     return;
   for (const UpCall &U : UpCalls.Calls)
     if (L.contains(U.Insts.front()) && !isUserFunctionCall(*U.Culprit)) {
@@ -284,8 +292,9 @@ static void explainLoop(const Region &R, const Loop &L, const Estimate &E,
           Warning::UpCallInLoop, *R.Host,
           U.Culprit->getDebugLoc() ? U.Culprit->getDebugLoc().get() : R.Loc,
           "each iteration of this loop leaves the kernel, here for the " +
-              describe(*U.Culprit) + ", and makes " + callsText(W) +
-              ": it takes longer than natively; move that out of the "
+              describe(*U.Culprit) + ", and makes " + callsText(W) + ": it " +
+              (Loses ? "" : "usually ") +
+              "takes longer than natively; move that out of the "
               "loop, or the loop out of the region");
       return;
     }
@@ -306,67 +315,85 @@ void explainProfit(const Region &R, const Selection &Sel,
       Rem << ", and its operations cost up to ";
     Rem << ore::NV("Operations", W.MaxCost);
   });
-  if (!W.AnyNumber && W.MaxCalls &&
-      W.MaxSaved < EntryCost + W.MinUpCalls * UpCallCost) {
+  bool Loses = W.MaxSaved < EntryCost + W.MinUpCalls * UpCallCost;
+  bool UsuallyLoses = W.MinUpCalls && W.usualBeyondSingle() < int(EntryCost);
+  if (!W.AnyNumber && W.MaxCalls && (Loses || UsuallyLoses)) {
     std::string Also;
     if (W.MinUpCalls)
       Also = " and at least " + count(W.MinUpCalls, "up-call");
-    reportWarning(Warning::FewCalls, *R.Host, R.Loc,
-                  "region makes " + callsText(W) + Also +
-                      " each time it is entered: as a compound it takes longer "
-                      "than natively; take the loop around it into the region, "
-                      "or keep it native by COSY_START_NATIVE");
+    reportWarning(
+        Warning::FewCalls, *R.Host, R.Loc,
+        "region makes " + callsText(W) + Also +
+            " each time it is entered: as a compound it " +
+            (Loses ? "" : "usually ") + "takes longer than natively; " +
+            (W.MinUpCalls ? "move what leaves the kernel out of it, " : "") +
+            "take the loop around it into the region, or keep it "
+            "native by COSY_START_NATIVE");
   }
   for (const Loop *L : LI.getLoopsInPreorder())
     explainLoop(R, *L, E, UpCalls);
 }
 
-std::string upCallAdvice(const Instruction &I) {
+/// \returns the remedy for a call of the C library's function \p Name in \p
+/// Around, or an empty string.
+static std::string libraryAdvice(StringRef Name, const std::string &Around) {
+  if (Name.starts_with("readdir"))
+    return "read the directory by getdents64, or collect its names by "
+           "COSY_BATCH or cosy_dir_read";
+  if (Name == "dirfd" || Name == "fileno")
+    return "its result does not change: call it before the " + Around;
+  if (Name.contains("printf") || Name.contains("put") || Name == "perror" ||
+      Name == "fwrite" || Name == "fflush" || Name.starts_with("err") ||
+      Name.starts_with("warn"))
+    return "collect the output, and print it after the " + Around;
+  if (Name.contains("alloc") || Name == "free" || Name == "strdup" ||
+      Name.starts_with("_Zn") || Name.starts_with("_Zd"))
+    return "allocate before the " + Around + ", and free after it";
+  if (Name.ends_with("_chk"))
+    return "without _FORTIFY_SOURCE it may be an operation";
+  return "call it before or after the " + Around +
+         "; a function defined in this file, or with cosy-cc -flto in another, "
+         "can be taken in";
+}
+
+std::string upCallAdvice(const Instruction &I, bool IsAsync) {
+  std::string Around = IsAsync ? "function" : "region";
   std::string Cost = "it costs about " + std::to_string(UpCallCost) +
                      " instructions, what " +
                      std::to_string((UpCallCost + CallSaves - 1) / CallSaves) +
                      " system calls save; ";
+  std::string Elsewhere = Cost + "do it before or after the " + Around;
   if (outlinedPieceOf(I))
-    return Cost + "do it before or after the region";
+    return Elsewhere;
   auto *CB = dyn_cast<CallBase>(&I);
   if (!CB)
-    return Cost + (I.isAtomic() ? "atomic accesses to aligned integers and "
-                                  "pointers are operations"
-                                : "do it before or after the region");
+    return I.isAtomic() ? Cost + "atomic accesses to aligned integers and "
+                                 "pointers are operations"
+                        : Elsewhere;
   const Function *F = CB->getCalledFunction();
   if (CB->isInlineAsm())
-    return Cost + "do it before or after the region";
+    return Elsewhere;
   if (!F && !comparedWith(*CB).empty())
     return Cost + "a profile can name the functions that are called most";
   if (!F)
-    return Cost + "a call by name can be taken into the region, and so can "
-                  "calls of few small functions of this type";
+    return Cost + "a call by name can be taken into the " + Around +
+           ", and so can calls of few small functions of this type";
   if (!F->isDeclaration())
-    return Cost +
-           "a function is taken into the region if it is small, neither "
-           "recursive nor variadic, and nothing in it is tied to its frame";
-  StringRef Name = F->getName();
-  LibcFunction LF = findLibcFunction(Name);
+    return Cost + "a function is taken into the " + Around +
+           " if it is small, neither recursive nor variadic, and nothing in it "
+           "is tied to its frame";
+  LibcFunction LF = findLibcFunction(F->getName());
   if (LF.Call && !libraryFunction(*CB))
     return Cost + "it is not taken for the C library's function: it is "
                   "declared differently, or -fno-builtin or COSY_OWN says so";
+  if (LF.Call && LF.Call->Nested)
+    return Cost + "with these arguments it is not only a system call";
   if (LF.Call)
-    return Cost + (LF.Call->Nested ? "with these arguments it is not only a "
-                                     "system call"
-                                   : "this system call cannot be made inside "
-                                     "another; make it outside of the region");
-  if (Name.contains("printf") || Name.contains("put") || Name == "perror" ||
-      Name == "fwrite" || Name == "fflush" || Name.starts_with("err") ||
-      Name.starts_with("warn"))
-    return Cost + "collect the output, and print it after the region";
-  if (Name.contains("alloc") || Name == "free" || Name == "strdup" ||
-      Name.starts_with("_Zn") || Name.starts_with("_Zd"))
-    return Cost + "allocate before the region, and free after it";
-  if (Name.ends_with("_chk"))
-    return Cost + "without _FORTIFY_SOURCE it may be an operation";
-  return Cost +
-         "call it before or after the region; a function defined in this "
-         "file, or with cosy-cc -flto in another, can be taken in";
+    return Cost +
+           "this system call cannot be made inside another; make it "
+           "outside of the " +
+           Around;
+  return Cost + libraryAdvice(F->getName(), Around);
 }
 
 //===----------------------------------------------------------------------===//

@@ -16,9 +16,10 @@
 
 namespace cosy {
 
-/// Warns if the compound \p Sel of \p R with \p UpCalls certainly takes longer
-/// than its native code, as a whole or in each iteration of a loop. Remarks
-/// report the gain of the region and of its loops.
+/// Warns if the compound \p Sel of \p R with \p UpCalls takes longer than its
+/// native code, as a whole or in each iteration of a loop: certainly or, if it
+/// leaves the kernel, usually. Remarks report the gain of the region and of its
+/// loops.
 void explainProfit(const Region &R, const Selection &Sel,
                    const UpCallList &UpCalls, llvm::LoopInfo &LI);
 
@@ -27,8 +28,9 @@ void explainProfit(const Region &R, const Selection &Sel,
 /// sets R.Loses, and a remark reports it.
 void judgePart(Region &R, const Selection &Sel, llvm::BlockFrequencyInfo &BFI);
 
-/// Returns what an up-call costs, and how to avoid the one for \p Culprit.
-std::string upCallAdvice(const llvm::Instruction &Culprit);
+/// Returns what an up-call costs, and how to avoid the one for \p Culprit, in a
+/// region or in an asynchronous function.
+std::string upCallAdvice(const llvm::Instruction &Culprit, bool IsAsync);
 
 } // namespace cosy
 

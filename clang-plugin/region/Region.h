@@ -12,6 +12,7 @@
 #include "region/Marked.h"
 #include "support/StartOptions.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "llvm/IR/PassManager.h"
 
 namespace cosy {
@@ -31,6 +32,8 @@ struct Region {
   StartOptions Options;
   bool IsAsync = false; ///< a part of a COSY_ASYNC function
   bool Loses = false;   ///< a part whose compound costs more than it saves
+  /// Places and reasons of up-calls for which remarks were emitted, or null.
+  llvm::StringSet<> *Explained = nullptr;
   llvm::BasicBlock *Before = nullptr; ///< its only successor is Entry
   llvm::BasicBlock *Entry = nullptr;
   llvm::SetVector<llvm::BasicBlock *> Blocks;

@@ -20,6 +20,7 @@ constexpr unsigned CallSaves = COSY_CALL_SAVES;
 constexpr unsigned UpCallCost = COSY_COST_UPCALL;
 constexpr unsigned AsyncUpCallCost = COSY_COST_ASYNC_UPCALL;
 constexpr unsigned MaxAsyncCost = COSY_MAX_ASYNC_COST;
+constexpr unsigned PublishCost = COSY_COST_PUBLISH;
 
 constexpr unsigned OperationCost = COSY_COST_OPERATION;
 constexpr unsigned MemoryCost = COSY_COST_MEMORY; ///< a load, a store

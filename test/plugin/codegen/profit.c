@@ -8,6 +8,8 @@
 // RUN: FileCheck --check-prefix=YAML %s < %t.yaml
 // RUN: %not %clang -O2 -S -o %t.s -fplugin-arg-cosy-Werror=cosy-few-calls %s 2>&1 | FileCheck --check-prefix=ERROR %s
 #include <cosy.h>
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -97,19 +99,50 @@ int up_call_each_round(int n, FILE *f)
 	return sum;
 }
 
-/* It wins over plain calls, not over single calls, which its native code makes: no warning. */
+/* It wins over plain calls, not over single calls, which its native code makes. */
 int single_call_is_better(const char *path, int n, FILE *f)
 {
 	struct stat st;
 	int sum = 0;
 
-	COSY_START;
+	COSY_START; // expected-note {{region starts here}}
 	for (int i = 0; i < n; i++) {
 		sum += stat(path, &st);
-		rewind(f);
+		rewind(f); // expected-warning {{and makes at most 1 system call: it usually takes longer than natively}}
 	}
 	COSY_END;
 	return sum;
+}
+
+/* readdir() and dirfd() have remedies of their own. */
+int directory(DIR *dir)
+{
+	struct dirent *entry;
+	struct stat st;
+	int sum = 0;
+
+	COSY_START; // expected-note {{region starts here}}
+	// CHECK: profit.c:[[#@LINE+2]]:{{.*}}: remark: leaves the kernel for an up-call: call of readdir{{(64)?}}; {{.*}}; read the directory by getdents64, or collect its names by COSY_BATCH or cosy_dir_read
+	// CHECK: profit.c:[[#@LINE+2]]:{{.*}}: remark: leaves the kernel for an up-call: call of dirfd; {{.*}}; its result does not change: call it before the region
+	while ((entry = readdir(dir)))
+		sum += fstatat(dirfd(dir), entry->d_name, &st, 0); // expected-warning {{it usually takes longer than natively}}
+	COSY_END;
+	return sum;
+}
+
+/* An up-call while the file is open makes its descriptor an ordinary one. */
+long hashed(const char *path, char *bytes, FILE *f)
+{
+	long n;
+
+	COSY_START; // expected-warning {{makes at most 3 system calls and at least 1 up-call each time it is entered: as a compound it usually takes longer than natively; move what leaves the kernel out of it}}
+	// CHECK: profit.c:[[#@LINE+1]]:{{.*}}: remark: the descriptor is private: it is closed here and passed to no other code; an up-call before the close, in line [[#@LINE+3]], makes it an ordinary one each time, which costs about 480 instructions
+	int fd = open(path, O_RDONLY);
+	n = read(fd, bytes, 100);
+	rewind(f);
+	close(fd);
+	COSY_END;
+	return n;
 }
 
 /* An iteration that ends early makes no up-call; LLVM makes two loops of it. */
