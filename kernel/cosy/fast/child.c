@@ -486,6 +486,22 @@ leave:
 	return err;
 }
 
+/*
+ * Return true if the file system of the process's root revalidates its entries, as network file
+ * systems do: absolute names are looked up in vain then. RCU keeps the memory of a root that
+ * another thread replaces.
+ */
+static __always_inline bool cosy_root_revalidates(void)
+{
+	bool revalidates;
+
+	rcu_read_lock();
+	revalidates = READ_ONCE(READ_ONCE(current->fs->root.dentry)->d_flags) &
+		      DCACHE_OP_REVALIDATE;
+	rcu_read_unlock();
+	return revalidates;
+}
+
 /* Inlined once for each kind of request, with all its branches on the kind. */
 static __always_inline long cosy_child_get(int dfd, const struct cosy_name *name,
 					   struct cosy_request request, void *to)
@@ -498,6 +514,8 @@ static __always_inline long cosy_child_get(int dfd, const struct cosy_name *name
 	if (unlikely(cosy_is_dots(name->text, name->len)))
 		return COSY_WALK;
 	if (name->text[0] == '/') {
+		if (unlikely(cosy_root_revalidates()))
+			return COSY_WALK;
 		get_fs_root(current->fs, &start);
 	} else if (dfd == AT_FDCWD) {
 		get_fs_pwd(current->fs, &start);
