@@ -364,8 +364,7 @@ static bool submit_to_ring(struct cosy_loop *loop, struct cosy_async *op, enum c
 {
 	if (!loop->kernel || loop->cpu || !cosy_ring_submits(how, nr, args))
 		return false;
-	/* A page for calls that never wait is made when there are several. */
-	if (!loop->ring.tried && (how != COSY_HOW_DIRECT || loop->module.fd >= 0))
+	if (!loop->ring.tried)
 		cosy_ring_open(loop);
 	if (!cosy_ring_is_open(loop) || !loop->submit->room || follows_page(loop, how, args[0]))
 		return false;
@@ -434,7 +433,7 @@ COSY_EXPORT int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op,
 	enum cosy_how how = cosy_how(nr);
 	uint32_t slot;
 
-	if (cosy_submit_begin_op(loop->submit, op)) {
+	if (loop->has_ring && cosy_submit_begin_op(loop->submit, op)) {
 		const uint64_t args[6] = { a0, a1, a2, a3, a4, a5 };
 		bool submits = cosy_ring_submits(how, nr, args);
 

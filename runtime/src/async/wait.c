@@ -474,12 +474,12 @@ static int wait_or_enter(struct cosy_loop *loop, unsigned int min, uint64_t unti
 	for (;;) {
 		int err;
 
-		if (cosy_submit_begin(loop->submit))
+		if (loop->has_ring && cosy_submit_begin(loop->submit))
 			return cosy_ring_wait(loop, min, until, delivered);
 		err = cosy_loop_enter(loop);
 		if (err)
 			return err;
-		if (!cosy_ring_give(loop)) {
+		if (!loop->has_ring || !cosy_ring_give(loop)) {
 			loop->inside++;
 			loop->module.looked = loop->ring.looked = false;
 			return -EAGAIN;
