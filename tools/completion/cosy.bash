@@ -6,11 +6,11 @@
 _cosy() {
 	local word=${COMP_WORDS[COMP_CWORD]} i
 	if ((COMP_CWORD == 1)); then
-		mapfile -t COMPREPLY < <(compgen -W "run profile top stat uninstall --help --version" -- "$word")
+		mapfile -t COMPREPLY < <(compgen -W "run compare profile top stat uninstall --help --version" -- "$word")
 		return
 	fi
 	case ${COMP_WORDS[1]} in
-	run | profile)
+	run | profile | compare)
 		# The first word that is not an option begins a command of its own.
 		for ((i = 2; i < COMP_CWORD; i++)); do
 			if [[ ${COMP_WORDS[i]} == -- ]]; then
@@ -23,6 +23,8 @@ _cosy() {
 			_command_offset "$i"
 		elif [[ ${COMP_WORDS[1]} == run ]]; then
 			mapfile -t COMPREPLY < <(compgen -W "--print -- --help" -- "$word")
+		elif [[ ${COMP_WORDS[1]} == compare ]]; then
+			mapfile -t COMPREPLY < <(compgen -W "--runs --prepare --files --input --output --json --suite --directory -- --help --version" -- "$word")
 		fi
 		;;
 	top)
