@@ -6,7 +6,9 @@
  */
 
 // RUN: %compile %s -o %t
-// RUN: %vm timeout 900 bash %S/Inputs/on-each-file-system.sh %t
+// It puts probes into functions that other tests execute. An emulated processor may still execute
+// what it has replaced there, so it has a VM of its own with one processor.
+// RUN: %root/scripts/vm/run --smp 1 -- bash %S/Inputs/on-each-file-system.sh %t
 
 #include "../../kernel/loop.h"
 
