@@ -54,6 +54,9 @@ private:
   void processMarked(CallInst *Start, bool Optimized);
   bool processRegion(const Marked &E, const Marked::Beginning &At,
                      bool Optimized, CallInst *Gate = nullptr);
+  void inlineInto(const Region &R);
+  void describeBody(const Region &R, ArrayRef<PrivateLocal> Locals,
+                    BodyDescription &D) const;
   void explainNatives(const Marked &E);
 
   Module &M;
@@ -130,15 +133,8 @@ void ModuleRegions::processMarked(CallInst *Start, bool Optimized) {
                       "the region, or into a function that the region calls");
 }
 
-/// Makes a compound of the region that begins at \p At. \p Gate is its call of
-/// SplitGate, or null.
-bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
-                                  bool Optimized, CallInst *Gate) {
-  Region R;
-  R.Index = NumRegions++;
-  R.Explained = &Explained;
-  findRegion(E, At, R);
-  cloneBody(R);
+/// Inlines callees into the body of \p R, as far as its kind of region allows.
+void ModuleRegions::inlineInto(const Region &R) {
   // A region stops at the beginning of an iteration of its own loops, so
   // callees with loops are not inlined.
   inlineCallees(*R.Body, *R.Host, Pristine, {MaxCallee, MaxInlined},
@@ -156,6 +152,35 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
   if (R.IsAsync)
     hoistAddresses(*R.Body);
   FAM.invalidate(*R.Body, PreservedAnalyses::none());
+}
+
+/// Writes to the body of \p R what later passes need to know about the region.
+void ModuleRegions::describeBody(const Region &R, ArrayRef<PrivateLocal> Locals,
+                                 BodyDescription &D) const {
+  D.Name = R.Name;
+  D.NumExits = R.Exits.size();
+  D.NumOutputs = R.Outputs.size();
+  for (const PrivateLocal &L : Locals)
+    D.NumOutputs += L.ByValue && L.Changes;
+  if (R.Options.MaxOperations && R.Options.AtLimit == COSY_RESUME)
+    D.Limit = R.Options.MaxOperations;
+  D.Dump = Options.Dump;
+  D.NoFast = Options.NoFast;
+  // Operations in native pieces would not be counted.
+  D.NoOutline = Options.NoOutline || R.Options.countsRuns();
+  D.write(*R.Body);
+}
+
+/// Makes a compound of the region that begins at \p At. \p Gate is its call of
+/// SplitGate, or null.
+bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
+                                  bool Optimized, CallInst *Gate) {
+  Region R;
+  R.Index = NumRegions++;
+  R.Explained = &Explained;
+  findRegion(E, At, R);
+  cloneBody(R);
+  inlineInto(R);
   SmallVector<Function *, 8> Library = findLibraryFunctions(*R.Body);
   bool IsPart = R.IsAsync || !E.Natives.empty();
   bool Defer = Options.Defer && canDefer(R);
@@ -170,20 +195,9 @@ bool ModuleRegions::processRegion(const Marked &E, const Marked::Beginning &At,
   if (!ReturnsTwice)
     Locals = privatizeLocals(R);
   BodyDescription D;
-  D.Name = R.Name;
-  D.NumExits = R.Exits.size();
-  D.NumOutputs = R.Outputs.size();
-  for (const PrivateLocal &L : Locals)
-    D.NumOutputs += L.ByValue && L.Changes;
-  if (R.Options.MaxOperations && R.Options.AtLimit == COSY_RESUME)
-    D.Limit = R.Options.MaxOperations;
   D.IsPart = IsPart;
   D.IsOptimized = Optimized;
-  D.Dump = Options.Dump;
-  D.NoFast = Options.NoFast;
-  // Operations in native pieces would not be counted.
-  D.NoOutline = Options.NoOutline || R.Options.countsRuns();
-  D.write(*R.Body);
+  describeBody(R, Locals, D);
   if (!Optimized)
     FAM.invalidate(*R.Body, DefineValuesPass().run(*R.Body, FAM));
   Compound C;

@@ -7,14 +7,23 @@ COSY_ROOT=$(cd -P -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
 COSY_BUILD=${COSY_BUILD:-$COSY_ROOT/build}
 # The kernel series that the VM boots by default.
 COSY_KERNEL=${COSY_KERNEL:-6.12}
-# The version of LLVM: that of the build; else 19, or if that is not installed, the newest.
-COSY_LLVM=${COSY_LLVM:-$(sed -n 's/^COSY_LLVM:STRING=//p' "$COSY_BUILD/CMakeCache.txt" 2>/dev/null || true)}
-for found in 19 22 21 20; do
-	if [[ -z $COSY_LLVM && -f /usr/lib/llvm-$found/lib/cmake/clang/ClangConfig.cmake ]]; then
-		COSY_LLVM=$found
-	fi
-done
-COSY_LLVM=${COSY_LLVM:-19}
+# The versions of LLVM for which the plugin is, in the order in which they are preferred.
+mapfile -t COSY_LLVM_VERSIONS < <(sed -n 's/^set(COSY_LLVM_VERSIONS \(.*\))$/\1/p' "$COSY_ROOT/CMakeLists.txt" | tr ' ' '\n')
+
+# choose_llvm - set COSY_LLVM, unless the caller has, to the version of the build, or else to the preferred
+# one that is installed, or else to nothing.
+choose_llvm() {
+	local version
+	COSY_LLVM=${COSY_LLVM:-$(sed -n 's/^COSY_LLVM:STRING=//p' "$COSY_BUILD/CMakeCache.txt" 2>/dev/null || true)}
+	for version in "${COSY_LLVM_VERSIONS[@]}"; do
+		if [[ -z $COSY_LLVM && -f /usr/lib/llvm-$version/lib/cmake/clang/ClangConfig.cmake &&
+			-f /usr/lib/llvm-$version/lib/cmake/llvm/LLVMConfig.cmake && -x /usr/lib/llvm-$version/bin/clang ]]; then
+			COSY_LLVM=$version
+		fi
+	done
+}
+COSY_LLVM=${COSY_LLVM:-}
+choose_llvm
 export COSY_ROOT COSY_BUILD COSY_KERNEL COSY_LLVM
 
 # die MESSAGE... - print the message and exit; HINT=... in the environment adds a remedy, STATUS=...

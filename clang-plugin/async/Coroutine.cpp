@@ -11,6 +11,7 @@
 #include "support/Annotations.h"
 #include "support/Copyable.h"
 #include "support/Diagnostics.h"
+#include "support/LlvmCompat.h"
 #include "support/Names.h"
 #include "support/SystemCalls.h"
 
@@ -73,6 +74,9 @@ private:
   void prepare(Function &F);
   bool check(const Function &F);
   void lowerBody(AsyncFunction &A);
+  void copyArguments(IRBuilder<> &B, Function &C, CallInst &Id);
+  void lowerReturns(IRBuilder<> &B, const AsyncFunction &A,
+                    ArrayRef<ReturnInst *> Returns);
   void lowerSystemCalls(Function &C);
   void lowerParts(Function &C);
   void runPart(CallInst &Run);
@@ -262,9 +266,8 @@ bool Lowering::check(const Function &F) {
 // The coroutine
 //===----------------------------------------------------------------------===//
 
-/// Moves the body of A.Source to A.Coroutine, and gives it a frame.
-void Lowering::lowerBody(AsyncFunction &A) {
-  Function &F = *A.Source, &C = *A.Coroutine;
+/// Moves the body of \p F to the coroutine \p C.
+static void moveBody(Function &F, Function &C) {
   C.splice(C.begin(), &F);
   for (auto [From, To] : zip(F.args(), drop_begin(C.args()))) {
     From.replaceAllUsesWith(&To);
@@ -273,6 +276,58 @@ void Lowering::lowerBody(AsyncFunction &A) {
   C.setSubprogram(F.getSubprogram());
   F.setSubprogram(nullptr);
   C.setPresplitCoroutine();
+}
+
+/// Copies arguments that are passed by value on the stack to the frame of the
+/// coroutine \p C. LLVM aligns variables in a frame, but not such arguments.
+void Lowering::copyArguments(IRBuilder<> &B, Function &C, CallInst &Id) {
+  const DataLayout &DL = M.getDataLayout();
+  for (Argument &Arg : C.args()) {
+    Type *Ty = Arg.getParamByValType();
+    if (!Ty)
+      continue;
+    Align Alignment = Arg.getParamAlign().value_or(DL.getABITypeAlign(Ty));
+    auto *Copy = new AllocaInst(Ty, DL.getAllocaAddrSpace(), nullptr, Alignment,
+                                Arg.getName(), Id.getIterator());
+    Arg.replaceAllUsesWith(Copy);
+    B.CreateMemCpy(Copy, Alignment, &Arg, Arg.getParamAlign(),
+                   DL.getTypeAllocSize(Ty));
+  }
+}
+
+/// Gives the results of \p Returns to the task, and suspends the coroutine for
+/// the last time.
+void Lowering::lowerReturns(IRBuilder<> &B, const AsyncFunction &A,
+                            ArrayRef<ReturnInst *> Returns) {
+  Function &C = *A.Coroutine;
+  FunctionCallee Return =
+      runtime("cosy_task_return", B.getVoidTy(), {Ptr, I64});
+  for (ReturnInst *RI : Returns) {
+    B.SetInsertPoint(RI);
+    Value *V = RI->getReturnValue();
+    // The other bits of a _BitInt are unspecified.
+    if (A.ResultBits && A.ResultBits < V->getType()->getIntegerBitWidth())
+      V = B.CreateTrunc(V, B.getIntNTy(A.ResultBits));
+    if (!V)
+      V = B.getInt64(0);
+    else if (V->getType()->isPointerTy())
+      V = B.CreatePtrToInt(V, I64);
+    else
+      V = A.IsUnsigned ? B.CreateZExt(V, I64) : B.CreateSExt(V, I64);
+    B.CreateCall(Return, {C.getArg(0), V});
+    B.CreateBr(ExitsOf[&C].Suspended);
+    RI->eraseFromParent();
+  }
+}
+
+/// Moves the body of A.Source to A.Coroutine, and gives it a frame.
+void Lowering::lowerBody(AsyncFunction &A) {
+  Function &C = *A.Coroutine;
+  moveBody(*A.Source, C);
+  SmallVector<ReturnInst *, 4> Returns;
+  for (BasicBlock &BB : C)
+    if (auto *RI = dyn_cast<ReturnInst>(BB.getTerminator()))
+      Returns.push_back(RI);
 
   BasicBlock *Body = &C.getEntryBlock();
   BasicBlock *Entry = BasicBlock::Create(Ctx, "", &C, Body);
@@ -293,8 +348,8 @@ void Lowering::lowerBody(AsyncFunction &A) {
   Constant *Null = ConstantPointerNull::get(Ptr);
   // LLVM needs a promise to describe C++ frames to debuggers.
   Value *Promise = B.CreateAlloca(StructType::get(Ctx));
-  CallInst *Id = B.CreateIntrinsic(Intrinsic::coro_id, {},
-                                   {B.getInt32(0), Promise, &C, Null});
+  CallInst *Id =
+      callIntrinsic(B, Intrinsic::coro_id, {B.getInt32(0), Promise, &C, Null});
   Id->addFnAttr(Attribute::NoDuplicate);
   Value *Size = B.CreateIntrinsic(Intrinsic::coro_size, {I64}, {});
   Value *Alignment = B.CreateIntrinsic(Intrinsic::coro_align, {I64}, {});
@@ -305,56 +360,23 @@ void Lowering::lowerBody(AsyncFunction &A) {
   B.CreateRet(Null);
 
   B.SetInsertPoint(Begin);
-  CallInst *Handle = B.CreateIntrinsic(Intrinsic::coro_begin, {}, {Id, Memory});
+  CallInst *Handle = callIntrinsic(B, Intrinsic::coro_begin, {Id, Memory});
   Handle->addRetAttr(Attribute::NoAlias);
   Handle->addFnAttr(Attribute::NoDuplicate);
-  // LLVM aligns variables in a frame, but not such arguments.
-  for (Argument &Arg : C.args()) {
-    Type *Ty = Arg.getParamByValType();
-    if (!Ty)
-      continue;
-    const DataLayout &DL = M.getDataLayout();
-    Align Alignment = Arg.getParamAlign().value_or(DL.getABITypeAlign(Ty));
-    auto *Copy = new AllocaInst(Ty, DL.getAllocaAddrSpace(), nullptr, Alignment,
-                                Arg.getName(), Id->getIterator());
-    Arg.replaceAllUsesWith(Copy);
-    B.CreateMemCpy(Copy, Alignment, &Arg, Arg.getParamAlign(),
-                   DL.getTypeAllocSize(Ty));
-  }
+  copyArguments(B, C, *Id);
   Instruction *Jump = B.CreateBr(Body);
   B.SetInsertPoint(Suspended);
-  B.CreateIntrinsic(Intrinsic::coro_end, {},
-                    {Handle, B.getFalse(), ConstantTokenNone::get(Ctx)})
+  callIntrinsic(B, Intrinsic::coro_end,
+                {Handle, B.getFalse(), ConstantTokenNone::get(Ctx)})
       ->addFnAttr(Attribute::NoDuplicate);
   B.CreateRet(Handle);
   // An empty function would have the address of the next one, and lld would
   // find its unwind information in place of the next one's.
   B.SetInsertPoint(Destroyed);
-  B.CreateIntrinsic(Intrinsic::trap, ArrayRef<Type *>(), {});
+  callIntrinsic(B, Intrinsic::trap, {});
   B.CreateUnreachable();
   suspend(Jump, C, Type::getVoidTy(Ctx));
-
-  FunctionCallee Return =
-      runtime("cosy_task_return", B.getVoidTy(), {Ptr, I64});
-  for (BasicBlock &BB : C) {
-    auto *RI = dyn_cast<ReturnInst>(BB.getTerminator());
-    if (!RI || &BB == Suspended || &BB == NoMemory)
-      continue;
-    B.SetInsertPoint(RI);
-    Value *V = RI->getReturnValue();
-    // The other bits of a _BitInt are unspecified.
-    if (A.ResultBits && A.ResultBits < V->getType()->getIntegerBitWidth())
-      V = B.CreateTrunc(V, B.getIntNTy(A.ResultBits));
-    if (!V)
-      V = B.getInt64(0);
-    else if (V->getType()->isPointerTy())
-      V = B.CreatePtrToInt(V, I64);
-    else
-      V = A.IsUnsigned ? B.CreateZExt(V, I64) : B.CreateSExt(V, I64);
-    B.CreateCall(Return, {C.getArg(0), V});
-    B.CreateBr(Suspended);
-    RI->eraseFromParent();
-  }
+  lowerReturns(B, A, Returns);
 }
 
 /// Suspends the coroutine \p C before \p At. \returns the value that it is
@@ -365,8 +387,8 @@ Value *Lowering::suspend(Instruction *At, Function &C, Type *Result) {
   BB->getTerminator()->eraseFromParent();
   IRBuilder<> B(BB);
   B.SetCurrentDebugLocation(At->getDebugLoc());
-  CallInst *State = B.CreateIntrinsic(
-      Intrinsic::coro_suspend, {}, {ConstantTokenNone::get(Ctx), B.getFalse()});
+  CallInst *State = callIntrinsic(B, Intrinsic::coro_suspend,
+                                  {ConstantTokenNone::get(Ctx), B.getFalse()});
   State->addFnAttr(Attribute::NoDuplicate);
   SwitchInst *Switch = B.CreateSwitch(State, ExitsOf[&C].Suspended, 2);
   Switch->addCase(B.getInt8(0), Resumed);
@@ -601,7 +623,7 @@ static void trapIn(Function &F) {
   F.deleteBody();
   F.setLinkage(Linkage);
   IRBuilder<> B(BasicBlock::Create(F.getContext(), "", &F));
-  B.CreateIntrinsic(Intrinsic::trap, ArrayRef<Type *>(), {});
+  callIntrinsic(B, Intrinsic::trap, {});
   B.CreateUnreachable();
 }
 

@@ -158,48 +158,104 @@ static void shareLocals(ArrayRef<AllocaInst *> New,
   }
 }
 
-void inlineCallees(Function &Body, const Function &Host,
-                   const PristineMap &Pristine, InlineLimits Limits,
-                   function_ref<bool(const Function &)> MayInline) {
+namespace {
+
+/// inlineCallees()
+class Inliner {
+public:
+  Inliner(Function &Body, const Function &Host, const PristineMap &Pristine,
+          InlineLimits Limits, function_ref<bool(const Function &)> MayInline)
+      : Body(Body), Host(Host), Pristine(Pristine), Limits(Limits),
+        MayInline(MayInline),
+        IsOptimized(!Host.hasFnAttribute(Attribute::OptimizeNone)) {}
+
+  void run();
+
+private:
   struct Site {
     CallBase *Call;
     int Parent; ///< in History
   };
-  std::vector<std::pair<Function *, int>> History;
+
+  bool mayTake(const Function &F, unsigned MaxInstructions) const {
+    return !hasProgram(F) && canInline(F, Body, MaxInstructions) &&
+           MayInline(F);
+  }
+  /// If the native code does not inline a function, the compiler does not know
+  /// its arguments there.
+  bool testsArguments(Function &F, bool IsInlinedNatively) const {
+    return IsOptimized && !IsInlinedNatively && hasConstantTest(F);
+  }
+  bool canBeTarget(Function &F, CallBase &Call) const;
+  bool isRecursive(const Function &Callee, int Parent) const;
+  void inlineCall(CallBase &Call, Function &Callee, int Parent);
+
+  Function &Body;
+  const Function &Host;
+  const PristineMap &Pristine;
+  InlineLimits Limits;
+  function_ref<bool(const Function &)> MayInline;
+  bool IsOptimized;
+  std::vector<std::pair<Function *, int>> History; ///< inlined, with parents
   std::vector<Site> Work;
+  unsigned Total = 0;  ///< instructions that were inlined
+  uint64_t Locals = 0; ///< bytes of local variables that were added
+  LocalsMap Shared;
+};
+
+} // namespace
+
+/// \returns true if \p Call of a pointer is to be compared with a call of \p F.
+bool Inliner::canBeTarget(Function &F, CallBase &Call) const {
+  // Code that is not position-independent gives the function an address in the
+  // program. Then libcosy does not take it for the C library's, and the region
+  // runs natively.
+  if (F.isDeclaration())
+    return F.getParent()->getPICLevel() != PICLevel::NotPIC && MayInline(F) &&
+           asCallOf(F, Call, makesSystemCall);
+  return &F != &Host &&
+         mayTake(F, std::min<unsigned>(Limits.Callee, MaxGuessed)) &&
+         !testsArguments(F, false);
+}
+
+bool Inliner::isRecursive(const Function &Callee, int Parent) const {
+  for (int H = Parent; H >= 0; H = History[H].second)
+    if (History[H].first == &Callee)
+      return true;
+  return false;
+}
+
+/// Inlines \p Callee, unless it is recursive or a limit would be exceeded.
+void Inliner::inlineCall(CallBase &Call, Function &Callee, int Parent) {
+  unsigned Size = Callee.getInstructionCount();
+  uint64_t Added = localsAdded(Callee, Shared);
+  if (isRecursive(Callee, Parent) || Total + Size > Limits.Total ||
+      Locals + Added > MaxLocals)
+    return;
+  InlineFunctionInfo IFI;
+  if (!InlineFunction(Call, IFI, false, nullptr, false).isSuccess())
+    return;
+  ++NumInlined;
+  Total += Size;
+  Locals += Added;
+  shareLocals(IFI.StaticAllocas, Shared[&Callee]);
+  History.push_back({&Callee, Parent});
+  for (CallBase *CB : IFI.InlinedCallSites)
+    Work.push_back({CB, static_cast<int>(History.size()) - 1});
+}
+
+void Inliner::run() {
   for (BasicBlock &BB : Body)
     for (Instruction &I : BB)
       if (auto *CB = dyn_cast<CallBase>(&I))
         Work.push_back({CB, -1});
-  unsigned Total = 0;
-  uint64_t Locals = 0;
-  LocalsMap Shared;
-  bool IsOptimized = !Host.hasFnAttribute(Attribute::OptimizeNone);
-  auto MayTake = [&](const Function &F, unsigned MaxInstructions) {
-    return !hasProgram(F) && canInline(F, Body, MaxInstructions) &&
-           MayInline(F);
-  };
-  // If the native code does not inline a function, the compiler does not know
-  // its arguments there.
-  auto TestsArguments = [&](Function &F, bool IsInlinedNatively) {
-    return IsOptimized && !IsInlinedNatively && hasConstantTest(F);
-  };
   for (size_t N = 0; N < Work.size(); ++N) {
     CallBase *Call = Work[N].Call;
     int Parent = Work[N].Parent;
     Function *Callee = Call->getCalledFunction();
     if (!Callee) {
-      for (CallBase *Direct : guardTargets(*Call, [&](Function &F) {
-             // Code that is not position-independent gives the function an
-             // address in the program. Then libcosy does not take it for the C
-             // library's, and the region runs natively.
-             if (F.isDeclaration())
-               return F.getParent()->getPICLevel() != PICLevel::NotPIC &&
-                      MayInline(F) && asCallOf(F, *Call, makesSystemCall);
-             return &F != &Host &&
-                    MayTake(F, std::min<unsigned>(Limits.Callee, MaxGuessed)) &&
-                    !TestsArguments(F, false);
-           }))
+      for (CallBase *Direct : guardTargets(
+               *Call, [&](Function &F) { return canBeTarget(F, *Call); }))
         Work.push_back({Direct, Parent});
       continue;
     }
@@ -209,32 +265,17 @@ void inlineCallees(Function &Body, const Function &Host,
       Call->setCalledFunction(P);
       Callee = P;
     }
-    if (!MayTake(*Callee, Limits.Callee) ||
-        TestsArguments(*Callee, !Callee->hasFnAttribute(Attribute::NoInline)))
-      continue;
-    bool Recursive = false;
-    for (int H = Parent; H >= 0; H = History[H].second)
-      Recursive |= History[H].first == Callee;
-    unsigned Size = Callee->getInstructionCount();
-    uint64_t Added = localsAdded(*Callee, Shared);
-    if (Recursive || Total + Size > Limits.Total || Locals + Added > MaxLocals)
-      continue;
-    InlineFunctionInfo IFI;
-    if (!InlineFunction(*Call, IFI, false, nullptr, false).isSuccess())
-      continue;
-    ++NumInlined;
-    Total += Size;
-    Locals += Added;
-    shareLocals(IFI.StaticAllocas, Shared[Callee]);
-    History.push_back({Callee, Parent});
-    for (CallBase *CB : IFI.InlinedCallSites)
-      Work.push_back({CB, static_cast<int>(History.size()) - 1});
+    if (mayTake(*Callee, Limits.Callee) &&
+        !testsArguments(*Callee, !Callee->hasFnAttribute(Attribute::NoInline)))
+      inlineCall(*Call, *Callee, Parent);
   }
   if (!IsOptimized)
     answerConstantTests(Body);
-  // The native code of a loop that is split is the loop as it was.
-  closeSplitGates(Body);
-  // Calls that were not inlined must call the original function.
+}
+
+/// Erases the markers in \p Body. Calls that were not inlined call the original
+/// functions.
+static void finishInlining(Function &Body, const PristineMap &Pristine) {
   DenseMap<Function *, Function *> Original;
   for (auto [F, P] : Pristine)
     Original[P] = F;
@@ -246,6 +287,15 @@ void inlineCallees(Function &Body, const Function &Host,
         if (Function *F = Original.lookup(CB->getCalledFunction()))
           CB->setCalledFunction(F);
     }
+}
+
+void inlineCallees(Function &Body, const Function &Host,
+                   const PristineMap &Pristine, InlineLimits Limits,
+                   function_ref<bool(const Function &)> MayInline) {
+  Inliner(Body, Host, Pristine, Limits, MayInline).run();
+  // The native code of a loop that is split is the loop as it was.
+  closeSplitGates(Body);
+  finishInlining(Body, Pristine);
 }
 
 //===----------------------------------------------------------------------===//

@@ -158,7 +158,7 @@ bool isOperation(const Instruction &I, const DataLayout &DL) {
     return true;
   if (I.isAtomic() && I.getFunction()->hasFnAttribute(ThreadSanitized))
     return false;
-  switch (I.getOpcode()) {
+  switch (opcodeOf(I)) {
   case Instruction::PHI:
   case Instruction::Freeze:
     return isRegisterType(I.getType(), DL);
@@ -193,7 +193,7 @@ bool isOperation(const Instruction &I, const DataLayout &DL) {
   }
   case Instruction::Switch:
     return isScalarInt(I.getOperand(0)->getType());
-  case Instruction::Br:
+  case BranchOpcode:
   case Instruction::Ret:
   case Instruction::Unreachable:
     return true;

@@ -14,6 +14,7 @@
 #include "body/Operations.h"
 #include "body/Recognise.h"
 #include "support/Costs.h"
+#include "support/LlvmCompat.h"
 #include "support/Thresholds.h"
 #include "support/UserFunctions.h"
 
@@ -85,7 +86,7 @@ static bool belongsToCompound(const Instruction &I) {
 
 /// Returns the approximate cost of \p I as an operation.
 static unsigned operationCost(const Instruction &I) {
-  switch (I.getOpcode()) {
+  switch (opcodeOf(I)) {
   case Instruction::Load:
   case Instruction::Store:
     return MemoryCost;
@@ -101,7 +102,7 @@ static unsigned operationCost(const Instruction &I) {
   case Instruction::GetElementPtr:
     return cast<GetElementPtrInst>(I).hasAllConstantIndices() ? 0
                                                               : OperationCost;
-  case Instruction::Br:
+  case BranchOpcode:
     return cast<BranchInst>(I).isConditional() ? OperationCost : 0;
   default:
     return I.isDebugOrPseudoInst() ? 0 : OperationCost;

@@ -277,7 +277,7 @@ static std::optional<FunctionProgram> compileFor(Function &User, bool Unroll,
       Node.eraseFromParent();
   M->addModuleFlag(Module::Warning, "Debug Info Version",
                    DEBUG_METADATA_VERSION);
-  M->setModuleInlineAsm("");
+  removeModuleAsm(*M);
   for (GlobalVariable &GV : make_early_inc_range(M->globals()))
     if (GV.getName().starts_with("llvm.") && GV.use_empty())
       GV.eraseFromParent();

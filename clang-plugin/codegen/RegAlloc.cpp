@@ -101,11 +101,114 @@ void Allocator::number() {
   }
 }
 
-void Allocator::computeRanges() {
+namespace {
+
+/// Computes live ranges, of one register after the other.
+class Liveness {
+public:
+  Liveness(const Code &C, ArrayRef<unsigned> Begin)
+      : C(C), Begin(Begin), LiveInOf(C.Blocks.size(), NoReg),
+        Through(C.Blocks.size()) {}
+
   struct Place {
     unsigned Block, Pos;
   };
-  std::vector<SmallVector<Place, 2>> Defs(C.NumRegs), Uses(C.NumRegs);
+
+  /// \returns the live range of \p R. \p Defs is sorted by position.
+  Range rangeOf(Reg R, ArrayRef<Place> Defs, ArrayRef<Place> Uses);
+
+private:
+  const Place *defBefore(ArrayRef<Place> Defs, unsigned B, unsigned Pos) const;
+  void setLiveIn(Reg R, unsigned B);
+  void findBlocks(Reg R, ArrayRef<Place> Defs);
+  void addThrough();
+
+  const Code &C;
+  ArrayRef<unsigned> Begin; ///< as Allocator::Begin
+  /// By block: the last register that was found live-in.
+  std::vector<unsigned> LiveInOf;
+  SmallVector<unsigned, 32> Work; ///< blocks at whose end the register is live
+  std::vector<std::pair<unsigned, unsigned>> Segments;
+  /// The blocks through which the register is live. Most segments of a long
+  /// live range are whole blocks, which need not be sorted.
+  BitVector Through;
+  bool IsThrough = false; ///< there is one
+};
+
+} // namespace
+
+/// \returns the last definition in block \p B before \p Pos, or null.
+const Liveness::Place *Liveness::defBefore(ArrayRef<Place> Defs, unsigned B,
+                                           unsigned Pos) const {
+  auto It = llvm::lower_bound(
+      Defs, Pos, [](const Place &L, unsigned P) { return L.Pos < P; });
+  if (It == Defs.begin() || std::prev(It)->Block != B)
+    return nullptr;
+  return std::prev(It);
+}
+
+void Liveness::setLiveIn(Reg R, unsigned B) {
+  if (LiveInOf[B] == R)
+    return;
+  LiveInOf[B] = R;
+  Work.append(C.Blocks[B].Preds.begin(), C.Blocks[B].Preds.end());
+}
+
+/// Follows \p R from the ends of the blocks in Work back to its definitions.
+void Liveness::findBlocks(Reg R, ArrayRef<Place> Defs) {
+  while (!Work.empty()) {
+    unsigned B = Work.pop_back_val();
+    unsigned End = Begin[B + 1];
+    if (const Place *P = defBefore(Defs, B, End)) {
+      Segments.push_back({2 * P->Pos + 1, 2 * End});
+    } else {
+      Through.set(B);
+      IsThrough = true;
+      setLiveIn(R, B);
+    }
+  }
+}
+
+/// Adds a segment for each sequence of blocks in Through, and empties it.
+void Liveness::addThrough() {
+  for (int B = IsThrough ? Through.find_first() : -1; B >= 0;) {
+    int Next = Through.find_next_unset(B);
+    unsigned End = Next < 0 ? C.Blocks.size() : Next;
+    Segments.push_back({2 * Begin[B], 2 * Begin[End]});
+    B = Next < 0 ? -1 : Through.find_next(Next);
+  }
+  if (IsThrough)
+    Through.reset();
+  IsThrough = false;
+}
+
+Range Liveness::rangeOf(Reg R, ArrayRef<Place> Defs, ArrayRef<Place> Uses) {
+  Segments.clear();
+  for (const Place &U : Uses) {
+    if (const Place *P = defBefore(Defs, U.Block, U.Pos)) {
+      Segments.push_back({2 * P->Pos + 1, 2 * U.Pos + 1});
+    } else {
+      Segments.push_back({2 * Begin[U.Block], 2 * U.Pos + 1});
+      setLiveIn(R, U.Block);
+    }
+    findBlocks(R, Defs);
+  }
+  for (const Place &P : Defs)
+    Segments.push_back({2 * P.Pos + 1, 2 * P.Pos + 2});
+  addThrough();
+  llvm::sort(Segments);
+  Range Out;
+  for (auto [S, E] : Segments) {
+    if (!Out.empty() && std::prev(Out.end())->second >= S)
+      std::prev(Out.end())->second = std::max(std::prev(Out.end())->second, E);
+    else
+      Out.emplace_hint(Out.end(), S, E);
+  }
+  return Out;
+}
+
+void Allocator::computeRanges() {
+  std::vector<SmallVector<Liveness::Place, 2>> Defs(C.NumRegs), Uses(C.NumRegs);
   for (Reg R : C.Inputs)
     Defs[R].push_back({0, 0});
   unsigned Pos = 1;
@@ -118,71 +221,10 @@ void Allocator::computeRanges() {
       ++Pos;
     }
 
-  Ranges.resize(C.NumRegs);
-  // By block: the last register that was found live-in.
-  std::vector<unsigned> LiveInOf(C.Blocks.size(), NoReg);
-  SmallVector<unsigned, 32> Work;
-  std::vector<std::pair<unsigned, unsigned>> Segments;
-  // The blocks through which the register is live. Most segments of a long live
-  // range are whole blocks, which need not be sorted.
-  BitVector Through(C.Blocks.size());
-  for (Reg R = 0; R < C.NumRegs; ++R) {
-    Segments.clear();
-    bool IsThrough = false;
-    const auto &D = Defs[R];
-    // The last definition in block B before position P.
-    auto DefBefore = [&](unsigned B, unsigned P) -> const Place * {
-      auto It = llvm::lower_bound(
-          D, P, [](const Place &L, unsigned P) { return L.Pos < P; });
-      if (It == D.begin() || std::prev(It)->Block != B)
-        return nullptr;
-      return std::prev(It);
-    };
-    auto LiveIn = [&](unsigned B) {
-      if (LiveInOf[B] == R)
-        return;
-      LiveInOf[B] = R;
-      Work.append(C.Blocks[B].Preds.begin(), C.Blocks[B].Preds.end());
-    };
-    for (const Place &U : Uses[R]) {
-      if (const Place *P = DefBefore(U.Block, U.Pos)) {
-        Segments.push_back({2 * P->Pos + 1, 2 * U.Pos + 1});
-      } else {
-        Segments.push_back({2 * Begin[U.Block], 2 * U.Pos + 1});
-        LiveIn(U.Block);
-      }
-      while (!Work.empty()) {
-        unsigned B = Work.pop_back_val();
-        unsigned End = 2 * Begin[B + 1];
-        if (const Place *P = DefBefore(B, Begin[B + 1])) {
-          Segments.push_back({2 * P->Pos + 1, End});
-        } else {
-          Through.set(B);
-          IsThrough = true;
-          LiveIn(B);
-        }
-      }
-    }
-    for (const Place &P : D)
-      Segments.push_back({2 * P.Pos + 1, 2 * P.Pos + 2});
-    for (int B = IsThrough ? Through.find_first() : -1; B >= 0;) {
-      int Next = Through.find_next_unset(B);
-      unsigned End = Next < 0 ? C.Blocks.size() : Next;
-      Segments.push_back({2 * Begin[B], 2 * Begin[End]});
-      B = Next < 0 ? -1 : Through.find_next(Next);
-    }
-    if (IsThrough)
-      Through.reset();
-    llvm::sort(Segments);
-    Range &Out = Ranges[R];
-    for (auto [S, E] : Segments) {
-      if (!Out.empty() && std::prev(Out.end())->second >= S)
-        std::prev(Out.end())->second =
-            std::max(std::prev(Out.end())->second, E);
-      else
-        Out.emplace_hint(Out.end(), S, E);
-    }
-  }
+  Liveness Live(C, Begin);
+  Ranges.reserve(C.NumRegs);
+  for (Reg R = 0; R < C.NumRegs; ++R)
+    Ranges.push_back(Live.rangeOf(R, Defs[R], Uses[R]));
 }
 
 void Allocator::coalesce() {

@@ -4,6 +4,7 @@
 #include "body/FastPaths.h"
 #include "body/Mutexes.h"
 #include "codegen/Selector.h"
+#include "support/LlvmCompat.h"
 #include "support/SystemCalls.h"
 #include "support/UserFunctions.h"
 
@@ -56,6 +57,50 @@ void Selector::lowerAlias(Instruction &I) {
     emitALU(COSY_OP_ADD, 8, define(&I), Base, NoReg, A.Offset);
 }
 
+namespace {
+
+/// The operation of an integer instruction.
+struct Arithmetic {
+  unsigned Op;
+  bool IsSigned;  ///< it interprets its operands as signed
+  bool Overflows; ///< the bits above an odd width may be wrong in its result
+};
+
+} // namespace
+
+static Arithmetic arithmeticOf(unsigned Opcode) {
+  switch (Opcode) {
+  case Instruction::Add:
+    return {COSY_OP_ADD, false, true};
+  case Instruction::Sub:
+    return {COSY_OP_SUB, false, true};
+  case Instruction::Mul:
+    return {COSY_OP_MUL, false, true};
+  case Instruction::UDiv:
+    return {COSY_OP_UDIV, false, false};
+  case Instruction::SDiv:
+    return {COSY_OP_SDIV, true, true};
+  case Instruction::URem:
+    return {COSY_OP_UREM, false, false};
+  case Instruction::SRem:
+    return {COSY_OP_SREM, true, true};
+  case Instruction::And:
+    return {COSY_OP_AND, false, false};
+  case Instruction::Or:
+    return {COSY_OP_OR, false, false};
+  case Instruction::Xor:
+    return {COSY_OP_XOR, false, false};
+  case Instruction::Shl:
+    return {COSY_OP_SHL, false, true};
+  case Instruction::LShr:
+    return {COSY_OP_LSHR, false, false};
+  case Instruction::AShr:
+    return {COSY_OP_ASHR, true, true};
+  default:
+    llvm_unreachable("not an integer operation");
+  }
+}
+
 void Selector::lowerBinary(BinaryOperator &I) {
   unsigned Bits = bitsOf(I.getType());
   unsigned Width = widthFor(Bits);
@@ -63,62 +108,11 @@ void Selector::lowerBinary(BinaryOperator &I) {
   if (I.isCommutative() && isa<ConstantInt>(L))
     std::swap(L, R);
 
-  unsigned Op;
-  bool Signed = false, Overflows = false;
-  switch (I.getOpcode()) {
-  case Instruction::Add:
-    Op = COSY_OP_ADD;
-    Overflows = true;
-    break;
-  case Instruction::Sub:
-    Op = COSY_OP_SUB;
-    Overflows = true;
-    break;
-  case Instruction::Mul:
-    Op = COSY_OP_MUL;
-    Overflows = true;
-    break;
-  case Instruction::UDiv:
-    Op = COSY_OP_UDIV;
-    break;
-  case Instruction::SDiv:
-    Op = COSY_OP_SDIV;
-    Signed = Overflows = true;
-    break;
-  case Instruction::URem:
-    Op = COSY_OP_UREM;
-    break;
-  case Instruction::SRem:
-    Op = COSY_OP_SREM;
-    Signed = Overflows = true;
-    break;
-  case Instruction::And:
-    Op = COSY_OP_AND;
-    break;
-  case Instruction::Or:
-    Op = COSY_OP_OR;
-    break;
-  case Instruction::Xor:
-    Op = COSY_OP_XOR;
-    break;
-  case Instruction::Shl:
-    Op = COSY_OP_SHL;
-    Overflows = true;
-    break;
-  case Instruction::LShr:
-    Op = COSY_OP_LSHR;
-    break;
-  case Instruction::AShr:
-    Op = COSY_OP_ASHR;
-    Signed = Overflows = true;
-    break;
-  default:
-    llvm_unreachable("not an integer operation");
-  }
+  auto [Op, IsSigned, Overflows] = arithmeticOf(I.getOpcode());
   bool Odd = isOddWidth(Bits);
   Reg A = NoReg, B = NoReg;
   int64_t Imm = 0;
-  if (Odd && Signed) {
+  if (Odd && IsSigned) {
     // The amount of a shift is small, so it needs no sign extension.
     A = signExtended(L, Width);
     B = I.getOpcode() == Instruction::AShr ? reg(R) : signExtended(R, Width);
@@ -514,7 +508,7 @@ void Selector::lower(Instruction &I) {
   }
   if (auto *BO = dyn_cast<BinaryOperator>(&I))
     return lowerBinary(*BO);
-  switch (I.getOpcode()) {
+  switch (opcodeOf(I)) {
   case Instruction::ICmp:
     return lowerCompare(cast<ICmpInst>(I));
   case Instruction::Trunc:
@@ -550,7 +544,7 @@ void Selector::lower(Instruction &I) {
     S.B = V;
     return;
   }
-  case Instruction::Br:
+  case BranchOpcode:
     return lowerBranch(cast<BranchInst>(I));
   case Instruction::Switch:
     return lowerSwitch(cast<SwitchInst>(I));

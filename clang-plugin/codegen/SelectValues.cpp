@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- SelectValues.cpp - Values that need registers ----------------------===//
 #include "codegen/Selector.h"
+#include "support/LlvmCompat.h"
 #include "support/SystemCalls.h"
 #include "support/Thresholds.h"
 
@@ -244,7 +245,7 @@ void Selector::demandOperands(Instruction &I) {
     demandAddress(stripOnce(&I).Base);
     return;
   }
-  switch (I.getOpcode()) {
+  switch (opcodeOf(I)) {
   case Instruction::Load:
     demandAddress(I.getOperand(0));
     return;
@@ -252,7 +253,7 @@ void Selector::demandOperands(Instruction &I) {
     demand(I.getOperand(0));
     demandAddress(I.getOperand(1));
     return;
-  case Instruction::Br:
+  case BranchOpcode:
     if (cast<BranchInst>(I).isConditional()) {
       bool And;
       SmallVector<Value *, 8> Leaves;

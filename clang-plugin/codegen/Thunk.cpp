@@ -111,9 +111,8 @@ static void hideWarnedCalls(Function &Thunk) {
   }
 }
 
-Function *createThunk(const UpCall &Call, ArrayRef<Reg> Uses,
-                      ArrayRef<Reg> Defs, const Twine &Name,
-                      const Function &Host, bool OwnErrno) {
+/// Declares a thunk that is compiled as \p Host is.
+static Function *declareThunk(const Function &Host, const Twine &Name) {
   Module &M = *const_cast<Function &>(Host).getParent();
   LLVMContext &Ctx = M.getContext();
   auto *FT = FunctionType::get(Type::getVoidTy(Ctx), {PointerType::get(Ctx, 0)},
@@ -135,11 +134,17 @@ Function *createThunk(const UpCall &Call, ArrayRef<Reg> Uses,
       Thunk->addFnAttr(Host.getFnAttribute(Kind));
   // The host must be in backtraces of the functions that it calls, as natively.
   Thunk->addFnAttr("disable-tail-calls", "true");
-  Argument *Frame = Thunk->getArg(0);
-  Frame->setName("frame");
+  Thunk->getArg(0)->setName("frame");
+  return Thunk;
+}
 
-  IRBuilder<> B(BasicBlock::Create(Ctx, "", Thunk));
-  const DataLayout &DL = M.getDataLayout();
+Function *createThunk(const UpCall &Call, ArrayRef<Reg> Uses,
+                      ArrayRef<Reg> Defs, const Twine &Name,
+                      const Function &Host, bool OwnErrno) {
+  Function *Thunk = declareThunk(Host, Name);
+  Argument *Frame = Thunk->getArg(0);
+  IRBuilder<> B(BasicBlock::Create(Thunk->getContext(), "", Thunk));
+  const DataLayout &DL = Thunk->getDataLayout();
   Type *I64 = B.getInt64Ty();
   auto Slot = [&](Reg R) {
     return B.CreateConstInBoundsGEP1_64(I64, Frame, R);

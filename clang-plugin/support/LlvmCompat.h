@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- LlvmCompat.h - Differences between the versions of LLVM ------------===//
 //
-// The plugin is compiled for the version of the clang that loads it: 19 to 22.
+// The plugin is compiled for the version of the clang that loads it: 19 to 23.
 // Everything that depends on the version is here, so that other files contain
 // no test of it. LLVM 20 has the interfaces of 21, unless a comment says more.
 //
@@ -13,6 +13,7 @@
 #include "llvm/ADT/MapVector.h"
 #include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -122,6 +123,41 @@ inline void peelFirst(llvm::Loop &L, llvm::LoopInfo &LI,
   llvm::peelLoop(&L, 1, /*PeelLast=*/false, &LI, &SE, DT, &AC, true, Map);
 #else
   llvm::peelLoop(&L, 1, &LI, &SE, DT, &AC, true, Map);
+#endif
+}
+
+/// The opcode of \p I, and the one that it returns for every branch. Since 23
+/// there are two.
+inline unsigned opcodeOf(const llvm::Instruction &I) {
+#if LLVM_VERSION_MAJOR >= 23
+  return llvm::isa<llvm::UncondBrInst>(I) ? llvm::Instruction::CondBr
+                                          : I.getOpcode();
+#else
+  return I.getOpcode();
+#endif
+}
+#if LLVM_VERSION_MAJOR >= 23
+constexpr unsigned BranchOpcode = llvm::Instruction::CondBr;
+#else
+constexpr unsigned BranchOpcode = llvm::Instruction::Br;
+#endif
+
+/// Calls an intrinsic that has no types, and that LLVM does not fold. Since 23,
+/// CreateIntrinsic() returns a value, because it folds other intrinsics.
+inline llvm::CallInst *callIntrinsic(llvm::IRBuilderBase &B,
+                                     llvm::Intrinsic::ID ID,
+                                     llvm::ArrayRef<llvm::Value *> Args) {
+  llvm::ArrayRef<llvm::Type *> NoTypes;
+  return llvm::cast<llvm::CallInst>(B.CreateIntrinsic(ID, NoTypes, Args));
+}
+
+/// Removes the assembly code of \p M that belongs to no function. Since 23 it
+/// is a list, which has a function for this.
+inline void removeModuleAsm(llvm::Module &M) {
+#if LLVM_VERSION_MAJOR >= 23
+  M.removeModuleInlineAsm();
+#else
+  M.setModuleInlineAsm("");
 #endif
 }
 
