@@ -138,127 +138,162 @@ void cosy::writeText(raw_ostream &Stream, const Profile &Profile,
   }
 }
 
-void cosy::writeJson(raw_ostream &Stream, const Profile &Profile,
-                     const Adviser &Adviser, const Recording &Recording,
-                     ArrayRef<std::string> Command) {
-  json::OStream Json(Stream, 1);
-  // Names of files may contain any bytes, but JSON is UTF-8.
-  auto Text = [](StringRef Bytes) { return json::fixUTF8(Bytes); };
-  auto Attribute = [&](StringRef Name, double Value) {
+namespace {
+
+/// cosy::writeJson()
+class JsonReport {
+public:
+  JsonReport(raw_ostream &Stream, const Profile &Profile,
+             const Adviser &Adviser)
+      : Json(Stream, 1), Profile(Profile), Adviser(Adviser) {}
+  void write(const Recording &Recording, ArrayRef<std::string> Command);
+
+private:
+  /// Names of files may contain any bytes, but JSON is UTF-8.
+  static std::string text(StringRef Bytes) { return json::fixUTF8(Bytes); }
+  void number(StringRef Name, double Value) {
     Json.attribute(Name, std::round(Value));
-  };
+  }
+  /// Writes an array whose elements are what \p Write writes of \p Items.
+  template <typename Range, typename Writer>
+  void array(StringRef Name, const Range &Items, Writer Write) {
+    Json.attributeArray(Name, [&] {
+      for (const auto &Item : Items)
+        Write(Item);
+    });
+  }
+  template <typename Range, typename Writer>
+  void objects(StringRef Name, const Range &Items, Writer Write) {
+    array(Name, Items,
+          [&](const auto &Item) { Json.object([&] { Write(Item); }); });
+  }
+  void texts(StringRef Name, ArrayRef<std::string> Texts) {
+    array(Name, Texts, [&](StringRef Text) { Json.value(text(Text)); });
+  }
+  void numbers(StringRef Name, ArrayRef<unsigned> Numbers) {
+    array(Name, Numbers, [&](unsigned Number) { Json.value(Number); });
+  }
+  void advice(const Advice &Advice);
+  void executable(const Executable &Executable);
+  void site(const Executable &Executable, const Site &Site);
+  void stack(const Site &Site);
+  void transition(const Transition &Transition);
+  void loop(const Loop &Loop);
+
+  json::OStream Json;
+  const Profile &Profile;
+  const Adviser &Adviser;
+};
+
+} // namespace
+
+void JsonReport::advice(const Advice &Advice) {
+  Json.attribute("kind", kindName(Advice.Kind));
+  number("saved_ns", Advice.SavedNs);
+  if (Advice.Kind == Advice::Batch || Advice.Kind == Advice::Markers) {
+    Json.attribute("executable", Advice.Executable);
+    Json.attribute("loop", Advice.Loop);
+  }
+  if (Advice.AlternativeTo)
+    Json.attribute("alternative_to", *Advice.AlternativeTo);
+  Json.attribute("title", text(Advice.Title));
+  texts("details", Advice.Details);
+}
+
+void JsonReport::stack(const Site &Site) {
+  Json.attributeArray("stack", [&] {
+    for (unsigned Index : Site.Stack) {
+      const CodeAddress &Address = Profile.Stacks.address(Index);
+      for (const Frame &Frame : Address.Frames)
+        Json.object([&] {
+          Json.attribute("module", text(Address.Module));
+          Json.attribute("address", Address.Address);
+          Json.attribute("function", text(Frame.Function));
+          Json.attribute("file", text(Frame.File));
+          Json.attribute("line", Frame.Line);
+        });
+    }
+  });
+}
+
+void JsonReport::site(const Executable &Executable, const Site &Site) {
+  Json.attribute("syscall", Site.Syscall);
+  Json.attribute("count", Site.Sum.count);
+  Json.attribute("failed", Site.Sum.failed);
+  Json.attribute("kernel_ns", Site.Sum.kernel_ns);
+  Json.attribute("wait_ns", Site.Sum.wait_ns);
+  Json.attribute("user_ns", Site.Sum.user_ns);
+  number("run_saves_ns", Adviser.savedByRun(Executable, Site) * Site.Sum.count);
+  if (!Site.Within.empty())
+    Json.attribute("within", text(Site.Within));
+  SourceLine Source = Profile.source(Site);
+  Json.attribute("function", text(Source.Function));
+  Json.attribute("file", text(Source.File));
+  Json.attribute("line", Source.Line);
+  stack(Site);
+}
+
+void JsonReport::transition(const Transition &Transition) {
+  if (Transition.From)
+    Json.attribute("from", *Transition.From);
+  else
+    Json.attribute("from", nullptr);
+  Json.attribute("to", Transition.To);
+  Json.attribute("count", Transition.Count);
+  Json.attribute("user_ns", Transition.UserNs);
+}
+
+void JsonReport::loop(const Loop &Loop) {
+  numbers("sites", Loop.Sites);
+  numbers("inner", Loop.Inner);
+  Json.attribute("iterations", Loop.Iterations);
+  Json.attribute("entries", Loop.Entries);
+  Json.attribute("function", text(Loop.Function.Function));
+  Json.attribute("file", text(Loop.Function.File));
+  Json.attribute("first_line", Loop.Function.Line);
+  Json.attribute("last_line", Loop.LastLine);
+}
+
+void JsonReport::executable(const Executable &Executable) {
+  Json.attribute("path", text(Executable.Path));
+  Json.attribute("runs", Executable.Runs);
+  Json.attribute("short_runs", Executable.ShortRuns);
+  Json.attribute("forks", Executable.Forks);
+  Json.attribute("threads", Executable.Threads);
+  Json.attribute("calls", Executable.Calls);
+  number("cpu_ns", Executable.CpuNs);
+  number("run_saves_ns", Adviser.savedByRun(Executable));
+  objects("sites", Executable.Sites,
+          [&](const Site &Site) { site(Executable, Site); });
+  objects("transitions", Executable.Transitions,
+          [&](const Transition &Transition) { transition(Transition); });
+  objects("loops", Executable.Loops, [&](const Loop &Loop) { loop(Loop); });
+}
+
+void JsonReport::write(const Recording &Recording,
+                       ArrayRef<std::string> Command) {
   Json.object([&] {
     Json.attribute("version", 1);
-    Json.attributeArray("command", [&] {
-      for (const std::string &Word : Command)
-        Json.value(Text(Word));
-    });
+    texts("command", Command);
     if (!Command.empty())
       Json.attribute("status", WIFEXITED(Recording.Status)
                                    ? WEXITSTATUS(Recording.Status)
                                    : 128 + WTERMSIG(Recording.Status));
-    Attribute("cpu_ns", Profile.CpuNs);
+    number("cpu_ns", Profile.CpuNs);
     Json.attribute("calls", Profile.Calls);
     Json.attribute("processes", Profile.Processes);
     Json.attribute("ns_per_instruction", Adviser.nanoseconds(1));
-    Json.attributeArray("warnings", [&] {
-      for (const std::string &Warning : warnings(Recording))
-        Json.value(Text(Warning));
-    });
-    Json.attributeArray("advice", [&] {
-      for (const Advice &Advice : Adviser.All)
-        Json.object([&] {
-          Json.attribute("kind", kindName(Advice.Kind));
-          Attribute("saved_ns", Advice.SavedNs);
-          if (Advice.Kind == Advice::Batch || Advice.Kind == Advice::Markers) {
-            Json.attribute("executable", Advice.Executable);
-            Json.attribute("loop", Advice.Loop);
-          }
-          if (Advice.AlternativeTo)
-            Json.attribute("alternative_to", *Advice.AlternativeTo);
-          Json.attribute("title", Text(Advice.Title));
-          Json.attributeArray("details", [&] {
-            for (const std::string &Line : Advice.Details)
-              Json.value(Text(Line));
-          });
-        });
-    });
-    Json.attributeArray("executables", [&] {
-      for (const Executable &Executable : Profile.Executables)
-        Json.object([&] {
-          Json.attribute("path", Text(Executable.Path));
-          Json.attribute("runs", Executable.Runs);
-          Json.attribute("short_runs", Executable.ShortRuns);
-          Json.attribute("forks", Executable.Forks);
-          Json.attribute("threads", Executable.Threads);
-          Json.attribute("calls", Executable.Calls);
-          Attribute("cpu_ns", Executable.CpuNs);
-          Attribute("run_saves_ns", Adviser.savedByRun(Executable));
-          Json.attributeArray("sites", [&] {
-            for (const Site &Site : Executable.Sites)
-              Json.object([&] {
-                Json.attribute("syscall", Site.Syscall);
-                Json.attribute("count", Site.Sum.count);
-                Json.attribute("failed", Site.Sum.failed);
-                Json.attribute("kernel_ns", Site.Sum.kernel_ns);
-                Json.attribute("wait_ns", Site.Sum.wait_ns);
-                Json.attribute("user_ns", Site.Sum.user_ns);
-                Attribute("run_saves_ns", Adviser.savedByRun(Executable, Site) *
-                                              Site.Sum.count);
-                if (!Site.Within.empty())
-                  Json.attribute("within", Text(Site.Within));
-                SourceLine Source = Profile.source(Site);
-                Json.attribute("function", Text(Source.Function));
-                Json.attribute("file", Text(Source.File));
-                Json.attribute("line", Source.Line);
-                Json.attributeArray("stack", [&] {
-                  for (unsigned Index : Site.Stack) {
-                    const CodeAddress &Address = Profile.Stacks.address(Index);
-                    for (const Frame &Frame : Address.Frames)
-                      Json.object([&] {
-                        Json.attribute("module", Text(Address.Module));
-                        Json.attribute("address", Address.Address);
-                        Json.attribute("function", Text(Frame.Function));
-                        Json.attribute("file", Text(Frame.File));
-                        Json.attribute("line", Frame.Line);
-                      });
-                  }
-                });
-              });
-          });
-          Json.attributeArray("transitions", [&] {
-            for (const Transition &Transition : Executable.Transitions)
-              Json.object([&] {
-                if (Transition.From)
-                  Json.attribute("from", *Transition.From);
-                else
-                  Json.attribute("from", nullptr);
-                Json.attribute("to", Transition.To);
-                Json.attribute("count", Transition.Count);
-                Json.attribute("user_ns", Transition.UserNs);
-              });
-          });
-          Json.attributeArray("loops", [&] {
-            for (const Loop &Loop : Executable.Loops)
-              Json.object([&] {
-                Json.attributeArray("sites", [&] {
-                  for (unsigned Site : Loop.Sites)
-                    Json.value(Site);
-                });
-                Json.attributeArray("inner", [&] {
-                  for (unsigned Inner : Loop.Inner)
-                    Json.value(Inner);
-                });
-                Json.attribute("iterations", Loop.Iterations);
-                Json.attribute("entries", Loop.Entries);
-                Json.attribute("function", Text(Loop.Function.Function));
-                Json.attribute("file", Text(Loop.Function.File));
-                Json.attribute("first_line", Loop.Function.Line);
-                Json.attribute("last_line", Loop.LastLine);
-              });
-          });
-        });
-    });
+    texts("warnings", warnings(Recording));
+    objects("advice", Adviser.All,
+            [&](const Advice &Advice) { advice(Advice); });
+    objects("executables", Profile.Executables,
+            [&](const Executable &Executable) { executable(Executable); });
   });
+}
+
+void cosy::writeJson(raw_ostream &Stream, const Profile &Profile,
+                     const Adviser &Adviser, const Recording &Recording,
+                     ArrayRef<std::string> Command) {
+  JsonReport(Stream, Profile, Adviser).write(Recording, Command);
   Stream << '\n';
 }

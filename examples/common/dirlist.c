@@ -157,38 +157,77 @@ static inline size_t take_target(int dirfd, const char *name,
 	return (used + n + 8) & ~(size_t)7;
 }
 
+/* Takes the status of an entry. Returns true for a symbolic link. */
+static inline bool take_status(int dirfd, const char *name, struct dirlist_entry *entry)
+{
+	if (fstatat(dirfd, name, &entry->status, AT_SYMLINK_NOFOLLOW) < 0) {
+		entry->status_error = errno;
+		return false;
+	}
+	return S_ISLNK(entry->status.st_mode);
+}
+
+/*
+ * Reads the next entries of a directory. Returns their number of bytes; 0 or less at the end. Room
+ * for a target remains.
+ */
+static inline ssize_t read_step(struct dirlist_dir *dir, int fd, char *names, size_t room)
+{
+	ssize_t n = getdents64(fd, names, room - TARGET_ROOM > STEP ? STEP : room - TARGET_ROOM);
+
+	/* ENOENT: the directory was removed while it was read. */
+	if (n < 0 && errno != ENOENT)
+		dir->read_error = errno;
+	return n;
+}
+
+/* Return true if an entry belongs to the list. */
+static inline bool is_listed(const struct dirent64 *dirent, bool dots, bool hidden)
+{
+	const char *name = dirent->d_name;
+
+	if (name[0] != '.' || dots)
+		return true;
+	return hidden && name[1] != '\0' && (name[1] != '.' || name[2] != '\0');
+}
+
+/* Replaces the places of @entries in the directory by their names and types. */
+static void complete_all(struct dirlist_entry *entries, size_t count, char *names,
+			 bool status)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct dirent64 *dirent = (void *)(names + entries[i].name);
+
+		entries[i].name = dirent->d_name - names;
+		complete(&entries[i], status, dirent->d_type);
+	}
+}
+
 /*
  * Reads directories until all are read, enough are read, or a buffer is full. Returns false
  * if a buffer is full.
  */
 static bool read_dirs(struct dirlist *list)
 {
-	/*
-	 * The region uses locals, because each access to a variable in memory costs it an
-	 * access to user memory.
-	 */
+	/* In locals, because a region accesses variables in memory as user memory. */
 	struct dirlist_dir *dir = list->dirs + list->dirs_read;
 	struct dirlist_dir *last_dir = list->dirs + list->ndirs;
 	struct dirlist_entry *entries = list->entries;
 	struct dirlist_entry *entry = entries + list->entries_used;
 	struct dirlist_entry *half = entries + list->entries_size / 2;
-	struct dirlist_entry *most = entries + list->entries_size -
-				     STEP_ENTRIES;
+	struct dirlist_entry *full = entries + list->entries_size - STEP_ENTRIES;
 	char *names = list->names;
 	size_t used = list->names_used, size = list->names_size;
 	size_t at = list->at, end = list->end;
 	bool dots = list->which == DIRLIST_ALL;
 	bool hidden = list->which != DIRLIST_VISIBLE;
 	bool status = list->flags & DIRLIST_STATUS;
-	int flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_DIRECTORY | O_NOCTTY;
+	int flags = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_DIRECTORY | O_NOCTTY |
+		    (list->flags & DIRLIST_NOFOLLOW ? O_NOFOLLOW : 0);
 	int fd = list->fd;
 	struct dirent64 *dirent;
-	size_t room;
 	ssize_t n;
 	bool fits = true;
-
-	if (list->flags & DIRLIST_NOFOLLOW)
-		flags |= O_NOFOLLOW;
 
 	COSY_START;
 	for (; dir != last_dir; dir++) {
@@ -205,45 +244,29 @@ static bool read_dirs(struct dirlist *list)
 		}
 		for (;;) {
 			if (at == end) {
-				room = size - used;
-				if (room < STEP_MIN + TARGET_ROOM ||
-				    entry > most) {
+				if (size - used < STEP_MIN + TARGET_ROOM || entry > full) {
 					fits = false;
 					goto leave;
 				}
-				room -= TARGET_ROOM;
-				if (room > STEP)
-					room = STEP;
-				n = getdents64(fd, names + used, room);
-				/* ENOENT: the directory was removed while it was read. */
-				if (n < 0 && errno != ENOENT)
-					dir->read_error = errno;
+				n = read_step(dir, fd, names + used, size - used);
 				if (n <= 0)
 					break;
 				at = used;
 				end = used += n;
 			}
 			dirent = (struct dirent64 *)(names + at);
-			if (dirent->d_name[0] == '.' && !dots &&
-			    (!hidden || dirent->d_name[1] == '\0' ||
-			     (dirent->d_name[1] == '.' &&
-			      dirent->d_name[2] == '\0'))) {
+			if (!is_listed(dirent, dots, hidden)) {
 				at += dirent->d_reclen;
 				continue;
 			}
 			entry->name = at;
-			if (status || dirent->d_type == DT_UNKNOWN) {
-				if (fstatat(fd, dirent->d_name, &entry->status,
-					    AT_SYMLINK_NOFOLLOW) < 0) {
-					entry->status_error = errno;
-				} else if (S_ISLNK(entry->status.st_mode)) {
-					if (size - used < TARGET_ROOM) {
-						fits = false;
-						goto leave;
-					}
-					used = take_target(fd, dirent->d_name,
-							   entry, names, used);
+			if ((status || dirent->d_type == DT_UNKNOWN) &&
+			    take_status(fd, dirent->d_name, entry)) {
+				if (size - used < TARGET_ROOM) {
+					fits = false;
+					goto leave;
 				}
+				used = take_target(fd, dirent->d_name, entry, names, used);
 			}
 			at += dirent->d_reclen;
 			entry++;
@@ -255,12 +278,8 @@ static bool read_dirs(struct dirlist *list)
 leave:
 	COSY_END;
 
-	for (size_t i = list->entries_used; entries + i < entry; i++) {
-		struct dirent64 *dirent = (void *)(names + entries[i].name);
-
-		entries[i].name = dirent->d_name - names;
-		complete(&entries[i], status, dirent->d_type);
-	}
+	complete_all(entries + list->entries_used,
+		     entry - entries - list->entries_used, names, status);
 	list->dirs_read = dir - list->dirs;
 	list->names_used = used;
 	list->entries_used = entry - entries;
@@ -291,10 +310,7 @@ static bool read_status(struct dirlist *list, size_t count, bool enter)
 			entry->status_error = errno;
 			continue;
 		}
-		if (fstatat(AT_FDCWD, name, &entry->status,
-			    AT_SYMLINK_NOFOLLOW) < 0) {
-			entry->status_error = errno;
-		} else if (S_ISLNK(entry->status.st_mode)) {
+		if (take_status(AT_FDCWD, name, entry)) {
 			if (size - used < TARGET_ROOM)
 				break;
 			used = take_target(AT_FDCWD, name, entry, names, used);

@@ -59,16 +59,31 @@ void copy_add(struct copy *copy, const char *from, const char *to, bool follow)
 	};
 }
 
+/* A call for the file has failed. */
+static inline void fail(struct copy_file *file, enum copy_result result)
+{
+	file->result = result;
+	file->error = errno;
+}
+
 /* Copies the attributes of the source to @out. */
 static inline void copy_attributes(struct copy_file *file, int out,
 				   const struct stat *status)
 {
 	enum copy_result result = attributes_copy(file->from, file->to, out, status);
 
-	if (result != COPY_DONE) {
-		file->result = result;
-		file->error = errno;
-	}
+	if (result != COPY_DONE)
+		fail(file, result);
+}
+
+/* Completes the destination. */
+static inline void end_destination(struct copy_file *file, int out, bool preserve,
+				   const struct stat *status)
+{
+	if (preserve)
+		copy_attributes(file, out, status);
+	if (close(out) < 0 && file->result == COPY_WAITING)
+		fail(file, COPY_WRITE_FAILED);
 }
 
 /*
@@ -91,85 +106,98 @@ static inline bool is_sparse(const struct stat *status)
 	       status->st_blocks < status->st_size / 512;
 }
 
+/* Opens the source. Returns the descriptor, or -1. */
+static inline int open_source(struct copy_file *file)
+{
+	int flags = O_RDONLY | O_CLOEXEC, in;
+
+	if (!file->follow)
+		flags |= O_NOFOLLOW | O_NONBLOCK;
+	in = open(file->from, flags);
+	if (in < 0)
+		fail(file, COPY_OPEN_FAILED);
+	return in;
+}
+
+/*
+ * Opens the destination of a source with the status @from. Returns the descriptor, or -1 with the
+ * reason in file->result.
+ */
+static inline int open_destination(struct copy_file *file, const struct stat *from,
+				   const struct copy_options *options)
+{
+	int flags = O_WRONLY | O_TRUNC | O_CLOEXEC, out;
+	mode_t mode = from->st_mode & (options->preserve ? 0700 : 0777);
+	struct stat there;
+
+	if (stat(file->to, &there) == 0) {
+		file->existed = true;
+		if (there.st_dev == from->st_dev && there.st_ino == from->st_ino)
+			file->result = COPY_SAME;
+		else if (S_ISDIR(there.st_mode))
+			file->result = COPY_ONTO_DIRECTORY;
+		else if (options->no_clobber)
+			file->result = COPY_SKIPPED;
+		if (file->result != COPY_WAITING)
+			return -1;
+	} else if (errno == ENOENT) {
+		flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
+	} else if (errno == ELOOP && options->force) {
+		/* It is removed if it cannot be opened. */
+		file->existed = true;
+	} else {
+		fail(file, COPY_STAT_FAILED);
+		return -1;
+	}
+	out = open(file->to, flags, mode);
+	if (out < 0)
+		fail(file, COPY_CREATE_FAILED);
+	return out;
+}
+
+/* Return true if the buffer must contain the data, or holes must be found. */
+static inline bool is_special(const struct stat *status, enum copy_holes holes)
+{
+	return holes == COPY_HOLES_ALWAYS || !S_ISREG(status->st_mode) ||
+	       (holes == COPY_HOLES_AUTO && is_sparse(status));
+}
+
 /*
  * Copies files until all are copied, or a file is open that this region cannot copy, or
- * progress is due. Then a file is open, too. Returns true if progress is due.
+ * progress is due. Then a file is open, too. Returns true if the region cannot copy it.
  */
 static bool copy_files(struct copy *copy)
 {
 	struct copy_file *file = copy->files + copy->done;
 	struct copy_file *last = copy->files + copy->count;
-	bool preserve = copy->options.preserve;
-	bool no_clobber = copy->options.no_clobber;
-	bool force = copy->options.force;
-	enum copy_holes holes = copy->options.holes;
+	const struct copy_options options = copy->options;
 	int in = copy->in, out = copy->out;
-	struct stat status = copy->status, there;
+	struct stat status = copy->status;
 	uint64_t bytes = 0;
 	char buffer[CHUNK];
 	bool special = false;
 	ssize_t n, written;
-	mode_t mode;
-	int flags;
 
 	COSY_START;
 	for (; file != last; file++) {
 		if (in < 0) {
-			flags = O_RDONLY | O_CLOEXEC;
-			if (!file->follow)
-				flags |= O_NOFOLLOW | O_NONBLOCK;
-			in = open(file->from, flags);
-			if (in < 0) {
-				file->result = COPY_OPEN_FAILED;
-				file->error = errno;
+			in = open_source(file);
+			if (in < 0)
 				continue;
-			}
 			if (fstat(in, &status) < 0) {
-				file->result = COPY_READ_FAILED;
-				file->error = errno;
+				fail(file, COPY_READ_FAILED);
 				goto close_in;
 			}
 			if (!file->follow && !S_ISREG(status.st_mode)) {
 				file->result = COPY_REPLACED;
 				goto close_in;
 			}
-			flags = O_WRONLY | O_TRUNC | O_CLOEXEC;
-			if (stat(file->to, &there) == 0) {
-				file->existed = true;
-				if (there.st_dev == status.st_dev &&
-				    there.st_ino == status.st_ino)
-					file->result = COPY_SAME;
-				else if (S_ISDIR(there.st_mode))
-					file->result = COPY_ONTO_DIRECTORY;
-				else if (no_clobber)
-					file->result = COPY_SKIPPED;
-				if (file->result != COPY_WAITING)
-					goto close_in;
-			} else if (errno == ENOENT) {
-				flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC;
-			} else if (errno == ELOOP && force) {
-				/* It is removed if it cannot be opened. */
-				file->existed = true;
-			} else {
-				file->result = COPY_STAT_FAILED;
-				file->error = errno;
+			out = open_destination(file, &status, &options);
+			if (out < 0)
 				goto close_in;
-			}
-			mode = status.st_mode & 0777;
-			if (preserve)
-				mode &= 0700;
-			out = open(file->to, flags, mode);
-			if (out < 0) {
-				file->result = COPY_CREATE_FAILED;
-				file->error = errno;
-				goto close_in;
-			}
-			if (holes == COPY_HOLES_ALWAYS ||
-			    !S_ISREG(status.st_mode) ||
-			    (holes == COPY_HOLES_AUTO && is_sparse(&status))) {
-				special = true;
+			special = is_special(&status, options.holes);
+			if (special)
 				goto leave;
-			}
 		}
 		for (;;) {
 			n = read(in, buffer, CHUNK);
@@ -177,24 +205,16 @@ static bool copy_files(struct copy *copy)
 				break;
 			written = write_read(in, out, buffer, n);
 			if (written < 0) {
-				file->result = COPY_WRITE_FAILED;
-				file->error = errno;
+				fail(file, COPY_WRITE_FAILED);
 				break;
 			}
 			bytes += written;
 			if (bytes > PROGRESS)
 				goto leave;
 		}
-		if (n < 0) {
-			file->result = COPY_READ_FAILED;
-			file->error = errno;
-		}
-		if (preserve)
-			copy_attributes(file, out, &status);
-		if (close(out) < 0 && file->result == COPY_WAITING) {
-			file->result = COPY_WRITE_FAILED;
-			file->error = errno;
-		}
+		if (n < 0)
+			fail(file, COPY_READ_FAILED);
+		end_destination(file, out, options.preserve, &status);
 		out = -1;
 close_in:
 		close(in);
@@ -268,20 +288,16 @@ static void copy_sparse(struct copy *copy, struct copy_file *file)
 			break;
 		written = write_read(in, out, buffer, n);
 		if (written < 0) {
-			file->result = COPY_WRITE_FAILED;
-			file->error = errno;
+			fail(file, COPY_WRITE_FAILED);
 			break;
 		}
 		at += written;
 		count(copy, written);
 	}
-	if (n < 0) {
-		file->result = COPY_READ_FAILED;
-		file->error = errno;
-	} else if (file->result == COPY_WAITING && ftruncate(out, size) < 0) {
-		file->result = COPY_WRITE_FAILED;
-		file->error = errno;
-	}
+	if (n < 0)
+		fail(file, COPY_READ_FAILED);
+	else if (file->result == COPY_WAITING && ftruncate(out, size) < 0)
+		fail(file, COPY_WRITE_FAILED);
 	COSY_END;
 }
 
@@ -341,21 +357,17 @@ static void copy_buffered(struct copy *copy, struct copy_file *file, bool holes)
 				continue;
 			if ((holes && lseek(out, at + done, SEEK_SET) < 0) ||
 			    write_all(out, buffer + done, part) < part) {
-				file->result = COPY_WRITE_FAILED;
-				file->error = errno;
+				fail(file, COPY_WRITE_FAILED);
 				goto failed;
 			}
 		}
 		at += n;
 		count(copy, n);
 	}
-	if (n < 0) {
-		file->result = COPY_READ_FAILED;
-		file->error = errno;
-	} else if (holes && ftruncate(out, at) < 0) {
-		file->result = COPY_WRITE_FAILED;
-		file->error = errno;
-	}
+	if (n < 0)
+		fail(file, COPY_READ_FAILED);
+	else if (holes && ftruncate(out, at) < 0)
+		fail(file, COPY_WRITE_FAILED);
 failed:
 	COSY_END;
 }
@@ -377,12 +389,7 @@ static void copy_special(struct copy *copy)
 		copy_buffered(copy, file, true);
 	else
 		copy_sparse(copy, file);
-	if (copy->options.preserve)
-		copy_attributes(file, copy->out, &copy->status);
-	if (close(copy->out) < 0 && file->result == COPY_WAITING) {
-		file->result = COPY_WRITE_FAILED;
-		file->error = errno;
-	}
+	end_destination(file, copy->out, copy->options.preserve, &copy->status);
 	close(copy->in);
 	copy->in = copy->out = -1;
 	copy->done++;
@@ -430,8 +437,7 @@ static bool can_retry(struct copy_file *file, bool force)
 	if (!file->existed || !force)
 		return false;
 	if (unlink(file->to) < 0) {
-		file->result = COPY_REMOVE_FAILED;
-		file->error = errno;
+		fail(file, COPY_REMOVE_FAILED);
 		return false;
 	}
 	file->result = COPY_WAITING;

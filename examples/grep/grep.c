@@ -356,10 +356,66 @@ static char *add_patterns(char *patterns, const char *more)
 	return all;
 }
 
+/* Long options without a letter. */
+enum { HELP = 256, SEARCH };
+
+/* Takes an option without patterns. */
+static void set_option(int option)
+{
+	switch (option) {
+	case 'c':
+		options.search.count = true;
+		break;
+	case 'F':
+		break;
+	case 'h':
+		options.with_names = false;
+		options.without_names = true;
+		break;
+	case 'H':
+		options.with_names = true;
+		options.without_names = false;
+		break;
+	case 'i':
+		options.search.ignore_case = true;
+		break;
+	case 'l':
+		options.list = true;
+		break;
+	case 'n':
+		options.search.numbers = true;
+		break;
+	case 'q':
+		options.quiet = true;
+		break;
+	case 'r':
+		options.recursive = true;
+		break;
+	case 's':
+		options.no_messages = true;
+		break;
+	case 'v':
+		options.search.invert = true;
+		break;
+	case 'V':
+		puts("grep (Cosy examples) " COSY_EXAMPLES_VERSION);
+		finish(MATCH);
+	case SEARCH:
+		options.in_kernel = strcmp(optarg, "kernel") == 0;
+		if (!options.in_kernel && strcmp(optarg, "batch") != 0)
+			wrong_usage();
+		break;
+	case HELP:
+		print_help();
+		finish(MATCH);
+	default:
+		wrong_usage();
+	}
+}
+
 /* Returns the patterns. The arguments from optind on are the operands. */
 static char *parse_options(int argc, char **argv)
 {
-	enum { HELP = 256, SEARCH };
 	static const struct option longs[] = {
 		{ "count", no_argument, NULL, 'c' },
 		{ "regexp", required_argument, NULL, 'e' },
@@ -384,58 +440,10 @@ static char *parse_options(int argc, char **argv)
 
 	while ((option = getopt_long(argc, argv, "ce:FhHilnqrsvV", longs,
 				     NULL)) != -1) {
-		switch (option) {
-		case 'c':
-			options.search.count = true;
-			break;
-		case 'e':
+		if (option == 'e')
 			patterns = add_patterns(patterns, optarg);
-			break;
-		case 'F':
-			break;
-		case 'h':
-			options.with_names = false;
-			options.without_names = true;
-			break;
-		case 'H':
-			options.with_names = true;
-			options.without_names = false;
-			break;
-		case 'i':
-			options.search.ignore_case = true;
-			break;
-		case 'l':
-			options.list = true;
-			break;
-		case 'n':
-			options.search.numbers = true;
-			break;
-		case 'q':
-			options.quiet = true;
-			break;
-		case 'r':
-			options.recursive = true;
-			break;
-		case 's':
-			options.no_messages = true;
-			break;
-		case 'v':
-			options.search.invert = true;
-			break;
-		case 'V':
-			puts("grep (Cosy examples) " COSY_EXAMPLES_VERSION);
-			finish(MATCH);
-		case SEARCH:
-			options.in_kernel = strcmp(optarg, "kernel") == 0;
-			if (!options.in_kernel && strcmp(optarg, "batch") != 0)
-				wrong_usage();
-			break;
-		case HELP:
-			print_help();
-			finish(MATCH);
-		default:
-			wrong_usage();
-		}
+		else
+			set_option(option);
 	}
 	if (!patterns) {
 		if (optind == argc)

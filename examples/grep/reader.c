@@ -92,6 +92,34 @@ static inline bool skip_hole(int fd)
 	return data > here;
 }
 
+/* Sets the state of a file that is open. */
+static inline void classify(struct reader_file *file, int fd, bool leave_out, dev_t device,
+			    ino_t inode)
+{
+	struct stat status;
+
+	if (fstat(fd, &status) < 0) {
+		file->state = READER_FAILED;
+		file->error = errno;
+	} else if (!S_ISREG(status.st_mode)) {
+		file->state = READER_SPECIAL;
+	} else if (leave_out && status.st_dev == device && status.st_ino == inode) {
+		file->state = READER_OUTPUT;
+	} else {
+		file->sparse = has_hole(fd, status.st_size);
+		file->state = READER_PART;
+	}
+}
+
+/* Return true if an operand may wait when it is opened or read. */
+static inline bool may_wait(const struct reader_file *file)
+{
+	struct stat status;
+
+	return file->operand && fstatat(AT_FDCWD, file->path, &status, 0) == 0 &&
+	       !S_ISREG(status.st_mode);
+}
+
 /*
  * Reads files until all are read, or until the buffer is full, when the file is open and is
  * a part, or until a file may wait.
@@ -110,23 +138,20 @@ static void read_files(struct reader *reader)
 	int fd = reader->fd;
 	bool whole = false;	/* no data of the file has been returned */
 	bool sparse = fd >= 0 && file->sparse;
-	struct stat status;
 	int flags;
 	ssize_t n;
 
 	COSY_START;
 	for (; file != last; file++) {
 		if (fd < 0) {
-			flags = O_RDONLY | O_NOCTTY;
-			if (!file->operand) {
-				flags |= O_NOFOLLOW | O_NONBLOCK;
-			} else if (fstatat(AT_FDCWD, file->path, &status,
-					   0) == 0 &&
-				   !S_ISREG(status.st_mode)) {
+			if (may_wait(file)) {
 				file->state = READER_SPECIAL;
 				file++;
 				break;
 			}
+			flags = O_RDONLY | O_NOCTTY;
+			if (!file->operand)
+				flags |= O_NOFOLLOW | O_NONBLOCK;
 			fd = open(file->path, flags);
 			if (fd < 0) {
 				file->state = READER_FAILED;
@@ -135,19 +160,8 @@ static void read_files(struct reader *reader)
 			}
 			file->start = used;
 			whole = true;
-			if (fstat(fd, &status) < 0) {
-				file->state = READER_FAILED;
-				file->error = errno;
-			} else if (!S_ISREG(status.st_mode)) {
-				file->state = READER_SPECIAL;
-			} else if (leave_out && status.st_dev == device &&
-				   status.st_ino == inode) {
-				file->state = READER_OUTPUT;
-			} else {
-				sparse = has_hole(fd, status.st_size);
-				file->sparse = sparse;
-				file->state = READER_PART;
-			}
+			classify(file, fd, leave_out, device, inode);
+			sparse = file->sparse;
 		}
 		if (file->state == READER_PART) {
 			do {

@@ -82,20 +82,63 @@ static inline off_t next_data(int in, int out, off_t end, off_t *data_end)
 	return at;
 }
 
+/*
+ * Copy the data of @in to @out by means of @buffer, and set *@at to its end. Holes are skipped if
+ * @sparse; then @out gets the size of the file at the end. Return 0 or a negative errno.
+ */
+static inline int copy_data(int in, int out, char *buffer, bool sparse, off_t size, off_t *at)
+{
+	/* The end of the data at *@at. A file without holes is data of any size. */
+	off_t data_end = sparse ? 0 : INT64_MAX;
+	ssize_t n, written;
+	size_t room;
+
+	for (;;) {
+		if (*at == data_end) {
+			*at = next_data(in, out, *at, &data_end);
+			if (*at < 0) {
+				*at = data_end;
+				/* ENXIO: a hole is all that follows. */
+				if (errno != ENXIO)
+					return -errno;
+				break;
+			}
+		}
+		room = data_end - *at < CHUNK ? data_end - *at : CHUNK;
+		n = read(in, buffer, room);
+		if (n < 0)
+			return -errno;
+		if (n == 0) {
+			/* The end; files of sysfs have larger sizes. */
+			size = *at;
+			break;
+		}
+		written = write(out, buffer, n);
+		if (written < 0)
+			return -errno;
+		*at += written;
+		if (written < n && lseek(in, *at, SEEK_SET) < 0)
+			return -errno;
+	}
+	if (!sparse)
+		return 0;
+	if (ftruncate(out, size) < 0)
+		return -errno;
+	*at = size;
+	return 0;
+}
+
 COSY_EXPORT int cosy_copy_file(int from_dirfd, const char *from, int to_dirfd,
 			       const char *to, int flags, off_t *copied)
 {
 	const int in_flags = flags & COSY_COPY_NOFOLLOW ? O_NOFOLLOW : 0;
 	const bool exclusive = flags & COSY_COPY_EXCLUSIVE;
 	const int saved_errno = errno;
-	/* The end of the data at @at. A file without holes is data of any size. */
-	off_t at = 0, data_end = INT64_MAX;
+	off_t at = 0;
 	bool exists, sparse;
 	int cancel_state, error, in, out;
 	struct stat status;
 	char buffer[CHUNK];
-	ssize_t n, written;
-	size_t room;
 
 	if (copied)
 		*copied = 0;
@@ -128,46 +171,7 @@ COSY_EXPORT int cosy_copy_file(int from_dirfd, const char *from, int to_dirfd,
 			goto close_out;
 	}
 	sparse = status.st_blocks < status.st_size / 512;
-	if (sparse)
-		data_end = 0;
-	for (;;) {
-		if (at == data_end) {
-			at = next_data(in, out, at, &data_end);
-			if (at < 0) {
-				at = data_end;
-				/* ENXIO: a hole is all that follows. */
-				if (errno != ENXIO)
-					error = -errno;
-				break;
-			}
-		}
-		room = data_end - at < CHUNK ? data_end - at : CHUNK;
-		n = read(in, buffer, room);
-		if (n <= 0) {
-			if (n < 0)
-				error = -errno;
-			else
-				/* The end; files of sysfs have larger sizes. */
-				status.st_size = at;
-			break;
-		}
-		written = write(out, buffer, n);
-		if (written < 0) {
-			error = -errno;
-			break;
-		}
-		at += written;
-		if (written < n && lseek(in, at, SEEK_SET) < 0) {
-			error = -errno;
-			break;
-		}
-	}
-	if (sparse && error == 0) {
-		if (ftruncate(out, status.st_size) < 0)
-			error = -errno;
-		else
-			at = status.st_size;
-	}
+	error = copy_data(in, out, buffer, sparse, status.st_size, &at);
 close_out:
 	if (close(out) < 0 && error == 0)
 		error = -errno;
