@@ -54,7 +54,7 @@ def run(build, scratch, mode, command):
     path = f"{build}/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     line = ["env", f"PATH={path}", "bash", "-c", command]
     if mode == "vm":
-        line = [f"{build}/bin/cosy-vm-exec", "-T", "3000", "--", *line]
+        line = [f"{build}/bin/cosy-vm-exec", "-T", "1200", "--", *line]
     done = subprocess.run(line, cwd=scratch, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False)
     return done.returncode, done.stdout

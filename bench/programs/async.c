@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
  * async: the cost of operations of a loop, from submitting to collecting, in batches of one and
- * more: operations that do nothing; that get the status of a file; that wait for a socket and are
- * cancelled; that a thread executes on a processor of the loop; whose calls may block, so that
- * threads make them; and reads that wait for a disk.
+ * more: operations that do nothing; that get the status of a file; that open, read and close one, as
+ * operations and in functions; that wait for a socket and are cancelled; that a thread executes on a
+ * processor of the loop; whose calls may block, so that threads make them; and reads that wait for a
+ * disk.
  * io_uring has no getpid, so its operation does nothing.
  */
 
@@ -19,12 +20,15 @@
 #include <unistd.h>
 
 #include <cosy/async.h>
+#include <cosy/task.h>
 
 #include "../common/bench.h"
 #include "../common/uring.h"
 
 #define MAX_BATCH 64
 #define STATUS_OF "async.file"
+#define FILE_SIZE 1024
+#define FILES 2560
 /* The pages that are read are far from each other, so that there is no readahead. */
 #define PAGE 4096
 #define STEP (64 * PAGE)
@@ -98,6 +102,83 @@ static uint64_t statx_entries(uint64_t count)
 	}
 	check(ops[0].result, "a statx");
 	return status[0].stx_ino;
+}
+
+/*
+ * What a server of files does for each request: it opens a file, gets its status, reads and closes it.
+ */
+#define READ_FILE(page)								\
+	do {									\
+		struct stat st;							\
+		int fd = open(STATUS_OF, O_RDONLY | O_CLOEXEC);			\
+										\
+		if (fd < 0 || fstat(fd, &st) || read(fd, page, PAGE) != FILE_SIZE) \
+			bench_die(STATUS_OF);					\
+		close(fd);							\
+	} while (0)
+
+COSY_ASYNC static int serve_files(char *page, uint64_t count)
+{
+	while (count--)
+		READ_FILE(page);
+	return 0;
+}
+
+static void native_files(void)
+{
+	for (uint64_t i = 0; i < FILES; i++)
+		READ_FILE(pages[0]);
+}
+
+static void file_functions(uint64_t batch)
+{
+	for (uint64_t i = 0; i < batch; i++)
+		check(COSY_SPAWN(loop, serve_files(pages[i], FILES / batch)), "COSY_SPAWN");
+	check(-cosy_loop_run(loop), "cosy_loop_run");
+}
+
+/* Each call of all files at once. */
+static void file_entries(uint64_t batch)
+{
+	static struct stat st[MAX_BATCH];
+	static int fds[MAX_BATCH];
+
+	for (uint64_t done = 0; done < FILES; done += batch) {
+		for (uint64_t i = 0; i < batch; i++)
+			check(cosy_async_open(loop, &ops[i], STATUS_OF, O_RDONLY | O_CLOEXEC, 0),
+			      "cosy_async_open");
+		check(-cosy_loop_run(loop), "cosy_loop_run");
+		for (uint64_t i = 0; i < batch; i++) {
+			fds[i] = (int)ops[i].result;
+			check(fds[i], STATUS_OF);
+			check(cosy_async_fstat(loop, &ops[i], fds[i], &st[i]), "cosy_async_fstat");
+		}
+		check(-cosy_loop_run(loop), "cosy_loop_run");
+		for (uint64_t i = 0; i < batch; i++)
+			check(cosy_async_pread(loop, &ops[i], fds[i], pages[i], PAGE, 0),
+			      "cosy_async_pread");
+		check(-cosy_loop_run(loop), "cosy_loop_run");
+		for (uint64_t i = 0; i < batch; i++) {
+			if (ops[i].result != FILE_SIZE)
+				bench_die(STATUS_OF);
+			check(cosy_async_close(loop, &ops[i], fds[i]), "cosy_async_close");
+		}
+		check(-cosy_loop_run(loop), "cosy_loop_run");
+	}
+}
+
+static double measure_files(void)
+{
+	const uint64_t batch = bench_parameter();
+	uint64_t begin = bench_now();
+
+	if (!strcmp(bench_way(), "native"))
+		native_files();
+	else if (!strcmp(bench_way(), "functions"))
+		file_functions(batch);
+	else
+		file_entries(batch);
+	return (double)(bench_now() - begin) / FILES;
 }
 
 /* Make only the call that would block. */
@@ -299,6 +380,8 @@ static void make_file(void)
 
 static void prepare(void)
 {
+	int content_of_file;
+
 	if (!strcmp(bench_way(), "io_uring"))
 		uring_open_waiting(MAX_BATCH, MAX_BATCH);
 	else if (strcmp(bench_way(), "native"))
@@ -309,7 +392,9 @@ static void prepare(void)
 	if (file < 0)
 		bench_die("memfd_create");
 	make_file();
-	check(close(open(STATUS_OF, O_CREAT | O_WRONLY, 0600)), STATUS_OF);
+	content_of_file = open(STATUS_OF, O_CREAT | O_WRONLY | O_TRUNC, 0600);
+	if (write(content_of_file, pages, FILE_SIZE) != FILE_SIZE || close(content_of_file))
+		bench_die(STATUS_OF);
 }
 
 int main(int argc, char **argv)
@@ -327,6 +412,8 @@ int main(int argc, char **argv)
 		  .native = native_statx, .io_uring = ring_statxs, .entries = statx_entries },
 		{ .name = "statx64", .per = "operation", .count = 5120, .parameter = 64,
 		  .native = native_statx, .io_uring = ring_statxs, .entries = statx_entries },
+		{ .name = "file1", .per = "file", .measure = measure_files, .parameter = 1 },
+		{ .name = "file64", .per = "file", .measure = measure_files, .parameter = 64 },
 		{ .name = "wait-cancel", .per = "operation", .count = 10000,
 		  .native = native_attempt, .io_uring = ring_wait_and_cancel,
 		  .entries = wait_and_cancel },

@@ -218,11 +218,15 @@ static void received(struct cosy_async *op)
 		receive(c);
 		return;
 	}
-	err = cosy_async_send(loop, &c->sent, c->server, answer_of(c), size, 0);
+	if (apart)
+		err = cosy_async_reply(loop, op, c->server, answer_of(c), size, 0, c->buffer, SIZE);
+	else
+		err = cosy_async_send(loop, &c->sent, c->server, answer_of(c), size, 0);
 	if (err)
-		failed("cosy_async_send", -err);
+		failed("the answer", -err);
 }
 
+/* A client in the same thread sends its next request after the answer was sent: no reply. */
 static void sent(struct cosy_async *op)
 {
 	if (op->result <= 0)

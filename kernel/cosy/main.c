@@ -38,7 +38,8 @@ static long cosy_info(struct cosy_info __user *arg)
 {
 	const struct cosy_info known = {
 		.size = sizeof(known),
-		.flags = cosy_traced() ? COSY_INFO_TRACED : 0,
+		.flags = (cosy_traced() ? COSY_INFO_TRACED : 0) |
+			 (cosy_seccomp_state() ? 0 : COSY_INFO_UNFILTERED),
 		.abi = COSY_ABI,
 		.oldest_abi = COSY_OLDEST_ABI,
 		.format = COSY_VERSION,
@@ -103,7 +104,7 @@ static int cosy_open(struct inode *inode, struct file *file)
 		return -EPERM;
 	/* A question, see linux/cosy.h. */
 	if (!(file->f_mode & FMODE_WRITE))
-		return -EINVAL;
+		return cosy_internals ? -EINVAL : -EOPNOTSUPP;
 	cf = cosy_file_alloc();
 	if (!cf)
 		return -ENOMEM;
@@ -160,7 +161,6 @@ static int __init cosy_init(void)
 	cosy_seccomp_init();
 	cosy_fast_init();
 	cosy_single_init();
-	cosy_entries_init();
 	cosy_ring_init();
 	cosy_functions_init();
 	err = cosy_compounds_init();

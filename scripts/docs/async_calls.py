@@ -58,10 +58,10 @@ def alias(name):
     return f"{stem}64{version}"
 
 
-def condition(place, relation, value, kind):
+def condition(name, relation, value, kind):
     """Return the C condition under which the function only makes its call."""
     cast = "uint64_t" if relation.startswith("U") else "intptr_t" if "*" in kind else "int64_t"
-    return f"({cast})a{place} {RELATIONS[relation]} {value}"
+    return f"({cast}){name} {RELATIONS[relation]} {value}"
 
 
 def parameter(call, number, letter):
@@ -71,6 +71,13 @@ def parameter(call, number, letter):
     if (call.name, number) in NUMBERS:
         return "uint64_t "
     return TYPES[letter]
+
+
+def argument_names():
+    """Return the names of each call's arguments."""
+    text = (ROOT / "scripts/docs/arguments.txt").read_text()
+    lines = [line.split() for line in text.splitlines() if not line.startswith("#")]
+    return {words[0]: words[1:] for words in lines}
 
 
 def calls_that_do_not_wait():
@@ -91,9 +98,9 @@ def submitter(call, does_not_wait):
     return f"cosy_async_call(loop, op, {number}"
 
 
-def function(entry, call, does_not_wait):
+def function(entry, call, names, does_not_wait):
     """Return the text of the function that submits a call."""
-    types = {}
+    types, name = {}, {}
     arguments = []
     for number, word in enumerate(entry.map):
         if not word.startswith("$"):
@@ -101,17 +108,22 @@ def function(entry, call, does_not_wait):
             continue
         place = int(word[1:])
         types[place] = parameter(call, number, call.args[number])
-        name = f"a{place}"
-        arguments.append(f"(uintptr_t){name}" if "*" in types[place] else f"(uint64_t){name}")
+        name[place] = names[number]
+        cast = "uintptr_t" if "*" in types[place] else "uint64_t"
+        arguments.append(f"({cast}){name[place]}")
     if entry.condition:
         types.setdefault(entry.condition[0], "int64_t ")
     arguments += ["0"] * (6 - len(arguments))
     places = range(max(types) + 1) if types else ()
-    parameters = "".join(f", {types[place]}a{place}" for place in places)
+    for place in places:
+        # An argument of the function that is not one of the call: the flags of fchmodat().
+        name.setdefault(place, "flags")
+    parameters = "".join(f", {types[place]}{name[place]}" for place in places)
     check = ""
     if entry.condition:
-        kind = types[entry.condition[0]]
-        check = f"\tif (!({condition(*entry.condition, kind)}))\n\t\treturn -EINVAL;\n"
+        place, relation, value = entry.condition
+        check = (f"\tif (!({condition(name[place], relation, value, types[place])}))\n"
+                 "\t\treturn -EINVAL;\n")
     return (f"\nstatic inline int\ncosy_async_{entry.name}(struct cosy_loop *loop, "
             f"struct cosy_async *op{parameters})\n{{\n{check}"
             f"\treturn {submitter(call, does_not_wait)}, " + ", ".join(arguments) + ");\n}")
@@ -121,6 +133,7 @@ def main():
     calls, functions = syscalls_table.read()
     by_name = {call.name: call for call in calls}
     does_not_wait = calls_that_do_not_wait()
+    names = argument_names()
     print(ABOVE, end="")
     for entry in functions:
         # In C both have one name, because all offsets have 64 bits.
@@ -128,7 +141,7 @@ def main():
             continue
         call = by_name[entry.call]
         if call.nested:
-            print(function(entry, call, does_not_wait))
+            print(function(entry, call, names.get(call.name, []), does_not_wait))
     print(BELOW)
 
 

@@ -116,8 +116,8 @@
 #define COSY_PRELOAD_CREATE_SAVES	853
 /* The saving of a call that fails: stat of a name that does not exist. */
 #define COSY_PRELOAD_FAILED_SAVES	690
-/* The further cost of starting a process: bench unmodified, 155 (true) to 170 thousand. */
-#define COSY_PRELOAD_START		160000
+/* The further cost of starting a process: bench unmodified, 65 to 75 thousand (true). */
+#define COSY_PRELOAD_START		70000
 /*
  * The number of calls that a process makes natively before it opens the device; this number
  * pays for opening it.

@@ -14,9 +14,6 @@ struct file;
 /* calls.c */
 void cosy_coroutine_init(void);
 
-/* enter.c */
-void cosy_entries_init(void);
-
 /* ring.c */
 void cosy_ring_init(void);
 

@@ -21,10 +21,10 @@
 
 #include "async/async.h"
 #include "async/coroutine.h"
-#include "async/receive.h"
 #include "async/ring.h"
 #include "async/socket.h"
 #include "async/transfer.h"
+#include "async/wait.h"
 #include "call/call.h"
 #include "compat/compat.h"
 #include "fast/calls.h"
@@ -35,7 +35,7 @@
  * Return true if the flags of a call say that it must not wait. Sending urgent data may wait.
  * Sockets that have no queue of errors ignore MSG_ERRQUEUE, and wait for data.
  */
-static bool cosy_call_is_direct(const struct socket *socket, u64 flags, bool receives)
+static bool cosy_call_is_dontwait(const struct socket *socket, u64 flags, bool receives)
 {
 	if (flags & MSG_DONTWAIT || (receives && flags & MSG_OOB))
 		return true;
@@ -159,8 +159,8 @@ static bool cosy_send_has_ended(const struct socket *socket)
 static __always_inline long cosy_call_wait(struct cosy_coroutine *co,
 					   struct file *file, bool receives)
 {
-	co->user = !cosy_park_on(&co->parked, file, receives ? COSY_ENTRY_WAIT_IN :
-							       COSY_ENTRY_WAIT_OUT);
+	co->user = !cosy_park_on(&co->parked, file, receives ? COSY_WAIT_IN :
+							       COSY_WAIT_OUT);
 	return COSY_PARKED;
 }
 
@@ -257,10 +257,10 @@ static __always_inline long cosy_call_try(struct cosy_coroutine *co,
 					  struct socket *socket, bool receives,
 					  bool file_io)
 {
-	bool direct = !file_io && cosy_call_is_direct(socket, regs->r10, receives);
+	bool dontwait = !file_io && cosy_call_is_dontwait(socket, regs->r10, receives);
 	long result;
 
-	if (unlikely(co->interrupted || (co->cancelled && !direct)))
+	if (unlikely(co->interrupted || (co->cancelled && !dontwait)))
 		return -ECANCELED;
 	if (file_io && unlikely(!file))
 		return -EBADF;
@@ -282,7 +282,7 @@ static __always_inline long cosy_call_try(struct cosy_coroutine *co,
 	}
 	if (file_io)
 		cosy_file_args(regs, socket, receives);
-	if (receives && !direct && socket && cosy_call_is_idle(co, regs, file, socket))
+	if (receives && !dontwait && socket && cosy_call_is_idle(co, regs, file, socket))
 		return COSY_PARKED;
 	result = cosy_call_ends(co, socket, receives);
 	if (result)
@@ -297,7 +297,7 @@ static __always_inline long cosy_call_try(struct cosy_coroutine *co,
 		regs->r8 = 0;
 	}
 	result = cosy_call_make(regs, socket, receives);
-	return direct ? result : cosy_call_made(co, regs, file, receives, result);
+	return dontwait ? result : cosy_call_made(co, regs, file, receives, result);
 }
 
 /*
@@ -487,10 +487,10 @@ static long cosy_message_try(struct cosy_coroutine *co, struct pt_regs *regs,
 			     struct file *file, bool receives)
 {
 	struct socket *socket = cosy_socket_of(file);
-	bool direct = cosy_call_is_direct(socket, regs->dx, receives);
+	bool dontwait = cosy_call_is_dontwait(socket, regs->dx, receives);
 	long result;
 
-	if (co->interrupted || (co->cancelled && !direct))
+	if (co->interrupted || (co->cancelled && !dontwait))
 		return -ECANCELED;
 	if (receives && regs->dx & MSG_WAITALL) {
 		co->user = true;
@@ -505,9 +505,9 @@ static long cosy_message_try(struct cosy_coroutine *co, struct pt_regs *regs,
 	regs->dx |= MSG_DONTWAIT;
 	regs->orig_ax = cosy_env_callee(receives ? __NR_recvmsg : __NR_sendmsg);
 	result = cosy_callees[regs->orig_ax](regs);
-	if (!direct && !receives && unlikely(cosy_call_connects(regs->dx, result)))
+	if (!dontwait && !receives && unlikely(cosy_call_connects(regs->dx, result)))
 		result = -EAGAIN;
-	return direct || result != -EAGAIN ? result :
+	return dontwait || result != -EAGAIN ? result :
 					     cosy_call_wait(co, file, receives);
 }
 
@@ -539,9 +539,15 @@ static long cosy_call_sendmsg(const struct pt_regs *regs)
  * accept() and accept4()
  */
 
-/* The same as __sys_accept4_file(), without blocking. The flags are valid. */
-static long cosy_accept(const struct pt_regs *regs, struct file *file,
-			int flags)
+/**
+ * cosy_accept() - accept a connection without blocking: the same as __sys_accept4_file()
+ * @regs:  the arguments of accept(); COSY_NEEDS(do_accept) are there
+ * @file:  the file of a socket
+ * @flags: valid flags of accept4()
+ *
+ * Return: the result of the call.
+ */
+long cosy_accept(const struct pt_regs *regs, struct file *file, int flags)
 {
 	struct file *accepted;
 	int fd;
@@ -627,11 +633,13 @@ static long cosy_call_accept4(const struct pt_regs *regs)
 static bool cosy_fd_is_used(const struct cosy_loop *loop, unsigned int fd)
 {
 	u8 __user *used = u64_to_user_ptr(READ_ONCE(loop->page->used));
-	const struct cosy_ring *ring = loop->ring;
+	/* Acquire: another thread may have just made it. */
+	const struct cosy_ring *ring = smp_load_acquire(&loop->ring);
 	u8 byte;
 
 	/* Entries that the ring has not taken may use any descriptor. */
-	if (ring && (cosy_receiver_of(ring, fd) || cosy_ring_has_more(ring)))
+	if (ring && (cosy_receiver_of(ring, fd) || cosy_sender_of(ring, fd) ||
+		     cosy_ring_has_more(ring)))
 		return true;
 	if (!used)
 		return true;

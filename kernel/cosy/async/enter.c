@@ -21,13 +21,9 @@
 #include "async/async.h"
 #include "async/loop.h"
 #include "async/ring.h"
-#include "async/socket.h"
-#include "async/transfer.h"
 #include "call/call.h"
 #include "call/history.h"
 #include "fast/calls.h"
-#include "fast/fast.h"
-#include "fast/nowait.h"
 #include "run/run.h"
 #include "trace/cosy_trace.h"
 
@@ -46,24 +42,6 @@ void cosy_loop_state(struct cosy_state *st)
 	st->env.seccomp = cosy_seccomp_state();
 }
 
-/* Marks calls without a fast path that may be nested in another system call. */
-static const struct cosy_insn cosy_entry_plain;
-
-/* By number: the slot of the fast path; cosy_entry_plain; NULL if the call is not allowed here. */
-static const struct cosy_insn *cosy_entry_insns[NR_syscalls] __ro_after_init;
-
-/** cosy_entries_init() - decide how entries make their calls; after cosy_single_init() */
-void __init cosy_entries_init(void)
-{
-	unsigned int nr;
-
-	for (nr = 0; nr < NR_syscalls; nr++) {
-		if (cosy_call_nests(nr))
-			cosy_entry_insns[nr] = cosy_single_insn(nr) ?:
-							&cosy_entry_plain;
-	}
-}
-
 /* Copy the arguments of the next call from @env. */
 static __always_inline void cosy_entry_args(const struct cosy_env *env, u64 *args)
 {
@@ -75,32 +53,17 @@ static __always_inline void cosy_entry_args(const struct cosy_env *env, u64 *arg
 	args[5] = env->regs.r9;
 }
 
-/* The same as cosy_loop_call(). The arguments are in st->env, and also in @args if not NULL. */
-static __always_inline enum cosy_call_end
-cosy_entry_call(struct cosy_state *st, unsigned int nr, u64 *args, s64 *result)
+/* The same as cosy_loop_call(). The arguments are in st->env. */
+static enum cosy_call_end cosy_entry_call(struct cosy_state *st, unsigned int nr, s64 *result)
 {
-	u64 copy[6] __uninitialized;
-	const struct cosy_insn *ip;
-
 	/* A tracer sees the native call. */
 	if (unlikely(cosy_ptraced()) || unlikely(nr >= NR_syscalls))
 		return COSY_CALL_USER;
 	nr = array_index_nospec(nr, NR_syscalls);
-	ip = cosy_entry_insns[nr];
-	if (unlikely(!ip))
+	if (unlikely(!cosy_call_nests(nr)) ||
+	    unlikely(!cosy_may_make(cosy_env_self(st), st, nr)))
 		return COSY_CALL_USER;
-	if (ip == &cosy_entry_plain) {
-		if (unlikely(!cosy_may_make(cosy_env_self(st), st, nr)))
-			return COSY_CALL_USER;
-		*result = cosy_env_call(&st->env, nr, nr);
-	} else {
-		if (!args)
-			cosy_entry_args(&st->env, copy);
-		st->regs = args ?: copy;
-		if (unlikely(!cosy_env_may_fast(cosy_env_self(st), st, ip)))
-			return COSY_CALL_USER;
-		*result = cosy_env_fast(st, ip).result;
-	}
+	*result = cosy_env_call(&st->env, nr, nr);
 	return unlikely(cosy_call_restarts(*result)) ? COSY_CALL_RESTARTED :
 						      COSY_CALL_MADE;
 }
@@ -134,13 +97,21 @@ enum cosy_call_end cosy_loop_call(struct cosy_state *st,
 				  struct cosy_async_call *call, s64 *result)
 {
 	cosy_loop_args(st, call);
-	return cosy_entry_call(st, call->nr, call->args, result);
+	return cosy_entry_call(st, call->nr, result);
 }
 
-/* The same as cosy_loop_complete(), inlined. */
-static __always_inline unsigned int
-cosy_entry_complete(struct cosy_loop *loop, u32 index, u8 status, bool silent,
-		    s64 result)
+/**
+ * cosy_loop_complete() - give an entry back to the submitter
+ * @loop:   the loop, entered
+ * @index:  index of the entry
+ * @status: enum cosy_entry_status
+ * @silent: do not put the index into the ring of completions
+ * @result: result of the call; ignored with COSY_ENTRY_USER
+ *
+ * Return: 1, the number of entries that have completed.
+ */
+unsigned int cosy_loop_complete(struct cosy_loop *loop, u32 index, u8 status,
+				bool silent, s64 result)
 {
 	struct cosy_async_entry *entry = &loop->entries[index];
 	u32 tail = loop->done_tail;
@@ -159,22 +130,6 @@ cosy_entry_complete(struct cosy_loop *loop, u32 index, u8 status, bool silent,
 	/* Release: a thread that reads the new tail also reads the entry and the ring. */
 	smp_store_release(&loop->page->done_tail, tail + 1);
 	return 1;
-}
-
-/**
- * cosy_loop_complete() - give an entry back to the submitter
- * @loop:   the loop, entered
- * @index:  index of the entry
- * @status: enum cosy_entry_status
- * @silent: do not put the index into the ring of completions
- * @result: result of the call; ignored with COSY_ENTRY_USER
- *
- * Return: 1, the number of entries that have completed.
- */
-unsigned int cosy_loop_complete(struct cosy_loop *loop, u32 index, u8 status,
-				bool silent, s64 result)
-{
-	return cosy_entry_complete(loop, index, status, silent, result);
 }
 
 /* The fields of the first word of an entry, without its status. */
@@ -201,14 +156,11 @@ static __always_inline u64 cosy_entry_read(const struct cosy_async_entry *entry,
 	return word;
 }
 
-/* Return true for a call without unknown flags that the entering thread makes itself. */
+/* Return true for a call that the entering thread makes itself. */
 static __always_inline bool cosy_entry_is_call(u64 word)
 {
-	const u32 flags = COSY_ENTRY_SILENT | COSY_ENTRY_WAIT_IN |
-			  COSY_ENTRY_WAIT_OUT;
-
 	return COSY_ENTRY_NR_OF(word) < COSY_ENTRY_SPECIAL &&
-	       !((u32)word >> 8 & ~flags);
+	       !((u32)word >> 8 & ~(u32)COSY_ENTRY_SILENT);
 }
 
 /* Return false if an entry has unknown flags or a combination that has no meaning. */
@@ -219,15 +171,10 @@ static bool cosy_entry_is_valid(u64 word)
 
 	if (COSY_ENTRY_COLOUR_OF(word) || flags & ~COSY_ENTRY_FLAGS)
 		return false;
-	if (flags & COSY_ENTRY_NOWAIT &&
-	    flags & ~(COSY_ENTRY_NOWAIT | COSY_ENTRY_SILENT))
-		return false;
 	if (flags & COSY_ENTRY_BUFFERED &&
 	    flags & ~(COSY_ENTRY_BUFFERED | COSY_ENTRY_SILENT))
 		return false;
-	if (flags & COSY_ENTRY_THREAD ?
-		    flags & (COSY_ENTRY_WAIT_IN | COSY_ENTRY_WAIT_OUT) :
-		    flags & (COSY_ENTRY_LONG | COSY_ENTRY_TAKE))
+	if (!(flags & COSY_ENTRY_THREAD) && flags & (COSY_ENTRY_LONG | COSY_ENTRY_TAKE))
 		return false;
 	return nr < COSY_ENTRY_SPECIAL || (nr == COSY_ENTRY_COMPOUND && !flags);
 }
@@ -235,29 +182,9 @@ static bool cosy_entry_is_valid(u64 word)
 /* Return true if the process has the entry, although the loop still keeps something for it. */
 static bool cosy_parked_is_left(struct cosy_parked *parked)
 {
-	if (parked->is_idle)
-		return true;
-	if (parked->is_handed)
-		return cosy_handed_is_taken(parked);
+	if (parked->is_lent)
+		return cosy_lent_is_taken(parked);
 	return parked->is_coroutine && cosy_coroutine_is_left(parked);
-}
-
-/* Execute an entry with COSY_ENTRY_NOWAIT. Return the number of completed entries: 1. */
-static noinline int cosy_entry_nowait(struct cosy_loop *loop, struct cosy_state *st, u32 index,
-				      u64 word)
-{
-	u32 nr = COSY_ENTRY_NR_OF(word);
-	s64 result = -EAGAIN;
-	u64 args[6];
-
-	trace_start(loop->id, index);
-	cosy_entry_args(&st->env, args);
-	if (likely(!cosy_ptraced()) && cosy_may_make(cosy_env_self(st), st, nr))
-		result = cosy_nowait_call(nr, args);
-	if (result == -EAGAIN)
-		return cosy_loop_complete(loop, index, COSY_ENTRY_USER, false, 0);
-	return cosy_entry_complete(loop, index, COSY_ENTRY_DONE,
-				   COSY_ENTRY_FLAGS_OF(word) & COSY_ENTRY_SILENT, result);
 }
 
 /*
@@ -299,10 +226,6 @@ static bool cosy_entry_special(struct cosy_loop *loop, struct cosy_state *st,
 					  flags & COSY_ENTRY_SILENT, -EINVAL);
 		return true;
 	}
-	if (flags & COSY_ENTRY_NOWAIT) {
-		*ret = cosy_entry_nowait(loop, st, index, word);
-		return true;
-	}
 	cosy_entry_args(&st->env, call.args);
 	if (is_compound) {
 		*ret = cosy_coroutine_submitted(loop, st, index, &call);
@@ -321,113 +244,6 @@ static bool cosy_entry_special(struct cosy_loop *loop, struct cosy_state *st,
 	if (!cosy_loop_lends_next(loop))
 		cosy_works_wake(loop);
 	return true;
-}
-
-/*
- * Return true for a recvfrom() or sendto() that cosy_transfer() can make: without an address. A
- * receive with one of these flags does not wait for data, or may wait although there is some.
- */
-static __always_inline bool cosy_entry_transfers(const struct pt_regs *regs, bool receives)
-{
-	const u64 unusual = MSG_OOB | MSG_ERRQUEUE | MSG_WAITALL;
-
-	return !regs->r8 && (!receives || (regs->dx && !(regs->r10 & unusual)));
-}
-
-/*
- * Return true if an idle entry waits for the socket of its new call, and the socket has nothing to
- * receive.
- */
-static bool cosy_parked_waits(struct cosy_parked *parked, u64 word, const struct pt_regs *regs,
-			      struct file *file, const struct socket *socket)
-{
-	return !(COSY_ENTRY_FLAGS_OF(word) & COSY_ENTRY_WAIT_OUT) &&
-	       cosy_target_is(&parked->target, file) &&
-	       cosy_transfer_waits(parked, regs, file, socket);
-}
-
-/*
- * Continue with an entry that may wait, after its call has ended with @end and @result; it may have
- * failed with -EAGAIN. @parked: idle, or NULL. Return as cosy_loop_submitted().
- */
-static noinline int cosy_entry_attempted(struct cosy_loop *loop, struct cosy_state *st, u32 index,
-					 u64 word, struct cosy_parked *parked,
-					 enum cosy_call_end end, s64 result)
-{
-	struct cosy_async_call call = { .nr = COSY_ENTRY_NR_OF(word) };
-	u8 flags = COSY_ENTRY_FLAGS_OF(word);
-
-	cosy_entry_args(&st->env, call.args);
-	switch (end) {
-	case COSY_CALL_MADE:
-		break;
-	case COSY_CALL_WAITS:
-		cosy_park_again(parked, flags, &call);
-		return 0;
-	case COSY_CALL_USER:
-		return cosy_loop_complete(loop, index, COSY_ENTRY_USER, false, 0);
-	case COSY_CALL_RESTARTED:
-		return -EINTR;
-	}
-	if (cosy_call_restarts(result))
-		return -EINTR;
-	if (result == -EAGAIN) {
-		if (cosy_park(loop, index, flags, &call))
-			return 0;
-	} else if (parked) {
-		parked->unused++;
-		cosy_park_rest(parked);
-	}
-	return cosy_loop_complete(loop, index, COSY_ENTRY_DONE, flags & COSY_ENTRY_SILENT,
-				  result);
-}
-
-/* The same as cosy_entry_transfer() for any call. */
-static noinline int cosy_entry_waiting(struct cosy_loop *loop, struct cosy_state *st, u32 index,
-				       u64 word, struct cosy_parked *parked)
-{
-	enum cosy_call_end end;
-	s64 result = 0;
-
-	end = cosy_entry_call(st, COSY_ENTRY_NR_OF(word), NULL, &result);
-	return cosy_entry_attempted(loop, st, index, word, parked, end, result);
-}
-
-/*
- * Execute a submitted entry that may wait. If @parked, which is idle or NULL, already waits for the
- * socket, a receive is made only if the socket has something to receive. Return as
- * cosy_loop_submitted().
- */
-static __always_inline int cosy_entry_transfer(struct cosy_loop *loop, struct cosy_state *st,
-					       u32 index, u64 word, struct cosy_parked *parked,
-					       bool receives)
-{
-	struct pt_regs *regs = &st->env.regs;
-	enum cosy_call_end end = COSY_CALL_MADE;
-	struct socket *socket;
-	struct cosy_fd fd;
-	s64 result = 0;
-
-	if (unlikely(cosy_ptraced()) || unlikely(!cosy_entry_transfers(regs, receives)) ||
-	    unlikely(!cosy_may_make(cosy_env_self(st), st, COSY_ENTRY_NR_OF(word))))
-		return cosy_entry_waiting(loop, st, index, word, parked);
-	cosy_history_clear();
-	fd = cosy_fd_get(regs->di);
-	socket = cosy_socket_of(fd.file);
-	if (unlikely(!socket)) {
-		cosy_fd_put(fd);
-		return cosy_entry_waiting(loop, st, index, word, parked);
-	}
-	if (receives && parked && cosy_parked_waits(parked, word, regs, fd.file, socket))
-		end = COSY_CALL_WAITS;
-	else
-		result = cosy_transfer(socket, regs, receives);
-	cosy_fd_put(fd);
-	/* A send does not tell whether the next receive waits. */
-	if (unlikely(result < 0) || (receives && unlikely(parked)))
-		return cosy_entry_attempted(loop, st, index, word, parked, end, result);
-	return cosy_entry_complete(loop, index, COSY_ENTRY_DONE,
-				   COSY_ENTRY_FLAGS_OF(word) & COSY_ENTRY_SILENT, result);
 }
 
 /*
@@ -452,23 +268,11 @@ static __always_inline int cosy_loop_submitted(struct cosy_loop *loop,
 	word = cosy_entry_read(&loop->entries[index], &st->env);
 	flags = COSY_ENTRY_FLAGS_OF(word);
 	trace_submit(loop->id, index, COSY_ENTRY_NR_OF(word));
-	if (unlikely((parked && !parked->is_idle) || !cosy_entry_is_call(word))) {
-		if (cosy_entry_special(loop, st, index, word, &ret))
-			return ret;
-		parked = NULL;
-	}
+	if ((parked || !cosy_entry_is_call(word)) &&
+	    cosy_entry_special(loop, st, index, word, &ret))
+		return ret;
 	trace_start(loop->id, index);
-	if (flags & (COSY_ENTRY_WAIT_IN | COSY_ENTRY_WAIT_OUT)) {
-		switch (COSY_ENTRY_NR_OF(word)) {
-		case __NR_recvfrom:
-			return cosy_entry_transfer(loop, st, index, word, parked, true);
-		case __NR_sendto:
-			return cosy_entry_transfer(loop, st, index, word, parked, false);
-		default:
-			return cosy_entry_waiting(loop, st, index, word, parked);
-		}
-	}
-	switch (cosy_entry_call(st, COSY_ENTRY_NR_OF(word), NULL, &result)) {
+	switch (cosy_entry_call(st, COSY_ENTRY_NR_OF(word), &result)) {
 	case COSY_CALL_USER:
 		return cosy_loop_complete(loop, index, COSY_ENTRY_USER, false, 0);
 	case COSY_CALL_RESTARTED:
@@ -476,117 +280,19 @@ static __always_inline int cosy_loop_submitted(struct cosy_loop *loop,
 	default:
 		break;
 	}
-	return cosy_entry_complete(loop, index, COSY_ENTRY_DONE,
+	return cosy_loop_complete(loop, index, COSY_ENTRY_DONE,
 				   flags & COSY_ENTRY_SILENT, result);
-}
-
-/*
- * Return true for a call that user mode has to end, because its connection has ended. After a call
- * that sends, the next ones must not be attempted either, and the module does not know these.
- */
-static bool cosy_parked_is_over(const struct cosy_parked *parked, struct file *file)
-{
-	const struct socket *socket = cosy_socket_of(file);
-
-	if (!socket)
-		return false;
-	if (parked->events & EPOLLOUT)
-		return cosy_socket_send_is_shut(socket);
-	return parked->call.nr == __NR_recvmsg && cosy_socket_receive_fails(socket);
-}
-
-/* Make a recvfrom() or sendto() of an entry whose wait has ended. Its arguments are in st->env. */
-static enum cosy_call_end cosy_parked_transfer(struct cosy_state *st, struct socket *socket,
-					       u32 nr, s64 *result)
-{
-	const struct pt_regs *regs = &st->env.regs;
-
-	if (unlikely(cosy_ptraced()) || unlikely(!cosy_may_make(cosy_env_self(st), st, nr)))
-		return COSY_CALL_USER;
-	cosy_history_clear();
-	*result = nr == __NR_recvfrom ? cosy_transfer(socket, regs, true) :
-					cosy_transfer(socket, regs, false);
-	return unlikely(cosy_call_restarts(*result)) ? COSY_CALL_RESTARTED : COSY_CALL_MADE;
-}
-
-/*
- * Make the call of an entry whose wait has ended. Return how that has ended; COSY_CALL_WAITS if it
- * has to wait further.
- */
-static enum cosy_call_end cosy_parked_call(struct cosy_state *st, struct cosy_parked *parked,
-					   s64 *result)
-{
-	struct cosy_fd fd = cosy_fd_get(parked->call.args[0]);
-	struct socket *socket = cosy_socket_of(fd.file);
-	enum cosy_call_end end = COSY_CALL_MADE;
-	const u32 nr = parked->call.nr;
-	bool is_futile;
-
-	*result = -ECANCELED;
-	if (!cosy_parked_is_current(parked, fd.file))
-		goto put;
-	*result = -EAGAIN;
-	if (cosy_parked_is_over(parked, fd.file))
-		goto put;
-	is_futile = cosy_park_is_futile(fd.file, parked->events);
-	trace_start(parked->loop->id, parked->index);
-	cosy_loop_args(st, &parked->call);
-	if (socket && (nr == __NR_recvfrom || nr == __NR_sendto) &&
-	    cosy_entry_transfers(&st->env.regs, nr == __NR_recvfrom)) {
-		end = cosy_parked_transfer(st, socket, nr, result);
-		cosy_fd_put(fd);
-	} else {
-		/* The call may close the descriptor. */
-		cosy_fd_put(fd);
-		end = cosy_entry_call(st, nr, parked->call.args, result);
-	}
-	/* Another reader took the data. */
-	if (end == COSY_CALL_MADE && *result == -EAGAIN && !is_futile)
-		end = COSY_CALL_WAITS;
-	return end;
-put:
-	cosy_fd_put(fd);
-	return end;
 }
 
 /* The same for an entry whose wait has ended. */
 static int cosy_loop_ready(struct cosy_loop *loop, struct cosy_state *st,
 			   struct cosy_parked *parked)
 {
-	u8 status = COSY_ENTRY_DONE;
-	s64 result = 0;
-	bool silent;
-	u32 index;
-
-	/* An event from before it became idle. */
-	if (parked->is_idle)
-		return 0;
-	if (parked->is_coroutine)
-		return cosy_coroutine_ready(loop, st, parked);
-	if (parked->is_handed)
-		return cosy_handed_ready(loop, parked);
+	if (parked->is_lent)
+		return cosy_lent_ready(loop, parked);
 	if (parked->is_reading)
 		return cosy_reading_ready(loop, st, parked);
-	silent = parked->silent;
-	index = parked->index;
-	switch (cosy_parked_call(st, parked, &result)) {
-	case COSY_CALL_MADE:
-		break;
-	case COSY_CALL_WAITS:
-		return 0;
-	case COSY_CALL_USER:
-		status = COSY_ENTRY_USER;
-		silent = false;
-		break;
-	case COSY_CALL_RESTARTED:
-		cosy_parked_again(parked);
-		return -EINTR;
-	}
-	if (result > 0)
-		cosy_park_rest(parked);
-	else
-		cosy_unpark(parked);
-	return cosy_entry_complete(loop, index, status, silent, result);
+	return cosy_coroutine_ready(loop, st, parked);
 }
 
 /* Return true if an entry can be executed. */
@@ -658,22 +364,19 @@ static loff_t cosy_loop_cancel(struct cosy_loop *loop, u64 index)
 		return -ENOENT;
 	index = array_index_nospec(index, loop->nentries);
 	parked = loop->parked[index];
-	if (!parked || parked->is_idle)
+	if (!parked)
 		return -ENOENT;
 	if (parked->is_coroutine) {
 		cosy_coroutine_cancel(parked);
 		return COSY_ASYNC_ENTERED;
 	}
-	if (parked->is_handed) {
-		loff_t ret = cosy_handed_cancel(loop, parked);
+	if (parked->is_lent) {
+		loff_t ret = cosy_lent_cancel(loop, parked);
 
 		if (ret < 0)
 			return ret;
 	}
-	if (parked->is_handed || parked->is_reading)
-		cosy_unpark(parked);
-	else
-		cosy_park_rest(parked);
+	cosy_unpark(parked);
 	WRITE_ONCE(loop->entries[index].status, COSY_ENTRY_FREE);
 	return COSY_ASYNC_ENTERED;
 }
@@ -683,15 +386,15 @@ static loff_t cosy_loop_cancel(struct cosy_loop *loop, u64 index)
  * @st:   initialised by cosy_loop_state()
  * @what: the low bits of the result
  *
- * Return: @what with COSY_ASYNC_ENTERED; with COSY_ASYNC_BARRED if a seccomp filter that was
- * added meanwhile does not permit the next entry.
+ * Return: @what with COSY_ASYNC_ENTERED; with COSY_ASYNC_SECCOMP_BLOCKED if a seccomp filter that
+ * was added meanwhile does not permit the next entry.
  */
 loff_t cosy_loop_left(const struct cosy_state *st, u32 what)
 {
 	/* Filters that permitted this entry permit the next one: ask only if there are new ones. */
 	if (unlikely(cosy_seccomp_state() != st->env.seccomp) &&
 	    cosy_seccomp_blocks_entry())
-		return COSY_ASYNC_BARRED | what;
+		return COSY_ASYNC_SECCOMP_BLOCKED | what;
 	return COSY_ASYNC_ENTERED | what;
 }
 
@@ -740,18 +443,20 @@ static loff_t cosy_loop_enter(struct cosy_loop *loop, u64 max, bool sleeps,
 /* Give all parked compounds back to the process, and all entries that no thread has begun. */
 static void cosy_loop_give_back(struct cosy_loop *loop)
 {
+	/* Acquire: another thread may have just made it. */
+	struct cosy_ring *ring = smp_load_acquire(&loop->ring);
 	struct cosy_state st __uninitialized;
 	u32 i;
 
 	WRITE_ONCE(loop->closed, false);
-	if (loop->ring)
-		cosy_ring_return(loop->ring);
+	if (ring)
+		cosy_ring_return(ring);
 	cosy_loop_state(&st);
 	for (i = 0; i < loop->nentries; i++) {
 		if (loop->parked[i] && loop->parked[i]->is_coroutine)
 			cosy_coroutine_give_back(loop, &st, loop->parked[i]);
-		else if (loop->parked[i] && loop->parked[i]->is_handed)
-			cosy_handed_give_back(loop, loop->parked[i]);
+		else if (loop->parked[i] && loop->parked[i]->is_lent)
+			cosy_lent_give_back(loop, loop->parked[i]);
 		if (!(i & 0xff))
 			cond_resched();
 	}
@@ -816,7 +521,7 @@ void cosy_loop_unlock(struct cosy_loop *loop)
 		/* The loop ends: fatal signals stop a process that closes again and again. */
 	} while (unlikely(READ_ONCE(loop->closed)) &&
 		 !fatal_signal_pending(current) && cosy_loop_lock(loop));
-	/* Events wake nobody while a thread has entered: do it now. */
+	/* Events wake no thread while one has entered: do it now. */
 	if (!list_empty(&loop->ready))
 		cosy_loop_tell(loop);
 }
@@ -850,8 +555,7 @@ int cosy_loop_flush(struct file *file, fl_owner_t id)
 	if (cosy_loop_lock(loop))
 		cosy_loop_unlock(loop);
 	cosy_loop_tell(loop);
-	if (loop->ring)
-		cosy_ring_kick(loop->ring);
+	cosy_ring_kick(loop);
 	return 0;
 }
 
@@ -882,9 +586,9 @@ loff_t cosy_loop_llseek(struct file *file, loff_t offset, int whence)
 		return -EPERM;
 	if (!cosy_stack_suffices())
 		return -ELOOP;
-	if (what & COSY_ASYNC_RING_ENTER)
-		return cosy_ring_llseek(loop, what & ~COSY_ASYNC_RING_ENTER);
 	if (what & COSY_ASYNC_WORK) {
+		if (what & COSY_ASYNC_RING_ENTER)
+			return cosy_ring_kick(loop);
 		refcount_inc(&loop->users);
 		what &= ~COSY_ASYNC_WORK;
 		if (what == COSY_ASYNC_CANCEL) {
@@ -905,7 +609,9 @@ loff_t cosy_loop_llseek(struct file *file, loff_t offset, int whence)
 	what &= ~COSY_ASYNC_AWAIT;
 	refcount_inc(&loop->users);
 	WRITE_ONCE(loop->enters, loop->enters + 1);
-	if (what & COSY_ASYNC_CANCEL_FD && what & COSY_ASYNC_CANCEL)
+	if (likely(what & COSY_ASYNC_RING_ENTER))
+		ret = cosy_ring_enter(loop, what & ~COSY_ASYNC_RING_ENTER, &entered);
+	else if (what & COSY_ASYNC_CANCEL_FD && what & COSY_ASYNC_CANCEL)
 		ret = COSY_ASYNC_ENTERED | cosy_park_interrupt_stale(loop, what);
 	else if (what & COSY_ASYNC_CANCEL_FD)
 		ret = COSY_ASYNC_ENTERED | cosy_park_interrupt(loop, what);

@@ -8,9 +8,9 @@
  *	show.c	prints a loop in /proc/PID/fdinfo
  *	work.c	threads that make blocking calls
  *	ring.c	the ring: entries that are written once, in order
- *	receive.c	receives of the ring, which wait for their socket
- *	park.c	parks entries until their file is ready
- *	target.c	the files for which entries can wait
+ *	wait.c	calls of the ring that wait for their socket
+ *	park.c	parks compounds until their file is ready
+ *	target.c	the files for which compounds and calls can wait
  *	coroutine.c	entries that run compounds
  *	calls.c	the calls at which compounds can be parked
  *	transfer.h	recvfrom() and sendto() of sockets
@@ -40,7 +40,7 @@ struct socket;
 
 /**
  * struct cosy_work - the entries and threads of one kind of blocking calls
- * @queued:  struct cosy_handed whose call no thread has begun
+ * @queued:  struct cosy_lent whose call no thread has begun
  * @added:   number of entries queued since threads were last woken for them
  * @idle:    struct cosy_worker of threads that wait for an entry
  * @running: number of threads that were woken for an entry, or are in a call without sleeping
@@ -105,7 +105,6 @@ struct cosy_loop_cpu {
  * @handovers:	 number of times a thread was woken because another one slept in a call
  * @cpus:	 CPU -> counts
  * @parked:	 entry -> what the loop keeps for it, or NULL
- * @idle:	 number of these that are idle
  * @ready_lock:	 protects @ready, the links in it, @sleeper, @works, @handovers and
  *		 @unreachable; nests inside the lock of a file's wait queue
  * @ready:	 struct cosy_parked whose file has had an event, or whose call was made
@@ -147,7 +146,6 @@ struct cosy_loop {
 	u64 handovers;
 	struct cosy_loop_cpu *cpus;
 	struct cosy_parked **parked;
-	u32 idle;
 	spinlock_t ready_lock;
 	struct list_head ready;
 	struct cosy_work works[COSY_WORKS];
@@ -170,6 +168,14 @@ struct cosy_async_call {
 	u64 args[6];
 	u32 nr;
 };
+
+/* What is waited for: input, or room for output. */
+#define COSY_WAIT_IN	(1u << 0)
+#define COSY_WAIT_OUT	(1u << 1)
+
+/* The events that end the one and the other. */
+#define COSY_EVENTS_IN	(EPOLLIN | EPOLLRDNORM | EPOLLRDHUP | EPOLLERR | EPOLLHUP)
+#define COSY_EVENTS_OUT	(EPOLLOUT | EPOLLWRNORM | EPOLLERR | EPOLLHUP)
 
 /** enum cosy_target_kind - kinds of files for which entries wait */
 enum cosy_target_kind {
@@ -197,7 +203,7 @@ struct cosy_target {
 };
 
 /**
- * struct cosy_parked - an entry that waits for a file, runs a compound, reads, or is a thread's
+ * struct cosy_parked - an entry that runs a compound, reads, or is a thread's
  * @wait:   link in the file's wait queue
  * @ready:  link in the loop's ready list, or empty
  * @loop:   the loop, which frees this before itself
@@ -206,11 +212,8 @@ struct cosy_target {
  * @index:  index of the entry
  * @silent: the completion does not appear in the ring
  * @is_coroutine: this is part of a struct cosy_coroutine
- * @is_handed: this is part of a struct cosy_handed
+ * @is_lent: this is part of a struct cosy_lent
  * @is_reading: this is part of a struct cosy_reading
- * @is_idle: its entry is complete. It stays in the wait queue, for no events, because the next
- *	     entry with the same index often waits for the same file
- * @unused: number of consecutive entries that were complete without waiting
  * @call:   the call, to be made again
  */
 struct cosy_parked {
@@ -222,23 +225,19 @@ struct cosy_parked {
 	u32 index;
 	bool silent;
 	bool is_coroutine;
-	bool is_handed;
+	bool is_lent;
 	bool is_reading;
-	bool is_idle;
-	u8 unused;
 	struct cosy_async_call call;
 };
 
 /**
  * enum cosy_call_end - how an attempt to make a call has ended
  * @COSY_CALL_MADE:	   the call has a result
- * @COSY_CALL_WAITS:	   the entry already waits for the file, so the call was not made
  * @COSY_CALL_USER:	   the call has to be made from user mode
  * @COSY_CALL_RESTARTED: a signal interrupted the call; make it again after the signal
  */
 enum cosy_call_end {
 	COSY_CALL_MADE,
-	COSY_CALL_WAITS,
 	COSY_CALL_USER,
 	COSY_CALL_RESTARTED,
 };
@@ -286,12 +285,12 @@ void cosy_works_exit(struct cosy_loop *loop);
 bool cosy_work_queue(struct cosy_loop *loop, u32 index, u8 flags,
 		     const struct cosy_async_call *call);
 void cosy_works_wake(struct cosy_loop *loop);
-unsigned int cosy_handed_ready(struct cosy_loop *loop,
-			       struct cosy_parked *parked);
-bool cosy_handed_is_taken(struct cosy_parked *parked);
-loff_t cosy_handed_cancel(struct cosy_loop *loop, struct cosy_parked *parked);
-void cosy_handed_give_back(struct cosy_loop *loop, struct cosy_parked *parked);
-void cosy_handed_free(struct cosy_parked *parked);
+unsigned int cosy_lent_ready(struct cosy_loop *loop,
+			     struct cosy_parked *parked);
+bool cosy_lent_is_taken(struct cosy_parked *parked);
+loff_t cosy_lent_cancel(struct cosy_loop *loop, struct cosy_parked *parked);
+void cosy_lent_give_back(struct cosy_loop *loop, struct cosy_parked *parked);
+void cosy_lent_free(struct cosy_parked *parked);
 void cosy_works_begin(struct cosy_loop *loop);
 void cosy_works_end(struct cosy_loop *loop);
 void cosy_works_recall(struct cosy_loop *loop);
@@ -311,11 +310,6 @@ static inline bool cosy_loop_is_entered(const struct cosy_loop *loop)
 
 /* park.c */
 u64 cosy_park_cost(void);
-bool cosy_park(struct cosy_loop *loop, u32 index, u8 flags,
-	       const struct cosy_async_call *call);
-void cosy_park_again(struct cosy_parked *parked, u8 flags,
-		     const struct cosy_async_call *call);
-void cosy_park_rest(struct cosy_parked *parked);
 void cosy_parked_init(struct cosy_parked *parked, struct cosy_loop *loop,
 		      u32 index);
 void cosy_parked_unqueue(struct cosy_parked *parked);
@@ -385,6 +379,9 @@ unsigned int cosy_reading_submitted(struct cosy_loop *loop, struct cosy_state *s
 unsigned int cosy_reading_ready(struct cosy_loop *loop, struct cosy_state *st,
 				struct cosy_parked *parked);
 void cosy_reading_free(struct cosy_parked *parked);
+
+/* calls.c */
+long cosy_accept(const struct pt_regs *regs, struct file *file, int flags);
 
 /* coroutine.c */
 int cosy_coroutine_submitted(struct cosy_loop *loop, struct cosy_state *st,

@@ -27,12 +27,6 @@ module_param(max_waiters, uint, 0644);
 MODULE_PARM_DESC(max_waiters,
 		 "waiters of a file up to which an entry of a loop may wait for it (default 64)");
 
-/* Entries that are complete without waiting, until one leaves the queue of its file. */
-#define COSY_MAX_UNUSED	4
-
-#define COSY_EVENTS_IN	(EPOLLIN | EPOLLRDNORM | EPOLLRDHUP | EPOLLERR | EPOLLHUP)
-#define COSY_EVENTS_OUT	(EPOLLOUT | EPOLLWRNORM | EPOLLERR | EPOLLHUP)
-
 /**
  * cosy_park_cost() - memory that a parked entry can keep allocated
  *
@@ -117,7 +111,7 @@ static int cosy_parked_wake(struct wait_queue_entry *wait, unsigned int mode,
 	struct cosy_loop *loop = parked->loop;
 	bool tells, takes;
 
-	/* A wake-up without a key can be for any event, but not for an idle entry. */
+	/* A wake-up without a key can be for any event. */
 	if (!awaited || (events && !(events & awaited)))
 		return 0;
 	spin_lock(&loop->ready_lock);
@@ -184,7 +178,7 @@ bool cosy_wait_queue_add(wait_queue_head_t *queue, struct wait_queue_entry *wait
 	return waiters < max;
 }
 
-/* Return true if a call that waits to send has ended, although poll() does not tell. */
+/* Return true if a call that waits to send has ended, although poll() does not report it. */
 static bool cosy_parked_is_shut(const struct cosy_parked *parked)
 {
 	return parked->target.kind == COSY_TARGET_SOCKET && parked->events & EPOLLOUT &&
@@ -218,19 +212,17 @@ void cosy_parked_init(struct cosy_parked *parked, struct cosy_loop *loop,
 	parked->index = index;
 	parked->silent = false;
 	parked->is_coroutine = false;
-	parked->is_handed = false;
+	parked->is_lent = false;
 	parked->is_reading = false;
-	parked->is_idle = false;
-	parked->unused = 0;
 }
 
 static __poll_t cosy_parked_events(u8 flags)
 {
 	__poll_t events = 0;
 
-	if (flags & COSY_ENTRY_WAIT_IN)
+	if (flags & COSY_WAIT_IN)
 		events |= COSY_EVENTS_IN;
-	if (flags & COSY_ENTRY_WAIT_OUT)
+	if (flags & COSY_WAIT_OUT)
 		events |= COSY_EVENTS_OUT;
 	return events;
 }
@@ -325,7 +317,7 @@ bool cosy_park_is_futile(struct file *file, __poll_t events)
  * cosy_park_on() - wait for the file of a call that has failed with -EAGAIN
  * @parked: what waits. It may wait for the same file already
  * @file:   the file, or NULL
- * @flags:  COSY_ENTRY_WAIT_IN, COSY_ENTRY_WAIT_OUT
+ * @flags:  COSY_WAIT_IN, COSY_WAIT_OUT
  *
  * Return: false if it cannot wait: entries cannot wait for such a file, max_waiters wait for it
  * already, or there will be no event.
@@ -366,9 +358,9 @@ bool cosy_park_exclusively(struct cosy_parked *parked, struct file *file)
 		return false;
 	/* It keeps its place in the queue. */
 	if (parked->wait.flags & WQ_FLAG_EXCLUSIVE &&
-	    cosy_target_same(&parked->target, file, COSY_ENTRY_WAIT_IN))
+	    cosy_target_same(&parked->target, file, COSY_WAIT_IN))
 		return true;
-	return cosy_parked_wait(parked, file, COSY_ENTRY_WAIT_IN, true);
+	return cosy_parked_wait(parked, file, COSY_WAIT_IN, true);
 }
 
 /**
@@ -421,7 +413,7 @@ static bool cosy_parked_is_idle(const struct cosy_parked *parked,
 /**
  * cosy_park_idle() - wait for input without making the call, if the file has none
  * @parked: what waits. It may wait for the same file already
- * @file:   the file; its poll() has to tell whether the call would wait
+ * @file:   the file; its poll() has to report whether the call would wait
  *
  * A call that fails costs five times as much as poll(). If other entries wait for the same file,
  * they get the input first.
@@ -433,7 +425,7 @@ bool cosy_park_idle(struct cosy_parked *parked, struct file *file)
 	struct cosy_loop *loop = parked->loop;
 
 	if (unlikely(!cosy_parked_reads(parked, file)))
-		return cosy_park_on(parked, file, COSY_ENTRY_WAIT_IN);
+		return cosy_park_on(parked, file, COSY_WAIT_IN);
 	WRITE_ONCE(parked->events, COSY_EVENTS_IN);
 	if (unlikely(!cosy_parked_is_alone(parked))) {
 		cosy_parked_requeue(parked);
@@ -452,90 +444,6 @@ bool cosy_park_idle(struct cosy_parked *parked, struct file *file)
 	/* As in sock_poll_wait(): add to the queue before reading the file's state. */
 	smp_mb();
 	return cosy_parked_is_idle(parked, file);
-}
-
-/**
- * cosy_park() - park an entry whose call has failed with -EAGAIN
- * @loop:  the loop, entered
- * @index: index of the entry, which does not wait yet
- * @flags: flags of the entry
- * @call:  its call
- *
- * Return: false if it cannot wait, as with cosy_park_on(), or there is no memory.
- */
-bool cosy_park(struct cosy_loop *loop, u32 index, u8 flags,
-	       const struct cosy_async_call *call)
-{
-	struct cosy_parked *parked = loop->parked[index];
-	struct cosy_fd fd;
-	bool waits;
-
-	if (!parked) {
-		parked = kmalloc(sizeof(*parked), COSY_GFP);
-		if (!parked)
-			return false;
-		cosy_parked_init(parked, loop, index);
-	}
-	fd = cosy_fd_get(call->args[0]);
-	waits = cosy_park_on(parked, fd.file, flags);
-	cosy_fd_put(fd);
-	if (!waits) {
-		cosy_unpark(parked);
-		return false;
-	}
-	WRITE_ONCE(loop->parked[index], parked);
-	cosy_park_again(parked, flags, call);
-	return true;
-}
-
-/**
- * cosy_park_again() - let an entry wait whose struct cosy_parked is in the queue of its file
- * @parked: may be idle
- * @flags:  flags of the entry
- * @call:   its call
- */
-void cosy_park_again(struct cosy_parked *parked, u8 flags,
-		     const struct cosy_async_call *call)
-{
-	struct cosy_loop *loop = parked->loop;
-
-	parked->silent = flags & COSY_ENTRY_SILENT;
-	parked->call = *call;
-	parked->unused = 0;
-	if (parked->is_idle) {
-		parked->is_idle = false;
-		WRITE_ONCE(loop->idle, loop->idle - 1);
-	}
-	trace_park(loop->id, parked->index, call->args[0]);
-}
-
-/**
- * cosy_park_rest() - end the wait of an entry that is complete, but stay in the queue of its socket
- * @parked: freed if nothing is gained by that
- *
- * Events walk the queue, and the queue of a file is limited. So only one waits there idly, and not
- * if the last entries were complete without waiting.
- */
-void cosy_park_rest(struct cosy_parked *parked)
-{
-	struct cosy_loop *loop = parked->loop;
-
-	if (parked->target.kind != COSY_TARGET_SOCKET || !cosy_parked_is_alone(parked) ||
-	    parked->unused >= COSY_MAX_UNUSED) {
-		cosy_unpark(parked);
-		return;
-	}
-	WRITE_ONCE(parked->events, 0);
-	/* An event that another CPU is just adding only makes the loop look once more. */
-	if (unlikely(!data_race(list_empty(&parked->ready)))) {
-		spin_lock_irq(&loop->ready_lock);
-		list_del_init(&parked->ready);
-		spin_unlock_irq(&loop->ready_lock);
-	}
-	if (!parked->is_idle) {
-		parked->is_idle = true;
-		WRITE_ONCE(loop->idle, loop->idle + 1);
-	}
 }
 
 /**
@@ -631,8 +539,6 @@ void cosy_unpark(struct cosy_parked *parked)
 	struct cosy_loop *loop = parked->loop;
 
 	WRITE_ONCE(loop->parked[parked->index], NULL);
-	if (parked->is_idle)
-		WRITE_ONCE(loop->idle, loop->idle - 1);
 	if (parked->is_reading) {
 		cosy_reading_free(parked);
 		return;
@@ -640,10 +546,8 @@ void cosy_unpark(struct cosy_parked *parked)
 	cosy_parked_unqueue(parked);
 	if (parked->is_coroutine)
 		cosy_coroutine_free(parked);
-	else if (parked->is_handed)
-		cosy_handed_free(parked);
 	else
-		kfree(parked);
+		cosy_lent_free(parked);
 }
 
 /**

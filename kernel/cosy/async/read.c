@@ -6,7 +6,7 @@
  * itself to the folio's wait queue. It is made again when the folio has been read. The thread that
  * enters copies the data.
  *
- * Only the wake-up removes an entry from the wait queue of a folio. If an entry is given up before,
+ * Only the wake-up removes an entry from the wait queue of a folio. If an entry is dropped before,
  * its struct cosy_reading stays there, and the wake-up frees it.
  */
 #include <linux/atomic.h>
@@ -118,7 +118,7 @@ static int cosy_reading_wake(struct wait_queue_entry *wait, unsigned int mode,
 	return 1;
 }
 
-/* Return true if reads of the file wait only for folios, and can be told of their arrival. */
+/* Return true if reads of the file wait only for folios, and can be notified of their arrival. */
 static bool cosy_reads_parked(const struct file *file, const struct kiocb *kiocb)
 {
 	return S_ISREG(file_inode(file)->i_mode) && file->f_op->read_iter &&

@@ -19,14 +19,15 @@
 #include <cosy/exec.h>
 
 #include "async/async.h"
-#include "async/receive.h"
 #include "async/ring.h"
 #include "async/socket.h"
 #include "async/transfer.h"
+#include "async/wait.h"
 #include "call/call.h"
 #include "call/history.h"
 #include "compat/compat.h"
 #include "fast/calls.h"
+#include "fast/io.h"
 #include "fast/nowait.h"
 #include "limit/limit.h"
 #include "run/run.h"
@@ -40,6 +41,7 @@ enum {
 	COSY_RING_GIVEN,
 	COSY_RING_PLAIN,
 	COSY_RING_SEND = COSY_RING_PLAIN + 7,
+	COSY_RING_MESSAGE,
 	COSY_RING_NOWAIT,
 };
 
@@ -53,12 +55,7 @@ static cosy_callee_fn *cosy_ring_callees[COSY_RING_CALLS] __ro_after_init;
 /** cosy_ring_init() - decide how the calls of rings are made; after cosy_syscalls_init() */
 void __init cosy_ring_init(void)
 {
-	static const u16 nowait[] __initconst = {
-		__NR_stat, __NR_lstat, __NR_fstat, __NR_newfstatat, __NR_statx,
-		__NR_access, __NR_faccessat, __NR_faccessat2,
-	};
 	enum { NESTED, LEAVE };
-	unsigned int i;
 
 	BUILD_BUG_ON(NR_syscalls > COSY_RING_CALLS);
 #define COSY_SYSCALL(nr, name, args, nested)				\
@@ -66,26 +63,36 @@ void __init cosy_ring_init(void)
 		cosy_ring_kinds[nr] = COSY_RING_PLAIN + sizeof(args) - 1; \
 		cosy_ring_callees[nr] = cosy_callees[nr];		\
 	}
+#define COSY_NOWAIT(name) cosy_ring_kinds[__NR_##name] = COSY_RING_NOWAIT;
 #include <syscalls.def>
-	for (i = 0; i < ARRAY_SIZE(nowait); i++)
-		cosy_ring_kinds[nowait[i]] = COSY_RING_NOWAIT;
 	cosy_ring_kinds[__NR_sendto] = COSY_RING_SEND;
-	/* Among the calls, it would block. */
+	cosy_ring_kinds[__NR_sendmsg] = COSY_RING_MESSAGE;
+	cosy_ring_kinds[__NR_read] = COSY_RING_NOWAIT;
+	cosy_ring_kinds[__NR_pread64] = COSY_RING_NOWAIT;
+	cosy_ring_kinds[__NR_close] = COSY_RING_NOWAIT;
+	/* Among the calls, they would block. */
 	cosy_ring_kinds[__NR_recvfrom] = COSY_RING_GIVEN;
+	cosy_ring_kinds[__NR_recvmsg] = COSY_RING_GIVEN;
+	cosy_ring_kinds[__NR_accept] = COSY_RING_GIVEN;
+	cosy_ring_kinds[__NR_accept4] = COSY_RING_GIVEN;
 }
 
 /**
  * struct cosy_ring_run - what is done in one entry into a ring
  * @done:  number of completions
  * @given: number of entries that were given back
+ * @quiet: number of calls that were made and do not complete
  * @calls: number of calls that were made
  * @max:   maximum of @done + @given
+ * @sleeps: the thread sleeps if nothing completes, and nothing is given back
  */
 struct cosy_ring_run {
 	unsigned int done;
 	unsigned int given;
+	unsigned int quiet;
 	unsigned int calls;
 	unsigned int max;
+	bool sleeps;
 };
 
 static __always_inline bool cosy_run_has_room(const struct cosy_ring_run *run, unsigned int n)
@@ -101,20 +108,20 @@ static __always_inline void cosy_ring_complete(struct cosy_ring *ring, struct co
 	trace_complete(ring->loop->id, (u32)op, COSY_ENTRY_DONE, result);
 	WRITE_ONCE(done->op, op);
 	WRITE_ONCE(done->result, result);
-	ring->done_tail++;
+	WRITE_ONCE(ring->done_tail, ring->done_tail + 1);
 	run->done++;
 }
 
-/* Give a call back to the process. @sent: number of bytes that a send has transferred. */
+/* Give a call back to the process. @flags: as in struct cosy_ring_page. */
 static noinline void cosy_ring_give(struct cosy_ring *ring, struct cosy_ring_run *run, u32 nr,
-				    u32 sent, u64 op, const u64 *args)
+				    u32 flags, u64 op, const u64 *args)
 {
 	struct cosy_ring_entry *to = &ring->page->given[run->given++];
 	int i;
 
 	trace_complete(ring->loop->id, (u32)op, COSY_ENTRY_USER, 0);
 	WRITE_ONCE(to->nr, nr);
-	WRITE_ONCE(to->flags, sent);
+	WRITE_ONCE(to->flags, flags);
 	WRITE_ONCE(to->op, op);
 	for (i = 0; i < ARRAY_SIZE(to->args); i++)
 		WRITE_ONCE(to->args[i], args[i]);
@@ -139,16 +146,19 @@ static noinline void cosy_ring_give_entry(struct cosy_ring *ring, struct cosy_ri
 	cosy_ring_give(ring, run, nr, 0, op, args);
 }
 
-/* Give a receive back that waits. */
-static void cosy_ring_give_receive(struct cosy_ring *ring, struct cosy_ring_run *run,
-				   struct cosy_receiver *receiver)
+/* Give a call back that waits, and has sent @sent bytes. */
+static void cosy_ring_give_waiter(struct cosy_ring *ring, struct cosy_ring_run *run,
+				  struct cosy_waiter *waiter, u32 sent)
 {
-	const u64 args[] = {
-		receiver->fd, receiver->buffer, receiver->size, receiver->flags, 0, 0
-	};
+	u64 args[6] = { waiter->fd, waiter->args[0], waiter->args[1], waiter->args[2] };
 
-	cosy_receiver_end(receiver);
-	cosy_ring_give(ring, run, __NR_recvfrom, 0, receiver->op, args);
+	if (waiter->nr) {
+		args[4] = waiter->args[3];
+		args[5] = waiter->args[4];
+	}
+	cosy_waiter_end(waiter);
+	cosy_ring_give(ring, run, cosy_waiter_nr(waiter), sent ?: COSY_RING_WAITED, waiter->op,
+		       args);
 }
 
 static __always_inline void cosy_ring_args(struct pt_regs *regs,
@@ -214,105 +224,250 @@ static noinline void cosy_ring_give_regs(struct cosy_ring *ring, struct cosy_rin
 }
 
 /*
- * Make a sendto(). Return false if the process has to continue; then @sent is the number of bytes
- * sent.
+ * Make a sendto(), or let it wait. @sent: number of bytes sent if the process has to continue.
+ * Return how it has ended.
  */
-static __always_inline bool cosy_ring_send(struct pt_regs *regs, s64 *result, u32 *sent)
+static __always_inline enum cosy_wait_end
+cosy_ring_send(struct cosy_ring *ring, struct pt_regs *regs, u32 flags, u64 op, s64 *result,
+	       u32 *sent)
 {
-	struct cosy_fd fd = cosy_fd_get(regs->di);
-	struct socket *socket = cosy_socket_of(fd.file);
-	bool made = false;
+	enum cosy_wait_end end = COSY_WAIT_MADE;
+	struct socket *socket;
+	struct cosy_fd fd;
 
-	*sent = 0;
-	if (likely(socket && !regs->r8) && likely(!(regs->r10 & COSY_RING_SEND_UNUSUAL))) {
+	/* After one that waits, those for its socket have to wait, too. */
+	if (unlikely(ring->nsending) || unlikely(flags & COSY_RING_WAITED) || unlikely(regs->r8) ||
+	    unlikely(regs->r10 & COSY_RING_SEND_UNUSUAL))
+		return cosy_send(ring, __NR_sendto, regs, flags, op, result, sent);
+	fd = cosy_fd_get(regs->di);
+	socket = cosy_socket_of(fd.file);
+	if (likely(socket)) {
 		*result = cosy_transfer(socket, regs, false);
-		made = true;
-		if (unlikely(*result != regs->dx)) {
-			if (*result == -EAGAIN) {
-				made = false;
-			} else if (*result >= 0 && socket->type == SOCK_STREAM) {
-				made = false;
-				*sent = *result;
-			}
-		}
+		if (unlikely(*result != regs->dx))
+			end = cosy_send_ended(ring, fd.file, socket, regs, flags, op, *result,
+					      sent);
+	} else {
+		*sent = 0;
+		end = COSY_WAIT_GIVEN;
 	}
 	cosy_fd_put(fd);
-	return made;
+	return end;
+}
+
+/* Find the call with an operation that waits to send. */
+static struct cosy_waiter *cosy_ring_find_send(const struct cosy_ring *ring, u64 op)
+{
+	struct cosy_waiter *waiter;
+
+	list_for_each_entry(waiter, &ring->sending, link) {
+		if (waiter->op == op)
+			return waiter;
+	}
+	return NULL;
+}
+
+/* Execute a COSY_RING_CANCEL or COSY_RING_CANCEL_SEND. */
+static void cosy_ring_cancel(struct cosy_ring *ring, const struct cosy_ring_entry *entry, u32 nr)
+{
+	const u64 op = READ_ONCE(entry->args[1]);
+	struct cosy_waiter *waiter;
+
+	waiter = nr == COSY_RING_CANCEL ? cosy_receiver_of(ring, READ_ONCE(entry->args[0])) :
+					  cosy_ring_find_send(ring, op);
+	/* One that receives stays in the queue, where it ignores events. */
+	if (waiter && waiter->waits && waiter->op == op)
+		cosy_waiter_end(waiter);
 }
 
 /* Execute an entry that is not a call. */
 static noinline void cosy_ring_special(struct cosy_ring *ring, struct cosy_ring_run *run,
 				       const struct cosy_ring_entry *entry, u32 nr, u64 op)
 {
-	struct cosy_receiver *receiver;
-
-	if (nr == COSY_RING_CANCEL) {
-		receiver = cosy_receiver_of(ring, READ_ONCE(entry->args[0]));
-		/* It stays in the queue, where it ignores events. */
-		if (receiver && receiver->waits && receiver->op == READ_ONCE(entry->args[1]))
-			cosy_receiver_end(receiver);
-		return;
-	}
-	if (op)
+	if (nr == COSY_RING_CANCEL || nr == COSY_RING_CANCEL_SEND)
+		cosy_ring_cancel(ring, entry, nr);
+	else if (op)
 		cosy_ring_complete(ring, run, op, READ_ONCE(entry->args[0]));
 }
 
+/*
+ * Read a regular file that is cached, at its position or at that of the call. Return the result of
+ * the call, or -EAGAIN if it has to be made in another way; then it has no effect, except that a
+ * part of the memory may be written.
+ */
+static noinline s64 cosy_ring_read(const struct pt_regs *regs, bool here)
+{
+	struct cosy_fd fd = cosy_fd_get(regs->di);
+	s64 result = -EAGAIN;
+
+	if (fd.file)
+		result = here ? cosy_read_cached_here(fd.file, regs->si, regs->dx) :
+				cosy_read_cached_at(fd.file, regs->si, regs->dx, regs->r10);
+	cosy_fd_put(fd);
+	return result;
+}
+
+/*
+ * Close a file or a directory of a local file system, for which no entry waits. Return the result
+ * of the call, or -EAGAIN if the process has to close it: that ends what waits.
+ */
+static noinline s64 cosy_ring_close(const struct pt_regs *regs)
+{
+	struct cosy_fd fd = cosy_fd_get_raw(regs->di);
+	bool closes = fd.file && cosy_closes_at_once(fd.file);
+
+	cosy_fd_put(fd);
+	return closes ? cosy_callees[__NR_close](regs) : -EAGAIN;
+}
+
+/*
+ * Make a call that must not wait. Return its result, or -EAGAIN if the process has to make it.
+ */
 static noinline s64 cosy_ring_nowait(u32 nr, const struct pt_regs *regs)
 {
 	const u64 args[] = { regs->di, regs->si, regs->dx, regs->r10, regs->r8, regs->r9 };
 
-	return cosy_nowait_call(nr, args);
+	switch (nr) {
+	case __NR_read:
+	case __NR_pread64:
+		return cosy_ring_read(regs, nr == __NR_read);
+	case __NR_close:
+		return cosy_ring_close(regs);
+	default:
+		return cosy_nowait_call(nr, args);
+	}
 }
 
 /* How a call has ended. */
 enum cosy_ring_end {
 	COSY_RING_MADE,
+	COSY_RING_WAITS,
 	COSY_RING_NOT_MADE,	/* and it has to be given back */
-	COSY_RING_SEND_NOT_MADE,
+	COSY_RING_ORDERED_NOT_MADE,	/* the same; those behind it may have to come after it */
+	COSY_RING_SECOND,	/* the same; so has the one that waits */
 };
 
-/* Make the call of an entry. @sent is only set if a send was not made. */
-static __always_inline enum cosy_ring_end
-cosy_ring_call(cosy_self *self, u32 nr, const struct cosy_ring_entry *entry, struct pt_regs *regs,
-	       s64 *result, u32 *sent)
+/* Return how a call ends that has to be given back. */
+static enum cosy_ring_end cosy_ring_not_made(u32 nr)
 {
-	const u8 kind = cosy_ring_kinds[nr];
-	bool watched = cosy_ring_is_watched(self);
+	return nr == __NR_sendto || nr == __NR_sendmsg || nr == __NR_read || nr == __NR_close ?
+		       COSY_RING_ORDERED_NOT_MADE : COSY_RING_NOT_MADE;
+}
 
+/* The same for a send that was not made. */
+static enum cosy_ring_end cosy_ring_send_end(enum cosy_wait_end end)
+{
+	switch (end) {
+	case COSY_WAIT_WAITS:
+		return COSY_RING_WAITS;
+	case COSY_WAIT_SECOND:
+		return COSY_RING_SECOND;
+	default:
+		return COSY_RING_ORDERED_NOT_MADE;
+	}
+}
+
+/* The same as cosy_ring_call() for calls that are not usual. */
+static noinline enum cosy_ring_end
+cosy_ring_unusual_call(struct cosy_ring *ring, u32 nr, u32 flags, u64 op,
+		       const struct cosy_ring_entry *entry, struct pt_regs *regs, bool watched,
+		       s64 *result, u32 *sent)
+{
+	enum cosy_wait_end end;
+
+	*sent = 0;
+	if (likely(!watched))
+		cosy_ring_args(regs, entry, 6);
+	if (cosy_ring_kinds[nr] != COSY_RING_MESSAGE)
+		return COSY_RING_NOT_MADE;
+	end = cosy_send(ring, nr, regs, flags, op, result, sent);
+	return end == COSY_WAIT_MADE ? COSY_RING_MADE : cosy_ring_send_end(end);
+}
+
+/* Make the call of an entry. @sent is only set if an ordered call was not made. */
+static __always_inline enum cosy_ring_end
+cosy_ring_call(struct cosy_ring *ring, cosy_self *self, u32 nr, u32 flags, u64 op,
+	       const struct cosy_ring_entry *entry, struct pt_regs *regs, s64 *result, u32 *sent)
+{
+	enum cosy_wait_end end;
+	bool watched;
+	u8 kind;
+
+	/* First: what is live across this is spilled. */
+	cosy_history_clear();
+	kind = cosy_ring_kinds[nr];
+	watched = cosy_ring_is_watched(self);
 	if (unlikely(watched) && !cosy_ring_read_watched(regs, nr, entry)) {
 		*sent = 0;
-		return kind == COSY_RING_SEND ? COSY_RING_SEND_NOT_MADE : COSY_RING_NOT_MADE;
+		return cosy_ring_not_made(nr);
 	}
-	cosy_history_clear();
 	if (kind == COSY_RING_PLAIN) {
 		*result = cosy_ring_callees[nr](regs);
 	} else if (likely(kind == COSY_RING_SEND)) {
-		if (likely(!watched))
+		if (likely(!watched)) {
 			cosy_ring_args(regs, entry, 5);
-		if (unlikely(!cosy_ring_send(regs, result, sent)))
-			return COSY_RING_SEND_NOT_MADE;
-	} else if (kind == COSY_RING_NOWAIT) {
-		if (likely(!watched))
-			cosy_ring_args(regs, entry, 6);
-		*result = cosy_ring_nowait(nr, regs);
-		if (*result == -EAGAIN)
-			return COSY_RING_NOT_MADE;
-	} else if (likely(kind)) {
+			if (unlikely(regs->r8))
+				regs->r9 = READ_ONCE(entry->args[5]);
+		}
+		end = cosy_ring_send(ring, regs, flags, op, result, sent);
+		if (unlikely(end != COSY_WAIT_MADE))
+			return cosy_ring_send_end(end);
+	} else if (likely(kind && kind < COSY_RING_SEND)) {
 		if (likely(!watched))
 			cosy_ring_args(regs, entry, kind - COSY_RING_PLAIN);
 		regs->orig_ax = nr;
 		*result = cosy_ring_callees[nr](regs);
-	} else {
+	} else if (kind == COSY_RING_NOWAIT) {
 		if (likely(!watched))
 			cosy_ring_args(regs, entry, 6);
-		return COSY_RING_NOT_MADE;
+		*sent = 0;
+		*result = cosy_ring_nowait(nr, regs);
+		if (*result == -EAGAIN)
+			return cosy_ring_not_made(nr);
+	} else {
+		return cosy_ring_unusual_call(ring, nr, flags, op, entry, regs, watched, result,
+					      sent);
 	}
 	return COSY_RING_MADE;
 }
 
+/* End a linked send, which does not complete. Return false if it is given back. */
+static __always_inline bool cosy_ring_end_linked(struct cosy_ring *ring, struct cosy_ring_run *run,
+						 u64 op, const struct pt_regs *regs, s64 result)
+{
+	if (likely(result == regs->dx)) {
+		run->quiet++;
+		return true;
+	}
+	cosy_ring_give_regs(ring, run, __NR_sendto, result, op, regs);
+	return false;
+}
+
+/*
+ * Continue after a call that was not made. Sets @goes_on to false if the thread has to leave.
+ * Return false if the entry stays in its ring.
+ */
+static noinline bool cosy_ring_give_call(struct cosy_ring *ring, struct cosy_ring_run *run,
+					 enum cosy_ring_end end, u32 nr, u32 sent, u64 op,
+					 const struct pt_regs *regs, bool *goes_on)
+{
+	if (end == COSY_RING_WAITS) {
+		run->calls++;
+		return true;
+	}
+	/* Those behind it may be for the same socket. */
+	*goes_on = end == COSY_RING_NOT_MADE;
+	if (end == COSY_RING_SECOND) {
+		if (!cosy_run_has_room(run, 2))
+			return false;
+		cosy_ring_give_waiter(ring, run, cosy_sender_of(ring, (u32)regs->di), 0);
+	}
+	cosy_ring_give_regs(ring, run, nr, *goes_on ? 0 : sent, op, regs);
+	return true;
+}
+
 /*
  * Execute calls up to @tail, until @run has no room. Return false if the thread has to leave: for
- * other work, or because a send was given back.
+ * other work, or because a call was given back after which others have to come.
  */
 static __always_inline bool cosy_ring_execute_calls(struct cosy_ring *ring,
 						    struct cosy_ring_run *run, u32 tail)
@@ -322,7 +477,7 @@ static __always_inline bool cosy_ring_execute_calls(struct cosy_ring *ring,
 	const struct cosy_ring_entry *entry;
 	/* Entries that do not complete take no room, and the process chooses their number. */
 	unsigned int entries = COSY_LOOP_CALLS;
-	u32 head = ring->calls_head, nr;
+	u32 head = ring->calls_head, nr, flags;
 	enum cosy_ring_end end;
 	bool goes_on = true;
 	s64 result;
@@ -339,6 +494,7 @@ static __always_inline bool cosy_ring_execute_calls(struct cosy_ring *ring,
 	do {
 		entry = &ring->calls[head & ring->mask];
 		nr = READ_ONCE(entry->nr);
+		flags = READ_ONCE(entry->flags);
 		op = READ_ONCE(entry->op);
 		trace_submit(ring->loop->id, (u32)op, nr);
 		if (unlikely(nr >= COSY_RING_CALLS)) {
@@ -351,11 +507,10 @@ static __always_inline bool cosy_ring_execute_calls(struct cosy_ring *ring,
 		/* Also on a mispredicted path. */
 		nr &= COSY_RING_CALLS - 1;
 		trace_start(ring->loop->id, (u32)op);
-		end = cosy_ring_call(self, nr, entry, &regs, &result, &sent);
+		end = cosy_ring_call(ring, self, nr, flags, op, entry, &regs, &result, &sent);
 		if (unlikely(end != COSY_RING_MADE)) {
-			/* Those behind it may be for the same socket. */
-			goes_on = end == COSY_RING_NOT_MADE;
-			cosy_ring_give_regs(ring, run, nr, goes_on ? 0 : sent, op, &regs);
+			if (!cosy_ring_give_call(ring, run, end, nr, sent, op, &regs, &goes_on))
+				break;
 			continue;
 		}
 		if (unlikely(result < 0) && cosy_call_restarts(result)) {
@@ -363,56 +518,65 @@ static __always_inline bool cosy_ring_execute_calls(struct cosy_ring *ring,
 			break;
 		}
 		run->calls++;
-		cosy_ring_complete(ring, run, op, result);
+		if (nr == __NR_sendto && flags & COSY_RING_LINKED)
+			goes_on = cosy_ring_end_linked(ring, run, op, &regs, result);
+		else if (likely(op))
+			cosy_ring_complete(ring, run, op, result);
+		else
+			run->quiet++;
 		cosy_env_called(self);
 		if (cosy_env_leave(self))
 			goes_on = false;
 	} while (++head != tail && --entries && goes_on && cosy_run_has_room(run, 1));
-	ring->calls_head = head;
+	WRITE_ONCE(ring->calls_head, head);
 	WRITE_ONCE(ring->page->calls_head, head);
 	return goes_on;
 }
 
-/* Make the receives whose sockets have had events. Return false if the thread has to leave. */
+/*
+ * Make the calls whose sockets have had events. Return false if the thread has to leave: for other
+ * work, or because a call was given back, and others may be for the same socket.
+ */
 static bool cosy_ring_execute_fired(struct cosy_ring *ring, struct cosy_ring_run *run)
 {
 	cosy_self *self = current_thread_info();
-	struct cosy_receiver *receiver;
+	struct cosy_waiter *waiter;
 	struct pt_regs regs __uninitialized;
 	unsigned int calls = COSY_LOOP_CALLS;
 	s64 result;
+	u32 sent;
 
-	while (calls-- && cosy_run_has_room(run, 1) && (receiver = cosy_receiver_next(ring))) {
-		if (!receiver->waits)
+	while (calls-- && cosy_run_has_room(run, 1) && (waiter = cosy_waiter_next(ring))) {
+		if (!waiter->waits)
 			continue;
 		if (unlikely(cosy_ring_is_watched(self))) {
-			regs.di = receiver->fd;
-			regs.si = receiver->buffer;
-			regs.dx = receiver->size;
-			regs.r10 = receiver->flags;
-			regs.r8 = 0;
-			regs.r9 = 0;
-			if (!cosy_ring_read_watched(&regs, __NR_recvfrom, NULL)) {
-				cosy_ring_give_receive(ring, run, receiver);
-				continue;
+			regs.di = waiter->fd;
+			regs.si = waiter->args[0];
+			regs.dx = waiter->args[1];
+			regs.r10 = waiter->args[2];
+			regs.r8 = waiter->nr ? waiter->args[3] : 0;
+			regs.r9 = waiter->nr ? waiter->args[4] : 0;
+			if (!cosy_ring_read_watched(&regs, cosy_waiter_nr(waiter), NULL)) {
+				cosy_ring_give_waiter(ring, run, waiter, 0);
+				return false;
 			}
 		}
-		trace_start(ring->loop->id, (u32)receiver->op);
+		trace_start(ring->loop->id, (u32)waiter->op);
 		cosy_history_clear();
 		run->calls++;
-		switch (cosy_receive_fired(receiver, &regs, &result)) {
-		case COSY_RECEIVE_MADE:
-			cosy_receiver_end(receiver);
-			cosy_ring_complete(ring, run, receiver->op, result);
+		switch (cosy_waiter_fired(waiter, &regs, &result, &sent)) {
+		case COSY_WAIT_MADE:
+			cosy_waiter_end(waiter);
+			cosy_ring_complete(ring, run, waiter->op, result);
 			break;
-		case COSY_RECEIVE_AGAIN:
-			cosy_receiver_again(receiver);
+		case COSY_WAIT_AGAIN:
+			cosy_waiter_again(waiter);
 			return false;
-		case COSY_RECEIVE_WAITS:
+		case COSY_WAIT_WAITS:
 			break;
 		default:
-			cosy_ring_give_receive(ring, run, receiver);
-			break;
+			cosy_ring_give_waiter(ring, run, waiter, sent);
+			return false;
 		}
 		cosy_env_called(self);
 		if (cosy_env_leave(self))
@@ -423,10 +587,8 @@ static bool cosy_ring_execute_fired(struct cosy_ring *ring, struct cosy_ring_run
 
 /* Execute an entry among the receives that is none. */
 static noinline void cosy_ring_other_receive(struct cosy_ring *ring, struct cosy_ring_run *run,
-					     const struct cosy_ring_entry *entry, u64 op)
+					     const struct cosy_ring_entry *entry, u32 nr, u64 op)
 {
-	u32 nr = READ_ONCE(entry->nr);
-
 	if (nr != COSY_RING_NOP)
 		cosy_ring_give_entry(ring, run, entry, nr, op);
 	else if (op)
@@ -434,7 +596,7 @@ static noinline void cosy_ring_other_receive(struct cosy_ring *ring, struct cosy
 }
 
 /*
- * Make receives, in their order, until one waits although there is something to deliver: the others
+ * Make receives, in their order, until one waits although the thread does not sleep: the others
  * have probably nothing to receive either. Return false if the thread has to leave.
  */
 static __always_inline bool cosy_ring_execute_receives(struct cosy_ring *ring,
@@ -444,7 +606,7 @@ static __always_inline bool cosy_ring_execute_receives(struct cosy_ring *ring,
 	const struct cosy_ring_entry *entry;
 	struct pt_regs regs __uninitialized;
 	unsigned int calls = COSY_LOOP_CALLS;
-	u32 head = ring->receives_head, tail;
+	u32 head = ring->receives_head, tail, nr, flags;
 	bool goes_on = true;
 	s64 result;
 	u64 op;
@@ -453,42 +615,50 @@ static __always_inline bool cosy_ring_execute_receives(struct cosy_ring *ring,
 	tail = smp_load_acquire(&ring->page->receives_tail);
 	if (head == tail)
 		return true;
-	regs.r9 = 0;
 	/* A second receive gives back two. */
 	for (; head != tail && goes_on && calls-- && cosy_run_has_room(run, 2); head++) {
 		entry = &ring->receives[head & ring->mask];
+		nr = READ_ONCE(entry->nr);
 		op = READ_ONCE(entry->op);
-		if (unlikely(READ_ONCE(entry->nr) != __NR_recvfrom)) {
-			cosy_ring_other_receive(ring, run, entry, op);
+		if (unlikely(nr != __NR_recvfrom) && !cosy_call_receives(nr)) {
+			cosy_ring_other_receive(ring, run, entry, nr, op);
 			continue;
 		}
-		trace_submit(ring->loop->id, (u32)op, __NR_recvfrom);
+		flags = READ_ONCE(entry->flags);
+		/* The send comes first. It may be among calls that were not made yet. */
+		if (flags & COSY_RING_LINKED &&
+		    unlikely((s32)((ring->calls_head << 1) - (flags & ~COSY_RING_LINKED)) <= 0))
+			break;
+		trace_submit(ring->loop->id, (u32)op, nr);
 		if (unlikely(cosy_ring_is_watched(self))) {
-			if (!cosy_ring_read_watched(&regs, __NR_recvfrom, entry)) {
-				cosy_ring_give_regs(ring, run, __NR_recvfrom, 0, op, &regs);
+			if (!cosy_ring_read_watched(&regs, nr, entry)) {
+				cosy_ring_give_regs(ring, run, nr, 0, op, &regs);
+				goes_on = false;
 				continue;
 			}
 		} else {
 			cosy_ring_args(&regs, entry, 5);
+			regs.r9 = unlikely(regs.r8) ? READ_ONCE(entry->args[5]) : 0;
 		}
 		trace_start(ring->loop->id, (u32)op);
 		cosy_history_clear();
 		run->calls++;
-		switch (cosy_receive(ring, &regs, op, &result)) {
-		case COSY_RECEIVE_MADE:
+		switch (cosy_receive(ring, nr, &regs, op, &result)) {
+		case COSY_WAIT_MADE:
 			cosy_ring_complete(ring, run, op, result);
 			break;
-		case COSY_RECEIVE_WAITS:
-			goes_on = !run->done;
+		case COSY_WAIT_WAITS:
+			goes_on = !run->done && (run->sleeps || !run->quiet);
 			break;
-		case COSY_RECEIVE_SECOND:
-			cosy_ring_give_receive(ring, run,
-					       cosy_receiver_of(ring, (u32)regs.di));
+		case COSY_WAIT_SECOND:
+			cosy_ring_give_waiter(ring, run, cosy_receiver_of(ring, (u32)regs.di), 0);
 			fallthrough;
-		case COSY_RECEIVE_GIVEN:
-			cosy_ring_give_regs(ring, run, __NR_recvfrom, 0, op, &regs);
+		case COSY_WAIT_GIVEN:
+			/* Those behind it may be for the same socket. */
+			cosy_ring_give_regs(ring, run, nr, 0, op, &regs);
+			goes_on = false;
 			break;
-		case COSY_RECEIVE_AGAIN:
+		case COSY_WAIT_AGAIN:
 			goto out;
 		}
 		cosy_env_called(self);
@@ -496,46 +666,50 @@ static __always_inline bool cosy_ring_execute_receives(struct cosy_ring *ring,
 			goes_on = false;
 	}
 out:
-	ring->receives_head = head;
+	WRITE_ONCE(ring->receives_head, head);
 	WRITE_ONCE(ring->page->receives_head, head);
 	return goes_on;
 }
 
 /*
- * Cancel receives whose CANCEL is behind calls that are not made yet. They have been completed by
+ * Cancel calls whose CANCEL is behind calls that are not made yet. They have been completed by
  * the process, and must not be made.
  */
-static void cosy_ring_cancel_early(struct cosy_ring *ring, struct cosy_ring_run *run, u32 tail)
+static void cosy_ring_cancel_early(struct cosy_ring *ring, u32 tail)
 {
 	struct cosy_ring_entry *entry;
-	u32 head = ring->calls_head;
+	u32 head = ring->calls_head, nr;
 
 	if (tail - head > ring->mask + 1)
 		tail = head + ring->mask + 1;
 	for (; head != tail; head++) {
 		entry = &ring->calls[head & ring->mask];
-		if (READ_ONCE(entry->nr) != COSY_RING_CANCEL)
+		nr = READ_ONCE(entry->nr);
+		if (!(head & 0xfff))
+			cond_resched();
+		if (nr != COSY_RING_CANCEL && nr != COSY_RING_CANCEL_SEND)
 			continue;
-		cosy_ring_special(ring, run, entry, COSY_RING_CANCEL, 0);
+		cosy_ring_cancel(ring, entry, nr);
 		/* The operation may wait again when this is reached. */
 		WRITE_ONCE(entry->op, 0);
 		WRITE_ONCE(entry->nr, COSY_RING_NOP);
 	}
 }
 
-/* Calls come first. If they have delayed receives often, leave room for some. */
+/* Calls come first. If they have delayed receives often, leave room for some: at least for two. */
 static noinline bool cosy_ring_execute_delayed(struct cosy_ring *ring, struct cosy_ring_run *run,
 					       u32 tail)
 {
 	unsigned int max = run->max;
-	bool goes_on;
+	bool goes_on = true;
 
-	run->max = DIV_ROUND_UP(max, 2);
-	goes_on = cosy_ring_execute_calls(ring, run, tail);
+	run->max = max - max(2u, max / 2);
+	if (run->max)
+		goes_on = cosy_ring_execute_calls(ring, run, tail);
 	run->max = max;
 	if (!goes_on)
 		return false;
-	cosy_ring_cancel_early(ring, run, tail);
+	cosy_ring_cancel_early(ring, tail);
 	ring->delayed = 0;
 	return cosy_ring_execute_receives(ring, run) && cosy_ring_execute_fired(ring, run);
 }
@@ -568,19 +742,22 @@ static __always_inline bool cosy_ring_execute_all(struct cosy_ring *ring,
 /**
  * cosy_ring_execute() - execute entries of a ring
  * @ring: the ring, entered
- * @max:  maximum number of completions and of entries that are given back, at most COSY_RING_MAX
+ * @max:  maximum number of completions and of entries that are given back, from COSY_RING_MIN to
+ *	  COSY_RING_MAX
+ * @sleeps: the thread sleeps if nothing completes, and nothing is given back
  *
  * Return: the number of completions.
  */
-unsigned int cosy_ring_execute(struct cosy_ring *ring, unsigned int max)
+unsigned int cosy_ring_execute(struct cosy_ring *ring, unsigned int max, bool sleeps)
 {
-	struct cosy_ring_run run = { .max = max };
+	struct cosy_ring_run run = { .max = max, .sleeps = sleeps };
 	struct cosy_ring_page *page = ring->page;
 	u64 *executed;
 
 	cosy_ring_execute_all(ring, &run);
 	WRITE_ONCE(page->ngiven, run.given);
 	WRITE_ONCE(page->waiting, ring->waiting);
+	WRITE_ONCE(page->sending, ring->nsending);
 	/* Release: with the new tail, the completions are seen. */
 	smp_store_release(&page->done_tail, ring->done_tail);
 	/* If the thread has migrated, all calls count for its present CPU. */
@@ -608,10 +785,17 @@ bool cosy_ring_has_more(const struct cosy_ring *ring)
 
 /**
  * cosy_ring_kick() - make the thread that sleeps in a ring leave; otherwise the next one to sleep
- * @ring: the ring
+ * @loop: the loop; may have no ring
+ *
+ * Return: the value that the interface documents for COSY_ASYNC_WORK.
  */
-void cosy_ring_kick(struct cosy_ring *ring)
+loff_t cosy_ring_kick(struct cosy_loop *loop)
 {
+	/* Acquire: the ring was initialised before. */
+	struct cosy_ring *ring = smp_load_acquire(&loop->ring);
+
+	if (!ring)
+		return -EINVAL;
 	WRITE_ONCE(ring->kicked, true);
 	/* Either this sees @asleep, or the thread sees @kicked before it sleeps. */
 	smp_mb();
@@ -619,71 +803,94 @@ void cosy_ring_kick(struct cosy_ring *ring)
 	if (READ_ONCE(ring->asleep))
 		default_wake_function(&ring->sleeper, TASK_INTERRUPTIBLE, 0, NULL);
 	rcu_read_unlock();
+	return COSY_ASYNC_ENTERED;
 }
 
-/* Put a receive that waits back to its ring, in front of those that were not made. */
-static void cosy_ring_put_back(struct cosy_ring *ring, struct cosy_receiver *receiver)
+/* Put a call that waits back to its ring, in front of those that were not made. */
+static void cosy_ring_put_back(struct cosy_ring *ring, struct cosy_waiter *waiter)
 {
-	struct cosy_ring_entry *entry = &ring->receives[--ring->receives_head & ring->mask];
+	struct cosy_ring_entry *entry = waiter->sends ?
+		&ring->calls[--ring->calls_head & ring->mask] :
+		&ring->receives[--ring->receives_head & ring->mask];
+	int i;
 
-	cosy_receiver_end(receiver);
-	WRITE_ONCE(entry->nr, __NR_recvfrom);
-	WRITE_ONCE(entry->flags, 0);
-	WRITE_ONCE(entry->op, receiver->op);
-	WRITE_ONCE(entry->args[0], receiver->fd);
-	WRITE_ONCE(entry->args[1], receiver->buffer);
-	WRITE_ONCE(entry->args[2], receiver->size);
-	WRITE_ONCE(entry->args[3], receiver->flags);
-	WRITE_ONCE(entry->args[4], 0);
-	WRITE_ONCE(entry->args[5], 0);
+	cosy_waiter_end(waiter);
+	WRITE_ONCE(entry->nr, cosy_waiter_nr(waiter));
+	WRITE_ONCE(entry->flags, COSY_RING_WAITED);
+	WRITE_ONCE(entry->op, waiter->op);
+	WRITE_ONCE(entry->args[0], waiter->fd);
+	for (i = 0; i < ARRAY_SIZE(waiter->args); i++)
+		WRITE_ONCE(entry->args[i + 1], i < 3 || waiter->nr ? waiter->args[i] : 0);
 }
 
 /**
- * cosy_ring_return() - put all receives that wait back to their ring
+ * cosy_ring_return() - put all calls that wait back to their rings
  * @ring: the ring, entered
+ *
+ * Return: their number.
  */
-void cosy_ring_return(struct cosy_ring *ring)
+unsigned int cosy_ring_return(struct cosy_ring *ring)
 {
 	struct cosy_ring_page *page = ring->page;
+	unsigned int waiting;
 	u32 fd;
 
-	for (fd = 0; fd < ring->nreceivers && ring->waiting; fd++) {
-		if (ring->receivers[fd] && ring->receivers[fd]->waits)
-			cosy_ring_put_back(ring, ring->receivers[fd]);
+	/* Acquire: the entries were written before the tail. */
+	cosy_ring_cancel_early(ring, smp_load_acquire(&page->calls_tail));
+	waiting = ring->waiting;
+	while (!list_empty(&ring->sending))
+		cosy_ring_put_back(ring, list_first_entry(&ring->sending, struct cosy_waiter,
+							  link));
+	for (fd = 0; fd < ring->receivers.n && ring->waiting; fd++) {
+		if (ring->receivers.of[fd] && ring->receivers.of[fd]->waits)
+			cosy_ring_put_back(ring, ring->receivers.of[fd]);
 		if (!(fd & 0xff))
 			cond_resched();
 	}
+	WRITE_ONCE(page->calls_head, ring->calls_head);
 	WRITE_ONCE(page->receives_head, ring->receives_head);
+	WRITE_ONCE(page->sending, ring->nsending);
 	/* Release: a process that sees that nothing waits sees the entries. */
 	smp_store_release(&page->waiting, ring->waiting);
+	return waiting;
 }
 
-/* COSY_ASYNC_CANCEL_FD. Return the number of receives that are given back. */
-static unsigned int cosy_ring_forget(struct cosy_ring *ring, u64 fd)
+/* Forget a descriptor for one direction. What waits is given back. */
+static void cosy_ring_forget_waiter(struct cosy_ring *ring, struct cosy_ring_run *run,
+				    struct cosy_waiter *waiter, bool stale)
 {
-	struct cosy_receiver *receiver = cosy_receiver_of(ring, fd);
+	if (!waiter || (stale && cosy_waiter_is_current(waiter)))
+		return;
+	if (waiter->waits)
+		cosy_ring_give_waiter(ring, run, waiter, 0);
+	cosy_waiter_forget(waiter);
+}
+
+/* COSY_ASYNC_CANCEL_FD. Return the number of calls that are given back. */
+static unsigned int cosy_ring_forget(struct cosy_ring *ring, u64 fd, bool stale)
+{
 	struct cosy_ring_run run = {};
 
-	if (receiver) {
-		if (receiver->waits)
-			cosy_ring_give_receive(ring, &run, receiver);
-		cosy_receiver_forget(receiver);
-	}
+	/* Acquire: the entries were written before the tail. */
+	cosy_ring_cancel_early(ring, smp_load_acquire(&ring->page->calls_tail));
+	cosy_ring_forget_waiter(ring, &run, cosy_receiver_of(ring, fd), stale);
+	cosy_ring_forget_waiter(ring, &run, cosy_sender_of(ring, fd), stale);
 	WRITE_ONCE(ring->page->ngiven, run.given);
 	WRITE_ONCE(ring->page->waiting, ring->waiting);
+	WRITE_ONCE(ring->page->sending, ring->nsending);
 	return run.given;
 }
 
 /* Execute, and sleep if @sleeps. Sets @entered to false if the thread is not inside any more. */
-static __always_inline loff_t cosy_ring_enter(struct cosy_ring *ring, u64 max, bool sleeps,
-					      bool *entered)
+static __always_inline loff_t cosy_ring_execute_or_sleep(struct cosy_ring *ring, u64 max,
+							 bool sleeps, bool *entered)
 {
 	u64 seccomp = cosy_seccomp_state();
 	int done;
 
-	if (!max || max > COSY_RING_MAX)
+	if (max < COSY_RING_MIN || max > COSY_RING_MAX)
 		return -EINVAL;
-	done = cosy_ring_execute(ring, max);
+	done = cosy_ring_execute(ring, max, sleeps);
 	if (sleeps && !done && !READ_ONCE(ring->page->ngiven))
 		done = cosy_ring_sleep(ring, max, seccomp, entered);
 	cosy_history_clear();
@@ -691,57 +898,34 @@ static __always_inline loff_t cosy_ring_enter(struct cosy_ring *ring, u64 max, b
 		return done;
 	/* Filters that permitted this entry permit the next one: ask only if there are new ones. */
 	if (unlikely(cosy_seccomp_state() != seccomp) && cosy_seccomp_blocks_entry())
-		return COSY_ASYNC_BARRED | done;
+		return COSY_ASYNC_SECCOMP_BLOCKED | done;
 	return COSY_ASYNC_ENTERED | done;
 }
 
 /**
- * cosy_ring_llseek() - COSY_ASYNC_RING_ENTER
- * @loop: the loop. The caller has checked that this thread may enter it
- * @what: the command without that bit
+ * cosy_ring_enter() - COSY_ASYNC_RING_ENTER
+ * @loop:    the loop, entered
+ * @what:    the command without that bit
+ * @entered: set to false if the loop is not entered on return
  *
  * The call may close the loop's last descriptor.
  *
  * Return: the value that the interface documents.
  */
-loff_t cosy_ring_llseek(struct cosy_loop *loop, u64 what)
+loff_t cosy_ring_enter(struct cosy_loop *loop, u64 what, bool *entered)
 {
 	/* Acquire: the ring was initialised before. */
 	struct cosy_ring *ring = smp_load_acquire(&loop->ring);
-	bool entered = true;
-	loff_t ret;
 
 	if (unlikely(!ring))
 		return -EINVAL;
-	if (unlikely(what == COSY_ASYNC_WORK)) {
-		cosy_ring_kick(ring);
-		return COSY_ASYNC_ENTERED;
-	}
-	if (unlikely(!cosy_loop_lock(loop))) {
-		ret = what & COSY_ASYNC_AWAIT ? cosy_loop_await(loop) : -EBUSY;
-		if (ret)
-			return ret;
-	}
-	what &= ~COSY_ASYNC_AWAIT;
-	refcount_inc(&loop->users);
-	WRITE_ONCE(loop->enters, loop->enters + 1);
-	if (unlikely(what & COSY_ASYNC_CANCEL_FD)) {
-		ret = COSY_ASYNC_ENTERED |
-		      cosy_ring_forget(ring, what & ~COSY_ASYNC_CANCEL_FD);
-	} else if (unlikely(what == COSY_ASYNC_CANCEL)) {
-		ret = COSY_ASYNC_ENTERED | ring->waiting;
-		cosy_ring_return(ring);
-	} else {
-		ret = cosy_ring_enter(ring, what & ~COSY_ASYNC_SLEEP, what & COSY_ASYNC_SLEEP,
-				      &entered);
-	}
-	if (likely(entered)) {
-		if (unlikely(cosy_loop_is_lost(loop)))
-			WRITE_ONCE(loop->closed, true);
-		cosy_loop_unlock(loop);
-	}
-	cosy_loop_put(loop);
-	return ret;
+	if (unlikely(what & COSY_ASYNC_CANCEL_FD))
+		return COSY_ASYNC_ENTERED | cosy_ring_forget(ring, (u32)what,
+							     what & COSY_ASYNC_CANCEL);
+	if (unlikely(what == COSY_ASYNC_CANCEL))
+		return COSY_ASYNC_ENTERED | cosy_ring_return(ring);
+	return cosy_ring_execute_or_sleep(ring, what & ~COSY_ASYNC_SLEEP, what & COSY_ASYNC_SLEEP,
+					  entered);
 }
 
 static struct cosy_ring *cosy_ring_alloc(struct cosy_loop *loop)
@@ -772,6 +956,7 @@ static struct cosy_ring *cosy_ring_alloc(struct cosy_loop *loop)
 	ring->receives = (void *)page + page->receives;
 	ring->done = (void *)page + page->done;
 	init_llist_head(&ring->fired);
+	INIT_LIST_HEAD(&ring->sending);
 	return ring;
 
 free_pages:
@@ -831,7 +1016,7 @@ void cosy_ring_free(struct cosy_ring *ring)
 {
 	if (!ring)
 		return;
-	cosy_receivers_free(ring);
+	cosy_waiters_free(ring);
 	vunmap(ring->page);
 	cosy_pages_free(ring->pages, ring->npages);
 	kfree(ring);

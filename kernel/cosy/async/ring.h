@@ -13,8 +13,18 @@
 
 #include "async/loop.h"
 
-struct cosy_receiver;
+struct cosy_waiter;
 struct vm_area_struct;
+
+/**
+ * struct cosy_waiters - what a ring keeps for descriptors
+ * @of: descriptor -> what is kept for it, or NULL
+ * @n:	length of @of
+ */
+struct cosy_waiters {
+	struct cosy_waiter **of;
+	u32 n;
+};
 
 /**
  * struct cosy_ring - the ring of a loop. The thread that has entered owns it
@@ -27,19 +37,21 @@ struct vm_area_struct;
  * @calls_head:	   the kernel's copies of the indices in the page
  * @receives_head: the same
  * @done_tail:	   the same
- * @waiting:	   number of receives that wait
+ * @waiting:	   number of calls that wait
+ * @nsending:	   number of these that send
  * @delayed:	   number of consecutive entries into the loop that have made calls only, although
  *		   there were receives to make
  * @asleep:	   a thread sleeps in cosy_ring_sleep(): events wake @sleeper
  * @kicked:	   that thread has to leave
- * @fired:	   receivers whose socket has had an event; anybody adds to it
+ * @fired:	   waiters whose socket has had an event; anybody adds to it
  * @left:	   those taken from @fired that are still to be looked at, in the order of events
  * @sleeper:	   wakes the sleeping thread; in no queue
  * @sleeping:	   a thread is in cosy_ring_sleep(), asleep or not
  * @executed:	   number of calls made
  * @charged:	   bytes charged to the user who is charged for the loop
- * @receivers:	   descriptor -> what is kept for it, or NULL
- * @nreceivers:	   length of @receivers
+ * @receivers:	   for receives
+ * @senders:	   for sends
+ * @sending:	   the waiters of the sends that wait
  * @pages:	   the memory of the page
  * @npages:	   number of @pages
  */
@@ -54,6 +66,7 @@ struct cosy_ring {
 	u32 receives_head;
 	u32 done_tail;
 	u32 waiting;
+	u32 nsending;
 	u32 delayed;
 	bool asleep;
 	bool kicked;
@@ -61,8 +74,9 @@ struct cosy_ring {
 	struct llist_head fired;
 	struct llist_node *left;
 	struct wait_queue_entry sleeper;
-	struct cosy_receiver **receivers;
-	u32 nreceivers;
+	struct cosy_waiters receivers;
+	struct cosy_waiters senders;
+	struct list_head sending;
 	u64 executed;
 	u64 charged;
 	struct page **pages;
@@ -70,11 +84,11 @@ struct cosy_ring {
 };
 
 /* ring.c */
-loff_t cosy_ring_llseek(struct cosy_loop *loop, u64 what);
-unsigned int cosy_ring_execute(struct cosy_ring *ring, unsigned int max);
+loff_t cosy_ring_enter(struct cosy_loop *loop, u64 what, bool *entered);
+unsigned int cosy_ring_execute(struct cosy_ring *ring, unsigned int max, bool sleeps);
 bool cosy_ring_has_more(const struct cosy_ring *ring);
-void cosy_ring_kick(struct cosy_ring *ring);
-void cosy_ring_return(struct cosy_ring *ring);
+loff_t cosy_ring_kick(struct cosy_loop *loop);
+unsigned int cosy_ring_return(struct cosy_ring *ring);
 int cosy_ring_mmap(struct cosy_loop *loop, struct vm_area_struct *vma);
 void cosy_ring_free(struct cosy_ring *ring);
 
@@ -82,7 +96,7 @@ void cosy_ring_free(struct cosy_ring *ring);
 int cosy_ring_sleep(struct cosy_ring *ring, unsigned int max, u64 seccomp, bool *entered);
 
 /**
- * cosy_ring_has_fired() - test whether a receive that waits may be made
+ * cosy_ring_has_fired() - test whether a call that waits may be made
  * @ring: the ring, or NULL
  *
  * Return: true if the socket of one has had an event.

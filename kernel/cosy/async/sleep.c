@@ -356,7 +356,7 @@ int cosy_ring_sleep(struct cosy_ring *ring, unsigned int max, u64 seccomp, bool 
 		*entered = cosy_ring_sleep_once(ring, fd != -1 ? &watch : NULL, until, &why);
 		if (!*entered)
 			break;
-		done = cosy_ring_execute(ring, max);
+		done = cosy_ring_execute(ring, max, true);
 		if (done || READ_ONCE(ring->page->ngiven))
 			break;
 	}

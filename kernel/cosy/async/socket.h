@@ -28,7 +28,7 @@ static inline struct socket *cosy_socket_of(struct file *file)
 }
 
 /**
- * cosy_socket_listens() - test whether a socket listens, so that poll() tells if accept() waits
+ * cosy_socket_listens() - test whether a socket listens: poll() reports whether accept() waits
  * @socket: the socket
  *
  * Return: true if it listens.
@@ -91,7 +91,7 @@ static inline bool cosy_tcp_is_repaired(const struct sock *sk)
 }
 
 /**
- * cosy_socket_may_ask() - test whether a socket's poll() tells if recvfrom() would wait
+ * cosy_socket_may_ask() - test whether a socket's poll() reports whether recvfrom() would wait
  * @socket: the socket
  *
  * It does not for a listening socket and for one of TCP in repair mode, where recvfrom() fails, and
@@ -176,7 +176,7 @@ static inline bool cosy_tcp_is_empty(const struct sock *sk)
  * For the most usual sockets, it checks under which conditions unix_poll() and tcp_poll() report no
  * input. poll() takes six times as many instructions.
  *
- * Return: true if it has nothing; false if only poll() can tell.
+ * Return: true if it has nothing; false if only poll() can find out.
  */
 static inline bool cosy_socket_is_idle(const struct socket *socket)
 {

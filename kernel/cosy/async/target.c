@@ -61,7 +61,7 @@ static bool cosy_socket_parks(const struct socket *socket, u8 flags)
 		return true;
 	case SOCK_DGRAM:
 		/* Room in the receiver's queue need not wake waiters of the sender. */
-		return !(flags & COSY_ENTRY_WAIT_OUT);
+		return !(flags & COSY_WAIT_OUT);
 	default:
 		return false;
 	}
@@ -90,15 +90,15 @@ static bool cosy_pipe_parks(const struct file *file,
 	if (!cosy_has(COSY_NEEDS(free_pipe_info)) || pipe_has_watch_queue(pipe) ||
 	    !(READ_ONCE(file->f_mode) & FMODE_NOWAIT))
 		return false;
-	if (flags & COSY_ENTRY_WAIT_OUT)
-		return !(flags & COSY_ENTRY_WAIT_IN ||
+	if (flags & COSY_WAIT_OUT)
+		return !(flags & COSY_WAIT_IN ||
 			 READ_ONCE(file->f_flags) & O_DIRECT);
 	return true;
 }
 
 static wait_queue_head_t *cosy_pipe_queue(struct pipe_inode_info *pipe, u8 flags)
 {
-	return flags & COSY_ENTRY_WAIT_OUT ? &pipe->wr_wait : &pipe->rd_wait;
+	return flags & COSY_WAIT_OUT ? &pipe->wr_wait : &pipe->rd_wait;
 }
 
 static bool cosy_is_eventfd(struct file *file)
@@ -155,8 +155,8 @@ bool cosy_target_transfers(const struct cosy_target *target, struct file *file,
 	const struct pipe_inode_info *pipe = cosy_pipe_of(file);
 
 	if (pipe)
-		return cosy_pipe_parks(file, pipe, receives ? COSY_ENTRY_WAIT_IN :
-							      COSY_ENTRY_WAIT_OUT);
+		return cosy_pipe_parks(file, pipe, receives ? COSY_WAIT_IN :
+							      COSY_WAIT_OUT);
 	return receives && (cosy_target_is(target, file) || cosy_is_eventfd(file));
 }
 
@@ -188,7 +188,7 @@ long cosy_target_transfer(struct file *file, const struct pt_regs *regs,
  * cosy_target_find() - find the target to wait for
  * @target: set to the target, without a reference
  * @file:   the file
- * @flags:  COSY_ENTRY_WAIT_IN, COSY_ENTRY_WAIT_OUT
+ * @flags:  COSY_WAIT_IN, COSY_WAIT_OUT
  *
  * Return: false if entries cannot wait for such a file.
  */
@@ -210,7 +210,7 @@ bool cosy_target_find(struct cosy_target *target, struct file *file, u8 flags)
 		target->queue = cosy_pipe_queue(pipe, flags);
 		return cosy_pipe_parks(file, pipe, flags);
 	}
-	if (!cosy_is_eventfd(file) || flags & COSY_ENTRY_WAIT_OUT)
+	if (!cosy_is_eventfd(file) || flags & COSY_WAIT_OUT)
 		return false;
 	target->kind = COSY_TARGET_EVENTFD;
 	target->queue = cosy_eventfd_queue(file);
@@ -236,7 +236,7 @@ bool cosy_target_same(const struct cosy_target *target, struct file *file, u8 fl
 		return target->queue == cosy_pipe_queue(target->object, flags) &&
 		       cosy_pipe_parks(file, target->object, flags);
 	default:
-		return !(flags & COSY_ENTRY_WAIT_OUT);
+		return !(flags & COSY_WAIT_OUT);
 	}
 }
 
@@ -357,7 +357,7 @@ bool cosy_target_may_close(struct file *file)
 	struct socket *socket = cosy_target_socket(file);
 
 	if (socket)
-		return cosy_socket_parks(socket, COSY_ENTRY_WAIT_IN) &&
+		return cosy_socket_parks(socket, COSY_WAIT_IN) &&
 		       !sock_flag(socket->sk, SOCK_LINGER);
 	return cosy_pipe_of(file) || cosy_is_eventfd(file);
 }
@@ -372,7 +372,7 @@ void cosy_target_each_queue(struct file *file,
 			    void (*function)(wait_queue_head_t *queue, void *argument),
 			    void *argument)
 {
-	static const u8 directions[] = { COSY_ENTRY_WAIT_IN, COSY_ENTRY_WAIT_OUT };
+	static const u8 directions[] = { COSY_WAIT_IN, COSY_WAIT_OUT };
 	wait_queue_head_t *before = NULL;
 	struct cosy_target target;
 	unsigned int i;

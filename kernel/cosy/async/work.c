@@ -10,7 +10,7 @@
  * wakes another thread, which makes the queued calls. So only as many threads are woken as are
  * needed, and at most one thread runs per CPU.
  *
- * A struct cosy_handed is freed by a thread that has entered. The thread that makes the call does
+ * A struct cosy_lent is freed by a thread that has entered. The thread that makes the call does
  * not touch it after it has set the state to MADE or TAKEN, under the ready_lock.
  */
 #include <linux/errno.h>
@@ -40,30 +40,30 @@
 #include "trace/cosy_trace.h"
 
 /**
- * enum cosy_handed_state - state of an entry that is handed to a thread
- * @COSY_HANDED_QUEUED:  in the queue
- * @COSY_HANDED_RUNNING: a thread makes the call
- * @COSY_HANDED_MADE:	 the call was made; in the loop's ready list, to be published
- * @COSY_HANDED_TAKEN:	 the thread has returned to user mode with it; the process owns the entry
+ * enum cosy_lent_state - state of an entry that is lent to a thread
+ * @COSY_LENT_QUEUED:  in the queue
+ * @COSY_LENT_RUNNING: a thread makes the call
+ * @COSY_LENT_MADE:	 the call was made; in the loop's ready list, to be published
+ * @COSY_LENT_TAKEN:	 the thread has returned to user mode with it; the process owns the entry
  */
-enum cosy_handed_state {
-	COSY_HANDED_QUEUED,
-	COSY_HANDED_RUNNING,
-	COSY_HANDED_MADE,
-	COSY_HANDED_TAKEN,
+enum cosy_lent_state {
+	COSY_LENT_QUEUED,
+	COSY_LENT_RUNNING,
+	COSY_LENT_MADE,
+	COSY_LENT_TAKEN,
 };
 
 /**
- * struct cosy_handed - an entry that is handed to a thread
+ * struct cosy_lent - an entry that is lent to a thread
  * @parked:    its call; linked in the queue or in the loop's ready list
  * @work:      the queue
  * @thread:    the thread that makes the call; valid while @state is RUNNING
  * @result:    result of the call
- * @state:     enum cosy_handed_state
+ * @state:     enum cosy_lent_state
  * @takes:     the thread has to make the call in user mode
- * @cancelled: the thread was interrupted by cosy_handed_cancel()
+ * @cancelled: the thread was interrupted by cosy_lent_cancel()
  */
-struct cosy_handed {
+struct cosy_lent {
 	struct cosy_parked parked;
 	struct cosy_work *work;
 	struct task_struct *thread;
@@ -94,9 +94,9 @@ struct cosy_worker {
 	bool sleeps;
 };
 
-static struct cosy_handed *cosy_handed_of(struct cosy_parked *parked)
+static struct cosy_lent *cosy_lent_of(struct cosy_parked *parked)
 {
-	return container_of(parked, struct cosy_handed, parked);
+	return container_of(parked, struct cosy_lent, parked);
 }
 
 /* The caller holds the ready_lock. */
@@ -253,30 +253,30 @@ void cosy_works_exit(struct cosy_loop *loop)
 bool cosy_work_queue(struct cosy_loop *loop, u32 index, u8 flags,
 		     const struct cosy_async_call *call)
 {
-	struct cosy_handed *handed = kzalloc(sizeof(*handed), COSY_GFP);
+	struct cosy_lent *lent = kzalloc(sizeof(*lent), COSY_GFP);
 	bool queues;
 
 	/* Charged when the loop is created: see cosy_park_cost(). */
-	BUILD_BUG_ON(sizeof(struct cosy_handed) >
+	BUILD_BUG_ON(sizeof(struct cosy_lent) >
 		     sizeof(struct cosy_parked) + sizeof(struct socket_alloc));
-	if (!handed)
+	if (!lent)
 		return false;
-	cosy_parked_init(&handed->parked, loop, index);
-	handed->parked.is_handed = true;
-	handed->parked.silent = flags & COSY_ENTRY_SILENT;
-	handed->parked.call = *call;
-	handed->takes = flags & COSY_ENTRY_TAKE;
-	handed->work = &loop->works[!!(flags & COSY_ENTRY_LONG)];
+	cosy_parked_init(&lent->parked, loop, index);
+	lent->parked.is_lent = true;
+	lent->parked.silent = flags & COSY_ENTRY_SILENT;
+	lent->parked.call = *call;
+	lent->takes = flags & COSY_ENTRY_TAKE;
+	lent->work = &loop->works[!!(flags & COSY_ENTRY_LONG)];
 	spin_lock_irq(&loop->ready_lock);
 	queues = !loop->unreachable;
 	if (queues) {
-		WRITE_ONCE(loop->parked[index], &handed->parked);
-		list_add_tail(&handed->parked.ready, &handed->work->queued);
-		handed->work->added++;
+		WRITE_ONCE(loop->parked[index], &lent->parked);
+		list_add_tail(&lent->parked.ready, &lent->work->queued);
+		lent->work->added++;
 	}
 	spin_unlock_irq(&loop->ready_lock);
 	if (!queues)
-		kfree(handed);
+		kfree(lent);
 	return queues;
 }
 
@@ -301,73 +301,73 @@ void cosy_works_wake(struct cosy_loop *loop)
 }
 
 /**
- * cosy_handed_is_taken() - test whether a thread has returned to user mode with an entry
- * @parked: its struct cosy_handed
+ * cosy_lent_is_taken() - test whether a thread has returned to user mode with an entry
+ * @parked: its struct cosy_lent
  *
  * Return: true if it has. Then the process may use the entry again.
  */
-bool cosy_handed_is_taken(struct cosy_parked *parked)
+bool cosy_lent_is_taken(struct cosy_parked *parked)
 {
 	struct cosy_loop *loop = parked->loop;
 	bool taken;
 
 	spin_lock_irq(&loop->ready_lock);
-	taken = cosy_handed_of(parked)->state == COSY_HANDED_TAKEN;
+	taken = cosy_lent_of(parked)->state == COSY_LENT_TAKEN;
 	spin_unlock_irq(&loop->ready_lock);
 	return taken;
 }
 
 /* Publish an entry that is in no list. Return the number of completed entries. */
-static unsigned int cosy_handed_complete(struct cosy_loop *loop,
-					 struct cosy_handed *handed)
+static unsigned int cosy_lent_complete(struct cosy_loop *loop,
+				       struct cosy_lent *lent)
 {
-	bool made = handed->state == COSY_HANDED_MADE;
-	bool silent = made && handed->parked.silent;
-	u32 index = handed->parked.index;
-	s64 result = handed->result;
+	bool made = lent->state == COSY_LENT_MADE;
+	bool silent = made && lent->parked.silent;
+	u32 index = lent->parked.index;
+	s64 result = lent->result;
 
-	cosy_unpark(&handed->parked);
+	cosy_unpark(&lent->parked);
 	return cosy_loop_complete(loop, index,
 				  made ? COSY_ENTRY_DONE : COSY_ENTRY_USER,
 				  silent, result);
 }
 
 /**
- * cosy_handed_ready() - publish the result of a call that a thread made
+ * cosy_lent_ready() - publish the result of a call that a thread made
  * @loop:   the loop, entered
- * @parked: the struct cosy_handed, taken from the ready list
+ * @parked: the struct cosy_lent, taken from the ready list
  *
  * Return: the number of completed entries.
  */
-unsigned int cosy_handed_ready(struct cosy_loop *loop,
-			       struct cosy_parked *parked)
+unsigned int cosy_lent_ready(struct cosy_loop *loop,
+			     struct cosy_parked *parked)
 {
-	return cosy_handed_complete(loop, cosy_handed_of(parked));
+	return cosy_lent_complete(loop, cosy_lent_of(parked));
 }
 
 /**
- * cosy_handed_give_back() - publish an entry unless a thread makes its call
+ * cosy_lent_give_back() - publish an entry unless a thread makes its call
  * @loop:   the loop, entered; cosy_works_end() was called
- * @parked: a struct cosy_handed of the loop
+ * @parked: a struct cosy_lent of the loop
  */
-void cosy_handed_give_back(struct cosy_loop *loop, struct cosy_parked *parked)
+void cosy_lent_give_back(struct cosy_loop *loop, struct cosy_parked *parked)
 {
-	struct cosy_handed *handed = cosy_handed_of(parked);
+	struct cosy_lent *lent = cosy_lent_of(parked);
 	bool completes;
 
 	spin_lock_irq(&loop->ready_lock);
-	completes = handed->state == COSY_HANDED_QUEUED ||
-		    handed->state == COSY_HANDED_MADE;
+	completes = lent->state == COSY_LENT_QUEUED ||
+		    lent->state == COSY_LENT_MADE;
 	/* Then no thread can take it any more. */
 	if (completes)
 		list_del_init(&parked->ready);
 	spin_unlock_irq(&loop->ready_lock);
 	if (completes)
-		cosy_handed_complete(loop, handed);
+		cosy_lent_complete(loop, lent);
 }
 
 /* Interrupt a thread that makes a call inside the module. The caller holds the ready_lock. */
-static void cosy_handed_interrupt(struct task_struct *thread)
+static void cosy_lent_interrupt(struct task_struct *thread)
 {
 	struct wait_queue_entry wait = { .private = thread };
 
@@ -377,29 +377,29 @@ static void cosy_handed_interrupt(struct task_struct *thread)
 }
 
 /**
- * cosy_handed_cancel() - cancel an entry, or interrupt its call
+ * cosy_lent_cancel() - cancel an entry, or interrupt its call
  * @loop:   the loop, entered
- * @parked: its struct cosy_handed
+ * @parked: its struct cosy_lent
  *
  * Return: 0 if the call was not begun: then @parked is in no list, and the caller has to free it.
  * -EALREADY if a thread makes the call. -ENOENT if the call was made.
  */
-loff_t cosy_handed_cancel(struct cosy_loop *loop, struct cosy_parked *parked)
+loff_t cosy_lent_cancel(struct cosy_loop *loop, struct cosy_parked *parked)
 {
-	struct cosy_handed *handed = cosy_handed_of(parked);
+	struct cosy_lent *lent = cosy_lent_of(parked);
 	loff_t ret;
 
 	spin_lock_irq(&loop->ready_lock);
-	switch (handed->state) {
-	case COSY_HANDED_QUEUED:
+	switch (lent->state) {
+	case COSY_LENT_QUEUED:
 		list_del_init(&parked->ready);
 		ret = 0;
 		break;
-	case COSY_HANDED_RUNNING:
-		handed->cancelled = true;
-		cosy_handed_interrupt(handed->thread);
+	case COSY_LENT_RUNNING:
+		lent->cancelled = true;
+		cosy_lent_interrupt(lent->thread);
 		fallthrough;
-	case COSY_HANDED_TAKEN:
+	case COSY_LENT_TAKEN:
 		ret = -EALREADY;
 		break;
 	default:
@@ -411,12 +411,12 @@ loff_t cosy_handed_cancel(struct cosy_loop *loop, struct cosy_parked *parked)
 }
 
 /**
- * cosy_handed_free() - free a struct cosy_handed
+ * cosy_lent_free() - free a struct cosy_lent
  * @parked: in no list; no thread makes its call
  */
-void cosy_handed_free(struct cosy_parked *parked)
+void cosy_lent_free(struct cosy_parked *parked)
 {
-	kfree(cosy_handed_of(parked));
+	kfree(cosy_lent_of(parked));
 }
 
 static void cosy_works_set(struct cosy_loop *loop, bool unreachable)
@@ -499,47 +499,47 @@ static void cosy_worker_wait(struct cosy_loop *loop, struct cosy_worker *worker)
 }
 
 /* Take the next entry; wait if there is none. Return NULL if the thread has to leave. */
-static struct cosy_handed *cosy_handed_next(struct cosy_loop *loop,
-					    struct cosy_worker *worker)
+static struct cosy_lent *cosy_lent_next(struct cosy_loop *loop,
+					struct cosy_worker *worker)
 {
 	struct cosy_work *work = worker->work;
-	struct cosy_handed *handed = NULL;
+	struct cosy_lent *lent = NULL;
 
 	spin_lock_irq(&loop->ready_lock);
 	while (!cosy_worker_leaves(loop, work)) {
 		if (worker->runs)
-			handed = list_first_entry_or_null(&work->queued,
-							  struct cosy_handed,
-							  parked.ready);
-		if (handed)
+			lent = list_first_entry_or_null(&work->queued,
+							struct cosy_lent,
+							parked.ready);
+		if (lent)
 			break;
 		cosy_worker_wait(loop, worker);
 	}
-	if (handed) {
-		list_del_init(&handed->parked.ready);
-		handed->state = COSY_HANDED_RUNNING;
-		handed->thread = current;
+	if (lent) {
+		list_del_init(&lent->parked.ready);
+		lent->state = COSY_LENT_RUNNING;
+		lent->thread = current;
 		/* Under the lock, so that the status is current after cosy_works_recall(). */
-		WRITE_ONCE(loop->entries[handed->parked.index].status,
+		WRITE_ONCE(loop->entries[lent->parked.index].status,
 			   COSY_ENTRY_RUNNING);
 	}
 	spin_unlock_irq(&loop->ready_lock);
-	return handed;
+	return lent;
 }
 
 /* Make the call of an entry, and hand over when it sleeps. Returns as cosy_loop_call(). */
 static enum cosy_call_end cosy_worker_call(struct cosy_worker *worker,
 					   struct cosy_state *st,
-					   struct cosy_handed *handed,
+					   struct cosy_lent *lent,
 					   s64 *result)
 {
 	enum cosy_call_end end;
 
-	worker->index = handed->parked.index;
+	worker->index = lent->parked.index;
 	preempt_disable();
 	preempt_notifier_register(&worker->notifier);
 	preempt_enable();
-	end = cosy_loop_call(st, &handed->parked.call, result);
+	end = cosy_loop_call(st, &lent->parked.call, result);
 	preempt_disable();
 	preempt_notifier_unregister(&worker->notifier);
 	preempt_enable();
@@ -556,25 +556,25 @@ static void cosy_worker_ends(struct cosy_loop *loop, struct cosy_worker *worker)
 }
 
 /* Queue an interrupted call again, at the front. The caller holds the ready_lock. */
-static void cosy_handed_again(struct cosy_loop *loop,
-			      struct cosy_handed *handed)
+static void cosy_lent_again(struct cosy_loop *loop,
+			    struct cosy_lent *lent)
 {
-	handed->state = COSY_HANDED_QUEUED;
-	WRITE_ONCE(loop->entries[handed->parked.index].status,
+	lent->state = COSY_LENT_QUEUED;
+	WRITE_ONCE(loop->entries[lent->parked.index].status,
 		   COSY_ENTRY_SUBMITTED);
-	list_add(&handed->parked.ready, &handed->work->queued);
-	cosy_work_wake(handed->work);
+	list_add(&lent->parked.ready, &lent->work->queued);
+	cosy_work_wake(lent->work);
 }
 
 /*
  * Store the result of a call, or that it has to be made in user mode. Return true if the thread
  * has to return to user mode with the entry.
  */
-static bool cosy_handed_made(struct cosy_loop *loop, struct cosy_handed *handed,
-			     enum cosy_call_end end, s64 result)
+static bool cosy_lent_made(struct cosy_loop *loop, struct cosy_lent *lent,
+			   enum cosy_call_end end, s64 result)
 {
-	struct cosy_async_entry *entry = &loop->entries[handed->parked.index];
-	u32 index = handed->parked.index;
+	struct cosy_async_entry *entry = &loop->entries[lent->parked.index];
+	u32 index = lent->parked.index;
 	bool takes = end == COSY_CALL_USER, tells = false;
 	u8 status = COSY_ENTRY_USER;
 
@@ -582,7 +582,7 @@ static bool cosy_handed_made(struct cosy_loop *loop, struct cosy_handed *handed,
 	if (result == -EPIPE || result == -EFBIG)
 		takes = true;
 	/* Before Linux 6.6 the return to user mode releases the file: it is a part of close(). */
-	if (handed->parked.call.nr == __NR_close && task_work_pending(current))
+	if (lent->parked.call.nr == __NR_close && task_work_pending(current))
 		takes = true;
 	spin_lock_irq(&loop->ready_lock);
 	if (end == COSY_CALL_MADE) {
@@ -590,22 +590,22 @@ static bool cosy_handed_made(struct cosy_loop *loop, struct cosy_handed *handed,
 
 		WRITE_ONCE(*made, *made + 1);
 	}
-	if (handed->cancelled &&
+	if (lent->cancelled &&
 	    (end == COSY_CALL_RESTARTED || result == -EINTR)) {
 		end = COSY_CALL_MADE;
 		result = -ECANCELED;
 	}
 	if (end == COSY_CALL_RESTARTED && !loop->unreachable) {
-		cosy_handed_again(loop, handed);
+		cosy_lent_again(loop, lent);
 		goto unlock;
 	}
 	if (end == COSY_CALL_RESTARTED)
 		end = COSY_CALL_USER;
 	takes |= loop->unreachable;
 	if (!takes) {
-		handed->result = result;
-		handed->state = COSY_HANDED_MADE;
-		tells = cosy_parked_add(&handed->parked, TASK_NORMAL, 0);
+		lent->result = result;
+		lent->state = COSY_LENT_MADE;
+		tells = cosy_parked_add(&lent->parked, TASK_NORMAL, 0);
 		goto unlock;
 	}
 	if (end == COSY_CALL_MADE) {
@@ -614,7 +614,7 @@ static bool cosy_handed_made(struct cosy_loop *loop, struct cosy_handed *handed,
 	}
 	WRITE_ONCE(entry->status, status);
 	trace_complete(loop->id, index, status, result);
-	handed->state = COSY_HANDED_TAKEN;
+	lent->state = COSY_LENT_TAKEN;
 unlock:
 	spin_unlock_irq(&loop->ready_lock);
 	if (tells)
@@ -636,7 +636,7 @@ loff_t cosy_loop_work(struct cosy_loop *loop, u64 what)
 		.work = &loop->works[!!(what & COSY_WORK_LONG)],
 	};
 	struct cosy_state st __uninitialized;
-	struct cosy_handed *handed;
+	struct cosy_lent *lent;
 	enum cosy_call_end end;
 	u32 index, calls = 0, taken = 0;
 	s64 result;
@@ -651,16 +651,16 @@ loff_t cosy_loop_work(struct cosy_loop *loop, u64 what)
 	cosy_loop_state(&st);
 	atomic_inc(&loop->threads);
 	do {
-		handed = cosy_handed_next(loop, &worker);
-		if (!handed)
+		lent = cosy_lent_next(loop, &worker);
+		if (!lent)
 			break;
-		index = handed->parked.index;
+		index = lent->parked.index;
 		result = 0;
 		end = COSY_CALL_USER;
 		trace_start(loop->id, index);
-		if (!handed->takes)
-			end = cosy_worker_call(&worker, &st, handed, &result);
-		if (cosy_handed_made(loop, handed, end, result)) {
+		if (!lent->takes)
+			end = cosy_worker_call(&worker, &st, lent, &result);
+		if (cosy_lent_made(loop, lent, end, result)) {
 			taken = COSY_WORK_TAKEN | index;
 			break;
 		}

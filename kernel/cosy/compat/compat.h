@@ -9,6 +9,7 @@
 #include <linux/atomic.h>
 #include <linux/compiler.h>
 #include <linux/fs.h>
+#include <linux/fsnotify.h>
 #include <linux/ima.h>
 #include <linux/preempt.h>
 #include <linux/sched.h>
@@ -269,6 +270,20 @@ static inline void preempt_notifier_unregister(struct preempt_notifier *notifier
 #define cosy_sb_is_watched(sb)						\
 	(atomic_long_read(&(sb)->s_fsnotify_connectors) != 0)
 #endif
+
+/**
+ * cosy_may_be_leased() - test whether opening a file may have to wait for the holder of a lease
+ * @inode: the file
+ *
+ * Return: true if there may be a lease.
+ */
+static inline bool cosy_may_be_leased(const struct inode *inode)
+{
+	/* Acquire: the context was initialised before, as in locks_get_lock_context(). */
+	const struct file_lock_context *context = smp_load_acquire(&inode->i_flctx);
+
+	return context && !list_empty_careful(&context->flc_lease);
+}
 
 /**
  * cosy_mnt_idmap() - get the mapping of owners of a mount

@@ -9,6 +9,7 @@
 #include <linux/fdtable.h>
 #include <linux/file.h>
 #include <linux/fs.h>
+#include <linux/magic.h>
 #include <linux/sched.h>
 #include <linux/types.h>
 
@@ -193,7 +194,7 @@ long cosy_child_statx(int dfd, const struct cosy_name *name, unsigned int flags,
 		      u32 mask, struct kstat *stat);
 long cosy_child_path(int dfd, const struct cosy_name *name, bool follow,
 		     struct path *path);
-long cosy_child_open(int dfd, const struct cosy_name *name, unsigned int flags,
+long cosy_child_open(int dfd, const struct cosy_name *name, unsigned int flags, bool nowait,
 		     struct file **file);
 
 /*
@@ -202,6 +203,17 @@ long cosy_child_open(int dfd, const struct cosy_name *name, unsigned int flags,
  */
 #define COSY_SIMPLE_OPEN_FLAGS \
 	(O_NOCTTY | O_NONBLOCK | O_LARGEFILE | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+/**
+ * cosy_is_local() - test whether a file system is on a disk of this machine, or in memory
+ * @sb: the file system
+ *
+ * Return: false if it may ask a server; for an overlay this is unknown.
+ */
+static inline bool cosy_is_local(const struct super_block *sb)
+{
+	return sb->s_type->fs_flags & FS_REQUIRES_DEV || sb->s_magic == TMPFS_MAGIC;
+}
 
 /* borrow.c */
 cosy_fast_call_fn cosy_fast_borrow_read;

@@ -417,9 +417,23 @@ enum cosy_request_kind {
 struct cosy_request {
 	enum cosy_request_kind kind;
 	bool follow;
+	bool nowait;
 	unsigned int flags;
 	u32 mask;
 };
+
+/*
+ * Return true if opening an entry that is cosy_is_simple_to_open() need not wait: for a server, for
+ * the holder of a lease, or for a process that watches the file system.
+ */
+static bool cosy_opens_at_once(const struct dentry *dentry)
+{
+	const struct inode *inode = d_inode(dentry);
+
+	if (!cosy_is_local(dentry->d_sb))
+		return false;
+	return !inode || !(cosy_sb_is_watched(inode->i_sb) || cosy_may_be_leased(inode));
+}
 
 /* Allocate the file before the permissions are checked, as path_openat() in fs/namei.c does. */
 static __always_inline long
@@ -459,7 +473,8 @@ cosy_child_get_in(const struct path *dir, const struct cosy_name *name,
 	if (request.kind == COSY_REQUEST_FILE) {
 		rcu_read_unlock();
 		err = COSY_WALK;
-		if (cosy_is_simple_to_open(descent.type, request.flags))
+		if (cosy_is_simple_to_open(descent.type, request.flags) &&
+		    (!request.nowait || cosy_opens_at_once(path.dentry)))
 			err = cosy_child_open_in(dir, &path, &descent,
 						 request.flags, to);
 		goto out;
@@ -602,16 +617,18 @@ long cosy_child_path(int dfd, const struct cosy_name *name, bool follow,
  * @dfd:   the directory
  * @name:  the name
  * @flags: flags of the file: those of COSY_SIMPLE_OPEN_FLAGS except O_CLOEXEC
+ * @nowait: return COSY_WALK if it might have to wait
  * @file:  out: the file, which has no descriptor yet
  *
  * Return: as cosy_child_stat().
  */
-long cosy_child_open(int dfd, const struct cosy_name *name, unsigned int flags,
+long cosy_child_open(int dfd, const struct cosy_name *name, unsigned int flags, bool nowait,
 		     struct file **file)
 {
 	const struct cosy_request request = {
 		.kind = COSY_REQUEST_FILE,
 		.follow = !(flags & O_NOFOLLOW),
+		.nowait = nowait,
 		.flags = flags,
 	};
 

@@ -91,6 +91,83 @@ long cosy_read_allowed(struct file *file, u64 buffer, size_t size, loff_t *pos)
 }
 
 /**
+ * cosy_closes_at_once() - test whether closing a file need not wait, and no entry can wait for it
+ * @file: the file
+ *
+ * Return: true for files and directories on a local disk or on tmpfs.
+ */
+bool cosy_closes_at_once(const struct file *file)
+{
+	const struct inode *inode = file_inode(file);
+
+	return (S_ISREG(inode->i_mode) || S_ISDIR(inode->i_mode)) &&
+	       !(file->f_mode & FMODE_WRITE) && cosy_is_local(inode->i_sb);
+}
+
+/* Read at the end of a file, or behind it. Return 0 or -EAGAIN. */
+static long cosy_read_nothing(struct file *file)
+{
+	if (!cosy_is_tmpfs(file) && cosy_cached_refused(file))
+		return -EAGAIN;
+	file_accessed(file);
+	inc_syscr(current);
+	return 0;
+}
+
+/**
+ * cosy_read_cached_at() - read a file without waiting, as pread(2) does
+ * @file:   the file
+ * @buffer: destination
+ * @size:   bytes
+ * @pos:    position
+ *
+ * Return: bytes read, or -EAGAIN: a part is not cached, the memory is not present, or the call has
+ * to be made in another way.
+ */
+long cosy_read_cached_at(struct file *file, u64 buffer, size_t size, loff_t pos)
+{
+	loff_t end = i_size_read(file_inode(file)), from = pos;
+	long ret;
+
+	if (!cosy_is_cached(file) || pos < 0 || !size || size > COSY_SHORT ||
+	    !cosy_access_ok(u64_to_user_ptr(buffer), size) ||
+	    cosy_sb_is_watched(file_inode(file)->i_sb) || rw_verify_area(READ, file, &pos, size))
+		return -EAGAIN;
+	if (pos >= end)
+		return cosy_read_nothing(file);
+	size = min_t(u64, size, end - pos);
+	pagefault_disable();
+	ret = cosy_cached_read(file, buffer, size, &pos);
+	pagefault_enable();
+	if (!ret || (ret != size && from + ret != i_size_read(file_inode(file))))
+		return -EAGAIN;
+	add_rchar(current, ret);
+	inc_syscr(current);
+	return ret;
+}
+
+/**
+ * cosy_read_cached_here() - the same at the position of the file, as read(2) does
+ * @file:   the file
+ * @buffer: destination
+ * @size:   bytes
+ *
+ * Return: as cosy_read_cached_at(); -EAGAIN also if another thread uses the position.
+ */
+long cosy_read_cached_here(struct file *file, u64 buffer, size_t size)
+{
+	long ret;
+
+	if (!(file->f_mode & FMODE_ATOMIC_POS) || !mutex_trylock(&file->f_pos_lock))
+		return -EAGAIN;
+	ret = cosy_read_cached_at(file, buffer, size, file->f_pos);
+	if (ret > 0)
+		file->f_pos += ret;
+	mutex_unlock(&file->f_pos_lock);
+	return ret;
+}
+
+/**
  * cosy_read_file() - read, as read(2) does
  * @file:   the file
  * @buffer: destination, an address of the process

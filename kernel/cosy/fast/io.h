@@ -171,6 +171,9 @@ static __always_inline long cosy_write_iter(struct file *file,
 bool cosy_is_plain_file(const struct file *file);
 long cosy_read_file(struct file *file, u64 buffer, size_t size, loff_t *pos);
 long cosy_read_allowed(struct file *file, u64 buffer, size_t size, loff_t *pos);
+bool cosy_closes_at_once(const struct file *file);
+long cosy_read_cached_at(struct file *file, u64 buffer, size_t size, loff_t pos);
+long cosy_read_cached_here(struct file *file, u64 buffer, size_t size);
 long cosy_write_file(struct file *file, u64 buffer, size_t size, loff_t *pos);
 
 /* borrow.c */

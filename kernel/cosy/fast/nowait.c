@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * nowait.c - makes calls that return the status of a file, if they need not wait.
+ * nowait.c - makes calls that return the status of a file, or open it, if they need not wait.
  *
  * The calling thread must not wait. So the data must be in the dentry cache and in memory that
  * is present, and no file system may have to ask a server. Otherwise the call has no effect, and
@@ -9,8 +9,8 @@
 #include <linux/dcache.h>
 #include <linux/errno.h>
 #include <linux/fcntl.h>
+#include <linux/file.h>
 #include <linux/fs.h>
-#include <linux/magic.h>
 #include <linux/namei.h>
 #include <linux/path.h>
 #include <linux/rcupdate.h>
@@ -38,14 +38,12 @@ static bool cosy_is_in_memory(const struct path *path)
 {
 	const struct dentry *dentry = path->dentry;
 	const struct inode *inode = d_inode(dentry);
-	const struct super_block *sb = dentry->d_sb;
 
 	if (READ_ONCE(dentry->d_flags) & DCACHE_OP_REVALIDATE || IS_ROOT(dentry))
 		return false;
 	if (S_ISLNK(inode->i_mode) && IS_ENCRYPTED(inode))
 		return false;
-	return sb->s_type->fs_flags & FS_REQUIRES_DEV ||
-	       sb->s_magic == TMPFS_MAGIC;
+	return cosy_is_local(dentry->d_sb);
 }
 
 /* Return true if the path ends in a name. Otherwise the walk revalidates its last directory. */
@@ -203,6 +201,41 @@ static long cosy_nowait_faccessat2(const u64 *args)
 	return cosy_nowait_access_at(args[0], args[1], args[2], args[3]);
 }
 
+/* For reading only: to create a file, or to empty it, may wait for the disk. */
+static long cosy_nowait_open_at(int dfd, u64 name, unsigned int flags)
+{
+	const char __user *from = u64_to_user_ptr(name);
+	struct cosy_name copy __uninitialized;
+	struct file *file;
+	long err;
+	int fd;
+
+	if (flags & ~COSY_SIMPLE_OPEN_FLAGS || !cosy_has(COSY_CHILD_OPEN_NEEDS) ||
+	    !cosy_name_text(&copy, from))
+		return -EAGAIN;
+	fd = get_unused_fd_flags(flags);
+	if (unlikely(fd < 0))
+		return fd;
+	err = cosy_child_open(dfd, &copy, (flags | O_LARGEFILE) & ~O_CLOEXEC, true, &file);
+	if (unlikely(err)) {
+		put_unused_fd(fd);
+		return err == COSY_WALK ? -EAGAIN : err;
+	}
+	cosy_fsnotify_opened(file);
+	fd_install(fd, file);
+	return fd;
+}
+
+static long cosy_nowait_open(const u64 *args)
+{
+	return cosy_nowait_open_at(AT_FDCWD, args[0], args[1]);
+}
+
+static long cosy_nowait_openat(const u64 *args)
+{
+	return cosy_nowait_open_at(args[0], args[1], args[2]);
+}
+
 static long cosy_nowait_make(unsigned int nr, const u64 *args)
 {
 	switch (nr) {
@@ -214,7 +247,7 @@ static long cosy_nowait_make(unsigned int nr, const u64 *args)
 }
 
 /**
- * cosy_nowait_call() - make a call that returns the status of a file, if it need not wait
+ * cosy_nowait_call() - make a COSY_NOWAIT call, if it need not wait
  * @nr:	  its number; seccomp filters allow it, and it is not traced
  * @args: its six arguments
  *

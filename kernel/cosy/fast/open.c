@@ -75,7 +75,7 @@ static struct cosy_made cosy_open(struct cosy_state *st,
 	if (unlikely(fd < 0))
 		return cosy_made(ip, fd);
 	if (simple)
-		err = cosy_child_open(dfd, &name, how.flags & ~O_CLOEXEC, &file);
+		err = cosy_child_open(dfd, &name, how.flags & ~O_CLOEXEC, false, &file);
 	if (err == COSY_WALK) {
 		/* build_open_flags() cannot fail with these flags. */
 		if (simple)

@@ -32,6 +32,22 @@
 /* Maximum of programs that a function of a compound has, one for each segment. */
 #define MAX_BINDINGS	1024
 
+/* True if this kernel has all that user functions need. */
+bool cosy_functions_work __ro_after_init;
+
+/**
+ * cosy_arena_start() - return the kernel's address of an arena
+ * @arena: the arena
+ *
+ * May be called only if cosy_functions_work.
+ *
+ * Return: the address of the byte at a program's address 0.
+ */
+u64 cosy_arena_start(struct bpf_arena *arena)
+{
+	return cosy_internal(bpf_arena_get_kern_vm_start)(arena);
+}
+
 /**
  * cosy_binding_free() - free a binding that is not called any more
  * @binding: the binding

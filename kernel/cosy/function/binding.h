@@ -56,11 +56,9 @@ struct cosy_binding {
 	struct llist_node unbound;
 };
 
-/* functions.c */
+/* binding.c */
 extern bool cosy_functions_work;
 u64 cosy_arena_start(struct bpf_arena *arena);
-
-/* binding.c */
 bool cosy_bindings_init(void);
 void cosy_bindings_exit(void);
 

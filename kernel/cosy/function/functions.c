@@ -16,28 +16,12 @@
  */
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/bpf.h>
+#include <linux/printk.h>
 
 #include "function/binding.h"
 #include "function/function.h"
 #include "function/invocation.h"
 #include "kernel/internals.h"
-
-/* True if this kernel has all that user functions need. */
-bool cosy_functions_work __ro_after_init;
-
-/**
- * cosy_arena_start() - return the kernel's address of an arena
- * @arena: the arena
- *
- * May be called only if cosy_functions_work.
- *
- * Return: the address of the byte at a program's address 0.
- */
-u64 cosy_arena_start(struct bpf_arena *arena)
-{
-	return cosy_internal(bpf_arena_get_kern_vm_start)(arena);
-}
 
 /**
  * cosy_functions_init() - prepare to run user functions if this kernel supports them

@@ -561,7 +561,7 @@ static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 					 st->regs + code->out_first,
 					 code->nout))
 			return cosy_state_lost();
-		ret = seccomp_blocked ? COSY_RUN_BARRED :
+		ret = seccomp_blocked ? COSY_RUN_SECCOMP_BLOCKED :
 					COSY_RUN_DONE | st->value;
 	} else {
 		if (status == COSY_UPCALL)
@@ -572,7 +572,7 @@ static noinline loff_t cosy_run_leave(const struct cosy_code *code,
 		if (status == COSY_RESULT)
 			ret = st->value;
 		else
-			ret = seccomp_blocked ? COSY_RUN_BARRED : COSY_RUN_LEFT;
+			ret = seccomp_blocked ? COSY_RUN_SECCOMP_BLOCKED : COSY_RUN_LEFT;
 		if (cosy_runs_limited())
 			flags = cosy_run_account(urun, run, limit - used.left,
 						 used.cpu_time);

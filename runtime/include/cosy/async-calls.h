@@ -21,607 +21,607 @@ extern "C" {
 #endif
 
 static inline int
-cosy_async_read(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1, uint64_t a2)
+cosy_async_read(struct cosy_loop *loop, struct cosy_async *op, int fd, void *buffer, uint64_t size)
 {
-	return cosy_async_call(loop, op, 0 /* read */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 0 /* read */, (uint64_t)fd, (uintptr_t)buffer, (uint64_t)size, 0, 0, 0);
 }
 
 static inline int
-cosy_async_write(struct cosy_loop *loop, struct cosy_async *op, int a0, const void *a1, uint64_t a2)
+cosy_async_write(struct cosy_loop *loop, struct cosy_async *op, int fd, const void *buffer, uint64_t size)
 {
-	return cosy_async_call(loop, op, 1 /* write */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 1 /* write */, (uint64_t)fd, (uintptr_t)buffer, (uint64_t)size, 0, 0, 0);
 }
 
 static inline int
-cosy_async_pread(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1, uint64_t a2, int64_t a3)
+cosy_async_pread(struct cosy_loop *loop, struct cosy_async *op, int fd, void *buffer, uint64_t size, int64_t offset)
 {
-	return cosy_async_call(loop, op, 17 /* pread64 */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_async_call(loop, op, 17 /* pread64 */, (uint64_t)fd, (uintptr_t)buffer, (uint64_t)size, (uint64_t)offset, 0, 0);
 }
 
 static inline int
-cosy_async_pwrite(struct cosy_loop *loop, struct cosy_async *op, int a0, const void *a1, uint64_t a2, int64_t a3)
+cosy_async_pwrite(struct cosy_loop *loop, struct cosy_async *op, int fd, const void *buffer, uint64_t size, int64_t offset)
 {
-	return cosy_async_call(loop, op, 18 /* pwrite64 */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_async_call(loop, op, 18 /* pwrite64 */, (uint64_t)fd, (uintptr_t)buffer, (uint64_t)size, (uint64_t)offset, 0, 0);
 }
 
 static inline int
-cosy_async_readv(struct cosy_loop *loop, struct cosy_async *op, int a0, const void *a1, uint64_t a2)
+cosy_async_readv(struct cosy_loop *loop, struct cosy_async *op, int fd, const void *vectors, uint64_t vector_count)
 {
-	return cosy_async_call(loop, op, 19 /* readv */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 19 /* readv */, (uint64_t)fd, (uintptr_t)vectors, (uint64_t)vector_count, 0, 0, 0);
 }
 
 static inline int
-cosy_async_writev(struct cosy_loop *loop, struct cosy_async *op, int a0, const void *a1, uint64_t a2)
+cosy_async_writev(struct cosy_loop *loop, struct cosy_async *op, int fd, const void *vectors, uint64_t vector_count)
 {
-	return cosy_async_call(loop, op, 20 /* writev */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 20 /* writev */, (uint64_t)fd, (uintptr_t)vectors, (uint64_t)vector_count, 0, 0, 0);
 }
 
 static inline int
-cosy_async_preadv(struct cosy_loop *loop, struct cosy_async *op, int a0, const void *a1, uint64_t a2, int64_t a3)
+cosy_async_preadv(struct cosy_loop *loop, struct cosy_async *op, int fd, const void *vectors, uint64_t vector_count, int64_t offset)
 {
-	return cosy_async_call(loop, op, 295 /* preadv */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_async_call(loop, op, 295 /* preadv */, (uint64_t)fd, (uintptr_t)vectors, (uint64_t)vector_count, (uint64_t)offset, 0, 0);
 }
 
 static inline int
-cosy_async_pwritev(struct cosy_loop *loop, struct cosy_async *op, int a0, const void *a1, uint64_t a2, int64_t a3)
+cosy_async_pwritev(struct cosy_loop *loop, struct cosy_async *op, int fd, const void *vectors, uint64_t vector_count, int64_t offset)
 {
-	return cosy_async_call(loop, op, 296 /* pwritev */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_async_call(loop, op, 296 /* pwritev */, (uint64_t)fd, (uintptr_t)vectors, (uint64_t)vector_count, (uint64_t)offset, 0, 0);
 }
 
 static inline int
-cosy_async_preadv2(struct cosy_loop *loop, struct cosy_async *op, int a0, const void *a1, uint64_t a2, int64_t a3, int64_t a4)
+cosy_async_preadv2(struct cosy_loop *loop, struct cosy_async *op, int fd, const void *vectors, uint64_t vector_count, int64_t offset, int64_t flags)
 {
-	return cosy_async_call(loop, op, 327 /* preadv2 */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, 0, (uint64_t)a4);
+	return cosy_async_call(loop, op, 327 /* preadv2 */, (uint64_t)fd, (uintptr_t)vectors, (uint64_t)vector_count, (uint64_t)offset, 0, (uint64_t)flags);
 }
 
 static inline int
-cosy_async_pwritev2(struct cosy_loop *loop, struct cosy_async *op, int a0, const void *a1, uint64_t a2, int64_t a3, int64_t a4)
+cosy_async_pwritev2(struct cosy_loop *loop, struct cosy_async *op, int fd, const void *vectors, uint64_t vector_count, int64_t offset, int64_t flags)
 {
-	return cosy_async_call(loop, op, 328 /* pwritev2 */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, 0, (uint64_t)a4);
+	return cosy_async_call(loop, op, 328 /* pwritev2 */, (uint64_t)fd, (uintptr_t)vectors, (uint64_t)vector_count, (uint64_t)offset, 0, (uint64_t)flags);
 }
 
 static inline int
-cosy_async_lseek(struct cosy_loop *loop, struct cosy_async *op, int a0, int64_t a1, int64_t a2)
+cosy_async_lseek(struct cosy_loop *loop, struct cosy_async *op, int fd, int64_t offset, int64_t whence)
 {
-	return cosy_submit_call(loop, op, 8 /* lseek */, 3, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_submit_call(loop, op, 8 /* lseek */, 3, (uint64_t)fd, (uint64_t)offset, (uint64_t)whence, 0, 0, 0);
 }
 
 static inline int
-cosy_async_close(struct cosy_loop *loop, struct cosy_async *op, int a0)
+cosy_async_close(struct cosy_loop *loop, struct cosy_async *op, int fd)
 {
-	return cosy_async_call(loop, op, 3 /* close */, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 3 /* close */, (uint64_t)fd, 0, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_close_range(struct cosy_loop *loop, struct cosy_async *op, int a0, int a1, int64_t a2)
+cosy_async_close_range(struct cosy_loop *loop, struct cosy_async *op, int fd, int max_fd, int64_t flags)
 {
-	return cosy_async_call(loop, op, 436 /* close_range */, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 436 /* close_range */, (uint64_t)fd, (uint64_t)max_fd, (uint64_t)flags, 0, 0, 0);
 }
 
 static inline int
-cosy_async_dup(struct cosy_loop *loop, struct cosy_async *op, int a0)
+cosy_async_dup(struct cosy_loop *loop, struct cosy_async *op, int fd)
 {
-	return cosy_submit_call(loop, op, 32 /* dup */, 1, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 32 /* dup */, 1, (uint64_t)fd, 0, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_dup2(struct cosy_loop *loop, struct cosy_async *op, int a0, int a1)
+cosy_async_dup2(struct cosy_loop *loop, struct cosy_async *op, int oldfd, int newfd)
 {
-	return cosy_async_call(loop, op, 33 /* dup2 */, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 33 /* dup2 */, (uint64_t)oldfd, (uint64_t)newfd, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_dup3(struct cosy_loop *loop, struct cosy_async *op, int a0, int a1, int64_t a2)
+cosy_async_dup3(struct cosy_loop *loop, struct cosy_async *op, int oldfd, int newfd, int64_t flags)
 {
-	return cosy_async_call(loop, op, 292 /* dup3 */, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 292 /* dup3 */, (uint64_t)oldfd, (uint64_t)newfd, (uint64_t)flags, 0, 0, 0);
 }
 
 static inline int
-cosy_async_fstat(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1)
+cosy_async_fstat(struct cosy_loop *loop, struct cosy_async *op, int fd, void *buffer)
 {
-	return cosy_submit_call(loop, op, 5 /* fstat */, 2, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 5 /* fstat */, 2, (uint64_t)fd, (uintptr_t)buffer, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_fstatfs(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1)
+cosy_async_fstatfs(struct cosy_loop *loop, struct cosy_async *op, int fd, void *buffer)
 {
-	return cosy_async_call(loop, op, 138 /* fstatfs */, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 138 /* fstatfs */, (uint64_t)fd, (uintptr_t)buffer, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_ftruncate(struct cosy_loop *loop, struct cosy_async *op, int a0, int64_t a1)
+cosy_async_ftruncate(struct cosy_loop *loop, struct cosy_async *op, int fd, int64_t length)
 {
-	return cosy_async_call(loop, op, 77 /* ftruncate */, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 77 /* ftruncate */, (uint64_t)fd, (uint64_t)length, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_fallocate(struct cosy_loop *loop, struct cosy_async *op, int a0, int64_t a1, int64_t a2, int64_t a3)
+cosy_async_fallocate(struct cosy_loop *loop, struct cosy_async *op, int fd, int64_t mode, int64_t offset, int64_t size)
 {
-	return cosy_async_call(loop, op, 285 /* fallocate */, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_async_call(loop, op, 285 /* fallocate */, (uint64_t)fd, (uint64_t)mode, (uint64_t)offset, (uint64_t)size, 0, 0);
 }
 
 static inline int
-cosy_async_fsync(struct cosy_loop *loop, struct cosy_async *op, int a0)
+cosy_async_fsync(struct cosy_loop *loop, struct cosy_async *op, int fd)
 {
-	return cosy_async_call(loop, op, 74 /* fsync */, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 74 /* fsync */, (uint64_t)fd, 0, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_fdatasync(struct cosy_loop *loop, struct cosy_async *op, int a0)
+cosy_async_fdatasync(struct cosy_loop *loop, struct cosy_async *op, int fd)
 {
-	return cosy_async_call(loop, op, 75 /* fdatasync */, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 75 /* fdatasync */, (uint64_t)fd, 0, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_syncfs(struct cosy_loop *loop, struct cosy_async *op, int a0)
+cosy_async_syncfs(struct cosy_loop *loop, struct cosy_async *op, int fd)
 {
-	return cosy_async_call(loop, op, 306 /* syncfs */, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 306 /* syncfs */, (uint64_t)fd, 0, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_sync_file_range(struct cosy_loop *loop, struct cosy_async *op, int a0, int64_t a1, int64_t a2, int64_t a3)
+cosy_async_sync_file_range(struct cosy_loop *loop, struct cosy_async *op, int fd, int64_t offset, int64_t size, int64_t flags)
 {
-	return cosy_async_call(loop, op, 277 /* sync_file_range */, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_async_call(loop, op, 277 /* sync_file_range */, (uint64_t)fd, (uint64_t)offset, (uint64_t)size, (uint64_t)flags, 0, 0);
 }
 
 static inline int
-cosy_async_readahead(struct cosy_loop *loop, struct cosy_async *op, int a0, int64_t a1, uint64_t a2)
+cosy_async_readahead(struct cosy_loop *loop, struct cosy_async *op, int fd, int64_t offset, uint64_t size)
 {
-	return cosy_async_call(loop, op, 187 /* readahead */, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 187 /* readahead */, (uint64_t)fd, (uint64_t)offset, (uint64_t)size, 0, 0, 0);
 }
 
 static inline int
-cosy_async_fchmod(struct cosy_loop *loop, struct cosy_async *op, int a0, int64_t a1)
+cosy_async_fchmod(struct cosy_loop *loop, struct cosy_async *op, int fd, int64_t mode)
 {
-	return cosy_async_call(loop, op, 91 /* fchmod */, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 91 /* fchmod */, (uint64_t)fd, (uint64_t)mode, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_fchown(struct cosy_loop *loop, struct cosy_async *op, int a0, int64_t a1, int64_t a2)
+cosy_async_fchown(struct cosy_loop *loop, struct cosy_async *op, int fd, int64_t user, int64_t group)
 {
-	return cosy_async_call(loop, op, 93 /* fchown */, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 93 /* fchown */, (uint64_t)fd, (uint64_t)user, (uint64_t)group, 0, 0, 0);
 }
 
 static inline int
-cosy_async_fchdir(struct cosy_loop *loop, struct cosy_async *op, int a0)
+cosy_async_fchdir(struct cosy_loop *loop, struct cosy_async *op, int fd)
 {
-	return cosy_async_call(loop, op, 81 /* fchdir */, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 81 /* fchdir */, (uint64_t)fd, 0, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_futimens(struct cosy_loop *loop, struct cosy_async *op, int a0, const void *a1)
+cosy_async_futimens(struct cosy_loop *loop, struct cosy_async *op, int dirfd, const void *times)
 {
-	if (!((int64_t)a0 >= 0))
+	if (!((int64_t)dirfd >= 0))
 		return -EINVAL;
-	return cosy_async_call(loop, op, 280 /* utimensat */, (uint64_t)a0, 0, (uintptr_t)a1, 0, 0, 0);
+	return cosy_async_call(loop, op, 280 /* utimensat */, (uint64_t)dirfd, 0, (uintptr_t)times, 0, 0, 0);
 }
 
 static inline int
-cosy_async_flock(struct cosy_loop *loop, struct cosy_async *op, int a0, int64_t a1)
+cosy_async_flock(struct cosy_loop *loop, struct cosy_async *op, int fd, int64_t cmd)
 {
-	return cosy_async_call(loop, op, 73 /* flock */, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 73 /* flock */, (uint64_t)fd, (uint64_t)cmd, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_ioctl(struct cosy_loop *loop, struct cosy_async *op, int a0, int64_t a1, uint64_t a2)
+cosy_async_ioctl(struct cosy_loop *loop, struct cosy_async *op, int fd, int64_t cmd, uint64_t argument)
 {
-	return cosy_async_call(loop, op, 16 /* ioctl */, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 16 /* ioctl */, (uint64_t)fd, (uint64_t)cmd, (uint64_t)argument, 0, 0, 0);
 }
 
 static inline int
-cosy_async_fcntl(struct cosy_loop *loop, struct cosy_async *op, int a0, int64_t a1, uint64_t a2)
+cosy_async_fcntl(struct cosy_loop *loop, struct cosy_async *op, int fd, int64_t cmd, uint64_t argument)
 {
-	if (!((int64_t)a1 != 9))
+	if (!((int64_t)cmd != 9))
 		return -EINVAL;
-	return cosy_async_call(loop, op, 72 /* fcntl */, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 72 /* fcntl */, (uint64_t)fd, (uint64_t)cmd, (uint64_t)argument, 0, 0, 0);
 }
 
 static inline int
-cosy_async_getdents64(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1, uint64_t a2)
+cosy_async_getdents64(struct cosy_loop *loop, struct cosy_async *op, int fd, void *dirent, uint64_t size)
 {
-	if (!((uint64_t)a2 <= 2147483647))
+	if (!((uint64_t)size <= 2147483647))
 		return -EINVAL;
-	return cosy_async_call(loop, op, 217 /* getdents64 */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 217 /* getdents64 */, (uint64_t)fd, (uintptr_t)dirent, (uint64_t)size, 0, 0, 0);
 }
 
 static inline int
-cosy_async_copy_file_range(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1, int a2, void *a3, uint64_t a4, int64_t a5)
+cosy_async_copy_file_range(struct cosy_loop *loop, struct cosy_async *op, int fd_in, void *off_in, int fd_out, void *off_out, uint64_t size, int64_t flags)
 {
-	return cosy_async_call(loop, op, 326 /* copy_file_range */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uintptr_t)a3, (uint64_t)a4, (uint64_t)a5);
+	return cosy_async_call(loop, op, 326 /* copy_file_range */, (uint64_t)fd_in, (uintptr_t)off_in, (uint64_t)fd_out, (uintptr_t)off_out, (uint64_t)size, (uint64_t)flags);
 }
 
 static inline int
-cosy_async_sendfile(struct cosy_loop *loop, struct cosy_async *op, int a0, int a1, void *a2, uint64_t a3)
+cosy_async_sendfile(struct cosy_loop *loop, struct cosy_async *op, int out_fd, int in_fd, void *offset, uint64_t size)
 {
-	return cosy_async_call(loop, op, 40 /* sendfile */, (uint64_t)a0, (uint64_t)a1, (uintptr_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_async_call(loop, op, 40 /* sendfile */, (uint64_t)out_fd, (uint64_t)in_fd, (uintptr_t)offset, (uint64_t)size, 0, 0);
 }
 
 static inline int
-cosy_async_splice(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1, int a2, void *a3, uint64_t a4, int64_t a5)
+cosy_async_splice(struct cosy_loop *loop, struct cosy_async *op, int fd_in, void *off_in, int fd_out, void *off_out, uint64_t size, int64_t flags)
 {
-	return cosy_async_call(loop, op, 275 /* splice */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uintptr_t)a3, (uint64_t)a4, (uint64_t)a5);
+	return cosy_async_call(loop, op, 275 /* splice */, (uint64_t)fd_in, (uintptr_t)off_in, (uint64_t)fd_out, (uintptr_t)off_out, (uint64_t)size, (uint64_t)flags);
 }
 
 static inline int
-cosy_async_tee(struct cosy_loop *loop, struct cosy_async *op, int a0, int a1, uint64_t a2, int64_t a3)
+cosy_async_tee(struct cosy_loop *loop, struct cosy_async *op, int fdin, int fdout, uint64_t size, int64_t flags)
 {
-	return cosy_async_call(loop, op, 276 /* tee */, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_async_call(loop, op, 276 /* tee */, (uint64_t)fdin, (uint64_t)fdout, (uint64_t)size, (uint64_t)flags, 0, 0);
 }
 
 static inline int
-cosy_async_vmsplice(struct cosy_loop *loop, struct cosy_async *op, int a0, const void *a1, uint64_t a2, int64_t a3)
+cosy_async_vmsplice(struct cosy_loop *loop, struct cosy_async *op, int fd, const void *vectors, uint64_t vector_count, int64_t flags)
 {
-	return cosy_async_call(loop, op, 278 /* vmsplice */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_async_call(loop, op, 278 /* vmsplice */, (uint64_t)fd, (uintptr_t)vectors, (uint64_t)vector_count, (uint64_t)flags, 0, 0);
 }
 
 static inline int
-cosy_async_open(struct cosy_loop *loop, struct cosy_async *op, const char *a0, int64_t a1, int64_t a2)
+cosy_async_open(struct cosy_loop *loop, struct cosy_async *op, const char *path, int64_t flags, int64_t mode)
 {
-	return cosy_async_call(loop, op, 257 /* openat */, (uint64_t)-100, (uintptr_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0);
+	return cosy_submit_call(loop, op, 257 /* openat */, 4, (uint64_t)-100, (uintptr_t)path, (uint64_t)flags, (uint64_t)mode, 0, 0);
 }
 
 static inline int
-cosy_async_openat(struct cosy_loop *loop, struct cosy_async *op, int a0, const char *a1, int64_t a2, int64_t a3)
+cosy_async_openat(struct cosy_loop *loop, struct cosy_async *op, int dirfd, const char *path, int64_t flags, int64_t mode)
 {
-	return cosy_async_call(loop, op, 257 /* openat */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_submit_call(loop, op, 257 /* openat */, 4, (uint64_t)dirfd, (uintptr_t)path, (uint64_t)flags, (uint64_t)mode, 0, 0);
 }
 
 static inline int
-cosy_async_creat(struct cosy_loop *loop, struct cosy_async *op, const char *a0, int64_t a1)
+cosy_async_creat(struct cosy_loop *loop, struct cosy_async *op, const char *path, int64_t mode)
 {
-	return cosy_async_call(loop, op, 85 /* creat */, (uintptr_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 85 /* creat */, (uintptr_t)path, (uint64_t)mode, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_stat(struct cosy_loop *loop, struct cosy_async *op, const char *a0, void *a1)
+cosy_async_stat(struct cosy_loop *loop, struct cosy_async *op, const char *path, void *buffer)
 {
-	return cosy_submit_call(loop, op, 262 /* newfstatat */, 4, (uint64_t)-100, (uintptr_t)a0, (uintptr_t)a1, 0, 0, 0);
+	return cosy_submit_call(loop, op, 262 /* newfstatat */, 4, (uint64_t)-100, (uintptr_t)path, (uintptr_t)buffer, 0, 0, 0);
 }
 
 static inline int
-cosy_async_lstat(struct cosy_loop *loop, struct cosy_async *op, const char *a0, void *a1)
+cosy_async_lstat(struct cosy_loop *loop, struct cosy_async *op, const char *path, void *buffer)
 {
-	return cosy_submit_call(loop, op, 262 /* newfstatat */, 4, (uint64_t)-100, (uintptr_t)a0, (uintptr_t)a1, 256, 0, 0);
+	return cosy_submit_call(loop, op, 262 /* newfstatat */, 4, (uint64_t)-100, (uintptr_t)path, (uintptr_t)buffer, 256, 0, 0);
 }
 
 static inline int
-cosy_async_fstatat(struct cosy_loop *loop, struct cosy_async *op, int a0, const char *a1, void *a2, int64_t a3)
+cosy_async_fstatat(struct cosy_loop *loop, struct cosy_async *op, int dirfd, const char *path, void *buffer, int64_t flag)
 {
-	return cosy_submit_call(loop, op, 262 /* newfstatat */, 4, (uint64_t)a0, (uintptr_t)a1, (uintptr_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_submit_call(loop, op, 262 /* newfstatat */, 4, (uint64_t)dirfd, (uintptr_t)path, (uintptr_t)buffer, (uint64_t)flag, 0, 0);
 }
 
 static inline int
-cosy_async_statx(struct cosy_loop *loop, struct cosy_async *op, int a0, const char *a1, int64_t a2, int64_t a3, void *a4)
+cosy_async_statx(struct cosy_loop *loop, struct cosy_async *op, int dirfd, const char *path, int64_t flags, int64_t mask, void *buffer)
 {
-	return cosy_submit_call(loop, op, 332 /* statx */, 5, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, (uintptr_t)a4, 0);
+	return cosy_submit_call(loop, op, 332 /* statx */, 5, (uint64_t)dirfd, (uintptr_t)path, (uint64_t)flags, (uint64_t)mask, (uintptr_t)buffer, 0);
 }
 
 static inline int
-cosy_async_statfs(struct cosy_loop *loop, struct cosy_async *op, const char *a0, void *a1)
+cosy_async_statfs(struct cosy_loop *loop, struct cosy_async *op, const char *path, void *buffer)
 {
-	return cosy_async_call(loop, op, 137 /* statfs */, (uintptr_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 137 /* statfs */, (uintptr_t)path, (uintptr_t)buffer, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_access(struct cosy_loop *loop, struct cosy_async *op, const char *a0, int64_t a1)
+cosy_async_access(struct cosy_loop *loop, struct cosy_async *op, const char *path, int64_t mode)
 {
-	return cosy_submit_call(loop, op, 21 /* access */, 2, (uintptr_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 21 /* access */, 2, (uintptr_t)path, (uint64_t)mode, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_faccessat(struct cosy_loop *loop, struct cosy_async *op, int a0, const char *a1, int64_t a2, int64_t a3)
+cosy_async_faccessat(struct cosy_loop *loop, struct cosy_async *op, int dirfd, const char *path, int64_t mode, int64_t flags)
 {
-	return cosy_submit_call(loop, op, 439 /* faccessat2 */, 4, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_submit_call(loop, op, 439 /* faccessat2 */, 4, (uint64_t)dirfd, (uintptr_t)path, (uint64_t)mode, (uint64_t)flags, 0, 0);
 }
 
 static inline int
-cosy_async_truncate(struct cosy_loop *loop, struct cosy_async *op, const char *a0, int64_t a1)
+cosy_async_truncate(struct cosy_loop *loop, struct cosy_async *op, const char *path, int64_t length)
 {
-	return cosy_async_call(loop, op, 76 /* truncate */, (uintptr_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 76 /* truncate */, (uintptr_t)path, (uint64_t)length, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_chmod(struct cosy_loop *loop, struct cosy_async *op, const char *a0, int64_t a1)
+cosy_async_chmod(struct cosy_loop *loop, struct cosy_async *op, const char *path, int64_t mode)
 {
-	return cosy_async_call(loop, op, 90 /* chmod */, (uintptr_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 90 /* chmod */, (uintptr_t)path, (uint64_t)mode, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_fchmodat(struct cosy_loop *loop, struct cosy_async *op, int a0, const char *a1, int64_t a2, int64_t a3)
+cosy_async_fchmodat(struct cosy_loop *loop, struct cosy_async *op, int dirfd, const char *path, int64_t mode, int64_t flags)
 {
-	if (!((int64_t)a3 == 0))
+	if (!((int64_t)flags == 0))
 		return -EINVAL;
-	return cosy_async_call(loop, op, 268 /* fchmodat */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 268 /* fchmodat */, (uint64_t)dirfd, (uintptr_t)path, (uint64_t)mode, 0, 0, 0);
 }
 
 static inline int
-cosy_async_chown(struct cosy_loop *loop, struct cosy_async *op, const char *a0, int64_t a1, int64_t a2)
+cosy_async_chown(struct cosy_loop *loop, struct cosy_async *op, const char *path, int64_t user, int64_t group)
 {
-	return cosy_async_call(loop, op, 92 /* chown */, (uintptr_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 92 /* chown */, (uintptr_t)path, (uint64_t)user, (uint64_t)group, 0, 0, 0);
 }
 
 static inline int
-cosy_async_lchown(struct cosy_loop *loop, struct cosy_async *op, const char *a0, int64_t a1, int64_t a2)
+cosy_async_lchown(struct cosy_loop *loop, struct cosy_async *op, const char *path, int64_t user, int64_t group)
 {
-	return cosy_async_call(loop, op, 94 /* lchown */, (uintptr_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 94 /* lchown */, (uintptr_t)path, (uint64_t)user, (uint64_t)group, 0, 0, 0);
 }
 
 static inline int
-cosy_async_fchownat(struct cosy_loop *loop, struct cosy_async *op, int a0, const char *a1, int64_t a2, int64_t a3, int64_t a4)
+cosy_async_fchownat(struct cosy_loop *loop, struct cosy_async *op, int dirfd, const char *path, int64_t user, int64_t group, int64_t flag)
 {
-	return cosy_async_call(loop, op, 260 /* fchownat */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, (uint64_t)a4, 0);
+	return cosy_async_call(loop, op, 260 /* fchownat */, (uint64_t)dirfd, (uintptr_t)path, (uint64_t)user, (uint64_t)group, (uint64_t)flag, 0);
 }
 
 static inline int
-cosy_async_utimensat(struct cosy_loop *loop, struct cosy_async *op, int a0, const char *a1, const void *a2, int64_t a3)
+cosy_async_utimensat(struct cosy_loop *loop, struct cosy_async *op, int dirfd, const char *path, const void *times, int64_t flags)
 {
-	if (!((intptr_t)a1 != 0))
+	if (!((intptr_t)path != 0))
 		return -EINVAL;
-	return cosy_async_call(loop, op, 280 /* utimensat */, (uint64_t)a0, (uintptr_t)a1, (uintptr_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_async_call(loop, op, 280 /* utimensat */, (uint64_t)dirfd, (uintptr_t)path, (uintptr_t)times, (uint64_t)flags, 0, 0);
 }
 
 static inline int
-cosy_async_mkdir(struct cosy_loop *loop, struct cosy_async *op, const char *a0, int64_t a1)
+cosy_async_mkdir(struct cosy_loop *loop, struct cosy_async *op, const char *path, int64_t mode)
 {
-	return cosy_async_call(loop, op, 83 /* mkdir */, (uintptr_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 83 /* mkdir */, (uintptr_t)path, (uint64_t)mode, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_mkdirat(struct cosy_loop *loop, struct cosy_async *op, int a0, const char *a1, int64_t a2)
+cosy_async_mkdirat(struct cosy_loop *loop, struct cosy_async *op, int dirfd, const char *path, int64_t mode)
 {
-	return cosy_async_call(loop, op, 258 /* mkdirat */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 258 /* mkdirat */, (uint64_t)dirfd, (uintptr_t)path, (uint64_t)mode, 0, 0, 0);
 }
 
 static inline int
-cosy_async_rmdir(struct cosy_loop *loop, struct cosy_async *op, const char *a0)
+cosy_async_rmdir(struct cosy_loop *loop, struct cosy_async *op, const char *path)
 {
-	return cosy_async_call(loop, op, 84 /* rmdir */, (uintptr_t)a0, 0, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 84 /* rmdir */, (uintptr_t)path, 0, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_link(struct cosy_loop *loop, struct cosy_async *op, const char *a0, const char *a1)
+cosy_async_link(struct cosy_loop *loop, struct cosy_async *op, const char *from, const char *to)
 {
-	return cosy_async_call(loop, op, 86 /* link */, (uintptr_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 86 /* link */, (uintptr_t)from, (uintptr_t)to, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_linkat(struct cosy_loop *loop, struct cosy_async *op, int a0, const char *a1, int a2, const char *a3, int64_t a4)
+cosy_async_linkat(struct cosy_loop *loop, struct cosy_async *op, int olddir, const char *from, int newdir, const char *to, int64_t flags)
 {
-	return cosy_async_call(loop, op, 265 /* linkat */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uintptr_t)a3, (uint64_t)a4, 0);
+	return cosy_async_call(loop, op, 265 /* linkat */, (uint64_t)olddir, (uintptr_t)from, (uint64_t)newdir, (uintptr_t)to, (uint64_t)flags, 0);
 }
 
 static inline int
-cosy_async_symlink(struct cosy_loop *loop, struct cosy_async *op, const char *a0, const char *a1)
+cosy_async_symlink(struct cosy_loop *loop, struct cosy_async *op, const char *target, const char *path)
 {
-	return cosy_async_call(loop, op, 88 /* symlink */, (uintptr_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 88 /* symlink */, (uintptr_t)target, (uintptr_t)path, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_symlinkat(struct cosy_loop *loop, struct cosy_async *op, const char *a0, int a1, const char *a2)
+cosy_async_symlinkat(struct cosy_loop *loop, struct cosy_async *op, const char *target, int newdir, const char *path)
 {
-	return cosy_async_call(loop, op, 266 /* symlinkat */, (uintptr_t)a0, (uint64_t)a1, (uintptr_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 266 /* symlinkat */, (uintptr_t)target, (uint64_t)newdir, (uintptr_t)path, 0, 0, 0);
 }
 
 static inline int
-cosy_async_unlink(struct cosy_loop *loop, struct cosy_async *op, const char *a0)
+cosy_async_unlink(struct cosy_loop *loop, struct cosy_async *op, const char *path)
 {
-	return cosy_async_call(loop, op, 87 /* unlink */, (uintptr_t)a0, 0, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 87 /* unlink */, (uintptr_t)path, 0, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_unlinkat(struct cosy_loop *loop, struct cosy_async *op, int a0, const char *a1, int64_t a2)
+cosy_async_unlinkat(struct cosy_loop *loop, struct cosy_async *op, int dirfd, const char *path, int64_t flag)
 {
-	return cosy_async_call(loop, op, 263 /* unlinkat */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 263 /* unlinkat */, (uint64_t)dirfd, (uintptr_t)path, (uint64_t)flag, 0, 0, 0);
 }
 
 static inline int
-cosy_async_rename(struct cosy_loop *loop, struct cosy_async *op, const char *a0, const char *a1)
+cosy_async_rename(struct cosy_loop *loop, struct cosy_async *op, const char *from, const char *to)
 {
-	return cosy_async_call(loop, op, 82 /* rename */, (uintptr_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 82 /* rename */, (uintptr_t)from, (uintptr_t)to, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_renameat(struct cosy_loop *loop, struct cosy_async *op, int a0, const char *a1, int a2, const char *a3)
+cosy_async_renameat(struct cosy_loop *loop, struct cosy_async *op, int olddir, const char *from, int newdir, const char *to)
 {
-	return cosy_async_call(loop, op, 264 /* renameat */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uintptr_t)a3, 0, 0);
+	return cosy_async_call(loop, op, 264 /* renameat */, (uint64_t)olddir, (uintptr_t)from, (uint64_t)newdir, (uintptr_t)to, 0, 0);
 }
 
 static inline int
-cosy_async_renameat2(struct cosy_loop *loop, struct cosy_async *op, int a0, const char *a1, int a2, const char *a3, int64_t a4)
+cosy_async_renameat2(struct cosy_loop *loop, struct cosy_async *op, int olddir, const char *from, int newdir, const char *to, int64_t flags)
 {
-	return cosy_async_call(loop, op, 316 /* renameat2 */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uintptr_t)a3, (uint64_t)a4, 0);
+	return cosy_async_call(loop, op, 316 /* renameat2 */, (uint64_t)olddir, (uintptr_t)from, (uint64_t)newdir, (uintptr_t)to, (uint64_t)flags, 0);
 }
 
 static inline int
-cosy_async_readlink(struct cosy_loop *loop, struct cosy_async *op, const char *a0, void *a1, uint64_t a2)
+cosy_async_readlink(struct cosy_loop *loop, struct cosy_async *op, const char *path, void *buffer, uint64_t size)
 {
-	return cosy_async_call(loop, op, 89 /* readlink */, (uintptr_t)a0, (uintptr_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 89 /* readlink */, (uintptr_t)path, (uintptr_t)buffer, (uint64_t)size, 0, 0, 0);
 }
 
 static inline int
-cosy_async_readlinkat(struct cosy_loop *loop, struct cosy_async *op, int a0, const char *a1, void *a2, uint64_t a3)
+cosy_async_readlinkat(struct cosy_loop *loop, struct cosy_async *op, int dirfd, const char *path, void *buffer, uint64_t size)
 {
-	return cosy_async_call(loop, op, 267 /* readlinkat */, (uint64_t)a0, (uintptr_t)a1, (uintptr_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_async_call(loop, op, 267 /* readlinkat */, (uint64_t)dirfd, (uintptr_t)path, (uintptr_t)buffer, (uint64_t)size, 0, 0);
 }
 
 static inline int
-cosy_async_chdir(struct cosy_loop *loop, struct cosy_async *op, const char *a0)
+cosy_async_chdir(struct cosy_loop *loop, struct cosy_async *op, const char *path)
 {
-	return cosy_async_call(loop, op, 80 /* chdir */, (uintptr_t)a0, 0, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 80 /* chdir */, (uintptr_t)path, 0, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_umask(struct cosy_loop *loop, struct cosy_async *op, int64_t a0)
+cosy_async_umask(struct cosy_loop *loop, struct cosy_async *op, int64_t mask)
 {
-	return cosy_submit_call(loop, op, 95 /* umask */, 1, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 95 /* umask */, 1, (uint64_t)mask, 0, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_name_to_handle_at(struct cosy_loop *loop, struct cosy_async *op, int a0, const char *a1, void *a2, void *a3, int64_t a4)
+cosy_async_name_to_handle_at(struct cosy_loop *loop, struct cosy_async *op, int dirfd, const char *name, void *handle, void *mnt_id, int64_t flag)
 {
-	return cosy_async_call(loop, op, 303 /* name_to_handle_at */, (uint64_t)a0, (uintptr_t)a1, (uintptr_t)a2, (uintptr_t)a3, (uint64_t)a4, 0);
+	return cosy_async_call(loop, op, 303 /* name_to_handle_at */, (uint64_t)dirfd, (uintptr_t)name, (uintptr_t)handle, (uintptr_t)mnt_id, (uint64_t)flag, 0);
 }
 
 static inline int
-cosy_async_open_by_handle_at(struct cosy_loop *loop, struct cosy_async *op, int a0, const void *a1, int64_t a2)
+cosy_async_open_by_handle_at(struct cosy_loop *loop, struct cosy_async *op, int mountdirfd, const void *handle, int64_t flags)
 {
-	return cosy_async_call(loop, op, 304 /* open_by_handle_at */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 304 /* open_by_handle_at */, (uint64_t)mountdirfd, (uintptr_t)handle, (uint64_t)flags, 0, 0, 0);
 }
 
 static inline int
-cosy_async_getxattr(struct cosy_loop *loop, struct cosy_async *op, const char *a0, const char *a1, void *a2, uint64_t a3)
+cosy_async_getxattr(struct cosy_loop *loop, struct cosy_async *op, const char *path, const char *name, void *value, uint64_t size)
 {
-	return cosy_async_call(loop, op, 191 /* getxattr */, (uintptr_t)a0, (uintptr_t)a1, (uintptr_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_async_call(loop, op, 191 /* getxattr */, (uintptr_t)path, (uintptr_t)name, (uintptr_t)value, (uint64_t)size, 0, 0);
 }
 
 static inline int
-cosy_async_lgetxattr(struct cosy_loop *loop, struct cosy_async *op, const char *a0, const char *a1, void *a2, uint64_t a3)
+cosy_async_lgetxattr(struct cosy_loop *loop, struct cosy_async *op, const char *path, const char *name, void *value, uint64_t size)
 {
-	return cosy_async_call(loop, op, 192 /* lgetxattr */, (uintptr_t)a0, (uintptr_t)a1, (uintptr_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_async_call(loop, op, 192 /* lgetxattr */, (uintptr_t)path, (uintptr_t)name, (uintptr_t)value, (uint64_t)size, 0, 0);
 }
 
 static inline int
-cosy_async_fgetxattr(struct cosy_loop *loop, struct cosy_async *op, int a0, const char *a1, void *a2, uint64_t a3)
+cosy_async_fgetxattr(struct cosy_loop *loop, struct cosy_async *op, int fd, const char *name, void *value, uint64_t size)
 {
-	return cosy_async_call(loop, op, 193 /* fgetxattr */, (uint64_t)a0, (uintptr_t)a1, (uintptr_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_async_call(loop, op, 193 /* fgetxattr */, (uint64_t)fd, (uintptr_t)name, (uintptr_t)value, (uint64_t)size, 0, 0);
 }
 
 static inline int
-cosy_async_setxattr(struct cosy_loop *loop, struct cosy_async *op, const char *a0, const char *a1, const void *a2, uint64_t a3, int64_t a4)
+cosy_async_setxattr(struct cosy_loop *loop, struct cosy_async *op, const char *path, const char *name, const void *value, uint64_t size, int64_t flags)
 {
-	return cosy_async_call(loop, op, 188 /* setxattr */, (uintptr_t)a0, (uintptr_t)a1, (uintptr_t)a2, (uint64_t)a3, (uint64_t)a4, 0);
+	return cosy_async_call(loop, op, 188 /* setxattr */, (uintptr_t)path, (uintptr_t)name, (uintptr_t)value, (uint64_t)size, (uint64_t)flags, 0);
 }
 
 static inline int
-cosy_async_lsetxattr(struct cosy_loop *loop, struct cosy_async *op, const char *a0, const char *a1, const void *a2, uint64_t a3, int64_t a4)
+cosy_async_lsetxattr(struct cosy_loop *loop, struct cosy_async *op, const char *path, const char *name, const void *value, uint64_t size, int64_t flags)
 {
-	return cosy_async_call(loop, op, 189 /* lsetxattr */, (uintptr_t)a0, (uintptr_t)a1, (uintptr_t)a2, (uint64_t)a3, (uint64_t)a4, 0);
+	return cosy_async_call(loop, op, 189 /* lsetxattr */, (uintptr_t)path, (uintptr_t)name, (uintptr_t)value, (uint64_t)size, (uint64_t)flags, 0);
 }
 
 static inline int
-cosy_async_fsetxattr(struct cosy_loop *loop, struct cosy_async *op, int a0, const char *a1, const void *a2, uint64_t a3, int64_t a4)
+cosy_async_fsetxattr(struct cosy_loop *loop, struct cosy_async *op, int fd, const char *name, const void *value, uint64_t size, int64_t flags)
 {
-	return cosy_async_call(loop, op, 190 /* fsetxattr */, (uint64_t)a0, (uintptr_t)a1, (uintptr_t)a2, (uint64_t)a3, (uint64_t)a4, 0);
+	return cosy_async_call(loop, op, 190 /* fsetxattr */, (uint64_t)fd, (uintptr_t)name, (uintptr_t)value, (uint64_t)size, (uint64_t)flags, 0);
 }
 
 static inline int
-cosy_async_listxattr(struct cosy_loop *loop, struct cosy_async *op, const char *a0, void *a1, uint64_t a2)
+cosy_async_listxattr(struct cosy_loop *loop, struct cosy_async *op, const char *path, void *list, uint64_t size)
 {
-	return cosy_async_call(loop, op, 194 /* listxattr */, (uintptr_t)a0, (uintptr_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 194 /* listxattr */, (uintptr_t)path, (uintptr_t)list, (uint64_t)size, 0, 0, 0);
 }
 
 static inline int
-cosy_async_llistxattr(struct cosy_loop *loop, struct cosy_async *op, const char *a0, void *a1, uint64_t a2)
+cosy_async_llistxattr(struct cosy_loop *loop, struct cosy_async *op, const char *path, void *list, uint64_t size)
 {
-	return cosy_async_call(loop, op, 195 /* llistxattr */, (uintptr_t)a0, (uintptr_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 195 /* llistxattr */, (uintptr_t)path, (uintptr_t)list, (uint64_t)size, 0, 0, 0);
 }
 
 static inline int
-cosy_async_flistxattr(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1, uint64_t a2)
+cosy_async_flistxattr(struct cosy_loop *loop, struct cosy_async *op, int fd, void *list, uint64_t size)
 {
-	return cosy_async_call(loop, op, 196 /* flistxattr */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 196 /* flistxattr */, (uint64_t)fd, (uintptr_t)list, (uint64_t)size, 0, 0, 0);
 }
 
 static inline int
-cosy_async_removexattr(struct cosy_loop *loop, struct cosy_async *op, const char *a0, const char *a1)
+cosy_async_removexattr(struct cosy_loop *loop, struct cosy_async *op, const char *path, const char *name)
 {
-	return cosy_async_call(loop, op, 197 /* removexattr */, (uintptr_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 197 /* removexattr */, (uintptr_t)path, (uintptr_t)name, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_lremovexattr(struct cosy_loop *loop, struct cosy_async *op, const char *a0, const char *a1)
+cosy_async_lremovexattr(struct cosy_loop *loop, struct cosy_async *op, const char *path, const char *name)
 {
-	return cosy_async_call(loop, op, 198 /* lremovexattr */, (uintptr_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 198 /* lremovexattr */, (uintptr_t)path, (uintptr_t)name, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_fremovexattr(struct cosy_loop *loop, struct cosy_async *op, int a0, const char *a1)
+cosy_async_fremovexattr(struct cosy_loop *loop, struct cosy_async *op, int fd, const char *name)
 {
-	return cosy_async_call(loop, op, 199 /* fremovexattr */, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 199 /* fremovexattr */, (uint64_t)fd, (uintptr_t)name, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_pipe(struct cosy_loop *loop, struct cosy_async *op, void *a0)
+cosy_async_pipe(struct cosy_loop *loop, struct cosy_async *op, void *fd)
 {
-	return cosy_submit_call(loop, op, 293 /* pipe2 */, 2, (uintptr_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 293 /* pipe2 */, 2, (uintptr_t)fd, 0, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_pipe2(struct cosy_loop *loop, struct cosy_async *op, void *a0, int64_t a1)
+cosy_async_pipe2(struct cosy_loop *loop, struct cosy_async *op, void *fd, int64_t flags)
 {
-	return cosy_submit_call(loop, op, 293 /* pipe2 */, 2, (uintptr_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 293 /* pipe2 */, 2, (uintptr_t)fd, (uint64_t)flags, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_poll(struct cosy_loop *loop, struct cosy_async *op, void *a0, uint64_t a1, int64_t a2)
+cosy_async_poll(struct cosy_loop *loop, struct cosy_async *op, void *ufds, uint64_t nfds, int64_t timeout)
 {
-	return cosy_async_call(loop, op, 7 /* poll */, (uintptr_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 7 /* poll */, (uintptr_t)ufds, (uint64_t)nfds, (uint64_t)timeout, 0, 0, 0);
 }
 
 static inline int
-cosy_async_epoll_create(struct cosy_loop *loop, struct cosy_async *op, int64_t a0)
+cosy_async_epoll_create(struct cosy_loop *loop, struct cosy_async *op, int64_t size)
 {
-	return cosy_submit_call(loop, op, 213 /* epoll_create */, 1, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 213 /* epoll_create */, 1, (uint64_t)size, 0, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_epoll_create1(struct cosy_loop *loop, struct cosy_async *op, int64_t a0)
+cosy_async_epoll_create1(struct cosy_loop *loop, struct cosy_async *op, int64_t flags)
 {
-	return cosy_submit_call(loop, op, 291 /* epoll_create1 */, 1, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 291 /* epoll_create1 */, 1, (uint64_t)flags, 0, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_epoll_ctl(struct cosy_loop *loop, struct cosy_async *op, int a0, int64_t a1, int a2, const void *a3)
+cosy_async_epoll_ctl(struct cosy_loop *loop, struct cosy_async *op, int epfd, int64_t operation, int fd, const void *event)
 {
-	return cosy_submit_call(loop, op, 233 /* epoll_ctl */, 4, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, (uintptr_t)a3, 0, 0);
+	return cosy_submit_call(loop, op, 233 /* epoll_ctl */, 4, (uint64_t)epfd, (uint64_t)operation, (uint64_t)fd, (uintptr_t)event, 0, 0);
 }
 
 static inline int
-cosy_async_epoll_wait(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1, uint64_t a2, int64_t a3)
+cosy_async_epoll_wait(struct cosy_loop *loop, struct cosy_async *op, int epfd, void *events, uint64_t maxevents, int64_t timeout)
 {
-	return cosy_async_call(loop, op, 232 /* epoll_wait */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_async_call(loop, op, 232 /* epoll_wait */, (uint64_t)epfd, (uintptr_t)events, (uint64_t)maxevents, (uint64_t)timeout, 0, 0);
 }
 
 static inline int
-cosy_async_epoll_pwait(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1, uint64_t a2, int64_t a3, const void *a4)
+cosy_async_epoll_pwait(struct cosy_loop *loop, struct cosy_async *op, int epfd, void *events, uint64_t maxevents, int64_t timeout, const void *sigmask)
 {
-	return cosy_async_call(loop, op, 281 /* epoll_pwait */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, (uintptr_t)a4, 8);
+	return cosy_async_call(loop, op, 281 /* epoll_pwait */, (uint64_t)epfd, (uintptr_t)events, (uint64_t)maxevents, (uint64_t)timeout, (uintptr_t)sigmask, 8);
 }
 
 static inline int
-cosy_async_epoll_pwait2(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1, uint64_t a2, const void *a3, const void *a4)
+cosy_async_epoll_pwait2(struct cosy_loop *loop, struct cosy_async *op, int epfd, void *events, uint64_t maxevents, const void *timeout, const void *sigmask)
 {
-	return cosy_async_call(loop, op, 441 /* epoll_pwait2 */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uintptr_t)a3, (uintptr_t)a4, 8);
+	return cosy_async_call(loop, op, 441 /* epoll_pwait2 */, (uint64_t)epfd, (uintptr_t)events, (uint64_t)maxevents, (uintptr_t)timeout, (uintptr_t)sigmask, 8);
 }
 
 static inline int
-cosy_async_eventfd(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, int64_t a1)
+cosy_async_eventfd(struct cosy_loop *loop, struct cosy_async *op, int64_t size, int64_t flags)
 {
-	return cosy_submit_call(loop, op, 290 /* eventfd2 */, 2, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 290 /* eventfd2 */, 2, (uint64_t)size, (uint64_t)flags, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_signalfd(struct cosy_loop *loop, struct cosy_async *op, int a0, const void *a1, int64_t a2)
+cosy_async_signalfd(struct cosy_loop *loop, struct cosy_async *op, int ufd, const void *user_mask, int64_t flags)
 {
-	return cosy_submit_call(loop, op, 289 /* signalfd4 */, 4, (uint64_t)a0, (uintptr_t)a1, 8, (uint64_t)a2, 0, 0);
+	return cosy_submit_call(loop, op, 289 /* signalfd4 */, 4, (uint64_t)ufd, (uintptr_t)user_mask, 8, (uint64_t)flags, 0, 0);
 }
 
 static inline int
-cosy_async_timerfd_create(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, int64_t a1)
+cosy_async_timerfd_create(struct cosy_loop *loop, struct cosy_async *op, int64_t clockid, int64_t flags)
 {
-	return cosy_submit_call(loop, op, 283 /* timerfd_create */, 2, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 283 /* timerfd_create */, 2, (uint64_t)clockid, (uint64_t)flags, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_timerfd_settime(struct cosy_loop *loop, struct cosy_async *op, int a0, int64_t a1, const void *a2, void *a3)
+cosy_async_timerfd_settime(struct cosy_loop *loop, struct cosy_async *op, int ufd, int64_t flags, const void *utmr, void *otmr)
 {
-	return cosy_submit_call(loop, op, 286 /* timerfd_settime */, 4, (uint64_t)a0, (uint64_t)a1, (uintptr_t)a2, (uintptr_t)a3, 0, 0);
+	return cosy_submit_call(loop, op, 286 /* timerfd_settime */, 4, (uint64_t)ufd, (uint64_t)flags, (uintptr_t)utmr, (uintptr_t)otmr, 0, 0);
 }
 
 static inline int
-cosy_async_timerfd_gettime(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1)
+cosy_async_timerfd_gettime(struct cosy_loop *loop, struct cosy_async *op, int ufd, void *otmr)
 {
-	return cosy_submit_call(loop, op, 287 /* timerfd_gettime */, 2, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 287 /* timerfd_gettime */, 2, (uint64_t)ufd, (uintptr_t)otmr, 0, 0, 0, 0);
 }
 
 static inline int
@@ -631,225 +631,225 @@ cosy_async_inotify_init(struct cosy_loop *loop, struct cosy_async *op)
 }
 
 static inline int
-cosy_async_inotify_init1(struct cosy_loop *loop, struct cosy_async *op, int64_t a0)
+cosy_async_inotify_init1(struct cosy_loop *loop, struct cosy_async *op, int64_t flags)
 {
-	return cosy_submit_call(loop, op, 294 /* inotify_init1 */, 1, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 294 /* inotify_init1 */, 1, (uint64_t)flags, 0, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_inotify_add_watch(struct cosy_loop *loop, struct cosy_async *op, int a0, const char *a1, int64_t a2)
+cosy_async_inotify_add_watch(struct cosy_loop *loop, struct cosy_async *op, int fd, const char *path, int64_t mask)
 {
-	return cosy_async_call(loop, op, 254 /* inotify_add_watch */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 254 /* inotify_add_watch */, (uint64_t)fd, (uintptr_t)path, (uint64_t)mask, 0, 0, 0);
 }
 
 static inline int
-cosy_async_inotify_rm_watch(struct cosy_loop *loop, struct cosy_async *op, int a0, int64_t a1)
+cosy_async_inotify_rm_watch(struct cosy_loop *loop, struct cosy_async *op, int fd, int64_t wd)
 {
-	return cosy_submit_call(loop, op, 255 /* inotify_rm_watch */, 2, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 255 /* inotify_rm_watch */, 2, (uint64_t)fd, (uint64_t)wd, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_fanotify_init(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, int64_t a1)
+cosy_async_fanotify_init(struct cosy_loop *loop, struct cosy_async *op, int64_t flags, int64_t event_f_flags)
 {
-	return cosy_async_call(loop, op, 300 /* fanotify_init */, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 300 /* fanotify_init */, (uint64_t)flags, (uint64_t)event_f_flags, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_fanotify_mark(struct cosy_loop *loop, struct cosy_async *op, int a0, int64_t a1, int64_t a2, int a3, const char *a4)
+cosy_async_fanotify_mark(struct cosy_loop *loop, struct cosy_async *op, int fanotify_fd, int64_t flags, int64_t mask, int dirfd, const char *path)
 {
-	return cosy_async_call(loop, op, 301 /* fanotify_mark */, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, (uint64_t)a3, (uintptr_t)a4, 0);
+	return cosy_async_call(loop, op, 301 /* fanotify_mark */, (uint64_t)fanotify_fd, (uint64_t)flags, (uint64_t)mask, (uint64_t)dirfd, (uintptr_t)path, 0);
 }
 
 static inline int
-cosy_async_memfd_create(struct cosy_loop *loop, struct cosy_async *op, const char *a0, int64_t a1)
+cosy_async_memfd_create(struct cosy_loop *loop, struct cosy_async *op, const char *name, int64_t flags)
 {
-	return cosy_submit_call(loop, op, 319 /* memfd_create */, 2, (uintptr_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 319 /* memfd_create */, 2, (uintptr_t)name, (uint64_t)flags, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_socket(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, int64_t a1, int64_t a2)
+cosy_async_socket(struct cosy_loop *loop, struct cosy_async *op, int64_t domain, int64_t type, int64_t protocol)
 {
-	return cosy_submit_call(loop, op, 41 /* socket */, 3, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_submit_call(loop, op, 41 /* socket */, 3, (uint64_t)domain, (uint64_t)type, (uint64_t)protocol, 0, 0, 0);
 }
 
 static inline int
-cosy_async_socketpair(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, int64_t a1, int64_t a2, void *a3)
+cosy_async_socketpair(struct cosy_loop *loop, struct cosy_async *op, int64_t domain, int64_t type, int64_t protocol, void *fds)
 {
-	return cosy_submit_call(loop, op, 53 /* socketpair */, 4, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, (uintptr_t)a3, 0, 0);
+	return cosy_submit_call(loop, op, 53 /* socketpair */, 4, (uint64_t)domain, (uint64_t)type, (uint64_t)protocol, (uintptr_t)fds, 0, 0);
 }
 
 static inline int
-cosy_async_bind(struct cosy_loop *loop, struct cosy_async *op, int a0, const void *a1, uint64_t a2)
+cosy_async_bind(struct cosy_loop *loop, struct cosy_async *op, int fd, const void *address, uint64_t size)
 {
-	return cosy_submit_call(loop, op, 49 /* bind */, 3, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_submit_call(loop, op, 49 /* bind */, 3, (uint64_t)fd, (uintptr_t)address, (uint64_t)size, 0, 0, 0);
 }
 
 static inline int
-cosy_async_listen(struct cosy_loop *loop, struct cosy_async *op, int a0, int64_t a1)
+cosy_async_listen(struct cosy_loop *loop, struct cosy_async *op, int fd, int64_t backlog)
 {
-	return cosy_submit_call(loop, op, 50 /* listen */, 2, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 50 /* listen */, 2, (uint64_t)fd, (uint64_t)backlog, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_connect(struct cosy_loop *loop, struct cosy_async *op, int a0, const void *a1, uint64_t a2)
+cosy_async_connect(struct cosy_loop *loop, struct cosy_async *op, int fd, const void *address, uint64_t size)
 {
-	return cosy_async_call(loop, op, 42 /* connect */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 42 /* connect */, (uint64_t)fd, (uintptr_t)address, (uint64_t)size, 0, 0, 0);
 }
 
 static inline int
-cosy_async_accept(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1, void *a2)
+cosy_async_accept(struct cosy_loop *loop, struct cosy_async *op, int fd, void *address, void *size)
 {
-	return cosy_async_call(loop, op, 43 /* accept */, (uint64_t)a0, (uintptr_t)a1, (uintptr_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 43 /* accept */, (uint64_t)fd, (uintptr_t)address, (uintptr_t)size, 0, 0, 0);
 }
 
 static inline int
-cosy_async_accept4(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1, void *a2, int64_t a3)
+cosy_async_accept4(struct cosy_loop *loop, struct cosy_async *op, int fd, void *address, void *size, int64_t flags)
 {
-	return cosy_async_call(loop, op, 288 /* accept4 */, (uint64_t)a0, (uintptr_t)a1, (uintptr_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_async_call(loop, op, 288 /* accept4 */, (uint64_t)fd, (uintptr_t)address, (uintptr_t)size, (uint64_t)flags, 0, 0);
 }
 
 static inline int
-cosy_async_send(struct cosy_loop *loop, struct cosy_async *op, int a0, const void *a1, uint64_t a2, int64_t a3)
+cosy_async_send(struct cosy_loop *loop, struct cosy_async *op, int fd, const void *buffer, uint64_t size, int64_t flags)
 {
-	return cosy_submit_send(loop, op, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_submit_send(loop, op, (uint64_t)fd, (uintptr_t)buffer, (uint64_t)size, (uint64_t)flags, 0, 0);
 }
 
 static inline int
-cosy_async_sendto(struct cosy_loop *loop, struct cosy_async *op, int a0, const void *a1, uint64_t a2, int64_t a3, const void *a4, uint64_t a5)
+cosy_async_sendto(struct cosy_loop *loop, struct cosy_async *op, int fd, const void *buffer, uint64_t size, int64_t flags, const void *address, uint64_t address_size)
 {
-	return cosy_submit_send(loop, op, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, (uintptr_t)a4, (uint64_t)a5);
+	return cosy_submit_send(loop, op, (uint64_t)fd, (uintptr_t)buffer, (uint64_t)size, (uint64_t)flags, (uintptr_t)address, (uint64_t)address_size);
 }
 
 static inline int
-cosy_async_sendmsg(struct cosy_loop *loop, struct cosy_async *op, int a0, const void *a1, int64_t a2)
+cosy_async_sendmsg(struct cosy_loop *loop, struct cosy_async *op, int fd, const void *message, int64_t flags)
 {
-	return cosy_async_call(loop, op, 46 /* sendmsg */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 46 /* sendmsg */, (uint64_t)fd, (uintptr_t)message, (uint64_t)flags, 0, 0, 0);
 }
 
 static inline int
-cosy_async_sendmmsg(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1, uint64_t a2, int64_t a3)
+cosy_async_sendmmsg(struct cosy_loop *loop, struct cosy_async *op, int fd, void *messages, uint64_t count, int64_t flags)
 {
-	return cosy_async_call(loop, op, 307 /* sendmmsg */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_async_call(loop, op, 307 /* sendmmsg */, (uint64_t)fd, (uintptr_t)messages, (uint64_t)count, (uint64_t)flags, 0, 0);
 }
 
 static inline int
-cosy_async_recv(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1, uint64_t a2, int64_t a3)
+cosy_async_recv(struct cosy_loop *loop, struct cosy_async *op, int fd, void *buffer, uint64_t size, int64_t flags)
 {
-	return cosy_submit_receive(loop, op, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_submit_receive(loop, op, (uint64_t)fd, (uintptr_t)buffer, (uint64_t)size, (uint64_t)flags, 0, 0);
 }
 
 static inline int
-cosy_async_recvfrom(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1, uint64_t a2, int64_t a3, void *a4, void *a5)
+cosy_async_recvfrom(struct cosy_loop *loop, struct cosy_async *op, int fd, void *buffer, uint64_t size, int64_t flags, void *address, void *address_size)
 {
-	return cosy_submit_receive(loop, op, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, (uintptr_t)a4, (uintptr_t)a5);
+	return cosy_submit_receive(loop, op, (uint64_t)fd, (uintptr_t)buffer, (uint64_t)size, (uint64_t)flags, (uintptr_t)address, (uintptr_t)address_size);
 }
 
 static inline int
-cosy_async_recvmsg(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1, int64_t a2)
+cosy_async_recvmsg(struct cosy_loop *loop, struct cosy_async *op, int fd, void *message, int64_t flags)
 {
-	return cosy_async_call(loop, op, 47 /* recvmsg */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 47 /* recvmsg */, (uint64_t)fd, (uintptr_t)message, (uint64_t)flags, 0, 0, 0);
 }
 
 static inline int
-cosy_async_recvmmsg(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1, uint64_t a2, int64_t a3, void *a4)
+cosy_async_recvmmsg(struct cosy_loop *loop, struct cosy_async *op, int fd, void *messages, uint64_t count, int64_t flags, void *timeout)
 {
-	return cosy_async_call(loop, op, 299 /* recvmmsg */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, (uintptr_t)a4, 0);
+	return cosy_async_call(loop, op, 299 /* recvmmsg */, (uint64_t)fd, (uintptr_t)messages, (uint64_t)count, (uint64_t)flags, (uintptr_t)timeout, 0);
 }
 
 static inline int
-cosy_async_shutdown(struct cosy_loop *loop, struct cosy_async *op, int a0, int64_t a1)
+cosy_async_shutdown(struct cosy_loop *loop, struct cosy_async *op, int fd, int64_t how)
 {
-	return cosy_submit_call(loop, op, 48 /* shutdown */, 2, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 48 /* shutdown */, 2, (uint64_t)fd, (uint64_t)how, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_getsockname(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1, void *a2)
+cosy_async_getsockname(struct cosy_loop *loop, struct cosy_async *op, int fd, void *address, void *size)
 {
-	return cosy_submit_call(loop, op, 51 /* getsockname */, 3, (uint64_t)a0, (uintptr_t)a1, (uintptr_t)a2, 0, 0, 0);
+	return cosy_submit_call(loop, op, 51 /* getsockname */, 3, (uint64_t)fd, (uintptr_t)address, (uintptr_t)size, 0, 0, 0);
 }
 
 static inline int
-cosy_async_getpeername(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1, void *a2)
+cosy_async_getpeername(struct cosy_loop *loop, struct cosy_async *op, int fd, void *address, void *size)
 {
-	return cosy_submit_call(loop, op, 52 /* getpeername */, 3, (uint64_t)a0, (uintptr_t)a1, (uintptr_t)a2, 0, 0, 0);
+	return cosy_submit_call(loop, op, 52 /* getpeername */, 3, (uint64_t)fd, (uintptr_t)address, (uintptr_t)size, 0, 0, 0);
 }
 
 static inline int
-cosy_async_getsockopt(struct cosy_loop *loop, struct cosy_async *op, int a0, int64_t a1, int64_t a2, void *a3, void *a4)
+cosy_async_getsockopt(struct cosy_loop *loop, struct cosy_async *op, int fd, int64_t level, int64_t optname, void *optval, void *optlen)
 {
-	return cosy_submit_call(loop, op, 55 /* getsockopt */, 5, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, (uintptr_t)a3, (uintptr_t)a4, 0);
+	return cosy_submit_call(loop, op, 55 /* getsockopt */, 5, (uint64_t)fd, (uint64_t)level, (uint64_t)optname, (uintptr_t)optval, (uintptr_t)optlen, 0);
 }
 
 static inline int
-cosy_async_setsockopt(struct cosy_loop *loop, struct cosy_async *op, int a0, int64_t a1, int64_t a2, const void *a3, uint64_t a4)
+cosy_async_setsockopt(struct cosy_loop *loop, struct cosy_async *op, int fd, int64_t level, int64_t optname, const void *optval, uint64_t optlen)
 {
-	return cosy_submit_call(loop, op, 54 /* setsockopt */, 5, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, (uintptr_t)a3, (uint64_t)a4, 0);
+	return cosy_submit_call(loop, op, 54 /* setsockopt */, 5, (uint64_t)fd, (uint64_t)level, (uint64_t)optname, (uintptr_t)optval, (uint64_t)optlen, 0);
 }
 
 static inline int
-cosy_async_mmap(struct cosy_loop *loop, struct cosy_async *op, const void *a0, uint64_t a1, int64_t a2, int64_t a3, int a4, int64_t a5)
+cosy_async_mmap(struct cosy_loop *loop, struct cosy_async *op, const void *address, uint64_t size, int64_t protection, int64_t flags, int fd, int64_t offset)
 {
-	return cosy_submit_call(loop, op, 9 /* mmap */, 6, (uintptr_t)a0, (uint64_t)a1, (uint64_t)a2, (uint64_t)a3, (uint64_t)a4, (uint64_t)a5);
+	return cosy_submit_call(loop, op, 9 /* mmap */, 6, (uintptr_t)address, (uint64_t)size, (uint64_t)protection, (uint64_t)flags, (uint64_t)fd, (uint64_t)offset);
 }
 
 static inline int
-cosy_async_munmap(struct cosy_loop *loop, struct cosy_async *op, const void *a0, uint64_t a1)
+cosy_async_munmap(struct cosy_loop *loop, struct cosy_async *op, const void *address, uint64_t size)
 {
-	return cosy_submit_call(loop, op, 11 /* munmap */, 2, (uintptr_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 11 /* munmap */, 2, (uintptr_t)address, (uint64_t)size, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_mprotect(struct cosy_loop *loop, struct cosy_async *op, const void *a0, uint64_t a1, int64_t a2)
+cosy_async_mprotect(struct cosy_loop *loop, struct cosy_async *op, const void *address, uint64_t size, int64_t prot)
 {
-	return cosy_submit_call(loop, op, 10 /* mprotect */, 3, (uintptr_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_submit_call(loop, op, 10 /* mprotect */, 3, (uintptr_t)address, (uint64_t)size, (uint64_t)prot, 0, 0, 0);
 }
 
 static inline int
-cosy_async_mremap(struct cosy_loop *loop, struct cosy_async *op, const void *a0, uint64_t a1, uint64_t a2, int64_t a3, const void *a4)
+cosy_async_mremap(struct cosy_loop *loop, struct cosy_async *op, const void *address, uint64_t old_len, uint64_t new_len, int64_t flags, const void *new_addr)
 {
-	return cosy_async_call(loop, op, 25 /* mremap */, (uintptr_t)a0, (uint64_t)a1, (uint64_t)a2, (uint64_t)a3, (uintptr_t)a4, 0);
+	return cosy_async_call(loop, op, 25 /* mremap */, (uintptr_t)address, (uint64_t)old_len, (uint64_t)new_len, (uint64_t)flags, (uintptr_t)new_addr, 0);
 }
 
 static inline int
-cosy_async_madvise(struct cosy_loop *loop, struct cosy_async *op, const void *a0, uint64_t a1, int64_t a2)
+cosy_async_madvise(struct cosy_loop *loop, struct cosy_async *op, const void *address, uint64_t size, int64_t behavior)
 {
-	return cosy_async_call(loop, op, 28 /* madvise */, (uintptr_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 28 /* madvise */, (uintptr_t)address, (uint64_t)size, (uint64_t)behavior, 0, 0, 0);
 }
 
 static inline int
-cosy_async_msync(struct cosy_loop *loop, struct cosy_async *op, const void *a0, uint64_t a1, int64_t a2)
+cosy_async_msync(struct cosy_loop *loop, struct cosy_async *op, const void *address, uint64_t size, int64_t flags)
 {
-	return cosy_async_call(loop, op, 26 /* msync */, (uintptr_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 26 /* msync */, (uintptr_t)address, (uint64_t)size, (uint64_t)flags, 0, 0, 0);
 }
 
 static inline int
-cosy_async_mincore(struct cosy_loop *loop, struct cosy_async *op, const void *a0, uint64_t a1, void *a2)
+cosy_async_mincore(struct cosy_loop *loop, struct cosy_async *op, const void *address, uint64_t size, void *vectors)
 {
-	return cosy_async_call(loop, op, 27 /* mincore */, (uintptr_t)a0, (uint64_t)a1, (uintptr_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 27 /* mincore */, (uintptr_t)address, (uint64_t)size, (uintptr_t)vectors, 0, 0, 0);
 }
 
 static inline int
-cosy_async_mlock(struct cosy_loop *loop, struct cosy_async *op, const void *a0, uint64_t a1)
+cosy_async_mlock(struct cosy_loop *loop, struct cosy_async *op, const void *address, uint64_t size)
 {
-	return cosy_async_call(loop, op, 149 /* mlock */, (uintptr_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 149 /* mlock */, (uintptr_t)address, (uint64_t)size, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_mlock2(struct cosy_loop *loop, struct cosy_async *op, const void *a0, uint64_t a1, int64_t a2)
+cosy_async_mlock2(struct cosy_loop *loop, struct cosy_async *op, const void *address, uint64_t size, int64_t flags)
 {
-	return cosy_async_call(loop, op, 325 /* mlock2 */, (uintptr_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 325 /* mlock2 */, (uintptr_t)address, (uint64_t)size, (uint64_t)flags, 0, 0, 0);
 }
 
 static inline int
-cosy_async_munlock(struct cosy_loop *loop, struct cosy_async *op, const void *a0, uint64_t a1)
+cosy_async_munlock(struct cosy_loop *loop, struct cosy_async *op, const void *address, uint64_t size)
 {
-	return cosy_async_call(loop, op, 150 /* munlock */, (uintptr_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 150 /* munlock */, (uintptr_t)address, (uint64_t)size, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_mlockall(struct cosy_loop *loop, struct cosy_async *op, int64_t a0)
+cosy_async_mlockall(struct cosy_loop *loop, struct cosy_async *op, int64_t flags)
 {
-	return cosy_async_call(loop, op, 151 /* mlockall */, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 151 /* mlockall */, (uint64_t)flags, 0, 0, 0, 0, 0);
 }
 
 static inline int
@@ -859,99 +859,99 @@ cosy_async_munlockall(struct cosy_loop *loop, struct cosy_async *op)
 }
 
 static inline int
-cosy_async_process_vm_readv(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, const void *a1, uint64_t a2, const void *a3, uint64_t a4, int64_t a5)
+cosy_async_process_vm_readv(struct cosy_loop *loop, struct cosy_async *op, int64_t pid, const void *lvec, uint64_t liovcnt, const void *rvec, uint64_t riovcnt, int64_t flags)
 {
-	return cosy_async_call(loop, op, 310 /* process_vm_readv */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uintptr_t)a3, (uint64_t)a4, (uint64_t)a5);
+	return cosy_async_call(loop, op, 310 /* process_vm_readv */, (uint64_t)pid, (uintptr_t)lvec, (uint64_t)liovcnt, (uintptr_t)rvec, (uint64_t)riovcnt, (uint64_t)flags);
 }
 
 static inline int
-cosy_async_process_vm_writev(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, const void *a1, uint64_t a2, const void *a3, uint64_t a4, int64_t a5)
+cosy_async_process_vm_writev(struct cosy_loop *loop, struct cosy_async *op, int64_t pid, const void *lvec, uint64_t liovcnt, const void *rvec, uint64_t riovcnt, int64_t flags)
 {
-	return cosy_async_call(loop, op, 311 /* process_vm_writev */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uintptr_t)a3, (uint64_t)a4, (uint64_t)a5);
+	return cosy_async_call(loop, op, 311 /* process_vm_writev */, (uint64_t)pid, (uintptr_t)lvec, (uint64_t)liovcnt, (uintptr_t)rvec, (uint64_t)riovcnt, (uint64_t)flags);
 }
 
 static inline int
-cosy_async_process_madvise(struct cosy_loop *loop, struct cosy_async *op, int a0, const void *a1, uint64_t a2, int64_t a3, int64_t a4)
+cosy_async_process_madvise(struct cosy_loop *loop, struct cosy_async *op, int pidfd, const void *vectors, uint64_t vector_count, int64_t behavior, int64_t flags)
 {
-	return cosy_async_call(loop, op, 440 /* process_madvise */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, (uint64_t)a4, 0);
+	return cosy_async_call(loop, op, 440 /* process_madvise */, (uint64_t)pidfd, (uintptr_t)vectors, (uint64_t)vector_count, (uint64_t)behavior, (uint64_t)flags, 0);
 }
 
 static inline int
-cosy_async_shmget(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, uint64_t a1, int64_t a2)
+cosy_async_shmget(struct cosy_loop *loop, struct cosy_async *op, int64_t key, uint64_t size, int64_t flag)
 {
-	return cosy_async_call(loop, op, 29 /* shmget */, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 29 /* shmget */, (uint64_t)key, (uint64_t)size, (uint64_t)flag, 0, 0, 0);
 }
 
 static inline int
-cosy_async_shmat(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, const void *a1, int64_t a2)
+cosy_async_shmat(struct cosy_loop *loop, struct cosy_async *op, int64_t shmid, const void *shmaddr, int64_t shmflg)
 {
-	return cosy_async_call(loop, op, 30 /* shmat */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 30 /* shmat */, (uint64_t)shmid, (uintptr_t)shmaddr, (uint64_t)shmflg, 0, 0, 0);
 }
 
 static inline int
-cosy_async_shmdt(struct cosy_loop *loop, struct cosy_async *op, const void *a0)
+cosy_async_shmdt(struct cosy_loop *loop, struct cosy_async *op, const void *shmaddr)
 {
-	return cosy_async_call(loop, op, 67 /* shmdt */, (uintptr_t)a0, 0, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 67 /* shmdt */, (uintptr_t)shmaddr, 0, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_msgget(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, int64_t a1)
+cosy_async_msgget(struct cosy_loop *loop, struct cosy_async *op, int64_t key, int64_t msgflg)
 {
-	return cosy_async_call(loop, op, 68 /* msgget */, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 68 /* msgget */, (uint64_t)key, (uint64_t)msgflg, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_msgsnd(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, const void *a1, uint64_t a2, int64_t a3)
+cosy_async_msgsnd(struct cosy_loop *loop, struct cosy_async *op, int64_t msqid, const void *msgp, uint64_t msgsz, int64_t msgflg)
 {
-	return cosy_async_call(loop, op, 69 /* msgsnd */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_async_call(loop, op, 69 /* msgsnd */, (uint64_t)msqid, (uintptr_t)msgp, (uint64_t)msgsz, (uint64_t)msgflg, 0, 0);
 }
 
 static inline int
-cosy_async_msgrcv(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, void *a1, uint64_t a2, int64_t a3, int64_t a4)
+cosy_async_msgrcv(struct cosy_loop *loop, struct cosy_async *op, int64_t msqid, void *msgp, uint64_t msgsz, int64_t msgtyp, int64_t msgflg)
 {
-	return cosy_async_call(loop, op, 70 /* msgrcv */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, (uint64_t)a4, 0);
+	return cosy_async_call(loop, op, 70 /* msgrcv */, (uint64_t)msqid, (uintptr_t)msgp, (uint64_t)msgsz, (uint64_t)msgtyp, (uint64_t)msgflg, 0);
 }
 
 static inline int
-cosy_async_semget(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, int64_t a1, int64_t a2)
+cosy_async_semget(struct cosy_loop *loop, struct cosy_async *op, int64_t key, int64_t nsems, int64_t semflg)
 {
-	return cosy_async_call(loop, op, 64 /* semget */, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 64 /* semget */, (uint64_t)key, (uint64_t)nsems, (uint64_t)semflg, 0, 0, 0);
 }
 
 static inline int
-cosy_async_semop(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, const void *a1, uint64_t a2)
+cosy_async_semop(struct cosy_loop *loop, struct cosy_async *op, int64_t semid, const void *sops, uint64_t nsops)
 {
-	return cosy_async_call(loop, op, 220 /* semtimedop */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 220 /* semtimedop */, (uint64_t)semid, (uintptr_t)sops, (uint64_t)nsops, 0, 0, 0);
 }
 
 static inline int
-cosy_async_semtimedop(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, const void *a1, uint64_t a2, const void *a3)
+cosy_async_semtimedop(struct cosy_loop *loop, struct cosy_async *op, int64_t semid, const void *sops, uint64_t nsops, const void *timeout)
 {
-	return cosy_async_call(loop, op, 220 /* semtimedop */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uintptr_t)a3, 0, 0);
+	return cosy_async_call(loop, op, 220 /* semtimedop */, (uint64_t)semid, (uintptr_t)sops, (uint64_t)nsops, (uintptr_t)timeout, 0, 0);
 }
 
 static inline int
-cosy_async_mq_send(struct cosy_loop *loop, struct cosy_async *op, int a0, const void *a1, uint64_t a2, int64_t a3)
+cosy_async_mq_send(struct cosy_loop *loop, struct cosy_async *op, int mqdes, const void *msg_ptr, uint64_t msg_len, int64_t msg_prio)
 {
-	return cosy_async_call(loop, op, 242 /* mq_timedsend */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_async_call(loop, op, 242 /* mq_timedsend */, (uint64_t)mqdes, (uintptr_t)msg_ptr, (uint64_t)msg_len, (uint64_t)msg_prio, 0, 0);
 }
 
 static inline int
-cosy_async_mq_timedsend(struct cosy_loop *loop, struct cosy_async *op, int a0, const void *a1, uint64_t a2, int64_t a3, const void *a4)
+cosy_async_mq_timedsend(struct cosy_loop *loop, struct cosy_async *op, int mqdes, const void *msg_ptr, uint64_t msg_len, int64_t msg_prio, const void *abs_timeout)
 {
-	return cosy_async_call(loop, op, 242 /* mq_timedsend */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uint64_t)a3, (uintptr_t)a4, 0);
+	return cosy_async_call(loop, op, 242 /* mq_timedsend */, (uint64_t)mqdes, (uintptr_t)msg_ptr, (uint64_t)msg_len, (uint64_t)msg_prio, (uintptr_t)abs_timeout, 0);
 }
 
 static inline int
-cosy_async_mq_receive(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1, uint64_t a2, void *a3)
+cosy_async_mq_receive(struct cosy_loop *loop, struct cosy_async *op, int mqdes, void *msg_ptr, uint64_t msg_len, void *msg_prio)
 {
-	return cosy_async_call(loop, op, 243 /* mq_timedreceive */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uintptr_t)a3, 0, 0);
+	return cosy_async_call(loop, op, 243 /* mq_timedreceive */, (uint64_t)mqdes, (uintptr_t)msg_ptr, (uint64_t)msg_len, (uintptr_t)msg_prio, 0, 0);
 }
 
 static inline int
-cosy_async_mq_timedreceive(struct cosy_loop *loop, struct cosy_async *op, int a0, void *a1, uint64_t a2, void *a3, const void *a4)
+cosy_async_mq_timedreceive(struct cosy_loop *loop, struct cosy_async *op, int mqdes, void *msg_ptr, uint64_t msg_len, void *msg_prio, const void *abs_timeout)
 {
-	return cosy_async_call(loop, op, 243 /* mq_timedreceive */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uintptr_t)a3, (uintptr_t)a4, 0);
+	return cosy_async_call(loop, op, 243 /* mq_timedreceive */, (uint64_t)mqdes, (uintptr_t)msg_ptr, (uint64_t)msg_len, (uintptr_t)msg_prio, (uintptr_t)abs_timeout, 0);
 }
 
 static inline int
@@ -973,9 +973,9 @@ cosy_async_gettid(struct cosy_loop *loop, struct cosy_async *op)
 }
 
 static inline int
-cosy_async_getpgid(struct cosy_loop *loop, struct cosy_async *op, int64_t a0)
+cosy_async_getpgid(struct cosy_loop *loop, struct cosy_async *op, int64_t pid)
 {
-	return cosy_submit_call(loop, op, 121 /* getpgid */, 1, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 121 /* getpgid */, 1, (uint64_t)pid, 0, 0, 0, 0, 0);
 }
 
 static inline int
@@ -985,15 +985,15 @@ cosy_async_getpgrp(struct cosy_loop *loop, struct cosy_async *op)
 }
 
 static inline int
-cosy_async_getsid(struct cosy_loop *loop, struct cosy_async *op, int64_t a0)
+cosy_async_getsid(struct cosy_loop *loop, struct cosy_async *op, int64_t pid)
 {
-	return cosy_submit_call(loop, op, 124 /* getsid */, 1, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 124 /* getsid */, 1, (uint64_t)pid, 0, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_setpgid(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, int64_t a1)
+cosy_async_setpgid(struct cosy_loop *loop, struct cosy_async *op, int64_t pid, int64_t pgid)
 {
-	return cosy_submit_call(loop, op, 109 /* setpgid */, 2, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 109 /* setpgid */, 2, (uint64_t)pid, (uint64_t)pgid, 0, 0, 0, 0);
 }
 
 static inline int
@@ -1033,129 +1033,129 @@ cosy_async_getegid(struct cosy_loop *loop, struct cosy_async *op)
 }
 
 static inline int
-cosy_async_getresuid(struct cosy_loop *loop, struct cosy_async *op, void *a0, void *a1, void *a2)
+cosy_async_getresuid(struct cosy_loop *loop, struct cosy_async *op, void *ruid, void *euid, void *suid)
 {
-	return cosy_submit_call(loop, op, 118 /* getresuid */, 3, (uintptr_t)a0, (uintptr_t)a1, (uintptr_t)a2, 0, 0, 0);
+	return cosy_submit_call(loop, op, 118 /* getresuid */, 3, (uintptr_t)ruid, (uintptr_t)euid, (uintptr_t)suid, 0, 0, 0);
 }
 
 static inline int
-cosy_async_getresgid(struct cosy_loop *loop, struct cosy_async *op, void *a0, void *a1, void *a2)
+cosy_async_getresgid(struct cosy_loop *loop, struct cosy_async *op, void *rgid, void *egid, void *sgid)
 {
-	return cosy_submit_call(loop, op, 120 /* getresgid */, 3, (uintptr_t)a0, (uintptr_t)a1, (uintptr_t)a2, 0, 0, 0);
+	return cosy_submit_call(loop, op, 120 /* getresgid */, 3, (uintptr_t)rgid, (uintptr_t)egid, (uintptr_t)sgid, 0, 0, 0);
 }
 
 static inline int
-cosy_async_getgroups(struct cosy_loop *loop, struct cosy_async *op, uint64_t a0, void *a1)
+cosy_async_getgroups(struct cosy_loop *loop, struct cosy_async *op, uint64_t gidsetsize, void *grouplist)
 {
-	return cosy_submit_call(loop, op, 115 /* getgroups */, 2, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 115 /* getgroups */, 2, (uint64_t)gidsetsize, (uintptr_t)grouplist, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_setfsuid(struct cosy_loop *loop, struct cosy_async *op, int64_t a0)
+cosy_async_setfsuid(struct cosy_loop *loop, struct cosy_async *op, int64_t uid)
 {
-	return cosy_submit_call(loop, op, 122 /* setfsuid */, 1, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 122 /* setfsuid */, 1, (uint64_t)uid, 0, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_setfsgid(struct cosy_loop *loop, struct cosy_async *op, int64_t a0)
+cosy_async_setfsgid(struct cosy_loop *loop, struct cosy_async *op, int64_t gid)
 {
-	return cosy_submit_call(loop, op, 123 /* setfsgid */, 1, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 123 /* setfsgid */, 1, (uint64_t)gid, 0, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_kill(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, int64_t a1)
+cosy_async_kill(struct cosy_loop *loop, struct cosy_async *op, int64_t pid, int64_t sig)
 {
-	return cosy_submit_call(loop, op, 62 /* kill */, 2, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 62 /* kill */, 2, (uint64_t)pid, (uint64_t)sig, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_tgkill(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, int64_t a1, int64_t a2)
+cosy_async_tgkill(struct cosy_loop *loop, struct cosy_async *op, int64_t tgid, int64_t pid, int64_t sig)
 {
-	return cosy_submit_call(loop, op, 234 /* tgkill */, 3, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_submit_call(loop, op, 234 /* tgkill */, 3, (uint64_t)tgid, (uint64_t)pid, (uint64_t)sig, 0, 0, 0);
 }
 
 static inline int
-cosy_async_pidfd_open(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, int64_t a1)
+cosy_async_pidfd_open(struct cosy_loop *loop, struct cosy_async *op, int64_t pid, int64_t flags)
 {
-	return cosy_submit_call(loop, op, 434 /* pidfd_open */, 2, (uint64_t)a0, (uint64_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 434 /* pidfd_open */, 2, (uint64_t)pid, (uint64_t)flags, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_pidfd_getfd(struct cosy_loop *loop, struct cosy_async *op, int a0, int a1, int64_t a2)
+cosy_async_pidfd_getfd(struct cosy_loop *loop, struct cosy_async *op, int pidfd, int fd, int64_t flags)
 {
-	return cosy_submit_call(loop, op, 438 /* pidfd_getfd */, 3, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_submit_call(loop, op, 438 /* pidfd_getfd */, 3, (uint64_t)pidfd, (uint64_t)fd, (uint64_t)flags, 0, 0, 0);
 }
 
 static inline int
-cosy_async_pidfd_send_signal(struct cosy_loop *loop, struct cosy_async *op, int a0, int64_t a1, const void *a2, int64_t a3)
+cosy_async_pidfd_send_signal(struct cosy_loop *loop, struct cosy_async *op, int pidfd, int64_t sig, const void *info, int64_t flags)
 {
-	return cosy_submit_call(loop, op, 424 /* pidfd_send_signal */, 4, (uint64_t)a0, (uint64_t)a1, (uintptr_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_submit_call(loop, op, 424 /* pidfd_send_signal */, 4, (uint64_t)pidfd, (uint64_t)sig, (uintptr_t)info, (uint64_t)flags, 0, 0);
 }
 
 static inline int
-cosy_async_wait(struct cosy_loop *loop, struct cosy_async *op, void *a0)
+cosy_async_wait(struct cosy_loop *loop, struct cosy_async *op, void *stat_addr)
 {
-	return cosy_async_call(loop, op, 61 /* wait4 */, (uint64_t)-1, (uintptr_t)a0, 0, 0, 0, 0);
+	return cosy_async_call(loop, op, 61 /* wait4 */, (uint64_t)-1, (uintptr_t)stat_addr, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_wait3(struct cosy_loop *loop, struct cosy_async *op, void *a0, int64_t a1, void *a2)
+cosy_async_wait3(struct cosy_loop *loop, struct cosy_async *op, void *stat_addr, int64_t options, void *ru)
 {
-	return cosy_async_call(loop, op, 61 /* wait4 */, (uint64_t)-1, (uintptr_t)a0, (uint64_t)a1, (uintptr_t)a2, 0, 0);
+	return cosy_async_call(loop, op, 61 /* wait4 */, (uint64_t)-1, (uintptr_t)stat_addr, (uint64_t)options, (uintptr_t)ru, 0, 0);
 }
 
 static inline int
-cosy_async_wait4(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, void *a1, int64_t a2, void *a3)
+cosy_async_wait4(struct cosy_loop *loop, struct cosy_async *op, int64_t pid, void *stat_addr, int64_t options, void *ru)
 {
-	return cosy_async_call(loop, op, 61 /* wait4 */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, (uintptr_t)a3, 0, 0);
+	return cosy_async_call(loop, op, 61 /* wait4 */, (uint64_t)pid, (uintptr_t)stat_addr, (uint64_t)options, (uintptr_t)ru, 0, 0);
 }
 
 static inline int
-cosy_async_waitpid(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, void *a1, int64_t a2)
+cosy_async_waitpid(struct cosy_loop *loop, struct cosy_async *op, int64_t pid, void *stat_addr, int64_t options)
 {
-	return cosy_async_call(loop, op, 61 /* wait4 */, (uint64_t)a0, (uintptr_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 61 /* wait4 */, (uint64_t)pid, (uintptr_t)stat_addr, (uint64_t)options, 0, 0, 0);
 }
 
 static inline int
-cosy_async_waitid(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, int64_t a1, void *a2, int64_t a3)
+cosy_async_waitid(struct cosy_loop *loop, struct cosy_async *op, int64_t which, int64_t pid, void *infop, int64_t options)
 {
-	return cosy_async_call(loop, op, 247 /* waitid */, (uint64_t)a0, (uint64_t)a1, (uintptr_t)a2, (uint64_t)a3, 0, 0);
+	return cosy_async_call(loop, op, 247 /* waitid */, (uint64_t)which, (uint64_t)pid, (uintptr_t)infop, (uint64_t)options, 0, 0);
 }
 
 static inline int
-cosy_async_sigpending(struct cosy_loop *loop, struct cosy_async *op, void *a0)
+cosy_async_sigpending(struct cosy_loop *loop, struct cosy_async *op, void *set)
 {
-	return cosy_submit_call(loop, op, 127 /* rt_sigpending */, 2, (uintptr_t)a0, 8, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 127 /* rt_sigpending */, 2, (uintptr_t)set, 8, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_getrlimit(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, void *a1)
+cosy_async_getrlimit(struct cosy_loop *loop, struct cosy_async *op, int64_t resource, void *old_rlim)
 {
-	return cosy_submit_call(loop, op, 302 /* prlimit64 */, 4, 0, (uint64_t)a0, 0, (uintptr_t)a1, 0, 0);
+	return cosy_submit_call(loop, op, 302 /* prlimit64 */, 4, 0, (uint64_t)resource, 0, (uintptr_t)old_rlim, 0, 0);
 }
 
 static inline int
-cosy_async_setrlimit(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, const void *a1)
+cosy_async_setrlimit(struct cosy_loop *loop, struct cosy_async *op, int64_t resource, const void *new_rlim)
 {
-	return cosy_submit_call(loop, op, 302 /* prlimit64 */, 4, 0, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0);
+	return cosy_submit_call(loop, op, 302 /* prlimit64 */, 4, 0, (uint64_t)resource, (uintptr_t)new_rlim, 0, 0, 0);
 }
 
 static inline int
-cosy_async_prlimit(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, int64_t a1, const void *a2, void *a3)
+cosy_async_prlimit(struct cosy_loop *loop, struct cosy_async *op, int64_t pid, int64_t resource, const void *new_rlim, void *old_rlim)
 {
-	return cosy_submit_call(loop, op, 302 /* prlimit64 */, 4, (uint64_t)a0, (uint64_t)a1, (uintptr_t)a2, (uintptr_t)a3, 0, 0);
+	return cosy_submit_call(loop, op, 302 /* prlimit64 */, 4, (uint64_t)pid, (uint64_t)resource, (uintptr_t)new_rlim, (uintptr_t)old_rlim, 0, 0);
 }
 
 static inline int
-cosy_async_getrusage(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, void *a1)
+cosy_async_getrusage(struct cosy_loop *loop, struct cosy_async *op, int64_t who, void *ru)
 {
-	return cosy_submit_call(loop, op, 98 /* getrusage */, 2, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 98 /* getrusage */, 2, (uint64_t)who, (uintptr_t)ru, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_setpriority(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, int64_t a1, int64_t a2)
+cosy_async_setpriority(struct cosy_loop *loop, struct cosy_async *op, int64_t which, int64_t who, int64_t niceval)
 {
-	return cosy_submit_call(loop, op, 141 /* setpriority */, 3, (uint64_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_submit_call(loop, op, 141 /* setpriority */, 3, (uint64_t)which, (uint64_t)who, (uint64_t)niceval, 0, 0, 0);
 }
 
 static inline int
@@ -1165,123 +1165,123 @@ cosy_async_sched_yield(struct cosy_loop *loop, struct cosy_async *op)
 }
 
 static inline int
-cosy_async_sched_setparam(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, const void *a1)
+cosy_async_sched_setparam(struct cosy_loop *loop, struct cosy_async *op, int64_t pid, const void *param)
 {
-	return cosy_submit_call(loop, op, 142 /* sched_setparam */, 2, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 142 /* sched_setparam */, 2, (uint64_t)pid, (uintptr_t)param, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_sched_getparam(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, void *a1)
+cosy_async_sched_getparam(struct cosy_loop *loop, struct cosy_async *op, int64_t pid, void *param)
 {
-	return cosy_submit_call(loop, op, 143 /* sched_getparam */, 2, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 143 /* sched_getparam */, 2, (uint64_t)pid, (uintptr_t)param, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_sched_setscheduler(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, int64_t a1, const void *a2)
+cosy_async_sched_setscheduler(struct cosy_loop *loop, struct cosy_async *op, int64_t pid, int64_t policy, const void *param)
 {
-	return cosy_submit_call(loop, op, 144 /* sched_setscheduler */, 3, (uint64_t)a0, (uint64_t)a1, (uintptr_t)a2, 0, 0, 0);
+	return cosy_submit_call(loop, op, 144 /* sched_setscheduler */, 3, (uint64_t)pid, (uint64_t)policy, (uintptr_t)param, 0, 0, 0);
 }
 
 static inline int
-cosy_async_sched_getscheduler(struct cosy_loop *loop, struct cosy_async *op, int64_t a0)
+cosy_async_sched_getscheduler(struct cosy_loop *loop, struct cosy_async *op, int64_t pid)
 {
-	return cosy_submit_call(loop, op, 145 /* sched_getscheduler */, 1, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 145 /* sched_getscheduler */, 1, (uint64_t)pid, 0, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_sched_get_priority_max(struct cosy_loop *loop, struct cosy_async *op, int64_t a0)
+cosy_async_sched_get_priority_max(struct cosy_loop *loop, struct cosy_async *op, int64_t policy)
 {
-	return cosy_submit_call(loop, op, 146 /* sched_get_priority_max */, 1, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 146 /* sched_get_priority_max */, 1, (uint64_t)policy, 0, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_sched_get_priority_min(struct cosy_loop *loop, struct cosy_async *op, int64_t a0)
+cosy_async_sched_get_priority_min(struct cosy_loop *loop, struct cosy_async *op, int64_t policy)
 {
-	return cosy_submit_call(loop, op, 147 /* sched_get_priority_min */, 1, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 147 /* sched_get_priority_min */, 1, (uint64_t)policy, 0, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_sched_rr_get_interval(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, void *a1)
+cosy_async_sched_rr_get_interval(struct cosy_loop *loop, struct cosy_async *op, int64_t pid, void *interval)
 {
-	return cosy_submit_call(loop, op, 148 /* sched_rr_get_interval */, 2, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 148 /* sched_rr_get_interval */, 2, (uint64_t)pid, (uintptr_t)interval, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_sched_setaffinity(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, uint64_t a1, const void *a2)
+cosy_async_sched_setaffinity(struct cosy_loop *loop, struct cosy_async *op, int64_t pid, uint64_t size, const void *user_mask_ptr)
 {
-	return cosy_submit_call(loop, op, 203 /* sched_setaffinity */, 3, (uint64_t)a0, (uint64_t)a1, (uintptr_t)a2, 0, 0, 0);
+	return cosy_submit_call(loop, op, 203 /* sched_setaffinity */, 3, (uint64_t)pid, (uint64_t)size, (uintptr_t)user_mask_ptr, 0, 0, 0);
 }
 
 static inline int
-cosy_async_nanosleep(struct cosy_loop *loop, struct cosy_async *op, const void *a0, void *a1)
+cosy_async_nanosleep(struct cosy_loop *loop, struct cosy_async *op, const void *rqtp, void *rmtp)
 {
-	return cosy_async_call(loop, op, 230 /* clock_nanosleep */, 0, 0, (uintptr_t)a0, (uintptr_t)a1, 0, 0);
+	return cosy_async_call(loop, op, 230 /* clock_nanosleep */, 0, 0, (uintptr_t)rqtp, (uintptr_t)rmtp, 0, 0);
 }
 
 static inline int
-cosy_async_getitimer(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, void *a1)
+cosy_async_getitimer(struct cosy_loop *loop, struct cosy_async *op, int64_t which, void *value)
 {
-	return cosy_submit_call(loop, op, 36 /* getitimer */, 2, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 36 /* getitimer */, 2, (uint64_t)which, (uintptr_t)value, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_setitimer(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, const void *a1, void *a2)
+cosy_async_setitimer(struct cosy_loop *loop, struct cosy_async *op, int64_t which, const void *value, void *ovalue)
 {
-	return cosy_submit_call(loop, op, 38 /* setitimer */, 3, (uint64_t)a0, (uintptr_t)a1, (uintptr_t)a2, 0, 0, 0);
+	return cosy_submit_call(loop, op, 38 /* setitimer */, 3, (uint64_t)which, (uintptr_t)value, (uintptr_t)ovalue, 0, 0, 0);
 }
 
 static inline int
-cosy_async_alarm(struct cosy_loop *loop, struct cosy_async *op, int64_t a0)
+cosy_async_alarm(struct cosy_loop *loop, struct cosy_async *op, int64_t seconds)
 {
-	return cosy_submit_call(loop, op, 37 /* alarm */, 1, (uint64_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 37 /* alarm */, 1, (uint64_t)seconds, 0, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_clock_gettime(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, void *a1)
+cosy_async_clock_gettime(struct cosy_loop *loop, struct cosy_async *op, int64_t which_clock, void *tp)
 {
-	return cosy_submit_call(loop, op, 228 /* clock_gettime */, 2, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 228 /* clock_gettime */, 2, (uint64_t)which_clock, (uintptr_t)tp, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_clock_getres(struct cosy_loop *loop, struct cosy_async *op, int64_t a0, void *a1)
+cosy_async_clock_getres(struct cosy_loop *loop, struct cosy_async *op, int64_t which_clock, void *tp)
 {
-	return cosy_submit_call(loop, op, 229 /* clock_getres */, 2, (uint64_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 229 /* clock_getres */, 2, (uint64_t)which_clock, (uintptr_t)tp, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_gettimeofday(struct cosy_loop *loop, struct cosy_async *op, void *a0, void *a1)
+cosy_async_gettimeofday(struct cosy_loop *loop, struct cosy_async *op, void *tv, void *tz)
 {
-	return cosy_submit_call(loop, op, 96 /* gettimeofday */, 2, (uintptr_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 96 /* gettimeofday */, 2, (uintptr_t)tv, (uintptr_t)tz, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_time(struct cosy_loop *loop, struct cosy_async *op, void *a0)
+cosy_async_time(struct cosy_loop *loop, struct cosy_async *op, void *tloc)
 {
-	return cosy_submit_call(loop, op, 201 /* time */, 1, (uintptr_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 201 /* time */, 1, (uintptr_t)tloc, 0, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_getcpu(struct cosy_loop *loop, struct cosy_async *op, void *a0, void *a1)
+cosy_async_getcpu(struct cosy_loop *loop, struct cosy_async *op, void *cpu, void *node)
 {
-	return cosy_submit_call(loop, op, 309 /* getcpu */, 3, (uintptr_t)a0, (uintptr_t)a1, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 309 /* getcpu */, 3, (uintptr_t)cpu, (uintptr_t)node, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_uname(struct cosy_loop *loop, struct cosy_async *op, void *a0)
+cosy_async_uname(struct cosy_loop *loop, struct cosy_async *op, void *name)
 {
-	return cosy_submit_call(loop, op, 63 /* uname */, 1, (uintptr_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 63 /* uname */, 1, (uintptr_t)name, 0, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_sysinfo(struct cosy_loop *loop, struct cosy_async *op, void *a0)
+cosy_async_sysinfo(struct cosy_loop *loop, struct cosy_async *op, void *info)
 {
-	return cosy_submit_call(loop, op, 99 /* sysinfo */, 1, (uintptr_t)a0, 0, 0, 0, 0, 0);
+	return cosy_submit_call(loop, op, 99 /* sysinfo */, 1, (uintptr_t)info, 0, 0, 0, 0, 0);
 }
 
 static inline int
-cosy_async_getrandom(struct cosy_loop *loop, struct cosy_async *op, void *a0, uint64_t a1, int64_t a2)
+cosy_async_getrandom(struct cosy_loop *loop, struct cosy_async *op, void *buffer, uint64_t size, int64_t flags)
 {
-	return cosy_async_call(loop, op, 318 /* getrandom */, (uintptr_t)a0, (uint64_t)a1, (uint64_t)a2, 0, 0, 0);
+	return cosy_async_call(loop, op, 318 /* getrandom */, (uintptr_t)buffer, (uint64_t)size, (uint64_t)flags, 0, 0, 0);
 }
 
 #ifdef __cplusplus

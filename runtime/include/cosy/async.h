@@ -141,6 +141,29 @@ int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op, long nr,
 		    uint64_t a4, uint64_t a5);
 
 /**
+ * cosy_async_reply() - send an answer, and then receive the next request
+ * @loop:   the loop
+ * @op:	    receives the result of the receive, as of recv(2)
+ * @fd:	    a socket
+ * @answer: what is sent
+ * @length: its length in bytes
+ * @flags:  flags of send(2), such as MSG_NOSIGNAL
+ * @buffer: what is received; may be where @answer is
+ * @size:   its size in bytes
+ *
+ * The operation completes once: with the module, a server of one client then enters the
+ * kernel once for each request, and not twice. The receive begins after all of @answer was
+ * sent. If it was not sent, @op completes with the error, or with -ECANCELED. Other
+ * operations that receive from @fd meanwhile are not ordered with it. It takes two of the
+ * operations that can be outstanding, and is two in struct cosy_loop_info.
+ *
+ * Return: as cosy_async_call(); -EINVAL also if @op is NULL.
+ */
+int cosy_async_reply(struct cosy_loop *loop, struct cosy_async *op, int fd,
+		     const void *answer, size_t length, int flags, void *buffer,
+		     size_t size);
+
+/**
  * cosy_async_timer() - complete at a time
  * @loop:  the loop
  * @op:	   receives the result
@@ -280,6 +303,8 @@ struct cosy_coloured {
  *
  *	cosy_async_recv(loop, cosy_colour(&c->received, (uintptr_t)c, received), c->fd,
  *			c->buf, sizeof(c->buf), 0);
+ *
+ * On a worker of a team (cosy/team.h) the colour is one of the team.
  *
  * The colours of Zeldovich et al., "Multiprocessor Support for Event-Driven Programs",
  * USENIX 2003.

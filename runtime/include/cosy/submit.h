@@ -25,17 +25,25 @@ struct cosy_submit_entry {
 	uint64_t args[6];
 };
 
+/* After this number of changes by force, no thread has the ring without the lock. */
+#define COSY_SUBMIT_OWNERS	16
+
 /**
  * struct cosy_submit - where a thread writes entries
  * @thread:	   the thread that may write without the lock of the loop, or NULL
  * @calls:	   the ring of calls
  * @receives:	   the ring of receives
  * @mask:	   number of places in each - 1
- * @room:	   number of operations that can still be submitted
+ * @room:	   number of operations that can still be submitted; negative if places that no
+ *		   operation uses are not free yet
  * @calls_tail:	   number of calls written
  * @receives_tail: number of receives written
- * @busy:	   @thread uses this structure now. Another thread that takes the loop from it sets
- *		   @thread to NULL, lets all threads see that (membarrier), and waits for @busy
+ * @quiet:	   number of calls written that do not complete, and whose places are not free yet
+ * @owner:	   number of times that a thread has taken the loop from another one, when @thread was
+ *		   set
+ * @busy:	   by @owner: @thread uses this structure now. Another thread that takes the loop from
+ *		   it sets @thread to NULL, lets all threads see that (membarrier), and waits for
+ *		   @busy. A thread that has lost the loop, and does not know it, writes only its own one
  *
  * A child finds it cleared.
  */
@@ -44,16 +52,21 @@ struct cosy_submit {
 	struct cosy_submit_entry *calls;
 	struct cosy_submit_entry *receives;
 	uint32_t mask;
-	uint32_t room;
+	int32_t room;
 	uint32_t calls_tail;
 	uint32_t receives_tail;
-	uint32_t busy;
+	uint32_t quiet;
+	uint32_t owner;
+	uint32_t busy[COSY_SUBMIT_OWNERS];
 };
 
 /* In the slot of an operation: it is in the ring; it is a receive from the descriptor in the rest. */
 #define COSY_SUBMIT_RING	(1u << 31)
 #define COSY_SUBMIT_RECEIVE	(1u << 30)
 #define COSY_SUBMIT_MAX_FD	(1u << 24)
+
+/* In the flags of an entry, see linux/cosy_ring.h. */
+#define COSY_SUBMIT_LINKED	1u
 
 /* Flags with which calls do not wait, or wait for something else, see linux/cosy_ring.h. */
 #define COSY_SUBMIT_RECEIVE_UNUSUAL	(0x01u | 0x02u | 0x40u | 0x100u | 0x2000u)
@@ -72,18 +85,24 @@ static inline const void *cosy_submit_self(void)
 /** cosy_submit_end() - end what cosy_submit_begin() has begun */
 static inline void cosy_submit_end(struct cosy_submit *s)
 {
-	__atomic_store_n(&s->busy, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&s->busy[s->owner], 0, __ATOMIC_RELEASE);
 }
 
 /** cosy_submit_begin() - begin to use a ring; false if the calling thread must not */
 static inline bool cosy_submit_begin(struct cosy_submit *s)
 {
-	__atomic_store_n(&s->busy, 1, __ATOMIC_RELAXED);
+	const uint32_t owner = __atomic_load_n(&s->owner, __ATOMIC_RELAXED);
+	const void *self = cosy_submit_self();
+
+	if (__builtin_expect(__atomic_load_n(&s->thread, __ATOMIC_RELAXED) != self, 0))
+		return false;
+	__atomic_store_n(&s->busy[owner], 1, __ATOMIC_RELAXED);
 	/* The processor need not keep this order: see @busy. */
 	__atomic_signal_fence(__ATOMIC_SEQ_CST);
-	if (__builtin_expect(__atomic_load_n(&s->thread, __ATOMIC_RELAXED) == cosy_submit_self(), 1))
+	if (__builtin_expect(__atomic_load_n(&s->thread, __ATOMIC_RELAXED) == self, 1) &&
+	    __builtin_expect(__atomic_load_n(&s->owner, __ATOMIC_RELAXED) == owner, 1))
 		return true;
-	cosy_submit_end(s);
+	__atomic_store_n(&s->busy[owner], 0, __ATOMIC_RELEASE);
 	return false;
 }
 
@@ -92,7 +111,7 @@ static inline bool cosy_submit_begin_op(struct cosy_submit *s, const struct cosy
 {
 	if (!cosy_submit_begin(s))
 		return false;
-	if (__builtin_expect(s->room != 0, 1) && __builtin_expect(op != NULL, 1) &&
+	if (__builtin_expect(s->room > 0, 1) && __builtin_expect(op != NULL, 1) &&
 	    __builtin_expect(op->state != 1, 1))
 		return true;
 	cosy_submit_end(s);
@@ -132,6 +151,8 @@ static inline void cosy_submit_add_call(struct cosy_submit *s, struct cosy_async
 					unsigned int n, uint64_t a0, uint64_t a1, uint64_t a2,
 					uint64_t a3, uint64_t a4, uint64_t a5)
 {
+	if (!op)
+		s->quiet++;
 	cosy_submit_write(s, &s->calls[s->calls_tail++ & s->mask], op, COSY_SUBMIT_RING, nr, n, a0,
 			  a1, a2, a3, a4, a5);
 }

@@ -173,7 +173,7 @@ static enum cosy_beginning read_beginning(const struct cosy_async_entry *entry, 
 	char name[32];
 
 	read_name(fd, name);
-	/* Counters never wait. poll() tells of samples. */
+	/* Counters never wait. poll() reports samples. */
 	if (reads_too_little(name, bytes) || !strcmp(name, "anon_inode:[perf_event]"))
 		return COSY_BEGIN_ATTEMPT;
 	/* Some files wait until they are readable to read no bytes, others do not. */
@@ -226,7 +226,7 @@ static enum cosy_beginning write_beginning(const struct cosy_loop *loop,
 	read_name(poll.fd, name);
 	if (!strcmp(name, "anon_inode:[eventfd]"))
 		return eventfd_beginning(loop, entry);
-	/* Other files, such as those of fanotify, may never tell that they have room. */
+	/* Other files, such as those of fanotify, may never report that they have room. */
 	return terminal_mode(poll.fd, &mode) ? COSY_BEGIN_WAITING : COSY_BEGIN_THREAD;
 }
 

@@ -29,10 +29,6 @@ void cosy_attempts_in_user_mode(struct cosy_loop *loop, struct cosy_attempt *a,
 {
 	loop->info.entries += n;
 	for (uint32_t i = 0; i < n; i++) {
-		if (loop->slots[a[i].slot].how == COSY_HOW_NOWAIT) {
-			cosy_thread_call(loop, a[i].slot, true);
-			continue;
-		}
 		if (loop->slots[a[i].slot].buffered) {
 			cosy_read_by_thread(loop, a[i].slot);
 			continue;
@@ -79,14 +75,6 @@ void cosy_attempts_make(struct cosy_loop *loop)
 		if (loop->module.page)
 			cosy_module_collect(loop, COSY_ATTEMPTS);
 	}
-}
-
-void cosy_attempts_settle(struct cosy_loop *loop)
-{
-	do {
-		cosy_attempts_make(loop);
-		cosy_direct_collect(loop);
-	} while (cosy_attempts_pending(loop));
 }
 
 void cosy_attempts_init(struct cosy_loop *loop)

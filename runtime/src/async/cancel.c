@@ -49,10 +49,7 @@ int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot)
 		cosy_timer_remove(loop, slot);
 		cosy_end(loop, slot, -ECANCELED);
 		return 0;
-	case COSY_SLOT_TRANSFER:
-		cosy_direct_fetch(loop, slot);
-		/* fall through */
-	case COSY_SLOT_PARKED:
+	case COSY_SLOT_IN_MODULE:
 		if (s->lent) {
 			int err;
 
@@ -81,9 +78,8 @@ int cosy_slot_cancel(struct cosy_loop *loop, uint32_t slot)
 		return -EALREADY;
 	case COSY_SLOT_FREE:
 	case COSY_SLOT_ATTEMPT:
-	case COSY_SLOT_DIRECT:
 	case COSY_SLOT_DONE:
-	case COSY_SLOT_HELD:
+	case COSY_SLOT_RESERVED:
 		break;
 	}
 	return -ENOENT;
@@ -108,6 +104,7 @@ static int cancel_entry(struct cosy_loop *loop, uint32_t slot)
 
 COSY_EXPORT int cosy_cancel(struct cosy_loop *loop, struct cosy_async *op)
 {
+	struct cosy_async *call;
 	int err;
 
 	if (cosy_ring_has(op) && cosy_submit_begin(loop->submit)) {
@@ -125,9 +122,13 @@ COSY_EXPORT int cosy_cancel(struct cosy_loop *loop, struct cosy_async *op)
 	} else if (cosy_async_pending(op) && op->slot < loop->fresh) {
 		if (loop->entries[op->slot].user_data == (uintptr_t)op) {
 			err = cancel_entry(loop, op->slot);
-		} else if (cosy_task_cancel(loop, op)) {
-			cancel_entry(loop, op->slot);
-			err = 0;
+		} else {
+			call = cosy_task_cancel(loop, op);
+			if (call && cosy_ring_has(call))
+				cosy_ring_cancel(loop, call);
+			else if (call)
+				cancel_entry(loop, op->slot);
+			err = call ? 0 : -ENOENT;
 		}
 	}
 	cosy_loop_leave(loop);
@@ -163,11 +164,6 @@ int cosy_slot_fd(const struct cosy_loop *loop, uint32_t slot)
 	}
 }
 
-static bool is_in(int fd, uint32_t first, uint32_t last)
-{
-	return fd >= 0 && (uint32_t)fd >= first && (uint32_t)fd <= last;
-}
-
 /* Cancel entries that are still in the ring. Return their number. */
 static int cancel_submitted(struct cosy_loop *loop, uint32_t first, uint32_t last)
 {
@@ -178,7 +174,7 @@ static int cancel_submitted(struct cosy_loop *loop, uint32_t first, uint32_t las
 		uint32_t slot = loop->submitted[i & loop->mask];
 		int fd = cosy_slot_fd(loop, slot);
 
-		if (!loop->slots[slot].cancelled && is_in(fd, first, last)) {
+		if (!loop->slots[slot].cancelled && cosy_fd_is_in(fd, first, last)) {
 			loop->slots[slot].cancelled = true;
 			cancelled++;
 		}
@@ -211,7 +207,7 @@ static int cancel_waiting(struct cosy_loop *loop, struct cosy_descriptor *d)
 			next = s->next;
 			if (cancel_waiting_entry(loop, slot))
 				cancelled++;
-			/* Its call goes on. Entries of the next file must not wait for it. */
+			/* Its call continues. Entries of the next file must not wait for it. */
 			else if (s->state == COSY_SLOT_RUNNING || s->lent)
 				cosy_descriptor_remove(loop, slot);
 		}
@@ -229,7 +225,7 @@ static int cancel_queue(struct cosy_loop *loop, const struct cosy_queue *queue,
 		int fd = cosy_slot_fd(loop, slot);
 
 		next = loop->slots[slot].queue_next;
-		if (is_in(fd, first, last))
+		if (cosy_fd_is_in(fd, first, last))
 			cancelled += cancel_waiting_entry(loop, slot);
 	}
 	return cancelled;
@@ -272,6 +268,7 @@ void cosy_fd_cancel_stale(struct cosy_loop *loop, int fd)
 	struct cosy_descriptor *d = cosy_descriptor_find(loop, fd);
 
 	cosy_module_interrupt_stale(loop, (uint32_t)fd, (uint32_t)fd);
+	cosy_ring_cancel_stale(loop, (uint32_t)fd);
 	if (loop->ncpus)
 		cosy_cpus_cancel_stale(loop, (uint32_t)fd, (uint32_t)fd);
 	if (!d || !cosy_descriptor_is_stale(loop, fd))

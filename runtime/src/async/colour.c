@@ -5,7 +5,7 @@
  * Several threads that wait for a loop call callbacks at the same time. A thread that
  * begins with a colour calls all callbacks of that colour until none is due. Others
  * that deliver an operation of the colour meanwhile only add it to the colour's queue,
- * and go on with other operations. So no thread ever waits for a colour.
+ * and continue with other operations. So no thread ever waits for a colour.
  *
  * Zeldovich et al., "Multiprocessor Support for Event-Driven Programs" (libasync-mp),
  * has a queue for each processor, to which colours are assigned, and steals from the
@@ -18,9 +18,12 @@
 
 #include "device/export.h"
 #include "device/sys.h"
+#include "colours.h"
 #include "loop.h"
 
 #define MAX_MEMBERS	1024u
+
+COSY_TLS __thread const struct cosy_colours *cosy_thread_colours;
 
 static struct cosy_colour *colour_of(struct cosy_loop *loop, uint64_t number)
 {
@@ -44,6 +47,8 @@ cosy_colour(struct cosy_coloured *coloured, uint64_t colour,
 	coloured->op.done = call_alone;
 	coloured->done = done;
 	coloured->colour = colour;
+	if (COSY_UNLIKELY(cosy_thread_colours != NULL))
+		cosy_thread_colours->prepare(coloured);
 	return &coloured->op;
 }
 
@@ -102,7 +107,7 @@ static unsigned int processors(void)
 COSY_EXPORT int cosy_loop_run_threads(struct cosy_loop *loop, unsigned int threads)
 {
 	unsigned int started = 0;
-	struct cosy_team team;
+	struct cosy_members team;
 	pthread_t *ids;
 	int err;
 
@@ -126,7 +131,7 @@ COSY_EXPORT int cosy_loop_run_threads(struct cosy_loop *loop, unsigned int threa
 	while (started < threads - 1 &&
 	       !pthread_create(&ids[started], NULL, member, loop))
 		started++;
-	loop->team = (struct cosy_team){ .members = started + 1 };
+	loop->team = (struct cosy_members){ .members = started + 1 };
 	cosy_loop_leave(loop);
 	cosy_loop_run_member(loop);
 	while (started--)

@@ -34,7 +34,7 @@ bool cosy_connection_has_backlog(int fd)
 }
 
 /*
- * Return true if connect() tells how an attempt to connect has ended. For TCP it does, and only then
+ * Return true if connect() says how an attempt to connect has ended. For TCP it does, and only then
  * can a socket whose connection was refused connect again. SO_ERROR would take the error away.
  */
 static bool connect_tells(int fd)
@@ -232,16 +232,10 @@ bool cosy_connection_shut_down(struct cosy_loop *loop, uint32_t slot)
 	const struct cosy_slot *s = &loop->slots[slot];
 	const struct cosy_descriptor *d = cosy_descriptor_find(loop, s->fd);
 
-	if (is_shut_down(s, d)) {
-		finish_shut_down(loop, slot);
-		return true;
-	}
-	/* The module has waited. Shutting down the peer is no event for epoll. */
-	if (loop->module.waits && unix_send_ends(s, d)) {
-		finish_with_connection(loop, slot, unix_send_error(s->fd));
-		return true;
-	}
-	return false;
+	if (!is_shut_down(s, d))
+		return false;
+	finish_shut_down(loop, slot);
+	return true;
 }
 
 bool cosy_connection_is_at_mark(int fd)

@@ -27,6 +27,39 @@
 #include "loop.h"
 #include "task.h"
 
+/*
+ * After this number of consecutive runs that the module has left for a call on a file, native code makes
+ * the calls, because the module cannot: its operations need no compound. After so many of these runs,
+ * the module gets another try.
+ */
+#define LEFT_MAX	4
+#define SKIPPED_MAX	256
+
+/* Return true if the module would probably leave the compound for a file again. */
+static bool leaves_for_files(struct cosy_reserved *reserved)
+{
+	uint16_t skipped;
+
+	if (__atomic_load_n(&reserved->left, __ATOMIC_RELAXED) < LEFT_MAX)
+		return false;
+	/* Threads may count at the same time. What is lost does not matter. */
+	skipped = __atomic_load_n(&reserved->skipped, __ATOMIC_RELAXED);
+	__atomic_store_n(&reserved->skipped, skipped < SKIPPED_MAX ? skipped + 1 : 0,
+			 __ATOMIC_RELAXED);
+	return skipped < SKIPPED_MAX;
+}
+
+/* Note whether the module has left a compound for a file. */
+static void note_left(struct cosy_reserved *reserved, bool left)
+{
+	uint8_t before = __atomic_load_n(&reserved->left, __ATOMIC_RELAXED);
+
+	if (!left)
+		__atomic_store_n(&reserved->left, 0, __ATOMIC_RELAXED);
+	else if (before < LEFT_MAX)
+		__atomic_store_n(&reserved->left, before + 1, __ATOMIC_RELAXED);
+}
+
 /* Return true if the region is loaded in the module; loads it the first time. */
 static bool is_loaded(struct cosy_region *region, struct cosy_reserved *reserved)
 {
@@ -59,21 +92,24 @@ COSY_EXPORT bool cosy_task_region(struct cosy_task *task,
 	struct cosy_reserved *reserved;
 	struct cosy_diag diag;
 
-	if (region->abi != COSY_REGION_ABI || !loop_runs_compounds(task->loop))
+	if (region->abi != COSY_REGION_ABI)
 		return false;
 	/* The module would resume it while a thread runs a callback of its colour. */
-	if (cosy_is_coloured(&task->call))
+	if (task->has_colour)
 		return false;
 	reserved = cosy_reserved_get(region, COSY_EXECUTOR_KERNEL, &diag);
 	if (!reserved)
 		return false;
-	if (cosy_region_loses(region)) {
-		/* Called only to count. */
+	if (cosy_region_loses(region) || leaves_for_files(reserved)) {
+		/* To ask the loop takes the ring from this thread. */
+		if (!reserved->counts || !loop_runs_compounds(task->loop))
+			return false;
+		/* Perhaps called only to count. */
 		cosy_count(reserved->counts, &reserved->counts->runs, 1);
 		cosy_count(reserved->counts, &reserved->counts->native, 1);
 		return false;
 	}
-	if (!is_loaded(region, reserved))
+	if (!loop_runs_compounds(task->loop) || !is_loaded(region, reserved))
 		return false;
 	cosy_count(reserved->counts, &reserved->counts->runs, 1);
 	task->region = region;
@@ -166,8 +202,9 @@ static bool is_for_loop(const struct cosy_task *task)
 		return false;
 	d = cosy_descriptor_find(loop, (int)(task->registers[call[1].a] +
 					     (uint64_t)call[1].imm));
-	is = d && d->kind != COSY_KIND_UNKNOWN && d->kind != COSY_KIND_SOCKET &&
-	     (d->kind != COSY_KIND_PIPE || d->polled);
+	is = d && (d->opened ||
+		   (d->kind != COSY_KIND_UNKNOWN && d->kind != COSY_KIND_SOCKET &&
+		    (d->kind != COSY_KIND_PIPE || d->polled)));
 	cosy_loop_leave(loop);
 	return is;
 }
@@ -284,9 +321,9 @@ static bool submit_compound(struct cosy_task *task)
 	});
 	runs = !loop->closing && cosy_module_runs_compounds(loop);
 	if (runs && task->cpu)
-		cosy_page_send_held(loop, &task->call, task->cpu);
+		cosy_page_send_reserved(loop, &task->call, task->slot, task->cpu);
 	else if (runs)
-		cosy_page_submit_held(loop, &task->call, COSY_HOW_COMPOUND);
+		cosy_page_submit_reserved(loop, &task->call, task->slot, COSY_HOW_COMPOUND);
 	cosy_loop_leave(loop);
 	if (runs)
 		cosy_count(counts, &counts->entries, 1);
@@ -367,7 +404,8 @@ static enum step_end do_what_is_asked(struct cosy_task *task, uint32_t status,
 bool cosy_coroutine_done(struct cosy_task *task, int64_t result)
 {
 	const struct cosy_async_entry *entry =
-		&task->loop->module.entries[task->call.slot];
+		&task->loop->module.entries[task->slot];
+	uint32_t status;
 
 	if (task->in_call) {
 		task->in_call = false;
@@ -376,6 +414,8 @@ bool cosy_coroutine_done(struct cosy_task *task, int64_t result)
 	}
 	if (entry->status != COSY_ENTRY_LEFT) {
 		if (result >= 0) {
+			if (!task->begun)
+				note_left(cosy_reserved_of(task->region), false);
 			task->waited = false;
 			task->value = result;
 			return false;
@@ -384,12 +424,14 @@ bool cosy_coroutine_done(struct cosy_task *task, int64_t result)
 		task->stays = !load_again(task, result);
 		return cosy_coroutine_run(task);
 	}
-	task->begun = true;
-	task->waited = entry->args[1] >> 32 == COSY_AGAIN && result &&
-		       task->loop->module.page->features & COSY_ASYNC_GIVES_BACK;
+	status = (uint32_t)(entry->args[1] >> 32);
 	task->pc = (uint32_t)entry->args[1];
-	switch (do_what_is_asked(task, (uint32_t)(entry->args[1] >> 32),
-				 (uint64_t)result)) {
+	if (!task->begun)
+		note_left(cosy_reserved_of(task->region), status == COSY_STEP && is_for_loop(task));
+	task->begun = true;
+	task->waited = status == COSY_AGAIN && result &&
+		       task->loop->module.page->features & COSY_ASYNC_GIVES_BACK;
+	switch (do_what_is_asked(task, status, (uint64_t)result)) {
 	case STEP_UNDER_WAY:
 		return true;
 	case STEP_ENDED:

@@ -34,6 +34,7 @@
 #include "device/export.h"
 #include "device/sys.h"
 #include "loop.h"
+#include "ring.h"
 
 /* A word has one bit for each. */
 #define MAX_CPUS	64u
@@ -349,9 +350,9 @@ void cosy_cpu_take(struct cosy_cpu *cpu)
 		uint32_t next = owner->slots[slot].queue_next;
 
 		/* It has a free slot: both loops have the same number of entries. */
-		cosy_page_submit(cpu->loop, &owner->sent[slot],
-				 (enum cosy_how)owner->slots[slot].how, entry->nr,
-				 (const uint64_t *)entry->args);
+		cosy_page_submit_anywhere(cpu->loop, &owner->sent[slot],
+					  (enum cosy_how)owner->slots[slot].how, entry->nr,
+					  (const uint64_t *)entry->args);
 		slot = next;
 	}
 }
@@ -386,7 +387,7 @@ bool cosy_cpu_look(struct cosy_cpu *cpu)
 		cosy_cpu_take(cpu);
 	}
 	/* A thread that cancels may have taken them, and does not wake this one. */
-	return loop->page->submit_head != loop->page->submit_tail ||
+	return loop->page->submit_head != loop->page->submit_tail || cosy_ring_is_due(loop) ||
 	       cosy_attempts_pending(loop) || cosy_page_done(loop);
 }
 
@@ -424,7 +425,7 @@ int cosy_cpu_cancel(struct cosy_loop *loop, uint32_t slot)
 	return cosy_cancel(cpu->loop, &loop->sent[slot]);
 }
 
-/* Run the loop of a processor, except while its threads rest. */
+/* Run the loop of a processor, except while its threads are idle. */
 static void *execute(void *arg)
 {
 	struct cosy_cpu *cpu = arg;
@@ -506,6 +507,7 @@ static int make_cpu(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t numbe
 	cosy_descriptors_use_all(cpu->loop);
 	/* One for the thread itself, so that it waits although nothing was sent. */
 	cpu->loop->outstanding = 1;
+	cpu->loop->submit->room--;
 	err = start(cpu);
 	if (err)
 		cosy_loop_destroy(cpu->loop);

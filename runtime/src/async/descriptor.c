@@ -73,6 +73,7 @@ void cosy_descriptors_destroy(struct cosy_loop *loop)
 	for (uint32_t i = 0; i < loop->nchunks; i++)
 		free(loop->chunks[i]);
 	free(loop->chunks);
+	free(loop->unwanted);
 	free(loop->used);
 }
 
@@ -146,6 +147,12 @@ int cosy_descriptor_look(struct cosy_descriptor *d, int fd)
 	return 0;
 }
 
+/* Return true if calls that transfer data need not come after an entry of a list. */
+static bool only_watches(const struct cosy_slot *s)
+{
+	return s->how == COSY_HOW_ACCEPT || s->how == COSY_HOW_POLL || s->how == COSY_HOW_SIGNAL;
+}
+
 void cosy_descriptor_append(struct cosy_loop *loop, uint32_t slot)
 {
 	struct cosy_slot *s = &loop->slots[slot];
@@ -158,7 +165,34 @@ void cosy_descriptor_append(struct cosy_loop *loop, uint32_t slot)
 	else
 		loop->slots[s->prev].next = slot;
 	d->tail[s->list] = slot;
+	loop->watching += only_watches(s);
 	loop->info.waiting++;
+}
+
+/* List a descriptor, for which nothing waits any more. */
+static void list_unwanted(struct cosy_loop *loop, struct cosy_descriptor *d, int fd)
+{
+	uint32_t max = loop->max_unwanted ? 2 * loop->max_unwanted : 64;
+	int *unwanted = loop->unwanted;
+
+	if (loop->nunwanted == loop->max_unwanted) {
+		unwanted = realloc(unwanted, max * sizeof(*unwanted));
+		/* Then its events only cost time. */
+		if (!unwanted)
+			return;
+		loop->unwanted = unwanted;
+		loop->max_unwanted = max;
+	}
+	unwanted[loop->nunwanted++] = fd;
+	d->listed = true;
+}
+
+static bool is_unused(const struct cosy_descriptor *d)
+{
+	for (int list = 0; list < COSY_LISTS; list++)
+		if (d->head[list] != COSY_NO_SLOT)
+			return false;
+	return true;
 }
 
 void cosy_descriptor_remove(struct cosy_loop *loop, uint32_t slot)
@@ -175,7 +209,10 @@ void cosy_descriptor_remove(struct cosy_loop *loop, uint32_t slot)
 	else
 		loop->slots[s->next].prev = s->prev;
 	s->list = COSY_LIST_NONE;
+	loop->watching -= only_watches(s);
 	loop->info.waiting--;
+	if (d->added && !d->listed && is_unused(d))
+		list_unwanted(loop, d, s->fd);
 }
 
 static bool waits(const struct cosy_loop *loop, uint32_t slot)
@@ -297,6 +334,18 @@ static void disarm(struct cosy_loop *loop, struct cosy_descriptor *d, int fd)
 	d->armed = d->changes = 0;
 }
 
+void cosy_descriptors_disarm(struct cosy_loop *loop)
+{
+	while (loop->nunwanted) {
+		int fd = loop->unwanted[--loop->nunwanted];
+		struct cosy_descriptor *d = cosy_descriptor_find(loop, fd);
+
+		d->listed = false;
+		if (d->added && is_unused(d))
+			disarm(loop, d, fd);
+	}
+}
+
 /* Make the calls of entries that poll again, without waiting. */
 static void poll_again(struct cosy_loop *loop, struct cosy_descriptor *d)
 {
@@ -355,5 +404,6 @@ void cosy_descriptor_forget(struct cosy_loop *loop, int fd)
 	cosy_descriptor_set_added(loop, d, false);
 	d->armed = d->changes = 0;
 	d->kind = COSY_KIND_UNKNOWN;
+	d->opened = false;
 	loop->used[fd / 8] &= (uint8_t)~(1u << fd % 8);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * lock.h - a lock and an event that cost little when nobody waits for them.
+ * lock.h - a lock and an event that cost little when no thread waits for them.
  *
  * A loop takes its lock two or three times for an operation, nearly always in one
  * thread. pthread_mutex_lock() and _unlock() take 110 instructions, these take 20.
@@ -37,7 +37,7 @@ static inline void cosy_lock(struct cosy_lock *lock)
 		cosy_lock_wait(lock);
 }
 
-/** cosy_unlock_needs_wake() - give the lock back; true: call cosy_lock_wake() then */
+/** cosy_unlock_needs_wake() - release the lock; return true if cosy_lock_wake() must be called */
 static inline bool cosy_unlock_needs_wake(struct cosy_lock *lock)
 {
 	return __atomic_exchange_n(&lock->state, 0, __ATOMIC_RELEASE) == 2;
@@ -57,7 +57,7 @@ struct cosy_event {
 /**
  * cosy_event_wait() - wait for an event
  * @event: the event
- * @lock:  taken by the caller; given back while it waits
+ * @lock:  taken by the caller; released while it waits
  * @until: CLOCK_MONOTONIC in nanoseconds; UINT64_MAX: for ever
  *
  * May return when nothing has happened. Not a cancellation point.
@@ -68,7 +68,7 @@ bool cosy_event_wait(struct cosy_event *event, struct cosy_lock *lock,
 		     uint64_t until);
 
 /**
- * cosy_event_happened() - let threads go on that wait for an event
+ * cosy_event_happened() - let threads continue that wait for an event
  * @event:   the event; the lock that they wait with is taken
  * @threads: how many of them, at most
  */

@@ -14,7 +14,7 @@
 
 #include "device/descriptor.h"
 #include "device/export.h"
-#include "device/options.h"
+#include "device/extensible.h"
 #include "device/sys.h"
 #include "loop.h"
 #include "ring.h"
@@ -160,6 +160,7 @@ static int make_owner(struct cosy_loop *loop)
 	if (madvise(owned, sizeof(*owned), MADV_WIPEONFORK) < 0)
 		return -errno;
 	owned->owner = 1;
+	owned->submit.room = (int32_t)loop->mask + 1;
 	return 0;
 }
 
@@ -180,23 +181,13 @@ static void free_memory(struct cosy_loop *loop)
 	free(loop);
 }
 
-/* Options that an older program does not know are 0, those that we do not know have to be. */
 static int read_options(struct cosy_loop_options *known,
 			const struct cosy_loop_options *options)
 {
-	const unsigned char *bytes = (const void *)options;
+	int err = cosy_extensible_copy(known, sizeof(*known), options);
 
-	memset(known, 0, sizeof(*known));
-	if (!options)
-		return 0;
-	if (options->size < sizeof(options->size) || options->size > 4096)
-		return -EINVAL;
-	for (uint32_t i = sizeof(*known); i < options->size; i++) {
-		if (bytes[i])
-			return -EINVAL;
-	}
-	memcpy(known, options,
-	       options->size < sizeof(*known) ? options->size : sizeof(*known));
+	if (err)
+		return err;
 	if (known->entries > COSY_ASYNC_MAX_ENTRIES ||
 	    known->threads > MAX_THREADS || known->waiters > MAX_WAITERS)
 		return -EINVAL;
@@ -235,7 +226,7 @@ COSY_EXPORT int cosy_loop_create(struct cosy_loop **result,
 		       or_default(known.waiters, DEFAULT_WAITERS));
 	cosy_queue_init(&loop->reading);
 	cosy_attempts_init(loop);
-	loop->ring.tried = !loop->kernel || !cosy_options().ring;
+	loop->ring.tried = !loop->kernel;
 	cosy_module_init(loop);
 	*result = loop;
 	return 0;
@@ -262,7 +253,7 @@ static void cancel_all(struct cosy_loop *loop)
 		cosy_slot_cancel(loop, slot);
 	do {
 		loop->module.looked = loop->ring.looked = false;
-		/* What is in the ring was only marked, and compounds go on. */
+		/* What is in the ring was only marked, and compounds continue. */
 		cosy_execute(loop, &none);
 		while ((op = cosy_page_collect(loop))) {
 			cosy_loop_leave(loop);
@@ -280,8 +271,6 @@ bool cosy_loop_quiesce(struct cosy_loop *loop)
 	cosy_lock(&loop->lock);
 	if (loop->biased)
 		cosy_ring_take(loop);
-	/* What nothing has executed is not to be executed any more. */
-	cosy_direct_retract(loop);
 	if (cosy_threads_stop(loop))
 		return true;
 	/* What was complete already has been collected. */

@@ -9,9 +9,9 @@
  *	connection.c	calls on sockets whose connection is made, ends, or is shut down
  *	attempt.c	calls that do not block, made in batches
  *	transfer.h	recvfrom() and sendto() of sockets, made at once
- *	module.c	attempts, waits and compounds in the module
+ *	module.c	compounds, threads and reads in the module
+ *	reply.c		a send and a receive that are one operation
  *	ring.c		the ring in the module: the most usual calls, without a copy
- *	direct.c	calls that are submitted directly to the module
  *	descriptor.c	entries that wait for descriptors, by epoll
  *	timer.c		entries that wait for a time
  *	thread.c	calls that block, made by threads
@@ -79,16 +79,14 @@ enum cosy_slot_state {
 	COSY_SLOT_FREE,
 	COSY_SLOT_SUBMITTED,	/* in the ring */
 	COSY_SLOT_ATTEMPT,	/* in the batch of attempts */
-	COSY_SLOT_DIRECT,	/* in the module's page, DIRECT or NOWAIT, submitted there */
 	COSY_SLOT_SENT,		/* a processor's loop has it */
-	COSY_SLOT_TRANSFER,	/* in the module's page, submitted there, and in a list */
-	COSY_SLOT_PARKED,	/* in the module's page, for anything else */
+	COSY_SLOT_IN_MODULE,	/* in the module's page */
 	COSY_SLOT_WAITING,	/* in the list of a descriptor */
 	COSY_SLOT_SLEEPING,	/* among the timers */
 	COSY_SLOT_QUEUED,	/* for a thread */
 	COSY_SLOT_RUNNING,	/* a thread makes its call */
 	COSY_SLOT_DONE,		/* in the ring of completed entries */
-	COSY_SLOT_HELD,		/* its function is running */
+	COSY_SLOT_RESERVED,	/* for a function that is running, or a receive after its send */
 };
 
 /** enum cosy_list - what entries wait for at a descriptor */
@@ -110,7 +108,7 @@ enum cosy_list {
  * @cancelled: complete it with -ECANCELED instead of executing it
  * @polled:    the call cannot be made without blocking
  * @on_disk:   its thread belongs to the pool for calls that use a disk
- * @lent:      PARKED: a thread in the module makes its call
+ * @lent:      IN_MODULE: a thread in the module makes its call
  * @connecting: the call has been made, the connection is being established
  * @buffered:  it reads a file with COSY_ENTRY_BUFFERED, and is in loop->reading
  * @reported:  its descriptor was reported ready, and no attempt has transferred anything since
@@ -120,6 +118,7 @@ enum cosy_list {
  * @cpu:       SENT: the processor
  * @queue_next: next in a struct cosy_queue
  * @queue_prev: previous in a struct cosy_queue
+ * @receive:   the slot of the receive that follows this send as one operation; NO_SLOT: none
  * @done:      bytes transferred so far; POLL: the events
  */
 struct cosy_slot {
@@ -143,6 +142,7 @@ struct cosy_slot {
 	};
 	uint32_t queue_next;
 	uint32_t queue_prev;
+	uint32_t receive;
 	uint64_t done;
 };
 
@@ -165,6 +165,8 @@ enum cosy_kind {
  * @added:    it was added to epoll
  * @receives: a call that receives from it has had to wait, so it does not fail at once, as it does
  *	      on a socket that listens
+ * @opened:   the ring has opened it, so that it probably is a regular file
+ * @listed:   it is among those that cosy_descriptors_disarm() looks at
  * @kind:     enum cosy_kind
  * @type:     SOCK_STREAM and so on
  * @polled:   a bit for each enum cosy_list whose calls do not support RWF_NOWAIT. Entries wait for
@@ -177,6 +179,8 @@ struct cosy_descriptor {
 	uint16_t changes;
 	bool added : 1;
 	bool receives : 1;
+	bool opened : 1;
+	bool listed : 1;
 	uint8_t kind;
 	uint8_t type;
 	uint8_t polled;
@@ -203,6 +207,9 @@ struct cosy_attempt {
 	struct iovec iov;
 };
 
+/* Fewer calls are made by system calls: entering the module costs as much as two. */
+#define COSY_MIN_BATCH	3u
+
 /* The number of attempts at which a batch is made, and the capacity of a batch. */
 #define COSY_ATTEMPTS	64u
 #define COSY_ATTEMPTS_WAITING	256u
@@ -213,19 +220,11 @@ struct cosy_attempt {
  * @page:      the page; @entries, @submitted and @done are parts of it
  * @page_size: size of @page in bytes
  * @tail:      number of entries submitted so far
- * @direct:    number of entries that were submitted directly, the last ones, and are not yet
- *	       published to the module
- * @direct_nowait: one of these is a NOWAIT call
- * @receives: number of these that receive
- * @idle:     number of times that entries which receive are published when a thread begins to sleep,
- *	      because the last ones had nothing to receive
  * @head:      number of entries collected so far
- * @inside:    number of entries submitted and not collected, without those in state DIRECT
+ * @inside:    number of entries submitted and not collected
  * @compounds: number of entries inside that run compounds
  * @tried:     creating a page was tried
- * @waits:     the module makes all attempts that can wait, and waits for sockets
  * @has_threads: threads can wait for work there
- * @has_nowait: it makes NOWAIT calls
  * @has_buffered: it reads files on disks, and waits for the disk
  * @looked:    it was entered since a thread last began to wait, or checked epoll
  * @asleep:    a thread sleeps in it, or executes entries after its wake-up, without the lock
@@ -238,17 +237,11 @@ struct cosy_module {
 	uint32_t *done;
 	size_t page_size;
 	uint32_t tail;
-	uint32_t direct;
-	uint32_t receives;
-	uint32_t idle;
-	bool direct_nowait;
 	uint32_t head;
 	uint32_t inside;
 	uint32_t compounds;
 	bool tried;
-	bool waits;
 	bool has_threads;
-	bool has_nowait;
 	bool has_buffered;
 	bool looked;
 	atomic_bool asleep;
@@ -259,14 +252,22 @@ struct cosy_module {
  * @page:      the ring, or NULL
  * @done:      the ring of completions, in the page
  * @done_head: number of completions collected
- * @held:      number of places without an operation that the module has not taken
- * @cancelled: receives that were cancelled and not collected; each one's result is the next one
+ * @untracked_calls: number of places of calls without an operation that the module has not taken
+ * @untracked_receives: the same of receives
+ * @of_tasks:  number of operations that are calls of functions, which have a slot
+ * @cancelled: operations that were cancelled while they waited, and not collected; each one's result is
+ *	      the next one
  * @tried:     making the ring was tried
  * @lost:      the module cannot be entered any more
  * @shared:    no thread may use the ring without the lock
  * @looked:    it was entered since a thread last began to wait, or checked epoll
  * @taken:     number of times that a thread has taken the ring from another one
- * @streak:    number of consecutive calls that were made by a waiting thread itself
+ * @takes_given: what the module has given back is being taken
+ * @own_calls: number of consecutive calls that a waiting thread has made itself
+ * @others:    while a thread has the ring: entries in the loop's page wait for epoll or a time
+ * @until:     that time, or UINT64_MAX
+ * @readable:  a thread has left the module because epoll reports something
+ * @unseen:    number of entries into the module since epoll was checked, if there are @others
  * @entered:   number of entries into the module
  * @submitted: number of entries written, up to @counted_calls and @counted_receives
  * @counted_calls: number of calls counted, modulo 2^32
@@ -278,14 +279,21 @@ struct cosy_ring {
 	struct cosy_ring_page *page;
 	const struct cosy_ring_done *done;
 	uint32_t done_head;
-	uint32_t held;
+	uint32_t untracked_calls;
+	uint32_t untracked_receives;
+	uint32_t of_tasks;
 	struct cosy_async *cancelled;
 	bool tried;
 	bool lost;
 	bool shared;
 	bool looked;
+	bool takes_given;
 	uint32_t taken;
-	uint32_t streak;
+	uint32_t own_calls;
+	bool others;
+	bool readable;
+	uint32_t unseen;
+	uint64_t until;
 	uint64_t entered;
 	uint64_t submitted;
 	uint32_t counted_calls;
@@ -358,14 +366,14 @@ struct cosy_colour {
 };
 
 /**
- * struct cosy_team - threads in cosy_loop_run_threads()
+ * struct cosy_members - threads in cosy_loop_run_threads()
  * @members: number of threads; 0 if there is no team
  * @idle:    number of members that have found no outstanding operation
  * @over:    all members are idle, the loop was stopped, or waiting failed
  * @stopped: the loop was stopped
  * @error:   the error with which waiting failed, or 0
  */
-struct cosy_team {
+struct cosy_members {
 	uint32_t members;
 	uint32_t idle;
 	bool over;
@@ -425,7 +433,7 @@ struct cosy_cpu {
  * @slots:	one for each entry
  * @free:	first free slot of those that were used before
  * @fresh:	first slot that was never used
- * @outstanding: number of operations submitted and not delivered
+ * @outstanding: number of slots in use: of operations and functions. Those in the ring have none
  * @mark:	mark of the loop's descriptors, also of those of its entries, or 0: they have none
  * @epoll:	descriptor of the epoll instance
  * @wake_fd:	an eventfd in it
@@ -443,10 +451,14 @@ struct cosy_cpu {
  * @biased:	a thread uses the ring without the lock
  * @has_ring:	the loop has a ring
  * @attention:	not 0 if a submission has to check the members from @external on
+ * @watching:	number of entries in lists of descriptors that transfer no data
  * @nadded:	number of descriptors that were added to @epoll
- * @streak:	number of consecutive times that @epoll was not checked, because there was work
+ * @epoll_skips: number of consecutive times that @epoll was not checked, because there was work
  * @chunks:	the table of descriptors
  * @nchunks:	its length
+ * @unwanted:	descriptors for which nothing waited any more although they were added to @epoll
+ * @nunwanted:	their number
+ * @max_unwanted: length of that array
  * @used:	a bit for each descriptor of the table: cosy_descriptor_use()
  * @all_used:	@used is incomplete: there was no memory, or there are other loops for the same
  *		operations
@@ -504,10 +516,14 @@ struct cosy_loop {
 	uint32_t waiters;
 	uint32_t inside;
 	struct cosy_event changed;
+	uint32_t watching;
 	uint32_t nadded;
-	uint32_t streak;
+	uint32_t epoll_skips;
 	struct cosy_descriptor **chunks;
 	uint32_t nchunks;
+	int *unwanted;
+	uint32_t nunwanted;
+	uint32_t max_unwanted;
 	uint8_t *used;
 	bool all_used;
 	struct cosy_attempt *batch;
@@ -532,7 +548,7 @@ struct cosy_loop {
 	struct cosy_used_fd *used_fds;
 	uint32_t nused_fds;
 	struct cosy_colour colours[1 << COSY_COLOUR_BITS];
-	struct cosy_team team;
+	struct cosy_members team;
 	struct cosy_loop_info info;
 };
 
@@ -626,23 +642,28 @@ int cosy_page_create(struct cosy_loop *loop, uint32_t entries);
 void cosy_page_destroy(struct cosy_loop *loop);
 
 /**
- * cosy_page_hold() - take an entry for a function that begins
- * @op: the operation of each of its calls. It completes immediately, so that the function is
- *	resumed for the first time
+ * cosy_page_reserve() - take a slot for a function that begins
+ * @op:   the operation of each of its calls. It completes immediately, so that the function is
+ *	  resumed for the first time
+ * @slot: set to the slot
  *
  * Return: 0, -EAGAIN or -ESHUTDOWN.
  */
-int cosy_page_hold(struct cosy_loop *loop, struct cosy_async *op);
+int cosy_page_reserve(struct cosy_loop *loop, struct cosy_async *op, uint32_t *slot);
 
-/** cosy_page_submit_held() - submit a call of a function; the caller has set the entry */
-void cosy_page_submit_held(struct cosy_loop *loop, struct cosy_async *op,
+/**
+ * cosy_page_submit_reserved() - submit a call of a function
+ * @slot: its slot, whose entry is set
+ */
+void cosy_page_submit_reserved(struct cosy_loop *loop, struct cosy_async *op, uint32_t slot,
 			   enum cosy_how how);
 
-/** cosy_page_wait_held() - the same for a call that the module has waited to make: wait further */
-void cosy_page_wait_held(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how);
+/** cosy_page_wait_reserved() - the same for a call that the module has waited to make: wait further */
+void cosy_page_wait_reserved(struct cosy_loop *loop, struct cosy_async *op, uint32_t slot,
+			 enum cosy_how how);
 
-/** cosy_page_send_held() - send the compound of a function to a processor; the entry is set */
-void cosy_page_send_held(struct cosy_loop *loop, struct cosy_async *op,
+/** cosy_page_send_reserved() - send the compound of a function to a processor; the entry is set */
+void cosy_page_send_reserved(struct cosy_loop *loop, struct cosy_async *op, uint32_t slot,
 			 struct cosy_cpu *cpu);
 
 /**
@@ -655,13 +676,40 @@ void cosy_page_submit(struct cosy_loop *loop, struct cosy_async *op, enum cosy_h
 
 /**
  * cosy_page_submit_again() - submit a call that the ring does not make
- * @sent: number of bytes that it has sent
+ * @flags: number of bytes that it has sent, or COSY_RING_WAITED
  */
 void cosy_page_submit_again(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how,
-			    long nr, const uint64_t args[6], uint32_t sent);
+			    long nr, const uint64_t args[6], uint32_t flags);
 
-/** cosy_page_withdraw() - prepare a DIRECT entry, which is set, to be executed in user mode */
-void cosy_page_withdraw(struct cosy_loop *loop, uint32_t slot);
+/** cosy_page_submit_anywhere() - cosy_page_submit(), to the ring if that takes the call */
+void cosy_page_submit_anywhere(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how,
+			       long nr, const uint64_t args[6]);
+
+/**
+ * cosy_page_take() - take a slot, of which one is free, for a call, and set its entry
+ * @op: an operation that is not pending, or NULL
+ *
+ * The caller publishes or starts it.
+ *
+ * Return: the slot.
+ */
+uint32_t cosy_page_take(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how, long nr,
+			const uint64_t args[6]);
+
+/**
+ * cosy_page_check() - test whether an operation can be submitted
+ * @op:	    the operation, or NULL
+ * @places: number of places that it needs
+ *
+ * Return: 0, -ESHUTDOWN, -EBUSY or -EAGAIN.
+ */
+int cosy_page_check(const struct cosy_loop *loop, const struct cosy_async *op, int32_t places);
+
+/** cosy_page_precedes() - return true if an entry of the loop's page has to come before a call */
+bool cosy_page_precedes(const struct cosy_loop *loop, enum cosy_how how, long nr, uint64_t fd);
+
+/** cosy_page_publish() - submit the entry of a slot that cosy_page_take() has returned */
+void cosy_page_publish(struct cosy_loop *loop, uint32_t slot);
 
 /**
  * cosy_page_prepare() - initialise the rest of a slot when the executor begins with its entry
@@ -677,9 +725,6 @@ static inline void cosy_page_prepare(struct cosy_loop *loop, uint32_t slot)
 	s->done = 0;
 }
 
-/** cosy_page_unsubmit() - put an entry, which is set, back to the front of the ring */
-void cosy_page_unsubmit(struct cosy_loop *loop, uint32_t slot);
-
 /** cosy_page_release() - free a slot that does not belong to a function */
 static inline void cosy_page_release(struct cosy_loop *loop, uint32_t slot)
 {
@@ -687,6 +732,7 @@ static inline void cosy_page_release(struct cosy_loop *loop, uint32_t slot)
 	loop->slots[slot].next = loop->free;
 	loop->free = slot;
 	loop->outstanding--;
+	loop->submit->room++;
 }
 
 /** cosy_page_first() - return the next submitted entry, or COSY_NO_SLOT; it stays in the ring */
@@ -706,6 +752,22 @@ static inline void cosy_page_taken(struct cosy_loop *loop)
 }
 
 /**
+ * cosy_reply_sent() - continue a reply, whose send has ended
+ * @slot: the send; in no list
+ */
+void cosy_reply_sent(struct cosy_loop *loop, uint32_t slot, int64_t result);
+
+/**
+ * cosy_reply_submit() - submit a reply to the loop's page, which has two free slots
+ * @op:	     its operation, not pending
+ * @send:    arguments of its sendto()
+ * @sent:    number of bytes that were sent
+ * @receive: arguments of its recvfrom()
+ */
+void cosy_reply_submit(struct cosy_loop *loop, struct cosy_async *op, const uint64_t send[6],
+		       uint32_t sent, const uint64_t receive[6]);
+
+/**
  * cosy_complete() - complete an entry
  * @slot:   the entry; in no list
  * @result: result of its call
@@ -718,6 +780,10 @@ static COSY_ALWAYS_INLINE void cosy_complete(struct cosy_loop *loop,
 	struct cosy_async_entry *entry = &loop->entries[slot];
 
 	loop->info.completed++;
+	if (COSY_UNLIKELY(loop->slots[slot].receive != COSY_NO_SLOT)) {
+		cosy_reply_sent(loop, slot, result);
+		return;
+	}
 	entry->args[0] = (uint64_t)result;
 	entry->status = COSY_ENTRY_DONE;
 	if (entry->flags & COSY_ENTRY_SILENT) {
@@ -745,7 +811,7 @@ cosy_page_take_result(struct cosy_loop *loop, uint32_t slot, int64_t result)
 	op->result = result;
 	entry->status = COSY_ENTRY_FREE;
 	if (loop->slots[slot].task)
-		loop->slots[slot].state = COSY_SLOT_HELD;
+		loop->slots[slot].state = COSY_SLOT_RESERVED;
 	else
 		cosy_page_release(loop, slot);
 	return op;
@@ -779,50 +845,6 @@ static inline void cosy_op_complete(struct cosy_async *op)
 	__atomic_store_n(&op->state, COSY_OP_COMPLETE, __ATOMIC_RELEASE);
 }
 
-/**
- * cosy_transfer_is_complete() - test whether the result of a recvfrom() or sendto() completes it
- * @entry: the entry; args[0] need not be valid
- * @nr:    the call, one of these two
- *
- * Return: false if cosy_attempted() has to decide.
- */
-static inline bool cosy_transfer_is_complete(const struct cosy_async_entry *entry, long nr,
-					     int64_t result)
-{
-	return result >= 0 &&
-	       ((uint64_t)result == entry->args[2] ||
-		(nr == SYS_recvfrom && !(entry->args[3] & MSG_WAITALL)));
-}
-
-/* Return true if the next completion in the module's page is one for cosy_page_collect(). */
-static inline bool cosy_direct_is_next(const struct cosy_loop *loop)
-{
-	const struct cosy_module *m = &loop->module;
-	uint32_t slot = m->done[m->head & loop->mask];
-	const struct cosy_async_entry *entry = &m->entries[slot];
-	const struct cosy_slot *s = &loop->slots[slot];
-
-	if (s->state != COSY_SLOT_TRANSFER)
-		return s->state == COSY_SLOT_DIRECT;
-	/* It is the first of its list. */
-	return entry->status == COSY_ENTRY_DONE && s->next == COSY_NO_SLOT &&
-	       cosy_transfer_is_complete(entry, entry->nr, (int64_t)entry->args[0]);
-}
-
-/**
- * cosy_direct_done() - test whether the next completion in the module is in state DIRECT or TRANSFER
- *
- * These are taken from the module's page without a copy to the loop's page. A TRANSFER is not if it
- * has not ended, or another entry has to begin then.
- */
-static COSY_ALWAYS_INLINE bool cosy_direct_done(const struct cosy_loop *loop)
-{
-	const struct cosy_module *m = &loop->module;
-
-	return m->page && m->head != cosy_index_load(&m->page->done_tail) &&
-	       cosy_direct_is_next(loop);
-}
-
 /** cosy_ring_has_done() - return true if the ring has completions to collect */
 static inline bool cosy_ring_has_done(const struct cosy_loop *loop)
 {
@@ -835,8 +857,7 @@ static inline bool cosy_ring_has_done(const struct cosy_loop *loop)
 /** cosy_page_done() - return true if there are completed entries */
 static COSY_ALWAYS_INLINE bool cosy_page_done(const struct cosy_loop *loop)
 {
-	return loop->page->done_tail != loop->page->done_head || cosy_direct_done(loop) ||
-	       cosy_ring_has_done(loop);
+	return loop->page->done_tail != loop->page->done_head || cosy_ring_has_done(loop);
 }
 
 /* start.c */
@@ -853,6 +874,29 @@ bool cosy_call_moves(long nr);
  * @last:  set to the last one; less than @first if there are none
  */
 void cosy_closed_range(long nr, const uint64_t args[6], uint32_t *first, uint32_t *last);
+
+/** cosy_fd_is_in() - return true if a descriptor, which may be negative, is in a range */
+static inline bool cosy_fd_is_in(int fd, uint32_t first, uint32_t last)
+{
+	return fd >= 0 && (uint32_t)fd >= first && (uint32_t)fd <= last;
+}
+
+/** cosy_list_of() - return the list in which calls wait that are ordered by their descriptor */
+static inline enum cosy_list cosy_list_of(enum cosy_how how)
+{
+	switch (how) {
+	case COSY_HOW_READ:
+	case COSY_HOW_RECEIVE:
+	case COSY_HOW_ACCEPT:
+		return COSY_LIST_IN;
+	case COSY_HOW_WRITE:
+	case COSY_HOW_SEND:
+	case COSY_HOW_CONNECT:
+		return COSY_LIST_OUT;
+	default:
+		return COSY_LIST_NONE;
+	}
+}
 
 /** cosy_takes_fd() - return true if the first argument of a call is a descriptor */
 bool cosy_takes_fd(long nr);
@@ -1014,13 +1058,6 @@ struct cosy_attempt *cosy_attempt_add(struct cosy_loop *loop, uint32_t slot);
 /** cosy_attempts_make() - make all attempts, and those that result from them */
 void cosy_attempts_make(struct cosy_loop *loop);
 
-/**
- * cosy_attempts_settle() - cosy_attempts_make(), and let no result stay in the module's page
- *
- * So all that is not complete can be cancelled.
- */
-void cosy_attempts_settle(struct cosy_loop *loop);
-
 /** cosy_attempts_flush() - cosy_attempts_make() if the batch has COSY_ATTEMPTS attempts */
 static inline void cosy_attempts_flush(struct cosy_loop *loop)
 {
@@ -1058,9 +1095,6 @@ void cosy_module_sync(const struct cosy_loop *loop);
 
 /** cosy_module_tell_used() - pass the map of used descriptors, or that it is incomplete */
 void cosy_module_tell_used(struct cosy_loop *loop);
-
-/** cosy_module_has_nowait() - return true if it makes NOWAIT calls; creates the page */
-bool cosy_module_has_nowait(struct cosy_loop *loop);
 
 /** cosy_module_has_buffered() - return true if it reads files on disks; creates the page */
 bool cosy_module_has_buffered(struct cosy_loop *loop);
@@ -1150,78 +1184,15 @@ void cosy_module_flush(struct cosy_loop *loop);
 /**
  * cosy_module_settle() - the same, before something is cancelled
  *
- * DIRECT entries that the module has not seen are put into the loop's ring instead. So are entries
- * that a lost module has given back. What has ended is collected: it may be incomplete.
+ * What has ended is collected: it may be incomplete.
  */
 void cosy_module_settle(struct cosy_loop *loop);
-
-/* direct.c */
-
-/** COSY_MIN_BATCH - fewer calls are made by system calls: entering costs as much as two */
-#define COSY_MIN_BATCH	3u
-
-/**
- * cosy_direct_can_submit() - test whether a call can be submitted directly to the module
- *
- * It can only if all earlier entries are in the module's page.
- */
-static COSY_ALWAYS_INLINE bool cosy_direct_can_submit(const struct cosy_loop *loop,
-						      enum cosy_how how)
-{
-	const struct cosy_module *m = &loop->module;
-
-	return (how == COSY_HOW_DIRECT ? m->fd >= 0 :
-					 how == COSY_HOW_NOWAIT && m->has_nowait) &&
-	       !loop->nbatch && loop->page->submit_head == loop->page->submit_tail;
-}
-
-/** cosy_direct_make() - make all direct entries that the module has not seen */
-void cosy_direct_make(struct cosy_loop *loop);
-
-/** cosy_direct_made() - continue a direct entry that the module has made, or left to user mode */
-void cosy_direct_made(struct cosy_loop *loop, uint32_t slot);
-
-/** cosy_direct_make_in_user_mode() - make the call of a direct entry here, or by a thread */
-void cosy_direct_make_in_user_mode(struct cosy_loop *loop, uint32_t slot);
-
-/**
- * cosy_direct_answer() - send what callbacks have submitted, if that is little
- *
- * So a server with little to do answers before the program waits again. Otherwise one entry into
- * the module makes all these calls.
- *
- * Return: true if entries are complete, or wait.
- */
-static inline bool cosy_direct_answer(struct cosy_loop *loop)
-{
-	const struct cosy_module *m = &loop->module;
-
-	if (!m->direct || m->direct >= COSY_MIN_BATCH || m->receives || m->direct_nowait ||
-	    loop->page->submit_head != loop->page->submit_tail)
-		return false;
-	cosy_direct_make(loop);
-	return true;
-}
-
-/** cosy_direct_retract() - put direct entries that the module has not seen into the ring */
-void cosy_direct_retract(struct cosy_loop *loop);
-
-/** cosy_direct_collect() - take all completions in state DIRECT or TRANSFER to the loop's page */
-void cosy_direct_collect(struct cosy_loop *loop);
-
-/** cosy_direct_fetch() - make a TRANSFER entry a PARKED one, with its call in the loop's page */
-void cosy_direct_fetch(struct cosy_loop *loop, uint32_t slot);
-
-/* module.c */
 
 /** cosy_module_publish() - make submitted entries visible to the module */
 static inline void cosy_module_publish(struct cosy_loop *loop)
 {
 	struct cosy_module *m = &loop->module;
 
-	loop->info.attempts += m->direct;
-	m->direct = m->receives = 0;
-	m->direct_nowait = false;
 	__atomic_store_n(&m->page->submit_tail, m->tail, __ATOMIC_RELEASE);
 }
 
@@ -1233,8 +1204,7 @@ static inline bool cosy_module_done(const struct cosy_loop *loop)
 {
 	const struct cosy_module *m = &loop->module;
 
-	return m->inside && m->head != cosy_index_load(&m->page->done_tail) &&
-	       !cosy_direct_is_next(loop);
+	return m->inside && m->head != cosy_index_load(&m->page->done_tail);
 }
 
 /**
@@ -1253,7 +1223,7 @@ static inline bool cosy_attempts_pending(const struct cosy_loop *loop)
  */
 void cosy_module_collect(struct cosy_loop *loop, uint32_t max_attempts);
 
-/** cosy_module_look() - enter the module: continue PARKED entries that are ready */
+/** cosy_module_look() - enter the module: continue IN_MODULE entries that are ready */
 void cosy_module_look(struct cosy_loop *loop);
 
 /** cosy_module_poll() - add the module to epoll; without events if a thread may sleep there */
@@ -1275,7 +1245,7 @@ bool cosy_module_sleeps(const struct cosy_loop *loop);
 uint32_t cosy_module_sleep(struct cosy_loop *loop, uint64_t until);
 
 /**
- * cosy_module_cancel() - take a PARKED entry back from the module; it stays in its list
+ * cosy_module_cancel() - take an IN_MODULE entry back from the module; it stays in its list
  *
  * A COMPOUND stays in the module: its calls that would wait fail.
  *
@@ -1318,50 +1288,16 @@ int cosy_descriptor_look(struct cosy_descriptor *d, int fd);
 /** cosy_descriptor_append() - add an entry to the end of the list that slot->list names */
 void cosy_descriptor_append(struct cosy_loop *loop, uint32_t slot);
 
-/** cosy_descriptor_append_only() - the same, for an empty list of @d */
-static inline void cosy_descriptor_append_only(struct cosy_loop *loop,
-					       struct cosy_descriptor *d,
-					       uint32_t slot, enum cosy_list list)
-{
-	struct cosy_slot *s = &loop->slots[slot];
-
-	s->next = s->prev = COSY_NO_SLOT;
-	s->list = (uint8_t)list;
-	d->head[list] = d->tail[list] = slot;
-	loop->info.waiting++;
-}
+/**
+ * cosy_descriptors_disarm() - let epoll report no descriptor for which nothing waits
+ *
+ * It usually goes on, for the next entry. But what is received in the ring never lets an entry
+ * wait, and each byte for it would wake the thread for epoll.
+ */
+void cosy_descriptors_disarm(struct cosy_loop *loop);
 
 /** cosy_descriptor_remove() - remove an entry from its list */
 void cosy_descriptor_remove(struct cosy_loop *loop, uint32_t slot);
-
-/** cosy_descriptor_remove_only() - the same, for the only entry of a list */
-static inline void cosy_descriptor_remove_only(struct cosy_loop *loop,
-					       struct cosy_descriptor *d,
-					       uint32_t slot, enum cosy_list list)
-{
-	struct cosy_slot *s = &loop->slots[slot];
-
-	d->head[list] = d->tail[list] = COSY_NO_SLOT;
-	s->list = COSY_LIST_NONE;
-	loop->info.waiting--;
-}
-
-/** cosy_direct_take() - take the next completion in the module's page if cosy_direct_done() */
-static COSY_ALWAYS_INLINE uint32_t cosy_direct_take(struct cosy_loop *loop)
-{
-	struct cosy_module *m = &loop->module;
-	uint32_t slot = m->done[m->head & loop->mask];
-	const struct cosy_slot *s = &loop->slots[slot];
-
-	cosy_index_store(&m->page->done_head, ++m->head);
-	/* It is the only one of its list. */
-	if (s->state == COSY_SLOT_TRANSFER) {
-		m->inside--;
-		cosy_descriptor_remove_only(loop, cosy_descriptor_find(loop, s->fd), slot,
-					    (enum cosy_list)s->list);
-	}
-	return slot;
-}
 
 /**
  * cosy_descriptor_arm() - let epoll report the events for which a descriptor's entries wait
@@ -1653,7 +1589,8 @@ static COSY_ALWAYS_INLINE void cosy_complete_now(struct cosy_loop *loop, uint32_
 	const struct cosy_async_page *page = loop->page;
 
 	if (!delivery->room || page->done_head != page->done_tail ||
-	    loop->entries[slot].flags & COSY_ENTRY_SILENT) {
+	    loop->entries[slot].flags & COSY_ENTRY_SILENT ||
+	    COSY_UNLIKELY(loop->slots[slot].receive != COSY_NO_SLOT)) {
 		cosy_complete(loop, slot, result);
 		return;
 	}
@@ -1708,8 +1645,11 @@ void cosy_fd_cancel_stale(struct cosy_loop *loop, int fd);
  *
  * The call for which the function waits is not cancelled.
  *
- * Return: false if @op is not the operation of a function.
+ * Return: the operation of that call; NULL if @op is not the operation of a function.
  */
-bool cosy_task_cancel(struct cosy_loop *loop, const struct cosy_async *op);
+struct cosy_async *cosy_task_cancel(struct cosy_loop *loop, const struct cosy_async *op);
+
+/** cosy_task_slot() - return the slot of the function to which an operation belongs: its call */
+uint32_t cosy_task_slot(const struct cosy_async *call);
 
 #endif /* COSY_LOOP_H */

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * module.c - attempts that the module makes and continues when they would block, and compounds
- * that it runs.
+ * module.c - what the module executes beside the ring: compounds, calls that its threads make, reads
+ * of files that wait for a disk, and batches of attempts.
  *
  * A loop has a second syscall page, which the module executes. The index of an entry is the index
- * of its slot. Attempts are submitted there, and a thread enters the loop. Attempts that wait for
- * a socket stay in the module, in state PARKED, as compounds do. The loop's descriptor is in the
+ * of its slot. Entries that wait stay in the module, in state IN_MODULE. The loop's descriptor is in the
  * epoll set. It is readable when the loop should be entered again.
  *
- * The module completes an entry with -EAGAIN if it cannot wait for it, and with COSY_ENTRY_USER
- * if it may not make the call. Then the entry is executed as without the module.
+ * The module completes an entry with COSY_ENTRY_USER if it may not make the call. Then the entry is
+ * executed as without the module.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -89,7 +88,8 @@ static bool create_page(struct cosy_loop *loop)
 		m->page = NULL;
 		return false;
 	}
-	if (!(m->page->features & COSY_ASYNC_WAITS))
+	/* Sockets wait in its ring. */
+	if (!(m->page->features & COSY_ASYNC_RING))
 		return false;
 	m->entries = (void *)((char *)m->page + m->page->entries);
 	m->submitted = (void *)((char *)m->page + m->page->submitted);
@@ -132,10 +132,8 @@ static void open_module(struct cosy_loop *loop)
 	} else {
 		cosy_module_tell_used(loop);
 	}
-	m->waits = m->fd >= 0;
 	m->has_threads = m->fd >= 0 &&
 			 (m->page->features & NEEDED_FOR_THREADS) == NEEDED_FOR_THREADS;
-	m->has_nowait = m->fd >= 0 && m->page->features & COSY_ASYNC_NOWAIT;
 	m->has_buffered = m->fd >= 0 && m->page->features & COSY_ASYNC_BUFFERED;
 }
 
@@ -170,15 +168,6 @@ bool cosy_module_moves_compounds(struct cosy_loop *loop)
 {
 	return cosy_module_runs_compounds(loop) &&
 	       loop->module.page->features & COSY_ASYNC_MOVES;
-}
-
-bool cosy_module_has_nowait(struct cosy_loop *loop)
-{
-	const struct cosy_module *m = &loop->module;
-
-	if (!m->tried)
-		open_module(loop);
-	return m->has_nowait;
 }
 
 bool cosy_module_has_buffered(struct cosy_loop *loop)
@@ -224,34 +213,13 @@ void cosy_module_close(struct cosy_loop *loop, bool mapped)
 		unmap_page(m);
 	cosy_loop_close_fd(loop, m->fd);
 	m->fd = -1;
-	m->waits = m->has_nowait = m->has_buffered = false;
+	m->has_buffered = false;
 }
 
-/*
- * Return the flags of an attempt's entry: wait for its descriptor, or do not wait. If the module
- * cannot wait for the descriptor, it completes the entry with -EAGAIN.
- */
+/* Return the flags of an attempt's entry. */
 static uint8_t attempt_flags(const struct cosy_loop *loop, uint32_t slot)
 {
-	const struct cosy_slot *s = &loop->slots[slot];
-	const struct cosy_descriptor *d;
-
-	if (s->how == COSY_HOW_NOWAIT)
-		return loop->module.has_nowait ? COSY_ENTRY_NOWAIT : 0;
-	if (s->buffered)
-		return loop->module.has_buffered ? COSY_ENTRY_BUFFERED : 0;
-	if (!loop->module.waits)
-		return 0;
-	/* accept() has no MSG_DONTWAIT: O_NONBLOCK is checked again before each attempt. */
-	if ((s->list != COSY_LIST_IN && s->list != COSY_LIST_OUT) || s->polled ||
-	    s->how == COSY_HOW_ACCEPT || s->how == COSY_HOW_CONNECT ||
-	    s->how == COSY_HOW_SIGNAL)
-		return 0;
-	d = cosy_descriptor_find(loop, s->fd);
-	/* If the connection ends, such a call must not be made again: see cosy_start_ready(). */
-	if (d->kind != COSY_KIND_SOCKET || s->done || cosy_receives_nothing(&loop->entries[slot]))
-		return 0;
-	return s->list == COSY_LIST_IN ? COSY_ENTRY_WAIT_IN : COSY_ENTRY_WAIT_OUT;
+	return loop->slots[slot].buffered && loop->module.has_buffered ? COSY_ENTRY_BUFFERED : 0;
 }
 
 bool cosy_module_is_needed(const struct cosy_loop *loop,
@@ -270,18 +238,13 @@ static void put_entry(struct cosy_loop *loop, uint32_t slot, uint32_t nr,
 	struct cosy_module *m = &loop->module;
 	struct cosy_async_entry *entry = &m->entries[slot];
 
-	/*
-	 * This may be a thread of the pool. It must not make direct calls, because they act on the
-	 * calling thread, which has to be one that waits. They also have to stay the last ones.
-	 */
-	cosy_direct_retract(loop);
 	entry->status = COSY_ENTRY_SUBMITTED;
 	entry->flags = flags;
 	entry->colour = 0;
 	entry->nr = nr;
 	for (int i = 0; i < 6; i++)
 		entry->args[i] = args[i];
-	loop->slots[slot].state = COSY_SLOT_PARKED;
+	loop->slots[slot].state = COSY_SLOT_IN_MODULE;
 	m->submitted[m->tail++ & loop->mask] = slot;
 	/* A thread that waits only for epoll would not notice this entry. */
 	if (!m->inside++)
@@ -337,7 +300,7 @@ static void leave_module(struct cosy_loop *loop)
 		cosy_sys(SYS_close, m->fd, 0, 0);
 	}
 	m->fd = -1;
-	m->waits = m->has_threads = m->has_nowait = m->has_buffered = false;
+	m->has_threads = m->has_buffered = false;
 	loop->kernel = false;
 	/* The close, here or by the program, wakes a thread that sleeps in the module. */
 	if (atomic_load(&m->asleep))
@@ -387,17 +350,13 @@ static void wait_without_module(struct cosy_loop *loop)
 	for (uint32_t i = m->page->submit_head; i != m->tail; i++) {
 		uint32_t slot = m->submitted[i & loop->mask];
 
-		if (loop->slots[slot].state == COSY_SLOT_DIRECT)
-			cosy_direct_make_in_user_mode(loop, slot);
-		else if (loop->slots[slot].how == COSY_HOW_COMPOUND)
+		if (loop->slots[slot].how == COSY_HOW_COMPOUND)
 			compound_refused(loop, slot);
 		else if (loop->slots[slot].lent)
 			lent_back(loop, slot, false, 0);
 	}
 	for (uint32_t slot = 0; slot < loop->fresh; slot++) {
-		if (loop->slots[slot].state == COSY_SLOT_TRANSFER && is_submitted(loop, slot))
-			cosy_direct_fetch(loop, slot);
-		if (loop->slots[slot].state != COSY_SLOT_PARKED ||
+		if (loop->slots[slot].state != COSY_SLOT_IN_MODULE ||
 		    !is_submitted(loop, slot))
 			continue;
 		/* The module gives it back, or a thread returns with it. */
@@ -405,10 +364,8 @@ static void wait_without_module(struct cosy_loop *loop)
 			continue;
 		if (loop->slots[slot].how == COSY_HOW_COMPOUND)
 			await_compound(loop, slot);
-		else if (loop->slots[slot].buffered)
-			cosy_read_by_thread(loop, slot);
 		else
-			cosy_start_waiting(loop, slot);
+			cosy_read_by_thread(loop, slot);
 	}
 }
 
@@ -417,8 +374,6 @@ static void module_lost(struct cosy_loop *loop)
 {
 	if (loop->module.fd < 0)
 		return;
-	/* Direct entries that are left after this are those that this thread wanted to execute. */
-	cosy_direct_retract(loop);
 	leave_module(loop);
 	wait_without_module(loop);
 	cosy_ring_lost(loop);
@@ -432,15 +387,15 @@ static bool executed_page(struct cosy_loop *loop, uint64_t entered)
 {
 	loop->module.looked = true;
 	loop->info.entries++;
-	if (entered >> 32 == COSY_ASYNC_BARRED >> 32)
-		cosy_device_bar();
+	if (entered >> 32 == COSY_ASYNC_SECCOMP_BLOCKED >> 32)
+		cosy_device_block();
 	return entered >> 32 == COSY_ASYNC_ENTERED >> 32;
 }
 
 void cosy_module_lose(struct cosy_loop *loop, uint64_t ret)
 {
-	if (ret >> 32 == COSY_ASYNC_BARRED >> 32)
-		cosy_device_bar();
+	if (ret >> 32 == COSY_ASYNC_SECCOMP_BLOCKED >> 32)
+		cosy_device_block();
 	module_lost(loop);
 }
 
@@ -537,7 +492,7 @@ void cosy_module_collect(struct cosy_loop *loop, uint32_t max_attempts)
 	 * Another thread may wait in epoll for what completes here. After this thread has
 	 * collected it, the module's descriptor is not readable, so wake that thread.
 	 */
-	if (loop->blocked && (cosy_module_done(loop) || cosy_direct_done(loop)))
+	if (loop->blocked && cosy_module_done(loop))
 		cosy_loop_wake(loop);
 	while (loop->nbatch < max_attempts && cosy_module_done(loop)) {
 		uint32_t slot = m->done[m->head & loop->mask];
@@ -545,12 +500,6 @@ void cosy_module_collect(struct cosy_loop *loop, uint32_t max_attempts)
 		struct cosy_attempt a;
 
 		__atomic_store_n(&m->page->done_head, ++m->head, __ATOMIC_RELEASE);
-		if (loop->slots[slot].state == COSY_SLOT_DIRECT) {
-			cosy_direct_made(loop, slot);
-			continue;
-		}
-		if (loop->slots[slot].state == COSY_SLOT_TRANSFER)
-			cosy_direct_fetch(loop, slot);
 		a.nr = entry->nr;
 		a.result = (int64_t)entry->args[0];
 		a.slot = slot;
@@ -644,7 +593,7 @@ static int interrupt_fds(struct cosy_loop *loop, uint64_t which, uint32_t first,
 		uint64_t fd = m->entries[slot].args[2];
 
 		if (loop->slots[slot].how == COSY_HOW_COMPOUND &&
-		    loop->slots[slot].state == COSY_SLOT_PARKED && fd >= first &&
+		    loop->slots[slot].state == COSY_SLOT_IN_MODULE && fd >= first &&
 		    fd <= last)
 			interrupted += interrupt_fd(loop, which, (uint32_t)fd);
 	}
@@ -695,8 +644,8 @@ int cosy_module_cancel_lent(struct cosy_loop *loop, uint32_t slot)
 /* Threads cannot wait in the module any more. Lent entries come back. */
 static void worker_lost(struct cosy_loop *loop, uint64_t left)
 {
-	if (left >> 32 == COSY_ASYNC_BARRED >> 32)
-		cosy_device_bar();
+	if (left >> 32 == COSY_ASYNC_SECCOMP_BLOCKED >> 32)
+		cosy_device_block();
 	if (left == (uint64_t)-ESHUTDOWN)
 		loop->module.has_threads = false;
 	else
@@ -748,10 +697,9 @@ void cosy_module_recall(struct cosy_loop *loop, bool waits, bool recall)
 
 void cosy_module_settle(struct cosy_loop *loop)
 {
-	cosy_direct_retract(loop);
 	cosy_module_flush(loop);
-	if (!loop->module.page || (!cosy_attempts_pending(loop) && !cosy_direct_done(loop)))
+	if (!loop->module.page || !cosy_attempts_pending(loop))
 		return;
-	cosy_attempts_settle(loop);
+	cosy_attempts_make(loop);
 	cosy_loop_tell(loop);
 }

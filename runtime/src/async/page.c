@@ -3,6 +3,7 @@
  * page.c - the syscall page: submit, take, complete and collect entries.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -10,7 +11,6 @@
 #include "device/export.h"
 #include "loop.h"
 #include "ring.h"
-#include "transfer.h"
 
 _Static_assert(sizeof(struct cosy_async_entry) == 64, "an entry is a cache line");
 _Static_assert(sizeof(struct cosy_async_page) % 64 == 0, "entries are aligned");
@@ -61,17 +61,20 @@ static COSY_ALWAYS_INLINE uint32_t slot_reuse(struct cosy_loop *loop)
 
 	loop->free = loop->slots[slot].next;
 	loop->outstanding++;
+	loop->submit->room--;
 	return slot;
 }
 
-/* Slots that were never used are taken in order, so that their memory is not touched before. */
+/*
+ * Take a slot; there is one. Those that were never used are taken in order, so that their memory is
+ * not touched before.
+ */
 static uint32_t slot_alloc(struct cosy_loop *loop)
 {
 	if (loop->free != COSY_NO_SLOT)
 		return slot_reuse(loop);
-	if (loop->fresh > loop->mask)
-		return COSY_NO_SLOT;
 	loop->outstanding++;
+	loop->submit->room--;
 	loop->slots[loop->fresh].task = false;
 	return loop->fresh++;
 }
@@ -86,41 +89,18 @@ static COSY_ALWAYS_INLINE void set_submitted(struct cosy_slot *s, enum cosy_how 
 	s->cancelled = s->polled = s->on_disk = s->lent = s->connecting =
 		s->buffered = s->reported = false;
 	s->task = task;
+	s->receive = COSY_NO_SLOT;
 }
 
-/* Add an entry to the ring. The caller has set its call and its operation. */
-static COSY_ALWAYS_INLINE void publish(struct cosy_loop *loop, uint32_t slot,
-				       enum cosy_how how, bool task)
+/* Add an entry to the ring. The caller has set it and its slot. */
+static COSY_ALWAYS_INLINE void publish(struct cosy_loop *loop, uint32_t slot)
 {
 	struct cosy_async_page *page = loop->page;
 	uint32_t tail = page->submit_tail;
 
-	set_submitted(&loop->slots[slot], how, task);
 	loop->submitted[tail & loop->mask] = slot;
 	cosy_index_store(&page->submit_tail, tail + 1);
 	loop->info.submitted++;
-}
-
-void cosy_page_unsubmit(struct cosy_loop *loop, uint32_t slot)
-{
-	struct cosy_async_page *page = loop->page;
-	struct cosy_slot *s = &loop->slots[slot];
-
-	/* One that was a TRANSFER stays in its list, as later entries may be behind it. */
-	if (s->state == COSY_SLOT_DIRECT)
-		set_submitted(s, (enum cosy_how)s->how, s->task);
-	s->state = COSY_SLOT_SUBMITTED;
-	loop->entries[slot].status = COSY_ENTRY_SUBMITTED;
-	/* Allowed, because the submitter and the executor of this page are the same. */
-	loop->submitted[--page->submit_head & loop->mask] = slot;
-}
-
-void cosy_page_withdraw(struct cosy_loop *loop, uint32_t slot)
-{
-	struct cosy_slot *s = &loop->slots[slot];
-
-	set_submitted(s, (enum cosy_how)s->how, s->task);
-	cosy_page_prepare(loop, slot);
 }
 
 static COSY_ALWAYS_INLINE void set_call(struct cosy_async_entry *entry, uint8_t flags,
@@ -139,146 +119,75 @@ static COSY_ALWAYS_INLINE void set_call(struct cosy_async_entry *entry, uint8_t 
 	entry->nr = (uint32_t)nr;
 }
 
-/* Add an entry to the module's ring. The module does not see it yet. */
-static COSY_ALWAYS_INLINE void publish_direct(struct cosy_loop *loop, uint32_t slot,
-					      enum cosy_how how)
-{
-	struct cosy_module *m = &loop->module;
-	struct cosy_slot *s = &loop->slots[slot];
-
-	s->state = COSY_SLOT_DIRECT;
-	s->how = (uint8_t)how;
-	m->submitted[m->tail++ & loop->mask] = slot;
-	m->direct++;
-	loop->info.submitted++;
-}
-
-int cosy_page_hold(struct cosy_loop *loop, struct cosy_async *op)
+int cosy_page_reserve(struct cosy_loop *loop, struct cosy_async *op, uint32_t *reserved)
 {
 	uint32_t slot;
 
 	if (loop->closing)
 		return -ESHUTDOWN;
-	slot = slot_alloc(loop);
-	if (slot == COSY_NO_SLOT)
+	if (loop->submit->room <= 0)
 		return -EAGAIN;
+	slot = slot_alloc(loop);
 	loop->info.submitted++;
 	loop->slots[slot] = (struct cosy_slot){
 		.list = COSY_LIST_NONE,
 		.task = true,
+		.receive = COSY_NO_SLOT,
 	};
 	loop->entries[slot] = (struct cosy_async_entry){
 		.user_data = (uintptr_t)op,
 	};
-	op->slot = slot;
+	*reserved = slot;
 	cosy_complete(loop, slot, 0);
 	cosy_loop_wake(loop);
 	return 0;
 }
 
-void cosy_page_wait_held(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how)
+void cosy_page_wait_reserved(struct cosy_loop *loop, struct cosy_async *op, uint32_t slot,
+			 enum cosy_how how)
 {
-	struct cosy_async_entry *entry = &loop->entries[op->slot];
+	struct cosy_async_entry *entry = &loop->entries[slot];
 
 	cosy_ring_yield(loop, how, entry->nr, entry->args[0]);
 	entry->status = COSY_ENTRY_SUBMITTED;
-	set_submitted(&loop->slots[op->slot], how, true);
+	op->slot = slot;
+	set_submitted(&loop->slots[slot], how, true);
 	loop->info.submitted++;
-	cosy_start_waited(loop, op->slot);
+	cosy_start_waited(loop, slot);
 	cosy_loop_wake(loop);
 }
 
-/* Send an entry to a processor. The caller has set its call and its operation. */
-static void send_entry(struct cosy_loop *loop, struct cosy_cpu *cpu, uint32_t slot,
-		       enum cosy_how how, bool task)
+void cosy_page_send_reserved(struct cosy_loop *loop, struct cosy_async *op, uint32_t slot,
+			 struct cosy_cpu *cpu)
 {
-	set_submitted(&loop->slots[slot], how, task);
+	op->slot = slot;
+	loop->entries[slot].status = COSY_ENTRY_SUBMITTED;
+	set_submitted(&loop->slots[slot], COSY_HOW_COMPOUND, true);
 	loop->info.submitted++;
 	cosy_cpu_send(loop, cpu, slot);
 }
 
-void cosy_page_send_held(struct cosy_loop *loop, struct cosy_async *op,
-			 struct cosy_cpu *cpu)
+/* Set the entry and the state of a slot that was taken for a call, or that belongs to a task. */
+static COSY_ALWAYS_INLINE void set_slot(struct cosy_loop *loop, struct cosy_async *op,
+					uint32_t slot, bool task, enum cosy_how how, long nr,
+					uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3,
+					uint64_t a4, uint64_t a5)
 {
-	loop->entries[op->slot].status = COSY_ENTRY_SUBMITTED;
-	send_entry(loop, cpu, op->slot, COSY_HOW_COMPOUND, true);
+	struct cosy_async_entry *entry = &loop->entries[slot];
+
+	entry->user_data = (uintptr_t)op;
+	set_call(entry, op ? 0 : COSY_ENTRY_SILENT, nr, a0, a1, a2, a3, a4, a5);
+	set_submitted(&loop->slots[slot], how, task);
 }
 
-/*
- * Submit a recvfrom() or sendto() of a socket directly to the module, if nothing waits for the
- * socket, the call waits for nothing unusual, and earlier entries are in the module's page.
- */
-static COSY_ALWAYS_INLINE bool
-submit_transfer(struct cosy_loop *loop, uint32_t slot, bool task, bool receives,
-		uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3, uint64_t a4,
-		uint64_t a5)
-{
-	const enum cosy_list list = receives ? COSY_LIST_IN : COSY_LIST_OUT;
-	struct cosy_module *m = &loop->module;
-	struct cosy_descriptor *d;
-	struct cosy_slot *s;
-
-	if (loop->nbatch || loop->page->submit_head != loop->page->submit_tail)
-		return false;
-	d = cosy_descriptor_find(loop, (int)a0);
-	if (!d || d->kind != COSY_KIND_SOCKET || d->head[list] != COSY_NO_SLOT ||
-	    a3 & (COSY_UNUSUAL | MSG_WAITALL | MSG_FASTOPEN) || (receives && !a2))
-		return false;
-	set_call(&m->entries[slot], receives ? COSY_ENTRY_WAIT_IN : COSY_ENTRY_WAIT_OUT,
-		 receives ? SYS_recvfrom : SYS_sendto, a0, a1, a2, a3 | MSG_DONTWAIT, a4, a5);
-	s = &loop->slots[slot];
-	set_submitted(s, receives ? COSY_HOW_RECEIVE : COSY_HOW_SEND, task);
-	s->state = COSY_SLOT_TRANSFER;
-	s->fd = (int)a0;
-	s->done = 0;
-	cosy_descriptor_append_only(loop, d, slot, list);
-	m->submitted[m->tail++ & loop->mask] = slot;
-	m->direct++;
-	m->receives += receives;
-	m->inside++;
-	loop->info.submitted++;
-	return true;
-}
-
-/* Submit a call with a slot that was taken for it, or that belongs to a task. */
+/* The same, and submit it. */
 static COSY_ALWAYS_INLINE void submit(struct cosy_loop *loop, struct cosy_async *op,
 				      uint32_t slot, bool task, enum cosy_how how, long nr,
 				      uint64_t a0, uint64_t a1, uint64_t a2, uint64_t a3,
 				      uint64_t a4, uint64_t a5)
 {
-	const uint8_t silent = op ? 0 : COSY_ENTRY_SILENT;
-	const bool receives = how == COSY_HOW_RECEIVE;
-	struct cosy_async_entry *entry = &loop->entries[slot];
-
-	entry->user_data = (uintptr_t)op;
-	entry->flags = silent;
-	if (cosy_direct_can_submit(loop, how)) {
-		if (how == COSY_HOW_NOWAIT) {
-			/* A thread may have to make the call: compounds must not close it. */
-			if ((int)a0 >= 0 && cosy_takes_fd(nr))
-				cosy_descriptor_use(loop, (int)a0);
-			loop->module.direct_nowait = true;
-		}
-		set_call(&loop->module.entries[slot],
-			 how == COSY_HOW_NOWAIT ? COSY_ENTRY_NOWAIT : 0, nr, a0, a1, a2, a3,
-			 a4, a5);
-		publish_direct(loop, slot, how);
-	} else if (!loop->module.waits || (nr != SYS_recvfrom && nr != SYS_sendto) ||
-		   !submit_transfer(loop, slot, task, receives, a0, a1, a2, a3, a4, a5)) {
-		set_call(entry, silent, nr, a0, a1, a2, a3, a4, a5);
-		publish(loop, slot, how, task);
-	}
-}
-
-void cosy_page_submit_held(struct cosy_loop *loop, struct cosy_async *op,
-			   enum cosy_how how)
-{
-	const struct cosy_async_entry *entry = &loop->entries[op->slot];
-
-	cosy_ring_yield(loop, how, entry->nr, entry->args[0]);
-	submit(loop, op, op->slot, true, how, entry->nr, entry->args[0], entry->args[1],
-	       entry->args[2], entry->args[3], entry->args[4], entry->args[5]);
-	cosy_loop_wake(loop);
+	set_slot(loop, op, slot, task, how, nr, a0, a1, a2, a3, a4, a5);
+	publish(loop, slot);
 }
 
 /* Take a slot, for an operation if @op is not NULL. A slot must be free. */
@@ -291,85 +200,149 @@ static uint32_t begin(struct cosy_loop *loop, struct cosy_async *op)
 	return slot;
 }
 
+uint32_t cosy_page_take(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how, long nr,
+			const uint64_t args[6])
+{
+	uint32_t slot = begin(loop, op);
+
+	set_slot(loop, op, slot, false, how, nr, args[0], args[1], args[2], args[3], args[4],
+		 args[5]);
+	return slot;
+}
+
+void cosy_page_publish(struct cosy_loop *loop, uint32_t slot)
+{
+	publish(loop, slot);
+}
+
 void cosy_page_submit(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how,
 		      long nr, const uint64_t args[6])
 {
-	uint32_t slot = begin(loop, op);
+	publish(loop, cosy_page_take(loop, op, how, nr, args));
+}
 
-	submit(loop, op, slot, false, how, nr, args[0], args[1], args[2], args[3], args[4],
-	       args[5]);
+/*
+ * Note that not only the ring uses a descriptor, before a call is submitted to the page: to close it has
+ * to end that call, also if a thread makes it.
+ */
+static void leave_ring(const struct cosy_loop *loop, long nr, uint64_t fd)
+{
+	struct cosy_descriptor *d = cosy_takes_fd(nr) ? cosy_descriptor_find(loop, (int)fd) : NULL;
+
+	if (d)
+		d->opened = false;
 }
 
 void cosy_page_submit_again(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how,
-			    long nr, const uint64_t args[6], uint32_t sent)
+			    long nr, const uint64_t args[6], uint32_t flags)
 {
-	uint32_t slot = begin(loop, op);
-	struct cosy_async_entry *entry = &loop->entries[slot];
+	const bool task = op && op->slot & COSY_RING_OF_TASK;
+	uint32_t slot = task ? cosy_task_slot(op) : begin(loop, op);
 
-	entry->user_data = (uintptr_t)op;
-	set_call(entry, op ? 0 : COSY_ENTRY_SILENT, nr, args[0], args[1], args[2], args[3],
-		 args[4], args[5]);
-	if (!sent) {
-		publish(loop, slot, how, false);
-		return;
-	}
-	set_submitted(&loop->slots[slot], how, false);
+	leave_ring(loop, nr, args[0]);
+	if (task)
+		op->slot = slot;
+	set_slot(loop, op, slot, task, how, nr, args[0], args[1], args[2], args[3], args[4],
+		 args[5]);
 	loop->info.submitted++;
-	cosy_start_sent(loop, slot, sent);
+	/* At once: what has been submitted to the page meanwhile, as a close(), comes after it. */
+	if (flags & COSY_RING_WAITED)
+		cosy_start_waited(loop, slot);
+	else if (flags)
+		cosy_start_sent(loop, slot, flags);
+	else
+		cosy_start(loop, slot);
 }
 
 /* Submit a call to a processor. */
 static void submit_to_cpu(struct cosy_loop *loop, struct cosy_cpu *cpu,
 			  struct cosy_async *op, long nr, const uint64_t args[6])
 {
-	uint32_t slot = begin(loop, op);
-	struct cosy_async_entry *entry = &loop->entries[slot];
+	uint32_t slot = cosy_page_take(loop, op, cosy_how(nr), nr, args);
 
-	set_call(entry, op ? 0 : COSY_ENTRY_SILENT, nr, args[0], args[1], args[2], args[3],
-		 args[4], args[5]);
-	entry->user_data = (uintptr_t)op;
-	send_entry(loop, cpu, slot, cosy_how(nr), false);
+	loop->info.submitted++;
+	cosy_cpu_send(loop, cpu, slot);
 }
 
-/* Return 0 if a call can be submitted: @op is not pending, and a slot is free; or -errno. */
-static int can_submit(const struct cosy_loop *loop, const struct cosy_async *op)
+int cosy_page_check(const struct cosy_loop *loop, const struct cosy_async *op, int32_t places)
 {
 	if (loop->closing)
 		return -ESHUTDOWN;
 	if (op && op->state == COSY_OP_PENDING)
 		return -EBUSY;
-	if (loop->outstanding + cosy_ring_outstanding(loop) > loop->mask)
-		return -EAGAIN;
-	return loop->free == COSY_NO_SLOT && loop->fresh > loop->mask ? -EAGAIN : 0;
+	return loop->submit->room >= places ? 0 : -EAGAIN;
 }
 
-/* Return true if an entry of the loop's page has to come before a call. */
-static bool follows_page(const struct cosy_loop *loop, enum cosy_how how, uint64_t fd)
+bool cosy_page_precedes(const struct cosy_loop *loop, enum cosy_how how, long nr, uint64_t fd)
 {
 	const struct cosy_descriptor *d;
+	enum cosy_list list = cosy_list_of(how);
 
-	if (loop->nbatch || loop->module.direct ||
-	    loop->page->submit_head != loop->page->submit_tail)
-		return true;
-	if (how != COSY_HOW_RECEIVE && how != COSY_HOW_SEND)
+	if (!cosy_takes_fd(nr) || (int)fd == AT_FDCWD)
 		return false;
 	d = cosy_descriptor_find(loop, (int)fd);
-	return d && d->head[how == COSY_HOW_RECEIVE ? COSY_LIST_IN : COSY_LIST_OUT] !=
-			    COSY_NO_SLOT;
+	/* Only the ring has used it. */
+	if (d && d->opened)
+		return false;
+	if (loop->nbatch || loop->page->submit_head != loop->page->submit_tail)
+		return true;
+	return d && list != COSY_LIST_NONE && d->head[list] != COSY_NO_SLOT;
 }
 
-/* Submit a call to the ring. Return false if it has to be submitted to the loop's page. */
-static bool submit_to_ring(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how,
-			   long nr, const uint64_t args[6])
+/* Find out of which kind a file is: the ring takes read() and write() of streams, and read() of files. */
+static void learn_kind(struct cosy_loop *loop, int fd)
 {
-	if (!loop->kernel || loop->cpu || !cosy_ring_submits(how, nr, args))
+	struct cosy_descriptor *d = cosy_descriptor(loop, fd);
+
+	if (d && !d->opened && d->kind == COSY_KIND_UNKNOWN && !cosy_descriptor_look(d, fd))
+		cosy_descriptor_use(loop, fd);
+}
+
+/* Return true if the ring can take a call. */
+static bool can_submit_to_ring(struct cosy_loop *loop, const struct cosy_async *op,
+			       enum cosy_how how, long nr, const uint64_t args[6])
+{
+	if (!loop->kernel || loop->spreads)
+		return false;
+	if (nr == SYS_read || nr == SYS_write)
+		learn_kind(loop, (int)args[0]);
+	if (!cosy_ring_submits(loop, op, how, nr, args))
 		return false;
 	if (!loop->ring.tried)
 		cosy_ring_open(loop);
-	if (!cosy_ring_is_open(loop) || !loop->submit->room || follows_page(loop, how, args[0]))
-		return false;
-	cosy_ring_submit(loop, op, nr, args);
-	return true;
+	return cosy_ring_is_open(loop) && !cosy_page_precedes(loop, how, nr, args[0]);
+}
+
+void cosy_page_submit_anywhere(struct cosy_loop *loop, struct cosy_async *op, enum cosy_how how,
+			       long nr, const uint64_t args[6])
+{
+	if (can_submit_to_ring(loop, op, how, nr, args)) {
+		cosy_ring_submit(loop, op, nr, args);
+		return;
+	}
+	cosy_ring_yield(loop, how, nr, args[0]);
+	leave_ring(loop, nr, args[0]);
+	cosy_page_submit(loop, op, how, nr, args);
+}
+
+void cosy_page_submit_reserved(struct cosy_loop *loop, struct cosy_async *op, uint32_t slot,
+			   enum cosy_how how)
+{
+	const struct cosy_async_entry *entry = &loop->entries[slot];
+	uint64_t args[6];
+
+	for (int i = 0; i < 6; i++)
+		args[i] = entry->args[i];
+	if (loop->submit->room >= 0 && can_submit_to_ring(loop, op, how, entry->nr, args)) {
+		cosy_ring_submit_reserved(loop, op, entry->nr, args);
+	} else {
+		cosy_ring_yield(loop, how, entry->nr, args[0]);
+		leave_ring(loop, entry->nr, args[0]);
+		op->slot = slot;
+		submit(loop, op, slot, true, how, entry->nr, args[0], args[1], args[2], args[3],
+		       args[4], args[5]);
+	}
+	cosy_loop_wake(loop);
 }
 
 /* cosy_async_call() with the lock taken; releases it. */
@@ -382,7 +355,7 @@ static COSY_NOINLINE int submit_locked(struct cosy_loop *loop, struct cosy_async
 
 	if (loop->biased)
 		cosy_ring_take(loop);
-	err = can_submit(loop, op);
+	err = cosy_page_check(loop, op, 1);
 	if (!err && loop->spreads)
 		err = cosy_cpu_choose(loop, op, nr, args, &cpu);
 	if (err)
@@ -391,10 +364,7 @@ static COSY_NOINLINE int submit_locked(struct cosy_loop *loop, struct cosy_async
 		submit_to_cpu(loop, cpu, op, nr, args);
 		goto leave;
 	}
-	if (loop->spreads || !submit_to_ring(loop, op, how, nr, args)) {
-		cosy_ring_yield(loop, how, nr, args[0]);
-		cosy_page_submit(loop, op, how, nr, args);
-	}
+	cosy_page_submit_anywhere(loop, op, how, nr, args);
 	cosy_loop_wake(loop);
 leave:
 	cosy_loop_leave(loop);
@@ -435,7 +405,7 @@ COSY_EXPORT int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op,
 
 	if (loop->has_ring && cosy_submit_begin_op(loop->submit, op)) {
 		const uint64_t args[6] = { a0, a1, a2, a3, a4, a5 };
-		bool submits = cosy_ring_submits(how, nr, args);
+		bool submits = cosy_ring_submits(loop, op, how, nr, args);
 
 		if (submits)
 			cosy_ring_submit(loop, op, nr, args);
@@ -455,40 +425,8 @@ COSY_EXPORT int cosy_async_call(struct cosy_loop *loop, struct cosy_async *op,
 				     (const uint64_t[]){ a0, a1, a2, a3, a4, a5 });
 	slot = slot_reuse(loop);
 	cosy_op_begin(op, slot);
-	if (how == COSY_HOW_DIRECT)
-		submit(loop, op, slot, false, COSY_HOW_DIRECT, nr, a0, a1, a2, a3, a4, a5);
-	else if (how == COSY_HOW_NOWAIT)
-		submit(loop, op, slot, false, COSY_HOW_NOWAIT, nr, a0, a1, a2, a3, a4, a5);
-	else if (nr == SYS_recvfrom)
-		submit(loop, op, slot, false, COSY_HOW_RECEIVE, SYS_recvfrom, a0, a1, a2, a3, a4,
-		       a5);
-	else if (nr == SYS_sendto)
-		submit(loop, op, slot, false, COSY_HOW_SEND, SYS_sendto, a0, a1, a2, a3, a4, a5);
-	else
-		submit(loop, op, slot, false, how, nr, a0, a1, a2, a3, a4, a5);
+	submit(loop, op, slot, false, how, nr, a0, a1, a2, a3, a4, a5);
 	return COSY_UNLIKELY(cosy_unlock_needs_wake(&loop->lock)) ? pass_lock_on(loop) : 0;
-}
-
-/*
- * Take the next completion of the module's page if cosy_direct_done(). Entries that the module has
- * left to user mode may be added to the ring of completed entries.
- */
-static COSY_ALWAYS_INLINE struct cosy_async *collect_direct(struct cosy_loop *loop)
-{
-	const struct cosy_async_entry *entry;
-	uint32_t slot;
-
-	while (cosy_direct_done(loop)) {
-		slot = cosy_direct_take(loop);
-		entry = &loop->module.entries[slot];
-		if (entry->status == COSY_ENTRY_DONE &&
-		    !(loop->entries[slot].flags & COSY_ENTRY_SILENT)) {
-			loop->info.completed++;
-			return cosy_page_take_result(loop, slot, (int64_t)entry->args[0]);
-		}
-		cosy_direct_made(loop, slot);
-	}
-	return NULL;
 }
 
 struct cosy_async *cosy_page_collect(struct cosy_loop *loop)
@@ -502,11 +440,8 @@ struct cosy_async *cosy_page_collect(struct cosy_loop *loop)
 		if (op)
 			return op;
 	}
-	if (head == cosy_index_load(&page->done_tail)) {
-		op = collect_direct(loop);
-		if (op || head == page->done_tail)
-			return op;
-	}
+	if (head == cosy_index_load(&page->done_tail))
+		return NULL;
 	slot = loop->done[head & loop->mask];
 	cosy_index_store(&page->done_head, head + 1);
 	return cosy_page_take_result(loop, slot, (int64_t)loop->entries[slot].args[0]);

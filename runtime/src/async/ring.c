@@ -3,15 +3,17 @@
  * ring.c - the ring of a loop in the module: operations that are submitted, waited for, delivered and
  * cancelled without another page.
  *
- * The ring takes calls that never wait, calls that get the status of a file, and recvfrom() and
- * sendto() without an address and with usual flags. What the module cannot make it gives back; then
- * it is submitted to the loop's page like any other call.
+ * The ring takes calls that never wait; calls that get the status of a file, open it for reading, read
+ * it from the cache and close it; and those that receive, accept and send with usual flags, also for
+ * read() and write() of streams. What the module cannot make it gives back; then it is submitted to the
+ * loop's page like any other call.
  *
  * Order: while an operation on a descriptor is in the loop's page, later ones for the same direction
  * are submitted there, too. Before one is submitted there, those in the ring are moved to the page.
  */
 #include <errno.h>
 #include <linux/membarrier.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -30,10 +32,10 @@ _Static_assert(COSY_RING_RECEIVE_UNUSUAL ==
 	       (MSG_OOB | MSG_PEEK | MSG_DONTWAIT | MSG_WAITALL | MSG_ERRQUEUE), "the flags' values");
 _Static_assert(COSY_RING_SEND_UNUSUAL == (MSG_OOB | MSG_DONTWAIT | MSG_FASTOPEN), "and these");
 
-/* After this number of times that other threads took the ring, it stays with the lock. */
-#define MAX_TAKEN	16
 /* After this number of calls made here, the module is entered, so that others get their turn. */
-#define MAX_STREAK	8
+#define MAX_OWN_CALLS	8
+/* After this number of entries into the module, epoll is checked if entries wait for it. */
+#define MAX_UNSEEN	64
 /* In nanoseconds: how often a thread looks that has to wait for another one. */
 #define LITTLE		50000
 
@@ -59,7 +61,7 @@ void cosy_ring_open(struct cosy_loop *loop)
 	if (ring->tried)
 		return;
 	ring->tried = true;
-	if (loop->cpu || !cosy_module_makes_calls(loop) || !(loop->module.page->features & COSY_ASYNC_RING))
+	if (!cosy_module_makes_calls(loop))
 		return;
 	page = mmap(NULL, COSY_RING_SIZE(n), PROT_READ | PROT_WRITE, MAP_SHARED, loop->module.fd,
 		    COSY_RING_OFFSET);
@@ -76,7 +78,6 @@ void cosy_ring_open(struct cosy_loop *loop)
 	submit->calls = (void *)((char *)page + page->calls);
 	submit->receives = (void *)((char *)page + page->receives);
 	submit->mask = loop->mask;
-	submit->room = n;
 	page->sleep_fd = -1;
 	page->sleep_ns = COSY_ASYNC_FOR_EVER;
 	loop->has_ring = true;
@@ -89,81 +90,156 @@ void cosy_ring_close(struct cosy_loop *loop, bool mapped)
 	loop->ring.page = NULL;
 }
 
-bool cosy_ring_submits(enum cosy_how how, long nr, const uint64_t args[6])
-{
-	switch (how) {
-	case COSY_HOW_DIRECT:
-	case COSY_HOW_NOWAIT:
-		return true;
-	case COSY_HOW_RECEIVE:
-		return nr == SYS_recvfrom && args[2] && !args[4] &&
-		       (uint32_t)args[0] < COSY_SUBMIT_MAX_FD &&
-		       !(args[3] & COSY_RING_RECEIVE_UNUSUAL);
-	case COSY_HOW_SEND:
-		return nr == SYS_sendto && !args[4] && !(args[3] & COSY_RING_SEND_UNUSUAL);
-	default:
-		return false;
-	}
-}
-
-void cosy_ring_submit(struct cosy_loop *loop, struct cosy_async *op, long nr,
-		      const uint64_t args[6])
-{
-	loop->ring.looked = false;
-	if (nr == SYS_recvfrom)
-		cosy_submit_add_receive(loop->submit, op, (uint32_t)args[0], args[1], args[2],
-					args[3]);
-	else
-		cosy_submit_add_call(loop->submit, op, (uint32_t)nr, 6, args[0], args[1], args[2],
-				     args[3], args[4], args[5]);
-}
-
 static struct cosy_async *op_of(uint64_t op)
 {
 	return (struct cosy_async *)(uintptr_t)op;
+}
+
+/* Free the place of an operation that is in the ring no longer; NULL: of a receive without one. */
+static COSY_ALWAYS_INLINE void free_place(struct cosy_loop *loop, const struct cosy_async *op)
+{
+	if (op && op->slot & COSY_RING_OF_TASK)
+		loop->ring.of_tasks--;
+	else
+		loop->submit->room++;
 }
 
 /*
  * Moving entries to the loop's page
  */
 
-/* Submit a call, of which @sent bytes were sent, to the loop's page. It is in the ring no longer. */
-static void move_entry(struct cosy_loop *loop, const struct cosy_submit_entry *entry, uint32_t sent)
+/* Return true if a call belongs to the receives. */
+static bool is_receive(uint32_t nr)
 {
-	enum cosy_how how = cosy_how(entry->nr);
+	return cosy_how(nr) == COSY_HOW_RECEIVE || cosy_how(nr) == COSY_HOW_ACCEPT;
+}
+
+/* Return true if a call sends. */
+static bool is_send(uint32_t nr)
+{
+	return nr == SYS_sendto || nr == SYS_sendmsg;
+}
+
+/*
+ * Submit a call to the loop's page. It is in the ring no longer. @flags: the number of bytes that were
+ * sent, or COSY_RING_WAITED.
+ */
+static void move_entry(struct cosy_loop *loop, const struct cosy_submit_entry *entry, uint32_t flags)
+{
+	struct cosy_async *op = op_of(entry->op);
+	uint32_t nr = entry->nr;
+	enum cosy_how how;
 	uint64_t args[6];
 
 	for (int i = 0; i < 6; i++)
 		args[i] = entry->args[i];
 	loop->ring.moved++;
-	/* Otherwise the module would try once more whether it has to wait. */
-	if (how == COSY_HOW_NOWAIT)
-		how = COSY_HOW_DISK;
-	cosy_page_submit_again(loop, op_of(entry->op), how, entry->nr, args, sent);
+	if (op && op->slot & COSY_RING_AS_FILE)
+		nr = nr == SYS_recvfrom ? SYS_read : SYS_write;
+	how = cosy_how(nr);
+	cosy_page_submit_again(loop, op, how, nr, args, flags);
 }
 
-static uint32_t list_of(enum cosy_how how)
+/* Return COSY_RING_WAITED if an entry was put back after it has waited; otherwise 0. */
+static uint32_t waited(const struct cosy_submit_entry *entry)
 {
-	switch (how) {
-	case COSY_HOW_READ:
-	case COSY_HOW_RECEIVE:
-	case COSY_HOW_ACCEPT:
-		return COSY_LIST_IN;
-	case COSY_HOW_WRITE:
-	case COSY_HOW_SEND:
-	case COSY_HOW_CONNECT:
-		return COSY_LIST_OUT;
-	default:
-		return COSY_LIST_NONE;
+	return entry->flags & COSY_RING_LINKED ? 0 : entry->flags & COSY_RING_WAITED;
+}
+
+/* Return true if an entry is a call whose place is among the quiet ones. */
+static bool is_quiet(const struct cosy_submit_entry *entry)
+{
+	return !entry->op || entry->flags & COSY_RING_LINKED;
+}
+
+/*
+ * The module does nothing for a call, whose operation is elsewhere. Its place stays in use until the
+ * module has taken it.
+ */
+static void empty_call(struct cosy_loop *loop, struct cosy_submit_entry *entry)
+{
+	if (is_quiet(entry)) {
+		loop->submit->quiet--;
+	} else {
+		free_place(loop, op_of(entry->op));
+		loop->submit->room--;
+	}
+	loop->ring.untracked_calls++;
+	entry->nr = COSY_RING_NOP;
+	entry->op = 0;
+}
+
+/* The same for a receive. */
+static void empty_receive(struct cosy_loop *loop, struct cosy_submit_entry *entry)
+{
+	free_place(loop, op_of(entry->op));
+	loop->submit->room--;
+	loop->ring.untracked_receives++;
+	entry->nr = COSY_RING_NOP;
+	entry->op = 0;
+}
+
+static struct cosy_submit_entry *find_entry(struct cosy_submit_entry *entries, uint32_t mask,
+					    uint32_t head, uint32_t tail,
+					    const struct cosy_async *op)
+{
+	for (; head != tail; head++) {
+		struct cosy_submit_entry *entry = &entries[head & mask];
+
+		if (entry->op == (uintptr_t)op)
+			return entry;
+	}
+	return NULL;
+}
+
+/* Find an operation among the calls, or the receives, that the module has not taken. */
+static struct cosy_submit_entry *find_call(const struct cosy_loop *loop, const struct cosy_async *op)
+{
+	const struct cosy_submit *s = loop->submit;
+
+	return find_entry(s->calls, s->mask, loop->ring.page->calls_head, s->calls_tail, op);
+}
+
+static struct cosy_submit_entry *find_receive(const struct cosy_loop *loop,
+					      const struct cosy_async *op)
+{
+	const struct cosy_submit *s = loop->submit;
+
+	return find_entry(s->receives, s->mask, loop->ring.page->receives_head, s->receives_tail, op);
+}
+
+/*
+ * Move a reply. @send: its send, which is in the ring no longer, or empty; its receive still is.
+ * @sent: number of bytes sent, or the error with which it has failed.
+ */
+static void move_reply(struct cosy_loop *loop, const struct cosy_submit_entry *send, int32_t sent)
+{
+	struct cosy_async *op = op_of(send->op);
+	struct cosy_submit_entry *receive = find_receive(loop, op);
+	const struct cosy_submit_entry copy = *receive;
+	uint32_t slot;
+
+	empty_receive(loop, receive);
+	loop->ring.moved += 2;
+	if (sent >= 0) {
+		cosy_reply_submit(loop, op, send->args, (uint32_t)sent, copy.args);
+	} else {
+		slot = cosy_page_take(loop, op, COSY_HOW_RECEIVE, SYS_recvfrom, copy.args);
+		loop->info.submitted++;
+		cosy_complete(loop, slot, sent);
 	}
 }
 
-/* The module does nothing for this entry. Its place stays in use until it has taken it. */
-static void empty_place(struct cosy_loop *loop, struct cosy_submit_entry *entry)
+/* Move a call that the module has not taken. */
+static void move_call(struct cosy_loop *loop, struct cosy_submit_entry *entry)
 {
-	entry->nr = COSY_RING_NOP;
-	entry->op = 0;
-	loop->ring.held++;
+	const struct cosy_submit_entry copy = *entry;
+
+	empty_call(loop, entry);
+	if (copy.flags & COSY_RING_LINKED)
+		move_reply(loop, &copy, 0);
+	else
+		move_entry(loop, &copy, waited(&copy));
 }
 
 /* Move the receives from a descriptor that the module has not taken. */
@@ -174,58 +250,77 @@ static void move_receives(struct cosy_loop *loop, uint32_t fd)
 	for (uint32_t i = loop->ring.page->receives_head; i != s->receives_tail; i++) {
 		struct cosy_submit_entry *entry = &s->receives[i & s->mask];
 		const struct cosy_submit_entry copy = *entry;
+		struct cosy_submit_entry *send;
 
-		if (copy.nr != SYS_recvfrom || (uint32_t)copy.args[0] != fd)
+		if (!is_receive(copy.nr) || (uint32_t)copy.args[0] != fd)
 			continue;
-		empty_place(loop, entry);
-		move_entry(loop, &copy, 0);
+		send = copy.flags & COSY_RING_LINKED ? find_call(loop, op_of(copy.op)) : NULL;
+		if (send) {
+			move_call(loop, send);
+		} else {
+			empty_receive(loop, entry);
+			move_entry(loop, &copy, waited(&copy));
+		}
 	}
 }
 
-/* Move the sends to a descriptor that the module has not taken. */
-static void move_sends(struct cosy_loop *loop, uint32_t fd)
+/* Move calls on a descriptor that the module has not taken: sends like @nr, or reads of a file. */
+static void move_calls(struct cosy_loop *loop, uint32_t nr, uint32_t fd)
 {
 	struct cosy_submit *s = loop->submit;
 
 	for (uint32_t i = loop->ring.page->calls_head; i != s->calls_tail; i++) {
 		struct cosy_submit_entry *entry = &s->calls[i & s->mask];
-		const struct cosy_submit_entry copy = *entry;
 
-		if (copy.nr != SYS_sendto || (uint32_t)copy.args[0] != fd)
-			continue;
-		empty_place(loop, entry);
-		move_entry(loop, &copy, 0);
+		if ((entry->nr == nr || (is_send(nr) && is_send(entry->nr))) &&
+		    (uint32_t)entry->args[0] == fd)
+			move_call(loop, entry);
 	}
+}
+
+/* Return true if an entry that was given back is the send of a reply. */
+static bool is_reply(const struct cosy_submit_entry *given)
+{
+	return given->nr == SYS_sendto && given->op && op_of(given->op)->slot & COSY_RING_REPLY;
 }
 
 /* Move what the module has given back, and what is behind it. */
 static COSY_NOINLINE void take_given(struct cosy_loop *loop)
 {
 	struct cosy_ring_page *page = loop->ring.page;
-	const struct cosy_submit_entry *given = (const void *)page->given;
+	struct cosy_submit_entry given[COSY_RING_MAX];
 	uint32_t n = page->ngiven;
 
-	for (uint32_t i = 0; i < n; i++) {
-		loop->submit->room++;
-		move_entry(loop, &given[i], given[i].flags);
-	}
-	for (uint32_t i = 0; i < n; i++) {
-		if (given[i].nr == SYS_recvfrom)
-			move_receives(loop, (uint32_t)given[i].args[0]);
-		else if (given[i].nr == SYS_sendto)
-			move_sends(loop, (uint32_t)given[i].args[0]);
-	}
+	/* A close may enter the ring again. */
+	memcpy(given, page->given, n * sizeof(*given));
 	page->ngiven = 0;
+	loop->ring.takes_given = true;
+	for (uint32_t i = 0; i < n; i++) {
+		/* note_entered() frees the places of the others. */
+		if (is_receive(given[i].nr) || (given[i].op && !is_reply(&given[i])))
+			free_place(loop, op_of(given[i].op));
+		if (is_reply(&given[i]))
+			move_reply(loop, &given[i], (int32_t)given[i].flags);
+		else
+			move_entry(loop, &given[i], given[i].flags);
+	}
+	for (uint32_t i = 0; i < n; i++) {
+		if (is_receive(given[i].nr))
+			move_receives(loop, (uint32_t)given[i].args[0]);
+		else if (is_send(given[i].nr) || given[i].nr == SYS_read)
+			move_calls(loop, given[i].nr, (uint32_t)given[i].args[0]);
+	}
+	loop->ring.takes_given = false;
 }
 
-/* Let the module forget a descriptor. Return true if it has given back a receive. */
-static bool forget_fd(struct cosy_loop *loop, uint32_t fd)
+/* Let the module forget a descriptor; @which: a command. Return true if it has given calls back. */
+static bool forget_fd(struct cosy_loop *loop, uint64_t which, uint32_t fd)
 {
 	const struct cosy_ring_page *page = loop->ring.page;
 
 	if (!page->waiting || loop->module.fd < 0)
 		return false;
-	return was_entered(enter_ring(loop, COSY_ASYNC_CANCEL_FD | COSY_ASYNC_AWAIT | fd)) &&
+	return was_entered(enter_ring(loop, which | COSY_ASYNC_AWAIT | fd)) &&
 	       page->ngiven;
 }
 
@@ -235,20 +330,24 @@ void cosy_ring_yield(struct cosy_loop *loop, enum cosy_how how, long nr, uint64_
 
 	if (!cosy_ring_outstanding(loop) || !cosy_takes_fd(nr) || (uint32_t)fd >= COSY_SUBMIT_MAX_FD)
 		return;
-	switch (list_of(how)) {
+	switch (cosy_list_of(how)) {
 	case COSY_LIST_IN:
 		d = cosy_descriptor_find(loop, (int)fd);
+		if (d && (d->kind == COSY_KIND_DISK || d->opened))
+			move_calls(loop, SYS_read, (uint32_t)fd);
 		/* The ring receives from sockets only. */
 		if (d && d->kind != COSY_KIND_UNKNOWN && d->kind != COSY_KIND_SOCKET)
 			return;
 		/* The one that waits came first. */
-		if (forget_fd(loop, (uint32_t)fd))
+		if (forget_fd(loop, COSY_ASYNC_CANCEL_FD, (uint32_t)fd))
 			take_given(loop);
 		else
 			move_receives(loop, (uint32_t)fd);
 		break;
 	case COSY_LIST_OUT:
-		move_sends(loop, (uint32_t)fd);
+		if (loop->ring.page->sending && forget_fd(loop, COSY_ASYNC_CANCEL_FD, (uint32_t)fd))
+			take_given(loop);
+		move_calls(loop, SYS_sendto, (uint32_t)fd);
 		break;
 	default:
 		break;
@@ -288,10 +387,14 @@ static COSY_ALWAYS_INLINE void note_entered(struct cosy_loop *loop)
 
 	ring->entered++;
 	count_entries(loop);
-	if (COSY_UNLIKELY(ring->held) && ring->page->calls_head == s->calls_tail &&
+	if (ring->page->calls_head == s->calls_tail) {
+		s->room += (int32_t)(s->quiet + ring->untracked_calls);
+		s->quiet = ring->untracked_calls = 0;
+	}
+	if (COSY_UNLIKELY(ring->untracked_receives) &&
 	    ring->page->receives_head == s->receives_tail) {
-		s->room += ring->held;
-		ring->held = 0;
+		s->room += (int32_t)ring->untracked_receives;
+		ring->untracked_receives = 0;
 	}
 }
 
@@ -310,21 +413,33 @@ void cosy_ring_make(struct cosy_loop *loop)
 		note_entered(loop);
 		if (ring->page->ngiven)
 			take_given(loop);
-		/* It leaves early for the kernel's own work, and after it has given back a send. */
-	} while (loop->submit->calls_tail != ring->page->calls_head &&
+		/*
+		 * It leaves early for the kernel's own work, after it has given back a send, and
+		 * after calls that do not complete: then it has not made all receives.
+		 */
+	} while (cosy_ring_is_due(loop) &&
 		 ring->done_head == cosy_index_load(&ring->page->done_tail));
 	ring->looked = true;
 }
 
-/* Take the next completion of a cancelled receive. */
+/* Take the next completion of a call that was cancelled while it waited. */
 static COSY_NOINLINE struct cosy_async *collect_cancelled(struct cosy_loop *loop)
 {
 	struct cosy_async *op = loop->ring.cancelled;
 
 	loop->ring.cancelled = op_of((uint64_t)op->result);
 	op->result = -ECANCELED;
-	loop->submit->room++;
+	free_place(loop, op);
 	return op;
+}
+
+/* Note the descriptor that a function has opened: it reads from it next. */
+static COSY_NOINLINE void note_opened(struct cosy_loop *loop, int64_t fd)
+{
+	struct cosy_descriptor *d = fd >= 0 ? cosy_descriptor(loop, (int)fd) : NULL;
+
+	if (d)
+		d->opened = true;
 }
 
 static COSY_ALWAYS_INLINE struct cosy_async *collect_one(struct cosy_loop *loop)
@@ -333,18 +448,23 @@ static COSY_ALWAYS_INLINE struct cosy_async *collect_one(struct cosy_loop *loop)
 	const struct cosy_ring_done *done;
 	struct cosy_async *op;
 
-	if (COSY_UNLIKELY(ring->cancelled != NULL))
-		return collect_cancelled(loop);
 	while (ring->done_head != cosy_index_load(&ring->page->done_tail)) {
 		done = &ring->done[ring->done_head++ & loop->mask];
 		op = op_of(done->op);
-		loop->submit->room++;
-		if (COSY_UNLIKELY(!op))
+		if (COSY_UNLIKELY(!op)) {
+			loop->submit->room++;
 			continue;
+		}
 		op->result = done->result;
+		if (op->slot & COSY_RING_OF_TASK)
+			ring->of_tasks--;
+		else
+			loop->submit->room++;
+		if (COSY_UNLIKELY(op->slot & COSY_RING_OPENS))
+			note_opened(loop, op->result);
 		return op;
 	}
-	return NULL;
+	return COSY_UNLIKELY(ring->cancelled != NULL) ? collect_cancelled(loop) : NULL;
 }
 
 struct cosy_async *cosy_ring_collect(struct cosy_loop *loop)
@@ -356,41 +476,44 @@ struct cosy_async *cosy_ring_collect(struct cosy_loop *loop)
  * Cancelling
  */
 
-/* Complete an entry that the module has not taken with -ECANCELED. */
-static void cancel_in_ring(struct cosy_loop *loop, struct cosy_submit_entry *entry)
+/* Complete a call that the module has not taken with -ECANCELED. A reply completes as a receive. */
+static void cancel_untaken_call(struct cosy_loop *loop, struct cosy_submit_entry *entry)
 {
-	if (!entry->op) {
-		empty_place(loop, entry);
+	if (is_quiet(entry)) {
+		empty_call(loop, entry);
 		return;
 	}
 	entry->nr = COSY_RING_NOP;
 	entry->args[0] = (uint64_t)-ECANCELED;
 }
 
-/* Complete a receive that waits no longer. */
+/* The same for a receive. If it is that of a reply, its send is not made either. */
+static void cancel_untaken_receive(struct cosy_loop *loop, struct cosy_submit_entry *entry)
+{
+	struct cosy_submit_entry *send;
+
+	if (!entry->op) {
+		empty_receive(loop, entry);
+		return;
+	}
+	send = entry->flags & COSY_RING_LINKED ? find_call(loop, op_of(entry->op)) : NULL;
+	if (send)
+		empty_call(loop, send);
+	entry->nr = COSY_RING_NOP;
+	entry->args[0] = (uint64_t)-ECANCELED;
+}
+
+/* Complete a call that waits no longer. */
 static void complete_cancelled(struct cosy_loop *loop, struct cosy_async *op)
 {
 	if (!op) {
 		loop->submit->room++;
 		return;
 	}
-	op->slot = COSY_SUBMIT_RING;
+	op->slot = COSY_SUBMIT_RING | COSY_RING_CANCELLED | (op->slot & COSY_RING_OF_TASK);
 	/* Only its own result is needed until it is delivered. */
 	op->result = (int64_t)(uintptr_t)loop->ring.cancelled;
 	loop->ring.cancelled = op;
-}
-
-static struct cosy_submit_entry *find_entry(struct cosy_submit_entry *entries, uint32_t mask,
-					    uint32_t head, uint32_t tail,
-					    const struct cosy_async *op)
-{
-	for (; head != tail; head++) {
-		struct cosy_submit_entry *entry = &entries[head & mask];
-
-		if (entry->op == (uintptr_t)op)
-			return entry;
-	}
-	return NULL;
 }
 
 /* Return true if a completion of an operation was not collected. */
@@ -406,47 +529,68 @@ static bool is_uncollected(const struct cosy_loop *loop, const struct cosy_async
 	return false;
 }
 
+/* Return true for a close() of a function, which would not repeat it. */
+static bool closes_for_function(const struct cosy_submit_entry *entry)
+{
+	return entry->nr == SYS_close && entry->op && op_of(entry->op)->slot & COSY_RING_OF_TASK;
+}
+
+/* Put all calls that wait back to their rings. */
+static void put_back(struct cosy_loop *loop)
+{
+	if (loop->ring.page->waiting && loop->module.fd >= 0)
+		enter_ring(loop, COSY_ASYNC_CANCEL | COSY_ASYNC_AWAIT);
+	loop->ring.looked = false;
+}
+
+/* Cancel an operation that the module has not taken. Return 0, -EALREADY, or -ENOENT if it has. */
+static int cancel_untaken_op(struct cosy_loop *loop, struct cosy_async *op, bool receives)
+{
+	struct cosy_submit_entry *entry = receives ? find_receive(loop, op) : find_call(loop, op);
+
+	if (!entry)
+		return -ENOENT;
+	if (closes_for_function(entry))
+		return -EALREADY;
+	if (receives)
+		cancel_untaken_receive(loop, entry);
+	else
+		cancel_untaken_call(loop, entry);
+	return 0;
+}
+
 /*
- * Cancel a receive that waits in the module. It is executed only by a thread that enters, and takes
- * the entry that cancels it before any receive is made. So it is complete here, without entering.
+ * Cancel a call that waits in the module. It is made only by a thread that enters, and takes the entry
+ * that cancels it before any such call is made. So it is complete here, without entering.
  */
-static int cancel_receive(struct cosy_loop *loop, struct cosy_async *op)
+static int cancel_in_module(struct cosy_loop *loop, struct cosy_async *op, bool receives)
 {
 	struct cosy_submit *s = loop->submit;
-	uint32_t fd = op->slot & (COSY_SUBMIT_MAX_FD - 1);
 
-	if (!s->room) {
-		if (!forget_fd(loop, fd))
-			return -ENOENT;
-		loop->ring.page->ngiven = 0;
-	} else {
-		cosy_submit_write(s, &s->calls[s->calls_tail++ & s->mask], NULL, 0,
-				  COSY_RING_CANCEL, 2, fd, (uintptr_t)op, 0, 0, 0, 0);
-		loop->ring.held++;
-		loop->ring.moved++;
+	if (s->room <= 0) {
+		put_back(loop);
+		return cancel_untaken_op(loop, op, receives);
 	}
+	cosy_submit_write(s, &s->calls[s->calls_tail++ & s->mask], NULL, 0,
+			  receives ? COSY_RING_CANCEL : COSY_RING_CANCEL_SEND, 2,
+			  op->slot & (COSY_SUBMIT_MAX_FD - 1), (uintptr_t)op, 0, 0, 0, 0);
+	/* Before the operation can be freed: whatever ends the wait has to read the entry. */
+	__atomic_store_n(&loop->ring.page->calls_tail, s->calls_tail, __ATOMIC_RELEASE);
+	loop->ring.untracked_calls++;
+	loop->ring.moved++;
 	complete_cancelled(loop, op);
 	return 0;
 }
 
 int cosy_ring_cancel(struct cosy_loop *loop, struct cosy_async *op)
 {
-	const struct cosy_ring_page *page = loop->ring.page;
 	const bool receives = op->slot & COSY_SUBMIT_RECEIVE;
-	struct cosy_submit *s = loop->submit;
-	struct cosy_submit_entry *entry;
+	int err;
 
-	if (is_uncollected(loop, op))
+	if (op->slot & COSY_RING_CANCELLED || is_uncollected(loop, op))
 		return -ENOENT;
-	entry = receives ? find_entry(s->receives, s->mask, page->receives_head, s->receives_tail,
-				      op) :
-			   find_entry(s->calls, s->mask, page->calls_head, s->calls_tail, op);
-	if (entry) {
-		cancel_in_ring(loop, entry);
-		return 0;
-	}
-	/* Otherwise it was cancelled before. */
-	return receives ? cancel_receive(loop, op) : -ENOENT;
+	err = cancel_untaken_op(loop, op, receives);
+	return err == -ENOENT ? cancel_in_module(loop, op, receives) : err;
 }
 
 /* Return true if an entry uses a descriptor of a range. */
@@ -455,56 +599,69 @@ static bool uses_fd(const struct cosy_submit_entry *entry, uint32_t first, uint3
 	const uint32_t fd = (uint32_t)entry->args[0];
 
 	if (entry->nr >= COSY_RING_NOP || cosy_how(entry->nr) == COSY_HOW_DIRECT ||
-	    !cosy_takes_fd(entry->nr))
+	    cosy_how(entry->nr) == COSY_HOW_CLOSE || !cosy_takes_fd(entry->nr))
 		return false;
-	return (int)fd >= 0 && fd >= first && fd <= last;
+	return cosy_fd_is_in((int)fd, first, last);
 }
 
-/* Cancel the entries of a ring that the module has not taken. Return their number. */
-static int cancel_entries(struct cosy_loop *loop, struct cosy_submit_entry *entries, uint32_t head,
-			  uint32_t tail, uint32_t first, uint32_t last)
+/* Cancel the entries for descriptors that the module has not taken. Return their number. */
+static int cancel_untaken(struct cosy_loop *loop, uint32_t first, uint32_t last)
 {
+	const struct cosy_ring_page *page = loop->ring.page;
+	struct cosy_submit *s = loop->submit;
+	struct cosy_submit_entry *entry;
 	int cancelled = 0;
 
-	for (; head != tail; head++) {
-		struct cosy_submit_entry *entry = &entries[head & loop->mask];
-
+	/* First, because that ends the sends of replies. */
+	for (uint32_t i = page->receives_head; i != s->receives_tail; i++) {
+		entry = &s->receives[i & s->mask];
 		if (!uses_fd(entry, first, last))
 			continue;
-		cancel_in_ring(loop, entry);
+		cancel_untaken_receive(loop, entry);
+		cancelled++;
+	}
+	for (uint32_t i = page->calls_head; i != s->calls_tail; i++) {
+		entry = &s->calls[i & s->mask];
+		if (!uses_fd(entry, first, last))
+			continue;
+		cancel_untaken_call(loop, entry);
 		cancelled++;
 	}
 	return cancelled;
 }
 
-/* Put all receives that wait back to their ring. */
-static void put_back(struct cosy_loop *loop)
+/* Cancel what waits for a descriptor. @which: a command. Return the number of calls. */
+static int cancel_fd_in_module(struct cosy_loop *loop, uint64_t which, uint32_t fd)
 {
-	if (loop->ring.page->waiting && loop->module.fd >= 0)
-		enter_ring(loop, COSY_ASYNC_CANCEL | COSY_ASYNC_AWAIT);
-	loop->ring.looked = false;
+	struct cosy_ring_page *page = loop->ring.page;
+	int n;
+
+	if (!forget_fd(loop, which, fd))
+		return 0;
+	n = (int)page->ngiven;
+	for (int i = 0; i < n; i++)
+		complete_cancelled(loop, op_of(page->given[i].op));
+	page->ngiven = 0;
+	return n;
+}
+
+void cosy_ring_cancel_stale(struct cosy_loop *loop, uint32_t fd)
+{
+	if (cosy_ring_outstanding(loop))
+		cancel_fd_in_module(loop, COSY_ASYNC_CANCEL_FD | COSY_ASYNC_CANCEL, fd);
 }
 
 int cosy_ring_cancel_fds(struct cosy_loop *loop, uint32_t first, uint32_t last)
 {
-	const struct cosy_ring_page *page = loop->ring.page;
-	struct cosy_submit *s = loop->submit;
 	int cancelled = 0;
 
 	if (!cosy_ring_outstanding(loop) || first > last)
 		return 0;
-	if (first == last) {
-		if (forget_fd(loop, first)) {
-			complete_cancelled(loop, op_of(page->given->op));
-			loop->ring.page->ngiven = 0;
-			cancelled = 1;
-		}
-	} else {
+	if (first == last)
+		cancelled = cancel_fd_in_module(loop, COSY_ASYNC_CANCEL_FD, first);
+	else
 		put_back(loop);
-	}
-	cancelled += cancel_entries(loop, s->receives, page->receives_head, s->receives_tail, first,
-				    last);
-	cancelled += cancel_entries(loop, s->calls, page->calls_head, s->calls_tail, first, last);
+	cancelled += cancel_untaken(loop, first, last);
 	loop->ring.looked = false;
 	return cancelled;
 }
@@ -517,21 +674,40 @@ void cosy_ring_cancel_all(struct cosy_loop *loop)
 		return;
 	put_back(loop);
 	for (uint32_t i = loop->ring.page->receives_head; i != s->receives_tail; i++)
-		cancel_in_ring(loop, &s->receives[i & s->mask]);
+		cancel_untaken_receive(loop, &s->receives[i & s->mask]);
 	for (uint32_t i = loop->ring.page->calls_head; i != s->calls_tail; i++) {
-		if (s->calls[i & s->mask].nr < COSY_RING_NOP)
-			cancel_in_ring(loop, &s->calls[i & s->mask]);
+		if (s->calls[i & s->mask].nr < COSY_RING_NOP &&
+		    !closes_for_function(&s->calls[i & s->mask]))
+			cancel_untaken_call(loop, &s->calls[i & s->mask]);
 	}
 }
 
-/* Submit an entry that the module has not taken, and will not, to the loop's page. */
-static void rescue(struct cosy_loop *loop, const struct cosy_submit_entry *entry)
+/* Complete an entry that was cancelled, and that the module will not take. */
+static void rescue_cancelled(struct cosy_loop *loop, const struct cosy_submit_entry *entry)
 {
-	if (entry->nr < COSY_RING_NOP) {
-		loop->submit->room++;
-		move_entry(loop, entry, 0);
-	} else if (entry->nr == COSY_RING_NOP && entry->op) {
+	if (entry->nr == COSY_RING_NOP && entry->op)
 		complete_cancelled(loop, op_of(entry->op));
+}
+
+/* Submit a call that the module has not taken, and will not, to the loop's page. */
+static void rescue_call(struct cosy_loop *loop, struct cosy_submit_entry *entry)
+{
+	if (entry->nr < COSY_RING_NOP)
+		move_call(loop, entry);
+	else
+		rescue_cancelled(loop, entry);
+}
+
+/* The same for a receive. */
+static void rescue_receive(struct cosy_loop *loop, struct cosy_submit_entry *entry)
+{
+	const struct cosy_submit_entry copy = *entry;
+
+	if (entry->nr < COSY_RING_NOP) {
+		empty_receive(loop, entry);
+		move_entry(loop, &copy, waited(&copy));
+	} else {
+		rescue_cancelled(loop, entry);
 	}
 }
 
@@ -549,11 +725,11 @@ void cosy_ring_lost(struct cosy_loop *loop)
 		cosy_sys(SYS_nanosleep, (long)&little, 0, 0);
 	count_entries(loop);
 	for (uint32_t i = ring->page->calls_head; i != s->calls_tail; i++)
-		rescue(loop, &s->calls[i & s->mask]);
+		rescue_call(loop, &s->calls[i & s->mask]);
 	for (uint32_t i = ring->page->receives_head; i != s->receives_tail; i++)
-		rescue(loop, &s->receives[i & s->mask]);
-	s->room += ring->held;
-	ring->held = 0;
+		rescue_receive(loop, &s->receives[i & s->mask]);
+	s->room += (int32_t)(s->quiet + ring->untracked_calls + ring->untracked_receives);
+	s->quiet = ring->untracked_calls = ring->untracked_receives = 0;
 	s->calls_tail = ring->counted_calls = ring->page->calls_head;
 	s->receives_tail = ring->counted_receives = ring->page->receives_head;
 }
@@ -568,35 +744,65 @@ void cosy_ring_wake(const struct cosy_loop *loop)
 		enter_ring(loop, COSY_ASYNC_WORK);
 }
 
-void cosy_ring_take(struct cosy_loop *loop)
+/* Wait until the thread that had the ring does not use it any more. */
+static void wait_for_owner(struct cosy_loop *loop)
 {
 	const struct timespec little = { .tv_nsec = LITTLE };
-	struct cosy_submit *s = loop->submit;
-	const void *thread = __atomic_load_n(&s->thread, __ATOMIC_RELAXED);
+	const struct cosy_submit *s = loop->submit;
 
-	loop->biased = false;
-	__atomic_store_n(&s->thread, NULL, __ATOMIC_RELAXED);
-	if (thread == cosy_submit_self())
-		return;
 	loop->ring.taken++;
 	/* From here on that thread sees that it has lost the ring, or this one sees that it is busy. */
 	cosy_sys(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
-	while (__atomic_load_n(&s->busy, __ATOMIC_ACQUIRE)) {
+	while (__atomic_load_n(&s->busy[s->owner], __ATOMIC_ACQUIRE)) {
 		cosy_ring_wake(loop);
 		cosy_sys(SYS_nanosleep, (long)&little, 0, 0);
 	}
 }
 
-bool cosy_ring_give(struct cosy_loop *loop)
+void cosy_ring_take(struct cosy_loop *loop)
+{
+	struct cosy_submit *s = loop->submit;
+	const void *thread = __atomic_load_n(&s->thread, __ATOMIC_RELAXED);
+
+	loop->biased = false;
+	__atomic_store_n(&s->thread, NULL, __ATOMIC_RELAXED);
+	if (thread != cosy_submit_self())
+		wait_for_owner(loop);
+	/* What the module has given back would be lost with the next entry. */
+	if (loop->ring.page->ngiven)
+		take_given(loop);
+}
+
+/*
+ * Return true if no operation in the ring has to come after an entry of the loop's page: these belong
+ * to functions that run or are in the ring, or wait for connections, events and times.
+ */
+static bool page_rests(const struct cosy_loop *loop)
+{
+	const struct cosy_async_page *page = loop->page;
+
+	return page->submit_head == page->submit_tail && page->done_head == page->done_tail &&
+	       loop->info.waiting == loop->watching + loop->ntimers && !loop->nbatch &&
+	       !loop->module.inside && !loop->calling && !loop->disk.queued.count &&
+	       !loop->waits.queued.count;
+}
+
+bool cosy_ring_give(struct cosy_loop *loop, bool waits)
 {
 	struct cosy_ring *ring = &loop->ring;
 
-	if (!cosy_ring_is_open(loop) || ring->shared || ring->taken >= MAX_TAKEN ||
-	    loop->outstanding || loop->external || loop->blocked || loop->closing ||
-	    loop->spreads || loop->inside || loop->waiters || loop->team.members ||
-	    loop->nbatch || loop->module.direct || cosy_page_done(loop) != cosy_ring_has_done(loop))
+	if (!cosy_ring_is_open(loop) || ring->shared || loop->cpu || ring->taken >= COSY_SUBMIT_OWNERS ||
+	    loop->external || loop->blocked || loop->closing || loop->spreads || loop->inside ||
+	    loop->waiters || loop->team.members || !page_rests(loop))
 		return false;
+	ring->others = loop->nadded || loop->ntimers;
+	if (ring->others && (!waits || !cosy_ring_outstanding(loop)))
+		return false;
+	ring->until = cosy_timers_next(loop);
+	ring->unseen = 0;
+	ring->page->sleep_fd = loop->nadded ? loop->epoll : -1;
 	loop->biased = true;
+	loop->submit->owner = ring->taken;
 	__atomic_store_n(&loop->submit->thread, cosy_submit_self(), __ATOMIC_RELEASE);
 	return true;
 }
@@ -612,6 +818,21 @@ static COSY_NOINLINE int go_on_with_lock(struct cosy_loop *loop)
 	if (loop->biased)
 		cosy_ring_take(loop);
 	return -EAGAIN;
+}
+
+/*
+ * The same to look whether what other entries wait for has happened. @readable: epoll reports
+ * something.
+ */
+static COSY_NOINLINE int go_on_for_others(struct cosy_loop *loop, bool readable)
+{
+	int err = go_on_with_lock(loop);
+
+	loop->ring.readable = readable;
+	loop->module.looked = loop->ring.looked = false;
+	/* Check epoll also if there is something to deliver. */
+	loop->epoll_skips = UINT32_MAX;
+	return err;
 }
 
 /* The same after an operation with a colour is complete. Deliver it. */
@@ -630,24 +851,31 @@ static COSY_NOINLINE int go_on_after(struct cosy_loop *loop, uint64_t ret)
 
 	if (!was_entered(ret))
 		cosy_module_lose(loop, ret);
-	else if (loop->ring.page->ngiven)
-		take_given(loop);
 	return err;
+}
+
+/* The only entry that the module has not taken, if it is a call; otherwise NULL. */
+static COSY_ALWAYS_INLINE struct cosy_submit_entry *only_call(const struct cosy_loop *loop)
+{
+	const struct cosy_ring_page *page = loop->ring.page;
+	const struct cosy_submit *s = loop->submit;
+
+	if (s->calls_tail - page->calls_head != 1 || s->receives_tail != page->receives_head)
+		return NULL;
+	return &s->calls[page->calls_head & s->mask];
 }
 
 /* The only call that the module has not taken, if it is made here with fewer instructions. */
 static COSY_ALWAYS_INLINE struct cosy_submit_entry *entry_for_here(struct cosy_loop *loop)
 {
-	const struct cosy_ring_page *page = loop->ring.page;
 	const struct cosy_submit *s = loop->submit;
-	struct cosy_submit_entry *entry;
+	struct cosy_submit_entry *entry = only_call(loop);
 
-	if (s->calls_tail - page->calls_head != 1 || s->receives_tail != page->receives_head)
+	if (!entry)
 		return NULL;
 	/* What others wait for has to be looked at from time to time. */
-	if (s->room != s->mask && loop->ring.streak++ >= MAX_STREAK)
+	if (loop->ring.own_calls++ >= MAX_OWN_CALLS && s->room != (int32_t)s->mask)
 		return NULL;
-	entry = &s->calls[page->calls_head & s->mask];
 	if (entry->nr != SYS_sendto && cosy_how(entry->nr) != COSY_HOW_DIRECT)
 		return NULL;
 	return entry;
@@ -666,11 +894,20 @@ static COSY_ALWAYS_INLINE bool make_here(struct cosy_loop *loop,
 	*result = cosy_sys6(entry->nr, (long)entry->args[0], (long)entry->args[1],
 			    (long)entry->args[2], (long)flags, (long)entry->args[4],
 			    (long)entry->args[5]);
-	if (COSY_UNLIKELY(*result == -EAGAIN) && entry->nr == SYS_sendto)
+	/* The module gives it back if it is no socket. */
+	if ((COSY_UNLIKELY(*result == -EAGAIN) || COSY_UNLIKELY(*result == -ENOTSOCK)) &&
+	    entry->nr == SYS_sendto)
 		return false;
 	loop->submit->calls_tail--;
 	loop->ring.here++;
 	return true;
+}
+
+/* Return true if a call that was made here has sent a part of its data. */
+static COSY_ALWAYS_INLINE bool has_rest(const struct cosy_submit_entry *entry, int64_t result)
+{
+	return COSY_UNLIKELY(result >= 0 && entry->nr == SYS_sendto &&
+			     (uint64_t)result != entry->args[2]);
 }
 
 /* A send that was made here has sent a part of its data: the rest waits. */
@@ -682,9 +919,85 @@ static COSY_NOINLINE int go_on_with_rest(struct cosy_loop *loop,
 
 	loop->ring.here--;
 	loop->ring.submitted++;
-	loop->submit->room++;
+	if (copy.op)
+		free_place(loop, op_of(copy.op));
 	move_entry(loop, &copy, (uint32_t)sent);
 	return err;
+}
+
+/* Return true if the only entry that the module has not taken is a call that it probably makes at once. */
+static bool is_for_module(const struct cosy_loop *loop)
+{
+	const struct cosy_submit_entry *entry = only_call(loop);
+	enum cosy_how how;
+
+	if (!entry)
+		return false;
+	how = cosy_how(entry->nr);
+	return how == COSY_HOW_NOWAIT || how == COSY_HOW_READ || how == COSY_HOW_CLOSE;
+}
+
+/*
+ * Let the module make the call of an operation, for which is_for_module(). Ends the use of the ring.
+ * Return false if the operation completes later.
+ */
+static bool make_in_module(struct cosy_loop *loop, struct cosy_async *op, int64_t *result)
+{
+	struct cosy_ring *ring = &loop->ring;
+	struct cosy_submit *s = loop->submit;
+	const struct cosy_ring_done *done = &ring->done[ring->done_head & loop->mask];
+	uint64_t ret;
+
+	ring->own_calls++;
+	publish_ring(loop);
+	ret = enter_ring(loop, COSY_RING_MAX | COSY_ASYNC_AWAIT);
+	if (was_entered(ret))
+		note_entered(loop);
+	if (!was_entered(ret) || ring->page->ngiven ||
+	    __atomic_load_n(&s->thread, __ATOMIC_RELAXED) != cosy_submit_self()) {
+		go_on_after(loop, ret);
+		cosy_loop_leave(loop);
+		return false;
+	}
+	/* Calls are made first. */
+	if (ring->done_head == cosy_index_load(&ring->page->done_tail) || op_of(done->op) != op) {
+		cosy_submit_end(s);
+		return false;
+	}
+	ring->done_head++;
+	*result = done->result;
+	if (op->slot & COSY_RING_OPENS)
+		note_opened(loop, *result);
+	free_place(loop, op);
+	cosy_op_complete(op);
+	cosy_submit_end(s);
+	return true;
+}
+
+bool cosy_ring_suspend(struct cosy_loop *loop, struct cosy_async *op, int64_t *result)
+{
+	const struct cosy_submit_entry *entry;
+	struct cosy_ring *ring = &loop->ring;
+	bool made = false;
+	/* The thread has to return to cosy_ring_wait() from time to time. */
+	bool makes = ring->done_head == cosy_index_load(&ring->page->done_tail) &&
+		     ring->own_calls < MAX_OWN_CALLS;
+
+	if (makes && !ring->cancelled && is_for_module(loop))
+		return make_in_module(loop, op, result);
+	entry = makes ? entry_for_here(loop) : NULL;
+	if (entry && make_here(loop, entry, result)) {
+		if (has_rest(entry, *result)) {
+			go_on_with_rest(loop, entry, *result);
+			cosy_loop_leave(loop);
+			return false;
+		}
+		made = true;
+		free_place(loop, op);
+		cosy_op_complete(op);
+	}
+	cosy_submit_end(loop->submit);
+	return made;
 }
 
 static COSY_ALWAYS_INLINE uint64_t enter_to_wait(struct cosy_loop *loop, unsigned int max,
@@ -719,18 +1032,23 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 	int64_t result;
 	int err = 0;
 
+	if (COSY_UNLIKELY(loop->ring.others) && loop->ring.until < until)
+		until = loop->ring.until;
 	loop->inside++;
 	while (!COSY_UNLIKELY(atomic_load_explicit(&loop->stop, memory_order_relaxed)) &&
 	       *delivered < COSY_WAIT_MAX) {
 		op = collect_one(loop);
-		if (!op && (entry = entry_for_here(loop)) && make_here(loop, entry, &result)) {
-			if (COSY_UNLIKELY(result >= 0 && entry->nr == SYS_sendto &&
-					  (uint64_t)result != entry->args[2]))
+		entry = op ? NULL : entry_for_here(loop);
+		if (entry && make_here(loop, entry, &result)) {
+			if (has_rest(entry, result))
 				return go_on_with_rest(loop, entry, result);
 			op = op_of(entry->op);
-			s->room++;
-			if (!op)
+			if (!op) {
+				s->quiet--;
+				s->room++;
 				continue;
+			}
+			free_place(loop, op);
 			op->result = result;
 		}
 		if (op) {
@@ -749,6 +1067,10 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 		}
 		if (min ? *delivered >= min : entered)
 			break;
+		if (COSY_UNLIKELY(loop->ring.others) &&
+		    (loop->ring.unseen++ == MAX_UNSEEN || !cosy_ring_outstanding(loop) ||
+		     (entered && (uint32_t)ret & (COSY_ASYNC_READABLE | COSY_ASYNC_TIMEOUT))))
+			return go_on_for_others(loop, entered && (uint32_t)ret & COSY_ASYNC_READABLE);
 		if (!cosy_ring_outstanding(loop) ||
 		    (entered && COSY_UNLIKELY((uint32_t)ret & COSY_ASYNC_TIMEOUT)))
 			break;
@@ -756,8 +1078,10 @@ int cosy_ring_wait(struct cosy_loop *loop, unsigned int min, uint64_t until,
 			err = *delivered ? 0 : -EINTR;
 			break;
 		}
-		loop->ring.streak = 0;
-		ret = enter_to_wait(loop, COSY_WAIT_MAX - *delivered, min, until);
+		loop->ring.own_calls = 0;
+		/* Quiet calls end, and nothing would wake the thread. */
+		ret = enter_to_wait(loop, COSY_WAIT_MAX - *delivered,
+				    min && cosy_ring_outstanding(loop) != s->quiet, until);
 		if (COSY_UNLIKELY(!was_entered(ret)))
 			return go_on_after(loop, ret);
 		note_entered(loop);
@@ -791,7 +1115,7 @@ void cosy_ring_add_info(const struct cosy_loop *loop, struct cosy_loop_info *inf
 		    (uint32_t)(s->receives_tail - ring->counted_receives);
 	info->submitted += submitted;
 	info->completed += submitted - cosy_ring_outstanding(loop);
-	info->outstanding += cosy_ring_outstanding(loop);
+	info->outstanding += cosy_ring_outstanding(loop) - ring->of_tasks;
 	info->waiting += ring->page->waiting;
 	info->attempts += ring->page->executed + ring->here;
 	info->entries += ring->entered + ring->here;

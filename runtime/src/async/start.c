@@ -716,9 +716,6 @@ static void start_descriptor(struct cosy_loop *loop, uint32_t slot, enum cosy_li
 			return;
 		}
 		cosy_descriptor_use(loop, fd);
-		/* The module waits for sockets. */
-		if (d->kind == COSY_KIND_SOCKET)
-			cosy_module_makes_calls(loop);
 	}
 	s->fd = fd;
 	/* With RWF_NOWAIT, the kernel does not ask the file. */
@@ -857,10 +854,13 @@ static void start_close(struct cosy_loop *loop, uint32_t slot)
 	uint32_t first, last;
 	bool waits, interrupts;
 
-	/* A close is ordered with all other entries: make the earlier ones now. */
-	if (cosy_ring_is_due(loop))
+	/*
+	 * A close is ordered with all other entries: make the earlier ones now. What is in the ring comes
+	 * after a close that the ring has given back.
+	 */
+	if (cosy_ring_is_due(loop) && !loop->ring.takes_given)
 		cosy_ring_make(loop);
-	cosy_attempts_settle(loop);
+	cosy_attempts_make(loop);
 	cosy_closed_range(entry->nr, (const uint64_t *)entry->args, &first, &last);
 	/* While the loop is destroyed, its threads make no more calls. */
 	waits = entry->nr == SYS_close && !loop->closing &&
@@ -878,27 +878,11 @@ static void start_close(struct cosy_loop *loop, uint32_t slot)
 		cosy_cpus_cancel_stale(loop, first, last);
 }
 
-/* Begin with an entry that was submitted to the module, but taken back. It is first in its list. */
-static void start_listed(struct cosy_loop *loop, uint32_t slot)
-{
-	struct cosy_slot *s = &loop->slots[slot];
-
-	s->state = COSY_SLOT_WAITING;
-	if (s->cancelled)
-		cosy_finish(loop, slot, -ECANCELED);
-	else
-		begin_first(loop, slot, cosy_descriptor_find(loop, s->fd));
-}
-
 void cosy_start(struct cosy_loop *loop, uint32_t slot)
 {
 	struct cosy_slot *s = &loop->slots[slot];
 	const struct cosy_async_entry *entry = &loop->entries[slot];
 
-	if (s->list != COSY_LIST_NONE) {
-		start_listed(loop, slot);
-		return;
-	}
 	cosy_page_prepare(loop, slot);
 	if (s->how == COSY_HOW_COMPOUND) {
 		/* The call may close descriptors that attempts use: make these now. */
@@ -944,20 +928,13 @@ void cosy_start(struct cosy_loop *loop, uint32_t slot)
 	case COSY_HOW_DIRECT:
 		cosy_start_attempt(loop, slot);
 		break;
-	case COSY_HOW_NOWAIT:
-		if (cosy_module_has_nowait(loop)) {
-			cosy_descriptor_use(loop, cosy_slot_fd(loop, slot));
-			cosy_start_attempt(loop, slot);
-		} else {
-			cosy_thread_call(loop, slot, true);
-		}
-		break;
 	case COSY_HOW_LOCK:
 	case COSY_HOW_THREAD:
 	case COSY_HOW_TIMED:
 		cosy_thread_call(loop, slot, false);
 		break;
 	case COSY_HOW_DISK:
+	case COSY_HOW_NOWAIT:
 	case COSY_HOW_REFUSED:
 	case COSY_HOW_COMPOUND:
 		cosy_thread_call(loop, slot, true);

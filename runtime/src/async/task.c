@@ -16,7 +16,9 @@
 #include "device/library.h"
 #include "device/message.h"
 #include "device/sys.h"
+#include "colours.h"
 #include "loop.h"
+#include "ring.h"
 #include "task.h"
 
 #define MAX_ERRNO 4095
@@ -75,26 +77,51 @@ COSY_EXPORT void cosy_task_return(struct cosy_task *task, int64_t result)
 
 void cosy_task_set_call(struct cosy_task *task, long nr, const uint64_t args[6])
 {
-	struct cosy_async_entry *entry = &task->loop->entries[task->call.slot];
+	struct cosy_async_entry *entry = &task->loop->entries[task->slot];
 
 	/* The task owns the entry until it is submitted. */
 	entry->nr = (uint32_t)nr;
 	memcpy(entry->args, args, sizeof(entry->args));
 }
 
+/*
+ * Submit a call to the ring if this thread has it. It keeps the ring until the function is suspended:
+ * another thread must not resume it before. Return false if the call has to be submitted otherwise.
+ */
+static COSY_ALWAYS_INLINE bool submit_to_ring(struct cosy_task *task, long nr,
+					      const uint64_t args[6])
+{
+	struct cosy_loop *loop = task->loop;
+	struct cosy_submit *submit = loop->submit;
+
+	if (!loop->has_ring || !cosy_submit_begin(submit))
+		return false;
+	if (COSY_UNLIKELY(task->cancelled) || COSY_UNLIKELY(submit->room < 0) ||
+	    !cosy_ring_submits(loop, &task->call, cosy_how(nr), nr, args)) {
+		cosy_submit_end(submit);
+		return false;
+	}
+	cosy_ring_submit_reserved(loop, &task->call, nr, args);
+	return true;
+}
+
 COSY_EXPORT void cosy_task_call(struct cosy_task *task, long nr, uint64_t a0,
 				uint64_t a1, uint64_t a2, uint64_t a3,
 				uint64_t a4, uint64_t a5)
 {
-	cosy_task_set_call(task, nr, (uint64_t[]){ a0, a1, a2, a3, a4, a5 });
+	const uint64_t args[6] = { a0, a1, a2, a3, a4, a5 };
+
 	task->calling = true;
+	task->in_ring = submit_to_ring(task, nr, args);
+	if (!task->in_ring)
+		cosy_task_set_call(task, nr, args);
 }
 
 /* Make the call of a function in this thread. */
 static int64_t call_at_once(const struct cosy_task *task)
 {
 	const struct cosy_async_entry *entry =
-		&task->loop->entries[task->call.slot];
+		&task->loop->entries[task->slot];
 
 	return cosy_sys_args(entry->nr, entry->args);
 }
@@ -102,7 +129,7 @@ static int64_t call_at_once(const struct cosy_task *task)
 bool cosy_task_submit_call(struct cosy_task *task, int64_t *result)
 {
 	struct cosy_loop *loop = task->loop;
-	enum cosy_how how = cosy_how(loop->entries[task->call.slot].nr);
+	enum cosy_how how = cosy_how(loop->entries[task->slot].nr);
 	bool waited = task->waited;
 	bool closing;
 
@@ -120,9 +147,9 @@ bool cosy_task_submit_call(struct cosy_task *task, int64_t *result)
 		return false;
 	}
 	if (!closing && waited)
-		cosy_page_wait_held(loop, &task->call, how);
+		cosy_page_wait_reserved(loop, &task->call, task->slot, how);
 	else if (!closing)
-		cosy_page_submit_held(loop, &task->call, how);
+		cosy_page_submit_reserved(loop, &task->call, task->slot, how);
 	cosy_loop_leave(loop);
 	if (closing)
 		*result = call_at_once(task);
@@ -147,6 +174,13 @@ static void end_region(struct cosy_task *task)
 	errno = task->error;
 }
 
+static void free_task(struct cosy_task *task)
+{
+	if (task && task->colours)
+		task->colours->release(&task->coloured);
+	free(task);
+}
+
 static void end_task(struct cosy_task *task)
 {
 	struct cosy_loop *loop = task->loop;
@@ -158,18 +192,18 @@ static void end_task(struct cosy_task *task)
 	/* Without a callback, the program may free it from here on. */
 	cosy_op_complete(op);
 	if (!in_child) {
-		loop->slots[task->call.slot].task = false;
-		cosy_page_release(loop, task->call.slot);
+		loop->slots[task->slot].task = false;
+		cosy_page_release(loop, task->slot);
 		cosy_loop_tell(loop);
 		cosy_loop_leave(loop);
 	}
 	if (op == &task->own) {
 		if (done)
 			done(op);
-		free(task);
+		free_task(task);
 		return;
 	}
-	free(task);
+	free_task(task);
 	if (done)
 		done(op);
 }
@@ -188,8 +222,12 @@ static void run_task(struct cosy_task *task)
 			end_region(task);
 		} else if (task->calling) {
 			task->error = errno;
-			if (cosy_task_submit_call(task, &result))
+			if (task->in_ring) {
+				if (!cosy_ring_suspend(task->loop, &task->call, &result))
+					return;
+			} else if (cosy_task_submit_call(task, &result)) {
 				return;
+			}
 			set_result(task, result);
 		} else if (!task->top) {
 			end_task(task);
@@ -225,9 +263,15 @@ COSY_EXPORT void cosy_task_create(struct cosy_spawn *spawn)
 
 COSY_EXPORT void cosy_task_colour(struct cosy_spawn *spawn)
 {
-	if (spawn->task)
-		cosy_colour(&spawn->task->coloured, spawn->colour,
-			    coloured_call_done);
+	struct cosy_task *task = spawn->task;
+
+	if (!task)
+		return;
+	cosy_colour(&task->coloured, spawn->colour, coloured_call_done);
+	task->has_colour = true;
+	task->colours = cosy_thread_colours;
+	if (task->colours)
+		task->colours->hold(&task->coloured);
 }
 
 static int start_task(struct cosy_task *task, const struct cosy_spawn *spawn)
@@ -243,16 +287,16 @@ static int start_task(struct cosy_task *task, const struct cosy_spawn *spawn)
 	else if (!cosy_cpu_is_valid(loop, op->state))
 		err = -EINVAL;
 	else
-		err = cosy_page_hold(loop, &task->call);
+		err = cosy_page_reserve(loop, &task->call, &task->slot);
 	if (!err) {
 		task->loop = loop;
-		if (!cosy_is_coloured(&task->call))
+		if (!task->has_colour)
 			task->call.done = call_done;
 		task->op = op;
 		task->on = op->state;
 		op->done = spawn->done;
 		op->data = spawn->data;
-		cosy_op_begin(op, task->call.slot);
+		cosy_op_begin(op, task->slot);
 	}
 	cosy_loop_leave(loop);
 	return err;
@@ -269,21 +313,26 @@ COSY_EXPORT int cosy_task_start(struct cosy_spawn *spawn)
 			free_top_frame(task);
 	}
 	if (err)
-		free(task);
+		free_task(task);
 	return err;
 }
 
-bool cosy_task_cancel(struct cosy_loop *loop, const struct cosy_async *op)
+struct cosy_async *cosy_task_cancel(struct cosy_loop *loop, const struct cosy_async *op)
 {
 	struct cosy_task *task;
 
 	if (!loop->slots[op->slot].task)
-		return false;
+		return NULL;
 	task = task_of((void *)(uintptr_t)loop->entries[op->slot].user_data);
 	if (task->op != op)
-		return false;
+		return NULL;
 	task->cancelled = true;
-	return true;
+	return &task->call;
+}
+
+uint32_t cosy_task_slot(const struct cosy_async *call)
+{
+	return task_of((struct cosy_async *)call)->slot;
 }
 
 COSY_EXPORT void cosy_task_functions(struct cosy_task_function *functions,

@@ -35,12 +35,16 @@ struct task_frame {
  * @value:   the value with which the function is resumed; code of the plugin reads it
  * @call:    the operation of its calls
  * @coloured: the same, if the function has a colour
+ * @colours: whose colour that is, if it is not the loop's; or NULL
  * @op:	     the operation that represents the function
  * @own:     used as @op if the program has none
  * @loop:    the loop that executes its calls
+ * @slot:    its slot
  * @top:     the function to resume
  * @error:   errno of the function while it is suspended
+ * @has_colour: the function has a colour
  * @calling: the function is suspended for a call, not for another function
+ * @in_ring: the call was submitted to the ring, which stays in use until the function is suspended
  * @cancelled: calls that may wait for ever fail
  * @on:      state of @op before: the processor that the program has named, or none
  * @cpu:     the processor that runs its compounds; NULL: the loop itself
@@ -59,12 +63,16 @@ struct cosy_task {
 		struct cosy_async call;
 		struct cosy_coloured coloured;
 	};
+	const struct cosy_colours *colours;
 	struct cosy_async *op;
 	struct cosy_async own;
 	struct cosy_loop *loop;
+	uint32_t slot;
 	struct task_frame *top;
 	int error;
+	bool has_colour;
 	bool calling;
+	bool in_ring;
 	bool cancelled;
 	uint32_t on;
 	struct cosy_cpu *cpu;

@@ -100,7 +100,8 @@ void cosy_timers_expire(struct cosy_loop *loop)
 		if (loop->slots[slot].how == COSY_HOW_SEND ||
 		    loop->slots[slot].how == COSY_HOW_CONNECT) {
 			cosy_attempts_flush(loop);
-			cosy_start_attempt(loop, slot);
+			/* The program may have changed O_NONBLOCK since the last attempt. */
+			cosy_start_ready(loop, slot, 0);
 		} else {
 			cosy_complete(loop, slot, 0);
 		}

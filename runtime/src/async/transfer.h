@@ -34,16 +34,50 @@ static COSY_ALWAYS_INLINE bool cosy_is_reported(long nr, const struct cosy_descr
 		(d->kind == COSY_KIND_SOCKET || d->kind == COSY_KIND_PIPE));
 }
 
-/*
- * Return true if the call can be made now. It cannot before attempts of the batch. If the module
- * waits for sockets, it makes the attempts.
- */
+/* Return true if the call can be made now. It cannot before attempts of the batch. */
 static inline bool cosy_can_transfer(const struct cosy_loop *loop,
 				     const struct cosy_async_entry *entry,
 				     const struct cosy_descriptor *d)
 {
 	return !(entry->args[3] & COSY_UNUSUAL) && d->kind == COSY_KIND_SOCKET &&
-	       !loop->nbatch && !loop->module.waits;
+	       !loop->nbatch;
+}
+
+/*
+ * Return true if the result of a recvfrom() or sendto() completes it. Otherwise cosy_attempted() has
+ * to decide.
+ */
+static inline bool cosy_transfer_is_complete(const struct cosy_async_entry *entry, long nr,
+					     int64_t result)
+{
+	return result >= 0 &&
+	       ((uint64_t)result == entry->args[2] ||
+		(nr == SYS_recvfrom && !(entry->args[3] & MSG_WAITALL)));
+}
+
+/* cosy_descriptor_append() for a call that transfers data, and an empty list of @d. */
+static inline void cosy_descriptor_append_only(struct cosy_loop *loop,
+					       struct cosy_descriptor *d,
+					       uint32_t slot, enum cosy_list list)
+{
+	struct cosy_slot *s = &loop->slots[slot];
+
+	s->next = s->prev = COSY_NO_SLOT;
+	s->list = (uint8_t)list;
+	d->head[list] = d->tail[list] = slot;
+	loop->info.waiting++;
+}
+
+/* cosy_descriptor_remove() for the only entry of a list. */
+static inline void cosy_descriptor_remove_only(struct cosy_loop *loop,
+					       struct cosy_descriptor *d,
+					       uint32_t slot, enum cosy_list list)
+{
+	struct cosy_slot *s = &loop->slots[slot];
+
+	d->head[list] = d->tail[list] = COSY_NO_SLOT;
+	s->list = COSY_LIST_NONE;
+	loop->info.waiting--;
 }
 
 /* Make the call @nr without blocking. */

@@ -19,9 +19,7 @@
 /* A request and its answer are two deliveries, so these make up to COSY_WAIT_MAX. */
 #define EVENTS		(COSY_WAIT_MAX / 2)
 /* After this number of deliveries without a check of epoll, epoll is checked. */
-#define MAX_STREAK	8
-/* After this number of sleeps without a look at what has arrived before, see execute_now(). */
-#define MAX_IDLE	64
+#define MAX_EPOLL_SKIPS	8
 #define FOR_EVER	UINT64_MAX
 
 /**
@@ -66,9 +64,6 @@ static void execute_ring(struct cosy_loop *loop, struct cosy_delivery *delivery)
 	uint32_t slot;
 
 	while (page->submit_head != page->submit_tail) {
-		/* A callback has submitted these when the ring was empty, before the entries in it. */
-		if (COSY_UNLIKELY(loop->module.direct))
-			cosy_direct_make(loop);
 		slot = cosy_page_first(loop);
 		if (cosy_transfer_start(loop, slot, delivery))
 			continue;
@@ -88,9 +83,6 @@ void cosy_execute(struct cosy_loop *loop, struct cosy_delivery *delivery)
 			       (!loop->ring.looked && cosy_ring_outstanding(loop) &&
 				!cosy_ring_has_done(loop))))
 		cosy_ring_make(loop);
-	/* Direct entries were submitted before those in the ring. */
-	if (loop->module.direct)
-		cosy_direct_make(loop);
 	if (page->submit_head != page->submit_tail)
 		execute_ring(loop, delivery);
 	if (cosy_attempts_pending(loop))
@@ -118,7 +110,7 @@ static long wait_for_events(struct cosy_loop *loop, struct epoll_event *events,
 	struct timespec timeout = to_timespec(until > now ? until - now : 0);
 	long n;
 
-	loop->streak = 0;
+	loop->epoll_skips = 0;
 	n = cosy_sys6(SYS_epoll_pwait2, loop->epoll, (long)events, EVENTS,
 		      until == FOR_EVER ? 0 : (long)&timeout, 0, 0);
 	if (n >= 0 || n == -EINTR)
@@ -195,7 +187,7 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until,
 	long n = 0;
 
 	/* The module was just entered, and has all entries. */
-	if (!until && !epoll_matters(loop) && looked && !loop->module.direct)
+	if (!until && !epoll_matters(loop) && looked)
 		return 0;
 	loop->module.looked = false;
 	if (!until && cosy_ring_outstanding(loop) && !loop->ring.looked)
@@ -205,6 +197,10 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until,
 		n = wait_for_others(loop, events, until < timer ? until : timer);
 	else if (epoll_matters(loop))
 		n = wait_for_events(loop, events, 0);
+	/* The data that epoll has seen was received in the ring. */
+	if (!n && loop->ring.readable)
+		cosy_descriptors_disarm(loop);
+	loop->ring.readable = false;
 	for (long i = 0; i < n; i++) {
 		int fd = events[i].data.fd;
 
@@ -228,8 +224,7 @@ static int look_at_descriptors(struct cosy_loop *loop, uint64_t until,
 		}
 	}
 	/* epoll does not report events for which a thread could sleep in the module. */
-	if (!until && (!looked || loop->module.direct) && !loop->module.looked &&
-	    cosy_module_sleeps(loop))
+	if (!until && !looked && !loop->module.looked && cosy_module_sleeps(loop))
 		cosy_module_look(loop);
 	if (cosy_attempts_pending(loop))
 		cosy_attempts_make(loop);
@@ -253,10 +248,7 @@ static void deliver(struct cosy_loop *loop, struct cosy_delivery *delivery,
 	do {
 		while (delivery->room && (op = cosy_page_collect(loop)))
 			cosy_deliver(loop, op, delivery);
-	} while (delivery->room && (cosy_direct_answer(loop) || cosy_ring_answer(loop)));
-	/* Otherwise completions in the module's page could wait for ever, behind new ones. */
-	if (!delivery->room && loop->page->done_head != loop->page->done_tail)
-		cosy_direct_collect(loop);
+	} while (delivery->room && cosy_ring_answer(loop));
 	if (delivery->count == delivered)
 		return;
 	cosy_loop_changed(loop);
@@ -303,9 +295,9 @@ static bool too_long_ago(struct cosy_loop *loop)
 {
 	bool looked = loop->module.looked;
 
-	if (!others_wait(loop) || loop->streak++ < MAX_STREAK)
+	if (!others_wait(loop) || loop->epoll_skips++ < MAX_EPOLL_SKIPS)
 		return false;
-	loop->streak = 0;
+	loop->epoll_skips = 0;
 	loop->module.looked = loop->ring.looked = false;
 	/* Entering the module is enough, and it may have been entered for what is delivered. */
 	return epoll_matters(loop) || !looked;
@@ -318,36 +310,6 @@ static unsigned int room(const struct cosy_loop *loop, const struct goal *goal,
 	if (atomic_load(&loop->stop))
 		return 0;
 	return goal->ops ? COSY_WAIT_MAX : COSY_WAIT_MAX - delivered;
-}
-
-/* Return true if there is nothing to do but to receive, and to wait until something arrives. */
-static bool only_receives(const struct cosy_loop *loop, const struct goal *goal)
-{
-	const struct cosy_module *m = &loop->module;
-
-	return m->receives == m->tail - m->page->submit_head && !loop->nbatch && !loop->cpu &&
-	       loop->page->submit_head == loop->page->submit_tail && !cosy_page_done(loop) &&
-	       !cosy_module_done(loop) && goal->min && goal->until && !loop->blocked &&
-	       cosy_module_sleeps(loop);
-}
-
-/*
- * Execute submitted entries. If there is probably nothing to receive, leave that to the entry into
- * the module in which the thread sleeps. Return true if so.
- */
-static COSY_ALWAYS_INLINE bool execute_now(struct cosy_loop *loop, const struct goal *goal,
-					   struct cosy_delivery *delivery)
-{
-	bool receives = COSY_UNLIKELY(loop->module.receives) && only_receives(loop, goal);
-
-	if (receives && loop->module.idle) {
-		loop->module.idle--;
-		return true;
-	}
-	cosy_execute(loop, delivery);
-	if (receives)
-		loop->module.idle = cosy_page_done(loop) ? 0 : MAX_IDLE;
-	return false;
 }
 
 /*
@@ -372,12 +334,10 @@ static int wait_once(struct cosy_loop *loop, const struct goal *goal,
 
 /*
  * Deliver, and wait, until a goal is reached. @before: number of deliveries before. The submitted
- * entries have just been executed, unless @sleeps: then they will be when the thread sleeps. Return
- * what wait_locked() returns.
+ * entries have just been executed. Return what wait_locked() returns.
  */
 static COSY_NOINLINE int wait_for_goal(struct cosy_loop *loop, const struct goal *goal,
-				       struct cosy_delivery *delivery, unsigned int before,
-				       bool sleeps)
+				       struct cosy_delivery *delivery, unsigned int before)
 {
 	unsigned int delivered = before;
 	bool checked = false;
@@ -395,16 +355,16 @@ static COSY_NOINLINE int wait_for_goal(struct cosy_loop *loop, const struct goal
 			return 0;
 		if (err)
 			return err;
-		if (sleeps || (!cosy_page_done(loop) && !cosy_attempts_pending(loop) &&
-			       !cosy_ring_is_due(loop) &&
-			       loop->page->submit_head == loop->page->submit_tail)) {
+		if (!cosy_page_done(loop) && !cosy_attempts_pending(loop) &&
+		    !cosy_ring_is_due(loop) &&
+		    loop->page->submit_head == loop->page->submit_tail) {
 			err = wait_once(loop, goal, delivery, checked);
 			if (err == -ETIME)
 				return 0;
 			checked = true;
 		}
 		delivery->room = room(loop, goal, delivery->count);
-		sleeps = execute_now(loop, goal, delivery);
+		cosy_execute(loop, delivery);
 	}
 }
 
@@ -421,13 +381,13 @@ static COSY_ALWAYS_INLINE int wait_locked(struct cosy_loop *loop, const struct g
 		.room = room(loop, goal, *delivered),
 		.count = *delivered,
 	};
-	bool sleeps = execute_now(loop, goal, &delivery);
 	int err = 0;
 
-	/* Often the goal is reached, nothing else waits, and no thread has to be told. */
+	cosy_execute(loop, &delivery);
+	/* Often the goal is reached, nothing else waits, and no thread has to be notified. */
 	if (goal->ops || !goal->min || delivery.count < goal->min || loop->waiters ||
 	    loop->attention || cosy_page_done(loop) || others_wait(loop))
-		err = wait_for_goal(loop, goal, &delivery, *delivered, sleeps);
+		err = wait_for_goal(loop, goal, &delivery, *delivered);
 	*delivered = delivery.count;
 	return err;
 }
@@ -438,7 +398,7 @@ static void prepare_external(struct cosy_loop *loop)
 	uint64_t next = cosy_timers_next(loop);
 	struct itimerspec time = { 0 };
 
-	if (cosy_page_done(loop) || loop->module.direct || cosy_ring_is_due(loop) ||
+	if (cosy_page_done(loop) || cosy_ring_is_due(loop) ||
 	    loop->page->submit_head != loop->page->submit_tail)
 		cosy_loop_wake(loop);
 	if (next == UINT64_MAX)
@@ -474,12 +434,16 @@ static int wait_or_enter(struct cosy_loop *loop, unsigned int min, uint64_t unti
 	for (;;) {
 		int err;
 
-		if (loop->has_ring && cosy_submit_begin(loop->submit))
-			return cosy_ring_wait(loop, min, until, delivered);
+		if (loop->has_ring && cosy_submit_begin(loop->submit)) {
+			if (min || !loop->ring.others)
+				return cosy_ring_wait(loop, min, until, delivered);
+			/* Events are to be delivered that have happened, also for others. */
+			cosy_submit_end(loop->submit);
+		}
 		err = cosy_loop_enter(loop);
 		if (err)
 			return err;
-		if (!loop->has_ring || !cosy_ring_give(loop)) {
+		if (!loop->has_ring || !cosy_ring_give(loop, min)) {
 			loop->inside++;
 			loop->module.looked = loop->ring.looked = false;
 			return -EAGAIN;
@@ -604,7 +568,7 @@ COSY_EXPORT int cosy_loop_run(struct cosy_loop *loop)
 
 void cosy_loop_run_member(struct cosy_loop *loop)
 {
-	struct cosy_team *team = &loop->team;
+	struct cosy_members *team = &loop->team;
 	int err;
 
 	if (enter(loop))

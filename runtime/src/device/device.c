@@ -33,7 +33,7 @@
 
 int cosy_device_fd = NONE;
 
-static bool blocked;		/* by a filter: cosy_device_bar() has been called */
+static bool blocked;		/* by a filter: cosy_device_block() has been called */
 static uint64_t paused_until;	/* by the time-stamp counter */
 static uint64_t device_rdev;	/* the device number of the descriptor */
 static int device_pid;		/* the process that opened it */
@@ -102,7 +102,7 @@ static int replace(int old, struct cosy_info *info)
 {
 	int fd;
 
-	if (cosy_device_barred())
+	if (cosy_device_is_blocked())
 		return -EPERM;
 	fd = open_device(info);
 	if (fd < 0)
@@ -195,7 +195,7 @@ void cosy_device_close(void)
 extern void cosy_after_filter(void)
 	__attribute__((weak, visibility("hidden")));
 
-void cosy_device_bar(void)
+void cosy_device_block(void)
 {
 	if (&cosy_after_filter)
 		cosy_after_filter();
@@ -204,7 +204,7 @@ void cosy_device_bar(void)
 	__atomic_store_n(&cosy_device_fd, NONE, __ATOMIC_RELAXED);
 }
 
-bool cosy_device_barred(void)
+bool cosy_device_is_blocked(void)
 {
 	return __atomic_load_n(&blocked, __ATOMIC_RELAXED);
 }

@@ -27,7 +27,7 @@ extern int cosy_device_fd __attribute__((visibility("hidden")));
  * Async-signal-safe, thread-safe.
  *
  * Return: the descriptor, which stays libcosy's, or -errno: -EPROTO if the module has another
- * version, -ENODEV if /dev/cosy is not the module's, -EPERM after cosy_device_bar(), -EBUSY while
+ * version, -ENODEV if /dev/cosy is not the module's, -EPERM after cosy_device_block(), -EBUSY while
  * the process is traced.
  */
 int cosy_device_get(void);
@@ -51,12 +51,12 @@ int cosy_device_get_own(void);
 bool cosy_device_available(bool explain);
 
 /**
- * cosy_device_bar() - make no system call on the device from now on
+ * cosy_device_block() - make no system call on the device from now on
  *
  * Called when a seccomp filter does not allow the next entry, and may kill the process for it. The
  * filter stays in force for ever, also in child processes. Async-signal-safe, thread-safe.
  */
-void cosy_device_bar(void);
+void cosy_device_block(void);
 
 /**
  * cosy_device_pause() - make no system call on the device for a few seconds
@@ -69,8 +69,8 @@ void cosy_device_pause(void);
 /** cosy_device_is_paused() - return true until that time has passed */
 bool cosy_device_is_paused(void);
 
-/** cosy_device_barred() - test whether cosy_device_bar() has been called */
-bool cosy_device_barred(void);
+/** cosy_device_is_blocked() - test whether cosy_device_block() has been called */
+bool cosy_device_is_blocked(void);
 
 /** cosy_device_close() - close the device; the next cosy_device_get() opens it again */
 void cosy_device_close(void);

@@ -24,7 +24,7 @@ static inline int cosy_file_open(void)
 			     O_RDWR | O_CLOEXEC);
 }
 
-/** cosy_file_close() - close a descriptor of ours */
+/** cosy_file_close() - close a descriptor of libcosy */
 static inline void cosy_file_close(int fd)
 {
 	cosy_sys(__NR_close, fd, 0, 0);

@@ -18,7 +18,6 @@
 #define OPTIONS_STATS	(1u << 8)
 #define OPTIONS_DEBUG	(1u << 9)
 #define OPTIONS_PLAIN	(1u << 10)
-#define OPTIONS_RING	(1u << 11)
 #define OPTIONS_EXECUTOR 0xffu
 #define OPTIONS_FUNCTIONS_SHIFT 16
 #define OPTIONS_FUNCTIONS 0xffu
@@ -31,7 +30,6 @@ struct variables {
 	const char *executor;
 	const char *fast;
 	const char *functions;
-	const char *ring;
 	const char *stats;
 };
 
@@ -69,7 +67,6 @@ static struct variables find_variables(void)
 		take(&found.executor, variable, "COSY_EXECUTOR");
 		take(&found.fast, variable, "COSY_FAST");
 		take(&found.functions, variable, "COSY_FUNCTIONS");
-		take(&found.ring, variable, "COSY_RING");
 		take(&found.stats, variable, "COSY_STATS");
 	}
 	return found;
@@ -137,8 +134,6 @@ static uint32_t read_environment(void)
 		found |= OPTIONS_DEBUG;
 	if (is_off(variables.fast))
 		found |= OPTIONS_PLAIN;
-	if (is_on(variables.ring))
-		found |= OPTIONS_RING;
 
 	if (!__atomic_compare_exchange_n(&options, &expected, found, false,
 					 __ATOMIC_RELAXED, __ATOMIC_RELAXED))
@@ -171,7 +166,6 @@ struct cosy_options cosy_options(void)
 		.stats = word & OPTIONS_STATS,
 		.debug = word & OPTIONS_DEBUG,
 		.plain = word & OPTIONS_PLAIN,
-		.ring = word & OPTIONS_RING,
 	};
 }
 

@@ -29,7 +29,6 @@ enum cosy_functions {
  * @stats:    COSY_STATS: count, and print the counts at exit
  * @debug:    COSY_DEBUG: print why something is not done in the kernel
  * @plain:    COSY_FAST=0: the module makes each call without a fast path
- * @ring:     COSY_RING: loops use their ring in the module
  */
 struct cosy_options {
 	enum cosy_executor executor;
@@ -37,7 +36,6 @@ struct cosy_options {
 	bool stats;
 	bool debug;
 	bool plain;
-	bool ring;
 };
 
 /**

@@ -122,7 +122,7 @@ static int map_arena(char *base)
 		 fd, 0) != MAP_FAILED)
 		return fd;
 	close(fd);
-	/* Should it have gone, it may not be somebody else's. */
+	/* If the range was unmapped, it must not become available to others. */
 	mmap(start, SPACE, PROT_NONE,
 	     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
 	return -ENOMEM;

@@ -25,13 +25,13 @@ static void explain_invalid(const struct cosy_region *region,
 			     diag->reason, "; the region runs natively", NULL);
 }
 
-/* Run the next @rest entries of a region natively, because it loses in the kernel. */
-static void rest(struct cosy_region *region, struct cosy_reserved *reserved,
-		 uint32_t entries)
+/* Run the next @entries entries of a region natively, because it loses in the kernel. */
+static void back_off(struct cosy_region *region, struct cosy_reserved *reserved,
+		     uint32_t entries)
 {
 	/* If each run is counted, every entry has to call this file. */
 	if (reserved->counts)
-		cosy_verdict_rest(&reserved->verdict, entries);
+		cosy_verdict_back_off(&reserved->verdict, entries);
 	else
 		__atomic_store_n(&region->mode, COSY_MODE_DECIDE + entries,
 				 __ATOMIC_RELAXED);
@@ -116,8 +116,8 @@ static int64_t choose(struct cosy_region *region, struct cosy_reserved *reserved
 		return measure_kernel(region, reserved, frame);
 	case COSY_CHOICE_MEASURE_NATIVE:
 		return measure_native(region, reserved);
-	case COSY_CHOICE_REST:
-		rest(region, reserved, entries);
+	case COSY_CHOICE_BACK_OFF:
+		back_off(region, reserved, entries);
 		break;
 	default:
 		if (!reserved->counts)
@@ -133,11 +133,11 @@ static int64_t choose(struct cosy_region *region, struct cosy_reserved *reserved
  * Return true if the region runs natively for this entry because it lost. After the last
  * of these entries its mode is COSY_MODE_DECIDE.
  */
-static inline bool rests(struct cosy_region *region)
+static inline bool backs_off(struct cosy_region *region)
 {
 	uint32_t mode = __atomic_load_n(&region->mode, __ATOMIC_RELAXED);
 
-	if (likely(mode < COSY_MODE_REST))
+	if (likely(mode < COSY_MODE_BACK_OFF))
 		return false;
 	/* If several threads do this concurrently, one of them counts. */
 	__atomic_compare_exchange_n(&region->mode, &mode, mode - 1, false,
@@ -189,7 +189,7 @@ static __attribute__((noinline)) int64_t decide(struct cosy_region *region,
 static __attribute__((noinline)) int64_t run_unloaded(struct cosy_region *region,
 						      uint64_t *frame)
 {
-	return rests(region) ? -1 : decide(region, frame);
+	return backs_off(region) ? -1 : decide(region, frame);
 }
 
 COSY_EXPORT int64_t cosy_region_run(struct cosy_region *region, uint64_t *frame)

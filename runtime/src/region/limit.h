@@ -5,6 +5,7 @@
 #ifndef COSY_LIMIT_H
 #define COSY_LIMIT_H
 
+#include <linux/cosy.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -29,6 +30,27 @@ struct cosy_limiter {
  */
 void cosy_limiter_begin(struct cosy_limiter *limiter,
 			const struct cosy_region *region);
+
+/**
+ * cosy_limiter_next_entry() - limit the next entry of a run to what is left of its limits
+ * @limiter: limits of the run
+ * @run:     its flags, slice and limit are set
+ */
+static inline void cosy_limiter_next_entry(const struct cosy_limiter *limiter,
+					   struct cosy_run *run)
+{
+	const struct cosy_limits *limits = limiter->limits;
+
+	run->flags &= COSY_RUN_COUNT | COSY_RUN_SUSPENDED;
+	run->slice = 0;
+	if (!limits)
+		return;
+	run->slice = limits->max_ms;
+	if (limits->policy != COSY_RESUME && limits->max_operations) {
+		run->flags |= COSY_RUN_LIMIT;
+		run->limit = (uint64_t)limiter->left;
+	}
+}
 
 /**
  * cosy_limiter_check() - apply the policy if a run has reached a limit

@@ -119,7 +119,7 @@ __attribute__((destructor(101))) static void unload(void)
 	if (cosy_in_program())
 		return;
 	/* A strict seccomp filter may kill for a system call, so make none. */
-	if (cosy_device_barred())
+	if (cosy_device_is_blocked())
 		return;
 	if (cosy_reserved_any_mapped() && is_single_threaded())
 		cosy_reserved_unmap();

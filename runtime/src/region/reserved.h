@@ -25,7 +25,7 @@ enum cosy_mode {
 	COSY_MODE_LOADED,	/* the fast path: it is loaded, and its runs are not counted */
 	COSY_MODE_MEASURED = COSY_REGION_MEASURED, /* like DECIDE; a native run is measured */
 	COSY_MODE_DECIDE = COSY_REGION_DECIDE,	/* cosy_region_run() chooses the executor */
-	COSY_MODE_REST,	/* this and greater values: runs natively for mode - DECIDE entries */
+	COSY_MODE_BACK_OFF,	/* this and greater values: runs natively for mode - DECIDE entries */
 };
 
 /**
@@ -38,6 +38,9 @@ enum cosy_mode {
  * @verdict:  whether it gains in the kernel
  * @code:     its decoded code
  * @moves:    enum cosy_moves, for compounds of loops; accessed relaxed
+ * @left:     the last runs of a compound of a loop that the module has left for a file; accessed
+ *	      relaxed
+ * @skipped:  runs since then that native code has made; accessed relaxed
  */
 struct cosy_reserved {
 	struct cosy_reserved *next;
@@ -48,6 +51,8 @@ struct cosy_reserved {
 	struct cosy_verdict verdict;
 	struct cosy_code *code;
 	uint8_t moves;
+	uint8_t left;
+	uint16_t skipped;
 };
 
 /** enum cosy_moves - whether a compound does the same in each thread of the process */

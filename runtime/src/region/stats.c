@@ -73,7 +73,8 @@ void cosy_stats_print(const void *data)
 		native ? cosy_number(&rests, native) : "",
 		cosy_region_loses(region) ||
 		opinion == COSY_OPINION_LOSES ? " verdict=loses" :
-		opinion == COSY_OPINION_GAINS ? " verdict=gains" : "",
+		opinion == COSY_OPINION_GAINS ? " verdict=gains" :
+		cosy_verdict_is_open(&reserved->verdict) ? " verdict=none" : "",
 		is_known ? " gain=" : "", is_known && gain < 0 ? "-" : "",
 		is_known ? cosy_number(&gained, magnitude(gain)) : "", NULL);
 }

@@ -45,15 +45,15 @@
  * The number of entries that a region runs natively after a loss. Doubled after each loss, so
  * that the loss of the runs between them is soon below 1 %.
  */
-#define FIRST_REST	256
-#define LAST_REST	(1u << 20)
+#define FIRST_BACKOFF	256
+#define LAST_BACKOFF	(1u << 20)
 /*
  * Counting an entry takes 20 instructions, which is more than 1 % of a run that is shorter than
  * this. Such a region is not tried again after its third loss, within the first thousand
  * entries.
  */
 #define SHORT_RUN	2000
-#define LAST_SHORT_REST	(FIRST_REST * 2)
+#define LAST_SHORT_BACKOFF	(FIRST_BACKOFF * 2)
 
 #define NARGS_SIZE	(COSY_MAX_ARGS + 1)
 
@@ -180,6 +180,12 @@ void cosy_verdict_add(struct cosy_verdict *verdict,
 			 __ATOMIC_RELAXED);
 }
 
+bool cosy_verdict_is_open(const struct cosy_verdict *verdict)
+{
+	return verdict->watched && get(&verdict->opinion) == COSY_OPINION_NONE &&
+	       get(&verdict->step) > STEP_NATIVE;
+}
+
 static void forget_times(struct cosy_verdict *verdict)
 {
 	set(&verdict->kernel.count, 0);
@@ -193,7 +199,7 @@ void cosy_verdict_doubt(struct cosy_verdict *verdict)
 	set(&verdict->opinion, COSY_OPINION_NONE);
 }
 
-void cosy_verdict_rest(struct cosy_verdict *verdict, uint32_t entries)
+void cosy_verdict_back_off(struct cosy_verdict *verdict, uint32_t entries)
 {
 	set(&verdict->left, entries);
 }
@@ -351,15 +357,15 @@ static enum cosy_choice choose_gain(struct cosy_verdict *verdict,
 				    const struct comparison *found)
 {
 	note_gain(verdict, found);
-	set(&verdict->rest, 0);
+	set(&verdict->backoff, 0);
 	set(&verdict->opinion, COSY_OPINION_GAINS);
 	return COSY_CHOICE_KERNEL;
 }
 
 static enum cosy_choice choose_loss(struct cosy_verdict *verdict,
-				    const struct comparison *found, uint32_t *rest)
+				    const struct comparison *found, uint32_t *backoff)
 {
-	uint32_t last = get(&verdict->rest);
+	uint32_t last = get(&verdict->backoff);
 
 	/* The first measurement has more runs than those after it. */
 	if (!last || !verdict->is_known)
@@ -367,13 +373,13 @@ static enum cosy_choice choose_loss(struct cosy_verdict *verdict,
 	set(&verdict->opinion, COSY_OPINION_LOSES);
 	forget_times(verdict);
 	set(&verdict->step, STEP_MEASURED);
-	if (found->count && found->native < SHORT_RUN && last >= LAST_SHORT_REST) {
+	if (found->count && found->native < SHORT_RUN && last >= LAST_SHORT_BACKOFF) {
 		__atomic_store_n(&verdict->final, true, __ATOMIC_RELAXED);
 		return COSY_CHOICE_NATIVE;
 	}
-	*rest = !last ? FIRST_REST : last < LAST_REST ? last * 2 : last;
-	set(&verdict->rest, *rest);
-	return COSY_CHOICE_REST;
+	*backoff = !last ? FIRST_BACKOFF : last < LAST_BACKOFF ? last * 2 : last;
+	set(&verdict->backoff, *backoff);
+	return COSY_CHOICE_BACK_OFF;
 }
 
 /*
@@ -388,40 +394,40 @@ static enum cosy_choice kind_of_step(uint32_t step)
 
 /* Choose at a step, by the runs until now. */
 static enum cosy_choice choose_step(struct cosy_verdict *verdict, uint32_t step,
-				    uint32_t *rest)
+				    uint32_t *backoff)
 {
 	int64_t estimate = __atomic_load_n(&verdict->estimate, __ATOMIC_RELAXED);
 	const struct comparison unknown = { 0 };
 	struct comparison found;
 
 	if (step && step <= STEP_NATIVE && estimate < -LARGE_LOSS)
-		return choose_loss(verdict, &unknown, rest);
+		return choose_loss(verdict, &unknown, backoff);
 	if (step < STEP_NATIVE)
 		return COSY_CHOICE_WATCH;
 	if (step == STEP_NATIVE) {
-		*rest = 0;
-		return COSY_CHOICE_REST;
+		*backoff = 0;
+		return COSY_CHOICE_BACK_OFF;
 	}
 	found = compare(verdict);
 	/* After a loss, the same result needs fewer runs. */
-	if (get(&verdict->rest) && found.count == RUNS_AFTER_LOSS && found.gain <= 0)
-		return choose_loss(verdict, &found, rest);
+	if (get(&verdict->backoff) && found.count == RUNS_AFTER_LOSS && found.gain <= 0)
+		return choose_loss(verdict, &found, backoff);
 	switch (judge(&found)) {
 	case COSY_OPINION_GAINS:
 		return choose_gain(verdict, &found);
 	case COSY_OPINION_LOSES:
-		return choose_loss(verdict, &found, rest);
+		return choose_loss(verdict, &found, backoff);
 	default:
 		break;
 	}
 	if (step < LOST_STEPS)
 		return kind_of_step(step);
-	return estimate < 0 ? choose_loss(verdict, &unknown, rest) :
+	return estimate < 0 ? choose_loss(verdict, &unknown, backoff) :
 			      choose_gain(verdict, &unknown);
 }
 
 enum cosy_choice cosy_verdict_choose(struct cosy_verdict *verdict,
-				     uint32_t *rest)
+				     uint32_t *backoff)
 {
 	uint32_t left = get(&verdict->left), step;
 
@@ -438,9 +444,9 @@ enum cosy_choice cosy_verdict_choose(struct cosy_verdict *verdict,
 		return COSY_CHOICE_NATIVE;
 	if (!verdict->call_saves &&
 	    !__atomic_exchange_n(&verdict->put_off, true, __ATOMIC_RELAXED)) {
-		*rest = FIRST_RUNS - 1;
-		return COSY_CHOICE_REST;
+		*backoff = FIRST_RUNS - 1;
+		return COSY_CHOICE_BACK_OFF;
 	}
 	step = __atomic_fetch_add(&verdict->step, 1, __ATOMIC_RELAXED);
-	return choose_step(verdict, step, rest);
+	return choose_step(verdict, step, backoff);
 }

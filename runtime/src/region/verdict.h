@@ -20,7 +20,7 @@ enum cosy_choice {
 	COSY_CHOICE_WATCH,	/* in the kernel, and it is watched */
 	COSY_CHOICE_MEASURE_KERNEL, /* in the kernel, and it is measured */
 	COSY_CHOICE_MEASURE_NATIVE, /* natively, and it is measured */
-	COSY_CHOICE_REST,	/* natively, like the given number of entries after it */
+	COSY_CHOICE_BACK_OFF,	/* natively, like the given number of entries after it */
 	COSY_CHOICE_NATIVE,	/* natively, like all later ones if the verdict is final */
 };
 
@@ -54,8 +54,8 @@ struct cosy_times {
  * @run_saves: maximum of the instructions that all calls outside of loops save in a run
  * @opinion:  the last verdict, enum cosy_opinion
  * @step:     number of entries since the measurement began
- * @rest:     number of entries that run natively after a loss; 0 before the first loss
- * @left:     number of these entries still to come, if cosy_verdict_rest() counts them
+ * @backoff:  number of entries that run natively after a loss; 0 before the first loss
+ * @left:     number of these entries still to come, if cosy_verdict_back_off() counts them
  * @estimate: maximum of the instructions that the last watched run has saved
  * @kernel:   times of the runs in the kernel
  * @native:   times of the native runs
@@ -75,7 +75,7 @@ struct cosy_verdict {
 	uint32_t run_saves;
 	uint32_t opinion;
 	uint32_t step;
-	uint32_t rest;
+	uint32_t backoff;
 	uint32_t left;
 	int64_t estimate;
 	struct cosy_times kernel;
@@ -111,23 +111,29 @@ void cosy_verdict_init(struct cosy_verdict *verdict, const void *image,
 		       bool plain, bool singly);
 
 /**
+ * cosy_verdict_is_open() - return true if runs have been measured, but too few for a verdict
+ * @verdict: verdict of the region
+ */
+bool cosy_verdict_is_open(const struct cosy_verdict *verdict);
+
+/**
  * cosy_verdict_choose() - choose the executor for the next run
  * @verdict: verdict of the region
- * @rest:    set with COSY_CHOICE_REST: the number of entries
+ * @backoff: set with COSY_CHOICE_BACK_OFF: the number of entries
  *
  * Thread-safe, async-signal-safe.
  *
  * Return: the choice.
  */
 enum cosy_choice cosy_verdict_choose(struct cosy_verdict *verdict,
-				     uint32_t *rest);
+				     uint32_t *backoff);
 
 /**
- * cosy_verdict_rest() - let cosy_verdict_choose() count the entries that run natively
+ * cosy_verdict_back_off() - let cosy_verdict_choose() count the entries that run natively
  * @verdict: verdict of the region
  * @entries: their number
  */
-void cosy_verdict_rest(struct cosy_verdict *verdict, uint32_t entries);
+void cosy_verdict_back_off(struct cosy_verdict *verdict, uint32_t entries);
 
 /**
  * cosy_verdict_add() - add a watched run that has ended

@@ -20,7 +20,7 @@
  *	COSY_RUN_DONE | exit	  done by that exit; the outputs are in the frame
  *	COSY_RUN_LEFT		  left early; status, value and pc say why and where,
  *				  the registers are in the frame
- *	COSY_RUN_BARRED		  done or left, as status says (if done, value is
+ *	COSY_RUN_SECCOMP_BLOCKED  done or left, as status says (if done, value is
  *				  the exit), and a seccomp filter that was set
  *				  meanwhile returns anything but ALLOW for the next
  *				  entry. The native program makes no entries, so
@@ -44,7 +44,7 @@
  * If the frame or the run cannot be written although operations have been
  * executed, the process has lost its own state and gets SIGSEGV.
  *
- * DONE, LEFT and BARRED are above 32 bits. So neither the result of another file nor
+ * DONE, LEFT and SECCOMP_BLOCKED are above 32 bits. So neither the result of another file nor
  * that of a call that is restarted, which is an int, is taken for one of them.
  *
  * The caller sets status to COSY_DONE before its first entry, and to COSY_AGAIN
@@ -84,7 +84,8 @@
 /*
  * It is opened for reading and writing. An open for reading only has no effect, and
  * answers a question: EINVAL if the process may use the device, EPERM if a seccomp
- * filter returns anything but ALLOW for one of the calls that this takes. So a library
+ * filter returns anything but ALLOW for one of the calls that this takes, EOPNOTSUPP if
+ * there are no fast paths on this kernel, so that single calls would lose. So a library
  * can ask by a call that the dynamic linker makes, too, and without getting a
  * descriptor.
  */
@@ -94,7 +95,7 @@
 #define COSY_RUN_TAG	(1ull << 62)
 #define COSY_RUN_DONE	(1ull << 32)	/* | number of the exit */
 #define COSY_RUN_LEFT	(2ull << 32)
-#define COSY_RUN_BARRED	(3ull << 32)
+#define COSY_RUN_SECCOMP_BLOCKED	(3ull << 32)
 
 /**
  * struct cosy_function_failure - where a user function has failed
@@ -141,8 +142,8 @@ struct cosy_suspended {
  * @errno_addr: address of the calling thread's errno
  * @pc:		slot to begin at; out: where to resume
  * @status:	enum cosy_status of cosy/status.h; COSY_DONE, COSY_AGAIN or COSY_RESULT on
- *		entry, written when left early, and with COSY_RUN_BARRED; when done it may or
- *		may not be written
+ *		entry, written when left early, and with COSY_RUN_SECCOMP_BLOCKED; when done it
+ *		may or may not be written
  * @value:	out, with status
  * @limit:	with COSY_RUN_LIMIT: operations that this entry may execute, in place
  *		of the compound's own limit; when left early the remaining limit is
@@ -351,7 +352,8 @@ struct cosy_yield {
 /**
  * struct cosy_info - result of COSY_IOC_INFO
  * @size:       in: of this structure; out: the size that the module knows
- * @flags:      COSY_INFO_TRACED: runs would end with EBUSY or COSY_STEP_TRACED
+ * @flags:      COSY_INFO_TRACED: runs would end with EBUSY or COSY_STEP_TRACED;
+ *		COSY_INFO_UNFILTERED: the thread has no seccomp filter
  * @abi:        the newest ABI that the module supports, its own COSY_ABI
  * @oldest_abi: the oldest one
  * @format:     the newest version of compounds it loads, its own COSY_VERSION
@@ -382,6 +384,7 @@ struct cosy_info {
 };
 
 #define COSY_INFO_TRACED (1u << 0)
+#define COSY_INFO_UNFILTERED (1u << 1)
 
 #define COSY_FEATURE_FUNCTIONS (1ull << 0)
 #define COSY_FEATURE_ASYNC (1ull << 1)

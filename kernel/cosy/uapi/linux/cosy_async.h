@@ -55,30 +55,14 @@ enum cosy_entry_status {
  */
 #define COSY_ENTRY_SILENT	(1u << 0)
 /*
- * With COSY_ASYNC_WAITS: args[0] is a descriptor, and the call is made so that it
- * does not block. If it fails with EAGAIN, the executor makes it again when the
- * file can be read (IN) or written to (OUT). If the executor cannot wait for the
- * file, EAGAIN is the result.
- */
-#define COSY_ENTRY_WAIT_IN	(1u << 1)
-#define COSY_ENTRY_WAIT_OUT	(1u << 2)
-/*
  * With COSY_ASYNC_THREADS: the call may block. A thread that waits for work makes it
  * (COSY_ASYNC_WORK), not the thread that enters. If LONG is set, this is a thread for calls that
  * may wait forever, otherwise one of the other threads. With TAKE that thread leaves with the
- * entry, and makes the call in user mode. Not with WAIT_IN and WAIT_OUT.
+ * entry, and makes the call in user mode.
  */
 #define COSY_ENTRY_THREAD	(1u << 3)
 #define COSY_ENTRY_LONG		(1u << 4)
 #define COSY_ENTRY_TAKE		(1u << 5)
-/*
- * With COSY_ASYNC_NOWAIT: stat, lstat, fstat, newfstatat, statx, access, faccessat or faccessat2
- * of a file on a local disk or on tmpfs is made if it need not wait: if
- * all that it needs is in the caches, and the memory that it reads and writes is present.
- * Otherwise, and if it is any other call, the entry completes with COSY_ENTRY_USER. With none of
- * the other flags but SILENT.
- */
-#define COSY_ENTRY_NOWAIT	(1u << 6)
 /*
  * With COSY_ASYNC_BUFFERED: read or pread64 of a regular file whose file system tells when a page
  * has been read (ext4, XFS, btrfs and others) waits for the disk without a thread. It may complete
@@ -88,10 +72,8 @@ enum cosy_entry_status {
  * the other flags but SILENT.
  */
 #define COSY_ENTRY_BUFFERED	(1u << 7)
-#define COSY_ENTRY_FLAGS	(COSY_ENTRY_SILENT | COSY_ENTRY_WAIT_IN | \
-				 COSY_ENTRY_WAIT_OUT | COSY_ENTRY_THREAD | \
-				 COSY_ENTRY_LONG | COSY_ENTRY_TAKE | COSY_ENTRY_NOWAIT | \
-				 COSY_ENTRY_BUFFERED)
+#define COSY_ENTRY_FLAGS	(COSY_ENTRY_SILENT | COSY_ENTRY_THREAD | COSY_ENTRY_LONG | \
+				 COSY_ENTRY_TAKE | COSY_ENTRY_BUFFERED)
 
 /**
  * struct cosy_async_entry - one system call
@@ -211,7 +193,7 @@ struct cosy_async_page {
 };
 
 /* Bits of @features. */
-#define COSY_ASYNC_WAITS	(1ull << 0)	/* COSY_ENTRY_WAIT_*, COSY_ENTRY_USER */
+/* Bits 0 and 8 are not used any more: entries that waited for sockets, or must not wait. */
 #define COSY_ASYNC_COMPOUNDS	(1ull << 1)	/* COSY_ENTRY_COMPOUND, COSY_ASYNC_CANCEL_FD */
 #define COSY_ASYNC_FILE_IO	(1ull << 2)	/* compounds wait in read() and write(), too */
 #define COSY_ASYNC_CLOSES	(1ull << 3)	/* compounds close sockets, see @used */
@@ -219,7 +201,6 @@ struct cosy_async_page {
 #define COSY_ASYNC_SLEEPS	(1ull << 5)	/* COSY_ASYNC_SLEEP, COSY_ASYNC_AWAIT */
 #define COSY_ASYNC_THREADS	(1ull << 6)	/* COSY_ENTRY_THREAD, COSY_ASYNC_WORK */
 #define COSY_ASYNC_MESSAGES	(1ull << 7)	/* compounds wait in recvmsg() and sendmsg(), too */
-#define COSY_ASYNC_NOWAIT	(1ull << 8)	/* COSY_ENTRY_NOWAIT */
 #define COSY_ASYNC_BUFFERED	(1ull << 9)	/* COSY_ENTRY_BUFFERED */
 #define COSY_ASYNC_MOVES	(1ull << 10)	/* COSY_COMPOUND_MOVES */
 #define COSY_ASYNC_GIVES_BACK	(1ull << 11)	/* args[0] with AGAIN, see COSY_ENTRY_COMPOUND */
@@ -250,7 +231,8 @@ struct cosy_async_page {
  * calling thread makes the calls, with its rights, and blocks in a call that blocks. It
  * returns
  *	COSY_ASYNC_ENTERED | n	n entries have completed
- *	COSY_ASYNC_BARRED | n	the same, and a seccomp filter that was set meanwhile
+ *	COSY_ASYNC_SECCOMP_BLOCKED | n
+ *				the same, and a seccomp filter that was set meanwhile
  *				returns anything but ALLOW for the next entry
  *	-EBUSY			another thread, or a call that it makes, has entered
  *				the loop
@@ -297,7 +279,8 @@ struct cosy_async_page {
  *				COSY_ENTRY_USER: make the call; or COSY_ENTRY_DONE: the call has
  *				been made, and may have raised a signal for this thread (-EPIPE,
  *				-EFBIG), or perhaps no thread can publish the completion
- *	COSY_ASYNC_BARRED	in place of COSY_ASYNC_ENTERED: as above
+ *	COSY_ASYNC_SECCOMP_BLOCKED
+ *				in place of COSY_ASYNC_ENTERED: as above
  *	-ESHUTDOWN		a thread of the process has closed a descriptor of the loop since
  *				the page was mapped: it has no threads any more. Entries that
  *				no thread had taken complete with COSY_ENTRY_USER
@@ -318,12 +301,10 @@ struct cosy_async_page {
  * because the module does not make such calls, the thread is traced, its system calls
  * are audited, or a seccomp filter returns anything but ALLOW for it.
  *
- * An entry that waits does not hold its file, unless it has COSY_ENTRY_BUFFERED. When the
- * descriptor is closed, or refers to another file, the entry completes with -ECANCELED the next
- * time that the first file can be read or written to; or never: cancel it before closing. Entries
+ * A compound that waits does not hold its file. An entry with COSY_ENTRY_BUFFERED does. Compounds
  * wait for sockets of the families UNIX, INET and INET6 (streams, sequences of packets, and
  * datagrams that are received), since Linux 6.5 for pipes, and for eventfds that are read. If
- * max_waiters (a parameter of the module) already wait for the file, -EAGAIN is the result.
+ * max_waiters (a parameter of the module) already wait for the file, the compound is left.
  *
  * Errors of COSY_IOC_ASYNC: EFAULT, EINVAL, E2BIG, EMFILE, ENFILE, ENOMEM, EDQUOT (the
  * user's loops and compounds take as much memory as user_memory allows).
@@ -357,7 +338,7 @@ struct cosy_async_create {
 #define COSY_ASYNC_SIGNAL	(1u << 17)
 #define COSY_ASYNC_TIMEOUT	(1u << 18)
 
-#define COSY_ASYNC_ENTERED	(6ull << 32)
-#define COSY_ASYNC_BARRED	(7ull << 32)
+#define COSY_ASYNC_ENTERED		(6ull << 32)
+#define COSY_ASYNC_SECCOMP_BLOCKED	(7ull << 32)
 
 #endif /* _UAPI_LINUX_COSY_ASYNC_H */

@@ -6,12 +6,13 @@
  * process maps it once, with COSY_RING_SIZE(nentries) bytes, shared, from the offset
  * COSY_RING_OFFSET of the loop's descriptor on. A child does not inherit the mapping.
  *
- * There are two rings of entries. The calls are made in their order. The receives are made when no
- * calls are left, until one of them would wait and another entry has completed: a server that
- * answers many requests mostly finds the next ones there, and no thread has to be woken for them. A
- * receive that would wait is made again when its socket has an event. A ring has no indices: the
- * place of an entry can be used again as soon as the module has taken it. A completion is the
- * operation of the entry and the result of its call.
+ * There are two rings of entries. The calls are made in their order. The receives (recvfrom,
+ * recvmsg, accept, accept4) are made when no calls are left, until one of them would wait and the
+ * thread does not sleep after it: a server that answers many requests mostly finds the next ones
+ * there, and no thread has to be woken for them. A receive, a sendto or a sendmsg that would wait
+ * is made again when its socket has an event. A ring has no indices: the place of an entry can be
+ * used again as soon as the module has taken it. A completion is the operation of the entry and the
+ * result of its call.
  *
  * Writers, and the order of writes:
  *
@@ -31,16 +32,17 @@
 
 #include <linux/types.h>
 
-#define COSY_RING_VERSION	1
+#define COSY_RING_VERSION	3
 
 /* The offset of the mapping. */
 #define COSY_RING_OFFSET	(1ull << 30)
 
 /**
  * struct cosy_ring_entry - one system call
- * @nr:	   number of the call, or COSY_RING_CANCEL or COSY_RING_NOP
- * @flags: 0
- * @op:	   returned with the completion; not interpreted. 0: there is no completion
+ * @nr:	   number of the call, or COSY_RING_CANCEL, COSY_RING_CANCEL_SEND or COSY_RING_NOP
+ * @flags: 0 or COSY_RING_LINKED; COSY_RING_WAITED in one that was put back
+ * @op:	   returned with the completion; not interpreted. A call or a NOP whose operation is 0 does
+ *	   not complete
  * @args:  the arguments
  */
 struct cosy_ring_entry {
@@ -50,6 +52,14 @@ struct cosy_ring_entry {
 	__u64 args[6];
 };
 
+/*
+ * A send and a receive with this flag and one operation are a reply: the receive is not made
+ * before the send. The other bits of the receive's flags are the place of the send: @calls_tail
+ * from before it was written, shifted by one. The send does not complete. If it does not send all
+ * of its data, it is given back, the receive stays in its ring, and the process continues both.
+ */
+#define COSY_RING_LINKED	1u
+
 /* Complete with args[0] as the result, and make no call. */
 #define COSY_RING_NOP		(1u << 31)
 /*
@@ -57,6 +67,8 @@ struct cosy_ring_entry {
  * args[0] does not wait any longer, and does not complete. The entry does not complete either.
  */
 #define COSY_RING_CANCEL	(COSY_RING_NOP | 1)
+/* The same for the sendto or sendmsg with the operation args[1]. args[0] is not used. */
+#define COSY_RING_CANCEL_SEND	(COSY_RING_NOP | 2)
 
 /**
  * struct cosy_ring_done - a completion
@@ -75,8 +87,13 @@ struct cosy_ring_done {
 #define COSY_RING_RECEIVE_UNUSUAL	(0x01 | 0x02 | 0x40 | 0x100 | 0x2000)
 #define COSY_RING_SEND_UNUSUAL		(0x01 | 0x40 | 0x20000000)
 
+/* In the flags of an entry that is given or put back, see struct cosy_ring_page. */
+#define COSY_RING_WAITED	(1u << 31)
+
 /* An entry into the loop completes and gives back no more than this number of entries. */
 #define COSY_RING_MAX		64u
+/* The least of these numbers: two calls for one descriptor are given back together. */
+#define COSY_RING_MIN		2u
 
 /**
  * struct cosy_ring_page - the beginning of a ring
@@ -90,22 +107,27 @@ struct cosy_ring_done {
  * @calls_tail:	   number of calls written, modulo 2^32
  * @receives_tail: number of receives written
  * @calls_head:	   number of calls taken
- * @receives_head: number of receives taken. It becomes smaller when receives that wait are put back
- *		   to their ring, in front of those that were not taken. This happens with
+ * @receives_head: number of receives taken. Both become smaller when calls that wait are put back
+ *		   to their rings, in front of those that were not taken. This happens with
  *		   COSY_ASYNC_CANCEL, and when a thread of the process closes a descriptor of the
  *		   loop, which may have been the only one
  * @done_tail:	   number of completions
  * @ngiven:	   number of entries that the last entry into the loop has given back
  * @executed:	   number of calls that were made, also of those that then waited
- * @waiting:	   number of receives that wait; written last when they are put back
+ * @waiting:	   number of calls that wait; written last when they are put back
+ * @sending:	   number of these that send
  * @given:	   the entries that were given back. The process has to make these calls in another
  *		   way: the module does not make such calls, the thread is traced, its system calls
  *		   are audited, a seccomp filter returns anything but ALLOW for it; the socket is of
- *		   a kind for which entries cannot wait, or there is no memory. After a send, no
- *		   further call is made in this entry into the loop: those behind it may be for
- *		   the same socket
+ *		   a kind for which entries cannot wait, or there is no memory; it would have to
+ *		   wait for a disk, or close what others may wait for. After a send, a receive, a
+ *		   read() or a close(), nothing else is made in this entry into the loop: those
+ *		   behind it may be for the same file
  *
- * The send that is given back may have sent a part of its data: @flags has the number of bytes.
+ * A send that is given back may have sent a part of its data: @flags has the number of bytes. If
+ * it is linked, @flags may be negative: the error with which it has failed. Otherwise @flags is
+ * COSY_RING_WAITED if the call has waited, and has had no effect: wait further, because an attempt
+ * may have another result.
  */
 struct cosy_ring_page {
 	__u32 version;
@@ -122,6 +144,7 @@ struct cosy_ring_page {
 	__u32 done_tail;
 	__u32 ngiven;
 	__u32 waiting;
+	__u32 sending;
 	__u64 executed;
 	struct cosy_ring_entry given[COSY_RING_MAX] __attribute__((aligned(64)));
 };
@@ -135,15 +158,16 @@ struct cosy_ring_page {
  *
  *	lseek(fd, COSY_RUN_TAG | COSY_ASYNC_RING_ENTER | max, COSY_RUN_WHENCE)
  *
- * executes entries of the ring, and nothing else of the loop. @max is at most COSY_RING_MAX. It
- * ends after @max entries have completed or were given back, and earlier for a signal or the
- * kernel's own work. It returns what entering the loop returns, n being the number of completions.
- * With COSY_ASYNC_SLEEP and COSY_ASYNC_AWAIT it does what these do there. It does not sleep after
- * entries were given back.
+ * executes entries of the ring, and nothing else of the loop. @max is from COSY_RING_MIN to
+ * COSY_RING_MAX. It ends after @max entries have completed or were given back, and earlier for a
+ * signal or the kernel's own work. It returns what entering the loop returns, n being the number of
+ * completions. With COSY_ASYNC_SLEEP and COSY_ASYNC_AWAIT it does what these do there. It does not
+ * sleep after entries were given back.
  *
- * With COSY_ASYNC_CANCEL_FD and a descriptor in place of @max, the receive that waits for it is
- * given back, and the loop forgets the descriptor. With COSY_ASYNC_CANCEL, all receives that wait
- * are put back to their ring. Both return COSY_ASYNC_ENTERED | n, n being their number.
+ * With COSY_ASYNC_CANCEL_FD and a descriptor in place of @max, the receive and the send that wait
+ * for it are given back, and the loop forgets the descriptor; with COSY_ASYNC_CANCEL as well, only
+ * if the descriptor refers to another file by now. With COSY_ASYNC_CANCEL alone, all calls that
+ * wait are put back to their rings. Both return COSY_ASYNC_ENTERED | n, n being their number.
  *
  * With COSY_ASYNC_WORK, a thread that sleeps in the ring wakes up, or the next one does not sleep.
  * This needs no AWAIT.

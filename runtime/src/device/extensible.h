@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * extensible.h - structures of options that later releases may extend.
+ */
+#ifndef COSY_EXTENSIBLE_H
+#define COSY_EXTENSIBLE_H
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+
+/**
+ * cosy_extensible_copy() - copy a structure of options, which begins with its size, a uint32_t
+ * @known:   set to the options, of @size bytes
+ * @size:    size of the structure that libcosy knows
+ * @options: the program's, or NULL
+ *
+ * Options that an older program does not know are 0; those that libcosy does not know have to be.
+ *
+ * Return: 0 or -EINVAL.
+ */
+static inline int cosy_extensible_copy(void *known, uint32_t size, const void *options)
+{
+	const unsigned char *bytes = options;
+	uint32_t given;
+
+	memset(known, 0, size);
+	if (!options)
+		return 0;
+	memcpy(&given, options, sizeof(given));
+	if (given < sizeof(given) || given > 4096)
+		return -EINVAL;
+	for (uint32_t i = size; i < given; i++) {
+		if (bytes[i])
+			return -EINVAL;
+	}
+	memcpy(known, options, given < size ? given : size);
+	return 0;
+}
+
+#endif /* COSY_EXTENSIBLE_H */
