@@ -33,6 +33,7 @@
 #define ENVIRONMENT_ALONE	2
 #define ENVIRONMENT_FIRST_CALL	4
 #define ENVIRONMENT_DEBUG	8
+#define ENVIRONMENT_NO_LIBC	16
 
 static uint8_t environment;
 static const char *name;	/* of the program; set when the environment is read */
@@ -142,13 +143,14 @@ bool cosy_is_in_except_file(void)
 
 __attribute__((constructor(101))) static void read_environment(void)
 {
-	const char *executor = NULL, *except = NULL, *debug = NULL;
+	const char *executor = NULL, *except = NULL, *debug = NULL, *libc = NULL;
 	uint8_t found = ENVIRONMENT_READ;
 
 	for (char **at = __environ; at && *at; at++) {
 		take(&executor, *at, "COSY_EXECUTOR=");
 		take(&except, *at, "COSY_RUN_EXCEPT=");
 		take(&debug, *at, "COSY_DEBUG=");
+		take(&libc, *at, "COSY_RUN_LIBC=");
 	}
 	name = program();
 	if (getauxval(AT_SECURE) || !name ||
@@ -159,6 +161,8 @@ __attribute__((constructor(101))) static void read_environment(void)
 		found |= ENVIRONMENT_FIRST_CALL;
 	if (debug && *debug && !equal(debug, "0"))
 		found |= ENVIRONMENT_DEBUG;
+	if (libc && equal(libc, "0"))
+		found |= ENVIRONMENT_NO_LIBC;
 	environment = found;
 }
 
@@ -201,4 +205,9 @@ bool cosy_prints_messages(void)
 bool cosy_opens_at_first_call(void)
 {
 	return environment & ENVIRONMENT_FIRST_CALL;
+}
+
+bool cosy_leaves_libc(void)
+{
+	return environment & ENVIRONMENT_NO_LIBC;
 }

@@ -80,6 +80,15 @@ void *cosy_preload_next(const char *name)
 	return libc ? next : NULL;
 }
 
+const struct link_map *cosy_libc(void)
+{
+	const struct link_map *map = own_map();
+
+	while (map && !cosy_is_libc(map))
+		map = map->l_next;
+	return map;
+}
+
 const char *cosy_own_path(void)
 {
 	const struct link_map *map = own_map();

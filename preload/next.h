@@ -9,6 +9,8 @@
 
 #include "state.h"
 
+struct link_map;
+
 /**
  * cosy_next() - find the function that a wrapper replaces
  * @function: the wrapper's function
@@ -35,6 +37,15 @@ void *cosy_next(enum cosy_function function, enum cosy_route *route) COSY_HIDDEN
  * Return: the function, or NULL if there is none.
  */
 void *cosy_next_named(const char *name) COSY_HIDDEN;
+
+/**
+ * cosy_libc() - find the C library among the libraries loaded after libcosy-preload.so
+ *
+ * Async-signal-safe, thread-safe.
+ *
+ * Return: glibc; NULL for another C library.
+ */
+const struct link_map *cosy_libc(void) COSY_HIDDEN;
 
 /**
  * cosy_own_path() - return the path by which the dynamic linker has found this library

@@ -18,6 +18,14 @@
 #define PATH_MAX	4096
 /* The module takes names that are shorter. */
 #define MAX_NAME	256
+/*
+ * After so many names in a row that the module cannot look up, as on NFS and 9p, it is only asked for
+ * one of RETRY names, because each question costs an entry.
+ */
+#define MAX_MISSES	8
+#define RETRY		32u
+
+static unsigned int misses;	/* names since the last one that the module has looked up */
 
 /* Return the length of @path if its text is canonical, otherwise 0. */
 static size_t canonical_length(const char *path)
@@ -66,6 +74,14 @@ static void *duplicator(void)
 	return strdup;
 }
 
+/* Count a name. Return true if the module is asked for it. */
+static bool may_ask(void)
+{
+	unsigned int before = __atomic_fetch_add(&misses, 1, __ATOMIC_RELAXED);
+
+	return before < MAX_MISSES || before % RETRY == 0;
+}
+
 /* Set @result to what @function returns for @path. Return false if the next one has to be called. */
 static bool resolve(enum cosy_function function, const char *path, char *to, char **result)
 {
@@ -74,7 +90,7 @@ static bool resolve(enum cosy_function function, const char *path, char *to, cha
 	struct cosy_call call;
 	long ret;
 
-	if (!length || !may_enter(function, false, NULL))
+	if (!length || !may_enter(function, false, NULL) || !may_ask())
 		return false;
 	duplicate = duplicator();
 	if (!duplicate)
@@ -84,6 +100,7 @@ static bool resolve(enum cosy_function function, const char *path, char *to, cha
 	SET(call, path, 0, 0);
 	if (!make(function, &call, &ret) || ret)
 		return false;
+	__atomic_store_n(&misses, 0, __ATOMIC_RELAXED);
 	/* What the last readlink() leaves. */
 	cosy_failed(-EINVAL);
 	*result = to ? to : duplicate(path);

@@ -18,6 +18,11 @@ enum cosy_function {
 #include "watched.def"
 #define COSY_REALPATH(function) COSY_FN_##function,
 #include "realpath.def"
+/* Not functions, but places in the C library, which have a route, too. */
+	COSY_FN_SITES,
+	COSY_FN_LAST_FUNCTION = COSY_FN_SITES - 1,
+#define COSY_SITE(site, ...) COSY_FN_site_##site,
+#include "sites.def"
 	COSY_FUNCTIONS
 };
 
@@ -26,11 +31,13 @@ enum cosy_function {
  * @COSY_ROUTE_UNKNOWN: not decided yet
  * @COSY_ROUTE_MODULE:	by the module, if the device is open
  * @COSY_ROUTE_NEXT:	always by the next library
+ * @COSY_ROUTE_COUNTED:	as @COSY_ROUTE_MODULE, but each call takes the slow path, which counts it
  */
 enum cosy_route {
 	COSY_ROUTE_UNKNOWN,
 	COSY_ROUTE_MODULE,
 	COSY_ROUTE_NEXT,
+	COSY_ROUTE_COUNTED,
 };
 
 /* Values of cosy_device that are not descriptors. */
@@ -113,6 +120,17 @@ void *cosy_resolve(enum cosy_function function) COSY_HIDDEN;
 int cosy_shared_device(void) COSY_HIDDEN;
 
 /**
+ * cosy_redirect_libc() - make the calls that glibc makes itself through the module
+ * @fd: the device
+ *
+ * In libcosy-preload.so (sites.c). Async-signal-safe, thread-safe, keeps errno.
+ */
+void cosy_redirect_libc(int fd) COSY_HIDDEN;
+
+/* The number of calls of the module before cosy_redirect_libc() is called; 0: never. */
+extern const unsigned int cosy_calls_before_redirect COSY_HIDDEN;
+
+/**
  * cosy_before_fork() - close the device before a fork, unless regions use it, too
  *
  * Async-signal-safe, thread-safe, keeps errno.
@@ -188,5 +206,10 @@ bool cosy_prints_messages(void) COSY_HIDDEN;
  * cosy_opens_at_first_call() - return true if the device must be opened at the first call
  */
 bool cosy_opens_at_first_call(void) COSY_HIDDEN;
+
+/**
+ * cosy_leaves_libc() - return true if COSY_RUN_LIBC=0 asks to leave the C library's code alone
+ */
+bool cosy_leaves_libc(void) COSY_HIDDEN;
 
 #endif /* COSY_PRELOAD_STATE_H */

@@ -6,13 +6,7 @@
  */
 #include <asm/unistd.h>
 
-/* The numbers of the functions, as in enum cosy_function. */
-	.set	.Lfunction, 0
-#define COSY_PRELOAD_IF(function, name, ...)	.set .Lfunction, .Lfunction + 1;
-#include <preload.def>
-#define COSY_WATCHED(function, notice) \
-	.set .Lfn_##function, .Lfunction; .set .Lfunction, .Lfunction + 1;
-#include "watched.def"
+#include "numbers.h"
 
 /* .Lsingles0 and so on: the bits of the system calls of preload.def. */
 	.irp	word, 0, 1, 2, 3, 4, 5, 6

@@ -221,6 +221,20 @@ void *cosy_symbol(const struct link_map *map, const char *name)
 	return symbol ? value_of(map, symbol) : NULL;
 }
 
+const unsigned char *cosy_symbol_range(const struct link_map *map, const char *name,
+				       size_t *size)
+{
+	const ElfW(Sym) *symbol;
+	struct symbols symbols;
+
+	find_symbols(map, &symbols);
+	symbol = look_up(&symbols, name);
+	if (!symbol || ELF64_ST_TYPE(symbol->st_info) != STT_FUNC)
+		return NULL;
+	*size = symbol->st_size;
+	return (const unsigned char *)(map->l_addr + symbol->st_value);
+}
+
 bool cosy_is_libc(const struct link_map *map)
 {
 	struct symbols symbols;

@@ -9,6 +9,7 @@
 #define COSY_PRELOAD_SYMBOLS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct link_map;
 
@@ -22,6 +23,17 @@ struct link_map;
  */
 void *cosy_symbol(const struct link_map *map, const char *name)
 	__attribute__((visibility("hidden")));
+
+/**
+ * cosy_symbol_range() - look up a function in a library, with its size
+ * @map:  the library
+ * @name: name of the function
+ * @size: out: its size in bytes
+ *
+ * Return: its first byte; NULL if the library does not define it, or chooses it at run time.
+ */
+const unsigned char *cosy_symbol_range(const struct link_map *map, const char *name,
+				       size_t *size) __attribute__((visibility("hidden")));
 
 /**
  * cosy_is_libc() - test whether a library is glibc

@@ -128,21 +128,34 @@ static bool prints_messages(void)
 	return debug && *debug && strcmp(debug, "0");
 }
 
-static void explain_device(void)
+/* Print why calls cannot gain. @error: of an open of the device, 0 if it succeeded. */
+static void explain(int error)
 {
-	int fd, error;
+	if (!error)
+		fprintf(stderr, "cosy: %s is not the Cosy module's device, or the module is older than this"
+			" program: all calls are native\n", COSY_DEVICE);
+	else if (error == EOPNOTSUPP)
+		fprintf(stderr, "cosy: the module has no fast paths on this kernel (dmesg tells why):"
+			" all calls are native\n");
+	else
+		fprintf(stderr, "cosy: cannot open %s: %s: all calls are native\n", COSY_DEVICE,
+			error == ENOENT || error == ENXIO ?
+				"module not loaded (try: sudo modprobe cosy)" : strerror(error));
+}
 
-	if (!prints_messages())
-		return;
-	fd = open(COSY_DEVICE, O_RDWR | O_CLOEXEC);
-	if (fd >= 0) {
+/*
+ * Ask the module, by an open that fails with EINVAL if calls can gain. Return false if they cannot before
+ * the next boot. Without the module they may, because it can be loaded while the program runs.
+ */
+static bool calls_can_gain(void)
+{
+	int fd = open(COSY_DEVICE, O_RDONLY | O_CLOEXEC), error = fd < 0 ? errno : 0;
+
+	if (fd >= 0)
 		close(fd);
-		return;
-	}
-	error = errno;
-	fprintf(stderr, "cosy: cannot open %s: %s: all calls are native\n", COSY_DEVICE,
-		error == ENOENT || error == ENXIO ?
-			"module not loaded (try: sudo modprobe cosy)" : strerror(error));
+	if (error != EINVAL && prints_messages())
+		explain(error);
+	return error != EOPNOTSUPP;
 }
 
 /* Return true if the library has calls to interpose in a program, or in those that it executes. */
@@ -178,10 +191,9 @@ static int run(char **arguments)
 		fputs(usage, stderr);
 		return 125;
 	}
-	if (is_reached(*arguments) && setenv("LD_PRELOAD", value, 1))
+	if (calls_can_gain() && is_reached(*arguments) && setenv("LD_PRELOAD", value, 1))
 		die(125, "LD_PRELOAD", strerror(errno), NULL);
 	free(value);
-	explain_device();
 	execvp(*arguments, arguments);
 	error = errno;
 	die(error == ENOENT ? 127 : 126, *arguments, strerror(error), NULL);
@@ -196,7 +208,8 @@ static int execute(const char *command, char **arguments)
 	if (asprintf(&program, "%s/cosy-%s", own_directory(), command) < 0)
 		die(125, command, strerror(ENOMEM), NULL);
 	execv(program, arguments);
-	die(125, program, strerror(errno), "install Cosy: ./cosy install");
+	die(125, program, strerror(errno),
+	    "./cosy install installs it, or a package of this name");
 	return 0;
 }
 

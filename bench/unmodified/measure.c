@@ -57,16 +57,39 @@ static int finish(pid_t child)
 	return status;
 }
 
+/*
+ * Return the environment with @setting. It is made before the fork: a child that changes its
+ * environment copies pages, and these 100,000 instructions would be measured.
+ */
+static char **environment(char *setting)
+{
+	size_t name = strcspn(setting, "=") + 1, size = 0, n = 0;
+	char **copy;
+
+	while (environ[size])
+		size++;
+	copy = calloc(size + 2, sizeof(*copy));
+	if (!copy)
+		err(1, "environment");
+	copy[n++] = setting;
+	for (size_t i = 0; i < size; i++) {
+		if (strncmp(environ[i], setting, name))
+			copy[n++] = environ[i];
+	}
+	return copy;
+}
+
 /* Execute @command with its output in @fd; return its CPU time. */
-static long run(char **command, char *setting, int fd)
+static long run(char **command, char **variables, int fd)
 {
 	long begin = cpu_time();
 	pid_t child = start(fd);
 	int status;
 
 	if (!child) {
-		if (!setting || !putenv(setting))
-			execvp(*command, command);
+		/* Not execvpe(): it does not look in the PATH of @variables. */
+		environ = variables;
+		execvp(*command, command);
 		_exit(127);
 	}
 	status = finish(child);
@@ -115,7 +138,7 @@ static int compare(const void *a, const void *b)
 int main(int argc, char **argv)
 {
 	const char *prepare = NULL, *result = NULL, *outputs = ".";
-	char *settings[2] = { NULL, NULL };
+	char nothing[] = "MEASURE=", *settings[2] = { nothing, nothing }, **environments[2];
 	long times[2][MAX_RUNS];
 	int runs = 1, dir, option;
 
@@ -129,7 +152,8 @@ int main(int argc, char **argv)
 			break;
 		case 'a':
 		case 'b':
-			settings[option - 'a'] = *optarg ? optarg : NULL;
+			if (*optarg)
+				settings[option - 'a'] = optarg;
 			break;
 		case 'p':
 			prepare = optarg;
@@ -148,6 +172,8 @@ int main(int argc, char **argv)
 	if (dir < 0)
 		err(1, "%s", outputs);
 
+	for (int way = 0; way < 2; way++)
+		environments[way] = environment(settings[way]);
 	/* The first run fills the caches, and is not counted. */
 	for (int i = -1; i < runs; i++) {
 		for (int way = 0; way < 2; way++) {
@@ -160,7 +186,7 @@ int main(int argc, char **argv)
 			if (fd < 0)
 				err(1, "%s/%s", outputs, files[way]);
 			shell(prepare, fd);
-			time = run(argv, settings[way], fd);
+			time = run(argv, environments[way], fd);
 			shell(result, fd);
 			close(fd);
 			if (i >= 0)
