@@ -61,6 +61,8 @@ ASYNC_CALLS = ("page1", "page64", "cpu1", "cpu64", "statx1", "statx64", "wait-ca
                "handover", "handover64")
 # "functions": by COSY_ASYNC functions, in batches.
 SERVERS = (*ASYNC, "functions")
+# open, fstat, read and close of a cached file. io_uring has no operation that does the same.
+FILES = ("file1", "file64")
 # First those that users have: the client is another process, or other connections are active each
 # time.
 CACHE = ("cache-unix-64", "cache-unix-1", "cache-tcp-64", "cache-tcp-1")
@@ -114,6 +116,8 @@ BENCHES = (
     Bench("load", "load", ("compound",)),
     Bench("fit", "fit", NO_RING, tuple(f"fit{n}" for n in FIT)),
     *(Bench(name, "async", ASYNC) for name in ASYNC_CALLS),
+    *(Bench(name, "async", ("native", "user", "entries", "functions"), fs="tmpfs")
+      for name in FILES),
     Bench("read-cold", "async", ASYNC, fs="disk"),
     *(Bench(name, "echo", SERVERS) for name in ECHO),
     Bench("interpreter"),
@@ -167,7 +171,7 @@ def seconds(name):
 
 
 # Names of groups of benchmarks.
-GROUPS = {"cosy": COSY, "async": (*ASYNC_CALLS, "read-cold", *ECHO),
+GROUPS = {"cosy": COSY, "async": (*ASYNC_CALLS, *FILES, "read-cold", *ECHO),
           "functions": tuple(f"fn-{name}" for name in FUNCTIONS)}
 
 # The loops of bench/programs/interpreter.c, and the best ns per iteration of other interpreters

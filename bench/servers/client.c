@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * client.c - measure what a request costs a server that runs as another process.
+ *
+ *	server-client PROTOCOL ADDRESS CONNECTIONS ACTIVE COUNT PID...
+ *
+ * PROTOCOL is "http:PATH", "http-close:PATH" (a connection for each request) or "memcached". ADDRESS is
+ * a port of 127.0.0.1, or the path of a unix socket. ACTIVE of the CONNECTIONS send a request, then the
+ * answers are received, and so on: with 64 of 64, the server finds many requests at once; with 1 of 64,
+ * one.
+ *
+ * Prints the median of three runs of COUNT requests, and the lowest and highest: the CPU time of
+ * the processes PID for a request, the time for a request (of both processes, and of the switches between
+ * them, on one processor), and the switches of the first PID. Under icount a nanosecond is an instruction.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <err.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#define CONNECTIONS_MAX 1024
+#define SERVERS_MAX	16
+#define RUNS		3
+#define VALUE		100 /* Bytes of memcached's value. */
+
+static struct sockaddr_storage address;
+static socklen_t address_size;
+static int connections[CONNECTIONS_MAX];
+static unsigned int count, active, first;
+static bool closing;
+static char request[512], answer[1 << 16];
+static size_t request_size, answer_size;
+static pid_t servers[SERVERS_MAX];
+static unsigned int nservers;
+
+static void parse_address(const char *text)
+{
+	struct sockaddr_in *in = (struct sockaddr_in *)&address;
+	struct sockaddr_un *un = (struct sockaddr_un *)&address;
+
+	if (strchr(text, '/')) {
+		un->sun_family = AF_UNIX;
+		snprintf(un->sun_path, sizeof(un->sun_path), "%s", text);
+		address_size = sizeof(*un);
+	} else {
+		in->sin_family = AF_INET;
+		in->sin_port = htons((in_port_t)atoi(text));
+		in->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+		address_size = sizeof(*in);
+	}
+}
+
+static int open_connection(void)
+{
+	int fd = socket(address.ss_family, SOCK_STREAM, 0);
+
+	if (fd < 0 || connect(fd, (struct sockaddr *)&address, address_size))
+		err(1, "cannot connect");
+	return fd;
+}
+
+static void send_request(int fd)
+{
+	if (send(fd, request, request_size, MSG_NOSIGNAL) != (ssize_t)request_size)
+		err(1, "send");
+}
+
+/* Receive an answer of the size that the first one had. */
+static void receive_answer(int fd)
+{
+	size_t have = 0;
+	ssize_t n;
+
+	while (have < answer_size) {
+		size_t rest = answer_size - have;
+
+		n = recv(fd, answer, rest < sizeof(answer) ? rest : sizeof(answer), 0);
+		if (n <= 0)
+			err(1, "the server has ended a connection");
+		have += (size_t)n;
+	}
+}
+
+/* Receive the first answer, up to its end, and note its size. */
+static void learn_answer(int fd, bool http)
+{
+	const char *end, *field;
+	size_t have = 0;
+	ssize_t n;
+
+	do {
+		n = recv(fd, answer + have, sizeof(answer) - 1 - have, 0);
+		if (n <= 0)
+			errx(1, "the server has ended the first connection");
+		have += (size_t)n;
+		answer[have] = 0;
+		end = strstr(answer, http ? "\r\n\r\n" : "END\r\n");
+	} while (!end);
+	answer_size = (size_t)(end - answer) + (http ? 4 : 5);
+	if (http) {
+		field = strcasestr(answer, "\r\nContent-Length:");
+		if (strncmp(answer, "HTTP/1.1 200", 12) || !field)
+			errx(1, "not an answer with a file: %.200s", answer);
+		answer_size += strtoul(field + 17, NULL, 10);
+	} else if (strncmp(answer, "VALUE key 0 ", 12)) {
+		errx(1, "not a value: %.200s", answer);
+	}
+	if (have > answer_size)
+		errx(1, "more than an answer");
+	for (; have < answer_size; have += (size_t)n) {
+		n = recv(fd, answer, sizeof(answer), 0);
+		if (n <= 0)
+			errx(1, "the first answer is not complete");
+	}
+}
+
+static void set_value(int fd)
+{
+	char value[VALUE + 1];
+	int size;
+
+	memset(value, 'v', VALUE);
+	value[VALUE] = 0;
+	size = snprintf(request, sizeof(request), "set key 0 0 %d\r\n%s\r\n", VALUE, value);
+	if (send(fd, request, (size_t)size, 0) != size || recv(fd, answer, 8, MSG_WAITALL) != 8 ||
+	    memcmp(answer, "STORED\r\n", 8))
+		errx(1, "the server does not store a value");
+}
+
+static void prepare(const char *protocol)
+{
+	const char *path = strchr(protocol, ':');
+	int fd = open_connection();
+
+	closing = !strncmp(protocol, "http-close", 10);
+	if (!path)
+		set_value(fd);
+	request_size = (size_t)(path ? snprintf(request, sizeof(request),
+						"GET %s HTTP/1.1\r\nHost: localhost\r\n%s\r\n", path + 1,
+						closing ? "Connection: close\r\n" : "") :
+				       snprintf(request, sizeof(request), "get key\r\n"));
+	send_request(fd);
+	learn_answer(fd, path);
+	close(fd);
+	for (unsigned int i = 0; i < count && !closing; i++)
+		connections[i] = open_connection();
+}
+
+static void exchange(void)
+{
+	if (closing)
+		for (unsigned int i = 0; i < active; i++)
+			connections[i] = open_connection();
+	for (unsigned int i = 0; i < active; i++)
+		send_request(connections[(first + i) % count]);
+	for (unsigned int i = 0; i < active; i++)
+		receive_answer(connections[(first + i) % count]);
+	for (unsigned int i = 0; closing && i < active; i++) {
+		if (recv(connections[i], answer, 1, 0) != 0)
+			errx(1, "the server does not end a connection");
+		close(connections[i]);
+	}
+	if (!closing)
+		first = (first + active) % count;
+}
+
+static double cpu_time(void)
+{
+	double sum = 0;
+
+	for (unsigned int i = 0; i < nservers; i++) {
+		struct timespec time;
+		clockid_t clock;
+
+		if (clock_getcpuclockid(servers[i], &clock) || clock_gettime(clock, &time))
+			errx(1, "there is no process %d", servers[i]);
+		sum += 1e9 * (double)time.tv_sec + (double)time.tv_nsec;
+	}
+	return sum;
+}
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return 1e9 * (double)time.tv_sec + (double)time.tv_nsec;
+}
+
+/* Return how often the thread has been switched from. */
+static unsigned long count_switches(const char *task)
+{
+	unsigned long sum = 0, number;
+	char name[300], line[256];
+	FILE *file;
+
+	snprintf(name, sizeof(name), "/proc/%d/task/%s/status", servers[0], task);
+	file = fopen(name, "re");
+	if (!file)
+		err(1, "%s", name);
+	while (fgets(line, sizeof(line), file))
+		if (sscanf(line, "voluntary_ctxt_switches: %lu", &number) == 1 ||
+		    sscanf(line, "nonvoluntary_ctxt_switches: %lu", &number) == 1)
+			sum += number;
+	fclose(file);
+	return sum;
+}
+
+static void set_batch(const char *task)
+{
+	/* A thread that is woken does not preempt: otherwise the figures are not stable with many active. */
+	const struct sched_param batch = { .sched_priority = 0 };
+
+	if (sched_setscheduler(atoi(task), SCHED_BATCH, &batch))
+		err(1, "sched_setscheduler");
+}
+
+/* Set the policy of all threads of a server, or return the sum of their switches. */
+static unsigned long for_threads(pid_t server, bool batch)
+{
+	unsigned long sum = 0;
+	struct dirent *entry;
+	char name[64];
+	DIR *tasks;
+
+	snprintf(name, sizeof(name), "/proc/%d/task", server);
+	tasks = opendir(name);
+	if (!tasks)
+		err(1, "%s", name);
+	while ((entry = readdir(tasks))) {
+		if (*entry->d_name == '.')
+			continue;
+		if (batch)
+			set_batch(entry->d_name);
+		else
+			sum += count_switches(entry->d_name);
+	}
+	closedir(tasks);
+	return sum;
+}
+
+static int compare(const void *left, const void *right)
+{
+	const double a = *(const double *)left, b = *(const double *)right;
+
+	return (a > b) - (a < b);
+}
+
+static void print(const char *name, double *values)
+{
+	qsort(values, RUNS, sizeof(*values), compare);
+	printf("%s %.0f (%.0f to %.0f)  ", name, values[RUNS / 2], values[0], values[RUNS - 1]);
+}
+
+static void measure(unsigned long requests)
+{
+	double server[RUNS], total[RUNS], switched = 0;
+	const unsigned long rounds = requests / active;
+
+	for (int run = -1; run < RUNS; run++) {
+		double from_cpu = cpu_time(), from = now();
+
+		switched = (double)for_threads(servers[0], false);
+		for (unsigned long i = 0; i < rounds; i++)
+			exchange();
+		switched = (double)for_threads(servers[0], false) - switched;
+		if (run < 0)
+			continue;
+		total[run] = (now() - from) / (double)(rounds * active);
+		server[run] = (cpu_time() - from_cpu) / (double)(rounds * active);
+	}
+	print("server", server);
+	print("total", total);
+	printf("switches %.2f\n", switched / (double)(rounds * active));
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 7 || argc - 6 > SERVERS_MAX)
+		errx(1, "usage: server-client PROTOCOL ADDRESS CONNECTIONS ACTIVE COUNT PID...");
+	parse_address(argv[2]);
+	count = (unsigned int)atoi(argv[3]);
+	active = (unsigned int)atoi(argv[4]);
+	if (count > CONNECTIONS_MAX || !active || active > count || strtoul(argv[5], NULL, 10) < active)
+		errx(1, "at most %d connections, of which at least one is active", CONNECTIONS_MAX);
+	for (int i = 6; i < argc; i++)
+		servers[nservers++] = atoi(argv[i]);
+	if (active > 1) {
+		set_batch("0");
+		for (unsigned int i = 0; i < nservers; i++)
+			for_threads(servers[i], true);
+	}
+	prepare(argv[1]);
+	measure(strtoul(argv[5], NULL, 10));
+	return 0;
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * call.c - callbacks that the program queues, and load shedding.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "team/team.h"
+
+/* A worker keeps so many structures of calls. */
+#define MAX_CALLS	256u
+
+static uint64_t milliseconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (uint64_t)now.tv_sec * 1000u + (uint64_t)now.tv_nsec / 1000000u;
+}
+
+static struct team_call *new_call(void)
+{
+	struct cosy_worker *self = cosy_worker_self;
+	struct team_call *call;
+
+	/* Structures of two workers are never in one line. */
+	if (!self || !self->calls)
+		return aligned_alloc(TEAM_LINE, sizeof(*call));
+	call = self->calls;
+	self->calls = (struct team_call *)call->coloured.next;
+	self->ncalls--;
+	return call;
+}
+
+void team_call_free(struct cosy_worker *worker, struct team_call *call)
+{
+	/* free() lets ThreadSanitizer forget what was ordered by this address. */
+	if (worker->ncalls >= MAX_CALLS || tsan_is_used()) {
+		free(call);
+		return;
+	}
+	call->coloured.next = (struct cosy_coloured *)worker->calls;
+	worker->calls = call;
+	worker->ncalls++;
+}
+
+/* Return true if a call is to be dropped that is about to run. */
+static bool is_dropped(struct cosy_worker *worker, const struct team_call *call)
+{
+	const struct cosy_team *team = worker->team;
+	uint64_t age;
+
+	if (call->queued) {
+		age = milliseconds() - call->queued;
+		if (age > worker->oldest)
+			team_set(&worker->oldest, age);
+		if (call->drop && age > team->options.max_age_ms)
+			return true;
+	}
+	return call->drop && team_get(&team->stopped);
+}
+
+/* The callback of the structure: make the call. */
+static void run_call(struct cosy_coloured *coloured)
+{
+	struct cosy_worker *worker = cosy_worker_self;
+	struct team_call *call = (struct team_call *)coloured;
+	void (*fn)(void *arg) = call->fn;
+	void *arg = call->arg;
+
+	if (!fn || is_dropped(worker, call)) {
+		fn = call->drop;
+		team_count(&worker->dropped);
+	}
+	team_call_free(worker, call);
+	fn(arg);
+}
+
+/* Return true if more callbacks are queued than the limit. */
+static bool is_overloaded(const struct cosy_team *team)
+{
+	const uint32_t count = team_acquire(&team->nworkers);
+	uint64_t ran = 0, added;
+
+	for (uint32_t i = 0; i < count; i++)
+		ran += team_get(&team->workers[i]->ran);
+	added = team_get(&team->added);
+	for (uint32_t i = 0; i < count; i++)
+		added += team_get(&team->workers[i]->added);
+	return added - ran > team->options.max_queued;
+}
+
+/* With arguments, not in a structure, so that a call with a few of them costs little. */
+static inline int queue_call(struct cosy_team *team, uint64_t colour, void (*fn)(void *arg),
+			     void *arg, void (*drop)(void *arg), int priority)
+{
+	const struct cosy_worker *self = cosy_worker_self;
+	struct team_call *call;
+	int err;
+
+	if (!*team->alive)
+		return -EPERM;
+	if (priority < -1 || priority > 1)
+		return -EINVAL;
+	if (team_get(&team->stopped) ||
+	    (team_get(&team->closing) && (!self || self->team != team)))
+		return -ESHUTDOWN;
+	call = new_call();
+	if (!call)
+		return -ENOMEM;
+	call->coloured.op.done = NULL;
+	call->coloured.done = run_call;
+	call->coloured.colour = colour;
+	call->fn = fn;
+	call->arg = arg;
+	call->drop = drop;
+	call->queued = team->options.max_age_ms ? milliseconds() : 0;
+	if (drop && team->options.max_queued && is_overloaded(team))
+		call->fn = NULL;
+	err = team_add(team, &call->coloured, (unsigned int)(1 - priority));
+	if (err)
+		free(call);
+	return err;
+}
+
+COSY_EXPORT int cosy_team_call_with(struct cosy_team *team, uint64_t colour,
+				    const struct cosy_call *call)
+{
+	return queue_call(team, colour, call->fn, call->arg, call->drop, call->priority);
+}
+
+COSY_EXPORT int cosy_team_call(struct cosy_team *team, uint64_t colour, void (*fn)(void *arg),
+			       void *arg)
+{
+	return queue_call(team, colour, fn, arg, NULL, 0);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
+/*
+ * operation.c - operations and functions of workers, whose callbacks have colours of the team.
+ *
+ * An operation refers to its colour from cosy_colour() on, so that completing it needs no search, and
+ * the colour is not freed. @next of the operation has that reference until its callback is queued:
+ * the colour's address, the kind of the reference in the lowest bits, and the number of the worker
+ * that submits it in the uppermost. Afterwards, as the program may submit it again without
+ * cosy_colour(), @next is the team's address, with TEAM_LINK_NONE.
+ */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "team/team.h"
+
+#define WORKER_SHIFT	48
+#define LINK_MASK	3u
+
+static uintptr_t reference_of(const struct cosy_coloured *coloured)
+{
+	return (uintptr_t)coloured->next;
+}
+
+static enum team_link link_of(const struct cosy_coloured *coloured)
+{
+	return (enum team_link)(reference_of(coloured) & LINK_MASK);
+}
+
+static void *target_of(const struct cosy_coloured *coloured)
+{
+	const uintptr_t below = ((uintptr_t)1 << WORKER_SHIFT) - 1;
+
+	return (void *)(reference_of(coloured) & below & ~(uintptr_t)LINK_MASK);
+}
+
+static void refer(struct cosy_coloured *coloured, const void *target, enum team_link link,
+		  uint32_t worker)
+{
+	coloured->next = (void *)((uintptr_t)target | link | (uintptr_t)worker << WORKER_SHIFT);
+}
+
+/* Forget requests to cancel an operation that is complete: its memory may be freed. */
+static void forget_cancels(struct cosy_worker *worker, const struct cosy_coloured *coloured)
+{
+	struct team_cancel **link = &worker->cancels, *cancel;
+
+	team_lock(&worker->queue.lock);
+	while ((cancel = *link)) {
+		if (cancel->op == coloured) {
+			*link = cancel->next;
+			free(cancel);
+		} else {
+			link = &cancel->next;
+		}
+	}
+	team_unlock(&worker->queue.lock);
+}
+
+/* The operation is complete. */
+static void operation_done(struct cosy_async *op)
+{
+	struct cosy_coloured *coloured = (struct cosy_coloured *)op;
+	const enum team_link link = link_of(coloured);
+	void *target = target_of(coloured);
+	struct cosy_worker *self = cosy_worker_self;
+
+	if (link == TEAM_LINK_NONE)
+		team_complete(target, NULL, link, coloured);
+	else
+		team_complete(((struct team_colour *)target)->team, target, link, coloured);
+	if (self && team_get(&self->cancels))
+		forget_cancels(self, coloured);
+}
+
+static void prepare(struct cosy_coloured *coloured)
+{
+	struct cosy_worker *self = cosy_worker_self;
+	struct team_colour *colour = self->current;
+
+	coloured->op.done = operation_done;
+	coloured->op.slot = 0;
+	if (colour && colour->number == coloured->colour) {
+		team_set(&colour->begun, colour->begun + 1);
+		refer(coloured, colour, TEAM_LINK_HOLDS, self->index);
+		return;
+	}
+	colour = team_lock_colour(self->team, coloured->colour);
+	team_use(colour, TEAM_LINK_USES, 1);
+	refer(coloured, colour, TEAM_LINK_USES, self->index);
+	team_unlock_colour(colour);
+}
+
+/* A function has a colour, and its calls are operations of this worker's loop, as long as it exists. */
+static void hold(struct cosy_coloured *coloured)
+{
+	struct cosy_worker *self = cosy_worker_self;
+	struct team_colour *colour = team_lock_colour(self->team, coloured->colour);
+
+	team_set(&colour->stays, colour->stays + 1);
+	team_use(colour, link_of(coloured), -1);
+	if (!colour->active)
+		colour->worker = self;
+	refer(coloured, self->team, TEAM_LINK_NONE, 0);
+	team_unlock_colour(colour);
+}
+
+static void release(struct cosy_coloured *coloured)
+{
+	struct team_colour *colour = team_lock_colour(target_of(coloured), coloured->colour);
+
+	team_set(&colour->stays, colour->stays - 1);
+	team_unlock_colour(colour);
+}
+
+const struct cosy_colours team_operations = {
+	.prepare = prepare,
+	.hold = hold,
+	.release = release,
+};
+
+void team_run_callback(struct cosy_worker *worker, struct cosy_coloured *coloured)
+{
+	tsan_acquire(coloured);
+	if (coloured->op.done)
+		refer(coloured, worker->team, TEAM_LINK_NONE, 0);
+	coloured->done(coloured);
+	/* What the callback has queued was counted before. */
+	team_release(&worker->ran, worker->ran + 1);
+}
+
+COSY_EXPORT struct cosy_async *cosy_team_moves(struct cosy_async *op)
+{
+	struct cosy_coloured *coloured = (struct cosy_coloured *)op;
+	struct team_colour *colour = target_of(coloured);
+
+	if (link_of(coloured) != TEAM_LINK_HOLDS)
+		return op;
+	team_lock_colour(colour->team, colour->number);
+	team_use(colour, TEAM_LINK_HOLDS, -1);
+	team_use(colour, TEAM_LINK_USES, 1);
+	team_unlock_colour(colour);
+	refer(coloured, colour, TEAM_LINK_USES, cosy_worker_self->index);
+	return op;
+}
+
+COSY_EXPORT void cosy_team_stay(bool stay)
+{
+	struct cosy_worker *self = cosy_worker_self;
+	struct team_colour *colour;
+
+	if (!self || !self->current)
+		return;
+	colour = team_lock_colour(self->team, self->current->number);
+	if (stay)
+		team_set(&colour->stays, colour->stays + 1);
+	else if (colour->stays)
+		team_set(&colour->stays, colour->stays - 1);
+	team_unlock_colour(colour);
+}
+
+/* Ask another worker to cancel an operation. With the lock of the colour, so that it exists. */
+static int ask(struct cosy_worker *worker, struct cosy_coloured *op)
+{
+	struct team_cancel *cancel = malloc(sizeof(*cancel));
+
+	if (!cancel)
+		return -ENOMEM;
+	cancel->op = op;
+	team_lock(&worker->queue.lock);
+	cancel->next = worker->cancels;
+	team_set(&worker->cancels, cancel);
+	team_unlock(&worker->queue.lock);
+	return 0;
+}
+
+COSY_EXPORT int cosy_team_cancel(struct cosy_coloured *op)
+{
+	struct cosy_worker *self = cosy_worker_self, *worker = NULL;
+	struct team_colour *colour;
+	int err = -ENOENT;
+
+	if (!self)
+		return -EPERM;
+	colour = team_lock_colour(self->team, op->colour);
+	if (op->op.slot != UINT32_MAX) {
+		worker = link_of(op) == TEAM_LINK_NONE ?
+				 self :
+				 self->team->workers[reference_of(op) >> WORKER_SHIFT];
+		err = worker == self ? 0 : ask(worker, op);
+	}
+	team_unlock_colour(colour);
+	if (err)
+		return err;
+	/* Only this thread delivers completions of its own loop. */
+	if (worker == self)
+		return cosy_cancel(self->loop, &op->op);
+	team_worker_wake(worker);
+	return 0;
+}
+
+void team_make_cancels(struct cosy_worker *worker)
+{
+	while (team_get(&worker->cancels)) {
+		struct team_cancel *cancel;
+
+		team_lock(&worker->queue.lock);
+		cancel = worker->cancels;
+		team_set(&worker->cancels, cancel->next);
+		team_unlock(&worker->queue.lock);
+		cosy_cancel(worker->loop, &cancel->op->op);
+		free(cancel);
+	}
+}
