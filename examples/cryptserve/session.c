@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * session.c - receive a name, and send the file, encrypted.
+ *
+ * The callbacks of a session have its colour, so they need no lock. Those of different sessions, which
+ * encrypt, run on several processors at the same time.
+ */
+#include "session.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "protocol.h"
+
+/*
+ * struct session - a client
+ * @op:	     receives, or sends
+ * @timer:   ends the session
+ * @pending: how many of these two are pending
+ * @have:    bytes of @hello that were received
+ * @size:    bytes that are sent
+ * @first:   the next message is the first one
+ * @last:    the message that is sent is the last one
+ */
+struct session {
+	struct cosy_coloured op, timer;
+	struct sessions *sessions;
+	unsigned int pending;
+	int fd, file;
+	size_t have, size;
+	bool first, last;
+	unsigned char status;
+	crypto_secretstream_xchacha20poly1305_state out;
+	struct hello hello;
+	unsigned char plain[PROTOCOL_CHUNK];
+	unsigned char sealed[PROTOCOL_HEADER + PROTOCOL_CHUNK + PROTOCOL_SEAL];
+};
+
+static void received(struct cosy_coloured *op);
+static void sent(struct cosy_coloured *op);
+
+/* Called when nothing more is submitted: the last operation to complete frees the session. */
+static void end(struct session *s)
+{
+	if (s->pending) {
+		cosy_cancel(s->sessions->loop, &s->timer.op);
+		return;
+	}
+	if (cosy_async_close(s->sessions->loop, NULL, s->fd))
+		close(s->fd);
+	if (s->file >= 0)
+		close(s->file);
+	atomic_fetch_sub(&s->sessions->current, 1);
+	sodium_memzero(s, sizeof(*s));
+	free(s);
+}
+
+static struct cosy_async *colour(struct session *s, struct cosy_coloured *op,
+				 void (*done)(struct cosy_coloured *op))
+{
+	op->op.data = s;
+	return cosy_colour(op, (uintptr_t)s, done);
+}
+
+static void submitted(struct session *s, int err)
+{
+	if (err)
+		end(s);
+	else
+		s->pending++;
+}
+
+static void receive(struct session *s)
+{
+	submitted(s, cosy_async_recv(s->sessions->loop, colour(s, &s->op, received), s->fd,
+				     (unsigned char *)&s->hello + s->have,
+				     sizeof(s->hello) - s->have, 0));
+}
+
+/* Seal the next part of the file, and send it. @header bytes are in s->sealed already. */
+static void send_part(struct session *s, size_t header)
+{
+	size_t size = 0;
+	ssize_t n = 0;
+
+	if (s->first)
+		s->plain[size++] = s->status;
+	s->first = false;
+	while (s->file >= 0 && size < PROTOCOL_CHUNK) {
+		n = read(s->file, s->plain + size, PROTOCOL_CHUNK - size);
+		if (n <= 0)
+			break;
+		size += (size_t)n;
+	}
+	/* Without a last message the client knows that something is missing. */
+	if (n < 0) {
+		end(s);
+		return;
+	}
+	s->last = size < PROTOCOL_CHUNK;
+	crypto_secretstream_xchacha20poly1305_push(&s->out, s->sealed + header, NULL, s->plain, size,
+						   NULL, 0, s->last ?
+						   crypto_secretstream_xchacha20poly1305_TAG_FINAL : 0);
+	s->size = header + size + PROTOCOL_SEAL;
+	submitted(s, cosy_async_send(s->sessions->loop, colour(s, &s->op, sent), s->fd, s->sealed,
+				     s->size, MSG_NOSIGNAL));
+}
+
+static void open_file(struct session *s, const char *name)
+{
+	static const struct open_how how = {
+		.flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+		.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS,
+	};
+	struct stat st;
+
+	s->file = (int)syscall(SYS_openat2, s->sessions->root, name, &how, sizeof(how));
+	if (s->file < 0) {
+		s->status = (unsigned char)errno;
+	} else if (fstat(s->file, &st) || !S_ISREG(st.st_mode)) {
+		s->status = EACCES;
+		close(s->file);
+		s->file = -1;
+	}
+}
+
+/* Derive the keys, and open the name. Return false if the client does not know the server's key. */
+static bool accept_hello(struct session *s)
+{
+	unsigned char in_key[crypto_kx_SESSIONKEYBYTES], out_key[crypto_kx_SESSIONKEYBYTES];
+	crypto_secretstream_xchacha20poly1305_state in;
+	char name[PROTOCOL_NAME];
+	bool ok;
+
+	ok = !crypto_kx_server_session_keys(in_key, out_key, s->sessions->public_key,
+					    s->sessions->secret_key, s->hello.key) &&
+	     !crypto_secretstream_xchacha20poly1305_init_pull(&in, s->hello.header, in_key) &&
+	     !crypto_secretstream_xchacha20poly1305_pull(&in, (unsigned char *)name, NULL, NULL,
+							 s->hello.name, sizeof(s->hello.name), NULL, 0) &&
+	     !name[PROTOCOL_NAME - 1];
+	if (ok) {
+		crypto_secretstream_xchacha20poly1305_init_push(&s->out, s->sealed, out_key);
+		open_file(s, name);
+	}
+	sodium_memzero(in_key, sizeof(in_key));
+	sodium_memzero(out_key, sizeof(out_key));
+	sodium_memzero(&in, sizeof(in));
+	return ok;
+}
+
+static void received(struct cosy_coloured *op)
+{
+	struct session *s = op->op.data;
+
+	s->pending--;
+	if (op->op.result <= 0) {
+		end(s);
+		return;
+	}
+	s->have += (size_t)op->op.result;
+	if (s->have < sizeof(s->hello))
+		receive(s);
+	else if (accept_hello(s))
+		send_part(s, PROTOCOL_HEADER);
+	else
+		end(s);
+}
+
+static void sent(struct cosy_coloured *op)
+{
+	struct session *s = op->op.data;
+
+	s->pending--;
+	/* A send transfers everything, unless it fails or is cancelled after a part. */
+	if (op->op.result != (int64_t)s->size || s->last) {
+		if (op->op.result == (int64_t)s->size && !s->status)
+			atomic_fetch_add(&s->sessions->served, 1);
+		end(s);
+		return;
+	}
+	send_part(s, 0);
+}
+
+static void timed_out(struct cosy_coloured *op)
+{
+	struct session *s = op->op.data;
+
+	s->pending--;
+	if (s->pending)
+		cosy_cancel(s->sessions->loop, &s->op.op);
+	else
+		end(s);
+}
+
+void session_start(struct sessions *sessions, int fd)
+{
+	struct session *s = NULL;
+
+	if (atomic_fetch_add(&sessions->current, 1) < sessions->maximum)
+		s = calloc(1, sizeof(*s));
+	if (!s) {
+		atomic_fetch_sub(&sessions->current, 1);
+		close(fd);
+		return;
+	}
+	s->sessions = sessions;
+	s->fd = fd;
+	s->file = -1;
+	s->first = true;
+	/*
+	 * This runs without the session's colour, so both are counted before a callback can run, and nothing is
+	 * changed afterwards.
+	 */
+	s->pending = 2;
+	if (cosy_async_timer(sessions->loop, colour(s, &s->timer, timed_out), &sessions->timeout, 0)) {
+		s->pending = 0;
+		end(s);
+	} else if (cosy_async_recv(sessions->loop, colour(s, &s->op, received), fd, &s->hello,
+				   sizeof(s->hello), 0)) {
+		s->pending = 1;
+		end(s);
+	}
+}

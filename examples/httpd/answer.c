@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * answer.c - what a request gets: a file, a part of one, or a status.
+ */
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "condition.h"
+#include "config.h"
+#include "file.h"
+#include "header.h"
+#include "mime.h"
+#include "path.h"
+
+/* What is known of a request while it is answered. */
+struct answer {
+	struct reply *reply;
+	const struct request *request;
+	const char *base;
+	bool head;
+	char etag[CONDITION_ETAG];
+	char path[PATH_ROOM];
+	struct file file;
+};
+
+static const char *field(const struct answer *a, enum request_field field, size_t *size)
+{
+	const struct extent *value = &a->request->fields[field];
+
+	*size = value->size;
+	return *size ? a->base + value->at : NULL;
+}
+
+static bool has(const struct answer *a, enum request_field field)
+{
+	return a->request->fields[field].size;
+}
+
+static int error_status(int error)
+{
+	switch (error) {
+	case EACCES:
+	case EPERM:
+		return 403;
+	case ENOENT:
+	case ENOTDIR:
+	case ENAMETOOLONG:
+	case ELOOP:
+	case EXDEV: /* a symbolic link that leads out of the root */
+	case ENXIO: /* a socket or a FIFO */
+		return 404;
+	case EMFILE:
+	case ENFILE:
+	case ENOMEM:
+	case EAGAIN:
+		return 503;
+	default:
+		return 500;
+	}
+}
+
+/* The name of a directory gets a slash, so that relative links in its index are right. */
+static void redirect(const struct answer *a)
+{
+	const char *target = a->base + a->request->target.at, *end = target + a->request->target.size;
+	char fields[REPLY_SMALL / 2], *to = fields;
+	size_t size = (size_t)(end - target);
+	const char *part = path_part(target, &size);
+
+	if ((size_t)(end - part) > sizeof(fields) - 32) {
+		reply_status(a->reply, a->request, 414);
+		return;
+	}
+	to = header_text(to, "\r\nLocation: /");
+	to = mempcpy(to, part, size);
+	*to++ = '/';
+	to = mempcpy(to, part + size, (size_t)(end - part) - size);
+	*to = 0;
+	header_status(a->reply, a->request, 301, fields);
+}
+
+/* Return true if the client has the file as it is. */
+static bool client_has(const struct answer *a)
+{
+	const char *text;
+	size_t size;
+
+	text = field(a, REQUEST_IF_NONE_MATCH, &size);
+	if (text)
+		return condition_matches(text, size, a->etag);
+	text = field(a, REQUEST_IF_MODIFIED_SINCE, &size);
+	return text && condition_not_modified(text, size, a->file.stat.st_mtime);
+}
+
+static enum condition_range find_range(const struct answer *a, int64_t *first, int64_t *end)
+{
+	const char *text;
+	size_t size;
+
+	*first = 0;
+	*end = a->file.stat.st_size;
+	text = field(a, REQUEST_IF_RANGE, &size);
+	if (a->head || (text && !condition_same(text, size, a->etag, a->file.stat.st_mtime)))
+		return CONDITION_WHOLE;
+	text = field(a, REQUEST_RANGE, &size);
+	return text ? condition_range(text, size, a->file.stat.st_size, first, end) :
+		      CONDITION_WHOLE;
+}
+
+/* Files of a directory often have one time, so the last date is kept. */
+static char *put_modified(char *to, const struct answer *a)
+{
+	static char text[CONDITION_DATE];
+	static time_t last = -1;
+
+	if (last != a->file.stat.st_mtime) {
+		last = a->file.stat.st_mtime;
+		condition_date(last, text);
+	}
+	to = header_text(to, "\r\nLast-Modified: ");
+	to = mempcpy(to, text, CONDITION_DATE - 1);
+	to = header_text(to, "\r\nETag: ");
+	return header_text(to, a->etag);
+}
+
+/* Make the header of the bytes from @first to @end of the file; @have of them are in the buffer. */
+static void put_header(const struct answer *a, int status, int64_t first, int64_t end, int64_t have)
+{
+	char header[REPLY_HEADER], *to = header;
+	struct reply *reply = a->reply;
+
+	reply->status = status;
+	to = header_begin(to, reply, a->request);
+	to = put_modified(to, a);
+	if (status != 304) {
+		to = header_text(to, "\r\nContent-Type: ");
+		to = header_text(to, mime_type(a->path));
+		to = header_text(to, "\r\nAccept-Ranges: bytes\r\nContent-Length: ");
+		to = header_number(to, (uint64_t)(end - first));
+	}
+	if (status == 206) {
+		to = header_text(to, "\r\nContent-Range: bytes ");
+		to = header_number(to, (uint64_t)first);
+		*to++ = '-';
+		to = header_number(to, (uint64_t)end - 1);
+		*to++ = '/';
+		to = header_number(to, (uint64_t)a->file.stat.st_size);
+	}
+	to = header_end(to);
+	reply->header = (uint32_t)(to - header);
+	reply->start = REPLY_HEADER - reply->header;
+	reply->size = reply->header + (uint32_t)have;
+	memcpy(reply->buffer + reply->start, header, reply->header);
+}
+
+/* Send a part of a file, or a file that does not fit into the buffer. */
+static void put_part(struct answer *a)
+{
+	char *contents = a->reply->buffer + REPLY_HEADER, range[64], *to = range;
+	enum condition_range kind;
+	int64_t first, end;
+	ssize_t have;
+	int fd;
+
+	/* From here on it counts what this descriptor refers to. */
+	fd = file_open(a->path, &a->file.stat);
+	if (fd < 0) {
+		reply_status(a->reply, a->request, error_status(-fd));
+		return;
+	}
+	condition_etag(&a->file.stat.st_mtim, a->file.stat.st_size, a->etag);
+	kind = find_range(a, &first, &end);
+	if (kind == CONDITION_OUTSIDE) {
+		close(fd);
+		to = header_text(to, "\r\nContent-Range: bytes */");
+		to = header_number(to, (uint64_t)a->file.stat.st_size);
+		*to = 0;
+		header_status(a->reply, a->request, 416, range);
+		return;
+	}
+	have = end - first > REPLY_SMALL ? 0 : pread(fd, contents, (size_t)(end - first), first);
+	put_header(a, kind == CONDITION_PART ? 206 : 200, first, end, have < 0 ? 0 : have);
+	a->reply->file = fd;
+	a->reply->at = first + (have < 0 ? 0 : have);
+	a->reply->end = end;
+}
+
+static void answer_file(struct answer *a)
+{
+	const bool conditional = has(a, REQUEST_IF_NONE_MATCH) || has(a, REQUEST_IF_MODIFIED_SINCE);
+	const bool whole = !a->head && !conditional && !has(a, REQUEST_RANGE);
+	const size_t size = strlen(a->path);
+	const struct stat *st = &a->file.stat;
+
+	if (!size || a->path[size - 1] == '/') {
+		if (size + strlen(config.index) >= PATH_ROOM) {
+			reply_status(a->reply, a->request, 414);
+			return;
+		}
+		strcpy(a->path + size, config.index);
+	}
+	file_load(a->path, a->reply->buffer + REPLY_HEADER, whole ? REPLY_SMALL : 0, &a->file);
+	if (a->file.error) {
+		reply_status(a->reply, a->request, error_status(a->file.error));
+	} else if (S_ISDIR(st->st_mode)) {
+		if (size && a->path[size - 1] != '/')
+			redirect(a);
+		else
+			reply_status(a->reply, a->request, 404);
+	} else if (!S_ISREG(st->st_mode)) {
+		reply_status(a->reply, a->request, 403);
+	} else {
+		condition_etag(&st->st_mtim, st->st_size, a->etag);
+		if (conditional && client_has(a))
+			put_header(a, 304, 0, 0, 0);
+		else if (a->head)
+			put_header(a, 200, 0, st->st_size, 0);
+		else if (whole && a->file.loaded >= 0)
+			put_header(a, 200, 0, a->file.loaded, a->file.loaded);
+		else
+			put_part(a);
+	}
+}
+
+void reply_answer(struct reply *reply, const struct request *request, const char *base)
+{
+	struct answer a;
+	int status;
+
+	a.reply = reply;
+	a.request = request;
+	a.base = base;
+	a.head = request->parser.method == HTTP_HEAD;
+	if (!a.head && request->parser.method != HTTP_GET) {
+		reply_status(reply, request, 405);
+		return;
+	}
+	status = path_from_target(base + request->target.at, request->target.size, a.path);
+	if (status)
+		reply_status(reply, request, status);
+	else
+		answer_file(&a);
+}

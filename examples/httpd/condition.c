@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * condition.c - conditions and ranges of requests.
+ */
+#include "condition.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* strftime() would use names of the locale, and take longer. */
+static const char days[] = "SunMonTueWedThuFriSat";
+static const char months[] = "JanFebMarAprMayJunJulAugSepOctNovDec";
+
+static char *put_two(char *to, int number)
+{
+	*to++ = (char)('0' + number / 10 % 10);
+	*to++ = (char)('0' + number % 10);
+	return to;
+}
+
+void condition_date(time_t time, char text[CONDITION_DATE])
+{
+	char *to = text;
+	struct tm tm;
+
+	/* A year after 9999 has no date of HTTP. */
+	if (!gmtime_r(&time, &tm) || tm.tm_year > 8099 || tm.tm_year < -1900) {
+		time = 0;
+		gmtime_r(&time, &tm);
+	}
+	to = mempcpy(to, days + 3L * tm.tm_wday, 3);
+	to = mempcpy(to, ", ", 2);
+	to = put_two(to, tm.tm_mday);
+	*to++ = ' ';
+	to = mempcpy(to, months + 3L * tm.tm_mon, 3);
+	*to++ = ' ';
+	to = put_two(to, (tm.tm_year + 1900) / 100);
+	to = put_two(to, (tm.tm_year + 1900) % 100);
+	*to++ = ' ';
+	to = put_two(to, tm.tm_hour);
+	*to++ = ':';
+	to = put_two(to, tm.tm_min);
+	*to++ = ':';
+	to = put_two(to, tm.tm_sec);
+	memcpy(to, " GMT", 5);
+}
+
+static char *put_hex(char *to, uint64_t number)
+{
+	/* From the first digit that is not 0. */
+	for (int shift = (63 - __builtin_clzll(number | 1)) & ~3; shift >= 0; shift -= 4)
+		*to++ = "0123456789abcdef"[number >> shift & 15];
+	return to;
+}
+
+void condition_etag(const struct timespec *modified, int64_t file_size, char text[CONDITION_ETAG])
+{
+	char *to = text;
+
+	*to++ = '"';
+	to = put_hex(to, (uint64_t)modified->tv_sec);
+	*to++ = '-';
+	to = put_hex(to, (uint64_t)modified->tv_nsec);
+	*to++ = '-';
+	to = put_hex(to, (uint64_t)file_size);
+	*to++ = '"';
+	*to = 0;
+}
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static void trim(const char **text, size_t *size)
+{
+	while (*size && is_space((*text)[*size - 1]))
+		--*size;
+	while (*size && is_space(**text)) {
+		++*text;
+		--*size;
+	}
+}
+
+bool condition_matches(const char *list, size_t size, const char *etag)
+{
+	const char *end, *tag;
+	size_t length;
+
+	trim(&list, &size);
+	if (size == 1 && *list == '*')
+		return true;
+	for (end = list + size; list < end; list = tag + length + 1) {
+		while (list < end && (is_space(*list) || *list == ','))
+			list++;
+		tag = list;
+		if (end - tag > 2 && !memcmp(tag, "W/", 2))
+			tag += 2;
+		if (tag == end || *tag != '"')
+			return false;
+		/* A tag may contain commas. */
+		list = memchr(tag + 1, '"', (size_t)(end - tag - 1));
+		if (!list)
+			return false;
+		length = (size_t)(list + 1 - tag);
+		if (length == strlen(etag) && !memcmp(tag, etag, length))
+			return true;
+	}
+	return false;
+}
+
+/* Return false unless the text is a date in the form that RFC 9110 says to send. */
+static bool parse_date(const char *text, size_t size, time_t *time)
+{
+	char date[CONDITION_DATE];
+	struct tm tm = { 0 };
+	const char *end;
+
+	trim(&text, &size);
+	if (size != CONDITION_DATE - 1)
+		return false;
+	memcpy(date, text, size);
+	date[size] = 0;
+	end = strptime(date, "%a, %d %b %Y %H:%M:%S GMT", &tm);
+	if (!end || *end)
+		return false;
+	*time = timegm(&tm);
+	return true;
+}
+
+bool condition_not_modified(const char *date, size_t size, time_t modified)
+{
+	time_t since;
+
+	return parse_date(date, size, &since) && modified <= since;
+}
+
+bool condition_same(const char *text, size_t size, const char *etag, time_t modified)
+{
+	time_t date;
+
+	trim(&text, &size);
+	if (size && *text == '"')
+		return size == strlen(etag) && !memcmp(text, etag, size);
+	return parse_date(text, size, &date) && date == modified;
+}
+
+/* Parse digits from *@at on. Return the number, INT64_MAX if it is larger, -1 if there is none. */
+static int64_t parse_number(const char **at, const char *end)
+{
+	int64_t number = -1;
+
+	for (; *at < end && **at >= '0' && **at <= '9'; ++*at) {
+		if (number < 0)
+			number = 0;
+		if (__builtin_mul_overflow(number, 10, &number) ||
+		    __builtin_add_overflow(number, **at - '0', &number))
+			number = INT64_MAX;
+	}
+	return number;
+}
+
+enum condition_range condition_range(const char *text, size_t size, int64_t file_size,
+				     int64_t *first, int64_t *end)
+{
+	const char *limit;
+	int64_t from, to;
+
+	trim(&text, &size);
+	limit = text + size;
+	if (size < 6 || strncasecmp(text, "bytes=", 6))
+		return CONDITION_WHOLE;
+	text += 6;
+	from = parse_number(&text, limit);
+	if (text == limit || *text++ != '-')
+		return CONDITION_WHOLE;
+	to = parse_number(&text, limit);
+	/* A client that asks for several ranges has to accept the whole file. */
+	if (text != limit || (from < 0 && to < 0) || (from >= 0 && to >= 0 && to < from))
+		return CONDITION_WHOLE;
+	if (from < 0) {
+		/* The last bytes. */
+		*first = to < file_size ? file_size - to : 0;
+		*end = file_size;
+		return to && file_size ? CONDITION_PART : CONDITION_OUTSIDE;
+	}
+	*first = from;
+	*end = to >= 0 && to < file_size ? to + 1 : file_size;
+	return from < file_size ? CONDITION_PART : CONDITION_OUTSIDE;
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+/*
+ * request.c - note where the parts of a request are.
+ *
+ * The parser calls back for each piece of a part: a part that arrives in two pieces has two
+ * calls. The pieces are adjacent in the buffer.
+ */
+#include "request.h"
+
+#include <string.h>
+#include <strings.h>
+
+/* Add a piece to a part. Empty pieces may be at any address. */
+static void extend(struct request *request, struct extent *part, const char *piece, size_t size)
+{
+	if (!part->size)
+		part->at = (uint32_t)(piece - request->base);
+	part->size += (uint32_t)size;
+}
+
+static int on_url(http_parser *parser, const char *piece, size_t size)
+{
+	struct request *request = parser->data;
+
+	extend(request, &request->target, piece, size);
+	return 0;
+}
+
+static int on_header_field(http_parser *parser, const char *piece, size_t size)
+{
+	struct request *request = parser->data;
+
+	if (request->in_value) {
+		request->in_value = false;
+		request->name.size = 0;
+	}
+	extend(request, &request->name, piece, size);
+	return 0;
+}
+
+/* Return the place for the value of the field whose name was received. */
+static struct extent *find_field(struct request *request)
+{
+	static const char names[REQUEST_FIELDS][18] = {
+		[REQUEST_HOST] = "Host",
+		[REQUEST_IF_MODIFIED_SINCE] = "If-Modified-Since",
+		[REQUEST_IF_NONE_MATCH] = "If-None-Match",
+		[REQUEST_IF_RANGE] = "If-Range",
+		[REQUEST_RANGE] = "Range",
+		[REQUEST_REFERER] = "Referer",
+		[REQUEST_USER_AGENT] = "User-Agent",
+	};
+	static const uint8_t sizes[REQUEST_FIELDS] = {
+		[REQUEST_HOST] = 4,	      [REQUEST_IF_MODIFIED_SINCE] = 17,
+		[REQUEST_IF_NONE_MATCH] = 13, [REQUEST_IF_RANGE] = 8,
+		[REQUEST_RANGE] = 5,	      [REQUEST_REFERER] = 7,
+		[REQUEST_USER_AGENT] = 10,
+	};
+	const char *name = request->base + request->name.at;
+
+	for (int i = 0; i < REQUEST_FIELDS; i++) {
+		if (request->name.size != sizes[i] || strncasecmp(name, names[i], sizes[i]))
+			continue;
+		if (i == REQUEST_HOST && request->hosts < 2)
+			request->hosts++;
+		return request->fields[i].size ? NULL : &request->fields[i];
+	}
+	return NULL;
+}
+
+static int on_header_value(http_parser *parser, const char *piece, size_t size)
+{
+	struct request *request = parser->data;
+
+	if (!request->in_value) {
+		/* The parser allows spaces in names, also before the colon. */
+		if (memchr(request->base + request->name.at, ' ', request->name.size))
+			return -1;
+		request->in_value = true;
+		request->value = find_field(request);
+	}
+	if (request->value)
+		extend(request, request->value, piece, size);
+	return 0;
+}
+
+/* A body is not read: with an error the parser stops before it. */
+static int on_headers_complete(http_parser *parser)
+{
+	struct request *request = parser->data;
+
+	request->has_body = parser->flags & F_CHUNKED ||
+			    (parser->flags & F_CONTENTLENGTH && parser->content_length);
+	return request->has_body ? -1 : 0;
+}
+
+/* The parser stops at the end of the request, so that the next one is not parsed with it. */
+static int on_message_complete(http_parser *parser)
+{
+	struct request *request = parser->data;
+
+	request->complete = true;
+	http_parser_pause(parser, 1);
+	return 0;
+}
+
+void request_begin(struct request *request)
+{
+	*request = (struct request){ .parsed = 0 };
+	http_parser_init(&request->parser, HTTP_REQUEST);
+}
+
+/* Return the status for a request whose syntax is correct; 0 if it can be answered. */
+static int check(const struct request *request)
+{
+	const http_parser *parser = &request->parser;
+
+	if (parser->http_major != 1)
+		return 505;
+	/* A request to two hosts may be one to each for two servers. */
+	if (request->hosts > 1 || (!request->hosts && parser->http_minor >= 1))
+		return 400;
+	return 0;
+}
+
+int request_parse(struct request *request, const char *base, uint32_t size)
+{
+	static const http_parser_settings settings = {
+		.on_url = on_url,
+		.on_header_field = on_header_field,
+		.on_header_value = on_header_value,
+		.on_headers_complete = on_headers_complete,
+		.on_message_complete = on_message_complete,
+	};
+
+	request->base = base;
+	request->parser.data = request;
+	request->parsed += (uint32_t)http_parser_execute(&request->parser, &settings,
+							 base + request->parsed,
+							 size - request->parsed);
+	if (request->complete)
+		return check(request);
+	if (request->has_body)
+		return 413;
+	switch (HTTP_PARSER_ERRNO(&request->parser)) {
+	case HPE_OK:
+		return 0;
+	case HPE_HEADER_OVERFLOW:
+		return 431;
+	case HPE_INVALID_VERSION:
+		return 505;
+	default:
+		return 400;
+	}
+}

@@ -1,0 +1,275 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Requests to examples/httpd, correct and malformed ones, and their answers.
+
+usage: requests.py HTTPD [PART...]
+"""
+
+import email.utils
+import os
+import socket
+import sys
+import time
+
+from server import Server, check
+
+SMALL = bytes(range(256)) * 5
+LARGE = bytes(range(251)) * 20000
+
+
+def make_files(server):
+    server.write("small.bin", SMALL)
+    server.write("large.tar", LARGE)
+    server.write("edge.txt", b"e" * 16384)
+    server.write("over.txt", b"o" * 16385)
+    server.write("empty.css", b"")
+    server.write("index.html", b"<p>root")
+    server.write("d/index.html", b"<p>d")
+    server.write("d/ a+\xc3\xa4.TXT".encode("latin-1").decode("utf-8"), b"odd")
+    server.write("no/other.html", b"")
+    server.write(".well-known/x", b"known")
+    server.write(".git/config", b"hidden")
+    server.write("d/.htpasswd", b"hidden")
+    server.write("denied", b"denied")
+    os.chmod(server.path("denied"), 0)
+    with open(os.path.join(server.directory, "outside"), "w") as file:
+        file.write("outside")
+    os.symlink("../../outside", server.path("d/out"))
+    os.symlink("/etc/passwd", server.path("passwd"))
+    os.symlink("..", server.path("up"))
+    os.symlink("small.bin", server.path("link"))
+    os.symlink("loop", server.path("loop"))
+    os.mkfifo(server.path("fifo"))
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(server.path("socket"))
+
+
+def check_names(server):
+    for target, status, body in [
+        ("/small.bin", 200, SMALL), ("/large.tar", 200, LARGE), ("/edge.txt", 200, b"e" * 16384),
+        ("/over.txt", 200, b"o" * 16385), ("/empty.css", 200, b""), ("/", 200, b"<p>root"),
+        ("/d/", 200, b"<p>d"), ("//d///index.html", 200, b"<p>d"), ("/link", 200, SMALL),
+        ("/d/%20a+%C3%A4.TXT", 200, b"odd"), ("/d/%20a%2b%c3%a4.TXT", 200, b"odd"),
+        ("/.well-known/x", 200, b"known"), ("/small.bin?a=/../b", 200, SMALL),
+        ("http://other:80/d/?x", 200, b"<p>d"), ("HTTP://other/small.bin", 200, SMALL),
+        ("/no/", 404, None), ("/none", 404, None), ("/none/x", 404, None),
+        ("/small.bin/", 404, None), ("/small.bin/x", 404, None), ("/loop", 404, None),
+        # Nothing leaves the root, and nothing hidden is sent.
+        ("/d/out", 404, None), ("/passwd", 404, None), ("/up/outside", 404, None),
+        ("/up/up/etc/passwd", 404, None), ("/../outside", 404, None),
+        ("/d/../../outside", 404, None), ("/%2e%2e/outside", 404, None),
+        ("/d/.%2E/small.bin", 404, None), ("/..%2foutside", 404, None),
+        ("/d%2findex.html", 404, None), ("/d%2Findex.html", 404, None),
+        ("/d/..", 404, None), ("/.", 404, None), ("/./small.bin", 404, None),
+        ("/.git/config", 404, None), ("/d/.htpasswd", 404, None), ("/...", 404, None),
+        ("/.well-known/../.git/config", 404, None), ("/.well-knownx", 404, None),
+        ("/..\\outside", 404, None), ("http://other/../outside", 404, None),
+        # Names that are none.
+        ("/small.bin%00", 400, None), ("/%00", 400, None), ("/%", 400, None), ("/%4", 400, None),
+        ("/%4g", 400, None), ("/%%41", 400, None), ("http://other", 400, None),
+        ("/" + "a/" * 2042, 404, None), ("/" + "a/" * 2043, 414, None), ("/" + "a" * 255, 404, None),
+        ("/" + "a" * 256, 404, None), ("/" + "a/" * 2048, 414, None),
+        ("/fifo", 403, None), ("/socket", 404, None),
+    ]:
+        answer = server.get(target)
+        check(answer.status == status, f"{target[:60]}: {status}, but {answer.status}")
+        check(body is None or answer.body == body, f"{target}: the right contents")
+    check(server.get("/denied").status == 403, "a file that may not be read")
+
+
+def check_fields(server):
+    for target, kind in [("/small.bin", "application/octet-stream"), ("/d/", "text/html"),
+                         ("/edge.txt", "text/plain"), ("/d/%20a+%C3%A4.TXT", "text/plain"),
+                         ("/empty.css", "text/css"), ("/large.tar", "application/x-tar")]:
+        head, get = server.get(target, method="HEAD"), server.get(target)
+        check(get.fields["content-type"] == kind, f"{target}: {kind}, but {get.fields}")
+        for fields in head.fields, get.fields:
+            date = email.utils.parsedate_to_datetime(fields.pop("date")).timestamp()
+            check(abs(date - time.time()) < 30, "the time is now")
+        check(head.fields == get.fields, f"{target}: HEAD has the fields of GET")
+        modified = email.utils.parsedate_to_datetime(get.fields["last-modified"]).timestamp()
+        check(abs(modified - time.time()) < 600, f"{target} was modified now")
+    for target, location in [("/d", "/d/"), ("//d?a=%2F", "/d/?a=%2F"), ("/d?", "/d/?"),
+                             ("http://other/d?b", "/d/?b"), ("/%64", "/%64/")]:
+        answer = server.get(target)
+        check(answer.status == 301, f"{target}: a directory has a slash")
+        check(answer.fields["location"] == location, f"{target}: {answer.fields}")
+    client = server.client()
+    client.send("HEAD /none HTTP/1.1\r\nHost: x\r\n\r\nGET /d/ HTTP/1.1\r\nHost: x\r\n\r\n")
+    check(client.answer(head=True).status == 404, "HEAD of a file that does not exist")
+    check(client.answer().body == b"<p>d", "the answer to HEAD has no body")
+
+
+def check_ranges(server):
+    large = len(LARGE)
+    for name, contents in ("small.bin", SMALL), ("large.tar", LARGE):
+        size = len(contents)
+        for text, first, end in [
+            ("0-0", 0, 1), ("1-9", 1, 10), (f"{size - 1}-", size - 1, size), ("5-", 5, size),
+            ("-3", size - 3, size), (f"-{size}", 0, size), (f"-{size + 1}", 0, size),
+            (f"0-{size - 1}", 0, size), (f"7-{size}", 7, size), ("9-99999999999999999999", 9, size),
+            ("-99999999999999999999", 0, size), (f"1-{size - 2}", 1, size - 1),
+        ]:
+            answer = server.get(f"/{name}", f"Range: bytes={text}")
+            check(answer.status == 206, f"{name} {text}: 206, but {answer.status}")
+            check(answer.body == contents[first:end], f"{name} {text}: the right bytes")
+            check(answer.fields["content-range"] == f"bytes {first}-{end - 1}/{size}",
+                  f"{name} {text}: {answer.fields}")
+    for text in (f"bytes={large}-", f"bytes={large}-{large + 1}", "bytes=-0",
+                 "bytes=99999999999999999999-"):
+        answer = server.get("/large.tar", f"Range: {text}")
+        check(answer.status == 416, f"{text}: 416, but {answer.status}")
+        check(answer.fields["content-range"] == f"bytes */{large}", f"{text}: {answer.fields}")
+    check(server.get("/empty.css", "Range: bytes=0-").status == 416, "an empty file has no ranges")
+    for text in ("bytes=", "bytes=-", "bytes=2-1", "bytes=0-1,3-4", "bytes=a-b", "bytes=0x1-2",
+                 "bytes=1- 2", "lines=1-2", "bytes = 1-2", "", "bytes=--1", "bytes=1-2x"):
+        answer = server.get("/small.bin", f"Range: {text}")
+        check(answer.status == 200 and answer.body == SMALL, f"{text}: the whole file")
+    head = server.get("/small.bin", "Range: bytes=0-1", method="HEAD")
+    check(head.status == 200 and head.fields["content-length"] == str(len(SMALL)),
+          "HEAD ignores ranges")
+
+
+def check_conditions(server):
+    fields = server.get("/small.bin").fields
+    etag, date = fields["etag"], fields["last-modified"]
+    moment = email.utils.parsedate_to_datetime(date).timestamp()
+    before = email.utils.formatdate(moment - 1, usegmt=True)
+    after = email.utils.formatdate(moment + 1, usegmt=True)
+    for field, status in [
+        (f"If-None-Match: {etag}", 304), ("If-None-Match: *", 304),
+        (f"if-none-match: W/{etag}", 304), (f'If-None-Match: "a,b", {etag}', 304),
+        (f'If-None-Match: "a" ,,\t{etag},"b"', 304), ('If-None-Match: "a"', 200),
+        (f"If-None-Match: {etag[:-2]}", 200), (f"If-None-Match: {etag[1:-1]}", 200),
+        ("If-None-Match: W/", 200), ("If-None-Match: ,", 200), ('If-None-Match: "', 200),
+        (f"If-Modified-Since: {date}", 304), (f"If-Modified-Since: {after}", 304),
+        (f"If-Modified-Since: {before}", 200), ("If-Modified-Since: yesterday", 200),
+        ("If-Modified-Since: Sun, 99 Xxx 2026 00:00:00 GMT", 200),
+        (f'If-None-Match: "a"\r\nIf-Modified-Since: {after}', 200),
+    ]:
+        for method in "GET", "HEAD":
+            answer = server.get("/small.bin", field, method=method)
+            check(answer.status == status, f"{method}, {field}: {status}, but {answer.status}")
+            check(answer.fields["etag"] == etag, f"{field}: the tag is the file's")
+    for field, status in [(etag, 206), (date, 206), (before, 200), (after, 200), ('"a"', 200),
+                          (f"W/{etag}", 200), ("?", 200)]:
+        answer = server.get("/small.bin", f"If-Range: {field}", "Range: bytes=1-2")
+        check(answer.status == status, f"If-Range: {field}: {status}, but {answer.status}")
+    check(server.get("/none", "If-None-Match: *").status == 404, "a condition needs a file")
+    server.write("small.bin", SMALL)
+    check(server.get("/small.bin").fields["etag"] != etag, "a changed file has another tag")
+
+
+def check_connections(server):
+    request = "GET /small.bin HTTP/1.1\r\nHost: x\r\nX: " + "y" * 300 + "\r\n\r\n"
+    client = server.client()
+    client.send(request * 40)
+    for _ in range(40):
+        check(client.answer().body == SMALL, "requests in one packet have one answer each")
+    client.send("".join(f"GET /{name} HTTP/1.1\r\nHost: x\r\n\r\n"
+                        for name in ("large.tar", "d/", "none", "large.tar", "small.bin")))
+    for body in LARGE, b"<p>d", b"404 Not Found\n", LARGE, SMALL:
+        check(client.answer().body == body, "answers are in the order of the requests")
+    client.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    for byte in "\r\nGET /d/ HTTP/1.1\r\nHost: x\r\nRange: bytes=1-1\r\n\r\n":
+        client.send(byte)
+    check(client.answer().body == b"p", "a request may arrive byte by byte")
+    long = "GET /d/ HTTP/1.1\r\nHost: x\r\nX: " + "y" * 7000 + "\r\nRange: bytes=1-1\r\n\r\n"
+    for at in range(0, len(long), 500):
+        client.send(long[at:at + 500])
+    check(client.answer().body == b"p", "a long request may arrive in pieces")
+    client.send(long + long[:600])
+    check(client.answer().body == b"p", "a long request, with the beginning of another")
+    client.send(long[600:] + request)
+    check(client.answer().body == b"p" and client.answer().body == SMALL, "and its end")
+    for line, fields, kept in [("HTTP/1.1", "", True), ("HTTP/1.1", "Connection: close\r\n", False),
+                               ("HTTP/1.0", "", False),
+                               ("HTTP/1.0", "Connection: Keep-Alive\r\n", True)]:
+        client = server.client()
+        client.send(f"GET /d/ {line}\r\nHost: x\r\n{fields}\r\n")
+        answer = client.answer()
+        connection = answer.fields.get("connection")
+        check(connection == ("close" if not kept else "keep-alive" if "1.0" in line else None),
+              f"{line} {fields}: {answer.fields}")
+        check(not kept or client.get("/d/").status == 200, f"{line} {fields}: it is kept")
+        check(kept or client.ended(), f"{line} {fields}: it is closed")
+    client = server.client()
+    client.send("GET /d/ HTTP/1.1\r\nHost: x\r\n\r\nGET")
+    client.socket.shutdown(socket.SHUT_WR)
+    check(client.answer().body == b"<p>d" and client.ended(), "what is complete is answered")
+
+
+def check_malformed(server):
+    host = "Host: x\r\n"
+    for text, status in [
+        ("GET /d/ HTTP/1.1\r\n\r\n", 400), (f"GET /d/ HTTP/1.1\r\n{host}{host}\r\n", 400),
+        (f"GET /d/ HTTP/2.0\r\n{host}\r\n", 505), (f"GET /d/ HTTP/0.9\r\n{host}\r\n", 505),
+        ("GET /d/\r\n\r\n", 505), (f"GET  HTTP/1.1\r\n{host}\r\n", 400),
+        (f"GET d HTTP/1.1\r\n{host}\r\n", 400), (f"GET /a b HTTP/1.1\r\n{host}\r\n", 400),
+        (f"FETCH / HTTP/1.1\r\n{host}\r\n", 400), ("\0" * 100, 400), ("\x16\x03\x01\x02\0", 400),
+        ("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 400), (f"GET /d/ HTTP/1.1\r\n{host}a\0b: c\r\n\r\n", 400),
+        (f"GET /d/ HTTP/1.1\r\n{host}a: b\0c\r\n\r\n", 400),
+        (f"GET /d/ HTTP/1.1\r\n{host}a b: c\r\n\r\n", 400),
+        (f"GET /d/ HTTP/1.1\r\n{host}Content-Length: x\r\n\r\n", 400),
+        (f"GET /d/ HTTP/1.1\r\n{host}Content-Length: -1\r\n\r\n", 400),
+        (f"GET /d/ HTTP/1.1\r\n{host}Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n", 400),
+        (f"GET /d/ HTTP/1.1\r\n{host}Content-Length: 3\r\nContent-Length: 4\r\n\r\n", 400),
+        (f"GET /d/ HTTP/1.1\r\n{host}Content-Length: 99999999999999999999\r\n\r\n", 400),
+        (f"GET /d/ HTTP/1.1\r\n{host}Content-Length: 3\r\n\r\nabc", 413),
+        (f"GET /d/ HTTP/1.1\r\n{host}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 413),
+        (f"GET /d/ HTTP/1.1\r\n{host}X: " + "y" * 9000, 431),
+        (f"GET /d/ HTTP/1.1\r\n{host}" + "X: y\r\n" * 2000, 431),
+        ("GET /" + "a" * 9000, 431),
+    ]:
+        client = server.client()
+        client.send(text)
+        answer = client.answer()
+        check(answer.status == status, f"{text[:70]!r}: {status}, but {answer.status}")
+        check(answer.fields["connection"] == "close", f"{text[:70]!r}: it is the last one")
+        check(client.ended(), f"{text[:70]!r}: the connection ends")
+    for method in "POST", "PUT", "DELETE", "OPTIONS", "TRACE":
+        answer = server.get("/d/", method=method)
+        check(answer.status == 405 and answer.fields["allow"] == "GET, HEAD", f"{method}: 405")
+    client = server.client()
+    client.send(f"CONNECT x:1 HTTP/1.1\r\n{host}\r\n")
+    check(client.answer().status == 405, "CONNECT: 405")
+    check(client.get("/d/", "Connection: Upgrade", "Upgrade: h2c").status == 200, "no upgrade")
+    check(client.get("/d/", "Content-Length: 0").status == 200, "an empty body is none")
+
+
+def check_log(server):
+    client = server.client()
+    client.get("/d/?q", "Referer: http://r/", 'User-Agent: a"b\\c\t\xe4')
+    client.send("bad\r\n\r\n")
+    client.answer()
+    server.stop()
+    with open(server.log) as log:
+        lines = log.read().splitlines()
+    check(lines[-2].endswith('"GET /d/?q HTTP/1.1" 200 4 "http://r/" '
+                             '"a\\x22b\\x5cc\\x09\\xe4"'), f"fields are escaped: {lines[-2]}")
+    check(lines[-1].startswith("127.0.0.1 - - [") and lines[-1].endswith('"-" 400 16 "-" "-"'),
+          f"what is malformed has a line: {lines[-1]}")
+
+
+def main():
+    server = Server(sys.argv[1])
+    make_files(server)
+    server.start()
+    for part in (check_names, check_fields, check_ranges, check_conditions, check_connections,
+                 check_malformed, check_log):
+        if not sys.argv[2:] or part.__name__[6:] in sys.argv[2:]:
+            part(server)
+    if server.process.poll() is None:
+        server.stop()
+    # Then the kernel refuses names that lead out of the directory.
+    if os.geteuid() == 0:
+        server.start("--no-chroot")
+        check_names(server)
+        server.stop()
+    check(not server.messages(), f"no messages: {server.messages()}")
+    server.remove()
+    print("requests: as they should be")
+
+
+if __name__ == "__main__":
+    main()

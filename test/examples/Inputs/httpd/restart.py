@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Reload, restart and end examples/httpd while clients send requests.
+
+usage: restart.py HTTPD [TIMES]
+"""
+
+import os
+import signal
+import socket
+import sys
+import threading
+
+from server import Client, Server, check, until
+
+LARGE = bytes(range(251)) * 20000
+
+
+class Load(threading.Thread):
+    """A client with a new connection for every second request; counts what gets no answer.
+
+    A server may close a connection that is idle, also at the moment at which the next request is
+    sent (RFC 9112, 9.5). Then the client sends it again, over a new connection.
+    """
+
+    def __init__(self, address):
+        super().__init__(daemon=True)
+        self.address, self.going, self.answers, self.failed = address, True, 0, []
+
+    def request(self, client):
+        answer = client.get("/small")
+        if answer.body != b"small":
+            self.failed.append(answer.status)
+        self.answers += 1
+        return answer.fields.get("connection") != "close"
+
+    def run(self):
+        while self.going:
+            try:
+                client = Client(self.address)
+                kept = self.request(client)
+            except (OSError, SystemExit) as error:
+                self.failed.append(repr(error))
+                continue
+            try:
+                if kept:
+                    self.request(client)
+            except (OSError, SystemExit) as error:
+                if client.data:
+                    self.failed.append(repr(error))
+            client.close()
+
+    def finish(self):
+        self.going = False
+        self.join()
+        check(self.answers, "clients are served")
+        check(not self.failed, f"each request has an answer: {self.failed[:5]}")
+
+
+def status(pid):
+    """The fields of /proc/PID/stat from the state on, or None if the process has ended."""
+    try:
+        with open(f"/proc/{pid}/stat") as stat:
+            fields = stat.read().rsplit(")", 1)[1].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return fields if fields[0] != "Z" else None
+
+
+def alive(pid):
+    """Return True if the process has not ended. It may be a child of another one."""
+    return status(pid) is not None
+
+
+def masters(server):
+    """The processes of the server whose parents are not of it."""
+    found = {int(name): status(name) for name in os.listdir("/proc") if name.isdigit()}
+    group = {pid: int(fields[1]) for pid, fields in found.items()
+             if fields and int(fields[2]) == server.process.pid}
+    return [pid for pid, parent in group.items() if parent not in group]
+
+
+def check_reload(server, times):
+    server.start()
+    load = [Load(server.address) for _ in range(2)]
+    for thread in load:
+        thread.start()
+    for i in range(times):
+        old = server.workers()
+        os.rename(server.log, server.log + ".old")
+        server.process.send_signal(signal.SIGHUP)
+        until(lambda: not any(alive(pid) for pid in old), "the old workers end")
+        until(lambda: len(server.workers()) == 1, "one new worker runs")
+        check(os.path.exists(server.log), "there is a new log")
+    # The directory may be another one: deployments exchange symbolic links.
+    os.rename(server.root, server.root + ".old")
+    os.mkdir(server.root)
+    server.write("small", b"small")
+    server.write("new", b"new")
+    server.process.send_signal(signal.SIGHUP)
+    until(lambda: server.get("/new").status == 200, "the new directory is served")
+    for thread in load:
+        thread.finish()
+    # A reload that fails changes nothing.
+    worker = server.workers()
+    os.rename(server.root, server.root + ".gone")
+    server.process.send_signal(signal.SIGHUP)
+    until(lambda: "cannot open" in server.messages(), "it says what is missing")
+    check(server.workers() == worker and server.get("/new").body == b"new", "the worker goes on")
+    os.rename(server.root + ".gone", server.root)
+    os.kill(worker[0], signal.SIGKILL)
+    until(lambda: server.workers() not in ([], worker), "a worker that was killed is replaced")
+    check("was ended by signal 9" in server.messages(), "and reported")
+    check(server.get("/new").body == b"new", "the new worker serves")
+    server.stop()
+
+
+def check_upgrade(server, times):
+    """A program of the same name takes over, by TCP and by a unix socket."""
+    for listen in "127.0.0.1:0", os.path.join(server.directory, "socket"):
+        server.start(listen=listen)
+        load = Load(server.address)
+        load.start()
+        master = server.process.pid
+        for _ in range(times):
+            os.kill(master, signal.SIGUSR2)
+            until(lambda: not alive(master), "the old server ends")
+            until(lambda: len(masters(server)) == 1, "there is one new server")
+            master = masters(server)[0]
+        load.finish()
+        server.ended()
+        check(server.get("/small").body == b"small", "the new server serves")
+        os.kill(master, signal.SIGTERM)
+        until(lambda: not alive(master), "it ends")
+        check(not listen.startswith("/") or not os.path.exists(listen), "the path is removed")
+
+
+def check_end(server):
+    """Requests that run are completed, and idle connections closed."""
+    server.write("large", LARGE)
+    server.start("--drain-timeout=600")
+    slow, idle, fresh = server.client(receive_buffer=4096), server.client(), server.client()
+    slow.send("GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
+    slow.more()
+    idle.get("/small")
+    fresh.send("GET /small HTTP/1.1\r\nHost: x")
+    server.process.send_signal(signal.SIGTERM)
+    check(idle.ended(), "an idle connection is closed")
+    fresh.send("\r\n\r\n")
+    answer = fresh.answer()
+    check(answer.body == b"small" and answer.fields["connection"] == "close",
+          "a request that has begun is answered")
+    check(slow.answer().body == LARGE, "a file that is being sent is sent to its end")
+    server.ended()
+    # With a limit, and by a second signal.
+    for options, signals in (["--drain-timeout=1"], 1), (["--drain-timeout=999"], 2):
+        server.start(*options)
+        slow = server.client(receive_buffer=4096)
+        slow.send("GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
+        slow.more()
+        server.process.send_signal(signal.SIGTERM)
+        if signals == 2:
+            until(lambda: refused(server.address), "it does not accept")
+            server.process.send_signal(signal.SIGTERM)
+        server.ended()
+
+
+def refused(address):
+    """Whether the worker has seen the signal shows only in that it accepts nothing more."""
+    client = socket.create_connection(address)
+    client.settimeout(0.1)
+    client.sendall(b"GET /small HTTP/1.1\r\nHost: x\r\n\r\n")
+    try:
+        return client.recv(100) == b""
+    except (TimeoutError, ConnectionResetError):
+        return True
+    finally:
+        client.close()
+
+
+def main():
+    server = Server(sys.argv[1])
+    times = int(sys.argv[2]) if len(sys.argv) > 2 else 3
+    server.write("small", b"small")
+    check_reload(server, times)
+    check_upgrade(server, times)
+    check_end(server)
+    server.remove()
+    print("restart: as it should be")
+
+
+if __name__ == "__main__":
+    main()
