@@ -32,12 +32,12 @@ static void copy(const char *from, const char *to, int flags)
 
 	errno = ERANGE;
 	error = cosy_copy_file(AT_FDCWD, from, AT_FDCWD, to, flags, &copied);
-	CHECK(errno == ERANGE);
+	EQUAL(errno, ERANGE);
 	printf("%s to %s: %s, %ld bytes", from, to, name_of_error(error), (long)copied);
 	if (error == 0 && stat(to, &status) == 0)
 		printf(", mode %o%s", status.st_mode & 07777, is_same(from, to) ? "" : ", DIFFERS");
 	putchar('\n');
-	CHECK(open_descriptors() == before);
+	EQUAL(open_descriptors(), before);
 }
 
 /* CHECK:      small to new: ok, 10 bytes, mode 755
@@ -68,8 +68,11 @@ static void copies(void)
 	make_file("large", contents, sizeof(contents));
 	make_text("empty", "");
 	make_text("set-id", "x");
-	CHECK(chmod("small", 0777) == 0 && chmod("empty", 0600) == 0 && chmod("set-id", 04755) == 0);
-	CHECK(symlink("target", "link") == 0 && symlink("nowhere", "dangling") == 0);
+	EQUAL(chmod("small", 0777), 0);
+	EQUAL(chmod("empty", 0600), 0);
+	EQUAL(chmod("set-id", 04755), 0);
+	EQUAL(symlink("target", "link"), 0);
+	EQUAL(symlink("nowhere", "dangling"), 0);
 	copy("small", "new", 0);
 	copy("empty", "new-empty", 0);
 	copy("large", "new-large", 0);
@@ -77,7 +80,7 @@ static void copies(void)
 	copy("small", "new-large", 0);
 	copy("empty", "new", 0);
 	make_text("target", "much more than the ten bytes");
-	CHECK(chmod("target", 0755) == 0);
+	EQUAL(chmod("target", 0755), 0);
 	copy("small", "link", 0);
 	copy("small", "dangling", 0);
 	copy("link", "new-link", 0);
@@ -111,11 +114,14 @@ static void errors(void)
 	char bytes[20] = "";
 	int fd;
 
-	CHECK(mkdir("directory", 0755) == 0 && mkfifo("fifo", 0666) == 0);
-	CHECK(link("small", "same") == 0 && symlink("nowhere-2", "dangling-2") == 0);
+	EQUAL(mkdir("directory", 0755), 0);
+	EQUAL(mkfifo("fifo", 0666), 0);
+	EQUAL(link("small", "same"), 0);
+	EQUAL(symlink("nowhere-2", "dangling-2"), 0);
 	make_text("secret", "hidden");
 	make_text("read-only", "text");
-	CHECK(chmod("secret", 0) == 0 && chmod("read-only", 0444) == 0);
+	EQUAL(chmod("secret", 0), 0);
+	EQUAL(chmod("read-only", 0444), 0);
 	copy("missing", "x", 0);
 	copy("small", "missing/x", 0);
 	copy("directory", "x", 0);
@@ -131,31 +137,32 @@ static void errors(void)
 	copy("small", "dangling-2", COSY_COPY_EXCLUSIVE);
 	copy("link", "x", COSY_COPY_NOFOLLOW);
 	copy("small", "x", 4);
-	CHECK(seteuid(65534) == 0);
+	EQUAL(seteuid(65534), 0);
 	copy("secret", "x", 0);
 	copy("small", "read-only", 0);
-	CHECK(seteuid(0) == 0);
+	EQUAL(seteuid(0), 0);
 	fd = open("small", O_RDONLY);
-	CHECK(read(fd, bytes, 20) == 10 && !strcmp(bytes, "some bytes"));
+	EQUAL(read(fd, bytes, 20), 10);
+	EQUAL_TEXT(bytes, "some bytes");
 	close(fd);
 	CHECK(access("x", F_OK) != 0 && access("nowhere-2", F_OK) != 0);
 	puts("the sources are as they were");
-	CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+	EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
 	none = limit;
 	none.rlim_cur = 4;
-	CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+	EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
 	printf("full table: %s\n",
 	       name_of_error(cosy_copy_file(AT_FDCWD, "small", AT_FDCWD, "x", 0, NULL)));
-	CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+	EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
 static void make_sparse(const char *name, off_t size, const off_t *at, size_t pieces)
 {
 	int fd = open(name, O_WRONLY | O_CREAT, 0644);
 
-	CHECK(ftruncate(fd, size) == 0);
+	EQUAL(ftruncate(fd, size), 0);
 	for (size_t i = 0; i < pieces; i++)
-		CHECK(pwrite(fd, contents, 10000, at[i]) == 10000);
+		EQUAL(pwrite(fd, contents, 10000, at[i]), 10000);
 	close(fd);
 }
 
@@ -163,8 +170,9 @@ static void copy_sparse(const char *from, const char *to)
 {
 	struct stat status, copy;
 
-	CHECK(cosy_copy_file(AT_FDCWD, from, AT_FDCWD, to, 0, NULL) == 0);
-	CHECK(stat(from, &status) == 0 && stat(to, &copy) == 0);
+	EQUAL(cosy_copy_file(AT_FDCWD, from, AT_FDCWD, to, 0, NULL), 0);
+	EQUAL(stat(from, &status), 0);
+	EQUAL(stat(to, &copy), 0);
 	printf("%s: %s, %ld bytes, %s\n", from, is_same(from, to) ? "same" : "DIFFERS",
 	       (long)copy.st_size,
 	       copy.st_blocks <= status.st_blocks ? "with its holes" : "WITHOUT its holes");
@@ -202,14 +210,14 @@ static void partial(void)
 	int fd;
 
 	CHECK(signal(SIGXFSZ, SIG_IGN) != SIG_ERR);
-	CHECK(getrlimit(RLIMIT_FSIZE, &limit) == 0);
+	EQUAL(getrlimit(RLIMIT_FSIZE, &limit), 0);
 	small = limit;
 	small.rlim_cur = 1000000;
-	CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0);
+	EQUAL(setrlimit(RLIMIT_FSIZE, &small), 0);
 	copy("large", "limited", 0);
-	CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0);
+	EQUAL(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	fd = open("limited", O_RDONLY);
-	CHECK(fstat(fd, &status) == 0);
+	EQUAL(fstat(fd, &status), 0);
 	map = mmap(NULL, status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	printf("limited: %ld bytes, %s\n", (long)status.st_size,
 	       memcmp(map, contents, status.st_size) ? "WRONG" : "right");

@@ -24,9 +24,10 @@ static size_t compare(const char *path, int flags)
 	ssize_t n;
 
 	errno = ERANGE;
-	CHECK(expected && cosy_dir_open(&dir, AT_FDCWD, path, flags) == 0);
+	CHECK(expected);
+	EQUAL(cosy_dir_open(&dir, AT_FDCWD, path, flags), 0);
 	while ((n = cosy_dir_read(dir, &entries)) > 0) {
-		CHECK(errno == ERANGE);
+		EQUAL(errno, ERANGE);
 		count += n;
 		for (ssize_t i = 0; i < n; i++) {
 			struct stat status;
@@ -35,20 +36,21 @@ static size_t compare(const char *path, int flags)
 				dirent = readdir(expected);
 				CHECK(dirent);
 			} while (!strcmp(dirent->d_name, ".") || !strcmp(dirent->d_name, ".."));
-			CHECK(!strcmp(entries[i].name, dirent->d_name));
+			EQUAL_TEXT(entries[i].name, dirent->d_name);
 			CHECK(entries[i].inode == dirent->d_ino);
-			CHECK(fstatat(dirfd(expected), dirent->d_name, &status,
-				      AT_SYMLINK_NOFOLLOW) == 0);
-			CHECK(entries[i].type == IFTODT(status.st_mode));
+			EQUAL(fstatat(dirfd(expected), dirent->d_name, &status, AT_SYMLINK_NOFOLLOW),
+			      0);
+			EQUAL(entries[i].type, IFTODT(status.st_mode));
 			if (flags & COSY_DIR_STATUS)
 				CHECK(entries[i].result == 0 &&
 				      !memcmp(&entries[i].status, &status, sizeof(status)));
 			else
-				CHECK(entries[i].result == -ENODATA);
+				EQUAL(entries[i].result, -ENODATA);
 			errno = ERANGE;
 		}
 	}
-	CHECK(n == 0 && cosy_dir_read(dir, &entries) == 0);
+	EQUAL(n, 0);
+	EQUAL(cosy_dir_read(dir, &entries), 0);
 	cosy_dir_close(dir);
 	while ((dirent = readdir(expected)))
 		CHECK(!strcmp(dirent->d_name, ".") || !strcmp(dirent->d_name, ".."));
@@ -65,8 +67,10 @@ static void contents(void)
 {
 	char name[256], path[300];
 
-	CHECK(mkdir("kinds", 0755) == 0 && mkdir("empty", 0755) == 0 && mkdir("many", 0755) == 0);
-	CHECK(chdir("kinds") == 0);
+	EQUAL(mkdir("kinds", 0755), 0);
+	EQUAL(mkdir("empty", 0755), 0);
+	EQUAL(mkdir("many", 0755), 0);
+	EQUAL(chdir("kinds"), 0);
 	memset(name, 'n', 255);
 	name[255] = '\0';
 	make_text(name, "long");
@@ -74,18 +78,20 @@ static void contents(void)
 	make_text("...", "text");
 	make_text("..a", "text");
 	make_text("a", "text");
-	CHECK(mkdir("directory", 0700) == 0 && mkfifo("fifo", 0600) == 0);
-	CHECK(symlink("a", "link") == 0 && symlink("nowhere", "dangling") == 0);
-	CHECK(mknod("null", S_IFCHR | 0600, 0x103) == 0);
-	CHECK(mknod("block", S_IFBLK | 0600, 0x103) == 0);
-	CHECK(mknod("socket", S_IFSOCK | 0600, 0) == 0);
-	CHECK(chdir("..") == 0);
+	EQUAL(mkdir("directory", 0700), 0);
+	EQUAL(mkfifo("fifo", 0600), 0);
+	EQUAL(symlink("a", "link"), 0);
+	EQUAL(symlink("nowhere", "dangling"), 0);
+	EQUAL(mknod("null", S_IFCHR | 0600, 0x103), 0);
+	EQUAL(mknod("block", S_IFBLK | 0600, 0x103), 0);
+	EQUAL(mknod("socket", S_IFSOCK | 0600, 0), 0);
+	EQUAL(chdir(".."), 0);
 	printf("kinds: %zu, %zu\n", compare("kinds", COSY_DIR_STATUS), compare("kinds", 0));
 	printf("empty: %zu, %zu\n", compare("empty", COSY_DIR_STATUS), compare("empty", 0));
 	for (int i = 0; i < MANY; i++) {
 		/* Names of all lengths. */
 		snprintf(path, sizeof(path), "many/%0*d", 5 + i % 251, i);
-		CHECK(mknod(path, S_IFREG | 0600, 0) == 0);
+		EQUAL(mknod(path, S_IFREG | 0600, 0), 0);
 	}
 	printf("many: %zu, %zu\n", compare("many", COSY_DIR_STATUS), compare("many", 0));
 	printf("proc: %s\n", compare("/proc/sys/kernel", COSY_DIR_STATUS) > 50 ? "ok" : "?");
@@ -99,7 +105,7 @@ static size_t list_open(int fd, bool to_the_end)
 	size_t count = 0;
 	ssize_t n;
 
-	CHECK(cosy_dir_open(&dir, fd, "", COSY_DIR_EMPTY_PATH) == 0);
+	EQUAL(cosy_dir_open(&dir, fd, "", COSY_DIR_EMPTY_PATH), 0);
 	n = cosy_dir_read(dir, &entries);
 	while (n > 0) {
 		count += n;
@@ -108,7 +114,7 @@ static size_t list_open(int fd, bool to_the_end)
 		n = cosy_dir_read(dir, &entries);
 	}
 	cosy_dir_close(dir);
-	CHECK(lseek(fd, 0, SEEK_CUR) == 0);
+	EQUAL(lseek(fd, 0, SEEK_CUR), 0);
 	return count;
 }
 
@@ -133,10 +139,10 @@ static void open_directory(void)
 	CHECK(getdents64(fd, records, sizeof(records)) > 0);
 	count = list_open(fd, true);
 	printf("open, read before: %s\n", count > 0 && count < MANY ? "ok" : "?");
-	CHECK(cosy_dir_open(&dir, fd, "", COSY_DIR_EMPTY_PATH | COSY_DIR_STATUS) == 0);
-	CHECK(close(fd) == 0);
+	EQUAL(cosy_dir_open(&dir, fd, "", COSY_DIR_EMPTY_PATH | COSY_DIR_STATUS), 0);
+	EQUAL(close(fd), 0);
 	for (count = 0; (n = cosy_dir_read(dir, &entries)) > 0; count += n)
-		CHECK(entries[0].result == 0);
+		EQUAL(entries[0].result, 0);
 	printf("closed meanwhile: %zu\n", count);
 	cosy_dir_close(dir);
 }
@@ -150,7 +156,7 @@ static void open_one(const char *text, int dirfd, const char *path, int flags)
 	printf("%s: %s\n", text, name_of_error(error));
 	CHECK(error ? !dir : dir != NULL);
 	cosy_dir_close(dir);
-	CHECK(open_descriptors() == before);
+	EQUAL(open_descriptors(), before);
 }
 
 /* CHECK-NEXT: missing: ENOENT
@@ -182,7 +188,7 @@ static void errors(void)
 
 	open_one("missing", AT_FDCWD, "missing", 0);
 	open_one("file", AT_FDCWD, "kinds/a", 0);
-	CHECK(symlink("kinds", "link") == 0);
+	EQUAL(symlink("kinds", "link"), 0);
 	open_one("link", AT_FDCWD, "link", 0);
 	open_one("link, not followed", AT_FDCWD, "link", COSY_DIR_NOFOLLOW);
 	open_one("many, closed early", AT_FDCWD, "many", COSY_DIR_STATUS);
@@ -198,16 +204,17 @@ static void errors(void)
 	open_one("empty path, a file", file, "", COSY_DIR_EMPTY_PATH);
 	open_one("empty path, O_PATH", path_only, "", COSY_DIR_EMPTY_PATH);
 	open_one("a path with COSY_DIR_EMPTY_PATH", dirfd, "kinds", COSY_DIR_EMPTY_PATH);
-	CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+	EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
 	none = limit;
 	none.rlim_cur = 3;
-	CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+	EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
 	open_one("full table", AT_FDCWD, "kinds", 0);
 	open_one("full table, empty path", dirfd, "", COSY_DIR_EMPTY_PATH);
-	CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
-	CHECK(chmod("kinds", 0111) == 0 && seteuid(65534) == 0);
+	EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	EQUAL(chmod("kinds", 0111), 0);
+	EQUAL(seteuid(65534), 0);
 	open_one("not readable", AT_FDCWD, "kinds", 0);
-	CHECK(seteuid(0) == 0);
+	EQUAL(seteuid(0), 0);
 	close(path_only);
 	close(file);
 	close(dirfd);
@@ -224,17 +231,19 @@ static void not_searchable(void)
 	ssize_t n;
 	int right = 0, fd;
 
-	CHECK(chmod("kinds", 0444) == 0 && seteuid(65534) == 0);
+	EQUAL(chmod("kinds", 0444), 0);
+	EQUAL(seteuid(65534), 0);
 	fd = open("kinds", O_RDONLY);
 	printf("not searchable, open: %zu\n", list_open(fd, true));
 	close(fd);
-	CHECK(cosy_dir_open(&dir, AT_FDCWD, "kinds", COSY_DIR_STATUS) == 0);
+	EQUAL(cosy_dir_open(&dir, AT_FDCWD, "kinds", COSY_DIR_STATUS), 0);
 	n = cosy_dir_read(dir, &entries);
 	for (ssize_t i = 0; i < n; i++)
 		right += entries[i].result == -EACCES && entries[i].type != DT_UNKNOWN;
 	printf("not searchable: %d of %zd EACCES with a type\n", right, n);
 	cosy_dir_close(dir);
-	CHECK(seteuid(0) == 0 && chmod("kinds", 0755) == 0);
+	EQUAL(seteuid(0), 0);
+	EQUAL(chmod("kinds", 0755), 0);
 }
 
 // CHECK-NEXT: removed: 0
@@ -245,10 +254,10 @@ static void removed(void)
 	size_t before = 0;
 	ssize_t n;
 
-	CHECK(cosy_dir_open(&dir, AT_FDCWD, "many", COSY_DIR_STATUS) == 0);
+	EQUAL(cosy_dir_open(&dir, AT_FDCWD, "many", COSY_DIR_STATUS), 0);
 	CHECK((n = cosy_dir_read(dir, &entries)) > 0);
 	before = n;
-	CHECK(system("rm -rf many") == 0);
+	EQUAL(system("rm -rf many"), 0);
 	n = cosy_dir_read(dir, &entries);
 	CHECK(before < MANY);
 	printf("removed: %zd\n", n);
@@ -282,32 +291,32 @@ static void changing(void)
 	char path[30];
 	ssize_t n;
 
-	CHECK(mkdir("changing", 0755) == 0);
+	EQUAL(mkdir("changing", 0755), 0);
 	for (int i = 0; i < 1000; i++) {
 		snprintf(path, sizeof(path), "changing/%d", i);
-		CHECK(mknod(path, S_IFREG | 0600, 0) == 0);
+		EQUAL(mknod(path, S_IFREG | 0600, 0), 0);
 	}
-	CHECK(pthread_create(&thread, NULL, change, NULL) == 0);
+	EQUAL(pthread_create(&thread, NULL, change, NULL), 0);
 	for (int round = 0; round < 20; round++) {
 		memset(seen, 0, sizeof(seen));
-		CHECK(cosy_dir_open(&dir, AT_FDCWD, "changing", COSY_DIR_STATUS) == 0);
+		EQUAL(cosy_dir_open(&dir, AT_FDCWD, "changing", COSY_DIR_STATUS), 0);
 		while ((n = cosy_dir_read(dir, &entries)) > 0) {
 			for (ssize_t i = 0; i < n; i++) {
 				if (entries[i].name[0] == 'n') {
 					CHECK(entries[i].result == 0 || entries[i].result == -ENOENT);
 					continue;
 				}
-				CHECK(entries[i].result == 0);
+				EQUAL(entries[i].result, 0);
 				seen[atoi(entries[i].name)]++;
 			}
 		}
-		CHECK(n == 0);
+		EQUAL(n, 0);
 		cosy_dir_close(dir);
 		for (int i = 0; i < 1000; i++)
-			CHECK(seen[i] == 1);
+			EQUAL(seen[i], 1);
 	}
 	stop = true;
-	CHECK(pthread_join(thread, NULL) == 0);
+	EQUAL(pthread_join(thread, NULL), 0);
 	puts("changing: ok");
 }
 

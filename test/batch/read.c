@@ -25,7 +25,8 @@ static void look(int dirfd, const char *const *paths, size_t count, int flags, s
 	memset(buffer, '-', sizeof(buffer));
 	errno = ERANGE;
 	n = cosy_read_many(dirfd, paths, count, flags, buffer, size, results);
-	CHECK(errno == ERANGE && n >= 1 && n <= (ssize_t)count);
+	EQUAL(errno, ERANGE);
+	CHECK(n >= 1 && n <= (ssize_t)count);
 	for (ssize_t i = 0; i < n; i++) {
 		printf("%.20s at %zu: ", paths[i], results[i].offset);
 		if (results[i].length < 0)
@@ -37,8 +38,8 @@ static void look(int dirfd, const char *const *paths, size_t count, int flags, s
 	}
 	printf("%zd of %zu\n", n, count);
 	for (size_t i = size; i < sizeof(buffer); i++)
-		CHECK(buffer[i] == '-');
-	CHECK(open_descriptors() == before);
+		EQUAL(buffer[i], '-');
+	EQUAL(open_descriptors(), before);
 	free(results);
 }
 
@@ -74,11 +75,12 @@ static void errors(void)
 	make_text("two", "second");
 	make_text("empty", "");
 	make_text("secret", "hidden");
-	CHECK(chmod("secret", 0) == 0);
-	CHECK(mkfifo("fifo", 0666) == 0 && symlink("two", "link") == 0);
-	CHECK(seteuid(65534) == 0);
+	EQUAL(chmod("secret", 0), 0);
+	EQUAL(mkfifo("fifo", 0666), 0);
+	EQUAL(symlink("two", "link"), 0);
+	EQUAL(seteuid(65534), 0);
 	look(AT_FDCWD, paths, 14, 0, sizeof(buffer));
-	CHECK(seteuid(0) == 0);
+	EQUAL(seteuid(0), 0);
 	look(AT_FDCWD, (const char *[]){ "link", "two" }, 2, AT_SYMLINK_NOFOLLOW, sizeof(buffer));
 	look(-1, (const char *[]){ "one" }, 1, 0, sizeof(buffer));
 }
@@ -128,15 +130,17 @@ static void arguments(void)
 	struct cosy_read_result result = { 77, 77 };
 	const char *paths[] = { "one" };
 
-	CHECK(cosy_read_many(AT_FDCWD, paths, 1, AT_REMOVEDIR, buffer, 9, &result) == -EINVAL);
-	CHECK(cosy_read_many(AT_FDCWD, paths, SIZE_MAX, 0, buffer, 9, &result) == -EINVAL);
-	CHECK(cosy_read_many(AT_FDCWD, paths, 1, 0, buffer, (size_t)SSIZE_MAX + 1, &result) ==
+	EQUAL(cosy_read_many(AT_FDCWD, paths, 1, AT_REMOVEDIR, buffer, 9, &result), -EINVAL);
+	EQUAL(cosy_read_many(AT_FDCWD, paths, SIZE_MAX, 0, buffer, 9, &result), -EINVAL);
+	EQUAL(cosy_read_many(AT_FDCWD, paths, 1, 0, buffer, (size_t)SSIZE_MAX + 1, &result),
 	      -EINVAL);
-	CHECK(cosy_read_many(AT_FDCWD, NULL, 0, 0, NULL, 0, NULL) == 0);
-	CHECK(result.offset == 77 && result.length == 77);
+	EQUAL(cosy_read_many(AT_FDCWD, NULL, 0, 0, NULL, 0, NULL), 0);
+	EQUAL(result.offset, 77);
+	EQUAL(result.length, 77);
 	/* Memory that is not writable. */
-	CHECK(cosy_read_many(AT_FDCWD, paths, 1, 0, (void *)8, 9, &result) == 1);
-	CHECK(result.length == -EFAULT && result.offset == 0);
+	EQUAL(cosy_read_many(AT_FDCWD, paths, 1, 0, (void *)8, 9, &result), 1);
+	EQUAL(result.length, -EFAULT);
+	EQUAL(result.offset, 0);
 }
 
 // CHECK-NEXT: full table: one at 0: EMFILE, two at 0: EMFILE
@@ -145,13 +149,13 @@ static void full_table(void)
 	struct cosy_read_result results[2];
 	struct rlimit limit, none;
 
-	CHECK(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+	EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
 	none = limit;
 	none.rlim_cur = 3;
-	CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
-	CHECK(cosy_read_many(AT_FDCWD, (const char *[]){ "one", "two" }, 2, 0, buffer, 99,
-			     results) == 2);
-	CHECK(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+	EQUAL(setrlimit(RLIMIT_NOFILE, &none), 0);
+	EQUAL(cosy_read_many(AT_FDCWD, (const char *[]){ "one", "two" }, 2, 0, buffer, 99, results),
+	      2);
+	EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	printf("full table: one at %zu: %s, two at %zu: %s\n", results[0].offset,
 	       name_of_error(results[0].length), results[1].offset,
 	       name_of_error(results[1].length));
@@ -169,7 +173,8 @@ static void lease(void)
 	char byte;
 
 	make_text("leased", "private");
-	CHECK(pipe(ready) == 0 && pipe(back) == 0);
+	EQUAL(pipe(ready), 0);
+	EQUAL(pipe(back), 0);
 	child = fork();
 	if (child == 0) {
 		sigset_t set;
@@ -178,20 +183,21 @@ static void lease(void)
 		sigemptyset(&set);
 		sigaddset(&set, SIGIO);
 		sigprocmask(SIG_BLOCK, &set, NULL);
-		CHECK(fcntl(fd, F_SETLEASE, F_WRLCK) == 0);
-		CHECK(write(ready[1], "r", 1) == 1);
-		CHECK(sigwait(&set, &n) == 0);
+		EQUAL(fcntl(fd, F_SETLEASE, F_WRLCK), 0);
+		EQUAL(write(ready[1], "r", 1), 1);
+		EQUAL(sigwait(&set, &n), 0);
 		usleep(200000);
-		CHECK(write(back[1], "b", 1) == 1);
-		CHECK(fcntl(fd, F_SETLEASE, F_UNLCK) == 0);
+		EQUAL(write(back[1], "b", 1), 1);
+		EQUAL(fcntl(fd, F_SETLEASE, F_UNLCK), 0);
 		_exit(0);
 	}
-	CHECK(read(ready[0], &byte, 1) == 1);
-	CHECK(fcntl(back[0], F_SETFL, O_NONBLOCK) == 0);
-	CHECK(cosy_read_many(AT_FDCWD, (const char *[]){ "leased" }, 1, 0, buffer, 99, &result) == 1);
+	EQUAL(read(ready[0], &byte, 1), 1);
+	EQUAL(fcntl(back[0], F_SETFL, O_NONBLOCK), 0);
+	EQUAL(cosy_read_many(AT_FDCWD, (const char *[]){ "leased" }, 1, 0, buffer, 99, &result), 1);
 	printf("leased: %zd %s\n", result.length,
 	       read(back[0], &byte, 1) == 1 ? "after the lease was given back" : "too early");
-	CHECK(waitpid(child, &n, 0) == child && n == 0);
+	EQUAL(waitpid(child, &n, 0), child);
+	EQUAL(n, 0);
 	for (int i = 0; i < 2; i++)
 		close(ready[i]), close(back[i]);
 }
@@ -203,7 +209,7 @@ static void many(void)
 	static const char *paths[MANY];
 	int right = 0, missing = 0, calls = 0;
 
-	CHECK(mkdir("many", 0755) == 0);
+	EQUAL(mkdir("many", 0755), 0);
 	for (int i = 0; i < MANY; i++) {
 		paths[i] = format("many/%d", i);
 		if (i != MANY / 2)

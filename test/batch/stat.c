@@ -19,21 +19,21 @@ static void look(int dirfd, const char *const *paths, size_t count, int flags)
 	memset(&unused, 0x55, sizeof(unused));
 	errno = ERANGE;
 	taken = cosy_stat_many(dirfd, paths, count, flags, status, results);
-	CHECK(errno == ERANGE);
+	EQUAL(errno, ERANGE);
 	for (size_t i = 0; i < count; i++) {
 		const char *path = i == 3 && count == 13 ? "(bad address)" : paths[i];
 
 		printf("%.40s: %s\n", path, name_of_error(results[i]));
 		if (fstatat(dirfd, paths[i], &expected, flags)) {
-			CHECK(results[i] == -errno);
-			CHECK(!memcmp(&status[i], &unused, sizeof(unused)));
+			EQUAL(results[i], -errno);
+			EQUAL_BYTES(&status[i], &unused, sizeof(unused));
 		} else {
 			right++;
-			CHECK(results[i] == 0);
-			CHECK(!memcmp(&status[i], &expected, sizeof(expected)));
+			EQUAL(results[i], 0);
+			EQUAL_BYTES(&status[i], &expected, sizeof(expected));
 		}
 	}
-	CHECK(taken == right);
+	EQUAL(taken, right);
 	printf("%zd of %zu\n", taken, count);
 	free(status);
 	free(results);
@@ -82,15 +82,16 @@ static void errors(void)
 	strcpy(path + 4998, "f");
 	make_text("file", "text");
 	make_text(paths[8], "long");
-	CHECK(symlink("file", "link") == 0 && symlink("nowhere", "dangling") == 0);
-	CHECK(symlink("loop", "loop") == 0);
-	CHECK(mkdir("locked", 0755) == 0);
+	EQUAL(symlink("file", "link"), 0);
+	EQUAL(symlink("nowhere", "dangling"), 0);
+	EQUAL(symlink("loop", "loop"), 0);
+	EQUAL(mkdir("locked", 0755), 0);
 	make_text("locked/file", "");
-	CHECK(chmod("locked", 0) == 0);
+	EQUAL(chmod("locked", 0), 0);
 	/* Root may search any directory. */
-	CHECK(seteuid(65534) == 0);
+	EQUAL(seteuid(65534), 0);
 	look(AT_FDCWD, paths, 13, 0);
-	CHECK(seteuid(0) == 0);
+	EQUAL(seteuid(0), 0);
 	look(AT_FDCWD, (const char *[]){ "dangling", "loop" }, 2, AT_SYMLINK_NOFOLLOW);
 	look(-1, (const char *[]){ "file", "/" }, 2, 0);
 	fd = open("file", O_RDONLY);
@@ -109,11 +110,11 @@ static void arguments(void)
 	struct stat status;
 	int result = 77;
 
-	CHECK(cosy_stat_many(AT_FDCWD, paths, 1, AT_REMOVEDIR, &status, &result) == -EINVAL);
-	CHECK(cosy_stat_many(AT_FDCWD, paths, SIZE_MAX, 0, &status, &result) == -EINVAL);
-	CHECK(cosy_stat_many(AT_FDCWD, paths, SIZE_MAX / 144 + 2, 0, &status, &result) == -EINVAL);
-	CHECK(cosy_stat_many(AT_FDCWD, NULL, 0, 0, NULL, NULL) == 0);
-	CHECK(result == 77);
+	EQUAL(cosy_stat_many(AT_FDCWD, paths, 1, AT_REMOVEDIR, &status, &result), -EINVAL);
+	EQUAL(cosy_stat_many(AT_FDCWD, paths, SIZE_MAX, 0, &status, &result), -EINVAL);
+	EQUAL(cosy_stat_many(AT_FDCWD, paths, SIZE_MAX / 144 + 2, 0, &status, &result), -EINVAL);
+	EQUAL(cosy_stat_many(AT_FDCWD, NULL, 0, 0, NULL, NULL), 0);
+	EQUAL(result, 77);
 }
 
 // CHECK: many: 9999, in the middle ENOENT
@@ -124,11 +125,11 @@ static void many(void)
 	static int results[MANY];
 	ssize_t taken;
 
-	CHECK(mkdir("many", 0755) == 0);
+	EQUAL(mkdir("many", 0755), 0);
 	for (int i = 0; i < MANY; i++) {
 		paths[i] = format("many/%d", i);
 		if (i != MANY / 2)
-			CHECK(mknod(paths[i], S_IFREG | 0600 | (i & 5), 0) == 0);
+			EQUAL(mknod(paths[i], S_IFREG | 0600 | (i & 5), 0), 0);
 	}
 	taken = cosy_stat_many(AT_FDCWD, paths, MANY, 0, status, results);
 	for (int i = 0; i < MANY; i++)

@@ -16,7 +16,7 @@ static void look(int dirfd, const char *const *paths, size_t count, int flags)
 
 	errno = ERANGE;
 	removed = cosy_unlink_many(dirfd, paths, count, flags, results);
-	CHECK(errno == ERANGE);
+	EQUAL(errno, ERANGE);
 	for (size_t i = 0; i < count; i++) {
 		printf("%.20s: %s\n", paths[i], name_of_error(results[i]));
 		CHECK(results[i] != 0 || faccessat(dirfd, paths[i], F_OK, AT_SYMLINK_NOFOLLOW));
@@ -55,17 +55,19 @@ static void errors(void)
 	make_text("one", "");
 	make_text("two", "");
 	make_text("three", "");
-	CHECK(symlink("three", "link") == 0 && mkdir("directory", 0755) == 0);
-	CHECK(mkdir("directory/below", 0755) == 0 && mkdir("locked", 0755) == 0);
+	EQUAL(symlink("three", "link"), 0);
+	EQUAL(mkdir("directory", 0755), 0);
+	EQUAL(mkdir("directory/below", 0755), 0);
+	EQUAL(mkdir("locked", 0755), 0);
 	make_text("locked/file", "");
-	CHECK(chmod(".", 0777) == 0);
-	CHECK(seteuid(65534) == 0);
+	EQUAL(chmod(".", 0777), 0);
+	EQUAL(seteuid(65534), 0);
 	look(AT_FDCWD, paths, 9, 0);
-	CHECK(seteuid(0) == 0);
+	EQUAL(seteuid(0), 0);
 	look(AT_FDCWD, (const char *[]){ "directory/below", "directory", "locked", "three", "." },
 	     5, AT_REMOVEDIR);
 	look(-1, (const char *[]){ "three" }, 1, 0);
-	CHECK(access("three", F_OK) == 0);
+	EQUAL(access("three", F_OK), 0);
 }
 
 static void arguments(void)
@@ -73,10 +75,11 @@ static void arguments(void)
 	const char *paths[] = { "three" };
 	int result = 77;
 
-	CHECK(cosy_unlink_many(AT_FDCWD, paths, 1, AT_SYMLINK_NOFOLLOW, &result) == -EINVAL);
-	CHECK(cosy_unlink_many(AT_FDCWD, paths, SIZE_MAX, 0, &result) == -EINVAL);
-	CHECK(cosy_unlink_many(AT_FDCWD, NULL, 0, 0, NULL) == 0);
-	CHECK(result == 77 && access("three", F_OK) == 0);
+	EQUAL(cosy_unlink_many(AT_FDCWD, paths, 1, AT_SYMLINK_NOFOLLOW, &result), -EINVAL);
+	EQUAL(cosy_unlink_many(AT_FDCWD, paths, SIZE_MAX, 0, &result), -EINVAL);
+	EQUAL(cosy_unlink_many(AT_FDCWD, NULL, 0, 0, NULL), 0);
+	EQUAL(result, 77);
+	EQUAL(access("three", F_OK), 0);
 }
 
 // CHECK-NEXT: many: 9999, in the middle ENOENT
@@ -87,16 +90,16 @@ static void many(void)
 	ssize_t removed;
 	int dir;
 
-	CHECK(mkdir("many", 0755) == 0);
+	EQUAL(mkdir("many", 0755), 0);
 	dir = open("many", O_RDONLY | O_DIRECTORY);
 	for (int i = 0; i < MANY; i++) {
 		paths[i] = format("%d", i);
 		if (i != MANY / 2)
-			CHECK(mknodat(dir, paths[i], S_IFREG | 0600, 0) == 0);
+			EQUAL(mknodat(dir, paths[i], S_IFREG | 0600, 0), 0);
 	}
 	removed = cosy_unlink_many(dir, paths, MANY, 0, results);
 	printf("many: %zd, in the middle %s\n", removed, name_of_error(results[MANY / 2]));
-	CHECK(rmdir("many") == 0);
+	EQUAL(rmdir("many"), 0);
 }
 
 int main(void)

@@ -11,22 +11,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define DIE(what) die(__LINE__, what)
-/* A test ends at the first error. */
-#define CHECK(condition) ((condition) ? (void)0 : die(__LINE__, #condition))
-
-static inline void die(int line, const char *what)
-{
-	fprintf(stderr, "line %d: %s (errno: %s)\n", line, what, strerror(errno));
-	exit(1);
-}
+#include "../../Inputs/check.h"
 
 /* Enter an empty directory, which is removed by leave_scratch(). */
 static inline void enter_scratch(char name[static 32])
 {
 	strcpy(name, "/tmp/cosy-batch-XXXXXX");
-	if (!mkdtemp(name) || chdir(name) || chmod(name, 0755))
-		DIE(name);
+	CHECK(mkdtemp(name));
+	EQUAL(chdir(name), 0);
+	EQUAL(chmod(name, 0755), 0);
 	umask(022);
 }
 
@@ -35,15 +28,17 @@ static inline void leave_scratch(const char *name)
 	char command[100];
 
 	snprintf(command, sizeof(command), "rm -rf %s", name);
-	CHECK(chdir("/") == 0 && system(command) == 0);
+	EQUAL(chdir("/"), 0);
+	EQUAL(system(command), 0);
 }
 
 static inline void make_file(const char *name, const void *bytes, size_t size)
 {
 	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC, 0644);
 
-	if (fd < 0 || write(fd, bytes, size) != (ssize_t)size || close(fd))
-		DIE(name);
+	CHECK(fd >= 0);
+	EQUAL(write(fd, bytes, size), size);
+	EQUAL(close(fd), 0);
 }
 
 static inline void make_text(const char *name, const char *text)
@@ -58,8 +53,7 @@ __attribute__((format(printf, 1, 2))) static inline char *format(const char *tex
 	va_list arguments;
 
 	va_start(arguments, text);
-	if (vasprintf(&result, text, arguments) < 0)
-		DIE(text);
+	CHECK(vasprintf(&result, text, arguments) >= 0);
 	va_end(arguments);
 	return result;
 }

@@ -3,7 +3,8 @@
 # compare.sh COSY: the part of compare.test that runs in the VM, in a directory with the programs.
 
 compare="$1 compare -n 3"
-cp program static plain /tmp && cd /tmp || exit 1
+# Other tests may change /tmp meanwhile, which ls would show.
+dir=$(mktemp -d) && cp program static plain "$dir" && cd "$dir" || exit 1
 
 # ways FILE - print the ways of a comparison, and whether their runs did the same.
 ways() {
