@@ -13,7 +13,11 @@ import cosy_format
 
 config.name = "cosy"
 config.test_format = cosy_format.Test(execute_external=True)
-lit_config.maxIndividualTestTime = 3600  # seconds, of an emulated VM on a busy machine
+# Limits in seconds, for an emulated VM on a busy machine: the slowest test takes 120 on an idle one.
+# A command in a VM ends first, and tells what it was doing.
+checkers = os.environ.get("COSY_KERNEL") in ("debug", "kcsan", "rt")
+vm_seconds = 3000 if checkers or "COSY_CHECK_LONG" in os.environ else 1200
+lit_config.maxIndividualTestTime = vm_seconds + 600
 config.suffixes = [".c", ".cpp", ".cir", ".ll", ".test"]
 config.excludes = ["Inputs"]
 # A folder's lit.local.cfg may define substitutions that use those below.
@@ -39,6 +43,7 @@ config.environment = {
     "COSY_BUILD": config.build_root,
     "COSY_LLVM": config.llvm,
     "COSY_VM_RETRY": "yes",
+    "COSY_VM_TIMEOUT": str(vm_seconds),
 }
 for name in ("COSY_VM_DIR", "COSY_KERNEL", "COSY_CHECK_LONG", "TMPDIR"):
     if name in os.environ:
@@ -64,7 +69,7 @@ config.substitutions += [(name + r"\b", value) for name, value in [
     ("%FileCheck", os.path.join(config.llvm_tools, "FileCheck")),
     ("%not", os.path.join(config.llvm_tools, "not")),
     ("%run-all", os.path.join(scripts, "run-all")),
-    ("%vm", os.path.join(bin_dir, "cosy-vm-exec") + " -T 3000"),
+    ("%vm", os.path.join(bin_dir, "cosy-vm-exec") + f" -T {vm_seconds}"),
     ("%root", config.source_root),
     ("%build", config.build_root),
     ("%lib", lib_dir),
@@ -81,5 +86,11 @@ config.available_features.add("kernel-" + os.environ.get("COSY_KERNEL", "6.12"))
 # Debian 13 has no gold in binutils.
 if shutil.which("ld.gold"):
     config.available_features.add("gold")
+# Built only where libhttp-parser-dev and libsodium-dev are installed.
+for name in ("httpd", "cryptserve"):
+    if os.path.exists(os.path.join(config.build_root, "examples", name)):
+        config.available_features.add(name)
+if shutil.which("debootstrap"):
+    config.available_features.add("debootstrap")
 if os.geteuid() == 0:
     config.available_features.add("root")

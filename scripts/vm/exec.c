@@ -33,13 +33,15 @@
 
 #define ANSWER_SECONDS	20	/* an agent on a busy host answers much sooner */
 #define START_TRIES	3
+#define REPORT_SECONDS	60	/* for the report of what the VM's programs are doing */
 
 static const char usage_text[] =
 "usage: vm-exec [OPTION...] [--] COMMAND [ARGUMENT...]\n"
 "Run COMMAND in the VM that `./cosy vm --start` has started.\n"
 "\n"
 "  -t, --tty            give it a terminal\n"
-"  -T, --timeout=SEC    kill it after SEC seconds and exit with status 124\n"
+"  -T, --timeout=SEC    kill it after SEC seconds, print what the VM's programs were doing,\n"
+"                       and exit with status 124\n"
 "  -C, --directory=DIR  run it in DIR instead of the current directory\n"
 "  -e, --env=NAME       pass this environment variable too (COSY_*, LC_* and what every\n"
 "                       program needs are always passed)\n"
@@ -481,6 +483,31 @@ static void start(struct session *s, int port, char **argv)
 	}
 }
 
+/*
+ * Print what the programs in the VM are doing, but not the agent: for each thread its number, name,
+ * state, system call and place in the kernel. A VM that does not answer prints nothing.
+ */
+static void report_programs(void)
+{
+	static const char script[] =
+		"for task in /proc/[1-9]*/task/*; do\n"
+		"	[ -e $task/exe ] && [ \"$(cat $task/comm)\" != init ] || continue\n"
+		"	echo ${task##*/} $(cat $task/comm): $(sed 's/.*) \\(.\\).*/\\1/' $task/stat),\\\n"
+		"		system call $(cat $task/syscall)\n"
+		"	sed 's/^/    /' $task/stack\n"
+		"done 2>/dev/null\n";
+	pid_t child = fork();
+
+	if (child == 0) {
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+		alarm(REPORT_SECONDS);
+		execl("/proc/self/exe", "cosy-vm-exec", "--vm", options.vm_dir, "-C", "/", "--",
+		      "sh", "-c", script, NULL);
+		_exit(1);
+	}
+	waitpid(child, NULL, 0);
+}
+
 static int run(char **argv)
 {
 	struct session s = { 0 };
@@ -499,8 +526,10 @@ static int run(char **argv)
 	if (options.tty)
 		make_terminal_raw();
 	if (!serve(&s, options.timeout > 0 ? now() + options.timeout : 1e18, false)) {
+		fprintf(stderr, "vm-exec: %s: killed after %g seconds. The VM's programs were:\n",
+			argv[0], options.timeout);
+		report_programs();
 		/* The agent kills the command when this process ends. */
-		fprintf(stderr, "vm-exec: %s: killed after %g seconds\n", argv[0], options.timeout);
 		return VM_STATUS_TIMEOUT;
 	}
 	return WIFSIGNALED(s.status) ? 128 + WTERMSIG(s.status) : WEXITSTATUS(s.status);

@@ -176,14 +176,17 @@ vm_start_qemu() {
 	vm_qemu=$!
 }
 
+# An answer of the VM takes less, also of an emulated one on a busy host.
+vm_answer_seconds=600
+
 # vm_wait ACCELERATOR - wait until the VM answers; fail if it died or takes too long.
 vm_wait() {
 	while [[ ! -S $vm_dir/port.7 ]]; do
 		kill -0 "$vm_qemu" 2>/dev/null || return 1
 		sleep 0.05
 	done
-	# Emulation on a busy machine is slow. With KVM the boot takes seconds.
-	"$vm_exec" --vm "$vm_dir" --wait "$([[ $1 == kvm ]] && echo 30 || echo 600)" -C / true \
+	# With KVM the boot takes seconds.
+	"$vm_exec" --vm "$vm_dir" --wait "$([[ $1 == kvm ]] && echo 30 || echo $vm_answer_seconds)" -C / true \
 		</dev/null >>"$vm_dir/qemu.log" 2>&1
 }
 
@@ -192,7 +195,7 @@ vm_wait() {
 vm_has_cpus() {
 	local wanted=$vm_smp found
 	[[ -z $vm_icount ]] || wanted=1
-	found=$("$vm_exec" --vm "$vm_dir" -C / nproc </dev/null) || return
+	found=$("$vm_exec" --vm "$vm_dir" -T $vm_answer_seconds -C / nproc </dev/null) || return
 	[[ $found == "$wanted" ]] || {
 		warn "the VM has $found of $wanted CPUs"
 		return 1
@@ -212,7 +215,7 @@ vm_configure() {
 	} >"$vm_dir/config"
 	# vm_check_kernel checks the kernel's messages from here on; they stay on the console.
 	# shellcheck disable=SC2016 # the expansions are the guest's
-	"$vm_exec" --vm "$vm_dir" -C / sh -c '
+	"$vm_exec" --vm "$vm_dir" -T $vm_answer_seconds -C / sh -c '
 		echo "$1" >/proc/sys/kernel/modprobe
 		dmesg -n 7
 		# KCSAN is off until now, because it makes the boot several times slower.
@@ -232,7 +235,7 @@ vm_load_module() {
 	module=$(vm_kernel_dir "$vm_series")/cosy.ko
 	[[ -f $module ]] ||
 		HINT="build it with ./cosy build, or boot with --no-module" die "there is no $module"
-	"$vm_exec" --vm "$vm_dir" -C / /sbin/insmod "$module" </dev/null || {
+	"$vm_exec" --vm "$vm_dir" -T $vm_answer_seconds -C / /sbin/insmod "$module" </dev/null || {
 		vm_messages | tail -n 20 >&2
 		die "the module does not load in the VM (the kernel's last messages are above)"
 	}
@@ -299,6 +302,19 @@ vm_running() {
 		grep -qs cosy-vm "/proc/$pid/cmdline"
 }
 
+# vm_watch - end the VM if it does not answer any more. An emulated CPU may execute the same
+# instruction for ever (see vm_one_thread); then nothing in the VM ends the command.
+vm_watch() {
+	# The sleep may outlive this function, and keeps no pipe of a test open.
+	while sleep 30 >/dev/null 2>&1 && vm_running; do
+		"$vm_exec" --vm "$vm_dir" --wait $vm_answer_seconds -T $vm_answer_seconds -C / true \
+			</dev/null >/dev/null 2>&1 && continue
+		vm_running || return 0
+		warn "the VM has not answered for $vm_answer_seconds seconds: ending it"
+		vm_kill
+	done
+}
+
 # vm_died_of_emulation - return 0 if QEMU is the reason for the end of the VM. QEMU's TCG
 # sometimes executes, on another CPU, a breakpoint that the kernel has inserted into its code and
 # has already removed. Or QEMU itself crashed, and the kernel printed nothing.
@@ -311,12 +327,18 @@ vm_died_of_emulation() {
 }
 
 vm_kill() {
-	local pid=${vm_qemu:-}
+	local pid=${vm_qemu:-} i
 	if [[ -z $pid ]] && vm_running; then
 		pid=$(<"$vm_dir/pid")
 	fi
 	if [[ -n $pid ]]; then
 		kill "$pid" 2>/dev/null || true
+		# A QEMU that waits for one of its own threads ignores SIGTERM.
+		for ((i = 0; i < 200; i++)); do
+			kill -0 "$pid" 2>/dev/null || break
+			sleep 0.05
+		done
+		kill -KILL "$pid" 2>/dev/null || true
 		while kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
 	fi
 	vm_qemu=
