@@ -185,7 +185,7 @@ static void results(void)
 	settle();
 	EQUAL(getsockname(clients[0], (void *)&own, &own_size), 0);
 	EQUAL(peer_size, own_size);
-	CHECK(!memcmp(&peer, &own, own_size));
+	EQUAL_BYTES(&peer, &own, own_size);
 	EQUAL(cosy_cancel(loop, &op), 0);
 	EQUAL(result_of(loop, &op), 1000 - ECANCELED);
 	EQUAL(close(clients[0]), 0);

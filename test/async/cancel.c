@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <sys/file.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 
 #include "loop.h"
@@ -135,6 +136,47 @@ static void descriptor(void)
  * A thread makes the call, and the loop must not be freed meanwhile. Only a thread in the module
  * is interrupted.
  */
+/* Fill a socket, and let a send of one more byte wait. */
+static void let_send_wait(struct cosy_async *op, int fd)
+{
+	static char byte;
+
+	while (send(fd, &byte, 1, MSG_DONTWAIT) == 1)
+		;
+	EQUAL(cosy_async_send(loop, op, fd, &byte, 1, 0), 0);
+}
+
+/*
+ * What is cancelled alone, and then with its descriptor, completes once: receives and sends that wait,
+ * and those that were not begun.
+ */
+static void twice(void)
+{
+	struct cosy_async ops[2] = { { .done = cancelled }, { .done = cancelled } };
+	char byte;
+	int fds[2];
+
+	for (int i = 0; i < 8; i++) {
+		EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+		EQUAL(cosy_async_recv(loop, &ops[0], fds[0], &byte, 1, 0), 0);
+		let_send_wait(&ops[1], fds[0]);
+		if (i & 1)
+			execute(loop);
+		called = 0;
+		EQUAL(cosy_cancel(loop, &ops[0]), 0);
+		EQUAL(cosy_cancel(loop, &ops[1]), 0);
+		if (i & 2)
+			EQUAL(cosy_cancel_fd(loop, fds[0]), 0);
+		else if (i & 4)
+			EQUAL(cosy_async_call(loop, NULL, SYS_close_range, (unsigned int)fds[0],
+					      (unsigned int)fds[0] + 1, 0, 0, 0, 0), 0);
+		EQUAL(cosy_loop_run(loop), 0);
+		EQUAL(called, 2);
+		close(fds[0]);
+		close(fds[1]);
+	}
+}
+
 static void blocked(void)
 {
 	struct cosy_async lock = { 0 };
@@ -170,7 +212,7 @@ static void blocked(void)
 	unlink("/tmp/async-lock");
 }
 
-/* A thread goes on with a call on a closed descriptor. The next file of that number is another one. */
+/* A thread continues a call on a closed descriptor. The next file of that number is another one. */
 static void closed(void)
 {
 	struct sockaddr_un name = { .sun_family = AF_UNIX };
@@ -185,7 +227,7 @@ static void closed(void)
 	size = sizeof(name);
 	EQUAL(getsockname(listener, (struct sockaddr *)&name, &size), 0);
 	EQUAL(connect(socket(AF_UNIX, SOCK_STREAM, 0), (struct sockaddr *)&name, size), 0);
-	/* Nobody accepts connections, and there is no room for another one. */
+	/* No process accepts connections, and there is no room for another one. */
 	fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	EQUAL(cosy_async_connect(loop, &connects, fd, &name, size), 0);
 	EQUAL(cosy_loop_info(loop, &info, sizeof(info)), 0);
@@ -198,7 +240,7 @@ static void closed(void)
 	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	EQUAL(fds[0], fd);
 	EQUAL(cosy_async_send(loop, &sends, fd, "x", 1, 0), 0);
-	EQUAL(cosy_wait_for(loop, &sends, &(struct timespec){ .tv_sec = 10 }), 0);
+	EQUAL(cosy_wait_for(loop, &sends, &(struct timespec){ .tv_sec = 600 }), 0);
 	EQUAL(recv(fds[1], &byte, 1, MSG_DONTWAIT), 1);
 	CHECK(cosy_async_pending(&connects));
 	close(listener);
@@ -281,6 +323,7 @@ int main(void)
 	one();
 	partly();
 	descriptor();
+	twice();
 	blocked();
 	closed();
 	next_for_thread();

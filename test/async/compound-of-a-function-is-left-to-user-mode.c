@@ -167,7 +167,8 @@ static void sending(void)
 		CHECK(cosy_wait(loop, 0, NULL) >= 0);
 	}
 	EQUAL(result_of(loop, &op), LARGE * 11l);
-	CHECK(!memcmp(in, out, LARGE) && !memcmp(in + LARGE, out, LARGE));
+	EQUAL_BYTES(in, out, LARGE);
+	EQUAL_BYTES(in + LARGE, out, LARGE);
 	close_fd(fds[0]);
 	EQUAL(close(fds[1]), 0);
 }

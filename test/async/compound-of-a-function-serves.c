@@ -218,7 +218,7 @@ static void threads(void)
 			char got[16];
 
 			EQUAL(recv(fds[i][1], got, sizeof(got), 0), 6);
-			CHECK(!memcmp(got, "<ping>", 6));
+			EQUAL_BYTES(got, "<ping>", 6);
 		}
 	}
 	for (int i = 0; i < N; i++)

@@ -379,7 +379,7 @@ static void closed_late(bool has_cpus)
 {
 	const struct cosy_loop_options options = { .size = sizeof(options), .waiters = 1 };
 	const struct linger linger = { .l_onoff = 1, .l_linger = 1 };
-	const struct timespec long_time = { .tv_sec = 20 };
+	const struct timespec long_time = { .tv_sec = 600 };
 	struct cosy_async op = { 0 }, polls = { 0 }, closing = { 0 };
 	struct pollfd ready = { .events = POLLIN };
 	int cancelled = 0;
@@ -432,7 +432,7 @@ int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)
 static void closed_without_thread(void)
 {
 	const struct linger linger = { .l_onoff = 1, .l_linger = 1 };
-	const struct timespec long_time = { .tv_sec = 20 };
+	const struct timespec long_time = { .tv_sec = 600 };
 	struct cosy_async op = { 0 }, closing = { 0 };
 	int cancelled = 0;
 	int fds[2];

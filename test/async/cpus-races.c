@@ -254,7 +254,7 @@ static void cancelled_beside(void)
 
 	EQUAL(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	for (int round = 0; round < 2000; round++) {
-		/* The processor's thread has just executed an operation, and looks for more. */
+		/* The processor's thread has just executed an operation, and polls for more. */
 		EQUAL(cosy_async_call(loop, cosy_async_on(&op, cpu), SYS_gettid, 0, 0, 0, 0, 0, 0),
 		      0);
 		EQUAL(cosy_wait_for(loop, &op, &minute), 0);

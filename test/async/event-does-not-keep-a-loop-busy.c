@@ -56,7 +56,7 @@ static void short_time(unsigned int attempts)
 	CHECK((after.attempts - before.attempts) * 100000000 < attempts * (now() - start));
 }
 
-/* A socket without a connection cannot tell when a receiver of its datagrams has room. */
+/* A socket without a connection cannot report when a receiver of its datagrams has room. */
 static void full_receiver(bool nonblock)
 {
 	struct sockaddr_un name = { .sun_family = AF_UNIX };

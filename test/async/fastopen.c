@@ -56,7 +56,7 @@ static void opening(int listener, bool by_message, int flags, size_t size)
 			EQUAL(op.result, (long long)size);
 	}
 	EQUAL(op.result, (long long)size);
-	CHECK(!memcmp(in, out, size));
+	EQUAL_BYTES(in, out, size);
 	EQUAL(cosy_cancel_fd(loop, fd), 0);
 	close(fd);
 	close(peer);

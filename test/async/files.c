@@ -75,7 +75,7 @@ static void sockets(void)
 		settle();
 		for (int i = 0; i < N; i++) {
 			EQUAL(recv(fds[i][1], got, sizeof(got), MSG_DONTWAIT), 5);
-			CHECK(!memcmp(got, "hello", 5));
+			EQUAL_BYTES(got, "hello", 5);
 		}
 	}
 	EQUAL(attempts(), before);
@@ -150,7 +150,7 @@ static void pipes(void)
 			n = read(to[0], in + received, SIZE - received);
 			received += n > 0 ? (size_t)n : 0;
 		}
-		CHECK(!memcmp(in, out, SIZE));
+		EQUAL_BYTES(in, out, SIZE);
 		EQUAL(close(from[1]), 0);
 		EQUAL(result_of(loop, &op), SIZE);
 		close_fd(from[0]);
@@ -198,7 +198,7 @@ static void other_files(void)
 	EQUAL(COSY_SPAWN(loop, copy(file, fds[0], 3), .op = &op), 0);
 	EQUAL(result_of(loop, &op), 7);
 	EQUAL(read(fds[1], got, sizeof(got)), 7);
-	CHECK(!memcmp(got, "to disk", 7));
+	EQUAL_BYTES(got, "to disk", 7);
 	close_both(fds);
 	close_fd(file);
 	EQUAL(unlink(name), 0);
@@ -357,7 +357,8 @@ static void large(void)
 		CHECK(cosy_wait(loop, 0, NULL) >= 0);
 	}
 	EQUAL(result_of(loop, &op), LARGE * 1001l);
-	CHECK(!memcmp(in, out, LARGE) && !memcmp(in + LARGE, out, LARGE));
+	EQUAL_BYTES(in, out, LARGE);
+	EQUAL_BYTES(in + LARGE, out, LARGE);
 	close_both(fds);
 }
 

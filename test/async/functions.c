@@ -123,7 +123,7 @@ COSY_ASYNC static long sum(int fd, struct big by_value, double factor)
 	unsigned char *p = bytes;
 	long sum = 0;
 
-	CHECK((uintptr_t)aligned % 64 == 0);
+	EQUAL((uintptr_t)aligned % 64, 0);
 	for (int i = 0; i < 300; i++)
 		bytes[i] = (unsigned char)i;
 	for (int i = 0; i < 20; i++) {
@@ -615,7 +615,7 @@ static void destroy(void)
 	for (int i = 0; i < MANY; i++)
 		EQUAL(COSY_SPAWN(large, wait_for_byte(fds[0]),
 				 .done = count_ended, .data = &ended), 0);
-	CHECK(cosy_wait(large, 0, NULL) == COSY_WAIT_MAX);
+	EQUAL(cosy_wait(large, 0, NULL), COSY_WAIT_MAX);
 	EQUAL(COSY_SPAWN(large, until_cancelled(dup(fds[0]), name),
 			 .done = count_ended, .data = &ended), 0);
 	EQUAL(cosy_loop_destroy(large), 0);

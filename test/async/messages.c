@@ -100,7 +100,7 @@ static void serving(void)
 		settle();
 		for (int i = 0; i < N; i++) {
 			EQUAL(recv(fds[i][1], got, sizeof(got), MSG_DONTWAIT), 10);
-			CHECK(!memcmp(got, "and a body", 10));
+			EQUAL_BYTES(got, "and a body", 10);
 			EQUAL(servers[i].passed >= 0, round >= 2);
 		}
 	}

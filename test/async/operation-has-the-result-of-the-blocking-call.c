@@ -19,7 +19,7 @@
 #define MAX_RESULTS 64
 #define SIZE	    1000
 
-/* enum way - who makes the calls, and on which sockets */
+/* enum way - what makes the calls, and on which sockets */
 enum way { THREAD, OPERATION, OPERATION_NONBLOCK, WAYS };
 
 static struct cosy_loop *loop;
@@ -74,7 +74,7 @@ static void must_wait(struct call *c)
 {
 	if (way == THREAD) {
 		while (!__atomic_load_n(&c->tid, __ATOMIC_ACQUIRE) || !sleeps(c->tid)) {
-			CHECK(!__atomic_load_n(&c->done, __ATOMIC_ACQUIRE));
+			EQUAL(__atomic_load_n(&c->done, __ATOMIC_ACQUIRE), 0);
 			sched_yield();
 		}
 		return;

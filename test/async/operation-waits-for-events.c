@@ -31,7 +31,7 @@ static void events(bool nonblock)
 	EQUAL(cosy_async_write(loop, &writer, fd, &full, 8), 0);
 	EQUAL(result_of(loop, &writer), 8);
 	EQUAL(result_of(loop, &reader), 8);
-	CHECK(count == full);
+	EQUAL(count, full);
 
 	EQUAL(cosy_async_write(loop, &writer, fd, &full, 8), 0);
 	EQUAL(result_of(loop, &writer), 8);
@@ -151,7 +151,7 @@ static void full_eventfd(void)
 	end(fd);
 }
 
-/* Files whose poll() does not tell whether a call waits. The calls of this test end at once natively. */
+/* Files whose poll() does not report whether a call waits. These calls end at once natively. */
 static void not_reported(void)
 {
 	struct perf_event_attr counter = { .type = PERF_TYPE_SOFTWARE, .size = sizeof(counter),

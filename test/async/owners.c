@@ -7,9 +7,6 @@
 
 // RUN: %compile
 // RUN: %everywhere
-// RUN: %vm env COSY_RING=1 COSY_EXECUTOR=auto timeout 900 %t
-// RUN: %vm env COSY_RING=1 COSY_EXECUTOR=kernel timeout 900 %t
-// REQUIRES: vm
 
 #include "loop.h"
 
@@ -319,7 +316,7 @@ static void mixed_calls(void)
 		for (unsigned int i = 0; i < 5; i++)
 			EQUAL(order[i], i);
 	}
-	/* The first does not fit, so the others wait behind it. */
+	/* The first does not fit, so the others wait after it. */
 	for (size_t i = 0; i < sizeof(big); i++)
 		big[i] = (char)(i * 7);
 	norder = 0;

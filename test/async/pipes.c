@@ -93,7 +93,7 @@ static void pipeline(void)
 		EQUAL(write(fds[0][1], "hello", 5), 5);
 		settle();
 		EQUAL(read(fds[STAGES][0], got, sizeof(got)), 5);
-		CHECK(!memcmp(got, "HELLO", 5));
+		EQUAL_BYTES(got, "HELLO", 5);
 	}
 	/* The first one ends, and then each one closes the next one's input. */
 	EQUAL(close(fds[0][1]), 0);
@@ -146,7 +146,8 @@ static void large(void)
 			CHECK(cosy_wait(loop, 0, NULL) >= 0);
 		}
 		EQUAL(result_of(loop, &op), LARGE / 2 * 1001l);
-		CHECK(!memcmp(in, out, LARGE / 2) && !memcmp(in + LARGE / 2, out, LARGE / 2));
+		EQUAL_BYTES(in, out, LARGE / 2);
+		EQUAL_BYTES(in + LARGE / 2, out, LARGE / 2);
 		close_both(fds);
 	}
 }

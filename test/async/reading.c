@@ -322,7 +322,7 @@ int main(int argc, char **argv)
 	};
 	struct cosy_loop_info info;
 
-	CHECK(argc == 3);
+	EQUAL(argc, 3);
 	disk_begin(argv[1], argv[2]);
 	EQUAL(chdir(argv[2]), 0);
 	for (unsigned int i = 0; i < SIZE; i++)

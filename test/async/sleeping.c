@@ -71,7 +71,7 @@ static void ask(const struct connection *c)
 
 	EQUAL(send(c->client, "request", 7, 0), 7);
 	EQUAL(recv(c->client, got, sizeof(got), 0), 7);
-	CHECK(!memcmp(got, "request", 7));
+	EQUAL_BYTES(got, "request", 7);
 }
 
 /* A thread that always requests, so that there is always work. */

@@ -92,7 +92,7 @@ static void exchange(void)
 	close_all(N);
 }
 
-/* Several on one socket: the first one may be in the module, the others are behind it. */
+/* Several on one socket: the first one may be in the module, the others come after it. */
 static void in_order(bool thread)
 {
 	connect_all(1);
@@ -227,7 +227,7 @@ static void large(void)
 	close_all(4);
 }
 
-/* What a handler interrupts goes on, with and without the time to wait. */
+/* What a handler interrupts continues, with and without the time to wait. */
 static void with_time(void)
 {
 	const struct timespec none = { 0 }, little = { .tv_nsec = 2000000 };

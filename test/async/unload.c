@@ -16,10 +16,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#define CHECK(condition) do {						\
-	if (!(condition))						\
-		err(1, "%s:%d: %s", __FILE__, __LINE__, #condition);	\
-} while (0)
+#include "../Inputs/check.h"
 
 int use(void);
 
@@ -35,7 +32,7 @@ static void set_policy(int policy)
 {
 	struct sched_param param = { .sched_priority = 0 };
 
-	CHECK(!sched_setscheduler(0, policy, &param));
+	EQUAL(sched_setscheduler(0, policy, &param), 0);
 }
 
 int use(void)
@@ -45,12 +42,13 @@ int use(void)
 	int fd = memfd_create("unload", MFD_CLOEXEC);
 
 	CHECK(fd >= 0);
-	CHECK(!cosy_loop_create(&loop, NULL));
+	EQUAL(cosy_loop_create(&loop, NULL), 0);
 	set_policy(SCHED_IDLE);
-	CHECK(!cosy_async_call(loop, &op, SYS_fsync, fd, 0, 0, 0, 0, 0));
-	CHECK(!cosy_wait_for(loop, &op, NULL));
+	EQUAL(cosy_async_call(loop, &op, SYS_fsync, fd, 0, 0, 0, 0, 0), 0);
+	EQUAL(cosy_wait_for(loop, &op, NULL), 0);
 	set_policy(SCHED_OTHER);
-	CHECK(!cosy_loop_destroy(loop) && !close(fd));
+	EQUAL(cosy_loop_destroy(loop), 0);
+	EQUAL(close(fd), 0);
 	return (int)op.result;
 }
 
@@ -68,12 +66,12 @@ static void use_one_cpu(void)
 	CHECK(cpu >= 0);
 	CPU_ZERO(&set);
 	CPU_SET(cpu, &set);
-	CHECK(!sched_setaffinity(0, sizeof(set), &set));
+	EQUAL(sched_setaffinity(0, sizeof(set), &set), 0);
 }
 
 int main(int argc, char **argv)
 {
-	CHECK(argc == 2);
+	EQUAL(argc, 2);
 	use_one_cpu();
 	for (int i = 0; i < 20; i++) {
 		void *library = dlopen(argv[1], RTLD_NOW);
@@ -82,7 +80,9 @@ int main(int argc, char **argv)
 		if (!library)
 			errx(1, "%s", dlerror());
 		function = (__typeof__(use) *)dlsym(library, "use");
-		CHECK(function && !function() && !dlclose(library));
+		CHECK(function);
+		EQUAL(function(), 0);
+		EQUAL(dlclose(library), 0);
 		/* The threads that are left run. */
 		sched_yield();
 		usleep(1000);

@@ -225,7 +225,7 @@ static void wrong_arguments(void)
 	end(fds[1]);
 }
 
-/* Let an operation poll for input, and cancel it. epoll may go on to report the event. */
+/* Let an operation poll for input, and cancel it. epoll may continue to report the event. */
 static void poll_for_input(int fd)
 {
 	struct pollfd poll = { .fd = fd, .events = POLLIN };

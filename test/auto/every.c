@@ -92,12 +92,15 @@ static bool opens_device(long (*call)(void))
 	if (!child) {
 		for (int i = 0; i < 100; i++) {
 			errno = 0;
-			CHECK(call() == -1 && errno == ENOENT);
+			EQUAL(call(), -1);
+			EQUAL(errno, ENOENT);
 		}
-		CHECK(!getrlimit(RLIMIT_NOFILE, &limit));
+		EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
 		_exit(is_device(limit.rlim_cur + HIDDEN) ? 10 : 20);
 	}
-	CHECK(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status));
+	CHECK(child > 0);
+	EQUAL(waitpid(child, &status, 0), child);
+	CHECK(WIFEXITED(status));
 	CHECK(WEXITSTATUS(status) == 10 || WEXITSTATUS(status) == 20);
 	return WEXITSTATUS(status) == 10;
 }

@@ -229,128 +229,147 @@ static bool waits(const struct fuse_in_header *in)
 	return true;
 }
 
+static void do_init(int fuse, const struct fuse_in_header *in)
+{
+	struct fuse_init_out out = {
+		.major = FUSE_KERNEL_VERSION, .minor = 31, .max_readahead = 65536,
+		.flags = variant->init_flags, .max_write = 65536,
+	};
+
+	answer(fuse, in->unique, 0, &out, sizeof(out));
+}
+
+static void do_setattr(int fuse, const struct fuse_in_header *in, const struct fuse_setattr_in *set)
+{
+	/* The time and the sizes of write-back vary. */
+	if (!writes_back() || set->valid != (FATTR_FH | FATTR_MTIME | FATTR_CTIME))
+		note("  setattr %s %#x\n", nodes[in->nodeid].name, set->valid);
+	if (set->valid & FATTR_SIZE && in->nodeid == 7)
+		nodes[7].size = set->size;
+	do_attr(fuse, in);
+}
+
+static void do_open(int fuse, const struct fuse_in_header *in, const struct fuse_open_in *open_in)
+{
+	struct fuse_open_out out = { .open_flags = variant->open_flags };
+
+	note("  open %s %#x\n", nodes[in->nodeid].name, open_in->flags);
+	if (in->opcode == FUSE_OPENDIR)
+		out.open_flags = 0;
+	answer(fuse, in->unique, 0, &out, sizeof(out));
+}
+
+static void do_write(int fuse, const struct fuse_in_header *in, const struct fuse_write_in *write_in)
+{
+	struct fuse_write_out out = { .size = write_in->size };
+	uint64_t end = write_in->offset + write_in->size;
+
+	if (!writes_back())
+		note("  write %s %llu %u\n", nodes[in->nodeid].name,
+		     (unsigned long long)write_in->offset, write_in->size);
+	/* Full, in the middle. */
+	if (end > 50000 && !writes_back()) {
+		answer(fuse, in->unique, -ENOSPC, NULL, 0);
+		return;
+	}
+	if (end > nodes[in->nodeid].size)
+		nodes[in->nodeid].size = end;
+	answer(fuse, in->unique, 0, &out, sizeof(out));
+}
+
+static void do_statfs(int fuse, const struct fuse_in_header *in)
+{
+	struct fuse_statfs_out out = { .st = { .bsize = 4096, .namelen = 255 } };
+
+	answer(fuse, in->unique, 0, &out, sizeof(out));
+}
+
+/* Answer a request with the argument @arg. */
+static void do_request(int fuse, const struct fuse_in_header *in, const void *arg)
+{
+	const char *name = nodes[in->nodeid].name;
+	const struct fuse_read_in *read_in = arg;
+
+	switch (in->opcode) {
+	case FUSE_INIT:
+		do_init(fuse, in);
+		break;
+	case FUSE_FORGET:
+	case FUSE_BATCH_FORGET:
+		break; /* the time of these varies */
+	case FUSE_INTERRUPT:
+		go_on(fuse);
+		break;
+	case FUSE_STATFS:
+		do_statfs(fuse, in);
+		break;
+	case FUSE_LOOKUP:
+		if (!strcmp(arg, GO_ON)) {
+			go_on(fuse);
+			answer(fuse, in->unique, -ENOENT, NULL, 0);
+			break;
+		}
+		note("  lookup %s\n", (const char *)arg);
+		do_lookup(fuse, in, arg);
+		break;
+	case FUSE_GETATTR:
+		note("  getattr %s\n", name);
+		do_attr(fuse, in);
+		break;
+	case FUSE_SETATTR:
+		do_setattr(fuse, in, arg);
+		break;
+	case FUSE_GETXATTR:
+	case FUSE_LISTXATTR:
+		note("  attributes of %s %d %u\n", name, in->opcode,
+		     ((const struct fuse_getxattr_in *)arg)->size);
+		do_xattr(fuse, in, arg);
+		break;
+	case FUSE_READLINK:
+		note("  readlink %s\n", name);
+		answer(fuse, in->unique, 0, "data", 4);
+		break;
+	case FUSE_OPEN:
+	case FUSE_OPENDIR:
+		do_open(fuse, in, arg);
+		break;
+	case FUSE_READ:
+		note("  read %s %llu %u\n", name, (unsigned long long)read_in->offset,
+		     read_in->size);
+		do_read(fuse, in, read_in);
+		break;
+	case FUSE_READDIR:
+	case FUSE_READDIRPLUS:
+		note("  readdir %s %d\n", name, in->opcode);
+		do_readdir(fuse, in, arg, in->opcode == FUSE_READDIRPLUS);
+		break;
+	case FUSE_WRITE:
+		do_write(fuse, in, arg);
+		break;
+	case FUSE_RELEASE:
+	case FUSE_RELEASEDIR:
+		note("  release %s\n", name);
+		answer(fuse, in->unique, 0, NULL, 0);
+		break;
+	case FUSE_FLUSH:
+		/* The result of close(). */
+		note("  flush %s\n", name);
+		answer(fuse, in->unique, in->nodeid == 5 ? -EIO : 0, NULL, 0);
+		break;
+	default:
+		note("  request %u of %s\n", in->opcode, name);
+		answer(fuse, in->unique, in->opcode == FUSE_ACCESS ? 0 : -EROFS, NULL, 0);
+	}
+}
+
 static void serve(int fuse)
 {
 	static char request[1 << 18] __attribute__((aligned(8)));
 	const struct fuse_in_header *in = (struct fuse_in_header *)request;
-	const void *arg = in + 1;
 
-	while (read(fuse, request, sizeof(request)) > 0) {
-		if (waits(in))
-			continue;
-		switch (in->opcode) {
-		case FUSE_INIT: {
-			struct fuse_init_out out = {
-				.major = FUSE_KERNEL_VERSION, .minor = 31, .max_readahead = 65536,
-				.flags = variant->init_flags, .max_write = 65536,
-			};
-
-			answer(fuse, in->unique, 0, &out, sizeof(out));
-			break;
-		}
-		case FUSE_FORGET:
-		case FUSE_BATCH_FORGET:
-			break; /* the time of these varies */
-		case FUSE_INTERRUPT:
-			go_on(fuse);
-			break;
-		case FUSE_STATFS: {
-			struct fuse_statfs_out out = { .st = { .bsize = 4096, .namelen = 255 } };
-
-			answer(fuse, in->unique, 0, &out, sizeof(out));
-			break;
-		}
-		case FUSE_LOOKUP:
-			if (!strcmp(arg, GO_ON)) {
-				go_on(fuse);
-				answer(fuse, in->unique, -ENOENT, NULL, 0);
-				break;
-			}
-			note("  lookup %s\n", (const char *)arg);
-			do_lookup(fuse, in, arg);
-			break;
-		case FUSE_GETATTR:
-			note("  getattr %s\n", nodes[in->nodeid].name);
-			do_attr(fuse, in);
-			break;
-		case FUSE_SETATTR: {
-			const struct fuse_setattr_in *set = arg;
-
-			/* The time and the sizes of write-back vary. */
-			if (!writes_back() || set->valid != (FATTR_FH | FATTR_MTIME | FATTR_CTIME))
-				note("  setattr %s %#x\n", nodes[in->nodeid].name, set->valid);
-			if (set->valid & FATTR_SIZE && in->nodeid == 7)
-				nodes[7].size = set->size;
-			do_attr(fuse, in);
-			break;
-		}
-		case FUSE_GETXATTR:
-		case FUSE_LISTXATTR:
-			note("  attributes of %s %d %u\n", nodes[in->nodeid].name, in->opcode,
-			     ((const struct fuse_getxattr_in *)arg)->size);
-			do_xattr(fuse, in, arg);
-			break;
-		case FUSE_READLINK:
-			note("  readlink %s\n", nodes[in->nodeid].name);
-			answer(fuse, in->unique, 0, "data", 4);
-			break;
-		case FUSE_OPEN:
-		case FUSE_OPENDIR: {
-			struct fuse_open_out out = { .open_flags = variant->open_flags };
-
-			note("  open %s %#x\n", nodes[in->nodeid].name,
-			     ((const struct fuse_open_in *)arg)->flags);
-			if (in->opcode == FUSE_OPENDIR)
-				out.open_flags = 0;
-			answer(fuse, in->unique, 0, &out, sizeof(out));
-			break;
-		}
-		case FUSE_READ: {
-			const struct fuse_read_in *read_in = arg;
-
-			note("  read %s %llu %u\n", nodes[in->nodeid].name,
-			     (unsigned long long)read_in->offset, read_in->size);
-			do_read(fuse, in, read_in);
-			break;
-		}
-		case FUSE_READDIR:
-		case FUSE_READDIRPLUS:
-			note("  readdir %s %d\n", nodes[in->nodeid].name, in->opcode);
-			do_readdir(fuse, in, arg, in->opcode == FUSE_READDIRPLUS);
-			break;
-		case FUSE_WRITE: {
-			const struct fuse_write_in *write_in = arg;
-			struct fuse_write_out out = { .size = write_in->size };
-			uint64_t end = write_in->offset + write_in->size;
-
-			if (!writes_back())
-				note("  write %s %llu %u\n", nodes[in->nodeid].name,
-				     (unsigned long long)write_in->offset, write_in->size);
-			/* Full, in the middle. */
-			if (end > 50000 && !writes_back()) {
-				answer(fuse, in->unique, -ENOSPC, NULL, 0);
-				break;
-			}
-			if (end > nodes[in->nodeid].size)
-				nodes[in->nodeid].size = end;
-			answer(fuse, in->unique, 0, &out, sizeof(out));
-			break;
-		}
-		case FUSE_RELEASE:
-		case FUSE_RELEASEDIR:
-			note("  release %s\n", nodes[in->nodeid].name);
-			answer(fuse, in->unique, 0, NULL, 0);
-			break;
-		case FUSE_FLUSH:
-			/* The result of close(). */
-			note("  flush %s\n", nodes[in->nodeid].name);
-			answer(fuse, in->unique, in->nodeid == 5 ? -EIO : 0, NULL, 0);
-			break;
-		default:
-			note("  request %u of %s\n", in->opcode, nodes[in->nodeid].name);
-			answer(fuse, in->unique, in->opcode == FUSE_ACCESS ? 0 : -EROFS, NULL, 0);
-		}
-	}
+	while (read(fuse, request, sizeof(request)) > 0)
+		if (!waits(in))
+			do_request(fuse, in, in + 1);
 	_exit(0);
 }
 

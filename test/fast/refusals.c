@@ -8,7 +8,7 @@
 // CHECK: tmpfs, as root: {{[1-9][0-9][0-9]+}} lines
 // CHECK-NEXT: tmpfs, as user: {{[1-9][0-9]+}} lines
 // CHECK-NEXT: ext4, as root: {{[1-9][0-9][0-9]+}} lines
-// CHECK-NEXT: overlayfs, as root
+// CHECK-NEXT: overlayfs, as root: {{[1-9][0-9][0-9]+}} lines
 #define REGION_BUFFER (1 << 21)
 #include "Inputs/regions.h"
 

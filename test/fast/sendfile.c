@@ -11,8 +11,8 @@
 // RUN: %vm %S/Inputs/ways %S/Inputs/make-files %t | FileCheck %s
 // CHECK: tmpfs, as root: {{[1-9][0-9][0-9]+}} lines
 // CHECK-NEXT: tmpfs, as user: {{[1-9][0-9][0-9]+}} lines
-// CHECK-NEXT: ext4, as root
-// CHECK-NEXT: overlayfs, as root
+// CHECK-NEXT: ext4, as root: {{[1-9][0-9][0-9]+}} lines
+// CHECK-NEXT: overlayfs, as root: {{[1-9][0-9][0-9]+}} lines
 #include <cosy.h>
 #include <inttypes.h>
 #include <signal.h>

@@ -101,9 +101,9 @@ int main(int argc, char **argv)
 		return run();
 	/*
 	 * The time of the process counts, because others may use the CPUs. Ending also takes time,
-	 * so it is tried for a minute.
+	 * so it is tried for ten minutes.
 	 */
-	for (double begin = now(); took >= 0.1 && now() - begin < 60; first = false) {
+	for (double begin = now(); took >= 0.1 && now() - begin < 600; first = false) {
 		struct rusage usage;
 		int fds[2];
 		pid_t pid;

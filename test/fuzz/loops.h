@@ -126,40 +126,25 @@ static void resume_compound(unsigned int index)
 static void enter_call(unsigned int index)
 {
 	static const __u8 known[] = {
-		0, COSY_ENTRY_SILENT, COSY_ENTRY_WAIT_IN, COSY_ENTRY_WAIT_OUT,
-		COSY_ENTRY_WAIT_IN | COSY_ENTRY_SILENT, COSY_ENTRY_THREAD,
+		0, COSY_ENTRY_SILENT, COSY_ENTRY_THREAD,
 		COSY_ENTRY_THREAD | COSY_ENTRY_LONG, COSY_ENTRY_THREAD | COSY_ENTRY_TAKE,
-		COSY_ENTRY_THREAD | COSY_ENTRY_SILENT, COSY_ENTRY_NOWAIT, COSY_ENTRY_BUFFERED,
+		COSY_ENTRY_THREAD | COSY_ENTRY_SILENT, COSY_ENTRY_BUFFERED,
 	};
-	static const int nowait[] = { SYS_stat, SYS_lstat, SYS_newfstatat, SYS_statx, SYS_fstat,
-				      SYS_access, SYS_faccessat, SYS_faccessat2 };
 	struct cosy_async_entry *entry = &loop.entries[index];
 	const struct call *call = choose_call();
 
 	entry->flags = rarely() ? (__u8)any(256) : known[any(sizeof(known))];
-	if (entry->flags & COSY_ENTRY_NOWAIT && any(8))
-		call = call_of(nowait[any(sizeof(nowait) / sizeof(*nowait))]);
 	if (entry->flags & COSY_ENTRY_BUFFERED && any(8)) {
 		call = call_of(any(2) ? SYS_read : SYS_pread64);
 		if (any(2) && !fdatasync(FD_DISK))
 			posix_fadvise(FD_DISK, 0, 0, POSIX_FADV_DONTNEED);
 	}
-	if (entry->flags & (COSY_ENTRY_WAIT_IN | COSY_ENTRY_WAIT_OUT) && any(4))
-		call = call_of(entry->flags & COSY_ENTRY_WAIT_IN ?
-				       any(2) ? SYS_recvfrom : SYS_read :
-				       any(2) ? SYS_sendto : SYS_write);
 	entry->nr = rarely() ? (__u32)number() : (__u32)call->nr;
 	for (unsigned int i = 0; i < 6 && call->args[i]; i++)
 		entry->args[i] = (__u64)value(call->args + i);
 	if (entry->flags & COSY_ENTRY_BUFFERED && any(8)) {
 		entry->args[0] = FD_DISK;
 		entry->args[3] = any(200000);
-	}
-	if (entry->flags & (COSY_ENTRY_WAIT_IN | COSY_ENTRY_WAIT_OUT) && any(4)) {
-		entry->args[0] = (__u64)waiting_fd();
-		entry->args[2] = 1 + any(3000);
-		entry->args[3] = MSG_DONTWAIT;
-		entry->args[4] = entry->args[5] = 0;
 	}
 }
 

@@ -2,11 +2,12 @@
 /*
  * module.c - libFuzzer target: the module, in the VM, guided by its own coverage.
  *
- * An input is a series of choices for test/kernel/programs.h and loops.h: which compounds are
- * made, how they run, the requests to the device, the work of a loop, and the seccomp filters. The
- * first byte chooses the module's parameters. A child executes each input as an unprivileged user
- * with its own files, memory and descriptors, in up to three threads and with signals. The
- * counters of kernel/cosy/coverage.c, which all processes share, are libFuzzer's extra counters.
+ * An input is a series of choices for test/kernel/programs.h, loops.h and rings.h: which compounds
+ * are made, how they run, the requests to the device, the work of a loop and of its ring, and the
+ * seccomp filters. The first byte chooses the module's parameters. A child executes each input as an
+ * unprivileged user with its own files, memory and descriptors, in up to three threads and with
+ * signals. The counters of kernel/cosy/coverage.c, which all processes share, are libFuzzer's extra
+ * counters.
  *
  * Results are not checked. The kernel must survive without reporting a fault, and every child must
  * be killable.
@@ -18,7 +19,7 @@
 // REQUIRES: root, long, vm
 // RUN: %S/run --runs 0
 #include "../kernel/function.h"
-#include "loops.h"
+#include "rings.h"
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -216,6 +217,11 @@ static void *thread(void *arg)
 			if (rarely())
 				set_filter(SECCOMP_FILTER_FLAG_TSYNC);
 			break;
+		case 10:
+		case 11:
+		case 12:
+			use_ring();
+			break;
 		default:
 			make(&p);
 			run_some(run, frame, &p);
@@ -279,6 +285,7 @@ static void child(const uint8_t *bytes, size_t size)
 	sigaction(SIGALRM, &action, NULL);
 	make_files();
 	make_loop();
+	make_ring();
 	for (unsigned int filters = any(4); filters > 1; filters--)
 		set_filter(0);
 	if (rarely())

@@ -19,6 +19,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../Inputs/check.h"
+
 /* r1 = 0; do { r1 += getpid(); } while (--r0); up-call 0; exit 2 */
 static const _Alignas(8) unsigned char image[] = {
 	0x43, 0x4f, 0x53, 0x59, 0x01, 0x00, 0x03, 0x00, 0xe1, 0x00, 0x00, 0x00,
@@ -104,16 +106,7 @@ _Static_assert(sizeof(struct info) == 64 && sizeof(struct load) == 96 &&
 #define UPCALL		1
 #define AGAIN		2
 
-static int failures, dev;
-
-#define CHECK(condition)						\
-	do {								\
-		if (!(condition)) {					\
-			printf("line %d: failed: %s, errno %d\n",	\
-			       __LINE__, #condition, errno);		\
-			failures++;					\
-		}							\
-	} while (0)
+static int dev;
 
 static long enter(struct run *run)
 {
@@ -137,12 +130,12 @@ static int command(unsigned long number, const void *argument, uint32_t size,
 static void sizes(unsigned long number, const void *argument, uint32_t size,
 		  int expected)
 {
-	CHECK(command(number, argument, size, size, 0) == expected);
-	CHECK(command(number, argument, size, 4096, 0) == expected);
-	CHECK(command(number, argument, size, 4096, 1) == -E2BIG);
-	CHECK(command(number, argument, size, 4097, 0) == -E2BIG);
-	CHECK(command(number, argument, size, size - 1, 0) == -EINVAL);
-	CHECK(command(number, argument, size, 0, 0) == -EINVAL);
+	EQUAL(command(number, argument, size, size, 0), expected);
+	EQUAL(command(number, argument, size, 4096, 0), expected);
+	EQUAL(command(number, argument, size, 4096, 1), -E2BIG);
+	EQUAL(command(number, argument, size, 4097, 0), -E2BIG);
+	EQUAL(command(number, argument, size, size - 1, 0), -EINVAL);
+	EQUAL(command(number, argument, size, 0, 0), -EINVAL);
 }
 
 int main(void)
@@ -158,27 +151,35 @@ int main(void)
 
 	dev = open("/dev/cosy", O_RDWR | O_CLOEXEC);
 	CHECK(dev >= 0);
-	CHECK(!ioctl(dev, INFO, &info));
+	EQUAL(ioctl(dev, INFO, &info), 0);
 	CHECK(info.oldest_abi <= 4 && info.abi >= 4);
 	CHECK(info.oldest_format <= 1 && info.format >= 1);
-	CHECK((info.load_flags & 1) == 1 && (info.run_flags & 15) == 15);
+	EQUAL((info.load_flags & 1), 1);
+	EQUAL(info.run_flags & 15, 15);
 	CHECK(info.size >= sizeof(info));
 
-	CHECK(!ioctl(dev, LOAD, &load) && load.handle && !load.reason[0]);
+	EQUAL(ioctl(dev, LOAD, &load), 0);
+	CHECK(load.handle);
+	EQUAL(load.reason[0], 0);
 	run.handle = load.handle;
-	CHECK(enter(&run) == RUN_LEFT && run.status == UPCALL && !run.value);
-	CHECK(frame[1] == 5 * (uint64_t)getpid() && run.calls == 5);
+	EQUAL(enter(&run), RUN_LEFT);
+	EQUAL(run.status, UPCALL);
+	EQUAL(run.value, 0);
+	EQUAL(frame[1], 5 * (uint64_t)getpid());
+	EQUAL(run.calls, 5);
 	run.status = AGAIN;
-	CHECK(enter(&run) == (RUN_DONE | 2));
-	CHECK(frame[1] == 5 * (uint64_t)getpid());
+	EQUAL(enter(&run), (RUN_DONE | 2));
+	EQUAL(frame[1], 5 * (uint64_t)getpid());
 
 	/* New bits are rejected, so an old client never sets them. */
 	run.flags = 1u << 31;
 	run.pc = 0;
 	run.status = 0;
-	CHECK(enter(&run) == -1 && errno == EINVAL);
+	EQUAL(enter(&run), -1);
+	EQUAL(errno, EINVAL);
 	load.flags = 1u << 31;
-	CHECK(ioctl(dev, LOAD, &load) == -1 && errno == EINVAL);
+	EQUAL(ioctl(dev, LOAD, &load), -1);
+	EQUAL(errno, EINVAL);
 	CHECK(load.reason[0]);
 	load.flags = 0;
 
@@ -190,13 +191,16 @@ int main(void)
 		sizes(BIND, &bind, sizeof(bind), -EINVAL);
 		sizes(YIELD, &yield, sizeof(yield), -EINVAL);
 	} else {
-		CHECK(ioctl(dev, BIND, &bind) == -1 && errno == EOPNOTSUPP);
-		CHECK(ioctl(dev, YIELD, &yield) == -1 && errno == EOPNOTSUPP);
+		EQUAL(ioctl(dev, BIND, &bind), -1);
+		EQUAL(errno, EOPNOTSUPP);
+		EQUAL(ioctl(dev, YIELD, &yield), -1);
+		EQUAL(errno, EOPNOTSUPP);
 	}
-	CHECK(!ioctl(dev, UNLOAD, &load.handle));
-	CHECK(ioctl(dev, UNLOAD, &load.handle) == -1 && errno == ENOENT);
-	CHECK(ioctl(dev, _IO('Q', 0x7f), 0) == -1 && errno == ENOTTY);
-	if (!failures)
-		printf("ABI 4 works\n");
-	return failures != 0;
+	EQUAL(ioctl(dev, UNLOAD, &load.handle), 0);
+	EQUAL(ioctl(dev, UNLOAD, &load.handle), -1);
+	EQUAL(errno, ENOENT);
+	EQUAL(ioctl(dev, _IO('Q', 0x7f), 0), -1);
+	EQUAL(errno, ENOTTY);
+	printf("ABI 4 works\n");
+	return 0;
 }

@@ -85,22 +85,25 @@ static void test_other_ways(int dev)
 		die("pipe");
 	for (size_t i = 0; i < sizeof(opcodes) / sizeof(*opcodes); i++)
 		refused += by_uring(opcodes[i], dev, i == 2 ? (void *)&iov : &run, 1) < 0;
-	check(refused == sizeof(opcodes) / sizeof(*opcodes), "io_uring does nothing with it");
+	check(refused == sizeof(opcodes) / sizeof(*opcodes),
+	      "no operation of io_uring uses the device");
 	check(read(dev, buffer, 1) < 0 && write(dev, buffer, 1) < 0 && readv(dev, &iov, 1) < 0 &&
 	      pread(dev, buffer, 1, 0) < 0 && ftruncate(dev, 1) < 0 && fsync(dev) < 0 &&
 	      splice(dev, NULL, pipes[1], NULL, 10, 0) < 0 && sendfile(pipes[1], dev, NULL, 10) < 0 &&
-	      sendfile(dev, pipes[0], NULL, 10) < 0, "nor do reading, writing, splicing");
+	      sendfile(dev, pipes[0], NULL, 10) < 0, "reads, writes, splices and their like fail");
 	map = mmap(NULL, 4096, PROT_READ, MAP_SHARED, dev, 0);
-	check(map == MAP_FAILED, "it cannot be mapped");
+	check(map == MAP_FAILED, "the device cannot be mapped");
 	check(lseek(dev, 0, SEEK_SET) < 0 && lseek(dev, (off_t)(COSY_RUN_TAG | (__u64)(uintptr_t)&run),
 						   SEEK_END) < 0 && !frame[0],
-	      "no other lseek runs anything");
+	      "lseek() without the tag or with another whence executes nothing");
 
 	/* The same device by another path is another file. */
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", dev);
 	again = open(name, O_RDWR);
-	check(again >= 0 && enter(again, &run) == -ENOENT, "opened anew it holds nothing");
-	check(run_on(dev, &run) == done(0) && frame[0] == (__u64)getpid(), "the first file still does");
+	check(again >= 0 && enter(again, &run) == -ENOENT,
+	      "ENOENT: another file of the device does not have the compound");
+	check(run_on(dev, &run) == done(0) && frame[0] == (__u64)getpid(),
+	      "the file that loaded the compound still runs it");
 	close(again);
 	close(pipes[0]);
 	close(pipes[1]);
@@ -139,8 +142,8 @@ static void test_closed_by_uring(void)
 		ring_end(&ring);
 	}
 	check(closed == rounds && (gone_on || !rounds),
-	      "a compound goes on without its file, closed by io_uring (%d, %d of %d)", closed,
-	      gone_on, rounds);
+	      "a compound continues after io_uring has closed its file (%d closed, %d continued, %d rounds)",
+	      closed, gone_on, rounds);
 }
 
 /* --- another user -------------------------------------------------------------- */
@@ -290,10 +293,12 @@ static void test_endless(int dev)
 			_exit(wait_in(dev, (enum wait)i));
 		}
 		if (ends(pid, &status, 0.5)) {
-			check(false, "wait %d ended with %#x", i, WEXITSTATUS(status));
+			check(false,
+			      "the child of wait %d has not ended by itself: status %#x",
+			      i, WEXITSTATUS(status));
 			continue;
 		}
-		check(killable(pid), "wait %d can be killed", i);
+		check(killable(pid), "SIGKILL ends wait %d", i);
 	}
 	unlink("/tmp/attacks");
 }
@@ -361,16 +366,16 @@ static void test_freezer(int dev, const char *dir)
 	while (!*count)
 		usleep(1000);
 	check(put(dir, "cgroup.freeze", "1") && says_soon(dir, "cgroup.events", "frozen 1"),
-	      "an endless compound is frozen");
+	      "a frozen cgroup stops an endless compound");
 	frozen = *count;
 	usleep(50000);
-	check(*count == frozen, "and does nothing then");
+	check(*count == frozen, "a frozen compound executes nothing");
 	before = *count;
 	put(dir, "cgroup.freeze", "0");
 	for (double end = now() + 120; *count == before && now() < end;)
 		usleep(1000);
-	check(*count > before, "thawed it goes on");
-	check(put(dir, "cgroup.freeze", "1") && killable(pid), "it is killed while frozen");
+	check(*count > before, "it continues when the cgroup is thawed");
+	check(put(dir, "cgroup.freeze", "1") && killable(pid), "SIGKILL ends a frozen compound");
 	put(dir, "cgroup.freeze", "0");
 }
 
@@ -410,7 +415,7 @@ static void test_core(int dev)
 		_exit(2);
 	}
 	check(ends(pid, &status, 120) && WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV,
-	      "core is dumped while compounds run (%#x)", status);
+	      "a process dumps core while its threads run compounds (%#x)", status);
 	if (system("rm -f /tmp/core /tmp/core.*"))
 		die("rm");
 }
@@ -443,7 +448,8 @@ static void test_memory(const char *dir)
 		_exit(2);
 	}
 	check(ends(pid, &status, 120) && !status,
-	      "too little memory is an error, and no process is killed for it (%#x)", status);
+	      "too little memory is an error, and the kernel kills no process for it (%#x)",
+	      status);
 	put(dir, "memory.max", "max");
 }
 

@@ -190,7 +190,7 @@ static int test_asleep_in_loop(struct loop *loop)
 		enter_loop(loop, COSY_ASYNC_SLEEP | COSY_ASYNC_AWAIT | COSY_ASYNC_MAX_DONE);
 	if (!end_rule(&ruler, thread))
 		return 24;
-	return index == 1 && loop->entries[1].status == COSY_ENTRY_USER ? 0 : 25;
+	return index == 1 && loop->entries[1].status == COSY_ENTRY_LEFT ? 0 : 25;
 }
 
 /*

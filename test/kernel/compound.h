@@ -4,7 +4,8 @@
  * which are made into an image, loaded and run through /dev/cosy.
  *
  * A test calls check() for each claim and ends with `return finish();`: 0 if all were true,
- * otherwise 1.
+ * otherwise 1. A claim that is false is printed with its condition, and with what the functions of
+ * this header and of loop.h have returned.
  */
 #ifndef COMPOUND_H
 #define COMPOUND_H
@@ -22,6 +23,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -62,8 +64,63 @@ struct image {
 
 static int failures;
 
-__attribute__((format(printf, 2, 3), unused))
-static bool check(bool held, const char *fmt, ...)
+/* What the thread's calls have returned since its last check, and the last frame. */
+static __thread struct {
+	struct {
+		const char *function;
+		long long value;
+		unsigned int times;
+	} calls[8];
+	unsigned int ncalls;
+	const __u64 *frame;
+	unsigned int nregs;
+} came;
+
+/** returned() - note a result for the message of a check that fails; returns it */
+__attribute__((unused))
+static long long returned(const char *function, long long value)
+{
+	const unsigned int size = sizeof(came.calls) / sizeof(*came.calls);
+	unsigned int last = (came.ncalls - 1) % size;
+
+	if (came.ncalls && came.calls[last].function == function &&
+	    came.calls[last].value == value) {
+		came.calls[last].times++;
+		return value;
+	}
+	last = came.ncalls++ % size;
+	came.calls[last].function = function;
+	came.calls[last].value = value;
+	came.calls[last].times = 1;
+	return value;
+}
+
+static void print_what_came(void)
+{
+	const unsigned int size = sizeof(came.calls) / sizeof(*came.calls);
+	unsigned int i = came.ncalls > size ? came.ncalls - size : 0;
+	__u64 regs[16];
+	/* The frame may be unmapped. */
+	struct iovec to = { regs, came.nregs * sizeof(*regs) };
+	struct iovec from = { (void *)came.frame, to.iov_len };
+
+	printf("\tcame: errno %d", errno);
+	for (; i < came.ncalls; i++) {
+		printf(", %s %lld", came.calls[i % size].function, came.calls[i % size].value);
+		if (came.calls[i % size].times > 1)
+			printf(" (%u times)", came.calls[i % size].times);
+	}
+	if (came.frame && process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)to.iov_len) {
+		printf(", registers");
+		for (i = 0; i < came.nregs; i++)
+			printf(" %lld", (long long)regs[i]);
+	}
+	printf("\n");
+}
+
+__attribute__((format(printf, 5, 6), unused))
+static bool check_at(bool held, const char *file, int line, const char *condition,
+		     const char *fmt, ...)
 {
 	va_list ap;
 
@@ -71,11 +128,20 @@ static bool check(bool held, const char *fmt, ...)
 	printf(held ? "ok: " : "FAILED: ");
 	vprintf(fmt, ap);
 	printf("\n");
-	fflush(stdout);
 	va_end(ap);
+	if (!held) {
+		printf("\texpected (%s:%d): %s\n", file, line, condition);
+		print_what_came();
+	}
+	fflush(stdout);
+	came.ncalls = 0;
 	failures += !held;
 	return held;
 }
+
+/** check() - check that a condition holds; the other arguments are those of printf() */
+#define check(condition, ...) \
+	check_at(condition, __FILE__, __LINE__, #condition, __VA_ARGS__)
 
 __attribute__((unused))
 static int finish(void)
@@ -89,6 +155,16 @@ static void die(const char *what)
 {
 	printf("FAILED: %s: %s\n", what, strerror(errno));
 	exit(1);
+}
+
+/*
+ * Become a user of whom no other test loads anything, if this is root. A test that reaches the limit
+ * of a user's memory would make other tests fail, which run as root at the same time.
+ */
+static inline void become_user(uid_t uid)
+{
+	if (!geteuid() && setresuid(uid, uid, uid))
+		die("setresuid");
 }
 
 __attribute__((unused))
@@ -175,7 +251,7 @@ static long enter(int dev, struct cosy_run *run)
 			   "S" (COSY_RUN_TAG | (__u64)(uintptr_t)run),
 			   "d" ((long)COSY_RUN_WHENCE), "r" (r10)
 			 : "rcx", "r11", "memory");
-	return ret;
+	return returned("enter", ret);
 }
 
 /** done() - the result of an entry when the compound is done by exit @number */

@@ -50,7 +50,7 @@ static void test_close_self(void)
 
 	check((left_behind(ret, &run, 2) || left_for_time(ret, &run) ||
 	       (ret == done(1) && frame[1] == (__u64)getpid() && frame[3] == 1000)) &&
-	      frame[0] == 0, "a compound closes its device and goes on, or leaves");
+	      frame[0] == 0, "a compound closes its device and continues, or leaves");
 	check(enter(dev, &run) == -EBADF, "the device is closed");
 
 	dev = open_device();
@@ -80,7 +80,7 @@ static void test_close_self(void)
 	} while (left_behind(ret, &run, 4) && run.pc == 4 && !close(dev));
 	check((left_behind(ret, &run, 6) || left_for_time(ret, &run) ||
 	       (ret == done(1) && frame[0] == 100000)) && frame[1] == 0,
-	      "a compound unloads itself, closes its device, and goes on");
+	      "a compound unloads itself, closes its device, and continues");
 
 	/* Left after the close: the device does not exist any more, so it cannot resume. */
 	dev = open_device();

@@ -55,14 +55,17 @@ int main(int argc, char **argv)
 		printf("SKIP: the kernel does not ask BPF programs\n");
 		return 77;
 	}
-	check(bind_function(dev, after, fd, &bind) == -EACCES, "denied");
+	check(bind_function(dev, after, fd, &bind) == -EACCES,
+	      "EACCES: the security module denies the binding");
 	check(call(dev, after, frame, &run, NULL, 1, 1) == COSY_RUN_LEFT,
-	      "the program does not run");
+	      "the program that was not bound does not run");
 	check(call(dev, before, frame, &run, NULL, 1, 1) == done(0),
-	      "what was bound before runs");
-	check(!bind_function(dev, before, -1, &bind), "can be removed");
+	      "a program that was bound before still runs");
+	check(!bind_function(dev, before, -1, &bind),
+	      "a program that was bound before can be removed");
 
 	bpf_link__destroy(link);
-	check(!bind_function(dev, after, fd, &bind), "allowed");
+	check(!bind_function(dev, after, fd, &bind),
+	      "the binding succeeds without the security module's program");
 	return finish();
 }

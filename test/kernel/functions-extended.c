@@ -43,7 +43,7 @@ static struct bpf_link *attach_soon(const struct bpf_program *prog)
 {
 	struct bpf_link *link = bpf_program__attach_trace(prog);
 
-	for (int i = 0; !link && i < 500; i++) {
+	for (int i = 0; !link && i < 60000; i++) {
 		usleep(10000);
 		link = bpf_program__attach_trace(prog);
 	}
@@ -59,22 +59,23 @@ static void test_extended(const char *file)
 	struct bpf_link *link;
 	long ret;
 
-	check(!bind_whole(handle, fd), "bound");
+	check(!bind_whole(handle, fd), "the program is bound");
 	link = bpf_program__attach_trace(prog);
 	check(!link && errno == EBUSY, "a bound program cannot be extended");
 	ret = call(dev, handle, frame, &run, NULL, 0, 0);
-	check(ret == done(0) && frame[0] == 815, "result %#llx", frame[0]);
+	check(ret == done(0) && frame[0] == 815,
+	      "the bound program returns its own result: %#llx", frame[0]);
 
-	check(!bind_whole(handle, -1), "unbound");
+	check(!bind_whole(handle, -1), "the program is removed");
 	if (!link)
 		link = attach_soon(prog);
 	if (!link)
 		die("extend");
 	check(bind_whole(handle, fd) == -EINVAL, "an extended program cannot be bound");
 	bpf_link__destroy(link);
-	for (int i = 0; i < 500 && bind_whole(handle, fd); i++)
+	for (int i = 0; i < 60000 && bind_whole(handle, fd); i++)
 		usleep(10000);
-	check(!bind_whole(handle, fd), "bound again");
+	check(!bind_whole(handle, fd), "the program can be bound when nothing extends it");
 }
 
 /* Before 7.0 no program of this type can make tail calls, but it can have the map. */

@@ -56,7 +56,8 @@ static void bind_filtered(int command, unsigned int action, int error)
 
 	filter(command, action);
 	ret = bind_function(dev, after, fd, &bind);
-	check(ret == -error, "bpf(%d) %#x: bind: %ld", command, action, ret);
+	check(ret == -error,
+	      "a filter for bpf(%d), %#x, decides about the binding: %ld", command, action, ret);
 	ret = call(dev, after, frame, &run, NULL, 1, 1);
 	if (error)
 		check(ret == COSY_RUN_LEFT && run.status == COSY_UPCALL && frame[0] == 0x5555,
@@ -66,8 +67,10 @@ static void bind_filtered(int command, unsigned int action, int error)
 
 	ret = call(dev, before, frame, &run, NULL, 1, 1);
 	check(ret == done(0), "what was bound before runs: %#lx", ret);
-	check(bind_function(dev, before, fd, &bind) == -error, "not bound again");
-	check(!bind_function(dev, before, -1, &bind), "can be removed");
+	check(bind_function(dev, before, fd, &bind) == -error,
+	      "a program that was bound before is bound again only if the filter allows it");
+	check(!bind_function(dev, before, -1, &bind),
+	      "a program that was bound before can be removed");
 }
 
 /* In a child, because a filter is permanent. */
@@ -86,7 +89,9 @@ static void test_filtered(int command, unsigned int action, int error)
 	}
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		die("fork");
-	check(!status, "bpf(%d), %#x: status %#x", command, action, status);
+	check(!status,
+	      "the checks with a filter for bpf(%d), %#x, pass: status %#x",
+	      command, action, status);
 }
 
 int main(int argc, char **argv)

@@ -50,9 +50,9 @@ static void test_results(void)
 	for (int i = 0; i < 100000; i++)
 		sum += bytes[i] = i * 7 + i / 256;
 	check(call(dev, handle, frame, &run, bytes, 100000, 0) == done(0) &&
-	      frame[0] == sum, "sum of 100,000 bytes: %llu", (long long)frame[0]);
+	      frame[0] == sum, "a function adds 100,000 bytes: %llu", (long long)frame[0]);
 	check(call(dev, handle, frame, &run, NULL, 0, 0) == done(0) &&
-	      !frame[0], "sum of nothing at no place");
+	      !frame[0], "a function that accesses nothing may have NULL");
 
 	handle = must_bind(dev, object, &seg, "arguments");
 	for (int i = 1; i < 7; i++)
@@ -60,16 +60,16 @@ static void test_results(void)
 	frame[1] = 0;
 	run_frame(dev, handle, frame, &run);
 	check(frame[0] == (2 * 2 + 3 * 3 + 4 * 4 + 5 * 5 + 6 * 6) * (1000003ull << 13),
-	      "six arguments");
+	      "a function gets six arguments");
 
 	handle = must_bind(dev, object, &seg, "store");
 	check(call(dev, handle, frame, &run, bytes, 0x1122334455667788, 0) == done(0) &&
 	      frame[0] == 1 && *(__u64 *)bytes == 0x1122334455667788,
-	      "a store is seen by the process");
+	      "the process sees a store of a function");
 	*(__u64 *)bytes = 0x8877665544332211;
 	handle = must_bind(dev, object, &seg, "load");
 	check(call(dev, handle, frame, &run, bytes, 0, 0) == done(0) &&
-	      frame[0] == 0x8877665544332211, "a store of the process is seen");
+	      frame[0] == 0x8877665544332211, "a function sees a store of the process");
 }
 
 static void failed(const char *name, const void *p, __u64 a, __u64 b,
@@ -115,7 +115,7 @@ static void test_failures(void)
 	failed("run_away", begin, 0x4242424242424242, 0,
 	       COSY_FUNCTION_FAULT, end, line_of("run_away"), true);
 	check(*(__u64 *)(end - 8) == 0x4242424242424242,
-	      "what it wrote before is written");
+	      "stores before a fault remain");
 }
 
 static void test_outside(void)
@@ -128,12 +128,13 @@ static void test_outside(void)
 	      run.status == COSY_UPCALL && run.value == 3 && run.pc == 7 &&
 	      frame[0] == 0x5555, "a pointer out of the segment: up-call");
 	check(call(dev, handle, frame, &run, (void *)0xffff888000000000, 0, 0) ==
-	      COSY_RUN_LEFT && run.status == COSY_UPCALL, "the kernel's: up-call");
+	      COSY_RUN_LEFT && run.status == COSY_UPCALL, "a pointer into the kernel: up-call");
 	check(call(dev, handle, frame, &run, seg.base + SEGMENT_SIZE, 0, 0) ==
-	      COSY_RUN_LEFT && run.status == COSY_UPCALL, "just behind: up-call");
+	      COSY_RUN_LEFT && run.status == COSY_UPCALL,
+	      "a pointer to the end of the segment: up-call");
 	check(call(dev, load_caller(dev), frame, &run, seg.base, 0, 0) ==
 	      COSY_RUN_LEFT && run.status == COSY_UPCALL && run.pc == 7,
-	      "without a program: up-call");
+	      "a function without a program: up-call");
 }
 
 /* A program that breaks the rules harms only its own results. */
@@ -145,7 +146,7 @@ static void test_liar(void)
 	check(call(dev, handle, frame, &run, NULL, 1, 1) == COSY_RUN_LEFT &&
 	      run.status == COSY_FAILED && run.value == COSY_FUNCTION_FAULT &&
 	      run.failure.wrote == 1 && !run.failure.function,
-	      "a program that answers anything");
+	      "a program that returns a wrong status can only fail");
 }
 
 /* A fault outside the segment is not a failure, and its address is not revealed. */
@@ -175,47 +176,55 @@ static void test_bind(void)
 	wrong.field = value;						\
 	check(bind_function(dev, handle, fd, &wrong) == -error, what);	\
 } while (0)
-	REFUSED(EINVAL, base, bind.base + 4096, "base not at a segment");
-	REFUSED(EINVAL, pointers, 0x40, "a seventh pointer");
-	REFUSED(EINVAL, nstacks, 65, "65 stacks");
-	REFUSED(EINVAL, trial, COSY_BIND_MAX_TRIAL + 1, "a long trial");
-	REFUSED(EINVAL, function, 1, "function that there is not");
-	REFUSED(EINVAL, function, 0xffffffff, "function that there is not");
-	REFUSED(EINVAL, reserved, 1, "reserved");
-	REFUSED(EINVAL, flags, 1, "flags");
-	check(bind_function(dev, handle + 1000, fd, &bind) == -ENOENT, "no compound");
-	check(bind_function(dev, handle, 12345, &bind) == -EBADF, "no descriptor");
-	check(bind_function(dev, handle, dev, &bind) == -EINVAL, "no BPF");
-	check(bind_function(dev, handle, map, &bind) == -EINVAL, "a map");
+	REFUSED(EINVAL, base, bind.base + 4096, "EINVAL: the base is not that of a segment");
+	REFUSED(EINVAL, pointers, 0x40, "EINVAL: a seventh argument is a pointer");
+	REFUSED(EINVAL, nstacks, 65, "EINVAL: 65 stacks");
+	REFUSED(EINVAL, trial, COSY_BIND_MAX_TRIAL + 1, "EINVAL: too many calls");
+	REFUSED(EINVAL, function, 1, "EINVAL: the compound has no such function");
+	REFUSED(EINVAL, function, 0xffffffff, "EINVAL: the compound has no such function");
+	REFUSED(EINVAL, reserved, 1, "EINVAL: the reserved member is set");
+	REFUSED(EINVAL, flags, 1, "EINVAL: the flags are unknown");
+	check(bind_function(dev, handle + 1000, fd, &bind) == -ENOENT,
+	      "ENOENT: the compound does not exist");
+	check(bind_function(dev, handle, 12345, &bind) == -EBADF,
+	      "EBADF: the program's descriptor is not open");
+	check(bind_function(dev, handle, dev, &bind) == -EINVAL,
+	      "EINVAL: the program's descriptor is the device");
+	check(bind_function(dev, handle, map, &bind) == -EINVAL,
+	      "EINVAL: the program's descriptor is a map");
 	check(bind_function(dev, handle, function(object, "greedy"), &bind) == -EINVAL,
-	      "a program with a larger context");
-	check(bind_function(dev, handle, -1, &bind) == -ENOENT, "nothing to unbind");
-	check(ioctl(dev, COSY_IOC_BIND, 4096) && errno == EFAULT, "EFAULT");
-	check(ioctl(dev, COSY_IOC_YIELD, 4096) && errno == EFAULT, "EFAULT");
+	      "EINVAL: the program uses more context than there is");
+	check(bind_function(dev, handle, -1, &bind) == -ENOENT, "ENOENT: no program is bound");
+	check(ioctl(dev, COSY_IOC_BIND, 4096) && errno == EFAULT,
+	      "EFAULT: the structure of BIND is unmapped");
+	check(ioctl(dev, COSY_IOC_YIELD, 4096) && errno == EFAULT,
+	      "EFAULT: the structure of YIELD is unmapped");
 
 	/* The trials count, then it is an up-call; another segment has its own count. */
 	*(__u64 *)(seg.base + 0x10000) = 99;
 	bind.trial = 3;
-	check(!bind_function(dev, handle, fd, &bind) && !bind.calls, "a trial");
+	check(!bind_function(dev, handle, fd, &bind) && !bind.calls,
+	      "a program is bound for three calls");
 	for (int i = 0; i < 3; i++)
 		check(call(dev, handle, frame, &run, seg.base + 0x10000, 0, 0) ==
-		      done(0) && frame[0] == 99, "trial %d", i);
+		      done(0) && frame[0] == 99, "call %d runs the program", i);
 	check(call(dev, handle, frame, &run, seg.base + 0x10000, 0, 0) ==
-	      COSY_RUN_LEFT && run.status == COSY_UPCALL, "it is over");
+	      COSY_RUN_LEFT && run.status == COSY_UPCALL, "the fourth call is an up-call");
 	check(!bind_function(dev, handle, -1, &bind) && bind.calls == 3 && bind.cycles,
-	      "3 calls, %llu cycles", (long long)bind.cycles);
+	      "the binding has counted three calls, %llu cycles", (long long)bind.cycles);
 	bind.trial = 0;
-	check(!bind_function(dev, handle, fd, &bind), "bound");
-	check(!bind_function(dev, handle, fd, &bind), "bound again");
+	check(!bind_function(dev, handle, fd, &bind), "the program is bound");
+	check(!bind_function(dev, handle, fd, &bind), "the same program is bound again");
 	bind.base += SEGMENT_SIZE;
 	check(!bind_function(dev, handle, function(object, "deep"), &bind),
-	      "bound for another segment");
+	      "another program is bound for another segment");
 	bind.base -= SEGMENT_SIZE;
-	check(!bind_function(dev, handle, -1, &bind), "unbound");
+	check(!bind_function(dev, handle, -1, &bind), "the first segment's program is removed");
 	check(call(dev, handle, frame, &run, seg.base + 0x10000, 0, 0) ==
-	      COSY_RUN_LEFT && run.status == COSY_UPCALL, "gone");
+	      COSY_RUN_LEFT && run.status == COSY_UPCALL,
+	      "a call with the first segment is an up-call");
 	check(call(dev, handle, frame, &run, seg.base + SEGMENT_SIZE + 0x10000, 0, 0) ==
-	      done(0) && frame[0] == 99, "the other is not");
+	      done(0) && frame[0] == 99, "a call with the other segment runs its program");
 }
 
 /*
@@ -259,7 +268,7 @@ static void test_stacks(void)
 	      "bound with stacks");
 	for (int i = 0; i < THREADS; i++)
 		pthread_create(&users[i].thread, NULL, use_stack, &users[i]);
-	for (double end = now() + 20; upcalls < THREADS - STACKS && now() < end;) {
+	for (double end = now() + 600; upcalls < THREADS - STACKS && now() < end;) {
 		usleep(10000);
 		upcalls = 0;
 		for (int i = 0; i < THREADS; i++)
@@ -278,12 +287,11 @@ static void test_stacks(void)
 			      users[i].frame[0] != users[j].frame[0],
 			      "threads %d and %d have a stack of their own", i, j);
 	}
-	check(upcalls == THREADS - STACKS, "%d of %d threads found no stack",
-	      upcalls, THREADS);
+	check(upcalls == THREADS - STACKS, "%d of %d threads get no stack", upcalls, THREADS);
 	/* And return it. */
 	check(call(dev, stack_handle, users[0].frame, &users[0].run,
 		   seg.base + 0x10000, 5, 64) == done(0) &&
-	      users[0].frame[0] == bind.stacks, "the first is free again");
+	      users[0].frame[0] == bind.stacks, "a stack is free after its call");
 }
 
 /* Later bindings have the same stacks, and know which are in use. */
@@ -304,19 +312,19 @@ static void test_replaced(void)
 	*other = 0;
 	stack_handle = load_caller(dev);
 	check(!bind_function(dev, stack_handle, function(object, "stack"), &bind),
-	      "bound");
+	      "the program is bound with stacks");
 	pthread_create(&first.thread, NULL, use_stack, &first);
 	while (!*own)
 		usleep(1000);
 	bind.trial = COSY_BIND_NO_CALLS;
 	check(!bind_function(dev, stack_handle, function(object, "stack"), &bind),
-	      "bound again, for no calls");
+	      "it is bound again, for no calls");
 	use_stack(&second);
 	check(second.ret == COSY_RUN_LEFT && second.run.status == COSY_UPCALL,
-	      "then it is not called");
+	      "a call is an up-call");
 	bind.trial = 0;
 	check(!bind_function(dev, stack_handle, function(object, "stack"), &bind),
-	      "and again");
+	      "it is bound again, with the same stacks");
 	second.ret = 0;
 	pthread_create(&second.thread, NULL, use_stack, &second);
 	/* Without a stack it would have returned. */
@@ -326,9 +334,9 @@ static void test_replaced(void)
 	pthread_join(first.thread, NULL);
 	pthread_join(second.thread, NULL);
 	check(first.ret == done(0) && first.frame[0] == bind.stacks,
-	      "one that runs keeps its stack");
+	      "a call that has begun keeps its stack");
 	check(second.ret == done(0) && second.frame[0] == bind.stacks + 8192,
-	      "another one has another");
+	      "a call after the new binding has another stack");
 }
 
 /* Enter as if a function had been left in this state. */
@@ -380,28 +388,29 @@ static void test_suspended(void)
 		entries++;
 	}
 	check(ret == done(0) && frame[0] == rounds && *counter == rounds &&
-	      !run.flags, "counts to %llu on %u entries", (long long)frame[0],
-	      entries + 1);
-	check(entries > 1, "and is left for the time slice");
+	      !run.flags, "a function counts to %llu in %u entries",
+	      (long long)frame[0], entries + 1);
+	check(entries > 1, "it leaves the kernel when its time slice is used up");
 
 	memset(&state, 0x77, sizeof(state));
 	state.saved[0] = 5;
 	*counter = 0;
 	check(enter_with(handle, frame, &run, &state, 9) == done(0) &&
-	      frame[0] == 9 && *counter == 4, "goes on where it is told");
+	      frame[0] == 9 && *counter == 4, "a function resumes with the state of the process");
 	check(enter_with(handle, frame, &run, (void *)8, 9) == -EFAULT &&
-	      run.status == COSY_DONE && *counter == 4, "no state: not begun");
+	      run.status == COSY_DONE && *counter == 4,
+	      "EFAULT: the state is unmapped, and the function does not begin");
 
-	check(!bind_function(dev, handle, -1, &bind), "unbound");
+	check(!bind_function(dev, handle, -1, &bind), "the program is removed");
 	state.wrote = 5;
 	check(enter_with(handle, frame, &run, &state, 9) == COSY_RUN_LEFT &&
 	      run.status == COSY_FAILED && run.value == COSY_FUNCTION_LOST &&
 	      run.failure.wrote == 1 && !(run.flags & COSY_RUN_SUSPENDED),
-	      "there is no program any more");
+	      "a function whose program was removed is lost");
 
 	handle = load_caller(dev);
 	check(!bind_function(dev, handle, function(object, "count_on"), &bind),
-	      "bound with stacks");
+	      "the program is bound with stacks");
 	for (__u32 stack = 0; stack < 100; stack++) {
 		bool valid = stack && stack <= STACKS;
 
@@ -410,18 +419,20 @@ static void test_suspended(void)
 		if (valid ? ret != done(0) :
 		    ret != COSY_RUN_LEFT || run.status != COSY_FAILED ||
 		    run.value != COSY_FUNCTION_LOST)
-			check(false, "stack %u: %#lx %u", stack, ret, run.status);
+			check(false,
+			      "stacks 1 to 3 are valid, and the others are lost, but stack %u: %#lx, status %u",
+			      stack, ret, run.status);
 	}
 	handle = must_bind(dev, object, &seg, "load");
 	*counter = 815;
 	check(enter_with(handle, frame, &run, &state, 9) == done(0) &&
-	      frame[0] == 815, "a program without such a state");
+	      frame[0] == 815, "a program that does not suspend ignores the state");
 
 	im = make_image(no_call, 2, 7, 7, 0, 7);
 	handle = load_image(dev, im);
 	free(im);
 	check(enter_with(handle, frame, &run, &state, 9) == done(0) && frame[0] == 7,
-	      "no function is called");
+	      "a compound that calls no function ignores the state");
 }
 
 /* One of several threads that resume with the same state. */
@@ -478,7 +489,8 @@ static void test_left(const char *file)
 	void *result;
 	pid_t pid;
 
-	check(!bind_function(dev, handle, function(object, "count_on"), &bind), "bound");
+	check(!bind_function(dev, handle, function(object, "count_on"), &bind),
+	      "the program is bound");
 	for (int i = 0; i < 3; i++)
 		if (pthread_create(&threads[i], NULL, go_on, &handle))
 			die("pthread_create");
@@ -526,7 +538,7 @@ static void test_shared_file(void)
 	check(!status, "children bind, and do not unbind, status %#x", status);
 	check(call(dev, handle, frame, &run, seg.base + 0x10000, 0, 0) == done(0) &&
 	      frame[0] == 815, "the parent's program is what it was");
-	check(!bind_function(dev, handle, -1, &bind), "and is unbound");
+	check(!bind_function(dev, handle, -1, &bind), "the parent removes its program");
 }
 
 /* The descriptor is sufficient to run a program. */

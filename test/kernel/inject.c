@@ -12,7 +12,7 @@
 // RUN: %compile-bpf %S/Inputs/functions.bpf.c -o %t.bpf.o
 // RUN: %compile %s -o %t -lbpf -lelf -lz
 // RUN: kernel=${COSY_KERNEL:-6.12}; sh %S/Inputs/inject-points.sh %build/kernel/$kernel/cosy.ko %S/Inputs/inject/points.def
-// RUN: kernel=${COSY_KERNEL:-6.12}; %root/scripts/vm/run --smp 1 --no-module -- sh %S/Inputs/inject.sh %build/kernel/$kernel/inject/cosy_inject.ko %build/kernel/$kernel/cosy.ko %t %t.bpf.o
+// RUN: kernel=${COSY_KERNEL:-6.12}; %root/scripts/vm/run --smp 1 --no-module -- sh %S/Inputs/inject.sh %build/kernel/$kernel/inject/cosy_inject.ko %build/kernel/$kernel/cosy.ko %t %t.bpf.o %build/bin/cosy
 #include "Inputs/inject/calls.h"
 #include "Inputs/inject/functions.h"
 #include "Inputs/inject/loading.h"
@@ -48,13 +48,13 @@ int main(int argc, char **argv)
 	try_loops();
 	try_functions(argv[1]);
 	close(dev);
-	check(wait_held(0), "no memory stays");
-	check(quota_left() == left, "nor quota");
-	check(wait_programs(), "nor a program");
-	check(!chdir("/") && !umount(SCRATCH), "nor a file");
+	check(wait_held(0), "no memory is left after all failures");
+	check(quota_left() == left, "the quota is that of the beginning");
+	check(wait_programs(), "no program is left");
+	check(!chdir("/") && !umount(SCRATCH), "no file of the scratch file system is open");
 	for (double end = now() + 60; read_number("/sys/module/cosy/refcnt") && now() < end;)
 		usleep(5000);
-	check(!read_number("/sys/module/cosy/refcnt"), "nor a reference to the module");
-	check(!events()->lost, "all memory was tracked");
+	check(!read_number("/sys/module/cosy/refcnt"), "the module has no reference");
+	check(!events()->lost, "all allocations and frees were recorded");
 	return finish();
 }

@@ -74,6 +74,6 @@ int main(void)
 	check(run_frame(dev, lying, frame, &run) == COSY_RUN_LEFT && run.status == COSY_STEP &&
 	      run.value == COSY_STEP_CALL && run.pc == 4,
 	      "one that it does not, by what lseek returned, meets it");
-	check(size_of(fd) == 10 * MOST, "and has not been made");
+	check(size_of(fd) == 10 * MOST, "the write that the filter does not allow was not made");
 	return finish();
 }

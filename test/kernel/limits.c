@@ -34,7 +34,7 @@ static void test_many(void)
 				break;
 		}
 		check(err == -ENOSPC && n == info.max_loads,
-		      "%u loads, then ENOSPC", n);
+		      "ENOSPC after %u loads", n);
 		close(dev);
 	}
 	free(im);
@@ -71,7 +71,7 @@ static void test_large(int dev)
 	frame[0] = 0;
 	ret = run_frame(dev, handle, frame, &run);
 	check(ret == done(0) && frame[0] == COSY_MAX_OPS - 1,
-	      "the largest number of slots");
+	      "a compound of the largest number of slots runs");
 	free(im);
 	free(ops);
 }
@@ -125,7 +125,8 @@ static void test_quota(void)
 	im->h.data_size--;
 	im->h.strings_size++;
 	((char *)im)[sizeof(im->h) + (size_t)nops * sizeof(struct cosy_op) + 1] = 'x';
-	check(load_again(devs[0], im) == -EINVAL, "a bad image of 64 MiB");
+	check(load_again(devs[0], im) == -EINVAL,
+	      "EINVAL: an image of 64 MiB with an error in its last byte");
 	close(devs[0]);
 	munmap(im, size);
 }
@@ -190,9 +191,10 @@ static void test_limit(int dev)
 		ret = enter(dev, &run);
 	} while (left_too_early(ret, &run));
 	check(ret == COSY_RUN_LEFT && run.status == COSY_LIMIT &&
-	      run.value == COSY_LIMIT_OPS && frame[0] == 1001, "the header's limit");
+	      run.value == COSY_LIMIT_OPS && frame[0] == 1001,
+	      "a compound leaves at the limit of its header");
 	im->h.limit = 0;
-	check(!load_image(dev, im) && errno == EINVAL, "limit 0 is rejected");
+	check(!load_image(dev, im) && errno == EINVAL, "EINVAL: the header's limit is 0");
 	free(im);
 
 	/* Without a limit it leaves when the time slice is used up. */
@@ -260,13 +262,14 @@ static void test_rest(int dev)
 		wrong += ret != COSY_RUN_LEFT || run.status == COSY_DONE ||
 			 frame[0] != 1;
 	}
-	check(!wrong, "odd limits");
+	check(!wrong, "limits with the sign bit or of all ones make a run leave early");
 }
 
 int main(void)
 {
 	int dev = open_device();
 
+	become_user(61002);
 	test_many();
 	test_large(dev);
 	test_quota();

@@ -21,6 +21,9 @@ struct loop {
 	struct cosy_async_entry *entries;
 	uint32_t *submitted, *done;
 	uint32_t tail, head;
+	/* For submit_recv(): a compound, and its registers for each entry. */
+	__u64 recv;
+	__u64 (*frames)[3];
 };
 
 static int device;
@@ -31,7 +34,7 @@ static inline int create(struct loop *loop, unsigned int n)
 
 	memset(loop, 0, sizeof(*loop));
 	if (ioctl(device, COSY_IOC_ASYNC, &c))
-		return -errno;
+		return (int)returned("create", -errno);
 	loop->fd = c.fd;
 	loop->n = n;
 	loop->size = c.page_size;
@@ -49,6 +52,8 @@ static inline void destroy(struct loop *loop)
 {
 	munmap(loop->page, loop->size);
 	close(loop->fd);
+	free(loop->frames);
+	loop->frames = NULL;
 }
 
 static inline void submit_index(struct loop *loop, uint32_t index)
@@ -70,16 +75,11 @@ static inline void submit(struct loop *loop, uint32_t index, unsigned int flags,
 	submit_index(loop, index);
 }
 
-static inline void submit_recv(struct loop *loop, uint32_t index, int fd, char *byte)
-{
-	submit(loop, index, COSY_ENTRY_WAIT_IN, SYS_recvfrom, fd, (uintptr_t)byte, 1, MSG_DONTWAIT);
-}
-
 static inline long long enter_loop(const struct loop *loop, uint64_t what)
 {
 	off_t ret = lseek(loop->fd, (off_t)(COSY_RUN_TAG | what), COSY_RUN_WHENCE);
 
-	return ret < 0 ? -errno : ret;
+	return returned("enter_loop", ret < 0 ? -errno : ret);
 }
 
 /*
@@ -101,7 +101,7 @@ static inline int execute(const struct loop *loop)
 		n = (unsigned int)ret;
 		done += n;
 	} while (done < COSY_ASYNC_MAX_DONE && (n || loop->page->submit_head != loop->tail));
-	return (int)done;
+	return (int)returned("execute", done);
 }
 
 /* Return the next completion's index, or -1 if there is none. */
@@ -110,22 +110,22 @@ static inline int collect(struct loop *loop)
 	int index;
 
 	if (loop->head == __atomic_load_n(&loop->page->done_tail, __ATOMIC_ACQUIRE))
-		return -1;
+		return (int)returned("collect", -1);
 	index = (int)loop->done[loop->head % loop->n];
 	__atomic_store_n(&loop->page->done_head, ++loop->head, __ATOMIC_RELEASE);
-	return index;
+	return (int)returned("collect", index);
 }
 
 static inline long long entry_result(const struct loop *loop, int index)
 {
-	return (long long)loop->entries[index].args[0];
+	return returned("entry_result", (long long)loop->entries[index].args[0]);
 }
 
 static inline bool readable(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 
-	return poll(&p, 1, 0) == 1 && p.revents & POLLIN;
+	return returned("readable", poll(&p, 1, 0) == 1 && p.revents & POLLIN);
 }
 
 /* Execute an entry that completes immediately. */
@@ -172,6 +172,34 @@ static inline __u64 load_for_loops(const struct cosy_op *ops, unsigned int nops,
 		die("load");
 	free(im);
 	return load.handle;
+}
+
+/* Load the compound of submit_recv(). */
+static inline void prepare_recv(struct loop *loop)
+{
+	const struct cosy_op ops[] = {
+		SYS(2, SYS_recvfrom, 6), ARG(0), ARG(1), ARGI(1), ARGI(0), ARGI(0), ARGI(0),
+		BR(2, EQ, 1, 10), BR(2, EQ, 0, 11), EXIT(2), EXIT(1), EXIT(0),
+	};
+
+	loop->recv = load_for_loops(ops, sizeof(ops) / sizeof(*ops), 3);
+	loop->frames = calloc(loop->n, sizeof(*loop->frames));
+}
+
+/*
+ * Submit a compound that receives a byte, and waits for it. Its result is the number of bytes, or 2
+ * after an error, which is in its third register.
+ */
+static inline void submit_recv(struct loop *loop, uint32_t index, int fd, char *byte)
+{
+	static int error;
+
+	if (!loop->frames)
+		prepare_recv(loop);
+	loop->frames[index][0] = (unsigned int)fd;
+	loop->frames[index][1] = (uintptr_t)byte;
+	submit(loop, index, 0, COSY_ENTRY_COMPOUND, (__u64)device, loop->recv,
+	       (uintptr_t)loop->frames[index], (uintptr_t)&error);
 }
 
 #endif /* LOOP_H */

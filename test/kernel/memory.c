@@ -189,10 +189,10 @@ static void test_bulk(int dev)
 			wrong[4] += memcmp(theirs, page, PAGE) != 0;
 		}
 	}
-	check(!wrong[0], "compare");
-	check(!wrong[1], "find");
-	check(!wrong[2], "strlen");
-	check(!wrong[3], "fill");
+	check(!wrong[0], "compares give the results of memcmp()");
+	check(!wrong[1], "searches give the results of memchr()");
+	check(!wrong[2], "lengths are those of strlen()");
+	check(!wrong[3], "fills write what memset() writes");
 	check(!wrong[4] && left, "copy; %u overlaps are left to user mode", left);
 }
 
@@ -212,14 +212,15 @@ static void test_long(int dev)
 	frame[3] = mib;
 	big[5 * mib - 1] = 'z';
 	check(run_bulk(dev, copy, frame, &run) == done(0) && big[mib - 1] == 'z' &&
-	      big[mib] == 'a', "copy of 1 MiB");
+	      big[mib] == 'a', "a copy of 1 MiB is made");
 	frame[3]++;
 	check(run_bulk(dev, copy, frame, &run) == COSY_RUN_LEFT &&
 	      run.value == COSY_STEP_BULK, "copy of 1 MiB + 1 is left to user mode");
 	frame[2] = 'z';
 	frame[3] = ~0ull;
 	check(run_bulk(dev, find, frame, &run) == done(0) &&
-	      frame[0] == (__u64)(uintptr_t)big + mib - 1, "memchr without an end");
+	      frame[0] == (__u64)(uintptr_t)big + mib - 1,
+	      "a search with the largest size ends at the byte");
 	frame[2] = 'y';
 	check(run_bulk(dev, find, frame, &run) == COSY_RUN_LEFT &&
 	      run.value == COSY_STEP_BULK, "memchr over 1 MiB is left to user mode");
@@ -227,7 +228,7 @@ static void test_long(int dev)
 	      run.value == COSY_STEP_BULK, "strlen over 1 MiB is left to user mode");
 	big[mib - 1] = 0;
 	check(run_bulk(dev, len, frame, &run) == done(0) && frame[0] == mib - 1,
-	      "strlen of 1 MiB - 1");
+	      "a length of 1 MiB less a byte is found");
 	munmap(big, size);
 }
 
@@ -260,7 +261,8 @@ static void test_call_args(int dev)
 			 frame[0] != (__u64)-EFAULT;
 	}
 	check(!wrong, "calls with bad addresses: EFAULT");
-	check(run_frame(dev, none, frame, &run) == done(0), "a call without its arguments");
+	check(run_frame(dev, none, frame, &run) == done(0),
+	      "a call whose arguments are missing is made");
 
 	errno = 0;
 	check(run_frame(dev, libc, frame, &run) == done(0) && frame[0] == ~0ull &&

@@ -90,7 +90,7 @@ static void test_seals(struct writer *w)
 		changed += pread(fd, second, PAGE, 0) != PAGE || memcmp(now, second, PAGE) != 0;
 		close(fd);
 	}
-	check(!accepted && !changed, "no write comes behind a seal (%d accepted, %d changed)",
+	check(!accepted && !changed, "no write comes after a seal (%d accepted, %d changed)",
 	      accepted, changed);
 }
 

@@ -197,7 +197,8 @@ int main(void)
 	together(4, (void *(*[])(void *)){ runner, runner, loader, loader }, args);
 	check(!wrong && ran, "run, load and unload at once (%u runs)", ran);
 	together(4, (void *(*[])(void *)){ runner, runner, loader, closer }, args);
-	check(!wrong && ran, "and close and open (%u runs)", ran);
+	check(!wrong && ran,
+	      "runs, loads, and closes and opens of the device at once (%u runs)", ran);
 
 	pthread_barrier_init(&barrier, NULL, 5);
 	for (int i = 0; i < 4; i++)
@@ -212,7 +213,7 @@ int main(void)
 	}
 	for (int i = 0; i < 4; i++)
 		pthread_join(threads[i], NULL);
-	check(!wrong, "a compound is unloaded once");
+	check(!wrong, "one of four threads unloads a compound");
 
 	handles[0] = load_quietly(dev);
 	together(4, (void *(*[])(void *)){ sharer, sharer, scribbler, scribbler }, args);

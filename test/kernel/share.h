@@ -11,7 +11,7 @@
  * A VM under emulation sometimes loses time to its host. So a condition with a time limit is tried
  * again for this time, in seconds of now().
  */
-#define PATIENCE 60
+#define PATIENCE 600
 
 static double cpu_time(void)
 {

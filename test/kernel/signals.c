@@ -206,7 +206,7 @@ static void test_read(int dev)
 	on(SIGALRM, SA_RESTART);
 	ret = run_while(interrupt_and_write, pipes[1], dev, handle, frame, &run);
 	check(ret == done(0) && shared->handled == 1 &&
-	      frame[0] == 1 && frame[1] == 7, "read, SA_RESTART: restarts, goes on");
+	      frame[0] == 1 && frame[1] == 7, "read, SA_RESTART: restarts, continues");
 
 	frame[1] = 0;
 	ret = run_while(stop_and_write, pipes[1], dev, handle, frame, &run);
@@ -216,7 +216,8 @@ static void test_read(int dev)
 	/* A call interrupted by an ignored signal restarts by itself. */
 	signal(SIGALRM, SIG_IGN);
 	ret = run_while(interrupt_in_vain_and_write, pipes[1], dev, handle, frame, &run);
-	check(ret == done(0) && frame[0] == 1, "read, signal ignored");
+	check(ret == done(0) && frame[0] == 1,
+	      "a read that an ignored signal interrupts restarts, and continues");
 	close(pipes[0]);
 	close(pipes[1]);
 }
@@ -253,7 +254,7 @@ static void test_nanosleep(int dev)
 	run.pc = 7;
 	run.status = COSY_AGAIN;
 	check(run_on(dev, &run) == done(0) && frame[1] == 7 && frame[0] == 0,
-	      "and the compound goes on");
+	      "the compound continues after the call");
 }
 
 static void test_poll(int dev)

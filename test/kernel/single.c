@@ -32,10 +32,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CHECK(condition) do {						\
-	if (!(condition))						\
-		err(1, "%s:%d: %s", __FILE__, __LINE__, #condition);	\
-} while (0)
+#include "../Inputs/check.h"
 
 static int fd;
 
@@ -75,26 +72,34 @@ static void addresses(void)
 	struct cosy_call call = stat_of("/");
 	char *last = pages + size - sizeof(call);
 
-	CHECK(pages != MAP_FAILED && !munmap(pages + size, size));
+	CHECK(pages != MAP_FAILED);
+	EQUAL(munmap(pages + size, size), 0);
 	memcpy(last, &call, sizeof(call));
-	CHECK(result(enter_at(last)) == 0 && S_ISDIR(st.st_mode));
+	EQUAL(result(enter_at(last)), 0);
+	CHECK(S_ISDIR(st.st_mode));
 	for (size_t i = 1; i <= sizeof(call); i++)
-		CHECK(enter_at(last + i) == -EFAULT);
-	CHECK(enter_at(NULL) == -EFAULT && enter_at((void *)(1l << 47)) == -EFAULT);
+		EQUAL(enter_at(last + i), -EFAULT);
+	EQUAL(enter_at(NULL), -EFAULT);
+	EQUAL(enter_at((void *)(1l << 47)), -EFAULT);
 	/* Without the tag, below and above it, and in the kernel. */
-	CHECK(lseek(fd, (long)&call, COSY_CALL_WHENCE) == -1 && errno == ESPIPE);
-	CHECK(lseek(fd, 0, COSY_CALL_WHENCE) == -1 && errno == ESPIPE);
-	CHECK(lseek(fd, -1, COSY_CALL_WHENCE) == -1 && errno);
-	CHECK(lseek(fd, 0xffffffff81000000L, COSY_CALL_WHENCE) == -1 && errno);
+	EQUAL(lseek(fd, (long)&call, COSY_CALL_WHENCE), -1);
+	EQUAL(errno, ESPIPE);
+	EQUAL(lseek(fd, 0, COSY_CALL_WHENCE), -1);
+	EQUAL(errno, ESPIPE);
+	EQUAL(lseek(fd, -1, COSY_CALL_WHENCE), -1);
+	CHECK(errno);
+	EQUAL(lseek(fd, 0xffffffff81000000L, COSY_CALL_WHENCE), -1);
+	CHECK(errno);
 	/* It is only read, so it may be read-only. */
-	CHECK(!mprotect(pages, size, PROT_READ) && result(enter_at(last)) == 0);
+	EQUAL(mprotect(pages, size, PROT_READ), 0);
+	EQUAL(result(enter_at(last)), 0);
 	call.args[1] = (uintptr_t)(pages + size);
-	CHECK(result(enter_at(&call)) == -EFAULT);
+	EQUAL(result(enter_at(&call)), -EFAULT);
 	call = stat_of("/");
 	call.args[2] = (uintptr_t)pages;
-	CHECK(result(enter_at(&call)) == -EFAULT);
+	EQUAL(result(enter_at(&call)), -EFAULT);
 	call.args[2] = 0xffffffff81000000;
-	CHECK(result(enter_at(&call)) == -EFAULT);
+	EQUAL(result(enter_at(&call)), -EFAULT);
 }
 
 /* Only calls of preload.def are made, for example neither close() nor exit(). */
@@ -110,7 +115,7 @@ static void numbers(void)
 
 	for (size_t i = 0; i < sizeof(never) / sizeof(*never); i++) {
 		call.nr = never[i];
-		CHECK(enter_at(&call) == (long)(COSY_CALL_LEFT | COSY_CALL_UNKNOWN));
+		EQUAL(enter_at(&call), (long)(COSY_CALL_LEFT | COSY_CALL_UNKNOWN));
 	}
 	/* With arguments that have no effect. */
 	for (call.nr = 0; call.nr < 1024; call.nr++) {
@@ -124,7 +129,7 @@ static void numbers(void)
 		}
 	}
 	CHECK(made > 10 && made < 40);
-	CHECK(!call.status);
+	EQUAL(call.status, 0);
 }
 
 static int find_links(const char *name)
@@ -148,28 +153,42 @@ static void links(void)
 	int status;
 
 	if (!child) {
-		CHECK(!unshare(CLONE_NEWNS) && !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL));
-		CHECK(mkdtemp(top) && !mount("single", top, "tmpfs", 0, NULL) && !chdir(top));
-		CHECK(!mkdir("dir", 0755) && !mkdir("dir/closed", 0700) && !mkdir("dir/closed/in", 0755));
-		CHECK(!symlink("dir", "link") && !symlink("closed", "dir/link") && !chroot("."));
+		EQUAL(unshare(CLONE_NEWNS), 0);
+		EQUAL(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+		CHECK(mkdtemp(top));
+		EQUAL(mount("single", top, "tmpfs", 0, NULL), 0);
+		EQUAL(chdir(top), 0);
+		EQUAL(mkdir("dir", 0755), 0);
+		EQUAL(mkdir("dir/closed", 0700), 0);
+		EQUAL(mkdir("dir/closed/in", 0755), 0);
+		EQUAL(symlink("dir", "link"), 0);
+		EQUAL(symlink("closed", "dir/link"), 0);
+		EQUAL(chroot("."), 0);
 		CHECK(!find_links("/dir") && !find_links("/dir/closed/in"));
-		CHECK(find_links("/link") == -EAGAIN && find_links("/dir/link") == -EAGAIN);
-		CHECK(find_links("/link/closed") == -EAGAIN && find_links("/") == -EAGAIN);
-		CHECK(find_links("dir") == -EAGAIN && find_links("") == -EAGAIN);
-		CHECK(find_links("/missing") == -EAGAIN && find_links("/dir/../dir") == -EAGAIN);
-		CHECK(find_links(NULL) == -EAGAIN && find_links((void *)~0ul) == -EAGAIN);
-		CHECK(find_links((void *)0xffffffff81000000) == -EAGAIN);
+		EQUAL(find_links("/link"), -EAGAIN);
+		EQUAL(find_links("/dir/link"), -EAGAIN);
+		EQUAL(find_links("/link/closed"), -EAGAIN);
+		EQUAL(find_links("/"), -EAGAIN);
+		EQUAL(find_links("dir"), -EAGAIN);
+		EQUAL(find_links(""), -EAGAIN);
+		EQUAL(find_links("/missing"), -EAGAIN);
+		EQUAL(find_links("/dir/../dir"), -EAGAIN);
+		EQUAL(find_links(NULL), -EAGAIN);
+		EQUAL(find_links((void *)~0ul), -EAGAIN);
+		EQUAL(find_links((void *)0xffffffff81000000), -EAGAIN);
 		memset(name + 4, '/', 290);
-		CHECK(find_links(name) == -EAGAIN);
+		EQUAL(find_links(name), -EAGAIN);
 		setfsuid(65534);
-		CHECK(!find_links("/dir/closed") && find_links("/dir/closed/in") == -EAGAIN);
+		CHECK(!find_links("/dir/closed"));
+		EQUAL(find_links("/dir/closed/in"), -EAGAIN);
 		setfsuid(0);
-		CHECK(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter));
-		CHECK(enter_at(&(struct cosy_call){ .nr = COSY_CALL_REALPATH }) ==
+		EQUAL(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter), 0);
+		EQUAL(enter_at(&(struct cosy_call){ .nr = COSY_CALL_REALPATH }),
 		      (long)(COSY_CALL_LEFT | COSY_CALL_FILTERED));
 		_exit(0);
 	}
-	CHECK(waitpid(child, &status, 0) == child && status == 0);
+	EQUAL(waitpid(child, &status, 0), child);
+	EQUAL(status, 0);
 }
 
 static void random_calls(void)
@@ -200,10 +219,11 @@ static void traced(void)
 	int status;
 
 	if (!child) {
-		CHECK(!ptrace(PTRACE_TRACEME, 0, NULL, NULL));
+		EQUAL(ptrace(PTRACE_TRACEME, 0, NULL, NULL), 0);
 		_exit(enter_at(&call) != (long)(COSY_CALL_LEFT | COSY_CALL_TRACED));
 	}
-	CHECK(waitpid(child, &status, 0) == child && status == 0);
+	EQUAL(waitpid(child, &status, 0), child);
+	EQUAL(status, 0);
 }
 
 static void on_signal(int signal)
@@ -221,7 +241,8 @@ static void wait_until_asleep(pid_t pid)
 	while (state != 'S') {
 		usleep(1000);
 		file = fopen(name, "r");
-		CHECK(file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1);
+		CHECK(file);
+		EQUAL(fscanf(file, "%*d (%*[^)]) %c", &state), 1);
 		fclose(file);
 	}
 }
@@ -236,7 +257,8 @@ static void interrupted(void)
 	name[18] = '\0';
 	CHECK(mkdtemp(name));
 	name[18] = '/';
-	CHECK(!mkfifo(name, 0600) && !sigaction(SIGUSR1, &action, NULL));
+	EQUAL(mkfifo(name, 0600), 0);
+	EQUAL(sigaction(SIGUSR1, &action, NULL), 0);
 	call.args[0] = AT_FDCWD;
 	call.args[1] = (uintptr_t)name;
 	call.args[2] = O_RDONLY;
@@ -246,8 +268,9 @@ static void interrupted(void)
 		kill(self, SIGUSR1);
 		_exit(0);
 	}
-	CHECK(enter_at(&call) == -EINTR && call.status == COSY_CALL_INTERRUPTED);
-	CHECK(waitpid(child, NULL, 0) == child);
+	EQUAL(enter_at(&call), -EINTR);
+	EQUAL(call.status, COSY_CALL_INTERRUPTED);
+	EQUAL(waitpid(child, NULL, 0), child);
 	/* A call that must be repeated returns that. */
 	call.args[2] = O_RDONLY | O_NONBLOCK;
 	CHECK(result(enter_at(&call)) >= 0);
@@ -259,23 +282,28 @@ static void hidden(void)
 	struct stat a, b;
 	int copy;
 
-	CHECK(!getrlimit(RLIMIT_NOFILE, &limit));
+	EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
 	for (unsigned int i = 0; i < 32; i++) {
 		copy = ioctl(fd, COSY_IOC_HIDE);
-		CHECK(copy == (int)(limit.rlim_cur + COSY_HIDE_FIRST + i));
-		CHECK(fcntl(copy, F_GETFD) == FD_CLOEXEC);
+		EQUAL(copy, (int)(limit.rlim_cur + COSY_HIDE_FIRST + i));
+		EQUAL(fcntl(copy, F_GETFD), FD_CLOEXEC);
 	}
-	CHECK(ioctl(fd, COSY_IOC_HIDE) == -1 && errno == EMFILE);
-	CHECK(!fstat(fd, &a) && !fstat(copy, &b) && a.st_rdev == b.st_rdev);
-	CHECK(!syscall(SYS_close_range, limit.rlim_cur, ~0u, 0));
+	EQUAL(ioctl(fd, COSY_IOC_HIDE), -1);
+	EQUAL(errno, EMFILE);
+	EQUAL(fstat(fd, &a), 0);
+	EQUAL(fstat(copy, &b), 0);
+	EQUAL(a.st_rdev, b.st_rdev);
+	EQUAL(syscall(SYS_close_range, limit.rlim_cur, ~0u, 0), 0);
 	/* Above a limit that would enlarge tables. */
 	if (limit.rlim_max > COSY_HIDE_MAX) {
 		limit.rlim_cur = COSY_HIDE_MAX + 1;
-		CHECK(!setrlimit(RLIMIT_NOFILE, &limit));
-		CHECK(ioctl(fd, COSY_IOC_HIDE) == -1 && errno == ERANGE);
+		EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
+		EQUAL(ioctl(fd, COSY_IOC_HIDE), -1);
+		EQUAL(errno, ERANGE);
 	}
-	CHECK(!setrlimit(RLIMIT_NOFILE, &small) && ioctl(fd, COSY_IOC_HIDE) == 20 + COSY_HIDE_FIRST);
-	CHECK(enter_at(&(struct cosy_call){ .nr = ~0u }) ==
+	EQUAL(setrlimit(RLIMIT_NOFILE, &small), 0);
+	EQUAL(ioctl(fd, COSY_IOC_HIDE), 20 + COSY_HIDE_FIRST);
+	EQUAL(enter_at(&(struct cosy_call){ .nr = ~0u }),
 	      (long)(COSY_CALL_LEFT | COSY_CALL_UNKNOWN));
 }
 

@@ -102,6 +102,7 @@ static void entries_of_loops(void)
 		die("socketpair");
 	create(&loop, 64);
 	handle = load_for_loops(ops, sizeof(ops) / sizeof(*ops), 3);
+	prepare_recv(&loop);
 	put("trace", "");
 	frame[1] = (__u64)sv[0];
 	frame[2] = (uintptr_t)&byte;
@@ -126,10 +127,10 @@ static void entries_of_loops(void)
 		 "wake: loop=%1$llu index=5\n"
 		 "start: loop=%1$llu index=5\n"
 		 "complete: loop=%1$llu index=5 status=DONE result=3\n"
-		 "submit: loop=%1$llu index=6 nr=%5$d\n"
+		 "submit: loop=%1$llu index=6 nr=2147483648\n"
 		 "start: loop=%1$llu index=6\n"
 		 "park: loop=%1$llu index=6 fd=%4$d\n",
-		 loop_in_events(), SYS_getpid, getpid(), sv[0], SYS_recvfrom);
+		 loop_in_events(), SYS_getpid, getpid(), sv[0]);
 	expect("events say what loops do", expected);
 	destroy(&loop);
 	close(sv[0]);
@@ -161,7 +162,7 @@ static void handing_over(void)
 		check(next_of(&loop) == 2, "another thread makes the second call");
 		if (write(fds[1], "x", 1) != 1)
 			die("write");
-		check(next_of(&loop) == 1, "the first call");
+		check(next_of(&loop) == 1, "the first call completes");
 	} while (!strstr(events(), "handover: ") && ++tries < 100);
 	snprintf(expected, sizeof(expected),
 		 "start: loop=%1$llu index=1\n"
@@ -203,8 +204,8 @@ int main(void)
 	check(run_frame(dev, handle, frame, &run) == COSY_RUN_LEFT && run.status == COSY_UPCALL,
 	      "another one leaves for an up-call");
 	run.status = COSY_AGAIN;
-	check(run_on(dev, &run) == done(3), "and goes on");
-	check(!load_image(dev, bad) && errno == EINVAL, "one is refused");
+	check(run_on(dev, &run) == done(3), "the compound resumes, and ends");
+	check(!load_image(dev, bad) && errno == EINVAL, "an image is rejected");
 	snprintf(expected, sizeof(expected),
 		 "load: handle=%llu size=%zu error=0\n"
 		 "run: handle=%llu pc=0\n"

@@ -47,6 +47,6 @@ int main(void)
 		told |= run.value;
 	}
 	check(left, "an endless loop is left for signals, %d times", left);
-	check(!told, "and no more than that is told (%#llx)", told);
+	check(!told, "and no more than that is reported (%#llx)", told);
 	return finish();
 }

@@ -68,33 +68,35 @@ static void make(const char *name, mode_t mode)
 {
 	int fd = open(name, O_CREAT | O_EXCL | O_WRONLY, mode);
 
-	CHECK(fd >= 0 && !close(fd));
+	CHECK(fd >= 0);
+	EQUAL(close(fd), 0);
 }
 
 static void test_chroot(void)
 {
-	CHECK(!mkdir("root", 0755));
+	EQUAL(mkdir("root", 0755), 0);
 	make("root/file", 0644);
-	CHECK(!chroot("root"));
+	EQUAL(chroot("root"), 0);
 	look("/file");
 	look("/etc");
 	look("root/file");
-	CHECK(!chdir("/"));
+	EQUAL(chdir("/"), 0);
 	look("../../etc/passwd");
 }
 
 static void test_mounts(void)
 {
-	CHECK(!mkdir("below", 0755));
+	EQUAL(mkdir("below", 0755), 0);
 	make("below/hidden", 0644);
 	look("below/hidden");
-	CHECK(!unshare(CLONE_NEWNS) && !mount("", "/", "", MS_REC | MS_PRIVATE, ""));
-	CHECK(!mount("none", "below", "tmpfs", 0, ""));
+	EQUAL(unshare(CLONE_NEWNS), 0);
+	EQUAL(mount("", "/", "", MS_REC | MS_PRIVATE, ""), 0);
+	EQUAL(mount("none", "below", "tmpfs", 0, ""), 0);
 	look("below/hidden");
 	make("below/file", 0600);
-	CHECK(!mount("none", "below", "", MS_REMOUNT | MS_RDONLY, ""));
+	EQUAL(mount("none", "below", "", MS_REMOUNT | MS_RDONLY, ""), 0);
 	look("below/file");
-	CHECK(!umount2("below", MNT_DETACH));
+	EQUAL(umount2("below", MNT_DETACH), 0);
 	look("below/file");
 	look("below/hidden");
 }
@@ -103,7 +105,7 @@ static void test_users(void)
 {
 	make("file", 0666);
 	look("file");
-	CHECK(!unshare(CLONE_NEWUSER));
+	EQUAL(unshare(CLONE_NEWUSER), 0);
 	look("file");
 	look("/etc/passwd");
 	make("new", 0644);
@@ -121,9 +123,9 @@ static void test_landlock(void)
 	CHECK(rules >= 0);
 	make("file", 0644);
 	below.parent_fd = open(".", O_PATH);
-	CHECK(!syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &below, 0));
-	CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-	CHECK(!syscall(SYS_landlock_restrict_self, rules, 0));
+	EQUAL(syscall(SYS_landlock_add_rule, rules, LANDLOCK_RULE_PATH_BENEATH, &below, 0), 0);
+	EQUAL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	EQUAL(syscall(SYS_landlock_restrict_self, rules, 0), 0);
 	look("file");
 	look("new");
 	look("/etc/passwd");
@@ -133,9 +135,10 @@ static void test_landlock(void)
 static void test_rights(void)
 {
 	make("file", 0600);
-	CHECK(!mkdir("private", 0700));
+	EQUAL(mkdir("private", 0700), 0);
 	make("private/file", 0666);
-	CHECK(!setresgid(1000, 1000, 1000) && !setresuid(1000, 1000, 1000));
+	EQUAL(setresgid(1000, 1000, 1000), 0);
+	EQUAL(setresuid(1000, 1000, 1000), 0);
 	look("file");
 	look("private/file");
 	look("/etc/passwd");
@@ -146,7 +149,7 @@ static void test_umask(void)
 	umask(077);
 	make("file", 0666);
 	look("file");
-	CHECK(!mkdir("directory", 0777));
+	EQUAL(mkdir("directory", 0777), 0);
 	look("directory");
 }
 
@@ -161,9 +164,10 @@ static void test_size(void)
 	struct rlimit limit = { 50, 50 };
 
 	make("file", 0644);
-	CHECK(!setrlimit(RLIMIT_FSIZE, &limit) && signal(SIGXFSZ, on_signal) != SIG_ERR);
+	EQUAL(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	CHECK(signal(SIGXFSZ, on_signal) != SIG_ERR);
 	look("file");
-	CHECK(signals == 1);
+	EQUAL(signals, 1);
 }
 
 /*
@@ -195,10 +199,11 @@ static void test_vfork(void)
 			}
 			_exit(0);
 		}
-		CHECK(waitpid(child, &status, 0) == child);
-		CHECK(!status);
+		EQUAL(waitpid(child, &status, 0), child);
+		EQUAL(status, 0);
 		look("file");
-		CHECK(open("file", O_RDONLY) == 3 && !close(3));
+		EQUAL(open("file", O_RDONLY), 3);
+		EQUAL(close(3), 0);
 	}
 }
 
@@ -207,14 +212,16 @@ static void test_directory(void)
 {
 	int here = open(".", O_RDONLY);
 
-	CHECK(!mkdir("other", 0755));
+	EQUAL(mkdir("other", 0755), 0);
 	make("file", 0644);
 	make("other/file", 0600);
-	CHECK(!chdir("other"));
+	EQUAL(chdir("other"), 0);
 	look("file");
-	CHECK(!fchdir(here) && !unlink("other/file"));
+	EQUAL(fchdir(here), 0);
+	EQUAL(unlink("other/file"), 0);
 	look("file");
-	CHECK(!chdir("other") && !rmdir("../other"));
+	EQUAL(chdir("other"), 0);
+	EQUAL(rmdir("../other"), 0);
 	look("file");
 	look("../file");
 	look(".");
@@ -232,7 +239,10 @@ int main(int argc, char **argv)
 	};
 	char scratch[] = "/tmp/confined-XXXXXX";
 
-	CHECK(argc == 2 && mkdtemp(scratch) && !chdir(scratch) && !chmod(".", 0755));
+	EQUAL(argc, 2);
+	CHECK(mkdtemp(scratch));
+	EQUAL(chdir(scratch), 0);
+	EQUAL(chmod(".", 0755), 0);
 	warm_up();
 	fprintf(stderr, "device: %s\n", has_device() ? "open" : "closed");
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++) {

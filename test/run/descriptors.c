@@ -22,7 +22,7 @@ static int limit(void)
 {
 	struct rlimit r;
 
-	CHECK(!getrlimit(RLIMIT_NOFILE, &r));
+	EQUAL(getrlimit(RLIMIT_NOFILE, &r), 0);
 	return r.rlim_cur;
 }
 
@@ -30,7 +30,7 @@ static int limit(void)
 static void expect_device(void)
 {
 	warm_up();
-	CHECK(device() == (native ? -1 : limit() + HIDDEN));
+	EQUAL(device(), (native ? -1 : limit() + HIDDEN));
 }
 
 /* The lowest free number is next, before and after. */
@@ -39,9 +39,12 @@ static void lowest(void)
 	int fd = open("/", O_RDONLY);
 
 	expect_device();
-	CHECK(fd == 3 && dup(0) == 4 && open("/dev/null", O_RDWR) == 5);
-	CHECK(!close(4) && openat(fd, "tmp", O_RDONLY) == 4);
-	CHECK(fcntl(0, F_DUPFD, 1000) == 1000);
+	EQUAL(fd, 3);
+	EQUAL(dup(0), 4);
+	EQUAL(open("/dev/null", O_RDWR), 5);
+	EQUAL(close(4), 0);
+	EQUAL(openat(fd, "tmp", O_RDONLY), 4);
+	EQUAL(fcntl(0, F_DUPFD, 1000), 1000);
 }
 
 /* The same number as natively, by every call; the last number is at the limit. */
@@ -51,12 +54,16 @@ static void full(void)
 
 	expect_device();
 	for (fd = 3; fd < end; fd++)
-		CHECK((fd % 2 ? open("/dev/null", O_RDONLY) : dup(0)) == fd);
-	CHECK(open("/dev/null", O_RDONLY) == -1 && errno == EMFILE);
-	CHECK(dup(0) == -1 && errno == EMFILE);
-	CHECK(pipe(pipes) == -1 && errno == EMFILE);
+		EQUAL((fd % 2 ? open("/dev/null", O_RDONLY) : dup(0)), fd);
+	EQUAL(open("/dev/null", O_RDONLY), -1);
+	EQUAL(errno, EMFILE);
+	EQUAL(dup(0), -1);
+	EQUAL(errno, EMFILE);
+	EQUAL(pipe(pipes), -1);
+	EQUAL(errno, EMFILE);
 	expect_device();
-	CHECK(!close(500) && open("/dev/null", O_RDONLY) == 500);
+	EQUAL(close(500), 0);
+	EQUAL(open("/dev/null", O_RDONLY), 500);
 }
 
 /* All are closed, as daemons do. */
@@ -68,13 +75,15 @@ static void closed(void)
 		warm_up();
 		/* Natively there is none, and after some attempts the wrappers stop. */
 		if (!native && i < 3)
-			CHECK(device() == limit() + HIDDEN);
-		CHECK(!syscall(SYS_close_range, 3, ~0u, 0));
-		CHECK(device() == -1);
-		CHECK(!stat("/", &st) && S_ISDIR(st.st_mode));
-		CHECK(open("/", O_RDONLY) == 3 && !close(3));
+			EQUAL(device(), limit() + HIDDEN);
+		EQUAL(syscall(SYS_close_range, 3, ~0u, 0), 0);
+		EQUAL(device(), -1);
+		EQUAL(stat("/", &st), 0);
+		CHECK(S_ISDIR(st.st_mode));
+		EQUAL(open("/", O_RDONLY), 3);
+		EQUAL(close(3), 0);
 	}
-	CHECK(device() == -1);
+	EQUAL(device(), -1);
 }
 
 /* Other files get its number. They are neither used nor moved nor closed. */
@@ -85,17 +94,23 @@ static void replaced(void)
 	int fd = mkstemp(name), place = limit() + HIDDEN;
 	struct stat st;
 
-	CHECK(fd == 3 && write(fd, "0123456789", 10) == 10 && lseek(fd, 4, SEEK_SET) == 4);
+	EQUAL(fd, 3);
+	EQUAL(write(fd, "0123456789", 10), 10);
+	EQUAL(lseek(fd, 4, SEEK_SET), 4);
 	expect_device();
 	/* setrlimit() would tell the library, which would close the device. */
-	CHECK(!syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &r, NULL) && dup2(fd, place) == place);
+	EQUAL(syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &r, NULL), 0);
+	EQUAL(dup2(fd, place), place);
 	for (int i = 0; i < 300; i++)
 		CHECK(!stat("/tmp", &st) && S_ISDIR(st.st_mode) &&
 		      lstat("/missing", &st) == -1 && errno == ENOENT);
-	CHECK(lseek(place, 0, SEEK_CUR) == 4);
-	CHECK(dup2(0, place) == place && !close(place) && dup2(fd, place) == place);
+	EQUAL(lseek(place, 0, SEEK_CUR), 4);
+	EQUAL(dup2(0, place), place);
+	EQUAL(close(place), 0);
+	EQUAL(dup2(fd, place), place);
 	CHECK(fork() || (warm_up(), _exit(lseek(place, 0, SEEK_CUR) != 4), 0));
-	CHECK(lseek(place, 0, SEEK_CUR) == 4 && !unlink(name));
+	EQUAL(lseek(place, 0, SEEK_CUR), 4);
+	EQUAL(unlink(name), 0);
 	warm_up();
 	CHECK(native || device() == 4096 + HIDDEN);
 }
@@ -111,14 +126,16 @@ static void limits(void)
 		int status;
 
 		if (child) {
-			CHECK(waitpid(child, &status, 0) == child && !status);
+			EQUAL(waitpid(child, &status, 0), child);
+			EQUAL(status, 0);
 			continue;
 		}
-		CHECK(!setrlimit(RLIMIT_NOFILE, &r));
+		EQUAL(setrlimit(RLIMIT_NOFILE, &r), 0);
 		warm_up();
 		/* A number that is too high would make each fork slower. */
 		CHECK(native || is_device(all[i] > 4096 ? 4096 : all[i] + HIDDEN));
-		CHECK(open("/", O_RDONLY) == 3 && open("/", O_RDONLY) == 4);
+		EQUAL(open("/", O_RDONLY), 3);
+		EQUAL(open("/", O_RDONLY), 4);
 		CHECK(all[i] > 5 || (open("/", O_RDONLY) == -1 && errno == EMFILE));
 		exit(0);
 	}
@@ -130,25 +147,25 @@ static void raised(void)
 	struct rlimit r = { 200, 4096 };
 	struct stat st;
 
-	CHECK(!setrlimit(RLIMIT_NOFILE, &r));
+	EQUAL(setrlimit(RLIMIT_NOFILE, &r), 0);
 	expect_device();
 	r.rlim_cur = 300;
-	CHECK(!setrlimit(RLIMIT_NOFILE, &r));
+	EQUAL(setrlimit(RLIMIT_NOFILE, &r), 0);
 	for (int fd = 3; fd < 300; fd++)
 		CHECK(open("/dev/null", O_RDONLY) == fd && !stat("/", &st));
 	expect_device();
 	r.rlim_cur = 400;
-	CHECK(!prlimit(0, RLIMIT_NOFILE, &r, NULL));
+	EQUAL(prlimit(0, RLIMIT_NOFILE, &r, NULL), 0);
 	for (int fd = 300; fd < 400; fd++)
 		CHECK(open("/dev/null", O_RDONLY) == fd && !stat("/", &st));
 	expect_device();
 	r.rlim_cur = 500;
-	CHECK(!syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &r, NULL));
+	EQUAL(syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, &r, NULL), 0);
 	for (int fd = 400; fd < 500; fd++)
 		CHECK(open("/dev/null", O_RDONLY) == fd && !stat("/", &st));
 	expect_device();
 	r.rlim_cur = 600;
-	CHECK(!syscall(SYS_setrlimit, RLIMIT_NOFILE, &r));
+	EQUAL(syscall(SYS_setrlimit, RLIMIT_NOFILE, &r), 0);
 	for (int fd = 500; fd < 600; fd++)
 		CHECK(open("/dev/null", O_RDONLY) == fd && !stat("/", &st));
 	expect_device();
@@ -161,11 +178,16 @@ static void invalid(void)
 
 	expect_device();
 	for (int fd = limit(); fd < limit() + HIDDEN; fd++) {
-		CHECK(fcntl(fd, F_GETFD) == -1 && errno == EBADF);
-		CHECK(fstat(fd, &st) == -1 && errno == EBADF);
-		CHECK(dup(fd) == -1 && errno == EBADF);
-		CHECK(dup2(fd, 5) == -1 && errno == EBADF);
-		CHECK(close(fd) == -1 && errno == EBADF);
+		EQUAL(fcntl(fd, F_GETFD), -1);
+		EQUAL(errno, EBADF);
+		EQUAL(fstat(fd, &st), -1);
+		EQUAL(errno, EBADF);
+		EQUAL(dup(fd), -1);
+		EQUAL(errno, EBADF);
+		EQUAL(dup2(fd, 5), -1);
+		EQUAL(errno, EBADF);
+		EQUAL(close(fd), -1);
+		EQUAL(errno, EBADF);
 	}
 	expect_device();
 }
@@ -179,20 +201,22 @@ static void execute(char *self)
 	expect_device();
 	child = fork();
 	if (!child) {
-		CHECK(device() == -1);
+		EQUAL(device(), -1);
 		expect_device();
 		execl(self, self, "inherited", NULL);
 		_exit(1);
 	}
-	CHECK(waitpid(child, &status, 0) == child && !status);
+	EQUAL(waitpid(child, &status, 0), child);
+	EQUAL(status, 0);
 	child = vfork();
 	if (!child) {
 		execl(self, self, "inherited", NULL);
 		_exit(1);
 	}
-	CHECK(waitpid(child, &status, 0) == child && !status);
+	EQUAL(waitpid(child, &status, 0), child);
+	EQUAL(status, 0);
 	warm_up();
-	CHECK(!system("ls -l /proc/self/fd | grep -c cosy | grep -qx 0"));
+	EQUAL(system("ls -l /proc/self/fd | grep -c cosy | grep -qx 0"), 0);
 }
 
 int main(int argc, char **argv)

@@ -26,7 +26,7 @@ static void *open_device(void *native)
 {
 	warm_up();
 	if (native)
-		CHECK(!close(syscall(SYS_openat, AT_FDCWD, EXCEPT, O_RDONLY, 0)));
+		EQUAL(close(syscall(SYS_openat, AT_FDCWD, EXCEPT, O_RDONLY, 0)), 0);
 	return NULL;
 }
 
@@ -35,8 +35,8 @@ static int wait_for_open(int events)
 {
 	struct fanotify_event_metadata event;
 
-	CHECK(read(events, &event, sizeof(event)) == sizeof(event) &&
-	      event.mask == FAN_OPEN_PERM);
+	EQUAL(read(events, &event, sizeof(event)), sizeof(event));
+	EQUAL(event.mask, FAN_OPEN_PERM);
 	return event.fd;
 }
 
@@ -44,7 +44,8 @@ static void allow_open(int events, int fd)
 {
 	struct fanotify_response response = { .fd = fd, .response = FAN_ALLOW };
 
-	CHECK(write(events, &response, sizeof(response)) == sizeof(response) && !close(fd));
+	EQUAL(write(events, &response, sizeof(response)), sizeof(response));
+	EQUAL(close(fd), 0);
 }
 
 int main(int argc, char **argv)
@@ -60,14 +61,15 @@ int main(int argc, char **argv)
 
 	int events = fanotify_init(FAN_CLASS_CONTENT | FAN_CLOEXEC, O_RDONLY), fd;
 
-	CHECK(events >= 0 && !fanotify_mark(events, FAN_MARK_ADD, FAN_OPEN_PERM, AT_FDCWD, EXCEPT));
-	CHECK(!pthread_create(&thread, NULL, open_device, argc > 1 ? argv[1] : NULL));
+	CHECK(events >= 0);
+	EQUAL(fanotify_mark(events, FAN_MARK_ADD, FAN_OPEN_PERM, AT_FDCWD, EXCEPT), 0);
+	EQUAL(pthread_create(&thread, NULL, open_device, argc > 1 ? argv[1] : NULL), 0);
 	fd = wait_for_open(events);
-	CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	EQUAL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
 	/* For this thread only; but the descriptor would belong to the process. */
-	CHECK(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+	EQUAL(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
 	allow_open(events, fd);
-	CHECK(!pthread_join(thread, NULL));
+	EQUAL(pthread_join(thread, NULL), 0);
 	warm_up();
 	CHECK(device() < 0);
 	return 0;

@@ -17,13 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CHECK(condition) \
-	do { \
-		if (!(condition)) { \
-			fprintf(stderr, "line %d: %s (errno %d)\n", __LINE__, #condition, errno); \
-			exit(1); \
-		} \
-	} while (0)
+#include "../Inputs/check.h"
 
 static void use_names(void)
 {
@@ -32,14 +26,27 @@ static void use_names(void)
 	char target[8];
 	int fd;
 
-	CHECK(mkdtemp(directory) && !chdir(directory));
+	CHECK(mkdtemp(directory));
+	EQUAL(chdir(directory), 0);
 	fd = open("file", O_CREAT | O_RDWR | O_EXCL, 0640);
-	CHECK(fd >= 0 && write(fd, "text", 4) == 4 && !close(fd));
-	CHECK(!stat("file", &st) && st.st_size == 4 && (st.st_mode & 0777) == 0640);
-	CHECK(!symlink("file", "link") && !lstat("link", &st) && S_ISLNK(st.st_mode));
-	CHECK(readlink("link", target, sizeof(target)) == 4 && !memcmp(target, "file", 4));
-	CHECK(!rename("file", "other") && access("link", F_OK) == -1 && errno == ENOENT);
-	CHECK(!unlink("other") && !unlink("link") && !chdir("/") && !rmdir(directory));
+	CHECK(fd >= 0);
+	EQUAL(write(fd, "text", 4), 4);
+	EQUAL(close(fd), 0);
+	EQUAL(stat("file", &st), 0);
+	EQUAL(st.st_size, 4);
+	EQUAL((st.st_mode & 0777), 0640);
+	EQUAL(symlink("file", "link"), 0);
+	EQUAL(lstat("link", &st), 0);
+	CHECK(S_ISLNK(st.st_mode));
+	EQUAL(readlink("link", target, sizeof(target)), 4);
+	EQUAL_BYTES(target, "file", 4);
+	EQUAL(rename("file", "other"), 0);
+	EQUAL(access("link", F_OK), -1);
+	EQUAL(errno, ENOENT);
+	EQUAL(unlink("other"), 0);
+	EQUAL(unlink("link"), 0);
+	EQUAL(chdir("/"), 0);
+	EQUAL(rmdir(directory), 0);
 }
 
 int main(int argc, char **argv)
@@ -54,15 +61,18 @@ int main(int argc, char **argv)
 		use_names();
 	if (argc > 1)
 		return 0;
-	CHECK(!getrlimit(RLIMIT_NOFILE, &limit) && !setrlimit(RLIMIT_NOFILE, &limit));
+	EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
 	pid = fork();
 	if (!pid) {
 		use_names();
 		_exit(0);
 	}
-	CHECK(waitpid(pid, &status, 0) == pid && !status);
-	CHECK(!posix_spawn(&pid, argv[0], NULL, NULL, child, (char *[]){ NULL }));
-	CHECK(waitpid(pid, &status, 0) == pid && !status);
-	CHECK(!system("true"));
+	EQUAL(waitpid(pid, &status, 0), pid);
+	EQUAL(status, 0);
+	EQUAL(posix_spawn(&pid, argv[0], NULL, NULL, child, (char *[]){ NULL }), 0);
+	EQUAL(waitpid(pid, &status, 0), pid);
+	EQUAL(status, 0);
+	EQUAL(system("true"), 0);
 	return 0;
 }

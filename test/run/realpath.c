@@ -59,7 +59,8 @@ static void touch(const char *name)
 {
 	int fd = open(name, O_CREAT | O_WRONLY, 0644);
 
-	CHECK(fd >= 0 && !close(fd));
+	CHECK(fd >= 0);
+	EQUAL(close(fd), 0);
 }
 
 static void resolve_all(void)
@@ -92,7 +93,8 @@ static void resolve_all(void)
 	resolve("/proc/self/exe");
 	resolve("/proc/version");
 	errno = 77;
-	CHECK(!realpath(NULL, buffer) && errno == EINVAL);
+	CHECK(!realpath(NULL, buffer));
+	EQUAL(errno, EINVAL);
 }
 
 static void make_tree(void)
@@ -100,11 +102,18 @@ static void make_tree(void)
 	char path[400];
 
 	/* A new root, because the module does not look up names on the VM's root file system. */
-	CHECK(mkdtemp(top) && !unshare(CLONE_NEWNS) &&
-	      !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) && !mount("realpath", top, "tmpfs", 0, NULL));
-	CHECK(!chdir(top) && !chmod(".", 0755) && !chroot(".") && !mkdir("proc", 0755) &&
-	      !mount("proc", "proc", "proc", 0, NULL));
-	CHECK(!mkdir("dir", 0755) && !mkdir("closed", 0700) && !mkdir("mnt", 0755));
+	CHECK(mkdtemp(top));
+	EQUAL(unshare(CLONE_NEWNS), 0);
+	EQUAL(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	EQUAL(mount("realpath", top, "tmpfs", 0, NULL), 0);
+	EQUAL(chdir(top), 0);
+	EQUAL(chmod(".", 0755), 0);
+	EQUAL(chroot("."), 0);
+	EQUAL(mkdir("proc", 0755), 0);
+	EQUAL(mount("proc", "proc", "proc", 0, NULL), 0);
+	EQUAL(mkdir("dir", 0755), 0);
+	EQUAL(mkdir("closed", 0700), 0);
+	EQUAL(mkdir("mnt", 0755), 0);
 	touch("dir/file");
 	touch("dir/...");
 	touch("dir/.hidden");
@@ -112,15 +121,17 @@ static void make_tree(void)
 	touch("dir/hidden.");
 	touch("dir/hidden..");
 	touch("closed/file");
-	CHECK(!symlink("file", "dir/link") && !symlink("dir", "dirlink") &&
-	      !symlink("nothing", "dangling") && !symlink("loop", "loop"));
-	CHECK(!mount("realpath", "mnt", "tmpfs", 0, NULL));
+	EQUAL(symlink("file", "dir/link"), 0);
+	EQUAL(symlink("dir", "dirlink"), 0);
+	EQUAL(symlink("nothing", "dangling"), 0);
+	EQUAL(symlink("loop", "loop"), 0);
+	EQUAL(mount("realpath", "mnt", "tmpfs", 0, NULL), 0);
 	touch("mnt/file");
 	strcpy(path, "a");
 	for (char c = 'a'; c <= 'k'; c++) {
 		if (c > 'a')
 			sprintf(path + strlen(path), "/%c", c);
-		CHECK(!mkdir(path, 0755));
+		EQUAL(mkdir(path, 0755), 0);
 	}
 	for (size_t length = 240; length < 270; length++) {
 		memset(path, 'n', length);
@@ -138,7 +149,7 @@ int main(int argc, char **argv)
 	(void)argv;
 	for (int i = 0; i < 100; i++)
 		CHECK(realpath("/usr/bin", buffer));
-	CHECK(has_device() == (argc > 1));
+	EQUAL(has_device(), (argc > 1));
 	make_tree();
 	resolve_all();
 	setfsuid(65534);

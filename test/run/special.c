@@ -85,11 +85,11 @@ static void set_filter(struct sock_filter *code, unsigned short size, bool by_sy
 {
 	struct sock_fprog program = { size, code };
 
-	CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
+	EQUAL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
 	if (by_syscall)
-		CHECK(!syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program));
+		EQUAL(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program), 0);
 	else
-		CHECK(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+		EQUAL(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
 }
 
 /* From now on a call of @nr has the result @action. */
@@ -129,7 +129,7 @@ static void expect_success(void (*function)(void))
 		function();
 		_exit(0);
 	}
-	CHECK(waitpid(child, &status, 0) == child);
+	EQUAL(waitpid(child, &status, 0), child);
 	if (status)
 		errx(1, "status %x", status);
 }
@@ -146,7 +146,8 @@ static void kill_by_syscall(void)
 	warm_up();
 	filter(SYS_lseek, SECCOMP_RET_KILL_PROCESS, true);
 	warm_up();
-	CHECK(syscall(SYS_getpid) == getpid() && syscall(SYS_pread64, 0, NULL, 0, 0, 0) <= 0);
+	EQUAL(syscall(SYS_getpid), getpid());
+	CHECK(syscall(SYS_pread64, 0, NULL, 0, 0, 0) <= 0);
 }
 
 /* A forbidden call fails with the filter's error, whether it was made before or not. */
@@ -191,7 +192,7 @@ static void inherited(char *self, void (*set)(void), char *part)
 		execl(self, self, part, native ? "native" : NULL, NULL);
 		_exit(1);
 	}
-	CHECK(waitpid(child, &status, 0) == child);
+	EQUAL(waitpid(child, &status, 0), child);
 	if (status)
 		errx(1, "%s: status %x", part, status);
 }
@@ -202,13 +203,13 @@ static void fails_always(void)
 
 	for (int i = 0; i < 300; i++)
 		CHECK(rmdir("/") == -1 && errno == 99 && !stat("/", &st));
-	CHECK((device() < 0) == native);
+	EQUAL((device() < 0), native);
 }
 
 static void strict(void)
 {
 	warm_up();
-	CHECK(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT));
+	EQUAL(prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT), 0);
 	syscall(SYS_exit, 0);
 }
 
@@ -233,8 +234,8 @@ static int dispatch_others(struct dl_phdr_info *info, size_t size, void *unused)
 		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
 
 		if (segment->p_type == PT_LOAD && segment->p_flags & PF_X)
-			CHECK(!prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON,
-				     info->dlpi_addr + segment->p_vaddr, segment->p_memsz, &selector));
+			EQUAL(prctl(PR_SET_SYSCALL_USER_DISPATCH, PR_SYS_DISPATCH_ON, info->dlpi_addr + segment->p_vaddr, segment->p_memsz, &selector),
+			      0);
 	}
 	return 1;
 }
@@ -249,10 +250,10 @@ static void dispatched(void)
 	CHECK(dl_iterate_phdr(dispatch_others, NULL));
 	for (int i = 0; i < 100; i++) {
 		selector = SYSCALL_DISPATCH_FILTER_BLOCK;
-		CHECK(!stat("/", &st));
+		EQUAL(stat("/", &st), 0);
 		selector = SYSCALL_DISPATCH_FILTER_ALLOW;
 	}
-	CHECK(!dispatched_calls);
+	EQUAL(dispatched_calls, 0);
 }
 
 /* A tracer sees the calls by their numbers, from the first to the last. */
@@ -271,13 +272,15 @@ static void traced(void)
 			stat("/", &st);
 		_exit(0);
 	}
-	CHECK(waitpid(child, &status, WUNTRACED) == child && WIFSTOPPED(status));
-	CHECK(!ptrace(PTRACE_SEIZE, child, NULL, PTRACE_O_TRACESYSGOOD) && !kill(child, SIGCONT));
+	EQUAL(waitpid(child, &status, WUNTRACED), child);
+	CHECK(WIFSTOPPED(status));
+	EQUAL(ptrace(PTRACE_SEIZE, child, NULL, PTRACE_O_TRACESYSGOOD), 0);
+	EQUAL(kill(child, SIGCONT), 0);
 	while (waitpid(child, &status, 0) == child && WIFSTOPPED(status)) {
 		if (WSTOPSIG(status) == (SIGTRAP | 0x80))
 			in = !in;
 		if (WSTOPSIG(status) == (SIGTRAP | 0x80) && !in) {
-			CHECK(!ptrace(PTRACE_GETREGS, child, NULL, &regs));
+			EQUAL(ptrace(PTRACE_GETREGS, child, NULL, &regs), 0);
 			if (regs.orig_rax == SYS_newfstatat)
 				seen++;
 			else
@@ -300,7 +303,7 @@ static void attempts(void)
 
 	CHECK(inotify_add_watch(watch, "/dev/cosy", IN_OPEN) > 0);
 	for (int i = 0; i < 5000; i++)
-		CHECK(!stat("/", &st));
+		EQUAL(stat("/", &st), 0);
 	n = read(watch, events, sizeof(events));
 	for (char *p = events; n > 0 && p < events + n;
 	     p += sizeof(struct inotify_event) + ((struct inotify_event *)p)->len)
@@ -339,7 +342,7 @@ int main(int argc, char **argv)
 		struct stat st;
 
 		for (int i = 0; i < 1000; i++)
-			CHECK(!stat("/", &st));
+			EQUAL(stat("/", &st), 0);
 	} else {
 		warm_up();
 		if ((device() >= 0) != !strcmp(part, "opened"))

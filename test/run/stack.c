@@ -44,15 +44,16 @@ int main(int argc, char **argv)
 	stack_t stack = { .ss_size = size };
 	char *memory;
 
-	CHECK(argc == 2);
+	EQUAL(argc, 2);
 	memory = mmap(NULL, 2 * GUARD, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	CHECK(memory != MAP_FAILED &&
-	      !mprotect(memory + GUARD, GUARD, PROT_READ | PROT_WRITE));
+	CHECK(memory != MAP_FAILED);
+	EQUAL(mprotect(memory + GUARD, GUARD, PROT_READ | PROT_WRITE), 0);
 	stack.ss_sp = memory + GUARD;
-	CHECK(!sigaltstack(&stack, NULL) && !sigaction(SIGUSR1, &action, NULL));
+	EQUAL(sigaltstack(&stack, NULL), 0);
+	EQUAL(sigaction(SIGUSR1, &action, NULL), 0);
 	for (int i = 0; i < 200; i++)
-		CHECK(!raise(SIGUSR1));
-	CHECK(handled == 200);
-	CHECK(has_device() == !strcmp(argv[1], "open"));
+		EQUAL(raise(SIGUSR1), 0);
+	EQUAL(handled, 200);
+	EQUAL(has_device(), !strcmp(argv[1], "open"));
 	return 0;
 }

@@ -28,9 +28,9 @@ static bool native;
 static void make_fifo(void)
 {
 	snprintf(fifo, sizeof(fifo), "/tmp/fifo-%d", getpid());
-	CHECK(!mkfifo(fifo, 0600));
+	EQUAL(mkfifo(fifo, 0600), 0);
 	warm_up();
-	CHECK((device() < 0) == native);
+	EQUAL((device() < 0), native);
 }
 
 /*
@@ -80,7 +80,9 @@ static void on_signal(int signal)
 	int error = errno;
 
 	/* Natively and with the module, a handler must save errno itself. */
-	CHECK(!stat("/tmp", &st) && stat("/missing", &st) == -1 && errno == ENOENT);
+	EQUAL(stat("/tmp", &st), 0);
+	EQUAL(stat("/missing", &st), -1);
+	EQUAL(errno, ENOENT);
 	errno = error;
 	handled++;
 	(void)signal;
@@ -95,7 +97,7 @@ static void expect(void (*handler)(int), int flags)
 {
 	struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
 
-	CHECK(!sigaction(SIGUSR1, &action, NULL));
+	EQUAL(sigaction(SIGUSR1, &action, NULL), 0);
 }
 
 /* With SA_RESTART the call continues after the handler. */
@@ -107,8 +109,10 @@ static void restart(void)
 	expect(on_signal, SA_RESTART);
 	child = open_later(3);
 	warm_up();
-	CHECK(open(fifo, O_RDONLY) == 3 && handled == 3);
-	CHECK(waitpid(child, &status, 0) == child && !status);
+	EQUAL(open(fifo, O_RDONLY), 3);
+	EQUAL(handled, 3);
+	EQUAL(waitpid(child, &status, 0), child);
+	EQUAL(status, 0);
 }
 
 /* Without it, it ends with EINTR. */
@@ -121,8 +125,8 @@ static void interrupt(void)
 	warm_up();
 	for (int i = 1; i <= 2; i++)
 		CHECK(open(fifo, O_RDONLY) == -1 && errno == EINTR && handled == i);
-	CHECK(open(fifo, O_RDONLY) == 3);
-	CHECK(waitpid(child, NULL, 0) == child);
+	EQUAL(open(fifo, O_RDONLY), 3);
+	EQUAL(waitpid(child, NULL, 0), child);
 }
 
 /* A handler may leave the call and not return. */
@@ -137,7 +141,8 @@ static void jump_out(void)
 		open(fifo, O_RDONLY);
 		exit(1);
 	}
-	CHECK(open(fifo, O_RDONLY) == 3 && waitpid(child, NULL, 0) == child);
+	EQUAL(open(fifo, O_RDONLY), 3);
+	EQUAL(waitpid(child, NULL, 0), child);
 }
 
 /* Handlers that make calls, at any moment, and never see another descriptor. */
@@ -148,17 +153,22 @@ static void handler(void)
 	struct sigaction action = { .sa_handler = on_signal, .sa_flags = SA_RESTART };
 	struct stat st;
 
-	CHECK(!sigaction(SIGPROF, &action, NULL) && !setitimer(ITIMER_PROF, &timer, NULL));
+	EQUAL(sigaction(SIGPROF, &action, NULL), 0);
+	EQUAL(setitimer(ITIMER_PROF, &timer, NULL), 0);
 	for (int i = 0; i < 2000 || handled < 20; i++) {
 		errno = 0;
-		CHECK(!stat("/tmp", &st) && S_ISDIR(st.st_mode) && !errno);
-		CHECK(access("/missing", F_OK) == -1 && errno == ENOENT);
+		EQUAL(stat("/tmp", &st), 0);
+		CHECK(S_ISDIR(st.st_mode));
+		EQUAL(errno, 0);
+		EQUAL(access("/missing", F_OK), -1);
+		EQUAL(errno, ENOENT);
 		/* Close the device, so that it is opened while the signals are sent. */
 		if (i % 400 == 0)
 			syscall(SYS_close_range, 3, ~0u, 0);
 	}
 	timer = (struct itimerval){ 0 };
-	CHECK(!setitimer(ITIMER_PROF, &timer, NULL) && open("/", O_RDONLY) == 3);
+	EQUAL(setitimer(ITIMER_PROF, &timer, NULL), 0);
+	EQUAL(open("/", O_RDONLY), 3);
 }
 
 static pid_t blocked_thread;
@@ -199,7 +209,7 @@ static void *cancels_itself(void *argument)
 	(void)argument;
 	pthread_cancel(pthread_self());
 	/* Not a cancellation point. */
-	CHECK(!stat("/", &st));
+	EQUAL(stat("/", &st), 0);
 	open("/", O_RDONLY);
 	return NULL;
 }
@@ -210,8 +220,10 @@ static void *calls(void *argument)
 
 	(void)argument;
 	for (int i = 0; i < 1000; i++) {
-		CHECK(!stat("/tmp", &st) && S_ISDIR(st.st_mode));
-		CHECK(lstat("/missing", &st) == -1 && errno == ENOENT);
+		EQUAL(stat("/tmp", &st), 0);
+		CHECK(S_ISDIR(st.st_mode));
+		EQUAL(lstat("/missing", &st), -1);
+		EQUAL(errno, ENOENT);
 	}
 	return NULL;
 }
@@ -222,16 +234,16 @@ static void *in_thread(void *(*start)(void *), bool cancel)
 	pthread_t thread;
 	void *result;
 
-	CHECK(!pthread_create(&thread, NULL, start, &cancelled));
+	EQUAL(pthread_create(&thread, NULL, start, &cancelled), 0);
 	if (start == blocked) {
 		while (!__atomic_load_n(&blocked_thread, __ATOMIC_ACQUIRE))
 			usleep(1000);
 		wait_until_blocked(getpid(), blocked_thread);
 	}
 	if (cancel)
-		CHECK(!pthread_cancel(thread));
+		EQUAL(pthread_cancel(thread), 0);
 	__atomic_store_n(&cancelled, 1, __ATOMIC_RELEASE);
-	CHECK(!pthread_join(thread, &result));
+	EQUAL(pthread_join(thread, &result), 0);
 	return result;
 }
 
@@ -243,7 +255,7 @@ static void many(void)
 	int status;
 
 	for (int i = 0; i < 4; i++)
-		CHECK(!pthread_create(&threads[i], NULL, calls, NULL));
+		EQUAL(pthread_create(&threads[i], NULL, calls, NULL), 0);
 	for (int i = 0; i < 5; i++) {
 		syscall(SYS_close_range, 3, ~0u, 0);
 		child = fork();
@@ -251,10 +263,11 @@ static void many(void)
 			calls(NULL);
 			_exit(0);
 		}
-		CHECK(waitpid(child, &status, 0) == child && !status);
+		EQUAL(waitpid(child, &status, 0), child);
+		EQUAL(status, 0);
 	}
 	for (int i = 0; i < 4; i++)
-		CHECK(!pthread_join(threads[i], NULL));
+		EQUAL(pthread_join(threads[i], NULL), 0);
 }
 
 int main(int argc, char **argv)
@@ -273,13 +286,13 @@ int main(int argc, char **argv)
 	else if (!strcmp(part, "handler"))
 		handler();
 	else if (!strcmp(part, "cancel"))
-		CHECK(in_thread(blocked, true) == PTHREAD_CANCELED);
+		EQUAL(in_thread(blocked, true), PTHREAD_CANCELED);
 	else if (!strcmp(part, "pending"))
-		CHECK(in_thread(blocked_with_cancel_pending, true) == PTHREAD_CANCELED);
+		EQUAL(in_thread(blocked_with_cancel_pending, true), PTHREAD_CANCELED);
 	else if (!strcmp(part, "disabled"))
-		CHECK((long)in_thread(not_to_be_cancelled, true) == 3);
+		EQUAL((long)in_thread(not_to_be_cancelled, true), 3);
 	else if (!strcmp(part, "self"))
-		CHECK(in_thread(cancels_itself, false) == PTHREAD_CANCELED);
+		EQUAL(in_thread(cancels_itself, false), PTHREAD_CANCELED);
 	else
 		many();
 	unlink(fifo);

@@ -28,10 +28,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define CHECK(condition) do {						\
-	if (!(condition))						\
-		err(99, "%s", #condition);				\
-} while (0)
+#include "../Inputs/check.h"
 
 /* Only these directories can be read from now on. */
 static void set_landlock(void)
@@ -51,10 +48,11 @@ static void set_landlock(void)
 		};
 
 		if (rule.parent_fd >= 0)
-			CHECK(!syscall(SYS_landlock_add_rule, fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0));
+			EQUAL(syscall(SYS_landlock_add_rule, fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0),
+			      0);
 	}
-	CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-	CHECK(!syscall(SYS_landlock_restrict_self, fd, 0));
+	EQUAL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	EQUAL(syscall(SYS_landlock_restrict_self, fd, 0), 0);
 }
 
 /* prlimit64() fails from now on. */
@@ -68,38 +66,41 @@ static void refuse_prlimit(void)
 	};
 	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
 
-	CHECK(!prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));
-	CHECK(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program));
+	EQUAL(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), 0);
+	EQUAL(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
 }
 
 static void leave(const char *where, const char *library, const char *root)
 {
 	if (!strcmp(where, "chroot")) {
-		CHECK(!chroot(root) && !chdir("/"));
+		EQUAL(chroot(root), 0);
+		EQUAL(chdir("/"), 0);
 		return;
 	}
 	if (!strcmp(where, "landlock")) {
 		set_landlock();
 		return;
 	}
-	CHECK(!unshare(CLONE_NEWNS) && !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL));
+	EQUAL(unshare(CLONE_NEWNS), 0);
+	EQUAL(mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
 	if (!strcmp(where, "noexec")) {
-		CHECK(!mount(library, library, NULL, MS_BIND, NULL));
-		CHECK(!mount("none", library, NULL, MS_REMOUNT | MS_BIND | MS_NOEXEC, NULL));
+		EQUAL(mount(library, library, NULL, MS_BIND, NULL), 0);
+		EQUAL(mount("none", library, NULL, MS_REMOUNT | MS_BIND | MS_NOEXEC, NULL), 0);
 		return;
 	}
-	CHECK(!mount("none", library, "tmpfs", 0, NULL));
+	EQUAL(mount("none", library, "tmpfs", 0, NULL), 0);
 	if (!strcmp(where, "refused"))
 		refuse_prlimit();
 	else
-		CHECK(!strcmp(where, "mount"));
+		EQUAL_TEXT(where, "mount");
 }
 
 static void must_exit(pid_t pid)
 {
 	int status;
 
-	CHECK(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+	EQUAL(waitpid(pid, &status, 0), pid);
+	CHECK(WIFEXITED(status));
 	exit(WEXITSTATUS(status));
 }
 
@@ -118,7 +119,7 @@ static void must_exit_pidfd(int pidfd)
 {
 	siginfo_t info;
 
-	CHECK(!waitid(P_PIDFD, pidfd, &info, WEXITED));
+	EQUAL(waitid(P_PIDFD, pidfd, &info, WEXITED), 0);
 	exit(info.si_status);
 }
 #endif
@@ -145,22 +146,22 @@ static void execute(const char *how)
 	HOW(system) exit(WEXITSTATUS(system("stat -c %n /usr; env | grep COSY_TEST")));
 	HOW(popen) copy_output(popen("stat -c %n /usr; env | grep COSY_TEST", "r"));
 	HOW(posix_spawn) {
-		CHECK(!posix_spawn(&pid, "/usr/bin/stat", NULL, NULL, argv, environ));
+		EQUAL(posix_spawn(&pid, "/usr/bin/stat", NULL, NULL, argv, environ), 0);
 		must_exit(pid);
 	}
 	HOW(posix_spawnp) {
-		CHECK(!posix_spawnp(&pid, "stat", NULL, NULL, argv, environ));
+		EQUAL(posix_spawnp(&pid, "stat", NULL, NULL, argv, environ), 0);
 		must_exit(pid);
 	}
 #if __GLIBC_PREREQ(2, 39)
 	int pidfd;
 
 	HOW(pidfd_spawn) {
-		CHECK(!pidfd_spawn(&pidfd, "/usr/bin/stat", NULL, NULL, argv, environ));
+		EQUAL(pidfd_spawn(&pidfd, "/usr/bin/stat", NULL, NULL, argv, environ), 0);
 		must_exit_pidfd(pidfd);
 	}
 	HOW(pidfd_spawnp) {
-		CHECK(!pidfd_spawnp(&pidfd, "stat", NULL, NULL, argv, environ));
+		EQUAL(pidfd_spawnp(&pidfd, "stat", NULL, NULL, argv, environ), 0);
 		must_exit_pidfd(pidfd);
 	}
 #endif
@@ -180,7 +181,7 @@ int main(int argc, char **argv)
 		putchar('\n');
 		return 0;
 	}
-	CHECK(argc == 5);
+	EQUAL(argc, 5);
 	leave(argv[1], argv[3], argv[4]);
 	execute(argv[2]);
 }

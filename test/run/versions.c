@@ -32,7 +32,7 @@ static void check_child(int result, pid_t child)
 {
 	int status;
 
-	CHECK(result == RESULT);
+	EQUAL(result, RESULT);
 	if (!result)
 		CHECK(waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 7);
 }
@@ -43,9 +43,11 @@ int main(int argc, char **argv)
 	pid_t child = 0;
 	int fd;
 
-	CHECK(argc == 2);
+	EQUAL(argc, 2);
 	fd = open(args[0], O_CREAT | O_WRONLY | O_TRUNC, 0755);
-	CHECK(fd >= 0 && write(fd, "exit 7\n", 7) == 7 && !close(fd));
+	CHECK(fd >= 0);
+	EQUAL(write(fd, "exit 7\n", 7), 7);
+	EQUAL(close(fd), 0);
 	warm_up();
 	check_child(posix_spawn(&child, args[0], NULL, NULL, args, NULL), child);
 	warm_up();

@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 	int fd, last = 2, opened, size;
 
 	run(&calls, frame);
-	CHECK(!getrlimit(RLIMIT_NOFILE, &limit));
+	EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
 	printf("limits %d %d\n", (int)limit.rlim_cur, (int)limit.rlim_max);
 	for (opened = 0; opened < wanted; opened++) {
 		fd = open("/dev/null", O_RDONLY);

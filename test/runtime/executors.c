@@ -39,7 +39,7 @@
 
 static void change_r2(uint64_t *frame)
 {
-	CHECK(errno == EBADF);
+	EQUAL(errno, EBADF);
 	errno = 0;
 	frame[2] = frame[2] * 3 + 4;
 }
@@ -88,9 +88,9 @@ static void run_mixed(uint64_t n, uint64_t start)
 
 int main(void)
 {
-	CHECK(sum_of_pids(0) == 0);
-	CHECK(sum_of_pids(1) == (uint64_t)getpid());
-	CHECK(sum_of_pids(1000) == (uint64_t)getpid() * 1000);
+	EQUAL(sum_of_pids(0), 0);
+	EQUAL(sum_of_pids(1), (uint64_t)getpid());
+	EQUAL(sum_of_pids(1000), (uint64_t)getpid() * 1000);
 	run_mixed(0, 0);
 	run_mixed(4, 2);
 	run_mixed(4, 1);

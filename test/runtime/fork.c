@@ -35,15 +35,16 @@ static void check_calls(uint64_t n)
 	uint64_t frame[4] = { n };
 
 	if (run(&calls, frame) == 0)
-		CHECK(frame[1] == n * (uint64_t)getpid());
+		EQUAL(frame[1], n * (uint64_t)getpid());
 }
 
 static void wait_for(pid_t pid)
 {
 	int status;
 
-	CHECK(waitpid(pid, &status, 0) == pid);
-	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	EQUAL(waitpid(pid, &status, 0), pid);
+	CHECK(WIFEXITED(status));
+	EQUAL(WEXITSTATUS(status), 0);
 }
 
 int main(void)

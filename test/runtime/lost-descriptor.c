@@ -52,9 +52,9 @@ static void limit_numbers(rlim_t spare)
 {
 	struct rlimit limit;
 
-	CHECK(!getrlimit(RLIMIT_NOFILE, &limit));
+	EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
 	limit.rlim_cur = limit.rlim_max - spare;
-	CHECK(!setrlimit(RLIMIT_NOFILE, &limit));
+	EQUAL(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
 static void lose_device(void)
@@ -64,14 +64,14 @@ static void lose_device(void)
 
 	if (fd < 0)
 		return;
-	CHECK(!close(fd));
+	EQUAL(close(fd), 0);
 	if (replacement) {
 		other = open(replacement, O_RDWR);
 		if (other < 0)
 			other = open(replacement, O_RDONLY);
 		CHECK(other >= 0);
 		limit_numbers(0);
-		CHECK(dup2(other, fd) == fd);
+		EQUAL(dup2(other, fd), fd);
 		limit_numbers(200);
 		close(other);
 	}
@@ -93,10 +93,13 @@ static void run_both(void)
 	uint64_t b[7] = { 5, 0, 0 };
 
 	if (run(&calls, a) == 0)
-		CHECK(a[1] == 3 * (uint64_t)getpid());
+		EQUAL(a[1], 3 * (uint64_t)getpid());
 	lose_device();
 	if (run(&mixed, b) == 0) {
-		CHECK(b[0] == 0 && b[1] == 5 && b[2] == 10 && b[3] == 30);
+		EQUAL(b[0], 0);
+		EQUAL(b[1], 5);
+		EQUAL(b[2], 10);
+		EQUAL(b[3], 30);
 		printf("compound ran\n");
 	}
 }

@@ -94,7 +94,8 @@ static char *unmap_some(void)
 	char *p = mmap(NULL, SIZE, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	CHECK(p != MAP_FAILED && !munmap(p, SIZE));
+	CHECK(p != MAP_FAILED);
+	EQUAL(munmap(p, SIZE), 0);
 	return p;
 }
 
@@ -114,17 +115,18 @@ static void check(const char *who)
 		same = "same";
 
 	/* Nothing is mapped there, so nothing is lost. */
-	CHECK(mmap(p, SIZE, PROT_READ | PROT_WRITE,
-		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == p);
+	EQUAL(mmap(p, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0),
+	      p);
 	memset(p, 0xa5, SIZE);
 	CHECK(regions());
-	CHECK(!munmap(p, SIZE));
+	EQUAL(munmap(p, SIZE), 0);
 
 	/* shmat() fails where memory is mapped. */
 	if (shmat(id, p, 0) == p)
 		shared = "";
-	CHECK(!*shared && !shmdt(p));
-	CHECK(!shmctl(id, IPC_RMID, NULL));
+	CHECK(!*shared);
+	EQUAL(shmdt(p), 0);
+	EQUAL(shmctl(id, IPC_RMID, NULL), 0);
 
 	/* mseal() fails where nothing is mapped. */
 	if (syscall(SYS_MSEAL, p, SIZE, 0) == -1 &&
@@ -159,7 +161,8 @@ int main(void)
 		check("child");
 		_exit(0);
 	}
-	CHECK(waitpid(pid, &status, 0) == pid && !status);
+	EQUAL(waitpid(pid, &status, 0), pid);
+	EQUAL(status, 0);
 	check("parent");
 	return 0;
 }

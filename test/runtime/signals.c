@@ -36,7 +36,7 @@ static void run_calls(uint64_t n)
 
 	if (run(&calls, frame) != 0)
 		return;
-	CHECK(frame[1] == n * (uint64_t)getpid());
+	EQUAL(frame[1], n * (uint64_t)getpid());
 	compounds++;
 }
 
@@ -61,8 +61,8 @@ int main(void)
 	struct sigaction action = { .sa_handler = handler };
 	volatile int rounds;
 
-	CHECK(!sigaction(SIGALRM, &action, NULL));
-	CHECK(!setitimer(ITIMER_REAL, &interval, NULL));
+	EQUAL(sigaction(SIGALRM, &action, NULL), 0);
+	EQUAL(setitimer(ITIMER_REAL, &interval, NULL), 0);
 	/* And until there were enough of them, on a machine of any speed. */
 	for (rounds = 0; rounds < 300 || (compounds && (handled <= 20 || jumped <= 5)); rounds++) {
 		if (!sigsetjmp(out, 1)) {

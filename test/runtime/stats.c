@@ -48,7 +48,8 @@ static void replace_error(const char *name)
 {
 	int fd = open(name, O_WRONLY | O_APPEND);
 
-	CHECK(fd >= 0 && dup2(fd, STDERR_FILENO) == STDERR_FILENO);
+	CHECK(fd >= 0);
+	EQUAL(dup2(fd, STDERR_FILENO), STDERR_FILENO);
 	close(fd);
 }
 
@@ -59,7 +60,8 @@ int main(int argc, char **argv)
 	FILE *mine = fopen(argv[2], "we");
 	pid_t pid;
 
-	CHECK(mine && fprintf(mine, "mine\n") > 0 && !fclose(mine));
+	CHECK(mine && fprintf(mine, "mine\n") > 0);
+	EQUAL(fclose(mine), 0);
 	run(&calls, frame);
 	frame[0] = 4;
 	run(&calls, frame);
@@ -73,13 +75,13 @@ int main(int argc, char **argv)
 		closefrom(3);
 	if (!strcmp(how, "all")) {
 		closefrom(2);
-		CHECK(open(argv[2], O_WRONLY | O_APPEND) == STDERR_FILENO);
+		EQUAL(open(argv[2], O_WRONLY | O_APPEND), STDERR_FILENO);
 	}
 	if (!strcmp(how, "vfork")) {
 		pid = vfork();
 		if (!pid)
 			_exit(0);
-		CHECK(waitpid(pid, NULL, 0) == pid);
+		EQUAL(waitpid(pid, NULL, 0), pid);
 	}
 	return 0;
 }

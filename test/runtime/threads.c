@@ -23,7 +23,7 @@ static pthread_barrier_t barrier;
 
 static void touch(uint64_t *frame)
 {
-	CHECK(errno == EBADF);
+	EQUAL(errno, EBADF);
 	errno = 0;
 	frame[2] += 2;
 }
@@ -39,11 +39,11 @@ static void *worker(void *rounds)
 		uint64_t b[7] = { 5, 0, 0 };
 
 		if (run(&calls, a) == 0)
-			CHECK(a[1] == 10 * (uint64_t)getpid());
+			EQUAL(a[1], 10 * (uint64_t)getpid());
 		if (run(&mixed, b) == 0)
 			CHECK(b[0] == 0 && b[1] == 5 && b[2] == 10 &&
 			      b[3] == 30);
-		CHECK(errno == 0);
+		EQUAL(errno, 0);
 	}
 	return NULL;
 }
@@ -56,15 +56,14 @@ int main(int argc, char **argv)
 	(void)argv;
 	pthread_barrier_init(&barrier, NULL, THREADS + 1);
 	for (int i = 0; i < THREADS; i++)
-		CHECK(!pthread_create(&threads[i], NULL, worker,
-				      (void *)rounds));
+		EQUAL(pthread_create(&threads[i], NULL, worker, (void *)rounds), 0);
 	pthread_barrier_wait(&barrier);
 	if (argc > 1) {
 		usleep(2000);
 		return 0;
 	}
 	for (int i = 0; i < THREADS; i++)
-		CHECK(!pthread_join(threads[i], NULL));
+		EQUAL(pthread_join(threads[i], NULL), 0);
 	printf("done\n");
 	return 0;
 }

@@ -118,7 +118,9 @@ static double instructions(const char *program, const struct test *test,
 	snprintf(command, sizeof(command), "COSY_EXECUTOR=%s %s '%s'", executor,
 		 program, test->name);
 	file = popen(command, "r");
-	CHECK(file && fscanf(file, "%lf", &result) == 1 && !pclose(file));
+	CHECK(file);
+	EQUAL(fscanf(file, "%lf", &result), 1);
+	EQUAL(pclose(file), 0);
 	return result;
 }
 

@@ -54,7 +54,7 @@
 
 static void change_r2(uint64_t *frame)
 {
-	CHECK(errno == EBADF);
+	EQUAL(errno, EBADF);
 	errno = 0;
 	frame[2] += 2;
 }
@@ -82,7 +82,7 @@ static void make_calls(uint64_t n)
 			sum += (uint64_t)getpid();
 		left(&calls);
 	}
-	CHECK(sum == n * (uint64_t)getpid());
+	EQUAL(sum, n * (uint64_t)getpid());
 }
 
 static void make_parts(uint64_t n, uint64_t ups)
@@ -96,7 +96,7 @@ static void make_parts(uint64_t n, uint64_t ups)
 			add_one(frame);
 		left(&parts);
 	}
-	CHECK(frame[2] == n * (uint64_t)getpid() + ups);
+	EQUAL(frame[2], n * (uint64_t)getpid() + ups);
 }
 
 static void make_mixed(uint64_t n)
@@ -113,8 +113,10 @@ static void make_mixed(uint64_t n)
 		}
 		left(&mixed);
 	}
-	CHECK(frame[0] == 0 && frame[1] == n && frame[2] == 2 * n &&
-	      frame[3] == n * (n + 1));
+	EQUAL(frame[0], 0);
+	EQUAL(frame[1], n);
+	EQUAL(frame[2], 2 * n);
+	EQUAL(frame[3], n * (n + 1));
 }
 
 static void make_single(void)
@@ -125,7 +127,7 @@ static void make_single(void)
 		frame[0] = (uint64_t)getpid();
 		left(&single);
 	}
-	CHECK(frame[0] == (uint64_t)getpid());
+	EQUAL(frame[0], (uint64_t)getpid());
 }
 
 static void few(void)
@@ -176,9 +178,9 @@ static void threads(void)
 	pthread_t all[8];
 
 	for (long i = 0; i < 8; i++)
-		CHECK(!pthread_create(&all[i], NULL, worker, (void *)i));
+		EQUAL(pthread_create(&all[i], NULL, worker, (void *)i), 0);
 	for (int i = 0; i < 8; i++)
-		CHECK(!pthread_join(all[i], NULL));
+		EQUAL(pthread_join(all[i], NULL), 0);
 }
 
 /* Some of the children begin while the region runs natively, some while it does not. */
@@ -194,7 +196,8 @@ static void forks(void)
 				make_parts(10, j < 200 ? 10 : 0);
 			_exit(0);
 		}
-		CHECK(wait(&status) > 0 && !status);
+		CHECK(wait(&status) > 0);
+		EQUAL(status, 0);
 	}
 }
 
@@ -209,7 +212,7 @@ int main(int argc, char **argv)
 		{ "fork", forks },
 	};
 
-	CHECK(argc == 2);
+	EQUAL(argc, 2);
 	printf("%s\n", argv[1]);
 	fflush(stdout);
 	for (size_t i = 0; i < sizeof(test) / sizeof(*test); i++)

@@ -34,6 +34,22 @@ static inline void end(int fd)
 	EQUAL(result_of(loop, &op), 0);
 }
 
+/* @n readers that are submitted before the data receive it in their order. */
+static inline void order_of(int in, int out, unsigned int n)
+{
+	struct cosy_async readers[8] = { 0 };
+	char bytes[8] = "";
+
+	for (unsigned int i = 0; i < n; i++)
+		EQUAL(cosy_async_read(loop, &readers[i], in, &bytes[i], 1), 0);
+	execute(loop);
+	for (unsigned int i = 0; i < n; i++) {
+		EQUAL(write(out, &(char){ (char)('a' + i) }, 1), 1);
+		EQUAL(result_of(loop, &readers[i]), 1);
+		EQUAL(bytes[i], 'a' + i);
+	}
+}
+
 /* Two readers that are submitted before the data receive it in their order. */
 static inline void order(int in, int out)
 {
@@ -60,6 +76,8 @@ static inline void order(int in, int out)
 	EQUAL(a, '3');
 	EQUAL(cosy_async_read(loop, &first, in, &a, 0), 0);
 	EQUAL(result_of(loop, &first), 0);
+	for (unsigned int n = 3; n < 7; n++)
+		order_of(in, out, n);
 }
 
 /* A terminal that passes on what is written to it at once, and does not change it. */
@@ -93,13 +111,13 @@ static inline void tcp_pair(int fds[2])
 /* An operation completes without an event of its descriptor. */
 static inline void completes(struct cosy_async *op, int64_t result)
 {
-	static const struct timespec long_time = { .tv_sec = 20 };
+	static const struct timespec long_time = { .tv_sec = 600 };
 
 	EQUAL(cosy_wait_for(loop, op, &long_time), 0);
 	EQUAL(op->result, result);
 }
 
-/* Let an operation wait for input, and cancel it. epoll may go on to report the event. */
+/* Let an operation wait for input, and cancel it. epoll may continue to report the event. */
 static inline void wait_for_input(int fd)
 {
 	struct cosy_async op = { 0 };

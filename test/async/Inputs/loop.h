@@ -16,26 +16,7 @@
 
 #include <cosy/async.h>
 
-#define CHECK(condition)                                                       \
-	do {                                                                   \
-		if (!(condition)) {                                            \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__,       \
-				__LINE__, #condition);                         \
-			_exit(1);                                              \
-		}                                                              \
-	} while (0)
-
-/* Compare values, and print them if they differ. */
-#define EQUAL(value, expected)                                                 \
-	do {                                                                   \
-		long long is = (long long)(value), want = (expected);          \
-									       \
-		if (is != want) {                                              \
-			fprintf(stderr, "%s:%d: %s is %lld, should be %lld\n", \
-				__FILE__, __LINE__, #value, is, want);         \
-			_exit(1);                                              \
-		}                                                              \
-	} while (0)
+#include "../../Inputs/check.h"
 
 static inline struct cosy_loop *make_loop(void)
 {

@@ -17,11 +17,9 @@
 #include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
-#include <sys/timerfd.h>
 #include <sys/wait.h>
 
 static unsigned int max_waiters(void)
@@ -47,7 +45,7 @@ static unsigned int receive_many(struct loop *loop, int fd, unsigned int n)
 	while (loop->page->submit_head != loop->tail)
 		execute(loop);
 	while ((index = collect(loop)) >= 0)
-		refused += entry_result(loop, index) == -EAGAIN;
+		refused += loop->entries[index].status == COSY_ENTRY_LEFT;
 	return refused;
 }
 
@@ -62,19 +60,23 @@ static void too_many_wait(void)
 	create(&first, 1024);
 	create(&second, 64);
 	socketpair(AF_UNIX, SOCK_STREAM, 0, sv);
-	check(receive_many(&first, sv[0], max + 6) == 6, "%u wait for a socket, and no more", max);
-	check(receive_many(&second, sv[0], 1) == 1, "nor in another loop");
+	check(receive_many(&first, sv[0], max + 6) == 6,
+	      "%u entries wait for a socket, and all others are refused", max);
+	check(receive_many(&second, sv[0], 1) == 1,
+	      "no entry of another loop can wait for the socket");
 	check(enter_loop(&first, COSY_ASYNC_CANCEL | 3) == (long long)COSY_ASYNC_ENTERED &&
-	      receive_many(&second, sv[0], 2) == 1, "in the place of one that is cancelled");
+	      execute(&first) == 1 && receive_many(&second, sv[0], 2) == 1,
+	      "in the place of one that is cancelled");
 	check(send(sv[1], "xy", 2, 0) == 2 && execute(&first) == 2 && execute(&second) == 0,
-	      "all are woken, and two receive");
-	check(receive_many(&second, sv[0], 64) == 64 - 2 - 1, "two can wait again");
+	      "all waiting entries are woken, and two receive");
+	check(receive_many(&second, sv[0], 64) == 64 - 2 - 1, "two more entries can wait again");
 	destroy(&second);
 	destroy(&first);
 	/* Waiters by other means also count, because the list is as long. */
 	create(&first, 1024);
 	check(!epoll_ctl(epoll, EPOLL_CTL_ADD, sv[0], &event) &&
-	      receive_many(&first, sv[0], max) == 1, "epoll counts");
+	      receive_many(&first, sv[0], max) == 1,
+	      "a waiter of epoll takes the place of one entry");
 	destroy(&first);
 	close(epoll);
 	close(sv[0]);
@@ -130,8 +132,9 @@ static void changing_entry(void)
 	}
 	page.stop = true;
 	pthread_join(thread, NULL);
-	check(!wrong && made && refused, "an entry that changes: %u made, %u refused, %u neither", made,
-	      refused, wrong);
+	check(!wrong && made && refused,
+	      "the flags belong to the number of the same submission: %u calls made, %u refused, %u neither",
+	      made, refused, wrong);
 	destroy(&page.loop);
 }
 
@@ -196,7 +199,7 @@ static int change_after_the_filter(void)
 }
 
 /* In a child: an entry installs a filter that forbids another entry. */
-static int barred(void)
+static int filter_blocks_entry(void)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
@@ -225,7 +228,7 @@ static int barred(void)
 			return 1;
 		done += (unsigned int)ret;
 	} while (done < 2);
-	if ((unsigned long long)ret >> 32 != COSY_ASYNC_BARRED >> 32)
+	if ((unsigned long long)ret >> 32 != COSY_ASYNC_SECCOMP_BLOCKED >> 32)
 		return 2;
 	if (entry_result(&loop, 0) != parent || entry_result(&loop, 1) ||
 	    (done > 2 && entry_result(&loop, 2) != getpid()))
@@ -276,21 +279,23 @@ static void unmapped(void)
 	create(&loop, 64);
 	socketpair(AF_UNIX, SOCK_STREAM, 0, sv);
 	submit_recv(&loop, 9, sv[0], &byte);
-	check(execute(&loop) == 0 && !munmap(loop.page, loop.size), "without its page");
+	check(execute(&loop) == 0 && !munmap(loop.page, loop.size),
+	      "an entry waits, and the page of its loop is unmapped");
 	check(send(sv[1], "a", 1, 0) == 1 &&
 	      enter_loop(&loop, 1) == (long long)COSY_ASYNC_ENTERED + 1 && byte == 'a',
-	      "an entry completes");
+	      "an entry completes while its page is not mapped");
 	place = mmap(NULL, loop.size, PROT_READ | PROT_WRITE, MAP_SHARED, loop.fd, 0);
-	check(place != MAP_FAILED, "the page is mapped again");
+	check(place != MAP_FAILED, "the page can be mapped again");
 	loop.entries = (void *)((char *)place + ((char *)loop.entries - (char *)loop.page));
 	loop.submitted = (void *)((char *)place + ((char *)loop.submitted - (char *)loop.page));
 	loop.done = (void *)((char *)place + ((char *)loop.done - (char *)loop.page));
 	loop.page = place;
-	check(collect(&loop) == 9 && entry_result(&loop, 9) == 1, "and has the result");
+	check(collect(&loop) == 9 && entry_result(&loop, 9) == 1,
+	      "the page has the completion and its result");
 	place = mmap(NULL, loop.size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	place = mremap(loop.page, loop.size, loop.size, MREMAP_MAYMOVE | MREMAP_FIXED, place);
 	check(place != MAP_FAILED && !memcmp(place, &(uint32_t){ sizeof(struct cosy_async_page) }, 4),
-	      "it can be moved");
+	      "the page can be moved");
 	munmap(place, loop.size);
 	close(loop.fd);
 	close(sv[0]);
@@ -319,18 +324,18 @@ static void two_threads(void)
 	char byte;
 
 	create(&blocked.loop, 64);
-	check(!pipe(fds), "a pipe");
+	check(!pipe(fds), "a pipe is opened");
 	submit(&blocked.loop, 0, 0, SYS_read, fds[0], (uintptr_t)&byte, 1, 0);
 	pthread_create(&thread, NULL, enter_blocked, NULL);
 	while (enter_loop(&blocked.loop, COSY_ASYNC_CANCEL | 1) != -EBUSY)
 		;
 	check(enter_loop(&blocked.loop, 1) == -EBUSY &&
 	      enter_loop(&blocked.loop, COSY_ASYNC_CANCEL | 0) == -EBUSY && !readable(blocked.loop.fd),
-	      "while a thread is inside, no other one enters");
-	check(write(fds[1], "b", 1) == 1, "write");
+	      "EBUSY: no thread enters or cancels while another one is in a call");
+	check(write(fds[1], "b", 1) == 1, "the pipe is written to");
 	pthread_join(thread, NULL);
 	check(blocked.entered == (long long)COSY_ASYNC_ENTERED + 1 && entry_result(&blocked.loop, 0) == 1,
-	      "it completes");
+	      "the call of the first thread completes");
 	close(fds[0]);
 	close(fds[1]);
 	destroy(&blocked.loop);
@@ -357,7 +362,7 @@ static void signals(void)
 	char byte = 0;
 
 	create(&loop, 64);
-	check(!pipe(fds), "a pipe");
+	check(!pipe(fds), "a pipe is opened");
 	alarm_pipe = fds[1];
 	/* Without SA_RESTART. */
 	sigaction(SIGALRM, &action, NULL);
@@ -373,7 +378,8 @@ static void signals(void)
 	setitimer(ITIMER_REAL, &never, NULL);
 	check(done == 2 && collect(&loop) == 0 && entry_result(&loop, 0) == 1 && byte == 's' &&
 	      collect(&loop) == 1 && entry_result(&loop, 1) == getpid() && collect(&loop) == -1,
-	      "signals lose nothing: %d alarms, %d entries, %d completions", alarms, entries, done);
+	      "signals lose no call: %d alarms, %d times entered, %d completions",
+	      alarms, entries, done);
 	close(fds[0]);
 	close(fds[1]);
 	destroy(&loop);
@@ -407,7 +413,7 @@ static void killed(void)
 	int fds[2], status;
 	pid_t child;
 
-	check(!pipe(fds), "a pipe");
+	check(!pipe(fds), "a pipe is opened");
 	child = fork();
 	if (!child) {
 		char byte;
@@ -422,57 +428,16 @@ static void killed(void)
 		if (sleeps_inside(child))
 			break;
 		if (waitpid(child, &status, WNOHANG)) {
-			check(false, "the child has ended: %#x", status);
+			check(false, "the child has not ended before it was killed: %#x", status);
 			return;
 		}
 	}
 	kill(child, SIGKILL);
 	check(waitpid(child, &status, 0) == child && WIFSIGNALED(status) &&
-	      WTERMSIG(status) == SIGKILL, "a thread that has entered can be killed");
+	      WTERMSIG(status) == SIGKILL,
+	      "SIGKILL ends a thread that sleeps in the call of an entry");
 	close(fds[0]);
 	close(fds[1]);
-}
-
-/*
- * Files that keep their wait queues elsewhere, or have two of them, or free them while a task
- * waits: entries do not wait for them.
- */
-static void other_files(void)
-{
-	static char buffer[256];
-	sigset_t none;
-	struct {
-		const char *name;
-		int fd;
-	} files[5];
-	struct loop loop;
-	int master = posix_openpt(O_RDWR | O_NOCTTY | O_NONBLOCK);
-
-	sigemptyset(&none);
-	mkfifo("/tmp/cosy-async-fifo", 0600);
-	files[0].name = "signalfd";
-	files[0].fd = signalfd(-1, &none, SFD_NONBLOCK);
-	files[1].name = "timerfd";
-	files[1].fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK);
-	files[2].name = "a pty's master";
-	files[2].fd = master;
-	files[3].name = "a FIFO";
-	files[3].fd = open("/tmp/cosy-async-fifo", O_RDWR | O_NONBLOCK);
-	files[4].name = "a pty";
-	if (grantpt(master) || unlockpt(master))
-		die("a pty");
-	files[4].fd = open(ptsname(master), O_RDWR | O_NOCTTY | O_NONBLOCK);
-	create(&loop, 64);
-	for (int i = 0; i < 5; i++) {
-		submit(&loop, 1, COSY_ENTRY_WAIT_IN, SYS_read, files[i].fd, (uintptr_t)buffer,
-		       sizeof(buffer), 0);
-		check(execute(&loop) == 1 && collect(&loop) == 1 && entry_result(&loop, 1) == -EAGAIN,
-		      "%s is not waited for: %lld", files[i].name, entry_result(&loop, 1));
-	}
-	for (int i = 0; i < 5; i++)
-		close(files[i].fd);
-	unlink("/tmp/cosy-async-fifo");
-	destroy(&loop);
 }
 
 /* io_uring closes the loop that has been entered; later work continues. */
@@ -505,8 +470,9 @@ static void closed_by_uring(void)
 		closed += !ring_result(&ring) && fcntl(loop.fd, F_GETFD) < 0;
 		ring_end(&ring);
 	}
-	check(closed == rounds, "io_uring closes a loop from inside: %d of %d", closed, rounds);
-	check(send(sv[1], "x", 1, 0) == 1, "nobody waits any more");
+	check(closed == rounds,
+	      "io_uring closes the loop that makes its call: %d of %d times", closed, rounds);
+	check(send(sv[1], "x", 1, 0) == 1, "the socket has no waiting entry after that");
 	close(sv[0]);
 	close(sv[1]);
 }
@@ -559,7 +525,9 @@ static void wakes_pollers(void)
 		/* Submitting wakes no thread. A lost wake-up ends here, on any machine. */
 		if (loop.page->submit_head == loop.tail &&
 		    epoll_wait(epoll, &event, 1, 120000) != 1 && errno != EINTR) {
-			check(false, "a wake-up is lost after %u bytes: %s", traffic.received, strerror(errno));
+			check(false,
+			      "each byte wakes the thread; none did after %u bytes: %s",
+			      traffic.received, strerror(errno));
 			_exit(1);
 		}
 		enter_loop(&loop, 1);
@@ -570,7 +538,8 @@ static void wakes_pollers(void)
 		}
 	}
 	pthread_join(thread, NULL);
-	check(traffic.received == BYTES, "%u bytes wake who polls", traffic.received);
+	check(traffic.received == BYTES,
+	      "epoll_wait() is woken for each of %u bytes", traffic.received);
 	for (int i = 0; i < SOCKETS; i++) {
 		close(traffic.sv[i][0]);
 		close(traffic.sv[i][1]);
@@ -585,13 +554,12 @@ int main(void)
 	too_many_wait();
 	changing_entry();
 	in_child("arguments that change after the filter has seen them", change_after_the_filter);
-	in_child("an entry bars the next one", barred);
-	in_child("a call is made as the user who enters", change_user);
+	in_child("a filter blocks the next entry", filter_blocks_entry);
+	in_child("a call is made with the rights of the thread that enters", change_user);
 	unmapped();
 	two_threads();
 	signals();
 	killed();
-	other_files();
 	closed_by_uring();
 	wakes_pollers();
 	return finish();

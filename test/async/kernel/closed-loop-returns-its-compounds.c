@@ -10,10 +10,7 @@
 
 #include <pthread.h>
 
-/*
- * A parked compound needs neither the compound's handle, nor the device, nor the loop's
- * descriptor.
- */
+/* The compound is unloaded, and descriptors of the loop are closed, while it waits. */
 static void giving_back(void)
 {
 	static __u64 frame[NREGS + 1];
@@ -29,25 +26,30 @@ static void giving_back(void)
 	frame[BUF] = (uintptr_t)&byte;
 	frame[SIZE] = 1;
 	start(&loop, 0, handle, frame, 0, 0);
-	check(go(&loop, 0) == 0 && !ioctl(device, COSY_IOC_UNLOAD, &handle), "unloaded");
+	check(go(&loop, 0) == 0 && !ioctl(device, COSY_IOC_UNLOAD, &handle),
+	      "a compound is unloaded while it waits");
 	send(sv[1], "x", 1, 0);
-	check(go(&loop, 0) == 0, "it goes on");
+	check(go(&loop, 0) == 0, "it continues, and waits again");
 	fd = dup(loop.fd);
 	close(fd);
 	check(collect(&loop) == 0 && is_left(&loop, 0, COSY_AGAIN, 8) && frame[GOT] == 1 &&
-	      frame[ROUNDS] == 5, "closing a descriptor gives it back");
+	      frame[ROUNDS] == 5,
+	      "it is given back with its registers when a descriptor of the loop is closed");
 	start(&loop, 0, 0, frame, 8, COSY_COMPOUND_RESUMED);
-	check(go(&loop, 0) == 0, "the loop takes it again");
+	check(go(&loop, 0) == 0, "the loop resumes it without its handle");
 	close(loop.fd);
-	check(collect(&loop) == 0 && is_left(&loop, 0, COSY_AGAIN, 8), "closing the last one does, too");
+	check(collect(&loop) == 0 && is_left(&loop, 0, COSY_AGAIN, 8),
+	      "it is given back when the last descriptor is closed");
 	munmap(loop.page, loop.size);
 	create(&loop, 64);
 	start(&loop, 0, echo, frame, 0, 0);
 	check(go(&loop, 0) == 0 && enter_loop(&loop, COSY_ASYNC_CANCEL_FD | (unsigned int)sv[0]) ==
-	      (long long)(COSY_ASYNC_ENTERED | 1), "a call is interrupted");
+	      (long long)(COSY_ASYNC_ENTERED | 1),
+	      "a waiting call is interrupted by its descriptor");
 	close(dup(loop.fd));
 	check(collect(&loop) == 0 && is_left(&loop, 0, COSY_AGAIN, 7) &&
-	      (long long)frame[GOT] == -ECANCELED, "and stays so when it is given back");
+	      (long long)frame[GOT] == -ECANCELED,
+	      "ECANCELED: the interrupted call is given back with its result");
 	frame[ROUNDS] = 5;
 	create(&other, 64);
 	handle = LOAD_FOR_LOOPS(RECV(GOT, FD, BUF, SIZE, 0), ADDI(ROUNDS, ROUNDS, 5),
@@ -55,7 +57,8 @@ static void giving_back(void)
 	start(&other, 3, handle, frame, 8, COSY_COMPOUND_RESUMED);
 	send(sv[1], "x", 1, 0);
 	check(go(&other, 1) == 1 && collect(&other) == 3 && entry_result(&other, 3) == 1 &&
-	      frame[ROUNDS] == 5 && frame[SENT] == 1, "another loop ends it");
+	      frame[ROUNDS] == 5 && frame[SENT] == 1,
+	      "a compound that was given back resumes in another loop, and ends");
 	destroy(&loop);
 	close(sv[0]);
 	close(sv[1]);
@@ -117,11 +120,12 @@ static void closed_before_entered(uint64_t what)
 	close(loop.fd);
 	check(write(pipes[1], "x", 1) == 1 && !pthread_join(blocked.thread, NULL) &&
 	      blocked.entered == (long long)(COSY_ASYNC_ENTERED | 1) && collect(&loop) == 0,
-	      "the first thread leaves");
+	      "the first thread leaves when its call has returned");
 	pthread_join(late.thread, NULL);
 	check(late.entered == (long long)COSY_ASYNC_ENTERED && loop.page->submit_head == loop.tail,
 	      "the second one has executed what was submitted: %#llx", late.entered);
-	check(collect(&loop) == 1 && is_left(&loop, 1, COSY_AGAIN, 0), "and gives the compound back");
+	check(collect(&loop) == 1 && is_left(&loop, 1, COSY_AGAIN, 0),
+	      "the second one gives the waiting compound back");
 	munmap(loop.page, loop.size);
 	for (int i = 0; i < 2; i++) {
 		close(sv[i]);

@@ -32,11 +32,11 @@ static void accepting(void)
 		frames[i][FD] = (__u64)listener;
 		start(&loop, i, one, frames[i], 0, 0);
 	}
-	check(go(&loop, 0) == 0, "two wait");
+	check(go(&loop, 0) == 0, "two compounds wait");
 	client = socket(AF_INET, SOCK_STREAM, 0);
 	check(!connect(client, (struct sockaddr *)&name, size) && go(&loop, 1) == 1 &&
 	      collect(&loop) == 0 && fcntl((int)frames[0][GOT], F_GETFD) == FD_CLOEXEC,
-	      "the first one gets the connection");
+	      "the first one accepts");
 	close((int)frames[0][GOT]);
 	close(client);
 	check(go(&loop, 0) == 0, "the other one waits");
@@ -46,16 +46,16 @@ static void accepting(void)
 	frames[0][SIZE] = 8;
 	check(enter_loop(&loop, COSY_ASYNC_CANCEL | 1) == (long long)COSY_ASYNC_ENTERED &&
 	      go(&loop, 1) == 1 && collect(&loop) == 1 && (long long)frames[1][GOT] == -ECANCELED,
-	      "it is cancelled");
+	      "ECANCELED: it is cancelled");
 	check(!connect(client, (struct sockaddr *)&name, size) &&
 	      run(&loop, one, frames[0], 0, 0) == 1 && (long long)frames[0][GOT] == -EFAULT,
-	      "no address");
+	      "EFAULT: the address is unmapped");
 	close(client);
 	check(run(&loop, flags, frames[0], 0, 0) == 1 && (long long)frames[0][GOT] == -EINVAL,
-	      "unknown flags");
+	      "EINVAL: unknown flags");
 	start(&loop, 0, one, frames[0], 0, 0);
 	check(go(&loop, 0) == 0 && !shutdown(listener, SHUT_RD) && go(&loop, 1) == 1 &&
-	      collect(&loop) == 0 && (long long)frames[0][GOT] == -EINVAL, "it listens no more");
+	      collect(&loop) == 0 && (long long)frames[0][GOT] == -EINVAL, "EINVAL: the socket is shut down");
 	pair(sv);
 	for (int i = 0; i < 3; i++) {
 		const int fds[] = { sv[0], device, 1000 };
@@ -71,7 +71,7 @@ static void accepting(void)
 	destroy(&loop);
 }
 
-/* Each connection wakes one waiter, and is never lost. */
+/* Compounds that wait at the same time. */
 #define ACCEPTS 40
 
 /* Entries that were begun, and that have resumed. */
@@ -96,99 +96,133 @@ static void *accept_one(void *listener)
 	return NULL;
 }
 
-static void accepting_in_turn(void)
-{
-	static __u64 frames[2 * ACCEPTS][NREGS + 1];
-	struct loop loop, other, *loops[] = { &loop, &other };
-	int listener = listen_for(2 * ACCEPTS), clients[ACCEPTS], fd, index;
-	unsigned int ended = 0;
-	struct rlimit files;
-	__u64 one, before;
-	pthread_t thread;
+static __u64 waiting[2 * ACCEPTS][NREGS + 1];
+static struct loop loop, other;
+static int listener;
+static __u64 accept_once;
 
-	one = LOAD_FOR_LOOPS(SYS(GOT, SYS_accept, 3), ARG(FD), ARGI(0), ARGI(0), EXIT(1));
-	create(&loop, 64);
-	create(&other, 64);
-	for (uint32_t i = 0; i < ACCEPTS; i++) {
-		frames[i][FD] = (__u64)listener;
-		start(&loop, i, one, frames[i], 0, 0);
-	}
-	check(go(&loop, 0) == 0, "many wait");
-	for (uint32_t i = 0; i < 3; i++)
+/* Let entry @index of a loop wait for a connection, in frame @frame. */
+static void wait_in_accept(struct loop *in, uint32_t index, int frame)
+{
+	waiting[frame][FD] = (__u64)listener;
+	start(in, index, accept_once, waiting[frame], 0, 0);
+}
+
+/* Close the connection that the compound of frame @frame has accepted; false if there is none. */
+static bool close_accepted(int frame)
+{
+	return (int)returned("accept", (long long)waiting[frame][GOT]) >= 0 &&
+	       !close((int)waiting[frame][GOT]);
+}
+
+static void connections_wake_those_that_wait_longest(void)
+{
+	int clients[3];
+	__u64 before;
+
+	for (uint32_t i = 0; i < ACCEPTS; i++)
+		wait_in_accept(&loop, i, (int)i);
+	check(go(&loop, 0) == 0, "%d compounds wait in accept()", ACCEPTS);
+	for (int i = 0; i < 3; i++)
 		clients[i] = connect_one();
 	before = executed(&loop);
-	check(go(&loop, 3) == 3 && executed(&loop) - before == 3, "three connections wake three");
-	for (uint32_t i = 0; i < 3; i++) {
-		check(collect(&loop) == (int)i, "those that have waited for longest");
-		close((int)frames[i][GOT]);
+	check(go(&loop, 3) == 3 && executed(&loop) - before == 3,
+	      "three connections wake three compounds");
+	for (int i = 0; i < 3; i++) {
+		check(collect(&loop) == i, "the compound that has waited for longest ends");
+		close_accepted(i);
 		close(clients[i]);
 	}
+}
 
-	/* The notified one is cancelled. The next one gets the connection. */
-	clients[0] = connect_one();
+/* The notified one is cancelled. The next one gets the connection. */
+static void cancelled_one_passes_its_connection_on(void)
+{
+	int client = connect_one(), index;
+	unsigned int ended = 0;
+
 	for (uint32_t i = 3; i < 6; i++)
 		enter_loop(&loop, COSY_ASYNC_CANCEL | i);
-	check(go(&loop, 4) == 4, "three are cancelled, and the next one goes on");
+	check(go(&loop, 4) == 4, "three are cancelled, and one accepts");
 	for (int i = 3; i < 7; i++) {
 		index = collect(&loop);
-		ended += index == 6 ? (int)frames[6][GOT] >= 0 && !close((int)frames[6][GOT]) :
-				      (long long)frames[index][GOT] == -ECANCELED;
+		ended += index == 6 ? close_accepted(6) :
+				      (long long)waiting[index][GOT] == -ECANCELED;
 	}
-	check(ended == 4, "with the connection");
-	close(clients[0]);
+	check(ended == 4, "the one after the three has the connection");
+	close(client);
+}
 
-	/* Another loop also waits. The first one is notified, and ends. */
-	frames[ACCEPTS][FD] = (__u64)listener;
-	start(&other, 0, one, frames[ACCEPTS], 0, 0);
-	check(go(&other, 0) == 0, "another loop waits behind them");
-	clients[0] = connect_one();
-	check(readable(loop.fd) && !readable(other.fd), "it is not told");
+static void loop_that_ends_passes_its_connection_on(void)
+{
+	int client;
+
+	wait_in_accept(&other, 0, ACCEPTS);
+	check(go(&other, 0) == 0, "a compound of another loop waits after the others");
+	client = connect_one();
+	check(readable(loop.fd) && !readable(other.fd), "only the first loop is notified");
 	destroy(&loop);
 	check(readable(other.fd) && go(&other, 1) == 1 && collect(&other) == 0 &&
-	      !close((int)frames[ACCEPTS][GOT]), "it is when the first one is gone");
-	close(clients[0]);
-
-	/* One that is left does not keep the connection. */
+	      close_accepted(ACCEPTS), "the other loop accepts when the first one is closed");
+	close(client);
 	create(&loop, 64);
-	for (int i = 0; i < 2; i++) {
-		start(loops[i], 0, one, frames[i], 0, 0);
-		check(go(loops[i], 0) == 0, "one waits");
-	}
-	clients[0] = connect_one();
-	close(dup(loop.fd));
-	check(collect(&loop) == 0 && is_left(&loop, 0, COSY_AGAIN, 0) && readable(other.fd) &&
-	      go(&other, 1) == 1 && collect(&other) == 0 && !close((int)frames[1][GOT]),
-	      "one that is given back passes it on");
-	close(clients[0]);
+}
 
-	/* The same for one that has no free number for it. */
-	for (int i = 0; i < 2; i++) {
-		start(loops[i], 0, one, frames[i], 0, 0);
-		go(loops[i], 0);
-	}
-	clients[0] = connect_one();
+/* Let a compound of each loop wait; that of @loop was first. */
+static void wait_in_both(void)
+{
+	wait_in_accept(&loop, 0, 0);
+	check(go(&loop, 0) == 0, "a compound waits");
+	wait_in_accept(&other, 0, 1);
+	check(go(&other, 0) == 0, "a compound of the other loop waits");
+}
+
+static bool other_accepts(void)
+{
+	return readable(other.fd) && go(&other, 1) == 1 && collect(&other) == 0 &&
+	       close_accepted(1);
+}
+
+static void one_that_cannot_accept_passes_its_connection_on(void)
+{
+	struct rlimit files;
+	int client, fd;
+
+	wait_in_both();
+	client = connect_one();
+	close(dup(loop.fd));
+	check(collect(&loop) == 0 && is_left(&loop, 0, COSY_AGAIN, 0) && other_accepts(),
+	      "the other one accepts when the first one is given back");
+	close(client);
+
+	wait_in_both();
+	client = connect_one();
 	getrlimit(RLIMIT_NOFILE, &files);
 	fd = dup(0);
 	close(fd);
 	setrlimit(RLIMIT_NOFILE, &(struct rlimit){ (rlim_t)fd, files.rlim_max });
-	check(go(&loop, 1) == 1 && collect(&loop) == 0 && (long long)frames[0][GOT] == -EMFILE,
-	      "no number is left");
+	check(go(&loop, 1) == 1 && collect(&loop) == 0 && (long long)waiting[0][GOT] == -EMFILE,
+	      "EMFILE: there is no free descriptor");
 	setrlimit(RLIMIT_NOFILE, &files);
-	check(readable(other.fd) && go(&other, 1) == 1 && collect(&other) == 0 &&
-	      !close((int)frames[1][GOT]), "the other one gets it");
-	close(clients[0]);
+	check(other_accepts(), "the other one accepts");
+	close(client);
+}
 
-	/* A thread that blocks gets a connection that the loop does not accept. */
-	start(&loop, 0, one, frames[0], 0, 0);
-	check(go(&loop, 0) == 0, "one waits");
+/* A thread that blocks gets a connection that the loop does not accept. */
+static void thread_accepts(void)
+{
+	pthread_t thread;
+	int client;
+
+	wait_in_accept(&loop, 0, 0);
+	check(go(&loop, 0) == 0, "a compound waits");
 	pthread_create(&thread, NULL, accept_one, &listener);
 	usleep(100000);
-	clients[0] = connect_one();
+	client = connect_one();
 	destroy(&loop);
 	pthread_join(thread, NULL);
-	close(clients[0]);
-	destroy(&other);
-	close(listener);
+	check(true, "a thread accepts when the loop is closed");
+	close(client);
 }
 
 int main(void)
@@ -196,6 +230,16 @@ int main(void)
 	device = open_device();
 	load_all();
 	accepting();
-	accepting_in_turn();
+	accept_once = LOAD_FOR_LOOPS(SYS(GOT, SYS_accept, 3), ARG(FD), ARGI(0), ARGI(0), EXIT(1));
+	listener = listen_for(2 * ACCEPTS);
+	create(&loop, 64);
+	create(&other, 64);
+	connections_wake_those_that_wait_longest();
+	cancelled_one_passes_its_connection_on();
+	loop_that_ends_passes_its_connection_on();
+	one_that_cannot_accept_passes_its_connection_on();
+	thread_accepts();
+	destroy(&other);
+	close(listener);
 	return finish();
 }

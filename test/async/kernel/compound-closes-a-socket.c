@@ -39,12 +39,12 @@ static void closing(void)
 		start(&loop, 1, end, frames[1], 0, 0);
 		check(go(&loop, 1) == 1 && collect(&loop) == 1 && is_left(&loop, 1, COSY_STEP, 0) &&
 		      entry_result(&loop, 1) == COSY_STEP_CALL && fcntl(sv[0], F_GETFD) >= 0,
-		      "it is left to the process to close what it uses");
+		      "a close of a descriptor that may be used is left to the process");
 	}
 	used[sv[0] / 8] = (__u8)~used[sv[0] / 8];
 	loop.page->used = (uintptr_t)used;
 	start(&loop, 0, wait_and_end, frames[0], 0, 0);
-	check(go(&loop, 0) == 0, "one waits for the socket");
+	check(go(&loop, 0) == 0, "a compound waits for the socket");
 	start(&loop, 1, end, frames[1], 0, 0);
 	/*
 	 * Before 6.6 the socket is closed on the return to user mode, and the other one ends
@@ -52,10 +52,10 @@ static void closing(void)
 	 */
 	check(go(&loop, 2) == 2 && collect(&loop) + collect(&loop) == 1 &&
 	      entry_result(&loop, 1) == 2 && frames[1][GOT] == 0 &&
-	      fcntl(sv[0], F_GETFD) < 0, "another one closes it");
-	check(recv(sv[1], buffer, 1, 0) == 0, "that ends the connection");
+	      fcntl(sv[0], F_GETFD) < 0, "another compound closes the socket");
+	check(recv(sv[1], buffer, 1, 0) == 0, "the peer sees the end of the connection");
 	check(is_left(&loop, 0, COSY_STEP, 7) && (long long)frames[0][GOT] == -ECANCELED,
-	      "the one that waits is told, and closes nothing");
+	      "ECANCELED: the compound that waits fails, and its close is left to the process");
 	close(sv[1]);
 
 	/* No data after the map is used. */
@@ -65,21 +65,21 @@ static void closing(void)
 	start(&loop, 0, wait_and_end, frames[0], 0, 0);
 	check(go(&loop, 0) == 0 && send(sv[1], "x", 1, 0) == 1 && go(&loop, 1) == 1 &&
 	      collect(&loop) == 0 && frames[0][SENT] == 0 && recv(sv[1], buffer, 1, 0) == 0,
-	      "one closes what it has waited for");
+	      "a compound closes the socket that it has waited for");
 	close(sv[1]);
 
 	/* Other sockets may take longer, and do more work. */
 	lingering = socket(AF_INET, SOCK_STREAM, 0);
 	check(!bind(lingering, (struct sockaddr *)&name, sizeof(name)) &&
 	      !setsockopt(lingering, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)) &&
-	      zero >= 0, "files of other kinds");
+	      zero >= 0, "a lingering socket and /dev/zero are opened");
 	for (int i = 0; i < 5; i++) {
 		const int fds[] = { lingering, zero, device, loop.fd, -1 };
 
 		frames[1][FD] = (__u64)fds[i];
 		start(&loop, 1, end, frames[1], 0, 0);
 		check(go(&loop, 1) == 1 && collect(&loop) == 1 && is_left(&loop, 1, COSY_STEP, 0),
-		      "are left to the process");
+		      "a close of another file is left to the process");
 	}
 	close(lingering);
 	close(zero);

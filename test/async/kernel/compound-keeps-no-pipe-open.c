@@ -29,105 +29,120 @@ static unsigned int collect_set(struct loop *loop, int n)
 	return set;
 }
 
-/* A waiting entry keeps neither a pipe open nor its contents. */
-static void closing(void)
-{
-	static __u64 frames[4][NREGS + 1];
-	static char much[2 * BUFFER];
-	__u8 used[64] = { 0 };
-	int fds[2], pipes[4][2], counter;
-	struct loop loop;
-	char bytes[8];
+static __u64 frames[4][NREGS + 1];
+static char much[2 * BUFFER], bytes[8];
+static struct loop loop;
 
-	create(&loop, 64);
+/* The process closes the end of a pipe that a compound waits for. */
+static void process_closes(void)
+{
+	int fds[2];
+
 	open_pipe(fds, 0);
 	prepare(frames[0], fds[0], bytes, 1);
 	start(&loop, 0, reading, frames[0], 0, 0);
-	check(go(&loop, 0) == 0, "one reads");
+	check(go(&loop, 0) == 0, "the compound waits in read()");
 	close(fds[0]);
 	signals = 0;
-	check(write(fds[1], "x", 1) < 0 && errno == EPIPE && signals == 1, "nobody reads");
+	check(write(fds[1], "x", 1) < 0 && errno == EPIPE && signals == 1,
+	      "EPIPE: the pipe has no reader after close()");
 	check(go(&loop, 1) == 1 && collect(&loop) == 0 && (long long)frames[0][GOT] == -ECANCELED,
-	      "it is told when something happens to the pipe");
+	      "ECANCELED at the next event of the pipe");
 	close(fds[1]);
 
 	open_pipe(fds, 0);
 	prepare(frames[0], fds[1], much, sizeof(much));
 	start(&loop, 0, writing, frames[0], 0, 0);
-	check(go(&loop, 0) == 0, "one writes");
+	check(go(&loop, 0) == 0, "the compound waits in write()");
 	close(fds[1]);
 	check(read(fds[0], much, BUFFER) == BUFFER && read(fds[0], much, 1) == 0,
-	      "nobody writes after what has been written");
+	      "the reader sees the end after what has been written");
 	check(go(&loop, 1) == 1 && collect(&loop) == 0 && frames[0][GOT] == BUFFER,
-	      "it has written a part");
+	      "write() returns the number of bytes that it has written");
 	close(fds[0]);
+}
 
-	/* The number is reused: for the other end of the same pipe, and for an eventfd. */
+/* The number is reused: for the other end of the same pipe, and for an eventfd. */
+static void number_is_reused(void)
+{
+	int fds[2], counter;
+
 	open_pipe(fds, 0);
 	prepare(frames[0], fds[0], bytes, 1);
 	start(&loop, 0, reading, frames[0], 0, 0);
-	check(go(&loop, 0) == 0, "one reads");
+	check(go(&loop, 0) == 0, "the compound waits in read()");
 	dup2(fds[1], fds[0]);
 	check(go(&loop, 1) == 1 && collect(&loop) == 0 && (long long)frames[0][GOT] == -EBADF,
-	      "it cannot read from the other end");
+	      "EBADF: the number is the other end, which cannot be read");
 	close_pipe(fds);
 	open_pipe(fds, 0);
 	start(&loop, 0, reading, frames[0], 0, 0);
-	check(go(&loop, 0) == 0, "one reads again");
+	check(go(&loop, 0) == 0, "the compound waits in read()");
 	counter = eventfd(3, 0);
 	dup2(counter, fds[0]);
 	write(fds[1], "x", 1);
 	go(&loop, 1);
-	check(collect(&loop) == 0 && (long long)frames[0][GOT] == -ECANCELED, "from what is gone");
+	check(collect(&loop) == 0 && (long long)frames[0][GOT] == -ECANCELED,
+	      "ECANCELED: the number is another file, which is not read");
 	close(counter);
 	close_pipe(fds);
+}
 
-	/* A compound closes it. */
+static void compound_closes(void)
+{
+	__u8 used[64] = { 0 };
+	int fds[2], counter = eventfd(0, 0);
+
 	loop.page->used = (uintptr_t)used;
 	loop.page->nused = sizeof(used) * 8;
 	open_pipe(fds, 0);
-	counter = eventfd(0, 0);
 	write(fds[1], much, BUFFER);
 	for (uint32_t i = 0; i < 3; i++) {
 		prepare(frames[i], i < 2 ? fds[1] : counter, i < 2 ? much : bytes, i < 2 ? 1 : 8);
 		start(&loop, i, i < 2 ? writing : reading, frames[i], 0, 0);
 	}
-	check(go(&loop, 0) == 0, "three wait");
+	check(go(&loop, 0) == 0, "two compounds wait for a pipe, and one for an eventfd");
 	prepare(frames[3], fds[1], NULL, 0);
 	start(&loop, 3, ending, frames[3], 0, 0);
 	check(go(&loop, 3) == 3 && collect_set(&loop, 3) == (1 << 0 | 1 << 1 | 1 << 3) &&
-	      frames[3][GOT] == 0 && fcntl(fds[1], F_GETFD) < 0, "the pipe is closed");
+	      frames[3][GOT] == 0 && fcntl(fds[1], F_GETFD) < 0, "another one closes the pipe");
 	check((long long)frames[0][GOT] == -ECANCELED && (long long)frames[1][GOT] == -ECANCELED,
-	      "two are told");
-	check(read(fds[0], much, BUFFER) == BUFFER && read(fds[0], much, 1) == 0, "it is at its end");
+	      "ECANCELED for those that wait for it");
+	check(read(fds[0], much, BUFFER) == BUFFER && read(fds[0], much, 1) == 0,
+	      "the reader sees the end of the pipe");
 	prepare(frames[3], counter, NULL, 0);
 	start(&loop, 3, ending, frames[3], 0, 0);
 	check(go(&loop, 2) == 2 && collect_set(&loop, 2) == (1 << 2 | 1 << 3) &&
-	      frames[3][GOT] == 0 && (long long)frames[2][GOT] == -ECANCELED, "so is the eventfd");
+	      frames[3][GOT] == 0 && (long long)frames[2][GOT] == -ECANCELED,
+	      "ECANCELED: the eventfd is closed, too");
 	used[fds[0] / 8] = (__u8)(1 << fds[0] % 8);
-	check(is_for_process(&loop, ending, fds[0], NULL, 0), "not what the process uses");
+	check(is_for_process(&loop, ending, fds[0], NULL, 0),
+	      "a close of a descriptor that the process uses is left to it");
 	close(fds[0]);
+	loop.page->nused = 0;
+}
 
-	/* The loop is the last user of the pipes. */
+/* The loop is the last user of the pipes. */
+static void loop_ends(void)
+{
+	int pipes[4][2];
+
 	for (uint32_t i = 0; i < 4; i++) {
 		open_pipe(pipes[i], 0);
 		write(pipes[i][1], much, BUFFER);
 		prepare(frames[i], pipes[i][1], much, 1);
 		start(&loop, i, writing, frames[i], 0, 0);
 	}
-	check(go(&loop, 0) == 0, "four wait");
+	check(go(&loop, 0) == 0, "four compounds wait in write()");
 	for (int i = 0; i < 4; i++)
 		close_pipe(pipes[i]);
 	check(enter_loop(&loop, COSY_ASYNC_CANCEL | 0) == (long long)COSY_ASYNC_ENTERED,
-	      "one is cancelled");
+	      "one is cancelled after its pipe was closed");
 	destroy(&loop);
 }
 
 static void cancelling(void)
 {
-	static __u64 frames[2][NREGS + 1];
-	static char much[2 * BUFFER];
-	struct loop loop;
 	char byte;
 	int fds[2];
 
@@ -139,25 +154,25 @@ static void cancelling(void)
 	}
 	check(go(&loop, 0) == 0 && enter_loop(&loop, COSY_ASYNC_CANCEL | 0) ==
 	      (long long)COSY_ASYNC_ENTERED && go(&loop, 1) == 1 && collect(&loop) == 0 &&
-	      (long long)frames[0][GOT] == -ECANCELED, "one is cancelled");
+	      (long long)frames[0][GOT] == -ECANCELED, "ECANCELED: an entry is cancelled");
 	check(enter_loop(&loop, COSY_ASYNC_CANCEL_FD | (unsigned int)fds[1]) ==
-	      (long long)COSY_ASYNC_ENTERED, "nobody waits for the other end");
+	      (long long)COSY_ASYNC_ENTERED, "no compound waits for the other end");
 	check(enter_loop(&loop, COSY_ASYNC_CANCEL_FD | (unsigned int)fds[0]) ==
 	      (long long)(COSY_ASYNC_ENTERED | 1) && go(&loop, 1) == 1 && collect(&loop) == 1 &&
-	      (long long)frames[1][GOT] == -ECANCELED, "one by its descriptor");
+	      (long long)frames[1][GOT] == -ECANCELED, "ECANCELED: an entry is cancelled by its descriptor");
 	prepare(frames[0], fds[1], much, sizeof(much));
 	start(&loop, 0, writing, frames[0], 0, 0);
 	check(go(&loop, 0) == 0 && enter_loop(&loop, COSY_ASYNC_CANCEL_FD | (unsigned int)fds[1]) ==
 	      (long long)(COSY_ASYNC_ENTERED | 1) && go(&loop, 1) == 1 && collect(&loop) == 0 &&
-	      frames[0][GOT] == BUFFER, "one tells what it has written");
-	/* If it is returned, it is reported, too. */
+	      frames[0][GOT] == BUFFER, "a cancelled write() returns what it has written");
+	/* So does one that is given back, because a descriptor of the loop is closed. */
 	open_pipe(fds, 0);
 	prepare(frames[0], fds[1], much, sizeof(much));
 	start(&loop, 0, writing, frames[0], 0, 0);
-	check(go(&loop, 0) == 0, "one writes");
+	check(go(&loop, 0) == 0, "the compound waits in write()");
 	close(dup(loop.fd));
 	check(collect(&loop) == 0 && loop.entries[0].status == COSY_ENTRY_LEFT &&
-	      frames[0][GOT] == BUFFER, "it is given back");
+	      frames[0][GOT] == BUFFER, "it is given back with what it has written");
 	close_pipe(fds);
 	destroy(&loop);
 }
@@ -177,9 +192,6 @@ static void exits(void)
 		open_pipe(fds, 0);
 		child = fork();
 		if (!child) {
-			static __u64 frames[2][NREGS + 1];
-			struct loop loop;
-
 			close(fds[0]);
 			create(&loop, 64);
 			prepare(frames[0], fds[1], must_map(2 * BUFFER), 2 * BUFFER);
@@ -198,7 +210,7 @@ static void exits(void)
 		waitpid(child, &status, 0);
 		for (int n = 0; n < BUFFER; n++)
 			read(fds[0], &byte, 1);
-		check(read(fds[0], &byte, 1) == 0, "the pipe is at its end");
+		check(read(fds[0], &byte, 1) == 0, "the reader sees the end of the pipe");
 		close(fds[0]);
 	}
 }
@@ -210,7 +222,11 @@ int main(void)
 	load_all();
 	if (!have_pipes())
 		return finish();
-	closing();
+	create(&loop, 64);
+	process_closes();
+	number_is_reused();
+	compound_closes();
+	loop_ends();
 	cancelling();
 	exits();
 	return finish();

@@ -41,9 +41,10 @@ static void polling(void)
 	frame[BUF] = (uintptr_t)&byte;
 	frame[SIZE] = 1;
 	start(&loop, 0, receive, frame, 0, 0);
-	check(go(&loop, 0) == 0, "it waits, and so does a thread that takes events alone");
+	check(go(&loop, 0) == 0,
+	      "a compound and a thread in epoll_wait() with EPOLLEXCLUSIVE wait for a socket");
 	send(sv[1], "x", 1, 0);
-	check(go(&loop, 1) == 1 && collect(&loop) == 0 && frame[GOT] == 1, "both are told");
+	check(go(&loop, 1) == 1 && collect(&loop) == 0 && frame[GOT] == 1, "data wakes both");
 	pthread_join(thread, NULL);
 	close(exclusive_epoll);
 
@@ -51,15 +52,17 @@ static void polling(void)
 	if (epoll_ctl(epoll, EPOLL_CTL_ADD, loop.fd, &event))
 		die("EPOLL_CTL_ADD");
 	start(&loop, 0, receive, frame, 0, 0);
-	check(go(&loop, 0) == 0 && epoll_wait(epoll, &event, 1, 0) == 0, "nothing to do");
+	check(go(&loop, 0) == 0 && epoll_wait(epoll, &event, 1, 0) == 0,
+	      "a poller of the loop has no event while the compound waits");
 	check(enter_loop(&loop, COSY_ASYNC_CANCEL | 0) == (long long)COSY_ASYNC_ENTERED &&
-	      epoll_wait(epoll, &event, 1, 0) == 1, "who polls the loop is told that one is cancelled");
-	check(go(&loop, 1) == 1 && collect(&loop) == 0, "it ends");
+	      epoll_wait(epoll, &event, 1, 0) == 1, "a poller of the loop is notified of a cancelled entry");
+	check(go(&loop, 1) == 1 && collect(&loop) == 0, "the cancelled compound ends");
 	start(&loop, 0, receive, frame, 0, 0);
-	check(go(&loop, 0) == 0 && epoll_wait(epoll, &event, 1, 0) == 0, "nothing to do again");
+	check(go(&loop, 0) == 0 && epoll_wait(epoll, &event, 1, 0) == 0,
+	      "the poller has no event while the next compound waits");
 	check(enter_loop(&loop, COSY_ASYNC_CANCEL_FD | (unsigned int)sv[0]) ==
 	      (long long)(COSY_ASYNC_ENTERED | 1) && epoll_wait(epoll, &event, 1, 0) == 1,
-	      "or that one is interrupted");
+	      "a poller of the loop is notified of a call that is interrupted by its descriptor");
 	close(epoll);
 	close(sv[0]);
 	close(sv[1]);

@@ -27,30 +27,35 @@ static void reads(void)
 		open_pipe(fds, flags);
 		prepare(frames[0], fds[0], bytes[0], 8);
 		start(&loop, 0, reading, frames[0], 0, 0);
-		check(go(&loop, 0) == 0 && !readable(loop.fd), "a read waits");
+		check(go(&loop, 0) == 0 && !readable(loop.fd), "a read of an empty pipe waits");
 		write(fds[1], "abc", 3);
 		check(readable(loop.fd) && go(&loop, 1) == 1 && collect(&loop) == 0 &&
-		      frames[0][GOT] == 3 && !memcmp(bytes[0], "abc", 3), "until there is something");
+		      frames[0][GOT] == 3 && !memcmp(bytes[0], "abc", 3),
+		      "the read returns what is written");
 		write(fds[1], "defghijklm", 10);
 		check(at_once(&loop, reading, fds[0], bytes[0], 8) == 8 &&
-		      at_once(&loop, reading, fds[0], bytes[0], 8) == 2, "what is there is read at once");
+		      at_once(&loop, reading, fds[0], bytes[0], 8) == 2,
+		      "a read of a pipe with data does not wait");
 		for (uint32_t i = 0; i < 3; i++) {
 			prepare(frames[i], fds[0], bytes[i], 1);
 			start(&loop, i, reading, frames[i], 0, 0);
 		}
-		check(go(&loop, 0) == 0, "three wait");
+		check(go(&loop, 0) == 0, "three compounds wait for a pipe");
 		write(fds[1], "x", 1);
-		check(go(&loop, 1) == 1 && collect(&loop) == 0, "the first one gets what comes");
-		check(go(&loop, 0) == 0, "and no other one");
+		check(go(&loop, 1) == 1 && collect(&loop) == 0,
+		      "the first one that has waited reads the first byte");
+		check(go(&loop, 0) == 0, "the others still wait");
 		write(fds[1], "yz", 2);
 		check(go(&loop, 2) == 2 && collect(&loop) == 1 && collect(&loop) == 2 &&
-		      bytes[1][0] == 'y' && bytes[2][0] == 'z', "then the others");
+		      bytes[1][0] == 'y' && bytes[2][0] == 'z',
+		      "the others read the next bytes in the order of their waits");
 		start(&loop, 0, reading, frames[0], 0, 0);
-		check(go(&loop, 0) == 0, "it waits again");
+		check(go(&loop, 0) == 0, "the compound waits again");
 		close(fds[1]);
 		check(go(&loop, 1) == 1 && collect(&loop) == 0 && frames[0][GOT] == 0,
-		      "until nobody writes any more");
-		check(at_once(&loop, reading, fds[0], bytes[0], 8) == 0, "which it sees at once");
+		      "the read returns 0 when the pipe has no writer");
+		check(at_once(&loop, reading, fds[0], bytes[0], 8) == 0,
+		      "a read of a pipe without writers does not wait");
 		close(fds[0]);
 	}
 	destroy(&loop);
@@ -99,12 +104,14 @@ static void writes(void)
 		drain(&loop, fds[0], in, sizeof(in));
 		after = told(watch);
 		check(good && collect(&loop) == 0 && frame[GOT] == sizeof(out) &&
-		      !memcmp(in, out, sizeof(in)), "more than there is room for is written");
+		      !memcmp(in, out, sizeof(in)),
+		      "a write of more than fits waits until all is written");
 		check(after.wchar - before.wchar == sizeof(out) && after.syscw - before.syscw == 1 &&
-		      after.events == 1, "as one call: %u events, %llu calls", after.events,
-		      after.syscw - before.syscw);
+		      after.events == 1,
+		      "it is reported as one write: %u events, %llu calls",
+		      after.events, after.syscw - before.syscw);
 		check(at_once(&loop, writing, fds[1], out, 100) == 100 && read(fds[0], in, 200) == 100,
-		      "what there is room for at once");
+		      "a write of what fits does not wait");
 		close_pipe(fds);
 	}
 	close(watch);
@@ -144,7 +151,7 @@ static void blocks(void)
 		start(&loop, i, writing, frames[i], 0, 0);
 		more[i] = 49;
 	}
-	check(go(&loop, 0) == 0, "four wait for room");
+	check(go(&loop, 0) == 0, "four compounds wait in write()");
 	pthread_create(&thread, NULL, write_blocks, &fill);
 	for (size_t got = 0; got < BUFFER;)
 		got += (size_t)read(fds[0], junk, BUFFER - got);
@@ -166,7 +173,8 @@ static void blocks(void)
 	}
 	pthread_join(thread, NULL);
 	check(!mixed && counts['a'] == 50 && counts['b'] == 50 && counts['c'] == 50 &&
-	      counts['d'] == 50 && counts['z'] == 50, "blocks stay whole: %u of %d are mixed", mixed, n);
+	      counts['d'] == 50 && counts['z'] == 50,
+	      "blocks of PIPE_BUF bytes are not mixed: %u of %d are mixed", mixed, n);
 	close_pipe(fds);
 	destroy(&loop);
 }
@@ -183,21 +191,25 @@ static void errors(void)
 	create(&loop, 64);
 	open_pipe(fds, 0);
 	check(at_once(&loop, reading, fds[1], bytes, 1) == -EBADF &&
-	      at_once(&loop, writing, fds[0], bytes, 1) == -EBADF, "the wrong end");
+	      at_once(&loop, writing, fds[0], bytes, 1) == -EBADF,
+	      "EBADF: the end of the pipe is not open for the call");
 	check(at_once(&loop, reading, fds[0], bytes, 0) == 0 &&
-	      at_once(&loop, writing, fds[1], bytes, 0) == 0, "nothing");
+	      at_once(&loop, writing, fds[1], bytes, 0) == 0,
+	      "0: the call has no bytes to transfer");
 	check(at_once(&loop, writing, fds[1], (void *)8, 1) == -EFAULT &&
 	      at_once(&loop, writing, fds[1], (void *)-4096, 1) == -EFAULT &&
-	      at_once(&loop, reading, fds[0], (void *)-4096, 1) == -EFAULT, "no buffer");
+	      at_once(&loop, reading, fds[0], (void *)-4096, 1) == -EFAULT,
+	      "EFAULT: the buffer is unmapped");
 	write(fds[1], "x", 1);
 	check(at_once(&loop, reading, fds[0], (void *)8, 1) == -EFAULT &&
-	      at_once(&loop, reading, fds[0], bytes, 1) == 1, "nor to read to");
+	      at_once(&loop, reading, fds[0], bytes, 1) == 1,
+	      "EFAULT: the buffer is unmapped, and the data is still in the pipe");
 
 	/* A part of the buffer is not mapped. The second time it already waits for the pipe. */
 	open_pipe(native, 0);
 	expected = write(native[1], half, 8192);
 	check(at_once(&loop, writing, fds[1], half, 8192) == (expected < 0 ? -errno : expected),
-	      "half a buffer: %zd", expected);
+	      "a buffer of which half is unmapped gives the native result: %zd", expected);
 	fcntl(fds[0], F_SETFL, O_NONBLOCK);
 	while (read(fds[0], bytes, sizeof(bytes)) > 0)
 		;
@@ -206,11 +218,12 @@ static void errors(void)
 		;
 	prepare(frame, fds[1], half, 8192);
 	start(&loop, 0, writing, frame, 0, 0);
-	check(go(&loop, 0) == 0, "the pipe is full");
+	check(go(&loop, 0) == 0, "a write to a full pipe waits");
 	while (read(fds[0], bytes, sizeof(bytes)) > 0)
 		;
 	check(go(&loop, 1) == 1 && collect(&loop) == 0 && (long long)frame[GOT] == expected,
-	      "half a buffer after a wait: %lld", (long long)frame[GOT]);
+	      "a buffer of which half is unmapped gives the same result after a wait: %lld",
+	      (long long)frame[GOT]);
 	close_pipe(native);
 	close_pipe(fds);
 
@@ -218,7 +231,8 @@ static void errors(void)
 	open_pipe(fds, 0);
 	close(fds[0]);
 	signals = 0;
-	check(at_once(&loop, writing, fds[1], bytes, 1) == -EPIPE && signals == 1, "EPIPE and SIGPIPE");
+	check(at_once(&loop, writing, fds[1], bytes, 1) == -EPIPE && signals == 1,
+	      "EPIPE and SIGPIPE: the pipe has no reader");
 	close(fds[1]);
 	for (int first = 0; first < 2; first++) {
 		static char much[2 * BUFFER];
@@ -229,11 +243,12 @@ static void errors(void)
 		prepare(frame, fds[1], much, sizeof(much));
 		start(&loop, 0, writing, frame, 0, 0);
 		signals = 0;
-		check(go(&loop, 0) == 0 && !signals, "it waits for room");
+		check(go(&loop, 0) == 0 && !signals, "the write waits for room");
 		close(fds[0]);
 		check(go(&loop, 1) == 1 && collect(&loop) == 0 && signals == 1 &&
 		      (long long)frame[GOT] == (first ? -EPIPE : BUFFER),
-		      "nobody reads any more: %lld, as a thread would see it", (long long)frame[GOT]);
+		      "the write ends as for a thread when the last reader closes the pipe: %lld",
+		      (long long)frame[GOT]);
 		close(fds[1]);
 	}
 	munmap(half, 4096);
@@ -250,26 +265,30 @@ static void others(void)
 
 	create(&loop, 128);
 	open_pipe(fds, O_DIRECT);
-	check(is_for_process(&loop, writing, fds[1], "ab", 2), "packets are written by the process");
+	check(is_for_process(&loop, writing, fds[1], "ab", 2),
+	      "a write to a pipe with O_DIRECT is left to the process");
 	write(fds[1], "ab", 2);
 	write(fds[1], "cd", 2);
 	check(at_once(&loop, reading, fds[0], bytes[0], 8) == 2 &&
-	      at_once(&loop, reading, fds[0], bytes[0], 1) == 1, "and read one by one");
+	      at_once(&loop, reading, fds[0], bytes[0], 1) == 1,
+	      "a read of a pipe with O_DIRECT returns one packet");
 	close_pipe(fds);
 
 	open_pipe(fds, 0);
 	open_pipe(more, 0);
 	prepare(frames[0], fds[0], bytes[0], 1);
 	start(&loop, 0, reading, frames[0], 0, 0);
-	check(go(&loop, 0) == 0, "one waits");
+	check(go(&loop, 0) == 0, "a compound waits for a pipe");
 	write(fds[1], "abcd", 4);
-	check(splice(fds[0], NULL, more[1], NULL, 2, 0) == 2, "splice");
+	check(splice(fds[0], NULL, more[1], NULL, 2, 0) == 2,
+	      "splice() moves two bytes out of the pipe");
 	go(&loop, 1);
 	check(collect(&loop) == 0 && is_left(&loop, 0, COSY_STEP, 0),
-	      "after a splice the kernel may block in a read");
+	      "a read after a splice() is left to the process, because it may block");
 	snprintf(path, sizeof(path), "/proc/%d/fd/%d", pid, more[0]);
 	again = open(path, O_RDONLY);
-	check(again >= 0 && is_for_process(&loop, reading, again, bytes[0], 1), "an end opened by name");
+	check(again >= 0 && is_for_process(&loop, reading, again, bytes[0], 1),
+	      "a read of a pipe that was opened by name is left to the process");
 	close(again);
 	close_pipe(fds);
 	close_pipe(more);
@@ -277,11 +296,13 @@ static void others(void)
 	unlink(fifo);
 	check(!mkfifo(fifo, 0600) && (again = open(fifo, O_RDWR)) >= 0 &&
 	      is_for_process(&loop, reading, again, bytes[0], 1) &&
-	      is_for_process(&loop, ending, again, NULL, 0), "a FIFO");
+	      is_for_process(&loop, ending, again, NULL, 0),
+	      "a read and a close of a FIFO are left to the process");
 	close(again);
 	unlink(fifo);
 	if (!pipe2(fds, O_NOTIFICATION_PIPE)) {
-		check(is_for_process(&loop, reading, fds[0], bytes[0], 8), "a pipe of notifications");
+		check(is_for_process(&loop, reading, fds[0], bytes[0], 8),
+		      "a read of a pipe of notifications is left to the process");
 		close_pipe(fds);
 	}
 
@@ -291,7 +312,7 @@ static void others(void)
 		start(&loop, i, reading, frames[i], 0, 0);
 	}
 	check(go(&loop, 1) == 1 && collect(&loop) == 64 && is_left(&loop, 64, COSY_STEP, 0),
-	      "64 wait for a pipe, no more");
+	      "the call of the 65th compound for a pipe is left to the process");
 	close_pipe(fds);
 	destroy(&loop);
 }

@@ -35,16 +35,17 @@ static void serving(void)
 		frames[i][SIZE] = sizeof(buffers[i]);
 		start(&loop, i, echo, frames[i], 0, 0);
 	}
-	check(go(&loop, 0) == 0 && loop.page->submit_head == loop.tail, "all of them wait");
-	check(!readable(loop.fd), "there is nothing to do");
+	check(go(&loop, 0) == 0 && loop.page->submit_head == loop.tail,
+	      "64 compounds wait for their sockets");
+	check(!readable(loop.fd), "the loop is not readable while all wait");
 	for (int i = 0; i < 64; i++)
 		good += echoes(&loop, sv[i][1], i & 1 ? "one" : "another") &&
 			echoes(&loop, sv[i][1], "and again");
-	check(good == 64, "each one answers: %u", good);
+	check(good == 64, "each compound answers twice: %u of 64", good);
 	for (int i = 0; i < 64; i++)
 		send(sv[i][1], "together", 8, 0);
 	check(readable(loop.fd) && go(&loop, 0) == 0 && !readable(loop.fd),
-	      "the loop can be polled");
+	      "the loop is readable until the woken compounds are executed");
 	good = 0;
 	for (int i = 0; i < 64; i++) {
 		char got[64];
@@ -52,13 +53,13 @@ static void serving(void)
 		good += recv(sv[i][1], got, 64, MSG_DONTWAIT) == 8;
 		close(sv[i][1]);
 	}
-	check(good == 64, "all at once: %u", good);
-	check(go(&loop, 64) == 64, "the end of each connection ends one");
+	check(good == 64, "each compound answers in one execution of the loop: %u of 64", good);
+	check(go(&loop, 64) == 64, "each compound ends with its connection");
 	good = 0;
 	for (int i; (i = collect(&loop)) >= 0; close(sv[i][0]))
 		good += loop.entries[i].status == COSY_ENTRY_DONE && entry_result(&loop, i) == 0 &&
 			frames[i][ROUNDS] == 3 && frames[i][GOT] == 0;
-	check(good == 64, "by its exit, with its outputs: %u", good);
+	check(good == 64, "each one has its exit and its outputs: %u of 64", good);
 	destroy(&loop);
 }
 
@@ -78,7 +79,7 @@ static void sending(void)
 	frame[BUF] = (uintptr_t)out;
 	frame[SIZE] = sizeof(out);
 	start(&loop, 0, send_all, frame, 0, 0);
-	check(go(&loop, 0) == 0, "more than goes at once");
+	check(go(&loop, 0) == 0, "a send of more than fits waits");
 	while (received < sizeof(in)) {
 		ssize_t n = recv(sv[1], in + received, sizeof(in) - received, MSG_DONTWAIT);
 
@@ -88,16 +89,18 @@ static void sending(void)
 	}
 	check(ended == 1 && collect(&loop) == 0 && entry_result(&loop, 0) == 3 &&
 	      frame[SENT] == sizeof(out) && !memcmp(in, out, sizeof(in)),
-	      "all of it comes, once, and is one send");
+	      "the receiver gets all data once, and the send returns its size");
 	start(&loop, 0, send_all, frame, 0, 0);
 	check(go(&loop, 0) == 0 && enter_loop(&loop, COSY_ASYNC_CANCEL | 0) ==
 	      (long long)COSY_ASYNC_ENTERED && go(&loop, 1) == 1 && collect(&loop) == 0,
-	      "cancelled");
+	      "a waiting send is cancelled");
 	received = drain(sv[1]);
-	check(received && frame[SENT] == received, "it tells what it has sent: %llu of %zu",
+	check(received && frame[SENT] == received,
+	      "a cancelled send returns what it has sent: %llu of %zu",
 	      (unsigned long long)frame[SENT], received);
 	close(sv[1]);
-	check(run(&loop, send_all, frame, 0, 0) == 3 && (long long)frame[SENT] == -EPIPE, "EPIPE");
+	check(run(&loop, send_all, frame, 0, 0) == 3 && (long long)frame[SENT] == -EPIPE,
+	      "EPIPE: the peer has closed the socket");
 	close(sv[0]);
 	destroy(&loop);
 }
@@ -123,14 +126,14 @@ static void taking_turns(void)
 		frames[i][SIZE] = 1;
 		start(&loop, i, twice, frames[i], 0, 0);
 	}
-	check(go(&loop, 0) == 0, "three wait for a socket");
+	check(go(&loop, 0) == 0, "three compounds wait for a socket");
 	send(sv[1], "abcd", 4, 0);
-	check(go(&loop, 1) == 1, "one of them ends");
+	check(go(&loop, 1) == 1, "one of them receives twice and ends");
 	ended = collect(&loop);
 	/* Its second byte follows its first one. */
 	check(ended >= 0 && ended < 3 && bytes[ended] == 'd' && strspn(bytes, "abcd") == 3 &&
 	      bytes[0] != bytes[1] && bytes[1] != bytes[2] && bytes[0] != bytes[2],
-	      "they take turns: %s, %d has ended", bytes, ended);
+	      "no compound receives again before the others: %s, %d has ended", bytes, ended);
 	close(sv[0]);
 	close(sv[1]);
 	destroy(&loop);
@@ -151,18 +154,19 @@ static void not_asked(void)
 	frame[SIZE] = sizeof(buffer);
 	listener = socket(AF_INET, SOCK_STREAM, 0);
 	check(!bind(listener, (struct sockaddr *)&name, sizeof(name)) && !listen(listener, 1),
-	      "a socket that listens");
+	      "a socket listens");
 	frame[FD] = (__u64)listener;
 	check(run(&loop, receive, frame, 0, 0) == 2 && (long long)frame[GOT] == -ENOTCONN,
-	      "receives nothing, at once");
+	      "ENOTCONN: a receive from a socket that listens does not wait");
 	close(listener);
 
 	pair(sv);
 	frame[FD] = (__u64)sv[0];
 	check(!setsockopt(sv[0], SOL_SOCKET, SO_RCVLOWAT, &low, sizeof(low)) &&
-	      send(sv[1], "0123456789", 10, 0) == 10, "less than the low-water mark");
+	      send(sv[1], "0123456789", 10, 0) == 10,
+	      "the socket has less data than its low-water mark");
 	check(run(&loop, receive, frame, 0, 0) == 2 && frame[GOT] == sizeof(buffer),
-	      "is enough for a small buffer");
+	      "a receive of even less does not wait");
 	close(sv[0]);
 	close(sv[1]);
 
@@ -174,10 +178,10 @@ static void not_asked(void)
 	while (send(sv[0], "x", 1, MSG_DONTWAIT) == 1)
 		;
 	start(&loop, 0, answer, frame, 0, 0);
-	check(go(&loop, 0) == 0, "waits for a datagram");
+	check(go(&loop, 0) == 0, "a compound waits for a datagram");
 	send(sv[1], "x", 1, 0);
 	check(go(&loop, 1) == 1 && collect(&loop) == 0 && is_left(&loop, 0, COSY_STEP, 7),
-	      "and not until it can send one");
+	      "a send to a full datagram socket is left to the process");
 	close(sv[0]);
 	close(sv[1]);
 	destroy(&loop);
@@ -213,7 +217,7 @@ static void waiting_for_tcp(void)
 		for (int i = 0; i < 4; i++) {
 			if (waits) {
 				start(&loop, 0, receive, frame, 0, 0);
-				check(go(&loop, 0) == 0, "nothing to receive");
+				check(go(&loop, 0) == 0, "a receive waits for TCP data");
 			}
 			if (i == 0)
 				send(sv[1], "abc", 3, 0);
@@ -226,7 +230,7 @@ static void waiting_for_tcp(void)
 			if (!waits)
 				start(&loop, 0, receive, frame, 0, 0);
 			check(go(&loop, 1) == 1 && collect(&loop) == 0 &&
-			      entry_result(&loop, 0) == 2, "it is received");
+			      entry_result(&loop, 0) == 2, "the receive completes");
 			check(i == 0 ? frame[GOT] == 3 && !memcmp(buffer, "abc", 3) :
 			      i == 1 ? frame[GOT] == 1 && buffer[0] == 'd' :
 			      i == 2 ? frame[GOT] == 1 && buffer[0] == 'e' :
@@ -240,15 +244,15 @@ static void waiting_for_tcp(void)
 		frame[FD] = (__u64)sv[0];
 		if (waits) {
 			start(&loop, 0, receive, frame, 0, 0);
-			check(go(&loop, 0) == 0, "nothing yet");
+			check(go(&loop, 0) == 0, "a receive waits for TCP data");
 		}
 		setsockopt(sv[1], SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
 		close(sv[1]);
 		if (!waits)
 			start(&loop, 0, receive, frame, 0, 0);
 		check(go(&loop, 1) == 1 && collect(&loop) == 0 &&
-		      (long long)frame[GOT] == -ECONNRESET, "a reset: %lld",
-		      (long long)frame[GOT]);
+		      (long long)frame[GOT] == -ECONNRESET,
+		      "ECONNRESET: the peer has reset the connection: %lld", (long long)frame[GOT]);
 		close(sv[0]);
 	}
 	destroy(&loop);

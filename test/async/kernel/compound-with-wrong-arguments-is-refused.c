@@ -27,31 +27,40 @@ static void refused(void)
 	frame[BUF] = (uintptr_t)&byte;
 	frame[SIZE] = 1;
 	plain = must_load(device, NREGS, EXIT(0));
-	check(run(&loop, plain, frame, 0, 0) == -ENOENT, "a compound that was not loaded for loops");
-	check(run(&loop, echo + 1000, frame, 0, 0) == -ENOENT, "none");
-	check(run_frame(device, echo, frame, &sync) == -ENOENT, "one for loops is not run otherwise");
-	check(run(&loop, echo, frame, 0, 8) == -EINVAL, "unknown flags");
-	check(run(&loop, echo, frame, 0, 1ull << 63) == -EINVAL, "more of them");
-	check(run(&loop, echo, frame, 1, 0) == -EINVAL, "it does not begin in the middle");
-	check(run(&loop, echo, frame, 1, COSY_COMPOUND_RESUMED) == -EINVAL, "nor at an argument");
-	check(run(&loop, echo, frame, 20, COSY_COMPOUND_RESUMED) == -EINVAL, "nor behind the end");
-	check(run(&loop, echo, frame, 1ull << 32, COSY_COMPOUND_RESUMED) == -EINVAL, "far behind");
-	check(run(&loop, echo, (__u64 *)8, 0, 0) == -EFAULT, "no registers");
-	check(run(&loop, echo, (__u64 *)-64, 0, 0) == -EFAULT, "registers in the kernel");
+	check(run(&loop, plain, frame, 0, 0) == -ENOENT,
+	      "ENOENT: the compound was not loaded for loops");
+	check(run(&loop, echo + 1000, frame, 0, 0) == -ENOENT,
+	      "ENOENT: the handle is of no compound");
+	check(run_frame(device, echo, frame, &sync) == -ENOENT,
+	      "ENOENT: a compound for loops is run without a loop");
+	check(run(&loop, echo, frame, 0, 8) == -EINVAL, "EINVAL: flag 8 is unknown");
+	check(run(&loop, echo, frame, 0, 1ull << 63) == -EINVAL, "EINVAL: flag 1 << 63 is unknown");
+	check(run(&loop, echo, frame, 1, 0) == -EINVAL,
+	      "EINVAL: a compound that is not resumed begins at its start");
+	check(run(&loop, echo, frame, 1, COSY_COMPOUND_RESUMED) == -EINVAL,
+	      "EINVAL: the pc is that of an argument");
+	check(run(&loop, echo, frame, 20, COSY_COMPOUND_RESUMED) == -EINVAL,
+	      "EINVAL: the pc is after the last slot");
+	check(run(&loop, echo, frame, 1ull << 32, COSY_COMPOUND_RESUMED) == -EINVAL,
+	      "EINVAL: the pc has more than 32 bits");
+	check(run(&loop, echo, (__u64 *)8, 0, 0) == -EFAULT, "EFAULT: the frame is unmapped");
+	check(run(&loop, echo, (__u64 *)-64, 0, 0) == -EFAULT,
+	      "EFAULT: the frame is in the kernel");
 	for (int i = 0; i < 4; i++) {
 		const long long fds[] = { -1, sv[0], loop.fd, 1ll << 40 };
 
 		start(&loop, 7, echo, frame, 0, 0);
 		loop.entries[7].args[0] = (__u64)fds[i];
 		check(go(&loop, 1) == 1 && collect(&loop) == 7 && entry_result(&loop, 7) == -EBADF,
-		      "descriptor %lld has no compounds", fds[i]);
+		      "EBADF: descriptor %lld is not the device", fds[i]);
 	}
 	submit(&loop, 7, COSY_ENTRY_SILENT, COSY_ENTRY_COMPOUND, (__u64)device, echo,
 	       (uintptr_t)frame, 0);
-	check(go(&loop, 1) == 1 && loop.entries[7].status == COSY_ENTRY_FREE, "not silent");
+	check(go(&loop, 1) == 1 && loop.entries[7].status == COSY_ENTRY_FREE,
+	      "a silent entry of a compound completes without a result");
 	submit(&loop, 7, 0, COSY_ENTRY_SPECIAL + 1, (__u64)device, echo, (uintptr_t)frame, 0);
 	check(go(&loop, 1) == 1 && collect(&loop) == 7 && entry_result(&loop, 7) == -EINVAL,
-	      "another special number");
+	      "EINVAL: the special number is unknown");
 	close(sv[0]);
 	close(sv[1]);
 	destroy(&loop);
@@ -85,7 +94,8 @@ static void losing_frame(void)
 		_exit(0);
 	}
 	waitpid(child, &status, 0);
-	check(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV, "without its frame: SIGSEGV");
+	check(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV,
+	      "SIGSEGV: the frame is unmapped when the compound ends");
 }
 
 /* Results that mean something else inside the kernel. */
@@ -104,11 +114,11 @@ static void odd_results(void)
 		frame[SIZE] = (__u64)results[i];
 		frame[GOT] = 0;
 		check(run(&loop, seek, frame, 0, 0) == 3 && (long long)frame[GOT] == results[i] &&
-		      loop.entries[7].status == COSY_ENTRY_DONE, "a compound's call returns %lld",
-		      results[i]);
+		      loop.entries[7].status == COSY_ENTRY_DONE,
+		      "lseek() of a compound returns %lld", results[i]);
 		submit(&loop, 5, 0, SYS_lseek, (__u64)fd, (__u64)results[i], SEEK_SET, 0);
 		check(go(&loop, 1) == 1 && collect(&loop) == 5 && entry_result(&loop, 5) == results[i],
-		      "a call returns %lld", results[i]);
+		      "lseek() of an entry returns %lld", results[i]);
 	}
 	close(fd);
 	destroy(&loop);

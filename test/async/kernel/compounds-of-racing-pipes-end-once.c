@@ -103,7 +103,9 @@ static void racing(void)
 	__atomic_store_n(&race.stop, true, __ATOMIC_RELAXED);
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
-	check(!wrong && ended && left, "%u ended, %u were left, %u wrong", ended, left, wrong);
+	check(!wrong && ended && left,
+	      "each compound completes once: %u ended, %u were left, %u completed wrongly",
+	      ended, left, wrong);
 	for (int i = 0; i < PIPES; i++)
 		close_pipe(race.fds[i]);
 	destroy(&race.loop);

@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-/* It prevents neither other tasks from running nor a signal from being delivered. */
+/* An endless compound prevents neither other entries nor a signal. */
 static void endless(void)
 {
 	static __u64 frames[2][NREGS + 1];
@@ -29,8 +29,8 @@ static void endless(void)
 		submit(&loop, i, 0, SYS_getpid, 0, 0, 0, 0);
 	for (int i = 0; i < 100; i++)
 		completed += (unsigned int)enter_loop(&loop, COSY_ASYNC_MAX_DONE);
-	check(completed == 32, "the others complete: %u", completed);
-	check(readable(loop.fd), "there is more to do");
+	check(completed == 32, "32 calls complete beside endless compounds: %u", completed);
+	check(readable(loop.fd), "the loop stays readable, because endless compounds are ready");
 	destroy(&loop);
 	child = fork();
 	if (!child) {
@@ -42,7 +42,8 @@ static void endless(void)
 	usleep(50000);
 	kill(child, SIGKILL);
 	waitpid(child, &status, 0);
-	check(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "killed");
+	check(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL,
+	      "SIGKILL ends a process that executes an endless compound");
 }
 
 /*
@@ -135,8 +136,9 @@ static void racing(void)
 	__atomic_store_n(&race.stop, true, __ATOMIC_RELAXED);
 	for (int i = 0; i < 2; i++)
 		pthread_join(threads[i], NULL);
-	check(!wrong && ended && left, "%u started, %u ended, %u given back, %u wrong", started, ended,
-	      left, wrong);
+	check(!wrong && ended && left,
+	      "each compound completes once: %u started, %u ended, %u given back, %u wrong",
+	      started, ended, left, wrong);
 	for (int i = 0; i < PAIRS; i++) {
 		close(race.sv[i][0]);
 		close(race.sv[i][1]);

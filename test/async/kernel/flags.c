@@ -6,7 +6,7 @@
  */
 
 // RUN: %compile %s -o %t
-// RUN: %vm timeout 300 %t
+// RUN: %vm timeout 900 %t
 
 #include "Inputs/coroutine.h"
 
@@ -50,12 +50,14 @@ static void urgent(void)
 			;
 		check(go(&loop, 1) == 1 && collect(&loop) == 0 && entry_result(&loop, 0) == 1 &&
 			      frame[GOT] == 1,
-		      "it is sent: %lld", (long long)frame[GOT]);
-		check(recv(sv[1], &byte, 1, MSG_OOB) == 1 && byte == '!', "it is urgent");
+		      "urgent data is sent when there is room: %lld", (long long)frame[GOT]);
+		check(recv(sv[1], &byte, 1, MSG_OOB) == 1 && byte == '!',
+		      "the receiver gets it as urgent data");
 		frame[FD] = (__u64)sv[1];
 		frame[BUF] = (uintptr_t)&byte;
 		check(run(&loop, direct, frame, 0, 0) == 1 && (long long)frame[GOT] == -EINVAL,
-		      "receiving urgent data does not wait: %lld", (long long)frame[GOT]);
+		      "EINVAL: a receive of urgent data does not wait: %lld",
+		      (long long)frame[GOT]);
 		close(sv[0]);
 		close(sv[1]);
 	}
@@ -103,7 +105,7 @@ static void opening(void)
 		start(&loop, 0, sends[i], frame, 0, 0);
 		ended = execute(&loop);
 		peer = accept(listener, NULL, NULL);
-		for (int tries = 0; (received < all || !ended) && tries < 1000; tries++) {
+		for (int tries = 0; (received < all || !ended) && tries < 10000000; tries++) {
 			ssize_t n = recv(peer, in + received, all - received, MSG_DONTWAIT);
 
 			if (n > 0)
@@ -112,21 +114,22 @@ static void opening(void)
 		}
 		check(ended == 1 && collect(&loop) == 0 && entry_result(&loop, 0) == 1 &&
 			      frame[GOT] == all,
-		      "%s opens a connection and sends: %lld of %zu", call, (long long)frame[GOT],
-		      all);
-		check(received == all && !memcmp(in, out, all), "%s: all of it comes", call);
+		      "%s with MSG_FASTOPEN waits for the connection and sends: %lld of %zu",
+		      call, (long long)frame[GOT], all);
+		check(received == all && !memcmp(in, out, all),
+		      "%s: the receiver gets all data", call);
 		close(fd);
 		close(peer);
 	}
 
-	/* Nobody listens. */
+	/* No socket listens. */
 	close(listener);
 	frame[FD] = (__u64)socket(AF_INET, SOCK_STREAM, 0);
 	frame[BUF] = (uintptr_t)out;
 	frame[SIZE] = 5;
 	start(&loop, 0, sends[0], frame, 0, 0);
 	check(go(&loop, 1) == 1 && collect(&loop) == 0 && (long long)frame[GOT] == -ECONNREFUSED,
-	      "the connection is refused: %lld", (long long)frame[GOT]);
+	      "ECONNREFUSED: no socket listens: %lld", (long long)frame[GOT]);
 	close((int)frame[FD]);
 	destroy(&loop);
 }
@@ -152,11 +155,13 @@ static void errors(void)
 		frame[BUF] = i ? (uintptr_t)&message : (uintptr_t)&byte;
 		frame[FD] = (__u64)udp;
 		check(run(&loop, receives[i], frame, 0, 0) == 1 && (long long)frame[GOT] == -EAGAIN,
-		      "%s: the queue is empty: %lld", call, (long long)frame[GOT]);
+		      "EAGAIN: %s does not wait for an empty queue of errors: %lld",
+		      call, (long long)frame[GOT]);
 		frame[FD] = (__u64)sv[0];
 		start(&loop, 0, receives[i], frame, 0, 0);
-		check(go(&loop, 0) == 0, "%s waits without a queue", call);
-		check(send(sv[1], "!", 1, 0) == 1, "send");
+		check(go(&loop, 0) == 0,
+		      "%s waits, because the socket has no queue of errors", call);
+		check(send(sv[1], "!", 1, 0) == 1, "data is sent");
 		check(go(&loop, 1) == 1 && collect(&loop) == 0 && frame[GOT] == 1 && byte == '!',
 		      "%s receives data: %lld", call, (long long)frame[GOT]);
 	}

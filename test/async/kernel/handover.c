@@ -103,8 +103,9 @@ static void few_are_woken(unsigned int cpus)
 		} while (!n);
 		fewest = n < fewest ? n : fewest;
 	}
-	check(good == 50 * 64, "each call is made: %u", good);
-	check(fewest <= cpus, "%lu threads for 64 calls", fewest);
+	check(good == 50 * 64, "each of 3200 calls is made: %u", good);
+	check(fewest <= cpus,
+	      "%lu threads are woken for 64 calls, at most one for each CPU", fewest);
 	end_all(w, THREADS);
 	destroy(&loop);
 }
@@ -137,29 +138,31 @@ static void blocked(void)
 	loop.entries[20].args[1] = O_WRONLY;
 	for (int n = 0; n < 61; n++)
 		seen[next_of(&loop)] = true;
-	check(!seen[0] && !seen[20] && !seen[30], "the others are complete");
+	check(!seen[0] && !seen[20] && !seen[30], "the other 61 calls complete");
 	check(status_of(&loop, 0) == COSY_ENTRY_RUNNING &&
 	      status_of(&loop, 20) == COSY_ENTRY_RUNNING &&
-	      status_of(&loop, 30) == COSY_ENTRY_RUNNING, "these block");
+	      status_of(&loop, 30) == COSY_ENTRY_RUNNING, "three calls block in their threads");
 	/* All threads except one sleep. The last one continues. */
 	submit_work(&loop, 1, 0, SYS_gettid, 0, 0, 0, 0);
-	check(next_of(&loop) == 1, "another one");
+	check(next_of(&loop) == 1, "the last thread makes another call");
 	/* When all sleep, the next entry waits for the first thread that returns. */
 	submit_work(&loop, 2, 0, SYS_flock, (uint64_t)file, LOCK_EX, 0, 0);
 	while (status_of(&loop, 2) != COSY_ENTRY_RUNNING)
 		sched_yield();
 	submit_work(&loop, 3, 0, SYS_gettid, 0, 0, 0, 0);
-	check(status_of(&loop, 3) == COSY_ENTRY_SUBMITTED, "there is no thread for it");
+	check(status_of(&loop, 3) == COSY_ENTRY_SUBMITTED,
+	      "an entry stays submitted while all threads are in calls");
 	fifo = open(FIFO, O_RDONLY);
 	seen[20] = seen[3] = false;
 	seen[next_of(&loop)] = true;
 	seen[next_of(&loop)] = true;
-	check(fifo >= 0 && seen[20] && seen[3], "until one returns");
+	check(fifo >= 0 && seen[20] && seen[3], "the first thread that returns makes its call");
 	close((int)entry_result(&loop, 20));
 	flock(holder, LOCK_UN);
 	/* The three have the lock by the same file. */
 	for (int n = 0; n < 3; n++)
-		check(entry_result(&loop, next_of(&loop)) == 0, "the lock is free");
+		check(entry_result(&loop, next_of(&loop)) == 0,
+		      "flock() succeeds: the lock is free");
 	end_all(w, THREADS);
 	destroy(&loop);
 	close(fifo);
@@ -202,7 +205,8 @@ static void counted(void)
 		die("pipe");
 	use_cpus(1);
 	create(&loop, 64);
-	check(shown(&loop, "threads:") == 0 && shown(&loop, "calls") == 0, "a new loop");
+	check(shown(&loop, "threads:") == 0 && shown(&loop, "calls") == 0,
+	      "a new loop has no threads and no calls");
 	start_all(w, &loop);
 	while (shown(&loop, "threads:") != THREADS)
 		sched_yield();
@@ -213,17 +217,19 @@ static void counted(void)
 		submit(&loop, 1, COSY_ENTRY_THREAD, SYS_read, (uint64_t)fds[0], (uintptr_t)&byte, 1,
 		       0);
 		submit(&loop, 2, COSY_ENTRY_THREAD, SYS_gettid, 0, 0, 0, 0);
-		check(next_of(&loop) == 2, "another thread makes the second call");
+		check(next_of(&loop) == 2, "another thread makes the call after one that blocks");
 		made += 2;
-		check(shown(&loop, "calls:") == made - 1, "calls that are made are counted");
+		check(shown(&loop, "calls:") == made - 1,
+		      "/proc counts the calls that have been made");
 		if (write(fds[1], "x", 1) != 1)
 			die("write");
-		check(next_of(&loop) == 1, "the first call");
+		check(next_of(&loop) == 1,
+		      "the call that blocks completes when the pipe is written");
 	}
 	check(shown(&loop, "calls:") == made && shown(&loop, "calls-cpu0:") == made &&
-	      shown(&loop, "calls-cpu") == made, "all on one CPU");
+	      shown(&loop, "calls-cpu") == made, "all calls are counted for CPU 0");
 	end_all(w, THREADS);
-	check(shown(&loop, "threads:") == 0, "they have left");
+	check(shown(&loop, "threads:") == 0, "/proc shows no thread after all have left");
 	destroy(&loop);
 	close(fds[0]);
 	close(fds[1]);
@@ -266,7 +272,7 @@ static void preempted(void)
 		second = next_of(&loop);
 		if (!check(first == 1 && second == 2 &&
 			   entry_result(&loop, 1) == (long long)sizeof(random),
-			   "one after the other"))
+			   "the call after a preempted one is made by the same thread"))
 			break;
 		for (int i = 0; i < THREADS; i++)
 			times += switches(&w[i], "nonvoluntary_ctxt_switches:") != before[i];
@@ -290,24 +296,24 @@ static void lies(void)
 	start_all(w, &loop);
 	/* An entry that looks like one for a thread, but is not. */
 	submit(&loop, 1, COSY_ENTRY_THREAD, SYS_gettid, 0, 0, 0, 0);
-	submit(&loop, 2, COSY_ENTRY_THREAD | COSY_ENTRY_WAIT_IN, SYS_gettid, 0, 0, 0, 0);
+	submit(&loop, 2, COSY_ENTRY_THREAD | COSY_ENTRY_BUFFERED, SYS_gettid, 0, 0, 0, 0);
 	check(next_of(&loop) == 2 && entry_result(&loop, 2) == -EINVAL && next_of(&loop) == 1,
-	      "an entry that is refused");
+	      "an entry with flags that contradict each other is refused");
 	submit(&loop, 1, COSY_ENTRY_THREAD, SYS_gettid, 0, 0, 0, 0);
 	submit_index(&loop, 1);
 	submit_index(&loop, 64);
 	submit_index(&loop, UINT32_MAX);
-	check(next_of(&loop) == 1, "entries that are none");
+	check(next_of(&loop) == 1, "indices after the last entry are ignored");
 	/* At most this number of completions, and then it leaves. */
 	submit(&loop, 3, 0, SYS_getpid, 0, 0, 0, 0);
 	submit(&loop, 1, COSY_ENTRY_THREAD, SYS_gettid, 0, 0, 0, 0);
 	submit(&loop, 4, COSY_ENTRY_THREAD, SYS_gettid, 0, 0, 0, 0);
-	submit(&loop, 5, COSY_ENTRY_THREAD | COSY_ENTRY_WAIT_IN, SYS_gettid, 0, 0, 0, 0);
+	submit(&loop, 5, COSY_ENTRY_THREAD | COSY_ENTRY_BUFFERED, SYS_gettid, 0, 0, 0, 0);
 	submit(&loop, 6, COSY_ENTRY_THREAD, SYS_gettid, 0, 0, 0, 0);
-	check(enter_loop(&loop, 2) >= 0, "it leaves early");
+	check(enter_loop(&loop, 2) >= 0, "a thread leaves after two completions");
 	for (int n = 0; n < 5; n++)
 		next_of(&loop);
-	check(collect(&loop) == -1, "each once");
+	check(collect(&loop) == -1, "each entry completes once");
 	end_all(w, THREADS);
 	destroy(&loop);
 }
@@ -328,7 +334,7 @@ static void woken_and_called_away(void)
 			pthread_kill(w[i].thread, SIGUSR1);
 		done += next_of(&loop) == 1;
 	}
-	check(done == 500, "each call is made: %u", done);
+	check(done == 500, "500 calls are made, although the woken threads get signals: %u", done);
 	end_all(w, THREADS);
 	destroy(&loop);
 }
@@ -347,7 +353,7 @@ static void changing(bool killed)
 	if (pid) {
 		waitpid(pid, &status, 0);
 		check(killed ? WIFSIGNALED(status) : WIFEXITED(status) && !WEXITSTATUS(status),
-		      "all are complete, or the process is killed: %x", status);
+		      "all entries complete, or the process is killed: %x", status);
 		return;
 	}
 	if (pipe(fds))

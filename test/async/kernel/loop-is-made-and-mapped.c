@@ -21,16 +21,20 @@ static void creating(void)
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		c.nentries = wrong[i];
 		check(ioctl(device, COSY_IOC_ASYNC, &c) == -1 && errno == EINVAL,
-		      "%u entries are invalid", wrong[i]);
+		      "EINVAL: a loop cannot have %u entries", wrong[i]);
 	}
 	c.nentries = 64;
 	c.flags = 1;
-	check(ioctl(device, COSY_IOC_ASYNC, &c) == -1 && errno == EINVAL, "unknown flags");
+	check(ioctl(device, COSY_IOC_ASYNC, &c) == -1 && errno == EINVAL,
+	      "EINVAL: the flags are unknown");
 	c.flags = 0;
 	c.size = 4;
-	check(ioctl(device, COSY_IOC_ASYNC, &c) == -1 && errno == EINVAL, "too small a structure");
-	check(ioctl(device, COSY_IOC_ASYNC, NULL) == -1 && errno == EFAULT, "no structure");
-	check(create(&loop, COSY_ASYNC_MAX_ENTRIES) == -EDQUOT, "more than a user may have");
+	check(ioctl(device, COSY_IOC_ASYNC, &c) == -1 && errno == EINVAL,
+	      "EINVAL: the structure is too small");
+	check(ioctl(device, COSY_IOC_ASYNC, NULL) == -1 && errno == EFAULT,
+	      "EFAULT: the structure is unmapped");
+	check(create(&loop, COSY_ASYNC_MAX_ENTRIES) == -EDQUOT,
+	      "EDQUOT: the loop is larger than the quota of a user");
 
 	/*
 	 * The answer cannot be written. There must be no descriptor that the process does not
@@ -43,31 +47,35 @@ static void creating(void)
 					      MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	*page = (struct cosy_async_create){ .size = sizeof(*page), .nentries = 64 };
 	mprotect(page, 4096, PROT_READ);
-	check(ioctl(device, COSY_IOC_ASYNC, page) == -1 && errno == EFAULT, "read-only");
-	check(dup(0) == next, "no descriptor is left behind");
+	check(ioctl(device, COSY_IOC_ASYNC, page) == -1 && errno == EFAULT,
+	      "EFAULT: the structure is read-only");
+	check(dup(0) == next, "a loop that failed leaves no descriptor");
 	close(next);
 
-	check(!create(&loop, 64), "a loop");
-	check(fcntl(loop.fd, F_GETFD) == FD_CLOEXEC, "close-on-exec");
+	check(!create(&loop, 64), "a loop is created");
+	check(fcntl(loop.fd, F_GETFD) == FD_CLOEXEC, "its descriptor is closed by exec()");
 	check(loop.page->size == sizeof(*loop.page) && loop.page->version == COSY_ASYNC_VERSION &&
 	      loop.page->nentries == 64 && loop.page->entries % 64 == 0 &&
-	      loop.page->features & COSY_ASYNC_WAITS, "the page's header");
+	      loop.page->features & COSY_ASYNC_RING, "the page's header");
 	check(mmap(NULL, loop.size, PROT_READ | PROT_WRITE, MAP_PRIVATE, loop.fd, 0) == MAP_FAILED,
-	      "no private mapping");
+	      "the page cannot be mapped as private");
 	check(mmap(NULL, loop.size, PROT_READ | PROT_EXEC, MAP_SHARED, loop.fd, 0) == MAP_FAILED,
-	      "no executable mapping");
-	check(mprotect(loop.page, loop.size, PROT_READ | PROT_EXEC) == -1, "nor later");
+	      "the page cannot be mapped as executable");
+	check(mprotect(loop.page, loop.size, PROT_READ | PROT_EXEC) == -1,
+	      "the page cannot be made executable later");
 	check(mmap(NULL, loop.size + 4096, PROT_READ, MAP_SHARED, loop.fd, 0) == MAP_FAILED,
-	      "not more than there is");
+	      "no more than the page can be mapped");
 	check(mmap(NULL, loop.size, PROT_READ, MAP_SHARED, loop.fd, 4096) == MAP_FAILED,
-	      "nothing behind it");
+	      "nothing after the page can be mapped");
 	check(mremap(loop.page, loop.size, loop.size * 2, MREMAP_MAYMOVE) == MAP_FAILED,
-	      "it does not grow");
+	      "the mapping cannot grow");
 	check(enter_loop(&loop, 0) == -EINVAL && enter_loop(&loop, COSY_ASYNC_MAX_DONE + 1) == -EINVAL,
-	      "the number of completions");
-	check(lseek(loop.fd, 0, SEEK_SET) == -1 && errno == ESPIPE, "an ordinary lseek");
-	check(lseek(loop.fd, 1, COSY_RUN_WHENCE) == -1 && errno == ESPIPE, "one without the tag");
-	check(read(loop.fd, &c, 1) == -1 && write(loop.fd, &c, 1) == -1, "neither read nor written");
+	      "EINVAL: the number of completions is 0 or too large");
+	check(lseek(loop.fd, 0, SEEK_SET) == -1 && errno == ESPIPE, "ESPIPE: an ordinary lseek()");
+	check(lseek(loop.fd, 1, COSY_RUN_WHENCE) == -1 && errno == ESPIPE,
+	      "ESPIPE: the offset has no tag");
+	check(read(loop.fd, &c, 1) == -1 && write(loop.fd, &c, 1) == -1,
+	      "the loop can be neither read nor written");
 	destroy(&loop);
 }
 

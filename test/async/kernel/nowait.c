@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 /*
- * Entries with COSY_ENTRY_NOWAIT. Their calls are made if all data is cached, with the results of
- * the calls. Otherwise they are returned unchanged. A thread that enters waits neither for a disk,
+ * Entries of a ring that must not wait. Their calls are made if all data is cached, with the results of
+ * the calls. Otherwise they are given back unchanged. A thread that enters waits neither for a disk,
  * nor for a page, nor for a server.
  */
 
@@ -10,7 +10,7 @@
 // what it has replaced there, so it has a VM of its own with one processor.
 // RUN: %root/scripts/vm/run --smp 1 -- bash %S/Inputs/on-each-file-system.sh %t
 
-#include "../../kernel/loop.h"
+#include "Inputs/ring.h"
 
 #include <linux/filter.h>
 #include <linux/magic.h>
@@ -29,22 +29,21 @@
 #define CWD		((uint64_t)AT_FDCWD)
 #define GIVEN_BACK	(-2000)
 
-static struct loop loop;
+static struct ring ring;
 static struct stat st;
 
 /* Return: the result, or GIVEN_BACK. */
 static long long nowait(long nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
-	struct cosy_async_entry *entry = &loop.entries[1];
+	const struct cosy_ring_entry *given = ring.page->given;
+	long long result = -1000;
 
 	memset(&st, 0, sizeof(st));
-	submit(&loop, 1, COSY_ENTRY_NOWAIT, nr, a, b, c, d);
-	if (execute(&loop) != 1 || collect(&loop) != 1)
-		return -1000;
-	if (entry->status == COSY_ENTRY_DONE)
-		return entry_result(&loop, 1);
-	if (entry->status != COSY_ENTRY_USER || entry->nr != nr || entry->args[0] != a ||
-	    entry->args[1] != b || entry->args[2] != c || entry->args[3] != d)
+	ring_call(&ring, 1, (uint32_t)nr, a, b, c, d);
+	if (ring_execute(&ring) == 1 && ring_collect(&ring, &result) == 1)
+		return result;
+	if (!ring_gave(&ring, 1, (uint32_t)nr, 0) || given->args[0] != a || given->args[1] != b ||
+	    given->args[2] != c || given->args[3] != d)
 		check(false, "what is given back is as it was");
 	return GIVEN_BACK;
 }
@@ -61,30 +60,30 @@ static void made(void)
 	int fd = open("dir", O_RDONLY | O_DIRECTORY), file = open("dir/file", O_RDONLY);
 
 	check(!stat("dir/file", &native) && nowait_stat("dir/file") == 0 &&
-	      !memcmp(&st, &native, sizeof(st)), "stat");
+	      !memcmp(&st, &native, sizeof(st)), "stat() of a cached file is made");
 	check(!lstat(link, &native) && nowait(SYS_lstat, NAME(link), NAME(&st), 0, 0) == 0 &&
-	      !memcmp(&st, &native, sizeof(st)) && S_ISLNK(st.st_mode), "lstat");
-	check(nowait_stat(link) == 0 && S_ISREG(st.st_mode), "stat follows links");
+	      !memcmp(&st, &native, sizeof(st)) && S_ISLNK(st.st_mode),
+	      "lstat() of a cached link is made");
+	check(nowait_stat(link) == 0 && S_ISREG(st.st_mode), "stat() follows a cached link");
 	check(nowait(SYS_newfstatat, (uint64_t)fd, NAME("file"), NAME(&st), 0) == 0 &&
-	      st.st_size == 5, "newfstatat");
-	check(nowait(SYS_fstat, (uint64_t)file, NAME(&st), 0, 0) == 0 && st.st_size == 5, "fstat");
+	      st.st_size == 5, "newfstatat() of a name below a descriptor is made");
+	check(nowait(SYS_fstat, (uint64_t)file, NAME(&st), 0, 0) == 0 && st.st_size == 5,
+	      "fstat() of a file is made");
 	check(nowait(SYS_fstat, (uint64_t)fd, NAME(&st), 0, 0) == 0 && S_ISDIR(st.st_mode),
-	      "fstat of a directory");
-	check(nowait(SYS_access, NAME("dir/file"), R_OK, 0, 0) == 0, "access");
-	check(nowait(SYS_faccessat, (uint64_t)fd, NAME("file"), W_OK, 0) == 0, "faccessat");
+	      "fstat() of a directory is made");
+	check(nowait(SYS_access, NAME("dir/file"), R_OK, 0, 0) == 0,
+	      "access() of a cached file is made");
+	check(nowait(SYS_faccessat, (uint64_t)fd, NAME("file"), W_OK, 0) == 0,
+	      "faccessat() of a name below a descriptor is made");
 	check(nowait(SYS_faccessat2, CWD, NAME("dir/file"), X_OK, AT_EACCESS) == -EACCES,
 	      "faccessat2, which fails");
 	check(nowait_stat("dir/a/b/c/d/e") == 0 && S_ISDIR(st.st_mode), "many directories");
 	check(nowait(SYS_fstat, 4000, NAME(&st), 0, 0) == -EBADF, "EBADF");
-	submit(&loop, 2, COSY_ENTRY_NOWAIT | COSY_ENTRY_SILENT, SYS_stat, NAME("dir/file"),
-	       NAME(&st), 0, 0);
-	check(execute(&loop) == 1 && collect(&loop) == -1 &&
-	      loop.entries[2].status == COSY_ENTRY_FREE && st.st_size == 5, "silent");
+	ring_call(&ring, 0, SYS_stat, NAME("dir/file"), NAME(&st), 0, 0);
+	check(ring_execute(&ring) == 0 && !ring.page->ngiven && st.st_size == 5, "silent");
 	/* Silent, but the process must learn that it was returned. */
-	submit(&loop, 2, COSY_ENTRY_NOWAIT | COSY_ENTRY_SILENT, SYS_stat, NAME("/proc/version"),
-	       NAME(&st), 0, 0);
-	check(execute(&loop) == 1 && collect(&loop) == 2 &&
-	      loop.entries[2].status == COSY_ENTRY_USER, "silent, and given back");
+	ring_call(&ring, 0, SYS_stat, NAME("/proc/version"), NAME(&st), 0, 0);
+	check(ring_execute(&ring) == 0 && ring_gave(&ring, 0, SYS_stat, 0), "silent, and given back");
 	close(fd);
 	close(file);
 }
@@ -101,7 +100,6 @@ static void not_made(void)
 		{ "a walk back", SYS_stat, { NAME("dir/.."), NAME(&st) } },
 		{ "a walk that stays", SYS_stat, { NAME("dir/."), NAME(&st) } },
 		{ "a slash at the end", SYS_stat, { NAME("dir/"), NAME(&st) } },
-		{ "another call", SYS_getpid, { 0 } },
 		{ "one that is not made by the module", SYS_exit_group, { 77 } },
 		{ "one that does not exist", 1000, { 0 } },
 		{ "nor this", COSY_ENTRY_SPECIAL - 1, { 0 } },
@@ -121,29 +119,11 @@ static void not_made(void)
 		const uint64_t *args = calls[i].args;
 
 		check(nowait(calls[i].nr, calls[i].nr == SYS_fstat ? (uint64_t)sv[0] : args[0],
-			     args[1], args[2], args[3]) == GIVEN_BACK, "%s", calls[i].what);
+			     args[1], args[2], args[3]) == GIVEN_BACK,
+		      "%s is given back", calls[i].what);
 	}
 	close(sv[0]);
 	close(sv[1]);
-}
-
-static void flags(void)
-{
-	static const unsigned int wrong[] = {
-		COSY_ENTRY_WAIT_IN, COSY_ENTRY_WAIT_OUT, COSY_ENTRY_THREAD,
-		COSY_ENTRY_THREAD | COSY_ENTRY_LONG, COSY_ENTRY_TAKE, COSY_ENTRY_BUFFERED,
-	};
-
-	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
-		submit(&loop, 0, COSY_ENTRY_NOWAIT | wrong[i], SYS_stat, NAME("dir/file"),
-		       NAME(&st), 0, 0);
-		check(execute(&loop) == 1 && collect(&loop) == 0 &&
-		      entry_result(&loop, 0) == -EINVAL, "flags %#x", wrong[i]);
-	}
-	submit(&loop, 0, COSY_ENTRY_NOWAIT, COSY_ENTRY_COMPOUND, 0, 0, 0, 0);
-	check(execute(&loop) == 1 && collect(&loop) == 0 && entry_result(&loop, 0) == -EINVAL,
-	      "a compound");
-	check(loop.page->features & COSY_ASYNC_NOWAIT, "the loop says that it knows the flag");
 }
 
 /* Nothing resolves a fault meanwhile. A thread that waited for the page would wait for ever. */
@@ -158,21 +138,24 @@ static void absent_pages(void)
 	};
 
 	if (!check(uffd >= 0 && !ioctl(uffd, UFFDIO_API, &api) &&
-		   !ioctl(uffd, UFFDIO_REGISTER, &reg), "userfaultfd"))
+		   !ioctl(uffd, UFFDIO_REGISTER, &reg),
+		   "two pages are registered with userfaultfd"))
 		return;
 	alarm(300);
-	check(nowait_stat(page) == GIVEN_BACK, "a name that is not there");
+	check(nowait_stat(page) == GIVEN_BACK,
+	      "stat() is given back: its name is on an absent page");
 	check(nowait(SYS_stat, NAME("dir/file"), NAME(page), 0, 0) == GIVEN_BACK,
-	      "a buffer that is not there");
-	check(nowait(SYS_statx, CWD, NAME(page), 0, 0) == GIVEN_BACK, "a name for statx");
+	      "stat() is given back: its buffer is on an absent page");
+	check(nowait(SYS_statx, CWD, NAME(page), 0, 0) == GIVEN_BACK,
+	      "statx() is given back: its name is on an absent page");
 	close(uffd);
 	/* The first part of the structure is mapped, the rest is not. */
 	page[4095] = 1;
 	check(nowait(SYS_stat, NAME("dir/file"), NAME(page + 4096 - 72), 0, 0) == GIVEN_BACK,
-	      "half a buffer");
+	      "stat() is given back: the second half of its buffer is on an absent page");
 	page[4096] = 1;
 	check(nowait(SYS_stat, NAME("dir/file"), NAME(page + 4096 - 72), 0, 0) == 0,
-	      "both halves");
+	      "stat() is made: both pages of its buffer are present");
 	alarm(0);
 	munmap(page, 8192);
 }
@@ -181,7 +164,7 @@ static void drop_caches(void)
 {
 	int fd = open("/proc/sys/vm/drop_caches", O_WRONLY);
 
-	check(fd >= 0 && write(fd, "3", 1) == 1, "caches are dropped");
+	check(fd >= 0 && write(fd, "3", 1) == 1, "the caches are dropped");
 	close(fd);
 }
 
@@ -189,13 +172,15 @@ static void drop_caches(void)
 static void cold(void)
 {
 	check(access("dir/none", F_OK) && nowait_stat("dir/none") == -ENOENT,
-	      "what is known not to exist");
-	check(nowait_stat("dir/new") == GIVEN_BACK, "what is not known");
+	      "ENOENT: a negative dentry is cached");
+	check(nowait_stat("dir/new") == GIVEN_BACK, "a name without a dentry is given back");
 	sync();
 	drop_caches();
-	check(nowait_stat("dir/a/b") == GIVEN_BACK, "a name that is to be read");
-	check(!stat("dir/a/b", &st) && nowait_stat("dir/a/b") == 0, "it was read");
-	check(nowait_stat("..") == GIVEN_BACK, "the root of a mount");
+	check(nowait_stat("dir/a/b") == GIVEN_BACK,
+	      "a name that must be read from the disk is given back");
+	check(!stat("dir/a/b", &st) && nowait_stat("dir/a/b") == 0,
+	      "the same name is found after it was read");
+	check(nowait_stat("..") == GIVEN_BACK, "a name that leaves the mount is given back");
 }
 
 /*
@@ -218,22 +203,24 @@ static void permission(void)
 	int status = 0;
 
 	if (!child) {
-		struct loop own;
-
-		if (setresgid(1000, 1000, 1000) || setresuid(1000, 1000, 1000) || create(&own, 64))
+		if (setresgid(1000, 1000, 1000) || setresuid(1000, 1000, 1000) ||
+		    ring_create(&ring, 64))
 			_exit(2);
-		loop = own;
 		check(stat("secret/file", &st) && errno == EACCES &&
-		      nowait_stat("secret/file") == denied(), "what may not be searched");
-		check(nowait_stat("secret/none") == denied(), "nor tells of what does not exist");
-		check(access("dir/file", W_OK) == -1 && !access("dir/file", R_OK), "natively");
+		      nowait_stat("secret/file") == denied(),
+		      "EACCES natively, and no result for a file in a directory that may not be searched");
+		check(nowait_stat("secret/none") == denied(),
+		      "the same for a name that does not exist there");
+		check(access("dir/file", W_OK) == -1 && !access("dir/file", R_OK),
+		      "natively, the file may be read but not written");
 		ret = nowait(SYS_access, NAME("dir/file"), W_OK, 0, 0);
-		check(ret == -EACCES, "to write: %lld", ret);
+		check(ret == -EACCES, "EACCES: the file may not be written: %lld", ret);
 		ret = nowait(SYS_access, NAME("dir/file"), R_OK, 0, 0);
-		check(!ret, "to read: %lld", ret);
+		check(!ret, "the file may be read: %lld", ret);
 		_exit(finish());
 	}
-	check(waitpid(child, &status, 0) == child && !status, "another user: %#x", status);
+	check(waitpid(child, &status, 0) == child && !status,
+	      "the checks of another user pass: %#x", status);
 }
 
 #define TRACING	"/sys/kernel/tracing/"
@@ -297,8 +284,10 @@ static void served(void)
 	    (mkdir(TRACE, 0700) && errno != EEXIST) || !write_text(TRACE "set_event_pid", pid) ||
 	    !write_text(TRACE "events/cosy/nowait/filter", "!(flags & 0x100)"))
 		die("a probe");
-	check(!traced_stat(link, false, &asked) && asked, "natively the root's file system is asked");
-	check(traced_stat(link, true, &asked) == GIVEN_BACK && !asked, "it is not asked");
+	check(!traced_stat(link, false, &asked) && asked,
+	      "natively, the file system of the root is called");
+	check(traced_stat(link, true, &asked) == GIVEN_BACK && !asked,
+	      "a link to the root is given back without a call of its file system");
 	check(!rmdir(TRACE) && write_text(TRACING "kprobe_events", "-:cosy/nowait\n"),
 	      "the probe is removed");
 }
@@ -333,7 +322,8 @@ static void changing(void)
 	}
 	stop = true;
 	pthread_join(thread, NULL);
-	check(right == n, "%u of %u results are possible", right, n);
+	check(right == n,
+	      "%u of %u results for names that change were right at some moment", right, n);
 }
 
 /* If a filter does not return ALLOW for the call, it is made in user mode. */
@@ -348,9 +338,12 @@ static void filtered(void)
 	const struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
 
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	check(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), "a filter");
-	check(nowait_stat("dir/file") == GIVEN_BACK, "it forbids stat");
-	check(nowait(SYS_lstat, NAME("dir/file"), NAME(&st), 0, 0) == 0, "it allows lstat");
+	check(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program),
+	      "a filter for stat() is installed");
+	check(nowait_stat("dir/file") == GIVEN_BACK,
+	      "stat() is given back: the filter does not allow it");
+	check(nowait(SYS_lstat, NAME("dir/file"), NAME(&st), 0, 0) == 0,
+	      "lstat() is made: the filter allows it");
 }
 
 static void make_files(void)
@@ -360,15 +353,15 @@ static void make_files(void)
 
 	mkdir("dir", 0755);
 	mkdir("secret", 0700);
-	check(!system("mkdir -p dir/a/b/c/d/e && chmod 755 ."), "directories");
+	check(!system("mkdir -p dir/a/b/c/d/e && chmod 755 ."), "the directories are made");
 	close(open("secret/file", O_CREAT | O_WRONLY, 0644));
 	fd = open("dir/file", O_CREAT | O_WRONLY, 0644);
-	check(write(fd, "12345", 5) == 5, "a file");
+	check(write(fd, "12345", 5) == 5, "a file is made");
 	close(fd);
 	/* Its access time need not be written when it is followed. */
 	times[0].tv_sec = time(NULL) + 1000;
 	check(!symlink("dir/file", "link") &&
-	      !utimensat(AT_FDCWD, "link", times, AT_SYMLINK_NOFOLLOW), "a link");
+	      !utimensat(AT_FDCWD, "link", times, AT_SYMLINK_NOFOLLOW), "a link is made");
 }
 
 int main(int argc, char **argv)
@@ -376,20 +369,20 @@ int main(int argc, char **argv)
 	struct statfs fs;
 
 	device = open(COSY_DEVICE, O_RDWR | O_CLOEXEC);
-	if (!check(device >= 0 && argc == 2, "the device"))
+	if (!check(device >= 0 && argc == 2, "the device is open, and a folder is given"))
 		return 1;
 	if (!check(!chdir(argv[1]) && !mkdir("folder", 0755) && !chdir("folder") &&
-		   !statfs(".", &fs) && !create(&loop, 64), "a loop"))
+		   !statfs(".", &fs) && !ring_create(&ring, 64), "a loop"))
 		return 1;
 	make_files();
 	/* Any file system may be below it. */
 	if (fs.f_type == OVERLAYFS_SUPER_MAGIC) {
-		check(!stat("dir/file", &st) && nowait_stat("dir/file") == GIVEN_BACK, "an overlay");
+		check(!stat("dir/file", &st) && nowait_stat("dir/file") == GIVEN_BACK,
+		      "a name of an overlay is given back");
 		return finish();
 	}
 	made();
 	not_made();
-	flags();
 	absent_pages();
 	if (fs.f_type == EXT4_SUPER_MAGIC)
 		cold();

@@ -6,7 +6,7 @@
 // RUN: %compile %s -o %t
 // RUN: %vm timeout 900 %t
 
-#include "Inputs/entries.h"
+#include "Inputs/ring.h"
 
 #include <sys/wait.h>
 
@@ -45,21 +45,12 @@ static int create_large(struct loop *loop)
 {
 	int err = -EDQUOT;
 
-	for (int i = 0; i < 600 && err == -EDQUOT; i++) {
+	for (int i = 0; i < 6000 && err == -EDQUOT; i++) {
 		if (i)
 			usleep(100000);
 		err = create(loop, LARGE);
 	}
 	return err;
-}
-
-/* Become a user without other charges. */
-static void become_alone(void)
-{
-	const uid_t uid = 61000;
-
-	if (!geteuid() && setresuid(uid, uid, uid))
-		die("setresuid");
 }
 
 /* A user's charge is unchanged after @leave has run in a child often enough to reach the limit. */
@@ -77,15 +68,15 @@ static void leaves_nothing(const char *what, void (*leave)(void))
 		}
 		waitpid(child, &status, 0);
 		if (!WIFEXITED(status) || WEXITSTATUS(status)) {
-			check(false, "%s: child %u ended with status %#x", what, i, status);
+			check(false, "%s: child %u ends with status 0, not %#x", what, i, status);
 			return;
 		}
 	}
 	/* Messages in flight are freed in the background. */
-	for (int i = 0; i < 600 && (after = how_many()) != before; i++)
+	for (int i = 0; i < 6000 && (after = how_many()) != before; i++)
 		usleep(100000);
-	check(before > 1 && after == before, "%s leaves nothing: %u loops, then %u", what, before,
-	      after);
+	check(before > 1 && after == before,
+	      "%s leaves nothing charged: room for %u loops before, %u after", what, before, after);
 }
 
 /* Each takes about 2 ms with the kernel's checkers, and seven processes have this number. */
@@ -131,23 +122,52 @@ static void leave_by_exec(void)
 
 static void leave_in_flight(void)
 {
-	static struct loop loop;
+	static struct ring ring;
 	int sv[2], cycle[2];
 	char byte;
 
-	if (create_large(&loop) || socketpair(AF_UNIX, SOCK_STREAM, 0, sv) ||
-	    socketpair(AF_UNIX, SOCK_STREAM, 0, cycle))
+	if (create_large(&ring.loop) || ring_map(&ring) ||
+	    socketpair(AF_UNIX, SOCK_STREAM, 0, sv) || socketpair(AF_UNIX, SOCK_STREAM, 0, cycle))
 		_exit(2);
 	/* On the socket of the message; and on one that is in flight itself. */
-	submit_recv(&loop, 0, sv[0], &byte);
-	submit_recv(&loop, 1, cycle[0], &byte);
-	if (execute(&loop))
+	submit_recv(&ring.loop, 0, sv[0], &byte);
+	submit_recv(&ring.loop, 1, cycle[0], &byte);
+	ring_receive(&ring, 2, sv[0], &byte, 1);
+	ring_receive(&ring, 3, cycle[0], &byte, 1);
+	if (execute(&ring.loop) || ring_execute(&ring) || ring.page->waiting != 2)
 		_exit(3);
-	send_descriptor(sv[1], loop.fd);
+	send_descriptor(sv[1], ring.loop.fd);
 	send_descriptor(sv[1], device);
-	send_descriptor(cycle[1], loop.fd);
+	send_descriptor(cycle[1], ring.loop.fd);
 	send_descriptor(cycle[1], cycle[0]);
 	_exit(failures ? 4 : 0);
+}
+
+/*
+ * Receives wait for sockets of which only the ring still has something, and for a descriptor that
+ * needs a long table.
+ */
+static void leave_ring(void)
+{
+	static struct ring ring;
+	char byte;
+	int sv[2];
+
+	if (create_large(&ring.loop) || ring_map(&ring))
+		_exit(2);
+	for (int i = 0; i < 200; i++) {
+		if (socketpair(AF_UNIX, SOCK_STREAM, 0, sv))
+			_exit(3);
+		ring_receive(&ring, 1, sv[0], &byte, 1);
+		if (i % 4)
+			continue;
+		if (ring_execute(&ring) < 0)
+			_exit(4);
+		close(sv[i % 8 / 4]);
+	}
+	if (dup2(sv[0], 1023) == 1023)
+		ring_receive(&ring, 2, 1023, &byte, 1);
+	_exit(ring_execute(&ring) < 0 ? 5 : 0);
 }
 
 int main(int argc, char **argv)
@@ -156,9 +176,10 @@ int main(int argc, char **argv)
 	if (argc > 1)
 		return 0;
 	device = open_device();
-	become_alone();
+	become_user(61000);
 	leaves_nothing("exit", leave_by_exit);
 	leaves_nothing("exec", leave_by_exec);
 	leaves_nothing("a loop in flight", leave_in_flight);
+	leaves_nothing("a ring", leave_ring);
 	return finish();
 }

@@ -109,18 +109,19 @@ static void refused(void)
 
 	create(&loop, 64);
 	check(loop.page->features & COSY_ASYNC_SLEEPS, "the loop says that threads can sleep in it");
-	check(enter_loop(&loop, COSY_ASYNC_SLEEP) == -EINVAL, "for no completion");
-	check(enter_loop(&loop, COSY_ASYNC_SLEEP | 65) == -EINVAL, "for too many");
-	check(enter_loop(&loop, COSY_ASYNC_WORK << 2 | 1) == -ESPIPE, "unknown bits");
+	check(enter_loop(&loop, COSY_ASYNC_SLEEP) == -EINVAL, "EINVAL: a sleep for no completion");
+	check(enter_loop(&loop, COSY_ASYNC_SLEEP | 65) == -EINVAL,
+	      "EINVAL: a sleep for too many completions");
+	check(enter_loop(&loop, COSY_ASYNC_WORK << 2 | 1) == -ESPIPE, "ESPIPE: unknown bits");
 	check(sleep_in(&loop, -1, 0) == (long long)(COSY_ASYNC_ENTERED | COSY_ASYNC_TIMEOUT),
-	      "the time has come");
+	      "a sleep until a time that is over ends at once");
 	submit(&loop, 1, 0, SYS_getpid, 0, 0, 0, 0);
 	check(sleep_in(&loop, -1, FOR_EVER) == (long long)(COSY_ASYNC_ENTERED | 1) &&
 	      collect(&loop) == 1 && entry_result(&loop, 1) == getpid(),
-	      "what can be executed is, and nobody sleeps");
+	      "a thread that has a call to execute does not sleep");
 	submit(&loop, 1, 0, SYS_getpid, 0, 0, 0, 0);
 	check(execute(&loop) == 1 && sleep_in(&loop, -1, FOR_EVER) == (long long)COSY_ASYNC_ENTERED,
-	      "nobody sleeps while there are completions");
+	      "a thread does not sleep while there are completions");
 	destroy(&loop);
 }
 
@@ -131,8 +132,10 @@ static void times(void)
 
 	create(&loop, 64);
 	end = clock_now() + 30000000;
-	check(sleep_on(&loop, -1, end) == COSY_ASYNC_TIMEOUT && clock_now() >= end, "until a time");
-	check(sleep_on(&loop, -1, end) == COSY_ASYNC_TIMEOUT, "that is over");
+	check(sleep_on(&loop, -1, end) == COSY_ASYNC_TIMEOUT && clock_now() >= end,
+	      "a sleep lasts until its time");
+	check(sleep_on(&loop, -1, end) == COSY_ASYNC_TIMEOUT,
+	      "a sleep until the same time ends at once");
 	destroy(&loop);
 }
 
@@ -147,14 +150,18 @@ static void descriptors(void)
 	create(&loop, 64);
 	for (unsigned int i = 0; i < 4; i++)
 		check(sleep_on(&loop, readable_ones[i], FOR_EVER) == COSY_ASYNC_READABLE,
-		      "%d cannot be waited for", readable_ones[i]);
-	check(sleep_on(&loop, event, clock_now() + 1000000) == COSY_ASYNC_TIMEOUT, "no event");
+		      "descriptor %d has no events to wait for", readable_ones[i]);
+	check(sleep_on(&loop, event, clock_now() + 1000000) == COSY_ASYNC_TIMEOUT,
+	      "an eventfd without an event does not end the sleep");
 	eventfd_write(event, 1);
-	check(sleep_on(&loop, event, FOR_EVER) == COSY_ASYNC_READABLE, "an event");
-	check(sleep_on(&loop, loop.fd, clock_now() + 1000000) == COSY_ASYNC_TIMEOUT, "the loop itself");
+	check(sleep_on(&loop, event, FOR_EVER) == COSY_ASYNC_READABLE,
+	      "an event of an eventfd ends the sleep");
+	check(sleep_on(&loop, loop.fd, clock_now() + 1000000) == COSY_ASYNC_TIMEOUT,
+	      "the loop's own descriptor does not end the sleep");
 	if (epoll_ctl(epoll, EPOLL_CTL_ADD, loop.fd, &of_loop))
 		die("EPOLL_CTL_ADD");
-	check(sleep_on(&loop, epoll, clock_now() + 1000000) == COSY_ASYNC_TIMEOUT, "epoll of the loop");
+	check(sleep_on(&loop, epoll, clock_now() + 1000000) == COSY_ASYNC_TIMEOUT,
+	      "an epoll of the loop does not end the sleep");
 	close(event);
 	close(epoll);
 	close(file);
@@ -242,39 +249,40 @@ static void serving(void)
 	start_sleeper(&s, &loop, event);
 	for (int i = 0; i < 600; i++)
 		good += echoes(&c[i % 8], i & 1 ? "one" : "another");
-	check(good == 600 && !__atomic_load_n(&s.ended, __ATOMIC_ACQUIRE), "it serves: %u", good);
-	check(!readable(loop.fd), "nothing is left for others");
+	check(good == 600 && !__atomic_load_n(&s.ended, __ATOMIC_ACQUIRE),
+	      "600 requests are answered while the thread sleeps: %u", good);
+	check(!readable(loop.fd), "the loop is not readable for other threads");
 	eventfd_write(event, 1);
-	check(end_of(&s) == COSY_ASYNC_READABLE, "the other descriptor ends it");
+	check(end_of(&s) == COSY_ASYNC_READABLE, "an event of the other descriptor ends the sleep");
 	check(sleep_on(&loop, -1, clock_now() + 1000000) == COSY_ASYNC_TIMEOUT,
-	      "they wait still");
+	      "the compounds wait during the next sleep");
 	start_sleeper(&s, &loop, -1);
 	shutdown(c[3].client, SHUT_WR);
 	check(end_of(&s) == 1 && collect(&loop) == 3 && entry_result(&loop, 3) == 0 &&
-	      c[3].frame[ROUNDS] == 75, "so does a completion");
+	      c[3].frame[ROUNDS] == 75, "a completion ends the sleep");
 	eventfd_read(event, &value);
 	start_sleeper(&s, &loop, event);
-	check(echoes(&c[1], "x"), "it serves again");
+	check(echoes(&c[1], "x"), "the sleeping thread answers a request");
 	wait_until_asleep(&s);
-	check(sleep_in(&loop, -1, FOR_EVER) == -EBUSY, "only one thread sleeps");
+	check(sleep_in(&loop, -1, FOR_EVER) == -EBUSY, "EBUSY: another thread sleeps in the loop");
 	submit(&loop, 9, 0, SYS_getpid, 0, 0, 0, 0);
 	check(execute(&loop) == 1 && collect(&loop) == 9 && entry_result(&loop, 9) == getpid(),
-	      "others enter");
-	check(!__atomic_load_n(&s.ended, __ATOMIC_ACQUIRE), "it sleeps on");
+	      "another thread enters the loop meanwhile");
+	check(!__atomic_load_n(&s.ended, __ATOMIC_ACQUIRE), "the thread sleeps on");
 	check(enter_loop(&loop, COSY_ASYNC_CANCEL | 1) == (long long)COSY_ASYNC_ENTERED &&
 	      end_of(&s) == 1 && collect(&loop) == 1 && entry_result(&loop, 1) == 1,
-	      "and is told what they cancel");
+	      "a compound that another thread cancels ends the sleep");
 	start_sleeper(&s, &loop, -1);
 	check(enter_loop(&loop, COSY_ASYNC_CANCEL_FD | (unsigned int)c[2].server) ==
 	      (long long)(COSY_ASYNC_ENTERED | 1) && end_of(&s) == 1 && collect(&loop) == 2,
-	      "by the descriptor, too");
+	      "a compound whose descriptor another thread cancels ends the sleep");
 	start_sleeper(&s, &loop, -1);
 	close(dup(loop.fd));
-	check(end_of(&s) == 0, "a thread that closes the loop ends it");
+	check(end_of(&s) == 0, "closing a descriptor of the loop ends the sleep");
 	good = 0;
 	for (int i; (i = collect(&loop)) >= 0;)
 		good += loop.entries[i].status == COSY_ENTRY_LEFT;
-	check(good == 5, "and %u compounds are given back", good);
+	check(good == 5, "%u of 5 waiting compounds are given back", good);
 	for (int i = 0; i < 8; i++)
 		hang_up(&c[i]);
 	close(event);
@@ -318,14 +326,17 @@ static void queue_goes(void)
 	serve(&loop, 0, echo, &c);
 	/* After a thread has used binder, there is no event for it. */
 	check(!ioctl(user.binder, BINDER_VERSION, &version) &&
-	      sleep_on(&loop, user.binder, clock_now() + 1000000) == COSY_ASYNC_TIMEOUT, "no event");
+	      sleep_on(&loop, user.binder, clock_now() + 1000000) == COSY_ASYNC_TIMEOUT,
+	      "a sleep on binder has no event");
 	user.loop = &loop;
 	user.c = &c;
 	pthread_create(&other, NULL, end_binder_thread, &user);
 	check(sleep_on(&loop, user.binder, FOR_EVER) == 1 && collect(&loop) == 1 &&
-	      entry_result(&loop, 1) == 0, "the thread leaves binder in the loop");
+	      entry_result(&loop, 1) == 0,
+	      "the call of an entry frees the queue in which its thread waits");
 	pthread_join(other, NULL);
-	check(sleep_on(&loop, -1, clock_now() + 1000000) == COSY_ASYNC_TIMEOUT, "and sleeps again");
+	check(sleep_on(&loop, -1, clock_now() + 1000000) == COSY_ASYNC_TIMEOUT,
+	      "the thread can sleep again");
 	close(user.binder);
 	hang_up(&c);
 	destroy(&loop);
@@ -359,7 +370,8 @@ static void not_woken(void)
 	}
 	check(end_of(&s) == 2 && collect(&loop) == 2 && collect(&loop) == 1 &&
 	      entry_result(&loop, 1) == -EAGAIN,
-	      "a call waits for its time: %lld", entry_result(&loop, 1));
+	      "a call that waits is not woken by events of its thread: %lld",
+	      entry_result(&loop, 1));
 	hang_up(&c);
 	close(event);
 	close(begun);
@@ -401,8 +413,9 @@ static void signals(void)
 	serve(&loop, 0, echo, &c);
 	start_sleeper(&s, &loop, -1);
 	pthread_kill(s.thread, SIGUSR1);
-	check(end_of(&s) == COSY_ASYNC_SIGNAL, "a signal ends it");
-	check(send(c.client, "x", 1, 0) == 1 && readable(loop.fd), "and events are told to all again");
+	check(end_of(&s) == COSY_ASYNC_SIGNAL, "a signal ends the sleep");
+	check(send(c.client, "x", 1, 0) == 1 && readable(loop.fd),
+	      "after that, the loop is readable for other threads");
 	hang_up(&c);
 	destroy(&loop);
 
@@ -416,7 +429,8 @@ static void signals(void)
 	usleep(50000);
 	kill(child, SIGKILL);
 	waitpid(child, &status, 0);
-	check(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL, "killed while it executes");
+	check(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL,
+	      "SIGKILL ends a thread that executes during its sleep");
 	child = fork();
 	if (!child) {
 		create(&loop, 64);
@@ -425,7 +439,8 @@ static void signals(void)
 		exit(7);
 	}
 	waitpid(child, &status, 0);
-	check(WIFEXITED(status) && WEXITSTATUS(status) == 7, "a process ends while a thread sleeps");
+	check(WIFEXITED(status) && WEXITSTATUS(status) == 7,
+	      "a process ends while a thread sleeps");
 }
 
 /* Another thread is inside, and does not leave. */
@@ -449,19 +464,22 @@ static void awaiting(void)
 	pthread_kill(waiting, SIGUSR1);
 	usleep(20000);
 	submit(&loop, 2, 0, SYS_getpid, 0, 0, 0, 0);
-	check(enter_loop(&loop, 1) == -EBUSY && collect(&loop) == -1, "nobody enters");
+	check(enter_loop(&loop, 1) == -EBUSY && collect(&loop) == -1,
+	      "EBUSY: another thread is in a call");
 	if (write(fds[1], "x", 1) != 1)
 		die("write");
 	pthread_join(inside, &ret);
-	check((long long)ret == (long long)(COSY_ASYNC_ENTERED | 1), "it has read");
+	check((long long)ret == (long long)(COSY_ASYNC_ENTERED | 1),
+	      "the call of the first thread completes");
 	pthread_join(waiting, &ret);
-	check((long long)ret == (long long)(COSY_ASYNC_ENTERED | 1), "who has waited enters");
+	check((long long)ret == (long long)(COSY_ASYNC_ENTERED | 1),
+	      "a thread that has waited to enter completes an entry");
 	check(collect(&loop) == 1 && collect(&loop) == 2 && entry_result(&loop, 2) == getpid(),
-	      "and executes");
+	      "both entries have their results");
 	submit(&loop, 1, 0, SYS_lseek, (uint64_t)loop.fd, COSY_RUN_TAG | COSY_ASYNC_AWAIT | 1,
 	       COSY_RUN_WHENCE, 0);
 	check(execute(&loop) == 1 && collect(&loop) == 1 && entry_result(&loop, 1) == -EBUSY,
-	      "it does not wait for itself");
+	      "EBUSY: a call of an entry does not wait for its own thread");
 	close(fds[0]);
 	close(fds[1]);
 	destroy(&loop);
@@ -478,8 +496,10 @@ static void busy(void)
 	create(&loop, 64);
 	serve(&loop, 0, endless, &c);
 	end = clock_now() + 20000000;
-	check(sleep_on(&loop, -1, end) == COSY_ASYNC_TIMEOUT && clock_now() >= end, "the time");
-	check(sleep_on(&loop, event, FOR_EVER) == COSY_ASYNC_READABLE, "the descriptor");
+	check(sleep_on(&loop, -1, end) == COSY_ASYNC_TIMEOUT && clock_now() >= end,
+	      "the time ends a sleep with constant work");
+	check(sleep_on(&loop, event, FOR_EVER) == COSY_ASYNC_READABLE,
+	      "the other descriptor ends a sleep with constant work");
 	hang_up(&c);
 	close(event);
 	destroy(&loop);
@@ -497,7 +517,7 @@ static void closing(void)
 	start_sleeper(&s, &loop, -1);
 	close(loop.fd);
 	check(end_of(&s) == 0 && collect(&loop) == 0 && loop.entries[0].status == COSY_ENTRY_LEFT,
-	      "the only descriptor");
+	      "closing the last descriptor ends the sleep, and gives the compound back");
 	munmap(loop.page, loop.size);
 	hang_up(&c);
 	create(&loop, 64);
@@ -506,12 +526,14 @@ static void closing(void)
 	pthread_create(&s.thread, NULL, sleeping_blindly, &s);
 	wait_until_asleep(&s);
 	munmap(loop.page, loop.size);
-	check(echoes(&c, "without a page"), "the page");
+	check(echoes(&c, "without a page"),
+	      "the sleeping thread answers a request after the page was unmapped");
 	/* While it executes, a signal makes it enter again. */
 	wait_until_asleep(&s);
 	pthread_kill(s.thread, SIGUSR1);
 	pthread_join(s.thread, NULL);
-	check(s.ret == (long long)(COSY_ASYNC_ENTERED | COSY_ASYNC_SIGNAL), "a signal ends it");
+	check(s.ret == (long long)(COSY_ASYNC_ENTERED | COSY_ASYNC_SIGNAL),
+	      "a signal ends a sleep without a page");
 	close(loop.fd);
 	hang_up(&c);
 }
@@ -603,7 +625,9 @@ static void racing(void)
 	eventfd_write(race.event, 1);
 	for (int i = 0; i < 3; i++)
 		pthread_join(threads[i], NULL);
-	check(asked == 2000 && !ended, "%u asked, %u left, %u ended", asked, left, ended);
+	check(asked == 2000 && !ended,
+	      "%u of 2000 requests are answered; %u compounds were given back, %u ended",
+	      asked, left, ended);
 	for (int i = 0; i < PAIRS; i++)
 		hang_up(&race.c[i]);
 	close(race.event);

@@ -49,7 +49,7 @@ static struct told filtered(struct loop *loop, int watch)
 	pthread_t id;
 
 	check(!pthread_create(&id, NULL, enter_filtered, &thread) && !pthread_join(id, NULL) &&
-	      thread.entered, "a thread with a filter enters");
+	      thread.entered, "a thread with a filter enters the loop");
 	return thread.told;
 }
 
@@ -76,19 +76,19 @@ static void forbidden(void)
 
 		frame[SIZE] = sizeof(out);
 		start(&loop, 0, writes ? write_all : send_all, frame, 0, 0);
-		check(go(&loop, 0) == 0, "%s: more than goes at once", call);
+		check(go(&loop, 0) == 0, "%s: more than fits is sent, and waits", call);
 		received = drain(sv[1]);
 		report = filtered(&loop, watch);
 		check(collect(&loop) == 0 && is_left(&loop, 0, COSY_AGAIN, writes ? 4 : 7),
-		      "%s: it is left after the call", call);
+		      "%s: the compound is left after the call", call);
 		check(received && !drain(sv[1]) && frame[SENT] == received,
-		      "%s: with what it has sent: %llu of %zu", call,
-		      (unsigned long long)frame[SENT], received);
+		      "%s: its result is the number of bytes that were sent: %llu of %zu",
+		      call, (unsigned long long)frame[SENT], received);
 		check(report.events == (unsigned int)writes &&
 		      report.syscw == (unsigned int)writes &&
 		      report.wchar == (writes ? received : 0),
-		      "%s: and is told of: %u events, %llu writes", call, report.events,
-		      report.syscw);
+		      "%s: the kernel reports the call: %u events, %llu writes",
+		      call, report.events, report.syscw);
 	}
 	start(&loop, 0, send_all, frame, 0, 0);
 	filtered(&loop, watch);
@@ -99,10 +99,10 @@ static void forbidden(void)
 	for (int all = 0; all < 2; all++) {
 		frame[GOT] = 0;
 		start(&loop, 0, receive, frame, 0, 0);
-		check(go(&loop, 0) == 0, "it waits");
+		check(go(&loop, 0) == 0, "a compound waits");
 		check(enter_loop(&loop, all ? COSY_ASYNC_CANCEL :
 					      COSY_ASYNC_CANCEL_FD | (unsigned int)sv[0]) ==
-		      (long long)(COSY_ASYNC_ENTERED | !all), "it is cancelled");
+		      (long long)(COSY_ASYNC_ENTERED | !all), "its call is cancelled");
 		filtered(&loop, watch);
 		check(collect(&loop) == 0 && is_left(&loop, 0, COSY_AGAIN, 7) &&
 		      (long long)frame[GOT] == -ECANCELED,

@@ -34,7 +34,7 @@ static unsigned int wait_until_refused(__u64 handle)
 		}
 	}
 	check(n && collect(&loop) == (int)n && entry_result(&loop, (int)n) == -EDQUOT,
-	      "%u wait, then there is no more memory for this user", n);
+	      "EDQUOT: the registers of %u waiting compounds reach the user's limit", n);
 	close(sv[0]);
 	close(sv[1]);
 	destroy(&loop);
@@ -44,15 +44,14 @@ static unsigned int wait_until_refused(__u64 handle)
 static void charged(void)
 {
 	const struct cosy_op ops[] = { RECV(GOT, FD, BUF, SIZE, 0), EXIT(2) };
-	const uid_t uid = 61001;
 	unsigned int first;
 	__u64 handle;
 
-	if (!geteuid() && setresuid(uid, uid, uid))
-		die("setresuid");
+	become_user(61001);
 	handle = load_for_loops(ops, sizeof(ops) / sizeof(*ops), COSY_MAX_REGS);
 	first = wait_until_refused(handle);
-	check(wait_until_refused(handle) == first, "the loop gives all of it back");
+	check(wait_until_refused(handle) == first,
+	      "the same number can wait after the loop is destroyed");
 }
 
 int main(void)

@@ -26,20 +26,22 @@ static void refused(void)
 
 	create(&loop, 64);
 	check(loop.page->features & COSY_ASYNC_THREADS, "the loop says that it has threads");
-	check(enter_loop(&loop, COSY_ASYNC_WORK | (loop.page->id + 1)) == -ESTALE, "of another loop");
+	check(enter_loop(&loop, COSY_ASYNC_WORK | (loop.page->id + 1)) == -ESTALE,
+	      "ESTALE: the number is of another loop");
 	check(enter_loop(&loop, COSY_ASYNC_WORK | COSY_ASYNC_SLEEP) == -EINVAL &&
 	      enter_loop(&loop, COSY_ASYNC_WORK | COSY_ASYNC_CANCEL | 1) == -EINVAL,
-	      "unknown commands");
+	      "EINVAL: the commands contradict each other");
 	submit(&loop, 1, COSY_ENTRY_LONG, SYS_getpid, 0, 0, 0, 0);
 	submit(&loop, 2, COSY_ENTRY_TAKE, SYS_getpid, 0, 0, 0, 0);
-	submit(&loop, 3, COSY_ENTRY_THREAD | COSY_ENTRY_WAIT_IN, SYS_recvfrom, 0, 0, 0, 0);
+	submit(&loop, 3, COSY_ENTRY_THREAD | COSY_ENTRY_BUFFERED, SYS_read, 0, 0, 0, 0);
 	submit(&loop, 4, COSY_ENTRY_THREAD, COSY_ENTRY_COMPOUND, 0, 0, 0, 0);
-	check(execute(&loop) == 4, "flags that make no sense");
+	check(execute(&loop) == 4, "entries with flags that contradict each other complete");
 	for (int i = 1; i <= 4; i++)
-		check(collect(&loop) == i && entry_result(&loop, i) == -EINVAL, "of entry %d", i);
+		check(collect(&loop) == i && entry_result(&loop, i) == -EINVAL,
+		      "EINVAL: entry %d is not executed", i);
 	__atomic_store_n(&loop.page->recall, COSY_RECALL, __ATOMIC_RELEASE);
 	check(enter_loop(&loop, COSY_ASYNC_WORK | loop.page->id) == (long long)COSY_ASYNC_ENTERED,
-	      "it does not wait after it was recalled");
+	      "a thread does not wait after it was recalled");
 	destroy(&loop);
 }
 
@@ -71,8 +73,10 @@ static void calls(void)
 		for (int i = 0; i < 64; i++)
 			good += seen[i] == (unsigned int)round + 1;
 	}
-	check(good == 20 * 96 && by_worker == 20 * 32, "each once: %u, %u", good, by_worker);
-	check(collect(&loop) == -1 && !readable(loop.fd), "nothing is left");
+	check(good == 20 * 96 && by_worker == 20 * 32,
+	      "each call is made once, and by a waiting thread: %u good, %u of threads",
+	      good, by_worker);
+	check(collect(&loop) == -1 && !readable(loop.fd), "no completion is left");
 	end_all(w, THREADS);
 	destroy(&loop);
 }
@@ -90,13 +94,14 @@ static void polled(void)
 	start(&w, &loop, 0);
 	p = (struct pollfd){ .fd = loop.fd, .events = POLLIN };
 	submit_work(&loop, 1, 0, SYS_fsync, (uint64_t)device, 0, 0, 0);
-	check(poll(&p, 1, -1) == 1, "who polls is told");
+	check(poll(&p, 1, -1) == 1, "a completion of a thread notifies a poller");
 	check(execute(&loop) >= 0 && collect(&loop) == 1 && entry_result(&loop, 1) == -EINVAL,
-	      "whoever enters publishes it");
+	      "the next thread that enters publishes the completion");
 	submit_work(&loop, 1, COSY_ENTRY_SILENT, SYS_fsync, (uint64_t)device, 0, 0, 0);
 	while (status_of(&loop, 1) != COSY_ENTRY_FREE)
 		execute(&loop);
-	check(collect(&loop) == -1 && entry_result(&loop, 1) == -EINVAL, "nobody wants to know");
+	check(collect(&loop) == -1 && entry_result(&loop, 1) == -EINVAL,
+	      "a silent completion is not published");
 	end_all(&w, 1);
 	destroy(&loop);
 }
@@ -116,15 +121,19 @@ static void classes(void)
 	submit_work(&loop, 1, COSY_ENTRY_LONG, SYS_flock, (uint64_t)file, LOCK_EX, 0, 0);
 	submit_work(&loop, 2, COSY_ENTRY_LONG, SYS_gettid, 0, 0, 0, 0);
 	submit_work(&loop, 3, 0, SYS_gettid, 0, 0, 0, 0);
-	check(next_of(&loop) == 3 && entry_result(&loop, 3) == w[0].tid, "the other thread");
+	check(next_of(&loop) == 3 && entry_result(&loop, 3) == w[0].tid,
+	      "the thread for short calls makes the short call");
 	wait_until_running(&loop, 1, &w[1]);
-	check(status_of(&loop, 2) == COSY_ENTRY_SUBMITTED, "there is no thread for it");
+	check(status_of(&loop, 2) == COSY_ENTRY_SUBMITTED,
+	      "the second long call stays submitted, because the only thread for long calls is in one");
 	submit_index(&loop, 1);
 	submit_index(&loop, 2);
-	check(execute(&loop) == 0, "they are the executor's");
+	check(execute(&loop) == 0,
+	      "entries in the hands of threads are not executed when they are submitted again");
 	flock(holder, LOCK_UN);
 	check(next_of(&loop) == 1 && entry_result(&loop, 1) == 0 && next_of(&loop) == 2 &&
-	      entry_result(&loop, 2) == w[1].tid, "one after the other");
+	      entry_result(&loop, 2) == w[1].tid,
+	      "the thread for long calls makes both, one after the other");
 	flock(file, LOCK_UN);
 	end_all(w, 2);
 	destroy(&loop);
@@ -145,13 +154,17 @@ static void cancelled(void)
 	flock(holder, LOCK_EX);
 	submit_work(&loop, 1, 0, SYS_flock, (uint64_t)file, LOCK_EX, 0, 0);
 	check(enter_loop(&loop, COSY_ASYNC_CANCEL | 1) == (long long)COSY_ASYNC_ENTERED &&
-	      status_of(&loop, 1) == COSY_ENTRY_FREE, "one that has not begun");
-	check(enter_loop(&loop, COSY_ASYNC_CANCEL | 1) == -ENOENT, "once");
+	      status_of(&loop, 1) == COSY_ENTRY_FREE,
+	      "an entry that no thread has begun is cancelled");
+	check(enter_loop(&loop, COSY_ASYNC_CANCEL | 1) == -ENOENT,
+	      "ENOENT: it is already cancelled");
 	start(&w, &loop, 0);
 	submit_work(&loop, 1, 0, SYS_flock, (uint64_t)file, LOCK_EX, 0, 0);
 	wait_until_running(&loop, 1, &w);
-	check(enter_loop(&loop, COSY_ASYNC_CANCEL | 1) == -EALREADY, "one that has");
-	check(next_of(&loop) == 1 && entry_result(&loop, 1) == -ECANCELED, "it is interrupted");
+	check(enter_loop(&loop, COSY_ASYNC_CANCEL | 1) == -EALREADY,
+	      "EALREADY: the call has begun");
+	check(next_of(&loop) == 1 && entry_result(&loop, 1) == -ECANCELED,
+	      "ECANCELED: the call is interrupted");
 	/* A call that has transferred a part returns that. */
 	if (pipe(fds))
 		die("pipe");
@@ -161,11 +174,13 @@ static void cancelled(void)
 		die("write");
 	while (!readable(loop.fd))
 		sched_yield();
-	check(enter_loop(&loop, COSY_ASYNC_CANCEL | 2) == -ENOENT, "too late");
-	check(next_of(&loop) == 2 && entry_result(&loop, 2) == 1 && byte == 'x', "it was made");
+	check(enter_loop(&loop, COSY_ASYNC_CANCEL | 2) == -ENOENT, "ENOENT: the call has returned");
+	check(next_of(&loop) == 2 && entry_result(&loop, 2) == 1 && byte == 'x',
+	      "the call that was not cancelled has its result");
 	/* The thread continues. */
 	submit_work(&loop, 3, 0, SYS_gettid, 0, 0, 0, 0);
-	check(next_of(&loop) == 3 && entry_result(&loop, 3) == w.tid, "the next one is not interrupted");
+	check(next_of(&loop) == 3 && entry_result(&loop, 3) == w.tid,
+	      "the next call of the thread is not interrupted");
 	flock(holder, LOCK_UN);
 	end_all(&w, 1);
 	destroy(&loop);
@@ -207,10 +222,11 @@ static void signals(void)
 	pthread_kill(w[0].thread, SIGUSR1);
 	while (atomic_load(&w[0].entered) == before)
 		sched_yield();
-	check(collect(&loop) == -1, "it goes on");
+	check(collect(&loop) == -1, "a call that a signal interrupts does not complete");
 	if (write(fds[1], "y", 1) != 1)
 		die("write");
-	check(next_of(&loop) == 1 && entry_result(&loop, 1) == 1 && byte == 'y', "it is made again");
+	check(next_of(&loop) == 1 && entry_result(&loop, 1) == 1 && byte == 'y',
+	      "the call is repeated, and completes");
 	/* Signals of a call are delivered to the thread, which leaves with the entry. */
 	close(fds[0]);
 	end_all(w, 2);
@@ -219,13 +235,16 @@ static void signals(void)
 	submit_work(&loop, 7, 0, SYS_write, (uint64_t)fds[1], (uintptr_t)&byte, 1, 0);
 	check(end(&w[0]) == (long long)(COSY_ASYNC_ENTERED | COSY_WORK_TAKEN | 7) &&
 	      status_of(&loop, 7) == COSY_ENTRY_DONE && entry_result(&loop, 7) == -EPIPE,
-	      "with EPIPE");
-	check(execute(&loop) == 0 && collect(&loop) == -1 && !readable(loop.fd), "it is in no ring");
-	check(enter_loop(&loop, COSY_ASYNC_CANCEL | 7) == -EALREADY, "it is the thread's");
-	check(call_by_entry(&loop, SYS_getpid, 0, 0, 0, 0) == getpid(), "the loop goes on");
+	      "EPIPE: a thread leaves with its entry to get SIGPIPE");
+	check(execute(&loop) == 0 && collect(&loop) == -1 && !readable(loop.fd),
+	      "this entry is not in the ring");
+	check(enter_loop(&loop, COSY_ASYNC_CANCEL | 7) == -EALREADY,
+	      "EALREADY: this entry belongs to the thread");
+	check(call_by_entry(&loop, SYS_getpid, 0, 0, 0, 0) == getpid(),
+	      "the loop makes other calls");
 	submit(&loop, 7, 0, SYS_getpid, 0, 0, 0, 0);
 	check(execute(&loop) == 1 && collect(&loop) == 7 && entry_result(&loop, 7) == getpid(),
-	      "so does the entry");
+	      "the entry can be used again");
 	close(fds[1]);
 	destroy(&loop);
 }
@@ -240,12 +259,14 @@ static void taken(void)
 	start(&w, &loop, 0);
 	submit_work(&loop, 5, COSY_ENTRY_TAKE, SYS_getpid, 0, 0, 0, 0);
 	check(end(&w) == (long long)(COSY_ASYNC_ENTERED | COSY_WORK_TAKEN | 5) &&
-	      status_of(&loop, 5) == COSY_ENTRY_USER, "as the entry asks for");
+	      status_of(&loop, 5) == COSY_ENTRY_USER,
+	      "a thread leaves with an entry that asks for it");
 	start(&w, &loop, 0);
 	submit_work(&loop, 6, 0, SYS_fork, 0, 0, 0, 0);
 	check(end(&w) == (long long)(COSY_ASYNC_ENTERED | COSY_WORK_TAKEN | 6) &&
-	      status_of(&loop, 6) == COSY_ENTRY_USER, "a call that may not be nested");
-	check(collect(&loop) == -1, "they are in no ring");
+	      status_of(&loop, 6) == COSY_ENTRY_USER,
+	      "a thread leaves with a call that may not be nested");
+	check(collect(&loop) == -1, "these entries are not in the ring");
 	destroy(&loop);
 }
 
@@ -271,7 +292,8 @@ static void filtered_child(void)
 	submit_work(&loop, 5, 0, SYS_fsync, (uint64_t)device, 0, 0, 0);
 	left = end(&w);
 	check(left == (long long)(COSY_ASYNC_ENTERED | COSY_WORK_TAKEN | 5) &&
-	      status_of(&loop, 5) == COSY_ENTRY_USER, "the filter sees the call: %llx", left);
+	      status_of(&loop, 5) == COSY_ENTRY_USER,
+	      "a thread leaves with a call that its filter must see: %llx", left);
 	destroy(&loop);
 }
 
@@ -292,18 +314,20 @@ static void closed(void)
 	start(&w[1], &loop, COSY_WORK_LONG);
 	other = dup(loop.fd);
 	close(other);
-	check(end(&w[1]) == -ESHUTDOWN, "who waits leaves");
+	check(end(&w[1]) == -ESHUTDOWN,
+	      "ESHUTDOWN: a thread that waits leaves when a descriptor is closed");
 	check(collect(&loop) == 2 && status_of(&loop, 2) == COSY_ENTRY_USER,
-	      "what was not begun is given back");
-	check(enter_loop(&loop, COSY_ASYNC_WORK | loop.page->id) == -ESHUTDOWN, "nobody waits again");
+	      "a call that has not begun is given back");
+	check(enter_loop(&loop, COSY_ASYNC_WORK | loop.page->id) == -ESHUTDOWN,
+	      "ESHUTDOWN: no thread can wait after that");
 	submit(&loop, 3, COSY_ENTRY_THREAD, SYS_getpid, 0, 0, 0, 0);
 	check(execute(&loop) == 1 && collect(&loop) == 3 && status_of(&loop, 3) == COSY_ENTRY_USER,
-	      "there are no threads any more");
+	      "an entry for threads is given back");
 	close(loop.fd);
 	flock(holder, LOCK_UN);
 	check(end(&w[0]) == (long long)(COSY_ASYNC_ENTERED | COSY_WORK_TAKEN | 1) &&
 	      status_of(&loop, 1) == COSY_ENTRY_DONE && entry_result(&loop, 1) == 0,
-	      "the result comes with the thread");
+	      "a thread leaves with the result of a call that it was in");
 	munmap(loop.page, loop.size);
 	close(file);
 	close(holder);
@@ -321,8 +345,10 @@ static void closed_when_made(void)
 	while (!readable(loop.fd))
 		sched_yield();
 	close(loop.fd);
-	check(end(&w) == -ESHUTDOWN || atomic_load(&w.left) == -EBADF, "the thread leaves");
-	check(collect(&loop) == 1 && entry_result(&loop, 1) == w.tid, "the result is there");
+	check(end(&w) == -ESHUTDOWN || atomic_load(&w.left) == -EBADF,
+	      "a thread leaves when the loop is closed");
+	check(collect(&loop) == 1 && entry_result(&loop, 1) == w.tid,
+	      "the result that it had is published");
 	munmap(loop.page, loop.size);
 }
 
@@ -352,8 +378,9 @@ static void ends(int how)
 	}
 	waitpid(pid, &status, 0);
 	check(how ? WIFEXITED(status) && !WEXITSTATUS(status) : WIFSIGNALED(status),
-	      "it has ended: %d", how);
-	check(flock(holder, LOCK_UN) == 0 && flock(file, LOCK_EX) == 0, "the lock is free");
+	      "the process ends: way %d", how);
+	check(flock(holder, LOCK_UN) == 0 && flock(file, LOCK_EX) == 0,
+	      "the lock of its call is free");
 	close(file);
 	close(holder);
 }
@@ -375,9 +402,11 @@ static void forked(void)
 		_exit(good);
 	}
 	wait(&status);
-	check(WIFEXITED(status) && WEXITSTATUS(status) == 1, "the child may not enter");
+	check(WIFEXITED(status) && WEXITSTATUS(status) == 1,
+	      "EPERM: a child cannot wait in the loop");
 	submit_work(&loop, 1, 0, SYS_gettid, 0, 0, 0, 0);
-	check(next_of(&loop) == 1 && entry_result(&loop, 1) == w.tid, "the thread works still");
+	check(next_of(&loop) == 1 && entry_result(&loop, 1) == w.tid,
+	      "the thread of the parent makes a call");
 	end_all(&w, 1);
 	destroy(&loop);
 }
@@ -395,13 +424,14 @@ static void nested(void)
 	submit_work(&loop, 1, 0, SYS_lseek, (uint64_t)loop.fd, COSY_RUN_TAG | 64, COSY_RUN_WHENCE, 0);
 	check(next_of(&loop) == 1 && (entry_result(&loop, 1) == -EBUSY ||
 				      entry_result(&loop, 1) == (long long)COSY_ASYNC_ENTERED),
-	      "it enters, unless another one has");
+	      "a thread's call enters its loop, or gets EBUSY from another one");
 	start(&w[1], &loop, 0);
 	/* It cancels itself. */
 	submit_work(&loop, 2, 0, SYS_lseek, (uint64_t)loop.fd,
 		    COSY_RUN_TAG | COSY_ASYNC_AWAIT | COSY_ASYNC_CANCEL | 2, COSY_RUN_WHENCE, 0);
 	check(next_of(&loop) == 2 && (entry_result(&loop, 2) == -EALREADY ||
-				      entry_result(&loop, 2) == -ECANCELED), "itself");
+				      entry_result(&loop, 2) == -ECANCELED),
+	      "EALREADY or ECANCELED: a call cancels itself");
 	/* It waits for work while it works, and makes the calls that are submitted. */
 	submit_work(&loop, 3, 0, SYS_lseek, (uint64_t)loop.fd,
 		    COSY_RUN_TAG | COSY_ASYNC_WORK | loop.page->id, COSY_RUN_WHENCE, 0);
@@ -410,7 +440,8 @@ static void nested(void)
 	first = next_of(&loop);
 	recall(&loop, COSY_RECALL);
 	check(first + next_of(&loop) == 7 && entry_result(&loop, 4) == -EINVAL &&
-	      entry_result(&loop, 3) == (long long)COSY_ASYNC_ENTERED, "it leaves twice");
+	      entry_result(&loop, 3) == (long long)COSY_ASYNC_ENTERED,
+	      "a thread's call waits for work, makes a call and is recalled");
 	end_all(w, 2);
 	destroy(&loop);
 }
@@ -474,7 +505,8 @@ static void races(void)
 		complete += pending[done];
 		pending[done] = false;
 	}
-	check(collect(&loop) == -1 && complete && out, "%u complete, %u cancelled", complete, out);
+	check(collect(&loop) == -1 && complete && out,
+	      "%u entries complete and %u are cancelled, each once", complete, out);
 	end_all(w, THREADS);
 	destroy(&loop);
 	close(fds[0]);
@@ -498,7 +530,8 @@ int main(void)
 		_exit(finish());
 	}
 	wait(&status);
-	check(WIFEXITED(status) && !WEXITSTATUS(status), "with a filter");
+	check(WIFEXITED(status) && !WEXITSTATUS(status),
+	      "the checks of a child with a filter pass");
 	closed();
 	closed_when_made();
 	for (int how = 0; how < 3; how++)

@@ -300,6 +300,32 @@ static void test_broken(void)
 	check(true, "whatever is broken, nothing else is read");
 }
 
+/* A type, as in the kernel: a macro would be expanded in the text of prototypes. */
+#undef bool
+typedef _Bool bool;
+
+/* As in compat/compat.h; KERNEL is 612 for Linux 6.12. */
+#if KERNEL >= 603
+#define cosy_idmap		mnt_idmap
+#else
+#define cosy_idmap		user_namespace
+#endif
+#if KERNEL >= 613
+#define cosy_xattr_ctx		kernel_xattr_ctx
+#else
+#define cosy_xattr_ctx		xattr_ctx
+#endif
+#if KERNEL >= 610
+#define cosy_accept_arg		struct proto_accept_arg *
+#else
+#define cosy_accept_arg		unsigned int
+#endif
+#if KERNEL >= 615
+#define cosy_bpf_size		unsigned int, bool
+#else
+#define cosy_bpf_size		unsigned int
+#endif
+
 /* The functions that the module lists. */
 #define COSY_MEMBER(type, member)
 enum {

@@ -58,6 +58,6 @@ advice, profile = load("short")
 runs = {os.path.basename(e["path"]): (e["runs"], e["short_runs"]) for e in profile["executables"]}
 assert runs["true"] == (20, 20) and runs["ls"] == (1, 0), runs
 assert "no change for 20 short programs that cosy run executes without it" in str(advice)
-start = 160000 * profile["ns_per_instruction"]
+start = 70000 * profile["ns_per_instruction"]
 run, = [one for one in advice if one["kind"] == "run"]
 assert -2.5 * start < run["saved_ns"], (run, start)

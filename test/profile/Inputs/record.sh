@@ -26,6 +26,14 @@ $cosy profile "$name" /etc/hostname >name.out 2>name.err
 $cosy profile --json closed.json true 2>&-
 echo "closed: $?"
 
+# until_in FILE TEXT - wait until the recorder, or the process, has written TEXT to FILE.
+until_in() {
+	until grep -q "$2" "$1"; do
+		kill -0 $recorder && kill -0 $process || { cat "$1"; exit 1; }
+		sleep 0.1
+	done
+}
+
 # record_process NAME - run known while `-p` records it; the recorder is $recorder.
 record_process() {
 	rm -f /tmp/go "$1".*
@@ -35,7 +43,7 @@ record_process() {
 	exec 3>/tmp/go
 	$cosy profile --json "$1.json" -o "$1.txt" -p $process 2>"$1.err" 3>&- &
 	recorder=$!
-	until grep -q 'recording process' "$1.err"; do sleep 0.1; done
+	until_in "$1.err" 'recording process'
 	echo go >&3
 }
 
@@ -47,7 +55,7 @@ echo "process: $?"
 
 # It also ends by Ctrl-C, and the process continues.
 record_process interrupted
-until grep -q called interrupted.out; do sleep 0.1; done
+until_in interrupted.out called
 kill -INT $recorder
 wait $recorder
 echo "interrupted: $?"

@@ -16,11 +16,7 @@
 #include <unistd.h>
 
 #include "raw-syscall.h"
-
-#define CHECK(condition) do {						\
-	if (!(condition))						\
-		err(1, "%s:%d: %s", __FILE__, __LINE__, #condition);	\
-} while (0)
+#include "../../Inputs/check.h"
 
 /* The module gives the device this number or a later one, relative to the limit (COSY_HIDE_FIRST). */
 #define HIDDEN	32
@@ -53,7 +49,7 @@ static inline bool has_device(void)
 {
 	struct rlimit limit;
 
-	CHECK(!getrlimit(RLIMIT_NOFILE, &limit));
+	EQUAL(getrlimit(RLIMIT_NOFILE, &limit), 0);
 	for (int fd = limit.rlim_cur + HIDDEN; fd < (int)limit.rlim_cur + 64; fd++)
 		if (is_device(fd))
 			return true;
@@ -66,7 +62,7 @@ static inline void warm_up(void)
 	struct stat st;
 
 	for (int i = 0; i < 200; i++)
-		CHECK(!stat("/", &st));
+		EQUAL(stat("/", &st), 0);
 }
 
 #endif /* DEVICE_H */

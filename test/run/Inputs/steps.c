@@ -103,7 +103,9 @@ static void wait_for(pid_t child)
 {
 	int status;
 
-	CHECK(child > 0 && waitpid(child, &status, 0) == child && !status);
+	CHECK(child > 0);
+	EQUAL(waitpid(child, &status, 0), child);
+	EQUAL(status, 0);
 }
 
 int main(int argc, char **argv)
@@ -112,7 +114,8 @@ int main(int argc, char **argv)
 	pid_t child;
 
 	CHECK(argc > 1);
-	CHECK(!mkdir(argv[1], 0700) && !chdir(argv[1]));
+	EQUAL(mkdir(argv[1], 0700), 0);
+	EQUAL(chdir(argv[1]), 0);
 	change_and_look(argv + 2);
 	child = fork();
 	if (!child) {
@@ -121,11 +124,12 @@ int main(int argc, char **argv)
 	}
 	wait_for(child);
 	change_and_look(argv + 2);
-	CHECK(!chdir("/") && !rmdir(argv[1]));
+	EQUAL(chdir("/"), 0);
+	EQUAL(rmdir(argv[1]), 0);
 	fprintf(stderr, "device: %s\n", has_device() ? "open" : "closed");
 	if (again)
 		return 0;
-	CHECK(!setenv("STEPS_AGAIN", "yes", 1));
+	EQUAL(setenv("STEPS_AGAIN", "yes", 1), 0);
 	child = vfork();
 	if (!child) {
 		execvp(argv[0], argv);

@@ -14,6 +14,7 @@
 #define _GNU_SOURCE
 #endif
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/cosy.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -34,6 +35,7 @@ static int error;
 static struct cosy_info info = { .size = sizeof(info), .max_loads = 10,
 				 .version = "fake" };
 static pid_t child;
+static bool asked;	/* by the call that has begun */
 
 static void die(const char *text)
 {
@@ -70,6 +72,13 @@ static bool opens_device(const struct user_regs_struct *regs)
 	return !strcmp(path, "/dev/cosy");
 }
 
+/* The open by which a program asks whether it may use the device. */
+static bool asks(const struct user_regs_struct *regs)
+{
+	return (what == INFO || what == LOAD) && opens_device(regs) &&
+	       (regs->rdx & O_ACCMODE) == O_RDONLY;
+}
+
 /* Return: true if the end of the call must be changed, too. */
 static bool begin_call(struct user_regs_struct *regs)
 {
@@ -85,7 +94,8 @@ static bool begin_call(struct user_regs_struct *regs)
 		fprintf(stderr, "opens /dev/cosy\n");
 		return false;
 	}
-	if (what == ERRNO || regs->orig_rax == SYS_ioctl) {
+	asked = asks(regs);
+	if (what == ERRNO || regs->orig_rax == SYS_ioctl || asked) {
 		regs->orig_rax = -1ull;
 		if (ptrace(PTRACE_SETREGS, child, 0, regs))
 			die("PTRACE_SETREGS");
@@ -99,7 +109,7 @@ static bool begin_call(struct user_regs_struct *regs)
 
 static void end_call(struct user_regs_struct *regs, unsigned long call)
 {
-	if (call == SYS_openat && what != ERRNO) {
+	if (call == SYS_openat && what != ERRNO && !asked) {
 		poke(regs->rsi, "/dev/cos");
 		poke(regs->rsi + 1, "dev/cosy");
 		return;
@@ -109,7 +119,7 @@ static void end_call(struct user_regs_struct *regs, unsigned long call)
 			die("process_vm_writev");
 		regs->rax = 0;
 	} else {
-		regs->rax = (unsigned long)-error;
+		regs->rax = (unsigned long)-(asked ? EINVAL : error);
 	}
 	if (ptrace(PTRACE_SETREGS, child, 0, regs))
 		die("PTRACE_SETREGS");

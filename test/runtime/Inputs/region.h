@@ -17,6 +17,8 @@
 #include <cosy/format.h>
 #include <cosy/region.h>
 
+#include "../../Inputs/check.h"
+
 #define THUNKS(...) ((const cosy_thunk[]){ __VA_ARGS__ })
 
 #define REGION(name, image_file, where, ...)				\
@@ -63,14 +65,5 @@ static inline void left(struct cosy_region *region)
 	if (__atomic_load_n(&region->mode, __ATOMIC_RELAXED) == COSY_REGION_MEASURED)
 		cosy_region_left(region);
 }
-
-#define CHECK(condition)						\
-	do {								\
-		if (!(condition)) {					\
-			fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, \
-				__LINE__, #condition);			\
-			exit(1);					\
-		}							\
-	} while (0)
 
 #endif /* TEST_REGION_H */

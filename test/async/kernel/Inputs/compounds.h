@@ -22,7 +22,7 @@ static inline void load_all(void)
 	send_all = LOAD_FOR_LOOPS(SEND(SENT, FD, BUF, SIZE, MSG_NOSIGNAL), EXIT(3));
 }
 
-/* Receive what is there. Return the number of bytes. */
+/* Receive all data that has arrived. Return the number of bytes. */
 static inline size_t drain(int fd)
 {
 	static char in[1 << 20];

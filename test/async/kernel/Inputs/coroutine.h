@@ -33,6 +33,8 @@ static inline void start(struct loop *loop, uint32_t index, __u64 handle, __u64 
 {
 	static int error;
 
+	came.frame = frame;
+	came.nregs = NREGS;
 	submit(loop, index, 0, COSY_ENTRY_COMPOUND, (__u64)device, handle, (uintptr_t)frame,
 	       (uintptr_t)&error);
 	loop->entries[index].args[4] = pc;
@@ -55,7 +57,7 @@ static inline int go(struct loop *loop, int want)
 		if (want ? done >= want : !readable(loop->fd))
 			break;
 	}
-	return done;
+	return (int)returned("go", done);
 }
 
 /* Return the result of an entry that completes immediately. Its status is in the entry. */
@@ -71,8 +73,9 @@ static inline bool is_left(const struct loop *loop, int index, unsigned int stat
 {
 	const struct cosy_async_entry *entry = &loop->entries[index];
 
-	return entry->status == COSY_ENTRY_LEFT &&
-	       entry->args[1] == (pc | (__u64)status << 32);
+	return returned("status of the entry", entry->status) == COSY_ENTRY_LEFT &&
+	       returned("status of the compound", (long long)(entry->args[1] >> 32)) == status &&
+	       returned("pc", (__u32)entry->args[1]) == pc;
 }
 
 static inline void pair(int sv[2])

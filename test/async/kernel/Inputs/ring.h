@@ -20,15 +20,10 @@ struct ring {
 	uint32_t calls_tail, receives_tail, head;
 };
 
-static inline int ring_create(struct ring *ring, unsigned int n)
+/* Map the ring of ring->loop. Return 0 or -errno. */
+static inline int ring_map(struct ring *ring)
 {
-	int err;
-
-	memset(ring, 0, sizeof(*ring));
-	err = create(&ring->loop, n);
-	if (err)
-		return err;
-	ring->size = COSY_RING_SIZE(n);
+	ring->size = COSY_RING_SIZE(ring->loop.n);
 	ring->page = mmap(NULL, ring->size, PROT_READ | PROT_WRITE, MAP_SHARED, ring->loop.fd,
 			  COSY_RING_OFFSET);
 	if (ring->page == MAP_FAILED)
@@ -39,6 +34,15 @@ static inline int ring_create(struct ring *ring, unsigned int n)
 	ring->receives = (void *)((char *)ring->page + ring->page->receives);
 	ring->done = (void *)((char *)ring->page + ring->page->done);
 	return 0;
+}
+
+static inline int ring_create(struct ring *ring, unsigned int n)
+{
+	int err;
+
+	memset(ring, 0, sizeof(*ring));
+	err = create(&ring->loop, n);
+	return err ? err : ring_map(ring);
 }
 
 static inline void ring_destroy(struct ring *ring)
@@ -92,7 +96,7 @@ static inline int ring_execute(const struct ring *ring)
 		done += n;
 	} while (!ring->page->ngiven && (n || ring->page->calls_head != ring->calls_tail ||
 					 ring->page->receives_head != ring->receives_tail));
-	return (int)done;
+	return (int)returned("ring_execute", done);
 }
 
 /* Take the next completion. Return its operation, or 0 if there is none. */
@@ -101,10 +105,10 @@ static inline uint64_t ring_collect(struct ring *ring, long long *result)
 	const struct cosy_ring_done *done;
 
 	if (ring->head == __atomic_load_n(&ring->page->done_tail, __ATOMIC_ACQUIRE))
-		return 0;
+		return (uint64_t)returned("ring_collect", 0);
 	done = &ring->done[ring->head++ % ring->loop.n];
-	*result = done->result;
-	return done->op;
+	*result = returned("result of the operation", done->result);
+	return (uint64_t)returned("ring_collect", (long long)done->op);
 }
 
 /* Execute, and return true if exactly one operation completes, this one with this result. */
@@ -120,8 +124,10 @@ static inline bool ring_gave(const struct ring *ring, uint64_t op, uint32_t nr, 
 {
 	const struct cosy_ring_entry *given = ring->page->given;
 
-	return ring->page->ngiven == 1 && given->op == op && given->nr == nr &&
-	       given->flags == flags;
+	return returned("number given back", ring->page->ngiven) == 1 &&
+	       returned("operation given back", (long long)given->op) == (long long)op &&
+	       returned("its call", given->nr) == nr &&
+	       returned("its flags", given->flags) == flags;
 }
 
 #endif /* RING_H */

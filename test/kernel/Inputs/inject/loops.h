@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception */
 /*
- * loops.h - loops, and entries that wait.
+ * loops.h - loops and their rings, and entries that wait.
  */
 #ifndef LOOPS_H
 #define LOOPS_H
 
-#include "../../loop.h"
+#include "../../../async/kernel/Inputs/ring.h"
 #include "calls.h"
 
 static struct loop loop;
@@ -28,6 +28,7 @@ static void loop_begins(void)
 	recreate();
 	if (create(&loop, 64) || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
 		die("a loop");
+	prepare_recv(&loop);
 }
 
 static void loop_ends(long ret)
@@ -36,24 +37,23 @@ static void loop_ends(long ret)
 	close(ends[0]);
 	close(ends[1]);
 	destroy(&loop);
+	if (ioctl(device, COSY_IOC_UNLOAD, &loop.recv))
+		die("unload");
 }
 
-static long entries(void)
+/* Return the result of an entry whose compound does not wait. If it cannot wait, it was left. */
+static long not_waited(uint32_t index)
 {
-	submit(&loop, 0, 0, SYS_getpid, 0, 0, 0, 0);
-	submit(&loop, 1, 0, SYS_newfstatat, AT_FDCWD, P(FILE_NAME), P(&st), 0);
-	if (execute(&loop) != 2 || collect(&loop) != 0 || collect(&loop) != 1 ||
-	    entry_result(&loop, 0) != getpid())
+	if (collect(&loop) != (int)index)
 		return 1;
-	return entry_result(&loop, 1);
+	return loop.entries[index].status == COSY_ENTRY_LEFT ? -EAGAIN : entry_result(&loop, (int)index);
 }
 
-/* An entry that cannot wait fails, as without a loop. */
 static long entry_waits(void)
 {
 	submit_recv(&loop, 5, ends[0], &received);
 	if (execute(&loop))
-		return collect(&loop) == 5 ? entry_result(&loop, 5) : 1;
+		return not_waited(5);
 	if (send(ends[1], "x", 1, 0) != 1 || execute(&loop) != 1 || collect(&loop) != 5)
 		return 2;
 	return entry_result(&loop, 5) == 1 ? 0 : entry_result(&loop, 5);
@@ -64,17 +64,77 @@ static long entry_stays(void)
 {
 	submit_recv(&loop, 6, ends[0], &received);
 	if (execute(&loop))
-		return collect(&loop) == 6 ? entry_result(&loop, 6) : 1;
+		return not_waited(6);
 	return 0;
+}
+
+static struct ring ring;
+
+static long make_ring(void)
+{
+	long ret = ring_create(&ring, 64);
+
+	if (!ret)
+		ring_destroy(&ring);
+	else if (ring.loop.fd)
+		destroy(&ring.loop);
+	return ret;
+}
+
+static void ring_begins(void)
+{
+	recreate();
+	if (ring_create(&ring, 64) || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		die("a ring");
+}
+
+static void ring_ends(long ret)
+{
+	(void)ret;
+	close(ends[0]);
+	close(ends[1]);
+	ring_destroy(&ring);
+}
+
+/* Return 0 if the process has to make the call, as it does without a ring. */
+static long ring_calls(void)
+{
+	long long result;
+
+	ring_call(&ring, 1, SYS_newfstatat, AT_FDCWD, P(FILE_NAME), P(&st), 0);
+	ring_call(&ring, 2, SYS_sendto, (unsigned int)ends[1], P("x"), 1, 0);
+	while (ring.page->calls_head != ring.calls_tail) {
+		if (ring_command(&ring, COSY_RING_MAX) < 0)
+			return 1;
+		while (ring_collect(&ring, &result))
+			if (result < 0)
+				return result;
+	}
+	return 0;
+}
+
+/* It waits, or is given back. */
+static long ring_waits(void)
+{
+	ring_receive(&ring, 1, ends[0], &received, 1);
+	if (ring_execute(&ring))
+		return 1;
+	if (ring.page->ngiven)
+		return ring_gave(&ring, 1, SYS_recvfrom, 0) ? -ENOMEM : 2;
+	if (ring.page->waiting != 1 || send(ends[1], "x", 1, 0) != 1)
+		return 3;
+	return ring_completes(&ring, 1, 1) ? 0 : 4;
 }
 
 static void try_loops(void)
 {
 	static const struct operation ops[] = {
 		OPERATION("make a loop", NULL, make_loop, NULL, 0),
-		OPERATION("entries", loop_begins, entries, loop_ends, 0),
 		OPERATION("an entry that waits", loop_begins, entry_waits, loop_ends, 0),
 		OPERATION("an entry that still waits", loop_begins, entry_stays, loop_ends, 0),
+		OPERATION("make a ring", NULL, make_ring, NULL, 0),
+		OPERATION("calls of a ring", ring_begins, ring_calls, ring_ends, 0),
+		OPERATION("a receive of a ring", ring_begins, ring_waits, ring_ends, 0),
 	};
 
 	device = dev;
