@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Reads lit's results for scripts/check.
 
-usage: check_results.py failed RESULTS
-           print a filter for the tests that failed
+usage: check_results.py failed RESULTS MAX
+           print a filter for the tests that failed; nothing if none did, or more than MAX, which
+           may be "all"
        check_results.py report RESULTS RESULTS-AGAIN PASSED FAILED WITHOUT-VM
-           print what failed, the slowest tests, what was skipped and why, and the counts.
-           RESULTS-AGAIN has tests that were repeated, if it exists; PASSED and FAILED are
-           numbers of results that are not of lit; WITHOUT-VM is why there is no VM, or empty.
+           print what failed, what passed only when it was repeated, the slowest tests, what was
+           skipped and why, and the counts. RESULTS-AGAIN has tests that were repeated, if it
+           exists; PASSED and FAILED are numbers of results that are not of lit; WITHOUT-VM is why
+           there is no VM, or empty.
            Exit status 1 if a test failed.
 """
 
@@ -24,17 +26,25 @@ def read(path):
         return json.load(results)["tests"]
 
 
-def failed_filter(path):
-    failed = [re.escape(test["name"]) for test in read(path)
-              if test["code"] not in PASSED + NOT_RUN]
+def has_failed(test):
+    return test["code"] not in PASSED + NOT_RUN
+
+
+def failed_filter(path, most):
+    failed = [re.escape(test["name"]) for test in read(path) if has_failed(test)]
+    if not failed or most != "all" and len(failed) > int(most):
+        return ""
     return "^(" + "|".join(failed) + ")$"
 
 
 def report(path, path_again, passed, failed, without_vm):
     tests = {test["name"]: test for test in read(path)}
     if os.path.exists(path_again):
-        tests.update((test["name"], test) for test in read(path_again)
-                     if test["code"] not in ("EXCLUDED", "SKIPPED"))
+        for test in read(path_again):
+            if test["code"] in PASSED:
+                print(f"passed only when it was repeated: {test['name']}")
+            if test["code"] not in ("EXCLUDED", "SKIPPED"):
+                tests[test["name"]] = test
     ran, skipped = [], {}
     for _, test in sorted(tests.items()):
         if test["code"] in PASSED:
