@@ -387,17 +387,14 @@ def library(arguments):
     return shutil.copy(path, os.path.join(arguments.scratch, os.path.basename(path)))
 
 
-def ways_of(command, arguments):
-    """Return the ways to compare for a command: the native one first."""
-    path = shutil.which(command[0])
+def ways_of(path, arguments):
+    """Return the ways to compare for an executable, the native one first. If Cosy does not change
+    it, this is the only one."""
     ways = [Way("native", {"COSY_EXECUTOR": "native"})]
-    regions, static = path and has_regions(path), path and is_static(path)
-    if regions:
+    if has_regions(path):
         ways.append(Way("regions", {}))
-    if not static:
+    if not is_static(path):
         ways.append(Way("cosy run", {"LD_PRELOAD": arguments.library}))
-    elif not regions:
-        fail(command[0], "it is static and has no regions: Cosy does not change it")
     return ways
 
 
@@ -411,8 +408,10 @@ def need_module():
              "a VM")
 
 
+NOT_CHANGED = "it is static and has no regions: Cosy does not change it"
+
 # The programs of README.md's table: the command, what is executed before each run, and the files
-# that are compared.
+# that are compared. test/tools/compare-suite.test compares this with that table.
 SUITE = {
     "du -s": (["du", "-s", "tree"], None, None),
     "find -newer": (["find", "tree", "-newer", "reference"], None, None),
@@ -444,7 +443,9 @@ def make_suite_files(directory):
         repository = os.path.join(directory, "repository")
         shutil.copytree(tree, repository)
         for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "all"]):
-            subprocess.run(["git", "-C", repository, *command], check=True)
+            done = subprocess.run(["git", "-C", repository, *command], check=False)
+            if done.returncode:
+                fail(f"git {command[0]}", f"failed with status {done.returncode}")
     os.sync()
 
 
@@ -456,33 +457,52 @@ def file_system(directory):
 
 
 def processor():
-    """Return the name of the processor."""
+    """Return the name of the processor, and whether it is that of a virtual machine."""
+    name, place = platform.machine(), ""
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         for line in file:
             if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.machine()
+                name = line.split(":", 1)[1].strip()
+            elif line.startswith("flags") and "hypervisor" in line.split():
+                place = " in a virtual machine"
+    return name + place
 
 
-def run_suite(arguments):
-    """Measure the programs of README.md's table. Return the results, by program."""
+def set_suite_environment():
+    """Leave only what the programs need, so that they do the same for everybody."""
+    for name in set(os.environ) - {"PATH", "HOME", "TMPDIR"}:
+        if not name.startswith("COSY_"):
+            del os.environ[name]
     os.environ.update({
         "LC_ALL": "C", "GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull,
         "GIT_AUTHOR_NAME": "suite", "GIT_AUTHOR_EMAIL": "suite@localhost",
         "GIT_COMMITTER_NAME": "suite", "GIT_COMMITTER_EMAIL": "suite@localhost"})
+
+
+def measure_program(name, directory, arguments):
+    """Measure a program of the suite. Return the results, or why there are none."""
+    command, prepare, files = SUITE[name]
+    path = shutil.which(command[0])
+    ways = ways_of(path, arguments) if path else []
+    if len(ways) < 2:
+        return {"version": 1, "command": command,
+                "skipped": NOT_CHANGED if path else f"{command[0]} is not installed"}
+    arguments.prepare = prepare
+    arguments.files = [os.path.join(directory, files)] if files else []
+    comparison = Comparison(command, ways, arguments, directory)
+    comparison.run()
+    return figures(comparison)
+
+
+def run_suite(arguments):
+    """Measure the programs of README.md's table. Return the results, by program."""
+    set_suite_environment()
     results = {}
     with tempfile.TemporaryDirectory(prefix="cosy-compare-", dir=arguments.directory) as directory:
         make_suite_files(directory)
-        for name, (command, prepare, files) in SUITE.items():
-            if not shutil.which(command[0]):
-                print(f"cosy compare: {command[0]}: not installed", file=sys.stderr)
-                continue
-            arguments.prepare = prepare
-            arguments.files = [os.path.join(directory, files)] if files else []
-            comparison = Comparison(command, ways_of(command, arguments), arguments, directory)
-            comparison.run()
-            results[name] = figures(comparison)
-            print(f"{name}: measured", file=sys.stderr)
+        for name in SUITE:
+            results[name] = measure_program(name, directory, arguments)
+            print(f"{name}: {results[name].get('skipped', 'measured')}", file=sys.stderr)
     return results
 
 
@@ -490,13 +510,14 @@ def print_suite(results, arguments, file):
     """Print a table that can be pasted into a report."""
     print(f"Cosy {RELEASE}, Linux {platform.release()}, {processor()}, "
           f"{FILES} small files on {file_system(arguments.directory)}, everything cached", file=file)
+    measured = {name: result for name, result in results.items() if "ways" in result}
     for metric, unit, scale in METRICS:
-        if not any(metric in result["ways"][0] for result in results.values()):
+        if not any(metric in result["ways"][0] for result in measured.values()):
             continue
-        print(f"\n{unit[0].upper() + unit[1:]} of whole processes, medians:\n\n"
+        print(f"\nWhole processes, medians in {unit}:\n\n"
               "| program | native | `cosy run` | change | 95 % interval | |\n|---|---|---|---|---|---|",
               file=file)
-        for name, result in results.items():
+        for name, result in measured.items():
             native, cosy = result["ways"][0][metric], result["ways"][-1][metric]
             spread = cosy["interval"]
             print(f"| `{name}` | {native['median'] / scale:.2f} | {cosy['median'] / scale:.2f} | "
@@ -504,11 +525,27 @@ def print_suite(results, arguments, file):
                   + (f"{percent(spread[0])} to {percent(spread[1])}" if spread else "–")
                   + f" | {cosy['verdict']} |", file=file)
     print(file=file)
-    for text in sorted({text for result in results.values() for text in result["warnings"]}):
-        print(f"warning: {text}", file=file)
     for name, result in results.items():
-        for text in result["differences"]:
-            print(f"DIFFERENT: {name}: {text}", file=file)
+        if "skipped" in result:
+            print(f"not measured: {name}: {result['skipped']}", file=file)
+    for text, names in group_by_warning(measured).items():
+        programs = "" if len(names) == len(measured) else ", ".join(names) + ": "
+        print(f"warning: {programs}{text}", file=file)
+    different = [(name, text) for name, result in measured.items()
+                 for text in result["differences"]]
+    for name, text in different:
+        print(f"DIFFERENT: {name}: {text}", file=file)
+    if not different:
+        print("The outputs, statuses and files are the same.", file=file)
+
+
+def group_by_warning(results):
+    """Return the programs that each warning is about."""
+    groups = {}
+    for name, result in results.items():
+        for text in result["warnings"]:
+            groups.setdefault(text, []).append(name)
+    return groups
 
 
 class Parser(argparse.ArgumentParser):
@@ -536,7 +573,7 @@ def parse():
     add("--json", metavar="FILE", help="write all figures to FILE; - is standard output")
     add("--suite", action="store_true",
         help="measure the programs of README.md's table, and print such a table")
-    add("-d", "--directory", default=".", metavar="DIR",
+    add("-d", "--directory", metavar="DIR",
         help="where --suite makes its files (default: the current directory)")
     # For ./cosy compare --vm: CPU times are numbers of instructions.
     add("--icount", action="store_true", help=argparse.SUPPRESS)
@@ -550,6 +587,9 @@ def parse():
         parser.error("--runs: at least 1")
     if arguments.suite and (arguments.prepare or arguments.files or arguments.input):
         parser.error("--suite prepares its own files")
+    if not arguments.directory:
+        # The VM's /tmp is its own; it shares the current directory with the host.
+        arguments.directory = "/tmp" if arguments.icount else "."
     return arguments
 
 
@@ -565,6 +605,8 @@ def open_output(path):
 
 def main():
     arguments = parse()
+    # A program that is ended this way removes its files, too.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     if arguments.command and not shutil.which(arguments.command[0]):
         fail(arguments.command[0], "command not found", status=127)
     if arguments.input and not os.path.isfile(arguments.input):
@@ -578,10 +620,12 @@ def main():
         arguments.library = library(arguments)
         if arguments.suite:
             result = run_suite(arguments)
-            same = all(of["same"] for of in result.values())
+            same = all(of.get("same", True) for of in result.values())
         else:
-            comparison = Comparison(arguments.command, ways_of(arguments.command, arguments),
-                                    arguments)
+            ways = ways_of(shutil.which(arguments.command[0]), arguments)
+            if len(ways) < 2:
+                fail(arguments.command[0], NOT_CHANGED)
+            comparison = Comparison(arguments.command, ways, arguments)
             same = comparison.run()
             result = figures(comparison)
     if as_json:

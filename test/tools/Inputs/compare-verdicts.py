@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """compare-verdicts.py COSY-COMPARE: check its verdicts on known series of figures."""
 
-import importlib.machinery
-import importlib.util
+import os
 import sys
 
-loader = importlib.machinery.SourceFileLoader("compare", sys.argv[1])
 sys.dont_write_bytecode = True
-compare = importlib.util.module_from_spec(importlib.util.spec_from_loader("compare", loader))
-loader.exec_module(compare)
+sys.path.insert(0, os.path.dirname(__file__))
+from compare_module import load
+
+compare = load(sys.argv[1])
 
 
 class Way:
