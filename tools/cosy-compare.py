@@ -6,6 +6,7 @@
 import argparse
 import ctypes
 import hashlib
+import itertools
 import json
 import math
 import os
@@ -27,6 +28,8 @@ DIFFERENT = 1
 
 # The rounds of runs, unless --runs says otherwise, and the time after which no further one begins.
 ROUNDS, SECONDS = 15, 30
+# Times of short programs vary more, so they have more rounds: as many as this time and number allow.
+SHORT_SECONDS, MAX_ROUNDS = 3, 500
 # With fewer rounds, no interval contains the median with this probability.
 CONFIDENCE = 0.95
 # A smaller change is not reported as one, because environments differ in length.
@@ -237,6 +240,14 @@ class Comparison:
         if text not in self.differences:
             self.differences.append(text)
 
+    def is_enough(self, rounds, seconds):
+        """Return true if no further round is needed after some rounds, which took some time."""
+        if self.arguments.runs or rounds < 3:
+            return rounds == self.arguments.runs
+        if seconds > SECONDS or rounds >= MAX_ROUNDS:
+            return True
+        return rounds >= ROUNDS and (self.arguments.icount or seconds > SHORT_SECONDS)
+
     def run(self):
         """Run every way in turn until there are enough runs."""
         native = self.run_once(self.ways[0])
@@ -246,8 +257,8 @@ class Comparison:
         self.unstable = sorted(unstable)
         begin = time.monotonic()
         # The first runs fill the caches and are not counted.
-        for number in range(-1, self.arguments.runs or ROUNDS):
-            if number > 2 and not self.arguments.runs and time.monotonic() - begin > SECONDS:
+        for number in itertools.count(-1):
+            if self.is_enough(number, time.monotonic() - begin):
                 break
             order = self.ways if number % 2 else self.ways[::-1]
             for way in order:
@@ -563,7 +574,8 @@ def parse():
     add("-h", "--help", action="help", help="print this text")
     add("--version", action="version", version=f"cosy-compare {RELEASE}")
     add("-n", "--runs", type=int, metavar="N",
-        help=f"rounds of runs (default: {ROUNDS}, but no further one after {SECONDS} s)")
+        help=f"rounds of runs (default: {ROUNDS}, more within {SHORT_SECONDS} s, none after "
+        f"{SECONDS} s)")
     add("-p", "--prepare", metavar="SCRIPT",
         help="have the shell execute SCRIPT before each run; it is not measured")
     add("-f", "--files", action="append", default=[], metavar="PATH",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """compare-verdicts.py COSY-COMPARE: check its verdicts on known series of figures."""
 
+import argparse
 import os
 import sys
 
@@ -32,3 +33,14 @@ assert verdict([100000] * 15, [100050] * 15) == "the difference is noise"
 # The interval of 15 values: 97 % of the distributions' medians are between the 4th and the 12th.
 assert compare.interval(list(range(15))) == (3, 11)
 assert compare.interval(list(range(5))) is None
+
+# Short programs have more rounds, as far as the time allows; counted instructions do not vary.
+comparison = compare.Comparison.__new__(compare.Comparison)
+comparison.arguments = argparse.Namespace(runs=None, icount=False)
+assert not comparison.is_enough(15, 1) and comparison.is_enough(15, 4)
+assert not comparison.is_enough(2, 40) and comparison.is_enough(3, 40)
+assert comparison.is_enough(500, 1)
+comparison.arguments.icount = True
+assert not comparison.is_enough(14, 1) and comparison.is_enough(15, 1)
+comparison.arguments.runs = 2
+assert not comparison.is_enough(1, 40) and comparison.is_enough(2, 0)
