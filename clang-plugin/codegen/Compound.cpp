@@ -184,7 +184,8 @@ static void explain(const Region &R, const Compound &C, bool IsPart,
                   "region makes no system call; as a compound it always "
                   "takes longer than natively: remove its markers");
   if (!IsPart)
-    explainProfit(R, C.Sel, C.UpCalls, FAM.getResult<LoopAnalysis>(*R.Body));
+    explainProfit(R, C.Sel, C.UpCalls, FAM.getResult<LoopAnalysis>(*R.Body),
+                  FAM.getResult<BlockFrequencyAnalysis>(*R.Body));
 }
 
 bool isWorthwhile(Function &Body, FunctionAnalysisManager &FAM) {

@@ -41,6 +41,19 @@ static unsigned operationCost(const Inst &I) {
   }
 }
 
+/// Returns the cost of \p I if it is an operation on many bytes; else 0.
+static unsigned bulkCost(const Inst &I) {
+  switch (I.Op) {
+#define OPERATION(Name, Cost)                                                  \
+  case COSY_OP_##Name:                                                         \
+    return Cost;
+    COSY_BULK_COSTS(OPERATION)
+#undef OPERATION
+  default:
+    return 0;
+  }
+}
+
 /// Returns the maximum that the system call \p I saves.
 static unsigned maxSaved(const Inst &I) {
   const SystemCall *Call = findSystemCall(I.Imm);
@@ -54,10 +67,19 @@ static unsigned maxSaved(const Inst &I) {
 #undef FILE_CALL
 }
 
-/// Returns what the system call \p I usually saves.
-static unsigned usualSaving(const Inst &I) {
+/// Returns true if \p I is a system call named \p Name.
+static bool isCallOf(const Inst &I, StringRef Name) {
+  if (I.Op != COSY_OP_SYS && I.Op != COSY_OP_LIBC)
+    return false;
   const SystemCall *Call = findSystemCall(I.Imm);
-  if (!Call || I.Hints & COSY_HINT_PLAIN)
+  return Call && Call->Name == Name;
+}
+
+/// Returns what the system call \p I usually saves. A write extends its file
+/// unless the compound \p Seeks.
+static unsigned usualSaving(const Inst &I, bool Seeks) {
+  const SystemCall *Call = findSystemCall(I.Imm);
+  if (!Call || I.Hints & COSY_HINT_PLAIN || (!Seeks && isCallOf(I, "write")))
     return CallSaves;
   if (I.Hints & COSY_HINT_JOIN)
     return JoinedSeekSaves;
@@ -87,6 +109,9 @@ struct PathBounds {
   unsigned MaxSingle = 0; ///< also saved by native code: singleSaving()
   unsigned MinUpCalls = 0;
   unsigned MaxUpCalls = 0;
+  unsigned UsualUpCalls = 0; ///< without those that are unlikely
+  unsigned MaxPublish = 0;   ///< the cost of files that up-calls make public
+  unsigned UsualPublish = 0;
   unsigned MaxCost = 0;   ///< of operations
   bool AnyNumber = false; ///< it contains a loop with calls or up-calls
 
@@ -98,6 +123,9 @@ struct PathBounds {
     MaxSingle = std::max(MaxSingle, Other.MaxSingle);
     MaxCost = std::max(MaxCost, Other.MaxCost);
     MaxUpCalls = std::max(MaxUpCalls, Other.MaxUpCalls);
+    UsualUpCalls = std::max(UsualUpCalls, Other.UsualUpCalls);
+    MaxPublish = std::max(MaxPublish, Other.MaxPublish);
+    UsualPublish = std::max(UsualPublish, Other.UsualPublish);
   }
   /// Extends the minima by those of another path.
   void extendMinima(const PathBounds &Other) {
@@ -108,28 +136,36 @@ struct PathBounds {
   /// The largest and the smallest gain; a loss is negative.
   int best() const { return int(MaxSaved) - int(MinUpCalls * UpCallCost); }
   int usual() const {
-    return int(MaxUsual) - int(MaxCost) - int(MinUpCalls * UpCallCost);
+    return int(MaxUsual) - int(MaxCost) - int(UsualPublish) -
+           int(std::max(UsualUpCalls, MinUpCalls) * UpCallCost);
   }
   /// The usual gain compared with native code that makes single calls through
   /// the module.
   int usualBeyondSingle() const { return usual() - int(MaxSingle); }
   int worst() const {
-    return int(MinCalls * CallSaves) - int(MaxCost) -
+    return int(MinCalls * CallSaves) - int(MaxCost) - int(MaxPublish) -
            int(MaxUpCalls * UpCallCost);
   }
 };
 
 class Estimate {
 public:
-  Estimate(const Selection &Sel, LoopInfo &LI, const Function &Body) : LI(LI) {
+  Estimate(const Selection &Sel, LoopInfo &LI, BlockFrequencyInfo &BFI,
+           const Function &Body)
+      : LI(LI), BFI(BFI) {
+    bool Seeks = any_of(Sel.C.Blocks, [](const Block &B) {
+      return any_of(B.Insts,
+                    [](const Inst &I) { return isCallOf(I, "lseek"); });
+    });
     for (const Block &B : Sel.C.Blocks)
       for (const Inst &I : B.Insts) {
         PathBounds &W = Of[B.Source];
         if (I.Op == COSY_OP_SYS || I.Op == COSY_OP_LIBC) {
           ++W.MaxCalls;
           ++W.MinCalls;
-          W.MaxSaved += maxSaved(I);
-          W.MaxUsual += usualSaving(I);
+          unsigned Usual = usualSaving(I, Seeks);
+          W.MaxUsual += Usual;
+          W.MaxSaved += std::max(maxSaved(I), Usual);
           W.MaxSingle += singleSaving(I);
         } else if (I.Op == COSY_OP_UPCALL) {
           ++W.MinUpCalls;
@@ -137,12 +173,13 @@ public:
         } else if (I.Op == COSY_OP_CALL) {
           W.AnyNumber = true; // a user function, whose saving is not known
         }
-        W.MaxCost += operationCost(I);
+        unsigned Bulk = bulkCost(I);
+        W.MaxCost += Bulk ? Bulk : operationCost(I);
       }
     for (const BasicBlock &BB : Body)
       for (const Instruction &I : BB)
         if (publishesFile(I))
-          Of[&BB].MaxCost += PublishCost;
+          Of[&BB].MaxPublish += PublishCost;
     unsigned N = 0;
     for (const BasicBlock *BB :
          ReversePostOrderTraversal<const Function *>(&Body)) {
@@ -157,6 +194,7 @@ public:
 
 private:
   LoopInfo &LI;
+  BlockFrequencyInfo &BFI;
   DenseMap<const BasicBlock *, PathBounds> Of;
   DenseMap<const BasicBlock *, unsigned> Order;
   std::vector<const BasicBlock *> All;
@@ -177,6 +215,7 @@ PathBounds Estimate::of(const Loop *L) const {
   DenseMap<const BasicBlock *, PathBounds> AtEnd;
   PathBounds Result;
   Result.MinUpCalls = Result.MinCalls = ~0u;
+  uint64_t Times = BFI.getBlockFreq(Blocks.front()).getFrequency();
   for (const BasicBlock *BB : Blocks) {
     bool First = BB == Blocks.front();
     PathBounds W;
@@ -205,6 +244,12 @@ PathBounds Estimate::of(const Loop *L) const {
     W.AnyNumber |= Own.AnyNumber;
     bool Inner = LI.getLoopFor(BB) != L;
     W.MaxUpCalls += Own.MaxUpCalls;
+    W.MaxPublish += Own.MaxPublish;
+    // A block is unlikely if less than half of the iterations execute it.
+    if (BFI.getBlockFreq(BB).getFrequency() >= Times / 2) {
+      W.UsualUpCalls += Own.MaxUpCalls;
+      W.UsualPublish += Own.MaxPublish;
+    }
     if (!Inner) {
       W.MinUpCalls += Own.MinUpCalls;
       W.MinCalls += Own.MinCalls;
@@ -268,7 +313,7 @@ static void explainLoop(const Region &R, const Loop &L, const Estimate &E,
     if (W.MaxSaved > W.MaxCalls * CallSaves)
       Rem << ", with fast paths up to " << ore::NV("FastSaved", W.MaxSaved);
     Rem << " instructions; its operations cost up to "
-        << ore::NV("Operations", W.MaxCost);
+        << ore::NV("Operations", W.MaxCost + W.MaxPublish);
     if (W.MaxUpCalls)
       Rem << ", its " << ore::NV("UpCalls", upCallsText(W)) << " about "
           << ore::NV("UpCallCost", W.MaxUpCalls * UpCallCost);
@@ -301,8 +346,9 @@ static void explainLoop(const Region &R, const Loop &L, const Estimate &E,
 }
 
 void explainProfit(const Region &R, const Selection &Sel,
-                   const UpCallList &UpCalls, LoopInfo &LI) {
-  Estimate E(Sel, LI, *R.Body);
+                   const UpCallList &UpCalls, LoopInfo &LI,
+                   BlockFrequencyInfo &BFI) {
+  Estimate E(Sel, LI, BFI, *R.Body);
   PathBounds W = E.of(nullptr);
   remark<OptimizationRemarkAnalysis>(R, R.Loc, "Region", [&](auto &Rem) {
     Rem << "entering and leaving costs about " << ore::NV("Entry", EntryCost)
@@ -313,7 +359,7 @@ void explainProfit(const Region &R, const Selection &Sel,
       Rem << " if its loops iterate once, and its operations then cost up to ";
     else
       Rem << ", and its operations cost up to ";
-    Rem << ore::NV("Operations", W.MaxCost);
+    Rem << ore::NV("Operations", W.MaxCost + W.MaxPublish);
   });
   bool Loses = W.MaxSaved < EntryCost + W.MinUpCalls * UpCallCost;
   bool UsuallyLoses = W.MinUpCalls && W.usualBeyondSingle() < int(EntryCost);

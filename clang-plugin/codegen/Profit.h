@@ -21,7 +21,8 @@ namespace cosy {
 /// leaves the kernel, usually. Remarks report the gain of the region and of its
 /// loops.
 void explainProfit(const Region &R, const Selection &Sel,
-                   const UpCallList &UpCalls, llvm::LoopInfo &LI);
+                   const UpCallList &UpCalls, llvm::LoopInfo &LI,
+                   llvm::BlockFrequencyInfo &BFI);
 
 /// Estimates what the compound \p Sel of \p R, a part of a COSY_ASYNC function,
 /// costs for each request beyond native code. If that is more than it saves,
